@@ -1,0 +1,7 @@
+//go:build invariants
+
+package must
+
+// Costly says whether checks that cost more than a few instructions run. They
+// do with the build tag "invariants".
+const Costly = true

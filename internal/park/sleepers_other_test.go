@@ -1,0 +1,5 @@
+//go:build !linux
+
+package park
+
+func sleepers() map[string]Sleeper { return map[string]Sleeper{"channels": NewChannels()} }

@@ -1,0 +1,183 @@
+package segment
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync/atomic"
+)
+
+// Sizes of rings. Cells and payload bytes are powers of two.
+const (
+	CellBytes    = 64
+	InlineBytes  = 40
+	DataCells    = 64
+	ControlCells = 32
+	PayloadBytes = 64 << 10
+)
+
+// A Cell is one line of a ring, written by the ring's one producer. Seq is
+// stored last and says that the rest is complete: it is the cell's position in
+// the stream plus one, so a cell that has not been written in this round of the
+// ring can never look ready, and nothing has to be zeroed.
+type Cell struct {
+	Seq    uint64
+	Word1  uint64
+	Word2  uint64
+	Inline [InlineBytes]byte
+}
+
+// SetWords writes the header words of a cell that is not published yet.
+func (c *Cell) SetWords(word1, word2 uint64) {
+	if counting {
+		beforeStore()
+	}
+	c.Word1, c.Word2 = word1, word2
+}
+
+// SetInline writes the i-th word of the inline part of a cell that is not
+// published yet, least significant byte first.
+func (c *Cell) SetInline(i int, v uint64) {
+	if counting {
+		beforeStore()
+	}
+	binary.LittleEndian.PutUint64(c.Inline[8*i:], v)
+}
+
+// Kind tells the two rings of a pair apart.
+type Kind int
+
+// The rings of a pair: control never sits behind data.
+const (
+	Data Kind = iota
+	Control
+	kinds
+)
+
+// A Ring is the single-producer single-consumer ring of one pair and kind, in
+// the arena of its producer.
+type Ring struct {
+	// Producer's line.
+	WantsRoom  *uint64 // not zero: the producer sleeps or will sleep until there is room
+	payloadOff *uint64 // of the payload ring in the arena; 0: none yet
+	// Consumer's line.
+	Head        *uint64 // cells consumed
+	PayloadHead *uint64 // payload bytes freed
+	Credit      *uint64 // payload bytes that left the receiver's unexpected queue or never entered it
+
+	Cells []Cell
+	arena *Arena
+}
+
+// Arena is the memory of one incarnation: its outgoing rings, and the
+// any-source bits that tell it which incoming ring holds something.
+type Arena struct {
+	m     Memory
+	procs int
+	next  int // first free byte; the owner's knowledge alone
+}
+
+const (
+	arenaBits = 1 * Line // bits of both kinds follow the header line
+	ringHead  = 2 * Line // producer's and consumer's line
+)
+
+func bitLines(procs int) int { return roundUp((procs+63)/64*8, Line) / Line }
+
+func dirOffset(procs int) int { return arenaBits + int(kinds)*bitLines(procs)*Line }
+
+func heapOffset(procs int) int { return dirOffset(procs) + roundUp(procs*int(kinds)*8, Line) }
+
+func ringBytes(cells int) int { return ringHead + cells*CellBytes }
+
+// ArenaBytes returns the size of an arena: room for rings to every process. The
+// memory is sparse: only what is used exists.
+func ArenaBytes(procs int) int {
+	all := heapOffset(procs) + procs*(ringBytes(DataCells)+ringBytes(ControlCells)+PayloadBytes)
+	return roundUp(all, 1<<16)
+}
+
+// OpenArena returns the arena in m. Its owner passes fresh, all-zero memory.
+func OpenArena(m Memory, procs int) (*Arena, error) {
+	if m.Size() < ArenaBytes(procs) {
+		return nil, fmt.Errorf("shared memory: an arena of %d bytes is too small for %d processes", m.Size(), procs)
+	}
+	return &Arena{m: m, procs: procs, next: heapOffset(procs)}, nil
+}
+
+// Bits are the any-source bits of the owner for one kind: bit p says that the
+// ring from p may hold something. Producers set, the owner clears.
+func (a *Arena) Bits(k Kind) []uint64 {
+	return a.m.words64(arenaBits+int(k)*bitLines(a.procs)*Line, (a.procs+63)/64)
+}
+
+func (a *Arena) dir(k Kind, to int) *uint64 {
+	return a.m.word64(dirOffset(a.procs) + (to*int(kinds)+int(k))*8)
+}
+
+// Find returns the ring from the owner to process to, or nil while the owner
+// has not opened it.
+func (a *Arena) Find(k Kind, to int) (*Ring, error) {
+	off := Load64(a.dir(k, to))
+	if off == 0 {
+		return nil, nil
+	}
+	if off%Line != 0 || off > uint64(a.m.Size()-ringBytes(cellsOf(k))) {
+		return nil, fmt.Errorf("shared memory: ring at offset %d of an arena of %d bytes", off, a.m.Size())
+	}
+	return a.ring(k, int(off)), nil
+}
+
+// Open returns the ring from the owner to process to and makes it first if need
+// be. Only the owner calls it.
+func (a *Arena) Open(k Kind, to int) *Ring {
+	if off := Load64(a.dir(k, to)); off != 0 {
+		return a.ring(k, int(off))
+	}
+	off := a.allocate(ringBytes(cellsOf(k)))
+	r := a.ring(k, off)
+	Store64(a.dir(k, to), uint64(off)) // a peer sees the ring only when it is there
+	return r
+}
+
+func (a *Arena) allocate(size int) int {
+	off := a.next
+	a.next += roundUp(size, Line)
+	return off // ArenaBytes has room for every ring once
+}
+
+func cellsOf(k Kind) int {
+	if k == Control {
+		return ControlCells
+	}
+	return DataCells
+}
+
+func (a *Arena) ring(k Kind, off int) *Ring {
+	return &Ring{
+		WantsRoom: a.m.word64(off), payloadOff: a.m.word64(off + 8),
+		Head: a.m.word64(off + Line), PayloadHead: a.m.word64(off + Line + 8), Credit: a.m.word64(off + Line + 16),
+		Cells: a.m.cells(off+ringHead, cellsOf(k)), arena: a,
+	}
+}
+
+// Payload returns the payload ring, or nil while the producer has not opened it.
+func (r *Ring) Payload() ([]byte, error) {
+	off := atomic.LoadUint64(r.payloadOff)
+	if off == 0 {
+		return nil, nil
+	}
+	if off > uint64(r.arena.m.Size()-PayloadBytes) {
+		return nil, fmt.Errorf("shared memory: payload at offset %d of an arena of %d bytes", off, r.arena.m.Size())
+	}
+	return r.arena.m.slice(int(off), PayloadBytes), nil
+}
+
+// OpenPayload makes the payload ring. Only the producer calls it.
+func (r *Ring) OpenPayload() []byte {
+	if off := atomic.LoadUint64(r.payloadOff); off != 0 {
+		return r.arena.m.slice(int(off), PayloadBytes)
+	}
+	off := r.arena.allocate(PayloadBytes)
+	Store64(r.payloadOff, uint64(off))
+	return r.arena.m.slice(off, PayloadBytes)
+}

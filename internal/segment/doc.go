@@ -1,0 +1,28 @@
+// Package segment is the layout of the memory that the ranks of one node share,
+// and the only package that casts it. Segment 0 (Node) holds what all need:
+// identity, the epoch, the list of deaths, and per process a tombstone, a state
+// and a doorbell. Each incarnation has an Arena of its own; only its owner
+// allocates there, and peers find things through the owner's directory line.
+//
+// # One writer per line
+//
+// A line (64 bytes) that carries data has one writer, so a death at any
+// instruction harms nobody: there is no lock that the dead could hold. The words
+// with several writers are the doorbell, the any-source bits, the epoch and the
+// tombstone (its owner's kernel and nobody else after Init); each changes by one
+// atomic instruction and is right after any prefix of what a dead writer meant
+// to do. Nobody waits for a state that only a peer's second store would bring.
+//
+// # Stores
+//
+// Every store to shared memory goes through Store32, Store64, Or64, Add64 or
+// Copy. With the build tag "killpoints" they count, and OnStore can end the
+// process (or the goroutine rank) before its k-th store; without it they are the
+// bare instruction.
+//
+// # Two homes
+//
+// The same layout lives in sealed sparse memfds mapped by many processes
+// (Create, Attach) and in plain Go memory for goroutine ranks and tests (Heap),
+// where the race detector sees every access.
+package segment

@@ -1,0 +1,48 @@
+package segment
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Create makes a sealed sparse memfd of the given size: it has no name, nobody
+// can shrink it under a reader, and it is gone with its last user.
+func Create(name string, size int) (*os.File, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return nil, fmt.Errorf("shared memory %s: memfd_create: %w", name, err)
+	}
+	f := os.NewFile(uintptr(fd), name)
+	if err := unix.Ftruncate(fd, int64(size)); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("shared memory %s: %d bytes: %w", name, size, err)
+	}
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("shared memory %s: seal: %w", name, err)
+	}
+	return f, nil
+}
+
+// Attach maps all of the memfd behind fd. It refuses one that is not sealed:
+// another process could shrink it, and the next access would be fatal.
+func Attach(fd uintptr) (Memory, error) {
+	seals, err := unix.FcntlInt(fd, unix.F_GET_SEALS, 0)
+	if err != nil || seals&unix.F_SEAL_SHRINK == 0 {
+		return Memory{}, fmt.Errorf("shared memory: descriptor %d is not a sealed memfd (seals %#x, %v)", fd, seals, err)
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(int(fd), &st); err != nil {
+		return Memory{}, fmt.Errorf("shared memory: descriptor %d: %w", fd, err)
+	}
+	b, err := unix.Mmap(int(fd), 0, int(st.Size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return Memory{}, fmt.Errorf("shared memory: map %d bytes: %w", st.Size, err)
+	}
+	return Memory{bytes: b}, nil
+}
+
+// Detach unmaps a Memory that Attach returned.
+func (m Memory) Detach() error { return unix.Munmap(m.bytes) }

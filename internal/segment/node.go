@@ -1,0 +1,151 @@
+package segment
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/goulfm/goulfm/internal/park"
+)
+
+const (
+	magic = 0x31_6d66_6c75_6f67 // "goulfm1" as bytes
+	// Version is the layout's version: a process built for another one is
+	// refused at Init.
+	Version = 1
+)
+
+// Offsets in segment 0.
+const (
+	offMagic      = 0
+	offVersion    = 8
+	offProcs      = 12
+	offJob        = 16
+	offArenaBytes = 24
+	offEpoch      = 1 * Line
+	offDeaths     = 2 * Line
+	offLog        = 4 * Line
+	procLines     = 4 // tombstone, state, doorbell, spare
+)
+
+// State is how far a process has come, written by itself.
+type State uint32
+
+// The states of a process, in order.
+const (
+	Absent State = iota // has not called Init
+	Joined              // has called Init
+	Left                // has returned from Finalize: it is gone, not dead
+)
+
+// Why an entry stands in the list of deaths.
+const (
+	Died    uint32 = iota // killed, exited without Finalize, crashed
+	Retired               // exited after Finalize
+)
+
+// Node is segment 0 of a node.
+type Node struct {
+	m      Memory
+	procs  int
+	log    []uint64
+	epoch  *uint64
+	deaths *uint64
+}
+
+// NodeBytes returns the size of segment 0 for the given number of processes.
+func NodeBytes(procs int) int {
+	return offLog + roundUp(8*procs, Line) + procs*procLines*Line
+}
+
+// FormatNode writes the header of an all-zero segment 0.
+func FormatNode(m Memory, procs int, job uint64) *Node {
+	*m.word32(offProcs) = uint32(procs)
+	*m.word64(offJob) = job
+	*m.word64(offArenaBytes) = uint64(ArenaBytes(procs))
+	*m.word32(offVersion) = Version
+	*m.word64(offMagic) = magic
+	n, err := OpenNode(m, job)
+	if err != nil {
+		panic(err) // the header was written three lines above
+	}
+	return n
+}
+
+// OpenNode checks the header of segment 0 and returns it.
+func OpenNode(m Memory, job uint64) (*Node, error) {
+	if m.Size() < offLog || *m.word64(offMagic) != magic {
+		return nil, fmt.Errorf("shared memory of another kind: not made by goulfm run")
+	}
+	if v := *m.word32(offVersion); v != Version {
+		return nil, fmt.Errorf("shared memory layout %d from the launcher, this program is built for layout %d: build both from one version of goulfm", v, Version)
+	}
+	if got := *m.word64(offJob); got != job {
+		return nil, fmt.Errorf("shared memory of job %x, this process belongs to job %x", got, job)
+	}
+	procs := int(*m.word32(offProcs))
+	if m.Size() < NodeBytes(procs) {
+		return nil, fmt.Errorf("shared memory of %d bytes is too small for %d processes", m.Size(), procs)
+	}
+	return &Node{m: m, procs: procs, log: m.words64(offLog, procs), epoch: m.word64(offEpoch), deaths: m.word64(offDeaths)}, nil
+}
+
+// Procs returns the number of processes.
+func (n *Node) Procs() int { return n.procs }
+
+// EpochWord is the one word that every declared death, every departure and
+// every revocation moves. Waiters poll it; what happened is looked up after.
+func (n *Node) EpochWord() *uint64 { return n.epoch }
+
+// Epoch returns the current epoch.
+func (n *Node) Epoch() uint64 { return atomic.LoadUint64(n.epoch) }
+
+// MoveEpoch makes every waiter look at everything once.
+func (n *Node) MoveEpoch() { Add64(n.epoch, 1) }
+
+// Deaths returns how many entries the list of deaths has.
+func (n *Node) Deaths() int { return int(min(atomic.LoadUint64(n.deaths), uint64(n.procs))) }
+
+// Death returns entry i of the list of deaths, i < Deaths().
+func (n *Node) Death(i int) (proc int, why uint32) {
+	e := atomic.LoadUint64(&n.log[i])
+	return int(e & 0xffffffff), uint32(e >> 32)
+}
+
+// AppendDeath adds proc to the list. Only the launcher calls it (one writer),
+// once for each process; the caller then moves the epoch and wakes everybody.
+func (n *Node) AppendDeath(proc int, why uint32) {
+	k := atomic.LoadUint64(n.deaths)
+	Store64(&n.log[k], uint64(why)<<32|uint64(proc))
+	Store64(n.deaths, k+1)
+}
+
+func (n *Node) line(proc, line int) int {
+	return offLog + roundUp(8*n.procs, Line) + (proc*procLines+line)*Line
+}
+
+// Tombstone is the word that the kernel marks when proc's process ends.
+func (n *Node) Tombstone(proc int) *uint32 { return n.m.word32(n.line(proc, 0)) }
+
+// StateOf returns how far proc has come.
+func (n *Node) StateOf(proc int) State { return State(Load32(n.m.word32(n.line(proc, 1)))) }
+
+// SetState is called by proc alone.
+func (n *Node) SetState(proc int, s State) { Store32(n.m.word32(n.line(proc, 1)), uint32(s)) }
+
+// Pid returns the process id that proc wrote when it joined, or 0.
+func (n *Node) Pid(proc int) int { return int(Load32(n.m.word32(n.line(proc, 1) + 4))) }
+
+// SetPid is called by proc alone.
+func (n *Node) SetPid(proc, pid int) { Store32(n.m.word32(n.line(proc, 1)+4), uint32(pid)) }
+
+// Doorbell is the word on which proc sleeps.
+func (n *Node) Doorbell(proc int) *uint32 { return n.m.word32(n.line(proc, 2)) }
+
+// WakeAll makes everybody look at everything once: it repairs any wake-up that
+// was lost with its sender. It follows every entry in the list of deaths.
+func (n *Node) WakeAll(s park.Sleeper) {
+	n.MoveEpoch()
+	for p := range n.procs {
+		park.RingAlways(n.Doorbell(p), s)
+	}
+}

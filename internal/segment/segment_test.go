@@ -1,0 +1,134 @@
+package segment
+
+import (
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/goulfm/goulfm/internal/park"
+)
+
+func TestLayout(t *testing.T) {
+	if s := unsafe.Sizeof(Cell{}); s != CellBytes {
+		t.Fatalf("a Cell has %d bytes, want %d", s, CellBytes)
+	}
+	if DataCells&(DataCells-1) != 0 || ControlCells&(ControlCells-1) != 0 || PayloadBytes&(PayloadBytes-1) != 0 {
+		t.Fatal("ring sizes must be powers of two")
+	}
+}
+
+// TestNoOverlap writes a mark of its own into everything that segment 0 and an
+// arena hold, for several sizes, and reads all back: two things in one place
+// would overwrite each other, two writers on one line are counted.
+func TestNoOverlap(t *testing.T) {
+	for _, procs := range []int{1, 2, 63, 64, 65, 200} {
+		n := FormatNode(Heap(NodeBytes(procs)), procs, 7)
+		words := map[*uint32]uint32{}
+		for p := range procs {
+			words[n.Tombstone(p)] = uint32(3 * p)
+			words[n.m.word32(n.line(p, 1))] = uint32(3*p + 1)
+			words[n.Doorbell(p)] = uint32(3*p + 2)
+		}
+		for w, v := range words {
+			*w = v + 1000
+		}
+		for p := range procs {
+			n.AppendDeath(p, Retired)
+		}
+		n.MoveEpoch()
+		for w, v := range words {
+			if *w != v+1000 {
+				t.Fatalf("%d processes: a word of segment 0 was overwritten", procs)
+			}
+		}
+		for p := range procs {
+			if got, why := n.Death(p); got != p || why != Retired {
+				t.Fatalf("death %d reads %d, %d", p, got, why)
+			}
+		}
+		checkArena(t, procs)
+	}
+}
+
+func checkArena(t *testing.T, procs int) {
+	t.Helper()
+	a, err := OpenArena(Heap(ArenaBytes(procs)), procs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []Kind{Data, Control} {
+		if r, err := a.Find(k, 0); r != nil || err != nil {
+			t.Fatalf("a ring before it was opened: %v, %v", r, err)
+		}
+	}
+	for p := range procs {
+		for _, k := range []Kind{Data, Control} {
+			r := a.Open(k, p)
+			for i := range r.Cells {
+				r.Cells[i].Seq = uint64(p*1000 + i)
+			}
+			*r.Head, *r.Credit, *r.WantsRoom = uint64(p), uint64(p+1), uint64(p+2)
+			if k == Data {
+				b := r.OpenPayload()
+				b[0], b[len(b)-1] = byte(p), byte(p+1)
+			}
+			a.Bits(k)[p/64] |= 1 << (p % 64)
+		}
+	}
+	for p := range procs {
+		for _, k := range []Kind{Data, Control} {
+			r, err := a.Find(k, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range r.Cells {
+				if r.Cells[i].Seq != uint64(p*1000+i) {
+					t.Fatalf("%d processes: cell %d of the ring to %d was overwritten", procs, i, p)
+				}
+			}
+			if *r.Head != uint64(p) || *r.Credit != uint64(p+1) || *r.WantsRoom != uint64(p+2) {
+				t.Fatal("a ring's words were overwritten")
+			}
+			if b, err := r.Payload(); k == Data && (err != nil || b[0] != byte(p) || b[len(b)-1] != byte(p+1)) {
+				t.Fatal("a payload ring was overwritten")
+			}
+		}
+	}
+}
+
+func TestOpenNodeRefuses(t *testing.T) {
+	m := Heap(NodeBytes(4))
+	if _, err := OpenNode(m, 1); err == nil || !strings.Contains(err.Error(), "another kind") {
+		t.Errorf("all-zero memory: %v", err)
+	}
+	FormatNode(m, 4, 1)
+	if _, err := OpenNode(m, 2); err == nil || !strings.Contains(err.Error(), "job") {
+		t.Errorf("another job: %v", err)
+	}
+	*m.word32(offVersion) = Version + 1
+	if _, err := OpenNode(m, 1); err == nil || !strings.Contains(err.Error(), "layout 2") || !strings.Contains(err.Error(), "layout 1") {
+		t.Errorf("another version must name both: %v", err)
+	}
+}
+
+func TestBrokenDirectory(t *testing.T) {
+	a, _ := OpenArena(Heap(ArenaBytes(2)), 2)
+	*a.dir(Data, 1) = 1 << 40
+	if _, err := a.Find(Data, 1); err == nil {
+		t.Error("a ring outside of the arena was accepted")
+	}
+	r := a.Open(Data, 0)
+	*r.payloadOff = 1 << 40
+	if _, err := r.Payload(); err == nil {
+		t.Error("a payload outside of the arena was accepted")
+	}
+}
+
+func TestWakeAll(t *testing.T) {
+	n := FormatNode(Heap(NodeBytes(2)), 2, 1)
+	e, bell := n.Epoch(), *n.Doorbell(1)
+	n.WakeAll(park.NewChannels())
+	if n.Epoch() == e || *n.Doorbell(1) == bell {
+		t.Error("WakeAll left the epoch or a doorbell as it was")
+	}
+}

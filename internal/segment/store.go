@@ -1,0 +1,58 @@
+package segment
+
+import "sync/atomic"
+
+// Store32 publishes v at p.
+func Store32(p *uint32, v uint32) {
+	if counting {
+		beforeStore()
+	}
+	atomic.StoreUint32(p, v)
+}
+
+// Store64 publishes v at p.
+func Store64(p *uint64, v uint64) {
+	if counting {
+		beforeStore()
+	}
+	atomic.StoreUint64(p, v)
+}
+
+// Or64 sets bits at p: for words with several writers.
+func Or64(p *uint64, bits uint64) {
+	if counting {
+		beforeStore()
+	}
+	atomic.OrUint64(p, bits)
+}
+
+// Swap64 takes the word at p and leaves v.
+func Swap64(p *uint64, v uint64) uint64 {
+	if counting {
+		beforeStore()
+	}
+	return atomic.SwapUint64(p, v)
+}
+
+// Add64 adds to the word at p: for words with several writers.
+func Add64(p *uint64, v uint64) uint64 {
+	if counting {
+		beforeStore()
+	}
+	return atomic.AddUint64(p, v)
+}
+
+// Load32 reads the word at p.
+func Load32(p *uint32) uint32 { return atomic.LoadUint32(p) }
+
+// Load64 reads the word at p.
+func Load64(p *uint64) uint64 { return atomic.LoadUint64(p) }
+
+// Copy copies src into shared memory. It is not atomic: a word stored afterwards
+// says that it is complete.
+func Copy(dst, src []byte) {
+	if counting {
+		beforeStore()
+	}
+	copy(dst, src)
+}

@@ -1,0 +1,60 @@
+// Package inproc joins ranks that are goroutines of one process: the ring code
+// of package transport over Go memory, so that the race detector sees every
+// access. Its ranks sleep on channels, so testing/synctest sees them wait.
+package inproc
+
+import (
+	"sync"
+
+	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/segment"
+	"github.com/goulfm/goulfm/internal/transport"
+)
+
+// A World is the shared memory of n goroutine ranks. It plays the launcher's
+// part: it keeps the list of departures.
+type World struct {
+	node    *segment.Node
+	arenas  []*segment.Arena
+	sleeper park.Sleeper
+	mu      sync.Mutex
+	gone    []bool
+}
+
+// New returns a world of n ranks.
+func New(n int) *World {
+	w := &World{node: segment.FormatNode(segment.Heap(segment.NodeBytes(n)), n, 1), sleeper: park.NewChannels(), gone: make([]bool, n)}
+	for range n {
+		a, err := segment.OpenArena(segment.Heap(segment.ArenaBytes(n)), n)
+		if err != nil {
+			panic(err) // the memory was made with the size that OpenArena asks for
+		}
+		w.arenas = append(w.arenas, a)
+	}
+	return w
+}
+
+// Port returns the end of one rank.
+func (w *World) Port(me int) *transport.Port {
+	p, err := transport.NewPort(transport.Home{Node: w.node, Sleeper: w.sleeper,
+		Arena: func(proc int) (*segment.Arena, error) { return w.arenas[proc], nil }}, me)
+	if err != nil {
+		panic(err) // Arena never fails
+	}
+	return p
+}
+
+// Depart tells everybody that a rank is gone: died, or ended after it left.
+func (w *World) Depart(proc int, died bool) {
+	w.mu.Lock()
+	if !w.gone[proc] {
+		w.gone[proc] = true
+		why := segment.Retired
+		if died {
+			why = segment.Died
+		}
+		w.node.AppendDeath(proc, why)
+	}
+	w.mu.Unlock()
+	w.node.WakeAll(w.sleeper)
+}

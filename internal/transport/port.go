@@ -1,0 +1,418 @@
+package transport
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/segment"
+)
+
+// A Port is one process's end of the rings of its node.
+type Port struct {
+	me, procs int
+	node      *segment.Node
+	mine      *segment.Arena
+	sleeper   park.Sleeper
+	arena     func(proc int) (*segment.Arena, error)
+	bell      *uint32
+	bits      [2][]uint64
+	peers     []peer
+}
+
+type peer struct {
+	arena  *segment.Arena
+	bell   *uint32
+	out    [2]writer
+	in     [2]reader
+	closed [2]bool
+	broken error
+}
+
+// Home is where a Port's memory lives.
+type Home struct {
+	Node    *segment.Node
+	Sleeper park.Sleeper
+	// Arena returns the arena of a process; it is called once for each, at first
+	// use.
+	Arena func(proc int) (*segment.Arena, error)
+}
+
+// NewPort returns the end of process me.
+func NewPort(h Home, me int) (*Port, error) {
+	mine, err := h.Arena(me)
+	if err != nil {
+		return nil, err
+	}
+	p := &Port{me: me, procs: h.Node.Procs(), node: h.Node, mine: mine, sleeper: h.Sleeper, arena: h.Arena,
+		bell: h.Node.Doorbell(me), peers: make([]peer, h.Node.Procs())}
+	p.bits[Data], p.bits[Control] = mine.Bits(segment.Data), mine.Bits(segment.Control)
+	return p, nil
+}
+
+// Me implements Transport.
+func (p *Port) Me() int { return p.me }
+
+// Procs implements Transport.
+func (p *Port) Procs() int { return p.procs }
+
+// reach makes sure that the peer's arena is mapped.
+func (p *Port) reach(proc int) *peer {
+	q := &p.peers[proc]
+	if q.arena == nil && q.broken == nil {
+		a, err := p.arena(proc)
+		if err != nil {
+			p.stop(q, err)
+			return q
+		}
+		q.arena, q.bell = a, p.node.Doorbell(proc)
+	}
+	return q
+}
+
+// stop ends everything with a peer whose memory makes no sense.
+func (p *Port) stop(q *peer, err error) {
+	q.broken = err
+	q.closed = [2]bool{true, true}
+}
+
+// Broken implements Transport.
+func (p *Port) Broken(proc int) error { return p.peers[proc].broken }
+
+func (p *Port) out(to int, c Class) (*peer, *writer) {
+	q := p.reach(to)
+	w := &q.out[c]
+	if w.ring == nil && !q.closed[c] {
+		w.ring = p.mine.Open(segment.Kind(c), to)
+	}
+	return q, w
+}
+
+func (p *Port) in(from int, c Class) (*peer, *reader) {
+	q := p.reach(from)
+	if q.closed[c] {
+		return q, nil
+	}
+	r := &q.in[c]
+	if r.ring != nil {
+		return q, r
+	}
+	ring, err := q.arena.Find(segment.Kind(c), p.me)
+	if err != nil {
+		p.stop(q, err)
+	}
+	if ring == nil {
+		return q, nil
+	}
+	r.ring = ring
+	return q, r
+}
+
+// TrySend implements Transport.
+func (p *Port) TrySend(to int, h *Header, payload []byte) bool {
+	q, w := p.out(to, Data)
+	if q.closed[Data] {
+		return true
+	}
+	c := w.cell()
+	if c == nil || !fill(w, c, h, payload) {
+		return false
+	}
+	w.publish(c)
+	wanted := park.Caller
+	if h.Kind == Announce {
+		wanted |= park.Background
+	}
+	p.tell(q, Data, wanted)
+	return true
+}
+
+func fill(w *writer, c *segment.Cell, h *Header, payload []byte) bool {
+	flags, at := uint64(0), 0
+	switch h.Kind {
+	case Announce:
+		c.SetInline(0, h.Handle)
+		putHeader(c, h, 0)
+		return true
+	case Chunk:
+		c.SetInline(0, h.Handle)
+		c.SetInline(1, uint64(h.Offset))
+		at = 2
+	case Eager:
+		if len(payload) <= segment.InlineBytes {
+			segment.Copy(c.Inline[:], payload)
+			putHeader(c, h, 0)
+			return true
+		}
+	}
+	room, pos := w.reserve(len(payload))
+	if room == nil {
+		return false
+	}
+	segment.Copy(room, payload)
+	c.SetInline(at, pos)
+	flags |= flagOut
+	putHeader(c, h, flags)
+	return true
+}
+
+// tell sets this process's bit at the peer, if it is clear, and wakes the peer if
+// it sleeps for one of the flags. The frame was published before: a peer that
+// clears the bit first and looks then cannot miss it.
+func (p *Port) tell(q *peer, c Class, flags uint32) {
+	word, bit := &q.arena.Bits(segment.Kind(c))[p.me>>6], uint64(1)<<(p.me&63)
+	if segment.Load64(word)&bit == 0 {
+		segment.Or64(word, bit)
+	}
+	park.Ring(q.bell, flags, p.sleeper)
+}
+
+// Peek implements Transport.
+func (p *Port) Peek(from int) (Frame, bool) {
+	q, r := p.in(from, Data)
+	if r == nil {
+		return Frame{}, false
+	}
+	c := r.ready()
+	if c == nil {
+		return Frame{}, false
+	}
+	f, err := read(r, c)
+	if err != nil {
+		p.stop(q, fmt.Errorf("process %d sent a bad frame: %w", from, err))
+		return Frame{}, false
+	}
+	return f, true
+}
+
+func read(r *reader, c *segment.Cell) (Frame, error) {
+	h, flags := header(c)
+	f := Frame{Header: h}
+	limit, at := EagerMax, 0
+	switch h.Kind {
+	case Announce:
+		f.Handle = word(c.Inline[:], 0)
+		return f, nil
+	case Chunk:
+		f.Handle, f.Offset = word(c.Inline[:], 0), int(word(c.Inline[:], 1))
+		limit, at = ChunkMax, 2
+	case Eager:
+		if flags&flagOut == 0 {
+			if h.Size > segment.InlineBytes {
+				return f, fmt.Errorf("inline message of %d bytes", h.Size)
+			}
+			f.Payload = c.Inline[:h.Size]
+			return f, nil
+		}
+	default:
+		return f, fmt.Errorf("kind %d", h.Kind)
+	}
+	if h.Size > limit || f.Offset < 0 || f.Offset > SizeMax-h.Size {
+		return f, fmt.Errorf("kind %d with %d bytes at offset %d", h.Kind, h.Size, f.Offset)
+	}
+	var err error
+	f.Payload, err = r.piece(word(c.Inline[:], at), h.Size)
+	return f, err
+}
+
+// Advance implements Transport.
+func (p *Port) Advance(from int) {
+	if _, r := p.in(from, Data); r != nil {
+		r.take()
+	}
+}
+
+// TryControl implements Transport. A cell carries up to InlineBytes of the
+// frame; its first header word is the length of the whole frame, its second the
+// bytes in this cell.
+func (p *Port) TryControl(to int, frame []byte, sent int) int {
+	q, w := p.out(to, Control)
+	if q.closed[Control] {
+		return len(frame)
+	}
+	before := sent
+	for sent < len(frame) {
+		c := w.cell()
+		if c == nil {
+			break
+		}
+		n := min(len(frame)-sent, segment.InlineBytes)
+		segment.Copy(c.Inline[:n], frame[sent:sent+n])
+		c.SetWords(uint64(len(frame)), uint64(n))
+		w.publish(c)
+		sent += n
+	}
+	if sent > before {
+		p.tell(q, Control, park.Caller|park.Background)
+	}
+	return sent
+}
+
+// NextControl implements Transport.
+func (p *Port) NextControl(from int) ([]byte, bool) {
+	q, r := p.in(from, Control)
+	if r == nil {
+		return nil, false
+	}
+	if r.awaited > 0 && len(r.assembled) == r.awaited { // the one returned last time
+		r.assembled, r.awaited = r.assembled[:0], 0
+	}
+	for {
+		c := r.ready()
+		if c == nil {
+			return nil, false
+		}
+		total, n := c.Word1, c.Word2
+		if r.awaited == 0 {
+			r.awaited = int(min(total, ControlMax+1))
+		}
+		if total != uint64(r.awaited) || total == 0 || n == 0 || n > segment.InlineBytes || len(r.assembled)+int(n) > r.awaited {
+			p.stop(q, fmt.Errorf("process %d sent a bad control frame: %d bytes of %d", from, n, total))
+			return nil, false
+		}
+		r.assembled = append(r.assembled, c.Inline[:n]...)
+		r.take()
+		if len(r.assembled) == r.awaited {
+			return r.assembled, true
+		}
+	}
+}
+
+// Take implements Transport. The bits are cleared before anybody looks into the
+// rings, so a frame published after the look sets its bit again.
+func (p *Port) Take(c Class, dst []int) []int {
+	for i := range p.bits[c] {
+		if segment.Load64(&p.bits[c][i]) == 0 {
+			continue
+		}
+		for w := segment.Swap64(&p.bits[c][i], 0); w != 0; w &= w - 1 {
+			if q := i<<6 + bits.TrailingZeros64(w); q < p.procs {
+				dst = append(dst, q)
+			}
+		}
+	}
+	return dst
+}
+
+// Pending implements Transport.
+func (p *Port) Pending(except int) bool {
+	for i := range p.bits[Data] {
+		w := segment.Load64(&p.bits[Data][i])
+		if except>>6 == i {
+			w &^= 1 << (except & 63)
+		}
+		if w|segment.Load64(&p.bits[Control][i]) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Watch implements Transport.
+func (p *Port) Watch(from int) (*uint64, uint64) {
+	_, r := p.in(from, Data)
+	if r == nil {
+		return nil, 0
+	}
+	return &r.ring.Cells[r.next&uint64(len(r.ring.Cells)-1)].Seq, r.next + 1
+}
+
+// WantRoom implements Transport. It says so first and looks afterwards, the
+// consumer publishes its progress first and looks afterwards: one sees the other.
+func (p *Port) WantRoom(to int, want bool) {
+	for _, c := range [2]Class{Data, Control} {
+		q, w := p.out(to, c)
+		if q.closed[c] {
+			continue
+		}
+		if v := segment.Load64(w.ring.WantsRoom) != 0; v != want {
+			segment.Store64(w.ring.WantsRoom, boolWord(want))
+		}
+		if want {
+			p.tell(q, c, park.Caller|park.Background)
+		}
+	}
+}
+
+func boolWord(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Sweep implements Transport.
+func (p *Port) Sweep(from int) {
+	for _, c := range [2]Class{Data, Control} {
+		q, r := p.in(from, c)
+		if r == nil || segment.Load64(r.ring.WantsRoom) == 0 {
+			continue
+		}
+		if r.headTold != r.next {
+			r.tellHead()
+		}
+		if r.payTold != r.payNext {
+			r.tellPayload()
+		}
+		park.Ring(q.bell, park.Caller|park.Background, p.sleeper)
+	}
+}
+
+// CreditReturned implements Transport.
+func (p *Port) CreditReturned(to int) uint64 {
+	q, w := p.out(to, Data)
+	if q.closed[Data] {
+		return 0
+	}
+	return segment.Load64(w.ring.Credit)
+}
+
+// ReturnCredit implements Transport.
+func (p *Port) ReturnCredit(from int, total uint64) {
+	if _, r := p.in(from, Data); r != nil {
+		segment.Store64(r.ring.Credit, total)
+	}
+}
+
+// Epoch implements Transport.
+func (p *Port) Epoch() uint64 { return p.node.Epoch() }
+
+// MoveEpoch implements Transport.
+func (p *Port) MoveEpoch() { p.node.MoveEpoch() }
+
+// Departure implements Transport.
+func (p *Port) Departure(i int) (Departure, bool) {
+	if i >= p.node.Deaths() {
+		return Departure{}, false
+	}
+	proc, why := p.node.Death(i)
+	if proc >= p.procs {
+		return Departure{}, false
+	}
+	return Departure{Proc: proc, Died: why == segment.Died}, true
+}
+
+// HasLeft implements Transport.
+func (p *Port) HasLeft(proc int) bool { return p.node.StateOf(proc) == segment.Left }
+
+// SetLeft implements Transport.
+func (p *Port) SetLeft() { p.node.SetState(p.me, segment.Left) }
+
+// Notify implements Transport.
+func (p *Port) Notify(to int, flags uint32) { park.Ring(p.node.Doorbell(to), flags, p.sleeper) }
+
+// Sleep implements Transport.
+func (p *Port) Sleep(flag uint32, ready func() bool, timeout mono.Duration) {
+	w := park.Raise(p.bell, flag)
+	if !ready() {
+		p.sleeper.Sleep(p.bell, w, timeout)
+	}
+	park.Lower(p.bell, flag)
+}
+
+// CloseControl implements Transport.
+func (p *Port) CloseControl(proc int) { p.peers[proc].closed[Control] = true }
+
+// CloseData implements Transport.
+func (p *Port) CloseData(proc int) { p.peers[proc].closed[Data] = true }

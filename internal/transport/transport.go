@@ -1,0 +1,142 @@
+// Package transport moves frames between the processes of a job. It holds the
+// contract that every transport keeps (Transport, proved by transporttest), and
+// the one ring code (Port) that serves both homes of shared memory: inproc, on
+// the Go heap, and shm, between processes.
+//
+// A transport knows nothing of communicators, matching or failures. It answers
+// "no room" instead of queueing, and it never blocks, except in Sleep.
+package transport
+
+import "github.com/goulfm/goulfm/internal/mono"
+
+// Kind says what a data frame is.
+type Kind uint8
+
+// Kinds of data frames.
+const (
+	// Eager carries a whole message.
+	Eager Kind = iota + 1
+	// Announce carries the envelope of a message whose payload stays with the
+	// sender until the receiver asks for it (rendezvous).
+	Announce
+	// Chunk carries a part of an announced message, straight into the receive
+	// that matched it.
+	Chunk
+)
+
+// Sizes in bytes.
+const (
+	// EagerMax is the largest payload of an Eager frame.
+	EagerMax = 16 << 10
+	// ChunkMax is the largest payload of a Chunk frame.
+	ChunkMax = 8 << 10
+	// SizeMax is the largest message: the header has 40 bits for it.
+	SizeMax = 1<<40 - 1
+	// ControlMax is the largest control frame.
+	ControlMax = 1 << 20
+)
+
+// A Header is the envelope of a data frame.
+type Header struct {
+	Ctx    uint32 // the receiver's context
+	Tag    int32
+	Kind   Kind
+	Elem   uint8  // element code, opaque here
+	Sync   bool   // Announce: the sender completes only when it is matched
+	Size   int    // Eager, Announce: bytes of the message. Chunk: bytes of this part
+	Handle uint64 // Announce: the sender's name for the message. Chunk: the receiver's
+	Offset int    // Chunk: where the part belongs in the message
+}
+
+// A Frame is a data frame as it arrives.
+type Frame struct {
+	Header
+	Payload []byte // memory of the ring, valid until Advance
+}
+
+// Transport is one process's end of everything that joins it to its peers.
+// Processes are numbered 0..Procs()-1. All methods but Watch's word, Pending,
+// Epoch, Notify and Sleep are called by one goroutine at a time.
+type Transport interface {
+	Me() int
+	Procs() int
+
+	// TrySend publishes one data frame and says whether there was room. Payload
+	// has h.Size bytes for Eager and Chunk, none for Announce.
+	TrySend(to int, h *Header, payload []byte) bool
+	// Peek returns the next data frame from a process, without taking it.
+	Peek(from int) (Frame, bool)
+	// Advance takes the frame that Peek returned.
+	Advance(from int)
+
+	// TryControl sends frame[sent:] as far as there is room and returns how much
+	// of frame is sent by now. A frame is begun only when the one before it to the
+	// same process is sent whole.
+	TryControl(to int, frame []byte, sent int) int
+	// NextControl returns the next whole control frame from a process; it is
+	// valid until the next call.
+	NextControl(from int) ([]byte, bool)
+
+	// Take returns, appended to dst, the processes that may have sent something
+	// of a class since the last Take.
+	Take(c Class, dst []int) []int
+	// Pending says, cheaply and from any goroutine, whether Take might return
+	// something. What comes from process except on the data rings does not count;
+	// -1 excepts nobody.
+	Pending(except int) bool
+	// Watch returns a word and the value that it has once the next data frame
+	// from a process is there. The word may be read from any goroutine with an
+	// atomic load; a nil word: there is nothing to watch yet.
+	Watch(from int) (word *uint64, want uint64)
+
+	// WantRoom says that the caller waits for room towards a process, or no
+	// longer does. It wakes the peer, which wakes the caller when there is room.
+	WantRoom(to int, want bool)
+	// Sweep tells a process that waits for room what has been consumed.
+	Sweep(from int)
+	// CreditReturned is how many payload bytes the peer has let go so far.
+	CreditReturned(to int) uint64
+	// ReturnCredit tells a peer how many of its payload bytes were let go so far.
+	ReturnCredit(from int, total uint64)
+
+	// Epoch moves whenever a process died, left, or a communicator was revoked.
+	Epoch() uint64
+	// MoveEpoch moves it and wakes nobody.
+	MoveEpoch()
+	// Events returns the i-th entry of the list of departures, if it exists.
+	Departure(i int) (Departure, bool)
+	// HasLeft says whether a process has returned from Finalize.
+	HasLeft(proc int) bool
+	// SetLeft says it of this process.
+	SetLeft()
+
+	// Notify wakes a process if it sleeps for one of the park flags.
+	Notify(to int, flags uint32)
+	// Sleep sleeps for one of the park flags until somebody notifies or the
+	// timeout is over (negative: never), unless ready() holds after the flag
+	// is up.
+	Sleep(flag uint32, ready func() bool, timeout mono.Duration)
+
+	// CloseControl drops every control frame from a process, now and later, and
+	// makes sending to it a no-op that succeeds.
+	CloseControl(proc int)
+	// CloseData does so for data frames; what it publishes later is dropped.
+	CloseData(proc int)
+	// Broken returns the reason why a process's memory is no longer read.
+	Broken(proc int) error
+}
+
+// Class of frames: control never sits behind data.
+type Class int
+
+// Classes.
+const (
+	Data Class = iota
+	Control
+)
+
+// A Departure is an entry in the list that the launcher keeps.
+type Departure struct {
+	Proc int
+	Died bool // false: it ended after Finalize
+}
