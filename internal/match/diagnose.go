@@ -1,0 +1,37 @@
+package match
+
+// Posted returns how many receives wait on ctx.
+func (m *Matcher) Posted(ctx uint32) int { return m.table.space(ctx).posted }
+
+// Unexpected returns how many messages wait on ctx.
+func (m *Matcher) Unexpected(ctx uint32) int { return m.table.space(ctx).unexpected }
+
+// Buffered returns how many messages wait on all contexts, and the bytes of
+// their payload that this process holds.
+func (m *Matcher) Buffered() (messages, bytes int) { return m.messages, m.bytes }
+
+// Each calls f for every posted receive, by context and then in the order of
+// Revoke. f must not call the Matcher.
+func (m *Matcher) Each(f func(*Recv)) {
+	for _, p := range m.table.pages {
+		if p == m.table.absentPage || p == m.table.sharedFreed {
+			continue
+		}
+		for _, s := range p.spaces {
+			s.each(f)
+		}
+	}
+}
+
+func (s *space) each(f func(*Recv)) {
+	for i := range s.sources {
+		s.sources[i].posted.each(f)
+	}
+	s.wild.each(f)
+}
+
+func (q *recvQueue) each(f func(*Recv)) {
+	for r := q.head; r != nil; r = r.next {
+		f(r)
+	}
+}

@@ -1,0 +1,71 @@
+package match
+
+// Contexts are counted up and never reused, so a program that makes and frees
+// communicators for weeks would grow a flat table without bound. The table is
+// cut into pages; a page whose contexts are all Freed is replaced by one shared
+// page of Freed ones. What remains is 8 bytes per 1024 contexts ever used.
+const (
+	pageBits = 10
+	pageLen  = 1 << pageBits
+)
+
+// A page holds neighbouring contexts. Invariant: no entry is nil.
+type page struct {
+	spaces [pageLen]*space
+	freed  int // entries that are Freed
+}
+
+// A table finds a context by its number: two slice indices. The shared spaces
+// and pages stand for contexts without queues; they are never written.
+type table struct {
+	pages                   []*page
+	absent, freed           *space
+	absentPage, sharedFreed *page
+}
+
+func newTable() table {
+	t := table{absent: &space{state: Absent}, freed: &space{state: Freed}}
+	t.absentPage, t.sharedFreed = filled(t.absent), filled(t.freed)
+	return t
+}
+
+func filled(s *space) *page {
+	p := new(page)
+	for i := range p.spaces {
+		p.spaces[i] = s
+	}
+	return p
+}
+
+// space returns the context's queues; they are shared ones, not to be written,
+// iff the context is Absent or Freed.
+func (t *table) space(ctx uint32) *space {
+	i := int(ctx >> pageBits)
+	if i >= len(t.pages) {
+		return t.absent
+	}
+	return t.pages[i].spaces[ctx%pageLen]
+}
+
+// put makes s the queues of ctx.
+func (t *table) put(ctx uint32, s *space) {
+	i := int(ctx >> pageBits)
+	for i >= len(t.pages) {
+		t.pages = append(t.pages, t.absentPage)
+	}
+	if t.pages[i] == t.absentPage {
+		t.pages[i] = filled(t.absent)
+	}
+	t.pages[i].spaces[ctx%pageLen] = s
+}
+
+// forget makes ctx, which is not Freed yet, Freed.
+func (t *table) forget(ctx uint32) {
+	t.put(ctx, t.freed)
+	i := ctx >> pageBits
+	p := t.pages[i]
+	p.freed++
+	if p.freed == pageLen {
+		t.pages[i] = t.sharedFreed
+	}
+}
