@@ -1,0 +1,46 @@
+# Everything a person or a CI job runs. `make` alone lists it.
+
+export CGO_ENABLED ?= 0
+
+RANKS   ?= 8
+FUZZFOR ?= 10s
+SIM     ?=
+STRESS  ?= -agreements 2000 -seed 1
+LINT    ?= $(shell command -v golangci-lint || echo go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0)
+
+.DEFAULT_GOAL := help
+.PHONY: demo test race lint fuzz sim sim-deep sabotage stress bench compare bench-check figures help
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## heat on 8 processes, two of them killed on the way, the right answer at the end
+	@scripts/demo.sh $(RANKS)
+
+test: ## what CI runs: format, vet, cross-builds, tests, tests with costly checks
+	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not gofmt-ed:"; echo "$$bad"; exit 1; fi
+	go vet ./...
+	go vet -tags invariants ./...
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build ./...
+	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 go build ./...
+	go test -shuffle=on -count=1 ./...
+	go test -tags invariants -short -shuffle=on -count=1 ./...
+
+race: ## all tests under the race detector (needs a C compiler)
+	CGO_ENABLED=1 go test -race -shuffle=on -count=1 ./...
+
+lint: ## golangci-lint: the installed one, or a pinned one built on the spot
+	$(LINT) run ./...
+
+fuzz: ## every fuzz target for FUZZFOR=10s
+	@scripts/fuzz.sh $(FUZZFOR)
+
+sim: ## simulated clusters from seeds, with kills at any step; SIM="-seed N" or "-replay N"
+	go run ./cmd/goulfm sim $(SIM)
+
+stress: ## agreements among real processes under kills, every result checked; STRESS="-seed N ..."
+	go build -o bin/goulfm ./cmd/goulfm
+	bin/goulfm run -n $(RANKS) ./bench/stress $(STRESS)
+
+sim-deep sabotage bench compare bench-check figures:
+	@echo "not yet: make $@" >&2; exit 2

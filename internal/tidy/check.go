@@ -1,0 +1,79 @@
+package tidy
+
+import (
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/token"
+	"go/types"
+)
+
+// standard reads the standard library's types from its source, each package once
+// for all trees. It is for one goroutine at a time.
+var standard = importer.ForCompiler(token.NewFileSet(), "source", nil)
+
+// checker finds the types of this tree's packages. Ours are read from the tree,
+// so that an in-memory tree works as well as a checkout.
+type checker struct {
+	tree  *Tree
+	done  map[string]*types.Package // by import path; nil while it is being checked
+	infos map[string]*types.Info    // by folder
+}
+
+func newChecker(t *Tree) *checker {
+	return &checker{
+		tree:  t,
+		done:  map[string]*types.Package{},
+		infos: map[string]*types.Info{},
+	}
+}
+
+// info returns what is known of the types in p.
+func (c *checker) info(p *Package) *types.Info {
+	if _, err := c.Import(c.tree.Module + "/" + p.Dir); err != nil {
+		return &types.Info{} // a cycle: the compiler will say so
+	}
+	return c.infos[p.Dir]
+}
+
+// Import implements [types.Importer].
+func (c *checker) Import(importPath string) (*types.Package, error) {
+	dir, ours := c.tree.ours(importPath)
+	if !ours {
+		return standard.Import(importPath)
+	}
+	if pkg, ok := c.done[importPath]; ok {
+		if pkg == nil {
+			return nil, fmt.Errorf("import cycle through %s", importPath)
+		}
+		return pkg, nil
+	}
+	p := c.tree.pkg(dir)
+	if p == nil {
+		return nil, fmt.Errorf("no package in %s", dir)
+	}
+	c.done[importPath] = nil
+	pkg := c.check(importPath, p)
+	c.done[importPath] = pkg
+	return pkg, nil
+}
+
+// check types the files of p, all build tags at once. Such a package has doubles
+// (one name under two tags), so errors are let pass: a double's body is typed
+// all the same, and where a type that matters stays unknown the check that needs
+// it says so.
+func (c *checker) check(importPath string, p *Package) *types.Package {
+	info := &types.Info{
+		Types: map[ast.Expr]types.TypeAndValue{},
+		Defs:  map[*ast.Ident]types.Object{},
+		Uses:  map[*ast.Ident]types.Object{},
+	}
+	var files []*ast.File
+	for _, f := range p.code() {
+		files = append(files, f.AST)
+	}
+	conf := types.Config{Importer: c, Error: func(error) {}}
+	pkg, _ := conf.Check(importPath, c.tree.fset, files, info) // errors went to Error
+	c.infos[p.Dir] = info
+	return pkg
+}

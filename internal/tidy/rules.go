@@ -1,0 +1,45 @@
+package tidy
+
+import (
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// RulesPath is the page that explains the rule ids which comments and tests
+// cite.
+const RulesPath = "docs/SEMANTICS.md"
+
+// families are the rule ids: a letter, and the numbers 1 to last.
+var families = []struct {
+	letter string
+	last   int
+}{{"R", 68}, {"A", 24}, {"B", 21}, {"C", 8}, {"F", 10}}
+
+var ruleRow = regexp.MustCompile(`(?m)^\| \*{0,2}([A-Z]\d+)\*{0,2} \| *(.*?) *\|`)
+
+// Rules asks the page for one row per rule, with a sentence in it.
+func Rules(t *Tree) ([]Finding, error) {
+	page, err := fs.ReadFile(t.Files, RulesPath)
+	if err != nil {
+		return nil, err
+	}
+	rows := map[string]int{}
+	var found []Finding
+	for _, m := range ruleRow.FindAllStringSubmatch(string(page), -1) {
+		rows[m[1]]++
+		if !strings.HasSuffix(m[2], ".") {
+			found = append(found, Finding{RulesPath, m[1] + " is not a sentence"})
+		}
+	}
+	for _, f := range families {
+		for i := 1; i <= f.last; i++ {
+			if id := f.letter + strconv.Itoa(i); rows[id] != 1 {
+				found = append(found, Finding{RulesPath, fmt.Sprintf("%d rows for rule %s instead of one", rows[id], id)})
+			}
+		}
+	}
+	return found, nil
+}
