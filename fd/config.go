@@ -1,0 +1,132 @@
+package fd
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/rankset"
+)
+
+// ErrConfig is wrapped by every error of Config.Check.
+var ErrConfig = errors.New("failure detector configuration")
+
+// Mode is how deaths are found.
+type Mode uint8
+
+// The modes.
+const (
+	// Exact: deaths come as Exited to every process, as on one machine, where the
+	// kernel reports them. There is no heartbeat and no deadline.
+	Exact Mode = iota
+	// Ring: each process sends heartbeats to the next live one, which finds its
+	// death by silence (RR-9024, Algorithm 1).
+	Ring
+)
+
+// String returns "exact" or "ring".
+func (m Mode) String() string {
+	switch m {
+	case Exact:
+		return "exact"
+	case Ring:
+		return "ring"
+	}
+	return fmt.Sprintf("mode %d", uint8(m))
+}
+
+// Limits of a Config.
+const (
+	// TimeoutMin is the least Timeout between ranks: a rank that computes on all its
+	// processors under garbage collection is late by tens of milliseconds.
+	TimeoutMin = 200 * mono.Millisecond
+	// DurationMax bounds every Duration of a Config.
+	DurationMax = 24 * 3600 * mono.Second
+
+	periodDefault = 100 * mono.Millisecond
+)
+
+// A Config describes one process's detector. Its zero Durations mean defaults.
+//
+// What it bounds, if a message takes at most τ and no process is late by more than L
+// (a pause is lateness):
+//
+//   - Nobody alive is suspected by the ring if 2·Period + τ + L <= Timeout, and nobody
+//     alive is declared by it if 2·Period + τ + L <= Timeout + Confirm. A Broken
+//     connection to a live process is harmless if Period + 2τ + L <= Confirm.
+//   - A death is declared by its observer within τ + Period + Timeout + Confirm; the
+//     Period is 0 if a Tick follows every message. Of f processes dead side by side
+//     on the ring the last is declared within τ + f·(Period + 2·Timeout + Confirm)
+//     of the last death (RR-9024, §3.2, Lemma 1, with a second check).
+//   - All survivors then know after one τ per hop of the death flood.
+type Config struct {
+	N    int // processes of the world, at least 1
+	Me   int // this process, in [0, N)
+	Mode Mode
+
+	// Period is the time between two heartbeats (η). Default 100 ms, or a quarter of
+	// Timeout if that is less. Shorter finds a death no sooner by itself: it permits
+	// a shorter Timeout, and costs messages.
+	Period mono.Duration
+	// Timeout is the silence after which a process is suspected (δ). Default 4
+	// Periods, at least TimeoutMin. Shorter finds deaths sooner and suspects the
+	// slow. The emitter an observer has just found has 2 Timeouts, for it may have
+	// to learn first that it has a new observer (T3).
+	Timeout mono.Duration
+	// Confirm is the time a suspect has to answer the second check (B10). Default
+	// half a Timeout.
+	Confirm mono.Duration
+	// Start is when the ring starts, the same moment at all processes but for the
+	// precision of the join barrier (B16): the first heartbeat is sent at Start, and
+	// the first suspicion is possible at Start + 2 Timeouts.
+	Start mono.Time
+
+	// Fence declares a silent process without killing it. Otherwise silence leads to
+	// Suspect only, and the declaration waits for Exited; until then its predecessor
+	// on the ring is observed by nobody.
+	Fence bool
+	// AllowShortTimeouts permits a Timeout below TimeoutMin: for virtual time.
+	AllowShortTimeouts bool
+}
+
+// WithDefaults returns c with every Duration that is 0 replaced by its default.
+func (c Config) WithDefaults() Config {
+	if c.Period == 0 {
+		c.Period = periodDefault
+		if c.Timeout > 0 {
+			c.Period = min(c.Period, max(c.Timeout/4, 1))
+		}
+	}
+	if c.Timeout == 0 {
+		c.Timeout = 4 * c.Period
+		if !c.AllowShortTimeouts {
+			c.Timeout = max(c.Timeout, TimeoutMin)
+		}
+	}
+	if c.Confirm == 0 {
+		c.Confirm = max(c.Timeout/2, 1)
+	}
+	return c
+}
+
+// Check returns what is wrong with c, after its defaults, or nil.
+func (c Config) Check() error {
+	c = c.WithDefaults()
+	switch {
+	case c.N < 1 || c.N > rankset.RankMax+1:
+		return fmt.Errorf("%w: %d processes, want 1 to %d", ErrConfig, c.N, rankset.RankMax+1)
+	case c.Me < 0 || c.Me >= c.N:
+		return fmt.Errorf("%w: process %d of %d", ErrConfig, c.Me, c.N)
+	case c.Mode > Ring:
+		return fmt.Errorf("%w: %v", ErrConfig, c.Mode)
+	case c.Period <= 0 || c.Confirm <= 0:
+		return fmt.Errorf("%w: period %v and confirmation time %v, want above 0", ErrConfig, c.Period, c.Confirm)
+	case c.Timeout < 2*c.Period:
+		return fmt.Errorf("%w: timeout %v, want at least 2 periods of %v", ErrConfig, c.Timeout, c.Period)
+	case max(c.Timeout, c.Confirm) > DurationMax:
+		return fmt.Errorf("%w: timeout %v and confirmation time %v, want at most %v", ErrConfig, c.Timeout, c.Confirm, DurationMax)
+	case c.Timeout < TimeoutMin && !c.AllowShortTimeouts:
+		return fmt.Errorf("%w: timeout %v, want at least %v", ErrConfig, c.Timeout, TimeoutMin)
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package fd
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/goulfm/goulfm/internal/mono"
+)
+
+func TestDefaults(t *testing.T) {
+	for _, c := range []struct {
+		name                               string
+		in                                 Config
+		periodWant, timeoutWant, confirmed mono.Duration
+	}{
+		{name: "zero", periodWant: 100 * ms, timeoutWant: 400 * ms, confirmed: 200 * ms},
+		{name: "short period, timeout at its least", in: Config{Period: 10 * ms}, periodWant: 10 * ms, timeoutWant: 200 * ms, confirmed: 100 * ms},
+		{name: "short period allowed", in: Config{Period: 10 * ms, AllowShortTimeouts: true}, periodWant: 10 * ms, timeoutWant: 40 * ms, confirmed: 20 * ms},
+		{name: "short timeout", in: Config{Timeout: 200 * ms}, periodWant: 50 * ms, timeoutWant: 200 * ms, confirmed: 100 * ms},
+		{name: "long timeout", in: Config{Timeout: 10 * mono.Second}, periodWant: 100 * ms, timeoutWant: 10 * mono.Second, confirmed: 5 * mono.Second},
+		{name: "all given", in: Config{Period: 1 * mono.Second, Timeout: 2 * mono.Second, Confirm: 3 * mono.Second}, periodWant: mono.Second, timeoutWant: 2 * mono.Second, confirmed: 3 * mono.Second},
+	} {
+		c.in.N = 2
+		got := c.in.WithDefaults()
+		if got.Period != c.periodWant || got.Timeout != c.timeoutWant || got.Confirm != c.confirmed {
+			t.Errorf("%s: period %v, timeout %v, confirm %v", c.name, got.Period, got.Timeout, got.Confirm)
+		}
+		if err := c.in.Check(); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if again := got.WithDefaults(); again != got {
+			t.Errorf("%s: defaults of defaults are %+v", c.name, again)
+		}
+	}
+}
+
+func TestCheckRefuses(t *testing.T) {
+	for _, c := range []Config{
+		{},
+		{N: 1 << 24},
+		{N: 2, Me: 2},
+		{N: 2, Me: -1},
+		{N: 2, Mode: 2},
+		{N: 2, Period: -1},
+		{N: 2, Confirm: -1},
+		{N: 2, Timeout: -1},
+		{N: 2, Timeout: 199 * ms},
+		{N: 2, Timeout: 199 * ms, Period: 300 * ms, AllowShortTimeouts: true},
+		{N: 2, Timeout: DurationMax + 1},
+		{N: 2, Confirm: DurationMax + 1},
+		{N: 2, Period: DurationMax},
+	} {
+		if err := c.Check(); !errors.Is(err, ErrConfig) {
+			t.Errorf("%+v: %v, want an error", c, err)
+		}
+	}
+}

@@ -1,0 +1,334 @@
+package fd
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/flood"
+	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/must"
+	"github.com/goulfm/goulfm/internal/rankset"
+)
+
+// A Detector is one process's failure detector.
+type Detector struct {
+	cfg   Config
+	flood *flood.Flood // spreads the dead set; its items are d.dead between Steps
+
+	dead   rankset.Set // declared here; only grows; never holds Me
+	left   rankset.Set // finalized; only grows
+	told   rankset.Set // dead processes that need no fence notice any more: told, or known to have ended
+	fenced bool        // this process was declared dead: nothing happens any more
+
+	now      mono.Time // the last Tick's
+	nextBeat mono.Time // when the next heartbeat is due (HB-TIMEOUT)
+	emitter  int       // nearest live predecessor; Me when alone
+	observer int       // who gets the heartbeats; Me when alone
+	claim    int       // the farthest live process that said it observes me; Me if none
+	silence  timer     // of the emitter (SUSP-TIMEOUT)
+	checks   []check   // processes under a second check, ascending by rank
+
+	out   []Action
+	posts []Send // sends of this Step, put behind its declarations
+}
+
+// New returns a detector in which everybody is alive. The configuration must pass
+// Check.
+func New(cfg Config) *Detector {
+	err := cfg.Check()
+	must.That(err == nil, "%v", err)
+	cfg = cfg.WithDefaults()
+	d := &Detector{
+		cfg:      cfg,
+		flood:    flood.New(flood.Config{N: cfg.N, Me: cfg.Me, Items: cfg.N}),
+		now:      cfg.Start,
+		nextBeat: cfg.Start,
+		emitter:  predecessor(cfg.N, cfg.Me, rankset.Set{}),
+		observer: successor(cfg.N, cfg.Me, rankset.Set{}),
+		claim:    cfg.Me,
+	}
+	d.silence.start(2 * cfg.Timeout)
+	d.silence.tick(cfg.Start)
+	return d
+}
+
+// Step applies one event and returns, in order, what the caller must do: the
+// declarations first. It never blocks and reads no clock. The slice is valid until
+// the next Step.
+func (d *Detector) Step(ev Event) []Action {
+	d.out, d.posts = d.out[:0], d.posts[:0]
+	if d.fenced {
+		return nil
+	}
+	switch ev := ev.(type) {
+	case Tick:
+		d.tick(ev.Now)
+	case Receive:
+		d.receive(ev.From, ev.Msg)
+	case Exited:
+		d.exited(ev.Rank)
+	case Agreed:
+		d.learn(ev.Dead, ByAgreement)
+	case Broken:
+		d.broken(ev.Rank)
+	case Watch:
+		d.watch(ev.Rank)
+	case Left:
+		d.leave(ev.Rank)
+	}
+	d.deliverPosts()
+	return d.out
+}
+
+// Deadline returns when the detector next wants a Tick, if ever. It changes only
+// with a Step.
+func (d *Detector) Deadline() (mono.Time, bool) {
+	if d.fenced || !d.ringing() {
+		return 0, false
+	}
+	next := d.nextBeat
+	if d.silence.ticked && !d.suspects(d.emitter) {
+		next = min(next, d.silence.at)
+	}
+	for i := range d.checks {
+		if c := &d.checks[i]; c.timer.ticked && c.stage != unanswered {
+			next = min(next, c.timer.at)
+		}
+	}
+	return next, true
+}
+
+// Dead returns a copy of the set of processes declared dead here.
+func (d *Detector) Dead() rankset.Set { return d.dead.Clone() }
+
+// Digest returns the digest of the dead set, as heartbeats carry it.
+func (d *Detector) Digest() uint64 { return d.flood.Digest() }
+
+// Emitter returns the process this one observes, -1 when alone (B13).
+func (d *Detector) Emitter() int { return d.otherOrNone(d.emitter) }
+
+// Observer returns the process this one sends heartbeats to, -1 when alone (B13).
+func (d *Detector) Observer() int { return d.otherOrNone(d.observer) }
+
+// Alone says whether every other process is dead or has left: FindEmitter of the
+// paper would return this process itself (B13).
+func (d *Detector) Alone() bool { return d.emitter == d.cfg.Me }
+
+// Describe returns the state in one line, for a person.
+func (d *Detector) Describe() string {
+	where := "alone"
+	if !d.Alone() {
+		where = fmt.Sprintf("emitter %d observer %d", d.emitter, d.observer)
+	}
+	text := fmt.Sprintf("process %d of %d, %v: %s, dead %v", d.cfg.Me, d.cfg.N, d.cfg.Mode, where, d.dead)
+	if !d.left.IsEmpty() {
+		text += fmt.Sprintf(", left %v", d.left)
+	}
+	for i := range d.checks {
+		text += fmt.Sprintf(", %d %v", d.checks[i].rank, d.checks[i].stage)
+	}
+	if d.fenced {
+		text += ", fenced"
+	}
+	return text
+}
+
+func (d *Detector) otherOrNone(rank int) int {
+	if rank == d.cfg.Me {
+		return -1
+	}
+	return rank
+}
+
+// gone returns who takes no part in the ring: the dead and those who left.
+func (d *Detector) gone() rankset.Set {
+	gone := d.dead.Clone()
+	gone.Union(d.left)
+	return gone
+}
+
+// ringing says whether this process takes part in a ring.
+func (d *Detector) ringing() bool {
+	return d.cfg.Mode == Ring && !d.Alone() && !d.left.Has(d.cfg.Me)
+}
+
+func (d *Detector) receive(from int, msg []byte) {
+	d.checkPeer(from)
+	if d.dead.Has(from) {
+		d.tellDead(from)
+		return
+	}
+	if d.left.Has(from) {
+		return
+	}
+	d.signOfLife(from)
+	m, err := parseMessage(msg)
+	if err != nil {
+		d.out = append(d.out, Anomaly{From: from, Text: "failure detector: " + err.Error()})
+		return
+	}
+	switch m.kind {
+	case kindHeartbeat:
+		d.compare(from, m.digest)
+	case kindNewObserver:
+		d.newObserver(from, m.digest)
+	case kindProbe:
+		d.mail(from, digestMessage(kindHeartbeat, d.flood.Digest()))
+		d.compare(from, m.digest)
+	case kindNotice:
+		d.follow(from, d.flood.Step(flood.Receive{From: from, Msg: m.flooded}), ByNotice)
+	case kindFence:
+		d.fence(from)
+	}
+}
+
+// newObserver is T4. The heartbeat goes out at once, so that the new observer need
+// not wait for the next period; the sets are exchanged if they differ (B2).
+func (d *Detector) newObserver(from int, digest uint64) {
+	if d.adopt(from) {
+		d.mail(from, digestMessage(kindHeartbeat, d.flood.Digest()))
+	}
+	d.compare(from, digest)
+}
+
+// compare repairs a flood that was cut: whoever has a different dead set gets mine,
+// and answers with its own if that has more (B3).
+func (d *Detector) compare(with int, digest uint64) {
+	d.follow(with, d.flood.Step(flood.Compare{With: with, Digest: digest}), ByNotice)
+}
+
+// tellDead lets a process that was declared dead know it, once (A2, F6). What has
+// ended cannot hear it.
+func (d *Detector) tellDead(rank int) {
+	if d.told.Add(rank) {
+		d.out = append(d.out, Send{To: rank, Msg: fenceMessage()})
+	}
+}
+
+// exited declares a death on exact evidence. A process that has left may end.
+func (d *Detector) exited(rank int) {
+	d.checkRank(rank)
+	if d.left.Has(rank) && rank != d.cfg.Me {
+		return
+	}
+	d.told.Add(rank)
+	d.learn(rankset.Of(rank), ByExit)
+}
+
+// learn adds processes to the dead set at first hand, and floods the whole set.
+func (d *Detector) learn(dead rankset.Set, evidence Evidence) {
+	must.That(dead.Next(d.cfg.N) < 0, "dead %v of %d processes", dead, d.cfg.N)
+	if dead.Has(d.cfg.Me) {
+		d.fence(-1)
+		return
+	}
+	d.follow(-1, d.flood.Step(flood.Publish{Items: dead}), evidence)
+}
+
+// follow does what the flood wants. The dead that are new are declared, and the ring
+// is rewired: any growth of the dead set runs through here, wherever it comes from.
+// The actions are used up before the next step of the flood, which overwrites them.
+func (d *Detector) follow(from int, actions []flood.Action, evidence Evidence) {
+	var news rankset.Set
+	for _, a := range actions {
+		switch a := a.(type) {
+		case flood.Deliver:
+			news = a.Items
+		case flood.Send:
+			d.mail(a.To, noticeMessage(a.Msg))
+		case flood.Anomaly:
+			d.out = append(d.out, Anomaly{From: a.From, Text: "failure detector: " + a.Text})
+		}
+	}
+	switch {
+	case news.IsEmpty():
+	case news.Has(d.cfg.Me):
+		d.fence(from)
+	default:
+		for rank := range news.All() {
+			d.declare(rank, evidence)
+		}
+		d.rewire()
+		d.mustAgree()
+	}
+}
+
+// mustAgree states that the detector and its flood know the same deaths, and that
+// the ring runs through none of them.
+func (d *Detector) mustAgree() {
+	if must.Costly {
+		must.That(d.dead.Equal(d.flood.Items()), "dead %v, flooded %v", d.dead, d.flood.Items())
+		must.That(!d.dead.Has(d.emitter) && !d.dead.Has(d.observer), "%s", d.Describe())
+	}
+}
+
+func (d *Detector) declare(rank int, evidence Evidence) {
+	must.That(rank != d.cfg.Me && d.dead.Add(rank), "%d declared, dead are %v", rank, d.dead)
+	d.out = append(d.out, Declare{Rank: rank, Evidence: evidence})
+	d.close(rank)
+}
+
+// close takes a process out of the flood and ends what was open about it. A mend of
+// the flood goes to its new neighbours.
+func (d *Detector) close(rank int) {
+	d.endCheck(rank)
+	d.follow(-1, d.flood.Step(flood.Failed{Rank: rank}), ByNotice)
+}
+
+// leave takes a finalized process out of the ring and of the flood. Of what it had
+// sent before, death notices are dropped: they are lost as if it had died, and its
+// successor on the ring finds those deaths again.
+func (d *Detector) leave(rank int) {
+	d.checkRank(rank)
+	if d.dead.Has(rank) || !d.left.Add(rank) {
+		return
+	}
+	if rank == d.cfg.Me {
+		d.checks = d.checks[:0]
+		return
+	}
+	d.close(rank)
+	d.rewire()
+}
+
+// fence is the end of this process (B20): T5 of the paper does not say what to do
+// with a list of dead that contains oneself. Nothing else of this Step happens: a
+// process that was declared dead must not declare or tell anybody anything.
+func (d *Detector) fence(by int) {
+	d.fenced = true
+	d.posts = d.posts[:0]
+	d.checks = d.checks[:0]
+	d.out = append(d.out[:0], Fenced{By: by})
+}
+
+// mail queues a message of the ring or of the flood. In Exact mode there is neither:
+// the evidence reaches every process by itself.
+func (d *Detector) mail(to int, msg []byte) {
+	if d.cfg.Mode == Ring {
+		d.posts = append(d.posts, Send{To: to, Msg: msg})
+	}
+}
+
+// deliverPosts puts the messages behind the declarations of the Step, without those
+// to processes that it declared dead.
+func (d *Detector) deliverPosts() {
+	for _, s := range d.posts {
+		if !d.dead.Has(s.To) {
+			d.out = append(d.out, s)
+		}
+	}
+	clear(d.posts) // the bytes belong to the caller
+}
+
+func (d *Detector) checkRank(rank int) {
+	must.That(0 <= rank && rank < d.cfg.N, "process %d of %d", rank, d.cfg.N)
+}
+
+func (d *Detector) checkPeer(rank int) {
+	d.checkRank(rank)
+	must.That(rank != d.cfg.Me, "process %d named itself", rank)
+}
+
+func (d *Detector) findCheck(rank int) (int, bool) {
+	return slices.BinarySearchFunc(d.checks, rank, func(c check, rank int) int { return c.rank - rank })
+}

@@ -1,0 +1,2 @@
+// Package fd is the failure detector.
+package fd

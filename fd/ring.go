@@ -1,0 +1,78 @@
+package fd
+
+import "github.com/goulfm/goulfm/internal/rankset"
+
+// predecessor returns the nearest process before me on the ring of n that is not in
+// gone, which is me when there is no other: FindEmitter of RR-9024, Algorithm 1,
+// searched from me rather than from the last emitter, for a process that was skipped
+// stays skipped.
+func predecessor(n, me int, gone rankset.Set) int {
+	r := (me + n - 1) % n
+	for r != me && gone.Has(r) {
+		r = (r + n - 1) % n
+	}
+	return r
+}
+
+// successor returns the nearest process after me on the ring of n that is not in
+// gone, which is me when there is no other.
+func successor(n, me int, gone rankset.Set) int {
+	r := (me + 1) % n
+	for r != me && gone.Has(r) {
+		r = (r + 1) % n
+	}
+	return r
+}
+
+// ahead returns how many steps r is ahead of me on the ring of n.
+func ahead(n, me, r int) int { return (r - me + n) % n }
+
+// rewire recomputes emitter and observer after any process is gone, however that was
+// learnt (B5, B12). T5 of the paper updates the list of the dead and nothing else:
+//
+//	4 observes 3, which observes 2. 3 dies, and 5, which had it under Watch, is the
+//	first to declare it. 4 learns it from the flood, so its own timeout for 3 has
+//	nothing left to find, and by T5 nobody ever observes 2 again.
+func (d *Detector) rewire() {
+	gone := d.gone()
+	d.aim(gone)
+	emitter := predecessor(d.cfg.N, d.cfg.Me, gone)
+	if emitter == d.emitter {
+		return
+	}
+	d.emitter = emitter
+	d.silence.start(2 * d.cfg.Timeout) // T3, line 19
+	if d.ringing() {
+		d.mail(emitter, digestMessage(kindNewObserver, d.flood.Digest()))
+	}
+}
+
+// aim recomputes the observer: the nearest live successor, or the one that claimed
+// to be it while those in between were not known to be gone here (B2).
+func (d *Detector) aim(gone rankset.Set) {
+	if d.claim != d.cfg.Me && gone.Has(d.claim) {
+		d.claim = d.cfg.Me
+	}
+	d.observer = successor(d.cfg.N, d.cfg.Me, gone)
+	if d.claim != d.cfg.Me && ahead(d.cfg.N, d.cfg.Me, d.claim) > ahead(d.cfg.N, d.cfg.Me, d.observer) {
+		d.observer = d.claim
+	}
+}
+
+// adopt obeys a NEWOBSERVER (T4), unless it is stale: from a process nearer than the
+// observer I have. Whoever claims me has declared all between it and me dead, or
+// knows that they left; nobody ever comes back; so the one farther away knows more
+// (B2).
+//
+//	0 is observed by 1, which dies. 2 declares it and sends NEWOBSERVER to 0, which
+//	is slow, and dies. 3 declares 2 and sends NEWOBSERVER to 0. That arrives
+//	first, then the one from 2. Obeyed, it would turn the heartbeats of 0 to the
+//	dead 2, and 3 would suspect 0.
+func (d *Detector) adopt(from int) bool {
+	if ahead(d.cfg.N, d.cfg.Me, from) < ahead(d.cfg.N, d.cfg.Me, d.observer) {
+		return false
+	}
+	d.claim = from
+	d.observer = from
+	return true
+}

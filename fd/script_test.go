@@ -1,0 +1,329 @@
+package fd
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/wire"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden output in testdata")
+
+// TestScripts plays every script of testdata: commands, then "----", then what they
+// must print, then an empty line. Read the scripts as examples.
+func TestScripts(t *testing.T) {
+	paths, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) { playScript(t, path) })
+	}
+}
+
+func playScript(t *testing.T, path string) {
+	old, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stage scriptStage
+	var got, output strings.Builder
+	skipping := false
+	for _, line := range strings.Split(strings.TrimRight(string(old), "\n"), "\n") {
+		switch {
+		case line == "----":
+			got.WriteString("----\n" + output.String())
+			output.Reset()
+			skipping = true
+		case line == "":
+			got.WriteString("\n")
+			skipping = false
+		case skipping:
+		default:
+			got.WriteString(line + "\n")
+			if !strings.HasPrefix(line, "#") {
+				output.WriteString(stage.run(t, line))
+			}
+		}
+	}
+	if *update {
+		if err := os.WriteFile(path, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !*update && got.String() != string(old) {
+		t.Errorf("%s: run with -update and look at the difference; now it prints\n%s", path, got.String())
+	}
+}
+
+// A scriptStage is a few processes whose messages wait until they are delivered.
+// Commands, with times in milliseconds:
+//
+//	ring n=4 [fence]      start: period 100, timeout 400, confirmation 200; or "exact n=4"
+//	tick 2 100            process 2 is told the time
+//	run 1000              all live processes tick at their deadlines up to then; messages arrive at once
+//	deliver 1->2          the oldest message in flight; "drop 1->2" loses it; "deliver-all" until none is left
+//	kill 3; pause 3; resume 3   dead; stepped by neither run nor deliver-all, messages wait; back
+//	exited 1 5; broken 1 5; left 1 5; watch 1 5; agreed 1 {2,5}    event at process 1
+//	deliver-last 1->2     the newest message in flight: it overtakes the others
+//	message 1->2 HEARTBEAT    one that 1 might have sent; also NEWOBSERVER, PROBE, FENCE, NOTICE {2,5}
+//	raw 1->2 ff00         any bytes
+//	show 1; show          state
+type scriptStage struct {
+	all    []*Detector
+	queues [][][][]byte // queues[from][to]: messages in flight, first in, first out
+	dead   rankset.Set
+	paused rankset.Set
+	quiet  bool // print no message
+	now    mono.Time
+}
+
+func (s *scriptStage) run(t *testing.T, line string) string {
+	t.Helper()
+	word, rest, _ := strings.Cut(line, " ")
+	var a, b int
+	var text string
+	scan := func(format string, args ...any) {
+		if _, err := fmt.Sscanf(rest, format, args...); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+	}
+	switch word {
+	case "ring", "exact":
+		scan("n=%d", &a)
+		s.start(a, word == "ring", strings.HasSuffix(rest, "fence"))
+		return ""
+	case "tick":
+		scan("%d %d", &a, &b)
+		return s.step(a, Tick{Now: millis(b)})
+	case "run":
+		scan("%d", &a)
+		return s.runUntil(millis(a))
+	case "deliver-last":
+		scan("%d->%d", &a, &b)
+		last := len(s.queues[a][b]) - 1
+		msg := s.queues[a][b][last]
+		s.queues[a][b] = s.queues[a][b][:last]
+		return s.step(b, Receive{From: a, Msg: msg})
+	case "message":
+		scan("%d->%d %s", &a, &b, &text)
+		return s.step(b, Receive{From: a, Msg: s.message(t, a, text, rest)})
+	case "deliver", "drop":
+		scan("%d->%d", &a, &b)
+		return s.next(a, b, word == "deliver")
+	case "deliver-all":
+		return s.deliverAll()
+	case "kill", "pause", "resume":
+		scan("%d", &a)
+		s.change(word, a)
+		return ""
+	case "exited", "broken", "left", "watch":
+		scan("%d %d", &a, &b)
+		return s.step(a, map[string]Event{"exited": Exited{b}, "broken": Broken{b}, "left": Left{b}, "watch": Watch{b}}[word])
+	case "agreed":
+		scan("%d %s", &a, &text)
+		return s.step(a, Agreed{Dead: parseSet(t, text)})
+	case "raw":
+		var msg []byte
+		scan("%d->%d %x", &a, &b, &msg)
+		return s.step(b, Receive{From: a, Msg: msg})
+	case "show":
+		return s.show(t, rest)
+	}
+	t.Fatalf("unknown command %q", line)
+	return ""
+}
+
+func (s *scriptStage) message(t *testing.T, from int, kind, line string) []byte {
+	t.Helper()
+	switch kind {
+	case "HEARTBEAT":
+		return digestMessage(kindHeartbeat, s.all[from].Digest())
+	case "NEWOBSERVER":
+		return digestMessage(kindNewObserver, s.all[from].Digest())
+	case "PROBE":
+		return digestMessage(kindProbe, s.all[from].Digest())
+	case "FENCE":
+		return fenceMessage()
+	case "NOTICE":
+		return noticeMessage(wire.AppendSet(nil, parseSet(t, line[strings.LastIndex(line, " ")+1:])))
+	}
+	t.Fatalf("unknown message %q", kind)
+	return nil
+}
+
+func parseSet(t *testing.T, text string) rankset.Set {
+	t.Helper()
+	set, err := rankset.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+func millis(ms int) mono.Time { return mono.Time(ms) * mono.Time(mono.Millisecond) }
+
+func (s *scriptStage) start(n int, ring, fence bool) {
+	*s = scriptStage{queues: make([][][][]byte, n)}
+	for me := range n {
+		cfg := Config{N: n, Me: me, Fence: fence}
+		if ring {
+			cfg.Mode = Ring
+		}
+		s.all = append(s.all, New(cfg))
+		s.queues[me] = make([][][]byte, n)
+	}
+}
+
+func (s *scriptStage) change(word string, rank int) {
+	switch word {
+	case "kill":
+		s.dead.Add(rank)
+	case "pause":
+		s.paused.Add(rank)
+	case "resume":
+		s.paused.Remove(rank)
+	}
+}
+
+func (s *scriptStage) active(rank int) bool { return !s.dead.Has(rank) && !s.paused.Has(rank) }
+
+func (s *scriptStage) step(me int, ev Event) string {
+	var out strings.Builder
+	for _, a := range s.all[me].Step(ev) {
+		if send, ok := a.(Send); ok {
+			s.queues[me][send.To] = append(s.queues[me][send.To], send.Msg)
+			if s.quiet {
+				continue
+			}
+		}
+		fmt.Fprintf(&out, "%d: %s\n", me, describe(a))
+	}
+	if out.Len() == 0 && !s.quiet {
+		return fmt.Sprintf("%d: nothing\n", me)
+	}
+	return out.String()
+}
+
+func (s *scriptStage) next(from, to int, deliver bool) string {
+	queue := &s.queues[from][to]
+	if len(*queue) == 0 {
+		return fmt.Sprintf("%d->%d: no message\n", from, to)
+	}
+	msg := (*queue)[0]
+	*queue = (*queue)[1:]
+	if !deliver {
+		return fmt.Sprintf("%d->%d: lost: %s\n", from, to, describeMessage(msg))
+	}
+	return s.step(to, Receive{From: from, Msg: msg})
+}
+
+func (s *scriptStage) deliverAll() string {
+	var out strings.Builder
+	for again := true; again; {
+		again = false
+		for from := range s.queues {
+			for to := range s.queues[from] {
+				if len(s.queues[from][to]) > 0 && s.active(to) {
+					out.WriteString(s.next(from, to, true))
+					again = true
+				}
+			}
+		}
+	}
+	return out.String()
+}
+
+// runUntil prints declarations, suspicions, fences and anomalies with their times.
+func (s *scriptStage) runUntil(end mono.Time) string {
+	var out strings.Builder
+	s.quiet = true
+	defer func() { s.quiet = false }()
+	print := func(now mono.Time, text string) {
+		for line := range strings.Lines(text) {
+			fmt.Fprintf(&out, "%v %s", mono.Duration(now), line)
+		}
+	}
+	for {
+		who, now := -1, end
+		for me, d := range s.all {
+			if at, ok := d.Deadline(); ok && s.active(me) && at <= end && (who < 0 || at < now) {
+				who, now = me, at
+			}
+		}
+		if who < 0 {
+			s.now = max(s.now, end)
+			return out.String()
+		}
+		now = max(now, s.now) // who was stopped is late
+		s.now = now
+		print(now, s.step(who, Tick{Now: now}))
+		print(now, s.deliverAll())
+	}
+}
+
+func (s *scriptStage) show(t *testing.T, rest string) string {
+	if rest != "" {
+		rank, err := strconv.Atoi(rest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := s.all[rank]
+		at, ok := d.Deadline()
+		if !ok {
+			return d.Describe() + "; no deadline\n"
+		}
+		return fmt.Sprintf("%s; deadline %v\n", d.Describe(), mono.Duration(at))
+	}
+	var out strings.Builder
+	for rank, d := range s.all {
+		if !s.dead.Has(rank) {
+			out.WriteString(d.Describe() + "\n")
+		}
+	}
+	return out.String()
+}
+
+func describe(a Action) string {
+	switch a := a.(type) {
+	case Send:
+		return fmt.Sprintf("send %s to %d", describeMessage(a.Msg), a.To)
+	case Declare:
+		return fmt.Sprintf("declare %d dead by %v", a.Rank, a.Evidence)
+	case Suspect:
+		if a.Unanswered {
+			return fmt.Sprintf("suspect %d, silent for %v, second check unanswered", a.Rank, a.Silent)
+		}
+		return fmt.Sprintf("suspect %d, silent for %v", a.Rank, a.Silent)
+	case Fenced:
+		return fmt.Sprintf("fenced by %d", a.By)
+	case Anomaly:
+		return fmt.Sprintf("anomaly from %d: %s", a.From, a.Text)
+	}
+	return fmt.Sprintf("unknown action %T", a)
+}
+
+func describeMessage(msg []byte) string {
+	m, err := parseMessage(msg)
+	if err != nil {
+		return err.Error()
+	}
+	switch m.kind {
+	case kindHeartbeat:
+		return "HEARTBEAT"
+	case kindNewObserver:
+		return "NEWOBSERVER"
+	case kindProbe:
+		return "PROBE"
+	case kindNotice:
+		return fmt.Sprintf("NOTICE %v", wire.NewReader(m.flooded).Set(rankset.RankMax))
+	}
+	return "FENCE"
+}

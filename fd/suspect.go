@@ -1,0 +1,180 @@
+package fd
+
+import (
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/rankset"
+)
+
+// A stage of a check. The usual course is suspected, then declared; a sign of life
+// ends it at any stage before.
+type stage uint8
+
+const (
+	watched    stage = iota // probed on demand (A21); silence until the timer's end makes it suspected
+	suspected               // probed as the second check (B10); silence until the timer's end confirms it
+	unanswered              // confirmed, but this process may not declare it: waiting for Exited
+)
+
+func (s stage) String() string {
+	switch s {
+	case watched:
+		return "watched"
+	case suspected:
+		return "suspected"
+	}
+	return "unanswered"
+}
+
+// A check is an open question whether one process lives. It has been sent a probe.
+type check struct {
+	rank  int
+	stage stage
+	timer timer
+	quiet mono.Duration // how long it was silent before it was suspected
+}
+
+// tick is everything that time does: T1, T3 and the confirmation of suspicions.
+func (d *Detector) tick(now mono.Time) {
+	now = max(now, d.now)
+	d.forgiveLateness(now)
+	d.now = now
+	if !d.ringing() {
+		return
+	}
+	d.tickTimers()
+	d.beat()
+	d.confirmChecks()
+	if d.ringing() && d.silence.expired(now) && !d.suspects(d.emitter) {
+		d.suspect(d.emitter, now.Sub(d.silence.since))
+	}
+	d.tickTimers()
+}
+
+// forgiveLateness is the guard against one's own slowness (B10, B17). If this
+// process was stopped, its emitter's heartbeats lie unread in its queues: time in
+// which it could not listen is not silence.
+func (d *Detector) forgiveLateness(now mono.Time) {
+	wanted, ok := d.Deadline()
+	if !ok {
+		return
+	}
+	late := now.Sub(wanted)
+	if late <= d.cfg.Period {
+		return
+	}
+	d.silence.delay(late)
+	for i := range d.checks {
+		d.checks[i].timer.delay(late)
+	}
+}
+
+func (d *Detector) tickTimers() {
+	d.silence.tick(d.now)
+	for i := range d.checks {
+		d.checks[i].timer.tick(d.now)
+	}
+}
+
+// beat is T1. Beats that a late process missed are not made up for.
+func (d *Detector) beat() {
+	if d.now < d.nextBeat {
+		return
+	}
+	d.nextBeat = d.nextBeat.Add(d.cfg.Period)
+	if d.nextBeat <= d.now {
+		d.nextBeat = d.now.Add(d.cfg.Period)
+	}
+	d.mail(d.observer, digestMessage(kindHeartbeat, d.flood.Digest()))
+}
+
+// signOfLife is T2, for any message from the emitter. From anybody else it only ends
+// a check (B1): a heartbeat of a former emitter, still in flight when the ring was
+// rewired, says nothing about the present one.
+func (d *Detector) signOfLife(rank int) {
+	d.endCheck(rank)
+	if rank == d.emitter {
+		d.silence.prolong(d.cfg.Timeout)
+	}
+}
+
+// broken turns a failed connection into a suspicion (B19). Without a ring there is
+// no second check: the caller hears of the suspicion and has to bring evidence.
+func (d *Detector) broken(rank int) {
+	d.checkPeer(rank)
+	if d.dead.Has(rank) || d.left.Has(rank) || d.suspects(rank) {
+		return
+	}
+	var quiet mono.Duration
+	if rank == d.emitter && d.silence.ticked {
+		quiet = d.now.Sub(d.silence.since)
+	}
+	d.suspect(rank, quiet)
+}
+
+// watch probes a process on demand (A21). The emitter is observed anyway.
+func (d *Detector) watch(rank int) {
+	d.checkPeer(rank)
+	if !d.ringing() || d.dead.Has(rank) || d.left.Has(rank) || rank == d.emitter {
+		return
+	}
+	if _, open := d.findCheck(rank); !open {
+		d.open(check{rank: rank, stage: watched}, d.cfg.Timeout)
+	}
+}
+
+// suspect is where T3 begins: no death yet, but a second check (B10).
+func (d *Detector) suspect(rank int, quiet mono.Duration) {
+	d.out = append(d.out, Suspect{Rank: rank, Silent: quiet})
+	d.open(check{rank: rank, stage: suspected, quiet: quiet}, d.cfg.Confirm)
+}
+
+// open sends a probe and starts the time for the answer. A check of the same process
+// is replaced.
+func (d *Detector) open(c check, wait mono.Duration) {
+	c.timer.start(wait)
+	i, found := d.findCheck(c.rank)
+	if found {
+		d.checks[i] = c
+	} else {
+		d.checks = slices.Insert(d.checks, i, c)
+	}
+	d.mail(c.rank, digestMessage(kindProbe, d.flood.Digest()))
+}
+
+func (d *Detector) endCheck(rank int) {
+	if i, open := d.findCheck(rank); open {
+		d.checks = slices.Delete(d.checks, i, i+1)
+	}
+}
+
+func (d *Detector) suspects(rank int) bool {
+	i, open := d.findCheck(rank)
+	return open && d.checks[i].stage != watched
+}
+
+// confirmChecks acts on the checks whose time is over: each moves to a later stage, or
+// ends in a declaration. Deaths that become certain together are flooded together.
+func (d *Detector) confirmChecks() {
+	var certain rankset.Set
+	for i := range d.checks {
+		c := &d.checks[i]
+		if c.stage == unanswered || !c.timer.expired(d.now) {
+			continue
+		}
+		silent := c.quiet + d.now.Sub(c.timer.since)
+		switch {
+		case c.stage == watched:
+			d.suspect(c.rank, silent)
+		case d.cfg.Fence:
+			certain.Add(c.rank)
+		default:
+			c.stage = unanswered
+			d.out = append(d.out, Suspect{Rank: c.rank, Silent: silent, Unanswered: true})
+		}
+	}
+	if !certain.IsEmpty() {
+		d.learn(certain, BySilence)
+	}
+}

@@ -1,0 +1,44 @@
+package fd
+
+import (
+	"math"
+
+	"github.com/goulfm/goulfm/internal/mono"
+)
+
+// A timer runs out some time after the first Tick that follows its start. Between
+// two Ticks time is not known, and taking the last Tick's would make it run out
+// early: a heartbeat that came just before a Tick would count as if it had come just
+// after the previous one, and a live emitter could be suspected a Period too soon.
+type timer struct {
+	wait   mono.Duration // how long it runs
+	at     mono.Time     // when it runs out, if running
+	since  mono.Time     // the Tick that set it running, if running
+	ticked bool          // whether that Tick has come: it is running
+}
+
+// start makes the timer run out wait after the next Tick.
+func (t *timer) start(wait mono.Duration) {
+	*t = timer{wait: wait, at: math.MinInt64}
+}
+
+// prolong does the same, but lets it run out no earlier than it would have.
+func (t *timer) prolong(wait mono.Duration) {
+	t.wait, t.ticked = wait, false
+}
+
+// tick sets the timer running from now, if it is not.
+func (t *timer) tick(now mono.Time) {
+	if !t.ticked {
+		t.at, t.since, t.ticked = max(t.at, now.Add(t.wait)), now, true
+	}
+}
+
+func (t *timer) expired(now mono.Time) bool { return t.ticked && now >= t.at }
+
+// delay takes d out of the time that has passed for a running timer.
+func (t *timer) delay(d mono.Duration) {
+	if t.ticked {
+		t.at, t.since = t.at.Add(d), t.since.Add(d)
+	}
+}

@@ -1,0 +1,63 @@
+package flood
+
+import "github.com/goulfm/goulfm/internal/rankset"
+
+// An Event is something that happened to a member: Publish, Receive, Failed or
+// Compare.
+type Event interface{ event() }
+
+// Publish says that this member learnt Items at first hand.
+type Publish struct {
+	Items rankset.Set // each below Config.Items
+}
+
+// Receive is the arrival of a message that another member's Send carried. Msg is
+// read during Step only.
+type Receive struct {
+	From int // a member other than this one
+	Msg  []byte
+}
+
+// Failed closes a member: nothing is sent to it or taken from it any more. A
+// nearest live neighbour that was no target before gets the whole set (B3).
+type Failed struct {
+	Rank int // a member other than this one
+}
+
+// Compare says that the digest of With's set came along on some other message. If
+// it is not the digest of this member's set, With gets the whole set, and answers
+// with its own if that has more (B3).
+type Compare struct {
+	With   int // a member other than this one
+	Digest uint64
+}
+
+func (Publish) event() {}
+func (Receive) event() {}
+func (Failed) event()  {}
+func (Compare) event() {}
+
+// An Action is something the caller must do: Send, Deliver or Anomaly.
+type Action interface{ action() }
+
+// Send hands Msg to member To. The bytes belong to whoever takes the action.
+type Send struct {
+	To  int
+	Msg []byte
+}
+
+// Deliver announces items that are new in the set, own ones included. An item is
+// delivered exactly once. The set belongs to whoever takes the action.
+type Deliver struct {
+	Items rankset.Set
+}
+
+// Anomaly reports a message that is not one of this package's. It changed nothing.
+type Anomaly struct {
+	From int
+	Text string
+}
+
+func (Send) action()    {}
+func (Deliver) action() {}
+func (Anomaly) action() {}
