@@ -229,8 +229,9 @@ func (s Set) String() string {
 // Parse reads what String prints.
 func Parse(text string) (Set, error) {
 	var s Set
-	body, ok := strings.CutPrefix(text, "{")
-	if body, ok = strings.CutSuffix(body, "}"); !ok || len(text) < 2 {
+	body, open := strings.CutPrefix(text, "{")
+	body, shut := strings.CutSuffix(body, "}")
+	if !open || !shut {
 		return s, fmt.Errorf("rank set %q: want {1,3,5-8}", text)
 	}
 	if body == "" {

@@ -70,7 +70,7 @@ func TestNextAndString(t *testing.T) {
 }
 
 func TestParseRefuses(t *testing.T) {
-	for _, text := range []string{"", "{", "1", "{a}", "{3-1}", "{-1}", "{1,}", "{99999999}"} {
+	for _, text := range []string{"", "{", "1", "{a}", "{3-1}", "{-1}", "{1,}", "1}", "{1", "{99999999}"} {
 		if s, err := Parse(text); err == nil {
 			t.Errorf("Parse(%q) = %v, want an error", text, s)
 		}

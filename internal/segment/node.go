@@ -37,6 +37,12 @@ const (
 	Left                // has returned from Finalize: it is gone, not dead
 )
 
+// Bits of a tombstone word, the kernel's: the rest is the thread that owns it.
+const (
+	TombstoneWaiters uint32 = 0x80000000 // set by the owner: wake a waiter when it ends
+	TombstoneDied    uint32 = 0x40000000 // set by the kernel: it has ended
+)
+
 // Why an entry stands in the list of deaths.
 const (
 	Died    uint32 = iota // killed, exited without Finalize, crashed

@@ -1,0 +1,34 @@
+//go:build !linux
+
+package boot
+
+import (
+	"errors"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/segment"
+	"github.com/goulfm/goulfm/internal/transport"
+)
+
+// Process is a process that has joined its job. There is none outside of Linux.
+type Process struct {
+	Info Info
+	Port *transport.Port
+	Node *segment.Node
+}
+
+// Join fails: goulfm run exists on Linux only.
+func (i Info) Join() (*Process, error) {
+	return nil, errors.New("several processes need Linux: here a program is a world of one")
+}
+
+// Say does nothing.
+func (p *Process) Say(Message) {}
+
+// Listen does nothing.
+func (p *Process) Listen(func()) {}
+
+var start = time.Now()
+
+// NowNs reads a monotonic clock.
+func NowNs() int64 { return int64(time.Since(start)) }

@@ -1,0 +1,243 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/control"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// Class tells the two contexts of a communicator apart, so that collectives
+// never match what the program sends.
+type Class uint32
+
+// Classes of data frames.
+const (
+	PointToPoint Class = iota
+	Collective
+	classes
+)
+
+// A Comm is one communicator at one member.
+type Comm struct {
+	p       *Proc
+	group   ulfm.Group
+	rankOf  []int32 // by world process; -1: not a member
+	name    string
+	revoked bool
+	freed   bool
+	closing bool // world: finalize is under way
+	collSeq uint32
+}
+
+func (p *Proc) openWorld() {
+	g := ulfm.Group{Index: control.World, UID: ulfm.WorldUID(p.n), Me: p.me, Indices: make([]uint32, p.n)}
+	for q := range p.n {
+		g.Procs = append(g.Procs, q)
+	}
+	p.world = p.openComm(g, "world")
+}
+
+func (p *Proc) openComm(g ulfm.Group, name string) *Comm {
+	c := &Comm{p: p, group: g, name: name, rankOf: make([]int32, p.n)}
+	for q := range c.rankOf {
+		c.rankOf[q] = -1
+	}
+	for r, q := range g.Procs {
+		c.rankOf[q] = int32(r)
+	}
+	for int(g.Index) >= len(p.comms) {
+		p.comms = append(p.comms, nil)
+	}
+	p.comms[g.Index] = c
+	// Sources are world processes in every context, so that a message can be kept
+	// before its communicator is there.
+	p.match.Open(dataContext(g.Index, PointToPoint), p.n, false)
+	p.match.Open(dataContext(g.Index, Collective), p.n, true)
+	return c
+}
+
+func dataContext(index uint32, class Class) uint32 { return index*uint32(classes) + uint32(class) }
+
+// Proc returns the process whose communicator this is.
+func (c *Comm) Proc() *Proc { return c.p }
+
+// Rank returns this process's rank.
+func (c *Comm) Rank() int { return c.group.Me }
+
+// Size returns the number of members.
+func (c *Comm) Size() int { return len(c.group.Procs) }
+
+// Procs returns the members' world processes by rank; read only.
+func (c *Comm) Procs() []int { return c.group.Procs }
+
+// RankOf returns the rank of a world process, or -1.
+func (c *Comm) RankOf(proc int) int {
+	if proc < 0 || proc >= len(c.rankOf) {
+		return -1
+	}
+	return int(c.rankOf[proc])
+}
+
+// Name returns the communicator's name for messages.
+func (c *Comm) Name() string { return c.name }
+
+// NextCollective returns the number of the next collective on c. The caller
+// passes the same sequence at every member because collectives are called in
+// one order.
+func (c *Comm) NextCollective() uint32 {
+	c.p.mu.Lock()
+	defer c.p.mu.Unlock()
+	c.collSeq++
+	return c.collSeq
+}
+
+// alive returns why nothing can be called on c any more. The caller holds mu.
+func (c *Comm) alive() error {
+	if err := c.p.alive(); err != nil {
+		return err
+	}
+	if c.freed {
+		return ErrFreed
+	}
+	return nil
+}
+
+// entry asks the rules whether an operation may start. The caller holds mu.
+func (c *Comm) entry(op ulfm.Op, proc int) error {
+	st := ulfm.State{Revoked: c.revoked, PeerDead: proc >= 0 && c.p.peers[proc].dead}
+	if f := c.p.ctl.Failed(c.group.Index); f != nil {
+		st.AnyDead, st.UnackedDead = f.Len() > 0, f.Unacked()
+	}
+	return ulfm.Entry(op, st)
+}
+
+// Enter tells whether a collective may start: R55 says that after a known
+// failure it fails at entry.
+func (c *Comm) Enter(op ulfm.Op) error {
+	c.p.mu.Lock()
+	defer c.p.mu.Unlock()
+	c.p.calls++
+	if err := c.alive(); err != nil {
+		return err
+	}
+	c.p.readDepartures()
+	return c.entry(op, -1)
+}
+
+// Revoke revokes c at all members.
+func (c *Comm) Revoke() error {
+	p := c.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls++
+	if err := c.alive(); err != nil {
+		return err
+	}
+	p.step(control.Revoke{Comm: c.group.Index})
+	p.pushOn()
+	return nil
+}
+
+// IsRevoked says whether c is known to be revoked.
+func (c *Comm) IsRevoked() bool {
+	p := c.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls++
+	p.progressIfFree()
+	return c.revoked
+}
+
+// progressIfFree lets what has arrived take effect in a local call: a program
+// that only asks must learn, too.
+func (p *Proc) progressIfFree() {
+	if !p.fenced.Load() && !p.finalized.Load() {
+		p.progress()
+	}
+}
+
+// GetFailed returns the ranks known to have failed, in order of learning (R19, R20).
+func (c *Comm) GetFailed() []int {
+	p := c.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls++
+	p.progressIfFree()
+	if f := p.ctl.Failed(c.group.Index); f != nil {
+		return f.All()
+	}
+	return nil
+}
+
+// Acked returns the acknowledged ranks (R25).
+func (c *Comm) Acked() []int {
+	c.p.mu.Lock()
+	defer c.p.mu.Unlock()
+	if f := c.p.ctl.Failed(c.group.Index); f != nil {
+		return f.Acked()
+	}
+	return nil
+}
+
+// Ack acknowledges the first n known failures (R21) and lets receives from any
+// rank wait on once all that is known is acknowledged (R22, R26).
+func (c *Comm) Ack(n int) (int, error) {
+	p := c.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls++
+	if err := c.alive(); err != nil {
+		return 0, err
+	}
+	f := p.ctl.Failed(c.group.Index)
+	if f == nil {
+		return 0, ErrFreed
+	}
+	acked, err := f.Ack(n)
+	if !f.Unacked() {
+		for _, r := range p.slots {
+			if r.state.Load() == reqActive && r.wild && r.comm == c {
+				r.pend.Store(false)
+			}
+		}
+	}
+	return acked, err
+}
+
+// Free gives c up: local, on any communicator. A closing agreement in the
+// background forgets it everywhere once all members have freed it.
+func (c *Comm) Free() error {
+	p := c.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls++
+	if err := c.alive(); err != nil {
+		return err
+	}
+	if c == p.world {
+		return fmt.Errorf("%w: the world is ended by Finalize", ErrUnsupported)
+	}
+	c.freed = true
+	p.endComm(c, ErrFreed)
+	r := p.propose(c, ulfm.Call{Kind: ulfm.KindClose}, Contribution{}, "free")
+	r.detached = true
+	if r.done() {
+		p.free(r)
+	}
+	p.pushOn()
+	return nil
+}
+
+// endComm ends every data operation on c.
+func (p *Proc) endComm(c *Comm, why error) {
+	for class := range classes {
+		p.match.Revoke(dataContext(c.group.Index, class), func(m *matchRecv) { p.complete(p.slots[m.Slot], why) }, p.dropped)
+	}
+	for _, r := range slices.Clone(p.slots) {
+		if r.state.Load() == reqActive && r.comm == c && r.kind != callRequest {
+			p.complete(r, why)
+		}
+	}
+}

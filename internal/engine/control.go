@@ -1,0 +1,442 @@
+package engine
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/control"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// Contribution is what a member brings into a call that ends in an agreement.
+type Contribution struct {
+	Flag       uint64
+	Veto       bool
+	Color, Key int
+}
+
+// propose hands a call to control. The caller holds mu and pushes on afterwards.
+func (p *Proc) propose(c *Comm, call ulfm.Call, in Contribution, what string) *Request {
+	r := p.newCall(c, what)
+	p.proposeFor(r, call, in)
+	return r
+}
+
+func (p *Proc) newCall(c *Comm, what string) *Request {
+	r := p.newRequest(callRequest, c, what)
+	r.peer = Any
+	return r
+}
+
+func (p *Proc) proposeFor(r *Request, call ulfm.Call, in Contribution) {
+	p.step(control.Propose{Comm: r.comm.group.Index, Token: uint64(r.handle()), Call: call,
+		Flag: in.Flag, Veto: in.Veto, Color: in.Color, Key: in.Key})
+}
+
+// Start begins a call that ends in an agreement and returns its handle.
+func (c *Comm) Start(call ulfm.Call, in Contribution, what string) (Handle, error) {
+	p := c.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls++
+	if err := c.alive(); err != nil {
+		return 0, err
+	}
+	r := p.propose(c, call, in, what)
+	p.progress()
+	return r.handle(), nil
+}
+
+// Call makes a call that ends in an agreement and waits for its outcome; made is
+// the new communicator, if the call makes one. When ctx ends first only the wait
+// is given up: the contribution stands, and the result is dropped.
+func (c *Comm) Call(ctx context.Context, call ulfm.Call, in Contribution, what string) (out ulfm.Outcome, made *Comm, err error) {
+	if err := ctx.Err(); err != nil {
+		return out, nil, err
+	}
+	h, err := c.Start(call, in, what)
+	if err != nil {
+		return out, nil, err
+	}
+	return c.p.FinishCall(ctx, h)
+}
+
+// FinishCall waits for what Start began.
+func (p *Proc) FinishCall(ctx context.Context, h Handle) (out ulfm.Outcome, made *Comm, err error) {
+	p.mu.Lock()
+	r := p.find(h)
+	p.mu.Unlock()
+	if r == nil {
+		return out, nil, ErrInactive
+	}
+	if err := p.await(ctx, &group{one: r}); err != nil {
+		p.mu.Lock()
+		p.detach(r)
+		p.mu.Unlock()
+		return out, nil, err
+	}
+	p.mu.Lock()
+	out, made, err = r.out, r.made, r.err
+	p.free(r)
+	p.mu.Unlock()
+	return out, made, err
+}
+
+func (p *Proc) waitCall(ctx context.Context, r *Request) error {
+	_, _, err := p.FinishCall(ctx, r.handle())
+	return err
+}
+
+// detach gives up the wait for a call: its result will be dropped.
+func (p *Proc) detach(r *Request) {
+	if !r.done() {
+		r.detached = true
+		return
+	}
+	p.discard(r.made)
+	p.free(r)
+}
+
+// discard frees a communicator that nobody will use.
+func (p *Proc) discard(c *Comm) {
+	if c == nil {
+		return
+	}
+	c.freed = true
+	p.endComm(c, ErrFreed)
+	p.propose(c, ulfm.Call{Kind: ulfm.KindClose}, Contribution{}, "free").detached = true
+}
+
+// step applies one event to the control rules and carries out what they decide.
+// Rules never re-enter themselves: an event met meanwhile waits its turn. The
+// caller holds mu.
+func (p *Proc) step(ev control.Event) {
+	if p.fenced.Load() {
+		return
+	}
+	p.todo = append(p.todo, queuedEvent{ev})
+	if p.stepping {
+		return
+	}
+	p.stepping = true
+	for len(p.todo) > 0 {
+		ev := p.todo[0].ev
+		p.todo = p.todo[1:]
+		for _, a := range p.ctl.Step(ev) {
+			p.execute(a)
+		}
+	}
+	p.todo = nil
+	p.stepping = false
+	p.setTimer()
+}
+
+func (p *Proc) execute(a control.Action) {
+	switch a := a.(type) {
+	case control.Send:
+		p.sendControl(a.To, a.Frame)
+	case control.Declared:
+		p.declared(a)
+	case control.Suspected:
+		p.observe(Event{What: "suspect", Procs: []int{a.Proc}})
+	case control.Revoked:
+		p.revoked(a.Comm)
+	case control.Reserved:
+		for class := range classes {
+			p.match.Reserve(dataContext(a.Index, class))
+		}
+	case control.Decided:
+		p.decided(a)
+	case control.Forgotten:
+		p.forgotten(a.Index)
+	case control.Fenced:
+		p.fenceLocked(a.Why)
+	case control.Anomaly:
+		p.observe(Event{What: "anomaly", Procs: []int{a.From}, Text: a.Text})
+	}
+}
+
+func (p *Proc) observe(ev Event) {
+	if p.cfg.Observe != nil {
+		p.cfg.Observe(ev)
+	}
+}
+
+func (p *Proc) commAt(index uint32) *Comm {
+	if int(index) < len(p.comms) {
+		return p.comms[index]
+	}
+	return nil
+}
+
+func (p *Proc) revoked(index uint32) {
+	c := p.commAt(index)
+	if c == nil || c.revoked {
+		return
+	}
+	c.revoked = true
+	p.endComm(c, ulfm.ErrRevoked)
+	p.observe(Event{What: "revoke", Comm: c.name})
+}
+
+func (p *Proc) decided(a control.Decided) {
+	r := p.find(Handle(a.Token))
+	if r == nil {
+		return
+	}
+	r.out = a.Outcome
+	if r.flag != nil {
+		*r.flag = a.Outcome.Flag
+	}
+	if g := a.Outcome.New; g != nil {
+		r.made = p.openComm(*g, fmt.Sprintf("%s of %s", r.what, r.comm.name))
+	}
+	if kind := a.Outcome.Call.Kind; kind == ulfm.KindShrink || kind.Series() == ulfm.SeriesRepair && len(a.Outcome.Dead) > 0 {
+		procs := make([]int, len(a.Outcome.Dead))
+		for i, rank := range a.Outcome.Dead {
+			procs[i] = r.comm.group.Procs[rank]
+		}
+		p.observe(Event{What: a.Outcome.Call.Kind.String(), Comm: r.comm.name, Procs: procs, Text: sizeText(r.made)})
+	}
+	made := r.made
+	dropped := r.detached
+	p.complete(r, a.Outcome.Err)
+	if dropped {
+		p.discard(made)
+	}
+}
+
+func sizeText(c *Comm) string {
+	if c == nil {
+		return ""
+	}
+	return fmt.Sprint(c.Size())
+}
+
+func (p *Proc) forgotten(index uint32) {
+	for class := range classes {
+		p.match.Free(dataContext(index, class), func(m *matchRecv) { p.complete(p.slots[m.Slot], ErrFreed) }, p.dropped)
+	}
+	if c := p.commAt(index); c != nil {
+		p.comms[index] = nil
+	}
+}
+
+// setTimer has Tick called when control next wants it. No clock is read unless
+// control has a deadline at all.
+func (p *Proc) setTimer() {
+	at, ok := p.ctl.Deadline()
+	if !ok {
+		if p.timer != nil && p.timerAt != 0 {
+			p.timer.Stop()
+			p.timerAt = 0
+		}
+		return
+	}
+	if p.timerAt != 0 && at >= p.timerAt {
+		return // it fires early enough
+	}
+	p.timerAt = at
+	d := max(time.Duration(at-p.now()), 0)
+	if p.timer == nil {
+		p.timer = time.AfterFunc(d, p.tick)
+		return
+	}
+	p.timer.Reset(d)
+}
+
+func (p *Proc) tick() {
+	select {
+	case <-p.stop:
+		return
+	default:
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.timerAt = 0
+	if !p.fenced.Load() && !p.finalized.Load() {
+		p.progress()
+		p.step(control.Tick{Now: p.now()})
+		p.pushOn()
+	}
+}
+
+// Control frames of the engine itself: the first byte tells them from control's,
+// whose classes are below engineFrames.
+const (
+	engineFrames   byte = 0x80
+	frameGrant     byte = 0x80 // the receiver matched an announced message: push so many bytes
+	frameWithdraw  byte = 0x81 // the sender takes an announced message back
+	frameWithdrawn byte = 0x82 // the receiver had not matched it
+	frameRefuse    byte = 0x83 // there is no such communicator any more
+)
+
+func controlFrame(kind byte, words ...uint64) []byte {
+	b := append(make([]byte, 0, 24), kind)
+	for _, w := range words {
+		b = binary.AppendUvarint(b, w)
+	}
+	return b
+}
+
+// sendControl gives a frame to a peer, behind all frames given before.
+func (p *Proc) sendControl(to int, frame []byte) {
+	q := &p.peers[to]
+	if q.dead || to == p.me {
+		return
+	}
+	q.outbox = append(q.outbox, frame)
+	if len(q.outbox) == 1 {
+		p.flushControl(to)
+	}
+}
+
+func (p *Proc) flushControl(to int) {
+	q := &p.peers[to]
+	for len(q.outbox) > 0 {
+		q.sent = p.tr.TryControl(to, q.outbox[0], q.sent)
+		if q.sent < len(q.outbox[0]) {
+			p.block(to)
+			return
+		}
+		q.outbox[0] = nil
+		q.outbox, q.sent = q.outbox[1:], 0
+	}
+	q.outbox = nil
+}
+
+func (p *Proc) readControl(from int) bool {
+	did := false
+	for {
+		frame, ok := p.tr.NextControl(from)
+		if !ok {
+			p.checkBroken(from)
+			return did
+		}
+		did = true
+		if len(frame) > 0 && frame[0] >= engineFrames {
+			p.engineFrame(from, frame)
+			continue
+		}
+		p.step(control.Receive{From: from, Frame: frame})
+	}
+}
+
+// checkBroken tells control when a peer's memory makes no sense any more.
+func (p *Proc) checkBroken(from int) {
+	if err := p.tr.Broken(from); err != nil && !p.peers[from].dead {
+		p.observe(Event{What: "anomaly", Procs: []int{from}, Text: err.Error()})
+		p.step(control.Broken{Proc: from})
+	}
+}
+
+// block remembers that something towards a peer waits for room.
+func (p *Proc) block(to int) {
+	if q := &p.peers[to]; !q.waiting {
+		q.waiting = true
+		p.blocked = append(p.blocked, to)
+	}
+}
+
+// pushOn sends what waited for room, as far as there is room now.
+func (p *Proc) pushOn() bool {
+	if len(p.blocked) == 0 {
+		return false
+	}
+	list := p.blocked
+	p.blocked = nil
+	did := false
+	for _, to := range list {
+		p.peers[to].waiting = false
+		before := len(p.peers[to].outbox) + len(p.peers[to].pushes)
+		p.flushControl(to)
+		did = p.pushData(to) || did || len(p.peers[to].outbox)+len(p.peers[to].pushes) < before
+		p.tr.WantRoom(to, p.peers[to].waiting)
+	}
+	p.checkFlushed()
+	return did
+}
+
+// flush waits until every control frame is on its way: before this process
+// leaves, its last decision must be in its peers' reach. A peer that has left
+// needs nothing any more.
+func (p *Proc) flush(ctx context.Context) error {
+	p.mu.Lock()
+	r := p.newRequest(callRequest, p.world, "finalize")
+	p.flushing = r
+	p.checkFlushed()
+	p.mu.Unlock()
+	err := p.await(ctx, &group{one: r})
+	p.mu.Lock()
+	p.flushing = nil
+	p.complete(r, nil)
+	p.free(r)
+	p.mu.Unlock()
+	return err
+}
+
+func (p *Proc) checkFlushed() {
+	if p.flushing == nil {
+		return
+	}
+	for _, to := range p.blocked {
+		if len(p.peers[to].outbox) > 0 && !p.tr.HasLeft(to) {
+			return
+		}
+	}
+	p.complete(p.flushing, nil)
+}
+
+// declared carries out a death in the order that architecture section 6 demands.
+func (p *Proc) declared(a control.Declared) {
+	q := &p.peers[a.Proc]
+	if q.dead {
+		return
+	}
+	p.tr.CloseControl(a.Proc) // (1) its queued control frames are dropped
+	q.outbox, q.sent = nil, 0
+	p.drain(a.Proc) // (2) what it published is matched as usual
+	q.dead = true
+	p.failPeer(a.Proc) // (3) what still needs it fails
+	p.tr.CloseData(a.Proc)
+	p.observe(Event{What: "detect", Procs: []int{a.Proc}, Text: fmt.Sprint(a.Evidence)})
+}
+
+func (p *Proc) failPeer(proc int) {
+	for _, c := range p.comms {
+		if c == nil || c.RankOf(proc) < 0 {
+			continue
+		}
+		for class := range classes {
+			p.match.Fail(dataContext(c.group.Index, class), proc, func(m *matchRecv) { p.complete(p.slots[m.Slot], ulfm.ErrProcFailed) },
+				func(m *matchRecv) { r := p.slots[m.Slot]; r.pend.Store(true); p.wakeWaiter(r) }, p.dropped)
+		}
+	}
+	for _, r := range append([]*Request(nil), p.slots...) {
+		if r.state.Load() != reqActive || r.kind == callRequest {
+			continue
+		}
+		collective := r.comm.RankOf(proc) >= 0 && r.class() == Collective
+		if collective || r.peer == proc && (r.kind == sendRequest || r.matched) {
+			p.complete(r, ulfm.ErrProcFailed)
+		}
+	}
+	p.peers[proc].pushes = nil
+}
+
+// class returns which context of its communicator a data request is in.
+func (r *Request) class() Class {
+	if r.kind == recvRequest {
+		return Class(r.Recv.Ctx % uint32(classes))
+	}
+	return Class(r.ctx % uint32(classes))
+}
+
+func (p *Proc) closePeer(proc int) {
+	p.tr.CloseControl(proc)
+	p.tr.CloseData(proc)
+	q := &p.peers[proc]
+	q.outbox, q.sent, q.pushes = nil, 0, nil
+}

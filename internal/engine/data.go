@@ -1,0 +1,674 @@
+package engine
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/match"
+	"github.com/goulfm/goulfm/internal/transport"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+type matchRecv = match.Recv
+
+// Any names every rank, or every tag.
+const Any = match.Any
+
+// Envelope says where a message goes or comes from. Rank is a rank of the
+// communicator; for receives Rank and Tag may be Any.
+type Envelope struct {
+	Rank  int
+	Tag   int
+	Class Class
+	Elem  uint8 // element code: sender and receiver must agree
+	Sync  bool  // a send that completes only once it is matched
+}
+
+// Send sends buf and returns when buf may be used again.
+func (c *Comm) Send(ctx context.Context, to Envelope, buf []byte) error {
+	p := c.p
+	p.mu.Lock()
+	p.calls++
+	r, err := c.send(ctx, to, buf, "send")
+	p.mu.Unlock()
+	if r == nil {
+		return err
+	}
+	return p.finishSend(ctx, r)
+}
+
+// Isend starts a send and returns its handle. Errors of failure are reported by
+// the wait (R47).
+func (c *Comm) Isend(to Envelope, buf []byte) (Handle, error) {
+	p := c.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls++
+	r, err := c.send(nil, to, buf, "isend")
+	if r == nil {
+		if err != nil && !ulfm.Recoverable(err) {
+			return 0, err
+		}
+		r = p.newRequest(sendRequest, c, "isend") // over already
+		r.peer, r.ctx = c.group.Procs[to.Rank], dataContext(0, to.Class)
+		p.complete(r, err)
+	}
+	return r.handle(), nil
+}
+
+// send publishes the message at once if it can: then it returns no request. ctx
+// may be nil.
+func (c *Comm) send(ctx context.Context, to Envelope, buf []byte, what string) (*Request, error) {
+	p := c.p
+	proc := c.group.Procs[to.Rank]
+	if err := c.mayStart(ctx, ulfm.OpSend, to.Class, proc); err != nil {
+		return nil, err
+	}
+	if len(buf) > transport.SizeMax {
+		return nil, ErrNoRoom
+	}
+	h := transport.Header{Ctx: dataContext(c.group.Indices[to.Rank], to.Class), Tag: int32(to.Tag), Elem: to.Elem, Size: len(buf), Sync: to.Sync}
+	if proc == p.me {
+		return p.sendSelf(c, h, buf, what), nil
+	}
+	q := &p.peers[proc]
+	if !to.Sync && len(buf) <= transport.EagerMax && len(q.pushes) == 0 && p.takeCredit(proc, len(buf)) {
+		h.Kind = transport.Eager
+		if p.trySend(proc, h, buf) {
+			return nil, nil
+		}
+		return p.queueSend(c, proc, h, buf, what), nil
+	}
+	h.Kind = transport.Announce
+	return p.queueSend(c, proc, h, buf, what), nil
+}
+
+// mayStart asks everything that can refuse an operation before it starts.
+func (c *Comm) mayStart(ctx context.Context, op ulfm.Op, class Class, proc int) error {
+	if err := c.alive(); err != nil {
+		return err
+	}
+	if ctx != nil {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	if c.p.epoch() != c.p.epochSeen.Load() {
+		c.p.readDepartures()
+	}
+	if class == Collective {
+		op = ulfm.OpCollective
+	}
+	return c.entry(op, proc)
+}
+
+// trySend goes through a header of the process: a local one would move to the
+// heap for each message, because the transport may be an interface.
+func (p *Proc) trySend(to int, h transport.Header, buf []byte) bool {
+	p.header = h
+	if p.port != nil {
+		return p.port.TrySend(to, &p.header, buf)
+	}
+	return p.tr.TrySend(to, &p.header, buf)
+}
+
+func (p *Proc) takeCredit(proc, size int) bool {
+	c := &p.peers[proc].credit
+	if c.Take(match.Charge(size)) {
+		return true
+	}
+	c.Returned(p.tr.CreditReturned(proc))
+	return c.Take(match.Charge(size))
+}
+
+// queueSend makes a request of a send that cannot be published at once: the
+// peer's ring is full, others are in front, or it must be announced.
+func (p *Proc) queueSend(c *Comm, proc int, h transport.Header, buf []byte, what string) *Request {
+	r := p.newRequest(sendRequest, c, what)
+	r.peer, r.ctx, r.tag, r.elem, r.sync, r.buf = proc, h.Ctx, h.Tag, h.Elem, h.Sync, buf
+	if h.Kind == transport.Announce {
+		r.phase = announceQueued
+	}
+	p.enqueue(r)
+	return r
+}
+
+// enqueue puts a send at the end of its peer's queue and pushes on.
+func (p *Proc) enqueue(r *Request) {
+	q := &p.peers[r.peer]
+	q.pushes = append(q.pushes, r)
+	r.queued = true
+	p.block(r.peer)
+	p.pushOn()
+}
+
+// pushData publishes queued sends in their order, and parts of granted ones, as
+// far as there is room.
+func (p *Proc) pushData(to int) bool {
+	q := &p.peers[to]
+	did := false
+	for len(q.pushes) > 0 {
+		r := q.pushes[0]
+		q.pushes[0] = nil
+		q.pushes = q.pushes[1:]
+		r.queued = false
+		if !p.pushOne(to, r) {
+			q.pushes = slices.Insert(q.pushes, 0, r)
+			r.queued = true
+			p.block(to)
+			return did
+		}
+		did = true
+	}
+	q.pushes = nil
+	return did
+}
+
+// pushOne says whether r is through with the queue.
+func (p *Proc) pushOne(to int, r *Request) bool {
+	h := transport.Header{Ctx: r.ctx, Tag: r.tag, Elem: r.elem, Sync: r.sync, Size: len(r.buf)}
+	switch r.phase {
+	case granted:
+		return p.pushChunks(to, r)
+	case eagerQueued:
+		h.Kind = transport.Eager
+		if !p.trySend(to, h, r.buf) {
+			return false
+		}
+		p.complete(r, nil)
+		return true
+	}
+	h.Kind, h.Handle = transport.Announce, uint64(r.handle())
+	if !p.trySend(to, h, nil) {
+		return false
+	}
+	r.phase = announced
+	return true
+}
+
+func (p *Proc) pushChunks(to int, r *Request) bool {
+	for r.moved < r.expect {
+		n := min(r.expect-r.moved, transport.ChunkMax)
+		h := transport.Header{Kind: transport.Chunk, Size: n, Handle: r.remote, Offset: r.moved}
+		if !p.trySend(to, h, r.buf[r.moved:r.moved+n]) {
+			return false
+		}
+		r.moved += n
+	}
+	p.complete(r, nil)
+	return true
+}
+
+// finishSend waits for a send that is not over, and takes it back if ctx ends
+// first and it has not matched.
+func (p *Proc) finishSend(ctx context.Context, r *Request) error {
+	err := p.await(ctx, &group{one: r})
+	if err != nil {
+		if !p.withdrawSend(r) { // it matched: it completes
+			err = nil
+		}
+		if e := p.await(context.Background(), &group{one: r}); e != nil {
+			return e
+		}
+	}
+	p.mu.Lock()
+	if err == nil || r.err != nil && !errors.Is(r.err, errWithdrawn) {
+		err = r.err
+	}
+	p.free(r)
+	p.mu.Unlock()
+	return err
+}
+
+// errWithdrawn ends a send that was taken back.
+var errWithdrawn = errors.New("send withdrawn")
+
+// withdrawSend starts taking a send back; it says false if it is too late.
+func (p *Proc) withdrawSend(r *Request) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case r.done() || r.phase == granted:
+		return false
+	case r.queued: // never published
+		p.complete(r, errWithdrawn)
+	case r.peer == p.me:
+		p.dropAnnounced(p.me, uint64(r.handle()))
+		p.complete(r, errWithdrawn)
+	default: // the peer answers: withdrawn, or granted before it heard this
+		p.sendControl(r.peer, controlFrame(frameWithdraw, uint64(r.handle())))
+		p.pushOn()
+	}
+	return true
+}
+
+// sendSelf matches a message to this very process.
+func (p *Proc) sendSelf(c *Comm, h transport.Header, buf []byte, what string) *Request {
+	if rr := p.match.Arrive(h.Ctx, p.me, int(h.Tag)); rr != nil {
+		p.deliver(p.slots[rr.Slot], p.me, &h, buf)
+		return nil
+	}
+	m := p.match.Message()
+	m.Ctx, m.Src, m.Tag, m.Size, m.Elem = h.Ctx, p.me, int(h.Tag), h.Size, h.Elem
+	if !h.Sync && h.Size <= transport.EagerMax {
+		m.Data = p.match.Buffer(len(buf))
+		copy(m.Data, buf)
+		p.match.Keep(m)
+		return nil
+	}
+	r := p.newRequest(sendRequest, c, what)
+	r.peer, r.ctx, r.tag, r.elem, r.sync, r.buf, r.phase = p.me, h.Ctx, h.Tag, h.Elem, h.Sync, buf, announced
+	m.Announced, m.Handle, m.Sync = true, uint64(r.handle()), h.Sync
+	p.match.Keep(m)
+	p.stirLeader() // a probe may wait for it
+	return r
+}
+
+// Recv receives into buf and says what it got. A longer message than buf fills
+// buf and gives ErrTruncated.
+func (c *Comm) Recv(ctx context.Context, from Envelope, buf []byte) (Status, error) {
+	p := c.p
+	p.mu.Lock()
+	p.calls++
+	r, err := c.recv(ctx, from, buf, "recv", true)
+	if err != nil {
+		p.mu.Unlock()
+		return Status{}, err
+	}
+	if r.done() {
+		st, err := r.status, r.err
+		p.free(r)
+		p.mu.Unlock()
+		return st, err
+	}
+	p.mu.Unlock()
+	return p.finishRecv(ctx, r)
+}
+
+// Irecv starts a receive and returns its handle.
+func (c *Comm) Irecv(from Envelope, buf []byte) (Handle, error) {
+	p := c.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls++
+	r, err := c.recv(nil, from, buf, "irecv", false)
+	if err != nil {
+		if !ulfm.Recoverable(err) {
+			return 0, err
+		}
+		r = p.newRequest(recvRequest, c, "irecv")
+		r.peer = c.proc(from.Rank)
+		p.complete(r, err)
+	}
+	return r.handle(), nil
+}
+
+func (c *Comm) proc(rank int) int {
+	if rank == Any {
+		return Any
+	}
+	return c.group.Procs[rank]
+}
+
+// recv posts a receive. Data that was complete before a failure is delivered
+// (R8), so the rules are asked only after a look at what is there.
+func (c *Comm) recv(ctx context.Context, from Envelope, buf []byte, what string, blocking bool) (*Request, error) {
+	p := c.p
+	proc := c.proc(from.Rank)
+	err := c.mayStart(ctx, recvOp(proc, blocking), from.Class, proc)
+	if err != nil && !errors.Is(err, ulfm.ErrProcFailed) && !errors.Is(err, ulfm.ErrProcFailedPending) || err != nil && from.Class == Collective {
+		return nil, err
+	}
+	r := p.newRequest(recvRequest, c, what)
+	r.peer, r.elem, r.buf, r.wild, r.blocking = proc, from.Elem, buf, proc == Any, blocking
+	r.Recv.Ctx, r.Recv.Src, r.Recv.Tag = dataContext(c.group.Index, from.Class), proc, from.Tag
+	if m := p.match.Post(&r.Recv); m != nil {
+		p.deliverKept(r, m)
+		return r, nil
+	}
+	switch {
+	case proc == Any:
+		if err != nil {
+			p.progress()
+		}
+	case proc != p.me:
+		p.drain(proc)
+	}
+	if r.done() || r.matched || err == nil {
+		return r, nil
+	}
+	if r.wild && !blocking {
+		r.pend.Store(true)
+		return r, nil
+	}
+	p.match.Withdraw(&r.Recv)
+	p.complete(r, nil)
+	p.free(r)
+	return nil, err
+}
+
+func recvOp(proc int, blocking bool) ulfm.Op {
+	switch {
+	case proc != Any:
+		return ulfm.OpRecvNamed
+	case blocking:
+		return ulfm.OpRecvAny
+	}
+	return ulfm.OpRecvAnyPosted
+}
+
+func (p *Proc) finishRecv(ctx context.Context, r *Request) (Status, error) {
+	err := p.await(ctx, &group{one: r})
+	p.mu.Lock()
+	if !r.done() {
+		if !r.matched && p.match.Withdraw(&r.Recv) {
+			if err == nil { // a failure that is not acknowledged; a blocking call has no request to keep (R48)
+				err = ulfm.ErrProcFailed
+			}
+			p.complete(r, err)
+		} else { // it has matched: it completes
+			p.mu.Unlock()
+			if e := p.await(context.Background(), &group{one: r}); e != nil {
+				return Status{}, e
+			}
+			p.mu.Lock()
+		}
+	}
+	st, err := r.status, r.err
+	p.free(r)
+	p.mu.Unlock()
+	return st, err
+}
+
+// drain handles every data frame that a process has published.
+func (p *Proc) drain(from int) bool {
+	did := false
+	for {
+		f, ok := p.peek(from)
+		if !ok {
+			if did {
+				p.tr.Sweep(from)
+			} else {
+				p.checkBroken(from)
+			}
+			return did
+		}
+		did = true
+		p.arrive(from, &f)
+		p.advance(from)
+	}
+}
+
+func (p *Proc) peek(from int) (transport.Frame, bool) {
+	if p.port != nil {
+		return p.port.Peek(from)
+	}
+	return p.tr.Peek(from)
+}
+
+func (p *Proc) advance(from int) {
+	if p.port != nil {
+		p.port.Advance(from)
+		return
+	}
+	p.tr.Advance(from)
+}
+
+func (p *Proc) arrive(from int, f *transport.Frame) {
+	if f.Kind == transport.Chunk {
+		p.chunk(f)
+		return
+	}
+	if !p.match.Accepts(f.Ctx) {
+		p.refuse(from, f)
+		return
+	}
+	if rr := p.match.Arrive(f.Ctx, from, int(f.Tag)); rr != nil {
+		r := p.slots[rr.Slot]
+		if f.Kind == transport.Announce {
+			p.grant(r, from, f.Handle, f.Size, int(f.Tag), f.Elem)
+			return
+		}
+		p.deliver(r, from, &f.Header, f.Payload)
+		p.letGo(from, f.Size)
+		return
+	}
+	m := p.match.Message()
+	m.Ctx, m.Src, m.Tag, m.Size, m.Elem, m.Sync = f.Ctx, from, int(f.Tag), f.Size, f.Elem, f.Sync
+	if f.Kind == transport.Announce {
+		m.Announced, m.Handle = true, f.Handle
+	} else {
+		m.Data = p.match.Buffer(len(f.Payload))
+		copy(m.Data, f.Payload)
+	}
+	if !p.match.Keep(m) && f.Kind == transport.Eager {
+		p.letGo(from, f.Size)
+	}
+}
+
+// letGo returns credit for a pushed payload, in eighths of the limit.
+func (p *Proc) letGo(from, size int) {
+	if from == p.me {
+		return
+	}
+	q := &p.peers[from]
+	q.released += uint64(match.Charge(size))
+	if q.released-q.told >= match.Limit(p.cfg.UnexpectedBytesMax, p.n)/8 {
+		q.told = q.released
+		p.tr.ReturnCredit(from, q.released)
+	}
+}
+
+// refuse drops a frame for a context that is gone; whoever announced must hear it.
+func (p *Proc) refuse(from int, f *transport.Frame) {
+	if f.Kind == transport.Eager {
+		p.letGo(from, f.Size)
+		return
+	}
+	p.sendControl(from, controlFrame(frameRefuse, f.Handle, uint64(p.match.State(f.Ctx))))
+}
+
+// dropped is told of every unexpected message that the matcher gives up.
+func (p *Proc) dropped(m *match.Message) {
+	switch {
+	case !m.Announced:
+		p.letGo(m.Src, m.Size)
+	case m.Src == p.me:
+		if r := p.find(Handle(m.Handle)); r != nil {
+			p.complete(r, ulfm.ErrRevoked)
+		}
+	default:
+		p.sendControl(m.Src, controlFrame(frameRefuse, m.Handle, uint64(match.Revoked)))
+	}
+}
+
+// deliver copies a whole message into the receive that matched it.
+func (p *Proc) deliver(r *Request, from int, h *transport.Header, payload []byte) {
+	n := copy(r.buf, payload)
+	r.status = Status{Proc: from, Tag: int(h.Tag), Bytes: n}
+	p.complete(r, judge(r, h.Elem, h.Size))
+}
+
+func judge(r *Request, elem uint8, size int) error {
+	switch {
+	case elem != r.elem && elem != 0 && r.elem != 0:
+		return ErrType
+	case size > len(r.buf):
+		return ErrTruncated
+	}
+	return nil
+}
+
+// deliverKept completes a receive from an unexpected message.
+func (p *Proc) deliverKept(r *Request, m *match.Message) {
+	if m.Announced {
+		p.grant(r, m.Src, m.Handle, m.Size, m.Tag, m.Elem)
+		p.match.Recycle(m)
+		return
+	}
+	h := transport.Header{Tag: int32(m.Tag), Elem: m.Elem, Size: m.Size}
+	p.deliver(r, m.Src, &h, m.Data)
+	p.letGo(m.Src, m.Size)
+	p.match.Recycle(m)
+}
+
+// grant answers an announced message that matched: the sender may push what fits
+// the buffer, straight into it.
+func (p *Proc) grant(r *Request, from int, handle uint64, size, tag int, elem uint8) {
+	r.matched, r.peer, r.remote = true, from, handle
+	r.expect = min(size, len(r.buf))
+	r.status = Status{Proc: from, Tag: tag, Bytes: r.expect}
+	r.err = judge(r, elem, size)
+	if from == p.me {
+		s := p.find(Handle(handle))
+		copy(r.buf, s.buf)
+		p.complete(s, nil)
+		p.complete(r, r.err)
+		return
+	}
+	if p.peers[from].dead {
+		p.complete(r, ulfm.ErrProcFailed)
+		return
+	}
+	p.sendControl(from, controlFrame(frameGrant, handle, uint64(r.handle()), uint64(r.expect)))
+	if r.expect == 0 {
+		p.complete(r, r.err)
+	}
+}
+
+// chunk puts a part of a granted message in its place. Parts for a receive that
+// ended meanwhile find no request and are dropped.
+func (p *Proc) chunk(f *transport.Frame) {
+	r := p.find(Handle(f.Handle))
+	if r == nil || r.done() || !r.matched || f.Offset != r.moved || f.Offset+f.Size > r.expect {
+		return
+	}
+	copy(r.buf[f.Offset:], f.Payload)
+	r.moved += f.Size
+	if r.moved == r.expect {
+		p.complete(r, r.err)
+	}
+}
+
+// engineFrame handles the engine's own control frames.
+func (p *Proc) engineFrame(from int, frame []byte) {
+	var w [3]uint64
+	rest := frame[1:]
+	for i := range w {
+		v, n := binary.Uvarint(rest)
+		if n <= 0 {
+			break
+		}
+		w[i], rest = v, rest[n:]
+	}
+	r := p.find(Handle(w[0]))
+	switch frame[0] {
+	case frameGrant:
+		p.granted(from, r, w[1], w[2])
+	case frameWithdraw:
+		if p.dropAnnounced(from, w[0]) {
+			p.sendControl(from, controlFrame(frameWithdrawn, w[0]))
+		}
+	case frameWithdrawn:
+		if r != nil && r.kind == sendRequest && r.phase == announced {
+			p.complete(r, errWithdrawn)
+		}
+	case frameRefuse:
+		if r != nil && r.kind == sendRequest && r.peer == from {
+			err := ErrFreed
+			if match.State(w[1]) == match.Revoked {
+				err = ulfm.ErrRevoked
+			}
+			p.complete(r, err)
+		}
+	}
+}
+
+func (p *Proc) granted(from int, r *Request, remote, limit uint64) {
+	if r == nil || r.kind != sendRequest || r.peer != from || r.phase != announced || r.done() || limit > uint64(len(r.buf)) {
+		return
+	}
+	r.phase, r.remote, r.expect, r.moved = granted, remote, int(limit), 0
+	p.enqueue(r)
+}
+
+// dropAnnounced takes an announced message out of the unexpected queue.
+func (p *Proc) dropAnnounced(from int, handle uint64) bool {
+	m := p.match.Announced(from, handle)
+	if m == nil {
+		return false
+	}
+	p.match.Take(m)
+	p.match.Recycle(m)
+	return true
+}
+
+// Probe waits for a message that a receive would match, and leaves it there.
+func (c *Comm) Probe(ctx context.Context, from Envelope) (Status, error) {
+	for {
+		st, ok, err := c.Iprobe(from)
+		if ok || err != nil {
+			return st, err
+		}
+		if err := c.p.awaitArrival(ctx, c, from); err != nil {
+			return st, err
+		}
+	}
+}
+
+// Iprobe looks for a message that a receive would match.
+func (c *Comm) Iprobe(from Envelope) (Status, bool, error) {
+	p := c.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls++
+	if err := c.alive(); err != nil {
+		return Status{}, false, err
+	}
+	p.progress()
+	if c.revoked {
+		return Status{}, false, ulfm.ErrRevoked
+	}
+	proc := c.proc(from.Rank)
+	if m := p.match.Probe(dataContext(c.group.Index, from.Class), proc, from.Tag); m != nil {
+		return Status{Proc: m.Src, Tag: m.Tag, Bytes: m.Size}, true, nil
+	}
+	op := ulfm.OpProbe
+	if proc == Any {
+		op = ulfm.OpProbeAny
+	}
+	return Status{}, false, c.entry(op, proc)
+}
+
+// awaitArrival leads, or follows, until anything happens in this process: a
+// probe then looks again.
+func (p *Proc) awaitArrival(ctx context.Context, c *Comm, from Envelope) error {
+	p.mu.Lock()
+	r := p.newRequest(recvRequest, c, "probe")
+	r.peer, r.Recv.Ctx, r.Recv.Src, r.Recv.Tag = c.proc(from.Rank), dataContext(c.group.Index, from.Class), c.proc(from.Rank), from.Tag
+	p.probes = append(p.probes, r)
+	p.checkProbes()
+	p.mu.Unlock()
+	err := p.await(ctx, &group{one: r})
+	p.mu.Lock()
+	p.probes = slices.DeleteFunc(p.probes, func(x *Request) bool { return x == r })
+	p.complete(r, nil)
+	p.free(r)
+	p.mu.Unlock()
+	return err
+}
+
+// checkProbes ends every probe that has something to report.
+func (p *Proc) checkProbes() {
+	for _, r := range p.probes {
+		op := ulfm.OpProbe
+		if r.peer == Any {
+			op = ulfm.OpProbeAny
+		}
+		if !p.match.Accepts(r.Recv.Ctx) || p.match.Probe(r.Recv.Ctx, r.peer, r.Recv.Tag) != nil || r.comm.entry(op, r.peer) != nil {
+			p.complete(r, nil)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// A Waiting is one thing that this process waits for.
+type Waiting struct {
+	Op   string `json:"op"`
+	Comm string `json:"comm"`
+	// Ranks of Comm that could end the wait; empty: any.
+	Ranks []int `json:"ranks"`
+	Tag   int   `json:"tag"`
+}
+
+// String prints "recv on world from [3], tag 7".
+func (w Waiting) String() string {
+	from := fmt.Sprint(w.Ranks)
+	if len(w.Ranks) == 0 {
+		from = "any rank"
+	}
+	return fmt.Sprintf("%s on %s for %s, tag %d", w.Op, w.Comm, from, w.Tag)
+}
+
+// Waits lists what this process waits for, for a report on a job that hangs. It
+// does not wait for the lock: a report must come even from a process in trouble.
+func (p *Proc) Waits() []Waiting {
+	if !p.mu.TryLock() {
+		return nil
+	}
+	defer p.mu.Unlock()
+	var out []Waiting
+	for _, r := range p.slots {
+		if r.state.Load() != reqActive || r.comm == nil {
+			continue
+		}
+		w := Waiting{Op: r.what, Comm: r.comm.name}
+		switch {
+		case r.kind == callRequest:
+			w.Ranks = p.ctl.WaitsFor(r.comm.group.Index, uint64(r.handle()))
+		case r.peer >= 0:
+			w.Ranks = []int{r.comm.RankOf(r.peer)}
+			w.Tag = int(r.tag)
+		}
+		if r.kind == recvRequest {
+			w.Tag = r.Recv.Tag
+			if r.class() == Collective {
+				w.Op = "collective"
+			}
+		}
+		out = append(out, w)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].String() < out[j].String() })
+	return out
+}
+
+// Describe prints the state of the control rules.
+func (p *Proc) Describe() string {
+	if !p.mu.TryLock() {
+		return "(the progress lock is held)\n"
+	}
+	defer p.mu.Unlock()
+	msgs, bytes := p.match.Buffered()
+	return strings.TrimRight(p.ctl.Describe(), "\n") + fmt.Sprintf("\nunexpected: %d messages, %d bytes\n", msgs, bytes)
+}

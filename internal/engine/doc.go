@@ -1,0 +1,25 @@
+// Package engine drives the rules of one process: it hosts control and match,
+// feeds them what the transport brings, carries out what they decide, and lets
+// the caller do the work.
+//
+// # Progress by the caller
+//
+// There is no goroutine hand-off on the way of a message. One lock (mu) guards
+// all state and is held for moments only. A call that can end at once takes it,
+// ends, and is gone. A call that must wait becomes the leader, if nobody leads:
+// it polls, without the lock, the ring cell that it waits for and the epoch word,
+// now and then the any-source bits; when one moves it takes the lock and lets the
+// rules run. Other waiting calls follow: each sleeps on a channel of its own; the
+// leader completes their requests, and hands the lead on when it leaves. While
+// the program computes and nobody has called for a tick, the background loop
+// leads, asleep until something arrives that cannot wait.
+//
+// # The order at a death
+//
+// A process that control declares dead is closed for control frames first; then
+// its data rings are drained up to the last published cell, so complete messages
+// still match; then everything that needs it fails, and its data rings close.
+//
+// Errors returned here are classes (ulfm.ErrProcFailed, ErrTruncated, ...);
+// package comm adds the operation and the ranks.
+package engine

@@ -1,0 +1,303 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/control"
+	"github.com/goulfm/goulfm/internal/match"
+	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/transport"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// Config says how a process runs.
+type Config struct {
+	Control control.Config // N and Me are filled in
+	// UnexpectedBytesMax bounds the payload that others may push here before it
+	// is received; 0: 64 MiB. Beyond its share a sender announces and waits.
+	UnexpectedBytesMax uint64
+	// SpinPolls is how often a waiting call looks before it sleeps.
+	SpinPolls int
+	// Tick is how long a rank must make no call until the background loop takes
+	// over; 0: 10 ms.
+	Tick time.Duration
+	// Observe, if not nil, is told of rare events: deaths, revocations,
+	// agreements that found deaths. It must not call the engine.
+	Observe func(Event)
+	// OnFenced, if not nil, is called once when the others have declared this
+	// process dead.
+	OnFenced func(why string)
+}
+
+// An Event is a rare thing that happened, for a report.
+type Event struct {
+	What  string // "detect", "revoke", "agree", "shrink", "suspect", "anomaly"
+	Comm  string
+	Procs []int // world processes concerned
+	Text  string
+}
+
+// Who leads.
+const (
+	nobody int32 = iota
+	caller
+	background
+)
+
+// Proc is one process of the job.
+type Proc struct {
+	mu    sync.Mutex
+	tr    transport.Transport
+	port  *transport.Port // tr itself where it is one: no interface call per frame
+	cfg   Config
+	me, n int
+	start time.Time
+
+	ctl   *control.Control
+	match *match.Matcher
+	peers []peerState
+	slots []*Request
+	idle  []*Request
+	comms []*Comm // by context index; nil: not ours, or forgotten
+	world *Comm
+
+	calls      uint64 // calls made so far: the background loop sees whether the program computes
+	sawLeaver  bool   // finalize ended here because somebody had left
+	departures int    // entries of the list of departures handled
+	epochSeen  atomic.Uint64
+	taken      []int
+	header     transport.Header // of the frame being sent
+	probes     []*Request
+	flushing   *Request      // ends when no control frame waits for room
+	blocked    []int         // peers towards which something waits for room
+	todo       []queuedEvent // control events met while control is stepping
+	stepping   bool
+	timer      *time.Timer
+	timerAt    mono.Time
+
+	lead      atomic.Int32
+	asleep    atomic.Bool // the leader sleeps or is about to
+	followers []*group
+	following atomic.Int32
+	wanted    atomic.Int32 // callers that want the background loop to let go
+	idleLoop  atomic.Bool  // the background loop waits until a caller leaves the lead
+	leaderOut chan struct{}
+	watch     ctxWatch
+
+	fenced    atomic.Bool
+	finalized atomic.Bool
+	stop      chan struct{}
+	stopped   sync.Once
+	loopEnded chan struct{}
+}
+
+type peerState struct {
+	outbox   [][]byte // control frames that had no room yet
+	sent     int      // of outbox[0]
+	pushes   []*Request
+	credit   match.Credit
+	released uint64 // payload bytes of theirs let go here
+	told     uint64 // as last published
+	waiting  bool   // in Proc.blocked
+	dead     bool
+}
+
+type queuedEvent struct{ ev control.Event }
+
+// New starts the engine of a process on its transport.
+func New(tr transport.Transport, cfg Config) *Proc {
+	p := &Proc{tr: tr, cfg: cfg, me: tr.Me(), n: tr.Procs(), start: time.Now(), match: match.New(),
+		peers: make([]peerState, tr.Procs()), leaderOut: make(chan struct{}, 1), stop: make(chan struct{}), loopEnded: make(chan struct{})}
+	p.port, _ = tr.(*transport.Port)
+	if p.cfg.UnexpectedBytesMax == 0 {
+		p.cfg.UnexpectedBytesMax = match.DefaultLimitBytes
+	}
+	if p.cfg.Tick == 0 {
+		p.cfg.Tick = 10 * time.Millisecond
+	}
+	p.slots = append(p.slots, &Request{}) // slot 0 is never used: the zero Handle names nothing
+	for i := range p.peers {
+		p.peers[i].credit = match.NewCredit(match.Limit(p.cfg.UnexpectedBytesMax, p.n))
+	}
+	p.cfg.Control.N, p.cfg.Control.Me = p.n, p.me
+	p.ctl = control.New(p.cfg.Control)
+	p.openWorld()
+	p.mu.Lock()
+	p.setTimer()
+	p.mu.Unlock()
+	go p.background()
+	return p
+}
+
+// World returns the communicator of all processes.
+func (p *Proc) World() *Comm { return p.world }
+
+// Me returns this process's number.
+func (p *Proc) Me() int { return p.me }
+
+// Close ends the background loop. It is called after Finalize, or at death.
+func (p *Proc) Close() {
+	p.stopped.Do(func() {
+		close(p.stop)
+		p.mu.Lock()
+		if p.timer != nil {
+			p.timer.Stop()
+		}
+		p.mu.Unlock()
+		p.tr.Notify(p.me, park.Caller|park.Background)
+	})
+	<-p.loopEnded
+}
+
+func (p *Proc) now() mono.Time { return mono.Time(time.Since(p.start)) }
+
+func (p *Proc) epoch() uint64 {
+	if p.port != nil {
+		return p.port.Epoch()
+	}
+	return p.tr.Epoch()
+}
+
+// progress lets everything that has arrived take effect, and pushes on what had
+// no room. The caller holds mu. It says whether anything happened.
+func (p *Proc) progress() bool {
+	did := p.readDepartures()
+	p.taken = p.tr.Take(transport.Control, p.taken[:0])
+	for _, from := range p.taken {
+		did = p.readControl(from) || did
+		p.tr.Sweep(from)
+	}
+	p.noticeLeavers()
+	p.taken = p.tr.Take(transport.Data, p.taken[:0])
+	for _, from := range p.taken {
+		did = p.drain(from) || did
+		p.tr.Sweep(from)
+	}
+	did = p.pushOn() || did
+	if did && len(p.probes) > 0 {
+		p.checkProbes()
+	}
+	return did
+}
+
+// readDepartures feeds what the list of departures has gained to control.
+func (p *Proc) readDepartures() bool {
+	e := p.tr.Epoch()
+	if e == p.epochSeen.Load() {
+		return false
+	}
+	p.epochSeen.Store(e)
+	for {
+		d, ok := p.tr.Departure(p.departures)
+		if !ok {
+			break
+		}
+		p.departures++
+		if d.Died {
+			p.step(control.Exited{Proc: d.Proc})
+		} else {
+			p.step(control.Left{Proc: d.Proc})
+		}
+	}
+	return true
+}
+
+// noticeLeavers ends an open finalize once somebody has returned from it. It
+// looks after the control frames: whoever got the decision passes it on; whoever
+// only saw that another has left cannot, and wakes everybody instead.
+func (p *Proc) noticeLeavers() {
+	if !p.world.closing || p.sawLeaver {
+		return
+	}
+	for q := range p.n {
+		if q != p.me && p.tr.HasLeft(q) {
+			p.sawLeaver = true
+			p.step(control.Left{Proc: q})
+			return
+		}
+	}
+}
+
+// Declared returns the processes known to be dead. For tests and diagnosis.
+func (p *Proc) Declared() rankset.Set {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ctl.Dead().Clone()
+}
+
+// Fenced says whether the others have declared this process dead.
+func (p *Proc) Fenced() bool { return p.fenced.Load() }
+
+// Kill makes this process dead to itself: every call from now on returns
+// ErrFenced. Its peers hear nothing of it here.
+func (p *Proc) Kill() { p.fence("killed") }
+
+func (p *Proc) fence(why string) {
+	p.mu.Lock()
+	p.fenceLocked(why)
+	p.mu.Unlock()
+}
+
+func (p *Proc) fenceLocked(why string) {
+	if p.fenced.Swap(true) {
+		return
+	}
+	for _, r := range p.slots {
+		if r.state.Load() == reqActive {
+			p.complete(r, ErrFenced)
+		}
+	}
+	for q := range p.peers {
+		p.closePeer(q)
+	}
+	if p.cfg.OnFenced != nil {
+		p.cfg.OnFenced(why)
+	}
+}
+
+// alive returns the reason why this process makes no more calls, if any.
+func (p *Proc) alive() error {
+	if p.fenced.Load() {
+		return ErrFenced
+	}
+	if p.finalized.Load() {
+		return ErrFinalized
+	}
+	return nil
+}
+
+// Finalize ends by an agreement of all live members, whatever fails meanwhile;
+// only then has this process left.
+func (p *Proc) Finalize(ctx context.Context) error {
+	if err := p.alive(); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	r := p.propose(p.world, ulfm.Call{Kind: ulfm.KindFinalize}, Contribution{}, "finalize")
+	p.world.closing = true
+	p.progress()
+	p.mu.Unlock()
+	if err := p.waitCall(ctx, r); err != nil {
+		return err
+	}
+	if p.fenced.Load() {
+		return ErrFenced
+	}
+	if err := p.flush(ctx); err != nil {
+		return err
+	}
+	p.finalized.Store(true)
+	p.tr.SetLeft()
+	p.tr.MoveEpoch()
+	if p.sawLeaver {
+		for q := range p.n {
+			p.tr.Notify(q, park.Caller|park.Background)
+		}
+	}
+	return nil
+}

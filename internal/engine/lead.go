@@ -1,0 +1,298 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/park"
+)
+
+// A group is what one call waits for: one request, all that are named, or any.
+type group struct {
+	one  *Request
+	many []*Request
+	any  bool
+	wake chan struct{} // not nil once it follows
+}
+
+func (g *group) ready() bool {
+	if g.one != nil {
+		return g.one.settled()
+	}
+	all := true
+	for _, r := range g.many {
+		switch {
+		case r == nil:
+		case !r.settled():
+			all = false
+		case g.any, r.pend.Load(), r.err != nil:
+			return true // an error ends a wait for all too: waiting on might not help (C1, R52)
+		}
+	}
+	return all && !g.any
+}
+
+// source returns the peer whose ring the leader polls directly, or -1. The
+// caller holds mu.
+func (g *group) source() int {
+	if r := g.one; r != nil && r.kind == recvRequest && !r.matched {
+		return r.peer
+	}
+	return -1
+}
+
+func (g *group) signal() {
+	if g.wake == nil {
+		return
+	}
+	select {
+	case g.wake <- struct{}{}:
+	default:
+	}
+}
+
+// await returns when g is ready, or ctx is over. The caller does not hold mu.
+func (p *Proc) await(ctx context.Context, g *group) error {
+	for !g.ready() {
+		if p.lead.CompareAndSwap(nobody, caller) {
+			err := p.leadUntil(ctx, g)
+			p.leave()
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if err := p.follow(ctx, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leadUntil runs progress until g is ready.
+func (p *Proc) leadUntil(ctx context.Context, g *group) error {
+	cancelled := p.watchContext(ctx)
+	src := -1
+	var word *uint64
+	var want uint64
+	look := func() bool { // with mu held only here
+		p.mu.Lock()
+		src = g.source()
+		did := p.progress()
+		if src >= 0 && src != p.me {
+			did = p.drain(src) || did
+			word, want = p.tr.Watch(src)
+		}
+		p.mu.Unlock()
+		return did
+	}
+	moved := func() bool {
+		return word != nil && atomic.LoadUint64(word) == want
+	}
+	look()
+	for polls := 0; !g.ready(); {
+		switch {
+		case cancelled != nil && cancelled.Load():
+			return ctx.Err()
+		case moved() || p.epoch() != p.epochSeen.Load() || polls&15 == 15 && p.tr.Pending(src):
+			if look() {
+				polls = 0
+				continue
+			}
+		case polls >= p.cfg.SpinPolls:
+			look()
+			p.asleep.Store(true)
+			p.tr.Sleep(park.Caller, func() bool {
+				return g.ready() || moved() || p.tr.Pending(-1) || p.epoch() != p.epochSeen.Load() ||
+					cancelled != nil && cancelled.Load()
+			}, -1)
+			p.asleep.Store(false)
+			polls = 0
+			look()
+			continue
+		}
+		park.Pause(1)
+		polls++
+	}
+	return nil
+}
+
+// leave gives the lead up and hands it to a follower, or lets the background
+// loop know.
+func (p *Proc) leave() {
+	p.lead.Store(nobody)
+	if p.following.Load() > 0 {
+		p.mu.Lock()
+		if len(p.followers) > 0 {
+			p.followers[0].signal()
+		}
+		p.mu.Unlock()
+	}
+	if p.idleLoop.Load() {
+		select {
+		case p.leaderOut <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// follow waits until the leader has done something for g, or hands over the lead.
+func (p *Proc) follow(ctx context.Context, g *group) error {
+	p.mu.Lock()
+	if g.wake == nil {
+		g.wake = make(chan struct{}, 1)
+	}
+	p.attach(g, g)
+	p.followers = append(p.followers, g)
+	p.following.Add(1)
+	p.wanted.Add(1)
+	p.mu.Unlock()
+	if p.lead.Load() == background {
+		p.tr.Notify(p.me, park.Background)
+	}
+	var err error
+	// A leader that leaves stores nobody first and looks for followers afterwards;
+	// this follower is in the list first and looks for a leader afterwards.
+	if !g.ready() && p.lead.Load() != nobody {
+		select {
+		case <-g.wake:
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
+	p.mu.Lock()
+	p.attach(g, nil)
+	p.followers = slices.DeleteFunc(p.followers, func(f *group) bool { return f == g })
+	p.following.Add(-1)
+	p.wanted.Add(-1)
+	if g.ready() && len(p.followers) > 0 && p.lead.Load() == nobody {
+		p.followers[0].signal() // the lead was handed to this one, which needs it no more
+	}
+	p.mu.Unlock()
+	return err
+}
+
+func (p *Proc) attach(g, to *group) {
+	if g.one != nil {
+		g.one.waiter = to
+	}
+	for _, r := range g.many {
+		if r != nil {
+			r.waiter = to
+		}
+	}
+}
+
+// stirLeader wakes the leader if it sleeps: another goroutine has completed
+// something that it may wait for.
+func (p *Proc) stirLeader() {
+	if p.asleep.Load() {
+		p.tr.Notify(p.me, park.Caller|park.Background)
+	}
+}
+
+// ctxWatch is the one watcher of the context on which the leader waits; it is
+// kept for the next leader with the same context, so a call that waits does not
+// make one each time.
+type ctxWatch struct {
+	done  <-chan struct{}
+	fired *atomic.Bool
+	stop  func() bool
+}
+
+// watchContext returns a word that becomes true when ctx is over; nil: never.
+// Only the leader calls it.
+func (p *Proc) watchContext(ctx context.Context) *atomic.Bool {
+	done := ctx.Done()
+	if done == nil {
+		return nil
+	}
+	if p.watch.done != done {
+		if p.watch.stop != nil {
+			p.watch.stop()
+		}
+		fired := new(atomic.Bool)
+		p.watch = ctxWatch{done: done, fired: fired, stop: context.AfterFunc(ctx, func() {
+			fired.Store(true)
+			p.tr.Notify(p.me, park.Caller|park.Background)
+		})}
+	}
+	return p.watch.fired
+}
+
+// background leads while the program computes: when no call was made for a tick
+// it takes the lead and sleeps until something arrives that cannot wait.
+func (p *Proc) background() {
+	defer close(p.loopEnded)
+	timer := time.NewTimer(p.cfg.Tick)
+	defer timer.Stop()
+	var seen uint64
+	for {
+		select {
+		case <-p.stop:
+			return
+		case <-timer.C:
+		}
+		if p.lead.Load() == caller {
+			if !p.awaitLeaderOut() {
+				return
+			}
+		}
+		p.mu.Lock()
+		quiet := p.calls == seen
+		seen = p.calls
+		p.mu.Unlock()
+		if quiet && p.wanted.Load() == 0 && p.lead.CompareAndSwap(nobody, background) {
+			p.leadInBackground()
+			p.leave()
+		}
+		timer.Reset(p.cfg.Tick)
+	}
+}
+
+// awaitLeaderOut sleeps until a caller leaves the lead: while one waits there is
+// nothing to tick for. It returns false when the engine stops.
+func (p *Proc) awaitLeaderOut() bool {
+	p.idleLoop.Store(true)
+	defer p.idleLoop.Store(false)
+	if p.lead.Load() != caller {
+		return true
+	}
+	select {
+	case <-p.leaderOut:
+		return true
+	case <-p.stop:
+		return false
+	}
+}
+
+func (p *Proc) leadInBackground() {
+	for {
+		select {
+		case <-p.stop:
+			return
+		default:
+		}
+		p.mu.Lock()
+		p.progress()
+		p.mu.Unlock()
+		if p.wanted.Load() > 0 {
+			return
+		}
+		p.asleep.Store(true)
+		p.tr.Sleep(park.Background, func() bool {
+			if p.wanted.Load() > 0 || p.tr.Pending(-1) || p.epoch() != p.epochSeen.Load() {
+				return true
+			}
+			select {
+			case <-p.stop:
+				return true
+			default:
+				return false
+			}
+		}, -1)
+		p.asleep.Store(false)
+	}
+}

@@ -1,0 +1,43 @@
+// Package view shows slices of numbers as the bytes that they are made of. With
+// the shared memory packages it is the only place that casts memory.
+package view
+
+import (
+	"reflect"
+	"unsafe"
+)
+
+// Bytes returns the memory of s. T must hold no pointer: Fixed tells.
+func Bytes[T any](s []T) []byte {
+	if len(s) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(s[0])))
+}
+
+// Size returns the bytes of one T.
+func Size[T any]() int {
+	var zero T
+	return int(unsafe.Sizeof(zero))
+}
+
+// Fixed says whether values of a type have one size and hold no pointer, so that
+// their memory means the same in another process of this machine.
+func Fixed(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64,
+		reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
+		return true
+	case reflect.Array:
+		return Fixed(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if !Fixed(t.Field(i).Type) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}

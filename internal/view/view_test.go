@@ -1,0 +1,37 @@
+package view
+
+import (
+	"reflect"
+	"testing"
+)
+
+func TestBytes(t *testing.T) {
+	s := []uint32{1, 2}
+	b := Bytes(s)
+	if len(b) != 8 {
+		t.Fatalf("%d bytes", len(b))
+	}
+	b[0] = 7
+	if s[0]&0xff != 7 && s[0]>>24 != 7 {
+		t.Error("Bytes copied")
+	}
+	if Bytes([]float64(nil)) != nil || Size[complex128]() != 16 {
+		t.Error("empty slice or size")
+	}
+}
+
+func TestFixed(t *testing.T) {
+	type good struct {
+		A [3]int16
+		B struct{ C complex64 }
+	}
+	type bad struct {
+		A int
+		P *int
+	}
+	for v, want := range map[any]bool{good{}: true, bad{}: false, "": false, 1.5: true, [2]string{}: false} {
+		if got := Fixed(reflect.TypeOf(v)); got != want {
+			t.Errorf("Fixed(%T) = %v", v, got)
+		}
+	}
+}
