@@ -1,0 +1,56 @@
+// Command goulfm runs goulfm programs: goulfm run -n 8 ./examples/heat.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/goulfm/goulfm/internal/launch"
+)
+
+const usage = `goulfm runs programs on several processes that survive each other's death.
+
+  goulfm run [flags] PROGRAM|GO-PACKAGE [args...]   start ranks; goulfm run -h lists the flags
+  goulfm sim [flags]                                simulate a cluster in virtual time; goulfm sim -h
+  goulfm version                                    versions of goulfm, Go and the machine
+  goulfm help                                       this text
+
+An example: goulfm run -n 8 --kill 3@step=40 ./examples/heat
+`
+
+func main() { os.Exit(command(context.Background(), os.Args[1:])) }
+
+func command(ctx context.Context, args []string) int {
+	if len(args) == 0 {
+		fmt.Fprint(os.Stderr, usage)
+		return launch.ExitUsage
+	}
+	switch args[0] {
+	case "run":
+		return run(ctx, args[1:])
+	case "sim":
+		return simulate(args[1:])
+	case "version", "--version", "-version":
+		fmt.Println(version())
+		return 0
+	case "help", "-h", "--help", "-help":
+		fmt.Print(usage)
+		return 0
+	case "daemon", "doctor":
+		fmt.Fprintf(os.Stderr, "goulfm %s: not yet\n", args[0])
+		return launch.ExitUsage
+	}
+	fmt.Fprintf(os.Stderr, "goulfm %s: no such command: goulfm help lists them\n", args[0])
+	return launch.ExitUsage
+}
+
+func version() string {
+	v := "unreleased"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		v = info.Main.Version
+	}
+	return fmt.Sprintf("goulfm %s, %s %s/%s", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/launch"
+)
+
+const runUsage = `usage: goulfm run [flags] PROGRAM|GO-PACKAGE [args...]
+
+Starts ranks of a program on this machine. A directory with Go files is built
+first. More ranks than cores is normal.
+
+  -n, -np N           ranks (default: one per usable core)
+  -x NAME[=VALUE]     set an environment variable, or pass this one's value; may be repeated
+  --wdir DIR          working directory of the ranks
+  --tag, -l           begin each line of output with its rank
+  --timestamp         begin each line of output with the seconds since the start
+  --output-dir DIR    write rank.N.out and rank.N.err there instead of to the terminal
+  --stdin WHO         who reads the input: none, all, or a rank (default 0)
+  --timeout D         after D say who waits for whom, print all stacks, stop the job (code 124)
+  --kill R@D          SIGKILL rank R, D (500ms, 2s) after all ranks are in Init; may be repeated
+  --kill R@NAME=K     SIGKILL rank R when it reaches Mark(NAME, K); may be repeated
+  --detector exact|ring   how deaths are found: by the kernel (default), or by heartbeats between ranks
+  --period D          of the ring's heartbeats (default 100ms)
+  --timeout-factor F  the ring's timeout in periods (default 4)
+  --agree era         how ranks of one machine agree (default era)
+  --report json       one line of JSON per event on stderr: start, death, detection, revoke, agree, shrink, end
+  -q                  no story on stderr
+
+Signals: the first SIGINT or SIGTERM goes to the ranks, the second ends them;
+SIGQUIT says who waits for whom and goes on.
+
+Exit code: 0 when the surviving ranks finished without error; 2 usage;
+126/127 program not executable/not found; 128+n signal n; 3 launch failed;
+4 too many ranks lost; 5 fenced; 124 timeout; else the code of a rank.
+`
+
+// later are flags of issues to come: named, so that nobody looks for a typing error.
+var later = map[string]string{
+	"respawn": "replacing lost ranks", "spares": "spare ranks", "host": "several machines", "hostfile": "several machines",
+	"suspect-after": "killing silent ranks", "fence": "declaring silent ranks", "survive-launcher": "several machines",
+}
+
+type list []string
+
+func (l *list) String() string     { return strings.Join(*l, " ") }
+func (l *list) Set(s string) error { *l = append(*l, s); return nil }
+
+func run(ctx context.Context, args []string) int {
+	spec, err := parseRun(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Print(runUsage)
+		return 0
+	case err != nil:
+		fmt.Fprintf(os.Stderr, "goulfm run: %v\ngoulfm run -h lists the flags\n", err)
+		return launch.ExitUsage
+	}
+	code, err := launch.Run(ctx, spec)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "goulfm run: %v\n", err)
+	}
+	return code
+}
+
+func parseRun(args []string) (*launch.Spec, error) {
+	if err := refuseLater(args); err != nil {
+		return nil, err
+	}
+	spec := &launch.Spec{Stdout: os.Stdout, Stderr: os.Stderr, In: os.Stdin}
+	f := flag.NewFlagSet("goulfm run", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	cores := min(runtime.NumCPU(), runtime.GOMAXPROCS(0))
+	f.IntVar(&spec.N, "n", cores, "")
+	f.IntVar(&spec.N, "np", cores, "")
+	var env, kills list
+	f.Var(&env, "x", "")
+	f.Var(&kills, "kill", "")
+	f.StringVar(&spec.Dir, "wdir", "", "")
+	f.BoolVar(&spec.Tag, "tag", false, "")
+	f.BoolVar(&spec.Tag, "l", false, "")
+	f.BoolVar(&spec.Timestamp, "timestamp", false, "")
+	f.StringVar(&spec.OutputDir, "output-dir", "", "")
+	f.StringVar(&spec.Stdin, "stdin", "0", "")
+	f.DurationVar(&spec.Timeout, "timeout", 0, "")
+	detector := f.String("detector", "exact", "")
+	f.DurationVar(&spec.Period, "period", 100*time.Millisecond, "")
+	f.IntVar(&spec.Factor, "timeout-factor", 4, "")
+	agree := f.String("agree", "era", "")
+	report := f.String("report", "", "")
+	f.BoolVar(&spec.Quiet, "q", false, "")
+	if err := f.Parse(args); err != nil {
+		return nil, err
+	}
+	if f.NArg() == 0 {
+		return nil, errors.New("no program: goulfm run -n 4 PROGRAM|GO-PACKAGE [args...]")
+	}
+	spec.Program, spec.Args = f.Arg(0), f.Args()[1:]
+	spec.Env = environment(env)
+	switch *detector {
+	case "exact", "ring":
+		spec.Ring = *detector == "ring"
+	default:
+		return nil, fmt.Errorf("--detector %s: want exact or ring", *detector)
+	}
+	if spec.Ring && (spec.Period <= 0 || spec.Factor < 2 || spec.Period*time.Duration(spec.Factor) < 200*time.Millisecond) {
+		return nil, fmt.Errorf("--period %s --timeout-factor %d: the timeout of a rank must be at least 200ms and two periods: a rank that computes beats late", spec.Period, spec.Factor)
+	}
+	if *agree == "node" {
+		return nil, errors.New("--agree node: not yet: era is there")
+	}
+	if *agree != "era" {
+		return nil, fmt.Errorf("--agree %s: want era", *agree)
+	}
+	if *report != "" && *report != "json" {
+		return nil, fmt.Errorf("--report %s: want json", *report)
+	}
+	spec.Report = *report == "json"
+	if spec.OutputDir != "" {
+		if err := os.MkdirAll(spec.OutputDir, 0o777); err != nil {
+			return nil, fmt.Errorf("--output-dir: %w", err)
+		}
+	}
+	for _, k := range kills {
+		kill, err := parseKill(k)
+		if err != nil {
+			return nil, err
+		}
+		spec.Kills = append(spec.Kills, kill)
+	}
+	return spec, nil
+}
+
+// refuseLater names flags that are not there yet instead of calling them unknown.
+func refuseLater(args []string) error {
+	for _, a := range args {
+		name, _, _ := strings.Cut(strings.TrimLeft(a, "-"), "=")
+		if !strings.HasPrefix(a, "-") {
+			return nil // the program, or a flag's value: the flags after it are found by Parse
+		}
+		if what, ok := later[name]; ok {
+			return fmt.Errorf("--%s: not yet (%s)", name, what)
+		}
+	}
+	return nil
+}
+
+func environment(list []string) []string {
+	var out []string
+	for _, e := range list {
+		if strings.Contains(e, "=") {
+			out = append(out, e)
+		} else if v, ok := os.LookupEnv(e); ok {
+			out = append(out, e+"="+v)
+		}
+	}
+	return out
+}
+
+// parseKill reads R@D and R@NAME=K.
+func parseKill(text string) (launch.Kill, error) {
+	bad := func(why string) (launch.Kill, error) {
+		return launch.Kill{}, fmt.Errorf("--kill %s: %s: want RANK@DURATION like 3@500ms, or RANK@NAME=K like 3@step=40", text, why)
+	}
+	who, when, ok := strings.Cut(text, "@")
+	if !ok {
+		return bad("no @")
+	}
+	rank, err := strconv.Atoi(who)
+	if err != nil {
+		return bad("bad rank " + strconv.Quote(who))
+	}
+	if name, k, ok := strings.Cut(when, "="); ok {
+		n, err := strconv.Atoi(k)
+		if err != nil || name == "" {
+			return bad("bad point " + strconv.Quote(when))
+		}
+		return launch.Kill{Rank: rank, Mark: boot.Mark{Name: name, N: n}}, nil
+	}
+	d, err := time.ParseDuration(when)
+	if err != nil || d < 0 {
+		return bad("bad duration " + strconv.Quote(when))
+	}
+	return launch.Kill{Rank: rank, After: d}, nil
+}

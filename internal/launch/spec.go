@@ -1,0 +1,59 @@
+// Package launch starts the processes of a job on this machine, watches them,
+// tells the survivors of deaths, and leaves nothing behind: no process, no file,
+// no shared memory, however it ends.
+package launch
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/boot"
+)
+
+// Exit codes of a job.
+const (
+	ExitUsage     = 2
+	ExitFailed    = 3 // the launch failed
+	ExitTooMany   = 4 // nobody survived
+	ExitFenced    = 5 // a process that was declared dead
+	ExitTimeout   = 124
+	ExitCannotRun = 126
+	ExitNotFound  = 127
+	ExitSignal    = 128 // plus the signal
+)
+
+// Spec says what to run and how.
+type Spec struct {
+	N       int
+	Program string   // a file, a name in PATH, or a Go package (./dir)
+	Args    []string // of the program
+	Env     []string // NAME=VALUE, added to the environment
+	Dir     string   // working directory; empty: this one
+
+	Stdin     string // "none", "all" or a rank
+	Tag       bool   // begin each line with its rank
+	Timestamp bool   // begin each line with the seconds since the start
+	OutputDir string // write rank.N.out and rank.N.err there instead
+
+	Timeout      time.Duration // 0: none
+	Kills        []Kill
+	SuspectAfter time.Duration // kill a rank that shows no life for so long; 0: off
+	Fence        bool
+	Ring         bool // find deaths by heartbeats between ranks
+	Period       time.Duration
+	Factor       int // the ring's timeout in periods
+
+	Report bool // JSON events on stderr instead of text
+	Quiet  bool // no narration
+
+	Stdout, Stderr io.Writer
+	In             *os.File
+}
+
+// Kill is one planned death.
+type Kill struct {
+	Rank  int
+	After time.Duration // once all ranks are in Init; used when Mark.Name is empty
+	Mark  boot.Mark
+}
