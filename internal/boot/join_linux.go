@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/goulfm/goulfm/internal/segment"
@@ -23,9 +24,15 @@ type Process struct {
 	Port *transport.Port
 	Node *segment.Node
 
-	mu   sync.Mutex
-	line net.Conn
+	mu    sync.Mutex
+	line  net.Conn
+	notes []byte // not sent yet
+	due   *time.Timer
 }
+
+// noteDelay is how long a note may wait: right after a death every rank has
+// something to tell, and all of them need the processors for something better.
+const noteDelay = 25 * time.Millisecond
 
 // Join attaches to the shared memory, puts up this process's tombstone, and says
 // so. From here on the launcher knows within a fraction of a millisecond when
@@ -61,13 +68,47 @@ func (i Info) Join() (*Process, error) {
 // Say sends a message to the launcher. A launcher that is gone does not hear it.
 func (p *Process) Say(m Message) {
 	m.AtNs = NowNs()
-	b, err := json.Marshal(m)
-	if err != nil {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_, _ = p.line.Write(append(b, '\n'))
+	p.add(m)
+	p.flush()
+}
+
+// Note is Say that takes its time: the message carries the moment of the call.
+func (p *Process) Note(m Message) {
+	m.AtNs = NowNs()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.add(m)
+	if p.due == nil {
+		p.due = time.AfterFunc(noteDelay, p.Flush)
+	}
+}
+
+// Flush sends what Note has kept.
+func (p *Process) Flush() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.flush()
+}
+
+func (p *Process) add(m Message) {
+	b, err := json.Marshal(m)
+	if err != nil {
+		return // a Message always marshals; a report is no reason to end a program
+	}
+	p.notes = append(append(p.notes, b...), '\n')
+}
+
+func (p *Process) flush() {
+	if p.due != nil {
+		p.due.Stop()
+		p.due = nil
+	}
+	if len(p.notes) > 0 {
+		_, _ = p.line.Write(p.notes)
+		p.notes = p.notes[:0]
+	}
 }
 
 // Listen calls dump whenever the launcher asks for one, and ends this process

@@ -25,6 +25,12 @@ func (i Info) Join() (*Process, error) {
 // Say does nothing.
 func (p *Process) Say(Message) {}
 
+// Note does nothing.
+func (p *Process) Note(Message) {}
+
+// Flush does nothing.
+func (p *Process) Flush() {}
+
 // Listen does nothing.
 func (p *Process) Listen(func()) {}
 

@@ -60,6 +60,8 @@ type rank struct {
 	dump     *boot.Message
 	killedNs int64 // when a planned kill was sent, 0: none
 	planned  string
+	how      string // what told of its end: its tombstone, or reaping
+	foundNs  int64
 }
 
 // Run runs a job to its end and returns its exit code.
@@ -361,11 +363,12 @@ func (j *job) listen(r *rank) {
 	}
 }
 
-// survivors counts the ranks that are not declared dead. The caller holds mu.
+// survivors counts the ranks that have not died; those that finished tell what
+// they know up to their end. The caller holds mu.
 func (j *job) survivors() int {
 	n := 0
 	for _, r := range j.ranks {
-		if !r.declared {
+		if !r.declared || r.left {
 			n++
 		}
 	}
@@ -428,12 +431,9 @@ func (j *job) depart(number int, how string) {
 	if !j.spec.Ring || r.left {
 		j.node.AppendDeath(number, why)
 	}
-	killed, planned := r.killedNs, r.planned
+	r.how, r.foundNs = how, now
 	j.mu.Unlock()
 	j.node.WakeAll(park.Futex{})
-	if !r.left {
-		j.rep.departed(number, how, now, killed, planned)
-	}
 }
 
 func (j *job) rankOf(number int) *rank {
@@ -485,8 +485,11 @@ func (j *job) reap() {
 // gone tells why a rank ended, and ends the job when nothing is left to wait for.
 func (j *job) gone(r *rank) {
 	r.line.Close()
-	if !r.left {
-		j.rep.cause(r.number, r.pid, describe(r.status), r.planned)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	stranger := !r.joined && j.joined == 0 && r.status.Exited() && r.status.ExitStatus() == 0 // not a goulfm program
+	if !r.left && !stranger {
+		j.rep.died(r)
 	}
 }
 

@@ -57,7 +57,7 @@ func findProgram(ctx context.Context, spec *Spec) (*program, error) {
 		}
 		return &program{path: path, name: name}, nil
 	case errors.Is(err, fs.ErrPermission):
-		return nil, fail(ExitCannotRun, "%s: not executable: chmod +x it, or name a Go package like ./%s", name, filepath.Dir(name))
+		return nil, fail(ExitCannotRun, "%s: not executable: chmod +x it, or name a Go package like ./examples/ring", name)
 	}
 	hint := "give a file, a name in PATH, or a Go package like ./examples/ring"
 	if strings.HasPrefix(name, "-") {

@@ -30,8 +30,6 @@ type reporter struct {
 // heard of it is told after that.
 type death struct {
 	rank      int
-	how       string
-	planned   string
 	killedNs  int64
 	foundNs   int64
 	lastHeard int64
@@ -103,28 +101,15 @@ func (r *reporter) death(rank int) *death {
 	return d
 }
 
-// departed is told when a rank was found to have ended.
-func (r *reporter) departed(rank int, how string, foundNs, killedNs int64, planned string) {
+// died is told when a rank that had not left was reaped.
+func (r *reporter) died(x *rank) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	d := r.death(rank)
-	d.how, d.foundNs = how, foundNs
-	if killedNs != 0 {
-		d.killedNs, d.planned = killedNs, planned
-	}
-}
-
-// cause is told when the rank was reaped.
-func (r *reporter) cause(rank, pid int, cause, planned string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	d := r.death(rank)
-	if planned != "" {
-		d.planned = planned
-	}
-	at := d.foundNs
-	r.put(record{Event: "death", At: r.seconds(at), Rank: &d.rank, Pid: pid, Cause: cause, By: d.how, Planned: d.planned, LatencyMs: since(d.killedNs, at)},
-		fmt.Sprintf("rank %d (pid %d) died: %s%s; found by its %s%s", rank, pid, cause, atPoint(d.planned), d.how, took(" ", d.killedNs, at)))
+	d := r.death(x.number)
+	d.foundNs, d.killedNs = x.foundNs, x.killedNs
+	cause := describe(x.status)
+	r.put(record{Event: "death", At: r.seconds(d.foundNs), Rank: &d.rank, Pid: x.pid, Cause: cause, By: x.how, Planned: x.planned, LatencyMs: since(d.killedNs, d.foundNs)},
+		fmt.Sprintf("rank %d (pid %d) died: %s%s; found by its %s%s", x.number, x.pid, cause, atPoint(x.planned), x.how, took(" ", d.killedNs, d.foundNs)))
 	d.explained = true
 	if d.complete {
 		r.tellHeard(d)

@@ -265,7 +265,7 @@ func (p *Port) NextControl(from int) ([]byte, bool) {
 		}
 		total, n := c.Word1, c.Word2
 		if r.awaited == 0 {
-			r.awaited = int(min(total, ControlMax+1))
+			r.awaited = int(min(total, ControlMax))
 		}
 		if total != uint64(r.awaited) || total == 0 || n == 0 || n > segment.InlineBytes || len(r.assembled)+int(n) > r.awaited {
 			p.stop(q, fmt.Errorf("process %d sent a bad control frame: %d bytes of %d", from, n, total))

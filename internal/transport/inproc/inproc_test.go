@@ -22,3 +22,102 @@ func TestConformance(t *testing.T) {
 func TestScribble(t *testing.T) {
 	transporttest.Scribble(t, func(_ *testing.T, n int) transporttest.SharedWorld { return world{New(n)} })
 }
+
+// TestSweepTellsEachFrame: a consumer that took a single frame, less than what
+// it tells by itself, makes room for one when it sweeps, whether the producer
+// wanted room before or after.
+func TestSweepTellsEachFrame(t *testing.T) {
+	for _, h := range []transport.Header{{Kind: transport.Eager, Size: 8}, {Kind: transport.Eager, Size: transport.EagerMax}} {
+		w := New(2)
+		from, to, payload := w.Port(0), w.Port(1), make([]byte, h.Size)
+		for from.TrySend(1, &h, payload) {
+		}
+		for i := range 100 {
+			if i%2 == 0 {
+				from.WantRoom(1, true)
+			}
+			if _, ok := to.Peek(0); !ok {
+				t.Fatalf("%d bytes, round %d: the ring is full and nothing is there", h.Size, i)
+			}
+			to.Advance(0)
+			if i%2 == 1 {
+				from.WantRoom(1, true)
+			}
+			to.Sweep(0)
+			if !from.TrySend(1, &h, payload) {
+				t.Fatalf("%d bytes, round %d: no room after a frame was taken and swept", h.Size, i)
+			}
+			from.WantRoom(1, false)
+		}
+	}
+}
+
+// FuzzCell has a peer publish any cell in place of a good one. What is read is
+// within the limits, or the peer counts as broken.
+func FuzzCell(f *testing.F) {
+	inline := make([]byte, segment.InlineBytes)
+	f.Add(uint64(1), uint64(8<<24|uint64(transport.Eager)<<8), inline)
+	f.Add(uint64(1), uint64(4096<<24|uint64(transport.Eager)<<8|1), []byte{0, 16})
+	f.Add(uint64(1), uint64(4096<<24|uint64(transport.Chunk)<<8|1), append(make([]byte, 17), 16))
+	f.Add(uint64(1), uint64(1<<40|uint64(transport.Announce)<<8|2), inline)
+	f.Add(uint64(40), uint64(40), inline)
+	f.Add(uint64(1<<20), uint64(40), inline)
+	f.Add(uint64(1<<20+1), uint64(40), inline)
+	f.Fuzz(func(t *testing.T, word1, word2 uint64, inline []byte) {
+		for _, kind := range []segment.Kind{segment.Data, segment.Control} {
+			w := New(2)
+			to, ring := w.Port(0), publish(w, kind)
+			to.Peek(1)
+			to.Advance(1)
+			to.NextControl(1)
+			ring.Cells[1].SetWords(word1, word2)
+			copy(ring.Cells[1].Inline[:], inline)
+			if kind == segment.Data {
+				checkData(t, to)
+			} else {
+				checkControl(t, to, word1, word2)
+			}
+		}
+	})
+}
+
+func checkData(t *testing.T, to *transport.Port) {
+	frame, ok := to.Peek(1)
+	switch {
+	case ok == (to.Broken(1) != nil):
+		t.Fatalf("a frame: %v, broken: %v", ok, to.Broken(1))
+	case !ok || frame.Kind == transport.Announce:
+	case len(frame.Payload) != frame.Size || frame.Size > transport.EagerMax:
+		t.Fatalf("%+v with %d bytes", frame.Header, len(frame.Payload))
+	case frame.Offset < 0 || frame.Offset > transport.SizeMax-frame.Size:
+		t.Fatalf("%+v ends beyond any message", frame.Header)
+	}
+}
+
+func checkControl(t *testing.T, to *transport.Port, length, here uint64) {
+	frame, ok := to.NextControl(1)
+	good := length <= transport.ControlMax && here > 0 && here <= segment.InlineBytes && here <= length
+	switch {
+	case good == (to.Broken(1) != nil):
+		t.Fatalf("%d bytes of %d: broken: %v", here, length, to.Broken(1))
+	case ok != (good && here == length):
+		t.Fatalf("%d bytes of %d read as a frame of %d, %v", here, length, len(frame), ok)
+	case ok && uint64(len(frame)) != length:
+		t.Fatalf("frame of %d bytes read as %d", length, len(frame))
+	}
+}
+
+// publish has rank 1 send two frames of a kind to rank 0 and returns the ring.
+func publish(w *World, kind segment.Kind) *segment.Ring {
+	from := w.Port(1)
+	h, payload := transport.Header{Kind: transport.Eager, Size: 4096}, make([]byte, 4096)
+	for range 2 {
+		from.TrySend(0, &h, payload)
+		from.TryControl(0, []byte("control"), 0)
+	}
+	ring, err := w.arenas[1].Find(kind, 0)
+	if err != nil {
+		panic(err) // rank 1 has opened it a line above
+	}
+	return ring
+}

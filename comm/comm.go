@@ -1,0 +1,114 @@
+package comm
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+
+	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// Undefined is the colour of a member of a Split that wants no communicator.
+const Undefined = ulfm.Undefined
+
+// A Comm is a communicator: an ordered set of processes that exchange messages
+// nobody else sees. Ranks count its members from 0.
+type Comm struct {
+	e     *engine.Comm
+	w     *world
+	epoch uint64
+}
+
+// world is what the communicators of one Init share.
+type world struct {
+	proc    *engine.Proc
+	process *boot.Process // nil: not started by a launcher
+	marks   []boot.Mark   // where this process ends itself
+	code    int           // exit code of Abort without a launcher
+}
+
+// Rank returns this process's rank, 0 to Size()-1.
+func (c *Comm) Rank() int { return c.e.Rank() }
+
+// Size returns the number of members, dead ones included.
+func (c *Comm) Size() int { return c.e.Size() }
+
+// Group returns the members in rank order.
+func (c *Comm) Group() Group { return Group{procs: c.e.Procs(), me: c.w.proc.Me()} }
+
+// Spawned says whether this process replaced a lost one.
+func (c *Comm) Spawned() bool { return false }
+
+// Epoch is a fencing token: it grows with every repair (Shrink). Whatever a
+// program leaves outside of the job, a file or a database row, can carry it, so
+// that a process of an older epoch is refused there.
+func (c *Comm) Epoch() uint64 { return c.epoch }
+
+// Engine returns what the sibling packages build on. It is of no use elsewhere:
+// its type is internal.
+func (c *Comm) Engine() *engine.Comm { return c.e }
+
+// Mark names a point in the program: it has reached name for the n-th time, or
+// with the value n. Plans of failures refer to it (goulfm run --kill 3@step=40).
+func (c *Comm) Mark(name string, n int) {
+	for _, m := range c.w.marks {
+		if m.Name == name && m.N == n {
+			c.w.process.Say(boot.Message{What: boot.SaysKill, Name: name, N: n})
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {} // SIGKILL is on its way
+		}
+	}
+}
+
+// Abort ends the whole job with an exit code, as well as it can.
+func (c *Comm) Abort(code int) {
+	if p := c.w.process; p != nil {
+		p.Say(boot.Message{What: boot.SaysAborted, N: code})
+	}
+	os.Exit(code)
+}
+
+// Free gives the communicator up here, also when it is revoked or members have
+// failed. It is local: others may still use it.
+func (c *Comm) Free() error { return fail("free", c, nil, c.e.Free()) }
+
+// Dup returns a communicator of the same members with messages of its own.
+// Collective over the members; it succeeds at every live one or at none.
+func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
+	return c.create(ctx, ulfm.Call{Kind: ulfm.KindDup}, engine.Contribution{}, "dup")
+}
+
+// Split returns, for each colour, a communicator of the members that gave it, in
+// the order of their keys, ties by rank. With colour Undefined the result is
+// nil. Collective; it succeeds at every live member or at none: a colour below 0
+// that is not Undefined is ErrLength where it was given and ErrPeerArgument at
+// the others.
+func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
+	bad := color < 0 && color != Undefined
+	s, err := c.create(ctx, ulfm.Call{Kind: ulfm.KindSplit}, engine.Contribution{Color: color, Key: key, Veto: bad}, "split")
+	if bad && !ulfm.Recoverable(err) && ctx.Err() == nil {
+		return nil, fail("split", c, nil, fmt.Errorf("%w: colour %d: want 0 or more, or Undefined", ErrLength, color))
+	}
+	return s, err
+}
+
+func (c *Comm) create(ctx context.Context, call ulfm.Call, in engine.Contribution, op string) (*Comm, error) {
+	_, made, err := c.e.Call(ctx, call, in, op)
+	if err != nil {
+		return nil, failAny(op, c, err)
+	}
+	return c.child(made, c.epoch), nil
+}
+
+func (c *Comm) child(e *engine.Comm, epoch uint64) *Comm {
+	if e == nil {
+		return nil
+	}
+	return &Comm{e: e, w: c.w, epoch: epoch}
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

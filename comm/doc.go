@@ -1,0 +1,36 @@
+// Package comm is what programs import first: processes, communicators, messages
+// between two of them, and what ULFM adds for the case that a process dies.
+//
+//	comm.Main(func(ctx context.Context, w *comm.Comm) error {
+//		next, prev := (w.Rank()+1)%w.Size(), (w.Rank()+w.Size()-1)%w.Size()
+//		token := []int{w.Rank()}
+//		_, err := comm.SendRecv(ctx, w.To(next), token, w.From(prev), token)
+//		return err
+//	})
+//
+// # Failures
+//
+// A process that dies takes nobody with it. An operation that cannot complete
+// because of it returns an error that Is ulfm.ErrProcFailed; operations that do
+// not need it go on. A program that wants to repair calls
+//
+//	w.Revoke()               // so that everybody notices
+//	s, err := w.Shrink(ctx)  // all live members, in the old order
+//
+// and goes on with s. Agree gives all live members one answer, whoever dies
+// meanwhile. ulfm.Recoverable tells such errors from a wrong argument.
+//
+// # Errors
+//
+// Every error of an operation is a *ulfm.Error that names the operation, the
+// communicator and the ranks, and wraps its class: errors.Is finds it. A wrong
+// argument gives an error, never a panic, and the communicator still works.
+//
+// # Contexts
+//
+// Every call that may wait takes a context. A receive that is cancelled is
+// withdrawn; a send that is cancelled is withdrawn unless it has matched, then it
+// completes; a cancelled Agree, Shrink or creation gives up only the wait.
+//
+// Any number of goroutines may call at once. Nothing is package state.
+package comm

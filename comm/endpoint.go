@@ -1,0 +1,89 @@
+package comm
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/goulfm/goulfm/internal/engine"
+)
+
+const (
+	// Any is every rank for From, every tag for Source.Tag.
+	Any = engine.Any
+	// None is no process: a send to it succeeds at once, a receive from it returns
+	// at once with Count 0. It makes borders of a grid ordinary neighbours.
+	None = -2
+)
+
+// A Dest is where a message goes: a communicator, a rank and a tag.
+type Dest struct {
+	c    *Comm
+	rank int
+	tag  int
+}
+
+// A Source is where a message comes from.
+type Source struct {
+	c    *Comm
+	rank int
+	tag  int
+}
+
+// To names a rank, or None, as the receiver of a message with tag 0.
+func (c *Comm) To(rank int) Dest { return Dest{c: c, rank: rank} }
+
+// From names a rank, Any, or None, as the sender of a message with tag 0.
+func (c *Comm) From(rank int) Source { return Source{c: c, rank: rank} }
+
+// Tag returns the same receiver with another tag, 0 to 1<<31-1.
+func (d Dest) Tag(t int) Dest { d.tag = t; return d }
+
+// Tag returns the same sender with another tag, 0 to 1<<31-1, or Any.
+func (s Source) Tag(t int) Source { s.tag = t; return s }
+
+// Status says what a receive got.
+type Status struct {
+	Source int // rank of the sender; None
+	Tag    int
+	Count  int // elements; bytes for a probe
+}
+
+func (d Dest) check() error {
+	switch {
+	case d.c == nil:
+		return fmt.Errorf("%w: no communicator", ErrRank)
+	case d.rank < 0 || d.rank >= d.c.Size():
+		return fmt.Errorf("%w: %d in a communicator of %d", ErrRank, d.rank, d.c.Size())
+	case d.tag < 0 || d.tag > math.MaxInt32:
+		return fmt.Errorf("%w: %d: want 0 to %d", ErrTag, d.tag, math.MaxInt32)
+	}
+	return nil
+}
+
+func (s Source) check() error {
+	switch {
+	case s.c == nil:
+		return fmt.Errorf("%w: no communicator", ErrRank)
+	case s.rank != Any && (s.rank < 0 || s.rank >= s.c.Size()):
+		return fmt.Errorf("%w: %d in a communicator of %d", ErrRank, s.rank, s.c.Size())
+	case s.tag != Any && (s.tag < 0 || s.tag > math.MaxInt32):
+		return fmt.Errorf("%w: %d: want 0 to %d, or Any", ErrTag, s.tag, math.MaxInt32)
+	}
+	return nil
+}
+
+// none says whether the call ends at once: with no process, successfully; with a
+// wrong argument, with an error. None counts only with an otherwise right call.
+func (d Dest) none() bool {
+	return d.rank == None && d.c != nil && d.tag >= 0 && d.tag <= math.MaxInt32
+}
+func (s Source) none() bool {
+	return s.rank == None && s.c != nil && s.tag >= Any && s.tag <= math.MaxInt32
+}
+
+func (s Source) ranks() []int {
+	if s.rank == Any {
+		return nil
+	}
+	return []int{s.rank}
+}

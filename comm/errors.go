@@ -1,0 +1,107 @@
+package comm
+
+import (
+	"errors"
+
+	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// Classes of errors. Each error is wrapped in a *ulfm.Error.
+var (
+	// ErrRank: a rank that the communicator does not have.
+	ErrRank = errors.New("rank out of range")
+	// ErrRoot: a root that the communicator does not have.
+	ErrRoot = errors.New("root out of range")
+	// ErrTag: a tag below 0 or above 1<<31-1.
+	ErrTag = errors.New("tag out of range")
+	// ErrLength: a slice or a count of the wrong length.
+	ErrLength = ulfm.ErrLength
+	// ErrBuffer: a buffer that cannot be used.
+	ErrBuffer = errors.New("bad buffer")
+	// ErrTruncated: the message is longer than the buffer, which is filled.
+	ErrTruncated = engine.ErrTruncated
+	// ErrType: elements of another type than the sender's, or that cannot be sent.
+	ErrType = engine.ErrType
+	// ErrMismatch: members called different operations, named in the error.
+	ErrMismatch = ulfm.ErrMismatch
+	// ErrPeerArgument: another member had a wrong argument.
+	ErrPeerArgument = ulfm.ErrPeerArgument
+	// ErrInactive: a request that is over.
+	ErrInactive = engine.ErrInactive
+	// ErrFreed: a communicator that was freed.
+	ErrFreed = ulfm.ErrFreed
+	// ErrFinalized: the world was finalized.
+	ErrFinalized = engine.ErrFinalized
+	// ErrNoRoom: a message that is too long.
+	ErrNoRoom = engine.ErrNoRoom
+	// ErrUnsupported: not supported.
+	ErrUnsupported = engine.ErrUnsupported
+	// ErrFenced: the others have declared this process dead.
+	ErrFenced = engine.ErrFenced
+)
+
+// A MultiError has one error, or nil, per request of a WaitAll.
+type MultiError struct{ Errs []error }
+
+// Error names the first error and how many there are.
+func (m *MultiError) Error() string {
+	n, first := 0, error(nil)
+	for _, err := range m.Errs {
+		if err != nil {
+			if n++; first == nil {
+				first = err
+			}
+		}
+	}
+	switch n {
+	case 0:
+		return "no error"
+	case 1:
+		return first.Error()
+	}
+	return first.Error() + " (and " + itoa(n-1) + " more)"
+}
+
+// Unwrap returns the errors that are not nil.
+func (m *MultiError) Unwrap() []error {
+	var out []error
+	for _, err := range m.Errs {
+		if err != nil {
+			out = append(out, err)
+		}
+	}
+	return out
+}
+
+// fail says where an error happened. The control rules have said part of it in
+// errors of their own: those are unwrapped first.
+func fail(op string, c *Comm, ranks []int, err error) error {
+	if err == nil {
+		return nil
+	}
+	if e := (*ulfm.Error)(nil); errors.As(err, &e) {
+		err = e.Err
+		if len(ranks) == 0 {
+			ranks = e.Ranks
+		}
+	}
+	e := &ulfm.Error{Op: op, Ranks: ranks, Err: err}
+	if c != nil {
+		e.Comm = c.e.Name()
+	}
+	return e
+}
+
+// failAny is fail for operations that need more than one rank: where a failure
+// is the cause it names those known to have failed.
+func failAny(op string, c *Comm, err error) error {
+	if err == nil {
+		return nil
+	}
+	var ranks []int
+	if errors.Is(err, ulfm.ErrProcFailed) || errors.Is(err, ulfm.ErrProcFailedPending) {
+		ranks = c.e.GetFailed()
+	}
+	return fail(op, c, ranks, err)
+}

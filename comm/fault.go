@@ -1,0 +1,83 @@
+package comm
+
+import (
+	"context"
+
+	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// Revoke ends the communicator's use at all members: every operation on it,
+// pending or later, at any of them returns ErrRevoked, except Agree, AgreeFailed,
+// Shrink and local ones. It is not collective, and revoking twice does nothing
+// (R9-R13).
+func (c *Comm) Revoke() error { return fail("revoke", c, nil, c.e.Revoke()) }
+
+// IsRevoked says whether the communicator is known to be revoked (R15).
+func (c *Comm) IsRevoked() bool { return c.e.IsRevoked() }
+
+// GetFailed returns the members known here to have failed, in the order in which
+// this process learnt of them: each result is a prefix of the later ones (R20).
+func (c *Comm) GetFailed() Group { return c.groupOf(c.e.GetFailed()) }
+
+func (c *Comm) groupOf(ranks []int) Group {
+	g := Group{me: c.w.proc.Me()}
+	for _, r := range ranks {
+		g.procs = append(g.procs, c.e.Procs()[r])
+	}
+	return g
+}
+
+// AckFailed acknowledges the first n failures of GetFailed, and returns how many
+// are acknowledged in total. Once all known ones are, receives from Any wait on;
+// acknowledged failures no longer make Agree return an error (R21, R22). n = 0
+// only asks; n = Size() acknowledges all; other n are ErrLength.
+func (c *Comm) AckFailed(n int) (acked int, err error) {
+	acked, err = c.e.Ack(n)
+	return acked, fail("ack_failed", c, nil, err)
+}
+
+// FailureAck acknowledges all known failures: the older spelling (R25).
+func (c *Comm) FailureAck() error {
+	_, err := c.AckFailed(c.Size())
+	return err
+}
+
+// FailureGetAcked returns the acknowledged failures (R25).
+func (c *Comm) FailureGetAcked() Group { return c.groupOf(c.e.Acked()) }
+
+// Agree returns at every live member the same flag: the bitwise AND over the
+// members that contributed. The error Is ErrProcFailed, at all members or at
+// none, if a member failed that not all had acknowledged before; the flag is
+// valid all the same (R27-R32). It works on a revoked communicator.
+//
+// When ctx ends only the wait is given up: the contribution stands.
+func (c *Comm) Agree(ctx context.Context, flag uint64) (uint64, error) {
+	out, _, err := c.e.Call(ctx, ulfm.Call{Kind: ulfm.KindAgree}, engine.Contribution{Flag: flag}, "agree")
+	return out.Flag, fail("agree", c, out.Dead, err)
+}
+
+// Iagree starts an agreement on *flag; once the request is complete *flag is the
+// result. Several may be under way; they match in the order of the calls (R35).
+func (c *Comm) Iagree(flag *uint64) Request {
+	h, err := c.e.StartAgree(flag)
+	return Request{c: c, h: h, op: "iagree", err: fail("iagree", c, nil, err), peer: Any}
+}
+
+// AgreeFailed returns at every live member the same group: the failures that any
+// of them knew when it called, or that happened meanwhile, in rank order.
+func (c *Comm) AgreeFailed(ctx context.Context) (Group, error) {
+	out, _, err := c.e.Call(ctx, ulfm.Call{Kind: ulfm.KindAgreeFailed}, engine.Contribution{}, "agree_failed")
+	return c.groupOf(out.Dead), fail("agree_failed", c, nil, err)
+}
+
+// Shrink returns a communicator of the live members in their old order. It works
+// on a revoked communicator and returns no error of failures: who dies meanwhile
+// may still be a member, and is found there (R38-R44).
+func (c *Comm) Shrink(ctx context.Context) (*Comm, error) {
+	_, made, err := c.e.Call(ctx, ulfm.Call{Kind: ulfm.KindShrink}, engine.Contribution{}, "shrink")
+	if err != nil {
+		return nil, fail("shrink", c, nil, err)
+	}
+	return c.child(made, c.epoch+1), nil
+}

@@ -1,0 +1,95 @@
+package comm
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A Group is an ordered set of processes. Its operations are local. The zero
+// value is the empty group.
+type Group struct {
+	procs []int // ranks in the world
+	me    int   // this process's rank in the world
+}
+
+// Size returns the number of members.
+func (g Group) Size() int { return len(g.procs) }
+
+// Rank returns this process's place in the group, or Undefined.
+func (g Group) Rank() int {
+	if i := slices.Index(g.procs, g.me); i >= 0 {
+		return i
+	}
+	return Undefined
+}
+
+// Ranks returns the members' ranks in the world, in the group's order.
+func (g Group) Ranks() []int { return slices.Clone(g.procs) }
+
+// Union returns the members of g, then those of h that are not in g.
+func (g Group) Union(h Group) Group {
+	return Group{procs: append(slices.Clone(g.procs), h.Difference(g).procs...), me: g.me}
+}
+
+// Intersect returns the members of g that are in h, in g's order.
+func (g Group) Intersect(h Group) Group {
+	return g.filter(func(p int) bool { return slices.Contains(h.procs, p) })
+}
+
+// Difference returns the members of g that are not in h, in g's order.
+func (g Group) Difference(h Group) Group {
+	return g.filter(func(p int) bool { return !slices.Contains(h.procs, p) })
+}
+
+func (g Group) filter(keep func(proc int) bool) Group {
+	out := Group{me: g.me}
+	for _, p := range g.procs {
+		if keep(p) {
+			out.procs = append(out.procs, p)
+		}
+	}
+	return out
+}
+
+// Incl returns the members at the given places, in that order. Places out of
+// range or named twice are ErrRank.
+func (g Group) Incl(places ...int) (Group, error) {
+	out := Group{me: g.me}
+	for _, i := range places {
+		if i < 0 || i >= len(g.procs) || slices.Contains(out.procs, g.procs[i]) {
+			return Group{}, fail("incl", nil, nil, fmt.Errorf("%w: place %d of %d, or twice", ErrRank, i, len(g.procs)))
+		}
+		out.procs = append(out.procs, g.procs[i])
+	}
+	return out, nil
+}
+
+// Excl returns the members that are not at the given places. Places out of range
+// are ErrRank.
+func (g Group) Excl(places ...int) (Group, error) {
+	in, err := g.Incl(places...)
+	if err != nil {
+		return Group{}, err
+	}
+	return g.Difference(in), nil
+}
+
+// Translate returns, for each place in g, the member's place in h, or Undefined.
+func (g Group) Translate(h Group, places ...int) ([]int, error) {
+	out := make([]int, len(places))
+	for k, i := range places {
+		if i < 0 || i >= len(g.procs) {
+			return nil, fail("translate", nil, nil, fmt.Errorf("%w: place %d of %d", ErrRank, i, len(g.procs)))
+		}
+		if out[k] = slices.Index(h.procs, g.procs[i]); out[k] < 0 {
+			out[k] = Undefined
+		}
+	}
+	return out, nil
+}
+
+// Equal says whether both have the same members in the same order.
+func (g Group) Equal(h Group) bool { return slices.Equal(g.procs, h.procs) }
+
+// String prints the members' ranks in the world.
+func (g Group) String() string { return fmt.Sprint(g.procs) }

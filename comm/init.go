@@ -1,0 +1,174 @@
+package comm
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"runtime/pprof"
+	"syscall"
+	"time"
+
+	"github.com/goulfm/goulfm/fd"
+	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/control"
+	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/transport"
+	"github.com/goulfm/goulfm/internal/transport/inproc"
+)
+
+// Config says how a process takes part. The zero value is the default for each
+// field; goulfm run sets them by its flags.
+type Config struct {
+	// UnexpectedBytesMax bounds the memory for messages that arrived before they
+	// were received, in bytes over all senders. Default 64 MiB. Beyond its share a
+	// sender waits for the receive; less saves memory, more keeps senders going.
+	UnexpectedBytesMax uint64
+	// SpinPolls is how often a call that waits looks before it sleeps. Default:
+	// 30,000 with a core for each rank of the machine, else 20. More wakes faster,
+	// and takes the core from others.
+	SpinPolls int
+	// Tick is how long a process must make no call until its background loop serves
+	// its peers. Default 10 ms. Shorter answers peers sooner while computing.
+	Tick time.Duration
+}
+
+const (
+	spinWithCores    = 30_000 // one to two milliseconds
+	spinWithoutCores = 20
+)
+
+// Init returns the world of this process: all processes that goulfm run started
+// with it, or a world of one if nothing launched it.
+func Init(ctx context.Context) (*Comm, error) { return InitWith(ctx, Config{}) }
+
+// InitWith is Init with a Config.
+func InitWith(ctx context.Context, cfg Config) (*Comm, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fail("init", nil, nil, err)
+	}
+	info, launched, err := boot.FromEnv()
+	if err != nil {
+		return nil, fail("init", nil, nil, err)
+	}
+	if !launched {
+		return NewWorld(inproc.New(1).Port(0), cfg), nil
+	}
+	p, err := info.Join()
+	if err != nil {
+		return nil, fail("init", nil, nil, err)
+	}
+	w := &world{process: p, marks: info.Marks}
+	w.proc = engine.New(p.Port, w.engineConfig(cfg))
+	go p.Listen(w.dump)
+	return &Comm{e: w.proc.World(), w: w}, nil
+}
+
+// NewWorld returns the world of a process that is joined to its peers by a
+// transport: for tests, where ranks are goroutines.
+func NewWorld(tr transport.Transport, cfg Config) *Comm {
+	w := &world{}
+	w.proc = engine.New(tr, engine.Config{UnexpectedBytesMax: cfg.UnexpectedBytesMax, SpinPolls: cfg.SpinPolls, Tick: cfg.Tick})
+	return &Comm{e: w.proc.World(), w: w}
+}
+
+func (w *world) engineConfig(cfg Config) engine.Config {
+	info := w.process.Info
+	out := engine.Config{UnexpectedBytesMax: cfg.UnexpectedBytesMax, SpinPolls: cfg.SpinPolls, Tick: cfg.Tick, OnFenced: w.fenced}
+	if out.SpinPolls == 0 {
+		out.SpinPolls = spinWithoutCores
+		if info.Cores >= info.Size {
+			out.SpinPolls = spinWithCores
+		}
+	}
+	if info.Ring {
+		// Nobody kills or reaps on behalf of the ring: what it finds silent is
+		// declared, and stops itself if it lives.
+		out.Control = control.Config{Detector: fd.Config{Mode: fd.Ring, Fence: true,
+			Period: mono.Duration(info.Period), Timeout: mono.Duration(info.Timeout), Start: mono.Time(mono.Second)}}
+	}
+	out.Control.Watchdog = mono.Duration(info.Watchdog)
+	if info.Report {
+		out.Observe = w.report
+	}
+	return out
+}
+
+// fenced ends this process: the others have declared it dead and go on without
+// it. It never comes back (F7).
+func (w *world) fenced(why string) {
+	fmt.Fprintf(os.Stderr, "goulfm: rank %d: stops itself: %s\n", w.process.Info.Rank, why)
+	os.Exit(5)
+}
+
+func (w *world) report(ev engine.Event) {
+	w.process.Note(boot.Message{What: boot.SaysEvent, Name: ev.What, Comm: ev.Comm, Procs: ev.Procs, Text: ev.Text})
+}
+
+// dump tells the launcher what this process waits for.
+func (w *world) dump() {
+	waits, err := json.Marshal(w.proc.Waits())
+	if err != nil {
+		waits = nil
+	}
+	var stacks bytes.Buffer
+	stacks.WriteString(w.proc.Describe())
+	_ = pprof.Lookup("goroutine").WriteTo(&stacks, 2)
+	w.process.Say(boot.Message{What: boot.SaysDump, Waits: waits, Text: stacks.String()})
+}
+
+// Finalize ends by an agreement of all live members, whatever fails meanwhile;
+// after it nothing can be called. A process that ends without it has failed. It
+// has no deadline but ctx's (R62).
+func (c *Comm) Finalize(ctx context.Context) error {
+	if c.e != c.w.proc.World() {
+		return fail("finalize", c, nil, fmt.Errorf("%w: only the world is finalized; Free other communicators", ErrUnsupported))
+	}
+	if err := c.w.proc.Finalize(ctx); err != nil {
+		return fail("finalize", c, nil, err)
+	}
+	c.w.proc.Close()
+	if c.w.process != nil {
+		c.w.process.Flush()
+	}
+	return nil
+}
+
+// Main is the main function of a program: Init, body, Finalize. An error of
+// body, or a panic, is printed and ends the process with code 1 or 2, which the
+// job sees as its failure. ctx ends with the first SIGINT or SIGTERM; a second
+// one ends the process.
+func Main(body func(ctx context.Context, w *Comm) error) {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	w, err := Init(ctx)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "goulfm: %v\n", err)
+		os.Exit(3)
+	}
+	rank := w.Rank()
+	if err := guard(ctx, rank, w, body); err != nil {
+		fmt.Fprintf(os.Stderr, "goulfm: rank %d: %v\n", rank, err)
+		os.Exit(1)
+	}
+	// Not ctx: a job that was asked to end and does so in order has not failed.
+	if err := w.Finalize(context.WithoutCancel(ctx)); err != nil {
+		fmt.Fprintf(os.Stderr, "goulfm: rank %d: %v\n", rank, err)
+		os.Exit(1)
+	}
+}
+
+// guard shows a panic of body with its rank.
+func guard(ctx context.Context, rank int, w *Comm, body func(ctx context.Context, w *Comm) error) error {
+	defer func() {
+		if v := recover(); v != nil {
+			fmt.Fprintf(os.Stderr, "goulfm: rank %d: panic: %v\n%s", rank, v, debug.Stack())
+			os.Exit(2)
+		}
+	}()
+	return body(ctx, w)
+}

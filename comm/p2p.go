@@ -1,0 +1,178 @@
+package comm
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"fmt"
+
+	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/view"
+)
+
+// Send sends buf and returns when buf may be used again, which may be before
+// the message is received. Errors: ErrRank, ErrTag; ulfm.ErrProcFailed when the
+// receiver is dead (a message to a process that dies later may be lost without
+// one, R45); ulfm.ErrRevoked; ctx's error. MPI 3.4.
+func Send[T Elem](ctx context.Context, to Dest, buf []T) error {
+	return send(ctx, "send", to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: code[T]()}, view.Bytes(buf))
+}
+
+// Ssend is Send that returns only once a receive has matched. MPI 3.4.
+func Ssend[T Elem](ctx context.Context, to Dest, buf []T) error {
+	return send(ctx, "ssend", to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: code[T](), Sync: true}, view.Bytes(buf))
+}
+
+func send(ctx context.Context, op string, to Dest, env engine.Envelope, buf []byte) error {
+	if to.none() {
+		return nil
+	}
+	if err := to.check(); err != nil {
+		return fail(op, to.c, nil, err)
+	}
+	if err := to.c.e.Send(ctx, env, buf); err != nil {
+		return fail(op, to.c, []int{to.rank}, err)
+	}
+	return nil
+}
+
+// Recv receives a message into buf. A longer one than buf fills buf and gives
+// ErrTruncated. Messages of one sender arrive in their order (MPI 3.5). Errors:
+// ErrRank, ErrTag, ErrType; ulfm.ErrProcFailed when the sender is dead, or, with
+// Any, when a member has failed that is not acknowledged (R46, R48);
+// ulfm.ErrRevoked; ctx's error: the receive is withdrawn.
+func Recv[T Elem](ctx context.Context, from Source, buf []T) (Status, error) {
+	if from.none() {
+		return Status{Source: None, Tag: Any}, nil
+	}
+	if err := from.check(); err != nil {
+		return Status{}, fail("recv", from.c, nil, err)
+	}
+	st, err := from.c.e.Recv(ctx, engine.Envelope{Rank: from.rank, Tag: from.tag, Elem: code[T]()}, view.Bytes(buf))
+	return from.c.status(st, view.Size[T]()), from.fail("recv", err)
+}
+
+func (s Source) fail(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if s.rank == Any {
+		return failAny(op, s.c, err)
+	}
+	return fail(op, s.c, []int{s.rank}, err)
+}
+
+func (c *Comm) status(st engine.Status, elemBytes int) Status {
+	return Status{Source: c.e.RankOf(st.Proc), Tag: st.Tag, Count: st.Bytes / elemBytes}
+}
+
+// SendRecv sends out and receives into in at once; neither waits for the other.
+// out and in may be the same memory only if no rank receives what it sends
+// before it has sent it; use two buffers when in doubt. MPI 3.10.
+func SendRecv[T, U Elem](ctx context.Context, to Dest, out []T, from Source, in []U) (Status, error) {
+	s := isend("sendrecv", to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: code[T]()}, view.Bytes(out))
+	st, err := Recv(ctx, from, in)
+	if err != nil {
+		// The send may wait for a peer that is gone the same way: it is given up.
+		s.Free()
+		return st, err
+	}
+	_, err = s.Wait(ctx)
+	if err != nil {
+		s.Free()
+	}
+	return st, err
+}
+
+// Isend starts a Send. The request's Wait or Test reports what happened; buf must
+// stay as it is until then.
+func Isend[T Elem](to Dest, buf []T) Request {
+	return isend("isend", to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: code[T]()}, view.Bytes(buf))
+}
+
+// Issend starts an Ssend.
+func Issend[T Elem](to Dest, buf []T) Request {
+	return isend("issend", to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: code[T](), Sync: true}, view.Bytes(buf))
+}
+
+func isend(op string, to Dest, env engine.Envelope, buf []byte) Request {
+	if to.none() {
+		return Request{}
+	}
+	if err := to.check(); err != nil {
+		return Request{c: to.c, op: op, err: fail(op, to.c, nil, err)}
+	}
+	h, err := to.c.e.Isend(env, buf)
+	return Request{c: to.c, h: h, op: op, peer: to.rank, elemBytes: 1, err: fail(op, to.c, []int{to.rank}, err)}
+}
+
+// Irecv starts a Recv. buf belongs to the request until it is complete.
+func Irecv[T Elem](from Source, buf []T) Request {
+	if from.none() {
+		return Request{}
+	}
+	if err := from.check(); err != nil {
+		return Request{c: from.c, op: "irecv", err: fail("irecv", from.c, nil, err)}
+	}
+	h, err := from.c.e.Irecv(engine.Envelope{Rank: from.rank, Tag: from.tag, Elem: code[T]()}, view.Bytes(buf))
+	return Request{c: from.c, h: h, op: "irecv", peer: from.rank, elemBytes: view.Size[T](), err: fail("irecv", from.c, from.ranks(), err)}
+}
+
+// Probe waits for a message that a receive from the source would match, and
+// leaves it there. Count is in bytes. MPI 3.8.
+func Probe(ctx context.Context, from Source) (Status, error) {
+	if from.none() {
+		return Status{Source: None, Tag: Any}, nil
+	}
+	if err := from.check(); err != nil {
+		return Status{}, fail("probe", from.c, nil, err)
+	}
+	st, err := from.c.e.Probe(ctx, engine.Envelope{Rank: from.rank, Tag: from.tag})
+	return from.c.status(st, 1), from.fail("probe", err)
+}
+
+// Iprobe looks for a message that a receive from the source would match. Count
+// is in bytes. It reports failures as Probe does (R48).
+func Iprobe(from Source) (Status, bool, error) {
+	if from.none() {
+		return Status{Source: None, Tag: Any}, true, nil
+	}
+	if err := from.check(); err != nil {
+		return Status{}, false, fail("iprobe", from.c, nil, err)
+	}
+	st, ok, err := from.c.e.Iprobe(engine.Envelope{Rank: from.rank, Tag: from.tag})
+	return from.c.status(st, 1), ok, from.fail("iprobe", err)
+}
+
+// valueElem is the element code of values: a receive of numbers refuses them.
+const valueElem = 255
+
+// SendValue sends any Go value that gob can encode.
+func SendValue[T any](ctx context.Context, to Dest, v T) error {
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(&v); err != nil {
+		return fail("send_value", to.c, nil, fmt.Errorf("%w: %w", ErrType, err))
+	}
+	return send(ctx, "send_value", to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: valueElem}, b.Bytes())
+}
+
+// RecvValue receives what SendValue sent.
+func RecvValue[T any](ctx context.Context, from Source) (v T, st Status, err error) {
+	if from.none() {
+		return v, Status{Source: None, Tag: Any}, nil
+	}
+	if st, err = Probe(ctx, from); err != nil {
+		return v, st, err
+	}
+	buf := make([]byte, st.Count)
+	env := engine.Envelope{Rank: st.Source, Tag: st.Tag, Elem: valueElem}
+	got, err := from.c.e.Recv(ctx, env, buf)
+	if err != nil {
+		return v, st, from.fail("recv_value", err)
+	}
+	st = from.c.status(got, 1)
+	if err := gob.NewDecoder(bytes.NewReader(buf)).Decode(&v); err != nil {
+		return v, st, fail("recv_value", from.c, []int{st.Source}, fmt.Errorf("%w: %w", ErrType, err))
+	}
+	return v, st, nil
+}

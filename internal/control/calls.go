@@ -1,0 +1,273 @@
+package control
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/goulfm/goulfm/fd"
+	"github.com/goulfm/goulfm/internal/must"
+	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// propose takes part in an agreement, or answers at once where there is nothing
+// to take part in.
+func (c *Control) propose(ev Propose) {
+	must.That(ev.Call.Kind != ulfm.KindFinalize || ev.Comm == World, "finalize on communicator %d", ev.Comm)
+	cm := c.comm.live(ev.Comm)
+	switch {
+	case cm == nil || cm.Closing():
+		c.refuse(ev, ulfm.ErrFreed)
+		return
+	case cm.IsRevoked() && ev.Call.Kind.Series() == ulfm.SeriesCreate:
+		c.refuse(ev, ulfm.ErrRevoked)
+		return
+	}
+	p := ulfm.Propose{Token: ev.Token, Call: ev.Call, Flag: ev.Flag, Veto: ev.Veto, Color: ev.Color, Key: ev.Key}
+	if ev.Call.DrawsIndex() && !ev.Veto {
+		p.Index = c.comm.draw(cm)
+		c.act(Reserved{Index: p.Index, Parent: ev.Comm})
+	}
+	c.step(cm, p)
+	if ev.Call.Kind == ulfm.KindFinalize && !c.left.IsEmpty() {
+		c.step(cm, ulfm.Ended{})
+	}
+}
+
+// decide ends a call. The deaths that were agreed are declared first, so that
+// whoever sees the result can ask who failed (R31); if this process is among
+// them it is fenced, and has no result.
+func (c *Control) decide(cm *communicator, d ulfm.Decide) {
+	if c.agreeDead(cm, d.Value.Dead); c.fenced {
+		return
+	}
+	p := d.Proposal
+	out := cm.Group().Outcome(p, d.Value)
+	if out.New != nil && (!c.drew(p) || out.New.Index != p.Index) {
+		// Not what this process contributed: no correct member decides that.
+		out.New, out.Err = nil, ulfm.ErrMismatch
+	}
+	switch {
+	case p.Series == ulfm.SeriesClose:
+		c.decided(cm, p, out)
+		c.close(cm, d)
+	case out.New != nil && p.GivenUp:
+		c.stayAway(*out.New)
+		c.forgetIndex(p)
+	case out.New != nil:
+		c.decided(cm, p, out)
+		c.enliven(cm, p, *out.New)
+	default:
+		c.decided(cm, p, out)
+		c.forgetIndex(p)
+	}
+}
+
+func (c *Control) agreeDead(cm *communicator, ranks rankset.Set) {
+	var procs rankset.Set
+	for rank := range ranks.All() {
+		procs.Add(cm.Group().Procs[rank])
+	}
+	if !procs.IsEmpty() {
+		c.stepDetector(fd.Agreed{Dead: procs})
+	}
+}
+
+func (c *Control) decided(cm *communicator, p ulfm.Proposal, out ulfm.Outcome) {
+	if !p.GivenUp {
+		c.act(Decided{Comm: cm.index(), Token: p.Token, Outcome: out})
+	}
+}
+
+// answer ends a call without a decision.
+func (c *Control) answer(cm *communicator, p ulfm.Proposal, class error) {
+	err := &ulfm.Error{Op: p.Call.Kind.String(), Err: class}
+	c.act(Decided{Comm: cm.index(), Token: p.Token, Outcome: ulfm.Outcome{Seq: p.Seq, Call: p.Call, Err: err}})
+}
+
+func (c *Control) refuse(ev Propose, class error) {
+	err := &ulfm.Error{Op: ev.Call.Kind.String(), Err: class}
+	c.act(Decided{Comm: ev.Comm, Token: ev.Token, Outcome: ulfm.Outcome{Call: ev.Call, Err: err}})
+}
+
+// forgetIndex drops the index of a call that made no communicator.
+func (c *Control) forgetIndex(p ulfm.Proposal) {
+	if c.drew(p) {
+		c.forget(p.Index, grave{})
+	}
+}
+
+// drew says whether an index was drawn for a call and still waits for it.
+func (c *Control) drew(p ulfm.Proposal) bool {
+	return p.Call.DrawsIndex() && !p.Vetoed && c.comm.state(p.Index) == Pending
+}
+
+// enliven makes a pending index a communicator and delivers what was held for
+// it: first revocations, also of members that died meanwhile; then the deaths
+// known here, in the order of declaration; then the rest, in order of arrival,
+// without the frames of the dead (A6).
+func (c *Control) enliven(parent *communicator, p ulfm.Proposal, g ulfm.Group) {
+	wait := c.comm.slots[g.Index].wait
+	cm := newCommunicator(c.commConfig(g), origin{parent: parent, series: p.Series, seq: p.Seq})
+	c.comm.slots[g.Index] = slot{state: Live, comm: cm}
+	c.release(cm, wait.held, true)
+	for _, proc := range c.seen {
+		c.tellDeath(cm, proc)
+		c.compareDue = true
+	}
+	for proc := range c.left.All() {
+		c.tellLeft(cm, proc)
+	}
+	for _, proc := range wait.absent {
+		c.missing(cm, proc)
+	}
+	c.release(cm, wait.held, false)
+}
+
+func (c *Control) release(cm *communicator, held []heldFrame, revocations bool) {
+	for _, h := range held {
+		_, member := cm.rank(h.proc)
+		dead := c.dead.Has(h.proc)
+		switch isRevoke := h.part == ulfm.PartRevoke; {
+		case isRevoke != revocations, dead && !isRevoke:
+		case dead && !member:
+			// It had decided the call otherwise, with others that are all dead (A17),
+			// and spoke of the communicator that they had.
+		default:
+			if err := c.give(cm, h.proc, h.memberFrame); err != nil {
+				c.anomaly(h.proc, err.Error())
+			}
+		}
+	}
+}
+
+// close forgets a communicator: all its live members have proposed to close it,
+// so none of them waits in a call on it. What is still open here was given up by
+// its caller; it is answered all the same, exactly once. After Finalize that
+// holds for every communicator of the process.
+func (c *Control) close(cm *communicator, d ulfm.Decide) {
+	if d.Proposal.Call.Kind == ulfm.KindFinalize {
+		for i := range c.comm.slots {
+			if other := c.comm.slots[i].comm; other != nil && other != cm {
+				c.dismiss(other)
+			}
+		}
+	}
+	c.dismiss(cm)
+	for i := range c.comm.slots {
+		if s := c.comm.slots[i]; s.state == Pending && s.wait.parent == cm {
+			c.forget(uint32(i), grave{})
+		}
+	}
+	g := grave{ended: true, orphans: append(ulfm.Orphans(d.Value), cm.orphans...)}
+	for rank := range d.Tell.All() {
+		peer := cm.Group()
+		c.send(peer.Procs[rank], closedNote{to: peer.Indices[rank], ended: true, orphans: g.orphans}.append(nil))
+	}
+	c.forget(cm.index(), g)
+	c.parted(cm, g.orphans)
+}
+
+func (c *Control) forget(index uint32, g grave) {
+	c.comm.free(index, g)
+	c.act(Forgotten{Index: index})
+}
+
+// dismiss answers every call that is open on cm.
+func (c *Control) dismiss(cm *communicator) {
+	for _, a := range cm.Step(ulfm.Dismiss{}) {
+		c.carryOut(cm, a)
+	}
+}
+
+// parted handles the closing of parent by members that had given up creations:
+// what those creations made lacks these members.
+func (c *Control) parted(parent *communicator, orphans []ulfm.Orphan) {
+	for _, o := range orphans {
+		if o.Rank >= len(parent.Group().Procs) {
+			continue
+		}
+		for i := range c.comm.slots {
+			cm := c.comm.slots[i].comm
+			if cm != nil && cm.origin == (origin{parent: parent, series: ulfm.SeriesCreate, seq: o.Seq}) {
+				c.missing(cm, parent.Group().Procs[o.Rank])
+			}
+		}
+	}
+}
+
+// stayAway tells the members of a communicator that this process will not be one
+// of them: a revocation had answered the call that made it.
+func (c *Control) stayAway(g ulfm.Group) {
+	for rank, proc := range g.Procs {
+		if rank != g.Me {
+			c.send(proc, closedNote{to: g.Indices[rank]}.append(nil))
+		}
+	}
+}
+
+// missing handles that a member of cm never took it up. Nobody may wait for it,
+// in agreements neither; and as the communicator is of little use without it, it
+// is revoked.
+func (c *Control) missing(cm *communicator, proc int) {
+	if rank, member := cm.rank(proc); member {
+		c.step(cm, ulfm.Left{Rank: rank})
+		c.step(cm, ulfm.Revoke{})
+	}
+}
+
+// leave notes that a process returned from Finalize. It did so because the
+// finalize agreement had decided there, hence every live process has proposed
+// it: it may end here too. Nobody can be waited for who has left:
+//
+//	P decides and leaves; its decision reaches C, which is killed before it
+//	passes it on; D would ask P for ever.
+//
+// Other agreements do not wait for it either, but never count it as dead.
+func (c *Control) leave(proc int) {
+	if proc == c.cfg.Me || !c.left.Add(proc) {
+		return
+	}
+	c.stepDetector(fd.Left{Rank: proc})
+	if world := c.comm.live(World); world != nil {
+		c.step(world, ulfm.Ended{})
+	}
+	for i := range c.comm.slots {
+		if cm := c.comm.slots[i].comm; cm != nil {
+			c.tellLeft(cm, proc)
+		}
+	}
+}
+
+func (c *Control) tellLeft(cm *communicator, proc int) {
+	if rank, member := cm.rank(proc); member {
+		c.step(cm, ulfm.Left{Rank: rank})
+	}
+}
+
+// peerClosed handles what a member no longer, or never, had. If the closing
+// agreement has decided there, it may end here too: all live members have
+// proposed it.
+func (c *Control) peerClosed(from int, n closedNote) error {
+	switch c.comm.state(n.to) {
+	case Pending:
+		if w := c.comm.slots[n.to].wait; !n.ended && !slices.Contains(w.absent, from) {
+			w.absent = append(w.absent, from)
+		}
+	case Live:
+		cm := c.comm.live(n.to)
+		if _, member := cm.rank(from); !member {
+			return errNoMember(n.to, from)
+		}
+		switch {
+		case !n.ended:
+			c.missing(cm, from)
+		case cm.Closing():
+			cm.orphans = n.orphans
+			c.step(cm, ulfm.Ended{})
+		}
+	case Absent:
+		return fmt.Errorf("a closing of context index %d, which was never drawn", n.to)
+	}
+	return nil
+}

@@ -1,0 +1,396 @@
+package control
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/goulfm/goulfm/era"
+	"github.com/goulfm/goulfm/fd"
+	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/must"
+	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/wire"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// World is the context index of the world, at every process.
+const World uint32 = 0
+
+// Config says who a process is and how its rules are set.
+type Config struct {
+	N, Me    int           // processes of the world; this one
+	Detector fd.Config     // its N and Me are filled in
+	Watchdog mono.Duration // agreements re-send after this long without progress; 0 = never
+	Flaws    Flaws         // none, except in tests of the tests
+}
+
+// Flaws are rules left out on purpose, so that the simulator can show that each
+// of them is needed.
+type Flaws struct {
+	Agreement       era.Flaw
+	DropEarlyRevoke bool // a revocation for a pending index is dropped (B4)
+}
+
+// hearTheDead says whether frames of the dead are let through (A6).
+func (f Flaws) hearTheDead() bool {
+	return f.Agreement == era.FlawA6 || f.Agreement == era.FlawPaper
+}
+
+// Control is all control rules of one process: its failure detector, and the
+// agreements, revocation and failed members of each of its communicators.
+type Control struct {
+	cfg  Config
+	fd   *fd.Detector
+	dead rankset.Set // processes declared here
+	seen []int       // the same in the order of declaration
+	left rankset.Set // processes that returned from Finalize
+	comm table
+
+	queue      []job    // what communicators want done, oldest first
+	out        []Action // what Step returns
+	compareDue bool     // digests go out at the end of this Step
+	fenced     bool     // declared dead by others: does nothing any more
+}
+
+// job is an action of a communicator that is not carried out yet. It names the
+// communicator itself: the last messages of one go out after it was closed.
+type job struct {
+	comm *communicator
+	act  ulfm.Action
+}
+
+// New returns the control rules of process cfg.Me. The world is communicator
+// World.
+func New(cfg Config) *Control {
+	must.That(cfg.Me >= 0 && cfg.Me < cfg.N, "process %d of %d", cfg.Me, cfg.N)
+	cfg.Detector.N, cfg.Detector.Me = cfg.N, cfg.Me
+	c := &Control{cfg: cfg, fd: fd.New(cfg.Detector)}
+	world := ulfm.Group{Index: World, UID: ulfm.WorldUID(cfg.N), Indices: make([]uint32, cfg.N), Me: cfg.Me}
+	for p := range cfg.N {
+		world.Procs = append(world.Procs, p)
+	}
+	c.comm.slots = []slot{{state: Live, comm: newCommunicator(c.commConfig(world), origin{})}}
+	return c
+}
+
+// Step applies one event and returns, in order, what the caller must do. It
+// never blocks, reads no clock and starts nothing. The slice is valid until the
+// next Step.
+func (c *Control) Step(ev Event) []Action {
+	c.out = c.out[:0]
+	if c.fenced {
+		return nil
+	}
+	c.apply(ev)
+	c.drain()
+	if c.compareDue && !c.fenced {
+		c.compareDue = false
+		c.sendDigests()
+	}
+	return c.out
+}
+
+// Deadline is when the process next wants a Tick, if ever.
+func (c *Control) Deadline() (mono.Time, bool) {
+	if c.fenced {
+		return 0, false
+	}
+	least, any := c.fd.Deadline()
+	if c.cfg.Watchdog == 0 {
+		return least, any
+	}
+	for i := range c.comm.slots {
+		if cm := c.comm.slots[i].comm; cm != nil {
+			if t, ok := cm.Deadline(); ok && (!any || t < least) {
+				least, any = t, true
+			}
+		}
+	}
+	return least, any
+}
+
+// State says what context index comm means here.
+func (c *Control) State(comm uint32) State { return c.comm.state(comm) }
+
+// IsRevoked says whether communicator comm is live and revoked here.
+func (c *Control) IsRevoked(comm uint32) bool {
+	cm := c.comm.live(comm)
+	return cm != nil && cm.IsRevoked()
+}
+
+// Failed returns what is known of the failed members of communicator comm, or
+// nil if it is not live.
+func (c *Control) Failed(comm uint32) *ulfm.Failed {
+	if cm := c.comm.live(comm); cm != nil {
+		return cm.Failed()
+	}
+	return nil
+}
+
+// Dead returns the processes that are declared dead here. The set is the
+// caller's.
+func (c *Control) Dead() rankset.Set { return c.dead.Clone() }
+
+// WaitsFor returns the ranks of communicator comm for which the call with this
+// token waits, for diagnosis.
+func (c *Control) WaitsFor(comm uint32, token uint64) []int {
+	if cm := c.comm.live(comm); cm != nil {
+		return cm.WaitsFor(token)
+	}
+	return nil
+}
+
+// Describe returns the state in a few lines.
+func (c *Control) Describe() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "process %d of %d, dead %v, left %v", c.cfg.Me, c.cfg.N, c.dead, c.left)
+	if c.fenced {
+		b.WriteString(", fenced")
+	}
+	fmt.Fprintf(&b, "\n  detector: %s\n", c.fd.Describe())
+	for i, s := range c.comm.slots {
+		switch s.state {
+		case Pending:
+			fmt.Fprintf(&b, "  communicator %d: pending on %d, %d frames held\n", i, s.wait.parent.index(), len(s.wait.held))
+		case Live:
+			fmt.Fprintf(&b, "  communicator %d %v: %s\n", i, s.comm.Group().UID, s.comm.Describe())
+		}
+	}
+	return b.String()
+}
+
+func (c *Control) apply(ev Event) {
+	switch ev := ev.(type) {
+	case Exited:
+		c.stepDetector(fd.Exited{Rank: ev.Proc})
+	case Broken:
+		c.stepDetector(fd.Broken{Rank: ev.Proc})
+	case Left:
+		c.leave(ev.Proc)
+	case Tick:
+		c.tick(ev.Now)
+	case Receive:
+		c.receive(ev.From, ev.Frame)
+	case Propose:
+		c.propose(ev)
+	case Revoke:
+		if cm := c.comm.live(ev.Comm); cm != nil {
+			c.step(cm, ulfm.Revoke{})
+		}
+	}
+}
+
+func (c *Control) tick(now mono.Time) {
+	c.stepDetector(fd.Tick{Now: now})
+	if c.cfg.Watchdog == 0 {
+		return
+	}
+	for i := range c.comm.slots {
+		if cm := c.comm.slots[i].comm; cm != nil {
+			c.step(cm, ulfm.Tick{Now: now})
+		}
+	}
+}
+
+// step gives an event to a communicator and queues what it wants done. Queueing
+// keeps every machine from being entered while it is being left: a decision
+// declares deaths, which step the very agreement that decided.
+func (c *Control) step(cm *communicator, ev ulfm.Event) {
+	for _, a := range cm.Step(ev) {
+		c.queue = append(c.queue, job{comm: cm, act: a})
+	}
+}
+
+// drain carries out what is queued, and what comes of it, until nothing is left.
+func (c *Control) drain() {
+	for i := 0; i < len(c.queue) && !c.fenced; i++ {
+		c.carryOut(c.queue[i].comm, c.queue[i].act)
+	}
+	clear(c.queue)
+	c.queue = c.queue[:0]
+}
+
+func (c *Control) carryOut(cm *communicator, a ulfm.Action) {
+	switch a := a.(type) {
+	case ulfm.Send:
+		g := cm.Group()
+		f := memberFrame{to: g.Indices[a.To], from: g.Index, part: a.Part, seq: a.Seq, msg: a.Msg}
+		c.send(g.Procs[a.To], f.append(nil))
+	case ulfm.Revoked:
+		c.act(Revoked{Comm: cm.index()})
+	case ulfm.Decide:
+		c.decide(cm, a)
+	case ulfm.GiveUp:
+		c.answer(cm, a.Proposal, a.Class)
+	case ulfm.Watch:
+		c.stepDetector(fd.Watch{Rank: cm.Group().Procs[a.Rank]})
+	case ulfm.Anomaly:
+		c.anomaly(cm.Group().Procs[a.From], fmt.Sprintf("communicator %d: %s", cm.index(), a.Text))
+	}
+}
+
+func (c *Control) stepDetector(ev fd.Event) {
+	for _, a := range c.fd.Step(ev) {
+		switch a := a.(type) {
+		case fd.Send:
+			c.act(Send{To: a.To, Frame: append([]byte{classDetector}, a.Msg...)})
+		case fd.Declare:
+			c.declare(a.Rank, a.Evidence)
+		case fd.Suspect:
+			c.act(Suspected{Proc: a.Rank})
+		case fd.Fenced:
+			c.fence(fenceReason(a.By))
+		case fd.Anomaly:
+			c.anomaly(a.From, a.Text)
+		}
+	}
+}
+
+func fenceReason(by int) string {
+	if by < 0 {
+		return "this process was declared dead by agreement or on exact evidence"
+	}
+	return fmt.Sprintf("this process was declared dead, says process %d", by)
+}
+
+// declare carries a declared death to every communicator with that member, in
+// the order of their indices.
+func (c *Control) declare(proc int, evidence fd.Evidence) {
+	if !c.dead.Add(proc) {
+		return
+	}
+	c.seen = append(c.seen, proc)
+	c.act(Declared{Proc: proc, Evidence: evidence})
+	for i := range c.comm.slots {
+		if cm := c.comm.slots[i].comm; cm != nil {
+			c.tellDeath(cm, proc)
+		}
+	}
+	c.compareDue = true
+}
+
+func (c *Control) tellDeath(cm *communicator, proc int) {
+	if rank, member := cm.rank(proc); member {
+		c.step(cm, ulfm.Died{Rank: rank})
+	}
+}
+
+// fence ends this process. What it had decided in this Step is not told to the
+// program: a process that others declared dead returns nothing more (A24).
+func (c *Control) fence(why string) {
+	c.fenced = true
+	c.out = append(c.out[:0], Fenced{Why: why})
+}
+
+// send drops frames to processes that are gone: the dead are closed (A6, B21),
+// and nobody who left waits for anything.
+func (c *Control) send(to int, frame []byte) {
+	if !c.dead.Has(to) && !c.left.Has(to) {
+		c.act(Send{To: to, Frame: frame})
+	}
+}
+
+func (c *Control) receive(from int, frame []byte) {
+	if from < 0 || from >= c.cfg.N || from == c.cfg.Me || len(frame) == 0 {
+		c.anomaly(from, "a frame of no process, or an empty one")
+		return
+	}
+	if frame[0] == classDetector { // it tells a declared process that it is dead
+		c.stepDetector(fd.Receive{From: from, Msg: frame[1:]})
+		return
+	}
+	if c.dead.Has(from) && !c.cfg.Flaws.hearTheDead() { // closed: frames that were on the way when it was declared (A6)
+		return
+	}
+	if err := c.deliver(from, frame[0], wire.NewReader(frame[1:])); err != nil {
+		c.anomaly(from, err.Error())
+	}
+}
+
+func (c *Control) deliver(from int, class byte, r *wire.Reader) error {
+	switch class {
+	case classMember:
+		f, err := readMember(r)
+		if err == nil {
+			err = c.receiveMember(from, f)
+		}
+		return err
+	case classDigest:
+		digest := r.Uint64()
+		if err := r.Done(); err != nil {
+			return err
+		}
+		c.compare(from, digest)
+	case classList:
+		l, err := readList(r)
+		if err != nil {
+			return err
+		}
+		c.mergeList(from, l)
+	case classClosed:
+		n, err := readClosed(r)
+		if err == nil {
+			err = c.peerClosed(from, n)
+		}
+		return err
+	default:
+		return fmt.Errorf("a frame of class %d", class)
+	}
+	return nil
+}
+
+// receiveMember finds what the receiver's index means here.
+func (c *Control) receiveMember(from int, f memberFrame) error {
+	switch c.comm.state(f.to) {
+	case Live:
+		return c.give(c.comm.live(f.to), from, f)
+	case Pending:
+		return c.hold(from, f)
+	case Freed:
+		// A member that has not learnt that the communicator is closed may wait
+		// for this process.
+		g := c.comm.slots[f.to].grave
+		c.send(from, closedNote{to: f.from, ended: g.ended, orphans: g.orphans}.append(nil))
+		return nil
+	}
+	return fmt.Errorf("a frame for context index %d, which was never drawn", f.to)
+}
+
+func (c *Control) give(cm *communicator, from int, f memberFrame) error {
+	rank, member := cm.rank(from)
+	if !member {
+		return errNoMember(f.to, from)
+	}
+	c.step(cm, ulfm.Receive{From: rank, Part: f.part, Seq: f.seq, Msg: f.msg})
+	return nil
+}
+
+func (c *Control) hold(from int, f memberFrame) error {
+	w := c.comm.slots[f.to].wait
+	if _, member := w.parent.rank(from); !member {
+		return errNoMember(f.to, from)
+	}
+	if f.part == ulfm.PartRevoke && c.cfg.Flaws.DropEarlyRevoke {
+		return nil
+	}
+	if !w.hold(from, f) {
+		return fmt.Errorf("more than %d frames for pending communicator %d", heldPerPeer, f.to)
+	}
+	return nil
+}
+
+func errNoMember(index uint32, proc int) error {
+	return fmt.Errorf("a frame for communicator %d, of which process %d cannot be a member", index, proc)
+}
+
+func (c *Control) commConfig(g ulfm.Group) ulfm.Config {
+	return ulfm.Config{Group: g, Watchdog: c.cfg.Watchdog, Flaw: c.cfg.Flaws.Agreement}
+}
+
+func (c *Control) act(a Action) {
+	if !c.fenced {
+		c.out = append(c.out, a)
+	}
+}
+
+func (c *Control) anomaly(from int, text string) { c.act(Anomaly{From: from, Text: text}) }

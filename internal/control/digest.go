@@ -1,0 +1,86 @@
+package control
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// sendDigests compares, after the set of the dead grew, the revoked
+// communicators with those of the nearest live neighbours on the ring of
+// processes. A flood mends its own cuts as long as each member learns of each
+// death; this finds what a mend could not know: a communicator that became live
+// here after its deaths were declared (B3).
+func (c *Control) sendDigests() {
+	for _, proc := range c.neighbors() {
+		c.send(proc, binary.LittleEndian.AppendUint64([]byte{classDigest}, digest(c.revokedWith(proc))))
+	}
+}
+
+// compare answers a digest that differs with the list behind this process's own.
+func (c *Control) compare(from int, theirs uint64) {
+	if mine := c.revokedWith(from); digest(mine) != theirs {
+		c.send(from, uidList{answer: true, uids: mine}.append(nil))
+	}
+}
+
+// mergeList revokes here what is revoked there. It answers at most once: a list
+// that is an answer gets none.
+func (c *Control) mergeList(from int, l uidList) {
+	for i := range c.comm.slots {
+		cm := c.comm.slots[i].comm
+		if cm == nil || !slices.Contains(l.uids, cm.Group().UID) {
+			continue
+		}
+		if _, member := cm.rank(from); member {
+			c.step(cm, ulfm.Revoke{})
+		}
+	}
+	mine := c.revokedWith(from)
+	news := slices.ContainsFunc(mine, func(u ulfm.UID) bool { return !slices.Contains(l.uids, u) })
+	if l.answer && news {
+		c.send(from, uidList{uids: mine}.append(nil))
+	}
+}
+
+// revokedWith returns the uids of the live revoked communicators of which proc
+// is a member too, in the order of this process's indices. Others do not concern
+// proc; closed ones concern nobody.
+func (c *Control) revokedWith(proc int) []ulfm.UID {
+	var uids []ulfm.UID
+	for i := range c.comm.slots {
+		cm := c.comm.slots[i].comm
+		if cm == nil || !cm.IsRevoked() {
+			continue
+		}
+		if _, member := cm.rank(proc); member {
+			uids = append(uids, cm.Group().UID)
+		}
+	}
+	return uids
+}
+
+// digest does not depend on the order of uids, which differs between processes.
+func digest(uids []ulfm.UID) uint64 {
+	var d uint64
+	for _, u := range uids {
+		d ^= binary.LittleEndian.Uint64(u[:8])
+	}
+	return d
+}
+
+// neighbors returns the nearest live processes on the ring, at most two.
+func (c *Control) neighbors() []int {
+	var near []int
+	for _, step := range []int{1, c.cfg.N - 1} {
+		p := (c.cfg.Me + step) % c.cfg.N
+		for p != c.cfg.Me && (c.dead.Has(p) || c.left.Has(p)) {
+			p = (p + step) % c.cfg.N
+		}
+		if p != c.cfg.Me && !slices.Contains(near, p) {
+			near = append(near, p)
+		}
+	}
+	return near
+}

@@ -1,0 +1,117 @@
+package control
+
+import (
+	"github.com/goulfm/goulfm/fd"
+	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// Event is what happens to a process: one of the types below.
+type Event interface{ event() }
+
+// Exited says that process Proc has certainly ended without Finalize: it is
+// declared dead at once.
+type Exited struct{ Proc int }
+
+// Broken says that the connection to process Proc broke: a suspicion.
+type Broken struct{ Proc int }
+
+// Left says that process Proc has returned from Finalize.
+type Left struct{ Proc int }
+
+// Tick says that the time is Now. It is due when Deadline has passed.
+type Tick struct{ Now mono.Time }
+
+// Receive is one control frame from process From. The bytes are read only
+// during the Step.
+type Receive struct {
+	From  int
+	Frame []byte
+}
+
+// Propose is this member's part in a call on communicator Comm that ends in an
+// agreement. It is answered by exactly one Decided with the same Token, which
+// must differ from the Tokens of all open Proposes of the process.
+type Propose struct {
+	Comm  uint32
+	Token uint64
+	Call  ulfm.Call
+	Flag  uint64 // agree: what the result is the AND of
+	Veto  bool   // this caller's arguments are wrong: the call must fail at all members
+	Color int    // split: members of one colour form a communicator; ulfm.Undefined: none
+	Key   int    // split: order in the new communicator, ties by old rank
+}
+
+// Revoke says that the program revoked communicator Comm. Revoking twice, or
+// one that is freed, does nothing.
+type Revoke struct{ Comm uint32 }
+
+func (Exited) event()  {}
+func (Broken) event()  {}
+func (Left) event()    {}
+func (Tick) event()    {}
+func (Receive) event() {}
+func (Propose) event() {}
+func (Revoke) event()  {}
+
+// Action is what the caller of Step must do: one of the types below.
+type Action interface{ action() }
+
+// Send asks to give one control frame to process To, behind all frames given to
+// it before. The bytes belong to whoever executes the action.
+type Send struct {
+	To    int
+	Frame []byte
+}
+
+// Declared says that process Proc is dead, for ever. It comes once per process
+// and before every consequence of the death.
+type Declared struct {
+	Proc     int
+	Evidence fd.Evidence
+}
+
+// Suspected says that process Proc is silent or unreachable. Whoever can, should
+// find out whether it has ended.
+type Suspected struct{ Proc int }
+
+// Revoked says that communicator Comm is now revoked here. It comes once.
+type Revoked struct{ Comm uint32 }
+
+// Reserved says that context index Index was drawn for a communicator that a
+// call on Parent may make. Frames for Index may arrive from now on, before the
+// call is decided here: data frames are to be held until Decided names Index as
+// the new communicator, or Forgotten comes.
+type Reserved struct{ Index, Parent uint32 }
+
+// Decided says how the call of the Propose with this Token ended.
+type Decided struct {
+	Comm    uint32
+	Token   uint64
+	Outcome ulfm.Outcome
+}
+
+// Forgotten says that context index Index means nothing any more: the call that
+// drew it made no communicator, or its communicator was freed by all members.
+// Everything held for it is to be dropped.
+type Forgotten struct{ Index uint32 }
+
+// Fenced says that the others have declared this process dead: it must stop at
+// once and return no result. It is the last action.
+type Fenced struct{ Why string }
+
+// Anomaly reports a frame of process From that cannot be right. It was ignored.
+type Anomaly struct {
+	From int
+	Text string
+}
+
+func (Send) action()      {}
+func (Declared) action()  {}
+func (Suspected) action() {}
+func (Revoked) action()   {}
+func (Reserved) action()  {}
+func (Decided) action()   {}
+func (Forgotten) action() {}
+func (Fenced) action()    {}
+func (Anomaly) action()   {}

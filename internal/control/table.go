@@ -1,0 +1,143 @@
+package control
+
+import (
+	"bytes"
+
+	"github.com/goulfm/goulfm/era"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// State says what a context index of this process means.
+type State uint8
+
+// The states, in the order in which an index goes through them. No index ever
+// goes back or is used again, so a late frame cannot meet another communicator.
+const (
+	Absent  State = iota // never drawn
+	Pending              // drawn for a call that is not decided here: frames are held
+	Live                 // a communicator
+	Freed                // the call made nothing, or the communicator was closed
+)
+
+// String returns the state's name.
+func (s State) String() string {
+	switch s {
+	case Absent:
+		return "absent"
+	case Pending:
+		return "pending"
+	case Live:
+		return "live"
+	}
+	return "freed"
+}
+
+// communicator is a live communicator and what this process adds to it.
+type communicator struct {
+	*ulfm.Comm
+	rankOf map[int]int // the rank of each world process that is a member; looked up, never ranged over
+	origin origin
+
+	orphans []ulfm.Orphan // heard together with the end of the closing agreement
+}
+
+// origin is the agreement that a communicator comes from.
+type origin struct {
+	parent *communicator // nil for the world
+	series ulfm.Series
+	seq    uint64
+}
+
+func newCommunicator(cfg ulfm.Config, from origin) *communicator {
+	c := &communicator{Comm: ulfm.New(cfg), rankOf: make(map[int]int, cfg.Group.Size()), origin: from}
+	for rank, proc := range cfg.Group.Procs {
+		c.rankOf[proc] = rank
+	}
+	return c
+}
+
+func (c *communicator) index() uint32 { return c.Group().Index }
+
+func (c *communicator) rank(proc int) (int, bool) {
+	r, ok := c.rankOf[proc]
+	return r, ok
+}
+
+// slot is one context index.
+type slot struct {
+	state State
+	comm  *communicator // iff live
+	wait  *waiting      // iff pending
+	grave *grave        // iff freed
+}
+
+// grave is what late frames for a freed index are answered with.
+type grave struct {
+	ended   bool          // by a closing agreement; else no communicator was taken up
+	orphans []ulfm.Orphan // of the closing agreement
+}
+
+// waiting is what is known of an index before its communicator exists here.
+type waiting struct {
+	parent *communicator
+	held   []heldFrame
+	absent []int // processes that gave the communicator up
+}
+
+type heldFrame struct {
+	proc int
+	memberFrame
+}
+
+// heldPerPeer bounds the frames held for one peer and one index. A peer that has
+// the communicator already cannot decide anything on it without this process, so
+// it has at most era.Window agreements open in each series; each costs it one
+// contribution to a given peer, and requests that repeat are held once.
+const heldPerPeer = 4 * era.Window * ulfm.PartCount
+
+// hold keeps a frame until the communicator exists and says whether there was
+// room. Nothing that may arrive early is dropped, a revocation least of all: its
+// flood sends it once per growth, and might not pass here again (B4).
+func (w *waiting) hold(proc int, f memberFrame) bool {
+	count := 0
+	for _, h := range w.held {
+		if h.proc != proc {
+			continue
+		}
+		if h.part == f.part && h.seq == f.seq && bytes.Equal(h.msg, f.msg) {
+			return true
+		}
+		count++
+	}
+	if count >= heldPerPeer {
+		return false
+	}
+	f.msg = bytes.Clone(f.msg)
+	w.held = append(w.held, heldFrame{proc: proc, memberFrame: f})
+	return true
+}
+
+// table holds every context index that this process has drawn.
+type table struct{ slots []slot }
+
+func (t *table) state(i uint32) State {
+	if uint64(i) >= uint64(len(t.slots)) {
+		return Absent
+	}
+	return t.slots[i].state
+}
+
+func (t *table) live(i uint32) *communicator {
+	if t.state(i) != Live {
+		return nil
+	}
+	return t.slots[i].comm
+}
+
+// draw returns a new index, pending for a call on parent.
+func (t *table) draw(parent *communicator) uint32 {
+	t.slots = append(t.slots, slot{state: Pending, wait: &waiting{parent: parent}})
+	return uint32(len(t.slots) - 1)
+}
+
+func (t *table) free(i uint32, g grave) { t.slots[i] = slot{state: Freed, grave: &g} }

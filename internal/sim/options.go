@@ -1,0 +1,92 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/goulfm/goulfm/internal/control"
+	"github.com/goulfm/goulfm/internal/mono"
+)
+
+// ProcessesMax is the largest world: a member's contribution to a flag is one
+// bit of it.
+const ProcessesMax = 64
+
+// Options say what to run. Everything that is not said is drawn from Seed.
+type Options struct {
+	Seed       uint64
+	N          int           // processes, 2 to ProcessesMax; 0 = drawn
+	NMax       int           // most processes that are drawn; 0 = ProcessesMax
+	Agreements int           // agreements on the world besides finalize; communicators made on the way add theirs; 0 = drawn
+	Watchdog   mono.Duration // of agreements; 0 = off, as it should be
+	Flaws      control.Flaws // rules left out on purpose
+	Trace      func(line string)
+}
+
+// swarm is what a run is like. Runs that differ in kind find more than runs that
+// differ in detail only.
+type swarm struct {
+	n, agreements int
+
+	tails       bool          // message delays have a heavy tail
+	slowPairs   int           // percent: frames from one process to another always take long
+	noticeDelay mono.Duration // typical time until one survivor hears of a death
+	deaths      int           // planned; each may bring others with it
+	cascade     int           // percent: a death takes a relative with it
+	midStep     int           // percent: a death comes within the sends of one step
+	loses       int           // percent: a death destroys some of what is on the way
+	lastWords   int           // percent: what a process sends in its last step is very slow
+	bursts      int           // calls a program may have open in one series
+	ack         int           // percent: a program acknowledges before it calls agree
+	revokes     int           // percent: a program revokes a communicator at some point
+	creations   int           // dups and splits per communicator, at most
+	closes      bool          // programs free what they made, and finalize
+}
+
+const messageDelay = 10 * mono.Microsecond
+
+func drawSwarm(t *tape, o Options) swarm {
+	s := swarm{n: o.N, agreements: o.Agreements}
+	if s.n == 0 {
+		s.n = []int{t.between(2, 5), t.between(2, 8), t.between(6, 16), t.between(2, ProcessesMax)}[t.below(4)]
+		if o.NMax > 0 {
+			s.n = min(s.n, o.NMax)
+		}
+	}
+	if s.agreements == 0 {
+		s.agreements = t.between(4, 24)
+	}
+	s.tails = t.percent(60)
+	s.slowPairs = []int{0, 10, 40}[t.below(3)]
+	s.noticeDelay = []mono.Duration{messageDelay / 5, messageDelay, 4 * messageDelay, 30 * messageDelay}[t.below(4)]
+	s.deaths = drawDeaths(t, s.n)
+	s.cascade = []int{0, 30, 70}[t.below(3)]
+	s.midStep = []int{0, 50, 90}[t.below(3)]
+	s.loses = []int{0, 50, 90}[t.below(3)]
+	s.lastWords = []int{0, 50, 90}[t.below(3)]
+	s.bursts = []int{1, 2, 3, 20}[t.below(4)]
+	s.ack = []int{0, 50, 90, 100}[t.below(4)]
+	s.revokes = []int{0, 0, 10, 40}[t.below(4)]
+	s.creations = []int{0, 1, 3}[t.below(3)]
+	// A creation that a revocation gave up may stay open until its communicator is
+	// closed, and a watchdog would repeat its messages as long.
+	s.closes = t.percent(70) || o.Watchdog > 0
+	return s
+}
+
+// drawDeaths prefers few deaths, and sometimes leaves one survivor.
+func drawDeaths(t *tape, n int) int {
+	switch t.below(6) {
+	case 0:
+		return 0
+	case 1:
+		return n - 1
+	case 2:
+		return t.below(n)
+	}
+	return min(t.between(1, 3), n-1)
+}
+
+func (s swarm) String() string {
+	return fmt.Sprintf("n=%d agreements=%d tails=%v slowpairs=%d%% notices=%v deaths=%d cascade=%d%% midstep=%d%% loses=%d%% lastwords=%d%% bursts=%d ack=%d%% revokes=%d%% creations=%d closes=%v",
+		s.n, s.agreements, s.tails, s.slowPairs, s.noticeDelay, s.deaths, s.cascade, s.midStep, s.loses, s.lastWords, s.bursts, s.ack, s.revokes, s.creations, s.closes)
+}

@@ -1,0 +1,254 @@
+package sim
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/control"
+	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// depthMax bounds how many generations of communicators a run makes.
+const depthMax = 2
+
+// plan is what the members of a communicator do on it. It is a function of the
+// seed and the communicator's uid, so all members have the same.
+type plan struct {
+	repairs   int // calls of agree, agree_failed, shrink
+	creations int // calls of dup, split
+	bursts    int // of these, open at once in a series
+}
+
+// handle is a communicator as a program holds it.
+type handle struct {
+	group   ulfm.Group
+	key     groupKey
+	depth   int
+	plan    plan
+	made    [3]int // calls so far, by series
+	open    [3]int // of these, not answered
+	revokes bool   // this member revokes it at some point
+	closing bool
+}
+
+// program is what a process runs: it goes on when it is woken, and makes one
+// call each time.
+type program struct {
+	sim     *simulation
+	me      *process
+	handles []*handle // the world first; without those that are closed
+	calls   map[uint64]call
+	token   uint64
+	awake   bool // a wake event is on the way
+}
+
+// call is an open call.
+type call struct {
+	*handle
+	call ulfm.Call
+	seq  int // its number in its series, if it got one
+}
+
+func newProgram(s *simulation, p *process) *program {
+	prog := &program{sim: s, me: p, calls: map[uint64]call{}}
+	world := ulfm.Group{UID: ulfm.WorldUID(s.swarm.n), Indices: make([]uint32, s.swarm.n), Me: p.id}
+	for q := range s.swarm.n {
+		world.Procs = append(world.Procs, q)
+	}
+	prog.adopt(world, 0)
+	prog.handles[0].plan.repairs = s.swarm.agreements
+	return prog
+}
+
+// adopt starts to work on a communicator.
+func (g *program) adopt(group ulfm.Group, depth int) {
+	s := g.sim
+	h := &handle{group: group, key: keyOf(group), depth: depth, plan: s.planFor(group.UID, depth)}
+	h.revokes = s.tape.percent(s.swarm.revokes) && s.tape.below(group.Size()) < 3
+	g.handles = append(g.handles, h)
+	g.rouse()
+}
+
+func (s *simulation) planFor(uid ulfm.UID, depth int) plan {
+	p := plan{bursts: 1 + int(s.draw(uid, 1, 0)%uint64(s.swarm.bursts))}
+	if depth > depthMax {
+		return p
+	}
+	p.repairs = 1 + int(s.draw(uid, 2, 0)%4)
+	if s.swarm.creations > 0 {
+		p.creations = int(s.draw(uid, 3, 0) % uint64(s.swarm.creations+1))
+	}
+	return p
+}
+
+// draw returns a number that all members of a communicator agree on.
+func (s *simulation) draw(uid ulfm.UID, what, k int) uint64 {
+	h := newHash()
+	h.add(s.options.Seed)
+	h.add(binary.LittleEndian.Uint64(uid[:8]))
+	h.add(uint64(what)<<32 | uint64(k))
+	return uint64(h) >> 8
+}
+
+// rouse makes the program go on after a while.
+func (g *program) rouse() {
+	if !g.awake {
+		g.awake = true
+		think := g.sim.tape.uniform(3 * messageDelay)
+		g.sim.queue.push(event{at: g.sim.now.Add(think), kind: wake, proc: g.me.id})
+	}
+}
+
+// wake makes one of the calls that the program can make now, if any.
+func (g *program) wake() {
+	g.awake = false
+	var ready []func()
+	for _, h := range g.handles {
+		ready = append(ready, g.ready(h)...)
+	}
+	if len(ready) == 0 {
+		return
+	}
+	ready[g.sim.tape.below(len(ready))]()
+	g.rouse()
+}
+
+// ready returns the calls that can be made on h.
+func (g *program) ready(h *handle) []func() {
+	var can []func()
+	if h.made[ulfm.SeriesRepair] < h.plan.repairs && h.open[ulfm.SeriesRepair] < h.plan.bursts {
+		can = append(can, func() { g.repair(h) })
+	}
+	if h.made[ulfm.SeriesCreate] < h.plan.creations && h.open[ulfm.SeriesCreate] < h.plan.bursts {
+		can = append(can, func() { g.create(h) })
+	}
+	if h.revokes {
+		can = append(can, func() { g.revoke(h) })
+	}
+	if len(can) == 0 && g.sim.swarm.closes && g.idle(h) && (h.depth > 0 || len(g.handles) == 1) {
+		can = append(can, func() { g.close(h) })
+	}
+	return can
+}
+
+// idle says whether all calls on h are made and answered.
+func (g *program) idle(h *handle) bool {
+	return h.open == [3]int{} && !h.closing && h.made[ulfm.SeriesRepair] == h.plan.repairs && h.made[ulfm.SeriesCreate] >= h.plan.creations
+}
+
+// done says whether the program has nothing to wait for any more.
+func (g *program) done() bool {
+	return len(g.calls) == 0 && !slices.ContainsFunc(g.handles, func(h *handle) bool { return !g.idle(h) })
+}
+
+func (g *program) repair(h *handle) {
+	k := h.made[ulfm.SeriesRepair]
+	kind := ulfm.KindAgree
+	switch g.sim.draw(h.group.UID, 4, k) % 50 {
+	case 0, 1, 2, 3, 4, 5:
+		kind = ulfm.KindShrink
+	case 6, 7, 8, 9, 10:
+		kind = ulfm.KindAgreeFailed
+	case 11: // members that call different things
+		kind = []ulfm.Kind{ulfm.KindAgree, ulfm.KindShrink, ulfm.KindAgreeFailed}[h.group.Me%3]
+	}
+	if g.sim.tape.percent(g.sim.swarm.ack) {
+		if _, err := g.me.rules.Failed(h.group.Index).Ack(h.group.Size()); err != nil {
+			g.sim.fail("R21", "process %d acknowledges all: %v", g.me.id, err)
+		}
+	}
+	g.propose(h, control.Propose{Call: ulfm.Call{Kind: kind}})
+}
+
+func (g *program) create(h *handle) {
+	k := h.made[ulfm.SeriesCreate]
+	draw := g.sim.draw(h.group.UID, 5, k)
+	if draw%2 == 0 {
+		g.propose(h, control.Propose{Call: ulfm.Call{Kind: ulfm.KindDup}, Veto: draw%32 == 0 && h.group.Me == h.group.Size()/2})
+		return
+	}
+	colors := []int{0, 1, 2, ulfm.Undefined}
+	mine := g.sim.draw(h.group.UID, 6+k, h.group.Me)
+	g.propose(h, control.Propose{
+		Call:  ulfm.Call{Kind: ulfm.KindSplit},
+		Color: colors[mine%uint64(2+draw/2%3)],
+		Key:   int(mine / 8 % 5),
+	})
+}
+
+func (g *program) revoke(h *handle) {
+	h.revokes = false
+	g.sim.report.Revokes++
+	g.sim.step(g.me, control.Revoke{Comm: h.group.Index})
+}
+
+func (g *program) close(h *handle) {
+	h.closing = true
+	kind := ulfm.KindClose
+	if h.depth == 0 {
+		kind = ulfm.KindFinalize
+	}
+	g.propose(h, control.Propose{Call: ulfm.Call{Kind: kind}})
+}
+
+// propose makes a call. Its flag names the caller: the result shows who
+// contributed.
+func (g *program) propose(h *handle, ev control.Propose) {
+	series := ev.Call.Kind.Series()
+	h.made[series]++
+	h.open[series]++
+	g.token++
+	ev.Comm, ev.Token, ev.Flag = h.group.Index, g.token, ^(uint64(1) << h.group.Me)
+	c := call{handle: h, call: ev.Call, seq: h.made[series]}
+	g.calls[g.token] = c
+	g.sim.check.proposed(g.me, c)
+	if g.sim.options.Trace != nil {
+		g.sim.trace(g.me.id, "calls %v/%d on %v token %d", ev.Call, c.seq, h.group.UID, ev.Token)
+	}
+	g.sim.step(g.me, ev)
+}
+
+// decided takes the answer of a call.
+func (g *program) decided(a control.Decided) {
+	c, open := g.calls[a.Token]
+	if !open {
+		g.sim.fail("I4", "process %d: call %d was answered before, or never made", g.me.id, a.Token)
+		return
+	}
+	delete(g.calls, a.Token)
+	series := c.call.Kind.Series()
+	c.open[series]--
+	if errors.Is(a.Outcome.Err, ulfm.ErrRevoked) { // no creation can succeed any more
+		c.plan.creations = 0
+	}
+	if a.Outcome.New != nil {
+		g.sim.report.Communicators++
+		g.adopt(*a.Outcome.New, c.depth+1)
+	}
+	if c.call.Kind == ulfm.KindFinalize {
+		g.sim.leave(g.me)
+	}
+	g.rouse()
+}
+
+// forgotten drops the handle of a closed communicator.
+func (g *program) forgotten(a control.Forgotten) {
+	g.handles = slices.DeleteFunc(g.handles, func(h *handle) bool { return h.group.Index == a.Index })
+}
+
+// leave ends a process in peace. The others hear of it later.
+func (s *simulation) leave(p *process) {
+	p.left = true
+	s.trace(p.id, "leaves")
+	for q := range s.procs {
+		if q != p.id {
+			s.queue.push(event{at: s.now.Add(s.noticeDelay()), kind: goodbye, proc: q, other: p.id})
+		}
+	}
+}
+
+func (s *simulation) noticeDelay() mono.Duration {
+	return s.tape.tail(s.swarm.noticeDelay)
+}

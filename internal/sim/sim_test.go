@@ -1,0 +1,115 @@
+package sim
+
+import (
+	"flag"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/goulfm/goulfm/internal/mono"
+)
+
+var (
+	seed       = flag.Uint64("seed", 1, "first seed")
+	agreements = flag.Int("agreements", 3_000, "agreements to simulate")
+	replay     = flag.Uint64("replay", 0, "print the trace of this seed")
+)
+
+// TestSurvivors simulates agreements with random deaths, the watchdog off.
+func TestSurvivors(t *testing.T) {
+	total, err := RunMany(Options{Seed: *seed}, runtime.NumCPU(), func(sum Total) bool { return sum.Agreements >= *agreements })
+	t.Logf("%+v", total)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if total.Deaths == 0 || total.Revokes == 0 || total.Communicators == 0 {
+		t.Errorf("too tame: %+v", total)
+	}
+}
+
+// TestWatchdog lets agreements repeat themselves: repeated messages do no harm.
+func TestWatchdog(t *testing.T) {
+	o := Options{Seed: *seed, NMax: 16, Watchdog: 5 * messageDelay}
+	total, err := RunMany(o, runtime.NumCPU(), func(sum Total) bool { return sum.Runs >= 60 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%+v", total)
+}
+
+func TestReplay(t *testing.T) {
+	if *replay == 0 {
+		t.Skip("needs -replay SEED")
+	}
+	if _, err := Run(Options{Seed: *replay, Trace: func(line string) { t.Log(line) }}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSameSeedSameRun: a run is a function of its options, down to each byte.
+func TestSameSeedSameRun(t *testing.T) {
+	hashes := map[uint64]bool{}
+	for s := range uint64(20) {
+		first, err1 := Run(Options{Seed: s, NMax: 12})
+		traced, err2 := Run(Options{Seed: s, NMax: 12, Trace: func(string) {}})
+		if err1 != nil || err2 != nil {
+			t.Fatal(err1, err2)
+		}
+		if first != traced {
+			t.Errorf("seed %d: %+v, then %+v", s, first, traced)
+		}
+		hashes[first.Hash] = true
+	}
+	if len(hashes) != 20 {
+		t.Errorf("20 seeds have %d hashes", len(hashes))
+	}
+}
+
+// TestQueueOrder compares the heap with sorting.
+func TestQueueOrder(t *testing.T) {
+	tp := newTape(7)
+	var q queue
+	var want []event
+	for i := range 500 {
+		e := event{at: mono.Time(tp.below(50)), proc: i}
+		q.push(e)
+		e.order = uint64(i + 1)
+		want = append(want, e)
+	}
+	slices.SortFunc(want, func(a, b event) int {
+		if a.before(&b) {
+			return -1
+		}
+		return 1
+	})
+	for _, w := range want {
+		if got, ok := q.pop(); !ok || got.proc != w.proc {
+			t.Fatalf("got event %d, want %d", got.proc, w.proc)
+		}
+	}
+	if _, ok := q.pop(); ok {
+		t.Error("an event more than were put in")
+	}
+}
+
+// TestNetworkKeepsOrder: frames of one pair never overtake each other, and what a
+// death destroys is a suffix.
+func TestNetworkKeepsOrder(t *testing.T) {
+	w := newNetwork(newTape(3), swarm{n: 2, tails: true, slowPairs: 50})
+	var last mono.Time
+	for i := range 1000 {
+		at := w.arrival(0, 1, mono.Time(i*1000), i%10 == 0)
+		if at <= last || at <= mono.Time(i*1000) {
+			t.Fatalf("frame %d arrives at %d, the one before at %d", i, at, last)
+		}
+		last = at
+	}
+	if w.lost(0, 1, last) {
+		t.Error("lost without a death")
+	}
+	w.lose(0, 999_000)
+	cut := w.cut[1]
+	if cut < 999_000 || !w.lost(0, 1, cut+1) || w.lost(0, 1, cut) || w.lost(1, 0, cut+1) {
+		t.Errorf("cut at %d", cut)
+	}
+}

@@ -1,0 +1,142 @@
+package shm
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/segment"
+	"github.com/goulfm/goulfm/internal/transport"
+	"github.com/goulfm/goulfm/internal/transport/transporttest"
+)
+
+const job = 7
+
+// world is what a launcher makes: one memfd for segment 0 and one per process.
+type world struct {
+	t      *testing.T
+	n      int
+	files  []*os.File // segment 0, then the arenas
+	node   *segment.Node
+	arenas map[int]*segment.Arena
+	gone   map[int]bool
+}
+
+func newWorld(t *testing.T, n int) *world {
+	w := &world{t: t, n: n, arenas: map[int]*segment.Arena{}, gone: map[int]bool{}}
+	w.create(segment.NodeBytes(n))
+	for range n {
+		w.create(segment.ArenaBytes(n))
+	}
+	m, err := segment.Attach(w.files[0].Fd())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.node = segment.FormatNode(m, n, job)
+	return w
+}
+
+func (w *world) create(size int) {
+	f, err := segment.Create("goulfm-test", size)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { f.Close() })
+	w.files = append(w.files, f)
+}
+
+// open returns the end of a rank, with mappings of its own.
+func (w *world) open(rank int) *transport.Port {
+	var arenas []uintptr
+	for _, f := range w.files[1:] {
+		arenas = append(arenas, f.Fd())
+	}
+	p, _, err := Open(rank, job, w.files[0].Fd(), arenas)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return p
+}
+
+func (w *world) Port(rank int) transport.Transport { return w.open(rank) }
+
+func (w *world) Depart(rank int, died bool) {
+	if !w.gone[rank] {
+		w.gone[rank] = true
+		why := segment.Retired
+		if died {
+			why = segment.Died
+		}
+		w.node.AppendDeath(rank, why)
+	}
+	w.node.WakeAll(park.Futex{})
+}
+
+func (w *world) Arena(rank int) *segment.Arena {
+	if w.arenas[rank] == nil {
+		m, err := segment.Attach(w.files[1+rank].Fd())
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if w.arenas[rank], err = segment.OpenArena(m, w.n); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return w.arenas[rank]
+}
+
+func TestConformance(t *testing.T) {
+	transporttest.Run(t, func(t *testing.T, n int) transporttest.World { return newWorld(t, n) })
+}
+
+func TestScribble(t *testing.T) {
+	transporttest.Scribble(t, func(t *testing.T, n int) transporttest.SharedWorld { return newWorld(t, n) })
+}
+
+func TestOpenRefuses(t *testing.T) {
+	w := newWorld(t, 2)
+	node, arenas := w.files[0].Fd(), []uintptr{w.files[1].Fd(), w.files[2].Fd()}
+	for _, c := range []struct {
+		name   string
+		me     int
+		job    uint64
+		node   uintptr
+		arenas []uintptr
+		want   string
+	}{
+		{"another job", 0, job + 1, node, arenas, "job"},
+		{"rank too large", 2, job, node, arenas, "2 processes"},
+		{"negative rank", -1, job, node, arenas, "this is process -1"},
+		{"an arena short", 0, job, node, arenas[:1], "1 arenas"},
+		{"arena in place of segment 0", 0, job, arenas[0], arenas, "another kind"},
+		{"not a memfd", 0, job, os.Stderr.Fd(), arenas, "not a sealed memfd"},
+		{"own arena too small", 0, job, node, []uintptr{node, arenas[1]}, "too small"},
+	} {
+		if _, _, err := Open(c.me, c.job, c.node, c.arenas); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// TestBadArena: a peer whose arena cannot be used is broken, the others are not.
+func TestBadArena(t *testing.T) {
+	w := newWorld(t, 3)
+	node := w.files[0].Fd()
+	p, _, err := Open(0, job, node, []uintptr{w.files[1].Fd(), node, w.files[3].Fd()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := w.open(2)
+	h := transport.Header{Kind: transport.Eager, Size: 4}
+	if !p.TrySend(1, &h, []byte("data")) || p.Broken(1) == nil || !strings.Contains(p.Broken(1).Error(), "too small") {
+		t.Errorf("sent to a process without an arena: broken %v", p.Broken(1))
+	}
+	if _, ok := p.Peek(1); ok {
+		t.Error("read from a process without an arena")
+	}
+	good.TrySend(0, &h, []byte("data"))
+	if f, ok := p.Peek(2); !ok || string(f.Payload) != "data" || p.Broken(2) != nil {
+		t.Errorf("from another process: %q, %v, %v", f.Payload, ok, p.Broken(2))
+	}
+}

@@ -1,0 +1,120 @@
+package transporttest
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/transport"
+)
+
+// testLengths sends each kind at each length around an edge, between two ranks
+// and from a rank to itself, and asks for the whole frame twice: Peek takes
+// nothing.
+func testLengths(t *testing.T, factory func(t *testing.T, n int) World) {
+	es := ends(factory(t, 2), 2)
+	s := newStream(1)
+	for _, k := range []transport.Kind{transport.Eager, transport.Announce, transport.Chunk} {
+		for _, size := range lengths(k) {
+			for i := range 4 {
+				from, to := es[i&1], es[i>>1]
+				h, payload := s.frame(k, size)
+				if !from.TrySend(to.Me(), &h, payload) {
+					t.Fatalf("no room for %+v in an empty ring", h)
+				}
+				for range 2 {
+					f, ok := to.Peek(from.Me())
+					if !ok {
+						t.Fatalf("%+v did not arrive: %v", h, to.Broken(from.Me()))
+					}
+					if err := same(f, h, payload); err != nil {
+						t.Fatal(err)
+					}
+				}
+				to.Advance(from.Me())
+				if f, ok := to.Peek(from.Me()); ok {
+					t.Fatalf("%+v arrived after the only frame was taken", f.Header)
+				}
+			}
+		}
+	}
+}
+
+func lengths(k transport.Kind) []int {
+	switch k {
+	case transport.Announce:
+		return []int{0, 1, transport.EagerMax + 1, 1<<32 + 7, transport.SizeMax}
+	case transport.Chunk:
+		return []int{0, 1, 39, 40, 41, 63, 64, 65, 128, transport.ChunkMax - 1, transport.ChunkMax}
+	}
+	return []int{0, 1, 8, 39, 40, 41, 63, 64, 65, 127, 128, 129, transport.ChunkMax + 1, transport.EagerMax - 65,
+		transport.EagerMax - 64, transport.EagerMax - 63, transport.EagerMax - 1, transport.EagerMax}
+}
+
+// testOrder has a consumer that takes a few frames at a time and keeps the ring
+// full.
+func testOrder(t *testing.T, factory func(t *testing.T, n int) World) {
+	const frames = 3000
+	w := factory(t, 2)
+	a, b := newEnd(w, 0), newEnd(w, 1)
+	together(t, func() error { return flow(a, 1, newStream(2), frames) }, func() error {
+		s, rng := newStream(2), rand.New(rand.NewPCG(3, 0))
+		for got := 0; got < frames; {
+			b.procs = b.Take(transport.Data, b.procs[:0])
+			b.procs = b.Take(transport.Control, b.procs[:0])
+			f, ok := b.Peek(0)
+			if !ok {
+				b.Sweep(0)
+				b.Sleep(park.Caller, func() bool { return b.Pending(-1) }, forever)
+				continue
+			}
+			for n := 1 + rng.IntN(5); ok && n > 0 && got < frames; n-- {
+				if err := s.check(f); err != nil {
+					return err
+				}
+				b.Advance(0)
+				got++
+				f, ok = b.Peek(0)
+			}
+			b.Sweep(0)
+			runtime.Gosched()
+		}
+		return nil
+	})
+}
+
+// flow sends n frames of a stream and then waits until nothing is left to do.
+func flow(e *end, to int, s *stream, n int) error {
+	for range n {
+		h, payload := s.next()
+		if err := e.send(to, h, payload); err != nil {
+			return err
+		}
+	}
+	return e.settle()
+}
+
+// testWrap sends 10^4 payloads of random sizes each way at once: each position
+// in the payload ring, each piece skipped at its end.
+func testWrap(t *testing.T, factory func(t *testing.T, n int) World) {
+	const frames = 10000
+	es := ends(factory(t, 2), 2)
+	var parts []func() error
+	for _, e := range es {
+		peer := 1 - e.Me()
+		out, in, got := newStream(uint64(10+e.Me())), newStream(uint64(10+peer)), 0
+		out.only, in.only = transport.Eager, transport.Eager
+		e.onData = func(_ int, f transport.Frame) error { got++; return in.check(f) }
+		parts = append(parts, func() error {
+			if err := flow(e, peer, out, frames); err != nil {
+				return err
+			}
+			if err := e.await(func() bool { return got == frames }); err != nil {
+				return err
+			}
+			return e.settle()
+		})
+	}
+	together(t, parts...)
+}

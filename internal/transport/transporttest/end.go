@@ -1,0 +1,131 @@
+package transporttest
+
+import (
+	"fmt"
+
+	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/transport"
+)
+
+const forever mono.Duration = -1
+
+// An end is a rank's transport with the loop that every user of it needs. Its
+// methods are called by one goroutine.
+type end struct {
+	transport.Transport
+	onData    func(from int, f transport.Frame) error
+	onControl func(from int, frame []byte) error
+	procs     []int
+}
+
+func newEnd(w World, rank int) *end {
+	e := &end{Transport: w.Port(rank)}
+	e.onData = func(from int, f transport.Frame) error {
+		return fmt.Errorf("rank %d got a data frame from %d that nobody sent: %+v", rank, from, f.Header)
+	}
+	e.onControl = func(from int, frame []byte) error {
+		return fmt.Errorf("rank %d got a control frame of %d bytes from %d that nobody sent", rank, len(frame), from)
+	}
+	return e
+}
+
+func ends(w World, n int) []*end {
+	var list []*end
+	for rank := range n {
+		list = append(list, newEnd(w, rank))
+	}
+	return list
+}
+
+// serve takes all that is there, as Take names it, and sweeps.
+func (e *end) serve() error {
+	for _, c := range [2]transport.Class{transport.Control, transport.Data} {
+		e.procs = e.Take(c, e.procs[:0])
+		for _, q := range e.procs {
+			if err := e.drain(q, c); err != nil {
+				return err
+			}
+			e.Sweep(q)
+			if err := e.Broken(q); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (e *end) drain(from int, c transport.Class) error {
+	for {
+		if c == transport.Control {
+			frame, ok := e.NextControl(from)
+			if !ok {
+				return nil
+			}
+			if err := e.onControl(from, frame); err != nil {
+				return err
+			}
+			continue
+		}
+		f, ok := e.Peek(from)
+		if !ok {
+			return nil
+		}
+		if err := e.onData(from, f); err != nil {
+			return err
+		}
+		e.Advance(from)
+	}
+}
+
+// await serves and sleeps until done. It asks done once more when the flag is
+// up: what makes it true after that rings.
+func (e *end) await(done func() bool) error {
+	for !done() {
+		if err := e.serve(); err != nil {
+			return err
+		}
+		e.Sleep(park.Caller, func() bool { return e.Pending(-1) || done() }, forever)
+	}
+	return nil
+}
+
+// settle serves until nothing is left to do here.
+func (e *end) settle() error {
+	for e.Pending(-1) {
+		if err := e.serve(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// send sends a data frame and waits for room if need be.
+func (e *end) send(to int, h transport.Header, payload []byte) error {
+	sent := false
+	return e.whenRoom(to, func() bool {
+		sent = sent || e.TrySend(to, &h, payload)
+		return sent
+	})
+}
+
+// sendControl sends a control frame and waits for room if need be.
+func (e *end) sendControl(to int, frame []byte) error {
+	sent := 0
+	return e.whenRoom(to, func() bool {
+		if sent < len(frame) {
+			sent = e.TryControl(to, frame, sent)
+		}
+		return sent == len(frame)
+	})
+}
+
+func (e *end) whenRoom(to int, try func() bool) error {
+	if try() {
+		return nil
+	}
+	e.WantRoom(to, true)
+	err := e.await(try)
+	e.WantRoom(to, false)
+	return err
+}

@@ -1,0 +1,267 @@
+//go:build killpoints
+
+package transporttest_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/segment"
+	"github.com/goulfm/goulfm/internal/transport"
+	"github.com/goulfm/goulfm/internal/transport/inproc"
+)
+
+// The ranks of the kill tests.
+const (
+	receiver = iota
+	victim
+	bystander
+	ranks
+)
+
+// TestKillSender ends the victim before its k-th store to shared memory, for
+// every k that there is, while it does all that a process does to its peers.
+// Whatever prefix of its stores was made, the receiver reads whole frames, all
+// of those whose sending was over, and no frame that was not begun; and a second
+// sender to the same receiver does not notice.
+func TestKillSender(t *testing.T) {
+	all := newKillRun(t, 0)
+	all.play(t)
+	if all.stores < 500 {
+		t.Fatalf("the script makes %d stores only", all.stores)
+	}
+	t.Logf("%d places to die", all.stores)
+	for k := 1; k <= all.stores; k++ {
+		r := newKillRun(t, k)
+		r.play(t)
+		if r.stores != k {
+			t.Fatalf("killed before store %d, and %d were begun", k, r.stores)
+		}
+	}
+}
+
+// A killRun is one world in which the victim dies before its k-th store, or
+// never if k is 0.
+type killRun struct {
+	k, stores int
+	armed     bool // the victim is running, not a peer whom it waits for
+	world     *inproc.World
+	ports     [ranks]*transport.Port
+	data      [ranks]tally
+	control   [ranks]tally
+}
+
+// A tally counts the frames to the receiver from one rank and class: begun and
+// over by the sender, read by the receiver.
+type tally struct{ begun, over, read int }
+
+func newKillRun(t *testing.T, k int) *killRun {
+	t.Helper()
+	r := &killRun{k: k, world: inproc.New(ranks)}
+	for rank := range ranks {
+		r.ports[rank] = r.world.Port(rank)
+	}
+	return r
+}
+
+func (r *killRun) play(t *testing.T) {
+	t.Helper()
+	if err := r.bystanding(30); err != nil {
+		t.Fatalf("k = %d, before: %v", r.k, err)
+	}
+	segment.OnStore(r.beforeStore)
+	end := make(chan error)
+	go func() {
+		defer close(end) // after runtime.Goexit, too
+		if err := r.script(); err != nil {
+			end <- err
+		}
+	}()
+	err := <-end
+	<-end // closed: the victim makes no store any more
+	segment.OnStore(nil)
+	if err == nil {
+		err = r.aftermath()
+	}
+	if err != nil {
+		t.Fatalf("k = %d: %v", r.k, err)
+	}
+}
+
+func (r *killRun) beforeStore(uint64) {
+	if !r.armed {
+		return
+	}
+	r.stores++
+	if r.stores == r.k {
+		runtime.Goexit()
+	}
+}
+
+// script is what the victim does: it opens each ring, sends each kind of frame,
+// wants room, fills its rings more than once around, takes frames, returns
+// credit, leaves.
+func (r *killRun) script() error {
+	p := r.ports[victim]
+	h, payload := killFrame(bystander, 0)
+	r.ports[bystander].TrySend(victim, &h, payload)
+	r.armed = true
+	defer func() { r.armed = false }()
+	for round := range 4 {
+		if err := r.send(victim, 22); err != nil {
+			return err
+		}
+		p.WantRoom(receiver, true)
+		if err := r.asPeer(func() error { return r.read(false) }); err != nil {
+			return err
+		}
+		p.WantRoom(receiver, false)
+		p.Notify(receiver, park.Caller)
+		r.takeOne(p, round)
+	}
+	p.SetLeft()
+	p.MoveEpoch()
+	return nil
+}
+
+// takeOne has the victim be a receiver, too.
+func (r *killRun) takeOne(p *transport.Port, round int) {
+	p.Take(transport.Data, nil)
+	if _, ok := p.Peek(bystander); ok {
+		p.Advance(bystander)
+		p.ReturnCredit(bystander, uint64(round))
+	}
+	p.Sweep(bystander)
+}
+
+// asPeer runs what a living peer does meanwhile; its stores kill nobody.
+func (r *killRun) asPeer(part func() error) error {
+	armed := r.armed
+	r.armed = false
+	defer func() { r.armed = armed }()
+	return part()
+}
+
+// send sends n data frames to the receiver, and a control frame after every
+// third. There is room for them.
+func (r *killRun) send(from, n int) error {
+	p := r.ports[from]
+	data, control := &r.data[from], &r.control[from]
+	for range n {
+		h, payload := killFrame(from, data.begun)
+		data.begun++
+		if !p.TrySend(receiver, &h, payload) {
+			return fmt.Errorf("rank %d: no room for frame %d", from, data.begun)
+		}
+		data.over++
+		if data.begun%3 > 0 {
+			continue
+		}
+		text := killText(from, control.begun)
+		control.begun++
+		if p.TryControl(receiver, text, 0) < len(text) {
+			return fmt.Errorf("rank %d: no room for control frame %d", from, control.begun)
+		}
+		control.over++
+	}
+	return nil
+}
+
+// killFrame returns the i-th data frame from a rank: inline, in the payload
+// ring, announced, in parts.
+func killFrame(from, i int) (transport.Header, []byte) {
+	h := transport.Header{Ctx: uint32(from), Tag: int32(i), Kind: transport.Eager, Size: []int{8, 3000, 1 << 30, 2500}[i%4]}
+	switch i % 4 {
+	case 2:
+		h.Kind, h.Handle, h.Sync = transport.Announce, uint64(i), true
+		return h, nil
+	case 3:
+		h.Kind, h.Handle, h.Offset = transport.Chunk, uint64(i), 100*i
+	}
+	return h, bytes.Repeat([]byte{byte(from), byte(i), 0xa5}, h.Size)[:h.Size]
+}
+
+func killText(from, i int) []byte {
+	return bytes.Repeat([]byte{byte(from), byte(i), 0x5a}, 40)[:10+20*(i%5)]
+}
+
+// read has the receiver read what it finds: where Take says, or, after a death
+// was declared, everywhere.
+func (r *killRun) read(everywhere bool) error {
+	p := r.ports[receiver]
+	procs := []int{victim, bystander}
+	if !everywhere {
+		procs = p.Take(transport.Control, p.Take(transport.Data, nil))
+	}
+	for _, from := range procs {
+		for frame, ok := p.NextControl(from); ok; frame, ok = p.NextControl(from) {
+			if !bytes.Equal(frame, killText(from, r.control[from].read)) {
+				return fmt.Errorf("control frame %d from rank %d is not what was sent", r.control[from].read, from)
+			}
+			r.control[from].read++
+		}
+		for f, ok := p.Peek(from); ok; f, ok = p.Peek(from) {
+			h, payload := killFrame(from, r.data[from].read)
+			if f.Header != h || !bytes.Equal(f.Payload, payload) {
+				return fmt.Errorf("data frame %d from rank %d is not what was sent", r.data[from].read, from)
+			}
+			r.data[from].read++
+			p.Advance(from)
+		}
+		p.Sweep(from)
+		if err := p.Broken(from); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bystanding has the bystander send n frames, which the receiver finds by their
+// bits.
+func (r *killRun) bystanding(n int) error {
+	for range n {
+		if err := r.send(bystander, 1); err != nil {
+			return err
+		}
+		if err := r.read(false); err != nil {
+			return err
+		}
+		if d, c := r.data[bystander], r.control[bystander]; d.read != d.over || c.read != c.over {
+			return fmt.Errorf("bystander: data %+v, control %+v", d, c)
+		}
+	}
+	return nil
+}
+
+// aftermath declares the victim dead and looks at what is left of it.
+func (r *killRun) aftermath() error {
+	p := r.ports[receiver]
+	epoch := p.Epoch()
+	r.world.Depart(victim, true)
+	if d, ok := p.Departure(0); !ok || d.Proc != victim || p.Epoch() == epoch {
+		return errors.New("the death is not to be seen")
+	}
+	if err := r.read(true); err != nil {
+		return err
+	}
+	for _, c := range []tally{r.data[victim], r.control[victim]} {
+		if c.read < c.over || c.read > c.begun {
+			return fmt.Errorf("frames of the victim: %+v", c)
+		}
+	}
+	for range 3 * segment.DataCells {
+		h, payload := killFrame(receiver, 1)
+		p.TrySend(victim, &h, payload)
+		p.TryControl(victim, payload, 0)
+	}
+	p.CloseControl(victim)
+	p.CloseData(victim)
+	if h, _ := killFrame(receiver, 0); !p.TrySend(victim, &h, make([]byte, h.Size)) {
+		return errors.New("sending to the closed victim must succeed")
+	}
+	return r.bystanding(200)
+}
