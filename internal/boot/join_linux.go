@@ -61,6 +61,7 @@ func (i Info) Join() (*Process, error) {
 	}
 	node.SetPid(i.Rank, os.Getpid())
 	node.SetState(i.Rank, segment.Joined)
+	armKillpoint(i.Rank)
 	p.Say(Message{What: SaysJoined})
 	return p, nil
 }

@@ -80,6 +80,7 @@ func Run(ctx context.Context, spec *Spec) (int, error) {
 		j.stop(ExitFailed)
 		return codeOf(err), err
 	}
+	j.rep.started(spec.N, prog.name)
 	stopSignals := j.handleSignals()
 	defer stopSignals()
 	go j.watchTombstones()

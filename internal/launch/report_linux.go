@@ -85,6 +85,13 @@ func (r *reporter) put(rec record, text string) {
 	}
 }
 
+// started is told once all ranks run.
+func (r *reporter) started(n int, program string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.put(record{Event: "start", At: r.seconds(boot.NowNs()), Count: n, Text: program}, "")
+}
+
 func (r *reporter) note(event, format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

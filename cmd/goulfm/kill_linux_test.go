@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestKillBeforeEveryStore runs a program that uses every protocol, and kills
+// one rank with SIGKILL before its k-th store to shared memory, for every k until
+// it makes no k-th store: the survivors must always end, with the right data.
+func TestKillBeforeEveryStore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some hundred jobs")
+	}
+	counted := filepath.Join(t.TempDir(), "prog")
+	cmd := exec.Command("go", "build", "-tags", "killpoints", "-o", counted, "./testdata/prog")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	const n = 3
+	for victim := range n {
+		killed := 0
+		for k := 1; ; k++ {
+			got := goulfmCommand(t, "", "run", "-q", "-n", fmt.Sprint(n), "--timeout", "20s", "-x", fmt.Sprintf("GOULFM_KILL_STORE=%d:%d", victim, k), counted, "everything")
+			if got.code != 0 {
+				t.Fatalf("rank %d killed before store %d: code %d\n%s%s", victim, k, got.code, got.out, got.err)
+			}
+			if strings.Contains(got.out, fmt.Sprintf("left %d\n", n)) {
+				break // it made no k-th store, or died with the work done
+			}
+			if !strings.Contains(got.out, fmt.Sprintf("left %d\n", n-1)) && victim != 0 {
+				t.Fatalf("rank %d killed before store %d: %s%s", victim, k, got.out, got.err)
+			}
+			killed++
+		}
+		if killed < 50 {
+			t.Errorf("rank %d was killed at %d points only", victim, killed)
+		}
+		t.Logf("rank %d: %d points", victim, killed)
+	}
+}

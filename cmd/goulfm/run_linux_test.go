@@ -1,0 +1,312 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// binaries are built once for all tests of this package.
+var goulfm, prog string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "goulfm-test-")
+	if err != nil {
+		panic(err)
+	}
+	goulfm, prog = filepath.Join(dir, "goulfm"), filepath.Join(dir, "prog")
+	for out, pkg := range map[string]string{goulfm: ".", prog: "./testdata/prog"} {
+		cmd := exec.Command("go", "build", "-o", out, pkg)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if text, err := cmd.CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "%v\n%s", err, text)
+			os.Exit(1)
+		}
+	}
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+type result struct {
+	code     int
+	out, err string
+}
+
+// goulfmCommand runs goulfm with a limit that only a hang reaches.
+func goulfmCommand(t *testing.T, stdin string, args ...string) result {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), goulfm, args...)
+	var out, errs bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
+}
+
+func TestExitCodesAndTexts(t *testing.T) {
+	empty := t.TempDir()
+	for _, c := range []struct {
+		args string
+		code int
+		out  string // regular expressions
+		err  string
+	}{
+		{"run -n 1 PROG ring", 0, `^sum 0\n$`, `^$`},
+		{"run -n 5 PROG ring", 0, `^sum 10\n$`, `^$`},
+		{"run -n 40 PROG ring", 0, `^sum 780\n$`, `^$`},
+		{"run -n 3 PROG panic", 0, `rank 0: recv on world from rank 1: process failed`, `rank 1: panic: boom(?s).*main\.go.*rank 1 \(pid \d+\) died: exit code 2; found by its`},
+		{"run -n 3 PROG error", 0, ``, `goulfm: rank 1: bad thing\n`},
+		{"run -n 3 PROG all-error", 1, ``, `bad thing`},
+		{"run -n 3 PROG exit0", 0, `rank 2: recv on world from rank 1`, `rank 1 .* died: exit without Finalize`},
+		{"run -n 3 PROG abort", 9, ``, `the job was stopped \(code 9\)`},
+		{"run -n 2 -x GIVEN=here PROG env", 0, `^GIVEN=here boot=""\nGIVEN=here boot=""\n$`, `^$`},
+		{"run -n 2 hostname", 0, `.+\n.+\n`, `^$`},
+		{"run -n 2 false", 1, `^$`, `none was a goulfm program`},
+		{"run -n 2 /nonexistent/program", 127, ``, `no such program: give a file`},
+		{"run -n 2 /etc/passwd", 126, ``, `not executable: chmod`},
+		{"run -n 2 " + empty, 126, ``, `without Go files`},
+		{"run -n 2", 2, ``, `no program`},
+		{"run -n 0 PROG ring", 2, ``, `-n 0: want 1 to`},
+		{"run -n x PROG ring", 2, ``, `invalid value "x"`},
+		{"run -n 2 --kill 5@1s PROG ring", 2, ``, `there are ranks 0 to 1`},
+		{"run -n 2 --kill 1 PROG ring", 2, ``, `want RANK@DURATION`},
+		{"run -n 2 --kill 1@soon PROG ring", 2, ``, `bad duration "soon"`},
+		{"run -n 2 --kill 1@=3 PROG ring", 2, ``, `bad point`},
+		{"run -n 2 --stdin 7 PROG ring", 2, ``, `want none, all, or a rank from 0 to 1`},
+		{"run -n 2 --detector gossip PROG ring", 2, ``, `want exact or ring`},
+		{"run -n 2 --detector ring --period 10ms PROG ring", 2, ``, `at least 200ms`},
+		{"run -n 2 --report xml PROG ring", 2, ``, `want json`},
+		{"run --spares 2 PROG", 2, ``, `--spares: not yet`},
+		{"run --frobnicate PROG", 2, ``, `not defined: -frobnicate`},
+		{"frobnicate", 2, ``, `no such command`},
+		{"run -h", 0, `--kill R@NAME=K`, `^$`},
+		{"help", 0, `goulfm run`, `^$`},
+		{"version", 0, `^goulfm .*go1`, `^$`},
+	} {
+		args := strings.Fields(strings.ReplaceAll(c.args, "PROG", prog))
+		got := goulfmCommand(t, "", args...)
+		if got.code != c.code || !regexp.MustCompile(c.out).MatchString(got.out) || !regexp.MustCompile(c.err).MatchString(got.err) {
+			t.Errorf("goulfm %s: code %d, want %d\nstdout, want %q:\n%s\nstderr, want %q:\n%s", c.args, got.code, c.code, c.out, got.out, c.err, got.err)
+		}
+	}
+}
+
+func TestKillAtAMark(t *testing.T) {
+	for _, detector := range []string{"exact", "ring"} {
+		got := goulfmCommand(t, "", "run", "-n", "6", "--detector", detector, "--kill", "2@step=1", "--kill", "5@step=1", prog, "recover")
+		if got.code != 0 || !strings.Contains(got.out, "survivors [0 1 3 4]\n") || !strings.Contains(got.out, "sum 6\n") {
+			t.Errorf("%s: code %d\n%s%s", detector, got.code, got.out, got.err)
+		}
+		for _, want := range []string{
+			`rank 2 \(pid \d+\) died: killed \(SIGKILL\) at step=1; found by its (tombstone|reaping) \d+\.\d+ ms after`,
+			`rank 5: all 4 survivors know it`,
+			`revoke of world at \d ranks?`,
+			`shrink of world to 4 ranks, dead \[2 5\], at all 4`,
+			`4 of 6 ranks finished, 2 ranks lost; exit code 0`,
+		} {
+			if !regexp.MustCompile(want).MatchString(got.err) {
+				t.Errorf("%s: the story lacks %q:\n%s", detector, want, got.err)
+			}
+		}
+	}
+}
+
+func TestKillAtATime(t *testing.T) {
+	got := goulfmCommand(t, "", "run", "-n", "4", "--kill", "0@20ms", "--kill", "3@20ms", prog, "recover")
+	if got.code != 0 || !strings.Contains(got.out, "survivors [") {
+		t.Errorf("code %d\n%s%s", got.code, got.out, got.err)
+	}
+}
+
+func TestEverybodyKilled(t *testing.T) {
+	got := goulfmCommand(t, "", "run", "-n", "2", "--kill", "0@1ms", "--kill", "1@1ms", prog, "hang")
+	if got.code != 4 || !strings.Contains(got.err, "too many lost") {
+		t.Errorf("code %d\n%s", got.code, got.err)
+	}
+}
+
+func TestReportJSON(t *testing.T) {
+	got := goulfmCommand(t, "", "run", "-n", "4", "--report", "json", "--kill", "1@step=1", prog, "recover")
+	seen := map[string]int{}
+	for line := range strings.Lines(got.err) {
+		var rec struct {
+			Event string
+			At    float64
+			Rank  *int
+			Code  *int
+		}
+		if err := json.Unmarshal([]byte(line), &rec); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		if rec.At < 0 || rec.At > 60 {
+			t.Errorf("time %v in %s", rec.At, line)
+		}
+		seen[rec.Event]++
+		if rec.Event == "death" && *rec.Rank != 1 || rec.Event == "end" && *rec.Code != 0 {
+			t.Errorf("%s", line)
+		}
+	}
+	for _, want := range []string{"start", "death", "detection", "revoke", "agree", "shrink", "end"} {
+		if seen[want] == 0 {
+			t.Errorf("no %s event: %v", want, seen)
+		}
+	}
+}
+
+func TestTimeoutSaysWhoWaits(t *testing.T) {
+	got := goulfmCommand(t, "", "run", "-n", "3", "--timeout", "300ms", prog, "hang")
+	if got.code != 124 {
+		t.Errorf("code %d", got.code)
+	}
+	for r := range 3 {
+		for _, want := range []string{fmt.Sprintf("rank %d: recv on world waits for ranks %d, tag 7", r, (r+1)%3), fmt.Sprintf("stacks of rank %d", r)} {
+			if !strings.Contains(got.err, want) {
+				t.Errorf("no %q in\n%s", want, got.err)
+			}
+		}
+	}
+	if !strings.Contains(got.err, "main.awaitNext") {
+		t.Error("no stack of the program")
+	}
+}
+
+func TestOutputStaysInLines(t *testing.T) {
+	got := goulfmCommand(t, "", "run", "-n", "4", "--tag", prog, "output")
+	lines := 0
+	for line := range strings.Lines(got.out) {
+		lines++
+		if !regexp.MustCompile(`^\[([0-3])\] (rank [0-3] line \d+|no newline at the end)\n$`).MatchString(line) {
+			t.Errorf("%q", line)
+		}
+	}
+	if lines != 4*201 || strings.Count(got.err, "to stderr\n") != 4 || !strings.Contains(got.err, "[3] to stderr\n") {
+		t.Errorf("%d lines, stderr %q", lines, got.err)
+	}
+}
+
+func TestOutputDir(t *testing.T) {
+	dir := t.TempDir()
+	if got := goulfmCommand(t, "", "run", "-n", "2", "--output-dir", dir, prog, "output"); got.code != 0 || got.out != "" {
+		t.Fatalf("%+v", got)
+	}
+	for r := range 2 {
+		out, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("rank.%d.out", r)))
+		errs, err2 := os.ReadFile(filepath.Join(dir, fmt.Sprintf("rank.%d.err", r)))
+		if err != nil || err2 != nil || bytes.Count(out, []byte("\n")) != 201 || string(errs) != "to stderr\n" {
+			t.Errorf("rank %d: %v %v %d lines, %q", r, err, err2, bytes.Count(out, []byte("\n")), errs)
+		}
+	}
+}
+
+func TestStdin(t *testing.T) {
+	for who, want := range map[string][3]int{"0": {5, 0, 0}, "2": {0, 0, 5}, "all": {5, 5, 5}, "none": {0, 0, 0}} {
+		got := goulfmCommand(t, "a\nb\nc\nd\ne\n", "run", "-n", "3", "--stdin", who, prog, "stdin")
+		for r, n := range want {
+			if !strings.Contains(got.out, fmt.Sprintf("rank %d read %d lines\n", r, n)) {
+				t.Errorf("--stdin %s: rank %d, want %d lines:\n%s", who, r, n, got.out)
+			}
+		}
+	}
+}
+
+// TestAProgramThatNothingLaunched is a world of one.
+func TestAProgramThatNothingLaunched(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), prog, "size").Output()
+	if err != nil || string(out) != "size 1\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
+// TestAGoPackageAsProgram builds it and leaves nothing in the temp folder.
+func TestAGoPackageAsProgram(t *testing.T) {
+	tmp := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), goulfm, "run", "-n", "2", "./testdata/prog", "ring")
+	cmd.Env = append(os.Environ(), "TMPDIR="+tmp, "CGO_ENABLED=0")
+	out, err := cmd.Output()
+	if err != nil || string(out) != "sum 1\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+	if left, err := os.ReadDir(tmp); err != nil || len(left) != 0 {
+		t.Errorf("left in the temp folder: %v, %v", left, err)
+	}
+}
+
+// start begins a job and returns it with the lines it prints.
+func start(t *testing.T, args ...string) (*exec.Cmd, *bufio.Scanner, *bytes.Buffer) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), goulfm, args...)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cmd, bufio.NewScanner(out), &errs
+}
+
+func TestInterruptIsPassedOn(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		cmd, lines, errs := start(t, "run", "-n", "3", prog, "cancel")
+		counts := map[string]int{}
+		for lines.Scan() {
+			counts[lines.Text()]++
+			if counts["ready"] == 3 && counts["cancelled"] == 0 {
+				if err := cmd.Process.Signal(sig); err != nil {
+					t.Fatal(err)
+				}
+				counts["ready"]++ // once
+			}
+		}
+		_ = cmd.Wait()
+		if counts["cancelled"] != 3 || cmd.ProcessState.ExitCode() != 128+int(sig) {
+			t.Errorf("%v: %v, code %d\n%s", sig, counts, cmd.ProcessState.ExitCode(), errs)
+		}
+	}
+}
+
+// TestNothingSurvivesTheLauncher kills the launcher with SIGKILL: every rank
+// must end by itself.
+func TestNothingSurvivesTheLauncher(t *testing.T) {
+	cmd, lines, _ := start(t, "run", "-n", "5", prog, "pid")
+	var fds []unix.PollFd
+	for len(fds) < 5 && lines.Scan() {
+		pid, err := strconv.Atoi(lines.Text())
+		if err != nil {
+			t.Fatal(err)
+		}
+		fd, err := unix.PidfdOpen(pid, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unix.Close(fd)
+		fds = append(fds, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	for i := range fds { // readable once the process has ended
+		if n, err := unix.Poll(fds[i:i+1], 5000); err != nil || n != 1 {
+			t.Errorf("a rank still runs 5 s after its launcher was killed (%v)", err)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+// Prog is the program of the launcher's tests: its first argument says what its
+// ranks do.
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+func main() {
+	comm.Main(func(ctx context.Context, w *comm.Comm) error { return modes[os.Args[1]](ctx, w) })
+}
+
+var modes = map[string]func(ctx context.Context, w *comm.Comm) error{
+	"ring":    ring,
+	"hang":    func(ctx context.Context, w *comm.Comm) error { return awaitNext(ctx, w) },
+	"recover": recoverOnce,
+	"panic": func(ctx context.Context, w *comm.Comm) error {
+		if w.Rank() == 1 {
+			panic("boom")
+		}
+		return mustFail(ctx, w, 1)
+	},
+	"error": func(_ context.Context, w *comm.Comm) error {
+		if w.Rank() == 1 {
+			return errors.New("bad thing")
+		}
+		return nil
+	},
+	"all-error": func(context.Context, *comm.Comm) error { return errors.New("bad thing") },
+	"exit0": func(ctx context.Context, w *comm.Comm) error {
+		if w.Rank() == 1 {
+			os.Exit(0)
+		}
+		return mustFail(ctx, w, 1)
+	},
+	"abort": func(ctx context.Context, w *comm.Comm) error {
+		if w.Rank() == 2 {
+			w.Abort(9)
+		}
+		return awaitNext(ctx, w)
+	},
+	"cancel": func(ctx context.Context, w *comm.Comm) error {
+		fmt.Println("ready")
+		<-ctx.Done()
+		fmt.Println("cancelled")
+		return nil
+	},
+	"pid": func(ctx context.Context, w *comm.Comm) error {
+		fmt.Println(os.Getpid())
+		return awaitNext(ctx, w)
+	},
+	"output": func(_ context.Context, w *comm.Comm) error {
+		for i := range 200 {
+			fmt.Printf("rank %d ", w.Rank())
+			fmt.Printf("line %d\n", i)
+		}
+		fmt.Fprintln(os.Stderr, "to stderr")
+		fmt.Print("no newline at the end")
+		return nil
+	},
+	"stdin": func(_ context.Context, w *comm.Comm) error {
+		n := 0
+		for in := bufio.NewScanner(os.Stdin); in.Scan(); n++ {
+		}
+		fmt.Printf("rank %d read %d lines\n", w.Rank(), n)
+		return nil
+	},
+	"env": func(context.Context, *comm.Comm) error {
+		fmt.Printf("GIVEN=%s boot=%q\n", os.Getenv("GIVEN"), os.Getenv("GOULFM_BOOT"))
+		return nil
+	},
+	"size": func(_ context.Context, w *comm.Comm) error { fmt.Println("size", w.Size()); return nil },
+}
+
+// ring passes a token round; rank 0 prints the sum of ranks.
+func ring(ctx context.Context, w *comm.Comm) error {
+	next, prev := w.To((w.Rank()+1)%w.Size()), w.From((w.Rank()+w.Size()-1)%w.Size())
+	token := []int{0}
+	if w.Rank() == 0 {
+		if err := comm.Send(ctx, next, token); err != nil {
+			return err
+		}
+	}
+	if _, err := comm.Recv(ctx, prev, token); err != nil {
+		return err
+	}
+	if w.Rank() == 0 {
+		fmt.Println("sum", token[0])
+		return nil
+	}
+	token[0] += w.Rank()
+	return comm.Send(ctx, next, token)
+}
+
+// awaitNext waits for a message that never comes.
+func awaitNext(ctx context.Context, w *comm.Comm) error {
+	_, err := comm.Recv(ctx, w.From((w.Rank()+1)%w.Size()).Tag(7), []int{0})
+	return err
+}
+
+func mustFail(ctx context.Context, w *comm.Comm, victim int) error {
+	_, err := comm.Recv(ctx, w.From(victim), []int{0})
+	if !errors.Is(err, ulfm.ErrProcFailed) {
+		return fmt.Errorf("receive from the dead: %w", err)
+	}
+	fmt.Printf("rank %d: %v\n", w.Rank(), err)
+	return nil
+}
+
+// recoverOnce reaches Mark("step", 1), where the test kills some, repairs, and
+// prints who is left.
+func recoverOnce(ctx context.Context, w *comm.Comm) error {
+	w.Mark("step", 1)
+	if err := awaitNext(ctx, w); !ulfm.Recoverable(err) {
+		return err
+	}
+	if err := w.Revoke(); err != nil {
+		return err
+	}
+	flag, err := w.Agree(ctx, 6)
+	if !errors.Is(err, ulfm.ErrProcFailed) || flag != 6 {
+		return fmt.Errorf("agree: %d, %w", flag, err)
+	}
+	s, err := w.Shrink(ctx)
+	if err != nil {
+		return err
+	}
+	if s.Rank() == 0 {
+		fmt.Println("survivors", s.Group())
+	}
+	return ring(ctx, s)
+}
