@@ -58,6 +58,37 @@ func (c *Comm) Isend(to Envelope, buf []byte) (Handle, error) {
 	return r.handle(), nil
 }
 
+// Post is Isend without a request for a send that is over at once: then the
+// handle is zero.
+func (c *Comm) Post(to Envelope, buf []byte) (Handle, error) {
+	p := c.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls++
+	r, err := c.send(nil, to, buf, "isend")
+	if r == nil {
+		return 0, err
+	}
+	return r.handle(), nil
+}
+
+// Retract takes back a send that has not matched, and ends its request either
+// way. It returns when the buffer may be used again, which may need the peer's
+// answer; it does not need the peer to make a call.
+func (p *Proc) Retract(h Handle) {
+	p.mu.Lock()
+	r := p.find(h)
+	p.mu.Unlock()
+	if r == nil {
+		return
+	}
+	p.withdrawSend(r)
+	_ = p.await(context.Background(), &group{one: r})
+	p.mu.Lock()
+	p.free(r)
+	p.mu.Unlock()
+}
+
 // send publishes the message at once if it can: then it returns no request. ctx
 // may be nil.
 func (c *Comm) send(ctx context.Context, to Envelope, buf []byte, what string) (*Request, error) {

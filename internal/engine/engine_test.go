@@ -228,6 +228,71 @@ func TestCancelledReceiveIsWithdrawn(t *testing.T) {
 	})
 }
 
+// TestBackgroundLoopServesPeers has rank 1 make no call at all while rank 0 needs
+// it: to grant a large message, and to pass on an agreement.
+func TestBackgroundLoopServesPeers(t *testing.T) {
+	released := make(chan struct{})
+	run(t, 3, func(_ *cluster, w *Comm) error {
+		big := make([]byte, 1<<20)
+		switch w.Rank() {
+		case 1:
+			h, err := w.Irecv(Envelope{Rank: 0, Tag: 1}, big)
+			if err != nil {
+				return err
+			}
+			flag := uint64(6)
+			a, err := w.StartAgree(&flag)
+			if err != nil {
+				return err
+			}
+			<-released // computes: no call
+			if _, err := w.Proc().Wait(bg, a); err != nil || flag != 2 {
+				return fmt.Errorf("agree: %d, %w", flag, err)
+			}
+			_, err = w.Proc().Wait(bg, h)
+			return err
+		case 0:
+			if err := w.Send(bg, Envelope{Rank: 1, Tag: 1}, big); err != nil {
+				return err
+			}
+		}
+		out, _, err := w.Call(bg, ulfm.Call{Kind: ulfm.KindAgree}, Contribution{Flag: 3}, "agree")
+		if err != nil || out.Flag != 2 {
+			return fmt.Errorf("agree: %d, %w", out.Flag, err)
+		}
+		if w.Rank() == 0 {
+			close(released)
+		}
+		return nil
+	})
+}
+
+// TestDroppedSendKeepsItsContent gives up the handle of a large send and then
+// writes over its buffer: what arrives is what was sent.
+func TestDroppedSendKeepsItsContent(t *testing.T) {
+	run(t, 2, func(_ *cluster, w *Comm) error {
+		big := bytes.Repeat([]byte{5}, 1<<18)
+		if w.Rank() == 1 {
+			if _, err := w.Recv(bg, Envelope{Rank: 0, Tag: 2}, big[:1]); err != nil { // after the overwriting
+				return err
+			}
+			clear(big)
+			_, err := w.Recv(bg, Envelope{Rank: 0, Tag: 1}, big)
+			if err == nil && !bytes.Equal(big, bytes.Repeat([]byte{5}, 1<<18)) {
+				err = errors.New("another content arrived")
+			}
+			return err
+		}
+		h, err := w.Isend(Envelope{Rank: 1, Tag: 1}, big)
+		if err != nil {
+			return err
+		}
+		w.Proc().Drop(h)
+		clear(big)
+		return w.Send(bg, Envelope{Rank: 1, Tag: 2}, big[:1])
+	})
+}
+
 func TestNothingAllocatedPerSmallMessage(t *testing.T) {
 	w := inproc.New(2)
 	a, b := New(w.Port(0), Config{}), New(w.Port(1), Config{})

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/goulfm/goulfm/ulfm"
 )
@@ -97,7 +98,8 @@ func (p *Proc) Cancel(h Handle) bool {
 	return true
 }
 
-// Drop gives up a handle: the operation goes on and frees itself.
+// Drop gives up a handle: the operation goes on and frees itself. A send gets a
+// copy of what is left of its buffer, which is the caller's again.
 func (p *Proc) Drop(h Handle) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -105,6 +107,9 @@ func (p *Proc) Drop(h Handle) {
 		if r.done() {
 			p.free(r)
 			return
+		}
+		if r.kind == sendRequest {
+			r.buf = slices.Clone(r.buf)
 		}
 		r.detached = true
 	}
