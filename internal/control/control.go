@@ -237,7 +237,7 @@ func (c *Control) stepDetector(ev fd.Event) {
 		case fd.Declare:
 			c.declare(a.Rank, a.Evidence)
 		case fd.Suspect:
-			c.act(Suspected{Proc: a.Rank})
+			c.act(Suspected{Proc: a.Rank, Unanswered: a.Unanswered})
 		case fd.Fenced:
 			c.fence(fenceReason(a.By))
 		case fd.Anomaly:

@@ -73,7 +73,10 @@ type Declared struct {
 
 // Suspected says that process Proc is silent or unreachable. Whoever can, should
 // find out whether it has ended.
-type Suspected struct{ Proc int }
+type Suspected struct {
+	Proc       int
+	Unanswered bool // it did not answer the second check either: who may, can kill it and report Exited
+}
 
 // Revoked says that communicator Comm is now revoked here. It comes once.
 type Revoked struct{ Comm uint32 }

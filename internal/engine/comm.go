@@ -25,6 +25,8 @@ type Comm struct {
 	group   ulfm.Group
 	rankOf  []int32 // by world process; -1: not a member
 	name    string
+	base    string // of name: what was shrunk first
+	shrinks int    // how often
 	revoked bool
 	freed   bool
 	closing bool // world: finalize is under way
@@ -40,7 +42,7 @@ func (p *Proc) openWorld() {
 }
 
 func (p *Proc) openComm(g ulfm.Group, name string) *Comm {
-	c := &Comm{p: p, group: g, name: name, rankOf: make([]int32, p.n)}
+	c := &Comm{p: p, group: g, name: name, base: name, rankOf: make([]int32, p.n)}
 	for q := range c.rankOf {
 		c.rankOf[q] = -1
 	}

@@ -191,7 +191,7 @@ func (p *Proc) decided(a control.Decided) {
 		*r.flag = a.Outcome.Flag
 	}
 	if g := a.Outcome.New; g != nil {
-		r.made = p.openComm(*g, fmt.Sprintf("%s of %s", r.what, r.comm.name))
+		r.made = p.openChild(r.comm, *g, a.Outcome.Call.Kind)
 	}
 	if kind := a.Outcome.Call.Kind; kind == ulfm.KindShrink || kind.Series() == ulfm.SeriesRepair && len(a.Outcome.Dead) > 0 {
 		procs := make([]int, len(a.Outcome.Dead))
@@ -206,6 +206,18 @@ func (p *Proc) decided(a control.Decided) {
 	if dropped {
 		p.discard(made)
 	}
+}
+
+// openChild opens what a call on a parent made. The third communicator that
+// comes of shrinking the world again and again is called "world#3".
+func (p *Proc) openChild(parent *Comm, g ulfm.Group, kind ulfm.Kind) *Comm {
+	if kind != ulfm.KindShrink {
+		return p.openComm(g, fmt.Sprintf("%s of %s", kind, parent.name))
+	}
+	n := parent.shrinks + 1
+	c := p.openComm(g, fmt.Sprintf("%s#%d", parent.base, n))
+	c.base, c.shrinks = parent.base, n
+	return c
 }
 
 func sizeText(c *Comm) string {

@@ -1,0 +1,257 @@
+package era
+
+import (
+	"fmt"
+
+	"github.com/goulfm/goulfm/internal/rankset"
+)
+
+// state is where one member stands in one agreement (ERA, Part 1).
+type state uint8
+
+const (
+	notEntered state = iota // not proposed here; faster members may have sent something already
+	gathering               // waits for the contribution of every child in view
+	waiting                 // has sent UP, waits for its parent's DOWN
+	decided                 // has the decision, and answers with it
+)
+
+// member is what the agreements of one Series share: who this member is, whom it
+// has closed, and what it wants done.
+type member struct {
+	n, me   int
+	flaw    Flaw
+	closed  rankset.Set  // skipped by the tree, not heard: the dead and those who left
+	dead    rankset.Set  // the dead alone: what a contribution reports
+	out     []Action     // of the Step in progress
+	settled []*agreement // decided in the Step in progress; the Series takes them from here
+}
+
+// An agreement is one member's side of one agreement.
+type agreement struct {
+	*member
+	seq          uint64
+	state        state
+	tree         *tree       // nil until entered
+	value        Value       // what is merged so far; the decision once decided
+	contributors rankset.Set // members whose UP is merged here: each has promised to listen to this member only
+	requesters   rankset.Set // members that sent a RESULTREQUEST
+	asked        rankset.Set // members this one, as root, sent a RESULTREQUEST: their DOWN is accepted
+	parent       int         // where the last UP went; -1 before that and as root
+	idle         bool        // the watchdog has seen it in this state once
+}
+
+// enter starts the agreement here: Procedure Agreement of ERA.
+func (a *agreement) enter(own Value, t *tree) {
+	a.tree = t
+	a.value.Merge(own)
+	a.become(gathering)
+	a.evaluate()
+}
+
+// up handles an UP from q (rule 1).
+//
+// While waiting it is merged all the same: the paper does nothing in that case
+// (A4), but if the parent dies and this member becomes root, q will not send
+// again, since its own parent, this member, has not changed. Being a contributor
+// also gets q the decision.
+func (a *agreement) up(q int, v Value) {
+	if a.state == decided {
+		a.send(q, Down{a.value})
+		return
+	}
+	a.value.Merge(v)
+	a.contributors.Add(q)
+	a.idle = false
+	a.evaluate()
+}
+
+// request handles a RESULTREQUEST from q (rule 4). It proves nothing about
+// anybody's death (A1), and is no reason to send anything to q: q is told when
+// this member's own parent has told it, or q becomes that parent.
+//
+// It is written down in every undecided state (A10). Schedule: 5 waits for 2, which
+// decides, sends 5 a slow DOWN and dies; 0 is dead too. Root 1 asks 5. 5 takes
+// 2's DOWN before it hears of the death: if it had not written down 1, then 1
+// would wait for ever.
+func (a *agreement) request(q int) {
+	if a.state == decided {
+		a.send(q, Down{a.value})
+		return
+	}
+	if a.flaw != FlawA10 || a.state != waiting {
+		a.requesters.Add(q)
+	}
+	if a.flaw == FlawA1 && a.state == waiting {
+		a.send(q, Up{a.value})
+	}
+	a.probeParent(q)
+}
+
+// down handles a DOWN from y (rule 5): accepted from the parent of the last UP, or
+// from a member that this one asked. Closed members were dropped before (A6).
+// Anything else breaks a promise made to another; it is only a hint that the
+// parent may be dead.
+func (a *agreement) down(y int, v Value) {
+	switch {
+	case a.state == decided:
+		if !a.value.Equal(v) {
+			a.anomaly(y, "agreement %d was decided as [%v], member %d says [%v]", a.seq, a.value, y, v)
+		}
+	case y == a.parent || a.asked.Has(y), a.flaw == FlawA6 && a.state != notEntered:
+		a.decide(v, y)
+	default:
+		a.probeParent(y)
+	}
+}
+
+// failed handles that x is closed, by now, in this member's view (rule 3).
+func (a *agreement) failed(x int) {
+	if a.state == decided || a.state == notEntered {
+		return
+	}
+	becameRoot := a.state == waiting && x == a.parent && a.reattach()
+	if a.state == gathering && a.isRoot() && (becameRoot || a.flaw != FlawA9) {
+		a.ask()
+	}
+	a.evaluate()
+}
+
+// reattach finds a new parent after the death of the last one and says whether
+// there is none: this member became root.
+//
+// It then keeps its contributors (A8): what each of them promised still holds,
+// and they will not send again.
+func (a *agreement) reattach() (becameRoot bool) {
+	if p := a.tree.parent(a.me, a.closed); p >= 0 {
+		a.sendUp(p)
+		return false
+	}
+	a.parent = -1
+	a.become(gathering)
+	if a.flaw == FlawA8 {
+		a.contributors = rankset.Set{}
+	}
+	return true
+}
+
+// ask sends a RESULTREQUEST to every child in view that has not contributed
+// (rule 3, A9). Such a child may have had the decision from an older root, and then
+// sends no UP by itself. A child is asked once: it writes it down.
+func (a *agreement) ask() {
+	for q := range a.missing {
+		if a.asked.Add(q) {
+			a.send(q, ResultRequest{})
+		}
+	}
+}
+
+// evaluate is the spontaneous rule (ERA, Part 3; rule 2): once this member and all
+// its children in view have contributed, the root decides, another sends UP.
+func (a *agreement) evaluate() {
+	if a.state != gathering || !a.complete() {
+		return
+	}
+	if p := a.tree.parent(a.me, a.closed); p >= 0 {
+		a.sendUp(p)
+		return
+	}
+	v := a.value
+	v.Dead.Union(a.dead)
+	if a.flaw == FlawA5b {
+		v.Dead.Subtract(v.From)
+	}
+	a.decide(v, -1)
+}
+
+// decide takes v as the decision (Procedure Decision of ERA, rule 6): store it, tell
+// everybody that may be waiting for this member, except teller, from whom it is
+// (-1: nobody), complete the caller.
+func (a *agreement) decide(v Value, teller int) {
+	to := a.requesters
+	if a.flaw != FlawPaper {
+		to.Union(a.contributors)
+	}
+	for q := range a.tree.children(a.me, a.closed) {
+		to.Add(q)
+	}
+	to.Subtract(a.closed)
+	to.Remove(teller)
+	a.value = v
+	a.become(decided)
+	for q := range to.All() {
+		a.send(q, Down{v})
+	}
+	a.out = append(a.out, Decide{Seq: a.seq, Value: v.Clone()})
+	a.settled = append(a.settled, a)
+	// Nothing but the decision is needed any more (ERA, section 3).
+	a.contributors, a.requesters, a.asked = rankset.Set{}, rankset.Set{}, rankset.Set{}
+	a.parent = -1
+}
+
+// remind sends the last message again and asks whether those live who should have
+// answered (rule 9). The rules terminate without it.
+func (a *agreement) remind() {
+	switch a.state {
+	case waiting:
+		a.sendUp(a.parent)
+		a.probe(a.parent)
+	case gathering:
+		for q := range a.missing {
+			if a.asked.Has(q) {
+				a.send(q, ResultRequest{})
+			}
+			a.probe(q)
+		}
+	}
+}
+
+// missing yields the children in view that have not contributed.
+func (a *agreement) missing(yield func(int) bool) {
+	for q := range a.tree.children(a.me, a.closed) {
+		if !a.contributors.Has(q) && !yield(q) {
+			return
+		}
+	}
+}
+
+// complete says whether every child in view has contributed.
+func (a *agreement) complete() bool {
+	for range a.missing {
+		return false
+	}
+	return true
+}
+
+func (a *agreement) isRoot() bool { return a.tree.root(a.closed) == a.me }
+
+func (a *agreement) become(s state) { a.state, a.idle = s, false }
+
+// sendUp sends what this member has, with every death it knows by now, to p, and
+// waits for p.
+func (a *agreement) sendUp(p int) {
+	a.become(waiting)
+	a.value.Dead.Union(a.dead)
+	a.parent = p
+	a.send(p, Up{a.value})
+}
+
+// probeParent asks whether the parent lives, unless it is the one just heard.
+func (a *agreement) probeParent(heard int) {
+	if a.tree == nil {
+		return
+	}
+	if p := a.tree.parent(a.me, a.closed); p >= 0 && p != heard {
+		a.probe(p)
+	}
+}
+
+func (a *agreement) send(to int, m Message) {
+	a.out = append(a.out, Send{To: to, Seq: a.seq, Msg: AppendMessage(nil, m)})
+}
+
+func (m *member) probe(rank int) { m.out = append(m.out, Probe{Rank: rank}) }
+
+func (m *member) anomaly(from int, format string, args ...any) {
+	m.out = append(m.out, Anomaly{From: from, Text: fmt.Sprintf(format, args...)})
+}

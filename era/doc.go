@@ -1,0 +1,59 @@
+// Package era is the early-returning agreement: the living members of a group
+// combine what each of them contributes and all return the same result, however
+// many of them die meanwhile, the root of the tree included.
+//
+// Paper: Herault et al., "Practical Scalable Consensus for Pseudo-Synchronous
+// Distributed Systems", SC'15, called "ERA" below. Its rules as printed can
+// split two living members (A23); the rules here are the repaired ones. A rule
+// or repair is cited by its number: A1-A24 are the repairs, "rule 1" to
+// "rule 9" the resulting rules, R-numbers the promises to the user.
+//
+// # The algorithm in one paragraph
+//
+// Members sit in a tree. Contributions go up (UP): a member sends one when
+// itself and all its children have contributed. The root combines them, decides
+// and sends the decision down (DOWN). A member returns as soon as it has the
+// decision (early returning) and remembers it for those who may still ask. A
+// dead member is skipped: its children belong to its nearest living ancestor,
+// or, if it has none, to the root, which is the least living member. A member
+// that becomes root after it sent UP cannot know whether an older root decided:
+// it asks its children (RESULTREQUEST) and decides only when each of them has
+// either contributed to it or told the decision.
+//
+// # Why two living members never decide differently
+//
+// An UP is a promise: "from now on I take this decision from you alone". A
+// member changes its parent only after it has closed the old one, and drops
+// every frame of a closed member. So:
+//
+//   - I1: a member that waits has exactly one member it accepts DOWN from.
+//   - I2: each contributor of a living member has made its promise to that member
+//     and cannot take it back, because the only way to do so is to see it dead.
+//   - I3: a root decides on its own only when every child in its view has
+//     promised to it. By I2, and the same for the children of the children,
+//     every living member then waits, over one or more promises, for this root:
+//     nobody has decided anything else, and nobody will.
+//
+// # Events, actions, order
+//
+// A Series is a pure state machine: Step takes one event and returns what the
+// owner must do, in order. Between two members messages must arrive in the order
+// they were sent; across pairs any delay is harmless, and so is any delay of a
+// death notice. The owner answers a Decide with one Failed per agreed death it
+// had not announced yet.
+//
+// # What is not promised
+//
+//   - Agreement with the dead (A17). If everybody that got a decision dies, the
+//     survivors may decide otherwise. What leaves the group (files, a commit)
+//     must wait for a second agreement or be versioned.
+//   - Agreement under false suspicion (A24). Every proof needs "declared dead
+//     implies silent for ever". The failure detector sees to that by fencing:
+//     who is falsely declared dead is cut off by everybody and must stop.
+//   - That a death during the agreement is, or is not, part of the result
+//     (R34, A18). It is the same at all living members in any case.
+//   - Progress without a member that never proposes and never dies (A22).
+//     WaitsFor says who that is.
+//
+// To read next: testdata/failure_free.txt, agreement.go, testdata/a23.txt.
+package era

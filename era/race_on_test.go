@@ -1,0 +1,5 @@
+//go:build race
+
+package era
+
+const raceEnabled = true

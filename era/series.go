@@ -1,0 +1,371 @@
+package era
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/must"
+	"github.com/goulfm/goulfm/internal/rankset"
+)
+
+// Window is W: at most so many agreements of a series are open here at once.
+// Agreement k starts when all up to k-Window are decided here (A12, A16). Then every
+// member that has entered k has all decisions up to k-Window, so they can be what
+// the tree for k depends on; and nobody is more than Window agreements ahead of
+// a living member, which bounds what must be kept for early messages (A3).
+const Window = 16
+
+// Config says what a Series is about. All members give the same N and Parent.
+type Config struct {
+	N, Me    int               // members of the group, and which one this is
+	Dead     rankset.Set       // deaths already known
+	Parent   func(pos int) int // tree over positions 0, 1, ...: the parent, less than pos; -1 for 0. nil: binary
+	Watchdog mono.Duration     // rule 9: an agreement that stands still for one to two of these sends again; 0: off
+	Flaw     Flaw              // NoFlaw in production
+}
+
+// A Series is one member's side of all agreements of one numbered sequence. A
+// communicator has a few.
+type Series struct {
+	member
+	shape    *shape
+	watchdog mono.Duration
+	wake     mono.Time // when the watchdog looks next
+
+	entered uint64  // agreements 1..entered are entered here
+	queue   []Value // contributions to entered+1, entered+2, ..., held back by the window
+	decided uint64  // agreements 1..decided are decided here
+	open    int     // proposed here and not decided here
+
+	// records[i] is agreement low+i, nil if nothing is known of it. All below low
+	// were forgotten: every living member has their decision.
+	records []*agreement
+	low     uint64
+
+	// agreedDead[k%Window] is the dead set decided in agreement k. It is read when
+	// agreement k+Window is entered, and that one overwrites it.
+	agreedDead [Window]rankset.Set
+	gone       rankset.Set // dead agreed in 1..entered-Window: not in the tree
+	tree       *tree       // for agreement entered
+}
+
+// NewSeries returns the member's side before the first agreement.
+func NewSeries(cfg Config) *Series {
+	must.That(cfg.Me >= 0 && cfg.Me < cfg.N, "rank %d of %d", cfg.Me, cfg.N)
+	s := &Series{
+		member:   member{n: cfg.N, me: cfg.Me, flaw: cfg.Flaw},
+		shape:    newShape(cfg.Parent, cfg.N),
+		watchdog: cfg.Watchdog,
+		low:      1,
+	}
+	s.dead.Union(cfg.Dead)
+	s.dead.Remove(cfg.Me)
+	s.closed = s.dead.Clone()
+	s.tree = newTree(s.shape, s.n, s.gone)
+	return s
+}
+
+// Step applies one event and returns, in order, what the owner must do. The slice
+// is valid until the next Step.
+func (s *Series) Step(ev Event) []Action {
+	s.out = s.out[:0]
+	switch ev := ev.(type) {
+	case Propose:
+		s.propose(ev.Value)
+	case Receive:
+		s.receive(ev)
+	case Failed:
+		s.failed(ev.Rank)
+	case Left:
+		s.close(ev.Rank)
+	case Tick:
+		s.tick(ev.Now)
+	}
+	s.settle()
+	return s.out
+}
+
+// Next returns the number that the next Propose gets. The first is 1.
+func (s *Series) Next() uint64 { return s.entered + uint64(len(s.queue)) + 1 }
+
+// Open returns how many agreements were proposed here and are not decided here.
+func (s *Series) Open() int { return s.open }
+
+// Decision returns the result of agreement seq, if it is decided here and not yet
+// forgotten.
+func (s *Series) Decision(seq uint64) (Value, bool) {
+	a := s.record(seq)
+	if a == nil || a.state != decided {
+		return Value{}, false
+	}
+	return a.value.Clone(), true
+}
+
+// propose takes this member's contribution to the next agreement.
+func (s *Series) propose(v Value) {
+	must.That(v.Acked.SubsetOf(s.dead), "rank %d acknowledges %v, known dead are %v", s.me, v.Acked, s.dead)
+	v = v.Clone()
+	v.From, v.Dead = rankset.Of(s.me), rankset.Set{}
+	s.queue = append(s.queue, v)
+	s.open++
+}
+
+// settle books what was decided and enters what the window lets in, until neither
+// is left: with one member entering decides at once.
+func (s *Series) settle() {
+	for {
+		for _, a := range s.settled {
+			s.book(a)
+		}
+		s.settled = s.settled[:0]
+		if len(s.queue) == 0 || s.entered+1 > s.decided+Window {
+			break
+		}
+		s.enter()
+	}
+	if must.Costly {
+		s.check()
+	}
+}
+
+// enter starts agreement entered+1 with the oldest queued contribution.
+func (s *Series) enter() {
+	own := s.queue[0]
+	s.queue = slices.Delete(s.queue, 0, 1)
+	s.entered++
+	s.regrow()
+	own.Returned = s.decided + 1
+	s.touch(s.entered).enter(own, s.tree)
+}
+
+// regrow makes the tree for agreement entered: without the dead agreed up to
+// entered-Window (A12; "tree rebalancing" of ERA, section 3).
+//
+// Why not all that this member knows to be agreed? Schedule: agreements 1 and 2 are
+// open; 1 is decided with 0 dead. Some members enter 3 before they get that
+// decision and some after: in two different trees each may wait for the other.
+func (s *Series) regrow() {
+	leaving := s.agreedDead[s.entered%Window].Clone() // of agreement entered-Window; empty if there is none
+	if s.flaw == FlawA12 {
+		for _, dead := range s.agreedDead {
+			leaving.Union(dead)
+		}
+	}
+	if s.gone.Union(leaving) {
+		s.gone.Remove(s.me) // agreed dead and still running: about to be fenced, needs any tree at all
+		s.tree = newTree(s.shape, s.n, s.gone)
+	}
+}
+
+// book notes that a was decided and forgets what nobody can ask for any more.
+func (s *Series) book(a *agreement) {
+	s.open--
+	s.agreedDead[a.seq%Window] = a.value.Dead
+	for r := s.record(s.decided + 1); r != nil && r.state == decided; r = s.record(s.decided + 1) {
+		s.decided++
+	}
+	s.forget(a.value.Returned)
+}
+
+// forget drops the decisions below returned (rule 8, A14): each living member took
+// part in the agreement that says so (participation), with its own "all below are
+// decided here". The decision just taken is never among them.
+func (s *Series) forget(returned uint64) {
+	returned = min(returned, s.decided+1) // only a member agreed dead can be behind
+	if returned <= s.low {
+		return
+	}
+	s.records = slices.Delete(s.records, 0, int(returned-s.low))
+	s.low = returned
+}
+
+// receive handles one message.
+func (s *Series) receive(ev Receive) {
+	if !s.isPeer(ev.From) {
+		s.anomaly(ev.From, "message from rank %d, which is no peer of %d among %d", ev.From, s.me, s.n)
+		return
+	}
+	if s.closed.Has(ev.From) && !s.flaw.hearsTheDead() {
+		return // A6: a closed member is not heard, whatever was in flight
+	}
+	m, err := DecodeMessage(ev.Msg, s.n)
+	if err != nil {
+		s.anomaly(ev.From, "agreement %d: %v", ev.Seq, err)
+		return
+	}
+	if s.admit(ev, m) {
+		s.deliver(s.touch(ev.Seq), ev.From, m)
+	}
+}
+
+// admit says whether m can be of use, and reports it if it should not exist.
+func (s *Series) admit(ev Receive, m Message) bool {
+	_, isDown := m.(Down)
+	switch {
+	case ev.Seq >= 1 && ev.Seq < s.low && isDown:
+		// The second copy of a decision, on a slow channel.
+	case ev.Seq < s.low:
+		// No answer is made up. Nobody alive needs one: by rule 8 the sender has
+		// decided since, and this message was under way for long.
+		s.anomaly(ev.From, "agreement %d was collected, the first kept is %d", ev.Seq, s.low)
+	case ev.Seq > s.entered+Window:
+		s.anomaly(ev.From, "agreement %d is beyond the window, %d are entered here", ev.Seq, s.entered)
+	case !valid(ev, m):
+		s.anomaly(ev.From, "agreement %d: impossible message %v", ev.Seq, m)
+	default:
+		return true
+	}
+	return false
+}
+
+// valid refuses values that no member can have sent.
+func valid(ev Receive, m Message) bool {
+	switch m := m.(type) {
+	case Up:
+		return m.Value.From.Has(ev.From) && m.Value.Returned >= 1 && m.Value.Returned <= ev.Seq
+	case Down:
+		return m.Value.Returned >= 1 && m.Value.Returned <= ev.Seq
+	}
+	return true
+}
+
+// deliver hands m to the agreement it belongs to.
+func (s *Series) deliver(a *agreement, from int, m Message) {
+	if s.flaw == FlawPaper {
+		deliverPaper(a, from, m)
+		return
+	}
+	switch m := m.(type) {
+	case Up:
+		a.up(from, m.Value)
+	case Down:
+		a.down(from, m.Value)
+	case ResultRequest:
+		if s.flaw == FlawA1 {
+			s.closeBefore(from)
+		}
+		a.request(from)
+	}
+}
+
+// failed adds rank x to what this member reports as dead, and closes it.
+func (s *Series) failed(x int) {
+	if x != s.me {
+		s.dead.Add(x)
+	}
+	s.close(x)
+}
+
+// close makes rank x unheard and skipped, and lets every agreement react. Closing
+// comes first: an UP sent as a reaction must not cross a late DOWN of x (A6).
+func (s *Series) close(x int) {
+	must.That(x >= 0 && x < s.n, "rank %d of %d died", x, s.n)
+	if x == s.me || s.closed.Has(x) {
+		return
+	}
+	if s.flaw == FlawPaper {
+		s.closePaper(x)
+		return
+	}
+	s.closed.Add(x)
+	for _, a := range s.records {
+		if a != nil {
+			a.failed(x)
+		}
+	}
+}
+
+// Deadline returns when the Series next wants a Tick: never with the watchdog off
+// or nothing open.
+func (s *Series) Deadline() (mono.Time, bool) { return s.wake, s.watchdog > 0 && s.open > 0 }
+
+// tick runs the watchdog (rule 9). The first look at an agreement marks it, the
+// second, if nothing has happened in between, makes it send again: so no event needs
+// to carry the time.
+func (s *Series) tick(now mono.Time) {
+	if s.watchdog == 0 || now < s.wake {
+		return
+	}
+	s.wake = now.Add(s.watchdog)
+	for _, a := range s.records {
+		if a == nil || a.state == decided {
+			continue
+		}
+		if a.idle {
+			a.remind()
+		}
+		a.idle = true
+	}
+}
+
+// WaitsFor returns the ranks, ascending, whose message this member needs before
+// agreement seq goes on here: nil if it is decided here or not proposed here. For
+// an agreement that the window holds back it is those of the oldest open one.
+func (s *Series) WaitsFor(seq uint64) []int {
+	if seq > s.entered && seq < s.Next() {
+		seq = s.decided + 1
+	}
+	a := s.record(seq)
+	if a == nil {
+		return nil
+	}
+	return a.waitsFor()
+}
+
+// Describe prints the state for a reader: one line for the member, one for each
+// agreement it keeps.
+func (s *Series) Describe() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "rank %d of %d: next %d, open %d, closed %v", s.me, s.n, s.Next(), s.open, s.closed)
+	if !s.gone.IsEmpty() {
+		fmt.Fprintf(&b, ", not in the tree %v", s.gone)
+	}
+	for _, a := range s.records {
+		if a != nil {
+			fmt.Fprintf(&b, "\n  %v", a)
+		}
+	}
+	if len(s.queue) > 0 {
+		fmt.Fprintf(&b, "\n  held back by the window: %d", len(s.queue))
+	}
+	return b.String()
+}
+
+func (s *Series) isPeer(rank int) bool { return rank >= 0 && rank < s.n && rank != s.me }
+
+// record returns what is kept of agreement seq, or nil.
+func (s *Series) record(seq uint64) *agreement {
+	if seq < s.low || seq-s.low >= uint64(len(s.records)) {
+		return nil
+	}
+	return s.records[seq-s.low]
+}
+
+// touch returns the record of agreement seq, which is not below low, and makes it
+// if this is the first that is heard of it (A3).
+func (s *Series) touch(seq uint64) *agreement {
+	for s.low+uint64(len(s.records)) <= seq {
+		s.records = append(s.records, nil)
+	}
+	at := &s.records[seq-s.low]
+	if *at == nil {
+		*at = &agreement{member: &s.member, seq: seq, parent: -1}
+	}
+	return *at
+}
+
+// check asserts what must hold between Steps.
+func (s *Series) check() {
+	must.That(s.entered <= s.decided+Window, "%d entered, %d decided", s.entered, s.decided)
+	must.That(len(s.records) <= 3*Window, "%d records", len(s.records))
+	for _, a := range s.records {
+		if a == nil || s.flaw == FlawPaper {
+			continue
+		}
+		must.That(a.state != gathering || !a.complete(), "agreement %d is ready and was left: %v", a.seq, a)
+		must.That((a.state == waiting) == (a.parent >= 0), "agreement %d: %v", a.seq, a)
+		must.That(a.parent < 0 || !s.closed.Has(a.parent), "agreement %d waits for a closed member: %v", a.seq, a)
+	}
+}

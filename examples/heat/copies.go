@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"math"
+
+	"github.com/goulfm/goulfm/collectives"
+	"github.com/goulfm/goulfm/comm"
+)
+
+// Copies are what a rank keeps of one step: its own block and its left
+// neighbour's. So each block is held twice, and the loss of any one rank, or of
+// several that are not neighbours, loses no row.
+//
+// A solver has two of them. The new one is filled while the old one stands, and
+// becomes the one to go back to only when all agree that it is complete
+// everywhere: a death in the middle of the exchange finds the old one untouched.
+type copies struct {
+	step     int
+	residual float64
+	own      piece
+	buddy    piece
+}
+
+// A piece is some rows as they were at the step of the copy.
+type piece struct {
+	span
+	cells []float64
+}
+
+// resize makes room for the rows of s.
+func (p *piece) resize(s span, width int) {
+	p.span = s
+	if n := s.rows() * width; n <= cap(p.cells) {
+		p.cells = p.cells[:n]
+	} else {
+		p.cells = make([]float64, n)
+	}
+}
+
+// slab is the memory of the rows in s, all of which one of the two pieces has.
+func (c *copies) slab(s span) []float64 {
+	p := &c.own
+	if !p.contains(s.lo) {
+		p = &c.buddy
+	}
+	width := len(p.cells) / p.rows()
+	return p.cells[(s.lo-p.lo)*width : (s.hi-p.lo)*width]
+}
+
+// copyToBuddy fills s.next: our block, and the one of the left neighbour, which
+// gives ours to the right one. It counts when the stretch is agreed.
+func (s *solver) copyToBuddy(ctx context.Context) error {
+	s.mark(s.c, "copy", s.step)
+	n, me := s.c.Size(), s.c.Rank()
+	left, right := (me+n-1)%n, (me+1)%n
+
+	s.next.step, s.next.residual = s.step, s.residual
+	s.next.own.resize(s.grid.span, s.grid.width)
+	copy(s.next.own.cells, s.grid.inner())
+	s.next.buddy.resize(block(s.ny, n, left), s.grid.width)
+	_, err := comm.SendRecv(ctx, s.c.To(right), s.next.own.cells, s.c.From(left), s.next.buddy.cells)
+	return err
+}
+
+// A holding is what one rank tells the others about its copies.
+type holding struct {
+	step       int
+	residual   float64
+	own, buddy span
+}
+
+// find returns the span of h that has row y, if the copy is of this step.
+func (h *holding) find(step, y int) (span, bool) {
+	switch {
+	case h.step != step:
+		return span{}, false
+	case h.own.contains(y):
+		return h.own, true
+	default:
+		return h.buddy, h.buddy.contains(y)
+	}
+}
+
+// whoHoldsWhat is the holding of each rank.
+func (s *solver) whoHoldsWhat(ctx context.Context) ([]holding, error) {
+	h := &s.have
+	mine := []uint64{
+		uint64(h.step), math.Float64bits(h.residual),
+		uint64(h.own.lo), uint64(h.own.hi), uint64(h.buddy.lo), uint64(h.buddy.hi),
+	}
+	all := make([]uint64, len(mine)*s.c.Size())
+	if err := collectives.Allgather(ctx, s.c, all, mine); err != nil {
+		return nil, err
+	}
+	held := make([]holding, s.c.Size())
+	for r := range held {
+		v := all[r*len(mine):]
+		held[r] = holding{
+			step: int(v[0]), residual: math.Float64frombits(v[1]),
+			own: span{int(v[2]), int(v[3])}, buddy: span{int(v[4]), int(v[5])},
+		}
+	}
+	return held, nil
+}
+
+// A move brings rows of a copy from the rank that holds them to the rank that
+// will compute them.
+type move struct {
+	from, to int
+	rows     span
+}
+
+// A plan is how to go on: from which step, and who gets which rows from whom.
+type plan struct {
+	step     int
+	residual float64
+	moves    []move
+	lost     bool // there were copies, but of none is every row left
+}
+
+// choose finds the newest step of which every row is left with somebody. If
+// there is none, the plate is as it was at the start, which needs no move. Every
+// rank computes the same plan from the same table.
+func choose(held []holding, ny int) plan {
+	start := plan{residual: math.Inf(1)}
+	for step := newest(held, math.MaxInt); step > 0; step = newest(held, step) {
+		if p, ok := collect(held, ny, step); ok {
+			return p
+		}
+		start.lost = true
+	}
+	return start
+}
+
+// newest is the latest step before the given one of which anybody has a copy; 0
+// if there is none.
+func newest(held []holding, before int) int {
+	step := 0
+	for _, h := range held {
+		if h.step < before {
+			step = max(step, h.step)
+		}
+	}
+	return step
+}
+
+// collect plans the moves for one step; false if a row is missing.
+func collect(held []holding, ny, step int) (plan, bool) {
+	p := plan{step: step}
+	for to := range held {
+		for want := block(ny, len(held), to); want.lo < want.hi; {
+			from, has := holder(held, step, want.lo, to)
+			if from < 0 {
+				return plan{}, false
+			}
+			p.residual = held[from].residual
+			rows := span{want.lo, min(want.hi, has.hi)}
+			p.moves = append(p.moves, move{from, to, rows})
+			want.lo = rows.hi
+		}
+	}
+	return p, true
+}
+
+// holder is the rank that gives row y to rank to, and the span it has: the rank
+// itself if it can, else the lowest one; -1 if the row is lost.
+func holder(held []holding, step, y, to int) (int, span) {
+	if has, ok := held[to].find(step, y); ok {
+		return to, has
+	}
+	for r := range held {
+		if has, ok := held[r].find(step, y); ok {
+			return r, has
+		}
+	}
+	return -1, span{}
+}

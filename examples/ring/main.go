@@ -1,0 +1,69 @@
+// Ring sends a token round all ranks; each adds its number to it.
+//
+//	goulfm run -n 8 ./examples/ring
+//	goulfm run -n 64 ./examples/ring -laps 100
+//
+// It does nothing about failures: kill a rank on the way (--kill 3@lap=50) and
+// the rank behind it gets an error that says who died.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/goulfm/goulfm/comm"
+)
+
+func main() {
+	laps := flag.Int("laps", 1, "how often the token goes round")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: goulfm run -n RANKS ring [flags]\nA token goes round all ranks.")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	if *laps < 1 || flag.NArg() > 0 {
+		fmt.Fprintln(os.Stderr, "ring: want -laps of at least 1 and no other argument (-h for help)")
+		os.Exit(2)
+	}
+	comm.Main(func(ctx context.Context, w *comm.Comm) error {
+		start := time.Now()
+		sum, err := ring(ctx, w, *laps)
+		if err != nil || w.Rank() != 0 {
+			return err
+		}
+		if want := *laps * w.Size() * (w.Size() - 1) / 2; sum != want {
+			return fmt.Errorf("ring: the token came back with %d, want %d", sum, want)
+		}
+		fmt.Printf("ring: %d ranks, %d laps, sum %d, %v\n", w.Size(), *laps, sum, time.Since(start).Round(time.Microsecond))
+		return nil
+	})
+}
+
+// ring returns what the token gathered; at ranks other than 0, up to there.
+func ring(ctx context.Context, w *comm.Comm, laps int) (int, error) {
+	me, n := w.Rank(), w.Size()
+	next, prev := w.To((me+1)%n), w.From((me+n-1)%n)
+	token, back := []int{0}, []int{0}
+	for lap := 1; lap <= laps; lap++ {
+		w.Mark("lap", lap)
+		if me == 0 {
+			// Send and receive in one: with a single rank both ends are ours.
+			if _, err := comm.SendRecv(ctx, next, token, prev, back); err != nil {
+				return 0, err
+			}
+			token[0] = back[0] + me
+			continue
+		}
+		if _, err := comm.Recv(ctx, prev, token); err != nil {
+			return 0, err
+		}
+		token[0] += me
+		if err := comm.Send(ctx, next, token); err != nil {
+			return 0, err
+		}
+	}
+	return token[0], nil
+}

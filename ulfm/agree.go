@@ -1,0 +1,55 @@
+package ulfm
+
+import (
+	"fmt"
+
+	"github.com/goulfm/goulfm/era"
+	"github.com/goulfm/goulfm/internal/rankset"
+)
+
+// Outcome turns the decided value of an agreement into the result of the call
+// of one member of g. It is a function of what all members decided and of g, so
+// it is uniform: the flag, the dead and the class of the error are the same at
+// all. The deaths in v must be declared here before the result is given to the
+// program (R31), and g.Me must not be among them.
+func (g *Group) Outcome(p Proposal, v era.Value) Outcome {
+	out := Outcome{Seq: p.Seq, Call: p.Call, Flag: v.Flag, Dead: v.Dead.Slice()}
+	if p.Series == SeriesClose { // absorbs everything (R58, R62)
+		return out
+	}
+	if v.Mismatch() {
+		out.Err = mismatch(p.Call, v)
+		return out
+	}
+	switch p.Call.Kind {
+	case KindAgree:
+		out.Err = agreed(p.Call, v)
+	case KindShrink:
+		out.New, out.Err = g.shrunk(p, v)
+	case KindDup, KindSplit:
+		out.New, out.Err = g.created(p, v)
+	}
+	return out
+}
+
+// agreed returns the error of an agree: a death was agreed that some contributor
+// had not acknowledged when it entered (R28, R29, A5).
+func agreed(call Call, v era.Value) error {
+	if !v.Failed() {
+		return nil
+	}
+	news := v.Dead.Clone()
+	news.Subtract(v.Acked)
+	return failed(call, news)
+}
+
+func failed(call Call, ranks rankset.Set) error {
+	return &Error{Op: call.Kind.String(), Ranks: ranks.Slice(), Err: ErrProcFailed}
+}
+
+// mismatch names two members that called different things, the same two at all.
+func mismatch(call Call, v era.Value) error {
+	lo, hi := v.Lo, v.Hi
+	err := fmt.Errorf("%w: rank %d called %v, rank %d called %v", ErrMismatch, lo.Rank, callOf(lo.Call), hi.Rank, callOf(hi.Call))
+	return &Error{Op: call.Kind.String(), Ranks: []int{lo.Rank, hi.Rank}, Err: err}
+}

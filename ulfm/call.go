@@ -1,0 +1,134 @@
+package ulfm
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+)
+
+// Kind names a call that ends in an agreement.
+type Kind uint32
+
+// The kinds. KindNone is no call.
+const (
+	KindNone Kind = iota
+	KindAgree
+	KindAgreeFailed
+	KindShrink
+	KindDup
+	KindSplit
+	KindClose
+	KindFinalize
+)
+
+// String returns the call's name as the user wrote it.
+func (k Kind) String() string {
+	switch k {
+	case KindAgree:
+		return "agree"
+	case KindAgreeFailed:
+		return "agree_failed"
+	case KindShrink:
+		return "shrink"
+	case KindDup:
+		return "dup"
+	case KindSplit:
+		return "split"
+	case KindClose:
+		return "free"
+	case KindFinalize:
+		return "finalize"
+	}
+	return fmt.Sprintf("call %d", uint32(k))
+}
+
+// Series returns the numbered sequence of agreements that the call takes its
+// number from.
+func (k Kind) Series() Series {
+	switch k {
+	case KindDup, KindSplit:
+		return SeriesCreate
+	case KindClose, KindFinalize:
+		return SeriesClose
+	}
+	return SeriesRepair
+}
+
+// draws says whether the call may make a communicator, so that its caller needs
+// a context index before it contributes.
+func (k Kind) draws() bool { return k == KindShrink || k.Series() == SeriesCreate }
+
+// Series names one of the three sequences of agreements of a communicator. See
+// Comm for why they are three.
+type Series uint8
+
+// The sequences.
+const (
+	SeriesRepair Series = iota // agree, agree_failed, shrink: go on after a revocation
+	SeriesCreate               // dup, split: given up at a revocation
+	SeriesClose                // free, finalize: the last one
+	seriesCount
+)
+
+// String returns the sequence's name.
+func (s Series) String() string {
+	switch s {
+	case SeriesRepair:
+		return "repair"
+	case SeriesCreate:
+		return "create"
+	case SeriesClose:
+		return "close"
+	}
+	return fmt.Sprintf("series %d", uint8(s))
+}
+
+// Call is what a member called: members whose Calls differ in one agreement get
+// ErrMismatch.
+type Call struct {
+	Kind Kind
+	Root int // the root where the call has one, else 0
+}
+
+// DrawsIndex says whether the caller draws a context index for a communicator
+// that the call may make.
+func (c Call) DrawsIndex() bool { return c.Kind.draws() }
+
+// String returns "split" or, with a root, "split(root 2)".
+func (c Call) String() string {
+	if c.Root != 0 {
+		return fmt.Sprintf("%s(root %d)", c.Kind, c.Root)
+	}
+	return c.Kind.String()
+}
+
+func (c Call) code() uint64 { return uint64(c.Kind)<<32 | uint64(uint32(int32(c.Root))) }
+
+func callOf(code uint64) Call { return Call{Kind: Kind(code >> 32), Root: int(int32(uint32(code)))} }
+
+// UID names a communicator in the whole job. It never goes on the wire with a
+// frame: there the receiver's context index stands for it.
+type UID [16]byte
+
+// WorldUID returns the uid of the world of n processes.
+func WorldUID(n int) UID { return hash(UID{}, "world", uint64(n), 0) }
+
+// ChildUID returns the uid of a communicator made by the seq-th agreement of
+// the series of kind on the parent, for the members of one colour.
+func ChildUID(parent UID, kind Kind, seq uint64, color int) UID {
+	return hash(parent, kind.String(), seq, uint64(int64(color)))
+}
+
+// String returns the first eight hexadecimal digits.
+func (u UID) String() string { return hex.EncodeToString(u[:4]) }
+
+func hash(parent UID, kind string, seq, color uint64) UID {
+	var b []byte
+	b = append(b, parent[:]...)
+	b = binary.LittleEndian.AppendUint64(b, seq)
+	b = binary.LittleEndian.AppendUint64(b, color)
+	b = append(b, kind...)
+	sum := sha256.Sum256(b)
+	return UID(sum[:16])
+}

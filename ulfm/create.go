@@ -1,0 +1,97 @@
+package ulfm
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/goulfm/goulfm/era"
+	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/wire"
+)
+
+// member is what one member told about itself in a call that makes a
+// communicator.
+type member struct {
+	rank       int // in the old communicator
+	index      uint32
+	color, key int // zero except in a split
+}
+
+// created returns the communicator of a dup or split. It is agreed like
+// everything else, so it exists at all members or at none (R56): it fails if
+// anybody is agreed to be dead, acknowledged or not (R23), or voted no.
+func (g *Group) created(p Proposal, v era.Value) (*NewComm, error) {
+	if !v.Dead.IsEmpty() {
+		return nil, failed(p.Call, v.Dead)
+	}
+	if !v.Vetoes.IsEmpty() {
+		return nil, &Error{Op: p.Call.Kind.String(), Ranks: v.Vetoes.Slice(), Err: ErrPeerArgument}
+	}
+	if absent := g.absent(v); !absent.IsEmpty() {
+		return nil, &Error{Op: p.Call.Kind.String(), Ranks: absent.Slice(), Err: ErrRevoked}
+	}
+	all := make([]member, g.Size())
+	for rank := range all {
+		m, err := contribution(p.Call, v, rank)
+		if err != nil {
+			return nil, err
+		}
+		all[rank] = m
+	}
+	color := all[g.Me].color
+	if color == Undefined {
+		return nil, nil
+	}
+	mine := slices.DeleteFunc(all, func(m member) bool { return m.color != color })
+	slices.SortFunc(mine, func(a, b member) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.rank, b.rank))
+	})
+	return g.child(p, color, mine), nil
+}
+
+// absent returns the members that neither contributed nor died: a revocation of
+// the parent gave up the communicator before they knew that they had it. It is
+// being revoked by all who know.
+func (g *Group) absent(v era.Value) rankset.Set {
+	absent := rankset.Range(0, g.Size())
+	absent.Subtract(v.From)
+	return absent
+}
+
+// child puts the members, in the order given, into a new communicator.
+func (g *Group) child(p Proposal, color int, members []member) *NewComm {
+	nc := &NewComm{UID: ChildUID(g.UID, p.Call.Kind, p.Seq, color), Me: -1}
+	for rank, m := range members {
+		nc.Procs = append(nc.Procs, g.Procs[m.rank])
+		nc.Indices = append(nc.Indices, m.index)
+		if m.rank == g.Me {
+			nc.Me, nc.Index = rank, m.index
+		}
+	}
+	return nc
+}
+
+// contribution reads what a member told. A missing or broken one cannot come
+// from a correct member; all members see the same and get the same error.
+func contribution(call Call, v era.Value, rank int) (member, error) {
+	m := member{rank: rank}
+	i, ok := slices.BinarySearchFunc(v.Entries, rank, func(e era.Entry, r int) int { return cmp.Compare(e.Rank, r) })
+	if !ok {
+		return m, malformed(call, rank)
+	}
+	r := wire.NewReader(v.Entries[i].Data)
+	m.index = uint32(r.Below(1 << 32))
+	if call.Kind == KindSplit {
+		m.color, m.key = r.Int(), r.Int()
+	}
+	if r.Done() != nil {
+		return m, malformed(call, rank)
+	}
+	return m, nil
+}
+
+func malformed(call Call, rank int) error {
+	err := fmt.Errorf("%w: rank %d contributed nothing that can be read", ErrMismatch, rank)
+	return &Error{Op: call.Kind.String(), Ranks: []int{rank}, Err: err}
+}

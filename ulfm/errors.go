@@ -1,0 +1,92 @@
+package ulfm
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// The error classes of ULFM (R6).
+var (
+	// ErrProcFailed says that an operation cannot complete because a process
+	// that it needs has failed.
+	ErrProcFailed = errors.New("process failed")
+
+	// ErrProcFailedPending says that a posted receive from any rank might have
+	// been waiting for a process that failed. The request is still active (R49).
+	ErrProcFailedPending = errors.New("process failed, request still active")
+
+	// ErrRevoked says that some member revoked the communicator.
+	ErrRevoked = errors.New("communicator revoked")
+)
+
+// The errors by which an agreement tells every member of one member's mistake.
+var (
+	// ErrMismatch says that members called different operations where all must
+	// call the same.
+	ErrMismatch = errors.New("members called different operations")
+
+	// ErrPeerArgument says that another member had a wrong argument and voted
+	// against the operation.
+	ErrPeerArgument = errors.New("another member's argument was wrong")
+
+	// ErrLength says that a count or a length is out of range.
+	ErrLength = errors.New("length out of range")
+
+	// ErrFreed says that the communicator was freed.
+	ErrFreed = errors.New("communicator freed")
+)
+
+// Error is an error of one operation on one communicator.
+type Error struct {
+	Op    string // the operation, in lower case: "recv"
+	Comm  string // the communicator's name: "world"
+	Ranks []int  // the ranks of Comm that the error is about; may be empty
+	Err   error  // the class, or an error that wraps it
+}
+
+// Error returns one line: "recv on world from rank 3: process failed".
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Op)
+	if e.Comm != "" {
+		b.WriteString(" on " + e.Comm)
+	}
+	if len(e.Ranks) > 0 {
+		b.WriteString(" " + preposition(e.Op) + " " + rankList(e.Ranks))
+	}
+	return b.String() + ": " + e.Err.Error()
+}
+
+// Unwrap returns the class, so that errors.Is finds it.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Recoverable says whether err reports what a program can recover from by
+// revoke, agree and shrink: a failed process, or a revocation.
+func Recoverable(err error) bool {
+	return errors.Is(err, ErrProcFailed) || errors.Is(err, ErrProcFailedPending) || errors.Is(err, ErrRevoked)
+}
+
+func preposition(op string) string {
+	switch {
+	case strings.HasSuffix(op, "send"):
+		return "to"
+	case strings.HasSuffix(op, "recv"), strings.HasSuffix(op, "probe"):
+		return "from"
+	}
+	return "with"
+}
+
+// rankList names at most eight ranks, so that the line stays one.
+func rankList(ranks []int) string {
+	const shown = 8
+	if len(ranks) == 1 {
+		return fmt.Sprintf("rank %d", ranks[0])
+	}
+	text := strings.Trim(fmt.Sprint(ranks[:min(len(ranks), shown)]), "[]")
+	text = "ranks " + strings.ReplaceAll(text, " ", ", ")
+	if more := len(ranks) - shown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}

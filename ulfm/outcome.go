@@ -1,0 +1,31 @@
+package ulfm
+
+// Undefined is the colour of a member of a split that wants no communicator.
+const Undefined = -32766
+
+// Group says who the members of a communicator are, as one of them sees it.
+type Group struct {
+	Index   uint32   // the context index that this member drew for the communicator
+	UID     UID      // the communicator's name, the same at all members
+	Procs   []int    // the members' world processes; Procs[r] is rank r
+	Indices []uint32 // the context index that each member drew; Indices[Me] == Index
+	Me      int      // this member's rank
+}
+
+// Size returns the number of members.
+func (g *Group) Size() int { return len(g.Procs) }
+
+// NewComm is the communicator that a shrink, dup or split made.
+type NewComm = Group
+
+// Outcome is how a call that ends in an agreement ended. Flag, Dead and the
+// class of Err are the same at all members that get an Outcome of one agreement;
+// a revocation alone may end a creation at some members only.
+type Outcome struct {
+	Seq  uint64   // the agreement's number in its series; 0 if there was none
+	Call Call     // what this member called
+	Flag uint64   // AND over the contributors; valid with ErrProcFailed too (R30)
+	Dead []int    // ranks agreed to have failed, ascending
+	Err  error    // nil, *Error, or a class
+	New  *NewComm // for shrink, dup and split: the communicator; nil with an error or colour Undefined
+}

@@ -1,0 +1,237 @@
+package ulfm
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goulfm/goulfm/era"
+	"github.com/goulfm/goulfm/internal/rankset"
+)
+
+// group is the communicator of processes 10, 11, ... as rank me sees it.
+func group(n, me int) *Group {
+	g := &Group{Index: uint32(me), UID: WorldUID(n), Me: me}
+	for r := range n {
+		g.Procs = append(g.Procs, 10+r)
+		g.Indices = append(g.Indices, uint32(r))
+	}
+	return g
+}
+
+// value is what the members decide if rank r contributes propose(r); those in
+// absent contribute nothing.
+func value(n int, absent rankset.Set, propose func(r int) Propose) era.Value {
+	var v era.Value
+	for r := range n {
+		if absent.Has(r) {
+			continue
+		}
+		ev := propose(r)
+		claim := era.Claim{Call: ev.Call.code(), Rank: r}
+		w := era.Value{From: rankset.Of(r), Lo: claim, Hi: claim, Flag: ev.Flag}
+		if ev.Veto {
+			w.Vetoes = rankset.Of(r)
+		} else if ev.Call.DrawsIndex() {
+			w.Entries = []era.Entry{{Rank: r, Data: encodePayload(ev)}}
+		}
+		v.Merge(w)
+	}
+	return v
+}
+
+func proposal(k Kind) Proposal {
+	return Proposal{Call: Call{Kind: k}, Series: k.Series(), Seq: 3}
+}
+
+func same(k Kind) func(r int) Propose {
+	return func(r int) Propose {
+		return Propose{Call: Call{Kind: k}, Flag: ^uint64(0), Index: uint32(100 + r)}
+	}
+}
+
+// TestR30AgreeFlagWithError: the flag is valid with the error, and the error
+// names the deaths that somebody had not acknowledged.
+func TestR30AgreeFlagWithError(t *testing.T) {
+	v := value(5, rankset.Of(1, 4), same(KindAgree))
+	v.Flag, v.Dead, v.Acked = 6, rankset.Of(1, 4), rankset.Of(1)
+	for me := range 5 {
+		out := group(5, me).Outcome(proposal(KindAgree), v)
+		var e *Error
+		if out.Flag != 6 || !errors.As(out.Err, &e) || !errors.Is(e, ErrProcFailed) || !slices.Equal(e.Ranks, []int{4}) || !slices.Equal(out.Dead, []int{1, 4}) {
+			t.Errorf("rank %d: %+v", me, out)
+		}
+	}
+	v.Acked = rankset.Of(1, 4)
+	if out := group(5, 0).Outcome(proposal(KindAgree), v); out.Err != nil {
+		t.Error(out.Err)
+	}
+}
+
+// TestAgreeFailedNeverFails: the dead are its result.
+func TestAgreeFailedNeverFails(t *testing.T) {
+	v := value(3, rankset.Of(1), same(KindAgreeFailed))
+	v.Dead = rankset.Of(1)
+	if out := group(3, 2).Outcome(proposal(KindAgreeFailed), v); out.Err != nil || !slices.Equal(out.Dead, []int{1}) {
+		t.Errorf("%+v", out)
+	}
+}
+
+// TestMismatchNamesBothCalls, at all members the same two.
+func TestMismatchNamesBothCalls(t *testing.T) {
+	v := value(4, rankset.Set{}, func(r int) Propose {
+		return Propose{Call: Call{Kind: []Kind{KindAgree, KindAgree, KindShrink, KindAgree}[r]}}
+	})
+	for me, kind := range []Kind{KindAgree, KindAgree, KindShrink, KindAgree} {
+		err := group(4, me).Outcome(proposal(kind), v).Err
+		var e *Error
+		if !errors.Is(err, ErrMismatch) || !errors.As(err, &e) || !slices.Equal(e.Ranks, []int{0, 2}) ||
+			!strings.Contains(err.Error(), "rank 0 called agree, rank 2 called shrink") {
+			t.Errorf("rank %d: %v", me, err)
+		}
+	}
+	roots := value(2, rankset.Set{}, func(r int) Propose { return Propose{Call: Call{Kind: KindAgree, Root: r}} })
+	if err := group(2, 0).Outcome(proposal(KindAgree), roots).Err; !errors.Is(err, ErrMismatch) || !strings.Contains(err.Error(), "agree(root 1)") {
+		t.Errorf("different roots: %v", err)
+	}
+}
+
+// TestR39ShrinkOrder: the old order without the dead; those who died after they
+// contributed are out too, those who never took the communicator up also.
+func TestR39ShrinkOrder(t *testing.T) {
+	v := value(6, rankset.Of(2, 3), same(KindShrink))
+	v.Dead = rankset.Of(2, 5)
+	for _, me := range []int{0, 1, 4} {
+		p := proposal(KindShrink)
+		p.Index = uint32(100 + me)
+		nc := group(6, me).Outcome(p, v).New
+		if nc == nil || !slices.Equal(nc.Procs, []int{10, 11, 14}) || !slices.Equal(nc.Indices, []uint32{100, 101, 104}) ||
+			nc.Procs[nc.Me] != 10+me || nc.Index != uint32(100+me) {
+			t.Errorf("rank %d: %+v", me, nc)
+		}
+	}
+}
+
+// TestSplitIsASort compares with sorting by key, then old rank, color by color.
+func TestSplitIsASort(t *testing.T) {
+	for seed := range uint64(100) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		n := 1 + rng.IntN(9)
+		color, key := make([]int, n), make([]int, n)
+		for r := range n {
+			color[r], key[r] = rng.IntN(4)-1, rng.IntN(3)-1
+			if color[r] < 0 {
+				color[r] = Undefined
+			}
+		}
+		v := value(n, rankset.Set{}, func(r int) Propose {
+			return Propose{Call: Call{Kind: KindSplit}, Index: uint32(r), Color: color[r], Key: key[r]}
+		})
+		uids := map[UID]int{}
+		for me := range n {
+			out := group(n, me).Outcome(proposal(KindSplit), v)
+			if color[me] == Undefined {
+				if out.New != nil || out.Err != nil {
+					t.Fatalf("undefined: %+v", out)
+				}
+				continue
+			}
+			var want []int
+			for k := -1; k <= 1; k++ {
+				for r := range n {
+					if color[r] == color[me] && key[r] == k {
+						want = append(want, 10+r)
+					}
+				}
+			}
+			if !slices.Equal(out.New.Procs, want) || out.New.Procs[out.New.Me] != 10+me {
+				t.Fatalf("seed %d: %v, want %v", seed, out.New.Procs, want)
+			}
+			if other, ok := uids[out.New.UID]; ok && other != color[me] {
+				t.Fatalf("colors %d and %d share a uid", other, color[me])
+			}
+			uids[out.New.UID] = color[me]
+		}
+	}
+}
+
+// TestCreateFailsAtAll: of a death, acknowledged or not; of a veto; of a member
+// that never took the communicator up; of a contribution that cannot be read.
+func TestCreateFailsAtAll(t *testing.T) {
+	dead := value(3, rankset.Of(1), same(KindDup))
+	dead.Dead, dead.Acked = rankset.Of(1), rankset.Of(1)
+	veto := value(3, rankset.Set{}, func(r int) Propose { return Propose{Call: Call{Kind: KindDup}, Veto: r == 1} })
+	absent := value(3, rankset.Of(1), same(KindDup))
+	broken := value(3, rankset.Set{}, same(KindDup))
+	broken.Entries[1].Data = []byte{0xff}
+	for _, c := range []struct {
+		name  string
+		v     era.Value
+		class error
+	}{{"dead", dead, ErrProcFailed}, {"veto", veto, ErrPeerArgument}, {"absent", absent, ErrRevoked}, {"broken", broken, ErrMismatch}} {
+		for me := range 3 {
+			out := group(3, me).Outcome(proposal(KindDup), c.v)
+			var e *Error
+			if !errors.Is(out.Err, c.class) || !errors.As(out.Err, &e) || !slices.Equal(e.Ranks, []int{1}) || out.New != nil {
+				t.Errorf("%s, rank %d: %+v", c.name, me, out)
+			}
+		}
+	}
+}
+
+// TestCloseAbsorbs: deaths and members that called the other thing (R58, R62).
+func TestCloseAbsorbs(t *testing.T) {
+	v := value(3, rankset.Of(1), func(r int) Propose {
+		return Propose{Call: Call{Kind: []Kind{KindClose, KindClose, KindFinalize}[r]}}
+	})
+	v.Dead = rankset.Of(1)
+	if out := group(3, 0).Outcome(proposal(KindClose), v); out.Err != nil {
+		t.Error(out.Err)
+	}
+}
+
+// TestUIDsDiffer in everything that they are made of.
+func TestUIDsDiffer(t *testing.T) {
+	seen := map[UID]bool{}
+	for _, u := range []UID{
+		WorldUID(2), WorldUID(3),
+		ChildUID(WorldUID(2), KindDup, 1, 0), ChildUID(WorldUID(3), KindDup, 1, 0), ChildUID(WorldUID(2), KindShrink, 1, 0),
+		ChildUID(WorldUID(2), KindDup, 2, 0), ChildUID(WorldUID(2), KindSplit, 1, 0), ChildUID(WorldUID(2), KindSplit, 1, 1),
+		ChildUID(WorldUID(2), KindSplit, 1, -1),
+	} {
+		if seen[u] {
+			t.Errorf("%v twice", u)
+		}
+		seen[u] = true
+	}
+	if WorldUID(2) != WorldUID(2) {
+		t.Error("not a function")
+	}
+}
+
+// FuzzOutcome decides a creation on arbitrary payloads.
+func FuzzOutcome(f *testing.F) {
+	f.Add([]byte{1}, []byte{2, 2, 0}, uint8(5), true)
+	f.Add([]byte{}, []byte{0xff, 0xff}, uint8(3), false)
+	f.Fuzz(func(t *testing.T, a, b []byte, kind uint8, both bool) {
+		call := Call{Kind: Kind(kind % 9)}
+		v := value(2, rankset.Set{}, func(int) Propose { return Propose{Call: call, Veto: true} })
+		v.Vetoes = rankset.Set{}
+		v.Entries = []era.Entry{{Rank: 0, Data: a}}
+		if both {
+			v.Entries = append(v.Entries, era.Entry{Rank: 1, Data: b})
+		}
+		p := Proposal{Call: call, Series: call.Kind.Series()}
+		x, y := group(2, 0).Outcome(p, v), group(2, 1).Outcome(p, v)
+		if (x.Err == nil) != (y.Err == nil) {
+			t.Errorf("not uniform: %v, %v", x.Err, y.Err)
+		}
+		for _, o := range Orphans(v) {
+			if o.Rank < 0 || o.Rank > 1 {
+				t.Errorf("orphan of rank %d", o.Rank)
+			}
+		}
+	})
+}
