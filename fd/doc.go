@@ -1,2 +1,71 @@
-// Package fd is the failure detector.
+// Package fd is the failure detector: the only place where a process becomes dead. A
+// death is a decision, not an observation. What comes in is evidence; what goes out
+// is a declaration, which is irrevocable and reaches every process. Whoever was
+// declared dead and is not stops, as soon as anybody tells it.
+//
+// # Two modes
+//
+// Exact: on one machine the kernel reports the end of a process to every other one,
+// so each death comes in as Exited, and there is neither a heartbeat nor a timeout.
+//
+// Ring: RR-9024 (Bosilca et al., A Failure Detector for HPC Platforms), Algorithm 1.
+// The processes stand on a ring; each sends a heartbeat to the next live one, its
+// observer, every Period (T1). An observer that hears nothing for Timeout (T2) becomes
+// suspicious, declares the death, takes the next live predecessor for its new emitter
+// (T3), which obeys (T4), and floods its dead set (T5, package flood).
+//
+// # Where the paper is filled in
+//
+//   - B1: a message of somebody who is not the emitter is a sign of its life, and does
+//     not count for the emitter's timing.
+//   - B2: a new observer gets a heartbeat at once, and the two exchange their dead
+//     sets if their digests differ. A NEWOBSERVER from a process nearer than the
+//     present observer is stale.
+//   - B3, B14: a notice is forwarded iff the dead set grew; heartbeats carry the digest
+//     of the dead set, and a difference leads to an exchange. B6: the whole set is
+//     merged. B7, B8: the graph of the flood does not depend on who is dead.
+//   - B5, B12: any growth of the dead set recomputes emitter and observer.
+//   - B10: a suspect is probed, and may refute until it is declared.
+//   - B10, B17: time in which this process was late itself is not silence.
+//   - B13: a process without others is Alone.
+//   - B16: the ring starts at a given moment; who has left is not dead.
+//   - B19: a broken connection is a suspicion.
+//   - A2, B20: the dead are not heard any more; one that still speaks is told once; one
+//     that learns of its own death does nothing ever again.
+//   - A21: a process that somebody waits for is probed, whoever observes it.
+//
+// # Invariants
+//
+//   - Each live process keeps its own set of the known dead (RR-9024, §2, invariant 1).
+//     It never shrinks, never contains the process itself, and equals what was
+//     declared, each member once.
+//   - Each live process observes its nearest predecessor that it does not know to be
+//     dead or to have left (RR-9024, §2, invariant 2).
+//   - No message but a fence notice goes to a process declared dead.
+//   - One Step sends at most four messages to the same process.
+//   - After a Tick the deadline is later than the time it gave.
+//
+// Completeness, accuracy and what they rest on are stated with Config.
+//
+// # Not promised
+//
+// Accuracy is conditional. A live process that is silent for longer than Config
+// allows is declared, and then has to stop (B20): the detector is made perfect by
+// fencing, not by knowing.
+//
+// Partitions (B18): two processes that declare each other, or two groups, all go on,
+// each side without the other. As long as one process that both sides can reach never
+// stops, it tells the losing side.
+//
+// Deaths of neighbours on the ring are found one after the other (B9), each for up to
+// two Timeouts more than the one before. Without Config.Fence a suspect that is not
+// killed leaves its predecessor unobserved.
+//
+// A process that leaves must be reported as Left everywhere before its silence lasts
+// for Timeout; it is not announced by the detector. Messages are assumed to arrive
+// once, or not at all if one end dies; they need not keep their order, except that
+// RR-9024's bounds are for a known longest delay.
+//
+// Reading order: event.go, config.go, ring.go, suspect.go, detector.go; then the
+// scripts in testdata, t1 to t5 first.
 package fd

@@ -23,7 +23,8 @@ type Broken struct {
 
 // Left says that a process has finalized: it is no longer observed, and it is not
 // dead (B16). It must be given before the silence of the process lasts for
-// Config.Timeout. A declaration made elsewhere still counts.
+// Config.Timeout. A declaration made elsewhere still counts. If Rank is this process,
+// it falls silent itself.
 type Left struct {
 	Rank int
 }

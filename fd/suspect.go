@@ -46,7 +46,7 @@ func (d *Detector) tick(now mono.Time) {
 	d.tickTimers()
 	d.beat()
 	d.confirmChecks()
-	if d.ringing() && d.silence.expired(now) && !d.suspects(d.emitter) {
+	if d.silence.expired(now) && !d.suspects(d.emitter) {
 		d.suspect(d.emitter, now.Sub(d.silence.since))
 	}
 	d.tickTimers()
@@ -107,7 +107,7 @@ func (d *Detector) broken(rank int) {
 		return
 	}
 	var quiet mono.Duration
-	if rank == d.emitter && d.silence.ticked {
+	if d.ringing() && rank == d.emitter && d.silence.ticked {
 		quiet = d.now.Sub(d.silence.since)
 	}
 	d.suspect(rank, quiet)

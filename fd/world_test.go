@@ -41,6 +41,7 @@ type world struct {
 	perPeerMax int         // most sends to one process in one step
 	problem    error       // the first thing that must not happen
 	wrongful   bool        // live processes may be declared: they were stopped for too long
+	calm       bool        // nobody alive may even be suspected: delays are short and nobody stops
 	spared     int         // never dies and never stops; -1 for none
 	mortal     rankset.Set // may die in the step in which they declare a death by silence, before any send
 }
@@ -162,6 +163,10 @@ func (w *world) step(p int, ev Event) {
 			}
 			if sends > 0 {
 				w.fail("%d declared %d after a send", p, a.Rank)
+			}
+		case Suspect:
+			if w.calm && !w.crashed.Has(a.Rank) {
+				w.fail("at %v %d suspected %d, which lives", mono.Duration(w.now), p, a.Rank)
 			}
 		case Fenced:
 			w.fenced.Add(p)

@@ -127,6 +127,15 @@ func TestKillAtAMark(t *testing.T) {
 	}
 }
 
+// TestAStoppedRankIsFenced: under the ring a silent rank is declared dead; when
+// it goes on it learns so, and stops itself with code 5.
+func TestAStoppedRankIsFenced(t *testing.T) {
+	got := goulfmCommand(t, "", "run", "-n", "4", "--detector", "ring", "--period", "50ms", prog, "stopped")
+	if got.code != 0 || !strings.Contains(got.err, "goulfm: rank 1: stops itself") || !strings.Contains(got.err, "died: fenced") {
+		t.Errorf("code %d\n%s%s", got.code, got.out, got.err)
+	}
+}
+
 func TestKillAtATime(t *testing.T) {
 	got := goulfmCommand(t, "", "run", "-n", "4", "--kill", "0@20ms", "--kill", "3@20ms", prog, "recover")
 	if got.code != 0 || !strings.Contains(got.out, "survivors [") {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/goulfm/goulfm/fd"
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/ulfm"
 )
@@ -296,7 +297,7 @@ func controlFrame(kind byte, words ...uint64) []byte {
 // sendControl gives a frame to a peer, behind all frames given before.
 func (p *Proc) sendControl(to int, frame []byte) {
 	q := &p.peers[to]
-	if q.dead || to == p.me {
+	if q.dead && !p.fences() || to == p.me {
 		return
 	}
 	q.outbox = append(q.outbox, frame)
@@ -407,14 +408,21 @@ func (p *Proc) declared(a control.Declared) {
 	if q.dead {
 		return
 	}
-	p.tr.CloseControl(a.Proc) // (1) its queued control frames are dropped
-	q.outbox, q.sent = nil, 0
+	q.outbox, q.sent = nil, 0 // (1) its queued control frames are dropped
+	if !p.fences() {
+		p.tr.CloseControl(a.Proc)
+	}
 	p.drain(a.Proc) // (2) what it published is matched as usual
 	q.dead = true
 	p.failPeer(a.Proc) // (3) what still needs it fails
 	p.tr.CloseData(a.Proc)
 	p.observe(Event{What: "detect", Procs: []int{a.Proc}, Text: fmt.Sprint(a.Evidence)})
 }
+
+// fences says whether a process that was declared dead may still run. Then its
+// control ring stays open: control drops what comes from the dead, except that it
+// tells one who still speaks that it is dead (F6).
+func (p *Proc) fences() bool { return p.cfg.Control.Detector.Mode == fd.Ring }
 
 func (p *Proc) failPeer(proc int) {
 	for _, c := range p.comms {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/ulfm"
@@ -21,6 +22,7 @@ var modes = map[string]func(ctx context.Context, w *comm.Comm) error{
 	"ring":    ring,
 	"hang":    func(ctx context.Context, w *comm.Comm) error { return awaitNext(ctx, w) },
 	"recover": recoverOnce,
+	"stopped": stopped,
 	"panic": func(ctx context.Context, w *comm.Comm) error {
 		if w.Rank() == 1 {
 			panic("boom")
@@ -77,6 +79,31 @@ var modes = map[string]func(ctx context.Context, w *comm.Comm) error{
 		return nil
 	},
 	"size": func(_ context.Context, w *comm.Comm) error { fmt.Println("size", w.Size()); return nil },
+}
+
+// stopped has rank 1 stop itself by SIGSTOP; once rank 0 has heard that it is
+// dead it lets it go on.
+func stopped(ctx context.Context, w *comm.Comm) error {
+	pid := []int{os.Getpid()}
+	switch w.Rank() {
+	case 1:
+		if err := comm.Send(ctx, w.To(0), pid); err != nil {
+			return err
+		}
+		if err := syscall.Kill(pid[0], syscall.SIGSTOP); err != nil {
+			return err
+		}
+		return awaitNext(ctx, w)
+	case 0:
+		if _, err := comm.Recv(ctx, w.From(1), pid); err != nil {
+			return err
+		}
+		if err := mustFail(ctx, w, 1); err != nil {
+			return err
+		}
+		return syscall.Kill(pid[0], syscall.SIGCONT)
+	}
+	return mustFail(ctx, w, 1)
 }
 
 // ring passes a token round; rank 0 prints the sum of ranks.
