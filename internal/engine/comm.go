@@ -108,6 +108,9 @@ func (c *Comm) alive() error {
 
 // entry asks the rules whether an operation may start. The caller holds mu.
 func (c *Comm) entry(op ulfm.Op, proc int) error {
+	if !c.revoked && c.p.deaths == 0 {
+		return nil
+	}
 	st := ulfm.State{Revoked: c.revoked, PeerDead: proc >= 0 && c.p.peers[proc].dead}
 	if f := c.p.ctl.Failed(c.group.Index); f != nil {
 		st.AnyDead, st.UnackedDead = f.Len() > 0, f.Unacked()

@@ -72,7 +72,7 @@ func (p *Proc) FinishCall(ctx context.Context, h Handle) (out ulfm.Outcome, made
 	if r == nil {
 		return out, nil, ErrInactive
 	}
-	if err := p.await(ctx, &group{one: r}); err != nil {
+	if err := p.await(ctx, &r.own); err != nil {
 		p.mu.Lock()
 		p.detach(r)
 		p.mu.Unlock()
@@ -381,7 +381,7 @@ func (p *Proc) flush(ctx context.Context) error {
 	p.flushing = r
 	p.checkFlushed()
 	p.mu.Unlock()
-	err := p.await(ctx, &group{one: r})
+	err := p.await(ctx, &r.own)
 	p.mu.Lock()
 	p.flushing = nil
 	p.complete(r, nil)
@@ -414,6 +414,7 @@ func (p *Proc) declared(a control.Declared) {
 	}
 	p.drain(a.Proc) // (2) what it published is matched as usual
 	q.dead = true
+	p.deaths++
 	p.failPeer(a.Proc) // (3) what still needs it fails
 	p.tr.CloseData(a.Proc)
 	p.observe(Event{What: "detect", Procs: []int{a.Proc}, Text: fmt.Sprint(a.Evidence)})

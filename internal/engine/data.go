@@ -83,7 +83,7 @@ func (p *Proc) Retract(h Handle) {
 		return
 	}
 	p.withdrawSend(r)
-	_ = p.await(context.Background(), &group{one: r})
+	_ = p.await(context.Background(), &r.own)
 	p.mu.Lock()
 	p.free(r)
 	p.mu.Unlock()
@@ -235,12 +235,12 @@ func (p *Proc) pushChunks(to int, r *Request) bool {
 // finishSend waits for a send that is not over, and takes it back if ctx ends
 // first and it has not matched.
 func (p *Proc) finishSend(ctx context.Context, r *Request) error {
-	err := p.await(ctx, &group{one: r})
+	err := p.await(ctx, &r.own)
 	if err != nil {
 		if !p.withdrawSend(r) { // it matched: it completes
 			err = nil
 		}
-		if e := p.await(context.Background(), &group{one: r}); e != nil {
+		if e := p.await(context.Background(), &r.own); e != nil {
 			return e
 		}
 	}
@@ -391,7 +391,7 @@ func recvOp(proc int, blocking bool) ulfm.Op {
 }
 
 func (p *Proc) finishRecv(ctx context.Context, r *Request) (Status, error) {
-	err := p.await(ctx, &group{one: r})
+	err := p.await(ctx, &r.own)
 	p.mu.Lock()
 	if !r.done() {
 		if !r.matched && p.match.Withdraw(&r.Recv) {
@@ -401,7 +401,7 @@ func (p *Proc) finishRecv(ctx context.Context, r *Request) (Status, error) {
 			p.complete(r, err)
 		} else { // it has matched: it completes
 			p.mu.Unlock()
-			if e := p.await(context.Background(), &group{one: r}); e != nil {
+			if e := p.await(context.Background(), &r.own); e != nil {
 				return Status{}, e
 			}
 			p.mu.Lock()
@@ -682,7 +682,7 @@ func (p *Proc) awaitArrival(ctx context.Context, c *Comm, from Envelope) error {
 	p.probes = append(p.probes, r)
 	p.checkProbes()
 	p.mu.Unlock()
-	err := p.await(ctx, &group{one: r})
+	err := p.await(ctx, &r.own)
 	p.mu.Lock()
 	p.probes = slices.DeleteFunc(p.probes, func(x *Request) bool { return x == r })
 	p.complete(r, nil)

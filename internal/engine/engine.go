@@ -74,20 +74,24 @@ type Proc struct {
 	header     transport.Header // of the frame being sent
 	probes     []*Request
 	flushing   *Request      // ends when no control frame waits for room
+	deaths     int           // peers declared dead
 	blocked    []int         // peers towards which something waits for room
 	todo       []queuedEvent // control events met while control is stepping
 	stepping   bool
 	timer      *time.Timer
 	timerAt    mono.Time
 
-	lead      atomic.Int32
-	asleep    atomic.Bool // the leader sleeps or is about to
-	followers []*group
-	following atomic.Int32
-	wanted    atomic.Int32 // callers that want the background loop to let go
-	idleLoop  atomic.Bool  // the background loop waits until a caller leaves the lead
-	leaderOut chan struct{}
-	watch     ctxWatch
+	lead    atomic.Int32
+	leading leading
+	// Method values, made once: they go through an interface.
+	leaderReady, loopReady func() bool
+	asleep                 atomic.Bool // the leader sleeps or is about to
+	followers              []*group
+	following              atomic.Int32
+	wanted                 atomic.Int32 // callers that want the background loop to let go
+	idleLoop               atomic.Bool  // the background loop waits until a caller leaves the lead
+	leaderOut              chan struct{}
+	watch                  ctxWatch
 
 	fenced    atomic.Bool
 	finalized atomic.Bool
@@ -114,6 +118,7 @@ func New(tr transport.Transport, cfg Config) *Proc {
 	p := &Proc{tr: tr, cfg: cfg, me: tr.Me(), n: tr.Procs(), start: time.Now(), match: match.New(),
 		peers: make([]peerState, tr.Procs()), leaderOut: make(chan struct{}, 1), stop: make(chan struct{}), loopEnded: make(chan struct{})}
 	p.port, _ = tr.(*transport.Port)
+	p.leaderReady, p.loopReady = p.leaderMustLook, p.loopMustLook
 	if p.cfg.UnexpectedBytesMax == 0 {
 		p.cfg.UnexpectedBytesMax = match.DefaultLimitBytes
 	}

@@ -71,52 +71,68 @@ func (p *Proc) await(ctx context.Context, g *group) error {
 	return nil
 }
 
+// leading is what the one leader waits for. It lives in Proc, because a local one
+// would move to the heap with every call that waits.
+type leading struct {
+	g         *group
+	src       int     // peer whose ring is polled directly; -1: none
+	word      *uint64 // in that ring: the next cell's, nil: no ring yet
+	want      uint64  // its value once the cell is there
+	cancelled *atomic.Bool
+}
+
 // leadUntil runs progress until g is ready.
 func (p *Proc) leadUntil(ctx context.Context, g *group) error {
-	cancelled := p.watchContext(ctx)
-	src := -1
-	var word *uint64
-	var want uint64
-	look := func() bool { // with mu held only here
-		p.mu.Lock()
-		src = g.source()
-		did := p.progress()
-		if src >= 0 && src != p.me {
-			did = p.drain(src) || did
-			word, want = p.tr.Watch(src)
-		}
-		p.mu.Unlock()
-		return did
-	}
-	moved := func() bool {
-		return word != nil && atomic.LoadUint64(word) == want
-	}
-	look()
-	for polls := 0; !g.ready(); {
+	l := &p.leading
+	*l = leading{g: g, src: -1, cancelled: p.watchContext(ctx)}
+	p.look()
+	for polls := 0; !g.ready(); polls++ {
 		switch {
-		case cancelled != nil && cancelled.Load():
+		case l.cancelled != nil && l.cancelled.Load():
 			return ctx.Err()
-		case moved() || p.epoch() != p.epochSeen.Load() || polls&15 == 15 && p.tr.Pending(src):
-			if look() {
-				polls = 0
-				continue
+		case p.moved() || p.epoch() != p.epochSeen.Load() || polls&15 == 15 && p.tr.Pending(l.src):
+			if p.look() {
+				polls = -1
 			}
 		case polls >= p.cfg.SpinPolls:
-			look()
+			p.look()
 			p.asleep.Store(true)
-			p.tr.Sleep(park.Caller, func() bool {
-				return g.ready() || moved() || p.tr.Pending(-1) || p.epoch() != p.epochSeen.Load() ||
-					cancelled != nil && cancelled.Load()
-			}, -1)
+			p.tr.Sleep(park.Caller, p.leaderReady, -1)
 			p.asleep.Store(false)
-			polls = 0
-			look()
-			continue
+			p.look()
+			polls = -1
+		default:
+			park.Pause(1)
 		}
-		park.Pause(1)
-		polls++
 	}
 	return nil
+}
+
+// look lets everything that has arrived take effect, and finds out what to poll
+// next. It says whether anything happened.
+func (p *Proc) look() bool {
+	l := &p.leading
+	p.mu.Lock()
+	did := p.progress()
+	l.src, l.word = l.g.source(), nil
+	if l.src >= 0 && l.src != p.me {
+		did = p.drain(l.src) || did
+		l.word, l.want = p.tr.Watch(l.src)
+	}
+	p.mu.Unlock()
+	return did
+}
+
+// moved says whether the awaited cell is there.
+func (p *Proc) moved() bool {
+	return p.leading.word != nil && atomic.LoadUint64(p.leading.word) == p.leading.want
+}
+
+// leaderMustLook is the last question before the leader sleeps.
+func (p *Proc) leaderMustLook() bool {
+	l := &p.leading
+	return l.g.ready() || p.moved() || p.tr.Pending(-1) || p.epoch() != p.epochSeen.Load() ||
+		l.cancelled != nil && l.cancelled.Load()
 }
 
 // leave gives the lead up and hands it to a follower, or lets the background
@@ -282,17 +298,20 @@ func (p *Proc) leadInBackground() {
 			return
 		}
 		p.asleep.Store(true)
-		p.tr.Sleep(park.Background, func() bool {
-			if p.wanted.Load() > 0 || p.tr.Pending(-1) || p.epoch() != p.epochSeen.Load() {
-				return true
-			}
-			select {
-			case <-p.stop:
-				return true
-			default:
-				return false
-			}
-		}, -1)
+		p.tr.Sleep(park.Background, p.loopReady, -1)
 		p.asleep.Store(false)
+	}
+}
+
+// loopMustLook is the last question before the background loop sleeps.
+func (p *Proc) loopMustLook() bool {
+	if p.wanted.Load() > 0 || p.tr.Pending(-1) || p.epoch() != p.epochSeen.Load() {
+		return true
+	}
+	select {
+	case <-p.stop:
+		return true
+	default:
+		return false
 	}
 }

@@ -71,6 +71,7 @@ type Request struct {
 	out    ulfm.Outcome
 	made   *Comm
 	flag   *uint64 // call: where the agreed flag goes
+	own    group   // of a wait for this request alone
 	waiter *group
 	what   string // the operation, for diagnosis
 }
@@ -104,7 +105,7 @@ func (p *Proc) newRequest(kind reqKind, c *Comm, what string) *Request {
 	r.wild, r.blocking, r.detached, r.matched, r.sync, r.queued = false, false, false, false, false, false
 	r.phase, r.flag = eagerQueued, nil
 	r.moved, r.expect, r.remote, r.err, r.status, r.buf = 0, 0, 0, nil, Status{}, nil
-	r.out, r.made, r.waiter = ulfm.Outcome{}, nil, nil
+	r.made, r.waiter, r.own.one = nil, nil, r
 	r.pend.Store(false)
 	r.state.Store(reqActive)
 	return r
@@ -114,7 +115,9 @@ func (p *Proc) newRequest(kind reqKind, c *Comm, what string) *Request {
 func (p *Proc) free(r *Request) {
 	r.state.Store(reqFree)
 	r.comm, r.buf, r.waiter, r.made, r.err = nil, nil, nil, nil, nil
-	r.out = ulfm.Outcome{}
+	if r.kind == callRequest {
+		r.out = ulfm.Outcome{}
+	}
 	p.idle = append(p.idle, r)
 }
 

@@ -30,7 +30,7 @@ func (p *Proc) Wait(ctx context.Context, h Handle) (Status, error) {
 	if r == nil {
 		return Status{}, ErrInactive
 	}
-	if err := p.await(ctx, &group{one: r}); err != nil {
+	if err := p.await(ctx, &r.own); err != nil {
 		return Status{}, err
 	}
 	st, _, err := p.take(h)
