@@ -17,35 +17,25 @@ type cluster struct {
 	dead     rankset.Set // who has stopped
 	left     rankset.Set // who has gone in an orderly way: stopped, but not among the dead
 	told     []rankset.Set
-	history  [][]proposal // by member, by seq-1
-	results  [][]Value    // by member, by seq-1; From is empty if undecided
-	probes   []rankset.Set
+	history  [][]Value // what each contributed: by member, by seq-1
+	results  [][]Value // by member, by seq-1; From is empty if undecided
 	sent     int
-	stale    int      // messages that came after their agreement was collected
-	arriving Send     // the message being delivered
 	events   []string // what the last command did, for scripts; nil: not kept
 	verbose  bool
 	onStep   func(acts []Action) // told of every step; may be nil
 	onDecide func(r int)         // told of every decision; may be nil
-	// answering says that the owner answers Decide with Failed, as it must.
-	answering bool
 }
 
 // A queue holds the messages from one member to another, oldest first.
 type queue []Send
 
-// A proposal is what a member contributed, for the oracle.
-type proposal struct{ value Value }
-
 func newCluster(cfg Config) *cluster {
 	c := &cluster{
-		cfg:       cfg,
-		queues:    make([]queue, cfg.N*cfg.N),
-		told:      make([]rankset.Set, cfg.N),
-		history:   make([][]proposal, cfg.N),
-		results:   make([][]Value, cfg.N),
-		probes:    make([]rankset.Set, cfg.N),
-		answering: true,
+		cfg:     cfg,
+		queues:  make([]queue, cfg.N*cfg.N),
+		told:    make([]rankset.Set, cfg.N),
+		history: make([][]Value, cfg.N),
+		results: make([][]Value, cfg.N),
 	}
 	for me := range cfg.N {
 		cfg.Me = me
@@ -93,7 +83,6 @@ func (c *cluster) act(r int, act Action) error {
 		}
 	case Probe:
 		c.log("%d probes %d", r, act.Rank)
-		c.probes[r].Add(act.Rank)
 	case Anomaly:
 		c.log("%d finds %d at fault: %s", r, act.From, act.Text)
 		return c.anomaly(r, act)
@@ -111,15 +100,11 @@ func failedMark(v Value) string {
 	return ""
 }
 
-// anomaly refuses every report but one: a message that was under way for so long
-// that its agreement is collected, if its sender really needs no answer any more.
+// anomaly is a violation: no schedule of correct members yields one. (A member that
+// hears the dead may report them: living and dead may differ, A17. That is not the flaw
+// itself.)
 func (c *cluster) anomaly(r int, a Anomaly) error {
-	seq := c.arriving.Seq
 	if c.cfg.Flaw.hearsTheDead() && c.dead.Has(a.From) {
-		return nil // living and dead may differ (A17): not the flaw itself
-	}
-	if seq < c.members[r].low && (c.dead.Has(a.From) || seq <= c.members[a.From].decided) {
-		c.stale++
 		return nil
 	}
 	return fmt.Errorf("anomaly at %d from %d: %s", r, a.From, a.Text)
@@ -139,10 +124,8 @@ func (c *cluster) decided(r int, d Decide) error {
 		c.onDecide(r)
 	}
 	err := errors.Join(c.checkAgreement(r, d), c.checkValue(r, d))
-	if c.answering {
-		for x := range d.Value.Dead.All() {
-			err = errors.Join(err, c.notice(r, x))
-		}
+	for x := range d.Value.Dead.All() {
+		err = errors.Join(err, c.notice(r, x))
 	}
 	return err
 }
@@ -160,13 +143,12 @@ func (c *cluster) deliver(from, to int) error {
 	q := c.queue(from, to)
 	m := (*q)[0]
 	*q = (*q)[1:]
-	c.arriving = m
 	return c.step(to, Receive{From: from, Seq: m.Seq, Msg: m.Msg})
 }
 
 // propose lets r contribute v to its next agreement.
 func (c *cluster) propose(r int, v Value) error {
-	c.history[r] = append(c.history[r], proposal{v.Clone()})
+	c.history[r] = append(c.history[r], v.Clone())
 	return c.step(r, Propose{Value: v})
 }
 
@@ -238,7 +220,7 @@ func (c *cluster) fold(d Decide) (want Value, sameAcks bool) {
 		if uint64(len(c.history[r])) < d.Seq {
 			return Value{}, false
 		}
-		p := c.history[r][d.Seq-1].value
+		p := c.history[r][d.Seq-1]
 		if first {
 			want.Acked, want.Lo, want.Hi, first = p.Acked.Clone(), p.Lo, p.Hi, false
 		}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goulfm/goulfm/internal/rankset"
 	"github.com/goulfm/goulfm/internal/wire"
 )
 
@@ -280,22 +279,15 @@ func (c *cluster) clone() *cluster {
 		d.queues[i] = slices.Clip(q)
 	}
 	d.dead = c.dead.Clone()
-	d.told, d.probes = cloneSets(c.told), cloneSets(c.probes)
+	d.told = slices.Clone(c.told)
 	d.history, d.results = slices.Clone(c.history), slices.Clone(c.results)
 	d.members = make([]*Series, len(c.members))
 	for r, s := range c.members {
+		d.told[r] = c.told[r].Clone()
 		d.history[r], d.results[r] = slices.Clip(c.history[r]), slices.Clone(c.results[r])
 		d.members[r] = s.clone()
 	}
 	return &d
-}
-
-func cloneSets(sets []rankset.Set) []rankset.Set {
-	out := make([]rankset.Set, len(sets))
-	for i, s := range sets {
-		out[i] = s.Clone()
-	}
-	return out
 }
 
 func (s *Series) clone() *Series {
@@ -342,10 +334,10 @@ func (c *cluster) fingerprint() (sum [16]byte) {
 	return sum
 }
 
-func appendHistory(b []byte, history []proposal) []byte {
+func appendHistory(b []byte, history []Value) []byte {
 	b = wire.AppendUint(b, uint64(len(history)))
 	for _, p := range history {
-		b = wire.AppendSet(b, p.value.Acked)
+		b = wire.AppendSet(b, p.Acked)
 	}
 	return b
 }

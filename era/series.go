@@ -207,8 +207,8 @@ func (s *Series) admit(ev Receive, m Message) bool {
 	case ev.Seq >= 1 && ev.Seq < s.low && isDown:
 		// The second copy of a decision, on a slow channel.
 	case ev.Seq < s.low:
-		// No answer is made up. Nobody alive needs one: by rule 8 the sender has
-		// decided since, and this message was under way for long.
+		// No answer is made up (A14). Nobody alive needs one: by rule 8 the sender
+		// has decided.
 		s.anomaly(ev.From, "agreement %d was collected, the first kept is %d", ev.Seq, s.low)
 	case ev.Seq > s.entered+Window:
 		s.anomaly(ev.From, "agreement %d is beyond the window, %d are entered here", ev.Seq, s.entered)

@@ -198,10 +198,11 @@ func TestWatchdogCountsFromProgress(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		me       int
-		progress Receive
+		progress Event
 	}{
 		{"one of two children has contributed", 0, up(1, 1, Value{})},
 		{"the last child has contributed, UP is sent", 1, up(3, 1, Value{})},
+		{"the parent has died, UP is sent to another", 3, Failed{Rank: 1}},
 	} {
 		s := NewSeries(Config{N: 4, Me: c.me, Watchdog: mono.Second})
 		s.Step(contribution(c.me))
