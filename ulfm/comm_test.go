@@ -132,3 +132,23 @@ func TestStrangers(t *testing.T) {
 		}
 	}
 }
+
+// TestRevocationIsMended: a death gives a revoked member a new neighbour on the
+// ring, which gets the revocation (B3); the dead gets nothing.
+func TestRevocationIsMended(t *testing.T) {
+	c := New(Config{Group: *group(8, 0)})
+	c.Step(Died{Rank: 1})
+	for _, a := range c.Step(Revoke{}) {
+		if s, ok := a.(Send); ok && s.To == 1 {
+			t.Error("sent to the dead")
+		}
+	}
+	mended := false
+	for _, a := range c.Step(Died{Rank: 2}) { // 3 is next, no circulant neighbour of 0
+		s, ok := a.(Send)
+		mended = mended || ok && s.To == 3 && s.Part == PartRevoke
+	}
+	if !mended {
+		t.Error("3 is not told")
+	}
+}

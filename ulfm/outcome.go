@@ -1,5 +1,7 @@
 package ulfm
 
+import "fmt"
+
 // Undefined is the colour of a member of a split that wants no communicator.
 const Undefined = -32766
 
@@ -28,4 +30,13 @@ type Outcome struct {
 	Dead []int    // ranks agreed to have failed, ascending
 	Err  error    // nil, *Error, or a class
 	New  *NewComm // for shrink, dup and split: the communicator; nil with an error or colour Undefined
+}
+
+// String prints o on one line.
+func (o Outcome) String() string {
+	made := "none"
+	if g := o.New; g != nil {
+		made = fmt.Sprintf("%v index %d, rank %d of %v", g.UID, g.Index, g.Me, g.Procs)
+	}
+	return fmt.Sprintf("{%v #%d flag %#x dead %v error %v new %s}", o.Call, o.Seq, o.Flag, o.Dead, o.Err, made)
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/launch"
 )
 
@@ -186,7 +185,7 @@ func parseKill(text string) (launch.Kill, error) {
 		if err != nil || name == "" {
 			return bad("bad point " + strconv.Quote(when))
 		}
-		return launch.Kill{Rank: rank, Mark: boot.Mark{Name: name, N: n}}, nil
+		return launch.Kill{Rank: rank, Point: name, Value: n}, nil
 	}
 	d, err := time.ParseDuration(when)
 	if err != nil || d < 0 {

@@ -521,3 +521,46 @@ func framesOfARun(tb testing.TB) [][]byte {
 	}
 	return append(scripts, all)
 }
+
+// TestOrphanIsLeftOut: 1 gives the dup up, closes the parent and never learns
+// that 0 has the duplicate. The closing agreement tells 0, which then waits for 1
+// no more.
+func TestOrphanIsLeftOut(t *testing.T) {
+	c := newCluster(t, 2)
+	c.propose(0, call(ulfm.KindDup))
+	c.propose(1, call(ulfm.KindDup))
+	c.deliver(1, 0)
+	c.lose(0) // in a bigger world: the decision went to a process that died
+	c.step(1, Revoke{Comm: World})
+	c.all(world, call(ulfm.KindClose))
+	if !c.procs[0].IsRevoked(1) {
+		t.Errorf("the duplicate is not revoked at 0")
+	}
+	token := c.propose(0, Propose{Comm: 1, Call: ulfm.Call{Kind: ulfm.KindAgree}, Flag: 3})
+	if d, ok := c.got[0][token]; !ok || d.Outcome.Err != nil || d.Outcome.Flag != 3 {
+		t.Errorf("agree on the duplicate: %+v\n%s", d, c.procs[0].Describe())
+	}
+}
+
+// TestA6TheDeadAreNotHeard: whatever was on the way from a process when it was
+// declared dead counts for nothing.
+func TestA6TheDeadAreNotHeard(t *testing.T) {
+	uid := ulfm.WorldUID(3)
+	for name, frame := range map[string][]byte{
+		"list":     uidList{answer: true, uids: []ulfm.UID{uid}}.append(nil),
+		"digest":   append([]byte{classDigest}, uid[:8]...),
+		"closed":   closedNote{to: World}.append(nil),
+		"nonsense": {99},
+	} {
+		c := newCluster(t, 3)
+		c.step(0, Exited{Proc: 2})
+		c.queue[0] = make([][][]byte, 3)
+		if acts := c.step(0, Receive{From: 2, Frame: frame}); len(acts) != 0 || c.procs[0].IsRevoked(World) {
+			t.Errorf("%s: %+v", name, acts)
+		}
+		alive := newCluster(t, 3)
+		if acts := alive.step(0, Receive{From: 2, Frame: frame}); len(acts) == 0 {
+			t.Errorf("%s of a living process does nothing", name)
+		}
+	}
+}

@@ -128,6 +128,9 @@ func (c *Comm) Enter(op ulfm.Op) error {
 		return err
 	}
 	c.p.readDepartures()
+	if err := c.alive(); err != nil { // the departure may be this process's own
+		return err
+	}
 	return c.entry(op, -1)
 }
 

@@ -128,6 +128,9 @@ func (c *Comm) mayStart(ctx context.Context, op ulfm.Op, class Class, proc int) 
 	}
 	if c.p.epoch() != c.p.epochSeen.Load() {
 		c.p.readDepartures()
+		if err := c.alive(); err != nil { // the departure may be this process's own
+			return err
+		}
 	}
 	if class == Collective {
 		op = ulfm.OpCollective
@@ -677,6 +680,10 @@ func (c *Comm) Iprobe(from Envelope) (Status, bool, error) {
 // probe then looks again.
 func (p *Proc) awaitArrival(ctx context.Context, c *Comm, from Envelope) error {
 	p.mu.Lock()
+	if err := c.alive(); err != nil { // nothing would end the request
+		p.mu.Unlock()
+		return err
+	}
 	r := p.newRequest(recvRequest, c, "probe")
 	r.peer, r.Recv.Ctx, r.Recv.Src, r.Recv.Tag = c.proc(from.Rank), dataContext(c.group.Index, from.Class), c.proc(from.Rank), from.Tag
 	p.probes = append(p.probes, r)

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/goulfm/goulfm/fd"
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/match"
 	"github.com/goulfm/goulfm/internal/mono"
@@ -17,7 +18,10 @@ import (
 
 // Config says how a process runs.
 type Config struct {
-	Control control.Config // N and Me are filled in
+	// Detector says how deaths are found; its N and Me are filled in.
+	Detector fd.Config
+	// Watchdog is after how long without progress an agreement sends again; 0: never.
+	Watchdog mono.Duration
 	// UnexpectedBytesMax bounds the payload that others may push here before it
 	// is received; 0: 64 MiB. Beyond its share a sender announces and waits.
 	UnexpectedBytesMax uint64
@@ -129,8 +133,7 @@ func New(tr transport.Transport, cfg Config) *Proc {
 	for i := range p.peers {
 		p.peers[i].credit = match.NewCredit(match.Limit(p.cfg.UnexpectedBytesMax, p.n))
 	}
-	p.cfg.Control.N, p.cfg.Control.Me = p.n, p.me
-	p.ctl = control.New(p.cfg.Control)
+	p.ctl = control.New(control.Config{N: p.n, Me: p.me, Detector: cfg.Detector, Watchdog: cfg.Watchdog})
 	p.openWorld()
 	p.mu.Lock()
 	p.setTimer()

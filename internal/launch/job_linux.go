@@ -259,8 +259,8 @@ func (j *job) envOf(number int) []string {
 	info := boot.Info{Job: j.id, Rank: number, Size: s.N, Incarnation: 1, NodeFd: fdNode, LifelineFd: fdLifeline, ArenaFd: fdArenas,
 		Cores: j.cores, Ring: s.Ring, Period: s.Period, Timeout: s.Period * time.Duration(s.Factor), Fence: s.Fence, Report: true}
 	for _, k := range s.Kills {
-		if k.Rank == number && k.Mark.Name != "" {
-			info.Marks = append(info.Marks, k.Mark)
+		if k.Rank == number && k.Point != "" {
+			info.Marks = append(info.Marks, boot.Mark{Name: k.Point, N: k.Value})
 		}
 	}
 	env := append(os.Environ(), s.Env...)
@@ -544,7 +544,7 @@ func (j *job) schedule() {
 		go func() { <-j.ended; t.Stop() }()
 	}
 	for _, k := range j.spec.Kills {
-		if k.Mark.Name != "" {
+		if k.Point != "" {
 			continue
 		}
 		go func() {

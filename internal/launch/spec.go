@@ -7,8 +7,6 @@ import (
 	"io"
 	"os"
 	"time"
-
-	"github.com/goulfm/goulfm/internal/boot"
 )
 
 // Exit codes of a job.
@@ -54,6 +52,7 @@ type Spec struct {
 // Kill is one planned death.
 type Kill struct {
 	Rank  int
-	After time.Duration // once all ranks are in Init; used when Mark.Name is empty
-	Mark  boot.Mark
+	After time.Duration // once all ranks are in Init; used when Point is empty
+	Point string        // when it reaches Mark(Point, Value)
+	Value int
 }

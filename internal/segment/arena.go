@@ -127,12 +127,10 @@ func (a *Arena) Find(k Kind, to int) (*Ring, error) {
 	return a.ring(k, int(off)), nil
 }
 
-// Open returns the ring from the owner to process to and makes it first if need
-// be. Only the owner calls it.
+// Open makes the ring from the owner to process to. Only the owner calls it, once
+// for each ring: what stands in shared memory it never reads back, a peer could
+// have written there.
 func (a *Arena) Open(k Kind, to int) *Ring {
-	if off := Load64(a.dir(k, to)); off != 0 {
-		return a.ring(k, int(off))
-	}
 	off := a.allocate(ringBytes(cellsOf(k)))
 	r := a.ring(k, off)
 	Store64(a.dir(k, to), uint64(off)) // a peer sees the ring only when it is there
@@ -172,11 +170,8 @@ func (r *Ring) Payload() ([]byte, error) {
 	return r.arena.m.slice(int(off), PayloadBytes), nil
 }
 
-// OpenPayload makes the payload ring. Only the producer calls it.
+// OpenPayload makes the payload ring. Only the producer calls it, once.
 func (r *Ring) OpenPayload() []byte {
-	if off := atomic.LoadUint64(r.payloadOff); off != 0 {
-		return r.arena.m.slice(int(off), PayloadBytes)
-	}
 	off := r.arena.allocate(PayloadBytes)
 	Store64(r.payloadOff, uint64(off))
 	return r.arena.m.slice(off, PayloadBytes)

@@ -22,6 +22,21 @@ type Options struct {
 	Trace      func(line string)
 }
 
+// flags returns what the command that replays a run needs besides the seed: a
+// seed means the same run only with the same options.
+func (o Options) flags() string {
+	text := ""
+	for _, f := range []struct {
+		name  string
+		value int
+	}{{"n", o.N}, {"nmax", o.NMax}, {"agreements", o.Agreements}, {"watchdog", int(o.Watchdog)}} {
+		if f.value != 0 {
+			text += fmt.Sprintf(" -%s %d", f.name, f.value)
+		}
+	}
+	return text
+}
+
 // swarm is what a run is like. Runs that differ in kind find more than runs that
 // differ in detail only.
 type swarm struct {

@@ -29,11 +29,12 @@ type Violation struct {
 	Invariant string
 	Text      string
 	Swarm     string
+	Options   Options // of the run
 }
 
 // Error says what broke, and how to see it again.
 func (v *Violation) Error() string {
-	return fmt.Sprintf("%s broken: %s\nrun: seed %d, %s\nreplay: goulfm sim -replay %d", v.Invariant, v.Text, v.Seed, v.Swarm, v.Seed)
+	return fmt.Sprintf("%s broken: %s\nrun: seed %d, %s\nreplay: goulfm sim -replay %d%s", v.Invariant, v.Text, v.Seed, v.Swarm, v.Seed, v.Options.flags())
 }
 
 // stepsMax bounds a run; no correct one comes near.
@@ -126,7 +127,7 @@ func (s *simulation) happen(ev event) {
 // fail notes the first broken invariant.
 func (s *simulation) fail(invariant, format string, args ...any) {
 	if s.violation == nil {
-		s.violation = &Violation{Seed: s.options.Seed, Invariant: invariant, Text: fmt.Sprintf(format, args...), Swarm: s.swarm.String()}
+		s.violation = &Violation{Seed: s.options.Seed, Invariant: invariant, Text: fmt.Sprintf(format, args...), Swarm: s.swarm.String(), Options: s.options}
 		s.trace(-1, "%s broken: %s", invariant, s.violation.Text)
 	}
 }

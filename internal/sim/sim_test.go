@@ -2,16 +2,21 @@ package sim
 
 import (
 	"flag"
+	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/goulfm/goulfm/era"
+	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/mono"
 )
 
 var (
 	seed       = flag.Uint64("seed", 1, "first seed")
-	agreements = flag.Int("agreements", 3_000, "agreements to simulate")
+	agreements = flag.Int("agreements", 2_500, "agreements to simulate")
+	nmax       = flag.Int("nmax", 0, "most processes, with -replay")
 	replay     = flag.Uint64("replay", 0, "print the trace of this seed")
 )
 
@@ -30,7 +35,7 @@ func TestSurvivors(t *testing.T) {
 // TestWatchdog lets agreements repeat themselves: repeated messages do no harm.
 func TestWatchdog(t *testing.T) {
 	o := Options{Seed: *seed, NMax: 16, Watchdog: 5 * messageDelay}
-	total, err := RunMany(o, runtime.NumCPU(), func(sum Total) bool { return sum.Runs >= 60 })
+	total, err := RunMany(o, runtime.NumCPU(), func(sum Total) bool { return sum.Runs >= 30 })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +46,7 @@ func TestReplay(t *testing.T) {
 	if *replay == 0 {
 		t.Skip("needs -replay SEED")
 	}
-	if _, err := Run(Options{Seed: *replay, Trace: func(line string) { t.Log(line) }}); err != nil {
+	if _, err := Run(Options{Seed: *replay, NMax: *nmax, Trace: func(line string) { t.Log(line) }}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -111,5 +116,25 @@ func TestNetworkKeepsOrder(t *testing.T) {
 	cut := w.cut[1]
 	if cut < 999_000 || !w.lost(0, 1, cut+1) || w.lost(0, 1, cut) || w.lost(1, 0, cut+1) {
 		t.Errorf("cut at %d", cut)
+	}
+}
+
+// TestViolationNamesItsReplay: seed and options, so that it is the same run.
+func TestViolationNamesItsReplay(t *testing.T) {
+	o := Options{Seed: 1, NMax: 8, Flaws: control.Flaws{Agreement: era.FlawA8}}
+	for {
+		_, err := Run(o)
+		if err == nil {
+			o.Seed++
+			continue
+		}
+		want := fmt.Sprintf("replay: goulfm sim -replay %d -nmax 8", o.Seed)
+		if !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v\nwant %s", err, want)
+		}
+		if _, again := Run(o); again == nil || again.Error() != err.Error() {
+			t.Errorf("replayed: %v", again)
+		}
+		return
 	}
 }

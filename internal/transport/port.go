@@ -355,7 +355,9 @@ func (p *Port) Sweep(from int) {
 		if r.payTold != r.payNext {
 			r.tellPayload()
 		}
-		park.Ring(q.bell, park.Caller|park.Background, p.sleeper)
+		// The bit as well as the bell: the producer may have looked for room just
+		// before, and be about to sleep; what it looks at last is its bits.
+		p.tell(q, c, park.Caller|park.Background)
 	}
 }
 

@@ -92,7 +92,9 @@ type Transport interface {
 	// WantRoom says that the caller waits for room towards a process, or no
 	// longer does. It wakes the peer, which wakes the caller when there is room.
 	WantRoom(to int, want bool)
-	// Sweep tells a process that waits for room what has been consumed.
+	// Sweep tells a process that waits for room what has been consumed. There Take
+	// returns this process then: a sender that looked for room just before and is
+	// about to sleep finds it Pending.
 	Sweep(from int)
 	// CreditReturned is how many payload bytes the peer has let go so far.
 	CreditReturned(to int) uint64
@@ -103,7 +105,7 @@ type Transport interface {
 	Epoch() uint64
 	// MoveEpoch moves it and wakes nobody.
 	MoveEpoch()
-	// Events returns the i-th entry of the list of departures, if it exists.
+	// Departure returns the i-th entry of the list of departures, if it exists.
 	Departure(i int) (Departure, bool)
 	// HasLeft says whether a process has returned from Finalize.
 	HasLeft(proc int) bool

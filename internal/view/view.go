@@ -41,3 +41,12 @@ func Fixed(t reflect.Type) bool {
 	}
 	return false
 }
+
+// As returns the memory of s as elements of another type of the same size: a
+// named type as the type that it is made of. The sizes must be equal.
+func As[U, T any](s []T) []U {
+	if len(s) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*U)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
+}

@@ -35,3 +35,12 @@ func TestFixed(t *testing.T) {
 		}
 	}
 }
+
+func TestAs(t *testing.T) {
+	type celsius float64
+	s := []celsius{1, 2}
+	As[float64](s)[1] = 3.5
+	if s[1] != 3.5 || As[float64]([]celsius{}) != nil {
+		t.Error("As does not share the memory, or an empty slice is not nil")
+	}
+}

@@ -30,7 +30,7 @@ func (h *hook) Peek(from int) (transport.Frame, bool) {
 // Advance implements transport.Transport.
 func (h *hook) Advance(from int) {
 	q := &h.peers[from]
-	if q.shown {
+	if q.shown && !q.closed[transport.Data] {
 		h.killPoint()
 		h.plan.note(q.peeked)
 	}
@@ -77,7 +77,7 @@ func (h *hook) show(s *hidden, ev Event) bool {
 		return true
 	case !s.found:
 		s.found, s.due = true, h.calls+delay
-		h.plan.holding.Add(1)
+		h.keep()
 		ev.Fate = Held
 		h.plan.note(ev)
 	case h.calls >= s.due:

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/park"
 	"github.com/goulfm/goulfm/internal/transport"
 )
 
@@ -33,11 +34,12 @@ type hook struct {
 type peer struct {
 	held   [2][]held // towards it, by class
 	hidden [2]hidden // from it, by class
+	closed [2]bool   // by class
 	begun  bool      // the control frame under way has passed in part
 	wants  bool      // the caller waits for room
 	asked  bool      // the hook does, for what it holds
 	peeked Event     // of the data frame that Peek returned last
-	shown  bool      // Peek returned it, and Advance did not take it yet
+	shown  bool      // and Advance did not take yet
 }
 
 // A held frame was accepted and is not yet sent.
@@ -112,20 +114,25 @@ func (h *hook) WantRoom(to int, want bool) {
 // CloseControl forgets what is held and hidden, too.
 func (h *hook) CloseControl(proc int) {
 	h.forget(proc, transport.Control)
-	h.peers[proc].begun = false
 	h.Transport.CloseControl(proc)
 }
 
 // CloseData forgets what is held and hidden, too.
 func (h *hook) CloseData(proc int) {
 	h.forget(proc, transport.Data)
-	h.peers[proc].shown = false
 	h.Transport.CloseData(proc)
+}
+
+// keep counts a frame that is held or hidden from now on. The background loop may
+// be asleep, and nobody else may call.
+func (h *hook) keep() {
+	h.plan.holding.Add(1)
+	h.Notify(h.Me(), park.Background)
 }
 
 func (h *hook) forget(proc int, c transport.Class) {
 	q := &h.peers[proc]
 	h.plan.holding.Add(-int64(len(q.held[c])))
-	q.held[c] = nil
+	q.held[c], q.closed[c] = nil, true
 	h.clear(&q.hidden[c])
 }

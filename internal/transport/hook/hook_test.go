@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -250,6 +251,25 @@ func TestHeldFindsNoRoom(t *testing.T) {
 	p.want("arrived", got, numbers(0, n))
 }
 
+// TestHeldAsksForRoom: the sender believes that its frame is sent and waits for
+// nothing, so the hook asks the peer to sweep.
+func TestHeldAsksForRoom(t *testing.T) {
+	p := newPair(t, &hook.Plan{})
+	for n := 0; sendData(p.a, n); n++ {
+	}
+	p.b.Take(transport.Data, nil)
+	p.plan.Delay(hook.Towards, 1, 1)
+	p.want("held", sendData(p.a, 0), true)
+	p.want("asked before it was due", p.b.Pending(-1), false)
+	p.a.Peek(1)
+	p.want("asked", p.b.Pending(-1), true)
+	p.want("taken", dataTag(p.b), 0)
+	p.b.Sweep(0)
+	p.a.Take(transport.Data, nil) // the sweep left a word
+	p.a.Peek(1)
+	p.want("pending after there was room", p.a.Pending(-1), false)
+}
+
 // TestHiddenIsForgotten: what a delay hides is gone with the close.
 func TestHiddenIsForgotten(t *testing.T) {
 	p := newPair(t, &hook.Plan{})
@@ -286,13 +306,7 @@ func TestStall(t *testing.T) {
 	<-waiting
 	p.want("arrived while stalled", dataTag(p.b), -1)
 	p.plan.Release(1)
-	over := time.NewTimer(time.Minute)
-	defer over.Stop()
-	select {
-	case <-done:
-	case <-over.C:
-		t.Fatal("Release did not wake the sender")
-	}
+	waitFor(t, done, "Release did not wake the sender")
 	p.want("arrived", all(func() int { return dataTag(p.b) }), []int{2})
 	p.want("passed", p.count(hook.Towards, hook.Passed), 1)
 	if p.count(hook.Towards, hook.Refused) < 2 {
@@ -313,6 +327,46 @@ func TestStallKeepsHeld(t *testing.T) {
 	p.plan.Release(1)
 	p.a.Peek(1)
 	p.want("arrived", dataTag(p.b), 1)
+}
+
+// TestStalledThenClosed: sending to the closed succeeds, whatever the plan says.
+func TestStalledThenClosed(t *testing.T) {
+	p := newPair(t, &hook.Plan{})
+	p.plan.Stall(1)
+	p.a.CloseControl(1)
+	p.want("data of the stalled, control of the closed", fmt.Sprint(sendData(p.a, 1), sendText(p.a, 1)), "false true")
+	p.a.CloseData(1)
+	p.want("data of the closed", sendData(p.a, 1), true)
+	p.want("dropped", p.count(hook.Towards, hook.Dropped), 2)
+}
+
+// TestHeldWakesBackground: a caller may send and then compute for hours; the
+// background loop must make the calls that bring its frame on.
+func TestHeldWakesBackground(t *testing.T) {
+	p := newPair(t, &hook.Plan{})
+	p.plan.Delay(hook.Towards, 1, 3)
+	up, done := make(chan struct{}), make(chan struct{})
+	raised := sync.OnceFunc(func() { close(up) })
+	go func() {
+		defer close(done)
+		for !p.a.Pending(-1) {
+			p.a.Sleep(park.Background, func() bool { raised(); return p.a.Pending(-1) }, -1)
+		}
+	}()
+	<-up
+	sendData(p.a, 1)
+	waitFor(t, done, "the background loop sleeps on")
+}
+
+func waitFor(t *testing.T, done <-chan struct{}, what string) {
+	t.Helper()
+	over := time.NewTimer(time.Minute)
+	defer over.Stop()
+	select {
+	case <-done:
+	case <-over.C:
+		t.Fatal(what)
+	}
 }
 
 // TestCutTowards drops both classes, held frames too, but ends the control frame

@@ -52,7 +52,7 @@ type Fate int
 const (
 	Passed  Fate = iota // handed to the transport, or to the reader
 	Held                // kept back by a delay
-	Dropped             // lost to a cut
+	Dropped             // lost to a cut, or sent to a process that is closed
 	Refused             // answered with "no room", whole or the rest of it
 	fates
 )

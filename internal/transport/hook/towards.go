@@ -12,7 +12,7 @@ func (h *hook) TrySend(to int, hd *transport.Header, payload []byte) bool {
 	l, q := &h.plan.links[to], &h.peers[to]
 	ev := Event{Dir: Towards, Peer: to, Class: transport.Data, Header: *hd, Bytes: len(payload)}
 	switch delay := l.delay[Towards].Load(); {
-	case l.cut[Towards].Load():
+	case l.cut[Towards].Load() || q.closed[transport.Data]:
 		ev.Fate = Dropped
 	case l.stalled.Load():
 		ev.Fate = Refused
@@ -35,7 +35,7 @@ func (h *hook) TryControl(to int, frame []byte, sent int) int {
 	l, q := &h.plan.links[to], &h.peers[to]
 	ev := Event{Dir: Towards, Peer: to, Class: transport.Control, Bytes: len(frame)}
 	switch delay := l.delay[Towards].Load(); {
-	case l.cut[Towards].Load() && !q.begun:
+	case l.cut[Towards].Load() && !q.begun || q.closed[transport.Control]:
 		sent, ev.Fate = len(frame), Dropped
 	case l.stalled.Load():
 		ev.Fate = Refused
@@ -61,7 +61,7 @@ func (h *hook) hold(q *peer, c transport.Class, f held) Fate {
 	}
 	f.payload = bytes.Clone(f.payload)
 	q.held[c] = append(q.held[c], f)
-	h.plan.holding.Add(1)
+	h.keep()
 	return Held
 }
 

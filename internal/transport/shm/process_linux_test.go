@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +21,9 @@ import (
 // childPart is the environment variable by which the test binary, started again
 // as rank 1 with the memfds as descriptors 3, 4 and 5, learns what to do.
 const childPart = "GOULFM_SHM_TEST_PART"
+
+// patience is how long a survivor may take before it counts as hung.
+const patience = time.Minute
 
 const forever mono.Duration = -1
 
@@ -162,24 +166,25 @@ func start(t *testing.T, w *world, part string) (kill func()) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	return func() {
+	kill = sync.OnceFunc(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait() // its status says that it was killed
 		w.Depart(1, true)
-	}
+	})
+	t.Cleanup(kill)
+	return kill
 }
 
 // survive runs rank 0 until rank 1 has departed.
-func survive(t *testing.T, e *rank, kill func(), part func() error) {
+func survive(t *testing.T, part func() error) {
 	t.Helper()
 	end := make(chan error, 1)
 	go func() { end <- part() }()
-	over := time.NewTimer(time.Minute)
+	over := time.NewTimer(patience)
 	defer over.Stop()
 	select {
 	case err := <-end:
 		if !errors.Is(err, errDeparted) {
-			kill()
 			t.Fatal(err)
 		}
 	case <-over.C:
@@ -217,7 +222,7 @@ func TestKilledWhileSending(t *testing.T) {
 				return nil
 			}
 			killNow()
-			survive(t, e, kill, func() error { return e.await(func() bool { return false }) })
+			survive(t, func() error { return e.await(func() bool { return false }) })
 			if n := published(t, w, segment.Data); data != n || data < after {
 				t.Errorf("%d data frames read, %d published, killed after %d", data, n, after)
 			}
@@ -283,7 +288,7 @@ func TestPingPongKilled(t *testing.T) {
 		answers++
 		return sameFrame(f, h, payload)
 	}
-	survive(t, e, kill, func() error {
+	survive(t, func() error {
 		for i := 0; ; i++ {
 			h, payload := frame(i)
 			if err := e.send(1, h, payload); err != nil {

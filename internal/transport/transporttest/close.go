@@ -69,6 +69,15 @@ func testCloseData(t *testing.T, factory func(t *testing.T, n int) World) {
 	for i := range 10 {
 		readOne(t, me, 2, i)
 	}
+	me.CloseData(2)
+	other.TryControl(0, []byte("open"), 0)
+	if frame, ok := me.NextControl(2); !ok || string(frame) != "open" {
+		t.Errorf("control from a process that is closed for data only: %q, %v", frame, ok)
+	}
+	me.TryControl(2, []byte("open"), 0)
+	if frame, ok := other.NextControl(0); !ok || string(frame) != "open" {
+		t.Errorf("control to a process that is closed for data only: %q, %v", frame, ok)
+	}
 	if err := me.Broken(1); err != nil {
 		t.Errorf("a process that only died counts as broken: %v", err)
 	}

@@ -44,11 +44,33 @@ func TestKillSender(t *testing.T) {
 	}
 }
 
+// TestLookBetweenStores has the receiver look before the victim's k-th store, for
+// every k, and after each frame, always only where Take says. A frame whose bit
+// is set too early is lost:
+//
+//	victim: sets its bit
+//	receiver: takes the bit, looks, finds nothing
+//	victim: publishes the frame
+func TestLookBetweenStores(t *testing.T) {
+	all := newKillRun(t, 0)
+	all.play(t)
+	for k := 1; k <= all.stores; k++ {
+		r := newKillRun(t, k)
+		r.look = true
+		r.play(t)
+		if r.stores < all.stores { // a bit that was taken is set again
+			t.Fatalf("k = %d: %d stores, %d without a look", k, r.stores, all.stores)
+		}
+	}
+}
+
 // A killRun is one world in which the victim dies before its k-th store, or
 // never if k is 0.
 type killRun struct {
 	k, stores int
-	armed     bool // the victim is running, not a peer whom it waits for
+	look      bool  // it does not die: the receiver looks, then and after each frame
+	err       error // of that look
+	armed     bool  // the victim is running, not a peer whom it waits for
 	world     *inproc.World
 	ports     [ranks]*transport.Port
 	data      [ranks]tally
@@ -85,7 +107,7 @@ func (r *killRun) play(t *testing.T) {
 	<-end // closed: the victim makes no store any more
 	segment.OnStore(nil)
 	if err == nil {
-		err = r.aftermath()
+		err = errors.Join(r.err, r.aftermath())
 	}
 	if err != nil {
 		t.Fatalf("k = %d: %v", r.k, err)
@@ -97,7 +119,11 @@ func (r *killRun) beforeStore(uint64) {
 		return
 	}
 	r.stores++
-	if r.stores == r.k {
+	switch {
+	case r.stores != r.k:
+	case r.look:
+		r.err = r.asPeer(func() error { return r.read(false) })
+	default:
 		runtime.Goexit()
 	}
 }
@@ -149,24 +175,52 @@ func (r *killRun) asPeer(part func() error) error {
 // send sends n data frames to the receiver, and a control frame after every
 // third. There is room for them.
 func (r *killRun) send(from, n int) error {
-	p := r.ports[from]
-	data, control := &r.data[from], &r.control[from]
 	for range n {
-		h, payload := killFrame(from, data.begun)
-		data.begun++
-		if !p.TrySend(receiver, &h, payload) {
-			return fmt.Errorf("rank %d: no room for frame %d", from, data.begun)
+		if err := r.sendData(from); err != nil {
+			return err
 		}
-		data.over++
-		if data.begun%3 > 0 {
-			continue
+		if r.data[from].begun%3 == 0 {
+			if err := r.sendControl(from); err != nil {
+				return err
+			}
 		}
-		text := killText(from, control.begun)
-		control.begun++
-		if p.TryControl(receiver, text, 0) < len(text) {
-			return fmt.Errorf("rank %d: no room for control frame %d", from, control.begun)
-		}
-		control.over++
+	}
+	return nil
+}
+
+func (r *killRun) sendData(from int) error {
+	c := &r.data[from]
+	h, payload := killFrame(from, c.begun)
+	c.begun++
+	if !r.ports[from].TrySend(receiver, &h, payload) {
+		return fmt.Errorf("rank %d: no room for frame %d", from, c.begun)
+	}
+	c.over++
+	return r.found(from)
+}
+
+func (r *killRun) sendControl(from int) error {
+	c := &r.control[from]
+	text := killText(from, c.begun)
+	c.begun++
+	if r.ports[from].TryControl(receiver, text, 0) < len(text) {
+		return fmt.Errorf("rank %d: no room for control frame %d", from, c.begun)
+	}
+	c.over++
+	return r.found(from)
+}
+
+// found asks, when the receiver looks, whether it finds all that the victim
+// sent.
+func (r *killRun) found(from int) error {
+	if !r.look || from != victim {
+		return nil
+	}
+	if err := r.asPeer(func() error { return r.read(false) }); err != nil {
+		return err
+	}
+	if d, c := r.data[victim], r.control[victim]; d.read != d.over || c.read != c.over {
+		return fmt.Errorf("lost frames of the victim, who is alive: data %+v, control %+v", d, c)
 	}
 	return nil
 }

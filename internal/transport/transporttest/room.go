@@ -2,8 +2,11 @@ package transporttest
 
 import (
 	"fmt"
+	"slices"
+	"sync"
 	"testing"
 
+	"github.com/goulfm/goulfm/internal/park"
 	"github.com/goulfm/goulfm/internal/transport"
 )
 
@@ -87,5 +90,55 @@ func testRoomWakes(t *testing.T, factory func(t *testing.T, n int) World) {
 				return a.settle()
 			}, func() error { return b.await(func() bool { return got == frames }) })
 		})
+	}
+}
+
+// testSweepIsPending: a sender that found no room, and has not gone to sleep yet,
+// must find the sweep that comes in between, or it would sleep on:
+//
+//	sender: TrySend: no room; WantRoom        consumer: takes all, Sweep: nobody to ring
+//	sender: raises its flag, asks Pending     must be true
+func testSweepIsPending(t *testing.T, factory func(t *testing.T, n int) World) {
+	w := factory(t, 2)
+	a, b := newEnd(w, 0), newEnd(w, 1)
+	fill(a, 1, 0, 8)
+	a.WantRoom(1, true)
+	if a.Pending(-1) {
+		t.Fatal("the sender has something to look at before anything happened")
+	}
+	if err := b.serve(); err != nil {
+		t.Fatal(err)
+	}
+	b.Sweep(0)
+	if !a.Pending(-1) {
+		t.Error("the sender would sleep although there is room")
+	}
+}
+
+// testWantRoomWakes: who waits for room wakes the peer, although it sends
+// nothing: the peer may have consumed some, told nothing and gone to sleep,
+// whatever it sleeps for.
+func testWantRoomWakes(t *testing.T, factory func(t *testing.T, n int) World) {
+	for _, flag := range []uint32{park.Caller, park.Background} {
+		w := factory(t, 2)
+		a, b := newEnd(w, 0), newEnd(w, 1)
+		fill(a, 1, 0, 8)
+		b.Take(transport.Data, nil)
+		b.Sweep(0)
+		up := make(chan struct{})
+		raised := sync.OnceFunc(func() { close(up) })
+		together(t, func() error {
+			for !b.Pending(-1) {
+				b.Sleep(flag, func() bool { raised(); return b.Pending(-1) }, forever)
+			}
+			return nil
+		}, func() error {
+			<-up
+			a.WantRoom(1, true)
+			return nil
+		})
+		if got := b.Take(transport.Data, nil); !slices.Equal(got, []int{0}) {
+			t.Errorf("rank 0 wants room, Take names %v", got)
+		}
 	}
 }

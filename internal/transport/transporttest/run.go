@@ -43,6 +43,8 @@ func run(t *testing.T, factory func(t *testing.T, n int) World, chosen func(test
 		{"payload ring wraps around", true, testWrap},
 		{"no room loses nothing", false, testRefused},
 		{"room wakes the sender", true, testRoomWakes},
+		{"a sweep is pending", false, testSweepIsPending},
+		{"wanting room wakes the peer", false, testWantRoomWakes},
 		{"control of any length", true, testControlLengths},
 		{"control is resumable", false, testControlResumes},
 		{"control never behind data", false, testControlPassesData},
@@ -52,6 +54,7 @@ func run(t *testing.T, factory func(t *testing.T, n int) World, chosen func(test
 		{"watch word", false, testWatch},
 		{"watch word while sending", false, testWatchConcurrent},
 		{"credit", false, testCredit},
+		{"credit flows", false, testCreditFlows},
 		{"departures", false, testDepartures},
 		{"departure wakes", true, testDepartureWakes},
 		{"leaving", false, testLeaving},
@@ -73,8 +76,8 @@ func run(t *testing.T, factory func(t *testing.T, n int) World, chosen func(test
 	}
 }
 
-// patience is how long a case may take before it counts as hung. The longest
-// takes a second or two on a slow machine under the race detector.
+// patience is how long a case may take before it counts as hung. The longest took
+// 3 s under the race detector on two busy cores.
 const patience = 90 * time.Second
 
 // together runs the parts at once and fails the test with the first error, with

@@ -31,6 +31,7 @@ func Scribble(t *testing.T, factory func(t *testing.T, n int) SharedWorld) {
 	}
 	t.Run("first payload of all", func(t *testing.T) { firstPayload(t, factory) })
 	t.Run("payload without a ring", func(t *testing.T) { noPayloadRing(t, factory) })
+	t.Run("frames out of turn", func(t *testing.T) { outOfTurn(t, factory) })
 	t.Run("consumed more than was sent", func(t *testing.T) { headAhead(t, factory) })
 	t.Run("words of the consumer", func(t *testing.T) { consumerWords(t, factory) })
 	t.Run("bits of nobody", func(t *testing.T) { bitsOfNobody(t, factory) })
@@ -221,6 +222,26 @@ func noPayloadRing(t *testing.T, factory func(t *testing.T, n int) SharedWorld) 
 	mustFind(t, w, segment.Data, 1, 0).Cells[0].Word2 |= outFlag
 	wantNoData(t, es[0], 1)
 	wantBroken(t, es[0], 1)
+}
+
+// outOfTurn gives a cell the sequence number of another round: it is not the next
+// frame, so there is none.
+func outOfTurn(t *testing.T, factory func(t *testing.T, n int) SharedWorld) {
+	w := factory(t, 2)
+	es := ends(w, 2)
+	sendOne(t, es[1], 0, 0)
+	es[1].TryControl(0, []byte("x"), 0)
+	for _, k := range []segment.Kind{segment.Data, segment.Control} {
+		cells := mustFind(t, w, k, 1, 0).Cells
+		for _, seq := range []uint64{0, 2, uint64(len(cells)) + 1, math.MaxUint64} {
+			segment.Store64(&cells[0].Seq, seq)
+			if k == segment.Data {
+				wantNoData(t, es[0], 1)
+			} else {
+				wantNoControl(t, es[0], 1)
+			}
+		}
+	}
 }
 
 // headAhead has the consumer claim more than was ever sent: then nothing is ever

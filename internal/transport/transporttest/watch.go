@@ -81,6 +81,23 @@ func spin(b *end) error {
 	return nil
 }
 
+// testCreditFlows returns credit frame by frame, several times around the rings:
+// it is nobody else's word.
+func testCreditFlows(t *testing.T, factory func(t *testing.T, n int) World) {
+	w := factory(t, 2)
+	a, b := newEnd(w, 0), newEnd(w, 1)
+	total := uint64(0)
+	for i := range 500 {
+		sendOne(t, a, 1, i)
+		readOne(t, b, 0, i)
+		total += uint64(10 * i)
+		b.ReturnCredit(0, total)
+		if got := a.CreditReturned(1); got != total {
+			t.Fatalf("frame %d: %d bytes returned, want %d", i, got, total)
+		}
+	}
+}
+
 // testCredit: credit words belong to one pair and one direction.
 func testCredit(t *testing.T, factory func(t *testing.T, n int) World) {
 	es := ends(factory(t, 3), 3)
