@@ -14,11 +14,8 @@ import (
 
 	"github.com/goulfm/goulfm/fd"
 	"github.com/goulfm/goulfm/internal/boot"
-	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/engine"
 	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/transport"
-	"github.com/goulfm/goulfm/internal/transport/inproc"
 )
 
 // Config says how a process takes part. The zero value is the default for each
@@ -56,7 +53,7 @@ func InitWith(ctx context.Context, cfg Config) (*Comm, error) {
 		return nil, fail("init", nil, nil, err)
 	}
 	if !launched {
-		return NewWorld(inproc.New(1).Port(0), cfg), nil
+		return NewWorld(engine.New(boot.Alone(), cfg.engine())), nil
 	}
 	p, err := info.Join()
 	if err != nil {
@@ -68,17 +65,18 @@ func InitWith(ctx context.Context, cfg Config) (*Comm, error) {
 	return &Comm{e: w.proc.World(), w: w}, nil
 }
 
-// NewWorld returns the world of a process that is joined to its peers by a
-// transport: for tests, where ranks are goroutines.
-func NewWorld(tr transport.Transport, cfg Config) *Comm {
-	w := &world{}
-	w.proc = engine.New(tr, engine.Config{UnexpectedBytesMax: cfg.UnexpectedBytesMax, SpinPolls: cfg.SpinPolls, Tick: cfg.Tick})
-	return &Comm{e: w.proc.World(), w: w}
+// NewWorld returns the world of a process whose engine runs already: for tests,
+// where ranks are goroutines.
+func NewWorld(p *engine.Proc) *Comm { return &Comm{e: p.World(), w: &world{proc: p}} }
+
+func (cfg Config) engine() engine.Config {
+	return engine.Config{UnexpectedBytesMax: cfg.UnexpectedBytesMax, SpinPolls: cfg.SpinPolls, Tick: cfg.Tick}
 }
 
 func (w *world) engineConfig(cfg Config) engine.Config {
 	info := w.process.Info
-	out := engine.Config{UnexpectedBytesMax: cfg.UnexpectedBytesMax, SpinPolls: cfg.SpinPolls, Tick: cfg.Tick, OnFenced: w.fenced}
+	out := cfg.engine()
+	out.OnFenced = w.fenced
 	if out.SpinPolls == 0 {
 		out.SpinPolls = spinWithoutCores
 		if info.Cores >= info.Size {
@@ -88,10 +86,10 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 	if info.Ring {
 		// Nobody kills or reaps on behalf of the ring: what it finds silent is
 		// declared, and stops itself if it lives.
-		out.Control = control.Config{Detector: fd.Config{Mode: fd.Ring, Fence: true,
-			Period: mono.Duration(info.Period), Timeout: mono.Duration(info.Timeout), Start: mono.Time(mono.Second)}}
+		out.Detector = fd.Config{Mode: fd.Ring, Fence: true,
+			Period: mono.Duration(info.Period), Timeout: mono.Duration(info.Timeout), Start: mono.Time(mono.Second)}
 	}
-	out.Control.Watchdog = mono.Duration(info.Watchdog)
+	out.Watchdog = mono.Duration(info.Watchdog)
 	if info.Report {
 		out.Observe = w.report
 	}

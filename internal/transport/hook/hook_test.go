@@ -266,6 +266,7 @@ func TestHeldAsksForRoom(t *testing.T) {
 	p.want("taken", dataTag(p.b), 0)
 	p.b.Sweep(0)
 	p.a.Take(transport.Data, nil) // the sweep left a word
+	p.a.Take(transport.Control, nil)
 	p.a.Peek(1)
 	p.want("pending after there was room", p.a.Pending(-1), false)
 }
