@@ -49,12 +49,14 @@ func parse() options {
 	flag.StringVar(&o.goulfm, "goulfm", "", "the launcher (default: build ./cmd/goulfm)")
 	flag.StringVar(&o.heat, "heat", "", "the program (default: build ./examples/heat)")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: heatstress [flags] [-- flags of heat]\n"+
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: heatstress [flags] [-- flags of heat (default -tol 1e-3)]\n"+
 			"The heat example under random kills, each result compared with a run without.")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	o.args = flag.Args()
+	if o.args = flag.Args(); len(o.args) == 0 {
+		o.args = []string{"-tol", "1e-3"} // a short run: a death then hits more often something else than a step
+	}
 	if o.runs < 1 || o.n < 6 || o.timeout <= 0 {
 		fmt.Fprintln(os.Stderr, "heatstress: want -runs of at least 1, -n of at least 6, -timeout above 0 (-h for help)")
 		os.Exit(2)

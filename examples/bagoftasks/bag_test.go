@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/goulfm/goulfm/comm"
@@ -120,6 +121,57 @@ func TestRandomDeaths(t *testing.T) {
 	if lost < 20 {
 		t.Errorf("only %d workers died", lost)
 	}
+}
+
+// A worker that finds nothing to do must wait: here for the only task, whose
+// first worker dies.
+func TestIdleWorkerGetsTheTaskOfTheDead(t *testing.T) {
+	var begun atomic.Int32
+	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
+		in := integral{tasks: 1, points: 10}
+		if w.Rank() == 0 {
+			if err := newMaster(w, in).serve(ctx); err != nil {
+				t.Errorf("master: %v", err)
+			}
+			return
+		}
+		err := work(ctx, w, in, func(int) {
+			if begun.Add(1) == 1 {
+				commtest.Kill(w)
+			}
+		})
+		if err != nil {
+			t.Errorf("worker %d: %v", w.Rank(), err)
+		}
+	})
+	if n := begun.Load(); n != 2 {
+		t.Errorf("the task was begun %d times, want 2", n)
+	}
+}
+
+// As long as a task is at work elsewhere, a worker without one is not sent home.
+func TestNobodyGoesHomeEarly(t *testing.T) {
+	commtest.Run(t, 1, func(ctx context.Context, w *comm.Comm) {
+		m := newMaster(w, few)
+		m.todo, m.missing = nil, 1
+		m.workers = append(m.workers, worker{state: busy}, worker{state: idle})
+		if err := m.handOut(ctx); err != nil || m.workers[2].state != idle {
+			t.Errorf("%v, worker %+v", err, m.workers[2])
+		}
+	})
+}
+
+// What a worker sent before it died may arrive after its death is known. The value
+// counts, but the worker gets no further task: nobody would take it back.
+func TestValueFromTheDead(t *testing.T) {
+	commtest.Run(t, 1, func(_ context.Context, w *comm.Comm) {
+		m := newMaster(w, few)
+		m.workers = append(m.workers, worker{state: dead})
+		m.take(1, 5, 0.25)
+		if m.value[5] != 0.25 || m.missing != few.tasks-1 || m.workers[1].state != dead {
+			t.Errorf("value %v, %d missing, worker %+v", m.value[5], m.missing, m.workers[1])
+		}
+	})
 }
 
 // The bound would pass a sum that lacks a task only if it were too generous.

@@ -37,10 +37,10 @@ func parse() options {
 	var o options
 	flag.IntVar(&o.nx, "nx", 256, "cells across the plate")
 	flag.IntVar(&o.ny, "ny", 256, "rows of the plate; at least the number of ranks")
-	flag.IntVar(&o.steps, "steps", 400, "stop after this many steps")
-	flag.Float64Var(&o.tol, "tol", 1e-3, "stop when no cell changes by this much in a step")
+	flag.IntVar(&o.steps, "steps", 1000, "stop after this many steps")
+	flag.Float64Var(&o.tol, "tol", 2.5e-4, "stop when no cell changes by this much in a step")
 	flag.IntVar(&o.every, "every", 10, "steps between two copies")
-	flag.IntVar(&o.print, "print", 20, "steps between two lines of output; 0 for none")
+	flag.IntVar(&o.print, "print", 100, "steps between two lines of output; 0 for none")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: goulfm run -n RANKS heat [flags]\n"+
 			"Temperature of a plate with one hot edge; survives the loss of ranks.")

@@ -194,7 +194,7 @@ func (p *Proc) decided(a control.Decided) {
 	if g := a.Outcome.New; g != nil {
 		r.made = p.openChild(r.comm, *g, a.Outcome.Call.Kind)
 	}
-	if kind := a.Outcome.Call.Kind; kind == ulfm.KindShrink || kind.Series() == ulfm.SeriesRepair && len(a.Outcome.Dead) > 0 {
+	if kind := a.Outcome.Call.Kind; kind == ulfm.KindShrink || kind.Series() == ulfm.SeriesRepair && a.Outcome.Err != nil {
 		procs := make([]int, len(a.Outcome.Dead))
 		for i, rank := range a.Outcome.Dead {
 			procs[i] = r.comm.group.Procs[rank]
