@@ -76,7 +76,7 @@ func (cfg Config) engine() engine.Config {
 func (w *world) engineConfig(cfg Config) engine.Config {
 	info := w.process.Info
 	out := cfg.engine()
-	out.OnFenced = w.fenced
+	out.OnFenced, out.OnTick = w.fenced, w.process.Flush
 	if out.SpinPolls == 0 {
 		out.SpinPolls = spinWithoutCores
 		if info.Cores >= info.Size {

@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
@@ -32,23 +33,24 @@ func main() {
 	runs := flag.Int("runs", 21, "jobs to run")
 	touchMiB := flag.Int("touch", 0, "MiB that the victim has written before it dies")
 	busy := flag.Bool("busy", false, "survivors but one compute instead of waiting; the one tells")
+	repair := flag.Bool("repair", false, "survivors shrink at once, and compete with those that do not know yet")
 	asRank := flag.Bool("rank", false, "internal: be a rank of the job")
 	flag.Parse()
 	if *asRank {
-		comm.Main(func(ctx context.Context, w *comm.Comm) error { return measure(ctx, w, *touchMiB, *busy) })
+		comm.Main(func(ctx context.Context, w *comm.Comm) error { return measure(ctx, w, *touchMiB, *busy, *repair) })
 		return
 	}
 	if *n < 3 || *runs < 1 {
 		fmt.Fprintln(os.Stderr, "detect: -n must be at least 3, -runs at least 1")
 		os.Exit(2)
 	}
-	if err := drive(*goulfm, *n, *runs, *touchMiB, *busy); err != nil {
+	if err := drive(*goulfm, *n, *runs, *touchMiB, *busy, *repair); err != nil {
 		fmt.Fprintln(os.Stderr, "detect:", err)
 		os.Exit(1)
 	}
 }
 
-func drive(goulfm string, n, runs, touchMiB int, busy bool) error {
+func drive(goulfm string, n, runs, touchMiB int, busy, repair bool) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -56,7 +58,7 @@ func drive(goulfm string, n, runs, touchMiB int, busy bool) error {
 	var us []float64
 	for range runs {
 		var out, errs bytes.Buffer
-		cmd := exec.Command(goulfm, "run", "-q", "-n", strconv.Itoa(n), self, "-rank", "-touch", strconv.Itoa(touchMiB), fmt.Sprintf("-busy=%v", busy))
+		cmd := exec.Command(goulfm, "run", "-q", "-n", strconv.Itoa(n), self, "-rank", "-touch", strconv.Itoa(touchMiB), fmt.Sprintf("-busy=%v", busy), fmt.Sprintf("-repair=%v", repair))
 		cmd.Stdout, cmd.Stderr = &out, &errs
 		if err := cmd.Run(); err != nil {
 			return fmt.Errorf("%w\n%s", err, errs.String())
@@ -85,7 +87,10 @@ func nowNs() int64 {
 // leadNs is how far ahead the death is announced: everybody waits by then.
 const leadNs = 100e6
 
-func measure(ctx context.Context, w *comm.Comm, touchMiB int, busy bool) error {
+// quietNs is how long after the death nobody does anything else.
+const quietNs = 50e6
+
+func measure(ctx context.Context, w *comm.Comm, touchMiB int, busy, repair bool) error {
 	victim := w.Size() - 1
 	at := []int64{0}
 	if w.Rank() == victim {
@@ -115,6 +120,11 @@ func measure(ctx context.Context, w *comm.Comm, touchMiB int, busy bool) error {
 	}
 	if busy && w.Rank() != 0 {
 		took[0] = 0
+	}
+	// The repair would compete with those whose receive has not returned yet: here
+	// only the detection is measured. -repair leaves this out.
+	if !repair {
+		time.Sleep(time.Duration(at[0] + quietNs - nowNs()))
 	}
 	s, err := w.Shrink(ctx)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 	"unsafe"
 
 	"github.com/goulfm/goulfm/internal/segment"
@@ -27,12 +26,7 @@ type Process struct {
 	mu    sync.Mutex
 	line  net.Conn
 	notes []byte // not sent yet
-	due   *time.Timer
 }
-
-// noteDelay is how long a note may wait: right after a death every rank has
-// something to tell, and all of them need the processors for something better.
-const noteDelay = 25 * time.Millisecond
 
 // Join attaches to the shared memory, puts up this process's tombstone, and says
 // so. From here on the launcher knows within a fraction of a millisecond when
@@ -75,15 +69,14 @@ func (p *Process) Say(m Message) {
 	p.flush()
 }
 
-// Note is Say that takes its time: the message carries the moment of the call.
+// Note is Say that waits for the next Flush; the message carries the moment of the
+// call. Right after a death every rank has something to tell, and all of them need
+// the processors for something better.
 func (p *Process) Note(m Message) {
 	m.AtNs = NowNs()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.add(m)
-	if p.due == nil {
-		p.due = time.AfterFunc(noteDelay, p.Flush)
-	}
 }
 
 // Flush sends what Note has kept.
@@ -102,10 +95,6 @@ func (p *Process) add(m Message) {
 }
 
 func (p *Process) flush() {
-	if p.due != nil {
-		p.due.Stop()
-		p.due = nil
-	}
 	if len(p.notes) > 0 {
 		_, _ = p.line.Write(p.notes)
 		p.notes = p.notes[:0]

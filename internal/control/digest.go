@@ -14,7 +14,11 @@ import (
 // here after its deaths were declared (B3).
 func (c *Control) sendDigests() {
 	for _, proc := range c.neighbors() {
-		c.send(proc, binary.LittleEndian.AppendUint64([]byte{classDigest}, digest(c.revokedWith(proc))))
+		// Who has nothing revoked says nothing: a neighbour that has does, and right
+		// after a death every frame wakes a process that has better to do.
+		if mine := c.revokedWith(proc); len(mine) > 0 {
+			c.send(proc, binary.LittleEndian.AppendUint64([]byte{classDigest}, digest(mine)))
+		}
 	}
 }
 

@@ -33,6 +33,9 @@ type Config struct {
 	// Observe, if not nil, is told of rare events: deaths, revocations,
 	// agreements that found deaths. It must not call the engine.
 	Observe func(Event)
+	// OnTick, if not nil, is called by the background loop, at most once a Tick,
+	// whenever calls have been made since the last time.
+	OnTick func()
 	// OnFenced, if not nil, is called once when the others have declared this
 	// process dead.
 	OnFenced func(why string)

@@ -251,6 +251,9 @@ func (p *Proc) background() {
 			return
 		case <-timer.C:
 		}
+		if p.cfg.OnTick != nil {
+			p.cfg.OnTick()
+		}
 		if p.lead.Load() == caller {
 			if !p.awaitLeaderOut() {
 				return
