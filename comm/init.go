@@ -30,7 +30,8 @@ type Config struct {
 	// and takes the core from others.
 	SpinPolls int
 	// Tick is how long a process must make no call until its background loop serves
-	// its peers. Default 10 ms. Shorter answers peers sooner while computing.
+	// its peers. Default 10 ms; right after
+	// a call that waited long, up to eight times as long. Shorter answers peers sooner while computing.
 	Tick time.Duration
 }
 

@@ -40,7 +40,7 @@ func New(cfg Config) *Detector {
 	cfg = cfg.WithDefaults()
 	d := &Detector{
 		cfg:      cfg,
-		flood:    flood.New(flood.Config{N: cfg.N, Me: cfg.Me, Items: cfg.N}),
+		flood:    flood.New(flood.Config{N: cfg.N, Me: cfg.Me, Items: cfg.N, Silent: cfg.Mode == Exact}),
 		now:      cfg.Start,
 		nextBeat: cfg.Start,
 		emitter:  predecessor(cfg.N, cfg.Me, rankset.Set{}),

@@ -19,7 +19,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
@@ -84,6 +83,13 @@ func nowNs() int64 {
 	return ts.Nano()
 }
 
+// sleepUntil sleeps in the kernel: a timer of the runtime would wake a thread.
+func sleepUntil(ns int64) {
+	ts := unix.NsecToTimespec(ns)
+	for unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &ts, nil) == unix.EINTR {
+	}
+}
+
 // leadNs is how far ahead the death is announced: everybody waits by then.
 const leadNs = 100e6
 
@@ -124,7 +130,7 @@ func measure(ctx context.Context, w *comm.Comm, touchMiB int, busy, repair bool)
 	// The repair would compete with those whose receive has not returned yet: here
 	// only the detection is measured. -repair leaves this out.
 	if !repair {
-		time.Sleep(time.Duration(at[0] + quietNs - nowNs()))
+		sleepUntil(at[0] + quietNs)
 	}
 	s, err := w.Shrink(ctx)
 	if err != nil {

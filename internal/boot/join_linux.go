@@ -25,7 +25,7 @@ type Process struct {
 
 	mu    sync.Mutex
 	line  net.Conn
-	notes []byte // not sent yet
+	notes []Message // not sent yet
 }
 
 // Join attaches to the shared memory, puts up this process's tombstone, and says
@@ -86,19 +86,21 @@ func (p *Process) Flush() {
 	p.flush()
 }
 
-func (p *Process) add(m Message) {
-	b, err := json.Marshal(m)
-	if err != nil {
-		return // a Message always marshals; a report is no reason to end a program
-	}
-	p.notes = append(append(p.notes, b...), '\n')
-}
+func (p *Process) add(m Message) { p.notes = append(p.notes, m) }
 
 func (p *Process) flush() {
-	if len(p.notes) > 0 {
-		_, _ = p.line.Write(p.notes)
-		p.notes = p.notes[:0]
+	var text []byte
+	for _, m := range p.notes {
+		b, err := json.Marshal(m)
+		if err != nil {
+			continue // a Message always marshals; a report is no reason to end a program
+		}
+		text = append(append(text, b...), '\n')
 	}
+	if len(text) > 0 {
+		_, _ = p.line.Write(text)
+	}
+	p.notes = p.notes[:0]
 }
 
 // Listen calls dump whenever the launcher asks for one, and ends this process

@@ -417,7 +417,7 @@ func (p *Proc) declared(a control.Declared) {
 	p.deaths++
 	p.failPeer(a.Proc) // (3) what still needs it fails
 	p.tr.CloseData(a.Proc)
-	p.observe(Event{What: "detect", Procs: []int{a.Proc}, Text: fmt.Sprint(a.Evidence)})
+	p.observe(Event{What: "detect", Procs: []int{a.Proc}, Text: a.Evidence.String()})
 }
 
 // fences says whether a process that was declared dead may still run. Then its

@@ -28,13 +28,12 @@ type Config struct {
 	// SpinPolls is how often a waiting call looks before it sleeps.
 	SpinPolls int
 	// Tick is how long a rank must make no call until the background loop takes
-	// over; 0: 10 ms.
+	// over; 0: 10 ms. After a call that waited long it may be up to tickMax of them.
 	Tick time.Duration
 	// Observe, if not nil, is told of rare events: deaths, revocations,
 	// agreements that found deaths. It must not call the engine.
 	Observe func(Event)
-	// OnTick, if not nil, is called by the background loop, at most once a Tick,
-	// whenever calls have been made since the last time.
+	// OnTick, if not nil, is called by the background loop at each tick.
 	OnTick func()
 	// OnFenced, if not nil, is called once when the others have declared this
 	// process dead.
@@ -123,7 +122,7 @@ type queuedEvent struct{ ev control.Event }
 // New starts the engine of a process on its transport.
 func New(tr transport.Transport, cfg Config) *Proc {
 	p := &Proc{tr: tr, cfg: cfg, me: tr.Me(), n: tr.Procs(), start: time.Now(), match: match.New(),
-		peers: make([]peerState, tr.Procs()), leaderOut: make(chan struct{}, 1), stop: make(chan struct{}), loopEnded: make(chan struct{})}
+		peers: make([]peerState, tr.Procs()), stop: make(chan struct{}), loopEnded: make(chan struct{})}
 	p.port, _ = tr.(*transport.Port)
 	p.leaderReady, p.loopReady = p.leaderMustLook, p.loopMustLook
 	if p.cfg.UnexpectedBytesMax == 0 {

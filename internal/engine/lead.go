@@ -135,8 +135,8 @@ func (p *Proc) leaderMustLook() bool {
 		l.cancelled != nil && l.cancelled.Load()
 }
 
-// leave gives the lead up and hands it to a follower, or lets the background
-// loop know.
+// leave gives the lead up and hands it to a follower. It does not stir the
+// background loop: right after a death every thread that wakes delays others.
 func (p *Proc) leave() {
 	p.lead.Store(nobody)
 	if p.following.Load() > 0 {
@@ -145,12 +145,6 @@ func (p *Proc) leave() {
 			p.followers[0].signal()
 		}
 		p.mu.Unlock()
-	}
-	if p.idleLoop.Load() {
-		select {
-		case p.leaderOut <- struct{}{}:
-		default:
-		}
 	}
 }
 
@@ -238,11 +232,16 @@ func (p *Proc) watchContext(ctx context.Context) *atomic.Bool {
 	return p.watch.fired
 }
 
+// tickMax is how much longer a tick may get while a call waits: the background
+// loop has nothing to do then, and 64 ranks of a job wait at the same time.
+const tickMax = 8
+
 // background leads while the program computes: when no call was made for a tick
 // it takes the lead and sleeps until something arrives that cannot wait.
 func (p *Proc) background() {
 	defer close(p.loopEnded)
-	timer := time.NewTimer(p.cfg.Tick)
+	tick := p.cfg.Tick
+	timer := time.NewTimer(tick)
 	defer timer.Stop()
 	var seen uint64
 	for {
@@ -254,36 +253,21 @@ func (p *Proc) background() {
 		if p.cfg.OnTick != nil {
 			p.cfg.OnTick()
 		}
-		if p.lead.Load() == caller {
-			if !p.awaitLeaderOut() {
-				return
-			}
-		}
 		p.mu.Lock()
 		quiet := p.calls == seen
 		seen = p.calls
 		p.mu.Unlock()
-		if quiet && p.wanted.Load() == 0 && p.lead.CompareAndSwap(nobody, background) {
+		switch {
+		case !quiet:
+			tick = p.cfg.Tick
+		case p.lead.Load() == caller:
+			tick = min(2*tick, tickMax*p.cfg.Tick)
+		case p.wanted.Load() == 0 && p.lead.CompareAndSwap(nobody, background):
 			p.leadInBackground()
 			p.leave()
+			tick = p.cfg.Tick
 		}
-		timer.Reset(p.cfg.Tick)
-	}
-}
-
-// awaitLeaderOut sleeps until a caller leaves the lead: while one waits there is
-// nothing to tick for. It returns false when the engine stops.
-func (p *Proc) awaitLeaderOut() bool {
-	p.idleLoop.Store(true)
-	defer p.idleLoop.Store(false)
-	if p.lead.Load() != caller {
-		return true
-	}
-	select {
-	case <-p.leaderOut:
-		return true
-	case <-p.stop:
-		return false
+		timer.Reset(tick)
 	}
 }
 

@@ -13,6 +13,9 @@ type Config struct {
 	N     int // members of the group, at least 1
 	Me    int // this member, in [0, N)
 	Items int // items are ints in [0, Items)
+	// Silent keeps the set and sends nothing: everybody hears of every item by other
+	// means, and the caller would only drop the messages.
+	Silent bool
 }
 
 // A Flood is one member of one group.
@@ -30,7 +33,9 @@ func New(cfg Config) *Flood {
 	must.That(0 <= cfg.Me && cfg.Me < cfg.N, "member %d of %d", cfg.Me, cfg.N)
 	must.That(0 <= cfg.Items && cfg.Items <= rankset.RankMax+1, "%d items", cfg.Items)
 	f := &Flood{cfg: cfg, circulant: Neighbors(cfg.N, cfg.Me)}
-	f.targets = f.findTargets()
+	if !cfg.Silent {
+		f.targets = f.findTargets()
+	}
 	return f
 }
 
@@ -105,7 +110,7 @@ func (f *Flood) receive(from int, msg []byte) {
 // finds that 3 has become its nearest live neighbour, and sends it the set.
 func (f *Flood) failed(rank int) {
 	f.checkPeer(rank)
-	if !f.closed.Add(rank) {
+	if !f.closed.Add(rank) || f.cfg.Silent {
 		return
 	}
 	before := f.targets
@@ -141,7 +146,9 @@ func (f *Flood) merge(items rankset.Set) bool {
 
 func (f *Flood) send(to int) {
 	must.That(!f.closed.Has(to) && to != f.cfg.Me, "send to %d, closed are %v", to, f.closed)
-	f.out = append(f.out, Send{To: to, Msg: wire.AppendSet(nil, f.have)})
+	if !f.cfg.Silent {
+		f.out = append(f.out, Send{To: to, Msg: wire.AppendSet(nil, f.have)})
+	}
 }
 
 func (f *Flood) findTargets() []int {
