@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/goulfm/goulfm/internal/boot"
@@ -18,9 +19,10 @@ const Undefined = ulfm.Undefined
 // A Comm is a communicator: an ordered set of processes that exchange messages
 // nobody else sees. Ranks count its members from 0.
 type Comm struct {
-	e     *engine.Comm
-	w     *world
-	epoch uint64
+	e       *engine.Comm
+	w       *world
+	epoch   uint64
+	handler atomic.Pointer[ErrorHandler] // nil: ErrorsReturn
 }
 
 // world is what the communicators of one Init share.
@@ -28,7 +30,6 @@ type world struct {
 	proc    *engine.Proc
 	process *boot.Process // nil: not started by a launcher
 	marks   []boot.Mark   // where this process ends itself
-	code    int           // exit code of Abort without a launcher
 }
 
 // Rank returns this process's rank, 0 to Size()-1.
@@ -64,10 +65,16 @@ func (c *Comm) Mark(name string, n int) {
 	}
 }
 
-// Abort ends the whole job with an exit code, as well as it can.
+// Abort ends the members of c, this process among them, as well as it can: with the
+// world the whole job, with that exit code; with another communicator its members
+// alone, which the others see as failures (R63).
 func (c *Comm) Abort(code int) {
 	if p := c.w.process; p != nil {
-		p.Say(boot.Message{What: boot.SaysAborted, N: code})
+		m := boot.Message{What: boot.SaysAborted, N: code}
+		if c.Size() < c.w.proc.World().Size() {
+			m.Procs = c.e.Procs()
+		}
+		p.Say(m)
 	}
 	os.Exit(code)
 }
@@ -108,7 +115,9 @@ func (c *Comm) child(e *engine.Comm, epoch uint64) *Comm {
 	if e == nil {
 		return nil
 	}
-	return &Comm{e: e, w: c.w, epoch: epoch}
+	made := &Comm{e: e, w: c.w, epoch: epoch}
+	made.handler.Store(c.handler.Load())
+	return made
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -87,10 +87,11 @@ func fail(op string, c *Comm, ranks []int, err error) error {
 		}
 	}
 	e := &ulfm.Error{Op: op, Ranks: ranks, Err: err}
-	if c != nil {
-		e.Comm = c.e.Name()
+	if c == nil {
+		return e
 	}
-	return e
+	e.Comm = c.e.Name()
+	return c.Raise(e)
 }
 
 // failAny is fail for operations that need more than one rank: where a failure

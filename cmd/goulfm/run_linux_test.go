@@ -75,6 +75,8 @@ func TestExitCodesAndTexts(t *testing.T) {
 		{"run -n 3 PROG all-error", 1, ``, `bad thing`},
 		{"run -n 3 PROG exit0", 0, `rank 2: recv on world from rank 1`, `rank 1 .* died: exit without Finalize`},
 		{"run -n 3 PROG abort", 9, ``, `the job was stopped \(code 9\)`},
+		{"run -n 4 PROG abort-some", 0, `rank 2: recv on world from rank 3`, `rank 1 .* died: killed`},
+		{"run -n 2 PROG fatal", 1, ``, `send on world: rank out of range: 99(?s).*the job was stopped \(code 1\)`},
 		{"run -n 2 -x GIVEN=here PROG env", 0, `^GIVEN=here boot=""\nGIVEN=here boot=""\n$`, `^$`},
 		{"run -n 2 hostname", 0, `.+\n.+\n`, `^$`},
 		{"run -n 2 false", 1, `^$`, `none was a goulfm program`},

@@ -56,7 +56,6 @@ type rank struct {
 	reaped   bool
 	status   syscall.WaitStatus
 	left     bool
-	aborted  bool
 	dump     *boot.Message
 	killedNs int64 // when a planned kill was sent, 0: none
 	planned  string
@@ -351,9 +350,8 @@ func (j *job) listen(r *rank) {
 		case boot.SaysKill:
 			r.killedNs, r.planned = m.AtNs, fmt.Sprintf("%s=%d", m.Name, m.N)
 		case boot.SaysAborted:
-			r.aborted = true
 			j.mu.Unlock()
-			j.stop(m.N)
+			j.abort(m)
 			j.mu.Lock()
 		case boot.SaysDump:
 			r.dump = &m
@@ -535,6 +533,23 @@ func (j *job) stop(code int) {
 	}
 	j.mu.Unlock()
 	j.signalAll(syscall.SIGKILL)
+}
+
+// abort ends the whole job, or the ranks that m names: the members of a
+// communicator.
+func (j *job) abort(m boot.Message) {
+	if len(m.Procs) == 0 {
+		j.stop(m.N)
+		return
+	}
+	for _, number := range m.Procs {
+		j.mu.Lock()
+		r := j.rankOf(number)
+		j.mu.Unlock()
+		if r != nil {
+			j.signalRank(r, syscall.SIGKILL)
+		}
+	}
 }
 
 // schedule starts the planned kills and the timeout.

@@ -48,6 +48,23 @@ var modes = map[string]func(ctx context.Context, w *comm.Comm) error{
 		}
 		return awaitNext(ctx, w)
 	},
+	"abort-some": func(ctx context.Context, w *comm.Comm) error {
+		half, err := w.Split(ctx, w.Rank()%2, 0)
+		if err != nil {
+			return err
+		}
+		if w.Rank() == 3 {
+			half.Abort(9)
+		}
+		if w.Rank() == 1 {
+			return awaitNext(ctx, w)
+		}
+		return errors.Join(mustFail(ctx, w, 1), mustFail(ctx, w, 3))
+	},
+	"fatal": func(ctx context.Context, w *comm.Comm) error {
+		w.SetErrorHandler(comm.ErrorsFatal)
+		return comm.Send(ctx, w.To(99), []int{0})
+	},
 	"cancel": func(ctx context.Context, w *comm.Comm) error {
 		fmt.Println("ready")
 		<-ctx.Done()
