@@ -74,12 +74,12 @@ func SendRecv[T, U Elem](ctx context.Context, to Dest, out []T, from Source, in 
 	st, err := Recv(ctx, from, in)
 	if err != nil {
 		// The send may wait for a peer that is gone the same way: it is given up.
-		s.Free()
+		_ = s.Free() // never fails
 		return st, err
 	}
 	_, err = s.Wait(ctx)
 	if err != nil {
-		s.Free()
+		_ = s.Free()
 	}
 	return st, err
 }

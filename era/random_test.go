@@ -21,12 +21,11 @@ var runs = flag.Uint64("runs", plainRuns, "short random schedules to run; the lo
 type driver struct {
 	*cluster
 	rng        *rand.Rand
-	agreements int   // proposals of each member
-	ahead      int   // how many a member proposes without waiting for decisions
-	faults     int   // deaths still to come
-	dieOneIn   int   // a step is a death with this chance
-	lateNotice bool  // death notices only when nothing else can happen
-	slow       []int // queues that are served only now and then
+	agreements int  // proposals of each member
+	ahead      int  // how many a member proposes without waiting for decisions
+	faults     int  // deaths still to come
+	dieOneIn   int  // a step is a death with this chance
+	lateNotice bool // death notices only when nothing else can happen
 	isSlow     []bool
 	ackOneIn   int
 	acked      []rankset.Set

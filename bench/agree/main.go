@@ -146,7 +146,7 @@ func (b *bench) series(ctx context.Context, name string, n int) error {
 func (b *bench) death(ctx context.Context) error {
 	us, err := b.agree(ctx)
 	if !errors.Is(err, ulfm.ErrProcFailed) {
-		return fmt.Errorf("agree: the agreement without rank %d returned %v, want a process failure", b.victim, err)
+		return fmt.Errorf("agree: the agreement without rank %d returned %w, want a process failure", b.victim, err)
 	}
 	b.phases = append(b.phases, phase{"first", []float64{us}})
 

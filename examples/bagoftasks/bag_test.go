@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -115,7 +114,7 @@ func TestRandomDeaths(t *testing.T) {
 			t.Errorf("sum %x, want %x", m.sum(), want)
 		}
 		if t.Failed() {
-			t.Fatal(fmt.Sprintf("%d ranks, deaths %v after %d", n, die, after))
+			t.Fatalf("%d ranks, deaths %v after %d", n, die, after)
 		}
 	}
 	if lost < 20 {

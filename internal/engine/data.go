@@ -46,7 +46,7 @@ func (c *Comm) Isend(to Envelope, buf []byte) (Handle, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.calls++
-	r, err := c.send(nil, to, buf, "isend")
+	r, err := c.send(context.Background(), to, buf, "isend")
 	if r == nil {
 		if err != nil && !ulfm.Recoverable(err) {
 			return 0, err
@@ -65,7 +65,7 @@ func (c *Comm) Post(to Envelope, buf []byte) (Handle, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.calls++
-	r, err := c.send(nil, to, buf, "isend")
+	r, err := c.send(context.Background(), to, buf, "isend")
 	if r == nil {
 		return 0, err
 	}
@@ -89,8 +89,7 @@ func (p *Proc) Retract(h Handle) {
 	p.mu.Unlock()
 }
 
-// send publishes the message at once if it can: then it returns no request. ctx
-// may be nil.
+// send publishes the message at once if it can: then it returns no request.
 func (c *Comm) send(ctx context.Context, to Envelope, buf []byte, what string) (*Request, error) {
 	p := c.p
 	proc := c.group.Procs[to.Rank]
@@ -121,10 +120,8 @@ func (c *Comm) mayStart(ctx context.Context, op ulfm.Op, class Class, proc int) 
 	if err := c.alive(); err != nil {
 		return err
 	}
-	if ctx != nil {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	if c.p.epoch() != c.p.epochSeen.Load() {
 		c.p.readDepartures()
@@ -327,7 +324,7 @@ func (c *Comm) Irecv(from Envelope, buf []byte) (Handle, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.calls++
-	r, err := c.recv(nil, from, buf, "irecv", false)
+	r, err := c.recv(context.Background(), from, buf, "irecv", false)
 	if err != nil {
 		if !ulfm.Recoverable(err) {
 			return 0, err

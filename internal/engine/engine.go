@@ -95,8 +95,6 @@ type Proc struct {
 	followers              []*group
 	following              atomic.Int32
 	wanted                 atomic.Int32 // callers that want the background loop to let go
-	idleLoop               atomic.Bool  // the background loop waits until a caller leaves the lead
-	leaderOut              chan struct{}
 	watch                  ctxWatch
 
 	fenced    atomic.Bool

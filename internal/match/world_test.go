@@ -55,11 +55,6 @@ const (
 	notPossible what = "not possible" // the caller must not ask for it in this state
 )
 
-// rules is what the Matcher and the dumb version have in common.
-type rules interface {
-	do(op) []event
-}
-
 // real drives a Matcher. It owns taken messages for a while, so that a payload
 // buffer that was reused too early shows.
 type real struct {

@@ -30,8 +30,11 @@ func Create(name string, size int) (*os.File, error) {
 // another process could shrink it, and the next access would be fatal.
 func Attach(fd uintptr) (Memory, error) {
 	seals, err := unix.FcntlInt(fd, unix.F_GET_SEALS, 0)
-	if err != nil || seals&unix.F_SEAL_SHRINK == 0 {
-		return Memory{}, fmt.Errorf("shared memory: descriptor %d is not a sealed memfd (seals %#x, %v)", fd, seals, err)
+	if err != nil {
+		return Memory{}, fmt.Errorf("shared memory: descriptor %d is no memfd: %w", fd, err)
+	}
+	if seals&unix.F_SEAL_SHRINK == 0 {
+		return Memory{}, fmt.Errorf("shared memory: descriptor %d is not sealed (seals %#x)", fd, seals)
 	}
 	var st unix.Stat_t
 	if err := unix.Fstat(int(fd), &st); err != nil {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 )
@@ -49,7 +50,7 @@ func RunMany(o Options, workers int, enough func(Total) bool) (Total, error) {
 				report, err := Run(run)
 				mutex.Lock()
 				total.add(report)
-				if v, failed := err.(*Violation); failed {
+				if v, failed := errors.AsType[*Violation](err); failed {
 					over = true
 					if worst == nil || v.Seed < worst.Seed {
 						worst = v

@@ -173,7 +173,7 @@ func (g *program) create(h *handle) {
 	mine := g.sim.draw(h.group.UID, 6+k, h.group.Me)
 	g.propose(h, control.Propose{
 		Call:  ulfm.Call{Kind: ulfm.KindSplit},
-		Color: colors[mine%uint64(2+draw/2%3)],
+		Color: colors[mine%(2+draw/2%3)],
 		Key:   int(mine / 8 % 5),
 	})
 }

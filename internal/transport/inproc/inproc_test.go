@@ -61,10 +61,10 @@ func TestSweepTellsEachFrame(t *testing.T) {
 // within the limits, or the peer counts as broken.
 func FuzzCell(f *testing.F) {
 	inline := make([]byte, segment.InlineBytes)
-	f.Add(uint64(1), uint64(8<<24|uint64(transport.Eager)<<8), inline)
-	f.Add(uint64(1), uint64(4096<<24|uint64(transport.Eager)<<8|1), []byte{0, 16})
-	f.Add(uint64(1), uint64(4096<<24|uint64(transport.Chunk)<<8|1), append(make([]byte, 17), 16))
-	f.Add(uint64(1), uint64(1<<40|uint64(transport.Announce)<<8|2), inline)
+	f.Add(uint64(1), 8<<24|uint64(transport.Eager)<<8, inline)
+	f.Add(uint64(1), 4096<<24|uint64(transport.Eager)<<8|1, []byte{0, 16})
+	f.Add(uint64(1), 4096<<24|uint64(transport.Chunk)<<8|1, append(make([]byte, 17), 16))
+	f.Add(uint64(1), 1<<40|uint64(transport.Announce)<<8|2, inline)
 	f.Add(uint64(40), uint64(40), inline)
 	f.Add(uint64(1<<20), uint64(40), inline)
 	f.Add(uint64(1<<20+1), uint64(40), inline)
