@@ -49,7 +49,7 @@ func (i Info) Join() (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lifeline to the launcher: %w", err)
 	}
-	p := &Process{Info: i, Port: port, Node: node, line: line}
+	p := &Process{Info: i, Port: port, Node: node, line: line, notes: make([]Message, 0, 16)}
 	if err := putUpTombstone(node.Tombstone(i.Rank)); err != nil {
 		return nil, err
 	}

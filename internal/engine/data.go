@@ -599,6 +599,9 @@ func (p *Proc) engineFrame(from int, frame []byte) {
 	case frameGrant:
 		p.granted(from, r, w[1], w[2])
 	case frameWithdraw:
+		// Control frames overtake data frames: the announcement may still be in the
+		// ring. Not looked for there, it would stay, and the sender without an answer.
+		p.drain(from)
 		if p.dropAnnounced(from, w[0]) {
 			p.sendControl(from, controlFrame(frameWithdrawn, w[0]))
 		}

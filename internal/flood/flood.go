@@ -24,7 +24,7 @@ type Flood struct {
 	circulant []int       // Neighbors(N, Me): never changes
 	have      rankset.Set // the set; only grows
 	closed    rankset.Set // members reported as Failed; only grows
-	targets   []int       // who gets a set that grew: circulant ∪ nearest live neighbours, minus closed; ascending
+	targets   []int       // who gets a set that grew: circulant ∪ nearest live neighbours, minus closed; ascending; nil while the set is empty
 	out       []Action
 }
 
@@ -33,9 +33,6 @@ func New(cfg Config) *Flood {
 	must.That(0 <= cfg.Me && cfg.Me < cfg.N, "member %d of %d", cfg.Me, cfg.N)
 	must.That(0 <= cfg.Items && cfg.Items <= rankset.RankMax+1, "%d items", cfg.Items)
 	f := &Flood{cfg: cfg, circulant: Neighbors(cfg.N, cfg.Me)}
-	if !cfg.Silent {
-		f.targets = f.findTargets()
-	}
 	return f
 }
 
@@ -113,11 +110,11 @@ func (f *Flood) failed(rank int) {
 	if !f.closed.Add(rank) || f.cfg.Silent {
 		return
 	}
+	if f.have.IsEmpty() {
+		return // most floods never carry anything
+	}
 	before := f.targets
 	f.targets = f.findTargets()
-	if f.have.IsEmpty() {
-		return
-	}
 	for _, to := range f.targets {
 		// An old target has had every set since it became one.
 		if _, old := slices.BinarySearch(before, to); !old {
@@ -139,6 +136,9 @@ func (f *Flood) merge(items rankset.Set) bool {
 	fresh.Subtract(f.have)
 	if !f.have.Union(fresh) {
 		return false
+	}
+	if f.targets == nil && !f.cfg.Silent {
+		f.targets = f.findTargets()
 	}
 	f.out = append(f.out, Deliver{Items: fresh})
 	return true
