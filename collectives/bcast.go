@@ -1,0 +1,43 @@
+package collectives
+
+import (
+	"context"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/view"
+)
+
+// Bcast copies buf of the root into buf of every member. The lengths must be
+// equal: ErrMismatch where a message of another length arrives. Errors: ErrRoot,
+// and those of all collectives. MPI 6.4.
+func Bcast[T comm.Elem](ctx context.Context, c *comm.Comm, root int, buf []T) error {
+	x, err := begin(ctx, c, bcast, root, elemOf[T]())
+	if err != nil {
+		return err
+	}
+	return x.end(x.bcast(root, view.Bytes(buf)))
+}
+
+// bcast goes down a binomial tree over the ranks counted from the root: the
+// member at place v hears from the place without v's lowest bit, and passes on
+// to the places with one lower bit more, the largest subtree first.
+func (x *call) bcast(root int, buf []byte) error {
+	place := (x.me - root + x.n) % x.n
+	bit := 1
+	for ; bit < x.n; bit <<= 1 {
+		if place&bit != 0 {
+			if err := x.recv((place-bit+root)%x.n, buf); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	for bit >>= 1; bit > 0; bit >>= 1 {
+		if place+bit < x.n {
+			if err := x.send((place+bit+root)%x.n, buf); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

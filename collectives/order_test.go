@@ -1,0 +1,103 @@
+package collectives_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/goulfm/goulfm/collectives"
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/comm/commtest"
+)
+
+// compose takes a uint64 for the map x -> a*x + b modulo 2^32, a in the high
+// half: composition is associative and not commutative.
+func compose(acc, in []uint64) {
+	for i := range acc {
+		a, b := uint32(acc[i]>>32), uint32(acc[i])
+		c, d := uint32(in[i]>>32), uint32(in[i])
+		acc[i] = uint64(a*c)<<32 | uint64(a*d+b)
+	}
+}
+
+// TestCustomKeepsTheOrderOfRanks would fail if any two blocks of ranks were
+// combined the wrong way round.
+func TestCustomKeepsTheOrderOfRanks(t *testing.T) {
+	maps := func(i int) uint64 { return uint64(2*i+3)<<32 | uint64(i*i+7) }
+	two := func(a, b uint64) uint64 {
+		acc := []uint64{a}
+		compose(acc, []uint64{b})
+		return acc[0]
+	}
+	if two(maps(1), maps(2)) == two(maps(2), maps(1)) {
+		t.Fatal("the operation commutes: it shows nothing")
+	}
+	op := collectives.Custom(compose, false)
+	reductions(t, "uint64", slices.Concat(sizes, large), 1000, maps, reduction[uint64]{"composition", op, two})
+}
+
+// TestAllreduceIsBitIdentical adds numbers whose sum depends on the brackets: all
+// members get the same bits, twice in a row, and Reduce gets them too.
+func TestAllreduceIsBitIdentical(t *testing.T) {
+	for _, n := range slices.Concat(sizes, large) {
+		const length = 100
+		var mu sync.Mutex
+		seen := map[string]int{}
+		commtest.Run(t, n, func(ctx context.Context, w *comm.Comm) {
+			src := make([]float64, length)
+			for i := range src {
+				src[i] = math.Sin(float64(i*17+w.Rank())) * math.Pow(10, float64((i+w.Rank())%9))
+			}
+			note := func(dst []float64, err error) {
+				mu.Lock()
+				defer mu.Unlock()
+				seen[fmt.Sprintf("%x %v", dst, err)]++
+			}
+			for range 2 {
+				dst := make([]float64, length)
+				err := collectives.Allreduce(ctx, w, dst, src, collectives.Sum)
+				note(dst, err)
+			}
+			for root := range n {
+				dst := make([]float64, length)
+				if err := collectives.Reduce(ctx, w, root, dst, src, collectives.Sum); w.Rank() == root || err != nil {
+					note(dst, err)
+				}
+			}
+		})
+		if len(seen) != 1 {
+			t.Errorf("%d ranks: %d different results", n, len(seen))
+		}
+		for _, times := range seen {
+			if times != 3*n {
+				t.Errorf("%d ranks: %d results, want %d", n, times, 3*n)
+			}
+		}
+	}
+}
+
+// TestNaNIsNotLost: a residual that is no number must be seen wherever it is.
+func TestNaNIsNotLost(t *testing.T) {
+	const n = 5
+	for at := range n {
+		commtest.Run(t, n, func(ctx context.Context, w *comm.Comm) {
+			v := []float64{float64(w.Rank()), float64(w.Rank())}
+			if w.Rank() == at {
+				v[0], v[1] = math.NaN(), math.NaN()
+			}
+			high, low := make([]float64, 1), make([]float64, 1)
+			if err := collectives.Allreduce(ctx, w, high, v[:1], collectives.Max); err != nil {
+				t.Error(err)
+			}
+			if err := collectives.Allreduce(ctx, w, low, v[1:], collectives.Min); err != nil {
+				t.Error(err)
+			}
+			if !math.IsNaN(high[0]) || !math.IsNaN(low[0]) {
+				t.Errorf("NaN at rank %d: max %v, min %v at rank %d", at, high[0], low[0], w.Rank())
+			}
+		})
+	}
+}

@@ -1,0 +1,191 @@
+package commtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/transport"
+	"github.com/goulfm/goulfm/internal/transport/inproc"
+)
+
+// limits are the times that a Run keeps.
+type limits struct {
+	// run is how long it may take: then the test fails with a list of who waits
+	// for whom, and the context of body ends.
+	run time.Duration
+	// grace is how long ranks may take to return once their context is over.
+	// Those that still wait did not pass it on; they are fenced.
+	grace time.Duration
+	// ending is how long goroutines that have nothing left to do may take to be
+	// gone: they need to be scheduled once more.
+	ending time.Duration
+}
+
+// generous is far above what a test needs, so that a loaded machine does not
+// trip over it.
+var generous = limits{run: 60 * time.Second, grace: 2 * time.Second, ending: 5 * time.Second}
+
+// spinPolls is how often a waiting rank looks before it sleeps: ranks outnumber
+// cores in a test.
+const spinPolls = 20
+
+// Run calls body as n ranks, each in a goroutine with the world communicator of
+// its own, and waits until all have ended and nothing of them is left. After a
+// minute the test fails with a list of who waits for whom, and ctx ends.
+//
+// Ranks whose body returns are finalized, all together. A body that panics or
+// ends its goroutine (t.Fatal) fails the test with its rank; its process counts
+// as dead then, so that the others do not wait for it. Goroutines that body
+// starts must have ended when it returns.
+func Run(t testing.TB, n int, body func(ctx context.Context, w *comm.Comm)) {
+	t.Helper()
+	generous.runAll(t, n, body)
+}
+
+func (l limits) runAll(t testing.TB, n int, body func(ctx context.Context, w *comm.Comm)) {
+	t.Helper()
+	l.runOn(t, n, func(k *rank, p *transport.Port) transport.Transport { return p }, body)
+}
+
+// A wrapper puts something around the port of a rank.
+type wrapper func(k *rank, p *transport.Port) transport.Transport
+
+func (l limits) runOn(t testing.TB, n int, wrap wrapper, body func(ctx context.Context, w *comm.Comm)) {
+	t.Helper()
+	labelled(l.ending, func(ctx context.Context, left func() string) {
+		r := newRun(n, l)
+		r.join(wrap)
+		r.all(ctx, t, body)
+		if stacks := left(); stacks != "" {
+			t.Errorf("goroutines left behind:\n%s", stacks)
+		}
+	})
+}
+
+// A run is one call of Run.
+type run struct {
+	limits
+	world *inproc.World
+	ranks []*rank
+}
+
+// A rank is one process of a run.
+type rank struct {
+	run   *run
+	me    int
+	w     *comm.Comm
+	ended chan struct{} // closed when its body and what follows is over
+}
+
+// living finds the rank that a communicator belongs to, for Kill. Each Run
+// removes its ranks at the end.
+var living sync.Map // *engine.Proc to *rank
+
+func newRun(n int, l limits) *run {
+	r := &run{limits: l, world: inproc.New(n)}
+	for me := range n {
+		r.ranks = append(r.ranks, &rank{run: r, me: me, ended: make(chan struct{})})
+	}
+	return r
+}
+
+func (r *run) join(wrap wrapper) {
+	for _, k := range r.ranks {
+		k.w = comm.NewWorld(engine.New(wrap(k, r.world.Port(k.me)), engine.Config{SpinPolls: spinPolls}))
+		living.Store(k.proc(), k)
+	}
+}
+
+func (k *rank) proc() *engine.Proc { return k.w.Engine().Proc() }
+
+// all runs every rank to its end.
+func (r *run) all(ctx context.Context, t testing.TB, body func(ctx context.Context, w *comm.Comm)) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var wg sync.WaitGroup
+	for _, k := range r.ranks {
+		wg.Go(func() { k.live(ctx, t, body) })
+	}
+	done := make(chan struct{})
+	go func() {
+		wg.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(r.limits.run):
+		t.Errorf("some ranks have not ended in time\n%s", r.waits()) // before the end of ctx ends the waits
+		cancel()
+		r.releaseAll(done)
+	}
+	for _, k := range r.ranks {
+		living.Delete(k.proc())
+		k.proc().Close()
+	}
+}
+
+// live is the life of one rank.
+func (k *rank) live(ctx context.Context, t testing.TB, body func(ctx context.Context, w *comm.Comm)) {
+	defer close(k.ended)
+	returned := false
+	defer func() {
+		v := recover()
+		if returned || k.proc().Fenced() && v == nil {
+			return
+		}
+		if v != nil {
+			t.Errorf("rank %d: panic: %v\n%s", k.me, v, debug.Stack())
+		} else {
+			t.Errorf("rank %d: its goroutine ended before body returned", k.me)
+		}
+		k.die()
+	}()
+	body(ctx, k.w)
+	if err := k.w.Finalize(ctx); err != nil && !errors.Is(err, comm.ErrFenced) && !errors.Is(err, comm.ErrFinalized) {
+		t.Errorf("rank %d: %v", k.me, err)
+	}
+	returned = true
+}
+
+// die makes the rank dead to itself and then known as such to the detector: the
+// order of a real death.
+func (k *rank) die() {
+	k.proc().Kill()
+	k.run.world.Depart(k.me, true)
+}
+
+// waits says who waits for whom.
+func (r *run) waits() string {
+	var b strings.Builder
+	for _, k := range r.ranks {
+		for _, w := range k.proc().Waits() {
+			fmt.Fprintf(&b, "rank %d: %s\n", k.me, w)
+		}
+	}
+	if b.Len() == 0 {
+		return "(no rank waits in a call)"
+	}
+	return b.String()
+}
+
+// releaseAll ends what the end of the context did not end.
+func (r *run) releaseAll(done <-chan struct{}) {
+	select {
+	case <-done:
+		return
+	case <-time.After(r.grace):
+	}
+	for _, k := range r.ranks {
+		go k.die() // one may be frozen until the others are gone
+	}
+	<-done
+}
