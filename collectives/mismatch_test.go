@@ -30,7 +30,9 @@ func wrongs(n int) []wrong {
 			v := ints(l)
 			return collectives.BcastValue(ctx, w, n, &v)
 		}},
-		{"bcast_value", comm.ErrBuffer, func(ctx context.Context, w *comm.Comm, _ int) error { return collectives.BcastValue[[]int](ctx, w, 0, nil) }},
+		{"bcast_value", comm.ErrBuffer, func(ctx context.Context, w *comm.Comm, _ int) error {
+			return collectives.BcastValue[[]int](ctx, w, 0, nil)
+		}},
 		{"reduce", comm.ErrRoot, func(ctx context.Context, w *comm.Comm, l int) error {
 			return collectives.Reduce(ctx, w, n, ints(l), ints(l), collectives.Sum)
 		}},
