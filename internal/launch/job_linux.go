@@ -51,7 +51,8 @@ type job struct {
 type rank struct {
 	number   int
 	pid      int
-	line     net.Conn // lifeline; nil once closed
+	line     net.Conn      // lifeline
+	silent   chan struct{} // closed once all that it said was heard
 	joined   bool
 	declared bool // in the list of departures
 	reaped   bool
@@ -238,7 +239,7 @@ func (j *job) spawn(prog *program, number int, inherited []*os.File, out, errs *
 	if err != nil {
 		return fmt.Errorf("%s: %w", prog.name, err)
 	}
-	r := &rank{number: number, pid: pid, line: line}
+	r := &rank{number: number, pid: pid, line: line, silent: make(chan struct{})}
 	j.mu.Lock()
 	j.ranks = append(j.ranks, r)
 	j.live++
@@ -247,10 +248,10 @@ func (j *job) spawn(prog *program, number int, inherited []*os.File, out, errs *
 		go feed()
 	}
 	prefix := j.spec.prefixOf(number, j.start)
-	j.carriers.Add(2)
+	j.carriers.Add(3)
 	go func() { defer j.carriers.Done(); defer outR.Close(); carry(outR, out, prefix) }()
 	go func() { defer j.carriers.Done(); defer errR.Close(); carry(errR, errs, prefix) }()
-	go j.listen(r)
+	go func() { defer j.carriers.Done(); defer close(r.silent); defer line.Close(); j.listen(r) }()
 	return nil
 }
 
@@ -482,15 +483,23 @@ func (j *job) reap() {
 	close(j.ended)
 }
 
+// lastWords is how long a dead rank's lifeline is read.
+const lastWords = 500 * time.Millisecond
+
 // gone tells why a rank ended, and ends the job when nothing is left to wait for.
 func (j *job) gone(r *rank) {
-	r.line.Close()
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	stranger := !r.joined && j.joined == 0 && r.status.Exited() && r.status.ExitStatus() == 0 // not a goulfm program
-	if !r.left && !stranger {
-		j.rep.died(r)
-	}
+	// What it said last is still to be read. Its end is there at once, unless it
+	// left a child behind that holds the line.
+	_ = r.line.SetReadDeadline(time.Now().Add(lastWords))
+	j.carriers.Go(func() {
+		<-r.silent // it may have said at which point it would end itself
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		stranger := !r.joined && j.joined == 0 && r.status.Exited() && r.status.ExitStatus() == 0 // not a goulfm program
+		if !r.left && !stranger {
+			j.rep.died(r)
+		}
+	})
 }
 
 func describe(s syscall.WaitStatus) string {

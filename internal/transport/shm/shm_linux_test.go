@@ -110,7 +110,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"negative rank", -1, job, node, arenas, "this is process -1"},
 		{"an arena short", 0, job, node, arenas[:1], "1 arenas"},
 		{"arena in place of segment 0", 0, job, arenas[0], arenas, "another kind"},
-		{"not a memfd", 0, job, os.Stderr.Fd(), arenas, "not a sealed memfd"},
+		{"not a memfd", 0, job, os.Stderr.Fd(), arenas, "is no memfd"},
 		{"own arena too small", 0, job, node, []uintptr{node, arenas[1]}, "too small"},
 	} {
 		if _, _, err := Open(c.me, c.job, c.node, c.arenas); err == nil || !strings.Contains(err.Error(), c.want) {
