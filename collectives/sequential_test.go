@@ -23,8 +23,12 @@ func lengths(n int) []int {
 	return slices.Compact(all)
 }
 
-// roots are all for few ranks, else the ends and one between.
-func roots(n int) []int {
+// roots are all for few ranks, else the ends and one between; one if it takes
+// long.
+func roots(n, length int) []int {
+	if length == long {
+		return []int{n / 2}
+	}
 	if n <= 5 {
 		return []int{0, 1, 2, 3, 4}[:n]
 	}
@@ -115,7 +119,7 @@ func moves[T interface {
 			for _, s := range shapes {
 				at := func(what string) string { return fmt.Sprintf("%s of %d %s on %d ranks", what, s.length, name, n) }
 				mine := input(conv, me, s.length)
-				for _, root := range roots(n) {
+				for _, root := range roots(n, s.length) {
 					buf := slices.Clone(mine)
 					err := collectives.Bcast(ctx, w, root, buf)
 					equal(t, at("bcast"), me, err, buf, input(conv, root, s.length))
@@ -265,10 +269,10 @@ func reductions[T interface {
 			for _, length := range shapes {
 				for i, op := range ops {
 					at := fmt.Sprintf("%s of %d %s on %d ranks", op.name, length, name, n)
-					reduceAll(t, ctx, w, at, input(conv, w.Rank(), length), want[key(op, length)], op.op, roots(n)[i%len(roots(n))])
+					reduceAll(t, ctx, w, at, input(conv, w.Rank(), length), want[key(op, length)], op.op, roots(n, length)[i%len(roots(n, length))])
 				}
 			}
-			for _, root := range roots(n) {
+			for _, root := range roots(n, n) {
 				at := fmt.Sprintf("%s of %d %s on %d ranks to %d", ops[0].name, n, name, n, root)
 				reduceAll(t, ctx, w, at, input(conv, w.Rank(), n), want[key(ops[0], n)], ops[0].op, root)
 			}

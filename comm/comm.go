@@ -2,6 +2,7 @@ package comm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -86,7 +87,7 @@ func (c *Comm) Free() error { return fail("free", c, nil, c.e.Free()) }
 // Dup returns a communicator of the same members with messages of its own.
 // Collective over the members; it succeeds at every live one or at none.
 func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
-	return c.create(ctx, ulfm.Call{Kind: ulfm.KindDup}, engine.Contribution{}, "dup")
+	return c.create(ctx, ulfm.Call{Kind: ulfm.KindDup}, engine.Contribution{}, nil, "dup")
 }
 
 // Split returns, for each colour, a communicator of the members that gave it, in
@@ -95,16 +96,22 @@ func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
 // that is not Undefined is ErrLength where it was given and ErrPeerArgument at
 // the others.
 func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
-	bad := color < 0 && color != Undefined
-	s, err := c.create(ctx, ulfm.Call{Kind: ulfm.KindSplit}, engine.Contribution{Color: color, Key: key, Veto: bad}, "split")
-	if bad && !ulfm.Recoverable(err) && ctx.Err() == nil {
-		return nil, fail("split", c, nil, fmt.Errorf("%w: colour %d: want 0 or more, or Undefined", ErrLength, color))
+	var bad error
+	if color < 0 && color != Undefined {
+		bad = fmt.Errorf("%w: colour %d: want 0 or more, or Undefined", ErrLength, color)
 	}
-	return s, err
+	return c.create(ctx, ulfm.Call{Kind: ulfm.KindSplit}, engine.Contribution{Color: color, Key: key}, bad, "split")
 }
 
-func (c *Comm) create(ctx context.Context, call ulfm.Call, in engine.Contribution, op string) (*Comm, error) {
+// create makes a call that makes a communicator. bad is what is wrong with this
+// member's arguments: it takes part and votes no then, and is told so in place of
+// ErrPeerArgument.
+func (c *Comm) create(ctx context.Context, call ulfm.Call, in engine.Contribution, bad error, op string) (*Comm, error) {
+	in.Veto = bad != nil
 	_, made, err := c.e.Call(ctx, call, in, op)
+	if bad != nil && errors.Is(err, ErrPeerArgument) {
+		err = bad
+	}
 	if err != nil {
 		return nil, failAny(op, c, err)
 	}

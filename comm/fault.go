@@ -2,6 +2,7 @@ package comm
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/goulfm/goulfm/internal/engine"
 	"github.com/goulfm/goulfm/ulfm"
@@ -60,6 +61,9 @@ func (c *Comm) Agree(ctx context.Context, flag uint64) (uint64, error) {
 // Iagree starts an agreement on *flag; once the request is complete *flag is the
 // result. Several may be under way; they match in the order of the calls (R35).
 func (c *Comm) Iagree(flag *uint64) Request {
+	if flag == nil {
+		return Request{c: c, op: "iagree", err: fail("iagree", c, nil, fmt.Errorf("%w: no flag", ErrBuffer))}
+	}
 	h, err := c.e.StartAgree(flag)
 	return Request{c: c, h: h, op: "iagree", err: fail("iagree", c, nil, err), peer: Any}
 }

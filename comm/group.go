@@ -28,6 +28,9 @@ func (g Group) Ranks() []int { return slices.Clone(g.procs) }
 
 // Union returns the members of g, then those of h that are not in g.
 func (g Group) Union(h Group) Group {
+	if g.Size() == 0 { // the zero value does not know whose it is
+		return h
+	}
 	return Group{procs: append(slices.Clone(g.procs), h.Difference(g).procs...), me: g.me}
 }
 

@@ -70,6 +70,18 @@ func (c *Comm) status(st engine.Status, elemBytes int) Status {
 // out and in may be the same memory only if no rank receives what it sends
 // before it has sent it; use two buffers when in doubt. MPI 3.10.
 func SendRecv[T, U Elem](ctx context.Context, to Dest, out []T, from Source, in []U) (Status, error) {
+	// Both before either: else the message would go out although the call fails, or
+	// the receive would wait although the call has failed.
+	if !to.none() {
+		if err := to.check(); err != nil {
+			return Status{}, fail("sendrecv", to.c, nil, err)
+		}
+	}
+	if !from.none() {
+		if err := from.check(); err != nil {
+			return Status{}, fail("sendrecv", from.c, nil, err)
+		}
+	}
 	s := isend("sendrecv", to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: code[T]()}, view.Bytes(out))
 	st, err := Recv(ctx, from, in)
 	if err != nil {
@@ -103,7 +115,10 @@ func isend(op string, to Dest, env engine.Envelope, buf []byte) Request {
 		return Request{c: to.c, op: op, err: fail(op, to.c, nil, err)}
 	}
 	h, err := to.c.e.Isend(env, buf)
-	return Request{c: to.c, h: h, op: op, peer: to.rank, elemBytes: 1, err: fail(op, to.c, []int{to.rank}, err)}
+	if err != nil { // asked here, so that the ranks for the error are not made without one
+		err = fail(op, to.c, []int{to.rank}, err)
+	}
+	return Request{c: to.c, h: h, op: op, peer: to.rank, elemBytes: 1, err: err}
 }
 
 // Irecv starts a Recv. buf belongs to the request until it is complete.
@@ -115,7 +130,10 @@ func Irecv[T Elem](from Source, buf []T) Request {
 		return Request{c: from.c, op: "irecv", err: fail("irecv", from.c, nil, err)}
 	}
 	h, err := from.c.e.Irecv(engine.Envelope{Rank: from.rank, Tag: from.tag, Elem: code[T]()}, view.Bytes(buf))
-	return Request{c: from.c, h: h, op: "irecv", peer: from.rank, elemBytes: view.Size[T](), err: fail("irecv", from.c, from.ranks(), err)}
+	if err != nil {
+		err = fail("irecv", from.c, from.ranks(), err)
+	}
+	return Request{c: from.c, h: h, op: "irecv", peer: from.rank, elemBytes: view.Size[T](), err: err}
 }
 
 // Probe waits for a message that a receive from the source would match, and
@@ -161,16 +179,14 @@ func RecvValue[T any](ctx context.Context, from Source) (v T, st Status, err err
 	if from.none() {
 		return v, Status{Source: None, Tag: Any}, nil
 	}
-	if st, err = Probe(ctx, from); err != nil {
-		return v, st, err
+	if err := from.check(); err != nil {
+		return v, st, fail("recv_value", from.c, nil, err)
 	}
-	buf := make([]byte, st.Count)
-	env := engine.Envelope{Rank: st.Source, Tag: st.Tag, Elem: valueElem}
-	got, err := from.c.e.Recv(ctx, env, buf)
+	buf, got, err := from.c.e.RecvWhole(ctx, engine.Envelope{Rank: from.rank, Tag: from.tag, Elem: valueElem})
+	st = from.c.status(got, 1)
 	if err != nil {
 		return v, st, from.fail("recv_value", err)
 	}
-	st = from.c.status(got, 1)
 	if err := gob.NewDecoder(bytes.NewReader(buf)).Decode(&v); err != nil {
 		return v, st, fail("recv_value", from.c, []int{st.Source}, fmt.Errorf("%w: %w", ErrType, err))
 	}

@@ -3,6 +3,7 @@ package comm
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/goulfm/goulfm/internal/engine"
 )
@@ -14,6 +15,8 @@ import (
 //
 // A request whose error Is ulfm.ErrProcFailedPending is still active: it can be
 // waited for again after AckFailed, or cancelled (R49).
+//
+// One goroutine at a time waits for a request; others may wait for other ones.
 type Request struct {
 	c         *Comm
 	h         engine.Handle
@@ -78,18 +81,49 @@ func (r Request) Free() error {
 	return nil
 }
 
-// sets splits requests by world and leaves those out that need no wait. Several
-// worlds in one process are for tests: then each is waited for in turn.
-func sets(rs []Request) (proc *engine.Proc, hs []engine.Handle, ready bool) {
+// A waitSet is the part of a list of requests that one world has.
+type waitSet struct {
+	proc *engine.Proc
+	hs   []engine.Handle
+}
+
+// sets splits requests by world and leaves those out that need no wait; failed
+// says that one did not even start.
+func sets(rs []Request) (by []waitSet, failed bool) {
 	for _, r := range rs {
 		if r.null() || r.err != nil {
-			ready = ready || r.err != nil
+			failed = failed || r.err != nil
 			continue
 		}
-		proc = r.c.w.proc
-		hs = append(hs, r.h)
+		i := slices.IndexFunc(by, func(s waitSet) bool { return s.proc == r.c.w.proc })
+		if i < 0 {
+			i = len(by)
+			by = append(by, waitSet{proc: r.c.w.proc})
+		}
+		by[i].hs = append(by[i].hs, r.h)
 	}
-	return proc, hs, ready
+	return by, failed
+}
+
+// waitAny waits until a request of any world is settled.
+func waitAny(ctx context.Context, by []waitSet) error {
+	if len(by) == 1 {
+		return by[0].proc.WaitAny(ctx, by[0].hs)
+	}
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan struct{}, len(by))
+	for _, s := range by {
+		go func() {
+			_ = s.proc.WaitAny(inner, s.hs) // the end of ctx is asked for below
+			ended <- struct{}{}
+		}()
+	}
+	for range by {
+		<-ended
+		cancel() // nobody looks at the requests any more when this returns
+	}
+	return ctx.Err()
 }
 
 // WaitAll waits for all requests and ends those that are over. With an error it
@@ -106,9 +140,12 @@ func WaitAllStatus(ctx context.Context, sts []Status, rs ...Request) error {
 	if sts != nil && len(sts) != len(rs) {
 		return fail("wait_all", nil, nil, ErrLength)
 	}
-	proc, hs, failed := sets(rs)
-	if proc != nil && !failed {
-		if err := proc.WaitAll(ctx, hs); err != nil {
+	by, failed := sets(rs)
+	for _, s := range by {
+		if failed {
+			break
+		}
+		if err := s.proc.WaitAll(ctx, s.hs); err != nil {
 			return fail("wait_all", nil, nil, err)
 		}
 	}
@@ -139,8 +176,8 @@ func WaitAny(ctx context.Context, rs ...Request) (int, Status, error) {
 		if done {
 			return i, st, err
 		}
-		proc, hs, _ := sets(rs)
-		if err := proc.WaitAny(ctx, hs); err != nil {
+		by, _ := sets(slices.DeleteFunc(slices.Clone(rs), Request.over))
+		if err := waitAny(ctx, by); err != nil {
 			return -1, Status{}, fail("wait_any", nil, nil, err)
 		}
 	}
@@ -150,9 +187,9 @@ func WaitAny(ctx context.Context, rs ...Request) (int, Status, error) {
 // that are, in ascending order. With an error it is a *MultiError with one error
 // or nil per request.
 func WaitSome(ctx context.Context, done []int, rs ...Request) ([]int, error) {
-	proc, hs, failed := sets(rs)
-	if proc != nil && !failed {
-		if err := proc.WaitAny(ctx, hs); err != nil {
+	by, failed := sets(slices.DeleteFunc(slices.Clone(rs), Request.over))
+	if len(by) > 0 && !failed {
+		if err := waitAny(ctx, by); err != nil {
 			return done, fail("wait_some", nil, nil, err)
 		}
 	}
@@ -162,9 +199,11 @@ func WaitSome(ctx context.Context, done []int, rs ...Request) ([]int, error) {
 // TestAll ends all requests if all are over, and says whether they were. A
 // failed request counts as over; the error is as of WaitAll.
 func TestAll(rs ...Request) (bool, error) {
-	proc, hs, failed := sets(rs)
-	if proc != nil && !failed && !proc.Settled(hs) {
-		return false, nil
+	by, failed := sets(rs)
+	for _, s := range by {
+		if !failed && !s.proc.Settled(s.hs) {
+			return false, nil
+		}
 	}
 	return true, WaitAll(context.Background(), rs...)
 }
@@ -174,7 +213,7 @@ func TestAll(rs ...Request) (bool, error) {
 func TestAny(rs ...Request) (int, Status, bool, error) {
 	active := false
 	for i, r := range rs {
-		if r.null() || inactive(r) {
+		if r.over() {
 			continue
 		}
 		active = true
@@ -186,7 +225,8 @@ func TestAny(rs ...Request) (int, Status, bool, error) {
 	return -1, Status{}, !active, nil
 }
 
-func inactive(r Request) bool { return r.err == nil && !r.c.w.proc.Active(r.h) }
+// over says whether nothing can come of r any more.
+func (r Request) over() bool { return r.null() || r.err == nil && !r.c.w.proc.Active(r.h) }
 
 // TestSome appends to done the indices of the requests that are over, in
 // ascending order, and ends them. With an error it is a *MultiError with one
@@ -194,11 +234,11 @@ func inactive(r Request) bool { return r.err == nil && !r.c.w.proc.Active(r.h) }
 func TestSome(done []int, rs ...Request) ([]int, error) {
 	var errs []error
 	for i, r := range rs {
-		if r.null() || inactive(r) {
+		if r.over() {
 			continue
 		}
-		_, over, err := r.Test()
-		if !over && err == nil {
+		_, ended, err := r.Test()
+		if !ended && err == nil {
 			continue
 		}
 		done = append(done, i)

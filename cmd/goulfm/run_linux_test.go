@@ -146,7 +146,7 @@ func TestKillAtATime(t *testing.T) {
 }
 
 func TestEverybodyKilled(t *testing.T) {
-	got := goulfmCommand(t, "", "run", "-n", "2", "--kill", "0@1ms", "--kill", "1@1ms", prog, "hang")
+	got := goulfmCommand(t, "", "run", "-n", "2", "--kill", "0@1ms", "--kill", "1@1ms", prog, "cancel")
 	if got.code != 4 || !strings.Contains(got.err, "too many lost") {
 		t.Errorf("code %d\n%s", got.code, got.err)
 	}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/goulfm/goulfm/internal/launch"
@@ -16,37 +18,85 @@ import (
 
 const simUsage = `usage: goulfm sim [flags]
 
-Simulates clusters in virtual time, with the control rules that real processes
-run: random kills at any step, late news of deaths, slow messages, several
-communicators and agreements at once. After every step it checks that all living
-members decide the same, that a decision combines every survivor, that it never
-changes, and more; at the end, that everybody has ended.
+Simulates clusters in virtual time, with the control and matching rules that real
+processes run: crashes at any step, pauses, slow processes, partitions, late
+messages and late news of deaths; several communicators, agreements and messages
+at once. After every step it checks that all living members decide the same, that
+a decision combines every survivor, that it never changes, that no message is
+lost, and more; at the end, that everybody has ended.
 
+many runs:
   -seed N        first seed (default: from the clock, printed)
-  -agreements-total N   stop after so many agreements (default 100000)
-  -replay SEED   repeat one run and print every event; give the other flags as the
-                 failure printed them
-  -n N           processes of each run, 2 to 64 (default: drawn from the seed)
-  -nmax N        most processes that are drawn
-  -agreements N  agreements of each run (default: drawn)
-  -watchdog N    nanoseconds after which agreements send again (default 0: off)
+  -agreements-total N   stop after so many agreements (default 100000) ...
+  -deaths-total N       ... and so many failures (default 0)
   -workers N     runs at the same time (default: one per core)
+  -matrix        print which fault hit which phase of the protocols; fail if a
+                 cell is empty
+  -v             print what each run was like
+
+one run; give the flags below as the failure printed them:
+  -replay SEED   repeat one run and draw its space-time diagram
+  -run FILE      the same for a script
+  -events        print every event, too
+  -svg FILE      draw the diagram as a picture
+  -html FILE     the same in a page
+  -shrink        make a failing run small: few faults, few processes
+  -script FILE   write the run, or the small one, as a script
+
+what runs are like (default: drawn from the seed):
+  -n N           processes of each run, 2 to 64
+  -nmax N        most processes that are drawn
+  -agreements N  agreements of each run
+  -detector D    exact: each survivor is told of a death; ring: heartbeats, with
+                 faults that they bear; wild: heartbeats and longer faults
+  -watchdog N    nanoseconds after which agreements send again (default 0: off)
+  -flaws JSON    leave rules out, in a build that can (internal/control, Flaws)
+
+all runs:
+  -exhaustive    not at random: every order of steps, deaths and messages of
+                 -n processes (default 3); 4 takes minutes
 
 Exit code: 0, 1 when an invariant was broken, 2 usage.
 `
 
+// simJob is what the command line asks for.
+type simJob struct {
+	options            sim.Options
+	agreements, deaths int
+	workers            int
+	replay             uint64
+	run                string
+	svg, html, script  string
+	events, shrink     bool
+	matrix, verbose    bool
+	exhaustive         bool
+}
+
 func simulate(args []string) int {
 	f := flag.NewFlagSet("goulfm sim", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
-	var o sim.Options
-	seed := f.Uint64("seed", uint64(time.Now().UnixNano()), "")
-	want := f.Int("agreements-total", 100_000, "")
-	replay := f.Uint64("replay", 0, "")
+	var j simJob
+	o := &j.options
+	f.Uint64Var(&o.Seed, "seed", uint64(time.Now().UnixNano()), "")
+	f.IntVar(&j.agreements, "agreements-total", 100_000, "")
+	f.IntVar(&j.deaths, "deaths-total", 0, "")
+	f.IntVar(&j.workers, "workers", runtime.GOMAXPROCS(0), "")
+	f.BoolVar(&j.matrix, "matrix", false, "")
+	f.BoolVar(&j.verbose, "v", false, "")
+	f.Uint64Var(&j.replay, "replay", 0, "")
+	f.StringVar(&j.run, "run", "", "")
+	f.BoolVar(&j.events, "events", false, "")
+	f.StringVar(&j.svg, "svg", "", "")
+	f.StringVar(&j.html, "html", "", "")
+	f.BoolVar(&j.shrink, "shrink", false, "")
+	f.StringVar(&j.script, "script", "", "")
 	f.IntVar(&o.N, "n", 0, "")
 	f.IntVar(&o.NMax, "nmax", 0, "")
 	f.IntVar(&o.Agreements, "agreements", 0, "")
+	detector := f.String("detector", "drawn", "")
 	watchdog := f.Int64("watchdog", 0, "")
-	workers := f.Int("workers", runtime.GOMAXPROCS(0), "")
+	flaws := f.String("flaws", "", "")
+	f.BoolVar(&j.exhaustive, "exhaustive", false, "")
 	switch err := f.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Print(simUsage)
@@ -57,16 +107,26 @@ func simulate(args []string) int {
 		return simUsageError("unexpected argument %q", f.Arg(0))
 	case o.N != 0 && (o.N < 2 || o.N > sim.ProcessesMax):
 		return simUsageError("-n %d: want 2 to %d", o.N, sim.ProcessesMax)
-	case *workers < 1 || *want < 1 || o.NMax < 0 || o.NMax == 1 || o.Agreements < 0 || *watchdog < 0:
+	case j.workers < 1 || j.agreements < 1 || j.deaths < 0 || o.NMax < 0 || o.NMax == 1 || o.Agreements < 0 || *watchdog < 0:
 		return simUsageError("a number is out of range")
 	}
 	o.Watchdog = mono.Duration(*watchdog)
-	if *replay != 0 {
-		o.Seed = *replay
-		return replayOne(o)
+	var err error
+	if o.Detector, err = sim.ParseDetector(*detector); err != nil {
+		return simUsageError("%v", err)
 	}
-	o.Seed = *seed
-	return simulateMany(o, *workers, *want)
+	if *flaws != "" {
+		if o.Flaws, err = sim.ParseFlaws(*flaws); err != nil {
+			return simUsageError("-flaws: %v", err)
+		}
+	}
+	switch {
+	case j.exhaustive:
+		return exhaust(o.N)
+	case j.run != "" || j.replay != 0:
+		return j.one()
+	}
+	return j.many()
 }
 
 func simUsageError(format string, args ...any) int {
@@ -74,28 +134,135 @@ func simUsageError(format string, args ...any) int {
 	return launch.ExitUsage
 }
 
-func replayOne(o sim.Options) int {
-	o.Trace = func(line string) { fmt.Println(line) }
-	report, err := sim.Run(o)
-	fmt.Printf("trace hash %016x: %d agreements, %d deaths, %d steps, %s\n", report.Hash, report.Agreements, report.Deaths, report.Steps, report.Swarm)
+// one carries out one run and draws it.
+func (j *simJob) one() int {
+	run := func(o sim.Options) (sim.Report, error) { o.Seed = j.replay; return sim.Run(o) }
+	if j.run != "" {
+		text, err := os.ReadFile(j.run)
+		if err != nil {
+			return simUsageError("%v", err)
+		}
+		c, err := sim.ParseCase(string(text))
+		if err != nil {
+			return simUsageError("%s: %v", j.run, err)
+		}
+		run = c.Run
+	}
+	o := j.options
+	o.Diagram = &sim.Diagram{}
+	if j.events {
+		o.Trace = func(line string) { fmt.Println(line) }
+	}
+	report, err := run(o)
+	fmt.Print(o.Diagram.Text())
+	fmt.Println(summary(report))
+	v, _ := errors.AsType[*sim.Violation](err)
+	if v != nil && j.shrink {
+		v = shrink(v, o.Diagram)
+		err = v
+	} else if j.shrink {
+		fmt.Println("nothing to shrink")
+	}
+	if v == nil && j.script != "" {
+		return simUsageError("-script: the run breaks nothing")
+	}
+	if v != nil {
+		fmt.Print(v.Case.Script())
+	}
+	if code := j.write(o.Diagram, v); code != 0 {
+		return code
+	}
 	return verdict(err)
 }
 
-func simulateMany(o sim.Options, workers, want int) int {
-	fmt.Printf("seed %d, %d workers\n", o.Seed, workers)
+func summary(r sim.Report) string {
+	return fmt.Sprintf("trace hash %016x: %d agreements, %d deaths, %d fenced, %d messages, %d steps in %v, %s", r.Hash, r.Agreements, r.Deaths, r.Fenced, r.Messages, r.Steps, r.Time, r.Swarm)
+}
+
+// shrink makes a failing run small, draws it, and puts it in the place of d.
+func shrink(v *sim.Violation, d *sim.Diagram) *sim.Violation {
+	start := time.Now()
+	small := sim.Shrink(v, time.Minute)
+	fmt.Printf("shrunk from %d processes and %d faults to %d and %d in %d tries and %.1f s\n",
+		v.Case.N(), len(v.Case.Faults), small.Case.N(), len(small.Case.Faults), small.Tries, time.Since(start).Seconds())
+	*d = sim.Diagram{}
+	_, _ = small.Case.Run(sim.Options{Diagram: d}) // known to fail
+	fmt.Print(d.Text())
+	small.Error.Case = small.Case
+	return small.Error
+}
+
+// write writes what files were asked for.
+func (j *simJob) write(d *sim.Diagram, v *sim.Violation) int {
+	broken, script := "no violation", ""
+	if v != nil {
+		broken, script = v.Error(), "# "+strings.ReplaceAll(strings.TrimSpace(v.Invariant+" broken: "+v.Text), "\n", "\n# ")+"\n"+v.Case.Script()
+	}
+	for _, file := range []struct{ name, text string }{{j.svg, d.SVG()}, {j.html, d.HTML(broken)}, {j.script, script}} {
+		if file.name == "" {
+			continue
+		}
+		if err := os.WriteFile(file.name, []byte(file.text), 0o666); err != nil {
+			fmt.Fprintln(os.Stderr, "goulfm sim:", err)
+			return 1
+		}
+	}
+	return 0
+}
+
+// collectRarely trades memory for speed: a run leaves much garbage and keeps little.
+const collectRarely = 800
+
+func (j *simJob) many() int {
+	debug.SetGCPercent(collectRarely)
+	o := j.options
+	fmt.Printf("seed %d, %d workers\n", o.Seed, j.workers)
 	start, told := time.Now(), time.Now()
-	total, err := sim.RunMany(o, workers, func(t sim.Total) bool {
+	if j.verbose {
+		o.Done = func(r sim.Report) { fmt.Printf("seed %d: %s\n", r.Seed, summary(r)) }
+	}
+	total, err := sim.RunMany(o, j.workers, func(t sim.Total) bool {
 		if time.Since(told) > 5*time.Second {
 			told = time.Now()
-			fmt.Fprintf(os.Stderr, "%d runs, %d of %d agreements, %d deaths\n", t.Runs, t.Agreements, want, t.Deaths)
+			fmt.Fprintf(os.Stderr, "%d runs, %d of %d agreements, %d of %d deaths\n", t.Runs, t.Agreements, j.agreements, t.Deaths, j.deaths)
 		}
-		return t.Agreements >= want
+		return t.Agreements >= j.agreements && t.Deaths >= j.deaths
 	})
 	took := time.Since(start).Seconds()
-	fmt.Printf("%d runs, %d agreements, %d deaths, %d communicators, %d revocations, %d frames in %.1f s: %.0f agreements/s, %.0f deaths/s\n",
-		total.Runs, total.Agreements, total.Deaths, total.Communicators, total.Revokes, total.Frames, took,
-		float64(total.Agreements)/took, float64(total.Deaths)/took)
-	return verdict(err)
+	fmt.Printf("%d runs, %d agreements, %d deaths, %d fenced (accusations crossed in %d runs), %d communicators, %d revocations, %d frames, %d messages, %d faults in %.1f s: %.0f agreements/s, %.0f deaths/s, %.0f steps/s, %.2f s of virtual time\n",
+		total.Runs, total.Agreements, total.Deaths, total.Fenced, total.Crossed, total.Communicators, total.Revokes, total.Frames, total.Messages, total.Faults, took,
+		float64(total.Agreements)/took, float64(total.Deaths)/took, float64(total.Steps)/took, float64(total.Time)/float64(mono.Second))
+	code := verdict(err)
+	if j.matrix {
+		fmt.Print(total.Matrix.String())
+		for _, wrong := range total.Matrix.Empty() {
+			fmt.Println(wrong)
+			code = 1
+		}
+	}
+	return code
+}
+
+// exhaust visits every state of small worlds.
+func exhaust(n int) int {
+	if n == 0 {
+		n = 3
+	}
+	if n > sim.ExhaustMax {
+		return simUsageError("-exhaustive -n %d: want at most %d", n, sim.ExhaustMax)
+	}
+	debug.SetGCPercent(collectRarely)
+	for _, s := range sim.Searches(n) {
+		start := time.Now()
+		r, err := s.Run()
+		fmt.Printf("%-28s %9d states, %9d ends in %.1f s\n", s, r.States, r.Ends, time.Since(start).Seconds())
+		if err != nil {
+			fmt.Println(err)
+			return 1
+		}
+	}
+	fmt.Println("no violation")
+	return 0
 }
 
 func verdict(err error) int {

@@ -172,7 +172,10 @@ func (r *run) waits() string {
 		}
 	}
 	if b.Len() == 0 {
-		return "(no rank waits in a call)"
+		b.WriteString("(no rank waits in a call)\n")
+	}
+	for _, k := range r.ranks {
+		fmt.Fprintf(&b, "rules of rank %d:\n%s", k.me, k.proc().Describe())
 	}
 	return b.String()
 }

@@ -131,7 +131,23 @@ func (c *Comm) Enter(op ulfm.Op) error {
 	if err := c.alive(); err != nil { // the departure may be this process's own
 		return err
 	}
-	return c.entry(op, -1)
+	return c.mayEnter(op, -1)
+}
+
+// mayEnter is entry that looks at what has arrived before it refuses. A program
+// that makes one call after another, each refused because of a dead peer, would
+// else never hear of the revocation that tells it to stop (R18): such calls wait
+// for nothing, and the background loop leaves the lead to a program that makes
+// calls. The caller holds mu.
+func (c *Comm) mayEnter(op ulfm.Op, proc int) error {
+	if c.entry(op, proc) == nil {
+		return nil
+	}
+	c.p.progress()
+	if err := c.alive(); err != nil {
+		return err
+	}
+	return c.entry(op, proc)
 }
 
 // Revoke revokes c at all members.

@@ -416,6 +416,7 @@ func (p *Proc) declared(a control.Declared) {
 	q.dead = true
 	p.deaths++
 	p.failPeer(a.Proc) // (3) what still needs it fails
+	p.checkProbes()
 	p.tr.CloseData(a.Proc)
 	p.observe(Event{What: "detect", Procs: []int{a.Proc}, Text: a.Evidence.String()})
 }

@@ -132,7 +132,7 @@ func (c *Comm) mayStart(ctx context.Context, op ulfm.Op, class Class, proc int) 
 	if class == Collective {
 		op = ulfm.OpCollective
 	}
-	return c.entry(op, proc)
+	return c.mayEnter(op, proc)
 }
 
 // trySend goes through a header of the process: a local one would move to the
@@ -245,7 +245,7 @@ func (p *Proc) finishSend(ctx context.Context, r *Request) error {
 		}
 	}
 	p.mu.Lock()
-	if err == nil || r.err != nil && !errors.Is(r.err, errWithdrawn) {
+	if !errors.Is(r.err, errWithdrawn) { // a grant was on its way: the message is received, and ctx came too late
 		err = r.err
 	}
 	p.free(r)
@@ -287,13 +287,14 @@ func (p *Proc) sendSelf(c *Comm, h transport.Header, buf []byte, what string) *R
 		m.Data = p.match.Buffer(len(buf))
 		copy(m.Data, buf)
 		p.match.Keep(m)
+		p.checkProbes()
 		return nil
 	}
 	r := p.newRequest(sendRequest, c, what)
 	r.peer, r.ctx, r.tag, r.elem, r.sync, r.buf, r.phase = p.me, h.Ctx, h.Tag, h.Elem, h.Sync, buf, announced
 	m.Announced, m.Handle, m.Sync = true, uint64(r.handle()), h.Sync
 	p.match.Keep(m)
-	p.stirLeader() // a probe may wait for it
+	p.checkProbes()
 	return r
 }
 
@@ -303,10 +304,16 @@ func (c *Comm) Recv(ctx context.Context, from Envelope, buf []byte) (Status, err
 	p := c.p
 	p.mu.Lock()
 	p.calls++
+	return c.recvLocked(ctx, from, buf)
+}
+
+// recvLocked is Recv for a caller that holds mu; it gives it back.
+func (c *Comm) recvLocked(ctx context.Context, from Envelope, buf []byte) (Status, error) {
+	p := c.p
 	r, err := c.recv(ctx, from, buf, "recv", true)
 	if err != nil {
 		p.mu.Unlock()
-		return Status{}, err
+		return Status{Proc: c.proc(from.Rank), Tag: from.Tag}, err
 	}
 	if r.done() {
 		st, err := r.status, r.err
@@ -316,6 +323,31 @@ func (c *Comm) Recv(ctx context.Context, from Envelope, buf []byte) (Status, err
 	}
 	p.mu.Unlock()
 	return p.finishRecv(ctx, r)
+}
+
+// RecvWhole receives a message whatever its length, and returns its payload. The
+// length is looked up and the receive is posted under one lock: between a probe
+// and a receive another goroutine could take the message, and a longer one would
+// meet the buffer.
+func (c *Comm) RecvWhole(ctx context.Context, from Envelope) ([]byte, Status, error) {
+	p := c.p
+	for {
+		if st, err := c.Probe(ctx, from); err != nil {
+			return nil, st, err
+		}
+		p.mu.Lock()
+		st, ok, err := c.iprobe(from)
+		if ok {
+			from.Rank, from.Tag = c.RankOf(st.Proc), st.Tag
+			buf := make([]byte, st.Bytes)
+			st, err = c.recvLocked(ctx, from, buf)
+			return buf, st, err
+		}
+		p.mu.Unlock()
+		if err != nil {
+			return nil, st, err
+		}
+	}
 }
 
 // Irecv starts a receive and returns its handle.
@@ -331,6 +363,7 @@ func (c *Comm) Irecv(from Envelope, buf []byte) (Handle, error) {
 		}
 		r = p.newRequest(recvRequest, c, "irecv")
 		r.peer = c.proc(from.Rank)
+		r.status = Status{Proc: r.peer, Tag: from.Tag}
 		p.complete(r, err)
 	}
 	return r.handle(), nil
@@ -355,6 +388,7 @@ func (c *Comm) recv(ctx context.Context, from Envelope, buf []byte, what string,
 	r := p.newRequest(recvRequest, c, what)
 	r.peer, r.elem, r.buf, r.wild, r.blocking = proc, from.Elem, buf, proc == Any, blocking
 	r.Recv.Ctx, r.Recv.Src, r.Recv.Tag = dataContext(c.group.Index, from.Class), proc, from.Tag
+	r.status = Status{Proc: proc, Tag: from.Tag} // as long as it is not known better (R46)
 	if m := p.match.Post(&r.Recv); m != nil {
 		p.deliverKept(r, m)
 		return r, nil
@@ -477,6 +511,9 @@ func (p *Proc) arrive(from int, f *transport.Frame) {
 	if !p.match.Keep(m) && f.Kind == transport.Eager {
 		p.letGo(from, f.Size)
 	}
+	// Here and not after progress: the receive of another goroutine takes frames
+	// out of the ring, too, and the leader would find nothing new.
+	p.checkProbes()
 }
 
 // letGo returns credit for a pushed payload, in eighths of the limit.
@@ -549,6 +586,9 @@ func (p *Proc) deliverKept(r *Request, m *match.Message) {
 // the buffer, straight into it.
 func (p *Proc) grant(r *Request, from int, handle uint64, size, tag int, elem uint8) {
 	r.matched, r.peer, r.remote = true, from, handle
+	// It waits for this live sender now, no more for any (R50). Were it still
+	// pending, a blocking receive would return before the payload is there.
+	r.pend.Store(false)
 	r.expect = min(size, len(r.buf))
 	r.status = Status{Proc: from, Tag: tag, Bytes: r.expect}
 	r.err = judge(r, elem, size)
@@ -658,14 +698,20 @@ func (c *Comm) Iprobe(from Envelope) (Status, bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.calls++
+	return c.iprobe(from)
+}
+
+// iprobe is Iprobe for a caller that holds mu.
+func (c *Comm) iprobe(from Envelope) (Status, bool, error) {
+	p, proc := c.p, c.proc(from.Rank)
+	none := Status{Proc: proc, Tag: from.Tag}
 	if err := c.alive(); err != nil {
-		return Status{}, false, err
+		return none, false, err
 	}
 	p.progress()
 	if c.revoked {
-		return Status{}, false, ulfm.ErrRevoked
+		return none, false, ulfm.ErrRevoked
 	}
-	proc := c.proc(from.Rank)
 	if m := p.match.Probe(dataContext(c.group.Index, from.Class), proc, from.Tag); m != nil {
 		return Status{Proc: m.Src, Tag: m.Tag, Bytes: m.Size}, true, nil
 	}
@@ -673,7 +719,7 @@ func (c *Comm) Iprobe(from Envelope) (Status, bool, error) {
 	if proc == Any {
 		op = ulfm.OpProbeAny
 	}
-	return Status{}, false, c.entry(op, proc)
+	return none, false, c.entry(op, proc)
 }
 
 // awaitArrival leads, or follows, until anything happens in this process: a

@@ -282,10 +282,11 @@ func (p *Proc) alive() error {
 // Finalize ends by an agreement of all live members, whatever fails meanwhile;
 // only then has this process left.
 func (p *Proc) Finalize(ctx context.Context) error {
-	if err := p.alive(); err != nil {
+	p.mu.Lock()
+	if err := p.alive(); err != nil { // asked with the lock held: nothing ends what is begun after a fence
+		p.mu.Unlock()
 		return err
 	}
-	p.mu.Lock()
 	r := p.propose(p.world, ulfm.Call{Kind: ulfm.KindFinalize}, Contribution{}, "finalize")
 	p.world.closing = true
 	p.progress()
@@ -307,5 +308,17 @@ func (p *Proc) Finalize(ctx context.Context) error {
 			p.tr.Notify(q, park.Caller|park.Background)
 		}
 	}
-	return nil
+	return p.lastLook(ctx)
+}
+
+// lastLook answers who asked for the decision before it could see that this
+// process has left. Without it: q's parent dies, q asks this process, finds that
+// it has not left, and sleeps; this process has looked before q asked, and leaves;
+// nobody wakes q. The mark is set before the look, and q looks for the mark after
+// it has asked: one of both sees the other.
+func (p *Proc) lastLook(ctx context.Context) error {
+	p.mu.Lock()
+	p.progress()
+	p.mu.Unlock()
+	return p.flush(ctx)
 }

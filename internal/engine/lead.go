@@ -21,17 +21,20 @@ func (g *group) ready() bool {
 	if g.one != nil {
 		return g.one.settled()
 	}
-	all := true
+	all, some := true, false
 	for _, r := range g.many {
+		if r == nil {
+			continue
+		}
+		some = true
 		switch {
-		case r == nil:
 		case !r.settled():
 			all = false
 		case g.any, r.pend.Load(), r.err != nil:
 			return true // an error ends a wait for all too: waiting on might not help (C1, R52)
 		}
 	}
-	return all && !g.any
+	return all && !(g.any && some)
 }
 
 // source returns the peer whose ring the leader polls directly, or -1. The

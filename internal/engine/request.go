@@ -84,7 +84,8 @@ func (r *Request) handle() Handle { return Handle(uint64(r.gen)<<32 | uint64(r.S
 func (r *Request) done() bool { return r.state.Load() == reqDone }
 
 // settled says whether a wait for r has something to report.
-func (r *Request) settled() bool { return r.done() || r.pend.Load() }
+// Another goroutine may have ended it.
+func (r *Request) settled() bool { return r.state.Load() != reqActive || r.pend.Load() }
 
 // newRequest returns a fresh active request. The caller holds mu.
 func (p *Proc) newRequest(kind reqKind, c *Comm, what string) *Request {
@@ -132,6 +133,15 @@ func (p *Proc) find(h Handle) *Request {
 		return nil
 	}
 	return r
+}
+
+// named returns the request of a handle that the program still has: one that it
+// gave up is inactive for it, though its operation goes on.
+func (p *Proc) named(h Handle) *Request {
+	if r := p.find(h); r != nil && !r.detached {
+		return r
+	}
+	return nil
 }
 
 // complete ends r and wakes whoever waits for it. The caller holds mu.

@@ -15,7 +15,7 @@ func (p *Proc) requests(hs []Handle) []*Request {
 	p.calls++
 	rs := make([]*Request, len(hs))
 	for i, h := range hs {
-		rs[i] = p.find(h)
+		rs[i] = p.named(h)
 	}
 	return rs
 }
@@ -25,7 +25,7 @@ func (p *Proc) requests(hs []Handle) []*Request {
 func (p *Proc) Wait(ctx context.Context, h Handle) (Status, error) {
 	p.mu.Lock()
 	p.calls++
-	r := p.find(h)
+	r := p.named(h)
 	p.mu.Unlock()
 	if r == nil {
 		return Status{}, ErrInactive
@@ -52,7 +52,7 @@ func (p *Proc) Test(h Handle) (Status, bool, error) {
 func (p *Proc) take(h Handle) (Status, bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	r := p.find(h)
+	r := p.named(h)
 	switch {
 	case r == nil:
 		return Status{}, false, ErrInactive
@@ -81,7 +81,7 @@ func (p *Proc) WaitAny(ctx context.Context, hs []Handle) error {
 func (p *Proc) Active(h Handle) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.find(h) != nil
+	return p.named(h) != nil
 }
 
 // Cancel withdraws a receive that has not matched, and says whether it did. The
@@ -89,7 +89,7 @@ func (p *Proc) Active(h Handle) bool {
 func (p *Proc) Cancel(h Handle) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	r := p.find(h)
+	r := p.named(h)
 	if r == nil || r.kind != recvRequest || r.done() || r.matched || !p.match.Withdraw(&r.Recv) {
 		return false
 	}
@@ -103,7 +103,7 @@ func (p *Proc) Cancel(h Handle) bool {
 func (p *Proc) Drop(h Handle) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if r := p.find(h); r != nil {
+	if r := p.named(h); r != nil {
 		if r.done() {
 			p.free(r)
 			return
