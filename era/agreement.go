@@ -44,7 +44,7 @@ type agreement struct {
 // enter starts the agreement here: Procedure Agreement of ERA.
 func (a *agreement) enter(own Value, t *tree) {
 	a.tree = t
-	a.value.Merge(own)
+	a.merge(own)
 	a.become(gathering)
 	a.evaluate()
 }
@@ -60,7 +60,10 @@ func (a *agreement) up(q int, v Value) {
 		a.send(q, Down{a.value})
 		return
 	}
-	a.value.Merge(v)
+	if a.flaw.is(FlawA4) && a.state == waiting {
+		return
+	}
+	a.merge(v)
 	a.contributors.Add(q)
 	a.idle = false
 	a.evaluate()
@@ -79,11 +82,14 @@ func (a *agreement) request(q int) {
 		a.send(q, Down{a.value})
 		return
 	}
-	if a.flaw != FlawA10 || a.state != waiting {
+	if !a.flaw.is(FlawA10Never) && (!a.flaw.is(FlawA10) || a.state != waiting) {
 		a.requesters.Add(q)
 	}
-	if a.flaw == FlawA1 && a.state == waiting {
+	switch {
+	case a.flaw.is(FlawA1) && a.state == waiting:
 		a.send(q, Up{a.value})
+	case a.flaw.is(FlawA10Never) && a.state == waiting:
+		a.send(a.parent, Up{a.value})
 	}
 	a.probeParent(q)
 }
@@ -95,10 +101,10 @@ func (a *agreement) request(q int) {
 func (a *agreement) down(y int, v Value) {
 	switch {
 	case a.state == decided:
-		if !a.value.Equal(v) {
+		if !a.value.Equal(v) && !a.flaw.is(FlawA6) {
 			a.anomaly(y, "agreement %d was decided as [%v], member %d says [%v]", a.seq, a.value, y, v)
 		}
-	case y == a.parent || a.asked.Has(y), a.flaw == FlawA6 && a.state != notEntered:
+	case y == a.parent, a.asked.Has(y) && !a.flaw.is(FlawA6Print), a.flaw.is(FlawA6) && a.state != notEntered:
 		a.decide(v, y)
 	default:
 		a.probeParent(y)
@@ -111,10 +117,12 @@ func (a *agreement) failed(x int) {
 		return
 	}
 	becameRoot := a.state == waiting && x == a.parent && a.reattach()
-	if a.state == gathering && a.isRoot() && (becameRoot || a.flaw != FlawA9) {
+	if a.state == gathering && a.isRoot() && (becameRoot || !a.flaw.is(FlawA9)) {
 		a.ask()
 	}
-	a.evaluate()
+	if !a.flaw.is(FlawA19) {
+		a.evaluate()
+	}
 }
 
 // reattach finds a new parent after the death of the last one and says whether
@@ -129,7 +137,7 @@ func (a *agreement) reattach() (becameRoot bool) {
 	}
 	a.parent = -1
 	a.become(gathering)
-	if a.flaw == FlawA8 {
+	if a.flaw.is(FlawA8) {
 		a.contributors = rankset.Set{}
 	}
 	return true
@@ -158,7 +166,7 @@ func (a *agreement) evaluate() {
 	}
 	v := a.value
 	v.Dead.Union(a.dead)
-	if a.flaw == FlawA5b {
+	if a.flaw.is(FlawA5b) {
 		v.Dead.Subtract(v.From)
 	}
 	a.decide(v, -1)
@@ -169,7 +177,7 @@ func (a *agreement) evaluate() {
 // (-1: nobody), complete the caller.
 func (a *agreement) decide(v Value, teller int) {
 	to := a.requesters
-	if a.flaw != FlawPaper {
+	if !a.flaw.is(FlawPaper, FlawTell) {
 		to.Union(a.contributors)
 	}
 	for q := range a.tree.children(a.me, a.closed) {
@@ -218,7 +226,7 @@ func (a *agreement) missing(yield func(int) bool) {
 // complete says whether every child in view has contributed.
 func (a *agreement) complete() bool {
 	for range a.missing {
-		return false
+		return a.flaw.is(FlawCanary)
 	}
 	return true
 }
@@ -231,7 +239,9 @@ func (a *agreement) become(s state) { a.state, a.idle = s, false }
 // waits for p.
 func (a *agreement) sendUp(p int) {
 	a.become(waiting)
-	a.value.Dead.Union(a.dead)
+	if !a.flaw.is(FlawA13) {
+		a.value.Dead.Union(a.dead)
+	}
 	a.parent = p
 	a.send(p, Up{a.value})
 }

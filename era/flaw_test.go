@@ -1,3 +1,5 @@
+//go:build sabotage
+
 package era
 
 import (

@@ -47,6 +47,9 @@ func playFile(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if strings.Contains(string(want), "flaw=") {
+		needsFlaws(t)
+	}
 	got := play(string(want))
 	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {

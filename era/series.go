@@ -60,6 +60,9 @@ func NewSeries(cfg Config) *Series {
 		watchdog: cfg.Watchdog,
 		low:      1,
 	}
+	if cfg.Flaw.is(FlawA11) {
+		s.shape = &shape{parent: heapParent}
+	}
 	s.dead.Union(cfg.Dead)
 	s.dead.Remove(cfg.Me)
 	s.closed = s.dead.Clone()
@@ -148,7 +151,7 @@ func (s *Series) enter() {
 // decision and some after: in two different trees each may wait for the other.
 func (s *Series) regrow() {
 	leaving := s.agreedDead[s.entered%Window].Clone() // of agreement entered-Window; empty if there is none
-	if s.flaw == FlawA12 {
+	if s.flaw.is(FlawA12) {
 		for _, dead := range s.agreedDead {
 			leaving.Union(dead)
 		}
@@ -165,6 +168,10 @@ func (s *Series) book(a *agreement) {
 	s.agreedDead[a.seq%Window] = a.value.Dead
 	for r := s.record(s.decided + 1); r != nil && r.state == decided; r = s.record(s.decided + 1) {
 		s.decided++
+	}
+	if s.flaw.is(FlawA14, FlawA14MadeUp) {
+		s.forget(s.decided + 1)
+		return
 	}
 	s.forget(a.value.Returned)
 }
@@ -202,14 +209,18 @@ func (s *Series) receive(ev Receive) {
 
 // admit says whether m can be of use, and reports it if it should not exist.
 func (s *Series) admit(ev Receive, m Message) bool {
-	_, isDown := m.(Down)
 	switch {
-	case ev.Seq >= 1 && ev.Seq < s.low && isDown:
-		// The second copy of a decision, on a slow channel.
+	case ev.Seq == 0:
+		s.anomaly(ev.From, "there is no agreement 0")
+	case ev.Seq < s.low && s.flaw.is(FlawA14MadeUp):
+		s.makeUp(ev.From, ev.Seq)
 	case ev.Seq < s.low:
-		// No answer is made up (A14). Nobody alive needs one: by rule 8 the sender
-		// has decided.
-		s.anomaly(ev.From, "agreement %d was collected, the first kept is %d", ev.Seq, s.low)
+		// Collected. No answer is made up (A14), and nobody alive needs one: by rule
+		// 8 the sender has decided since. The message was just slow. Schedule: 3 dies,
+		// 7 sends its contribution to 5 again, to 1, on a slow channel, and decides by
+		// a DOWN that 3 had sent; agreements from 5+Window on have a tree without 3 in
+		// which 7 is no child of 1, and collect 5 before that contribution arrives.
+	case ev.Seq > s.entered && s.flaw.is(FlawA3):
 	case ev.Seq > s.entered+Window:
 		s.anomaly(ev.From, "agreement %d is beyond the window, %d are entered here", ev.Seq, s.entered)
 	case !valid(ev, m):
@@ -233,7 +244,7 @@ func valid(ev Receive, m Message) bool {
 
 // deliver hands m to the agreement it belongs to.
 func (s *Series) deliver(a *agreement, from int, m Message) {
-	if s.flaw == FlawPaper {
+	if s.flaw.is(FlawPaper) {
 		deliverPaper(a, from, m)
 		return
 	}
@@ -243,7 +254,7 @@ func (s *Series) deliver(a *agreement, from int, m Message) {
 	case Down:
 		a.down(from, m.Value)
 	case ResultRequest:
-		if s.flaw == FlawA1 {
+		if s.flaw.is(FlawA1) {
 			s.closeBefore(from)
 		}
 		a.request(from)
@@ -265,7 +276,7 @@ func (s *Series) close(x int) {
 	if x == s.me || s.closed.Has(x) {
 		return
 	}
-	if s.flaw == FlawPaper {
+	if s.flaw.is(FlawPaper) {
 		s.closePaper(x)
 		return
 	}
@@ -361,7 +372,7 @@ func (s *Series) check() {
 	must.That(s.entered <= s.decided+Window, "%d entered, %d decided", s.entered, s.decided)
 	must.That(len(s.records) <= 3*Window, "%d records", len(s.records))
 	for _, a := range s.records {
-		if a == nil || s.flaw == FlawPaper {
+		if a == nil || s.flaw.is(FlawPaper, FlawA19) {
 			continue
 		}
 		must.That(a.state != gathering || !a.complete(), "agreement %d is ready and was left: %v", a.seq, a)

@@ -63,10 +63,11 @@ func TestAnomalies(t *testing.T) {
 		text string // "" for none
 	}{
 		{"malformed", Receive{0, 3, []byte{tagUp, 1}}, "malformed"},
-		{"agreement 0", Receive{0, 0, request}, "collected"},
-		{"collected", Receive{0, 1, request}, "collected"},
+		{"agreement 0", Receive{0, 0, request}, "no agreement 0"},
+		{"late question about a collected decision", Receive{0, 1, request}, ""},
+		{"late contribution to a collected decision", Receive{0, 1, AppendMessage(nil, Up{one})}, ""},
 		{"late copy of a collected decision", Receive{0, 1, down(one)}, ""},
-		{"agreement 0 decided", Receive{0, 0, down(one)}, "collected"},
+		{"agreement 0 decided", Receive{0, 0, down(one)}, "no agreement 0"},
 		{"last one inside the window", Receive{0, 2 + Window, request}, ""},
 		{"beyond the window", Receive{0, 3 + Window, request}, "beyond the window"},
 		{"from nobody", Receive{-1, 2, request}, "no peer"},

@@ -35,6 +35,44 @@ func (m Mode) String() string {
 	return fmt.Sprintf("mode %d", uint8(m))
 }
 
+// A Partition says what a process does when so many others are silent that it may be
+// this process which is cut off (B18).
+type Partition uint8
+
+// The choices.
+const (
+	// GoOn declares the silent, however many they are: two halves of a partition go
+	// on, each without the other, until one process that both can reach tells the
+	// losing side.
+	GoOn Partition = iota
+	// Majority stops this process rather than let it declare the greater part of the
+	// processes by anything less than exact evidence. Let the base be the processes
+	// without those that have left or are known to have Exited. A process goes on as
+	// long as those it holds for alive are more than half of the base, or exactly
+	// half with the lowest rank of the base among them.
+	//
+	// Two groups that hold each other for dead never both go on. Let A and B be two
+	// disjoint groups of live processes, with exact evidence EA and EB; these really
+	// ended, so A and B together are at most N - |EA ∪ EB|. If both went on they were
+	// at least (N-|EA|)/2 + (N-|EB|)/2 >= N - |EA ∪ EB|, so both are halves of one
+	// and the same base, of which only one has the lowest rank.
+	//
+	// The price: without exact evidence the detector survives the death of less than
+	// half of the processes, and of two processes only the death of the second.
+	Majority
+)
+
+// String returns "go on" or "majority".
+func (p Partition) String() string {
+	switch p {
+	case GoOn:
+		return "go on"
+	case Majority:
+		return "majority"
+	}
+	return fmt.Sprintf("partition rule %d", uint8(p))
+}
+
 // Limits of a Config.
 const (
 	// TimeoutMin is the least Timeout between ranks: a rank that computes on all its
@@ -44,6 +82,7 @@ const (
 	DurationMax = 24 * 3600 * mono.Second
 
 	periodDefault = 100 * mono.Millisecond
+	processesMax  = (rankset.RankMax + 1) / 2 // the flood has two items per process
 )
 
 // A Config describes one process's detector. Its zero Durations mean defaults.
@@ -57,7 +96,10 @@ const (
 //   - A death is declared by its observer within τ + Period + Timeout + Confirm; the
 //     Period is 0 if a Tick follows every message. Of f processes dead side by side
 //     on the ring the last is declared within τ + f·(Period + 2·Timeout + Confirm)
-//     of the last death (RR-9024, §3.2, Lemma 1, with a second check).
+//     of the last death (RR-9024, §3.2, Lemma 1, with a second check); if all of them
+//     die at one moment and nobody else does, and Confirm <= Timeout, within
+//     τ + (1+⌈log2 f⌉)·(Period + Timeout) + Confirm, because several predecessors
+//     of a suspect are probed at once (B9).
 //   - All survivors then know after one τ per hop of the death flood.
 type Config struct {
 	N    int // processes of the world, at least 1
@@ -85,6 +127,8 @@ type Config struct {
 	// Suspect only, and the declaration waits for Exited; until then its predecessor
 	// on the ring is observed by nobody.
 	Fence bool
+	// Partition is what to do when most others are silent (B18). Default GoOn.
+	Partition Partition
 	// AllowShortTimeouts permits a Timeout below TimeoutMin: for virtual time.
 	AllowShortTimeouts bool
 }
@@ -113,12 +157,14 @@ func (c Config) WithDefaults() Config {
 func (c Config) Check() error {
 	c = c.WithDefaults()
 	switch {
-	case c.N < 1 || c.N > rankset.RankMax+1:
-		return fmt.Errorf("%w: %d processes, want 1 to %d", ErrConfig, c.N, rankset.RankMax+1)
+	case c.N < 1 || c.N > processesMax:
+		return fmt.Errorf("%w: %d processes, want 1 to %d", ErrConfig, c.N, processesMax)
 	case c.Me < 0 || c.Me >= c.N:
 		return fmt.Errorf("%w: process %d of %d", ErrConfig, c.Me, c.N)
 	case c.Mode > Ring:
 		return fmt.Errorf("%w: %v", ErrConfig, c.Mode)
+	case c.Partition > Majority:
+		return fmt.Errorf("%w: %v", ErrConfig, c.Partition)
 	case c.Period <= 0 || c.Confirm <= 0:
 		return fmt.Errorf("%w: period %v and confirmation time %v, want above 0", ErrConfig, c.Period, c.Confirm)
 	case c.Timeout < 2*c.Period:

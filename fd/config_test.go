@@ -41,6 +41,8 @@ func TestCheckRefuses(t *testing.T) {
 		{N: 2, Me: 2},
 		{N: 2, Me: -1},
 		{N: 2, Mode: 2},
+		{N: 2, Partition: 2},
+		{N: 1<<22 + 1},
 		{N: 2, Period: -1},
 		{N: 2, Confirm: -1},
 		{N: 2, Timeout: -1},

@@ -13,10 +13,12 @@ import (
 // A Detector is one process's failure detector.
 type Detector struct {
 	cfg   Config
-	flood *flood.Flood // spreads the dead set; its items are d.dead between Steps
+	flaw  Flaw         // NoFlaw in production
+	flood *flood.Flood // spreads the dead and the left: item r says that r is dead, item N+r that r has left
 
 	dead   rankset.Set // declared here; only grows; never holds Me
 	left   rankset.Set // finalized; only grows
+	ended  rankset.Set // declared on exact evidence; only grows; part of dead
 	told   rankset.Set // dead processes that need no fence notice any more: told, or known to have ended
 	fenced bool        // this process was declared dead: nothing happens any more
 
@@ -26,7 +28,10 @@ type Detector struct {
 	observer int       // who gets the heartbeats; Me when alone
 	claim    int       // the farthest live process that said it observes me; Me if none
 	silence  timer     // of the emitter (SUSP-TIMEOUT)
-	checks   []check   // processes under a second check, ascending by rank
+	breadth  int       // how many predecessors of a silent emitter to watch (B9)
+	behind   int       // the silent emitter whose predecessors are being watched; Me if none
+	drift    mono.Duration
+	checks   []check // processes under a second check, ascending by rank
 
 	out   []Action
 	posts []Send // sends of this Step, put behind its declarations
@@ -40,12 +45,14 @@ func New(cfg Config) *Detector {
 	cfg = cfg.WithDefaults()
 	d := &Detector{
 		cfg:      cfg,
-		flood:    flood.New(flood.Config{N: cfg.N, Me: cfg.Me, Items: cfg.N, Silent: cfg.Mode == Exact}),
+		flood:    flood.New(flood.Config{N: cfg.N, Me: cfg.Me, Items: 2 * cfg.N, Silent: cfg.Mode == Exact}),
 		now:      cfg.Start,
 		nextBeat: cfg.Start,
 		emitter:  predecessor(cfg.N, cfg.Me, rankset.Set{}),
 		observer: successor(cfg.N, cfg.Me, rankset.Set{}),
 		claim:    cfg.Me,
+		breadth:  1,
+		behind:   cfg.Me,
 	}
 	d.silence.start(2 * cfg.Timeout)
 	d.silence.tick(cfg.Start)
@@ -74,7 +81,7 @@ func (d *Detector) Step(ev Event) []Action {
 	case Watch:
 		d.watch(ev.Rank)
 	case Left:
-		d.leave(ev.Rank)
+		d.depart(ev.Rank)
 	}
 	d.deliverPosts()
 	return d.out
@@ -101,7 +108,7 @@ func (d *Detector) Deadline() (mono.Time, bool) {
 // Dead returns a copy of the set of processes declared dead here.
 func (d *Detector) Dead() rankset.Set { return d.dead.Clone() }
 
-// Digest returns the digest of the dead set, as heartbeats carry it.
+// Digest returns the digest of who is dead and who has left, as heartbeats carry it.
 func (d *Detector) Digest() uint64 { return d.flood.Digest() }
 
 // Emitter returns the process this one observes, -1 when alone (B13).
@@ -113,6 +120,10 @@ func (d *Detector) Observer() int { return d.otherOrNone(d.observer) }
 // Alone says whether every other process is dead or has left: FindEmitter of the
 // paper would return this process itself (B13).
 func (d *Detector) Alone() bool { return d.emitter == d.cfg.Me }
+
+// Drift returns the most by which a Tick has come later than it was asked for: how
+// late this process has been (B17). Config says what lateness is harmless.
+func (d *Detector) Drift() mono.Duration { return d.drift }
 
 // Describe returns the state in one line, for a person.
 func (d *Detector) Describe() string {
@@ -126,6 +137,9 @@ func (d *Detector) Describe() string {
 	}
 	for i := range d.checks {
 		text += fmt.Sprintf(", %d %v", d.checks[i].rank, d.checks[i].stage)
+	}
+	if d.drift > d.cfg.Period {
+		text += fmt.Sprintf(", was late by %v", d.drift)
 	}
 	if d.fenced {
 		text += ", fenced"
@@ -143,6 +157,9 @@ func (d *Detector) otherOrNone(rank int) int {
 // gone returns who takes no part in the ring: the dead and those who left.
 func (d *Detector) gone() rankset.Set {
 	gone := d.dead.Clone()
+	if d.flaw.is(FlawB16) {
+		return gone
+	}
 	gone.Union(d.left)
 	return gone
 }
@@ -154,7 +171,7 @@ func (d *Detector) ringing() bool {
 
 func (d *Detector) receive(from int, msg []byte) {
 	d.checkPeer(from)
-	if d.dead.Has(from) {
+	if d.dead.Has(from) && !d.flaw.is(FlawA2) {
 		d.tellDead(from)
 		return
 	}
@@ -194,13 +211,16 @@ func (d *Detector) newObserver(from int, digest uint64) {
 // compare repairs a flood that was cut: whoever has a different dead set gets mine,
 // and answers with its own if that has more (B3).
 func (d *Detector) compare(with int, digest uint64) {
+	if d.flaw.is(FlawB3) {
+		return
+	}
 	d.follow(with, d.flood.Step(flood.Compare{With: with, Digest: digest}), ByNotice)
 }
 
 // tellDead lets a process that was declared dead know it, once (A2, F6). What has
 // ended cannot hear it.
 func (d *Detector) tellDead(rank int) {
-	if d.told.Add(rank) {
+	if d.told.Add(rank) && !d.flaw.is(FlawF6) {
 		d.out = append(d.out, Send{To: rank, Msg: fenceMessage()})
 	}
 }
@@ -212,6 +232,9 @@ func (d *Detector) exited(rank int) {
 		return
 	}
 	d.told.Add(rank)
+	if rank != d.cfg.Me {
+		d.ended.Add(rank)
+	}
 	d.learn(rankset.Of(rank), ByExit)
 }
 
@@ -240,31 +263,62 @@ func (d *Detector) follow(from int, actions []flood.Action, evidence Evidence) {
 			d.out = append(d.out, Anomaly{From: a.From, Text: "failure detector: " + a.Text})
 		}
 	}
+	if news.IsEmpty() {
+		return
+	}
+	dead, left := d.split(news)
 	switch {
-	case news.IsEmpty():
-	case news.Has(d.cfg.Me):
+	case dead.Has(d.cfg.Me) && !d.flaw.is(FlawB20):
 		d.fence(from)
+	case d.wouldBeMinority(dead):
+		d.abandon()
 	default:
-		for rank := range news.All() {
+		dead.Remove(d.cfg.Me) // there only with FlawB20
+		for rank := range dead.All() {
 			d.declare(rank, evidence)
+		}
+		for rank := range left.All() {
+			d.leave(rank)
+		}
+		if d.flaw.is(FlawB5) && evidence != BySilence {
+			return
 		}
 		d.rewire()
 		d.mustAgree()
 	}
 }
 
+// split takes the items of the flood apart.
+func (d *Detector) split(items rankset.Set) (dead, left rankset.Set) {
+	for item := range items.All() {
+		if item < d.cfg.N {
+			dead.Add(item)
+		} else {
+			left.Add(item - d.cfg.N)
+		}
+	}
+	return dead, left
+}
+
 // mustAgree states that the detector and its flood know the same deaths, and that
 // the ring runs through none of them.
 func (d *Detector) mustAgree() {
-	if must.Costly {
-		must.That(d.dead.Equal(d.flood.Items()), "dead %v, flooded %v", d.dead, d.flood.Items())
+	if must.Costly && d.flaw == NoFlaw {
+		dead, _ := d.split(d.flood.Items())
+		must.That(d.dead.Equal(dead), "dead %v, flooded %v", d.dead, dead)
 		must.That(!d.dead.Has(d.emitter) && !d.dead.Has(d.observer), "%s", d.Describe())
 	}
 }
 
+// declare makes a death known here. If it is the observer that was declared, and it
+// lives, it is about to get no heartbeat any more, and would suspect this process and
+// after it one after the other (B11). So it is told.
 func (d *Detector) declare(rank int, evidence Evidence) {
 	must.That(rank != d.cfg.Me && d.dead.Add(rank), "%d declared, dead are %v", rank, d.dead)
 	d.out = append(d.out, Declare{Rank: rank, Evidence: evidence})
+	if rank == d.observer && evidence != ByExit && d.told.Add(rank) {
+		d.mail(rank, fenceMessage())
+	}
 	d.close(rank)
 }
 
@@ -275,11 +329,22 @@ func (d *Detector) close(rank int) {
 	d.follow(-1, d.flood.Step(flood.Failed{Rank: rank}), ByNotice)
 }
 
+// depart is Left: the process itself says so to all, by the flood (B16); what is
+// reported of another has reached all by other means.
+func (d *Detector) depart(rank int) {
+	d.checkRank(rank)
+	item := rankset.Of(d.cfg.N + rank)
+	if rank != d.cfg.Me {
+		d.follow(-1, d.flood.Step(flood.Note{Items: item}), ByNotice)
+		return
+	}
+	d.follow(-1, d.flood.Step(flood.Publish{Items: item}), ByNotice)
+}
+
 // leave takes a finalized process out of the ring and of the flood. Of what it had
 // sent before, death notices are dropped: they are lost as if it had died, and its
 // successor on the ring finds those deaths again.
 func (d *Detector) leave(rank int) {
-	d.checkRank(rank)
 	if d.dead.Has(rank) || !d.left.Add(rank) {
 		return
 	}
@@ -288,17 +353,39 @@ func (d *Detector) leave(rank int) {
 		return
 	}
 	d.close(rank)
-	d.rewire()
 }
 
 // fence is the end of this process (B20): T5 of the paper does not say what to do
 // with a list of dead that contains oneself. Nothing else of this Step happens: a
 // process that was declared dead must not declare or tell anybody anything.
 func (d *Detector) fence(by int) {
+	if d.flaw.is(FlawB20) {
+		return
+	}
 	d.fenced = true
 	d.posts = d.posts[:0]
 	d.checks = d.checks[:0]
 	d.out = append(d.out[:0], Fenced{By: by})
+}
+
+// abandon is the end of this process on the smaller side of a partition (B18).
+func (d *Detector) abandon() {
+	d.fence(-1)
+	d.out = append(d.out[:0], Fenced{By: -1, Minority: true})
+}
+
+// wouldBeMinority says whether, with these dead as well, this process would belong to
+// the smaller side of what may be a partition: see Majority.
+func (d *Detector) wouldBeMinority(dead rankset.Set) bool {
+	if d.cfg.Partition != Majority || dead.SubsetOf(d.ended) || d.flaw.is(FlawB18) {
+		return false
+	}
+	certain := d.ended.Clone()
+	certain.Union(d.left)
+	gone := d.gone()
+	gone.Union(dead)
+	base, alive := d.cfg.N-certain.Len(), d.cfg.N-gone.Len()
+	return 2*alive < base || 2*alive == base && gone.Has(certain.NextAbsent(0))
 }
 
 // mail queues a message of the ring or of the flood. In Exact mode there is neither:
@@ -313,7 +400,7 @@ func (d *Detector) mail(to int, msg []byte) {
 // to processes that it declared dead.
 func (d *Detector) deliverPosts() {
 	for _, s := range d.posts {
-		if !d.dead.Has(s.To) {
+		if !d.dead.Has(s.To) || s.Msg[0] == kindFence {
 			d.out = append(d.out, s)
 		}
 	}

@@ -25,11 +25,18 @@
 //     of the dead set, and a difference leads to an exchange. B6: the whole set is
 //     merged. B7, B8: the graph of the flood does not depend on who is dead.
 //   - B5, B12: any growth of the dead set recomputes emitter and observer.
+//   - B9: the predecessors of a suspect are watched, twice as many each time, so
+//     that neighbours who die together are not found one after the other.
 //   - B10: a suspect is probed, and may refute until it is declared.
-//   - B10, B17: time in which this process was late itself is not silence.
+//   - B10, B17: time in which this process was late itself is not silence; how late
+//     it has been is measured (Drift).
+//   - B11: an observer that was declared dead, and may live, is told by its emitter.
 //   - B13: a process without others is Alone.
-//   - B16: the ring starts at a given moment; who has left is not dead.
-//   - B19: a broken connection is a suspicion.
+//   - B15: no process has a part of its own.
+//   - B16: the ring starts at a given moment; who leaves says so in the flood, waits
+//     for nobody, and is not dead.
+//   - B18: with Majority, the smaller side of a partition stops.
+//   - B19: a broken connection is a suspicion, an exit is certain.
 //   - A2, B20: the dead are not heard any more; one that still speaks is told once; one
 //     that learns of its own death does nothing ever again.
 //   - A21: a process that somebody waits for is probed, whoever observes it.
@@ -53,16 +60,16 @@
 // allows is declared, and then has to stop (B20): the detector is made perfect by
 // fencing, not by knowing.
 //
-// Partitions (B18): two processes that declare each other, or two groups, all go on,
-// each side without the other. As long as one process that both sides can reach never
-// stops, it tells the losing side.
+// Partitions (B18): by default (GoOn) two processes that declare each other, or two
+// groups, all go on, each side without the other. As long as one process that both
+// sides can reach never stops, it tells the losing side. Majority prevents it, at the
+// price stated there.
 //
-// Deaths of neighbours on the ring are found one after the other (B9), each for up to
-// two Timeouts more than the one before. Without Config.Fence a suspect that is not
-// killed leaves its predecessor unobserved.
+// Without Config.Fence a suspect that is not killed leaves its predecessor to be
+// watched once, not observed.
 //
-// A process that leaves must be reported as Left everywhere before its silence lasts
-// for Timeout; it is not announced by the detector. Messages are assumed to arrive
+// The announcement of a process that leaves is lost if all that it reached dies before
+// passing it on; it is then found silent, and declared, like any process that ended. Messages are assumed to arrive
 // once, or not at all if one end dies; they need not keep their order, except that
 // RR-9024's bounds are for a known longest delay.
 //

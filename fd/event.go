@@ -22,9 +22,10 @@ type Broken struct {
 }
 
 // Left says that a process has finalized: it is no longer observed, and it is not
-// dead (B16). It must be given before the silence of the process lasts for
-// Config.Timeout. A declaration made elsewhere still counts. If Rank is this process,
-// it falls silent itself.
+// dead (B16). A declaration made elsewhere still counts. If Rank is this process, it
+// announces that to all in the death flood, and falls silent itself: nobody waits for
+// anybody. Of another process it may be given at each process, which saves the flood;
+// then it must come before the silence of the process lasts for Config.Timeout.
 type Left struct {
 	Rank int
 }
@@ -98,7 +99,10 @@ type Suspect struct {
 // Fenced says that this process has been declared dead and must stop (B20, F7). No
 // action follows any later event.
 type Fenced struct {
-	By int // who told; -1 when it was an agreement, or exact evidence
+	By int // who told; -1 when it was an agreement, or exact evidence, or nobody
+	// Minority says that nobody declared this process: it would have had to declare
+	// the greater part of the others, and stops instead (Majority, B18).
+	Minority bool
 }
 
 // Anomaly reports a message that is not one of this package's. Apart from being a

@@ -66,7 +66,8 @@ func playScript(t *testing.T, path string) {
 // A scriptStage is a few processes whose messages wait until they are delivered.
 // Commands, with times in milliseconds:
 //
-//	ring n=4 [fence]      start: period 100, timeout 400, confirmation 200; or "exact n=4"
+//	ring n=4 [fence] [majority]    start: period 100, timeout 400, confirmation 200; or "exact n=4"
+//	cut {0,1} {2,3}       from now on, what one side sends to the other is lost
 //	tick 2 100            process 2 is told the time
 //	run 1000              all live processes tick at their deadlines up to then; messages arrive at once
 //	deliver 1->2          the oldest message in flight; "drop 1->2" loses it; "deliver-all" until none is left
@@ -81,7 +82,8 @@ type scriptStage struct {
 	queues [][][][]byte // queues[from][to]: messages in flight, first in, first out
 	dead   rankset.Set
 	paused rankset.Set
-	quiet  bool // print no message
+	quiet  bool           // print no message
+	cut    [2]rankset.Set // what one sends to the other is lost
 	now    mono.Time
 }
 
@@ -98,7 +100,7 @@ func (s *scriptStage) run(t *testing.T, line string) string {
 	switch word {
 	case "ring", "exact":
 		scan("n=%d", &a)
-		s.start(a, word == "ring", strings.HasSuffix(rest, "fence"))
+		s.start(a, word == "ring", rest)
 		return ""
 	case "tick":
 		scan("%d %d", &a, &b)
@@ -127,6 +129,11 @@ func (s *scriptStage) run(t *testing.T, line string) string {
 	case "exited", "broken", "left", "watch":
 		scan("%d %d", &a, &b)
 		return s.step(a, map[string]Event{"exited": Exited{b}, "broken": Broken{b}, "left": Left{b}, "watch": Watch{b}}[word])
+	case "cut":
+		var side string
+		scan("%s %s", &text, &side)
+		s.cut = [2]rankset.Set{parseSet(t, text), parseSet(t, side)}
+		return ""
 	case "agreed":
 		scan("%d %s", &a, &text)
 		return s.step(a, Agreed{Dead: parseSet(t, text)})
@@ -170,10 +177,13 @@ func parseSet(t *testing.T, text string) rankset.Set {
 
 func millis(ms int) mono.Time { return mono.Time(ms) * mono.Time(mono.Millisecond) }
 
-func (s *scriptStage) start(n int, ring, fence bool) {
+func (s *scriptStage) start(n int, ring bool, options string) {
 	*s = scriptStage{queues: make([][][][]byte, n)}
 	for me := range n {
-		cfg := Config{N: n, Me: me, Fence: fence}
+		cfg := Config{N: n, Me: me, Fence: strings.Contains(options, "fence")}
+		if strings.Contains(options, "majority") {
+			cfg.Partition = Majority
+		}
 		if ring {
 			cfg.Mode = Ring
 		}
@@ -199,17 +209,24 @@ func (s *scriptStage) step(me int, ev Event) string {
 	var out strings.Builder
 	for _, a := range s.all[me].Step(ev) {
 		if send, ok := a.(Send); ok {
+			if s.isCut(me, send.To) {
+				continue
+			}
 			s.queues[me][send.To] = append(s.queues[me][send.To], send.Msg)
 			if s.quiet {
 				continue
 			}
 		}
-		fmt.Fprintf(&out, "%d: %s\n", me, describe(a))
+		fmt.Fprintf(&out, "%d: %s\n", me, describe(a, len(s.all)))
 	}
 	if out.Len() == 0 && !s.quiet {
 		return fmt.Sprintf("%d: nothing\n", me)
 	}
 	return out.String()
+}
+
+func (s *scriptStage) isCut(p, q int) bool {
+	return s.cut[0].Has(p) && s.cut[1].Has(q) || s.cut[1].Has(p) && s.cut[0].Has(q)
 }
 
 func (s *scriptStage) next(from, to int, deliver bool) string {
@@ -220,7 +237,7 @@ func (s *scriptStage) next(from, to int, deliver bool) string {
 	msg := (*queue)[0]
 	*queue = (*queue)[1:]
 	if !deliver {
-		return fmt.Sprintf("%d->%d: lost: %s\n", from, to, describeMessage(msg))
+		return fmt.Sprintf("%d->%d: lost: %s\n", from, to, describeMessage(msg, len(s.all)))
 	}
 	return s.step(to, Receive{From: from, Msg: msg})
 }
@@ -291,10 +308,10 @@ func (s *scriptStage) show(t *testing.T, rest string) string {
 	return out.String()
 }
 
-func describe(a Action) string {
+func describe(a Action, n int) string {
 	switch a := a.(type) {
 	case Send:
-		return fmt.Sprintf("send %s to %d", describeMessage(a.Msg), a.To)
+		return fmt.Sprintf("send %s to %d", describeMessage(a.Msg, n), a.To)
 	case Declare:
 		return fmt.Sprintf("declare %d dead by %v", a.Rank, a.Evidence)
 	case Suspect:
@@ -303,6 +320,9 @@ func describe(a Action) string {
 		}
 		return fmt.Sprintf("suspect %d, silent for %v", a.Rank, a.Silent)
 	case Fenced:
+		if a.Minority {
+			return "stops in the minority"
+		}
 		return fmt.Sprintf("fenced by %d", a.By)
 	case Anomaly:
 		return fmt.Sprintf("anomaly from %d: %s", a.From, a.Text)
@@ -310,7 +330,8 @@ func describe(a Action) string {
 	return fmt.Sprintf("unknown action %T", a)
 }
 
-func describeMessage(msg []byte) string {
+// describeMessage prints a message among n processes.
+func describeMessage(msg []byte, n int) string {
 	m, err := parseMessage(msg)
 	if err != nil {
 		return err.Error()
@@ -323,7 +344,11 @@ func describeMessage(msg []byte) string {
 	case kindProbe:
 		return "PROBE"
 	case kindNotice:
-		return fmt.Sprintf("NOTICE %v", wire.NewReader(m.flooded).Set(rankset.RankMax))
+		dead, left := (&Detector{cfg: Config{N: n}}).split(wire.NewReader(m.flooded).Set(2 * n))
+		if left.IsEmpty() {
+			return fmt.Sprintf("NOTICE %v", dead)
+		}
+		return fmt.Sprintf("NOTICE %v, left %v", dead, left)
 	}
 	return "FENCE"
 }

@@ -46,9 +46,13 @@ func (d *Detector) tick(now mono.Time) {
 	d.tickTimers()
 	d.beat()
 	d.confirmChecks()
+	if d.fenced {
+		return
+	}
 	if d.silence.expired(now) && !d.suspects(d.emitter) {
 		d.suspect(d.emitter, now.Sub(d.silence.since))
 	}
+	d.lookBehind()
 	d.tickTimers()
 }
 
@@ -61,7 +65,8 @@ func (d *Detector) forgiveLateness(now mono.Time) {
 		return
 	}
 	late := now.Sub(wanted)
-	if late <= d.cfg.Period {
+	d.drift = max(d.drift, late)
+	if late <= d.cfg.Period || d.flaw.is(FlawB17) {
 		return
 	}
 	d.silence.delay(late)
@@ -94,8 +99,9 @@ func (d *Detector) beat() {
 // rewired, says nothing about the present one.
 func (d *Detector) signOfLife(rank int) {
 	d.endCheck(rank)
-	if rank == d.emitter {
+	if rank == d.emitter || d.flaw.is(FlawB1) {
 		d.silence.prolong(d.cfg.Timeout)
+		d.breadth, d.behind = 1, d.cfg.Me
 	}
 }
 
@@ -104,6 +110,10 @@ func (d *Detector) signOfLife(rank int) {
 func (d *Detector) broken(rank int) {
 	d.checkPeer(rank)
 	if d.dead.Has(rank) || d.left.Has(rank) || d.suspects(rank) {
+		return
+	}
+	if d.flaw.is(FlawB19) {
+		d.learn(rankset.Of(rank), BySilence)
 		return
 	}
 	var quiet mono.Duration
@@ -126,6 +136,10 @@ func (d *Detector) watch(rank int) {
 
 // suspect is where T3 begins: no death yet, but a second check (B10).
 func (d *Detector) suspect(rank int, quiet mono.Duration) {
+	if d.flaw.is(FlawB10) {
+		d.learn(rankset.Of(rank), BySilence)
+		return
+	}
 	d.out = append(d.out, Suspect{Rank: rank, Silent: quiet})
 	d.open(check{rank: rank, stage: suspected, quiet: quiet}, d.cfg.Confirm)
 }
@@ -152,6 +166,33 @@ func (d *Detector) endCheck(rank int) {
 func (d *Detector) suspects(rank int) bool {
 	i, open := d.findCheck(rank)
 	return open && d.checks[i].stage != watched
+}
+
+// lookBehind watches the predecessors of a silent emitter, so that they are not found
+// dead one after the other (B9): one behind the first, two behind the second, and twice
+// as many behind each further emitter that is silent in its turn. So f neighbours that
+// died together are found in 1+⌈log2 f⌉ rounds, by watching fewer than 4f.
+//
+//	1 to 64 die at once, 65 observes 64. One by one, each death costs 65 the 2
+//	Timeouts that the next emitter has to answer NEWOBSERVER, and a Confirm: 63 times.
+//	Watched, 63 is suspected one Timeout after 64, then 62 and 61 one Timeout later.
+func (d *Detector) lookBehind() {
+	if d.behind == d.emitter || !d.suspects(d.emitter) {
+		return
+	}
+	d.behind = d.emitter
+	gone, p := d.gone(), d.emitter
+	for more := d.breadth; more > 0; {
+		p = predecessor(d.cfg.N, p, gone)
+		if p == d.cfg.Me || p == d.emitter {
+			break
+		}
+		if _, open := d.findCheck(p); !open {
+			d.watch(p)
+			more--
+		}
+	}
+	d.breadth = min(2*d.breadth, d.cfg.N)
 }
 
 // confirmChecks acts on the checks whose time is over: each moves to a later stage, or

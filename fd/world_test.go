@@ -43,6 +43,7 @@ type world struct {
 	wrongful   bool        // live processes may be declared: they were stopped for too long
 	calm       bool        // nobody alive may even be suspected: delays are short and nobody stops
 	spared     int         // never dies and never stops; -1 for none
+	cut        rankset.Set // what these and the others send each other is lost
 	mortal     rankset.Set // may die in the step in which they declare a death by silence, before any send
 }
 
@@ -170,7 +171,7 @@ func (w *world) step(p int, ev Event) {
 			}
 		case Fenced:
 			w.fenced.Add(p)
-			if !w.anybody.Has(p) {
+			if !w.anybody.Has(p) && !a.Minority {
 				w.fail("%d is fenced, nobody declared it", p)
 			}
 		case Anomaly:
@@ -197,6 +198,9 @@ func (w *world) declare(p int, a Declare) {
 
 func (w *world) send(from, to int, msg []byte) {
 	w.messages++
+	if w.cut.Has(from) != w.cut.Has(to) {
+		return
+	}
 	delay := w.delayMax
 	if !w.exact {
 		delay = mono.Duration(w.rng.Int64N(int64(w.delayMax) + 1))
@@ -249,10 +253,13 @@ func (w *world) survivors() []int {
 // checkRing compares p's place on the ring with the dumb version.
 func (w *world) checkRing(p int) {
 	d := w.all[p]
+	if d.fenced {
+		return
+	}
 	if want := dumbEmitter(d.cfg.N, p, d.gone()); d.emitter != want {
 		w.fail("%d observes %d, want %d: %s", p, d.emitter, want, d.Describe())
 	}
-	if !d.dead.Equal(d.flood.Items()) || d.dead.Has(p) {
+	if dead, _ := d.split(d.flood.Items()); !d.dead.Equal(dead) || d.dead.Has(p) {
 		w.fail("%d: %s, flooded %v", p, d.Describe(), d.flood.Items())
 	}
 }

@@ -46,7 +46,7 @@ type Proposal struct {
 type Config struct {
 	Group    Group
 	Watchdog mono.Duration // passed to era; 0 = off
-	Flaw     era.Flaw      // passed to era; NoFlaw except in tests of the tests
+	Flaws    Flaws         // none in production
 }
 
 // Comm is one communicator at one of its members.
@@ -67,6 +67,7 @@ type Comm struct {
 	failed  *Failed
 	revoked bool
 	flood   *flood.Flood
+	flaws   Flaws
 	series  [seriesCount]*era.Series
 	open    []Proposal  // proposed here and not decided here, in order of proposal
 	closers rankset.Set // ranks that sent this member something about closing
@@ -82,9 +83,11 @@ func New(cfg Config) *Comm {
 		group:  cfg.Group,
 		failed: NewFailed(n),
 		flood:  flood.New(flood.Config{N: n, Me: me, Items: 1}),
+		flaws:  cfg.Flaws,
 	}
+	c.flood.LeaveOut(cfg.Flaws.Revocation)
 	for i := range c.series {
-		c.series[i] = era.NewSeries(era.Config{N: n, Me: me, Watchdog: cfg.Watchdog, Flaw: cfg.Flaw})
+		c.series[i] = era.NewSeries(era.Config{N: n, Me: me, Watchdog: cfg.Watchdog, Flaw: cfg.Flaws.Agreement})
 	}
 	return c
 }
@@ -231,6 +234,9 @@ func (c *Comm) ended() {
 	for i, p := range c.open {
 		if p.Series == SeriesClose {
 			c.open = slices.Delete(c.open, i, i+1)
+			if must.Sabotage && c.flaws.EndInSilence {
+				c.closers = rankset.Set{}
+			}
 			c.act(Decide{Proposal: p, Tell: c.closers.Clone()})
 			return
 		}
@@ -282,6 +288,9 @@ func (c *Comm) stepFlood(ev flood.Event) {
 func (c *Comm) revoke() {
 	c.revoked = true
 	c.act(Revoked{})
+	if must.Sabotage && c.flaws.RevokeEndsNothing {
+		return
+	}
 	c.giveUp(ErrRevoked, func(p Proposal) bool { return p.Series == SeriesCreate })
 }
 

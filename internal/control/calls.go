@@ -23,9 +23,10 @@ func (c *Control) propose(ev Propose) {
 		c.refuse(ev, ulfm.ErrRevoked)
 		return
 	}
+	c.finalizing = c.finalizing || ev.Call.Kind == ulfm.KindFinalize
 	p := ulfm.Propose{Token: ev.Token, Call: ev.Call, Flag: ev.Flag, Veto: ev.Veto, Color: ev.Color, Key: ev.Key}
 	if ev.Call.DrawsIndex() && !ev.Veto {
-		p.Index = c.comm.draw(cm)
+		p.Index = c.comm.draw(cm, must.Sabotage && c.cfg.Flaws.ReuseIndex)
 		c.act(Reserved{Index: p.Index, Parent: ev.Comm})
 	}
 	c.step(cm, p)
@@ -38,8 +39,14 @@ func (c *Control) propose(ev Propose) {
 // whoever sees the result can ask who failed (R31); if this process is among
 // them it is fenced, and has no result.
 func (c *Control) decide(cm *communicator, d ulfm.Decide) {
-	if c.agreeDead(cm, d.Value.Dead); c.fenced {
+	if !must.Sabotage || !c.cfg.Flaws.ResultFirst {
+		c.agreeDead(cm, d.Value.Dead)
+	}
+	if c.fenced {
 		return
+	}
+	if must.Sabotage && c.cfg.Flaws.OwnView {
+		d.Value.Dead.Union(cm.Failed().Set())
 	}
 	p := d.Proposal
 	out := cm.Group().Outcome(p, d.Value)
@@ -199,6 +206,9 @@ func (c *Control) parted(parent *communicator, orphans []ulfm.Orphan) {
 // stayAway tells the members of a communicator that this process will not be one
 // of them: a revocation had answered the call that made it.
 func (c *Control) stayAway(g ulfm.Group) {
+	if must.Sabotage && c.cfg.Flaws.StayAwayInSilence {
+		return
+	}
 	for rank, proc := range g.Procs {
 		if rank != g.Me {
 			c.send(proc, closedNote{to: g.Indices[rank]}.append(nil))
@@ -224,11 +234,22 @@ func (c *Control) missing(cm *communicator, proc int) {
 //	passes it on; D would ask P for ever.
 //
 // Other agreements do not wait for it either, but never count it as dead.
+//
+// Who has not proposed finalize learns from it that it was declared dead: the
+// others ended without it. It may hear so from nobody else, because a process
+// that was stopped for long may go on when all others have left (A2).
 func (c *Control) leave(proc int) {
 	if proc == c.cfg.Me || !c.left.Add(proc) {
 		return
 	}
+	if !c.finalizing {
+		c.fence(fmt.Sprintf("process %d finalized by an agreement without this one, which was declared dead", proc))
+		return
+	}
 	c.stepDetector(fd.Left{Rank: proc})
+	if must.Sabotage && c.cfg.Flaws.WaitForTheLeft {
+		return
+	}
 	if world := c.comm.live(World); world != nil {
 		c.step(world, ulfm.Ended{})
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/goulfm/goulfm/era"
 	"github.com/goulfm/goulfm/fd"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/must"
@@ -24,18 +23,6 @@ type Config struct {
 	Flaws    Flaws         // none, except in tests of the tests
 }
 
-// Flaws are rules left out on purpose, so that the simulator can show that each
-// of them is needed.
-type Flaws struct {
-	Agreement       era.Flaw
-	DropEarlyRevoke bool // a revocation for a pending index is dropped (B4)
-}
-
-// hearTheDead says whether frames of the dead are let through (A6).
-func (f Flaws) hearTheDead() bool {
-	return f.Agreement == era.FlawA6 || f.Agreement == era.FlawPaper
-}
-
 // Control is all control rules of one process: its failure detector, and the
 // agreements, revocation and failed members of each of its communicators.
 type Control struct {
@@ -49,6 +36,7 @@ type Control struct {
 	queue      []job    // what communicators want done, oldest first
 	out        []Action // what Step returns
 	compareDue bool     // digests go out at the end of this Step
+	finalizing bool     // this process has proposed finalize
 	fenced     bool     // declared dead by others: does nothing any more
 }
 
@@ -64,7 +52,7 @@ type job struct {
 func New(cfg Config) *Control {
 	must.That(cfg.Me >= 0 && cfg.Me < cfg.N, "process %d of %d", cfg.Me, cfg.N)
 	cfg.Detector.N, cfg.Detector.Me = cfg.N, cfg.Me
-	c := &Control{cfg: cfg, fd: fd.New(cfg.Detector)}
+	c := &Control{cfg: cfg, fd: fd.NewFlawed(cfg.Detector, cfg.Flaws.Detector, cfg.Flaws.Notices)}
 	world := ulfm.Group{Index: World, UID: ulfm.WorldUID(cfg.N), Indices: make([]uint32, cfg.N), Me: cfg.Me}
 	for p := range cfg.N {
 		world.Procs = append(world.Procs, p)
@@ -278,6 +266,9 @@ func (c *Control) tellDeath(cm *communicator, proc int) {
 // fence ends this process. What it had decided in this Step is not told to the
 // program: a process that others declared dead returns nothing more (A24).
 func (c *Control) fence(why string) {
+	if must.Sabotage && c.cfg.Flaws.SurviveFence {
+		return
+	}
 	c.fenced = true
 	c.out = append(c.out[:0], Fenced{Why: why})
 }
@@ -370,7 +361,7 @@ func (c *Control) hold(from int, f memberFrame) error {
 	if _, member := w.parent.rank(from); !member {
 		return errNoMember(f.to, from)
 	}
-	if f.part == ulfm.PartRevoke && c.cfg.Flaws.DropEarlyRevoke {
+	if c.cfg.Flaws.dropsEarly(f.part) {
 		return nil
 	}
 	if !w.hold(from, f) {
@@ -384,7 +375,7 @@ func errNoMember(index uint32, proc int) error {
 }
 
 func (c *Control) commConfig(g ulfm.Group) ulfm.Config {
-	return ulfm.Config{Group: g, Watchdog: c.cfg.Watchdog, Flaw: c.cfg.Flaws.Agreement}
+	return ulfm.Config{Group: g, Watchdog: c.cfg.Watchdog, Flaws: c.cfg.Flaws.ofComm()}
 }
 
 func (c *Control) act(a Action) {

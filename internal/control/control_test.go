@@ -10,6 +10,7 @@ import (
 	"github.com/goulfm/goulfm/era"
 	"github.com/goulfm/goulfm/fd"
 	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/must"
 	"github.com/goulfm/goulfm/internal/wire"
 	"github.com/goulfm/goulfm/ulfm"
 )
@@ -313,6 +314,9 @@ func TestB3DigestsRepair(t *testing.T) {
 // TestB4FlawIsVisible: with the rule left out the script of early_revoke.txt ends
 // without the revocation at 2.
 func TestB4FlawIsVisible(t *testing.T) {
+	if !must.Sabotage {
+		t.Skip("needs -tags sabotage")
+	}
 	for _, drop := range []bool{false, true} {
 		c := newClusterWith(t, 3, Config{Flaws: Flaws{DropEarlyRevoke: drop}})
 		for p := range 3 {

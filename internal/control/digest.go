@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/goulfm/goulfm/internal/must"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -13,6 +14,9 @@ import (
 // death; this finds what a mend could not know: a communicator that became live
 // here after its deaths were declared (B3).
 func (c *Control) sendDigests() {
+	if must.Sabotage && c.cfg.Flaws.NoDigests {
+		return
+	}
 	for _, proc := range c.neighbors() {
 		// Who has nothing revoked says nothing: a neighbour that has does, and right
 		// after a death every frame wakes a process that has better to do.

@@ -134,8 +134,15 @@ func (t *table) live(i uint32) *communicator {
 	return t.slots[i].comm
 }
 
-// draw returns a new index, pending for a call on parent.
-func (t *table) draw(parent *communicator) uint32 {
+// draw returns a new index, pending for a call on parent. With reuse, which breaks
+// A15 on purpose, it takes a freed one if there is one.
+func (t *table) draw(parent *communicator, reuse bool) uint32 {
+	for i := range t.slots {
+		if reuse && t.slots[i].state == Freed {
+			t.slots[i] = slot{state: Pending, wait: &waiting{parent: parent}}
+			return uint32(i)
+		}
+	}
 	t.slots = append(t.slots, slot{state: Pending, wait: &waiting{parent: parent}})
 	return uint32(len(t.slots) - 1)
 }

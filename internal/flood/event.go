@@ -2,12 +2,19 @@ package flood
 
 import "github.com/goulfm/goulfm/internal/rankset"
 
-// An Event is something that happened to a member: Publish, Receive, Failed or
-// Compare.
+// An Event is something that happened to a member: Publish, Note, Receive, Failed
+// or Compare.
 type Event interface{ event() }
 
 // Publish says that this member learnt Items at first hand.
 type Publish struct {
+	Items rankset.Set // each below Config.Items
+}
+
+// Note says that this member learnt Items in a way in which every other member
+// learns them too: they are in the set from now on, and nothing is sent. Whoever was
+// missed gets them with the next set that is sent to it, or by a Compare.
+type Note struct {
 	Items rankset.Set // each below Config.Items
 }
 
@@ -33,6 +40,7 @@ type Compare struct {
 }
 
 func (Publish) event() {}
+func (Note) event()    {}
 func (Receive) event() {}
 func (Failed) event()  {}
 func (Compare) event() {}

@@ -21,6 +21,7 @@ type Config struct {
 // A Flood is one member of one group.
 type Flood struct {
 	cfg       Config
+	flaw      Flaw        // NoFlaw in production
 	circulant []int       // Neighbors(N, Me): never changes
 	have      rankset.Set // the set; only grows
 	closed    rankset.Set // members reported as Failed; only grows
@@ -43,6 +44,8 @@ func (f *Flood) Step(ev Event) []Action {
 	switch ev := ev.(type) {
 	case Publish:
 		f.publish(ev.Items)
+	case Note:
+		f.merge(ev.Items)
 	case Receive:
 		f.receive(ev.From, ev.Msg)
 	case Failed:
@@ -61,7 +64,6 @@ func (f *Flood) Items() rankset.Set { return f.have.Clone() }
 func (f *Flood) Digest() uint64 { return f.have.Hash() }
 
 func (f *Flood) publish(items rankset.Set) {
-	must.That(items.Next(f.cfg.Items) < 0, "published items %v, want below %d", items, f.cfg.Items)
 	if f.merge(items) {
 		for _, to := range f.targets {
 			f.send(to)
@@ -87,8 +89,14 @@ func (f *Flood) receive(from int, msg []byte) {
 		f.out = append(f.out, Anomaly{From: from, Text: "flood: " + err.Error()})
 		return
 	}
+	if f.flaw.is(FlawOneItem) {
+		theirs = oneItem(theirs, f.have)
+	}
 	grew, lacking := f.merge(theirs), !f.have.SubsetOf(theirs)
-	if grew {
+	if f.flaw.is(FlawAnswer, FlawOneItem) {
+		lacking = false
+	}
+	if grew && !f.flaw.is(FlawRelay) {
 		for _, to := range f.targets {
 			if to != from {
 				f.send(to)
@@ -113,6 +121,10 @@ func (f *Flood) failed(rank int) {
 	if f.have.IsEmpty() {
 		return // most floods never carry anything
 	}
+	if f.flaw.is(FlawMend) {
+		f.targets = slices.DeleteFunc(f.targets, f.closed.Has)
+		return
+	}
 	before := f.targets
 	f.targets = f.findTargets()
 	for _, to := range f.targets {
@@ -132,6 +144,7 @@ func (f *Flood) compare(with int, digest uint64) {
 
 // merge adds items to the set, delivers the new ones and says whether there are any.
 func (f *Flood) merge(items rankset.Set) bool {
+	must.That(items.Next(f.cfg.Items) < 0, "items %v, want below %d", items, f.cfg.Items)
 	fresh := items.Clone()
 	fresh.Subtract(f.have)
 	if !f.have.Union(fresh) {
