@@ -66,6 +66,18 @@ type checker struct {
 	revokedBy  map[groupKey]int             // some process that knows it
 	drawn      map[drawnIndex]bool
 	dead       []rankset.Set // by process: whom it was told to be dead
+	wrongly    []uint64      // by process: whom of these lived, as a set
+	accused    rankset.Set   // declared dead by somebody
+	outcast    rankset.Set   // declared dead by somebody who has left
+	splits     []split
+}
+
+// split is two processes that were told different things. In a Wild run that is
+// no violation if one of them has declared the other dead: it lives without it;
+// see also differ.
+type split struct {
+	p, q            int
+	invariant, text string
 }
 
 type drawnIndex struct {
@@ -83,17 +95,74 @@ func newChecker(s *simulation) *checker {
 		revokedBy:  map[groupKey]int{},
 		drawn:      map[drawnIndex]bool{},
 		dead:       make([]rankset.Set, s.swarm.n),
+		wrongly:    make([]uint64, s.swarm.n),
 	}
 }
 
 func (k *checker) declared(p *process, a control.Declared) {
 	switch {
-	case !k.sim.procs[a.Proc].ended:
+	case k.sim.swarm.detector != Wild && !k.sim.procs[a.Proc].ended:
 		k.sim.fail("I6", "process %d declares %d dead, which lives", p.id, a.Proc)
 	case !k.dead[p.id].Add(a.Proc):
 		k.sim.fail("I6", "process %d declares %d dead twice", p.id, a.Proc)
 	}
+	k.accused.Add(a.Proc)
+	if !k.sim.procs[a.Proc].ended {
+		k.accuse(p.id, a.Proc)
+	}
+	if q := k.sim.procs[a.Proc]; k.sim.swarm.detector == Ring {
+		if took, most := k.sim.now.Sub(q.endedAt), detectionMax(k.sim.swarm.n, k.sim.report.Deaths); took > most {
+			k.sim.fail("I5", "process %d hears of the death of %d after %v, within %v is promised", p.id, a.Proc, took, most)
+		}
+	}
 }
+
+// differ notes that two living processes were told different things. Where
+// accusations cross - two processes have each declared somebody wrongly whom the
+// other had not - both may be right, and with them all who heard of it from them:
+//
+//	11 sends its contribution to 5. A partition: 11 declares 5, and decides with 0;
+//	5 declares 0, and decides with 1, 11's contribution among the rest. It heals:
+//	who was accused ends, on both sides. 11 and 3 live, and nobody has accused
+//	either of them.
+func (k *checker) differ(p, q int, invariant, format string, args ...any) {
+	if k.sim.swarm.detector != Wild {
+		k.sim.fail(invariant, format, args...)
+		return
+	}
+	k.splits = append(k.splits, split{p: p, q: q, invariant: invariant, text: fmt.Sprintf(format, args...)})
+}
+
+// accuse notes a wrong declaration, and whether accusations cross now.
+func (k *checker) accuse(p, q int) {
+	k.wrongly[p] |= 1 << q
+	for r, theirs := range k.wrongly {
+		if mine := k.wrongly[p]; r != p && mine&^theirs != 0 && theirs&^mine != 0 {
+			k.sim.report.Crossed = true
+		}
+	}
+}
+
+// mayDiffer says whether p may have been told something else than q without harm:
+// it is dead, or will be, or accusations cross (see differ).
+func (k *checker) mayDiffer(p, q int) bool {
+	return k.sim.procs[p].ended || k.sim.swarm.detector == Wild && (k.accused.Has(p) || k.accused.Has(q) || k.sim.report.Crossed)
+}
+
+// without says whether p may go on without q: it is dead, or declared so here, or
+// one of them by somebody who has left in peace and who ends others' finalize.
+func (k *checker) without(p, q int) bool {
+	return k.sim.procs[q].ended || k.sim.swarm.detector == Wild && (k.dead[p].Has(q) || k.outcast.Has(q) || k.outcast.Has(p))
+}
+
+// parted says whether the others may go on without q, though it lives and none of
+// them has declared it: it has left, or is declared dead by somebody who has.
+func (k *checker) parted(q int) bool {
+	return k.sim.swarm.detector == Wild && (k.outcast.Has(q) || k.sim.procs[q].left)
+}
+
+// left notes whom a process that leaves has left behind.
+func (k *checker) left(p *process) { k.outcast.Union(k.dead[p.id]) }
 
 func (k *checker) reserved(p *process, a control.Reserved) {
 	d := drawnIndex{proc: p.id, index: a.Index}
@@ -171,7 +240,7 @@ func (k *checker) agree(p *process, key agreementKey, a *agreement, out ulfm.Out
 	text := decisionText(key, out)
 	for _, d := range a.decisions {
 		if k.sim.procs[d.proc].living() && d.text != text {
-			k.sim.fail("I1", "%v/%d on %v: process %d decides %s, process %d decided %s", key.series, key.seq, key.comm, p.id, text, d.proc, d.text)
+			k.differ(p.id, d.proc, "I1", "%v/%d on %v: process %d decides %s, process %d decided %s", key.series, key.seq, key.comm, p.id, text, d.proc, d.text)
 		}
 	}
 	if len(a.decisions) == 0 {
@@ -212,7 +281,7 @@ func ranksOf(err error) []int {
 // closed checks that a communicator is forgotten only when no member can need it.
 func (k *checker) closed(p *process, key agreementKey, a *agreement) {
 	for rank, q := range a.group.Procs {
-		if !a.entered.Has(rank) && k.sim.procs[q].living() && !k.absent(key.comm, q) {
+		if !a.entered.Has(rank) && !k.without(p.id, q) && !k.absent(key.comm, q) {
 			k.sim.fail("I3", "process %d has closed %v, process %d has not proposed it", p.id, key.comm, q)
 		}
 	}
@@ -225,9 +294,9 @@ func (k *checker) participation(p *process, key agreementKey, a *agreement, out 
 		switch {
 		case contributed && !a.entered.Has(rank):
 			k.sim.fail("I3", "%v/%d on %v: process %d has a contribution of %d, which called nothing", key.series, key.seq, key.comm, p.id, q)
-		case !contributed && k.sim.procs[q].living() && !k.absent(key.comm, q):
+		case !contributed && !k.without(p.id, q) && !k.absent(key.comm, q):
 			k.sim.fail("I3", "%v/%d on %v: process %d decides without %d, which lives", key.series, key.seq, key.comm, p.id, q)
-		case !contributed && !slices.Contains(out.Dead, rank) && !k.absent(key.comm, q):
+		case !contributed && !slices.Contains(out.Dead, rank) && !k.parted(q) && !k.parted(p.id) && !k.absent(key.comm, q):
 			k.sim.fail("I3", "%v/%d on %v: process %d decides without %d, which is not agreed to be dead", key.series, key.seq, key.comm, p.id, q)
 		}
 		if contributed && !a.dead[rank].SubsetOf(rankset.Of(out.Dead...)) {
@@ -246,7 +315,7 @@ func (k *checker) absent(comm groupKey, q int) bool {
 func (k *checker) deaths(p *process, key agreementKey, a *agreement, out ulfm.Outcome) {
 	for _, rank := range out.Dead {
 		q := a.group.Procs[rank]
-		if !k.sim.procs[q].ended {
+		if k.sim.swarm.detector != Wild && !k.sim.procs[q].ended {
 			k.sim.fail("I6", "%v/%d on %v: process %d is agreed to be dead and lives", key.series, key.seq, key.comm, q)
 		}
 		if !k.dead[p.id].Has(q) || !p.rules.Dead().Has(q) {
@@ -294,7 +363,7 @@ func (k *checker) group(p *process, key agreementKey, c call, out ulfm.Outcome) 
 			continue
 		}
 		if other.from != key || !slices.Equal(o.Procs, g.Procs) || !slices.Equal(o.Indices, g.Indices) {
-			k.sim.fail("I9", "communicator %v is %v %v at process %d, and %v %v at %d", g.UID, g.Procs, g.Indices, p.id, o.Procs, o.Indices, o.Procs[o.Me])
+			k.differ(p.id, o.Procs[o.Me], "I9", "communicator %v is %v %v at process %d, and %v %v at %d", g.UID, g.Procs, g.Indices, p.id, o.Procs, o.Indices, o.Procs[o.Me])
 		}
 	}
 	k.byUID[g.UID] = append(k.byUID[g.UID], creation{group: *g, from: key})
@@ -313,11 +382,12 @@ func (k *checker) newGroup(key agreementKey, c call, out ulfm.Outcome) {
 	}
 	var want []int
 	for rank, q := range c.group.Procs {
-		if !slices.Contains(out.Dead, rank) && !k.absent(key.comm, q) {
+		if !slices.Contains(out.Dead, rank) && !k.absent(key.comm, q) && !k.parted(q) {
 			want = append(want, q)
 		}
 	}
-	if !slices.Equal(want, g.Procs) {
+	procs := slices.DeleteFunc(slices.Clone(g.Procs), k.parted)
+	if !slices.Equal(want, procs) {
 		k.sim.fail("R39", "%v of %v without %v makes %v", c.call, c.group.Procs, out.Dead, g.Procs)
 	}
 }
@@ -328,14 +398,39 @@ func (k *checker) final() {
 		if !p.running() {
 			continue
 		}
-		if k.sim.swarm.closes || !p.program.done() {
+		if p.stopped || k.sim.swarm.closes || !p.program.done() {
 			k.sim.fail("I2", "process %d is not done, and nothing happens any more\n%s", p.id, p.rules.Describe())
 			return
 		}
-		for _, h := range p.program.handles {
-			if by, revoked := k.revokedBy[h.key]; revoked && k.sim.procs[by].living() && !p.rules.IsRevoked(h.group.Index) {
-				k.sim.fail("I8", "communicator %v is revoked at process %d, not at %d", h.group.UID, by, p.id)
-			}
+		k.completeness(p)
+		k.revocations(p)
+	}
+	for _, s := range k.splits {
+		if k.sim.procs[s.p].living() && !k.sim.report.Crossed && !k.without(s.p, s.q) && !k.without(s.q, s.p) {
+			k.sim.fail(s.invariant, "%s", s.text)
+		}
+	}
+}
+
+// completeness is I5, and the end of every false declaration: who was declared
+// dead has ended, or has declared in turn.
+func (k *checker) completeness(p *process) {
+	for _, q := range k.sim.procs {
+		known := k.dead[p.id].Has(q.id)
+		switch {
+		case q.ended && !known:
+			k.sim.fail("I5", "process %d has ended, and process %d never hears of it", q.id, p.id)
+		case q.running() && known && !k.dead[q.id].Has(p.id):
+			k.sim.fail("I6", "process %d is declared dead by %d, and goes on as if nothing was", q.id, p.id)
+		}
+	}
+}
+
+func (k *checker) revocations(p *process) {
+	for _, h := range p.program.handles {
+		by, revoked := k.revokedBy[h.key]
+		if revoked && k.sim.procs[by].living() && !k.without(p.id, by) && !p.rules.IsRevoked(h.group.Index) {
+			k.sim.fail("I8", "communicator %v is revoked at process %d, not at %d", h.group.UID, by, p.id)
 		}
 	}
 }

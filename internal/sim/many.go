@@ -4,13 +4,18 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+
+	"github.com/goulfm/goulfm/internal/mono"
 )
 
 // Total is the sum of many runs.
 type Total struct {
 	Runs                                           int
 	Agreements, Decisions, Deaths, Revokes, Frames int
-	Communicators                                  int
+	Communicators, Fenced, Messages, Received      int
+	Steps, Faults, Crossed                         int
+	Time                                           mono.Duration
+	Matrix                                         Matrix
 }
 
 func (t *Total) add(r Report) {
@@ -21,6 +26,16 @@ func (t *Total) add(r Report) {
 	t.Revokes += r.Revokes
 	t.Frames += r.Frames
 	t.Communicators += r.Communicators
+	t.Fenced += r.Fenced
+	t.Messages += r.Messages
+	t.Received += r.Received
+	t.Steps += r.Steps
+	t.Faults += r.Faults
+	t.Time += r.Time
+	if r.Crossed {
+		t.Crossed++
+	}
+	t.Matrix.add(r.Matrix)
 }
 
 // RunMany carries out runs with seeds o.Seed, o.Seed+1, ... on workers goroutines
@@ -50,6 +65,9 @@ func RunMany(o Options, workers int, enough func(Total) bool) (Total, error) {
 				report, err := Run(run)
 				mutex.Lock()
 				total.add(report)
+				if o.Done != nil {
+					o.Done(report)
+				}
 				if v, failed := errors.AsType[*Violation](err); failed {
 					over = true
 					if worst == nil || v.Seed < worst.Seed {

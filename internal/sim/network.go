@@ -1,53 +1,107 @@
 package sim
 
-import "github.com/goulfm/goulfm/internal/mono"
+import (
+	"github.com/goulfm/goulfm/internal/mono"
+)
 
-// network delays frames. Those between two processes arrive in the order in
-// which they were sent, as on a ring or a connection; nothing else is ordered.
+// lane tells what a process sends to another on two ways of its own, as the
+// engine has two rings for each pair.
+type lane int
+
+const (
+	controlLane lane = iota
+	dataLane
+	lanes
+)
+
+// late is a delay that counts as a heavy tail.
+const late = 20 * messageDelay
+
+// lateMax bounds every delay: see tape.tail.
+const lateMax = 2 * 12 * 12 * 10 * messageDelay
+
+// network delays frames. Those of one lane between two processes arrive in the
+// order in which they were sent, as on a ring or a connection; nothing else is
+// ordered. Nothing is lost but by a death.
 type network struct {
-	n      int
-	tape   *tape
-	tails  bool
-	slow   []bool      // at i*n+j: frames from i to j always take long
-	latest []mono.Time // of arrivals from i to j, at i*n+j
-	cut    []mono.Time // frames from i to j that would arrive after it are lost; 0 = none
+	n     int
+	tape  tape
+	tails bool
+	most  mono.Duration // no frame takes longer; 0 = unbounded
+	links []link        // from i to j at i*n+j
 }
 
-func newNetwork(t *tape, s swarm) *network {
-	n := s.n
-	w := &network{n: n, tape: t, tails: s.tails, slow: make([]bool, n*n), latest: make([]mono.Time, n*n), cut: make([]mono.Time, n*n)}
-	for i := range w.slow {
-		w.slow[i] = t.percent(s.slowPairs)
+// link is one direction between two processes.
+type link struct {
+	slow   bool // frames always take long
+	shutTo mono.Time
+	lanes  [lanes]wire
+}
+
+// wire is one lane of a link.
+type wire struct {
+	sent   int
+	open   int       // of these, not arrived
+	latest mono.Time // arrival
+	cut    mono.Time // what would arrive later is lost; 0 = nothing
+}
+
+func newNetwork(t tape, s swarm) *network {
+	w := &network{n: s.n, tape: t, tails: s.tails, most: s.detector.delayMax(), links: make([]link, s.n*s.n)}
+	for i := range w.links {
+		slow := t.fork(forSlowPair, i, 0)
+		w.links[i].slow = slow.percent(s.slowPairs)
 	}
 	return w
 }
 
+func (w *network) link(from, to int) *link { return &w.links[from*w.n+to] }
+
 // arrival draws when a frame that is sent now arrives.
-func (w *network) arrival(from, to int, now mono.Time, slow bool) mono.Time {
-	delay := messageDelay/10 + w.tape.uniform(messageDelay)
+func (w *network) arrival(on lane, from, to int, now mono.Time, slow bool) mono.Time {
+	l := w.link(from, to)
+	x := &l.lanes[on]
+	t := w.tape.fork(forDelay, (from*w.n+to)*int(lanes)+int(on), x.sent)
+	x.sent++
+	x.open++
+	delay := messageDelay/10 + t.uniform(messageDelay)
 	if w.tails {
-		delay += w.tape.tail(messageDelay)
+		delay += t.tail(messageDelay)
 	}
-	pair := from*w.n + to
-	if slow || w.slow[pair] {
-		delay += w.tape.tail(10 * messageDelay)
+	if slow || l.slow {
+		delay += t.tail(10 * messageDelay)
 	}
-	w.latest[pair] = max(w.latest[pair]+1, now.Add(delay))
-	return w.latest[pair]
+	at := max(now.Add(delay), l.shutTo)
+	if w.most > 0 {
+		at = min(at, now.Add(w.most))
+	}
+	x.latest = max(x.latest+1, at)
+	return x.latest
 }
 
-// lose destroys, towards each process, a random part of what the dead process
-// has on the way: the last frames, never one in the middle.
+// shut holds what is sent from one process to another from now on.
+func (w *network) shut(from, to int, until mono.Time) {
+	l := w.link(from, to)
+	l.shutTo = max(l.shutTo, until)
+}
+
+// lose destroys, towards each process and on each lane, a random part of what the
+// dead process has on the way: the last frames, never one in the middle.
 func (w *network) lose(from int, now mono.Time) {
+	t := w.tape.fork(forLoss, from, 0)
 	for to := range w.n {
-		pair := from*w.n + to
-		if left := w.latest[pair].Sub(now); left > 0 {
-			w.cut[pair] = now.Add(mono.Duration(w.tape.r.Int64N(int64(left) + 1)))
+		for on := range lanes {
+			x := &w.link(from, to).lanes[on]
+			if left := x.latest.Sub(now); left > 0 {
+				x.cut = now.Add(t.upTo(left + 1))
+			}
 		}
 	}
 }
 
-func (w *network) lost(from, to int, at mono.Time) bool {
-	cut := w.cut[from*w.n+to]
-	return cut != 0 && at > cut
+// arrives takes a frame off the way and says whether it has survived.
+func (w *network) arrives(on lane, from, to int, at mono.Time) bool {
+	x := &w.link(from, to).lanes[on]
+	x.open--
+	return x.cut == 0 || at <= x.cut
 }

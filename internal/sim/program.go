@@ -3,10 +3,10 @@ package sim
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/goulfm/goulfm/internal/control"
-	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -29,7 +29,9 @@ type handle struct {
 	plan    plan
 	made    [3]int // calls so far, by series
 	open    [3]int // of these, not answered
+	shrinks int    // of the open calls of the repair series
 	revokes bool   // this member revokes it at some point
+	talk    *talk
 	closing bool
 }
 
@@ -42,6 +44,11 @@ type program struct {
 	calls   map[uint64]call
 	token   uint64
 	awake   bool // a wake event is on the way
+
+	receives []*receive
+	parcels  map[uint64]*parcel // unexpected messages, by Handle
+	kept     uint64
+	wakes    int
 }
 
 // call is an open call.
@@ -52,11 +59,12 @@ type call struct {
 }
 
 func newProgram(s *simulation, p *process) *program {
-	prog := &program{sim: s, me: p, calls: map[uint64]call{}}
+	prog := &program{sim: s, me: p, calls: map[uint64]call{}, parcels: map[uint64]*parcel{}}
 	world := ulfm.Group{UID: ulfm.WorldUID(s.swarm.n), Indices: make([]uint32, s.swarm.n), Me: p.id}
 	for q := range s.swarm.n {
 		world.Procs = append(world.Procs, q)
 	}
+	p.program = prog
 	prog.adopt(world, 0)
 	prog.handles[0].plan.repairs = s.swarm.agreements
 	return prog
@@ -66,7 +74,10 @@ func newProgram(s *simulation, p *process) *program {
 func (g *program) adopt(group ulfm.Group, depth int) {
 	s := g.sim
 	h := &handle{group: group, key: keyOf(group), depth: depth, plan: s.planFor(group.UID, depth)}
-	h.revokes = s.tape.percent(s.swarm.revokes) && s.tape.below(group.Size()) < 3
+	t := s.tape.fork(forRevoke, g.me.id, int(s.draw(group.UID, 7, 0)>>1))
+	h.revokes = t.percent(s.swarm.revokes) && t.below(group.Size()) < 3
+	h.talk = g.newTalk(h)
+	g.me.match.Open(group.Index, g.sim.swarm.n, false)
 	g.handles = append(g.handles, h)
 	g.rouse()
 }
@@ -96,8 +107,9 @@ func (s *simulation) draw(uid ulfm.UID, what, k int) uint64 {
 func (g *program) rouse() {
 	if !g.awake {
 		g.awake = true
-		think := g.sim.tape.uniform(3 * messageDelay)
-		g.sim.queue.push(event{at: g.sim.now.Add(think), kind: wake, proc: g.me.id})
+		g.wakes++
+		t := g.sim.tape.fork(forThink, g.me.id, g.wakes)
+		g.sim.queue.push(event{at: g.sim.now.Add(t.uniform(3 * messageDelay)), kind: wake, proc: g.me.id, other: g.me.id})
 	}
 }
 
@@ -111,7 +123,8 @@ func (g *program) wake() {
 	if len(ready) == 0 {
 		return
 	}
-	ready[g.sim.tape.below(len(ready))]()
+	t := g.sim.tape.fork(forChoice, g.me.id, g.wakes)
+	ready[t.below(len(ready))]()
 	g.rouse()
 }
 
@@ -127,6 +140,9 @@ func (g *program) ready(h *handle) []func() {
 	if h.revokes {
 		can = append(can, func() { g.revoke(h) })
 	}
+	if t := h.talk; !t.over && (t.owes() || t.awaits()) {
+		can = append(can, func() { g.say(h) })
+	}
 	if len(can) == 0 && g.sim.swarm.closes && g.idle(h) && (h.depth > 0 || len(g.handles) == 1) {
 		can = append(can, func() { g.close(h) })
 	}
@@ -135,12 +151,23 @@ func (g *program) ready(h *handle) []func() {
 
 // idle says whether all calls on h are made and answered.
 func (g *program) idle(h *handle) bool {
-	return h.open == [3]int{} && !h.closing && h.made[ulfm.SeriesRepair] == h.plan.repairs && h.made[ulfm.SeriesCreate] >= h.plan.creations
+	return h.open == [3]int{} && !h.closing && h.made[ulfm.SeriesRepair] == h.plan.repairs && h.made[ulfm.SeriesCreate] >= h.plan.creations && g.quiet(h)
 }
 
 // done says whether the program has nothing to wait for any more.
 func (g *program) done() bool {
 	return len(g.calls) == 0 && !slices.ContainsFunc(g.handles, func(h *handle) bool { return !g.idle(h) })
+}
+
+// describe tells what the program waits for.
+func (g *program) describe() string {
+	text := ""
+	for _, h := range g.handles {
+		if !g.idle(h) {
+			text += fmt.Sprintf("  program on %d %v: calls %v open %v of %+v, receives %+v\n", h.group.Index, h.group.Procs, h.made, h.open, h.plan, *h.talk)
+		}
+	}
+	return text
 }
 
 func (g *program) repair(h *handle) {
@@ -154,7 +181,8 @@ func (g *program) repair(h *handle) {
 	case 11: // members that call different things
 		kind = []ulfm.Kind{ulfm.KindAgree, ulfm.KindShrink, ulfm.KindAgreeFailed}[h.group.Me%3]
 	}
-	if g.sim.tape.percent(g.sim.swarm.ack) {
+	t := g.sim.tape.fork(forAck, g.me.id, int(g.token))
+	if t.percent(g.sim.swarm.ack) {
 		if _, err := g.me.rules.Failed(h.group.Index).Ack(h.group.Size()); err != nil {
 			g.sim.fail("R21", "process %d acknowledges all: %v", g.me.id, err)
 		}
@@ -181,6 +209,7 @@ func (g *program) create(h *handle) {
 func (g *program) revoke(h *handle) {
 	h.revokes = false
 	g.sim.report.Revokes++
+	g.sim.mark(g.me.id, markCall, "revoke %d", h.group.Index)
 	g.sim.step(g.me, control.Revoke{Comm: h.group.Index})
 }
 
@@ -199,11 +228,15 @@ func (g *program) propose(h *handle, ev control.Propose) {
 	series := ev.Call.Kind.Series()
 	h.made[series]++
 	h.open[series]++
+	if ev.Call.Kind == ulfm.KindShrink {
+		h.shrinks++
+	}
 	g.token++
 	ev.Comm, ev.Token, ev.Flag = h.group.Index, g.token, ^(uint64(1) << h.group.Me)
 	c := call{handle: h, call: ev.Call, seq: h.made[series]}
 	g.calls[g.token] = c
 	g.sim.check.proposed(g.me, c)
+	g.sim.mark(g.me.id, markCall, "%v/%d", ev.Call, c.seq)
 	if g.sim.options.Trace != nil {
 		g.sim.trace(g.me.id, "calls %v/%d on %v token %d", ev.Call, c.seq, h.group.UID, ev.Token)
 	}
@@ -220,6 +253,9 @@ func (g *program) decided(a control.Decided) {
 	delete(g.calls, a.Token)
 	series := c.call.Kind.Series()
 	c.open[series]--
+	if c.call.Kind == ulfm.KindShrink {
+		c.shrinks--
+	}
 	if errors.Is(a.Outcome.Err, ulfm.ErrRevoked) { // no creation can succeed any more
 		c.plan.creations = 0
 	}
@@ -235,20 +271,14 @@ func (g *program) decided(a control.Decided) {
 
 // forgotten drops the handle of a closed communicator.
 func (g *program) forgotten(a control.Forgotten) {
+	g.me.match.Free(a.Index, nil, nil)
 	g.handles = slices.DeleteFunc(g.handles, func(h *handle) bool { return h.group.Index == a.Index })
 }
 
 // leave ends a process in peace. The others hear of it later.
 func (s *simulation) leave(p *process) {
 	p.left = true
-	s.trace(p.id, "leaves")
-	for q := range s.procs {
-		if q != p.id {
-			s.queue.push(event{at: s.now.Add(s.noticeDelay()), kind: goodbye, proc: q, other: p.id})
-		}
-	}
-}
-
-func (s *simulation) noticeDelay() mono.Duration {
-	return s.tape.tail(s.swarm.noticeDelay)
+	s.check.left(p)
+	s.mark(p.id, markLeave, "leaves")
+	s.notify(p.id, goodbye)
 }

@@ -7,40 +7,61 @@ type eventKind uint8
 
 const (
 	wake    eventKind = iota // the program of proc goes on
-	arrival                  // frame of other reaches proc
+	arrival                  // control frame of other reaches proc
+	message                  // message of other reaches proc
 	notice                   // proc hears that other has ended
 	goodbye                  // proc hears that other has left
 	timer                    // the deadline of proc's rules has come
+	resume                   // proc goes on after a pause
+	pulse                    // slow proc stops again
 )
 
 func (k eventKind) String() string {
-	return [...]string{"wake", "arrival", "notice", "goodbye", "timer"}[k]
+	return [...]string{"wake", "arrival", "message", "notice", "goodbye", "timer", "resume", "pulse"}[k]
 }
 
 // event is something that will happen to a process.
 type event struct {
 	at    mono.Time
-	order uint64 // of creation: ties go by it
 	kind  eventKind
 	proc  int
 	other int
 	frame []byte
+	data  *parcel // of a message
+	again *Fault  // of a pulse
 }
 
-func (e *event) before(f *event) bool {
+// lane returns the way on which a frame comes.
+func (e *event) lane() lane {
+	if e.kind == message {
+		return dataLane
+	}
+	return controlLane
+}
+
+// entry is an event's place in the order of the queue. It has no pointers: a heap
+// of events themselves would keep the garbage collector busy.
+type entry struct {
+	at    mono.Time
+	order uint64 // of creation: ties go by it
+	slot  int
+}
+
+func (e *entry) before(f *entry) bool {
 	return e.at < f.at || e.at == f.at && e.order < f.order
 }
 
 // queue is a binary heap of events.
 type queue struct {
-	heap  []event
+	heap  []entry
+	slots []event
+	free  []int // slots that hold no event
 	order uint64
 }
 
 func (q *queue) push(e event) {
 	q.order++
-	e.order = q.order
-	q.heap = append(q.heap, e)
+	q.heap = append(q.heap, entry{at: e.at, order: q.order, slot: q.store(e)})
 	for i := len(q.heap) - 1; i > 0; {
 		up := (i - 1) / 2
 		if !q.heap[i].before(&q.heap[up]) {
@@ -51,14 +72,28 @@ func (q *queue) push(e event) {
 	}
 }
 
+func (q *queue) store(e event) int {
+	if last := len(q.free) - 1; last >= 0 {
+		slot := q.free[last]
+		q.free = q.free[:last]
+		q.slots[slot] = e
+		return slot
+	}
+	q.slots = append(q.slots, e)
+	return len(q.slots) - 1
+}
+
 // pop returns the earliest event and whether there was one.
 func (q *queue) pop() (event, bool) {
 	if len(q.heap) == 0 {
 		return event{}, false
 	}
-	top := q.heap[0]
+	slot := q.heap[0].slot
+	top := q.slots[slot]
+	q.slots[slot] = event{}
+	q.free = append(q.free, slot)
 	last := len(q.heap) - 1
-	q.heap[0], q.heap[last] = q.heap[last], event{}
+	q.heap[0] = q.heap[last]
 	q.heap = q.heap[:last]
 	q.sink()
 	return top, true

@@ -11,6 +11,7 @@ import (
 	"github.com/goulfm/goulfm/era"
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/must"
 )
 
 var (
@@ -78,15 +79,16 @@ func TestQueueOrder(t *testing.T) {
 	for i := range 500 {
 		e := event{at: mono.Time(tp.below(50)), proc: i}
 		q.push(e)
-		e.order = uint64(i + 1)
 		want = append(want, e)
-	}
-	slices.SortFunc(want, func(a, b event) int {
-		if a.before(&b) {
-			return -1
+		if i%7 == 0 { // a slot is used again
+			slices.SortStableFunc(want, byTime)
+			if got, ok := q.pop(); !ok || got.proc != want[0].proc {
+				t.Fatalf("got event %d, want %d", got.proc, want[0].proc)
+			}
+			want = want[1:]
 		}
-		return 1
-	})
+	}
+	slices.SortStableFunc(want, byTime)
 	for _, w := range want {
 		if got, ok := q.pop(); !ok || got.proc != w.proc {
 			t.Fatalf("got event %d, want %d", got.proc, w.proc)
@@ -97,30 +99,42 @@ func TestQueueOrder(t *testing.T) {
 	}
 }
 
-// TestNetworkKeepsOrder: frames of one pair never overtake each other, and what a
-// death destroys is a suffix.
+func byTime(a, b event) int { return int(a.at - b.at) }
+
+// TestNetworkKeepsOrder: frames of one lane of a pair never overtake each other,
+// nothing passes a link that is shut, and what a death destroys is a suffix.
 func TestNetworkKeepsOrder(t *testing.T) {
 	w := newNetwork(newTape(3), swarm{n: 2, tails: true, slowPairs: 50})
 	var last mono.Time
 	for i := range 1000 {
-		at := w.arrival(0, 1, mono.Time(i*1000), i%10 == 0)
-		if at <= last || at <= mono.Time(i*1000) {
+		now := mono.Time(i * 1000)
+		if i == 500 {
+			w.shut(0, 1, now.Add(mono.Second))
+		}
+		at := w.arrival(controlLane, 0, 1, now, i%10 == 0)
+		if at <= last || at <= now || i >= 500 && at < 500_000+mono.Time(mono.Second) {
 			t.Fatalf("frame %d arrives at %d, the one before at %d", i, at, last)
+		}
+		if back := w.arrival(controlLane, 1, 0, now, false); back > now.Add(mono.Second/2) {
+			t.Fatalf("the other direction is shut, too: %d", back)
 		}
 		last = at
 	}
-	if w.lost(0, 1, last) {
+	if !w.arrives(controlLane, 0, 1, last) {
 		t.Error("lost without a death")
 	}
 	w.lose(0, 999_000)
-	cut := w.cut[1]
-	if cut < 999_000 || !w.lost(0, 1, cut+1) || w.lost(0, 1, cut) || w.lost(1, 0, cut+1) {
+	cut := w.link(0, 1).lanes[controlLane].cut
+	if cut < 999_000 || w.arrives(controlLane, 0, 1, cut+1) || !w.arrives(controlLane, 0, 1, cut) || !w.arrives(controlLane, 1, 0, cut+1) {
 		t.Errorf("cut at %d", cut)
 	}
 }
 
 // TestViolationNamesItsReplay: seed and options, so that it is the same run.
 func TestViolationNamesItsReplay(t *testing.T) {
+	if !must.Sabotage {
+		t.Skip("needs -tags sabotage")
+	}
 	o := Options{Seed: 1, NMax: 8, Flaws: control.Flaws{Agreement: era.FlawA8}}
 	for {
 		_, err := Run(o)
@@ -128,7 +142,7 @@ func TestViolationNamesItsReplay(t *testing.T) {
 			o.Seed++
 			continue
 		}
-		want := fmt.Sprintf("replay: goulfm sim -replay %d -nmax 8", o.Seed)
+		want := fmt.Sprintf("replay: goulfm sim -replay %d -nmax 8 -flaws '{\"Agreement\":4}'", o.Seed)
 		if !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%v\nwant %s", err, want)
 		}
