@@ -2,63 +2,75 @@ package collectives_test
 
 import (
 	"context"
-	"math"
 	"runtime"
-	"sync"
 	"testing"
 
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/transport/inproc"
+	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// TestSmallCollectivesAllocateNothing, but for what the runtime does meanwhile:
-// less than one allocation in three calls of two ranks together. The ranks never
-// sleep, because the sleep of goroutine ranks allocates a channel (that of
-// processes does not).
-func TestSmallCollectivesAllocateNothing(t *testing.T) {
-	if runtime.GOMAXPROCS(0) < 2 {
-		t.Skip("two ranks that never sleep need two cores")
+var small = map[string]func(ctx context.Context, w *comm.Comm, buf, all []float64) error{
+	"barrier": func(ctx context.Context, w *comm.Comm, _, _ []float64) error { return collectives.Barrier(ctx, w) },
+	"bcast": func(ctx context.Context, w *comm.Comm, buf, _ []float64) error {
+		return collectives.Bcast(ctx, w, 0, buf)
+	},
+	"reduce": func(ctx context.Context, w *comm.Comm, buf, _ []float64) error {
+		return collectives.Reduce(ctx, w, 0, buf, buf, collectives.Min)
+	},
+	"allreduce": func(ctx context.Context, w *comm.Comm, buf, _ []float64) error {
+		return collectives.Allreduce(ctx, w, buf, buf, collectives.Max)
+	},
+	"allgather": func(ctx context.Context, w *comm.Comm, buf, all []float64) error {
+		return collectives.Allgather(ctx, w, all, buf)
+	},
+}
+
+// TestCallsAllocateNothing looks at the calls alone: a world of one.
+func TestCallsAllocateNothing(t *testing.T) {
+	w, err := comm.Init(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	const rounds = 100 // few: on a busy machine each may cost a time slice
-	world := inproc.New(2)
-	var ws []*comm.Comm
-	for me := range 2 {
-		ws = append(ws, comm.NewWorld(engine.New(world.Port(me), engine.Config{SpinPolls: math.MaxInt})))
-		defer ws[me].Engine().Proc().Close()
-	}
-	for name, call := range map[string]func(ctx context.Context, w *comm.Comm, buf []float64) error{
-		"barrier": func(ctx context.Context, w *comm.Comm, _ []float64) error { return collectives.Barrier(ctx, w) },
-		"allreduce": func(ctx context.Context, w *comm.Comm, buf []float64) error {
-			return collectives.Allreduce(ctx, w, buf, buf, collectives.Max)
-		},
-		"allgather": func(ctx context.Context, w *comm.Comm, buf []float64) error {
-			return collectives.Allgather(ctx, w, buf, buf[w.Rank():w.Rank()+1])
-		},
-	} {
-		together := func() {
-			var wg sync.WaitGroup
-			for _, w := range ws {
-				wg.Go(func() {
-					buf := []float64{1, 2}
-					for range rounds {
-						if err := call(t.Context(), w, buf); err != nil {
-							t.Error(err)
-							return
-						}
-					}
-				})
+	buf, all := []float64{1}, []float64{0}
+	for name, call := range small {
+		if per := testing.AllocsPerRun(1000, func() {
+			if err := call(t.Context(), w, buf, all); err != nil {
+				t.Fatal(err)
 			}
-			wg.Wait()
-		}
-		var before, after runtime.MemStats
-		together() // buffers grow to what they need
-		runtime.ReadMemStats(&before)
-		together()
-		runtime.ReadMemStats(&after)
-		if per := float64(after.Mallocs-before.Mallocs) / rounds; per > 0.3 {
+		}); per >= 1 && !raced {
 			t.Errorf("%s: %v allocations per call", name, per)
+		}
+	}
+	if err := w.Finalize(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMessagesAllocateNothing looks at all of it. The sleep of a goroutine rank
+// allocates a channel and its place in a list, which that of a process does not;
+// a rank sleeps at most twice in these trees of four.
+func TestMessagesAllocateNothing(t *testing.T) {
+	const n, rounds, perSleep, sleeps = 4, 1000, 3, 2
+	for name, call := range small {
+		var before, after runtime.MemStats
+		commtest.Run(t, n, func(ctx context.Context, w *comm.Comm) {
+			buf, all := []float64{1}, make([]float64, n)
+			for i := range 2 * rounds {
+				if i == rounds && w.Rank() == 0 {
+					runtime.ReadMemStats(&before)
+				}
+				if err := call(ctx, w, buf, all); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+			if w.Rank() == 0 {
+				runtime.ReadMemStats(&after)
+			}
+		})
+		if per := float64(after.Mallocs-before.Mallocs) / rounds; per > n*perSleep*sleeps && !raced {
+			t.Errorf("%s: %.2f allocations per call of %d ranks", name, per, n)
 		}
 	}
 }

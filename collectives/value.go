@@ -43,7 +43,10 @@ func (x *call) bcastSized(root int, b []byte) ([]byte, error) {
 		return nil, err
 	}
 	if x.me != root {
-		b = make([]byte, binary.LittleEndian.Uint64(size))
+		var err error
+		if b, err = room(size); err != nil {
+			return nil, err
+		}
 	}
 	return b, x.bcast(root, b)
 }
@@ -81,7 +84,10 @@ func gatherValues[T any](x *call, mine T) ([]T, error) {
 		if err := x.recv(r, size); err != nil {
 			return nil, err
 		}
-		b := make([]byte, binary.LittleEndian.Uint64(size))
+		b, err := room(size)
+		if err != nil {
+			return nil, err
+		}
 		if err := x.recv(r, b); err != nil {
 			return nil, err
 		}
@@ -94,6 +100,18 @@ func gatherValues[T any](x *call, mine T) ([]T, error) {
 
 func lengthWord(b []byte) []byte {
 	return binary.LittleEndian.AppendUint64(nil, uint64(len(b)))
+}
+
+// valueBytesMax is the largest message that there is.
+const valueBytesMax = 1<<40 - 1
+
+// room returns memory for as many bytes as a length word says.
+func room(word []byte) ([]byte, error) {
+	n := binary.LittleEndian.Uint64(word)
+	if n > valueBytesMax {
+		return nil, fmt.Errorf("%w: a value of %d bytes", comm.ErrNoRoom, n)
+	}
+	return make([]byte, n), nil
 }
 
 func encode[T any](v *T) ([]byte, error) {
