@@ -227,18 +227,21 @@ func (c *Control) stepDetector(ev fd.Event) {
 		case fd.Suspect:
 			c.act(Suspected{Proc: a.Rank, Unanswered: a.Unanswered})
 		case fd.Fenced:
-			c.fence(fenceReason(a.By))
+			c.fence(fenceReason(a))
 		case fd.Anomaly:
 			c.anomaly(a.From, a.Text)
 		}
 	}
 }
 
-func fenceReason(by int) string {
-	if by < 0 {
+func fenceReason(f fd.Fenced) string {
+	switch {
+	case f.Minority:
+		return "this process is cut off from the greater part of the others"
+	case f.By < 0:
 		return "this process was declared dead by agreement or on exact evidence"
 	}
-	return fmt.Sprintf("this process was declared dead, says process %d", by)
+	return fmt.Sprintf("this process was declared dead, says process %d", f.By)
 }
 
 // declare carries a declared death to every communicator with that member, in

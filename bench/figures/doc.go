@@ -1,0 +1,30 @@
+// Command figures redraws the simulated figures of three papers with the code that
+// ships: package fd (the ring), internal/flood (the broadcast) and era (the agreement).
+//
+//   - RR-9024 (Bosilca et al., A Failure Detector for HPC Platforms), Figures 3 to 7
+//     and the left and centre graphs of Figure 10; the bound of its Theorem 1.
+//   - ERA (Herault et al., SC'15), the shapes of Figures 2a and 2b, and Table 2d.
+//   - Zhong et al., PARCO 2019, Figures 11, 12, 14 and 15.
+//
+// Each figure becomes a CSV file and an SVG file with what the paper states drawn in,
+// and a few lines "paper, ours" in the table of README.md. "make figures" runs it.
+//
+// # Notation
+//
+// RR-9024 has the period η and the timeout δ; Zhong et al. have it the other way
+// round. Here P is the period and T the timeout. τ is the longest time of a message.
+//
+// # The machines
+//
+// world (lazy.go) is a ring of up to 256,000 processes. Heartbeats exist only near
+// faults: a process gets a detector, the one of package fd, when its emitter dies or
+// somebody asks it something, and loses it when all is quiet again. A death notice
+// crosses the whole graph at once, as a shortest-path search in which each process
+// sends to its neighbours one after the other. full (full.go) gives a detector to every
+// process and sends every message; a test compares the two.
+//
+// ports (ports.go) is internal/flood with one-port sending and receiving, for
+// broadcasts that overlap. logp (logp.go) is package era in a LogP model. The rest are
+// comparison machines: all-reduce, two-phase commit, the ring without the second look
+// behind a suspect, random probing.
+package main

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/rankset"
+)
+
+// TestBoundOfTheorem1 is the formula as RR-9024 prints its parts: R(1) <= 2δ+τ, and
+// B(n) = 8τ log n for each of f(f+1)/2 broadcasts.
+func TestBoundOfTheorem1(t *testing.T) {
+	if got, want := stabilisation(1024, 1, 60, 1e-6), 120+1e-6+80e-6; math.Abs(got-want) > 1e-12 {
+		t.Errorf("T(1) = %v, want %v", got, want)
+	}
+	if got, want := lowLat.bound(256000, 16), 272*mono.Second; got < want || got > want+30*mono.Millisecond {
+		t.Errorf("T(16) among 256,000 is %v, want just above %v", got, want)
+	}
+}
+
+// TestRisk compares with the sum from below where that is exact enough.
+func TestRisk(t *testing.T) {
+	for _, c := range []struct {
+		f       int
+		rate, t float64
+	}{{0, 1, 0.5}, {2, 0.5, 3}, {5, 2, 2}} {
+		x, below, term := c.rate*c.t, 0.0, math.Exp(-c.rate*c.t)
+		for k := 0; k <= c.f; k++ {
+			below += term
+			term *= x / float64(k+1)
+		}
+		if got := risk(c.f, c.rate, c.t); math.Abs(got-(1-below)) > 1e-9 {
+			t.Errorf("risk(%d, %v, %v) = %v, want %v", c.f, c.rate, c.t, got, 1-below)
+		}
+	}
+}
+
+// TestSpreadIsFirstArrival compares the flood with all messages carried one by one.
+func TestSpreadIsFirstArrival(t *testing.T) {
+	for _, n := range []int{2, 3, 7, 64, 100} {
+		w := newWorld(lowLat, n, uint64(n))
+		w.now = 1000
+		w.floods = 1
+		end := w.spread(n / 2)
+		arrival, sent := map[int]mono.Time{n / 2: w.now}, map[int]bool{}
+		informant := map[int]int{n / 2: -1}
+		for len(sent) < len(arrival) { // whoever has heard first sends next: dumb and slow
+			first := -1
+			for rank, at := range arrival {
+				if !sent[rank] && (first < 0 || at < arrival[first]) {
+					first = rank
+				}
+			}
+			sent[first] = true
+			w.graph.via[first] = int32(informant[first])
+			w.relay(first, arrival[first], func(from, to int, at mono.Time) {
+				if was, known := arrival[to]; !known || at < was {
+					arrival[to], informant[to] = at, from
+				}
+			})
+		}
+		last := mono.Time(0)
+		for rank := range n {
+			last = max(last, arrival[rank])
+			if w.graph.arrival[rank] != arrival[rank] {
+				t.Errorf("n = %d: %d hears at %v, want %v", n, rank, w.graph.arrival[rank], arrival[rank])
+			}
+		}
+		if end != last || end.Sub(w.now) > mono.Duration(8*float64(w.tau)*math.Log2(float64(n)))+w.tau {
+			t.Errorf("n = %d: all know after %v, want %v", n, end.Sub(w.now), last.Sub(w.now))
+		}
+	}
+}
+
+// TestAgreementCosts counts what a chain of three costs by hand: 3 sends UP to 2, 2 to
+// 1, 1 decides, and back.
+func TestAgreementCosts(t *testing.T) {
+	m := machine{overhead: 10, between: 100, within: 100, perNode: 1}
+	chain := func(p int) int { return p - 1 }
+	for n, want := range map[int]mono.Duration{1: 0, 2: 240, 3: 480} {
+		got := newGroup(m, n, chain).agree(rankset.Set{})
+		if n > 1 && got != want {
+			t.Errorf("a chain of %d agrees in %v, want %v", n, got, want)
+		}
+	}
+}
+
+// TestInPhase: a death right after a heartbeat that all send together is known after a
+// timeout, not earlier; with random phases half a period earlier on average.
+func TestInPhase(t *testing.T) {
+	s := lowLat
+	s.inPhase = true
+	o := run{}.stabilise(s, 64, 3, func(w *world, rng *rand.Rand, from mono.Time) {
+		w.kill(rng.IntN(64), mono.Time(10*s.timeout).Add(s.tau))
+	})
+	if math.Abs(o.all-1) > 1e-4 {
+		t.Errorf("known after %v s, want a timeout of 1 s", o.all)
+	}
+}
+
+// TestTreesAreTrees: parents come before children, in every tree that is drawn.
+func TestTreesAreTrees(t *testing.T) {
+	for _, tree := range trees {
+		for p := range 100 {
+			if up := tree.parent(p); (p == 0) != (up == -1) || up >= p || up < -1 {
+				t.Errorf("%s: parent of %d is %d", tree.name, p, up)
+			}
+		}
+	}
+}
+
+// TestLogFit fits a curve that is one.
+func TestLogFit(t *testing.T) {
+	a, b, r2 := logFit([]float64{2, 4, 16, 64}, []float64{5, 8, 14, 20})
+	if math.Abs(a-3) > 1e-9 || math.Abs(b-2) > 1e-9 || math.Abs(r2-1) > 1e-9 {
+		t.Errorf("%v log x + %v, R² %v", a, b, r2)
+	}
+}
+
+// TestFilesAreWritten draws the one figure that takes no time.
+func TestFilesAreWritten(t *testing.T) {
+	dir := t.TempDir()
+	table := filepath.Join(dir, "table.md")
+	if err := os.WriteFile(table, []byte("head\n"+marker+"\nold\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := drawAll(dir, "ring3", table, run{quick: true}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"ring3.csv", "ring3.svg", "table.md"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() < 200 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+)
+
+// A run says how much work to do.
+type run struct{ quick bool }
+
+// all lists the figures in the order of the papers.
+var all = []struct {
+	name string
+	make func(run) []*figure
+}{
+	{"ring3", riskFigure},
+	{"ring4", volatileFigures},
+	{"ring5", poissonFigure},
+	{"ring6", gossipFigures},
+	{"ring10left", phaseFigure},
+	{"ring10centre", concurrentFigure},
+	{"scale", scaleFigure},
+	{"era2", agreementFigures},
+	{"rdaemon11", processFigures},
+	{"rdaemon14", nodeFigures},
+}
+
+// marker is what the table of claims follows in README.md.
+const marker = "<!-- table -->"
+
+func main() {
+	out := flag.String("out", "out", "folder for the CSV and SVG files")
+	only := flag.String("only", "", "draw the figures whose name begins so")
+	quick := flag.Bool("quick", false, "small sizes, few runs")
+	table := flag.String("table", "", "file whose table of claims, after "+marker+", to replace")
+	flag.Parse()
+	if err := drawAll(*out, *only, *table, run{quick: *quick}); err != nil {
+		fmt.Fprintln(os.Stderr, "figures:", err)
+		os.Exit(1)
+	}
+}
+
+func drawAll(dir, only, table string, r run) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	var rows strings.Builder
+	rows.WriteString("| figure | claim | paper | ours | holds |\n|---|---|---|---|---|\n")
+	failed := 0
+	for _, entry := range all {
+		if !strings.HasPrefix(entry.name, only) {
+			continue
+		}
+		begin := time.Now()
+		for _, f := range entry.make(r) {
+			if err := f.write(dir); err != nil {
+				return err
+			}
+			for _, c := range f.claims {
+				fmt.Fprintf(&rows, "| %s | %s | %s | %s | %s |\n", f.id, c.what, c.paper, c.ours, c.holds)
+				fmt.Printf("%-12s %-3s %s: paper %s; ours %s\n", f.id, c.holds, c.what, c.paper, c.ours)
+				if c.holds == fails {
+					failed++
+				}
+			}
+		}
+		fmt.Printf("%-12s %.1f s\n", entry.name, time.Since(begin).Seconds())
+	}
+	if table != "" {
+		if err := replaceTable(table, rows.String()); err != nil {
+			return err
+		}
+	}
+	if failed > 0 && !r.quick {
+		return fmt.Errorf("%d claims do not hold", failed)
+	}
+	return nil
+}
+
+// replaceTable replaces all that follows the marker.
+func replaceTable(path, table string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	head, _, found := strings.Cut(string(text), marker)
+	if !found {
+		return fmt.Errorf("%s: no %s", path, marker)
+	}
+	return os.WriteFile(path, []byte(head+marker+"\n"+table), 0o644)
+}

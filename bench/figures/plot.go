@@ -1,0 +1,157 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"image/color"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// A figure is one graph with its data and what it is to be compared with.
+type figure struct {
+	id, title, xLabel, yLabel string
+	logX, logY                bool
+	series                    []*series
+	claims                    []claim
+}
+
+// A series is one curve. What the paper states is drawn dashed, with crosses.
+type series struct {
+	name  string
+	paper bool
+	line  bool
+	x, y  []float64
+}
+
+// A claim is a stated value beside ours.
+type claim struct {
+	what, paper, ours string
+	holds             verdict
+}
+
+// A verdict says whether a claim holds here.
+type verdict string
+
+// The verdicts. Differs is for what is known not to come out here; README.md says why.
+const (
+	holds   verdict = "yes"
+	fails   verdict = "NO"
+	differs verdict = "no, see above"
+)
+
+func (f *figure) add(name string, line bool) *series {
+	s := &series{name: name, line: line}
+	f.series = append(f.series, s)
+	return s
+}
+
+// stated adds a curve that the paper gives in words.
+func (f *figure) stated(name string, x, y []float64) {
+	f.series = append(f.series, &series{name: "paper: " + name, paper: true, line: len(x) > 1, x: x, y: y})
+}
+
+func (f *figure) claim(ok bool, what, paper, ours string, args ...any) {
+	f.claims = append(f.claims, claim{what, paper, fmt.Sprintf(ours, args...), fails})
+	if ok {
+		f.claims[len(f.claims)-1].holds = holds
+	}
+}
+
+// differs states a value that is known not to come out as the paper has it. It is
+// still a claim: should it come out one day, the table says so.
+func (f *figure) differs(ok bool, what, paper, ours string, args ...any) {
+	f.claim(ok, what, paper, ours, args...)
+	if !ok {
+		f.claims[len(f.claims)-1].holds = differs
+	}
+}
+
+func (s *series) at(x, y float64) { s.x, s.y = append(s.x, x), append(s.y, y) }
+
+func (s *series) last() float64 { return s.y[len(s.y)-1] }
+
+// write makes id.csv and id.svg in dir.
+func (f *figure) write(dir string) error {
+	if err := f.writeCSV(filepath.Join(dir, f.id+".csv")); err != nil {
+		return err
+	}
+	return f.draw(filepath.Join(dir, f.id+".svg"))
+}
+
+func (f *figure) writeCSV(path string) error {
+	out, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	w := csv.NewWriter(out)
+	_ = w.Write([]string{"series", f.xLabel, f.yLabel}) // w.Error tells
+	for _, s := range f.series {
+		for i := range s.x {
+			_ = w.Write([]string{s.name, number(s.x[i]), number(s.y[i])})
+		}
+	}
+	w.Flush()
+	if err := w.Error(); err != nil {
+		return err
+	}
+	return out.Close()
+}
+
+func number(x float64) string { return strconv.FormatFloat(x, 'g', 8, 64) }
+
+var colors = []color.Color{
+	color.RGBA{31, 119, 180, 255}, color.RGBA{255, 127, 14, 255}, color.RGBA{44, 160, 44, 255},
+	color.RGBA{214, 39, 40, 255}, color.RGBA{148, 103, 189, 255}, color.RGBA{140, 86, 75, 255},
+}
+
+func (f *figure) draw(path string) error {
+	p := plot.New()
+	p.Title.Text = f.title
+	p.X.Label.Text, p.Y.Label.Text = f.xLabel, f.yLabel
+	p.Legend.Top, p.Legend.Left = true, true
+	if f.logX {
+		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+	}
+	if f.logY {
+		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+	}
+	for i, s := range f.series {
+		if err := s.draw(p, i); err != nil {
+			return fmt.Errorf("%s, %s: %w", f.id, s.name, err)
+		}
+	}
+	return p.Save(18*vg.Centimeter, 12*vg.Centimeter, path)
+}
+
+func (s *series) draw(p *plot.Plot, i int) error {
+	xy := make(plotter.XYs, len(s.x))
+	for i := range s.x {
+		xy[i] = plotter.XY{X: s.x[i], Y: s.y[i]}
+	}
+	line, points, err := plotter.NewLinePoints(xy)
+	if err != nil {
+		return err
+	}
+	shade := colors[i%len(colors)]
+	if s.paper {
+		shade = color.Black
+		line.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
+		points.Shape = draw.CrossGlyph{}
+	}
+	line.Color, points.Color = shade, shade
+	if s.line {
+		p.Add(line, points)
+		p.Legend.Add(s.name, line, points)
+	} else {
+		p.Add(points)
+		p.Legend.Add(s.name, points)
+	}
+	return nil
+}

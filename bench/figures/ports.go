@@ -1,0 +1,172 @@
+package main
+
+import (
+	"container/heap"
+	"math"
+	"math/rand/v2"
+
+	"github.com/goulfm/goulfm/internal/flood"
+	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/rankset"
+)
+
+// A ports is a group of flood members with one port each: a member sends one message at
+// a time and receives one at a time, and each takes up to τ at either end.
+type ports struct {
+	tau            mono.Duration
+	rng            *rand.Rand
+	members        []*flood.Flood
+	out, in        []mono.Time // when a port is free
+	agenda         lazyAgenda
+	seq            int
+	known          []mono.Time // by item: when the last member heard of it
+	heard          []int       // by item: how many have
+	now            mono.Time
+	processesBelow int // each member tells so many others, one after the other
+}
+
+func newPorts(n, items int, tau mono.Duration, seed uint64) *ports {
+	p := &ports{tau: tau, rng: rand.New(rand.NewPCG(seed, 8)), out: make([]mono.Time, n), in: make([]mono.Time, n),
+		known: make([]mono.Time, items), heard: make([]int, items)}
+	for me := range n {
+		p.members = append(p.members, flood.New(flood.Config{N: n, Me: me, Items: items}))
+	}
+	return p
+}
+
+func (p *ports) plan(at mono.Time, do func()) {
+	p.seq++
+	heap.Push(&p.agenda, lazyEvent{at, p.seq, do})
+}
+
+// publish lets member me hear of an item at time 0.
+func (p *ports) publish(me, item int) {
+	p.plan(0, func() { p.step(me, flood.Publish{Items: rankset.Of(item)}) })
+}
+
+// run returns the mean time until all members know an item.
+func (p *ports) run() mono.Duration {
+	for len(p.agenda) > 0 {
+		next := heap.Pop(&p.agenda).(lazyEvent)
+		p.now = next.at
+		next.do()
+	}
+	sum := mono.Duration(0)
+	for item, at := range p.known {
+		if p.heard[item] != len(p.members) {
+			return math.MaxInt64
+		}
+		sum += mono.Duration(at)
+	}
+	return sum / mono.Duration(len(p.known))
+}
+
+func (p *ports) step(me int, ev flood.Event) {
+	for _, a := range p.members[me].Step(ev) {
+		switch a := a.(type) {
+		case flood.Deliver:
+			for item := range a.Items.All() {
+				p.heard[item]++
+				p.known[item] = max(p.known[item], p.now.Add(mono.Duration(p.processesBelow)*p.tau/8))
+			}
+		case flood.Send:
+			p.out[me] = max(p.out[me], p.now).Add(1 + mono.Duration(p.rng.Int64N(int64(p.tau))))
+			to, msg := a.To, a.Msg
+			p.plan(p.out[me], func() { p.receive(me, to, msg) })
+		}
+	}
+}
+
+// receive takes the message off the network, which occupies the receiver's port.
+func (p *ports) receive(from, to int, msg []byte) {
+	p.in[to] = max(p.in[to], p.now).Add(p.tau / 2)
+	p.plan(p.in[to], func() { p.step(to, flood.Receive{From: from, Msg: msg}) })
+}
+
+// concurrentFigure is Figure 10, centre: what concurrent broadcasts cost each other
+// (D10).
+func concurrentFigure(r run) []*figure {
+	f := &figure{id: "ring10centre", title: "RR-9024, Fig. 10 centre: concurrent death notices, one port", xLabel: "notices at once", yLabel: "mean time of one, relative to one alone"}
+	n := 2048
+	if r.quick {
+		n = 256
+	}
+	curve := f.add("internal/flood, 2,048 members", true)
+	sequential := f.add("one after the other", true)
+	alone := 0.0
+	for _, k := range []int{1, 2, 4, 8} {
+		total := 0.0
+		for seed := range uint64(3) {
+			p := newPorts(n, k, mono.Microsecond, seed)
+			for item := range k {
+				p.publish(p.rng.IntN(n), item)
+			}
+			total += float64(p.run()) / 3
+		}
+		if k == 1 {
+			alone = total
+		}
+		curve.at(float64(k), total/alone)
+		sequential.at(float64(k), float64(k+1)/2)
+	}
+	y := curve.y
+	f.claim(y[2] > 1.5 && y[3] > y[2], "D10: 4 and 8 concurrent notices against one", "significantly slower", "%.2f and %.2f times (one after the other: 2.5, 4.5)", y[2], y[3])
+	f.differs(y[1] < 1.1, "D10: 2 concurrent notices against one", "overlap almost completely", "%.2f times (one after the other: 1.5)", y[1])
+	return []*figure{f}
+}
+
+// processFigures are Figures 11 and 12 of Zhong et al.: a process ends and its node
+// knows at once; how long until all processes know (D1, D2). The time of a message is
+// fitted at one point of each curve; what is compared is the growth.
+func processFigures(r run) []*figure {
+	f := &figure{id: "rdaemon11", title: "PARCO 2019, Fig. 11: death of a process, 12 processes a node", xLabel: "nodes", yLabel: "ms until all know", logX: true}
+	var nodes []int
+	for n := 2; n <= 64; n *= 2 {
+		nodes = append(nodes, n)
+	}
+	perNode := f.add("notices between nodes, then to the processes of each", true)
+	perProcess := f.add("notices between processes", true)
+	daemonTau := scaleTo(4.5, func(tau mono.Duration) float64 { return notice(64, 12, tau) })
+	processTau := scaleTo(3, func(tau mono.Duration) float64 { return notice(768, 0, tau) })
+	for _, n := range nodes {
+		perNode.at(float64(n), notice(n, 12, daemonTau))
+		perProcess.at(float64(n), notice(12*n, 0, processTau))
+	}
+	f.stated("below 5 ms (nodes)", []float64{2, 64}, []float64{5, 5})
+	f.stated("2 to 3 ms (processes)", []float64{2, 64}, []float64{2, 3})
+	a, b, r2 := logFit(perNode.x, perNode.y)
+	f.claim(r2 > 0.9, "D1: growth with the number of nodes N, between nodes", "a·log2 N + b, below 5 ms at 64", "%.2f·log2 N %+.2f ms, R² = %.3f, with %.0f us a message (fitted at 64)", a, b, r2, float64(daemonTau)/1e3)
+	a, b, r2 = logFit(perProcess.x, perProcess.y)
+	f.claim(r2 > 0.9, "D1: the same, between processes", "a·log2 N + b, 2 to 3 ms", "%.2f·log2 N %+.2f ms, R² = %.3f, with %.0f us a message (fitted at 64)", a, b, r2, float64(processTau)/1e3)
+
+	g := &figure{id: "rdaemon12", title: "PARCO 2019, Fig. 12: death of a process, 32 processes a node, to 4,096", xLabel: "nodes", yLabel: "ms until all know", logX: true}
+	curve := g.add("notices between nodes, then to the processes of each", true)
+	tau := scaleTo(10, func(tau mono.Duration) float64 { return notice(128, 32, tau) })
+	for n := 2; n <= 128; n *= 2 {
+		curve.at(float64(n), notice(n, 32, tau))
+	}
+	g.stated("about 10 ms at 4,096 processes", []float64{128}, []float64{10})
+	a, b, r2 = logFit(curve.x, curve.y)
+	g.claim(r2 > 0.9, "D2: growth with the number of nodes, 4,096 processes on 128", "logarithmic in nodes, about 10 ms", "%.2f·log2 N %+.2f ms, R² = %.3f, with %.0f us a message (fitted at 128)", a, b, r2, float64(tau)/1e3)
+	return []*figure{f, g}
+}
+
+// notice returns the time in ms until one notice has reached all, as a mean.
+func notice(n, below int, tau mono.Duration) float64 {
+	const runs = 20
+	sum := 0.0
+	for seed := range uint64(runs) {
+		p := newPorts(n, 1, tau, seed)
+		p.processesBelow = below
+		p.publish(0, 0)
+		sum += float64(p.run()) / 1e6 / runs
+	}
+	return sum
+}
+
+// scaleTo returns the time of a message with which the last point of a curve is as
+// stated. All times are proportional to it.
+func scaleTo(stated float64, at func(mono.Duration) float64) mono.Duration {
+	const probe = mono.Millisecond
+	return mono.Duration(float64(probe) * stated / at(probe))
+}
