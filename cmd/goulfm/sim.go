@@ -196,7 +196,8 @@ func shrink(v *sim.Violation, d *sim.Diagram) *sim.Violation {
 func (j *simJob) write(d *sim.Diagram, v *sim.Violation) int {
 	broken, script := "no violation", ""
 	if v != nil {
-		broken, script = v.Error(), "# "+strings.ReplaceAll(strings.TrimSpace(v.Invariant+" broken: "+v.Text), "\n", "\n# ")+"\n"+v.Case.Script()
+		text, _, _ := strings.Cut(v.Text, "\n")
+		broken, script = v.Error(), fmt.Sprintf("# %s broken: %s\n%s", v.Invariant, text, v.Case.Script())
 	}
 	for _, file := range []struct{ name, text string }{{j.svg, d.SVG()}, {j.html, d.HTML(broken)}, {j.script, script}} {
 		if file.name == "" {
@@ -229,8 +230,8 @@ func (j *simJob) many() int {
 		return t.Agreements >= j.agreements && t.Deaths >= j.deaths
 	})
 	took := time.Since(start).Seconds()
-	fmt.Printf("%d runs, %d agreements, %d deaths, %d fenced (accusations crossed in %d runs), %d communicators, %d revocations, %d frames, %d messages, %d faults in %.1f s: %.0f agreements/s, %.0f deaths/s, %.0f steps/s, %.2f s of virtual time\n",
-		total.Runs, total.Agreements, total.Deaths, total.Fenced, total.Crossed, total.Communicators, total.Revokes, total.Frames, total.Messages, total.Faults, took,
+	fmt.Printf("%d runs, %d agreements, %d deaths, %d fenced (accusations crossed in %d runs, which split in %d), %d communicators, %d revocations, %d frames, %d messages, %d faults in %.1f s: %.0f agreements/s, %.0f deaths/s, %.0f steps/s, %.2f s of virtual time\n",
+		total.Runs, total.Agreements, total.Deaths, total.Fenced, total.Crossed, total.Split, total.Communicators, total.Revokes, total.Frames, total.Messages, total.Faults, took,
 		float64(total.Agreements)/took, float64(total.Deaths)/took, float64(total.Steps)/took, float64(total.Time)/float64(mono.Second))
 	code := verdict(err)
 	if j.matrix {

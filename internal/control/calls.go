@@ -239,8 +239,8 @@ func (c *Control) missing(cm *communicator, proc int) {
 // others ended without it. It may hear so from nobody else, because a process
 // that was stopped for long may go on when all others have left (A2).
 func (c *Control) leave(proc int) {
-	if proc == c.cfg.Me || !c.left.Add(proc) {
-		return
+	if proc == c.cfg.Me || c.dead.Has(proc) || !c.left.Add(proc) {
+		return // who was declared dead here and left elsewhere has ended without us
 	}
 	if !c.finalizing {
 		c.fence(fmt.Sprintf("process %d finalized by an agreement without this one, which was declared dead", proc))

@@ -29,3 +29,14 @@ func TestLeftWithoutMe(t *testing.T) {
 		t.Error("finalize goes on after somebody has left")
 	}
 }
+
+// TestLeftOfTheDead: across a partition a process that was declared dead here may
+// have finalized with others; that ends nothing here.
+func TestLeftOfTheDead(t *testing.T) {
+	c := New(Config{N: 3, Me: 1})
+	c.Step(Exited{Proc: 0})
+	c.Step(Propose{Token: 1, Call: ulfm.Call{Kind: ulfm.KindFinalize}})
+	for _, a := range c.Step(Left{Proc: 0}) {
+		t.Errorf("%#v", a)
+	}
+}

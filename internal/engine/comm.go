@@ -57,6 +57,11 @@ func (p *Proc) openComm(g ulfm.Group, name string) *Comm {
 	// before its communicator is there.
 	p.match.Open(dataContext(g.Index, PointToPoint), p.n, false)
 	p.match.Open(dataContext(g.Index, Collective), p.n, true)
+	// A process that decided another group before it died may have sent to this one
+	// (A17): no member, no message.
+	for class := range classes {
+		p.match.Purge(dataContext(g.Index, class), func(proc int) bool { return c.RankOf(proc) >= 0 }, p.dropped)
+	}
 	return c
 }
 

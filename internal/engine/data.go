@@ -486,7 +486,7 @@ func (p *Proc) arrive(from int, f *transport.Frame) {
 		p.chunk(f)
 		return
 	}
-	if !p.match.Accepts(f.Ctx) {
+	if !p.match.Accepts(f.Ctx) || !p.mayBeMember(f.Ctx, from) {
 		p.refuse(from, f)
 		return
 	}
@@ -514,6 +514,12 @@ func (p *Proc) arrive(from int, f *transport.Frame) {
 	// Here and not after progress: the receive of another goroutine takes frames
 	// out of the ring, too, and the leader would find nothing new.
 	p.checkProbes()
+}
+
+// mayBeMember is false for a sender that the context's communicator does not have.
+func (p *Proc) mayBeMember(ctx uint32, from int) bool {
+	c := p.commAt(ctx / uint32(classes))
+	return c == nil || c.rankOf[from] >= 0 // nil: pending, its members are not known yet
 }
 
 // letGo returns credit for a pushed payload, in eighths of the limit.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/goulfm/goulfm/internal/transport"
 	"github.com/goulfm/goulfm/internal/transport/inproc"
 	"github.com/goulfm/goulfm/ulfm"
 )
@@ -362,5 +363,46 @@ func TestNothingAllocatedByAWait(t *testing.T) {
 			}
 		}
 		return nil
+	})
+}
+
+// TestNoMessageFromOutside: a process that is no member of a communicator, but
+// names its context, is not heard, whether the communicator is there already or
+// pending.
+func TestNoMessageFromOutside(t *testing.T) {
+	const index = 1 // what every process draws first
+	run(t, 3, func(_ *cluster, w *Comm) error {
+		color := 0
+		if w.Rank() == 2 {
+			color = 1
+			frame := transport.Header{Kind: transport.Eager, Ctx: dataContext(index, PointToPoint), Tag: 5, Size: 1}
+			p := w.Proc()
+			p.mu.Lock() // before and after the others have the communicator
+			p.trySend(0, frame, []byte{1})
+			p.mu.Unlock()
+		}
+		_, half, err := w.Call(bg, ulfm.Call{Kind: ulfm.KindSplit}, Contribution{Color: color}, "split")
+		if err != nil {
+			return err
+		}
+		if w.Rank() == 2 {
+			p := w.Proc()
+			p.mu.Lock()
+			p.trySend(0, transport.Header{Kind: transport.Eager, Ctx: dataContext(index, PointToPoint), Tag: 5, Size: 1}, []byte{1})
+			p.mu.Unlock()
+			return w.Send(bg, Envelope{Rank: 1, Tag: 1}, nil)
+		}
+		if w.Rank() == 1 {
+			if _, err := w.Recv(bg, Envelope{Rank: 2, Tag: 1}, nil); err != nil {
+				return err
+			}
+			return half.Send(bg, Envelope{Rank: 0, Tag: 5}, []byte{9})
+		}
+		buf := []byte{0}
+		st, err := half.Recv(bg, Envelope{Rank: Any, Tag: 5}, buf)
+		if err == nil && (st.Proc != 1 || buf[0] != 9) {
+			err = fmt.Errorf("got %d from process %d", buf[0], st.Proc)
+		}
+		return err
 	})
 }

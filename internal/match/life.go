@@ -53,6 +53,19 @@ func (m *Matcher) admit(s *space, held messageQueue) {
 	}
 }
 
+// Purge drops the messages of ctx whose sender is not to be kept: what was held
+// for a communicator before its members were known.
+func (m *Matcher) Purge(ctx uint32, keep func(src int) bool, dropped func(*Message)) {
+	s := m.table.space(ctx)
+	for msg := s.arrivals.head; msg != nil; {
+		next := msg.links[byArrival].next
+		if !keep(msg.Src) {
+			m.drop(s, msg, dropped)
+		}
+		msg = next
+	}
+}
+
 // Free makes a context Freed for good (R58: whatever happened to it). Every
 // posted receive goes to ended, in the order of Revoke; every message goes to
 // dropped by arrival, and is recycled after that. Either may be nil, and neither

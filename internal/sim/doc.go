@@ -43,7 +43,8 @@
 // who live may differ iff one of them, or one who left in peace, has declared the
 // other dead, or if wrong accusations cross: two have each declared somebody
 // who lives and whom the other had not. There fencing does not replace an accurate
-// detector (A24, B18); the report counts such runs.
+// detector (A24, B18); the report counts such runs,
+// and those of them whose survivors could not go on together.
 //
 // # What is checked
 //

@@ -13,7 +13,7 @@ type Total struct {
 	Runs                                           int
 	Agreements, Decisions, Deaths, Revokes, Frames int
 	Communicators, Fenced, Messages, Received      int
-	Steps, Faults, Crossed                         int
+	Steps, Faults, Crossed, Split                  int
 	Time                                           mono.Duration
 	Matrix                                         Matrix
 }
@@ -34,6 +34,9 @@ func (t *Total) add(r Report) {
 	t.Time += r.Time
 	if r.Crossed {
 		t.Crossed++
+	}
+	if r.Split {
+		t.Split++
 	}
 	t.Matrix.add(r.Matrix)
 }

@@ -16,6 +16,7 @@ type Report struct {
 	Deaths        int
 	Fenced        int  // processes that ended because others had declared them dead
 	Crossed       bool // processes declared each other, or others, dead wrongly: see checker.differ
+	Split         bool // and survivors that differ could not go on together
 	Revokes       int  // calls of revoke
 	Communicators int  // communicators that programs got, counted at each member
 	Frames        int
@@ -89,7 +90,7 @@ func Run(o Options) (Report, error) {
 }
 
 func (s *simulation) run() Report {
-	for s.violation == nil && !s.settled() {
+	for s.violation == nil && !s.settled() && !s.report.Split {
 		ev, ok := s.queue.pop()
 		if !ok {
 			break
@@ -102,7 +103,7 @@ func (s *simulation) run() Report {
 			s.happen(ev)
 		}
 	}
-	if s.violation == nil {
+	if s.violation == nil && !s.report.Split {
 		s.check.final()
 	}
 	s.report.Time, s.report.Hash = s.now.Sub(epoch), uint64(s.hash)
@@ -260,8 +261,13 @@ func (s *simulation) undone() string {
 	return text
 }
 
-// fail notes the first broken invariant.
+// fail notes the first broken invariant. Nothing more can be asked of a run whose
+// survivors differ since accusations crossed: it is counted, and ends.
 func (s *simulation) fail(invariant, format string, args ...any) {
+	if s.report.Crossed && len(s.check.splits) > 0 {
+		s.report.Split = true
+		return
+	}
 	if s.violation == nil {
 		s.violation = &Violation{Seed: s.options.Seed, Invariant: invariant, Text: fmt.Sprintf(format, args...), Swarm: s.swarm.String(), Options: s.options}
 		s.trace(-1, "%s broken: %s", invariant, s.violation.Text)
