@@ -2,7 +2,6 @@ package sim
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/match"
@@ -169,9 +168,6 @@ func (s *simulation) carryOut(p *process, a control.Action) {
 	case control.Fenced:
 		s.fenced(p, a)
 	case control.Anomaly:
-		if s.options.Watchdog > 0 && strings.Contains(a.Text, "was collected") {
-			break // a watchdog's repeated request, overtaken by the decision
-		}
 		if a.From >= 0 && s.check.mayDiffer(a.From, p.id) && s.swarm.detector == Wild {
 			break // one who does not know yet that it is dead has communicators of its own (A17)
 		}
