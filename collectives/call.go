@@ -22,8 +22,7 @@ type call struct {
 	elem uint8 // element code; receives of another one are refused
 	head header
 
-	watch   engine.Handle // posted for a notice of the peer of a send that waits
-	small   [16]byte      // short messages land here: a notice must fit
+	small   [16]byte // short messages land here: a notice must fit
 	note    [noticeBytes]byte
 	scratch any // []T of the last call, kept for the next if it is small
 }
