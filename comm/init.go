@@ -77,7 +77,7 @@ func (cfg Config) engine() engine.Config {
 func (w *world) engineConfig(cfg Config) engine.Config {
 	info := w.process.Info
 	out := cfg.engine()
-	out.OnFenced, out.OnTick = w.fenced, w.process.Flush
+	out.OnFenced, out.OnTick, out.Observe = w.fenced, w.process.Flush, w.report
 	if out.SpinPolls == 0 {
 		out.SpinPolls = spinWithoutCores
 		if info.Cores >= info.Size {
@@ -89,10 +89,6 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 		// declared, and stops itself if it lives.
 		out.Detector = fd.Config{Mode: fd.Ring, Fence: true,
 			Period: mono.Duration(info.Period), Timeout: mono.Duration(info.Timeout), Start: mono.Time(mono.Second)}
-	}
-	out.Watchdog = mono.Duration(info.Watchdog)
-	if info.Report {
-		out.Observe = w.report
 	}
 	return out
 }

@@ -16,22 +16,18 @@ const Variable = "GOULFM_BOOT"
 
 // Info is what the launcher tells a process.
 type Info struct {
-	Job         uint64 `json:"job"`
-	Rank        int    `json:"rank"`
-	Size        int    `json:"size"`
-	Incarnation uint64 `json:"incarnation"`
-	NodeFd      int    `json:"nodeFd"`     // segment 0
-	LifelineFd  int    `json:"lifelineFd"` // socket to the launcher: it ends when the launcher does
-	ArenaFd     int    `json:"arenaFd"`    // of rank 0; the others follow
-	Cores       int    `json:"cores"`      // usable by the job on this node
+	Job        uint64 `json:"job"`
+	Rank       int    `json:"rank"`
+	Size       int    `json:"size"`
+	NodeFd     int    `json:"nodeFd"`     // segment 0
+	LifelineFd int    `json:"lifelineFd"` // socket to the launcher: it ends when the launcher does
+	ArenaFd    int    `json:"arenaFd"`    // of rank 0; the others follow
+	Cores      int    `json:"cores"`      // usable by the job on this node
 
-	Marks    []Mark        `json:"marks,omitempty"`    // points at which this process ends itself by SIGKILL
-	Ring     bool          `json:"ring,omitempty"`     // find deaths by heartbeats, not by tombstones
-	Period   time.Duration `json:"period,omitempty"`   // of heartbeats
-	Timeout  time.Duration `json:"timeout,omitempty"`  // of the ring
-	Fence    bool          `json:"fence,omitempty"`    // declare a silent rank without killing it
-	Watchdog time.Duration `json:"watchdog,omitempty"` // of agreements; 0: off
-	Report   bool          `json:"report,omitempty"`   // send events over the lifeline
+	Marks   []Mark        `json:"marks,omitempty"`   // points at which this process ends itself by SIGKILL
+	Ring    bool          `json:"ring,omitempty"`    // find deaths by heartbeats, not by tombstones
+	Period  time.Duration `json:"period,omitempty"`  // of heartbeats
+	Timeout time.Duration `json:"timeout,omitempty"` // of the ring
 }
 
 // Mark is a point in a program: what it calls Mark(Name, N) with.

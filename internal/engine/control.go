@@ -117,13 +117,13 @@ func (p *Proc) step(ev control.Event) {
 	if p.fenced.Load() {
 		return
 	}
-	p.todo = append(p.todo, queuedEvent{ev})
+	p.todo = append(p.todo, ev)
 	if p.stepping {
 		return
 	}
 	p.stepping = true
 	for len(p.todo) > 0 {
-		ev := p.todo[0].ev
+		ev := p.todo[0]
 		p.todo = p.todo[1:]
 		for _, a := range p.ctl.Step(ev) {
 			p.execute(a)

@@ -79,10 +79,10 @@ type Proc struct {
 	taken      []int
 	header     transport.Header // of the frame being sent
 	probes     []*Request
-	flushing   *Request      // ends when no control frame waits for room
-	deaths     int           // peers declared dead
-	blocked    []int         // peers towards which something waits for room
-	todo       []queuedEvent // control events met while control is stepping
+	flushing   *Request        // ends when no control frame waits for room
+	deaths     int             // peers declared dead
+	blocked    []int           // peers towards which something waits for room
+	todo       []control.Event // control events met while control is stepping
 	stepping   bool
 	timer      *time.Timer
 	timerAt    mono.Time
@@ -114,8 +114,6 @@ type peerState struct {
 	waiting  bool   // in Proc.blocked
 	dead     bool
 }
-
-type queuedEvent struct{ ev control.Event }
 
 // New starts the engine of a process on its transport.
 func New(tr transport.Transport, cfg Config) *Proc {

@@ -34,13 +34,11 @@ type Spec struct {
 	Timestamp bool   // begin each line with the seconds since the start
 	OutputDir string // write rank.N.out and rank.N.err there instead
 
-	Timeout      time.Duration // 0: none
-	Kills        []Kill
-	SuspectAfter time.Duration // kill a rank that shows no life for so long; 0: off
-	Fence        bool
-	Ring         bool // find deaths by heartbeats between ranks
-	Period       time.Duration
-	Factor       int // the ring's timeout in periods
+	Timeout time.Duration // 0: none
+	Kills   []Kill
+	Ring    bool // find deaths by heartbeats between ranks
+	Period  time.Duration
+	Factor  int // the ring's timeout in periods
 
 	Report bool // JSON events on stderr instead of text
 	Quiet  bool // no narration
