@@ -73,7 +73,8 @@ type Ring struct {
 type Arena struct {
 	m     Memory
 	procs int
-	next  int // first free byte; the owner's knowledge alone
+	next  int         // first free byte; the owner's knowledge alone
+	heap  *heapBlocks // of Go memory; nil: the blocks follow the rings
 }
 
 const (
@@ -89,11 +90,19 @@ func heapOffset(procs int) int { return dirOffset(procs) + roundUp(procs*int(kin
 
 func ringBytes(cells int) int { return ringHead + cells*CellBytes }
 
-// ArenaBytes returns the size of an arena: room for rings to every process. The
-// memory is sparse: only what is used exists.
-func ArenaBytes(procs int) int {
-	all := heapOffset(procs) + procs*(ringBytes(DataCells)+ringBytes(ControlCells)+PayloadBytes)
-	return roundUp(all, 1<<16)
+// ArenaBytes returns the size of an arena: room for rings to every process and for
+// the blocks of communicators. The memory is sparse: only what is used exists.
+func ArenaBytes(procs int) int { return blocksOffset(procs) + Blocks*blockBytes(procs) }
+
+// HeapArena returns an arena of Go memory. There is no sparse Go memory: blocks
+// are made when first asked for.
+func HeapArena(procs int) *Arena {
+	return &Arena{m: Heap(blocksOffset(procs)), procs: procs, next: heapOffset(procs), heap: &heapBlocks{}}
+}
+
+func blocksOffset(procs int) int {
+	rings := heapOffset(procs) + procs*(ringBytes(DataCells)+ringBytes(ControlCells)+PayloadBytes)
+	return roundUp(rings, 1<<16)
 }
 
 // OpenArena returns the arena in m. Its owner passes fresh, all-zero memory.

@@ -52,10 +52,7 @@ func TestNoOverlap(t *testing.T) {
 
 func checkArena(t *testing.T, procs int) {
 	t.Helper()
-	a, err := OpenArena(Heap(ArenaBytes(procs)), procs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := HeapArena(procs)
 	for _, k := range []Kind{Data, Control} {
 		if r, err := a.Find(k, 0); r != nil || err != nil {
 			t.Fatalf("a ring before it was opened: %v, %v", r, err)
@@ -112,7 +109,7 @@ func TestOpenNodeRefuses(t *testing.T) {
 }
 
 func TestBrokenDirectory(t *testing.T) {
-	a, _ := OpenArena(Heap(ArenaBytes(2)), 2)
+	a := HeapArena(2)
 	*a.dir(Data, 1) = 1 << 40
 	if _, err := a.Find(Data, 1); err == nil {
 		t.Error("a ring outside of the arena was accepted")
@@ -130,5 +127,46 @@ func TestWakeAll(t *testing.T) {
 	n.WakeAll(park.NewChannels())
 	if n.Epoch() == e || *n.Doorbell(1) == bell {
 		t.Error("WakeAll left the epoch or a doorbell as it was")
+	}
+}
+
+// TestBlocksDoNotOverlap marks every part of every block, in mapped-like memory
+// and in Go memory, and finds each mark again beside those of the rings.
+func TestBlocksDoNotOverlap(t *testing.T) {
+	const procs = 3
+	mapped, err := OpenArena(Heap(ArenaBytes(procs)), procs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, a := range map[string]*Arena{"mapped": mapped, "heap": HeapArena(procs)} {
+		each := func(f func(first, last *uint64, mark uint64)) {
+			for b := range Blocks {
+				for p := range parts {
+					r := a.Block(b, p)
+					if r.Size() != PartBytes(p, procs) {
+						t.Fatalf("%s: part %d has %d bytes", name, p, r.Size())
+					}
+					f(r.Word(0), r.Word(r.Size()-8), uint64(b*int(parts)+int(p)+1))
+				}
+			}
+		}
+		each(func(first, last *uint64, mark uint64) { *first, *last = mark, mark<<32 })
+		for p := range procs {
+			_ = a.Open(Data, p).OpenPayload()
+			_ = a.Open(Control, p)
+		}
+		each(func(first, last *uint64, mark uint64) {
+			if *first != mark || *last != mark<<32 {
+				t.Fatalf("%s: mark %d was overwritten", name, mark)
+			}
+		})
+	}
+}
+
+func TestBlockOf(t *testing.T) {
+	for index, want := range map[uint32]int{0: 0, 62: 62, 63: -1, 64: 0, 127: -1, 128: 0} {
+		if got := BlockOf(index); got != want {
+			t.Errorf("BlockOf(%d) = %d, want %d", index, got, want)
+		}
 	}
 }

@@ -56,3 +56,12 @@ func Copy(dst, src []byte) {
 	}
 	copy(dst, src)
 }
+
+// CompareAndSwap64 changes the word at p from old to v, and says whether it did:
+// for words with several writers.
+func CompareAndSwap64(p *uint64, old, v uint64) bool {
+	if counting {
+		beforeStore()
+	}
+	return atomic.CompareAndSwapUint64(p, old, v)
+}

@@ -25,11 +25,7 @@ type World struct {
 func New(n int) *World {
 	w := &World{node: segment.FormatNode(segment.Heap(segment.NodeBytes(n)), n, 1), sleeper: park.NewChannels(), gone: make([]bool, n)}
 	for range n {
-		a, err := segment.OpenArena(segment.Heap(segment.ArenaBytes(n)), n)
-		if err != nil {
-			panic(err) // the memory was made with the size that OpenArena asks for
-		}
-		w.arenas = append(w.arenas, a)
+		w.arenas = append(w.arenas, segment.HeapArena(n))
 	}
 	return w
 }

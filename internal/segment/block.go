@@ -1,0 +1,133 @@
+package segment
+
+import (
+	"fmt"
+	"sync"
+)
+
+// Blocks is how many communicators of one process can have a block of its arena
+// at the same time. Which one a communicator has follows from its context index,
+// so nobody has to tell: see BlockOf.
+const Blocks = 63
+
+// BlockOf returns the number of the block that belongs to a context index, or
+// -1 for an index without one.
+func BlockOf(index uint32) int {
+	if b := int(index % (Blocks + 1)); b < Blocks {
+		return b
+	}
+	return -1
+}
+
+// Part names a part of a block.
+type Part int
+
+// The parts of a block: what agreements on the node keep, the lines of
+// collectives, and the bytes that collectives move.
+const (
+	AgreementPart Part = iota
+	CollectivePart
+	DataPart
+	parts
+)
+
+// PartBytes returns the size of a part, for a node of the given number of
+// processes. The memory is sparse: only what is used exists.
+func PartBytes(part Part, procs int) int {
+	switch part {
+	case AgreementPart:
+		return roundUp(64<<10+2<<10*procs, 4<<10)
+	case CollectivePart:
+		return 16 << 10
+	default:
+		return 1 << 20
+	}
+}
+
+func blockBytes(procs int) int {
+	all := 0
+	for p := range parts {
+		all += PartBytes(p, procs)
+	}
+	return all
+}
+
+// Block returns a part of the memory of a communicator in this arena. Only the
+// arena's owner writes there, except for the words that are said to have several
+// writers.
+func (a *Arena) Block(number int, part Part) Region {
+	if number < 0 || number >= Blocks {
+		panic(fmt.Sprintf("goulfm: shared memory: block %d of %d", number, Blocks))
+	}
+	size := PartBytes(part, a.procs)
+	if a.heap != nil {
+		return Region{m: a.heap.part(number, part, size), size: size}
+	}
+	off := blocksOffset(a.procs) + number*blockBytes(a.procs)
+	for p := range part {
+		off += PartBytes(p, a.procs)
+	}
+	return Region{m: a.m, off: off, size: size}
+}
+
+// heapBlocks are the blocks of an arena of Go memory, made when first asked for:
+// there is no sparse Go memory.
+type heapBlocks struct {
+	mu    sync.Mutex
+	parts map[[2]int]Memory
+}
+
+func (h *heapBlocks) part(number int, part Part, size int) Memory {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	key := [2]int{number, int(part)}
+	m, ok := h.parts[key]
+	if !ok {
+		m = Heap(size)
+		if h.parts == nil {
+			h.parts = map[[2]int]Memory{}
+		}
+		h.parts[key] = m
+	}
+	return m
+}
+
+// A Region is a stretch of shared memory, aligned to a Line.
+type Region struct {
+	m    Memory
+	off  int
+	size int
+}
+
+// HeapRegion returns a zeroed Region of Go memory, for tests.
+func HeapRegion(size int) Region {
+	size = roundUp(size, Line)
+	return Region{m: Heap(size), size: size}
+}
+
+// Size returns the length in bytes.
+func (r Region) Size() int { return r.size }
+
+// Sub returns size bytes of the region from off on; off is a multiple of a Line.
+func (r Region) Sub(off, size int) Region {
+	r.check(off, size, Line)
+	return Region{m: r.m, off: r.off + off, size: size}
+}
+
+// Word returns the 64-bit word at off, which is a multiple of 8.
+func (r Region) Word(off int) *uint64 {
+	r.check(off, 8, 8)
+	return r.m.word64(r.off + off)
+}
+
+// Bytes returns n bytes at off.
+func (r Region) Bytes(off, n int) []byte {
+	r.check(off, n, 1)
+	return r.m.slice(r.off+off, n)
+}
+
+func (r Region) check(off, n, align int) {
+	if off < 0 || n < 0 || off > r.size-n || off%align != 0 {
+		panic(fmt.Sprintf("goulfm: shared memory: %d bytes at %d in a region of %d bytes", n, off, r.size))
+	}
+}
