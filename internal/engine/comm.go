@@ -266,7 +266,7 @@ func (p *Proc) endComm(c *Comm, why error) {
 	}
 	for _, r := range slices.Clone(p.slots) {
 		if r.state.Load() == reqActive && r.comm == c && r.kind != callRequest {
-			p.complete(r, why)
+			p.fail(r, why)
 		}
 	}
 }

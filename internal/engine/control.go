@@ -284,6 +284,7 @@ const (
 	frameWithdraw  byte = 0x81 // the sender takes an announced message back
 	frameWithdrawn byte = 0x82 // the receiver had not matched it
 	frameRefuse    byte = 0x83 // there is no such communicator any more
+	frameGone      byte = 0x84 // what was asked for by a grant is no longer there
 )
 
 func controlFrame(kind byte, words ...uint64) []byte {
@@ -442,10 +443,11 @@ func (p *Proc) failPeer(proc int) {
 		}
 		collective := r.comm.RankOf(proc) >= 0 && r.class() == Collective
 		if collective || r.peer == proc && (r.kind == sendRequest || r.matched) {
-			p.complete(r, ulfm.ErrProcFailed)
+			p.fail(r, ulfm.ErrProcFailed)
 		}
 	}
 	p.peers[proc].pushes = nil
+	p.dropPushes(func(t *push) bool { return t.peer == proc })
 }
 
 // class returns which context of its communicator a data request is in.

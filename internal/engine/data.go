@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/internal/match"
+	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/internal/transport"
 	"github.com/goulfm/goulfm/ulfm"
 )
@@ -93,8 +94,10 @@ func (p *Proc) Retract(h Handle) {
 func (c *Comm) send(ctx context.Context, to Envelope, buf []byte, what string) (*Request, error) {
 	p := c.p
 	proc := c.group.Procs[to.Rank]
-	if err := c.mayStart(ctx, ulfm.OpSend, to.Class, proc); err != nil {
-		return nil, err
+	if !c.quiet() || ctx.Err() != nil {
+		if err := c.mayStart(ctx, ulfm.OpSend, to.Class, proc); err != nil {
+			return nil, err
+		}
 	}
 	if len(buf) > transport.SizeMax {
 		return nil, ErrNoRoom
@@ -106,7 +109,7 @@ func (c *Comm) send(ctx context.Context, to Envelope, buf []byte, what string) (
 	q := &p.peers[proc]
 	if !to.Sync && len(buf) <= transport.EagerMax && len(q.pushes) == 0 && p.takeCredit(proc, len(buf)) {
 		h.Kind = transport.Eager
-		if p.trySend(proc, h, buf) {
+		if p.trySend(proc, &h, buf) {
 			return nil, nil
 		}
 		return p.queueSend(c, proc, h, buf, what), nil
@@ -135,13 +138,13 @@ func (c *Comm) mayStart(ctx context.Context, op ulfm.Op, class Class, proc int) 
 	return c.mayEnter(op, proc)
 }
 
-// trySend goes through a header of the process: a local one would move to the
-// heap for each message, because the transport may be an interface.
-func (p *Proc) trySend(to int, h transport.Header, buf []byte) bool {
-	p.header = h
+// trySend copies the header for a transport that is an interface: the caller's
+// would move to the heap for each message.
+func (p *Proc) trySend(to int, h *transport.Header, buf []byte) bool {
 	if p.port != nil {
-		return p.port.TrySend(to, &p.header, buf)
+		return p.port.TrySend(to, h, buf)
 	}
+	p.header = *h
 	return p.tr.TrySend(to, &p.header, buf)
 }
 
@@ -205,14 +208,20 @@ func (p *Proc) pushOne(to int, r *Request) bool {
 		return p.pushChunks(to, r)
 	case eagerQueued:
 		h.Kind = transport.Eager
-		if !p.trySend(to, h, r.buf) {
+		if !p.trySend(to, &h, r.buf) {
 			return false
 		}
 		p.complete(r, nil)
 		return true
 	}
 	h.Kind, h.Handle = transport.Announce, uint64(r.handle())
-	if !p.trySend(to, h, nil) {
+	if !r.direct {
+		p.openTransfer(r)
+	}
+	if r.direct {
+		h.Addr, h.Transfer = segment.AddressOf(r.buf), p.pushing[p.pushOf(r)].account
+	}
+	if !p.trySend(to, &h, nil) {
 		return false
 	}
 	r.phase = announced
@@ -223,7 +232,7 @@ func (p *Proc) pushChunks(to int, r *Request) bool {
 	for r.moved < r.expect {
 		n := min(r.expect-r.moved, transport.ChunkMax)
 		h := transport.Header{Kind: transport.Chunk, Size: n, Handle: r.remote, Offset: r.moved}
-		if !p.trySend(to, h, r.buf[r.moved:r.moved+n]) {
+		if !p.trySend(to, &h, r.buf[r.moved:r.moved+n]) {
 			return false
 		}
 		r.moved += n
@@ -261,7 +270,7 @@ func (p *Proc) withdrawSend(r *Request) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
-	case r.done() || r.phase == granted:
+	case r.done() || r.phase >= granted:
 		return false
 	case r.queued: // never published
 		p.complete(r, errWithdrawn)
@@ -310,6 +319,11 @@ func (c *Comm) Recv(ctx context.Context, from Envelope, buf []byte) (Status, err
 // recvLocked is Recv for a caller that holds mu; it gives it back.
 func (c *Comm) recvLocked(ctx context.Context, from Envelope, buf []byte) (Status, error) {
 	p := c.p
+	var st Status
+	if err, ok := c.recvNow(ctx, &from, buf, &st); ok {
+		p.mu.Unlock()
+		return st, err
+	}
 	r, err := c.recv(ctx, from, buf, "recv", true)
 	if err != nil {
 		p.mu.Unlock()
@@ -493,7 +507,7 @@ func (p *Proc) arrive(from int, f *transport.Frame) {
 	if rr := p.match.Arrive(f.Ctx, from, int(f.Tag)); rr != nil {
 		r := p.slots[rr.Slot]
 		if f.Kind == transport.Announce {
-			p.grant(r, from, f.Handle, f.Size, int(f.Tag), f.Elem)
+			p.grant(r, from, &f.Header)
 			return
 		}
 		p.deliver(r, from, &f.Header, f.Payload)
@@ -503,7 +517,7 @@ func (p *Proc) arrive(from int, f *transport.Frame) {
 	m := p.match.Message()
 	m.Ctx, m.Src, m.Tag, m.Size, m.Elem, m.Sync = f.Ctx, from, int(f.Tag), f.Size, f.Elem, f.Sync
 	if f.Kind == transport.Announce {
-		m.Announced, m.Handle = true, f.Handle
+		m.Announced, m.Handle, m.Addr, m.Transfer = true, f.Handle, f.Addr, f.Transfer
 	} else {
 		m.Data = p.match.Buffer(len(f.Payload))
 		copy(m.Data, f.Payload)
@@ -511,6 +525,7 @@ func (p *Proc) arrive(from int, f *transport.Frame) {
 	if !p.match.Keep(m) && f.Kind == transport.Eager {
 		p.letGo(from, f.Size)
 	}
+	p.kept.Add(1)
 	// Here and not after progress: the receive of another goroutine takes frames
 	// out of the ring, too, and the leader would find nothing new.
 	p.checkProbes()
@@ -562,14 +577,15 @@ func (p *Proc) dropped(m *match.Message) {
 func (p *Proc) deliver(r *Request, from int, h *transport.Header, payload []byte) {
 	n := copy(r.buf, payload)
 	r.status = Status{Proc: from, Tag: int(h.Tag), Bytes: n}
-	p.complete(r, judge(r, h.Elem, h.Size))
+	p.complete(r, judge(r.elem, len(r.buf), h.Elem, h.Size))
 }
 
-func judge(r *Request, elem uint8, size int) error {
+// judge says what is wrong with a message of size bytes of elem for a receive.
+func judge(wants uint8, room int, elem uint8, size int) error {
 	switch {
-	case elem != r.elem && elem != 0 && r.elem != 0:
+	case elem != wants && elem != 0 && wants != 0:
 		return ErrType
-	case size > len(r.buf):
+	case size > room:
 		return ErrTruncated
 	}
 	return nil
@@ -577,29 +593,29 @@ func judge(r *Request, elem uint8, size int) error {
 
 // deliverKept completes a receive from an unexpected message.
 func (p *Proc) deliverKept(r *Request, m *match.Message) {
+	h := transport.Header{Tag: int32(m.Tag), Elem: m.Elem, Size: m.Size, Handle: m.Handle, Addr: m.Addr, Transfer: m.Transfer}
 	if m.Announced {
-		p.grant(r, m.Src, m.Handle, m.Size, m.Tag, m.Elem)
+		p.grant(r, m.Src, &h)
 		p.match.Recycle(m)
 		return
 	}
-	h := transport.Header{Tag: int32(m.Tag), Elem: m.Elem, Size: m.Size}
 	p.deliver(r, m.Src, &h, m.Data)
 	p.letGo(m.Src, m.Size)
 	p.match.Recycle(m)
 }
 
-// grant answers an announced message that matched: the sender may push what fits
-// the buffer, straight into it.
-func (p *Proc) grant(r *Request, from int, handle uint64, size, tag int, elem uint8) {
-	r.matched, r.peer, r.remote = true, from, handle
+// grant answers an announced message that matched: it is copied straight from the
+// sender's memory, or the sender may push what fits the buffer.
+func (p *Proc) grant(r *Request, from int, h *transport.Header) {
+	r.matched, r.peer, r.remote = true, from, h.Handle
 	// It waits for this live sender now, no more for any (R50). Were it still
 	// pending, a blocking receive would return before the payload is there.
 	r.pend.Store(false)
-	r.expect = min(size, len(r.buf))
-	r.status = Status{Proc: from, Tag: tag, Bytes: r.expect}
-	r.err = judge(r, elem, size)
+	r.expect = min(h.Size, len(r.buf))
+	r.status = Status{Proc: from, Tag: int(h.Tag), Bytes: r.expect}
+	r.err = judge(r.elem, len(r.buf), h.Elem, h.Size)
 	if from == p.me {
-		s := p.find(Handle(handle))
+		s := p.find(Handle(h.Handle))
 		copy(r.buf, s.buf)
 		p.complete(s, nil)
 		p.complete(r, r.err)
@@ -609,7 +625,10 @@ func (p *Proc) grant(r *Request, from int, handle uint64, size, tag int, elem ui
 		p.complete(r, ulfm.ErrProcFailed)
 		return
 	}
-	p.sendControl(from, controlFrame(frameGrant, handle, uint64(r.handle()), uint64(r.expect)))
+	if p.pullFrom(r, from, h.Handle, h.Addr, h.Transfer) {
+		return
+	}
+	p.sendControl(from, controlFrame(frameGrant, h.Handle, uint64(r.handle()), uint64(r.expect)))
 	if r.expect == 0 {
 		p.complete(r, r.err)
 	}
@@ -643,7 +662,10 @@ func (p *Proc) engineFrame(from int, frame []byte) {
 	r := p.find(Handle(w[0]))
 	switch frame[0] {
 	case frameGrant:
-		p.granted(from, r, w[1], w[2])
+		p.dropPush(Handle(w[0]))
+		if !p.granted(from, r, w[1], w[2]) {
+			p.sendControl(from, controlFrame(frameGone, w[1]))
+		}
 	case frameWithdraw:
 		// Control frames overtake data frames: the announcement may still be in the
 		// ring. Not looked for there, it would stay, and the sender without an answer.
@@ -652,26 +674,38 @@ func (p *Proc) engineFrame(from int, frame []byte) {
 			p.sendControl(from, controlFrame(frameWithdrawn, w[0]))
 		}
 	case frameWithdrawn:
+		p.dropPush(Handle(w[0]))
 		if r != nil && r.kind == sendRequest && r.phase == announced {
+			r.direct = false
 			p.complete(r, errWithdrawn)
 		}
 	case frameRefuse:
+		p.dropPush(Handle(w[0]))
 		if r != nil && r.kind == sendRequest && r.peer == from {
 			err := ErrFreed
 			if match.State(w[1]) == match.Revoked {
 				err = ulfm.ErrRevoked
 			}
+			r.direct = false
 			p.complete(r, err)
+		}
+	case frameGone:
+		if r != nil && r.kind == recvRequest && r.matched && r.peer == from {
+			p.complete(r, ulfm.ErrRevoked)
 		}
 	}
 }
 
-func (p *Proc) granted(from int, r *Request, remote, limit uint64) {
-	if r == nil || r.kind != sendRequest || r.peer != from || r.phase != announced || r.done() || limit > uint64(len(r.buf)) {
-		return
+// granted says false if there is no such message any more: its sender had its
+// buffer back before (a revocation that the receiver has yet to hear of).
+func (p *Proc) granted(from int, r *Request, remote, limit uint64) bool {
+	if r == nil || r.kind != sendRequest || r.peer != from || r.queued || r.phase < announced || r.done() || limit > uint64(len(r.buf)) {
+		return false
 	}
+	r.direct = false
 	r.phase, r.remote, r.expect, r.moved = granted, remote, int(limit), 0
 	p.enqueue(r)
+	return true
 }
 
 // dropAnnounced takes an announced message out of the unexpected queue.

@@ -12,6 +12,7 @@ import (
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/park"
 	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/internal/transport"
 	"github.com/goulfm/goulfm/ulfm"
 )
@@ -76,6 +77,11 @@ type Proc struct {
 	sawLeaver  bool   // finalize ended here because somebody had left
 	departures int    // entries of the list of departures handled
 	epochSeen  atomic.Uint64
+	kept       atomic.Uint64 // unexpected messages so far
+	accounts   []int         // free ones for transfers
+	pushing    []push
+	pulls      []*Request   // receives that are copied directly
+	transfers  atomic.Int32 // both together
 	taken      []int
 	header     transport.Header // of the frame being sent
 	probes     []*Request
@@ -120,6 +126,9 @@ func New(tr transport.Transport, cfg Config) *Proc {
 	p := &Proc{tr: tr, cfg: cfg, me: tr.Me(), n: tr.Procs(), start: time.Now(), match: match.New(),
 		peers: make([]peerState, tr.Procs()), stop: make(chan struct{}), loopEnded: make(chan struct{})}
 	p.port, _ = tr.(*transport.Port)
+	for i := range segment.Transfers {
+		p.accounts = append(p.accounts, segment.Transfers-1-i)
+	}
 	p.leaderReady, p.loopReady = p.leaderMustLook, p.loopMustLook
 	if p.cfg.UnexpectedBytesMax == 0 {
 		p.cfg.UnexpectedBytesMax = match.DefaultLimitBytes
@@ -185,6 +194,10 @@ func (p *Proc) progress() bool {
 		p.tr.Sweep(from)
 	}
 	did = p.pushOn() || did
+	if p.transfers.Load() > 0 {
+		did = p.pullUnits() || did
+		did = p.pushUnits() || did
+	}
 	if did && len(p.probes) > 0 {
 		p.checkProbes()
 	}

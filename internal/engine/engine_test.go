@@ -378,7 +378,7 @@ func TestNoMessageFromOutside(t *testing.T) {
 			frame := transport.Header{Kind: transport.Eager, Ctx: dataContext(index, PointToPoint), Tag: 5, Size: 1}
 			p := w.Proc()
 			p.mu.Lock() // before and after the others have the communicator
-			p.trySend(0, frame, []byte{1})
+			p.trySend(0, &frame, []byte{1})
 			p.mu.Unlock()
 		}
 		_, half, err := w.Call(bg, ulfm.Call{Kind: ulfm.KindSplit}, Contribution{Color: color}, "split")
@@ -388,7 +388,7 @@ func TestNoMessageFromOutside(t *testing.T) {
 		if w.Rank() == 2 {
 			p := w.Proc()
 			p.mu.Lock()
-			p.trySend(0, transport.Header{Kind: transport.Eager, Ctx: dataContext(index, PointToPoint), Tag: 5, Size: 1}, []byte{1})
+			p.trySend(0, &transport.Header{Kind: transport.Eager, Ctx: dataContext(index, PointToPoint), Tag: 5, Size: 1}, []byte{1})
 			p.mu.Unlock()
 			return w.Send(bg, Envelope{Rank: 1, Tag: 1}, nil)
 		}

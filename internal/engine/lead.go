@@ -79,8 +79,9 @@ func (p *Proc) await(ctx context.Context, g *group) error {
 type leading struct {
 	g         *group
 	src       int     // peer whose ring is polled directly; -1: none
-	word      *uint64 // in that ring: the next cell's, nil: no ring yet
-	want      uint64  // its value once the cell is there
+	word      *uint64 // in that ring: the next cell's; or of a transfer; nil: there is none
+	want      uint64  // its value, or one less, when there is something to do
+	again     bool    // a transfer is under way: look at once
 	cancelled *atomic.Bool
 }
 
@@ -93,7 +94,8 @@ func (p *Proc) leadUntil(ctx context.Context, g *group) error {
 		switch {
 		case l.cancelled != nil && l.cancelled.Load():
 			return ctx.Err()
-		case p.moved() || p.epoch() != p.epochSeen.Load() || polls&15 == 15 && p.tr.Pending(l.src):
+		case p.moved() || l.again || p.epoch() != p.epochSeen.Load() ||
+			polls&15 == 15 && (p.tr.Pending(l.src) || p.transfers.Load() > 0):
 			if p.look() {
 				polls = -1
 			}
@@ -117,24 +119,27 @@ func (p *Proc) look() bool {
 	l := &p.leading
 	p.mu.Lock()
 	did := p.progress()
-	l.src, l.word = l.g.source(), nil
+	l.src, l.word, l.again = l.g.source(), nil, did && p.transfers.Load() > 0
 	if l.src >= 0 && l.src != p.me {
 		did = p.drain(l.src) || did
 		l.word, l.want = p.tr.Watch(l.src)
+	} else if r := l.g.one; r != nil && p.transfers.Load() > 0 {
+		l.word, l.want = r.watchTransfer()
 	}
 	p.mu.Unlock()
 	return did
 }
 
-// moved says whether the awaited cell is there.
+// moved says whether the awaited cell is there, or the awaited step of a transfer.
+// The receiver of a message may take two steps at a time.
 func (p *Proc) moved() bool {
-	return p.leading.word != nil && atomic.LoadUint64(p.leading.word) == p.leading.want
+	return p.leading.word != nil && atomic.LoadUint64(p.leading.word)-p.leading.want <= 1
 }
 
 // leaderMustLook is the last question before the leader sleeps.
 func (p *Proc) leaderMustLook() bool {
 	l := &p.leading
-	return l.g.ready() || p.moved() || p.tr.Pending(-1) || p.epoch() != p.epochSeen.Load() ||
+	return l.g.ready() || p.moved() || p.tr.Pending(-1) || p.epoch() != p.epochSeen.Load() || p.transferMoved() ||
 		l.cancelled != nil && l.cancelled.Load()
 }
 
@@ -295,7 +300,7 @@ func (p *Proc) leadInBackground() {
 
 // loopMustLook is the last question before the background loop sleeps.
 func (p *Proc) loopMustLook() bool {
-	if p.wanted.Load() > 0 || p.tr.Pending(-1) || p.epoch() != p.epochSeen.Load() {
+	if p.wanted.Load() > 0 || p.tr.Pending(-1) || p.epoch() != p.epochSeen.Load() || p.transferMoved() {
 		return true
 	}
 	select {

@@ -62,9 +62,12 @@ type Request struct {
 	tag    int32
 	ctx    uint32 // send: the receiver's context
 	buf    []byte
-	moved  int    // rendezvous: bytes pushed or received
-	expect int    // rendezvous: bytes that will be
-	remote uint64 // rendezvous: the other side's handle
+	moved  int     // rendezvous: bytes pushed or received
+	expect int     // rendezvous: bytes that will be
+	remote uint64  // rendezvous: the other side's handle
+	direct bool    // send: the receiver may copy it straight from buf
+	answer *uint64 // direct: the word in which the receiver answers
+	pull   pull    // receive: under way straight from the sender's memory
 
 	err    error
 	status Status
@@ -107,6 +110,7 @@ func (p *Proc) newRequest(kind reqKind, c *Comm, what string) *Request {
 	r.phase, r.flag = eagerQueued, nil
 	r.moved, r.expect, r.remote, r.err, r.status, r.buf = 0, 0, 0, nil, Status{}, nil
 	r.made, r.waiter, r.own.one = nil, nil, r
+	r.direct, r.pull.open = false, false
 	r.pend.Store(false)
 	r.state.Store(reqActive)
 	return r
@@ -152,6 +156,10 @@ func (p *Proc) complete(r *Request, err error) {
 	if r.queued {
 		p.unqueue(r)
 	}
+	if r.direct {
+		p.giveBack(r)
+	}
+	p.endPull(r)
 	r.err = err
 	r.state.Store(reqDone)
 	if r.detached {

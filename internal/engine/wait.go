@@ -109,6 +109,9 @@ func (p *Proc) Drop(h Handle) {
 			return
 		}
 		if r.kind == sendRequest {
+			if r.direct {
+				p.giveBack(r)
+			}
 			r.buf = slices.Clone(r.buf)
 		}
 		r.detached = true

@@ -34,6 +34,8 @@ type Message struct {
 	Data      []byte // payload if it was pushed, from Matcher.Buffer; nil if announced
 	Handle    uint64 // the sender's name for an announced message, opaque here
 	Announced bool   // the payload is still at the sender (rendezvous)
+	Addr      uint64 // of an announced message: where its payload lies, opaque here
+	Transfer  int    // of an announced message with Addr, opaque here
 	Sync      bool   // the sender waits to hear that it matched
 
 	links [2]link // by source and by arrival; the free list uses byArrival
@@ -117,6 +119,18 @@ func (m *Matcher) Withdraw(r *Recv) bool {
 	s := m.table.space(r.Ctx)
 	s.take(s.queue(r.Src), r)
 	return true
+}
+
+// Idle says that no receive is posted that could take a message of src on ctx, and
+// that no message of src waits there: a receive of src may take the next that
+// arrives, whatever its tag. False where the context is not Live.
+func (m *Matcher) Idle(ctx uint32, src int) bool {
+	s := m.table.space(ctx)
+	if uint(src) >= uint(len(s.sources)) || s.wild.head != nil {
+		return false
+	}
+	from := &s.sources[src]
+	return from.posted.head == nil && from.messages.head == nil
 }
 
 // Probe returns the message that Post would give a receive of src and tag,

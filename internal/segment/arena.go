@@ -86,7 +86,7 @@ func bitLines(procs int) int { return roundUp((procs+63)/64*8, Line) / Line }
 
 func dirOffset(procs int) int { return arenaBits + int(kinds)*bitLines(procs)*Line }
 
-func heapOffset(procs int) int { return dirOffset(procs) + roundUp(procs*int(kinds)*8, Line) }
+func heapOffset(procs int) int { return transfersOffset(procs) + Transfers*transferLines*Line }
 
 func ringBytes(cells int) int { return ringHead + cells*CellBytes }
 

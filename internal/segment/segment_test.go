@@ -155,6 +155,14 @@ func TestBlocksDoNotOverlap(t *testing.T) {
 			_ = a.Open(Data, p).OpenPayload()
 			_ = a.Open(Control, p)
 		}
+		for i := range Transfers {
+			*a.Transfer(i).Live, *a.Transfer(i).Claims, *a.Transfer(i).Limit = uint64(i+1), uint64(i+2), uint64(i+3)
+		}
+		for i := range Transfers {
+			if x := a.Transfer(i); *x.Live != uint64(i+1) || *x.Claims != uint64(i+2) || *x.Limit != uint64(i+3) || *a.dir(Data, procs-1) == 0 {
+				t.Fatalf("%s: transfer %d was overwritten", name, i)
+			}
+		}
 		each(func(first, last *uint64, mark uint64) {
 			if *first != mark || *last != mark<<32 {
 				t.Fatalf("%s: mark %d was overwritten", name, mark)

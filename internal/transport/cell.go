@@ -11,10 +11,10 @@ import (
 //	word 1: context (32) | tag (32)
 //	word 2: size (40) | element (8) | kind (8) | flags (8)
 //	inline: Eager    payload, or payload position (8) when flagOut is set
-//	        Announce handle (8)
+//	        Announce handle (8); with flagOut address (8), transfer (8)
 //	        Chunk    handle (8), offset (8), payload position (8)
 const (
-	flagOut  = 1 << 0 // the payload is in the payload ring
+	flagOut  = 1 << 0 // the payload is in the payload ring; of an Announce: in the sender's memory
 	flagSync = 1 << 1
 )
 
@@ -27,12 +27,13 @@ func putHeader(c *segment.Cell, h *Header, flags uint64) {
 
 // header copies the header out of a cell once: what a peer writes there later,
 // wrongly, cannot change what was checked.
-func header(c *segment.Cell) (h Header, flags uint64) {
+func header(c *segment.Cell, h *Header) (flags uint64) {
 	w1, w2 := c.Word1, c.Word2
 	h.Ctx, h.Tag = uint32(w1>>32), int32(uint32(w1))
 	h.Size, h.Elem, h.Kind = int(w2>>24), uint8(w2>>16), Kind(uint8(w2>>8))
 	h.Sync = w2&flagSync != 0
-	return h, w2
+	h.Handle, h.Offset, h.Addr, h.Transfer = 0, 0, 0, 0
+	return w2
 }
 
 func word(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }

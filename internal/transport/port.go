@@ -16,6 +16,7 @@ type Port struct {
 	mine      *segment.Arena
 	sleeper   park.Sleeper
 	arena     func(proc int) (*segment.Arena, error)
+	pid       func(proc int) int
 	bell      *uint32
 	bits      [2][]uint64
 	peers     []peer
@@ -24,10 +25,13 @@ type Port struct {
 type peer struct {
 	arena  *segment.Arena
 	bell   *uint32
+	bits   [2]*uint64 // the words with this process's bit at the peer
 	out    [2]writer
 	in     [2]reader
 	closed [2]bool
 	broken error
+
+	indirect bool // no copies between the two memories
 }
 
 // Home is where a Port's memory lives.
@@ -37,6 +41,9 @@ type Home struct {
 	// Arena returns the arena of a process; it is called once for each, at first
 	// use.
 	Arena func(proc int) (*segment.Arena, error)
+	// Pid returns the number of a process; nil where memory of processes is not to
+	// be copied directly.
+	Pid func(proc int) int
 }
 
 // NewPort returns the end of process me.
@@ -45,7 +52,7 @@ func NewPort(h Home, me int) (*Port, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Port{me: me, procs: h.Node.Procs(), node: h.Node, mine: mine, sleeper: h.Sleeper, arena: h.Arena,
+	p := &Port{me: me, procs: h.Node.Procs(), node: h.Node, mine: mine, sleeper: h.Sleeper, arena: h.Arena, pid: h.Pid,
 		bell: h.Node.Doorbell(me), peers: make([]peer, h.Node.Procs())}
 	p.bits[Data], p.bits[Control] = mine.Bits(segment.Data), mine.Bits(segment.Control)
 	return p, nil
@@ -67,6 +74,7 @@ func (p *Port) reach(proc int) *peer {
 			return q
 		}
 		q.arena, q.bell = a, p.node.Doorbell(proc)
+		q.bits[Data], q.bits[Control] = &a.Bits(segment.Data)[p.me>>6], &a.Bits(segment.Control)[p.me>>6]
 	}
 	return q
 }
@@ -84,7 +92,7 @@ func (p *Port) out(to int, c Class) (*peer, *writer) {
 	q := p.reach(to)
 	w := &q.out[c]
 	if w.ring == nil && !q.closed[c] {
-		w.ring = p.mine.Open(segment.Kind(c), to)
+		w.open(p.mine.Open(segment.Kind(c), to))
 	}
 	return q, w
 }
@@ -105,13 +113,17 @@ func (p *Port) in(from int, c Class) (*peer, *reader) {
 	if ring == nil {
 		return q, nil
 	}
-	r.ring = ring
+	r.open(ring)
 	return q, r
 }
 
 // TrySend implements Transport.
 func (p *Port) TrySend(to int, h *Header, payload []byte) bool {
-	q, w := p.out(to, Data)
+	q := &p.peers[to]
+	w := &q.out[Data]
+	if w.ring == nil {
+		q, w = p.out(to, Data)
+	}
 	if q.closed[Data] {
 		return true
 	}
@@ -133,7 +145,12 @@ func fill(w *writer, c *segment.Cell, h *Header, payload []byte) bool {
 	switch h.Kind {
 	case Announce:
 		c.SetInline(0, h.Handle)
-		putHeader(c, h, 0)
+		if h.Addr != 0 {
+			c.SetInline(1, h.Addr)
+			c.SetInline(2, uint64(h.Transfer))
+			flags |= flagOut
+		}
+		putHeader(c, h, flags)
 		return true
 	case Chunk:
 		c.SetInline(0, h.Handle)
@@ -161,7 +178,7 @@ func fill(w *writer, c *segment.Cell, h *Header, payload []byte) bool {
 // it sleeps for one of the flags. The frame was published before: a peer that
 // clears the bit first and looks then cannot miss it.
 func (p *Port) tell(q *peer, c Class, flags uint32) {
-	word, bit := &q.arena.Bits(segment.Kind(c))[p.me>>6], uint64(1)<<(p.me&63)
+	word, bit := q.bits[c], uint64(1)<<(p.me&63)
 	if segment.Load64(word)&bit == 0 {
 		segment.Or64(word, bit)
 	}
@@ -169,56 +186,66 @@ func (p *Port) tell(q *peer, c Class, flags uint32) {
 }
 
 // Peek implements Transport.
-func (p *Port) Peek(from int) (Frame, bool) {
-	q, r := p.in(from, Data)
-	if r == nil {
-		return Frame{}, false
+func (p *Port) Peek(from int) (f Frame, ok bool) {
+	return f, p.Next(from, &f)
+}
+
+// Next is Peek into a frame of the caller's: none is copied.
+func (p *Port) Next(from int, f *Frame) bool {
+	q := &p.peers[from]
+	r := &q.in[Data]
+	if r.ring == nil || q.closed[Data] {
+		if q, r = p.in(from, Data); r == nil {
+			return false
+		}
 	}
 	c := r.ready()
 	if c == nil {
-		return Frame{}, false
+		return false
 	}
-	f, err := read(r, c)
-	if err != nil {
+	if err := read(r, c, f); err != nil {
 		p.stop(q, fmt.Errorf("process %d sent a bad frame: %w", from, err))
-		return Frame{}, false
+		return false
 	}
-	return f, true
+	return true
 }
 
-func read(r *reader, c *segment.Cell) (Frame, error) {
-	h, flags := header(c)
-	f := Frame{Header: h}
+func read(r *reader, c *segment.Cell, f *Frame) error {
+	flags := header(c, &f.Header)
+	h := &f.Header
 	limit, at := EagerMax, 0
 	switch h.Kind {
 	case Announce:
-		f.Handle = word(c.Inline[:], 0)
-		return f, nil
+		f.Handle, f.Payload = word(c.Inline[:], 0), nil
+		if flags&flagOut != 0 {
+			f.Addr, f.Transfer = word(c.Inline[:], 1), int(uint32(word(c.Inline[:], 2)))
+		}
+		return nil
 	case Chunk:
 		f.Handle, f.Offset = word(c.Inline[:], 0), int(word(c.Inline[:], 1))
 		limit, at = ChunkMax, 2
 	case Eager:
 		if flags&flagOut == 0 {
 			if h.Size > segment.InlineBytes {
-				return f, fmt.Errorf("inline message of %d bytes", h.Size)
+				return fmt.Errorf("inline message of %d bytes", h.Size)
 			}
 			f.Payload = c.Inline[:h.Size]
-			return f, nil
+			return nil
 		}
 	default:
-		return f, fmt.Errorf("kind %d", h.Kind)
+		return fmt.Errorf("kind %d", h.Kind)
 	}
 	if h.Size > limit || f.Offset < 0 || f.Offset > SizeMax-h.Size {
-		return f, fmt.Errorf("kind %d with %d bytes at offset %d", h.Kind, h.Size, f.Offset)
+		return fmt.Errorf("kind %d with %d bytes at offset %d", h.Kind, h.Size, f.Offset)
 	}
 	var err error
 	f.Payload, err = r.piece(word(c.Inline[:], at), h.Size)
-	return f, err
+	return err
 }
 
 // Advance implements Transport.
 func (p *Port) Advance(from int) {
-	if _, r := p.in(from, Data); r != nil {
+	if r := &p.peers[from].in[Data]; r.ring != nil && !p.peers[from].closed[Data] {
 		r.take()
 	}
 }
@@ -315,7 +342,7 @@ func (p *Port) Watch(from int) (*uint64, uint64) {
 	if r == nil {
 		return nil, 0
 	}
-	return &r.ring.Cells[r.next&uint64(len(r.ring.Cells)-1)].Seq, r.next + 1
+	return &r.cells[r.next&r.mask].Seq, r.next + 1
 }
 
 // WantRoom implements Transport. It says so first and looks afterwards, the

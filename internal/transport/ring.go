@@ -10,6 +10,8 @@ import (
 // A writer is the producer's end of one ring.
 type writer struct {
 	ring        *segment.Ring
+	cells       []segment.Cell
+	mask        uint64 // cells - 1
 	next        uint64 // cells written
 	headSeen    uint64 // consumer's progress as last read: next - headSeen cells may be in use
 	payload     []byte
@@ -17,16 +19,19 @@ type writer struct {
 	payHeadSeen uint64
 }
 
+func (w *writer) open(r *segment.Ring) {
+	w.ring, w.cells, w.mask = r, r.Cells, uint64(len(r.Cells)-1)
+}
+
 // cell returns the cell to write next, or nil when the ring is full.
 func (w *writer) cell() *segment.Cell {
-	size := uint64(len(w.ring.Cells))
-	if w.next-w.headSeen >= size {
+	if w.next-w.headSeen > w.mask {
 		w.headSeen = segment.Load64(w.ring.Head)
-		if w.next-w.headSeen >= size { // > size: a broken consumer; then nothing is ever free
+		if w.next-w.headSeen > w.mask { // by far: a broken consumer; then nothing is ever free
 			return nil
 		}
 	}
-	return &w.ring.Cells[w.next&(size-1)]
+	return &w.cells[w.next&w.mask]
 }
 
 // publish makes the cell that was just filled visible: the only store that the
@@ -62,6 +67,8 @@ func (w *writer) reserve(n int) ([]byte, uint64) {
 // A reader is the consumer's end of one ring.
 type reader struct {
 	ring      *segment.Ring
+	cells     []segment.Cell
+	mask      uint64 // cells - 1
 	next      uint64 // cells consumed
 	headTold  uint64 // as last published
 	payload   []byte
@@ -72,9 +79,13 @@ type reader struct {
 	awaited   int    // control: its length
 }
 
+func (r *reader) open(ring *segment.Ring) {
+	r.ring, r.cells, r.mask = ring, ring.Cells, uint64(len(ring.Cells)-1)
+}
+
 // ready returns the next cell if its producer has published it.
 func (r *reader) ready() *segment.Cell {
-	c := &r.ring.Cells[r.next&uint64(len(r.ring.Cells)-1)]
+	c := &r.cells[r.next&r.mask]
 	if segment.Load64(&c.Seq) != r.next+1 {
 		return nil
 	}
@@ -85,7 +96,7 @@ func (r *reader) ready() *segment.Cell {
 // store per message would move the line to and fro each time.
 func (r *reader) take() {
 	r.next++
-	if r.next-r.headTold >= uint64(len(r.ring.Cells)/4) {
+	if r.next-r.headTold > r.mask/4 {
 		r.tellHead()
 	}
 	if r.payAfter > r.payNext {

@@ -27,7 +27,7 @@ const (
 // Sizes in bytes.
 const (
 	// EagerMax is the largest payload of an Eager frame.
-	EagerMax = 16 << 10
+	EagerMax = 8 << 10
 	// ChunkMax is the largest payload of a Chunk frame.
 	ChunkMax = 8 << 10
 	// SizeMax is the largest message: the header has 40 bits for it.
@@ -46,6 +46,9 @@ type Header struct {
 	Size   int    // Eager, Announce: bytes of the message. Chunk: bytes of this part
 	Handle uint64 // Announce: the sender's name for the message. Chunk: the receiver's
 	Offset int    // Chunk: where the part belongs in the message
+
+	Addr     uint64 // Announce: where the message lies in the sender's memory; 0: it must be asked for
+	Transfer int    // Announce with Addr: the account in the sender's arena
 }
 
 // A Frame is a data frame as it arrives.

@@ -31,6 +31,6 @@ func Open(me int, job uint64, nodeFd uintptr, arenaFds []uintptr) (*transport.Po
 			return nil, fmt.Errorf("arena of process %d: %w", proc, err)
 		}
 		return segment.OpenArena(m, node.Procs())
-	}}, me)
+	}, Pid: node.Pid}, me)
 	return p, node, err
 }

@@ -48,7 +48,7 @@ func lengths(k transport.Kind) []int {
 	case transport.Chunk:
 		return []int{0, 1, 39, 40, 41, 63, 64, 65, 128, transport.ChunkMax - 1, transport.ChunkMax}
 	}
-	return []int{0, 1, 8, 39, 40, 41, 63, 64, 65, 127, 128, 129, transport.ChunkMax + 1, transport.EagerMax - 65,
+	return []int{0, 1, 8, 39, 40, 41, 63, 64, 65, 127, 128, 129, 4096, 4097, transport.EagerMax - 65,
 		transport.EagerMax - 64, transport.EagerMax - 63, transport.EagerMax - 1, transport.EagerMax}
 }
 

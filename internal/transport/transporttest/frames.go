@@ -58,6 +58,9 @@ func (s *stream) frame(k transport.Kind, size int) (transport.Header, []byte) {
 	switch k {
 	case transport.Announce:
 		h.Sync, h.Handle = s.rng.IntN(2) == 0, s.rng.Uint64()
+		if s.rng.IntN(2) == 0 {
+			h.Addr, h.Transfer = s.rng.Uint64()|1, int(s.rng.Uint32())
+		}
 		return h, nil
 	case transport.Chunk:
 		h.Size = min(size, transport.ChunkMax)

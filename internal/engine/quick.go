@@ -1,0 +1,92 @@
+package engine
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/transport"
+)
+
+// quiet says that nothing known here could refuse an operation on c, and that no
+// news of departures waits: then it starts without asking the rules. The caller
+// holds mu.
+func (c *Comm) quiet() bool {
+	p := c.p
+	return p.deaths == 0 && !c.revoked && !c.freed && !p.fenced.Load() && !p.finalized.Load() &&
+		p.epoch() == p.epochSeen.Load()
+}
+
+// recvNow receives the message that is next in its sender's ring, now or after
+// some looks, straight from there: without a request and without the queues. It
+// says false where that is not all there is to it: the long way does the rest. The
+// caller holds mu, and does again afterwards.
+func (c *Comm) recvNow(ctx context.Context, from *Envelope, buf []byte, st *Status) (error, bool) {
+	p := c.p
+	if from.Rank == Any || p.port == nil || !c.quiet() {
+		return nil, false
+	}
+	proc, context := c.group.Procs[from.Rank], dataContext(c.group.Index, from.Class)
+	if proc == p.me || !p.match.Idle(context, proc) || ctx.Err() != nil {
+		return nil, false
+	}
+	if err, ok := p.takeNext(context, proc, from, buf, st); ok {
+		return err, true
+	}
+	if !p.lead.CompareAndSwap(nobody, caller) {
+		return nil, false
+	}
+	here := p.watchNext(ctx, proc)
+	if here && c.quiet() && p.match.Idle(context, proc) {
+		if err, ok := p.takeNext(context, proc, from, buf, st); ok {
+			p.leaveLocked()
+			return err, true
+		}
+	}
+	p.leaveLocked()
+	return nil, false
+}
+
+// watchNext leads, without mu, until the next frame of a process is there, or
+// anything else asks for attention, or it has looked often enough.
+func (p *Proc) watchNext(ctx context.Context, proc int) (here bool) {
+	word, want := p.port.Watch(proc)
+	if word == nil {
+		return false
+	}
+	cancelled, kept, epoch := p.watchContext(ctx), p.kept.Load(), p.epochSeen.Load()
+	p.mu.Unlock()
+	for polls := range p.cfg.SpinPolls {
+		// >=: another goroutine may have taken the frame, and its cell been used again.
+		if here = atomic.LoadUint64(word) >= want; here || p.port.Epoch() != epoch {
+			break
+		}
+		if polls&15 == 15 && (p.port.Pending(proc) || p.kept.Load() != kept || cancelled != nil && cancelled.Load()) {
+			break
+		}
+		park.Pause(1)
+	}
+	p.mu.Lock()
+	return here
+}
+
+// takeNext receives the next frame of a process if it is a whole message that
+// matches; the caller has made sure that no other receive or message comes first.
+func (p *Proc) takeNext(context uint32, proc int, from *Envelope, buf []byte, st *Status) (error, bool) {
+	var f transport.Frame
+	if !p.port.Next(proc, &f) || f.Kind != transport.Eager || f.Ctx != context || from.Tag != Any && from.Tag != int(f.Tag) {
+		return nil, false
+	}
+	*st = Status{Proc: proc, Tag: int(f.Tag), Bytes: copy(buf, f.Payload)}
+	p.port.Advance(proc)
+	p.letGo(proc, f.Size)
+	return judge(from.Elem, len(buf), f.Elem, f.Size), true
+}
+
+// leaveLocked is leave for a caller that holds mu.
+func (p *Proc) leaveLocked() {
+	p.lead.Store(nobody)
+	if len(p.followers) > 0 {
+		p.followers[0].signal()
+	}
+}

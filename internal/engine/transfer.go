@@ -1,0 +1,389 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/must"
+	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/segment"
+	"github.com/goulfm/goulfm/internal/transport"
+)
+
+// A large message between two processes of a node goes straight from one memory to
+// the other, and both of them copy: the receiver units from the front, the sender
+// units from the back, each claimed by one addition. Who is not in a call does not
+// help, and need not. The account (segment.Transfer) lies with the sender.
+//
+//	sender:   Live = handle; announces {handle, address, account}
+//	receiver: matches; Addr, Limit, Answer = 2*handle; claims and copies units
+//	sender:   sees the answer; claims and copies units; counts them in Pushed
+//	receiver: all units are copied: Answer = 2*handle + 1; its receive is complete
+//	sender:   sees that; its send is complete
+//
+// A death: who claimed a unit and died leaves it open; the other hears of the death
+// and fails the message, as any other. Nobody waits for a second store of the dead.
+//
+// A sender whose buffer is its program's again before that (a revocation, a request
+// given up) changes Live. The receiver looks at it after it has copied, so it never
+// takes what was overwritten for a message: it asks for it through the rings, and is
+// told if there is none any more.
+//
+// A receiver that gives up first closes the claims. If the sender is just writing a
+// unit, the receive ends when that is done: its buffer is the program's again only
+// when nobody writes there (R66).
+
+// Units: small messages are halved, so that both sides have one.
+const (
+	unitBytesMax = 128 << 10
+	unitAlign    = 4 << 10
+)
+
+// cut returns how a message of n bytes is divided.
+func cut(n int) (unit, units int) {
+	unit = min(max((n/2+unitAlign-1)&^(unitAlign-1), unitAlign), unitBytesMax)
+	return unit, (n + unit - 1) / unit
+}
+
+// turnUnits is how many units a side copies before it looks at everything else.
+const turnUnits = 4
+
+// claimsClosed is added to the receiver's claims to end them; more than any message
+// has units.
+const claimsClosed = 1 << 31
+
+// A pull is the receiver's side of a transfer.
+type pull struct {
+	acc    segment.Transfer
+	addr   uint64 // of the message at the sender
+	pulled int    // units copied here
+	spent  bool   // all units are claimed
+	theirs int    // spent: units that the sender has claimed
+	open   bool   // in Proc.pulls
+	err    error  // the receive fails with this, once the sender is out of its buffer
+}
+
+// A push is the sender's record of an account in use. It outlives its request: the
+// account is free again only when the receiver needs it no more.
+type push struct {
+	handle  Handle
+	account int
+	peer    int
+	acc     segment.Transfer
+	pushed  int  // units copied here
+	spent   bool // nothing is left to claim
+}
+
+// answered is what a receiver stores when it begins, and one less than when it is
+// done.
+func answered(h Handle) uint64 { return 2 * uint64(h) }
+
+// openTransfer gives a send an account, if there is a free one.
+func (p *Proc) openTransfer(r *Request) {
+	if p.port == nil || len(r.buf) <= transport.EagerMax || !p.port.Direct(r.peer) || len(p.accounts) == 0 {
+		return
+	}
+	last := len(p.accounts) - 1
+	acc, ok := p.port.Transfer(p.me, p.accounts[last])
+	must.That(ok, "no account %d", p.accounts[last])
+	segment.Store64(acc.Pushed, 0)
+	segment.Store64(acc.Unable, 0)
+	segment.Store64(acc.Claims, 0)
+	segment.Store64(acc.Live, uint64(r.handle()))
+	r.direct, r.answer = true, acc.Answer
+	p.pushing = append(p.pushing, push{handle: r.handle(), account: p.accounts[last], peer: r.peer, acc: acc})
+	p.accounts = p.accounts[:last]
+	p.transfers.Add(1)
+}
+
+func (p *Proc) pushOf(r *Request) int {
+	return slices.IndexFunc(p.pushing, func(t push) bool { return t.handle == r.handle() })
+}
+
+// closePush frees an account. Its receiver will not touch it again.
+func (p *Proc) closePush(i int) {
+	segment.Store64(p.pushing[i].acc.Live, 0)
+	p.accounts = append(p.accounts, p.pushing[i].account)
+	p.pushing = slices.Delete(p.pushing, i, i+1)
+	p.transfers.Add(-1)
+}
+
+// dropPushes frees the accounts of messages that their receiver will never touch:
+// they were taken back or refused, or the receiver is dead.
+func (p *Proc) dropPushes(gone func(*push) bool) {
+	for i := len(p.pushing) - 1; i >= 0; i-- {
+		if gone(&p.pushing[i]) {
+			p.closePush(i)
+		}
+	}
+}
+
+func (p *Proc) dropPush(h Handle) { p.dropPushes(func(t *push) bool { return t.handle == h }) }
+
+// giveBack ends the direct way of a send whose buffer is its program's again. If the
+// receiver has heard of it the account stays in use: it may be at it.
+func (p *Proc) giveBack(r *Request) {
+	if i := p.pushOf(r); r.phase == announceQueued {
+		p.closePush(i)
+	} else {
+		segment.Store64(p.pushing[i].acc.Live, 0)
+	}
+	r.direct = false
+}
+
+// pushUnits lets senders do their part. It says whether anything happened.
+func (p *Proc) pushUnits() bool {
+	did := false
+	for i := 0; i < len(p.pushing); {
+		t := &p.pushing[i]
+		switch segment.Load64(t.acc.Answer) {
+		case answered(t.handle) + 1:
+			r := p.find(t.handle)
+			p.closePush(i)
+			if r != nil {
+				r.direct = false
+				p.complete(r, nil)
+			}
+			did = true
+			continue
+		case answered(t.handle):
+			if r := p.find(t.handle); r != nil && r.direct && !t.spent {
+				r.phase = granted
+				p.pushSome(r, t)
+				did = true
+			}
+		}
+		i++
+	}
+	return did
+}
+
+// pushSome copies units from the back into the receiver's buffer.
+func (p *Proc) pushSome(r *Request, t *push) {
+	addr, limit := segment.Load64(t.acc.Addr), segment.Load64(t.acc.Limit)
+	if addr == 0 || limit == 0 || limit > uint64(len(r.buf)) {
+		t.spent = true
+		return
+	}
+	unit, units := cut(int(limit))
+	for range turnUnits {
+		claims := segment.Add64(t.acc.Claims, 1<<32)
+		front, back := claims&(1<<32-1), claims>>32
+		if front+back > uint64(units) {
+			t.spent = true
+			return
+		}
+		lo := (units - int(back)) * unit
+		hi := min(lo+unit, int(limit))
+		// A process that departed may have given its number to another.
+		if p.epoch() != p.epochSeen.Load() || p.port.WriteTo(t.peer, r.buf[lo:hi], addr+uint64(lo)) != nil {
+			segment.Store64(t.acc.Unable, uint64(t.handle))
+			t.spent = true
+		} else {
+			t.pushed++
+			segment.Store64(t.acc.Pushed, uint64(t.pushed))
+		}
+		p.tr.Notify(t.peer, park.Caller|park.Background)
+		if t.spent {
+			return
+		}
+	}
+}
+
+// pullFrom begins the receiver's side, and says false where the rings must do.
+func (p *Proc) pullFrom(r *Request, from int, handle, addr uint64, account int) bool {
+	if addr == 0 || p.port == nil || !p.port.Direct(from) {
+		return false
+	}
+	acc, ok := p.port.Transfer(from, account)
+	if !ok || segment.Load64(acc.Live) != handle {
+		return false
+	}
+	r.pull = pull{acc: acc, addr: addr, open: true}
+	if r.expect > 0 {
+		dst := uint64(0)
+		if !p.fences() { // who is declared dead and lives must not write here
+			dst = segment.AddressOf(r.buf)
+		}
+		segment.Store64(acc.Addr, dst)
+		segment.Store64(acc.Limit, uint64(r.expect))
+		segment.Store64(acc.Answer, answered(Handle(handle)))
+	}
+	p.pulls = append(p.pulls, r)
+	p.transfers.Add(1)
+	p.pullSome(r)
+	return true
+}
+
+// pullUnits goes on with what receivers copy. It says whether anything happened.
+func (p *Proc) pullUnits() bool {
+	did := false
+	for i := len(p.pulls) - 1; i >= 0; i-- {
+		if i < len(p.pulls) { // one that ended may have taken others with it
+			did = p.pullSome(p.pulls[i]) || did
+		}
+	}
+	return did
+}
+
+// pullSome copies units from the front, and ends the receive when all are copied.
+func (p *Proc) pullSome(r *Request) bool {
+	t := &r.pull
+	unit, units := cut(r.expect)
+	did := false
+	for turn := 0; turn < turnUnits && !t.spent && t.pulled < units; turn++ {
+		claims := segment.Add64(t.acc.Claims, 1)
+		front, back := claims&(1<<32-1), claims>>32
+		did = true
+		if front+back > uint64(units) {
+			t.spent, t.theirs = true, units-t.pulled
+			break
+		}
+		if !p.pullUnit(r, t.pulled*unit, min(t.pulled*unit+unit, r.expect)) {
+			return true
+		}
+		t.pulled++
+	}
+	if t.pulled == units && !t.spent {
+		t.spent = true
+	}
+	if t.spent {
+		return p.pullLast(r, unit) || did
+	}
+	return did
+}
+
+// pullUnit copies bytes lo to hi. If the kernel refuses it says false, and the rings
+// do the rest.
+func (p *Proc) pullUnit(r *Request, lo, hi int) bool {
+	for lo < hi {
+		n := min(hi-lo, segment.RemoteMax)
+		if err := p.port.ReadFrom(r.peer, r.buf[lo:lo+n], r.pull.addr+uint64(lo)); err != nil {
+			p.port.Indirect(r.peer)
+			p.askRings(r)
+			return false
+		}
+		lo += n
+	}
+	return true
+}
+
+// askRings gives up copying directly and asks for the message through the rings.
+func (p *Proc) askRings(r *Request) {
+	segment.Add64(r.pull.acc.Claims, claimsClosed)
+	p.endPull(r)
+	r.moved = 0
+	p.sendControl(r.peer, controlFrame(frameGrant, r.remote, uint64(r.handle()), uint64(r.expect)))
+}
+
+// pullLast ends the receive once the units that the sender has claimed are copied.
+func (p *Proc) pullLast(r *Request, unit int) bool {
+	t := &r.pull
+	unable := segment.Load64(t.acc.Unable) == r.remote
+	if segment.Load64(t.acc.Pushed) < uint64(t.theirs) && !unable {
+		return false
+	}
+	if t.err != nil {
+		err := t.err
+		p.finishPull(r)
+		p.complete(r, err)
+		return true
+	}
+	if unable && !p.pullUnit(r, t.pulled*unit, r.expect) {
+		return true
+	}
+	if segment.Load64(t.acc.Live) != r.remote { // the sender had its buffer back meanwhile
+		p.askRings(r)
+		return true
+	}
+	p.finishPull(r)
+	p.complete(r, r.err)
+	return true
+}
+
+// finishPull tells the sender that it is needed no more.
+func (p *Proc) finishPull(r *Request) {
+	segment.Store64(r.pull.acc.Answer, answered(Handle(r.remote))+1)
+	p.tr.Notify(r.peer, park.Caller|park.Background)
+	p.endPull(r)
+}
+
+func (p *Proc) endPull(r *Request) {
+	if !r.pull.open {
+		return
+	}
+	r.pull.open = false
+	p.transfers.Add(-1)
+	p.pulls = slices.DeleteFunc(p.pulls, func(x *Request) bool { return x == r })
+}
+
+// failPull ends a receive that is being copied, for a reason of this side. If the
+// sender is just writing into the buffer it says false, and the receive ends when
+// that is done.
+func (p *Proc) failPull(r *Request, err error) bool {
+	t := &r.pull
+	if p.peers[r.peer].dead {
+		p.endPull(r)
+		return true
+	}
+	if t.err != nil {
+		return false
+	}
+	if !t.spent {
+		back := int(segment.Add64(t.acc.Claims, claimsClosed) >> 32)
+		_, units := cut(r.expect)
+		t.spent, t.theirs = true, min(back, units-t.pulled)
+	}
+	if segment.Load64(t.acc.Pushed) >= uint64(t.theirs) || segment.Load64(t.acc.Unable) == r.remote {
+		p.finishPull(r)
+		return true
+	}
+	t.err = err
+	return false
+}
+
+// fail ends a request that was under way: a receive that a sender is just writing
+// into ends a little later.
+func (p *Proc) fail(r *Request, err error) {
+	if r.pull.open && !p.failPull(r, err) {
+		return
+	}
+	p.complete(r, err)
+}
+
+// transferMoved says whether a transfer waits for this process. It is asked before
+// it sleeps; the caller does not hold mu.
+func (p *Proc) transferMoved() bool {
+	if p.transfers.Load() == 0 {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, r := range p.pulls {
+		t := &r.pull
+		if !t.spent || segment.Load64(t.acc.Pushed) >= uint64(t.theirs) || segment.Load64(t.acc.Unable) == r.remote {
+			return true
+		}
+	}
+	for i := range p.pushing {
+		t := &p.pushing[i]
+		a := segment.Load64(t.acc.Answer)
+		if a == answered(t.handle)+1 || a == answered(t.handle) && !t.spent {
+			return true
+		}
+	}
+	return false
+}
+
+// watchTransfer returns the word to poll for a request whose message goes directly,
+// and its next value; nil: there is none.
+func (r *Request) watchTransfer() (word *uint64, want uint64) {
+	switch {
+	case r.pull.open && r.pull.spent:
+		return r.pull.acc.Pushed, uint64(r.pull.theirs)
+	case r.direct && r.phase < granted:
+		return r.answer, answered(r.handle())
+	case r.direct:
+		return r.answer, answered(r.handle()) + 1
+	}
+	return nil, 0
+}

@@ -1,0 +1,32 @@
+package transport
+
+import "github.com/goulfm/goulfm/internal/segment"
+
+// Direct says whether large messages to and from a process may be copied straight
+// between the two memories.
+func (p *Port) Direct(proc int) bool { return p.pid != nil && !p.peers[proc].indirect }
+
+// Indirect notes that the kernel refused such a copy: from now on messages go
+// through the rings.
+func (p *Port) Indirect(proc int) { p.peers[proc].indirect = true }
+
+// Transfer returns the account of that number in a process's arena, or false
+// where it makes no sense.
+func (p *Port) Transfer(owner, number int) (segment.Transfer, bool) {
+	q := p.reach(owner)
+	if q.arena == nil || number < 0 || number >= segment.Transfers {
+		return segment.Transfer{}, false
+	}
+	return q.arena.Transfer(number), true
+}
+
+// ReadFrom copies from a process's memory.
+func (p *Port) ReadFrom(proc int, dst []byte, addr uint64) error {
+	return segment.ReadRemote(p.pid(proc), dst, addr)
+}
+
+// WriteTo copies into a process's memory. The caller has just seen that nobody has
+// departed: the number of a process that is gone may be another's.
+func (p *Port) WriteTo(proc int, src []byte, addr uint64) error {
+	return segment.WriteRemote(p.pid(proc), src, addr)
+}
