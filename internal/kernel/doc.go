@@ -1,0 +1,42 @@
+// Package kernel combines whole slices: acc[i] = acc[i] op in[i], as fast as the
+// machine can. Slices are bytes seen as elements of one type, since that is how
+// they lie in shared memory.
+//
+// # Semantics
+//
+// Those of the operations of package collectives, for every implementation:
+//
+//   - Integers wrap around. Logical results are 0 and 1; anything but 0 is true,
+//     in a bool too, whose bytes may come from another process.
+//   - Max and Min of floats: with a NaN on either side the result is a NaN; -0 is
+//     less than +0 on whichever side it stands, as for Go's max and min.
+//   - Sum and Prod of floats round once per element. An element of acc meets the
+//     one element of in that has its index, so vectors reorder nothing.
+//   - The implementations agree bit for bit, but for the sign and payload of a
+//     NaN. Prod of complex numbers is Go's own: where the compiler fuses
+//     multiplication and addition (arm64), the last bit differs between machines.
+//
+// # Implementations
+//
+// Plain loops exist for every pair (plain.go). Over them lie layers of assembly,
+// each for some pairs, and Find returns the topmost that the processor runs:
+//
+//   - AVX2, amd64: Sum, Prod, Max, Min of floats and of integers, without Prod of
+//     8 and 64 bits; Sum of complex numbers; bitwise and logical operations.
+//   - AVX-512 (F, BW, DQ), amd64: the same and Prod of 64-bit integers, without
+//     the logical ones.
+//   - NEON, arm64: Sum, Prod, Max, Min of floats and of integers, of which 64-bit
+//     ones have Sum alone; Sum of complex numbers; bitwise operations.
+//
+// With the build tag purego, and on other processors, there are only plain loops.
+// So it is under the race detector: it cannot see into assembly, and would miss
+// the races of those who call it.
+//
+// A call of assembly covers at most 64 KiB: a goroutine inside cannot be stopped,
+// and a garbage collection waits for the slowest.
+//
+// # Not promised
+//
+// Slices that overlap in part give any result; one and the same slice twice is
+// fine. Nothing is atomic: who reads acc meanwhile may see any mixture.
+package kernel

@@ -1,0 +1,20 @@
+package kernel_test
+
+import (
+	"fmt"
+
+	"github.com/goulfm/goulfm/internal/kernel"
+	"github.com/goulfm/goulfm/internal/view"
+)
+
+func ExampleFind() {
+	acc := []float64{1, 2, 3}
+	in := []float64{10, 20, 30}
+	sum := kernel.Find(kernel.Sum, kernel.Float64)
+	sum(view.Bytes(acc), view.Bytes(in))
+	fmt.Println(acc)
+	fmt.Println(kernel.Find(kernel.BAnd, kernel.Float64) == nil)
+	// Output:
+	// [11 22 33]
+	// true
+}

@@ -1,0 +1,52 @@
+package kernel
+
+// A layer is the loops in assembly of one instruction set.
+type layer struct {
+	name    string
+	step    int // bytes that one round takes: lengths of calls are its multiples. A power of two.
+	vectors []vector
+}
+
+// A vector is one loop in assembly, for elements that it treats alike.
+type vector struct {
+	op    Op
+	elems []Elem
+	loop  assembly
+}
+
+// An assembly combines n bytes, n > 0 and a multiple of its layer's step, at any
+// alignment.
+type assembly func(acc, in *byte, n int)
+
+// over puts the layer's loops into the table. What is left after the last whole
+// step goes to what was there before.
+func (l layer) over(t *table) {
+	for _, v := range l.vectors {
+		for _, e := range v.elems {
+			t[v.op][e] = driven(v.loop, l.step, t[v.op][e])
+		}
+	}
+}
+
+// callBytesMax bounds one call of assembly, which cannot be preempted: some 10 us
+// when memory is slow.
+const callBytesMax = 64 << 10
+
+// driven returns the Func that runs a loop over all whole steps and leaves the
+// tail to another Func.
+func driven(loop assembly, step int, tail Func) Func {
+	return func(acc, in []byte) {
+		equal(acc, in)
+		for len(acc) >= step {
+			n := min(len(acc), callBytesMax) &^ (step - 1)
+			loop(&acc[0], &in[0], n)
+			acc, in = acc[n:], in[n:]
+		}
+		if len(acc) > 0 {
+			tail(acc, in)
+		}
+	}
+}
+
+// integers are the elements of the bitwise operations, which are one loop.
+var integers = []Elem{Int8, Int16, Int32, Int64, Uint8, Uint16, Uint32, Uint64}
