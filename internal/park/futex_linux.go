@@ -1,6 +1,7 @@
 package park
 
 import (
+	"runtime"
 	"syscall"
 	"unsafe"
 
@@ -18,15 +19,38 @@ const (
 	everybody = 1<<31 - 1
 )
 
+// Naps: for the first second of a wait the thread sleeps without telling the
+// runtime, so that it keeps its P. Coming back from an ordinary system call after
+// that P was taken away costs a rank some 50 us of processor, most of it for the
+// runtime's monitor thread, which wakes with the first P in use and then looks
+// around every 20 us; right after a death all ranks of a machine pay that at once.
+// A nap is ended by the signal with which the runtime stops a goroutine, so the
+// garbage collector does not wait for it. It needs a second P for the program's
+// other goroutines.
+const (
+	napNs   = 10e6
+	napsMax = 100
+)
+
 // Sleep implements Sleeper.
 func (Futex) Sleep(word *uint32, old uint32, timeout mono.Duration) {
-	var ts *unix.Timespec
 	if timeout >= 0 {
-		t := unix.NsecToTimespec(int64(timeout))
-		ts = &t
+		ts := unix.NsecToTimespec(int64(timeout))
+		_, _, _ = syscall.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(old), uintptr(unsafe.Pointer(&ts)), 0, 0)
+		return
 	}
-	// EAGAIN (the word has changed), EINTR and ETIMEDOUT all mean: look again.
-	_, _, _ = syscall.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(old), uintptr(unsafe.Pointer(ts)), 0, 0)
+	if runtime.GOMAXPROCS(0) > 1 {
+		for range napsMax {
+			ts := unix.NsecToTimespec(napNs)
+			_, _, errno := syscall.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(old), uintptr(unsafe.Pointer(&ts)), 0, 0)
+			if errno != unix.ETIMEDOUT && errno != unix.EINTR {
+				return
+			}
+			runtime.Gosched() // the runtime may have asked this goroutine to stop
+		}
+	}
+	// EAGAIN (the word has changed) and EINTR mean: look again.
+	_, _, _ = syscall.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(old), 0, 0, 0)
 }
 
 // Wake implements Sleeper.

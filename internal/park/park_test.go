@@ -1,6 +1,7 @@
 package park
 
 import (
+	"runtime"
 	"sync/atomic"
 	"testing"
 )
@@ -61,6 +62,36 @@ func TestTimeout(t *testing.T) {
 		if bell != 0 {
 			t.Errorf("%s: a sleeper changed the word", name)
 		}
+	}
+}
+
+// TestSleeperHoldsUpNoCollection: a garbage collection ends while somebody sleeps.
+func TestSleeperHoldsUpNoCollection(t *testing.T) {
+	for name, s := range sleepers() {
+		t.Run(name, func(t *testing.T) {
+			var bell uint32
+			w := Raise(&bell, Caller)
+			asleep, woken := make(chan struct{}), make(chan struct{})
+			go func() {
+				close(asleep)
+				s.Sleep(&bell, w, -1)
+				close(woken)
+			}()
+			<-asleep
+			for range 20 {
+				runtime.GC()
+			}
+			for {
+				Ring(&bell, Caller, s)
+				select {
+				case <-woken:
+					return
+				default:
+					s.Wake(&bell)
+					runtime.Gosched()
+				}
+			}
+		})
 	}
 }
 
