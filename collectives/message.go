@@ -53,7 +53,7 @@ func (x *call) finish(s pending) error {
 		p.Retract(s.h)
 		return err
 	}
-	if err := p.WaitAny(x.ctx, []engine.Handle{s.h, watch}); err != nil {
+	if err := p.WaitAny(x.ctx, engine.ManyOf([]engine.Handle{s.h, watch})); err != nil {
 		p.Retract(s.h)
 		x.forget(watch)
 		return err

@@ -87,6 +87,8 @@ type waitSet struct {
 	hs   []engine.Handle
 }
 
+func (s waitSet) many() engine.Many { return engine.ManyOf(s.hs) }
+
 // sets splits requests by world and leaves those out that need no wait; failed
 // says that one did not even start.
 func sets(rs []Request) (by []waitSet, failed bool) {
@@ -105,17 +107,31 @@ func sets(rs []Request) (by []waitSet, failed bool) {
 	return by, failed
 }
 
+// oneWorld returns the process of all requests if it is the same for all of them,
+// and each of them started.
+func oneWorld(rs []Request) *engine.Proc {
+	var proc *engine.Proc
+	for i := range rs {
+		r := &rs[i]
+		if r.c == nil || r.err != nil || proc != nil && r.c.w.proc != proc {
+			return nil
+		}
+		proc = r.c.w.proc
+	}
+	return proc
+}
+
 // waitAny waits until a request of any world is settled.
 func waitAny(ctx context.Context, by []waitSet) error {
 	if len(by) == 1 {
-		return by[0].proc.WaitAny(ctx, by[0].hs)
+		return by[0].proc.WaitAny(ctx, by[0].many())
 	}
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ended := make(chan struct{}, len(by))
 	for _, s := range by {
 		go func() {
-			_ = s.proc.WaitAny(inner, s.hs) // the end of ctx is asked for below
+			_ = s.proc.WaitAny(inner, s.many()) // the end of ctx is asked for below
 			ended <- struct{}{}
 		}()
 	}
@@ -140,30 +156,54 @@ func WaitAllStatus(ctx context.Context, sts []Status, rs ...Request) error {
 	if sts != nil && len(sts) != len(rs) {
 		return fail("wait_all", nil, nil, ErrLength)
 	}
+	var errs []error
+	over := func(i int, st engine.Status, err error) {
+		if sts != nil {
+			sts[i] = rs[i].status(st)
+		}
+		if err != nil {
+			if errs == nil {
+				errs = make([]error, len(rs))
+			}
+			errs[i] = rs[i].fail(err)
+		}
+	}
+	if proc := oneWorld(rs); proc != nil {
+		if err := proc.WaitAll(ctx, engine.Many{N: len(rs), Handle: func(i int) engine.Handle { return rs[i].h }}, over); err != nil {
+			return fail("wait_all", nil, nil, err)
+		}
+	} else if err := waitWorlds(ctx, rs, sts, &errs); err != nil {
+		return err
+	}
+	if errs != nil {
+		return &MultiError{Errs: errs}
+	}
+	return nil
+}
+
+// waitWorlds is WaitAllStatus for requests of several worlds, or some that did not
+// start.
+func waitWorlds(ctx context.Context, rs []Request, sts []Status, errs *[]error) error {
 	by, failed := sets(rs)
 	for _, s := range by {
 		if failed {
 			break
 		}
-		if err := s.proc.WaitAll(ctx, s.hs); err != nil {
+		if err := s.proc.WaitSettled(ctx, s.many()); err != nil {
 			return fail("wait_all", nil, nil, err)
 		}
 	}
-	var errs []error
 	for i, r := range rs {
 		st, _, err := r.Test()
 		if sts != nil {
 			sts[i] = st
 		}
 		if err != nil {
-			if errs == nil {
-				errs = make([]error, len(rs))
+			if *errs == nil {
+				*errs = make([]error, len(rs))
 			}
-			errs[i] = err
+			(*errs)[i] = err
 		}
-	}
-	if errs != nil {
-		return &MultiError{Errs: errs}
 	}
 	return nil
 }
@@ -201,7 +241,7 @@ func WaitSome(ctx context.Context, done []int, rs ...Request) ([]int, error) {
 func TestAll(rs ...Request) (bool, error) {
 	by, failed := sets(rs)
 	for _, s := range by {
-		if !failed && !s.proc.Settled(s.hs) {
+		if !failed && !s.proc.Settled(s.many()) {
 			return false, nil
 		}
 	}

@@ -434,7 +434,7 @@ func (p *Proc) failPeer(proc int) {
 		}
 		for class := range classes {
 			p.match.Fail(dataContext(c.group.Index, class), proc, func(m *matchRecv) { p.complete(p.slots[m.Slot], ulfm.ErrProcFailed) },
-				func(m *matchRecv) { r := p.slots[m.Slot]; r.pend.Store(true); p.wakeWaiter(r) }, p.dropped)
+				func(m *matchRecv) { r := p.slots[m.Slot]; r.pend.Store(true); p.faults.Add(1); p.wakeWaiter(r) }, p.dropped)
 		}
 	}
 	for _, r := range append([]*Request(nil), p.slots...) {

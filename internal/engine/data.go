@@ -395,7 +395,10 @@ func (c *Comm) proc(rank int) int {
 func (c *Comm) recv(ctx context.Context, from Envelope, buf []byte, what string, blocking bool) (*Request, error) {
 	p := c.p
 	proc := c.proc(from.Rank)
-	err := c.mayStart(ctx, recvOp(proc, blocking), from.Class, proc)
+	var err error
+	if !c.quiet() || ctx.Err() != nil {
+		err = c.mayStart(ctx, recvOp(proc, blocking), from.Class, proc)
+	}
 	if err != nil && !errors.Is(err, ulfm.ErrProcFailed) && !errors.Is(err, ulfm.ErrProcFailedPending) || err != nil && from.Class == Collective {
 		return nil, err
 	}
@@ -407,19 +410,21 @@ func (c *Comm) recv(ctx context.Context, from Envelope, buf []byte, what string,
 		p.deliverKept(r, m)
 		return r, nil
 	}
+	if err == nil {
+		return r, nil
+	}
 	switch {
 	case proc == Any:
-		if err != nil {
-			p.progress()
-		}
+		p.progress()
 	case proc != p.me:
 		p.drain(proc)
 	}
-	if r.done() || r.matched || err == nil {
+	if r.done() || r.matched {
 		return r, nil
 	}
 	if r.wild && !blocking {
 		r.pend.Store(true)
+		p.faults.Add(1)
 		return r, nil
 	}
 	p.match.Withdraw(&r.Recv)

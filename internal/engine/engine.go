@@ -78,6 +78,8 @@ type Proc struct {
 	departures int    // entries of the list of departures handled
 	epochSeen  atomic.Uint64
 	kept       atomic.Uint64 // unexpected messages so far
+	faults     atomic.Uint64 // requests that ended with an error, or may (R49), so far
+	groups     []*group      // idle ones, of waits for several
 	accounts   []int         // free ones for transfers
 	pushing    []push
 	pulls      []*Request   // receives that are copied directly

@@ -118,15 +118,17 @@ func TestRandomTraffic(t *testing.T) {
 				return fmt.Errorf("message %d from %d: tag %d, %d bytes, want %d", k, st.Proc, st.Tag, st.Bytes, len(want))
 			}
 		}
-		if err := w.Proc().WaitAll(bg, sends); err != nil {
-			return err
-		}
-		for _, h := range sends {
-			if _, done, err := w.Proc().Test(h); !done || err != nil {
-				return fmt.Errorf("send: %v %v", done, err)
+		over := 0
+		err := w.Proc().WaitAll(bg, ManyOf(sends), func(i int, _ Status, err error) {
+			if i != over || err != nil {
+				t.Errorf("send %d of %d is over, after %d others: %v", i, len(sends), over, err)
 			}
+			over++
+		})
+		if err == nil && over != len(sends) {
+			err = fmt.Errorf("%d of %d sends are over", over, len(sends))
 		}
-		return nil
+		return err
 	})
 }
 

@@ -11,39 +11,74 @@ import (
 
 // A group is what one call waits for: one request, all that are named, or any.
 type group struct {
-	one  *Request
-	many []*Request
-	any  bool
-	wake chan struct{} // not nil once it follows
+	one    *Request
+	many   []*Request
+	any    bool
+	next   int           // many, all: those before are complete without an error
+	faults uint64        // many, all: of the process, when the ones behind were looked at
+	wake   chan struct{} // not nil once it follows
 }
 
-func (g *group) ready() bool {
-	if g.one != nil {
+func (g *group) ready(p *Proc) bool {
+	switch {
+	case g.one != nil:
 		return g.one.settled()
+	case g.any:
+		return g.anyReady()
 	}
-	all, some := true, false
+	for g.next < len(g.many) {
+		if r := g.many[g.next]; r != nil {
+			if !r.settled() {
+				return g.failed(p)
+			}
+			if r.pend.Load() || r.err != nil {
+				return true
+			}
+		}
+		g.next++
+	}
+	return true
+}
+
+// failed says whether one of the others has failed: an error ends a wait for all,
+// too, because waiting on might not help (C1, R52).
+func (g *group) failed(p *Proc) bool {
+	now := p.faults.Load()
+	if now == g.faults {
+		return false
+	}
+	for _, r := range g.many[g.next:] {
+		if r != nil && r.settled() && (r.pend.Load() || r.err != nil) {
+			return true
+		}
+	}
+	g.faults = now
+	return false
+}
+
+func (g *group) anyReady() bool {
+	some := false
 	for _, r := range g.many {
 		if r == nil {
 			continue
 		}
 		some = true
-		switch {
-		case !r.settled():
-			all = false
-		case g.any, r.pend.Load(), r.err != nil:
-			return true // an error ends a wait for all too: waiting on might not help (C1, R52)
+		if r.settled() {
+			return true
 		}
 	}
-	return all && !(g.any && some)
+	return !some
 }
 
-// source returns the peer whose ring the leader polls directly, or -1. The
-// caller holds mu.
-func (g *group) source() int {
-	if r := g.one; r != nil && r.kind == recvRequest && !r.matched {
-		return r.peer
+// awaited returns the request to look at first, or nil.
+func (g *group) awaited() *Request {
+	switch {
+	case g.one != nil:
+		return g.one
+	case !g.any && g.next < len(g.many):
+		return g.many[g.next]
 	}
-	return -1
+	return nil
 }
 
 func (g *group) signal() {
@@ -58,7 +93,7 @@ func (g *group) signal() {
 
 // await returns when g is ready, or ctx is over. The caller does not hold mu.
 func (p *Proc) await(ctx context.Context, g *group) error {
-	for !g.ready() {
+	for !g.ready(p) {
 		if p.lead.CompareAndSwap(nobody, caller) {
 			err := p.leadUntil(ctx, g)
 			p.leave()
@@ -90,10 +125,16 @@ func (p *Proc) leadUntil(ctx context.Context, g *group) error {
 	l := &p.leading
 	*l = leading{g: g, src: -1, cancelled: p.watchContext(ctx)}
 	p.look()
-	for polls := 0; !g.ready(); polls++ {
+	for polls := 0; !g.ready(p); polls++ {
 		switch {
 		case l.cancelled != nil && l.cancelled.Load():
 			return ctx.Err()
+		case l.src >= 0 && p.moved():
+			p.mu.Lock()
+			if p.lookCloser() {
+				polls = -1
+			}
+			p.mu.Unlock()
 		case p.moved() || l.again || p.epoch() != p.epochSeen.Load() ||
 			polls&15 == 15 && (p.tr.Pending(l.src) || p.transfers.Load() > 0):
 			if p.look() {
@@ -116,18 +157,41 @@ func (p *Proc) leadUntil(ctx context.Context, g *group) error {
 // look lets everything that has arrived take effect, and finds out what to poll
 // next. It says whether anything happened.
 func (p *Proc) look() bool {
-	l := &p.leading
 	p.mu.Lock()
 	did := p.progress()
-	l.src, l.word, l.again = l.g.source(), nil, did && p.transfers.Load() > 0
-	if l.src >= 0 && l.src != p.me {
-		did = p.drain(l.src) || did
-		l.word, l.want = p.tr.Watch(l.src)
-	} else if r := l.g.one; r != nil && p.transfers.Load() > 0 {
-		l.word, l.want = r.watchTransfer()
-	}
+	p.leading.again = did && p.transfers.Load() > 0
+	did = p.lookCloser() || did
 	p.mu.Unlock()
 	return did
+}
+
+// lookCloser handles what has come from the peer that is waited for, and finds out
+// what to poll next. The caller holds mu.
+func (p *Proc) lookCloser() bool {
+	l := &p.leading
+	did := false
+	for {
+		r := l.g.awaited()
+		l.src, l.word = -1, nil
+		if r == nil {
+			return did
+		}
+		if r.kind != recvRequest || r.matched || r.peer < 0 || r.peer == p.me {
+			if p.transfers.Load() > 0 {
+				l.word, l.want = r.watchTransfer()
+			}
+			return did
+		}
+		l.src = r.peer
+		if !p.drain(l.src) {
+			l.word, l.want = p.tr.Watch(l.src)
+			return did
+		}
+		did = true
+		if l.g.ready(p) {
+			return true
+		}
+	}
 }
 
 // moved says whether the awaited cell is there, or the awaited step of a transfer.
@@ -139,7 +203,7 @@ func (p *Proc) moved() bool {
 // leaderMustLook is the last question before the leader sleeps.
 func (p *Proc) leaderMustLook() bool {
 	l := &p.leading
-	return l.g.ready() || p.moved() || p.tr.Pending(-1) || p.epoch() != p.epochSeen.Load() || p.transferMoved() ||
+	return l.g.ready(p) || p.moved() || p.tr.Pending(-1) || p.epoch() != p.epochSeen.Load() || p.transferMoved() ||
 		l.cancelled != nil && l.cancelled.Load()
 }
 
@@ -173,7 +237,7 @@ func (p *Proc) follow(ctx context.Context, g *group) error {
 	var err error
 	// A leader that leaves stores nobody first and looks for followers afterwards;
 	// this follower is in the list first and looks for a leader afterwards.
-	if !g.ready() && p.lead.Load() != nobody {
+	if !g.ready(p) && p.lead.Load() != nobody {
 		select {
 		case <-g.wake:
 		case <-ctx.Done():
@@ -185,7 +249,7 @@ func (p *Proc) follow(ctx context.Context, g *group) error {
 	p.followers = slices.DeleteFunc(p.followers, func(f *group) bool { return f == g })
 	p.following.Add(-1)
 	p.wanted.Add(-1)
-	if g.ready() && len(p.followers) > 0 && p.lead.Load() == nobody {
+	if g.ready(p) && len(p.followers) > 0 && p.lead.Load() == nobody {
 		p.followers[0].signal() // the lead was handed to this one, which needs it no more
 	}
 	p.mu.Unlock()

@@ -160,6 +160,9 @@ func (p *Proc) complete(r *Request, err error) {
 		p.giveBack(r)
 	}
 	p.endPull(r)
+	if err != nil {
+		p.faults.Add(1)
+	}
 	r.err = err
 	r.state.Store(reqDone)
 	if r.detached {

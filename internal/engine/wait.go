@@ -7,19 +7,6 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// requests returns the live requests of the handles, nil for those that are
-// over. The caller does not hold mu.
-func (p *Proc) requests(hs []Handle) []*Request {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.calls++
-	rs := make([]*Request, len(hs))
-	for i, h := range hs {
-		rs[i] = p.named(h)
-	}
-	return rs
-}
-
 // Wait waits for a request and ends it. With ulfm.ErrProcFailedPending, or when
 // ctx ends first, the request is still active.
 func (p *Proc) Wait(ctx context.Context, h Handle) (Status, error) {
@@ -52,7 +39,11 @@ func (p *Proc) Test(h Handle) (Status, bool, error) {
 func (p *Proc) take(h Handle) (Status, bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	r := p.named(h)
+	return p.takeRequest(p.named(h))
+}
+
+// takeRequest is take for a caller that holds mu.
+func (p *Proc) takeRequest(r *Request) (Status, bool, error) {
 	switch {
 	case r == nil:
 		return Status{}, false, ErrInactive
@@ -66,15 +57,85 @@ func (p *Proc) take(h Handle) (Status, bool, error) {
 	return Status{}, false, nil
 }
 
-// WaitAll returns when every request is settled, or one has failed. It ends
-// none: Test does.
-func (p *Proc) WaitAll(ctx context.Context, hs []Handle) error {
-	return p.await(ctx, &group{many: p.requests(hs)})
+// A Many names requests by index, without a slice of their handles.
+type Many struct {
+	N      int
+	Handle func(i int) Handle
 }
 
+// ManyOf names the requests of a list.
+func ManyOf(hs []Handle) Many {
+	return Many{N: len(hs), Handle: func(i int) Handle { return hs[i] }}
+}
+
+// borrow returns a group of the live requests. The caller holds mu, and gives the
+// group back.
+func (p *Proc) borrow(m Many) *group {
+	g := &group{}
+	if last := len(p.groups) - 1; last >= 0 {
+		g, p.groups = p.groups[last], p.groups[:last]
+	}
+	for i := range m.N {
+		g.many = append(g.many, p.named(m.Handle(i)))
+	}
+	g.faults = p.faults.Load() - 1 // look at all of them once
+	return g
+}
+
+func (p *Proc) giveGroupBack(g *group) {
+	clear(g.many)
+	g.many, g.any, g.next, g.wake = g.many[:0], false, 0, nil
+	p.groups = append(p.groups, g)
+}
+
+// WaitAll returns when every request is settled, or one has failed. It ends those
+// that are over and tells over of each, in order; one that may fail (R49) is told,
+// too, with ulfm.ErrProcFailedPending, and one that was over before with
+// ErrInactive.
+func (p *Proc) WaitAll(ctx context.Context, m Many, over func(i int, st Status, err error)) error {
+	p.mu.Lock()
+	p.calls++
+	g := p.borrow(m)
+	if !g.ready(p) {
+		p.mu.Unlock()
+		err := p.await(ctx, g)
+		p.mu.Lock()
+		if err != nil {
+			p.giveGroupBack(g)
+			p.mu.Unlock()
+			return err
+		}
+	}
+	for i, r := range g.many {
+		if r != nil && p.named(m.Handle(i)) != r { // named twice
+			r = nil
+		}
+		if st, done, err := p.takeRequest(r); done || err != nil {
+			over(i, st, err)
+		}
+	}
+	p.giveGroupBack(g)
+	p.mu.Unlock()
+	return nil
+}
+
+// WaitSettled is WaitAll that ends none.
+func (p *Proc) WaitSettled(ctx context.Context, m Many) error { return p.waitSettled(ctx, m, false) }
+
 // WaitAny returns when one of the requests is settled. It ends none: Test does.
-func (p *Proc) WaitAny(ctx context.Context, hs []Handle) error {
-	return p.await(ctx, &group{many: p.requests(hs), any: true})
+func (p *Proc) WaitAny(ctx context.Context, m Many) error { return p.waitSettled(ctx, m, true) }
+
+func (p *Proc) waitSettled(ctx context.Context, m Many, any bool) error {
+	p.mu.Lock()
+	p.calls++
+	g := p.borrow(m)
+	g.any = any
+	p.mu.Unlock()
+	err := p.await(ctx, g)
+	p.mu.Lock()
+	p.giveGroupBack(g)
+	p.mu.Unlock()
+	return err
 }
 
 // Active says whether a handle names a request that is not over.
@@ -137,12 +198,14 @@ func (c *Comm) StartAgree(flag *uint64) (Handle, error) {
 }
 
 // Settled says whether a wait for all requests would return at once.
-func (p *Proc) Settled(hs []Handle) bool {
+func (p *Proc) Settled(m Many) bool {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.calls++
 	if !p.fenced.Load() {
 		p.progress()
 	}
-	p.mu.Unlock()
-	return (&group{many: p.requests(hs)}).ready()
+	g := p.borrow(m)
+	defer p.giveGroupBack(g)
+	return g.ready(p)
 }
