@@ -10,7 +10,7 @@ import (
 const (
 	CellBytes    = 64
 	InlineBytes  = 40
-	DataCells    = 64
+	DataCells    = 128
 	ControlCells = 32
 	PayloadBytes = 64 << 10
 )

@@ -31,8 +31,13 @@ func (w *writer) cell() *segment.Cell {
 			return nil
 		}
 	}
+	segment.Soon(&w.cells[(w.next+cellsAhead)&w.mask])
 	return &w.cells[w.next&w.mask]
 }
+
+// cellsAhead is how far ahead a producer asks for the line of a cell. The consumer
+// looks at the next one alone, so it does not take the line away again.
+const cellsAhead = 8
 
 // publish makes the cell that was just filled visible: the only store that the
 // consumer waits for.

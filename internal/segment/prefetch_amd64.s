@@ -1,0 +1,8 @@
+#include "textflag.h"
+
+// func prefetchWrite(c *Cell)
+TEXT ·prefetchWrite(SB), NOSPLIT, $0-8
+	MOVQ c+0(FP), AX
+	// PREFETCHW (AX): a hint, and no operation where a processor does not know it.
+	BYTE $0x0F; BYTE $0x0D; BYTE $0x08
+	RET
