@@ -59,6 +59,9 @@ func (k Kind) Series() Series {
 // a context index before it contributes.
 func (k Kind) draws() bool { return k == KindShrink || k.Series() == SeriesCreate }
 
+// plain says whether the call contributes a flag and nothing else.
+func (k Kind) plain() bool { return k == KindAgree || k == KindAgreeFailed }
+
 // Series names one of the three sequences of agreements of a communicator. See
 // Comm for why they are three.
 type Series uint8

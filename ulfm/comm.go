@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/era"
+	"github.com/goulfm/goulfm/era/onenode"
 	"github.com/goulfm/goulfm/internal/flood"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/must"
@@ -47,7 +48,17 @@ type Config struct {
 	Group    Group
 	Watchdog mono.Duration // passed to era; 0 = off
 	Flaws    Flaws         // none in production
+
+	// Memory is what the members share, if they are processes of one node whose
+	// deaths are exact: SeriesRepair and SeriesCreate are agreed there. With none they
+	// are agreed by messages, as closing is in any case: it needs no haste, and is
+	// answered by members that have forgotten the communicator.
+	Memory Memory
 }
+
+// Memory is what the members of a communicator share for agreements, as one of them
+// sees it: all of them have it or none.
+type Memory struct{ Repair, Create onenode.Memory }
 
 // Comm is one communicator at one of its members.
 //
@@ -68,9 +79,10 @@ type Comm struct {
 	revoked bool
 	flood   *flood.Flood
 	flaws   Flaws
-	series  [seriesCount]*era.Series
-	open    []Proposal  // proposed here and not decided here, in order of proposal
-	closers rankset.Set // ranks that sent this member something about closing
+	series  [seriesCount]series
+	node    *onenode.Series // the one of SeriesRepair, if it is in memory
+	open    []Proposal      // proposed here and not decided here, in order of proposal
+	closers rankset.Set     // ranks that sent this member something about closing
 	acts    []Action
 }
 
@@ -88,6 +100,11 @@ func New(cfg Config) *Comm {
 	c.flood.LeaveOut(cfg.Flaws.Revocation)
 	for i := range c.series {
 		c.series[i] = era.NewSeries(era.Config{N: n, Me: me, Watchdog: cfg.Watchdog, Flaw: cfg.Flaws.Agreement})
+	}
+	if m := cfg.Memory; m.Repair != nil {
+		c.node = c.onNode(m.Repair)
+		c.series[SeriesRepair] = &nodeSeries{Series: c.node}
+		c.series[SeriesCreate] = &nodeSeries{Series: c.onNode(m.Create)}
 	}
 	return c
 }
@@ -163,6 +180,8 @@ func (c *Comm) Step(ev Event) []Action {
 		for s := range seriesCount {
 			c.stepSeries(s, era.Left{Rank: ev.Rank})
 		}
+	case Look:
+		c.look()
 	case Ended:
 		c.ended()
 	case Dismiss:
@@ -180,6 +199,10 @@ func (c *Comm) Step(ev Event) []Action {
 // this member had told its program (A5).
 func (c *Comm) propose(ev Propose) {
 	s := ev.Call.Kind.Series()
+	if ev.Entered {
+		c.adopt(ev)
+		return
+	}
 	p := Proposal{Token: ev.Token, Call: ev.Call, Series: s, Seq: c.series[s].Next(), Index: ev.Index, Vetoed: ev.Veto}
 	claim := era.Claim{Call: ev.Call.code(), Rank: c.group.Me}
 	v := era.Value{Lo: claim, Hi: claim, Flag: ev.Flag, Acked: c.failed.AckedSet()}
@@ -243,8 +266,10 @@ func (c *Comm) ended() {
 	}
 }
 
-func (c *Comm) stepSeries(s Series, ev era.Event) {
-	for _, a := range c.series[s].Step(ev) {
+func (c *Comm) stepSeries(s Series, ev era.Event) { c.carryOut(s, c.series[s].Step(ev)) }
+
+func (c *Comm) carryOut(s Series, acts []era.Action) {
+	for _, a := range acts {
 		switch a := a.(type) {
 		case era.Send:
 			c.act(Send{To: a.To, Part: Part(s), Seq: a.Seq, Msg: a.Msg})

@@ -10,7 +10,8 @@
 // (shrink), whatever else fails meanwhile. The text followed is the MPI Forum's
 // ULFM proposal (slices 1 to 3; it is in no MPI standard yet) and the manual
 // pages of Open MPI; the rule numbers are those of docs/SEMANTICS.md. The
-// agreement under it is ERA (package era; Herault et al., SC'15).
+// agreement under it is ERA (package era; Herault et al., SC'15), or, among processes
+// of one node, the same by shared memory (package era/onenode).
 //
 // # What is where
 //

@@ -21,6 +21,9 @@ type Propose struct {
 	Index uint32 // context index drawn for the new communicator, if Call.DrawsIndex and no Veto
 	Color int    // split only
 	Key   int    // split only
+
+	// Entered: the contribution was made by EnterPlain, and is not made again.
+	Entered bool
 }
 
 // Receive is one message of rank From.
@@ -44,6 +47,9 @@ type Left struct{ Rank int }
 // Dismiss gives up every open call: the communicator is about to be forgotten.
 type Dismiss struct{}
 
+// Look says that the memory which the members share may have moved.
+type Look struct{}
+
 // Ended says that the closing agreement has decided at some member.
 type Ended struct{}
 
@@ -55,6 +61,7 @@ func (Receive) event() {}
 func (Revoke) event()  {}
 func (Died) event()    {}
 func (Left) event()    {}
+func (Look) event()    {}
 func (Ended) event()   {}
 func (Dismiss) event() {}
 func (Tick) event()    {}

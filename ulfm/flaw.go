@@ -2,6 +2,7 @@ package ulfm
 
 import (
 	"github.com/goulfm/goulfm/era"
+	"github.com/goulfm/goulfm/era/onenode"
 	"github.com/goulfm/goulfm/internal/flood"
 )
 
@@ -10,6 +11,7 @@ import (
 // "sabotage": then they do nothing.
 type Flaws struct {
 	Agreement         era.Flaw
+	Node              onenode.Flaw // in the agreements in shared memory
 	Revocation        flood.Flaw
 	RevokeEndsNothing bool // a revocation leaves the creations that wait as they are (R13)
 	EndInSilence      bool // who hears that the closing agreement has decided tells nobody (see Comm.ended)

@@ -49,6 +49,8 @@ what runs are like (default: drawn from the seed):
   -agreements N  agreements of each run
   -detector D    exact: each survivor is told of a death; ring: heartbeats, with
                  faults that they bear; wild: heartbeats and longer faults
+  -agree A       node: in shared memory, deaths are exact; era: by messages;
+                 both (default): each in turn, where deaths are exact
   -watchdog N    nanoseconds after which agreements send again (default 0: off)
   -flaws JSON    leave rules out, in a build that can (internal/control, Flaws)
 
@@ -94,6 +96,7 @@ func simulate(args []string) int {
 	f.IntVar(&o.NMax, "nmax", 0, "")
 	f.IntVar(&o.Agreements, "agreements", 0, "")
 	detector := f.String("detector", "drawn", "")
+	agree := f.String("agree", "both", "")
 	watchdog := f.Int64("watchdog", 0, "")
 	flaws := f.String("flaws", "", "")
 	f.BoolVar(&j.exhaustive, "exhaustive", false, "")
@@ -114,6 +117,12 @@ func simulate(args []string) int {
 	var err error
 	if o.Detector, err = sim.ParseDetector(*detector); err != nil {
 		return simUsageError("%v", err)
+	}
+	if o.Agree, err = sim.ParseAgree(*agree); err != nil {
+		return simUsageError("%v", err)
+	}
+	if o.Agree == sim.Node && o.Detector != sim.Drawn && o.Detector != sim.Exact {
+		return simUsageError("-agree node takes exact deaths, not -detector %v", o.Detector)
 	}
 	if *flaws != "" {
 		if o.Flaws, err = sim.ParseFlaws(*flaws); err != nil {

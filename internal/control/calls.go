@@ -16,7 +16,7 @@ func (c *Control) propose(ev Propose) {
 	must.That(ev.Call.Kind != ulfm.KindFinalize || ev.Comm == World, "finalize on communicator %d", ev.Comm)
 	cm := c.comm.live(ev.Comm)
 	switch {
-	case cm == nil || cm.Closing():
+	case cm == nil || cm.Closing() && !ev.Entered:
 		c.refuse(ev, ulfm.ErrFreed)
 		return
 	case cm.IsRevoked() && ev.Call.Kind.Series() == ulfm.SeriesCreate:
@@ -24,9 +24,12 @@ func (c *Control) propose(ev Propose) {
 		return
 	}
 	c.finalizing = c.finalizing || ev.Call.Kind == ulfm.KindFinalize
-	p := ulfm.Propose{Token: ev.Token, Call: ev.Call, Flag: ev.Flag, Veto: ev.Veto, Color: ev.Color, Key: ev.Key}
+	p := ulfm.Propose{Token: ev.Token, Call: ev.Call, Flag: ev.Flag, Veto: ev.Veto, Color: ev.Color, Key: ev.Key, Entered: ev.Entered}
 	if ev.Call.DrawsIndex() && !ev.Veto {
 		p.Index = c.comm.draw(cm, must.Sabotage && c.cfg.Flaws.ReuseIndex)
+		if c.cfg.Prepare != nil && blockOf(p.Index, c.cfg.Blocks) >= 0 {
+			c.cfg.Prepare(p.Index)
+		}
 		c.act(Reserved{Index: p.Index, Parent: ev.Comm})
 	}
 	c.step(cm, p)
@@ -49,6 +52,9 @@ func (c *Control) decide(cm *communicator, d ulfm.Decide) {
 		d.Value.Dead.Union(cm.Failed().Set())
 	}
 	p := d.Proposal
+	if p.Series == ulfm.SeriesClose {
+		c.lastLook(cm)
+	}
 	out := cm.Group().Outcome(p, d.Value)
 	if out.New != nil && (!c.drew(p) || out.New.Index != p.Index) {
 		// Not what this process contributed: no correct member decides that.
@@ -60,13 +66,25 @@ func (c *Control) decide(cm *communicator, d ulfm.Decide) {
 		c.close(cm, d)
 	case out.New != nil && p.GivenUp:
 		c.stayAway(*out.New)
-		c.forgetIndex(p)
+		c.forgetIndex(p, grave{torn: true})
 	case out.New != nil:
 		c.decided(cm, p, out)
 		c.enliven(cm, p, *out.New)
 	default:
 		c.decided(cm, p, out)
-		c.forgetIndex(p)
+		c.forgetIndex(p, grave{})
+	}
+}
+
+// lastLook decides what others have decided in memory before the communicator is
+// forgotten, as far as it can be seen here. By messages, who asks this process later
+// is told that it is not there; in memory nobody asks:
+//
+//	0 and 1 dup, and close without waiting for that. 0 decides the dup; 1 does not
+//	look before the closing ends: 0 would wait on the duplicate for ever.
+func (c *Control) lastLook(cm *communicator) {
+	for _, a := range slices.Clone(cm.Step(ulfm.Look{})) {
+		c.carryOut(cm, a)
 	}
 }
 
@@ -97,10 +115,10 @@ func (c *Control) refuse(ev Propose, class error) {
 	c.act(Decided{Comm: ev.Comm, Token: ev.Token, Outcome: ulfm.Outcome{Call: ev.Call, Err: err}})
 }
 
-// forgetIndex drops the index of a call that made no communicator.
-func (c *Control) forgetIndex(p ulfm.Proposal) {
+// forgetIndex drops the index of a call that made no communicator here.
+func (c *Control) forgetIndex(p ulfm.Proposal, g grave) {
 	if c.drew(p) {
-		c.forget(p.Index, grave{})
+		c.forget(p.Index, g)
 	}
 }
 
@@ -116,7 +134,7 @@ func (c *Control) drew(p ulfm.Proposal) bool {
 func (c *Control) enliven(parent *communicator, p ulfm.Proposal, g ulfm.Group) {
 	wait := c.comm.slots[g.Index].wait
 	cm := newCommunicator(c.commConfig(g), origin{parent: parent, series: p.Series, seq: p.Seq})
-	c.comm.slots[g.Index] = slot{state: Live, comm: cm}
+	c.comm.put(g.Index, slot{state: Live, comm: cm})
 	c.release(cm, wait.held, true)
 	for _, proc := range c.seen {
 		c.tellDeath(cm, proc)
@@ -163,7 +181,7 @@ func (c *Control) close(cm *communicator, d ulfm.Decide) {
 	c.dismiss(cm)
 	for i := range c.comm.slots {
 		if s := c.comm.slots[i]; s.state == Pending && s.wait.parent == cm {
-			c.forget(uint32(i), grave{})
+			c.forget(uint32(i), grave{torn: true})
 		}
 	}
 	g := grave{ended: true, orphans: append(ulfm.Orphans(d.Value), cm.orphans...)}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goulfm/goulfm/era/onenode"
 	"github.com/goulfm/goulfm/internal/rankset"
 	"github.com/goulfm/goulfm/internal/wire"
 	"github.com/goulfm/goulfm/ulfm"
@@ -24,6 +25,37 @@ type cluster struct {
 	count []counts
 	log   func(format string, args ...any)
 	sends bool // log sends
+	moved bool // memory: somebody may have to look
+}
+
+// onNode makes the clusters that follow agree in memory, with few blocks.
+var onNode bool
+
+// testBlocks is how many blocks a process has then.
+const testBlocks = 3
+
+// share makes the processes of a cluster agree in memory.
+func (c *cluster) share(heap *onenode.Heap, p int, cfg Config) Config {
+	cfg.Blocks = testBlocks
+	cfg.Prepare = func(index uint32) { heap.Prepare(p, index, 2) }
+	cfg.Memory = func(_ uint32, g ulfm.Group) (repair, create onenode.Memory) {
+		of := onenode.Sharing{Procs: g.Procs, Indices: g.Indices, Me: g.Me}
+		repair = heap.Open(of)
+		of.Part = 1
+		return repair, heap.Open(of)
+	}
+	return cfg
+}
+
+// look lets everybody look at every communicator.
+func (c *cluster) look() {
+	for p, ctl := range c.procs {
+		for i := range ctl.comm.slots {
+			if ctl.OnNode(uint32(i)) {
+				c.step(p, Look{Comm: uint32(i)})
+			}
+		}
+	}
 }
 
 // counts is how often a process was told something that must come once.
@@ -40,8 +72,12 @@ func newCluster(t testing.TB, n int) *cluster { return newClusterWith(t, n, Conf
 
 func newClusterWith(t testing.TB, n int, cfg Config) *cluster {
 	c := &cluster{t: t, log: func(string, ...any) {}}
+	heap := onenode.NewHeap(testBlocks, func(onenode.Sharing) { c.moved = true })
 	for p := range n {
 		cfg.N, cfg.Me = n, p
+		if onNode {
+			cfg = c.share(heap, p, cfg)
+		}
 		c.procs = append(c.procs, New(cfg))
 		c.got = append(c.got, map[uint64]Decided{})
 		c.queue = append(c.queue, make([][][]byte, n))
@@ -111,6 +147,10 @@ func (c *cluster) run() {
 			for to := range c.procs {
 				moved = c.deliver(from, to) || moved
 			}
+		}
+		if c.moved {
+			c.moved, moved = false, true
+			c.look()
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/goulfm/goulfm/era/onenode"
 	"github.com/goulfm/goulfm/fd"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/must"
@@ -21,6 +22,33 @@ type Config struct {
 	Detector fd.Config     // its N and Me are filled in
 	Watchdog mono.Duration // agreements re-send after this long without progress; 0 = never
 	Flaws    Flaws         // none, except in tests of the tests
+
+	// Blocks is how many communicators of a process can have a block of the node's
+	// memory at the same time, 0 for none. Index i has block i mod (Blocks+1), and
+	// none if that is Blocks. An index that has one is drawn only when no other
+	// communicator needs the block, as long as there is such a block.
+	Blocks int
+
+	// Prepare, if not nil, is called when an index with a block is drawn, before
+	// anybody can learn of it: what an earlier communicator left in the block is to be
+	// forgotten there (see onenode.Memory). The world's memory comes prepared.
+	Prepare func(index uint32)
+
+	// Memory, if not nil, returns what the agreements of a communicator share, for one
+	// all of whose members have blocks; or none, for reasons that are the same at all
+	// members. It takes exact deaths: see package onenode.
+	Memory func(index uint32, g ulfm.Group) (repair, create onenode.Memory)
+}
+
+// HasBlocks says whether all members of a communicator with these context indices
+// have a block of memory for it, of so many that there are.
+func HasBlocks(indices []uint32, blocks int) bool {
+	for _, i := range indices {
+		if blockOf(i, blocks) < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // Control is all control rules of one process: its failure detector, and the
@@ -51,13 +79,15 @@ type job struct {
 // World.
 func New(cfg Config) *Control {
 	must.That(cfg.Me >= 0 && cfg.Me < cfg.N, "process %d of %d", cfg.Me, cfg.N)
+	must.That(cfg.Memory == nil || cfg.Detector.Mode == fd.Exact, "agreements in memory take exact deaths")
 	cfg.Detector.N, cfg.Detector.Me = cfg.N, cfg.Me
 	c := &Control{cfg: cfg, fd: fd.NewFlawed(cfg.Detector, cfg.Flaws.Detector, cfg.Flaws.Notices)}
 	world := ulfm.Group{Index: World, UID: ulfm.WorldUID(cfg.N), Indices: make([]uint32, cfg.N), Me: cfg.Me}
 	for p := range cfg.N {
 		world.Procs = append(world.Procs, p)
 	}
-	c.comm.slots = []slot{{state: Live, comm: newCommunicator(c.commConfig(world), origin{})}}
+	c.comm.blocks = cfg.Blocks
+	c.comm.put(World, slot{state: Live, comm: newCommunicator(c.commConfig(world), origin{})})
 	return c
 }
 
@@ -161,6 +191,10 @@ func (c *Control) apply(ev Event) {
 		c.receive(ev.From, ev.Frame)
 	case Propose:
 		c.propose(ev)
+	case Look:
+		if cm := c.comm.live(ev.Comm); cm != nil {
+			c.step(cm, ulfm.Look{})
+		}
 	case Revoke:
 		if cm := c.comm.live(ev.Comm); cm != nil {
 			c.step(cm, ulfm.Revoke{})
@@ -378,7 +412,11 @@ func errNoMember(index uint32, proc int) error {
 }
 
 func (c *Control) commConfig(g ulfm.Group) ulfm.Config {
-	return ulfm.Config{Group: g, Watchdog: c.cfg.Watchdog, Flaws: c.cfg.Flaws.ofComm()}
+	cfg := ulfm.Config{Group: g, Watchdog: c.cfg.Watchdog, Flaws: c.cfg.Flaws.ofComm()}
+	if c.cfg.Memory != nil && HasBlocks(g.Indices, c.cfg.Blocks) {
+		cfg.Memory.Repair, cfg.Memory.Create = c.cfg.Memory(g.Index, g)
+	}
+	return cfg
 }
 
 func (c *Control) act(a Action) {

@@ -24,6 +24,13 @@
 // index and two communicators cannot be taken for each other. An index is
 // pending, live, then freed, and never used again.
 //
+// On one node an index also says which block of the process's shared memory its
+// communicator has (Config.Blocks). Blocks are used again, indices are not. So
+// everything in a block is tagged with the index for which it was written, and a
+// block is prepared before anybody learns of the next index. The block of an index
+// that this process gave up while others may have taken it up is not used again:
+// theirs is the right to go on without this process, and a word there may say how.
+//
 // # Forgetting
 //
 // Freeing a communicator is a closing agreement in the background. When it has

@@ -40,7 +40,15 @@ type Propose struct {
 	Veto  bool   // this caller's arguments are wrong: the call must fail at all members
 	Color int    // split: members of one colour form a communicator; ulfm.Undefined: none
 	Key   int    // split: order in the new communicator, ties by old rank
+
+	// Entered: Call was entered by EnterPlain and goes on by Step. Its contribution
+	// stands as it is.
+	Entered bool
 }
+
+// Look says that the memory which the members of communicator Comm share may have
+// moved.
+type Look struct{ Comm uint32 }
 
 // Revoke says that the program revoked communicator Comm. Revoking twice, or
 // one that is freed, does nothing.
@@ -52,6 +60,7 @@ func (Left) event()    {}
 func (Tick) event()    {}
 func (Receive) event() {}
 func (Propose) event() {}
+func (Look) event()    {}
 func (Revoke) event()  {}
 
 // Action is what the caller of Step must do: one of the types below.

@@ -2,6 +2,7 @@ package control
 
 import (
 	"github.com/goulfm/goulfm/era"
+	"github.com/goulfm/goulfm/era/onenode"
 	"github.com/goulfm/goulfm/fd"
 	"github.com/goulfm/goulfm/internal/flood"
 	"github.com/goulfm/goulfm/internal/must"
@@ -13,6 +14,7 @@ import (
 // "sabotage": then they do nothing.
 type Flaws struct {
 	Agreement  era.Flaw
+	Node       onenode.Flaw // in the agreements in shared memory
 	Detector   fd.Flaw
 	Notices    flood.Flaw // in the flood of deaths
 	Revocation flood.Flaw // in the flood of revocations
@@ -47,6 +49,7 @@ func (f Flaws) dropsEarly(part ulfm.Part) bool {
 func (f Flaws) ofComm() ulfm.Flaws {
 	return ulfm.Flaws{
 		Agreement:         f.Agreement,
+		Node:              f.Node,
 		Revocation:        f.Revocation,
 		RevokeEndsNothing: f.RevokeEndsNothing,
 		EndInSilence:      f.EndInSilence,

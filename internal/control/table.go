@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/goulfm/goulfm/era"
+	"github.com/goulfm/goulfm/internal/rankset"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -75,6 +76,10 @@ type slot struct {
 type grave struct {
 	ended   bool          // by a closing agreement; else no communicator was taken up
 	orphans []ulfm.Orphan // of the closing agreement
+
+	// torn: others may have the communicator that this process did not take up. The
+	// words by which they decide can be in its block, so it is not used again.
+	torn bool
 }
 
 // waiting is what is known of an index before its communicator exists here.
@@ -117,8 +122,21 @@ func (w *waiting) hold(proc int, f memberFrame) bool {
 	return true
 }
 
-// table holds every context index that this process has drawn.
-type table struct{ slots []slot }
+// table holds every context index that this process has drawn. Those between that
+// were passed over stay Absent: nobody ever hears of them.
+type table struct {
+	slots  []slot
+	blocks int
+	taken  rankset.Set // blocks that belong to an index in use
+}
+
+// blockOf returns the block that belongs to a context index, of so many, or -1.
+func blockOf(index uint32, blocks int) int {
+	if b := int(index % uint32(blocks+1)); b < blocks {
+		return b
+	}
+	return -1
+}
 
 func (t *table) state(i uint32) State {
 	if uint64(i) >= uint64(len(t.slots)) {
@@ -137,14 +155,41 @@ func (t *table) live(i uint32) *communicator {
 // draw returns a new index, pending for a call on parent. With reuse, which breaks
 // A15 on purpose, it takes a freed one if there is one.
 func (t *table) draw(parent *communicator, reuse bool) uint32 {
-	for i := range t.slots {
-		if reuse && t.slots[i].state == Freed {
-			t.slots[i] = slot{state: Pending, wait: &waiting{parent: parent}}
-			return uint32(i)
+	i := t.next()
+	for j := range t.slots {
+		if reuse && t.slots[j].state == Freed {
+			i = uint32(j)
+			break
 		}
 	}
-	t.slots = append(t.slots, slot{state: Pending, wait: &waiting{parent: parent}})
-	return uint32(len(t.slots) - 1)
+	t.put(i, slot{state: Pending, wait: &waiting{parent: parent}})
+	return i
 }
 
-func (t *table) free(i uint32, g grave) { t.slots[i] = slot{state: Freed, grave: &g} }
+// next returns the least index above all others whose block is not taken; if all
+// are, the least without a block.
+func (t *table) next() uint32 {
+	full := t.taken.Len() == t.blocks
+	for i := uint32(len(t.slots)); ; i++ {
+		if b := blockOf(i, t.blocks); b < 0 && full || b >= 0 && !t.taken.Has(b) {
+			return i
+		}
+	}
+}
+
+func (t *table) put(i uint32, s slot) {
+	for uint64(len(t.slots)) <= uint64(i) {
+		t.slots = append(t.slots, slot{})
+	}
+	t.slots[i] = s
+	if b := blockOf(i, t.blocks); b >= 0 {
+		t.taken.Add(b)
+	}
+}
+
+func (t *table) free(i uint32, g grave) {
+	t.slots[i] = slot{state: Freed, grave: &g}
+	if b := blockOf(i, t.blocks); b >= 0 && !g.torn {
+		t.taken.Remove(b)
+	}
+}

@@ -164,12 +164,20 @@ func (k *checker) parted(q int) bool {
 // left notes whom a process that leaves has left behind.
 func (k *checker) left(p *process) { k.outcast.Union(k.dead[p.id]) }
 
-func (k *checker) reserved(p *process, a control.Reserved) {
-	d := drawnIndex{proc: p.id, index: a.Index}
-	if k.drawn[d] {
-		k.sim.fail("I9", "process %d draws index %d twice", p.id, a.Index)
+// drew notes the indices that a process drew in a step: others may learn of them
+// from memory before it carries out the first action.
+func (k *checker) drew(p *process, acts []control.Action) {
+	for _, a := range acts {
+		a, ok := a.(control.Reserved)
+		if !ok {
+			continue
+		}
+		d := drawnIndex{proc: p.id, index: a.Index}
+		if k.drawn[d] {
+			k.sim.fail("I9", "process %d draws index %d twice", p.id, a.Index)
+		}
+		k.drawn[d] = true
 	}
-	k.drawn[d] = true
 }
 
 func (k *checker) revoked(p *process, a control.Revoked) {

@@ -46,6 +46,14 @@
 // detector (A24, B18); the report counts such runs,
 // and those of them whose survivors could not go on together.
 //
+// # Two ways to agree
+//
+// Every other Exact run agrees in shared memory, as the processes of one node do; the
+// others by messages. Whole steps are atomic there: single accesses to memory are
+// ordered by the tests of package era/onenode. Who has moved something makes the others
+// look, each after a while. There are so few blocks of memory that they are used again,
+// and that some communicators have none.
+//
 // # What is checked
 //
 // Each decision is compared, when it is taken, with what the living have decided

@@ -14,6 +14,9 @@ func (h *hash) add(v uint64) {
 func (h *hash) addEvent(e *event) {
 	h.add(uint64(e.at))
 	h.add(uint64(e.kind)<<32 | uint64(e.proc)<<16 | uint64(e.other))
+	if e.kind == look {
+		h.add(uint64(e.comm))
+	}
 	for _, b := range e.frame {
 		*h ^= hash(b)
 		*h *= 1099511628211

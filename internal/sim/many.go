@@ -13,7 +13,7 @@ type Total struct {
 	Runs                                           int
 	Agreements, Decisions, Deaths, Revokes, Frames int
 	Communicators, Fenced, Messages, Received      int
-	Steps, Faults, Crossed, Split                  int
+	Steps, Faults, Crossed, Split, Plain           int
 	Time                                           mono.Duration
 	Matrix                                         Matrix
 }
@@ -31,6 +31,7 @@ func (t *Total) add(r Report) {
 	t.Received += r.Received
 	t.Steps += r.Steps
 	t.Faults += r.Faults
+	t.Plain += r.Plain
 	t.Time += r.Time
 	if r.Crossed {
 		t.Crossed++

@@ -19,6 +19,7 @@ type Options struct {
 	Agreements int           // agreements on the world besides finalize; communicators made on the way add theirs; 0 = drawn
 	Watchdog   mono.Duration // of agreements; 0 = off, as it should be
 	Detector   Detector      // Drawn = drawn
+	Agree      Agree         // with Node the Detector is Exact
 	Flaws      control.Flaws // rules left out on purpose
 	Trace      func(line string)
 
@@ -46,6 +47,9 @@ func (o Options) flags() string {
 	}
 	if o.Detector != Drawn {
 		text += fmt.Sprintf(" -detector %v", o.Detector)
+	}
+	if o.Agree != Both {
+		text += fmt.Sprintf(" -agree %v", o.Agree)
 	}
 	if f := flawsText(o.Flaws); f != "" {
 		text += fmt.Sprintf(" -flaws '%s'", f)
@@ -78,6 +82,7 @@ type swarm struct {
 	revokes     int           // percent: a program revokes a communicator at some point
 	creations   int           // dups and splits per communicator, at most
 	closes      bool          // programs free what they made, and finalize
+	memory      bool          // processes agree in memory
 }
 
 const messageDelay = 10 * mono.Microsecond
@@ -95,7 +100,11 @@ func drawSwarm(t tape, o Options) swarm {
 	}
 	if s.detector == Drawn {
 		s.detector = []Detector{Exact, Exact, Exact, Exact, Exact, Exact, Ring, Ring, Wild, Wild}[t.below(10)]
+		if o.Agree == Node {
+			s.detector = Exact
+		}
 	}
+	s.memory = o.inMemory(s.detector)
 	s.tails = t.percent(60)
 	s.slowPairs = []int{0, 10, 40}[t.below(3)]
 	s.noticeDelay = []mono.Duration{messageDelay / 5, messageDelay, 4 * messageDelay, 30 * messageDelay}[t.below(4)]

@@ -23,6 +23,9 @@ type process struct {
 	slow             bool // what it sends now takes long
 	steps, decisions int
 
+	plain []control.Propose // calls that were entered plainly and go on by polls
+	polls int
+
 	stopped bool             // by a pause
 	rest    []control.Action // what is left of the step in which it stopped
 	backlog []event          // what happened to it meanwhile
@@ -44,6 +47,7 @@ func (s *simulation) step(p *process, ev control.Event) {
 	acts := p.rules.Step(ev)
 	p.steps++
 	p.decisions += countDecided(acts)
+	s.check.drew(p, acts)
 	for {
 		f, any := p.due(acts)
 		if !any || s.calm() {
@@ -72,6 +76,7 @@ func (s *simulation) step(p *process, ev control.Event) {
 	s.carryOutAll(p, acts)
 	s.acting = nil
 	s.setAlarm(p)
+	s.poll(p)
 }
 
 // lasts is how long a fault goes on.
@@ -88,8 +93,6 @@ func (s *simulation) crash(p *process, f Fault, acts []control.Action) {
 		case control.Send:
 			s.send(p, a)
 			told = append(told, a.To)
-		case control.Reserved:
-			s.check.reserved(p, a)
 		case control.Declared:
 			s.check.declared(p, a)
 		}
@@ -124,6 +127,7 @@ func (s *simulation) resume(p *process) {
 		s.give(p, ev)
 	}
 	s.setAlarm(p)
+	s.poll(p)
 }
 
 func countDecided(acts []control.Action) int {
@@ -156,7 +160,6 @@ func (s *simulation) carryOut(p *process, a control.Action) {
 		p.program.revoked(a.Comm)
 		s.mark(p.id, markRevoke, "revoked %d", a.Comm)
 	case control.Reserved:
-		s.check.reserved(p, a)
 		p.match.Reserve(a.Index)
 	case control.Forgotten:
 		p.program.forgotten(a)

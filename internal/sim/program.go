@@ -240,7 +240,10 @@ func (g *program) propose(h *handle, ev control.Propose) {
 	if g.sim.options.Trace != nil {
 		g.sim.trace(g.me.id, "calls %v/%d on %v token %d", ev.Call, c.seq, h.group.UID, ev.Token)
 	}
-	g.sim.step(g.me, ev)
+	g.sim.goOver(g.me, ev.Comm)
+	if !g.sim.enterPlainly(g.me, ev) {
+		g.sim.step(g.me, ev)
+	}
 }
 
 // decided takes the answer of a call.

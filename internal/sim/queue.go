@@ -14,10 +14,11 @@ const (
 	timer                    // the deadline of proc's rules has come
 	resume                   // proc goes on after a pause
 	pulse                    // slow proc stops again
+	look                     // proc looks at the memory of a communicator
 )
 
 func (k eventKind) String() string {
-	return [...]string{"wake", "arrival", "message", "notice", "goodbye", "timer", "resume", "pulse"}[k]
+	return [...]string{"wake", "arrival", "message", "notice", "goodbye", "timer", "resume", "pulse", "look"}[k]
 }
 
 // event is something that will happen to a process.
@@ -29,6 +30,7 @@ type event struct {
 	frame []byte
 	data  *parcel // of a message
 	again *Fault  // of a pulse
+	comm  uint32  // of a look
 }
 
 // lane returns the way on which a frame comes.

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 
+	"github.com/goulfm/goulfm/era/onenode"
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/match"
 	"github.com/goulfm/goulfm/internal/mono"
@@ -13,6 +14,7 @@ type Report struct {
 	Seed          uint64
 	Agreements    int // agreements that were decided by somebody
 	Decisions     int // answers that programs got
+	Plain         int // agreements that a process entered the fast way
 	Deaths        int
 	Fenced        int  // processes that ended because others had declared them dead
 	Crossed       bool // processes declared each other, or others, dead wrongly: see checker.differ
@@ -72,6 +74,9 @@ type simulation struct {
 	acting    []control.Action // of the step that is carried out
 	check     *checker
 	hash      hash
+	heap      *onenode.Heap   // what the processes share, if they agree in memory
+	looks     map[lookAt]bool // that are on the way
+	looked    int             // looks so far
 	report    Report
 	violation *Violation
 
@@ -122,13 +127,18 @@ func newSimulation(o Options) *simulation {
 	s.report.Seed, s.report.Swarm = o.Seed, s.swarm.String()
 	s.net = newNetwork(s.tape, s.swarm)
 	s.check = newChecker(s)
+	s.heap, s.looks = onenode.NewHeap(blocks, s.moved), map[lookAt]bool{}
 	for i := range s.swarm.n {
-		s.procs = append(s.procs, &process{id: i, match: match.New(), rules: control.New(control.Config{
+		cfg := control.Config{
 			N: s.swarm.n, Me: i,
 			Detector: s.swarm.detector.config(),
 			Watchdog: o.Watchdog,
 			Flaws:    o.Flaws,
-		})})
+		}
+		if s.swarm.memory {
+			s.share(&cfg)
+		}
+		s.procs = append(s.procs, &process{id: i, match: match.New(), rules: control.New(cfg)})
 	}
 	if o.given == nil {
 		s.planFaults()
@@ -206,6 +216,8 @@ func (s *simulation) give(p *process, ev event) {
 		s.step(p, control.Tick{Now: s.now})
 	case pulse:
 		s.stop(p, *ev.again)
+	case look:
+		s.look(p, ev.comm)
 	}
 }
 

@@ -27,6 +27,8 @@ const (
 	forRevoke
 	forAck
 	forTraffic
+	forLook
+	forPlain
 )
 
 func newTape(seed uint64) tape { return tape{state: mix(seed + 0x9E3779B97F4A7C15)} }

@@ -1,0 +1,151 @@
+package onenode
+
+import (
+	"github.com/goulfm/goulfm/era"
+	"github.com/goulfm/goulfm/internal/rankset"
+)
+
+// scan looks at the lines of the oldest open agreement, and says whether it decided
+// it. Younger ones need no look: who has a line there has one here.
+//
+// All that is closed was closed before the first line is read (I1). Otherwise:
+//
+//	2 publishes and dies. 0 sees no line of 2 yet; 1 does, has all lines, and
+//	decides with 2. If 0 now heard of the death and went by what it saw before, it
+//	would decide without 2.
+func (s *Series) scan() bool {
+	k := s.decided + 1
+	var skipped rankset.Set
+	for m := range s.n {
+		switch {
+		case s.seen.Has(m):
+		case s.flaw.is(FlawSkip) && s.closed.Has(m):
+			skipped.Add(m)
+		case s.take(m, k):
+			s.seen.Add(m)
+		case !s.closed.Has(m):
+			// Nobody is known to have stopped, unless somebody knew and has decided.
+			return s.follow(k, s.memory.Word(s.slot(k)))
+		default:
+			skipped.Add(m)
+		}
+	}
+	if skipped.IsEmpty() {
+		s.decideAll(k)
+		return true
+	}
+	return s.arbitrate(k, skipped)
+}
+
+// take merges member m's contribution to agreement k, and says whether it is there.
+func (s *Series) take(m int, k uint64) bool {
+	l, there := s.memory.Read(m, s.slot(k), k)
+	switch {
+	case !there:
+		return false
+	case l.LongBytes == 0:
+		claim := era.Claim{Call: l.Call, Rank: m}
+		s.value.Merge(era.Value{From: rankset.Of(m), Lo: claim, Hi: claim, Flag: l.Flag})
+		return true
+	case l.LongBytes > uint32(LongMax(s.n)):
+		s.value.Merge(broken(m))
+		return true
+	}
+	long := s.memory.Long(m, s.slot(k), int(l.LongBytes))
+	if long == nil {
+		return false
+	}
+	s.value.Merge(s.contribution(m, long))
+	return true
+}
+
+// contribution decodes what member m published.
+func (s *Series) contribution(m int, long []byte) era.Value {
+	msg, err := era.DecodeMessage(long, s.n)
+	up, ok := msg.(era.Up)
+	if err != nil || !ok || !up.Value.From.Equal(rankset.Of(m)) {
+		return broken(m)
+	}
+	return up.Value
+}
+
+// broken stands for bytes of member m that no correct member writes. All read the
+// same bytes, and so all get the same mismatch, which names m.
+func broken(m int) era.Value {
+	return era.Value{From: rankset.Of(m), Lo: era.Claim{Rank: m}, Hi: era.Claim{Call: ^uint64(0), Rank: m}}
+}
+
+// decideAll is case (a): a function of the lines and of nothing else (I2).
+func (s *Series) decideAll(k uint64) {
+	if s.flaw.is(FlawOwnView) {
+		s.value.Dead.Union(s.dead)
+	}
+	s.decide(k, s.value)
+}
+
+// arbitrate is case (b): the first to swap the decision word decides for all (I3).
+func (s *Series) arbitrate(k uint64, skipped rankset.Set) bool {
+	slot := s.slot(k)
+	word := s.memory.Word(slot)
+	if word&tagMask != s.tag {
+		return false // closed, and gone: nobody waits for this agreement any more
+	}
+	if winner(word, k) < 0 {
+		v := s.without(skipped)
+		s.memory.Offer(slot, era.AppendMessage(nil, era.Down{Value: v}))
+		if s.memory.Swap(slot, word, s.tag|uint64(uint16(k))<<16|uint64(s.me+1)) || s.flaw.is(FlawNoSwap) {
+			s.decide(k, v)
+			return true
+		}
+		word = s.memory.Word(slot)
+	}
+	return s.follow(k, word)
+}
+
+// without returns what the lines say, and that those who are skipped and dead are
+// dead (R28, R31). Who left is not.
+func (s *Series) without(skipped rankset.Set) era.Value {
+	v := s.value.Clone()
+	skipped.Intersect(s.dead)
+	v.Dead.Union(skipped)
+	return v
+}
+
+// follow decides what the member named by the decision word has offered, if the word
+// is of this agreement: then everybody without a line had stopped, whether this
+// member has heard of it or not.
+func (s *Series) follow(k uint64, word uint64) bool {
+	w := winner(word, k)
+	if word&tagMask != s.tag || w < 0 || w >= s.n {
+		return false
+	}
+	b := s.memory.Value(w, s.slot(k))
+	if b == nil {
+		return false
+	}
+	msg, err := era.DecodeMessage(b, s.n)
+	down, ok := msg.(era.Down)
+	if err != nil || !ok {
+		down.Value = broken(w)
+	}
+	s.decide(k, down.Value)
+	return true
+}
+
+// A decision word is the tag, the low bits of the agreement's number, and 1 + the
+// member whose value is the decision; 0: nobody yet.
+const tagMask uint64 = 0xFFFF_FFFF << 32
+
+// winner returns who has decided agreement k, or -1: the word is older.
+func winner(word, k uint64) int {
+	if uint16(word>>16) != uint16(k) {
+		return -1
+	}
+	return int(uint16(word)) - 1
+}
+
+func (s *Series) decide(k uint64, v era.Value) {
+	s.decided = k
+	s.value, s.seen = era.Value{}, rankset.Set{}
+	s.out = append(s.out, Decide{Seq: k, Value: v})
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package onenode
+
+const raceEnabled = true

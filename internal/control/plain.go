@@ -1,0 +1,60 @@
+package control
+
+import (
+	"github.com/goulfm/goulfm/era/onenode"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// The fast way through an agree on one node makes no event, no action and no value,
+// and allocates nothing:
+//
+//	if c.Plain(comm) {
+//		seq := c.EnterPlain(comm, call, flag)
+//		for {
+//			flag, state := c.PollPlain(comm)
+//			// Decided: done. Mixed: Step(Propose{Entered: true, ...}). Waiting: poll
+//			// again, or, to wait in peace, Step(Propose{Entered: true, ...}).
+//		}
+//	}
+//
+// Its calls follow the rule of Step: one goroutine at a time. Other Steps may come
+// between them, but no Propose of an agree or shrink on the same communicator.
+
+// OnNode says whether communicator comm is live and agrees in shared memory: a Look
+// may then move it.
+func (c *Control) OnNode(comm uint32) bool {
+	cm := c.comm.live(comm)
+	return cm != nil && cm.OnNode()
+}
+
+// Looking says whether a Look at communicator comm may decide something: an agreement
+// in memory is open here, though perhaps no caller waits for it any more. As long as
+// it is so the owner looks when the memory has moved.
+func (c *Control) Looking(comm uint32) bool {
+	cm := c.comm.live(comm)
+	return cm != nil && cm.Looking()
+}
+
+// Plain says whether an agree, or agree_failed, on communicator comm can be entered
+// plainly now. See ulfm.Comm.
+func (c *Control) Plain(comm uint32) bool {
+	cm := c.comm.live(comm)
+	return cm != nil && !c.fenced && cm.Plain()
+}
+
+// EnterPlain contributes flag to the next agreement on comm and returns its number.
+// Plain must hold.
+func (c *Control) EnterPlain(comm uint32, call ulfm.Call, flag uint64) (seq uint64) {
+	return c.comm.live(comm).EnterPlain(call, flag)
+}
+
+// PollPlain looks how the agreement that was entered plainly on comm goes on. With
+// Decided, flag is its result, without an error and without dead. With Mixed it goes
+// on by a Propose that says Entered and is answered as ever.
+func (c *Control) PollPlain(comm uint32) (flag uint64, state onenode.PlainState) {
+	cm := c.comm.live(comm)
+	if cm == nil || c.fenced {
+		return 0, onenode.Mixed
+	}
+	return cm.PollPlain()
+}
