@@ -1,0 +1,79 @@
+package nodecoll
+
+// All is the Audience of what every member may wait for.
+const All = -1
+
+const nobody = -2
+
+// Moved says whether this member has published something since the last call
+// that a sleeping member may wait for.
+func (g *Group) Moved() bool {
+	moved := g.moved
+	g.moved = false
+	return moved
+}
+
+// Audience returns, after Moved has said true, the only member that may wait for
+// what was published, or All. To wake everybody whatever it says is right, but
+// where ranks outnumber cores it is what most of the time would go into.
+func (g *Group) Audience() int { return g.audience }
+
+func (g *Group) announce(to int) {
+	switch {
+	case to == nobody:
+	case g.moved && g.audience != to:
+		g.audience = All
+	default:
+		g.moved, g.audience = true, to
+	}
+}
+
+// announceArrival announces this member's arrival line.
+//
+// Besides who needs it for the operation itself, somebody may wait for it in
+// clear, up to slots operations ahead. Of the operations that it can be ahead of,
+// every announceEvery-th arrival is announced to all, and in the one that it is
+// in itself the arrival is announced to it: so it wakes in time, if not at once.
+func (g *Group) announceArrival() {
+	to := g.arrivalFor()
+	if g.op%announceEvery == 0 && g.runsAhead() {
+		to = All
+	}
+	g.announce(to)
+}
+
+// runsAhead says whether members may leave this operation before all have
+// entered it.
+func (g *Group) runsAhead() bool {
+	return g.next == idle || g.next == reading || g.next == filling || g.next == draining || g.root == g.me
+}
+
+// arrivalFor returns who needs this member's arrival for the operation itself.
+func (g *Group) arrivalFor() int {
+	switch g.next {
+	case idle: // root of a broadcast, or not the root of a reduction
+		if g.root == g.me {
+			return All
+		}
+		return g.root
+	case reading, counting:
+		return nobody
+	case draining:
+		return g.root
+	case gathering:
+		if g.root == g.me { // root of a reduction
+			return nobody
+		}
+	case working: // who was root of a large broadcast may wait for its readers
+		if g.central && g.op > g.nextAnnounced(g.bcastOp) {
+			return nobody
+		}
+	}
+	return All
+}
+
+// nextAnnounced returns the first operation after j whose arrivals are announced
+// to all, if members may run ahead in it.
+func (g *Group) nextAnnounced(j int64) int64 {
+	return (j + announceEvery) / announceEvery * announceEvery
+}

@@ -1,0 +1,84 @@
+package nodecoll
+
+import (
+	"math"
+
+	"github.com/goulfm/goulfm/internal/segment"
+)
+
+// Mismatch looks at every member's line and says whether one entered this
+// operation with another call: its number and its what. If that equals this
+// rank's own what, an earlier call differed, one in which neither of the two
+// waited for the other. The operation then never completes here, and the group
+// is of no more use.
+//
+// It costs a load for each member. Call it now and then while waiting, before
+// sleeping, and after waking: a member may have entered another operation
+// without doing what this one waits for.
+func (g *Group) Mismatch() (member int, theirs uint64, bad bool) {
+	if g.phase == idle {
+		return 0, 0, false
+	}
+	if !g.bad && g.phase != entering {
+		for m := range g.members {
+			if g.isHere(m) && !g.agrees(m, &g.members[m].cells[g.slot]) {
+				break
+			}
+		}
+	}
+	return g.theirsOf, g.theirs, g.bad
+}
+
+// isHere says whether member m's line of this operation is there. It stays
+// there until this rank leaves the operation.
+func (g *Group) isHere(m int) bool {
+	p := &g.members[m]
+	return segment.Load64(p.cells[g.slot].seq) == p.base+uint64(g.op)
+}
+
+// Waits returns the members whose arrival or data this rank waits for, for
+// messages to people. Where it waits for whoever is last and all have arrived,
+// these are all others.
+func (g *Group) Waits() []int {
+	var waits []int
+	for m := range g.members {
+		if m != g.me && g.phase != idle && g.waitsFor(m) {
+			waits = append(waits, m)
+		}
+	}
+	if waits == nil && g.phase != idle && g.waiting != nil {
+		for m := range g.members {
+			if m != g.me {
+				waits = append(waits, m)
+			}
+		}
+	}
+	return waits
+}
+
+func (g *Group) waitsFor(m int) bool {
+	p := &g.members[m]
+	switch g.phase {
+	case entering:
+		return max(p.left, g.safe) < g.op-slots
+	case reading, draining:
+		return m == g.root
+	case filling:
+		return !g.isHere(m) || g.stepsOf(p) < g.large.pos-g.large.room+1
+	case meeting:
+		return !g.isHere(m) || g.stepsOf(p) < g.large.step+1
+	case counting:
+		return m == 0 && !g.introduced
+	}
+	return !g.isHere(m)
+}
+
+// stepsOf returns how many steps of this operation p has published, or 0 when
+// that is not known yet.
+func (g *Group) stepsOf(p *member) int {
+	if p.started != g.op {
+		return 0
+	}
+	done, _ := p.stepsDone(math.MaxInt)
+	return done
+}

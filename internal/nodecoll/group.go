@@ -1,0 +1,346 @@
+package nodecoll
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+
+	"github.com/goulfm/goulfm/internal/segment"
+)
+
+// Reduce is a reduction of elements.
+type Reduce struct {
+	// Func sets acc to acc op in, element by element; acc comes from lower ranks.
+	// Both have the same length, a multiple of ElemBytes.
+	Func func(acc, in []byte)
+	// ElemBytes is the size of an element, 1 to 16.
+	ElemBytes int
+}
+
+// phase is where the open operation stands.
+type phase uint8
+
+const (
+	idle      phase = iota
+	entering        // the slot may still be read by those who are behind
+	gathering       // waits for arrival lines
+	counting        // central: joins the count; the last one goes on for all
+	awaiting        // central: waits for the release
+	reading         // waits for the root's line, which has the payload or says it is in the slot
+	filling         // root of a large broadcast: copies into its ring
+	draining        // reader of a large broadcast: copies out of the root's ring
+	working         // a step of a large reduction
+	meeting         // waits until all have done the step
+)
+
+// A Group is one member's end of the collectives of one communicator on one
+// node. It is for one goroutine at a time.
+type Group struct {
+	// waiting is a word whose change lets the operation go on, while it is not
+	// stale; nil: there is something to do.
+	waiting *uint64
+	stale   uint64
+
+	phase    phase
+	next     phase // after entering; idle: nothing is left to wait for
+	bad      bool
+	moved    bool
+	audience int // of what moved: a member, or All
+
+	me      int
+	central bool
+	mutual  bool
+	members []member
+	dataOf  func(member int) segment.Region
+	chunkOf int
+
+	bcastDirect, reduceDirect int // sizes up to which a payload goes whole
+
+	intro, count, release *uint64
+	introduced            bool
+	syncs                 uint64 // central synchronizations that this rank joined
+
+	op   int64 // the open operation, or the last: 1, 2, ...
+	slot int
+	what uint64
+	past uint64 // digest of every earlier what
+	safe int64  // all members have left this operation and all before it
+
+	root     int
+	dst, src []byte
+	red      Reduce
+	size     int
+	cursor   int // members 0 to cursor-1 are seen
+	theirs   uint64
+	theirsOf int
+
+	steps         uint64 // what stands in this member's steps word
+	large         large
+	ringOp, redOp int64 // last operations in which peers read this member's area
+	bcastOp       int64 // the last large broadcast, whoever was its root
+
+	budget int
+	stage  [bodyBytes]byte
+	acc    []byte // blockBytes, where an operation has no destination to reduce into
+}
+
+// New returns member c.Me's end of a group. Members may make theirs at any time;
+// an operation waits for those it needs. New may have something for others
+// already, so look at Moved.
+func New(c Config) *Group {
+	c.check()
+	g := &Group{me: c.Me, mutual: c.Mutual, central: !c.Mutual || c.N > mutualMembersMax, dataOf: c.Data, chunkOf: c.Chunk}
+	g.members = make([]member, c.N)
+	for m := range g.members {
+		g.members[m] = open(c.Lines[m], c.Base[m])
+	}
+	g.steps = segment.Load64(g.members[g.me].steps) // goes on from what an earlier group of this region left
+	g.acc = make([]byte, blockBytes)
+	g.setDirect()
+	top := c.Lines[0]
+	g.intro, g.count, g.release = top.Word(introLine*stride), top.Word(countLine*stride), top.Word(releaseLine*stride)
+	if g.me == 0 {
+		g.introduce()
+	}
+	return g
+}
+
+// mutualMembersMax is up to how many members each reads all lines itself: that
+// is n*n transfers of a line.
+const mutualMembersMax = 8
+
+// Barrier starts an operation that completes when all members have started it.
+func (g *Group) Barrier(what uint64) {
+	g.begin(what, nil, nil, 0)
+	g.startAll()
+}
+
+// Bcast starts a broadcast of buf from root into the others' buf. All have the
+// same length.
+func (g *Group) Bcast(what uint64, root int, buf []byte) {
+	g.begin(what, buf, buf, len(buf))
+	g.setRoot(root)
+	switch {
+	case len(g.members) == 1:
+		g.finish()
+	case g.size > g.bcastDirect:
+		g.startRing()
+	case root == g.me:
+		g.start(idle, true)
+	default:
+		g.start(reading, false)
+	}
+}
+
+// Reduce starts a reduction of all members' src, in rank order, into root's
+// dst. dst is nil elsewhere and may be src at root. All src have the same
+// length, a multiple of r.ElemBytes.
+func (g *Group) Reduce(what uint64, root int, dst, src []byte, r Reduce) {
+	if g.me != root {
+		dst = nil
+	}
+	g.beginReduce(what, dst, src, r)
+	g.setRoot(root)
+	switch {
+	case len(g.members) == 1:
+		g.alone()
+	case g.size > g.reduceDirect:
+		g.startReduction()
+	case root == g.me:
+		g.start(gathering, true)
+	default:
+		g.start(idle, true)
+	}
+}
+
+// Allreduce starts a reduction of all members' src, in rank order, into
+// everybody's dst, with the same bits. dst may be src. All have the same length,
+// a multiple of r.ElemBytes.
+func (g *Group) Allreduce(what uint64, dst, src []byte, r Reduce) {
+	if len(dst) != len(src) {
+		panic(fmt.Sprintf("goulfm: collectives in shared memory: allreduce of %d bytes into %d", len(src), len(dst)))
+	}
+	g.beginReduce(what, dst, src, r)
+	switch {
+	case len(g.members) == 1:
+		g.alone()
+	case g.size > g.reduceDirect:
+		g.startReduction()
+	default:
+		g.startAll()
+	}
+}
+
+// Advance makes all progress that is possible now, up to some 128 KiB of
+// copying, and says whether the operation is complete. Where nothing moved it
+// costs one load.
+func (g *Group) Advance() (done bool) {
+	if g.waiting != nil && segment.Load64(g.waiting) == g.stale {
+		return false
+	}
+	return g.run()
+}
+
+// run is kept out of Advance, which a wait loop takes in.
+//
+//go:noinline
+func (g *Group) run() bool {
+	g.waiting, g.budget = nil, workBytes
+	for g.phase != idle {
+		if g.bad || !g.act() {
+			return false
+		}
+	}
+	return true
+}
+
+// act does what the phase asks for. False: it waits, or has worked enough.
+func (g *Group) act() bool {
+	switch g.phase {
+	case entering:
+		return g.enter()
+	case gathering:
+		return g.gather()
+	case counting:
+		return g.joinCount()
+	case awaiting:
+		return g.await()
+	case reading:
+		return g.read()
+	case filling:
+		return g.fill()
+	case draining:
+		return g.drain()
+	case working:
+		return g.work()
+	default:
+		return g.meet()
+	}
+}
+
+// wait ends this Advance: nothing can be done before word differs from seen.
+func (g *Group) wait(word *uint64, seen uint64) bool {
+	g.waiting, g.stale = word, seen
+	return false
+}
+
+func (g *Group) begin(what uint64, dst, src []byte, size int) {
+	if g.phase != idle {
+		panic("goulfm: collectives in shared memory: an operation is open, or ended in a mismatch")
+	}
+	g.op++
+	g.slot = int(g.op % slots)
+	g.what, g.dst, g.src, g.size = what, dst, src, size
+	g.root, g.cursor = -1, 0
+}
+
+func (g *Group) beginReduce(what uint64, dst, src []byte, r Reduce) {
+	if r.ElemBytes < 1 || r.ElemBytes > elemBytesMax || len(src)%r.ElemBytes != 0 || dst != nil && len(dst) != len(src) {
+		panic(fmt.Sprintf("goulfm: collectives in shared memory: reduction of %d bytes into %d, elements of %d", len(src), len(dst), r.ElemBytes))
+	}
+	g.begin(what, dst, src, len(src))
+	g.red = r
+}
+
+const elemBytesMax = 16
+
+func (g *Group) setRoot(root int) {
+	if root < 0 || root >= len(g.members) {
+		panic(fmt.Sprintf("goulfm: collectives in shared memory: root %d of %d members", root, len(g.members)))
+	}
+	g.root = root
+}
+
+// start enters the operation, whose payload, if it has one, goes with the
+// arrival line.
+func (g *Group) start(next phase, payload bool) {
+	if !payload {
+		g.src = nil
+	}
+	g.next, g.phase = next, entering
+	g.run()
+}
+
+// startAll starts an operation that all wait for all in, with payloads that
+// stand in the lines or in slots of the data regions.
+func (g *Group) startAll() {
+	switch {
+	case len(g.members) == 1:
+		g.alone()
+	case g.central:
+		g.start(counting, true)
+	default:
+		g.start(gathering, true)
+	}
+}
+
+// alone completes an operation of a group of one.
+func (g *Group) alone() {
+	if g.dst != nil {
+		copy(g.dst, g.src)
+	}
+	g.finish()
+}
+
+// enter publishes the arrival line, as soon as everybody has left the operation
+// whose slot it takes.
+func (g *Group) enter() bool {
+	if !g.clear(g.op - slots) {
+		return false
+	}
+	g.publish()
+	g.announceArrival()
+	g.phase = g.next
+	if g.next == idle {
+		g.finish()
+	}
+	return true
+}
+
+func (g *Group) publish() {
+	me := &g.members[g.me]
+	c := &me.cells[g.slot]
+	binary.LittleEndian.PutUint64(g.stage[:], g.what)
+	binary.LittleEndian.PutUint64(g.stage[pastAt:], g.past)
+	switch {
+	case g.isLarge():
+		binary.LittleEndian.PutUint64(g.stage[inlineAt:], g.steps)
+	case g.size <= inline:
+		copy(g.stage[inlineAt:], g.src)
+	case g.src != nil:
+		segment.Copy(g.payload(g.me), g.src)
+	}
+	segment.Copy(c.body, g.stage[:])
+	segment.Store64(c.seq, me.base+uint64(g.op))
+}
+
+// isLarge says whether the operation to enter goes by steps.
+func (g *Group) isLarge() bool {
+	return g.next == filling || g.next == draining || g.next == working
+}
+
+// arrived says whether member m has entered the operation, and with the same
+// call; if not, the operation waits, or is broken.
+func (g *Group) arrived(m int) bool {
+	p := &g.members[m]
+	c := &p.cells[g.slot]
+	if v := segment.Load64(c.seq); v != p.base+uint64(g.op) {
+		return g.wait(c.seq, v)
+	}
+	return g.agrees(m, c)
+}
+
+// agrees compares the call of member m, whose line is there, with this one's.
+func (g *Group) agrees(m int, c *cell) bool {
+	if what := c.what(); what != g.what || c.past() != g.past {
+		g.bad, g.theirs, g.theirsOf, g.waiting = true, what, m, nil
+		return false
+	}
+	return true
+}
+
+// finish ends the operation here.
+func (g *Group) finish() {
+	g.past = bits.RotateLeft64((g.past^g.what)*0x9e3779b97f4a7c15, 29)
+	g.phase, g.waiting, g.dst, g.src = idle, nil, nil, nil
+}

@@ -1,0 +1,124 @@
+package nodecoll
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/goulfm/goulfm/internal/segment"
+)
+
+// TestLayoutFits: the parts of a block are large enough, and so is the area, for
+// any number of members.
+func TestLayoutFits(t *testing.T) {
+	for procs := 1; procs <= 300; procs += 13 {
+		if l, d := segment.PartBytes(segment.CollectivePart, procs), segment.PartBytes(segment.DataPart, procs); l < LinesBytes || d < DataBytes {
+			t.Errorf("%d processes: parts of %d and %d bytes", procs, l, d)
+		}
+	}
+	if end := releaseLine*stride + segment.Line; end > LinesBytes {
+		t.Errorf("lines end at %d", end)
+	}
+	for n := 2; n <= 300; n += 1 + n/8 {
+		for _, chunk := range []int{0, 1, 5000, chunkBytesMax, 1 << 30} {
+			for _, mutual := range []bool{true, false} {
+				g := &Group{members: make([]member, n), mutual: mutual, central: !mutual || n > mutualMembersMax, chunkOf: chunk}
+				if end := g.resultAt(1) + g.resultRoom(); end > areaBytes {
+					t.Fatalf("%d members, chunk %d: buffers end at %d of %d", n, chunk, end, areaBytes)
+				}
+				for elem := 1; elem <= elemBytesMax; elem++ {
+					slicesFit(t, g, elem)
+				}
+			}
+		}
+	}
+}
+
+// slicesFit checks that slices cover a chunk without overlap, and fit.
+func slicesFit(t *testing.T, g *Group, elem int) {
+	unit := lineUnit(elem)
+	l := large{unit: unit, chunk: max(unit, g.reduceChunk()/unit*unit)}
+	if unit%elem != 0 || unit%segment.Line != 0 || unit > unitMax || l.chunk > g.inRoom() {
+		t.Fatalf("elements of %d: unit %d, chunk %d in %d", elem, unit, l.chunk, g.inRoom())
+	}
+	for _, bytes := range []int{l.chunk, elem, l.chunk / 3 / elem * elem} {
+		at := 0
+		for m := range g.members {
+			from, to := l.sliceOf(m, len(g.members), bytes)
+			if from != at || to < from || to-from > g.resultRoom() || to%elem != 0 {
+				t.Fatalf("%d bytes of elements of %d: member %d of %d has %d to %d", bytes, elem, m, len(g.members), from, to)
+			}
+			at = to
+		}
+		if at != bytes {
+			t.Fatalf("slices end at %d of %d", at, bytes)
+		}
+	}
+}
+
+// TestAdvanceIsBounded: between two looks of the caller there is a bounded piece
+// of work.
+func TestAdvanceIsBounded(t *testing.T) {
+	for _, n := range []int{2, 5, 40} {
+		for _, mutual := range []bool{true, false} {
+			w := newWorld(n)
+			worked := 0
+			r := Reduce{ElemBytes: 8, Func: func(acc, in []byte) { worked += len(in); fold(acc, in) }}
+			gs := make([]*Group, n)
+			for m := range gs {
+				gs[m] = New(w.config(m, mutual, 0))
+			}
+			all := func(what uint64, start func(g *Group)) {
+				for open := n; open > 0; {
+					open = 0
+					for _, g := range gs {
+						steps := g.large.pos * g.large.chunk
+						worked = 0
+						if g.op < int64(what) {
+							start(g)
+						}
+						if !g.Advance() {
+							open++
+						}
+						if most := 2 * (workBytes + workBytes/2); worked > most || g.large.pos*g.large.chunk-steps > most {
+							t.Fatalf("%d members, %s: %d bytes reduced, %d broadcast in one piece", n, regimeName(mutual), worked, g.large.pos*g.large.chunk-steps)
+						}
+					}
+				}
+			}
+			bufs := make([][]byte, n)
+			for m := range bufs {
+				bufs[m] = make([]byte, 600000)
+			}
+			all(1, func(g *Group) { g.Bcast(1, 0, bufs[g.me]) })
+			all(2, func(g *Group) { g.Allreduce(2, bufs[g.me], bufs[g.me], r) })
+			all(3, func(g *Group) { g.Allreduce(3, bufs[g.me][:1600], bufs[g.me][:1600], r) })
+		}
+	}
+}
+
+// TestMisuse: mistakes of the program panic at once.
+func TestMisuse(t *testing.T) {
+	add := Reduce{ElemBytes: 8, Func: func(_, _ []byte) {}}
+	b := make([]byte, 16)
+	for i, wrong := range []func(g *Group){
+		func(g *Group) { g.Barrier(1); g.Barrier(1) },
+		func(g *Group) { g.Allreduce(1, b, b[:8], add) },
+		func(g *Group) { g.Allreduce(1, b[:12], b[:12], add) },
+		func(g *Group) { g.Reduce(1, 0, b[:8], b, add) },
+		func(g *Group) { g.Reduce(1, 2, nil, b, add) },
+		func(g *Group) { g.Bcast(1, -1, b) },
+		func(g *Group) { g.Reduce(1, 0, b, b, Reduce{ElemBytes: 17, Func: add.Func}) },
+		func(*Group) { c := newWorld(2).config(2, true, 0); New(c) },
+		func(*Group) { c := newWorld(2).config(0, true, 0); c.Base = c.Base[:1]; New(c) },
+		func(*Group) { c := newWorld(2).config(0, true, -1); New(c) },
+	} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			wrong(New(newWorld(2).config(0, true, 0)))
+		})
+	}
+}

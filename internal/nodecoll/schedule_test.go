@@ -1,0 +1,237 @@
+package nodecoll
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// schedule is a single-threaded run: in each turn one member, drawn at random,
+// advances once. So a seed gives a whole run again.
+type schedule struct {
+	w      *world
+	rng    *rand.Rand
+	mutual bool
+	chunk  int
+	actors []*actor
+	dead   []bool
+	turn   int // whose turn it is
+	// sleeps says which members sleep until what they wait for is announced;
+	// nil: nobody sleeps.
+	sleeps []bool
+	// mismatched says which members have ended in a mismatch; nil: nobody looks.
+	mismatched []bool
+}
+
+func newSchedule(w *world, rng *rand.Rand, mutual bool, chunk int, calls []*call) *schedule {
+	s := &schedule{w: w, rng: rng, mutual: mutual, chunk: chunk, dead: make([]bool, w.n)}
+	for me := range w.n {
+		s.actors = append(s.actors, &actor{me: me, n: w.n, calls: calls})
+	}
+	return s
+}
+
+// step lets member m act once. At first it makes its Group, so some do that when
+// others already wait for them.
+func (s *schedule) step(m int) error {
+	s.turn = m
+	defer s.bury(m)
+	a := s.actors[m]
+	if a.g == nil {
+		a.g = New(s.w.config(m, s.mutual, s.chunk))
+		return nil
+	}
+	if !a.open && !a.start() {
+		return nil
+	}
+	done, err := a.advance()
+	if !done && s.mismatched != nil {
+		if _, _, bad := a.g.Mismatch(); bad {
+			s.mismatched[m], s.dead[m] = true, true
+		}
+	}
+	if err == nil && s.sleeps != nil {
+		s.wake(a.g)
+		s.sleeps[m] = !done && a.g.waiting != nil
+	}
+	return err
+}
+
+// progress differs when a has come further.
+func (a *actor) progress() [4]int {
+	if a.g == nil {
+		return [4]int{}
+	}
+	return [4]int{1, a.next, a.g.large.pos, a.g.large.step}
+}
+
+// killed is the panic of a member that dies.
+type killed struct{}
+
+func (s *schedule) bury(m int) {
+	switch r := recover().(type) {
+	case nil:
+	case killed:
+		s.dead[m] = true
+	default:
+		panic(r)
+	}
+}
+
+// wake does what an engine does with Moved and Audience.
+func (s *schedule) wake(g *Group) {
+	if !g.Moved() {
+		return
+	}
+	if to := g.Audience(); to >= 0 {
+		s.sleeps[to] = false
+		return
+	}
+	clear(s.sleeps)
+}
+
+// run takes turns until all who live are done or none of them has made progress
+// in a long time.
+func (s *schedule) run() error {
+	for idle := 0; idle < 400*s.w.n; {
+		m := s.rng.IntN(s.w.n)
+		if s.dead[m] || s.sleeps != nil && s.sleeps[m] {
+			idle++
+			continue
+		}
+		for range 1 + s.rng.IntN(3)*s.rng.IntN(20) { // now and then one runs far ahead
+			before := s.actors[m].progress()
+			if err := s.step(m); err != nil {
+				return err
+			}
+			idle++
+			if s.dead[m] {
+				break
+			}
+			if before != s.actors[m].progress() {
+				idle = 0
+			}
+			if s.sleeps != nil && s.sleeps[m] {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+func (s *schedule) finished() bool {
+	return !slices.ContainsFunc(s.actors, func(a *actor) bool { return a.open || a.next < len(a.calls) })
+}
+
+// noMismatch returns an error if a member holds a death for a mismatch.
+func (s *schedule) noMismatch() error {
+	for m, a := range s.actors {
+		if s.dead[m] || a.g == nil {
+			continue
+		}
+		if _, _, bad := a.g.Mismatch(); bad {
+			return fmt.Errorf("member %d sees a mismatch, and there is none\n%v", m, s)
+		}
+	}
+	return nil
+}
+
+func (s *schedule) String() string {
+	var text string
+	for m, a := range s.actors {
+		if a.g == nil {
+			text += fmt.Sprintf("member %d has no group\n", m)
+			continue
+		}
+		text += fmt.Sprintf("member %d: call %d of %d, open %v, dead %v, waits for %v\n", m, a.next, len(a.calls), a.open, s.dead[m], a.g.Waits())
+	}
+	return text
+}
+
+// manySchedules calls f with many small worlds.
+func manySchedules(t *testing.T, count int, f func(t *testing.T, rng *rand.Rand, w *world, mutual bool, chunk int, calls []*call)) {
+	if raceOn || testing.Short() {
+		count /= 5
+	}
+	w := map[int]*world{}
+	for seed := range uint64(count) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		n := 2 + rng.IntN(5)
+		if rng.IntN(6) == 0 {
+			n = 7 + rng.IntN(6)
+		}
+		if w[n] == nil {
+			w[n] = newWorld(n)
+			w[n].dirty(rng)
+		}
+		mutual, chunk := rng.IntN(2) == 0, []int{0, 400 + rng.IntN(900), 4096}[rng.IntN(3)]
+		calls := randomCalls(rng, n, 6+rng.IntN(24), 130000/n) // large enough for steps
+		f(t, rng, w[n], mutual, chunk, calls)
+		if t.Failed() {
+			t.Fatalf("seed %d, %d members, %s, chunk %d", seed, n, regimeName(mutual), chunk)
+		}
+		w[n].nextGroup(len(calls))
+	}
+}
+
+// TestRandomOrder: whatever the order in which members run, all complete with
+// the right results.
+func TestRandomOrder(t *testing.T) {
+	manySchedules(t, 400, func(t *testing.T, rng *rand.Rand, w *world, mutual bool, chunk int, calls []*call) {
+		s := newSchedule(w, rng, mutual, chunk, calls)
+		if err := s.run(); err != nil {
+			t.Error(err)
+		}
+		if !s.finished() {
+			t.Errorf("it hangs:\n%v", s)
+		}
+	})
+}
+
+// TestSleepers: a member that has to wait sleeps until another announces
+// something to it. Nobody sleeps for ever.
+func TestSleepers(t *testing.T) {
+	manySchedules(t, 400, func(t *testing.T, rng *rand.Rand, w *world, mutual bool, chunk int, calls []*call) {
+		s := newSchedule(w, rng, mutual, chunk, calls)
+		s.sleeps = make([]bool, w.n)
+		if err := s.run(); err != nil {
+			t.Error(err)
+		}
+		if !s.finished() {
+			t.Errorf("somebody was not woken:\n%vasleep: %v", s, s.sleeps)
+		}
+	})
+}
+
+// TestStopsForever: a member that never advances again, at any moment, makes
+// nobody complete wrongly, panic or write elsewhere; and who cannot complete
+// says for whom it waits.
+func TestStopsForever(t *testing.T) {
+	incomplete := 0
+	manySchedules(t, 400, func(t *testing.T, rng *rand.Rand, w *world, mutual bool, chunk int, calls []*call) {
+		s := newSchedule(w, rng, mutual, chunk, calls)
+		for range rng.IntN(40 * w.n) {
+			if err := s.step(rng.IntN(w.n)); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+		s.dead[rng.IntN(w.n)] = true
+		if err := errors.Join(s.run(), s.noMismatch()); err != nil {
+			t.Error(err)
+		}
+		for m, a := range s.actors {
+			if !s.dead[m] && a.open {
+				incomplete++
+				if waits := a.g.Waits(); len(waits) == 0 || slices.Contains(waits, m) {
+					t.Errorf("member %d waits for %v\n%v", m, waits, s)
+				}
+			}
+		}
+	})
+	if incomplete < 10 {
+		t.Errorf("only %d operations could not complete: this tests nothing", incomplete)
+	}
+}

@@ -1,0 +1,76 @@
+package nodecoll
+
+import "github.com/goulfm/goulfm/internal/segment"
+
+// Up to what size a payload goes whole, through the lines or the slots of the
+// data regions, with one synchronization.
+const (
+	bcastDirectMutual = 4 << 10
+	// A reduction of whole payloads reads all of them where the large algorithm
+	// reads one n-th, and saves a synchronization for it.
+	reduceDirectMutual  = 16 << 10 // of n-1 payloads
+	reduceDirectCentral = 64 << 10 // of n payloads
+)
+
+// setDirect fixes up to what size the operations of this group go whole.
+func (g *Group) setDirect() {
+	n := len(g.members)
+	g.bcastDirect = slotBytes
+	if g.mutual {
+		g.bcastDirect = bcastDirectMutual
+	}
+	whole := reduceDirectCentral / n
+	if !g.central {
+		whole = reduceDirectMutual / max(1, n-1)
+	}
+	g.reduceDirect = max(inline, min(slotBytes, whole))
+}
+
+// gather waits for all arrival lines.
+func (g *Group) gather() bool {
+	for ; g.cursor < len(g.members); g.cursor++ {
+		if g.cursor != g.me && !g.arrived(g.cursor) {
+			return false
+		}
+	}
+	g.safe = g.op - 1
+	if g.next == working {
+		g.releaseAll()
+		g.stepDone()
+		return true
+	}
+	if g.dst != nil && g.size > 0 {
+		g.combine()
+	}
+	if g.next == counting {
+		// Only the last one reads payloads, and it has: its own slot is free for the
+		// result.
+		if g.size > 0 {
+			segment.Copy(g.payload(g.me), g.dst)
+		}
+		g.releaseAll()
+	}
+	g.finish()
+	return true
+}
+
+// combine reduces all payloads into dst, in rank order.
+func (g *Group) combine() {
+	copy(g.dst, g.payload(0))
+	for m := 1; m < len(g.members); m++ {
+		g.red.Func(g.dst, g.payload(m))
+	}
+}
+
+// read waits for the root's line and takes the payload.
+func (g *Group) read() bool {
+	if !g.arrived(g.root) {
+		return false
+	}
+	g.members[g.root].left = g.op - 1
+	if g.size > 0 {
+		copy(g.dst, g.payload(g.root))
+	}
+	g.finish()
+	return true
+}
