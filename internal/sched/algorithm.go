@@ -1,0 +1,127 @@
+package sched
+
+// Verb names a collective operation.
+type Verb uint8
+
+// The verbs. Case.expect says what each must leave where.
+const (
+	Barrier Verb = iota
+	Bcast
+	ReduceTo // MPI's reduce, to one root
+	Allreduce
+	Gather
+	Scatter
+	Allgather
+	Alltoall
+	ReduceScatter
+	Scan
+	Exscan
+	NeighborAllgather
+	NeighborAlltoall
+)
+
+// Rooted says whether the verb has a root.
+func (v Verb) Rooted() bool { return v == Bcast || v == ReduceTo || v == Gather || v == Scatter }
+
+// Reduces says whether the verb takes an operation.
+func (v Verb) Reduces() bool {
+	return v == ReduceTo || v == Allreduce || v == ReduceScatter || v == Scan || v == Exscan
+}
+
+// Layout says how general the blocks of a case are, or those that an algorithm
+// takes: each layout includes those before it.
+type Layout uint8
+
+// The layouts.
+const (
+	Uniform   Layout = iota // all of one length, one behind the other
+	Packed                  // of any lengths, one behind the other, known to all
+	Scattered               // of any lengths, anywhere, at each rank elsewhere
+)
+
+// An Algorithm is one way to do a verb.
+type Algorithm struct {
+	Name string // verb/algorithm
+	Verb Verb
+
+	// Commutative algorithms combine in another order than that of the ranks. The
+	// order of each is fixed all the same.
+	Commutative bool
+	// Even algorithms need an even number of ranks, or one.
+	Even bool
+	// Segmented algorithms heed Shape.Segment.
+	Segmented bool
+	// InPlace says that Input may be the memory of Output (Reduce at the root,
+	// Allreduce, Scan, Exscan), of this rank's block in Output (Allgather, Gather
+	// at the root), or Output this rank's block in Input (Scatter at the root). A
+	// host copies Input away otherwise.
+	InPlace bool
+	// Blocks is the most general layout that it takes, of verbs that have blocks.
+	Blocks Layout
+
+	build func(*Plan, *Shape)
+	claim func(*Case) (messages, depth int)
+}
+
+// Build makes p the plan of rank s.Me. It allocates nothing if p has held a plan
+// of this size before.
+func (a *Algorithm) Build(p *Plan, s *Shape) {
+	p.reset(s)
+	a.build(p, s)
+}
+
+// Claim is how many messages all ranks send in the case, and how many of them
+// form the longest chain in which each waits for the one before. The verifier
+// holds the plans to both.
+func (a *Algorithm) Claim(c *Case) (messages, depth int) { return a.claim(c) }
+
+// Algorithms returns all there are, in a new slice.
+func Algorithms() []Algorithm {
+	return []Algorithm{
+		{Name: "barrier/dissemination", Verb: Barrier, build: dissemination, claim: claimDissemination},
+
+		{Name: "bcast/binomial", Verb: Bcast, Segmented: true, build: binomialBcast, claim: perSegment(floorLog2)},
+		{Name: "bcast/knomial", Verb: Bcast, Segmented: true, build: knomialBcast, claim: claimKnomial},
+		{Name: "bcast/bine", Verb: Bcast, Segmented: true, build: bineBcast, claim: perSegment(bineDepth)},
+		{Name: "bcast/chain", Verb: Bcast, Segmented: true, build: chainBcast, claim: perSegment(lessOne)},
+		{Name: "bcast/scatter-allgather", Verb: Bcast, build: scatterAllgather, claim: claimScatterAllgather},
+
+		{Name: "reduce/binomial", Verb: ReduceTo, Segmented: true, Commutative: true, InPlace: true, build: binomialReduce, claim: perSegment(floorLog2)},
+		{Name: "reduce/bine", Verb: ReduceTo, Segmented: true, Commutative: true, InPlace: true, build: bineReduce, claim: perSegment(bineDepth)},
+		{Name: "reduce/chain", Verb: ReduceTo, Segmented: true, Commutative: true, InPlace: true, build: chainReduce, claim: perSegment(lessOne)},
+		{Name: "reduce/in-order", Verb: ReduceTo, Segmented: true, InPlace: true, build: inOrderReduce, claim: claimInOrder},
+		{Name: "reduce/rabenseifner", Verb: ReduceTo, InPlace: true, build: rabenseifnerReduce, claim: claimRabenseifnerReduce},
+
+		{Name: "allreduce/recursive-doubling", Verb: Allreduce, InPlace: true, build: doublingAllreduce, claim: folded},
+		{Name: "allreduce/ring", Verb: Allreduce, Segmented: true, Commutative: true, InPlace: true, build: ringAllreduce, claim: claimRingAllreduce},
+		{Name: "allreduce/rabenseifner", Verb: Allreduce, InPlace: true, build: rabenseifnerAllreduce, claim: claimRabenseifner},
+		{Name: "allreduce/reduce-bcast", Verb: Allreduce, Segmented: true, InPlace: true, build: reduceBcast, claim: claimReduceBcast},
+
+		{Name: "gather/binomial", Verb: Gather, InPlace: true, build: binomialGather, claim: perEdge(floorLog2)},
+		{Name: "gather/linear", Verb: Gather, InPlace: true, Blocks: Scattered, build: linearGather, claim: perEdge(atOnce)},
+		{Name: "scatter/binomial", Verb: Scatter, InPlace: true, build: binomialScatter, claim: perEdge(floorLog2)},
+		{Name: "scatter/linear", Verb: Scatter, InPlace: true, Blocks: Scattered, build: linearScatter, claim: perEdge(atOnce)},
+
+		{Name: "allgather/ring", Verb: Allgather, InPlace: true, Blocks: Scattered, build: ringAllgather, claim: perRound(lessOne)},
+		{Name: "allgather/recursive-doubling", Verb: Allgather, InPlace: true, Blocks: Packed, build: doublingAllgather, claim: folded},
+		{Name: "allgather/bruck", Verb: Allgather, InPlace: true, Blocks: Packed, build: bruckAllgather, claim: claimDissemination},
+		{Name: "allgather/neighbor-exchange", Verb: Allgather, Even: true, InPlace: true, Blocks: Packed, build: neighborExchange, claim: perRound(half)},
+
+		{Name: "alltoall/linear", Verb: Alltoall, Blocks: Scattered, build: linearAlltoall, claim: claimLinear},
+		{Name: "alltoall/pairwise", Verb: Alltoall, Blocks: Scattered, build: pairwiseAlltoall, claim: perRound(lessOne)},
+		{Name: "alltoall/bruck", Verb: Alltoall, build: bruckAlltoall, claim: perRound(ceilLog2)},
+
+		{Name: "reduce-scatter/recursive-halving", Verb: ReduceScatter, Commutative: true, Blocks: Packed, build: halvingReduceScatter, claim: folded},
+		{Name: "reduce-scatter/pairwise", Verb: ReduceScatter, Commutative: true, Blocks: Scattered, build: pairwiseReduceScatter, claim: perRound(lessOne)},
+		{Name: "reduce-scatter/ring", Verb: ReduceScatter, Commutative: true, Blocks: Scattered, build: ringReduceScatter, claim: perRound(lessOne)},
+		{Name: "reduce-scatter/linear", Verb: ReduceScatter, Blocks: Scattered, build: linearReduceScatter, claim: claimLinear},
+
+		{Name: "scan/recursive-doubling", Verb: Scan, InPlace: true, build: doublingScan, claim: claimDoublingScan},
+		{Name: "scan/linear", Verb: Scan, Segmented: true, InPlace: true, build: linearScan, claim: perSegment(lessOne)},
+		{Name: "exscan/recursive-doubling", Verb: Exscan, InPlace: true, build: doublingExscan, claim: claimDoublingScan},
+		{Name: "exscan/linear", Verb: Exscan, Segmented: true, InPlace: true, build: linearExscan, claim: perSegment(lessOne)},
+
+		{Name: "neighbor-allgather/linear", Verb: NeighborAllgather, Blocks: Scattered, build: neighborAllgather, claim: claimEdges},
+		{Name: "neighbor-alltoall/linear", Verb: NeighborAlltoall, Blocks: Scattered, build: neighborAlltoall, claim: claimEdges},
+	}
+}

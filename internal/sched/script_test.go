@@ -1,0 +1,127 @@
+package sched
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden output in testdata")
+
+// TestScripts plays every script of testdata: commands, then "----", then what they
+// must print, then an empty line. Read the scripts as examples.
+func TestScripts(t *testing.T) {
+	paths, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) { playScript(t, path) })
+	}
+}
+
+func playScript(t *testing.T, path string) {
+	old, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stage scriptStage
+	var got, output strings.Builder
+	skipping := false
+	for _, line := range strings.Split(strings.TrimRight(string(old), "\n"), "\n") {
+		switch {
+		case line == "----":
+			got.WriteString("----\n" + output.String())
+			output.Reset()
+			skipping = true
+		case line == "":
+			got.WriteString("\n")
+			skipping = false
+		case skipping:
+		default:
+			got.WriteString(line + "\n")
+			if !strings.HasPrefix(line, "#") {
+				output.WriteString(stage.run(t, line))
+			}
+		}
+	}
+	if *update {
+		if err := os.WriteFile(path, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !*update && got.String() != string(old) {
+		t.Errorf("%s: run with -update and look at the difference; now it prints\n%s", path, got.String())
+	}
+}
+
+// A scriptStage is one rank's plan and its execution.
+type scriptStage struct {
+	alg  *Algorithm
+	c    Case
+	plan Plan
+	exec Exec
+	out  strings.Builder
+}
+
+// Do prints a local step.
+func (s *scriptStage) Do(i int) { fmt.Fprintf(&s.out, "do    %d: %v\n", i, &s.plan.Steps[i]) }
+
+func (s *scriptStage) run(t *testing.T, line string) string {
+	t.Helper()
+	s.out.Reset()
+	word, rest, _ := strings.Cut(line, " ")
+	switch word {
+	case "plan": // plan ALGORITHM key=value...
+		name, keys, _ := strings.Cut(rest, " ")
+		s.alg, s.c = findAlgorithm(name), Case{Radix: 2}
+		me := 0
+		scriptKeys(t, keys, map[string]*int{"n": &s.c.N, "me": &me, "root": &s.c.Root, "count": &s.c.Count, "segment": &s.c.Segment, "radix": &s.c.Radix})
+		m := s.c.memory(s.alg.Verb, me)
+		s.alg.Build(&s.plan, &m.shape)
+		s.out.WriteString(s.plan.String())
+	case "claim":
+		messages, depth := s.alg.Claim(&s.c)
+		fmt.Fprintf(&s.out, "%d messages, chains of %d\n", messages, depth)
+	case "start":
+		s.exec = Exec{}
+		s.exec.Start(&s.plan, s)
+		s.next()
+	case "completed":
+		i := 0
+		fmt.Sscan(rest, &i)
+		s.exec.Completed(i)
+		s.next()
+	case "fail":
+		s.exec.Fail(errors.New(rest))
+		s.next()
+	default:
+		t.Fatalf("what is %q?", line)
+	}
+	return s.out.String()
+}
+
+func scriptKeys(t *testing.T, keys string, to map[string]*int) {
+	t.Helper()
+	for _, kv := range strings.Fields(keys) {
+		k, v, _ := strings.Cut(kv, "=")
+		if to[k] == nil {
+			t.Fatalf("what is %q?", kv)
+		}
+		fmt.Sscan(v, to[k])
+	}
+}
+
+// next prints what starts now, and how the execution stands.
+func (s *scriptStage) next() {
+	for i, ok := s.exec.Next(); ok; i, ok = s.exec.Next() {
+		fmt.Fprintf(&s.out, "start %d: %v\n", i, &s.plan.Steps[i])
+	}
+	if done, err := s.exec.Done(); done {
+		fmt.Fprintf(&s.out, "done: %v, %d under way\n", err, s.exec.Outstanding())
+	}
+}
