@@ -7,6 +7,8 @@ FUZZFOR ?= 10s
 SIM     ?=
 FIGURES ?=
 SABOTAGE ?=
+BENCH   ?=
+COMPARE ?=
 STRESS  ?= -agreements 2000 -seed 1
 LINT    ?= $(shell command -v golangci-lint || echo go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0)
 
@@ -56,5 +58,15 @@ stress: ## agreements among real processes under kills, every result checked; ST
 	go build -o bin/goulfm ./cmd/goulfm
 	bin/goulfm run -n $(RANKS) ./bench/stress $(STRESS)
 
-bench compare bench-check:
-	@echo "not yet: make $@" >&2; exit 2
+bench: ## what messages, collectives, failures and a start cost here; BENCH="-time 50ms"
+	go build -o bin/goulfm ./cmd/goulfm
+	bin/goulfm run -q -n 2 ./bench/p2p $(BENCH)
+	bin/goulfm run -q -n $(RANKS) ./bench/coll $(BENCH)
+	bin/goulfm run -q -n $(RANKS) ./bench/ulfm
+	go run ./bench/start
+
+compare: ## the same beside MPI libraries, as ratios, into bench/RESULTS.md; COMPARE="-quick -only p2p,coll -n 2"
+	go run ./bench/compare $(COMPARE)
+
+bench-check: ## fails when a ratio of the last comparison got worse by more than a quarter; COMPARE="-n 2"
+	go run ./bench/compare -check $(COMPARE)

@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/goulfm/goulfm/bench/internal/job"
+	"github.com/goulfm/goulfm/bench/internal/record"
+)
+
+// oursName is our name among the contenders.
+const oursName = "goulfm"
+
+// A contender is a library that can run a task.
+type contender struct {
+	name    string
+	first   bool // the reference: the first peer of the description
+	twin    bool // the cgo twin of a peer: measured, but nobody's target
+	version string
+	// command gives the command line for a task, false if it cannot run it.
+	command func(t task) ([]string, bool)
+}
+
+// A driver runs tasks of all contenders.
+type driver struct {
+	options
+	root       string
+	progress   io.Writer
+	contenders []*contender // ours first, then the reference
+	notes      []string
+	temps      []string
+}
+
+func (d *driver) close() {
+	for _, dir := range d.temps {
+		os.RemoveAll(dir)
+	}
+}
+
+// note says on the terminal and in the results what was not measured; err, which
+// may name folders of this machine, is for the terminal alone.
+func (d *driver) note(line string, err error) {
+	fmt.Fprintf(d.progress, "compare: %s: %v\n", line, err)
+	if !slices.Contains(d.notes, line) {
+		d.notes = append(d.notes, line)
+	}
+}
+
+func (d *driver) temp() (string, error) {
+	dir, err := os.MkdirTemp("", "goulfm-compare-")
+	d.temps = append(d.temps, dir)
+	return dir, err
+}
+
+// prepare builds ours and the peers' programs.
+func (d *driver) prepare(ctx context.Context, specs []spec) error {
+	dir, err := d.temp()
+	if err != nil {
+		return err
+	}
+	bin, err := job.Build(ctx, dir, d.only...)
+	if err != nil {
+		return err
+	}
+	d.contenders = []*contender{{name: oursName, version: "this tree", command: func(t task) ([]string, bool) {
+		args := t.args
+		if t.suite == "start" {
+			args = []string{"-rank"}
+		}
+		return bin.Command(t.suite, t.n, nil, args), true
+	}}}
+	for _, s := range specs {
+		if err := d.preparePeer(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// programOf is the peers' program for a suite.
+func programOf(suite string) string {
+	if suite == "start" {
+		return "hello"
+	}
+	return suite
+}
+
+func (d *driver) preparePeer(ctx context.Context, s spec) error {
+	if s.Dir == "" {
+		dir, err := d.temp()
+		if err != nil {
+			return err
+		}
+		s.Dir, s.Inside = dir, dir
+	}
+	if err := copySources(filepath.Join(d.root, "bench", "peers"), s.Dir); err != nil {
+		return err
+	}
+	made := map[string]bool{}
+	for _, suite := range d.only {
+		if most, limited := s.MaxN[suite]; limited && most == 0 {
+			continue
+		}
+		p := programOf(suite)
+		err := d.shell(ctx, s.compile(filepath.Join(s.Inside, p+".c"), s.inside(p)))
+		if made[suite] = err == nil; err != nil {
+			d.note(fmt.Sprintf("%s in suite %s: %s.c does not compile", s.Name, suite, p), err)
+		}
+	}
+	d.contenders = append(d.contenders, &contender{name: s.Name, first: len(d.contenders) == 1, version: version(ctx, s), command: func(t task) ([]string, bool) {
+		line := s.run(t.suite, s.inside(programOf(t.suite)), t.n, t.args)
+		return []string{"sh", "-c", line}, made[t.suite] && s.takesPart(t.suite, t.n)
+	}})
+	if s.Cgo != "" && slices.Contains(d.only, "p2p") {
+		d.prepareCgo(ctx, s)
+	}
+	return nil
+}
+
+// inside is a program's name in the peer's folder, as the peer sees it. Two
+// peers may share the folder.
+func (s spec) inside(program string) string { return filepath.Join(s.Inside, program+"."+s.Name) }
+
+func (d *driver) prepareCgo(ctx context.Context, s spec) {
+	pkg, out := filepath.Join(d.root, "bench", "peers", "cgo"), filepath.Join(s.Dir, "cgo."+s.Name)
+	if err := d.shell(ctx, s.cgo(pkg, out)); err != nil {
+		d.note(fmt.Sprintf("the cgo twin of %s: it does not build", s.Name), err)
+		return
+	}
+	d.contenders = append(d.contenders, &contender{name: s.Name + "-cgo", twin: true, version: "the same, called from Go through cgo",
+		command: func(t task) ([]string, bool) {
+			return []string{"sh", "-c", s.run(t.suite, s.inside("cgo"), t.n, t.args)}, t.suite == "p2p"
+		}})
+}
+
+func (d *driver) shell(ctx context.Context, command string) error {
+	_, err := job.Run(ctx, 5*time.Minute, []string{"sh", "-c", command})
+	return err
+}
+
+// copySources copies the C sources to where the peer finds them.
+func copySources(from, to string) error {
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return err
+	}
+	files, err := filepath.Glob(filepath.Join(from, "*.[ch]"))
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("no C sources in %s", from)
+	}
+	for _, f := range files {
+		data, readErr := os.ReadFile(f)
+		if readErr != nil {
+			return readErr
+		}
+		if err := os.WriteFile(filepath.Join(to, filepath.Base(f)), data, 0o644); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func (d *driver) someoneToCompareWith() bool {
+	return slices.ContainsFunc(d.contenders[1:], func(c *contender) bool {
+		return slices.ContainsFunc(tasks(d.options), func(t task) bool {
+			_, able := c.command(t)
+			return able
+		})
+	})
+}
+
+// measureAll runs tasks, each with its rounds, and returns the rows.
+func (d *driver) measureAll(ctx context.Context, ts []task) (*results, error) {
+	r := &results{About: d.about(ctx)}
+	for _, t := range ts {
+		m, err := d.measure(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		r.Rows = append(r.Rows, m.rows(r.About.Date)...)
+	}
+	r.Notes = d.notes
+	return r, nil
+}
+
+// measure lets the contenders take turns. One that fails once is left out of
+// the task, unless it is ours.
+func (d *driver) measure(ctx context.Context, t task) (*measured, error) {
+	m := newMeasured(t)
+	for _, c := range d.contenders {
+		if _, able := c.command(t); able {
+			m.contenders = append(m.contenders, c)
+		}
+	}
+	for round := range d.rounds {
+		fmt.Fprintf(d.progress, "compare: %s, %d ranks, round %d of %d\n", t.suite, t.n, round+1, d.rounds)
+		for _, c := range slices.Clone(m.contenders) {
+			argv, _ := c.command(t)
+			res, err := job.Run(ctx, d.limit, argv)
+			records, err := settle(t, res, err)
+			if err == nil {
+				m.add(c.name, records)
+				continue
+			}
+			if ctx.Err() != nil || c.name == oursName {
+				return nil, fmt.Errorf("%s with %d ranks: %w", t.suite, t.n, err)
+			}
+			d.note(fmt.Sprintf("%s in suite %s with %d ranks: it failed", c.name, t.suite, t.n), err)
+			m.drop(c)
+		}
+	}
+	return m, nil
+}
+
+// settle returns the records of a job. The life of a job of start is its figure.
+// A launcher may say that a job in which a rank was killed has failed: when the
+// survivors came to the last phase it has not.
+func settle(t task, res job.Result, err error) ([]record.Record, error) {
+	last := len(res.Records) - 1
+	switch {
+	case t.suite == "ulfm" && last >= 0 && res.Records[last].Bench == lastPhase:
+		return res.Records, nil
+	case err != nil:
+		return nil, err
+	case t.suite == "start":
+		return []record.Record{{Bench: "start", N: t.n, Unit: record.Millis, Batches: []float64{res.Took.Seconds() * 1e3}}}, nil
+	case len(res.Records) == 0:
+		return nil, errors.New("it printed no record")
+	}
+	return res.Records, nil
+}
+
+// lastPhase is what the program that kills a rank measures last.
+const lastPhase = "revoke"

@@ -1,0 +1,221 @@
+// Compare measures goulfm beside MPI libraries and prints how they relate.
+//
+//	MPICC=mpicc MPIRUN="mpirun --oversubscribe" go run ./bench/compare -quick
+//	GOULFM_PEERS=peers.json go run ./bench/compare -only p2p,coll -n 2,8
+//	go run ./bench/compare -check
+//
+// A machine can change its speed from one minute to the next, so a ratio of
+// figures from different minutes says nothing. Here ours and each peer take turns,
+// A B A B, for some batches each time; each turn of ours is divided by the peer's
+// turn of the same round, and the median of the rounds is the ratio.
+//
+// The table goes to the terminal, to RESULTS.md and to results.json; rows that a
+// run did not measure stay there. -check measures quickly and fails when a ratio
+// got worse by more than a quarter of the recorded one. Without a peer compare
+// says so and ends well.
+//
+// # Peers
+//
+// The file that -peers or GOULFM_PEERS names is a JSON list:
+//
+//	[{"name": "openmpi",
+//	  "version": "mpirun --version | head -1",
+//	  "compile": "mpicc -O2 -o {out} {src}",
+//	  "run":     "mpirun --oversubscribe {ft} -n {n} {prog} {args}",
+//	  "ft":      "--with-ft ulfm",
+//	  "cgo":     "CGO_ENABLED=1 CC=mpicc go build -tags mpi -o {out} {pkg}",
+//	  "dir":     "/srv/debian/tmp/bench", "inside": "/tmp/bench",
+//	  "max_n":   {"coll": 2}}]
+//
+// Commands are run by sh. Only name, compile and run are needed. {ft} is put in
+// for the program that kills a rank, and nothing for the others; cgo makes the Go
+// twin of p2p. A peer in a folder of its own (chroot) has dir, where sources and
+// programs are copied to, and inside, the name of dir in there: compile and run see
+// names inside, cgo, which runs here, those outside. max_n bounds the ranks for a
+// suite, 0 leaves it out: some libraries do not get through with more ranks than
+// cores. The first peer is the reference, which targets are about.
+//
+// A single peer is simply -peer NAME=MPICC:MPIRUN, or MPICC and MPIRUN in the
+// environment: "MPIRUN -n N program" is what will be run.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goulfm/goulfm/bench/internal/job"
+)
+
+type options struct {
+	quick, check bool
+	only         []string
+	counts       []int
+	rounds       int
+	limit        time.Duration
+	peersFile    string
+	peers        []spec // from -peer
+	dir          string // where results are, "" for the module's
+}
+
+func main() {
+	o, err := parse(os.Args[1:], os.Getenv)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "compare:", err)
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, o, os.Stdout, os.Stderr); err != nil {
+		stop()
+		fmt.Fprintln(os.Stderr, "compare:", err)
+		os.Exit(1)
+	}
+}
+
+func parse(args []string, env func(string) string) (options, error) {
+	o := options{}
+	fs := flag.NewFlagSet("compare", flag.ContinueOnError)
+	fs.BoolVar(&o.quick, "quick", false, "fewer and shorter rounds")
+	fs.BoolVar(&o.check, "check", false, "measure quickly, write nothing, fail when a recorded ratio got worse by more than a quarter")
+	only := fs.String("only", strings.Join(suites, ","), "suites, with commas")
+	counts := fs.String("n", "2,8,16,64", "numbers of ranks, with commas; p2p has always 2")
+	fs.IntVar(&o.rounds, "rounds", 0, "turns of each library; 0 for 11, or 3 with -quick and -check")
+	fs.DurationVar(&o.limit, "limit", time.Minute, "for one job: a peer that takes longer is left out of the rows concerned")
+	fs.StringVar(&o.peersFile, "peers", env("GOULFM_PEERS"), "file that describes the peers (default $GOULFM_PEERS)")
+	fs.StringVar(&o.dir, "dir", "", "folder of RESULTS.md and results.json (default bench)")
+	fs.Func("peer", "NAME=MPICC:MPIRUN, another peer; may be repeated", func(s string) error {
+		p, err := parsePeer(s)
+		o.peers = append(o.peers, p)
+		return err
+	})
+	if err := fs.Parse(args); err != nil {
+		return o, err
+	}
+	if cc, run := env("MPICC"), env("MPIRUN"); cc != "" && run != "" {
+		o.peers = append(o.peers, simple("mpi", cc, run))
+	}
+	o.quick = o.quick || o.check
+	if o.rounds == 0 {
+		o.rounds = 11
+		if o.quick {
+			o.rounds = 3
+		}
+	}
+	var err error
+	if o.counts, err = job.Counts(*counts, 2); err != nil {
+		return o, err
+	}
+	if o.only, err = chooseSuites(*only); err != nil {
+		return o, err
+	}
+	if o.rounds < 1 || o.limit <= 0 || fs.NArg() > 0 {
+		return o, errors.New("want -rounds from 1 up, -limit above 0, no other argument")
+	}
+	return o, nil
+}
+
+func chooseSuites(list string) ([]string, error) {
+	want := strings.Split(list, ",")
+	for _, s := range want {
+		if !slices.Contains(suites, s) {
+			return nil, fmt.Errorf("no suite %q; there are %s", s, strings.Join(suites, ", "))
+		}
+	}
+	return want, nil
+}
+
+// run measures, prints, and writes or checks.
+func run(ctx context.Context, o options, out, progress io.Writer) error {
+	specs, err := o.specs()
+	if err != nil {
+		return err
+	}
+	if len(specs) == 0 {
+		_, err := fmt.Fprintln(out, "compare: no peer to compare with: set MPICC and MPIRUN, or GOULFM_PEERS (go doc ./bench/compare)")
+		return err
+	}
+	root, err := job.Root(ctx)
+	if err != nil {
+		return err
+	}
+	if o.dir == "" {
+		o.dir = filepath.Join(root, "bench")
+	}
+	d := &driver{options: o, root: root, progress: progress}
+	defer d.close()
+	if err := d.prepare(ctx, specs); err != nil {
+		return err
+	}
+	if !d.someoneToCompareWith() {
+		_, err := fmt.Fprintln(out, "compare: none of the peers can run any of this:", strings.Join(d.notes, "; "))
+		return err
+	}
+	if o.check {
+		return d.checkAll(ctx, out)
+	}
+	return d.compareAll(ctx, out)
+}
+
+func (d *driver) compareAll(ctx context.Context, out io.Writer) error {
+	now, err := d.measureAll(ctx, tasks(d.options))
+	if err != nil {
+		return err
+	}
+	if err := now.print(out); err != nil {
+		return err
+	}
+	old, err := load(d.dir)
+	if err != nil {
+		return err
+	}
+	return now.merge(old).save(d.dir)
+}
+
+// checkAll measures what got worse a second time: with so short rounds one bad
+// second is enough to look bad.
+func (d *driver) checkAll(ctx context.Context, out io.Writer) error {
+	old, err := load(d.dir)
+	if err != nil {
+		return err
+	}
+	if len(old.Rows) == 0 {
+		_, err := fmt.Fprintln(out, "compare: nothing recorded to check against: make compare first")
+		return err
+	}
+	first, err := d.measureAll(ctx, tasks(d.options))
+	if err != nil {
+		return err
+	}
+	bad := worse(old, first)
+	if len(bad) > 0 {
+		second, err := d.measureAll(ctx, concerned(tasks(d.options), bad))
+		if err != nil {
+			return err
+		}
+		bad = both(bad, worse(old, second))
+	}
+	if err := first.print(out); err != nil {
+		return err
+	}
+	if len(bad) == 0 {
+		_, err := fmt.Fprintln(out, "compare: no recorded ratio got worse by more than a quarter")
+		return err
+	}
+	var lines []string
+	for _, b := range bad {
+		lines = append(lines, b.String())
+	}
+	return errors.New("worse by more than a quarter, twice:\n\t" + strings.Join(lines, "\n\t"))
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A spec describes a peer; the package comment says what each field means.
+type spec struct {
+	Name    string         `json:"name"`
+	Version string         `json:"version"`
+	Compile string         `json:"compile"`
+	Run     string         `json:"run"`
+	FT      string         `json:"ft"`
+	Cgo     string         `json:"cgo"`
+	Dir     string         `json:"dir"`
+	Inside  string         `json:"inside"`
+	MaxN    map[string]int `json:"max_n"`
+}
+
+// specs are all peers that were named anywhere, those of the file first.
+func (o options) specs() ([]spec, error) {
+	var all []spec
+	if o.peersFile != "" {
+		data, err := os.ReadFile(o.peersFile)
+		if err != nil {
+			return nil, err
+		}
+		if all, err = readSpecs(data); err != nil {
+			return nil, fmt.Errorf("%s: %w", o.peersFile, err)
+		}
+	}
+	all = append(all, o.peers...)
+	return all, checkSpecs(all)
+}
+
+func readSpecs(data []byte) ([]spec, error) {
+	var all []spec
+	dec := json.NewDecoder(strings.NewReader(string(data)))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&all); err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+var nameOK = regexp.MustCompile(`^[a-z][a-z0-9.-]*$`)
+
+func checkSpecs(all []spec) error {
+	names := []string{oursName}
+	for _, s := range all {
+		if !nameOK.MatchString(s.Name) || slices.Contains(names, s.Name) {
+			return fmt.Errorf("the peer %q needs a name of its own, of small letters, digits, dots and dashes", s.Name)
+		}
+		names = append(names, s.Name)
+		for _, c := range []struct {
+			field, text string
+			must        []string
+		}{
+			{"compile", s.Compile, []string{"{src}", "{out}"}},
+			{"run", s.Run, []string{"{n}", "{prog}", "{args}"}},
+			{"cgo", s.Cgo, []string{"{out}", "{pkg}"}},
+		} {
+			if c.text == "" && c.field == "cgo" {
+				continue
+			}
+			for _, m := range c.must {
+				if !strings.Contains(c.text, m) {
+					return fmt.Errorf("peer %s: %s %q lacks %s", s.Name, c.field, c.text, m)
+				}
+			}
+		}
+		if (s.Dir == "") != (s.Inside == "") {
+			return fmt.Errorf("peer %s: dir and inside are the two names of one folder: want both or none", s.Name)
+		}
+		for suite := range s.MaxN {
+			if !slices.Contains(suites, suite) {
+				return fmt.Errorf("peer %s: max_n names no suite: %q", s.Name, suite)
+			}
+		}
+	}
+	return nil
+}
+
+// simple is a peer that needs nothing special.
+func simple(name, mpicc, mpirun string) spec {
+	return spec{Name: name, Compile: mpicc + " -O2 -o {out} {src}", Run: mpirun + " -n {n} {prog} {args}"}
+}
+
+// parsePeer reads NAME=MPICC:MPIRUN.
+func parsePeer(s string) (spec, error) {
+	name, rest, ok := strings.Cut(s, "=")
+	mpicc, mpirun, ok2 := strings.Cut(rest, ":")
+	if !ok || !ok2 || mpicc == "" || mpirun == "" {
+		return spec{}, fmt.Errorf("%q is not NAME=MPICC:MPIRUN", s)
+	}
+	return simple(name, mpicc, mpirun), nil
+}
+
+// takesPart says whether the peer is to run a suite with n ranks.
+func (s spec) takesPart(suite string, n int) bool {
+	most, limited := s.MaxN[suite]
+	return !limited || n <= most
+}
+
+// compile is the command that makes a program of a source; names are inside.
+func (s spec) compile(src, out string) string {
+	return strings.NewReplacer("{src}", src, "{out}", out).Replace(s.Compile)
+}
+
+// cgo is the command that makes the Go twin; names are outside.
+func (s spec) cgo(pkg, out string) string {
+	return strings.NewReplacer("{pkg}", pkg, "{out}", out).Replace(s.Cgo)
+}
+
+// run is the command that runs n ranks; prog is a name inside.
+func (s spec) run(suite, prog string, n int, args []string) string {
+	ft := ""
+	if suite == "ulfm" {
+		ft = s.FT
+	}
+	return strings.NewReplacer("{ft}", ft, "{n}", strconv.Itoa(n), "{prog}", prog, "{args}", strings.Join(args, " ")).Replace(s.Run)
+}

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goulfm/goulfm/bench/internal/record"
+)
+
+// results is what results.json holds.
+type results struct {
+	About About    `json:"about"` // the last run
+	Notes []string `json:"notes,omitempty"`
+	Rows  []Row    `json:"rows"`
+}
+
+// About says where and how a comparison was made.
+type About struct {
+	Date    string `json:"date"`
+	Machine string `json:"machine"`
+	Cores   int    `json:"cores"`
+	Kernel  string `json:"kernel"`
+	Load    string `json:"load"` // average of the minute before: others' work falsifies figures
+	Go      string `json:"go"`
+	Code    string `json:"code"` // commit; "-dirty" after it: with changes
+	Command string `json:"command"`
+	Peers   []Peer `json:"peers"` // the reference first
+}
+
+// A Peer is a library with its version.
+type Peer struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Twin    bool   `json:"twin,omitempty"` // a cgo twin
+}
+
+// A Row is one operation at one number of ranks and one size.
+type Row struct {
+	Bench  string            `json:"bench"`
+	N      int               `json:"n"`
+	Size   int               `json:"size"`
+	Unit   string            `json:"unit"`
+	Date   string            `json:"date"`
+	Rounds int               `json:"rounds"`
+	Ours   record.Summary    `json:"ours"` // over the batches of all rounds
+	Peers  map[string]Versus `json:"peers"`
+	Target *Verdict          `json:"target,omitempty"`
+}
+
+func (r Row) key() key { return key{r.Bench, r.N, r.Size} }
+
+// Versus is a peer's figures, and ours divided by them.
+type Versus struct {
+	record.Summary
+	Ratio float64 `json:"ratio"` // median of the rounds
+	Low   float64 `json:"low"`   // quartiles of the rounds
+	High  float64 `json:"high"`
+}
+
+// A Verdict is a target and what was reached.
+type Verdict struct {
+	target
+	Value float64 `json:"value"`
+	Met   bool    `json:"met"`
+}
+
+const (
+	jsonName  = "results.json"
+	tableName = "RESULTS.md"
+)
+
+// load reads the recorded results: none if there is no file.
+func load(dir string) (*results, error) {
+	r := new(results)
+	data, err := os.ReadFile(filepath.Join(dir, jsonName))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return r, nil
+	case err != nil:
+		return nil, err
+	}
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, fmt.Errorf("%s: %w", jsonName, err)
+	}
+	return r, nil
+}
+
+func (r *results) save(dir string) error {
+	data, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, jsonName), append(data, '\n'), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, tableName), []byte(r.markdown()), 0o644)
+}
+
+// merge keeps the old rows that were not measured again, if they are of the same
+// machine. The rows stay in the old order, new ones follow.
+func (r *results) merge(old *results) *results {
+	if old.About.Machine != r.About.Machine || old.About.Cores != r.About.Cores {
+		return r
+	}
+	merged := *r
+	merged.Rows = slices.Clone(old.Rows)
+	for _, row := range r.Rows {
+		if i := indexOf(merged.Rows, row.key()); i >= 0 {
+			merged.Rows[i] = row
+		} else {
+			merged.Rows = append(merged.Rows, row)
+		}
+	}
+	for _, p := range old.About.Peers {
+		if !slices.ContainsFunc(merged.About.Peers, func(q Peer) bool { return q.Name == p.Name }) {
+			merged.About.Peers = append(merged.About.Peers, p)
+		}
+	}
+	return &merged
+}
+
+func indexOf(rows []Row, k key) int {
+	return slices.IndexFunc(rows, func(r Row) bool { return r.key() == k })
+}
+
+func (d *driver) about(ctx context.Context) About {
+	a := About{
+		Date:    time.Now().UTC().Format("2006-01-02"),
+		Machine: processor(),
+		Cores:   runtime.NumCPU(),
+		Kernel:  firstLine(os.ReadFile("/proc/sys/kernel/osrelease")),
+		Load:    load1(),
+		Go:      runtime.Version(),
+		Code:    firstLine(exec.CommandContext(ctx, "git", "-C", d.root, "describe", "--always", "--dirty").Output()),
+		Command: command(d.options),
+	}
+	for _, c := range d.contenders[1:] {
+		a.Peers = append(a.Peers, Peer{c.name, c.version, c.twin})
+	}
+	return a
+}
+
+// command is the run without what only this machine knows: where the peers are.
+func command(o options) string {
+	c := "go run ./bench/compare"
+	if o.quick {
+		c += " -quick"
+	}
+	c += " -only " + strings.Join(o.only, ",") + " -n "
+	for i, n := range o.counts {
+		if i > 0 {
+			c += ","
+		}
+		c += fmt.Sprint(n)
+	}
+	return c + fmt.Sprintf(" -rounds %d", o.rounds)
+}
+
+func processor() string {
+	data, _ := os.ReadFile("/proc/cpuinfo") // another system: no name
+	for line := range strings.Lines(string(data)) {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return runtime.GOARCH
+}
+
+func load1() string {
+	one, _, _ := strings.Cut(firstLine(os.ReadFile("/proc/loadavg")), " ")
+	return one
+}
+
+// version asks a peer for its version.
+func version(ctx context.Context, s spec) string {
+	if s.Version == "" {
+		return "not told"
+	}
+	return firstLine(exec.CommandContext(ctx, "sh", "-c", s.Version).Output())
+}
+
+func firstLine(data []byte, err error) string {
+	if err != nil {
+		return "unknown"
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(string(data)), "\n")
+	return line
+}

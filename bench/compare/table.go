@@ -1,0 +1,156 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// print writes the table and the notes for a terminal.
+func (r *results) print(out io.Writer) error {
+	_, err := fmt.Fprintf(out, "\n%s%sLoad before the run: %s. Figures of a busy machine say little.\n", r.table(), r.notes(), r.About.Load)
+	return err
+}
+
+// markdown is RESULTS.md.
+func (r *results) markdown() string {
+	a := r.About
+	var b strings.Builder
+	fmt.Fprintf(&b, "# goulfm beside MPI libraries\n\nWritten by `make compare`. Ours and each peer took turns in one run; a ratio is ours divided by the\n"+
+		"peer's turn of the same round, median of the rounds, quartiles in brackets. Times: smaller is better; MB/s and Mmsg/s: larger.\n"+
+		"Targets are about the first peer, or about the best peer of each round. The last run:\n\n")
+	for _, f := range [][2]string{
+		{"date", a.Date}, {"machine", fmt.Sprintf("%s, %d cores", a.Machine, a.Cores)}, {"kernel", a.Kernel},
+		{"load before", a.Load}, {"goulfm", a.Code + ", " + a.Go}, {"command", "`" + a.Command + "`"},
+	} {
+		fmt.Fprintf(&b, "* %s: %s\n", f[0], f[1])
+	}
+	for _, p := range a.Peers {
+		fmt.Fprintf(&b, "* %s: %s\n", p.Name, p.Version)
+	}
+	fmt.Fprintf(&b, "\n%s%s", r.table(), r.notes())
+	return b.String()
+}
+
+func (r *results) notes() string {
+	if len(r.Notes) == 0 {
+		return ""
+	}
+	return "\nNot measured:\n\n* " + strings.Join(r.Notes, "\n* ") + "\n"
+}
+
+// table is a Markdown table that is aligned, so that it can be read as it is.
+func (r *results) table() string {
+	head := []string{"metric", "n", "size", "unit", "goulfm"}
+	for _, p := range r.About.Peers {
+		head = append(head, p.Name, "ratio")
+	}
+	lines := [][]string{append(head, "target", "reached", "met", "rounds", "date")}
+	for _, row := range r.Rows {
+		lines = append(lines, r.line(row))
+	}
+	met, of := r.score()
+	return align(lines) + fmt.Sprintf("\n%d of %d targets met.\n", met, of)
+}
+
+func (r *results) line(row Row) []string {
+	cells := []string{row.Bench, strconv.Itoa(row.N), sizeText(row.Size), row.Unit, figure(row.Ours.Median)}
+	for _, p := range r.About.Peers {
+		if v, ok := row.Peers[p.Name]; ok {
+			cells = append(cells, figure(v.Median), fmt.Sprintf("%s (%s-%s)", ratio(v.Ratio), ratio(v.Low), ratio(v.High)))
+		} else {
+			cells = append(cells, "-", "-")
+		}
+	}
+	return append(append(cells, row.Target.cells()...), strconv.Itoa(row.Rounds), row.Date)
+}
+
+func (v *Verdict) cells() []string {
+	if v == nil {
+		return []string{"", "", ""}
+	}
+	text := v.Op + " " + strconv.FormatFloat(v.Bound, 'g', -1, 64)
+	if v.Against == best {
+		text += " of best"
+	}
+	met := "no"
+	if v.Met {
+		met = "yes"
+	}
+	return []string{text, ratio(v.Value), met}
+}
+
+func (r *results) score() (met, of int) {
+	for _, row := range r.Rows {
+		if row.Target != nil {
+			of++
+			if row.Target.Met {
+				met++
+			}
+		}
+	}
+	return met, of
+}
+
+// figure prints four digits, and no exponent.
+func figure(v float64) string {
+	switch {
+	case v >= 1000:
+		return fmt.Sprintf("%.0f", v)
+	case v >= 100:
+		return fmt.Sprintf("%.1f", v)
+	case v >= 10:
+		return fmt.Sprintf("%.2f", v)
+	}
+	return fmt.Sprintf("%.3f", v)
+}
+
+// ratio prints two decimals, and none where they mean nothing.
+func ratio(v float64) string {
+	if v >= 100 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
+func sizeText(size int) string {
+	switch {
+	case size == 0:
+		return ""
+	case size >= 1<<20 && size%(1<<20) == 0:
+		return fmt.Sprintf("%d MiB", size>>20)
+	case size >= 1<<10 && size%(1<<10) == 0:
+		return fmt.Sprintf("%d KiB", size>>10)
+	}
+	return fmt.Sprintf("%d B", size)
+}
+
+// align pads the columns: text to the left, figures to the right.
+func align(lines [][]string) string {
+	widths := make([]int, len(lines[0]))
+	for _, l := range lines {
+		for i, c := range l {
+			widths[i] = max(widths[i], len(c))
+		}
+	}
+	rule := make([]string, len(widths))
+	for i, w := range widths {
+		rule[i] = strings.Repeat("-", max(w, 3)-1) + ":"
+		widths[i] = max(w, 3)
+	}
+	rule[0] = strings.Repeat("-", widths[0])
+	var b strings.Builder
+	for _, l := range slices.Insert(lines, 1, rule) {
+		for i, c := range l {
+			pad := strings.Repeat(" ", widths[i]-len(c))
+			if i == 0 {
+				c, pad = c+pad, ""
+			}
+			fmt.Fprintf(&b, "| %s%s ", pad, c)
+		}
+		b.WriteString("|\n")
+	}
+	return b.String()
+}

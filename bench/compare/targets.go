@@ -1,0 +1,66 @@
+package main
+
+// A target is what a row should reach.
+type target struct {
+	Against string  `json:"against"` // reference, best or itself
+	Op      string  `json:"op"`      // <= or >=
+	Bound   float64 `json:"bound"`   // of ours divided by theirs
+}
+
+// What ours is divided by.
+const (
+	reference = "reference" // the first peer
+	best      = "best"      // the best peer of each round, without the cgo twins
+	itself    = "itself"    // nothing: the figure is a ratio already
+)
+
+// targetOf returns the target of a row, if it has one.
+func targetOf(k key) (target, bool) {
+	switch k.bench {
+	case "latency":
+		return latencyTarget(k.size)
+	case "rate":
+		return target{reference, ">=", 1}, true
+	case "bandwidth":
+		if k.size == 4<<10 {
+			return target{best, ">=", 1}, true
+		}
+		return target{reference, ">=", 1.5}, k.size == 1<<20
+	case "barrier":
+		return smallTarget(k.n), true
+	case "allreduce", "bcast":
+		if k.size == 8 {
+			return smallTarget(k.n), k.bench == "allreduce"
+		}
+		return target{reference, "<=", 0.7}, k.n <= 16 && (k.size == 64<<10 || k.size == 1<<20)
+	case perAllreduce:
+		return target{itself, "<=", 1.5}, true
+	}
+	bound, ok := phaseBounds[k.bench]
+	return target{reference, "<=", bound}, ok && (k.bench != "detect" || k.n >= 8)
+}
+
+func latencyTarget(size int) (target, bool) {
+	switch size {
+	case 8:
+		return target{reference, "<=", 0.75}, true
+	case 1 << 10, 4 << 10, 16 << 10:
+		return target{best, "<=", 1}, true
+	case 64 << 10, 1 << 20, 4 << 20:
+		return target{reference, "<=", 0.65}, true
+	}
+	return target{}, false
+}
+
+// smallTarget is that of collectives without much data. Two ranks have a core
+// each on the smallest machine; with more the waiting is what costs.
+func smallTarget(n int) target {
+	if n == 2 {
+		return target{reference, "<=", 1}
+	}
+	return target{reference, "<=", 0.5}
+}
+
+var phaseBounds = map[string]float64{
+	"agree": 0.5, "detect": 0.1, "agree_detecting": 0.1, "ack_agree": 0.5, "shrink": 0.25, "revoke": 0.5, "start": 0.2,
+}

@@ -1,0 +1,118 @@
+// Noise measures what the heartbeats of the ring detector cost a program that
+// nothing happens to: latency, bandwidth and allreduce with heartbeats of several
+// periods, against the same without.
+//
+//	go run ./bench/noise
+//	go run ./bench/noise -periods 1ms,10ms -n 8 -rounds 11
+//
+// In each round every setting has its turn, and the time of a setting is divided
+// by that without heartbeats of the same round; the median of the rounds counts.
+// Each round runs twice without heartbeats: what those two differ by is what
+// nature does, and an overhead inside of that band says nothing. The method is
+// that of Zhong et al., PARCO 2019, section 5.3.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"github.com/goulfm/goulfm/bench/internal/job"
+)
+
+type options struct {
+	periods []time.Duration
+	n       int // ranks of allreduce
+	rounds  int
+	time    time.Duration // for each operation and size
+}
+
+func main() {
+	o, err := parse(os.Args[1:])
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "noise:", err)
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := drive(ctx, o); err != nil {
+		stop()
+		fmt.Fprintln(os.Stderr, "noise:", err)
+		os.Exit(1)
+	}
+}
+
+func parse(args []string) (options, error) {
+	var o options
+	fs := flag.NewFlagSet("noise", flag.ContinueOnError)
+	list := fs.String("periods", "1ms,10ms,100ms", "of the heartbeats, with commas")
+	fs.IntVar(&o.n, "n", 8, "ranks of allreduce")
+	fs.IntVar(&o.rounds, "rounds", 7, "turns of each setting")
+	fs.DurationVar(&o.time, "time", time.Second, "for each operation, size and turn: many heartbeats must fall into it")
+	if err := fs.Parse(args); err != nil {
+		return o, err
+	}
+	for s := range strings.SplitSeq(*list, ",") {
+		d, err := time.ParseDuration(s)
+		if err != nil || d <= 0 {
+			return o, fmt.Errorf("%q is no period", s)
+		}
+		o.periods = append(o.periods, d)
+	}
+	if o.n < 2 || o.rounds < 1 || o.time <= 0 || fs.NArg() > 0 {
+		return o, errors.New("want -n from 2 up, -rounds from 1 up, -time above 0, no other argument")
+	}
+	return o, nil
+}
+
+func drive(ctx context.Context, o options) error {
+	dir, err := os.MkdirTemp("", "goulfm-noise-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	bin, err := job.Build(ctx, dir, "p2p", "coll")
+	if err != nil {
+		return err
+	}
+	t := newTable(o.periods)
+	for range o.rounds {
+		for i, s := range t.settings {
+			for _, p := range programs(o) {
+				res, err := job.Run(ctx, limit(o), bin.Command(p.name, p.n, s.flags(), p.args))
+				if err != nil {
+					return err
+				}
+				for _, r := range res.Records {
+					t.add(i, r)
+				}
+			}
+		}
+	}
+	return t.print(os.Stdout)
+}
+
+// limit ends a job that hangs: far more than its share of time.
+func limit(o options) time.Duration { return time.Minute + 20*o.time }
+
+type program struct {
+	name string
+	n    int
+	args []string
+}
+
+func programs(o options) []program {
+	budget := []string{"-json", "-time", o.time.String()}
+	return []program{
+		{"p2p", 2, append([]string{"-ops", "latency,bandwidth", "-sizes", "8,64K,1M"}, budget...)},
+		{"coll", o.n, append([]string{"-ops", "allreduce", "-sizes", "8,64K,1M"}, budget...)},
+	}
+}
