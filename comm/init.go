@@ -38,6 +38,7 @@ type Config struct {
 const (
 	spinWithCores    = 30_000 // one to two milliseconds
 	spinWithoutCores = 20
+	yieldPolls       = 50 // more than any rank needs where all come; then one is late, and others have work
 )
 
 // Init returns the world of this process: all processes that goulfm run started
@@ -79,7 +80,7 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 	out := cfg.engine()
 	out.OnFenced, out.OnTick, out.Observe = w.fenced, w.process.Flush, w.report
 	if out.SpinPolls == 0 {
-		out.SpinPolls = spinWithoutCores
+		out.SpinPolls, out.YieldPolls = spinWithoutCores, yieldPolls
 		if info.Cores >= info.Size {
 			out.SpinPolls = spinWithCores
 		}

@@ -165,12 +165,15 @@ func WaitAllStatus(ctx context.Context, sts []Status, rs ...Request) error {
 			if errs == nil {
 				errs = make([]error, len(rs))
 			}
-			errs[i] = rs[i].fail(err)
+			errs[i] = err
 		}
 	}
 	if proc := oneWorld(rs); proc != nil {
 		if err := proc.WaitAll(ctx, engine.Many{N: len(rs), Handle: func(i int) engine.Handle { return rs[i].h }}, over); err != nil {
 			return fail("wait_all", nil, nil, err)
+		}
+		for i, err := range errs { // here, where a handler of errors may make calls
+			errs[i] = rs[i].fail(err)
 		}
 	} else if err := waitWorlds(ctx, rs, sts, &errs); err != nil {
 		return err

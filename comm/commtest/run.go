@@ -52,10 +52,11 @@ func Run(t testing.TB, n int, body func(ctx context.Context, w *comm.Comm)) {
 
 func (l limits) runAll(t testing.TB, n int, body func(ctx context.Context, w *comm.Comm)) {
 	t.Helper()
-	l.runOn(t, n, func(k *rank, p *transport.Port) transport.Transport { return p }, body)
+	l.runOn(t, n, nil, body)
 }
 
-// A wrapper puts something around the port of a rank.
+// A wrapper puts something around the port of a rank, so that it sees all frames;
+// with one everything goes by frames, at all ranks. Nil: nothing.
 type wrapper func(k *rank, p *transport.Port) transport.Transport
 
 func (l limits) runOn(t testing.TB, n int, wrap wrapper, body func(ctx context.Context, w *comm.Comm)) {
@@ -99,7 +100,12 @@ func newRun(n int, l limits) *run {
 
 func (r *run) join(wrap wrapper) {
 	for _, k := range r.ranks {
-		k.w = comm.NewWorld(engine.New(wrap(k, r.world.Port(k.me)), engine.Config{SpinPolls: spinPolls}))
+		port := r.world.Port(k.me)
+		tr := transport.Transport(port)
+		if wrap != nil {
+			tr = wrap(k, port)
+		}
+		k.w = comm.NewWorld(engine.New(tr, engine.Config{SpinPolls: spinPolls, YieldPolls: spinPolls, Messages: wrap != nil}))
 		living.Store(k.proc(), k)
 	}
 }

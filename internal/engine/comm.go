@@ -31,6 +31,11 @@ type Comm struct {
 	freed   bool
 	closing bool // world: finalize is under way
 	collSeq uint32
+
+	mem       *[2]agreementMemory // of agreements; nil: by messages
+	plain     *Request            // an agree that was entered the fast way, and may have to go the long one
+	plainCall ulfm.Call
+	plainFlag uint64
 }
 
 func (p *Proc) openWorld() {
@@ -42,7 +47,7 @@ func (p *Proc) openWorld() {
 }
 
 func (p *Proc) openComm(g ulfm.Group, name string) *Comm {
-	c := &Comm{p: p, group: g, name: name, base: name, rankOf: make([]int32, p.n)}
+	c := &Comm{p: p, group: g, name: name, base: name, rankOf: make([]int32, p.n), mem: p.takeMemory(g.Index)}
 	for q := range c.rankOf {
 		c.rankOf[q] = -1
 	}

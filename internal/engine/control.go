@@ -32,8 +32,19 @@ func (p *Proc) newCall(c *Comm, what string) *Request {
 }
 
 func (p *Proc) proposeFor(r *Request, call ulfm.Call, in Contribution) {
-	p.step(control.Propose{Comm: r.comm.group.Index, Token: uint64(r.handle()), Call: call,
-		Flag: in.Flag, Veto: in.Veto, Color: in.Color, Key: in.Key})
+	r.comm.adoptPlain()
+	p.hand(r, control.Propose{Call: call, Flag: in.Flag, Veto: in.Veto, Color: in.Color, Key: in.Key})
+}
+
+// hand gives a proposal to control. One that is agreed in memory is looked after
+// until it is decided.
+func (p *Proc) hand(r *Request, ev control.Propose) {
+	ev.Comm, ev.Token = r.comm.group.Index, uint64(r.handle())
+	if series := ev.Call.Kind.Series(); r.comm.mem != nil && series != ulfm.SeriesClose {
+		r.memory = &r.comm.mem[series]
+		p.openMemory(r.comm)
+	}
+	p.step(ev)
 }
 
 // Start begins a call that ends in an agreement and returns its handle.
@@ -56,6 +67,13 @@ func (c *Comm) Start(call ulfm.Call, in Contribution, what string) (Handle, erro
 func (c *Comm) Call(ctx context.Context, call ulfm.Call, in Contribution, what string) (out ulfm.Outcome, made *Comm, err error) {
 	if err := ctx.Err(); err != nil {
 		return out, nil, err
+	}
+	if c.mem != nil && (call.Kind == ulfm.KindAgree || call.Kind == ulfm.KindAgreeFailed) {
+		if out, r, ok := c.agreeNow(ctx, call, in.Flag, what); ok {
+			return out, nil, nil
+		} else if r != nil {
+			return c.p.FinishCall(ctx, r.handle())
+		}
 	}
 	h, err := c.Start(call, in, what)
 	if err != nil {
@@ -125,6 +143,7 @@ func (p *Proc) step(ev control.Event) {
 	for len(p.todo) > 0 {
 		ev := p.todo[0]
 		p.todo = p.todo[1:]
+		_, p.looking = ev.(control.Look)
 		for _, a := range p.ctl.Step(ev) {
 			p.execute(a)
 		}
@@ -201,6 +220,12 @@ func (p *Proc) decided(a control.Decided) {
 		}
 		p.observe(Event{What: a.Outcome.Call.Kind.String(), Comm: r.comm.name, Procs: procs, Text: sizeText(r.made)})
 	}
+	if r.memory != nil {
+		r.memory = nil
+		if !p.looking { // this process was the last to contribute: some may sleep
+			p.notifyMembers(r.comm)
+		}
+	}
 	made := r.made
 	dropped := r.detached
 	p.complete(r, a.Outcome.Err)
@@ -232,6 +257,7 @@ func (p *Proc) forgotten(index uint32) {
 	for class := range classes {
 		p.match.Free(dataContext(index, class), func(m *matchRecv) { p.complete(p.slots[m.Slot], ErrFreed) }, p.dropped)
 	}
+	p.takeMemory(index) // of one that nobody took up
 	if c := p.commAt(index); c != nil {
 		p.comms[index] = nil
 	}

@@ -39,7 +39,7 @@ func (p *Proc) Waits() []Waiting {
 		w := Waiting{Op: r.what, Comm: r.comm.name}
 		switch {
 		case r.kind == callRequest:
-			w.Ranks = p.ctl.WaitsFor(r.comm.group.Index, uint64(r.handle()))
+			p.diagnose(func() { w.Ranks = p.ctl.WaitsFor(r.comm.group.Index, uint64(r.handle())) })
 		case r.peer >= 0:
 			w.Ranks = []int{r.comm.RankOf(r.peer)}
 			w.Tag = int(r.tag)
@@ -63,5 +63,7 @@ func (p *Proc) Describe() string {
 	}
 	defer p.mu.Unlock()
 	msgs, bytes := p.match.Buffered()
-	return strings.TrimRight(p.ctl.Describe(), "\n") + fmt.Sprintf("\nunexpected: %d messages, %d bytes\n", msgs, bytes)
+	var rules string
+	p.diagnose(func() { rules = p.ctl.Describe() })
+	return strings.TrimRight(rules, "\n") + fmt.Sprintf("\nunexpected: %d messages, %d bytes\n", msgs, bytes)
 }

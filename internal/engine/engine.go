@@ -28,6 +28,13 @@ type Config struct {
 	UnexpectedBytesMax uint64
 	// SpinPolls is how often a waiting call looks before it sleeps.
 	SpinPolls int
+	// YieldPolls is how often a call that waits for all members of a communicator
+	// then gives its turn to others before it sleeps: where ranks outnumber cores
+	// each of them has to have a turn anyway, and a wake-up costs several turns.
+	YieldPolls int
+	// Messages has agreements and collectives go by messages also where processes
+	// share memory.
+	Messages bool
 	// Tick is how long a rank must make no call until the background loop takes
 	// over; 0: 10 ms. After a call that waited long it may be up to tickMax of them.
 	Tick time.Duration
@@ -84,6 +91,10 @@ type Proc struct {
 	pushing    []push
 	pulls      []*Request   // receives that are copied directly
 	transfers  atomic.Int32 // both together
+	shares     bool         // agreements and collectives go through memory
+	memories   []commMemory // of communicators that are being made
+	open       []*Comm      // those with something open in memory
+	openCount  atomic.Int32
 	taken      []int
 	header     transport.Header // of the frame being sent
 	probes     []*Request
@@ -92,6 +103,7 @@ type Proc struct {
 	blocked    []int           // peers towards which something waits for room
 	todo       []control.Event // control events met while control is stepping
 	stepping   bool
+	looking    bool // the step is for memory that moved
 	timer      *time.Timer
 	timerAt    mono.Time
 
@@ -142,7 +154,9 @@ func New(tr transport.Transport, cfg Config) *Proc {
 	for i := range p.peers {
 		p.peers[i].credit = match.NewCredit(match.Limit(p.cfg.UnexpectedBytesMax, p.n))
 	}
-	p.ctl = control.New(control.Config{N: p.n, Me: p.me, Detector: cfg.Detector, Watchdog: cfg.Watchdog})
+	rules := control.Config{N: p.n, Me: p.me, Detector: cfg.Detector, Watchdog: cfg.Watchdog}
+	p.shareMemory(&rules)
+	p.ctl = control.New(rules)
 	p.openWorld()
 	p.mu.Lock()
 	p.setTimer()
@@ -199,6 +213,9 @@ func (p *Proc) progress() bool {
 	if p.transfers.Load() > 0 {
 		did = p.pullUnits() || did
 		did = p.pushUnits() || did
+	}
+	if len(p.open) > 0 {
+		did = p.lookMemory() || did
 	}
 	if did && len(p.probes) > 0 {
 		p.checkProbes()
@@ -316,21 +333,21 @@ func (p *Proc) Finalize(ctx context.Context) error {
 	p.finalized.Store(true)
 	p.tr.SetLeft()
 	p.tr.MoveEpoch()
-	if p.sawLeaver {
-		for q := range p.n {
-			p.tr.Notify(q, park.Caller|park.Background)
-		}
-	}
 	return p.lastLook(ctx)
 }
 
-// lastLook answers who asked for the decision before it could see that this
+// lastLook wakes whom nobody else wakes, and answers who asked for the decision before it could see that this
 // process has left. Without it: q's parent dies, q asks this process, finds that
 // it has not left, and sleeps; this process has looked before q asked, and leaves;
 // nobody wakes q. The mark is set before the look, and q looks for the mark after
 // it has asked: one of both sees the other.
 func (p *Proc) lastLook(ctx context.Context) error {
 	p.mu.Lock()
+	if p.sawLeaver {
+		for q := range p.n {
+			p.tr.Notify(q, park.Caller|park.Background)
+		}
+	}
 	p.progress()
 	p.mu.Unlock()
 	return p.flush(ctx)

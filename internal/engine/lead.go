@@ -114,9 +114,11 @@ func (p *Proc) await(ctx context.Context, g *group) error {
 type leading struct {
 	g         *group
 	src       int     // peer whose ring is polled directly; -1: none
-	word      *uint64 // in that ring: the next cell's; or of a transfer; nil: there is none
+	word      *uint64 // in that ring: the next cell's; or of a transfer, or in memory; nil: there is none
 	want      uint64  // its value, or one less, when there is something to do
+	stale     bool    // no: want is its value as long as there is nothing to do
 	again     bool    // a transfer is under way: look at once
+	yields    int     // how often to give the turn to others before sleeping
 	cancelled *atomic.Bool
 }
 
@@ -126,6 +128,7 @@ func (p *Proc) leadUntil(ctx context.Context, g *group) error {
 	*l = leading{g: g, src: -1, cancelled: p.watchContext(ctx)}
 	p.look()
 	for polls := 0; !g.ready(p); polls++ {
+		spun := polls >= p.cfg.SpinPolls
 		switch {
 		case l.cancelled != nil && l.cancelled.Load():
 			return ctx.Err()
@@ -136,19 +139,21 @@ func (p *Proc) leadUntil(ctx context.Context, g *group) error {
 			}
 			p.mu.Unlock()
 		case p.moved() || l.again || p.epoch() != p.epochSeen.Load() ||
-			polls&15 == 15 && (p.tr.Pending(l.src) || p.transfers.Load() > 0):
+			(spun || polls&15 == 15) && (p.tr.Pending(l.src) || p.transfers.Load() > 0 || p.openCount.Load() > 0 && !l.stale):
 			if p.look() {
 				polls = -1
 			}
-		case polls >= p.cfg.SpinPolls:
+		case !spun:
+			park.Pause(1)
+		case polls < p.cfg.SpinPolls+l.yields:
+			p.port.Yield()
+		default:
 			p.look()
 			p.asleep.Store(true)
 			p.tr.Sleep(park.Caller, p.leaderReady, -1)
 			p.asleep.Store(false)
 			p.look()
 			polls = -1
-		default:
-			park.Pause(1)
 		}
 	}
 	return nil
@@ -172,8 +177,12 @@ func (p *Proc) lookCloser() bool {
 	did := false
 	for {
 		r := l.g.awaited()
-		l.src, l.word = -1, nil
+		l.src, l.word, l.stale, l.yields = -1, nil, false, 0
 		if r == nil {
+			return did
+		}
+		if r.memory != nil {
+			l.word, l.want, l.stale, l.yields = r.memory.awaits, r.memory.stale, true, p.cfg.YieldPolls
 			return did
 		}
 		if r.kind != recvRequest || r.matched || r.peer < 0 || r.peer == p.me {
@@ -197,13 +206,21 @@ func (p *Proc) lookCloser() bool {
 // moved says whether the awaited cell is there, or the awaited step of a transfer.
 // The receiver of a message may take two steps at a time.
 func (p *Proc) moved() bool {
-	return p.leading.word != nil && atomic.LoadUint64(p.leading.word)-p.leading.want <= 1
+	l := &p.leading
+	if l.word == nil {
+		return false
+	}
+	if v := atomic.LoadUint64(l.word); l.stale {
+		return v != l.want
+	} else {
+		return v-l.want <= 1
+	}
 }
 
 // leaderMustLook is the last question before the leader sleeps.
 func (p *Proc) leaderMustLook() bool {
 	l := &p.leading
-	return l.g.ready(p) || p.moved() || p.tr.Pending(-1) || p.epoch() != p.epochSeen.Load() || p.transferMoved() ||
+	return l.g.ready(p) || p.moved() || p.tr.Pending(-1) || p.epoch() != p.epochSeen.Load() || p.transferMoved() || p.memoryMoved() ||
 		l.cancelled != nil && l.cancelled.Load()
 }
 
@@ -364,7 +381,7 @@ func (p *Proc) leadInBackground() {
 
 // loopMustLook is the last question before the background loop sleeps.
 func (p *Proc) loopMustLook() bool {
-	if p.wanted.Load() > 0 || p.tr.Pending(-1) || p.epoch() != p.epochSeen.Load() || p.transferMoved() {
+	if p.wanted.Load() > 0 || p.tr.Pending(-1) || p.epoch() != p.epochSeen.Load() || p.transferMoved() || p.memoryMoved() {
 		return true
 	}
 	select {

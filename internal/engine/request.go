@@ -73,8 +73,9 @@ type Request struct {
 	status Status
 	out    ulfm.Outcome
 	made   *Comm
-	flag   *uint64 // call: where the agreed flag goes
-	own    group   // of a wait for this request alone
+	flag   *uint64          // call: where the agreed flag goes
+	memory *agreementMemory // call: where it is agreed; nil: by messages
+	own    group            // of a wait for this request alone
 	waiter *group
 	what   string // the operation, for diagnosis
 }
@@ -110,7 +111,7 @@ func (p *Proc) newRequest(kind reqKind, c *Comm, what string) *Request {
 	r.phase, r.flag = eagerQueued, nil
 	r.moved, r.expect, r.remote, r.err, r.status, r.buf = 0, 0, 0, nil, Status{}, nil
 	r.made, r.waiter, r.own.one = nil, nil, r
-	r.direct, r.pull.open = false, false
+	r.direct, r.pull.open, r.memory = false, false, nil
 	r.pend.Store(false)
 	r.state.Store(reqActive)
 	return r

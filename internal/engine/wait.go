@@ -89,7 +89,7 @@ func (p *Proc) giveGroupBack(g *group) {
 }
 
 // WaitAll returns when every request is settled, or one has failed. It ends those
-// that are over and tells over of each, in order; one that may fail (R49) is told,
+// that are over and tells over of each, in order, with the lock held; one that may fail (R49) is told,
 // too, with ulfm.ErrProcFailedPending, and one that was over before with
 // ErrInactive.
 func (p *Proc) WaitAll(ctx context.Context, m Many, over func(i int, st Status, err error)) error {

@@ -1,6 +1,7 @@
 package park
 
 import (
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -63,3 +64,6 @@ func (c *Channels) Wake(word *uint32) {
 		close(woken)
 	}
 }
+
+// Yield implements Sleeper.
+func (c *Channels) Yield() { runtime.Gosched() }

@@ -58,6 +58,9 @@ func (Futex) Wake(word *uint32) {
 	_, _, _ = syscall.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, everybody, 0, 0, 0)
 }
 
+// Yield implements Sleeper. The thread keeps its P meanwhile, as in a nap.
+func (Futex) Yield() { _, _, _ = syscall.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+
 // AnyMax is how many words one SleepAny takes (a limit of the kernel).
 const AnyMax = 128
 

@@ -41,6 +41,8 @@ type Sleeper interface {
 	Sleep(word *uint32, old uint32, timeout mono.Duration)
 	// Wake wakes everybody who sleeps on word.
 	Wake(word *uint32)
+	// Yield lets another rank have this one's turn, if one wants it.
+	Yield()
 }
 
 // Raise puts flag into the word and returns the value to sleep on.

@@ -30,3 +30,22 @@ func (p *Port) ReadFrom(proc int, dst []byte, addr uint64) error {
 func (p *Port) WriteTo(proc int, src []byte, addr uint64) error {
 	return segment.WriteRemote(p.pid(proc), src, addr)
 }
+
+// ReachAll maps the memory of every process.
+func (p *Port) ReachAll() error {
+	for q := range p.peers {
+		if p.reach(q).arena == nil {
+			return p.peers[q].broken
+		}
+	}
+	return nil
+}
+
+// Block returns a part of the memory that a process keeps for the communicator of a
+// context index that has a block there. ReachAll comes before.
+func (p *Port) Block(proc int, index uint32, part segment.Part) segment.Region {
+	return p.peers[proc].arena.Block(segment.BlockOf(index), part)
+}
+
+// Yield lets another process or goroutine run.
+func (p *Port) Yield() { p.sleeper.Yield() }
