@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/nodecoll"
 	"github.com/goulfm/goulfm/internal/view"
 )
 
@@ -25,6 +26,13 @@ func Allreduce[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op 
 		return x.end(err)
 	}
 	x.head.what = int(k.code)
+	if red, ok := k.reduction(); ok && x.e.Shared() {
+		what, to, from := x.whatOf(len(src)*red.ElemBytes), view.Bytes(dst), view.Bytes(src)
+		return x.end(x.shared(func(g *nodecoll.Group) { g.Allreduce(what, to, from, red) }))
+	}
+	if err := x.byMessages(); err != nil {
+		return x.end(err)
+	}
 	return x.end(allreduceTo(x, dst, src, k))
 }
 

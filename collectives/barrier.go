@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/nodecoll"
 )
 
 // Barrier returns when every member has called it. Errors: of all collectives.
@@ -12,6 +13,10 @@ func Barrier(ctx context.Context, c *comm.Comm) error {
 	x, err := begin(ctx, c, barrier, noRoot, 0)
 	if err != nil {
 		return err
+	}
+	if x.e.Shared() {
+		what := x.whatOf(0)
+		return x.end(x.shared(func(g *nodecoll.Group) { g.Barrier(what) }))
 	}
 	return x.end(x.barrier())
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/nodecoll"
 	"github.com/goulfm/goulfm/internal/view"
 )
 
@@ -15,7 +16,12 @@ func Bcast[T comm.Elem](ctx context.Context, c *comm.Comm, root int, buf []T) er
 	if err != nil {
 		return err
 	}
-	return x.end(x.bcast(root, view.Bytes(buf)))
+	b := view.Bytes(buf)
+	if x.e.Shared() {
+		what := x.whatOf(len(b))
+		return x.end(x.shared(func(g *nodecoll.Group) { g.Bcast(what, root, b) }))
+	}
+	return x.end(x.bcast(root, b))
 }
 
 // bcast goes down a binomial tree over the ranks counted from the root: the

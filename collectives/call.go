@@ -21,6 +21,9 @@ type call struct {
 	n    int
 	elem uint8 // element code; receives of another one are refused
 	head header
+	// noted: this call has been published in shared memory.
+	noted, messages bool // and goes by messages
+	bytes           int  // as published
 
 	small   [16]byte // short messages land here: a notice must fit
 	note    [noticeBytes]byte
@@ -44,7 +47,7 @@ func begin(ctx context.Context, c *comm.Comm, k kind, root int, elem uint8) (*ca
 	}
 	x := calls.Get().(*call)
 	x.ctx, x.c, x.e, x.elem = ctx, c, c.Engine(), elem
-	x.me, x.n = x.e.Rank(), x.e.Size()
+	x.me, x.n, x.noted, x.messages = x.e.Rank(), x.e.Size(), false, false
 	x.head = header{kind: k, what: max(root, 0) & (1<<whatBits - 1)}
 	if err := x.e.Enter(ulfm.OpCollective); err != nil { // R55
 		return nil, x.fail(err)
@@ -61,6 +64,9 @@ func begin(ctx context.Context, c *comm.Comm, k kind, root int, elem uint8) (*ca
 
 // end ends a call, with success or not.
 func (x *call) end(err error) error {
+	if x.messages {
+		x.e.EndMessages()
+	}
 	if err != nil {
 		return x.fail(err)
 	}
@@ -71,6 +77,9 @@ func (x *call) end(err error) error {
 
 // fail does for the others what an error here demands, and says where it was.
 func (x *call) fail(err error) error {
+	if d, ok := errors.AsType[*engine.Differs](err); ok {
+		err = x.differs(d)
+	}
 	var at *ulfm.Error
 	var ranks []int
 	if errors.As(err, &at) {
@@ -89,6 +98,7 @@ func (x *call) fail(err error) error {
 	case errors.Is(err, comm.ErrPeerArgument):
 		x.tellAll(notice{cause: wrongArgument, kind: x.head.kind, origin: ranks[0]})
 	default:
+		x.noteWrong()
 		x.tellAll(notice{cause: wrongArgument, kind: x.head.kind, origin: x.me})
 	}
 	return x.c.Raise(&ulfm.Error{Op: x.head.kind.String(), Comm: x.e.Name(), Ranks: ranks, Err: err})

@@ -55,10 +55,14 @@ func (x *call) finish(s pending) error {
 	}
 	if err := p.WaitAny(x.ctx, engine.ManyOf([]engine.Handle{s.h, watch})); err != nil {
 		p.Retract(s.h)
-		x.forget(watch)
+		_, _ = x.forget(watch)
 		return err
 	}
-	if x.forget(watch) {
+	switch told, err := x.forget(watch); {
+	case err != nil:
+		p.Retract(s.h)
+		return err
+	case told:
 		p.Retract(s.h)
 		return x.told(s.to, parseNotice(x.note[:]))
 	}
@@ -66,14 +70,15 @@ func (x *call) finish(s pending) error {
 	return err
 }
 
-// forget withdraws a receive and says whether it has got something instead.
-func (x *call) forget(h engine.Handle) bool {
+// forget withdraws a receive and says whether it has got something instead, or has
+// failed.
+func (x *call) forget(h engine.Handle) (got bool, err error) {
 	p := x.e.Proc()
 	if p.Cancel(h) {
-		return false
+		return false, nil
 	}
-	_, _, err := p.Test(h)
-	return err == nil
+	_, _, err = p.Test(h)
+	return err == nil, err
 }
 
 // drop ends a send whose collective has failed.

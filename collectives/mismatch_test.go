@@ -240,7 +240,7 @@ func TestDifferentArgumentsAreNoticed(t *testing.T) {
 		"length of bcast": {
 			func(ctx context.Context, w *comm.Comm) error { return collectives.Bcast(ctx, w, 0, ints(short)) },
 			func(ctx context.Context, w *comm.Comm) error { return collectives.Bcast(ctx, w, 0, ints(big)) },
-			[]string{"24 bytes here", "more"},
+			[]string{"24 bytes here", "of 40000 at rank"},
 		},
 		"length of allreduce": {
 			func(ctx context.Context, w *comm.Comm) error {

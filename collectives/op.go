@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/kernel"
 	"github.com/goulfm/goulfm/internal/view"
 )
 
@@ -40,7 +41,8 @@ type Kernel[T comm.Elem] struct {
 	f    func(acc, in []T)
 }
 
-// opCode names an operation; members that pass different ones find out.
+// opCode names an operation; members that pass different ones find out. The built-in
+// ones are numbered as in package kernel.
 type opCode uint8
 
 const (
@@ -142,123 +144,36 @@ func (k Kernel[T]) apply(acc, in []T) {
 		k.f(acc, in)
 		return
 	}
+	kernel.Find(kernel.Op(k.code), kernelElem[T]())(view.Bytes(acc), view.Bytes(in))
+}
+
+// kernelElem names the type of elements for package kernel.
+func kernelElem[T comm.Elem]() kernel.Elem {
 	switch reflect.TypeFor[T]().Kind() {
 	case reflect.Int8:
-		integers(k.code, view.As[int8](acc), view.As[int8](in))
+		return kernel.Int8
 	case reflect.Int16:
-		integers(k.code, view.As[int16](acc), view.As[int16](in))
+		return kernel.Int16
 	case reflect.Int32:
-		integers(k.code, view.As[int32](acc), view.As[int32](in))
-	case reflect.Int64:
-		integers(k.code, view.As[int64](acc), view.As[int64](in))
-	case reflect.Int:
-		integers(k.code, view.As[int](acc), view.As[int](in))
+		return kernel.Int32
+	case reflect.Int64, reflect.Int:
+		return kernel.Int64
 	case reflect.Uint8:
-		integers(k.code, view.As[uint8](acc), view.As[uint8](in))
+		return kernel.Uint8
 	case reflect.Uint16:
-		integers(k.code, view.As[uint16](acc), view.As[uint16](in))
+		return kernel.Uint16
 	case reflect.Uint32:
-		integers(k.code, view.As[uint32](acc), view.As[uint32](in))
-	case reflect.Uint64:
-		integers(k.code, view.As[uint64](acc), view.As[uint64](in))
-	case reflect.Uint:
-		integers(k.code, view.As[uint](acc), view.As[uint](in))
+		return kernel.Uint32
+	case reflect.Uint64, reflect.Uint:
+		return kernel.Uint64
 	case reflect.Float32:
-		reals(k.code, view.As[float32](acc), view.As[float32](in))
+		return kernel.Float32
 	case reflect.Float64:
-		reals(k.code, view.As[float64](acc), view.As[float64](in))
+		return kernel.Float64
 	case reflect.Complex64:
-		numbers(k.code, view.As[complex64](acc), view.As[complex64](in))
+		return kernel.Complex64
 	case reflect.Complex128:
-		numbers(k.code, view.As[complex128](acc), view.As[complex128](in))
-	case reflect.Bool:
-		bools(k.code, view.As[bool](acc), view.As[bool](in))
+		return kernel.Complex128
 	}
-}
-
-func integers[T Integer](code opCode, acc, in []T) {
-	in = in[:len(acc)]
-	switch code {
-	case opBAnd:
-		for i := range acc {
-			acc[i] &= in[i]
-		}
-	case opBOr:
-		for i := range acc {
-			acc[i] |= in[i]
-		}
-	case opBXor:
-		for i := range acc {
-			acc[i] ^= in[i]
-		}
-	case opLAnd:
-		for i := range acc {
-			acc[i] = one[T](acc[i] != 0 && in[i] != 0)
-		}
-	case opLOr:
-		for i := range acc {
-			acc[i] = one[T](acc[i] != 0 || in[i] != 0)
-		}
-	case opLXor:
-		for i := range acc {
-			acc[i] = one[T]((acc[i] != 0) != (in[i] != 0))
-		}
-	default:
-		reals(code, acc, in)
-	}
-}
-
-func one[T Integer](b bool) T {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-func reals[T Real](code opCode, acc, in []T) {
-	in = in[:len(acc)]
-	switch code {
-	case opMax:
-		for i := range acc {
-			acc[i] = max(acc[i], in[i])
-		}
-	case opMin:
-		for i := range acc {
-			acc[i] = min(acc[i], in[i])
-		}
-	default:
-		numbers(code, acc, in)
-	}
-}
-
-func numbers[T Number](code opCode, acc, in []T) {
-	in = in[:len(acc)]
-	switch code {
-	case opSum:
-		for i := range acc {
-			acc[i] += in[i]
-		}
-	case opProd:
-		for i := range acc {
-			acc[i] *= in[i]
-		}
-	}
-}
-
-func bools(code opCode, acc, in []bool) {
-	in = in[:len(acc)]
-	switch code {
-	case opLAnd:
-		for i := range acc {
-			acc[i] = acc[i] && in[i]
-		}
-	case opLOr:
-		for i := range acc {
-			acc[i] = acc[i] || in[i]
-		}
-	case opLXor:
-		for i := range acc {
-			acc[i] = acc[i] != in[i]
-		}
-	}
+	return kernel.Bool
 }

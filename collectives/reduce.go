@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/nodecoll"
 	"github.com/goulfm/goulfm/internal/view"
 )
 
@@ -27,6 +28,13 @@ func Reduce[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src [
 	}
 	k, err := kernelOf(op)
 	if err != nil {
+		return x.end(err)
+	}
+	if red, ok := k.reduction(); ok && x.e.Shared() {
+		what, to, from := x.whatOf(len(src)*red.ElemBytes), view.Bytes(dst), view.Bytes(src)
+		return x.end(x.shared(func(g *nodecoll.Group) { g.Reduce(what, root, to, from, red) }))
+	}
+	if err := x.byMessages(); err != nil {
 		return x.end(err)
 	}
 	return x.end(reduceTo(x, root, dst, src, k))

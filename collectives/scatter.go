@@ -23,6 +23,9 @@ func Scatter[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src 
 			return x.end(err)
 		}
 	}
+	if err := x.byMessages(); err != nil {
+		return x.end(err)
+	}
 	return x.end(x.scatter(root, view.Bytes(dst), view.Bytes(src)))
 }
 

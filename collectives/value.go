@@ -27,7 +27,10 @@ func BcastValue[T any](ctx context.Context, c *comm.Comm, root int, v *T) error 
 			return x.end(err)
 		}
 	}
-	if b, err = x.bcastSized(root, b); err != nil {
+	if err = x.byMessages(); err == nil {
+		b, err = x.bcastSized(root, b)
+	}
+	if err != nil {
 		return x.end(err)
 	}
 	if x.me != root {
@@ -61,6 +64,9 @@ func GatherValue[T any](ctx context.Context, c *comm.Comm, root int, v T) ([]T, 
 	}
 	b, err := encode(&v)
 	if err != nil {
+		return nil, x.end(err)
+	}
+	if err = x.byMessages(); err != nil {
 		return nil, x.end(err)
 	}
 	if x.me != root {

@@ -79,10 +79,11 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 	info := w.process.Info
 	out := cfg.engine()
 	out.OnFenced, out.OnTick, out.Observe = w.fenced, w.process.Flush, w.report
+	out.Mutual = info.Cores >= info.Size
 	if out.SpinPolls == 0 {
 		out.SpinPolls, out.YieldPolls = spinWithoutCores, yieldPolls
 		if info.Cores >= info.Size {
-			out.SpinPolls = spinWithCores
+			out.SpinPolls, out.YieldPolls = spinWithCores, 0
 		}
 	}
 	if info.Ring {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/internal/control"
+	"github.com/goulfm/goulfm/internal/nodecoll"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -32,10 +33,14 @@ type Comm struct {
 	closing bool // world: finalize is under way
 	collSeq uint32
 
-	mem       *[2]agreementMemory // of agreements; nil: by messages
-	plain     *Request            // an agree that was entered the fast way, and may have to go the long one
-	plainCall ulfm.Call
-	plainFlag uint64
+	mem        *[2]agreementMemory // of agreements; nil: by messages
+	coll       *nodecoll.Group     // of collectives in memory, once there was one
+	collective *Request            // the one that is open and has to wait
+	messages   bool                // in a collective that goes by messages
+	apart      *Differs            // in which another member is not
+	plain      *Request            // an agree that was entered the fast way, and may have to go the long one
+	plainCall  ulfm.Call
+	plainFlag  uint64
 }
 
 func (p *Proc) openWorld() {

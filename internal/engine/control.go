@@ -478,8 +478,11 @@ func (p *Proc) failPeer(proc int) {
 
 // class returns which context of its communicator a data request is in.
 func (r *Request) class() Class {
-	if r.kind == recvRequest {
+	switch r.kind {
+	case recvRequest:
 		return Class(r.Recv.Ctx % uint32(classes))
+	case collectiveRequest:
+		return Collective
 	}
 	return Class(r.ctx % uint32(classes))
 }

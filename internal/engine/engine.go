@@ -32,6 +32,9 @@ type Config struct {
 	// then gives its turn to others before it sleeps: where ranks outnumber cores
 	// each of them has to have a turn anyway, and a wake-up costs several turns.
 	YieldPolls int
+	// Mutual says that every rank of the node has a core of its own; the same at all
+	// of them.
+	Mutual bool
 	// Messages has agreements and collectives go by messages also where processes
 	// share memory.
 	Messages bool

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/park"
 )
 
@@ -119,6 +120,7 @@ type leading struct {
 	stale     bool    // no: want is its value as long as there is nothing to do
 	again     bool    // a transfer is under way: look at once
 	yields    int     // how often to give the turn to others before sleeping
+	sleep     mono.Duration
 	cancelled *atomic.Bool
 }
 
@@ -139,7 +141,8 @@ func (p *Proc) leadUntil(ctx context.Context, g *group) error {
 			}
 			p.mu.Unlock()
 		case p.moved() || l.again || p.epoch() != p.epochSeen.Load() ||
-			(spun || polls&15 == 15) && (p.tr.Pending(l.src) || p.transfers.Load() > 0 || p.openCount.Load() > 0 && !l.stale):
+			(spun || polls&15 == 15) && p.tr.Pending(l.src) ||
+			!spun && polls&15 == 15 && (p.transfers.Load() > 0 || p.openCount.Load() > 0 && !l.stale):
 			if p.look() {
 				polls = -1
 			}
@@ -150,7 +153,7 @@ func (p *Proc) leadUntil(ctx context.Context, g *group) error {
 		default:
 			p.look()
 			p.asleep.Store(true)
-			p.tr.Sleep(park.Caller, p.leaderReady, -1)
+			p.tr.Sleep(park.Caller, p.leaderReady, l.sleep)
 			p.asleep.Store(false)
 			p.look()
 			polls = -1
@@ -177,12 +180,20 @@ func (p *Proc) lookCloser() bool {
 	did := false
 	for {
 		r := l.g.awaited()
-		l.src, l.word, l.stale, l.yields = -1, nil, false, 0
+		l.src, l.word, l.stale, l.yields, l.sleep = -1, nil, false, 0, -1
 		if r == nil {
 			return did
 		}
 		if r.memory != nil {
 			l.word, l.want, l.stale, l.yields = r.memory.awaits, r.memory.stale, true, p.cfg.YieldPolls
+			return did
+		}
+		if r.kind == collectiveRequest {
+			if r == r.comm.collective {
+				l.word, l.want = r.comm.coll.Awaits()
+				l.stale, l.yields, l.again = true, p.cfg.YieldPolls, l.word == nil
+				l.sleep = mismatchLook
+			}
 			return did
 		}
 		if r.kind != recvRequest || r.matched || r.peer < 0 || r.peer == p.me {
@@ -320,6 +331,10 @@ func (p *Proc) watchContext(ctx context.Context) *atomic.Bool {
 	}
 	return p.watch.fired
 }
+
+// mismatchLook is after how long a sleeping member of a collective looks whether
+// another has made another call: nobody is woken for that.
+const mismatchLook = 100 * mono.Millisecond
 
 // tickMax is how much longer a tick may get while a call waits: the background
 // loop has nothing to do then, and 64 ranks of a job wait at the same time.

@@ -90,7 +90,7 @@ func (p *Proc) commMemory(index uint32, g ulfm.Group) *[2]agreementMemory {
 	n := len(g.Procs)
 	for part := range mem {
 		m := &mem[part]
-		m.me, m.members = g.Me, make([]memberMemory, n)
+		m.me, m.members, m.awaits = g.Me, make([]memberMemory, n), &m.none
 		for rank, proc := range g.Procs {
 			block := p.port.Block(proc, g.Indices[rank], segment.AgreementPart)
 			mm := &m.members[rank]
@@ -236,6 +236,10 @@ func (p *Proc) lookMemory() bool {
 			continue // one step closed several
 		}
 		c := p.open[i]
+		if c.collective != nil {
+			did = c.advanceRequest() || did
+		}
+		did = p.part(c) || did
 		looking := p.ctl.Looking(c.group.Index)
 		if looking && (c.mem[0].moved() || c.mem[1].moved()) {
 			c.mem[0].awaits, c.mem[1].awaits = nil, nil
@@ -244,7 +248,7 @@ func (p *Proc) lookMemory() bool {
 			did = did || !looking
 			c.settleAwaits()
 		}
-		if !looking {
+		if !looking && c.collective == nil && !c.messages {
 			p.open = append(p.open[:i], p.open[i+1:]...)
 			p.openCount.Store(int32(len(p.open)))
 		}
@@ -269,7 +273,7 @@ func (p *Proc) memoryMoved() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, c := range p.open {
-		if c.mem[0].moved() || c.mem[1].moved() {
+		if p.ctl.Looking(c.group.Index) && (c.mem[0].moved() || c.mem[1].moved()) || c.collective != nil && c.collectiveMoved() || c.partsWays() {
 			return true
 		}
 	}

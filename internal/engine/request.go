@@ -21,6 +21,7 @@ const (
 	recvRequest reqKind = iota
 	sendRequest
 	callRequest // a call that ends in an agreement
+	collectiveRequest
 )
 
 const (
@@ -159,6 +160,9 @@ func (p *Proc) complete(r *Request, err error) {
 	}
 	if r.direct {
 		p.giveBack(r)
+	}
+	if r.kind == collectiveRequest {
+		r.comm.collective = nil
 	}
 	p.endPull(r)
 	if err != nil {

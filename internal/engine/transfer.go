@@ -344,6 +344,13 @@ func (p *Proc) failPull(r *Request, err error) bool {
 // fail ends a request that was under way: a receive that a sender is just writing
 // into ends a little later.
 func (p *Proc) fail(r *Request, err error) {
+	if r.done() {
+		return
+	}
+	if r.kind == collectiveRequest {
+		r.comm.endCollective(err)
+		return
+	}
 	if r.pull.open && !p.failPull(r, err) {
 		return
 	}

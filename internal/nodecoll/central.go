@@ -2,17 +2,31 @@ package nodecoll
 
 import "github.com/goulfm/goulfm/internal/segment"
 
-// Central synchronization number c of a group: all add 1 to the count; who makes
-// it n*c is the last, does what is to be done for all, and stores the release
-// word: c and who it was. The others wait for that word alone.
+// Central synchronizations are named by operation and step. All join the count of
+// one; who completes it is the last, does what is to be done for all, and stores the
+// release word: its name and who it was. The others wait for that word alone.
 //
-// The count says n*c only when all have added c times, because nobody adds for
-// c+1 before the release of c. A member that dies before it adds, or between its
-// last add and the release, leaves a synchronization that never completes.
+// The count word holds the name and how many have joined: the first to join puts
+// the name there. So an operation that some members left because of a mismatch
+// does not disturb the count of the next. Who comes to it even later finds a later
+// name, at most slots operations later, and finds the mismatch, too. A member that dies before it joins, or between
+// the last join and the release, leaves a synchronization that never completes.
 const (
 	releaserBits = 16
 	releaserMask = 1<<releaserBits - 1
+	joinedBits   = 16
+	joinedMask   = 1<<joinedBits - 1
+	stepBits     = 16
 )
+
+// name returns the name of the synchronization that this rank is at.
+func (g *Group) name() uint64 {
+	name := uint64(g.op) << stepBits
+	if g.next == working {
+		name += uint64(g.large.step)
+	}
+	return name
+}
 
 // introduce is done by member 0 before anything else: it clears the words with
 // several writers of what an earlier group left, then says so. Others may have
@@ -32,13 +46,27 @@ func (g *Group) joinCount() bool {
 		}
 		g.introduced = true
 	}
-	g.syncs++
-	if segment.Add64(g.count, 1) != g.syncs*uint64(len(g.members)) {
-		g.phase = awaiting
+	name := g.name()
+	for {
+		v := segment.Load64(g.count)
+		joined := uint64(1)
+		switch ahead := (v>>joinedBits - name) << joinedBits >> joinedBits; {
+		case ahead == 0:
+			joined = v&joinedMask + 1
+		case ahead <= (slots+1)<<stepBits: // the others are in a later operation
+			g.phase = awaiting
+			return true
+		}
+		if !segment.CompareAndSwap64(g.count, v, name<<joinedBits|joined) {
+			continue
+		}
+		if joined < uint64(len(g.members)) {
+			g.phase = awaiting
+			return true
+		}
+		g.last()
 		return true
 	}
-	g.last()
-	return true
 }
 
 // last goes on for all. Once in each operation it looks at all lines: that all
@@ -54,7 +82,7 @@ func (g *Group) last() {
 
 func (g *Group) releaseAll() {
 	if g.central {
-		segment.Store64(g.release, g.syncs<<releaserBits|uint64(g.me))
+		segment.Store64(g.release, g.name()<<releaserBits|uint64(g.me))
 		g.announce(All)
 	}
 }
@@ -63,7 +91,7 @@ func (g *Group) releaseAll() {
 func (g *Group) await() bool {
 	v := segment.Load64(g.release)
 	who := int(v & releaserMask)
-	if v>>releaserBits != g.syncs || who >= len(g.members) {
+	if (v>>releaserBits^g.name())<<releaserBits != 0 || who >= len(g.members) {
 		return g.wait(g.release, v)
 	}
 	g.safe = g.op - 1

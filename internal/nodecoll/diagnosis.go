@@ -7,10 +7,8 @@ import (
 )
 
 // Mismatch looks at every member's line and says whether one entered this
-// operation with another call: its number and its what. If that equals this
-// rank's own what, an earlier call differed, one in which neither of the two
-// waited for the other. The operation then never completes here, and the group
-// is of no more use.
+// operation with another call: its number and its what. The operation then never
+// completes here: Abandon ends it.
 //
 // It costs a load for each member. Call it now and then while waiting, before
 // sleeping, and after waking: a member may have entered another operation
@@ -27,6 +25,20 @@ func (g *Group) Mismatch() (member int, theirs uint64, bad bool) {
 		}
 	}
 	return g.theirsOf, g.theirs, g.bad
+}
+
+// Apart is Mismatch for an operation that is complete here, as long as no other was
+// started: whoever goes by messages after a Note looks whether others do the same.
+func (g *Group) Apart() (member int, theirs uint64, bad bool) {
+	for m := range g.members {
+		if m == g.me || !g.isHere(m) {
+			continue // before it is here its line has the call of an earlier operation
+		}
+		if what := g.members[m].cells[g.slot].what(); what != g.what {
+			return m, what, true
+		}
+	}
+	return 0, 0, false
 }
 
 // isHere says whether member m's line of this operation is there. It stays

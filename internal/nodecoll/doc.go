@@ -79,9 +79,19 @@
 //
 // # Calls that differ
 //
-// Each line carries the call (what) and a digest of all calls before. Whoever
-// waits for a member compares both, and ends in a mismatch rather than take
-// bytes that mean something else. After a mismatch the group is of no more use.
+// Each line carries the call (what). Whoever waits for a member compares it, and ends
+// in a mismatch rather than take bytes that mean something else. Abandon ends such an
+// operation, and the group works on:
+//
+//   - An operation in which all wait for all is broken at all members or at none:
+//     whoever would complete it compares all lines first.
+//   - In the others nobody waits for those who abandon it, but for readers of a large
+//     broadcast; root compares their lines.
+//   - Counts are tagged, steps are counted from where each arrival line says, and
+//     slots are taken again by who has entered what: none of it is left from an
+//     operation that did not complete.
+//
+// Two members that both only send, as two roots of broadcasts, do not notice.
 //
 // # Not promised
 //

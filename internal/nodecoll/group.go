@@ -3,7 +3,6 @@ package nodecoll
 import (
 	"encoding/binary"
 	"fmt"
-	"math/bits"
 
 	"github.com/goulfm/goulfm/internal/segment"
 )
@@ -58,13 +57,11 @@ type Group struct {
 
 	intro, count, release *uint64
 	introduced            bool
-	syncs                 uint64 // central synchronizations that this rank joined
 
 	op   int64 // the open operation, or the last: 1, 2, ...
 	slot int
 	what uint64
-	past uint64 // digest of every earlier what
-	safe int64  // all members have left this operation and all before it
+	safe int64 // all members have left this operation and all before it
 
 	root     int
 	dst, src []byte
@@ -169,6 +166,29 @@ func (g *Group) Allreduce(what uint64, dst, src []byte, r Reduce) {
 	default:
 		g.startAll()
 	}
+}
+
+// Note starts an operation of which nobody waits for anything: it only says that
+// this member has come to the call what, so that members in another call find out.
+// With loud those who sleep are to look at once.
+func (g *Group) Note(what uint64, loud bool) {
+	g.begin(what, nil, nil, 0)
+	if !loud {
+		g.root = nobody
+	}
+	g.start(idle, false)
+}
+
+// Awaits returns a word and the value that it has as long as there is nothing to do;
+// nil: there is something.
+func (g *Group) Awaits() (word *uint64, stale uint64) { return g.waiting, g.stale }
+
+// Abandon ends an open operation that a Mismatch has broken. The next one may be
+// started: an operation in which all wait for all is broken at all members or at
+// none, and in the others nobody counts on those who do not come.
+func (g *Group) Abandon() {
+	g.bad = false
+	g.finish()
 }
 
 // Advance makes all progress that is possible now, up to some 128 KiB of
@@ -301,7 +321,6 @@ func (g *Group) publish() {
 	me := &g.members[g.me]
 	c := &me.cells[g.slot]
 	binary.LittleEndian.PutUint64(g.stage[:], g.what)
-	binary.LittleEndian.PutUint64(g.stage[pastAt:], g.past)
 	switch {
 	case g.isLarge():
 		binary.LittleEndian.PutUint64(g.stage[inlineAt:], g.steps)
@@ -332,7 +351,7 @@ func (g *Group) arrived(m int) bool {
 
 // agrees compares the call of member m, whose line is there, with this one's.
 func (g *Group) agrees(m int, c *cell) bool {
-	if what := c.what(); what != g.what || c.past() != g.past {
+	if what := c.what(); what != g.what {
 		g.bad, g.theirs, g.theirsOf, g.waiting = true, what, m, nil
 		return false
 	}
@@ -341,6 +360,5 @@ func (g *Group) agrees(m int, c *cell) bool {
 
 // finish ends the operation here.
 func (g *Group) finish() {
-	g.past = bits.RotateLeft64((g.past^g.what)*0x9e3779b97f4a7c15, 29)
 	g.phase, g.waiting, g.dst, g.src = idle, nil, nil, nil
 }

@@ -22,10 +22,9 @@ const (
 	// apart: many processors fetch lines in pairs.
 	stride = 2 * segment.Line
 
-	// An arrival line: sequence word, then the body: what, past, payload.
+	// An arrival line: sequence word, then the body: what, payload.
 	bodyBytes = segment.Line - 8
-	pastAt    = 8
-	inlineAt  = 16
+	inlineAt  = 8
 	inline    = bodyBytes - inlineAt // payload bytes that fit the line
 
 	// slotBytes is the payload that fits a slot of the data region.
@@ -54,11 +53,10 @@ const (
 // A cell is one arrival slot of one member.
 type cell struct {
 	seq  *uint64 // base + operation, stored last
-	body []byte  // what (8), past (8), payload
+	body []byte  // what (8), payload
 }
 
 func (c *cell) what() uint64 { return binary.LittleEndian.Uint64(c.body) }
-func (c *cell) past() uint64 { return binary.LittleEndian.Uint64(c.body[pastAt:]) }
 
 // A member is what this rank knows of one member.
 type member struct {

@@ -21,7 +21,8 @@ type schedule struct {
 	// sleeps says which members sleep until what they wait for is announced;
 	// nil: nobody sleeps.
 	sleeps []bool
-	// mismatched says which members have ended in a mismatch; nil: nobody looks.
+	// mismatched says which members have met a mismatch, abandoned the operation and
+	// gone on; nil: nobody looks.
 	mismatched []bool
 }
 
@@ -49,7 +50,10 @@ func (s *schedule) step(m int) error {
 	done, err := a.advance()
 	if !done && s.mismatched != nil {
 		if _, _, bad := a.g.Mismatch(); bad {
-			s.mismatched[m], s.dead[m] = true, true
+			s.mismatched[m] = true
+			a.g.Abandon()
+			a.open = false
+			a.next++
 		}
 	}
 	if err == nil && s.sleeps != nil {

@@ -34,23 +34,28 @@ const (
 
 // Sleep implements Sleeper.
 func (Futex) Sleep(word *uint32, old uint32, timeout mono.Duration) {
-	if timeout >= 0 {
-		ts := unix.NsecToTimespec(int64(timeout))
-		_, _, _ = syscall.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(old), uintptr(unsafe.Pointer(&ts)), 0, 0)
-		return
-	}
 	if runtime.GOMAXPROCS(0) > 1 {
 		for range napsMax {
-			ts := unix.NsecToTimespec(napNs)
+			nap := mono.Duration(napNs)
+			if timeout >= 0 {
+				nap = min(nap, timeout)
+				timeout -= nap
+			}
+			ts := unix.NsecToTimespec(int64(nap))
 			_, _, errno := syscall.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(old), uintptr(unsafe.Pointer(&ts)), 0, 0)
-			if errno != unix.ETIMEDOUT && errno != unix.EINTR {
+			if errno != unix.ETIMEDOUT && errno != unix.EINTR || timeout == 0 {
 				return
 			}
 			runtime.Gosched() // the runtime may have asked this goroutine to stop
 		}
 	}
-	// EAGAIN (the word has changed) and EINTR mean: look again.
-	_, _, _ = syscall.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(old), 0, 0, 0)
+	var ts *unix.Timespec
+	if timeout >= 0 {
+		t := unix.NsecToTimespec(int64(timeout))
+		ts = &t
+	}
+	// EAGAIN (the word has changed), EINTR and ETIMEDOUT all mean: look again.
+	_, _, _ = syscall.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(old), uintptr(unsafe.Pointer(ts)), 0, 0)
 }
 
 // Wake implements Sleeper.

@@ -1,0 +1,364 @@
+package comm_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/internal/spectable"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// ended returns a context that is over.
+func ended(ctx context.Context) context.Context {
+	over, cancel := context.WithCancel(ctx)
+	cancel()
+	return over
+}
+
+// whileWaiting calls f with a context that ends once f waits in the engine.
+func whileWaiting(ctx context.Context, t *testing.T, w *comm.Comm, f func(ctx context.Context) error) error {
+	t.Helper()
+	short, cancel := context.WithCancel(ctx)
+	defer cancel()
+	returned := make(chan error, 1)
+	go func() { returned <- f(short) }()
+	until(ctx, t, "the wait", func() bool { return len(w.Engine().Proc().Waits()) > 0 })
+	cancel()
+	return <-returned
+}
+
+// TestSpecContextReceive: before and during, the receive is withdrawn and the
+// message stays for the next one.
+func TestSpecContextReceive(t *testing.T) {
+	for call, receive := range map[string]func(ctx context.Context, from comm.Source) error{
+		"Recv": receives["Recv"], "RecvValue": receives["RecvValue"], "Probe": receives["Probe"],
+	} {
+		for _, source := range []int{1, comm.Any} {
+			commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
+				if w.Rank() == 1 {
+					_, err := comm.Recv(ctx, w.From(0), []int{0})
+					ok(t, "sign", err)
+					ok(t, "send", comm.Send(ctx, w.To(0).Tag(1), []int{6}))
+					return
+				}
+				f := func(ctx context.Context) error { return receive(ctx, w.From(source).Tag(1)) }
+				want(t, call+", over before", f(ended(ctx)), context.Canceled)
+				err := whileWaiting(ctx, t, w, f)
+				want(t, call+", over during", err, context.Canceled)
+				if e := (*ulfm.Error)(nil); source == 1 && (!errors.As(err, &e) || !slices.Equal(e.Ranks, []int{1})) {
+					t.Errorf("%s: %v does not name whom it waited for", call, err)
+				}
+				if waits := w.Engine().Proc().Waits(); len(waits) != 0 {
+					t.Errorf("%s: still under way: %v", call, waits)
+				}
+				ok(t, "sign", comm.Send(ctx, w.To(1), []int{0}))
+				in := []int{0}
+				_, err = comm.Recv(ctx, w.From(1).Tag(1), in)
+				if err != nil || in[0] != 6 {
+					t.Errorf("%s: the next receive got %d, %v", call, in[0], err)
+				}
+			})
+		}
+	}
+}
+
+// TestSpecContextSend: before, nothing is sent; during, the send is withdrawn; once
+// it has matched it completes, however the context is.
+func TestSpecContextSend(t *testing.T) {
+	waiting := map[string]func(ctx context.Context, to comm.Dest) error{
+		"Send, long": func(ctx context.Context, to comm.Dest) error { return comm.Send(ctx, to, make([]int, bulk)) },
+		"Ssend":      sends["Ssend"],
+		"SendValue, long": func(ctx context.Context, to comm.Dest) error {
+			return comm.SendValue(ctx, to, string(make([]byte, bulk)))
+		},
+	}
+	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
+		if w.Rank() == 0 {
+			for call, f := range sends {
+				if call == "Send" || call == "Ssend" || call == "SendValue" {
+					want(t, call+", over before", f(ended(ctx), w.To(1)), context.Canceled)
+				}
+			}
+			for call, f := range waiting {
+				want(t, call+", over before", f(ended(ctx), w.To(1)), context.Canceled)
+				want(t, call+", over during", whileWaiting(ctx, t, w, func(ctx context.Context) error { return f(ctx, w.To(1)) }), context.Canceled)
+			}
+			ok(t, "sign", comm.Send(ctx, w.To(1).Tag(1), []int{0}))
+			return
+		}
+		_, err := comm.Recv(ctx, w.From(0).Tag(1), []int{0})
+		ok(t, "sign", err)
+		if st, found, err := comm.Iprobe(w.From(0).Tag(0)); found || err != nil {
+			t.Errorf("a cancelled send is received: %+v, %v", st, err)
+		}
+	})
+}
+
+// TestSpecContextMatchedSend: the receive has matched, its data is under way, and
+// the sender's context ends: the send succeeds.
+func TestSpecContextMatchedSend(t *testing.T) {
+	for range 20 {
+		commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
+			if w.Rank() == 1 {
+				in := make([]int, bulk)
+				r := comm.Irecv(w.From(0), in)
+				ok(t, "sign", comm.Send(ctx, w.To(0), []int{0}))
+				_, err := comm.Recv(ctx, w.From(0).Tag(1), []int{0})
+				ok(t, "sign", err)
+				// Whether the send was taken back is what the sender said, and nothing else.
+				said := []bool{false}
+				_, err = comm.Recv(ctx, w.From(0).Tag(2), said)
+				ok(t, "what it said", err)
+				if said[0] {
+					ok(t, "the sender succeeded", waitFor(ctx, r))
+				} else if !r.Cancel() {
+					t.Error("the sender gave up, but the message has come")
+				}
+				return
+			}
+			_, err := comm.Recv(ctx, w.From(1), []int{0}) // the receive is posted
+			ok(t, "sign", err)
+			err = whileOrOver(ctx, w, func(ctx context.Context) error { return comm.Send(ctx, w.To(1), make([]int, bulk)) })
+			if err != nil {
+				want(t, "send", err, context.Canceled)
+			}
+			ok(t, "sign", comm.Send(ctx, w.To(1).Tag(1), []int{0}))
+			ok(t, "say", comm.Send(ctx, w.To(1).Tag(2), []bool{err == nil}))
+		})
+	}
+}
+
+// whileOrOver calls f with a context that ends once f waits or has returned.
+func whileOrOver(ctx context.Context, w *comm.Comm, f func(ctx context.Context) error) error {
+	short, cancel := context.WithCancel(ctx)
+	defer cancel()
+	returned := make(chan error, 1)
+	go func() { returned <- f(short) }()
+	for len(returned) == 0 && len(w.Engine().Proc().Waits()) == 0 {
+	}
+	cancel()
+	return <-returned
+}
+
+// TestSpecContextSendRecv: what is cancelled is withdrawn, in both halves.
+func TestSpecContextSendRecv(t *testing.T) {
+	var said spectable.Complaints
+	for _, during := range []bool{false, true} {
+		commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
+			if w.Rank() == 1 {
+				_, err := comm.Recv(ctx, w.From(0).Tag(1), []int{0})
+				ok(t, "sign", err)
+				if st, found, err := comm.Iprobe(w.From(0).Tag(0)); found || err != nil {
+					said.Errorf("during %v: the send of a cancelled SendRecv arrives: %+v, %v", during, st, err)
+				}
+				return
+			}
+			f := func(ctx context.Context) error {
+				_, err := comm.SendRecv(ctx, w.To(1), make([]int, bulk), w.From(1), []int{0})
+				return err
+			}
+			var err error
+			if during {
+				err = whileWaiting(ctx, t, w, f)
+			} else {
+				err = f(ended(ctx))
+			}
+			want(t, "sendrecv", err, context.Canceled)
+			ok(t, "sign", comm.Send(ctx, w.To(1).Tag(1), []int{0}))
+		})
+	}
+	said.Judge(t, "comm.TestSpecContextSendRecv", spectable.Gaps())
+}
+
+// TestSpecContextWait: the wait ends, the request stays active; a request that is
+// over already is told as such, whatever the context.
+func TestSpecContextWait(t *testing.T) {
+	calls := map[string]func(ctx context.Context, r comm.Request) error{
+		"Wait":     func(ctx context.Context, r comm.Request) error { return waitFor(ctx, r) },
+		"WaitAll":  func(ctx context.Context, r comm.Request) error { return comm.WaitAll(ctx, r) },
+		"WaitAny":  func(ctx context.Context, r comm.Request) error { _, _, err := comm.WaitAny(ctx, r); return err },
+		"WaitSome": func(ctx context.Context, r comm.Request) error { _, err := comm.WaitSome(ctx, nil, r); return err },
+	}
+	for call, f := range calls {
+		commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
+			if w.Rank() == 1 {
+				_, err := comm.Recv(ctx, w.From(0), []int{0})
+				ok(t, "sign", err)
+				ok(t, "send", comm.Send(ctx, w.To(0), []int{6}))
+				return
+			}
+			in := []int{0}
+			r := comm.Irecv(w.From(1), in)
+			want(t, call+", over before", f(ended(ctx), r), context.Canceled)
+			short, cancel := context.WithCancel(ctx)
+			returned := make(chan error, 1)
+			go func() { returned <- f(short, r) }()
+			cancel()
+			want(t, call+", over during", <-returned, context.Canceled)
+			ok(t, "sign", comm.Send(ctx, w.To(1), []int{0}))
+			until(ctx, t, "the message", func() bool { return len(w.Engine().Proc().Waits()) == 0 || w.IsRevoked() })
+			ok(t, call+", complete, over before", f(ended(ctx), r))
+			if in[0] != 6 {
+				t.Errorf("%s: received %d", call, in[0])
+			}
+		})
+	}
+}
+
+// agreements are the calls that end in an agreement, as one member makes them:
+// what stands for its part tells the agreements apart.
+var agreements = map[string]func(ctx context.Context, w *comm.Comm, part uint64) (uint64, error){
+	"Agree": func(ctx context.Context, w *comm.Comm, part uint64) (uint64, error) { return w.Agree(ctx, part) },
+	"Split": func(ctx context.Context, w *comm.Comm, part uint64) (uint64, error) {
+		c, err := w.Split(ctx, 0, -int(part)) // rank 0's place tells its key
+		if err != nil {
+			return 0, err
+		}
+		return uint64(c.Rank()), nil
+	},
+}
+
+// TestSpecContextAgreementDuring: the contribution of who gave up stands, so nobody
+// waits for it, and the numbers of later agreements match.
+func TestSpecContextAgreementDuring(t *testing.T) {
+	others := map[string]func(ctx context.Context, w *comm.Comm) error{
+		"Agree": calls["Agree"], "AgreeFailed": calls["AgreeFailed"], "Shrink": calls["Shrink"],
+		"Dup": calls["Dup"], "Split": calls["Split"],
+	}
+	for call, f := range others {
+		gaveUp := make(chan struct{})
+		commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
+			if w.Rank() == 0 {
+				want(t, call, whileWaiting(ctx, t, w, func(ctx context.Context) error { return f(ctx, w) }), context.Canceled)
+				close(gaveUp)
+			} else {
+				<-gaveUp
+				ok(t, call, f(ctx, w))
+			}
+			if w.IsRevoked() {
+				t.Errorf("%s: the communicator is revoked", call)
+			}
+			ok(t, call+", the next", f(ctx, w))
+			flag, err := w.Agree(ctx, 5)
+			if flag != 5 || err != nil {
+				t.Errorf("%s: agree afterwards: %d, %v", call, flag, err)
+			}
+		})
+	}
+}
+
+// TestSpecContextAgreementBefore: a context that is over when the call is made gives
+// up the wait and no more, as one that ends just after: the caller cannot tell
+// the two apart, so they must not count differently.
+func TestSpecContextAgreementBefore(t *testing.T) {
+	var said spectable.Complaints
+	for call, f := range agreements {
+		commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
+			const first, second = 6, 5
+			if w.Rank() == 1 { // whose part does it meet first?
+				got, err := f(ctx, w, 7)
+				ok(t, call, err)
+				tookPart := got == 7&first
+				if call == "Split" {
+					tookPart = got == 0 // key -7 comes before -6, and behind what a later call would give
+				}
+				if !tookPart {
+					said.Errorf("%s with a context that is over took no part: the first agreement gave %d", call, got)
+				}
+				ok(t, "say", comm.Send(ctx, w.To(0), []bool{tookPart}))
+				if tookPart {
+					_, err = f(ctx, w, 7)
+					ok(t, call, err)
+				}
+				return
+			}
+			part := map[string][2]uint64{"Agree": {first, second}, "Split": {6, 8}}[call]
+			_, err := f(ended(ctx), w, part[0])
+			want(t, call+", over before", err, context.Canceled)
+			_, err = f(ctx, w, part[1])
+			ok(t, call, err)
+			_, err = comm.Recv(ctx, w.From(1), []bool{false})
+			ok(t, "what it said", err)
+		})
+	}
+	said.Judge(t, "comm.TestSpecContextAgreementBefore", spectable.Gaps())
+}
+
+// TestSpecContextNamesWhomItWaitedFor: the error of a context that ended says for
+// which ranks the call waited.
+func TestSpecContextNamesWhomItWaitedFor(t *testing.T) {
+	var said spectable.Complaints
+	for call, f := range map[string]func(ctx context.Context, w *comm.Comm) error{
+		"Recv":        func(ctx context.Context, w *comm.Comm) error { return receives["Recv"](ctx, w.From(1)) },
+		"Irecv":       func(ctx context.Context, w *comm.Comm) error { return receives["Irecv"](ctx, w.From(1)) },
+		"Probe":       func(ctx context.Context, w *comm.Comm) error { return receives["Probe"](ctx, w.From(1)) },
+		"Ssend":       func(ctx context.Context, w *comm.Comm) error { return sends["Ssend"](ctx, w.To(1)) },
+		"Agree":       calls["Agree"],
+		"AgreeFailed": calls["AgreeFailed"],
+		"Dup":         calls["Dup"],
+		"Split":       calls["Split"],
+		"Shrink":      calls["Shrink"],
+		"Iagree":      calls["Iagree"],
+	} {
+		gaveUp := make(chan struct{})
+		commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
+			if w.Rank() == 1 {
+				<-gaveUp
+				if _, single := map[string]bool{"Recv": true, "Irecv": true, "Probe": true, "Ssend": true}[call]; !single {
+					ok(t, call, f(ctx, w))
+				}
+				return
+			}
+			err := whileWaiting(ctx, t, w, func(ctx context.Context) error { return f(ctx, w) })
+			close(gaveUp)
+			want(t, call, err, context.Canceled)
+			var e *ulfm.Error
+			if !errors.As(err, &e) || !slices.Equal(e.Ranks, []int{1}) {
+				said.Errorf("%s: %q does not name rank 1", call, err)
+			}
+		})
+	}
+	said.Judge(t, "comm.TestSpecContextNamesWhomItWaitedFor", spectable.Gaps())
+}
+
+// TestSpecContextFinalize: before and during, the part in the last agreement stands,
+// so the others return; whoever gave up may come back and wait for the end.
+func TestSpecContextFinalize(t *testing.T) {
+	var said spectable.Complaints
+	for _, during := range []bool{false, true} {
+		gaveUp := make(chan struct{})
+		commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
+			if w.Rank() != 0 {
+				<-gaveUp
+				ok(t, "finalize", w.Finalize(ctx))
+				return
+			}
+			var err error
+			if during {
+				err = whileWaiting(ctx, t, w, w.Finalize)
+			} else {
+				err = w.Finalize(ended(ctx))
+			}
+			want(t, "finalize", err, context.Canceled)
+			close(gaveUp)
+			if err := w.Finalize(ctx); err != nil {
+				said.Errorf("Finalize after one that was given up: %v", err)
+				commtest.Kill(w) // Run would try once more
+			}
+		})
+	}
+	said.Judge(t, "comm.TestSpecContextFinalize", spectable.Gaps())
+}
+
+// TestSpecContextInit: a context that is over before gives no world.
+func TestSpecContextInit(t *testing.T) {
+	w, err := comm.Init(ended(t.Context()))
+	want(t, "init", err, context.Canceled)
+	if w != nil {
+		t.Error("there is a world")
+	}
+}

@@ -1,0 +1,202 @@
+package comm_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/internal/spectable"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// TestSpecR8R46AnnouncedIsNotComplete: a long message of which only the envelope has
+// come when its sender dies is not there: no probe reports it, no receive takes it,
+// and a shorter one of the same sender, which is whole, is received.
+func TestSpecR8R46AnnouncedIsNotComplete(t *testing.T) {
+	announced := make(chan struct{})
+	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
+		switch w.Rank() {
+		case 1:
+			ok(t, "whole", comm.Send(ctx, w.To(0).Tag(1), []int{4}))
+			_ = comm.Isend(w.To(0).Tag(2), make([]int, bulk))
+			_ = comm.Issend(w.To(0).Tag(3), []int{1})
+			close(announced)
+			commtest.Kill(w)
+		case 2:
+			<-announced
+			return
+		}
+		<-announced
+		for tag := 1; tag <= 3; tag++ { // the envelopes are seen while the sender may live
+			_, _, _ = comm.Iprobe(w.From(1).Tag(tag))
+		}
+		untilFailed(w, 1)
+		for _, source := range []int{1, comm.Any} {
+			for tag := 2; tag <= 3; tag++ {
+				for call, f := range receives {
+					err := f(ctx, w.From(source).Tag(tag))
+					if call == "Irecv" || call == "Irecv, WaitAny" {
+						if source == comm.Any && errors.Is(err, ulfm.ErrProcFailedPending) {
+							continue
+						}
+					}
+					want(t, call, err, ulfm.ErrProcFailed)
+				}
+			}
+		}
+		ok(t, "acknowledge", w.FailureAck())
+		if st, found, err := comm.Iprobe(w.From(comm.Any).Tag(2)); found || err != nil {
+			t.Errorf("a probe finds what cannot be received: %+v, %v", st, err)
+		}
+		in := []int{0}
+		_, err := comm.Recv(ctx, w.From(comm.Any).Tag(1), in)
+		if err != nil || in[0] != 4 {
+			t.Errorf("the whole one: %d, %v", in[0], err)
+		}
+	})
+}
+
+// TestSpecR46R49SenderDiesAtEveryFrame of a long message to a wildcard receive. If it
+// had matched, the request fails and names the sender; if not, it is pending and,
+// acknowledged, takes the message of another; or all has come.
+func TestSpecR46R49SenderDiesAtEveryFrame(t *testing.T) {
+	const victim = 1
+	seen := map[string]int{}
+	for frame := uint64(1); !t.Failed(); frame++ {
+		sent := make(chan struct{})
+		came := commtest.RunKilled(t, 3, victim, frame, func(ctx context.Context, w *comm.Comm) {
+			switch w.Rank() {
+			case victim:
+				_ = comm.Send(ctx, w.To(0), slices.Repeat([]int{1}, bulk))
+				commtest.Kill(w)
+			case 2:
+				untilFailed(w, 1)
+				<-sent
+				ok(t, "the other sender", comm.Send(ctx, w.To(0), slices.Repeat([]int{2}, bulk)))
+				return
+			}
+			in := make([]int, bulk)
+			r := comm.Irecv(w.From(comm.Any), in)
+			st, err := r.Wait(ctx)
+			close(sent)
+			switch {
+			case err == nil:
+				if seen["complete"]++; st.Source != victim || slices.Contains(in, 0) {
+					t.Errorf("frame %d: complete, %+v", frame, st)
+				}
+				in = make([]int, bulk)
+				ok(t, "acknowledge", ackOne(ctx, w))
+				r = comm.Irecv(w.From(comm.Any), in)
+			case errors.Is(err, ulfm.ErrProcFailedPending):
+				seen["pending"]++
+				ok(t, "acknowledge", w.FailureAck())
+			default:
+				seen["failed"]++
+				want(t, "matched", err, ulfm.ErrProcFailed)
+				if st.Source != victim {
+					t.Errorf("frame %d: failed, %+v, %v", frame, st, err)
+				}
+				ok(t, "acknowledge", w.FailureAck())
+				r = comm.Irecv(w.From(comm.Any), in)
+			}
+			st, err = r.Wait(ctx)
+			if err != nil || st.Source != 2 || slices.ContainsFunc(in, func(v int) bool { return v != 2 }) {
+				t.Errorf("frame %d: from the other sender: %+v, %v", frame, st, err)
+			}
+		})
+		if !came {
+			break
+		}
+	}
+	if seen["pending"] == 0 || seen["failed"]+seen["complete"] == 0 {
+		t.Errorf("the deaths led to %v only", seen)
+	}
+}
+
+// ackOne acknowledges the one death that must come.
+func ackOne(_ context.Context, w *comm.Comm) error {
+	untilFailed(w, 1)
+	return w.FailureAck()
+}
+
+// TestSpecR13WithOneself: what a process waits for from itself ends by a revocation
+// as well, whoever revokes.
+func TestSpecR13WithOneself(t *testing.T) {
+	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
+		d, err := w.Dup(ctx)
+		ok(t, "dup", err)
+		me := d.Rank()
+		rs := map[string]comm.Request{
+			"issend": comm.Issend(d.To(me).Tag(1), []int{0}),
+			"isend":  comm.Isend(d.To(me).Tag(2), make([]int, bulk)),
+			"irecv":  comm.Irecv(d.From(me).Tag(3), []int{0}),
+		}
+		_, err = w.Agree(ctx, 0) // both have posted
+		ok(t, "agree", err)
+		if me == 0 {
+			ok(t, "revoke", d.Revoke())
+		}
+		for call, r := range rs {
+			want(t, call, waitFor(ctx, r), ulfm.ErrRevoked)
+		}
+	})
+}
+
+// TestSpecR35R37ManyIagreesAndADeath: more agreements than may be open at once; a
+// member dies after having started half of them. Those that it took no part in
+// fail, all give the same at all who live.
+func TestSpecR35R37ManyIagreesAndADeath(t *testing.T) {
+	const n, many, victim = 4, 40, 2
+	var results ledger[[many]bool]
+	commtest.Run(t, n, func(ctx context.Context, w *comm.Comm) {
+		var flags [many]uint64
+		var rs []comm.Request
+		for i := range flags {
+			if w.Rank() == victim && i == many/2 {
+				commtest.Kill(w)
+			}
+			flags[i] = uint64(i)<<8 | 1<<w.Rank()
+			rs = append(rs, w.Iagree(&flags[i]))
+		}
+		var failed [many]bool
+		for i, r := range rs {
+			err := waitFor(ctx, r)
+			if failed[i] = err != nil; failed[i] {
+				want(t, "iagree", err, ulfm.ErrProcFailed)
+			}
+			if flags[i] != uint64(i)<<8 {
+				t.Errorf("agreement %d: flag %x", i, flags[i])
+			}
+			if i >= many/2 && !failed[i] {
+				t.Errorf("agreement %d succeeds without a member", i)
+			}
+		}
+		results.note(w.Rank(), failed)
+	})
+	results.uniform(t, same, 0, 1, 3)
+}
+
+// TestSpecR1R45SendRecvToTheDead: neither half of a SendRecv is waited for when the
+// other can never complete.
+func TestSpecR1R45SendRecvToTheDead(t *testing.T) {
+	var said spectable.Complaints
+	for _, n := range []int{1, bulk} {
+		commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
+			killAndWatch(w, 1)
+			if w.Rank() == 2 {
+				return // it never sends
+			}
+			err := whileOrOver(ctx, w, func(ctx context.Context) error {
+				_, err := comm.SendRecv(ctx, w.To(1), make([]int, n), w.From(2), []int{0})
+				return err
+			})
+			if !errors.Is(err, ulfm.ErrProcFailed) {
+				said.Errorf("SendRecv of %d to the dead waits for the living: %v", n, err)
+			}
+		})
+	}
+	said.Judge(t, "comm.TestSpecR1R45SendRecvToTheDead", spectable.Gaps())
+}

@@ -1,0 +1,237 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/goulfm/goulfm/internal/nodecoll"
+	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/segment"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// A Differs is the error of a collective in which a member made another call.
+type Differs struct {
+	Rank int
+	What uint64 // what that member gave to its start
+}
+
+// Error implements error.
+func (d *Differs) Error() string { return fmt.Sprintf("rank %d made another call", d.Rank) }
+
+// Shared says whether collectives of c go through shared memory: the same at all
+// members.
+func (c *Comm) Shared() bool { return c.mem != nil }
+
+// generationBits bounds the collectives of one communicator: 2^36.
+const generationBits = 36
+
+// collectives returns the machine of c's collectives. The caller holds mu.
+func (c *Comm) collectives() *nodecoll.Group {
+	if c.coll != nil {
+		return c.coll
+	}
+	p := c.p
+	cfg := nodecoll.Config{N: c.Size(), Me: c.Rank(), Mutual: p.cfg.Mutual}
+	for rank, proc := range c.group.Procs {
+		index := c.group.Indices[rank]
+		cfg.Lines = append(cfg.Lines, p.port.Block(proc, index, segment.CollectivePart))
+		cfg.Base = append(cfg.Base, uint64(index+1)<<generationBits)
+	}
+	cfg.Data = func(member int) segment.Region {
+		return p.port.Block(c.group.Procs[member], c.group.Indices[member], segment.DataPart)
+	}
+	c.coll = nodecoll.New(cfg)
+	return c.coll
+}
+
+// RunShared makes a collective in shared memory: start begins it, and must not call
+// anything else. Errors: those of entry, ulfm.ErrProcFailed or ulfm.ErrRevoked inside
+// of it, *Differs, and ctx's; then its operation is still open, and the caller revokes
+// c.
+func (c *Comm) RunShared(ctx context.Context, what string, start func(g *nodecoll.Group)) error {
+	p := c.p
+	p.mu.Lock()
+	p.calls++
+	if err := c.mayShare(); err != nil {
+		p.mu.Unlock()
+		return err
+	}
+	g := c.collectives()
+	start(g)
+	if c.advance(g) {
+		p.mu.Unlock()
+		return nil
+	}
+	if p.lead.CompareAndSwap(nobody, caller) {
+		done := c.advanceWhile(ctx, g)
+		p.leaveLocked()
+		if done {
+			p.mu.Unlock()
+			return nil
+		}
+	}
+	r := p.newRequest(collectiveRequest, c, what)
+	r.peer = Any
+	c.collective = r
+	p.openMemory(c)
+	switch err := c.alive(); { // not only before: it may have been fenced meanwhile
+	case err != nil:
+		p.complete(r, err)
+	case !c.quiet():
+		if err := c.mayEnter(ulfm.OpCollective, -1); err != nil {
+			p.fail(r, err)
+		}
+	}
+	p.mu.Unlock()
+	err := p.await(ctx, &r.own)
+	p.mu.Lock()
+	if err != nil {
+		r.detached = true
+		if r.done() {
+			p.free(r)
+		}
+	} else {
+		err = r.err
+		p.free(r)
+	}
+	p.mu.Unlock()
+	return err
+}
+
+// mayShare says whether a collective may start. The caller holds mu.
+func (c *Comm) mayShare() error {
+	if c.collective != nil {
+		return fmt.Errorf("%w: two collectives of one communicator at the same time", ErrUnsupported)
+	}
+	if c.quiet() {
+		return nil
+	}
+	c.p.readDepartures()
+	if err := c.alive(); err != nil {
+		return err
+	}
+	return c.mayEnter(ulfm.OpCollective, -1)
+}
+
+// advanceWhile leads and advances as long as nothing else asks for attention.
+func (c *Comm) advanceWhile(ctx context.Context, g *nodecoll.Group) (done bool) {
+	for c.quiet() {
+		word, stale := g.Awaits()
+		if word == nil {
+			if _, _, bad := g.Mismatch(); bad {
+				return false
+			}
+		} else if !c.p.watchWord(ctx, word, stale) {
+			return false
+		}
+		if c.quiet() && c.advance(g) {
+			return true
+		}
+	}
+	return false
+}
+
+// advance advances an operation and wakes whoever waits for what it has published.
+func (c *Comm) advance(g *nodecoll.Group) (done bool) {
+	done = g.Advance()
+	if !g.Moved() {
+		return done
+	}
+	if to := g.Audience(); to >= 0 {
+		c.p.tr.Notify(c.group.Procs[to], park.Caller|park.Background)
+	} else {
+		c.p.notifyMembers(c)
+	}
+	return done
+}
+
+// advanceRequest goes on with the open collective of c, and ends its request when
+// that is complete, or cannot be. It says whether anything happened.
+func (c *Comm) advanceRequest() bool {
+	r, g := c.collective, c.coll
+	word, stale := g.Awaits()
+	moved := word == nil || segment.Load64(word) != stale
+	if moved && c.advance(g) {
+		c.p.complete(r, nil)
+		return true
+	}
+	if rank, what, bad := g.Mismatch(); bad {
+		g.Abandon()
+		c.p.complete(r, &Differs{Rank: rank, What: what})
+		return true
+	}
+	return moved
+}
+
+// endCollective ends the open collective of c because of a failure: with success if
+// this member's part is complete.
+func (c *Comm) endCollective(err error) {
+	if c.advance(c.coll) {
+		err = nil
+	}
+	c.p.complete(c.collective, err)
+}
+
+// collectiveMoved is asked before this process sleeps.
+func (c *Comm) collectiveMoved() bool {
+	word, stale := c.coll.Awaits()
+	if word == nil || segment.Load64(word) != stale {
+		return true
+	}
+	_, _, bad := c.coll.Mismatch()
+	return bad
+}
+
+// BeginMessages says that this member has come to a collective that goes by messages:
+// where others could be in one that goes through memory, they find out, and so does
+// this member if it waits. EndMessages follows.
+func (c *Comm) BeginMessages(ctx context.Context, what string, code uint64) error {
+	err := c.RunShared(ctx, what, func(g *nodecoll.Group) { g.Note(code, false) })
+	if err != nil {
+		return err
+	}
+	p := c.p
+	p.mu.Lock()
+	c.messages = true
+	p.openMemory(c)
+	p.mu.Unlock()
+	return nil
+}
+
+// EndMessages ends what BeginMessages began.
+func (c *Comm) EndMessages() {
+	p := c.p
+	p.mu.Lock()
+	c.messages, c.apart = false, nil
+	p.mu.Unlock()
+}
+
+// partsWays says whether another member is in another collective. It is asked before
+// this one sleeps.
+func (c *Comm) partsWays() bool {
+	if !c.messages || c.apart != nil {
+		return c.apart != nil
+	}
+	rank, what, bad := c.coll.Apart()
+	if bad {
+		c.apart = &Differs{Rank: rank, What: what}
+	}
+	return bad
+}
+
+// part ends the receives of a collective in which another member is not. Sends are
+// taken back by whoever waits for them: the receiver may have heard of them.
+func (p *Proc) part(c *Comm) bool {
+	if c.apart == nil {
+		return false
+	}
+	did := false
+	for _, r := range p.slots {
+		if r.state.Load() == reqActive && r.comm == c && r.kind == recvRequest && r.class() == Collective && p.match.Withdraw(&r.Recv) {
+			p.complete(r, c.apart)
+			did = true
+		}
+	}
+	return did
+}

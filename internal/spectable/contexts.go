@@ -1,0 +1,25 @@
+package spectable
+
+// A Context says what the end of a context does to some calls.
+type Context struct {
+	Calls  string
+	Before string // it is over when the call is made
+	During string // it ends while the call waits
+	Tests  []string
+}
+
+// Contexts are the calls that take a context. Where a row does not hold yet, Gaps
+// says so.
+func Contexts() []Context {
+	return []Context{
+		{"Send, Ssend, SendValue", "nothing is sent", "withdrawn; once a receive has matched it completes and succeeds", []string{"comm.TestSpecContextSend", "comm.TestSpecContextMatchedSend"}},
+		{"Recv, RecvValue, Probe", "nothing is received", "withdrawn: the message stays for the next receive", []string{"comm.TestSpecContextReceive"}},
+		{"SendRecv", "nothing is sent or received", "both halves as above", []string{"comm.TestSpecContextSendRecv"}},
+		{"Wait, WaitAll, WaitAny, WaitSome", "requests that are over are reported, the others stay active", "the requests stay active", []string{"comm.TestSpecContextWait"}},
+		{"Agree, AgreeFailed, Shrink, Dup, Split", "gives up only the wait: the contribution stands", "gives up only the wait: the contribution stands, the result is dropped", []string{"comm.TestSpecContextAgreementBefore", "comm.TestSpecContextAgreementDuring", "comm.TestSpecC4OverlappingRecoveries"}},
+		{"collectives", "revokes the communicator: the others get the revoked error", "revokes the communicator: the others get the revoked error", []string{"collectives.TestSpecContextBeforeACollective", "collectives.TestSpecContextInsideACollective"}},
+		{"Finalize", "gives up only the wait", "gives up only the wait; it may be called again", []string{"comm.TestSpecContextFinalize"}},
+		{"Init", "no world is made", "does not look at it", []string{"comm.TestSpecContextInit"}},
+		{"any of them", "the error wraps the context's error", "the error names the ranks that the call waited for", []string{"comm.TestSpecContextNamesWhomItWaitedFor"}},
+	}
+}

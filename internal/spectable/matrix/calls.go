@@ -1,0 +1,409 @@
+package matrix
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/goulfm/goulfm/collectives"
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/spectable"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// A Call is one call of the API as the table makes it.
+type Call struct {
+	Name  string
+	Op    string // what its errors must call it
+	Class spectable.Class
+	Value bool // its message is a value, not numbers
+	World bool // it is made on the world
+	Do    func(ctx context.Context, s *site) error
+}
+
+// A site is where a call is made.
+type site struct {
+	c    *comm.Comm
+	rank int
+	// polled says that the call has looked once and goes on looking.
+	polled func()
+	// living are the ranks that are alive when the cell ends.
+	living []int
+	dead   []int
+}
+
+// long does not fit what is pushed at once: the send waits for its receive.
+const long = 100_000
+
+// errWrong is a result that is not what the call promises.
+var errWrong = errors.New("wrong result")
+
+// waits are the ways to end a request.
+var waits = []struct {
+	name string
+	end  func(ctx context.Context, s *site, r comm.Request) error
+}{
+	{"wait", func(ctx context.Context, _ *site, r comm.Request) error { _, err := r.Wait(ctx); return err }},
+	{"wait_all", func(ctx context.Context, _ *site, r comm.Request) error { return comm.WaitAll(ctx, comm.Request{}, r) }},
+	{"wait_all of one", func(ctx context.Context, _ *site, r comm.Request) error { return comm.WaitAll(ctx, r) }},
+	{"wait_any", func(ctx context.Context, _ *site, r comm.Request) error {
+		i, _, err := comm.WaitAny(ctx, comm.Request{}, r)
+		return errors.Join(err, unless(i == 1))
+	}},
+	{"wait_some", func(ctx context.Context, _ *site, r comm.Request) error {
+		is, err := comm.WaitSome(ctx, nil, comm.Request{}, r)
+		return errors.Join(err, unless(len(is) == 1 && is[0] == 1))
+	}},
+	{"test", func(ctx context.Context, s *site, r comm.Request) error {
+		return poll(ctx, s, func() (bool, error) { _, over, err := r.Test(); return over, err })
+	}},
+	{"test_all", func(ctx context.Context, s *site, r comm.Request) error {
+		return poll(ctx, s, func() (bool, error) { return comm.TestAll(comm.Request{}, r) })
+	}},
+	{"test_any", func(ctx context.Context, s *site, r comm.Request) error {
+		return poll(ctx, s, func() (bool, error) {
+			i, _, over, err := comm.TestAny(comm.Request{}, r)
+			return over, errors.Join(err, unless(!over || i == 1))
+		})
+	}},
+	{"test_some", func(ctx context.Context, s *site, r comm.Request) error {
+		return poll(ctx, s, func() (bool, error) {
+			is, err := comm.TestSome(nil, comm.Request{}, r)
+			return len(is) == 1, err
+		})
+	}},
+}
+
+func unless(right bool) error {
+	if right {
+		return nil
+	}
+	return errWrong
+}
+
+// poll calls look until it is over.
+func poll(ctx context.Context, s *site, look func() (bool, error)) error {
+	for {
+		over, err := look()
+		if over || err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		s.polled()
+		runtime.Gosched()
+	}
+}
+
+// Calls are all calls of the table.
+func Calls() []Call {
+	var all []Call
+	for _, part := range [][]Call{sends(), receives(), wild(), alone(), verbs(), agreed(), local()} {
+		all = append(all, part...)
+	}
+	return all
+}
+
+func sends() []Call {
+	to := func(s *site) comm.Dest { return s.c.To(spectable.Peer) }
+	all := []Call{
+		{Name: "Send", Op: "send", Class: spectable.Buffered, Do: func(ctx context.Context, s *site) error { return comm.Send(ctx, to(s), []int{7}) }},
+		{Name: "SendValue", Op: "send_value", Class: spectable.Buffered, Value: true, Do: func(ctx context.Context, s *site) error { return comm.SendValue(ctx, to(s), 7) }},
+		{Name: "Send, long", Op: "send", Class: spectable.Synchronous, Do: func(ctx context.Context, s *site) error { return comm.Send(ctx, to(s), make([]int, long)) }},
+		{Name: "SendValue, long", Op: "send_value", Class: spectable.Synchronous, Value: true, Do: func(ctx context.Context, s *site) error {
+			return comm.SendValue(ctx, to(s), string(make([]byte, long)))
+		}},
+		{Name: "Ssend", Op: "ssend", Class: spectable.Synchronous, Do: func(ctx context.Context, s *site) error { return comm.Ssend(ctx, to(s), []int{7}) }},
+		{Name: "SendRecv to peer, long", Op: "sendrecv", Class: spectable.Synchronous, Do: func(ctx context.Context, s *site) error {
+			_, err := comm.SendRecv(ctx, to(s), make([]int, long), s.c.From(comm.None), []int{0})
+			return err
+		}},
+	}
+	for _, w := range waits {
+		all = append(all,
+			Call{Name: "Isend, " + w.name, Op: "isend", Class: spectable.Buffered, Do: func(ctx context.Context, s *site) error { return w.end(ctx, s, comm.Isend(to(s), []int{7})) }},
+			Call{Name: "Isend, long, " + w.name, Op: "isend", Class: spectable.Synchronous, Do: func(ctx context.Context, s *site) error {
+				return w.end(ctx, s, comm.Isend(to(s), make([]int, long)))
+			}},
+			Call{Name: "Issend, " + w.name, Op: "issend", Class: spectable.Synchronous, Do: func(ctx context.Context, s *site) error { return w.end(ctx, s, comm.Issend(to(s), []int{7})) }},
+		)
+	}
+	return all
+}
+
+// receivers are the calls that look at messages and leave no request, from a
+// source that the caller chooses.
+func receivers(class spectable.Class, name string, rank int) []Call {
+	from := func(s *site) comm.Source { return s.c.From(rank) }
+	got := func(s *site, st comm.Status, err error) error {
+		if err != nil {
+			return err
+		}
+		return unless(st.Source == spectable.Peer || rank == comm.Any && st.Source == spectable.Revoker)
+	}
+	return []Call{
+		{Name: "Recv " + name, Op: "recv", Class: class, Do: func(ctx context.Context, s *site) error {
+			in := []int{0}
+			st, err := comm.Recv(ctx, from(s), in)
+			return got(s, st, errors.Join(err, unless(err != nil || in[0] == 7)))
+		}},
+		{Name: "RecvValue " + name, Op: "recv_value", Class: class, Value: true, Do: func(ctx context.Context, s *site) error {
+			v, st, err := comm.RecvValue[int](ctx, from(s))
+			return got(s, st, errors.Join(err, unless(err != nil || v == 7)))
+		}},
+		{Name: "Probe " + name, Op: "probe", Class: class, Do: func(ctx context.Context, s *site) error {
+			st, err := comm.Probe(ctx, from(s))
+			return got(s, st, err)
+		}},
+		{Name: "Iprobe " + name, Op: "iprobe", Class: class, Do: func(ctx context.Context, s *site) error {
+			return poll(ctx, s, func() (bool, error) {
+				st, found, err := comm.Iprobe(from(s))
+				return found, errors.Join(err, unless(!found || got(s, st, nil) == nil))
+			})
+		}},
+		{Name: "SendRecv " + name, Op: "sendrecv", Class: class, Do: func(ctx context.Context, s *site) error {
+			in := []int{0}
+			st, err := comm.SendRecv(ctx, s.c.To(comm.None), []int{1}, from(s), in)
+			return got(s, st, err)
+		}},
+	}
+}
+
+func receives() []Call {
+	all := receivers(spectable.Named, "from peer", spectable.Peer)
+	for _, w := range waits {
+		all = append(all, Call{Name: "Irecv from peer, " + w.name, Op: "irecv", Class: spectable.Named, Do: func(ctx context.Context, s *site) error {
+			in := []int{0}
+			err := w.end(ctx, s, comm.Irecv(s.c.From(spectable.Peer), in))
+			return errors.Join(err, unless(err != nil || in[0] == 7))
+		}})
+	}
+	return all
+}
+
+func wild() []Call {
+	all := receivers(spectable.Wild, "from any", comm.Any)
+	for _, w := range waits {
+		all = append(all, Call{Name: "Irecv from any, " + w.name, Op: "irecv", Class: spectable.WildPosted, Do: func(ctx context.Context, s *site) error {
+			in := []int{0}
+			r := comm.Irecv(s.c.From(comm.Any), in)
+			err := w.end(ctx, s, r)
+			if errors.Is(err, ulfm.ErrProcFailedPending) {
+				return errors.Join(err, stillActive(ctx, r))
+			}
+			return errors.Join(err, unless(err != nil || in[0] == 7))
+		}})
+	}
+	return all
+}
+
+// stillActive checks that a pending request says so again and can be taken back
+// (R49).
+func stillActive(ctx context.Context, r comm.Request) error {
+	if _, err := r.Wait(ctx); !errors.Is(err, ulfm.ErrProcFailedPending) {
+		return fmt.Errorf("%w: waited for again, the pending request gave %w", errWrong, err)
+	}
+	if !r.Cancel() {
+		return fmt.Errorf("%w: the pending request cannot be cancelled", errWrong)
+	}
+	return nil
+}
+
+// alone are the calls with no process and with oneself.
+func alone() []Call {
+	all := []Call{
+		{Name: "Send to none", Op: "send", Class: spectable.NoProcess, Do: func(ctx context.Context, s *site) error { return comm.Send(ctx, s.c.To(comm.None), []int{1}) }},
+		{Name: "Ssend to none", Op: "ssend", Class: spectable.NoProcess, Do: func(ctx context.Context, s *site) error { return comm.Ssend(ctx, s.c.To(comm.None), []int{1}) }},
+		{Name: "SendValue to none", Op: "send_value", Class: spectable.NoProcess, Do: func(ctx context.Context, s *site) error { return comm.SendValue(ctx, s.c.To(comm.None), 1) }},
+		{Name: "Recv from none", Op: "recv", Class: spectable.NoProcess, Do: func(ctx context.Context, s *site) error {
+			st, err := comm.Recv(ctx, s.c.From(comm.None), []int{1})
+			return errors.Join(err, unless(st.Count == 0 && st.Source == comm.None))
+		}},
+		{Name: "RecvValue from none", Op: "recv_value", Class: spectable.NoProcess, Do: func(ctx context.Context, s *site) error {
+			_, _, err := comm.RecvValue[int](ctx, s.c.From(comm.None))
+			return err
+		}},
+		{Name: "Probe none", Op: "probe", Class: spectable.NoProcess, Do: func(ctx context.Context, s *site) error {
+			_, err := comm.Probe(ctx, s.c.From(comm.None))
+			return err
+		}},
+		{Name: "Iprobe none", Op: "iprobe", Class: spectable.NoProcess, Do: func(_ context.Context, s *site) error {
+			_, found, err := comm.Iprobe(s.c.From(comm.None))
+			return errors.Join(err, unless(found))
+		}},
+		{Name: "SendRecv none", Op: "sendrecv", Class: spectable.NoProcess, Do: func(ctx context.Context, s *site) error {
+			_, err := comm.SendRecv(ctx, s.c.To(comm.None), []int{1}, s.c.From(comm.None), []int{1})
+			return err
+		}},
+		{Name: "Isend to none", Op: "isend", Class: spectable.NoProcess, Do: func(ctx context.Context, s *site) error {
+			_, err := comm.Isend(s.c.To(comm.None), []int{1}).Wait(ctx)
+			return err
+		}},
+		{Name: "Irecv from none", Op: "irecv", Class: spectable.NoProcess, Do: func(ctx context.Context, s *site) error {
+			_, err := comm.Irecv(s.c.From(comm.None), []int{1}).Wait(ctx)
+			return err
+		}},
+		{Name: "Send and Recv, self", Op: "send", Class: spectable.Self, Do: func(ctx context.Context, s *site) error {
+			if err := comm.Send(ctx, s.c.To(s.rank), []int{1}); err != nil {
+				return err
+			}
+			in := []int{0}
+			_, err := comm.Recv(ctx, s.c.From(s.rank), in)
+			return errors.Join(err, unless(err != nil || in[0] == 1))
+		}},
+		{Name: "SendRecv self", Op: "sendrecv", Class: spectable.Self, Do: func(ctx context.Context, s *site) error {
+			_, err := comm.SendRecv(ctx, s.c.To(s.rank), make([]int, long), s.c.From(s.rank), make([]int, long))
+			return err
+		}},
+	}
+	for _, w := range waits {
+		all = append(all, Call{Name: "Irecv from self, " + w.name, Op: "irecv", Class: spectable.Self, Do: func(ctx context.Context, s *site) error {
+			r := comm.Irecv(s.c.From(s.rank), []int{0})
+			_ = comm.Send(ctx, s.c.To(s.rank), []int{1}) // its error is that of the receive
+			return w.end(ctx, s, r)
+		}})
+	}
+	return all
+}
+
+func verbs() []Call {
+	sum := collectives.Sum[int]
+	all := []Call{
+		{Name: "Barrier", Op: "barrier", Class: spectable.Synchronizing, Do: func(ctx context.Context, s *site) error { return collectives.Barrier(ctx, s.c) }},
+		{Name: "Allreduce", Op: "allreduce", Class: spectable.Synchronizing, Do: func(ctx context.Context, s *site) error {
+			return collectives.Allreduce(ctx, s.c, []int{0}, []int{1}, sum)
+		}},
+		{Name: "Allgather", Op: "allgather", Class: spectable.Synchronizing, Do: func(ctx context.Context, s *site) error {
+			return collectives.Allgather(ctx, s.c, make([]int, spectable.Ranks), []int{1})
+		}},
+		{Name: "Alltoall", Op: "alltoall", Class: spectable.Synchronizing, Do: func(ctx context.Context, s *site) error {
+			return collectives.Alltoall(ctx, s.c, make([]int, spectable.Ranks), make([]int, spectable.Ranks))
+		}},
+	}
+	for root := range spectable.Ranks {
+		at := fmt.Sprintf(" at %d", root)
+		all = append(all,
+			Call{Name: "Bcast" + at, Op: "bcast", Class: spectable.Loose, Do: func(ctx context.Context, s *site) error { return collectives.Bcast(ctx, s.c, root, []int{1}) }},
+			Call{Name: "BcastValue" + at, Op: "bcast_value", Class: spectable.Loose, Do: func(ctx context.Context, s *site) error {
+				v := "v"
+				return collectives.BcastValue(ctx, s.c, root, &v)
+			}},
+			Call{Name: "Reduce" + at, Op: "reduce", Class: spectable.Loose, Do: func(ctx context.Context, s *site) error {
+				return collectives.Reduce(ctx, s.c, root, []int{0}, []int{1}, sum)
+			}},
+			Call{Name: "Gather" + at, Op: "gather", Class: spectable.Loose, Do: func(ctx context.Context, s *site) error {
+				return collectives.Gather(ctx, s.c, root, make([]int, spectable.Ranks), []int{1})
+			}},
+			Call{Name: "GatherValue" + at, Op: "gather_value", Class: spectable.Loose, Do: func(ctx context.Context, s *site) error {
+				_, err := collectives.GatherValue(ctx, s.c, root, "v")
+				return err
+			}},
+			Call{Name: "Scatter" + at, Op: "scatter", Class: spectable.Loose, Do: func(ctx context.Context, s *site) error {
+				return collectives.Scatter(ctx, s.c, root, []int{0}, make([]int, spectable.Ranks))
+			}},
+		)
+	}
+	return all
+}
+
+// agreed are the calls that end in an agreement.
+func agreed() []Call {
+	made := func(c *comm.Comm, err error, size int) error {
+		switch {
+		case err != nil:
+			return errors.Join(err, unless(c == nil))
+		case size == 0:
+			return unless(c == nil)
+		}
+		return unless(c != nil && c.Size() == size && !c.IsRevoked())
+	}
+	flag := func(s *site) uint64 { return 1<<8 | 1<<s.rank }
+	// The flag is valid with an error, too (R30).
+	and := func(s *site, got uint64, err error) error {
+		return errors.Join(err, unless(got == 1<<8))
+	}
+	return []Call{
+		{Name: "Dup", Op: "dup", Class: spectable.Creation, Do: func(ctx context.Context, s *site) error {
+			c, err := s.c.Dup(ctx)
+			return made(c, err, spectable.Ranks)
+		}},
+		{Name: "Split", Op: "split", Class: spectable.Creation, Do: func(ctx context.Context, s *site) error {
+			c, err := s.c.Split(ctx, s.rank%2, 0)
+			return made(c, err, spectable.Ranks/2)
+		}},
+		{Name: "Split, undefined", Op: "split", Class: spectable.Creation, Do: func(ctx context.Context, s *site) error {
+			c, err := s.c.Split(ctx, comm.Undefined, 0)
+			return made(c, err, 0)
+		}},
+		{Name: "Agree", Op: "agree", Class: spectable.Agreement, Do: func(ctx context.Context, s *site) error {
+			got, err := s.c.Agree(ctx, flag(s))
+			return errors.Join(and(s, got, err), knowsAll(s, err))
+		}},
+		{Name: "Iagree", Op: "iagree", Class: spectable.Agreement, Do: func(ctx context.Context, s *site) error {
+			f := flag(s)
+			_, err := s.c.Iagree(&f).Wait(ctx)
+			return errors.Join(and(s, f, err), knowsAll(s, err))
+		}},
+		{Name: "AgreeFailed", Op: "agree_failed", Class: spectable.AgreedFailures, Do: func(ctx context.Context, s *site) error {
+			g, err := s.c.AgreeFailed(ctx)
+			return errors.Join(err, unless(fmt.Sprint(g.Ranks()) == fmt.Sprint(append([]int{}, s.dead...))))
+		}},
+		{Name: "Shrink", Op: "shrink", Class: spectable.Shrinking, Do: func(ctx context.Context, s *site) error {
+			c, err := s.c.Shrink(ctx)
+			if err == nil && (fmt.Sprint(c.Group().Ranks()) != fmt.Sprint(s.living) || c.GetFailed().Size() > 0) { // R38, R39, R44
+				err = errWrong
+			}
+			return made(c, err, len(s.living))
+		}},
+		{Name: "Finalize", Op: "finalize", Class: spectable.Ending, World: true, Do: func(ctx context.Context, s *site) error { return s.c.Finalize(ctx) }},
+	}
+}
+
+// knowsAll is R31: who got the error of an agreement knows everybody who did not
+// contribute.
+func knowsAll(s *site, err error) error {
+	return unless(err == nil || s.c.GetFailed().Size() == len(s.dead))
+}
+
+func local() []Call {
+	do := func(name, op string, f func(s *site) error) Call {
+		return Call{Name: name, Op: op, Class: spectable.Local, Do: func(_ context.Context, s *site) error { return f(s) }}
+	}
+	return []Call{
+		do("Rank", "", func(s *site) error { return unless(s.c.Rank() == s.rank) }),
+		do("Size", "", func(s *site) error { return unless(s.c.Size() == spectable.Ranks) }),
+		do("Group", "", func(s *site) error { return unless(s.c.Group().Size() == spectable.Ranks) }),
+		do("Epoch", "", func(s *site) error { return unless(s.c.Epoch() == 0) }),
+		do("Spawned", "", func(s *site) error { return unless(!s.c.Spawned()) }),
+		do("Mark", "", func(s *site) error { s.c.Mark("cell", 1); return nil }),
+		do("IsRevoked", "", func(s *site) error { s.c.IsRevoked(); return nil }),
+		do("GetFailed", "", func(s *site) error { return unless(s.c.GetFailed().Size() <= len(s.dead)) }),
+		do("AckFailed, ask", "ack_failed", func(s *site) error {
+			_, err := s.c.AckFailed(0)
+			return err
+		}),
+		do("AckFailed, all", "ack_failed", func(s *site) error {
+			known := s.c.GetFailed().Size()
+			acked, err := s.c.AckFailed(s.c.Size())
+			return errors.Join(err, unless(known <= acked && acked <= s.c.GetFailed().Size()))
+		}),
+		do("FailureAck", "ack_failed", func(s *site) error { return s.c.FailureAck() }),
+		do("FailureGetAcked", "", func(s *site) error { return unless(s.c.FailureGetAcked().Size() <= len(s.dead)) }),
+		do("SetErrorHandler", "", func(s *site) error { s.c.SetErrorHandler(comm.ErrorsReturn); return nil }),
+		do("Revoke", "revoke", func(s *site) error { return errors.Join(s.c.Revoke(), unless(s.c.IsRevoked())) }),
+		do("Request.Cancel", "", func(s *site) error {
+			r := comm.Irecv(s.c.From(spectable.Revoker), []int{0})
+			// Nobody sends to it, so it is taken back, unless it is over already.
+			if !r.Cancel() {
+				if _, over, _ := r.Test(); !over {
+					return errWrong
+				}
+			}
+			return nil
+		}),
+		do("Request.Free", "", func(s *site) error { return comm.Isend(s.c.To(spectable.Peer), []int{0}).Free() }),
+		do("Free", "free", func(s *site) error { return s.c.Free() }),
+	}
+}

@@ -1,0 +1,86 @@
+package matrix_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// notInTable are the exported operations that are no cell, and why.
+var notInTable = map[string]string{
+	"Abort":         "ends the process: TestSpecR5R63C8WaysToEnd",
+	"ErrorsAbort":   "ends the process: TestSpecR5R63C8WaysToEnd",
+	"ErrorsFatal":   "ends the process: TestSpecR5R63C8WaysToEnd",
+	"Main":          "is what the process is in: TestSpecR5R63C8WaysToEnd",
+	"Init":          "there is no state yet: TestSpecContextInit",
+	"InitWith":      "there is no state yet: TestSpecContextInit",
+	"NewWorld":      "for packages of this module",
+	"Raise":         "for packages of this module",
+	"Bytes":         "asks no communicator",
+	"WaitAllStatus": "is what WaitAll calls",
+	"Custom":        "an operator",
+	"Tag":           "names an endpoint",
+}
+
+// value says whether an operation is one of operators, groups or errors: values,
+// which no state concerns.
+func value(fn *ast.FuncDecl) bool {
+	if fn.Recv != nil {
+		if id, ok := fn.Recv.List[0].Type.(*ast.Ident); ok && slices.Contains([]string{"Group", "Kernel"}, id.Name) {
+			return true
+		}
+	}
+	return slices.Contains([]string{"String", "Error", "Unwrap"}, fn.Name.Name) ||
+		fn.Recv == nil && fn.Type.Params.NumFields() == 0 // Sum, Max, ...
+}
+
+// TestEveryCallIsInTheTable: each exported operation of comm and collectives is
+// called by a cell, by name.
+func TestEveryCallIsInTheTable(t *testing.T) {
+	called := map[string]bool{}
+	for _, name := range []string{"calls.go", "cell.go"} {
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				called[s.Sel.Name] = true
+			}
+			return true
+		})
+	}
+	operations := 0
+	for _, pkg := range []string{"../../../comm", "../../../collectives"} {
+		files, err := filepath.Glob(pkg + "/*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range f.Decls {
+				fn, ok := d.(*ast.FuncDecl)
+				if !ok || !fn.Name.IsExported() || value(fn) {
+					continue
+				}
+				operations++
+				if !called[fn.Name.Name] && notInTable[fn.Name.Name] == "" {
+					t.Errorf("%s of %s is in no cell", fn.Name.Name, filepath.Base(pkg))
+				}
+			}
+		}
+	}
+	if operations < 60 {
+		t.Errorf("only %d operations were found", operations)
+	}
+}

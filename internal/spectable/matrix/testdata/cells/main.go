@@ -1,0 +1,144 @@
+// Cells runs one cell of the table as processes of a real job, or shows what
+// counts as a failure:
+//
+//	goulfm run -n 4 cells cell DIR "Recv from peer / peer dead, known"
+//	goulfm run -n 4 cells end crash|exit|panic|error|abort|handler|fatal|finalize
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/spectable/matrix"
+)
+
+func main() {
+	comm.Main(func(ctx context.Context, w *comm.Comm) error {
+		if os.Args[1] == "end" {
+			return end(ctx, w, os.Args[2])
+		}
+		return cell(ctx, w, os.Args[2], os.Args[3])
+	})
+}
+
+// cell prints a line for each complaint of this rank, and one when it is done.
+func cell(ctx context.Context, w *comm.Comm, dir, name string) error {
+	for _, x := range matrix.Cells() {
+		if x.Name() != name {
+			continue
+		}
+		report, ok := x.Run(ctx, w, place(dir))
+		for _, wrong := range report.Wrong {
+			fmt.Printf("wrong: %s\n", wrong)
+		}
+		fmt.Printf("done: rank %d judged %v outcome %v\n", w.Rank(), ok, report.Outcome)
+		if x.Call.World {
+			os.Exit(0) // it is finalized
+		}
+		return nil
+	}
+	return errors.New("no such cell")
+}
+
+// A place gives signs by files of a folder.
+type place string
+
+func (p place) path(sign string) string {
+	return filepath.Join(string(p), strings.ReplaceAll(sign, " ", "-"))
+}
+
+func (p place) Raise(sign string) {
+	if err := os.WriteFile(p.path(sign), nil, 0o600); err != nil {
+		panic(err)
+	}
+}
+
+func (p place) Await(ctx context.Context, sign string) {
+	for ctx.Err() == nil {
+		if _, err := os.Stat(p.path(sign)); err == nil {
+			return
+		}
+		time.Sleep(50 * time.Microsecond)
+	}
+}
+
+// Die gives the sign first: afterwards nobody is left to do it. That the death is
+// unknown then is only likely.
+func (p place) Die(sign string) {
+	p.Raise(sign)
+	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	select {}
+}
+
+// end lets rank 3 end in some way, and its neighbour in the lower half of the job
+// as well where that is the point; the others print whom they know to have failed.
+func end(ctx context.Context, w *comm.Comm, how string) error {
+	pair, err := w.Split(ctx, w.Rank()/2, 0)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Agree(ctx, 0); err != nil {
+		return err
+	}
+	if w.Rank() == 3 {
+		switch how {
+		case "crash":
+			_ = syscall.Kill(os.Getpid(), syscall.SIGSEGV)
+			select {}
+		case "exit":
+			os.Exit(0)
+		case "panic":
+			panic("on purpose")
+		case "error":
+			return errors.New("on purpose")
+		case "abort":
+			pair.Abort(7)
+		case "handler":
+			pair.SetErrorHandler(comm.ErrorsAbort)
+			return comm.Send(ctx, pair.To(2), []int{0})
+		case "fatal":
+			pair.SetErrorHandler(comm.ErrorsFatal)
+			return comm.Send(ctx, pair.To(2), []int{0})
+		}
+	}
+	if how == "finalize" {
+		if err := w.Finalize(ctx); err != nil {
+			return err
+		}
+		fmt.Printf("rank %d: failed %v\n", w.Rank(), w.GetFailed())
+		os.Exit(0)
+	}
+	if both(how) && w.Rank() == 2 || how == "fatal" {
+		_, err := comm.Recv(ctx, w.From(0).Tag(9), []int{0}) // ends with the process
+		return err
+	}
+	return survive(ctx, w, how)
+}
+
+// both says whether rank 3's way to end takes its neighbour with it.
+func both(how string) bool { return how == "abort" || how == "handler" }
+
+func survive(ctx context.Context, w *comm.Comm, how string) error {
+	victims := []int{3}
+	if both(how) {
+		victims = []int{2, 3}
+	}
+	for _, v := range victims {
+		if _, err := comm.Recv(ctx, w.From(v), []int{0}); err == nil {
+			return fmt.Errorf("rank %d: a message of nobody", w.Rank())
+		}
+	}
+	s, err := w.Shrink(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("rank %d: failed %v, left %v\n", w.Rank(), w.Group().Difference(s.Group()), s.Group())
+	return nil
+}

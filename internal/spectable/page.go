@@ -1,0 +1,100 @@
+package spectable
+
+import (
+	"fmt"
+	"strings"
+)
+
+// PagePath is the page that shows the tables.
+const PagePath = "docs/SEMANTICS.md"
+
+// A Table is one table of the page: what stands below a heading.
+type Table struct {
+	Heading string
+	Text    string // lines that begin with "|"
+}
+
+// Tables are the tables of the page, from the data.
+func Tables() []Table {
+	var r, c []Rule
+	for _, rule := range Rules() {
+		if strings.HasPrefix(rule.ID, "C") {
+			c = append(c, rule)
+		} else {
+			r = append(r, rule)
+		}
+	}
+	return []Table{
+		{"## R: what a user may rely on", ruleTable(r)},
+		{"## C: what the specification leaves open, decided", ruleTable(c)},
+		{"## When a context ends", contextTable()},
+		{"## Known gaps", gapTable()},
+	}
+}
+
+func ruleTable(rules []Rule) string {
+	b := table("id", "rule", "tests", "status")
+	for _, r := range rules {
+		row(b, r.ID, r.Sentence, byPackage(r.Tests), status(r))
+	}
+	return b.String()
+}
+
+func status(r Rule) string {
+	switch {
+	case r.Status == Broken:
+		return "gap, see below"
+	case r.Status == Later:
+		return "comes with " + r.Note
+	case r.Note != "":
+		return "holds; " + r.Note
+	}
+	return "holds"
+}
+
+func contextTable() string {
+	b := table("calls", "over before the call", "ends while it waits", "tests")
+	for _, c := range Contexts() {
+		row(b, c.Calls, c.Before, c.During, byPackage(c.Tests))
+	}
+	return b.String()
+}
+
+func gapTable() string {
+	b := table("what", "concerns", "test")
+	for _, g := range Gaps() {
+		row(b, g.Why, g.Rules, byPackage([]string{g.Test}))
+	}
+	return b.String()
+}
+
+func table(heads ...string) *strings.Builder {
+	var b strings.Builder
+	row(&b, heads...)
+	b.WriteString("|" + strings.Repeat("---|", len(heads)) + "\n")
+	return &b
+}
+
+func row(b *strings.Builder, cells ...string) {
+	fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
+}
+
+// byPackage prints "comm: `TestSpecA` `TestSpecB`; ulfm: `TestSpecC`". The names
+// come sorted, so those of a package stand together.
+func byPackage(tests []string) string {
+	var b strings.Builder
+	last := ""
+	for _, t := range tests {
+		pkg, name, _ := strings.Cut(t, ".")
+		switch {
+		case pkg == last:
+		case last == "":
+			b.WriteString(pkg + ":")
+		default:
+			b.WriteString("; " + pkg + ":")
+		}
+		last = pkg
+		b.WriteString(" `" + name + "`")
+	}
+	return b.String()
+}
