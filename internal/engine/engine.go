@@ -28,9 +28,10 @@ type Config struct {
 	UnexpectedBytesMax uint64
 	// SpinPolls is how often a waiting call looks before it sleeps.
 	SpinPolls int
-	// YieldPolls is how often a call that waits for all members of a communicator
-	// then gives its turn to others before it sleeps: where ranks outnumber cores
-	// each of them has to have a turn anyway, and a wake-up costs several turns.
+	// YieldPolls, where ranks outnumber cores, is how often a call that waits for all
+	// members of a communicator gives its turn to others before it sleeps: each of
+	// them has to have a turn anyway, and a wake-up costs several turns. 0: it looks
+	// SpinPolls times, as other calls.
 	YieldPolls int
 	// Mutual says that every rank of the node has a core of its own; the same at all
 	// of them.

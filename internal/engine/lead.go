@@ -130,7 +130,7 @@ func (p *Proc) leadUntil(ctx context.Context, g *group) error {
 	*l = leading{g: g, src: -1, cancelled: p.watchContext(ctx)}
 	p.look()
 	for polls := 0; !g.ready(p); polls++ {
-		spun := polls >= p.cfg.SpinPolls
+		spun := polls >= p.cfg.SpinPolls || l.yields > 0
 		switch {
 		case l.cancelled != nil && l.cancelled.Load():
 			return ctx.Err()
@@ -148,7 +148,7 @@ func (p *Proc) leadUntil(ctx context.Context, g *group) error {
 			}
 		case !spun:
 			park.Pause(1)
-		case polls < p.cfg.SpinPolls+l.yields:
+		case polls < l.yields:
 			p.port.Yield()
 		default:
 			p.look()

@@ -354,11 +354,14 @@ func (c *Comm) adoptPlain() {
 // for attention, or it has looked often enough.
 func (p *Proc) watchWord(ctx context.Context, word *uint64, stale uint64) (moved bool) {
 	cancelled, epoch := p.watchContext(ctx), p.epochSeen.Load()
-	for polls := 0; polls < p.cfg.SpinPolls+p.cfg.YieldPolls; {
+	yield, pollsMax := p.cfg.YieldPolls > 0, p.cfg.SpinPolls
+	if yield {
+		pollsMax = p.cfg.YieldPolls
+	}
+	for polls := 0; polls < pollsMax; {
 		p.mu.Unlock()
 		attention := false
-		for ; polls < p.cfg.SpinPolls+p.cfg.YieldPolls; polls++ {
-			yield := polls >= p.cfg.SpinPolls
+		for ; polls < pollsMax; polls++ {
 			if moved = atomic.LoadUint64(word) != stale; moved || p.port.Epoch() != epoch {
 				break
 			}
