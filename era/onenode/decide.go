@@ -5,29 +5,41 @@ import (
 	"github.com/goulfm/goulfm/internal/rankset"
 )
 
-// scan looks at the lines of the oldest open agreement, and says whether it decided
-// it. Younger ones need no look: who has a line there has one here.
+// scan looks at the oldest open agreement, and says whether it decided it. Younger
+// ones need no look: who has a line there has one here.
 //
-// All that is closed was closed before the first line is read (I1). Otherwise:
+// It looks who has decided first, then who has a line, and reads what the lines say
+// only when nobody is missing: of many members that wait for one another just the
+// last to come, or those who come at the same time, combine all contributions.
+//
+// All that is closed was closed before the first line is looked at (I1). Otherwise:
 //
 //	2 publishes and dies. 0 sees no line of 2 yet; 1 does, has all lines, and
 //	decides with 2. If 0 now heard of the death and went by what it saw before, it
 //	would decide without 2.
 func (s *Series) scan() bool {
 	k := s.decided + 1
+	if s.follow(k, s.memory.Word(s.slot(k))) {
+		return true
+	}
 	var skipped rankset.Set
 	for m := range s.n {
 		switch {
 		case s.seen.Has(m):
 		case s.flaw.is(FlawSkip) && s.closed.Has(m):
 			skipped.Add(m)
-		case s.take(m, k):
+		case s.isHere(m, k):
 			s.seen.Add(m)
 		case !s.closed.Has(m):
-			// Nobody is known to have stopped, unless somebody knew and has decided.
-			return s.follow(k, s.memory.Word(s.slot(k)))
+			return false
 		default:
 			skipped.Add(m)
+		}
+	}
+	s.value = era.Value{}
+	for m := range s.seen.All() {
+		if !s.take(m, k) {
+			return false
 		}
 	}
 	if skipped.IsEmpty() {
@@ -35,6 +47,11 @@ func (s *Series) scan() bool {
 		return true
 	}
 	return s.arbitrate(k, skipped)
+}
+
+func (s *Series) isHere(m int, k uint64) bool {
+	_, there := s.memory.Read(m, s.slot(k), k)
+	return there
 }
 
 // take merges member m's contribution to agreement k, and says whether it is there.
