@@ -78,7 +78,7 @@ func (cfg Config) engine() engine.Config {
 func (w *world) engineConfig(cfg Config) engine.Config {
 	info := w.process.Info
 	out := cfg.engine()
-	out.OnFenced, out.OnTick, out.Observe = w.fenced, w.process.Flush, w.report
+	out.OnFenced, out.OnTick, out.Observe = w.fenced, w.process.FlushOld, w.report
 	out.Mutual = info.Cores >= info.Size
 	if out.SpinPolls == 0 {
 		out.SpinPolls, out.YieldPolls = spinWithoutCores, yieldPolls

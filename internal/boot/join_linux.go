@@ -86,6 +86,18 @@ func (p *Process) Flush() {
 	p.flush()
 }
 
+// quietNs is how long notes are kept: a repair has a chance to be over then.
+const quietNs = 100e6
+
+// FlushOld sends what Note has kept once the first of it is old.
+func (p *Process) FlushOld() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.notes) > 0 && NowNs()-p.notes[0].AtNs > quietNs {
+		p.flush()
+	}
+}
+
 func (p *Process) add(m Message) { p.notes = append(p.notes, m) }
 
 func (p *Process) flush() {

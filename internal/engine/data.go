@@ -40,6 +40,72 @@ func (c *Comm) Send(ctx context.Context, to Envelope, buf []byte) error {
 	return p.finishSend(ctx, r)
 }
 
+// SendRecv sends out and receives into in, on a communicator of the same process. It
+// ends when both halves are over, or one of them cannot complete, or ctx ends; then
+// the other half is withdrawn unless it has matched, when it completes. An error
+// belongs to the half whose place it is in; a half that was withdrawn because of the
+// other one has none. The message of a send that was buffered at once stays sent.
+//
+// Were the halves waited for one after the other, this would wait for ever: the send
+// is announced to rank 1, the receive waits for rank 2, which lives and sends
+// nothing, and rank 1 dies.
+func (c *Comm) SendRecv(ctx context.Context, to Envelope, out []byte, on *Comm, from Envelope, in []byte) (st Status, sendErr, recvErr error) {
+	p := c.p
+	p.mu.Lock()
+	p.calls++
+	s, err := c.send(ctx, to, out, "sendrecv")
+	switch {
+	case err != nil:
+		p.mu.Unlock()
+		return Status{Proc: on.proc(from.Rank), Tag: from.Tag}, err, nil
+	case s == nil: // out is on its way
+		st, err := on.recvLocked(ctx, from, in, "sendrecv")
+		return st, nil, err
+	}
+	r, err := on.recv(ctx, from, in, "sendrecv", true)
+	if err != nil {
+		p.mu.Unlock()
+		p.endSend(s, errWithdrawn)
+		return Status{Proc: on.proc(from.Rank), Tag: from.Tag}, nil, err
+	}
+	g := p.borrow(Many{})
+	g.many = append(g.many, r, s)
+	p.mu.Unlock()
+	return p.finishBoth(ctx, g, s, r)
+}
+
+// finishBoth waits for the halves of a SendRecv, and ends what cannot go on.
+func (p *Proc) finishBoth(ctx context.Context, g *group, s, r *Request) (st Status, sendErr, recvErr error) {
+	err := p.await(ctx, g)
+	p.mu.Lock()
+	p.giveGroupBack(g)
+	sendFailed := s.done() && s.err != nil
+	p.mu.Unlock()
+	if err != nil {
+		st, recvErr = p.endRecv(r, err)
+		sendErr = p.endSend(s, err)
+		return st, sendErr, recvErr
+	}
+	if sendFailed {
+		st, recvErr = p.endRecv(r, errWithdrawn)
+		sendErr = p.endSend(s, nil)
+		return st, sendErr, unlessWithdrawn(recvErr)
+	}
+	st, recvErr = p.endRecv(r, nil)
+	if recvErr == nil || errors.Is(recvErr, ErrTruncated) || errors.Is(recvErr, ErrType) {
+		return st, p.finishSend(ctx, s), recvErr // a message that does not fit has come all the same
+	}
+	return st, unlessWithdrawn(p.endSend(s, errWithdrawn)), recvErr
+}
+
+// unlessWithdrawn leaves out that one half was given up because of the other.
+func unlessWithdrawn(err error) error {
+	if errors.Is(err, errWithdrawn) {
+		return nil
+	}
+	return err
+}
+
 // Isend starts a send and returns its handle. Errors of failure are reported by
 // the wait (R47).
 func (c *Comm) Isend(to Envelope, buf []byte) (Handle, error) {
@@ -83,11 +149,7 @@ func (p *Proc) Retract(h Handle) {
 	if r == nil {
 		return
 	}
-	p.withdrawSend(r)
-	_ = p.await(context.Background(), &r.own)
-	p.mu.Lock()
-	p.free(r)
-	p.mu.Unlock()
+	_ = p.endSend(r, errWithdrawn) // the caller knows why
 }
 
 // send publishes the message at once if it can: then it returns no request.
@@ -244,9 +306,14 @@ func (p *Proc) pushChunks(to int, r *Request) bool {
 // finishSend waits for a send that is not over, and takes it back if ctx ends
 // first and it has not matched.
 func (p *Proc) finishSend(ctx context.Context, r *Request) error {
-	err := p.await(ctx, &r.own)
+	return p.endSend(r, p.await(ctx, &r.own))
+}
+
+// endSend ends a send that is over, or takes it back because of err, which it then
+// returns, unless it has matched: then it completes.
+func (p *Proc) endSend(r *Request, err error) error {
 	if err != nil {
-		if !p.withdrawSend(r) { // it matched: it completes
+		if !p.withdrawSend(r) {
 			err = nil
 		}
 		if e := p.await(context.Background(), &r.own); e != nil {
@@ -313,18 +380,18 @@ func (c *Comm) Recv(ctx context.Context, from Envelope, buf []byte) (Status, err
 	p := c.p
 	p.mu.Lock()
 	p.calls++
-	return c.recvLocked(ctx, from, buf)
+	return c.recvLocked(ctx, from, buf, "recv")
 }
 
 // recvLocked is Recv for a caller that holds mu; it gives it back.
-func (c *Comm) recvLocked(ctx context.Context, from Envelope, buf []byte) (Status, error) {
+func (c *Comm) recvLocked(ctx context.Context, from Envelope, buf []byte, what string) (Status, error) {
 	p := c.p
 	var st Status
 	if err, ok := c.recvNow(ctx, &from, buf, &st); ok {
 		p.mu.Unlock()
 		return st, err
 	}
-	r, err := c.recv(ctx, from, buf, "recv", true)
+	r, err := c.recv(ctx, from, buf, what, true)
 	if err != nil {
 		p.mu.Unlock()
 		return Status{Proc: c.proc(from.Rank), Tag: from.Tag}, err
@@ -354,7 +421,7 @@ func (c *Comm) RecvWhole(ctx context.Context, from Envelope) ([]byte, Status, er
 		if ok {
 			from.Rank, from.Tag = c.RankOf(st.Proc), st.Tag
 			buf := make([]byte, st.Bytes)
-			st, err = c.recvLocked(ctx, from, buf)
+			st, err = c.recvLocked(ctx, from, buf, "recv")
 			return buf, st, err
 		}
 		p.mu.Unlock()
@@ -444,7 +511,12 @@ func recvOp(proc int, blocking bool) ulfm.Op {
 }
 
 func (p *Proc) finishRecv(ctx context.Context, r *Request) (Status, error) {
-	err := p.await(ctx, &r.own)
+	return p.endRecv(r, p.await(ctx, &r.own))
+}
+
+// endRecv ends a receive that is over, or withdraws it because of err, which it then
+// returns, unless it has matched: then it completes.
+func (p *Proc) endRecv(r *Request, err error) (Status, error) {
 	p.mu.Lock()
 	if !r.done() {
 		if !r.matched && p.match.Withdraw(&r.Recv) {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -111,6 +112,7 @@ type Proc struct {
 	timer      *time.Timer
 	timerAt    mono.Time
 
+	ending  ending
 	lead    atomic.Int32
 	leading leading
 	// Method values, made once: they go through an interface.
@@ -313,23 +315,63 @@ func (p *Proc) alive() error {
 	return nil
 }
 
+// An ending is how far Finalize has come. One whose context ends keeps its place in
+// the agreement, and the next call goes on from there: members propose it once.
+type ending struct {
+	call  *Request // the agreement; nil: not proposed yet
+	busy  bool     // a call of Finalize is under way
+	ended bool     // nothing is left to do
+}
+
 // Finalize ends by an agreement of all live members, whatever fails meanwhile;
-// only then has this process left.
+// only then has this process left. When ctx ends first only the wait is given up: it
+// may be called again.
 func (p *Proc) Finalize(ctx context.Context) error {
-	p.mu.Lock()
-	if err := p.alive(); err != nil { // asked with the lock held: nothing ends what is begun after a fence
-		p.mu.Unlock()
+	r, err := p.beginEnding()
+	if err != nil {
 		return err
 	}
-	r := p.propose(p.world, ulfm.Call{Kind: ulfm.KindFinalize}, Contribution{}, "finalize")
-	p.world.closing = true
-	p.progress()
+	err = p.finishEnding(ctx, r)
+	p.mu.Lock()
+	p.ending.busy, p.ending.ended = false, err == nil
 	p.mu.Unlock()
-	if err := p.waitCall(ctx, r); err != nil {
-		return err
+	return err
+}
+
+func (p *Proc) beginEnding() (*Request, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := &p.ending
+	switch { // asked with the lock held: nothing ends what is begun after a fence
+	case p.fenced.Load():
+		return nil, ErrFenced
+	case e.ended:
+		return nil, ErrFinalized
+	case e.busy:
+		return nil, fmt.Errorf("%w: Finalize is under way in another goroutine", ErrUnsupported)
+	case e.call == nil:
+		e.call = p.propose(p.world, ulfm.Call{Kind: ulfm.KindFinalize}, Contribution{}, "finalize")
+		p.world.closing = true
+		p.progress()
+	}
+	e.busy = true
+	return e.call, nil
+}
+
+func (p *Proc) finishEnding(ctx context.Context, r *Request) error {
+	if p.finalized.Load() { // only the last look was given up
+		return p.lastLook(ctx)
+	}
+	if err := p.await(ctx, &r.own); err != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return &ulfm.Error{Ranks: p.waitsFor(r), Err: err}
 	}
 	if p.fenced.Load() {
 		return ErrFenced
+	}
+	if r.err != nil {
+		return r.err
 	}
 	if err := p.flush(ctx); err != nil {
 		return err

@@ -11,6 +11,7 @@ var (
 	ErrTruncated   = errors.New("message longer than the buffer")
 	ErrType        = errors.New("message of another element type")
 	ErrInactive    = errors.New("request not active")
+	ErrNotBegun    = errors.New("not begun")
 	ErrFreed       = ulfm.ErrFreed
 	ErrFinalized   = errors.New("world finalized")
 	ErrFenced      = errors.New("this process was declared dead by the others")

@@ -8,6 +8,7 @@ import (
 	"github.com/goulfm/goulfm/era/onenode"
 	"github.com/goulfm/goulfm/fd"
 	"github.com/goulfm/goulfm/internal/control"
+	"github.com/goulfm/goulfm/internal/must"
 	"github.com/goulfm/goulfm/internal/park"
 	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/ulfm"
@@ -19,6 +20,7 @@ func (p *Proc) shareMemory(cfg *control.Config) {
 	if p.port == nil || p.cfg.Detector.Mode != fd.Exact || p.cfg.Messages || p.port.ReachAll() != nil {
 		return
 	}
+	must.That(segment.AgreementsKept == 2*onenode.Slots, "memory for %d agreements", segment.AgreementsKept)
 	p.shares = true
 	cfg.Blocks = segment.Blocks
 	cfg.Prepare = p.prepareBlock
@@ -28,86 +30,80 @@ func (p *Proc) shareMemory(cfg *control.Config) {
 	}
 }
 
-// The place of an agreement in a member's memory: a line of the contribution, a line
-// of the decision word, what is beside the line, and the value.
+// The lines of agreements: decision words of both series, then for each agreement a
+// line of each member, all in the first member's block. What does not fit a line is in
+// the member's own block: the contribution, then the value.
 const (
-	wordAt = 1 * segment.Line
-	longAt = 2 * segment.Line
-
-	// Of the line.
+	// Of a line.
 	lineSeq  = 0 // tag<<32 | number, stored last
 	lineCall = 8
 	lineFlag = 16
 	lineLong = 24
 	lineEnd  = 32
-	// Of the value: its tag and length, then its bytes.
+	// Of a value: its tag and length, then its bytes.
 	valueHead = 16
 )
 
-func slotBytes(procs int) int {
-	return segment.PartBytes(segment.AgreementPart, procs) / (2 * onenode.Slots) &^ (segment.Line - 1)
-}
-
-// valueAt is where the value stands in a slot, for a group of n.
-func valueAt(n int) int {
-	return (longAt + onenode.LongMax(n) + segment.Line - 1) &^ (segment.Line - 1)
+// ownBytes is what a member has for one agreement in its own block.
+func ownBytes(procs int) int {
+	return segment.PartBytes(segment.ContributionPart, procs) / segment.AgreementsKept &^ (segment.Line - 1)
 }
 
 // prepareBlock tags the decision words of a block before anybody hears of the context
 // index, so that nobody takes what an earlier communicator left there for its own.
 func (p *Proc) prepareBlock(index uint32) {
-	r := p.port.Block(p.me, index, segment.AgreementPart)
-	for slot := range 2 * onenode.Slots {
-		segment.Store64(r.Word(slot*slotBytes(p.n)+wordAt), uint64(index)<<32)
+	r := p.port.Block(p.me, index, segment.AgreementLines)
+	for k := range segment.AgreementsKept {
+		segment.Store64(r.Word(8*k), uint64(index)<<32)
 	}
 }
 
 // An agreementMemory is the memory of one series of one communicator as this member
 // sees it. It implements onenode.Memory.
 type agreementMemory struct {
-	me      int
-	members []memberMemory
-	words   [onenode.Slots]*uint64
-	stage   [lineEnd - lineCall]byte
+	p     *Proc
+	g     *ulfm.Group
+	part  int
+	lines segment.Region // of all series
+	stage [lineEnd - lineCall]byte
 
 	// What the last look waited for: the word that was not yet as wanted, and its
-	// value then; nil: nothing is awaited.
+	// value then.
 	awaits *uint64
 	stale  uint64
 	none   uint64 // a word that never changes
 }
 
-type memberMemory struct {
-	tag   uint32 // the context index that the member drew
-	slots [onenode.Slots]segment.Region
-	seqs  [onenode.Slots]*uint64
-	value int // offset in a slot
-}
-
 // commMemory returns the memory of both series of a communicator that is being made.
 func (p *Proc) commMemory(index uint32, g ulfm.Group) *[2]agreementMemory {
 	mem := new([2]agreementMemory)
-	n := len(g.Procs)
+	lines := p.port.Block(g.Procs[0], g.Indices[0], segment.AgreementLines)
 	for part := range mem {
 		m := &mem[part]
-		m.me, m.members, m.awaits = g.Me, make([]memberMemory, n), &m.none
-		for rank, proc := range g.Procs {
-			block := p.port.Block(proc, g.Indices[rank], segment.AgreementPart)
-			mm := &m.members[rank]
-			mm.tag, mm.value = g.Indices[rank], valueAt(n)
-			for slot := range mm.slots {
-				mm.slots[slot] = block.Sub((part*onenode.Slots+slot)*slotBytes(p.n), slotBytes(p.n))
-				mm.seqs[slot] = mm.slots[slot].Word(lineSeq)
-			}
-			if rank == 0 {
-				for slot := range m.words {
-					m.words[slot] = mm.slots[slot].Word(wordAt)
-				}
-			}
-		}
+		m.p, m.g, m.part, m.lines = p, &g, part, lines
+		m.awaits = &m.none
 	}
 	p.memories = append(p.memories, commMemory{index: index, series: mem})
 	return mem
+}
+
+// place is the number of an agreement's place among those of both series.
+func (m *agreementMemory) place(slot int) int { return m.part*onenode.Slots + slot }
+
+// line returns where the line of a member stands.
+func (m *agreementMemory) line(member, slot int) int {
+	return segment.WordBytes + (m.place(slot)*m.p.n+member)*segment.Line
+}
+
+// own returns what a member has for an agreement in its own block.
+func (m *agreementMemory) own(member, slot int) segment.Region {
+	size := ownBytes(m.p.n)
+	return m.p.port.Block(m.g.Procs[member], m.g.Indices[member], segment.ContributionPart).Sub(m.place(slot)*size, size)
+}
+
+// valueAt is where the value stands there.
+func (m *agreementMemory) valueAt() int {
+	return (onenode.LongMax(len(m.g.Procs)) + segment.Line - 1) &^ (segment.Line - 1)
 }
 
 // commMemory is what openComm looks for when control has made a communicator.
@@ -128,51 +124,56 @@ func (p *Proc) takeMemory(index uint32) *[2]agreementMemory {
 	return nil
 }
 
-func numberOf(tag uint32, seq uint64) uint64 { return uint64(tag)<<32 | uint64(uint32(seq)) }
+// number is what a line holds whose contribution is there. The index is that of the
+// first member, in whose block the line is: it names the communicator among all that
+// ever had the block.
+func (m *agreementMemory) number(seq uint64) uint64 {
+	return uint64(m.g.Indices[0])<<32 | uint64(uint32(seq))
+}
 
 // Publish implements onenode.Memory.
 func (m *agreementMemory) Publish(slot int, seq uint64, l onenode.Line, long []byte) {
-	mm := &m.members[m.me]
-	s := mm.slots[slot]
-	if segment.Load64(mm.seqs[slot])>>32 != uint64(mm.tag) {
+	at := m.line(m.g.Me, slot)
+	word := m.lines.Word(at)
+	if segment.Load64(word)>>32 != uint64(m.g.Indices[0]) {
 		// Of a communicator that is closed, though a slow member of it may still look:
 		// it must not take the old number for that of the new line.
-		segment.Store64(mm.seqs[slot], numberOf(mm.tag, 0))
+		segment.Store64(word, m.number(0))
 	}
 	if len(long) > 0 {
-		segment.Copy(s.Bytes(longAt, len(long)), long)
+		segment.Copy(m.own(m.g.Me, slot).Bytes(0, len(long)), long)
 	}
 	binary.LittleEndian.PutUint64(m.stage[:], l.Call)
 	binary.LittleEndian.PutUint64(m.stage[lineFlag-lineCall:], l.Flag)
 	binary.LittleEndian.PutUint64(m.stage[lineLong-lineCall:], uint64(l.LongBytes))
-	segment.Copy(s.Bytes(lineCall, len(m.stage)), m.stage[:])
-	segment.Store64(mm.seqs[slot], numberOf(mm.tag, seq))
+	segment.Copy(m.lines.Bytes(at+lineCall, len(m.stage)), m.stage[:])
+	segment.Store64(word, m.number(seq))
 }
 
 // Read implements onenode.Memory.
 func (m *agreementMemory) Read(member, slot int, seq uint64) (l onenode.Line, there bool) {
-	mm := &m.members[member]
-	want := numberOf(mm.tag, seq)
-	if v := segment.Load64(mm.seqs[slot]); v != want {
-		m.awaits, m.stale = mm.seqs[slot], v
+	at, want := m.line(member, slot), m.number(seq)
+	word := m.lines.Word(at)
+	if v := segment.Load64(word); v != want {
+		m.awaits, m.stale = word, v
 		return l, false
 	}
-	b := mm.slots[slot].Bytes(0, lineEnd)
+	b := m.lines.Bytes(at, lineEnd)
 	l.Call = binary.LittleEndian.Uint64(b[lineCall:])
 	l.Flag = binary.LittleEndian.Uint64(b[lineFlag:])
 	l.LongBytes = uint32(binary.LittleEndian.Uint64(b[lineLong:]))
-	return l, segment.Load64(mm.seqs[slot]) == want
+	return l, segment.Load64(word) == want
 }
 
 // Long implements onenode.Memory.
 func (m *agreementMemory) Long(member, slot, n int) []byte {
-	mm := &m.members[member]
-	if longAt+n > mm.value {
+	if n > m.valueAt() {
 		return nil
 	}
-	before := segment.Load64(mm.seqs[slot])
-	b := append([]byte(nil), mm.slots[slot].Bytes(longAt, n)...)
-	if before>>32 != uint64(mm.tag) || segment.Load64(mm.seqs[slot]) != before {
+	word := m.lines.Word(m.line(member, slot))
+	before := segment.Load64(word)
+	b := append([]byte(nil), m.own(member, slot).Bytes(0, n)...)
+	if before>>32 != uint64(m.g.Indices[0]) || segment.Load64(word) != before {
 		return nil
 	}
 	return b
@@ -180,35 +181,36 @@ func (m *agreementMemory) Long(member, slot, n int) []byte {
 
 // Offer implements onenode.Memory.
 func (m *agreementMemory) Offer(slot int, value []byte) {
-	mm := &m.members[m.me]
-	s := mm.slots[slot]
-	segment.Store64(s.Word(mm.value), 0)
-	segment.Copy(s.Bytes(mm.value+valueHead, len(value)), value)
-	segment.Store64(s.Word(mm.value+8), uint64(len(value)))
-	segment.Store64(s.Word(mm.value), uint64(mm.tag)+1)
+	s, at := m.own(m.g.Me, slot), m.valueAt()
+	segment.Store64(s.Word(at), 0)
+	segment.Copy(s.Bytes(at+valueHead, len(value)), value)
+	segment.Store64(s.Word(at+8), uint64(len(value)))
+	segment.Store64(s.Word(at), uint64(m.g.Indices[m.g.Me])+1)
 }
 
 // Value implements onenode.Memory.
 func (m *agreementMemory) Value(member, slot int) []byte {
-	mm := &m.members[member]
-	s := mm.slots[slot]
-	n := segment.Load64(s.Word(mm.value + 8))
-	if segment.Load64(s.Word(mm.value)) != uint64(mm.tag)+1 || n > uint64(s.Size()-mm.value-valueHead) {
+	s, at := m.own(member, slot), m.valueAt()
+	tag := uint64(m.g.Indices[member]) + 1
+	n := segment.Load64(s.Word(at + 8))
+	if segment.Load64(s.Word(at)) != tag || n > uint64(s.Size()-at-valueHead) {
 		return nil
 	}
-	b := append([]byte(nil), s.Bytes(mm.value+valueHead, int(n))...)
-	if segment.Load64(s.Word(mm.value)) != uint64(mm.tag)+1 {
+	b := append([]byte(nil), s.Bytes(at+valueHead, int(n))...)
+	if segment.Load64(s.Word(at)) != tag {
 		return nil
 	}
 	return b
 }
 
 // Word implements onenode.Memory.
-func (m *agreementMemory) Word(slot int) uint64 { return segment.Load64(m.words[slot]) }
+func (m *agreementMemory) Word(slot int) uint64 {
+	return segment.Load64(m.lines.Word(8 * m.place(slot)))
+}
 
 // Swap implements onenode.Memory.
 func (m *agreementMemory) Swap(slot int, old, new uint64) bool {
-	return segment.CompareAndSwap64(m.words[slot], old, new)
+	return segment.CompareAndSwap64(m.lines.Word(8*m.place(slot)), old, new)
 }
 
 // openMemory notes that something on c goes through memory: progress looks at it.

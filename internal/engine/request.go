@@ -182,6 +182,9 @@ func (p *Proc) unqueue(r *Request) {
 	q := &p.peers[r.peer]
 	q.pushes = slices.DeleteFunc(q.pushes, func(x *Request) bool { return x == r })
 	r.queued = false
+	if r.phase == eagerQueued { // never published: the receiver will not return its credit
+		q.credit.Untake(match.Charge(len(r.buf)))
+	}
 }
 
 func (p *Proc) wakeWaiter(r *Request) {

@@ -33,10 +33,11 @@ func (c *Comm) collectives() *nodecoll.Group {
 	}
 	p := c.p
 	cfg := nodecoll.Config{N: c.Size(), Me: c.Rank(), Mutual: p.cfg.Mutual}
-	for rank, proc := range c.group.Procs {
-		index := c.group.Indices[rank]
-		cfg.Lines = append(cfg.Lines, p.port.Block(proc, index, segment.CollectivePart))
-		cfg.Base = append(cfg.Base, uint64(index+1)<<generationBits)
+	lines := p.port.Block(c.group.Procs[0], c.group.Indices[0], segment.CollectiveLines)
+	for rank := range c.group.Procs {
+		cfg.Lines = append(cfg.Lines, lines.Sub(rank*segment.LinesCollective, segment.LinesCollective))
+		// By the index of the first member, in whose block the lines are.
+		cfg.Base = append(cfg.Base, uint64(c.group.Indices[0]+1)<<generationBits)
 	}
 	cfg.Data = func(member int) segment.Region {
 		return p.port.Block(c.group.Procs[member], c.group.Indices[member], segment.DataPart)

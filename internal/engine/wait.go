@@ -2,10 +2,75 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/goulfm/goulfm/ulfm"
 )
+
+// Ask is Call that tells the ends of ctx apart. One that is over already gives
+// ErrNotBegun: nothing is contributed, no sequence number is used, and the other
+// members still wait for this one. One that ends in the wait gives a *ulfm.Error with
+// the ranks that were waited for: the contribution stands.
+func (c *Comm) Ask(ctx context.Context, call ulfm.Call, in Contribution, what string) (out ulfm.Outcome, made *Comm, err error) {
+	if err := ctx.Err(); err != nil {
+		return out, nil, fmt.Errorf("%w: %w", ErrNotBegun, err)
+	}
+	var h Handle
+	if c.mem != nil && (call.Kind == ulfm.KindAgree || call.Kind == ulfm.KindAgreeFailed) {
+		out, r, ok := c.agreeNow(ctx, call, in.Flag, what)
+		if ok {
+			return out, nil, nil
+		}
+		if r != nil {
+			h = r.handle()
+		}
+	}
+	if h == 0 {
+		if h, err = c.Start(call, in, what); err != nil {
+			return out, nil, err
+		}
+	}
+	p := c.p
+	p.mu.Lock()
+	r := p.find(h)
+	p.mu.Unlock()
+	if err := p.await(ctx, &r.own); err != nil {
+		p.mu.Lock()
+		err = &ulfm.Error{Ranks: p.waitsFor(r), Err: err}
+		p.detach(r)
+		p.mu.Unlock()
+		return out, nil, err
+	}
+	p.mu.Lock()
+	out, made, err = r.out, r.made, r.err
+	p.free(r)
+	p.mu.Unlock()
+	return out, made, err
+}
+
+// Awaited returns the ranks that an active request waits for; nil: any, or none.
+func (p *Proc) Awaited(h Handle) []int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r := p.named(h)
+	if r == nil || r.done() {
+		return nil
+	}
+	return p.waitsFor(r)
+}
+
+// waitsFor is Awaited for a caller that holds mu.
+func (p *Proc) waitsFor(r *Request) (ranks []int) {
+	switch {
+	case r.done():
+	case r.kind == callRequest:
+		p.diagnose(func() { ranks = p.ctl.WaitsFor(r.comm.group.Index, uint64(r.handle())) })
+	case r.peer >= 0:
+		ranks = []int{r.comm.RankOf(r.peer)}
+	}
+	return ranks
+}
 
 // Wait waits for a request and ends it. With ulfm.ErrProcFailedPending, or when
 // ctx ends first, the request is still active.

@@ -12,7 +12,7 @@
 //
 // # Memory
 //
-// Of each member: 16 KiB of lines and 1 MiB of data. One member writes a line,
+// Of each member: 2 KiB of lines and 1 MiB of data. One member writes a line,
 // its owner; the exceptions are the count and the release word of member 0,
 // which change by one atomic instruction each. A line's sequence word is stored
 // last, base + operation number, and larger than whatever stood there.

@@ -9,7 +9,7 @@ import (
 
 // What a Group needs of each member, in bytes.
 const (
-	LinesBytes = 16 << 10
+	LinesBytes = 2 << 10
 	DataBytes  = 1 << 20
 )
 

@@ -11,7 +11,7 @@ import (
 // any number of members.
 func TestLayoutFits(t *testing.T) {
 	for procs := 1; procs <= 300; procs += 13 {
-		if l, d := segment.PartBytes(segment.CollectivePart, procs), segment.PartBytes(segment.DataPart, procs); l < LinesBytes || d < DataBytes {
+		if l, d := segment.PartBytes(segment.CollectiveLines, procs)/procs, segment.PartBytes(segment.DataPart, procs); l < LinesBytes || d < DataBytes {
 			t.Errorf("%d processes: parts of %d and %d bytes", procs, l, d)
 		}
 	}

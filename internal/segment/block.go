@@ -22,23 +22,37 @@ func BlockOf(index uint32) int {
 // Part names a part of a block.
 type Part int
 
-// The parts of a block: what agreements on the node keep, the lines of
-// collectives, and the bytes that collectives move.
+// The parts of a block. Of the first member's block: the lines of all members, each
+// written by one of them, for agreements and for collectives; they lie together, so
+// that a new communicator costs each member a page or two and not one for each other.
+// Of each member's own: contributions and values that do not fit a line, and the
+// bytes that collectives move.
 const (
-	AgreementPart Part = iota
-	CollectivePart
+	AgreementLines Part = iota
+	CollectiveLines
+	ContributionPart
 	DataPart
 	parts
+)
+
+// Sizes of the lines: decision words of all agreements that can be looked at, then a
+// line for each agreement and member; and what collectives have of each member.
+const (
+	AgreementsKept  = 64
+	WordBytes       = 8 * AgreementsKept
+	LinesCollective = 2 << 10
 )
 
 // PartBytes returns the size of a part, for a node of the given number of
 // processes. The memory is sparse: only what is used exists.
 func PartBytes(part Part, procs int) int {
 	switch part {
-	case AgreementPart:
-		return roundUp(64<<10+2<<10*procs, 4<<10)
-	case CollectivePart:
-		return 16 << 10
+	case AgreementLines:
+		return roundUp(WordBytes+AgreementsKept*Line*procs, 4<<10)
+	case CollectiveLines:
+		return roundUp(LinesCollective*procs, 4<<10)
+	case ContributionPart:
+		return roundUp(AgreementsKept*(1<<10+32*procs), 4<<10)
 	default:
 		return 1 << 20
 	}
@@ -52,9 +66,7 @@ func blockBytes(procs int) int {
 	return all
 }
 
-// Block returns a part of the memory of a communicator in this arena. Only the
-// arena's owner writes there, except for the words that are said to have several
-// writers.
+// Block returns a part of the memory of a communicator in this arena.
 func (a *Arena) Block(number int, part Part) Region {
 	if number < 0 || number >= Blocks {
 		panic(fmt.Sprintf("goulfm: shared memory: block %d of %d", number, Blocks))
