@@ -243,6 +243,10 @@ func (p *Proc) readDepartures() bool {
 		}
 		p.departures++
 		if d.Died {
+			// What it said before it died is heard as if the news had come a little later.
+			// Else a revocation could be lost: the revoker returns, dies, and every survivor
+			// reads of the death before it reads the ring (R10).
+			p.readControl(d.Proc)
 			p.step(control.Exited{Proc: d.Proc})
 		} else {
 			p.step(control.Left{Proc: d.Proc})

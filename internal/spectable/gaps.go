@@ -79,11 +79,6 @@ func Gaps() []Gap {
 		Rules: "errors",
 		Why:   "An error of SendRecv's receiving half is told as one of recv.",
 	}, {
-		Test:  "comm.TestSpecR10RevokedThenDead",
-		Says:  `^round \d+: Revoke returned, and no living member ever hears of it$`,
-		Rules: "R10",
-		Why:   "Control frames of a process that is declared dead are dropped unread, the revocation that it sent before it died among them.",
-	}, {
 		Test:  "comm.TestSpecContextSendRecv",
 		Says:  `^during (true|false): the send of a cancelled SendRecv arrives`,
 		Rules: "contexts",
