@@ -387,11 +387,14 @@ func (c *Comm) Recv(ctx context.Context, from Envelope, buf []byte) (Status, err
 func (c *Comm) recvLocked(ctx context.Context, from Envelope, buf []byte, what string) (Status, error) {
 	p := c.p
 	var st Status
-	if err, ok := c.recvNow(ctx, &from, buf, &st); ok {
+	r, err, ok := c.recvNow(ctx, &from, buf, &st)
+	switch {
+	case ok && r == nil:
 		p.mu.Unlock()
 		return st, err
+	case !ok:
+		r, err = c.recv(ctx, from, buf, what, true)
 	}
-	r, err := c.recv(ctx, from, buf, what, true)
 	if err != nil {
 		p.mu.Unlock()
 		return Status{Proc: c.proc(from.Rank), Tag: from.Tag}, err
@@ -469,10 +472,7 @@ func (c *Comm) recv(ctx context.Context, from Envelope, buf []byte, what string,
 	if err != nil && !errors.Is(err, ulfm.ErrProcFailed) && !errors.Is(err, ulfm.ErrProcFailedPending) || err != nil && from.Class == Collective {
 		return nil, err
 	}
-	r := p.newRequest(recvRequest, c, what)
-	r.peer, r.elem, r.buf, r.wild, r.blocking = proc, from.Elem, buf, proc == Any, blocking
-	r.Recv.Ctx, r.Recv.Src, r.Recv.Tag = dataContext(c.group.Index, from.Class), proc, from.Tag
-	r.status = Status{Proc: proc, Tag: from.Tag} // as long as it is not known better (R46)
+	r := p.newReceive(c, &from, buf, what, blocking)
 	if m := p.match.Post(&r.Recv); m != nil {
 		p.deliverKept(r, m)
 		return r, nil
@@ -498,6 +498,15 @@ func (c *Comm) recv(ctx context.Context, from Envelope, buf []byte, what string,
 	p.complete(r, nil)
 	p.free(r)
 	return nil, err
+}
+
+// newReceive returns the request of a receive that is not posted yet.
+func (p *Proc) newReceive(c *Comm, from *Envelope, buf []byte, what string, blocking bool) *Request {
+	r, proc := p.newRequest(recvRequest, c, what), c.proc(from.Rank)
+	r.peer, r.elem, r.buf, r.wild, r.blocking = proc, from.Elem, buf, proc == Any, blocking
+	r.Recv.Ctx, r.Recv.Src, r.Recv.Tag = dataContext(c.group.Index, from.Class), proc, from.Tag
+	r.status = Status{Proc: proc, Tag: from.Tag} // as long as it is not known better (R46)
+	return r
 }
 
 func recvOp(proc int, blocking bool) ulfm.Op {

@@ -115,6 +115,7 @@ func (p *Proc) await(ctx context.Context, g *group) error {
 type leading struct {
 	g         *group
 	src       int     // peer whose ring is polled directly; -1: none
+	near      bool    // word is of a ring or of a transfer: what to do when it moves is known
 	word      *uint64 // in that ring: the next cell's; or of a transfer, or in memory; nil: there is none
 	want      uint64  // its value, or one less, when there is something to do
 	stale     bool    // no: want is its value as long as there is nothing to do
@@ -134,7 +135,7 @@ func (p *Proc) leadUntil(ctx context.Context, g *group) error {
 		switch {
 		case l.cancelled != nil && l.cancelled.Load():
 			return ctx.Err()
-		case l.src >= 0 && p.moved():
+		case l.near && p.moved():
 			p.mu.Lock()
 			if p.lookCloser() {
 				polls = -1
@@ -180,7 +181,7 @@ func (p *Proc) lookCloser() bool {
 	did := false
 	for {
 		r := l.g.awaited()
-		l.src, l.word, l.stale, l.yields, l.sleep = -1, nil, false, 0, -1
+		l.src, l.near, l.word, l.stale, l.yields, l.sleep = -1, false, nil, false, 0, -1
 		if r == nil {
 			return did
 		}
@@ -197,12 +198,18 @@ func (p *Proc) lookCloser() bool {
 			return did
 		}
 		if r.kind != recvRequest || r.matched || r.peer < 0 || r.peer == p.me {
-			if p.transfers.Load() > 0 {
-				l.word, l.want = r.watchTransfer()
+			if p.transfers.Load() == 0 || r.done() {
+				return did
 			}
+			if p.stepTransfer(r) {
+				did = true
+				continue
+			}
+			l.word, l.want = r.watchTransfer()
+			l.near = l.word != nil
 			return did
 		}
-		l.src = r.peer
+		l.src, l.near = r.peer, true
 		if !p.drain(l.src) {
 			l.word, l.want = p.tr.Watch(l.src)
 			return did

@@ -18,33 +18,30 @@ func (c *Comm) quiet() bool {
 }
 
 // recvNow receives the message that is next in its sender's ring, now or after
-// some looks, straight from there: without a request and without the queues. It
-// says false where that is not all there is to it: the long way does the rest. The
-// caller holds mu, and does again afterwards.
-func (c *Comm) recvNow(ctx context.Context, from *Envelope, buf []byte, st *Status) (error, bool) {
+// some looks, straight from there: without the queues, and without a request unless
+// the message is large: then the receive goes on with the one that it returns. It says
+// false where that is not all there is to it: the long way does the rest. The caller
+// holds mu, and does again afterwards.
+func (c *Comm) recvNow(ctx context.Context, from *Envelope, buf []byte, st *Status) (r *Request, err error, ok bool) {
 	p := c.p
 	if from.Rank == Any || p.port == nil || !c.quiet() {
-		return nil, false
+		return nil, nil, false
 	}
-	proc, context := c.group.Procs[from.Rank], dataContext(c.group.Index, from.Class)
-	if proc == p.me || !p.match.Idle(context, proc) || ctx.Err() != nil {
-		return nil, false
+	proc := c.group.Procs[from.Rank]
+	if proc == p.me || !p.match.Idle(dataContext(c.group.Index, from.Class), proc) || ctx.Err() != nil {
+		return nil, nil, false
 	}
-	if err, ok := p.takeNext(context, proc, from, buf, st); ok {
-		return err, true
+	if r, err, ok := c.takeNext(proc, from, buf, st); ok {
+		return r, err, true
 	}
 	if !p.lead.CompareAndSwap(nobody, caller) {
-		return nil, false
+		return nil, nil, false
 	}
-	here := p.watchNext(ctx, proc)
-	if here && c.quiet() && p.match.Idle(context, proc) {
-		if err, ok := p.takeNext(context, proc, from, buf, st); ok {
-			p.leaveLocked()
-			return err, true
-		}
+	defer p.leaveLocked()
+	if !p.watchNext(ctx, proc) || !c.quiet() || !p.match.Idle(dataContext(c.group.Index, from.Class), proc) {
+		return nil, nil, false
 	}
-	p.leaveLocked()
-	return nil, false
+	return c.takeNext(proc, from, buf, st)
 }
 
 // watchNext leads, without mu, until the next frame of a process is there, or
@@ -70,17 +67,25 @@ func (p *Proc) watchNext(ctx context.Context, proc int) (here bool) {
 	return here
 }
 
-// takeNext receives the next frame of a process if it is a whole message that
-// matches; the caller has made sure that no other receive or message comes first.
-func (p *Proc) takeNext(context uint32, proc int, from *Envelope, buf []byte, st *Status) (error, bool) {
+// takeNext receives the next frame of a process if it is a message that matches, or
+// announces one; the caller has made sure that no other receive or message comes first.
+func (c *Comm) takeNext(proc int, from *Envelope, buf []byte, st *Status) (r *Request, err error, ok bool) {
+	p := c.p
 	var f transport.Frame
-	if !p.port.Next(proc, &f) || f.Kind != transport.Eager || f.Ctx != context || from.Tag != Any && from.Tag != int(f.Tag) {
-		return nil, false
+	if !p.port.Next(proc, &f) || f.Kind == transport.Chunk || f.Ctx != dataContext(c.group.Index, from.Class) || from.Tag != Any && from.Tag != int(f.Tag) {
+		return nil, nil, false
+	}
+	if f.Kind == transport.Announce {
+		h := f.Header
+		p.port.Advance(proc)
+		r := p.newReceive(c, from, buf, "recv", true)
+		p.grant(r, proc, &h)
+		return r, nil, true
 	}
 	*st = Status{Proc: proc, Tag: int(f.Tag), Bytes: copy(buf, f.Payload)}
 	p.port.Advance(proc)
 	p.letGo(proc, f.Size)
-	return judge(from.Elem, len(buf), f.Elem, f.Size), true
+	return nil, judge(from.Elem, len(buf), f.Elem, f.Size), true
 }
 
 // leaveLocked is leave for a caller that holds mu.

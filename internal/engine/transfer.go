@@ -14,7 +14,7 @@ import (
 // units from the back, each claimed by one addition. Who is not in a call does not
 // help, and need not. The account (segment.Transfer) lies with the sender.
 //
-//	sender:   Live = handle; announces {handle, address, account}
+//	sender:   Live = handle, Claims = the receiver's first unit; announces {handle, address, account}
 //	receiver: matches; Addr, Limit, Answer = 2*handle; claims and copies units
 //	sender:   sees the answer; claims and copies units; counts them in Pushed
 //	receiver: all units are copied: Answer = 2*handle + 1; its receive is complete
@@ -38,9 +38,10 @@ const (
 	unitAlign    = 4 << 10
 )
 
-// cut returns how a message of n bytes is divided.
+// cut returns how a message of n bytes is divided. Of two units the receiver's is a
+// little larger: it begins earlier.
 func cut(n int) (unit, units int) {
-	unit = min(max((n/2+unitAlign-1)&^(unitAlign-1), unitAlign), unitBytesMax)
+	unit = min(max((n*9/16+unitAlign-1)&^(unitAlign-1), unitAlign), unitBytesMax)
 	return unit, (n + unit - 1) / unit
 }
 
@@ -85,10 +86,10 @@ func (p *Proc) openTransfer(r *Request) {
 	last := len(p.accounts) - 1
 	acc, ok := p.port.Transfer(p.me, p.accounts[last])
 	must.That(ok, "no account %d", p.accounts[last])
-	segment.Store64(acc.Pushed, 0)
-	segment.Store64(acc.Unable, 0)
-	segment.Store64(acc.Claims, 0)
-	segment.Store64(acc.Live, uint64(r.handle()))
+	segment.Put64(acc.Pushed, 0)
+	segment.Put64(acc.Unable, 0)
+	segment.Put64(acc.Claims, 1) // the receiver's first
+	segment.Put64(acc.Live, uint64(r.handle()))
 	r.direct, r.answer = true, acc.Answer
 	p.pushing = append(p.pushing, push{handle: r.handle(), account: p.accounts[last], peer: r.peer, acc: acc})
 	p.accounts = p.accounts[:last]
@@ -133,28 +134,47 @@ func (p *Proc) giveBack(r *Request) {
 // pushUnits lets senders do their part. It says whether anything happened.
 func (p *Proc) pushUnits() bool {
 	did := false
-	for i := 0; i < len(p.pushing); {
-		t := &p.pushing[i]
-		switch segment.Load64(t.acc.Answer) {
-		case answered(t.handle) + 1:
-			r := p.find(t.handle)
-			p.closePush(i)
-			if r != nil {
-				r.direct = false
-				p.complete(r, nil)
-			}
-			did = true
-			continue
-		case answered(t.handle):
-			if r := p.find(t.handle); r != nil && r.direct && !t.spent {
-				r.phase = granted
-				p.pushSome(r, t)
-				did = true
-			}
+	for i := len(p.pushing) - 1; i >= 0; i-- {
+		if i < len(p.pushing) {
+			did = p.pushStep(i) || did
 		}
-		i++
 	}
 	return did
+}
+
+// pushStep does the sender's part of one transfer.
+func (p *Proc) pushStep(i int) bool {
+	t := &p.pushing[i]
+	switch segment.Load64(t.acc.Answer) {
+	case answered(t.handle) + 1:
+		r := p.find(t.handle)
+		p.closePush(i)
+		if r != nil {
+			r.direct = false
+			p.complete(r, nil)
+		}
+		return true
+	case answered(t.handle):
+		if r := p.find(t.handle); r != nil && r.direct && !t.spent {
+			r.phase = granted
+			p.pushSome(r, t)
+			return true
+		}
+	}
+	return false
+}
+
+// stepTransfer goes on with the transfer of a request. It says whether anything
+// happened.
+func (p *Proc) stepTransfer(r *Request) bool {
+	switch {
+	case r.pull.open:
+		return p.pullSome(r)
+	case r.direct:
+		i := p.pushOf(r)
+		return i >= 0 && p.pushStep(i)
+	}
+	return false
 }
 
 // pushSome copies units from the back into the receiver's buffer.
@@ -195,7 +215,7 @@ func (p *Proc) pullFrom(r *Request, from int, handle, addr uint64, account int) 
 		return false
 	}
 	acc, ok := p.port.Transfer(from, account)
-	if !ok || segment.Load64(acc.Live) != handle {
+	if !ok {
 		return false
 	}
 	r.pull = pull{acc: acc, addr: addr, open: true}
@@ -204,8 +224,8 @@ func (p *Proc) pullFrom(r *Request, from int, handle, addr uint64, account int) 
 		if !p.fences() { // who is declared dead and lives must not write here
 			dst = segment.AddressOf(r.buf)
 		}
-		segment.Store64(acc.Addr, dst)
-		segment.Store64(acc.Limit, uint64(r.expect))
+		segment.Put64(acc.Addr, dst)
+		segment.Put64(acc.Limit, uint64(r.expect))
 		segment.Store64(acc.Answer, answered(Handle(handle)))
 	}
 	p.pulls = append(p.pulls, r)
@@ -231,12 +251,13 @@ func (p *Proc) pullSome(r *Request) bool {
 	unit, units := cut(r.expect)
 	did := false
 	for turn := 0; turn < turnUnits && !t.spent && t.pulled < units; turn++ {
-		claims := segment.Add64(t.acc.Claims, 1)
-		front, back := claims&(1<<32-1), claims>>32
 		did = true
-		if front+back > uint64(units) {
-			t.spent, t.theirs = true, units-t.pulled
-			break
+		if t.pulled > 0 {
+			claims := segment.Add64(t.acc.Claims, 1)
+			if front, back := claims&(1<<32-1), claims>>32; front+back > uint64(units) {
+				t.spent, t.theirs = true, units-t.pulled
+				break
+			}
 		}
 		if !p.pullUnit(r, t.pulled*unit, min(t.pulled*unit+unit, r.expect)) {
 			return true
@@ -331,7 +352,7 @@ func (p *Proc) failPull(r *Request, err error) bool {
 	if !t.spent {
 		back := int(segment.Add64(t.acc.Claims, claimsClosed) >> 32)
 		_, units := cut(r.expect)
-		t.spent, t.theirs = true, min(back, units-t.pulled)
+		t.spent, t.theirs = true, min(back, units-max(t.pulled, 1))
 	}
 	if segment.Load64(t.acc.Pushed) >= uint64(t.theirs) || segment.Load64(t.acc.Unable) == r.remote {
 		p.finishPull(r)

@@ -10,6 +10,14 @@ func Store32(p *uint32, v uint32) {
 	atomic.StoreUint32(p, v)
 }
 
+// Put64 writes v at p for a word stored afterwards to publish.
+func Put64(p *uint64, v uint64) {
+	if counting {
+		beforeStore()
+	}
+	*p = v
+}
+
 // Store64 publishes v at p.
 func Store64(p *uint64, v uint64) {
 	if counting {
