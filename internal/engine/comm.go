@@ -237,8 +237,8 @@ func (c *Comm) Ack(n int) (int, error) {
 	acked, err := f.Ack(n)
 	if !f.Unacked() {
 		for _, r := range p.slots {
-			if r.state.Load() == reqActive && r.wild && r.comm == c {
-				r.pend.Store(false)
+			if r.active() && r.wild && r.comm == c {
+				r.setPending(false)
 			}
 		}
 	}
@@ -275,7 +275,7 @@ func (p *Proc) endComm(c *Comm, why error) {
 		p.match.Revoke(dataContext(c.group.Index, class), func(m *matchRecv) { p.complete(p.slots[m.Slot], why) }, p.dropped)
 	}
 	for _, r := range slices.Clone(p.slots) {
-		if r.state.Load() == reqActive && r.comm == c && r.kind != callRequest {
+		if r.active() && r.comm == c && r.kind != callRequest {
 			p.fail(r, why)
 		}
 	}

@@ -460,11 +460,11 @@ func (p *Proc) failPeer(proc int) {
 		}
 		for class := range classes {
 			p.match.Fail(dataContext(c.group.Index, class), proc, func(m *matchRecv) { p.complete(p.slots[m.Slot], ulfm.ErrProcFailed) },
-				func(m *matchRecv) { r := p.slots[m.Slot]; r.pend.Store(true); p.faults.Add(1); p.wakeWaiter(r) }, p.dropped)
+				func(m *matchRecv) { r := p.slots[m.Slot]; r.setPending(true); p.faults.Add(1); p.wakeWaiter(r) }, p.dropped)
 		}
 	}
 	for _, r := range append([]*Request(nil), p.slots...) {
-		if r.state.Load() != reqActive || r.kind == callRequest {
+		if !r.active() || r.kind == callRequest {
 			continue
 		}
 		collective := r.comm.RankOf(proc) >= 0 && r.class() == Collective

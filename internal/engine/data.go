@@ -118,9 +118,11 @@ func (c *Comm) Isend(to Envelope, buf []byte) (Handle, error) {
 		if err != nil && !ulfm.Recoverable(err) {
 			return 0, err
 		}
-		r = p.newRequest(sendRequest, c, "isend") // over already
-		r.peer, r.ctx = c.group.Procs[to.Rank], dataContext(0, to.Class)
-		p.complete(r, err)
+		if err != nil {
+			p.faults.Add(1)
+		}
+		r = p.newRequestAs(reqDone, sendRequest, c, "isend")
+		r.peer, r.ctx, r.err = c.group.Procs[to.Rank], dataContext(0, to.Class), err
 	}
 	return r.handle(), nil
 }
@@ -490,7 +492,7 @@ func (c *Comm) recv(ctx context.Context, from Envelope, buf []byte, what string,
 		return r, nil
 	}
 	if r.wild && !blocking {
-		r.pend.Store(true)
+		r.setPending(true)
 		p.faults.Add(1)
 		return r, nil
 	}
@@ -696,7 +698,7 @@ func (p *Proc) grant(r *Request, from int, h *transport.Header) {
 	r.matched, r.peer, r.remote = true, from, h.Handle
 	// It waits for this live sender now, no more for any (R50). Were it still
 	// pending, a blocking receive would return before the payload is there.
-	r.pend.Store(false)
+	r.setPending(false)
 	r.expect = min(h.Size, len(r.buf))
 	r.status = Status{Proc: from, Tag: int(h.Tag), Bytes: r.expect}
 	r.err = judge(r.elem, len(r.buf), h.Elem, h.Size)

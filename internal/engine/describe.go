@@ -33,7 +33,7 @@ func (p *Proc) Waits() []Waiting {
 	defer p.mu.Unlock()
 	var out []Waiting
 	for _, r := range p.slots {
-		if r.state.Load() != reqActive || r.comm == nil {
+		if !r.active() || r.comm == nil {
 			continue
 		}
 		w := Waiting{Op: r.what, Comm: r.comm.name}

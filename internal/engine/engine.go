@@ -296,7 +296,7 @@ func (p *Proc) fenceLocked(why string) {
 		return
 	}
 	for _, r := range p.slots {
-		if r.state.Load() == reqActive {
+		if r.active() {
 			p.complete(r, ErrFenced)
 		}
 	}

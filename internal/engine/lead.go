@@ -32,7 +32,7 @@ func (g *group) ready(p *Proc) bool {
 			if !r.settled() {
 				return g.failed(p)
 			}
-			if r.pend.Load() || r.err != nil {
+			if r.pending() || r.err != nil {
 				return true
 			}
 		}
@@ -49,7 +49,7 @@ func (g *group) failed(p *Proc) bool {
 		return false
 	}
 	for _, r := range g.many[g.next:] {
-		if r != nil && r.settled() && (r.pend.Load() || r.err != nil) {
+		if r != nil && r.settled() && (r.pending() || r.err != nil) {
 			return true
 		}
 	}

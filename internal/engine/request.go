@@ -25,9 +25,10 @@ const (
 )
 
 const (
-	reqFree   uint32 = iota
-	reqActive        // posted; may be completed by any leader
-	reqDone          // err and status are final
+	reqFree    uint32 = iota
+	reqActive         // posted; may be completed by any leader
+	reqPending        // active, and a failure that is not acknowledged may be what it waits for (R49)
+	reqDone           // err and status are final
 )
 
 // phase says how far a send request has come.
@@ -55,7 +56,6 @@ type Request struct {
 	sync     bool
 	queued   bool // send: in the peer's push queue
 	state    atomic.Uint32
-	pend     atomic.Bool // a failure that is not acknowledged may be what it waits for (R49)
 	gen      uint32
 
 	comm   *Comm
@@ -90,10 +90,33 @@ func (r *Request) done() bool { return r.state.Load() == reqDone }
 
 // settled says whether a wait for r has something to report.
 // Another goroutine may have ended it.
-func (r *Request) settled() bool { return r.state.Load() != reqActive || r.pend.Load() }
+func (r *Request) settled() bool { return r.state.Load() != reqActive }
+
+// active says whether r is not over.
+func (r *Request) active() bool {
+	s := r.state.Load()
+	return s == reqActive || s == reqPending
+}
+
+func (r *Request) pending() bool { return r.state.Load() == reqPending }
+
+// setPending says of an active request whether waiting may not help it.
+func (r *Request) setPending(yes bool) {
+	switch s := r.state.Load(); {
+	case yes && s == reqActive:
+		r.state.Store(reqPending)
+	case !yes && s == reqPending:
+		r.state.Store(reqActive)
+	}
+}
 
 // newRequest returns a fresh active request. The caller holds mu.
 func (p *Proc) newRequest(kind reqKind, c *Comm, what string) *Request {
+	return p.newRequestAs(reqActive, kind, c, what)
+}
+
+// newRequestAs is newRequest for one that may be over already.
+func (p *Proc) newRequestAs(state uint32, kind reqKind, c *Comm, what string) *Request {
 	var r *Request
 	if n := len(p.idle); n > 0 {
 		r = p.idle[n-1]
@@ -113,8 +136,7 @@ func (p *Proc) newRequest(kind reqKind, c *Comm, what string) *Request {
 	r.moved, r.expect, r.remote, r.err, r.status, r.buf = 0, 0, 0, nil, Status{}, nil
 	r.made, r.waiter, r.own.one = nil, nil, r
 	r.direct, r.pull.open, r.memory = false, false, nil
-	r.pend.Store(false)
-	r.state.Store(reqActive)
+	r.state.Store(state)
 	return r
 }
 

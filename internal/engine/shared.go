@@ -229,7 +229,7 @@ func (p *Proc) part(c *Comm) bool {
 	}
 	did := false
 	for _, r := range p.slots {
-		if r.state.Load() == reqActive && r.comm == c && r.kind == recvRequest && r.class() == Collective && p.match.Withdraw(&r.Recv) {
+		if r.active() && r.comm == c && r.kind == recvRequest && r.class() == Collective && p.match.Withdraw(&r.Recv) {
 			p.complete(r, c.apart)
 			did = true
 		}

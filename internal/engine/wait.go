@@ -116,7 +116,7 @@ func (p *Proc) takeRequest(r *Request) (Status, bool, error) {
 		st, err := r.status, r.err
 		p.free(r)
 		return st, true, err
-	case r.pend.Load():
+	case r.pending():
 		return Status{}, false, ulfm.ErrProcFailedPending
 	}
 	return Status{}, false, nil
