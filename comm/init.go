@@ -79,6 +79,7 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 	info := w.process.Info
 	out := cfg.engine()
 	out.OnFenced, out.OnTick, out.Observe = w.fenced, w.process.FlushOld, w.report
+	out.Era = info.Era
 	out.Mutual = info.Cores >= info.Size
 	if out.SpinPolls == 0 {
 		out.SpinPolls, out.YieldPolls = spinWithoutCores, yieldPolls
@@ -120,7 +121,8 @@ func (w *world) dump() {
 
 // Finalize ends by an agreement of all live members, whatever fails meanwhile;
 // after it nothing can be called. A process that ends without it has failed. It
-// has no deadline but ctx's (R62).
+// has no deadline but ctx's (R62). When ctx ends only the wait is given up: this
+// process's part stands, and Finalize may be called again to wait for the end.
 func (c *Comm) Finalize(ctx context.Context) error {
 	if c.e != c.w.proc.World() {
 		return fail("finalize", c, nil, fmt.Errorf("%w: only the world is finalized; Free other communicators", ErrUnsupported))

@@ -33,7 +33,8 @@ first. More ranks than cores is normal.
   --detector exact|ring   how deaths are found: by the kernel (default), or by heartbeats between ranks
   --period D          of the ring's heartbeats (default 100ms)
   --timeout-factor F  the ring's timeout in periods (default 4)
-  --agree era         how ranks of one machine agree (default era)
+  --agree node|era    how ranks of one machine agree: in its memory, which takes the exact detector, or by
+                      messages (default node)
   --report json       one line of JSON per event on stderr: start, death, detection, revoke, agree, shrink, end
   -q                  no story on stderr
 
@@ -96,7 +97,7 @@ func parseRun(args []string) (*launch.Spec, error) {
 	detector := f.String("detector", "exact", "")
 	f.DurationVar(&spec.Period, "period", 100*time.Millisecond, "")
 	f.IntVar(&spec.Factor, "timeout-factor", 4, "")
-	agree := f.String("agree", "era", "")
+	agree := f.String("agree", "node", "")
 	report := f.String("report", "", "")
 	f.BoolVar(&spec.Quiet, "q", false, "")
 	if err := f.Parse(args); err != nil {
@@ -116,11 +117,11 @@ func parseRun(args []string) (*launch.Spec, error) {
 	if spec.Ring && (spec.Period <= 0 || spec.Factor < 2 || spec.Period*time.Duration(spec.Factor) < 200*time.Millisecond) {
 		return nil, fmt.Errorf("--period %s --timeout-factor %d: the timeout of a rank must be at least 200ms and two periods: a rank that computes beats late", spec.Period, spec.Factor)
 	}
-	if *agree == "node" {
-		return nil, errors.New("--agree node: not yet: era is there")
-	}
-	if *agree != "era" {
-		return nil, fmt.Errorf("--agree %s: want era", *agree)
+	switch *agree {
+	case "node", "era":
+		spec.Era = *agree == "era"
+	default:
+		return nil, fmt.Errorf("--agree %s: want node or era", *agree)
 	}
 	if *report != "" && *report != "json" {
 		return nil, fmt.Errorf("--report %s: want json", *report)

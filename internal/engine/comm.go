@@ -6,6 +6,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/nodecoll"
+	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -33,6 +34,7 @@ type Comm struct {
 	closing bool // world: finalize is under way
 	collSeq uint32
 
+	shared     bool                // its collectives go through memory
 	mem        *[2]agreementMemory // of agreements; nil: by messages
 	coll       *nodecoll.Group     // of collectives in memory, once there was one
 	collective *Request            // the one that is open and has to wait
@@ -53,6 +55,7 @@ func (p *Proc) openWorld() {
 
 func (p *Proc) openComm(g ulfm.Group, name string) *Comm {
 	c := &Comm{p: p, group: g, name: name, base: name, rankOf: make([]int32, p.n), mem: p.takeMemory(g.Index)}
+	c.shared = p.shares && control.HasBlocks(g.Indices, segment.Blocks)
 	for q := range c.rankOf {
 		c.rankOf[q] = -1
 	}

@@ -38,8 +38,8 @@ type Config struct {
 	// of them.
 	Mutual bool
 	// Messages has agreements and collectives go by messages also where processes
-	// share memory.
-	Messages bool
+	// share memory; Era agreements alone. The same at all processes.
+	Messages, Era bool
 	// Tick is how long a rank must make no call until the background loop takes
 	// over; 0: 10 ms. After a call that waited long it may be up to tickMax of them.
 	Tick time.Duration

@@ -24,6 +24,9 @@ func (p *Proc) shareMemory(cfg *control.Config) {
 	p.shares = true
 	cfg.Blocks = segment.Blocks
 	cfg.Prepare = p.prepareBlock
+	if p.cfg.Era {
+		return
+	}
 	cfg.Memory = func(index uint32, g ulfm.Group) (repair, create onenode.Memory) {
 		c := p.commMemory(index, g)
 		return &c[0], &c[1]
@@ -290,14 +293,20 @@ func (p *Proc) diagnose(f func()) {
 		stale uint64
 	}
 	var kept []awaited
-	for _, c := range p.open {
-		kept = append(kept, awaited{c.mem[0].awaits, c.mem[0].stale}, awaited{c.mem[1].awaits, c.mem[1].stale})
+	of := func(visit func(m *agreementMemory)) {
+		for _, c := range p.open {
+			if c.mem != nil {
+				visit(&c.mem[0])
+				visit(&c.mem[1])
+			}
+		}
 	}
+	of(func(m *agreementMemory) { kept = append(kept, awaited{m.awaits, m.stale}) })
 	f()
-	for i, a := range kept {
-		m := &p.open[i/2].mem[i%2]
-		m.awaits, m.stale = a.word, a.stale
-	}
+	of(func(m *agreementMemory) {
+		m.awaits, m.stale = kept[0].word, kept[0].stale
+		kept = kept[1:]
+	})
 }
 
 // notifyMembers wakes the other members if they sleep.

@@ -21,7 +21,7 @@ func (d *Differs) Error() string { return fmt.Sprintf("rank %d made another call
 
 // Shared says whether collectives of c go through shared memory: the same at all
 // members.
-func (c *Comm) Shared() bool { return c.mem != nil }
+func (c *Comm) Shared() bool { return c.shared }
 
 // generationBits bounds the collectives of one communicator: 2^36.
 const generationBits = 36

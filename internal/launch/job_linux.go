@@ -258,7 +258,7 @@ func (j *job) spawn(prog *program, number int, inherited []*os.File, out, errs *
 func (j *job) envOf(number int) []string {
 	s := j.spec
 	info := boot.Info{Job: j.id, Rank: number, Size: s.N, NodeFd: fdNode, LifelineFd: fdLifeline, ArenaFd: fdArenas,
-		Cores: j.cores, Ring: s.Ring, Period: s.Period, Timeout: s.Period * time.Duration(s.Factor)}
+		Cores: j.cores, Ring: s.Ring, Era: s.Era, Period: s.Period, Timeout: s.Period * time.Duration(s.Factor)}
 	for _, k := range s.Kills {
 		if k.Rank == number && k.Point != "" {
 			info.Marks = append(info.Marks, boot.Mark{Name: k.Point, N: k.Value})

@@ -38,7 +38,8 @@ type Spec struct {
 	Kills   []Kill
 	Ring    bool // find deaths by heartbeats between ranks
 	Period  time.Duration
-	Factor  int // the ring's timeout in periods
+	Factor  int  // the ring's timeout in periods
+	Era     bool // agree by messages, not in the node's memory
 
 	Report bool // JSON events on stderr instead of text
 	Quiet  bool // no narration
