@@ -10,6 +10,7 @@ SABOTAGE ?=
 BENCH   ?=
 COMPARE ?=
 STRESS  ?= -agreements 2000 -seed 1
+KILLS   ?= -kills 200
 LINT    ?= $(shell command -v golangci-lint || echo go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0)
 
 .DEFAULT_GOAL := help
@@ -31,7 +32,7 @@ test: ## what CI runs: format, vet, cross-builds, tests, tests with costly check
 	go test -tags invariants -short -shuffle=on -count=1 ./...
 	go vet -tags sabotage ./...
 	cd bench/figures && go vet ./... && go test -shuffle=on -count=1 ./...
-	go test -tags sabotage -shuffle=on -count=1 ./era ./internal/control ./internal/sim ./internal/sabotage
+	go test -tags sabotage -shuffle=on -count=1 ./era/... ./ulfm ./internal/control ./internal/sim ./internal/sabotage
 
 race: ## all tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 go test -race -shuffle=on -count=1 ./...
@@ -54,9 +55,10 @@ sim: ## a million simulated agreements with faults at any step, some minutes; SI
 sim-deep: ## every crash point and delivery order for 4 processes; minutes for each model
 	go run ./cmd/goulfm sim -exhaustive -n 4
 
-stress: ## agreements among real processes under kills, every result checked; STRESS="-seed N ..."
+stress: ## real processes under kills, every result checked: agreements, then everything; STRESS="-seed N ..." KILLS="-kills 1000"
 	go build -o bin/goulfm ./cmd/goulfm
 	bin/goulfm run -n $(RANKS) ./bench/stress $(STRESS)
+	go run ./bench/killstress -goulfm bin/goulfm -n $(RANKS) $(KILLS)
 
 bench: ## what messages, collectives, failures and a start cost here; BENCH="-time 50ms"
 	go build -o bin/goulfm ./cmd/goulfm
