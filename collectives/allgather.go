@@ -20,7 +20,7 @@ func Allgather[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) err
 	if err := wantLength("dst", len(dst), len(src)*x.n); err != nil {
 		return x.end(err)
 	}
-	if err := x.byMessages(); err != nil {
+	if err := x.byMessages(0); err != nil {
 		return x.end(err)
 	}
 	return x.end(x.allgather(view.Bytes(dst), view.Bytes(src)))

@@ -30,7 +30,7 @@ func Allreduce[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op 
 		what, to, from := x.whatOf(len(src)*red.ElemBytes), view.Bytes(dst), view.Bytes(src)
 		return x.end(x.shared(func(g *nodecoll.Group) { g.Allreduce(what, to, from, red) }))
 	}
-	if err := x.byMessages(); err != nil {
+	if err := x.byMessages(len(view.Bytes(src))); err != nil {
 		return x.end(err)
 	}
 	return x.end(allreduceTo(x, dst, src, k))

@@ -26,7 +26,7 @@ func Alltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) erro
 	if len(src)%x.n != 0 {
 		return x.end(fmt.Errorf("%w: src has %d elements, want a multiple of %d", comm.ErrLength, len(src), x.n))
 	}
-	if err := x.byMessages(); err != nil {
+	if err := x.byMessages(0); err != nil {
 		return x.end(err)
 	}
 	return x.end(x.alltoall(view.Bytes(dst), view.Bytes(src)))

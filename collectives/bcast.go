@@ -17,12 +17,19 @@ func Bcast[T comm.Elem](ctx context.Context, c *comm.Comm, root int, buf []T) er
 		return err
 	}
 	b := view.Bytes(buf)
-	if x.e.Shared() {
+	if x.e.Shared() && !(x.n == 2 && len(b) > pairBytes && x.e.Direct()) {
 		what := x.whatOf(len(b))
 		return x.end(x.shared(func(g *nodecoll.Group) { g.Bcast(what, root, b) }))
 	}
+	if err := x.byMessages(len(b)); err != nil {
+		return x.end(err)
+	}
 	return x.end(x.bcast(root, b))
 }
+
+// pairBytes is from where on a message between two processes, which goes straight
+// from memory to memory, is faster than two copies through shared memory.
+const pairBytes = 16 << 10
 
 // bcast goes down a binomial tree over the ranks counted from the root: the
 // member at place v hears from the place without v's lowest bit, and passes on

@@ -22,7 +22,7 @@ func Gather[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src [
 			return x.end(err)
 		}
 	}
-	if err := x.byMessages(); err != nil {
+	if err := x.byMessages(0); err != nil {
 		return x.end(err)
 	}
 	return x.end(x.gather(root, view.Bytes(dst), view.Bytes(src)))

@@ -34,7 +34,7 @@ func Reduce[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src [
 		what, to, from := x.whatOf(len(src)*red.ElemBytes), view.Bytes(dst), view.Bytes(src)
 		return x.end(x.shared(func(g *nodecoll.Group) { g.Reduce(what, root, to, from, red) }))
 	}
-	if err := x.byMessages(); err != nil {
+	if err := x.byMessages(len(view.Bytes(src))); err != nil {
 		return x.end(err)
 	}
 	return x.end(reduceTo(x, root, dst, src, k))

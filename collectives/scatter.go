@@ -23,7 +23,7 @@ func Scatter[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src 
 			return x.end(err)
 		}
 	}
-	if err := x.byMessages(); err != nil {
+	if err := x.byMessages(0); err != nil {
 		return x.end(err)
 	}
 	return x.end(x.scatter(root, view.Bytes(dst), view.Bytes(src)))

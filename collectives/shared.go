@@ -32,13 +32,14 @@ func (x *call) shared(start func(g *nodecoll.Group)) error {
 }
 
 // byMessages says, where others could be in a collective in shared memory, that this
-// member has come to one that goes by messages.
-func (x *call) byMessages() error {
+// member has come to one that goes by messages. Bytes count only where the same call
+// can go either way.
+func (x *call) byMessages(bytes int) error {
 	if x.noted || !x.e.Shared() {
 		return nil
 	}
 	x.noted, x.messages = true, true
-	return x.e.BeginMessages(x.ctx, x.head.kind.String(), x.whatOf(0))
+	return x.e.BeginMessages(x.ctx, x.head.kind.String(), x.whatOf(bytes))
 }
 
 // noteWrong says that this member's arguments are wrong.

@@ -27,7 +27,7 @@ func BcastValue[T any](ctx context.Context, c *comm.Comm, root int, v *T) error 
 			return x.end(err)
 		}
 	}
-	if err = x.byMessages(); err == nil {
+	if err = x.byMessages(0); err == nil {
 		b, err = x.bcastSized(root, b)
 	}
 	if err != nil {
@@ -66,7 +66,7 @@ func GatherValue[T any](ctx context.Context, c *comm.Comm, root int, v T) ([]T, 
 	if err != nil {
 		return nil, x.end(err)
 	}
-	if err = x.byMessages(); err != nil {
+	if err = x.byMessages(0); err != nil {
 		return nil, x.end(err)
 	}
 	if x.me != root {

@@ -23,6 +23,10 @@ func (d *Differs) Error() string { return fmt.Sprintf("rank %d made another call
 // members.
 func (c *Comm) Shared() bool { return c.shared }
 
+// Direct says whether large messages between the members go straight from memory to
+// memory, unless the kernel refuses: the same at all members.
+func (c *Comm) Direct() bool { return c.p.port != nil && c.p.port.Processes() }
+
 // generationBits bounds the collectives of one communicator: 2^36.
 const generationBits = 36
 

@@ -6,6 +6,9 @@ import "github.com/goulfm/goulfm/internal/segment"
 // between the two memories.
 func (p *Port) Direct(proc int) bool { return p.pid != nil && !p.peers[proc].indirect }
 
+// Processes says whether the peers are processes, which can copy from each other.
+func (p *Port) Processes() bool { return p.pid != nil }
+
 // Indirect notes that the kernel refused such a copy: from now on messages go
 // through the rings.
 func (p *Port) Indirect(proc int) { p.peers[proc].indirect = true }
