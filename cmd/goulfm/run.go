@@ -30,6 +30,7 @@ first. More ranks than cores is normal.
   --timeout D         after D say who waits for whom, print all stacks, stop the job (code 124)
   --kill R@D          SIGKILL rank R, D (500ms, 2s) after all ranks are in Init; may be repeated
   --kill R@NAME=K     SIGKILL rank R when it reaches Mark(NAME, K); may be repeated
+  --suspect-after D   kill a rank that shows no life for D, as one that is stopped; never below 200ms (default: never)
   --detector exact|ring   how deaths are found: by the kernel (default), or by heartbeats between ranks
   --period D          of the ring's heartbeats (default 100ms)
   --timeout-factor F  the ring's timeout in periods (default 4)
@@ -49,7 +50,7 @@ Exit code: 0 when the surviving ranks finished without error; 2 usage;
 // later are flags of issues to come: named, so that nobody looks for a typing error.
 var later = map[string]string{
 	"respawn": "replacing lost ranks", "spares": "spare ranks", "host": "several machines", "hostfile": "several machines",
-	"suspect-after": "killing silent ranks", "fence": "declaring silent ranks", "survive-launcher": "several machines",
+	"fence": "declaring silent ranks", "survive-launcher": "several machines",
 }
 
 type list []string
@@ -97,6 +98,7 @@ func parseRun(args []string) (*launch.Spec, error) {
 	detector := f.String("detector", "exact", "")
 	f.DurationVar(&spec.Period, "period", 100*time.Millisecond, "")
 	f.IntVar(&spec.Factor, "timeout-factor", 4, "")
+	f.DurationVar(&spec.SuspectAfter, "suspect-after", 0, "")
 	agree := f.String("agree", "node", "")
 	report := f.String("report", "", "")
 	f.BoolVar(&spec.Quiet, "q", false, "")
@@ -116,6 +118,9 @@ func parseRun(args []string) (*launch.Spec, error) {
 	}
 	if spec.Ring && (spec.Period <= 0 || spec.Factor < 2 || spec.Period*time.Duration(spec.Factor) < 200*time.Millisecond) {
 		return nil, fmt.Errorf("--period %s --timeout-factor %d: the timeout of a rank must be at least 200ms and two periods: a rank that computes beats late", spec.Period, spec.Factor)
+	}
+	if spec.SuspectAfter != 0 && spec.SuspectAfter < 200*time.Millisecond {
+		return nil, fmt.Errorf("--suspect-after %s: want at least 200ms: a rank that computes shows life late", spec.SuspectAfter)
 	}
 	switch *agree {
 	case "node", "era":

@@ -138,6 +138,20 @@ func TestAStoppedRankIsFenced(t *testing.T) {
 	}
 }
 
+// TestASilentRankIsKilled: where that is asked for, a rank that is stopped is killed,
+// and the others get the error; ranks that compute are not.
+func TestASilentRankIsKilled(t *testing.T) {
+	got := goulfmCommand(t, "", "run", "-n", "4", "--suspect-after", "200ms", prog, "stopped")
+	if got.code != 0 || !strings.Contains(got.err, "rank 1 shows no life for 200ms: killed (--suspect-after)") ||
+		!strings.Contains(got.err, "rank 1: all 3 survivors know it") || strings.Contains(got.err, "rank 0 shows") {
+		t.Errorf("code %d\n%s%s", got.code, got.out, got.err)
+	}
+	got = goulfmCommand(t, "", "run", "-n", "2", "--suspect-after", "50ms", prog, "ring")
+	if got.code != 2 || !strings.Contains(got.err, "want at least 200ms") {
+		t.Errorf("code %d\n%s%s", got.code, got.out, got.err)
+	}
+}
+
 func TestKillAtATime(t *testing.T) {
 	got := goulfmCommand(t, "", "run", "-n", "4", "--kill", "0@20ms", prog, "recover")
 	if got.code != 0 || !strings.Contains(got.out, "survivors [1 2 3]") {

@@ -28,6 +28,7 @@ type Info struct {
 	Ring    bool          `json:"ring,omitempty"`    // find deaths by heartbeats, not by tombstones
 	Period  time.Duration `json:"period,omitempty"`  // of heartbeats
 	Timeout time.Duration `json:"timeout,omitempty"` // of the ring
+	Beat    time.Duration `json:"beat,omitempty"`    // how often to show that this process lives; 0: never
 	Era     bool          `json:"era,omitempty"`     // agree by messages, not in the node's memory
 }
 

@@ -85,6 +85,9 @@ func Run(ctx context.Context, spec *Spec) (int, error) {
 	stopSignals := j.handleSignals()
 	defer stopSignals()
 	go j.watchTombstones()
+	if spec.SuspectAfter > 0 {
+		go j.watchLife()
+	}
 	j.schedule()
 	<-j.ended
 	j.carriers.Wait()
@@ -258,7 +261,7 @@ func (j *job) spawn(prog *program, number int, inherited []*os.File, out, errs *
 func (j *job) envOf(number int) []string {
 	s := j.spec
 	info := boot.Info{Job: j.id, Rank: number, Size: s.N, NodeFd: fdNode, LifelineFd: fdLifeline, ArenaFd: fdArenas,
-		Cores: j.cores, Ring: s.Ring, Era: s.Era, Period: s.Period, Timeout: s.Period * time.Duration(s.Factor)}
+		Cores: j.cores, Ring: s.Ring, Era: s.Era, Beat: s.SuspectAfter / beatsPerDuration, Period: s.Period, Timeout: s.Period * time.Duration(s.Factor)}
 	for _, k := range s.Kills {
 		if k.Rank == number && k.Point != "" {
 			info.Marks = append(info.Marks, boot.Mark{Name: k.Point, N: k.Value})

@@ -34,12 +34,13 @@ type Spec struct {
 	Timestamp bool   // begin each line with the seconds since the start
 	OutputDir string // write rank.N.out and rank.N.err there instead
 
-	Timeout time.Duration // 0: none
-	Kills   []Kill
-	Ring    bool // find deaths by heartbeats between ranks
-	Period  time.Duration
-	Factor  int  // the ring's timeout in periods
-	Era     bool // agree by messages, not in the node's memory
+	Timeout      time.Duration // 0: none
+	Kills        []Kill
+	Ring         bool // find deaths by heartbeats between ranks
+	Period       time.Duration
+	Factor       int           // the ring's timeout in periods
+	SuspectAfter time.Duration // kill a rank that shows no life for so long; 0: never
+	Era          bool          // agree by messages, not in the node's memory
 
 	Report bool // JSON events on stderr instead of text
 	Quiet  bool // no narration

@@ -24,7 +24,7 @@ const (
 	offEpoch      = 1 * Line
 	offDeaths     = 2 * Line
 	offLog        = 4 * Line
-	procLines     = 4 // tombstone, state, doorbell, spare
+	procLines     = 4 // tombstone, state, doorbell, beats
 )
 
 // State is how far a process has come, written by itself.
@@ -143,6 +143,12 @@ func (n *Node) Pid(proc int) int { return int(Load32(n.m.word32(n.line(proc, 1) 
 
 // SetPid is called by proc alone.
 func (n *Node) SetPid(proc, pid int) { Store32(n.m.word32(n.line(proc, 1)+4), uint32(pid)) }
+
+// Beats returns how often proc has shown that it lives; 0: it does not, or no longer.
+func (n *Node) Beats(proc int) uint32 { return Load32(n.m.word32(n.line(proc, 3))) }
+
+// Beat is called by proc alone, never with 0 but when it leaves.
+func (n *Node) Beat(proc int, count uint32) { Store32(n.m.word32(n.line(proc, 3)), count) }
 
 // Doorbell is the word on which proc sleeps.
 func (n *Node) Doorbell(proc int) *uint32 { return n.m.word32(n.line(proc, 2)) }

@@ -118,7 +118,10 @@ func stopped(ctx context.Context, w *comm.Comm) error {
 		if err := mustFail(ctx, w, 1); err != nil {
 			return err
 		}
-		return syscall.Kill(pid[0], syscall.SIGCONT)
+		if err := syscall.Kill(pid[0], syscall.SIGCONT); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return err
+		}
+		return nil
 	}
 	return mustFail(ctx, w, 1)
 }
