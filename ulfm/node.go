@@ -96,6 +96,10 @@ func (c *Comm) EnterPlain(call Call, flag uint64) (seq uint64) {
 	return c.node.EnterPlain(call.code(), flag)
 }
 
+// ConcludePlain ends the agreement that was entered plainly, for which PollPlain has
+// said Decided at another member.
+func (c *Comm) ConcludePlain() { c.node.ConcludePlain() }
+
 // PollPlain looks how the agreement that was entered plainly goes on: with Decided it
 // has ended in flag, without error and without dead. With Mixed it must go on by a
 // Propose that says Entered; with Waiting it may.

@@ -60,6 +60,13 @@ func (s *Series) PollPlain() (flag uint64, state PlainState) {
 	return p.flag, Decided
 }
 
+// ConcludePlain ends the agreement that was entered plainly as PollPlain does with
+// Decided, for an owner that has the result from a member for which PollPlain said so.
+func (s *Series) ConcludePlain() {
+	must.That(s.plain.open, "no plain agreement to conclude")
+	s.decided, s.plain.open = s.entered, false
+}
+
 // Adopt returns the number of the agreement that was entered plainly, and hands it
 // over to Step: a Look decides it, or a later event.
 func (s *Series) Adopt() uint64 {

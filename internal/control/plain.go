@@ -48,6 +48,10 @@ func (c *Control) EnterPlain(comm uint32, call ulfm.Call, flag uint64) (seq uint
 	return c.comm.live(comm).EnterPlain(call, flag)
 }
 
+// ConcludePlain ends the agreement that was entered plainly on comm, for which
+// PollPlain has said Decided at another member.
+func (c *Control) ConcludePlain(comm uint32) { c.comm.live(comm).ConcludePlain() }
+
 // PollPlain looks how the agreement that was entered plainly on comm goes on. With
 // Decided, flag is its result, without an error and without dead. With Mixed it goes
 // on by a Propose that says Entered and is answered as ever.

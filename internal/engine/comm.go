@@ -33,6 +33,7 @@ type Comm struct {
 	freed   bool
 	closing bool // world: finalize is under way
 	collSeq uint32
+	claims  []*Claim // messages that matched probes took and nobody has received yet
 
 	shared     bool                // its collectives go through memory
 	mem        *[2]agreementMemory // of agreements; nil: by messages
@@ -277,6 +278,7 @@ func (p *Proc) endComm(c *Comm, why error) {
 	for class := range classes {
 		p.match.Revoke(dataContext(c.group.Index, class), func(m *matchRecv) { p.complete(p.slots[m.Slot], why) }, p.dropped)
 	}
+	c.dropClaims()
 	for _, r := range slices.Clone(p.slots) {
 		if r.active() && r.comm == c && r.kind != callRequest {
 			p.fail(r, why)

@@ -40,72 +40,6 @@ func (c *Comm) Send(ctx context.Context, to Envelope, buf []byte) error {
 	return p.finishSend(ctx, r)
 }
 
-// SendRecv sends out and receives into in, on a communicator of the same process. It
-// ends when both halves are over, or one of them cannot complete, or ctx ends; then
-// the other half is withdrawn unless it has matched, when it completes. An error
-// belongs to the half whose place it is in; a half that was withdrawn because of the
-// other one has none. The message of a send that was buffered at once stays sent.
-//
-// Were the halves waited for one after the other, this would wait for ever: the send
-// is announced to rank 1, the receive waits for rank 2, which lives and sends
-// nothing, and rank 1 dies.
-func (c *Comm) SendRecv(ctx context.Context, to Envelope, out []byte, on *Comm, from Envelope, in []byte) (st Status, sendErr, recvErr error) {
-	p := c.p
-	p.mu.Lock()
-	p.calls++
-	s, err := c.send(ctx, to, out, "sendrecv")
-	switch {
-	case err != nil:
-		p.mu.Unlock()
-		return Status{Proc: on.proc(from.Rank), Tag: from.Tag}, err, nil
-	case s == nil: // out is on its way
-		st, err := on.recvLocked(ctx, from, in, "sendrecv")
-		return st, nil, err
-	}
-	r, err := on.recv(ctx, from, in, "sendrecv", true)
-	if err != nil {
-		p.mu.Unlock()
-		p.endSend(s, errWithdrawn)
-		return Status{Proc: on.proc(from.Rank), Tag: from.Tag}, nil, err
-	}
-	g := p.borrow(Many{})
-	g.many = append(g.many, r, s)
-	p.mu.Unlock()
-	return p.finishBoth(ctx, g, s, r)
-}
-
-// finishBoth waits for the halves of a SendRecv, and ends what cannot go on.
-func (p *Proc) finishBoth(ctx context.Context, g *group, s, r *Request) (st Status, sendErr, recvErr error) {
-	err := p.await(ctx, g)
-	p.mu.Lock()
-	p.giveGroupBack(g)
-	sendFailed := s.done() && s.err != nil
-	p.mu.Unlock()
-	if err != nil {
-		st, recvErr = p.endRecv(r, err)
-		sendErr = p.endSend(s, err)
-		return st, sendErr, recvErr
-	}
-	if sendFailed {
-		st, recvErr = p.endRecv(r, errWithdrawn)
-		sendErr = p.endSend(s, nil)
-		return st, sendErr, unlessWithdrawn(recvErr)
-	}
-	st, recvErr = p.endRecv(r, nil)
-	if recvErr == nil || errors.Is(recvErr, ErrTruncated) || errors.Is(recvErr, ErrType) {
-		return st, p.finishSend(ctx, s), recvErr // a message that does not fit has come all the same
-	}
-	return st, unlessWithdrawn(p.endSend(s, errWithdrawn)), recvErr
-}
-
-// unlessWithdrawn leaves out that one half was given up because of the other.
-func unlessWithdrawn(err error) error {
-	if errors.Is(err, errWithdrawn) {
-		return nil
-	}
-	return err
-}
-
 // Isend starts a send and returns its handle. Errors of failure are reported by
 // the wait (R47).
 func (c *Comm) Isend(to Envelope, buf []byte) (Handle, error) {
@@ -831,23 +765,29 @@ func (c *Comm) Iprobe(from Envelope) (Status, bool, error) {
 
 // iprobe is Iprobe for a caller that holds mu.
 func (c *Comm) iprobe(from Envelope) (Status, bool, error) {
+	m, st, err := c.next(from)
+	return st, m != nil, err
+}
+
+// next returns the message that a receive would match, or nil. The caller holds mu.
+func (c *Comm) next(from Envelope) (*match.Message, Status, error) {
 	p, proc := c.p, c.proc(from.Rank)
 	none := Status{Proc: proc, Tag: from.Tag}
 	if err := c.alive(); err != nil {
-		return none, false, err
+		return nil, none, err
 	}
 	p.progress()
 	if c.revoked {
-		return none, false, ulfm.ErrRevoked
+		return nil, none, ulfm.ErrRevoked
 	}
 	if m := p.match.Probe(dataContext(c.group.Index, from.Class), proc, from.Tag); m != nil {
-		return Status{Proc: m.Src, Tag: m.Tag, Bytes: m.Size}, true, nil
+		return m, Status{Proc: m.Src, Tag: m.Tag, Bytes: m.Size}, nil
 	}
 	op := ulfm.OpProbe
 	if proc == Any {
 		op = ulfm.OpProbeAny
 	}
-	return none, false, c.entry(op, proc)
+	return nil, none, c.entry(op, proc)
 }
 
 // awaitArrival leads, or follows, until anything happens in this process: a

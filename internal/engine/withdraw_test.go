@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/goulfm/goulfm/internal/match"
+	"github.com/goulfm/goulfm/ulfm"
 )
 
 // creditAfter has process 0 of two send while nothing leaves the ring to process 1,
@@ -69,5 +70,33 @@ func TestCancelledSendsGiveTheirCreditBack(t *testing.T) {
 			}
 		}
 		return sent, nil
+	})
+}
+
+// TestDroppedClaimsGiveTheirCreditBack: a revocation comes between a matched probe
+// and its receive.
+func TestDroppedClaimsGiveTheirCreditBack(t *testing.T) {
+	run(t, 2, func(_ *cluster, w *Comm) error {
+		if w.Rank() == 1 {
+			return w.Send(bg, Envelope{Rank: 0}, make([]byte, 8))
+		}
+		cl, _, err := w.Mprobe(bg, Envelope{Rank: 1})
+		if err != nil {
+			return err
+		}
+		p := w.p
+		if got := p.peers[1].released; got != 0 {
+			t.Errorf("%d bytes were let go of a message that is still here", got)
+		}
+		if err := w.Revoke(); err != nil {
+			return err
+		}
+		if got, want := p.peers[1].released, uint64(match.Charge(8)); got != want || len(w.claims) != 0 {
+			t.Errorf("%d bytes were let go, want %d; %d claims", got, want, len(w.claims))
+		}
+		if _, err := cl.Recv(bg, 0, make([]byte, 8)); !errors.Is(err, ulfm.ErrRevoked) {
+			t.Errorf("receive: %v", err)
+		}
+		return nil
 	})
 }

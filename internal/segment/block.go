@@ -35,11 +35,13 @@ const (
 	parts
 )
 
-// Sizes of the lines: decision words of all agreements that can be looked at, then a
-// line for each agreement and member; and what collectives have of each member.
+// Sizes of the lines: decision words of all agreements that can be looked at, a line
+// for the result of each, then a line for each agreement and member; and what
+// collectives have of each member.
 const (
 	AgreementsKept  = 64
 	WordBytes       = 8 * AgreementsKept
+	ResultBytes     = Line * AgreementsKept
 	LinesCollective = 2 << 10
 )
 
@@ -48,7 +50,7 @@ const (
 func PartBytes(part Part, procs int) int {
 	switch part {
 	case AgreementLines:
-		return roundUp(WordBytes+AgreementsKept*Line*procs, 4<<10)
+		return roundUp(WordBytes+ResultBytes+AgreementsKept*Line*procs, 4<<10)
 	case CollectiveLines:
 		return roundUp(LinesCollective*procs, 4<<10)
 	case ContributionPart:
