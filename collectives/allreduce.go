@@ -14,6 +14,11 @@ import (
 // else ErrLength, and may be the same slice. Errors: ErrLength, ErrMismatch, and
 // those of all collectives. MPI 6.9.6.
 func Allreduce[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) error {
+	if red, code, ok := reduction(op); ok && shared(c, allreduce, noRoot) && len(dst) == len(src) {
+		to, from := view.Bytes(dst), view.Bytes(src)
+		return inMemory(ctx, c, header{kind: allreduce, what: code}, elemOf[T](), len(from),
+			func(g *nodecoll.Group, what uint64) { g.Allreduce(what, to, from, red) })
+	}
 	x, err := begin(ctx, c, allreduce, noRoot, elemOf[T]())
 	if err != nil {
 		return err
@@ -26,10 +31,6 @@ func Allreduce[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op 
 		return x.end(err)
 	}
 	x.head.what = int(k.code)
-	if red, ok := k.reduction(); ok && x.e.Shared() {
-		what, to, from := x.whatOf(len(src)*red.ElemBytes), view.Bytes(dst), view.Bytes(src)
-		return x.end(x.shared(func(g *nodecoll.Group) { g.Allreduce(what, to, from, red) }))
-	}
 	if err := x.byMessages(len(view.Bytes(src))); err != nil {
 		return x.end(err)
 	}

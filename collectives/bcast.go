@@ -12,14 +12,14 @@ import (
 // equal: ErrMismatch where a message of another length arrives. Errors: ErrRoot,
 // and those of all collectives. MPI 6.4.
 func Bcast[T comm.Elem](ctx context.Context, c *comm.Comm, root int, buf []T) error {
+	b := view.Bytes(buf)
+	if shared(c, bcast, root) && !(c.Size() == 2 && len(b) > pairBytes && c.Engine().Direct()) {
+		return inMemory(ctx, c, header{kind: bcast, what: root & (1<<whatBits - 1)}, elemOf[T](), len(b),
+			func(g *nodecoll.Group, what uint64) { g.Bcast(what, root, b) })
+	}
 	x, err := begin(ctx, c, bcast, root, elemOf[T]())
 	if err != nil {
 		return err
-	}
-	b := view.Bytes(buf)
-	if x.e.Shared() && !(x.n == 2 && len(b) > pairBytes && x.e.Direct()) {
-		what := x.whatOf(len(b))
-		return x.end(x.shared(func(g *nodecoll.Group) { g.Bcast(what, root, b) }))
 	}
 	if err := x.byMessages(len(b)); err != nil {
 		return x.end(err)

@@ -45,10 +45,8 @@ func begin(ctx context.Context, c *comm.Comm, k kind, root int, elem uint8) (*ca
 	if c == nil {
 		return nil, &ulfm.Error{Op: k.String(), Err: fmt.Errorf("%w: no communicator", comm.ErrRank)}
 	}
-	x := calls.Get().(*call)
-	x.ctx, x.c, x.e, x.elem = ctx, c, c.Engine(), elem
-	x.me, x.n, x.noted, x.messages = x.e.Rank(), x.e.Size(), false, false
-	x.head = header{kind: k, what: max(root, 0) & (1<<whatBits - 1)}
+	x := newCall(ctx, c, k, elem)
+	x.head.what = max(root, 0) & (1<<whatBits - 1)
 	if err := x.e.Enter(ulfm.OpCollective); err != nil { // R55
 		return nil, x.fail(err)
 	}
@@ -60,6 +58,20 @@ func begin(ctx context.Context, c *comm.Comm, k kind, root int, elem uint8) (*ca
 		return nil, x.fail(err)
 	}
 	return x, nil
+}
+
+func newCall(ctx context.Context, c *comm.Comm, k kind, elem uint8) *call {
+	x := calls.Get().(*call)
+	x.ctx, x.c, x.e, x.elem = ctx, c, c.Engine(), elem
+	x.me, x.n, x.noted, x.messages = x.e.Rank(), x.e.Size(), false, false
+	x.head = header{kind: k}
+	return x
+}
+
+// shared says whether a collective of c goes through shared memory: with arguments
+// that are right.
+func shared(c *comm.Comm, k kind, root int) bool {
+	return c != nil && c.Engine().Shared() && (!k.rooted() || root >= 0 && root < c.Engine().Size())
 }
 
 // end ends a call, with success or not.

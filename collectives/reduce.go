@@ -14,6 +14,11 @@ import (
 // src may be the same slice. Errors: ErrRoot, ErrLength, ErrMismatch, and those
 // of all collectives. MPI 6.9.1.
 func Reduce[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T, op Op[T]) error {
+	if red, _, ok := reduction(op); ok && shared(c, reduce, root) && (c.Rank() != root || len(dst) == len(src)) {
+		to, from := view.Bytes(dst), view.Bytes(src)
+		return inMemory(ctx, c, header{kind: reduce, what: root & (1<<whatBits - 1)}, elemOf[T](), len(from),
+			func(g *nodecoll.Group, what uint64) { g.Reduce(what, root, to, from, red) })
+	}
 	x, err := begin(ctx, c, reduce, root, elemOf[T]())
 	if err != nil {
 		return err
@@ -29,10 +34,6 @@ func Reduce[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src [
 	k, err := kernelOf(op)
 	if err != nil {
 		return x.end(err)
-	}
-	if red, ok := k.reduction(); ok && x.e.Shared() {
-		what, to, from := x.whatOf(len(src)*red.ElemBytes), view.Bytes(dst), view.Bytes(src)
-		return x.end(x.shared(func(g *nodecoll.Group) { g.Reduce(what, root, to, from, red) }))
 	}
 	if err := x.byMessages(len(view.Bytes(src))); err != nil {
 		return x.end(err)

@@ -1,6 +1,7 @@
 package collectives
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/goulfm/goulfm/comm"
@@ -20,15 +21,20 @@ const (
 	whatWrongBit = 1 << 63
 )
 
-func (x *call) whatOf(bytes int) uint64 {
-	x.bytes = bytes
-	return uint64(bytes)&(1<<bytesBits-1) | uint64(x.elem)<<whatElemAt | uint64(x.head.what&(1<<whatBits-1))<<whatRootAt | uint64(x.head.kind)<<whatKindAt
+func (h header) code(elem uint8, bytes int) uint64 {
+	return uint64(bytes)&(1<<bytesBits-1) | uint64(elem)<<whatElemAt | uint64(h.what&(1<<whatBits-1))<<whatRootAt | uint64(h.kind)<<whatKindAt
 }
 
-// shared makes a collective in shared memory.
-func (x *call) shared(start func(g *nodecoll.Group)) error {
-	x.noted = true
-	return x.e.RunShared(x.ctx, x.head.kind.String(), start)
+// inMemory makes a collective in shared memory, without what only messages and errors
+// need: where ranks outnumber cores each finds its caches cold.
+func inMemory(ctx context.Context, c *comm.Comm, h header, elem uint8, bytes int, start func(g *nodecoll.Group, what uint64)) error {
+	err := c.Engine().RunShared(ctx, h.kind.String(), func(g *nodecoll.Group) { start(g, h.code(elem, bytes)) })
+	if err == nil {
+		return nil
+	}
+	x := newCall(ctx, c, h.kind, elem)
+	x.head.what, x.head.seq, x.noted, x.bytes = h.what, x.e.LastCollective()&(1<<seqBits-1), true, bytes
+	return x.fail(err)
 }
 
 // byMessages says, where others could be in a collective in shared memory, that this
@@ -38,8 +44,8 @@ func (x *call) byMessages(bytes int) error {
 	if x.noted || !x.e.Shared() {
 		return nil
 	}
-	x.noted, x.messages = true, true
-	return x.e.BeginMessages(x.ctx, x.head.kind.String(), x.whatOf(bytes))
+	x.noted, x.messages, x.bytes = true, true, bytes
+	return x.e.BeginMessages(x.ctx, x.head.kind.String(), x.head.code(x.elem, bytes))
 }
 
 // noteWrong says that this member's arguments are wrong.
@@ -47,8 +53,8 @@ func (x *call) noteWrong() {
 	if x.noted || x.e == nil || !x.e.Shared() {
 		return
 	}
-	what := x.whatOf(0) | whatWrongBit
-	_ = x.shared(func(g *nodecoll.Group) { g.Note(what, true) }) // this call has failed already
+	x.noted = true
+	_ = x.e.NoteShared(x.ctx, x.head.kind.String(), x.head.code(x.elem, 0)|whatWrongBit, true) // this call has failed already
 }
 
 // differs makes an error of another member's call.
@@ -67,9 +73,13 @@ func (x *call) differs(d *engine.Differs) error {
 	return at(d.Rank, fmt.Errorf("%w: %v of %d bytes here, of %d at rank %d", comm.ErrMismatch, x.head, x.bytes, d.What&(1<<bytesBits-1), d.Rank))
 }
 
-// reduction returns a kernel for shared memory; false for a program's own operation,
-// which is combined by the caller itself.
-func (k Kernel[T]) reduction() (nodecoll.Reduce, bool) {
-	f := kernel.Find(kernel.Op(k.code), kernelElem[T]())
-	return nodecoll.Reduce{Func: f, ElemBytes: kernelElem[T]().Bytes()}, k.code != opCustom && f != nil
+// reduction returns a kernel for shared memory and the operation's code; false for a
+// program's own operation, which is combined by the caller itself, and for none.
+func reduction[T comm.Elem](op Op[T]) (r nodecoll.Reduce, code int, ok bool) {
+	if op == nil {
+		return r, 0, false
+	}
+	k, e := op(), kernelElem[T]()
+	f := kernel.Find(kernel.Op(k.code), e)
+	return nodecoll.Reduce{Func: f, ElemBytes: e.Bytes()}, int(k.code), k.code != opCustom && f != nil
 }

@@ -114,6 +114,13 @@ func (c *Comm) NextCollective() uint32 {
 	return c.collSeq
 }
 
+// LastCollective returns the number that NextCollective or RunShared gave last.
+func (c *Comm) LastCollective() uint32 {
+	c.p.mu.Lock()
+	defer c.p.mu.Unlock()
+	return c.collSeq
+}
+
 // alive returns why nothing can be called on c any more. The caller holds mu.
 func (c *Comm) alive() error {
 	if err := c.p.alive(); err != nil {

@@ -55,12 +55,25 @@ func (c *Comm) collectives() *nodecoll.Group {
 // of it, *Differs, and ctx's; then its operation is still open, and the caller revokes
 // c.
 func (c *Comm) RunShared(ctx context.Context, what string, start func(g *nodecoll.Group)) error {
+	return c.runShared(ctx, what, true, start)
+}
+
+// runShared is RunShared; count says that this is a collective of its own, not the
+// beginning of one by messages.
+func (c *Comm) runShared(ctx context.Context, what string, count bool, start func(g *nodecoll.Group)) error {
 	p := c.p
 	p.mu.Lock()
 	p.calls++
-	if err := c.mayShare(); err != nil {
+	err := c.mayShare()
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
 		p.mu.Unlock()
 		return err
+	}
+	if count {
+		c.collSeq++
 	}
 	g := c.collectives()
 	start(g)
@@ -89,7 +102,7 @@ func (c *Comm) RunShared(ctx context.Context, what string, start func(g *nodecol
 		}
 	}
 	p.mu.Unlock()
-	err := p.await(ctx, &r.own)
+	err = p.await(ctx, &r.own)
 	p.mu.Lock()
 	if err != nil {
 		r.detached = true
@@ -192,8 +205,7 @@ func (c *Comm) collectiveMoved() bool {
 // where others could be in one that goes through memory, they find out, and so does
 // this member if it waits. EndMessages follows.
 func (c *Comm) BeginMessages(ctx context.Context, what string, code uint64) error {
-	err := c.RunShared(ctx, what, func(g *nodecoll.Group) { g.Note(code, false) })
-	if err != nil {
+	if err := c.NoteShared(ctx, what, code, false); err != nil {
 		return err
 	}
 	p := c.p
@@ -202,6 +214,12 @@ func (c *Comm) BeginMessages(ctx context.Context, what string, code uint64) erro
 	p.openMemory(c)
 	p.mu.Unlock()
 	return nil
+}
+
+// NoteShared tells members in collectives in memory which call this one has come to;
+// with loud those who sleep are to look at once.
+func (c *Comm) NoteShared(ctx context.Context, what string, code uint64, loud bool) error {
+	return c.runShared(ctx, what, false, func(g *nodecoll.Group) { g.Note(code, loud) })
 }
 
 // EndMessages ends what BeginMessages began.
