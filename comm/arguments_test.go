@@ -81,6 +81,14 @@ var receives = map[string]func(ctx context.Context, from comm.Source) error{
 		_, err := comm.Probe(ctx, from)
 		return err
 	},
+	"Mprobe": func(ctx context.Context, from comm.Source) error {
+		m, _, err := comm.Mprobe(ctx, from)
+		if err != nil {
+			return err
+		}
+		_, err = comm.MRecv(ctx, m, []int{0})
+		return err
+	},
 	"Iprobe": func(_ context.Context, from comm.Source) error {
 		_, _, err := comm.Iprobe(from)
 		return err

@@ -30,7 +30,8 @@
 //
 // Every call that may wait takes a context. A receive that is cancelled is
 // withdrawn; a send that is cancelled is withdrawn unless it has matched, then it
-// completes; a cancelled Agree, Shrink or creation gives up only the wait.
+// completes; a cancelled Agree, Shrink or creation gives up only the wait, or has not
+// begun (ErrNotBegun). The error names the ranks that were waited for.
 //
 // Any number of goroutines may call at once. Nothing is package state.
 package comm

@@ -607,3 +607,48 @@ func ExampleComm_SetErrorHandler() {
 	})
 	// Output: handler: send on world: rank out of range: 3 in a communicator of 1
 }
+
+// Requests that are made once and started for each message.
+func ExampleSendInit() {
+	ctx := context.Background()
+	w, err := comm.Init(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	out, in := []int{0}, []int{0}
+	send, recv := comm.SendInit(w.To(0), out), comm.RecvInit(w.From(0), in)
+	for i := range 3 {
+		out[0] = i * i
+		err = errors.Join(recv.Start(), send.Start(), comm.WaitAll(ctx, send, recv))
+		fmt.Println(in[0], err)
+	}
+	fmt.Println(send.Free(), recv.Free(), w.Finalize(ctx))
+	// Output:
+	// 0 <nil>
+	// 1 <nil>
+	// 4 <nil>
+	// <nil> <nil> <nil>
+}
+
+// A message whose length is looked up is then received, whatever other goroutines
+// receive meanwhile.
+func ExampleMprobe() {
+	ranks(2, func(ctx context.Context, w *comm.Comm) {
+		if w.Rank() == 1 {
+			fmt.Println(comm.Send(ctx, w.To(0), []int32{3, 1, 4}))
+			return
+		}
+		m, st, err := comm.Mprobe(ctx, w.From(comm.Any))
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		in := make([]int32, st.Count/4)
+		st, err = comm.MRecv(ctx, m, in)
+		fmt.Println(in, "from", st.Source, err)
+	})
+	// Unordered output:
+	// <nil>
+	// [3 1 4] from 1 <nil>
+}

@@ -52,9 +52,12 @@ func (c *Comm) FailureGetAcked() Group { return c.groupOf(c.e.Acked()) }
 // none, if a member failed that not all had acknowledged before; the flag is
 // valid all the same (R27-R32). It works on a revoked communicator.
 //
-// When ctx ends only the wait is given up: the contribution stands.
+// When ctx ends only the wait is given up: the contribution stands, and the error
+// names the ranks that were waited for. With a ctx that is over at the call nothing
+// is contributed, which the error tells by ErrNotBegun: the others wait for a call of
+// this member. So it is with AgreeFailed, Shrink, Dup and Split.
 func (c *Comm) Agree(ctx context.Context, flag uint64) (uint64, error) {
-	out, _, err := c.e.Call(ctx, ulfm.Call{Kind: ulfm.KindAgree}, engine.Contribution{Flag: flag}, "agree")
+	out, _, err := c.e.Ask(ctx, ulfm.Call{Kind: ulfm.KindAgree}, engine.Contribution{Flag: flag}, "agree")
 	return out.Flag, fail("agree", c, out.Dead, err)
 }
 
@@ -62,16 +65,19 @@ func (c *Comm) Agree(ctx context.Context, flag uint64) (uint64, error) {
 // result. Several may be under way; they match in the order of the calls (R35).
 func (c *Comm) Iagree(flag *uint64) Request {
 	if flag == nil {
-		return Request{c: c, op: "iagree", err: fail("iagree", c, nil, fmt.Errorf("%w: no flag", ErrBuffer))}
+		return notStarted(fail("iagree", c, nil, fmt.Errorf("%w: no flag", ErrBuffer)))
 	}
 	h, err := c.e.StartAgree(flag)
-	return Request{c: c, h: h, op: "iagree", err: fail("iagree", c, nil, err), peer: Any}
+	if err != nil {
+		return notStarted(fail("iagree", c, nil, err))
+	}
+	return Request{c: c, h: h, op: "iagree", peer: Any}
 }
 
 // AgreeFailed returns at every live member the same group: the failures that any
 // of them knew when it called, or that happened meanwhile, in rank order.
 func (c *Comm) AgreeFailed(ctx context.Context) (Group, error) {
-	out, _, err := c.e.Call(ctx, ulfm.Call{Kind: ulfm.KindAgreeFailed}, engine.Contribution{}, "agree_failed")
+	out, _, err := c.e.Ask(ctx, ulfm.Call{Kind: ulfm.KindAgreeFailed}, engine.Contribution{}, "agree_failed")
 	return c.groupOf(out.Dead), fail("agree_failed", c, nil, err)
 }
 
@@ -79,7 +85,7 @@ func (c *Comm) AgreeFailed(ctx context.Context) (Group, error) {
 // on a revoked communicator and returns no error of failures: who dies meanwhile
 // may still be a member, and is found there (R38-R44).
 func (c *Comm) Shrink(ctx context.Context) (*Comm, error) {
-	_, made, err := c.e.Call(ctx, ulfm.Call{Kind: ulfm.KindShrink}, engine.Contribution{}, "shrink")
+	_, made, err := c.e.Ask(ctx, ulfm.Call{Kind: ulfm.KindShrink}, engine.Contribution{}, "shrink")
 	if err != nil {
 		return nil, fail("shrink", c, nil, err)
 	}

@@ -42,14 +42,18 @@ func send(ctx context.Context, op string, to Dest, env engine.Envelope, buf []by
 // Any, when a member has failed that is not acknowledged (R46, R48);
 // ulfm.ErrRevoked; ctx's error: the receive is withdrawn.
 func Recv[T Elem](ctx context.Context, from Source, buf []T) (Status, error) {
+	return recv(ctx, "recv", from, engine.Envelope{Rank: from.rank, Tag: from.tag, Elem: code[T]()}, view.Bytes(buf), view.Size[T]())
+}
+
+func recv(ctx context.Context, op string, from Source, env engine.Envelope, buf []byte, elemBytes int) (Status, error) {
 	if from.none() {
 		return Status{Source: None, Tag: Any}, nil
 	}
 	if err := from.check(); err != nil {
-		return Status{}, fail("recv", from.c, nil, err)
+		return Status{}, fail(op, from.c, nil, err)
 	}
-	st, err := from.c.e.Recv(ctx, engine.Envelope{Rank: from.rank, Tag: from.tag, Elem: code[T]()}, view.Bytes(buf))
-	return from.c.status(st, view.Size[T]()), from.fail("recv", err)
+	st, err := from.c.e.Recv(ctx, env, buf)
+	return from.c.status(st, elemBytes), from.fail(op, err)
 }
 
 func (s Source) fail(op string, err error) error {
@@ -64,36 +68,6 @@ func (s Source) fail(op string, err error) error {
 
 func (c *Comm) status(st engine.Status, elemBytes int) Status {
 	return Status{Source: c.e.RankOf(st.Proc), Tag: st.Tag, Count: st.Bytes / elemBytes}
-}
-
-// SendRecv sends out and receives into in at once; neither waits for the other.
-// out and in may be the same memory only if no rank receives what it sends
-// before it has sent it; use two buffers when in doubt. MPI 3.10.
-func SendRecv[T, U Elem](ctx context.Context, to Dest, out []T, from Source, in []U) (Status, error) {
-	// Both before either: else the message would go out although the call fails, or
-	// the receive would wait although the call has failed.
-	if !to.none() {
-		if err := to.check(); err != nil {
-			return Status{}, fail("sendrecv", to.c, nil, err)
-		}
-	}
-	if !from.none() {
-		if err := from.check(); err != nil {
-			return Status{}, fail("sendrecv", from.c, nil, err)
-		}
-	}
-	s := isend("sendrecv", to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: code[T]()}, view.Bytes(out))
-	st, err := Recv(ctx, from, in)
-	if err != nil {
-		// The send may wait for a peer that is gone the same way: it is given up.
-		_ = s.Free() // never fails
-		return st, err
-	}
-	_, err = s.Wait(ctx)
-	if err != nil {
-		_ = s.Free()
-	}
-	return st, err
 }
 
 // Isend starts a Send. The request's Wait or Test reports what happened; buf must
@@ -112,13 +86,13 @@ func isend(op string, to Dest, env engine.Envelope, buf []byte) Request {
 		return Request{}
 	}
 	if err := to.check(); err != nil {
-		return Request{c: to.c, op: op, err: fail(op, to.c, nil, err)}
+		return notStarted(fail(op, to.c, nil, err))
 	}
 	h, err := to.c.e.Isend(env, buf)
-	if err != nil { // asked here, so that the ranks for the error are not made without one
-		err = fail(op, to.c, []int{to.rank}, err)
+	if err != nil {
+		return notStarted(fail(op, to.c, []int{to.rank}, err))
 	}
-	return Request{c: to.c, h: h, op: op, peer: to.rank, elemBytes: 1, err: err}
+	return Request{c: to.c, h: h, op: op, peer: to.rank}
 }
 
 // Irecv starts a Recv. buf belongs to the request until it is complete.
@@ -127,13 +101,13 @@ func Irecv[T Elem](from Source, buf []T) Request {
 		return Request{}
 	}
 	if err := from.check(); err != nil {
-		return Request{c: from.c, op: "irecv", err: fail("irecv", from.c, nil, err)}
+		return notStarted(fail("irecv", from.c, nil, err))
 	}
 	h, err := from.c.e.Irecv(engine.Envelope{Rank: from.rank, Tag: from.tag, Elem: code[T]()}, view.Bytes(buf))
 	if err != nil {
-		err = fail("irecv", from.c, from.ranks(), err)
+		return notStarted(fail("irecv", from.c, from.ranks(), err))
 	}
-	return Request{c: from.c, h: h, op: "irecv", peer: from.rank, elemBytes: view.Size[T](), err: err}
+	return Request{c: from.c, h: h, op: "irecv", peer: from.rank, elemBytes: view.Size[T]()}
 }
 
 // Probe waits for a message that a receive from the source would match, and

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 
 	"github.com/goulfm/goulfm/internal/engine"
 )
@@ -16,17 +17,54 @@ import (
 // A request whose error Is ulfm.ErrProcFailedPending is still active: it can be
 // waited for again after AckFailed, or cancelled (R49).
 //
+// A persistent request (SendInit, RecvInit) can be started again and again. It is
+// inactive before its first Start and once its end, or an error, has been told; a
+// wait for it succeeds at once then.
+//
 // One goroutine at a time waits for a request; others may wait for other ones.
 type Request struct {
 	c         *Comm
 	h         engine.Handle
 	op        string
 	peer      int
-	elemBytes int
-	err       error // what was wrong with the call that started it
+	elemBytes int         // of a receive; else 0
+	failed    *failed     // it did not start; then the rest is not set
+	again     *persistent // it can be started again; then h is not set
 }
 
-func (r Request) null() bool { return r.c == nil && r.err == nil }
+// handle names what is, or was last, under way.
+func (r Request) handle() engine.Handle {
+	if r.again != nil {
+		return engine.Handle(r.again.handle.Load())
+	}
+	return r.h
+}
+
+// failed is what was wrong with a call that should have started a request. Copies
+// of the request share it, so that one wait reports it and the request is inactive
+// afterwards, as with requests that have started.
+type failed struct {
+	err  error
+	told atomic.Bool
+}
+
+func notStarted(err error) Request { return Request{failed: &failed{err: err}} }
+
+// tell returns the error once.
+func (f *failed) tell() (over bool, err error) {
+	if f.told.Swap(true) {
+		return false, fail("wait", nil, nil, ErrInactive)
+	}
+	return true, f.err
+}
+
+// none is the status of what received nothing.
+func none() Status { return Status{Source: None, Tag: Any} }
+
+func (r Request) null() bool { return r.c == nil && r.failed == nil }
+
+// started says whether the engine has, or had, the request.
+func (r Request) started() bool { return r.c != nil }
 
 func (r Request) fail(err error) error {
 	switch {
@@ -40,42 +78,65 @@ func (r Request) fail(err error) error {
 	return fail(r.op, r.c, []int{r.peer}, err)
 }
 
+// failWait is fail for a wait that ctx has ended: it names whom it waited for.
+func (r Request) failWait(ctx context.Context, err error) error {
+	if err != nil && r.peer == Any && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return fail(r.op, r.c, r.c.w.proc.Awaited(r.handle()), err)
+	}
+	return r.fail(err)
+}
+
 func (r Request) status(st engine.Status) Status {
-	if r.op != "irecv" {
-		return Status{Source: None, Tag: Any}
+	if r.elemBytes == 0 {
+		return none()
 	}
 	return r.c.status(st, r.elemBytes)
 }
 
 // Wait waits until the operation is over, and ends the request. When ctx ends
-// first the request stays active.
+// first the request stays active. What was wrong with the call that should have
+// started it is the error of the first wait or test.
 func (r Request) Wait(ctx context.Context) (Status, error) {
-	if r.null() || r.err != nil {
-		return Status{Source: None, Tag: Any}, r.err
+	if !r.started() || r.atRest() {
+		st, _, err := r.Test()
+		return st, err
 	}
-	st, err := r.c.w.proc.Wait(ctx, r.h)
-	return r.status(st), r.fail(err)
+	st, err := r.c.w.proc.Wait(ctx, r.handle())
+	return r.status(st), r.failWait(ctx, err)
 }
 
 // Test ends the request if its operation is over, and says whether it was. An
 // error means over, unless it Is ulfm.ErrProcFailedPending.
 func (r Request) Test() (Status, bool, error) {
-	if r.null() || r.err != nil {
-		return Status{Source: None, Tag: Any}, true, r.err
+	switch {
+	case r.null():
+		return none(), true, nil
+	case r.failed != nil:
+		over, err := r.failed.tell()
+		return none(), over, err
+	case r.atRest():
+		err := r.again.rest(r.c)
+		return none(), err == nil, err
 	}
-	st, done, err := r.c.w.proc.Test(r.h)
+	st, done, err := r.c.w.proc.Test(r.handle())
 	return r.status(st), done, r.fail(err)
 }
 
 // Cancel withdraws a receive that has not matched and says whether it did; then
 // the request is over. Sends cannot be cancelled.
 func (r Request) Cancel() bool {
-	return !r.null() && r.err == nil && r.c.w.proc.Cancel(r.h)
+	return r.started() && r.c.w.proc.Cancel(r.handle())
 }
 
-// Free gives the handle up: the operation goes on by itself.
+// Free gives the handle up: the operation goes on by itself. A persistent request
+// cannot be started again.
 func (r Request) Free() error {
-	if !r.null() && r.err == nil {
+	switch {
+	case r.failed != nil:
+		r.failed.told.Store(true)
+	case r.again != nil:
+		r.again.free(r.c)
+	case r.started():
 		r.c.w.proc.Drop(r.h)
 	}
 	return nil
@@ -90,11 +151,11 @@ type waitSet struct {
 func (s waitSet) many() engine.Many { return engine.ManyOf(s.hs) }
 
 // sets splits requests by world and leaves those out that need no wait; failed
-// says that one did not even start.
+// says that one did not even start, which is an error at once.
 func sets(rs []Request) (by []waitSet, failed bool) {
 	for _, r := range rs {
-		if r.null() || r.err != nil {
-			failed = failed || r.err != nil
+		if !r.started() || r.atRest() {
+			failed = failed || !r.started() && !r.over()
 			continue
 		}
 		i := slices.IndexFunc(by, func(s waitSet) bool { return s.proc == r.c.w.proc })
@@ -102,18 +163,18 @@ func sets(rs []Request) (by []waitSet, failed bool) {
 			i = len(by)
 			by = append(by, waitSet{proc: r.c.w.proc})
 		}
-		by[i].hs = append(by[i].hs, r.h)
+		by[i].hs = append(by[i].hs, r.handle())
 	}
 	return by, failed
 }
 
 // oneWorld returns the process of all requests if it is the same for all of them,
-// and each of them started.
+// and each of them started and was not ended yet.
 func oneWorld(rs []Request) *engine.Proc {
 	var proc *engine.Proc
 	for i := range rs {
 		r := &rs[i]
-		if r.c == nil || r.err != nil || proc != nil && r.c.w.proc != proc {
+		if !r.started() || r.atRest() || proc != nil && r.c.w.proc != proc {
 			return nil
 		}
 		proc = r.c.w.proc
@@ -140,6 +201,25 @@ func waitAny(ctx context.Context, by []waitSet) error {
 		cancel() // nobody looks at the requests any more when this returns
 	}
 	return ctx.Err()
+}
+
+// failWaits is the error of a wait for several that ctx has ended. If all of them
+// are of one communicator it names that, and the ranks that those under way wait for.
+func failWaits(op string, rs []Request, err error) error {
+	var c *Comm
+	var ranks []int
+	for _, r := range rs {
+		if !r.started() {
+			continue
+		}
+		if c != nil && r.c != c {
+			return fail(op, nil, nil, err)
+		}
+		c = r.c
+		ranks = append(ranks, c.w.proc.Awaited(r.handle())...)
+	}
+	slices.Sort(ranks)
+	return fail(op, c, slices.Compact(ranks), err)
 }
 
 // WaitAll waits for all requests and ends those that are over. With an error it
@@ -169,8 +249,8 @@ func WaitAllStatus(ctx context.Context, sts []Status, rs ...Request) error {
 		}
 	}
 	if proc := oneWorld(rs); proc != nil {
-		if err := proc.WaitAll(ctx, engine.Many{N: len(rs), Handle: func(i int) engine.Handle { return rs[i].h }}, over); err != nil {
-			return fail("wait_all", nil, nil, err)
+		if err := proc.WaitAll(ctx, engine.Many{N: len(rs), Handle: func(i int) engine.Handle { return rs[i].handle() }}, over); err != nil {
+			return failWaits("wait_all", rs, err)
 		}
 		for i, err := range errs { // here, where a handler of errors may make calls
 			errs[i] = rs[i].fail(err)
@@ -193,7 +273,7 @@ func waitWorlds(ctx context.Context, rs []Request, sts []Status, errs *[]error) 
 			break
 		}
 		if err := s.proc.WaitSettled(ctx, s.many()); err != nil {
-			return fail("wait_all", nil, nil, err)
+			return failWaits("wait_all", rs, err)
 		}
 	}
 	for i, r := range rs {
@@ -221,7 +301,7 @@ func WaitAny(ctx context.Context, rs ...Request) (int, Status, error) {
 		}
 		by, _ := sets(slices.DeleteFunc(slices.Clone(rs), Request.over))
 		if err := waitAny(ctx, by); err != nil {
-			return -1, Status{}, fail("wait_any", nil, nil, err)
+			return -1, Status{}, failWaits("wait_any", rs, err)
 		}
 	}
 }
@@ -233,7 +313,7 @@ func WaitSome(ctx context.Context, done []int, rs ...Request) ([]int, error) {
 	by, failed := sets(slices.DeleteFunc(slices.Clone(rs), Request.over))
 	if len(by) > 0 && !failed {
 		if err := waitAny(ctx, by); err != nil {
-			return done, fail("wait_some", nil, nil, err)
+			return done, failWaits("wait_some", rs, err)
 		}
 	}
 	return TestSome(done, rs...)
@@ -269,7 +349,12 @@ func TestAny(rs ...Request) (int, Status, bool, error) {
 }
 
 // over says whether nothing can come of r any more.
-func (r Request) over() bool { return r.null() || r.err == nil && !r.c.w.proc.Active(r.h) }
+func (r Request) over() bool {
+	if r.failed != nil {
+		return r.failed.told.Load()
+	}
+	return !r.started() || !r.c.w.proc.Active(r.handle())
+}
 
 // TestSome appends to done the indices of the requests that are over, in
 // ascending order, and ends them. With an error it is a *MultiError with one

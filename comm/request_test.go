@@ -337,3 +337,73 @@ func TestRequestsOfSeveralWorlds(t *testing.T) {
 		t.Error("the requests are not active any more")
 	}
 }
+
+// TestRequestsThatDidNotStartAreOverOnce: what is wrong with them is reported by one
+// wait or test, of whichever copy; then they are inactive, so that a loop that waits
+// for any until there is none ends.
+func TestRequestsThatDidNotStartAreOverOnce(t *testing.T) {
+	commtest.Run(t, 1, func(ctx context.Context, w *comm.Comm) {
+		wrong := func() []comm.Request {
+			return []comm.Request{comm.Isend(w.To(9), []int{1}), comm.Irecv(w.From(0).Tag(-9), []int{1}), w.Iagree(nil), comm.Issend(comm.Dest{}, []int{1})}
+		}
+		classes := []error{comm.ErrRank, comm.ErrTag, comm.ErrBuffer, comm.ErrRank}
+		for i, r := range wrong() {
+			again := r
+			want(t, "wait", waitFor(ctx, r), classes[i])
+			want(t, "wait again", waitFor(ctx, again), comm.ErrInactive)
+			_, over, err := again.Test()
+			want(t, "test again", err, comm.ErrInactive)
+			if over || again.Cancel() {
+				t.Error("an inactive request is over or cancelled again")
+			}
+		}
+		for i, r := range wrong() {
+			_, over, err := r.Test()
+			want(t, "test", err, classes[i])
+			if !over {
+				t.Error("a request that did not start is not over")
+			}
+			ok(t, "free", r.Free())
+		}
+		freed := wrong()[0]
+		ok(t, "free", freed.Free())
+		want(t, "wait for a freed one", waitFor(ctx, freed), comm.ErrInactive)
+
+		in := []int{0}
+		rs := append(wrong(), comm.Irecv(w.From(0), in), comm.Isend(w.To(0), []int{4}))
+		seen := map[int]error{}
+		for range 2 * len(rs) {
+			i, _, err := comm.WaitAny(ctx, rs...)
+			if i < 0 {
+				ok(t, "wait any of none", err)
+				break
+			}
+			if _, twice := seen[i]; twice {
+				t.Errorf("request %d is over twice", i)
+			}
+			seen[i] = err
+		}
+		for i, class := range append(classes, nil, nil) {
+			if err, found := seen[i]; !found || !errors.Is(err, class) {
+				t.Errorf("request %d: %v, %v", i, found, err)
+			}
+		}
+		if len(seen) != len(rs) || in[0] != 4 {
+			t.Errorf("of %d requests %d were over; received %d", len(rs), len(seen), in[0])
+		}
+
+		rs = append(wrong(), comm.Irecv(w.From(0), in))
+		is, err := comm.WaitSome(ctx, nil, rs...)
+		if !slices.Equal(is, []int{0, 1, 2, 3}) || err == nil {
+			t.Errorf("wait some: %v, %v", is, err)
+		}
+		if all, err := comm.TestAll(rs[4]); all || err != nil {
+			t.Errorf("test all: %v, %v", all, err)
+		}
+		ok(t, "send", comm.Send(ctx, w.To(0), []int{5}))
+		var several *comm.MultiError
+		if err := comm.WaitAll(ctx, rs...); !errors.As(err, &several) || !errors.Is(several.Errs[0], comm.ErrInactive) || several.Errs[4] != nil || in[0] != 5 {
+			t.Errorf("wait all: %v, received %d", err, in[0])
+		}
+	})
+}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
-	"github.com/goulfm/goulfm/internal/spectable"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -35,7 +34,7 @@ func whileWaiting(ctx context.Context, t *testing.T, w *comm.Comm, f func(ctx co
 // message stays for the next one.
 func TestSpecContextReceive(t *testing.T) {
 	for call, receive := range map[string]func(ctx context.Context, from comm.Source) error{
-		"Recv": receives["Recv"], "RecvValue": receives["RecvValue"], "Probe": receives["Probe"],
+		"Recv": receives["Recv"], "RecvValue": receives["RecvValue"], "Probe": receives["Probe"], "Mprobe": receives["Mprobe"],
 	} {
 		for _, source := range []int{1, comm.Any} {
 			commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
@@ -144,34 +143,112 @@ func whileOrOver(ctx context.Context, w *comm.Comm, f func(ctx context.Context) 
 	return <-returned
 }
 
-// TestSpecContextSendRecv: what is cancelled is withdrawn, in both halves.
+// TestSpecContextSendRecv: what is cancelled is withdrawn, in both halves, and the
+// error names both.
 func TestSpecContextSendRecv(t *testing.T) {
-	var said spectable.Complaints
 	for _, during := range []bool{false, true} {
-		commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
-			if w.Rank() == 1 {
+		commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
+			switch w.Rank() {
+			case 1:
 				_, err := comm.Recv(ctx, w.From(0).Tag(1), []int{0})
 				ok(t, "sign", err)
 				if st, found, err := comm.Iprobe(w.From(0).Tag(0)); found || err != nil {
-					said.Errorf("during %v: the send of a cancelled SendRecv arrives: %+v, %v", during, st, err)
+					t.Errorf("during %v: the send of a cancelled SendRecv arrives: %+v, %v", during, st, err)
 				}
 				return
+			case 2:
+				_, err := comm.Recv(ctx, w.From(0).Tag(1), []int{0})
+				ok(t, "sign", err)
+				ok(t, "send", comm.Send(ctx, w.To(0), []int{8}))
+				return
 			}
+			in := []int{0}
 			f := func(ctx context.Context) error {
-				_, err := comm.SendRecv(ctx, w.To(1), make([]int, bulk), w.From(1), []int{0})
+				_, err := comm.SendRecv(ctx, w.To(1), make([]int, bulk), w.From(2), in)
 				return err
 			}
 			var err error
 			if during {
 				err = whileWaiting(ctx, t, w, f)
+				wantRanks(t, err, 1, 2)
 			} else {
 				err = f(ended(ctx))
 			}
 			want(t, "sendrecv", err, context.Canceled)
-			ok(t, "sign", comm.Send(ctx, w.To(1).Tag(1), []int{0}))
+			wantOp(t, err, "sendrecv")
+			for peer := 1; peer <= 2; peer++ {
+				ok(t, "sign", comm.Send(ctx, w.To(peer).Tag(1), []int{0}))
+			}
+			next := []int{0}
+			_, err = comm.Recv(ctx, w.From(2), next)
+			ok(t, "the next receive", err)
+			if in[0] != 0 || next[0] != 8 {
+				t.Errorf("during %v: the cancelled receive got %d, the next one %d", during, in[0], next[0])
+			}
 		})
 	}
-	said.Judge(t, "comm.TestSpecContextSendRecv", spectable.Gaps())
+}
+
+// TestSpecContextSendRecvHalfOver: the receive is over when ctx ends: its message
+// stays received, the send is withdrawn, and the error names the receiver alone.
+// With a send that has matched it is the other way round.
+func TestSpecContextSendRecvHalfOver(t *testing.T) {
+	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
+		if w.Rank() == 1 {
+			ok(t, "send", comm.Send(ctx, w.To(0), []int{7}))
+			_, err := comm.Recv(ctx, w.From(0).Tag(1), []int{0})
+			ok(t, "sign", err)
+			if st, found, err := comm.Iprobe(w.From(0).Tag(0)); found || err != nil {
+				t.Errorf("the withdrawn send arrives: %+v, %v", st, err)
+			}
+			out := make([]int, bulk)
+			_, err = comm.Recv(ctx, w.From(0).Tag(2), out)
+			if err != nil || out[bulk-1] != 3 {
+				t.Errorf("the matched send brought %d, %v", out[bulk-1], err)
+			}
+			ok(t, "sign", comm.Send(ctx, w.To(0).Tag(3), []int{0}))
+			return
+		}
+		until(ctx, t, "the message", func() bool { _, found, err := comm.Iprobe(w.From(1)); return found || err != nil })
+		in := []int{0}
+		var st comm.Status
+		err := whileWaiting(ctx, t, w, func(ctx context.Context) (err error) {
+			st, err = comm.SendRecv(ctx, w.To(1), make([]int, bulk), w.From(1), in)
+			return err
+		})
+		want(t, "the send was withdrawn", err, context.Canceled)
+		wantRanks(t, err, 1)
+		if in[0] != 7 || st.Source != 1 || st.Count != 1 {
+			t.Errorf("received %d, %+v", in[0], st)
+		}
+		ok(t, "sign", comm.Send(ctx, w.To(1).Tag(1), []int{0}))
+
+		short, cancel := context.WithCancel(ctx)
+		defer cancel()
+		returned := make(chan error, 1)
+		go func() {
+			_, err := comm.SendRecv(short, w.To(1).Tag(2), slices.Repeat([]int{3}, bulk), w.From(comm.Any).Tag(9), in)
+			returned <- err
+		}()
+		_, err = comm.Recv(ctx, w.From(1).Tag(3), []int{0}) // rank 1 has its message
+		ok(t, "sign", err)
+		cancel()
+		err = <-returned
+		want(t, "the receive was withdrawn", err, context.Canceled)
+		wantOp(t, err, "sendrecv")
+		if waits := w.Engine().Proc().Waits(); len(waits) != 0 {
+			t.Errorf("still under way: %v", waits)
+		}
+	})
+}
+
+// wantOp checks which operation an error names.
+func wantOp(t *testing.T, err error, op string) {
+	t.Helper()
+	var e *ulfm.Error
+	if !errors.As(err, &e) || e.Op != op {
+		t.Errorf("%v: want an error of %s", err, op)
+	}
 }
 
 // TestSpecContextWait: the wait ends, the request stays active; a request that is
@@ -233,8 +310,12 @@ func TestSpecContextAgreementDuring(t *testing.T) {
 		gaveUp := make(chan struct{})
 		commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
 			if w.Rank() == 0 {
-				want(t, call, whileWaiting(ctx, t, w, func(ctx context.Context) error { return f(ctx, w) }), context.Canceled)
+				err := whileWaiting(ctx, t, w, func(ctx context.Context) error { return f(ctx, w) })
 				close(gaveUp)
+				want(t, call, err, context.Canceled)
+				if errors.Is(err, comm.ErrNotBegun) {
+					t.Errorf("%s: %v, but it has contributed", call, err)
+				}
 			} else {
 				<-gaveUp
 				ok(t, call, f(ctx, w))
@@ -251,52 +332,62 @@ func TestSpecContextAgreementDuring(t *testing.T) {
 	}
 }
 
-// TestSpecContextAgreementBefore: a context that is over when the call is made gives
-// up the wait and no more, as one that ends just after: the caller cannot tell
-// the two apart, so they must not count differently.
+// TestSpecContextAgreementBefore: with a context that is over when the call is made
+// nothing is contributed and no number is used: the next call of this member is the
+// one that the others' first call meets. The error tells that from a wait given up.
 func TestSpecContextAgreementBefore(t *testing.T) {
-	var said spectable.Complaints
 	for call, f := range agreements {
 		commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
-			const first, second = 6, 5
-			if w.Rank() == 1 { // whose part does it meet first?
+			if w.Rank() == 1 {
 				got, err := f(ctx, w, 7)
 				ok(t, call, err)
-				tookPart := got == 7&first
-				if call == "Split" {
-					tookPart = got == 0 // key -7 comes before -6, and behind what a later call would give
-				}
-				if !tookPart {
-					said.Errorf("%s with a context that is over took no part: the first agreement gave %d", call, got)
-				}
-				ok(t, "say", comm.Send(ctx, w.To(0), []bool{tookPart}))
-				if tookPart {
-					_, err = f(ctx, w, 7)
-					ok(t, call, err)
+				want := map[string]uint64{"Agree": 7 & 5, "Split": 1}[call] // key -7 comes behind -8, and before -6
+				if got != want {
+					t.Errorf("%s gave %d, want %d: it met the call whose context was over", call, got, want)
 				}
 				return
 			}
-			part := map[string][2]uint64{"Agree": {first, second}, "Split": {6, 8}}[call]
+			part := map[string][2]uint64{"Agree": {6, 5}, "Split": {6, 8}}[call]
 			_, err := f(ended(ctx), w, part[0])
 			want(t, call+", over before", err, context.Canceled)
+			want(t, call+", over before", err, comm.ErrNotBegun)
 			_, err = f(ctx, w, part[1])
 			ok(t, call, err)
-			_, err = comm.Recv(ctx, w.From(1), []bool{false})
-			ok(t, "what it said", err)
 		})
 	}
-	said.Judge(t, "comm.TestSpecContextAgreementBefore", spectable.Gaps())
+	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
+		for _, call := range []string{"Agree", "AgreeFailed", "Shrink", "Dup", "Split"} {
+			want(t, call, calls[call](ended(ctx), w), comm.ErrNotBegun)
+		}
+		if waits := w.Engine().Proc().Waits(); len(waits) != 0 {
+			t.Errorf("under way: %v", waits)
+		}
+	})
 }
 
 // TestSpecContextNamesWhomItWaitedFor: the error of a context that ended says for
 // which ranks the call waited.
 func TestSpecContextNamesWhomItWaitedFor(t *testing.T) {
-	var said spectable.Complaints
+	single := map[string]bool{}
+	for _, call := range []string{"Recv", "Irecv", "Probe", "Ssend", "SendRecv", "WaitAll", "WaitAny", "WaitSome"} {
+		single[call] = true
+	}
+	request := func(w *comm.Comm) comm.Request { return comm.Irecv(w.From(1), []int{0}) }
 	for call, f := range map[string]func(ctx context.Context, w *comm.Comm) error{
-		"Recv":        func(ctx context.Context, w *comm.Comm) error { return receives["Recv"](ctx, w.From(1)) },
-		"Irecv":       func(ctx context.Context, w *comm.Comm) error { return receives["Irecv"](ctx, w.From(1)) },
-		"Probe":       func(ctx context.Context, w *comm.Comm) error { return receives["Probe"](ctx, w.From(1)) },
-		"Ssend":       func(ctx context.Context, w *comm.Comm) error { return sends["Ssend"](ctx, w.To(1)) },
+		"Recv":  func(ctx context.Context, w *comm.Comm) error { return receives["Recv"](ctx, w.From(1)) },
+		"Irecv": func(ctx context.Context, w *comm.Comm) error { return receives["Irecv"](ctx, w.From(1)) },
+		"Probe": func(ctx context.Context, w *comm.Comm) error { return receives["Probe"](ctx, w.From(1)) },
+		"Ssend": func(ctx context.Context, w *comm.Comm) error { return sends["Ssend"](ctx, w.To(1)) },
+		"SendRecv": func(ctx context.Context, w *comm.Comm) error {
+			_, err := comm.SendRecv(ctx, w.To(1), make([]int, bulk), w.From(1), []int{0})
+			return err
+		},
+		"WaitAll": func(ctx context.Context, w *comm.Comm) error { return comm.WaitAll(ctx, request(w), request(w)) },
+		"WaitAny": func(ctx context.Context, w *comm.Comm) error { _, _, err := comm.WaitAny(ctx, request(w)); return err },
+		"WaitSome": func(ctx context.Context, w *comm.Comm) error {
+			_, err := comm.WaitSome(ctx, nil, request(w))
+			return err
+		},
 		"Agree":       calls["Agree"],
 		"AgreeFailed": calls["AgreeFailed"],
 		"Dup":         calls["Dup"],
@@ -308,7 +399,7 @@ func TestSpecContextNamesWhomItWaitedFor(t *testing.T) {
 		commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 			if w.Rank() == 1 {
 				<-gaveUp
-				if _, single := map[string]bool{"Recv": true, "Irecv": true, "Probe": true, "Ssend": true}[call]; !single {
+				if !single[call] {
 					ok(t, call, f(ctx, w))
 				}
 				return
@@ -317,18 +408,17 @@ func TestSpecContextNamesWhomItWaitedFor(t *testing.T) {
 			close(gaveUp)
 			want(t, call, err, context.Canceled)
 			var e *ulfm.Error
-			if !errors.As(err, &e) || !slices.Equal(e.Ranks, []int{1}) {
-				said.Errorf("%s: %q does not name rank 1", call, err)
+			if !errors.As(err, &e) || !slices.Equal(e.Ranks, []int{1}) || e.Comm != "world" {
+				t.Errorf("%s: %q does not name rank 1 of the world", call, err)
 			}
 		})
 	}
-	said.Judge(t, "comm.TestSpecContextNamesWhomItWaitedFor", spectable.Gaps())
 }
 
 // TestSpecContextFinalize: before and during, the part in the last agreement stands,
-// so the others return; whoever gave up may come back and wait for the end.
+// so the others return; whoever gave up may come back, as often as it likes, and wait
+// for the end.
 func TestSpecContextFinalize(t *testing.T) {
-	var said spectable.Complaints
 	for _, during := range []bool{false, true} {
 		gaveUp := make(chan struct{})
 		commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
@@ -337,21 +427,38 @@ func TestSpecContextFinalize(t *testing.T) {
 				ok(t, "finalize", w.Finalize(ctx))
 				return
 			}
-			var err error
-			if during {
-				err = whileWaiting(ctx, t, w, w.Finalize)
-			} else {
-				err = w.Finalize(ended(ctx))
+			for range 3 {
+				var err error
+				if during {
+					err = whileWaiting(ctx, t, w, w.Finalize)
+				} else {
+					err = w.Finalize(ended(ctx))
+				}
+				want(t, "finalize", err, context.Canceled)
+				wantRanks(t, err, 1, 2)
 			}
-			want(t, "finalize", err, context.Canceled)
 			close(gaveUp)
-			if err := w.Finalize(ctx); err != nil {
-				said.Errorf("Finalize after one that was given up: %v", err)
-				commtest.Kill(w) // Run would try once more
-			}
+			ok(t, "finalize after one that was given up", w.Finalize(ctx))
+			want(t, "finalize once more", w.Finalize(ctx), comm.ErrFinalized)
 		})
 	}
-	said.Judge(t, "comm.TestSpecContextFinalize", spectable.Gaps())
+}
+
+// TestFinalizeTwiceAtOnce: a second goroutine is told that the first is at it.
+func TestFinalizeTwiceAtOnce(t *testing.T) {
+	second := make(chan struct{})
+	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
+		if w.Rank() == 1 {
+			<-second
+			return
+		}
+		returned := make(chan error, 1)
+		go func() { returned <- w.Finalize(ctx) }()
+		until(ctx, t, "the wait", func() bool { return len(w.Engine().Proc().Waits()) > 0 })
+		want(t, "finalize", w.Finalize(ctx), comm.ErrUnsupported)
+		close(second)
+		ok(t, "finalize", <-returned)
+	})
 }
 
 // TestSpecContextInit: a context that is over before gives no world.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
-	"github.com/goulfm/goulfm/internal/spectable"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -179,24 +178,136 @@ func TestSpecR35R37ManyIagreesAndADeath(t *testing.T) {
 	results.uniform(t, same, 0, 1, 3)
 }
 
-// TestSpecR1R45SendRecvToTheDead: neither half of a SendRecv is waited for when the
-// other can never complete.
+// TestSpecR1R45SendRecvToTheDead: the receive is not waited for when the send can
+// never complete; it is withdrawn, so its message is the next receive's.
 func TestSpecR1R45SendRecvToTheDead(t *testing.T) {
-	var said spectable.Complaints
-	for _, n := range []int{1, bulk} {
-		commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
-			killAndWatch(w, 1)
-			if w.Rank() == 2 {
-				return // it never sends
+	for _, during := range []bool{false, true} {
+		for _, n := range []int{1, bulk} {
+			if n == 1 && during {
+				continue // that is buffered
 			}
-			err := whileOrOver(ctx, w, func(ctx context.Context) error {
-				_, err := comm.SendRecv(ctx, w.To(1), make([]int, n), w.From(2), []int{0})
-				return err
+			posted, over := make(chan struct{}), make(chan struct{})
+			commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
+				switch w.Rank() {
+				case 1:
+					if during {
+						<-posted
+					}
+					commtest.Kill(w)
+				case 2:
+					<-over
+					ok(t, "send", comm.Send(ctx, w.To(0), []int{6}))
+					return
+				}
+				if !during {
+					untilFailed(w, 1)
+				}
+				returned := make(chan error, 1)
+				in := []int{0}
+				go func() {
+					_, err := comm.SendRecv(ctx, w.To(1), make([]int, n), w.From(2), in)
+					returned <- err
+				}()
+				if during {
+					until(ctx, t, "both halves", func() bool { return len(w.Engine().Proc().Waits()) == 2 })
+					close(posted)
+				}
+				err := <-returned
+				close(over)
+				want(t, "sendrecv", err, ulfm.ErrProcFailed)
+				wantRanks(t, err, 1)
+				wantOp(t, err, "sendrecv")
+				next := []int{0}
+				_, err = comm.Recv(ctx, w.From(2), next)
+				if err != nil || in[0] != 0 || next[0] != 6 {
+					t.Errorf("SendRecv of %d received %d, the next receive %d, %v", n, in[0], next[0], err)
+				}
 			})
-			if !errors.Is(err, ulfm.ErrProcFailed) {
-				said.Errorf("SendRecv of %d to the dead waits for the living: %v", n, err)
+		}
+	}
+}
+
+// TestSpecR1R46SendRecvFromTheDead: the send is not waited for when the receive can
+// never complete; it is withdrawn, so its buffer may be used again and nobody gets it.
+func TestSpecR1R46SendRecvFromTheDead(t *testing.T) {
+	for _, source := range []int{1, comm.Any} {
+		posted := make(chan struct{})
+		commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
+			switch w.Rank() {
+			case 1:
+				<-posted
+				commtest.Kill(w)
+			case 2:
+				_, err := comm.Recv(ctx, w.From(0).Tag(1), []int{0})
+				ok(t, "sign", err)
+				if st, found, err := comm.Iprobe(w.From(0).Tag(0)); found || err != nil {
+					t.Errorf("the withdrawn send arrives: %+v, %v", st, err)
+				}
+				return
+			}
+			returned := make(chan error, 1)
+			go func() {
+				_, err := comm.SendRecv(ctx, w.To(2), make([]int, bulk), w.From(source), []int{0})
+				returned <- err
+			}()
+			until(ctx, t, "both halves", func() bool { return len(w.Engine().Proc().Waits()) == 2 })
+			close(posted)
+			err := <-returned
+			want(t, "sendrecv", err, ulfm.ErrProcFailed)
+			wantRanks(t, err, 1)
+			wantOp(t, err, "sendrecv")
+			ok(t, "sign", comm.Send(ctx, w.To(2).Tag(1), []int{0}))
+		})
+	}
+}
+
+// TestSendRecvOfWhatDoesNotFit: the message has come, cut off, so the send goes on.
+func TestSendRecvOfWhatDoesNotFit(t *testing.T) {
+	for _, n := range []int{2, bulk} {
+		commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
+			if w.Rank() == 1 {
+				ok(t, "send", comm.Send(ctx, w.To(0), []int{1, 2, 3}))
+				until(ctx, t, "the announcement", func() bool { _, found, err := comm.Iprobe(w.From(0)); return found || err != nil })
+				out := make([]int, n)
+				_, err := comm.Recv(ctx, w.From(0), out)
+				if err != nil || out[n-1] != 9 {
+					t.Errorf("%d, %v", out[n-1], err)
+				}
+				return
+			}
+			in := []int{0}
+			st, err := comm.SendRecv(ctx, w.To(1), slices.Repeat([]int{9}, n), w.From(1), in)
+			want(t, "sendrecv", err, comm.ErrTruncated)
+			wantOp(t, err, "sendrecv")
+			if in[0] != 1 || st.Count != 1 {
+				t.Errorf("received %d, %+v", in[0], st)
 			}
 		})
 	}
-	said.Judge(t, "comm.TestSpecR1R45SendRecvToTheDead", spectable.Gaps())
+}
+
+// TestSendRecvAcrossCommunicators of one world, and of two, which is refused with
+// nothing sent.
+func TestSendRecvAcrossCommunicators(t *testing.T) {
+	commtest.Run(t, 1, func(ctx context.Context, w *comm.Comm) {
+		d, err := w.Dup(ctx)
+		ok(t, "dup", err)
+		r := comm.Irecv(w.From(0), make([]int, bulk))
+		ok(t, "send", comm.Send(ctx, d.To(0), []int{4}))
+		in := []int{0}
+		_, err = comm.SendRecv(ctx, w.To(0), make([]int, bulk), d.From(0), in)
+		ok(t, "sendrecv", err)
+		ok(t, "wait", waitFor(ctx, r))
+		if in[0] != 4 {
+			t.Errorf("received %d", in[0])
+		}
+		other, err := comm.Init(ctx)
+		ok(t, "init", err)
+		_, err = comm.SendRecv(ctx, w.To(0), []int{1}, other.From(0), in)
+		want(t, "two worlds", err, comm.ErrUnsupported)
+		if st, found, err := comm.Iprobe(w.From(0)); found || err != nil {
+			t.Errorf("it was sent: %+v, %v", st, err)
+		}
+		ok(t, "finalize", other.Finalize(ctx))
+	})
 }

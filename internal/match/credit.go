@@ -55,6 +55,14 @@ func (c *Credit) Take(n int) bool {
 	return true
 }
 
+// Untake takes back a Take of n bytes whose payload was never pushed: the receiver
+// will not count it. Left out, a sender that gives up what waits for room would run
+// out of credit for good.
+func (c *Credit) Untake(n int) {
+	must.That(n >= 0 && uint64(n) <= c.sent-c.returned, "more than was taken")
+	c.sent -= uint64(n)
+}
+
 // Left returns the bytes that Take can still give.
 func (c *Credit) Left() uint64 { return c.limit - (c.sent - c.returned) }
 

@@ -135,3 +135,24 @@ func FuzzCredit(f *testing.F) {
 		}
 	})
 }
+
+// TestCreditIsTakenBack: what is untaken can be taken again, and a total of the
+// receiver that counts it is not believed.
+func TestCreditIsTakenBack(t *testing.T) {
+	c := NewCredit(100)
+	for range 10 {
+		if !c.Take(60) || !c.Take(40) || c.Take(1) {
+			t.Fatalf("%d left", c.Left())
+		}
+		c.Untake(60)
+		c.Untake(40)
+	}
+	c.Take(70)
+	c.Untake(20)
+	if c.Returned(51); c.Left() != 50 {
+		t.Errorf("%d left: more was returned than is taken", c.Left())
+	}
+	if c.Returned(50); c.Left() != 100 {
+		t.Errorf("%d left, all was returned", c.Left())
+	}
+}

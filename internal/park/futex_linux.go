@@ -2,6 +2,7 @@ package park
 
 import (
 	"runtime"
+	"sync/atomic"
 	"syscall"
 	"unsafe"
 
@@ -25,29 +26,26 @@ const (
 // runtime's monitor thread, which wakes with the first P in use and then looks
 // around every 20 us; right after a death all ranks of a machine pay that at once.
 // A nap is ended by the signal with which the runtime stops a goroutine, so the
-// garbage collector does not wait for it. It needs a second P for the program's
+// garbage collector does not wait for it. One P at least is left to the program's
 // other goroutines.
 const (
 	napNs   = 10e6
 	napsMax = 100
 )
 
+// napping counts the threads of this process that nap. In a rank it is one at most.
+var napping atomic.Int32
+
 // Sleep implements Sleeper.
 func (Futex) Sleep(word *uint32, old uint32, timeout mono.Duration) {
-	if runtime.GOMAXPROCS(0) > 1 {
-		for range napsMax {
-			nap := mono.Duration(napNs)
-			if timeout >= 0 {
-				nap = min(nap, timeout)
-				timeout -= nap
-			}
-			ts := unix.NsecToTimespec(int64(nap))
-			_, _, errno := syscall.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(old), uintptr(unsafe.Pointer(&ts)), 0, 0)
-			if errno != unix.ETIMEDOUT && errno != unix.EINTR || timeout == 0 {
-				return
-			}
-			runtime.Gosched() // the runtime may have asked this goroutine to stop
+	if int(napping.Add(1)) < runtime.GOMAXPROCS(0) {
+		over := nap(word, old, &timeout)
+		napping.Add(-1)
+		if over {
+			return
 		}
+	} else {
+		napping.Add(-1)
 	}
 	var ts *unix.Timespec
 	if timeout >= 0 {
@@ -56,6 +54,25 @@ func (Futex) Sleep(word *uint32, old uint32, timeout mono.Duration) {
 	}
 	// EAGAIN (the word has changed), EINTR and ETIMEDOUT all mean: look again.
 	_, _, _ = syscall.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(old), uintptr(unsafe.Pointer(ts)), 0, 0)
+}
+
+// nap sleeps for up to a second without giving up its P, and says whether the sleep
+// is over.
+func nap(word *uint32, old uint32, timeout *mono.Duration) (over bool) {
+	for range napsMax {
+		d := mono.Duration(napNs)
+		if *timeout >= 0 {
+			d = min(d, *timeout)
+			*timeout -= d
+		}
+		ts := unix.NsecToTimespec(int64(d))
+		_, _, errno := syscall.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(old), uintptr(unsafe.Pointer(&ts)), 0, 0)
+		if errno != unix.ETIMEDOUT && errno != unix.EINTR || *timeout == 0 {
+			return true
+		}
+		runtime.Gosched() // the runtime may have asked this goroutine to stop
+	}
+	return false
 }
 
 // Wake implements Sleeper.

@@ -8,18 +8,18 @@ type Context struct {
 	Tests  []string
 }
 
-// Contexts are the calls that take a context. Where a row does not hold yet, Gaps
-// says so.
+// Contexts are the calls that take a context.
 func Contexts() []Context {
 	return []Context{
 		{"Send, Ssend, SendValue", "nothing is sent", "withdrawn; once a receive has matched it completes and succeeds", []string{"comm.TestSpecContextSend", "comm.TestSpecContextMatchedSend"}},
-		{"Recv, RecvValue, Probe", "nothing is received", "withdrawn: the message stays for the next receive", []string{"comm.TestSpecContextReceive"}},
-		{"SendRecv", "nothing is sent or received", "both halves as above", []string{"comm.TestSpecContextSendRecv"}},
+		{"Recv, RecvValue, Probe, Mprobe", "nothing is received", "withdrawn: the message stays for the next receive", []string{"comm.TestSpecContextReceive"}},
+		{"MRecv", "nothing is received, the message stays claimed", "does not look at it: the message has matched", []string{"comm.TestSpecContextMatchedReceive"}},
+		{"SendRecv", "nothing is sent or received", "each half as above; the message of a send that could be buffered at once stays sent", []string{"comm.TestSpecContextSendRecv", "comm.TestSpecContextSendRecvHalfOver"}},
 		{"Wait, WaitAll, WaitAny, WaitSome", "requests that are over are reported, the others stay active", "the requests stay active", []string{"comm.TestSpecContextWait"}},
-		{"Agree, AgreeFailed, Shrink, Dup, Split", "gives up only the wait: the contribution stands", "gives up only the wait: the contribution stands, the result is dropped", []string{"comm.TestSpecContextAgreementBefore", "comm.TestSpecContextAgreementDuring", "comm.TestSpecC4OverlappingRecoveries"}},
+		{"Agree, AgreeFailed, Shrink, Dup, Split", "returns at once with ErrNotBegun: nothing is contributed and no sequence number used, so the others wait for this member's call", "gives up only the wait: the contribution stands, the result is dropped", []string{"comm.TestSpecContextAgreementBefore", "comm.TestSpecContextAgreementDuring", "comm.TestSpecC4OverlappingRecoveries"}},
 		{"collectives", "revokes the communicator: the others get the revoked error", "revokes the communicator: the others get the revoked error", []string{"collectives.TestSpecContextBeforeACollective", "collectives.TestSpecContextInsideACollective"}},
 		{"Finalize", "gives up only the wait", "gives up only the wait; it may be called again", []string{"comm.TestSpecContextFinalize"}},
 		{"Init", "no world is made", "does not look at it", []string{"comm.TestSpecContextInit"}},
-		{"any of them", "the error wraps the context's error", "the error names the ranks that the call waited for", []string{"comm.TestSpecContextNamesWhomItWaitedFor"}},
+		{"any of them", "the error wraps the context's error", "the error names the ranks that the call waited for; none where any rank could end the wait", []string{"comm.TestSpecContextNamesWhomItWaitedFor"}},
 	}
 }

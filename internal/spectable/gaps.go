@@ -72,47 +72,4 @@ func excuse(gaps []Gap, test, line string) int {
 }
 
 // Gaps are the rules that do not hold yet.
-func Gaps() []Gap {
-	return []Gap{{
-		Test:  "matrix.TestSpecR1R5R6R7EveryCallInEveryState",
-		Says:  `^SendRecv (from peer|from any|self) / .*: the error's operation is "recv", want "sendrecv"$`,
-		Rules: "errors",
-		Why:   "An error of SendRecv's receiving half is told as one of recv.",
-	}, {
-		Test:  "comm.TestSpecContextSendRecv",
-		Says:  `^during (true|false): the send of a cancelled SendRecv arrives`,
-		Rules: "contexts",
-		Why:   "The sending half of a SendRecv that was given up is detached and goes on; it should be taken back as a cancelled Send is.",
-	}, {
-		Test:  "comm.TestSpecContextAgreementBefore",
-		Says:  `^(Agree|Split) with a context that is over took no part`,
-		Rules: "contexts",
-		Why:   "With a context that is over at the call no contribution is made, so the others wait, and the caller cannot tell this from a wait given up.",
-	}, {
-		Test:  "comm.TestSpecContextNamesWhomItWaitedFor",
-		Says:  `^(Agree|AgreeFailed|Iagree|Dup|Split|Shrink): .* does not name rank 1$`,
-		Rules: "contexts",
-		Why:   "The error of a context that ended in an agreement names no ranks, though the engine knows for whom the call waits.",
-	}, {
-		Test:  "comm.TestSpecContextFinalize",
-		Says:  `^Finalize after one that was given up: finalize on world: communicator freed$`,
-		Rules: "contexts",
-		Why:   "A Finalize that was given up cannot be called again to wait for its end.",
-	}, {
-		Test:  "comm.TestSpecR1R45SendRecvToTheDead",
-		Says:  `^SendRecv of \d+ to the dead waits for the living: recv on world from rank 2: context canceled$`,
-		Rules: "R1",
-		Why:   "A SendRecv whose send has failed still waits for its receive, for ever if the living source never sends.",
-	}, {
-		Test:  "matrix.TestSpecR1R45R46PeerKilledAtEveryFrame",
-		Says:  `^SendRecv from (peer|any) / .*: the error's operation is "recv", want "sendrecv"$`,
-		Rules: "errors",
-		Why:   "An error of SendRecv's receiving half is told as one of recv, also when the peer dies meanwhile.",
-	}, {
-		Test:  "matrix.TestSpecR68ManyGoroutinesMeetADeath",
-		Says:  `^SendRecv (from peer|from any|self) / .*: the error's operation is "recv", want "sendrecv"$`,
-		Rules: "errors",
-		Why:   "An error of SendRecv's receiving half is told as one of recv, in a crowd as well.",
-		Rare:  true,
-	}}
-}
+func Gaps() []Gap { return nil }

@@ -62,6 +62,9 @@ func contextTable() string {
 
 func gapTable() string {
 	b := table("what", "concerns", "test")
+	if len(Gaps()) == 0 {
+		row(b, "none is known", "", "")
+	}
 	for _, g := range Gaps() {
 		row(b, g.Why, g.Rules, byPackage([]string{g.Test}))
 	}

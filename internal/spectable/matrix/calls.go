@@ -127,6 +127,9 @@ func sends() []Call {
 			Call{Name: "Isend, long, " + w.name, Op: "isend", Class: spectable.Synchronous, Do: func(ctx context.Context, s *site) error {
 				return w.end(ctx, s, comm.Isend(to(s), make([]int, long)))
 			}},
+			Call{Name: "SendInit, " + w.name, Op: "send_init", Class: spectable.Buffered, Do: func(ctx context.Context, s *site) error {
+				return startAnd(ctx, s, w.end, comm.SendInit(to(s), []int{7}))
+			}},
 			Call{Name: "Issend, " + w.name, Op: "issend", Class: spectable.Synchronous, Do: func(ctx context.Context, s *site) error { return w.end(ctx, s, comm.Issend(to(s), []int{7})) }},
 		)
 	}
@@ -163,6 +166,10 @@ func receivers(class spectable.Class, name string, rank int) []Call {
 				return found, errors.Join(err, unless(!found || got(s, st, nil) == nil))
 			})
 		}},
+		{Name: "Mprobe " + name, Op: "mprobe", Class: class, Do: func(ctx context.Context, s *site) error {
+			m, st, err := comm.Mprobe(ctx, from(s))
+			return got(s, st, errors.Join(err, unless((m != nil) == (err == nil))))
+		}},
 		{Name: "SendRecv " + name, Op: "sendrecv", Class: class, Do: func(ctx context.Context, s *site) error {
 			in := []int{0}
 			st, err := comm.SendRecv(ctx, s.c.To(comm.None), []int{1}, from(s), in)
@@ -178,9 +185,25 @@ func receives() []Call {
 			in := []int{0}
 			err := w.end(ctx, s, comm.Irecv(s.c.From(spectable.Peer), in))
 			return errors.Join(err, unless(err != nil || in[0] == 7))
+		}}, Call{Name: "RecvInit from peer, " + w.name, Op: "recv_init", Class: spectable.Named, Do: func(ctx context.Context, s *site) error {
+			in := []int{0}
+			err := startAnd(ctx, s, w.end, comm.RecvInit(s.c.From(spectable.Peer), in))
+			return errors.Join(err, unless(err != nil || in[0] == 7))
 		}})
 	}
 	return all
+}
+
+// startAnd starts a persistent request and ends it, which leaves it inactive (R64).
+func startAnd(ctx context.Context, s *site, end func(ctx context.Context, s *site, r comm.Request) error, r comm.Request) error {
+	if err := r.Start(); err != nil {
+		return fmt.Errorf("%w: start: %w", errWrong, err)
+	}
+	err := end(ctx, s, r)
+	if _, over, restErr := r.Test(); !over || restErr != nil {
+		return fmt.Errorf("%w: afterwards it is not inactive: %w", errWrong, restErr)
+	}
+	return errors.Join(err, r.Free())
 }
 
 func wild() []Call {
@@ -193,6 +216,18 @@ func wild() []Call {
 			if errors.Is(err, ulfm.ErrProcFailedPending) {
 				return errors.Join(err, stillActive(ctx, r))
 			}
+			return errors.Join(err, unless(err != nil || in[0] == 7))
+		}}, Call{Name: "RecvInit from any, " + w.name, Op: "recv_init", Class: spectable.WildPosted, Do: func(ctx context.Context, s *site) error {
+			in := []int{0}
+			r := comm.RecvInit(s.c.From(comm.Any), in)
+			pending := func(ctx context.Context, s *site, r comm.Request) error {
+				err := w.end(ctx, s, r)
+				if errors.Is(err, ulfm.ErrProcFailedPending) {
+					err = errors.Join(err, stillActive(ctx, r))
+				}
+				return err
+			}
+			err := startAnd(ctx, s, pending, r)
 			return errors.Join(err, unless(err != nil || in[0] == 7))
 		}})
 	}
@@ -251,6 +286,18 @@ func alone() []Call {
 			}
 			in := []int{0}
 			_, err := comm.Recv(ctx, s.c.From(s.rank), in)
+			return errors.Join(err, unless(err != nil || in[0] == 1))
+		}},
+		{Name: "Mprobe and MRecv, self", Op: "mprobe", Class: spectable.Self, Do: func(ctx context.Context, s *site) error {
+			_ = comm.Send(ctx, s.c.To(s.rank), []int{1}) // its error is that of the probe
+			m, _, err := comm.Mprobe(ctx, s.c.From(s.rank))
+			if err != nil {
+				return err
+			}
+			in := []int{0}
+			if _, err = comm.MRecv(ctx, m, in); errors.Is(err, ulfm.ErrRevoked) {
+				return nil // it came between the two
+			}
 			return errors.Join(err, unless(err != nil || in[0] == 1))
 		}},
 		{Name: "SendRecv self", Op: "sendrecv", Class: spectable.Self, Do: func(ctx context.Context, s *site) error {

@@ -1,0 +1,115 @@
+package comm
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/view"
+)
+
+// persistent is what the copies of a persistent request share.
+type persistent struct {
+	mu     sync.Mutex // of Start and Free
+	start  func() (engine.Handle, error)
+	freed  bool
+	handle atomic.Uint64 // of what was started last
+}
+
+// SendInit returns a request that each Start makes an Isend of, with what buf holds
+// then; buf must stay as it is until that is over. Starting allocates nothing. MPI 3.9.
+func SendInit[T Elem](to Dest, buf []T) Request {
+	return sendInit(to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: code[T]()}, view.Bytes(buf))
+}
+
+func sendInit(to Dest, env engine.Envelope, buf []byte) Request {
+	const op = "send_init"
+	if to.none() {
+		return Request{c: to.c, op: op, again: &persistent{start: startNothing}}
+	}
+	if err := to.check(); err != nil {
+		return notStarted(fail(op, to.c, nil, err))
+	}
+	start := func() (engine.Handle, error) { return to.c.e.Isend(env, buf) }
+	return Request{c: to.c, op: op, peer: to.rank, again: &persistent{start: start}}
+}
+
+// RecvInit returns a request that each Start makes an Irecv of; buf belongs to the
+// request from there until that is over. Starting allocates nothing. MPI 3.9.
+func RecvInit[T Elem](from Source, buf []T) Request {
+	return recvInit(from, engine.Envelope{Rank: from.rank, Tag: from.tag, Elem: code[T]()}, view.Bytes(buf), view.Size[T]())
+}
+
+func recvInit(from Source, env engine.Envelope, buf []byte, elemBytes int) Request {
+	const op = "recv_init"
+	if from.none() {
+		return Request{c: from.c, op: op, again: &persistent{start: startNothing}}
+	}
+	if err := from.check(); err != nil {
+		return notStarted(fail(op, from.c, nil, err))
+	}
+	start := func() (engine.Handle, error) { return from.c.e.Irecv(env, buf) }
+	return Request{c: from.c, op: op, peer: from.rank, elemBytes: elemBytes, again: &persistent{start: start}}
+}
+
+// startNothing starts what involves no process: it is over at once.
+func startNothing() (engine.Handle, error) { return 0, nil }
+
+// Start starts a persistent request: it is active until a wait or test has told how
+// it ended, with success or with an error, and may be started again then. That the
+// peer is dead or the communicator revoked is told at the end, not here (R64).
+// Errors: ErrUnsupported for a request that is active, or not persistent; ErrInactive
+// for one that was freed; ErrFreed, ErrFinalized; and once what was wrong with the
+// arguments that it was made of.
+func (r Request) Start() error {
+	switch {
+	case r.failed != nil:
+		_, err := r.failed.tell()
+		return err
+	case r.again == nil:
+		return fail("start", r.c, nil, fmt.Errorf("%w: start of a request that is not persistent", ErrUnsupported))
+	}
+	p := r.again
+	p.mu.Lock()
+	err := p.begin(r.c)
+	p.mu.Unlock()
+	return fail("start", r.c, nil, err) // not under the lock: a handler of errors may make calls
+}
+
+// begin is Start for a caller that holds mu.
+func (p *persistent) begin(c *Comm) error {
+	switch {
+	case p.freed:
+		return ErrInactive
+	case c.w.proc.Active(engine.Handle(p.handle.Load())):
+		return fmt.Errorf("%w: start of a request that is active", ErrUnsupported)
+	}
+	h, err := p.start()
+	p.handle.Store(uint64(h))
+	return err
+}
+
+// free gives a persistent request up; what was started goes on by itself.
+func (p *persistent) free(c *Comm) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.freed = true
+	c.w.proc.Drop(engine.Handle(p.handle.Load()))
+}
+
+// atRest says whether r is persistent and not active. A wait for it returns at once
+// then: with success, or with an error if it was freed.
+func (r Request) atRest() bool {
+	return r.again != nil && !r.c.w.proc.Active(r.handle())
+}
+
+func (p *persistent) rest(c *Comm) error {
+	p.mu.Lock()
+	freed := p.freed
+	p.mu.Unlock()
+	if freed {
+		return fail("wait", c, nil, ErrInactive)
+	}
+	return nil
+}

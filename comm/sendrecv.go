@@ -1,0 +1,59 @@
+package comm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/view"
+)
+
+// SendRecv sends out and receives into in at once; neither waits for the other.
+// out and in may be the same memory only if no rank receives what it sends
+// before it has sent it; use two buffers when in doubt. MPI 3.10.
+//
+// It ends with an error as soon as one half cannot complete, or ctx ends. The other
+// half is withdrawn then, unless it has matched: then it completes, and the status
+// tells what a receive got. The message of a send that could be buffered at once
+// stays sent. A received message that does not fit is an error that leaves the send
+// alone. With a ctx that is over at the call nothing is sent or received.
+func SendRecv[T, U Elem](ctx context.Context, to Dest, out []T, from Source, in []U) (Status, error) {
+	return sendRecv(ctx, to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: code[T]()}, view.Bytes(out),
+		from, engine.Envelope{Rank: from.rank, Tag: from.tag, Elem: code[U]()}, view.Bytes(in), view.Size[U]())
+}
+
+func sendRecv(ctx context.Context, to Dest, outEnv engine.Envelope, out []byte, from Source, inEnv engine.Envelope, in []byte, elemBytes int) (Status, error) {
+	const op = "sendrecv"
+	// Both before either: else the message would go out although the call fails, or
+	// the receive would wait although the call has failed.
+	if !to.none() {
+		if err := to.check(); err != nil {
+			return Status{}, fail(op, to.c, nil, err)
+		}
+	}
+	if !from.none() {
+		if err := from.check(); err != nil {
+			return Status{}, fail(op, from.c, nil, err)
+		}
+	}
+	switch {
+	case to.none():
+		return recv(ctx, op, from, inEnv, in, elemBytes)
+	case from.none():
+		return Status{Source: None, Tag: Any}, send(ctx, op, to, outEnv, out)
+	case to.c.w.proc != from.c.w.proc:
+		return Status{}, fail(op, to.c, nil, fmt.Errorf("%w: the halves are in two worlds", ErrUnsupported))
+	}
+	st, sendErr, recvErr := to.c.e.SendRecv(ctx, outEnv, out, from.c.e, inEnv, in)
+	status := from.c.status(st, elemBytes)
+	switch {
+	case sendErr == nil && recvErr == nil:
+		return status, nil
+	case sendErr == nil:
+		return status, from.fail(op, recvErr)
+	case errors.Is(recvErr, sendErr) && to.c == from.c && from.rank != Any && from.rank != to.rank:
+		return status, fail(op, to.c, []int{to.rank, from.rank}, sendErr) // both wait for somebody
+	}
+	return status, fail(op, to.c, []int{to.rank}, sendErr)
+}
