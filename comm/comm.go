@@ -108,7 +108,7 @@ func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
 // ErrPeerArgument.
 func (c *Comm) create(ctx context.Context, call ulfm.Call, in engine.Contribution, bad error, op string) (*Comm, error) {
 	in.Veto = bad != nil
-	_, made, err := c.e.Ask(ctx, call, in, op)
+	_, made, err := c.e.Call(ctx, call, in, op)
 	if bad != nil && errors.Is(err, ErrPeerArgument) {
 		err = bad
 	}

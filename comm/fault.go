@@ -57,7 +57,7 @@ func (c *Comm) FailureGetAcked() Group { return c.groupOf(c.e.Acked()) }
 // is contributed, which the error tells by ErrNotBegun: the others wait for a call of
 // this member. So it is with AgreeFailed, Shrink, Dup and Split.
 func (c *Comm) Agree(ctx context.Context, flag uint64) (uint64, error) {
-	out, _, err := c.e.Ask(ctx, ulfm.Call{Kind: ulfm.KindAgree}, engine.Contribution{Flag: flag}, "agree")
+	out, _, err := c.e.Call(ctx, ulfm.Call{Kind: ulfm.KindAgree}, engine.Contribution{Flag: flag}, "agree")
 	return out.Flag, fail("agree", c, out.Dead, err)
 }
 
@@ -77,7 +77,7 @@ func (c *Comm) Iagree(flag *uint64) Request {
 // AgreeFailed returns at every live member the same group: the failures that any
 // of them knew when it called, or that happened meanwhile, in rank order.
 func (c *Comm) AgreeFailed(ctx context.Context) (Group, error) {
-	out, _, err := c.e.Ask(ctx, ulfm.Call{Kind: ulfm.KindAgreeFailed}, engine.Contribution{}, "agree_failed")
+	out, _, err := c.e.Call(ctx, ulfm.Call{Kind: ulfm.KindAgreeFailed}, engine.Contribution{}, "agree_failed")
 	return c.groupOf(out.Dead), fail("agree_failed", c, nil, err)
 }
 
@@ -85,7 +85,7 @@ func (c *Comm) AgreeFailed(ctx context.Context) (Group, error) {
 // on a revoked communicator and returns no error of failures: who dies meanwhile
 // may still be a member, and is found there (R38-R44).
 func (c *Comm) Shrink(ctx context.Context) (*Comm, error) {
-	_, made, err := c.e.Ask(ctx, ulfm.Call{Kind: ulfm.KindShrink}, engine.Contribution{}, "shrink")
+	_, made, err := c.e.Call(ctx, ulfm.Call{Kind: ulfm.KindShrink}, engine.Contribution{}, "shrink")
 	if err != nil {
 		return nil, fail("shrink", c, nil, err)
 	}

@@ -61,53 +61,6 @@ func (c *Comm) Start(call ulfm.Call, in Contribution, what string) (Handle, erro
 	return r.handle(), nil
 }
 
-// Call makes a call that ends in an agreement and waits for its outcome; made is
-// the new communicator, if the call makes one. When ctx ends first only the wait
-// is given up: the contribution stands, and the result is dropped.
-func (c *Comm) Call(ctx context.Context, call ulfm.Call, in Contribution, what string) (out ulfm.Outcome, made *Comm, err error) {
-	if err := ctx.Err(); err != nil {
-		return out, nil, err
-	}
-	if c.mem != nil && (call.Kind == ulfm.KindAgree || call.Kind == ulfm.KindAgreeFailed) {
-		if out, r, ok := c.agreeNow(ctx, call, in.Flag, what); ok {
-			return out, nil, nil
-		} else if r != nil {
-			return c.p.FinishCall(ctx, r.handle())
-		}
-	}
-	h, err := c.Start(call, in, what)
-	if err != nil {
-		return out, nil, err
-	}
-	return c.p.FinishCall(ctx, h)
-}
-
-// FinishCall waits for what Start began.
-func (p *Proc) FinishCall(ctx context.Context, h Handle) (out ulfm.Outcome, made *Comm, err error) {
-	p.mu.Lock()
-	r := p.find(h)
-	p.mu.Unlock()
-	if r == nil {
-		return out, nil, ErrInactive
-	}
-	if err := p.await(ctx, &r.own); err != nil {
-		p.mu.Lock()
-		p.detach(r)
-		p.mu.Unlock()
-		return out, nil, err
-	}
-	p.mu.Lock()
-	out, made, err = r.out, r.made, r.err
-	p.free(r)
-	p.mu.Unlock()
-	return out, made, err
-}
-
-func (p *Proc) waitCall(ctx context.Context, r *Request) error {
-	_, _, err := p.FinishCall(ctx, r.handle())
-	return err
-}
-
 // detach gives up the wait for a call: its result will be dropped.
 func (p *Proc) detach(r *Request) {
 	if !r.done() {

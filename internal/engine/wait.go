@@ -8,11 +8,12 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// Ask is Call that tells the ends of ctx apart. One that is over already gives
+// Call makes a call that ends in an agreement and waits for its outcome; made is the
+// new communicator, if the call makes one. A ctx that is over already gives
 // ErrNotBegun: nothing is contributed, no sequence number is used, and the other
 // members still wait for this one. One that ends in the wait gives a *ulfm.Error with
-// the ranks that were waited for: the contribution stands.
-func (c *Comm) Ask(ctx context.Context, call ulfm.Call, in Contribution, what string) (out ulfm.Outcome, made *Comm, err error) {
+// the ranks that were waited for: the contribution stands, and the result is dropped.
+func (c *Comm) Call(ctx context.Context, call ulfm.Call, in Contribution, what string) (out ulfm.Outcome, made *Comm, err error) {
 	if err := ctx.Err(); err != nil {
 		return out, nil, fmt.Errorf("%w: %w", ErrNotBegun, err)
 	}
