@@ -269,12 +269,12 @@ func reductions[T interface {
 			for _, length := range shapes {
 				for i, op := range ops {
 					at := fmt.Sprintf("%s of %d %s on %d ranks", op.name, length, name, n)
-					reduceAll(t, ctx, w, at, input(conv, w.Rank(), length), want[key(op, length)], op.op, roots(n, length)[i%len(roots(n, length))])
+					reduceAll(ctx, t, w, at, input(conv, w.Rank(), length), want[key(op, length)], op.op, roots(n, length)[i%len(roots(n, length))])
 				}
 			}
 			for _, root := range roots(n, n) {
 				at := fmt.Sprintf("%s of %d %s on %d ranks to %d", ops[0].name, n, name, n, root)
-				reduceAll(t, ctx, w, at, input(conv, w.Rank(), n), want[key(ops[0], n)], ops[0].op, root)
+				reduceAll(ctx, t, w, at, input(conv, w.Rank(), n), want[key(ops[0], n)], ops[0].op, root)
 			}
 		})
 	}
@@ -294,7 +294,7 @@ func fold[T any](conv func(int) T, n, length int, two func(a, b T) T) []T {
 func reduceAll[T interface {
 	comm.Elem
 	comparable
-}](t *testing.T, ctx context.Context, w *comm.Comm, at string, mine, want []T, op collectives.Op[T], root int) {
+}](ctx context.Context, t *testing.T, w *comm.Comm, at string, mine, want []T, op collectives.Op[T], root int) {
 	t.Helper()
 	me := w.Rank()
 	dst, src := make([]T, len(mine)), slices.Clone(mine)

@@ -30,7 +30,7 @@ func (c *Comm) SendRecv(ctx context.Context, to Envelope, out []byte, on *Comm, 
 	r, err := on.recv(ctx, from, in, "sendrecv", true)
 	if err != nil {
 		p.mu.Unlock()
-		p.endSend(s, errWithdrawn)
+		_ = p.endSend(s, errWithdrawn) // the receive's error is the call's
 		return Status{Proc: on.proc(from.Rank), Tag: from.Tag}, nil, err
 	}
 	g := p.borrow(Many{})

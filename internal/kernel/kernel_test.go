@@ -102,7 +102,11 @@ func value(r *rand.Rand, e Elem) uint64 {
 		}
 		return math.Float64bits(r.NormFloat64())
 	case 2: // logical operations want zeros, whole and in part
-		return r.Uint64() & r.Uint64() & r.Uint64() & r.Uint64() & r.Uint64()
+		few := r.Uint64()
+		for range 4 {
+			few &= r.Uint64()
+		}
+		return few
 	}
 	return r.Uint64()
 }
