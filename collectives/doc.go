@@ -11,11 +11,19 @@
 //
 // # Results
 //
-// Reductions combine in the order of the ranks, lower ranks on the left, with
-// brackets that depend on the number of members alone. So an operation need not
-// be commutative, and a result has the same bits at every member and in every
-// run with as many members; with another number of members a floating-point sum
-// may differ in its last bits, Max and Min never do.
+// Reductions combine in the order of the ranks, lower ranks on the left: from left to
+// right in shared memory, with the brackets of a tree by messages. So an operation
+// need not be commutative, and a result has the same bits at every member and in
+// every run with as many members that go the same way; else a floating-point sum may
+// differ in its last bits, Max and Min never do.
+//
+// # Which way
+//
+// Barrier, Bcast, Reduce and Allreduce of processes of one node go through their
+// shared memory; the others, and reductions by a program's own operation, by
+// messages. By messages go all collectives of a communicator of which a member had no
+// block of memory left when it was made (each process has 63), and all with --detector
+// ring.
 //
 // # When a process dies
 //
@@ -49,10 +57,11 @@
 //
 // # What is not promised
 //
-// Members that call different collectives may all wait for each other without a
-// message under way that anybody could notice: a barrier at rank 0, which waits
-// for rank 1, and a broadcast at rank 1, which waits for rank 0. A member that
-// does not call at all is waited for. goulfm run --timeout shows who waits for
+// By messages, members that call different collectives may all wait for each other
+// without a message under way that anybody could notice: a barrier at rank 0, which
+// waits for rank 1, and a broadcast at rank 1, which waits for rank 0. In shared memory
+// who waits looks what the others have called, but two that both only send, as two
+// roots, find nothing. A member that does not call at all is waited for. goulfm run --timeout shows who waits for
 // whom. Two goroutines of a process must not be in collectives of one
 // communicator at the same time: Dup gives each its own.
 package collectives
