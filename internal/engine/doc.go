@@ -14,9 +14,19 @@
 // the program computes and nobody has called for a tick, the background loop
 // leads, asleep until something arrives that cannot wait.
 //
+// # Short ways
+//
+// What is most frequent takes no request and meets no queue: quick.go receives the
+// next message of a named sender straight from its ring, transfer.go copies large
+// messages from memory to memory, memory.go makes an agreement without news in one
+// line, shared.go runs a collective of package nodecoll. Each watches one word, and
+// falls back to the long way, which goes on where it stands, when anything else asks
+// for attention.
+//
 // # The order at a death
 //
-// A process that control declares dead is closed for control frames first; then
+// What a process said before it died is read first, as if the news had come later.
+// Then it is declared: it is closed for control frames; then
 // its data rings are drained up to the last published cell, so complete messages
 // still match; then everything that needs it fails, and its data rings close.
 //
