@@ -85,7 +85,8 @@ func (c *Comm) Abort(code int) {
 func (c *Comm) Free() error { return fail("free", c, nil, c.e.Free()) }
 
 // Dup returns a communicator of the same members with messages of its own.
-// Collective over the members; it succeeds at every live one or at none.
+// Collective over the members; it succeeds at every live one or at none, unless it is
+// overtaken by a revocation: see package ulfm.
 func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
 	return c.create(ctx, ulfm.Call{Kind: ulfm.KindDup}, engine.Contribution{}, nil, "dup")
 }

@@ -31,6 +31,9 @@ func (p *Process) Note(Message) {}
 // Flush does nothing.
 func (p *Process) Flush() {}
 
+// FlushOld does nothing.
+func (p *Process) FlushOld() {}
+
 // Listen does nothing.
 func (p *Process) Listen(func()) {}
 

@@ -375,7 +375,9 @@ func (p *Proc) checkFlushed() {
 		return
 	}
 	for _, to := range p.blocked {
-		if len(p.peers[to].outbox) > 0 && !p.tr.HasLeft(to) {
+		// Nobody waits for room at a process that is gone, though frames for one that was
+		// declared dead and may live wait there, to tell it so.
+		if len(p.peers[to].outbox) > 0 && !p.tr.HasLeft(to) && !p.peers[to].dead {
 			return
 		}
 	}

@@ -31,7 +31,7 @@ type Envelope struct {
 func (c *Comm) Send(ctx context.Context, to Envelope, buf []byte) error {
 	p := c.p
 	p.mu.Lock()
-	p.calls++
+	p.called()
 	r, err := c.send(ctx, to, buf, "send")
 	p.mu.Unlock()
 	if r == nil {
@@ -46,7 +46,7 @@ func (c *Comm) Isend(to Envelope, buf []byte) (Handle, error) {
 	p := c.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.calls++
+	p.called()
 	r, err := c.send(context.Background(), to, buf, "isend")
 	if r == nil {
 		if err != nil && !ulfm.Recoverable(err) {
@@ -67,7 +67,7 @@ func (c *Comm) Post(to Envelope, buf []byte) (Handle, error) {
 	p := c.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.calls++
+	p.called()
 	r, err := c.send(context.Background(), to, buf, "isend")
 	if r == nil {
 		return 0, err
@@ -315,7 +315,7 @@ func (p *Proc) sendSelf(c *Comm, h transport.Header, buf []byte, what string) *R
 func (c *Comm) Recv(ctx context.Context, from Envelope, buf []byte) (Status, error) {
 	p := c.p
 	p.mu.Lock()
-	p.calls++
+	p.called()
 	return c.recvLocked(ctx, from, buf, "recv")
 }
 
@@ -375,7 +375,7 @@ func (c *Comm) Irecv(from Envelope, buf []byte) (Handle, error) {
 	p := c.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.calls++
+	p.called()
 	r, err := c.recv(context.Background(), from, buf, "irecv", false)
 	if err != nil {
 		if !ulfm.Recoverable(err) {
@@ -759,7 +759,7 @@ func (c *Comm) Iprobe(from Envelope) (Status, bool, error) {
 	p := c.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.calls++
+	p.called()
 	return c.iprobe(from)
 }
 

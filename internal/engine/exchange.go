@@ -17,7 +17,7 @@ import (
 func (c *Comm) SendRecv(ctx context.Context, to Envelope, out []byte, on *Comm, from Envelope, in []byte) (st Status, sendErr, recvErr error) {
 	p := c.p
 	p.mu.Lock()
-	p.calls++
+	p.called()
 	s, err := c.send(ctx, to, out, "sendrecv")
 	switch {
 	case err != nil:

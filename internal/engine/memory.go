@@ -333,7 +333,7 @@ func (c *Comm) agreeNow(ctx context.Context, call ulfm.Call, flag uint64, what s
 	p := c.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.calls++
+	p.called()
 	if !c.quiet() || c.plain != nil || !p.ctl.Plain(c.group.Index) || !p.lead.CompareAndSwap(nobody, caller) {
 		return out, nil, false
 	}

@@ -8,6 +8,19 @@ import (
 	"github.com/goulfm/goulfm/internal/transport"
 )
 
+// lookEvery is after how many calls one looks at everything: calls that wait for
+// nothing would else never hear of a revocation, and the background loop leaves the
+// lead to a program that makes calls.
+const lookEvery = 128
+
+// called counts a call, and now and then looks at everything. The caller holds mu.
+func (p *Proc) called() {
+	p.calls++
+	if p.calls%lookEvery == 0 && !p.fenced.Load() && !p.finalized.Load() {
+		p.progress()
+	}
+}
+
 // quiet says that nothing known here could refuse an operation on c, and that no
 // news of departures waits: then it starts without asking the rules. The caller
 // holds mu.

@@ -63,7 +63,7 @@ func (c *Comm) RunShared(ctx context.Context, what string, start func(g *nodecol
 func (c *Comm) runShared(ctx context.Context, what string, count bool, start func(g *nodecoll.Group)) error {
 	p := c.p
 	p.mu.Lock()
-	p.calls++
+	p.called()
 	err := c.mayShare()
 	if err == nil {
 		err = ctx.Err()

@@ -697,7 +697,8 @@ func (j *job) verdict() (int, string) {
 		switch {
 		case r.left:
 			finished++
-			if code == 0 {
+			// Killed after it had left: no failure (C8), and no code of its own.
+			if code == 0 && r.status.Exited() {
 				code = c
 			}
 		case c != 0 || r.joined:

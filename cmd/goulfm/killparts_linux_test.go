@@ -1,0 +1,129 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var killAll = flag.Bool("kill.all", false, "kill before every store of every protocol, not before some: four minutes")
+
+// protocols are the parts of testdata/prog that have one protocol each.
+var protocols = []string{
+	"first", "inline", "synchronous", "eager", "direct-64KiB", "direct-1MiB", "chunks",
+	"barrier", "bcast-8B", "bcast-64KiB", "bcast-1MiB", "reduce-8B", "reduce-64KiB",
+	"allreduce-8B", "allreduce-8KiB", "allreduce-256K", "coll-first",
+	"agree", "shrink", "revoke", "dup+free", "dup+free, again",
+}
+
+// TestKillInEveryProtocol runs one protocol at a time among 2, 3 and 4 processes,
+// and kills each of them with SIGKILL before its k-th store to shared memory, for
+// every k (-kill.all, with -timeout 1h) or for some. The survivors must end in time;
+// what an operation that succeeded has received must be right; agree, shrink and dup
+// must have one outcome at all survivors; and after revoke and shrink the survivors'
+// communicator must work. The program checks all that, and says who is left.
+func TestKillInEveryProtocol(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some hundred jobs")
+	}
+	k := killer{prog: filepath.Join(t.TempDir(), "prog"), all: *killAll}
+	cmd := exec.Command("go", "build", "-tags", "killpoints", "-o", k.prog, "./testdata/prog")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	var table strings.Builder
+	const format = "%-16s %8v %8v %8v\n"
+	fmt.Fprintf(&table, format, "points", "n=2", "n=3", "n=4")
+	total, ran := 0, 0
+	for i, name := range protocols {
+		t.Run(name, func(t *testing.T) {
+			var row [3]int
+			for n := 2; n <= 4; n++ {
+				for victim := range n {
+					row[n-2] += k.kills(t, name, n, victim, i+n+victim)
+				}
+				total += row[n-2]
+			}
+			if *killAll && (row[0] < 2 || row[1] < 3 || row[2] < 4) {
+				t.Errorf("killed at %v points only", row)
+			}
+			fmt.Fprintf(&table, format, name, row[0], row[1], row[2])
+			ran++
+		})
+	}
+	t.Logf("%d points\n%s", total, &table)
+	if ran == len(protocols) && total < 500 {
+		t.Errorf("%d points: this tests next to nothing", total)
+	}
+}
+
+type killer struct {
+	prog string
+	all  bool // before every store
+}
+
+// next is the store after this one before which the victim dies. Where some are left
+// out, they are close in the beginning, where short protocols have all of theirs, and
+// others for each salt.
+func (k *killer) next(at, salt int) int {
+	switch {
+	case k.all:
+		return at + 1
+	case at == 0:
+		return 1 + salt%3
+	}
+	return 5*at/2 + 1 + salt%2
+}
+
+// kills runs the jobs of one protocol, size and victim. How many stores it makes
+// varies a little from run to run: who sleeps is woken by a store more. So it ends
+// when several k in turn came too late.
+func (k *killer) kills(t *testing.T, name string, n, victim, salt int) (killed int) {
+	t.Helper()
+	lateMax := 1
+	if k.all {
+		lateMax = 3
+	}
+	late, bad := 0, 0
+	for at := k.next(0, salt); late < lateMax && bad < 3; at = k.next(at, salt) {
+		died, err := k.job(t, name, n, victim, at)
+		switch {
+		case err != nil:
+			t.Error(err)
+			bad++
+		case died:
+			killed++
+			late = 0
+		default:
+			late++
+		}
+	}
+	return killed
+}
+
+var leftLine = regexp.MustCompile(`(?m)^left (\d+)$`)
+
+// job runs one, and says whether the victim died.
+func (k *killer) job(t *testing.T, name string, n, victim, at int) (died bool, err error) {
+	t.Helper()
+	args := []string{"run", "-q", "-n", strconv.Itoa(n), "--timeout", "20s",
+		"-x", fmt.Sprintf("GOULFM_KILL_PART=%d:%d", victim, at), k.prog, "protocol", name}
+	got := goulfmCommand(t, "", args...)
+	left := leftLine.FindAllStringSubmatch(got.out, -1)
+	if got.code == 0 && len(left) == 1 {
+		switch left[0][1] {
+		case strconv.Itoa(n):
+			return false, nil
+		case strconv.Itoa(n - 1):
+			return true, nil
+		}
+	}
+	return false, fmt.Errorf("goulfm %s: code %d\n%s%s", strings.Join(args, " "), got.code, got.out, got.err)
+}
