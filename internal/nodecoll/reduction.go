@@ -42,7 +42,7 @@ func lineUnit(elem int) int {
 }
 
 const (
-	reduceChunkMutual = 64 << 10
+	reduceChunkMutual = 128 << 10
 	// Above 8 members with a core each a slice of 64 KiB would be short.
 	reduceChunkMany = 128 << 10
 )
