@@ -56,6 +56,7 @@ func (i Info) Join() (*Process, error) {
 	node.SetPid(i.Rank, os.Getpid())
 	node.SetState(i.Rank, segment.Joined)
 	if i.Beat > 0 {
+		node.Beat(i.Rank, 1) // here: it may be stopped before the thread has begun
 		go p.beat()
 	}
 	armKillpoint(i.Rank)
@@ -69,7 +70,7 @@ func (i Info) Join() (*Process, error) {
 func (p *Process) beat() {
 	runtime.LockOSThread()
 	every := unix.NsecToTimespec(int64(p.Info.Beat))
-	for count := uint32(1); p.Node.StateOf(p.Info.Rank) != segment.Left; count++ {
+	for count := uint32(2); p.Node.StateOf(p.Info.Rank) != segment.Left; count++ {
 		p.Node.Beat(p.Info.Rank, max(count, 1))
 		_ = unix.ClockNanosleep(unix.CLOCK_MONOTONIC, 0, &every, nil) // EINTR: a beat too early
 	}
