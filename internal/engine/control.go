@@ -96,10 +96,10 @@ func (p *Proc) step(ev control.Event) {
 	for len(p.todo) > 0 {
 		ev := p.todo[0]
 		p.todo = p.todo[1:]
-		_, p.looking = ev.(control.Look)
 		for _, a := range p.ctl.Step(ev) {
 			p.execute(a)
 		}
+		p.published = false
 	}
 	p.todo = nil
 	p.stepping = false
@@ -175,7 +175,10 @@ func (p *Proc) decided(a control.Decided) {
 	}
 	if r.memory != nil {
 		r.memory = nil
-		if !p.looking { // this process was the last to contribute: some may sleep
+		// Who publishes the last line decides in the same step, also where that is a look:
+		// a decision lets the window admit a contribution that was held back. Others may
+		// sleep, and nobody else wakes them.
+		if p.published {
 			p.notifyMembers(r.comm)
 		}
 	}

@@ -108,7 +108,7 @@ type Proc struct {
 	blocked    []int           // peers towards which something waits for room
 	todo       []control.Event // control events met while control is stepping
 	stepping   bool
-	looking    bool // the step is for memory that moved
+	published  bool // a contribution went into memory in this step
 	timer      *time.Timer
 	timerAt    mono.Time
 

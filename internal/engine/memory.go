@@ -159,6 +159,7 @@ func (m *agreementMemory) Publish(slot int, seq uint64, l onenode.Line, long []b
 	binary.LittleEndian.PutUint64(m.stage[lineLong-lineCall:], uint64(l.LongBytes))
 	segment.Copy(m.lines.Bytes(at+lineCall, len(m.stage)), m.stage[:])
 	segment.Store64(word, m.number(seq))
+	m.p.published = true
 }
 
 // Read implements onenode.Memory.
@@ -369,6 +370,7 @@ func (c *Comm) agreeNow(ctx context.Context, call ulfm.Call, flag uint64, what s
 			if last {
 				p.notifyMembers(c)
 			}
+			p.published = false
 			return ulfm.Outcome{Seq: seq, Call: call, Flag: agreed}, nil, true
 		}
 		if state == onenode.Mixed || !p.watchWord(ctx, m.awaits, m.stale) {
