@@ -96,6 +96,7 @@ func (p *Proc) step(ev control.Event) {
 	for len(p.todo) > 0 {
 		ev := p.todo[0]
 		p.todo = p.todo[1:]
+		_, p.looking = ev.(control.Look)
 		for _, a := range p.ctl.Step(ev) {
 			p.execute(a)
 		}
@@ -177,8 +178,9 @@ func (p *Proc) decided(a control.Decided) {
 		r.memory = nil
 		// Who publishes the last line decides in the same step, also where that is a look:
 		// a decision lets the window admit a contribution that was held back. Others may
-		// sleep, and nobody else wakes them.
-		if p.published {
+		// sleep, and nobody else wakes them. And who hears last of a death decides when it
+		// does, long after its line was published.
+		if p.published || !p.looking {
 			p.notifyMembers(r.comm)
 		}
 	}

@@ -109,6 +109,7 @@ type Proc struct {
 	todo       []control.Event // control events met while control is stepping
 	stepping   bool
 	published  bool // a contribution went into memory in this step
+	looking    bool // the step is for memory that moved
 	timer      *time.Timer
 	timerAt    mono.Time
 
