@@ -11,7 +11,7 @@ const Any = -1
 type Recv struct {
 	Ctx  uint32 // the receiver's context
 	Src  int    // a rank of the context's communicator, or Any
-	Tag  int    // >= 0, or Any
+	Tag  int    // >= 0, or Any, or from Loosely
 	Slot uint32 // the owner's name for it, opaque here
 
 	prev, next *Recv

@@ -5,8 +5,17 @@ type recvQueue struct {
 	head, tail *Recv
 }
 
-// matches says whether a receive that wants a tag (or Any) takes this one.
-func matches(want, tag int) bool { return want == tag || want == Any }
+// looseShift is where a wanted tag names the bits that are not compared.
+const looseShift = 32
+
+// Loosely returns what a receive wants that takes tags which differ from tag in the
+// bits of ignore at most. Both have 31 bits.
+func Loosely(tag, ignore int) int { return ignore<<looseShift | tag&^ignore }
+
+// matches says whether a receive that wants a tag (or Any, or one Loosely) takes this one.
+func matches(want, tag int) bool {
+	return want == tag || want == Any || want >= 1<<looseShift && tag&^(want>>looseShift) == want&(1<<looseShift-1)
+}
 
 // first returns the earliest receive that takes a message with this tag, or nil.
 func (q *recvQueue) first(tag int) *Recv {
