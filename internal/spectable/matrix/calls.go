@@ -31,6 +31,9 @@ type site struct {
 	// living are the ranks that are alive when the cell ends.
 	living []int
 	dead   []int
+	// anytime says that the other side's part may come at any time, also after an
+	// error has been returned.
+	anytime bool
 }
 
 // long does not fit what is pushed at once: the send waits for its receive.
@@ -214,7 +217,7 @@ func wild() []Call {
 			r := comm.Irecv(s.c.From(comm.Any), in)
 			err := w.end(ctx, s, r)
 			if errors.Is(err, ulfm.ErrProcFailedPending) {
-				return errors.Join(err, stillActive(ctx, r))
+				return errors.Join(err, stillActive(ctx, s, r, in))
 			}
 			return errors.Join(err, unless(err != nil || in[0] == 7))
 		}}, Call{Name: "RecvInit from any, " + w.name, Op: "recv_init", Class: spectable.WildPosted, Do: func(ctx context.Context, s *site) error {
@@ -223,7 +226,7 @@ func wild() []Call {
 			pending := func(ctx context.Context, s *site, r comm.Request) error {
 				err := w.end(ctx, s, r)
 				if errors.Is(err, ulfm.ErrProcFailedPending) {
-					err = errors.Join(err, stillActive(ctx, r))
+					err = errors.Join(err, stillActive(ctx, s, r, in))
 				}
 				return err
 			}
@@ -235,15 +238,22 @@ func wild() []Call {
 }
 
 // stillActive checks that a pending request says so again and can be taken back
-// (R49).
-func stillActive(ctx context.Context, r comm.Request) error {
-	if _, err := r.Wait(ctx); !errors.Is(err, ulfm.ErrProcFailedPending) {
-		return fmt.Errorf("%w: waited for again, the pending request gave %w", errWrong, err)
+// (R49). Where its message may come at any time, it may also complete with it.
+func stillActive(ctx context.Context, s *site, r comm.Request, in []int) error {
+	_, err := r.Wait(ctx)
+	if err == nil && s.anytime {
+		return unless(in[0] == 7)
 	}
-	if !r.Cancel() {
-		return fmt.Errorf("%w: the pending request cannot be cancelled", errWrong)
+	if !errors.Is(err, ulfm.ErrProcFailedPending) {
+		return fmt.Errorf("%w: waited for again, the pending request gave %v", errWrong, err)
 	}
-	return nil
+	if r.Cancel() {
+		return nil
+	}
+	if _, err := r.Wait(ctx); err == nil && s.anytime {
+		return unless(in[0] == 7)
+	}
+	return fmt.Errorf("%w: the pending request cannot be cancelled", errWrong)
 }
 
 // alone are the calls with no process and with oneself.
