@@ -41,6 +41,8 @@ type Comm struct {
 	collective *Request            // the one that is open and has to wait
 	messages   bool                // in a collective that goes by messages
 	apart      *Differs            // in which another member is not
+	schedules  []*Schedule         // collectives by messages that are open
+	failures   []int               // numbers of the last collectives by messages that failed here
 	plain      *Request            // an agree that was entered the fast way, and may have to go the long one
 	plainCall  ulfm.Call
 	plainFlag  uint64
@@ -110,7 +112,7 @@ func (c *Comm) Name() string { return c.name }
 func (c *Comm) NextCollective() uint32 {
 	c.p.mu.Lock()
 	defer c.p.mu.Unlock()
-	c.collSeq++
+	c.countCollective()
 	return c.collSeq
 }
 
@@ -291,4 +293,5 @@ func (p *Proc) endComm(c *Comm, why error) {
 			p.fail(r, why)
 		}
 	}
+	p.runSchedules()
 }

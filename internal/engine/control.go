@@ -400,6 +400,7 @@ func (p *Proc) declared(a control.Declared) {
 		p.tr.CloseControl(a.Proc)
 	}
 	p.drain(a.Proc) // (2) what it published is matched as usual
+	p.runSchedules()
 	q.dead = true
 	p.deaths++
 	p.failPeer(a.Proc) // (3) what still needs it fails
@@ -432,6 +433,7 @@ func (p *Proc) failPeer(proc int) {
 			p.fail(r, ulfm.ErrProcFailed)
 		}
 	}
+	p.runSchedules()
 	p.peers[proc].pushes = nil
 	p.dropPushes(func(t *push) bool { return t.peer == proc })
 }
@@ -441,7 +443,7 @@ func (r *Request) class() Class {
 	switch r.kind {
 	case recvRequest:
 		return Class(r.Recv.Ctx % uint32(classes))
-	case collectiveRequest:
+	case collectiveRequest, scheduleRequest:
 		return Collective
 	}
 	return Class(r.ctx % uint32(classes))

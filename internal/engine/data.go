@@ -272,6 +272,10 @@ var errWithdrawn = errors.New("send withdrawn")
 func (p *Proc) withdrawSend(r *Request) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.withdrawSendLocked(r)
+}
+
+func (p *Proc) withdrawSendLocked(r *Request) bool {
 	switch {
 	case r.done() || r.phase >= granted:
 		return false
@@ -536,6 +540,12 @@ func (p *Proc) arrive(from int, f *transport.Frame) {
 		p.letGo(from, f.Size)
 		return
 	}
+	c := p.commAt(f.Ctx / uint32(classes))
+	collective := c != nil && Class(f.Ctx%uint32(classes)) == Collective
+	if collective && f.Kind == transport.Eager && c.late(int(f.Tag)) {
+		p.letGo(from, f.Size)
+		return
+	}
 	m := p.match.Message()
 	m.Ctx, m.Src, m.Tag, m.Size, m.Elem, m.Sync = f.Ctx, from, int(f.Tag), f.Size, f.Elem, f.Sync
 	if f.Kind == transport.Announce {
@@ -548,6 +558,9 @@ func (p *Proc) arrive(from int, f *transport.Frame) {
 		p.letGo(from, f.Size)
 	}
 	p.kept.Add(1)
+	if collective && len(c.schedules) > 0 {
+		c.heard(c.RankOf(from), int(f.Tag))
+	}
 	// Here and not after progress: the receive of another goroutine takes frames
 	// out of the ring, too, and the leader would find nothing new.
 	p.checkProbes()

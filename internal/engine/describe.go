@@ -33,13 +33,15 @@ func (p *Proc) Waits() []Waiting {
 	defer p.mu.Unlock()
 	var out []Waiting
 	for _, r := range p.slots {
-		if !r.active() || r.comm == nil {
+		if !r.active() || r.comm == nil || r.part != nil {
 			continue
 		}
 		w := Waiting{Op: r.what, Comm: r.comm.name}
 		switch {
 		case r.kind == callRequest:
 			p.diagnose(func() { w.Ranks = p.ctl.WaitsFor(r.comm.group.Index, uint64(r.handle())) })
+		case r.kind == scheduleRequest:
+			w.Ranks = r.schedule.waitsFor()
 		case r.peer >= 0:
 			w.Ranks = []int{r.comm.RankOf(r.peer)}
 			w.Tag = int(r.tag)

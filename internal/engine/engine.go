@@ -113,6 +113,10 @@ type Proc struct {
 	timer      *time.Timer
 	timerAt    mono.Time
 
+	partsOver  []*Request // complete, and not yet heard of by their schedules
+	partsWait  atomic.Bool
+	scheduling bool
+
 	ending  ending
 	lead    atomic.Int32
 	leading leading
@@ -224,6 +228,7 @@ func (p *Proc) progress() bool {
 	if len(p.open) > 0 {
 		did = p.lookMemory() || did
 	}
+	did = p.runSchedules() || did
 	if did && len(p.probes) > 0 {
 		p.checkProbes()
 	}
@@ -297,10 +302,15 @@ func (p *Proc) fenceLocked(why string) {
 		return
 	}
 	for _, r := range p.slots {
-		if r.active() {
+		switch {
+		case !r.active():
+		case r.kind == scheduleRequest: // it ends when its messages have
+			r.schedule.x.Fail(ErrFenced)
+		default:
 			p.complete(r, ErrFenced)
 		}
 	}
+	p.runSchedules()
 	for q := range p.peers {
 		p.closePeer(q)
 	}

@@ -143,7 +143,7 @@ func (p *Proc) leadUntil(ctx context.Context, g *group) error {
 			p.mu.Unlock()
 		case p.moved() || l.again || p.epoch() != p.epochSeen.Load() ||
 			(spun || polls&15 == 15) && p.tr.Pending(l.src) ||
-			!spun && polls&15 == 15 && (p.transfers.Load() > 0 || p.openCount.Load() > 0 && !l.stale):
+			!spun && polls&15 == 15 && (p.transfers.Load() > 0 || p.partsWait.Load() || p.openCount.Load() > 0 && !l.stale):
 			if p.look() {
 				polls = -1
 			}
@@ -197,11 +197,18 @@ func (p *Proc) lookCloser() bool {
 			}
 			return did
 		}
+		if r.kind == scheduleRequest {
+			l.yields = p.cfg.YieldPolls
+			if r = p.nextPart(r); r == nil {
+				return did
+			}
+		}
 		if r.kind != recvRequest || r.matched || r.peer < 0 || r.peer == p.me {
 			if p.transfers.Load() == 0 || r.done() {
 				return did
 			}
 			if p.stepTransfer(r) {
+				p.runSchedules()
 				did = true
 				continue
 			}
@@ -214,11 +221,21 @@ func (p *Proc) lookCloser() bool {
 			l.word, l.want = p.tr.Watch(l.src)
 			return did
 		}
+		p.runSchedules()
 		did = true
 		if l.g.ready(p) {
 			return true
 		}
 	}
+}
+
+// nextPart returns what to look at of a collective by messages, or nil.
+func (p *Proc) nextPart(r *Request) *Request {
+	p.runSchedules()
+	if r.done() {
+		return nil
+	}
+	return r.schedule.awaited()
 }
 
 // moved says whether the awaited cell is there, or the awaited step of a transfer.
@@ -238,7 +255,7 @@ func (p *Proc) moved() bool {
 // leaderMustLook is the last question before the leader sleeps.
 func (p *Proc) leaderMustLook() bool {
 	l := &p.leading
-	return l.g.ready(p) || p.moved() || p.tr.Pending(-1) || p.epoch() != p.epochSeen.Load() || p.transferMoved() || p.memoryMoved() ||
+	return l.g.ready(p) || p.moved() || p.tr.Pending(-1) || p.epoch() != p.epochSeen.Load() || p.transferMoved() || p.partsWait.Load() || p.memoryMoved() ||
 		l.cancelled != nil && l.cancelled.Load()
 }
 
@@ -403,7 +420,7 @@ func (p *Proc) leadInBackground() {
 
 // loopMustLook is the last question before the background loop sleeps.
 func (p *Proc) loopMustLook() bool {
-	if p.wanted.Load() > 0 || p.tr.Pending(-1) || p.epoch() != p.epochSeen.Load() || p.transferMoved() || p.memoryMoved() {
+	if p.wanted.Load() > 0 || p.tr.Pending(-1) || p.epoch() != p.epochSeen.Load() || p.transferMoved() || p.partsWait.Load() || p.memoryMoved() {
 		return true
 	}
 	select {

@@ -20,8 +20,9 @@ type reqKind uint8
 const (
 	recvRequest reqKind = iota
 	sendRequest
-	callRequest // a call that ends in an agreement
-	collectiveRequest
+	callRequest       // a call that ends in an agreement
+	collectiveRequest // one in memory
+	scheduleRequest   // one by messages
 )
 
 const (
@@ -79,6 +80,10 @@ type Request struct {
 	own    group            // of a wait for this request alone
 	waiter *group
 	what   string // the operation, for diagnosis
+
+	schedule *Schedule // of a collective by messages
+	part     *Schedule // of which this is one message ...
+	step     int32     // ... namely this step of its plan
 }
 
 // Handle names a request: slot and generation. The zero Handle names none.
@@ -136,6 +141,7 @@ func (p *Proc) newRequestAs(state uint32, kind reqKind, c *Comm, what string) *R
 	r.moved, r.expect, r.remote, r.err, r.status, r.buf = 0, 0, 0, nil, Status{}, nil
 	r.made, r.waiter, r.own.one = nil, nil, r
 	r.direct, r.pull.open, r.memory = false, false, nil
+	r.part, r.schedule = nil, nil
 	r.state.Store(state)
 	return r
 }
@@ -144,6 +150,7 @@ func (p *Proc) newRequestAs(state uint32, kind reqKind, c *Comm, what string) *R
 func (p *Proc) free(r *Request) {
 	r.state.Store(reqFree)
 	r.comm, r.buf, r.waiter, r.made, r.err = nil, nil, nil, nil, nil
+	r.part, r.schedule = nil, nil
 	if r.kind == callRequest {
 		r.out = ulfm.Outcome{}
 	}
@@ -192,6 +199,10 @@ func (p *Proc) complete(r *Request, err error) {
 	}
 	r.err = err
 	r.state.Store(reqDone)
+	if r.part != nil {
+		p.partOver(r)
+		return
+	}
 	if r.detached {
 		p.free(r)
 		return

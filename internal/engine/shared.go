@@ -73,7 +73,7 @@ func (c *Comm) runShared(ctx context.Context, what string, count bool, start fun
 		return err
 	}
 	if count {
-		c.collSeq++
+		c.countCollective()
 	}
 	g := c.collectives()
 	start(g)

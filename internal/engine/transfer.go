@@ -372,6 +372,10 @@ func (p *Proc) fail(r *Request, err error) {
 		r.comm.endCollective(err)
 		return
 	}
+	if r.kind == scheduleRequest {
+		r.schedule.fail(err)
+		return
+	}
 	if r.pull.open && !p.failPull(r, err) {
 		return
 	}

@@ -67,6 +67,8 @@ func (p *Proc) waitsFor(r *Request) (ranks []int) {
 	case r.done():
 	case r.kind == callRequest:
 		p.diagnose(func() { ranks = p.ctl.WaitsFor(r.comm.group.Index, uint64(r.handle())) })
+	case r.kind == scheduleRequest:
+		ranks = r.schedule.waitsFor()
 	case r.peer >= 0:
 		ranks = []int{r.comm.RankOf(r.peer)}
 	}

@@ -66,6 +66,18 @@ func (m *Matcher) Purge(ctx uint32, keep func(src int) bool, dropped func(*Messa
 	}
 }
 
+// Discard drops the messages of ctx that are unwanted, as Purge does.
+func (m *Matcher) Discard(ctx uint32, unwanted func(*Message) bool, dropped func(*Message)) {
+	s := m.table.space(ctx)
+	for msg := s.arrivals.head; msg != nil; {
+		next := msg.links[byArrival].next
+		if unwanted(msg) {
+			m.drop(s, msg, dropped)
+		}
+		msg = next
+	}
+}
+
 // Free makes a context Freed for good (R58: whatever happened to it). Every
 // posted receive goes to ended, in the order of Revoke; every message goes to
 // dropped by arrival, and is recycled after that. Either may be nil, and neither

@@ -1,0 +1,457 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"unsafe"
+
+	"github.com/goulfm/goulfm/internal/control"
+	"github.com/goulfm/goulfm/internal/match"
+	"github.com/goulfm/goulfm/internal/must"
+	"github.com/goulfm/goulfm/internal/sched"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// A Schedule is one member's part in a collective that goes by messages: a plan, the
+// memory it works on, and what to say of a message that is not the expected one. Its
+// messages are ordinary sends and receives (its parts); whoever makes progress
+// completes them and goes on with the plan. It may be used again once its request is
+// over.
+//
+// Members call the collectives of a communicator in one order, so all number them
+// alike, and the number is in the tag of each message. Receives compare nothing else:
+// a member that has made another call, or whose call has failed, is found out by the
+// other bits (SequenceBits, Notice).
+type Schedule struct {
+	Plan *sched.Plan
+	// Unit is how many bytes an element of the plan has.
+	Unit int
+	// Bufs are input, output and scratch, by sched.Buf.
+	Bufs [3][]byte
+	// Combine does a Reduce: dst = left op right, of equal lengths. dst is exactly left,
+	// exactly right, or apart from both.
+	Combine func(dst, left, right []byte)
+	Elem    uint8
+	// Tag is what the messages say of the call, above the SequenceBits.
+	Tag int
+	// Judge says what is wrong with a part: a message of got bytes with this tag came
+	// from a rank where want bytes of Tag were expected, or err happened. Nil lets it
+	// pass.
+	Judge func(from, tag, want, got int, err error) error
+	// Failed says what the others must hear of a failure here. Nil: nothing.
+	Failed func(err error) Consequence
+	// Ended, if not nil, is called when all is over, with the engine's lock held.
+	Ended func()
+
+	c        *Comm
+	r        *Request
+	x        sched.Exec
+	parts    []*Request // under way, oldest first
+	sequence int
+	blocking bool
+}
+
+// A Consequence of a failed collective for the other members.
+type Consequence struct {
+	// Tag, if not 0, is sent to all others; with Notice.
+	Tag int
+	// Revoke says that nobody can tell any more who waits for whom.
+	Revoke bool
+}
+
+// A collective's messages: the lower bits of the tag are its number, and the highest
+// says that the sender's call has failed.
+const (
+	SequenceBits = 14
+	Notice       = 1 << 30
+
+	sequenceMask = 1<<SequenceBits - 1
+	tagMask      = 1<<31 - 1
+)
+
+// numbered is the tag that receives of the collective with a number want.
+func numbered(sequence int) int { return match.Loosely(sequence, tagMask&^sequenceMask) }
+
+// later says whether number a is of a later collective than b.
+func later(a, b int) bool {
+	d := (a - b) & sequenceMask
+	return d != 0 && d < 1<<(SequenceBits-1)
+}
+
+// StartSchedule starts a collective, and returns its handle. Errors are those of
+// entry; all others are the request's.
+func (c *Comm) StartSchedule(what string, s *Schedule) (Handle, error) {
+	p := c.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.called()
+	r, err := c.startSchedule(what, s, false)
+	if err != nil {
+		return 0, err
+	}
+	return r.handle(), nil
+}
+
+// RunSchedule makes a collective and returns when its memory is the program's again.
+// If ctx ends first c is revoked, because the others would wait for ever.
+func (c *Comm) RunSchedule(ctx context.Context, what string, s *Schedule) error {
+	p := c.p
+	p.mu.Lock()
+	p.called()
+	r, err := c.startSchedule(what, s, true)
+	if err != nil {
+		p.mu.Unlock()
+		return err
+	}
+	if !r.done() {
+		p.mu.Unlock()
+		if err = p.await(ctx, &r.own); err != nil {
+			_ = c.Revoke() // refused where the request is over already
+			_ = p.await(context.Background(), &r.own)
+		}
+		p.mu.Lock()
+	}
+	if r.err != nil && err == nil {
+		err = r.err
+	}
+	p.free(r)
+	p.mu.Unlock()
+	return err
+}
+
+// startSchedule is StartSchedule for a caller that holds mu.
+func (c *Comm) startSchedule(what string, s *Schedule, blocking bool) (*Request, error) {
+	p := c.p
+	if err := c.mayStart(context.Background(), ulfm.OpCollective, Collective, -1); err != nil {
+		return nil, err
+	}
+	c.countCollective()
+	r := p.newRequest(scheduleRequest, c, what)
+	r.peer, r.schedule = Any, s
+	s.c, s.r, s.sequence, s.blocking = c, r, int(c.collSeq&sequenceMask), blocking
+	c.schedules = append(c.schedules, s)
+	must.That(!p.scheduling, "a collective is started by another one")
+	p.scheduling = true
+	s.x.Start(s.Plan, s)
+	s.goOn()
+	p.scheduling = false
+	p.runSchedules()
+	return r, nil
+}
+
+// goOn starts what can start, and ends s if nothing is left.
+func (s *Schedule) goOn() {
+	for i, ok := s.x.Next(); ok; i, ok = s.x.Next() {
+		step := &s.Plan.Steps[i]
+		start := s.send
+		if step.Kind == sched.Recv {
+			start = s.receive
+		}
+		if start(i, step) {
+			s.x.Completed(i)
+		}
+	}
+	if over, _ := s.x.Done(); over && s.x.Outstanding() == 0 {
+		s.end()
+	}
+}
+
+// Do implements sched.Host.
+func (s *Schedule) Do(i int) {
+	step := &s.Plan.Steps[i]
+	dst, src := s.place(step.Dst, step.Len), s.place(step.Src, step.Len)
+	switch {
+	case step.Kind == sched.Reduce:
+		s.Combine(dst, src, s.place(step.With, step.Len))
+	case unsafe.SliceData(dst) != unsafe.SliceData(src):
+		copy(dst, src)
+	}
+}
+
+func (s *Schedule) place(at sched.Ref, elems int) []byte {
+	return s.Bufs[at.Buf][at.Off*s.Unit : (at.Off+elems)*s.Unit]
+}
+
+// send starts a part, and says whether it is over at once.
+func (s *Schedule) send(i int, step *sched.Step) (over bool) {
+	c, rank := s.c, int(step.Peer)
+	to := Envelope{Rank: rank, Tag: s.Tag | s.sequence, Class: Collective, Elem: s.Elem}
+	r, err := c.send(context.Background(), to, s.place(step.Src, step.Len), s.r.what)
+	if err != nil {
+		s.fail(err)
+		return true
+	}
+	if r == nil {
+		return true
+	}
+	if s.add(i, r) {
+		return true
+	}
+	if m := c.p.match.Probe(dataContext(c.group.Index, Collective), r.peer, match.Loosely(Notice|s.sequence, tagMask&^(Notice|sequenceMask))); m != nil {
+		s.fail(s.Judge(rank, m.Tag, 0, 0, nil)) // it will not take the message
+	}
+	return false
+}
+
+// receive starts a part, and says whether it is over at once.
+func (s *Schedule) receive(i int, step *sched.Step) (over bool) {
+	c, p, rank := s.c, s.c.p, int(step.Peer)
+	if !c.quiet() {
+		if err := c.mayStart(context.Background(), ulfm.OpCollective, Collective, c.group.Procs[rank]); err != nil {
+			s.fail(err)
+			return true
+		}
+	}
+	from := Envelope{Rank: rank, Tag: numbered(s.sequence), Class: Collective, Elem: s.Elem}
+	r := p.newReceive(c, &from, s.place(step.Dst, step.Len), s.r.what, true)
+	if m := p.match.Post(&r.Recv); m != nil {
+		p.deliverKept(r, m)
+	}
+	if s.add(i, r) {
+		return true
+	}
+	if s.blocking && !r.matched {
+		if m := p.match.Probe(r.Recv.Ctx, r.peer, Any); m != nil {
+			s.heard(rank, m.Tag)
+		}
+	}
+	return false
+}
+
+// add makes r a part unless it is over; then it takes effect at once.
+func (s *Schedule) add(i int, r *Request) (over bool) {
+	r.part, r.step = s, int32(i)
+	if r.done() {
+		s.took(r)
+		return true
+	}
+	s.parts = append(s.parts, r)
+	return false
+}
+
+// took looks at how a part ended, and frees it.
+func (s *Schedule) took(r *Request) {
+	step := &s.Plan.Steps[r.step]
+	rank, tag, want, got, err := int(step.Peer), s.Tag|s.sequence, step.Len*s.Unit, step.Len*s.Unit, r.err
+	if r.kind == recvRequest && err == nil || r.kind == recvRequest && r.matchedWrong() {
+		tag, got = r.status.Tag, r.status.Bytes
+	}
+	s.c.p.free(r)
+	failed, _ := s.x.Done()
+	switch {
+	case failed:
+	case ulfm.Recoverable(err):
+		s.fail(err)
+	case err != nil || tag != s.Tag|s.sequence || got != want:
+		if err = s.Judge(rank, tag, want, got, err); err != nil {
+			s.fail(err)
+		}
+	}
+}
+
+// matchedWrong says whether a receive has got a message that does not fit.
+func (r *Request) matchedWrong() bool { return r.err == ErrType || r.err == ErrTruncated }
+
+// runSchedules lets parts that are complete take effect. It says whether there were
+// any. Rules of a plan never re-enter themselves: what completes meanwhile waits its
+// turn. The caller holds mu.
+func (p *Proc) runSchedules() bool {
+	if len(p.partsOver) == 0 || p.scheduling {
+		return false
+	}
+	p.scheduling = true
+	for i := 0; i < len(p.partsOver); i++ {
+		r := p.partsOver[i]
+		s, step := r.part, int(r.step)
+		s.parts = slices.DeleteFunc(s.parts, func(x *Request) bool { return x == r })
+		s.took(r)
+		s.x.Completed(step)
+		s.goOn()
+	}
+	clear(p.partsOver)
+	p.partsOver = p.partsOver[:0]
+	p.partsWait.Store(false)
+	p.scheduling = false
+	return true
+}
+
+// partOver notes that a part is complete.
+func (p *Proc) partOver(r *Request) {
+	p.partsOver = append(p.partsOver, r)
+	p.partsWait.Store(true)
+	p.stirLeader()
+}
+
+// fail ends s because of an error, as soon as its parts are over: they own its memory.
+func (s *Schedule) fail(err error) {
+	if over, _ := s.x.Done(); over || err == nil {
+		return
+	}
+	s.x.Fail(err)
+	for _, r := range slices.Clone(s.parts) {
+		s.c.p.withdrawPart(r)
+	}
+	if s.Failed != nil && !ulfm.Recoverable(err) {
+		s.c.suffer(s.sequence, s.Failed(err))
+	}
+}
+
+// withdrawPart ends a part that has not matched. One that has completes.
+func (p *Proc) withdrawPart(r *Request) {
+	switch {
+	case r.done():
+	case r.kind == sendRequest:
+		p.withdrawSendLocked(r)
+	case p.match.Withdraw(&r.Recv):
+		p.complete(r, errWithdrawn)
+	}
+}
+
+// suffer does to the others what the failure of a collective here demands.
+func (c *Comm) suffer(sequence int, k Consequence) {
+	p := c.p
+	if k.Revoke {
+		p.step(control.Revoke{Comm: c.group.Index})
+		p.pushOn()
+	}
+	if k.Tag == 0 {
+		return
+	}
+	for rank, proc := range c.group.Procs {
+		if proc == p.me {
+			continue
+		}
+		r, _ := c.send(context.Background(), Envelope{Rank: rank, Tag: Notice | k.Tag | sequence, Class: Collective}, nil, "notice") // who cannot be told is dead
+		if r != nil {
+			r.detached = true
+			if r.done() {
+				p.free(r)
+			}
+		}
+	}
+}
+
+// Refuse counts a collective that this member does not make because its arguments are
+// wrong, or one that it has given up (again), and tells the others.
+func (c *Comm) Refuse(again bool, k Consequence) {
+	p := c.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c.alive() != nil {
+		return
+	}
+	if !again {
+		c.countCollective()
+	}
+	c.suffer(int(c.collSeq&sequenceMask), k)
+	c.forgetMessages(int(c.collSeq&sequenceMask), true)
+}
+
+// heard looks at a collective message that nothing awaits: whoever waits for its
+// sender in vain fails.
+func (c *Comm) heard(from, tag int) {
+	for _, s := range slices.Clone(c.schedules) {
+		s.heard(from, tag)
+	}
+}
+
+func (s *Schedule) heard(from, tag int) {
+	n := tag & sequenceMask
+	switch {
+	case n == s.sequence && tag&Notice != 0 && s.has(sendRequest, from):
+		// It will not take what is sent to it.
+	case s.blocking && later(n, s.sequence) && s.has(recvRequest, from):
+		// Its call with this number is over, and what it sent in it has come before.
+	default:
+		return
+	}
+	s.fail(s.Judge(from, tag, 0, 0, nil))
+}
+
+// has says whether a part of a kind waits for a rank.
+func (s *Schedule) has(kind reqKind, rank int) bool {
+	proc := s.c.group.Procs[rank]
+	return slices.ContainsFunc(s.parts, func(r *Request) bool {
+		return r.kind == kind && r.peer == proc && !r.done() && !r.matched && r.phase < granted
+	})
+}
+
+// end ends the request of s.
+func (s *Schedule) end() {
+	c, p, r := s.c, s.c.p, s.r
+	_, err := s.x.Done()
+	c.schedules = slices.DeleteFunc(c.schedules, func(x *Schedule) bool { return x == s })
+	c.forgetMessages(s.sequence, err != nil)
+	s.c, s.r = nil, nil
+	r.schedule = nil
+	p.complete(r, err)
+	if s.Ended != nil {
+		s.Ended()
+	}
+}
+
+// forgetMessages drops what has come of a collective that is over here: notices, and
+// after a failure data, too. What comes later is dropped when it comes.
+func (c *Comm) forgetMessages(sequence int, failed bool) {
+	p := c.p
+	if failed {
+		c.failures = append(c.failures, sequence)
+	}
+	ctx := dataContext(c.group.Index, Collective)
+	if !p.match.Accepts(ctx) || p.match.Unexpected(ctx) == 0 {
+		return
+	}
+	p.match.Discard(ctx, func(m *match.Message) bool {
+		return !m.Announced && m.Tag&sequenceMask == sequence && (failed || m.Tag&Notice != 0)
+	}, p.dropped)
+}
+
+// countCollective gives the next collective its number. Failures whose numbers come
+// round again are forgotten.
+func (c *Comm) countCollective() {
+	c.collSeq++
+	if len(c.failures) > 0 {
+		c.failures = slices.DeleteFunc(c.failures, func(n int) bool { return later(n, int(c.collSeq&sequenceMask)) })
+	}
+}
+
+// late says whether a message is of a collective that is over here. The sender of an
+// announced one is told of the failure and takes it back.
+func (c *Comm) late(tag int) bool {
+	n := tag & sequenceMask
+	if slices.Contains(c.failures, n) {
+		return true
+	}
+	return tag&Notice != 0 && !later(n, int(c.collSeq&sequenceMask)) && !slices.ContainsFunc(c.schedules, func(s *Schedule) bool { return s.sequence == n })
+}
+
+// awaited returns the part to look at first, or nil.
+func (s *Schedule) awaited() *Request {
+	for _, r := range s.parts {
+		if r.kind == recvRequest && !r.done() {
+			return r
+		}
+	}
+	if len(s.parts) > 0 {
+		return s.parts[0]
+	}
+	return nil
+}
+
+// waitsFor returns the ranks that s waits for: those that it hears from, or else those
+// that do not take what it sends.
+func (s *Schedule) waitsFor() []int {
+	for _, kind := range []reqKind{recvRequest, sendRequest} {
+		var ranks []int
+		for _, r := range s.parts {
+			if r.kind == kind && !r.done() {
+				ranks = append(ranks, s.c.RankOf(r.peer))
+			}
+		}
+		if len(ranks) > 0 {
+			slices.Sort(ranks)
+			return slices.Compact(ranks)
+		}
+	}
+	return nil
+}
