@@ -51,15 +51,15 @@ type header struct {
 	seq  uint32 // number of the collective on the communicator, modulo 1<<seqBits
 }
 
-// Tags have 31 bits: note 1, kind 5, what 10, seq 15.
+// Tags have 31 bits: note 1, unused 1, kind 5, what 10, seq 14.
 const (
-	seqBits  = 15
+	seqBits  = 14
 	whatBits = 10
 	kindBits = 5
 
 	whatShift = seqBits
 	kindShift = whatShift + whatBits
-	noteShift = kindShift + kindBits
+	noteShift = kindShift + kindBits + 1
 )
 
 func (h header) tag() int {

@@ -42,7 +42,8 @@ type Comm struct {
 	messages   bool                // in a collective that goes by messages
 	apart      *Differs            // in which another member is not
 	schedules  []*Schedule         // collectives by messages that are open
-	failures   []int               // numbers of the last collectives by messages that failed here
+	failures   []int               // numbers of collectives by messages that failed here
+	past       int                 // number of the last that ended here
 	plain      *Request            // an agree that was entered the fast way, and may have to go the long one
 	plainCall  ulfm.Call
 	plainFlag  uint64

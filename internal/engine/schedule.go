@@ -394,6 +394,7 @@ func (s *Schedule) end() {
 // after a failure data, too. What comes later is dropped when it comes.
 func (c *Comm) forgetMessages(sequence int, failed bool) {
 	p := c.p
+	c.past = sequence
 	if failed {
 		c.failures = append(c.failures, sequence)
 	}
@@ -422,7 +423,8 @@ func (c *Comm) late(tag int) bool {
 	if slices.Contains(c.failures, n) {
 		return true
 	}
-	return tag&Notice != 0 && !later(n, int(c.collSeq&sequenceMask)) && !slices.ContainsFunc(c.schedules, func(s *Schedule) bool { return s.sequence == n })
+	past := n == c.past || later(int(c.collSeq&sequenceMask), n)
+	return tag&Notice != 0 && past && !slices.ContainsFunc(c.schedules, func(s *Schedule) bool { return s.sequence == n })
 }
 
 // awaited returns the part to look at first, or nil.
