@@ -79,11 +79,14 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 	info := w.process.Info
 	out := cfg.engine()
 	out.OnFenced, out.OnTick, out.Observe = w.fenced, w.process.FlushOld, w.report
-	out.Era = info.Era
-	out.Mutual = info.Cores >= info.Size
+	out.Era, out.Share = info.Era, info.Ranks
+	for rank := range info.Size {
+		out.World = append(out.World, info.First+rank)
+	}
+	out.Mutual = info.Cores >= info.Ranks
 	if out.SpinPolls == 0 {
 		out.SpinPolls, out.YieldPolls = spinWithoutCores, yieldPolls
-		if info.Cores >= info.Size {
+		if info.Cores >= info.Ranks {
 			out.SpinPolls, out.YieldPolls = spinWithCores, 0
 		}
 	}

@@ -20,6 +20,7 @@ const (
 	KindSplit
 	KindClose
 	KindFinalize
+	KindSpawn
 )
 
 // String returns the call's name as the user wrote it.
@@ -39,6 +40,8 @@ func (k Kind) String() string {
 		return "free"
 	case KindFinalize:
 		return "finalize"
+	case KindSpawn:
+		return "spawn"
 	}
 	return fmt.Sprintf("call %d", uint32(k))
 }
@@ -47,7 +50,7 @@ func (k Kind) String() string {
 // number from.
 func (k Kind) Series() Series {
 	switch k {
-	case KindDup, KindSplit:
+	case KindDup, KindSplit, KindSpawn:
 		return SeriesCreate
 	case KindClose, KindFinalize:
 		return SeriesClose
@@ -116,6 +119,10 @@ type UID [16]byte
 
 // WorldUID returns the uid of the world of n processes.
 func WorldUID(n int) UID { return hash(UID{}, "world", uint64(n), 0) }
+
+// SpawnedUID returns the uid of the world of n processes that were started together
+// by others of the job, from process number first on.
+func SpawnedUID(first, n int) UID { return hash(UID{}, "spawned", uint64(n), uint64(first)) }
 
 // ChildUID returns the uid of a communicator made by the seq-th agreement of
 // the series of kind on the parent, for the members of one colour.

@@ -336,6 +336,10 @@ func (c *Comm) anomaly(from int, text string) { c.act(Anomaly{From: from, Text: 
 // encodePayload writes what a caller of shrink, dup or split tells the others.
 func encodePayload(ev Propose) []byte {
 	b := wire.AppendUint(nil, uint64(ev.Index))
+	if ev.Call.Kind == KindSpawn {
+		b = wire.AppendUint(b, uint64(ev.Spawned.First))
+		b = wire.AppendUint(b, uint64(ev.Spawned.Count))
+	}
 	if ev.Call.Kind == KindSplit {
 		b = wire.AppendInt(b, ev.Color)
 		b = wire.AppendInt(b, ev.Key)

@@ -16,7 +16,19 @@ type member struct {
 	rank       int // in the old communicator
 	index      uint32
 	color, key int // zero except in a split
+
+	spawned Spawned // what the root of a spawn has started
 }
+
+// Spawned are processes that the root of a spawn has had started, with consecutive
+// numbers.
+type Spawned struct {
+	First, Count int
+}
+
+// SpawnedIndex is the context index that a spawned process has for the communicator
+// with those who started it: it draws none, they know it.
+const SpawnedIndex = 1
 
 // created returns the communicator of a dup or split. It is agreed like
 // everything else, so it exists at all members or at none (R56): it fails if
@@ -47,7 +59,19 @@ func (g *Group) created(p Proposal, v era.Value) (*NewComm, error) {
 	slices.SortFunc(mine, func(a, b member) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.rank, b.rank))
 	})
-	return g.child(p, color, mine), nil
+	nc := g.child(p, color, mine)
+	if p.Call.Kind == KindSpawn {
+		nc.extend(all[p.Call.Root].spawned)
+	}
+	return nc, nil
+}
+
+// extend adds the processes that were started as the last ranks.
+func (g *NewComm) extend(s Spawned) {
+	for i := range s.Count {
+		g.Procs = append(g.Procs, s.First+i)
+		g.Indices = append(g.Indices, SpawnedIndex)
+	}
 }
 
 // absent returns the members that neither contributed nor died: a revocation of
@@ -84,6 +108,9 @@ func contribution(call Call, v era.Value, rank int) (member, error) {
 	m.index = uint32(r.Below(1 << 32))
 	if call.Kind == KindSplit {
 		m.color, m.key = r.Int(), r.Int()
+	}
+	if call.Kind == KindSpawn {
+		m.spawned = Spawned{First: r.Below(rankset.RankMax), Count: r.Below(rankset.RankMax)}
 	}
 	if r.Done() != nil {
 		return m, malformed(call, rank)

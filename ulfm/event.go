@@ -22,6 +22,8 @@ type Propose struct {
 	Color int    // split only
 	Key   int    // split only
 
+	Spawned Spawned // spawn, at the root: what has been started
+
 	// Entered: the contribution was made by EnterPlain, and is not made again.
 	Entered bool
 }

@@ -21,6 +21,7 @@ Starts ranks of a program on this machine. A directory with Go files is built
 first. More ranks than cores is normal.
 
   -n, -np N           ranks (default: one per usable core)
+  --universe N        processes that the job can ever have, with those that it starts itself (default: twice -n)
   -x NAME[=VALUE]     set an environment variable, or pass this one's value; may be repeated
   --wdir DIR          working directory of the ranks
   --tag, -l           begin each line of output with its rank
@@ -36,7 +37,8 @@ first. More ranks than cores is normal.
   --timeout-factor F  the ring's timeout in periods (default 4)
   --agree node|era    how ranks of one machine agree: in its memory, which takes the exact detector, or by
                       messages (default node)
-  --report json       one line of JSON per event on stderr: start, death, detection, revoke, agree, shrink, end
+  --report json       one line of JSON per event on stderr: start, death, detection, revoke, agree,
+                      shrink, spawn, end
   -q                  no story on stderr
 
 Signals: the first SIGINT or SIGTERM goes to the ranks, the second ends them;
@@ -85,6 +87,7 @@ func parseRun(args []string) (*launch.Spec, error) {
 	cores := min(runtime.NumCPU(), runtime.GOMAXPROCS(0))
 	f.IntVar(&spec.N, "n", cores, "")
 	f.IntVar(&spec.N, "np", cores, "")
+	f.IntVar(&spec.Universe, "universe", 0, "")
 	var env, kills list
 	f.Var(&env, "x", "")
 	f.Var(&kills, "kill", "")

@@ -19,10 +19,13 @@ type Info struct {
 	Job        uint64 `json:"job"`
 	Rank       int    `json:"rank"`
 	Size       int    `json:"size"`
-	NodeFd     int    `json:"nodeFd"`     // segment 0
-	LifelineFd int    `json:"lifelineFd"` // socket to the launcher: it ends when the launcher does
-	ArenaFd    int    `json:"arenaFd"`    // of rank 0; the others follow
-	Cores      int    `json:"cores"`      // usable by the job on this node
+	First      int    `json:"first,omitempty"`   // process number of rank 0: processes are numbered through the job
+	Spawned    bool   `json:"spawned,omitempty"` // by a process of the job: its world is of those that were started together
+	NodeFd     int    `json:"nodeFd"`            // segment 0
+	LifelineFd int    `json:"lifelineFd"`        // socket to the launcher: it ends when the launcher does
+	ArenasFd   int    `json:"arenasFd"`          // memory of all arenas
+	Cores      int    `json:"cores"`             // usable by the job on this node
+	Ranks      int    `json:"ranks"`             // with which the job began: what all processes have to see alike goes by it
 
 	Marks   []Mark        `json:"marks,omitempty"`   // points at which this process ends itself by SIGKILL
 	Ring    bool          `json:"ring,omitempty"`    // find deaths by heartbeats, not by tombstones
@@ -50,11 +53,14 @@ func FromEnv() (info Info, ok bool, err error) {
 	if err := json.Unmarshal([]byte(text), &info); err != nil {
 		return info, true, fmt.Errorf("environment variable %s: %w: it is set by goulfm run, do not set it by hand", Variable, err)
 	}
-	if info.Size < 1 || info.Rank < 0 || info.Rank >= info.Size {
+	if info.Size < 1 || info.Rank < 0 || info.Rank >= info.Size || info.First < 0 {
 		return info, true, fmt.Errorf("environment variable %s: rank %d of %d", Variable, info.Rank, info.Size)
 	}
 	return info, true, nil
 }
+
+// Proc is the number of the process in the job.
+func (i Info) Proc() int { return i.First + i.Rank }
 
 // Env returns the environment entry that FromEnv reads.
 func (i Info) Env() string {
@@ -75,6 +81,16 @@ type Message struct {
 	N     int             `json:"n,omitempty"`
 	Text  string          `json:"text,omitempty"`
 	Waits json.RawMessage `json:"waits,omitempty"`
+
+	// Of processes that are started by others: see launch.
+	Token   uint64   `json:"token,omitempty"` // names a request
+	Program string   `json:"program,omitempty"`
+	Args    []string `json:"args,omitempty"`
+	Env     []string `json:"env,omitempty"`
+	First   int      `json:"first,omitempty"` // number of the first of N
+	Rank    int      `json:"rank,omitempty"`  // number of the process that asked for them
+	UID     []byte   `json:"uid,omitempty"`   // of the communicator with them
+	Indices []uint32 `json:"indices,omitempty"`
 }
 
 // What a Message can say.
@@ -84,4 +100,8 @@ const (
 	SaysEvent   = "event"   // process: Name says what, as engine.Event
 	SaysDump    = "dump"    // launcher: say what you wait for; process: Waits and Text
 	SaysAborted = "aborted" // process: it calls Abort with code N
+	SaysSpawn   = "spawn"   // process: start N of Program with Args and Env; Procs could keep them
+	SaysSpawned = "spawned" // launcher: N of them from First on, or Text says why not
+	SaysKeep    = "keep"    // process, and passed on by the launcher: those from First on have Procs, Indices and UID
+	SaysDrop    = "drop"    // process: nobody has those from First on, or, if Rank is dead, those that it asked for
 )

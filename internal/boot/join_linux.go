@@ -2,7 +2,9 @@ package boot
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -25,21 +27,22 @@ type Process struct {
 
 	mu    sync.Mutex
 	line  net.Conn
+	in    *bufio.Scanner
 	notes []Message // not sent yet
+
+	token   uint64
+	answers map[uint64]chan Message // to requests that wait
 }
 
 // Join attaches to the shared memory, puts up this process's tombstone, and says
 // so. From here on the launcher knows within a fraction of a millisecond when
 // this process ends, however it ends.
 func (i Info) Join() (*Process, error) {
-	arenas := make([]uintptr, i.Size)
-	for r := range arenas {
-		arenas[r] = uintptr(i.ArenaFd + r)
-		unix.CloseOnExec(i.ArenaFd + r)
+	for _, fd := range []int{i.NodeFd, i.ArenasFd, i.LifelineFd} {
+		unix.CloseOnExec(fd)
 	}
-	unix.CloseOnExec(i.NodeFd)
-	unix.CloseOnExec(i.LifelineFd)
-	port, node, err := shm.Open(i.Rank, i.Job, uintptr(i.NodeFd), arenas)
+	me := i.Proc()
+	port, node, err := shm.Open(me, i.Job, uintptr(i.NodeFd), uintptr(i.ArenasFd))
 	if err != nil {
 		return nil, err
 	}
@@ -49,17 +52,18 @@ func (i Info) Join() (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lifeline to the launcher: %w", err)
 	}
-	p := &Process{Info: i, Port: port, Node: node, line: line, notes: make([]Message, 0, 16)}
-	if err := putUpTombstone(node.Tombstone(i.Rank)); err != nil {
+	p := &Process{Info: i, Port: port, Node: node, line: line, in: bufio.NewScanner(line), notes: make([]Message, 0, 16), answers: map[uint64]chan Message{}}
+	p.in.Buffer(nil, lineMax)
+	if err := putUpTombstone(node.Tombstone(me)); err != nil {
 		return nil, err
 	}
-	node.SetPid(i.Rank, os.Getpid())
-	node.SetState(i.Rank, segment.Joined)
+	node.SetPid(me, os.Getpid())
+	node.SetState(me, segment.Joined)
 	if i.Beat > 0 {
-		node.Beat(i.Rank, 1) // here: it may be stopped before the thread has begun
+		node.Beat(me, 1) // here: it may be stopped before the thread has begun
 		go p.beat()
 	}
-	armKillpoint(i.Rank)
+	armKillpoint(me)
 	p.Say(Message{What: SaysJoined})
 	return p, nil
 }
@@ -69,12 +73,12 @@ func (i Info) Join() (*Process, error) {
 // to 20 ms.
 func (p *Process) beat() {
 	runtime.LockOSThread()
-	every := unix.NsecToTimespec(int64(p.Info.Beat))
-	for count := uint32(2); p.Node.StateOf(p.Info.Rank) != segment.Left; count++ {
-		p.Node.Beat(p.Info.Rank, max(count, 1))
+	every, me := unix.NsecToTimespec(int64(p.Info.Beat)), p.Info.Proc()
+	for count := uint32(2); p.Node.StateOf(me) != segment.Left; count++ {
+		p.Node.Beat(me, max(count, 1))
 		_ = unix.ClockNanosleep(unix.CLOCK_MONOTONIC, 0, &every, nil) // EINTR: a beat too early
 	}
-	p.Node.Beat(p.Info.Rank, 0)
+	p.Node.Beat(me, 0)
 }
 
 // Say sends a message to the launcher. A launcher that is gone does not hear it.
@@ -132,17 +136,61 @@ func (p *Process) flush() {
 	p.notes = p.notes[:0]
 }
 
-// Listen calls dump whenever the launcher asks for one, and ends this process
-// when the launcher is gone: by default a job ends with its launcher.
+// lineMax is how long a message of the launcher can be: it names members of a
+// communicator.
+const lineMax = 1 << 20
+
+// Listen calls dump whenever the launcher asks for one, gives answers to who waits for
+// them, and ends this process when the launcher is gone: by default a job ends with its
+// launcher.
 func (p *Process) Listen(dump func()) {
-	in := bufio.NewScanner(p.line)
-	for in.Scan() {
+	for p.in.Scan() {
 		var m Message
-		if json.Unmarshal(in.Bytes(), &m) == nil && m.What == SaysDump {
+		switch err := json.Unmarshal(p.in.Bytes(), &m); {
+		case err != nil:
+		case m.What == SaysDump:
 			dump()
+		case m.What == SaysSpawned:
+			p.mu.Lock()
+			if ch := p.answers[m.Token]; ch != nil {
+				ch <- m
+				delete(p.answers, m.Token)
+			}
+			p.mu.Unlock()
 		}
 	}
 	_ = unix.Kill(os.Getpid(), unix.SIGKILL)
+}
+
+// Kept waits, in a process that others have started, until they say that they agree to
+// have it, and returns what they say. The launcher ends a process that nobody keeps.
+func (p *Process) Kept() (Message, error) {
+	for p.in.Scan() {
+		var m Message
+		if json.Unmarshal(p.in.Bytes(), &m) == nil && m.What == SaysKeep {
+			return m, nil
+		}
+	}
+	return Message{}, errors.New("the launcher is gone")
+}
+
+// Ask sends a request to the launcher and waits for its answer, or until ctx is over:
+// then late gets the answer when it comes.
+func (p *Process) Ask(ctx context.Context, m Message, late func(Message)) (Message, error) {
+	ch := make(chan Message, 1)
+	p.mu.Lock()
+	p.token++
+	m.Token = p.token
+	p.answers[m.Token] = ch
+	p.mu.Unlock()
+	p.Say(m)
+	select {
+	case answer := <-ch:
+		return answer, nil
+	case <-ctx.Done():
+		go func() { late(<-ch) }()
+		return Message{}, ctx.Err()
+	}
 }
 
 // NowNs reads the clock that all processes of the machine share.

@@ -3,6 +3,7 @@
 package boot
 
 import (
+	"context"
 	"errors"
 	"time"
 
@@ -33,6 +34,14 @@ func (p *Process) Flush() {}
 
 // FlushOld does nothing.
 func (p *Process) FlushOld() {}
+
+// Kept fails.
+func (p *Process) Kept() (Message, error) { return Message{}, errors.ErrUnsupported }
+
+// Ask fails.
+func (p *Process) Ask(context.Context, Message, func(Message)) (Message, error) {
+	return Message{}, errors.ErrUnsupported
+}
 
 // Listen does nothing.
 func (p *Process) Listen(func()) {}

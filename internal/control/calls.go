@@ -24,9 +24,10 @@ func (c *Control) propose(ev Propose) {
 		return
 	}
 	c.finalizing = c.finalizing || ev.Call.Kind == ulfm.KindFinalize
-	p := ulfm.Propose{Token: ev.Token, Call: ev.Call, Flag: ev.Flag, Veto: ev.Veto, Color: ev.Color, Key: ev.Key, Entered: ev.Entered}
+	p := ulfm.Propose{Token: ev.Token, Call: ev.Call, Flag: ev.Flag, Veto: ev.Veto, Color: ev.Color, Key: ev.Key, Spawned: ev.Spawned, Entered: ev.Entered}
 	if ev.Call.DrawsIndex() && !ev.Veto {
 		p.Index = c.comm.draw(cm, must.Sabotage && c.cfg.Flaws.ReuseIndex)
+		c.comm.slots[p.Index].wait.spawns = ev.Call.Kind == ulfm.KindSpawn
 		if c.cfg.Prepare != nil && blockOf(p.Index, c.cfg.Blocks) >= 0 {
 			c.cfg.Prepare(p.Index)
 		}
@@ -133,7 +134,7 @@ func (c *Control) drew(p ulfm.Proposal) bool {
 // without the frames of the dead (A6).
 func (c *Control) enliven(parent *communicator, p ulfm.Proposal, g ulfm.Group) {
 	wait := c.comm.slots[g.Index].wait
-	cm := newCommunicator(c.commConfig(g), origin{parent: parent, series: p.Series, seq: p.Seq})
+	cm := c.newCommunicator(g, origin{parent: parent, series: p.Series, seq: p.Seq})
 	c.comm.put(g.Index, slot{state: Live, comm: cm})
 	c.release(cm, wait.held, true)
 	for _, proc := range c.seen {

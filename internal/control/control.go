@@ -2,6 +2,7 @@ package control
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/goulfm/goulfm/era/onenode"
@@ -18,10 +19,17 @@ const World uint32 = 0
 
 // Config says who a process is and how its rules are set.
 type Config struct {
-	N, Me    int           // processes of the world; this one
+	N, Me    int           // processes that the job can have; this one
 	Detector fd.Config     // its N and Me are filled in
 	Watchdog mono.Duration // agreements re-send after this long without progress; 0 = never
 	Flaws    Flaws         // none, except in tests of the tests
+
+	// World are the processes of this one's world, ascending; nil: all N. Others are
+	// heard of by spawns.
+	World []int
+	// Union, if not nil, is the communicator of a spawned process with those who
+	// started it, of index ulfm.SpawnedIndex.
+	Union *ulfm.Group
 
 	// Blocks is how many communicators of a process can have a block of the node's
 	// memory at the same time, 0 for none. Index i has block i mod (Blocks+1), and
@@ -59,6 +67,7 @@ type Control struct {
 	dead rankset.Set // processes declared here
 	seen []int       // the same in the order of declaration
 	left rankset.Set // processes that returned from Finalize
+	met  rankset.Set // members of communicators that this process has or had
 	comm table
 
 	queue      []job    // what communicators want done, oldest first
@@ -82,13 +91,41 @@ func New(cfg Config) *Control {
 	must.That(cfg.Memory == nil || cfg.Detector.Mode == fd.Exact, "agreements in memory take exact deaths")
 	cfg.Detector.N, cfg.Detector.Me = cfg.N, cfg.Me
 	c := &Control{cfg: cfg, fd: fd.NewFlawed(cfg.Detector, cfg.Flaws.Detector, cfg.Flaws.Notices)}
-	world := ulfm.Group{Index: World, UID: ulfm.WorldUID(cfg.N), Indices: make([]uint32, cfg.N), Me: cfg.Me}
-	for p := range cfg.N {
-		world.Procs = append(world.Procs, p)
-	}
 	c.comm.blocks = cfg.Blocks
-	c.comm.put(World, slot{state: Live, comm: newCommunicator(c.commConfig(world), origin{})})
+	c.begin(WorldGroup(cfg.N, cfg.Me, cfg.World))
+	if cfg.Union != nil {
+		must.That(cfg.Union.Index == ulfm.SpawnedIndex, "a union of index %d", cfg.Union.Index)
+		c.begin(*cfg.Union)
+	}
 	return c
+}
+
+// begin makes a communicator that this process has from its beginning.
+func (c *Control) begin(g ulfm.Group) {
+	c.comm.put(g.Index, slot{state: Live, comm: c.newCommunicator(g, origin{})})
+}
+
+// newCommunicator returns a live communicator.
+func (c *Control) newCommunicator(g ulfm.Group, from origin) *communicator {
+	for _, proc := range g.Procs {
+		c.met.Add(proc)
+	}
+	return newCommunicator(c.commConfig(g), from)
+}
+
+// WorldGroup returns the world of process me: procs, ascending, or nil for all n.
+func WorldGroup(n, me int, procs []int) ulfm.Group {
+	if procs == nil {
+		for p := range n {
+			procs = append(procs, p)
+		}
+	}
+	g := ulfm.Group{Index: World, UID: ulfm.WorldUID(len(procs))}
+	if procs[0] > 0 {
+		g.UID = ulfm.SpawnedUID(procs[0], len(procs))
+	}
+	g.Procs, g.Indices, g.Me = procs, make([]uint32, len(procs)), slices.Index(procs, me)
+	return g
 }
 
 // Step applies one event and returns, in order, what the caller must do. It
@@ -395,7 +432,8 @@ func (c *Control) give(cm *communicator, from int, f memberFrame) error {
 
 func (c *Control) hold(from int, f memberFrame) error {
 	w := c.comm.slots[f.to].wait
-	if _, member := w.parent.rank(from); !member {
+	// Of a spawn those that were started are members, too, and not yet known here.
+	if _, member := w.parent.rank(from); !member && !w.spawns {
 		return errNoMember(f.to, from)
 	}
 	if c.cfg.Flaws.dropsEarly(f.part) {

@@ -78,12 +78,13 @@ func digest(uids []ulfm.UID) uint64 {
 	return d
 }
 
-// neighbors returns the nearest live processes on the ring, at most two.
+// neighbors returns the nearest live processes on the ring, at most two, of those that
+// share or shared a communicator with this one.
 func (c *Control) neighbors() []int {
 	var near []int
 	for _, step := range []int{1, c.cfg.N - 1} {
 		p := (c.cfg.Me + step) % c.cfg.N
-		for p != c.cfg.Me && (c.dead.Has(p) || c.left.Has(p)) {
+		for p != c.cfg.Me && (c.dead.Has(p) || c.left.Has(p) || !c.met.Has(p)) {
 			p = (p + step) % c.cfg.N
 		}
 		if p != c.cfg.Me && !slices.Contains(near, p) {

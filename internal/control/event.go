@@ -41,6 +41,8 @@ type Propose struct {
 	Color int    // split: members of one colour form a communicator; ulfm.Undefined: none
 	Key   int    // split: order in the new communicator, ties by old rank
 
+	Spawned ulfm.Spawned // spawn, at the root: what has been started
+
 	// Entered: Call was entered by EnterPlain and goes on by Step. Its contribution
 	// stands as it is.
 	Entered bool

@@ -25,7 +25,8 @@ const (
 type Comm struct {
 	p       *Proc
 	group   ulfm.Group
-	rankOf  []int32 // by world process; -1: not a member
+	rankOf  []int32 // by world process, as far as the last member; -1: not a member
+	deaths  int     // members declared dead
 	name    string
 	base    string // of name: what was shrunk first
 	shrinks int    // how often
@@ -49,22 +50,20 @@ type Comm struct {
 	plainFlag  uint64
 }
 
-func (p *Proc) openWorld() {
-	g := ulfm.Group{Index: control.World, UID: ulfm.WorldUID(p.n), Me: p.me, Indices: make([]uint32, p.n)}
-	for q := range p.n {
-		g.Procs = append(g.Procs, q)
-	}
-	p.world = p.openComm(g, "world")
-}
-
 func (p *Proc) openComm(g ulfm.Group, name string) *Comm {
-	c := &Comm{p: p, group: g, name: name, base: name, rankOf: make([]int32, p.n), mem: p.takeMemory(g.Index)}
+	c := &Comm{p: p, group: g, name: name, base: name, rankOf: make([]int32, slices.Max(g.Procs)+1), mem: p.takeMemory(g.Index)}
 	c.shared = p.shares && control.HasBlocks(g.Indices, segment.Blocks)
 	for q := range c.rankOf {
 		c.rankOf[q] = -1
 	}
 	for r, q := range g.Procs {
 		c.rankOf[q] = int32(r)
+		if p.peers[q].dead {
+			c.deaths++
+		}
+		if p.shares && p.port.Reach(q) != nil {
+			defer p.fenceLocked("the memory of a process that was started later cannot be mapped")
+		}
 	}
 	for int(g.Index) >= len(p.comms) {
 		p.comms = append(p.comms, nil)
@@ -72,8 +71,8 @@ func (p *Proc) openComm(g ulfm.Group, name string) *Comm {
 	p.comms[g.Index] = c
 	// Sources are world processes in every context, so that a message can be kept
 	// before its communicator is there.
-	p.match.Open(dataContext(g.Index, PointToPoint), p.n, false)
-	p.match.Open(dataContext(g.Index, Collective), p.n, true)
+	p.match.Open(dataContext(g.Index, PointToPoint), len(c.rankOf), false)
+	p.match.Open(dataContext(g.Index, Collective), len(c.rankOf), true)
 	// A process that decided another group before it died may have sent to this one
 	// (A17): no member, no message.
 	for class := range classes {
@@ -137,7 +136,7 @@ func (c *Comm) alive() error {
 
 // entry asks the rules whether an operation may start. The caller holds mu.
 func (c *Comm) entry(op ulfm.Op, proc int) error {
-	if !c.revoked && c.p.deaths == 0 {
+	if !c.revoked && c.deaths == 0 {
 		return nil
 	}
 	st := ulfm.State{Revoked: c.revoked, PeerDead: proc >= 0 && c.p.peers[proc].dead}

@@ -16,6 +16,7 @@ type Contribution struct {
 	Flag       uint64
 	Veto       bool
 	Color, Key int
+	Spawned    ulfm.Spawned // spawn, at the root
 }
 
 // propose hands a call to control. The caller holds mu and pushes on afterwards.
@@ -33,7 +34,7 @@ func (p *Proc) newCall(c *Comm, what string) *Request {
 
 func (p *Proc) proposeFor(r *Request, call ulfm.Call, in Contribution) {
 	r.comm.adoptPlain()
-	p.hand(r, control.Propose{Call: call, Flag: in.Flag, Veto: in.Veto, Color: in.Color, Key: in.Key})
+	p.hand(r, control.Propose{Call: call, Flag: in.Flag, Veto: in.Veto, Color: in.Color, Key: in.Key, Spawned: in.Spawned})
 }
 
 // hand gives a proposal to control. One that is agreed in memory is looked after
@@ -402,7 +403,11 @@ func (p *Proc) declared(a control.Declared) {
 	p.drain(a.Proc) // (2) what it published is matched as usual
 	p.runSchedules()
 	q.dead = true
-	p.deaths++
+	for _, c := range p.comms {
+		if c != nil && c.RankOf(a.Proc) >= 0 {
+			c.deaths++
+		}
+	}
 	p.failPeer(a.Proc) // (3) what still needs it fails
 	p.checkProbes()
 	p.tr.CloseData(a.Proc)

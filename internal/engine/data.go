@@ -569,7 +569,7 @@ func (p *Proc) arrive(from int, f *transport.Frame) {
 // mayBeMember is false for a sender that the context's communicator does not have.
 func (p *Proc) mayBeMember(ctx uint32, from int) bool {
 	c := p.commAt(ctx / uint32(classes))
-	return c == nil || c.rankOf[from] >= 0 // nil: pending, its members are not known yet
+	return c == nil || c.RankOf(from) >= 0 // nil: pending, its members are not known yet
 }
 
 // letGo returns credit for a pushed payload, in eighths of the limit.
@@ -579,7 +579,7 @@ func (p *Proc) letGo(from, size int) {
 	}
 	q := &p.peers[from]
 	q.released += uint64(match.Charge(size))
-	if q.released-q.told >= match.Limit(p.cfg.UnexpectedBytesMax, p.n)/8 {
+	if q.released-q.told >= match.Limit(p.cfg.UnexpectedBytesMax, p.cfg.Share)/8 {
 		q.told = q.released
 		p.tr.ReturnCredit(from, q.released)
 	}

@@ -20,6 +20,14 @@ import (
 
 // Config says how a process runs.
 type Config struct {
+	// World are the processes of this one's world, ascending; nil: all that there can be.
+	World []int
+	// Union, if not nil, is the communicator of a spawned process with those who
+	// started it.
+	Union *ulfm.Group
+	// Share is among how many senders UnexpectedBytesMax is divided, the same at all
+	// processes; 0: all that there can be.
+	Share int
 	// Detector says how deaths are found; its N and Me are filled in.
 	Detector fd.Config
 	// Watchdog is after how long without progress an agreement sends again; 0: never.
@@ -84,6 +92,7 @@ type Proc struct {
 	idle  []*Request
 	comms []*Comm // by context index; nil: not ours, or forgotten
 	world *Comm
+	union *Comm // with those who started this process, or nil
 
 	calls      uint64 // calls made so far: the background loop sees whether the program computes
 	sawLeaver  bool   // finalize ended here because somebody had left
@@ -104,7 +113,6 @@ type Proc struct {
 	header     transport.Header // of the frame being sent
 	probes     []*Request
 	flushing   *Request        // ends when no control frame waits for room
-	deaths     int             // peers declared dead
 	blocked    []int           // peers towards which something waits for room
 	todo       []control.Event // control events met while control is stepping
 	stepping   bool
@@ -162,13 +170,19 @@ func New(tr transport.Transport, cfg Config) *Proc {
 		p.cfg.Tick = 10 * time.Millisecond
 	}
 	p.slots = append(p.slots, &Request{}) // slot 0 is never used: the zero Handle names nothing
-	for i := range p.peers {
-		p.peers[i].credit = match.NewCredit(match.Limit(p.cfg.UnexpectedBytesMax, p.n))
+	if p.cfg.Share == 0 {
+		p.cfg.Share = p.n
 	}
-	rules := control.Config{N: p.n, Me: p.me, Detector: cfg.Detector, Watchdog: cfg.Watchdog}
+	for i := range p.peers {
+		p.peers[i].credit = match.NewCredit(match.Limit(p.cfg.UnexpectedBytesMax, p.cfg.Share))
+	}
+	rules := control.Config{N: p.n, Me: p.me, World: cfg.World, Union: cfg.Union, Detector: cfg.Detector, Watchdog: cfg.Watchdog}
 	p.shareMemory(&rules)
 	p.ctl = control.New(rules)
-	p.openWorld()
+	p.world = p.openComm(control.WorldGroup(p.n, p.me, cfg.World), "world")
+	if cfg.Union != nil {
+		p.union = p.openComm(*cfg.Union, "spawn of another world")
+	}
 	p.mu.Lock()
 	p.setTimer()
 	p.mu.Unlock()
@@ -178,6 +192,10 @@ func New(tr transport.Transport, cfg Config) *Proc {
 
 // World returns the communicator of all processes.
 func (p *Proc) World() *Comm { return p.world }
+
+// Union returns the communicator of a spawned process with those who started it, or
+// nil.
+func (p *Proc) Union() *Comm { return p.union }
 
 // Me returns this process's number.
 func (p *Proc) Me() int { return p.me }
@@ -248,7 +266,10 @@ func (p *Proc) readDepartures() bool {
 			break
 		}
 		p.departures++
-		if d.Died {
+		if d.Died || p.world.RankOf(d.Proc) < 0 {
+			// Who is of another world leaves without an agreement with this one: it will
+			// take part in nothing any more, as if it were dead.
+			//
 			// What it said before it died is heard as if the news had come a little later.
 			// Else a revocation could be lost: the revoker returns, dies, and every survivor
 			// reads of the death before it reads the ring (R10).
@@ -268,7 +289,7 @@ func (p *Proc) noticeLeavers() {
 	if !p.world.closing || p.sawLeaver {
 		return
 	}
-	for q := range p.n {
+	for _, q := range p.world.group.Procs {
 		if q != p.me && p.tr.HasLeft(q) {
 			p.sawLeaver = true
 			p.step(control.Left{Proc: q})
@@ -405,7 +426,7 @@ func (p *Proc) finishEnding(ctx context.Context, r *Request) error {
 func (p *Proc) lastLook(ctx context.Context) error {
 	p.mu.Lock()
 	if p.sawLeaver {
-		for q := range p.n {
+		for _, q := range p.world.group.Procs {
 			p.tr.Notify(q, park.Caller|park.Background)
 		}
 	}

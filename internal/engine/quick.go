@@ -26,7 +26,7 @@ func (p *Proc) called() {
 // holds mu.
 func (c *Comm) quiet() bool {
 	p := c.p
-	return p.deaths == 0 && !c.revoked && !c.freed && !p.fenced.Load() && !p.finalized.Load() &&
+	return c.deaths == 0 && !c.revoked && !c.freed && !p.fenced.Load() && !p.finalized.Load() &&
 		p.epoch() == p.epochSeen.Load()
 }
 

@@ -36,6 +36,14 @@ type job struct {
 	rep   *reporter
 	cores int
 
+	memory []*os.File // segment 0, all arenas
+	prog   *program
+
+	spawner  spawner
+	forked   *sync.Cond // starting has changed
+	starting int        // processes about to be started
+	batches  []*batch
+
 	mu     sync.Mutex
 	ranks  []*rank
 	live   int // not reaped yet
@@ -58,6 +66,7 @@ type rank struct {
 	reaped   bool
 	status   syscall.WaitStatus
 	left     bool
+	dropped  bool // started by a Spawn that failed
 	dump     *boot.Message
 	killedNs int64 // when a planned kill was sent, 0: none
 	planned  string
@@ -76,7 +85,8 @@ func Run(ctx context.Context, spec *Spec) (int, error) {
 	}
 	defer prog.close()
 	j := &job{spec: spec, start: time.Now(), allJoined: make(chan struct{}), ended: make(chan struct{}), cores: usableCores()}
-	j.rep = newReporter(spec, j.start)
+	j.rep, j.prog, j.forked = newReporter(spec, j.start), prog, sync.NewCond(&j.mu)
+	defer j.closeMemory()
 	if err := j.launch(prog); err != nil {
 		j.stop(ExitFailed)
 		return codeOf(err), err
@@ -107,8 +117,14 @@ func (s *Spec) check() error {
 	if s.N < 1 || s.N > RanksMax {
 		return fmt.Errorf("-n %d: want 1 to %d ranks on one machine", s.N, RanksMax)
 	}
+	if s.Universe != 0 && (s.Universe < s.N || s.Universe > RanksMax) {
+		return fmt.Errorf("--universe %d: want at least the %d ranks of -n, and at most %d processes", s.Universe, s.N, RanksMax)
+	}
+	if s.Ring && s.Universe > s.N {
+		return fmt.Errorf("--universe %d: processes can be started later only with --detector exact", s.Universe)
+	}
 	for _, k := range s.Kills {
-		if k.Rank < 0 || k.Rank >= s.N {
+		if k.Rank < 0 || k.Rank >= s.N && (k.Point == "" || k.Rank >= s.universe()) {
 			return fmt.Errorf("--kill %d@...: there are ranks 0 to %d", k.Rank, s.N-1)
 		}
 	}
@@ -145,45 +161,38 @@ func (j *job) launch(prog *program) error {
 	var b [8]byte
 	_, _ = rand.Read(b[:])
 	j.id = binary.LittleEndian.Uint64(b[:])
-	n := j.spec.N
-	nodeFile, err := segment.Create("goulfm-node", segment.NodeBytes(n))
+	room := j.spec.universe()
+	nodeFile, err := segment.Create("goulfm-node", segment.NodeBytes(room))
 	if err != nil {
 		return fail(ExitFailed, "%w", err)
 	}
-	defer nodeFile.Close()
+	arenas, err := segment.Create("goulfm-arenas", segment.ArenasBytes(room))
+	if err != nil {
+		nodeFile.Close()
+		return fail(ExitFailed, "%w", err)
+	}
+	j.memory = []*os.File{nodeFile, arenas}
 	m, err := segment.Attach(nodeFile.Fd())
 	if err != nil {
 		return fail(ExitFailed, "%w", err)
 	}
-	j.node = segment.FormatNode(m, n, j.id)
-	inherited := []*os.File{nodeFile}
-	defer func() {
-		for _, f := range inherited[1:] {
-			f.Close()
-		}
-	}()
-	for r := range n {
-		f, err := segment.Create("goulfm-arena-"+strconv.Itoa(r), segment.ArenaBytes(n))
-		if err != nil {
-			return fail(ExitFailed, "%w", err)
-		}
-		inherited = append(inherited, f)
-	}
+	j.node = segment.FormatNode(m, room, j.id)
+	j.node.SetStarted(j.spec.N)
 	result := make(chan error)
 	go func() {
 		runtime.LockOSThread() // never unlocked
-		result <- j.spawnAll(prog, inherited)
+		result <- j.spawnAll(prog)
 		j.reap()
 	}()
 	return <-result
 }
 
-func (j *job) spawnAll(prog *program, inherited []*os.File) error {
+func (j *job) spawnAll(prog *program) error {
 	sinks, closeSinks := j.spec.outlets()
 	for r := range j.spec.N {
 		out, errs, err := sinks(r)
 		if err == nil {
-			err = j.spawn(prog, r, inherited, out, errs)
+			err = j.spawn(prog, placement{rank: r, size: j.spec.N, args: j.spec.Args}, out, errs)
 		}
 		if err != nil {
 			return fail(ExitFailed, "start rank %d: %w", r, err)
@@ -197,14 +206,22 @@ func (j *job) spawnAll(prog *program, inherited []*os.File) error {
 	return nil
 }
 
-// Descriptors of a rank: 0-2, segment 0, the lifeline, then all arenas.
+// Descriptors of a rank: 0-2, segment 0, the lifeline, all arenas.
 const (
 	fdNode     = 3
 	fdLifeline = 4
 	fdArenas   = 5
 )
 
-func (j *job) spawn(prog *program, number int, inherited []*os.File, out, errs *outlet) error {
+// A placement says who a process is to be.
+type placement struct {
+	rank, size, first int
+	spawned           bool
+	args, env         []string
+}
+
+func (j *job) spawn(prog *program, who placement, out, errs *outlet) error {
+	number := who.first + who.rank
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err
@@ -216,7 +233,7 @@ func (j *job) spawn(prog *program, number int, inherited []*os.File, out, errs *
 	if err != nil {
 		return err
 	}
-	stdin, feed, err := j.stdinOf(number)
+	stdin, feed, err := j.stdinOf(who)
 	if err != nil {
 		return err
 	}
@@ -231,12 +248,9 @@ func (j *job) spawn(prog *program, number int, inherited []*os.File, out, errs *
 		return err
 	}
 	defer errW.Close()
-	files := []uintptr{stdin.Fd(), outW.Fd(), errW.Fd(), inherited[0].Fd(), theirs.Fd()}
-	for _, f := range inherited[1:] {
-		files = append(files, f.Fd())
-	}
-	pid, err := syscall.ForkExec(prog.path, append([]string{prog.name}, j.spec.Args...), &syscall.ProcAttr{
-		Dir: j.spec.Dir, Env: j.envOf(number), Files: files,
+	files := []uintptr{stdin.Fd(), outW.Fd(), errW.Fd(), j.memory[0].Fd(), theirs.Fd(), j.memory[1].Fd()}
+	pid, err := syscall.ForkExec(prog.path, append([]string{prog.name}, who.args...), &syscall.ProcAttr{
+		Dir: j.spec.Dir, Env: j.envOf(who), Files: files,
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
 	})
 	if err != nil {
@@ -258,9 +272,9 @@ func (j *job) spawn(prog *program, number int, inherited []*os.File, out, errs *
 	return nil
 }
 
-func (j *job) envOf(number int) []string {
-	s := j.spec
-	info := boot.Info{Job: j.id, Rank: number, Size: s.N, NodeFd: fdNode, LifelineFd: fdLifeline, ArenaFd: fdArenas,
+func (j *job) envOf(who placement) []string {
+	s, number := j.spec, who.first+who.rank
+	info := boot.Info{Job: j.id, Rank: who.rank, Size: who.size, First: who.first, Spawned: who.spawned, NodeFd: fdNode, LifelineFd: fdLifeline, ArenasFd: fdArenas, Ranks: s.N,
 		Cores: j.cores, Ring: s.Ring, Era: s.Era, Beat: s.SuspectAfter / beatsPerDuration, Period: s.Period, Timeout: s.Period * time.Duration(s.Factor)}
 	for _, k := range s.Kills {
 		if k.Rank == number && k.Point != "" {
@@ -271,13 +285,13 @@ func (j *job) envOf(number int) []string {
 	if os.Getenv("GOMAXPROCS") == "" {
 		env = append(env, "GOMAXPROCS="+strconv.Itoa(max(2, (j.cores+s.N-1)/s.N)))
 	}
-	return append(env, info.Env())
+	return append(append(env, who.env...), info.Env())
 }
 
 // stdinOf returns what a rank reads, and what feeds it if anything must.
-func (j *job) stdinOf(number int) (*os.File, func(), error) {
+func (j *job) stdinOf(who placement) (*os.File, func(), error) {
 	all := j.spec.Stdin == "all"
-	if !all && strconv.Itoa(number) != j.spec.Stdin || j.spec.In == nil {
+	if who.spawned || !all && strconv.Itoa(who.rank) != j.spec.Stdin || j.spec.In == nil {
 		f, err := os.Open(os.DevNull)
 		return f, nil, err
 	}
@@ -348,8 +362,10 @@ func (j *job) listen(r *rank) {
 		switch m.What {
 		case boot.SaysJoined:
 			r.joined = true
-			j.joined++
-			if j.joined == j.spec.N {
+			if r.number < j.spec.N {
+				j.joined++
+			}
+			if r.number < j.spec.N && j.joined == j.spec.N {
 				close(j.allJoined)
 			}
 		case boot.SaysKill:
@@ -358,6 +374,12 @@ func (j *job) listen(r *rank) {
 			j.mu.Unlock()
 			j.abort(m)
 			j.mu.Lock()
+		case boot.SaysSpawn:
+			go j.spawnMore(r, m)
+		case boot.SaysKeep:
+			j.keep(m)
+		case boot.SaysDrop:
+			j.unwanted(m)
 		case boot.SaysDump:
 			r.dump = &m
 		case boot.SaysEvent:
@@ -444,6 +466,7 @@ func (j *job) depart(number int, how string) {
 		j.node.AppendDeath(number, why)
 	}
 	r.how, r.foundNs = how, now
+	j.orphaned()
 	j.mu.Unlock()
 	j.node.WakeAll(park.Futex{})
 }
@@ -462,7 +485,7 @@ func (j *job) reap() {
 	for {
 		var info unix.Siginfo
 		err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOWAIT, nil)
-		if errors.Is(err, unix.EINTR) {
+		if errors.Is(err, unix.EINTR) || errors.Is(err, unix.ECHILD) && j.awaitStart() {
 			continue
 		}
 		if err != nil {
@@ -481,7 +504,7 @@ func (j *job) reap() {
 			r.reaped, r.status = true, status
 			j.live--
 		}
-		last := j.live == 0
+		last := j.live == 0 && j.starting == 0
 		j.mu.Unlock()
 		if r != nil {
 			j.depart(r.number, "reaping")
@@ -492,6 +515,20 @@ func (j *job) reap() {
 		}
 	}
 	close(j.ended)
+}
+
+// awaitStart waits until a process that is being started is there, and says whether
+// one was.
+func (j *job) awaitStart() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.starting == 0 && j.live == 0 {
+		return false
+	}
+	for j.starting > 0 {
+		j.forked.Wait()
+	}
+	return true
 }
 
 // lastWords is how long a dead rank's lifeline is read.
@@ -507,7 +544,7 @@ func (j *job) gone(r *rank) {
 		j.mu.Lock()
 		defer j.mu.Unlock()
 		stranger := !r.joined && j.joined == 0 && r.status.Exited() && r.status.ExitStatus() == 0 // not a goulfm program
-		if !r.left && !stranger {
+		if !r.left && !stranger && !r.dropped {
 			j.rep.died(r)
 		}
 	})
@@ -701,6 +738,7 @@ func (j *job) verdict() (int, string) {
 			if code == 0 && r.status.Exited() {
 				code = c
 			}
+		case r.dropped:
 		case c != 0 || r.joined:
 			failed++
 			if lone == 0 && r.status.Exited() {

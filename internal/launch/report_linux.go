@@ -92,6 +92,18 @@ func (r *reporter) started(n int, program string) {
 	r.put(record{Event: "start", At: r.seconds(boot.NowNs()), Count: n, Text: program}, "")
 }
 
+// spawned is told when processes have been started by one of the job.
+func (r *reporter) spawned(first, n int, program string, root int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ranks := make([]int, n)
+	for i := range ranks {
+		ranks[i] = first + i
+	}
+	r.put(record{Event: "spawn", At: r.seconds(boot.NowNs()), Ranks: ranks, Count: n, Text: program},
+		fmt.Sprintf("rank %d starts %s of %s: %s", root, plural(n, "process"), program, rankText(ranks)))
+}
+
 func (r *reporter) note(event, format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -23,11 +23,14 @@ const (
 
 // Spec says what to run and how.
 type Spec struct {
-	N       int
-	Program string   // a file, a name in PATH, or a Go package (./dir)
-	Args    []string // of the program
-	Env     []string // NAME=VALUE, added to the environment
-	Dir     string   // working directory; empty: this one
+	N int
+	// Universe is how many processes the job can ever have, with those that it starts
+	// itself; 0: twice N, or at least four more.
+	Universe int
+	Program  string   // a file, a name in PATH, or a Go package (./dir)
+	Args     []string // of the program
+	Env      []string // NAME=VALUE, added to the environment
+	Dir      string   // working directory; empty: this one
 
 	Stdin     string // "none", "all" or a rank
 	Tag       bool   // begin each line with its rank
@@ -55,4 +58,16 @@ type Kill struct {
 	After time.Duration // once all ranks are in Init; used when Point is empty
 	Point string        // when it reaches Mark(Point, Value)
 	Value int
+}
+
+// universe is for how many processes there is memory. It is sparse: who is not started
+// costs next to nothing.
+func (s *Spec) universe() int {
+	switch {
+	case s.Ring: // of all that there can be each watches its neighbour
+		return s.N
+	case s.Universe > 0:
+		return s.Universe
+	}
+	return max(2*s.N, s.N+4)
 }

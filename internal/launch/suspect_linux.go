@@ -16,14 +16,14 @@ const beatsPerDuration = 8
 func (j *job) watchLife() {
 	tick := time.NewTicker(j.spec.SuspectAfter / beatsPerDuration)
 	defer tick.Stop()
-	beats, still := make([]uint32, j.spec.N), make([]int, j.spec.N)
+	beats, still := make([]uint32, j.node.Procs()), make([]int, j.node.Procs())
 	for {
 		select {
 		case <-j.ended:
 			return
 		case <-tick.C:
 		}
-		for number := range j.spec.N {
+		for number := range j.node.Started() {
 			now := j.node.Beats(number)
 			switch {
 			case now == 0: // has not joined, or left

@@ -94,6 +94,12 @@ func ringBytes(cells int) int { return ringHead + cells*CellBytes }
 // the blocks of communicators. The memory is sparse: only what is used exists.
 func ArenaBytes(procs int) int { return blocksOffset(procs) + Blocks*blockBytes(procs) }
 
+// ArenasBytes returns the size of the memory of all arenas, one behind the other.
+func ArenasBytes(procs int) int { return procs * ArenaStride(procs) }
+
+// ArenaStride is how far apart the arenas are.
+func ArenaStride(procs int) int { return roundUp(ArenaBytes(procs), 1<<16) }
+
 // HeapArena returns an arena of Go memory. There is no sparse Go memory: blocks
 // are made when first asked for.
 func HeapArena(procs int) *Arena {

@@ -28,7 +28,11 @@ func Create(name string, size int) (*os.File, error) {
 
 // Attach maps all of the memfd behind fd. It refuses one that is not sealed:
 // another process could shrink it, and the next access would be fatal.
-func Attach(fd uintptr) (Memory, error) {
+func Attach(fd uintptr) (Memory, error) { return AttachPart(fd, 0, -1) }
+
+// AttachPart maps size bytes of the memfd behind fd from off on, a multiple of the
+// page size; -1: all that follow.
+func AttachPart(fd uintptr, off int64, size int) (Memory, error) {
 	seals, err := unix.FcntlInt(fd, unix.F_GET_SEALS, 0)
 	if err != nil {
 		return Memory{}, fmt.Errorf("shared memory: descriptor %d is no memfd: %w", fd, err)
@@ -40,9 +44,15 @@ func Attach(fd uintptr) (Memory, error) {
 	if err := unix.Fstat(int(fd), &st); err != nil {
 		return Memory{}, fmt.Errorf("shared memory: descriptor %d: %w", fd, err)
 	}
-	b, err := unix.Mmap(int(fd), 0, int(st.Size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if size < 0 {
+		size = int(st.Size - off)
+	}
+	if off < 0 || size <= 0 || off > st.Size-int64(size) {
+		return Memory{}, fmt.Errorf("shared memory: %d bytes at %d of %d", size, off, st.Size)
+	}
+	b, err := unix.Mmap(int(fd), off, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
-		return Memory{}, fmt.Errorf("shared memory: map %d bytes: %w", st.Size, err)
+		return Memory{}, fmt.Errorf("shared memory: map %d bytes: %w", size, err)
 	}
 	return Memory{bytes: b}, nil
 }

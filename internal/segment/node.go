@@ -21,6 +21,7 @@ const (
 	offProcs      = 12
 	offJob        = 16
 	offArenaBytes = 24
+	offStarted    = 32
 	offEpoch      = 1 * Line
 	offDeaths     = 2 * Line
 	offLog        = 4 * Line
@@ -49,7 +50,8 @@ const (
 	Retired               // exited after Finalize
 )
 
-// Node is segment 0 of a node.
+// Node is segment 0 of a node. It has room for a fixed number of processes; not all
+// of them need have been started.
 type Node struct {
 	m      Memory
 	procs  int
@@ -58,7 +60,7 @@ type Node struct {
 	deaths *uint64
 }
 
-// NodeBytes returns the size of segment 0 for the given number of processes.
+// NodeBytes returns the size of segment 0 with room for the given number of processes.
 func NodeBytes(procs int) int {
 	return offLog + roundUp(8*procs, Line) + procs*procLines*Line
 }
@@ -68,6 +70,7 @@ func FormatNode(m Memory, procs int, job uint64) *Node {
 	*m.word32(offProcs) = uint32(procs)
 	*m.word64(offJob) = job
 	*m.word64(offArenaBytes) = uint64(ArenaBytes(procs))
+	*m.word64(offStarted) = uint64(procs)
 	*m.word32(offVersion) = Version
 	*m.word64(offMagic) = magic
 	n, err := OpenNode(m, job)
@@ -95,8 +98,15 @@ func OpenNode(m Memory, job uint64) (*Node, error) {
 	return &Node{m: m, procs: procs, log: m.words64(offLog, procs), epoch: m.word64(offEpoch), deaths: m.word64(offDeaths)}, nil
 }
 
-// Procs returns the number of processes.
+// Procs returns for how many processes there is room.
 func (n *Node) Procs() int { return n.procs }
+
+// Started returns how many processes have been started so far: those with the numbers
+// below.
+func (n *Node) Started() int { return int(min(Load64(n.m.word64(offStarted)), uint64(n.procs))) }
+
+// SetStarted is called by the launcher alone, before it starts processes.
+func (n *Node) SetStarted(procs int) { Store64(n.m.word64(offStarted), uint64(procs)) }
 
 // EpochWord is the one word that every declared death, every departure and
 // every revocation moves. Waiters poll it; what happened is looked up after.
@@ -157,7 +167,7 @@ func (n *Node) Doorbell(proc int) *uint32 { return n.m.word32(n.line(proc, 2)) }
 // was lost with its sender. It follows every entry in the list of deaths.
 func (n *Node) WakeAll(s park.Sleeper) {
 	n.MoveEpoch()
-	for p := range n.procs {
+	for p := range n.Started() {
 		park.RingAlways(n.Doorbell(p), s)
 	}
 }

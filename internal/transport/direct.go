@@ -34,18 +34,26 @@ func (p *Port) WriteTo(proc int, src []byte, addr uint64) error {
 	return segment.WriteRemote(p.pid(proc), src, addr)
 }
 
-// ReachAll maps the memory of every process.
+// ReachAll maps the memory of every process that has been started.
 func (p *Port) ReachAll() error {
-	for q := range p.peers {
-		if p.reach(q).arena == nil {
-			return p.peers[q].broken
+	for q := range p.node.Started() {
+		if err := p.Reach(q); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+// Reach maps the memory of a process, if that has not been done.
+func (p *Port) Reach(proc int) error {
+	if p.reach(proc).arena == nil {
+		return p.peers[proc].broken
+	}
+	return nil
+}
+
 // Block returns a part of the memory that a process keeps for the communicator of a
-// context index that has a block there. ReachAll comes before.
+// context index that has a block there. Reach comes before.
 func (p *Port) Block(proc int, index uint32, part segment.Part) segment.Region {
 	return p.peers[proc].arena.Block(segment.BlockOf(index), part)
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/goulfm/goulfm/internal/transport"
 )
 
-// Open returns the end of process me: nodeFd is segment 0, arenaFds[p] the arena
-// of process p. Arenas are mapped at first use.
-func Open(me int, job uint64, nodeFd uintptr, arenaFds []uintptr) (*transport.Port, *segment.Node, error) {
+// Open returns the end of process me: nodeFd is segment 0, arenasFd the memory of all
+// arenas, one behind the other. Each is mapped at first use.
+func Open(me int, job uint64, nodeFd, arenasFd uintptr) (*transport.Port, *segment.Node, error) {
 	m, err := segment.Attach(nodeFd)
 	if err != nil {
 		return nil, nil, err
@@ -22,11 +22,12 @@ func Open(me int, job uint64, nodeFd uintptr, arenaFds []uintptr) (*transport.Po
 	if err != nil {
 		return nil, nil, err
 	}
-	if node.Procs() != len(arenaFds) || me < 0 || me >= node.Procs() {
-		return nil, nil, fmt.Errorf("shared memory of %d processes, %d arenas, this is process %d", node.Procs(), len(arenaFds), me)
+	if me < 0 || me >= node.Started() {
+		return nil, nil, fmt.Errorf("shared memory of %d processes, this is process %d", node.Started(), me)
 	}
+	stride := segment.ArenaStride(node.Procs())
 	p, err := transport.NewPort(transport.Home{Node: node, Sleeper: park.Futex{}, Arena: func(proc int) (*segment.Arena, error) {
-		m, err := segment.Attach(arenaFds[proc])
+		m, err := segment.AttachPart(arenasFd, int64(proc)*int64(stride), stride)
 		if err != nil {
 			return nil, fmt.Errorf("arena of process %d: %w", proc, err)
 		}

@@ -13,11 +13,11 @@ import (
 
 const job = 7
 
-// world is what a launcher makes: one memfd for segment 0 and one per process.
+// world is what a launcher makes: one memfd for segment 0 and one for all arenas.
 type world struct {
 	t      *testing.T
 	n      int
-	files  []*os.File // segment 0, then the arenas
+	files  []*os.File // segment 0, the arenas
 	node   *segment.Node
 	arenas map[int]*segment.Arena
 	gone   map[int]bool
@@ -26,9 +26,7 @@ type world struct {
 func newWorld(t *testing.T, n int) *world {
 	w := &world{t: t, n: n, arenas: map[int]*segment.Arena{}, gone: map[int]bool{}}
 	w.create(segment.NodeBytes(n))
-	for range n {
-		w.create(segment.ArenaBytes(n))
-	}
+	w.create(segment.ArenasBytes(n))
 	m, err := segment.Attach(w.files[0].Fd())
 	if err != nil {
 		t.Fatal(err)
@@ -48,11 +46,7 @@ func (w *world) create(size int) {
 
 // open returns the end of a rank, with mappings of its own.
 func (w *world) open(rank int) *transport.Port {
-	var arenas []uintptr
-	for _, f := range w.files[1:] {
-		arenas = append(arenas, f.Fd())
-	}
-	p, _, err := Open(rank, job, w.files[0].Fd(), arenas)
+	p, _, err := Open(rank, job, w.files[0].Fd(), w.files[1].Fd())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -75,7 +69,7 @@ func (w *world) Depart(rank int, died bool) {
 
 func (w *world) Arena(rank int) *segment.Arena {
 	if w.arenas[rank] == nil {
-		m, err := segment.Attach(w.files[1+rank].Fd())
+		m, err := segment.AttachPart(w.files[1].Fd(), int64(rank*segment.ArenaStride(w.n)), segment.ArenaBytes(w.n))
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -96,22 +90,21 @@ func TestScribble(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	w := newWorld(t, 2)
-	node, arenas := w.files[0].Fd(), []uintptr{w.files[1].Fd(), w.files[2].Fd()}
+	node, arenas := w.files[0].Fd(), w.files[1].Fd()
 	for _, c := range []struct {
 		name   string
 		me     int
 		job    uint64
 		node   uintptr
-		arenas []uintptr
+		arenas uintptr
 		want   string
 	}{
 		{"another job", 0, job + 1, node, arenas, "job"},
 		{"rank too large", 2, job, node, arenas, "2 processes"},
 		{"negative rank", -1, job, node, arenas, "this is process -1"},
-		{"an arena short", 0, job, node, arenas[:1], "1 arenas"},
-		{"arena in place of segment 0", 0, job, arenas[0], arenas, "another kind"},
+		{"arenas in place of segment 0", 0, job, arenas, arenas, "another kind"},
 		{"not a memfd", 0, job, os.Stderr.Fd(), arenas, "is no memfd"},
-		{"own arena too small", 0, job, node, []uintptr{node, arenas[1]}, "too small"},
+		{"no room for the own arena", 0, job, node, node, "bytes at 0 of"},
 	} {
 		if _, _, err := Open(c.me, c.job, c.node, c.arenas); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
@@ -122,21 +115,18 @@ func TestOpenRefuses(t *testing.T) {
 // TestBadArena: a peer whose arena cannot be used is broken, the others are not.
 func TestBadArena(t *testing.T) {
 	w := newWorld(t, 3)
-	node := w.files[0].Fd()
-	p, _, err := Open(0, job, node, []uintptr{w.files[1].Fd(), node, w.files[3].Fd()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	good := w.open(2)
+	w.files = w.files[:1]
+	w.create(3*segment.ArenaStride(3) - 1) // the last one is cut off
+	p, good := w.open(0), w.open(1)
 	h := transport.Header{Kind: transport.Eager, Size: 4}
-	if !p.TrySend(1, &h, []byte("data")) || p.Broken(1) == nil || !strings.Contains(p.Broken(1).Error(), "too small") {
-		t.Errorf("sent to a process without an arena: broken %v", p.Broken(1))
+	if !p.TrySend(2, &h, []byte("data")) || p.Broken(2) == nil || !strings.Contains(p.Broken(2).Error(), "bytes at") {
+		t.Errorf("sent to a process without an arena: broken %v", p.Broken(2))
 	}
-	if _, ok := p.Peek(1); ok {
+	if _, ok := p.Peek(2); ok {
 		t.Error("read from a process without an arena")
 	}
 	good.TrySend(0, &h, []byte("data"))
-	if f, ok := p.Peek(2); !ok || string(f.Payload) != "data" || p.Broken(2) != nil {
-		t.Errorf("from another process: %q, %v, %v", f.Payload, ok, p.Broken(2))
+	if f, ok := p.Peek(1); !ok || string(f.Payload) != "data" || p.Broken(1) != nil {
+		t.Errorf("from another process: %q, %v, %v", f.Payload, ok, p.Broken(1))
 	}
 }

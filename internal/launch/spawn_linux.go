@@ -1,0 +1,231 @@
+package launch
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/park"
+)
+
+// A batch is what one call of Spawn has started: processes with consecutive numbers,
+// who wait in Init until one of those who started them says that all of them agree.
+//
+//	root: spawn ...                      launcher: starts them, answers with the first number
+//	root and the others agree: all have the communicator, or none
+//	each of them: keep ... or drop       launcher: passes the first keep on, or ends the batch
+//
+// Whoever of them lives says so; if none is left the batch ends, too.
+type batch struct {
+	first, count int
+	root         int
+	parents      []int // those that could keep it
+	kept         bool
+}
+
+func (b *batch) has(number int) bool { return number >= b.first && number < b.first+b.count }
+
+// A spawner starts processes while others run. Its thread lives as long as the
+// launcher: the parent-death signal of what it starts is bound to it.
+type spawner struct {
+	once     sync.Once
+	requests chan func()
+	programs map[string]*program // built or found already; of the thread
+}
+
+func (s *spawner) do(f func()) {
+	s.once.Do(func() {
+		s.requests = make(chan func())
+		s.programs = map[string]*program{}
+		go func() {
+			runtime.LockOSThread() // never unlocked
+			for f := range s.requests {
+				f()
+			}
+		}()
+	})
+	s.requests <- f
+}
+
+// spawnMore answers a request of rank r to start processes.
+func (j *job) spawnMore(r *rank, m boot.Message) {
+	j.spawner.do(func() {
+		answer := boot.Message{What: boot.SaysSpawned, Token: m.Token}
+		b, err := j.startBatch(r.number, m)
+		if err != nil {
+			answer.Text = err.Error()
+		} else {
+			answer.First, answer.N = b.first, b.count
+		}
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		r.say(answer)
+	})
+}
+
+func (j *job) startBatch(root int, m boot.Message) (*batch, error) {
+	prog, err := j.programOf(m)
+	if err != nil {
+		return nil, err
+	}
+	b, err := j.reserve(root, m)
+	if err != nil {
+		return nil, err
+	}
+	sinks, closeSinks := j.spec.outlets()
+	go func() {
+		<-j.ended
+		j.carriers.Wait()
+		closeSinks()
+	}()
+	for i := range b.count {
+		out, errs, err := sinks(b.first + i)
+		if err == nil {
+			err = j.spawn(prog, placement{rank: i, size: b.count, first: b.first, spawned: true, args: m.Args, env: m.Env}, out, errs)
+		}
+		j.mu.Lock()
+		j.starting--
+		j.mu.Unlock()
+		if err != nil {
+			j.abandon(b, b.count-i-1)
+			return nil, fmt.Errorf("start process %d: %w", b.first+i, err)
+		}
+	}
+	j.forked.Broadcast()
+	for lo := b.first; lo < b.first+b.count; lo += park.AnyMax {
+		go j.watchSome(lo, min(lo+park.AnyMax, b.first+b.count))
+	}
+	j.rep.spawned(b.first, b.count, prog.name, root)
+	return b, nil
+}
+
+// programOf returns what to execute: the program of the job if m names none.
+func (j *job) programOf(m boot.Message) (*program, error) {
+	name := m.Program
+	if name == "" || name == j.spec.Program {
+		return j.prog, nil
+	}
+	if p := j.spawner.programs[name]; p != nil {
+		return p, nil
+	}
+	p, err := findProgram(context.Background(), &Spec{Program: name})
+	if err == nil {
+		j.spawner.programs[name] = p
+	}
+	return p, err
+}
+
+// reserve gives a batch its numbers.
+func (j *job) reserve(root int, m boot.Message) (*batch, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	first := j.node.Started()
+	switch left := j.node.Procs() - first; {
+	case j.ending || j.live == 0:
+		return nil, fmt.Errorf("the job is being stopped")
+	case j.spec.Ring:
+		return nil, fmt.Errorf("processes can be started only with --detector exact")
+	case m.N > left:
+		return nil, fmt.Errorf("%d processes asked for, and the job has memory for %d of %d more: give it more with goulfm run --universe N", m.N, left, j.node.Procs())
+	}
+	b := &batch{first: first, count: m.N, root: root, parents: m.Procs}
+	j.batches = append(j.batches, b)
+	j.starting += m.N
+	j.node.SetStarted(first + m.N)
+	return b, nil
+}
+
+// abandon ends a batch of which one process could not be started; the last missing
+// ones have not been tried. Who was never started is as good as dead: nobody waits for
+// it.
+func (j *job) abandon(b *batch, missing int) {
+	j.mu.Lock()
+	j.starting -= missing
+	j.mu.Unlock()
+	j.forked.Broadcast()
+	j.drop(b)
+}
+
+// drop ends a batch that nobody keeps.
+func (j *job) drop(b *batch) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.dropLocked(b)
+}
+
+func (j *job) dropLocked(b *batch) {
+	if b.kept {
+		return
+	}
+	for _, r := range j.ranks {
+		if b.has(r.number) && !r.reaped {
+			r.dropped = true
+			_ = syscall.Kill(r.pid, syscall.SIGKILL)
+		}
+	}
+	j.batches = slices.DeleteFunc(j.batches, func(x *batch) bool { return x == b })
+}
+
+// keep passes on that those who started a batch agree.
+func (j *job) keep(m boot.Message) {
+	for _, b := range j.batches {
+		if b.first != m.First || b.kept {
+			continue
+		}
+		b.kept = true
+		for _, r := range j.ranks {
+			if b.has(r.number) {
+				r.say(m)
+			}
+		}
+	}
+}
+
+// unwanted ends what a failed Spawn leaves: the batch that its root names, or, where
+// the root died and could not tell its number, those that nobody else can keep.
+func (j *job) unwanted(m boot.Message) {
+	root := j.rankOf(m.Rank)
+	for _, b := range slices.Clone(j.batches) {
+		named := m.First > 0 && b.first == m.First
+		unnamed := m.First == 0 && b.root == m.Rank && root != nil && root.declared
+		if named || unnamed {
+			j.dropLocked(b)
+		}
+	}
+}
+
+// orphaned ends batches of which nobody is left that could keep them.
+func (j *job) orphaned() {
+	for _, b := range slices.Clone(j.batches) {
+		gone := func(number int) bool { r := j.rankOf(number); return r == nil || r.declared }
+		if !b.kept && !slices.ContainsFunc(b.parents, func(number int) bool { return !gone(number) }) {
+			j.dropLocked(b)
+		}
+	}
+}
+
+// say sends a message to a rank. The caller holds mu.
+func (r *rank) say(m boot.Message) {
+	text, err := json.Marshal(m)
+	if err != nil || r.reaped {
+		return
+	}
+	_ = r.line.SetWriteDeadline(time.Now().Add(time.Second))
+	_, _ = r.line.Write(append(text, '\n'))
+}
+
+// closeMemory lets go of what only new processes need.
+func (j *job) closeMemory() {
+	for _, f := range j.memory {
+		f.Close()
+	}
+	for _, p := range j.spawner.programs {
+		p.close()
+	}
+}
