@@ -20,6 +20,11 @@ const (
 	KindSplit
 	KindClose
 	KindFinalize
+	KindCreate
+	KindSplitNode
+	KindCart
+	KindGraph
+	KindDistGraph
 )
 
 // String returns the call's name as the user wrote it.
@@ -39,6 +44,16 @@ func (k Kind) String() string {
 		return "free"
 	case KindFinalize:
 		return "finalize"
+	case KindCreate:
+		return "create"
+	case KindSplitNode:
+		return "split_node"
+	case KindCart:
+		return "cart"
+	case KindGraph:
+		return "graph"
+	case KindDistGraph:
+		return "dist_graph"
 	}
 	return fmt.Sprintf("call %d", uint32(k))
 }
@@ -47,7 +62,7 @@ func (k Kind) String() string {
 // number from.
 func (k Kind) Series() Series {
 	switch k {
-	case KindDup, KindSplit:
+	case KindDup, KindSplit, KindCreate, KindSplitNode, KindCart, KindGraph, KindDistGraph:
 		return SeriesCreate
 	case KindClose, KindFinalize:
 		return SeriesClose
@@ -59,6 +74,18 @@ func (k Kind) Series() Series {
 // a context index before it contributes.
 func (k Kind) draws() bool { return k == KindShrink || k.Series() == SeriesCreate }
 
+// placed says whether members of the call bring a colour and a key.
+func (k Kind) placed() bool { return k.Series() == SeriesCreate && k != KindDup }
+
+// digested says whether members of the call also bring a digest of its arguments.
+func (k Kind) digested() bool {
+	switch k {
+	case KindCreate, KindCart, KindGraph, KindDistGraph:
+		return true
+	}
+	return false
+}
+
 // plain says whether the call contributes a flag and nothing else.
 func (k Kind) plain() bool { return k == KindAgree || k == KindAgreeFailed }
 
@@ -69,7 +96,7 @@ type Series uint8
 // The sequences.
 const (
 	SeriesRepair Series = iota // agree, agree_failed, shrink: go on after a revocation
-	SeriesCreate               // dup, split: given up at a revocation
+	SeriesCreate               // dup, split and the like: given up at a revocation
 	SeriesClose                // free, finalize: the last one
 	seriesCount
 )

@@ -1,6 +1,7 @@
 package ulfm
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -333,10 +334,15 @@ func (c *Comm) act(a Action) { c.acts = append(c.acts, a) }
 
 func (c *Comm) anomaly(from int, text string) { c.act(Anomaly{From: from, Text: text}) }
 
-// encodePayload writes what a caller of shrink, dup or split tells the others.
+// encodePayload writes what a caller of shrink, or of what makes a communicator,
+// tells the others: at most onenode.EntryMax bytes, because where there is a digest
+// the colour is one of few and the key a rank.
 func encodePayload(ev Propose) []byte {
 	b := wire.AppendUint(nil, uint64(ev.Index))
-	if ev.Call.Kind == KindSplit {
+	if ev.Call.Kind.digested() {
+		b = binary.LittleEndian.AppendUint64(b, ev.Digest)
+	}
+	if ev.Call.Kind.placed() {
 		b = wire.AppendInt(b, ev.Color)
 		b = wire.AppendInt(b, ev.Key)
 	}

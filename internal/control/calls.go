@@ -24,7 +24,7 @@ func (c *Control) propose(ev Propose) {
 		return
 	}
 	c.finalizing = c.finalizing || ev.Call.Kind == ulfm.KindFinalize
-	p := ulfm.Propose{Token: ev.Token, Call: ev.Call, Flag: ev.Flag, Veto: ev.Veto, Color: ev.Color, Key: ev.Key, Entered: ev.Entered}
+	p := ulfm.Propose{Token: ev.Token, Call: ev.Call, Flag: ev.Flag, Veto: ev.Veto, Color: ev.Color, Key: ev.Key, Digest: ev.Digest, Entered: ev.Entered}
 	if ev.Call.DrawsIndex() && !ev.Veto {
 		p.Index = c.comm.draw(cm, must.Sabotage && c.cfg.Flaws.ReuseIndex)
 		if c.cfg.Prepare != nil && blockOf(p.Index, c.cfg.Blocks) >= 0 {

@@ -38,8 +38,11 @@ type Propose struct {
 	Call  ulfm.Call
 	Flag  uint64 // agree: what the result is the AND of
 	Veto  bool   // this caller's arguments are wrong: the call must fail at all members
-	Color int    // split: members of one colour form a communicator; ulfm.Undefined: none
-	Key   int    // split: order in the new communicator, ties by old rank
+	Color int    // split and the like: members of one colour form a communicator; ulfm.Undefined: none
+	Key   int    // split and the like: order in the new communicator, ties by old rank
+
+	// Digest is of the arguments that must be the same at all members; see ulfm.Propose.
+	Digest uint64
 
 	// Entered: Call was entered by EnterPlain and goes on by Step. Its contribution
 	// stands as it is.
