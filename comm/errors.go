@@ -29,8 +29,8 @@ var (
 	ErrPeerArgument = ulfm.ErrPeerArgument
 	// ErrInactive: a request that is over.
 	ErrInactive = engine.ErrInactive
-	// ErrNotBegun: the context was over when Agree, AgreeFailed, Shrink, Dup or Split
-	// was called: this member has contributed nothing, and the call may be made again.
+	// ErrNotBegun: the context was over when Agree, AgreeFailed, Shrink or a call that
+	// makes a communicator was made: this member has contributed nothing, and the call may be made again.
 	// Without it the error of a context means that only the wait was given up.
 	ErrNotBegun = engine.ErrNotBegun
 	// ErrFreed: a communicator that was freed.

@@ -55,7 +55,7 @@ func (c *Comm) FailureGetAcked() Group { return c.groupOf(c.e.Acked()) }
 // When ctx ends only the wait is given up: the contribution stands, and the error
 // names the ranks that were waited for. With a ctx that is over at the call nothing
 // is contributed, which the error tells by ErrNotBegun: the others wait for a call of
-// this member. So it is with AgreeFailed, Shrink, Dup and Split.
+// this member. So it is with AgreeFailed, Shrink and what makes a communicator.
 func (c *Comm) Agree(ctx context.Context, flag uint64) (uint64, error) {
 	out, _, err := c.e.Call(ctx, ulfm.Call{Kind: ulfm.KindAgree}, engine.Contribution{Flag: flag}, "agree")
 	return out.Flag, fail("agree", c, out.Dead, err)

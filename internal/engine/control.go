@@ -16,6 +16,7 @@ type Contribution struct {
 	Flag       uint64
 	Veto       bool
 	Color, Key int
+	Digest     uint64 // of arguments that must be the same at all members
 }
 
 // propose hands a call to control. The caller holds mu and pushes on afterwards.
@@ -33,7 +34,7 @@ func (p *Proc) newCall(c *Comm, what string) *Request {
 
 func (p *Proc) proposeFor(r *Request, call ulfm.Call, in Contribution) {
 	r.comm.adoptPlain()
-	p.hand(r, control.Propose{Call: call, Flag: in.Flag, Veto: in.Veto, Color: in.Color, Key: in.Key})
+	p.hand(r, control.Propose{Call: call, Flag: in.Flag, Veto: in.Veto, Color: in.Color, Key: in.Key, Digest: in.Digest})
 }
 
 // hand gives a proposal to control. One that is agreed in memory is looked after

@@ -34,6 +34,8 @@ type Config struct {
 	// them has to have a turn anyway, and a wake-up costs several turns. 0: it looks
 	// SpinPolls times, as other calls.
 	YieldPolls int
+	// Node says on which node the process runs: those with the same number share memory.
+	Node int
 	// Mutual says that every rank of the node has a core of its own; the same at all
 	// of them.
 	Mutual bool
@@ -177,6 +179,9 @@ func (p *Proc) World() *Comm { return p.world }
 
 // Me returns this process's number.
 func (p *Proc) Me() int { return p.me }
+
+// Node returns the number of the node on which this process runs.
+func (p *Proc) Node() int { return p.cfg.Node }
 
 // Close ends the background loop. It is called after Finalize, or at death.
 func (p *Proc) Close() {
