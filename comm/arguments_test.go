@@ -118,6 +118,10 @@ var calls = map[string]func(ctx context.Context, c *comm.Comm) error{
 		_, err := c.Create(ctx, c.Group())
 		return err
 	},
+	"CreateGroup": func(ctx context.Context, c *comm.Comm) error {
+		_, err := c.CreateGroup(ctx, c.Group(), 0)
+		return err
+	},
 	"Cart": func(ctx context.Context, c *comm.Comm) error {
 		_, err := c.Cart(ctx, []int{1}, []bool{true}, false)
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/goulfm/goulfm/internal/engine"
@@ -14,7 +15,7 @@ import (
 // Collective over the members; it succeeds at every live one or at none, unless it is
 // overtaken by a revocation: see package ulfm. So it is with every call that makes a
 // communicator. A duplicate has the topology of c (Cart, Graph, DistGraph); what
-// Split, Create and Shrink make has none.
+// Split, SplitNode, Create, CreateGroup and Shrink make has none.
 func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
 	return c.createWith(ctx, c.topo, ulfm.Call{Kind: ulfm.KindDup}, engine.Contribution{}, nil, "dup")
 }
@@ -51,6 +52,36 @@ func (c *Comm) Create(ctx context.Context, g Group) (*Comm, error) {
 		in.Color, in.Key = 0, rank
 	}
 	return c.create(ctx, ulfm.Call{Kind: ulfm.KindCreate}, in, c.holds(g), "create")
+}
+
+// CreateGroup returns a communicator of the members of g, in the order of g. Only they
+// make the call, the other members of c neither wait nor hear of it, and c may have
+// lost others of its members (R57). Who is not in g takes no part and gets nil. It
+// succeeds at every live member of g or at none (R56): not if one of them is dead. Calls
+// of the same members are told apart by tag, 0 to 1<<31-1, and calls with the same tag
+// by their order; at most 16 of one process may be under way on c.
+//
+// What is wrong at one caller alone is its own error, because the others cannot be
+// told before they have found each other: a group with a process that is no member of
+// c is ErrRank, a tag out of range ErrTag, one call too many ErrLength. Callers that
+// name other members or another tag wait for each other, as for a call that was
+// forgotten: ctx ends the wait, and the error names the ranks. The same members in
+// another order are ErrMismatch at all. A revocation of c ends the call.
+func (c *Comm) CreateGroup(ctx context.Context, g Group, tag int) (*Comm, error) {
+	const op = "create_group"
+	err := c.holds(g)
+	if err == nil && (tag < 0 || tag > math.MaxInt32) {
+		err = fmt.Errorf("%w: %d: want 0 to %d", ErrTag, tag, math.MaxInt32)
+	}
+	if err != nil || !slices.Contains(g.procs, c.w.proc.Me()) {
+		return nil, fail(op, c, nil, err)
+	}
+	in := engine.Contribution{Members: g.Ranks(), Tag: tag}
+	_, made, err := c.e.Call(ctx, ulfm.Call{Kind: ulfm.KindCreateGroup}, in, op)
+	if err != nil {
+		return nil, fail(op, c, nil, err)
+	}
+	return c.child(made, c.epoch), nil
 }
 
 // holds returns what is wrong with a group that should be of members of c.

@@ -120,6 +120,9 @@ func TestSpecR56CreationIsUniform(t *testing.T) {
 		"dup":    func(ctx context.Context, w *comm.Comm) (*comm.Comm, error) { return w.Dup(ctx) },
 		"split":  func(ctx context.Context, w *comm.Comm) (*comm.Comm, error) { return w.Split(ctx, 0, 0) },
 		"create": func(ctx context.Context, w *comm.Comm) (*comm.Comm, error) { return w.Create(ctx, w.Group()) },
+		"create_group": func(ctx context.Context, w *comm.Comm) (*comm.Comm, error) {
+			return w.CreateGroup(ctx, w.Group(), 3)
+		},
 		"cart": func(ctx context.Context, w *comm.Comm) (*comm.Comm, error) {
 			return w.Cart(ctx, []int{2, 2}, []bool{true, false}, false)
 		},

@@ -28,6 +28,21 @@ func ExampleComm_Create() {
 	// true <nil>
 }
 
+// Two ranks make a communicator, and the third does not hear of it.
+func ExampleComm_CreateGroup() {
+	ranks(3, func(ctx context.Context, w *comm.Comm) {
+		g, err := w.Group().Excl(1)
+		if err != nil || g.Rank() == comm.Undefined {
+			return
+		}
+		c, err := w.CreateGroup(ctx, g, 0)
+		if g.Rank() == 0 {
+			fmt.Println(c.Group(), err)
+		}
+	})
+	// Output: [0 2] <nil>
+}
+
 func ExampleComm_SplitNode() {
 	ranks(3, func(ctx context.Context, w *comm.Comm) {
 		node, err := w.SplitNode(ctx)

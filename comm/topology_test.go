@@ -205,12 +205,14 @@ func TestTopologyOfDescendants(t *testing.T) {
 		ok(t, "split", err)
 		m, err := d.Create(ctx, d.Group())
 		ok(t, "create", err)
+		g, err := d.CreateGroup(ctx, d.Group(), 0)
+		ok(t, "create group", err)
 		r, err := d.Shrink(ctx)
 		ok(t, "shrink", err)
 		for _, x := range []struct {
 			c    *comm.Comm
 			want []int
-		}{{w, nil}, {c, []int{(w.Rank() + 3) % 4, (w.Rank() + 1) % 4}}, {d, []int{(w.Rank() + 3) % 4, (w.Rank() + 1) % 4}}, {s, nil}, {m, nil}, {r, nil}} {
+		}{{w, nil}, {c, []int{(w.Rank() + 3) % 4, (w.Rank() + 1) % 4}}, {d, []int{(w.Rank() + 3) % 4, (w.Rank() + 1) % 4}}, {s, nil}, {m, nil}, {g, nil}, {r, nil}} {
 			if in, out := x.c.Neighbors(); !slices.Equal(in, x.want) || !slices.Equal(out, x.want) {
 				t.Errorf("%s: neighbors %v %v, want %v", x.c.Engine().Name(), in, out, x.want)
 			}

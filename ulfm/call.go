@@ -25,6 +25,7 @@ const (
 	KindCart
 	KindGraph
 	KindDistGraph
+	KindCreateGroup
 )
 
 // String returns the call's name as the user wrote it.
@@ -54,6 +55,8 @@ func (k Kind) String() string {
 		return "graph"
 	case KindDistGraph:
 		return "dist_graph"
+	case KindCreateGroup:
+		return "create_group"
 	}
 	return fmt.Sprintf("call %d", uint32(k))
 }
@@ -62,7 +65,7 @@ func (k Kind) String() string {
 // number from.
 func (k Kind) Series() Series {
 	switch k {
-	case KindDup, KindSplit, KindCreate, KindSplitNode, KindCart, KindGraph, KindDistGraph:
+	case KindDup, KindSplit, KindCreate, KindSplitNode, KindCart, KindGraph, KindDistGraph, KindCreateGroup:
 		return SeriesCreate
 	case KindClose, KindFinalize:
 		return SeriesClose
@@ -80,11 +83,15 @@ func (k Kind) placed() bool { return k.Series() == SeriesCreate && k != KindDup 
 // digested says whether members of the call also bring a digest of its arguments.
 func (k Kind) digested() bool {
 	switch k {
-	case KindCreate, KindCart, KindGraph, KindDistGraph:
+	case KindCreate, KindCart, KindGraph, KindDistGraph, KindCreateGroup:
 		return true
 	}
 	return false
 }
+
+// Gathers says whether only some members make the call, so that they have to find
+// each other before they can agree.
+func (k Kind) Gathers() bool { return k == KindCreateGroup }
 
 // plain says whether the call contributes a flag and nothing else.
 func (k Kind) plain() bool { return k == KindAgree || k == KindAgreeFailed }
@@ -148,6 +155,14 @@ func WorldUID(n int) UID { return hash(UID{}, "world", uint64(n), 0) }
 // the series of kind on the parent, for the members of one colour.
 func ChildUID(parent UID, kind Kind, seq uint64, color int) UID {
 	return hash(parent, kind.String(), seq, uint64(int64(color)))
+}
+
+// GatheringUID returns the uid of the communicator on which some members of the
+// parent agree for the count-th time, from 0, with the same tag; procs are their
+// world processes, ascending.
+func GatheringUID(parent UID, procs []int, tag int, count uint64) UID {
+	members := hash(parent, "group", Digest(procs...), uint64(len(procs)))
+	return hash(members, "tag", count, uint64(int64(tag)))
 }
 
 // String returns the first eight hexadecimal digits.

@@ -21,8 +21,12 @@ type Part uint8
 // PartRevoke is the flood of the revocation; smaller Parts are Series.
 const PartRevoke Part = Part(seriesCount)
 
+// PartGather is no part of a Comm: its messages tell some members of others that make
+// a call with them. The owner hears them.
+const PartGather = PartRevoke + 1
+
 // PartCount is one more than the largest Part.
-const PartCount = int(PartRevoke) + 1
+const PartCount = int(PartGather) + 1
 
 // Proposal is one call of this member whose agreement is not decided here.
 type Proposal struct {

@@ -45,7 +45,7 @@ func differing(call Call, all []member) error {
 	}
 	for _, m := range all {
 		if first := all[0]; m.digest != first.digest {
-			err := fmt.Errorf("%w: ranks %d and %d gave different arguments", ErrMismatch, first.rank, m.rank)
+			err := fmt.Errorf("%w: the same call with different arguments", ErrMismatch)
 			return &Error{Op: call.Kind.String(), Ranks: []int{first.rank, m.rank}, Err: err}
 		}
 	}

@@ -65,7 +65,7 @@ func TestNodeDecides(t *testing.T) {
 // TestNodeTakesEveryCreation: what its members say fits into memory, however large
 // the numbers are, and different arguments fail it at both.
 func TestNodeTakesEveryCreation(t *testing.T) {
-	for _, kind := range []Kind{KindCreate, KindSplitNode, KindCart, KindGraph, KindDistGraph} {
+	for _, kind := range []Kind{KindCreate, KindSplitNode, KindCart, KindGraph, KindDistGraph, KindCreateGroup} {
 		for digest := range uint64(2) {
 			m := nodeGroup(2)
 			ev := Propose{Call: Call{Kind: kind}, Index: 1<<32 - 1, Color: Undefined, Key: 1 << 31, Digest: digest << 63}

@@ -203,7 +203,7 @@ func TestCreateIsForTheGroup(t *testing.T) {
 // TestDifferentArgumentsFailAtAll: the same error at all, which names the first that
 // differs from rank 0.
 func TestDifferentArgumentsFailAtAll(t *testing.T) {
-	for _, kind := range []Kind{KindCreate, KindCart, KindGraph} {
+	for _, kind := range []Kind{KindCreate, KindCart, KindGraph, KindCreateGroup} {
 		for odd := 1; odd < 4; odd++ {
 			v := value(4, rankset.Set{}, func(r int) Propose {
 				return Propose{Call: Call{Kind: kind}, Digest: Digest(1, 2, bit(r >= odd))}
@@ -276,6 +276,8 @@ func TestUIDsDiffer(t *testing.T) {
 		ChildUID(WorldUID(2), KindDup, 1, 0), ChildUID(WorldUID(3), KindDup, 1, 0), ChildUID(WorldUID(2), KindShrink, 1, 0),
 		ChildUID(WorldUID(2), KindDup, 2, 0), ChildUID(WorldUID(2), KindSplit, 1, 0), ChildUID(WorldUID(2), KindSplit, 1, 1),
 		ChildUID(WorldUID(2), KindSplit, 1, -1),
+		GatheringUID(WorldUID(2), []int{0}, 0, 0), GatheringUID(WorldUID(3), []int{0}, 0, 0), GatheringUID(WorldUID(2), []int{0, 1}, 0, 0),
+		GatheringUID(WorldUID(2), []int{0}, 1, 0), GatheringUID(WorldUID(2), []int{0}, 0, 1), GatheringUID(WorldUID(2), []int{1}, 0, 0),
 	} {
 		if seen[u] {
 			t.Errorf("%v twice", u)
@@ -292,7 +294,7 @@ func FuzzOutcome(f *testing.F) {
 	f.Add([]byte{1}, []byte{2, 2, 0}, uint8(5), true)
 	f.Add([]byte{}, []byte{0xff, 0xff}, uint8(3), false)
 	f.Fuzz(func(t *testing.T, a, b []byte, kind uint8, both bool) {
-		call := Call{Kind: Kind(kind) % (KindDistGraph + 1)}
+		call := Call{Kind: Kind(kind) % (KindCreateGroup + 1)}
 		v := value(2, rankset.Set{}, func(int) Propose { return Propose{Call: call, Veto: true} })
 		v.Vetoes = rankset.Set{}
 		v.Entries = []era.Entry{{Rank: 0, Data: a}}

@@ -152,10 +152,14 @@ func (c *Control) Dead() rankset.Set { return c.dead.Clone() }
 // WaitsFor returns the ranks of communicator comm for which the call with this
 // token waits, for diagnosis.
 func (c *Control) WaitsFor(comm uint32, token uint64) []int {
-	if cm := c.comm.live(comm); cm != nil {
-		return cm.WaitsFor(token)
+	cm := c.comm.live(comm)
+	if cm == nil {
+		return nil
 	}
-	return nil
+	if g := cm.gathering(token); g != nil {
+		return g.waitsFor()
+	}
+	return cm.WaitsFor(token)
 }
 
 // Describe returns the state in a few lines.
@@ -239,7 +243,10 @@ func (c *Control) carryOut(cm *communicator, a ulfm.Action) {
 		f := memberFrame{to: g.Indices[a.To], from: g.Index, part: a.Part, seq: a.Seq, msg: a.Msg}
 		c.send(g.Procs[a.To], f.append(nil))
 	case ulfm.Revoked:
-		c.act(Revoked{Comm: cm.index()})
+		if cm.hidden == nil {
+			c.act(Revoked{Comm: cm.index()})
+		}
+		c.scatter(cm, ulfm.ErrRevoked)
 	case ulfm.Decide:
 		c.decide(cm, a)
 	case ulfm.GiveUp:
@@ -291,6 +298,7 @@ func (c *Control) declare(proc int, evidence fd.Evidence) {
 			c.tellDeath(cm, proc)
 		}
 	}
+	c.gatherWithout(proc)
 	c.compareDue = true
 }
 
@@ -388,6 +396,9 @@ func (c *Control) give(cm *communicator, from int, f memberFrame) error {
 	rank, member := cm.rank(from)
 	if !member {
 		return errNoMember(f.to, from)
+	}
+	if f.part == ulfm.PartGather {
+		return c.invited(cm, from, f.msg)
 	}
 	c.step(cm, ulfm.Receive{From: rank, Part: f.part, Seq: f.seq, Msg: f.msg})
 	return nil

@@ -44,6 +44,12 @@ type Propose struct {
 	// Digest is of the arguments that must be the same at all members; see ulfm.Propose.
 	Digest uint64
 
+	// Members and Tag are for a call that gathers (see ulfm.Kind.Gathers): the world
+	// processes that make it, this one among them and all of them members of Comm, and
+	// what tells it from others of the same members. All members give the same.
+	Members []int
+	Tag     int
+
 	// Entered: Call was entered by EnterPlain and goes on by Step. Its contribution
 	// stands as it is.
 	Entered bool

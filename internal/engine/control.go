@@ -17,6 +17,8 @@ type Contribution struct {
 	Veto       bool
 	Color, Key int
 	Digest     uint64 // of arguments that must be the same at all members
+	Members    []int  // world processes that make a call which not all members make
+	Tag        int    // of such a call
 }
 
 // propose hands a call to control. The caller holds mu and pushes on afterwards.
@@ -34,14 +36,14 @@ func (p *Proc) newCall(c *Comm, what string) *Request {
 
 func (p *Proc) proposeFor(r *Request, call ulfm.Call, in Contribution) {
 	r.comm.adoptPlain()
-	p.hand(r, control.Propose{Call: call, Flag: in.Flag, Veto: in.Veto, Color: in.Color, Key: in.Key, Digest: in.Digest})
+	p.hand(r, control.Propose{Call: call, Flag: in.Flag, Veto: in.Veto, Color: in.Color, Key: in.Key, Digest: in.Digest, Members: in.Members, Tag: in.Tag})
 }
 
 // hand gives a proposal to control. One that is agreed in memory is looked after
 // until it is decided.
 func (p *Proc) hand(r *Request, ev control.Propose) {
 	ev.Comm, ev.Token = r.comm.group.Index, uint64(r.handle())
-	if series := ev.Call.Kind.Series(); r.comm.mem != nil && series != ulfm.SeriesClose {
+	if series := ev.Call.Kind.Series(); r.comm.mem != nil && series != ulfm.SeriesClose && !ev.Call.Kind.Gathers() {
 		r.memory = &r.comm.mem[series]
 		p.openMemory(r.comm)
 	}

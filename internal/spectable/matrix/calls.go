@@ -396,6 +396,10 @@ func agreed() []Call {
 			c, err := s.c.Create(ctx, comm.Group{})
 			return made(c, err, 0)
 		}},
+		{Name: "CreateGroup", Op: "create_group", Class: spectable.Creation, Do: func(ctx context.Context, s *site) error {
+			c, err := s.c.CreateGroup(ctx, s.c.Group(), 1)
+			return made(c, err, spectable.Ranks)
+		}},
 		{Name: "Cart", Op: "cart", Class: spectable.Creation, Do: func(ctx context.Context, s *site) error {
 			dims, err := comm.DimsCreate(spectable.Ranks, []int{0, 0})
 			if err != nil {
