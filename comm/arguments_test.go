@@ -138,6 +138,18 @@ var calls = map[string]func(ctx context.Context, c *comm.Comm) error{
 		_, err := c.Shrink(ctx)
 		return err
 	},
+	"Ishrink": func(ctx context.Context, c *comm.Comm) error {
+		_, err := c.Ishrink().Wait(ctx)
+		return err
+	},
+	"Ishrink, Test": func(_ context.Context, c *comm.Comm) error {
+		_, _, err := c.Ishrink().Test()
+		return err
+	},
+	"IagreeFailed": func(ctx context.Context, c *comm.Comm) error {
+		_, err := c.IagreeFailed().Wait(ctx)
+		return err
+	},
 	"Agree": func(ctx context.Context, c *comm.Comm) error {
 		_, err := c.Agree(ctx, 1)
 		return err

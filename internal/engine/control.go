@@ -64,6 +64,26 @@ func (c *Comm) Start(call ulfm.Call, in Contribution, what string) (Handle, erro
 	return r.handle(), nil
 }
 
+// TakeCall ends a request of Start if it is over, and says whether it was.
+func (p *Proc) TakeCall(h Handle) (out ulfm.Outcome, made *Comm, over bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls++
+	if !p.fenced.Load() {
+		p.progress()
+	}
+	r := p.named(h)
+	switch {
+	case r == nil:
+		return out, nil, false, ErrInactive
+	case !r.done():
+		return out, nil, false, nil
+	}
+	out, made, err = r.out, r.made, r.err
+	p.free(r)
+	return out, made, true, err
+}
+
 // detach gives up the wait for a call: its result will be dropped.
 func (p *Proc) detach(r *Request) {
 	if !r.done() {

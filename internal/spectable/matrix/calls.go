@@ -439,6 +439,17 @@ func agreed() []Call {
 			}
 			return made(c, err, len(s.living))
 		}},
+		{Name: "Ishrink", Op: "ishrink", Class: spectable.Shrinking, Do: func(ctx context.Context, s *site) error {
+			c, err := s.c.Ishrink().Wait(ctx)
+			if err == nil && fmt.Sprint(c.Group().Ranks()) != fmt.Sprint(s.living) { // R38, R39
+				err = errWrong
+			}
+			return made(c, err, len(s.living))
+		}},
+		{Name: "IagreeFailed", Op: "iagree_failed", Class: spectable.AgreedFailures, Do: func(ctx context.Context, s *site) error {
+			g, err := s.c.IagreeFailed().Wait(ctx)
+			return errors.Join(err, unless(fmt.Sprint(g.Ranks()) == fmt.Sprint(append([]int{}, s.dead...))))
+		}},
 		{Name: "Finalize", Op: "finalize", Class: spectable.Ending, World: true, Do: func(ctx context.Context, s *site) error { return s.c.Finalize(ctx) }},
 	}
 }
