@@ -14,6 +14,17 @@ import (
 // (R9-R13).
 func (c *Comm) Revoke() error { return fail("revoke", c, nil, c.e.Revoke()) }
 
+// SetUniform says whether a failure of a member revokes c by itself, at whoever learns
+// of it: then every operation of every member ends with an error, ErrProcFailed at
+// those that needed the dead one and ErrRevoked at the others, and no rank can miss
+// the failure (C9). Agree, Shrink and local calls work on, as on every revoked
+// communicator. If a failure is known already c is revoked at once.
+//
+// It is a local call, to be made at all members before c is used; a member that does
+// not make it is still told by the others' revocation. What is made from c, by Dup or
+// Shrink for example, begins with the mode of c; Config.Uniform is that of the world.
+func (c *Comm) SetUniform(on bool) { c.e.SetUniform(on) }
+
 // IsRevoked says whether the communicator is known to be revoked (R15).
 func (c *Comm) IsRevoked() bool { return c.e.IsRevoked() }
 

@@ -332,6 +332,8 @@ func (c *cluster) command(line string) error {
 		for _, q := range c.live() {
 			c.step(q, Left{Proc: num(1)})
 		}
+	case "uniform":
+		c.step(num(1), Uniform{Comm: uint32(num(2)), On: w[3] == "on"})
 	case "revoke":
 		c.step(num(1), Revoke{Comm: uint32(num(2))})
 	case "ack":

@@ -23,6 +23,9 @@ type Config struct {
 	Watchdog mono.Duration // agreements re-send after this long without progress; 0 = never
 	Flaws    Flaws         // none, except in tests of the tests
 
+	// Uniform says how the world begins: see the event of this name.
+	Uniform bool
+
 	// Blocks is how many communicators of a process can have a block of the node's
 	// memory at the same time, 0 for none. Index i has block i mod (Blocks+1), and
 	// none if that is Blocks. An index that has one is drawn only when no other
@@ -87,7 +90,9 @@ func New(cfg Config) *Control {
 		world.Procs = append(world.Procs, p)
 	}
 	c.comm.blocks = cfg.Blocks
-	c.comm.put(World, slot{state: Live, comm: newCommunicator(c.commConfig(world), origin{})})
+	cm := newCommunicator(c.commConfig(world), origin{})
+	cm.uniform = cfg.Uniform
+	c.comm.put(World, slot{state: Live, comm: cm})
 	return c
 }
 
@@ -199,6 +204,10 @@ func (c *Control) apply(ev Event) {
 		if cm := c.comm.live(ev.Comm); cm != nil {
 			c.step(cm, ulfm.Look{})
 		}
+	case Uniform:
+		if cm := c.comm.live(ev.Comm); cm != nil {
+			c.setUniform(cm, ev.On)
+		}
 	case Revoke:
 		if cm := c.comm.live(ev.Comm); cm != nil {
 			c.step(cm, ulfm.Revoke{})
@@ -305,6 +314,19 @@ func (c *Control) declare(proc int, evidence fd.Evidence) {
 func (c *Control) tellDeath(cm *communicator, proc int) {
 	if rank, member := cm.rank(proc); member {
 		c.step(cm, ulfm.Died{Rank: rank})
+		if cm.uniform {
+			c.step(cm, ulfm.Revoke{})
+		}
+	}
+}
+
+// setUniform has failures revoke a communicator, or not. No rank can miss a failure
+// then (C9): each member revokes by itself when it learns of a death, whatever it is
+// doing, and the revocation reaches those who will learn of it later.
+func (c *Control) setUniform(cm *communicator, on bool) {
+	cm.uniform = on
+	if on && cm.Failed().Len() > 0 {
+		c.step(cm, ulfm.Revoke{})
 	}
 }
 

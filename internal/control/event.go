@@ -63,6 +63,15 @@ type Look struct{ Comm uint32 }
 // one that is freed, does nothing.
 type Revoke struct{ Comm uint32 }
 
+// Uniform says whether a failure of a member of communicator Comm revokes it here by
+// itself. With a failure that is known it does at once. What is made from Comm begins
+// as Comm is then.
+type Uniform struct {
+	Comm uint32
+	On   bool
+}
+
+func (Uniform) event() {}
 func (Exited) event()  {}
 func (Broken) event()  {}
 func (Left) event()    {}

@@ -41,6 +41,8 @@ type communicator struct {
 
 	orphans []ulfm.Orphan // heard together with the end of the closing agreement
 
+	uniform bool // a failure of a member revokes it
+
 	gatherings []*gathering        // of members of this one, under way here
 	early      []invitation        // to gatherings that are not, in order of arrival
 	gathered   map[ulfm.UID]uint64 // how often, by members and tag
@@ -59,6 +61,7 @@ func newCommunicator(cfg ulfm.Config, from origin) *communicator {
 	for rank, proc := range cfg.Group.Procs {
 		c.rankOf[proc] = rank
 	}
+	c.uniform = from.parent != nil && from.parent.uniform
 	return c
 }
 

@@ -45,6 +45,9 @@ type Config struct {
 	// Tick is how long a rank must make no call until the background loop takes
 	// over; 0: 10 ms. After a call that waited long it may be up to tickMax of them.
 	Tick time.Duration
+	// Uniform has the first failure of a member revoke a communicator by itself; the
+	// same at all processes. Comm.SetUniform changes it for one.
+	Uniform bool
 	// Observe, if not nil, is told of rare events: deaths, revocations,
 	// agreements that found deaths. It must not call the engine.
 	Observe func(Event)
@@ -163,7 +166,7 @@ func New(tr transport.Transport, cfg Config) *Proc {
 	for i := range p.peers {
 		p.peers[i].credit = match.NewCredit(match.Limit(p.cfg.UnexpectedBytesMax, p.n))
 	}
-	rules := control.Config{N: p.n, Me: p.me, Detector: cfg.Detector, Watchdog: cfg.Watchdog}
+	rules := control.Config{N: p.n, Me: p.me, Detector: cfg.Detector, Watchdog: cfg.Watchdog, Uniform: cfg.Uniform}
 	p.shareMemory(&rules)
 	p.ctl = control.New(rules)
 	p.openWorld()

@@ -79,7 +79,7 @@ func (s *swarm) fields() []field {
 		{"n", &s.n}, {"agreements", &s.agreements}, {"detector", &s.detector}, {"tails", &s.tails}, {"slowpairs", &s.slowPairs},
 		{"notices", &s.noticeDelay}, {"safety", &s.safety}, {"deaths", &s.deaths}, {"cascade", &s.cascade}, {"midstep", &s.midStep}, {"loses", &s.loses},
 		{"lastwords", &s.lastWords}, {"pauses", &s.pauses}, {"slows", &s.slows}, {"partitions", &s.partitions}, {"stalls", &s.stalls},
-		{"bursts", &s.bursts}, {"traffic", &s.traffic}, {"ack", &s.ack}, {"revokes", &s.revokes}, {"creations", &s.creations}, {"closes", &s.closes}, {"memory", &s.memory},
+		{"bursts", &s.bursts}, {"traffic", &s.traffic}, {"ack", &s.ack}, {"revokes", &s.revokes}, {"creations", &s.creations}, {"closes", &s.closes}, {"memory", &s.memory}, {"uniform", &s.uniform},
 	}
 }
 

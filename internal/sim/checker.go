@@ -440,5 +440,8 @@ func (k *checker) revocations(p *process) {
 		if revoked && k.sim.procs[by].living() && !k.without(p.id, by) && !p.rules.IsRevoked(h.group.Index) {
 			k.sim.fail("I8", "communicator %v is revoked at process %d, not at %d", h.group.UID, by, p.id)
 		}
+		if k.sim.swarm.uniform && slices.ContainsFunc(h.group.Procs, k.dead[p.id].Has) && !p.rules.IsRevoked(h.group.Index) {
+			k.sim.fail("C9", "communicator %v has a dead member and is not revoked at process %d", h.group.UID, p.id)
+		}
 	}
 }

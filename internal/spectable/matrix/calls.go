@@ -497,6 +497,7 @@ func local() []Call {
 		do("FailureAck", "ack_failed", func(s *site) error { return s.c.FailureAck() }),
 		do("FailureGetAcked", "", func(s *site) error { return unless(s.c.FailureGetAcked().Size() <= len(s.dead)) }),
 		do("SetErrorHandler", "", func(s *site) error { s.c.SetErrorHandler(comm.ErrorsReturn); return nil }),
+		do("SetUniform", "", func(s *site) error { s.c.SetUniform(false); return nil }),
 		do("Revoke", "revoke", func(s *site) error { return errors.Join(s.c.Revoke(), unless(s.c.IsRevoked())) }),
 		do("Request.Cancel", "", func(s *site) error {
 			r := comm.Irecv(s.c.From(spectable.Revoker), []int{0})
