@@ -104,12 +104,12 @@ func (x Cell) Run(ctx context.Context, w *comm.Comm, env Env) (report Report, ok
 // or the success. A dead peer may or may not have done its part.
 func (x Cell) Loosely(ctx context.Context, w, c *comm.Comm, victim int) (Report, bool) {
 	x.State = spectable.State{Name: "killed on the way", Dead: []int{victim}, Died: spectable.During, Served: spectable.During}
-	r := &run{Cell: x, w: w, c: c, me: w.Rank()}
+	r := &run{Cell: x, w: w, c: c, me: w.Rank(), loose: true}
 	switch {
 	case r.me == victim && victim != spectable.Peer && !x.Call.Class.Collective():
 		return Report{}, false
 	case r.me == spectable.Caller || x.Call.Class.Collective():
-		s := &site{c: c, rank: r.me, polled: func() {}, living: r.survivors(), dead: x.State.Dead}
+		s := &site{c: c, rank: r.me, polled: func() {}, living: r.survivors(), dead: x.State.Dead, loose: r.loose}
 		want := spectable.Expect(x.Call.Class, x.State)
 		want.Outcomes = append([]spectable.Outcome{spectable.OK}, want.Outcomes...)
 		r.listen()
@@ -129,6 +129,7 @@ type run struct {
 	base *comm.Comm // the parent of c, where that is to be revoked
 	me   int
 
+	loose  bool         // see site
 	told   atomic.Int32 // errors that the communicator's handler was told of
 	posted comm.Request // of the server that receives
 	in     []int
@@ -378,7 +379,9 @@ func (r *run) tellings(o spectable.Outcome) (least, most int32) {
 		return 0, math.MaxInt32
 	case o == spectable.OK:
 		return 0, 0
-	case o == spectable.Pending: // it is waited for again
+	case o == spectable.Pending && r.loose: // it may be over when it is waited for again
+		return 1, 2
+	case o == spectable.Pending:
 		return 2, 2
 	}
 	return 1, 1
