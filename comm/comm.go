@@ -21,6 +21,7 @@ type Comm struct {
 	w       *world
 	epoch   uint64
 	topo    topology                     // nil: none
+	side    *side                        // of an intercommunicator, whose union this is; else nil
 	handler atomic.Pointer[ErrorHandler] // nil: ErrorsReturn
 }
 

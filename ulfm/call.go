@@ -26,6 +26,7 @@ const (
 	KindGraph
 	KindDistGraph
 	KindCreateGroup
+	KindMerge
 )
 
 // String returns the call's name as the user wrote it.
@@ -57,6 +58,8 @@ func (k Kind) String() string {
 		return "dist_graph"
 	case KindCreateGroup:
 		return "create_group"
+	case KindMerge:
+		return "merge"
 	}
 	return fmt.Sprintf("call %d", uint32(k))
 }
@@ -65,7 +68,7 @@ func (k Kind) String() string {
 // number from.
 func (k Kind) Series() Series {
 	switch k {
-	case KindDup, KindSplit, KindCreate, KindSplitNode, KindCart, KindGraph, KindDistGraph, KindCreateGroup:
+	case KindDup, KindSplit, KindCreate, KindSplitNode, KindCart, KindGraph, KindDistGraph, KindCreateGroup, KindMerge:
 		return SeriesCreate
 	case KindClose, KindFinalize:
 		return SeriesClose
@@ -83,7 +86,7 @@ func (k Kind) placed() bool { return k.Series() == SeriesCreate && k != KindDup 
 // digested says whether members of the call also bring a digest of its arguments.
 func (k Kind) digested() bool {
 	switch k {
-	case KindCreate, KindCart, KindGraph, KindDistGraph, KindCreateGroup:
+	case KindCreate, KindCart, KindGraph, KindDistGraph, KindCreateGroup, KindMerge:
 		return true
 	}
 	return false

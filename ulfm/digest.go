@@ -42,11 +42,43 @@ func differing(call Call, all []member) error {
 		return nil
 	case call.Kind == KindDistGraph:
 		return unbalanced(call, all)
+	case call.Kind == KindMerge:
+		return divided(call, all)
 	}
 	for _, m := range all {
 		if first := all[0]; m.digest != first.digest {
-			err := fmt.Errorf("%w: the same call with different arguments", ErrMismatch)
-			return &Error{Op: call.Kind.String(), Ranks: []int{first.rank, m.rank}, Err: err}
+			return different(call, first, m)
+		}
+	}
+	return nil
+}
+
+func different(call Call, a, b member) error {
+	err := fmt.Errorf("%w: the same call with different arguments", ErrMismatch)
+	return &Error{Op: call.Kind.String(), Ranks: []int{a.rank, b.rank}, Err: err}
+}
+
+// Side returns what a member of a merge contributes as its digest: which of the two
+// groups it is in, and whether that comes last. The members of one group must say the
+// same.
+func Side(second, high bool) uint64 {
+	var d uint64
+	if second {
+		d |= 1
+	}
+	if high {
+		d |= 2
+	}
+	return d
+}
+
+// divided is differing for members of two groups.
+func divided(call Call, all []member) error {
+	for _, m := range all {
+		for _, other := range all[:m.rank] {
+			if m.digest&1 == other.digest&1 && m.digest != other.digest {
+				return different(call, other, m)
+			}
 		}
 	}
 	return nil

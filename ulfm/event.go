@@ -23,7 +23,8 @@ type Propose struct {
 	Key   int    // split and the like: order in it, ties by old rank
 
 	// Digest is of the arguments that all members must give alike (see Digest); in a
-	// dist_graph a sum that is zero over all members (see Edges).
+	// dist_graph a sum that is zero over all members (see Edges), in a merge what is the
+	// same in each of the groups (see Side).
 	Digest uint64
 
 	// Entered: the contribution was made by EnterPlain, and is not made again.

@@ -226,6 +226,32 @@ func bit(b bool) int {
 	return 0
 }
 
+// TestMergeIsOfTwoGroups, each of which says the same.
+func TestMergeIsOfTwoGroups(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		high  []bool // ranks 0 and 2 are the first group
+		wrong []int
+	}{
+		{"both low", []bool{false, false, false, false}, nil},
+		{"both high", []bool{true, true, true, true}, nil},
+		{"one high", []bool{true, false, true, false}, nil},
+		{"the first divided", []bool{true, false, false, false}, []int{0, 2}},
+		{"the second divided", []bool{false, true, false, false}, []int{1, 3}},
+	} {
+		v := value(4, rankset.Set{}, func(r int) Propose {
+			return Propose{Call: Call{Kind: KindMerge}, Index: uint32(r), Digest: Side(r%2 == 1, c.high[r])}
+		})
+		for me := range 4 {
+			out := group(4, me).Outcome(proposal(KindMerge), v)
+			var e *Error
+			if c.wrong == nil && out.New == nil || c.wrong != nil && !(errors.As(out.Err, &e) && errors.Is(e, ErrMismatch) && slices.Equal(e.Ranks, c.wrong)) {
+				t.Errorf("%s, rank %d: %v", c.name, me, out)
+			}
+		}
+	}
+}
+
 // TestEdgesHaveTwoEnds: a graph of which each member gives its own edges is right iff
 // each edge was given at both ends as often.
 func TestEdgesHaveTwoEnds(t *testing.T) {
@@ -294,7 +320,7 @@ func FuzzOutcome(f *testing.F) {
 	f.Add([]byte{1}, []byte{2, 2, 0}, uint8(5), true)
 	f.Add([]byte{}, []byte{0xff, 0xff}, uint8(3), false)
 	f.Fuzz(func(t *testing.T, a, b []byte, kind uint8, both bool) {
-		call := Call{Kind: Kind(kind) % (KindCreateGroup + 1)}
+		call := Call{Kind: Kind(kind) % (KindMerge + 1)}
 		v := value(2, rankset.Set{}, func(int) Propose { return Propose{Call: call, Veto: true} })
 		v.Vetoes = rankset.Set{}
 		v.Entries = []era.Entry{{Rank: 0, Data: a}}
