@@ -84,6 +84,7 @@ type swarm struct {
 	closes      bool          // programs free what they made, and finalize
 	memory      bool          // processes agree in memory
 	uniform     bool          // a failure of a member revokes a communicator
+	gatherings  int           // creations from a group per communicator, at most
 }
 
 const messageDelay = 10 * mono.Microsecond
@@ -131,6 +132,7 @@ func drawSwarm(t tape, o Options) swarm {
 	// closed, and a watchdog would repeat its messages as long.
 	s.closes = t.percent(70) || o.Watchdog > 0
 	s.uniform = t.percent(10)
+	s.gatherings = []int{0, 0, 3}[t.below(3)]
 	return s
 }
 

@@ -81,7 +81,7 @@ func Rules() []Rule {
 		{ID: "R54", Sentence: "A collective may succeed at some ranks and fail at others; a synchronising one entered after a death succeeds nowhere.", Tests: []string{"collectives.TestSpecR54KilledBeforeEachCollective", "collectives.TestSpecR54KilledInsideEachCollective"}},
 		{ID: "R55", Sentence: "A collective after a known failure raises process failure at entry, at every rank that knows.", Tests: []string{"collectives.TestSpecR55FailsAtEntry"}},
 		{ID: "R56", Sentence: "Creating a communicator may fail; here it fails for all members alike.", Tests: []string{"comm.TestSpecR3R56FailuresElsewhere", "comm.TestSpecR56C3OneOutcomeForAll", "comm.TestSpecR56CreationIsUniform", "comm.TestSpecR56MergeIsUniform"}},
-		{ID: "R57", Sentence: "For a creation from a group only the members of the group matter.", Tests: []string{"comm.TestSpecR57TheOthersAreNotNeeded", "control.TestSpecR57OnlyMembersOfTheGroupMatter"}},
+		{ID: "R57", Sentence: "For a creation from a group only the members of the group matter.", Tests: []string{"comm.TestSpecR57TheOthersAreNotNeeded", "control.TestSpecR57OnlyMembersOfTheGroupMatter", "sim.TestSpecR57GatheringRuns"}},
 		{ID: "R58", Sentence: "Free is local and succeeds on failed and revoked communicators.", Tests: []string{"comm.TestSpecR58FreeAlwaysWorks"}},
 		{ID: "R59", Sentence: "Spawn and connect raise an error and never hang; a spawn that fails leaves nothing.", Status: Later, Note: "spawn and connect"},
 		{ID: "R60", Sentence: "One-sided epochs raise process failure when a needed peer died; the window's memory is then undefined.", Status: Later, Note: "one-sided communication"},
