@@ -110,8 +110,44 @@ var calls = map[string]func(ctx context.Context, c *comm.Comm) error{
 		_, err := c.Split(ctx, -5, 0)
 		return err
 	},
+	"SplitNode": func(ctx context.Context, c *comm.Comm) error {
+		_, err := c.SplitNode(ctx)
+		return err
+	},
+	"Create": func(ctx context.Context, c *comm.Comm) error {
+		_, err := c.Create(ctx, c.Group())
+		return err
+	},
+	"CreateGroup": func(ctx context.Context, c *comm.Comm) error {
+		_, err := c.CreateGroup(ctx, c.Group(), 0)
+		return err
+	},
+	"Cart": func(ctx context.Context, c *comm.Comm) error {
+		_, err := c.Cart(ctx, []int{1}, []bool{true}, false)
+		return err
+	},
+	"Graph": func(ctx context.Context, c *comm.Comm) error {
+		_, err := c.Graph(ctx, [][]int{{0}})
+		return err
+	},
+	"DistGraph": func(ctx context.Context, c *comm.Comm) error {
+		_, err := c.DistGraph(ctx, nil, nil)
+		return err
+	},
 	"Shrink": func(ctx context.Context, c *comm.Comm) error {
 		_, err := c.Shrink(ctx)
+		return err
+	},
+	"Ishrink": func(ctx context.Context, c *comm.Comm) error {
+		_, err := c.Ishrink().Wait(ctx)
+		return err
+	},
+	"Ishrink, Test": func(_ context.Context, c *comm.Comm) error {
+		_, _, err := c.Ishrink().Test()
+		return err
+	},
+	"IagreeFailed": func(ctx context.Context, c *comm.Comm) error {
+		_, err := c.IagreeFailed().Wait(ctx)
 		return err
 	},
 	"Agree": func(ctx context.Context, c *comm.Comm) error {

@@ -1,9 +1,6 @@
 package comm
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"os"
 	"strconv"
 	"sync/atomic"
@@ -23,6 +20,8 @@ type Comm struct {
 	e       *engine.Comm
 	w       *world
 	epoch   uint64
+	topo    topology                     // nil: none
+	side    *side                        // of an intercommunicator, whose union this is; else nil
 	handler atomic.Pointer[ErrorHandler] // nil: ErrorsReturn
 }
 
@@ -83,49 +82,5 @@ func (c *Comm) Abort(code int) {
 // Free gives the communicator up here, also when it is revoked or members have
 // failed. It is local: others may still use it.
 func (c *Comm) Free() error { return fail("free", c, nil, c.e.Free()) }
-
-// Dup returns a communicator of the same members with messages of its own.
-// Collective over the members; it succeeds at every live one or at none, unless it is
-// overtaken by a revocation: see package ulfm.
-func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
-	return c.create(ctx, ulfm.Call{Kind: ulfm.KindDup}, engine.Contribution{}, nil, "dup")
-}
-
-// Split returns, for each colour, a communicator of the members that gave it, in
-// the order of their keys, ties by rank. With colour Undefined the result is
-// nil. Collective; it succeeds at every live member or at none: a colour below 0
-// that is not Undefined is ErrLength where it was given and ErrPeerArgument at
-// the others.
-func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
-	var bad error
-	if color < 0 && color != Undefined {
-		bad = fmt.Errorf("%w: colour %d: want 0 or more, or Undefined", ErrLength, color)
-	}
-	return c.create(ctx, ulfm.Call{Kind: ulfm.KindSplit}, engine.Contribution{Color: color, Key: key}, bad, "split")
-}
-
-// create makes a call that makes a communicator. bad is what is wrong with this
-// member's arguments: it takes part and votes no then, and is told so in place of
-// ErrPeerArgument.
-func (c *Comm) create(ctx context.Context, call ulfm.Call, in engine.Contribution, bad error, op string) (*Comm, error) {
-	in.Veto = bad != nil
-	_, made, err := c.e.Call(ctx, call, in, op)
-	if bad != nil && errors.Is(err, ErrPeerArgument) {
-		err = bad
-	}
-	if err != nil {
-		return nil, failAny(op, c, err)
-	}
-	return c.child(made, c.epoch), nil
-}
-
-func (c *Comm) child(e *engine.Comm, epoch uint64) *Comm {
-	if e == nil {
-		return nil
-	}
-	made := &Comm{e: e, w: c.w, epoch: epoch}
-	made.handler.Store(c.handler.Load())
-	return made
-}
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -15,6 +15,7 @@ import (
 var withoutExample = map[string]string{
 	"Engine":      "for packages of this module",
 	"Raise":       "for packages of this module",
+	"Sides":       "for packages of this module",
 	"NewWorld":    "for packages of this module",
 	"Abort":       "ends the process",
 	"ErrorsAbort": "ends the process",

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/transport/inproc"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -114,8 +117,18 @@ func TestSplitIsUniformWithAWrongColour(t *testing.T) {
 func TestSpecR56CreationIsUniform(t *testing.T) {
 	const n, victim = 4, 2
 	for name, create := range map[string]func(ctx context.Context, w *comm.Comm) (*comm.Comm, error){
-		"dup":   func(ctx context.Context, w *comm.Comm) (*comm.Comm, error) { return w.Dup(ctx) },
-		"split": func(ctx context.Context, w *comm.Comm) (*comm.Comm, error) { return w.Split(ctx, 0, 0) },
+		"dup":    func(ctx context.Context, w *comm.Comm) (*comm.Comm, error) { return w.Dup(ctx) },
+		"split":  func(ctx context.Context, w *comm.Comm) (*comm.Comm, error) { return w.Split(ctx, 0, 0) },
+		"create": func(ctx context.Context, w *comm.Comm) (*comm.Comm, error) { return w.Create(ctx, w.Group()) },
+		"create_group": func(ctx context.Context, w *comm.Comm) (*comm.Comm, error) {
+			return w.CreateGroup(ctx, w.Group(), 3)
+		},
+		"cart": func(ctx context.Context, w *comm.Comm) (*comm.Comm, error) {
+			return w.Cart(ctx, []int{2, 2}, []bool{true, false}, false)
+		},
+		"dist_graph": func(ctx context.Context, w *comm.Comm) (*comm.Comm, error) {
+			return w.DistGraph(ctx, []int{(w.Rank() + 3) % 4}, []int{(w.Rank() + 1) % 4})
+		},
 	} {
 		for frame := uint64(1); ; frame++ {
 			var made ledger[bool]
@@ -139,6 +152,122 @@ func TestSpecR56CreationIsUniform(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestCreateIsOfTheGroupInItsOrder, also of one that is empty; the others get nil.
+func TestCreateIsOfTheGroupInItsOrder(t *testing.T) {
+	for _, ranks := range [][]int{{0, 1, 2, 3, 4}, {4, 0, 2}, {3}, {}} {
+		commtest.Run(t, 5, func(ctx context.Context, w *comm.Comm) {
+			g, err := w.Group().Incl(ranks...)
+			ok(t, "incl", err)
+			c, err := w.Create(ctx, g)
+			ok(t, "create", err)
+			if !slices.Contains(ranks, w.Rank()) {
+				if c != nil {
+					t.Errorf("rank %d is not in %v and got %v", w.Rank(), ranks, c.Group())
+				}
+				return
+			}
+			if !c.Group().Equal(g) || c.Rank() != slices.Index(ranks, w.Rank()) || c.Epoch() != w.Epoch() {
+				t.Errorf("rank %d is %d of %v, want %v", w.Rank(), c.Rank(), c.Group(), ranks)
+			}
+			works(ctx, t, c)
+		})
+	}
+}
+
+// TestCreateWithWrongGroups: other groups than the others', in members or in order
+// alone, fail it at all; a stranger in the group is an error of its own where it is.
+func TestCreateWithWrongGroups(t *testing.T) {
+	for odd := range 4 {
+		commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
+			order := []int{0, 1, 2}
+			if w.Rank() == odd {
+				order = []int{0, 2, 1}
+			}
+			g, err := w.Group().Incl(order...)
+			ok(t, "incl", err)
+			c, err := w.Create(ctx, g)
+			want(t, "another order", err, comm.ErrMismatch)
+			if c != nil {
+				t.Error("made a communicator")
+			}
+			half, err := w.Split(ctx, bool2int(w.Rank() == odd), 0)
+			ok(t, "split", err)
+			if w.Rank() == odd {
+				return
+			}
+			g = half.Group()
+			first := half.Rank() == 0
+			if first {
+				g = w.Group()
+			}
+			_, err = half.Create(ctx, g)
+			if first {
+				want(t, "with a stranger", err, comm.ErrRank)
+			} else {
+				want(t, "with a stranger elsewhere", err, comm.ErrPeerArgument)
+				wantRanks(t, err, 0)
+			}
+			c, err = half.Create(ctx, half.Group())
+			ok(t, "next", err)
+			works(ctx, t, c)
+		})
+	}
+}
+
+func bool2int(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// TestCreateMeetsARevocation: the others wait in vain, and are told.
+func TestCreateMeetsARevocation(t *testing.T) {
+	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
+		d, err := w.Dup(ctx)
+		ok(t, "dup", err)
+		if d.Rank() == 3 {
+			ok(t, "revoke", d.Revoke())
+			return
+		}
+		c, err := d.Create(ctx, d.Group())
+		want(t, "create", err, ulfm.ErrRevoked)
+		if c != nil {
+			t.Error("made a communicator")
+		}
+	})
+}
+
+// TestSplitNodeIsByNode: whatever ranks a node has, they find each other, in order.
+func TestSplitNodeIsByNode(t *testing.T) {
+	nodes := []int{1, 0, 1, 7, 0}
+	w := inproc.New(len(nodes))
+	var wg sync.WaitGroup
+	for me, node := range nodes {
+		wg.Go(func() {
+			p := engine.New(w.Port(me), engine.Config{Node: node})
+			defer p.Close()
+			world := comm.NewWorld(p)
+			c, err := world.SplitNode(t.Context())
+			ok(t, "split", err)
+			want := map[int][]int{0: {1, 4}, 1: {0, 2}, 7: {3}}[node]
+			if got := c.Group().Ranks(); !slices.Equal(got, want) {
+				t.Errorf("rank %d on node %d is with %v, want %v", me, node, got, want)
+			}
+			works(t.Context(), t, c)
+			ok(t, "finalize", world.Finalize(t.Context()))
+		})
+	}
+	wg.Wait()
+	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) { // one process is one node
+		c, err := w.SplitNode(ctx)
+		ok(t, "split", err)
+		if !c.Group().Equal(w.Group()) {
+			t.Errorf("%v of %v", c.Group(), w.Group())
+		}
+	})
 }
 
 // TestSpecR23AcknowledgingDoesNotMakeCreationsSucceed.

@@ -20,6 +20,16 @@
 // and goes on with s. Agree gives all live members one answer, whoever dies
 // meanwhile. ulfm.Recoverable tells such errors from a wrong argument.
 //
+// In uniform mode (SetUniform, Config.Uniform) nobody has to call Revoke: the first
+// failure of a member revokes the communicator by itself, and every rank is told.
+//
+// # Communicators
+//
+// Dup, Split, SplitNode, Create, and with a topology Cart, Graph and DistGraph, are
+// collective over a communicator and make another one, at every live member or at
+// none. CreateGroup takes the members of a group alone. An Intercomm connects two
+// groups, and Merge makes one of them.
+//
 // # Errors
 //
 // Every error of an operation is a *ulfm.Error that names the operation, the

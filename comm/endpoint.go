@@ -52,8 +52,8 @@ func (d Dest) check() error {
 	switch {
 	case d.c == nil:
 		return fmt.Errorf("%w: no communicator", ErrRank)
-	case d.rank < 0 || d.rank >= d.c.Size():
-		return fmt.Errorf("%w: %d in a communicator of %d", ErrRank, d.rank, d.c.Size())
+	case d.rank < 0 || d.rank >= d.c.peers():
+		return fmt.Errorf("%w: %d in a communicator of %d", ErrRank, d.rank, d.c.peers())
 	case d.tag < 0 || d.tag > math.MaxInt32:
 		return fmt.Errorf("%w: %d: want 0 to %d", ErrTag, d.tag, math.MaxInt32)
 	}
@@ -64,8 +64,8 @@ func (s Source) check() error {
 	switch {
 	case s.c == nil:
 		return fmt.Errorf("%w: no communicator", ErrRank)
-	case s.rank != Any && (s.rank < 0 || s.rank >= s.c.Size()):
-		return fmt.Errorf("%w: %d in a communicator of %d", ErrRank, s.rank, s.c.Size())
+	case s.rank != Any && (s.rank < 0 || s.rank >= s.c.peers()):
+		return fmt.Errorf("%w: %d in a communicator of %d", ErrRank, s.rank, s.c.peers())
 	case s.tag != Any && (s.tag < 0 || s.tag > math.MaxInt32):
 		return fmt.Errorf("%w: %d: want 0 to %d, or Any", ErrTag, s.tag, math.MaxInt32)
 	}

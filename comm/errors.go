@@ -29,8 +29,8 @@ var (
 	ErrPeerArgument = ulfm.ErrPeerArgument
 	// ErrInactive: a request that is over.
 	ErrInactive = engine.ErrInactive
-	// ErrNotBegun: the context was over when Agree, AgreeFailed, Shrink, Dup or Split
-	// was called: this member has contributed nothing, and the call may be made again.
+	// ErrNotBegun: the context was over when Agree, AgreeFailed, Shrink or a call that
+	// makes a communicator was made: this member has contributed nothing, and the call may be made again.
 	// Without it the error of a context means that only the wait was given up.
 	ErrNotBegun = engine.ErrNotBegun
 	// ErrFreed: a communicator that was freed.
@@ -87,7 +87,7 @@ func fail(op string, c *Comm, ranks []int, err error) error {
 	if e := (*ulfm.Error)(nil); errors.As(err, &e) {
 		err = e.Err
 		if len(ranks) == 0 {
-			ranks = e.Ranks
+			ranks = c.outerRanks(e.Ranks)
 		}
 	}
 	e := &ulfm.Error{Op: op, Ranks: ranks, Err: err}
@@ -106,7 +106,7 @@ func failAny(op string, c *Comm, err error) error {
 	}
 	var ranks []int
 	if errors.Is(err, ulfm.ErrProcFailed) || errors.Is(err, ulfm.ErrProcFailedPending) {
-		ranks = c.e.GetFailed()
+		ranks = c.outerRanks(c.e.GetFailed())
 	}
 	return fail(op, c, ranks, err)
 }

@@ -14,6 +14,17 @@ import (
 // (R9-R13).
 func (c *Comm) Revoke() error { return fail("revoke", c, nil, c.e.Revoke()) }
 
+// SetUniform says whether a failure of a member revokes c by itself, at whoever learns
+// of it: then every operation of every member ends with an error, ErrProcFailed at
+// those that needed the dead one and ErrRevoked at the others, and no rank can miss
+// the failure (C9). Agree, Shrink and local calls work on, as on every revoked
+// communicator. If a failure is known already c is revoked at once.
+//
+// It is a local call, to be made at all members before c is used; a member that does
+// not make it is still told by the others' revocation. What is made from c, by Dup or
+// Shrink for example, begins with the mode of c; Config.Uniform is that of the world.
+func (c *Comm) SetUniform(on bool) { c.e.SetUniform(on) }
+
 // IsRevoked says whether the communicator is known to be revoked (R15).
 func (c *Comm) IsRevoked() bool { return c.e.IsRevoked() }
 
@@ -55,7 +66,7 @@ func (c *Comm) FailureGetAcked() Group { return c.groupOf(c.e.Acked()) }
 // When ctx ends only the wait is given up: the contribution stands, and the error
 // names the ranks that were waited for. With a ctx that is over at the call nothing
 // is contributed, which the error tells by ErrNotBegun: the others wait for a call of
-// this member. So it is with AgreeFailed, Shrink, Dup and Split.
+// this member. So it is with AgreeFailed, Shrink and what makes a communicator.
 func (c *Comm) Agree(ctx context.Context, flag uint64) (uint64, error) {
 	out, _, err := c.e.Call(ctx, ulfm.Call{Kind: ulfm.KindAgree}, engine.Contribution{Flag: flag}, "agree")
 	return out.Flag, fail("agree", c, out.Dead, err)

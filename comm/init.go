@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"runtime/pprof"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -33,6 +34,29 @@ type Config struct {
 	// its peers. Default 10 ms; right after
 	// a call that waited long, up to eight times as long. Shorter answers peers sooner while computing.
 	Tick time.Duration
+	// Uniform has the first failure of a member revoke a communicator by itself, at
+	// whoever learns of it: no rank goes on as if nothing was, and each gets an error
+	// (SetUniform). Default false, or what GOULFM_UNIFORM says (goulfm run -x
+	// GOULFM_UNIFORM=1). The same at all ranks. It saves the program its own calls of
+	// Revoke; the price is that ranks which did not need the dead one stop, too.
+	Uniform bool
+}
+
+// uniformVariable is the environment variable that sets Config.Uniform.
+const uniformVariable = "GOULFM_UNIFORM"
+
+// fromEnv sets what the environment says.
+func (cfg *Config) fromEnv() error {
+	text, given := os.LookupEnv(uniformVariable)
+	if !given {
+		return nil
+	}
+	on, err := strconv.ParseBool(text)
+	if err != nil {
+		return fmt.Errorf("environment variable %s: %q: want 1 or 0", uniformVariable, text)
+	}
+	cfg.Uniform = cfg.Uniform || on
+	return nil
 }
 
 const (
@@ -48,6 +72,9 @@ func Init(ctx context.Context) (*Comm, error) { return InitWith(ctx, Config{}) }
 // InitWith is Init with a Config.
 func InitWith(ctx context.Context, cfg Config) (*Comm, error) {
 	if err := ctx.Err(); err != nil {
+		return nil, fail("init", nil, nil, err)
+	}
+	if err := cfg.fromEnv(); err != nil {
 		return nil, fail("init", nil, nil, err)
 	}
 	info, launched, err := boot.FromEnv()
@@ -72,7 +99,7 @@ func InitWith(ctx context.Context, cfg Config) (*Comm, error) {
 func NewWorld(p *engine.Proc) *Comm { return &Comm{e: p.World(), w: &world{proc: p}} }
 
 func (cfg Config) engine() engine.Config {
-	return engine.Config{UnexpectedBytesMax: cfg.UnexpectedBytesMax, SpinPolls: cfg.SpinPolls, Tick: cfg.Tick}
+	return engine.Config{UnexpectedBytesMax: cfg.UnexpectedBytesMax, SpinPolls: cfg.SpinPolls, Tick: cfg.Tick, Uniform: cfg.Uniform}
 }
 
 func (w *world) engineConfig(cfg Config) engine.Config {

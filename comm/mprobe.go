@@ -25,7 +25,7 @@ func Mprobe(ctx context.Context, from Source) (*Message, Status, error) {
 	if err := from.check(); err != nil {
 		return nil, Status{}, fail("mprobe", from.c, nil, err)
 	}
-	claim, got, err := from.c.e.Mprobe(ctx, engine.Envelope{Rank: from.rank, Tag: from.tag})
+	claim, got, err := from.c.e.Mprobe(ctx, engine.Envelope{Rank: from.c.inner(from.rank), Tag: from.tag})
 	st := from.c.status(got, 1)
 	if err != nil {
 		return nil, st, from.fail("mprobe", err)

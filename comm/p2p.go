@@ -30,6 +30,7 @@ func send(ctx context.Context, op string, to Dest, env engine.Envelope, buf []by
 	if err := to.check(); err != nil {
 		return fail(op, to.c, nil, err)
 	}
+	env.Rank = to.c.inner(to.rank)
 	if err := to.c.e.Send(ctx, env, buf); err != nil {
 		return fail(op, to.c, []int{to.rank}, err)
 	}
@@ -52,6 +53,7 @@ func recv(ctx context.Context, op string, from Source, env engine.Envelope, buf 
 	if err := from.check(); err != nil {
 		return Status{}, fail(op, from.c, nil, err)
 	}
+	env.Rank = from.c.inner(from.rank)
 	st, err := from.c.e.Recv(ctx, env, buf)
 	return from.c.status(st, elemBytes), from.fail(op, err)
 }
@@ -67,7 +69,7 @@ func (s Source) fail(op string, err error) error {
 }
 
 func (c *Comm) status(st engine.Status, elemBytes int) Status {
-	return Status{Source: c.e.RankOf(st.Proc), Tag: st.Tag, Count: st.Bytes / elemBytes}
+	return Status{Source: c.outer(c.e.RankOf(st.Proc)), Tag: st.Tag, Count: st.Bytes / elemBytes}
 }
 
 // Isend starts a Send. The request's Wait or Test reports what happened; buf must
@@ -88,6 +90,7 @@ func isend(op string, to Dest, env engine.Envelope, buf []byte) Request {
 	if err := to.check(); err != nil {
 		return notStarted(fail(op, to.c, nil, err))
 	}
+	env.Rank = to.c.inner(to.rank)
 	h, err := to.c.e.Isend(env, buf)
 	if err != nil {
 		return notStarted(fail(op, to.c, []int{to.rank}, err))
@@ -103,7 +106,7 @@ func Irecv[T Elem](from Source, buf []T) Request {
 	if err := from.check(); err != nil {
 		return notStarted(fail("irecv", from.c, nil, err))
 	}
-	h, err := from.c.e.Irecv(engine.Envelope{Rank: from.rank, Tag: from.tag, Elem: code[T]()}, view.Bytes(buf))
+	h, err := from.c.e.Irecv(engine.Envelope{Rank: from.c.inner(from.rank), Tag: from.tag, Elem: code[T]()}, view.Bytes(buf))
 	if err != nil {
 		return notStarted(fail("irecv", from.c, from.ranks(), err))
 	}
@@ -119,7 +122,7 @@ func Probe(ctx context.Context, from Source) (Status, error) {
 	if err := from.check(); err != nil {
 		return Status{}, fail("probe", from.c, nil, err)
 	}
-	st, err := from.c.e.Probe(ctx, engine.Envelope{Rank: from.rank, Tag: from.tag})
+	st, err := from.c.e.Probe(ctx, engine.Envelope{Rank: from.c.inner(from.rank), Tag: from.tag})
 	return from.c.status(st, 1), from.fail("probe", err)
 }
 
@@ -132,7 +135,7 @@ func Iprobe(from Source) (Status, bool, error) {
 	if err := from.check(); err != nil {
 		return Status{}, false, fail("iprobe", from.c, nil, err)
 	}
-	st, ok, err := from.c.e.Iprobe(engine.Envelope{Rank: from.rank, Tag: from.tag})
+	st, ok, err := from.c.e.Iprobe(engine.Envelope{Rank: from.c.inner(from.rank), Tag: from.tag})
 	return from.c.status(st, 1), ok, from.fail("iprobe", err)
 }
 
@@ -156,7 +159,7 @@ func RecvValue[T any](ctx context.Context, from Source) (v T, st Status, err err
 	if err := from.check(); err != nil {
 		return v, st, fail("recv_value", from.c, nil, err)
 	}
-	buf, got, err := from.c.e.RecvWhole(ctx, engine.Envelope{Rank: from.rank, Tag: from.tag, Elem: valueElem})
+	buf, got, err := from.c.e.RecvWhole(ctx, engine.Envelope{Rank: from.c.inner(from.rank), Tag: from.tag, Elem: valueElem})
 	st = from.c.status(got, 1)
 	if err != nil {
 		return v, st, from.fail("recv_value", err)

@@ -31,6 +31,7 @@ func sendInit(to Dest, env engine.Envelope, buf []byte) Request {
 	if err := to.check(); err != nil {
 		return notStarted(fail(op, to.c, nil, err))
 	}
+	env.Rank = to.c.inner(to.rank)
 	start := func() (engine.Handle, error) { return to.c.e.Isend(env, buf) }
 	return Request{c: to.c, op: op, peer: to.rank, again: &persistent{start: start}}
 }
@@ -49,6 +50,7 @@ func recvInit(from Source, env engine.Envelope, buf []byte, elemBytes int) Reque
 	if err := from.check(); err != nil {
 		return notStarted(fail(op, from.c, nil, err))
 	}
+	env.Rank = from.c.inner(from.rank)
 	start := func() (engine.Handle, error) { return from.c.e.Irecv(env, buf) }
 	return Request{c: from.c, op: op, peer: from.rank, elemBytes: elemBytes, again: &persistent{start: start}}
 }

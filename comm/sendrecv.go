@@ -45,6 +45,7 @@ func sendRecv(ctx context.Context, to Dest, outEnv engine.Envelope, out []byte, 
 	case to.c.w.proc != from.c.w.proc:
 		return Status{}, fail(op, to.c, nil, fmt.Errorf("%w: the halves are in two worlds", ErrUnsupported))
 	}
+	outEnv.Rank, inEnv.Rank = to.c.inner(to.rank), from.c.inner(from.rank)
 	st, sendErr, recvErr := to.c.e.SendRecv(ctx, outEnv, out, from.c.e, inEnv, in)
 	status := from.c.status(st, elemBytes)
 	switch {

@@ -304,7 +304,8 @@ var agreements = map[string]func(ctx context.Context, w *comm.Comm, part uint64)
 func TestSpecContextAgreementDuring(t *testing.T) {
 	others := map[string]func(ctx context.Context, w *comm.Comm) error{
 		"Agree": calls["Agree"], "AgreeFailed": calls["AgreeFailed"], "Shrink": calls["Shrink"],
-		"Dup": calls["Dup"], "Split": calls["Split"],
+		"Dup": calls["Dup"], "Split": calls["Split"], "SplitNode": calls["SplitNode"], "Create": calls["Create"],
+		"CreateGroup": calls["CreateGroup"], "Cart": calls["Cart"], "Graph": calls["Graph"], "DistGraph": calls["DistGraph"],
 	}
 	for call, f := range others {
 		gaveUp := make(chan struct{})
@@ -356,7 +357,7 @@ func TestSpecContextAgreementBefore(t *testing.T) {
 		})
 	}
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
-		for _, call := range []string{"Agree", "AgreeFailed", "Shrink", "Dup", "Split"} {
+		for _, call := range []string{"Agree", "AgreeFailed", "Shrink", "Dup", "Split", "SplitNode", "Create", "CreateGroup", "Cart", "Graph", "DistGraph"} {
 			want(t, call, calls[call](ended(ctx), w), comm.ErrNotBegun)
 		}
 		if waits := w.Engine().Proc().Waits(); len(waits) != 0 {
@@ -388,12 +389,16 @@ func TestSpecContextNamesWhomItWaitedFor(t *testing.T) {
 			_, err := comm.WaitSome(ctx, nil, request(w))
 			return err
 		},
-		"Agree":       calls["Agree"],
-		"AgreeFailed": calls["AgreeFailed"],
-		"Dup":         calls["Dup"],
-		"Split":       calls["Split"],
-		"Shrink":      calls["Shrink"],
-		"Iagree":      calls["Iagree"],
+		"Agree":        calls["Agree"],
+		"AgreeFailed":  calls["AgreeFailed"],
+		"Dup":          calls["Dup"],
+		"Split":        calls["Split"],
+		"Create":       calls["Create"],
+		"CreateGroup":  calls["CreateGroup"],
+		"Shrink":       calls["Shrink"],
+		"Iagree":       calls["Iagree"],
+		"Ishrink":      calls["Ishrink"],
+		"IagreeFailed": calls["IagreeFailed"],
 	} {
 		gaveUp := make(chan struct{})
 		commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {

@@ -21,12 +21,12 @@ func (g *Group) Outcome(p Proposal, v era.Value) Outcome {
 		out.Err = mismatch(p.Call, v)
 		return out
 	}
-	switch p.Call.Kind {
-	case KindAgree:
+	switch {
+	case p.Call.Kind == KindAgree:
 		out.Err = agreed(p.Call, v)
-	case KindShrink:
+	case p.Call.Kind == KindShrink:
 		out.New, out.Err = g.shrunk(p, v)
-	case KindDup, KindSplit:
+	case p.Series == SeriesCreate:
 		out.New, out.Err = g.created(p, v)
 	}
 	return out

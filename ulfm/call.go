@@ -21,6 +21,13 @@ const (
 	KindClose
 	KindFinalize
 	KindSpawn
+	KindCreate
+	KindSplitNode
+	KindCart
+	KindGraph
+	KindDistGraph
+	KindCreateGroup
+	KindMerge
 )
 
 // String returns the call's name as the user wrote it.
@@ -42,6 +49,20 @@ func (k Kind) String() string {
 		return "finalize"
 	case KindSpawn:
 		return "spawn"
+	case KindCreate:
+		return "create"
+	case KindSplitNode:
+		return "split_node"
+	case KindCart:
+		return "cart"
+	case KindGraph:
+		return "graph"
+	case KindDistGraph:
+		return "dist_graph"
+	case KindCreateGroup:
+		return "create_group"
+	case KindMerge:
+		return "merge"
 	}
 	return fmt.Sprintf("call %d", uint32(k))
 }
@@ -50,7 +71,7 @@ func (k Kind) String() string {
 // number from.
 func (k Kind) Series() Series {
 	switch k {
-	case KindDup, KindSplit, KindSpawn:
+	case KindDup, KindSplit, KindSpawn, KindCreate, KindSplitNode, KindCart, KindGraph, KindDistGraph, KindCreateGroup, KindMerge:
 		return SeriesCreate
 	case KindClose, KindFinalize:
 		return SeriesClose
@@ -62,6 +83,22 @@ func (k Kind) Series() Series {
 // a context index before it contributes.
 func (k Kind) draws() bool { return k == KindShrink || k.Series() == SeriesCreate }
 
+// placed says whether members of the call bring a colour and a key.
+func (k Kind) placed() bool { return k.Series() == SeriesCreate && k != KindDup && k != KindSpawn }
+
+// digested says whether members of the call also bring a digest of its arguments.
+func (k Kind) digested() bool {
+	switch k {
+	case KindCreate, KindCart, KindGraph, KindDistGraph, KindCreateGroup, KindMerge:
+		return true
+	}
+	return false
+}
+
+// Gathers says whether only some members make the call, so that they have to find
+// each other before they can agree.
+func (k Kind) Gathers() bool { return k == KindCreateGroup }
+
 // plain says whether the call contributes a flag and nothing else.
 func (k Kind) plain() bool { return k == KindAgree || k == KindAgreeFailed }
 
@@ -72,7 +109,7 @@ type Series uint8
 // The sequences.
 const (
 	SeriesRepair Series = iota // agree, agree_failed, shrink: go on after a revocation
-	SeriesCreate               // dup, split: given up at a revocation
+	SeriesCreate               // dup, split and the like: given up at a revocation
 	SeriesClose                // free, finalize: the last one
 	seriesCount
 )
@@ -128,6 +165,14 @@ func SpawnedUID(first, n int) UID { return hash(UID{}, "spawned", uint64(n), uin
 // the series of kind on the parent, for the members of one colour.
 func ChildUID(parent UID, kind Kind, seq uint64, color int) UID {
 	return hash(parent, kind.String(), seq, uint64(int64(color)))
+}
+
+// GatheringUID returns the uid of the communicator on which some members of the
+// parent agree for the count-th time, from 0, with the same tag; procs are their
+// world processes, ascending.
+func GatheringUID(parent UID, procs []int, tag int, count uint64) UID {
+	members := hash(parent, "group", Digest(procs...), uint64(len(procs)))
+	return hash(members, "tag", count, uint64(int64(tag)))
 }
 
 // String returns the first eight hexadecimal digits.

@@ -1,6 +1,7 @@
 package ulfm
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -20,8 +21,12 @@ type Part uint8
 // PartRevoke is the flood of the revocation; smaller Parts are Series.
 const PartRevoke Part = Part(seriesCount)
 
+// PartGather is no part of a Comm: its messages tell some members of others that make
+// a call with them. The owner hears them.
+const PartGather = PartRevoke + 1
+
 // PartCount is one more than the largest Part.
-const PartCount = int(PartRevoke) + 1
+const PartCount = int(PartGather) + 1
 
 // Proposal is one call of this member whose agreement is not decided here.
 type Proposal struct {
@@ -333,14 +338,19 @@ func (c *Comm) act(a Action) { c.acts = append(c.acts, a) }
 
 func (c *Comm) anomaly(from int, text string) { c.act(Anomaly{From: from, Text: text}) }
 
-// encodePayload writes what a caller of shrink, dup or split tells the others.
+// encodePayload writes what a caller of shrink, or of what makes a communicator,
+// tells the others: at most onenode.EntryMax bytes, because where there is a digest
+// the colour is one of few and the key a rank.
 func encodePayload(ev Propose) []byte {
 	b := wire.AppendUint(nil, uint64(ev.Index))
 	if ev.Call.Kind == KindSpawn {
 		b = wire.AppendUint(b, uint64(ev.Spawned.First))
 		b = wire.AppendUint(b, uint64(ev.Spawned.Count))
 	}
-	if ev.Call.Kind == KindSplit {
+	if ev.Call.Kind.digested() {
+		b = binary.LittleEndian.AppendUint64(b, ev.Digest)
+	}
+	if ev.Call.Kind.placed() {
 		b = wire.AppendInt(b, ev.Color)
 		b = wire.AppendInt(b, ev.Key)
 	}

@@ -15,9 +15,9 @@ import (
 type member struct {
 	rank       int // in the old communicator
 	index      uint32
-	color, key int // zero except in a split
-
-	spawned Spawned // what the root of a spawn has started
+	color, key int // zero in a dup
+	digest     uint64
+	spawned    Spawned // what the root of a spawn has started
 }
 
 // Spawned are processes that the root of a spawn has had started, with consecutive
@@ -30,7 +30,7 @@ type Spawned struct {
 // with those who started it: it draws none, they know it.
 const SpawnedIndex = 1
 
-// created returns the communicator of a dup or split. It is agreed like
+// created returns the communicator of a dup, split or the like. It is agreed like
 // everything else, so it exists at all members or at none (R56): it fails if
 // anybody is agreed to be dead, acknowledged or not (R23), or voted no.
 func (g *Group) created(p Proposal, v era.Value) (*NewComm, error) {
@@ -50,6 +50,9 @@ func (g *Group) created(p Proposal, v era.Value) (*NewComm, error) {
 			return nil, err
 		}
 		all[rank] = m
+	}
+	if err := differing(p.Call, all); err != nil {
+		return nil, err
 	}
 	color := all[g.Me].color
 	if color == Undefined {
@@ -106,7 +109,10 @@ func contribution(call Call, v era.Value, rank int) (member, error) {
 	}
 	r := wire.NewReader(v.Entries[i].Data)
 	m.index = uint32(r.Below(1 << 32))
-	if call.Kind == KindSplit {
+	if call.Kind.digested() {
+		m.digest = r.Uint64()
+	}
+	if call.Kind.placed() {
 		m.color, m.key = r.Int(), r.Int()
 	}
 	if call.Kind == KindSpawn {

@@ -19,8 +19,13 @@ type Propose struct {
 	Flag  uint64
 	Veto  bool   // the call must fail at all members
 	Index uint32 // context index drawn for the new communicator, if Call.DrawsIndex and no Veto
-	Color int    // split only
-	Key   int    // split only
+	Color int    // split and the like: members of one colour form a communicator
+	Key   int    // split and the like: order in it, ties by old rank
+
+	// Digest is of the arguments that all members must give alike (see Digest); in a
+	// dist_graph a sum that is zero over all members (see Edges), in a merge what is the
+	// same in each of the groups (see Side).
+	Digest uint64
 
 	Spawned Spawned // spawn, at the root: what has been started
 

@@ -62,6 +62,27 @@ func TestNodeDecides(t *testing.T) {
 	only[Send](t, m[1].Step(Propose{Call: Call{Kind: KindClose}}))
 }
 
+// TestNodeTakesEveryCreation: what its members say fits into memory, however large
+// the numbers are, and different arguments fail it at both.
+func TestNodeTakesEveryCreation(t *testing.T) {
+	for _, kind := range []Kind{KindCreate, KindSplitNode, KindCart, KindGraph, KindDistGraph, KindCreateGroup} {
+		for digest := range uint64(2) {
+			m := nodeGroup(2)
+			ev := Propose{Call: Call{Kind: kind}, Index: 1<<32 - 1, Color: Undefined, Key: 1 << 31, Digest: digest << 63}
+			m[0].Step(ev)
+			ev.Digest = 0
+			last := only[Decide](t, m[1].Step(ev))
+			first := only[Decide](t, m[0].Step(Look{}))
+			wrong := digest != 0 && kind.digested()
+			for me, d := range []Decide{first, last} {
+				if out := m[me].Group().Outcome(d.Proposal, d.Value); errors.Is(out.Err, ErrMismatch) != wrong || out.New != nil {
+					t.Errorf("%v: %v", kind, out)
+				}
+			}
+		}
+	}
+}
+
 // TestNodeHearsNoMessages: there are none, so one that comes is reported.
 func TestNodeHearsNoMessages(t *testing.T) {
 	m := nodeGroup(2)

@@ -17,7 +17,7 @@ type Group struct {
 // Size returns the number of members.
 func (g *Group) Size() int { return len(g.Procs) }
 
-// NewComm is the communicator that a shrink, dup or split made.
+// NewComm is the communicator that a shrink, dup, split or the like made.
 type NewComm = Group
 
 // Outcome is how a call that ends in an agreement ended. Flag, Dead and the
@@ -29,7 +29,7 @@ type Outcome struct {
 	Flag uint64   // AND over the contributors; valid with ErrProcFailed too (R30)
 	Dead []int    // ranks agreed to have failed, ascending
 	Err  error    // nil, *Error, or a class
-	New  *NewComm // for shrink, dup and split: the communicator; nil with an error or colour Undefined
+	New  *NewComm // for shrink and creations: the communicator; nil with an error or colour Undefined
 }
 
 // String prints o on one line.

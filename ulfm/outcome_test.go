@@ -181,6 +181,108 @@ func TestCreateFailsAtAll(t *testing.T) {
 	}
 }
 
+// TestCreateIsForTheGroup: its members in its order, whoever else takes part.
+func TestCreateIsForTheGroup(t *testing.T) {
+	chosen := []int{3, 0, 2}
+	v := value(5, rankset.Set{}, func(r int) Propose {
+		key := slices.Index(chosen, r)
+		color := 0
+		if key < 0 {
+			color = Undefined
+		}
+		return Propose{Call: Call{Kind: KindCreate}, Index: uint32(r), Color: color, Key: key, Digest: Digest(chosen...)}
+	})
+	for me := range 5 {
+		out := group(5, me).Outcome(proposal(KindCreate), v)
+		if member := slices.Contains(chosen, me); out.Err != nil || (out.New != nil) != member || member && !slices.Equal(out.New.Procs, []int{13, 10, 12}) {
+			t.Errorf("rank %d: %v", me, out)
+		}
+	}
+}
+
+// TestDifferentArgumentsFailAtAll: the same error at all, which names the first that
+// differs from rank 0.
+func TestDifferentArgumentsFailAtAll(t *testing.T) {
+	for _, kind := range []Kind{KindCreate, KindCart, KindGraph, KindCreateGroup} {
+		for odd := 1; odd < 4; odd++ {
+			v := value(4, rankset.Set{}, func(r int) Propose {
+				return Propose{Call: Call{Kind: kind}, Digest: Digest(1, 2, bit(r >= odd))}
+			})
+			for me := range 4 {
+				out := group(4, me).Outcome(proposal(kind), v)
+				var e *Error
+				if !errors.Is(out.Err, ErrMismatch) || !errors.As(out.Err, &e) || !slices.Equal(e.Ranks, []int{0, odd}) || out.New != nil {
+					t.Errorf("%v, rank %d: %v", kind, me, out)
+				}
+			}
+		}
+	}
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// TestMergeIsOfTwoGroups, each of which says the same.
+func TestMergeIsOfTwoGroups(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		high  []bool // ranks 0 and 2 are the first group
+		wrong []int
+	}{
+		{"both low", []bool{false, false, false, false}, nil},
+		{"both high", []bool{true, true, true, true}, nil},
+		{"one high", []bool{true, false, true, false}, nil},
+		{"the first divided", []bool{true, false, false, false}, []int{0, 2}},
+		{"the second divided", []bool{false, true, false, false}, []int{1, 3}},
+	} {
+		v := value(4, rankset.Set{}, func(r int) Propose {
+			return Propose{Call: Call{Kind: KindMerge}, Index: uint32(r), Digest: Side(r%2 == 1, c.high[r])}
+		})
+		for me := range 4 {
+			out := group(4, me).Outcome(proposal(KindMerge), v)
+			var e *Error
+			if c.wrong == nil && out.New == nil || c.wrong != nil && !(errors.As(out.Err, &e) && errors.Is(e, ErrMismatch) && slices.Equal(e.Ranks, c.wrong)) {
+				t.Errorf("%s, rank %d: %v", c.name, me, out)
+			}
+		}
+	}
+}
+
+// TestEdgesHaveTwoEnds: a graph of which each member gives its own edges is right iff
+// each edge was given at both ends as often.
+func TestEdgesHaveTwoEnds(t *testing.T) {
+	type ends struct{ in, out []int }
+	for _, c := range []struct {
+		name  string
+		ends  []ends
+		right bool
+	}{
+		{"none", make([]ends, 3), true},
+		{"a ring", []ends{{[]int{2}, []int{1}}, {[]int{0}, []int{2}}, {[]int{1}, []int{0}}}, true},
+		{"to oneself", []ends{{}, {[]int{1}, []int{1}}, {}}, true},
+		{"twice", []ends{{nil, []int{1, 1}}, {[]int{0, 0}, nil}, {}}, true},
+		{"twice, once", []ends{{nil, []int{1, 1}}, {[]int{0}, nil}, {}}, false},
+		{"no source", []ends{{nil, []int{1}}, {}, {}}, false},
+		{"no destination", []ends{{}, {[]int{0}, nil}, {}}, false},
+		{"the wrong way", []ends{{nil, []int{1}}, {nil, []int{0}}, {}}, false},
+		{"crossed", []ends{{nil, []int{1}}, {[]int{2}, nil}, {nil, []int{1}}}, false},
+	} {
+		v := value(3, rankset.Set{}, func(r int) Propose {
+			return Propose{Call: Call{Kind: KindDistGraph}, Index: uint32(r), Digest: Edges(r, c.ends[r].in, c.ends[r].out)}
+		})
+		for me := range 3 {
+			out := group(3, me).Outcome(proposal(KindDistGraph), v)
+			if (out.Err == nil) != c.right || (out.New != nil) != c.right || !c.right && !errors.Is(out.Err, ErrMismatch) {
+				t.Errorf("%s: rank %d: %v", c.name, me, out)
+			}
+		}
+	}
+}
+
 // TestCloseAbsorbs: deaths and members that called the other thing (R58, R62).
 func TestCloseAbsorbs(t *testing.T) {
 	v := value(3, rankset.Of(1), func(r int) Propose {
@@ -200,6 +302,8 @@ func TestUIDsDiffer(t *testing.T) {
 		ChildUID(WorldUID(2), KindDup, 1, 0), ChildUID(WorldUID(3), KindDup, 1, 0), ChildUID(WorldUID(2), KindShrink, 1, 0),
 		ChildUID(WorldUID(2), KindDup, 2, 0), ChildUID(WorldUID(2), KindSplit, 1, 0), ChildUID(WorldUID(2), KindSplit, 1, 1),
 		ChildUID(WorldUID(2), KindSplit, 1, -1),
+		GatheringUID(WorldUID(2), []int{0}, 0, 0), GatheringUID(WorldUID(3), []int{0}, 0, 0), GatheringUID(WorldUID(2), []int{0, 1}, 0, 0),
+		GatheringUID(WorldUID(2), []int{0}, 1, 0), GatheringUID(WorldUID(2), []int{0}, 0, 1), GatheringUID(WorldUID(2), []int{1}, 0, 0),
 	} {
 		if seen[u] {
 			t.Errorf("%v twice", u)
@@ -216,7 +320,7 @@ func FuzzOutcome(f *testing.F) {
 	f.Add([]byte{1}, []byte{2, 2, 0}, uint8(5), true)
 	f.Add([]byte{}, []byte{0xff, 0xff}, uint8(3), false)
 	f.Fuzz(func(t *testing.T, a, b []byte, kind uint8, both bool) {
-		call := Call{Kind: Kind(kind % 9)}
+		call := Call{Kind: Kind(kind) % (KindMerge + 1)}
 		v := value(2, rankset.Set{}, func(int) Propose { return Propose{Call: call, Veto: true} })
 		v.Vetoes = rankset.Set{}
 		v.Entries = []era.Entry{{Rank: 0, Data: a}}

@@ -23,20 +23,29 @@ func (c *Control) propose(ev Propose) {
 		c.refuse(ev, ulfm.ErrRevoked)
 		return
 	}
+	if ev.Call.Kind.Gathers() {
+		c.gather(cm, ev)
+		return
+	}
 	c.finalizing = c.finalizing || ev.Call.Kind == ulfm.KindFinalize
-	p := ulfm.Propose{Token: ev.Token, Call: ev.Call, Flag: ev.Flag, Veto: ev.Veto, Color: ev.Color, Key: ev.Key, Spawned: ev.Spawned, Entered: ev.Entered}
+	c.contribute(cm, ev)
+	if ev.Call.Kind == ulfm.KindFinalize && !c.left.IsEmpty() {
+		c.step(cm, ulfm.Ended{})
+	}
+}
+
+// contribute is this process's part in an agreement on cm.
+func (c *Control) contribute(cm *communicator, ev Propose) {
+	p := ulfm.Propose{Token: ev.Token, Call: ev.Call, Flag: ev.Flag, Veto: ev.Veto, Color: ev.Color, Key: ev.Key, Digest: ev.Digest, Spawned: ev.Spawned, Entered: ev.Entered}
 	if ev.Call.DrawsIndex() && !ev.Veto {
 		p.Index = c.comm.draw(cm, must.Sabotage && c.cfg.Flaws.ReuseIndex)
 		c.comm.slots[p.Index].wait.spawns = ev.Call.Kind == ulfm.KindSpawn
 		if c.cfg.Prepare != nil && blockOf(p.Index, c.cfg.Blocks) >= 0 {
 			c.cfg.Prepare(p.Index)
 		}
-		c.act(Reserved{Index: p.Index, Parent: ev.Comm})
+		c.act(Reserved{Index: p.Index, Parent: cm.index()})
 	}
 	c.step(cm, p)
-	if ev.Call.Kind == ulfm.KindFinalize && !c.left.IsEmpty() {
-		c.step(cm, ulfm.Ended{})
-	}
 }
 
 // decide ends a call. The deaths that were agreed are declared first, so that
@@ -70,7 +79,7 @@ func (c *Control) decide(cm *communicator, d ulfm.Decide) {
 		c.forgetIndex(p, grave{torn: true})
 	case out.New != nil:
 		c.decided(cm, p, out)
-		c.enliven(cm, p, *out.New)
+		c.enliven(origin{parent: cm, series: p.Series, seq: p.Seq}, *out.New)
 	default:
 		c.decided(cm, p, out)
 		c.forgetIndex(p, grave{})
@@ -100,7 +109,11 @@ func (c *Control) agreeDead(cm *communicator, ranks rankset.Set) {
 }
 
 func (c *Control) decided(cm *communicator, p ulfm.Proposal, out ulfm.Outcome) {
-	if !p.GivenUp {
+	switch {
+	case p.GivenUp:
+	case cm.hidden != nil:
+		c.agreedOn(cm, p, out)
+	default:
 		c.act(Decided{Comm: cm.index(), Token: p.Token, Outcome: out})
 	}
 }
@@ -108,7 +121,12 @@ func (c *Control) decided(cm *communicator, p ulfm.Proposal, out ulfm.Outcome) {
 // answer ends a call without a decision.
 func (c *Control) answer(cm *communicator, p ulfm.Proposal, class error) {
 	err := &ulfm.Error{Op: p.Call.Kind.String(), Err: class}
-	c.act(Decided{Comm: cm.index(), Token: p.Token, Outcome: ulfm.Outcome{Seq: p.Seq, Call: p.Call, Err: err}})
+	out := ulfm.Outcome{Seq: p.Seq, Call: p.Call, Err: err}
+	if cm.hidden != nil {
+		c.agreedOn(cm, p, out)
+		return
+	}
+	c.act(Decided{Comm: cm.index(), Token: p.Token, Outcome: out})
 }
 
 func (c *Control) refuse(ev Propose, class error) {
@@ -132,9 +150,9 @@ func (c *Control) drew(p ulfm.Proposal) bool {
 // it: first revocations, also of members that died meanwhile; then the deaths
 // known here, in the order of declaration; then the rest, in order of arrival,
 // without the frames of the dead (A6).
-func (c *Control) enliven(parent *communicator, p ulfm.Proposal, g ulfm.Group) {
+func (c *Control) enliven(from origin, g ulfm.Group) *communicator {
 	wait := c.comm.slots[g.Index].wait
-	cm := c.newCommunicator(g, origin{parent: parent, series: p.Series, seq: p.Seq})
+	cm := c.newCommunicator(g, from)
 	c.comm.put(g.Index, slot{state: Live, comm: cm})
 	c.release(cm, wait.held, true)
 	for _, proc := range c.seen {
@@ -148,6 +166,7 @@ func (c *Control) enliven(parent *communicator, p ulfm.Proposal, g ulfm.Group) {
 		c.missing(cm, proc)
 	}
 	c.release(cm, wait.held, false)
+	return cm
 }
 
 func (c *Control) release(cm *communicator, held []heldFrame, revocations bool) {
@@ -180,11 +199,7 @@ func (c *Control) close(cm *communicator, d ulfm.Decide) {
 		}
 	}
 	c.dismiss(cm)
-	for i := range c.comm.slots {
-		if s := c.comm.slots[i]; s.state == Pending && s.wait.parent == cm {
-			c.forget(uint32(i), grave{torn: true})
-		}
-	}
+	c.forgetPending(cm)
 	g := grave{ended: true, orphans: append(ulfm.Orphans(d.Value), cm.orphans...)}
 	for rank := range d.Tell.All() {
 		peer := cm.Group()
@@ -194,6 +209,15 @@ func (c *Control) close(cm *communicator, d ulfm.Decide) {
 	c.parted(cm, g.orphans)
 }
 
+// forgetPending drops the indices of calls on a communicator that is forgotten.
+func (c *Control) forgetPending(cm *communicator) {
+	for i := range c.comm.slots {
+		if s := c.comm.slots[i]; s.state == Pending && s.wait.parent == cm {
+			c.forget(uint32(i), grave{torn: true})
+		}
+	}
+}
+
 func (c *Control) forget(index uint32, g grave) {
 	c.comm.free(index, g)
 	c.act(Forgotten{Index: index})
@@ -201,9 +225,10 @@ func (c *Control) forget(index uint32, g grave) {
 
 // dismiss answers every call that is open on cm.
 func (c *Control) dismiss(cm *communicator) {
-	for _, a := range cm.Step(ulfm.Dismiss{}) {
+	for _, a := range slices.Clone(cm.Step(ulfm.Dismiss{})) {
 		c.carryOut(cm, a)
 	}
+	c.scatter(cm, ulfm.ErrFreed)
 }
 
 // parted handles the closing of parent by members that had given up creations:

@@ -271,6 +271,10 @@ func frameText(frame []byte) string {
 		if f.part == ulfm.PartRevoke {
 			return fmt.Sprintf("revoke to index %d", f.to)
 		}
+		if f.part == ulfm.PartGather {
+			v, _ := readInvitation(0, f.msg)
+			return fmt.Sprintf("invitation to index %d, my index %d", f.to, v.index)
+		}
 		return fmt.Sprintf("%v/%d to index %d", ulfm.Series(f.part), f.seq, f.to)
 	case classDigest:
 		return "digest"
@@ -308,6 +312,8 @@ func (c *cluster) command(line string) error {
 		}
 	case "die":
 		c.die(num(1))
+	case "kill":
+		c.kill(num(1))
 	case "lose":
 		c.lose(num(1))
 	case "notice":
@@ -326,6 +332,8 @@ func (c *cluster) command(line string) error {
 		for _, q := range c.live() {
 			c.step(q, Left{Proc: num(1)})
 		}
+	case "uniform":
+		c.step(num(1), Uniform{Comm: uint32(num(2)), On: w[3] == "on"})
 	case "revoke":
 		c.step(num(1), Revoke{Comm: uint32(num(2))})
 	case "ack":
@@ -347,9 +355,9 @@ func (c *cluster) command(line string) error {
 	return nil
 }
 
-// proposeCommand is "KIND PROC|all COMM [flag=N] [color=N] [key=N] [veto]".
+// proposeCommand is "KIND PROC|all COMM [flag=N] [color=N] [key=N] [veto] [members=N,N,...] [tag=N]".
 func (c *cluster) proposeCommand(w []string, num func(int) int) error {
-	kinds := []ulfm.Kind{ulfm.KindAgree, ulfm.KindAgreeFailed, ulfm.KindShrink, ulfm.KindDup, ulfm.KindSplit, ulfm.KindClose, ulfm.KindFinalize}
+	kinds := []ulfm.Kind{ulfm.KindAgree, ulfm.KindAgreeFailed, ulfm.KindShrink, ulfm.KindDup, ulfm.KindSplit, ulfm.KindClose, ulfm.KindFinalize, ulfm.KindCreateGroup}
 	i := slices.IndexFunc(kinds, func(k ulfm.Kind) bool { return k.String() == w[0] })
 	if i < 0 {
 		return fmt.Errorf("unknown command %q", w[0])
@@ -365,6 +373,16 @@ func (c *cluster) proposeCommand(w []string, num func(int) int) error {
 			ev.Color = v
 		case "key":
 			ev.Key = v
+		case "tag":
+			ev.Tag = v
+		case "members":
+			for _, m := range strings.Split(text, ",") {
+				p, err := strconv.Atoi(m)
+				if err != nil {
+					return err
+				}
+				ev.Members = append(ev.Members, p)
+			}
 		case "veto":
 			ev.Veto = true
 		default:

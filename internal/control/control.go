@@ -30,6 +30,8 @@ type Config struct {
 	// Union, if not nil, is the communicator of a spawned process with those who
 	// started it, of index ulfm.SpawnedIndex.
 	Union *ulfm.Group
+	// Uniform says how the world begins: see the event of this name.
+	Uniform bool
 
 	// Blocks is how many communicators of a process can have a block of the node's
 	// memory at the same time, 0 for none. Index i has block i mod (Blocks+1), and
@@ -102,7 +104,9 @@ func New(cfg Config) *Control {
 
 // begin makes a communicator that this process has from its beginning.
 func (c *Control) begin(g ulfm.Group) {
-	c.comm.put(g.Index, slot{state: Live, comm: c.newCommunicator(g, origin{})})
+	cm := c.newCommunicator(g, origin{})
+	cm.uniform = c.cfg.Uniform
+	c.comm.put(g.Index, slot{state: Live, comm: cm})
 }
 
 // newCommunicator returns a live communicator.
@@ -189,10 +193,14 @@ func (c *Control) Dead() rankset.Set { return c.dead.Clone() }
 // WaitsFor returns the ranks of communicator comm for which the call with this
 // token waits, for diagnosis.
 func (c *Control) WaitsFor(comm uint32, token uint64) []int {
-	if cm := c.comm.live(comm); cm != nil {
-		return cm.WaitsFor(token)
+	cm := c.comm.live(comm)
+	if cm == nil {
+		return nil
 	}
-	return nil
+	if g := cm.gathering(token); g != nil {
+		return g.waitsFor()
+	}
+	return cm.WaitsFor(token)
 }
 
 // Describe returns the state in a few lines.
@@ -231,6 +239,10 @@ func (c *Control) apply(ev Event) {
 	case Look:
 		if cm := c.comm.live(ev.Comm); cm != nil {
 			c.step(cm, ulfm.Look{})
+		}
+	case Uniform:
+		if cm := c.comm.live(ev.Comm); cm != nil {
+			c.setUniform(cm, ev.On)
 		}
 	case Revoke:
 		if cm := c.comm.live(ev.Comm); cm != nil {
@@ -276,7 +288,10 @@ func (c *Control) carryOut(cm *communicator, a ulfm.Action) {
 		f := memberFrame{to: g.Indices[a.To], from: g.Index, part: a.Part, seq: a.Seq, msg: a.Msg}
 		c.send(g.Procs[a.To], f.append(nil))
 	case ulfm.Revoked:
-		c.act(Revoked{Comm: cm.index()})
+		if cm.hidden == nil {
+			c.act(Revoked{Comm: cm.index()})
+		}
+		c.scatter(cm, ulfm.ErrRevoked)
 	case ulfm.Decide:
 		c.decide(cm, a)
 	case ulfm.GiveUp:
@@ -328,12 +343,26 @@ func (c *Control) declare(proc int, evidence fd.Evidence) {
 			c.tellDeath(cm, proc)
 		}
 	}
+	c.gatherWithout(proc)
 	c.compareDue = true
 }
 
 func (c *Control) tellDeath(cm *communicator, proc int) {
 	if rank, member := cm.rank(proc); member {
 		c.step(cm, ulfm.Died{Rank: rank})
+		if cm.uniform {
+			c.step(cm, ulfm.Revoke{})
+		}
+	}
+}
+
+// setUniform has failures revoke a communicator, or not. No rank can miss a failure
+// then (C9): each member revokes by itself when it learns of a death, whatever it is
+// doing, and the revocation reaches those who will learn of it later.
+func (c *Control) setUniform(cm *communicator, on bool) {
+	cm.uniform = on
+	if on && cm.Failed().Len() > 0 {
+		c.step(cm, ulfm.Revoke{})
 	}
 }
 
@@ -425,6 +454,9 @@ func (c *Control) give(cm *communicator, from int, f memberFrame) error {
 	rank, member := cm.rank(from)
 	if !member {
 		return errNoMember(f.to, from)
+	}
+	if f.part == ulfm.PartGather {
+		return c.invited(cm, from, f.msg)
 	}
 	c.step(cm, ulfm.Receive{From: rank, Part: f.part, Seq: f.seq, Msg: f.msg})
 	return nil

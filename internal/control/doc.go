@@ -31,6 +31,17 @@
 // that this process gave up while others may have taken it up is not used again:
 // theirs is the right to go on without this process, and a word there may say how.
 //
+// # Gathering
+//
+// A creation from a group is made by some members of a communicator, who have no
+// agreement of their own. They make a communicator without one, hidden from the
+// program, and agree on it: see gathering.
+//
+// # Uniform mode
+//
+// A communicator may be set to be revoked by the first failure of a member (C9). Each
+// process does so by itself, in the step in which it declares the death.
+//
 // # Forgetting
 //
 // Freeing a communicator is a closing agreement in the background. When it has

@@ -38,8 +38,17 @@ type Propose struct {
 	Call  ulfm.Call
 	Flag  uint64 // agree: what the result is the AND of
 	Veto  bool   // this caller's arguments are wrong: the call must fail at all members
-	Color int    // split: members of one colour form a communicator; ulfm.Undefined: none
-	Key   int    // split: order in the new communicator, ties by old rank
+	Color int    // split and the like: members of one colour form a communicator; ulfm.Undefined: none
+	Key   int    // split and the like: order in the new communicator, ties by old rank
+
+	// Digest is of the arguments that must be the same at all members; see ulfm.Propose.
+	Digest uint64
+
+	// Members and Tag are for a call that gathers (see ulfm.Kind.Gathers): the world
+	// processes that make it, this one among them and all of them members of Comm, and
+	// what tells it from others of the same members. All members give the same.
+	Members []int
+	Tag     int
 
 	Spawned ulfm.Spawned // spawn, at the root: what has been started
 
@@ -56,6 +65,15 @@ type Look struct{ Comm uint32 }
 // one that is freed, does nothing.
 type Revoke struct{ Comm uint32 }
 
+// Uniform says whether a failure of a member of communicator Comm revokes it here by
+// itself. With a failure that is known it does at once. What is made from Comm begins
+// as Comm is then.
+type Uniform struct {
+	Comm uint32
+	On   bool
+}
+
+func (Uniform) event() {}
 func (Exited) event()  {}
 func (Broken) event()  {}
 func (Left) event()    {}

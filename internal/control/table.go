@@ -40,6 +40,13 @@ type communicator struct {
 	origin origin
 
 	orphans []ulfm.Orphan // heard together with the end of the closing agreement
+
+	uniform bool // a failure of a member revokes it
+
+	gatherings []*gathering        // of members of this one, under way here
+	early      []invitation        // to gatherings that are not, in order of arrival
+	gathered   map[ulfm.UID]uint64 // how often, by members and tag
+	hidden     *gathering          // this is the communicator of a gathering; nil: of the program
 }
 
 // origin is the agreement that a communicator comes from.
@@ -54,6 +61,7 @@ func newCommunicator(cfg ulfm.Config, from origin) *communicator {
 	for rank, proc := range cfg.Group.Procs {
 		c.rankOf[proc] = rank
 	}
+	c.uniform = from.parent != nil && from.parent.uniform
 	return c
 }
 
@@ -156,7 +164,7 @@ func (t *table) live(i uint32) *communicator {
 // draw returns a new index, pending for a call on parent. With reuse, which breaks
 // A15 on purpose, it takes a freed one if there is one.
 func (t *table) draw(parent *communicator, reuse bool) uint32 {
-	i := t.next()
+	i := t.next(false)
 	for j := range t.slots {
 		if reuse && t.slots[j].state == Freed {
 			i = uint32(j)
@@ -167,12 +175,20 @@ func (t *table) draw(parent *communicator, reuse bool) uint32 {
 	return i
 }
 
+// drawWithout is draw of an index without a block: what members agree on there goes
+// by messages, whatever blocks the others have.
+func (t *table) drawWithout(parent *communicator) uint32 {
+	i := t.next(true)
+	t.put(i, slot{state: Pending, wait: &waiting{parent: parent}})
+	return i
+}
+
 // next returns the least index above all others whose block is not taken; if all
-// are, the least without a block.
-func (t *table) next() uint32 {
-	full := t.taken.Len() == t.blocks
+// are, or without, the least without a block.
+func (t *table) next(without bool) uint32 {
+	full := without || t.taken.Len() == t.blocks
 	for i := uint32(len(t.slots)); ; i++ {
-		if b := blockOf(i, t.blocks); b < 0 && full || b >= 0 && !t.taken.Has(b) {
+		if b := blockOf(i, t.blocks); b < 0 && full || b >= 0 && !without && !t.taken.Has(b) {
 			return i
 		}
 	}

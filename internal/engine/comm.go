@@ -192,6 +192,18 @@ func (c *Comm) Revoke() error {
 	return nil
 }
 
+// SetUniform says whether the first failure of a member revokes c by itself.
+func (c *Comm) SetUniform(on bool) {
+	p := c.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls++
+	if c.alive() == nil {
+		p.step(control.Uniform{Comm: c.group.Index, On: on})
+		p.pushOn()
+	}
+}
+
 // IsRevoked says whether c is known to be revoked.
 func (c *Comm) IsRevoked() bool {
 	p := c.p

@@ -17,6 +17,9 @@ type Contribution struct {
 	Veto       bool
 	Color, Key int
 	Spawned    ulfm.Spawned // spawn, at the root
+	Digest     uint64       // of arguments that must be the same at all members
+	Members    []int        // world processes that make a call which not all members make
+	Tag        int          // of such a call
 }
 
 // propose hands a call to control. The caller holds mu and pushes on afterwards.
@@ -34,14 +37,14 @@ func (p *Proc) newCall(c *Comm, what string) *Request {
 
 func (p *Proc) proposeFor(r *Request, call ulfm.Call, in Contribution) {
 	r.comm.adoptPlain()
-	p.hand(r, control.Propose{Call: call, Flag: in.Flag, Veto: in.Veto, Color: in.Color, Key: in.Key, Spawned: in.Spawned})
+	p.hand(r, control.Propose{Call: call, Flag: in.Flag, Veto: in.Veto, Color: in.Color, Key: in.Key, Digest: in.Digest, Members: in.Members, Tag: in.Tag, Spawned: in.Spawned})
 }
 
 // hand gives a proposal to control. One that is agreed in memory is looked after
 // until it is decided.
 func (p *Proc) hand(r *Request, ev control.Propose) {
 	ev.Comm, ev.Token = r.comm.group.Index, uint64(r.handle())
-	if series := ev.Call.Kind.Series(); r.comm.mem != nil && series != ulfm.SeriesClose {
+	if series := ev.Call.Kind.Series(); r.comm.mem != nil && series != ulfm.SeriesClose && !ev.Call.Kind.Gathers() {
 		r.memory = &r.comm.mem[series]
 		p.openMemory(r.comm)
 	}
@@ -60,6 +63,26 @@ func (c *Comm) Start(call ulfm.Call, in Contribution, what string) (Handle, erro
 	r := p.propose(c, call, in, what)
 	p.progress()
 	return r.handle(), nil
+}
+
+// TakeCall ends a request of Start if it is over, and says whether it was.
+func (p *Proc) TakeCall(h Handle) (out ulfm.Outcome, made *Comm, over bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls++
+	if !p.fenced.Load() {
+		p.progress()
+	}
+	r := p.named(h)
+	switch {
+	case r == nil:
+		return out, nil, false, ErrInactive
+	case !r.done():
+		return out, nil, false, nil
+	}
+	out, made, err = r.out, r.made, r.err
+	p.free(r)
+	return out, made, true, err
 }
 
 // detach gives up the wait for a call: its result will be dropped.

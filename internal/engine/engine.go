@@ -42,6 +42,8 @@ type Config struct {
 	// them has to have a turn anyway, and a wake-up costs several turns. 0: it looks
 	// SpinPolls times, as other calls.
 	YieldPolls int
+	// Node says on which node the process runs: those with the same number share memory.
+	Node int
 	// Mutual says that every rank of the node has a core of its own; the same at all
 	// of them.
 	Mutual bool
@@ -51,6 +53,9 @@ type Config struct {
 	// Tick is how long a rank must make no call until the background loop takes
 	// over; 0: 10 ms. After a call that waited long it may be up to tickMax of them.
 	Tick time.Duration
+	// Uniform has the first failure of a member revoke a communicator by itself; the
+	// same at all processes. Comm.SetUniform changes it for one.
+	Uniform bool
 	// Observe, if not nil, is told of rare events: deaths, revocations,
 	// agreements that found deaths. It must not call the engine.
 	Observe func(Event)
@@ -176,7 +181,7 @@ func New(tr transport.Transport, cfg Config) *Proc {
 	for i := range p.peers {
 		p.peers[i].credit = match.NewCredit(match.Limit(p.cfg.UnexpectedBytesMax, p.cfg.Share))
 	}
-	rules := control.Config{N: p.n, Me: p.me, World: cfg.World, Union: cfg.Union, Detector: cfg.Detector, Watchdog: cfg.Watchdog}
+	rules := control.Config{N: p.n, Me: p.me, World: cfg.World, Union: cfg.Union, Detector: cfg.Detector, Watchdog: cfg.Watchdog, Uniform: cfg.Uniform}
 	p.shareMemory(&rules)
 	p.ctl = control.New(rules)
 	p.world = p.openComm(control.WorldGroup(p.n, p.me, cfg.World), "world")
@@ -199,6 +204,9 @@ func (p *Proc) Union() *Comm { return p.union }
 
 // Me returns this process's number.
 func (p *Proc) Me() int { return p.me }
+
+// Node returns the number of the node on which this process runs.
+func (p *Proc) Node() int { return p.cfg.Node }
 
 // Close ends the background loop. It is called after Finalize, or at death.
 func (p *Proc) Close() {

@@ -190,6 +190,10 @@ func (k *checker) revoked(p *process, a control.Revoked) {
 
 // proposed notes with what a member enters an agreement.
 func (k *checker) proposed(p *process, c call) {
+	if c.members != nil {
+		k.gathers(c)
+		return
+	}
 	key := agreementKey{c.key, c.call.Kind.Series(), uint64(c.seq)}
 	a := k.agreements[key]
 	if a == nil {
@@ -208,6 +212,10 @@ func (k *checker) decided(p *process, d control.Decided) {
 	c, open := p.program.calls[d.Token]
 	if !open {
 		return // the program reports it
+	}
+	if c.members != nil {
+		k.gathered(p, c, d.Outcome)
+		return
 	}
 	key := agreementKey{c.key, c.call.Kind.Series(), uint64(c.seq)}
 	out := d.Outcome
@@ -388,6 +396,12 @@ func (k *checker) newGroup(key agreementKey, c call, out ulfm.Outcome) {
 	if c.call.Kind == ulfm.KindSplit {
 		return
 	}
+	if c.members != nil {
+		if !slices.Equal(c.members, g.Procs) {
+			k.sim.fail("R57", "%v of %v makes %v", c.call, c.members, g.Procs)
+		}
+		return
+	}
 	var want []int
 	for rank, q := range c.group.Procs {
 		if !slices.Contains(out.Dead, rank) && !k.absent(key.comm, q) && !k.parted(q) {
@@ -439,6 +453,9 @@ func (k *checker) revocations(p *process) {
 		by, revoked := k.revokedBy[h.key]
 		if revoked && k.sim.procs[by].living() && !k.without(p.id, by) && !p.rules.IsRevoked(h.group.Index) {
 			k.sim.fail("I8", "communicator %v is revoked at process %d, not at %d", h.group.UID, by, p.id)
+		}
+		if k.sim.swarm.uniform && slices.ContainsFunc(h.group.Procs, k.dead[p.id].Has) && !p.rules.IsRevoked(h.group.Index) {
+			k.sim.fail("C9", "communicator %v has a dead member and is not revoked at process %d", h.group.UID, p.id)
 		}
 	}
 }

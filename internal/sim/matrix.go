@@ -160,7 +160,7 @@ func (p *process) phases(acts []control.Action) (in [phases]bool) {
 		if h.talk.open > 0 {
 			in[phaseData], busy = true, true
 		}
-		if h.open[ulfm.SeriesCreate] > 0 {
+		if h.open[ulfm.SeriesCreate]+h.gathers.open > 0 {
 			in[phaseCreate], busy = true, true
 		}
 		if h.open[ulfm.SeriesClose] > 0 {

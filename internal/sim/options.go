@@ -83,6 +83,8 @@ type swarm struct {
 	creations   int           // dups and splits per communicator, at most
 	closes      bool          // programs free what they made, and finalize
 	memory      bool          // processes agree in memory
+	uniform     bool          // a failure of a member revokes a communicator
+	gatherings  int           // creations from a group per communicator, at most
 }
 
 const messageDelay = 10 * mono.Microsecond
@@ -129,6 +131,8 @@ func drawSwarm(t tape, o Options) swarm {
 	// A creation that a revocation gave up may stay open until its communicator is
 	// closed, and a watchdog would repeat its messages as long.
 	s.closes = t.percent(70) || o.Watchdog > 0
+	s.uniform = t.percent(10)
+	s.gatherings = []int{0, 0, 3}[t.below(3)]
 	return s
 }
 

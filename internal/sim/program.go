@@ -19,6 +19,7 @@ type plan struct {
 	repairs   int // calls of agree, agree_failed, shrink
 	creations int // calls of dup, split
 	bursts    int // of these, open at once in a series
+	gathers   int // creations from a group, of which a member makes those that it is in
 }
 
 // handle is a communicator as a program holds it.
@@ -30,7 +31,8 @@ type handle struct {
 	made    [3]int // calls so far, by series
 	open    [3]int // of these, not answered
 	shrinks int    // of the open calls of the repair series
-	revokes bool   // this member revokes it at some point
+	gathers gathers
+	revokes bool // this member revokes it at some point
 	talk    *talk
 	closing bool
 }
@@ -56,6 +58,8 @@ type call struct {
 	*handle
 	call ulfm.Call
 	seq  int // its number in its series, if it got one
+
+	members []int // of a creation from a group; seq is its number among all of them
 }
 
 func newProgram(s *simulation, p *process) *program {
@@ -90,6 +94,9 @@ func (s *simulation) planFor(uid ulfm.UID, depth int) plan {
 	p.repairs = 1 + int(s.draw(uid, 2, 0)%4)
 	if s.swarm.creations > 0 {
 		p.creations = int(s.draw(uid, 3, 0) % uint64(s.swarm.creations+1))
+	}
+	if s.swarm.gatherings > 0 {
+		p.gathers = int(s.draw(uid, drawGathers, 0) % uint64(s.swarm.gatherings+1))
 	}
 	return p
 }
@@ -137,6 +144,9 @@ func (g *program) ready(h *handle) []func() {
 	if h.made[ulfm.SeriesCreate] < h.plan.creations && h.open[ulfm.SeriesCreate] < h.plan.bursts {
 		can = append(can, func() { g.create(h) })
 	}
+	if members := g.gathering(h); members != nil && h.gathers.open < h.plan.bursts {
+		can = append(can, func() { g.gather(h, members) })
+	}
 	if h.revokes {
 		can = append(can, func() { g.revoke(h) })
 	}
@@ -151,7 +161,7 @@ func (g *program) ready(h *handle) []func() {
 
 // idle says whether all calls on h are made and answered.
 func (g *program) idle(h *handle) bool {
-	return h.open == [3]int{} && !h.closing && h.made[ulfm.SeriesRepair] == h.plan.repairs && h.made[ulfm.SeriesCreate] >= h.plan.creations && g.quiet(h)
+	return h.open == [3]int{} && h.gathers.open == 0 && g.gathering(h) == nil && !h.closing && h.made[ulfm.SeriesRepair] == h.plan.repairs && h.made[ulfm.SeriesCreate] >= h.plan.creations && g.quiet(h)
 }
 
 // done says whether the program has nothing to wait for any more.
@@ -231,9 +241,14 @@ func (g *program) propose(h *handle, ev control.Propose) {
 	if ev.Call.Kind == ulfm.KindShrink {
 		h.shrinks++
 	}
+	g.make(call{handle: h, call: ev.Call, seq: h.made[series]}, ev)
+}
+
+// make makes a call that is counted already.
+func (g *program) make(c call, ev control.Propose) {
+	h := c.handle
 	g.token++
 	ev.Comm, ev.Token, ev.Flag = h.group.Index, g.token, ^(uint64(1) << h.group.Me)
-	c := call{handle: h, call: ev.Call, seq: h.made[series]}
 	g.calls[g.token] = c
 	g.sim.check.proposed(g.me, c)
 	g.sim.mark(g.me.id, markCall, "%v/%d", ev.Call, c.seq)
@@ -254,13 +269,16 @@ func (g *program) decided(a control.Decided) {
 		return
 	}
 	delete(g.calls, a.Token)
-	series := c.call.Kind.Series()
-	c.open[series]--
+	if c.members != nil {
+		c.gathers.open--
+	} else {
+		c.open[c.call.Kind.Series()]--
+	}
 	if c.call.Kind == ulfm.KindShrink {
 		c.shrinks--
 	}
 	if errors.Is(a.Outcome.Err, ulfm.ErrRevoked) { // no creation can succeed any more
-		c.plan.creations = 0
+		c.plan.creations, c.plan.gathers = 0, 0
 	}
 	if a.Outcome.New != nil {
 		g.sim.report.Communicators++

@@ -134,6 +134,7 @@ func newSimulation(o Options) *simulation {
 			Detector: s.swarm.detector.config(),
 			Watchdog: o.Watchdog,
 			Flaws:    o.Flaws,
+			Uniform:  s.swarm.uniform,
 		}
 		if s.swarm.memory {
 			s.share(&cfg)

@@ -135,6 +135,8 @@ func (k *shrinker) simplify() {
 	changes := []func(c *Case){
 		func(c *Case) { c.swarm.traffic = 0 },
 		func(c *Case) { c.swarm.creations = 0 },
+		func(c *Case) { c.swarm.uniform = false },
+		func(c *Case) { c.swarm.gatherings = 0 },
 		func(c *Case) { c.swarm.revokes = 0 },
 		func(c *Case) { c.swarm.tails = false },
 		func(c *Case) { c.swarm.slowPairs = 0 },

@@ -52,6 +52,29 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// TestSpecC9UniformRuns: with failures that revoke by themselves every living process
+// ends revoked where a member is dead, and all else holds as ever.
+func TestSpecC9UniformRuns(t *testing.T) {
+	deaths, revoked := 0, 0
+	for s := range uint64(60) {
+		o := Options{Seed: *seed + s, NMax: 12}
+		w := newSimulation(o).swarm
+		w.uniform, w.revokes = true, 0 // nobody else revokes
+		o.like = &w
+		report, err := Run(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		deaths += report.Deaths
+		if report.Deaths > 0 {
+			revoked++
+		}
+	}
+	if deaths < 30 || revoked < 20 {
+		t.Errorf("%d deaths in %d runs: too tame", deaths, revoked)
+	}
+}
+
 // TestSameSeedSameRun: a run is a function of its options, down to each byte.
 func TestSameSeedSameRun(t *testing.T) {
 	hashes := map[uint64]bool{}

@@ -394,6 +394,41 @@ func agreed() []Call {
 			c, err := s.c.Split(ctx, comm.Undefined, 0)
 			return made(c, err, 0)
 		}},
+		{Name: "SplitNode", Op: "split_node", Class: spectable.Creation, Do: func(ctx context.Context, s *site) error {
+			c, err := s.c.SplitNode(ctx)
+			return made(c, err, spectable.Ranks)
+		}},
+		{Name: "Create", Op: "create", Class: spectable.Creation, Do: func(ctx context.Context, s *site) error {
+			c, err := s.c.Create(ctx, s.c.Group())
+			return made(c, err, spectable.Ranks)
+		}},
+		{Name: "Create, empty", Op: "create", Class: spectable.Creation, Do: func(ctx context.Context, s *site) error {
+			c, err := s.c.Create(ctx, comm.Group{})
+			return made(c, err, 0)
+		}},
+		{Name: "CreateGroup", Op: "create_group", Class: spectable.Creation, Do: func(ctx context.Context, s *site) error {
+			c, err := s.c.CreateGroup(ctx, s.c.Group(), 1)
+			return made(c, err, spectable.Ranks)
+		}},
+		{Name: "Cart", Op: "cart", Class: spectable.Creation, Do: func(ctx context.Context, s *site) error {
+			dims, err := comm.DimsCreate(spectable.Ranks, []int{0, 0})
+			if err != nil {
+				return errWrong
+			}
+			c, err := s.c.Cart(ctx, dims, []bool{true, false}, false)
+			if err == nil {
+				err = knowsItsPlace(c, s.rank)
+			}
+			return made(c, err, spectable.Ranks)
+		}},
+		{Name: "Graph", Op: "graph", Class: spectable.Creation, Do: func(ctx context.Context, s *site) error {
+			c, err := s.c.Graph(ctx, make([][]int, spectable.Ranks))
+			return made(c, err, spectable.Ranks)
+		}},
+		{Name: "DistGraph", Op: "dist_graph", Class: spectable.Creation, Do: func(ctx context.Context, s *site) error {
+			c, err := s.c.DistGraph(ctx, []int{s.rank}, []int{s.rank})
+			return made(c, err, spectable.Ranks)
+		}},
 		{Name: "Agree", Op: "agree", Class: spectable.Agreement, Do: func(ctx context.Context, s *site) error {
 			got, err := s.c.Agree(ctx, flag(s))
 			return errors.Join(and(s, got, err), knowsAll(s, err))
@@ -414,8 +449,27 @@ func agreed() []Call {
 			}
 			return made(c, err, len(s.living))
 		}},
+		{Name: "Ishrink", Op: "ishrink", Class: spectable.Shrinking, Do: func(ctx context.Context, s *site) error {
+			c, err := s.c.Ishrink().Wait(ctx)
+			if err == nil && fmt.Sprint(c.Group().Ranks()) != fmt.Sprint(s.living) { // R38, R39
+				err = errWrong
+			}
+			return made(c, err, len(s.living))
+		}},
+		{Name: "IagreeFailed", Op: "iagree_failed", Class: spectable.AgreedFailures, Do: func(ctx context.Context, s *site) error {
+			g, err := s.c.IagreeFailed().Wait(ctx)
+			return errors.Join(err, unless(fmt.Sprint(g.Ranks()) == fmt.Sprint(append([]int{}, s.dead...))))
+		}},
 		{Name: "Finalize", Op: "finalize", Class: spectable.Ending, World: true, Do: func(ctx context.Context, s *site) error { return s.c.Finalize(ctx) }},
 	}
+}
+
+// knowsItsPlace says whether the local calls of a grid work at a rank.
+func knowsItsPlace(c *comm.Comm, rank int) error {
+	at, err := c.CartCoords(rank)
+	back, err2 := c.CartRank(at)
+	_, beyond, err3 := c.CartShift(1, spectable.Ranks)
+	return unless(errors.Join(err, err2, err3) == nil && back == rank && beyond == comm.None)
 }
 
 // knowsAll is R31: who got the error of an agreement knows everybody who did not
@@ -432,6 +486,10 @@ func local() []Call {
 		do("Rank", "", func(s *site) error { return unless(s.c.Rank() == s.rank) }),
 		do("Size", "", func(s *site) error { return unless(s.c.Size() == spectable.Ranks) }),
 		do("Group", "", func(s *site) error { return unless(s.c.Group().Size() == spectable.Ranks) }),
+		do("Neighbors", "", func(s *site) error {
+			in, out := s.c.Neighbors()
+			return unless(in == nil && out == nil)
+		}),
 		do("Epoch", "", func(s *site) error { return unless(s.c.Epoch() == 0) }),
 		do("Spawned", "", func(s *site) error { return unless(!s.c.Spawned()) }),
 		do("Mark", "", func(s *site) error { s.c.Mark("cell", 1); return nil }),
@@ -449,6 +507,7 @@ func local() []Call {
 		do("FailureAck", "ack_failed", func(s *site) error { return s.c.FailureAck() }),
 		do("FailureGetAcked", "", func(s *site) error { return unless(s.c.FailureGetAcked().Size() <= len(s.dead)) }),
 		do("SetErrorHandler", "", func(s *site) error { s.c.SetErrorHandler(comm.ErrorsReturn); return nil }),
+		do("SetUniform", "", func(s *site) error { s.c.SetUniform(false); return nil }),
 		do("Revoke", "revoke", func(s *site) error { return errors.Join(s.c.Revoke(), unless(s.c.IsRevoked())) }),
 		do("Request.Cancel", "", func(s *site) error {
 			r := comm.Irecv(s.c.From(spectable.Revoker), []int{0})

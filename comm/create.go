@@ -1,0 +1,128 @@
+package comm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// Dup returns a communicator of the same members with messages of its own.
+// Collective over the members; it succeeds at every live one or at none, unless it is
+// overtaken by a revocation: see package ulfm. So it is with every call that makes a
+// communicator. A duplicate has the topology of c (Cart, Graph, DistGraph); what
+// Split, SplitNode, Create, CreateGroup and Shrink make has none.
+func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
+	return c.createWith(ctx, c.topo, ulfm.Call{Kind: ulfm.KindDup}, engine.Contribution{}, nil, "dup")
+}
+
+// Split returns, for each colour, a communicator of the members that gave it, in
+// the order of their keys, ties by rank. With colour Undefined the result is
+// nil. Collective; it succeeds at every live member or at none: a colour below 0
+// that is not Undefined is ErrLength where it was given and ErrPeerArgument at
+// the others.
+func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
+	var bad error
+	if color < 0 && color != Undefined {
+		bad = fmt.Errorf("%w: colour %d: want 0 or more, or Undefined", ErrLength, color)
+	}
+	return c.create(ctx, ulfm.Call{Kind: ulfm.KindSplit}, engine.Contribution{Color: color, Key: key}, bad, "split")
+}
+
+// SplitNode returns a communicator of the members that run on the same node as this
+// one, in the order of their ranks: those that share memory. Collective; it succeeds
+// at every live member or at none (MPI 7.4.2, MPI_COMM_TYPE_SHARED). A job of one
+// machine is one node.
+func (c *Comm) SplitNode(ctx context.Context) (*Comm, error) {
+	return c.create(ctx, ulfm.Call{Kind: ulfm.KindSplitNode}, engine.Contribution{Color: c.w.proc.Node()}, nil, "split_node")
+}
+
+// Create returns a communicator of the members of g, in the order of g; at members
+// of c that are not in g the result is nil. Collective over c, and all members pass
+// the same group: it succeeds at every live member or at none (R56). If the groups
+// differ all get ErrMismatch; a group with a process that is no member of c is
+// ErrRank where it was given and ErrPeerArgument at the others.
+func (c *Comm) Create(ctx context.Context, g Group) (*Comm, error) {
+	in := engine.Contribution{Color: Undefined, Digest: ulfm.Digest(g.procs...)}
+	if rank := slices.Index(g.procs, c.w.proc.Me()); rank >= 0 {
+		in.Color, in.Key = 0, rank
+	}
+	return c.create(ctx, ulfm.Call{Kind: ulfm.KindCreate}, in, c.holds(g), "create")
+}
+
+// CreateGroup returns a communicator of the members of g, in the order of g. Only they
+// make the call, the other members of c neither wait nor hear of it, and c may have
+// lost others of its members (R57). Who is not in g takes no part and gets nil. It
+// succeeds at every live member of g or at none (R56): not if one of them is dead. Calls
+// of the same members are told apart by tag, 0 to 1<<31-1, and calls with the same tag
+// by their order; at most 16 of one process may be under way on c.
+//
+// What is wrong at one caller alone is its own error, because the others cannot be
+// told before they have found each other: a group with a process that is no member of
+// c is ErrRank, a tag out of range ErrTag, one call too many ErrLength. Callers that
+// name other members or another tag wait for each other, as for a call that was
+// forgotten: ctx ends the wait, and the error names the ranks. The same members in
+// another order are ErrMismatch at all. A revocation of c ends the call.
+func (c *Comm) CreateGroup(ctx context.Context, g Group, tag int) (*Comm, error) {
+	const op = "create_group"
+	err := c.holds(g)
+	if err == nil && (tag < 0 || tag > math.MaxInt32) {
+		err = fmt.Errorf("%w: %d: want 0 to %d", ErrTag, tag, math.MaxInt32)
+	}
+	if err != nil || !slices.Contains(g.procs, c.w.proc.Me()) {
+		return nil, fail(op, c, nil, err)
+	}
+	in := engine.Contribution{Members: g.Ranks(), Tag: tag}
+	_, made, err := c.e.Call(ctx, ulfm.Call{Kind: ulfm.KindCreateGroup}, in, op)
+	if err != nil {
+		return nil, fail(op, c, nil, err)
+	}
+	return c.child(made, c.epoch), nil
+}
+
+// holds returns what is wrong with a group that should be of members of c.
+func (c *Comm) holds(g Group) error {
+	for _, proc := range g.procs {
+		if c.e.RankOf(proc) < 0 {
+			return fmt.Errorf("%w: process %d of the world is no member", ErrRank, proc)
+		}
+	}
+	return nil
+}
+
+// createWith is create for a communicator that has a topology.
+func (c *Comm) createWith(ctx context.Context, t topology, call ulfm.Call, in engine.Contribution, bad error, op string) (*Comm, error) {
+	made, err := c.create(ctx, call, in, bad, op)
+	if made != nil {
+		made.topo = t
+	}
+	return made, err
+}
+
+// create makes a call that makes a communicator. bad is what is wrong with this
+// member's arguments: it takes part and votes no then, and is told so in place of
+// ErrPeerArgument.
+func (c *Comm) create(ctx context.Context, call ulfm.Call, in engine.Contribution, bad error, op string) (*Comm, error) {
+	in.Veto = bad != nil
+	_, made, err := c.e.Call(ctx, call, in, op)
+	if bad != nil && errors.Is(err, ErrPeerArgument) {
+		err = bad
+	}
+	if err != nil {
+		return nil, failAny(op, c, err)
+	}
+	return c.child(made, c.epoch), nil
+}
+
+func (c *Comm) child(e *engine.Comm, epoch uint64) *Comm {
+	if e == nil {
+		return nil
+	}
+	made := &Comm{e: e, w: c.w, epoch: epoch}
+	made.handler.Store(c.handler.Load())
+	return made
+}

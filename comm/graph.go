@@ -1,0 +1,84 @@
+package comm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// adjacency is the topology of a Graph: the neighbors of each rank.
+type adjacency [][]int
+
+func (a adjacency) neighbors(rank int) (in, out []int) {
+	return slices.Clone(a[rank]), slices.Clone(a[rank])
+}
+
+// ends is the topology of a DistGraph: the edges of this member.
+type ends struct{ in, out []int }
+
+func (e ends) neighbors(int) (in, out []int) { return slices.Clone(e.in), slices.Clone(e.out) }
+
+// Graph returns a communicator of the first len(neighbors) members, in which
+// neighbors[r] are those of rank r; the other members get nil. All members pass the
+// whole graph. Collective; it succeeds at every live member or at none. More nodes
+// than c has members are ErrLength, and a neighbor that is no node is ErrRank, where
+// they were given, ErrPeerArgument at the others; graphs that differ between members
+// are ErrMismatch at all (MPI 8.5.3). Each member keeps the whole graph: for many
+// ranks DistGraph is better.
+func (c *Comm) Graph(ctx context.Context, neighbors [][]int) (*Comm, error) {
+	a := make(adjacency, len(neighbors))
+	for r, list := range neighbors {
+		a[r] = slices.Clone(list)
+	}
+	in := engine.Contribution{Digest: a.digest()}
+	if c.Rank() >= len(a) {
+		in.Color = Undefined
+	}
+	return c.createWith(ctx, a, ulfm.Call{Kind: ulfm.KindGraph}, in, a.check(c.Size()), "graph")
+}
+
+func (a adjacency) check(limit int) error {
+	if len(a) > limit {
+		return fmt.Errorf("%w: a graph of %d nodes on %d ranks", ErrLength, len(a), limit)
+	}
+	for r, list := range a {
+		if err := among(list, len(a)); err != nil {
+			return fmt.Errorf("neighbors of %d: %w", r, err)
+		}
+	}
+	return nil
+}
+
+func (a adjacency) digest() uint64 {
+	numbers := []int{len(a)}
+	for _, list := range a {
+		numbers = append(append(numbers, len(list)), list...)
+	}
+	return ulfm.Digest(numbers...)
+}
+
+// DistGraph returns a communicator of all members with a directed graph of which
+// each gives its own edges: those that reach it come from sources, those that leave
+// it go to destinations, in the order that Neighbors returns them. An edge may occur
+// several times. Collective; it succeeds at every live member or at none. Ranks out
+// of range are ErrRank where they were given and ErrPeerArgument at the others; an edge that only one of its
+// ends has given is ErrMismatch at all (MPI 8.5.4, the adjacent form).
+func (c *Comm) DistGraph(ctx context.Context, sources, destinations []int) (*Comm, error) {
+	e := ends{in: slices.Clone(sources), out: slices.Clone(destinations)}
+	bad := among(slices.Concat(sources, destinations), c.Size())
+	in := engine.Contribution{Digest: ulfm.Edges(c.Rank(), e.in, e.out)}
+	return c.createWith(ctx, e, ulfm.Call{Kind: ulfm.KindDistGraph}, in, bad, "dist_graph")
+}
+
+// among returns what is wrong with ranks that should be below size.
+func among(ranks []int, size int) error {
+	for _, r := range ranks {
+		if r < 0 || r >= size {
+			return fmt.Errorf("%w: %d of %d", ErrRank, r, size)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package comm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// An Intercomm connects two groups of processes without a common member: the local
+// group, of which this process is one, and the remote group, to whose ranks its
+// messages go (MPI 7.6). It is collective over both groups, and so are failures and
+// revocations: GetFailed is of both (R19), a revocation reaches both. Receives from
+// Any are interrupted by failures of either group that are not acknowledged. The
+// ranks that its errors name are of the remote group.
+type Intercomm struct {
+	c *Comm // the union of both groups, with a side
+}
+
+// newIntercomm makes an intercommunicator of a communicator of which each rank is in
+// one of two groups. All members pass the same.
+func newIntercomm(union *Comm, groupA, groupB []int) *Intercomm {
+	s := &side{local: groupA, remote: groupB, ranks: make([]int, union.Size())}
+	if !slices.Contains(groupA, union.Rank()) {
+		s.local, s.remote, s.second = groupB, groupA, true
+	}
+	s.me = slices.Index(s.local, union.Rank())
+	for i := range s.ranks {
+		s.ranks[i] = None
+	}
+	for rank, inner := range s.remote {
+		s.ranks[inner] = rank
+	}
+	c := union.child(union.e, union.epoch)
+	c.side = s
+	return &Intercomm{c: c}
+}
+
+// Rank returns this process's rank in the local group.
+func (ic *Intercomm) Rank() int { return ic.c.side.me }
+
+// Size returns the size of the local group, dead members included.
+func (ic *Intercomm) Size() int { return len(ic.c.side.local) }
+
+// RemoteSize returns the size of the remote group, dead members included.
+func (ic *Intercomm) RemoteSize() int { return len(ic.c.side.remote) }
+
+// Group returns the local group in rank order.
+func (ic *Intercomm) Group() Group { return ic.c.groupOf(ic.c.side.local) }
+
+// RemoteGroup returns the remote group in rank order.
+func (ic *Intercomm) RemoteGroup() Group { return ic.c.groupOf(ic.c.side.remote) }
+
+// To names a rank of the remote group, or None, as the receiver of a message.
+func (ic *Intercomm) To(rank int) Dest { return ic.c.To(rank) }
+
+// From names a rank of the remote group, Any of them, or None, as the sender of a
+// message. The Source of a Status is a rank of the remote group.
+func (ic *Intercomm) From(rank int) Source { return ic.c.From(rank) }
+
+// Sides returns what the sibling packages build on: a communicator of both groups, and
+// the ranks there of the local and of the remote group, by rank in the group. Messages
+// of the program must not go over it.
+func (ic *Intercomm) Sides() (union *Comm, local, remote []int) {
+	return ic.c, slices.Clone(ic.c.side.local), slices.Clone(ic.c.side.remote)
+}
+
+// Merge returns a communicator of both groups, each in its order. If one group passes
+// high and the other does not, the latter comes first; if both pass the same, the first
+// one does: that which made the intercommunicator. Collective over both groups; it
+// succeeds at every live member or at none. Members of one group that pass different
+// values are ErrMismatch at all (MPI 7.6.3).
+func (ic *Intercomm) Merge(ctx context.Context, high bool) (*Comm, error) {
+	s := ic.c.side
+	in := engine.Contribution{Digest: ulfm.Side(s.second, high)}
+	in.Key = (2*bit(high)+bit(s.second))*ic.c.Size() + s.me
+	return ic.c.create(ctx, ulfm.Call{Kind: ulfm.KindMerge}, in, nil, "merge")
+}
+
+// Agree returns at every live member of a group the same flag: the bitwise AND over the
+// members of the remote group that contributed (R33). The error, at all members of both
+// groups or at none, is as of Comm.Agree, and so is the end of ctx: it gives up only
+// the wait.
+func (ic *Intercomm) Agree(ctx context.Context, flag uint64) (uint64, error) {
+	const op = "agree"
+	if err := ctx.Err(); err != nil {
+		return 0, fail(op, ic.c, nil, fmt.Errorf("%w: %w", ErrNotBegun, err))
+	}
+	// One agreement for each group's flag, to which the other group brings nothing. Both
+	// are under way before either is waited for: who gave up the wait for the first would
+	// else keep the others waiting in the second.
+	flags := [2]uint64{^uint64(0), ^uint64(0)}
+	mine := bit(ic.c.side.second)
+	flags[mine] = flag
+	var agreements []engine.Handle
+	for i := range flags {
+		h, err := ic.c.e.StartAgree(&flags[i])
+		if err != nil {
+			return 0, fail(op, ic.c, nil, err)
+		}
+		agreements = append(agreements, h)
+	}
+	switch err := ic.await(ctx, agreements); {
+	case err == nil:
+		return flags[1-mine], nil
+	case errors.Is(err, ulfm.ErrProcFailed):
+		return flags[1-mine], failAny(op, ic.c, err)
+	default:
+		return 0, fail(op, ic.c, nil, err)
+	}
+}
+
+// await ends both agreements and returns the first error; of those for which ctx ended
+// the wait only the wait is given up.
+func (ic *Intercomm) await(ctx context.Context, agreements []engine.Handle) error {
+	p := ic.c.w.proc
+	var first error
+	for _, h := range agreements {
+		_, err := p.Wait(ctx, h)
+		if err != nil && errors.Is(err, ctx.Err()) {
+			err = &ulfm.Error{Ranks: p.Awaited(h), Err: err}
+			p.Drop(h)
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// Revoke ends the use of the intercommunicator at all members of both groups, as
+// Comm.Revoke does (R9-R13).
+func (ic *Intercomm) Revoke() error { return ic.c.Revoke() }
+
+// IsRevoked says whether the intercommunicator is known to be revoked (R15).
+func (ic *Intercomm) IsRevoked() bool { return ic.c.IsRevoked() }
+
+// GetFailed returns the members of both groups known here to have failed, in the order
+// in which this process learnt of them (R19, R20).
+func (ic *Intercomm) GetFailed() Group { return ic.c.GetFailed() }
+
+// AckFailed acknowledges the first n failures of GetFailed and returns how many are
+// acknowledged in total, as Comm.AckFailed does (R21). n is at most the size of both
+// groups together.
+func (ic *Intercomm) AckFailed(n int) (acked int, err error) { return ic.c.AckFailed(n) }
+
+// Shrink returns an intercommunicator of the live members of both groups, each on its
+// side and in its order. It works on a revoked one and returns no error of failures
+// (R38-R44). If a group has no living member all get ErrUnsupported: what is left is
+// the local group alone.
+func (ic *Intercomm) Shrink(ctx context.Context) (*Intercomm, error) {
+	union, err := ic.c.Shrink(ctx)
+	if err != nil {
+		return nil, err
+	}
+	first, second := union.survivors(ic.Group()), union.survivors(ic.RemoteGroup())
+	if len(first) == 0 || len(second) == 0 {
+		_ = union.Free() // it was made just now
+		return nil, fail("shrink", ic.c, nil, fmt.Errorf("%w: one of the groups has no living member", ErrUnsupported))
+	}
+	if ic.c.side.second {
+		first, second = second, first
+	}
+	return newIntercomm(union, first, second), nil
+}
+
+// survivors returns the ranks in c of the members of g, in g's order.
+func (c *Comm) survivors(g Group) []int {
+	var ranks []int
+	for _, proc := range g.procs {
+		if r := c.e.RankOf(proc); r >= 0 {
+			ranks = append(ranks, r)
+		}
+	}
+	return ranks
+}
+
+// Free gives the intercommunicator up here, as Comm.Free does (R58).
+func (ic *Intercomm) Free() error { return ic.c.Free() }

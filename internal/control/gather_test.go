@@ -1,0 +1,295 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// groupCall is a creation from a group that all members of the group make.
+type groupCall struct {
+	members []int
+	tag     int
+	tokens  map[int]uint64 // by process, of those who made the call
+}
+
+// groupRun is a cluster whose processes make creations from groups on one parent.
+type groupRun struct {
+	*cluster
+	rng    *rand.Rand
+	parent func(p int) uint32
+	calls  []*groupCall
+	next   []int // by process: which call it makes next
+	closes bool  // the parent is closed while calls are open
+	closed map[int]bool
+}
+
+func newGroupRun(t *testing.T, seed uint64) *groupRun {
+	rng := rand.New(rand.NewPCG(seed, 57))
+	n := 2 + rng.IntN(5)
+	c := newCluster(t, n)
+	r := &groupRun{cluster: c, rng: rng, parent: newIndex(c.all(world, call(ulfm.KindDup))), next: make([]int, n), closes: rng.IntN(4) == 0, closed: map[int]bool{}}
+	for range 1 + rng.IntN(6) {
+		members := rng.Perm(n)[:1+rng.IntN(n)]
+		r.calls = append(r.calls, &groupCall{members: members, tag: rng.IntN(2), tokens: map[int]uint64{}})
+	}
+	return r
+}
+
+// proceed lets p make its next call, if there is one.
+func (r *groupRun) proceed(p int) bool {
+	for r.next[p] < len(r.calls) {
+		g := r.calls[r.next[p]]
+		r.next[p]++
+		if slices.Contains(g.members, p) {
+			ev := call(ulfm.KindCreateGroup)
+			ev.Comm, ev.Members, ev.Tag = r.parent(p), slices.Clone(g.members), g.tag
+			g.tokens[p] = r.propose(p, ev)
+			return true
+		}
+	}
+	if r.closes && !r.closed[p] {
+		r.closed[p] = true
+		ev := call(ulfm.KindClose)
+		ev.Comm = r.parent(p)
+		r.propose(p, ev)
+	}
+	return false
+}
+
+// somewhere makes one random thing happen.
+func (r *groupRun) somewhere(revokes, kills bool) {
+	n := len(r.procs)
+	p := r.rng.IntN(n)
+	switch k := r.rng.IntN(100); {
+	case k < 60:
+		if from := r.rng.IntN(n); from != p && !r.dead.Has(p) {
+			r.deliver(from, p)
+		}
+	case k < 80:
+		if !r.dead.Has(p) {
+			r.proceed(p)
+		}
+	case k < 83 && revokes:
+		r.step(p, Revoke{Comm: r.parent(p)})
+	case k < 88 && kills && len(r.live()) > 1 && !r.dead.Has(p):
+		r.die(p)
+		if r.rng.IntN(2) == 0 {
+			r.lose(p)
+		}
+	case k < 94 && !r.dead.IsEmpty():
+		victims := r.dead.Slice()
+		r.step(p, Exited{Proc: victims[r.rng.IntN(len(victims))]})
+	case onNode:
+		r.look()
+	}
+}
+
+// settle makes everything happen that is still to happen.
+func (r *groupRun) settle() {
+	for p := range r.dead.All() {
+		r.notice(p)
+	}
+	for _, p := range r.live() {
+		for r.proceed(p) {
+		}
+	}
+	r.run()
+}
+
+// check returns how many of the calls made a communicator at all their members.
+func (r *groupRun) check(revokes bool) (made int) {
+	for i, g := range r.calls {
+		var with, without []int
+		var uid ulfm.UID
+		for p, token := range g.tokens {
+			if r.dead.Has(p) {
+				continue
+			}
+			d, ok := r.got[p][token]
+			switch out := d.Outcome; {
+			case !ok:
+				r.t.Fatalf("call %d among %v: process %d is not answered\n%s", i, g.members, p, r.procs[p].Describe())
+			case out.New == nil:
+				without = append(without, p)
+				if !r.excused(g, out.Err, revokes) {
+					r.t.Fatalf("call %d among %v: process %d gets %v", i, g.members, p, out.Err)
+				}
+			case !slices.Equal(out.New.Procs, g.members) || len(with) > 0 && out.New.UID != uid:
+				r.t.Fatalf("call %d among %v: process %d has %v %v", i, g.members, p, out.New.UID, out.New.Procs)
+			default:
+				uid, with = out.New.UID, append(with, p)
+			}
+		}
+		switch {
+		case len(without) == 0 && len(with) > 0:
+			made++
+		case len(with) == 0:
+		case !revokes && !r.closes:
+			r.t.Fatalf("call %d among %v: made at %v, not at %v", i, g.members, with, without)
+		case revokes && !r.closes:
+			for _, p := range with { // R56: who has it is told that others do not
+				if index := r.got[p][g.tokens[p]].Outcome.New.Index; !r.procs[p].IsRevoked(index) {
+					r.t.Fatalf("call %d among %v: process %d has what %v do not have, and it is not revoked\n%s", i, g.members, p, without, r.procs[p].Describe())
+				}
+			}
+		}
+	}
+	return made
+}
+
+// excused says whether something that happened explains an error.
+func (r *groupRun) excused(g *groupCall, err error, revokes bool) bool {
+	switch {
+	case errors.Is(err, ulfm.ErrProcFailed):
+		return slices.ContainsFunc(g.members, r.dead.Has)
+	case errors.Is(err, ulfm.ErrRevoked):
+		return revokes || r.closes // who has closed the parent is not there any more
+	}
+	return r.closes && errors.Is(err, ulfm.ErrFreed)
+}
+
+// nothingLeft checks that the hidden communicators are gone, and the invitations.
+func (r *groupRun) nothingLeft() {
+	for _, p := range r.live() {
+		for i, s := range r.procs[p].comm.slots {
+			switch {
+			case s.state == Pending:
+				r.t.Fatalf("process %d: index %d is still pending\n%s", p, i, r.procs[p].Describe())
+			case s.state != Live:
+			case s.comm.hidden != nil, len(s.comm.gatherings) > 0, len(s.comm.early) > 0:
+				r.t.Fatalf("process %d: left over on %d: hidden %v, gatherings %d, invitations %d\n%s", p, i, s.comm.hidden != nil, len(s.comm.gatherings), len(s.comm.early), r.procs[p].Describe())
+			}
+		}
+		if k := r.count[p]; len(k.anomaly) > 0 || k.fenced {
+			r.t.Fatalf("process %d: %v, fenced %v", p, k.anomaly, k.fenced)
+		}
+	}
+}
+
+// TestSpecR57OnlyMembersOfTheGroupMatter: random groups gather on one parent, with
+// deaths, revocations and a close of the parent at any time, and frames in any order.
+// Every call is answered: for all living members of the group alike, unless a
+// revocation overtakes it, and by success if no member of the group dies. Nothing is
+// left of the communicators on which they agreed.
+func TestSpecR57OnlyMembersOfTheGroupMatter(t *testing.T) {
+	for _, memory := range []bool{false, true} {
+		onNode = memory
+		made, failed := 0, 0
+		for seed := range uint64(3000) {
+			t.Run(fmt.Sprint(seed, memory), func(t *testing.T) {
+				r := newGroupRun(t, seed)
+				revokes, kills := seed%3 == 1, seed%2 == 1
+				for range r.rng.IntN(250) {
+					r.somewhere(revokes, kills)
+				}
+				r.settle()
+				ok := r.check(revokes)
+				made, failed = made+ok, failed+len(r.calls)-ok
+				r.nothingLeft()
+			})
+			if t.Failed() {
+				break
+			}
+		}
+		if made < 3000 || failed < 1000 {
+			t.Errorf("%d made, %d not: the test is too tame", made, failed)
+		}
+	}
+	onNode = false
+}
+
+// TestGatheringsAreBounded: the call beyond gatheringsMax is refused, and so is the
+// invitation of a peer that does not keep to it.
+func TestGatheringsAreBounded(t *testing.T) {
+	c := newCluster(t, 2)
+	ev := call(ulfm.KindCreateGroup)
+	ev.Members = []int{0, 1}
+	for range gatheringsMax {
+		c.propose(0, ev)
+	}
+	token := c.propose(0, ev)
+	if d, ok := c.got[0][token]; !ok || !errors.Is(d.Outcome.Err, ulfm.ErrLength) {
+		t.Errorf("one more: %+v", d)
+	}
+	c.run()
+	f := memberFrame{part: ulfm.PartGather, msg: invitation{uid: ulfm.UID{1}}.append(nil)}
+	c.step(1, Receive{From: 0, Frame: f.append(nil)})
+	if got := c.count[1].anomaly; len(got) != 1 {
+		t.Errorf("anomalies: %q", got)
+	}
+	for range gatheringsMax { // all are waited for still
+		c.propose(1, ev)
+	}
+	c.run()
+	for token := range uint64(gatheringsMax) {
+		if d := c.got[0][token+1]; d.Outcome.New == nil {
+			t.Errorf("call %d: %+v", token+1, d)
+		}
+	}
+}
+
+// TestInvitationsThatCannotBe are reported, and nothing comes of them.
+func TestInvitationsThatCannotBe(t *testing.T) {
+	c := newCluster(t, 3)
+	ev := call(ulfm.KindCreateGroup)
+	ev.Members = []int{0, 1}
+	c.propose(0, ev)
+	uid := c.procs[0].comm.live(World).gatherings[0].uid
+	for what, msg := range map[string][]byte{
+		"short":         {1, 2, 3},
+		"no index":      uid[:],
+		"too long":      append(invitation{uid: uid, index: 3}.append(nil), 0),
+		"of a stranger": invitation{uid: uid, index: 3}.append(nil),
+	} {
+		before := len(c.count[0].anomaly)
+		c.step(0, Receive{From: 2, Frame: memberFrame{part: ulfm.PartGather, msg: msg}.append(nil)})
+		if len(c.count[0].anomaly) != before+1 {
+			t.Errorf("%s: not reported", what)
+		}
+	}
+	c.propose(1, ev)
+	c.run()
+	if d := c.got[0][1]; d.Outcome.New == nil {
+		t.Errorf("%+v", d)
+	}
+}
+
+// TestGatheringEndsWithTheParent: 3 has closed the parent before it has the
+// invitation of 0, which is open and waits for it: 0 has closed the parent too.
+func TestGatheringEndsWithTheParent(t *testing.T) {
+	c := newCluster(t, 4)
+	parent := newIndex(c.all(world, call(ulfm.KindDup)))
+	ev := call(ulfm.KindCreateGroup)
+	ev.Members = []int{0, 3}
+	tokens := map[int]uint64{}
+	for _, p := range []int{3, 0} {
+		ev.Comm = parent(p)
+		tokens[p] = c.propose(p, ev)
+		c.deliver(3, 0)
+	}
+	end := call(ulfm.KindClose)
+	for p := range 4 {
+		end.Comm = parent(p)
+		c.propose(p, end)
+	}
+	late := c.queue[0][3]
+	c.queue[0][3] = nil
+	c.run()
+	c.queue[0][3] = late
+	c.run()
+	for _, p := range []int{0, 3} {
+		if d, ok := c.got[p][tokens[p]]; !ok || !errors.Is(d.Outcome.Err, ulfm.ErrFreed) {
+			t.Errorf("process %d: %+v\n%s", p, d, c.procs[p].Describe())
+		}
+		for i, s := range c.procs[p].comm.slots[1:] {
+			if s.state == Live || s.state == Pending {
+				t.Errorf("process %d: index %d is %v", p, i+1, s.state)
+			}
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package sim
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestSpecR57GatheringRuns: creations from groups among all else that happens, on
+// every communicator, with every detector.
+func TestSpecR57GatheringRuns(t *testing.T) {
+	made, failed, gaveUp := 0, 0, 0
+	for s := range uint64(150) {
+		o := Options{Seed: *seed + s, NMax: 10}
+		w := newSimulation(o).swarm
+		w.gatherings = 3
+		o.like = &w
+		sim := newSimulation(o)
+		sim.run()
+		if sim.violation != nil {
+			sim.violation.Case = sim.caseOf()
+			t.Fatal(sim.violation)
+		}
+		for key, a := range sim.check.agreements {
+			if key.series != seriesGather {
+				continue
+			}
+			switch {
+			case !sim.check.gaveUp[key].IsEmpty():
+				gaveUp++
+			case len(a.decisions) == 0:
+			case strings.Contains(a.decisions[0].text, "error none"):
+				made++
+			default:
+				failed++
+			}
+		}
+	}
+	t.Logf("%d made, %d failed, %d given up", made, failed, gaveUp)
+	if made < 100 || failed < 30 || gaveUp < 10 {
+		t.Errorf("%d made, %d failed, %d given up: too tame", made, failed, gaveUp)
+	}
+}
