@@ -235,7 +235,7 @@ func (c *Control) scatter(parent *communicator, class error) {
 		switch {
 		case g.hidden == nil:
 			c.giveUp(g, class)
-		case class == ulfm.ErrRevoked:
+		case errors.Is(class, ulfm.ErrRevoked):
 			c.step(g.hidden, ulfm.Revoke{})
 		default:
 			c.abandon(g)
