@@ -30,6 +30,7 @@ type world struct {
 	proc    *engine.Proc
 	process *boot.Process // nil: not started by a launcher
 	marks   []boot.Mark   // where this process ends itself
+	parent  *Intercomm    // with those who started this process, or nil
 }
 
 // Rank returns this process's rank, 0 to Size()-1.
@@ -40,9 +41,6 @@ func (c *Comm) Size() int { return c.e.Size() }
 
 // Group returns the members in rank order.
 func (c *Comm) Group() Group { return Group{procs: c.e.Procs(), me: c.w.proc.Me()} }
-
-// Spawned says whether this process replaced a lost one.
-func (c *Comm) Spawned() bool { return false }
 
 // Epoch is a fencing token: it grows with every repair (Shrink). Whatever a
 // program leaves outside of the job, a file or a database row, can carry it, so

@@ -89,7 +89,16 @@ func InitWith(ctx context.Context, cfg Config) (*Comm, error) {
 		return nil, fail("init", nil, nil, err)
 	}
 	w := &world{process: p, marks: info.Marks}
-	w.proc = engine.New(p.Port, w.engineConfig(cfg))
+	engineCfg := w.engineConfig(cfg)
+	if info.Spawned {
+		if engineCfg.Union, err = meetParent(p); err != nil {
+			return nil, fail("init", nil, nil, err)
+		}
+	}
+	w.proc = engine.New(p.Port, engineCfg)
+	if info.Spawned {
+		w.takeParent()
+	}
 	go p.Listen(w.dump)
 	return &Comm{e: w.proc.World(), w: w}, nil
 }

@@ -1,13 +1,154 @@
 package comm
 
-// A SpawnSpec says which processes Spawn starts.
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// A SpawnSpec says what Spawn starts.
 type SpawnSpec struct {
-	// N is how many, at least 1.
-	N int
-	// Program is the program that they run; empty: the one that this process runs.
-	Program string
-	// Args are its arguments, without its name.
-	Args []string
-	// Env is what is added to the environment, as NAME=VALUE.
-	Env []string
+	N       int      // processes, at least 1
+	Program string   // a file, a name in PATH, or a Go package; empty: the job's own
+	Args    []string // of the program
+	Env     []string // NAME=VALUE, added to the environment of the job
+}
+
+// Spawn starts s.N processes in the running job and returns an intercommunicator of
+// the members of c, in their order, and the new processes; Merge makes one communicator
+// of it. What s says counts at rank 0. The new processes have a world of their own, and
+// get the other side of the intercommunicator from its Parent.
+//
+// Collective; it succeeds at every live member of c or at none (R56), once all new
+// processes are in Init. It fails if one of them cannot be started or ends before, if a
+// member of c is dead, and if the job has memory for fewer processes (goulfm run
+// --universe): then nothing remains of the new ones (R59). Rank 0 gets the reason, the
+// others ErrPeerArgument. A process that the job has lost is not replaced in its
+// communicators: Shrink, Spawn, Merge make one with as many members as before, and
+// Split puts them in order. When ctx ends only the wait is given up.
+//
+// It takes goulfm run with exact deaths; else the error Is ErrUnsupported. MPI 11.8.
+func (c *Comm) Spawn(ctx context.Context, s SpawnSpec) (*Intercomm, error) {
+	const op = "spawn"
+	if err := ctx.Err(); err != nil {
+		return nil, fail(op, c, nil, fmt.Errorf("%w: %w", ErrNotBegun, err))
+	}
+	if err := c.e.Enter(ulfm.OpCollective); err != nil && !errors.Is(err, ulfm.ErrProcFailed) {
+		return nil, failAny(op, c, err)
+	}
+	started, bad := c.startProcesses(ctx, s)
+	ended := make(chan spawned, 1)
+	go func() { ended <- c.agreeOnSpawn(started, bad) }()
+	select {
+	case r := <-ended:
+		return r.ic, r.err
+	case <-ctx.Done():
+		go func() { // what the others have must not wait for this member's word
+			if r := <-ended; r.ic != nil {
+				_ = r.ic.Free()
+			}
+		}()
+		return nil, fail(op, c, nil, ctx.Err())
+	}
+}
+
+type spawned struct {
+	ic  *Intercomm
+	err error
+}
+
+// startProcesses has the launcher start what rank 0 asks for; at others it does
+// nothing.
+func (c *Comm) startProcesses(ctx context.Context, s SpawnSpec) (started ulfm.Spawned, bad error) {
+	p := c.w.process
+	switch {
+	case p == nil:
+		return started, fmt.Errorf("%w: Spawn takes a job of goulfm run", ErrUnsupported)
+	case c.Rank() != 0:
+		return started, nil
+	case s.N < 1:
+		return started, fmt.Errorf("%w: %d processes to start: want at least 1", ErrLength, s.N)
+	}
+	ask := boot.Message{What: boot.SaysSpawn, N: s.N, Program: s.Program, Args: s.Args, Env: s.Env, Procs: c.e.Procs()}
+	answer, err := p.Ask(ctx, ask, func(late boot.Message) { c.dropSpawned(late.First) })
+	switch {
+	case err != nil:
+		return started, err
+	case answer.Name == boot.ShortOfMemory:
+		return started, fmt.Errorf("%w: %s", ErrNoRoom, answer.Text)
+	case answer.Text != "":
+		return started, errors.New(answer.Text)
+	}
+	return ulfm.Spawned{First: answer.First, Count: answer.N}, nil
+}
+
+// agreeOnSpawn makes the communicator with the new processes, and tells the launcher
+// whether they are wanted. It does not end with the caller's context: whoever knows the
+// outcome has to tell it.
+func (c *Comm) agreeOnSpawn(started ulfm.Spawned, bad error) spawned {
+	call, in := ulfm.Call{Kind: ulfm.KindSpawn}, engine.Contribution{Spawned: started}
+	union, err := c.create(context.Background(), call, in, bad, "spawn")
+	if err != nil {
+		if c.w.process != nil {
+			c.dropSpawned(started.First)
+		}
+		return spawned{err: err}
+	}
+	g := union.e.Identity()
+	first := c.Size()
+	c.w.process.Say(boot.Message{What: boot.SaysKeep, First: g.Procs[first], Procs: g.Procs, Indices: g.Indices, UID: g.UID[:]})
+	return spawned{ic: newIntercomm(union, span(0, first), span(first, len(g.Procs)))}
+}
+
+// dropSpawned tells the launcher that those from first on are not wanted, or, where
+// only rank 0 could tell their number and is dead, those that it asked for.
+func (c *Comm) dropSpawned(first int) {
+	switch {
+	case first > 0:
+		c.w.process.Say(boot.Message{What: boot.SaysDrop, First: first})
+	case c.Rank() != 0:
+		c.w.process.Say(boot.Message{What: boot.SaysDrop, Rank: c.e.Procs()[0]})
+	}
+}
+
+func span(from, to int) []int {
+	var all []int
+	for i := from; i < to; i++ {
+		all = append(all, i)
+	}
+	return all
+}
+
+// Spawned says whether this process was started by Spawn.
+func (c *Comm) Spawned() bool { return c.w.parent != nil }
+
+// Parent returns, in a process that Spawn started, the intercommunicator with those who
+// called it; else nil.
+func (c *Comm) Parent() *Intercomm { return c.w.parent }
+
+// meetParent waits until those who started this process agree to have it, and returns
+// the communicator with them.
+func meetParent(p *boot.Process) (*ulfm.Group, error) {
+	m, err := p.Kept()
+	if err != nil {
+		return nil, err
+	}
+	g := &ulfm.Group{Index: ulfm.SpawnedIndex, Procs: m.Procs, Indices: m.Indices, Me: slices.Index(m.Procs, p.Info.Proc())}
+	if len(m.UID) != len(g.UID) || len(m.Indices) != len(m.Procs) || g.Me < 0 {
+		return nil, errors.New("the launcher and this program are built from different versions")
+	}
+	copy(g.UID[:], m.UID)
+	return g, nil
+}
+
+// takeParent makes the other side of what Spawn returned.
+func (w *world) takeParent() {
+	union := &Comm{e: w.proc.Union(), w: w}
+	first := union.Size() - w.process.Info.Size
+	w.parent = newIntercomm(union, span(0, first), span(first, union.Size()))
 }

@@ -93,6 +93,9 @@ type Message struct {
 	Indices []uint32 `json:"indices,omitempty"`
 }
 
+// ShortOfMemory is the Name of an answer that refuses for want of memory.
+const ShortOfMemory = "memory"
+
 // What a Message can say.
 const (
 	SaysJoined  = "joined"  // process: Init is done

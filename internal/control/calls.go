@@ -39,11 +39,11 @@ func (c *Control) contribute(cm *communicator, ev Propose) {
 	p := ulfm.Propose{Token: ev.Token, Call: ev.Call, Flag: ev.Flag, Veto: ev.Veto, Color: ev.Color, Key: ev.Key, Digest: ev.Digest, Spawned: ev.Spawned, Entered: ev.Entered}
 	if ev.Call.DrawsIndex() && !ev.Veto {
 		p.Index = c.comm.draw(cm, must.Sabotage && c.cfg.Flaws.ReuseIndex)
-		c.comm.slots[p.Index].wait.spawns = ev.Call.Kind == ulfm.KindSpawn
+		c.comm.at(p.Index).wait.spawns = ev.Call.Kind == ulfm.KindSpawn
 		if c.cfg.Prepare != nil && blockOf(p.Index, c.cfg.Blocks) >= 0 {
 			c.cfg.Prepare(p.Index)
 		}
-		c.act(Reserved{Index: p.Index, Parent: cm.index()})
+		c.act(Reserved{Index: p.Index, Parent: cm.visible().index()})
 	}
 	c.step(cm, p)
 }
@@ -151,7 +151,7 @@ func (c *Control) drew(p ulfm.Proposal) bool {
 // known here, in the order of declaration; then the rest, in order of arrival,
 // without the frames of the dead (A6).
 func (c *Control) enliven(from origin, g ulfm.Group) *communicator {
-	wait := c.comm.slots[g.Index].wait
+	wait := c.comm.at(g.Index).wait
 	cm := c.newCommunicator(g, from)
 	c.comm.put(g.Index, slot{state: Live, comm: cm})
 	c.release(cm, wait.held, true)
@@ -192,8 +192,8 @@ func (c *Control) release(cm *communicator, held []heldFrame, revocations bool) 
 // holds for every communicator of the process.
 func (c *Control) close(cm *communicator, d ulfm.Decide) {
 	if d.Proposal.Call.Kind == ulfm.KindFinalize {
-		for i := range c.comm.slots {
-			if other := c.comm.slots[i].comm; other != nil && other != cm {
+		for other := range c.comm.comms() {
+			if other != cm {
 				c.dismiss(other)
 			}
 		}
@@ -211,16 +211,18 @@ func (c *Control) close(cm *communicator, d ulfm.Decide) {
 
 // forgetPending drops the indices of calls on a communicator that is forgotten.
 func (c *Control) forgetPending(cm *communicator) {
-	for i := range c.comm.slots {
-		if s := c.comm.slots[i]; s.state == Pending && s.wait.parent == cm {
-			c.forget(uint32(i), grave{torn: true})
+	for i, s := range c.comm.all() {
+		if s.state == Pending && s.wait.parent == cm {
+			c.forget(i, grave{torn: true})
 		}
 	}
 }
 
 func (c *Control) forget(index uint32, g grave) {
 	c.comm.free(index, g)
-	c.act(Forgotten{Index: index})
+	if index < firstHidden {
+		c.act(Forgotten{Index: index})
+	}
 }
 
 // dismiss answers every call that is open on cm.
@@ -238,9 +240,8 @@ func (c *Control) parted(parent *communicator, orphans []ulfm.Orphan) {
 		if o.Rank >= len(parent.Group().Procs) {
 			continue
 		}
-		for i := range c.comm.slots {
-			cm := c.comm.slots[i].comm
-			if cm != nil && cm.origin == (origin{parent: parent, series: ulfm.SeriesCreate, seq: o.Seq}) {
+		for cm := range c.comm.comms() {
+			if cm.origin == (origin{parent: parent, series: ulfm.SeriesCreate, seq: o.Seq}) {
 				c.missing(cm, parent.Group().Procs[o.Rank])
 			}
 		}
@@ -297,10 +298,8 @@ func (c *Control) leave(proc int) {
 	if world := c.comm.live(World); world != nil {
 		c.step(world, ulfm.Ended{})
 	}
-	for i := range c.comm.slots {
-		if cm := c.comm.slots[i].comm; cm != nil {
-			c.tellLeft(cm, proc)
-		}
+	for cm := range c.comm.comms() {
+		c.tellLeft(cm, proc)
 	}
 }
 
@@ -316,7 +315,7 @@ func (c *Control) tellLeft(cm *communicator, proc int) {
 func (c *Control) peerClosed(from int, n closedNote) error {
 	switch c.comm.state(n.to) {
 	case Pending:
-		if w := c.comm.slots[n.to].wait; !n.ended && !slices.Contains(w.absent, from) {
+		if w := c.comm.at(n.to).wait; !n.ended && !slices.Contains(w.absent, from) {
 			w.absent = append(w.absent, from)
 		}
 	case Live:

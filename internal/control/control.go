@@ -158,11 +158,9 @@ func (c *Control) Deadline() (mono.Time, bool) {
 	if c.cfg.Watchdog == 0 {
 		return least, any
 	}
-	for i := range c.comm.slots {
-		if cm := c.comm.slots[i].comm; cm != nil {
-			if t, ok := cm.Deadline(); ok && (!any || t < least) {
-				least, any = t, true
-			}
+	for cm := range c.comm.comms() {
+		if t, ok := cm.Deadline(); ok && (!any || t < least) {
+			least, any = t, true
 		}
 	}
 	return least, any
@@ -211,7 +209,7 @@ func (c *Control) Describe() string {
 		b.WriteString(", fenced")
 	}
 	fmt.Fprintf(&b, "\n  detector: %s\n", c.fd.Describe())
-	for i, s := range c.comm.slots {
+	for i, s := range c.comm.all() {
 		switch s.state {
 		case Pending:
 			fmt.Fprintf(&b, "  communicator %d: pending on %d, %d frames held\n", i, s.wait.parent.index(), len(s.wait.held))
@@ -256,10 +254,8 @@ func (c *Control) tick(now mono.Time) {
 	if c.cfg.Watchdog == 0 {
 		return
 	}
-	for i := range c.comm.slots {
-		if cm := c.comm.slots[i].comm; cm != nil {
-			c.step(cm, ulfm.Tick{Now: now})
-		}
+	for cm := range c.comm.comms() {
+		c.step(cm, ulfm.Tick{Now: now})
 	}
 }
 
@@ -338,10 +334,8 @@ func (c *Control) declare(proc int, evidence fd.Evidence) {
 	}
 	c.seen = append(c.seen, proc)
 	c.act(Declared{Proc: proc, Evidence: evidence})
-	for i := range c.comm.slots {
-		if cm := c.comm.slots[i].comm; cm != nil {
-			c.tellDeath(cm, proc)
-		}
+	for cm := range c.comm.comms() {
+		c.tellDeath(cm, proc)
 	}
 	c.gatherWithout(proc)
 	c.compareDue = true
@@ -443,7 +437,7 @@ func (c *Control) receiveMember(from int, f memberFrame) error {
 	case Freed:
 		// A member that has not learnt that the communicator is closed may wait
 		// for this process.
-		g := c.comm.slots[f.to].grave
+		g := c.comm.at(f.to).grave
 		c.send(from, closedNote{to: f.from, ended: g.ended, orphans: g.orphans}.append(nil))
 		return nil
 	}
@@ -463,7 +457,7 @@ func (c *Control) give(cm *communicator, from int, f memberFrame) error {
 }
 
 func (c *Control) hold(from int, f memberFrame) error {
-	w := c.comm.slots[f.to].wait
+	w := c.comm.at(f.to).wait
 	// Of a spawn those that were started are members, too, and not yet known here.
 	if _, member := w.parent.rank(from); !member && !w.spawns {
 		return errNoMember(f.to, from)

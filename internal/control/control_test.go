@@ -480,6 +480,9 @@ func FuzzReceive(f *testing.F) {
 		c.all(freed, call(ulfm.KindClose))
 		c.propose(0, call(ulfm.KindSplit))
 		c.propose(0, call(ulfm.KindAgree))
+		gather := call(ulfm.KindCreateGroup)
+		gather.Members = []int{2, 0, 1}
+		c.propose(0, gather)
 		if death%4 != 0 {
 			c.step(0, Exited{Proc: int(death % 4)})
 		}
@@ -494,9 +497,12 @@ func FuzzReceive(f *testing.F) {
 				}
 			}
 		}
-		for _, s := range k.comm.slots {
+		for _, s := range k.comm.all() {
 			if s.wait != nil && len(s.wait.held) > 3*heldPerPeer {
 				t.Fatalf("%d frames held", len(s.wait.held))
+			}
+			if s.comm != nil && len(s.comm.early) > 3*gatheringsMax {
+				t.Fatalf("%d invitations held", len(s.comm.early))
 			}
 		}
 	})
@@ -507,9 +513,14 @@ func framesOfARun(tb testing.TB) [][]byte {
 	c := newCluster(tb, 4)
 	var scripts [][]byte
 	var all []byte
+	gather := call(ulfm.KindCreateGroup)
+	gather.Members = []int{2, 0, 1}
 	for p := range 4 {
 		c.propose(p, call(ulfm.KindDup))
 		c.propose(p, call(ulfm.KindAgree))
+		if p < 3 {
+			c.propose(p, gather)
+		}
 	}
 	c.step(3, Revoke{Comm: World})
 	c.step(2, Exited{Proc: 1})

@@ -36,9 +36,8 @@ func (c *Control) compare(from int, theirs uint64) {
 // mergeList revokes here what is revoked there. It answers at most once: a list
 // that is an answer gets none.
 func (c *Control) mergeList(from int, l uidList) {
-	for i := range c.comm.slots {
-		cm := c.comm.slots[i].comm
-		if cm == nil || !slices.Contains(l.uids, cm.Group().UID) {
+	for cm := range c.comm.comms() {
+		if !slices.Contains(l.uids, cm.Group().UID) {
 			continue
 		}
 		if _, member := cm.rank(from); member {
@@ -57,9 +56,8 @@ func (c *Control) mergeList(from int, l uidList) {
 // proc; closed ones concern nobody.
 func (c *Control) revokedWith(proc int) []ulfm.UID {
 	var uids []ulfm.UID
-	for i := range c.comm.slots {
-		cm := c.comm.slots[i].comm
-		if cm == nil || !cm.IsRevoked() {
+	for cm := range c.comm.comms() {
+		if !cm.IsRevoked() {
 			continue
 		}
 		if _, member := cm.rank(proc); member {

@@ -35,7 +35,8 @@
 //
 // A creation from a group is made by some members of a communicator, who have no
 // agreement of their own. They make a communicator without one, hidden from the
-// program, and agree on it: see gathering.
+// program, and agree on it: see gathering. Its index is of a range of its own, and the
+// owner of the Control hears nothing of it.
 //
 // # Uniform mode
 //

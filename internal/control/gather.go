@@ -17,8 +17,8 @@ const gatheringsMax = 16
 
 // A gathering is a call that only some members of a communicator make: they have no
 // agreement of their own, and the others take no part in one. So the callers first
-// make a communicator without an agreement: each draws an index for it, and tells the
-// others by an invitation. Once an index of each is known, or its death, the
+// make a communicator without an agreement: each draws an index for it, without a
+// block, and tells the others by an invitation. Once an index of each is known, or its death, the
 // communicator opens here, hidden from the program, and the call is agreed there as a
 // creation is anywhere: who died before has contributed nothing, and the call fails
 // for all alike. Then the hidden communicator is closed.
@@ -35,7 +35,7 @@ type gathering struct {
 	parent  *communicator
 	ev      Propose
 	uid     ulfm.UID
-	index   uint32        // drawn here, without a block
+	index   uint32        // drawn here, of a hidden communicator
 	procs   []int         // the members, ascending
 	indices []uint32      // what each has drawn
 	known   []bool        // whether it has told
@@ -72,8 +72,7 @@ func (c *Control) gather(parent *communicator, ev Propose) {
 		return
 	}
 	g := newGathering(parent, ev)
-	g.index = c.comm.drawWithout(parent)
-	c.act(Reserved{Index: g.index, Parent: parent.index()})
+	g.index = c.comm.drawHidden(parent)
 	parent.gatherings = append(parent.gatherings, g)
 	g.hear(c.cfg.Me, g.index)
 	for _, proc := range g.procs {
@@ -162,11 +161,7 @@ func (g *gathering) hear(proc int, index uint32) bool {
 
 // gatherWithout opens what waited for a process that is dead.
 func (c *Control) gatherWithout(proc int) {
-	for i := range c.comm.slots {
-		cm := c.comm.slots[i].comm
-		if cm == nil {
-			continue
-		}
+	for cm := range c.comm.comms() {
 		for _, g := range slices.Clone(cm.gatherings) {
 			if slices.Contains(g.procs, proc) {
 				c.openIfAll(g)
@@ -240,7 +235,7 @@ func (c *Control) scatter(parent *communicator, class error) {
 		switch {
 		case g.hidden == nil:
 			c.giveUp(g, class)
-		case class == ulfm.ErrRevoked:
+		case errors.Is(class, ulfm.ErrRevoked):
 			c.step(g.hidden, ulfm.Revoke{})
 		default:
 			c.abandon(g)
@@ -267,6 +262,14 @@ func (c *Control) abandon(g *gathering) {
 	c.dismiss(g.hidden)
 	c.forgetPending(g.hidden)
 	c.forget(g.index, grave{})
+}
+
+// visible returns the communicator on which the program called what is agreed on c.
+func (c *communicator) visible() *communicator {
+	if c.hidden != nil {
+		return c.hidden.parent
+	}
+	return c
 }
 
 // gathering returns the one with this token that is under way on c.

@@ -156,7 +156,7 @@ func (r *groupRun) excused(g *groupCall, err error, revokes bool) bool {
 // nothingLeft checks that the hidden communicators are gone, and the invitations.
 func (r *groupRun) nothingLeft() {
 	for _, p := range r.live() {
-		for i, s := range r.procs[p].comm.slots {
+		for i, s := range r.procs[p].comm.all() {
 			switch {
 			case s.state == Pending:
 				r.t.Fatalf("process %d: index %d is still pending\n%s", p, i, r.procs[p].Describe())
@@ -233,6 +233,24 @@ func TestGatheringsAreBounded(t *testing.T) {
 	}
 }
 
+// TestGatheringsCostASlotEach, like other calls: whatever blocks there are, and nothing
+// of them is told to the owner but what they make.
+func TestGatheringsCostASlotEach(t *testing.T) {
+	const calls = 100
+	c := newClusterWith(t, 2, Config{Blocks: 63})
+	ev := call(ulfm.KindCreateGroup)
+	ev.Members = []int{0, 1}
+	for range calls {
+		c.all(newIndex(c.all(world, ev)), call(ulfm.KindClose))
+	}
+	for p := range 2 {
+		tab := &c.procs[p].comm
+		if len(tab.slots) > calls+calls/32+1 || len(tab.hidden) != calls || len(c.count[p].reserved) != calls || len(c.count[p].forgot) != calls {
+			t.Errorf("process %d: %d slots, %d hidden, %d reserved, %d forgotten", p, len(tab.slots), len(tab.hidden), len(c.count[p].reserved), len(c.count[p].forgot))
+		}
+	}
+}
+
 // TestInvitationsThatCannotBe are reported, and nothing comes of them.
 func TestInvitationsThatCannotBe(t *testing.T) {
 	c := newCluster(t, 3)
@@ -286,9 +304,9 @@ func TestGatheringEndsWithTheParent(t *testing.T) {
 		if d, ok := c.got[p][tokens[p]]; !ok || !errors.Is(d.Outcome.Err, ulfm.ErrFreed) {
 			t.Errorf("process %d: %+v\n%s", p, d, c.procs[p].Describe())
 		}
-		for i, s := range c.procs[p].comm.slots[1:] {
-			if s.state == Live || s.state == Pending {
-				t.Errorf("process %d: index %d is %v", p, i+1, s.state)
+		for i, s := range c.procs[p].comm.all() {
+			if i != World && (s.state == Live || s.state == Pending) {
+				t.Errorf("process %d: index %d is %v", p, i, s.state)
 			}
 		}
 	}

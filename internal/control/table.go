@@ -2,6 +2,7 @@ package control
 
 import (
 	"bytes"
+	"iter"
 
 	"github.com/goulfm/goulfm/era"
 	"github.com/goulfm/goulfm/internal/rankset"
@@ -135,36 +136,81 @@ func (w *waiting) hold(proc int, f memberFrame) bool {
 // were passed over stay Absent: nobody ever hears of them.
 type table struct {
 	slots  []slot
+	hidden []slot // of indices from firstHidden on
 	blocks int
 	taken  rankset.Set // blocks that belong to an index in use
 }
 
+// firstHidden is the least index for hidden communicators. They have no blocks, and
+// numbers of their own: where an index without a block is one in many, each of them
+// would cost as many slots.
+const firstHidden uint32 = 1 << 31
+
 // blockOf returns the block that belongs to a context index, of so many, or -1.
 func blockOf(index uint32, blocks int) int {
-	if b := int(index % uint32(blocks+1)); b < blocks {
+	if b := int(index % uint32(blocks+1)); b < blocks && index < firstHidden {
 		return b
 	}
 	return -1
 }
 
-func (t *table) state(i uint32) State {
-	if uint64(i) >= uint64(len(t.slots)) {
-		return Absent
+// at returns the slot of an index, or nil if it has none.
+func (t *table) at(i uint32) *slot {
+	slots := t.slots
+	if i >= firstHidden {
+		slots, i = t.hidden, i-firstHidden
 	}
-	return t.slots[i].state
+	if uint64(i) >= uint64(len(slots)) {
+		return nil
+	}
+	return &slots[i]
+}
+
+func (t *table) state(i uint32) State {
+	if s := t.at(i); s != nil {
+		return s.state
+	}
+	return Absent
 }
 
 func (t *table) live(i uint32) *communicator {
 	if t.state(i) != Live {
 		return nil
 	}
-	return t.slots[i].comm
+	return t.at(i).comm
+}
+
+// all yields the indices that have slots, ascending. Slots may come and go meanwhile.
+func (t *table) all() iter.Seq2[uint32, *slot] {
+	return func(yield func(uint32, *slot) bool) {
+		for i := 0; i < len(t.slots); i++ {
+			if !yield(uint32(i), &t.slots[i]) {
+				return
+			}
+		}
+		for i := 0; i < len(t.hidden); i++ {
+			if !yield(firstHidden+uint32(i), &t.hidden[i]) {
+				return
+			}
+		}
+	}
+}
+
+// comms yields the live communicators in the order of their indices.
+func (t *table) comms() iter.Seq[*communicator] {
+	return func(yield func(*communicator) bool) {
+		for _, s := range t.all() {
+			if s.comm != nil && !yield(s.comm) {
+				return
+			}
+		}
+	}
 }
 
 // draw returns a new index, pending for a call on parent. With reuse, which breaks
 // A15 on purpose, it takes a freed one if there is one.
 func (t *table) draw(parent *communicator, reuse bool) uint32 {
-	i := t.next(false)
+	i := t.next()
 	for j := range t.slots {
 		if reuse && t.slots[j].state == Freed {
 			i = uint32(j)
@@ -175,37 +221,36 @@ func (t *table) draw(parent *communicator, reuse bool) uint32 {
 	return i
 }
 
-// drawWithout is draw of an index without a block: what members agree on there goes
-// by messages, whatever blocks the others have.
-func (t *table) drawWithout(parent *communicator) uint32 {
-	i := t.next(true)
-	t.put(i, slot{state: Pending, wait: &waiting{parent: parent}})
+// drawHidden is draw for a hidden communicator.
+func (t *table) drawHidden(parent *communicator) uint32 {
+	i := firstHidden + uint32(len(t.hidden))
+	t.hidden = append(t.hidden, slot{state: Pending, wait: &waiting{parent: parent}})
 	return i
 }
 
 // next returns the least index above all others whose block is not taken; if all
-// are, or without, the least without a block.
-func (t *table) next(without bool) uint32 {
-	full := without || t.taken.Len() == t.blocks
+// are, the least without a block.
+func (t *table) next() uint32 {
+	full := t.taken.Len() == t.blocks
 	for i := uint32(len(t.slots)); ; i++ {
-		if b := blockOf(i, t.blocks); b < 0 && full || b >= 0 && !without && !t.taken.Has(b) {
+		if b := blockOf(i, t.blocks); b < 0 && full || b >= 0 && !t.taken.Has(b) {
 			return i
 		}
 	}
 }
 
 func (t *table) put(i uint32, s slot) {
-	for uint64(len(t.slots)) <= uint64(i) {
+	for i < firstHidden && uint64(len(t.slots)) <= uint64(i) {
 		t.slots = append(t.slots, slot{})
 	}
-	t.slots[i] = s
+	*t.at(i) = s
 	if b := blockOf(i, t.blocks); b >= 0 {
 		t.taken.Add(b)
 	}
 }
 
 func (t *table) free(i uint32, g grave) {
-	t.slots[i] = slot{state: Freed, grave: &g}
+	*t.at(i) = slot{state: Freed, grave: &g}
 	if b := blockOf(i, t.blocks); b >= 0 && !g.torn {
 		t.taken.Remove(b)
 	}

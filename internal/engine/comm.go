@@ -103,6 +103,10 @@ func (c *Comm) RankOf(proc int) int {
 	return int(c.rankOf[proc])
 }
 
+// Identity returns what all members know alike: uid, processes, and their context
+// indices; read only.
+func (c *Comm) Identity() ulfm.Group { return c.group }
+
 // Name returns the communicator's name for messages.
 func (c *Comm) Name() string { return c.name }
 

@@ -219,6 +219,9 @@ func (p *Proc) decided(a control.Decided) {
 // openChild opens what a call on a parent made. The third communicator that
 // comes of shrinking the world again and again is called "world#3".
 func (p *Proc) openChild(parent *Comm, g ulfm.Group, kind ulfm.Kind) *Comm {
+	if kind == ulfm.KindSpawn {
+		return p.openComm(g, spawnName(&g))
+	}
 	if kind != ulfm.KindShrink {
 		return p.openComm(g, fmt.Sprintf("%s of %s", kind, parent.name))
 	}
@@ -227,6 +230,9 @@ func (p *Proc) openChild(parent *Comm, g ulfm.Group, kind ulfm.Kind) *Comm {
 	c.base, c.shrinks = parent.base, n
 	return c
 }
+
+// spawnName is the same on both sides.
+func spawnName(g *ulfm.Group) string { return fmt.Sprintf("spawn %v", g.UID) }
 
 func sizeText(c *Comm) string {
 	if c == nil {
@@ -434,7 +440,9 @@ func (p *Proc) declared(a control.Declared) {
 	p.failPeer(a.Proc) // (3) what still needs it fails
 	p.checkProbes()
 	p.tr.CloseData(a.Proc)
-	p.observe(Event{What: "detect", Procs: []int{a.Proc}, Text: a.Evidence.String()})
+	if p.departures > p.older && !p.tr.HasLeft(a.Proc) {
+		p.observe(Event{What: "detect", Procs: []int{a.Proc}, Text: a.Evidence.String()})
+	}
 }
 
 // fences says whether a process that was declared dead may still run. Then its

@@ -249,6 +249,8 @@ func (j *job) spawn(prog *program, who placement, out, errs *outlet) error {
 	}
 	defer errW.Close()
 	files := []uintptr{stdin.Fd(), outW.Fd(), errW.Fd(), j.memory[0].Fd(), theirs.Fd(), j.memory[1].Fd()}
+	j.mu.Lock() // who reaps it must know it: it may end at once
+	defer j.mu.Unlock()
 	pid, err := syscall.ForkExec(prog.path, append([]string{prog.name}, who.args...), &syscall.ProcAttr{
 		Dir: j.spec.Dir, Env: j.envOf(who), Files: files,
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
@@ -257,10 +259,8 @@ func (j *job) spawn(prog *program, who placement, out, errs *outlet) error {
 		return fmt.Errorf("%s: %w", prog.name, err)
 	}
 	r := &rank{number: number, pid: pid, line: line, silent: make(chan struct{})}
-	j.mu.Lock()
 	j.ranks = append(j.ranks, r)
 	j.live++
-	j.mu.Unlock()
 	if feed != nil {
 		go feed()
 	}
@@ -365,6 +365,7 @@ func (j *job) listen(r *rank) {
 			if r.number < j.spec.N {
 				j.joined++
 			}
+			j.inInit(r.number)
 			if r.number < j.spec.N && j.joined == j.spec.N {
 				close(j.allJoined)
 			}
@@ -466,7 +467,7 @@ func (j *job) depart(number int, how string) {
 		j.node.AppendDeath(number, why)
 	}
 	r.how, r.foundNs = how, now
-	j.orphaned()
+	j.lost(number)
 	j.mu.Unlock()
 	j.node.WakeAll(park.Futex{})
 }

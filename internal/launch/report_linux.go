@@ -101,7 +101,7 @@ func (r *reporter) spawned(first, n int, program string, root int) {
 		ranks[i] = first + i
 	}
 	r.put(record{Event: "spawn", At: r.seconds(boot.NowNs()), Ranks: ranks, Count: n, Text: program},
-		fmt.Sprintf("rank %d starts %s of %s: %s", root, plural(n, "process"), program, rankText(ranks)))
+		fmt.Sprintf("rank %d starts %s of %s: %s", root, plural(n, "rank"), program, rankText(ranks)))
 }
 
 func (r *reporter) note(event, format string, args ...any) {

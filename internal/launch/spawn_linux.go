@@ -27,6 +27,11 @@ type batch struct {
 	root         int
 	parents      []int // those that could keep it
 	kept         bool
+
+	token  uint64 // of the root's request
+	short  string // of what there was too little
+	joined int    // are in Init
+	told   bool   // the root has its answer
 }
 
 func (b *batch) has(number int) bool { return number >= b.first && number < b.first+b.count }
@@ -53,31 +58,64 @@ func (s *spawner) do(f func()) {
 	s.requests <- f
 }
 
-// spawnMore answers a request of rank r to start processes.
+// spawnMore starts what rank r asks for. The answer comes when all are in Init, or one
+// cannot be.
 func (j *job) spawnMore(r *rank, m boot.Message) {
 	j.spawner.do(func() {
-		answer := boot.Message{What: boot.SaysSpawned, Token: m.Token}
-		b, err := j.startBatch(r.number, m)
-		if err != nil {
-			answer.Text = err.Error()
-		} else {
-			answer.First, answer.N = b.first, b.count
+		b, err := &batch{root: r.number, token: m.Token}, error(nil)
+		if prog, e := j.programOf(m); e != nil {
+			err = e
+		} else if b, err = j.reserve(b, m); err == nil {
+			err = j.startBatch(b, prog, m)
 		}
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		r.say(answer)
+		if err != nil {
+			j.mu.Lock()
+			defer j.mu.Unlock()
+			j.tellRoot(b, err.Error())
+		}
 	})
 }
 
-func (j *job) startBatch(root int, m boot.Message) (*batch, error) {
-	prog, err := j.programOf(m)
-	if err != nil {
-		return nil, err
+// tellRoot answers who asked for a batch. The caller holds mu.
+func (j *job) tellRoot(b *batch, why string) {
+	if root := j.rankOf(b.root); root != nil && !b.told {
+		root.say(boot.Message{What: boot.SaysSpawned, Token: b.token, First: b.first, N: b.count, Text: why, Name: b.short})
 	}
-	b, err := j.reserve(root, m)
-	if err != nil {
-		return nil, err
+	b.told = true
+}
+
+func (j *job) batchOf(number int) *batch {
+	if i := slices.IndexFunc(j.batches, func(b *batch) bool { return b.has(number) }); i >= 0 {
+		return j.batches[i]
 	}
+	return nil
+}
+
+// inInit notes that a process of a batch is in Init. The caller holds mu.
+func (j *job) inInit(number int) {
+	if b := j.batchOf(number); b != nil {
+		if b.joined++; b.joined == b.count {
+			j.tellRoot(b, "")
+		}
+	}
+}
+
+// lost notes that a process has ended, which may be one of a batch, or the last one
+// that could keep a batch. The caller holds mu.
+func (j *job) lost(number int) {
+	if b := j.batchOf(number); b != nil && !b.told {
+		j.tellRoot(b, fmt.Sprintf("process %d ended before it was in Init: is it a goulfm program?", number))
+		j.dropLocked(b)
+	}
+	for _, b := range slices.Clone(j.batches) {
+		gone := func(number int) bool { r := j.rankOf(number); return r == nil || r.declared }
+		if !b.kept && !slices.ContainsFunc(b.parents, func(number int) bool { return !gone(number) }) {
+			j.dropLocked(b)
+		}
+	}
+}
+
+func (j *job) startBatch(b *batch, prog *program, m boot.Message) error {
 	sinks, closeSinks := j.spec.outlets()
 	go func() {
 		<-j.ended
@@ -94,15 +132,15 @@ func (j *job) startBatch(root int, m boot.Message) (*batch, error) {
 		j.mu.Unlock()
 		if err != nil {
 			j.abandon(b, b.count-i-1)
-			return nil, fmt.Errorf("start process %d: %w", b.first+i, err)
+			return fmt.Errorf("start process %d: %w", b.first+i, err)
 		}
 	}
 	j.forked.Broadcast()
 	for lo := b.first; lo < b.first+b.count; lo += park.AnyMax {
 		go j.watchSome(lo, min(lo+park.AnyMax, b.first+b.count))
 	}
-	j.rep.spawned(b.first, b.count, prog.name, root)
-	return b, nil
+	j.rep.spawned(b.first, b.count, prog.name, b.root)
+	return nil
 }
 
 // programOf returns what to execute: the program of the job if m names none.
@@ -122,19 +160,20 @@ func (j *job) programOf(m boot.Message) (*program, error) {
 }
 
 // reserve gives a batch its numbers.
-func (j *job) reserve(root int, m boot.Message) (*batch, error) {
+func (j *job) reserve(b *batch, m boot.Message) (*batch, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	first := j.node.Started()
 	switch left := j.node.Procs() - first; {
 	case j.ending || j.live == 0:
-		return nil, fmt.Errorf("the job is being stopped")
+		return b, fmt.Errorf("the job is being stopped")
 	case j.spec.Ring:
-		return nil, fmt.Errorf("processes can be started only with --detector exact")
+		return b, fmt.Errorf("processes can be started only with --detector exact")
 	case m.N > left:
-		return nil, fmt.Errorf("%d processes asked for, and the job has memory for %d of %d more: give it more with goulfm run --universe N", m.N, left, j.node.Procs())
+		b.short = boot.ShortOfMemory
+		return b, fmt.Errorf("%d processes asked for, and the job has memory for %d of %d more: give it more with goulfm run --universe N", m.N, left, j.node.Procs())
 	}
-	b := &batch{first: first, count: m.N, root: root, parents: m.Procs}
+	b.first, b.count, b.parents = first, m.N, m.Procs
 	j.batches = append(j.batches, b)
 	j.starting += m.N
 	j.node.SetStarted(first + m.N)
@@ -164,8 +203,11 @@ func (j *job) dropLocked(b *batch) {
 		return
 	}
 	for _, r := range j.ranks {
-		if b.has(r.number) && !r.reaped {
-			r.dropped = true
+		if !b.has(r.number) {
+			continue
+		}
+		r.dropped = true
+		if !r.reaped {
 			_ = syscall.Kill(r.pid, syscall.SIGKILL)
 		}
 	}
@@ -185,6 +227,7 @@ func (j *job) keep(m boot.Message) {
 			}
 		}
 	}
+	j.batches = slices.DeleteFunc(j.batches, func(b *batch) bool { return b.kept })
 }
 
 // unwanted ends what a failed Spawn leaves: the batch that its root names, or, where
@@ -195,16 +238,6 @@ func (j *job) unwanted(m boot.Message) {
 		named := m.First > 0 && b.first == m.First
 		unnamed := m.First == 0 && b.root == m.Rank && root != nil && root.declared
 		if named || unnamed {
-			j.dropLocked(b)
-		}
-	}
-}
-
-// orphaned ends batches of which nobody is left that could keep them.
-func (j *job) orphaned() {
-	for _, b := range slices.Clone(j.batches) {
-		gone := func(number int) bool { r := j.rankOf(number); return r == nil || r.declared }
-		if !b.kept && !slices.ContainsFunc(b.parents, func(number int) bool { return !gone(number) }) {
 			j.dropLocked(b)
 		}
 	}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestSpawn: processes that were started by others exchange messages with them, merge
+// with them, and leave with them.
+func TestSpawn(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 5} {
+		for _, agree := range []string{"node", "era"} {
+			r := goulfmCommand(t, "", "run", "-n", fmt.Sprint(n), "--agree", agree, "--timeout", "60s", prog, "spawn")
+			sum := n * (n + 1) / 2
+			want := []string{}
+			for rank := range 2 {
+				want = append(want, fmt.Sprintf("new %d of 2 beside %d, spawned true, argument, here: sum %d", rank, n, sum))
+			}
+			lines := strings.Split(strings.TrimSpace(r.out), "\n")
+			slices.Sort(lines)
+			if r.code != 0 || !slices.Equal(lines, want) || r.err != "" {
+				t.Errorf("%d ranks, --agree %s: code %d\n%s%s", n, agree, r.code, r.out, r.err)
+			}
+		}
+	}
+}
+
+// TestSpecR59SpawnThatFails: what cannot be started is an error at every member, the
+// communicator works on, and nothing remains.
+func TestSpecR59SpawnThatFails(t *testing.T) {
+	r := goulfmCommand(t, "", "run", "-n", "3", "--timeout", "60s", prog, "spawn-errors")
+	for i, want := range []string{
+		`length out of range: 0 processes to start: want at least 1`,
+		`1000 processes asked for, and the job has memory for 4 of 7 more: give it more with goulfm run --universe N`,
+		`/no/such/program: no such program`,
+		`process [34] ended before it was in Init`,
+	} {
+		lines := strings.Split(r.out, "\n")
+		if len(lines) <= i || !regexp.MustCompile(want).MatchString(lines[i]) {
+			t.Errorf("line %d of\n%swant %q", i, r.out, want)
+		}
+	}
+	if r.code != 0 {
+		t.Errorf("code %d\n%s", r.code, r.err)
+	}
+}
+
+// TestSpecR59DeathsWhileOthersAreStarted: in each round one process dies, and another
+// one while it is replaced, rank 0 and the new ones among them. The job always comes
+// back to as many as it began with.
+func TestSpecR59DeathsWhileOthersAreStarted(t *testing.T) {
+	for seed := range 6 {
+		r := goulfmCommand(t, "", "run", "-n", "6", "--universe", "300", "--timeout", "60s", prog, "spawn-stress", fmt.Sprint(seed), "10")
+		if r.code != 0 || strings.Contains(r.err, "panic") {
+			t.Errorf("seed %d: code %d\n%s%s", seed, r.code, r.out, r.err)
+		}
+	}
+}
+
+// TestUniverse: wrong sizes are refused before anything is started.
+func TestUniverse(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"run -n 4 --universe 3 PROG ring", "at least the 4 ranks"},
+		{"run -n 4 --universe 100000 PROG ring", "at most 4096"},
+		{"run -n 4 --universe 8 --detector ring PROG ring", "only with --detector exact"},
+	} {
+		r := goulfmCommand(t, "", strings.Fields(strings.ReplaceAll(c.args, "PROG", prog))...)
+		if r.code != 2 || !strings.Contains(r.err, c.want) {
+			t.Errorf("%s: code %d, %s", c.args, r.code, r.err)
+		}
+	}
+}
