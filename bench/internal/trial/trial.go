@@ -21,6 +21,9 @@ import (
 // CodeWrong is the exit code of a job in which a rank has found a broken promise.
 const CodeWrong = 77
 
+// BrokenPromise is what Judge says of one.
+const BrokenPromise = "a broken promise"
+
 // A Place is where jobs run: a folder of its own, by which their processes and files
 // are known.
 type Place struct {
@@ -196,7 +199,7 @@ func (r *Result) Judge() string {
 	case r.Hung:
 		return "hung"
 	case errors.As(r.Err, &exit) && exit.ExitCode() == CodeWrong:
-		return "a broken promise"
+		return BrokenPromise
 	case r.Err != nil:
 		return "ended with " + r.Err.Error()
 	case len(r.Left) > 0:
