@@ -142,7 +142,7 @@ func Spread(all []time.Duration) string {
 		return "nothing"
 	}
 	d := slices.Sorted(slices.Values(all))
-	at := func(percent int) time.Duration { return d[(len(d)-1)*percent/100].Round(10 * time.Microsecond) }
+	at := func(percent int) time.Duration { return d[((len(d)-1)*percent+99)/100].Round(10 * time.Microsecond) }
 	return fmt.Sprintf("%v (median), %v (99 in 100), %v (largest)", at(50), at(99), at(100))
 }
 

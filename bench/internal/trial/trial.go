@@ -168,28 +168,34 @@ func names(dir string) map[string]bool {
 	return found
 }
 
-// A Death is one that the launcher reported.
-type Death struct {
-	Rank  int    `json:"rank"`
-	Cause string `json:"cause"`
+// An Event is a line of the launcher's report. Times are seconds since its start.
+type Event struct {
+	Event     string  `json:"event"`
+	At        float64 `json:"at"`
+	Rank      int     `json:"rank"`
+	Ranks     []int   `json:"ranks"`
+	Cause     string  `json:"cause"`
+	LatencyMs float64 `json:"latencyMs"`
+	Size      string  `json:"size"`
+	Text      string  `json:"text"`
 }
 
 // Killed is the cause of a death by SIGKILL.
 const Killed = "killed (SIGKILL)"
 
-// Deaths lists the ranks that are lost, in the order of the report.
-func (r *Result) Deaths() (all []Death) {
+// Events lists what the launcher reported of one kind, in the order of the report.
+func (r *Result) Events(kind string) (all []Event) {
 	for line := range strings.Lines(r.Stderr) {
-		var rec struct {
-			Event string `json:"event"`
-			Death
-		}
-		if json.Unmarshal([]byte(line), &rec) == nil && rec.Event == "death" {
-			all = append(all, rec.Death)
+		var ev Event
+		if json.Unmarshal([]byte(line), &ev) == nil && ev.Event == kind {
+			all = append(all, ev)
 		}
 	}
 	return all
 }
+
+// Deaths lists the deaths of ranks.
+func (r *Result) Deaths() []Event { return r.Events("death") }
 
 // Judge says what is wrong with a job, or nothing: whatever the driver, a job has to
 // end in time with exit code 0, to lose no rank but by SIGKILL, and to leave nothing.
@@ -222,9 +228,9 @@ func (r *Result) Story() string {
 func readable(report string) string {
 	var b strings.Builder
 	for line := range strings.Lines(report) {
-		var rec struct{ Event, Text string }
-		if json.Unmarshal([]byte(line), &rec) == nil && rec.Event == "dump" {
-			line = rec.Text
+		var ev Event
+		if json.Unmarshal([]byte(line), &ev) == nil && ev.Event == "dump" {
+			line = ev.Text
 		}
 		b.WriteString(line)
 	}

@@ -5,7 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +40,7 @@ func TestJudge(t *testing.T) {
 
 func TestDeathsAndStory(t *testing.T) {
 	r := Result{Command: "goulfm run", Stdout: "hello\n", Stderr: "text\n" + killed + dump + failed}
-	if got, want := r.Deaths(), []Death{{2, Killed}, {1, "exit code 1"}}; !slices.Equal(got, want) {
+	if got, want := r.Deaths(), []Event{{Event: "death", At: 0.1, Rank: 2, Cause: Killed}, {Event: "death", At: 0.1, Rank: 1, Cause: "exit code 1"}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("deaths %v, want %v", got, want)
 	}
 	if got, want := r.Story(), "$ goulfm run\nhello\ntext\n"+killed+"who waits\n  rank 1"+failed; got != want {
