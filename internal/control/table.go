@@ -42,9 +42,10 @@ type communicator struct {
 	orphans []ulfm.Orphan // heard together with the end of the closing agreement
 }
 
-// origin is the agreement that a communicator comes from.
+// origin is the agreement that a communicator comes from. The parent may be forgotten
+// before it: an index keeps nothing alive.
 type origin struct {
-	parent *communicator // nil for the world
+	parent uint32
 	series ulfm.Series
 	seq    uint64
 }
