@@ -96,7 +96,7 @@ func Rules() []Rule {
 		{ID: "C1", Sentence: "WaitAll returns when no further progress is needed: finished requests are final, pending ones stay active.", Tests: []string{"comm.TestSpecR52R65C1ErrorsPerRequest"}},
 		{ID: "C2", Sentence: "Errors of collectives are local by default.", Tests: []string{"collectives.TestSpecC2R2ErrorsAreLocal"}},
 		{ID: "C3", Sentence: "Creation of communicators has the agreement inside, hence one outcome for all.", Tests: []string{"comm.TestSpecR56C3OneOutcomeForAll"}},
-		{ID: "C4", Sentence: "Recovery of overlapping communicators must follow one order in the program; diagnosis names the waits.", Tests: []string{"comm.TestSpecC4OverlappingRecoveries"}},
+		{ID: "C4", Sentence: "Recovery of overlapping communicators must follow one order in the program; diagnosis names the waits.", Tests: []string{"comm.TestSpecC4OverlappingRecoveries", "matrix.TestSpecC4DeadlockIsReported"}},
 		{ID: "C5", Sentence: "After a partial acknowledgement wildcard receives stay interrupted until all known failures are acknowledged.", Tests: []string{"comm.TestSpecR26C5WildcardsNeedAllAcknowledged"}},
 		{ID: "C6", Sentence: "The order of GetFailed is the order in which this process learnt, never sorted.", Tests: []string{"comm.TestSpecR20C6OrderOfLearning"}},
 		{ID: "C7", Sentence: "What a fenced process still sends is dropped by its incarnation.", Tests: []string{"comm.TestSpecC7FencedIsNotHeard"}},
