@@ -131,8 +131,9 @@ func TestAmongGoroutines(t *testing.T) {
 	}
 }
 
-// TestAmongProcesses runs some jobs of each case as a user does.
-func TestAmongProcesses(t *testing.T) {
+// TestSpecR1R37R56R62HalfOfTheJobDies runs some jobs of each case as a user does: all
+// survivors end, with one communicator and the same outcomes of Split, and leave Finalize.
+func TestSpecR1R37R56R62HalfOfTheJobDies(t *testing.T) {
 	jobs, n := 2*len(cases), "16"
 	if testing.Short() {
 		jobs, n = len(cases), "12"

@@ -113,8 +113,9 @@ func deathsBut(n int, line string) string {
 	return b.String()
 }
 
-// TestAmongProcesses runs some rounds as a user does.
-func TestAmongProcesses(t *testing.T) {
+// TestSpecR38R39R40R41FromManyToOne runs some rounds as a user does: every shrunk
+// communicator has the members that it must have, in the old order, whoever died when.
+func TestSpecR38R39R40R41FromManyToOne(t *testing.T) {
 	rounds := 20
 	if testing.Short() {
 		rounds = 3

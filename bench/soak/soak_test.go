@@ -61,8 +61,8 @@ func TestAmongGoroutines(t *testing.T) {
 	})
 }
 
-// TestAmongProcesses runs a short one as a user does.
-func TestAmongProcesses(t *testing.T) {
+// TestSpecR42R58FreedIsForgotten runs a short one as a user does.
+func TestSpecR42R58FreedIsForgotten(t *testing.T) {
 	dir := t.TempDir()
 	goulfm, soak := filepath.Join(dir, "goulfm"), filepath.Join(dir, "soak")
 	for name, pkg := range map[string]string{goulfm: "github.com/goulfm/goulfm/cmd/goulfm", soak: "."} {
