@@ -2,8 +2,8 @@
 // is there, and sees to it that nothing grows: memory, goroutines, descriptors, mapped
 // segments.
 //
-//	goulfm run -n 4 ./bench/soak
-//	goulfm run -n 4 ./bench/soak -rounds 1000 -samples 5
+//	goulfm run -q -n 4 ./bench/soak
+//	goulfm run -q -n 4 ./bench/soak -rounds 1000 -samples 5
 //
 // A round is ten agreements, a shrink that finds nobody dead and makes an equal
 // communicator, and every few rounds a Dup and a Split; every result is checked. A table
@@ -50,7 +50,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	fs.IntVar(&o.rounds, "rounds", 10_000, "rounds of ten agreements and a shrink")
 	fs.IntVar(&o.samples, "samples", 10, "rows of the table after the warm-up, which is as long as what is between two rows")
 	fs.Usage = func() {
-		fmt.Fprintln(out, "usage: goulfm run -n RANKS soak [flags]\nAgreements and communicators in numbers; nothing may grow.")
+		fmt.Fprintln(out, "usage: goulfm run -q -n RANKS soak [flags]\nAgreements and communicators in numbers; nothing may grow.")
 		fs.PrintDefaults()
 	}
 	if err := fs.Parse(args); err != nil {
