@@ -125,6 +125,7 @@ func (p *Place) leftovers(shmBefore map[string]bool) (left []string) {
 	for _, pid := range p.processes() {
 		left = append(left, fmt.Sprint("process ", pid))
 		_ = syscall.Kill(pid, syscall.SIGKILL)
+		p.await(pid)
 	}
 	for name := range names(p.tmp) {
 		left = append(left, "file "+name)
@@ -157,6 +158,17 @@ func (p *Place) processes() (pids []int) {
 		}
 	}
 	return pids
+}
+
+// await waits until a process that was killed is gone, or is a zombie, which has no
+// program: on a busy machine it may take a while to die, and the next job would be
+// blamed for it.
+func (p *Place) await(pid int) {
+	for end := time.Now().Add(graceMax); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if _, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err != nil {
+			return
+		}
+	}
 }
 
 func names(dir string) map[string]bool {
