@@ -6,7 +6,9 @@
 //	go run ./bench/busy -for 60s -n 8
 //
 // The ways are the exact detector, alone and with --suspect-after at its least, and the
-// ring; each with as many threads as the launcher gives a rank, and with one.
+// ring; each with as many threads as the launcher gives a rank, and with one. Have the
+// machine's cores for it: a rank that others leave no time shows no sign of life for as
+// long, and that it is killed for, where --suspect-after asks for it.
 package main
 
 import (
