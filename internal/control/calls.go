@@ -133,7 +133,7 @@ func (c *Control) drew(p ulfm.Proposal) bool {
 // without the frames of the dead (A6).
 func (c *Control) enliven(parent *communicator, p ulfm.Proposal, g ulfm.Group) {
 	wait := c.comm.slots[g.Index].wait
-	cm := newCommunicator(c.commConfig(g), origin{parent: parent.index(), series: p.Series, seq: p.Seq})
+	cm := newCommunicator(c.commConfig(g), origin{parent: parent, series: p.Series, seq: p.Seq})
 	c.comm.put(g.Index, slot{state: Live, comm: cm})
 	c.release(cm, wait.held, true)
 	for _, proc := range c.seen {
@@ -214,7 +214,7 @@ func (c *Control) parted(parent *communicator, orphans []ulfm.Orphan) {
 		}
 		for i := range c.comm.slots {
 			cm := c.comm.slots[i].comm
-			if cm != nil && cm.origin == (origin{parent: parent.index(), series: ulfm.SeriesCreate, seq: o.Seq}) {
+			if cm != nil && cm.birth == (origin{parent, ulfm.SeriesCreate, o.Seq}).birth() {
 				c.missing(cm, parent.Group().Procs[o.Rank])
 			}
 		}
