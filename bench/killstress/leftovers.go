@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+	"time"
 )
 
 // leftovers lists the processes and files that a finished job has left. What it finds
@@ -15,6 +16,7 @@ func (d *driver) leftovers(shmBefore map[string]bool) (left []string) {
 	for _, pid := range d.processes() {
 		left = append(left, fmt.Sprint("process ", pid))
 		_ = syscall.Kill(pid, syscall.SIGKILL)
+		await(pid)
 	}
 	for name := range names(d.tmp) {
 		left = append(left, "file "+name)
@@ -26,6 +28,17 @@ func (d *driver) leftovers(shmBefore map[string]bool) (left []string) {
 		}
 	}
 	return left
+}
+
+// await waits until a process that was killed is gone, or is a zombie, which has no
+// program: on a busy machine it may take a while to die, and the next job would be
+// blamed for it.
+func await(pid int) {
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if _, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err != nil {
+			return
+		}
+	}
 }
 
 // processes finds those that run our programs with our TMPDIR. Where there is no /proc

@@ -241,7 +241,7 @@ func (c *Control) parted(parent *communicator, orphans []ulfm.Orphan) {
 			continue
 		}
 		for cm := range c.comm.comms() {
-			if cm.origin == (origin{parent: parent, series: ulfm.SeriesCreate, seq: o.Seq}) {
+			if cm.birth == (origin{parent, ulfm.SeriesCreate, o.Seq}).birth() {
 				c.missing(cm, parent.Group().Procs[o.Rank])
 			}
 		}

@@ -3,9 +3,11 @@ package control
 import (
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"weak"
 
 	"github.com/goulfm/goulfm/era"
 	"github.com/goulfm/goulfm/fd"
@@ -292,6 +294,29 @@ func TestFreeForgets(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestForgottenAncestorsAreGone: what comes from a communicator does not keep it in
+// memory once it is forgotten, over any number of generations.
+func TestForgottenAncestorsAreGone(t *testing.T) {
+	c := newCluster(t, 2)
+	at := world
+	var past []weak.Pointer[communicator]
+	for range 10 {
+		next := newIndex(c.all(at, call(ulfm.KindShrink)))
+		if at(0) != World {
+			past = append(past, weak.Make(c.procs[0].comm.live(at(0))))
+			c.all(at, call(ulfm.KindClose))
+		}
+		at = next
+	}
+	runtime.GC()
+	for i, p := range past {
+		if p.Value() != nil {
+			t.Errorf("generation %d is still in memory", i+1)
+		}
+	}
+	runtime.KeepAlive(c)
 }
 
 // TestB3DigestsRepair: a revocation that no mend can know to repeat is found by

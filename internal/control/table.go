@@ -38,7 +38,7 @@ func (s State) String() string {
 type communicator struct {
 	*ulfm.Comm
 	rankOf map[int]int // the rank of each world process that is a member; looked up, never ranged over
-	origin origin
+	birth  birth
 
 	orphans []ulfm.Orphan // heard together with the end of the closing agreement
 
@@ -57,8 +57,23 @@ type origin struct {
 	seq    uint64
 }
 
+// birth is an origin as a communicator remembers it. The parent may be forgotten
+// before it: an index keeps nothing alive.
+type birth struct {
+	parent uint32
+	series ulfm.Series
+	seq    uint64
+}
+
+func (o origin) birth() birth {
+	if o.parent == nil {
+		return birth{}
+	}
+	return birth{o.parent.index(), o.series, o.seq}
+}
+
 func newCommunicator(cfg ulfm.Config, from origin) *communicator {
-	c := &communicator{Comm: ulfm.New(cfg), rankOf: make(map[int]int, cfg.Group.Size()), origin: from}
+	c := &communicator{Comm: ulfm.New(cfg), rankOf: make(map[int]int, cfg.Group.Size()), birth: from.birth()}
 	for rank, proc := range cfg.Group.Procs {
 		c.rankOf[proc] = rank
 	}

@@ -77,6 +77,7 @@ func TestTextOnFakeTrees(t *testing.T) {
 		{"sums", "go.sum", slash + "work" + slash, ""},
 		{"binary", "heat", "\x00 TO" + "DO", ""},
 		{"git's own", ".git/x", "TO" + "DO", ""},
+		{"git's own, in a second working tree", ".git", "TO" + "DO", ""},
 		{"golden output", "era/testdata/x.txt", "TO" + "DO", "half done"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -34,7 +34,7 @@ func Text(t *Tree) ([]Finding, error) {
 			return err
 		case d.IsDir() && notOurText(p):
 			return fs.SkipDir
-		case !d.Type().IsRegular() || path.Base(p) == "go.sum":
+		case !d.Type().IsRegular() || path.Base(p) == "go.sum" || p == ".git": // a file in a second working tree
 			return nil
 		}
 		fs, err := text(t.Files, p)

@@ -3,6 +3,10 @@
 //
 //	goulfm run -n 4 cells cell DIR "Recv from peer / peer dead, known"
 //	goulfm run -n 4 cells end crash|exit|panic|error|abort|handler|fatal|finalize
+//
+// or hangs, by recoveries in different orders:
+//
+//	goulfm run -n 4 --timeout 1s cells overlap
 package main
 
 import (
@@ -21,8 +25,11 @@ import (
 
 func main() {
 	comm.Main(func(ctx context.Context, w *comm.Comm) error {
-		if os.Args[1] == "end" {
+		switch os.Args[1] {
+		case "end":
 			return end(ctx, w, os.Args[2])
+		case "overlap":
+			return overlap(ctx, w)
 		}
 		return cell(ctx, w, os.Args[2], os.Args[3])
 	})
@@ -140,5 +147,38 @@ func survive(ctx context.Context, w *comm.Comm, how string) error {
 		return err
 	}
 	fmt.Printf("rank %d: failed %v, left %v\n", w.Rank(), w.Group().Difference(s.Group()), s.Group())
+	return nil
+}
+
+// overlap has two communicators, of ranks 0 to 2 and of 1 to 3. Ranks 1 and 2 are in
+// both, and shrink them in different orders.
+func overlap(ctx context.Context, w *comm.Comm) error {
+	among := func(member bool) (*comm.Comm, error) {
+		if member {
+			return w.Split(ctx, 0, 0)
+		}
+		return w.Split(ctx, comm.Undefined, 0)
+	}
+	low, err := among(w.Rank() < 3)
+	if err != nil {
+		return err
+	}
+	high, err := among(w.Rank() > 0)
+	if err != nil {
+		return err
+	}
+	fmt.Println("about to wait")
+	first, second := low, high
+	if w.Rank() >= 2 {
+		first, second = high, low
+	}
+	for _, c := range []*comm.Comm{first, second} {
+		if c == nil {
+			continue
+		}
+		if _, err := c.Shrink(ctx); err != nil {
+			return err
+		}
+	}
 	return nil
 }

@@ -1,0 +1,250 @@
+// Package trial runs jobs under the launcher, one after the other, for drivers that
+// kill ranks: what each printed, who died in it, whether it hung, and what it left
+// behind. A driver and the ranks of its jobs are one program.
+package trial
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// CodeWrong is the exit code of a job in which a rank has found a broken promise.
+const CodeWrong = 77
+
+// BrokenPromise is what Judge says of one.
+const BrokenPromise = "a broken promise"
+
+// A Place is where jobs run: a folder of its own, by which their processes and files
+// are known.
+type Place struct {
+	Goulfm  string        // the launcher
+	Self    string        // the program of the ranks
+	Timeout time.Duration // a job that takes longer hangs
+	dir     string
+	tmp     string // where the launcher and the ranks find TMPDIR
+}
+
+// Open makes a place. What the ranks run is a copy of this program; the launcher is
+// built if none is given.
+func Open(name, goulfm string, timeout time.Duration) (p *Place, err error) {
+	dir, err := os.MkdirTemp("", name)
+	if err != nil {
+		return nil, err
+	}
+	p = &Place{Goulfm: goulfm, Self: filepath.Join(dir, name), Timeout: timeout, dir: dir, tmp: filepath.Join(dir, "tmp")}
+	defer func() {
+		if err != nil {
+			p.Close()
+		}
+	}()
+	if err := os.Mkdir(p.tmp, 0o700); err != nil {
+		return nil, err
+	}
+	if err := copySelf(p.Self); err != nil {
+		return nil, err
+	}
+	if p.Goulfm == "" {
+		p.Goulfm = filepath.Join(dir, "goulfm")
+		cmd := exec.Command("go", "build", "-o", p.Goulfm, "github.com/goulfm/goulfm/cmd/goulfm")
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("go build cmd/goulfm: %w\n%s", err, out)
+		}
+	}
+	return p, nil
+}
+
+func copySelf(to string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(self)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, 0o700)
+}
+
+// Close removes the place.
+func (p *Place) Close() { os.RemoveAll(p.dir) }
+
+// A Result is what came of a job.
+type Result struct {
+	Command        string
+	Stdout, Stderr string
+	Took           time.Duration
+	Hung           bool
+	Err            error    // of the launcher's process
+	Left           []string // processes, files and shared memory
+}
+
+// graceMax is how long a launcher may take to end a job that was too long.
+const graceMax = 10 * time.Second
+
+// Run runs a job of n ranks and waits for its end; flags go to the launcher, args to
+// the ranks. When the time is up the launcher itself says who waits for whom; if that
+// does not help, it is killed with all its children.
+func (p *Place) Run(n int, flags, args []string) Result {
+	argv := append([]string{"run", "--report", "json", "-n", strconv.Itoa(n), "--timeout", p.Timeout.String()}, flags...)
+	argv = append(append(argv, p.Self), args...)
+	var stdout, stderr bytes.Buffer
+	cmd := exec.Command(p.Goulfm, argv...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Env = append(os.Environ(), "TMPDIR="+p.tmp)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.WaitDelay = time.Second // for a rank left behind that holds the output open
+
+	shm := names("/dev/shm")
+	start := time.Now()
+	if err := cmd.Start(); err != nil {
+		return Result{Command: cmd.String(), Err: err}
+	}
+	stop := time.AfterFunc(p.Timeout+graceMax, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	err := cmd.Wait()
+	stop.Stop()
+	r := Result{Command: cmd.String(), Took: time.Since(start), Err: err, Stdout: stdout.String(), Stderr: stderr.String()}
+	r.Hung = r.Took >= p.Timeout
+	r.Left = p.leftovers(shm)
+	return r
+}
+
+// leftovers lists what a finished job has left. What it finds it removes, so that the
+// next job is judged by its own.
+func (p *Place) leftovers(shmBefore map[string]bool) (left []string) {
+	for _, pid := range p.processes() {
+		left = append(left, fmt.Sprint("process ", pid))
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+		p.await(pid)
+	}
+	for name := range names(p.tmp) {
+		left = append(left, "file "+name)
+		os.RemoveAll(filepath.Join(p.tmp, name))
+	}
+	for name := range names("/dev/shm") {
+		if !shmBefore[name] {
+			left = append(left, "shared memory "+name)
+		}
+	}
+	slices.Sort(left)
+	return left
+}
+
+// processes finds those that run our programs with our TMPDIR. Where there is no /proc
+// it finds none.
+func (p *Place) processes() (pids []int) {
+	ours := []byte("TMPDIR=" + p.tmp + "\x00")
+	for name := range names("/proc") {
+		pid, err := strconv.Atoi(name)
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		exe, _ := os.Readlink(filepath.Join("/proc", name, "exe"))
+		if exe != p.Self && filepath.Base(exe) != filepath.Base(p.Goulfm) {
+			continue
+		}
+		if env, _ := os.ReadFile(filepath.Join("/proc", name, "environ")); bytes.Contains(env, ours) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// await waits until a process that was killed is gone, or is a zombie, which has no
+// program: on a busy machine it may take a while to die, and the next job would be
+// blamed for it.
+func (p *Place) await(pid int) {
+	for end := time.Now().Add(graceMax); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if _, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err != nil {
+			return
+		}
+	}
+}
+
+func names(dir string) map[string]bool {
+	found := map[string]bool{}
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		found[e.Name()] = true
+	}
+	return found
+}
+
+// An Event is a line of the launcher's report. Times are seconds since its start.
+type Event struct {
+	Event     string  `json:"event"`
+	At        float64 `json:"at"`
+	Rank      int     `json:"rank"`
+	Ranks     []int   `json:"ranks"`
+	Cause     string  `json:"cause"`
+	LatencyMs float64 `json:"latencyMs"`
+	Size      string  `json:"size"`
+	Text      string  `json:"text"`
+}
+
+// Killed is the cause of a death by SIGKILL.
+const Killed = "killed (SIGKILL)"
+
+// Events lists what the launcher reported of one kind, in the order of the report.
+func (r *Result) Events(kind string) (all []Event) {
+	for line := range strings.Lines(r.Stderr) {
+		var ev Event
+		if json.Unmarshal([]byte(line), &ev) == nil && ev.Event == kind {
+			all = append(all, ev)
+		}
+	}
+	return all
+}
+
+// Deaths lists the deaths of ranks.
+func (r *Result) Deaths() []Event { return r.Events("death") }
+
+// Judge says what is wrong with a job, or nothing: whatever the driver, a job has to
+// end in time with exit code 0, to lose no rank but by SIGKILL, and to leave nothing.
+func (r *Result) Judge() string {
+	exit := new(exec.ExitError)
+	switch {
+	case r.Hung:
+		return "hung"
+	case errors.As(r.Err, &exit) && exit.ExitCode() == CodeWrong:
+		return BrokenPromise
+	case r.Err != nil:
+		return "ended with " + r.Err.Error()
+	case len(r.Left) > 0:
+		return "left behind: " + strings.Join(r.Left, ", ")
+	}
+	for _, d := range r.Deaths() {
+		if d.Cause != Killed {
+			return fmt.Sprintf("rank %d is lost: %s", d.Rank, d.Cause)
+		}
+	}
+	return ""
+}
+
+// Story is all that there is to say about a job that went wrong.
+func (r *Result) Story() string {
+	return fmt.Sprintf("$ %s\n%s%s", r.Command, r.Stdout, readable(r.Stderr))
+}
+
+// readable takes the texts out of the report's dumps, which are long and escaped.
+func readable(report string) string {
+	var b strings.Builder
+	for line := range strings.Lines(report) {
+		var ev Event
+		if json.Unmarshal([]byte(line), &ev) == nil && ev.Event == "dump" {
+			line = ev.Text
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}

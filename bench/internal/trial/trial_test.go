@@ -1,0 +1,109 @@
+package trial
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The lines that the launcher writes of a death, and of a job that takes too long.
+const (
+	killed = `{"event":"death","at":0.1,"rank":2,"cause":"killed (SIGKILL)"}` + "\n"
+	failed = `{"event":"death","at":0.1,"rank":1,"cause":"exit code 1"}` + "\n"
+	dump   = `{"event":"dump","text":"who waits\n  rank 1"}` + "\n"
+)
+
+func TestJudge(t *testing.T) {
+	exit := func(code int) error { return exec.Command("sh", "-c", fmt.Sprint("exit ", code)).Run() }
+	for _, c := range []struct {
+		name string
+		r    Result
+		bad  string
+	}{
+		{"right", Result{Stderr: killed}, ""},
+		{"hung", Result{Hung: true, Err: exit(124)}, "hung"},
+		{"a promise", Result{Err: exit(CodeWrong)}, "a broken promise"},
+		{"an error", Result{Err: exit(1)}, "exit status 1"},
+		{"a rank ended by itself", Result{Stderr: killed + failed}, "rank 1 is lost: exit code 1"},
+		{"left", Result{Left: []string{"file x"}}, "left behind: file x"},
+	} {
+		if bad := c.r.Judge(); (bad == "") != (c.bad == "") || !strings.Contains(bad, c.bad) {
+			t.Errorf("%s: judged %q, want %q", c.name, bad, c.bad)
+		}
+	}
+}
+
+func TestDeathsAndStory(t *testing.T) {
+	r := Result{Command: "goulfm run", Stdout: "hello\n", Stderr: "text\n" + killed + dump + failed}
+	if got, want := r.Deaths(), []Event{{Event: "death", At: 0.1, Rank: 2, Cause: Killed}, {Event: "death", At: 0.1, Rank: 1, Cause: "exit code 1"}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("deaths %v, want %v", got, want)
+	}
+	if got, want := r.Story(), "$ goulfm run\nhello\ntext\n"+killed+"who waits\n  rank 1"+failed; got != want {
+		t.Errorf("story %q, want %q", got, want)
+	}
+}
+
+// place opens one with a script for a launcher.
+func place(t *testing.T, script string) *Place {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "launcher")
+	if err := os.WriteFile(name, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Open("trial", name, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+// The script leaves a file and a process, the second time nothing: what is found is
+// removed.
+func TestRunSeesLeftovers(t *testing.T) {
+	sleep, err := filepath.EvalSymlinks("/bin/sleep")
+	if _, noProc := os.Stat("/proc/self/exe"); err != nil || noProc != nil {
+		t.Skip("no /bin/sleep, or no /proc")
+	}
+	p := place(t, fmt.Sprintf("echo \"$@\"\ntest $# = 9 || exit 0\ntouch $TMPDIR/x\n%s 60 >/dev/null 2>&1 &\n", sleep))
+	p.Self = sleep
+	r := p.Run(3, nil, []string{"-rank"})
+	if want := "run --report json -n 3 --timeout 1m0s " + sleep + " -rank\n"; r.Stdout != want {
+		t.Errorf("called with %q, want %q", r.Stdout, want)
+	}
+	if bad := r.Judge(); len(r.Left) != 2 || !strings.HasPrefix(bad, "left behind: file x, process ") {
+		t.Errorf("judged %q", bad)
+	}
+	r = p.Run(3, []string{"-q"}, []string{"-rank"})
+	if bad := r.Judge(); bad != "" || len(r.Left) > 0 {
+		t.Errorf("the second time: %q, %v", bad, r.Left)
+	}
+}
+
+func TestRunSeesHangs(t *testing.T) {
+	p := place(t, "exit 0\n")
+	p.Timeout = time.Nanosecond
+	r := p.Run(3, nil, nil)
+	if bad := r.Judge(); bad != "hung" {
+		t.Errorf("judged %q", bad)
+	}
+}
+
+func TestCloseRemovesThePlace(t *testing.T) {
+	p, err := Open("trial", "/bin/true", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(p.Self); err != nil {
+		t.Error(err)
+	}
+	p.Close()
+	if _, err := os.Stat(filepath.Dir(p.Self)); !os.IsNotExist(err) {
+		t.Errorf("still there: %v", err)
+	}
+}

@@ -1,0 +1,63 @@
+// Soak makes a long run of agreements and of communicators, each freed when the next one
+// is there, and sees to it that nothing grows: memory, goroutines, descriptors, mapped
+// segments.
+//
+//	goulfm run -q -n 4 ./bench/soak
+//	goulfm run -q -n 4 ./bench/soak -rounds 1000 -samples 5
+//
+// A round is ten agreements, a shrink that finds nobody dead and makes an equal
+// communicator, and every few rounds a Dup and a Split; every result is checked. A table
+// shows the largest figures over the ranks. The first row that counts is the one after
+// the warm-up; the last one must be as it within the limits that the table ends with
+// (see growth for what they allow), at every rank, or the exit code is not 0.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/goulfm/goulfm/bench/internal/trial"
+	"github.com/goulfm/goulfm/comm"
+)
+
+type options struct {
+	rounds  int
+	samples int
+}
+
+func main() {
+	o, err := parse(os.Args[1:], os.Stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "soak:", err)
+		os.Exit(2)
+	}
+	comm.Main(trial.Rank(func(ctx context.Context, w *comm.Comm) error {
+		return newSoak(w, o, os.Stdout, measure).run(ctx)
+	}))
+}
+
+func parse(args []string, out io.Writer) (options, error) {
+	var o options
+	fs := flag.NewFlagSet("soak", flag.ContinueOnError)
+	fs.SetOutput(out)
+	fs.IntVar(&o.rounds, "rounds", 10_000, "rounds of ten agreements and a shrink")
+	fs.IntVar(&o.samples, "samples", 10, "rows of the table after the warm-up, which is as long as what is between two rows")
+	fs.Usage = func() {
+		fmt.Fprintln(out, "usage: goulfm run -q -n RANKS soak [flags]\nAgreements and communicators in numbers; nothing may grow.")
+		fs.PrintDefaults()
+	}
+	if err := fs.Parse(args); err != nil {
+		return o, err
+	}
+	if o.samples < 1 || o.rounds < o.samples || fs.NArg() > 0 {
+		return o, errors.New("want -samples from 1 up, -rounds of at least as many, no other argument (-h for help)")
+	}
+	return o, nil
+}
