@@ -440,7 +440,8 @@ func (p *Proc) declared(a control.Declared) {
 	p.failPeer(a.Proc) // (3) what still needs it fails
 	p.checkProbes()
 	p.tr.CloseData(a.Proc)
-	if p.departures > p.older && !p.tr.HasLeft(a.Proc) {
+	old := p.departures > 0 && p.departures <= p.older // before this process was started
+	if !old && !p.tr.HasLeft(a.Proc) {
 		p.observe(Event{What: "detect", Procs: []int{a.Proc}, Text: a.Evidence.String()})
 	}
 }
