@@ -155,7 +155,8 @@ func (w *world) dump() {
 	var stacks bytes.Buffer
 	stacks.WriteString(w.proc.Describe())
 	_ = pprof.Lookup("goroutine").WriteTo(&stacks, 2)
-	w.process.Say(boot.Message{What: boot.SaysDump, Waits: waits, Text: stacks.String()})
+	text := stacks.String()
+	w.process.Say(boot.Message{What: boot.SaysDump, Waits: waits, Lines: waitingLines(text), Text: text})
 }
 
 // Finalize ends by an agreement of all live members, whatever fails meanwhile;

@@ -200,7 +200,7 @@ func TestTimeoutSaysWhoWaits(t *testing.T) {
 		t.Errorf("code %d", got.code)
 	}
 	for r := range 3 {
-		for _, want := range []string{fmt.Sprintf("rank %d: recv on world waits for ranks %d, tag 7", r, (r+1)%3), fmt.Sprintf("stacks of rank %d", r)} {
+		for _, want := range []string{fmt.Sprintf("rank %d: recv on world waits for ranks %d, tag 7, at main.go:", r, (r+1)%3), fmt.Sprintf("stacks of rank %d", r)} {
 			if !strings.Contains(got.err, want) {
 				t.Errorf("no %q in\n%s", want, got.err)
 			}

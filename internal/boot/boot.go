@@ -81,6 +81,7 @@ type Message struct {
 	N     int             `json:"n,omitempty"`
 	Text  string          `json:"text,omitempty"`
 	Waits json.RawMessage `json:"waits,omitempty"`
+	Lines []string        `json:"lines,omitempty"` // of the program, that wait in a call
 
 	// Of processes that are started by others: see launch.
 	Token   uint64   `json:"token,omitempty"` // names a request

@@ -13,6 +13,9 @@ type Waiting struct {
 	// Ranks of Comm that could end the wait; empty: any.
 	Ranks []int `json:"ranks"`
 	Tag   int   `json:"tag"`
+	// Procs are the same in numbers of the world; where any of several could end the
+	// wait they are the living members of Comm.
+	Procs []int `json:"procs"`
 }
 
 // String prints "recv on world from [3], tag 7".
@@ -46,6 +49,7 @@ func (p *Proc) Waits() []Waiting {
 			w.Ranks = []int{r.comm.RankOf(r.peer)}
 			w.Tag = int(r.tag)
 		}
+		w.Procs = r.comm.awaitedProcs(w.Ranks)
 		if r.kind == recvRequest {
 			w.Tag = r.Recv.Tag
 			if r.class() == Collective {
@@ -56,6 +60,25 @@ func (p *Proc) Waits() []Waiting {
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].String() < out[j].String() })
 	return out
+}
+
+// awaitedProcs returns the world processes of ranks, or those of all other members that
+// live.
+func (c *Comm) awaitedProcs(ranks []int) (procs []int) {
+	for _, rank := range ranks {
+		if rank >= 0 && rank < c.Size() { // not oneself, not nobody
+			procs = append(procs, c.group.Procs[rank])
+		}
+	}
+	if len(ranks) > 0 {
+		return procs
+	}
+	for _, q := range c.group.Procs {
+		if q != c.p.me && !c.p.peers[q].dead {
+			procs = append(procs, q)
+		}
+	}
+	return procs
 }
 
 // Describe prints the state of the control rules.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/waitgraph"
 )
 
 // A reporter tells what happens to a job, on stderr: a line of text, or of JSON.
@@ -261,8 +262,10 @@ func (r *reporter) dump(why string, ranks []*rank) {
 	type waiting struct {
 		Op, Comm string
 		Ranks    []int
+		Procs    []int
 		Tag      int
 	}
+	var graph []waitgraph.Wait
 	for _, x := range ranks {
 		switch {
 		case x.reaped && x.left:
@@ -278,9 +281,17 @@ func (r *reporter) dump(why string, ranks []*rank) {
 				fmt.Fprintf(&b, "  rank %d: computes (in no call)\n", x.number)
 			}
 			for _, w := range ws {
-				fmt.Fprintf(&b, "  rank %d: %s on %s waits for %s, tag %d\n", x.number, w.Op, w.Comm, rankText(w.Ranks), w.Tag)
+				what := w.Op + " on " + w.Comm
+				if len(x.dump.Lines) > 0 {
+					what += ", " + strings.Join(x.dump.Lines, ", ")
+				}
+				graph = append(graph, waitgraph.Wait{Rank: x.number, On: w.Procs, Any: len(w.Ranks) == 0, What: what})
+				fmt.Fprintf(&b, "  rank %d: %s on %s waits for %s, tag %d%s%s\n", x.number, w.Op, w.Comm, rankText(w.Ranks), w.Tag, ofTheWorld(w.Ranks, w.Procs), atLines(x.dump.Lines))
 			}
 		}
+	}
+	if circle := waitgraph.Cycle(graph); circle != nil {
+		fmt.Fprintf(&b, "goulfm: they wait for each other: %s\n", waitgraph.Text(circle))
 	}
 	for _, x := range ranks {
 		if x.dump != nil {
@@ -293,6 +304,22 @@ func (r *reporter) dump(why string, ranks []*rank) {
 		return
 	}
 	fmt.Fprint(r.w, b.String())
+}
+
+// ofTheWorld says who ranks of another communicator are.
+func ofTheWorld(ranks, procs []int) string {
+	if len(ranks) == 0 || slices.Equal(ranks, procs) {
+		return ""
+	}
+	return ": " + rankText(procs) + " of the world"
+}
+
+// atLines says where in the program the calls are.
+func atLines(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return ", at " + strings.Join(lines, ", ")
 }
 
 func rankText(ranks []int) string {

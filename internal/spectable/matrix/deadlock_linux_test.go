@@ -70,6 +70,10 @@ func TestSpecC4DeadlockIsReported(t *testing.T) {
 		if got := waitgraph.Text(waitgraph.Cycle(waits)); len(waits) != 4 || got != c.circle {
 			t.Errorf("%q, asked %v: %d waits, circle %q, want %q\n%.2000s", c.flags, c.asked, len(waits), got, c.circle, dump)
 		}
+		told := regexp.MustCompile(`, main.go:\d+`).ReplaceAllString(dump, "")
+		if want := "goulfm: they wait for each other: " + c.circle + "\n"; !strings.Contains(told, want) {
+			t.Errorf("%q, asked %v: not told: %q\n%.2000s", c.flags, c.asked, want, told)
+		}
 	}
 }
 
