@@ -32,6 +32,8 @@ first. More ranks than cores is normal.
   --kill R@D          SIGKILL rank R, D (500ms, 2s) after all ranks are in Init; may be repeated
   --kill R@NAME=K     SIGKILL rank R when it reaches Mark(NAME, K); may be repeated
   --suspect-after D   kill a rank that shows no life for D, as one that is stopped; never below 200ms (default: never)
+  --fence             with --suspect-after: declare such a rank dead without killing it; when it goes on it hears
+                      so and ends with code 5, and nobody hears it. Agreements and collectives go by messages
   --detector exact|ring   how deaths are found: by the kernel (default), or by heartbeats between ranks
   --period D          of the ring's heartbeats (default 100ms)
   --timeout-factor F  the ring's timeout in periods (default 4)
@@ -52,7 +54,7 @@ Exit code: 0 when the surviving ranks finished without error; 2 usage;
 // later are flags of issues to come: named, so that nobody looks for a typing error.
 var later = map[string]string{
 	"respawn": "replacing lost ranks", "spares": "spare ranks", "host": "several machines", "hostfile": "several machines",
-	"fence": "declaring silent ranks", "survive-launcher": "several machines",
+	"survive-launcher": "several machines",
 }
 
 type list []string
@@ -102,6 +104,7 @@ func parseRun(args []string) (*launch.Spec, error) {
 	f.DurationVar(&spec.Period, "period", 100*time.Millisecond, "")
 	f.IntVar(&spec.Factor, "timeout-factor", 4, "")
 	f.DurationVar(&spec.SuspectAfter, "suspect-after", 0, "")
+	f.BoolVar(&spec.Fence, "fence", false, "")
 	agree := f.String("agree", "node", "")
 	report := f.String("report", "", "")
 	f.BoolVar(&spec.Quiet, "q", false, "")

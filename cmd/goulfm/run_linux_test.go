@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -149,6 +150,27 @@ func TestASilentRankIsKilled(t *testing.T) {
 	got = goulfmCommand(t, "", "run", "-n", "2", "--suspect-after", "50ms", prog, "ring")
 	if got.code != 2 || !strings.Contains(got.err, "want at least 200ms") {
 		t.Errorf("code %d\n%s%s", got.code, got.out, got.err)
+	}
+}
+
+// TestSpecC7ASilentRankIsFenced: where that is asked for, a rank that is stopped is
+// declared dead and not killed. When it goes on it says so in a line, ends with code 5,
+// and nobody has heard it. One that never goes on does not keep the job from its end.
+func TestSpecC7ASilentRankIsFenced(t *testing.T) {
+	got := goulfmCommand(t, "", "run", "-n", "4", "--suspect-after", "200ms", "--fence", "--timeout", "60s", prog, "stopped")
+	if got.code != 0 || !strings.Contains(got.err, "rank 1 shows no life for 200ms: declared dead") || !strings.Contains(got.err, "goulfm: rank 1: stops itself") ||
+		!strings.Contains(got.err, "died: fenced") || strings.Contains(got.err, "rank 0 shows") {
+		t.Errorf("code %d\n%s%s", got.code, got.out, got.err)
+	}
+	got = goulfmCommand(t, "", "run", "-n", "4", "--suspect-after", "200ms", "--fence", "--timeout", "60s", prog, "stopped-for-ever")
+	if got.code != 0 || !strings.Contains(got.err, "rank 1 shows no life for 200ms: declared dead") || !strings.Contains(got.err, "rank 1 (pid") {
+		t.Errorf("code %d\n%s%s", got.code, got.out, got.err)
+	}
+	for args, want := range map[string]string{"--fence": "say with --suspect-after", "--fence --suspect-after 1s --detector ring": "always fenced"} {
+		got := goulfmCommand(t, "", slices.Concat([]string{"run", "-n", "2"}, strings.Fields(args), []string{prog, "ring"})...)
+		if got.code != 2 || !strings.Contains(got.err, want) {
+			t.Errorf("%s: code %d, %s", args, got.code, got.err)
+		}
 	}
 }
 

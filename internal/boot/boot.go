@@ -32,6 +32,7 @@ type Info struct {
 	Period  time.Duration `json:"period,omitempty"`  // of heartbeats
 	Timeout time.Duration `json:"timeout,omitempty"` // of the ring
 	Beat    time.Duration `json:"beat,omitempty"`    // how often to show that this process lives; 0: never
+	Fence   bool          `json:"fence,omitempty"`   // who is declared dead may run on
 	Era     bool          `json:"era,omitempty"`     // agree by messages, not in the node's memory
 }
 

@@ -449,7 +449,7 @@ func (p *Proc) declared(a control.Declared) {
 // fences says whether a process that was declared dead may still run. Then its
 // control ring stays open: control drops what comes from the dead, except that it
 // tells one who still speaks that it is dead (F6).
-func (p *Proc) fences() bool { return p.cfg.Detector.Mode == fd.Ring }
+func (p *Proc) fences() bool { return p.cfg.Fence || p.cfg.Detector.Mode == fd.Ring }
 
 func (p *Proc) failPeer(proc int) {
 	for _, c := range p.comms {

@@ -56,6 +56,10 @@ type Config struct {
 	// Uniform has the first failure of a member revoke a communicator by itself; the
 	// same at all processes. Comm.SetUniform changes it for one.
 	Uniform bool
+	// Fence says that a process which was declared dead may run on until it hears of
+	// it. Nothing that it could still write to is read then: as with Messages. The same
+	// at all processes.
+	Fence bool
 	// Observe, if not nil, is told of rare events: deaths, revocations,
 	// agreements that found deaths. It must not call the engine.
 	Observe func(Event)

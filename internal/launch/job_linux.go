@@ -66,6 +66,7 @@ type rank struct {
 	reaped   bool
 	status   syscall.WaitStatus
 	left     bool
+	silenced bool // shows no life, and was killed or fenced for it
 	dropped  bool // started by a Spawn that failed
 	dump     *boot.Message
 	killedNs int64 // when a planned kill was sent, 0: none
@@ -122,6 +123,12 @@ func (s *Spec) check() error {
 	}
 	if s.Ring && s.Universe > s.N {
 		return fmt.Errorf("--universe %d: processes can be started later only with --detector exact", s.Universe)
+	}
+	if s.Fence && s.Ring {
+		return fmt.Errorf("--fence: with --detector ring who is declared dead is always fenced")
+	}
+	if s.Fence && s.SuspectAfter == 0 {
+		return fmt.Errorf("--fence: say with --suspect-after how long a rank may show no life")
 	}
 	for _, k := range s.Kills {
 		if k.Rank < 0 || k.Rank >= s.N && (k.Point == "" || k.Rank >= s.universe()) {
@@ -275,7 +282,7 @@ func (j *job) spawn(prog *program, who placement, out, errs *outlet) error {
 func (j *job) envOf(who placement) []string {
 	s, number := j.spec, who.first+who.rank
 	info := boot.Info{Job: j.id, Rank: who.rank, Size: who.size, First: who.first, Spawned: who.spawned, NodeFd: fdNode, LifelineFd: fdLifeline, ArenasFd: fdArenas, Ranks: s.N,
-		Cores: j.cores, Ring: s.Ring, Era: s.Era, Beat: s.SuspectAfter / beatsPerDuration, Period: s.Period, Timeout: s.Period * time.Duration(s.Factor)}
+		Cores: j.cores, Ring: s.Ring, Era: s.Era, Fence: s.Fence, Beat: s.SuspectAfter / beatsPerDuration, Period: s.Period, Timeout: s.Period * time.Duration(s.Factor)}
 	for _, k := range s.Kills {
 		if k.Rank == number && k.Point != "" {
 			info.Marks = append(info.Marks, boot.Mark{Name: k.Point, N: k.Value})
@@ -506,6 +513,7 @@ func (j *job) reap() {
 			j.live--
 		}
 		last := j.live == 0 && j.starting == 0
+		j.endFenced()
 		j.mu.Unlock()
 		if r != nil {
 			j.depart(r.number, "reaping")

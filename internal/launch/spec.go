@@ -43,6 +43,7 @@ type Spec struct {
 	Period       time.Duration
 	Factor       int           // the ring's timeout in periods
 	SuspectAfter time.Duration // kill a rank that shows no life for so long; 0: never
+	Fence        bool          // declare such a rank dead without killing it
 	Era          bool          // agree by messages, not in the node's memory
 
 	Report bool // JSON events on stderr instead of text

@@ -1,6 +1,11 @@
 package launch
 
 import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -30,7 +35,7 @@ func (j *job) watchLife() {
 			case now != beats[number]:
 				beats[number], still[number] = now, 0
 			default:
-				if still[number]++; still[number] == beatsPerDuration+1 { // it beats as often: one may fall between two looks
+				if still[number]++; still[number] > beatsPerDuration { // it beats as often: one may fall between two looks
 					j.killSilent(number)
 				}
 			}
@@ -38,12 +43,54 @@ func (j *job) watchLife() {
 	}
 }
 
+// endFenced kills who was declared dead and never went on, once nobody else is left.
+// The caller holds mu.
+func (j *job) endFenced() {
+	waiting := func(r *rank) bool { return !r.reaped && !(j.spec.Fence && r.silenced) }
+	if !j.spec.Fence || j.starting > 0 || slices.ContainsFunc(j.ranks, waiting) {
+		return
+	}
+	for _, r := range j.ranks {
+		if !r.reaped {
+			_ = syscall.Kill(r.pid, syscall.SIGKILL)
+		}
+	}
+}
+
+// wantsProcessor says whether a thread of a process runs or waits for a processor: it
+// lives, and on a machine with too much to do it cannot show it.
+func wantsProcessor(pid int) bool {
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	if err != nil {
+		return false
+	}
+	for _, path := range tasks {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // that thread is gone
+		}
+		// "7 (a name) R ...": the name may contain anything.
+		if end := bytes.LastIndexByte(text, ')'); end >= 0 && bytes.HasPrefix(text[end:], []byte(") R")) {
+			return true
+		}
+	}
+	return false
+}
+
 func (j *job) killSilent(number int) {
 	j.mu.Lock()
 	r := j.rankOf(number)
-	gone := r == nil || r.reaped || r.declared
+	gone := r == nil || r.reaped || r.declared || r.silenced
 	j.mu.Unlock()
-	if gone {
+	if gone || wantsProcessor(r.pid) {
+		return
+	}
+	j.mu.Lock()
+	r.silenced = true
+	j.mu.Unlock()
+	if j.spec.Fence {
+		j.rep.note("suspect", "rank %d shows no life for %s: declared dead (--suspect-after, --fence)", number, j.spec.SuspectAfter)
+		j.depart(number, "silence")
 		return
 	}
 	j.rep.note("suspect", "rank %d shows no life for %s: killed (--suspect-after)", number, j.spec.SuspectAfter)

@@ -23,6 +23,12 @@ var modes = map[string]func(ctx context.Context, w *comm.Comm) error{
 	"hang":    func(ctx context.Context, w *comm.Comm) error { return awaitNext(ctx, w) },
 	"recover": recoverOnce,
 	"stopped": stopped,
+	"stopped-for-ever": func(ctx context.Context, w *comm.Comm) error {
+		if w.Rank() == 1 {
+			return syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		}
+		return mustFail(ctx, w, 1)
+	},
 	"panic": func(ctx context.Context, w *comm.Comm) error {
 		if w.Rank() == 1 {
 			panic("boom")
