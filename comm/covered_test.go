@@ -16,6 +16,8 @@ var withoutExample = map[string]string{
 	"Engine":      "for packages of this module",
 	"Raise":       "for packages of this module",
 	"NewWorld":    "for packages of this module",
+	"RequestOf":   "for packages of this module",
+	"NotStarted":  "for packages of this module",
 	"Abort":       "ends the process",
 	"ErrorsAbort": "ends the process",
 	"ErrorsFatal": "ends the process",

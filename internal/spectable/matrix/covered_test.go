@@ -19,6 +19,8 @@ var notInTable = map[string]string{
 	"Init":          "there is no state yet: TestSpecContextInit",
 	"InitWith":      "there is no state yet: TestSpecContextInit",
 	"NewWorld":      "for packages of this module",
+	"RequestOf":     "for packages of this module",
+	"NotStarted":    "for packages of this module",
 	"Raise":         "for packages of this module",
 	"Bytes":         "asks no communicator",
 	"WaitAllStatus": "is what WaitAll calls",
