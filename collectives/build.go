@@ -35,7 +35,7 @@ func (x *call) do(t task) {
 func (x *call) choose() {
 	s := settingsOf(x.ctx)
 	if s.err != nil {
-		x.wrong("%w: %w", comm.ErrUnsupported, s.err)
+		x.err = s.err
 		return
 	}
 	q := question{verb: x.verb, ranks: x.n, bytes: x.choiceBytes, crowded: x.e.Crowded(), direct: x.e.Direct(),

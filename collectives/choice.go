@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/internal/sched"
 )
 
@@ -40,7 +41,7 @@ func readEnvironment(get func(string) string, read func(string) ([]byte, error))
 		s.add(tableVariable+"="+path, func() (*table, error) {
 			text, err := read(path)
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("%w: %w", comm.ErrUnsupported, err)
 			}
 			return readTable(text)
 		})
@@ -50,7 +51,7 @@ func readEnvironment(get func(string) string, read func(string) ([]byte, error))
 	case "1":
 		s.reproducible = true
 	default:
-		s.err = fmt.Errorf("%s=%s: want 1 or 0", reproducibleVariable, v)
+		s.err = fmt.Errorf("%w: %s=%s: want 1 or 0", comm.ErrUnsupported, reproducibleVariable, v)
 	}
 	return s
 }
