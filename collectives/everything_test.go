@@ -130,8 +130,10 @@ func trials[T interface {
 			},
 			twin: func(w *comm.Comm, dst, src []T) comm.Request { return collectives.Iallreduce(w, dst, src, op) }}},
 		"scan": {{name: "scan", src: mine, want: p.upTo(me, length), inPlace: true,
-			blocking: func(ctx context.Context, w *comm.Comm, dst, src []T) error { return collectives.Scan(ctx, w, dst, src, op) },
-			twin:     func(w *comm.Comm, dst, src []T) comm.Request { return collectives.Iscan(w, dst, src, op) }}},
+			blocking: func(ctx context.Context, w *comm.Comm, dst, src []T) error {
+				return collectives.Scan(ctx, w, dst, src, op)
+			},
+			twin: func(w *comm.Comm, dst, src []T) comm.Request { return collectives.Iscan(w, dst, src, op) }}},
 		"exscan": {{name: "exscan", src: mine, want: before, elems: length, inPlace: me > 0,
 			blocking: func(ctx context.Context, w *comm.Comm, dst, src []T) error {
 				return collectives.Exscan(ctx, w, dst, src, op)
