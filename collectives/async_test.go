@@ -169,8 +169,8 @@ func TestFreeEndsWhatIsOpen(t *testing.T) {
 	}
 }
 
-// TestWaitGivesUpOnlyTheWait: when the context of a wait ends the collective goes on.
-func TestWaitGivesUpOnlyTheWait(t *testing.T) {
+// TestSpecContextWaitForACollective: when the context of a wait ends the collective goes on.
+func TestSpecContextWaitForACollective(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		if w.Rank() == 0 {
 			r := collectives.Ibarrier(w)

@@ -120,7 +120,7 @@ func (x *call) wantLength(what string, got, want int) {
 // op is what errors call the collective.
 func (x *call) op() string {
 	if x.ctx == nil {
-		return "i" + x.head.kind.String()
+		return twins[x.head.kind]
 	}
 	return x.head.kind.String()
 }

@@ -71,6 +71,15 @@ var traitsOf = [kinds]traits{
 	allreduceLoc:       {name: "allreduce_loc", op: true},
 }
 
+// twins are the names of those that do not block: kept, so that errors and diagnoses
+// need no memory.
+var twins = func() (names [kinds]string) {
+	for k, t := range traitsOf {
+		names[k] = "i" + t.name
+	}
+	return names
+}()
+
 func (k kind) String() string {
 	if k < kinds && traitsOf[k].name != "" {
 		return traitsOf[k].name
