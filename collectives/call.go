@@ -255,7 +255,7 @@ func (x *call) notStarted() comm.Request {
 }
 
 // keepBytes is the largest memory that a call keeps for the next one.
-const keepBytes = 64 << 10
+const keepBytes = 4 << 20
 
 // release gives the call back.
 func (x *call) release() {
