@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/sched"
 	"github.com/goulfm/goulfm/internal/view"
 )
 
@@ -13,24 +14,47 @@ import (
 // member's place in dst. Errors: ErrLength, ErrMismatch, and those of all
 // collectives. MPI 6.7.
 func Allgather[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) error {
-	x, err := begin(ctx, c, allgather, noRoot, elemOf[T]())
-	if err != nil {
-		return err
-	}
-	if err := wantLength("dst", len(dst), len(src)*x.n); err != nil {
-		return x.end(err)
-	}
-	if err := x.byMessages(0); err != nil {
-		return x.end(err)
-	}
-	return x.end(x.allgather(view.Bytes(dst), view.Bytes(src)))
+	return newAllgather(ctx, c, dst, src).run()
 }
 
-// allgather collects at rank 0, which sees every length, and spreads the whole:
-// 2(n-1) messages instead of a ring's n(n-1).
-func (x *call) allgather(dst, src []byte) error {
-	if err := x.gather(0, dst, src); err != nil {
-		return err
+// Iallgather starts an Allgather; dst and src belong to the request until that is
+// over. MPI 6.12.5.
+func Iallgather[T comm.Elem](c *comm.Comm, dst, src []T) comm.Request {
+	return newAllgather(nil, c, dst, src).start()
+}
+
+func newAllgather[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) *call {
+	x := prepare[T](ctx, c, allgather, noRoot)
+	x.wantLength("dst", len(dst), len(src)*x.n)
+	b := view.Bytes(src)
+	x.do(task{verb: sched.Allgather, dst: view.Bytes(dst), src: b, length: len(b), sized: true, note: len(b)})
+	return x
+}
+
+// Allgatherv is Allgather of parts of any lengths: that of rank i, counts[i] elements,
+// goes to dst[displs[i]:] of every member; without displs one part behind the other.
+// counts are the same at all members, displs need not be. Both, displs unless nil, have
+// Size() entries, and this member's count is the length of its src: else ErrLength; a
+// part that is not inside of dst is ErrBuffer. Parts must not overlap. Errors:
+// ErrLength, ErrBuffer, ErrMismatch where a message of another length arrives, and
+// those of all collectives. MPI 6.7.
+func Allgatherv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, counts, displs []int, src []T) error {
+	return newAllgatherv(ctx, c, dst, counts, displs, src).run()
+}
+
+// Iallgatherv starts an Allgatherv; dst and src belong to the request until that is
+// over, counts and displs do not. MPI 6.12.5.
+func Iallgatherv[T comm.Elem](c *comm.Comm, dst []T, counts, displs []int, src []T) comm.Request {
+	return newAllgatherv(nil, c, dst, counts, displs, src).start()
+}
+
+func newAllgatherv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, counts, displs []int, src []T) *call {
+	x := prepare[T](ctx, c, allgatherv, noRoot)
+	if x.err == nil {
+		x.shape.Out = x.wantBlocks("dst", len(dst), counts, displs, &x.displs[0])
+		x.wantOwn(x.shape.Out, "src", len(src))
 	}
-	return x.bcast(0, dst)
+	b := view.Bytes(src)
+	x.do(task{verb: sched.Allgather, dst: view.Bytes(dst), src: b, length: len(b), layout: sched.Scattered})
+	return x
 }

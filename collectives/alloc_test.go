@@ -24,6 +24,19 @@ var small = map[string]func(ctx context.Context, w *comm.Comm, buf, all []float6
 	"allgather": func(ctx context.Context, w *comm.Comm, buf, all []float64) error {
 		return collectives.Allgather(ctx, w, all, buf)
 	},
+	"alltoall": func(ctx context.Context, w *comm.Comm, _, all []float64) error {
+		return collectives.Alltoall(ctx, w, all, all)
+	},
+	"scan": func(ctx context.Context, w *comm.Comm, buf, _ []float64) error {
+		return collectives.Scan(ctx, w, buf, buf, collectives.Max)
+	},
+	"reduce_scatter_block": func(ctx context.Context, w *comm.Comm, buf, all []float64) error {
+		return collectives.ReduceScatterBlock(ctx, w, buf, all, collectives.Max)
+	},
+	"iallreduce": func(ctx context.Context, w *comm.Comm, buf, _ []float64) error {
+		_, err := collectives.Iallreduce(w, buf, buf, collectives.Max).Wait(ctx)
+		return err
+	},
 }
 
 // TestCallsAllocateNothing looks at the calls alone: a world of one.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/internal/nodecoll"
+	"github.com/goulfm/goulfm/internal/sched"
 	"github.com/goulfm/goulfm/internal/view"
 )
 
@@ -14,38 +15,24 @@ import (
 // else ErrLength, and may be the same slice. Errors: ErrLength, ErrMismatch, and
 // those of all collectives. MPI 6.9.6.
 func Allreduce[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) error {
-	if red, code, ok := reduction(op); ok && shared(c, allreduce, noRoot) && len(dst) == len(src) {
-		to, from := view.Bytes(dst), view.Bytes(src)
+	to, from := view.Bytes(dst), view.Bytes(src)
+	if red, code, ok := reduction(op); ok && len(dst) == len(src) && shared(ctx, c, allreduce, sched.Allreduce, noRoot, len(from)) {
 		return inMemory(ctx, c, header{kind: allreduce, what: code}, elemOf[T](), len(from),
 			func(g *nodecoll.Group, what uint64) { g.Allreduce(what, to, from, red) })
 	}
-	x, err := begin(ctx, c, allreduce, noRoot, elemOf[T]())
-	if err != nil {
-		return err
-	}
-	if err := wantLength("dst", len(dst), len(src)); err != nil {
-		return x.end(err)
-	}
-	k, err := kernelOf(op)
-	if err != nil {
-		return x.end(err)
-	}
-	x.head.what = int(k.code)
-	if err := x.byMessages(len(view.Bytes(src))); err != nil {
-		return x.end(err)
-	}
-	return x.end(allreduceTo(x, dst, src, k))
+	return newAllreduce(ctx, c, dst, src, op).run()
 }
 
-// allreduceTo goes up the tree and down again. As with the barrier the number of
-// messages decides, and one way for all lengths means that members with
-// different lengths meet and notice.
-func allreduceTo[T comm.Elem](x *call, dst, src []T, k Kernel[T]) error {
-	if len(src) == 0 {
-		dst = nil
-	}
-	if _, err := reduceToFirst(x, dst, src, k); err != nil {
-		return err
-	}
-	return x.bcast(0, view.Bytes(dst))
+// Iallreduce starts an Allreduce; dst and src belong to the request until that is
+// over. MPI 6.12.8.
+func Iallreduce[T comm.Elem](c *comm.Comm, dst, src []T, op Op[T]) comm.Request {
+	return newAllreduce(nil, c, dst, src, op).start()
+}
+
+func newAllreduce[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) *call {
+	x := prepare[T](ctx, c, allreduce, noRoot)
+	x.wantLength("dst", len(dst), len(src))
+	setOp(x, op)
+	x.vector(sched.Allreduce, view.Bytes(dst), view.Bytes(src))
+	return x
 }

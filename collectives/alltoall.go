@@ -1,12 +1,10 @@
 package collectives
 
 import (
-	"bytes"
 	"context"
-	"fmt"
-	"unsafe"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/sched"
 	"github.com/goulfm/goulfm/internal/view"
 )
 
@@ -16,49 +14,60 @@ import (
 // arrives. dst and src may be the same slice. Errors: ErrLength, ErrMismatch,
 // and those of all collectives. MPI 6.8.
 func Alltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) error {
-	x, err := begin(ctx, c, alltoall, noRoot, elemOf[T]())
-	if err != nil {
-		return err
-	}
-	if err := wantLength("dst", len(dst), len(src)); err != nil {
-		return x.end(err)
-	}
-	if len(src)%x.n != 0 {
-		return x.end(fmt.Errorf("%w: src has %d elements, want a multiple of %d", comm.ErrLength, len(src), x.n))
-	}
-	if err := x.byMessages(0); err != nil {
-		return x.end(err)
-	}
-	return x.end(x.alltoall(view.Bytes(dst), view.Bytes(src)))
+	return newAlltoall(ctx, c, dst, src).run()
 }
 
-// alltoall exchanges in n-1 steps: in step i with the ranks i to the right and
-// to the left.
-func (x *call) alltoall(dst, src []byte) error {
-	if len(src) > 0 && unsafe.SliceData(dst) == unsafe.SliceData(src) {
-		src = bytes.Clone(src) // a part may be overwritten before it is sent
-	}
-	size := len(src) / x.n
-	part := func(b []byte, r int) []byte { return b[r*size : (r+1)*size] }
-	copy(part(dst, x.me), part(src, x.me))
-	for i := 1; i < x.n; i++ {
-		to, from := (x.me+i)%x.n, (x.me-i+x.n)%x.n
-		if err := x.exchange(to, part(src, to), from, part(dst, from)); err != nil {
-			return err
-		}
-	}
-	return nil
+// Ialltoall starts an Alltoall; dst and src belong to the request until that is over.
+// MPI 6.12.6.
+func Ialltoall[T comm.Elem](c *comm.Comm, dst, src []T) comm.Request {
+	return newAlltoall(nil, c, dst, src).start()
 }
 
-// exchange sends and receives at once.
-func (x *call) exchange(to int, out []byte, from int, in []byte) error {
-	s, err := x.start(to, out)
-	if err != nil {
-		return err
+func newAlltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) *call {
+	x := prepare[T](ctx, c, alltoall, noRoot)
+	x.wantLength("dst", len(dst), len(src))
+	x.wantParts(len(src))
+	b := view.Bytes(src)
+	x.do(task{verb: sched.Alltoall, dst: view.Bytes(dst), src: b, length: len(b) / x.n, sized: true, note: len(b)})
+	return x
+}
+
+// wantParts notes ErrLength unless src can be cut into equal parts.
+func (x *call) wantParts(elems int) {
+	if elems%x.n != 0 {
+		x.wrong("%w: src has %d elements, want a multiple of %d", comm.ErrLength, elems, x.n)
 	}
-	if err := x.recv(from, in); err != nil {
-		x.drop(s)
-		return err
+}
+
+// Alltoallv is Alltoall of parts of any lengths: the scounts[i] elements of src from
+// sdispls[i] on go to rank i, and rcounts[i] elements from it to dst[rdispls[i]:];
+// without displacements the parts lie one behind the other. What one member sends is
+// what the other receives. Counts, and displacements unless nil, have Size() entries:
+// else ErrLength; a part that is not inside of its slice is ErrBuffer. Parts of dst
+// must not overlap; dst and src may be the same slice. Errors: ErrLength, ErrBuffer,
+// ErrMismatch where a message of another length arrives, and those of all collectives.
+// MPI 6.8.
+func Alltoallv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int) error {
+	return newAlltoallv(ctx, c, dst, rcounts, rdispls, src, scounts, sdispls).run()
+}
+
+// Ialltoallv starts an Alltoallv; dst and src belong to the request until that is over,
+// counts and displacements do not. MPI 6.12.6.
+func Ialltoallv[T comm.Elem](c *comm.Comm, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int) comm.Request {
+	return newAlltoallv(nil, c, dst, rcounts, rdispls, src, scounts, sdispls).start()
+}
+
+func newAlltoallv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int) *call {
+	x := prepare[T](ctx, c, alltoallv, noRoot)
+	if x.err == nil {
+		x.shape.Out = x.wantBlocks("dst", len(dst), rcounts, rdispls, &x.displs[0])
 	}
-	return x.finish(s)
+	if x.err == nil {
+		x.shape.In = x.wantBlocks("src", len(src), scounts, sdispls, &x.displs[1])
+	}
+	if x.err == nil && rcounts[x.me] != scounts[x.me] {
+		x.wrong("%w: this rank sends %d elements to itself and receives %d", comm.ErrLength, scounts[x.me], rcounts[x.me])
+	}
+	x.do(task{verb: sched.Alltoall, dst: view.Bytes(dst), src: view.Bytes(src), layout: sched.Scattered})
+	return x
 }

@@ -5,29 +5,25 @@ import (
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/internal/nodecoll"
+	"github.com/goulfm/goulfm/internal/sched"
 )
 
 // Barrier returns when every member has called it. Errors: of all collectives.
 // MPI 6.3.
 func Barrier(ctx context.Context, c *comm.Comm) error {
-	if shared(c, barrier, noRoot) {
+	if shared(ctx, c, barrier, sched.Barrier, noRoot, 0) {
 		return inMemory(ctx, c, header{kind: barrier}, 0, 0, (*nodecoll.Group).Barrier)
 	}
-	x, err := begin(ctx, c, barrier, noRoot, 0)
-	if err != nil {
-		return err
-	}
-	return x.end(x.barrier())
+	return newBarrier(ctx, c).run()
 }
 
-// barrier goes up a tree and down again: 2(n-1) messages. A dissemination
-// barrier has half the depth but n log n messages, each of which may wake a
-// sleeping rank; where ranks outnumber cores that is what a barrier costs.
-func (x *call) barrier() error {
-	take := func(child int) error { return x.recv(child, nil) }
-	give := func(parent int) error { return x.send(parent, nil) }
-	if err := x.fanIn(take, give); err != nil {
-		return err
-	}
-	return x.bcast(0, nil)
+// Ibarrier starts a barrier: its request is over once every member has started it.
+// MPI 6.12.1.
+func Ibarrier(c *comm.Comm) comm.Request { return newBarrier(nil, c).start() }
+
+func newBarrier(ctx context.Context, c *comm.Comm) *call {
+	x := prepare[byte](ctx, c, barrier, noRoot)
+	x.Elem = 0
+	x.do(task{verb: sched.Barrier, sized: true})
+	return x
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/internal/nodecoll"
+	"github.com/goulfm/goulfm/internal/sched"
 	"github.com/goulfm/goulfm/internal/view"
 )
 
@@ -13,44 +14,20 @@ import (
 // and those of all collectives. MPI 6.4.
 func Bcast[T comm.Elem](ctx context.Context, c *comm.Comm, root int, buf []T) error {
 	b := view.Bytes(buf)
-	if shared(c, bcast, root) && !(c.Size() == 2 && len(b) > pairBytes && c.Engine().Direct()) {
+	if shared(ctx, c, bcast, sched.Bcast, root, len(b)) {
 		return inMemory(ctx, c, header{kind: bcast, what: root & (1<<whatBits - 1)}, elemOf[T](), len(b),
 			func(g *nodecoll.Group, what uint64) { g.Bcast(what, root, b) })
 	}
-	x, err := begin(ctx, c, bcast, root, elemOf[T]())
-	if err != nil {
-		return err
-	}
-	if err := x.byMessages(len(b)); err != nil {
-		return x.end(err)
-	}
-	return x.end(x.bcast(root, b))
+	return newBcast[T](ctx, c, bcast, root, b).run()
 }
 
-// pairBytes is from where on a message between two processes, which goes straight
-// from memory to memory, is faster than two copies through shared memory.
-const pairBytes = 16 << 10
+// Ibcast starts a Bcast; buf belongs to the request until that is over. MPI 6.12.2.
+func Ibcast[T comm.Elem](c *comm.Comm, root int, buf []T) comm.Request {
+	return newBcast[T](nil, c, bcast, root, view.Bytes(buf)).start()
+}
 
-// bcast goes down a binomial tree over the ranks counted from the root: the
-// member at place v hears from the place without v's lowest bit, and passes on
-// to the places with one lower bit more, the largest subtree first.
-func (x *call) bcast(root int, buf []byte) error {
-	place := (x.me - root + x.n) % x.n
-	bit := 1
-	for ; bit < x.n; bit <<= 1 {
-		if place&bit != 0 {
-			if err := x.recv((place-bit+root)%x.n, buf); err != nil {
-				return err
-			}
-			break
-		}
-	}
-	for bit >>= 1; bit > 0; bit >>= 1 {
-		if place+bit < x.n {
-			if err := x.send((place+bit+root)%x.n, buf); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+func newBcast[T any](ctx context.Context, c *comm.Comm, k kind, root int, buf []byte) *call {
+	x := prepare[T](ctx, c, k, root)
+	x.do(task{verb: sched.Bcast, dst: buf, length: len(buf), sized: true, note: len(buf)})
+	return x
 }

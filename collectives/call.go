@@ -9,29 +9,62 @@ import (
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/sched"
+	"github.com/goulfm/goulfm/internal/view"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// A call is one collective at one member.
+// A call is one collective at one member: what was asked for, in bytes, and the
+// schedule that does it by messages. Calls are reused, with their plans and memory.
 type call struct {
-	ctx  context.Context
-	c    *comm.Comm
-	e    *engine.Comm
-	me   int
-	n    int
-	elem uint8 // element code; receives of another one are refused
-	head header
-	// noted: this call has been published in shared memory.
-	noted, messages bool // and goes by messages
-	bytes           int  // as published
+	engine.Schedule
 
-	small   [16]byte // short messages land here: a notice must fit
-	note    [noticeBytes]byte
-	scratch any // []T of the last call, kept for the next if it is small
+	ctx   context.Context // nil: the call is non-blocking
+	c     *comm.Comm
+	e     *engine.Comm
+	me, n int
+	head  header
+	err   error // what is wrong with the arguments: the first that was found
+	// messages says that others in shared memory see this one go by messages.
+	messages bool
+	bytes    int // as published there
+
+	verb        sched.Verb
+	shape       sched.Shape
+	layout      sched.Layout
+	choiceBytes int // of which the choice of an algorithm may depend
+	commutative bool
+	unit        int    // bytes of an element
+	dst, src    []byte // src is where Input is
+	fold        func(acc, in []byte)
+	panicked    any // what the program's own operation has panicked with
+
+	plan    sched.Plan
+	built   plan // what plan was built from
+	scratch []uint64
+	away    []uint64 // a copy of src
+	displs  [2][]int
+	ended   func() // release
+	chunk   [foldBytes / 8]uint64
 }
 
-// calls are reused: what an engine request points to lives on the heap.
-var calls = sync.Pool{New: func() any { return new(call) }}
+// plan is what a plan is a function of, if all blocks are of one length.
+type plan struct {
+	algorithm                          *sched.Algorithm
+	n, me, root, count, segment, radix int
+}
+
+var calls sync.Pool
+
+// aCall returns a call to use, an old one if there is one.
+func aCall() *call {
+	if x, ok := calls.Get().(*call); ok {
+		return x
+	}
+	x := new(call)
+	x.Judge, x.Failed, x.Combine, x.ended = x.judge, x.consequence, x.combine, x.release
+	return x
+}
 
 // elemOf is the element code that package comm uses, too.
 func elemOf[T any]() uint8 { return uint8(reflect.TypeFor[T]().Kind()) }
@@ -39,102 +72,216 @@ func elemOf[T any]() uint8 { return uint8(reflect.TypeFor[T]().Kind()) }
 // noRoot is the root of collectives that have none.
 const noRoot = -1
 
-// begin starts a collective. Every error that it finds counts as a call: the
-// others are told, so that who waits for this member does not wait for ever.
-func begin(ctx context.Context, c *comm.Comm, k kind, root int, elem uint8) (*call, error) {
-	if c == nil {
-		return nil, &ulfm.Error{Op: k.String(), Err: fmt.Errorf("%w: no communicator", comm.ErrRank)}
+// prepare returns a call for arguments to be checked; ctx is nil for a non-blocking
+// one. What is wrong is kept: run and start tell the others.
+func prepare[T any](ctx context.Context, c *comm.Comm, k kind, root int) *call {
+	x := newCall(ctx, c, k, elemOf[T]())
+	x.unit = view.Size[T]()
+	if x.err != nil {
+		return x
 	}
-	x := newCall(ctx, c, k, elem)
 	x.head.what = max(root, 0) & (1<<whatBits - 1)
-	if err := x.e.Enter(ulfm.OpCollective); err != nil { // R55
-		return nil, x.fail(err)
-	}
-	x.head.seq = x.e.NextCollective() & (1<<seqBits - 1)
+	x.shape = sched.Shape{N: x.n, Me: x.me, Root: max(root, 0)}
 	if k.rooted() && (root < 0 || root >= x.n) {
-		return nil, x.fail(fmt.Errorf("%w: %d in a communicator of %d", comm.ErrRoot, root, x.n))
+		x.wrong("%w: %d in a communicator of %d", comm.ErrRoot, root, x.n)
+		x.shape.Root = 0
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, x.fail(err)
-	}
-	return x, nil
-}
-
-func newCall(ctx context.Context, c *comm.Comm, k kind, elem uint8) *call {
-	x := calls.Get().(*call)
-	x.ctx, x.c, x.e, x.elem = ctx, c, c.Engine(), elem
-	x.me, x.n, x.noted, x.messages = x.e.Rank(), x.e.Size(), false, false
-	x.head = header{kind: k}
 	return x
 }
 
-// shared says whether a collective of c goes through shared memory: with arguments
-// that are right.
-func shared(c *comm.Comm, k kind, root int) bool {
-	return c != nil && c.Engine().Shared() && (!k.rooted() || root >= 0 && root < c.Engine().Size())
+func newCall(ctx context.Context, c *comm.Comm, k kind, elem uint8) *call {
+	x := aCall()
+	x.ctx, x.c, x.head, x.err, x.messages, x.commutative = ctx, c, header{kind: k}, nil, false, true
+	x.Elem, x.bytes, x.dst, x.src, x.fold = elem, 0, nil, nil, nil
+	if c == nil {
+		x.e, x.me, x.n = nil, 0, 1
+		x.wrong("%w: no communicator", comm.ErrRank)
+		return x
+	}
+	x.e = c.Engine()
+	x.me, x.n = x.e.Rank(), x.e.Size()
+	return x
 }
 
-// end ends a call, with success or not.
+// wrong notes what is wrong with an argument.
+func (x *call) wrong(format string, args ...any) {
+	if x.err == nil {
+		x.err = fmt.Errorf(format, args...)
+	}
+}
+
+// wantLength notes ErrLength unless a slice has as many elements as it must have.
+func (x *call) wantLength(what string, got, want int) {
+	if got != want {
+		x.wrong("%w: %s has %d elements, want %d", comm.ErrLength, what, got, want)
+	}
+}
+
+// op is what errors call the collective.
+func (x *call) op() string {
+	if x.ctx == nil {
+		return twins[x.head.kind]
+	}
+	return x.head.kind.String()
+}
+
+// run makes a blocking call by messages.
+func (x *call) run() error {
+	err := x.enter()
+	if err == nil {
+		err = x.goThrough()
+	}
+	return x.end(err)
+}
+
+// enter begins a blocking call: a nil error says that its schedule can start.
+func (x *call) enter() error {
+	if x.err == nil {
+		x.choose()
+	}
+	if err := x.admit(); err != nil || !x.e.Shared() {
+		return err
+	}
+	x.messages = true
+	if err := x.e.BeginMessages(x.ctx, x.head.kind.String(), x.code()); err != nil {
+		return x.refuse(err)
+	}
+	return nil
+}
+
+func (x *call) goThrough() error {
+	return x.e.RunSchedule(x.ctx, x.head.kind.String(), &x.Schedule)
+}
+
+// end ends a blocking call, with success or not.
 func (x *call) end(err error) error {
 	if x.messages {
 		x.e.EndMessages()
 	}
-	if err != nil {
-		return x.fail(err)
+	v := x.panicked
+	if err != nil && v == nil {
+		err = x.raise(err)
 	}
-	x.ctx, x.c, x.e = nil, nil, nil
-	calls.Put(x)
+	x.release()
+	if v != nil {
+		panic(v)
+	}
+	return err
+}
+
+// admit ends a call that cannot start, and tells the others: every error found here
+// counts as a call of the collective.
+func (x *call) admit() error {
+	if x.c == nil {
+		return x.err
+	}
+	if x.err == nil && x.ctx.Err() == nil && !x.e.Shared() {
+		return nil // who starts the schedule asks all that follows
+	}
+	if err := x.e.Enter(ulfm.OpCollective); err != nil { // R55
+		return err
+	}
+	if x.err != nil {
+		x.noteWrong()
+		return x.refuse(x.err)
+	}
+	if err := x.ctx.Err(); err != nil {
+		return x.refuse(err)
+	}
 	return nil
 }
 
-// fail does for the others what an error here demands, and says where it was.
-func (x *call) fail(err error) error {
+// refuse tells the others that this member does not take part because of err.
+func (x *call) refuse(err error) error {
 	if d, ok := errors.AsType[*engine.Differs](err); ok {
 		err = x.differs(d)
 	}
-	var at *ulfm.Error
+	k := x.consequence(err)
+	if x.ctx != nil && x.ctx.Err() != nil && !ulfm.Recoverable(err) {
+		k = engine.Consequence{Revoke: true} // it will not come any more
+	}
+	x.e.Refuse(false, k)
+	return err
+}
+
+// raise says where an error was, and shows it to the communicator's handler.
+func (x *call) raise(err error) error {
+	if x.c == nil {
+		return &ulfm.Error{Op: x.op(), Err: err}
+	}
 	var ranks []int
-	if errors.As(err, &at) {
-		ranks, err = at.Ranks, at.Err
+	if e, ok := errors.AsType[*ulfm.Error](err); ok {
+		ranks, err = e.Ranks, e.Err
 	}
-	switch {
-	case errors.Is(err, ulfm.ErrProcFailed):
-		// Everybody hears of the death by itself (R54).
+	if errors.Is(err, ulfm.ErrProcFailed) {
 		ranks = x.e.GetFailed()
-	case errors.Is(err, ulfm.ErrRevoked), errors.Is(err, comm.ErrFenced), errors.Is(err, comm.ErrFinalized), errors.Is(err, comm.ErrFreed):
-	case errors.Is(err, errApart), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), x.ctx.Err() != nil:
-		// The others would wait for ever for what this member does not do any more.
-		_ = x.e.Revoke()
-	case errors.Is(err, comm.ErrMismatch):
-		x.tellAll(notice{cause: mismatch, kind: x.head.kind, origin: x.me})
-	case errors.Is(err, comm.ErrPeerArgument):
-		x.tellAll(notice{cause: wrongArgument, kind: x.head.kind, origin: ranks[0]})
-	default:
-		x.noteWrong()
-		x.tellAll(notice{cause: wrongArgument, kind: x.head.kind, origin: x.me})
 	}
-	return x.c.Raise(&ulfm.Error{Op: x.head.kind.String(), Comm: x.e.Name(), Ranks: ranks, Err: err})
+	return x.c.Raise(&ulfm.Error{Op: x.op(), Comm: x.e.Name(), Ranks: ranks, Err: err})
 }
 
-// tellAll sends a notice to every other member. It waits for nobody.
-func (x *call) tellAll(n notice) {
-	buf := n.append(nil)
-	h := x.head
-	h.note = true
-	for r := range x.n {
-		if r == x.me {
-			continue
-		}
-		if s, err := x.e.Post(tagEnvelope(r, h, 0), buf); err == nil && s != 0 {
-			x.e.Proc().Drop(s)
-		}
+// start makes a non-blocking call. What is wrong with its arguments is the error of
+// the first wait.
+func (x *call) start() comm.Request {
+	if x.err == nil {
+		x.choose()
 	}
+	if x.err != nil {
+		return x.notStarted()
+	}
+	c, op := x.c, x.op()
+	x.Ended = x.ended // soon: nothing is read from x after it has started
+	h, err := x.e.StartSchedule(op, &x.Schedule)
+	if err != nil {
+		x.Ended = nil
+		x.err = err
+		return x.notStarted()
+	}
+	return c.RequestOf(h, op)
 }
 
-// wantLength returns ErrLength unless a slice has the length that it must have.
-func wantLength(what string, got, want int) error {
-	if got == want {
-		return nil
+// notStarted is the request of a call that x.err has ended before its start.
+func (x *call) notStarted() comm.Request {
+	err := x.err
+	if x.c != nil {
+		if enter := x.e.Enter(ulfm.OpCollective); enter != nil {
+			err = enter
+		} else {
+			x.e.Refuse(false, x.consequence(err))
+		}
 	}
-	return fmt.Errorf("%w: %s has %d elements, want %d", comm.ErrLength, what, got, want)
+	err = x.raise(err)
+	x.release()
+	return comm.NotStarted(err)
+}
+
+// keepBytes is the largest memory that a call keeps for the next one.
+const keepBytes = 4 << 20
+
+// release gives the call back.
+func (x *call) release() {
+	x.ctx, x.c, x.e, x.err, x.Ended = nil, nil, nil, nil, nil
+	x.dst, x.src, x.fold, x.panicked, x.Bufs = nil, nil, nil, nil, [3][]byte{}
+	x.shape.In, x.shape.Out, x.shape.Sources, x.shape.Dests, x.shape.Arrivals = sched.Blocks{}, sched.Blocks{}, nil, nil, nil
+	if 8*cap(x.scratch) > keepBytes {
+		x.scratch = nil
+	}
+	if 8*cap(x.away) > keepBytes {
+		x.away = nil
+	}
+	calls.Put(x)
+}
+
+// words returns a slice of memory of at least that many bytes, aligned for all
+// elements there are.
+func words(memory *[]uint64, bytes int) []byte {
+	n := (bytes + 7) / 8
+	if cap(*memory) < n {
+		*memory = make([]uint64, n)
+	}
+	return view.Bytes((*memory)[:n])[:bytes]
+}
+
+// begins says whether b begins where a does, off bytes on.
+func begins(a, b []byte, off int) bool {
+	return len(b) == 0 || off < len(a) && &a[off] == &b[0]
 }

@@ -9,21 +9,38 @@
 // communicator, root, destination, source, operation. Destination and source may
 // be the same slice; else they must not overlap.
 //
+// Each has a twin that does not block and returns a request:
+//
+//	r := collectives.Iallreduce(w, norm, norm, collectives.Max)
+//	... compute ...
+//	_, err := r.Wait(ctx)
+//
+// Several may be open at once, and be waited for in any order; all members start them
+// in one order, the blocking ones among them. The memory of one that is open belongs to
+// it; counts and displacements do not.
+//
 // # Results
 //
-// Reductions combine in the order of the ranks, lower ranks on the left: from left to
-// right in shared memory, with the brackets of a tree by messages. So an operation
-// need not be commutative, and a result has the same bits at every member and in
-// every run with as many members that go the same way; else a floating-point sum may
-// differ in its last bits, Max and Min never do.
+// Reductions by an operation that does not commute combine in the order of the ranks,
+// lower ranks on the left. Others may combine in another order, which depends on the
+// number of members, the length, and the way; in one way it is fixed, so a result has
+// the same bits at every member and in every run. Reproducible makes the order depend on
+// the number of members alone: else a floating-point sum may differ in its last bits
+// from that of a longer vector. Max and Min never do.
 //
 // # Which way
 //
-// Barrier, Bcast, Reduce and Allreduce of processes of one node go through their
-// shared memory; the others, and reductions by a program's own operation, by
-// messages. By messages go all collectives of a communicator of which a member had no
-// block of memory left when it was made (each process has 63), and all with --detector
-// ring.
+// A table says which algorithm does a collective, by the number of ranks and bytes:
+// table.json. Of processes of one node, blocking Barrier, Bcast, Reduce and Allreduce go
+// through their shared memory there ("memory"); the others, and reductions by a
+// program's own operation, by messages. By messages go all that do not block, all
+// collectives of a communicator of which a member had no block of memory left when it
+// was made (each process has 63), and all with --detector ring.
+//
+// What goes before the table: With, for calls with a context; GOULFM_COLL in the
+// environment, with the same text, as GOULFM_COLL="allgather=ring,bcast=binomial:65536";
+// GOULFM_COLL_TABLE, the name of a file as table.json; GOULFM_REPRODUCIBLE=1. All members
+// must have the same. go run ./bench/tune measures and writes such a table.
 //
 // # When a process dies
 //
@@ -36,15 +53,15 @@
 // go on with the one that Shrink returns; nothing of the old one appears there
 // (R44). What dst holds after an error is not defined.
 //
-// When a context ends inside of a collective, or is over when it is called, the
-// others would wait for this member for ever. So the communicator is revoked, and
-// they get ulfm.ErrRevoked.
+// When a context ends inside of a blocking collective, or is over when it is called,
+// the others would wait for this member for ever. So the communicator is revoked, and
+// they get ulfm.ErrRevoked. The end of a wait for a request gives up only the wait.
 //
 // # When a call is wrong
 //
 // A wrong argument is an error at the member that has it: ErrRoot, ErrLength,
-// ErrBuffer, ErrType, ErrUnsupported. It counts as a call of the collective, and
-// the others are told: those who wait for this member get ErrPeerArgument with
+// ErrBuffer, ErrType, ErrUnsupported; a non-blocking call says so in its first wait. It
+// counts as a call of the collective, and the others are told: those who wait for this member get ErrPeerArgument with
 // its rank. If lengths, element types or operations differ, somebody notices and
 // gets ErrMismatch, and so does whoever waits for that one. In all these cases
 // nobody is left waiting, some members may have succeeded, and the communicator
@@ -57,11 +74,16 @@
 //
 // # What is not promised
 //
+// Members of which one calls a collective and another its twin need not meet: those that
+// do not block take no part in what blocking ones tell each other through shared memory.
+// A request that nobody waits for finds out only by messages that come.
+//
 // By messages, members that call different collectives may all wait for each other
 // without a message under way that anybody could notice: a barrier at rank 0, which
 // waits for rank 1, and a broadcast at rank 1, which waits for rank 0. In shared memory
 // who waits looks what the others have called, but two that both only send, as two
-// roots, find nothing. A member that does not call at all is waited for. goulfm run --timeout shows who waits for
-// whom. Two goroutines of a process must not be in collectives of one
+// roots, find nothing. So may members whose lengths differ and lie on two sides of a bound
+// of the table: their messages say which way they go, but need not meet. A member that does not call at all is waited for. goulfm run --timeout shows who waits for
+// whom. Two goroutines of a process must not be in blocking collectives of one
 // communicator at the same time: Dup gives each its own.
 package collectives

@@ -194,3 +194,356 @@ func ExampleBarrier_failure() {
 	// true
 	// 2 <nil>
 }
+
+func ExampleIallreduce() {
+	ranks(3, func(ctx context.Context, w *comm.Comm) {
+		sum := []int{0}
+		r := collectives.Iallreduce(w, sum, []int{w.Rank() + 1}, collectives.Sum)
+		// ... compute something else ...
+		_, err := r.Wait(ctx)
+		if w.Rank() == 0 {
+			fmt.Println(sum, err)
+		}
+	})
+	// Output: [6] <nil>
+}
+
+// Several collectives may be open at once, and be waited for together.
+func ExampleIbarrier() {
+	ranks(4, func(ctx context.Context, w *comm.Comm) {
+		v := []int{w.Rank()}
+		err := comm.WaitAll(ctx, collectives.Ibarrier(w), collectives.Ibcast(w, 3, v))
+		if w.Rank() == 0 {
+			fmt.Println(v, err)
+		}
+	})
+	// Output: [3] <nil>
+}
+
+func ExampleIbcast() {
+	ranks(2, func(ctx context.Context, w *comm.Comm) {
+		v := []string{"", ""}[w.Rank()]
+		buf := []byte("hello")
+		if w.Rank() == 1 {
+			clear(buf)
+		}
+		_, err := collectives.Ibcast(w, 0, buf).Wait(ctx)
+		if w.Rank() == 1 {
+			fmt.Println(v+string(buf), err)
+		}
+	})
+	// Output: hello <nil>
+}
+
+func ExampleIreduce() {
+	ranks(4, func(ctx context.Context, w *comm.Comm) {
+		most := []int{0}
+		_, err := collectives.Ireduce(w, 0, most, []int{w.Rank() * 5}, collectives.Max).Wait(ctx)
+		if w.Rank() == 0 {
+			fmt.Println(most, err)
+		}
+	})
+	// Output: [15] <nil>
+}
+
+func ExampleIgather() {
+	ranks(3, func(ctx context.Context, w *comm.Comm) {
+		all := make([]int, 3)
+		_, err := collectives.Igather(w, 0, all, []int{w.Rank() + 7}).Wait(ctx)
+		if w.Rank() == 0 {
+			fmt.Println(all, err)
+		}
+	})
+	// Output: [7 8 9] <nil>
+}
+
+// Each rank has another number of elements, and only the root knows all of them.
+func ExampleGatherv() {
+	ranks(3, func(ctx context.Context, w *comm.Comm) {
+		mine := []int{1, 2, 3}[:w.Rank()+1]
+		var all, counts []int
+		if w.Rank() == 0 {
+			all, counts = make([]int, 6), []int{1, 2, 3}
+		}
+		err := collectives.Gatherv(ctx, w, 0, all, counts, nil, mine)
+		if w.Rank() == 0 {
+			fmt.Println(all, err)
+		}
+	})
+	// Output: [1 1 2 1 2 3] <nil>
+}
+
+// Displacements put the parts where they belong; what is between them stays.
+func ExampleIgatherv() {
+	ranks(2, func(ctx context.Context, w *comm.Comm) {
+		all := []int{-1, -1, -1, -1, -1}
+		_, err := collectives.Igatherv(w, 0, all, []int{1, 1}, []int{3, 1}, []int{w.Rank()}).Wait(ctx)
+		if w.Rank() == 0 {
+			fmt.Println(all, err)
+		}
+	})
+	// Output: [-1 1 -1 0 -1] <nil>
+}
+
+func ExampleIscatter() {
+	ranks(3, func(ctx context.Context, w *comm.Comm) {
+		var all []int
+		if w.Rank() == 0 {
+			all = []int{10, 20, 30}
+		}
+		mine := []int{0}
+		_, err := collectives.Iscatter(w, 0, mine, all).Wait(ctx)
+		if w.Rank() == 2 {
+			fmt.Println(mine, err)
+		}
+	})
+	// Output: [30] <nil>
+}
+
+func ExampleScatterv() {
+	ranks(3, func(ctx context.Context, w *comm.Comm) {
+		mine := make([]int, w.Rank()+1)
+		err := collectives.Scatterv(ctx, w, 0, mine, []int{1, 2, 3, 4, 5, 6}, []int{1, 2, 3}, nil)
+		if w.Rank() == 2 {
+			fmt.Println(mine, err)
+		}
+	})
+	// Output: [4 5 6] <nil>
+}
+
+func ExampleIscatterv() {
+	ranks(2, func(ctx context.Context, w *comm.Comm) {
+		mine := make([]int, 2)
+		_, err := collectives.Iscatterv(w, 0, mine, []int{1, 2, 3}, []int{2, 2}, []int{0, 1}).Wait(ctx)
+		if w.Rank() == 1 {
+			fmt.Println(mine, err)
+		}
+	})
+	// Output: [2 3] <nil>
+}
+
+func ExampleIallgather() {
+	ranks(4, func(ctx context.Context, w *comm.Comm) {
+		all := make([]int, 4)
+		_, err := collectives.Iallgather(w, all, []int{w.Rank() * w.Rank()}).Wait(ctx)
+		if w.Rank() == 3 {
+			fmt.Println(all, err)
+		}
+	})
+	// Output: [0 1 4 9] <nil>
+}
+
+func ExampleAllgatherv() {
+	ranks(3, func(ctx context.Context, w *comm.Comm) {
+		all := make([]int, 6)
+		err := collectives.Allgatherv(ctx, w, all, []int{1, 2, 3}, nil, []int{7, 8, 9}[:w.Rank()+1])
+		if w.Rank() == 1 {
+			fmt.Println(all, err)
+		}
+	})
+	// Output: [7 7 8 7 8 9] <nil>
+}
+
+func ExampleIallgatherv() {
+	ranks(2, func(ctx context.Context, w *comm.Comm) {
+		all := make([]int, 3)
+		_, err := collectives.Iallgatherv(w, all, []int{1, 2}, []int{2, 0}, []int{5, 6}[:w.Rank()+1]).Wait(ctx)
+		if w.Rank() == 0 {
+			fmt.Println(all, err)
+		}
+	})
+	// Output: [5 6 5] <nil>
+}
+
+func ExampleIalltoall() {
+	ranks(2, func(ctx context.Context, w *comm.Comm) {
+		got := make([]int, 2)
+		_, err := collectives.Ialltoall(w, got, []int{10 * w.Rank(), 10*w.Rank() + 1}).Wait(ctx)
+		if w.Rank() == 1 {
+			fmt.Println(got, err)
+		}
+	})
+	// Output: [1 11] <nil>
+}
+
+// Rank r sends r+1 elements to everybody.
+func ExampleAlltoallv() {
+	ranks(3, func(ctx context.Context, w *comm.Comm) {
+		each := w.Rank() + 1
+		src, got := make([]int, 3*each), make([]int, 6)
+		for i := range src {
+			src[i] = 10*w.Rank() + i/each
+		}
+		err := collectives.Alltoallv(ctx, w, got, []int{1, 2, 3}, nil, src, []int{each, each, each}, nil)
+		if w.Rank() == 2 {
+			fmt.Println(got, err)
+		}
+	})
+	// Output: [2 12 12 22 22 22] <nil>
+}
+
+func ExampleIalltoallv() {
+	ranks(2, func(ctx context.Context, w *comm.Comm) {
+		got, one := make([]int, 2), []int{1, 1}
+		_, err := collectives.Ialltoallv(w, got, one, []int{1, 0}, []int{w.Rank(), w.Rank()}, one, nil).Wait(ctx)
+		if w.Rank() == 0 {
+			fmt.Println(got, err)
+		}
+	})
+	// Output: [1 0] <nil>
+}
+
+func ExampleReduceScatterBlock() {
+	ranks(3, func(ctx context.Context, w *comm.Comm) {
+		mine := []int{0}
+		err := collectives.ReduceScatterBlock(ctx, w, mine, []int{1, 2, 3}, collectives.Sum)
+		if w.Rank() == 2 {
+			fmt.Println(mine, err)
+		}
+	})
+	// Output: [9] <nil>
+}
+
+func ExampleIreduceScatterBlock() {
+	ranks(2, func(ctx context.Context, w *comm.Comm) {
+		mine := []int{0}
+		_, err := collectives.IreduceScatterBlock(w, mine, []int{w.Rank(), w.Rank() + 5}, collectives.Max).Wait(ctx)
+		if w.Rank() == 1 {
+			fmt.Println(mine, err)
+		}
+	})
+	// Output: [6] <nil>
+}
+
+func ExampleReduceScatter() {
+	ranks(2, func(ctx context.Context, w *comm.Comm) {
+		mine := make([]int, 1+w.Rank())
+		err := collectives.ReduceScatter(ctx, w, mine, []int{1, 2, 3}, []int{1, 2}, collectives.Sum)
+		if w.Rank() == 1 {
+			fmt.Println(mine, err)
+		}
+	})
+	// Output: [4 6] <nil>
+}
+
+func ExampleIreduceScatter() {
+	ranks(2, func(ctx context.Context, w *comm.Comm) {
+		mine := make([]int, 2-w.Rank())
+		_, err := collectives.IreduceScatter(w, mine, []int{1, 2, 3}, []int{2, 1}, collectives.Sum).Wait(ctx)
+		if w.Rank() == 0 {
+			fmt.Println(mine, err)
+		}
+	})
+	// Output: [2 4] <nil>
+}
+
+func ExampleScan() {
+	ranks(4, func(ctx context.Context, w *comm.Comm) {
+		upToMe := []int{0}
+		err := collectives.Scan(ctx, w, upToMe, []int{w.Rank() + 1}, collectives.Sum)
+		if w.Rank() == 3 {
+			fmt.Println(upToMe, err)
+		}
+	})
+	// Output: [10] <nil>
+}
+
+func ExampleIscan() {
+	ranks(3, func(ctx context.Context, w *comm.Comm) {
+		product := []int{0}
+		_, err := collectives.Iscan(w, product, []int{w.Rank() + 1}, collectives.Prod).Wait(ctx)
+		if w.Rank() == 2 {
+			fmt.Println(product, err)
+		}
+	})
+	// Output: [6] <nil>
+}
+
+// Where this rank's elements begin among all: what those before it have together.
+func ExampleExscan() {
+	ranks(4, func(ctx context.Context, w *comm.Comm) {
+		begin := []int{0}
+		err := collectives.Exscan(ctx, w, begin, []int{10 * (w.Rank() + 1)}, collectives.Sum)
+		if w.Rank() == 3 {
+			fmt.Println(begin, err)
+		}
+	})
+	// Output: [60] <nil>
+}
+
+func ExampleIexscan() {
+	ranks(2, func(ctx context.Context, w *comm.Comm) {
+		begin := []int{0}
+		_, err := collectives.Iexscan(w, begin, []int{5}, collectives.Sum).Wait(ctx)
+		if w.Rank() == 1 {
+			fmt.Println(begin, err)
+		}
+	})
+	// Output: [5] <nil>
+}
+
+// The largest error of all ranks, and who has it.
+func ExampleAllreduceLoc() {
+	ranks(3, func(ctx context.Context, w *comm.Comm) {
+		worst := []collectives.Loc[float64]{{Value: []float64{0.5, 2.5, 1.5}[w.Rank()], Index: w.Rank()}}
+		err := collectives.AllreduceLoc(ctx, w, worst, worst, collectives.MaxLoc)
+		if w.Rank() == 0 {
+			fmt.Println(worst, err)
+		}
+	})
+	// Output: [{2.5 1}] <nil>
+}
+
+func ExampleReduceLoc() {
+	ranks(3, func(ctx context.Context, w *comm.Comm) {
+		least := []collectives.Loc[int]{{Value: 7, Index: w.Rank()}}
+		err := collectives.ReduceLoc(ctx, w, 2, least, least, collectives.MinLoc)
+		if w.Rank() == 2 {
+			fmt.Println(least, err) // of equal values the lowest index
+		}
+	})
+	// Output: [{7 0}] <nil>
+}
+
+func ExampleWith() {
+	ranks(4, func(ctx context.Context, w *comm.Comm) {
+		all := make([]int, 4)
+		err := collectives.Allgather(collectives.With(ctx, "allgather=ring"), w, all, []int{w.Rank()})
+		wrong := collectives.Allgather(collectives.With(ctx, "allgather=rnig"), w, all, []int{w.Rank()})
+		if w.Rank() == 0 {
+			fmt.Println(all, err)
+			fmt.Println(wrong)
+		}
+	})
+	// Output:
+	// [0 1 2 3] <nil>
+	// allgather on world: choice of a collective: not supported: no algorithm "rnig" of allgather: one of ring, recursive-doubling, bruck, neighbor-exchange
+}
+
+func ExampleReproducible() {
+	ranks(4, func(ctx context.Context, w *comm.Comm) {
+		v := []float64{[]float64{1e16, 1, -1e16, 1}[w.Rank()]}
+		err := collectives.Allreduce(collectives.Reproducible(ctx), w, v, v, collectives.Sum)
+		if w.Rank() == 0 {
+			fmt.Println(v, err) // (1e16 + 1) + (-1e16 + 1), here and in each run
+		}
+	})
+	// Output: [0] <nil>
+}
+
+// On a ring of three each tells its two neighbours.
+func ExampleNeighborAllgather() {
+	ranks(3, func(ctx context.Context, w *comm.Comm) {
+		ring, err := w.Cart(ctx, []int{3}, []bool{true}, false)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		from := make([]int, 2)
+		err = collectives.NeighborAllgather(ctx, ring, from, []int{w.Rank()})
+		if w.Rank() == 0 {
+			fmt.Println("below and above:", from, err)
+		}
+	})
+	// Output: below and above: [2 1] <nil>
+}

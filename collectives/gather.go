@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/sched"
 	"github.com/goulfm/goulfm/internal/view"
 )
 
@@ -13,33 +14,61 @@ import (
 // is not used and may be nil. The root's src may be its place in dst. Errors:
 // ErrRoot, ErrLength, ErrMismatch, and those of all collectives. MPI 6.5.
 func Gather[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T) error {
-	x, err := begin(ctx, c, gather, root, elemOf[T]())
-	if err != nil {
-		return err
-	}
-	if x.me == root {
-		if err := wantLength("dst", len(dst), len(src)*x.n); err != nil {
-			return x.end(err)
-		}
-	}
-	if err := x.byMessages(0); err != nil {
-		return x.end(err)
-	}
-	return x.end(x.gather(root, view.Bytes(dst), view.Bytes(src)))
+	return newGather(ctx, c, root, dst, src).run()
 }
 
-// gather sends everything straight to the root.
-func (x *call) gather(root int, dst, src []byte) error {
+// Igather starts a Gather; dst and src belong to the request until that is over. MPI
+// 6.12.3.
+func Igather[T comm.Elem](c *comm.Comm, root int, dst, src []T) comm.Request {
+	return newGather(nil, c, root, dst, src).start()
+}
+
+func newGather[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T) *call {
+	x := prepare[T](ctx, c, gather, root)
+	if x.me == root {
+		x.wantLength("dst", len(dst), len(src)*x.n)
+	} else {
+		dst = nil
+	}
+	b := view.Bytes(src)
+	x.do(task{verb: sched.Gather, dst: view.Bytes(dst), src: b, length: len(b), sized: true, note: len(b)})
+	return x
+}
+
+// Gatherv is Gather of parts of any lengths: those of rank i, counts[i] elements, go
+// to dst[displs[i]:] of the root; without displs one part behind the other. At the
+// root counts, and displs unless nil, have Size() entries, and the root's own is the
+// length of its src: else ErrLength; a part that is not inside of dst is ErrBuffer.
+// Elsewhere dst, counts and displs are not used. Parts must not overlap. Errors:
+// ErrRoot, ErrLength, ErrBuffer, ErrMismatch where a message of another length
+// arrives, and those of all collectives. MPI 6.5.
+func Gatherv[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst []T, counts, displs []int, src []T) error {
+	return newGatherv(ctx, c, root, dst, counts, displs, src).run()
+}
+
+// Igatherv starts a Gatherv; dst and src belong to the request until that is over,
+// counts and displs do not. MPI 6.12.3.
+func Igatherv[T comm.Elem](c *comm.Comm, root int, dst []T, counts, displs []int, src []T) comm.Request {
+	return newGatherv(nil, c, root, dst, counts, displs, src).start()
+}
+
+func newGatherv[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst []T, counts, displs []int, src []T) *call {
+	x := prepare[T](ctx, c, gatherv, root)
 	if x.me != root {
-		return x.send(root, src)
+		dst = nil
+	} else if x.err == nil {
+		x.shape.Out = x.wantBlocks("dst", len(dst), counts, displs, &x.displs[0])
+		x.wantOwn(x.shape.Out, "src", len(src))
 	}
-	for r := range x.n {
-		place := dst[r*len(src) : (r+1)*len(src)]
-		if r == root {
-			copy(place, src)
-		} else if err := x.recv(r, place); err != nil {
-			return err
-		}
+	b := view.Bytes(src)
+	x.do(task{verb: sched.Gather, dst: view.Bytes(dst), src: b, length: len(b), layout: sched.Scattered})
+	return x
+}
+
+// wantOwn notes ErrLength unless this rank's block has as many elements as the slice
+// that it comes from or goes to.
+func (x *call) wantOwn(b sched.Blocks, what string, elems int) {
+	if x.err == nil && b.Counts[x.me] != elems {
+		x.wrong("%w: %s has %d elements, and counts[%d] is %d", comm.ErrLength, what, elems, x.me, b.Counts[x.me])
 	}
-	return nil
 }

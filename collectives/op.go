@@ -37,8 +37,9 @@ type Op[T comm.Elem] func() Kernel[T]
 // A Kernel is what an Op stands for. Built-in ones carry a code alone, so that
 // the place that combines chooses the fastest loop it knows.
 type Kernel[T comm.Elem] struct {
-	code opCode
-	f    func(acc, in []T)
+	code    opCode
+	f       func(acc, in []T)
+	ordered bool // it does not commute
 }
 
 // opCode names an operation; members that pass different ones find out. The built-in
@@ -57,6 +58,8 @@ const (
 	opLOr
 	opLXor
 	opCustom
+	opMinLoc
+	opMaxLoc
 )
 
 func (o opCode) String() string {
@@ -83,6 +86,10 @@ func (o opCode) String() string {
 		return "lxor"
 	case opCustom:
 		return "custom"
+	case opMinLoc:
+		return "minloc"
+	case opMaxLoc:
+		return "maxloc"
 	}
 	return fmt.Sprintf("operation %d", uint8(o))
 }
@@ -119,11 +126,13 @@ func LXor[T Logical]() Kernel[T] { return Kernel[T]{code: opLXor} }
 
 // Custom makes an operation of a program's own function, which must be
 // associative: f sets acc[i] = acc[i] op in[i] for all i, where acc comes from
-// lower ranks than in. It must not keep the slices nor change in. Whether it is
-// commutative is used for speed alone.
+// lower ranks than in unless the operation is commutative. It gets a vector whole or in
+// parts. It must not keep the slices nor change in, and must not make calls on a
+// communicator: it may run wherever progress is made, in any goroutine of the process.
+// A panic of f is the panic of a blocking call, and ends a non-blocking one with
+// ErrUnsupported.
 func Custom[T comm.Elem](f func(acc, in []T), commutative bool) Op[T] {
-	_ = commutative // all ways here keep the order of the ranks
-	return func() Kernel[T] { return Kernel[T]{code: opCustom, f: f} }
+	return func() Kernel[T] { return Kernel[T]{code: opCustom, f: f, ordered: !commutative} }
 }
 
 // kernelOf returns the kernel of an operation that may be nil.
@@ -138,13 +147,38 @@ func kernelOf[T comm.Elem](op Op[T]) (Kernel[T], error) {
 	return k, nil
 }
 
-// apply sets acc[i] = acc[i] op in[i]. The slices have one length.
-func (k Kernel[T]) apply(acc, in []T) {
-	if k.code == opCustom {
-		k.f(acc, in)
+// setOp has x combine with an operation.
+func setOp[T comm.Elem](x *call, op Op[T]) {
+	k, err := kernelOf(op)
+	if err != nil {
+		x.wrong("%w", err)
 		return
 	}
-	kernel.Find(kernel.Op(k.code), kernelElem[T]())(view.Bytes(acc), view.Bytes(in))
+	x.setCode(k.code)
+	x.commutative = !k.ordered
+	if k.code == opCustom {
+		x.setFunc(func(acc, in []byte) { k.f(view.Of[T](acc), view.Of[T](in)) })
+	} else if x.fold = kernel.Find(kernel.Op(k.code), kernelElem[T]()); x.fold == nil {
+		x.wrong("%w: %v of these elements", comm.ErrUnsupported, k.code)
+	}
+}
+
+// setCode puts the operation into the header, where that has no root.
+func (x *call) setCode(code opCode) {
+	if x.head.kind.takesOp() {
+		x.head.what = int(code)
+	}
+}
+
+// setFunc has x combine with a function of the program. It runs where progress is made,
+// with the engine's lock held: a panic is kept until the call returns.
+func (x *call) setFunc(f func(acc, in []byte)) {
+	x.fold = func(acc, in []byte) {
+		if x.panicked == nil {
+			defer func() { x.panicked = recover() }()
+			f(acc, in)
+		}
+	}
 }
 
 // kernelElem names the type of elements for package kernel.

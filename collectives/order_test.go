@@ -101,3 +101,57 @@ func TestNaNIsNotLost(t *testing.T) {
 		})
 	}
 }
+
+// TestReproducible: sums that depend on the brackets have the same bits whatever is
+// chosen, for each length and at each root, and those of Allreduce are those of Reduce.
+func TestReproducible(t *testing.T) {
+	value := func(rank, i int) float64 {
+		return math.Sin(float64(i*17+rank)) * math.Pow(10, float64((i+rank)%9))
+	}
+	for _, n := range []int{3, 5, 8} {
+		var mu sync.Mutex
+		seen, other := map[float64]bool{}, map[float64]bool{}
+		commtest.Run(t, n, func(ctx context.Context, w *comm.Comm) {
+			note := func(where map[float64]bool, at int, dst []float64, err error) {
+				mu.Lock()
+				defer mu.Unlock()
+				where[dst[at]] = true
+				if err != nil {
+					t.Error(err)
+				}
+			}
+			for _, choice := range []string{"", "allreduce=ring,reduce=binomial", "allreduce=rabenseifner,reduce=rabenseifner", "allreduce=memory,reduce=memory"} {
+				chosen := collectives.With(ctx, choice)
+				for _, at := range []int{0, 3, 40, 9000} { // one place, in longer and longer vectors
+					src := make([]float64, at+2)
+					src[at] = value(w.Rank(), 1)
+					for root := range n {
+						dst := make([]float64, len(src))
+						err := collectives.Reduce(collectives.Reproducible(chosen), w, root, dst, src, collectives.Sum)
+						if w.Rank() == root {
+							note(seen, at, dst, err)
+						}
+						err = collectives.Allreduce(collectives.Reproducible(chosen), w, dst, src, collectives.Sum)
+						note(seen, at, dst, err)
+						err = collectives.Allreduce(chosen, w, dst, src, collectives.Sum)
+						note(other, at, dst, err)
+					}
+				}
+			}
+		})
+		if len(seen) != 1 || len(other) < 2 && n == 8 {
+			t.Errorf("%d ranks: %d different sums, and %d if they need not be reproducible", n, len(seen), len(other))
+		}
+	}
+}
+
+// TestUnknownChoiceIsAnErrorOfTheCall at all members, and the communicator works on.
+func TestUnknownChoiceIsAnErrorOfTheCall(t *testing.T) {
+	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
+		wrong := collectives.With(ctx, "allgather=rnig")
+		for _, v := range verbs {
+			wants(t, v.name, v.call(wrong, w, short), comm.ErrUnsupported, v.name, "world")
+		}
+		works(ctx, t, w, "after a wrong choice")
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/sched"
 	"github.com/goulfm/goulfm/internal/view"
 )
 
@@ -14,33 +15,53 @@ import (
 // src. Errors: ErrRoot, ErrLength, ErrMismatch, and those of all collectives.
 // MPI 6.6.
 func Scatter[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T) error {
-	x, err := begin(ctx, c, scatter, root, elemOf[T]())
-	if err != nil {
-		return err
-	}
-	if x.me == root {
-		if err := wantLength("src", len(src), len(dst)*x.n); err != nil {
-			return x.end(err)
-		}
-	}
-	if err := x.byMessages(0); err != nil {
-		return x.end(err)
-	}
-	return x.end(x.scatter(root, view.Bytes(dst), view.Bytes(src)))
+	return newScatter(ctx, c, root, dst, src).run()
 }
 
-// scatter sends everything straight from the root.
-func (x *call) scatter(root int, dst, src []byte) error {
+// Iscatter starts a Scatter; dst and src belong to the request until that is over.
+// MPI 6.12.4.
+func Iscatter[T comm.Elem](c *comm.Comm, root int, dst, src []T) comm.Request {
+	return newScatter(nil, c, root, dst, src).start()
+}
+
+func newScatter[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T) *call {
+	x := prepare[T](ctx, c, scatter, root)
+	if x.me == root {
+		x.wantLength("src", len(src), len(dst)*x.n)
+	} else {
+		src = nil
+	}
+	b := view.Bytes(dst)
+	x.do(task{verb: sched.Scatter, dst: b, src: view.Bytes(src), length: len(b), sized: true, note: len(b)})
+	return x
+}
+
+// Scatterv is Scatter of parts of any lengths: rank i gets the counts[i] elements of
+// the root's src from displs[i] on; without displs the parts lie one behind the other.
+// At the root counts, and displs unless nil, have Size() entries, and the root's own is
+// the length of its dst: else ErrLength; a part that is not inside of src is ErrBuffer.
+// Elsewhere src, counts and displs are not used. Errors: ErrRoot, ErrLength, ErrBuffer,
+// ErrMismatch where a message of another length arrives, and those of all collectives.
+// MPI 6.6.
+func Scatterv[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T, counts, displs []int) error {
+	return newScatterv(ctx, c, root, dst, src, counts, displs).run()
+}
+
+// Iscatterv starts a Scatterv; dst and src belong to the request until that is over,
+// counts and displs do not. MPI 6.12.4.
+func Iscatterv[T comm.Elem](c *comm.Comm, root int, dst, src []T, counts, displs []int) comm.Request {
+	return newScatterv(nil, c, root, dst, src, counts, displs).start()
+}
+
+func newScatterv[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T, counts, displs []int) *call {
+	x := prepare[T](ctx, c, scatterv, root)
 	if x.me != root {
-		return x.recv(root, dst)
+		src = nil
+	} else if x.err == nil {
+		x.shape.In = x.wantBlocks("src", len(src), counts, displs, &x.displs[0])
+		x.wantOwn(x.shape.In, "dst", len(dst))
 	}
-	for r := range x.n {
-		part := src[r*len(dst) : (r+1)*len(dst)]
-		if r == root {
-			copy(dst, part)
-		} else if err := x.send(r, part); err != nil {
-			return err
-		}
-	}
-	return nil
+	b := view.Bytes(dst)
+	x.do(task{verb: sched.Scatter, dst: b, src: view.Bytes(src), length: len(b), layout: sched.Scattered})
+	return x
 }

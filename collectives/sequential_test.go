@@ -79,7 +79,7 @@ func equal[T comparable](t *testing.T, what string, me int, err error, got, want
 }
 
 type celsius float64
-type flag bool
+type truth bool
 
 func TestMovesEqualSequential(t *testing.T) {
 	moves(t, "float64", sizes, long, func(i int) float64 { return float64(i) / 3 })
@@ -197,7 +197,7 @@ func TestReductionsEqualSequential(t *testing.T) {
 	reductions(t, "complex64", few, 1000, func(i int) complex64 { return complex(exact[float32](i), 0) }, numbers[complex64]()...)
 	reductions(t, "complex128", few, 1000, func(i int) complex128 { return complex(0, exact[float64](i)) }, numbers[complex128]()...)
 	reductions(t, "bool", few, 1000, func(i int) bool { return i%3 == 0 }, logical(func(b bool) bool { return b }, func(b bool) bool { return b })...)
-	reductions(t, "flag", few, 1000, func(i int) flag { return i%5 != 0 }, logical(func(f flag) bool { return bool(f) }, func(b bool) flag { return flag(b) })...)
+	reductions(t, "truth", few, 1000, func(i int) truth { return i%5 != 0 }, logical(func(f truth) bool { return bool(f) }, func(b bool) truth { return truth(b) })...)
 }
 
 // exact makes numbers whose sums and products are exact in any order.

@@ -2,12 +2,14 @@ package collectives
 
 import (
 	"context"
-	"fmt"
+	"errors"
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/internal/engine"
 	"github.com/goulfm/goulfm/internal/kernel"
 	"github.com/goulfm/goulfm/internal/nodecoll"
+	"github.com/goulfm/goulfm/internal/sched"
+	"github.com/goulfm/goulfm/ulfm"
 )
 
 // What a member publishes of its call in shared memory: the bytes in the lower 40
@@ -22,7 +24,32 @@ const (
 )
 
 func (h header) code(elem uint8, bytes int) uint64 {
-	return uint64(bytes)&(1<<bytesBits-1) | uint64(elem)<<whatElemAt | uint64(h.what&(1<<whatBits-1))<<whatRootAt | uint64(h.kind)<<whatKindAt
+	what := h.what
+	if !h.kind.rooted() {
+		what = int(h.op()) // whatever the way
+	}
+	return uint64(bytes)&(1<<bytesBits-1) | uint64(elem)<<whatElemAt | uint64(what&(1<<whatBits-1))<<whatRootAt | uint64(h.kind)<<whatKindAt
+}
+
+// code is what x publishes.
+func (x *call) code() uint64 { return x.head.code(x.Elem, x.bytes) }
+
+// noteWrong publishes that this member's arguments are wrong.
+func (x *call) noteWrong() {
+	if x.e.Shared() {
+		_ = x.e.NoteShared(x.ctx, x.head.kind.String(), x.head.code(x.Elem, 0)|whatWrongBit, true) // this call has failed already
+	}
+}
+
+// shared says whether a blocking collective of c goes through shared memory: one with
+// arguments that are right, and which the table sends there.
+func shared(ctx context.Context, c *comm.Comm, k kind, verb sched.Verb, root, bytes int) bool {
+	if c == nil || !c.Engine().Shared() || k.rooted() && (root < 0 || root >= c.Size()) {
+		return false
+	}
+	s := settingsOf(ctx)
+	q := question{verb: verb, ranks: c.Size(), bytes: bytes, crowded: c.Engine().Crowded(), direct: c.Engine().Direct(), memory: true, commutative: true}
+	return s.err == nil && s.pick(&q).algorithm == nil
 }
 
 // inMemory makes a collective in shared memory, without what only messages and errors
@@ -33,48 +60,23 @@ func inMemory(ctx context.Context, c *comm.Comm, h header, elem uint8, bytes int
 		return nil
 	}
 	x := newCall(ctx, c, h.kind, elem)
-	x.head.what, x.head.seq, x.noted, x.bytes = h.what, x.e.LastCollective()&(1<<seqBits-1), true, bytes
-	return x.fail(err)
-}
-
-// byMessages says, where others could be in a collective in shared memory, that this
-// member has come to one that goes by messages. Bytes count only where the same call
-// can go either way.
-func (x *call) byMessages(bytes int) error {
-	if x.noted || !x.e.Shared() {
-		return nil
+	defer x.release()
+	x.head, x.bytes = h, bytes
+	if d, ok := errors.AsType[*engine.Differs](err); ok {
+		err = x.differs(d)
 	}
-	x.noted, x.messages, x.bytes = true, true, bytes
-	return x.e.BeginMessages(x.ctx, x.head.kind.String(), x.head.code(x.elem, bytes))
-}
-
-// noteWrong says that this member's arguments are wrong.
-func (x *call) noteWrong() {
-	if x.noted || x.e == nil || !x.e.Shared() {
-		return
+	k := x.consequence(err)
+	if ctx.Err() != nil && !ulfm.Recoverable(err) {
+		k = engine.Consequence{Revoke: true}
 	}
-	x.noted = true
-	_ = x.e.NoteShared(x.ctx, x.head.kind.String(), x.head.code(x.elem, 0)|whatWrongBit, true) // this call has failed already
-}
-
-// differs makes an error of another member's call.
-func (x *call) differs(d *engine.Differs) error {
-	theirs := header{kind: kind(d.What &^ whatWrongBit >> whatKindAt), what: int(d.What >> whatRootAt & (1<<whatBits - 1))}
-	switch {
-	case theirs.kind != x.head.kind, d.What&whatWrongBit == 0 && theirs.kind.rooted() && theirs.what != x.head.what:
-		return at(d.Rank, fmt.Errorf("%w: %v here, %v at rank %d", errApart, x.head, theirs, d.Rank))
-	case d.What&whatWrongBit != 0:
-		return at(d.Rank, fmt.Errorf("%w in its %v", comm.ErrPeerArgument, theirs.kind))
-	case theirs.what != x.head.what:
-		return at(d.Rank, fmt.Errorf("%w: %v here, %v at rank %d", comm.ErrMismatch, x.head, theirs, d.Rank))
-	case uint8(d.What>>whatElemAt) != x.elem:
-		return at(d.Rank, fmt.Errorf("%w: %v here and at rank %d, with other element types", comm.ErrMismatch, x.head, d.Rank))
+	if k != (engine.Consequence{}) {
+		x.e.Refuse(true, k)
 	}
-	return at(d.Rank, fmt.Errorf("%w: %v of %d bytes here, of %d at rank %d", comm.ErrMismatch, x.head, x.bytes, d.What&(1<<bytesBits-1), d.Rank))
+	return x.raise(err)
 }
 
 // reduction returns a kernel for shared memory and the operation's code; false for a
-// program's own operation, which is combined by the caller itself, and for none.
+// program's own operation, which is combined by messages, and for none.
 func reduction[T comm.Elem](op Op[T]) (r nodecoll.Reduce, code int, ok bool) {
 	if op == nil {
 		return r, 0, false

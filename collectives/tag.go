@@ -20,78 +20,139 @@ const (
 	scatter
 	allgather
 	alltoall
+	gatherv
+	scatterv
+	allgatherv
+	alltoallv
+	reduceScatterBlock
+	reduceScatter
+	scan
+	exscan
+	neighborAllgather
+	neighborAllgatherv
+	neighborAlltoall
+	neighborAlltoallv
+	reduceLoc
+	allreduceLoc
+	kinds
 )
 
-var names = [...]string{barrier: "barrier", bcast: "bcast", bcastValue: "bcast_value", reduce: "reduce", allreduce: "allreduce",
-	gather: "gather", gatherValue: "gather_value", scatter: "scatter", allgather: "allgather", alltoall: "alltoall"}
+// traits are what is particular to a kind.
+type traits struct {
+	name   string
+	rooted bool
+	op     bool // what its header says is the operation
+}
+
+var traitsOf = [kinds]traits{
+	barrier:            {name: "barrier"},
+	bcast:              {name: "bcast", rooted: true},
+	bcastValue:         {name: "bcast_value", rooted: true},
+	reduce:             {name: "reduce", rooted: true},
+	allreduce:          {name: "allreduce", op: true},
+	gather:             {name: "gather", rooted: true},
+	gatherValue:        {name: "gather_value", rooted: true},
+	scatter:            {name: "scatter", rooted: true},
+	allgather:          {name: "allgather"},
+	alltoall:           {name: "alltoall"},
+	gatherv:            {name: "gatherv", rooted: true},
+	scatterv:           {name: "scatterv", rooted: true},
+	allgatherv:         {name: "allgatherv"},
+	alltoallv:          {name: "alltoallv"},
+	reduceScatterBlock: {name: "reduce_scatter_block", op: true},
+	reduceScatter:      {name: "reduce_scatter", op: true},
+	scan:               {name: "scan", op: true},
+	exscan:             {name: "exscan", op: true},
+	neighborAllgather:  {name: "neighbor_allgather"},
+	neighborAllgatherv: {name: "neighbor_allgatherv"},
+	neighborAlltoall:   {name: "neighbor_alltoall"},
+	neighborAlltoallv:  {name: "neighbor_alltoallv"},
+	reduceLoc:          {name: "reduce_loc", rooted: true},
+	allreduceLoc:       {name: "allreduce_loc", op: true},
+}
+
+// twins are the names of those that do not block: kept, so that errors and diagnoses
+// need no memory.
+var twins = func() (names [kinds]string) {
+	for k, t := range traitsOf {
+		names[k] = "i" + t.name
+	}
+	return names
+}()
 
 func (k kind) String() string {
-	if int(k) < len(names) && names[k] != "" {
-		return names[k]
+	if k < kinds && traitsOf[k].name != "" {
+		return traitsOf[k].name
 	}
 	return fmt.Sprintf("collective %d", uint8(k))
 }
 
 // rooted says whether the collective has a root.
-func (k kind) rooted() bool {
-	switch k {
-	case bcast, bcastValue, reduce, gather, gatherValue, scatter:
-		return true
-	}
-	return false
-}
+func (k kind) rooted() bool { return k < kinds && traitsOf[k].rooted }
 
-// A header says which call a message belongs to. It travels as the message's
-// tag: receives take any tag of a named peer and compare, so that members that
-// called different collectives find out instead of exchanging bytes.
+// takesOp says whether a header of this kind names the operation.
+func (k kind) takesOp() bool { return k < kinds && traitsOf[k].op }
+
+// A header says which call a message belongs to. It is the part of its tag above the
+// collective's number: receives take any header of a named peer and compare, so that
+// members that called different collectives find out instead of exchanging bytes.
 type header struct {
-	note bool // a notice of an error, not data
 	kind kind
-	what int    // root; of allreduce the operation's code; else 0. Modulo 1<<whatBits
-	seq  uint32 // number of the collective on the communicator, modulo 1<<seqBits
+	what int // root, modulo 1<<whatBits; else the operation's code and the way
+	odd  bool
 }
 
-// Tags have 31 bits: note 1, unused 1, kind 5, what 10, seq 14.
+// Tags have 31 bits: notice 1, odd or cause 1, kind 5, what 10, number 14.
 const (
-	seqBits  = 14
+	seqBits  = engine.SequenceBits
 	whatBits = 10
 	kindBits = 5
+	opBits   = 5
+	wayBits  = whatBits - opBits
 
 	whatShift = seqBits
 	kindShift = whatShift + whatBits
-	noteShift = kindShift + kindBits + 1
+	oddShift  = kindShift + kindBits
 )
 
+// withWay adds the number of the way that was chosen: members whose lengths are
+// different may choose differently, and find out where messages of theirs meet. With
+// a root there is room for one bit: whether it is the verb's first algorithm.
+func (h header) withWay(number int) header {
+	if h.kind.rooted() {
+		h.odd = number != 0
+	} else {
+		h.what |= number & (1<<wayBits - 1) << opBits
+	}
+	return h
+}
+
+// op is the operation's code, of a kind that names it.
+func (h header) op() opCode { return opCode(h.what & (1<<opBits - 1)) }
+
+// sameCall says whether two headers differ at most in the way.
+func (h header) sameCall(g header) bool {
+	return h.kind == g.kind && (h.kind.rooted() && h.what == g.what || !h.kind.rooted() && h.op() == g.op())
+}
+
 func (h header) tag() int {
-	t := int(h.seq&(1<<seqBits-1)) | h.what&(1<<whatBits-1)<<whatShift | int(h.kind)<<kindShift
-	if h.note {
-		// Whoever waits for a notice knows its number only.
-		t = int(h.seq&(1<<seqBits-1)) | 1<<noteShift
+	t := h.what&(1<<whatBits-1)<<whatShift | int(h.kind)<<kindShift
+	if h.odd {
+		t |= 1 << oddShift
 	}
 	return t
 }
 
 func parse(tag int) header {
-	return header{note: tag>>noteShift&1 == 1, kind: kind(tag >> kindShift & (1<<kindBits - 1)),
-		what: tag >> whatShift & (1<<whatBits - 1), seq: uint32(tag & (1<<seqBits - 1))}
-}
-
-// ahead is how many calls a peer may be in front and still be taken as that;
-// any other difference is a message left over from a call that failed.
-const ahead = 1 << 10
-
-// newer says whether sequence number a belongs to a later call than b.
-func newer(a, b uint32) bool {
-	d := (a - b) & (1<<seqBits - 1)
-	return d != 0 && d < ahead
+	return header{kind: kind(tag >> kindShift & (1<<kindBits - 1)), what: tag >> whatShift & (1<<whatBits - 1), odd: tag>>oddShift&1 == 1}
 }
 
 func (h header) String() string {
 	switch {
 	case h.kind.rooted():
 		return fmt.Sprintf("%v (root %d)", h.kind, h.what)
-	case h.kind == allreduce:
-		return fmt.Sprintf("%v (%v)", h.kind, opCode(h.what))
+	case h.kind.takesOp():
+		return fmt.Sprintf("%v (%v)", h.kind, h.op())
 	}
 	return h.kind.String()
 }
@@ -100,33 +161,29 @@ func (h header) String() string {
 // cannot see: a wrong argument, or lengths that differ. Whoever waits for that
 // member gets it instead of data, fails, and tells the others in turn. As all of
 // them are in the same collective, each waits for members that either do their
-// part or tell: nobody waits for ever.
+// part or tell: nobody waits for ever. It is a tag and nothing else.
 type notice struct {
 	cause  cause
 	kind   kind // what the sender called
-	origin int  // rank where the error was first seen
+	origin int  // rank where the error was first seen, modulo 1<<whatBits
 }
 
 type cause uint8
 
 const (
-	wrongArgument cause = iota + 1
+	wrongArgument cause = iota
 	mismatch
 )
 
-const noticeBytes = 8
-
-func (n notice) append(b []byte) []byte {
-	return append(b, byte(n.cause), byte(n.kind), 0, 0, byte(n.origin), byte(n.origin>>8), byte(n.origin>>16), byte(n.origin>>24))
+func (n notice) tag() int {
+	return engine.Notice | header{kind: n.kind, what: n.origin & (1<<whatBits - 1), odd: n.cause == mismatch}.tag()
 }
 
-func parseNotice(b []byte) notice {
-	if len(b) < noticeBytes {
-		return notice{cause: mismatch}
+func parseNotice(tag int) notice {
+	h := parse(tag)
+	n := notice{kind: h.kind, origin: h.what}
+	if h.odd {
+		n.cause = mismatch
 	}
-	return notice{cause: cause(b[0]), kind: kind(b[1]), origin: int(b[4]) | int(b[5])<<8 | int(b[6])<<16 | int(b[7])<<24}
-}
-
-func tagEnvelope(rank int, h header, elem uint8) engine.Envelope {
-	return engine.Envelope{Rank: rank, Tag: h.tag(), Class: engine.Collective, Elem: elem}
+	return n
 }

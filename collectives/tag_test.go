@@ -3,76 +3,73 @@ package collectives
 import (
 	"math"
 	"testing"
+
+	"github.com/goulfm/goulfm/internal/engine"
 )
 
 // TestHeaderSurvivesItsTag over every kind and the limits of each field.
 func TestHeaderSurvivesItsTag(t *testing.T) {
-	for k := barrier; int(k) < len(names); k++ {
+	for k := barrier; k < kinds; k++ {
+		if traitsOf[k].name == "" {
+			t.Errorf("kind %d has no name", k)
+		}
 		for _, what := range []int{0, 1, 500, 1<<whatBits - 1} {
-			for _, seq := range []uint32{0, 1, 12345, 1<<seqBits - 1} {
-				h := header{kind: k, what: what, seq: seq}
+			for _, odd := range []bool{false, true} {
+				h := header{kind: k, what: what, odd: odd}
 				tag := h.tag()
-				if tag < 0 || tag > math.MaxInt32 || parse(tag) != h {
+				if tag < 0 || tag >= engine.Notice || tag&(1<<seqBits-1) != 0 || parse(tag) != h {
 					t.Errorf("%+v has tag %d, which means %+v", h, tag, parse(tag))
 				}
-				h.note = true
-				if n := parse(h.tag()); !n.note || n.seq != seq || h.tag() == tag || h.tag() > math.MaxInt32 {
-					t.Errorf("notice of %+v has tag %d, which means %+v", h, h.tag(), n)
-				}
 			}
 		}
 	}
-	if len(names) > 1<<kindBits {
-		t.Errorf("%d kinds in %d bits", len(names), kindBits)
+	if kinds > 1<<kindBits || opMaxLoc >= 1<<opBits {
+		t.Errorf("%d kinds in %d bits, %d operations in %d", kinds, kindBits, opMaxLoc, opBits)
 	}
 }
 
-func TestNoticeSurvivesItsBytes(t *testing.T) {
-	for _, n := range []notice{{wrongArgument, scatter, 0}, {mismatch, alltoall, 1<<31 - 1}, {wrongArgument, barrier, 70_000}} {
-		if b := n.append(nil); len(b) != noticeBytes || parseNotice(b) != n {
-			t.Errorf("%+v became %+v", n, parseNotice(b))
+// TestWaysDiffer: headers of one call that goes different ways differ, and are of one
+// call all the same.
+func TestWaysDiffer(t *testing.T) {
+	for _, h := range []header{{kind: bcast, what: 1<<whatBits - 1}, {kind: allreduce, what: int(opMaxLoc)}, {kind: alltoall}} {
+		a, b := h.withWay(0), h.withWay(lastNumber)
+		if a == b || !a.sameCall(b) || a.String() != b.String() {
+			t.Errorf("%v: %+v and %+v", h, a, b)
 		}
 	}
-	for l := range noticeBytes {
-		if n := parseNotice(make([]byte, l)); n.cause != mismatch {
-			t.Errorf("%d bytes gave %+v", l, n)
-		}
+	if (header{kind: bcast, what: 1}).sameCall(header{kind: bcast, what: 2}) || (header{kind: scan}).sameCall(header{kind: exscan}) ||
+		(header{kind: scan, what: int(opSum)}).sameCall(header{kind: scan, what: int(opMax)}) {
+		t.Error("different calls are the same")
 	}
 }
 
-// TestNewer: a number is newer than those up to ahead-1 before it, also across
-// the wrap, and never newer than itself.
-func TestNewer(t *testing.T) {
-	const last = 1<<seqBits - 1
-	for _, c := range []struct {
-		a, b uint32
-		want bool
-	}{
-		{5, 5, false}, {6, 5, true}, {5, 6, false}, {0, last, true}, {last, 0, false},
-		{5 + ahead - 1, 5, true}, {5 + ahead, 5, false}, {ahead - 2, last, true},
-	} {
-		if got := newer(c.a, c.b); got != c.want {
-			t.Errorf("newer(%d, %d) = %v", c.a, c.b, got)
+func TestNoticeSurvivesItsTag(t *testing.T) {
+	for _, n := range []notice{{wrongArgument, scatter, 0}, {mismatch, allreduceLoc, 1<<whatBits - 1}, {wrongArgument, barrier, 777}} {
+		tag := n.tag()
+		if tag&engine.Notice == 0 || tag > math.MaxInt32 || tag&(1<<seqBits-1) != 0 || parseNotice(tag) != n {
+			t.Errorf("%+v has tag %d, which means %+v", n, tag, parseNotice(tag))
 		}
 	}
 }
 
-// FuzzParse: nothing that a peer sends as a tag or as a notice breaks anything.
+// FuzzParse: nothing that a peer sends as a tag breaks anything.
 func FuzzParse(f *testing.F) {
-	f.Add(int32(0), []byte{})
-	f.Add(int32(math.MaxInt32), []byte{1, 2, 3, 4, 5, 6, 7, 8})
-	f.Add(int32(header{kind: allreduce, what: 3, seq: 9}.tag()), notice{mismatch, bcast, 3}.append(nil))
-	f.Fuzz(func(t *testing.T, tag int32, b []byte) {
-		if tag >= 0 {
-			h := parse(int(tag))
-			_ = h.String()
-			if !h.note && h.tag() != int(tag) {
-				t.Errorf("%d means %+v, whose tag is %d", tag, h, h.tag())
-			}
+	f.Add(int32(0))
+	f.Add(int32(math.MaxInt32))
+	f.Add(int32(header{kind: allreduce, what: 3}.tag()))
+	f.Add(int32(notice{mismatch, bcast, 3}.tag()))
+	f.Fuzz(func(t *testing.T, tag int32) {
+		if tag < 0 {
+			return
 		}
 		x := &call{n: 4, head: header{kind: barrier}}
-		if err := x.told(1, parseNotice(b)); err == nil || err.Error() == "" {
-			t.Error("a notice is no error")
+		h := parse(int(tag))
+		_ = h.String()
+		if tag < engine.Notice && h.tag()|int(tag)&(1<<seqBits-1) != int(tag) {
+			t.Errorf("%d means %+v, whose tag is %d", tag, h, h.tag())
+		}
+		if err := x.judge(1, int(tag), 8, 8, nil); err == nil || err.Error() == "" {
+			t.Error("a message of another call is no error")
 		}
 	})
 }

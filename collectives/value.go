@@ -8,100 +8,135 @@ import (
 	"fmt"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/sched"
 )
 
 // BcastValue copies *v of the root to every member. v is any value that gob can
 // encode; else the error Is ErrType. Errors: ErrRoot, and those of all
 // collectives.
 func BcastValue[T any](ctx context.Context, c *comm.Comm, root int, v *T) error {
-	x, err := begin(ctx, c, bcastValue, root, 0)
-	if err != nil {
-		return err
-	}
-	if v == nil {
-		return x.end(fmt.Errorf("%w: nil pointer", comm.ErrBuffer))
-	}
+	x := prepareValue(ctx, c, bcastValue, root)
 	var b []byte
-	if x.me == root {
-		if b, err = encode(v); err != nil {
-			return x.end(err)
-		}
+	switch {
+	case v == nil:
+		x.wrong("%w: nil pointer", comm.ErrBuffer)
+	case x.me == root:
+		b = x.encode(func() ([]byte, error) { return encode(v) })
 	}
-	if err = x.byMessages(0); err == nil {
-		b, err = x.bcastSized(root, b)
-	}
-	if err != nil {
-		return x.end(err)
-	}
-	if x.me != root {
+	b, err := x.bcastSized(root, b)
+	if err == nil && x.me != root {
 		err = decode(b, v)
 	}
 	return x.end(err)
 }
 
+// prepareValue is prepare for what travels as a length and then bytes: two schedules,
+// each with a number of its own.
+func prepareValue(ctx context.Context, c *comm.Comm, k kind, root int) *call {
+	x := prepare[byte](ctx, c, k, root)
+	x.Elem = 0
+	return x
+}
+
+// encode returns the bytes of a value, unless something is wrong already.
+func (x *call) encode(value func() ([]byte, error)) []byte {
+	if x.err != nil {
+		return nil
+	}
+	b, err := value()
+	if err != nil {
+		x.wrong("%w", err)
+	}
+	return b
+}
+
 // bcastSized sends the length first: only the root knows it.
 func (x *call) bcastSized(root int, b []byte) ([]byte, error) {
 	size := lengthWord(b)
-	if err := x.bcast(root, size); err != nil {
+	x.do(task{verb: sched.Bcast, dst: size, length: len(size), sized: true})
+	if err := x.firstOfTwo(); err != nil {
 		return nil, err
 	}
 	if x.me != root {
 		var err error
-		if b, err = room(size); err != nil {
-			return nil, err
+		if b, err = room(binary.LittleEndian.Uint64(size)); err != nil {
+			return nil, x.refuse(err)
 		}
 	}
-	return b, x.bcast(root, b)
+	x.do(task{verb: sched.Bcast, dst: b, length: len(b), sized: true})
+	return b, x.second()
+}
+
+// firstOfTwo makes the first schedule. Where that fails the second one is counted,
+// too, and whoever has come to it is told.
+func (x *call) firstOfTwo() error {
+	err := x.enter()
+	if err == nil {
+		err = x.goThrough()
+	}
+	if err != nil && x.c != nil {
+		if k := x.consequence(err); k != (engine.Consequence{}) {
+			x.e.Refuse(false, k)
+		}
+	}
+	return err
+}
+
+// second makes the second schedule.
+func (x *call) second() error {
+	x.choose()
+	return x.goThrough()
 }
 
 // GatherValue returns at the root the values v of all members, in rank order,
 // and nil elsewhere. Values are any that gob can encode; else the error Is
 // ErrType. Errors: ErrRoot, and those of all collectives.
 func GatherValue[T any](ctx context.Context, c *comm.Comm, root int, v T) ([]T, error) {
-	x, err := begin(ctx, c, gatherValue, root, 0)
-	if err != nil {
-		return nil, err
-	}
-	b, err := encode(&v)
-	if err != nil {
+	x := prepareValue(ctx, c, gatherValue, root)
+	b := x.encode(func() ([]byte, error) { return encode(&v) })
+	parts, err := x.gatherSized(root, b)
+	if err != nil || x.me != root {
 		return nil, x.end(err)
 	}
-	if err = x.byMessages(0); err != nil {
-		return nil, x.end(err)
-	}
-	if x.me != root {
-		if err = x.send(root, lengthWord(b)); err == nil {
-			err = x.send(root, b)
+	all := make([]T, x.n)
+	for r := range all {
+		if r == root {
+			all[r] = v
+		} else if err = decode(parts[r], &all[r]); err != nil {
+			return nil, x.end(err)
 		}
-		return nil, x.end(err)
 	}
-	all, err := gatherValues(x, v)
-	return all, x.end(err)
+	return all, x.end(nil)
 }
 
-func gatherValues[T any](x *call, mine T) ([]T, error) {
-	all := make([]T, x.n)
-	all[x.me] = mine
-	for r := range x.n {
-		if r == x.me {
-			continue
-		}
-		size := lengthWord(nil)
-		if err := x.recv(r, size); err != nil {
-			return nil, err
-		}
-		b, err := room(size)
-		if err != nil {
-			return nil, err
-		}
-		if err := x.recv(r, b); err != nil {
-			return nil, err
-		}
-		if err := decode(b, &all[r]); err != nil {
-			return nil, err
-		}
+// gatherSized gathers the lengths first, and returns the parts at the root.
+func (x *call) gatherSized(root int, b []byte) ([][]byte, error) {
+	var sizes, all []byte
+	if x.me == root {
+		sizes = make([]byte, 8*x.n)
 	}
-	return all, nil
+	x.do(task{verb: sched.Gather, dst: sizes, src: lengthWord(b), length: 8, sized: true})
+	if err := x.firstOfTwo(); err != nil {
+		return nil, err
+	}
+	var counts []int
+	if x.me == root {
+		var err error
+		if counts, all, err = roomForAll(sizes); err != nil {
+			return nil, x.refuse(err)
+		}
+		x.shape.Out = x.wantBlocks("values", len(all), counts, nil, &x.displs[0])
+	}
+	x.do(task{verb: sched.Gather, dst: all, src: b, length: len(b), layout: sched.Scattered})
+	if err := x.second(); err != nil || x.me != root {
+		return nil, err
+	}
+	parts := make([][]byte, x.n)
+	for r, n := range counts {
+		parts[r], all = all[:n], all[n:]
+	}
+	return parts, nil
 }
 
 func lengthWord(b []byte) []byte {
@@ -111,13 +146,27 @@ func lengthWord(b []byte) []byte {
 // valueBytesMax is the largest message that there is.
 const valueBytesMax = 1<<40 - 1
 
-// room returns memory for as many bytes as a length word says.
-func room(word []byte) ([]byte, error) {
-	n := binary.LittleEndian.Uint64(word)
+// room returns memory for a value.
+func room(n uint64) ([]byte, error) {
 	if n > valueBytesMax {
-		return nil, fmt.Errorf("%w: a value of %d bytes", comm.ErrNoRoom, n)
+		return nil, fmt.Errorf("%w: values of %d bytes", comm.ErrNoRoom, n)
 	}
 	return make([]byte, n), nil
+}
+
+// roomForAll returns memory for as many bytes as length words say together.
+func roomForAll(words []byte) (counts []int, all []byte, err error) {
+	total := uint64(0)
+	for ; len(words) > 0; words = words[8:] {
+		n := binary.LittleEndian.Uint64(words)
+		if n > valueBytesMax {
+			total = n
+			break
+		}
+		counts, total = append(counts, int(n)), total+n
+	}
+	all, err = room(total)
+	return counts, all, err
 }
 
 func encode[T any](v *T) ([]byte, error) {

@@ -159,3 +159,17 @@ func (g grid) neighbors(rank int) (in, out []int) {
 	}
 	return in, slices.Clone(in)
 }
+
+// arrivals: where both neighbours of a dimension are the same rank, what it sends down
+// comes from above here (MPI 8.6).
+func (g grid) arrivals(rank int) []int {
+	in, _ := g.neighbors(rank)
+	order := make([]int, len(in))
+	for i := range order {
+		order[i] = i
+		if in[i] == in[i^1] {
+			order[i] = i ^ 1
+		}
+	}
+	return order
+}

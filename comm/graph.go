@@ -82,3 +82,7 @@ func among(ranks []int, size int) error {
 	}
 	return nil
 }
+
+func (a adjacency) arrivals(int) []int { return nil }
+
+func (e ends) arrivals(int) []int { return nil }

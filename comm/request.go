@@ -50,6 +50,16 @@ type failed struct {
 
 func notStarted(err error) Request { return Request{failed: &failed{err: err}} }
 
+// RequestOf is the request of an operation that a package of this module has started
+// on c, of which any member may be waited for. op is what its errors call it.
+func (c *Comm) RequestOf(h engine.Handle, op string) Request {
+	return Request{c: c, h: h, op: op, peer: Any}
+}
+
+// NotStarted is the request of an operation that could not start: its first wait
+// returns err, which has been through the error handler.
+func NotStarted(err error) Request { return notStarted(err) }
+
 // tell returns the error once.
 func (f *failed) tell() (over bool, err error) {
 	if f.told.Swap(true) {

@@ -6,6 +6,9 @@ type topology interface {
 	// neighbors returns, for a rank, from whom and to whom the edges go, in the order
 	// in which neighborhood collectives use them.
 	neighbors(rank int) (in, out []int)
+	// arrivals returns the order in which several edges from one rank are taken, as
+	// places of in; nil: as they stand.
+	arrivals(rank int) []int
 }
 
 // Neighbors returns the ranks whose edges reach this member and those that its own
@@ -18,4 +21,14 @@ func (c *Comm) Neighbors() (in, out []int) {
 		return nil, nil
 	}
 	return c.topo.neighbors(c.Rank())
+}
+
+// Edges is Neighbors for the sibling packages, with the order in which several edges
+// from one rank are taken, as places of in, or nil; ok is false without a topology.
+func (c *Comm) Edges() (in, out, arrivals []int, ok bool) {
+	if c.topo == nil {
+		return nil, nil, nil, false
+	}
+	in, out = c.topo.neighbors(c.Rank())
+	return in, out, c.topo.arrivals(c.Rank()), true
 }

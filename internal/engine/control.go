@@ -465,7 +465,9 @@ func (p *Proc) failPeer(proc int) {
 		if !r.active() || r.kind == callRequest {
 			continue
 		}
-		collective := r.comm.RankOf(proc) >= 0 && r.class() == Collective
+		// The parts of a schedule that concern others end as the schedule takes them
+		// back: a peer that has not heard of the death may have granted them.
+		collective := r.comm.RankOf(proc) >= 0 && r.class() == Collective && r.part == nil
 		if collective || r.peer == proc && (r.kind == sendRequest || r.matched) {
 			p.fail(r, ulfm.ErrProcFailed)
 		}

@@ -133,6 +133,7 @@ type Proc struct {
 
 	partsOver  []*Request // complete, and not yet heard of by their schedules
 	partsWait  atomic.Bool
+	unheard    []unheard // messages to look at once those have been heard of
 	scheduling bool
 
 	ending  ending

@@ -198,7 +198,9 @@ func (p *Proc) lookCloser() bool {
 			return did
 		}
 		if r.kind == scheduleRequest {
-			l.yields = p.cfg.YieldPolls
+			if p.port != nil {
+				l.yields = p.cfg.YieldPolls
+			}
 			if r = p.nextPart(r); r == nil {
 				return did
 			}

@@ -29,8 +29,9 @@ type Schedule struct {
 	// Bufs are input, output and scratch, by sched.Buf.
 	Bufs [3][]byte
 	// Combine does a Reduce: dst = left op right, of equal lengths. dst is exactly left,
-	// exactly right, or apart from both.
-	Combine func(dst, left, right []byte)
+	// exactly right, or apart from both. It is called with the engine's lock held. Its
+	// error ends the schedule.
+	Combine func(dst, left, right []byte) error
 	Elem    uint8
 	// Tag is what the messages say of the call, above the SequenceBits.
 	Tag int
@@ -50,6 +51,9 @@ type Schedule struct {
 	sequence int
 	blocking bool
 }
+
+// Number is that of the collective: what its messages have in the SequenceBits.
+func (s *Schedule) Number() int { return s.sequence }
 
 // A Consequence of a failed collective for the other members.
 type Consequence struct {
@@ -162,7 +166,7 @@ func (s *Schedule) Do(i int) {
 	dst, src := s.place(step.Dst, step.Len), s.place(step.Src, step.Len)
 	switch {
 	case step.Kind == sched.Reduce:
-		s.Combine(dst, src, s.place(step.With, step.Len))
+		s.fail(s.Combine(dst, src, s.place(step.With, step.Len)))
 	case unsafe.SliceData(dst) != unsafe.SliceData(src):
 		copy(dst, src)
 	}
@@ -272,7 +276,18 @@ func (p *Proc) runSchedules() bool {
 	p.partsOver = p.partsOver[:0]
 	p.partsWait.Store(false)
 	p.scheduling = false
+	p.hear()
 	return true
+}
+
+// hear looks at the messages that had to wait for parts.
+func (p *Proc) hear() {
+	for len(p.unheard) > 0 && len(p.partsOver) == 0 {
+		u := p.unheard[0]
+		p.unheard = slices.Delete(p.unheard, 0, 1)
+		u.c.heard(u.from, u.tag)
+	}
+	p.runSchedules()
 }
 
 // partOver notes that a part is complete.
@@ -347,9 +362,20 @@ func (c *Comm) Refuse(again bool, k Consequence) {
 	c.forgetMessages(int(c.collSeq&sequenceMask), true)
 }
 
+// An unheard message is one that parts which are complete may explain: they take effect
+// first.
+type unheard struct {
+	c         *Comm
+	from, tag int
+}
+
 // heard looks at a collective message that nothing awaits: whoever waits for its
 // sender in vain fails.
 func (c *Comm) heard(from, tag int) {
+	if len(c.p.partsOver) > 0 {
+		c.p.unheard = append(c.p.unheard, unheard{c, from, tag})
+		return
+	}
 	for _, s := range slices.Clone(c.schedules) {
 		s.heard(from, tag)
 	}

@@ -24,10 +24,11 @@ func planned(c *Comm, name string, root, unit int, in, out []byte) *Schedule {
 	s := &Schedule{Plan: new(sched.Plan), Unit: unit, Tag: 3 << SequenceBits}
 	a.Build(s.Plan, &sched.Shape{N: c.Size(), Me: c.Rank(), Root: root, Count: 1})
 	s.Bufs = [3][]byte{in, out, make([]byte, s.Plan.Scratch*unit)}
-	s.Combine = func(dst, left, right []byte) {
+	s.Combine = func(dst, left, right []byte) error {
 		for i := range dst {
 			dst[i] = left[i] ^ right[i]
 		}
+		return nil
 	}
 	s.Judge = func(from, tag, want, got int, err error) error {
 		return &ulfm.Error{Ranks: []int{from}, Err: errors.Join(errNoticed, err)}
@@ -252,6 +253,30 @@ func TestARefusedCollective(t *testing.T) {
 				return nil
 			})
 		}
+	}
+}
+
+// TestCombineMayFail: the member that cannot combine fails and tells the others, and
+// the communicator works on.
+func TestCombineMayFail(t *testing.T) {
+	for _, unit := range []int{1, 100_000} {
+		run(t, 3, func(_ *cluster, w *Comm) error {
+			wrong := errors.New("cannot combine")
+			s := planned(w, "allreduce/recursive-doubling", 0, unit, make([]byte, unit), make([]byte, unit))
+			s.Failed = func(error) Consequence { return refusing }
+			if w.Rank() == 0 {
+				s.Combine = func(_, _, _ []byte) error { return wrong }
+			}
+			want := []error{wrong, errNoticed, errNoticed}[w.Rank()]
+			if err := w.RunSchedule(bg, "allreduce", s); !errors.Is(err, want) {
+				return fmt.Errorf("got %w, want %v", err, want)
+			}
+			out := make([]byte, 3)
+			if err := w.RunSchedule(bg, "allgather", planned(w, "allgather/ring", 0, 1, []byte{byte(w.Rank())}, out)); err != nil || !bytes.Equal(out, []byte{0, 1, 2}) {
+				return fmt.Errorf("the next one: %v, %w", out, err)
+			}
+			return leftNothing(w)
+		})
 	}
 }
 

@@ -27,6 +27,9 @@ func (c *Comm) Shared() bool { return c.shared }
 // memory, unless the kernel refuses: the same at all members.
 func (c *Comm) Direct() bool { return c.p.port != nil && c.p.port.Processes() }
 
+// Crowded says whether ranks outnumber cores: the same at all members.
+func (c *Comm) Crowded() bool { return !c.p.cfg.Mutual }
+
 // generationBits bounds the collectives of one communicator: 2^36.
 const generationBits = 36
 

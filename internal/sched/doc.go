@@ -62,10 +62,10 @@
 //   - No more than a failed peer's absence: a plan does not go round the dead.
 //     Fail ends the execution here; that it ends elsewhere too is for the rules
 //     above.
-//   - Edges of a graph between the same two ranks meet in the order of the lists.
-//     On a Cartesian grid of one or two ranks in a periodic dimension MPI wants the
-//     message sent down to arrive from above: there the host must turn two entries
-//     round.
+//   - Edges of a graph between the same two ranks meet in the order of the lists,
+//     unless the host gives another one (Shape.Arrivals): on a Cartesian grid of one or
+//     two ranks in a periodic dimension MPI wants the message sent down to arrive from
+//     above.
 //   - Packed layouts are asked for at all ranks. Where displacements are each
 //     rank's own affair the host takes a builder for Scattered ones.
 //   - A proof for each case tried, not for all n: no induction.

@@ -11,26 +11,37 @@ func neighborAllgather(p *Plan, s *Shape) {
 func neighborAlltoall(p *Plan, s *Shape) { p.alongEdges(s, s.inBlock) }
 
 func (p *Plan) alongEdges(s *Shape, to func(i int) (Ref, int)) {
-	for i, from := range s.Sources {
-		if from != s.Me {
+	for k := range s.Sources {
+		i := s.arrival(k)
+		if from := s.Sources[i]; from != s.Me && from >= 0 {
 			at, elems := s.outBlock(i)
 			p.recv(from, at, elems)
 		}
 	}
-	self := 0 // how many edges to itself have been seen among Sources
+	self := 0 // how far Sources have been looked at for edges to itself
 	for i, peer := range s.Dests {
 		at, elems := to(i)
 		if peer != s.Me {
-			p.send(peer, at, elems)
+			if peer >= 0 {
+				p.send(peer, at, elems)
+			}
 			continue
 		}
-		for self < len(s.Sources) && s.Sources[self] != s.Me {
+		for self < len(s.Sources) && s.Sources[s.arrival(self)] != s.Me {
 			self++
 		}
 		if self < len(s.Sources) {
-			dst, _ := s.outBlock(self)
+			dst, _ := s.outBlock(s.arrival(self))
 			p.copy(dst, at, elems)
 			self++
 		}
 	}
+}
+
+// arrival is the place in Sources of the k-th edge to be taken.
+func (s *Shape) arrival(k int) int {
+	if s.Arrivals == nil {
+		return k
+	}
+	return s.Arrivals[k]
 }

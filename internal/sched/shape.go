@@ -25,8 +25,14 @@ type Shape struct {
 	In, Out Blocks
 
 	// Sources and Dests are this rank's neighbours in a graph, for the two
-	// neighbourhood verbs; a rank may be there several times, and this rank too.
+	// neighbourhood verbs; a rank may be there several times, and this rank too. An entry
+	// below 0 is nobody: its block is neither sent nor changed.
 	Sources, Dests []int
+
+	// Arrivals are the places of Sources in the order in which several edges from one
+	// rank are taken; nil: as they stand. On a periodic grid of two ranks both
+	// neighbours are the same, and what it sends down arrives from above.
+	Arrivals []int
 }
 
 // Blocks says where the block of each rank lies. The zero value means: all have

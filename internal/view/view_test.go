@@ -44,3 +44,25 @@ func TestAs(t *testing.T) {
 		t.Error("As does not share the memory, or an empty slice is not nil")
 	}
 }
+
+func TestOf(t *testing.T) {
+	s := []uint32{1, 2, 3}
+	Of[uint32](Bytes(s)[4:])[1] = 9
+	if s[2] != 9 || len(Of[uint32](Bytes(s))) != 3 || Of[uint32](nil) != nil {
+		t.Error("Of does not share the memory, or its length is wrong")
+	}
+}
+
+func TestOverlap(t *testing.T) {
+	b := make([]byte, 8)
+	for _, c := range []struct {
+		a, b []byte
+		want bool
+	}{
+		{b, b, true}, {b[:4], b[4:], false}, {b[:5], b[4:], true}, {b[4:], b[:5], true}, {b[2:2], b, false}, {nil, b, false},
+	} {
+		if got := Overlap(c.a, c.b); got != c.want {
+			t.Errorf("Overlap of %d and %d bytes: %v", len(c.a), len(c.b), got)
+		}
+	}
+}

@@ -103,7 +103,7 @@ func poll(ctx context.Context, s *site, look func() (bool, error)) error {
 // Calls are all calls of the table.
 func Calls() []Call {
 	var all []Call
-	for _, part := range [][]Call{sends(), receives(), wild(), alone(), verbs(), agreed(), local()} {
+	for _, part := range [][]Call{sends(), receives(), wild(), alone(), verbs(), moreVerbs(), twins(), agreed(), local()} {
 		all = append(all, part...)
 	}
 	return all
@@ -363,6 +363,111 @@ func verbs() []Call {
 		)
 	}
 	return all
+}
+
+// ones are the counts of parts of one element each.
+func ones() []int {
+	counts := make([]int, spectable.Ranks)
+	for i := range counts {
+		counts[i] = 1
+	}
+	return counts
+}
+
+// all is room for one element of each rank.
+func all() []int { return make([]int, spectable.Ranks) }
+
+// moreVerbs are the collectives that always go by messages.
+func moreVerbs() []Call {
+	sum := collectives.Sum[int]
+	calls := []Call{
+		{Name: "Allgatherv", Op: "allgatherv", Class: spectable.Synchronizing, Do: func(ctx context.Context, s *site) error {
+			return collectives.Allgatherv(ctx, s.c, all(), ones(), nil, []int{1})
+		}},
+		{Name: "Alltoallv", Op: "alltoallv", Class: spectable.Synchronizing, Do: func(ctx context.Context, s *site) error {
+			return collectives.Alltoallv(ctx, s.c, all(), ones(), nil, all(), ones(), nil)
+		}},
+		{Name: "ReduceScatterBlock", Op: "reduce_scatter_block", Class: spectable.Synchronizing, Do: func(ctx context.Context, s *site) error {
+			return collectives.ReduceScatterBlock(ctx, s.c, []int{0}, all(), sum)
+		}},
+		{Name: "ReduceScatter", Op: "reduce_scatter", Class: spectable.Synchronizing, Do: func(ctx context.Context, s *site) error {
+			return collectives.ReduceScatter(ctx, s.c, []int{0}, all(), ones(), sum)
+		}},
+		{Name: "AllreduceLoc", Op: "allreduce_loc", Class: spectable.Synchronizing, Do: func(ctx context.Context, s *site) error {
+			v := []collectives.Loc[int]{{Value: 1, Index: s.rank}}
+			return collectives.AllreduceLoc(ctx, s.c, v, v, collectives.MinLoc)
+		}},
+		{Name: "Scan", Op: "scan", Class: spectable.Loose, Do: func(ctx context.Context, s *site) error {
+			return collectives.Scan(ctx, s.c, []int{0}, []int{1}, sum)
+		}},
+		{Name: "Exscan", Op: "exscan", Class: spectable.Loose, Do: func(ctx context.Context, s *site) error {
+			return collectives.Exscan(ctx, s.c, []int{0}, []int{1}, sum)
+		}},
+	}
+	for root := range spectable.Ranks {
+		at := fmt.Sprintf(" at %d", root)
+		calls = append(calls,
+			Call{Name: "Gatherv" + at, Op: "gatherv", Class: spectable.Loose, Do: func(ctx context.Context, s *site) error {
+				return collectives.Gatherv(ctx, s.c, root, all(), ones(), nil, []int{1})
+			}},
+			Call{Name: "Scatterv" + at, Op: "scatterv", Class: spectable.Loose, Do: func(ctx context.Context, s *site) error {
+				return collectives.Scatterv(ctx, s.c, root, []int{0}, all(), ones(), nil)
+			}},
+			Call{Name: "ReduceLoc" + at, Op: "reduce_loc", Class: spectable.Loose, Do: func(ctx context.Context, s *site) error {
+				v := []collectives.Loc[int]{{Value: 1, Index: s.rank}}
+				return collectives.ReduceLoc(ctx, s.c, root, v, v, collectives.MaxLoc)
+			}},
+		)
+	}
+	return calls
+}
+
+// twins are the collectives that do not block, each ended by a wait, and one of each class
+// every way there is.
+func twins() []Call {
+	sum := collectives.Sum[int]
+	var calls []Call
+	add := func(name, op string, class spectable.Class, start func(s *site) comm.Request) {
+		for _, w := range waits {
+			if w.name == "wait" || op == "ibarrier" || name == "Ibcast at 1" {
+				calls = append(calls, Call{Name: name + ", " + w.name, Op: op, Class: class, Do: func(ctx context.Context, s *site) error { return w.end(ctx, s, start(s)) }})
+			}
+		}
+	}
+	add("Ibarrier", "ibarrier", spectable.Synchronizing, func(s *site) comm.Request { return collectives.Ibarrier(s.c) })
+	add("Iallreduce", "iallreduce", spectable.Synchronizing, func(s *site) comm.Request { return collectives.Iallreduce(s.c, []int{0}, []int{1}, sum) })
+	add("Iallgather", "iallgather", spectable.Synchronizing, func(s *site) comm.Request { return collectives.Iallgather(s.c, all(), []int{1}) })
+	add("Iallgatherv", "iallgatherv", spectable.Synchronizing, func(s *site) comm.Request {
+		return collectives.Iallgatherv(s.c, all(), ones(), nil, []int{1})
+	})
+	add("Ialltoall", "ialltoall", spectable.Synchronizing, func(s *site) comm.Request { return collectives.Ialltoall(s.c, all(), all()) })
+	add("Ialltoallv", "ialltoallv", spectable.Synchronizing, func(s *site) comm.Request {
+		return collectives.Ialltoallv(s.c, all(), ones(), nil, all(), ones(), nil)
+	})
+	add("IreduceScatterBlock", "ireduce_scatter_block", spectable.Synchronizing, func(s *site) comm.Request {
+		return collectives.IreduceScatterBlock(s.c, []int{0}, all(), sum)
+	})
+	add("IreduceScatter", "ireduce_scatter", spectable.Synchronizing, func(s *site) comm.Request {
+		return collectives.IreduceScatter(s.c, []int{0}, all(), ones(), sum)
+	})
+	add("Iscan", "iscan", spectable.Loose, func(s *site) comm.Request { return collectives.Iscan(s.c, []int{0}, []int{1}, sum) })
+	add("Iexscan", "iexscan", spectable.Loose, func(s *site) comm.Request { return collectives.Iexscan(s.c, []int{0}, []int{1}, sum) })
+	for root := range spectable.Ranks {
+		at := fmt.Sprintf(" at %d", root)
+		add("Ibcast"+at, "ibcast", spectable.Loose, func(s *site) comm.Request { return collectives.Ibcast(s.c, root, []int{1}) })
+		add("Ireduce"+at, "ireduce", spectable.Loose, func(s *site) comm.Request {
+			return collectives.Ireduce(s.c, root, []int{0}, []int{1}, sum)
+		})
+		add("Igather"+at, "igather", spectable.Loose, func(s *site) comm.Request { return collectives.Igather(s.c, root, all(), []int{1}) })
+		add("Igatherv"+at, "igatherv", spectable.Loose, func(s *site) comm.Request {
+			return collectives.Igatherv(s.c, root, all(), ones(), nil, []int{1})
+		})
+		add("Iscatter"+at, "iscatter", spectable.Loose, func(s *site) comm.Request { return collectives.Iscatter(s.c, root, []int{0}, all()) })
+		add("Iscatterv"+at, "iscatterv", spectable.Loose, func(s *site) comm.Request {
+			return collectives.Iscatterv(s.c, root, []int{0}, all(), ones(), nil)
+		})
+	}
+	return calls
 }
 
 // agreed are the calls that end in an agreement.

@@ -1,0 +1,180 @@
+package collectives
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/sched"
+)
+
+// Environment variables that choose for all communicators of the process. They must
+// be the same at all processes of a job, as the launcher makes them.
+const (
+	tableVariable        = "GOULFM_COLL_TABLE"
+	choiceVariable       = "GOULFM_COLL"
+	reproducibleVariable = "GOULFM_REPRODUCIBLE"
+)
+
+// settings are what a program has chosen, over the shipped table.
+type settings struct {
+	tables       []*table // those before go first
+	reproducible bool
+	err          error
+}
+
+type settingsKey struct{}
+
+// environment is read once: a process does not change its mind.
+var environment = sync.OnceValue(func() *settings {
+	return readEnvironment(os.Getenv, os.ReadFile)
+})
+
+func readEnvironment(get func(string) string, read func(string) ([]byte, error)) *settings {
+	s := new(settings)
+	if spec := get(choiceVariable); spec != "" {
+		s.add(choiceVariable, func() (*table, error) { return readSpec(spec) })
+	}
+	if path := get(tableVariable); path != "" {
+		s.add(tableVariable+"="+path, func() (*table, error) {
+			text, err := read(path)
+			if err != nil {
+				return nil, fmt.Errorf("%w: %w", comm.ErrUnsupported, err)
+			}
+			return readTable(text)
+		})
+	}
+	switch v := get(reproducibleVariable); v {
+	case "", "0":
+	case "1":
+		s.reproducible = true
+	default:
+		s.err = fmt.Errorf("%w: %s=%s: want 1 or 0", comm.ErrUnsupported, reproducibleVariable, v)
+	}
+	return s
+}
+
+// add puts a table behind those that are there.
+func (s *settings) add(from string, read func() (*table, error)) {
+	t, err := read()
+	if err != nil && s.err == nil {
+		s.err = fmt.Errorf("%s: %w", from, err)
+	}
+	if err == nil {
+		s.tables = append(s.tables, t)
+	}
+}
+
+// settingsOf are those of a call; ctx may be nil.
+func settingsOf(ctx context.Context) *settings {
+	if ctx != nil {
+		if s, ok := ctx.Value(settingsKey{}).(*settings); ok {
+			return s
+		}
+	}
+	return environment()
+}
+
+// With chooses the algorithms of the blocking collectives that are called with the
+// context it returns, as in
+//
+//	ctx = collectives.With(ctx, "allgather=ring,bcast=binomial:65536")
+//
+// verb=algorithm, or verb=algorithm:segment with the bytes of a segment; the names are
+// those of collectives/table.json, and "memory" is the shared memory of a node. An
+// algorithm that cannot do what is asked for, as one that needs an operation that
+// commutes, is passed over. All members of a communicator must choose the same for a
+// call. A name that does not exist is the error of each call with the context:
+// comm.ErrUnsupported.
+func With(ctx context.Context, choice string) context.Context {
+	old := settingsOf(ctx)
+	s := &settings{reproducible: old.reproducible, err: old.err}
+	s.add("choice of a collective", func() (*table, error) { return readSpec(choice) })
+	s.tables = append(s.tables, old.tables...)
+	return context.WithValue(ctx, settingsKey{}, s)
+}
+
+// Reproducible makes the blocking reductions that are called with the context it
+// returns combine in one order, which depends on the number of members alone: sums of
+// floats have the same bits in each run, for each length, at each root, over memory or
+// messages. It costs speed. All members must call it; GOULFM_REPRODUCIBLE=1 in the
+// environment does the same for all calls of a process.
+func Reproducible(ctx context.Context) context.Context {
+	s := *settingsOf(ctx)
+	s.reproducible = true
+	return context.WithValue(ctx, settingsKey{}, &s)
+}
+
+// fixed are the algorithms whose order of reduction is the reproducible one.
+var fixed = map[string]bool{"reduce/in-order": true, "allreduce/reduce-bcast": true, "reduce-scatter/linear": true, "scan/linear": true, "exscan/linear": true}
+
+// A question is what a choice may depend on.
+type question struct {
+	verb         sched.Verb
+	ranks, bytes int
+	crowded      bool
+	direct       bool
+	memory       bool // the call can go through memory
+	commutative  bool
+	layout       sched.Layout
+	reproducible bool
+}
+
+// unknownBytes are those of a collective whose members know only their own part.
+const unknownBytes = 1 << 62
+
+// pick returns the first way that fits.
+func (s *settings) pick(q *question) *way {
+	q.reproducible = s.reproducible && q.verb.Reduces()
+	for _, t := range s.tables {
+		if w := t.pick(q); w != nil {
+			return w
+		}
+	}
+	if w := shipped.pick(q); w != nil {
+		return w
+	}
+	return last(q)
+}
+
+func (t *table) pick(q *question) *way {
+	for i := range t[q.verb] {
+		if w := &t[q.verb][i]; w.fits(q) {
+			return w
+		}
+	}
+	return nil
+}
+
+// last is a way that always fits: of each verb there is an algorithm that does.
+func last(q *question) *way {
+	for i := range algorithms {
+		w := way{algorithm: &algorithms[i], number: lastNumber}
+		if algorithms[i].Verb == q.verb && w.fits(q) {
+			return &w
+		}
+	}
+	return nil
+}
+
+// lastNumber is that of a way which no table has.
+const lastNumber = 7
+
+func (w *way) fits(q *question) bool {
+	return (w.Ranks == 0 || q.ranks <= w.Ranks) && (w.Bytes == 0 || q.bytes <= w.Bytes) &&
+		(w.PerNode == 0 || q.ranks <= w.PerNode) && // one node so far
+		(w.Crowded == nil || *w.Crowded == q.crowded) && (w.Direct == nil || *w.Direct == q.direct) &&
+		w.can(q)
+}
+
+// can says whether the way does what is asked for.
+func (w *way) can(q *question) bool {
+	a := w.algorithm
+	if a == nil {
+		return q.memory && !q.reproducible
+	}
+	return (q.commutative || !a.Commutative) && (!a.Even || q.ranks%2 == 0 || q.ranks == 1) && a.Blocks >= q.layout &&
+		(!q.reproducible || fixed[a.Name])
+}

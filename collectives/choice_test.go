@@ -1,0 +1,166 @@
+package collectives
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/sched"
+)
+
+// TestShippedTable has a way for every question, in memory where that can be, and none
+// that cannot do what is asked for.
+func TestShippedTable(t *testing.T) {
+	s := new(settings)
+	for verb := range verbs {
+		for _, q := range questions(verb) {
+			w := s.pick(&q)
+			if w == nil || !w.can(&q) {
+				t.Errorf("%+v goes %+v", q, w)
+			}
+			if memory := q.memory && slices.Contains(memoryVerbs, verbName(verb)) && !(verb == sched.Bcast && q.ranks <= 2); memory && !q.reproducible && w.algorithm != nil {
+				t.Errorf("%+v goes by messages: %s", q, w.algorithm.Name)
+			}
+		}
+	}
+}
+
+func verbName(v sched.Verb) string {
+	i := slices.IndexFunc(algorithms, func(a sched.Algorithm) bool { return a.Verb == v })
+	name, _, _ := strings.Cut(algorithms[i].Name, "/")
+	return name
+}
+
+func questions(verb sched.Verb) (qs []question) {
+	for _, ranks := range []int{1, 2, 3, 8, 17, 64, 1025} {
+		for _, bytes := range []int{0, 1, 4096, 1 << 20, unknownBytes} {
+			for bits := range 8 {
+				q := question{verb: verb, ranks: ranks, bytes: bytes, memory: bits&1 != 0, commutative: bits&2 != 0, direct: bits&4 != 0}
+				if slices.Contains([]sched.Verb{sched.Gather, sched.Scatter, sched.Allgather, sched.Alltoall, sched.NeighborAllgather, sched.NeighborAlltoall}, verb) {
+					q.layout = sched.Layout(bits % 3)
+				}
+				if verb == sched.ReduceScatter {
+					q.layout = sched.Layout(bits % 2)
+				}
+				qs = append(qs, q)
+			}
+		}
+	}
+	return qs
+}
+
+// TestReproducibleWays: the order of reduction is that of one algorithm, whatever is
+// chosen besides.
+func TestReproducibleWays(t *testing.T) {
+	ctx := Reproducible(With(context.Background(), "allreduce=ring,reduce=binomial,allgather=bruck"))
+	for verb := range verbs {
+		names := map[string]bool{}
+		for _, q := range questions(verb) {
+			if a := settingsOf(ctx).pick(&q).algorithm; a != nil {
+				names[a.Name] = true
+			} else if verb.Reduces() {
+				t.Errorf("%+v goes through memory", q)
+			}
+		}
+		if verb.Reduces() && len(names) != 1 {
+			t.Errorf("%s has %v", verbName(verb), names)
+		}
+		if verb == sched.Allgather && !names["allgather/bruck"] {
+			t.Errorf("allgather goes %v", names)
+		}
+	}
+}
+
+// TestWithChooses: what is asked for is what is done, where it can be.
+func TestWithChooses(t *testing.T) {
+	ctx := With(context.Background(), " allgather=neighbor-exchange, bcast=binomial:65536,allreduce=memory")
+	for _, c := range []struct {
+		q       question
+		want    string
+		segment int
+	}{
+		{question{verb: sched.Allgather, ranks: 8}, "allgather/neighbor-exchange", 0},
+		{question{verb: sched.Allgather, ranks: 7}, "allgather/bruck", 0}, // it needs an even number
+		{question{verb: sched.Bcast, ranks: 7, memory: true}, "bcast/binomial", 65536},
+		{question{verb: sched.Allreduce, ranks: 7, memory: true}, "", 0},
+		{question{verb: sched.Allreduce, ranks: 7}, "allreduce/recursive-doubling", 0},
+		{question{verb: sched.Alltoall, ranks: 4}, "alltoall/linear", 0},
+	} {
+		w, name := settingsOf(ctx).pick(&c.q), ""
+		if w.algorithm != nil {
+			name = w.algorithm.Name
+		}
+		if name != c.want || w.Segment != c.segment {
+			t.Errorf("%+v goes %s in segments of %d", c.q, name, w.Segment)
+		}
+	}
+	inner := settingsOf(With(ctx, "allgather=ring"))
+	if w := inner.pick(&question{verb: sched.Allgather, ranks: 8}); w.algorithm.Name != "allgather/ring" {
+		t.Errorf("the inner choice gives %s", w.algorithm.Name)
+	}
+	if w := inner.pick(&question{verb: sched.Bcast, ranks: 8}); w.Segment != 65536 {
+		t.Error("the outer choice is lost")
+	}
+}
+
+// TestWrongChoices: what is wrong, why, and what to do.
+func TestWrongChoices(t *testing.T) {
+	for spec, say := range map[string]string{
+		"allgather=rnig":       "one of ring, recursive-doubling, bruck",
+		"allgathr=ring":        "one of barrier, bcast, reduce",
+		"allgather":            "want verb=algorithm",
+		"bcast=binomial:x":     "want a number of bytes",
+		"bcast=binomial:-1":    "want a number of bytes",
+		"allgather=memory":     "no algorithm \"memory\"",
+		"allgather=ring:65536": "leave the segment out",
+	} {
+		if _, err := readSpec(spec); !errors.Is(err, comm.ErrUnsupported) || !strings.Contains(err.Error(), say) {
+			t.Errorf("%s: %v, want %q", spec, err, say)
+		}
+	}
+	for text, say := range map[string]string{
+		`{"rules": [{"verb": "bcast", "algorithm": "binomial"}, {"verb": "bcast", "algorithm": "x"}]}`: "rule 2",
+		`{"rules": [{"verb": "gather", "bytes": 9, "algorithm": "binomial"}]}`:                         "bound ranks alone",
+		`{"rules": [{"verb": "bcast", "ranks": -1, "algorithm": "binomial"}]}`:                         "bounds are 0",
+		`{"rules": [{"verb": "bcast", "radix": 1, "algorithm": "knomial"}]}`:                           "want 2 or more",
+		`{"rules": [{"verb": "bcast", "rank": 1, "algorithm": "binomial"}]}`:                           "unknown field",
+		`nonsense`: "not a table",
+	} {
+		if _, err := readTable([]byte(text)); !errors.Is(err, comm.ErrUnsupported) || !strings.Contains(err.Error(), say) {
+			t.Errorf("%s: %v, want %q", text, err, say)
+		}
+	}
+}
+
+// TestEnvironment: the choice goes before the file, and the file before what ships.
+func TestEnvironment(t *testing.T) {
+	file := `{"rules": [{"verb": "bcast", "algorithm": "chain", "segment": 100}, {"verb": "scan", "algorithm": "linear"}]}`
+	read := func(string) ([]byte, error) { return []byte(file), nil }
+	env := map[string]string{choiceVariable: "scan=recursive-doubling", tableVariable: "x.json", reproducibleVariable: "0"}
+	get := func(name string) string { return env[name] }
+	s := readEnvironment(get, read)
+	for verb, want := range map[sched.Verb]string{sched.Scan: "scan/recursive-doubling", sched.Bcast: "bcast/chain", sched.Gather: "gather/linear"} {
+		if w := s.pick(&question{verb: verb, ranks: 4}); w.algorithm == nil || w.algorithm.Name != want {
+			t.Errorf("%s goes %+v", want, w)
+		}
+	}
+	if s.err != nil || s.reproducible {
+		t.Errorf("%v, reproducible %v", s.err, s.reproducible)
+	}
+	for name, wrong := range map[string]string{choiceVariable: "x=y", reproducibleVariable: "yes"} {
+		old := env[name]
+		env[name] = wrong
+		if s := readEnvironment(get, read); s.err == nil || !strings.Contains(s.err.Error(), name) {
+			t.Errorf("%s=%s: %v", name, wrong, s.err)
+		}
+		env[name] = old
+	}
+	env[reproducibleVariable], env[choiceVariable] = "1", ""
+	missing := errors.New("no such file")
+	if s := readEnvironment(get, func(string) ([]byte, error) { return nil, missing }); !errors.Is(s.err, missing) || !s.reproducible || !strings.Contains(s.err.Error(), "x.json") {
+		t.Errorf("a missing file: %v", s.err)
+	}
+}

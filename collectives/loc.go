@@ -1,0 +1,88 @@
+package collectives
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/sched"
+	"github.com/goulfm/goulfm/internal/view"
+)
+
+// A Loc is a value and where it is: a rank, or any number that names a place.
+type Loc[V Real] struct {
+	Value V
+	Index int
+}
+
+// A LocOp is an operation on values with their places, MinLoc or MaxLoc: a function to
+// pass, not to call.
+type LocOp[V Real] func() LocKernel[V]
+
+// A LocKernel is what a LocOp stands for.
+type LocKernel[V Real] struct {
+	code   opCode
+	better func(a, b V) bool
+}
+
+// MinLoc takes the smallest value and its index; of equal ones the lowest index. A NaN
+// counts as smaller than all.
+func MinLoc[V Real]() LocKernel[V] {
+	return LocKernel[V]{opMinLoc, func(a, b V) bool { return a < b || a != a && b == b }}
+}
+
+// MaxLoc takes the largest value and its index; of equal ones the lowest index. A NaN
+// counts as larger than all.
+func MaxLoc[V Real]() LocKernel[V] {
+	return LocKernel[V]{opMaxLoc, func(a, b V) bool { return a > b || a != a && b == b }}
+}
+
+// ReduceLoc is Reduce of values with their places. Errors: as of Reduce. MPI 6.9.4.
+func ReduceLoc[V Real](ctx context.Context, c *comm.Comm, root int, dst, src []Loc[V], op LocOp[V]) error {
+	x := prepare[Loc[V]](ctx, c, reduceLoc, root)
+	if x.me == root {
+		x.wantLength("dst", len(dst), len(src))
+	} else {
+		dst = nil
+	}
+	setLoc(x, op)
+	x.vector(sched.ReduceTo, view.Bytes(dst), view.Bytes(src))
+	return x.run()
+}
+
+// AllreduceLoc is Allreduce of values with their places. Errors: as of Allreduce. MPI
+// 6.9.4.
+func AllreduceLoc[V Real](ctx context.Context, c *comm.Comm, dst, src []Loc[V], op LocOp[V]) error {
+	x := prepare[Loc[V]](ctx, c, allreduceLoc, noRoot)
+	x.wantLength("dst", len(dst), len(src))
+	setLoc(x, op)
+	x.vector(sched.Allreduce, view.Bytes(dst), view.Bytes(src))
+	return x.run()
+}
+
+// locElem is what the code of an element's type has besides where it is a Loc.
+const locElem = 1 << 6
+
+func setLoc[V Real](x *call, op LocOp[V]) {
+	x.Elem = uint8(reflect.TypeFor[V]().Kind()) | locElem
+	var k LocKernel[V]
+	if op != nil {
+		k = op()
+	}
+	if k.better == nil {
+		x.wrong("%w", fmt.Errorf("%w: no operation", comm.ErrUnsupported))
+		return
+	}
+	x.setCode(k.code)
+	x.fold = func(acc, in []byte) { k.combine(view.Of[Loc[V]](acc), view.Of[Loc[V]](in)) }
+}
+
+func (k LocKernel[V]) combine(acc, in []Loc[V]) {
+	for i, b := range in {
+		a := acc[i]
+		if k.better(b.Value, a.Value) || !k.better(a.Value, b.Value) && b.Index < a.Index {
+			acc[i] = b
+		}
+	}
+}

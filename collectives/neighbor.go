@@ -1,0 +1,154 @@
+package collectives
+
+import (
+	"context"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/sched"
+	"github.com/goulfm/goulfm/internal/view"
+)
+
+// A topology says whom this member hears from and whom it sends to, by rank; a rank
+// may be there several times, and nobody (None), whose part is neither sent nor
+// changed. Edges between the same two ranks meet in the order of the lists, arrivals
+// in the order that is given, if one is.
+type topology struct{ in, out, arrivals []int }
+
+// topologyOf returns the topology of c; ok is false if it has none.
+func topologyOf(c *comm.Comm) (t topology, ok bool) {
+	if c == nil {
+		return t, true // which is another error
+	}
+	t.in, t.out, t.arrivals, ok = c.Edges()
+	return t, ok
+}
+
+// prepareNeighbors is prepare for the collectives among neighbours.
+func prepareNeighbors[T any](ctx context.Context, c *comm.Comm, k kind, t topology, ok bool) *call {
+	x := prepare[T](ctx, c, k, noRoot)
+	if !ok {
+		x.wrong("%w: the communicator has no topology: make one with Cart, Graph or DistGraph", comm.ErrUnsupported)
+	}
+	for _, list := range [][]int{t.in, t.out} {
+		for _, rank := range list {
+			if rank != comm.None && (rank < 0 || rank >= x.n) {
+				x.wrong("%w: neighbour %d in a communicator of %d", comm.ErrRank, rank, x.n)
+			}
+		}
+	}
+	x.shape.Sources, x.shape.Dests, x.shape.Arrivals = t.in, t.out, t.arrivals
+	return x
+}
+
+// NeighborAllgather sends src to every neighbour that this member sends to, and puts
+// what comes from the i-th it hears from into the i-th part of dst. All src have one
+// length, and dst has that times the number of parts: else ErrLength here, or
+// ErrMismatch where a message of another length arrives. Errors: ErrUnsupported
+// without a topology, and those of all collectives. MPI 8.6.1.
+func NeighborAllgather[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) error {
+	t, ok := topologyOf(c)
+	return newNeighborAllgather(ctx, c, t, ok, dst, src).run()
+}
+
+// IneighborAllgather starts a NeighborAllgather; dst and src belong to the request
+// until that is over. MPI 8.7.
+func IneighborAllgather[T comm.Elem](c *comm.Comm, dst, src []T) comm.Request {
+	t, ok := topologyOf(c)
+	return newNeighborAllgather(nil, c, t, ok, dst, src).start()
+}
+
+func newNeighborAllgather[T comm.Elem](ctx context.Context, c *comm.Comm, t topology, ok bool, dst, src []T) *call {
+	x := prepareNeighbors[T](ctx, c, neighborAllgather, t, ok)
+	x.wantLength("dst", len(dst), len(src)*len(t.in))
+	b := view.Bytes(src)
+	x.do(task{verb: sched.NeighborAllgather, dst: view.Bytes(dst), src: b, length: len(b)})
+	return x
+}
+
+// NeighborAllgatherv is NeighborAllgather of parts of any lengths: counts[i] elements
+// from the i-th neighbour go to dst[displs[i]:]; without displs one part behind the
+// other. Errors: ErrLength, ErrBuffer for a part that is not inside of dst,
+// ErrUnsupported without a topology, ErrMismatch, and those of all collectives. MPI
+// 8.6.1.
+func NeighborAllgatherv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, counts, displs []int, src []T) error {
+	t, ok := topologyOf(c)
+	return newNeighborAllgatherv(ctx, c, t, ok, dst, counts, displs, src).run()
+}
+
+// IneighborAllgatherv starts a NeighborAllgatherv; dst and src belong to the request
+// until that is over, counts and displs do not. MPI 8.7.
+func IneighborAllgatherv[T comm.Elem](c *comm.Comm, dst []T, counts, displs []int, src []T) comm.Request {
+	t, ok := topologyOf(c)
+	return newNeighborAllgatherv(nil, c, t, ok, dst, counts, displs, src).start()
+}
+
+func newNeighborAllgatherv[T comm.Elem](ctx context.Context, c *comm.Comm, t topology, ok bool, dst []T, counts, displs []int, src []T) *call {
+	x := prepareNeighbors[T](ctx, c, neighborAllgatherv, t, ok)
+	if x.err == nil {
+		x.shape.Out = x.wantBlocksOf(len(t.in), "dst", len(dst), counts, displs, &x.displs[0])
+	}
+	b := view.Bytes(src)
+	x.do(task{verb: sched.NeighborAllgather, dst: view.Bytes(dst), src: b, length: len(b), layout: sched.Scattered})
+	return x
+}
+
+// NeighborAlltoall sends the i-th part of src to the i-th neighbour that this member
+// sends to, and puts what comes from the i-th it hears from into the i-th part of dst.
+// All parts have one length: else ErrLength here, or ErrMismatch where a message of
+// another length arrives. dst and src may be the same slice. Errors: ErrUnsupported
+// without a topology, and those of all collectives. MPI 8.6.2.
+func NeighborAlltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) error {
+	t, ok := topologyOf(c)
+	return newNeighborAlltoall(ctx, c, t, ok, dst, src).run()
+}
+
+// IneighborAlltoall starts a NeighborAlltoall; dst and src belong to the request until
+// that is over. MPI 8.7.
+func IneighborAlltoall[T comm.Elem](c *comm.Comm, dst, src []T) comm.Request {
+	t, ok := topologyOf(c)
+	return newNeighborAlltoall(nil, c, t, ok, dst, src).start()
+}
+
+func newNeighborAlltoall[T comm.Elem](ctx context.Context, c *comm.Comm, t topology, ok bool, dst, src []T) *call {
+	x := prepareNeighbors[T](ctx, c, neighborAlltoall, t, ok)
+	each, of, parts := len(src), "src", len(t.out)
+	if parts == 0 {
+		x.wantLength("src", len(src), 0)
+		each, of, parts = len(dst), "dst", len(t.in)
+	}
+	if parts > 0 && each%parts != 0 {
+		x.wrong("%w: %s has %d elements, want a multiple of %d", comm.ErrLength, of, each, parts)
+	}
+	each /= max(parts, 1)
+	x.wantLength("dst", len(dst), each*len(t.in))
+	x.do(task{verb: sched.NeighborAlltoall, dst: view.Bytes(dst), src: view.Bytes(src), length: each * x.unit})
+	return x
+}
+
+// NeighborAlltoallv is NeighborAlltoall of parts of any lengths, as Alltoallv: counts
+// and displacements have one entry per neighbour. Errors: ErrLength, ErrBuffer for a
+// part that is not inside of its slice, ErrUnsupported without a topology,
+// ErrMismatch, and those of all collectives. MPI 8.6.2.
+func NeighborAlltoallv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int) error {
+	t, ok := topologyOf(c)
+	return newNeighborAlltoallv(ctx, c, t, ok, dst, rcounts, rdispls, src, scounts, sdispls).run()
+}
+
+// IneighborAlltoallv starts a NeighborAlltoallv; dst and src belong to the request until
+// that is over, counts and displacements do not. MPI 8.7.
+func IneighborAlltoallv[T comm.Elem](c *comm.Comm, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int) comm.Request {
+	t, ok := topologyOf(c)
+	return newNeighborAlltoallv(nil, c, t, ok, dst, rcounts, rdispls, src, scounts, sdispls).start()
+}
+
+func newNeighborAlltoallv[T comm.Elem](ctx context.Context, c *comm.Comm, t topology, ok bool, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int) *call {
+	x := prepareNeighbors[T](ctx, c, neighborAlltoallv, t, ok)
+	if x.err == nil {
+		x.shape.Out = x.wantBlocksOf(len(t.in), "dst", len(dst), rcounts, rdispls, &x.displs[0])
+	}
+	if x.err == nil {
+		x.shape.In = x.wantBlocksOf(len(t.out), "src", len(src), scounts, sdispls, &x.displs[1])
+	}
+	x.do(task{verb: sched.NeighborAlltoall, dst: view.Bytes(dst), src: view.Bytes(src), layout: sched.Scattered})
+	return x
+}

@@ -1,0 +1,59 @@
+package collectives
+
+import (
+	"context"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/sched"
+	"github.com/goulfm/goulfm/internal/view"
+)
+
+// ReduceScatterBlock combines src of all members, element by element, and cuts the
+// result into Size() equal parts, of which rank i gets the i-th in dst. src has len(dst)
+// times Size() elements: else ErrLength. dst may be a part of src. Errors: ErrLength,
+// ErrMismatch, and those of all collectives. MPI 6.10.1.
+func ReduceScatterBlock[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) error {
+	return newReduceScatterBlock(ctx, c, dst, src, op).run()
+}
+
+// IreduceScatterBlock starts a ReduceScatterBlock; dst and src belong to the request
+// until that is over. MPI 6.12.9.
+func IreduceScatterBlock[T comm.Elem](c *comm.Comm, dst, src []T, op Op[T]) comm.Request {
+	return newReduceScatterBlock(nil, c, dst, src, op).start()
+}
+
+func newReduceScatterBlock[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) *call {
+	x := prepare[T](ctx, c, reduceScatterBlock, noRoot)
+	x.wantLength("src", len(src), len(dst)*x.n)
+	setOp(x, op)
+	b := view.Bytes(dst)
+	x.do(task{verb: sched.ReduceScatter, dst: b, src: view.Bytes(src), length: len(b), sized: true, note: len(b)})
+	return x
+}
+
+// ReduceScatter is ReduceScatterBlock with parts of any lengths: rank i gets counts[i]
+// elements. counts are the same at all members; they have Size() entries, this member's
+// is the length of dst, and all together that of src: else ErrLength. dst may be a part
+// of src. Errors: ErrLength, ErrMismatch, and those of all collectives. MPI 6.10.2.
+func ReduceScatter[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, counts []int, op Op[T]) error {
+	return newReduceScatter(ctx, c, dst, src, counts, op).run()
+}
+
+// IreduceScatter starts a ReduceScatter; dst and src belong to the request until that
+// is over, counts do not. MPI 6.12.10.
+func IreduceScatter[T comm.Elem](c *comm.Comm, dst, src []T, counts []int, op Op[T]) comm.Request {
+	return newReduceScatter(nil, c, dst, src, counts, op).start()
+}
+
+func newReduceScatter[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, counts []int, op Op[T]) *call {
+	x := prepare[T](ctx, c, reduceScatter, noRoot)
+	if x.err == nil {
+		x.shape.In = x.wantBlocks("src", len(src), counts, nil, &x.displs[0])
+		x.wantOwn(x.shape.In, "dst", len(dst))
+	}
+	x.wantLength("src", len(src), sum(counts))
+	setOp(x, op)
+	b := view.Bytes(src)
+	x.do(task{verb: sched.ReduceScatter, dst: view.Bytes(dst), src: b, length: len(b) / x.n, layout: sched.Packed, sized: true, note: len(b)})
+	return x
+}

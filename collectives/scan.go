@@ -1,0 +1,43 @@
+package collectives
+
+import (
+	"context"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/sched"
+	"github.com/goulfm/goulfm/internal/view"
+)
+
+// Scan combines, element by element and in the order of the ranks, src of the members
+// up to and with this one into dst. dst and src have one length, else ErrLength, and
+// may be the same slice. Errors: ErrLength, ErrMismatch, and those of all collectives.
+// MPI 6.11.1.
+func Scan[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) error {
+	return newScan(ctx, c, scan, sched.Scan, dst, src, op).run()
+}
+
+// Iscan starts a Scan; dst and src belong to the request until that is over. MPI
+// 6.12.11.
+func Iscan[T comm.Elem](c *comm.Comm, dst, src []T, op Op[T]) comm.Request {
+	return newScan(nil, c, scan, sched.Scan, dst, src, op).start()
+}
+
+// Exscan is Scan without this member's own src. At rank 0, before which there is
+// nobody, dst stays as it is. MPI 6.11.2.
+func Exscan[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) error {
+	return newScan(ctx, c, exscan, sched.Exscan, dst, src, op).run()
+}
+
+// Iexscan starts an Exscan; dst and src belong to the request until that is over. MPI
+// 6.12.12.
+func Iexscan[T comm.Elem](c *comm.Comm, dst, src []T, op Op[T]) comm.Request {
+	return newScan(nil, c, exscan, sched.Exscan, dst, src, op).start()
+}
+
+func newScan[T comm.Elem](ctx context.Context, c *comm.Comm, k kind, verb sched.Verb, dst, src []T, op Op[T]) *call {
+	x := prepare[T](ctx, c, k, noRoot)
+	x.wantLength("dst", len(dst), len(src))
+	setOp(x, op)
+	x.vector(verb, view.Bytes(dst), view.Bytes(src))
+	return x
+}

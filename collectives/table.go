@@ -1,0 +1,172 @@
+package collectives
+
+import (
+	"bytes"
+	_ "embed" // the table
+	"encoding/json"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/sched"
+)
+
+// A rule is a line of the table that says which way a collective goes. Bounds are
+// upper ones, and 0 is none. All members must come to the same rule, so it asks for
+// nothing but what all know.
+type rule struct {
+	Verb      string `json:"verb"`
+	Ranks     int    `json:"ranks,omitempty"`
+	Bytes     int    `json:"bytes,omitempty"`    // of the vector, or of one rank's block
+	PerNode   int    `json:"per_node,omitempty"` // ranks on one node
+	Crowded   *bool  `json:"crowded,omitempty"`  // whether ranks outnumber cores
+	Direct    *bool  `json:"direct,omitempty"`   // whether long messages go from memory to memory
+	Algorithm string `json:"algorithm"`          // or "memory"
+	Segment   int    `json:"segment,omitempty"`  // bytes
+	Radix     int    `json:"radix,omitempty"`
+}
+
+// inMemoryName is the algorithm of shared memory, an entry of the table like others.
+const inMemoryName = "memory"
+
+// A way is how a collective may go: a rule that has been read.
+type way struct {
+	rule
+
+	algorithm *sched.Algorithm // nil: in memory
+	number    int              // tells the ways of a verb apart
+}
+
+const verbs = sched.NeighborAlltoall + 1
+
+// A table has the ways of each verb; the first that fits is taken.
+type table [verbs][]way
+
+//go:embed table.json
+var builtIn []byte
+
+var (
+	algorithms = sched.Algorithms()
+	// shipped ends with a way for everything, which other tables may lack.
+	shipped = mustRead(builtIn)
+)
+
+func mustRead(text []byte) *table {
+	t, err := readTable(text)
+	if err != nil {
+		panic(err) // it is part of the program, and a test reads it
+	}
+	return t
+}
+
+// verbNames are the verbs as tables and algorithms call them.
+func verbNames() (names []string) {
+	for _, a := range algorithms {
+		verb, _, _ := strings.Cut(a.Name, "/")
+		if !slices.Contains(names, verb) {
+			names = append(names, verb)
+		}
+	}
+	return names
+}
+
+// readTable reads a table, and says what is wrong with which rule.
+func readTable(text []byte) (*table, error) {
+	var file struct {
+		About string `json:"about"`
+		Rules []rule `json:"rules"`
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&file); err != nil {
+		return nil, fmt.Errorf("%w: not a table of collectives: %w; see collectives/table.json", comm.ErrUnsupported, err)
+	}
+	t := new(table)
+	for i, r := range file.Rules {
+		w, verb, err := r.way()
+		if err != nil {
+			return nil, fmt.Errorf("rule %d: %w", i+1, err)
+		}
+		t[verb] = append(t[verb], w)
+	}
+	return t, nil
+}
+
+// memoryVerbs can go through shared memory.
+var memoryVerbs = []string{"barrier", "bcast", "reduce", "allreduce"}
+
+func (r rule) way() (way, sched.Verb, error) {
+	first := slices.IndexFunc(algorithms, func(a sched.Algorithm) bool { return strings.HasPrefix(a.Name, r.Verb+"/") })
+	if first < 0 {
+		return way{}, 0, fmt.Errorf("%w: no verb %q: one of %s", comm.ErrUnsupported, r.Verb, strings.Join(verbNames(), ", "))
+	}
+	verb := algorithms[first].Verb
+	w := way{rule: r}
+	if r.Algorithm != inMemoryName || !slices.Contains(memoryVerbs, r.Verb) {
+		i := slices.IndexFunc(algorithms, func(a sched.Algorithm) bool { return a.Name == r.Verb+"/"+r.Algorithm })
+		if i < 0 {
+			return w, verb, fmt.Errorf("%w: no algorithm %q of %s: one of %s", comm.ErrUnsupported, r.Algorithm, r.Verb, strings.Join(namesOf(r.Verb), ", "))
+		}
+		w.algorithm, w.number = &algorithms[i], i-first|bits.Len(uint(max(r.Segment, 0)))&3<<3
+	}
+	return w, verb, w.check(verb)
+}
+
+// check refuses what could not work.
+func (w *way) check(verb sched.Verb) error {
+	switch {
+	case w.Ranks < 0 || w.Bytes < 0 || w.PerNode < 0 || w.Segment < 0 || w.Radix < 0:
+		return fmt.Errorf("%w: a negative bound of %s: bounds are 0 (none) or more", comm.ErrUnsupported, w.Verb)
+	case w.Segment > 0 && (w.algorithm == nil || !w.algorithm.Segmented):
+		return fmt.Errorf("%w: %s of %s cuts nothing into segments: leave the segment out", comm.ErrUnsupported, w.Algorithm, w.Verb)
+	case w.Radix == 1:
+		return fmt.Errorf("%w: a tree of radix 1: want 2 or more, or 0", comm.ErrUnsupported)
+	case w.Bytes > 0 && w.algorithm != nil && slices.Contains([]sched.Verb{sched.ReduceTo, sched.Gather, sched.Scatter}, verb):
+		return fmt.Errorf("%w: %s chosen by bytes: members with wrong lengths would wait for each other; bound ranks alone", comm.ErrUnsupported, w.Verb)
+	}
+	return nil
+}
+
+func namesOf(verb string) (names []string) {
+	if slices.Contains(memoryVerbs, verb) {
+		names = append(names, inMemoryName)
+	}
+	for _, a := range algorithms {
+		if v, name, _ := strings.Cut(a.Name, "/"); v == verb {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// readSpec reads a choice as in "allgather=ring,bcast=binomial:65536".
+func readSpec(spec string) (*table, error) {
+	t := new(table)
+	for part := range strings.SplitSeq(spec, ",") {
+		if strings.TrimSpace(part) == "" {
+			continue
+		}
+		verb, rest, ok := strings.Cut(strings.TrimSpace(part), "=")
+		name, segment, cut := strings.Cut(rest, ":")
+		r := rule{Verb: verb, Algorithm: name}
+		if cut {
+			n, err := strconv.Atoi(segment)
+			if err != nil || n <= 0 {
+				return nil, fmt.Errorf("%w: segment %q of %q: want a number of bytes", comm.ErrUnsupported, segment, part)
+			}
+			r.Segment = n
+		}
+		if !ok {
+			return nil, fmt.Errorf("%w: %q: want verb=algorithm or verb=algorithm:segment", comm.ErrUnsupported, part)
+		}
+		w, v, err := r.way()
+		if err != nil {
+			return nil, err
+		}
+		t[v] = append(t[v], w)
+	}
+	return t, nil
+}
