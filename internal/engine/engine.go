@@ -106,7 +106,7 @@ type Proc struct {
 	calls      uint64 // calls made so far: the background loop sees whether the program computes
 	sawLeaver  bool   // finalize ended here because somebody had left
 	departures int    // entries of the list of departures handled
-	older      int    // those that were there before this process
+	older      int    // those that were there before others started this process
 	epochSeen  atomic.Uint64
 	kept       atomic.Uint64 // unexpected messages so far
 	faults     atomic.Uint64 // requests that ended with an error, or may (R49), so far
@@ -187,7 +187,7 @@ func New(tr transport.Transport, cfg Config) *Proc {
 	for i := range p.peers {
 		p.peers[i].credit = match.NewCredit(match.Limit(p.cfg.UnexpectedBytesMax, p.cfg.Share))
 	}
-	for _, ok := tr.Departure(p.older); ok; _, ok = tr.Departure(p.older) {
+	for _, ok := tr.Departure(p.older); ok && cfg.Union != nil; _, ok = tr.Departure(p.older) {
 		p.older++
 	}
 	rules := control.Config{N: p.n, Me: p.me, World: cfg.World, Union: cfg.Union, Detector: cfg.Detector, Watchdog: cfg.Watchdog, Uniform: cfg.Uniform}
