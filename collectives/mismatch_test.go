@@ -301,15 +301,17 @@ func TestDifferentArgumentsAreNoticed(t *testing.T) {
 	}
 }
 
-// TestOutOfStepIsRevoked: rank 1 makes one call less than the others.
+// TestOutOfStepIsRevoked: rank 1 makes one call less than the others. Rank 2 may see that
+// before it has what rank 0 sends.
 func TestOutOfStepIsRevoked(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
+		var err error
 		if w.Rank() != 1 {
-			if err := collectives.Bcast(ctx, w, 0, make([]int, 1)); err != nil {
-				t.Error(err)
-			}
+			err = collectives.Bcast(ctx, w, 0, make([]int, 1))
 		}
-		err := collectives.Bcast(ctx, w, 2, make([]int, 1))
+		if err == nil {
+			err = collectives.Bcast(ctx, w, 2, make([]int, 1))
+		}
 		for err == nil {
 			err = collectives.Barrier(ctx, w)
 		}
