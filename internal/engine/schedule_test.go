@@ -256,6 +256,41 @@ func TestARefusedCollective(t *testing.T) {
 	}
 }
 
+// TestANoticeComesBeforeWhatFollows: a member refuses a collective and goes on to the
+// next one. Who waits for it with several receives hears the notice, and does not take
+// the message after it for proof that it has left.
+func TestANoticeComesBeforeWhatFollows(t *testing.T) {
+	const n, unit = 3, 100_000
+	run(t, n, func(_ *cluster, w *Comm) error {
+		for round := range 100 {
+			out := make([]byte, n*unit)
+			s := planned(w, "allgather/ring", 0, unit, make([]byte, unit), out)
+			s.Judge = func(_, tag, _, _ int, err error) error {
+				if tag&Notice == 0 {
+					return errors.Join(fmt.Errorf("a message with tag %x", tag), err)
+				}
+				return errNoticed
+			}
+			s.Failed = func(err error) Consequence {
+				if errors.Is(err, errNoticed) {
+					return refusing
+				}
+				return Consequence{Revoke: true}
+			}
+			if w.Rank() == round%n {
+				w.Refuse(false, refusing)
+			} else if err := w.RunSchedule(bg, "allgather", s); !errors.Is(err, errNoticed) {
+				return fmt.Errorf("round %d: %w", round, err)
+			}
+			all := make([]byte, n)
+			if err := w.RunSchedule(bg, "allgather", planned(w, "allgather/ring", 0, 1, []byte{byte(w.Rank())}, all)); err != nil || !bytes.Equal(all, []byte{0, 1, 2}) {
+				return fmt.Errorf("round %d, the next one: %v, %w", round, all, err)
+			}
+		}
+		return nil
+	})
+}
+
 // TestCombineMayFail: the member that cannot combine fails and tells the others, and
 // the communicator works on.
 func TestCombineMayFail(t *testing.T) {
