@@ -12,6 +12,7 @@ COMPARE ?=
 STRESS  ?= -agreements 2000 -seed 1
 KILLS   ?= -kills 200
 SHRINKS ?= -rounds 200
+REPLACES ?= -rounds 100
 LINT    ?= $(shell command -v golangci-lint || echo go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0)
 
 .DEFAULT_GOAL := help
@@ -56,11 +57,12 @@ sim: ## a million simulated agreements with faults at any step, some minutes; SI
 sim-deep: ## every crash point and delivery order for 4 processes; minutes for each model
 	go run ./cmd/goulfm sim -exhaustive -n 4
 
-stress: ## real processes under kills, every result checked: agreements, everything, from N to one; STRESS="-seed N ..." KILLS="-kills 1000" SHRINKS="-rounds 1000"
+stress: ## real processes under kills, every result checked: agreements, everything, from N to one, and back; STRESS="-seed N ..." KILLS="-kills 1000" SHRINKS="-rounds 1000" REPLACES="-rounds 1000"
 	go build -o bin/goulfm ./cmd/goulfm
 	bin/goulfm run -n $(RANKS) ./bench/stress $(STRESS)
 	go run ./bench/killstress -goulfm bin/goulfm -n $(RANKS) $(KILLS)
 	go run ./bench/shrinkloop -goulfm bin/goulfm $(SHRINKS)
+	go run ./bench/replaceloop -goulfm bin/goulfm $(REPLACES)
 
 bench: ## what messages, collectives, failures and a start cost here; BENCH="-time 50ms"
 	go build -o bin/goulfm ./cmd/goulfm
