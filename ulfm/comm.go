@@ -54,6 +54,10 @@ type Config struct {
 	Watchdog mono.Duration // passed to era; 0 = off
 	Flaws    Flaws         // none in production
 
+	// SilentRevocation says that a revocation reaches every member as a Revoke event of
+	// its own, also if who revoked dies: nothing is sent.
+	SilentRevocation bool
+
 	// Memory is what the members share, if they are processes of one node whose
 	// deaths are exact: SeriesRepair and SeriesCreate are agreed there. With none they
 	// are agreed by messages, as closing is in any case: it needs no haste, and is
@@ -99,7 +103,7 @@ func New(cfg Config) *Comm {
 	c := &Comm{
 		group:  cfg.Group,
 		failed: NewFailed(n),
-		flood:  flood.New(flood.Config{N: n, Me: me, Items: 1}),
+		flood:  flood.New(flood.Config{N: n, Me: me, Items: 1, Silent: cfg.SilentRevocation}),
 		flaws:  cfg.Flaws,
 	}
 	c.flood.LeaveOut(cfg.Flaws.Revocation)

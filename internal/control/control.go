@@ -44,6 +44,10 @@ type Config struct {
 	// forgotten there (see onenode.Memory). The world's memory comes prepared.
 	Prepare func(index uint32)
 
+	// SilentRevocation says that revocations of communicators all of whose members have
+	// blocks travel outside of these rules, as Revoke events at each member.
+	SilentRevocation bool
+
 	// Memory, if not nil, returns what the agreements of a communicator share, for one
 	// all of whose members have blocks; or none, for reasons that are the same at all
 	// members. It takes exact deaths: see package onenode.
@@ -477,7 +481,9 @@ func errNoMember(index uint32, proc int) error {
 
 func (c *Control) commConfig(g ulfm.Group) ulfm.Config {
 	cfg := ulfm.Config{Group: g, Watchdog: c.cfg.Watchdog, Flaws: c.cfg.Flaws.ofComm()}
-	if c.cfg.Memory != nil && HasBlocks(g.Indices, c.cfg.Blocks) {
+	inBlocks := HasBlocks(g.Indices, c.cfg.Blocks)
+	cfg.SilentRevocation = c.cfg.SilentRevocation && inBlocks
+	if c.cfg.Memory != nil && inBlocks {
 		cfg.Memory.Repair, cfg.Memory.Create = c.cfg.Memory(g.Index, g)
 	}
 	return cfg

@@ -37,6 +37,7 @@ type Comm struct {
 	claims  []*Claim // messages that matched probes took and nobody has received yet
 
 	shared     bool                // its collectives go through memory
+	revocation revocation
 	mem        *[2]agreementMemory // of agreements; nil: by messages
 	coll       *nodecoll.Group     // of collectives in memory, once there was one
 	collective *Request            // the one that is open and has to wait
@@ -53,6 +54,7 @@ type Comm struct {
 func (p *Proc) openComm(g ulfm.Group, name string) *Comm {
 	c := &Comm{p: p, group: g, name: name, base: name, rankOf: make([]int32, slices.Max(g.Procs)+1), mem: p.takeMemory(g.Index)}
 	c.shared = p.shares && control.HasBlocks(g.Indices, segment.Blocks)
+	c.revocation = p.revocationOf(c)
 	for q := range c.rankOf {
 		c.rankOf[q] = -1
 	}

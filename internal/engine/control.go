@@ -175,6 +175,7 @@ func (p *Proc) revoked(index uint32) {
 		return
 	}
 	c.revoked = true
+	p.publishRevocation(c)
 	p.endComm(c, ulfm.ErrRevoked)
 	p.observe(Event{What: "revoke", Comm: c.name})
 }
@@ -190,6 +191,7 @@ func (p *Proc) decided(a control.Decided) {
 	}
 	if g := a.Outcome.New; g != nil {
 		r.made = p.openChild(r.comm, *g, a.Outcome.Call.Kind)
+		p.lookRevocations() // another member may have it already, and have revoked it
 	}
 	if kind := a.Outcome.Call.Kind; kind == ulfm.KindShrink || kind.Series() == ulfm.SeriesRepair && a.Outcome.Err != nil {
 		procs := make([]int, len(a.Outcome.Dead))

@@ -277,6 +277,7 @@ func (p *Proc) readDepartures() bool {
 		return false
 	}
 	p.epochSeen.Store(e)
+	p.lookRevocations() // before the deaths: who revoked and died is heard in that order
 	for {
 		d, ok := p.tr.Departure(p.departures)
 		if !ok {

@@ -24,6 +24,7 @@ func (p *Proc) shareMemory(cfg *control.Config) {
 	p.shares = true
 	cfg.Blocks = segment.Blocks
 	cfg.Prepare = p.prepareBlock
+	cfg.SilentRevocation = true
 	if p.cfg.Era {
 		return
 	}
@@ -95,7 +96,7 @@ func (m *agreementMemory) place(slot int) int { return m.part*onenode.Slots + sl
 
 // line returns where the line of a member stands.
 func (m *agreementMemory) line(member, slot int) int {
-	return segment.WordBytes + segment.ResultBytes + (m.place(slot)*m.p.n+member)*segment.Line
+	return segment.WordBytes + segment.ResultBytes + segment.RevocationBytes + (m.place(slot)*m.p.n+member)*segment.Line
 }
 
 // result returns the words that hold the result of an agreement that was decided
@@ -121,6 +122,50 @@ func (m *agreementMemory) valueAt() int {
 type commMemory struct {
 	index  uint32
 	series *[2]agreementMemory
+}
+
+// A revocation on a node is a word in the first member's block, which every member that
+// hears of it writes, and the epoch, which all who wait look at. Who dies in between
+// moves the epoch by its death:
+//
+//	revoker: word = tag; epoch + 1; wakes the members
+//	others:  the epoch has moved: is word = tag?
+//
+// The tag is of the first member's context index: no other communicator that has or had
+// the block has the same. Nobody writes it once the communicator is closed, because all
+// members have proposed that.
+type revocation struct {
+	word *uint64 // nil: by messages
+	tag  uint64
+}
+
+func (p *Proc) revocationOf(c *Comm) revocation {
+	if !c.shared {
+		return revocation{}
+	}
+	lines := p.port.Block(c.group.Procs[0], c.group.Indices[0], segment.AgreementLines)
+	return revocation{word: lines.Word(segment.WordBytes + segment.ResultBytes), tag: uint64(c.group.Indices[0]) + 1}
+}
+
+func (r revocation) seen() bool { return r.word != nil && segment.Load64(r.word) == r.tag }
+
+// publishRevocation tells the other members, unless one of them has told this one.
+func (p *Proc) publishRevocation(c *Comm) {
+	if c.revocation.word == nil || c.revocation.seen() {
+		return
+	}
+	segment.Store64(c.revocation.word, c.revocation.tag)
+	p.tr.MoveEpoch()
+	p.notifyMembers(c)
+}
+
+// lookRevocations lets revocations take effect that others have published.
+func (p *Proc) lookRevocations() {
+	for _, c := range p.comms {
+		if c != nil && !c.revoked && c.revocation.seen() {
+			p.step(control.Revoke{Comm: c.group.Index})
+		}
+	}
 }
 
 // takeMemory returns the memory that control has asked for when it made the

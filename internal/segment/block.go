@@ -42,6 +42,7 @@ const (
 	AgreementsKept  = 64
 	WordBytes       = 8 * AgreementsKept
 	ResultBytes     = Line * AgreementsKept
+	RevocationBytes = Line // a word that says that the communicator is revoked
 	LinesCollective = 2 << 10
 )
 
@@ -50,7 +51,7 @@ const (
 func PartBytes(part Part, procs int) int {
 	switch part {
 	case AgreementLines:
-		return roundUp(WordBytes+ResultBytes+AgreementsKept*Line*procs, 4<<10)
+		return roundUp(WordBytes+ResultBytes+RevocationBytes+AgreementsKept*Line*procs, 4<<10)
 	case CollectiveLines:
 		return roundUp(LinesCollective*procs, 4<<10)
 	case ContributionPart:

@@ -103,7 +103,7 @@ func TestOpenNodeRefuses(t *testing.T) {
 		t.Errorf("another job: %v", err)
 	}
 	*m.word32(offVersion) = Version + 1
-	if _, err := OpenNode(m, 1); err == nil || !strings.Contains(err.Error(), "layout 3") || !strings.Contains(err.Error(), "layout 2") {
+	if _, err := OpenNode(m, 1); err == nil || !strings.Contains(err.Error(), "layout 4") || !strings.Contains(err.Error(), "layout 3") {
 		t.Errorf("another version must name both: %v", err)
 	}
 }
