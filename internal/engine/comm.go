@@ -36,7 +36,7 @@ type Comm struct {
 	collSeq uint32
 	claims  []*Claim // messages that matched probes took and nobody has received yet
 
-	shared     bool                // its collectives go through memory
+	shared     bool // its collectives go through memory
 	revocation revocation
 	mem        *[2]agreementMemory // of agreements; nil: by messages
 	coll       *nodecoll.Group     // of collectives in memory, once there was one
@@ -71,6 +71,7 @@ func (p *Proc) openComm(g ulfm.Group, name string) *Comm {
 		p.comms = append(p.comms, nil)
 	}
 	p.comms[g.Index] = c
+	p.live = append(p.live, c)
 	// Sources are world processes in every context, so that a message can be kept
 	// before its communicator is there.
 	p.match.Open(dataContext(g.Index, PointToPoint), len(c.rankOf), false)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/goulfm/goulfm/fd"
@@ -250,6 +251,7 @@ func (p *Proc) forgotten(index uint32) {
 	p.takeMemory(index) // of one that nobody took up
 	if c := p.commAt(index); c != nil {
 		p.comms[index] = nil
+		p.live = slices.DeleteFunc(p.live, func(x *Comm) bool { return x == c })
 	}
 }
 
@@ -434,8 +436,8 @@ func (p *Proc) declared(a control.Declared) {
 	p.drain(a.Proc) // (2) what it published is matched as usual
 	p.runSchedules()
 	q.dead = true
-	for _, c := range p.comms {
-		if c != nil && c.RankOf(a.Proc) >= 0 {
+	for _, c := range p.live {
+		if c.RankOf(a.Proc) >= 0 {
 			c.deaths++
 		}
 	}
@@ -454,8 +456,8 @@ func (p *Proc) declared(a control.Declared) {
 func (p *Proc) fences() bool { return p.cfg.Fence || p.cfg.Detector.Mode == fd.Ring }
 
 func (p *Proc) failPeer(proc int) {
-	for _, c := range p.comms {
-		if c == nil || c.RankOf(proc) < 0 {
+	for _, c := range p.live {
+		if c.RankOf(proc) < 0 {
 			continue
 		}
 		for class := range classes {

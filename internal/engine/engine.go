@@ -100,6 +100,7 @@ type Proc struct {
 	slots []*Request
 	idle  []*Request
 	comms []*Comm // by context index; nil: not ours, or forgotten
+	live  []*Comm // those of them that are there
 	world *Comm
 	union *Comm // with those who started this process, or nil
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/binary"
+	"slices"
 	"sync/atomic"
 
 	"github.com/goulfm/goulfm/era/onenode"
@@ -161,8 +162,8 @@ func (p *Proc) publishRevocation(c *Comm) {
 
 // lookRevocations lets revocations take effect that others have published.
 func (p *Proc) lookRevocations() {
-	for _, c := range p.comms {
-		if c != nil && !c.revoked && c.revocation.seen() {
+	for _, c := range slices.Clone(p.live) { // a step may forget some
+		if !c.revoked && c.revocation.seen() {
 			p.step(control.Revoke{Comm: c.group.Index})
 		}
 	}
