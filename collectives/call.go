@@ -216,7 +216,7 @@ func (x *call) raise(err error) error {
 	if errors.Is(err, ulfm.ErrProcFailed) {
 		ranks = x.e.GetFailed()
 	}
-	return x.c.Raise(&ulfm.Error{Op: x.op(), Comm: x.e.Name(), Ranks: ranks, Err: err})
+	return x.c.Raise(&ulfm.Error{Op: x.op(), Comm: x.e.Name(), Ranks: x.c.OuterRanks(ranks), Err: err})
 }
 
 // start makes a non-blocking call. What is wrong with its arguments is the error of

@@ -17,6 +17,7 @@ var withoutExample = map[string]string{
 	"Raise":       "for packages of this module",
 	"Sides":       "for packages of this module",
 	"Edges":       "for packages of this module",
+	"OuterRanks":  "for packages of this module",
 	"NewWorld":    "for packages of this module",
 	"RequestOf":   "for packages of this module",
 	"NotStarted":  "for packages of this module",

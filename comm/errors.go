@@ -87,7 +87,7 @@ func fail(op string, c *Comm, ranks []int, err error) error {
 	if e := (*ulfm.Error)(nil); errors.As(err, &e) {
 		err = e.Err
 		if len(ranks) == 0 {
-			ranks = c.outerRanks(e.Ranks)
+			ranks = c.OuterRanks(e.Ranks)
 		}
 	}
 	e := &ulfm.Error{Op: op, Ranks: ranks, Err: err}
@@ -106,7 +106,7 @@ func failAny(op string, c *Comm, err error) error {
 	}
 	var ranks []int
 	if errors.Is(err, ulfm.ErrProcFailed) || errors.Is(err, ulfm.ErrProcFailedPending) {
-		ranks = c.outerRanks(c.e.GetFailed())
+		ranks = c.OuterRanks(c.e.GetFailed())
 	}
 	return fail(op, c, ranks, err)
 }

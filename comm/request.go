@@ -91,7 +91,7 @@ func (r Request) fail(err error) error {
 // failWait is fail for a wait that ctx has ended: it names whom it waited for.
 func (r Request) failWait(ctx context.Context, err error) error {
 	if err != nil && r.peer == Any && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return fail(r.op, r.c, r.c.outerRanks(r.c.w.proc.Awaited(r.handle())), err)
+		return fail(r.op, r.c, r.c.OuterRanks(r.c.w.proc.Awaited(r.handle())), err)
 	}
 	return r.fail(err)
 }
@@ -226,7 +226,7 @@ func failWaits(op string, rs []Request, err error) error {
 			return fail(op, nil, nil, err)
 		}
 		c = r.c
-		ranks = append(ranks, c.outerRanks(c.w.proc.Awaited(r.handle()))...)
+		ranks = append(ranks, c.OuterRanks(c.w.proc.Awaited(r.handle()))...)
 	}
 	slices.Sort(ranks)
 	return fail(op, c, slices.Compact(ranks), err)

@@ -50,8 +50,74 @@ func spawn(ctx context.Context, w *comm.Comm) error {
 	return together(ctx, ic, false)
 }
 
+// between makes the collectives of an intercommunicator.
+func between(ctx context.Context, ic *comm.Intercomm, second bool) error {
+	if err := collectives.InterBarrier(ctx, ic); err != nil {
+		return err
+	}
+	for _, length := range []int{0, 1, 30_000} {
+		mine, sum := make([]int, length), make([]int, length)
+		for i := range mine {
+			mine[i] = ic.Rank() + i
+		}
+		if err := collectives.InterAllreduce(ctx, ic, sum, mine, collectives.Sum); err != nil {
+			return err
+		}
+		r := ic.RemoteSize()
+		for i := range sum {
+			if want := r*(r-1)/2 + r*i; sum[i] != want {
+				return fmt.Errorf("a reduction of the other group gave %d, want %d", sum[i], want)
+			}
+		}
+		first, last := []int{7}, make([]int, length)
+		if err := broadcasts(ctx, ic, second, first, last); err != nil {
+			return err
+		}
+	}
+	if err := collectives.InterBcast(ctx, ic, ic.RemoteSize(), []int{1}); !errors.Is(err, comm.ErrRoot) {
+		return fmt.Errorf("a root too large: %w", err)
+	}
+	err := collectives.InterAllreduce(ctx, ic, make([]int, 2), make([]int, 1), collectives.Sum)
+	if !errors.Is(err, comm.ErrLength) {
+		return fmt.Errorf("lengths that differ: %w", err)
+	}
+	return nil
+}
+
+// broadcasts sends first from rank 0 of the first group, then last from the last rank of
+// the second one.
+func broadcasts(ctx context.Context, ic *comm.Intercomm, second bool, first, last []int) error {
+	root := 0
+	if !second {
+		first[0], root = 9, comm.None
+		if ic.Rank() == 0 {
+			root = collectives.Self
+		}
+	}
+	if err := collectives.InterBcast(ctx, ic, root, first); err != nil || first[0] != 9 {
+		return fmt.Errorf("bcast gave %v: %w", first, err)
+	}
+	root = ic.RemoteSize() - 1
+	if second {
+		root = comm.None
+		if ic.Rank() == ic.Size()-1 {
+			root = collectives.Self
+			for i := range last {
+				last[i] = i + 1
+			}
+		}
+	}
+	if err := collectives.InterBcast(ctx, ic, root, last); err != nil || !second && len(last) > 0 && last[len(last)-1] != len(last) {
+		return fmt.Errorf("bcast of %d: %w", len(last), err)
+	}
+	return nil
+}
+
 // together merges, and has all take part in a few calls.
 func together(ctx context.Context, ic *comm.Intercomm, high bool) error {
+	if err := between(ctx, ic, high); err != nil {
+		return err
+	}
 	all, err := ic.Merge(ctx, high)
 	if err != nil {
 		return err
