@@ -50,9 +50,9 @@ func (c *cluster) share(heap *onenode.Heap, p int, cfg Config) Config {
 // look lets everybody look at every communicator.
 func (c *cluster) look() {
 	for p, ctl := range c.procs {
-		for i := range ctl.comm.slots {
-			if ctl.OnNode(uint32(i)) {
-				c.step(p, Look{Comm: uint32(i)})
+		for i := range ctl.comm.slots.n {
+			if ctl.OnNode(i) {
+				c.step(p, Look{Comm: i})
 			}
 		}
 	}

@@ -97,7 +97,7 @@ func New(cfg Config) *Control {
 	must.That(cfg.Memory == nil || cfg.Detector.Mode == fd.Exact, "agreements in memory take exact deaths")
 	cfg.Detector.N, cfg.Detector.Me = cfg.N, cfg.Me
 	c := &Control{cfg: cfg, fd: fd.NewFlawed(cfg.Detector, cfg.Flaws.Detector, cfg.Flaws.Notices)}
-	c.comm.blocks = cfg.Blocks
+	c.comm = newTable(cfg.Blocks)
 	c.begin(WorldGroup(cfg.N, cfg.Me, cfg.World))
 	if cfg.Union != nil {
 		must.That(cfg.Union.Index == ulfm.SpawnedIndex, "a union of index %d", cfg.Union.Index)

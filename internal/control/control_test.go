@@ -285,10 +285,11 @@ func TestFreeForgets(t *testing.T) {
 	}
 	for p := range 3 {
 		k := c.procs[p]
-		if len(k.comm.slots) != 1001 || len(c.count[p].forgot) != 1000 {
-			t.Errorf("process %d: %d indices, %d forgotten", p, len(k.comm.slots), len(c.count[p].forgot))
+		if k.comm.slots.n != 1001 || len(c.count[p].forgot) != 1000 {
+			t.Errorf("process %d: %d indices, %d forgotten", p, k.comm.slots.n, len(c.count[p].forgot))
 		}
-		for i, s := range k.comm.slots[1:] {
+		for i := range k.comm.slots.n - 1 {
+			s := k.comm.at(i + 1)
 			if s.state != Freed || s.comm != nil || s.wait != nil {
 				t.Fatalf("process %d: index %d is %v", p, i+1, s.state)
 			}
@@ -426,7 +427,7 @@ func TestHeldFramesAreBounded(t *testing.T) {
 		c.step(0, Receive{From: 1, Frame: memberFrame{to: 1, seq: uint64(i)}.append(nil)})
 		c.step(0, Receive{From: 1, Frame: memberFrame{to: 1, seq: uint64(i)}.append(nil)}) // again: held once
 	}
-	if held := len(c.procs[0].comm.slots[1].wait.held); held != heldPerPeer {
+	if held := len(c.procs[0].comm.at(1).wait.held); held != heldPerPeer {
 		t.Errorf("%d frames held, want %d", held, heldPerPeer)
 	}
 	if len(c.count[0].anomaly) == 0 {
@@ -480,7 +481,7 @@ func TestOutboxBound(t *testing.T) {
 					worst = max(worst, to[s.To])
 				}
 			}
-			if comms := len(c.procs[p].comm.slots); worst > comms*perComm+4 {
+			if comms := int(c.procs[p].comm.slots.n); worst > comms*perComm+4 {
 				t.Fatalf("seed %d: %d frames for one peer in one Step, %d communicators", seed, worst, comms)
 			}
 		}

@@ -245,8 +245,8 @@ func TestGatheringsCostASlotEach(t *testing.T) {
 	}
 	for p := range 2 {
 		tab := &c.procs[p].comm
-		if len(tab.slots) > calls+calls/32+1 || len(tab.hidden) != calls || len(c.count[p].reserved) != calls || len(c.count[p].forgot) != calls {
-			t.Errorf("process %d: %d slots, %d hidden, %d reserved, %d forgotten", p, len(tab.slots), len(tab.hidden), len(c.count[p].reserved), len(c.count[p].forgot))
+		if int(tab.slots.n) > calls+calls/32+1 || int(tab.hidden.n) != calls || len(c.count[p].reserved) != calls || len(c.count[p].forgot) != calls {
+			t.Errorf("process %d: %d slots, %d hidden, %d reserved, %d forgotten", p, tab.slots.n, tab.hidden.n, len(c.count[p].reserved), len(c.count[p].forgot))
 		}
 	}
 }

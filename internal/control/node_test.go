@@ -52,7 +52,7 @@ func TestOnNode(t *testing.T) {
 func TestBlocks(t *testing.T) {
 	for _, blocks := range []int{1, 2, 3, 7, 63} {
 		rng := rand.New(rand.NewPCG(uint64(blocks), 1))
-		tab := table{blocks: blocks}
+		tab := newTable(blocks)
 		tab.put(World, slot{state: Live})
 		last, without := World, 0
 		use, torn := []uint32{World}, rankset.Set{}

@@ -150,10 +150,14 @@ func (w *waiting) hold(proc int, f memberFrame) bool {
 // table holds every context index that this process has drawn. Those between that
 // were passed over stay Absent: nobody ever hears of them.
 type table struct {
-	slots  []slot
-	hidden []slot // of indices from firstHidden on
+	slots  pages
+	hidden pages // of indices from firstHidden on
 	blocks int
 	taken  rankset.Set // blocks that belong to an index in use
+}
+
+func newTable(blocks int) table {
+	return table{slots: newPages(), hidden: newPages(), blocks: blocks}
 }
 
 // firstHidden is the least index for hidden communicators. They have no blocks, and
@@ -171,14 +175,10 @@ func blockOf(index uint32, blocks int) int {
 
 // at returns the slot of an index, or nil if it has none.
 func (t *table) at(i uint32) *slot {
-	slots := t.slots
 	if i >= firstHidden {
-		slots, i = t.hidden, i-firstHidden
+		return t.hidden.at(i - firstHidden)
 	}
-	if uint64(i) >= uint64(len(slots)) {
-		return nil
-	}
-	return &slots[i]
+	return t.slots.at(i)
 }
 
 func (t *table) state(i uint32) State {
@@ -195,18 +195,12 @@ func (t *table) live(i uint32) *communicator {
 	return t.at(i).comm
 }
 
-// all yields the indices that have slots, ascending. Slots may come and go meanwhile.
+// all yields the indices that have slots, ascending, but for those that are long freed.
+// Slots may come and go meanwhile.
 func (t *table) all() iter.Seq2[uint32, *slot] {
 	return func(yield func(uint32, *slot) bool) {
-		for i := 0; i < len(t.slots); i++ {
-			if !yield(uint32(i), &t.slots[i]) {
-				return
-			}
-		}
-		for i := 0; i < len(t.hidden); i++ {
-			if !yield(firstHidden+uint32(i), &t.hidden[i]) {
-				return
-			}
+		if t.slots.each(0, yield) {
+			t.hidden.each(firstHidden, yield)
 		}
 	}
 }
@@ -226,9 +220,9 @@ func (t *table) comms() iter.Seq[*communicator] {
 // A15 on purpose, it takes a freed one if there is one.
 func (t *table) draw(parent *communicator, reuse bool) uint32 {
 	i := t.next()
-	for j := range t.slots {
-		if reuse && t.slots[j].state == Freed {
-			i = uint32(j)
+	for j := uint32(0); reuse && j < t.slots.n; j++ {
+		if t.slots.list[j/pageLen] != nil && t.slots.at(j).state == Freed {
+			i = j
 			break
 		}
 	}
@@ -238,8 +232,8 @@ func (t *table) draw(parent *communicator, reuse bool) uint32 {
 
 // drawHidden is draw for a hidden communicator.
 func (t *table) drawHidden(parent *communicator) uint32 {
-	i := firstHidden + uint32(len(t.hidden))
-	t.hidden = append(t.hidden, slot{state: Pending, wait: &waiting{parent: parent}})
+	i := firstHidden + t.hidden.n
+	t.put(i, slot{state: Pending, wait: &waiting{parent: parent}})
 	return i
 }
 
@@ -247,7 +241,7 @@ func (t *table) drawHidden(parent *communicator) uint32 {
 // are, the least without a block.
 func (t *table) next() uint32 {
 	full := t.taken.Len() == t.blocks
-	for i := uint32(len(t.slots)); ; i++ {
+	for i := t.slots.n; ; i++ {
 		if b := blockOf(i, t.blocks); b < 0 && full || b >= 0 && !t.taken.Has(b) {
 			return i
 		}
@@ -255,17 +249,22 @@ func (t *table) next() uint32 {
 }
 
 func (t *table) put(i uint32, s slot) {
-	for i < firstHidden && uint64(len(t.slots)) <= uint64(i) {
-		t.slots = append(t.slots, slot{})
-	}
-	*t.at(i) = s
+	t.set(i, s)
 	if b := blockOf(i, t.blocks); b >= 0 {
 		t.taken.Add(b)
 	}
 }
 
+func (t *table) set(i uint32, s slot) {
+	if i >= firstHidden {
+		t.hidden.put(i-firstHidden, s)
+		return
+	}
+	t.slots.put(i, s)
+}
+
 func (t *table) free(i uint32, g grave) {
-	*t.at(i) = slot{state: Freed, grave: &g}
+	t.set(i, slot{state: Freed, grave: &g})
 	if b := blockOf(i, t.blocks); b >= 0 && !g.torn {
 		t.taken.Remove(b)
 	}

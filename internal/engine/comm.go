@@ -67,10 +67,7 @@ func (p *Proc) openComm(g ulfm.Group, name string) *Comm {
 			defer p.fenceLocked("the memory of a process that was started later cannot be mapped")
 		}
 	}
-	for int(g.Index) >= len(p.comms) {
-		p.comms = append(p.comms, nil)
-	}
-	p.comms[g.Index] = c
+	p.comms.put(g.Index, c)
 	p.live = append(p.live, c)
 	// Sources are world processes in every context, so that a message can be kept
 	// before its communicator is there.

@@ -164,10 +164,7 @@ func (p *Proc) observe(ev Event) {
 }
 
 func (p *Proc) commAt(index uint32) *Comm {
-	if int(index) < len(p.comms) {
-		return p.comms[index]
-	}
-	return nil
+	return p.comms.at(index)
 }
 
 func (p *Proc) revoked(index uint32) {
@@ -250,7 +247,7 @@ func (p *Proc) forgotten(index uint32) {
 	}
 	p.takeMemory(index) // of one that nobody took up
 	if c := p.commAt(index); c != nil {
-		p.comms[index] = nil
+		p.comms.forget(index)
 		p.live = slices.DeleteFunc(p.live, func(x *Comm) bool { return x == c })
 	}
 }

@@ -99,8 +99,8 @@ type Proc struct {
 	peers []peerState
 	slots []*Request
 	idle  []*Request
-	comms []*Comm // by context index; nil: not ours, or forgotten
-	live  []*Comm // those of them that are there
+	comms commTable
+	live  []*Comm // those that are there
 	world *Comm
 	union *Comm // with those who started this process, or nil
 

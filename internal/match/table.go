@@ -2,8 +2,9 @@ package match
 
 // Contexts are counted up and never reused, so a program that makes and frees
 // communicators for weeks would grow a flat table without bound. The table is
-// cut into pages; a page whose contexts are all Freed is replaced by one shared
-// page of Freed ones. What remains is 8 bytes per 1024 contexts ever used.
+// cut into pages; a page whose contexts are all Freed, or were passed over, is replaced
+// by one shared page of Freed ones once a later one is in use. What remains is 8 bytes
+// per 1024 contexts ever used.
 const (
 	pageBits = 10
 	pageLen  = 1 << pageBits
@@ -12,7 +13,7 @@ const (
 // A page holds neighbouring contexts. Invariant: no entry is nil.
 type page struct {
 	spaces [pageLen]*space
-	freed  int // entries that are Freed
+	used   int // entries that are neither Absent nor Freed
 }
 
 // A table finds a context by its number: two slice indices. The shared spaces
@@ -52,20 +53,30 @@ func (t *table) put(ctx uint32, s *space) {
 	i := int(ctx >> pageBits)
 	for i >= len(t.pages) {
 		t.pages = append(t.pages, t.absentPage)
+		t.fold(len(t.pages) - 2)
 	}
 	if t.pages[i] == t.absentPage {
 		t.pages[i] = filled(t.absent)
 	}
-	t.pages[i].spaces[ctx%pageLen] = s
+	p := t.pages[i]
+	if old := p.spaces[ctx%pageLen]; old == t.absent {
+		p.used++
+	}
+	p.spaces[ctx%pageLen] = s
 }
 
 // forget makes ctx, which is not Freed yet, Freed.
 func (t *table) forget(ctx uint32) {
 	t.put(ctx, t.freed)
-	i := ctx >> pageBits
-	p := t.pages[i]
-	p.freed++
-	if p.freed == pageLen {
+	i := int(ctx >> pageBits)
+	t.pages[i].used--
+	t.fold(i)
+}
+
+// fold gives up a page that is over. Contexts are counted up: those passed over are
+// never used.
+func (t *table) fold(i int) {
+	if i >= 0 && i < len(t.pages)-1 && t.pages[i].used == 0 {
 		t.pages[i] = t.sharedFreed
 	}
 }

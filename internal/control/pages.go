@@ -1,0 +1,91 @@
+package control
+
+// Context indices are counted up and never used again, so a program that makes and
+// frees communicators for weeks would grow a flat list without bound, and looking at all
+// would take longer and longer. The list is cut into pages; one whose indices are all
+// freed, with nothing to tell but whether by a closing agreement, is folded into a word
+// of bits. What remains is 24 bytes for 64 indices.
+const pageLen = 64
+
+type page struct {
+	slots [pageLen]slot
+	open  int // slots that are pending or live, or freed with more to tell
+}
+
+// pages is a list of slots by number.
+type pages struct {
+	list []*page
+	fold []uint64 // by page: ended, of those that are folded (nil in list)
+	n    uint32   // slots so far
+	// What a folded slot is: never written.
+	ended, gone *slot
+}
+
+func newPages() pages {
+	return pages{ended: &slot{state: Freed, grave: &grave{ended: true}}, gone: &slot{state: Freed, grave: &grave{}}}
+}
+
+// at returns the i-th slot, or nil if there are not so many. What it returns is changed by
+// put alone, but for what a pending slot waits for.
+func (p *pages) at(i uint32) *slot {
+	switch {
+	case i >= p.n:
+		return nil
+	case p.list[i/pageLen] != nil:
+		return &p.list[i/pageLen].slots[i%pageLen]
+	case p.fold[i/pageLen]>>(i%pageLen)&1 == 1:
+		return p.ended
+	}
+	return p.gone
+}
+
+// put sets the i-th slot; those between stay Absent. A slot that is freed is not set
+// again.
+func (p *pages) put(i uint32, s slot) {
+	for p.n <= i {
+		if p.n%pageLen == 0 {
+			p.list, p.fold = append(p.list, new(page)), append(p.fold, 0)
+			p.tidy(int(p.n/pageLen) - 1)
+		}
+		p.n++
+	}
+	q := p.list[i/pageLen]
+	old := &q.slots[i%pageLen]
+	q.open += count(&s) - count(old)
+	*old = s
+	p.tidy(int(i / pageLen))
+}
+
+// count is 1 for a slot that keeps its page from being folded.
+func count(s *slot) int {
+	if s.state == Absent || s.state == Freed && len(s.grave.orphans) == 0 {
+		return 0
+	}
+	return 1
+}
+
+// tidy folds a page that is over: those passed over in it are never drawn.
+func (p *pages) tidy(at int) {
+	if at < 0 || at == len(p.list)-1 || p.list[at] == nil || p.list[at].open > 0 {
+		return
+	}
+	for i := range p.list[at].slots {
+		if s := &p.list[at].slots[i]; s.state == Freed && s.grave.ended {
+			p.fold[at] |= 1 << i
+		}
+	}
+	p.list[at] = nil
+}
+
+// each yields the slots that are not folded, ascending, and says whether it was not
+// stopped. Slots may come and go meanwhile.
+func (p *pages) each(first uint32, yield func(uint32, *slot) bool) bool {
+	for k := 0; k < len(p.list); k++ {
+		for i := 0; i < pageLen && p.list[k] != nil && uint32(k*pageLen+i) < p.n; i++ {
+			if !yield(first+uint32(k*pageLen+i), &p.list[k].slots[i]) {
+				return false
+			}
+		}
+	}
+	return true
+}
