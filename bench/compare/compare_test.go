@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -202,6 +203,18 @@ func TestConcernedAreSingleCollectives(t *testing.T) {
 		if got := concerned(all, []loss{{row: c.lost}}); len(got) != 1 || got[0].String() != c.want || got[0].n != c.lost.n {
 			t.Errorf("%v: %v", c.lost, got)
 		}
+	}
+}
+
+// A check does not measure what nobody recorded.
+func TestRecorded(t *testing.T) {
+	old := &results{Rows: []Row{{Bench: "gather", N: 8, Size: 64}, {Bench: "shrink", N: 2}}}
+	var got []string
+	for _, x := range recorded(tasks(options{only: suites, counts: []int{2, 8}, verbs: verbs}), old) {
+		got = append(got, fmt.Sprint(x, " ", x.n))
+	}
+	if want := []string{"collectives gather 8", "ulfm 2"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
@@ -513,7 +526,16 @@ func TestCheckAll(t *testing.T) {
 	var out strings.Builder
 	d := newDriver(1)
 	d.dir = t.TempDir()
-	if err := d.checkAll(t.Context(), &out); err != nil || !strings.Contains(out.String(), "nothing recorded") {
+	if err := d.checkAll(t.Context(), &out); err != nil || !strings.Contains(out.String(), "nothing of this recorded") {
+		t.Errorf("%s %v", out.String(), err)
+	}
+	// Something is recorded, but not of what was asked for: nobody is run.
+	out.Reset()
+	d.only, d.counts, d.verbs = []string{everyColl}, []int{2}, verbs
+	if err := sample().save(d.dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.checkAll(t.Context(), &out); err != nil || !strings.Contains(out.String(), "nothing of this recorded") {
 		t.Errorf("%s %v", out.String(), err)
 	}
 }

@@ -205,17 +205,18 @@ func (d *driver) checkAll(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if len(old.Rows) == 0 {
-		_, err := fmt.Fprintln(out, "compare: nothing recorded to check against: make compare first")
+	ts := recorded(tasks(d.options), old)
+	if len(ts) == 0 {
+		_, err := fmt.Fprintln(out, "compare: nothing of this recorded to check against: make compare first")
 		return err
 	}
-	first, err := d.measureAll(ctx, tasks(d.options))
+	first, err := d.measureAll(ctx, ts)
 	if err != nil {
 		return err
 	}
 	bad := worse(old, first)
 	if len(bad) > 0 {
-		second, err := d.measureAll(ctx, concerned(tasks(d.options), bad))
+		second, err := d.measureAll(ctx, concerned(ts, bad))
 		if err != nil {
 			return err
 		}
