@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/goulfm/goulfm/collectives"
@@ -11,14 +10,16 @@ import (
 
 // An operation is one collective.
 type operation struct {
-	name  string
-	empty bool // it has no message
-	make  func(w *comm.Comm, size int) call
+	name    string
+	buffers func(n, size int) int // bytes at the rank of n that needs most; nil: it has no message
+	make    func(w *comm.Comm, size int) call
 }
 
 // A call is a collective with its buffers, filled, and what its result must be.
+// start begins the twin that does not block, on the same buffers.
 type call struct {
 	do    func(ctx context.Context) error
+	start func() comm.Request
 	check func() error
 }
 
@@ -32,15 +33,22 @@ func (c call) loop(ctx context.Context, iters int) error {
 }
 
 func operations() []operation {
+	message := func(_, size int) int { return size }
+	twoVectors := func(_, size int) int { return 2 * size }
+	vectorAndPart := func(n, size int) int { return size + size/n }
+	blocksAndOwn := func(n, size int) int { return (n + 1) * size }
+	blocksTwice := func(n, size int) int { return 2 * n * size }
 	return []operation{
-		{"barrier", true, barrier},
-		{"bcast", false, bcast},
-		{"reduce", false, reduce},
-		{"allreduce", false, allreduce},
-		{"allgather", false, allgather},
-		{"alltoall", false, alltoall},
-		{"gather", false, gather},
-		{"scatter", false, scatter},
+		{"barrier", nil, barrier},
+		{"bcast", message, bcast},
+		{"reduce", twoVectors, reduce},
+		{"allreduce", twoVectors, allreduce},
+		{"allgather", blocksAndOwn, allgather},
+		{"alltoall", blocksTwice, alltoall},
+		{"gather", blocksAndOwn, gather},
+		{"scatter", blocksAndOwn, scatter},
+		{"reduce_scatter", vectorAndPart, reduceScatter},
+		{"scan", twoVectors, scan},
 	}
 }
 
@@ -57,11 +65,15 @@ func find(name string) operation {
 	return all[slices.IndexFunc(all, func(op operation) bool { return op.name == name })]
 }
 
-func (op operation) sizes(sizes []int) []int {
-	if op.empty {
+// memoryMax bounds the buffers of a rank, in bytes.
+const memoryMax = 256 << 20
+
+// sizes leaves out those for which n ranks have no room.
+func (op operation) sizes(n int, sizes []int) []int {
+	if op.buffers == nil {
 		return []int{0}
 	}
-	return sizes
+	return slices.DeleteFunc(slices.Clone(sizes), func(size int) bool { return op.buffers(n, size) > memoryMax })
 }
 
 // root is the root of the rooted ones.
@@ -70,6 +82,7 @@ const root = 0
 func barrier(w *comm.Comm, _ int) call {
 	return call{
 		do:    func(ctx context.Context) error { return collectives.Barrier(ctx, w) },
+		start: func() comm.Request { return collectives.Ibarrier(w) },
 		check: func() error { return nil }, // its result is the time
 	}
 }
@@ -77,10 +90,11 @@ func barrier(w *comm.Comm, _ int) call {
 func bcast(w *comm.Comm, size int) call {
 	buf := make([]byte, size)
 	if w.Rank() == root {
-		fill(buf, size, root)
+		fill(buf, root)
 	}
 	return call{
 		do:    func(ctx context.Context) error { return collectives.Bcast(ctx, w, root, buf) },
+		start: func() comm.Request { return collectives.Ibcast(w, root, buf) },
 		check: func() error { return parts(buf, size, func(int) int { return root }) },
 	}
 }
@@ -88,12 +102,13 @@ func bcast(w *comm.Comm, size int) call {
 func reduce(w *comm.Comm, size int) call {
 	dst, src := vectors(w, size)
 	return call{
-		do: func(ctx context.Context) error { return collectives.Reduce(ctx, w, root, dst, src, collectives.Sum) },
+		do:    func(ctx context.Context) error { return collectives.Reduce(ctx, w, root, dst, src, collectives.Sum) },
+		start: func() comm.Request { return collectives.Ireduce(w, root, dst, src, collectives.Sum) },
 		check: func() error {
 			if w.Rank() != root {
 				return nil
 			}
-			return sums(dst, w.Size())
+			return sums(dst, w.Size(), 0)
 		},
 	}
 }
@@ -102,102 +117,87 @@ func allreduce(w *comm.Comm, size int) call {
 	dst, src := vectors(w, size)
 	return call{
 		do:    func(ctx context.Context) error { return collectives.Allreduce(ctx, w, dst, src, collectives.Sum) },
-		check: func() error { return sums(dst, w.Size()) },
+		start: func() comm.Request { return collectives.Iallreduce(w, dst, src, collectives.Sum) },
+		check: func() error { return sums(dst, w.Size(), 0) },
 	}
 }
 
-// vectors are the result and the input of a reduction: at least one number.
-func vectors(w *comm.Comm, size int) (dst, src []float64) {
-	n := max(1, size/8)
-	dst, src = make([]float64, n), make([]float64, n)
-	for i := range src {
-		src[i] = float64(w.Rank() + i%7)
+// reduceScatter gives each rank at least one number.
+func reduceScatter(w *comm.Comm, size int) call {
+	part := partOf(w, size)
+	dst, src := make([]float64, part), numbers(w, part*w.Size())
+	return call{
+		do: func(ctx context.Context) error {
+			return collectives.ReduceScatterBlock(ctx, w, dst, src, collectives.Sum)
+		},
+		start: func() comm.Request { return collectives.IreduceScatterBlock(w, dst, src, collectives.Sum) },
+		check: func() error { return sums(dst, w.Size(), w.Rank()*part) },
 	}
-	return dst, src
 }
 
-// sums checks the sums of what vectors put in at n ranks.
-func sums(dst []float64, n int) error {
-	for i, v := range dst {
-		if want := float64(n*(n-1)/2 + n*(i%7)); v != want {
-			return fmt.Errorf("element %d is %v, want %v", i, v, want)
-		}
+// The result of scan at rank r is that of r+1 ranks.
+func scan(w *comm.Comm, size int) call {
+	dst, src := vectors(w, size)
+	return call{
+		do:    func(ctx context.Context) error { return collectives.Scan(ctx, w, dst, src, collectives.Sum) },
+		start: func() comm.Request { return collectives.Iscan(w, dst, src, collectives.Sum) },
+		check: func() error { return sums(dst, w.Rank()+1, 0) },
 	}
-	return nil
 }
 
 func allgather(w *comm.Comm, size int) call {
-	part := partOf(w, size)
-	dst, src := make([]byte, part*w.Size()), make([]byte, part)
-	fill(src, part, w.Rank())
+	dst, src := make([]byte, size*w.Size()), make([]byte, size)
+	fill(src, w.Rank())
 	return call{
 		do:    func(ctx context.Context) error { return collectives.Allgather(ctx, w, dst, src) },
-		check: func() error { return parts(dst, part, func(i int) int { return i }) },
+		start: func() comm.Request { return collectives.Iallgather(w, dst, src) },
+		check: func() error { return parts(dst, size, func(i int) int { return i }) },
 	}
 }
 
 // In alltoall the part from rank r to rank d is the r*n+d-th.
 func alltoall(w *comm.Comm, size int) call {
-	part, n := partOf(w, size), w.Size()
-	dst, src := make([]byte, part*n), make([]byte, part*n)
+	n := w.Size()
+	dst, src := make([]byte, size*n), make([]byte, size*n)
 	for d := range n {
-		fill(src[d*part:(d+1)*part], part, w.Rank()*n+d)
+		fill(src[d*size:(d+1)*size], w.Rank()*n+d)
 	}
 	return call{
 		do:    func(ctx context.Context) error { return collectives.Alltoall(ctx, w, dst, src) },
-		check: func() error { return parts(dst, part, func(i int) int { return i*n + w.Rank() }) },
+		start: func() comm.Request { return collectives.Ialltoall(w, dst, src) },
+		check: func() error { return parts(dst, size, func(i int) int { return i*n + w.Rank() }) },
 	}
 }
 
 func gather(w *comm.Comm, size int) call {
-	part := partOf(w, size)
 	var dst []byte
 	if w.Rank() == root {
-		dst = make([]byte, part*w.Size())
+		dst = make([]byte, size*w.Size())
 	}
-	src := make([]byte, part)
-	fill(src, part, w.Rank())
+	src := make([]byte, size)
+	fill(src, w.Rank())
 	return call{
 		do:    func(ctx context.Context) error { return collectives.Gather(ctx, w, root, dst, src) },
-		check: func() error { return parts(dst, part, func(i int) int { return i }) },
+		start: func() comm.Request { return collectives.Igather(w, root, dst, src) },
+		check: func() error { return parts(dst, size, func(i int) int { return i }) },
 	}
 }
 
 func scatter(w *comm.Comm, size int) call {
-	part := partOf(w, size)
 	var src []byte
 	if w.Rank() == root {
-		src = make([]byte, part*w.Size())
+		src = make([]byte, size*w.Size())
 		for d := range w.Size() {
-			fill(src[d*part:(d+1)*part], part, d)
+			fill(src[d*size:(d+1)*size], d)
 		}
 	}
-	dst := make([]byte, part)
+	dst := make([]byte, size)
 	return call{
 		do:    func(ctx context.Context) error { return collectives.Scatter(ctx, w, root, dst, src) },
-		check: func() error { return parts(dst, part, func(int) int { return w.Rank() }) },
+		start: func() comm.Request { return collectives.Iscatter(w, root, dst, src) },
+		check: func() error { return parts(dst, size, func(int) int { return w.Rank() }) },
 	}
 }
 
-// partOf is how many bytes each rank has of size bytes.
-func partOf(w *comm.Comm, size int) int { return max(1, size/w.Size()) }
-
-// fill writes the part of that number.
-func fill(buf []byte, part, number int) {
-	for i := range buf {
-		buf[i] = value(number, i%part)
-	}
-}
-
-// value is what stands at place i of a part. A buffer that nobody wrote is 0.
-func value(number, i int) byte { return byte((number*37+i)%255 + 1) }
-
-// parts checks that the i-th part of buf is the one with number(i).
-func parts(buf []byte, part int, number func(i int) int) error {
-	for i, b := range buf {
-		if want := value(number(i/part), i%part); b != want {
-			return fmt.Errorf("byte %d is %d, want %d", i, b, want)
-		}
-	}
-	return nil
-}
+// partOf is how many numbers each rank has of a vector of size bytes.
+func partOf(w *comm.Comm, size int) int { return max(1, size/8/w.Size()) }

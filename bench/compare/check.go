@@ -62,3 +62,11 @@ func concerned(ts []task, bad []loss) []task {
 		return !slices.ContainsFunc(bad, func(l loss) bool { return t.measures(l.row) })
 	})
 }
+
+// recorded returns the tasks that measure a recorded row: the others would take time
+// and be compared with nothing.
+func recorded(ts []task, old *results) []task {
+	return slices.DeleteFunc(slices.Clone(ts), func(t task) bool {
+		return !slices.ContainsFunc(old.Rows, func(r Row) bool { return t.measures(r.key()) })
+	})
+}

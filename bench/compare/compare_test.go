@@ -2,7 +2,9 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -19,7 +21,7 @@ func noEnv(string) string { return "" }
 
 func TestParse(t *testing.T) {
 	o, err := parse(nil, noEnv)
-	if err != nil || o.rounds != 11 || o.quick || !slices.Equal(o.counts, []int{2, 8, 16, 64}) || !slices.Equal(o.only, suites) {
+	if err != nil || o.rounds != 11 || o.quick || !slices.Equal(o.counts, []int{2, 8, 16, 64}) || !slices.Equal(o.only, suites) || !slices.Equal(o.verbs, verbs) {
 		t.Errorf("%+v %v", o, err)
 	}
 	o, err = parse([]string{"-check", "-only", "coll", "-n", "2", "-peer", "a=cc:run -x"}, func(name string) string {
@@ -29,7 +31,7 @@ func TestParse(t *testing.T) {
 		o.peers[0].Run != "run -x -n {n} {prog} {args}" || o.peers[1].Name != "mpi" {
 		t.Errorf("%+v %v", o, err)
 	}
-	for _, args := range []string{"-only speed", "-n 1", "-n x", "-rounds -1", "-limit 0s", "-peer a", "-peer a=b", "-peer a=b:", "more"} {
+	for _, args := range []string{"-only speed", "-verbs barrier", "-n 1", "-n x", "-rounds -1", "-limit 0s", "-peer a", "-peer a=b", "-peer a=b:", "more"} {
 		if _, err := parse(strings.Fields(args), noEnv); err == nil {
 			t.Errorf("%s was accepted", args)
 		}
@@ -62,7 +64,7 @@ func TestSpecs(t *testing.T) {
 		suite string
 		n     int
 		want  bool
-	}{{"coll", 2, true}, {"coll", 3, false}, {"ulfm", 2, false}, {"p2p", 99, true}} {
+	}{{"coll", 2, true}, {"coll", 3, false}, {"ulfm", 2, false}, {"p2p", 99, true}, {everyColl, 2, true}, {everyColl, 3, false}} {
 		if got := s.takesPart(c.suite, c.n); got != c.want {
 			t.Errorf("%s with %d ranks: %v", c.suite, c.n, got)
 		}
@@ -130,6 +132,10 @@ func TestTargets(t *testing.T) {
 		{k("allreduce", 8, 8), target{reference, "<=", 0.5}},
 		{k("allreduce", 16, 65536), target{reference, "<=", 0.7}},
 		{k("bcast", 2, 1<<20), target{reference, "<=", 0.7}},
+		{k("gather", 2, 8), target{reference, "<=", 1.2}},
+		{k("reduce", 16, 4<<20), target{reference, "<=", 1.2}},
+		{k("reduce_scatter_median", 16, 0), target{reference, "<=", 0.8}},
+		{k("scan_median", 64, 0), target{reference, "<=", 0.5}},
 		{k("agree", 2, 0), target{reference, "<=", 0.5}},
 		{k(perAllreduce, 64, 0), target{itself, "<=", 1.5}},
 		{k("detect", 8, 0), target{reference, "<=", 0.1}},
@@ -143,7 +149,7 @@ func TestTargets(t *testing.T) {
 			t.Errorf("%v: %v %v, want %v", c.key, got, ok, c.target)
 		}
 	}
-	for _, k := range []key{k("latency", 2, 0), k("bandwidth", 2, 8), k("bcast", 2, 8), k("allreduce", 64, 1<<20), k("detect", 2, 0), k("agree_shrunk", 2, 0), k("allreduce_before", 2, 0)} {
+	for _, k := range []key{k("latency", 2, 0), k("bandwidth", 2, 8), k("bcast", 2, 8), k("allreduce", 64, 1<<20), k("detect", 2, 0), k("gather", 64, 8), k("agree_shrunk", 2, 0), k("allreduce_before", 2, 0)} {
 		if got, ok := targetOf(k); ok {
 			t.Errorf("%v has the target %v", k, got)
 		}
@@ -152,7 +158,7 @@ func TestTargets(t *testing.T) {
 
 // Every row that has a target is measured by some task, and by its own suite.
 func TestTasks(t *testing.T) {
-	o := options{only: suites, counts: []int{2, 64}}
+	o := options{only: suites, counts: []int{2, 64}, verbs: []string{"gather", "scan"}}
 	got := ""
 	for _, x := range tasks(o) {
 		got += strings.TrimSpace(strings.Join(append([]string{x.suite, string(rune('0' + x.n%10))}, x.args...), " ")) + "\n"
@@ -161,6 +167,10 @@ func TestTasks(t *testing.T) {
 p2p 2 -ops bandwidth,rate -sizes 4K,1M -json -batches 5 -time 100ms
 coll 2 -ops barrier,allreduce,bcast -sizes 8,64K,1M -json -batches 5 -time 100ms
 coll 4 -ops barrier,allreduce -sizes 8 -json -batches 5 -time 100ms
+collectives 2 -ops gather -sizes 8,64,512,4K,64K,1M,4M -json -batches 5 -time 100ms
+collectives 2 -ops scan -sizes 8,64,512,4K,64K,1M,4M -json -batches 5 -time 100ms
+collectives 4 -ops gather -sizes 8,64,512,4K,32K -json -batches 5 -time 100ms
+collectives 4 -ops scan -sizes 8,64,512,4K,32K -json -batches 5 -time 100ms
 ulfm 2 -json -batches 5
 ulfm 4 -json -batches 5
 start 2
@@ -172,10 +182,84 @@ start 4
 	if ts := tasks(options{only: []string{"ulfm"}, counts: []int{8}, quick: true}); len(ts) != 1 || !slices.Equal(ts[0].args, []string{"-json", "-batches", "3"}) {
 		t.Errorf("%+v", ts)
 	}
-	for bench, suite := range map[string]string{"rate": "p2p", "allreduce": "coll", "allreduce_before": "ulfm", perAllreduce: "ulfm", "start": "start"} {
+	for bench, suite := range map[string]string{"rate": "p2p", "allreduce": "coll", "allreduce_before": "ulfm", perAllreduce: "ulfm", "start": "start", "reduce": everyColl, "scan_median": everyColl} {
 		if got := suiteOf(bench); got != suite {
 			t.Errorf("%s belongs to %s", bench, got)
 		}
+	}
+}
+
+// What got worse is measured again, and nothing else.
+func TestConcernedAreSingleCollectives(t *testing.T) {
+	all := tasks(options{only: suites, counts: []int{2, 8}, verbs: verbs})
+	for _, c := range []struct {
+		lost key
+		want string
+	}{
+		{key{"gather", 8, 64}, "collectives gather"},
+		{key{"reduce_scatter_median", 2, 0}, "collectives reduce_scatter"},
+		{key{"allreduce", 2, 8}, "coll"},
+	} {
+		if got := concerned(all, []loss{{row: c.lost}}); len(got) != 1 || got[0].String() != c.want || got[0].n != c.lost.n {
+			t.Errorf("%v: %v", c.lost, got)
+		}
+	}
+}
+
+// A check does not measure what nobody recorded.
+func TestRecorded(t *testing.T) {
+	old := &results{Rows: []Row{{Bench: "gather", N: 8, Size: 64}, {Bench: "shrink", N: 2}}}
+	var got []string
+	for _, x := range recorded(tasks(options{only: suites, counts: []int{2, 8}, verbs: verbs}), old) {
+		got = append(got, fmt.Sprint(x, " ", x.n))
+	}
+	if want := []string{"collectives gather 8", "ulfm 2"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestPrograms(t *testing.T) {
+	if got, want := programs(suites, programOf), []string{"p2p", "coll", "ulfm", "start"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := peerProgramOf(everyColl) + peerProgramOf("start"); got != "collhello" {
+		t.Error(got)
+	}
+}
+
+// The row over all sizes: ours is 1, the peer's figure the median over sizes, round by
+// round. In the second round the machine is slow. Who lacks a size is not in the row.
+func TestMedianOverSizes(t *testing.T) {
+	sizes := func(a, b, c string) string {
+		at := func(size, us string) string {
+			return strings.Replace(line("scan", "us", us), `"size":8`, `"size":`+size, 1)
+		}
+		return at("8", a) + ";" + at("64", b) + ";" + at("512", c)
+	}
+	d := newDriver(2,
+		fake(t, oursName, false, sizes("1", "1", "10"), sizes("10", "10", "100")),
+		fake(t, "a", true, sizes("1", "2", "50"), sizes("40", "30", "200")),
+		fake(t, "b", false, line("scan", "us", "1"), line("scan", "us", "1")))
+	m, err := d.measure(t.Context(), task{suite: everyColl, n: 2, verb: "scan"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := m.rows("today")
+	if len(rows) != 4 {
+		t.Fatalf("%+v", rows)
+	}
+	r := rows[3]
+	if r.key() != (key{"scan_median", 2, 0}) || r.Unit != record.Times || r.Ours.Median != 1 || r.Rounds != 2 || len(r.Peers) != 1 {
+		t.Errorf("%+v", r)
+	}
+	if v := r.Peers["a"]; v.Summary.Min != 2 || v.Summary.P99 != 3 || v.Low != 1.0/3 || v.High != 0.5 {
+		t.Errorf("%+v", v)
+	}
+	if v := r.Target; v == nil || math.Abs(v.Value-(0.5+1.0/3)/2) > 1e-9 || v.Bound != 0.8 || !v.Met {
+		t.Errorf("%+v", v)
+	}
+	if v := rows[0].Target; v == nil || v.Bound != 1.2 || !v.Met {
+		t.Errorf("%+v", v)
 	}
 }
 
@@ -244,6 +328,25 @@ func TestMeasureGoesOnWithoutAPeerThatFails(t *testing.T) {
 	d := newDriver(1, fake(t, oursName, false, "exit 1"))
 	if _, err := d.measure(t.Context(), task{suite: "p2p", n: 2}); err == nil {
 		t.Error("ours failed and nobody said so")
+	}
+}
+
+// A bound of the suite itself goes before that of its program.
+func TestTakesPartInTheSuiteOfAll(t *testing.T) {
+	s := spec{MaxN: map[string]int{"coll": 2, everyColl: 8}}
+	if !s.takesPart(everyColl, 8) || s.takesPart(everyColl, 16) || s.takesPart("coll", 8) {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestCommandTellsTheChoice(t *testing.T) {
+	o := options{only: []string{everyColl}, counts: []int{8}, rounds: 3, verbs: verbs}
+	if got := command(o); strings.Contains(got, "-verbs") {
+		t.Error(got)
+	}
+	o.verbs = []string{"scan"}
+	if got, want := command(o), "go run ./bench/compare -only collectives -verbs scan -n 8 -rounds 3"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
@@ -423,7 +526,16 @@ func TestCheckAll(t *testing.T) {
 	var out strings.Builder
 	d := newDriver(1)
 	d.dir = t.TempDir()
-	if err := d.checkAll(t.Context(), &out); err != nil || !strings.Contains(out.String(), "nothing recorded") {
+	if err := d.checkAll(t.Context(), &out); err != nil || !strings.Contains(out.String(), "nothing of this recorded") {
+		t.Errorf("%s %v", out.String(), err)
+	}
+	// Something is recorded, but not of what was asked for: nobody is run.
+	out.Reset()
+	d.only, d.counts, d.verbs = []string{everyColl}, []int{2}, verbs
+	if err := sample().save(d.dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.checkAll(t.Context(), &out); err != nil || !strings.Contains(out.String(), "nothing of this recorded") {
 		t.Errorf("%s %v", out.String(), err)
 	}
 }

@@ -64,7 +64,7 @@ func (d *driver) prepare(ctx context.Context, specs []spec) error {
 	if err != nil {
 		return err
 	}
-	bin, err := job.Build(ctx, dir, d.only...)
+	bin, err := job.Build(ctx, dir, programs(d.only, programOf)...)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (d *driver) prepare(ctx context.Context, specs []spec) error {
 		if t.suite == "start" {
 			args = []string{"-rank"}
 		}
-		return bin.Command(t.suite, t.n, nil, args), true
+		return bin.Command(programOf(t.suite), t.n, nil, args), true
 	}}}
 	for _, s := range specs {
 		if err := d.preparePeer(ctx, s); err != nil {
@@ -83,12 +83,14 @@ func (d *driver) prepare(ctx context.Context, specs []spec) error {
 	return nil
 }
 
-// programOf is the peers' program for a suite.
-func programOf(suite string) string {
-	if suite == "start" {
-		return "hello"
+// programs are those of some suites, each once.
+func programs(suites []string, of func(suite string) string) (all []string) {
+	for _, s := range suites {
+		if p := of(s); !slices.Contains(all, p) {
+			all = append(all, p)
+		}
 	}
-	return suite
+	return all
 }
 
 func (d *driver) preparePeer(ctx context.Context, s spec) error {
@@ -104,17 +106,17 @@ func (d *driver) preparePeer(ctx context.Context, s spec) error {
 	}
 	made := map[string]bool{}
 	for _, suite := range d.only {
-		if most, limited := s.MaxN[suite]; limited && most == 0 {
+		if most, limited := s.most(suite); limited && most == 0 {
 			continue
 		}
-		p := programOf(suite)
+		p := peerProgramOf(suite)
 		err := d.shell(ctx, s.compile(filepath.Join(s.Inside, p+".c"), s.inside(p)))
 		if made[suite] = err == nil; err != nil {
 			d.note(fmt.Sprintf("%s in suite %s: %s.c does not compile", s.Name, suite, p), err)
 		}
 	}
 	d.contenders = append(d.contenders, &contender{name: s.Name, first: len(d.contenders) == 1, version: version(ctx, s), command: func(t task) ([]string, bool) {
-		line := s.run(t.suite, s.inside(programOf(t.suite)), t.n, t.args)
+		line := s.run(t.suite, s.inside(peerProgramOf(t.suite)), t.n, t.args)
 		return []string{"sh", "-c", line}, made[t.suite] && s.takesPart(t.suite, t.n)
 	}})
 	if s.Cgo != "" && slices.Contains(d.only, "p2p") {
@@ -198,7 +200,7 @@ func (d *driver) measure(ctx context.Context, t task) (*measured, error) {
 		}
 	}
 	for round := range d.rounds {
-		fmt.Fprintf(d.progress, "compare: %s, %d ranks, round %d of %d\n", t.suite, t.n, round+1, d.rounds)
+		fmt.Fprintf(d.progress, "compare: %s, %d ranks, round %d of %d\n", t, t.n, round+1, d.rounds)
 		for _, c := range slices.Clone(m.contenders) {
 			argv, _ := c.command(t)
 			res, err := job.Run(ctx, d.limit, argv)
@@ -208,9 +210,9 @@ func (d *driver) measure(ctx context.Context, t task) (*measured, error) {
 				continue
 			}
 			if ctx.Err() != nil || c.name == oursName {
-				return nil, fmt.Errorf("%s with %d ranks: %w", t.suite, t.n, err)
+				return nil, fmt.Errorf("%s with %d ranks: %w", t, t.n, err)
 			}
-			d.note(fmt.Sprintf("%s in suite %s with %d ranks: it failed", c.name, t.suite, t.n), err)
+			d.note(fmt.Sprintf("%s in suite %s with %d ranks: it failed", c.name, t, t.n), err)
 			m.drop(c)
 		}
 	}

@@ -2,6 +2,7 @@
 //
 //	MPICC=mpicc MPIRUN="mpirun --oversubscribe" go run ./bench/compare -quick
 //	GOULFM_PEERS=peers.json go run ./bench/compare -only p2p,coll -n 2,8
+//	GOULFM_PEERS=peers.json go run ./bench/compare -only collectives -verbs gather,scan -n 8
 //	go run ./bench/compare -check
 //
 // A machine can change its speed from one minute to the next, so a ratio of
@@ -13,6 +14,14 @@
 // run did not measure stay there. -check measures quickly and fails when a ratio
 // got worse by more than a quarter of the recorded one. Without a peer compare
 // says so and ends well.
+//
+// # Suites
+//
+// p2p, coll (barrier, bcast, allreduce), collectives (all others, from 8 B to 4 MiB),
+// ulfm (what a failure costs) and start; -only chooses. In collectives each has a row
+// for every size and one, named after it with _median, of the median over the sizes:
+// there the unit is the time of ours, so that a peer's figure says how many times as
+// long it takes.
 //
 // # Peers
 //
@@ -32,7 +41,7 @@
 // twin of p2p. A peer in a folder of its own (chroot) has dir, where sources and
 // programs are copied to, and inside, the name of dir in there: compile and run see
 // names inside, cgo, which runs here, those outside. max_n bounds the ranks for a
-// suite, 0 leaves it out: some libraries do not get through with more ranks than
+// suite, that of coll also collectives, 0 leaves it out: some libraries do not get through with more ranks than
 // cores. The first peer is the reference, which targets are about.
 //
 // A single peer is simply -peer NAME=MPICC:MPIRUN, or MPICC and MPIRUN in the
@@ -58,6 +67,7 @@ import (
 type options struct {
 	quick, check bool
 	only         []string
+	verbs        []string // of the suite of all collectives
 	counts       []int
 	rounds       int
 	limit        time.Duration
@@ -90,6 +100,7 @@ func parse(args []string, env func(string) string) (options, error) {
 	fs.BoolVar(&o.quick, "quick", false, "fewer and shorter rounds")
 	fs.BoolVar(&o.check, "check", false, "measure quickly, write nothing, fail when a recorded ratio got worse by more than a quarter")
 	only := fs.String("only", strings.Join(suites, ","), "suites, with commas")
+	chosenVerbs := fs.String("verbs", strings.Join(verbs, ","), "collectives of the suite "+everyColl+", with commas")
 	counts := fs.String("n", "2,8,16,64", "numbers of ranks, with commas; p2p has always 2")
 	fs.IntVar(&o.rounds, "rounds", 0, "turns of each library; 0 for 11, or 3 with -quick and -check")
 	fs.DurationVar(&o.limit, "limit", time.Minute, "for one job: a peer that takes longer is left out of the rows concerned")
@@ -117,7 +128,10 @@ func parse(args []string, env func(string) string) (options, error) {
 	if o.counts, err = job.Counts(*counts, 2); err != nil {
 		return o, err
 	}
-	if o.only, err = chooseSuites(*only); err != nil {
+	if o.only, err = choose("suite", suites, *only); err != nil {
+		return o, err
+	}
+	if o.verbs, err = choose("collective", verbs, *chosenVerbs); err != nil {
 		return o, err
 	}
 	if o.rounds < 1 || o.limit <= 0 || fs.NArg() > 0 {
@@ -126,11 +140,12 @@ func parse(args []string, env func(string) string) (options, error) {
 	return o, nil
 }
 
-func chooseSuites(list string) ([]string, error) {
+// choose reads a list of what there is.
+func choose(what string, all []string, list string) ([]string, error) {
 	want := strings.Split(list, ",")
 	for _, s := range want {
-		if !slices.Contains(suites, s) {
-			return nil, fmt.Errorf("no suite %q; there are %s", s, strings.Join(suites, ", "))
+		if !slices.Contains(all, s) {
+			return nil, fmt.Errorf("no %s %q; there are %s", what, s, strings.Join(all, ", "))
 		}
 	}
 	return want, nil
@@ -190,17 +205,18 @@ func (d *driver) checkAll(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if len(old.Rows) == 0 {
-		_, err := fmt.Fprintln(out, "compare: nothing recorded to check against: make compare first")
+	ts := recorded(tasks(d.options), old)
+	if len(ts) == 0 {
+		_, err := fmt.Fprintln(out, "compare: nothing of this recorded to check against: make compare first")
 		return err
 	}
-	first, err := d.measureAll(ctx, tasks(d.options))
+	first, err := d.measureAll(ctx, ts)
 	if err != nil {
 		return err
 	}
 	bad := worse(old, first)
 	if len(bad) > 0 {
-		second, err := d.measureAll(ctx, concerned(tasks(d.options), bad))
+		second, err := d.measureAll(ctx, concerned(ts, bad))
 		if err != nil {
 			return err
 		}

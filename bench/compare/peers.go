@@ -104,8 +104,18 @@ func parsePeer(s string) (spec, error) {
 
 // takesPart says whether the peer is to run a suite with n ranks.
 func (s spec) takesPart(suite string, n int) bool {
-	most, limited := s.MaxN[suite]
+	most, limited := s.most(suite)
 	return !limited || n <= most
+}
+
+// most is the bound of a suite, or that of the suite whose program it runs.
+func (s spec) most(suite string) (n int, limited bool) {
+	for _, name := range []string{suite, programOf(suite)} {
+		if n, limited = s.MaxN[name]; limited {
+			return n, true
+		}
+	}
+	return 0, false
 }
 
 // compile is the command that makes a program of a source; names are inside.

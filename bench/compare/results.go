@@ -159,7 +159,11 @@ func command(o options) string {
 	if o.quick {
 		c += " -quick"
 	}
-	c += " -only " + strings.Join(o.only, ",") + " -n "
+	c += " -only " + strings.Join(o.only, ",")
+	if slices.Contains(o.only, everyColl) && len(o.verbs) < len(verbs) {
+		c += " -verbs " + strings.Join(o.verbs, ",")
+	}
+	c += " -n "
 	for i, n := range o.counts {
 		if i > 0 {
 			c += ","

@@ -52,7 +52,7 @@ func derive(records []record.Record) []record.Record {
 		return records
 	}
 	ratio := records[a].Summary().Median / records[b].Summary().Median
-	return slices.Insert(slices.Clone(records), b+1, record.Record{Bench: perAllreduce, N: records[a].N, Unit: "x", Batches: []float64{ratio}})
+	return slices.Insert(slices.Clone(records), b+1, record.Record{Bench: perAllreduce, N: records[a].N, Unit: record.Times, Batches: []float64{ratio}})
 }
 
 // drop forgets a contender.
@@ -65,6 +65,7 @@ func (m *measured) drop(c *contender) {
 
 // rows are the table's, in the order in which ours printed them.
 func (m *measured) rows(date string) []Row {
+	m.overSizes()
 	var rows []Row
 	for _, k := range m.keys {
 		ours := m.rounds[k][oursName]

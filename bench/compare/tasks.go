@@ -6,15 +6,48 @@ import (
 )
 
 // suites are what can be compared.
-var suites = []string{"p2p", "coll", "ulfm", "start"}
+var suites = []string{"p2p", "coll", everyColl, "ulfm", "start"}
+
+// everyColl is the suite of the collectives that coll has no targets for, each at many
+// sizes, by the program of coll.
+const everyColl = "collectives"
+
+// verbs are its collectives.
+var verbs = []string{"reduce", "allgather", "alltoall", "gather", "scatter", "reduce_scatter", "scan"}
 
 // A task is one program with its arguments at one number of ranks: what takes
 // one turn.
 type task struct {
 	suite string
 	n     int
+	verb  string // the collective of the suite of all, else ""
 	args  []string
 }
+
+func (t task) String() string { return strings.TrimSuffix(t.suite+" "+t.verb, " ") }
+
+// programOf is the program of ours that a suite runs.
+func programOf(suite string) string {
+	if suite == everyColl {
+		return "coll"
+	}
+	return suite
+}
+
+// peerProgramOf is that of the peers.
+func peerProgramOf(suite string) string {
+	if suite == "start" {
+		return "hello"
+	}
+	return programOf(suite)
+}
+
+// The sizes of the suite of all collectives: bytes of a block or of a vector. An odd
+// number, so that the median is one of them.
+const (
+	verbSizes     = "8,64,512,4K,64K,1M,4M"
+	verbSizesMany = "8,64,512,4K,32K" // above manyRanks
+)
 
 // tasks are those of the chosen suites. At more than manyRanks the longer
 // messages are left out: they would take minutes and no target is about them.
@@ -28,7 +61,7 @@ func tasks(o options) []task {
 	}
 	add := func(suite string, n int, args string, more []string) {
 		if slices.Contains(o.only, suite) {
-			ts = append(ts, task{suite, n, append(strings.Fields(args), more...)})
+			ts = append(ts, task{suite: suite, n: n, args: append(strings.Fields(args), more...)})
 		}
 	}
 	add("p2p", 2, "-ops latency -sizes 8,1K,4K,16K,64K,1M,4M", budget)
@@ -39,6 +72,9 @@ func tasks(o options) []task {
 		} else {
 			add("coll", n, "-ops barrier,allreduce -sizes 8", budget)
 		}
+	}
+	if slices.Contains(o.only, everyColl) {
+		ts = append(ts, verbTasks(o, budget)...)
 	}
 	for _, n := range o.counts {
 		add("ulfm", n, "", deaths)
@@ -51,18 +87,38 @@ func tasks(o options) []task {
 
 const manyRanks = 16
 
+// verbTasks are one for each collective, so that a peer that does not get through one
+// has the others.
+func verbTasks(o options, budget []string) (ts []task) {
+	for _, n := range o.counts {
+		sizes := verbSizes
+		if n > manyRanks {
+			sizes = verbSizesMany
+		}
+		for _, v := range o.verbs {
+			ts = append(ts, task{everyColl, n, v, append([]string{"-ops", v, "-sizes", sizes}, budget...)})
+		}
+	}
+	return ts
+}
+
 // measures says whether the task gives the row.
-func (t task) measures(k key) bool { return suiteOf(k.bench) == t.suite && t.n == k.n }
+func (t task) measures(k key) bool {
+	return suiteOf(k.bench) == t.suite && t.n == k.n && (t.verb == "" || t.verb == strings.TrimSuffix(k.bench, medianSuffix))
+}
 
 // suiteOf is the suite that a row comes from.
 func suiteOf(bench string) string {
 	switch bench {
 	case "latency", "bandwidth", "bibandwidth", "rate":
 		return "p2p"
-	case "barrier", "bcast", "reduce", "allreduce", "allgather", "alltoall", "gather", "scatter":
+	case "barrier", "bcast", "allreduce":
 		return "coll"
 	case "start":
 		return "start"
+	}
+	if slices.Contains(verbs, strings.TrimSuffix(bench, medianSuffix)) {
+		return everyColl
 	}
 	return "ulfm"
 }

@@ -18,6 +18,7 @@ static struct plan {
   long iters;     /* in a batch; 0: as many as fill seconds */
   double seconds; /* for all batches of one size together */
   double lead;    /* ulfm: how long ahead a death is announced */
+  int nonblocking; /* coll: the twins that do not block */
 } plan;
 
 static int rank, ranks;
@@ -70,6 +71,10 @@ static inline void start(int argc, char **argv, const char *ops, const char *siz
   for (int i = 1; i < argc; i++) {
     const char *flag = argv[i];
     if (!strcmp(flag, "-json")) continue;
+    if (!strcmp(flag, "-nonblocking")) {
+      plan.nonblocking = 1;
+      continue;
+    }
     if (i + 1 == argc) usage("flag", flag);
     const char *value = argv[++i];
     if (!strcmp(flag, "-ops")) plan.ops = value;

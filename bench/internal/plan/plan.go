@@ -26,8 +26,9 @@ type Plan struct {
 }
 
 // Parse reads the command line. ops are all operations of the program, sizes its
-// default sizes. The error is flag.ErrHelp when help was asked for.
-func Parse(program, summary string, ops []string, sizes string, args []string) (Plan, error) {
+// default sizes; more adds flags of the program's own. The error is flag.ErrHelp when
+// help was asked for.
+func Parse(program, summary string, ops []string, sizes string, args []string, more ...func(*flag.FlagSet)) (Plan, error) {
 	var p Plan
 	fs := flag.NewFlagSet(program, flag.ContinueOnError)
 	opList := fs.String("ops", strings.Join(ops, ","), "operations to measure, with commas")
@@ -37,6 +38,9 @@ func Parse(program, summary string, ops []string, sizes string, args []string) (
 	fs.DurationVar(&p.Time, "time", 200*time.Millisecond, "for all batches of one size together")
 	csv := fs.Bool("csv", false, "print comma-separated values")
 	json := fs.Bool("json", false, "print one line of JSON for each size, with all batches")
+	for _, add := range more {
+		add(fs)
+	}
 	fs.Usage = func() {
 		fmt.Fprintf(fs.Output(), "usage: goulfm run -n RANKS %s [flags]\n%s\n", program, summary)
 		fs.PrintDefaults()

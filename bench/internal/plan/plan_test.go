@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"flag"
 	"slices"
 	"strings"
 	"testing"
@@ -34,6 +35,14 @@ func TestParse(t *testing.T) {
 		if _, err := Parse("p2p", "", ops, "8", c.args); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.args, err, c.want)
 		}
+	}
+}
+
+func TestParseFlagsOfTheProgram(t *testing.T) {
+	own := false
+	p, err := Parse("coll", "", ops, "8", []string{"-own", "-ops", "rate"}, func(fs *flag.FlagSet) { fs.BoolVar(&own, "own", false, "") })
+	if err != nil || !own || !slices.Equal(p.Ops, []string{"rate"}) {
+		t.Errorf("%v %+v %v", own, p, err)
 	}
 }
 

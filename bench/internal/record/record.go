@@ -21,7 +21,7 @@ type Record struct {
 	Bench   string    `json:"bench"`   // latency, allreduce, shrink, ...
 	N       int       `json:"n"`       // ranks
 	Size    int       `json:"size"`    // bytes; 0 where size means nothing
-	Unit    string    `json:"unit"`    // us, ms, MB/s (10^6 bytes) or Mmsg/s (10^6 messages)
+	Unit    string    `json:"unit"`    // us, ms, MB/s (10^6 bytes), Mmsg/s (10^6 messages), % or x
 	Batches []float64 `json:"batches"` // the mean of each batch, in the order they ran
 }
 
@@ -31,10 +31,13 @@ const (
 	Millis   = "ms"
 	MBps     = "MB/s"
 	Messages = "Mmsg/s"
+	Percent  = "%"
+	Times    = "x" // a figure that is a ratio already
 )
 
-// MoreIsBetter says whether a larger figure in that unit is the better one.
-func MoreIsBetter(unit string) bool { return unit == MBps || unit == Messages }
+// MoreIsBetter says whether a larger figure in that unit is the better one. The only
+// percentage is that of communication hidden behind work.
+func MoreIsBetter(unit string) bool { return unit == MBps || unit == Messages || unit == Percent }
 
 // Summary returns the statistics of the batches.
 func (r Record) Summary() Summary { return Summarize(r.Batches) }

@@ -56,7 +56,7 @@ func (w *Writer) csv(r Record) error {
 }
 
 // names are the titles of OSU's second column.
-var names = map[string]string{Micros: "Latency (us)", Millis: "Time (ms)", MBps: "Bandwidth (MB/s)", Messages: "Mmessages/s"}
+var names = map[string]string{Micros: "Latency (us)", Millis: "Time (ms)", MBps: "Bandwidth (MB/s)", Messages: "Mmessages/s", Percent: "Percent", Times: "Times"}
 
 func (w *Writer) table(r Record) error {
 	if r.Bench != w.last.Bench || r.N != w.last.N {

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/goulfm/goulfm/bench/internal/record"
+)
+
+// medianSuffix ends the name of the row that sums a collective up over its sizes.
+const medianSuffix = "_median"
+
+// overSizes adds that row to those of a collective. Its unit is the time of ours: ours
+// is 1 in each round, and a peer's figure how many times as long it takes, the median
+// over the sizes. So its ratio is the median of the ratios.
+func (m *measured) overSizes() {
+	if m.task.verb == "" || len(m.keys) == 0 {
+		return
+	}
+	sizes := slices.Clone(m.keys)
+	k := key{m.task.verb + medianSuffix, m.task.n, 0}
+	m.keys, m.units[k] = append(m.keys, k), record.Times
+	m.rounds[k] = map[string][][]float64{oursName: ones(len(m.rounds[sizes[0]][oursName]))}
+	for _, c := range m.contenders {
+		if times, ok := m.medianOf(c.name, sizes); ok && c.name != oursName {
+			m.rounds[k][c.name] = times
+		}
+	}
+}
+
+func ones(n int) [][]float64 { return slices.Repeat([][]float64{{1}}, n) }
+
+// medianOf is how many times as long as ours a peer takes, for each round the median
+// over the sizes; false if it has not all of them.
+func (m *measured) medianOf(peer string, sizes []key) (times [][]float64, ok bool) {
+	bySize := make([][]float64, len(sizes))
+	for i, k := range sizes {
+		ours, theirs := medians(m.rounds[k][oursName]), medians(m.rounds[k][peer])
+		if len(ours) != len(theirs) || len(ours) != len(m.rounds[sizes[0]][oursName]) {
+			return nil, false
+		}
+		bySize[i] = divide(theirs, ours)
+	}
+	for round := range bySize[0] {
+		var all []float64
+		for _, ratios := range bySize {
+			all = append(all, ratios[round])
+		}
+		times = append(times, []float64{record.Median(all)})
+	}
+	return times, true
+}
