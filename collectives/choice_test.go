@@ -109,7 +109,7 @@ func TestWithChooses(t *testing.T) {
 // TestWrongChoices: what is wrong, why, and what to do.
 func TestWrongChoices(t *testing.T) {
 	for spec, say := range map[string]string{
-		"allgather=rnig":       "one of ring, recursive-doubling, bruck",
+		"allgather=rnig":       "one of linear, ring, recursive-doubling, bruck",
 		"allgathr=ring":        "one of barrier, bcast, reduce",
 		"allgather":            "want verb=algorithm",
 		"bcast=binomial:x":     "want a number of bytes",

@@ -102,6 +102,7 @@ func Algorithms() []Algorithm {
 		{Name: "scatter/binomial", Verb: Scatter, InPlace: true, build: binomialScatter, claim: perEdge(floorLog2)},
 		{Name: "scatter/linear", Verb: Scatter, InPlace: true, Blocks: Scattered, build: linearScatter, claim: perEdge(atOnce)},
 
+		{Name: "allgather/linear", Verb: Allgather, InPlace: true, Blocks: Scattered, build: linearAllgather, claim: claimLinear},
 		{Name: "allgather/ring", Verb: Allgather, InPlace: true, Blocks: Scattered, build: ringAllgather, claim: perRound(lessOne)},
 		{Name: "allgather/recursive-doubling", Verb: Allgather, InPlace: true, Blocks: Packed, build: doublingAllgather, claim: folded},
 		{Name: "allgather/bruck", Verb: Allgather, InPlace: true, Blocks: Packed, build: bruckAllgather, claim: claimDissemination},

@@ -32,6 +32,21 @@ func linearScatter(p *Plan, s *Shape) {
 	p.copy(out(0), mine, elems)
 }
 
+// linearAllgather sends from Input, so that the copy of the own block keeps nobody
+// waiting.
+func linearAllgather(p *Plan, s *Shape) {
+	for t := 1; t < s.N; t++ {
+		from := s.mod(s.Me - t)
+		at, elems := s.outBlock(from)
+		p.recv(from, at, elems)
+	}
+	mine, elems := s.outBlock(s.Me)
+	for t := 1; t < s.N; t++ { // not all to rank 0 first
+		p.send(s.mod(s.Me+t), in(0), elems)
+	}
+	p.copy(mine, in(0), elems)
+}
+
 func linearAlltoall(p *Plan, s *Shape) {
 	for t := 1; t < s.N; t++ {
 		from := s.mod(s.Me - t)
