@@ -17,7 +17,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/goulfm/goulfm/bench/internal/trial"
@@ -32,23 +31,16 @@ type options struct {
 }
 
 func main() {
-	o, err := parse(os.Args[1:], os.Stderr)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "busy:", err)
-		os.Exit(2)
-	case o.rank:
-		comm.Main(trial.Rank(func(ctx context.Context, w *comm.Comm) error { return take(ctx, w, o.long) }))
-		return
+	trial.Program[options]{Name: "busy", Parse: parse, Rank: beRank, Drive: func(o options, out io.Writer) (int, error) { return drive(o, ways, out) }}.Main()
+}
+
+// beRank is all that a rank does.
+func beRank(o options) bool {
+	if !o.rank {
+		return false
 	}
-	code, err := drive(o, ways, os.Stdout)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "busy:", err)
-		code = 3
-	}
-	os.Exit(code)
+	comm.Main(trial.Rank(func(ctx context.Context, w *comm.Comm) error { return take(ctx, w, o.long) }))
+	return true
 }
 
 func parse(args []string, out io.Writer) (options, error) {

@@ -52,27 +52,14 @@ type options struct {
 }
 
 func main() {
-	o, err := parse(os.Args[1:], os.Stderr)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "massdeath:", err)
-		os.Exit(2)
-	case o.rank:
-		beRank(o)
-		return
-	}
-	code, err := drive(o, os.Stdout)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "massdeath:", err)
-		code = 3
-	}
-	os.Exit(code)
+	trial.Program[options]{Name: "massdeath", Parse: parse, Rank: beRank, Drive: drive}.Main()
 }
 
 // beRank is all that a rank does.
-func beRank(o options) {
+func beRank(o options) bool {
+	if !o.rank {
+		return false
+	}
 	doomed := o.kind == inInit && lot()
 	var rank int
 	comm.Main(trial.Rank(func(ctx context.Context, w *comm.Comm) error {
@@ -89,6 +76,7 @@ func beRank(o options) {
 		return m.run(ctx)
 	}))
 	fmt.Printf("massdeath: rank %d finalized\n", rank)
+	return true
 }
 
 func parse(args []string, out io.Writer) (options, error) {

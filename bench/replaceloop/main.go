@@ -12,7 +12,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -31,25 +30,18 @@ type options struct {
 }
 
 func main() {
-	o, err := parse(os.Args[1:], os.Stderr)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "replaceloop:", err)
-		os.Exit(2)
-	case o.rank:
-		comm.Main(trial.Rank(func(ctx context.Context, w *comm.Comm) error {
-			return (&worker{w: w, n: o.n, rounds: o.rounds, seed: o.Seed, out: os.Stdout}).run(ctx)
-		}))
-		return
+	trial.Program[options]{Name: "replaceloop", Parse: parse, Rank: beRank, Drive: drive}.Main()
+}
+
+// beRank is all that a rank does.
+func beRank(o options) bool {
+	if !o.rank {
+		return false
 	}
-	code, err := drive(o, os.Stdout)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "replaceloop:", err)
-		code = 3
-	}
-	os.Exit(code)
+	comm.Main(trial.Rank(func(ctx context.Context, w *comm.Comm) error {
+		return (&worker{w: w, n: o.n, rounds: o.rounds, seed: o.Seed, out: os.Stdout}).run(ctx)
+	}))
+	return true
 }
 
 // roundsMax is how many processes a job can have, and some that fail to start.

@@ -33,25 +33,18 @@ type options struct {
 }
 
 func main() {
-	o, err := parse(os.Args[1:], os.Stderr)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "shrinkloop:", err)
-		os.Exit(2)
-	case o.rank:
-		comm.Main(trial.Rank(func(ctx context.Context, w *comm.Comm) error {
-			return newWorker(w, o.Seed, os.Stdout, trial.Die).run(ctx)
-		}))
-		return
+	trial.Program[options]{Name: "shrinkloop", Parse: parse, Rank: beRank, Drive: drive}.Main()
+}
+
+// beRank is all that a rank does.
+func beRank(o options) bool {
+	if !o.rank {
+		return false
 	}
-	code, err := drive(o, os.Stdout)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "shrinkloop:", err)
-		code = 3
-	}
-	os.Exit(code)
+	comm.Main(trial.Rank(func(ctx context.Context, w *comm.Comm) error {
+		return newWorker(w, o.Seed, os.Stdout, trial.Die).run(ctx)
+	}))
+	return true
 }
 
 func parse(args []string, out io.Writer) (options, error) {
