@@ -43,23 +43,35 @@ func (j *job) watchLife() {
 	}
 }
 
+// fencedGrace is how long one that was declared dead and goes on may take to end itself.
+const fencedGrace = 2 * time.Second
+
 // endFenced kills who was declared dead and never went on, once nobody else is left.
-// The caller holds mu.
+// Who has gone on ends itself, and says so: it may just have been continued by the last
+// one to finish. The caller holds mu.
 func (j *job) endFenced() {
 	waiting := func(r *rank) bool { return !r.reaped && !(j.spec.Fence && r.silenced) }
 	if !j.spec.Fence || j.starting > 0 || slices.ContainsFunc(j.ranks, waiting) {
 		return
 	}
 	for _, r := range j.ranks {
-		if !r.reaped {
+		switch {
+		case r.reaped:
+		case inState(r.pid, 'T'):
 			_ = syscall.Kill(r.pid, syscall.SIGKILL)
+		default:
+			time.AfterFunc(fencedGrace, func() { j.signalRank(r, syscall.SIGKILL) })
 		}
 	}
 }
 
 // wantsProcessor says whether a thread of a process runs or waits for a processor: it
 // lives, and on a machine with too much to do it cannot show it.
-func wantsProcessor(pid int) bool {
+func wantsProcessor(pid int) bool { return inState(pid, 'R') }
+
+// inState says whether a thread of a process is in a state: R runs or wants to, T is
+// stopped.
+func inState(pid int, state byte) bool {
 	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	if err != nil {
 		return false
@@ -70,7 +82,7 @@ func wantsProcessor(pid int) bool {
 			continue // that thread is gone
 		}
 		// "7 (a name) R ...": the name may contain anything.
-		if end := bytes.LastIndexByte(text, ')'); end >= 0 && bytes.HasPrefix(text[end:], []byte(") R")) {
+		if end := bytes.LastIndexByte(text, ')'); end >= 0 && bytes.HasPrefix(text[end:], []byte{')', ' ', state}) {
 			return true
 		}
 	}
