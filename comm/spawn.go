@@ -69,6 +69,8 @@ func (c *Comm) startProcesses(ctx context.Context, s SpawnSpec) (started ulfm.Sp
 	switch {
 	case p == nil:
 		return started, fmt.Errorf("%w: Spawn takes a job of goulfm run", ErrUnsupported)
+	case p.Info.Ring:
+		return started, fmt.Errorf("%w: Spawn takes --detector exact", ErrUnsupported)
 	case c.Rank() != 0:
 		return started, nil
 	case s.N < 1:

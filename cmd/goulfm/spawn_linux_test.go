@@ -60,6 +60,14 @@ func TestSpecR59DeathsWhileOthersAreStarted(t *testing.T) {
 	}
 }
 
+// TestSpawnTakesExactDeaths: with the ring all that there can be watch each other.
+func TestSpawnTakesExactDeaths(t *testing.T) {
+	r := goulfmCommand(t, "", "run", "-n", "2", "--detector", "ring", "--timeout", "60s", prog, "spawn")
+	if r.code == 0 || !strings.Contains(r.err, "spawn on world: not supported: Spawn takes --detector exact") {
+		t.Errorf("code %d\n%s%s", r.code, r.out, r.err)
+	}
+}
+
 // TestUniverse: wrong sizes are refused before anything is started.
 func TestUniverse(t *testing.T) {
 	for _, c := range []struct{ args, want string }{

@@ -40,9 +40,10 @@ type job struct {
 	prog   *program
 
 	spawner  spawner
-	forked   *sync.Cond // starting has changed
-	starting int        // processes about to be started
-	batches  []*batch
+	forked   *sync.Cond          // starting has changed
+	starting int                 // processes about to be started
+	batches  []*batch            // that are not kept yet
+	programs map[string]*program // of spawns: built or found already
 
 	mu     sync.Mutex
 	ranks  []*rank
@@ -87,6 +88,7 @@ func Run(ctx context.Context, spec *Spec) (int, error) {
 	defer prog.close()
 	j := &job{spec: spec, start: time.Now(), allJoined: make(chan struct{}), ended: make(chan struct{}), cores: usableCores()}
 	j.rep, j.prog, j.forked = newReporter(spec, j.start), prog, sync.NewCond(&j.mu)
+	j.programs = map[string]*program{}
 	defer j.closeMemory()
 	if err := j.launch(prog); err != nil {
 		j.stop(ExitFailed)
@@ -195,7 +197,7 @@ func (j *job) launch(prog *program) error {
 }
 
 func (j *job) spawnAll(prog *program) error {
-	sinks, closeSinks := j.spec.outlets()
+	sinks := j.outlets()
 	for r := range j.spec.N {
 		out, errs, err := sinks(r)
 		if err == nil {
@@ -205,12 +207,18 @@ func (j *job) spawnAll(prog *program) error {
 			return fail(ExitFailed, "start rank %d: %w", r, err)
 		}
 	}
+	return nil
+}
+
+// outlets returns where ranks' streams go until the job has ended.
+func (j *job) outlets() func(number int) (out, errs *outlet, err error) {
+	sinks, closeSinks := j.spec.outlets()
 	go func() {
 		<-j.ended
 		j.carriers.Wait()
 		closeSinks()
 	}()
-	return nil
+	return sinks
 }
 
 // Descriptors of a rank: 0-2, segment 0, the lifeline, all arenas.

@@ -26,7 +26,6 @@ type batch struct {
 	first, count int
 	root         int
 	parents      []int // those that could keep it
-	kept         bool
 
 	token  uint64 // of the root's request
 	short  string // of what there was too little
@@ -41,13 +40,11 @@ func (b *batch) has(number int) bool { return number >= b.first && number < b.fi
 type spawner struct {
 	once     sync.Once
 	requests chan func()
-	programs map[string]*program // built or found already; of the thread
 }
 
 func (s *spawner) do(f func()) {
 	s.once.Do(func() {
 		s.requests = make(chan func())
-		s.programs = map[string]*program{}
 		go func() {
 			runtime.LockOSThread() // never unlocked
 			for f := range s.requests {
@@ -105,23 +102,18 @@ func (j *job) inInit(number int) {
 func (j *job) lost(number int) {
 	if b := j.batchOf(number); b != nil && !b.told {
 		j.tellRoot(b, fmt.Sprintf("process %d ended before it was in Init: is it a goulfm program?", number))
-		j.dropLocked(b)
+		j.drop(b)
 	}
 	for _, b := range slices.Clone(j.batches) {
 		gone := func(number int) bool { r := j.rankOf(number); return r == nil || r.declared }
-		if !b.kept && !slices.ContainsFunc(b.parents, func(number int) bool { return !gone(number) }) {
-			j.dropLocked(b)
+		if !slices.ContainsFunc(b.parents, func(number int) bool { return !gone(number) }) {
+			j.drop(b)
 		}
 	}
 }
 
 func (j *job) startBatch(b *batch, prog *program, m boot.Message) error {
-	sinks, closeSinks := j.spec.outlets()
-	go func() {
-		<-j.ended
-		j.carriers.Wait()
-		closeSinks()
-	}()
+	sinks := j.outlets()
 	for i := range b.count {
 		out, errs, err := sinks(b.first + i)
 		if err == nil {
@@ -149,12 +141,17 @@ func (j *job) programOf(m boot.Message) (*program, error) {
 	if name == "" || name == j.spec.Program {
 		return j.prog, nil
 	}
-	if p := j.spawner.programs[name]; p != nil {
+	j.mu.Lock()
+	p := j.programs[name]
+	j.mu.Unlock()
+	if p != nil {
 		return p, nil
 	}
 	p, err := findProgram(context.Background(), &Spec{Program: name})
 	if err == nil {
-		j.spawner.programs[name] = p
+		j.mu.Lock()
+		j.programs[name] = p
+		j.mu.Unlock()
 	}
 	return p, err
 }
@@ -167,8 +164,6 @@ func (j *job) reserve(b *batch, m boot.Message) (*batch, error) {
 	switch left := j.node.Procs() - first; {
 	case j.ending || j.live == 0:
 		return b, fmt.Errorf("the job is being stopped")
-	case j.spec.Ring:
-		return b, fmt.Errorf("processes can be started only with --detector exact")
 	case m.N > left:
 		b.short = boot.ShortOfMemory
 		return b, fmt.Errorf("%d processes asked for, and the job has memory for %d of %d more: give it more with goulfm run --universe N", m.N, left, j.node.Procs())
@@ -185,23 +180,14 @@ func (j *job) reserve(b *batch, m boot.Message) (*batch, error) {
 // it.
 func (j *job) abandon(b *batch, missing int) {
 	j.mu.Lock()
+	defer j.mu.Unlock()
 	j.starting -= missing
-	j.mu.Unlock()
 	j.forked.Broadcast()
 	j.drop(b)
 }
 
-// drop ends a batch that nobody keeps.
+// drop ends a batch that nobody keeps. The caller holds mu.
 func (j *job) drop(b *batch) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.dropLocked(b)
-}
-
-func (j *job) dropLocked(b *batch) {
-	if b.kept {
-		return
-	}
 	for _, r := range j.ranks {
 		if !b.has(r.number) {
 			continue
@@ -211,23 +197,25 @@ func (j *job) dropLocked(b *batch) {
 			_ = syscall.Kill(r.pid, syscall.SIGKILL)
 		}
 	}
+	j.forgetBatch(b)
+}
+
+func (j *job) forgetBatch(b *batch) {
 	j.batches = slices.DeleteFunc(j.batches, func(x *batch) bool { return x == b })
 }
 
 // keep passes on that those who started a batch agree.
 func (j *job) keep(m boot.Message) {
-	for _, b := range j.batches {
-		if b.first != m.First || b.kept {
-			continue
-		}
-		b.kept = true
-		for _, r := range j.ranks {
-			if b.has(r.number) {
-				r.say(m)
-			}
+	b := j.batchOf(m.First)
+	if b == nil { // another one has said so
+		return
+	}
+	for _, r := range j.ranks {
+		if b.has(r.number) {
+			r.say(m)
 		}
 	}
-	j.batches = slices.DeleteFunc(j.batches, func(b *batch) bool { return b.kept })
+	j.forgetBatch(b)
 }
 
 // unwanted ends what a failed Spawn leaves: the batch that its root names, or, where
@@ -238,7 +226,7 @@ func (j *job) unwanted(m boot.Message) {
 		named := m.First > 0 && b.first == m.First
 		unnamed := m.First == 0 && b.root == m.Rank && root != nil && root.declared
 		if named || unnamed {
-			j.dropLocked(b)
+			j.drop(b)
 		}
 	}
 }
@@ -258,7 +246,9 @@ func (j *job) closeMemory() {
 	for _, f := range j.memory {
 		f.Close()
 	}
-	for _, p := range j.spawner.programs {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, p := range j.programs {
 		p.close()
 	}
 }
