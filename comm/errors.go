@@ -37,7 +37,7 @@ var (
 	ErrFreed = ulfm.ErrFreed
 	// ErrFinalized: the world was finalized.
 	ErrFinalized = engine.ErrFinalized
-	// ErrNoRoom: a message that is too long.
+	// ErrNoRoom: a message that is too long, or more processes than the job has memory for.
 	ErrNoRoom = engine.ErrNoRoom
 	// ErrUnsupported: not supported.
 	ErrUnsupported = engine.ErrUnsupported

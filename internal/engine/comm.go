@@ -110,23 +110,6 @@ func (c *Comm) Identity() ulfm.Group { return c.group }
 // Name returns the communicator's name for messages.
 func (c *Comm) Name() string { return c.name }
 
-// NextCollective returns the number of the next collective on c. The caller
-// passes the same sequence at every member because collectives are called in
-// one order.
-func (c *Comm) NextCollective() uint32 {
-	c.p.mu.Lock()
-	defer c.p.mu.Unlock()
-	c.countCollective()
-	return c.collSeq
-}
-
-// LastCollective returns the number that NextCollective or RunShared gave last.
-func (c *Comm) LastCollective() uint32 {
-	c.p.mu.Lock()
-	defer c.p.mu.Unlock()
-	return c.collSeq
-}
-
 // alive returns why nothing can be called on c any more. The caller holds mu.
 func (c *Comm) alive() error {
 	if err := c.p.alive(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/goulfm/goulfm/internal/match"
@@ -75,19 +76,6 @@ func (c *Comm) Post(to Envelope, buf []byte) (Handle, error) {
 	return r.handle(), nil
 }
 
-// Retract takes back a send that has not matched, and ends its request either
-// way. It returns when the buffer may be used again, which may need the peer's
-// answer; it does not need the peer to make a call.
-func (p *Proc) Retract(h Handle) {
-	p.mu.Lock()
-	r := p.find(h)
-	p.mu.Unlock()
-	if r == nil {
-		return
-	}
-	_ = p.endSend(r, errWithdrawn) // the caller knows why
-}
-
 // send publishes the message at once if it can: then it returns no request.
 func (c *Comm) send(ctx context.Context, to Envelope, buf []byte, what string) (*Request, error) {
 	p := c.p
@@ -98,7 +86,7 @@ func (c *Comm) send(ctx context.Context, to Envelope, buf []byte, what string) (
 		}
 	}
 	if len(buf) > transport.SizeMax {
-		return nil, ErrNoRoom
+		return nil, fmt.Errorf("%w: a message of %d bytes, the longest has %d", ErrNoRoom, len(buf), transport.SizeMax)
 	}
 	h := transport.Header{Ctx: dataContext(c.group.Indices[to.Rank], to.Class), Tag: int32(to.Tag), Elem: to.Elem, Size: len(buf), Sync: to.Sync}
 	if proc == p.me {

@@ -15,6 +15,6 @@ var (
 	ErrFreed       = ulfm.ErrFreed
 	ErrFinalized   = errors.New("world finalized")
 	ErrFenced      = errors.New("this process was declared dead by the others")
-	ErrNoRoom      = errors.New("message too long")
+	ErrNoRoom      = errors.New("no room")
 	ErrUnsupported = errors.New("not supported")
 )

@@ -115,7 +115,7 @@ func (c *Comm) RunSchedule(ctx context.Context, what string, s *Schedule) error 
 		}
 		p.mu.Lock()
 	}
-	if r.err != nil && err == nil {
+	if err == nil {
 		err = r.err
 	}
 	p.free(r)
@@ -237,7 +237,7 @@ func (s *Schedule) add(i int, r *Request) (over bool) {
 func (s *Schedule) took(r *Request) {
 	step := &s.Plan.Steps[r.step]
 	rank, tag, want, got, err := int(step.Peer), s.Tag|s.sequence, step.Len*s.Unit, step.Len*s.Unit, r.err
-	if r.kind == recvRequest && err == nil || r.kind == recvRequest && r.matchedWrong() {
+	if r.kind == recvRequest && (err == nil || r.matchedWrong()) {
 		tag, got = r.status.Tag, r.status.Bytes
 	}
 	s.c.p.free(r)
@@ -247,9 +247,7 @@ func (s *Schedule) took(r *Request) {
 	case ulfm.Recoverable(err):
 		s.fail(err)
 	case err != nil || tag != s.Tag|s.sequence || got != want:
-		if err = s.Judge(rank, tag, want, got, err); err != nil {
-			s.fail(err)
-		}
+		s.fail(s.Judge(rank, tag, want, got, err))
 	}
 }
 

@@ -351,7 +351,7 @@ func TestALaterCollectiveIsNoticed(t *testing.T) {
 		sent := make(chan struct{})
 		run(t, 2, func(_ *cluster, w *Comm) error {
 			if w.Rank() == 1 {
-				w.NextCollective() // it made another one
+				w.Refuse(false, Consequence{}) // it made another one, and told nobody
 				_, err := w.StartSchedule("bcast", planned(w, "bcast/binomial", 1, 8, nil, make([]byte, 8)))
 				close(sent)
 				return err
