@@ -193,6 +193,13 @@ func (x *call) admit() error {
 
 // refuse tells the others that this member does not take part because of err.
 func (x *call) refuse(err error) error {
+	k, err := x.suffered(err)
+	x.e.Refuse(false, k)
+	return err
+}
+
+// suffered is what the others must hear of an error, and the error as this member says it.
+func (x *call) suffered(err error) (engine.Consequence, error) {
 	if d, ok := errors.AsType[*engine.Differs](err); ok {
 		err = x.differs(d)
 	}
@@ -200,8 +207,7 @@ func (x *call) refuse(err error) error {
 	if x.ctx != nil && x.ctx.Err() != nil && !ulfm.Recoverable(err) {
 		k = engine.Consequence{Revoke: true} // it will not come any more
 	}
-	x.e.Refuse(false, k)
-	return err
+	return k, err
 }
 
 // raise says where an error was, and shows it to the communicator's handler.
@@ -246,7 +252,7 @@ func (x *call) notStarted() comm.Request {
 		if enter := x.e.Enter(ulfm.OpCollective); enter != nil {
 			err = enter
 		} else {
-			x.e.Refuse(false, x.consequence(err))
+			err = x.refuse(err)
 		}
 	}
 	err = x.raise(err)

@@ -31,7 +31,7 @@ func TestNeighborsOfAGrid(t *testing.T) {
 				return
 			}
 			in, _ := grid.Neighbors()
-			var sent, gathered, counts []int
+			var sent, counts []int
 			want, wantGathered := make([]int, len(in)), make([]int, len(in))
 			for i := range in {
 				sent, counts = append(sent, 100*w.Rank()+i), append(counts, 1)
@@ -40,19 +40,33 @@ func TestNeighborsOfAGrid(t *testing.T) {
 					want[i], wantGathered[i] = 100*in[i]+i^1, in[i]
 				}
 			}
-			gathered = slices.Repeat([]int{-1}, len(in))
+			fresh := func() []int { return slices.Repeat([]int{-1}, len(in)) }
+			wait := func(r comm.Request) error {
+				_, err := r.Wait(ctx)
+				return err
+			}
 			check := func(what string, got, want []int, err error) {
 				if err != nil || !slices.Equal(got, want) {
 					t.Errorf("%s on %v, periodic %v, rank %d: %v, want %v, %v", what, c.dims, c.periodic, w.Rank(), got, want, err)
 				}
 			}
-			got := slices.Repeat([]int{-1}, len(in))
+			got := fresh()
 			check("alltoall", got, want, collectives.NeighborAlltoall(ctx, grid, got, sent))
-			got = slices.Repeat([]int{-1}, len(in))
+			got = fresh()
 			check("alltoallv", got, want, collectives.NeighborAlltoallv(ctx, grid, got, counts, nil, sent, counts, nil))
-			check("allgather", gathered, wantGathered, collectives.NeighborAllgather(ctx, grid, gathered, []int{w.Rank()}))
-			gathered = slices.Repeat([]int{-1}, len(in))
-			check("allgatherv", gathered, wantGathered, collectives.NeighborAllgatherv(ctx, grid, gathered, counts, nil, []int{w.Rank()}))
+			mine := []int{w.Rank()}
+			got = fresh()
+			check("allgather", got, wantGathered, collectives.NeighborAllgather(ctx, grid, got, mine))
+			got = fresh()
+			check("allgatherv", got, wantGathered, collectives.NeighborAllgatherv(ctx, grid, got, counts, nil, mine))
+			got = fresh()
+			check("ialltoall", got, want, wait(collectives.IneighborAlltoall(grid, got, sent)))
+			got = fresh()
+			check("ialltoallv", got, want, wait(collectives.IneighborAlltoallv(grid, got, counts, nil, sent, counts, nil)))
+			got = fresh()
+			check("iallgather", got, wantGathered, wait(collectives.IneighborAllgather(grid, got, mine)))
+			got = fresh()
+			check("iallgatherv", got, wantGathered, wait(collectives.IneighborAllgatherv(grid, got, counts, nil, mine)))
 		})
 	}
 }

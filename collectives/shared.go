@@ -2,14 +2,12 @@ package collectives
 
 import (
 	"context"
-	"errors"
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/internal/engine"
 	"github.com/goulfm/goulfm/internal/kernel"
 	"github.com/goulfm/goulfm/internal/nodecoll"
 	"github.com/goulfm/goulfm/internal/sched"
-	"github.com/goulfm/goulfm/ulfm"
 )
 
 // What a member publishes of its call in shared memory: the bytes in the lower 40
@@ -62,13 +60,7 @@ func inMemory(ctx context.Context, c *comm.Comm, h header, elem uint8, bytes int
 	x := newCall(ctx, c, h.kind, elem)
 	defer x.release()
 	x.head, x.bytes = h, bytes
-	if d, ok := errors.AsType[*engine.Differs](err); ok {
-		err = x.differs(d)
-	}
-	k := x.consequence(err)
-	if ctx.Err() != nil && !ulfm.Recoverable(err) {
-		k = engine.Consequence{Revoke: true}
-	}
+	k, err := x.suffered(err)
 	if k != (engine.Consequence{}) {
 		x.e.Refuse(true, k)
 	}
