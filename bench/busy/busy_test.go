@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
-	"io"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -17,24 +14,10 @@ import (
 
 var long = flag.Bool("long", false, "compute for a minute, in each way of finding deaths (six minutes)")
 
-// TestMain lets a copy of the test be a rank.
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "-rank" {
-		main()
-		return
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { trial.RunTests(m, main) }
 
 func TestFlags(t *testing.T) {
-	for args, good := range map[string]bool{"": true, "-n 2 -for 1s": true, "-n 1": false, "-for 0s": false, "x": false, "-frob": false} {
-		if _, err := parse(strings.Fields(args), io.Discard); (err == nil) != good {
-			t.Errorf("%q: %v", args, err)
-		}
-	}
-	if _, err := parse([]string{"-h"}, io.Discard); !errors.Is(err, flag.ErrHelp) {
-		t.Errorf("-h: %v", err)
-	}
+	trial.CheckFlags(t, parse, map[string]bool{"": true, "-n 2 -for 1s": true, "-n 1": false, "-for 0s": false, "x": false, "-frob": false})
 }
 
 // patient are the ways that suspect soonest, with limits that hold also where others

@@ -3,10 +3,8 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -19,30 +17,15 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// TestMain lets a copy of the test be a rank.
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "-rank" {
-		main()
-		return
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { trial.RunTests(m, main) }
 
 func TestFlags(t *testing.T) {
-	for args, good := range map[string]bool{
+	trial.CheckFlags(t, parse, map[string]bool{
 		"": true, "-jobs 3 -n 2 -case split": true, "-n 4 -die 3": true, "-n 4 -die 4": false, "-n 1": false, "-die -1": false,
 		"-case none": false, "-span 0s": false, "-jobs 0": false, "x": false, "-frob": false,
-	} {
-		o, err := parse(strings.Fields(args), io.Discard)
-		if (err == nil) != good {
-			t.Errorf("%q: %v", args, err)
-		}
-		if args == "" && o.die != 32 {
-			t.Errorf("%d are to die", o.die)
-		}
-	}
-	if _, err := parse([]string{"-h"}, io.Discard); !errors.Is(err, flag.ErrHelp) {
-		t.Errorf("-h: %v", err)
+	})
+	if o, err := parse(nil, io.Discard); err != nil || o.die != 32 {
+		t.Errorf("%d are to die, %v", o.die, err)
 	}
 }
 

@@ -1,37 +1,20 @@
 package main
 
 import (
-	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/goulfm/goulfm/bench/internal/trial"
 )
 
-// TestMain lets a copy of the test be a rank.
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "-rank" {
-		main()
-		return
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { trial.RunTests(m, main) }
 
 func TestFlags(t *testing.T) {
-	for args, good := range map[string]bool{
+	trial.CheckFlags(t, parse, map[string]bool{
 		"": true, "-rounds 3 -n 2": true, "-rank -seed 2": true, "-n 1": false, "-rounds 0": false, "-rounds 4000": false, "x": false, "-frob": false,
-	} {
-		if _, err := parse(strings.Fields(args), io.Discard); (err == nil) != good {
-			t.Errorf("%q: %v", args, err)
-		}
-	}
-	if _, err := parse([]string{"-h"}, io.Discard); !errors.Is(err, flag.ErrHelp) {
-		t.Errorf("-h: %v", err)
-	}
+	})
 }
 
 // TestSpecR1R59LostAndReplaced runs some rounds as a user does, with both agreements.

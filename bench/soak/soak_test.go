@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"io"
 	"os/exec"
 	"path/filepath"
@@ -17,16 +15,9 @@ import (
 )
 
 func TestFlags(t *testing.T) {
-	for args, good := range map[string]bool{
+	trial.CheckFlags(t, parse, map[string]bool{
 		"": true, "-rounds 5 -samples 5": true, "-rounds 4 -samples 5": false, "-samples 0": false, "x": false, "-frob": false,
-	} {
-		if _, err := parse(strings.Fields(args), io.Discard); (err == nil) != good {
-			t.Errorf("%q: %v", args, err)
-		}
-	}
-	if _, err := parse([]string{"-h"}, io.Discard); !errors.Is(err, flag.ErrHelp) {
-		t.Errorf("-h: %v", err)
-	}
+	})
 }
 
 // TestAmongGoroutines has rank 0 measure the one process that all ranks are. What they
