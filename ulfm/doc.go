@@ -18,7 +18,8 @@
 //   - Entry is the table of operations against states (R6, R7, R45-R58).
 //   - Failed is the list of failed members and its acknowledged prefix (R19-R26).
 //   - Comm is a communicator at one member: a machine with Step that owns its
-//     agreements and the flood of its revocation.
+//     agreements and the flood of its revocation, which is silent where the members
+//     share memory (Config.SilentRevocation).
 //   - Group.Outcome turns a decided value into the result of a call.
 //
 // # Invariants
