@@ -20,7 +20,7 @@ func Alltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) erro
 // Ialltoall starts an Alltoall; dst and src belong to the request until that is over.
 // MPI 6.12.6.
 func Ialltoall[T comm.Elem](c *comm.Comm, dst, src []T) comm.Request {
-	return newAlltoall(nil, c, dst, src).start()
+	return newAlltoall(twin, c, dst, src).start()
 }
 
 func newAlltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) *call {
@@ -54,7 +54,7 @@ func Alltoallv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, rcounts,
 // Ialltoallv starts an Alltoallv; dst and src belong to the request until that is over,
 // counts and displacements do not. MPI 6.12.6.
 func Ialltoallv[T comm.Elem](c *comm.Comm, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int) comm.Request {
-	return newAlltoallv(nil, c, dst, rcounts, rdispls, src, scounts, sdispls).start()
+	return newAlltoallv(twin, c, dst, rcounts, rdispls, src, scounts, sdispls).start()
 }
 
 func newAlltoallv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int) *call {

@@ -19,7 +19,7 @@ import (
 type call struct {
 	engine.Schedule
 
-	ctx   context.Context // nil: the call is non-blocking
+	ctx   context.Context // twin: the call is non-blocking
 	c     *comm.Comm
 	e     *engine.Comm
 	me, n int
@@ -72,7 +72,12 @@ func elemOf[T any]() uint8 { return uint8(reflect.TypeFor[T]().Kind()) }
 // noRoot is the root of collectives that have none.
 const noRoot = -1
 
-// prepare returns a call for arguments to be checked; ctx is nil for a non-blocking
+// twin is the context of calls that do not block: their waits have one.
+var twin context.Context = twinContext{context.Background()}
+
+type twinContext struct{ context.Context }
+
+// prepare returns a call for arguments to be checked; ctx is twin for a non-blocking
 // one. What is wrong is kept: run and start tell the others.
 func prepare[T any](ctx context.Context, c *comm.Comm, k kind, root int) *call {
 	x := newCall(ctx, c, k, elemOf[T]())
@@ -119,7 +124,7 @@ func (x *call) wantLength(what string, got, want int) {
 
 // op is what errors call the collective.
 func (x *call) op() string {
-	if x.ctx == nil {
+	if x.ctx == twin {
 		return twins[x.head.kind]
 	}
 	return x.head.kind.String()
@@ -204,7 +209,7 @@ func (x *call) suffered(err error) (engine.Consequence, error) {
 		err = x.differs(d)
 	}
 	k := x.consequence(err)
-	if x.ctx != nil && x.ctx.Err() != nil && !ulfm.Recoverable(err) {
+	if x.ctx.Err() != nil && !ulfm.Recoverable(err) {
 		k = engine.Consequence{Revoke: true} // it will not come any more
 	}
 	return k, err

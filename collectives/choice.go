@@ -67,12 +67,10 @@ func (s *settings) add(from string, read func() (*table, error)) {
 	}
 }
 
-// settingsOf are those of a call; ctx may be nil.
+// settingsOf are those of a call.
 func settingsOf(ctx context.Context) *settings {
-	if ctx != nil {
-		if s, ok := ctx.Value(settingsKey{}).(*settings); ok {
-			return s
-		}
+	if s, ok := ctx.Value(settingsKey{}).(*settings); ok {
+		return s
 	}
 	return environment()
 }

@@ -25,19 +25,19 @@ func NeighborAlltoallvOn[T comm.Elem](ctx context.Context, c *comm.Comm, in, out
 }
 
 func IneighborAllgatherOn[T comm.Elem](c *comm.Comm, in, out []int, dst, src []T) comm.Request {
-	return newNeighborAllgather(nil, c, topology{in: in, out: out}, true, dst, src).start()
+	return newNeighborAllgather(twin, c, topology{in: in, out: out}, true, dst, src).start()
 }
 
 func IneighborAllgathervOn[T comm.Elem](c *comm.Comm, in, out []int, dst []T, counts, displs []int, src []T) comm.Request {
-	return newNeighborAllgatherv(nil, c, topology{in: in, out: out}, true, dst, counts, displs, src).start()
+	return newNeighborAllgatherv(twin, c, topology{in: in, out: out}, true, dst, counts, displs, src).start()
 }
 
 func IneighborAlltoallOn[T comm.Elem](c *comm.Comm, in, out []int, dst, src []T) comm.Request {
-	return newNeighborAlltoall(nil, c, topology{in: in, out: out}, true, dst, src).start()
+	return newNeighborAlltoall(twin, c, topology{in: in, out: out}, true, dst, src).start()
 }
 
 func IneighborAlltoallvOn[T comm.Elem](c *comm.Comm, in, out []int, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int) comm.Request {
-	return newNeighborAlltoallv(nil, c, topology{in: in, out: out}, true, dst, rcounts, rdispls, src, scounts, sdispls).start()
+	return newNeighborAlltoallv(twin, c, topology{in: in, out: out}, true, dst, rcounts, rdispls, src, scounts, sdispls).start()
 }
 
 // AlgorithmsOf are the names that With takes for a verb, shared memory first where it

@@ -54,7 +54,7 @@ func NeighborAllgather[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src 
 // until that is over. MPI 8.7.
 func IneighborAllgather[T comm.Elem](c *comm.Comm, dst, src []T) comm.Request {
 	t, ok := topologyOf(c)
-	return newNeighborAllgather(nil, c, t, ok, dst, src).start()
+	return newNeighborAllgather(twin, c, t, ok, dst, src).start()
 }
 
 func newNeighborAllgather[T comm.Elem](ctx context.Context, c *comm.Comm, t topology, ok bool, dst, src []T) *call {
@@ -79,7 +79,7 @@ func NeighborAllgatherv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T,
 // until that is over, counts and displs do not. MPI 8.7.
 func IneighborAllgatherv[T comm.Elem](c *comm.Comm, dst []T, counts, displs []int, src []T) comm.Request {
 	t, ok := topologyOf(c)
-	return newNeighborAllgatherv(nil, c, t, ok, dst, counts, displs, src).start()
+	return newNeighborAllgatherv(twin, c, t, ok, dst, counts, displs, src).start()
 }
 
 func newNeighborAllgatherv[T comm.Elem](ctx context.Context, c *comm.Comm, t topology, ok bool, dst []T, counts, displs []int, src []T) *call {
@@ -106,7 +106,7 @@ func NeighborAlltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src [
 // that is over. MPI 8.7.
 func IneighborAlltoall[T comm.Elem](c *comm.Comm, dst, src []T) comm.Request {
 	t, ok := topologyOf(c)
-	return newNeighborAlltoall(nil, c, t, ok, dst, src).start()
+	return newNeighborAlltoall(twin, c, t, ok, dst, src).start()
 }
 
 func newNeighborAlltoall[T comm.Elem](ctx context.Context, c *comm.Comm, t topology, ok bool, dst, src []T) *call {
@@ -138,7 +138,7 @@ func NeighborAlltoallv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, 
 // that is over, counts and displacements do not. MPI 8.7.
 func IneighborAlltoallv[T comm.Elem](c *comm.Comm, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int) comm.Request {
 	t, ok := topologyOf(c)
-	return newNeighborAlltoallv(nil, c, t, ok, dst, rcounts, rdispls, src, scounts, sdispls).start()
+	return newNeighborAlltoallv(twin, c, t, ok, dst, rcounts, rdispls, src, scounts, sdispls).start()
 }
 
 func newNeighborAlltoallv[T comm.Elem](ctx context.Context, c *comm.Comm, t topology, ok bool, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int) *call {

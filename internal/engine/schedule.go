@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"unsafe"
 
@@ -252,7 +253,9 @@ func (s *Schedule) took(r *Request) {
 }
 
 // matchedWrong says whether a receive has got a message that does not fit.
-func (r *Request) matchedWrong() bool { return r.err == ErrType || r.err == ErrTruncated }
+func (r *Request) matchedWrong() bool {
+	return errors.Is(r.err, ErrType) || errors.Is(r.err, ErrTruncated)
+}
 
 // runSchedules lets parts that are complete take effect. It says whether there were
 // any. Rules of a plan never re-enter themselves: what completes meanwhile waits its

@@ -240,12 +240,13 @@ func wild() []Call {
 // stillActive checks that a pending request says so again and can be taken back
 // (R49). Where its message may come at any time, it may also complete with it.
 func stillActive(ctx context.Context, s *site, r comm.Request, in []int) error {
-	_, err := r.Wait(ctx)
-	if err == nil && s.anytime {
+	switch _, err := r.Wait(ctx); {
+	case err == nil && s.anytime:
 		return unless(in[0] == 7)
-	}
-	if !errors.Is(err, ulfm.ErrProcFailedPending) {
-		return fmt.Errorf("%w: waited for again, the pending request gave %v", errWrong, err)
+	case err == nil:
+		return fmt.Errorf("%w: waited for again, the pending request was complete", errWrong)
+	case !errors.Is(err, ulfm.ErrProcFailedPending):
+		return fmt.Errorf("%w: waited for again, the pending request gave %w", errWrong, err)
 	}
 	if r.Cancel() {
 		return nil
