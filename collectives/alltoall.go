@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/nodecoll"
 	"github.com/goulfm/goulfm/internal/sched"
 	"github.com/goulfm/goulfm/internal/view"
 )
@@ -14,6 +15,11 @@ import (
 // arrives. dst and src may be the same slice. Errors: ErrLength, ErrMismatch,
 // and those of all collectives. MPI 6.8.
 func Alltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) error {
+	to, from := view.Bytes(dst), view.Bytes(src)
+	if c != nil && len(dst) == len(src) && len(src)%c.Size() == 0 && shared(ctx, c, alltoall, sched.Alltoall, noRoot, len(from)/c.Size()) {
+		return inMemory(ctx, c, header{kind: alltoall}, elemOf[T](), len(from),
+			func(g *nodecoll.Group, what uint64) { g.Alltoall(what, to, from) })
+	}
 	return newAlltoall(ctx, c, dst, src).run()
 }
 

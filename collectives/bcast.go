@@ -15,7 +15,7 @@ import (
 func Bcast[T comm.Elem](ctx context.Context, c *comm.Comm, root int, buf []T) error {
 	b := view.Bytes(buf)
 	if shared(ctx, c, bcast, sched.Bcast, root, len(b)) {
-		return inMemory(ctx, c, header{kind: bcast, what: root & (1<<whatBits - 1)}, elemOf[T](), len(b),
+		return inMemory(ctx, c, rooted(bcast, root), elemOf[T](), len(b),
 			func(g *nodecoll.Group, what uint64) { g.Bcast(what, root, b) })
 	}
 	return newBcast[T](ctx, c, bcast, root, b).run()

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/nodecoll"
 	"github.com/goulfm/goulfm/internal/sched"
 )
 
@@ -120,6 +121,18 @@ type question struct {
 	reproducible bool
 }
 
+// payload is what a member publishes at once in memory of a verb whose payloads go
+// whole; 0 of others.
+func (q *question) payload() int {
+	switch q.verb {
+	case sched.Gather, sched.Allgather:
+		return q.bytes
+	case sched.Scatter, sched.Alltoall, sched.ReduceScatter:
+		return min(q.bytes, nodecoll.PayloadBytes+1) * q.ranks
+	}
+	return 0
+}
+
 // unknownBytes are those of a collective whose members know only their own part.
 const unknownBytes = 1 << 62
 
@@ -171,7 +184,7 @@ func (w *way) fits(q *question) bool {
 func (w *way) can(q *question) bool {
 	a := w.algorithm
 	if a == nil {
-		return q.memory && !q.reproducible
+		return q.memory && !q.reproducible && q.layout == sched.Uniform && q.payload() <= nodecoll.PayloadBytes
 	}
 	return (q.commutative || !a.Commutative) && (!a.Even || q.ranks%2 == 0 || q.ranks == 1) && a.Blocks >= q.layout &&
 		(!q.reproducible || fixed[a.Name])

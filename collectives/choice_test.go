@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/nodecoll"
 	"github.com/goulfm/goulfm/internal/sched"
 )
 
@@ -21,7 +22,7 @@ func TestShippedTable(t *testing.T) {
 			if w == nil || !w.can(&q) {
 				t.Errorf("%+v goes %+v", q, w)
 			}
-			if memory := q.memory && slices.Contains(memoryVerbs, verbName(verb)) && !(verb == sched.Bcast && q.ranks <= 2); memory && !q.reproducible && w.algorithm != nil {
+			if memory := q.memory && slices.Contains(memoryVerbs, verbName(verb)) && !(verb == sched.Bcast && q.ranks <= 2); memory && q.layout == sched.Uniform && q.payload() <= nodecoll.PayloadBytes && w.algorithm != nil {
 				t.Errorf("%+v goes by messages: %s", q, w.algorithm.Name)
 			}
 		}
@@ -109,13 +110,13 @@ func TestWithChooses(t *testing.T) {
 // TestWrongChoices: what is wrong, why, and what to do.
 func TestWrongChoices(t *testing.T) {
 	for spec, say := range map[string]string{
-		"allgather=rnig":       "one of linear, ring, recursive-doubling, bruck",
-		"allgathr=ring":        "one of barrier, bcast, reduce",
-		"allgather":            "want verb=algorithm",
-		"bcast=binomial:x":     "want a number of bytes",
-		"bcast=binomial:-1":    "want a number of bytes",
-		"allgather=memory":     "no algorithm \"memory\"",
-		"allgather=ring:65536": "leave the segment out",
+		"allgather=rnig":            "one of memory, linear, ring, recursive-doubling, bruck",
+		"allgathr=ring":             "one of barrier, bcast, reduce",
+		"allgather":                 "want verb=algorithm",
+		"bcast=binomial:x":          "want a number of bytes",
+		"bcast=binomial:-1":         "want a number of bytes",
+		"neighbor-allgather=memory": "no algorithm \"memory\"",
+		"allgather=ring:65536":      "leave the segment out",
 	} {
 		if _, err := readSpec(spec); !errors.Is(err, comm.ErrUnsupported) || !strings.Contains(err.Error(), say) {
 			t.Errorf("%s: %v, want %q", spec, err, say)

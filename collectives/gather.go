@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/nodecoll"
 	"github.com/goulfm/goulfm/internal/sched"
 	"github.com/goulfm/goulfm/internal/view"
 )
@@ -14,6 +15,11 @@ import (
 // is not used and may be nil. The root's src may be its place in dst. Errors:
 // ErrRoot, ErrLength, ErrMismatch, and those of all collectives. MPI 6.5.
 func Gather[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T) error {
+	to, from := view.Bytes(dst), view.Bytes(src)
+	if shared(ctx, c, gather, sched.Gather, root, len(from)) && (c.Rank() != root || len(to) == len(from)*c.Size()) {
+		return inMemory(ctx, c, rooted(gather, root), elemOf[T](), len(from),
+			func(g *nodecoll.Group, what uint64) { g.Gather(what, root, to, from) })
+	}
 	return newGather(ctx, c, root, dst, src).run()
 }
 

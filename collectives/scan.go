@@ -1,9 +1,11 @@
 package collectives
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/nodecoll"
 	"github.com/goulfm/goulfm/internal/sched"
 	"github.com/goulfm/goulfm/internal/view"
 )
@@ -13,6 +15,12 @@ import (
 // may be the same slice. Errors: ErrLength, ErrMismatch, and those of all collectives.
 // MPI 6.11.1.
 func Scan[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) error {
+	to, from := view.Bytes(dst), view.Bytes(src)
+	if red, code, ok := reduction(op); ok && shared(ctx, c, scan, sched.Scan, noRoot, len(from)) && len(to) == len(from) {
+		from = apart(to, from)
+		return inMemory(ctx, c, header{kind: scan, what: code}, elemOf[T](), len(from),
+			func(g *nodecoll.Group, what uint64) { g.Scan(what, to, from, red) })
+	}
 	return newScan(ctx, c, scan, sched.Scan, dst, src, op).run()
 }
 
@@ -25,6 +33,12 @@ func Iscan[T comm.Elem](c *comm.Comm, dst, src []T, op Op[T]) comm.Request {
 // Exscan is Scan without this member's own src. At rank 0, before which there is
 // nobody, dst stays as it is. MPI 6.11.2.
 func Exscan[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) error {
+	to, from := view.Bytes(dst), view.Bytes(src)
+	if red, code, ok := reduction(op); ok && shared(ctx, c, exscan, sched.Exscan, noRoot, len(from)) && len(to) == len(from) {
+		from = apart(to, from)
+		return inMemory(ctx, c, header{kind: exscan, what: code}, elemOf[T](), len(from),
+			func(g *nodecoll.Group, what uint64) { g.Exscan(what, to, from, red) })
+	}
 	return newScan(ctx, c, exscan, sched.Exscan, dst, src, op).run()
 }
 
@@ -32,6 +46,14 @@ func Exscan[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[
 // 6.12.12.
 func Iexscan[T comm.Elem](c *comm.Comm, dst, src []T, op Op[T]) comm.Request {
 	return newScan(twin, c, exscan, sched.Exscan, dst, src, op).start()
+}
+
+// apart returns src, or a copy of it if dst is another part of the same memory.
+func apart(dst, src []byte) []byte {
+	if view.Overlap(dst, src) && &dst[0] != &src[0] {
+		return bytes.Clone(src)
+	}
+	return src
 }
 
 func newScan[T comm.Elem](ctx context.Context, c *comm.Comm, k kind, verb sched.Verb, dst, src []T, op Op[T]) *call {

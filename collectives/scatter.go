@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/nodecoll"
 	"github.com/goulfm/goulfm/internal/sched"
 	"github.com/goulfm/goulfm/internal/view"
 )
@@ -15,6 +16,11 @@ import (
 // src. Errors: ErrRoot, ErrLength, ErrMismatch, and those of all collectives.
 // MPI 6.6.
 func Scatter[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T) error {
+	to, from := view.Bytes(dst), view.Bytes(src)
+	if shared(ctx, c, scatter, sched.Scatter, root, len(to)) && (c.Rank() != root || len(from) == len(to)*c.Size()) {
+		return inMemory(ctx, c, rooted(scatter, root), elemOf[T](), len(to),
+			func(g *nodecoll.Group, what uint64) { g.Scatter(what, root, to, from) })
+	}
 	return newScatter(ctx, c, root, dst, src).run()
 }
 

@@ -50,6 +50,8 @@ func shared(ctx context.Context, c *comm.Comm, k kind, verb sched.Verb, root, by
 	return s.err == nil && s.pick(&q).algorithm == nil
 }
 
+func rooted(k kind, root int) header { return header{kind: k, what: root & (1<<whatBits - 1)} }
+
 // inMemory makes a collective in shared memory, without what only messages and errors
 // need: where ranks outnumber cores each finds its caches cold.
 func inMemory(ctx context.Context, c *comm.Comm, h header, elem uint8, bytes int, start func(g *nodecoll.Group, what uint64)) error {

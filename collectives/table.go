@@ -96,7 +96,7 @@ func readTable(text []byte) (*table, error) {
 }
 
 // memoryVerbs can go through shared memory.
-var memoryVerbs = []string{"barrier", "bcast", "reduce", "allreduce"}
+var memoryVerbs = []string{"barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall", "reduce-scatter", "scan", "exscan"}
 
 func (r rule) way() (way, sched.Verb, error) {
 	first := slices.IndexFunc(algorithms, func(a sched.Algorithm) bool { return strings.HasPrefix(a.Name, r.Verb+"/") })

@@ -40,9 +40,8 @@ func (c *Comm) collectives() *nodecoll.Group {
 	}
 	p := c.p
 	cfg := nodecoll.Config{N: c.Size(), Me: c.Rank(), Mutual: p.cfg.Mutual}
-	lines := p.port.Block(c.group.Procs[0], c.group.Indices[0], segment.CollectiveLines)
-	for rank := range c.group.Procs {
-		cfg.Lines = append(cfg.Lines, lines.Sub(rank*segment.LinesCollective, segment.LinesCollective))
+	cfg.Lines = p.port.Block(c.group.Procs[0], c.group.Indices[0], segment.CollectiveLines)
+	for range c.group.Procs {
 		// By the index of the first member, in whose block the lines are.
 		cfg.Base = append(cfg.Base, uint64(c.group.Indices[0]+1)<<generationBits)
 	}

@@ -45,23 +45,27 @@ func (g *Group) announceArrival() {
 // runsAhead says whether members may leave this operation before all have
 // entered it.
 func (g *Group) runsAhead() bool {
-	return g.next == idle || g.next == reading || g.next == filling || g.next == draining || g.root == g.me
+	switch g.next {
+	case idle, reading, chaining, passing, filling, draining:
+		return true
+	}
+	return g.root == g.me
 }
 
 // arrivalFor returns who needs this member's arrival for the operation itself.
 func (g *Group) arrivalFor() int {
 	switch g.next {
-	case idle: // root of a broadcast, or not the root of a reduction
+	case idle: // root of a broadcast or a scatter, or not the root of a reduction or a gather
 		if g.root == g.me {
 			return All
 		}
 		return g.root
-	case reading, counting:
+	case reading, counting, chaining:
 		return nobody
 	case draining:
 		return g.root
-	case gathering:
-		if g.root == g.me { // root of a reduction
+	case seeing:
+		if g.root == g.me { // root of a reduction or a gather
 			return nobody
 		}
 	case working: // who was root of a large broadcast may wait for its readers

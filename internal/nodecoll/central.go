@@ -32,23 +32,23 @@ func (g *Group) name() uint64 {
 // several writers of what an earlier group left, then says so. Others may have
 // been waiting for that since before this Group was made.
 func (g *Group) introduce() {
-	segment.Store64(g.count, 0)
-	segment.Store64(g.release, 0)
-	segment.Store64(g.intro, g.members[0].base+1)
+	segment.Store64(g.lines.word(countAt), 0)
+	segment.Store64(g.lines.word(releaseAt), 0)
+	segment.Store64(g.lines.word(introAt), g.members[0].base+1)
 	g.announce(All)
 }
 
 // joinCount adds this rank to the count.
 func (g *Group) joinCount() bool {
 	if !g.introduced {
-		if v := segment.Load64(g.intro); v != g.members[0].base+1 {
-			return g.wait(g.intro, v)
+		if v := segment.Load64(g.lines.word(introAt)); v != g.members[0].base+1 {
+			return g.wait(g.lines.word(introAt), v)
 		}
 		g.introduced = true
 	}
 	name := g.name()
 	for {
-		v := segment.Load64(g.count)
+		v := segment.Load64(g.lines.word(countAt))
 		joined := uint64(1)
 		switch ahead := (v>>joinedBits - name) << joinedBits >> joinedBits; {
 		case ahead == 0:
@@ -57,7 +57,7 @@ func (g *Group) joinCount() bool {
 			g.phase = awaiting
 			return true
 		}
-		if !segment.CompareAndSwap64(g.count, v, name<<joinedBits|joined) {
+		if !segment.CompareAndSwap64(g.lines.word(countAt), v, name<<joinedBits|joined) {
 			continue
 		}
 		if joined < uint64(len(g.members)) {
@@ -77,26 +77,30 @@ func (g *Group) last() {
 		g.stepDone()
 		return
 	}
-	g.cursor, g.phase = 0, gathering
+	g.cursor, g.phase = 0, seeing
 }
 
 func (g *Group) releaseAll() {
 	if g.central {
-		segment.Store64(g.release, g.name()<<releaserBits|uint64(g.me))
+		segment.Store64(g.lines.word(releaseAt), g.name()<<releaserBits|uint64(g.me))
 		g.announce(All)
 	}
 }
 
 // await waits for the release.
 func (g *Group) await() bool {
-	v := segment.Load64(g.release)
+	v := segment.Load64(g.lines.word(releaseAt))
 	who := int(v & releaserMask)
 	if (v>>releaserBits^g.name())<<releaserBits != 0 || who >= len(g.members) {
-		return g.wait(g.release, v)
+		return g.wait(g.lines.word(releaseAt), v)
 	}
 	g.safe = g.op - 1
 	if g.next == working {
 		g.stepDone()
+		return true
+	}
+	if g.takes() {
+		g.cursor, g.phase = 0, taking
 		return true
 	}
 	if g.size > 0 {

@@ -23,7 +23,7 @@ func (g *Group) clear(j int64) bool {
 		if i == g.me {
 			continue
 		}
-		if m.left < j && !g.hasLeft(m, j) {
+		if m.left < j && !g.hasLeft(i, j) {
 			return false
 		}
 		low = min(low, m.left)
@@ -32,16 +32,33 @@ func (g *Group) clear(j int64) bool {
 	return true
 }
 
-// hasLeft looks for the newest arrival line of m that proves that it has left
-// operation j. What an earlier group left in a line is below base.
-func (g *Group) hasLeft(m *member, j int64) bool {
-	var v uint64
-	for i := g.op; i > j; i-- {
-		v = segment.Load64(m.cells[i%slots].seq)
-		if entered := int64(v - m.base); entered >= i && entered < g.op+slots {
-			m.left = entered - 1
-			return true
+// hasLeft looks for the newest arrival line of m, which says how many operations it
+// has left: below that all of the last slots are there, and above none is. What an
+// earlier group left in a line is below base.
+func (g *Group) hasLeft(m int, j int64) bool {
+	first, v := g.entered(m, j+1)
+	if first < j+1 {
+		return g.wait(g.lines.word(g.lines.arrival(m, j+1)), v)
+	}
+	low, high := first, g.op
+	for low < high {
+		middle := (low + high + 1) / 2
+		if at, _ := g.entered(m, middle); at >= middle {
+			low = at
+		} else {
+			high = middle - 1
 		}
 	}
-	return g.wait(m.cells[(j+1)%slots].seq, v)
+	g.members[m].left = low - 1
+	return true
+}
+
+// entered returns the operation, as this group counts, in which m has written the line
+// of operation i, and what stands there.
+func (g *Group) entered(m int, i int64) (op int64, word uint64) {
+	v := segment.Load64(g.lines.word(g.lines.arrival(m, i)))
+	if op = int64(v - g.members[m].base); op >= g.op+slots {
+		op = 0 // an earlier group's
+	}
+	return op, v
 }

@@ -19,7 +19,7 @@ func (g *Group) Mismatch() (member int, theirs uint64, bad bool) {
 	}
 	if !g.bad && g.phase != entering {
 		for m := range g.members {
-			if g.isHere(m) && !g.agrees(m, &g.members[m].cells[g.slot]) {
+			if g.isHere(m) && !g.agrees(m, g.lines.arrival(m, g.op)) {
 				break
 			}
 		}
@@ -34,7 +34,7 @@ func (g *Group) Apart() (member int, theirs uint64, bad bool) {
 		if m == g.me || !g.isHere(m) {
 			continue // before it is here its line has the call of an earlier operation
 		}
-		if what := g.members[m].cells[g.slot].what(); what != g.what {
+		if what := g.lines.what(g.lines.arrival(m, g.op)); what != g.what {
 			return m, what, true
 		}
 	}
@@ -44,8 +44,7 @@ func (g *Group) Apart() (member int, theirs uint64, bad bool) {
 // isHere says whether member m's line of this operation is there. It stays
 // there until this rank leaves the operation.
 func (g *Group) isHere(m int) bool {
-	p := &g.members[m]
-	return segment.Load64(p.cells[g.slot].seq) == p.base+uint64(g.op)
+	return segment.Load64(g.lines.word(g.lines.arrival(m, g.op))) == g.members[m].base+uint64(g.op)
 }
 
 // Waits returns the members whose arrival or data this rank waits for, for
@@ -72,9 +71,16 @@ func (g *Group) waitsFor(m int) bool {
 	p := &g.members[m]
 	switch g.phase {
 	case entering:
-		return max(p.left, g.safe) < g.op-slots
+		return max(p.left, g.safe) < g.op-g.reach()
 	case reading, draining:
 		return m == g.root
+	case chaining:
+		return m == g.me-1
+	case passing:
+		l := &g.large
+		return m == l.up && (!g.isHere(m) || g.stepsOf(p) <= l.pos) || m == l.down && l.pos >= l.room && (!g.isHere(m) || g.stepsOf(p) <= l.pos-l.room)
+	case taking:
+		return false
 	case filling:
 		return !g.isHere(m) || g.stepsOf(p) < g.large.pos-g.large.room+1
 	case meeting:

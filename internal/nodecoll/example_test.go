@@ -12,10 +12,10 @@ import (
 // blocks.
 func Example() {
 	const n = 3
-	lines := make([]segment.Region, n)
+	lines := segment.HeapRegion(nodecoll.LinesBytes(n))
 	data := make([]segment.Region, n)
 	for m := range n {
-		lines[m], data[m] = segment.HeapRegion(nodecoll.LinesBytes), segment.HeapRegion(nodecoll.DataBytes)
+		data[m] = segment.HeapRegion(nodecoll.DataBytes)
 	}
 	add := nodecoll.Reduce{ElemBytes: 8, Func: func(acc, in []byte) {
 		for i := 0; i < len(acc); i += 8 {

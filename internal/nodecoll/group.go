@@ -16,20 +16,40 @@ type Reduce struct {
 	ElemBytes int
 }
 
+// verb is what the open operation does.
+type verb uint8
+
+const (
+	barrier verb = iota
+	bcast
+	reduce
+	allreduce
+	gather
+	scatter
+	allgather
+	alltoall
+	reduceScatter
+	scan
+	exscan
+)
+
 // phase is where the open operation stands.
 type phase uint8
 
 const (
-	idle      phase = iota
-	entering        // the slot may still be read by those who are behind
-	gathering       // waits for arrival lines
-	counting        // central: joins the count; the last one goes on for all
-	awaiting        // central: waits for the release
-	reading         // waits for the root's line, which has the payload or says it is in the slot
-	filling         // root of a large broadcast: copies into its ring
-	draining        // reader of a large broadcast: copies out of the root's ring
-	working         // a step of a large reduction
-	meeting         // waits until all have done the step
+	idle     phase = iota
+	entering       // the slot may still be read by those who are behind
+	seeing         // waits for arrival lines
+	taking         // all are there: copies out of their payloads
+	counting       // central: joins the count; the last one goes on for all
+	awaiting       // central: waits for the release
+	reading        // waits for the root's line, which has the payload or says it is in the slot
+	chaining       // waits for what the member before passes on
+	passing        // the same with a large operation, chunk by chunk
+	filling        // root of a large broadcast: copies into its ring
+	draining       // reader of a large broadcast: copies out of the root's ring
+	working        // a step of a large reduction
+	meeting        // waits until all have done the step
 )
 
 // A Group is one member's end of the collectives of one communicator on one
@@ -40,6 +60,7 @@ type Group struct {
 	waiting *uint64
 	stale   uint64
 
+	verb     verb
 	phase    phase
 	next     phase // after entering; idle: nothing is left to wait for
 	bad      bool
@@ -50,24 +71,25 @@ type Group struct {
 	central bool
 	mutual  bool
 	members []member
+	lines   lines
 	dataOf  func(member int) segment.Region
 	chunkOf int
 
-	bcastDirect, reduceDirect int // sizes up to which a payload goes whole
+	bcastDirect, reduceDirect, allreduceDirect int // sizes up to which a payload goes whole
 
-	intro, count, release *uint64
-	introduced            bool
+	introduced bool
 
 	op   int64 // the open operation, or the last: 1, 2, ...
-	slot int
 	what uint64
 	safe int64 // all members have left this operation and all before it
 
 	root     int
 	dst, src []byte
+	out      []byte // the payload that goes with the arrival line
 	red      Reduce
-	size     int
-	cursor   int // members 0 to cursor-1 are seen
+	size     int // of a payload
+	part     int // of a payload that is cut into one for each member
+	cursor   int // members 0 to cursor-1 are seen, or taken
 	theirs   uint64
 	theirsOf int
 
@@ -88,14 +110,13 @@ func New(c Config) *Group {
 	c.check()
 	g := &Group{me: c.Me, mutual: c.Mutual, central: !c.Mutual || c.N > mutualMembersMax, dataOf: c.Data, chunkOf: c.Chunk}
 	g.members = make([]member, c.N)
+	g.lines = openLines(&c)
 	for m := range g.members {
-		g.members[m] = open(c.Lines[m], c.Base[m])
+		g.members[m] = member{base: c.Base[m], steps: g.lines.word(stepsAt + m*stride)}
 	}
 	g.steps = segment.Load64(g.members[g.me].steps) // goes on from what an earlier group of this region left
 	g.acc = make([]byte, blockBytes)
 	g.setDirect()
-	top := c.Lines[0]
-	g.intro, g.count, g.release = top.Word(introLine*stride), top.Word(countLine*stride), top.Word(releaseLine*stride)
 	if g.me == 0 {
 		g.introduce()
 	}
@@ -108,14 +129,14 @@ const mutualMembersMax = 8
 
 // Barrier starts an operation that completes when all members have started it.
 func (g *Group) Barrier(what uint64) {
-	g.begin(what, nil, nil, 0)
-	g.startAll()
+	g.begin(barrier, what, nil, nil, 0)
+	g.startAll(nil)
 }
 
 // Bcast starts a broadcast of buf from root into the others' buf. All have the
 // same length.
 func (g *Group) Bcast(what uint64, root int, buf []byte) {
-	g.begin(what, buf, buf, len(buf))
+	g.begin(bcast, what, buf, buf, len(buf))
 	g.setRoot(root)
 	switch {
 	case len(g.members) == 1:
@@ -123,9 +144,9 @@ func (g *Group) Bcast(what uint64, root int, buf []byte) {
 	case g.size > g.bcastDirect:
 		g.startRing()
 	case root == g.me:
-		g.start(idle, true)
+		g.start(idle, buf)
 	default:
-		g.start(reading, false)
+		g.start(reading, nil)
 	}
 }
 
@@ -136,17 +157,19 @@ func (g *Group) Reduce(what uint64, root int, dst, src []byte, r Reduce) {
 	if g.me != root {
 		dst = nil
 	}
-	g.beginReduce(what, dst, src, r)
+	g.beginReduce(reduce, what, dst, src, r)
 	g.setRoot(root)
 	switch {
 	case len(g.members) == 1:
-		g.alone()
+		g.alone(src)
+	case g.size > g.reduceDirect && g.mutual && len(g.members) == 2:
+		g.startPair()
 	case g.size > g.reduceDirect:
 		g.startReduction()
 	case root == g.me:
-		g.start(gathering, true)
+		g.start(seeing, src)
 	default:
-		g.start(idle, true)
+		g.start(idle, src)
 	}
 }
 
@@ -154,29 +177,24 @@ func (g *Group) Reduce(what uint64, root int, dst, src []byte, r Reduce) {
 // everybody's dst, with the same bits. dst may be src. All have the same length,
 // a multiple of r.ElemBytes.
 func (g *Group) Allreduce(what uint64, dst, src []byte, r Reduce) {
-	if len(dst) != len(src) {
-		panic(fmt.Sprintf("goulfm: collectives in shared memory: allreduce of %d bytes into %d", len(src), len(dst)))
-	}
-	g.beginReduce(what, dst, src, r)
-	switch {
-	case len(g.members) == 1:
-		g.alone()
-	case g.size > g.reduceDirect:
+	wantLength("allreduce", len(dst), len(src))
+	g.beginReduce(allreduce, what, dst, src, r)
+	if len(g.members) > 1 && g.size > g.allreduceDirect {
 		g.startReduction()
-	default:
-		g.startAll()
+		return
 	}
+	g.startAll(src)
 }
 
 // Note starts an operation of which nobody waits for anything: it only says that
 // this member has come to the call what, so that members in another call find out.
 // With loud those who sleep are to look at once.
 func (g *Group) Note(what uint64, loud bool) {
-	g.begin(what, nil, nil, 0)
+	g.begin(barrier, what, nil, nil, 0)
 	if !loud {
 		g.root = nobody
 	}
-	g.start(idle, false)
+	g.start(idle, nil)
 }
 
 // Awaits returns a word and the value that it has as long as there is nothing to do;
@@ -219,14 +237,20 @@ func (g *Group) act() bool {
 	switch g.phase {
 	case entering:
 		return g.enter()
-	case gathering:
-		return g.gather()
+	case seeing:
+		return g.see()
+	case taking:
+		return g.takeAll()
 	case counting:
 		return g.joinCount()
 	case awaiting:
 		return g.await()
 	case reading:
 		return g.read()
+	case chaining:
+		return g.chain()
+	case passing:
+		return g.pass()
 	case filling:
 		return g.fill()
 	case draining:
@@ -244,22 +268,27 @@ func (g *Group) wait(word *uint64, seen uint64) bool {
 	return false
 }
 
-func (g *Group) begin(what uint64, dst, src []byte, size int) {
+func (g *Group) begin(v verb, what uint64, dst, src []byte, size int) {
 	if g.phase != idle {
 		panic("goulfm: collectives in shared memory: an operation is open, or ended in a mismatch")
 	}
 	g.op++
-	g.slot = int(g.op % slots)
-	g.what, g.dst, g.src, g.size = what, dst, src, size
+	g.verb, g.what, g.dst, g.src, g.size = v, what, dst, src, size
 	g.root, g.cursor = -1, 0
 }
 
-func (g *Group) beginReduce(what uint64, dst, src []byte, r Reduce) {
-	if r.ElemBytes < 1 || r.ElemBytes > elemBytesMax || len(src)%r.ElemBytes != 0 || dst != nil && len(dst) != len(src) {
+func (g *Group) beginReduce(v verb, what uint64, dst, src []byte, r Reduce) {
+	if r.ElemBytes < 1 || r.ElemBytes > elemBytesMax || len(src)%r.ElemBytes != 0 || dst != nil && v != reduceScatter && len(dst) != len(src) {
 		panic(fmt.Sprintf("goulfm: collectives in shared memory: reduction of %d bytes into %d, elements of %d", len(src), len(dst), r.ElemBytes))
 	}
-	g.begin(what, dst, src, len(src))
+	g.begin(v, what, dst, src, len(src))
 	g.red = r
+}
+
+func wantLength(what string, got, want int) {
+	if got != want {
+		panic(fmt.Sprintf("goulfm: collectives in shared memory: %s of %d bytes into %d", what, want, got))
+	}
 }
 
 const elemBytesMax = 16
@@ -271,33 +300,29 @@ func (g *Group) setRoot(root int) {
 	g.root = root
 }
 
-// start enters the operation, whose payload, if it has one, goes with the
-// arrival line.
-func (g *Group) start(next phase, payload bool) {
-	if !payload {
-		g.src = nil
-	}
-	g.next, g.phase = next, entering
+// start enters the operation; out is the payload that goes with the arrival line.
+func (g *Group) start(next phase, out []byte) {
+	g.out, g.next, g.phase = out, next, entering
 	g.run()
 }
 
 // startAll starts an operation that all wait for all in, with payloads that
 // stand in the lines or in slots of the data regions.
-func (g *Group) startAll() {
+func (g *Group) startAll(out []byte) {
 	switch {
 	case len(g.members) == 1:
-		g.alone()
+		g.alone(out)
 	case g.central:
-		g.start(counting, true)
+		g.start(counting, out)
 	default:
-		g.start(gathering, true)
+		g.start(seeing, out)
 	}
 }
 
 // alone completes an operation of a group of one.
-func (g *Group) alone() {
+func (g *Group) alone(src []byte) {
 	if g.dst != nil {
-		copy(g.dst, g.src)
+		copy(g.dst, src)
 	}
 	g.finish()
 }
@@ -305,53 +330,67 @@ func (g *Group) alone() {
 // enter publishes the arrival line, as soon as everybody has left the operation
 // whose slot it takes.
 func (g *Group) enter() bool {
-	if !g.clear(g.op - slots) {
+	if !g.clear(g.op - g.reach()) {
 		return false
 	}
 	g.publish()
 	g.announceArrival()
 	g.phase = g.next
 	if g.next == idle {
+		if g.verb == scatter {
+			copy(g.dst, g.out[g.me*g.part:])
+		}
 		g.finish()
 	}
 	return true
 }
 
+// reach returns how many operations ago the memory was used that this one takes.
+func (g *Group) reach() int64 {
+	if g.size > shortBytes && !g.isLarge() && (g.out != nil || g.next == chaining) {
+		return longSlots
+	}
+	return slots
+}
+
 func (g *Group) publish() {
 	me := &g.members[g.me]
-	c := &me.cells[g.slot]
+	at := g.lines.arrival(g.me, g.op)
 	binary.LittleEndian.PutUint64(g.stage[:], g.what)
 	switch {
 	case g.isLarge():
 		binary.LittleEndian.PutUint64(g.stage[inlineAt:], g.steps)
+	case g.out == nil:
 	case g.size <= inline:
-		copy(g.stage[inlineAt:], g.src)
-	case g.src != nil:
-		segment.Copy(g.payload(g.me), g.src)
+		copy(g.stage[inlineAt:], g.out)
+	default:
+		segment.Copy(g.slotOf(g.me), g.out)
 	}
-	segment.Copy(c.body, g.stage[:])
-	segment.Store64(c.seq, me.base+uint64(g.op))
+	segment.Copy(g.lines.body(at), g.stage[:])
+	segment.Store64(g.lines.word(at), me.base+uint64(g.op))
 }
 
 // isLarge says whether the operation to enter goes by steps.
 func (g *Group) isLarge() bool {
-	return g.next == filling || g.next == draining || g.next == working
+	return g.next >= passing
 }
 
 // arrived says whether member m has entered the operation, and with the same
 // call; if not, the operation waits, or is broken.
-func (g *Group) arrived(m int) bool {
-	p := &g.members[m]
-	c := &p.cells[g.slot]
-	if v := segment.Load64(c.seq); v != p.base+uint64(g.op) {
-		return g.wait(c.seq, v)
+func (g *Group) arrived(m int) bool { return g.stands(m, g.lines.arrival(m, g.op)) }
+
+// stands says whether a line of member m has come to this operation.
+func (g *Group) stands(m, at int) bool {
+	word := g.lines.word(at)
+	if v := segment.Load64(word); v != g.members[m].base+uint64(g.op) {
+		return g.wait(word, v)
 	}
-	return g.agrees(m, c)
+	return g.agrees(m, at)
 }
 
 // agrees compares the call of member m, whose line is there, with this one's.
-func (g *Group) agrees(m int, c *cell) bool {
-	if what := c.what(); what != g.what {
+func (g *Group) agrees(m, at int) bool {
+	if what := g.lines.what(at); what != g.what {
 		g.bad, g.theirs, g.theirsOf, g.waiting = true, what, m, nil
 		return false
 	}
@@ -360,5 +399,5 @@ func (g *Group) agrees(m int, c *cell) bool {
 
 // finish ends the operation here.
 func (g *Group) finish() {
-	g.phase, g.waiting, g.dst, g.src = idle, nil, nil, nil
+	g.phase, g.waiting, g.dst, g.src, g.out = idle, nil, nil, nil, nil
 }

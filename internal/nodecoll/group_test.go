@@ -53,7 +53,7 @@ func regimeName(mutual bool) string {
 
 // TestEverySize makes every kind of call with every size, and a root that moves.
 func TestEverySize(t *testing.T) {
-	sizes := []int{0, 1, 8, 40, 48, 49, 64, 1000, 4096, 65536, 100003, 1<<20 + 8}
+	sizes := []int{0, 1, 8, 40, 48, 49, 64, 1000, 4096, 32768, 65536, 100003, 1<<20 + 8}
 	members := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17}
 	if raceOn || testing.Short() {
 		sizes, members = sizes[:len(sizes)-1], []int{1, 2, 3, 5, 8, 9, 17}
@@ -73,13 +73,13 @@ func TestEverySize(t *testing.T) {
 							break
 						}
 					}
-					for k := range kinds {
+					for v := range verbs {
 						for r := range 2 {
-							if size > 1<<20 && r == 1 {
+							if size > 1<<20 && r == 1 || size > v.sizeMax(n) {
 								continue
 							}
 							root := []int{i % n, n - 1}[r]
-							calls = append(calls, &call{kind: k, root: root, size: size, elem: elem, inPlace: (r+i)%2 == 0, seed: uint64(1000*i + int(k) + r)})
+							calls = append(calls, &call{verb: v, root: root, size: size, elem: elem, inPlace: (r+i)%2 == 0, seed: uint64(1000*i + int(v) + r)})
 						}
 					}
 				}

@@ -7,16 +7,14 @@ import (
 	"github.com/goulfm/goulfm/internal/segment"
 )
 
-// What a Group needs of each member, in bytes.
-const (
-	LinesBytes = 2 << 10
-	DataBytes  = 1 << 20
-)
+// What a Group needs of each member, in bytes; LinesBytes says what of the lines.
+const DataBytes = 1280 << 10
 
 const (
-	// slots is the reuse distance, in operations, of everything that is kept per
-	// slot; announceEvery, which is less, see announceArrival.
-	slots         = 8
+	// slots is the reuse distance, in operations, of what is kept per slot: so far
+	// ahead of the others a member may be, and where ranks outnumber cores, so many
+	// operations it makes in a turn. announceEvery, which is less than longSlots: see announceArrival.
+	slots         = 32
 	announceEvery = 4
 	// stride keeps words of different writers or different purpose two lines
 	// apart: many processors fetch lines in pairs.
@@ -27,10 +25,14 @@ const (
 	inlineAt  = 8
 	inline    = bodyBytes - inlineAt // payload bytes that fit the line
 
-	// slotBytes is the payload that fits a slot of the data region.
-	slotBytes = 16 << 10
-	// areaAt is where the area of the large algorithms begins in it.
-	areaAt    = slots * slotBytes
+	// Payloads that do not fit a line: as many slots as lines for short ones, fewer
+	// for those that take long anyway.
+	shortBytes = 2 << 10
+	longBytes  = 32 << 10
+	longSlots  = 8
+	longAt     = slots * shortBytes
+	// areaAt is where the area of the large algorithms begins.
+	areaAt    = longAt + longSlots*longBytes
 	areaBytes = DataBytes - areaAt
 
 	chunkBytesMax     = 256 << 10 // of a reduction: two of it and two slices fit the area
@@ -41,27 +43,65 @@ const (
 	workBytes = 128 << 10
 )
 
-// The lines of a member's region. The last three are member 0's alone, and of
-// them count and release have several writers.
+// PayloadBytes is the longest payload that a member can publish whole: see the
+// operations that say so.
+const PayloadBytes = longBytes
+
+// The words of member 0 come first, then the steps of each member, then two lines of
+// each for every slot. What belongs to one slot lies together: an operation touches
+// few pages, and who looks at all lines reads them one behind the other.
 const (
-	stepsLine   = slots
-	introLine   = slots + 1
-	countLine   = slots + 2
-	releaseLine = slots + 3
+	introAt   = 0 * stride
+	countAt   = 1 * stride
+	releaseAt = 2 * stride
+	stepsAt   = 3 * stride
 )
 
-// A cell is one arrival slot of one member.
-type cell struct {
-	seq  *uint64 // base + operation, stored last
-	body []byte  // what (8), payload
+// LinesBytes is what a Group of n members needs of lines.
+func LinesBytes(n int) int { return linesAt(n) + 2*slots*n*lineStride(n) }
+
+func linesAt(n int) int { return stepsAt + n*stride }
+
+// lineStride is how far apart the lines of neighbours are.
+func lineStride(n int) int {
+	if n <= mutualMembersMax {
+		return stride
+	}
+	return segment.Line // where everybody reads all, pairs of lines are welcome
 }
 
-func (c *cell) what() uint64 { return binary.LittleEndian.Uint64(c.body) }
+// lines are the memory of the same name, as words and as bytes.
+type lines struct {
+	words []uint64
+	bytes []byte
+	// first is where the first line stands, stride how far apart they are.
+	first, stride, members int
+}
+
+func openLines(c *Config) lines {
+	size := LinesBytes(c.N)
+	return lines{words: c.Lines.Words(0, size/8), bytes: c.Lines.Bytes(0, size), first: linesAt(c.N), stride: lineStride(c.N), members: c.N}
+}
+
+func (l *lines) word(at int) *uint64 { return &l.words[at/8] }
+
+// arrival returns where the line of member m for an operation stands.
+func (l *lines) arrival(m int, op int64) int { return l.line(m, int(op%slots)) }
+
+// result returns where that line stands with which m passes on what it has in a chain.
+func (l *lines) result(m int, op int64) int { return l.line(m, slots+int(op%slots)) }
+
+func (l *lines) line(m, slot int) int { return l.first + (slot*l.members+m)*l.stride }
+
+// body returns what a line has behind its sequence word.
+func (l *lines) body(at int) []byte { return l.bytes[at+8 : at+8+bodyBytes] }
+
+// what returns the call that stands in a line.
+func (l *lines) what(at int) uint64 { return binary.LittleEndian.Uint64(l.bytes[at+8:]) }
 
 // A member is what this rank knows of one member.
 type member struct {
 	base  uint64
-	cells [slots]cell
 	steps *uint64 // counts the steps of large operations, for ever
 	data  []byte  // nil until first needed
 
@@ -79,8 +119,8 @@ type Config struct {
 	// Otherwise, and with more than 8 members, the last to arrive does the work
 	// for all ("central"), so that a rank runs once per operation.
 	Mutual bool
-	// Lines holds LinesBytes of each member, mapped.
-	Lines []segment.Region
+	// Lines holds LinesBytes, mapped.
+	Lines segment.Region
 	// Data returns DataBytes of a member. It is asked for when first needed, once
 	// for each member.
 	Data func(member int) segment.Region
@@ -95,11 +135,9 @@ type Config struct {
 
 func (c *Config) check() {
 	that(c.N >= 1 && c.N <= releaserMask && c.Me >= 0 && c.Me < c.N, "member %d of %d", c.Me, c.N)
-	that(len(c.Lines) == c.N && len(c.Base) == c.N, "%d members with %d regions and %d bases", c.N, len(c.Lines), len(c.Base))
+	that(len(c.Base) == c.N, "%d members with %d bases", c.N, len(c.Base))
 	that(c.Chunk >= 0, "chunk of %d bytes", c.Chunk)
-	for m, r := range c.Lines {
-		that(r.Size() >= LinesBytes, "lines of member %d are %d bytes", m, r.Size())
-	}
+	that(c.Lines.Size() >= LinesBytes(c.N), "lines of %d bytes for %d members", c.Lines.Size(), c.N)
 }
 
 // that panics unless a program that uses this package is correct. What a peer
@@ -108,14 +146,6 @@ func that(cond bool, format string, args ...any) {
 	if !cond {
 		panic("goulfm: collectives in shared memory: " + fmt.Sprintf(format, args...))
 	}
-}
-
-func open(lines segment.Region, base uint64) member {
-	m := member{base: base, steps: lines.Word(stepsLine * stride)}
-	for s := range m.cells {
-		m.cells[s] = cell{seq: lines.Word(s * stride), body: lines.Bytes(s*stride+8, bodyBytes)}
-	}
-	return m
 }
 
 // bytes returns the data region of member m.
@@ -131,9 +161,17 @@ func (g *Group) bytes(m int) []byte {
 // its line if it fits, else in a slot of its data region.
 func (g *Group) payload(m int) []byte {
 	if g.size <= inline {
-		return g.members[m].cells[g.slot].body[inlineAt : inlineAt+g.size]
+		return g.lines.body(g.lines.arrival(m, g.op))[inlineAt : inlineAt+g.size]
 	}
-	at := g.slot * slotBytes
+	return g.slotOf(m)
+}
+
+// slotOf returns the slot of the current operation in the data region of member m.
+func (g *Group) slotOf(m int) []byte {
+	at := int(g.op%slots) * shortBytes
+	if g.size > shortBytes {
+		at = longAt + int(g.op%longSlots)*longBytes
+	}
 	return g.bytes(m)[at : at+g.size]
 }
 

@@ -10,13 +10,16 @@ import (
 // TestLayoutFits: the parts of a block are large enough, and so is the area, for
 // any number of members.
 func TestLayoutFits(t *testing.T) {
-	for procs := 1; procs <= 300; procs += 13 {
-		if l, d := segment.PartBytes(segment.CollectiveLines, procs)/procs, segment.PartBytes(segment.DataPart, procs); l < LinesBytes || d < DataBytes {
+	for procs := 1; procs <= 300; procs++ {
+		if l, d := segment.PartBytes(segment.CollectiveLines, procs), segment.PartBytes(segment.DataPart, procs); l < LinesBytes(procs) || d < DataBytes {
 			t.Errorf("%d processes: parts of %d and %d bytes", procs, l, d)
 		}
 	}
-	if end := releaseLine*stride + segment.Line; end > LinesBytes {
-		t.Errorf("lines end at %d", end)
+	for n := 1; n <= 300; n++ {
+		l := lines{first: linesAt(n), stride: lineStride(n), members: n}
+		if end := l.result(n-1, slots-1) + segment.Line; end > LinesBytes(n) || l.arrival(0, 0) < stepsAt+n*stride {
+			t.Errorf("lines of %d members end at %d of %d", n, end, LinesBytes(n))
+		}
 	}
 	for n := 2; n <= 300; n += 1 + n/8 {
 		for _, chunk := range []int{0, 1, 5000, chunkBytesMax, 1 << 30} {

@@ -9,16 +9,24 @@ import (
 // kindsOfCalls are calls of which every two differ in what, one for each path
 // through the package.
 func kindsOfCalls(n int) []*call {
-	cs := []*call{{kind: barrier, elem: 1}}
+	cs := []*call{{verb: barrier, elem: 1}}
 	for _, size := range []int{0, 8, 24, inline + 8, 3000, 40000} {
 		cs = append(cs,
-			&call{kind: bcast, size: size, elem: 8},
-			&call{kind: bcast, root: n - 1, size: size, elem: 8},
-			&call{kind: reduce, size: size, elem: 8},
-			&call{kind: reduce, root: n - 1, size: size, elem: 8},
-			&call{kind: allreduce, size: size, elem: 8})
+			&call{verb: bcast, size: size, elem: 8},
+			&call{verb: bcast, root: n - 1, size: size, elem: 8},
+			&call{verb: reduce, size: size, elem: 8},
+			&call{verb: reduce, root: n - 1, size: size, elem: 8},
+			&call{verb: allreduce, size: size, elem: 8},
+			&call{verb: scan, size: size, elem: 8},
+			&call{verb: exscan, size: size, elem: 8})
+		if size > 10000/n {
+			continue
+		}
+		for _, v := range []verb{gather, scatter, allgather, alltoall, reduceScatter} {
+			cs = append(cs, &call{verb: v, root: n / 2, size: size, elem: 8})
+		}
 	}
-	return append(cs, &call{kind: allreduce, size: 24, elem: 4})
+	return append(cs, &call{verb: allreduce, size: 24, elem: 4})
 }
 
 // TestEveryMismatch: whatever two different calls meet, who waits in one of them
@@ -47,7 +55,7 @@ func TestEveryMismatch(t *testing.T) {
 // meets has member who call odd where the others call most.
 func meets(w *world, rng *rand.Rand, mutual bool, who int, most, odd *call) error {
 	defer w.nextGroup(3)
-	before, after := &call{kind: barrier, elem: 1}, &call{kind: barrier, elem: 1, size: 1}
+	before, after := &call{verb: barrier, elem: 1}, &call{verb: barrier, elem: 1, size: 1}
 	s := newSchedule(w, rng, mutual, 512, []*call{before, most, after})
 	s.actors[who].calls = []*call{before, odd, after}
 	s.mismatched = make([]bool, w.n)
@@ -68,7 +76,9 @@ func meets(w *world, rng *rand.Rand, mutual bool, who int, most, odd *call) erro
 }
 
 // waits says whether a call completes at no member before all have come.
-func waits(c *call) bool { return c.kind == barrier || c.kind == allreduce }
+func waits(c *call) bool {
+	return c.verb == barrier || c.verb == allreduce || c.verb == allgather || c.verb == alltoall || c.verb == reduceScatter
+}
 
 // TestMismatchNames: the member and its call are named.
 func TestMismatchNames(t *testing.T) {

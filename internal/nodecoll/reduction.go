@@ -26,7 +26,7 @@ func (g *Group) startReduction() {
 	unit := lineUnit(g.red.ElemBytes)
 	chunk := max(unit, g.reduceChunk()/unit*unit)
 	g.large = large{chunk: chunk, chunks: (g.size + chunk - 1) / chunk, unit: unit}
-	g.start(working, true)
+	g.start(working, nil)
 }
 
 // unitMax is the largest lineUnit: of elements of 15 bytes.

@@ -11,8 +11,10 @@ type large struct {
 	chunk  int // bytes of a chunk
 	chunks int
 	room   int // ring: chunks that fit the area
-	pos    int // ring: chunks filled, or drained
+	pos    int // ring: chunks filled, or drained, or passed on
 	free   int // ring, root: chunks that all readers have drained
+
+	up, down int // chain: whose chunks this member takes, and who takes its own; -1: nobody
 
 	unit int // reduction: bytes that slices are multiples of
 	step int
@@ -30,9 +32,9 @@ func (g *Group) startRing() {
 	g.large = large{chunk: chunk, chunks: (g.size + chunk - 1) / chunk, room: min(ringChunksMax, areaBytes/chunk)}
 	g.bcastOp = g.op
 	if g.root == g.me {
-		g.start(filling, true)
+		g.start(filling, nil)
 	} else {
-		g.start(draining, true)
+		g.start(draining, nil)
 	}
 }
 
@@ -156,7 +158,7 @@ func (g *Group) begun(m int) bool {
 		return false
 	}
 	p.started, p.left = g.op, g.op-1
-	p.start = binary.LittleEndian.Uint64(p.cells[g.slot].body[inlineAt:])
+	p.start = binary.LittleEndian.Uint64(g.lines.body(g.lines.arrival(m, g.op))[inlineAt:])
 	return true
 }
 

@@ -15,31 +15,38 @@ const (
 // setDirect fixes up to what size the operations of this group go whole.
 func (g *Group) setDirect() {
 	n := len(g.members)
-	g.bcastDirect = slotBytes
+	g.bcastDirect, g.reduceDirect = longBytes, longBytes
+	whole := reduceDirectCentral / n
 	if g.mutual {
 		g.bcastDirect = bcastDirectMutual
 	}
-	whole := reduceDirectCentral / n
 	if !g.central {
 		whole = reduceDirectMutual / max(1, n-1)
+		g.reduceDirect = max(inline, min(longBytes, whole))
 	}
-	g.reduceDirect = max(inline, min(slotBytes, whole))
+	g.allreduceDirect = max(inline, min(longBytes, whole))
 }
 
-// gather waits for all arrival lines.
-func (g *Group) gather() bool {
+// see waits for all arrival lines.
+func (g *Group) see() bool {
 	for ; g.cursor < len(g.members); g.cursor++ {
 		if g.cursor != g.me && !g.arrived(g.cursor) {
 			return false
 		}
 	}
 	g.safe = g.op - 1
-	if g.next == working {
+	switch {
+	case g.next == working:
 		g.releaseAll()
 		g.stepDone()
 		return true
-	}
-	if g.dst != nil && g.size > 0 {
+	case g.takes():
+		if g.next == counting {
+			g.releaseAll()
+		}
+		g.cursor, g.phase = 0, taking
+		return true
+	case g.dst != nil && g.size > 0:
 		g.combine()
 	}
 	if g.next == counting {
@@ -68,7 +75,11 @@ func (g *Group) read() bool {
 		return false
 	}
 	g.members[g.root].left = g.op - 1
-	if g.size > 0 {
+	switch {
+	case g.size == 0:
+	case g.verb == scatter:
+		copy(g.dst, g.payload(g.root)[g.me*g.part:])
+	default:
 		copy(g.dst, g.payload(g.root))
 	}
 	g.finish()

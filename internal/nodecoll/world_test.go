@@ -13,7 +13,7 @@ import (
 // world is the memory that n members share, and what earlier groups left there.
 type world struct {
 	n     int
-	lines []segment.Region
+	lines segment.Region
 	base  []uint64
 
 	mu   sync.Mutex
@@ -21,9 +21,8 @@ type world struct {
 }
 
 func newWorld(n int) *world {
-	w := &world{n: n, base: make([]uint64, n), data: make([]segment.Region, n)}
+	w := &world{n: n, lines: segment.HeapRegion(LinesBytes(n)), base: make([]uint64, n), data: make([]segment.Region, n)}
 	for m := range n {
-		w.lines = append(w.lines, segment.HeapRegion(LinesBytes))
 		w.base[m] = uint64(m) << 33
 	}
 	return w
@@ -34,10 +33,12 @@ func newWorld(n int) *world {
 func (w *world) dirty(rng *rand.Rand) {
 	for m := range w.n {
 		w.base[m] = 1<<40 + rng.Uint64N(1000)
-		for off := 0; off < LinesBytes; off += 8 {
-			*w.lines[m].Word(off) = rng.Uint64N(w.base[m])
-		}
-		*w.lines[m].Word(stepsLine * stride) = rng.Uint64()
+	}
+	for off := 0; off < LinesBytes(w.n); off += 8 {
+		*w.lines.Word(off) = rng.Uint64N(1 << 40)
+	}
+	for m := range w.n {
+		*w.lines.Word(stepsAt + m*stride) = rng.Uint64()
 		d := w.region(m)
 		for off := 0; off < DataBytes; off += 8 {
 			*d.Word(off) = rng.Uint64()
@@ -65,37 +66,53 @@ func (w *world) config(me int, mutual bool, chunk int) Config {
 	return Config{N: w.n, Me: me, Mutual: mutual, Lines: w.lines, Data: w.region, Base: w.base, Chunk: chunk}
 }
 
-type kind int
+const verbs = exscan + 1
 
-const (
-	barrier kind = iota
-	bcast
-	reduce
-	allreduce
-	kinds
-)
+func (v verb) String() string {
+	return [verbs]string{"barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall", "reduce_scatter", "scan", "exscan"}[v]
+}
 
-func (k kind) String() string { return [...]string{"barrier", "bcast", "reduce", "allreduce"}[k] }
+// cuts says whether a payload has a part for each member.
+func (v verb) cuts() bool { return v == scatter || v == alltoall || v == reduceScatter }
 
-// call is one collective operation as all members call it.
+// collects says whether a destination has a part of each member.
+func (v verb) collects() bool { return v == gather || v == allgather || v == alltoall }
+
+func (v verb) reduces() bool {
+	return v == reduce || v == allreduce || v == reduceScatter || v == scan || v == exscan
+}
+
+// sizeMax is the longest size of a call that n members can make.
+func (v verb) sizeMax(n int) int {
+	switch {
+	case v.cuts():
+		return PayloadBytes / n
+	case v.collects():
+		return PayloadBytes
+	}
+	return 1 << 30
+}
+
+// call is one collective operation as all members call it. Its size is that of a vector,
+// or of a part.
 type call struct {
-	kind    kind
+	verb    verb
 	root    int
 	size    int
 	elem    int
 	inPlace bool
 	seed    uint64
 
-	once sync.Once
-	want []byte
+	mu   sync.Mutex
+	want map[int][]byte
 }
 
 func (c *call) String() string {
-	return fmt.Sprintf("%v of %d bytes in elements of %d, root %d, in place %v", c.kind, c.size, c.elem, c.root, c.inPlace)
+	return fmt.Sprintf("%v of %d bytes in elements of %d, root %d, in place %v", c.verb, c.size, c.elem, c.root, c.inPlace)
 }
 
 func (c *call) what() uint64 {
-	return uint64(c.kind)<<60 | uint64(c.root)<<44 | uint64(c.elem)<<36 | uint64(c.size)
+	return uint64(c.verb)<<60 | uint64(c.root)<<44 | uint64(c.elem)<<36 | uint64(c.size)
 }
 
 // operand fills b with member m's operand.
@@ -130,26 +147,82 @@ func fold(acc, in []byte) {
 	}
 }
 
-// expected returns the result of c, computed by one.
-func (c *call) expected(n int) []byte {
-	c.once.Do(func() {
-		first := 0
-		if c.kind == bcast {
-			first = c.root
-		}
-		c.want = make([]byte, c.size)
-		c.operand(first, c.want)
-		in := make([]byte, c.size)
-		for m := 1; m < n && (c.kind == reduce || c.kind == allreduce); m++ {
-			c.operand(m, in)
-			fold(c.want, in)
-		}
-	})
-	return c.want
+// lengths returns how long source and destination are at a member; -1: it has none.
+func (c *call) lengths(n, m int) (src, dst int) {
+	src, dst = c.size, c.size
+	if c.verb.cuts() {
+		src *= n
+	}
+	if c.verb.collects() {
+		dst *= n
+	}
+	if m != c.root && c.verb == scatter {
+		src = -1
+	}
+	if m != c.root && (c.verb == gather || c.verb == reduce) || c.verb == barrier {
+		dst = -1
+	}
+	return src, dst
 }
 
-func (c *call) hasResult(m int) bool {
-	return c.kind == allreduce || c.kind == bcast || c.kind == reduce && m == c.root
+// source returns member m's operand.
+func (c *call) source(n, m int) []byte {
+	size := c.size
+	if c.verb.cuts() {
+		size *= n
+	}
+	b := make([]byte, size)
+	c.operand(m, b)
+	return b
+}
+
+// expected returns the result of c at a member, computed by one; nil: none.
+func (c *call) expected(n, me int) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := me
+	switch c.verb {
+	case bcast, reduce, allreduce, gather, allgather:
+		key = 0
+	}
+	want, ok := c.want[key]
+	if !ok {
+		want = c.compute(n, me)
+		if c.want == nil {
+			c.want = map[int][]byte{}
+		}
+		c.want[key] = want
+	}
+	return want
+}
+
+func (c *call) compute(n, me int) (want []byte) {
+	part := func(b []byte) []byte { return b[me*c.size : (me+1)*c.size] }
+	switch c.verb {
+	case bcast:
+		return c.source(n, c.root)
+	case scatter:
+		return part(c.source(n, c.root))
+	}
+	last := n - 1
+	switch c.verb {
+	case scan:
+		last = me
+	case exscan:
+		last = me - 1
+	}
+	for m := range last + 1 {
+		in := c.source(n, m)
+		if c.verb.cuts() {
+			in = part(in)
+		}
+		if want == nil || c.verb.collects() {
+			want = append(want, in...)
+		} else {
+			fold(want, in)
+		}
+	}
+	return want
 }
 
 // actor is a member that makes calls one after the other.
@@ -162,6 +235,7 @@ type actor struct {
 	src, dst []byte // of the open call
 	room     []byte // around dst
 	room2    []byte // around src
+	before   []byte // what dst was
 }
 
 const margin = 72
@@ -194,19 +268,28 @@ func (a *actor) start() bool {
 	}
 	c := a.calls[a.next]
 	a.open = true
-	a.room2, a.src = framed(a.room2, c.size)
-	a.room, a.dst = framed(a.room, c.size)
-	c.operand(a.me, a.src)
-	if c.inPlace {
-		a.dst = a.src
+	src, dst := c.lengths(a.n, a.me)
+	a.room2, a.src = framed(a.room2, max(src, 0))
+	a.room, a.dst = framed(a.room, max(dst, 0))
+	if c.inPlace && src >= 0 && dst >= 0 {
+		a.together(c)
 	}
+	if src >= 0 {
+		c.operand(a.me, a.src)
+	} else {
+		a.src = nil
+	}
+	if dst < 0 {
+		a.dst = nil
+	}
+	a.before = append(a.before[:0], a.dst...)
 	r := Reduce{Func: func(acc, in []byte) {
 		if len(acc) != len(in) || len(in)%c.elem != 0 || len(in) == 0 {
 			panic(fmt.Sprintf("%v: reduced %d bytes into %d", c, len(in), len(acc)))
 		}
 		fold(acc, in)
 	}, ElemBytes: c.elem}
-	switch c.kind {
+	switch c.verb {
 	case barrier:
 		a.g.Barrier(c.what())
 	case bcast:
@@ -216,15 +299,40 @@ func (a *actor) start() bool {
 		a.dst = a.src
 		a.g.Bcast(c.what(), c.root, a.src)
 	case reduce:
-		dst := a.dst
-		if a.me != c.root {
-			dst = nil
-		}
-		a.g.Reduce(c.what(), c.root, dst, a.src, r)
-	default:
+		a.g.Reduce(c.what(), c.root, a.dst, a.src, r)
+	case allreduce:
 		a.g.Allreduce(c.what(), a.dst, a.src, r)
+	case gather:
+		a.g.Gather(c.what(), c.root, a.dst, a.src)
+	case scatter:
+		a.g.Scatter(c.what(), c.root, a.dst, a.src)
+	case allgather:
+		a.g.Allgather(c.what(), a.dst, a.src)
+	case alltoall:
+		a.g.Alltoall(c.what(), a.dst, a.src)
+	case reduceScatter:
+		a.g.ReduceScatter(c.what(), a.dst, a.src, r)
+	case scan:
+		a.g.Scan(c.what(), a.dst, a.src, r)
+	default:
+		a.g.Exscan(c.what(), a.dst, a.src, r)
 	}
 	return true
+}
+
+// together has source and destination share memory, as a caller may.
+func (a *actor) together(c *call) {
+	switch c.verb {
+	case bcast:
+	case gather, allgather:
+		a.src = a.dst[a.me*c.size : (a.me+1)*c.size]
+	case scatter:
+		a.dst = a.src[a.me*c.size : (a.me+1)*c.size]
+	case reduceScatter:
+		a.dst = a.src[:c.size]
+	default:
+		a.dst = a.src
+	}
 }
 
 // advance makes progress and checks the result if the call is complete.
@@ -237,11 +345,15 @@ func (a *actor) advance() (done bool, err error) {
 		return false, nil
 	}
 	c := a.calls[a.next]
-	if c.hasResult(a.me) && !bytes.Equal(a.dst, c.expected(a.n)) {
-		return true, fmt.Errorf("member %d of %d, call %d, %v: wrong result at byte %d", a.me, a.n, a.next, c, firstDifference(a.dst, c.expected(a.n)))
+	want := c.expected(a.n, a.me)
+	if c.verb == exscan && a.me == 0 {
+		want = a.before
 	}
-	if !c.hasResult(a.me) || !c.inPlace && c.kind != bcast {
-		src := make([]byte, c.size)
+	if a.dst != nil && !bytes.Equal(a.dst, want) {
+		return true, fmt.Errorf("member %d of %d, call %d, %v: wrong result at byte %d", a.me, a.n, a.next, c, firstDifference(a.dst, want))
+	}
+	if (a.dst == nil || !c.inPlace) && c.verb != bcast && a.src != nil {
+		src := make([]byte, len(a.src))
 		c.operand(a.me, src)
 		if !bytes.Equal(a.src, src) {
 			return true, fmt.Errorf("member %d of %d, call %d, %v: changed its operand", a.me, a.n, a.next, c)
@@ -266,12 +378,9 @@ func firstDifference(a, b []byte) int {
 func randomCalls(rng *rand.Rand, n, count, sizeMax int) []*call {
 	var cs []*call
 	for len(cs) < count {
-		run, k := 1, kind(rng.IntN(int(kinds)))
-		if rng.IntN(4) == 0 {
-			run, k = 2*slots+rng.IntN(slots), bcast
-			if rng.IntN(3) == 0 {
-				k = reduce
-			}
+		run, v := 1, verb(rng.IntN(int(verbs)))
+		if rng.IntN(4) == 0 { // of those in which members run ahead
+			run, v = 2*longSlots+rng.IntN(slots), []verb{bcast, reduce, gather, scatter, scan, exscan}[rng.IntN(6)]
 		}
 		root, wander := rng.IntN(n), rng.IntN(2) == 0
 		for range run {
@@ -279,7 +388,7 @@ func randomCalls(rng *rand.Rand, n, count, sizeMax int) []*call {
 				root = rng.IntN(n)
 			}
 			elem := 1 + rng.IntN(elemBytesMax)
-			cs = append(cs, &call{kind: k, root: root, size: randomSize(rng, sizeMax) / elem * elem, elem: elem, inPlace: rng.IntN(2) == 0, seed: rng.Uint64()})
+			cs = append(cs, &call{verb: v, root: root, size: min(randomSize(rng, sizeMax), v.sizeMax(n)) / elem * elem, elem: elem, inPlace: rng.IntN(2) == 0, seed: rng.Uint64()})
 		}
 	}
 	return cs

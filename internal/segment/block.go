@@ -42,8 +42,8 @@ const (
 	AgreementsKept  = 64
 	WordBytes       = 8 * AgreementsKept
 	ResultBytes     = Line * AgreementsKept
-	RevocationBytes = Line // a word that says that the communicator is revoked
-	LinesCollective = 2 << 10
+	RevocationBytes = Line    // a word that says that the communicator is revoked
+	LinesCollective = 9 << 10 // of each member; what a part has is a page more
 )
 
 // PartBytes returns the size of a part, for a node of the given number of
@@ -53,11 +53,11 @@ func PartBytes(part Part, procs int) int {
 	case AgreementLines:
 		return roundUp(WordBytes+ResultBytes+RevocationBytes+AgreementsKept*Line*procs, 4<<10)
 	case CollectiveLines:
-		return roundUp(LinesCollective*procs, 4<<10)
+		return roundUp(LinesCollective*procs+4<<10, 4<<10)
 	case ContributionPart:
 		return roundUp(AgreementsKept*(1<<10+32*procs), 4<<10)
 	default:
-		return 1 << 20
+		return 1280 << 10
 	}
 }
 
@@ -133,6 +133,12 @@ func (r Region) Sub(off, size int) Region {
 func (r Region) Word(off int) *uint64 {
 	r.check(off, 8, 8)
 	return r.m.word64(r.off + off)
+}
+
+// Words returns n 64-bit words at off, which is a multiple of 8.
+func (r Region) Words(off, n int) []uint64 {
+	r.check(off, 8*n, 8)
+	return r.m.words64(r.off+off, n)
 }
 
 // Bytes returns n bytes at off.

@@ -1,0 +1,116 @@
+package nodecoll
+
+// Operations whose payloads have a block for each member, or are one. Payloads go
+// whole, up to PayloadBytes each: longer ones panic.
+
+// Gather starts a collection of all members' src, of one length, one behind the other
+// in root's dst. dst is nil elsewhere; src may be its place in dst at root. A payload
+// is src.
+func (g *Group) Gather(what uint64, root int, dst, src []byte) {
+	if g.me != root {
+		dst = nil
+	} else {
+		wantLength("gather", len(dst), len(src)*len(g.members))
+	}
+	g.beginWhole(gather, what, dst, src, len(src))
+	g.setRoot(root)
+	switch {
+	case len(g.members) == 1:
+		g.alone(src)
+	case root == g.me:
+		g.start(seeing, src)
+	default:
+		g.start(idle, src)
+	}
+}
+
+// Scatter starts a distribution of root's src: the i-th of equal parts is member i's
+// dst. src is nil elsewhere; dst may be its place in src at root. A payload is what
+// all get together.
+func (g *Group) Scatter(what uint64, root int, dst, src []byte) {
+	if g.me == root {
+		wantLength("scatter", len(src), len(dst)*len(g.members))
+	}
+	g.beginWhole(scatter, what, dst, src, len(dst)*len(g.members))
+	g.setRoot(root)
+	g.part = len(dst)
+	switch {
+	case len(g.members) == 1:
+		g.alone(src)
+	case root == g.me:
+		g.start(idle, src)
+	default:
+		g.start(reading, nil)
+	}
+}
+
+// Allgather starts a collection of all members' src, of one length, one behind the
+// other in everybody's dst. src may be its place in dst. A payload is src.
+func (g *Group) Allgather(what uint64, dst, src []byte) {
+	wantLength("allgather", len(dst), len(src)*len(g.members))
+	g.beginWhole(allgather, what, dst, src, len(src))
+	g.startAll(src)
+}
+
+// Alltoall starts an exchange: the i-th of equal parts of src comes to member i, where
+// it is the part of dst with this member's number. dst may be src. A payload is src.
+func (g *Group) Alltoall(what uint64, dst, src []byte) {
+	wantLength("alltoall", len(dst), len(src))
+	g.beginWhole(alltoall, what, dst, src, len(src))
+	g.part = len(src) / len(g.members)
+	g.startAll(src)
+}
+
+// ReduceScatter starts a reduction of all members' src, in rank order: the i-th of
+// equal parts of the result is member i's dst, which may be its place in src, or the
+// beginning of it. A payload is src.
+func (g *Group) ReduceScatter(what uint64, dst, src []byte, r Reduce) {
+	wantLength("reduce_scatter", len(dst)*len(g.members), len(src))
+	wantWhole(len(src))
+	g.beginReduce(reduceScatter, what, dst, src, r)
+	g.part = len(dst)
+	g.startAll(src)
+}
+
+func (g *Group) beginWhole(v verb, what uint64, dst, src []byte, size int) {
+	wantWhole(size)
+	g.begin(v, what, dst, src, size)
+}
+
+func wantWhole(size int) {
+	that(size <= longBytes, "a payload of %d bytes: at most %d go whole", size, longBytes)
+}
+
+// takes says whether each member takes what it needs out of all payloads.
+func (g *Group) takes() bool {
+	return g.verb == gather || g.verb == allgather || g.verb == alltoall || g.verb == reduceScatter
+}
+
+// takeAll takes from one member after the other.
+func (g *Group) takeAll() bool {
+	for ; g.cursor < len(g.members) && g.size > 0; g.cursor++ {
+		if g.budget <= 0 {
+			return false
+		}
+		g.budget -= g.take(g.cursor)
+	}
+	g.finish()
+	return true
+}
+
+// take takes what this member needs of m's payload, and returns how many bytes.
+func (g *Group) take(m int) int {
+	in := g.payload(m)
+	switch g.verb {
+	case alltoall:
+		return copy(g.dst[m*g.part:(m+1)*g.part], in[g.me*g.part:])
+	case reduceScatter:
+		in = in[g.me*g.part : (g.me+1)*g.part]
+		if m > 0 {
+			g.red.Func(g.dst, in)
+			return g.part
+		}
+		return copy(g.dst, in)
+	}
+	return copy(g.dst[m*g.size:], in)
+}

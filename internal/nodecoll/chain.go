@@ -1,0 +1,206 @@
+package nodecoll
+
+import (
+	"encoding/binary"
+
+	"github.com/goulfm/goulfm/internal/segment"
+)
+
+// In a chain each member waits for what the one before passes on, combines it with its
+// own and passes that on. Nobody waits for anybody else, so where all make one call
+// after the other they work at different operations at the same time, like at an
+// assembly line. What is passed on stands in a line of its own, not in that of the
+// arrival, which says from the beginning which call this member has come to.
+
+// Scan starts a reduction of the src of members 0 to this one, in rank order, into
+// dst. dst may be src. All have the same length, a multiple of r.ElemBytes.
+func (g *Group) Scan(what uint64, dst, src []byte, r Reduce) {
+	wantLength("scan", len(dst), len(src))
+	g.beginReduce(scan, what, dst, src, r)
+	g.startScan()
+}
+
+// Exscan is Scan without this member's own src. The dst of member 0 stays as it is.
+func (g *Group) Exscan(what uint64, dst, src []byte, r Reduce) {
+	wantLength("exscan", len(dst), len(src))
+	g.beginReduce(exscan, what, dst, src, r)
+	g.startScan()
+}
+
+func (g *Group) startScan() {
+	switch {
+	case len(g.members) == 1 && g.verb == exscan:
+		g.finish()
+	case len(g.members) == 1:
+		g.alone(g.src)
+	case g.size > longBytes:
+		g.startPass(g.me-1, (g.me+2)%(len(g.members)+1)-1)
+	default:
+		g.start(chaining, nil)
+	}
+}
+
+// chain combines what the member before passes on with this one's.
+func (g *Group) chain() bool {
+	if g.me > 0 {
+		if !g.stands(g.me-1, g.lines.result(g.me-1, g.op)) {
+			return false
+		}
+		g.members[g.me-1].left = max(g.members[g.me-1].left, g.op-1)
+	}
+	for at := 0; at < g.size; {
+		n := min(g.block(), g.size-at)
+		var before, on []byte
+		if g.me > 0 {
+			before = g.passed(g.me - 1)[at : at+n]
+		}
+		if g.me < len(g.members)-1 {
+			on = g.passed(g.me)[at : at+n]
+		}
+		g.link(before, on, at, n)
+		at += n
+	}
+	if g.me < len(g.members)-1 {
+		g.passOn()
+	}
+	g.finish()
+	return true
+}
+
+// passed returns where member m passes on what it has: in its line of results if that
+// fits, else in its slot.
+func (g *Group) passed(m int) []byte {
+	if g.size <= inline {
+		return g.lines.body(g.lines.result(m, g.op))[inlineAt : inlineAt+g.size]
+	}
+	return g.slotOf(m)
+}
+
+// passOn says that what this member passes on stands where passed says.
+func (g *Group) passOn() {
+	at := g.lines.result(g.me, g.op)
+	binary.LittleEndian.PutUint64(g.stage[:], g.what)
+	segment.Copy(g.lines.body(at)[:inlineAt], g.stage[:inlineAt])
+	segment.Store64(g.lines.word(at), g.members[g.me].base+uint64(g.op))
+	g.announce(g.me + 1)
+}
+
+// block returns how many bytes are combined at once: whole elements.
+func (g *Group) block() int { return blockBytes / g.red.ElemBytes * g.red.ElemBytes }
+
+// link combines n bytes, at most a block, at off of src with the same of what came
+// before, which begins at before (nil: nothing), and puts them where they are wanted:
+// into dst, and to on, which is what is passed on (nil: nobody wants it).
+func (g *Group) link(before, on []byte, off, n int) {
+	own := g.src[off : off+n]
+	result := own
+	switch {
+	case before == nil && g.verb == exscan: // nothing comes before member 0
+	case before == nil:
+		if g.dst != nil {
+			copy(g.dst[off:off+n], own)
+		}
+	case g.verb == exscan:
+		if on != nil {
+			result = g.combined(before, own)
+			segment.Copy(on, result)
+			on = nil
+		}
+		copy(g.dst[off:off+n], before)
+	case g.verb == reduce && g.large.up > g.me: // a pair's, whose first member is the root
+		result = g.dst[off : off+n]
+		copy(result, own)
+		g.red.Func(result, before)
+	case &g.dst[0] == &g.src[0]:
+		result = g.combined(before, own)
+		copy(g.dst[off:off+n], result)
+	default:
+		result = g.dst[off : off+n]
+		copy(result, before)
+		g.red.Func(result, own)
+	}
+	if on != nil {
+		segment.Copy(on, result)
+	}
+}
+
+// combined returns before op own in memory of this group.
+func (g *Group) combined(before, own []byte) []byte {
+	acc := g.acc[:len(own)]
+	copy(acc, before)
+	g.red.Func(acc, own)
+	return acc
+}
+
+// startPass starts a large operation in which chunks go from member up (-1: there is
+// none) to this one and on to member down. Each counts the chunks that it is done with:
+// down may take them then, and up use their place again.
+func (g *Group) startPass(up, down int) {
+	unit := lineUnit(g.red.ElemBytes)
+	chunk := max(unit, g.ringChunk()/unit*unit)
+	g.large = large{chunk: chunk, chunks: (g.size + chunk - 1) / chunk, room: min(ringChunksMax, areaBytes/chunk), up: up, down: down}
+	g.start(passing, nil)
+}
+
+// startPair starts a large reduction of two members: the one passes on what the root
+// combines with its own.
+func (g *Group) startPair() {
+	if g.root == g.me {
+		g.startPass(1-g.me, -1)
+	} else {
+		g.startPass(-1, g.root)
+	}
+}
+
+func (g *Group) pass() bool {
+	l := &g.large
+	if l.down >= 0 && !g.clear(max(g.ringOp, g.redOp)) {
+		return false
+	}
+	for ; l.pos < l.chunks; l.pos++ {
+		if l.up >= 0 && !g.reached(l.up, l.pos+1) || l.down >= 0 && l.pos >= l.room && !g.reached(l.down, l.pos+1-l.room) || g.budget <= 0 {
+			return false
+		}
+		g.passChunk()
+	}
+	if l.down >= 0 {
+		g.ringOp = g.op
+	}
+	g.finish()
+	return true
+}
+
+// reached says whether member m is done with that many chunks.
+func (g *Group) reached(m, chunks int) bool {
+	if !g.begun(m) {
+		return false
+	}
+	p := &g.members[m]
+	done, v := p.stepsDone(g.large.chunks)
+	return done >= chunks || g.wait(p.steps, v)
+}
+
+func (g *Group) passChunk() {
+	l := &g.large
+	off, at := l.pos*l.chunk, l.pos%l.room*l.chunk
+	bytes := min(l.chunk, g.size-off)
+	for done := 0; done < bytes; {
+		n := min(g.block(), bytes-done)
+		var before, on []byte
+		if l.up >= 0 {
+			before = g.area(l.up, at+done, n)
+		}
+		if l.down >= 0 {
+			on = g.area(g.me, at+done, n)
+		}
+		g.link(before, on, off+done, n)
+		done += n
+	}
+	g.budget -= bytes
+	g.countStep()
+	for _, m := range [2]int{l.up, l.down} {
+		if m >= 0 {
+			g.announce(m)
+		}
+	}
+}
