@@ -36,10 +36,16 @@ func (f *Flags) Check() error {
 	if f.Jobs < 1 || f.First < 0 || f.Timeout <= 0 {
 		return fmt.Errorf("want at least one job, -first from 0 up and -timeout above 0 (-h for help)")
 	}
-	for f.Seed == 0 {
-		f.Seed = rand.Uint64N(1 << 32)
-	}
+	f.Seed = Seed(f.Seed)
 	return nil
+}
+
+// Seed is the given one, or one by chance if that is 0.
+func Seed(given uint64) uint64 {
+	for given == 0 {
+		given = rand.Uint64N(1 << 32)
+	}
+	return given
 }
 
 // SeedOf is the seed of a job: another one for each.
