@@ -63,6 +63,12 @@ type Job struct {
 	Note   func(r *Result) string // for the line of -v; may be nil
 }
 
+// Kill are flags of the launcher by which it kills a rank at a moment, as "3ms" after the
+// start or "step=20", when the rank comes to that point.
+func Kill(rank int, moment string) []string {
+	return []string{"--kill", fmt.Sprintf("%d@%s", rank, moment)}
+}
+
 const (
 	wrongMax = 20              // then it is enough
 	progress = 3 * time.Second // between two lines that tell how far it is
