@@ -13,12 +13,12 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"time"
 
+	"github.com/goulfm/goulfm/bench/internal/cli"
 	"github.com/goulfm/goulfm/bench/internal/trial"
 )
 
@@ -38,19 +38,14 @@ func main() {
 
 func parse(args []string, out io.Writer) (options, error) {
 	var o options
-	fs := flag.NewFlagSet("heatstress", flag.ContinueOnError)
-	fs.SetOutput(out)
+	fs := cli.Flags("heatstress", "usage: heatstress [flags] [-- flags of heat (default -tol 1e-3)]\n"+
+		"The heat example under random kills, each result compared with a run without.", out)
 	fs.IntVar(&o.runs, "runs", 200, "number of runs")
 	fs.IntVar(&o.n, "n", 8, "ranks of each; at least 6")
 	fs.Uint64Var(&o.seed, "seed", 0, "seed of victims and moments; 0: take one, it is printed")
 	fs.DurationVar(&o.timeout, "timeout", time.Minute, "a run that takes longer hangs")
 	fs.StringVar(&o.goulfm, "goulfm", "", "the launcher (default: build ./cmd/goulfm)")
 	fs.StringVar(&o.heat, "heat", "", "the program (default: build ./examples/heat)")
-	fs.Usage = func() {
-		fmt.Fprintln(out, "usage: heatstress [flags] [-- flags of heat (default -tol 1e-3)]\n"+
-			"The heat example under random kills, each result compared with a run without.")
-		fs.PrintDefaults()
-	}
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}

@@ -15,11 +15,11 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"time"
 
+	"github.com/goulfm/goulfm/bench/internal/cli"
 	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/comm"
 )
@@ -60,8 +60,8 @@ func beRank(o options) bool {
 
 func parse(args []string, out io.Writer) (options, error) {
 	var o options
-	fs := flag.NewFlagSet("killstress", flag.ContinueOnError)
-	fs.SetOutput(out)
+	fs := cli.Flags("killstress", "usage: killstress [flags]\n"+
+		"Jobs that use everything, under kills, every result checked.", out)
 	fs.IntVar(&o.kills, "kills", 1000, "jobs are run until so many ranks were killed")
 	fs.IntVar(&o.jobs, "jobs", 0, "or so many jobs, if not 0")
 	fs.IntVar(&o.first, "first", 0, "number of the first job")
@@ -74,11 +74,6 @@ func parse(args []string, out io.Writer) (options, error) {
 	fs.BoolVar(&o.verbose, "v", false, "a line for every job")
 	fs.BoolVar(&o.rank, "rank", false, "be a rank of a job: goulfm run -n 8 killstress -rank -seed 1")
 	fs.BoolVar(&o.calm, "calm", false, "kill nobody")
-	fs.Usage = func() {
-		fmt.Fprintln(out, "usage: killstress [flags]\n"+
-			"Jobs that use everything, under kills, every result checked.")
-		fs.PrintDefaults()
-	}
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}

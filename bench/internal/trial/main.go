@@ -1,11 +1,11 @@
 package trial
 
 import (
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/goulfm/goulfm/bench/internal/cli"
 )
 
 // A Program is a driver and the ranks of its jobs; O is what its flags say.
@@ -29,13 +29,10 @@ func (p Program[O]) Main() {
 
 func (p Program[O]) run(args []string, out, errs io.Writer) (code int) {
 	o, err := p.Parse(args, errs)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
-	case err != nil:
-		fmt.Fprintf(errs, "%s: %v\n", p.Name, err)
-		return 2
-	case p.Rank != nil && p.Rank(o):
+	if code, ends := cli.Verdict(p.Name, err, errs); ends {
+		return code
+	}
+	if p.Rank != nil && p.Rank(o) {
 		return 0
 	}
 	if code, err = p.Drive(o, out); err != nil {
