@@ -36,29 +36,33 @@ type Place struct {
 
 // Open makes a place. What the ranks run is a copy of this program; the launcher is
 // built if none is given.
-func Open(name, goulfm string, timeout time.Duration) (p *Place, err error) {
+func Open(name, goulfm string, timeout time.Duration) (*Place, error) {
 	dir, err := os.MkdirTemp("", name)
 	if err != nil {
 		return nil, err
 	}
-	p = &Place{Goulfm: goulfm, Self: filepath.Join(dir, name), Timeout: timeout, dir: dir, tmp: filepath.Join(dir, "tmp")}
-	defer func() {
-		if err != nil {
-			p.Close()
-		}
-	}()
-	if err := os.Mkdir(p.tmp, 0o700); err != nil {
+	p := &Place{Goulfm: goulfm, Self: filepath.Join(dir, name), Timeout: timeout, dir: dir, tmp: filepath.Join(dir, "tmp")}
+	if err := p.fill(); err != nil {
+		p.Close()
 		return nil, err
-	}
-	if err := copySelf(p.Self); err != nil {
-		return nil, err
-	}
-	if p.Goulfm == "" {
-		if p.Goulfm, err = p.Build("cmd/goulfm"); err != nil {
-			return nil, err
-		}
 	}
 	return p, nil
+}
+
+// fill puts into a new place what belongs there.
+func (p *Place) fill() error {
+	if err := os.Mkdir(p.tmp, 0o700); err != nil {
+		return err
+	}
+	if err := copySelf(p.Self); err != nil {
+		return err
+	}
+	if p.Goulfm != "" {
+		return nil
+	}
+	var err error
+	p.Goulfm, err = p.Build("cmd/goulfm")
+	return err
 }
 
 // Build compiles a program of this module, as "examples/heat", and returns its file,

@@ -108,6 +108,20 @@ func TestBuild(t *testing.T) {
 	}
 }
 
+// Outside of the module there is nothing to build a launcher from.
+func TestOpenFails(t *testing.T) {
+	t.Chdir(t.TempDir())
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	p, err := Open("trial", "", time.Minute)
+	if p != nil || err == nil || !strings.Contains(err.Error(), "go build cmd/goulfm: ") {
+		t.Errorf("opened %v, %v", p, err)
+	}
+	if left := names(tmp); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
 func TestCloseRemovesThePlace(t *testing.T) {
 	p, err := Open("trial", "/bin/true", time.Minute)
 	if err != nil {
