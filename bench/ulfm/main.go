@@ -22,11 +22,11 @@ import (
 	"context"
 	"errors"
 	"os"
-	"syscall"
 	"time"
 
 	"github.com/goulfm/goulfm/bench/internal/cli"
 	"github.com/goulfm/goulfm/bench/internal/record"
+	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/comm"
 )
 
@@ -42,7 +42,7 @@ func main() {
 	cli.Check("ulfm", err)
 	comm.Main(func(ctx context.Context, w *comm.Comm) error {
 		out := record.AtRoot(w.Rank(), os.Stdout, o.format())
-		b := &bench{options: o, w: w, out: out, die: func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL); select {} }}
+		b := &bench{options: o, w: w, out: out, die: trial.Die}
 		return b.run(ctx)
 	})
 }
