@@ -25,9 +25,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
-	"syscall"
 	"time"
 
+	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/ulfm"
@@ -59,7 +59,7 @@ func main() {
 		if o.victim >= w.Size() {
 			return fmt.Errorf("agree: there is no rank %d among %d", o.victim, w.Size())
 		}
-		b := &bench{options: o, w: w, out: os.Stdout, die: func() { syscall.Kill(os.Getpid(), syscall.SIGKILL) }}
+		b := &bench{options: o, w: w, out: os.Stdout, die: trial.Die}
 		return b.run(ctx)
 	})
 }

@@ -14,11 +14,11 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"time"
 
+	"github.com/goulfm/goulfm/bench/internal/cli"
 	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/comm"
 )
@@ -45,16 +45,11 @@ func beRank(o options) bool {
 
 func parse(args []string, out io.Writer) (options, error) {
 	var o options
-	fs := flag.NewFlagSet("busy", flag.ContinueOnError)
-	fs.SetOutput(out)
+	fs := cli.Flags("busy", "usage: busy [flags]\nA rank computes for long and makes no call; nobody may suspect it.", out)
 	fs.IntVar(&o.n, "n", 4, "ranks of each job; the last one computes")
 	fs.DurationVar(&o.long, "for", 3*time.Second, "how long it does")
 	fs.StringVar(&o.goulfm, "goulfm", "", "the launcher (default: build cmd/goulfm)")
 	fs.BoolVar(&o.rank, "rank", false, "be a rank of a job: goulfm run -n 4 busy -rank -for 3s")
-	fs.Usage = func() {
-		fmt.Fprintln(out, "usage: busy [flags]\nA rank computes for long and makes no call; nobody may suspect it.")
-		fs.PrintDefaults()
-	}
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}

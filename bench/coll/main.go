@@ -29,12 +29,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
 
 	"github.com/goulfm/goulfm/bench/internal/batch"
+	"github.com/goulfm/goulfm/bench/internal/cli"
 	"github.com/goulfm/goulfm/bench/internal/plan"
 	"github.com/goulfm/goulfm/bench/internal/record"
 	"github.com/goulfm/goulfm/comm"
@@ -47,18 +47,9 @@ func main() {
 	p, err := plan.Parse("coll", "Time of collectives.", names(), sizes, os.Args[1:], func(fs *flag.FlagSet) {
 		fs.BoolVar(&nonblocking, "nonblocking", false, "the twins that do not block: what of them a computation hides")
 	})
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "coll:", err)
-		os.Exit(2)
-	}
+	cli.Check("coll", err)
 	comm.Main(func(ctx context.Context, w *comm.Comm) error {
-		out := new(record.Writer)
-		if w.Rank() == 0 {
-			out = record.NewWriter(os.Stdout, p.Format)
-		}
+		out := record.AtRoot(w.Rank(), os.Stdout, p.Format)
 		if !nonblocking {
 			return run(ctx, w, p, out)
 		}

@@ -55,12 +55,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/goulfm/goulfm/bench/internal/cli"
 	"github.com/goulfm/goulfm/bench/internal/job"
 )
 
@@ -78,20 +78,8 @@ type options struct {
 
 func main() {
 	o, err := parse(os.Args[1:], os.Getenv)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "compare:", err)
-		os.Exit(2)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, o, os.Stdout, os.Stderr); err != nil {
-		stop()
-		fmt.Fprintln(os.Stderr, "compare:", err)
-		os.Exit(1)
-	}
+	cli.Check("compare", err)
+	cli.Run("compare", func(ctx context.Context) error { return run(ctx, o, os.Stdout, os.Stderr) })
 }
 
 func parse(args []string, env func(string) string) (options, error) {

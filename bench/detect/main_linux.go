@@ -18,8 +18,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
+	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/ulfm"
@@ -112,8 +112,7 @@ func measure(ctx context.Context, w *comm.Comm, touchMiB int, busy, repair bool)
 	if w.Rank() == victim {
 		for nowNs() < at[0] {
 		}
-		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		select {}
+		trial.Die()
 	}
 	if busy && w.Rank() != 0 {
 		for x := 1.0; nowNs() < at[0]+leadNs; x *= 1.0000001 {

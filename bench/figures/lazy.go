@@ -1,7 +1,6 @@
 package main
 
 import (
-	"container/heap"
 	"encoding/binary"
 	"maps"
 	"math"
@@ -49,13 +48,11 @@ type death struct {
 // by one. All others are alike: they send a heartbeat each period, which arrives.
 type world struct {
 	setting
+	agenda
 	n    int
 	seed uint64
 
-	now    mono.Time
-	agenda lazyAgenda
-	seq    int
-	hot    map[int]*process // the processes that have a detector
+	hot map[int]*process // the processes that have a detector
 
 	deaths   []*death
 	byRank   map[int]*death
@@ -110,40 +107,6 @@ func mix(a, b, c uint64) uint64 {
 	return x ^ x>>31
 }
 
-type lazyEvent struct {
-	at  mono.Time
-	seq int
-	do  func()
-}
-
-type lazyAgenda []lazyEvent
-
-func (a lazyAgenda) Len() int { return len(a) }
-func (a lazyAgenda) Less(i, j int) bool {
-	return a[i].at < a[j].at || a[i].at == a[j].at && a[i].seq < a[j].seq
-}
-func (a lazyAgenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
-func (a *lazyAgenda) Push(x any)   { *a = append(*a, x.(lazyEvent)) }
-func (a *lazyAgenda) Pop() any {
-	last := (*a)[len(*a)-1]
-	*a = (*a)[:len(*a)-1]
-	return last
-}
-
-func (w *world) plan(at mono.Time, do func()) {
-	w.seq++
-	heap.Push(&w.agenda, lazyEvent{at, w.seq, do})
-}
-
-func (w *world) run(until mono.Time) {
-	for len(w.agenda) > 0 && w.agenda[0].at <= until {
-		next := heap.Pop(&w.agenda).(lazyEvent)
-		w.now = next.at
-		next.do()
-	}
-	w.now = max(w.now, until)
-}
-
 // settled says whether every death is on its way to all.
 func (w *world) settled() bool {
 	return !slices.ContainsFunc(w.deaths, func(d *death) bool { return d.known == 0 })
@@ -151,8 +114,8 @@ func (w *world) settled() bool {
 
 // runUntilSettled runs until every death planned so far is on its way to all, or limit.
 func (w *world) runUntilSettled(limit mono.Time) {
-	for !w.settled() && len(w.agenda) > 0 && w.agenda[0].at <= limit {
-		w.run(w.agenda[0].at)
+	for !w.settled() && len(w.events) > 0 && w.events[0].at <= limit {
+		w.run(w.events[0].at)
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"container/heap"
 	"fmt"
 
 	"github.com/goulfm/goulfm/era"
@@ -39,12 +38,10 @@ func (m machine) latency(p, q int) mono.Duration {
 // A group is n members of one era.Series in a LogP machine.
 type group struct {
 	machine
+	agenda
 	members []*era.Series
 	free    []mono.Time // when a process can do the next thing
 	dead    rankset.Set // who is dead
-	agenda  lazyAgenda
-	seq     int
-	now     mono.Time
 	decided []mono.Time // when a member returned from the agreement in progress
 	value   era.Value   // its result
 }
@@ -55,11 +52,6 @@ func newGroup(m machine, n int, parent func(int) int) *group {
 		g.members = append(g.members, era.NewSeries(era.Config{N: n, Me: me, Parent: parent}))
 	}
 	return g
-}
-
-func (g *group) plan(at mono.Time, do func()) {
-	g.seq++
-	heap.Push(&g.agenda, lazyEvent{at, g.seq, do})
 }
 
 // agree plays one agreement that all living members enter at once, knowing and having
@@ -87,14 +79,6 @@ func (g *group) agree(acked rankset.Set) mono.Duration {
 	}
 	g.now = last.Add(mono.Millisecond) // all is quiet
 	return last.Sub(begin)
-}
-
-func (g *group) drain() {
-	for len(g.agenda) > 0 {
-		next := heap.Pop(&g.agenda).(lazyEvent)
-		g.now = next.at
-		next.do()
-	}
 }
 
 // work lets a process take an event, which costs it cost, and then send.

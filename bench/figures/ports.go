@@ -1,7 +1,6 @@
 package main
 
 import (
-	"container/heap"
 	"math"
 	"math/rand/v2"
 
@@ -13,16 +12,14 @@ import (
 // A ports is a group of flood members with one port each: a member sends one message at
 // a time and receives one at a time, and each takes up to τ at either end.
 type ports struct {
+	agenda
 	tau            mono.Duration
 	rng            *rand.Rand
 	members        []*flood.Flood
 	out, in        []mono.Time // when a port is free
-	agenda         lazyAgenda
-	seq            int
 	known          []mono.Time // by item: when the last member heard of it
 	heard          []int       // by item: how many have
-	now            mono.Time
-	processesBelow int // each member tells so many others, one after the other
+	processesBelow int         // each member tells so many others, one after the other
 }
 
 func newPorts(n, items int, tau mono.Duration, seed uint64) *ports {
@@ -34,11 +31,6 @@ func newPorts(n, items int, tau mono.Duration, seed uint64) *ports {
 	return p
 }
 
-func (p *ports) plan(at mono.Time, do func()) {
-	p.seq++
-	heap.Push(&p.agenda, lazyEvent{at, p.seq, do})
-}
-
 // publish lets member me hear of an item at time 0.
 func (p *ports) publish(me, item int) {
 	p.plan(0, func() { p.step(me, flood.Publish{Items: rankset.Of(item)}) })
@@ -46,11 +38,7 @@ func (p *ports) publish(me, item int) {
 
 // run returns the mean time until all members know an item.
 func (p *ports) run() mono.Duration {
-	for len(p.agenda) > 0 {
-		next := heap.Pop(&p.agenda).(lazyEvent)
-		p.now = next.at
-		next.do()
-	}
+	p.drain()
 	sum := mono.Duration(0)
 	for item, at := range p.known {
 		if p.heard[item] != len(p.members) {

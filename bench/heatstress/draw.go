@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/goulfm/goulfm/bench/internal/trial"
 )
 
 // The kinds of cases.
@@ -18,7 +20,7 @@ const (
 
 var kinds = []string{one, together, inRepair, neighbours, three, four}
 
-// A draw is who is to die in one run, and when, in the words of --kill.
+// A drawn is who is to die in one run, and when, in flags of the launcher.
 type drawn struct {
 	kind  string
 	kills []string
@@ -37,7 +39,7 @@ func draw(rng *rand.Rand, kind string, n, steps int, long time.Duration) drawn {
 		return time.Duration(rng.Int64N(int64(long))).Round(time.Microsecond).String()
 	}
 	d := drawn{kind: kind}
-	kill := func(rank int, when string) { d.kills = append(d.kills, fmt.Sprintf("%d@%s", rank, when)) }
+	kill := func(rank int, when string) { d.kills = append(d.kills, trial.Kill(rank, when)...) }
 	switch kind {
 	case one:
 		kill(order[0], moment())

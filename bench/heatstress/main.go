@@ -5,19 +5,21 @@
 //
 // Each run loses one to four ranks: one, two at once, one during the repair after
 // another, a block together with its copy, three, four. A run is right if it ends
-// with exit code 0 and the very result line of a run without deaths, in time, and
-// leaves no process and no file behind. The tally of the kinds is printed, and of
-// each run that is not right the command, so that it can be repeated.
+// with exit code 0 and the very result line of a run without deaths, in time, loses
+// no rank but by SIGKILL, and leaves no process and no file behind. The tally of the
+// kinds is printed, and of each run that is not right the command, so that it can be
+// repeated.
 package main
 
 import (
-	"flag"
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"time"
+
+	"github.com/goulfm/goulfm/bench/internal/cli"
+	"github.com/goulfm/goulfm/bench/internal/trial"
 )
 
 type options struct {
@@ -31,97 +33,76 @@ type options struct {
 }
 
 func main() {
-	o := parse()
-	code, err := stress(o)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "heatstress:", err)
-		code = 3
-	}
-	os.Exit(code)
+	trial.Program[options]{Name: "heatstress", Parse: parse, Drive: drive}.Main()
 }
 
-func parse() options {
+func parse(args []string, out io.Writer) (options, error) {
 	var o options
-	flag.IntVar(&o.runs, "runs", 200, "number of runs")
-	flag.IntVar(&o.n, "n", 8, "ranks of each; at least 6")
-	flag.Uint64Var(&o.seed, "seed", 0, "seed of victims and moments; 0: take one, it is printed")
-	flag.DurationVar(&o.timeout, "timeout", time.Minute, "a run that takes longer hangs")
-	flag.StringVar(&o.goulfm, "goulfm", "", "the launcher (default: build ./cmd/goulfm)")
-	flag.StringVar(&o.heat, "heat", "", "the program (default: build ./examples/heat)")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: heatstress [flags] [-- flags of heat (default -tol 1e-3)]\n"+
-			"The heat example under random kills, each result compared with a run without.")
-		flag.PrintDefaults()
+	fs := cli.Flags("heatstress", "usage: heatstress [flags] [-- flags of heat (default -tol 1e-3)]\n"+
+		"The heat example under random kills, each result compared with a run without.", out)
+	fs.IntVar(&o.runs, "runs", 200, "number of runs")
+	fs.IntVar(&o.n, "n", 8, "ranks of each; at least 6")
+	fs.Uint64Var(&o.seed, "seed", 0, "seed of victims and moments; 0: take one, it is printed")
+	fs.DurationVar(&o.timeout, "timeout", time.Minute, "a run that takes longer hangs")
+	fs.StringVar(&o.goulfm, "goulfm", "", "the launcher (default: build ./cmd/goulfm)")
+	fs.StringVar(&o.heat, "heat", "", "the program (default: build ./examples/heat)")
+	if err := fs.Parse(args); err != nil {
+		return o, err
 	}
-	flag.Parse()
-	if o.args = flag.Args(); len(o.args) == 0 {
+	if o.args = fs.Args(); len(o.args) == 0 {
 		o.args = []string{"-tol", "1e-3"} // a short run: a death then hits more often something else than a step
 	}
 	if o.runs < 1 || o.n < 6 || o.timeout <= 0 {
-		fmt.Fprintln(os.Stderr, "heatstress: want -runs of at least 1, -n of at least 6, -timeout above 0 (-h for help)")
-		os.Exit(2)
+		return o, errors.New("want -runs of at least 1, -n of at least 6, -timeout above 0 (-h for help)")
 	}
-	for o.seed == 0 {
-		o.seed = rand.Uint64N(1 << 32)
-	}
-	return o
+	o.seed = trial.Seed(o.seed)
+	return o, nil
 }
 
-// stress does it all and returns the exit code.
-func stress(o options) (code int, err error) {
-	dir, err := os.MkdirTemp("", "heatstress")
+// drive does it all and returns the exit code.
+func drive(o options, out io.Writer) (int, error) {
+	p, err := open(o)
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(dir)
-	j, err := newJob(o, dir)
-	if err != nil {
-		return 0, err
-	}
-	calm := j.run(nil)
-	want, bad := calm.result()
+	defer p.Close()
+	calm := p.Run(o.n, nil, o.args)
+	want, bad := resultOf(&calm)
 	if bad != "" {
-		return 0, fmt.Errorf("the run without deaths: %s\n%s", bad, calm.output)
+		return 0, fmt.Errorf("the run without deaths: %s\n%s", bad, calm.Story())
 	}
-	fmt.Printf("heatstress: %d runs on %d ranks, seed %d\nwithout deaths, %v: %s\n",
-		o.runs, o.n, o.seed, calm.took.Round(time.Millisecond), want.line)
+	fmt.Fprintf(out, "heatstress: %d runs on %d ranks, seed %d\nwithout deaths, %v: %s\n",
+		o.runs, o.n, o.seed, calm.Took.Round(time.Millisecond), want.line)
 
 	all := newTally()
 	rng := rand.New(rand.NewPCG(o.seed, 0))
 	for i := range o.runs {
-		c := draw(rng, kinds[i%len(kinds)], o.n, want.steps, calm.took)
-		r := j.run(c.kills)
-		bad := r.judge(want.line)
-		all.add(c.kind, r, bad)
+		c := draw(rng, kinds[i%len(kinds)], o.n, want.steps, calm.Took)
+		r := p.Run(o.n, c.kills, o.args)
+		bad := judge(&r, want.line)
+		all.add(c.kind, &r, bad)
 		if bad != "" {
-			fmt.Printf("\nrun %d (%s) is wrong: %s\n$ %s\n%s\n", i, c.kind, bad, r.command, r.output)
+			fmt.Fprintf(out, "\nrun %d (%s) is wrong: %s\n%s\n", i, c.kind, bad, r.Story())
 		}
 	}
-	all.print(os.Stdout)
+	all.print(out)
 	if all.wrong > 0 {
 		return 1, nil
 	}
 	return 0, nil
 }
 
-// newJob builds what is not given. The binaries lie in a directory of our own, by
-// which their processes are known.
-func newJob(o options, dir string) (*job, error) {
-	j := &job{options: o, tmp: filepath.Join(dir, "tmp")}
-	if err := os.Mkdir(j.tmp, 0o700); err != nil {
+// open makes a place whose ranks run heat.
+func open(o options) (*trial.Place, error) {
+	p, err := trial.Open("heatstress", o.goulfm, o.timeout)
+	if err != nil {
 		return nil, err
 	}
-	for _, b := range []struct {
-		path *string
-		pkg  string
-	}{{&j.goulfm, "./cmd/goulfm"}, {&j.heat, "./examples/heat"}} {
-		if *b.path != "" {
-			continue
-		}
-		*b.path = filepath.Join(dir, filepath.Base(b.pkg))
-		if out, err := exec.Command("go", "build", "-o", *b.path, b.pkg).CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("go build %s: %w\n%s", b.pkg, err, out)
+	if p.Self = o.heat; p.Self == "" {
+		if p.Self, err = p.Build("examples/heat"); err != nil {
+			p.Close()
+			return nil, err
 		}
 	}
-	return j, nil
+	return p, nil
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/goulfm/goulfm/bench/internal/trial"
 )
 
 // A tally counts, by kind of case.
@@ -27,8 +29,8 @@ func newTally() *tally {
 	return t
 }
 
-func (t *tally) add(kind string, r run, bad string) {
-	w, s := t.rows[kind], r.story()
+func (t *tally) add(kind string, r *trial.Result, bad string) {
+	w, s := t.rows[kind], storyOf(r.Stdout)
 	w.runs++
 	if bad == "" {
 		w.right++
@@ -40,7 +42,7 @@ func (t *tally) add(kind string, r run, bad string) {
 	w.story.lost += s.lost
 	w.story.restarts += s.restarts
 	w.story.inRepair += s.inRepair
-	w.slowest = max(w.slowest, r.took)
+	w.slowest = max(w.slowest, r.Took)
 }
 
 // print shows a row per kind. A rank that died before the first step or after the

@@ -6,19 +6,6 @@ import (
 	"math/bits"
 )
 
-// codeWrong is the exit code of a job in which somebody has found a broken promise.
-const codeWrong = 77
-
-// A violation is a broken promise.
-type violation struct {
-	rank, batch int
-	text        string
-}
-
-func (v *violation) Error() string {
-	return fmt.Sprintf("violation: rank %d, batch %d: %s", v.rank, v.batch, v.text)
-}
-
 // word is the i-th number that a rank of the world gives to an operation. It differs
 // from operation to operation, so that nothing stale passes for it.
 func word(op uint64, rank, i int) uint64 {

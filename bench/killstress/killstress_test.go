@@ -8,33 +8,37 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
+func TestMain(m *testing.M) { trial.RunTests(m, main) }
+
 func TestDraw(t *testing.T) {
 	victims := map[int]int{}
 	for number := range 300 {
-		d := &driver{options: options{n: 5, seed: 3, span: 100 * time.Millisecond}}
-		j := d.draw(number)
+		o := options{n: 5, seed: 3, span: 100 * time.Millisecond}
+		j := o.draw(number)
 		seen := map[string]bool{}
-		for _, k := range j.kills {
-			who, when, _ := strings.Cut(k, "@")
+		for k := range slices.Chunk(j.kills, 2) {
+			who, when, _ := strings.Cut(k[1], "@")
 			rank, err := strconv.Atoi(who)
 			at, err2 := time.ParseDuration(when)
-			if err != nil || err2 != nil || rank < 0 || rank >= 5 || seen[who] || at < 0 || at > 120*time.Millisecond {
+			if err != nil || err2 != nil || k[0] != "--kill" || rank < 0 || rank >= 5 || seen[who] || at < 0 || at > 120*time.Millisecond {
 				t.Fatalf("job %d: %v", number, j.kills)
 			}
 			seen[who] = true
 		}
 		victims[len(seen)]++
-		if again := d.draw(number); fmt.Sprint(again) != fmt.Sprint(j) {
+		if again := o.draw(number); fmt.Sprint(again) != fmt.Sprint(j) {
 			t.Fatalf("job %d is %v, and then %v", number, j, again)
 		}
 	}
@@ -146,52 +150,86 @@ func TestJudge(t *testing.T) {
 	exit := func(code int) error { return exec.Command("sh", "-c", fmt.Sprint("exit ", code)).Run() }
 	for _, c := range []struct {
 		name string
-		r    result
+		r    trial.Result
 		bad  string
+		want tally
 	}{
-		{"right", result{stderr: fakeDeath}, ""},
-		{"hung", result{hung: true, err: exit(124)}, "hung"},
-		{"wrong data", result{err: exit(codeWrong)}, "wrong data"},
-		{"an error", result{err: exit(1)}, "exit status 1"},
-		{"a rank ended by itself", result{stderr: fakeDeath + `{"event":"death","cause":"exit code 1"}`}, "lost"},
-		{"left", result{left: []string{"file x"}}, "file x"},
+		{"right", trial.Result{Stderr: fakeDeath}, "", tally{right: 1, kills: 1}},
+		{"hung", trial.Result{Hung: true, Err: exit(124)}, "hung", tally{hangs: 1}},
+		{"a broken promise", trial.Result{Err: exit(trial.CodeWrong)}, trial.BrokenPromise, tally{wrong: 1}},
+		{"an error", trial.Result{Err: exit(1)}, "exit status 1", tally{failed: 1}},
+		{"a rank ended by itself", trial.Result{Stderr: fakeDeath + `{"event":"death","cause":"exit code 1"}`}, "lost", tally{failed: 1, kills: 1}},
+		{"a rank was killed by another one", trial.Result{Stderr: fakeDeath + `{"event":"death","cause":"killed (SIGKILL)"}`}, "lost", tally{failed: 1, kills: 1}},
+		{"left", trial.Result{Left: []string{"file x"}}, "file x", tally{leftovers: 1}},
 	} {
 		var all tally
-		if bad := all.add(c.r); bad == "" != (c.bad == "") || !strings.Contains(bad, c.bad) {
+		if bad := all.add(&c.r); bad == "" != (c.bad == "") || !strings.Contains(bad, c.bad) {
 			t.Errorf("%s: judged %q, want %q", c.name, bad, c.bad)
 		}
-		if all.jobs != all.right+all.hangs+all.wrong+all.failed+min(all.leftovers, 1) {
-			t.Errorf("%s: %+v", c.name, all)
+		c.want.jobs, c.want.byVictims[c.want.kills] = 1, 1
+		if all != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, all, c.want)
 		}
 	}
 }
 
-// A script stands in for the launcher: it leaves a file and a process.
-func TestRunSeesWhatIsLeft(t *testing.T) {
-	if _, err := os.Stat("/proc/self/exe"); err != nil {
-		t.Skip("no /proc")
-	}
-	sleep, err := filepath.EvalSymlinks("/bin/sleep")
-	if err != nil {
-		t.Skip(err)
-	}
-	script := filepath.Join(t.TempDir(), "goulfm")
-	body := fmt.Sprintf("#!/bin/sh\necho '%s' >&2\ntouch $TMPDIR/x\n%s 60 >/dev/null 2>&1 &\n", strings.TrimSpace(fakeDeath), sleep)
-	if err := os.WriteFile(script, []byte(body), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	var out strings.Builder
-	d := &driver{options: options{n: 3, kills: 1, seed: 1, span: time.Millisecond, timeout: time.Minute, goulfm: script}, self: sleep, tmp: t.TempDir(), out: &out}
-	if d.runAll() {
-		t.Error("all is right")
-	}
-	for _, want := range []string{"left behind: process ", "file x", "-seed 1 -first 0 -jobs 1 ", "kills=1 hangs=0 wrong=0 failed=0 leftovers=2", " --kill "} {
-		if !strings.Contains(out.String(), want) {
+func TestFlags(t *testing.T) {
+	trial.CheckFlags(t, parse, map[string]bool{
+		"": true, "-kills 3 -n 2": true, "-rank -seed 2": true, "-calm -jobs 1": true, "-calm -rank": true, "-calm": false, "-n 1": false,
+		"-n 31": false, "-kills 0": false, "-jobs -1": false, "-first -1": false, "-span 0s": false, "-span 1m": false, "x": false, "-frob": false,
+	})
+}
+
+// TestAsAUserDoes runs some jobs, with both agreements.
+func TestAsAUserDoes(t *testing.T) {
+	for _, launch := range []string{"", "--agree era"} {
+		o, err := parse([]string{"-jobs", "4", "-n", "5", "-seed", "1", "-launch", launch}, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		if code, err := drive(o, &out); code != 0 || err != nil {
+			t.Errorf("code %d, %v\n%s", code, err, &out)
+		}
+		if want := "jobs=4 right=4 kills="; !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, &out)
 		}
 	}
-	d.out = io.Discard
-	if r := d.run(job{}); len(r.left) != 2 {
-		t.Errorf("left: %v", r.left)
+}
+
+// told runs a script in place of the launcher, and returns what is told of the jobs, of
+// which one or all are wrong.
+func told(t *testing.T, script string, args ...string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "goulfm")
+	if err := os.WriteFile(name, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	o, err := parse(append([]string{"-n", "3", "-seed", "1", "-goulfm", name}, args...), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if code, err := drive(o, &out); code != 1 || err != nil {
+		t.Errorf("code %d, %v\n%s", code, err, &out)
+	}
+	return out.String()
+}
+
+// The jobs end when there were kills enough, and each leaves something.
+func TestWrongJobsAreTold(t *testing.T) {
+	out := told(t, "echo '"+strings.TrimSpace(fakeDeath)+"' >&2\ntouch $TMPDIR/x\n", "-kills", "2", "-launch", "--agree era")
+	for _, want := range []string{"killstress: jobs of 3 ranks and 150ms, seed 1\n", "job 0 is wrong: left behind: file x; -seed 1 -first 0 -jobs 1 -n 3 -span 150ms\n$ ",
+		" --agree era --kill ", "job 1 is wrong: ", "jobs=2 right=0 kills=2 hangs=0 wrong=0 failed=0 leftovers=2\n", "\njobs by ranks killed: 1:2\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+}
+
+func TestEnough(t *testing.T) {
+	out := told(t, "exit 1\n")
+	if want := fmt.Sprintf("killstress: enough\njobs=%d right=0 kills=0 hangs=0 wrong=0 failed=%d ", wrongMax, wrongMax); !strings.Contains(out, want) {
+		t.Errorf("no %q in\n%s", want, out)
 	}
 }

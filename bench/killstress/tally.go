@@ -1,12 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/goulfm/goulfm/bench/internal/trial"
 )
 
 // A tally counts.
@@ -19,60 +19,44 @@ type tally struct {
 	batches, ops, repairs int
 }
 
-// deaths counts the ranks that are lost, as the launcher reports them, and those of
-// them that were to be.
-func (r *result) deaths() (lost, killed int) {
-	for line := range strings.Lines(r.stderr) {
-		if !strings.Contains(line, `"event":"death"`) {
-			continue
-		}
-		lost++
-		if strings.Contains(line, `"cause":"killed (SIGKILL)"`) && strings.Contains(line, `"planned":`) {
-			killed++
+// killed counts the deaths that were planned.
+func killed(r *trial.Result) (count int) {
+	for _, d := range r.Deaths() {
+		if d.Cause == trial.Killed && d.Planned != "" {
+			count++
 		}
 	}
-	return lost, killed
+	return count
 }
 
-// judge says what is wrong with a job, or nothing.
-func (r *result) judge() string {
-	exit := new(exec.ExitError)
-	lost, killed := r.deaths()
-	switch {
-	case r.hung:
-		return "hung"
-	case errors.As(r.err, &exit) && exit.ExitCode() == codeWrong:
-		return "wrong data"
-	case r.err != nil:
-		return "ended with " + r.err.Error()
-	case lost > killed:
+// judge says what is wrong with a job, or nothing: nobody dies but who was to be killed.
+func judge(r *trial.Result) string {
+	bad := r.Judge()
+	if bad == "" && len(r.Deaths()) > killed(r) {
 		return "a rank that was not killed is lost"
-	case len(r.left) > 0:
-		return "left behind: " + strings.Join(r.left, ", ")
 	}
-	return ""
+	return bad
 }
 
 // add counts a job and says what is wrong with it.
-func (t *tally) add(r result) string {
-	bad := r.judge()
-	_, killed := r.deaths()
+func (t *tally) add(r *trial.Result) string {
+	bad, kills := judge(r), killed(r)
 	t.jobs++
-	t.kills += killed
-	t.byVictims[min(killed, len(t.byVictims)-1)]++
-	t.leftovers += len(r.left)
-	t.slowest = max(t.slowest, r.took)
+	t.kills += kills
+	t.byVictims[min(kills, len(t.byVictims)-1)]++
+	t.leftovers += len(r.Left)
+	t.slowest = max(t.slowest, r.Took)
 	switch {
 	case bad == "":
 		t.right++
-	case r.hung:
+	case r.Hung:
 		t.hangs++
-	case bad == "wrong data":
+	case bad == trial.BrokenPromise:
 		t.wrong++
-	case len(r.left) == 0:
+	case len(r.Left) == 0:
 		t.failed++
 	}
-	for line := range strings.Lines(r.stdout) {
+	for line := range strings.Lines(r.Stdout) {
 		var rank, batches, ops, repairs int
 		if n, _ := fmt.Sscanf(line, "killstress: rank %d: batches=%d operations=%d repairs=%d", &rank, &batches, &ops, &repairs); n == 4 {
 			t.batches += batches

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/ulfm"
 )
@@ -32,7 +33,7 @@ func newWorker(w *comm.Comm, seed uint64, span time.Duration) *worker {
 }
 
 func (w *worker) wrong(format string, args ...any) error {
-	return &violation{w.me, w.batches, fmt.Sprintf(format, args...)}
+	return trial.Broken("batch %d: %s", w.batches, fmt.Sprintf(format, args...))
 }
 
 func (w *worker) run(ctx context.Context) error {

@@ -17,7 +17,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -25,6 +24,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/goulfm/goulfm/bench/internal/cli"
 	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/comm"
 )
@@ -81,18 +81,13 @@ func beRank(o options) bool {
 
 func parse(args []string, out io.Writer) (options, error) {
 	var o options
-	fs := flag.NewFlagSet("massdeath", flag.ContinueOnError)
-	fs.SetOutput(out)
+	fs := cli.Flags("massdeath", "usage: massdeath [flags]\nHalf of a job dies, or all but one; the others end with one communicator.", out)
 	o.Register(fs, "jobs", 20)
 	fs.IntVar(&o.n, "n", 64, "ranks of each job")
 	fs.IntVar(&o.die, "die", 0, "how many of them die; 0: half of them")
 	fs.StringVar(&o.kind, "case", all, "what is going on meanwhile: "+strings.Join(cases, ", ")+", or "+all+" of these, job by job")
 	fs.DurationVar(&o.span, "span", time.Second, "the time in which they die")
 	fs.BoolVar(&o.rank, "rank", false, "be a rank of a job: goulfm run -n 64 massdeath -rank -seed 1 -case half")
-	fs.Usage = func() {
-		fmt.Fprintln(out, "usage: massdeath [flags]\nHalf of a job dies, or all but one; the others end with one communicator.")
-		fs.PrintDefaults()
-	}
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}

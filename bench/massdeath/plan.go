@@ -67,9 +67,9 @@ func flags(deaths map[int]death, n int) (list []string) {
 		switch {
 		case !dies || !d.kill:
 		case d.where == anywhere:
-			list = append(list, "--kill", fmt.Sprintf("%d@%s", rank, d.after.Round(time.Microsecond)))
+			list = append(list, trial.Kill(rank, d.after.Round(time.Microsecond).String())...)
 		default:
-			list = append(list, "--kill", fmt.Sprintf("%d@%s=%d", rank, names[d.where], d.phase))
+			list = append(list, trial.Kill(rank, fmt.Sprintf("%s=%d", names[d.where], d.phase))...)
 		}
 	}
 	return list

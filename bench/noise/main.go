@@ -18,10 +18,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"strings"
 	"time"
 
+	"github.com/goulfm/goulfm/bench/internal/cli"
 	"github.com/goulfm/goulfm/bench/internal/job"
 )
 
@@ -34,20 +34,8 @@ type options struct {
 
 func main() {
 	o, err := parse(os.Args[1:])
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "noise:", err)
-		os.Exit(2)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := drive(ctx, o); err != nil {
-		stop()
-		fmt.Fprintln(os.Stderr, "noise:", err)
-		os.Exit(1)
-	}
+	cli.Check("noise", err)
+	cli.Run("noise", func(ctx context.Context) error { return drive(ctx, o) })
 }
 
 func parse(args []string) (options, error) {

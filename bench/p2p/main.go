@@ -16,11 +16,11 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 
 	"github.com/goulfm/goulfm/bench/internal/batch"
+	"github.com/goulfm/goulfm/bench/internal/cli"
 	"github.com/goulfm/goulfm/bench/internal/plan"
 	"github.com/goulfm/goulfm/bench/internal/record"
 	"github.com/goulfm/goulfm/comm"
@@ -35,18 +35,9 @@ const rateSize = 8
 
 func main() {
 	p, err := plan.Parse("p2p", "Latency, bandwidth and message rate between ranks 0 and 1.", ops, sizes, os.Args[1:])
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "p2p:", err)
-		os.Exit(2)
-	}
+	cli.Check("p2p", err)
 	comm.Main(func(ctx context.Context, w *comm.Comm) error {
-		out := new(record.Writer)
-		if w.Rank() == 0 {
-			out = record.NewWriter(os.Stdout, p.Format)
-		}
+		out := record.AtRoot(w.Rank(), os.Stdout, p.Format)
 		return run(ctx, w, p, out)
 	})
 }

@@ -12,13 +12,13 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"strconv"
 	"strings"
 
+	"github.com/goulfm/goulfm/bench/internal/cli"
 	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/comm"
 )
@@ -49,16 +49,11 @@ const roundsMax = 4000
 
 func parse(args []string, out io.Writer) (options, error) {
 	var o options
-	fs := flag.NewFlagSet("replaceloop", flag.ContinueOnError)
-	fs.SetOutput(out)
+	fs := cli.Flags("replaceloop", "usage: replaceloop [flags]\nProcesses are killed and replaced by Spawn and Merge, every result checked.", out)
 	o.Register(fs, "jobs", 1)
 	fs.IntVar(&o.n, "n", 4, "ranks")
 	fs.IntVar(&o.rounds, "rounds", 1000, "processes that are lost and replaced in each job")
 	fs.BoolVar(&o.rank, "rank", false, "be a rank of a job: goulfm run -n 4 --universe 100 replaceloop -rank -seed 1 -rounds 10")
-	fs.Usage = func() {
-		fmt.Fprintln(out, "usage: replaceloop [flags]\nProcesses are killed and replaced by Spawn and Merge, every result checked.")
-		fs.PrintDefaults()
-	}
 	_ = fs.Set("timeout", "10m")
 	if err := fs.Parse(args); err != nil {
 		return o, err

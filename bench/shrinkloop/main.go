@@ -16,12 +16,12 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"strconv"
 
+	"github.com/goulfm/goulfm/bench/internal/cli"
 	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/comm"
 )
@@ -49,15 +49,10 @@ func beRank(o options) bool {
 
 func parse(args []string, out io.Writer) (options, error) {
 	var o options
-	fs := flag.NewFlagSet("shrinkloop", flag.ContinueOnError)
-	fs.SetOutput(out)
+	fs := cli.Flags("shrinkloop", "usage: shrinkloop [flags]\nFrom N processes to one by kills, revocations and shrinks, every result checked.", out)
 	o.Register(fs, "rounds", 1000)
 	fs.IntVar(&o.n, "n", 4, "ranks at the start of each round")
 	fs.BoolVar(&o.rank, "rank", false, "be a rank of a job: goulfm run -n 4 shrinkloop -rank -seed 1")
-	fs.Usage = func() {
-		fmt.Fprintln(out, "usage: shrinkloop [flags]\nFrom N processes to one by kills, revocations and shrinks, every result checked.")
-		fs.PrintDefaults()
-	}
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}

@@ -15,11 +15,10 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
-	"fmt"
 	"io"
 	"os"
 
+	"github.com/goulfm/goulfm/bench/internal/cli"
 	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/comm"
 )
@@ -31,13 +30,7 @@ type options struct {
 
 func main() {
 	o, err := parse(os.Args[1:], os.Stderr)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "soak:", err)
-		os.Exit(2)
-	}
+	cli.Check("soak", err)
 	comm.Main(trial.Rank(func(ctx context.Context, w *comm.Comm) error {
 		return newSoak(w, o, os.Stdout, measure).run(ctx)
 	}))
@@ -45,14 +38,9 @@ func main() {
 
 func parse(args []string, out io.Writer) (options, error) {
 	var o options
-	fs := flag.NewFlagSet("soak", flag.ContinueOnError)
-	fs.SetOutput(out)
+	fs := cli.Flags("soak", "usage: goulfm run -q -n RANKS soak [flags]\nAgreements and communicators in numbers; nothing may grow.", out)
 	fs.IntVar(&o.rounds, "rounds", 10_000, "rounds of ten agreements and a shrink")
 	fs.IntVar(&o.samples, "samples", 10, "rows of the table after the warm-up, which is as long as what is between two rows")
-	fs.Usage = func() {
-		fmt.Fprintln(out, "usage: goulfm run -q -n RANKS soak [flags]\nAgreements and communicators in numbers; nothing may grow.")
-		fs.PrintDefaults()
-	}
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}

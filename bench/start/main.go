@@ -8,12 +8,11 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"time"
 
+	"github.com/goulfm/goulfm/bench/internal/cli"
 	"github.com/goulfm/goulfm/bench/internal/job"
 	"github.com/goulfm/goulfm/bench/internal/record"
 	"github.com/goulfm/goulfm/collectives"
@@ -29,24 +28,12 @@ type options struct {
 
 func main() {
 	o, err := parse(os.Args[1:])
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "start:", err)
-		os.Exit(2)
-	}
+	cli.Check("start", err)
 	if o.rank {
 		comm.Main(rank)
 		return
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := drive(ctx, o, os.Stdout); err != nil {
-		stop()
-		fmt.Fprintln(os.Stderr, "start:", err)
-		os.Exit(1)
-	}
+	cli.Run("start", func(ctx context.Context) error { return drive(ctx, o, os.Stdout) })
 }
 
 func parse(args []string) (options, error) {

@@ -27,16 +27,6 @@ const (
 // from k. Who contributes to k+2 was alive then, and is promised the same result.
 const lag = 2
 
-// A violation is a broken promise.
-type violation struct {
-	rank, agreement int
-	err             error
-}
-
-func (v *violation) Error() string {
-	return fmt.Sprintf("violation: rank %d, agreement %d: %v", v.rank, v.agreement, v.err)
-}
-
 // randomFlag is what a rank puts into an agreement. Each bit is set often enough
 // for some to survive the AND over n ranks.
 func randomFlag(seed uint64, agreement, rank, n int) uint64 {

@@ -17,9 +17,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
-	"syscall"
 	"time"
 
+	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/ulfm"
 )
@@ -47,17 +47,9 @@ func main() {
 		fmt.Fprintln(os.Stderr, "stress: want -agreements and -leave from 1 up, -kill-every from 0 up, no other argument (-h for help)")
 		os.Exit(2)
 	}
-	comm.Main(func(ctx context.Context, w *comm.Comm) error {
-		s := newStress(w, o, os.Stdout, func() { syscall.Kill(os.Getpid(), syscall.SIGKILL) })
-		err := s.run(ctx)
-		if v := new(violation); errors.As(err, &v) {
-			// Whoever finds a violation ends the job: the others' going on would
-			// make it look like one more death.
-			fmt.Println(err)
-			w.Abort(1)
-		}
-		return err
-	})
+	comm.Main(trial.Rank(func(ctx context.Context, w *comm.Comm) error {
+		return newStress(w, o, os.Stdout, trial.Die).run(ctx)
+	}))
 }
 
 // A stress is one rank's part.
@@ -114,11 +106,12 @@ func (s *stress) settle(ctx context.Context, got uint64, failed bool) error {
 		}
 	}
 	flags := func(rank int) uint64 { return randomFlag(s.seed, s.done, rank, s.world) }
-	if err := checkFlag(got, failed, before, s.members, flags); err != nil {
-		return &violation{s.me, s.done, err}
+	err := checkFlag(got, failed, before, s.members, flags)
+	if err == nil {
+		err = s.history.check(got)
 	}
-	if err := s.history.check(got); err != nil {
-		return &violation{s.me, s.done, err}
+	if err != nil {
+		return trial.Broken("agreement %d: %v", s.done, err)
 	}
 	s.history.add(got, failed, nil)
 	if failed {

@@ -14,13 +14,12 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"slices"
 
 	"github.com/goulfm/goulfm/bench/internal/batch"
+	"github.com/goulfm/goulfm/bench/internal/cli"
 	"github.com/goulfm/goulfm/bench/internal/plan"
 	"github.com/goulfm/goulfm/bench/internal/record"
 	"github.com/goulfm/goulfm/collectives"
@@ -32,13 +31,7 @@ const sizes = "8,256,4K,32K,256K"
 func main() {
 	out, args := outputFlag(os.Args[1:])
 	p, err := plan.Parse("tune", "Times of the algorithms of collectives, and the table that takes the fastest ([-o FILE] first).", names(), sizes, args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "tune:", err)
-		os.Exit(2)
-	}
+	cli.Check("tune", err)
 	comm.Main(func(ctx context.Context, w *comm.Comm) error {
 		figures, err := sweep(ctx, w, p)
 		if err != nil || w.Rank() > 0 || out == "" {
@@ -69,10 +62,7 @@ type figure struct {
 
 // sweep measures with more and more ranks.
 func sweep(ctx context.Context, w *comm.Comm, p plan.Plan) (all []figure, err error) {
-	out := new(record.Writer)
-	if w.Rank() == 0 {
-		out = record.NewWriter(os.Stdout, p.Format)
-	}
+	out := record.AtRoot(w.Rank(), os.Stdout, p.Format)
 	for _, n := range worlds(w.Size()) {
 		color := comm.Undefined
 		if w.Rank() < n {

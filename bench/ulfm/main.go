@@ -21,13 +21,12 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
-	"fmt"
 	"os"
-	"syscall"
 	"time"
 
+	"github.com/goulfm/goulfm/bench/internal/cli"
 	"github.com/goulfm/goulfm/bench/internal/record"
+	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/comm"
 )
 
@@ -40,34 +39,21 @@ type options struct {
 
 func main() {
 	o, err := parse(os.Args[1:])
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "ulfm:", err)
-		os.Exit(2)
-	}
+	cli.Check("ulfm", err)
 	comm.Main(func(ctx context.Context, w *comm.Comm) error {
-		out := new(record.Writer)
-		if w.Rank() == 0 {
-			out = record.NewWriter(os.Stdout, o.format())
-		}
-		b := &bench{options: o, w: w, out: out, die: func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL); select {} }}
+		out := record.AtRoot(w.Rank(), os.Stdout, o.format())
+		b := &bench{options: o, w: w, out: out, die: trial.Die}
 		return b.run(ctx)
 	})
 }
 
 func parse(args []string) (options, error) {
 	var o options
-	fs := flag.NewFlagSet("ulfm", flag.ContinueOnError)
+	fs := cli.Flags("ulfm", "usage: goulfm run -n RANKS ulfm [flags]\nWhat a failure costs; the last rank dies.", os.Stderr)
 	fs.IntVar(&o.batches, "batches", 15, "batches of agreements and of reductions")
 	fs.IntVar(&o.iters, "iters", 0, "agreements in a batch; 0 for 200 up to 8 ranks, 50 up to 32, else 15")
 	fs.DurationVar(&o.lead, "lead", 300*time.Millisecond, "how long ahead a death and a revocation are announced: everybody must wait by then")
 	fs.BoolVar(&o.json, "json", false, "print one line of JSON for each phase")
-	fs.Usage = func() {
-		fmt.Fprintln(fs.Output(), "usage: goulfm run -n RANKS ulfm [flags]\nWhat a failure costs; the last rank dies.")
-		fs.PrintDefaults()
-	}
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/goulfm/goulfm/bench/internal/cli"
 	"github.com/goulfm/goulfm/bench/internal/record"
 )
 
@@ -30,7 +32,7 @@ type Plan struct {
 // help was asked for.
 func Parse(program, summary string, ops []string, sizes string, args []string, more ...func(*flag.FlagSet)) (Plan, error) {
 	var p Plan
-	fs := flag.NewFlagSet(program, flag.ContinueOnError)
+	fs := cli.Flags(program, fmt.Sprintf("usage: goulfm run -n RANKS %s [flags]\n%s", program, summary), os.Stderr)
 	opList := fs.String("ops", strings.Join(ops, ","), "operations to measure, with commas")
 	sizeList := fs.String("sizes", sizes, "message sizes in bytes, with commas; K and M are 2^10 and 2^20")
 	fs.IntVar(&p.Batches, "batches", 21, "batches for each size: the statistics are over their means")
@@ -40,10 +42,6 @@ func Parse(program, summary string, ops []string, sizes string, args []string, m
 	json := fs.Bool("json", false, "print one line of JSON for each size, with all batches")
 	for _, add := range more {
 		add(fs)
-	}
-	fs.Usage = func() {
-		fmt.Fprintf(fs.Output(), "usage: goulfm run -n RANKS %s [flags]\n%s\n", program, summary)
-		fs.PrintDefaults()
 	}
 	if err := fs.Parse(args); err != nil {
 		return p, err

@@ -100,8 +100,11 @@ rate,2,8,Mmsg/s,1,20,20,20,20
 			t.Errorf("format %d:\n%s\nwant\n%s", c.format, out.String(), c.want)
 		}
 	}
-	if err := new(Writer).Write(rs[0]); err != nil {
-		t.Error(err)
+	for _, rank := range []int{0, 1} {
+		var out strings.Builder
+		if err := AtRoot(rank, &out, CSV).Write(rs[0]); err != nil || (out.Len() > 0) != (rank == 0) {
+			t.Errorf("rank %d prints %q, %v", rank, &out, err)
+		}
 	}
 }
 

@@ -28,6 +28,14 @@ type Writer struct {
 // NewWriter returns a Writer to out.
 func NewWriter(out io.Writer, format Format) *Writer { return &Writer{out: out, format: format} }
 
+// AtRoot returns a Writer to out at rank 0, and one that discards at the others.
+func AtRoot(rank int, out io.Writer, format Format) *Writer {
+	if rank != 0 {
+		return new(Writer)
+	}
+	return NewWriter(out, format)
+}
+
 // Write prints one record.
 func (w *Writer) Write(r Record) error {
 	if w.out == nil {

@@ -36,10 +36,16 @@ func (f *Flags) Check() error {
 	if f.Jobs < 1 || f.First < 0 || f.Timeout <= 0 {
 		return fmt.Errorf("want at least one job, -first from 0 up and -timeout above 0 (-h for help)")
 	}
-	for f.Seed == 0 {
-		f.Seed = rand.Uint64N(1 << 32)
-	}
+	f.Seed = Seed(f.Seed)
 	return nil
+}
+
+// Seed is the given one, or one by chance if that is 0.
+func Seed(given uint64) uint64 {
+	for given == 0 {
+		given = rand.Uint64N(1 << 32)
+	}
+	return given
 }
 
 // SeedOf is the seed of a job: another one for each.
@@ -55,6 +61,12 @@ type Job struct {
 	Again  string                 // flags of the driver, besides the seed, by which it runs this job again
 	Check  func(r *Result) string // what else is wrong with a job whose end was right
 	Note   func(r *Result) string // for the line of -v; may be nil
+}
+
+// Kill are flags of the launcher by which it kills a rank at a moment, as "3ms" after the
+// start or "step=20", when the rank comes to that point.
+func Kill(rank int, moment string) []string {
+	return []string{"--kill", fmt.Sprintf("%d@%s", rank, moment)}
 }
 
 const (

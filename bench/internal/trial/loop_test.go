@@ -39,6 +39,15 @@ func TestFlags(t *testing.T) {
 	}
 }
 
+func TestSeed(t *testing.T) {
+	if got := Seed(7); got != 7 {
+		t.Errorf("7 became %d", got)
+	}
+	if Seed(0) == 0 {
+		t.Error("no seed")
+	}
+}
+
 // A script stands in for the launcher: it ends as its last argument says.
 func TestLoop(t *testing.T) {
 	p := place(t, "for last; do :; done\necho 'so it was'\nexit $last\n")

@@ -1,18 +1,19 @@
 package trial
 
 import (
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/goulfm/goulfm/bench/internal/cli"
 )
 
 // A Program is a driver and the ranks of its jobs; O is what its flags say.
 type Program[O any] struct {
 	Name  string
 	Parse func(args []string, out io.Writer) (O, error)
-	// Rank is all that a rank does; it says false if this is the driver.
+	// Rank is all that a rank does; it says false if this is the driver. It is nil if the
+	// ranks are another program.
 	Rank func(o O) bool
 	// Drive runs the jobs and returns the exit code.
 	Drive func(o O, out io.Writer) (int, error)
@@ -21,20 +22,22 @@ type Program[O any] struct {
 // Main is the main function of such a program. Exit codes: 2 for wrong flags, 3 if no
 // job could be run, else what Drive says.
 func (p Program[O]) Main() {
-	o, err := p.Parse(os.Args[1:], os.Stderr)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return
-	case err != nil:
-		fmt.Fprintf(os.Stderr, "%s: %v\n", p.Name, err)
-		os.Exit(2)
-	case p.Rank(o):
-		return
+	if code := p.run(os.Args[1:], os.Stdout, os.Stderr); code != 0 {
+		os.Exit(code)
 	}
-	code, err := p.Drive(o, os.Stdout)
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", p.Name, err)
-		code = 3
+}
+
+func (p Program[O]) run(args []string, out, errs io.Writer) (code int) {
+	o, err := p.Parse(args, errs)
+	if code, ends := cli.Verdict(p.Name, err, errs); ends {
+		return code
 	}
-	os.Exit(code)
+	if p.Rank != nil && p.Rank(o) {
+		return 0
+	}
+	if code, err = p.Drive(o, out); err != nil {
+		fmt.Fprintf(errs, "%s: %v\n", p.Name, err)
+		return 3
+	}
+	return code
 }

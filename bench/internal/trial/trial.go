@@ -28,7 +28,7 @@ const BrokenPromise = "a broken promise"
 // are known.
 type Place struct {
 	Goulfm  string        // the launcher
-	Self    string        // the program of the ranks
+	Self    string        // the program of the ranks: a copy of this one, until another is set
 	Timeout time.Duration // a job that takes longer hangs
 	dir     string
 	tmp     string // where the launcher and the ranks find TMPDIR
@@ -36,32 +36,45 @@ type Place struct {
 
 // Open makes a place. What the ranks run is a copy of this program; the launcher is
 // built if none is given.
-func Open(name, goulfm string, timeout time.Duration) (p *Place, err error) {
+func Open(name, goulfm string, timeout time.Duration) (*Place, error) {
 	dir, err := os.MkdirTemp("", name)
 	if err != nil {
 		return nil, err
 	}
-	p = &Place{Goulfm: goulfm, Self: filepath.Join(dir, name), Timeout: timeout, dir: dir, tmp: filepath.Join(dir, "tmp")}
-	defer func() {
-		if err != nil {
-			p.Close()
-		}
-	}()
-	if err := os.Mkdir(p.tmp, 0o700); err != nil {
+	p := &Place{Goulfm: goulfm, Self: filepath.Join(dir, name), Timeout: timeout, dir: dir, tmp: filepath.Join(dir, "tmp")}
+	if err := p.fill(); err != nil {
+		p.Close()
 		return nil, err
-	}
-	if err := copySelf(p.Self); err != nil {
-		return nil, err
-	}
-	if p.Goulfm == "" {
-		p.Goulfm = filepath.Join(dir, "goulfm")
-		cmd := exec.Command("go", "build", "-o", p.Goulfm, "github.com/goulfm/goulfm/cmd/goulfm")
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("go build cmd/goulfm: %w\n%s", err, out)
-		}
 	}
 	return p, nil
+}
+
+// fill puts into a new place what belongs there.
+func (p *Place) fill() error {
+	if err := os.Mkdir(p.tmp, 0o700); err != nil {
+		return err
+	}
+	if err := copySelf(p.Self); err != nil {
+		return err
+	}
+	if p.Goulfm != "" {
+		return nil
+	}
+	var err error
+	p.Goulfm, err = p.Build("cmd/goulfm")
+	return err
+}
+
+// Build compiles a program of this module, as "examples/heat", and returns its file,
+// which Close removes.
+func (p *Place) Build(program string) (file string, err error) {
+	file = filepath.Join(p.dir, filepath.Base(program))
+	cmd := exec.Command("go", "build", "-o", file, "github.com/goulfm/goulfm/"+program)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build %s: %w\n%s", program, err, out)
+	}
+	return file, nil
 }
 
 func copySelf(to string) error {
@@ -140,17 +153,13 @@ func (p *Place) leftovers(shmBefore map[string]bool) (left []string) {
 	return left
 }
 
-// processes finds those that run our programs with our TMPDIR. Where there is no /proc
-// it finds none.
+// processes finds those that have our TMPDIR, whatever they run: nobody else knows it.
+// Where there is no /proc it finds none.
 func (p *Place) processes() (pids []int) {
 	ours := []byte("TMPDIR=" + p.tmp + "\x00")
 	for name := range names("/proc") {
 		pid, err := strconv.Atoi(name)
-		if err != nil || pid == os.Getpid() {
-			continue
-		}
-		exe, _ := os.Readlink(filepath.Join("/proc", name, "exe"))
-		if exe != p.Self && filepath.Base(exe) != filepath.Base(p.Goulfm) {
+		if err != nil {
 			continue
 		}
 		if env, _ := os.ReadFile(filepath.Join("/proc", name, "environ")); bytes.Contains(env, ours) {
@@ -187,6 +196,7 @@ type Event struct {
 	Rank      int     `json:"rank"`
 	Ranks     []int   `json:"ranks"`
 	Cause     string  `json:"cause"`
+	Planned   string  `json:"planned"` // the moment that --kill named, if it was that
 	LatencyMs float64 `json:"latencyMs"`
 	Size      string  `json:"size"`
 	Text      string  `json:"text"`

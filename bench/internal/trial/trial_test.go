@@ -13,7 +13,7 @@ import (
 
 // The lines that the launcher writes of a death, and of a job that takes too long.
 const (
-	killed = `{"event":"death","at":0.1,"rank":2,"cause":"killed (SIGKILL)"}` + "\n"
+	killed = `{"event":"death","at":0.1,"rank":2,"cause":"killed (SIGKILL)","planned":"step=3"}` + "\n"
 	failed = `{"event":"death","at":0.1,"rank":1,"cause":"exit code 1"}` + "\n"
 	dump   = `{"event":"dump","text":"who waits\n  rank 1"}` + "\n"
 )
@@ -40,7 +40,7 @@ func TestJudge(t *testing.T) {
 
 func TestDeathsAndStory(t *testing.T) {
 	r := Result{Command: "goulfm run", Stdout: "hello\n", Stderr: "text\n" + killed + dump + failed}
-	if got, want := r.Deaths(), []Event{{Event: "death", At: 0.1, Rank: 2, Cause: Killed}, {Event: "death", At: 0.1, Rank: 1, Cause: "exit code 1"}}; !reflect.DeepEqual(got, want) {
+	if got, want := r.Deaths(), []Event{{Event: "death", At: 0.1, Rank: 2, Cause: Killed, Planned: "step=3"}, {Event: "death", At: 0.1, Rank: 1, Cause: "exit code 1"}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("deaths %v, want %v", got, want)
 	}
 	if got, want := r.Story(), "$ goulfm run\nhello\ntext\n"+killed+"who waits\n  rank 1"+failed; got != want {
@@ -63,17 +63,16 @@ func place(t *testing.T, script string) *Place {
 	return p
 }
 
-// The script leaves a file and a process, the second time nothing: what is found is
-// removed.
+// The script leaves a file and a process, which is neither the launcher nor a rank, the
+// second time nothing: what is found is removed.
 func TestRunSeesLeftovers(t *testing.T) {
-	sleep, err := filepath.EvalSymlinks("/bin/sleep")
-	if _, noProc := os.Stat("/proc/self/exe"); err != nil || noProc != nil {
-		t.Skip("no /bin/sleep, or no /proc")
+	if _, err := os.Stat("/proc/self/environ"); err != nil {
+		t.Skip("no /proc")
 	}
-	p := place(t, fmt.Sprintf("echo \"$@\"\ntest $# = 9 || exit 0\ntouch $TMPDIR/x\n%s 60 >/dev/null 2>&1 &\n", sleep))
-	p.Self = sleep
+	p := place(t, "echo \"$@\"\ntest $# = 9 || exit 0\ntouch $TMPDIR/x\nsleep 60 >/dev/null 2>&1 &\n")
+	p.Self = "/bin/true"
 	r := p.Run(3, nil, []string{"-rank"})
-	if want := "run --report json -n 3 --timeout 1m0s " + sleep + " -rank\n"; r.Stdout != want {
+	if want := "run --report json -n 3 --timeout 1m0s /bin/true -rank\n"; r.Stdout != want {
 		t.Errorf("called with %q, want %q", r.Stdout, want)
 	}
 	if bad := r.Judge(); len(r.Left) != 2 || !strings.HasPrefix(bad, "left behind: file x, process ") {
@@ -91,6 +90,35 @@ func TestRunSeesHangs(t *testing.T) {
 	r := p.Run(3, nil, nil)
 	if bad := r.Judge(); bad != "hung" {
 		t.Errorf("judged %q", bad)
+	}
+}
+
+func TestBuild(t *testing.T) {
+	p := place(t, "")
+	file, err := p.Build("examples/hello")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(file).Output()
+	if filepath.Dir(file) != p.dir || string(out) != "hello from rank 0 of 1, sum of ranks 0\n" {
+		t.Errorf("%s printed %q, %v", file, out, err)
+	}
+	if _, err := p.Build("examples/none"); err == nil || !strings.Contains(err.Error(), "go build examples/none: ") {
+		t.Errorf("a program that there is not: %v", err)
+	}
+}
+
+// Outside of the module there is nothing to build a launcher from.
+func TestOpenFails(t *testing.T) {
+	t.Chdir(t.TempDir())
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	p, err := Open("trial", "", time.Minute)
+	if p != nil || err == nil || !strings.Contains(err.Error(), "go build cmd/goulfm: ") {
+		t.Errorf("opened %v, %v", p, err)
+	}
+	if left := names(tmp); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
 	}
 }
 

@@ -1,0 +1,64 @@
+// Package cli is how the programs of bench begin and end: their flags, what they do when
+// these are wrong, an interrupt, an error.
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+)
+
+// Flags is an empty set of flags whose Parse returns its errors. Asked for help, or after
+// an error, it prints usage to out, a line or more, and the list of the flags.
+func Flags(program, usage string, out io.Writer) *flag.FlagSet {
+	fs := flag.NewFlagSet(program, flag.ContinueOnError)
+	fs.SetOutput(out)
+	fs.Usage = func() {
+		fmt.Fprintln(out, usage)
+		fs.PrintDefaults()
+	}
+	return fs
+}
+
+// Verdict says whether a program ends when it has read its flags with that error, and
+// with which exit code: 0 if it was asked for help, 2 if something is wrong with them,
+// which it says to errs.
+func Verdict(program string, err error, errs io.Writer) (code int, ends bool) {
+	switch {
+	case err == nil:
+		return 0, false
+	case errors.Is(err, flag.ErrHelp):
+		return 0, true
+	}
+	fmt.Fprintf(errs, "%s: %v\n", program, err)
+	return 2, true
+}
+
+// Check ends this program if Verdict says so.
+func Check(program string, err error) {
+	if code, ends := Verdict(program, err, os.Stderr); ends {
+		os.Exit(code)
+	}
+}
+
+// Run calls f with a context that an interrupt cancels. If f returns an error it ends
+// this program with exit code 1.
+func Run(program string, f func(ctx context.Context) error) {
+	if code := run(program, f, os.Stderr); code != 0 {
+		os.Exit(code)
+	}
+}
+
+func run(program string, f func(ctx context.Context) error, errs io.Writer) (code int) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := f(ctx); err != nil {
+		fmt.Fprintf(errs, "%s: %v\n", program, err)
+		return 1
+	}
+	return 0
+}
