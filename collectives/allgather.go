@@ -2,8 +2,10 @@ package collectives
 
 import (
 	"context"
+	"errors"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/engine"
 	"github.com/goulfm/goulfm/internal/nodecoll"
 	"github.com/goulfm/goulfm/internal/sched"
 	"github.com/goulfm/goulfm/internal/view"
@@ -17,8 +19,13 @@ import (
 func Allgather[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) error {
 	to, from := view.Bytes(dst), view.Bytes(src)
 	if shared(ctx, c, allgather, sched.Allgather, noRoot, len(from)) && len(to) == len(from)*c.Size() {
-		return inMemory(ctx, c, header{kind: allgather}, elemOf[T](), len(from),
-			func(g *nodecoll.Group, what uint64) { g.Allgather(what, to, from) })
+		if !begins(to, from, c.Rank()*len(from)) {
+			from = apart(to, from)
+		}
+		if err := inMemory(ctx, c, header{kind: allgather}, elemOf[T](), len(from),
+			func(g *nodecoll.Group, what uint64) { g.Allgather(what, to, from) }); !errors.Is(err, engine.ErrRefused) {
+			return err
+		}
 	}
 	return newAllgather(ctx, c, dst, src).run()
 }

@@ -2,8 +2,10 @@ package collectives
 
 import (
 	"context"
+	"errors"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/engine"
 	"github.com/goulfm/goulfm/internal/nodecoll"
 	"github.com/goulfm/goulfm/internal/sched"
 	"github.com/goulfm/goulfm/internal/view"
@@ -17,8 +19,13 @@ import (
 func Alltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) error {
 	to, from := view.Bytes(dst), view.Bytes(src)
 	if c != nil && len(dst) == len(src) && len(src)%c.Size() == 0 && shared(ctx, c, alltoall, sched.Alltoall, noRoot, len(from)/c.Size()) {
-		return inMemory(ctx, c, header{kind: alltoall}, elemOf[T](), len(from),
-			func(g *nodecoll.Group, what uint64) { g.Alltoall(what, to, from) })
+		if len(from) > nodecoll.PayloadBytes {
+			from = apart(to, from) // the others read it while this member receives
+		}
+		if err := inMemory(ctx, c, header{kind: alltoall}, elemOf[T](), len(from),
+			func(g *nodecoll.Group, what uint64) { g.Alltoall(what, to, from) }); !errors.Is(err, engine.ErrRefused) {
+			return err
+		}
 	}
 	return newAlltoall(ctx, c, dst, src).run()
 }

@@ -133,6 +133,12 @@ func (q *question) payload() int {
 	return 0
 }
 
+// pulled says whether members can take larger blocks of the verb straight from each
+// other's memory.
+func (q *question) pulled() bool {
+	return q.direct && (q.verb == sched.Scatter || q.verb == sched.Allgather || q.verb == sched.Alltoall)
+}
+
 // unknownBytes are those of a collective whose members know only their own part.
 const unknownBytes = 1 << 62
 
@@ -184,7 +190,7 @@ func (w *way) fits(q *question) bool {
 func (w *way) can(q *question) bool {
 	a := w.algorithm
 	if a == nil {
-		return q.memory && !q.reproducible && q.layout == sched.Uniform && q.payload() <= nodecoll.PayloadBytes
+		return q.memory && !q.reproducible && q.layout == sched.Uniform && (q.payload() <= nodecoll.PayloadBytes || q.pulled())
 	}
 	return (q.commutative || !a.Commutative) && (!a.Even || q.ranks%2 == 0 || q.ranks == 1) && a.Blocks >= q.layout &&
 		(!q.reproducible || fixed[a.Name])

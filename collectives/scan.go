@@ -1,7 +1,6 @@
 package collectives
 
 import (
-	"bytes"
 	"context"
 
 	"github.com/goulfm/goulfm/comm"
@@ -17,7 +16,9 @@ import (
 func Scan[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) error {
 	to, from := view.Bytes(dst), view.Bytes(src)
 	if red, code, ok := reduction(op); ok && shared(ctx, c, scan, sched.Scan, noRoot, len(from)) && len(to) == len(from) {
-		from = apart(to, from)
+		if !begins(to, from, 0) {
+			from = apart(to, from)
+		}
 		return inMemory(ctx, c, header{kind: scan, what: code}, elemOf[T](), len(from),
 			func(g *nodecoll.Group, what uint64) { g.Scan(what, to, from, red) })
 	}
@@ -35,7 +36,9 @@ func Iscan[T comm.Elem](c *comm.Comm, dst, src []T, op Op[T]) comm.Request {
 func Exscan[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) error {
 	to, from := view.Bytes(dst), view.Bytes(src)
 	if red, code, ok := reduction(op); ok && shared(ctx, c, exscan, sched.Exscan, noRoot, len(from)) && len(to) == len(from) {
-		from = apart(to, from)
+		if !begins(to, from, 0) {
+			from = apart(to, from)
+		}
 		return inMemory(ctx, c, header{kind: exscan, what: code}, elemOf[T](), len(from),
 			func(g *nodecoll.Group, what uint64) { g.Exscan(what, to, from, red) })
 	}
@@ -46,14 +49,6 @@ func Exscan[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[
 // 6.12.12.
 func Iexscan[T comm.Elem](c *comm.Comm, dst, src []T, op Op[T]) comm.Request {
 	return newScan(twin, c, exscan, sched.Exscan, dst, src, op).start()
-}
-
-// apart returns src, or a copy of it if dst is another part of the same memory.
-func apart(dst, src []byte) []byte {
-	if view.Overlap(dst, src) && &dst[0] != &src[0] {
-		return bytes.Clone(src)
-	}
-	return src
 }
 
 func newScan[T comm.Elem](ctx context.Context, c *comm.Comm, k kind, verb sched.Verb, dst, src []T, op Op[T]) *call {

@@ -2,8 +2,10 @@ package collectives
 
 import (
 	"context"
+	"errors"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/engine"
 	"github.com/goulfm/goulfm/internal/nodecoll"
 	"github.com/goulfm/goulfm/internal/sched"
 	"github.com/goulfm/goulfm/internal/view"
@@ -18,8 +20,13 @@ import (
 func Scatter[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T) error {
 	to, from := view.Bytes(dst), view.Bytes(src)
 	if shared(ctx, c, scatter, sched.Scatter, root, len(to)) && (c.Rank() != root || len(from) == len(to)*c.Size()) {
-		return inMemory(ctx, c, rooted(scatter, root), elemOf[T](), len(to),
-			func(g *nodecoll.Group, what uint64) { g.Scatter(what, root, to, from) })
+		if !begins(from, to, c.Rank()*len(to)) {
+			from = apart(to, from)
+		}
+		if err := inMemory(ctx, c, rooted(scatter, root), elemOf[T](), len(to),
+			func(g *nodecoll.Group, what uint64) { g.Scatter(what, root, to, from) }); !errors.Is(err, engine.ErrRefused) {
+			return err
+		}
 	}
 	return newScatter(ctx, c, root, dst, src).run()
 }

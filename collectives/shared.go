@@ -1,13 +1,16 @@
 package collectives
 
 import (
+	"bytes"
 	"context"
+	"errors"
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/internal/engine"
 	"github.com/goulfm/goulfm/internal/kernel"
 	"github.com/goulfm/goulfm/internal/nodecoll"
 	"github.com/goulfm/goulfm/internal/sched"
+	"github.com/goulfm/goulfm/internal/view"
 )
 
 // What a member publishes of its call in shared memory: the bytes in the lower 40
@@ -53,11 +56,12 @@ func shared(ctx context.Context, c *comm.Comm, k kind, verb sched.Verb, root, by
 func rooted(k kind, root int) header { return header{kind: k, what: root & (1<<whatBits - 1)} }
 
 // inMemory makes a collective in shared memory, without what only messages and errors
-// need: where ranks outnumber cores each finds its caches cold.
+// need: where ranks outnumber cores each finds its caches cold. After
+// engine.ErrRefused, at all members, messages do it.
 func inMemory(ctx context.Context, c *comm.Comm, h header, elem uint8, bytes int, start func(g *nodecoll.Group, what uint64)) error {
 	err := c.Engine().RunShared(ctx, h.kind.String(), func(g *nodecoll.Group) { start(g, h.code(elem, bytes)) })
-	if err == nil {
-		return nil
+	if err == nil || errors.Is(err, engine.ErrRefused) {
+		return err
 	}
 	x := newCall(ctx, c, h.kind, elem)
 	defer x.release()
@@ -67,6 +71,14 @@ func inMemory(ctx context.Context, c *comm.Comm, h header, elem uint8, bytes int
 		x.e.Refuse(true, k)
 	}
 	return x.raise(err)
+}
+
+// apart returns src, or a copy of it if it shares memory with dst.
+func apart(dst, src []byte) []byte {
+	if view.Overlap(dst, src) {
+		return bytes.Clone(src)
+	}
+	return src
 }
 
 // reduction returns a kernel for shared memory and the operation's code; false for a

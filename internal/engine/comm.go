@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/nodecoll"
@@ -36,7 +37,8 @@ type Comm struct {
 	collSeq uint32
 	claims  []*Claim // messages that matched probes took and nobody has received yet
 
-	shared     bool // its collectives go through memory
+	shared     bool        // its collectives go through memory
+	refused    atomic.Bool // see ErrRefused
 	revocation revocation
 	mem        *[2]agreementMemory // of agreements; nil: by messages
 	coll       *nodecoll.Group     // of collectives in memory, once there was one

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/goulfm/goulfm/internal/nodecoll"
@@ -24,11 +25,18 @@ func (d *Differs) Error() string { return fmt.Sprintf("rank %d made another call
 func (c *Comm) Shared() bool { return c.shared }
 
 // Direct says whether large messages between the members go straight from memory to
-// memory, unless the kernel refuses: the same at all members.
-func (c *Comm) Direct() bool { return c.p.port != nil && c.p.port.Processes() }
+// memory, unless the kernel refuses, and in a collective it has not: the same at all
+// members.
+func (c *Comm) Direct() bool {
+	return c.p.port != nil && c.p.port.Processes() && !c.refused.Load()
+}
 
 // Crowded says whether ranks outnumber cores: the same at all members.
 func (c *Comm) Crowded() bool { return !c.p.cfg.Mutual }
+
+// ErrRefused is the error of a collective in shared memory, at all members, in which the
+// kernel did not let a member copy from another: destinations are undefined.
+var ErrRefused = errors.New("the kernel does not let processes copy from each other")
 
 // generationBits bounds the collectives of one communicator: 2^36.
 const generationBits = 36
@@ -48,16 +56,24 @@ func (c *Comm) collectives() *nodecoll.Group {
 	cfg.Data = func(member int) segment.Region {
 		return p.port.Block(c.group.Procs[member], c.group.Indices[member], segment.DataPart)
 	}
+	cfg.Pull = func(member int, addr uint64, dst []byte) bool {
+		return p.port.ReadFrom(c.group.Procs[member], dst, addr) == nil
+	}
 	c.coll = nodecoll.New(cfg)
 	return c.coll
 }
 
 // RunShared makes a collective in shared memory: start begins it, and must not call
 // anything else. Errors: those of entry, ulfm.ErrProcFailed or ulfm.ErrRevoked inside
-// of it, *Differs, and ctx's; then its operation is still open, and the caller revokes
-// c.
+// of it, *Differs, ErrRefused, and ctx's; then its operation is still open, and the
+// caller revokes c.
 func (c *Comm) RunShared(ctx context.Context, what string, start func(g *nodecoll.Group)) error {
-	return c.runShared(ctx, what, true, start)
+	err := c.runShared(ctx, what, true, start)
+	if err == nil && c.coll.Refused() {
+		c.refused.Store(true)
+		return ErrRefused
+	}
+	return err
 }
 
 // runShared is RunShared; count says that this is a collective of its own, not the

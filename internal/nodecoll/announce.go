@@ -64,6 +64,10 @@ func (g *Group) arrivalFor() int {
 		return nobody
 	case draining:
 		return g.root
+	case pulling:
+		if g.verb == scatter && g.root != g.me {
+			return nobody
+		}
 	case seeing:
 		if g.root == g.me { // root of a reduction or a gather
 			return nobody

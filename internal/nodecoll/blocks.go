@@ -1,18 +1,19 @@
 package nodecoll
 
-// Operations whose payloads have a block for each member, or are one. Payloads go
-// whole, up to PayloadBytes each: longer ones panic.
+// Operations whose payloads have a block for each member, or are one. Payloads go whole,
+// up to PayloadBytes each. Longer ones go by Config.Pull, where the operation says so.
 
 // Gather starts a collection of all members' src, of one length, one behind the other
 // in root's dst. dst is nil elsewhere; src may be its place in dst at root. A payload
-// is src.
+// is src; longer ones panic.
 func (g *Group) Gather(what uint64, root int, dst, src []byte) {
 	if g.me != root {
 		dst = nil
 	} else {
 		wantLength("gather", len(dst), len(src)*len(g.members))
 	}
-	g.beginWhole(gather, what, dst, src, len(src))
+	wantWhole(len(src))
+	g.begin(gather, what, dst, src, len(src))
 	g.setRoot(root)
 	switch {
 	case len(g.members) == 1:
@@ -26,17 +27,19 @@ func (g *Group) Gather(what uint64, root int, dst, src []byte) {
 
 // Scatter starts a distribution of root's src: the i-th of equal parts is member i's
 // dst. src is nil elsewhere; dst may be its place in src at root. A payload is what
-// all get together.
+// all get together; parts of a longer one are pulled.
 func (g *Group) Scatter(what uint64, root int, dst, src []byte) {
 	if g.me == root {
 		wantLength("scatter", len(src), len(dst)*len(g.members))
 	}
-	g.beginWhole(scatter, what, dst, src, len(dst)*len(g.members))
+	g.begin(scatter, what, dst, src, len(dst)*len(g.members))
 	g.setRoot(root)
 	g.part = len(dst)
 	switch {
 	case len(g.members) == 1:
 		g.alone(src)
+	case g.size > longBytes:
+		g.startPull(g.me*g.part, g.part)
 	case root == g.me:
 		g.start(idle, src)
 	default:
@@ -45,36 +48,41 @@ func (g *Group) Scatter(what uint64, root int, dst, src []byte) {
 }
 
 // Allgather starts a collection of all members' src, of one length, one behind the
-// other in everybody's dst. src may be its place in dst. A payload is src.
+// other in everybody's dst. src may be its place in dst. A payload is src; a longer one
+// is pulled.
 func (g *Group) Allgather(what uint64, dst, src []byte) {
 	wantLength("allgather", len(dst), len(src)*len(g.members))
-	g.beginWhole(allgather, what, dst, src, len(src))
+	g.begin(allgather, what, dst, src, len(src))
+	if len(g.members) > 1 && g.size > longBytes {
+		g.startPull(0, g.size)
+		return
+	}
 	g.startAll(src)
 }
 
 // Alltoall starts an exchange: the i-th of equal parts of src comes to member i, where
-// it is the part of dst with this member's number. dst may be src. A payload is src.
+// it is the part of dst with this member's number. A payload is src, and dst may be src;
+// parts of a longer one are pulled, and dst must be apart from it.
 func (g *Group) Alltoall(what uint64, dst, src []byte) {
 	wantLength("alltoall", len(dst), len(src))
-	g.beginWhole(alltoall, what, dst, src, len(src))
+	g.begin(alltoall, what, dst, src, len(src))
 	g.part = len(src) / len(g.members)
+	if len(g.members) > 1 && g.size > longBytes {
+		g.startPull(g.me*g.part, g.part)
+		return
+	}
 	g.startAll(src)
 }
 
 // ReduceScatter starts a reduction of all members' src, in rank order: the i-th of
 // equal parts of the result is member i's dst, which may be its place in src, or the
-// beginning of it. A payload is src.
+// beginning of it. A payload is src; longer ones panic.
 func (g *Group) ReduceScatter(what uint64, dst, src []byte, r Reduce) {
 	wantLength("reduce_scatter", len(dst)*len(g.members), len(src))
 	wantWhole(len(src))
 	g.beginReduce(reduceScatter, what, dst, src, r)
 	g.part = len(dst)
 	g.startAll(src)
-}
-
-func (g *Group) beginWhole(v verb, what uint64, dst, src []byte, size int) {
-	wantWhole(size)
-	g.begin(v, what, dst, src, size)
 }
 
 func wantWhole(size int) {

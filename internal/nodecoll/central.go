@@ -13,7 +13,8 @@ import "github.com/goulfm/goulfm/internal/segment"
 // the last join and the release, leaves a synchronization that never completes.
 const (
 	releaserBits = 16
-	releaserMask = 1<<releaserBits - 1
+	refusedBit   = 1 << (releaserBits - 1) // see Refused
+	releaserMask = refusedBit - 1
 	joinedBits   = 16
 	joinedMask   = 1<<joinedBits - 1
 	stepBits     = 16
@@ -82,7 +83,11 @@ func (g *Group) last() {
 
 func (g *Group) releaseAll() {
 	if g.central {
-		segment.Store64(g.lines.word(releaseAt), g.name()<<releaserBits|uint64(g.me))
+		who := uint64(g.me)
+		if g.refused {
+			who |= refusedBit
+		}
+		segment.Store64(g.lines.word(releaseAt), g.name()<<releaserBits|who)
 		g.announce(All)
 	}
 }
@@ -97,6 +102,11 @@ func (g *Group) await() bool {
 	g.safe = g.op - 1
 	if g.next == working {
 		g.stepDone()
+		return true
+	}
+	if g.next == pulling {
+		g.refused = v&refusedBit != 0
+		g.finish()
 		return true
 	}
 	if g.takes() {

@@ -1,10 +1,6 @@
 package nodecoll
 
-import (
-	"encoding/binary"
-
-	"github.com/goulfm/goulfm/internal/segment"
-)
+import "github.com/goulfm/goulfm/internal/segment"
 
 // In a chain each member waits for what the one before passes on, combines it with its
 // own and passes that on. Nobody waits for anybody else, so where all make one call
@@ -62,6 +58,7 @@ func (g *Group) chain() bool {
 	}
 	if g.me < len(g.members)-1 {
 		g.passOn()
+		g.announce(g.me + 1)
 	}
 	g.finish()
 	return true
@@ -74,15 +71,6 @@ func (g *Group) passed(m int) []byte {
 		return g.lines.body(g.lines.result(m, g.op))[inlineAt : inlineAt+g.size]
 	}
 	return g.slotOf(m)
-}
-
-// passOn says that what this member passes on stands where passed says.
-func (g *Group) passOn() {
-	at := g.lines.result(g.me, g.op)
-	binary.LittleEndian.PutUint64(g.stage[:], g.what)
-	segment.Copy(g.lines.body(at)[:inlineAt], g.stage[:inlineAt])
-	segment.Store64(g.lines.word(at), g.members[g.me].base+uint64(g.op))
-	g.announce(g.me + 1)
 }
 
 // block returns how many bytes are combined at once: whole elements.

@@ -76,6 +76,10 @@ func (g *Group) waitsFor(m int) bool {
 		return m == g.root
 	case chaining:
 		return m == g.me-1
+	case pulling:
+		return m == (g.me+g.cursor)%len(g.members)
+	case confirming:
+		return segment.Load64(g.lines.word(g.lines.result(m, g.op))) != p.base+uint64(g.op)
 	case passing:
 		l := &g.large
 		return m == l.up && (!g.isHere(m) || g.stepsOf(p) <= l.pos) || m == l.down && l.pos >= l.room && (!g.isHere(m) || g.stepsOf(p) <= l.pos-l.room)

@@ -37,19 +37,21 @@ const (
 type phase uint8
 
 const (
-	idle     phase = iota
-	entering       // the slot may still be read by those who are behind
-	seeing         // waits for arrival lines
-	taking         // all are there: copies out of their payloads
-	counting       // central: joins the count; the last one goes on for all
-	awaiting       // central: waits for the release
-	reading        // waits for the root's line, which has the payload or says it is in the slot
-	chaining       // waits for what the member before passes on
-	passing        // the same with a large operation, chunk by chunk
-	filling        // root of a large broadcast: copies into its ring
-	draining       // reader of a large broadcast: copies out of the root's ring
-	working        // a step of a large reduction
-	meeting        // waits until all have done the step
+	idle       phase = iota
+	entering         // the slot may still be read by those who are behind
+	seeing           // waits for arrival lines
+	taking           // all are there: copies out of their payloads
+	counting         // central: joins the count; the last one goes on for all
+	awaiting         // central: waits for the release
+	reading          // waits for the root's line, which has the payload or says it is in the slot
+	chaining         // waits for what the member before passes on
+	pulling          // copies from the others' sources
+	confirming       // waits until all need no source any more
+	passing          // chaining of a large operation, chunk by chunk
+	filling          // root of a large broadcast: copies into its ring
+	draining         // reader of a large broadcast: copies out of the root's ring
+	working          // a step of a large reduction
+	meeting          // waits until all have done the step
 )
 
 // A Group is one member's end of the collectives of one communicator on one
@@ -64,6 +66,7 @@ type Group struct {
 	phase    phase
 	next     phase // after entering; idle: nothing is left to wait for
 	bad      bool
+	refused  bool // see Refused
 	moved    bool
 	audience int // of what moved: a member, or All
 
@@ -73,6 +76,7 @@ type Group struct {
 	members []member
 	lines   lines
 	dataOf  func(member int) segment.Region
+	pullOf  func(member int, addr uint64, dst []byte) bool
 	chunkOf int
 
 	bcastDirect, reduceDirect, allreduceDirect int // sizes up to which a payload goes whole
@@ -108,7 +112,7 @@ type Group struct {
 // already, so look at Moved.
 func New(c Config) *Group {
 	c.check()
-	g := &Group{me: c.Me, mutual: c.Mutual, central: !c.Mutual || c.N > mutualMembersMax, dataOf: c.Data, chunkOf: c.Chunk}
+	g := &Group{me: c.Me, mutual: c.Mutual, central: !c.Mutual || c.N > mutualMembersMax, dataOf: c.Data, pullOf: c.Pull, chunkOf: c.Chunk}
 	g.members = make([]member, c.N)
 	g.lines = openLines(&c)
 	for m := range g.members {
@@ -249,6 +253,10 @@ func (g *Group) act() bool {
 		return g.read()
 	case chaining:
 		return g.chain()
+	case pulling:
+		return g.pull()
+	case confirming:
+		return g.confirmAll()
 	case passing:
 		return g.pass()
 	case filling:
@@ -274,7 +282,7 @@ func (g *Group) begin(v verb, what uint64, dst, src []byte, size int) {
 	}
 	g.op++
 	g.verb, g.what, g.dst, g.src, g.size = v, what, dst, src, size
-	g.root, g.cursor = -1, 0
+	g.root, g.cursor, g.refused = -1, 0, false
 }
 
 func (g *Group) beginReduce(v verb, what uint64, dst, src []byte, r Reduce) {
@@ -360,6 +368,8 @@ func (g *Group) publish() {
 	switch {
 	case g.isLarge():
 		binary.LittleEndian.PutUint64(g.stage[inlineAt:], g.steps)
+	case g.next == pulling:
+		binary.LittleEndian.PutUint64(g.stage[inlineAt:], segment.AddressOf(g.src))
 	case g.out == nil:
 	case g.size <= inline:
 		copy(g.stage[inlineAt:], g.out)

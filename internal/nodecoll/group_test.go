@@ -19,7 +19,7 @@ func together(t *testing.T, w *world, mutual bool, chunk int, seed uint64, calls
 		go func() {
 			defer wg.Done()
 			rng := rand.New(rand.NewPCG(seed, uint64(me)))
-			a := &actor{g: New(w.config(me, mutual, chunk)), me: me, n: w.n, calls: calls}
+			a := &actor{w: w, g: New(w.config(me, mutual, chunk)), me: me, n: w.n, calls: calls}
 			for a.start() {
 				for {
 					done, err := a.advance()

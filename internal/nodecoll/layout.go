@@ -128,6 +128,10 @@ type Config struct {
 	// been another group's before: then Base[m] is at least that group's, plus the
 	// operations that any of its members started, plus one. (Generation << 40 is.)
 	Base []uint64
+	// Pull copies from an address in the memory of a member, and says whether the
+	// kernel lets it: false ends the operation for all, see Refused. nil: blocks of more
+	// than PayloadBytes must not come.
+	Pull func(member int, addr uint64, dst []byte) bool
 	// Chunk is the bytes per step of the large algorithms; 0: a default for the
 	// regime.
 	Chunk int

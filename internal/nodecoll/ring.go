@@ -11,8 +11,10 @@ type large struct {
 	chunk  int // bytes of a chunk
 	chunks int
 	room   int // ring: chunks that fit the area
-	pos    int // ring: chunks filled, or drained, or passed on
+	pos    int // ring: chunks filled, or drained, or passed on; bytes pulled of a block
 	free   int // ring, root: chunks that all readers have drained
+
+	off, bytes int // pulls: of this member's block in each source
 
 	up, down int // chain: whose chunks this member takes, and who takes its own; -1: nobody
 

@@ -29,7 +29,7 @@ type schedule struct {
 func newSchedule(w *world, rng *rand.Rand, mutual bool, chunk int, calls []*call) *schedule {
 	s := &schedule{w: w, rng: rng, mutual: mutual, chunk: chunk, dead: make([]bool, w.n)}
 	for me := range w.n {
-		s.actors = append(s.actors, &actor{me: me, n: w.n, calls: calls})
+		s.actors = append(s.actors, &actor{w: w, me: me, n: w.n, calls: calls})
 	}
 	return s
 }
@@ -192,6 +192,44 @@ func TestRandomOrder(t *testing.T) {
 			t.Errorf("it hangs:\n%v", s)
 		}
 	})
+}
+
+// TestRefused: if the kernel lets one member not copy from another, all hear of it, in
+// that operation and in no other.
+func TestRefused(t *testing.T) {
+	heard, others := 0, 0
+	manySchedules(t, 100, func(t *testing.T, rng *rand.Rand, w *world, mutual bool, chunk int, calls []*call) {
+		refusals := 0
+		w.refuse = func(int) bool {
+			no := rng.IntN(8) == 0
+			if no {
+				refusals++
+			}
+			return no
+		}
+		defer func() { w.refuse = nil }()
+		s := newSchedule(w, rng, mutual, chunk, calls)
+		if err := s.run(); err != nil {
+			t.Error(err)
+		}
+		if !s.finished() {
+			t.Errorf("it hangs:\n%v", s)
+		}
+		told := 0
+		for _, c := range calls {
+			if c.verdicts[true] {
+				told++
+			} else {
+				others++
+			}
+		}
+		if heard += told; told > 0 != (refusals > 0) {
+			t.Errorf("%d refusals, heard of in %d calls", refusals, told)
+		}
+	})
+	if heard < 10 || others < 10 {
+		t.Errorf("%d calls refused and %d not: this tests nothing", heard, others)
+	}
 }
 
 // TestSleepers: a member that has to wait sleeps until another announces

@@ -40,6 +40,9 @@ func (g *Group) see() bool {
 		g.releaseAll()
 		g.stepDone()
 		return true
+	case g.next == pulling:
+		g.cursor, g.phase = 0, confirming
+		return true
 	case g.takes():
 		if g.next == counting {
 			g.releaseAll()

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/goulfm/goulfm/internal/segment"
+	"github.com/goulfm/goulfm/internal/view"
 )
 
 // world is the memory that n members share, and what earlier groups left there.
@@ -16,12 +17,15 @@ type world struct {
 	lines segment.Region
 	base  []uint64
 
-	mu   sync.Mutex
-	data []segment.Region
+	mu      sync.Mutex
+	data    []segment.Region
+	sources map[uint64][]byte // of members' open calls, by address
+	// refuse says whether the kernel refuses a copy; nil: it never does.
+	refuse func(member int) bool
 }
 
 func newWorld(n int) *world {
-	w := &world{n: n, lines: segment.HeapRegion(LinesBytes(n)), base: make([]uint64, n), data: make([]segment.Region, n)}
+	w := &world{n: n, lines: segment.HeapRegion(LinesBytes(n)), base: make([]uint64, n), data: make([]segment.Region, n), sources: map[uint64][]byte{}}
 	for m := range n {
 		w.base[m] = uint64(m) << 33
 	}
@@ -63,7 +67,37 @@ func (w *world) region(m int) segment.Region {
 }
 
 func (w *world) config(me int, mutual bool, chunk int) Config {
-	return Config{N: w.n, Me: me, Mutual: mutual, Lines: w.lines, Data: w.region, Base: w.base, Chunk: chunk}
+	return Config{N: w.n, Me: me, Mutual: mutual, Lines: w.lines, Data: w.region, Base: w.base, Chunk: chunk, Pull: w.pull}
+}
+
+// pull is Config.Pull: it knows where the sources are.
+func (w *world) pull(member int, addr uint64, dst []byte) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.refuse != nil && w.refuse(member) {
+		return false
+	}
+	for first, b := range w.sources {
+		if addr >= first && addr+uint64(len(dst)) <= first+uint64(len(b)) {
+			copy(dst, b[addr-first:])
+			return true
+		}
+	}
+	panic("a copy of what is no source of an open call")
+}
+
+// source notes where the source of a call is, or that it is its caller's again.
+func (w *world) source(b []byte, open bool) {
+	if len(b) == 0 {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if at := segment.AddressOf(b); open {
+		w.sources[at] = b
+	} else {
+		delete(w.sources, at)
+	}
 }
 
 const verbs = exscan + 1
@@ -84,11 +118,13 @@ func (v verb) reduces() bool {
 
 // sizeMax is the longest size of a call that n members can make.
 func (v verb) sizeMax(n int) int {
-	switch {
-	case v.cuts():
+	switch v {
+	case reduceScatter:
 		return PayloadBytes / n
-	case v.collects():
+	case gather:
 		return PayloadBytes
+	case scatter, allgather, alltoall:
+		return 1 << 19 / n // long enough to be pulled in pieces
 	}
 	return 1 << 30
 }
@@ -105,6 +141,8 @@ type call struct {
 
 	mu   sync.Mutex
 	want map[int][]byte
+	// verdicts are what members have heard of a refusal, by Refused.
+	verdicts map[bool]bool
 }
 
 func (c *call) String() string {
@@ -227,6 +265,7 @@ func (c *call) compute(n, me int) (want []byte) {
 
 // actor is a member that makes calls one after the other.
 type actor struct {
+	w        *world
 	g        *Group
 	me, n    int
 	calls    []*call
@@ -271,7 +310,7 @@ func (a *actor) start() bool {
 	src, dst := c.lengths(a.n, a.me)
 	a.room2, a.src = framed(a.room2, max(src, 0))
 	a.room, a.dst = framed(a.room, max(dst, 0))
-	if c.inPlace && src >= 0 && dst >= 0 {
+	if c.inPlace && src >= 0 && dst >= 0 && !(c.verb == alltoall && src > PayloadBytes) {
 		a.together(c)
 	}
 	if src >= 0 {
@@ -283,6 +322,7 @@ func (a *actor) start() bool {
 		a.dst = nil
 	}
 	a.before = append(a.before[:0], a.dst...)
+	a.w.source(a.src, true)
 	r := Reduce{Func: func(acc, in []byte) {
 		if len(acc) != len(in) || len(in)%c.elem != 0 || len(in) == 0 {
 			panic(fmt.Sprintf("%v: reduced %d bytes into %d", c, len(in), len(acc)))
@@ -345,6 +385,12 @@ func (a *actor) advance() (done bool, err error) {
 		return false, nil
 	}
 	c := a.calls[a.next]
+	a.w.source(a.src, false)
+	if a.w.refuse != nil {
+		a.open = false
+		a.next++
+		return true, c.agree(a.g.Refused(), a.me)
+	}
 	want := c.expected(a.n, a.me)
 	if c.verb == exscan && a.me == 0 {
 		want = a.before
@@ -352,7 +398,7 @@ func (a *actor) advance() (done bool, err error) {
 	if a.dst != nil && !bytes.Equal(a.dst, want) {
 		return true, fmt.Errorf("member %d of %d, call %d, %v: wrong result at byte %d", a.me, a.n, a.next, c, firstDifference(a.dst, want))
 	}
-	if (a.dst == nil || !c.inPlace) && c.verb != bcast && a.src != nil {
+	if (a.dst == nil || len(a.src) == 0 || len(a.dst) == 0 || !view.Overlap(a.dst, a.src)) && c.verb != bcast && a.src != nil {
 		src := make([]byte, len(a.src))
 		c.operand(a.me, src)
 		if !bytes.Equal(a.src, src) {
@@ -362,6 +408,20 @@ func (a *actor) advance() (done bool, err error) {
 	a.open = false
 	a.next++
 	return true, nil
+}
+
+// agree holds what a member has heard of a refusal against what the others have.
+func (c *call) agree(refused bool, me int) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.verdicts == nil {
+		c.verdicts = map[bool]bool{}
+	}
+	c.verdicts[refused] = true
+	if len(c.verdicts) > 1 {
+		return fmt.Errorf("member %d, %v: refused for some members, and not for others", me, c)
+	}
+	return nil
 }
 
 func firstDifference(a, b []byte) int {
