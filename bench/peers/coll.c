@@ -52,6 +52,8 @@ static size_t room(enum need need, size_t one, int root) {
   return need == ALL || (need == ALL_AT_ROOT && root) ? one * (size_t)ranks : one;
 }
 
+enum { FILL = 0x3f }; /* so that numbers are ordinary, and not 0: see buffer */
+
 enum { MEMORY_MAX = 256 << 20 }; /* for the buffers of a rank */
 
 /* fits says whether the rank that needs most has room. The part of reduce_scatter that
@@ -156,8 +158,8 @@ static void run(const struct verb *v, size_t one) {
   numbers = size / 8 > 0 ? (int)(size / 8) : 1;
   part = numbers / ranks > 0 ? numbers / ranks : 1;
   size_t least = 8 * (size_t)ranks; /* a vector has a number, a part of one too */
-  dst = buffer(room(v->dst, size, rank == 0) + size / (size_t)ranks + least, 0);
-  src = buffer(room(v->src, size, rank == 0) + least, 0);
+  dst = buffer(room(v->dst, size, rank == 0) + size / (size_t)ranks + least, FILL);
+  src = buffer(room(v->src, size, rank == 0) + least, FILL);
   (plan.nonblocking ? overlap : blocking)(v);
   free(dst);
   free(src);
