@@ -19,7 +19,7 @@ import (
 func Alltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) error {
 	to, from := view.Bytes(dst), view.Bytes(src)
 	if c != nil && len(dst) == len(src) && len(src)%c.Size() == 0 && shared(ctx, c, alltoall, sched.Alltoall, noRoot, len(from)/c.Size()) {
-		if len(from) > nodecoll.PayloadBytes {
+		if len(from) > nodecoll.WholeBytes {
 			from = apart(to, from) // the others read it while this member receives
 		}
 		if err := inMemory(ctx, c, header{kind: alltoall}, elemOf[T](), len(from),

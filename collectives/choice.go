@@ -24,13 +24,15 @@ type settings struct {
 	tables       []*table // those before go first
 	reproducible bool
 	err          error
+	// inMemory are the verbs that go through memory wherever they can.
+	inMemory [verbs]bool
 }
 
 type settingsKey struct{}
 
 // environment is read once: a process does not change its mind.
 var environment = sync.OnceValue(func() *settings {
-	return readEnvironment(os.Getenv, os.ReadFile)
+	return readEnvironment(os.Getenv, os.ReadFile).settle()
 })
 
 func readEnvironment(get func(string) string, read func(string) ([]byte, error)) *settings {
@@ -92,7 +94,7 @@ func With(ctx context.Context, choice string) context.Context {
 	s := &settings{reproducible: old.reproducible, err: old.err}
 	s.add("choice of a collective", func() (*table, error) { return readSpec(choice) })
 	s.tables = append(s.tables, old.tables...)
-	return context.WithValue(ctx, settingsKey{}, s)
+	return context.WithValue(ctx, settingsKey{}, s.settle())
 }
 
 // Reproducible makes the blocking reductions that are called with the context it
@@ -103,7 +105,7 @@ func With(ctx context.Context, choice string) context.Context {
 func Reproducible(ctx context.Context) context.Context {
 	s := *settingsOf(ctx)
 	s.reproducible = true
-	return context.WithValue(ctx, settingsKey{}, &s)
+	return context.WithValue(ctx, settingsKey{}, s.settle())
 }
 
 // fixed are the algorithms whose order of reduction is the reproducible one.
@@ -141,6 +143,20 @@ func (q *question) pulled() bool {
 
 // unknownBytes are those of a collective whose members know only their own part.
 const unknownBytes = 1 << 62
+
+// settle notes what follows from the tables.
+func (s *settings) settle() *settings {
+	for verb := range verbs {
+		s.inMemory[verb] = false
+		for _, t := range append(s.tables[:len(s.tables):len(s.tables)], shipped) {
+			if ways := t[verb]; len(ways) > 0 {
+				s.inMemory[verb] = ways[0].rule.unbounded() && ways[0].algorithm == nil && !s.reproducible && s.err == nil
+				break
+			}
+		}
+	}
+	return s
+}
 
 // pick returns the first way that fits.
 func (s *settings) pick(q *question) *way {

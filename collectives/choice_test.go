@@ -22,7 +22,7 @@ func TestShippedTable(t *testing.T) {
 			if w == nil || !w.can(&q) {
 				t.Errorf("%+v goes %+v", q, w)
 			}
-			pair := q.ranks <= 2 && (verb == sched.Bcast || verb == sched.Scatter)
+			pair := q.ranks <= 2 && (verb == sched.Bcast || verb == sched.Scatter || verb == sched.Gather)
 			if memory := q.memory && slices.Contains(memoryVerbs, verbName(verb)) && !pair; memory && q.layout == sched.Uniform && q.payload() <= nodecoll.PayloadBytes && w.algorithm != nil {
 				t.Errorf("%+v goes by messages: %s", q, w.algorithm.Name)
 			}

@@ -50,6 +50,9 @@ func shared(ctx context.Context, c *comm.Comm, k kind, verb sched.Verb, root, by
 	}
 	s := settingsOf(ctx)
 	q := question{verb: verb, ranks: c.Size(), bytes: bytes, crowded: c.Engine().Crowded(), direct: c.Engine().Direct(), memory: true, commutative: true}
+	if s.inMemory[verb] && (q.payload() <= nodecoll.PayloadBytes || q.pulled()) {
+		return true
+	}
 	return s.err == nil && s.pick(&q).algorithm == nil
 }
 

@@ -1,7 +1,8 @@
 package nodecoll
 
 // Operations whose payloads have a block for each member, or are one. Payloads go whole,
-// up to PayloadBytes each. Longer ones go by Config.Pull, where the operation says so.
+// up to PayloadBytes each or less. Longer ones are pulled, see Config.Pull, where the
+// operation says so.
 
 // Gather starts a collection of all members' src, of one length, one behind the other
 // in root's dst. dst is nil elsewhere; src may be its place in dst at root. A payload
@@ -38,7 +39,7 @@ func (g *Group) Scatter(what uint64, root int, dst, src []byte) {
 	switch {
 	case len(g.members) == 1:
 		g.alone(src)
-	case g.size > longBytes:
+	case g.size > g.whole:
 		g.startPull(g.me*g.part, g.part)
 	case root == g.me:
 		g.start(idle, src)
@@ -53,7 +54,7 @@ func (g *Group) Scatter(what uint64, root int, dst, src []byte) {
 func (g *Group) Allgather(what uint64, dst, src []byte) {
 	wantLength("allgather", len(dst), len(src)*len(g.members))
 	g.begin(allgather, what, dst, src, len(src))
-	if len(g.members) > 1 && g.size > longBytes {
+	if len(g.members) > 1 && g.size > g.whole {
 		g.startPull(0, g.size)
 		return
 	}
@@ -61,13 +62,13 @@ func (g *Group) Allgather(what uint64, dst, src []byte) {
 }
 
 // Alltoall starts an exchange: the i-th of equal parts of src comes to member i, where
-// it is the part of dst with this member's number. A payload is src, and dst may be src;
-// parts of a longer one are pulled, and dst must be apart from it.
+// it is the part of dst with this member's number. A payload is src; parts of a longer
+// one are pulled. dst may be src up to WholeBytes, and must be apart from it above.
 func (g *Group) Alltoall(what uint64, dst, src []byte) {
 	wantLength("alltoall", len(dst), len(src))
 	g.begin(alltoall, what, dst, src, len(src))
 	g.part = len(src) / len(g.members)
-	if len(g.members) > 1 && g.size > longBytes {
+	if len(g.members) > 1 && g.size > g.whole {
 		g.startPull(g.me*g.part, g.part)
 		return
 	}

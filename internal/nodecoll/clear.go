@@ -32,26 +32,27 @@ func (g *Group) clear(j int64) bool {
 	return true
 }
 
-// hasLeft looks for the newest arrival line of m, which says how many operations it
-// has left: below that all of the last slots are there, and above none is. What an
-// earlier group left in a line is below base.
+// hasLeft looks for an arrival line of m that proves that it has left operation j, and
+// whether it is much further already: not for the newest, because who looks at a line
+// that m writes next slows it down. What an earlier group left in a line is below base.
 func (g *Group) hasLeft(m int, j int64) bool {
 	first, v := g.entered(m, j+1)
 	if first < j+1 {
 		return g.wait(g.lines.word(g.lines.arrival(m, j+1)), v)
 	}
-	low, high := first, g.op
-	for low < high {
-		middle := (low + high + 1) / 2
-		if at, _ := g.entered(m, middle); at >= middle {
-			low = at
-		} else {
-			high = middle - 1
+	for next := first + further; next <= g.op; next += further {
+		at, _ := g.entered(m, next)
+		if at < next {
+			break
 		}
+		first = at
 	}
-	g.members[m].left = low - 1
+	g.members[m].left = first - 1
 	return true
 }
+
+// further is how many operations apart the lines are that hasLeft looks at.
+const further = 4
 
 // entered returns the operation, as this group counts, in which m has written the line
 // of operation i, and what stands there.

@@ -123,4 +123,5 @@ func (g *Group) passOn() {
 	}
 	segment.Copy(g.lines.body(at)[:n], g.stage[:n])
 	segment.Store64(g.lines.word(at), g.members[g.me].base+uint64(g.op))
+	segment.Soon(g.lines.word(g.lines.result(g.me, g.op+linesAhead)))
 }

@@ -80,6 +80,7 @@ type Group struct {
 	chunkOf int
 
 	bcastDirect, reduceDirect, allreduceDirect int // sizes up to which a payload goes whole
+	whole                                      int // the same of blocks, which are pulled otherwise
 
 	introduced bool
 
@@ -378,7 +379,12 @@ func (g *Group) publish() {
 	}
 	segment.Copy(g.lines.body(at), g.stage[:])
 	segment.Store64(g.lines.word(at), me.base+uint64(g.op))
+	segment.Soon(g.lines.word(g.lines.arrival(g.me, g.op+linesAhead)))
 }
+
+// linesAhead is how far ahead a member asks for its line: the others do not look at it
+// before it is there.
+const linesAhead = 4
 
 // isLarge says whether the operation to enter goes by steps.
 func (g *Group) isLarge() bool {

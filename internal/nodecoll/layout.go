@@ -8,13 +8,13 @@ import (
 )
 
 // What a Group needs of each member, in bytes; LinesBytes says what of the lines.
-const DataBytes = 1280 << 10
+const DataBytes = 1792 << 10
 
 const (
 	// slots is the reuse distance, in operations, of what is kept per slot: so far
 	// ahead of the others a member may be, and where ranks outnumber cores, so many
 	// operations it makes in a turn. announceEvery, which is less than longSlots: see announceArrival.
-	slots         = 32
+	slots         = 128
 	announceEvery = 4
 	// stride keeps words of different writers or different purpose two lines
 	// apart: many processors fetch lines in pairs.
@@ -28,7 +28,7 @@ const (
 	// Payloads that do not fit a line: as many slots as lines for short ones, fewer
 	// for those that take long anyway.
 	shortBytes = 2 << 10
-	longBytes  = 32 << 10
+	longBytes  = 64 << 10
 	longSlots  = 8
 	longAt     = slots * shortBytes
 	// areaAt is where the area of the large algorithms begins.
@@ -46,6 +46,11 @@ const (
 // PayloadBytes is the longest payload that a member can publish whole: see the
 // operations that say so.
 const PayloadBytes = longBytes
+
+// WholeBytes is up to what size a payload is never pulled: a copy by the kernel costs a
+// microsecond. A longer one is, where every rank has a core, because it would be copied
+// twice; where the last to arrive works for all it is only above PayloadBytes.
+const WholeBytes = 8 << 10
 
 // The words of member 0 come first, then the steps of each member, then two lines of
 // each for every slot. What belongs to one slot lies together: an operation touches

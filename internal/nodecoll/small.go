@@ -17,12 +17,18 @@ func (g *Group) setDirect() {
 	n := len(g.members)
 	g.bcastDirect, g.reduceDirect = longBytes, longBytes
 	whole := reduceDirectCentral / n
+	g.whole = longBytes
 	if g.mutual {
 		g.bcastDirect = bcastDirectMutual
+		if g.pullOf != nil {
+			g.whole = WholeBytes
+		}
 	}
 	if !g.central {
 		whole = reduceDirectMutual / max(1, n-1)
-		g.reduceDirect = max(inline, min(longBytes, whole))
+		if n > 2 {
+			g.reduceDirect = max(inline, min(longBytes, whole))
+		}
 	}
 	g.allreduceDirect = max(inline, min(longBytes, whole))
 }

@@ -43,7 +43,7 @@ const (
 	WordBytes       = 8 * AgreementsKept
 	ResultBytes     = Line * AgreementsKept
 	RevocationBytes = Line    // a word that says that the communicator is revoked
-	LinesCollective = 9 << 10 // of each member; what a part has is a page more
+	LinesCollective = 36 << 10 // of each member; what a part has is a page more
 )
 
 // PartBytes returns the size of a part, for a node of the given number of
@@ -57,7 +57,7 @@ func PartBytes(part Part, procs int) int {
 	case ContributionPart:
 		return roundUp(AgreementsKept*(1<<10+32*procs), 4<<10)
 	default:
-		return 1280 << 10
+		return 1792 << 10
 	}
 }
 

@@ -1,8 +1,8 @@
 #include "textflag.h"
 
-// func prefetchWrite(c *Cell)
+// func prefetchWrite(p *uint64)
 TEXT ·prefetchWrite(SB), NOSPLIT, $0-8
-	MOVQ c+0(FP), AX
+	MOVQ p+0(FP), AX
 	// PREFETCHW (AX): a hint, and no operation where a processor does not know it.
 	BYTE $0x0F; BYTE $0x0D; BYTE $0x08
 	RET

@@ -1,7 +1,7 @@
 #include "textflag.h"
 
-// func prefetchWrite(c *Cell)
+// func prefetchWrite(p *uint64)
 TEXT ·prefetchWrite(SB), NOSPLIT, $0-8
-	MOVD c+0(FP), R0
+	MOVD p+0(FP), R0
 	PRFM (R0), PSTL1KEEP
 	RET

@@ -7,7 +7,7 @@ package segment
 // message needs.
 //
 //go:noescape
-func prefetchWrite(c *Cell)
+func prefetchWrite(p *uint64)
 
-// Soon says that a cell will be written soon.
-func Soon(c *Cell) { prefetchWrite(c) }
+// Soon says that the line with a word will be written soon.
+func Soon(p *uint64) { prefetchWrite(p) }

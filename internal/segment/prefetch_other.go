@@ -2,5 +2,5 @@
 
 package segment
 
-// Soon says that a cell will be written soon.
-func Soon(*Cell) {}
+// Soon says that the line with a word will be written soon.
+func Soon(*uint64) {}

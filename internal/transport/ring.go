@@ -31,7 +31,7 @@ func (w *writer) cell() *segment.Cell {
 			return nil
 		}
 	}
-	segment.Soon(&w.cells[(w.next+cellsAhead)&w.mask])
+	segment.Soon(&w.cells[(w.next+cellsAhead)&w.mask].Seq)
 	return &w.cells[w.next&w.mask]
 }
 
