@@ -33,6 +33,11 @@ const (
 	exscan
 )
 
+// meets says whether all wait for all in an operation whose payloads go whole.
+func (v verb) meets() bool {
+	return v == allreduce || v == allgather || v == alltoall || v == reduceScatter
+}
+
 // phase is where the open operation stands.
 type phase uint8
 
@@ -356,10 +361,17 @@ func (g *Group) enter() bool {
 
 // reach returns how many operations ago the memory was used that this one takes.
 func (g *Group) reach() int64 {
-	if g.size > shortBytes && !g.isLarge() && (g.out != nil || g.next == chaining) {
-		return longSlots
+	switch {
+	case g.size <= inline || g.isLarge() || g.out == nil && g.next != chaining:
+		return slots
+	case g.verb.meets():
+		return metSlots
+	case g.size <= shortBytes:
+		return slots
+	case g.size <= middleBytes:
+		return middleSlots
 	}
-	return slots
+	return longSlots
 }
 
 func (g *Group) publish() {

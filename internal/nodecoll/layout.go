@@ -8,12 +8,12 @@ import (
 )
 
 // What a Group needs of each member, in bytes; LinesBytes says what of the lines.
-const DataBytes = 1792 << 10
+const DataBytes = 2304 << 10
 
 const (
 	// slots is the reuse distance, in operations, of what is kept per slot: so far
 	// ahead of the others a member may be, and where ranks outnumber cores, so many
-	// operations it makes in a turn. announceEvery, which is less than longSlots: see announceArrival.
+	// operations it makes in a turn. announceEvery, which is less than any other: see announceArrival.
 	slots         = 128
 	announceEvery = 4
 	// stride keeps words of different writers or different purpose two lines
@@ -26,13 +26,20 @@ const (
 	inline    = bodyBytes - inlineAt // payload bytes that fit the line
 
 	// Payloads that do not fit a line: as many slots as lines for short ones, fewer
-	// for those that take long anyway.
-	shortBytes = 2 << 10
-	longBytes  = 64 << 10
-	longSlots  = 8
-	longAt     = slots * shortBytes
+	// for those that take long anyway, and a few for operations in which all wait for
+	// all, so that nobody can be far ahead: whoever reads a page for the first time has
+	// a page fault.
+	shortBytes  = 1 << 10
+	middleBytes = 4 << 10
+	middleSlots = 64
+	longBytes   = 64 << 10
+	longSlots   = 8
+	metSlots    = 8
+	middleAt    = slots * shortBytes
+	longAt      = middleAt + middleSlots*middleBytes
+	metAt       = longAt + longSlots*longBytes
 	// areaAt is where the area of the large algorithms begins.
-	areaAt    = longAt + longSlots*longBytes
+	areaAt    = metAt + metSlots*longBytes
 	areaBytes = DataBytes - areaAt
 
 	chunkBytesMax     = 256 << 10 // of a reduction: two of it and two slices fit the area
@@ -177,8 +184,15 @@ func (g *Group) payload(m int) []byte {
 
 // slotOf returns the slot of the current operation in the data region of member m.
 func (g *Group) slotOf(m int) []byte {
-	at := int(g.op%slots) * shortBytes
-	if g.size > shortBytes {
+	var at int
+	switch {
+	case g.verb.meets():
+		at = metAt + int(g.op%metSlots)*longBytes
+	case g.size <= shortBytes:
+		at = int(g.op%slots) * shortBytes
+	case g.size <= middleBytes:
+		at = middleAt + int(g.op%middleSlots)*middleBytes
+	default:
 		at = longAt + int(g.op%longSlots)*longBytes
 	}
 	return g.bytes(m)[at : at+g.size]

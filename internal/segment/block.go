@@ -57,7 +57,7 @@ func PartBytes(part Part, procs int) int {
 	case ContributionPart:
 		return roundUp(AgreementsKept*(1<<10+32*procs), 4<<10)
 	default:
-		return 1792 << 10
+		return 2304 << 10
 	}
 }
 
