@@ -18,7 +18,9 @@ var killAll = flag.Bool("kill.all", false, "kill before every store of every pro
 var protocols = []string{
 	"first", "inline", "synchronous", "eager", "direct-64KiB", "direct-1MiB", "chunks",
 	"barrier", "bcast-8B", "bcast-64KiB", "bcast-1MiB", "reduce-8B", "reduce-64KiB",
-	"allreduce-8B", "allreduce-8KiB", "allreduce-256K", "coll-first",
+	"allreduce-8B", "allreduce-8KiB", "allreduce-256K",
+	"blocks-8B", "blocks-512B", "blocks-8KiB", "blocks-256KiB", "blocks-refused", "scans-8B", "scans-8KiB", "scans-256KiB",
+	"coll-first",
 	"agree", "shrink", "revoke", "dup+free", "dup+free, again",
 }
 

@@ -64,6 +64,14 @@ func synchronous(x *trial) error {
 	return nil
 }
 
+// refusedAtOne has it refuse them to one process: the others must hear of it.
+func refusedAtOne(x *trial) error {
+	if x.c.Rank() == 1 {
+		return refuseRemoteCopies()
+	}
+	return nil
+}
+
 // throughRings has the kernel refuse copies between memories: large messages go
 // through the rings then.
 func throughRings(x *trial) error {
