@@ -31,9 +31,11 @@
 // # Which way
 //
 // A table says which algorithm does a collective, by the number of ranks and bytes:
-// table.json. Of processes of one node, blocking Barrier, Bcast, Reduce and Allreduce go
-// through their shared memory there ("memory"); the others, and reductions by a
-// program's own operation, by messages. By messages go all that do not block, all
+// table.json. Of processes of one node, those that block and whose parts are of one
+// length go through their shared memory there ("memory"), with larger blocks straight
+// from one member's memory to the other's where the kernel lets them. By messages go
+// parts of different lengths, values, neighbours, Loc, and reductions by a program's own
+// operation; and, whatever they are, all that do not block, all
 // collectives of a communicator of which a member had no block of memory left when it
 // was made (each process has 63), and all with --detector ring.
 //

@@ -1,5 +1,6 @@
-// Package nodecoll is Barrier, Bcast, Reduce and Allreduce among the members of
-// a communicator that share a node, at the speed of shared memory.
+// Package nodecoll is the collectives among the members of a communicator that share a
+// node, at the speed of shared memory: Barrier, Bcast, Reduce, Allreduce, Gather,
+// Scatter, Allgather, Alltoall, ReduceScatter, Scan, Exscan.
 //
 // # Shape
 //
@@ -12,20 +13,25 @@
 //
 // # Memory
 //
-// Of each member: 2 KiB of lines and 1 MiB of data. One member writes a line,
-// its owner; the exceptions are the count and the release word of member 0,
-// which change by one atomic instruction each. A line's sequence word is stored
-// last, base + operation number, and larger than whatever stood there.
+// Lines for all members together (layout.go), and 2.25 MiB of data of each. One member
+// writes a line, its owner; the exceptions are the count and the release word, which
+// change by one atomic instruction each. A line's sequence word is stored last, base +
+// operation number, and larger than whatever stood there.
 //
-//	line     of      writers   what
-//	0..7     each    owner     arrival at operation k, slot k mod 8: sequence, call, digest of earlier calls, 40 bytes of payload
-//	steps    each    owner     steps of large operations, counted for ever
-//	intro    0       member 0  the two words below are this group's
-//	count    0       all       arrivals at central synchronizations, counted for ever
-//	release  0       the last  the last complete central synchronization, and who made it complete
+//	line      of      writers   what
+//	intro     all     member 0  the two words below are this group's
+//	count     all     all       arrivals at central synchronizations, counted for ever
+//	release   all     the last  the last complete central synchronization, and who made it complete
+//	steps     each    owner     steps of large operations, counted for ever
+//	arrival   each    owner     128: of operation k the one with number k mod 128; sequence, call, 48 bytes of payload
+//	result    each    owner     the same of what a member has for others once it has got what it needs
 //
-//	data     0..128 KiB        payloads up to 16 KiB, slot k mod 8
-//	         128 KiB..1 MiB    the area: the ring of a broadcast, or the buffers of a reduction
+//	data      slots for payloads: 128 up to 1 KiB, 64 up to 4 KiB, 8 up to 64 KiB, and 8 for
+//	          operations in which all wait for all; then the area: the ring of a broadcast or
+//	          of a chain, or the buffers of a reduction
+//
+// The lines of a slot lie side by side: an operation touches few pages, and who looks at
+// all lines reads them one behind the other.
 //
 // # Algorithms
 //
@@ -33,37 +39,46 @@
 // and reduces all payloads itself, in rank order, so all get the same bits.
 // Central, for more: all join the count, the last one does the work for all and
 // stores the release word (see central.go). So a rank that has to share its core
-// runs once per operation. A broadcast's readers wait for root's line alone, and
-// root of a reduction for the others'; nobody waits for those. Larger payloads go
-// by steps: a broadcast through a ring (ring.go), a reduction by slices with one
-// synchronization per chunk (reduction.go).
+// runs once per operation. A broadcast's or scatter's readers wait for root's line
+// alone, and root of a reduction or gather for the others'; nobody waits for those. In
+// a scan each waits for the one before (chain.go). These run ahead: a member makes as
+// many operations in one turn as there are slots, and the costs of a turn are divided
+// by them.
+//
+// Larger payloads go by steps: a broadcast through a ring (ring.go), a reduction by
+// slices with one synchronization per chunk (reduction.go), a scan, and a reduction of
+// two members with a core each, from member to member (chain.go). Larger blocks are
+// copied by the kernel from one member's memory to the other's (direct.go).
 //
 // # Why memory can be used again
 //
 // Entering operation k proves having left k-1, and each member's arrival line
 // says which operation it has entered. That is all that is needed:
 //
-//   - An arrival slot, and the data slot with the same number, are read in
-//     operation k by those who are in k. Before it takes them for k+8 a member
-//     knows that all have left k. Whoever completes an operation in which all wait
-//     for all knows that of the one before; so it looks at lines only after 7
-//     others in a row (clear.go).
-//   - In central operations the last one writes the result over its own payload:
-//     payloads are read by the last one alone, and by it before.
+//   - An arrival line, a result and a payload slot are read in operation k by those
+//     who are in k. Before it takes them for k+reach a member knows that all have left
+//     k (clear.go); reach is how many slots there are of the kind. Whoever completes an
+//     operation in which all wait for all knows that of the one before.
+//   - In central operations the last one writes the result of an allreduce over its own
+//     payload: payloads are read by the last one alone, and by it before. Where each
+//     member takes from all payloads (blocks.go) nobody writes there.
 //   - The release word and the count for synchronization c+1 are written when
 //     all have joined c+1, so when all have seen the release of c.
 //   - A chunk of a ring is written again when the steps of all readers say that
 //     it was read. The first chunk of an operation is written when all have left
-//     the last operation in which this member was root, or had buffers of a
-//     reduction, in the same area.
+//     the last operation in which this member was root, or passed on, or had buffers of
+//     a reduction, in the same area.
 //   - In-buffers of a reduction are read up to the step before its last meeting,
 //     so nobody reads them when anybody leaves. The last results may be read
 //     longer. They are written again in the second step of a later operation,
 //     after the meeting that shows that all have entered it; until then nothing
 //     that depends on the operation may lie there.
+//   - A source from which others copy is its caller's again when all have said that
+//     they need it no more.
 //
 // None of these waits makes a circle: an arrival line is stored before anything
 // that waits for an equal operation number, and after what waits for a smaller one.
+// What a chain waits for comes from lower members.
 //
 // # Failure
 //
@@ -75,7 +90,9 @@
 // whose data it depends on, a word that is stored after that data. Nobody waits
 // for a state that only somebody else's second store brings, except the members
 // of a central synchronization for the release by the last one: if that dies
-// between, they wait until the caller gives up.
+// between, they wait until the caller gives up. Who copied from a member that died or
+// gave up may have copied anything, and does not complete: that member never says that
+// it needs no source any more.
 //
 // # Calls that differ
 //
