@@ -158,7 +158,7 @@ var parts = map[string]part{
 	"blocks-512B":     {warm: blocks(64), run: blocks(64, 64)},
 	"blocks-8KiB":     {warm: blocks(1), run: blocks(1<<10, 1<<10)},
 	"blocks-256KiB":   {warm: blocks(1), run: blocks(32 << 10)},
-	"blocks-refused":  {warm: refusedAtOne, run: blocks(32<<10, 32<<10)},
+	"blocks-refused":  {warm: refusedAtOne, run: blocks(9 << 10)},
 	"scans-8B":        {warm: scans(1), run: scans(1, 1)},
 	"scans-8KiB":      {warm: scans(1), run: scans(1<<10, 1<<10)},
 	"scans-256KiB":    {warm: scans(1), run: scans(32 << 10)},
