@@ -38,7 +38,7 @@ func (x *call) choose() {
 		x.err = s.err
 		return
 	}
-	q := question{verb: x.verb, ranks: x.n, bytes: x.choiceBytes, crowded: x.e.Crowded(), direct: x.e.Direct(),
+	q := question{verb: x.verb, ranks: x.n, bytes: x.choiceBytes, crowded: x.e.Crowded(), direct: x.e.Direct(), nodes: x.e.Nodes() != nil, perNode: x.e.PerNode(),
 		commutative: x.commutative, layout: x.layout}
 	w := s.pick(&q)
 	x.head = x.head.withWay(w.number)
@@ -71,7 +71,10 @@ func (x *call) build(w *way) {
 	if !uneven && !(vector(x.verb) && (s.Segment > 0 || cuts[w.algorithm.Name])) && x.verb != sched.Barrier {
 		x.Unit, s.Count = s.Count*x.unit, 1
 	}
-	want := plan{w.algorithm, s.N, s.Me, s.Root, s.Count, s.Segment, s.Radix}
+	want := plan{w.algorithm, s.N, s.Me, s.Root, s.Count, s.Segment, s.Radix, nil}
+	if s.Nodes != nil {
+		want.nodes = &s.Nodes[0]
+	}
 	if uneven || x.built != want {
 		w.algorithm.Build(&x.plan, s)
 		x.built = want

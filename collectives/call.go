@@ -52,6 +52,7 @@ type call struct {
 type plan struct {
 	algorithm                          *sched.Algorithm
 	n, me, root, count, segment, radix int
+	nodes                              *int // where those of the communicator are; nil: all on one
 }
 
 var calls sync.Pool
@@ -86,7 +87,7 @@ func prepare[T any](ctx context.Context, c *comm.Comm, k kind, root int) *call {
 		return x
 	}
 	x.head.what = max(root, 0) & (1<<whatBits - 1)
-	x.shape = sched.Shape{N: x.n, Me: x.me, Root: max(root, 0)}
+	x.shape = sched.Shape{N: x.n, Me: x.me, Root: max(root, 0), Nodes: x.e.Nodes()}
 	if k.rooted() && (root < 0 || root >= x.n) {
 		x.wrong("%w: %d in a communicator of %d", comm.ErrRoot, root, x.n)
 		x.shape.Root = 0

@@ -117,6 +117,8 @@ type question struct {
 	ranks, bytes int
 	crowded      bool
 	direct       bool
+	nodes        bool // the members are on several nodes
+	perNode      int  // members on the node with most of them
 	memory       bool // the call can go through memory
 	commutative  bool
 	layout       sched.Layout
@@ -197,7 +199,7 @@ const lastNumber = 7
 
 func (w *way) fits(q *question) bool {
 	return (w.Ranks == 0 || q.ranks <= w.Ranks) && (w.Bytes == 0 || q.bytes <= w.Bytes) &&
-		(w.PerNode == 0 || q.ranks <= w.PerNode) && // one node so far
+		(w.PerNode == 0 || q.perNode <= w.PerNode) && (w.Nodes == nil || *w.Nodes == q.nodes) &&
 		(w.Crowded == nil || *w.Crowded == q.crowded) && (w.Direct == nil || *w.Direct == q.direct) &&
 		w.can(q)
 }

@@ -39,8 +39,8 @@ func verbName(v sched.Verb) string {
 func questions(verb sched.Verb) (qs []question) {
 	for _, ranks := range []int{1, 2, 3, 8, 17, 64, 1025} {
 		for _, bytes := range []int{0, 1, 4096, 1 << 20, unknownBytes} {
-			for bits := range 8 {
-				q := question{verb: verb, ranks: ranks, bytes: bytes, memory: bits&1 != 0, commutative: bits&2 != 0, direct: bits&4 != 0}
+			for bits := range 16 {
+				q := question{verb: verb, ranks: ranks, bytes: bytes, memory: bits&1 != 0, commutative: bits&2 != 0, direct: bits&4 != 0, nodes: bits&9 == 8, perNode: ranks}
 				if slices.Contains([]sched.Verb{sched.Gather, sched.Scatter, sched.Allgather, sched.Alltoall, sched.NeighborAllgather, sched.NeighborAlltoall}, verb) {
 					q.layout = sched.Layout(bits % 3)
 				}
@@ -133,6 +133,48 @@ func TestWrongChoices(t *testing.T) {
 	} {
 		if _, err := readTable([]byte(text)); !errors.Is(err, comm.ErrUnsupported) || !strings.Contains(err.Error(), say) {
 			t.Errorf("%s: %v, want %q", text, err, say)
+		}
+	}
+}
+
+// TestSeveralNodes: the shipped table takes the two-level algorithms there alone, where
+// they can do what is asked for and the vector is not long; other rules may ask for few
+// ranks on each node.
+func TestSeveralNodes(t *testing.T) {
+	const two = "two-level"
+	file, err := readTable([]byte(`{"rules": [{"verb": "bcast", "per_node": 2, "nodes": true, "algorithm": "chain"}, {"verb": "bcast", "nodes": false, "algorithm": "bine"},
+		{"verb": "barrier", "nodes": true, "algorithm": "memory"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	few := (&settings{tables: []*table{file}}).settle()
+	if few.inMemory[sched.Barrier] {
+		t.Error("a rule for several nodes is taken on one")
+	}
+	for _, c := range []struct {
+		s    *settings
+		q    question
+		want string
+	}{
+		{new(settings), question{verb: sched.Barrier, ranks: 8, perNode: 4, nodes: true}, two},
+		{new(settings), question{verb: sched.Barrier, ranks: 8, perNode: 8}, "dissemination"},
+		{new(settings), question{verb: sched.Bcast, ranks: 8, perNode: 4, nodes: true, bytes: 65536}, two},
+		{new(settings), question{verb: sched.Bcast, ranks: 8, perNode: 4, nodes: true, bytes: 65537}, "binomial"},
+		{new(settings), question{verb: sched.Allreduce, ranks: 8, perNode: 4, nodes: true, commutative: true}, two},
+		{new(settings), question{verb: sched.Allreduce, ranks: 8, perNode: 4, nodes: true}, "recursive-doubling"},
+		{new(settings), question{verb: sched.ReduceTo, ranks: 8, perNode: 4, nodes: true, commutative: true, bytes: 1 << 20}, two},
+		{new(settings), question{verb: sched.ReduceTo, ranks: 8, perNode: 4, nodes: true}, "in-order"},
+		{new(settings), question{verb: sched.Gather, ranks: 8, perNode: 4, nodes: true}, two},
+		{new(settings), question{verb: sched.Gather, ranks: 8, perNode: 4, nodes: true, layout: sched.Scattered}, "linear"},
+		{new(settings), question{verb: sched.Scatter, ranks: 8, perNode: 4, nodes: true}, two},
+		{new(settings), question{verb: sched.Allgather, ranks: 8, perNode: 4, nodes: true}, two},
+		{new(settings), question{verb: sched.Allgather, ranks: 8, perNode: 4, nodes: true, bytes: unknownBytes}, "linear"},
+		{few, question{verb: sched.Bcast, ranks: 8, perNode: 2, nodes: true}, "chain"},
+		{few, question{verb: sched.Bcast, ranks: 8, perNode: 3, nodes: true}, two},
+		{few, question{verb: sched.Bcast, ranks: 2, perNode: 2}, "bine"},
+	} {
+		if w := c.s.pick(&c.q); w.algorithm == nil || w.Algorithm != c.want {
+			t.Errorf("%+v goes %+v, want %s", c.q, w, c.want)
 		}
 	}
 }

@@ -23,10 +23,11 @@
 //
 // Reductions by an operation that does not commute combine in the order of the ranks,
 // lower ranks on the left. Others may combine in another order, which depends on the
-// number of members, the length, and the way; in one way it is fixed, so a result has
-// the same bits at every member and in every run. Reproducible makes the order depend on
-// the number of members alone: else a floating-point sum may differ in its last bits
-// from that of a longer vector. Max and Min never do.
+// number of members, the length, the way, and between nodes on where the members are and
+// on the root; in one way it is fixed, so a result has the same bits at every member and
+// in every run. Reproducible makes the order depend on the number of members alone: else
+// a floating-point sum may differ in its last bits from that of a longer vector. Max and
+// Min never do.
 //
 // # Which way
 //
@@ -38,6 +39,15 @@
 // operation; and, whatever they are, all that do not block, all
 // collectives of a communicator of which a member had no block of memory left when it
 // was made (each process has 63), and all with --detector ring.
+//
+// Where members are on several nodes Barrier, Bcast, Reduce, Allreduce, Gather, Scatter
+// and Allgather go on two levels ("two-level"): inside of each node with its leader,
+// which is its lowest rank or the root, and among the leaders, so that few messages go
+// from node to node. Reductions do so only by operations that commute; long vectors of
+// Bcast and Allreduce and long blocks of Allgather do not, from a length on that nobody
+// has measured yet. Parts of different lengths (Gatherv and the like) and the other
+// collectives know no nodes. A job of one machine is one node, unless a test simulates
+// several (commtest.Nodes).
 //
 // What goes before the table: With, for calls with a context; GOULFM_COLL in the
 // environment, with the same text, as GOULFM_COLL="allgather=ring,bcast=binomial:65536";

@@ -517,7 +517,7 @@ func ExampleWith() {
 	})
 	// Output:
 	// [0 1 2 3] <nil>
-	// allgather on world: choice of a collective: not supported: no algorithm "rnig" of allgather: one of memory, linear, ring, recursive-doubling, bruck, neighbor-exchange
+	// allgather on world: choice of a collective: not supported: no algorithm "rnig" of allgather: one of memory, linear, ring, recursive-doubling, bruck, neighbor-exchange, two-level
 }
 
 func ExampleReproducible() {

@@ -49,7 +49,7 @@ func shared(ctx context.Context, c *comm.Comm, k kind, verb sched.Verb, root, by
 		return false
 	}
 	s := settingsOf(ctx)
-	q := question{verb: verb, ranks: c.Size(), bytes: bytes, crowded: c.Engine().Crowded(), direct: c.Engine().Direct(), memory: true, commutative: true}
+	q := question{verb: verb, ranks: c.Size(), bytes: bytes, crowded: c.Engine().Crowded(), direct: c.Engine().Direct(), perNode: c.Size(), memory: true, commutative: true}
 	if s.inMemory[verb] && (q.payload() <= nodecoll.PayloadBytes || q.pulled()) {
 		return true
 	}

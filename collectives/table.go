@@ -21,7 +21,8 @@ type rule struct {
 	Verb      string `json:"verb"`
 	Ranks     int    `json:"ranks,omitempty"`
 	Bytes     int    `json:"bytes,omitempty"`    // of the vector, or of one rank's block
-	PerNode   int    `json:"per_node,omitempty"` // ranks on one node
+	PerNode   int    `json:"per_node,omitempty"` // ranks on the node with most of them
+	Nodes     *bool  `json:"nodes,omitempty"`    // whether ranks are on several nodes
 	Crowded   *bool  `json:"crowded,omitempty"`  // whether ranks outnumber cores
 	Direct    *bool  `json:"direct,omitempty"`   // whether long messages go from memory to memory
 	Algorithm string `json:"algorithm"`          // or "memory"
@@ -31,7 +32,7 @@ type rule struct {
 
 // unbounded says whether the rule is for all questions.
 func (r *rule) unbounded() bool {
-	return r.Ranks == 0 && r.Bytes == 0 && r.PerNode == 0 && r.Crowded == nil && r.Direct == nil
+	return r.Ranks == 0 && r.Bytes == 0 && r.PerNode == 0 && r.Nodes == nil && r.Crowded == nil && r.Direct == nil
 }
 
 // inMemoryName is the algorithm of shared memory, an entry of the table like others.

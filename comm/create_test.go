@@ -247,7 +247,7 @@ func TestSplitNodeIsByNode(t *testing.T) {
 	var wg sync.WaitGroup
 	for me, node := range nodes {
 		wg.Go(func() {
-			p := engine.New(w.Port(me), engine.Config{Node: node})
+			p := engine.New(w.Port(me), engine.Config{Nodes: nodes})
 			defer p.Close()
 			world := comm.NewWorld(p)
 			c, err := world.SplitNode(t.Context())

@@ -10,6 +10,8 @@
 //		})
 //	}
 //
+// Nodes{0, 0, 1}.Run does the same on simulated nodes: two ranks on one, one on another.
+//
 // A killed rank goes the way a killed process goes: what it had published stays
 // readable, it answers nothing any more, and its peers hear of it only from the
 // failure detector. What is not imitated: memory that is half written because

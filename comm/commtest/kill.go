@@ -36,8 +36,13 @@ func Kill(w *comm.Comm) {
 //	}
 func RunKilled(t testing.TB, n, victim int, frame uint64, body func(ctx context.Context, w *comm.Comm)) bool {
 	t.Helper()
+	return runKilled(t, world{ranks: n}, victim, frame, body)
+}
+
+func runKilled(t testing.TB, w world, victim int, frame uint64, body func(ctx context.Context, w *comm.Comm)) bool {
+	t.Helper()
 	var reached atomic.Bool
-	generous.runOn(t, n, func(k *rank, p *transport.Port) transport.Transport {
+	generous.runOn(t, w, func(k *rank, p *transport.Port) transport.Transport {
 		if k.me != victim {
 			return p
 		}

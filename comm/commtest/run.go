@@ -52,18 +52,18 @@ func Run(t testing.TB, n int, body func(ctx context.Context, w *comm.Comm)) {
 
 func (l limits) runAll(t testing.TB, n int, body func(ctx context.Context, w *comm.Comm)) {
 	t.Helper()
-	l.runOn(t, n, nil, body)
+	l.runOn(t, world{ranks: n}, nil, body)
 }
 
 // A wrapper puts something around the port of a rank, so that it sees all frames;
 // with one everything goes by frames, at all ranks. Nil: nothing.
 type wrapper func(k *rank, p *transport.Port) transport.Transport
 
-func (l limits) runOn(t testing.TB, n int, wrap wrapper, body func(ctx context.Context, w *comm.Comm)) {
+func (l limits) runOn(t testing.TB, w world, wrap wrapper, body func(ctx context.Context, w *comm.Comm)) {
 	t.Helper()
 	labelled(l.ending, func(ctx context.Context, left func() string) {
-		r := newRun(n, l)
-		r.join(wrap)
+		r := newRun(w.ranks, l)
+		r.join(wrap, w.nodes)
 		r.all(ctx, t, body)
 		if stacks := left(); stacks != "" {
 			t.Errorf("goroutines left behind:\n%s", stacks)
@@ -98,14 +98,14 @@ func newRun(n int, l limits) *run {
 	return r
 }
 
-func (r *run) join(wrap wrapper) {
+func (r *run) join(wrap wrapper, nodes Nodes) {
 	for _, k := range r.ranks {
 		port := r.world.Port(k.me)
 		tr := transport.Transport(port)
 		if wrap != nil {
 			tr = wrap(k, port)
 		}
-		k.w = comm.NewWorld(engine.New(tr, engine.Config{SpinPolls: spinPolls, YieldPolls: spinPolls, Messages: wrap != nil}))
+		k.w = comm.NewWorld(engine.New(tr, engine.Config{SpinPolls: spinPolls, YieldPolls: spinPolls, Messages: wrap != nil, Nodes: nodes}))
 		living.Store(k.proc(), k)
 	}
 }

@@ -37,7 +37,9 @@ type Comm struct {
 	collSeq uint32
 	claims  []*Claim // messages that matched probes took and nobody has received yet
 
-	shared     bool        // its collectives go through memory
+	nodes      []int       // by rank; nil: all members are on one
+	perNode    int         // members on the node with most of them
+	shared     bool        // revocations go through memory, and collectives on one node
 	refused    atomic.Bool // see ErrRefused
 	revocation revocation
 	mem        *[2]agreementMemory // of agreements; nil: by messages
@@ -56,6 +58,7 @@ type Comm struct {
 func (p *Proc) openComm(g ulfm.Group, name string) *Comm {
 	c := &Comm{p: p, group: g, name: name, base: name, rankOf: make([]int32, slices.Max(g.Procs)+1), mem: p.takeMemory(g.Index)}
 	c.shared = p.shares && control.HasBlocks(g.Indices, segment.Blocks)
+	c.findNodes()
 	c.revocation = p.revocationOf(c)
 	for q := range c.rankOf {
 		c.rankOf[q] = -1

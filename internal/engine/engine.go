@@ -42,8 +42,9 @@ type Config struct {
 	// them has to have a turn anyway, and a wake-up costs several turns. 0: it looks
 	// SpinPolls times, as other calls.
 	YieldPolls int
-	// Node says on which node the process runs: those with the same number share memory.
-	Node int
+	// Nodes says on which node each process runs that there can be; the same at all
+	// processes. Nil: all are on one.
+	Nodes []int
 	// Mutual says that every rank of the node has a core of its own; the same at all
 	// of them.
 	Mutual bool
@@ -214,9 +215,6 @@ func (p *Proc) Union() *Comm { return p.union }
 
 // Me returns this process's number.
 func (p *Proc) Me() int { return p.me }
-
-// Node returns the number of the node on which this process runs.
-func (p *Proc) Node() int { return p.cfg.Node }
 
 // Close ends the background loop. It is called after Finalize, or at death.
 func (p *Proc) Close() {

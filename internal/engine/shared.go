@@ -22,13 +22,13 @@ func (d *Differs) Error() string { return fmt.Sprintf("rank %d made another call
 
 // Shared says whether collectives of c go through shared memory: the same at all
 // members.
-func (c *Comm) Shared() bool { return c.shared }
+func (c *Comm) Shared() bool { return c.shared && c.nodes == nil }
 
 // Direct says whether large messages between the members go straight from memory to
 // memory, unless the kernel refuses, and in a collective it has not: the same at all
 // members.
 func (c *Comm) Direct() bool {
-	return c.p.port != nil && c.p.port.Processes() && !c.refused.Load()
+	return c.nodes == nil && c.p.port != nil && c.p.port.Processes() && !c.refused.Load()
 }
 
 // Crowded says whether ranks outnumber cores: the same at all members.

@@ -79,34 +79,41 @@ func (a *Algorithm) Claim(c *Case) (messages, depth int) { return a.claim(c) }
 func Algorithms() []Algorithm {
 	return []Algorithm{
 		{Name: "barrier/dissemination", Verb: Barrier, build: dissemination, claim: claimDissemination},
+		{Name: "barrier/two-level", Verb: Barrier, build: twoLevelBarrier, claim: claimTwoLevelBarrier},
 
 		{Name: "bcast/binomial", Verb: Bcast, Segmented: true, build: binomialBcast, claim: perSegment(floorLog2)},
 		{Name: "bcast/knomial", Verb: Bcast, Segmented: true, build: knomialBcast, claim: claimKnomial},
 		{Name: "bcast/bine", Verb: Bcast, Segmented: true, build: bineBcast, claim: perSegment(bineDepth)},
 		{Name: "bcast/chain", Verb: Bcast, Segmented: true, build: chainBcast, claim: perSegment(lessOne)},
 		{Name: "bcast/scatter-allgather", Verb: Bcast, build: scatterAllgather, claim: claimScatterAllgather},
+		{Name: "bcast/two-level", Verb: Bcast, Segmented: true, build: twoLevelBcast, claim: claimTwoLevelTree},
 
 		{Name: "reduce/binomial", Verb: ReduceTo, Segmented: true, Commutative: true, InPlace: true, build: binomialReduce, claim: perSegment(floorLog2)},
 		{Name: "reduce/bine", Verb: ReduceTo, Segmented: true, Commutative: true, InPlace: true, build: bineReduce, claim: perSegment(bineDepth)},
 		{Name: "reduce/chain", Verb: ReduceTo, Segmented: true, Commutative: true, InPlace: true, build: chainReduce, claim: perSegment(lessOne)},
 		{Name: "reduce/in-order", Verb: ReduceTo, Segmented: true, InPlace: true, build: inOrderReduce, claim: claimInOrder},
 		{Name: "reduce/rabenseifner", Verb: ReduceTo, InPlace: true, build: rabenseifnerReduce, claim: claimRabenseifnerReduce},
+		{Name: "reduce/two-level", Verb: ReduceTo, Segmented: true, Commutative: true, InPlace: true, build: twoLevelReduce, claim: claimTwoLevelTree},
 
 		{Name: "allreduce/recursive-doubling", Verb: Allreduce, InPlace: true, build: doublingAllreduce, claim: folded},
 		{Name: "allreduce/ring", Verb: Allreduce, Segmented: true, Commutative: true, InPlace: true, build: ringAllreduce, claim: claimRingAllreduce},
 		{Name: "allreduce/rabenseifner", Verb: Allreduce, InPlace: true, build: rabenseifnerAllreduce, claim: claimRabenseifner},
 		{Name: "allreduce/reduce-bcast", Verb: Allreduce, Segmented: true, InPlace: true, build: reduceBcast, claim: claimReduceBcast},
+		{Name: "allreduce/two-level", Verb: Allreduce, Commutative: true, InPlace: true, build: twoLevelAllreduce, claim: claimTwoLevelAllreduce},
 
 		{Name: "gather/binomial", Verb: Gather, InPlace: true, build: binomialGather, claim: perEdge(floorLog2)},
 		{Name: "gather/linear", Verb: Gather, InPlace: true, Blocks: Scattered, build: linearGather, claim: perEdge(atOnce)},
+		{Name: "gather/two-level", Verb: Gather, InPlace: true, build: twoLevelGather, claim: claimTwoLevelGather},
 		{Name: "scatter/binomial", Verb: Scatter, InPlace: true, build: binomialScatter, claim: perEdge(floorLog2)},
 		{Name: "scatter/linear", Verb: Scatter, InPlace: true, Blocks: Scattered, build: linearScatter, claim: perEdge(atOnce)},
+		{Name: "scatter/two-level", Verb: Scatter, InPlace: true, build: twoLevelScatter, claim: claimTwoLevelGather},
 
 		{Name: "allgather/linear", Verb: Allgather, InPlace: true, Blocks: Scattered, build: linearAllgather, claim: claimLinear},
 		{Name: "allgather/ring", Verb: Allgather, InPlace: true, Blocks: Scattered, build: ringAllgather, claim: perRound(lessOne)},
 		{Name: "allgather/recursive-doubling", Verb: Allgather, InPlace: true, Blocks: Packed, build: doublingAllgather, claim: folded},
 		{Name: "allgather/bruck", Verb: Allgather, InPlace: true, Blocks: Packed, build: bruckAllgather, claim: claimDissemination},
 		{Name: "allgather/neighbor-exchange", Verb: Allgather, Even: true, InPlace: true, Blocks: Packed, build: neighborExchange, claim: perRound(half)},
+		{Name: "allgather/two-level", Verb: Allgather, InPlace: true, build: twoLevelAllgather, claim: claimTwoLevelAllgather},
 
 		{Name: "alltoall/linear", Verb: Alltoall, Blocks: Scattered, build: linearAlltoall, claim: claimLinear},
 		{Name: "alltoall/pairwise", Verb: Alltoall, Blocks: Scattered, build: pairwiseAlltoall, claim: perRound(lessOne)},

@@ -9,14 +9,14 @@ import (
 // bit at whatever root it ends, and in the allreduce made of it.
 func TestBracketsDoNotDependOnTheRoot(t *testing.T) {
 	for n := 2; n <= 33; n++ {
-		all := bracketsAt(findAlgorithm("allreduce/reduce-bcast"), n, 0)
+		all := bracketsAt(findAlgorithm("allreduce/reduce-bcast"), n, 0, nil)
 		for root := range n {
-			if got := bracketsAt(findAlgorithm("reduce/in-order"), n, root); got[root] != all[0] {
+			if got := bracketsAt(findAlgorithm("reduce/in-order"), n, root, nil); got[root] != all[0] {
 				t.Fatalf("n=%d root=%d: %s instead of %s", n, root, got[root], all[0])
 			}
 		}
 	}
-	if got, want := bracketsAt(findAlgorithm("reduce/in-order"), 6, 3)[3], "(((0 1) (2 3)) (4 5))"; got != want {
+	if got, want := bracketsAt(findAlgorithm("reduce/in-order"), 6, 3, nil)[3], "(((0 1) (2 3)) (4 5))"; got != want {
 		t.Errorf("%s instead of %s", got, want)
 	}
 }
@@ -25,10 +25,12 @@ func TestBracketsDoNotDependOnTheRoot(t *testing.T) {
 func TestAllRanksHaveTheSameBrackets(t *testing.T) {
 	for _, a := range Algorithms() {
 		for n := 1; n <= 17 && a.Verb == Allreduce; n++ {
-			got := bracketsAt(&a, n, 0)
-			for r := range n {
-				if got[r] != got[0] {
-					t.Fatalf("%s n=%d: rank %d has %s, rank 0 %s", a.Name, n, r, got[r], got[0])
+			for _, nodes := range append(nodeMaps(&a, n), nil) {
+				got := bracketsAt(&a, n, 0, nodes)
+				for r := range n {
+					if got[r] != got[0] {
+						t.Fatalf("%s n=%d nodes=%v: rank %d has %s, rank 0 %s", a.Name, n, nodes, r, got[r], got[0])
+					}
 				}
 			}
 		}
@@ -37,9 +39,9 @@ func TestAllRanksHaveTheSameBrackets(t *testing.T) {
 
 // bracketsAt reduces one element of each rank and returns how each rank's result
 // came about.
-func bracketsAt(a *Algorithm, n, root int) []string {
+func bracketsAt(a *Algorithm, n, root int, nodes []int) []string {
 	res := make([]string, n)
-	for r, o := range runReal(a, n, root, 1, func(x, y string) string { return "(" + x + " " + y + ")" },
+	for r, o := range runReal(a, n, root, 1, nodes, func(x, y string) string { return "(" + x + " " + y + ")" },
 		func(r, _, _ int) string { return fmt.Sprint(r) }) {
 		if len(o) > 0 {
 			res[r] = o[0]

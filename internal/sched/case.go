@@ -5,6 +5,7 @@ package sched
 type Case struct {
 	N, Root, Count, Segment, Radix int
 
+	Nodes   []int // Shape.Nodes
 	Layout  Layout
 	InPlace bool
 	Seed    uint64 // of uneven lengths, of where blocks lie, and of the graph
@@ -92,7 +93,7 @@ func (c *Case) lay(rank int, counts []int) (b Blocks, total int) {
 
 // memory returns what rank me has and sees of the case under the verb.
 func (c *Case) memory(v Verb, me int) memory {
-	m := memory{shape: Shape{N: c.N, Me: me, Root: c.Root, Count: c.Count, Segment: c.Segment, Radix: c.Radix}}
+	m := memory{shape: Shape{N: c.N, Me: me, Root: c.Root, Count: c.Count, Segment: c.Segment, Radix: c.Radix, Nodes: c.Nodes}}
 	s := &m.shape
 	switch v {
 	case Barrier:

@@ -5,7 +5,7 @@ package sched
 // one d down, that it and those before it are here.
 func dissemination(p *Plan, s *Shape) {
 	for d := 1; d < s.N; d <<= 1 {
-		p.send(s.mod(s.Me+d), out(0), 0, p.memo[:doubled(min(d, s.N-d))]...)
+		p.send(s.mod(s.Me+d), in(0), 0, p.memo[:doubled(min(d, s.N-d))]...)
 		p.memo = append(p.memo, p.recv(s.mod(s.Me-d), out(0), 0))
 	}
 }

@@ -13,16 +13,17 @@
 // with a single tag. Nothing else is ordered.
 //
 // A message is sent even if it is empty, so that the pattern does not depend on
-// which blocks are; it depends on the number of ranks, the root, and how many
-// segments there are.
+// which blocks are; it depends on the number of ranks, the root, how many segments
+// there are, and for a two-level algorithm on which rank is on which node.
 //
 // An Algorithm is a builder with its name, what it asks for, and its claims; see
-// Algorithms. An Exec executes a Plan: it says which messages to start and is told
-// which are complete.
+// Algorithms. A two-level one runs others in stages, among the ranks of a node or the
+// leaders of the nodes. An Exec executes a Plan: it says which messages to start and is
+// told which are complete.
 //
 // # What the Verifier proves
 //
-// For one Case (number of ranks, root, lengths, layout, in place or not):
+// For one Case (number of ranks, root, nodes, lengths, layout, in place or not):
 //
 //   - Every step stays inside its buffers, and none writes Input.
 //   - Every Send has its Recv, of the same length, and the number of messages is
@@ -78,6 +79,6 @@
 // Rabenseifner 1997 (reduce and allreduce by halving and doubling); Thakur,
 // Rabenseifner, Gropp, IJHPCA 2005 (recursive doubling and halving, folding to a
 // power of two, pairwise exchange, ring); Chen, Zhang, Zhang, Yuan 2005 (neighbour
-// exchange); Patarasuk, Yuan, JPDC 2009 (ring allreduce); De Sensi et al., SC'25
-// (Bine trees).
+// exchange); Karonis et al., IPDPS 2000 (levels of a network); Patarasuk, Yuan, JPDC
+// 2009 (ring allreduce); De Sensi et al., SC'25 (Bine trees).
 package sched

@@ -20,16 +20,19 @@ func TestAgainstSequential(t *testing.T) {
 					if a.Even && n%2 != 0 && n > 1 {
 						continue
 					}
-					got, want := runStrings(&a, n, root, count), sequential(a.Verb, n, root, count)
-					for r := range n {
-						g, w := got[r], want[r]
-						if a.Commutative {
-							g, w = letters(g), letters(w)
+					want := sequential(a.Verb, n, root, count)
+					for _, nodes := range append(nodeMaps(&a, n), nil) {
+						got := runStrings(&a, n, root, count, nodes)
+						for r := range n {
+							g, w := got[r], want[r]
+							if a.Commutative {
+								g, w = letters(g), letters(w)
+							}
+							if !slices.Equal(g, w) {
+								t.Fatalf("%s n=%d root=%d count=%d nodes=%v: rank %d has %q, want %q", a.Name, n, root, count, nodes, r, g, w)
+							}
+							checked++
 						}
-						if !slices.Equal(g, w) {
-							t.Fatalf("%s n=%d root=%d count=%d: rank %d has %q, want %q", a.Name, n, root, count, r, g, w)
-						}
-						checked++
 					}
 				}
 			}
@@ -131,20 +134,20 @@ func (k *stringRank) Do(i int) {
 	}
 }
 
-func runStrings(a *Algorithm, n, root, count int) [][]string {
-	return runReal(a, n, root, count, func(x, y string) string { return x + y }, name)
+func runStrings(a *Algorithm, n, root, count int, nodes []int) [][]string {
+	return runReal(a, n, root, count, nodes, func(x, y string) string { return x + y }, name)
 }
 
 // runReal executes the plans: ranks in turn, every message at once into a queue
 // per pair.
-func runReal(a *Algorithm, n, root, count int, op func(x, y string) string, name func(r, to, i int) string) [][]string {
+func runReal(a *Algorithm, n, root, count int, nodes []int, op func(x, y string) string, name func(r, to, i int) string) [][]string {
 	ranks := make([]stringRank, n)
 	queues := map[[2]int][][]string{}
 	waiting := map[[2]int][]int{}
 	for r := range ranks {
 		k := &ranks[r]
 		k.op = op
-		s := Shape{N: n, Me: r, Root: root, Count: count, Segment: 3}
+		s := Shape{N: n, Me: r, Root: root, Count: count, Segment: 3, Nodes: nodes}
 		inLen, outLen := lengths(a.Verb, r == root, n, count)
 		if a.Verb == NeighborAllgather || a.Verb == NeighborAlltoall {
 			s.Sources, s.Dests = []int{(r + n - 1) % n, (r + 1) % n}, []int{(r + n - 1) % n, (r + 1) % n}

@@ -12,6 +12,9 @@ func (h *idle) Do(int) { h.did++ }
 
 func noRank(a *Algorithm, n int) *Shape {
 	s := Shape{N: n, Me: n / 2, Count: 2*n + 1, Segment: 7}
+	for r := range n { // the rank leads one
+		s.Nodes = append(s.Nodes, r/(n/2)*3+r%2)
+	}
 	if a.Verb == NeighborAllgather || a.Verb == NeighborAlltoall {
 		s.Sources, s.Dests = []int{0, n / 2}, []int{1, n / 2}
 	}

@@ -3,8 +3,8 @@ package sched
 import "testing"
 
 // FuzzBuilders verifies any builder for any shape: the first argument picks the
-// builder, the second the order of events, flags the layout and whether the call
-// is in place.
+// builder, the second the order of events, flags the layout, whether the call is in
+// place, and the nodes.
 func FuzzBuilders(f *testing.F) {
 	for i := range Algorithms() {
 		f.Add(uint8(i), uint8(0), uint8(i+1), uint8(i/2), uint8(2*i), uint8(3), uint8(2), uint8(i), uint64(i))
@@ -20,6 +20,9 @@ func FuzzBuilders(f *testing.F) {
 		}
 		if blocks(a) {
 			c.Count %= 8
+		}
+		if maps := nodeMaps(a, c.N); maps != nil && int(flags>>3) < len(maps) {
+			c.Nodes = maps[flags>>3]
 		}
 		c.Layout, c.InPlace = min(Layout(flags%3), a.Blocks), flags&4 != 0 && a.InPlace
 		if a.Even {

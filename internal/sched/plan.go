@@ -83,10 +83,12 @@ type Plan struct {
 
 	after []int32
 	// What building needs: the last send to and receive from each rank, the
-	// children in a tree, and steps to remember.
+	// children in a tree, steps to remember, the stage, and the ranks by node.
 	lastSend, lastRecv []int32
 	kids               []int
 	memo               []int32
+	stage              stage
+	teams              teams
 }
 
 // After returns the steps that must be complete before step i may start. All
@@ -99,9 +101,11 @@ func (p *Plan) After(i int) []int32 {
 func (p *Plan) reset(s *Shape) {
 	must.That(s.N > 0 && 0 <= s.Me && s.Me < s.N && 0 <= s.Root && s.Root < s.N, "rank %d of %d, root %d", s.Me, s.N, s.Root)
 	must.That(s.Count >= 0, "%d elements", s.Count)
+	must.That(s.Nodes == nil || len(s.Nodes) == s.N, "nodes of %d ranks of %d", len(s.Nodes), s.N)
 	p.N, p.Me, p.Scratch = s.N, s.Me, 0
 	p.Steps, p.after, p.kids, p.memo = p.Steps[:0], p.after[:0], p.kids[:0], p.memo[:0]
 	p.lastSend, p.lastRecv = fill(p.lastSend, s.N), fill(p.lastRecv, s.N)
+	p.beginAll()
 }
 
 func fill(s []int32, n int) []int32 {
@@ -129,6 +133,9 @@ func (p *Plan) add(s Step, after []int32) int32 {
 			p.after = append(p.after, a)
 		}
 	}
+	if p.stage.settle(&s) && p.stage.ready != none {
+		p.after = append(p.after, p.stage.ready)
+	}
 	s.afters = int32(len(p.after)) - s.after
 	p.Steps = append(p.Steps, s)
 	return int32(len(p.Steps) - 1)
@@ -137,12 +144,14 @@ func (p *Plan) add(s Step, after []int32) int32 {
 // send, recv, copy and reduce append a step that waits for the steps after and
 // return its number. They skip none among after.
 func (p *Plan) send(to int, src Ref, elems int, after ...int32) int32 {
+	to = p.stage.rank(to)
 	i := p.add(Step{Kind: Send, Peer: int32(to), Src: src, Len: elems, before: p.lastSend[to]}, after)
 	p.lastSend[to] = i
 	return i
 }
 
 func (p *Plan) recv(from int, dst Ref, elems int, after ...int32) int32 {
+	from = p.stage.rank(from)
 	i := p.add(Step{Kind: Recv, Peer: int32(from), Dst: dst, Len: elems, before: p.lastRecv[from]}, after)
 	p.lastRecv[from] = i
 	return i
@@ -162,6 +171,21 @@ func (p *Plan) reduce(dst, left, right Ref, elems int, after ...int32) int32 {
 func (p *Plan) join(after ...int32) int32 {
 	return p.copy(out(0), out(0), 0, after...)
 }
+
+// all is a step after which all of the steps after are complete: none if they are
+// none, the step itself if it is one.
+func (p *Plan) all(after ...int32) int32 {
+	switch len(after) {
+	case 0:
+		return none
+	case 1:
+		return after[0]
+	}
+	return p.join(after...)
+}
+
+// newest is the last step added.
+func (p *Plan) newest() int32 { return int32(len(p.Steps) - 1) }
 
 // String prints one step per line, with what it waits for.
 func (p *Plan) String() string {

@@ -76,9 +76,10 @@ func (s *scriptStage) run(t *testing.T, line string) string {
 	s.out.Reset()
 	word, rest, _ := strings.Cut(line, " ")
 	switch word {
-	case "plan": // plan ALGORITHM key=value...
+	case "plan": // plan ALGORITHM key=value... [nodes NODE...]
 		name, keys, _ := strings.Cut(rest, " ")
-		s.alg, s.c = findAlgorithm(name), Case{Radix: 2}
+		keys, nodes, _ := strings.Cut(keys, " nodes ")
+		s.alg, s.c = findAlgorithm(name), Case{Radix: 2, Nodes: scriptNodes(nodes)}
 		me := 0
 		scriptKeys(t, keys, map[string]*int{"n": &s.c.N, "me": &me, "root": &s.c.Root, "count": &s.c.Count, "segment": &s.c.Segment, "radix": &s.c.Radix})
 		m := s.c.memory(s.alg.Verb, me)
@@ -114,6 +115,15 @@ func scriptKeys(t *testing.T, keys string, to map[string]*int) {
 		}
 		fmt.Sscan(v, to[k])
 	}
+}
+
+func scriptNodes(text string) (nodes []int) {
+	for _, word := range strings.Fields(text) {
+		node := 0
+		fmt.Sscan(word, &node)
+		nodes = append(nodes, node)
+	}
+	return nodes
 }
 
 // next prints what starts now, and how the execution stands.

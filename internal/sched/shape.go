@@ -19,6 +19,11 @@ type Shape struct {
 	// Radix of a k-nomial tree; 0 means 4.
 	Radix int
 
+	// Nodes is the node of each rank, for the two-level algorithms: any numbers, and
+	// the ranks of a node need not be neighbours. Nil: all ranks are on one. All ranks
+	// must give the same.
+	Nodes []int
+
 	// In are the blocks of Input (Scatter at the root, Alltoall, ReduceScatter,
 	// NeighborAlltoall), Out those of Output (Gather at the root, Allgather,
 	// Alltoall, NeighborAllgather, NeighborAlltoall), by rank or by neighbour.
@@ -80,6 +85,14 @@ func (s *Shape) outSpan(lo, hi int) (at Ref, elems int) {
 
 // mod is the rank that is i places up from rank 0, cyclically; i > -2N.
 func (s *Shape) mod(i int) int { return (i + 2*s.N) % s.N }
+
+// node is the node of a rank.
+func (s *Shape) node(rank int) int {
+	if s.Nodes == nil {
+		return 0
+	}
+	return s.Nodes[rank]
+}
 
 // rel numbers the ranks from the root on; abs undoes it.
 func (s *Shape) rel() int      { return s.mod(s.Me - s.Root) }

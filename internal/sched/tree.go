@@ -11,6 +11,12 @@ const noParent = -1
 // from v to v + the weight of that digit, without gaps. Radix 2 is the binomial
 // tree.
 func (p *Plan) knomial(s *Shape, radix int) (parent int) {
+	p.kids = p.kids[:0]
+	return p.addKnomial(s, radix)
+}
+
+// addKnomial is knomial for a tree that has children already.
+func (p *Plan) addKnomial(s *Shape, radix int) (parent int) {
 	v, weight := s.rel(), 1
 	for weight < s.N && v/weight%radix == 0 {
 		weight *= radix
@@ -19,7 +25,6 @@ func (p *Plan) knomial(s *Shape, radix int) (parent int) {
 	if v != 0 {
 		parent = s.abs(v - v/weight%radix*weight)
 	}
-	p.kids = p.kids[:0]
 	for weight /= radix; weight >= 1; weight /= radix {
 		for d := 1; d < radix && v+d*weight < s.N; d++ {
 			p.kids = append(p.kids, s.abs(v+d*weight))

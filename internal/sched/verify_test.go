@@ -33,7 +33,11 @@ func TestVerify(t *testing.T) {
 		for _, n := range beyond(&a) {
 			k.roots += len(roots(&a, n))
 			for _, root := range roots(&a, n) {
-				k.verify(t, &v, &a, Case{N: n, Root: root, Count: big(&a, n), Segment: 64}, Orders(0)[:1])
+				c := Case{N: n, Root: root, Count: big(&a, n), Segment: 64}
+				if maps := nodeMaps(&a, n); maps != nil {
+					c.Nodes = maps[n%len(maps)]
+				}
+				k.verify(t, &v, &a, c, Orders(0)[:1])
 			}
 		}
 		t.Logf("%-32s %s", a.Name, &k)
@@ -102,7 +106,7 @@ func seeded(n int) int {
 	return 0
 }
 
-// cases are the roots, block shapes and segmentations for n ranks: each alone for
+// cases are the roots, nodes, block shapes and segmentations for n ranks: each alone for
 // few ranks, together for many.
 func cases(a *Algorithm, n int) []Case {
 	var all []Case
@@ -117,6 +121,12 @@ func cases(a *Algorithm, n int) []Case {
 			all = append(all, c)
 		}
 		add(func(c *Case) {})
+		for i, nodes := range nodeMaps(a, n) {
+			if n > 17 && root > 0 && i != root%4 && !*long {
+				continue
+			}
+			add(func(c *Case) { c.Nodes, c.InPlace, c.Segment = nodes, a.InPlace, 4 })
+		}
 		if n > 17 && !*long {
 			add(func(c *Case) { c.Segment, c.InPlace, c.Layout = 4, a.InPlace, a.Blocks })
 			continue
@@ -143,9 +153,33 @@ func cases(a *Algorithm, n int) []Case {
 	return all
 }
 
+// nodeMaps are the nodes of n ranks that a two-level algorithm is tried on, besides one
+// for all: each rank on one of its own, blocks of four, round robin on three, and uneven
+// ones anywhere. Others do not look at them.
+func nodeMaps(a *Algorithm, n int) [][]int {
+	if !twoLevel(a) {
+		return nil
+	}
+	each := func(node func(r int) int) (nodes []int) {
+		for r := range n {
+			nodes = append(nodes, node(r))
+		}
+		return nodes
+	}
+	draw := Case{Seed: uint64(n)}
+	return [][]int{
+		each(func(r int) int { return r }),
+		each(func(r int) int { return r / 4 }),
+		each(func(r int) int { return -(r % 3) }),
+		each(func(r int) int { return 1 << draw.draw(1+floorLog2(n), saltPlace, r, 0) }),
+	}
+}
+
+func twoLevel(a *Algorithm) bool { return strings.HasSuffix(a.Name, "/two-level") }
+
 // blocks says whether the count of a case is that of a block.
 func blocks(a *Algorithm) bool {
-	return a.Blocks > Uniform || a.Verb == Gather || a.Verb == Scatter || a.Verb == Alltoall
+	return a.Blocks > Uniform || a.Verb == Gather || a.Verb == Scatter || a.Verb == Allgather || a.Verb == Alltoall
 }
 
 // beyond are numbers of ranks around larger powers of two; up to 1025 for what is
@@ -157,8 +191,13 @@ func beyond(a *Algorithm) []int {
 	ns := []int{127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025}
 	var p Plan
 	s := Shape{N: 1024, Me: 511, Count: 1}
-	if a.Build(&p, &s); len(p.Steps) > 64 && !*long {
+	switch a.Build(&p, &s); {
+	case *long:
+		return ns
+	case len(p.Steps) > 64:
 		return ns[:3]
+	case twoLevel(a): // every rank looks at the nodes of all
+		return ns[:6]
 	}
 	return ns
 }

@@ -1,0 +1,31 @@
+package commtest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/goulfm/goulfm/comm"
+)
+
+// Nodes are simulated nodes: on which one each rank runs, by any numbers. Messages go
+// as on one node, and so do agreements; but collectives between nodes do not use shared
+// memory, SplitNode splits by node, and the two-level algorithms see the nodes.
+type Nodes []int
+
+// Run is Run with a rank for each entry of n.
+func (n Nodes) Run(t testing.TB, body func(ctx context.Context, w *comm.Comm)) {
+	t.Helper()
+	generous.runOn(t, world{len(n), n}, nil, body)
+}
+
+// RunKilled is RunKilled with a rank for each entry of n.
+func (n Nodes) RunKilled(t testing.TB, victim int, frame uint64, body func(ctx context.Context, w *comm.Comm)) bool {
+	t.Helper()
+	return runKilled(t, world{len(n), n}, victim, frame, body)
+}
+
+// A world is how many ranks a run has, and on which nodes; nil: all on one.
+type world struct {
+	ranks int
+	nodes Nodes
+}
