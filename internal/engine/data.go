@@ -530,8 +530,9 @@ func (p *Proc) arrive(from int, f *transport.Frame) {
 	}
 	c := p.commAt(f.Ctx / uint32(classes))
 	collective := c != nil && Class(f.Ctx%uint32(classes)) == Collective
-	if collective && f.Kind == transport.Eager && c.late(int(f.Tag)) {
-		p.letGo(from, f.Size)
+	// A notice is announced where its sender has other sends before it in its queue.
+	if collective && (f.Kind == transport.Eager || f.Tag&Notice != 0) && c.late(int(f.Tag)) {
+		p.refuse(from, f)
 		return
 	}
 	m := p.match.Message()

@@ -418,7 +418,8 @@ func (s *Schedule) end() {
 }
 
 // forgetMessages drops what has come of a collective that is over here: notices, and
-// after a failure data, too. What comes later is dropped when it comes.
+// after a failure data, too, but for what is announced: its sender takes that back. What
+// comes later is dropped when it comes.
 func (c *Comm) forgetMessages(sequence int, failed bool) {
 	p := c.p
 	c.past = sequence
@@ -430,7 +431,7 @@ func (c *Comm) forgetMessages(sequence int, failed bool) {
 		return
 	}
 	p.match.Discard(ctx, func(m *match.Message) bool {
-		return !m.Announced && m.Tag&sequenceMask == sequence && (failed || m.Tag&Notice != 0)
+		return m.Tag&sequenceMask == sequence && (m.Tag&Notice != 0 || failed && !m.Announced)
 	}, p.dropped)
 }
 
@@ -443,8 +444,7 @@ func (c *Comm) countCollective() {
 	}
 }
 
-// late says whether a message is of a collective that is over here. The sender of an
-// announced one is told of the failure and takes it back.
+// late says whether a message is of a collective that is over here.
 func (c *Comm) late(tag int) bool {
 	n := tag & sequenceMask
 	if slices.Contains(c.failures, n) {
