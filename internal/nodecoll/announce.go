@@ -33,11 +33,15 @@ func (g *Group) announce(to int) {
 // Besides who needs it for the operation itself, somebody may wait for it in
 // clear, up to slots operations ahead. Of the operations that it can be ahead of,
 // every announceEvery-th arrival is announced to all, and in the one that it is
-// in itself the arrival is announced to it: so it wakes in time, if not at once.
+// in itself the arrival is announced to it: so it wakes in time, if not at once. Of wide
+// payloads there is room for two or a few: every arrival after one is announced to all.
 func (g *Group) announceArrival() {
 	to := g.arrivalFor()
-	if g.op%announceEvery == 0 && g.runsAhead() {
+	if (g.op%announceEvery == 0 || g.op <= g.lastWide+announceEvery) && g.runsAhead() {
 		to = All
+	}
+	if g.wide() {
+		g.lastWide = g.op
 	}
 	g.announce(to)
 }

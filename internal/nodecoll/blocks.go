@@ -39,7 +39,7 @@ func (g *Group) Scatter(what uint64, root int, dst, src []byte) {
 	switch {
 	case len(g.members) == 1:
 		g.alone(src)
-	case g.size > g.whole:
+	case g.size > g.whole && !g.wide():
 		g.startPull(g.me*g.part, g.part)
 	case root == g.me:
 		g.start(idle, src)
@@ -47,6 +47,19 @@ func (g *Group) Scatter(what uint64, root int, dst, src []byte) {
 		g.start(reading, nil)
 	}
 }
+
+// wideBytes is up to what size parts are published together though they do not fit a
+// slot: in the area, as many payloads one behind the other as there is room for.
+const wideBytes = areaBytes / 2
+
+// wide says whether a payload goes through the area. Where the last to arrive works for
+// all, pulls would wait for two meetings; and this way the root may be ahead.
+func (g *Group) wide() bool {
+	return g.verb == scatter && g.central && g.size > longBytes && g.size <= wideBytes
+}
+
+// wideAt returns where the payload of the current operation stands in the area.
+func (g *Group) wideAt() int { return int(g.op%int64(areaBytes/g.size)) * g.size }
 
 // Allgather starts a collection of all members' src, of one length, one behind the
 // other in everybody's dst. src may be its place in dst. A payload is src; a longer one

@@ -142,7 +142,7 @@ func (g *Group) startPair() {
 
 func (g *Group) pass() bool {
 	l := &g.large
-	if l.down >= 0 && !g.clear(max(g.ringOp, g.redOp)) {
+	if l.down >= 0 && !g.clear(max(g.ringOp, g.redOp, g.wideOp)) {
 		return false
 	}
 	for ; l.pos < l.chunks; l.pos++ {

@@ -52,7 +52,7 @@ func (g *Group) hasLeft(m int, j int64) bool {
 }
 
 // further is how many operations apart the lines are that hasLeft looks at.
-const further = 4
+const further = slots / 16
 
 // entered returns the operation, as this group counts, in which m has written the line
 // of operation i, and what stands there.

@@ -71,7 +71,7 @@ func (g *Group) waitsFor(m int) bool {
 	p := &g.members[m]
 	switch g.phase {
 	case entering:
-		return max(p.left, g.safe) < g.op-g.reach()
+		return max(p.left, g.safe) < g.used()
 	case reading, draining:
 		return m == g.root
 	case chaining:

@@ -28,7 +28,7 @@
 //
 //	data      slots for payloads: 128 up to 1 KiB, 64 up to 4 KiB, 8 up to 64 KiB, and 8 for
 //	          operations in which all wait for all; then the area: the ring of a broadcast or
-//	          of a chain, or the buffers of a reduction
+//	          of a chain, the buffers of a reduction, or payloads of a scatter that are larger
 //
 // The lines of a slot lie side by side: an operation touches few pages, and who looks at
 // all lines reads them one behind the other.

@@ -106,6 +106,9 @@ type Group struct {
 	steps         uint64 // what stands in this member's steps word
 	large         large
 	ringOp, redOp int64 // last operations in which peers read this member's area
+	wideOp        int64 // and the last whose payload stood there
+	wideSize      int
+	lastWide      int64 // the last operation with one, whoever was its root
 	bcastOp       int64 // the last large broadcast, whoever was its root
 
 	budget int
@@ -344,8 +347,11 @@ func (g *Group) alone(src []byte) {
 // enter publishes the arrival line, as soon as everybody has left the operation
 // whose slot it takes.
 func (g *Group) enter() bool {
-	if !g.clear(g.op - g.reach()) {
+	if !g.clear(g.used()) {
 		return false
+	}
+	if g.out != nil && g.wide() {
+		g.wideOp, g.wideSize = g.op, g.size
 	}
 	g.publish()
 	g.announceArrival()
@@ -359,10 +365,24 @@ func (g *Group) enter() bool {
 	return true
 }
 
-// reach returns how many operations ago the memory was used that this one takes.
+// used returns the last operation in which the memory may be read that this one takes.
+func (g *Group) used() int64 {
+	used := g.op - g.reach()
+	if g.out == nil || !g.wide() {
+		return used
+	}
+	used = max(used, g.op-int64(areaBytes/g.size), g.ringOp, g.redOp)
+	if g.wideSize != g.size { // what stands there lies across several of these
+		used = max(used, g.wideOp)
+	}
+	return used
+}
+
+// reach returns how many operations ago the line and the slot were used that this
+// operation takes.
 func (g *Group) reach() int64 {
 	switch {
-	case g.size <= inline || g.isLarge() || g.out == nil && g.next != chaining:
+	case g.size <= inline || g.isLarge() || g.wide() || g.out == nil && g.next != chaining:
 		return slots
 	case g.verb.meets():
 		return metSlots

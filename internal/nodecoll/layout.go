@@ -186,6 +186,8 @@ func (g *Group) payload(m int) []byte {
 func (g *Group) slotOf(m int) []byte {
 	var at int
 	switch {
+	case g.wide():
+		return g.area(m, g.wideAt(), g.size)
 	case g.verb.meets():
 		at = metAt + int(g.op%metSlots)*longBytes
 	case g.size <= shortBytes:

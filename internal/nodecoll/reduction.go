@@ -62,7 +62,7 @@ func (g *Group) reduceChunk() int {
 // work does one step.
 func (g *Group) work() bool {
 	l := &g.large
-	if l.step == 0 && !g.clear(g.ringOp) { // readers of my last broadcast may still be at my area
+	if l.step == 0 && !g.clear(max(g.ringOp, g.wideOp)) { // readers of my last broadcast may still be at my area
 		return false
 	}
 	for ; l.part < 3; l.part++ {

@@ -61,7 +61,7 @@ func (g *Group) ringChunk() int {
 
 // fill is root's side.
 func (g *Group) fill() bool {
-	if !g.clear(max(g.ringOp, g.redOp)) {
+	if !g.clear(max(g.ringOp, g.redOp, g.wideOp)) {
 		return false
 	}
 	l := &g.large
