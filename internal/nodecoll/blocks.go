@@ -20,7 +20,8 @@ func (g *Group) Gather(what uint64, root int, dst, src []byte) {
 	case len(g.members) == 1:
 		g.alone(src)
 	case root == g.me:
-		g.start(seeing, src)
+		copy(dst[g.me*g.size:], src)
+		g.start(seeing, nil)
 	default:
 		g.start(idle, src)
 	}
@@ -71,6 +72,7 @@ func (g *Group) Allgather(what uint64, dst, src []byte) {
 		g.startPull(0, g.size)
 		return
 	}
+	copy(dst[g.me*g.size:], src)
 	g.startAll(src)
 }
 
@@ -86,6 +88,7 @@ func (g *Group) Alltoall(what uint64, dst, src []byte) {
 		return
 	}
 	g.startAll(src)
+	copy(dst[g.me*g.part:][:g.part], src[g.me*g.part:])
 }
 
 // ReduceScatter starts a reduction of all members' src, in rank order: the i-th of
@@ -114,7 +117,9 @@ func (g *Group) takeAll() bool {
 		if g.budget <= 0 {
 			return false
 		}
-		g.budget -= g.take(g.cursor)
+		if g.cursor != g.me || g.verb == reduceScatter { // else it is there already
+			g.budget -= g.take(g.cursor)
+		}
 	}
 	g.finish()
 	return true

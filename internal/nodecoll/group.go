@@ -179,6 +179,8 @@ func (g *Group) Reduce(what uint64, root int, dst, src []byte, r Reduce) {
 		g.startPair()
 	case g.size > g.reduceDirect:
 		g.startReduction()
+	case root == g.me && (len(src) == 0 || !g.overwrites()):
+		g.start(seeing, nil)
 	case root == g.me:
 		g.start(seeing, src)
 	default:
@@ -406,6 +408,10 @@ func (g *Group) publish() {
 	case g.out == nil:
 	case g.size <= inline:
 		copy(g.stage[inlineAt:], g.out)
+	case g.verb == alltoall: // nobody takes this member's own part
+		slot, own, next := g.slotOf(g.me), g.me*g.part, (g.me+1)*g.part
+		segment.Copy(slot[:own], g.out)
+		segment.Copy(slot[next:], g.out[next:])
 	default:
 		segment.Copy(g.slotOf(g.me), g.out)
 	}

@@ -72,11 +72,23 @@ func (g *Group) see() bool {
 
 // combine reduces all payloads into dst, in rank order.
 func (g *Group) combine() {
-	copy(g.dst, g.payload(0))
+	copy(g.dst, g.operand(0))
 	for m := 1; m < len(g.members); m++ {
-		g.red.Func(g.dst, g.payload(m))
+		g.red.Func(g.dst, g.operand(m))
 	}
 }
+
+// operand returns member m's operand: this one's own where it is, unless the result has
+// overwritten it.
+func (g *Group) operand(m int) []byte {
+	if m == g.me && !g.overwrites() {
+		return g.src
+	}
+	return g.payload(m)
+}
+
+// overwrites says whether the operands of lower members overwrite this one's.
+func (g *Group) overwrites() bool { return g.me > 0 && &g.dst[0] == &g.src[0] }
 
 // read waits for the root's line and takes the payload.
 func (g *Group) read() bool {
