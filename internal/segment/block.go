@@ -42,7 +42,7 @@ const (
 	AgreementsKept  = 64
 	WordBytes       = 8 * AgreementsKept
 	ResultBytes     = Line * AgreementsKept
-	RevocationBytes = Line    // a word that says that the communicator is revoked
+	RevocationBytes = Line     // a word that says that the communicator is revoked
 	LinesCollective = 36 << 10 // of each member; what a part has is a page more
 )
 
