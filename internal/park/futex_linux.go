@@ -38,6 +38,7 @@ var napping atomic.Int32
 
 // Sleep implements Sleeper.
 func (Futex) Sleep(word *uint32, old uint32, timeout mono.Duration) {
+	home.yields.Store(0)
 	if int(napping.Add(1)) < runtime.GOMAXPROCS(0) {
 		over := nap(word, old, &timeout)
 		napping.Add(-1)
@@ -79,9 +80,6 @@ func nap(word *uint32, old uint32, timeout *mono.Duration) (over bool) {
 func (Futex) Wake(word *uint32) {
 	_, _, _ = syscall.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, everybody, 0, 0, 0)
 }
-
-// Yield implements Sleeper. The thread keeps its P meanwhile, as in a nap.
-func (Futex) Yield() { _, _, _ = syscall.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
 // AnyMax is how many words one SleepAny takes (a limit of the kernel).
 const AnyMax = 128
