@@ -53,7 +53,7 @@ func (g *Group) chain() bool {
 		if g.me < len(g.members)-1 {
 			on = g.passed(g.me)[at : at+n]
 		}
-		g.link(before, on, at, n)
+		g.join(before, on, at, n)
 		at += n
 	}
 	if g.me < len(g.members)-1 {
@@ -76,10 +76,10 @@ func (g *Group) passed(m int) []byte {
 // block returns how many bytes are combined at once: whole elements.
 func (g *Group) block() int { return blockBytes / g.red.ElemBytes * g.red.ElemBytes }
 
-// link combines n bytes, at most a block, at off of src with the same of what came
+// join combines n bytes, at most a block, at off of src with the same of what came
 // before, which begins at before (nil: nothing), and puts them where they are wanted:
 // into dst, and to on, which is what is passed on (nil: nobody wants it).
-func (g *Group) link(before, on []byte, off, n int) {
+func (g *Group) join(before, on []byte, off, n int) {
 	own := g.src[off : off+n]
 	result := own
 	switch {
@@ -181,7 +181,7 @@ func (g *Group) passChunk() {
 		if l.down >= 0 {
 			on = g.area(g.me, at+done, n)
 		}
-		g.link(before, on, off+done, n)
+		g.join(before, on, off+done, n)
 		done += n
 	}
 	g.budget -= bytes

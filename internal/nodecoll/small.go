@@ -8,7 +8,7 @@ const (
 	bcastDirectMutual = 4 << 10
 	// A reduction of whole payloads reads all of them where the large algorithm
 	// reads one n-th, and saves a synchronization for it.
-	reduceDirectMutual  = 16 << 10 // of n-1 payloads
+	reduceDirectMutual  = 16 << 10 // of n-1 payloads, from three members on
 	reduceDirectCentral = 64 << 10 // of n payloads
 )
 
@@ -16,19 +16,20 @@ const (
 func (g *Group) setDirect() {
 	n := len(g.members)
 	g.bcastDirect, g.reduceDirect = longBytes, longBytes
-	whole := reduceDirectCentral / n
 	g.whole = longBytes
+	whole := reduceDirectCentral / n
 	if g.mutual {
 		g.bcastDirect = bcastDirectMutual
 		if g.pullOf != nil {
 			g.whole = WholeBytes
 		}
 	}
-	if !g.central {
-		whole = reduceDirectMutual / max(1, n-1)
-		if n > 2 {
-			g.reduceDirect = max(inline, min(longBytes, whole))
-		}
+	switch {
+	case !g.central && n <= 2: // one payload to read, and a slice is half of it
+		whole = longBytes
+	case !g.central:
+		whole = reduceDirectMutual / (n - 1)
+		g.reduceDirect = max(inline, min(longBytes, whole))
 	}
 	g.allreduceDirect = max(inline, min(longBytes, whole))
 }
