@@ -23,18 +23,17 @@ func TestOpenAcrossAShrink(t *testing.T) {
 	for _, length := range []int{3, big} {
 		for victim := range n {
 			at := fmt.Sprintf("length %d, victim %d", length, victim)
+			p := composed(n, length)
 			commtest.Run(t, n, func(ctx context.Context, w *comm.Comm) {
 				var rs []comm.Request
-				var intact []func() bool
-				p := &problem[uint64]{n, length, (victim + 1) % n, affine, composed}
-				all := trials(p, w.Rank(), collectives.Custom(compose, false))
+				var ds []*desk[uint64]
 				for i, verb := range tableVerbs {
 					if i == len(tableVerbs)/2 && w.Rank() == victim {
 						commtest.Kill(w)
 					}
-					c := all[verb][0]
-					dst, ok := p.guarded(max(len(c.want), c.elems))
-					rs, intact = append(rs, c.twin(w, dst, c.src)), append(intact, ok)
+					c := p.trials(verb, (victim+1)%n, w.Rank())[0]
+					d := c.desk(p.desks[0].hole)
+					rs, ds = append(rs, c.twin(w, inner(d.dst), inner(d.src))), append(ds, d)
 				}
 				s, err := w.Shrink(ctx)
 				if err != nil || s.Size() != n-1 {
@@ -46,7 +45,7 @@ func TestOpenAcrossAShrink(t *testing.T) {
 					if err := ended(ctx, r); err != nil && !errors.Is(err, ulfm.ErrProcFailed) {
 						t.Errorf("%s: rank %d: %s: %v", at, w.Rank(), tableVerbs[i], err)
 					}
-					if !intact[i]() {
+					if !ds[i].intact() {
 						t.Errorf("%s: rank %d: %s wrote beyond its slice", at, w.Rank(), tableVerbs[i])
 					}
 				}
@@ -68,9 +67,9 @@ func TestRevokedAtAnyStep(t *testing.T) {
 		for step := range steps {
 			length := []int{3, big}[step%2]
 			at := fmt.Sprintf("%s of %d, revoked after %d turns", verb, length, step)
+			p := composed(n, length)
 			commtest.Run(t, n, func(ctx context.Context, w *comm.Comm) {
-				p := &problem[uint64]{n, length, 0, affine, composed}
-				c := trials(p, w.Rank(), collectives.Custom(compose, false))[verb][0]
+				c := p.trials(verb, 0, w.Rank())[0]
 				over := make(chan struct{})
 				go func() {
 					defer close(over)
@@ -85,15 +84,10 @@ func TestRevokedAtAnyStep(t *testing.T) {
 					}
 				}()
 				for _, twin := range []bool{false, true} {
-					dst, intact := p.guarded(max(len(c.want), c.elems))
-					var err error
-					if twin {
-						err = ended(ctx, c.twin(w, dst, c.src))
-					} else {
-						err = c.blocking(ctx, w, dst, c.src)
-					}
-					if err != nil && !errors.Is(err, ulfm.ErrRevoked) || !intact() {
-						t.Errorf("%s: rank %d: %v, guards intact: %v", at, w.Rank(), err, intact())
+					d := c.desk(p.desks[0].hole)
+					err := c.call(ctx, w, twin, inner(d.dst), inner(d.src))
+					if err != nil && !errors.Is(err, ulfm.ErrRevoked) || !d.intact() {
+						t.Errorf("%s: rank %d: %v, guards intact: %v", at, w.Rank(), err, d.intact())
 					}
 				}
 				<-over
@@ -119,19 +113,14 @@ func TestKilledInsideTouchesNoGuard(t *testing.T) {
 		for frame := uint64(1 + i%3); ; frame += stride {
 			victim, length := int(frame)%n, []int{3, big}[i%2]
 			at := fmt.Sprintf("%s of %d, rank %d killed before frame %d", verb, length, victim, frame)
+			p := composed(n, length)
 			came := commtest.RunKilled(t, n, victim, frame, func(ctx context.Context, w *comm.Comm) {
-				p := &problem[uint64]{n, length, 1, affine, composed}
-				c := trials(p, w.Rank(), collectives.Custom(compose, false))[verb][0]
+				c := p.trials(verb, 1, w.Rank())[0]
 				for _, twin := range []bool{false, true} {
-					dst, intact := p.guarded(max(len(c.want), c.elems))
-					var err error
-					if twin {
-						err = ended(ctx, c.twin(w, dst, c.src))
-					} else {
-						err = c.blocking(ctx, w, dst, c.src)
-					}
-					if w.Rank() != victim && err != nil && !errors.Is(err, ulfm.ErrProcFailed) || !intact() {
-						t.Errorf("%s: rank %d: %v, guards intact: %v", at, w.Rank(), err, intact())
+					d := c.desk(p.desks[0].hole)
+					err := c.call(ctx, w, twin, inner(d.dst), inner(d.src))
+					if w.Rank() != victim && err != nil && !errors.Is(err, ulfm.ErrProcFailed) || !d.intact() {
+						t.Errorf("%s: rank %d: %v, guards intact: %v", at, w.Rank(), err, d.intact())
 					}
 				}
 				_, _ = w.Agree(ctx, 1)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/sched"
 )
 
 // The collectives among neighbours, with neighbours from lists.
@@ -43,3 +44,28 @@ func IneighborAlltoallvOn[T comm.Elem](c *comm.Comm, in, out []int, dst []T, rco
 // AlgorithmsOf are the names that With takes for a verb, shared memory first where it
 // can be.
 func AlgorithmsOf(verb string) []string { return namesOf(verb) }
+
+// ChooseTwins chooses for the collectives that do not block, until restore is called, as
+// With does for the others. Nobody may be starting one meanwhile.
+func ChooseTwins(choice string) (restore func()) {
+	old := twin
+	twin = twinContext{With(context.Background(), choice)}
+	return func() { twin = old }
+}
+
+// Fits says whether the only way of a choice is taken for so many ranks, blocks of a
+// length and a layout, and an operation of the package or one of the program that does
+// not commute; without a way in it there is always one.
+func Fits(choice string, ranks, blockBytes int, ordered bool, layout sched.Layout) bool {
+	t, err := readSpec(choice)
+	if err != nil {
+		return false
+	}
+	for verb := range t {
+		for _, w := range t[verb] {
+			q := question{verb: sched.Verb(verb), ranks: ranks, bytes: blockBytes, commutative: !ordered, layout: layout, memory: !ordered}
+			return w.can(&q)
+		}
+	}
+	return true
+}

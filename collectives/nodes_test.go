@@ -24,28 +24,14 @@ var nodeMaps = []commtest.Nodes{
 	{4, 3, 2, 1, 0},
 }
 
-// TestEverythingOnSeveralNodes: every collective as the shipped table has it, with an
-// operation that does not commute, and each two-level algorithm at any length, whole and
-// in segments, with one that does.
+// TestEverythingOnSeveralNodes: every collective as the shipped table has it, and each
+// two-level algorithm, whole and in segments.
 func TestEverythingOnSeveralNodes(t *testing.T) {
-	sum := func(a, b uint64) uint64 { return a + b }
+	s, k := newSweep(t), wordElements()
 	for _, nodes := range nodeMaps {
-		nodes.Run(t, func(ctx context.Context, w *comm.Comm) {
-			n, on := w.Size(), fmt.Sprintf(" on nodes %v", nodes)
-			for i, length := range []int{0, 1, n + 1, 100} {
-				tried(ctx, t, w, &problem[uint64]{n, length, i % n, affine, composed}, "maps"+on, "", collectives.Custom(compose, false))
-			}
-			for i, length := range []int{0, 1, n + 1, 2500} {
-				for _, verb := range twoLevel {
-					choice := verb + "=two-level"
-					if i%2 == 1 && (verb == "bcast" || verb == "reduce") {
-						choice += ":1000"
-					}
-					tried(collectives.With(ctx, choice), t, w, &problem[uint64]{n, length, (n - 1 + i) % n, affine, sum}, "numbers, "+choice+on, verb, collectives.Sum[uint64])
-				}
-			}
-		})
+		s.on(onNodes(nodes), ordinaryAndOrdered(k, len(nodes), lengthsOf(len(nodes), 0, 1000)))
 	}
+	s.done("several nodes")
 }
 
 // TestBarrierOnSeveralNodes: nobody leaves one that somebody has not come to.
