@@ -172,8 +172,8 @@ func New(tr transport.Transport, cfg Config) *Proc {
 	p := &Proc{tr: tr, cfg: cfg, me: tr.Me(), n: tr.Procs(), start: time.Now(), match: match.New(),
 		peers: make([]peerState, tr.Procs()), stop: make(chan struct{}), loopEnded: make(chan struct{})}
 	p.port, _ = tr.(*transport.Port)
-	if p.port != nil && p.port.Processes() && !cfg.Mutual {
-		park.Settle(p.me)
+	if p.port != nil && p.port.Processes() {
+		park.Settle(p.me, cfg.Mutual)
 	}
 	for i := range segment.Transfers {
 		p.accounts = append(p.accounts, segment.Transfers-1-i)

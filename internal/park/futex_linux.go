@@ -38,7 +38,7 @@ var napping atomic.Int32
 
 // Sleep implements Sleeper.
 func (Futex) Sleep(word *uint32, old uint32, timeout mono.Duration) {
-	home.yields.Store(0)
+	slept()
 	if int(napping.Add(1)) < runtime.GOMAXPROCS(0) {
 		over := nap(word, old, &timeout)
 		napping.Add(-1)

@@ -9,31 +9,44 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// home is the processor on which the threads of this process wait, where ranks outnumber
-// processors.
+// home is the processor on which the threads of this process wait.
 //
-// There each rank needs one turn in a collective, so it takes as long as the processor
-// with the most ranks does. The kernel balances what computes; of eight ranks that give
-// their turns away all may share one of two processors for a second. So a thread that
-// gives turns away looks now and then where it is, and moves to its home. It is not
-// bound: the kernel may move it again at once, and does when others compute there.
-var home struct {
-	cpu    atomic.Int32 // and 1; 0: none
-	yields atomic.Uint32
-	away   atomic.Uint32 // yields until the next look
+// The kernel balances what computes; ranks that wait for each other look to it as if they
+// did, or as if they did nothing:
+//
+//   - Where ranks outnumber processors each needs one turn in a collective, so it takes as
+//     long as the processor with the most ranks does. Of eight ranks that give their turns
+//     away all may share one of two processors for a second.
+//   - Where every rank has a processor, two of them may share one beside a third process.
+//     Each spins then while the other could do what it waits for: a millisecond a message.
+//
+// So a thread that gives turns away, or has spun in vain and goes to sleep, looks now and
+// then where it is, and moves to its home. It is not bound: the kernel may move it again
+// at once, and does when others compute there.
+var home house
+
+type house struct {
+	cpu      atomic.Int32 // and 1; 0: none
+	spinners bool         // every rank has a processor
+	yields   atomic.Uint32
+	sleeps   atomic.Uint32
+	away     atomic.Uint32 // yields, or sleeps, until the next look
 }
 
-// How often a thread looks: a look costs as much as a yield, a move some ten of them. It
-// does not where it sleeps in between: then ranks wait for something else than turns, as
-// after a death, and a move would delay what comes.
+// How often a thread looks: a look costs as much as a yield, a move some ten of them.
+// Where ranks give turns away it does not look if it sleeps in between: then they wait
+// for something else, as after a death, and a move would delay what comes.
 const (
-	lookEvery = 64
-	moveEvery = 512
+	lookYields = 64
+	moveYields = 512
+	moveSleeps = 16
 )
 
 // Settle gives this process its home: the processors that it may use are dealt out to
-// the ranks in turn.
-func Settle(rank int) {
+// the ranks in turn. spinners says that there is one for every rank. It is called before
+// anything else here.
+func Settle(rank int, spinners bool) {
+	home.spinners = spinners
 	var may unix.CPUSet
 	if unix.SchedGetaffinity(0, &may) != nil || may.Count() < 2 {
 		return
@@ -53,12 +66,28 @@ func Settle(rank int) {
 // Yield implements Sleeper. The thread keeps its P meanwhile, as in a nap.
 func (Futex) Yield() {
 	_, _, _ = syscall.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
-	if cpu := home.cpu.Load(); cpu > 0 && home.yields.Add(1) >= home.away.Load() {
-		home.yields.Store(0)
-		home.away.Store(lookEvery)
-		if comeHome(int(cpu - 1)) {
-			home.away.Store(moveEvery)
-		}
+	home.look(&home.yields, lookYields, moveYields)
+}
+
+// slept notes that the calling thread goes to sleep.
+func slept() {
+	home.yields.Store(0)
+	if home.spinners {
+		home.look(&home.sleeps, 1, moveSleeps)
+	}
+}
+
+// look counts, and now and then looks where the calling thread is: the every-th time, or
+// the moved-th after it had to move.
+func (h *house) look(count *atomic.Uint32, every, moved uint32) {
+	cpu := h.cpu.Load()
+	if cpu == 0 || count.Add(1) < h.away.Load() {
+		return
+	}
+	count.Store(0)
+	h.away.Store(every)
+	if comeHome(int(cpu - 1)) {
+		h.away.Store(moved)
 	}
 }
 

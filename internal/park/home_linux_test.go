@@ -37,7 +37,7 @@ func TestHome(t *testing.T) {
 	defer func() { home.cpu.Store(0) }()
 	homes := map[int32]bool{}
 	for rank := range before.Count() {
-		Settle(rank)
+		Settle(rank, false)
 		cpu := home.cpu.Load() - 1
 		homes[cpu] = true
 		for here(t) != int(cpu) { // the kernel may move it at any moment
@@ -50,6 +50,11 @@ func TestHome(t *testing.T) {
 	}
 	if len(homes) != before.Count() {
 		t.Errorf("%d ranks have the homes %v", before.Count(), homes)
+	}
+	Settle(0, true)
+	for home.away.Store(0); here(t) != int(home.cpu.Load()-1); home.away.Store(0) {
+		word := uint32(1)
+		Futex{}.Sleep(&word, 0, 0)
 	}
 	only := unix.CPUSet{}
 	for cpu := range 1024 {

@@ -3,4 +3,4 @@
 package park
 
 // Settle does nothing here: there are no processes that share memory.
-func Settle(int) {}
+func Settle(int, bool) {}
