@@ -70,7 +70,9 @@ func (g *Group) pullBlock(m int) bool {
 func (g *Group) pullPiece(m int, dst []byte) {
 	at := g.large.off + g.large.pos
 	if m == g.me {
-		copy(dst, g.src[at:])
+		if src := g.src[at:]; &dst[0] != &src[0] { // in place: the others are reading it
+			copy(dst, src)
+		}
 		return
 	}
 	if g.refused {

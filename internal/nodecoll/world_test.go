@@ -145,6 +145,8 @@ type call struct {
 
 	mu   sync.Mutex
 	want map[int][]byte
+	// operands are those of all members, see kept.
+	operands [][]byte
 	// verdicts are what members have heard of a refusal, by Refused.
 	verdicts map[bool]bool
 }
@@ -238,6 +240,20 @@ func (c *call) expected(n, me int) []byte {
 	return want
 }
 
+// kept is source, which each member of a verb that cuts needs of all: kept for them.
+func (c *call) kept(n, m int) []byte {
+	if !c.verb.cuts() {
+		return c.source(n, m)
+	}
+	if c.operands == nil {
+		c.operands = make([][]byte, n)
+	}
+	if c.operands[m] == nil {
+		c.operands[m] = c.source(n, m)
+	}
+	return c.operands[m]
+}
+
 func (c *call) compute(n, me int) (want []byte) {
 	part := func(b []byte) []byte { return b[me*c.size : (me+1)*c.size] }
 	switch c.verb {
@@ -254,7 +270,7 @@ func (c *call) compute(n, me int) (want []byte) {
 		last = me - 1
 	}
 	for m := range last + 1 {
-		in := c.source(n, m)
+		in := c.kept(n, m)
 		if c.verb.cuts() {
 			in = part(in)
 		}
