@@ -20,7 +20,7 @@ func (r *results) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# goulfm beside MPI libraries\n\nWritten by `make compare`. Ours and each peer took turns in one run; a ratio is ours divided by the\n"+
 		"peer's turn of the same round, median of the rounds, quartiles in brackets. Times: smaller is better; MB/s and Mmsg/s: larger.\n"+
-		"Targets are about the first peer, or about the best peer of each round. The last run:\n\n")
+		"Targets are about the first peer, or about the best peer of each round; [MISSED.md](MISSED.md) says why some are missed. The last run:\n\n")
 	for _, f := range [][2]string{
 		{"date", a.Date}, {"machine", fmt.Sprintf("%s, %d cores", a.Machine, a.Cores)}, {"kernel", a.Kernel},
 		{"load before", a.Load}, {"goulfm", a.Code + ", " + a.Go}, {"command", "`" + a.Command + "`"},

@@ -7,7 +7,7 @@ import (
 	"github.com/goulfm/goulfm/internal/segment"
 )
 
-// What a Group needs of each member, in bytes; LinesBytes says what of the lines.
+// DataBytes is what a Group needs of data of each member.
 const DataBytes = 2304 << 10
 
 const (

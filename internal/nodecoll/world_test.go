@@ -116,10 +116,6 @@ func (v verb) cuts() bool { return v == scatter || v == alltoall || v == reduceS
 // collects says whether a destination has a part of each member.
 func (v verb) collects() bool { return v == gather || v == allgather || v == alltoall }
 
-func (v verb) reduces() bool {
-	return v == reduce || v == allreduce || v == reduceScatter || v == scan || v == exscan
-}
-
 // sizeMax is the longest size of a call that n members can make.
 func (v verb) sizeMax(n int) int {
 	switch v {
