@@ -33,15 +33,11 @@ func (g *Group) announce(to int) {
 // Besides who needs it for the operation itself, somebody may wait for it in
 // clear, up to slots operations ahead. Of the operations that it can be ahead of,
 // every announceEvery-th arrival is announced to all, and in the one that it is
-// in itself the arrival is announced to it: so it wakes in time, if not at once. Of wide
-// payloads there is room for two or a few: every arrival after one is announced to all.
+// in itself the arrival is announced to it: so it wakes in time, if not at once.
 func (g *Group) announceArrival() {
 	to := g.arrivalFor()
-	if (g.op%announceEvery == 0 || g.op <= g.lastWide+announceEvery) && g.runsAhead() {
+	if g.op%announceEvery == 0 && g.runsAhead() {
 		to = All
-	}
-	if g.wide() {
-		g.lastWide = g.op
 	}
 	g.announce(to)
 }
@@ -64,8 +60,13 @@ func (g *Group) arrivalFor() int {
 			return All
 		}
 		return g.root
-	case reading, counting, chaining:
+	case counting, chaining:
 		return nobody
+	case reading:
+		if !g.wide() {
+			return nobody
+		}
+		return g.root // who may wait for room: there is some for two payloads, or a few
 	case draining:
 		return g.root
 	case pulling:

@@ -31,7 +31,9 @@ func (g *Group) Gather(what uint64, root int, dst, src []byte) {
 // dst. src is nil elsewhere; dst may be its place in src at root. A payload is what
 // all get together; parts of a longer one are pulled.
 func (g *Group) Scatter(what uint64, root int, dst, src []byte) {
-	if g.me == root {
+	if g.me != root {
+		src = nil
+	} else {
 		wantLength("scatter", len(src), len(dst)*len(g.members))
 	}
 	g.begin(scatter, what, dst, src, len(dst)*len(g.members))

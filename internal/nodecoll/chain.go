@@ -125,8 +125,8 @@ func (g *Group) combined(before, own []byte) []byte {
 // down may take them then, and up use their place again.
 func (g *Group) startPass(up, down int) {
 	unit := lineUnit(g.red.ElemBytes)
-	chunk := max(unit, g.ringChunk()/unit*unit)
-	g.large = large{chunk: chunk, chunks: (g.size + chunk - 1) / chunk, room: min(ringChunksMax, areaBytes/chunk), up: up, down: down}
+	g.large = g.inRing(max(unit, g.ringChunk()/unit*unit))
+	g.large.up, g.large.down = up, down
 	g.start(passing, nil)
 }
 

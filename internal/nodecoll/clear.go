@@ -5,7 +5,7 @@ import "github.com/goulfm/goulfm/internal/segment"
 // clear says whether all members have left operation j, j < g.op; if not, the
 // operation waits. Entering an operation proves having left the one before, so
 // the arrival lines are all the evidence there is, and nobody stores anything
-// just to say that it has left:
+// just to say that it has left. With 8 slots:
 //
 //	op            k-8  k-7  ...  k
 //	me            bcast ... bcast  wants slot k mod 8 = slot (k-8) mod 8

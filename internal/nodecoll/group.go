@@ -108,7 +108,6 @@ type Group struct {
 	ringOp, redOp int64 // last operations in which peers read this member's area
 	wideOp        int64 // and the last whose payload stood there
 	wideSize      int
-	lastWide      int64 // the last operation with one, whoever was its root
 	bcastOp       int64 // the last large broadcast, whoever was its root
 
 	budget int

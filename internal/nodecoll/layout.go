@@ -8,12 +8,13 @@ import (
 )
 
 // DataBytes is what a Group needs of data of each member.
-const DataBytes = 2304 << 10
+const DataBytes = segment.DataCollective
 
 const (
 	// slots is the reuse distance, in operations, of what is kept per slot: so far
 	// ahead of the others a member may be, and where ranks outnumber cores, so many
-	// operations it makes in a turn. announceEvery, which is less than any other: see announceArrival.
+	// operations it makes in a turn. announceEvery is less than that of any kind of slot,
+	// see announceArrival.
 	slots         = 128
 	announceEvery = 4
 	// stride keeps words of different writers or different purpose two lines
@@ -100,7 +101,8 @@ func (l *lines) word(at int) *uint64 { return &l.words[at/8] }
 // arrival returns where the line of member m for an operation stands.
 func (l *lines) arrival(m int, op int64) int { return l.line(m, int(op%slots)) }
 
-// result returns where that line stands with which m passes on what it has in a chain.
+// result returns where the line stands with what m has for others once it has got what it
+// needed.
 func (l *lines) result(m int, op int64) int { return l.line(m, slots+int(op%slots)) }
 
 func (l *lines) line(m, slot int) int { return l.first + (slot*l.members+m)*l.stride }

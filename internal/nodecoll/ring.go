@@ -30,14 +30,18 @@ type large struct {
 // what root may wait for.
 func (g *Group) startRing() {
 	g.src = g.dst
-	chunk := g.ringChunk()
-	g.large = large{chunk: chunk, chunks: (g.size + chunk - 1) / chunk, room: min(ringChunksMax, areaBytes/chunk)}
+	g.large = g.inRing(g.ringChunk())
 	g.bcastOp = g.op
 	if g.root == g.me {
 		g.start(filling, nil)
 	} else {
 		g.start(draining, nil)
 	}
+}
+
+// inRing is an operation that goes through rings of such chunks.
+func (g *Group) inRing(chunk int) large {
+	return large{chunk: chunk, chunks: (g.size + chunk - 1) / chunk, room: min(ringChunksMax, areaBytes/chunk)}
 }
 
 const (

@@ -36,14 +36,15 @@ const (
 )
 
 // Sizes of the lines: decision words of all agreements that can be looked at, a line
-// for the result of each, then a line for each agreement and member; and what
-// collectives have of each member.
+// for the result of each, then a line for each agreement and member; and of what
+// collectives have of each member, lines and data.
 const (
 	AgreementsKept  = 64
 	WordBytes       = 8 * AgreementsKept
 	ResultBytes     = Line * AgreementsKept
 	RevocationBytes = Line     // a word that says that the communicator is revoked
 	LinesCollective = 36 << 10 // of each member; what a part has is a page more
+	DataCollective  = 2304 << 10
 )
 
 // PartBytes returns the size of a part, for a node of the given number of
@@ -57,7 +58,7 @@ func PartBytes(part Part, procs int) int {
 	case ContributionPart:
 		return roundUp(AgreementsKept*(1<<10+32*procs), 4<<10)
 	default:
-		return 2304 << 10
+		return DataCollective
 	}
 }
 
