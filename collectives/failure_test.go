@@ -14,6 +14,21 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
+// survived checks a rank whose collective ended with err while victim was killed: all go
+// the same way on (R29), and who knows of a failure has not acknowledged it (R28).
+func survived(ctx context.Context, t *testing.T, w *comm.Comm, at string, victim int, err error) {
+	_, hurt := w.Agree(ctx, 1)
+	switch {
+	case w.Rank() == victim:
+	case err != nil && !errors.Is(err, ulfm.ErrProcFailed) || hurt != nil && !errors.Is(hurt, ulfm.ErrProcFailed):
+		t.Errorf("%s: rank %d: %v, agree: %v", at, w.Rank(), err, hurt)
+	case err != nil && hurt == nil:
+		t.Errorf("%s: rank %d: %v, and agree succeeded", at, w.Rank(), err)
+	case hurt != nil:
+		afterwards(ctx, t, w, at, victim)
+	}
+}
+
 // afterwards checks what must hold at a survivor once a collective has met a
 // death: the next one fails at entry (R55), and after Shrink everything works,
 // with nothing left over from before (R44).
@@ -106,17 +121,7 @@ func TestSpecR54KilledInsideEachCollective(t *testing.T) {
 				for frame := uint64(1); !t.Failed(); frame += stride {
 					at := fmt.Sprintf("%s of %d, rank %d killed before frame %d", v.name, length, victim, frame)
 					came := commtest.RunKilled(t, n, victim, frame, func(ctx context.Context, w *comm.Comm) {
-						err := v.call(ctx, w, length)
-						_, hurt := w.Agree(ctx, 1) // all go the same way on (R29)
-						switch {
-						case w.Rank() == victim:
-						case err != nil && !errors.Is(err, ulfm.ErrProcFailed) || hurt != nil && !errors.Is(hurt, ulfm.ErrProcFailed):
-							t.Errorf("%s: rank %d: %v, agree: %v", at, w.Rank(), err, hurt)
-						case err != nil && hurt == nil: // R28: a known failure is not acknowledged
-							t.Errorf("%s: rank %d: %v, and agree succeeded", at, w.Rank(), err)
-						case hurt != nil:
-							afterwards(ctx, t, w, at, victim)
-						}
+						survived(ctx, t, w, at, victim, v.call(ctx, w, length))
 					})
 					if !came {
 						break

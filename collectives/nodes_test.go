@@ -126,17 +126,7 @@ func TestSpecR54KilledInsideOnSeveralNodes(t *testing.T) {
 			for frame := uint64(1); !t.Failed(); frame += stride {
 				at := fmt.Sprintf("%s on nodes %v, rank %d killed before frame %d", name, nodes, victim, frame)
 				came := nodes.RunKilled(t, victim, frame, func(ctx context.Context, w *comm.Comm) {
-					err := right(name).call(ctx, w, short)
-					_, hurt := w.Agree(ctx, 1)
-					switch {
-					case w.Rank() == victim:
-					case err != nil && !errors.Is(err, ulfm.ErrProcFailed) || hurt != nil && !errors.Is(hurt, ulfm.ErrProcFailed):
-						t.Errorf("%s: rank %d: %v, agree: %v", at, w.Rank(), err, hurt)
-					case err != nil && hurt == nil: // R28: a known failure is not acknowledged
-						t.Errorf("%s: rank %d: %v, and agree succeeded", at, w.Rank(), err)
-					case hurt != nil:
-						afterwards(ctx, t, w, at, victim)
-					}
+					survived(ctx, t, w, at, victim, right(name).call(ctx, w, short))
 				})
 				if !came {
 					break
