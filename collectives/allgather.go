@@ -19,9 +19,7 @@ import (
 func Allgather[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) error {
 	to, from := view.Bytes(dst), view.Bytes(src)
 	if shared(ctx, c, allgather, sched.Allgather, noRoot, len(from)) && len(to) == len(from)*c.Size() {
-		if !begins(to, from, c.Rank()*len(from)) {
-			from = apart(to, from)
-		}
+		from = apart(to, from, begins(to, from, c.Rank()*len(from)))
 		if err := inMemory(ctx, c, header{kind: allgather}, elemOf[T](), len(from),
 			func(g *nodecoll.Group, what uint64) { g.Allgather(what, to, from) }); !errors.Is(err, engine.ErrRefused) {
 			return err

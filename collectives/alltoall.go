@@ -20,7 +20,7 @@ func Alltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) erro
 	to, from := view.Bytes(dst), view.Bytes(src)
 	if c != nil && len(dst) == len(src) && len(src)%c.Size() == 0 && shared(ctx, c, alltoall, sched.Alltoall, noRoot, len(from)/c.Size()) {
 		if len(from) > nodecoll.WholeBytes {
-			from = apart(to, from) // the others read it while this member receives
+			from = apart(to, from, false) // the others read it while this member receives
 		}
 		if err := inMemory(ctx, c, header{kind: alltoall}, elemOf[T](), len(from),
 			func(g *nodecoll.Group, what uint64) { g.Alltoall(what, to, from) }); !errors.Is(err, engine.ErrRefused) {

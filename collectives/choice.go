@@ -146,6 +146,9 @@ func (q *question) pulled() bool {
 // unknownBytes are those of a collective whose members know only their own part.
 const unknownBytes = 1 << 62
 
+// fitsMemory says whether blocks are not too large for memory.
+func (q *question) fitsMemory() bool { return q.payload() <= nodecoll.PayloadBytes || q.pulled() }
+
 // settle notes what follows from the tables.
 func (s *settings) settle() *settings {
 	for verb := range verbs {
@@ -208,7 +211,7 @@ func (w *way) fits(q *question) bool {
 func (w *way) can(q *question) bool {
 	a := w.algorithm
 	if a == nil {
-		return q.memory && !q.reproducible && q.layout == sched.Uniform && (q.payload() <= nodecoll.PayloadBytes || q.pulled())
+		return q.memory && !q.reproducible && q.layout == sched.Uniform && q.fitsMemory()
 	}
 	return (q.commutative || !a.Commutative) && (!a.Even || q.ranks%2 == 0 || q.ranks == 1) && a.Blocks >= q.layout &&
 		(!q.reproducible || fixed[a.Name])

@@ -16,9 +16,7 @@ import (
 func Scan[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) error {
 	to, from := view.Bytes(dst), view.Bytes(src)
 	if red, code, ok := reduction(op); ok && shared(ctx, c, scan, sched.Scan, noRoot, len(from)) && len(to) == len(from) {
-		if !begins(to, from, 0) {
-			from = apart(to, from)
-		}
+		from = apart(to, from, begins(to, from, 0))
 		return inMemory(ctx, c, header{kind: scan, what: code}, elemOf[T](), len(from),
 			func(g *nodecoll.Group, what uint64) { g.Scan(what, to, from, red) })
 	}
@@ -36,9 +34,7 @@ func Iscan[T comm.Elem](c *comm.Comm, dst, src []T, op Op[T]) comm.Request {
 func Exscan[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) error {
 	to, from := view.Bytes(dst), view.Bytes(src)
 	if red, code, ok := reduction(op); ok && shared(ctx, c, exscan, sched.Exscan, noRoot, len(from)) && len(to) == len(from) {
-		if !begins(to, from, 0) {
-			from = apart(to, from)
-		}
+		from = apart(to, from, begins(to, from, 0))
 		return inMemory(ctx, c, header{kind: exscan, what: code}, elemOf[T](), len(from),
 			func(g *nodecoll.Group, what uint64) { g.Exscan(what, to, from, red) })
 	}

@@ -20,9 +20,7 @@ import (
 func Scatter[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T) error {
 	to, from := view.Bytes(dst), view.Bytes(src)
 	if shared(ctx, c, scatter, sched.Scatter, root, len(to)) && (c.Rank() != root || len(from) == len(to)*c.Size()) {
-		if !begins(from, to, c.Rank()*len(to)) {
-			from = apart(to, from)
-		}
+		from = apart(to, from, begins(from, to, c.Rank()*len(to)))
 		if err := inMemory(ctx, c, rooted(scatter, root), elemOf[T](), len(to),
 			func(g *nodecoll.Group, what uint64) { g.Scatter(what, root, to, from) }); !errors.Is(err, engine.ErrRefused) {
 			return err

@@ -50,7 +50,7 @@ func shared(ctx context.Context, c *comm.Comm, k kind, verb sched.Verb, root, by
 	}
 	s := settingsOf(ctx)
 	q := question{verb: verb, ranks: c.Size(), bytes: bytes, crowded: c.Engine().Crowded(), direct: c.Engine().Direct(), perNode: c.Size(), memory: true, commutative: true}
-	if s.inMemory[verb] && (q.payload() <= nodecoll.PayloadBytes || q.pulled()) {
+	if s.inMemory[verb] && q.fitsMemory() {
 		return true
 	}
 	return s.err == nil && s.pick(&q).algorithm == nil
@@ -76,9 +76,9 @@ func inMemory(ctx context.Context, c *comm.Comm, h header, elem uint8, bytes int
 	return x.raise(err)
 }
 
-// apart returns src, or a copy of it if it shares memory with dst.
-func apart(dst, src []byte) []byte {
-	if view.Overlap(dst, src) {
+// apart returns src, or a copy of it if it shares memory with dst otherwise than in place.
+func apart(dst, src []byte, inPlace bool) []byte {
+	if !inPlace && view.Overlap(dst, src) {
 		return bytes.Clone(src)
 	}
 	return src
