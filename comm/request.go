@@ -181,15 +181,18 @@ func sets(rs []Request) (by []waitSet, failed bool) {
 // oneWorld returns the process of all requests if it is the same for all of them,
 // and each of them started and was not ended yet.
 func oneWorld(rs []Request) *engine.Proc {
-	var proc *engine.Proc
+	var c *Comm
 	for i := range rs {
 		r := &rs[i]
-		if !r.started() || r.atRest() || proc != nil && r.c.w.proc != proc {
+		if !r.started() || r.again != nil && r.atRest() || r.c != c && c != nil && r.c.w.proc != c.w.proc {
 			return nil
 		}
-		proc = r.c.w.proc
+		c = r.c
 	}
-	return proc
+	if c == nil {
+		return nil
+	}
+	return c.w.proc
 }
 
 // waitAny waits until a request of any world is settled.

@@ -46,11 +46,11 @@ func (c *Comm) Send(ctx context.Context, to Envelope, buf []byte) error {
 func (c *Comm) Isend(to Envelope, buf []byte) (Handle, error) {
 	p := c.p
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.called()
 	r, err := c.send(context.Background(), to, buf, "isend")
 	if r == nil {
 		if err != nil && !ulfm.Recoverable(err) {
+			p.mu.Unlock()
 			return 0, err
 		}
 		if err != nil {
@@ -59,7 +59,9 @@ func (c *Comm) Isend(to Envelope, buf []byte) (Handle, error) {
 		r = p.newRequestAs(reqDone, sendRequest, c, "isend")
 		r.peer, r.ctx, r.err = c.group.Procs[to.Rank], dataContext(0, to.Class), err
 	}
-	return r.handle(), nil
+	h := r.handle()
+	p.mu.Unlock()
+	return h, nil
 }
 
 // Post is Isend without a request for a send that is over at once: then the
@@ -366,11 +368,11 @@ func (c *Comm) RecvWhole(ctx context.Context, from Envelope) ([]byte, Status, er
 func (c *Comm) Irecv(from Envelope, buf []byte) (Handle, error) {
 	p := c.p
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.called()
 	r, err := c.recv(context.Background(), from, buf, "irecv", false)
 	if err != nil {
 		if !ulfm.Recoverable(err) {
+			p.mu.Unlock()
 			return 0, err
 		}
 		r = p.newRequest(recvRequest, c, "irecv")
@@ -378,7 +380,9 @@ func (c *Comm) Irecv(from Envelope, buf []byte) (Handle, error) {
 		r.status = Status{Proc: r.peer, Tag: from.Tag}
 		p.complete(r, err)
 	}
-	return r.handle(), nil
+	h := r.handle()
+	p.mu.Unlock()
+	return h, nil
 }
 
 func (c *Comm) proc(rank int) int {
@@ -479,8 +483,8 @@ func (p *Proc) endRecv(r *Request, err error) (Status, error) {
 func (p *Proc) drain(from int) bool {
 	did := false
 	for {
-		f, ok := p.peek(from)
-		if !ok {
+		var f transport.Frame // of this loop's own: an action may drain, too
+		if !p.next(from, &f) {
 			if did {
 				p.tr.Sweep(from)
 			} else {
@@ -494,11 +498,13 @@ func (p *Proc) drain(from int) bool {
 	}
 }
 
-func (p *Proc) peek(from int) (transport.Frame, bool) {
+// next looks at the next frame of a process.
+func (p *Proc) next(from int, f *transport.Frame) (ok bool) {
 	if p.port != nil {
-		return p.port.Peek(from)
+		return p.port.Next(from, f)
 	}
-	return p.tr.Peek(from)
+	*f, ok = p.tr.Peek(from)
+	return ok
 }
 
 func (p *Proc) advance(from int) {

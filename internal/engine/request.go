@@ -43,47 +43,55 @@ const (
 )
 
 // A Request is one operation under way. It belongs to the engine's slot table
-// and is reused: outside, a Handle names it.
+// and is reused: outside, a Handle names it. What every message needs fills the
+// first three cache lines.
 type Request struct {
 	match.Recv // for receives: what it matches
 
-	kind     reqKind
-	wild     bool // receive from any rank
-	blocking bool // the caller waits for this one alone: no PENDING (R48)
-	detached bool // the caller gave up: free it when it is done
-	matched  bool // receive: a rendezvous has begun
-	phase    phase
-	elem     uint8
-	sync     bool
-	queued   bool // send: in the peer's push queue
-	state    atomic.Uint32
-	gen      uint32
-
+	marks
+	state  uint32 // read without mu too
+	gen    uint32
 	comm   *Comm
-	peer   int // world process; -1: any
-	tag    int32
-	ctx    uint32 // send: the receiver's context
+	peer   int    // world process; -1: any
+	waiter *group // that follows
+	err    error
+
 	buf    []byte
+	status Status
+	tag    int32
+	ctx    uint32  // send: the receiver's context
+	flag   *uint64 // call: where the agreed flag goes
+
+	what   string  // the operation, for diagnosis
 	moved  int     // rendezvous: bytes pushed or received
 	expect int     // rendezvous: bytes that will be
 	remote uint64  // rendezvous: the other side's handle
-	direct bool    // send: the receiver may copy it straight from buf
 	answer *uint64 // direct: the word in which the receiver answers
-	pull   pull    // receive: under way straight from the sender's memory
+	pull   pull    // pulling: where
 
-	err    error
-	status Status
+	own    group // of a wait for this request alone
 	out    ulfm.Outcome
 	made   *Comm
-	flag   *uint64          // call: where the agreed flag goes
 	memory *agreementMemory // call: where it is agreed; nil: by messages
-	own    group            // of a wait for this request alone
-	waiter *group
-	what   string // the operation, for diagnosis
 
 	schedule *Schedule // of a collective by messages
 	part     *Schedule // of which this is one message ...
 	step     int32     // ... namely this step of its plan
+}
+
+// marks are what a request begins with: all but its kind unset.
+type marks struct {
+	kind     reqKind
+	phase    phase
+	elem     uint8
+	sync     bool
+	wild     bool // receive from any rank
+	blocking bool // the caller waits for this one alone: no PENDING (R48)
+	detached bool // the caller gave up: free it when it is done
+	matched  bool // receive: a rendezvous has begun
+	queued   bool // send: in the peer's push queue
+	direct   bool // send: the receiver may copy it straight from buf
+	pulling  bool // receive: under way straight from the sender's memory
 }
 
 // Handle names a request: slot and generation. The zero Handle names none.
@@ -91,27 +99,27 @@ type Handle uint64
 
 func (r *Request) handle() Handle { return Handle(uint64(r.gen)<<32 | uint64(r.Slot)) }
 
-func (r *Request) done() bool { return r.state.Load() == reqDone }
+func (r *Request) done() bool { return atomic.LoadUint32(&r.state) == reqDone }
 
 // settled says whether a wait for r has something to report.
 // Another goroutine may have ended it.
-func (r *Request) settled() bool { return r.state.Load() != reqActive }
+func (r *Request) settled() bool { return atomic.LoadUint32(&r.state) != reqActive }
 
 // active says whether r is not over.
 func (r *Request) active() bool {
-	s := r.state.Load()
+	s := atomic.LoadUint32(&r.state)
 	return s == reqActive || s == reqPending
 }
 
-func (r *Request) pending() bool { return r.state.Load() == reqPending }
+func (r *Request) pending() bool { return atomic.LoadUint32(&r.state) == reqPending }
 
 // setPending says of an active request whether waiting may not help it.
 func (r *Request) setPending(yes bool) {
-	switch s := r.state.Load(); {
+	switch s := atomic.LoadUint32(&r.state); {
 	case yes && s == reqActive:
-		r.state.Store(reqPending)
+		atomic.StoreUint32(&r.state, reqPending)
 	case !yes && s == reqPending:
-		r.state.Store(reqActive)
+		atomic.StoreUint32(&r.state, reqActive)
 	}
 }
 
@@ -120,39 +128,40 @@ func (p *Proc) newRequest(kind reqKind, c *Comm, what string) *Request {
 	return p.newRequestAs(reqActive, kind, c, what)
 }
 
-// newRequestAs is newRequest for one that may be over already.
+// newRequestAs is newRequest for one that may be over already. Nobody else knows it
+// yet: its state needs no atomic store.
 func (p *Proc) newRequestAs(state uint32, kind reqKind, c *Comm, what string) *Request {
-	var r *Request
-	if n := len(p.idle); n > 0 {
-		r = p.idle[n-1]
-		p.idle = p.idle[:n-1]
-	} else {
-		r = &Request{}
-		r.Slot = uint32(len(p.slots))
-		p.slots = append(p.slots, r)
-	}
-	r.gen++
-	if r.gen == 0 {
+	r := p.idleRequest()
+	if r.gen++; r.gen == 0 {
 		r.gen = 1
 	}
-	r.kind, r.comm, r.what = kind, c, what
-	r.wild, r.blocking, r.detached, r.matched, r.sync, r.queued = false, false, false, false, false, false
-	r.phase, r.flag = eagerQueued, nil
-	r.moved, r.expect, r.remote, r.err, r.status, r.buf = 0, 0, 0, nil, Status{}, nil
-	r.made, r.waiter, r.own.one = nil, nil, r
-	r.direct, r.pull.open, r.memory = false, false, nil
-	r.part, r.schedule = nil, nil
-	r.state.Store(state)
+	r.marks = marks{kind: kind}
+	r.comm, r.what, r.state = c, what, state
 	return r
 }
 
-// free puts r back. The caller holds mu; r is done.
+// idleRequest returns a request that is not in use: blank, as free leaves it.
+func (p *Proc) idleRequest() *Request {
+	if n := len(p.idle); n > 0 {
+		r := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		return r
+	}
+	r := &Request{}
+	r.Slot, r.own.one = uint32(len(p.slots)), r
+	p.slots = append(p.slots, r)
+	return r
+}
+
+// free puts r back. The caller holds mu; r is done, and nobody waits for it any more.
 func (p *Proc) free(r *Request) {
-	r.state.Store(reqFree)
-	r.comm, r.buf, r.waiter, r.made, r.err = nil, nil, nil, nil, nil
-	r.part, r.schedule = nil, nil
+	r.state, r.comm, r.buf, r.waiter, r.err = reqFree, nil, nil, nil, nil
+	r.status, r.moved, r.expect = Status{}, 0, 0
+	if r.part != nil || r.schedule != nil {
+		r.part, r.schedule = nil, nil
+	}
 	if r.kind == callRequest {
-		r.out = ulfm.Outcome{}
+		r.out, r.made, r.flag, r.memory = ulfm.Outcome{}, nil, nil, nil
 	}
 	p.idle = append(p.idle, r)
 }
@@ -164,7 +173,7 @@ func (p *Proc) find(h Handle) *Request {
 		return nil
 	}
 	r := p.slots[slot]
-	if r.gen != uint32(h>>32) || r.state.Load() == reqFree {
+	if r.gen != uint32(h>>32) || atomic.LoadUint32(&r.state) == reqFree {
 		return nil
 	}
 	return r
@@ -198,7 +207,7 @@ func (p *Proc) complete(r *Request, err error) {
 		p.faults.Add(1)
 	}
 	r.err = err
-	r.state.Store(reqDone)
+	atomic.StoreUint32(&r.state, reqDone)
 	if r.part != nil {
 		p.partOver(r)
 		return

@@ -59,7 +59,6 @@ type pull struct {
 	pulled int    // units copied here
 	spent  bool   // all units are claimed
 	theirs int    // spent: units that the sender has claimed
-	open   bool   // in Proc.pulls
 	err    error  // the receive fails with this, once the sender is out of its buffer
 }
 
@@ -168,7 +167,7 @@ func (p *Proc) pushStep(i int) bool {
 // happened.
 func (p *Proc) stepTransfer(r *Request) bool {
 	switch {
-	case r.pull.open:
+	case r.pulling:
 		return p.pullSome(r)
 	case r.direct:
 		i := p.pushOf(r)
@@ -218,7 +217,7 @@ func (p *Proc) pullFrom(r *Request, from int, handle, addr uint64, account int) 
 	if !ok {
 		return false
 	}
-	r.pull = pull{acc: acc, addr: addr, open: true}
+	r.pull, r.pulling = pull{acc: acc, addr: addr}, true
 	if r.expect > 0 {
 		dst := uint64(0)
 		if !p.fences() { // who is declared dead and lives must not write here
@@ -329,10 +328,10 @@ func (p *Proc) finishPull(r *Request) {
 }
 
 func (p *Proc) endPull(r *Request) {
-	if !r.pull.open {
+	if !r.pulling {
 		return
 	}
-	r.pull.open = false
+	r.pulling = false
 	p.transfers.Add(-1)
 	p.pulls = slices.DeleteFunc(p.pulls, func(x *Request) bool { return x == r })
 }
@@ -376,7 +375,7 @@ func (p *Proc) fail(r *Request, err error) {
 		r.schedule.fail(err)
 		return
 	}
-	if r.pull.open && !p.failPull(r, err) {
+	if r.pulling && !p.failPull(r, err) {
 		return
 	}
 	p.complete(r, err)
@@ -410,7 +409,7 @@ func (p *Proc) transferMoved() bool {
 // and its next value; nil: there is none.
 func (r *Request) watchTransfer() (word *uint64, want uint64) {
 	switch {
-	case r.pull.open && r.pull.spent:
+	case r.pulling && r.pull.spent:
 		return r.pull.acc.Pushed, uint64(r.pull.theirs)
 	case r.direct && r.phase < granted:
 		return r.answer, answered(r.handle())

@@ -163,28 +163,35 @@ func (p *Proc) giveGroupBack(g *group) {
 func (p *Proc) WaitAll(ctx context.Context, m Many, over func(i int, st Status, err error)) error {
 	p.mu.Lock()
 	p.calls++
-	g := p.borrow(m)
-	if !g.ready(p) {
+	if !p.allDone(m) {
+		g := p.borrow(m)
 		p.mu.Unlock()
 		err := p.await(ctx, g)
 		p.mu.Lock()
+		p.giveGroupBack(g)
 		if err != nil {
-			p.giveGroupBack(g)
 			p.mu.Unlock()
 			return err
 		}
 	}
-	for i, r := range g.many {
-		if r != nil && p.named(m.Handle(i)) != r { // named twice
-			r = nil
-		}
-		if st, done, err := p.takeRequest(r); done || err != nil {
+	for i := range m.N {
+		st, done, err := p.takeRequest(p.named(m.Handle(i))) // one named twice is inactive the second time
+		if done || err != nil {
 			over(i, st, err)
 		}
 	}
-	p.giveGroupBack(g)
 	p.mu.Unlock()
 	return nil
+}
+
+// allDone says whether none of them need be waited for. The caller holds mu.
+func (p *Proc) allDone(m Many) bool {
+	for i := range m.N {
+		if r := p.named(m.Handle(i)); r != nil && !r.done() {
+			return false
+		}
+	}
+	return true
 }
 
 // WaitSettled is WaitAll that ends none.
