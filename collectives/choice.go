@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/internal/nodecoll"
@@ -24,15 +25,16 @@ type settings struct {
 	tables       []*table // those before go first
 	reproducible bool
 	err          error
-	// inMemory are the verbs that go through memory wherever they can.
-	inMemory [verbs]bool
+	// answers has, for each verb, the last question about memory and its answer: a program
+	// that asks again and again asks the same.
+	answers [verbs]atomic.Uint64
 }
 
 type settingsKey struct{}
 
 // environment is read once: a process does not change its mind.
 var environment = sync.OnceValue(func() *settings {
-	return readEnvironment(os.Getenv, os.ReadFile).settle()
+	return readEnvironment(os.Getenv, os.ReadFile)
 })
 
 func readEnvironment(get func(string) string, read func(string) ([]byte, error)) *settings {
@@ -70,12 +72,24 @@ func (s *settings) add(from string, read func() (*table, error)) {
 	}
 }
 
+// chosen says whether any context of this process has settings: to ask one is a walk
+// through all that it was made from.
+var chosen atomic.Bool
+
 // settingsOf are those of a call.
 func settingsOf(ctx context.Context) *settings {
-	if s, ok := ctx.Value(settingsKey{}).(*settings); ok {
-		return s
+	if chosen.Load() {
+		if s, ok := ctx.Value(settingsKey{}).(*settings); ok {
+			return s
+		}
 	}
 	return environment()
+}
+
+// attach returns a context for calls with these settings.
+func (s *settings) attach(ctx context.Context) context.Context {
+	chosen.Store(true)
+	return context.WithValue(ctx, settingsKey{}, s)
 }
 
 // With chooses the algorithms of the blocking collectives that are called with the
@@ -94,7 +108,7 @@ func With(ctx context.Context, choice string) context.Context {
 	s := &settings{reproducible: old.reproducible, err: old.err}
 	s.add("choice of a collective", func() (*table, error) { return readSpec(choice) })
 	s.tables = append(s.tables, old.tables...)
-	return context.WithValue(ctx, settingsKey{}, s.settle())
+	return s.attach(ctx)
 }
 
 // Reproducible makes the blocking reductions that are called with the context it
@@ -103,9 +117,9 @@ func With(ctx context.Context, choice string) context.Context {
 // messages. It costs speed. All members must call it; GOULFM_REPRODUCIBLE=1 in the
 // environment does the same for all calls of a process.
 func Reproducible(ctx context.Context) context.Context {
-	s := *settingsOf(ctx)
-	s.reproducible = true
-	return context.WithValue(ctx, settingsKey{}, s.settle())
+	old := settingsOf(ctx)
+	s := &settings{tables: old.tables, reproducible: true, err: old.err}
+	return s.attach(ctx)
 }
 
 // fixed are the algorithms whose order of reduction is the reproducible one.
@@ -149,18 +163,31 @@ const unknownBytes = 1 << 62
 // fitsMemory says whether blocks are not too large for memory.
 func (q *question) fitsMemory() bool { return q.payload() <= nodecoll.PayloadBytes || q.pulled() }
 
-// settle notes what follows from the tables.
-func (s *settings) settle() *settings {
-	for verb := range verbs {
-		s.inMemory[verb] = false
-		for _, t := range append(s.tables[:len(s.tables):len(s.tables)], shipped) {
-			if ways := t[verb]; len(ways) > 0 {
-				s.inMemory[verb] = ways[0].rule.unbounded() && ways[0].algorithm == nil && !s.reproducible && s.err == nil
-				break
-			}
-		}
+// goesThroughMemory says whether a blocking call among members that share memory, on
+// one node, goes through it.
+func (s *settings) goesThroughMemory(q *question) bool {
+	ask := func() bool { return s.err == nil && s.pick(q).algorithm == nil }
+	if q.bytes >= 1<<44 || q.ranks >= 1<<16 {
+		return ask() // it does not fit the word
 	}
-	return s
+	const answered, yes = 1, 2
+	asked := uint64(q.bytes)<<20 | uint64(q.ranks)<<4 | answered
+	if q.crowded {
+		asked |= 4
+	}
+	if q.direct {
+		asked |= 8
+	}
+	kept := &s.answers[q.verb]
+	if v := kept.Load(); v&^yes == asked {
+		return v&yes != 0
+	}
+	answer := asked
+	if ask() {
+		answer |= yes
+	}
+	kept.Store(answer)
+	return answer&yes != 0
 }
 
 // pick returns the first way that fits.

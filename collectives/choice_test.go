@@ -147,10 +147,7 @@ func TestSeveralNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	few := (&settings{tables: []*table{file}}).settle()
-	if few.inMemory[sched.Barrier] {
-		t.Error("a rule for several nodes is taken on one")
-	}
+	few := &settings{tables: []*table{file}}
 	for _, c := range []struct {
 		s    *settings
 		q    question
@@ -206,5 +203,32 @@ func TestEnvironment(t *testing.T) {
 	missing := errors.New("no such file")
 	if s := readEnvironment(get, func(string) ([]byte, error) { return nil, missing }); !errors.Is(s.err, missing) || !s.reproducible || !strings.Contains(s.err.Error(), "x.json") {
 		t.Errorf("a missing file: %v", s.err)
+	}
+}
+
+// TestAnswersAreKept: whether a call goes through memory does not depend on what was
+// asked before.
+func TestAnswersAreKept(t *testing.T) {
+	file, err := readTable([]byte(`{"rules": [{"verb": "bcast", "bytes": 100, "ranks": 4, "algorithm": "chain"}, {"verb": "bcast", "crowded": true, "direct": false, "algorithm": "memory"},
+		{"verb": "bcast", "algorithm": "bine"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := &settings{tables: []*table{file}}
+	yes := 0
+	for i := range 1000 {
+		q := question{verb: sched.Bcast, ranks: 2 + i%5, bytes: []int{0, 100, 101, 1<<44 + 100, unknownBytes}[i/2%5], crowded: i%3 == 0, direct: i%7 < 3, memory: true}
+		for range 2 {
+			want := kept.pick(&q).algorithm == nil
+			if got := kept.goesThroughMemory(&q); got != want {
+				t.Fatalf("%+v: memory %v, want %v", q, got, want)
+			}
+			if want {
+				yes++
+			}
+		}
+	}
+	if yes == 0 || yes == 2000 {
+		t.Errorf("%d of 2000 go through memory", yes)
 	}
 }

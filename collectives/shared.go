@@ -48,12 +48,8 @@ func shared(ctx context.Context, c *comm.Comm, k kind, verb sched.Verb, root, by
 	if c == nil || !c.Engine().Shared() || k.rooted() && (root < 0 || root >= c.Size()) {
 		return false
 	}
-	s := settingsOf(ctx)
 	q := question{verb: verb, ranks: c.Size(), bytes: bytes, crowded: c.Engine().Crowded(), direct: c.Engine().Direct(), perNode: c.Size(), memory: true, commutative: true}
-	if s.inMemory[verb] && q.fitsMemory() {
-		return true
-	}
-	return s.err == nil && s.pick(&q).algorithm == nil
+	return settingsOf(ctx).goesThroughMemory(&q)
 }
 
 func rooted(k kind, root int) header { return header{kind: k, what: root & (1<<whatBits - 1)} }

@@ -30,11 +30,6 @@ type rule struct {
 	Radix     int    `json:"radix,omitempty"`
 }
 
-// unbounded says whether the rule is for all questions.
-func (r *rule) unbounded() bool {
-	return r.Ranks == 0 && r.Bytes == 0 && r.PerNode == 0 && r.Nodes == nil && r.Crowded == nil && r.Direct == nil
-}
-
 // inMemoryName is the algorithm of shared memory, an entry of the table like others.
 const inMemoryName = "memory"
 

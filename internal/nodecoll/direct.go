@@ -88,7 +88,7 @@ func (g *Group) confirm() {
 	if g.refused {
 		word = refused
 	}
-	binary.LittleEndian.PutUint64(g.stage[inlineAt:], word)
+	segment.Put64(g.lines.payloadWord(g.lines.result(g.me, g.op)), word)
 	g.passOn()
 	g.cursor = 0
 	if g.central {
@@ -115,15 +115,10 @@ func (g *Group) confirmAll() bool {
 }
 
 // passOn publishes this member's second line: what this one has for others when it has
-// got what it needed. Its payload stands there, or in stage.
+// got what it needed. Its payload stands there.
 func (g *Group) passOn() {
 	at := g.lines.result(g.me, g.op)
-	binary.LittleEndian.PutUint64(g.stage[:], g.what)
-	n := inlineAt
-	if g.next == pulling {
-		n += 8
-	}
-	segment.Copy(g.lines.body(at)[:n], g.stage[:n])
+	segment.Put64(g.lines.whatWord(at), g.what)
 	segment.Store64(g.lines.word(at), g.members[g.me].base+uint64(g.op))
 	segment.Soon(g.lines.word(g.lines.result(g.me, g.op+linesAhead)))
 }

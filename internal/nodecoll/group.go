@@ -1,7 +1,6 @@
 package nodecoll
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"github.com/goulfm/goulfm/internal/segment"
@@ -111,7 +110,6 @@ type Group struct {
 	bcastOp       int64 // the last large broadcast, whoever was its root
 
 	budget int
-	stage  [bodyBytes]byte
 	acc    []byte // blockBytes, where an operation has no destination to reduce into
 }
 
@@ -398,15 +396,15 @@ func (g *Group) reach() int64 {
 func (g *Group) publish() {
 	me := &g.members[g.me]
 	at := g.lines.arrival(g.me, g.op)
-	binary.LittleEndian.PutUint64(g.stage[:], g.what)
+	segment.Put64(g.lines.whatWord(at), g.what)
 	switch {
 	case g.isLarge():
-		binary.LittleEndian.PutUint64(g.stage[inlineAt:], g.steps)
+		segment.Put64(g.lines.payloadWord(at), g.steps)
 	case g.next == pulling:
-		binary.LittleEndian.PutUint64(g.stage[inlineAt:], segment.AddressOf(g.src))
+		segment.Put64(g.lines.payloadWord(at), segment.AddressOf(g.src))
 	case g.out == nil:
 	case g.size <= inline:
-		copy(g.stage[inlineAt:], g.out)
+		segment.Copy(g.lines.body(at)[inlineAt:], g.out)
 	case g.verb == alltoall: // nobody takes this member's own part
 		slot, own, next := g.slotOf(g.me), g.me*g.part, (g.me+1)*g.part
 		segment.Copy(slot[:own], g.out)
@@ -414,7 +412,6 @@ func (g *Group) publish() {
 	default:
 		segment.Copy(g.slotOf(g.me), g.out)
 	}
-	segment.Copy(g.lines.body(at), g.stage[:])
 	segment.Store64(g.lines.word(at), me.base+uint64(g.op))
 	segment.Soon(g.lines.word(g.lines.arrival(g.me, g.op+linesAhead)))
 }

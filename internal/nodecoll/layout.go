@@ -1,7 +1,6 @@
 package nodecoll
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"github.com/goulfm/goulfm/internal/segment"
@@ -110,8 +109,12 @@ func (l *lines) line(m, slot int) int { return l.first + (slot*l.members+m)*l.st
 // body returns what a line has behind its sequence word.
 func (l *lines) body(at int) []byte { return l.bytes[at+8 : at+8+bodyBytes] }
 
+// whatWord and payloadWord are the first words of the body.
+func (l *lines) whatWord(at int) *uint64    { return l.word(at + 8) }
+func (l *lines) payloadWord(at int) *uint64 { return l.word(at + 8 + inlineAt) }
+
 // what returns the call that stands in a line.
-func (l *lines) what(at int) uint64 { return binary.LittleEndian.Uint64(l.bytes[at+8:]) }
+func (l *lines) what(at int) uint64 { return *l.whatWord(at) }
 
 // A member is what this rank knows of one member.
 type member struct {

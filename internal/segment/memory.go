@@ -34,6 +34,10 @@ func (m Memory) at(off, size, align int) unsafe.Pointer {
 func (m Memory) word32(off int) *uint32 { return (*uint32)(m.at(off, 4, 4)) }
 func (m Memory) word64(off int) *uint64 { return (*uint64)(m.at(off, 8, 8)) }
 
+func (m Memory) words32(off, n int) []uint32 {
+	return unsafe.Slice((*uint32)(m.at(off, 4*n, 4)), n)
+}
+
 func (m Memory) words64(off, n int) []uint64 {
 	return unsafe.Slice((*uint64)(m.at(off, 8*n, 8)), n)
 }

@@ -55,6 +55,7 @@ const (
 type Node struct {
 	m      Memory
 	procs  int
+	bells  []uint32 // from the first process's on, bellsApart from each other
 	log    []uint64
 	epoch  *uint64
 	deaths *uint64
@@ -95,7 +96,9 @@ func OpenNode(m Memory, job uint64) (*Node, error) {
 	if m.Size() < NodeBytes(procs) {
 		return nil, fmt.Errorf("shared memory of %d bytes is too small for %d processes", m.Size(), procs)
 	}
-	return &Node{m: m, procs: procs, log: m.words64(offLog, procs), epoch: m.word64(offEpoch), deaths: m.word64(offDeaths)}, nil
+	n := &Node{m: m, procs: procs, log: m.words64(offLog, procs), epoch: m.word64(offEpoch), deaths: m.word64(offDeaths)}
+	n.bells = m.words32(n.line(0, 2), (procs-1)*bellsApart+1)
+	return n, nil
 }
 
 // Procs returns for how many processes there is room.
@@ -161,7 +164,9 @@ func (n *Node) Beats(proc int) uint32 { return Load32(n.m.word32(n.line(proc, 3)
 func (n *Node) Beat(proc int, count uint32) { Store32(n.m.word32(n.line(proc, 3)), count) }
 
 // Doorbell is the word on which proc sleeps.
-func (n *Node) Doorbell(proc int) *uint32 { return n.m.word32(n.line(proc, 2)) }
+func (n *Node) Doorbell(proc int) *uint32 { return &n.bells[proc*bellsApart] }
+
+const bellsApart = procLines * Line / 4
 
 // WakeAll makes everybody look at everything once: it repairs any wake-up that
 // was lost with its sender. It follows every entry in the list of deaths.
