@@ -48,7 +48,10 @@ func shared(ctx context.Context, c *comm.Comm, k kind, verb sched.Verb, root, by
 	if c == nil || !c.Engine().Shared() || k.rooted() && (root < 0 || root >= c.Size()) {
 		return false
 	}
-	q := question{verb: verb, ranks: c.Size(), bytes: bytes, crowded: c.Engine().Crowded(), direct: c.Engine().Direct(), perNode: c.Size(), memory: true, commutative: true}
+	e := c.Engine()
+	var q question // a literal would be made in one place and copied to another, in pieces that do not match
+	q.verb, q.ranks, q.bytes, q.perNode = verb, e.Size(), bytes, e.Size()
+	q.crowded, q.direct, q.memory, q.commutative = e.Crowded(), e.Direct(), true, true
 	return settingsOf(ctx).goesThroughMemory(&q)
 }
 

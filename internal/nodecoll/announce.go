@@ -31,7 +31,7 @@ func (g *Group) announce(to int) {
 // announceArrival announces this member's arrival line.
 //
 // Besides who needs it for the operation itself, somebody may wait for it in
-// clear, up to slots operations ahead. Of the operations that it can be ahead of,
+// clear, operations ahead. Of the operations that it can be ahead of,
 // every announceEvery-th arrival is announced to all, and in the one that it is
 // in itself the arrival is announced to it: so it wakes in time, if not at once.
 func (g *Group) announceArrival() {

@@ -9,8 +9,9 @@ import "github.com/goulfm/goulfm/internal/segment"
 // The count word holds the name and how many have joined: the first to join puts
 // the name there. So an operation that some members left because of a mismatch
 // does not disturb the count of the next. Who comes to it even later finds a later
-// name, at most slots operations later, and finds the mismatch, too. A member that dies before it joins, or between
-// the last join and the release, leaves a synchronization that never completes.
+// name, at most leadMax operations later, and finds the mismatch, too. A member that
+// dies before it joins, or between the last join and the release, leaves a
+// synchronization that never completes.
 const (
 	releaserBits = 16
 	refusedBit   = 1 << (releaserBits - 1) // see Refused
@@ -54,7 +55,7 @@ func (g *Group) joinCount() bool {
 		switch ahead := (v>>joinedBits - name) << joinedBits >> joinedBits; {
 		case ahead == 0:
 			joined = v&joinedMask + 1
-		case ahead <= (slots+1)<<stepBits: // the others are in a later operation
+		case ahead <= uint64(g.leadMax()+1)<<stepBits: // the others are in a later operation
 			g.phase = awaiting
 			return true
 		}

@@ -13,7 +13,24 @@ import "github.com/goulfm/goulfm/internal/segment"
 //
 // Whoever completes an operation in which all wait for all has seen every
 // arrival and need not look at lines at all.
+//
+// What a member writes in a chain is read by the member after it alone. So in a row of
+// chains it waits for that one alone, and each member can be as many operations ahead of
+// the next as there are slots, not the first of the last: else a turn of a member would
+// be worth slots/n operations.
 func (g *Group) clear(j int64) bool {
+	if j <= g.safe {
+		return true
+	}
+	if g.sharedOp > j {
+		return g.allLeft(j)
+	}
+	after := g.me + 1
+	return g.allLeft(g.sharedOp) && (after == len(g.members) || g.members[after].left >= j || g.hasLeft(after, j))
+}
+
+// allLeft says whether all members have left operation j.
+func (g *Group) allLeft(j int64) bool {
 	if j <= g.safe {
 		return true
 	}
@@ -58,8 +75,12 @@ const further = slots / 16
 // of operation i, and what stands there.
 func (g *Group) entered(m int, i int64) (op int64, word uint64) {
 	v := segment.Load64(g.lines.word(g.lines.arrival(m, i)))
-	if op = int64(v - g.members[m].base); op >= g.op+slots {
+	if op = int64(v - g.members[m].base); op > g.op+g.leadMax() {
 		op = 0 // an earlier group's
 	}
 	return op, v
 }
+
+// leadMax is how many operations a member can be ahead of another: in a row of chains
+// each is up to slots operations ahead of the next.
+func (g *Group) leadMax() int64 { return slots * int64(len(g.members)) }

@@ -71,7 +71,11 @@ func (g *Group) waitsFor(m int) bool {
 	p := &g.members[m]
 	switch g.phase {
 	case entering:
-		return max(p.left, g.safe) < g.used()
+		j := g.used()
+		if g.sharedOp <= j && m != g.me+1 {
+			j = g.sharedOp
+		}
+		return max(p.left, g.safe) < j
 	case reading, draining:
 		return m == g.root
 	case chaining:

@@ -91,6 +91,9 @@ type Group struct {
 	op   int64 // the open operation, or the last: 1, 2, ...
 	what uint64
 	safe int64 // all members have left this operation and all before it
+	// sharedOp is the last operation that was entered here and is not a chain: of what this
+	// member wrote in later ones only the member after it reads.
+	sharedOp int64
 
 	root     int
 	dst, src []byte
@@ -351,6 +354,9 @@ func (g *Group) enter() bool {
 	}
 	if g.out != nil && g.wide() {
 		g.wideOp, g.wideSize = g.op, g.size
+	}
+	if g.next != chaining {
+		g.sharedOp = g.op
 	}
 	g.publish()
 	g.announceArrival()
