@@ -30,16 +30,34 @@ func (g *Group) announce(to int) {
 
 // announceArrival announces this member's arrival line.
 //
-// Besides who needs it for the operation itself, somebody may wait for it in
-// clear, operations ahead. Of the operations that it can be ahead of,
-// every announceEvery-th arrival is announced to all, and in the one that it is
-// in itself the arrival is announced to it: so it wakes in time, if not at once.
+// Besides who needs it for the operation itself, somebody may wait for it in clear, in a
+// later operation. That needs one announcement to all among as many operations as it can
+// be ahead in that operation, this one included: so it wakes in time. There are not many
+// more, because whoever is woken takes a turn, and makes few operations in it. Nor are
+// there fewer if this member cannot enter an operation:
+//
+//	op       1        2 ... 9               10: an allgather, of 8 slots
+//	0 and 1  barrier  scans, not announced  wait in clear for each other's line of 3
+//
+// Whoever completes an operation in which all wait for all knows of all arrivals.
 func (g *Group) announceArrival() {
 	to := g.arrivalFor()
-	if g.op%announceEvery == 0 && g.runsAhead() {
+	if g.op-g.announcedOp >= g.payloadReach()/2 {
 		to = All
 	}
+	if to == All {
+		g.announcedOp = g.op
+	}
 	g.announce(to)
+}
+
+// announceWait announces what was not when this member has to wait in clear: another may
+// wait there for the same operation.
+func (g *Group) announceWait() {
+	if g.op-g.announcedOp >= g.payloadReach() {
+		g.announcedOp = g.op - 1
+		g.announce(All)
+	}
 }
 
 // runsAhead says whether members may leave this operation before all have
@@ -78,15 +96,9 @@ func (g *Group) arrivalFor() int {
 			return nobody
 		}
 	case working: // who was root of a large broadcast may wait for its readers
-		if g.central && g.op > g.nextAnnounced(g.bcastOp) {
+		if g.central && g.announcedOp > g.bcastOp {
 			return nobody
 		}
 	}
 	return All
-}
-
-// nextAnnounced returns the first operation after j whose arrivals are announced
-// to all, if members may run ahead in it.
-func (g *Group) nextAnnounced(j int64) int64 {
-	return (j + announceEvery) / announceEvery * announceEvery
 }

@@ -57,8 +57,9 @@
 //
 //   - An arrival line, a result and a payload slot are read in operation k by those
 //     who are in k. Before it takes them for k+reach a member knows that all have left
-//     k (clear.go); reach is how many slots there are of the kind. Whoever completes an
-//     operation in which all wait for all knows that of the one before.
+//     k (clear.go), or in a row of scans that the next member has; reach is how many slots
+//     there are of the kind. Whoever completes an operation in which all wait for all
+//     knows that of the one before.
 //   - In central operations the last one writes the result of an allreduce over its own
 //     payload: payloads are read by the last one alone, and by it before. Where each
 //     member takes from all payloads (blocks.go) nobody writes there.

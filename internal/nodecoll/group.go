@@ -111,6 +111,7 @@ type Group struct {
 	wideOp        int64 // and the last whose payload stood there
 	wideSize      int
 	bcastOp       int64 // the last large broadcast, whoever was its root
+	announcedOp   int64 // the last operation in which the arrival was announced to all
 
 	budget int
 	acc    []byte // blockBytes, where an operation has no destination to reduce into
@@ -221,7 +222,9 @@ func (g *Group) Awaits() (word *uint64, stale uint64) { return g.waiting, g.stal
 // none, and in the others nobody counts on those who do not come.
 func (g *Group) Abandon() {
 	g.bad = false
+	announced := g.announcedOp
 	g.finish()
+	g.announcedOp = announced
 }
 
 // Advance makes all progress that is possible now, up to some 128 KiB of
@@ -350,6 +353,7 @@ func (g *Group) alone(src []byte) {
 // whose slot it takes.
 func (g *Group) enter() bool {
 	if !g.clear(g.used()) {
+		g.announceWait()
 		return false
 	}
 	if g.out != nil && g.wide() {
@@ -386,8 +390,16 @@ func (g *Group) used() int64 {
 // reach returns how many operations ago the line and the slot were used that this
 // operation takes.
 func (g *Group) reach() int64 {
+	if g.out == nil && g.next != chaining {
+		return slots
+	}
+	return g.payloadReach()
+}
+
+// payloadReach is reach of a member that has a payload.
+func (g *Group) payloadReach() int64 {
 	switch {
-	case g.size <= inline || g.isLarge() || g.wide() || g.out == nil && g.next != chaining:
+	case g.size <= inline || g.isLarge() || g.wide():
 		return slots
 	case g.verb.meets():
 		return metSlots
@@ -455,5 +467,8 @@ func (g *Group) agrees(m, at int) bool {
 
 // finish ends the operation here.
 func (g *Group) finish() {
+	if !g.runsAhead() {
+		g.announcedOp = g.op // to all, by completing it
+	}
 	g.phase, g.waiting, g.dst, g.src, g.out = idle, nil, nil, nil, nil
 }

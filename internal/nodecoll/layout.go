@@ -12,10 +12,8 @@ const DataBytes = segment.DataCollective
 const (
 	// slots is the reuse distance, in operations, of what is kept per slot: so far
 	// ahead of the others a member may be, and where ranks outnumber cores, so many
-	// operations it makes in a turn. announceEvery is less than that of any kind of slot,
-	// see announceArrival.
-	slots         = 128
-	announceEvery = 4
+	// operations it makes in a turn.
+	slots = 128
 	// stride keeps words of different writers or different purpose two lines
 	// apart: many processors fetch lines in pairs.
 	stride = 2 * segment.Line

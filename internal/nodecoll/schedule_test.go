@@ -247,6 +247,57 @@ func TestSleepers(t *testing.T) {
 	})
 }
 
+// TestChainRunsAhead: in a row of scans each member gets as far ahead of the next as there
+// are slots, the first so far ahead of the last as all of them together; and whatever comes
+// behind the row finds everybody.
+func TestChainRunsAhead(t *testing.T) {
+	const n, row = 5, 6 * slots
+	lead := 0
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 8))
+		calls := []*call{{verb: bcast, root: n - 1, size: 8, elem: 1}}
+		for range row {
+			calls = append(calls, &call{verb: scan, size: 8, elem: 1, seed: rng.Uint64()})
+		}
+		calls = append(calls, randomCalls(rng, n, 10, 20000)...)
+		s := newSchedule(newWorld(n), rng, seed%2 == 0, 0, calls)
+		for !s.finished() {
+			few := 1 + rng.IntN(n) // so the last ones come seldom
+			moved, err := s.exhaust(few)
+			if err == nil {
+				err = s.noMismatch()
+			}
+			if err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			if few == n && !moved {
+				t.Fatalf("seed %d hangs:\n%v", seed, s)
+			}
+			lead = max(lead, s.actors[0].next-s.actors[n-1].next)
+		}
+	}
+	if lead < (n-2)*slots {
+		t.Errorf("the first member was %d operations ahead of the last at most", lead)
+	}
+}
+
+// exhaust lets the first members, one after the other, go as far as each gets, and says
+// whether one has made progress.
+func (s *schedule) exhaust(members int) (moved bool, err error) {
+	for m, a := range s.actors[:members] {
+		for idle := 0; idle < 3; idle++ {
+			before := a.progress()
+			if err := s.step(m); err != nil {
+				return moved, err
+			}
+			if before != a.progress() {
+				moved, idle = true, 0
+			}
+		}
+	}
+	return moved, nil
+}
+
 // TestStopsForever: a member that never advances again, at any moment, makes
 // nobody complete wrongly, panic or write elsewhere; and who cannot complete
 // says for whom it waits.
