@@ -86,7 +86,7 @@ func Run(ctx context.Context, spec *Spec) (int, error) {
 		return codeOf(err), err
 	}
 	defer prog.close()
-	j := &job{spec: spec, start: time.Now(), allJoined: make(chan struct{}), ended: make(chan struct{}), cores: usableCores()}
+	j := &job{spec: spec, start: time.Now(), allJoined: make(chan struct{}), ended: make(chan struct{}), cores: cores()}
 	j.rep, j.prog, j.forked = newReporter(spec, j.start), prog, sync.NewCond(&j.mu)
 	j.programs = map[string]*program{}
 	defer j.closeMemory()
@@ -95,6 +95,7 @@ func Run(ctx context.Context, spec *Spec) (int, error) {
 		return codeOf(err), err
 	}
 	j.rep.started(spec.N, prog.name)
+	calmMonitor(spec.universe())
 	stopSignals := j.handleSignals()
 	defer stopSignals()
 	go j.watchTombstones()
@@ -159,10 +160,6 @@ func (s *Spec) checkLimits() error {
 	}
 	return nil
 }
-
-// usableCores is what the job may use here: the affinity mask, and the runtime's
-// view of the cgroup's quota.
-func usableCores() int { return min(runtime.NumCPU(), runtime.GOMAXPROCS(0)) }
 
 // launch makes the shared memory and starts every rank, all from one thread that
 // lives as long as the launcher: a rank's parent-death signal is bound to it.
@@ -426,13 +423,6 @@ func (j *job) watchTombstones() {
 	}
 }
 
-// askForShortSlice asks the scheduler to run this thread in turns of 0.1 ms: such a
-// thread goes before others when it wakes, also where all ranks compute. Kernels
-// from 6.12 on know it; others ignore it.
-func askForShortSlice() {
-	_ = unix.SchedSetAttr(0, &unix.SchedAttr{Policy: unix.SCHED_NORMAL, Runtime: 100_000}, 0)
-}
-
 func (j *job) watchSome(lo, hi int) {
 	runtime.LockOSThread()
 	askForShortSlice()
@@ -448,7 +438,7 @@ func (j *job) watchSome(lo, hi int) {
 			v := segment.Load32(w)
 			if v&segment.TombstoneDied != 0 {
 				done[r-lo] = true
-				j.depart(r, "tombstone")
+				j.depart(r, byTombstone)
 				continue
 			}
 			words, old, who = append(words, w), append(old, v), append(who, r)
@@ -462,6 +452,9 @@ func (j *job) watchSome(lo, hi int) {
 	}
 }
 
+// byTombstone is how a rank is found that has died and is not reaped.
+const byTombstone = "tombstone"
+
 // depart puts a rank that has ended into the list that every rank reads, and
 // wakes everybody. By how says what told: a tombstone, or reaping.
 func (j *job) depart(number int, how string) {
@@ -474,6 +467,9 @@ func (j *job) depart(number int, how string) {
 	}
 	r.declared = true
 	r.left = j.node.StateOf(number) == segment.Left
+	if !r.left && how == byTombstone {
+		giveWay(r.pid)
+	}
 	why := segment.Died
 	if r.left {
 		why = segment.Retired

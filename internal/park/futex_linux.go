@@ -71,6 +71,9 @@ func nap(word *uint32, old uint32, timeout *mono.Duration) (over bool) {
 		if errno != unix.ETIMEDOUT && errno != unix.EINTR || *timeout == 0 {
 			return true
 		}
+		if errno == unix.ETIMEDOUT {
+			home.rest()
+		}
 		runtime.Gosched() // the runtime may have asked this goroutine to stop
 	}
 	return false

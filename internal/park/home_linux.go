@@ -21,8 +21,10 @@ import (
 //     Each spins then while the other could do what it waits for: a millisecond a message.
 //
 // So a thread that gives turns away, or has spun in vain and goes to sleep, looks now and
-// then where it is, and moves to its home. It is not bound: the kernel may move it again
-// at once, and does when others compute there.
+// then where it is, and moves to its home. So does one that has slept for a nap: nobody
+// waits for it, and when a death wakes all who sleep they are spread over the processors.
+// It is not bound: the kernel may move it again at once, and does when others compute
+// there.
 var home house
 
 type house struct {
@@ -74,6 +76,13 @@ func slept() {
 	home.yields.Store(0)
 	if home.spinners {
 		home.look(&home.sleeps, 1, moveSleeps)
+	}
+}
+
+// rest brings the calling thread home.
+func (h *house) rest() {
+	if cpu := h.cpu.Load(); cpu != 0 {
+		comeHome(int(cpu - 1))
 	}
 }
 

@@ -56,6 +56,10 @@ func TestHome(t *testing.T) {
 		word := uint32(1)
 		Futex{}.Sleep(&word, 0, 0)
 	}
+	Settle(1, false)
+	for here(t) != int(home.cpu.Load()-1) {
+		home.rest()
+	}
 	only := unix.CPUSet{}
 	for cpu := range 1024 {
 		if before.IsSet(cpu) && int32(cpu) != home.cpu.Load()-1 {
