@@ -31,8 +31,9 @@ type Config struct {
 	// and takes the core from others.
 	SpinPolls int
 	// Tick is how long a process must make no call until its background loop serves
-	// its peers. Default 10 ms; right after
-	// a call that waited long, up to eight times as long. Shorter answers peers sooner while computing.
+	// its peers. Default 10 ms; right after a call that waited long up to eight times as
+	// long, and where ranks share a core, after calls with nothing under way beside them,
+	// as many times as ranks do. Shorter answers peers sooner while computing.
 	Tick time.Duration
 	// Uniform has the first failure of a member revoke a communicator by itself, at
 	// whoever learns of it: no rank goes on as if nothing was, and each gets an error
@@ -119,7 +120,7 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 	for rank := range info.Size {
 		out.World = append(out.World, info.First+rank)
 	}
-	out.Mutual = info.Cores >= info.Ranks
+	out.Mutual, out.Crowd = info.Cores >= info.Ranks, (info.Ranks+info.Cores-1)/max(info.Cores, 1)
 	if out.SpinPolls == 0 {
 		out.SpinPolls, out.YieldPolls = spinWithoutCores, yieldPolls
 		if info.Cores >= info.Ranks {

@@ -58,6 +58,8 @@ func (c *Comm) Isend(to Envelope, buf []byte) (Handle, error) {
 		}
 		r = p.newRequestAs(reqDone, sendRequest, c, "isend")
 		r.peer, r.ctx, r.err = c.group.Procs[to.Rank], dataContext(0, to.Class), err
+	} else {
+		p.underWay()
 	}
 	h := r.handle()
 	p.mu.Unlock()
@@ -75,6 +77,7 @@ func (c *Comm) Post(to Envelope, buf []byte) (Handle, error) {
 	if r == nil {
 		return 0, err
 	}
+	p.underWay()
 	return r.handle(), nil
 }
 
@@ -380,6 +383,7 @@ func (c *Comm) Irecv(from Envelope, buf []byte) (Handle, error) {
 		r.status = Status{Proc: r.peer, Tag: from.Tag}
 		p.complete(r, err)
 	}
+	p.underWay()
 	h := r.handle()
 	p.mu.Unlock()
 	return h, nil

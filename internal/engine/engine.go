@@ -52,8 +52,11 @@ type Config struct {
 	// share memory; Era agreements alone. The same at all processes.
 	Messages, Era bool
 	// Tick is how long a rank must make no call until the background loop takes
-	// over; 0: 10 ms. After a call that waited long it may be up to tickMax of them.
+	// over; 0: 10 ms. After calls, with nothing else under way, it may be up to Crowd of
+	// them, and after one that waited long up to tickMax.
 	Tick time.Duration
+	// Crowd is how many ranks share a core, rounded up; 0: one.
+	Crowd int
 	// Uniform has the first failure of a member revoke a communicator by itself; the
 	// same at all processes. Comm.SetUniform changes it for one.
 	Uniform bool
@@ -152,6 +155,8 @@ type Proc struct {
 	fenced    atomic.Bool
 	finalized atomic.Bool
 	stop      chan struct{}
+	hurry     chan struct{} // the background loop is to look after a tick from now
+	drowsy    bool          // it will look later than that
 	stopped   sync.Once
 	loopEnded chan struct{}
 }
@@ -170,7 +175,7 @@ type peerState struct {
 // New starts the engine of a process on its transport.
 func New(tr transport.Transport, cfg Config) *Proc {
 	p := &Proc{tr: tr, cfg: cfg, me: tr.Me(), n: tr.Procs(), start: time.Now(), match: match.New(),
-		peers: make([]peerState, tr.Procs()), stop: make(chan struct{}), loopEnded: make(chan struct{})}
+		peers: make([]peerState, tr.Procs()), stop: make(chan struct{}), hurry: make(chan struct{}, 1), loopEnded: make(chan struct{})}
 	p.port, _ = tr.(*transport.Port)
 	if p.port != nil && p.port.Processes() {
 		park.Settle(p.me, cfg.Mutual)
@@ -185,6 +190,7 @@ func New(tr transport.Transport, cfg Config) *Proc {
 	if p.cfg.Tick == 0 {
 		p.cfg.Tick = 10 * time.Millisecond
 	}
+	p.cfg.Crowd = max(p.cfg.Crowd, 1)
 	p.slots = append(p.slots, &Request{}) // slot 0 is never used: the zero Handle names nothing
 	if p.cfg.Share == 0 {
 		p.cfg.Share = p.n

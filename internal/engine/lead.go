@@ -368,6 +368,11 @@ const tickMax = 8
 
 // background leads while the program computes: when no call was made for a tick
 // it takes the lead and sleeps until something arrives that cannot wait.
+//
+// A tick costs its processor some 25 us, for the most part in the runtime, and where
+// ranks share one each waits for those of all others: with 32 of them on a core, a third
+// of the time of a collective. So a rank that makes calls, with nothing under way beside
+// them, looks as much more seldom as there are ranks for a core, until something is.
 func (p *Proc) background() {
 	defer close(p.loopEnded)
 	tick := p.cfg.Tick
@@ -378,26 +383,77 @@ func (p *Proc) background() {
 		select {
 		case <-p.stop:
 			return
+		case <-p.hurry:
+			tick = p.cfg.Tick
+			timer.Reset(tick)
+			continue
 		case <-timer.C:
 		}
 		if p.cfg.OnTick != nil {
 			p.cfg.OnTick()
 		}
-		p.mu.Lock()
-		quiet := p.calls == seen
-		seen = p.calls
-		p.mu.Unlock()
-		switch {
-		case !quiet:
-			tick = p.cfg.Tick
-		case p.lead.Load() == caller:
-			tick = min(2*tick, tickMax*p.cfg.Tick)
-		case p.wanted.Load() == 0 && p.lead.CompareAndSwap(nobody, background):
+		quiet := false
+		tick, quiet = p.nextTick(tick, &seen)
+		if quiet && p.wanted.Load() == 0 && p.lead.CompareAndSwap(nobody, background) {
 			p.leadInBackground()
 			p.leave()
-			tick = p.cfg.Tick
 		}
 		timer.Reset(tick)
+	}
+}
+
+// nextTick returns how long the background loop may wait after a tick of that length,
+// and whether no call has been made since the one before, nor waits. seen is how many
+// calls there had been then. What is started from now on finds out whether it has to
+// hurry the loop.
+func (p *Proc) nextTick(tick time.Duration, seen *uint64) (next time.Duration, quiet bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	calls := p.calls != *seen
+	*seen = p.calls
+	crowd := time.Duration(p.cfg.Crowd)
+	if p.underWayBeside() {
+		crowd = 1
+	}
+	next = p.cfg.Tick
+	switch {
+	case calls:
+		next *= crowd
+	case p.lead.Load() == caller:
+		next = min(2*tick, next*max(tickMax, crowd))
+	default:
+		quiet = true
+	}
+	p.drowsy = next > p.cfg.Tick
+	return next, quiet
+}
+
+// underWayBeside says whether anything is under way beside what a call waits for. The
+// caller holds mu.
+func (p *Proc) underWayBeside() bool {
+	calls := 0
+	if p.lead.Load() == caller {
+		calls = 1
+	}
+	for _, r := range p.slots {
+		if r.active() {
+			if calls--; calls < 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// underWay tells the background loop that something has been started that the program
+// does not wait for. The caller holds mu.
+func (p *Proc) underWay() {
+	if p.drowsy {
+		p.drowsy = false
+		select {
+		case p.hurry <- struct{}{}:
+		default:
+		}
 	}
 }
 

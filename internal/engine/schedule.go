@@ -94,6 +94,7 @@ func (c *Comm) StartSchedule(what string, s *Schedule) (Handle, error) {
 	if err != nil {
 		return 0, err
 	}
+	p.underWay()
 	return r.handle(), nil
 }
 

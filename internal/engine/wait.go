@@ -269,6 +269,7 @@ func (c *Comm) StartAgree(flag *uint64) (Handle, error) {
 	r.flag = flag
 	p.proposeFor(r, ulfm.Call{Kind: ulfm.KindAgree}, in)
 	p.progress()
+	p.underWay()
 	return r.handle(), nil
 }
 

@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/transport/inproc"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// drowse makes calls until the background loop has put off its next look, for ever as far
+// as a test is concerned.
+func drowse(w *Comm) {
+	for {
+		w.p.mu.Lock()
+		w.p.calls++
+		drowsy := w.p.drowsy
+		w.p.mu.Unlock()
+		if drowsy {
+			return
+		}
+		runtime.Gosched()
+	}
+}
+
+// TestDrowsyLoopHurries: after calls with nothing beside them the background loop of a
+// crowded rank looks seldom. A receive, or an agreement, that is started then and that the
+// program does not wait for is served a tick later all the same, while it computes.
+func TestDrowsyLoopHurries(t *testing.T) {
+	starts := map[string]func(w *Comm) (Handle, error){
+		"receive": func(w *Comm) (Handle, error) {
+			return w.Irecv(Envelope{Rank: 1}, make([]byte, 1))
+		},
+		"agreement": func(w *Comm) (Handle, error) {
+			flag := uint64(1)
+			return w.StartAgree(&flag)
+		},
+	}
+	for what, start := range starts {
+		t.Run(what, func(t *testing.T) {
+			world := inproc.New(2)
+			procs := [2]*Proc{}
+			for me := range procs {
+				procs[me] = New(world.Port(me), Config{SpinPolls: 20, Tick: time.Millisecond, Crowd: 1 << 30, Messages: true})
+			}
+			w, other := procs[0].World(), procs[1].World()
+			drowse(w)
+			h, err := start(w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if what == "receive" { // one that waits for the other side
+				err = other.Send(bg, Envelope{Rank: 0, Sync: true}, []byte{1})
+			} else {
+				_, _, err = other.Call(bg, ulfm.Call{Kind: ulfm.KindAgree}, Contribution{Flag: 1}, "agree")
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			if _, err := procs[0].Wait(bg, h); err != nil {
+				t.Error(err)
+			}
+			for _, p := range procs {
+				p.Close()
+			}
+		})
+	}
+}
