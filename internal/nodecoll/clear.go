@@ -75,7 +75,7 @@ const further = slots / 16
 // of operation i, and what stands there.
 func (g *Group) entered(m int, i int64) (op int64, word uint64) {
 	v := segment.Load64(g.lines.word(g.lines.arrival(m, i)))
-	if op = int64(v - g.members[m].base); op > g.op+g.leadMax() {
+	if op = int64(v&^unfinished - g.members[m].base); op > g.op+g.leadMax() {
 		op = 0 // an earlier group's
 	}
 	return op, v

@@ -19,7 +19,8 @@ func (g *Group) Mismatch() (member int, theirs uint64, bad bool) {
 	}
 	if !g.bad && g.phase != entering {
 		for m := range g.members {
-			if g.isHere(m) && !g.agrees(m, g.lines.arrival(m, g.op)) {
+			if what, bad := g.differs(m); bad {
+				g.bad, g.theirs, g.theirsOf, g.waiting = true, what, m, nil
 				break
 			}
 		}
@@ -31,18 +32,27 @@ func (g *Group) Mismatch() (member int, theirs uint64, bad bool) {
 // started: whoever goes by messages after a Note looks whether others do the same.
 func (g *Group) Apart() (member int, theirs uint64, bad bool) {
 	for m := range g.members {
-		if m == g.me || !g.isHere(m) {
-			continue // before it is here its line has the call of an earlier operation
-		}
-		if what := g.lines.what(g.lines.arrival(m, g.op)); what != g.what {
+		if what, bad := g.differs(m); bad {
 			return m, what, true
 		}
 	}
 	return 0, 0, false
 }
 
+// differs says whether member m has come to this operation with another call. Before it
+// is here its line has the call of an earlier operation, and when it is far ahead, in a row
+// of scans, that of a later one: it may begin to write that at any moment, so it is here
+// only if it still is after its call was read.
+func (g *Group) differs(m int) (theirs uint64, bad bool) {
+	if !g.isHere(m) {
+		return 0, false
+	}
+	theirs = g.lines.what(g.lines.arrival(m, g.op))
+	return theirs, theirs != g.what && g.isHere(m)
+}
+
 // isHere says whether member m's line of this operation is there. It stays
-// there until this rank leaves the operation.
+// there until this rank leaves the operation, unless that is a scan.
 func (g *Group) isHere(m int) bool {
 	return segment.Load64(g.lines.word(g.lines.arrival(m, g.op))) == g.members[m].base+uint64(g.op)
 }

@@ -414,7 +414,12 @@ func (g *Group) payloadReach() int64 {
 func (g *Group) publish() {
 	me := &g.members[g.me]
 	at := g.lines.arrival(g.me, g.op)
-	segment.Put64(g.lines.whatWord(at), g.what)
+	if g.safe >= g.op-slots {
+		segment.Put64(g.lines.whatWord(at), g.what)
+	} else { // in a row of chains somebody may look at the line: see differs
+		segment.Swap64(g.lines.word(at), me.base+uint64(g.op)|unfinished)
+		segment.Store64(g.lines.whatWord(at), g.what)
+	}
 	switch {
 	case g.isLarge():
 		segment.Put64(g.lines.payloadWord(at), g.steps)
