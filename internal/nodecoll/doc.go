@@ -26,8 +26,8 @@
 //	arrival   each    owner     128: of operation k the one with number k mod 128; sequence, call, 48 bytes of payload
 //	result    each    owner     the same of what a member has for others once it has got what it needs
 //
-//	data      slots for payloads: 128 up to 1 KiB, 64 up to 4 KiB, 8 up to 64 KiB, and 8 for
-//	          operations in which all wait for all; then the area: the ring of a broadcast or
+//	data      slots for payloads: 128 up to 1 KiB, 64 up to 4 KiB, 8 up to 64 KiB; for operations
+//	          in which all wait for all 8 up to 64 KiB and 8 up to 1 KiB; then the area: the ring of a broadcast or
 //	          of a chain, the buffers of a reduction, or payloads of a scatter that are larger
 //
 // The lines of a slot lie side by side: an operation touches few pages, and who looks at

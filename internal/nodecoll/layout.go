@@ -36,8 +36,11 @@ const (
 	middleAt    = slots * shortBytes
 	longAt      = middleAt + middleSlots*middleBytes
 	metAt       = longAt + longSlots*longBytes
+	// Short ones of these lie together, in two pages: where each reads what all others have,
+	// the first eight operations of 64 ranks would have 32,000 page faults.
+	metShortAt = metAt + metSlots*longBytes
 	// areaAt is where the area of the large algorithms begins.
-	areaAt    = metAt + metSlots*longBytes
+	areaAt    = metShortAt + metSlots*shortBytes
 	areaBytes = DataBytes - areaAt
 
 	chunkBytesMax     = 256 << 10 // of a reduction: two of it and two slices fit the area
@@ -200,6 +203,8 @@ func (g *Group) slotOf(m int) []byte {
 	switch {
 	case g.wide():
 		return g.area(m, g.wideAt(), g.size)
+	case g.verb.meets() && g.size <= shortBytes:
+		at = metShortAt + int(g.op%metSlots)*shortBytes
 	case g.verb.meets():
 		at = metAt + int(g.op%metSlots)*longBytes
 	case g.size <= shortBytes:

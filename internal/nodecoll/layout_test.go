@@ -2,7 +2,9 @@ package nodecoll
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/goulfm/goulfm/internal/segment"
 )
@@ -32,6 +34,39 @@ func TestLayoutFits(t *testing.T) {
 					slicesFit(t, g, elem)
 				}
 			}
+		}
+	}
+}
+
+// TestSlotsAreApart: payloads of operations in which members may be at the same time, of
+// whatever length, lie apart from each other and from the area.
+func TestSlotsAreApart(t *testing.T) {
+	w := newWorld(3)
+	g := New(w.config(0, false, 0))
+	type slot struct {
+		from, to int
+		name     string
+	}
+	var taken []slot
+	base := &g.bytes(0)[0]
+	for _, v := range []verb{gather, allgather} {
+		for _, size := range []int{shortBytes, middleBytes, longBytes} {
+			if v == allgather && size == middleBytes {
+				continue // in those of the longest
+			}
+			g.verb, g.size, g.next, g.out = v, size, seeing, make([]byte, size)
+			for g.op = 0; g.op < g.reach(); g.op++ {
+				at := g.slotOf(0)
+				from := int(uintptr(unsafe.Pointer(&at[0])) - uintptr(unsafe.Pointer(base)))
+				taken = append(taken, slot{from, from + len(at), fmt.Sprintf("%v of %d bytes, operation %d", v, size, g.op)})
+			}
+		}
+	}
+	taken = append(taken, slot{areaAt, DataBytes, "the area"})
+	slices.SortFunc(taken, func(a, b slot) int { return a.from - b.from })
+	for i := range taken[1:] {
+		if a, b := taken[i], taken[i+1]; a.to > b.from {
+			t.Errorf("%s, %d to %d, reaches into %s, from %d", a.name, a.from, a.to, b.name, b.from)
 		}
 	}
 }

@@ -44,7 +44,7 @@ const (
 	ResultBytes     = Line * AgreementsKept
 	RevocationBytes = Line     // a word that says that the communicator is revoked
 	LinesCollective = 36 << 10 // of each member; what a part has is a page more
-	DataCollective  = 2304 << 10
+	DataCollective  = 2312 << 10
 )
 
 // PartBytes returns the size of a part, for a node of the given number of
