@@ -95,8 +95,8 @@ func (g *Group) arrivalFor() int {
 		if g.root == g.me { // root of a reduction or a gather
 			return nobody
 		}
-	case working: // who was root of a large broadcast may wait for its readers
-		if g.central && g.announcedOp > g.bcastOp {
+	case working: // whose area was read may wait until all have left that operation
+		if g.central && g.announcedOp > g.areaOp {
 			return nobody
 		}
 	}

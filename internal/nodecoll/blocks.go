@@ -39,6 +39,9 @@ func (g *Group) Scatter(what uint64, root int, dst, src []byte) {
 	g.begin(scatter, what, dst, src, len(dst)*len(g.members))
 	g.setRoot(root)
 	g.part = len(dst)
+	if g.wide() {
+		g.areaOp = g.op
+	}
 	switch {
 	case len(g.members) == 1:
 		g.alone(src)

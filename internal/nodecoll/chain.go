@@ -127,6 +127,7 @@ func (g *Group) startPass(up, down int) {
 	unit := lineUnit(g.red.ElemBytes)
 	g.large = g.inRing(max(unit, g.ringChunk()/unit*unit))
 	g.large.up, g.large.down = up, down
+	g.areaOp = g.op
 	g.start(passing, nil)
 }
 

@@ -110,7 +110,7 @@ type Group struct {
 	ringOp, redOp int64 // last operations in which peers read this member's area
 	wideOp        int64 // and the last whose payload stood there
 	wideSize      int
-	bcastOp       int64 // the last large broadcast, whoever was its root
+	areaOp        int64 // the last operation in which others read what stands in somebody's area
 	announcedOp   int64 // the last operation in which the arrival was announced to all
 
 	budget int

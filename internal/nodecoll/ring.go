@@ -31,7 +31,7 @@ type large struct {
 func (g *Group) startRing() {
 	g.src = g.dst
 	g.large = g.inRing(g.ringChunk())
-	g.bcastOp = g.op
+	g.areaOp = g.op
 	if g.root == g.me {
 		g.start(filling, nil)
 	} else {

@@ -171,7 +171,7 @@ func manySchedules(t *testing.T, count int, f func(t *testing.T, rng *rand.Rand,
 			w[n].dirty(rng)
 		}
 		mutual, chunk := rng.IntN(2) == 0, []int{0, 400 + rng.IntN(900), 4096}[rng.IntN(3)]
-		calls := randomCalls(rng, n, 6+rng.IntN(24), 130000/n) // large enough for steps
+		calls := randomCalls(rng, n, 6+rng.IntN(24), 260000/n) // large enough for steps, and for large scans among a few
 		f(t, rng, w[n], mutual, chunk, calls)
 		if t.Failed() {
 			t.Fatalf("seed %d, %d members, %s, chunk %d", seed, n, regimeName(mutual), chunk)
@@ -245,6 +245,36 @@ func TestSleepers(t *testing.T) {
 			t.Errorf("somebody was not woken:\n%vasleep: %v", s, s.sleeps)
 		}
 	})
+}
+
+// TestSleepersAtAnArea: who has to wait until all have read what stands in its area is woken,
+// whatever it is that they have read and whoever comes late.
+func TestSleepersAtAnArea(t *testing.T) {
+	for _, before := range []verb{bcast, scatter, scan, exscan, allreduce, reduce} {
+		t.Run(before.String(), func(t *testing.T) {
+			for seed := range uint64(20) {
+				rng := rand.New(rand.NewPCG(seed, 9))
+				n := 2 + rng.IntN(4)
+				var calls []*call
+				for range 12 {
+					calls = append(calls, &call{verb: before, root: rng.IntN(n), size: min(longBytes+8*rng.IntN(100), before.sizeMax(n)), elem: 1, seed: rng.Uint64()})
+					if rng.IntN(3) == 0 {
+						calls = append(calls, randomCalls(rng, n, 1, 20000)...)
+					}
+					after := []verb{allreduce, allreduce, before, bcast, scan, reduce}[rng.IntN(6)]
+					calls = append(calls, &call{verb: after, root: rng.IntN(n), size: min(longBytes+8, after.sizeMax(n)), elem: 1, seed: rng.Uint64()})
+				}
+				s := newSchedule(newWorld(n), rng, seed%5 == 0, 0, calls)
+				s.sleeps = make([]bool, n)
+				if err := s.run(); err != nil {
+					t.Error(err)
+				}
+				if !s.finished() {
+					t.Fatalf("seed %d, %d members: somebody was not woken:\n%vasleep: %v", seed, n, s, s.sleeps)
+				}
+			}
+		})
+	}
 }
 
 // TestChainRunsAhead: in a row of scans each member gets as far ahead of the next as there
