@@ -20,7 +20,7 @@ func (g *Group) Mismatch() (member int, theirs uint64, bad bool) {
 	if !g.bad && g.phase != entering {
 		for m := range g.members {
 			if what, bad := g.differs(m); bad {
-				g.bad, g.theirs, g.theirsOf, g.waiting = true, what, m, nil
+				g.broken(m, what)
 				break
 			}
 		}

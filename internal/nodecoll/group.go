@@ -221,10 +221,8 @@ func (g *Group) Awaits() (word *uint64, stale uint64) { return g.waiting, g.stal
 // started: an operation in which all wait for all is broken at all members or at
 // none, and in the others nobody counts on those who do not come.
 func (g *Group) Abandon() {
-	g.bad = false
-	announced := g.announcedOp
 	g.finish()
-	g.announcedOp = announced
+	g.bad = false
 }
 
 // Advance makes all progress that is possible now, up to some 128 KiB of
@@ -463,16 +461,21 @@ func (g *Group) stands(m, at int) bool {
 
 // agrees compares the call of member m, whose line is there, with this one's.
 func (g *Group) agrees(m, at int) bool {
-	if what := g.lines.what(at); what != g.what {
-		g.bad, g.theirs, g.theirsOf, g.waiting = true, what, m, nil
-		return false
+	what := g.lines.what(at)
+	if what != g.what {
+		g.broken(m, what)
 	}
-	return true
+	return what == g.what
+}
+
+// broken notes that member m has come to this operation with another call.
+func (g *Group) broken(m int, theirs uint64) {
+	g.bad, g.theirs, g.theirsOf, g.waiting = true, theirs, m, nil
 }
 
 // finish ends the operation here.
 func (g *Group) finish() {
-	if !g.runsAhead() {
+	if !g.bad && !g.runsAhead() {
 		g.announcedOp = g.op // to all, by completing it
 	}
 	g.phase, g.waiting, g.dst, g.src, g.out = idle, nil, nil, nil, nil

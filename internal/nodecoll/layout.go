@@ -73,7 +73,10 @@ const (
 // unfinished is in the sequence word of an arrival line that is being written over one of
 // an operation in which members may still be: they do not take it for that, nor for a line
 // of the new operation, which its owner has entered all the same.
-const unfinished = 1 << 63
+const (
+	unfinished = 1 << 63
+	opsMax     = 1 << 40
+)
 
 // LinesBytes is what a Group of n members needs of lines.
 func LinesBytes(n int) int { return linesAt(n) + 2*slots*n*lineStride(n) }
@@ -149,8 +152,8 @@ type Config struct {
 	Data func(member int) segment.Region
 	// Base is, per member, what its sequence words start from. A region may have
 	// been another group's before: then Base[m] is at least that group's, plus the
-	// operations that any of its members started, plus one. (Generation << 40 is.) All are
-	// below 1 << 62.
+	// operations that any of its members started, plus one. (Generation << 40 is.) With all
+	// operations of this group, opsMax at most, they stay below 1 << 63.
 	Base []uint64
 	// Pull copies from an address in the memory of a member, and says whether the
 	// kernel lets it: false ends the operation for all, see Refused. nil: blocks of more
@@ -165,7 +168,7 @@ func (c *Config) check() {
 	that(c.N >= 1 && c.N <= releaserMask && c.Me >= 0 && c.Me < c.N, "member %d of %d", c.Me, c.N)
 	that(len(c.Base) == c.N, "%d members with %d bases", c.N, len(c.Base))
 	for m, base := range c.Base {
-		that(base < unfinished/2, "base %x of member %d", base, m)
+		that(base < unfinished-opsMax, "base %x of member %d", base, m)
 	}
 	that(c.Chunk >= 0, "chunk of %d bytes", c.Chunk)
 	that(c.Lines.Size() >= LinesBytes(c.N), "lines of %d bytes for %d members", c.Lines.Size(), c.N)
