@@ -33,7 +33,7 @@ type Config struct {
 	// Tick is how long a process must make no call until its background loop serves
 	// its peers. Default 10 ms; right after a call that waited long up to eight times as
 	// long, and where ranks share a core, after calls with nothing under way beside them,
-	// as many times as ranks do. Shorter answers peers sooner while computing.
+	// up to as many times as ranks do. Shorter answers peers sooner while computing.
 	Tick time.Duration
 	// Uniform has the first failure of a member revoke a communicator by itself, at
 	// whoever learns of it: no rank goes on as if nothing was, and each gets an error

@@ -53,7 +53,7 @@ type Config struct {
 	Messages, Era bool
 	// Tick is how long a rank must make no call until the background loop takes
 	// over; 0: 10 ms. After calls, with nothing else under way, it may be up to Crowd of
-	// them, and after one that waited long up to tickMax.
+	// them, and after one that waited long up to tickMax, or that many if it is more.
 	Tick time.Duration
 	// Crowd is how many ranks share a core, rounded up; 0: one.
 	Crowd int

@@ -392,7 +392,7 @@ func (p *Proc) background() {
 		if p.cfg.OnTick != nil {
 			p.cfg.OnTick()
 		}
-		quiet := false
+		var quiet bool
 		tick, quiet = p.nextTick(tick, &seen)
 		if quiet && p.wanted.Load() == 0 && p.lead.CompareAndSwap(nobody, background) {
 			p.leadInBackground()
@@ -428,8 +428,8 @@ func (p *Proc) nextTick(tick time.Duration, seen *uint64) (next time.Duration, q
 	return next, quiet
 }
 
-// underWayBeside says whether anything is under way beside what a call waits for. The
-// caller holds mu.
+// underWayBeside says whether anything is under way beside what a call waits for; of many
+// for which it waits all but one count. The caller holds mu.
 func (p *Proc) underWayBeside() bool {
 	calls := 0
 	if p.lead.Load() == caller {

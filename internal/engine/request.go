@@ -43,8 +43,8 @@ const (
 )
 
 // A Request is one operation under way. It belongs to the engine's slot table
-// and is reused: outside, a Handle names it. What every message needs fills the
-// first three cache lines.
+// and is reused: outside, a Handle names it. What every message needs stands
+// in the first four cache lines.
 type Request struct {
 	match.Recv // for receives: what it matches
 
