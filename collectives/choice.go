@@ -170,13 +170,13 @@ func (s *settings) goesThroughMemory(q *question) bool {
 	if q.bytes >= 1<<44 || q.ranks >= 1<<16 {
 		return ask() // it does not fit the word
 	}
-	const answered, yes = 1, 2
+	const answered, yes, crowded, direct = 1, 2, 4, 8
 	asked := uint64(q.bytes)<<20 | uint64(q.ranks)<<4 | answered
 	if q.crowded {
-		asked |= 4
+		asked |= crowded
 	}
 	if q.direct {
-		asked |= 8
+		asked |= direct
 	}
 	kept := &s.answers[q.verb]
 	if v := kept.Load(); v&^yes == asked {

@@ -148,6 +148,9 @@ func TestSeveralNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	few := &settings{tables: []*table{file}}
+	if w := few.pick(&question{verb: sched.Barrier, ranks: 8, perNode: 8, memory: true}); w == &file[sched.Barrier][0] {
+		t.Error("a rule for several nodes is taken on one")
+	}
 	for _, c := range []struct {
 		s    *settings
 		q    question
