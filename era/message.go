@@ -1,6 +1,7 @@
 package era
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/goulfm/goulfm/internal/wire"
@@ -62,6 +63,16 @@ func DecodeMessage(b []byte, n int) (Message, error) {
 	}
 }
 
+// DecodeUp returns the Value of an Up that AppendMessage wrote, as DecodeMessage does,
+// without a Message around it: who combines those of all members of a node has one each.
+func DecodeUp(b []byte, n int) (Value, error) {
+	r := wire.NewReader(b)
+	if tag := r.Byte(); tag != tagUp {
+		return Value{}, fmt.Errorf("%w: agreement message of kind %d, want a contribution", wire.ErrMalformed, tag)
+	}
+	return readValue(r, n)
+}
+
 func appendValue(dst []byte, v Value) []byte {
 	dst = wire.AppendSet(dst, v.From)
 	dst = appendClaim(dst, v.Lo)
@@ -94,16 +105,22 @@ func readValue(r *wire.Reader, n int) (Value, error) {
 		Acked:  r.Set(n),
 	}
 	v.Returned = r.Uint()
-	// The list grows with what is really there: the count alone allocates nothing.
-	for left := r.Uint(); left > 0 && r.Err() == nil; left-- {
-		e := Entry{Rank: r.Below(n), Data: append([]byte(nil), r.Bytes()...)}
-		v.Entries = append(v.Entries, e)
+	if count := r.Uint(); count > 0 && r.Err() == nil {
+		r = wire.NewReader(bytes.Clone(r.Rest())) // one copy for all payloads
+		v.Entries = make([]Entry, 0, min(count, uint64(r.Left()/entryBytesMin)))
+		for ; count > 0 && r.Err() == nil; count-- {
+			v.Entries = append(v.Entries, Entry{Rank: r.Below(n), Data: r.Bytes()})
+		}
 	}
 	if err := r.Done(); err != nil {
 		return Value{}, err
 	}
 	return v, checkValue(v)
 }
+
+// entryBytesMin is what an entry has at least: a rank, and a length. So a count alone
+// allocates nothing.
+const entryBytesMin = 2
 
 func readClaim(r *wire.Reader, n int) Claim { return Claim{Call: r.Uint(), Rank: r.Below(n)} }
 

@@ -87,6 +87,10 @@ func FuzzDecodeMessage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte, n int) {
 		n &= 1<<16 - 1
 		m, err := DecodeMessage(in, n)
+		up, isUp := m.(Up)
+		if v, upErr := DecodeUp(in, n); (upErr == nil) != (isUp && err == nil) || upErr == nil && !v.Equal(up.Value) {
+			t.Fatalf("%x is %v, %v, and as a contribution %v, %v", in, m, err, v, upErr)
+		}
 		if err != nil {
 			return
 		}

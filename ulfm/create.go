@@ -88,7 +88,8 @@ func (g *Group) absent(v era.Value) rankset.Set {
 
 // child puts the members, in the order given, into a new communicator.
 func (g *Group) child(p Proposal, color int, members []member) *NewComm {
-	nc := &NewComm{UID: ChildUID(g.UID, p.Call.Kind, p.Seq, color), Me: -1}
+	nc := &NewComm{UID: ChildUID(g.UID, p.Call.Kind, p.Seq, color), Me: -1,
+		Procs: make([]int, 0, len(members)), Indices: make([]uint32, 0, len(members))}
 	for rank, m := range members {
 		nc.Procs = append(nc.Procs, g.Procs[m.rank])
 		nc.Indices = append(nc.Indices, m.index)

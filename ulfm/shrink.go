@@ -7,7 +7,7 @@ import "github.com/goulfm/goulfm/era"
 // is found on the new communicator (R41, A20). A member that is not dead and did
 // not contribute has left the communicator; it is left out too.
 func (g *Group) shrunk(p Proposal, v era.Value) (*NewComm, error) {
-	var members []member
+	members := make([]member, 0, len(g.Procs))
 	for rank := range g.Procs {
 		if v.Dead.Has(rank) || !v.From.Has(rank) {
 			continue

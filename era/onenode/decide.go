@@ -36,11 +36,8 @@ func (s *Series) scan() bool {
 			skipped.Add(m)
 		}
 	}
-	s.value = era.Value{}
-	for m := range s.seen.All() {
-		if !s.take(m, k) {
-			return false
-		}
+	if !s.takeAll(k) {
+		return false
 	}
 	if skipped.IsEmpty() {
 		s.decideAll(k)
@@ -52,6 +49,26 @@ func (s *Series) scan() bool {
 func (s *Series) isHere(m int, k uint64) bool {
 	_, there := s.memory.Read(m, s.slot(k), k)
 	return there
+}
+
+// takeAll merges the contributions to agreement k of those who were seen, and says
+// whether they are all there. Each has an entry of its own rank at most, and they come in
+// the order of ranks: so the entries of all are these one behind another, without a list
+// made anew for each.
+func (s *Series) takeAll(k uint64) bool {
+	s.value = era.Value{}
+	entries := make([]era.Entry, 0, s.n)
+	for m := range s.seen.All() {
+		if !s.take(m, k) {
+			return false
+		}
+		entries = append(entries, s.value.Entries...)
+		s.value.Entries = nil
+	}
+	if len(entries) > 0 {
+		s.value.Entries = entries
+	}
+	return true
 }
 
 // take merges member m's contribution to agreement k, and says whether it is there.
@@ -78,12 +95,11 @@ func (s *Series) take(m int, k uint64) bool {
 
 // contribution decodes what member m published.
 func (s *Series) contribution(m int, long []byte) era.Value {
-	msg, err := era.DecodeMessage(long, s.n)
-	up, ok := msg.(era.Up)
-	if err != nil || !ok || !up.Value.From.Equal(rankset.Of(m)) {
+	v, err := era.DecodeUp(long, s.n)
+	if err != nil || v.From.Len() != 1 || !v.From.Has(m) {
 		return broken(m)
 	}
-	return up.Value
+	return v
 }
 
 // broken stands for bytes of member m that no correct member writes. All read the

@@ -146,6 +146,9 @@ func (r *Reader) Bytes() []byte {
 	return b
 }
 
+// Left returns how many bytes were not read yet; 0 after an error.
+func (r *Reader) Left() int { return len(r.rest) }
+
 // Rest reads everything that is left. The slice is part of the message.
 func (r *Reader) Rest() []byte {
 	b := r.rest
