@@ -107,13 +107,15 @@ func New(cfg Config) *Comm {
 		flaws:  cfg.Flaws,
 	}
 	c.flood.LeaveOut(cfg.Flaws.Revocation)
-	for i := range c.series {
-		c.series[i] = era.NewSeries(era.Config{N: n, Me: me, Watchdog: cfg.Watchdog, Flaw: cfg.Flaws.Agreement})
-	}
 	if m := cfg.Memory; m.Repair != nil {
 		c.node = c.onNode(m.Repair)
 		c.series[SeriesRepair] = &nodeSeries{Series: c.node}
 		c.series[SeriesCreate] = &nodeSeries{Series: c.onNode(m.Create)}
+	}
+	for i := range c.series {
+		if c.series[i] == nil {
+			c.series[i] = era.NewSeries(era.Config{N: n, Me: me, Watchdog: cfg.Watchdog, Flaw: cfg.Flaws.Agreement})
+		}
 	}
 	return c
 }

@@ -3,6 +3,7 @@ package control
 import (
 	"bytes"
 	"iter"
+	"slices"
 
 	"github.com/goulfm/goulfm/era"
 	"github.com/goulfm/goulfm/internal/rankset"
@@ -37,7 +38,7 @@ func (s State) String() string {
 // communicator is a live communicator and what this process adds to it.
 type communicator struct {
 	*ulfm.Comm
-	rankOf map[int]int // the rank of each world process that is a member; looked up, never ranged over
+	rankOf map[int]int // the rank of each world process that is a member; looked up, never ranged over; nil if the ranks are in the order of processes
 	birth  birth
 
 	orphans []ulfm.Orphan // heard together with the end of the closing agreement
@@ -73,9 +74,12 @@ func (o origin) birth() birth {
 }
 
 func newCommunicator(cfg ulfm.Config, from origin) *communicator {
-	c := &communicator{Comm: ulfm.New(cfg), rankOf: make(map[int]int, cfg.Group.Size()), birth: from.birth()}
-	for rank, proc := range cfg.Group.Procs {
-		c.rankOf[proc] = rank
+	c := &communicator{Comm: ulfm.New(cfg), birth: from.birth()}
+	if !slices.IsSorted(cfg.Group.Procs) {
+		c.rankOf = make(map[int]int, cfg.Group.Size())
+		for rank, proc := range cfg.Group.Procs {
+			c.rankOf[proc] = rank
+		}
 	}
 	c.uniform = from.parent != nil && from.parent.uniform
 	return c
@@ -84,6 +88,9 @@ func newCommunicator(cfg ulfm.Config, from origin) *communicator {
 func (c *communicator) index() uint32 { return c.Group().Index }
 
 func (c *communicator) rank(proc int) (int, bool) {
+	if c.rankOf == nil {
+		return slices.BinarySearch(c.Group().Procs, proc)
+	}
 	r, ok := c.rankOf[proc]
 	return r, ok
 }
