@@ -467,7 +467,8 @@ func (j *job) depart(number int, how string) {
 	}
 	r.declared = true
 	r.left = j.node.StateOf(number) == segment.Left
-	if !r.left && how == byTombstone {
+	died := !r.left && how == byTombstone
+	if died {
 		giveWay(r.pid)
 	}
 	why := segment.Died
@@ -481,6 +482,9 @@ func (j *job) depart(number int, how string) {
 	j.lost(number)
 	j.mu.Unlock()
 	j.node.WakeAll(park.Futex{})
+	if died {
+		j.standBack(r)
+	}
 }
 
 func (j *job) rankOf(number int) *rank {

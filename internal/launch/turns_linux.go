@@ -2,9 +2,11 @@ package launch
 
 import (
 	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/goulfm/goulfm/internal/park"
 	"golang.org/x/sys/unix"
@@ -26,8 +28,8 @@ func askForShortSlice() {
 }
 
 // A process that has died is nicer by deadNicer than the launcher, and so than it was: the
-// kernel takes its memory apart in its turns, half a millisecond for a small one, without
-// a break. With a tenth of a share it does so where nobody else wants to run, and still in
+// kernel takes its memory apart in its turns, half a millisecond or two for a small one,
+// without a break. With a tenth of a share it does so where nobody else wants to run, and still in
 // seconds where everybody computes.
 const (
 	deadNicer = 10
@@ -46,6 +48,58 @@ var deadNice = sync.OnceValue(func() int {
 // rank is a process group: all threads are meant, for nobody knows which is the last.
 func giveWay(pid int) { _ = unix.Setpriority(unix.PRIO_PGRP, pid, deadNice()) }
 
+// repairTime is how long the survivors are left alone with the processors: a repair has a
+// chance to be over then.
+const repairTime = 100 * time.Millisecond
+
+// standBack has a process that has died, and for which giveWay was called, run only where
+// nobody else wants to, until a repair has a chance to be over. To be nicer is not enough
+// where survivors give their turns away while they wait for each other: the scheduler takes
+// each such turn for one of full length, and after a dozen it owes the dead one a turn of
+// one to three milliseconds, for which all on that processor wait:
+//
+//	0 and 2, processor 0            1 and 3, processor 1
+//	yield, yield, yield, ...        what is left of the dead: 1.7 ms
+//	wait for 1 and 3                have not had a turn to contribute
+//
+// It takes a dozen system calls, so it comes after the others know of the death.
+func (j *job) standBack(r *rank) {
+	if !mayComeBack() {
+		return
+	}
+	j.setPolicy(r, unix.SCHED_IDLE)
+	time.AfterFunc(repairTime, func() { j.setPolicy(r, unix.SCHED_NORMAL) })
+}
+
+// setPolicy changes how the threads of a process that has died are scheduled, if it still
+// has the number.
+func (j *job) setPolicy(r *rank, policy uint32) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if r.reaped {
+		return
+	}
+	for _, tid := range threadsOf(r.pid) {
+		_ = unix.SchedSetAttr(tid, &unix.SchedAttr{Policy: policy, Nice: int32(deadNice())}, 0)
+	}
+}
+
+// mayComeBack says whether a thread that runs only where nobody else wants to may be made
+// one like others again. Without that right the memory of the dead would not come back
+// for as long as everybody computes.
+var mayComeBack = sync.OnceValue(func() bool {
+	comes := make(chan bool)
+	go func() { // on a thread of its own, which ends with it
+		runtime.LockOSThread()
+		err := unix.SchedSetAttr(0, &unix.SchedAttr{Policy: unix.SCHED_IDLE}, 0)
+		if err == nil {
+			err = unix.SchedSetAttr(0, &unix.SchedAttr{Policy: unix.SCHED_NORMAL, Nice: int32(deadNice())}, 0)
+		}
+		comes <- err == nil
+	}()
+	return <-comes
+})
+
 // calmMonitor lets the monitor thread of this process's Go runtime run only where nobody
 // else wants to. It looks around every 20 us for some milliseconds whenever the launcher
 // has something to do, so just when ranks repair, and each look takes one of them its
@@ -57,23 +111,33 @@ func giveWay(pid int) { _ = unix.Setpriority(unix.PRIO_PGRP, pid, deadNice()) }
 // reaper, and who watches tombstones of so many ranks.
 func calmMonitor(ranks int) {
 	runtime.GOMAXPROCS(cores() + 1 + (ranks+park.AnyMax-1)/park.AnyMax)
+	_ = mayComeBack() // a death is no time to find out
 	if tid := firstThread(); tid > 0 {
 		_ = unix.SchedSetAttr(tid, &unix.SchedAttr{Policy: unix.SCHED_IDLE}, 0)
 	}
 }
 
-// firstThread returns the thread that was made first after the main one, or 0: the
-// kernel lists them in that order.
+// firstThread returns the thread that was made first after the main one, or 0.
 func firstThread() int {
-	dir, err := os.Open("/proc/self/task")
+	if tids := threadsOf(os.Getpid()); len(tids) > 1 {
+		return tids[1]
+	}
+	return 0
+}
+
+// threadsOf returns the threads of a process, in the order in which they were made, which
+// is how the kernel lists them.
+func threadsOf(pid int) (tids []int) {
+	dir, err := os.Open(filepath.Join("/proc", strconv.Itoa(pid), "task"))
 	if err != nil {
-		return 0
+		return nil
 	}
 	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	if err != nil || len(names) < 2 {
-		return 0
+	names, _ := dir.Readdirnames(-1)
+	for _, name := range names {
+		if tid, err := strconv.Atoi(name); err == nil {
+			tids = append(tids, tid)
+		}
 	}
-	tid, _ := strconv.Atoi(names[1])
-	return tid
+	return tids
 }

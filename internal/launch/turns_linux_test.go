@@ -4,9 +4,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
-	"strconv"
 	"syscall"
 	"testing"
 
@@ -25,29 +23,18 @@ func TestMain(m *testing.M) {
 }
 
 // threads returns the threads of a process, in the order in which they were made.
-func threads(t *testing.T, pid int) (tids []int) {
+func threads(t *testing.T, pid int) []int {
 	t.Helper()
-	dir, err := os.Open(filepath.Join("/proc", strconv.Itoa(pid), "task"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range names {
-		tid, err := strconv.Atoi(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tids = append(tids, tid)
+	tids := threadsOf(pid)
+	if len(tids) == 0 {
+		t.Fatalf("process %d has no threads", pid)
 	}
 	return tids
 }
 
-// TestGiveWay: all threads of a process go behind others, and none of its parent does.
-func TestGiveWay(t *testing.T) {
+// someProcess starts a process of several threads, a process group of its own.
+func someProcess(t *testing.T) (pid int) {
+	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), waits+"=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -62,17 +49,21 @@ func TestGiveWay(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { in.Close(); _ = cmd.Wait() }()
+	t.Cleanup(func() { in.Close(); _ = cmd.Wait() })
 	if _, err := out.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
-	before := niceOf(t, os.Getpid())
-	giveWay(cmd.Process.Pid)
-	tids := threads(t, cmd.Process.Pid)
-	if len(tids) < 2 {
+	if tids := threads(t, cmd.Process.Pid); len(tids) < 2 {
 		t.Errorf("a process of %d threads shows nothing", len(tids))
 	}
-	for _, tid := range tids {
+	return cmd.Process.Pid
+}
+
+// TestGiveWay: all threads of a process go behind others, and none of its parent does.
+func TestGiveWay(t *testing.T) {
+	before, pid := niceOf(t, os.Getpid()), someProcess(t)
+	giveWay(pid)
+	for _, tid := range threads(t, pid) {
 		if got, want := niceOf(t, tid), min(before+deadNicer, nicest); got != want {
 			t.Errorf("thread %d has the nice value %d, want %d", tid, got, want)
 		}
@@ -80,6 +71,37 @@ func TestGiveWay(t *testing.T) {
 	if got := niceOf(t, os.Getpid()); got != before {
 		t.Errorf("the parent has the nice value %d, before %d", got, before)
 	}
+}
+
+// TestSetPolicy: all threads of a process that has died stand back, and come back as nice
+// as giveWay had made them; one that is reaped is left alone, for its number may be
+// another's.
+func TestSetPolicy(t *testing.T) {
+	if !mayComeBack() {
+		t.Log("without the right to undo it: nobody stands back, see standBack")
+		return
+	}
+	j, r := &job{}, &rank{pid: someProcess(t)}
+	all := func(policy uint32, nice int) {
+		t.Helper()
+		for _, tid := range threads(t, r.pid) {
+			attr, err := unix.SchedGetAttr(tid, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if attr.Policy != policy || policy == unix.SCHED_NORMAL && attr.Nice != int32(nice) {
+				t.Errorf("thread %d has the policy %d and the nice value %d, want %d and %d", tid, attr.Policy, attr.Nice, policy, nice)
+			}
+		}
+	}
+	j.setPolicy(r, unix.SCHED_IDLE)
+	all(unix.SCHED_IDLE, 0)
+	r.reaped = true
+	j.setPolicy(r, unix.SCHED_NORMAL)
+	all(unix.SCHED_IDLE, 0)
+	r.reaped = false
+	j.setPolicy(r, unix.SCHED_NORMAL)
+	all(unix.SCHED_NORMAL, deadNice())
 }
 
 // niceOf turns what the system call returns into a nice value.
