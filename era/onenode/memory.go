@@ -37,12 +37,13 @@ type Memory interface {
 	// this communicator before is seq-Slots, or nothing: the low bits tell it.
 	Read(m, slot int, seq uint64) (l Line, there bool)
 	// Long returns a copy of the n bytes beside member m's line, after Read gave it;
-	// nil if they are not this communicator's any more. n is at most LongMax.
+	// nil if they are not this communicator's any more. n is at most LongMax. It stays
+	// as it is until Long or Value is called again.
 	Long(m, slot, n int) []byte
 	// Offer writes this member's value. It is complete before a Swap that follows.
 	Offer(slot int, value []byte)
 	// Value returns a copy of member m's value, which a decision word has named; nil
-	// if it is not this communicator's any more.
+	// if it is not this communicator's any more. It stays as Long's does.
 	Value(m, slot int) []byte
 	// Word returns the decision word of the slot. There is one for all members, and
 	// it begins as Tag<<32 with the Tag of Config. One of another tag serves another

@@ -122,6 +122,7 @@ type Proc struct {
 	transfers  atomic.Int32 // both together
 	shares     bool         // agreements and collectives go through memory
 	memories   []commMemory // of communicators that are being made
+	copied     []byte       // what agreementMemory.Long or Value returned last
 	open       []*Comm      // those with something open in memory
 	openCount  atomic.Int32
 	taken      []int

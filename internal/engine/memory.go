@@ -35,9 +35,12 @@ func (p *Proc) shareMemory(cfg *control.Config) {
 	}
 }
 
-// The lines of agreements: decision words of both series, then for each agreement a
-// line of each member, all in the first member's block. What does not fit a line is in
-// the member's own block: the contribution, then the value.
+// The memory of agreements, all in the first member's block: decision words and the
+// revocation; then a line for the result of each agreement of both series, a line of
+// each member for each, then what its contribution has beside the line, then the value
+// that it offers. Of one agreement all lines lie together, and so on: who combines the
+// contributions of 64 members touches few pages for it, and not 64. What is longer is
+// in the member's own block: the contribution, then the value.
 const (
 	// Of a line.
 	lineSeq  = 0 // tag<<32 | number, stored last
@@ -47,6 +50,8 @@ const (
 	lineEnd  = 32
 	// Of a value: its tag and length, then its bytes.
 	valueHead = 16
+
+	linesAt = segment.ResultBytes
 )
 
 // ownBytes is what a member has for one agreement in its own block.
@@ -57,7 +62,7 @@ func ownBytes(procs int) int {
 // prepareBlock tags the decision words of a block before anybody hears of the context
 // index, so that nobody takes what an earlier communicator left there for its own.
 func (p *Proc) prepareBlock(index uint32) {
-	r := p.port.Block(p.me, index, segment.AgreementLines)
+	r := p.port.Block(p.me, index, segment.AgreementWords)
 	for k := range segment.AgreementsKept {
 		segment.Store64(r.Word(8*k), uint64(index)<<32)
 	}
@@ -69,8 +74,11 @@ type agreementMemory struct {
 	p     *Proc
 	g     *ulfm.Group
 	part  int
+	words segment.Region // of all series
 	lines segment.Region // of all series
 	stage [lineEnd - lineCall]byte
+	// What of the pages of lines and contributions was asked for.
+	linesAhead, longsAhead segment.Ahead
 
 	// What the last look waited for: the word that was not yet as wanted, and its
 	// value then.
@@ -82,10 +90,12 @@ type agreementMemory struct {
 // commMemory returns the memory of both series of a communicator that is being made.
 func (p *Proc) commMemory(index uint32, g ulfm.Group) *[2]agreementMemory {
 	mem := new([2]agreementMemory)
+	words := p.port.Block(g.Procs[0], g.Indices[0], segment.AgreementWords)
 	lines := p.port.Block(g.Procs[0], g.Indices[0], segment.AgreementLines)
 	for part := range mem {
 		m := &mem[part]
-		m.p, m.g, m.part, m.lines = p, &g, part, lines
+		m.p, m.g, m.part, m.words, m.lines = p, &g, part, words, lines
+		m.linesAhead, m.longsAhead = lines.Ahead(), lines.Ahead()
 		m.awaits = &m.none
 	}
 	p.memories = append(p.memories, commMemory{index: index, series: mem})
@@ -95,16 +105,35 @@ func (p *Proc) commMemory(index uint32, g ulfm.Group) *[2]agreementMemory {
 // place is the number of an agreement's place among those of both series.
 func (m *agreementMemory) place(slot int) int { return m.part*onenode.Slots + slot }
 
-// line returns where the line of a member stands.
+// line returns where the line of a member stands. It is the same place for every
+// communicator that has the block: so what one reads as the number of a line was never
+// written as anything else.
 func (m *agreementMemory) line(member, slot int) int {
-	return segment.WordBytes + segment.ResultBytes + segment.RevocationBytes + (m.place(slot)*m.p.n+member)*segment.Line
+	return linesAt + (m.place(slot)*m.p.n+member)*segment.Line
+}
+
+// long returns the n bytes that a contribution has beside its line.
+func (m *agreementMemory) long(member, slot, n int) []byte {
+	if n > segment.ContributionBytes {
+		return m.own(member, slot).Bytes(0, n)
+	}
+	at := linesAt + segment.AgreementsKept*m.p.n*segment.Line + (m.place(slot)*m.p.n+member)*segment.ContributionBytes
+	m.longsAhead.Reach(at)
+	return m.lines.Bytes(at, n)
+}
+
+// value returns where a member offers a value.
+func (m *agreementMemory) value(member, slot int) segment.Region {
+	size := segment.ValueBytes(m.p.n)
+	at := linesAt + segment.AgreementsKept*m.p.n*(segment.Line+segment.ContributionBytes) + (m.place(slot)*m.p.n+member)*size
+	return m.lines.Sub(at, size)
 }
 
 // result returns the words that hold the result of an agreement that was decided
 // plainly: its number, stored last, and the flag. Whoever sees all lines may write
 // them; all write the same.
 func (m *agreementMemory) result(seq uint64) (number, flag *uint64) {
-	at := segment.WordBytes + m.place(int(seq%onenode.Slots))*segment.Line
+	at := m.place(int(seq%onenode.Slots)) * segment.Line
 	return m.lines.Word(at), m.lines.Word(at + 8)
 }
 
@@ -114,9 +143,10 @@ func (m *agreementMemory) own(member, slot int) segment.Region {
 	return m.p.port.Block(m.g.Procs[member], m.g.Indices[member], segment.ContributionPart).Sub(m.place(slot)*size, size)
 }
 
-// valueAt is where the value stands there.
-func (m *agreementMemory) valueAt() int {
-	return (onenode.LongMax(len(m.g.Procs)) + segment.Line - 1) &^ (segment.Line - 1)
+// longValue is where a value stands there that does not fit beside the lines.
+func (m *agreementMemory) longValue(member, slot int) segment.Region {
+	s, at := m.own(member, slot), (onenode.LongMax(m.p.n)+segment.Line-1)&^(segment.Line-1)
+	return s.Sub(at, s.Size()-at)
 }
 
 // commMemory is what openComm looks for when control has made a communicator.
@@ -144,8 +174,8 @@ func (p *Proc) revocationOf(c *Comm) revocation {
 	if !c.shared {
 		return revocation{}
 	}
-	lines := p.port.Block(c.group.Procs[0], c.group.Indices[0], segment.AgreementLines)
-	return revocation{word: lines.Word(segment.WordBytes + segment.ResultBytes), tag: uint64(c.group.Indices[0]) + 1}
+	words := p.port.Block(c.group.Procs[0], c.group.Indices[0], segment.AgreementWords)
+	return revocation{word: words.Word(segment.WordBytes), tag: uint64(c.group.Indices[0]) + 1}
 }
 
 func (r revocation) seen() bool { return r.word != nil && segment.Load64(r.word) == r.tag }
@@ -191,6 +221,7 @@ func (m *agreementMemory) number(seq uint64) uint64 {
 // Publish implements onenode.Memory.
 func (m *agreementMemory) Publish(slot int, seq uint64, l onenode.Line, long []byte) {
 	at := m.line(m.g.Me, slot)
+	m.linesAhead.Reach(at)
 	word := m.lines.Word(at)
 	if segment.Load64(word)>>32 != uint64(m.g.Indices[0]) {
 		// Of a communicator that is closed, though a slow member of it may still look:
@@ -198,7 +229,7 @@ func (m *agreementMemory) Publish(slot int, seq uint64, l onenode.Line, long []b
 		segment.Store64(word, m.number(0))
 	}
 	if len(long) > 0 {
-		segment.Copy(m.own(m.g.Me, slot).Bytes(0, len(long)), long)
+		segment.Copy(m.long(m.g.Me, slot, len(long)), long)
 	}
 	binary.LittleEndian.PutUint64(m.stage[:], l.Call)
 	binary.LittleEndian.PutUint64(m.stage[lineFlag-lineCall:], l.Flag)
@@ -225,50 +256,72 @@ func (m *agreementMemory) Read(member, slot int, seq uint64) (l onenode.Line, th
 
 // Long implements onenode.Memory.
 func (m *agreementMemory) Long(member, slot, n int) []byte {
-	if n > m.valueAt() {
+	if n > onenode.LongMax(m.p.n) {
 		return nil
 	}
 	word := m.lines.Word(m.line(member, slot))
 	before := segment.Load64(word)
-	b := append([]byte(nil), m.own(member, slot).Bytes(0, n)...)
+	m.p.copied = append(m.p.copied[:0], m.long(member, slot, n)...)
 	if before>>32 != uint64(m.g.Indices[0]) || segment.Load64(word) != before {
 		return nil
 	}
-	return b
+	return m.p.copied
 }
 
 // Offer implements onenode.Memory.
 func (m *agreementMemory) Offer(slot int, value []byte) {
-	s, at := m.own(m.g.Me, slot), m.valueAt()
-	segment.Store64(s.Word(at), 0)
-	segment.Copy(s.Bytes(at+valueHead, len(value)), value)
-	segment.Store64(s.Word(at+8), uint64(len(value)))
-	segment.Store64(s.Word(at), uint64(m.g.Indices[m.g.Me])+1)
+	s := m.value(m.g.Me, slot)
+	if len(value) > s.Size()-valueHead {
+		writeValue(m.longValue(m.g.Me, slot), m.g.Indices[m.g.Me], value)
+	}
+	writeValue(s, m.g.Indices[0], value)
+}
+
+// writeValue writes a value, or of one that is too long for its place the length. The
+// tag, stored last, names the communicator among all that ever had the block.
+func writeValue(s segment.Region, index uint32, value []byte) {
+	segment.Store64(s.Word(0), 0)
+	if len(value) <= s.Size()-valueHead {
+		segment.Copy(s.Bytes(valueHead, len(value)), value)
+	}
+	segment.Store64(s.Word(8), uint64(len(value)))
+	segment.Store64(s.Word(0), uint64(index)+1)
 }
 
 // Value implements onenode.Memory.
 func (m *agreementMemory) Value(member, slot int) []byte {
-	s, at := m.own(member, slot), m.valueAt()
-	tag := uint64(m.g.Indices[member]) + 1
-	n := segment.Load64(s.Word(at + 8))
-	if segment.Load64(s.Word(at)) != tag || n > uint64(s.Size()-at-valueHead) {
-		return nil
-	}
-	b := append([]byte(nil), s.Bytes(at+valueHead, int(n))...)
-	if segment.Load64(s.Word(at)) != tag {
-		return nil
+	b, long := m.readValue(m.value(member, slot), m.g.Indices[0])
+	if long {
+		b, _ = m.readValue(m.longValue(member, slot), m.g.Indices[member])
 	}
 	return b
 }
 
+// readValue reads what writeValue has written: nil if it is another communicator's, or
+// too long for its place.
+func (m *agreementMemory) readValue(s segment.Region, index uint32) (b []byte, long bool) {
+	tag, n := uint64(index)+1, segment.Load64(s.Word(8))
+	if segment.Load64(s.Word(0)) != tag {
+		return nil, false
+	}
+	if n > uint64(s.Size()-valueHead) {
+		return nil, true
+	}
+	m.p.copied = append(m.p.copied[:0], s.Bytes(valueHead, int(n))...)
+	if segment.Load64(s.Word(0)) != tag {
+		return nil, false
+	}
+	return m.p.copied, false
+}
+
 // Word implements onenode.Memory.
 func (m *agreementMemory) Word(slot int) uint64 {
-	return segment.Load64(m.lines.Word(8 * m.place(slot)))
+	return segment.Load64(m.words.Word(8 * m.place(slot)))
 }
 
 // Swap implements onenode.Memory.
 func (m *agreementMemory) Swap(slot int, old, new uint64) bool {
-	return segment.CompareAndSwap64(m.lines.Word(8*m.place(slot)), old, new)
+	return segment.CompareAndSwap64(m.words.Word(8*m.place(slot)), old, new)
 }
 
 // openMemory notes that something on c goes through memory: progress looks at it.

@@ -32,6 +32,7 @@ func (g *Group) startScan() {
 	case g.size > longBytes:
 		g.startPass(g.me-1, (g.me+2)%(len(g.members)+1)-1)
 	default:
+		g.lines.results.Reach(g.lines.result(g.me, g.op))
 		g.start(chaining, nil)
 	}
 }

@@ -88,7 +88,9 @@ func (g *Group) confirm() {
 	if g.refused {
 		word = refused
 	}
-	segment.Put64(g.lines.payloadWord(g.lines.result(g.me, g.op)), word)
+	at := g.lines.result(g.me, g.op)
+	g.lines.results.Reach(at)
+	segment.Put64(g.lines.payloadWord(at), word)
 	g.passOn()
 	g.cursor = 0
 	if g.central {

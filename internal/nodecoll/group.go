@@ -412,6 +412,7 @@ func (g *Group) payloadReach() int64 {
 func (g *Group) publish() {
 	me := &g.members[g.me]
 	at := g.lines.arrival(g.me, g.op)
+	g.lines.arrivals.Reach(at)
 	if g.safe >= g.op-slots {
 		segment.Put64(g.lines.whatWord(at), g.what)
 	} else { // in a row of chains somebody may look at the line: see differs

@@ -97,11 +97,14 @@ type lines struct {
 	bytes []byte
 	// first is where the first line stands, stride how far apart they are.
 	first, stride, members int
+	// arrivals and results are what of the pages of lines was asked for.
+	arrivals, results segment.Ahead
 }
 
 func openLines(c *Config) lines {
 	size := LinesBytes(c.N)
-	return lines{words: c.Lines.Words(0, size/8), bytes: c.Lines.Bytes(0, size), first: linesAt(c.N), stride: lineStride(c.N), members: c.N}
+	return lines{words: c.Lines.Words(0, size/8), bytes: c.Lines.Bytes(0, size), first: linesAt(c.N), stride: lineStride(c.N), members: c.N,
+		arrivals: c.Lines.Ahead(), results: c.Lines.Ahead()}
 }
 
 func (l *lines) word(at int) *uint64 { return &l.words[at/8] }

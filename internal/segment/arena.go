@@ -92,7 +92,7 @@ func ringBytes(cells int) int { return ringHead + cells*CellBytes }
 
 // ArenaBytes returns the size of an arena: room for rings to every process and for
 // the blocks of communicators. The memory is sparse: only what is used exists.
-func ArenaBytes(procs int) int { return blocksOffset(procs) + Blocks*blockBytes(procs) }
+func ArenaBytes(procs int) int { return blocksOffset(procs) + blocksBytes(procs) }
 
 // ArenasBytes returns the size of the memory of all arenas, one behind the other.
 func ArenasBytes(procs int) int { return procs * ArenaStride(procs) }

@@ -22,37 +22,50 @@ func BlockOf(index uint32) int {
 // Part names a part of a block.
 type Part int
 
-// The parts of a block. Of the first member's block: the lines of all members, each
-// written by one of them, for agreements and for collectives; they lie together, so
-// that a new communicator costs each member a page or two and not one for each other.
-// Of each member's own: contributions and values that do not fit a line, and the
-// bytes that collectives move.
+// The parts of a block. Of the first member's block: the words that all swap or write,
+// and the lines of all members, each written by one of them, for agreements and for
+// collectives; they lie together, so that a new communicator costs each member a page or
+// two and not one for each other. Of each member's own: contributions and values that do
+// not fit there, and the bytes that collectives move.
+//
+// The same part of all blocks lies together, the words of several in one page: where
+// nothing near has been touched yet, a page fault is one for a table of pages, too, which
+// takes 90 us on some virtual machines.
 const (
-	AgreementLines Part = iota
+	AgreementWords Part = iota
+	AgreementLines
 	CollectiveLines
 	ContributionPart
 	DataPart
 	parts
 )
 
-// Sizes of the lines: decision words of all agreements that can be looked at, a line
-// for the result of each, then a line for each agreement and member; and of what
-// collectives have of each member, lines and data.
+// Sizes. Words: the decision words of all agreements that can be looked at, and one that
+// says that the communicator is revoked. Lines of agreements: one for the result of each,
+// then for each agreement and process a line, what most contributions have beside it,
+// and what most values are. Of collectives: lines and data of each member.
 const (
-	AgreementsKept  = 64
-	WordBytes       = 8 * AgreementsKept
-	ResultBytes     = Line * AgreementsKept
-	RevocationBytes = Line     // a word that says that the communicator is revoked
-	LinesCollective = 36 << 10 // of each member; what a part has is a page more
-	DataCollective  = 2312 << 10
+	AgreementsKept    = 64
+	WordBytes         = 8 * AgreementsKept
+	RevocationBytes   = Line
+	ResultBytes       = Line * AgreementsKept
+	ContributionBytes = 2 * Line
+	LinesCollective   = 36 << 10 // of each member; what a part has is a page more
+	DataCollective    = 2312 << 10
 )
+
+// ValueBytes returns how long a value may be that stands beside the lines, on a node of
+// the given number of processes.
+func ValueBytes(procs int) int { return min(roundUp(Line+8*procs, Line), 8*Line) }
 
 // PartBytes returns the size of a part, for a node of the given number of
 // processes. The memory is sparse: only what is used exists.
 func PartBytes(part Part, procs int) int {
 	switch part {
+	case AgreementWords:
+		return WordBytes + RevocationBytes
 	case AgreementLines:
-		return roundUp(WordBytes+ResultBytes+RevocationBytes+AgreementsKept*Line*procs, 4<<10)
+		return roundUp(ResultBytes+AgreementsKept*(Line+ContributionBytes+ValueBytes(procs))*procs, 4<<10)
 	case CollectiveLines:
 		return roundUp(LinesCollective*procs+4<<10, 4<<10)
 	case ContributionPart:
@@ -62,10 +75,13 @@ func PartBytes(part Part, procs int) int {
 	}
 }
 
-func blockBytes(procs int) int {
+// partsBytes returns the size of a part of all blocks.
+func partsBytes(part Part, procs int) int { return roundUp(Blocks*PartBytes(part, procs), 4<<10) }
+
+func blocksBytes(procs int) int {
 	all := 0
 	for p := range parts {
-		all += PartBytes(p, procs)
+		all += partsBytes(p, procs)
 	}
 	return all
 }
@@ -79,9 +95,9 @@ func (a *Arena) Block(number int, part Part) Region {
 	if a.heap != nil {
 		return Region{m: a.heap.part(number, part, size), size: size}
 	}
-	off := blocksOffset(a.procs) + number*blockBytes(a.procs)
+	off := blocksOffset(a.procs) + number*size
 	for p := range part {
-		off += PartBytes(p, a.procs)
+		off += partsBytes(p, a.procs)
 	}
 	return Region{m: a.m, off: off, size: size}
 }

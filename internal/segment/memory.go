@@ -10,7 +10,8 @@ const Line = 64
 
 // A Memory is a stretch of shared memory, aligned to a Line. It never moves.
 type Memory struct {
-	bytes []byte
+	bytes  []byte
+	mapped bool // not Go memory
 }
 
 // Heap returns a zeroed Memory of Go memory.

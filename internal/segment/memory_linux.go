@@ -54,8 +54,12 @@ func AttachPart(fd uintptr, off int64, size int) (Memory, error) {
 	if err != nil {
 		return Memory{}, fmt.Errorf("shared memory: map %d bytes: %w", size, err)
 	}
-	return Memory{bytes: b}, nil
+	return Memory{bytes: b, mapped: true}, nil
 }
 
 // Detach unmaps a Memory that Attach returned.
 func (m Memory) Detach() error { return unix.Munmap(m.bytes) }
+
+// populate has pages of shared memory ready to be written to. Kernels before 5.14 do not
+// know that; then each page comes when it is touched.
+func populate(b []byte) { _ = unix.Madvise(b, unix.MADV_POPULATE_WRITE) }

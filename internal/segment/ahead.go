@@ -1,0 +1,38 @@
+package segment
+
+// An Ahead gets the pages of a region from the kernel a few at a time, for a user who
+// goes through it from the front. A page that is touched for the first time costs a
+// fault, of 10 us on virtual machines that keep page tables of their own; sixteen that are
+// asked for in one call cost as much as two.
+type Ahead struct {
+	r     Region
+	below int // pages below are there, or somebody has touched them
+}
+
+// Ahead returns an Ahead of which nothing was asked for. The zero Ahead asks for nothing.
+func (r Region) Ahead() Ahead {
+	if !r.m.mapped {
+		return Ahead{}
+	}
+	return Ahead{r: r}
+}
+
+const (
+	pageBytes  = 4 << 10
+	aheadBytes = 16 * pageBytes
+)
+
+// Reach says that the user is about to touch what stands at off. It may be asked
+// as often as one likes: where the page is there it costs a comparison.
+func (a *Ahead) Reach(off int) {
+	if off >= a.below && off < a.r.size {
+		a.ask(off)
+	}
+}
+
+func (a *Ahead) ask(off int) {
+	from := (a.r.off + off) &^ (pageBytes - 1)
+	to := min(from+aheadBytes, a.r.off+a.r.size)
+	populate(a.r.m.bytes[from:to])
+	a.below = to - a.r.off
+}

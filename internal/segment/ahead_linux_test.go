@@ -1,0 +1,61 @@
+package segment
+
+import (
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestAhead: the pages from where a user has come on are there, so many and no more, and
+// those of its neighbours are not.
+func TestAhead(t *testing.T) {
+	f, err := Create("ahead", 64*pageBytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	m, err := Attach(f.Fd())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Detach()
+	there := func() (pages int) {
+		state := make([]byte, 64)
+		if _, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&m.bytes[0])), 64*pageBytes, uintptr(unsafe.Pointer(&state[0]))); errno != 0 {
+			t.Fatal(errno)
+		}
+		for i, s := range state {
+			if s&1 != 0 && (i < 4 || i >= 44) {
+				t.Errorf("page %d is there, outside of the region", i)
+			}
+			pages += int(s & 1)
+		}
+		return pages
+	}
+	r := Region{m: m, off: 4*pageBytes + 3*Line, size: 40*pageBytes - 3*Line}
+	a := r.Ahead()
+	if n := there(); n != 0 {
+		t.Fatalf("%d pages are there at first", n)
+	}
+	a.Reach(pageBytes)
+	if there() == 0 {
+		t.Skip("this kernel has no MADV_POPULATE_WRITE")
+	}
+	const window = aheadBytes / pageBytes
+	for _, c := range []struct{ at, pages int }{
+		{pageBytes, window},
+		{(window+1)*pageBytes - 3*Line - 8, window}, // the last word of the window
+		{(window+1)*pageBytes - 3*Line, 2 * window},
+		{39 * pageBytes, 2*window + 40 - 39},
+		{40 * pageBytes, 2*window + 40 - 39}, // behind the region
+	} {
+		a.Reach(c.at)
+		if n := there(); n != c.pages {
+			t.Errorf("at %d: %d pages are there, want %d", c.at, n, c.pages)
+		}
+	}
+	if h := HeapRegion(pageBytes).Ahead(); h.r.size != 0 {
+		t.Error("pages of Go memory are asked for")
+	}
+}
