@@ -32,16 +32,22 @@ import (
 // unit, the receive ends when that is done: its buffer is the program's again only
 // when nobody writes there (R66).
 
-// Units: small messages are halved, so that both sides have one.
+// Units: as few as may be, because each is a system call of a microsecond or four, and
+// as many for the one side as for the other.
 const (
-	unitBytesMax = 128 << 10
+	unitBytesMax = segment.RemoteMax
 	unitAlign    = 4 << 10
 )
 
 // cut returns how a message of n bytes is divided. Of two units the receiver's is a
 // little larger: it begins earlier.
 func cut(n int) (unit, units int) {
-	unit = min(max((n*9/16+unitAlign-1)&^(unitAlign-1), unitAlign), unitBytesMax)
+	if pairs := (n + 2*unitBytesMax - 1) / (2 * unitBytesMax); pairs > 1 {
+		unit = (n + 2*pairs - 1) / (2 * pairs)
+	} else {
+		unit = min(n*9/16, unitBytesMax)
+	}
+	unit = max((unit+unitAlign-1)&^(unitAlign-1), unitAlign)
 	return unit, (n + unit - 1) / unit
 }
 

@@ -58,7 +58,7 @@ func (g *Group) pullBlock(m int) bool {
 		if g.budget <= 0 {
 			return false
 		}
-		n := min(workBytes, l.bytes-l.pos)
+		n := min(pullBytes, l.bytes-l.pos)
 		g.pullPiece(m, dst[l.pos:l.pos+n])
 		l.pos += n
 		g.budget -= n

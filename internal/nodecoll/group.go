@@ -225,7 +225,7 @@ func (g *Group) Abandon() {
 	g.bad = false
 }
 
-// Advance makes all progress that is possible now, up to some 128 KiB of
+// Advance makes all progress that is possible now, up to some 128 KiB (or 256 by the kernel) of
 // copying, and says whether the operation is complete. Where nothing moved it
 // costs one load.
 func (g *Group) Advance() (done bool) {

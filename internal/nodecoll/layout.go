@@ -47,8 +47,10 @@ const (
 	ringChunkBytesMax = 64 << 10
 	blockBytes        = 8 << 10 // stays in the first-level cache with its result
 
-	// workBytes is what one Advance copies and reduces before it returns.
+	// workBytes is what one Advance copies and reduces before it returns. Of what the
+	// kernel copies it is pullBytes: each piece is a system call of some microseconds.
 	workBytes = 128 << 10
+	pullBytes = segment.RemoteMax
 )
 
 // PayloadBytes is the longest payload that a member can publish whole: see the
