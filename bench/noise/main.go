@@ -1,9 +1,10 @@
-// Noise measures what the heartbeats of the ring detector cost a program that
-// nothing happens to: latency, bandwidth and allreduce with heartbeats of several
-// periods, against the same without.
+// Noise measures what heartbeats cost a program that nothing happens to: latency,
+// bandwidth and allreduce with those of the ring detector of several periods, and with
+// the counters by which ranks show that they live (--suspect-after, eight counts in its
+// duration), against the same without.
 //
 //	go run ./bench/noise
-//	go run ./bench/noise -periods 1ms,10ms -n 8 -rounds 11
+//	go run ./bench/noise -periods 1ms,10ms -suspect 200ms -n 8 -rounds 11
 //
 // In each round every setting has its turn, and the time of a setting is divided
 // by that without heartbeats of the same round; the median of the rounds counts.
@@ -27,6 +28,7 @@ import (
 
 type options struct {
 	periods []time.Duration
+	suspect []time.Duration
 	n       int // ranks of allreduce
 	rounds  int
 	time    time.Duration // for each operation and size
@@ -41,24 +43,40 @@ func main() {
 func parse(args []string) (options, error) {
 	var o options
 	fs := flag.NewFlagSet("noise", flag.ContinueOnError)
-	list := fs.String("periods", "1ms,10ms,100ms", "of the heartbeats, with commas")
+	periods := fs.String("periods", "1ms,10ms,100ms", "of the heartbeats of the ring detector, with commas")
+	suspect := fs.String("suspect", "200ms,1s", "after how long ranks that do not count are suspected, with commas")
 	fs.IntVar(&o.n, "n", 8, "ranks of allreduce")
 	fs.IntVar(&o.rounds, "rounds", 7, "turns of each setting")
 	fs.DurationVar(&o.time, "time", time.Second, "for each operation, size and turn: many heartbeats must fall into it")
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}
-	for s := range strings.SplitSeq(*list, ",") {
-		d, err := time.ParseDuration(s)
-		if err != nil || d <= 0 {
-			return o, fmt.Errorf("%q is no period", s)
-		}
-		o.periods = append(o.periods, d)
+	var err error
+	if o.periods, err = durations(*periods); err != nil {
+		return o, err
+	}
+	if o.suspect, err = durations(*suspect); err != nil {
+		return o, err
 	}
 	if o.n < 2 || o.rounds < 1 || o.time <= 0 || fs.NArg() > 0 {
 		return o, errors.New("want -n from 2 up, -rounds from 1 up, -time above 0, no other argument")
 	}
 	return o, nil
+}
+
+// durations reads a list with commas; an empty one is none.
+func durations(list string) (all []time.Duration, err error) {
+	if list == "" {
+		return nil, nil
+	}
+	for s := range strings.SplitSeq(list, ",") {
+		d, err := time.ParseDuration(s)
+		if err != nil || d <= 0 {
+			return nil, fmt.Errorf("%q is no duration, want one as 10ms", s)
+		}
+		all = append(all, d)
+	}
+	return all, nil
 }
 
 func drive(ctx context.Context, o options) error {
@@ -71,7 +89,7 @@ func drive(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	t := newTable(o.periods)
+	t := newTable(o.periods, o.suspect)
 	for range o.rounds {
 		for i, s := range t.settings {
 			for _, p := range programs(o) {

@@ -9,11 +9,15 @@ import (
 	"github.com/goulfm/goulfm/bench/internal/record"
 )
 
-// A setting is a period of heartbeats, or none.
-type setting struct{ period time.Duration }
+// A setting is a period of heartbeats, or after how long a rank that shows no life is
+// suspected, or neither.
+type setting struct{ period, suspect time.Duration }
 
 func (s setting) flags() []string {
-	if s.period == 0 {
+	switch {
+	case s.suspect > 0:
+		return []string{"--suspect-after", s.suspect.String()}
+	case s.period == 0:
 		return nil
 	}
 	factor := max(4, int(timeoutMin/s.period))
@@ -24,7 +28,10 @@ func (s setting) flags() []string {
 const timeoutMin = 2 * time.Second
 
 func (s setting) String() string {
-	if s.period == 0 {
+	switch {
+	case s.suspect > 0:
+		return "s" + s.suspect.String()
+	case s.period == 0:
 		return "none"
 	}
 	return s.period.String()
@@ -45,10 +52,13 @@ type table struct {
 	medians  map[key][][]float64 // by setting, by round
 }
 
-func newTable(periods []time.Duration) *table {
+func newTable(periods, suspects []time.Duration) *table {
 	t := &table{settings: []setting{{}}, medians: map[key][][]float64{}}
 	for _, p := range periods {
-		t.settings = append(t.settings, setting{p})
+		t.settings = append(t.settings, setting{period: p})
+	}
+	for _, d := range suspects {
+		t.settings = append(t.settings, setting{suspect: d})
 	}
 	t.settings = append(t.settings, setting{})
 	return t
@@ -95,6 +105,6 @@ func (t *table) print(out io.Writer) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintln(out, "# more time than without heartbeats; the last column is a second run without: the spread")
+	_, err := fmt.Fprintln(out, "# more time than without heartbeats; s1s: ranks count, and are suspected after 1 s without; the last column is a second run without: the spread")
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/goulfm/goulfm/internal/segment"
@@ -68,15 +69,15 @@ func (i Info) Join() (*Process, error) {
 	return p, nil
 }
 
-// beat shows that this process lives, from a thread of its own. The thread needs a P
-// for a moment each time: a program that computes on all of them makes it late by up
-// to 20 ms.
+// beat shows that this process lives. It needs a P for a moment each time: a program that
+// computes on all of them makes it late by up to 20 ms. It sleeps as goroutines do: a
+// thread that sleeps in the kernel has its P taken away each time by the runtime's
+// monitor, which then looks around every 20 us for a while.
 func (p *Process) beat() {
-	runtime.LockOSThread()
-	every, me := unix.NsecToTimespec(int64(p.Info.Beat)), p.Info.Proc()
+	me := p.Info.Proc()
 	for count := uint32(2); p.Node.StateOf(me) != segment.Left; count++ {
 		p.Node.Beat(me, max(count, 1))
-		_ = unix.ClockNanosleep(unix.CLOCK_MONOTONIC, 0, &every, nil) // EINTR: a beat too early
+		time.Sleep(p.Info.Beat)
 	}
 	p.Node.Beat(me, 0)
 }

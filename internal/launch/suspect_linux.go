@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A rank that is watched for life counts up a word from a thread of its own, eight
+// A rank that is watched for life counts up a word from a goroutine of its own, eight
 // times in the duration after which it is killed.
 const beatsPerDuration = 8
 
