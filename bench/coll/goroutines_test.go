@@ -32,9 +32,12 @@ func BenchmarkGoroutineRanks(b *testing.B) {
 // goroutineRanks measures them all in one world, since to make one of so many ranks
 // takes longer than most of what it measures.
 func goroutineRanks(t testing.TB, n, total int) (rs []record.Record) {
-	p := plan.Plan{Batches: 2, Iters: 1}
 	commtest.Run(t, n, func(ctx context.Context, w *comm.Comm) {
 		for _, op := range operations() {
+			p := plan.Plan{Batches: 2, Iters: 1}
+			if op.buffers == nil {
+				p.Iters = 200 // the first ones find everything cold, and there is time for more
+			}
 			r, err := measure(ctx, w, p, op, op.sizeOf(n, total))
 			if err != nil {
 				t.Errorf("%s at rank %d of %d: %v", op.name, w.Rank(), n, err)
