@@ -95,7 +95,7 @@ func (p *Proc) commMemory(index uint32, g ulfm.Group) *[2]agreementMemory {
 	for part := range mem {
 		m := &mem[part]
 		m.p, m.g, m.part, m.words, m.lines = p, &g, part, words, lines
-		m.linesAhead, m.longsAhead = lines.Ahead(), lines.Ahead()
+		m.linesAhead, m.longsAhead = lines.Ahead(p.n*segment.Line), lines.Ahead(p.n*segment.ContributionBytes)
 		m.awaits = &m.none
 	}
 	p.memories = append(p.memories, commMemory{index: index, series: mem})

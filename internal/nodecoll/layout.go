@@ -105,8 +105,9 @@ type lines struct {
 
 func openLines(c *Config) lines {
 	size := LinesBytes(c.N)
+	ahead := c.Lines.Ahead(c.N * lineStride(c.N))
 	return lines{words: c.Lines.Words(0, size/8), bytes: c.Lines.Bytes(0, size), first: linesAt(c.N), stride: lineStride(c.N), members: c.N,
-		arrivals: c.Lines.Ahead(), results: c.Lines.Ahead()}
+		arrivals: ahead, results: ahead}
 }
 
 func (l *lines) word(at int) *uint64 { return &l.words[at/8] }

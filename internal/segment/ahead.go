@@ -5,21 +5,25 @@ package segment
 // fault, of 10 us on virtual machines that keep page tables of their own; sixteen that are
 // asked for in one call cost as much as two.
 type Ahead struct {
-	r     Region
-	below int // pages below are there, or somebody has touched them
+	r      Region
+	window int // bytes to ask for at once
+	below  int // pages below are there, or somebody has touched them
 }
 
-// Ahead returns an Ahead of which nothing was asked for. The zero Ahead asks for nothing.
-func (r Region) Ahead() Ahead {
+// Ahead returns an Ahead of which nothing was asked for, of a user who takes so many
+// bytes in each step: it asks for what some steps take, so that one who takes few has
+// little memory. The zero Ahead asks for nothing.
+func (r Region) Ahead(stepBytes int) Ahead {
 	if !r.m.mapped {
 		return Ahead{}
 	}
-	return Ahead{r: r}
+	return Ahead{r: r, window: max(pageBytes, min(aheadSteps*stepBytes, aheadBytesMax))}
 }
 
 const (
-	pageBytes  = 4 << 10
-	aheadBytes = 16 * pageBytes
+	pageBytes     = 4 << 10
+	aheadSteps    = 16
+	aheadBytesMax = 64 << 10
 )
 
 // Reach says that the user is about to touch what stands at off. It may be asked
@@ -32,7 +36,7 @@ func (a *Ahead) Reach(off int) {
 
 func (a *Ahead) ask(off int) {
 	from := (a.r.off + off) &^ (pageBytes - 1)
-	to := min(from+aheadBytes, a.r.off+a.r.size)
+	to := min(roundUp(from+a.window, pageBytes), a.r.off+a.r.size)
 	populate(a.r.m.bytes[from:to])
 	a.below = to - a.r.off
 }

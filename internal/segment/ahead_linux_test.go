@@ -34,7 +34,8 @@ func TestAhead(t *testing.T) {
 		return pages
 	}
 	r := Region{m: m, off: 4*pageBytes + 3*Line, size: 40*pageBytes - 3*Line}
-	a := r.Ahead()
+	const window = 3
+	a := r.Ahead(window * pageBytes / aheadSteps)
 	if n := there(); n != 0 {
 		t.Fatalf("%d pages are there at first", n)
 	}
@@ -42,7 +43,6 @@ func TestAhead(t *testing.T) {
 	if there() == 0 {
 		t.Skip("this kernel has no MADV_POPULATE_WRITE")
 	}
-	const window = aheadBytes / pageBytes
 	for _, c := range []struct{ at, pages int }{
 		{pageBytes, window},
 		{(window+1)*pageBytes - 3*Line - 8, window}, // the last word of the window
@@ -55,7 +55,12 @@ func TestAhead(t *testing.T) {
 			t.Errorf("at %d: %d pages are there, want %d", c.at, n, c.pages)
 		}
 	}
-	if h := HeapRegion(pageBytes).Ahead(); h.r.size != 0 {
+	for _, c := range []struct{ step, window int }{{8, pageBytes}, {pageBytes / 2, 8 * pageBytes}, {1 << 20, aheadBytesMax}} {
+		if got := r.Ahead(c.step).window; got != c.window {
+			t.Errorf("for steps of %d bytes %d are asked for, want %d", c.step, got, c.window)
+		}
+	}
+	if h := HeapRegion(pageBytes).Ahead(8); h.r.size != 0 {
 		t.Error("pages of Go memory are asked for")
 	}
 }
