@@ -89,16 +89,27 @@ func (j *job) setPolicy(r *rank, policy uint32) {
 // for as long as everybody computes.
 var mayComeBack = sync.OnceValue(func() bool {
 	comes := make(chan bool)
-	go func() { // on a thread of its own, which ends with it
-		runtime.LockOSThread()
-		err := unix.SchedSetAttr(0, &unix.SchedAttr{Policy: unix.SCHED_IDLE}, 0)
-		if err == nil {
-			err = unix.SchedSetAttr(0, &unix.SchedAttr{Policy: unix.SCHED_NORMAL, Nice: int32(deadNice())}, 0)
-		}
-		comes <- err == nil
-	}()
+	go tryComeBack(comes)
 	return <-comes
 })
+
+// tryComeBack tries that on a thread that ends with it. The main one never ends, so there
+// it has another one do it.
+func tryComeBack(comes chan<- bool) {
+	runtime.LockOSThread()
+	if unix.Gettid() == os.Getpid() {
+		others := make(chan bool)
+		go tryComeBack(others)
+		comes <- <-others
+		runtime.UnlockOSThread()
+		return
+	}
+	err := unix.SchedSetAttr(0, &unix.SchedAttr{Policy: unix.SCHED_IDLE}, 0)
+	if err == nil {
+		err = unix.SchedSetAttr(0, &unix.SchedAttr{Policy: unix.SCHED_NORMAL, Nice: int32(deadNice())}, 0)
+	}
+	comes <- err == nil
+}
 
 // calmMonitor lets the monitor thread of this process's Go runtime run only where nobody
 // else wants to. It looks around every 20 us for some milliseconds whenever the launcher

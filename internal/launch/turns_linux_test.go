@@ -73,6 +73,21 @@ func TestGiveWay(t *testing.T) {
 	}
 }
 
+// TestMayComeBack: to find out leaves the threads of this process as they were, its main
+// one as well.
+func TestMayComeBack(t *testing.T) {
+	for range 50 {
+		comes := make(chan bool)
+		go tryComeBack(comes)
+		if got := <-comes; got != mayComeBack() {
+			t.Fatalf("%v once, %v before", got, mayComeBack())
+		}
+	}
+	if got := niceOf(t, os.Getpid()); got == deadNice() {
+		t.Errorf("the main thread has the nice value %d", got)
+	}
+}
+
 // TestSetPolicy: all threads of a process that has died stand back, and come back as nice
 // as giveWay had made them; one that is reaped is left alone, for its number may be
 // another's.
