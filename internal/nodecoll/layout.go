@@ -26,21 +26,25 @@ const (
 	// Payloads that do not fit a line: as many slots as lines for short ones, fewer
 	// for those that take long anyway, and a few for operations in which all wait for
 	// all, so that nobody can be far ahead: whoever reads a page for the first time has
-	// a page fault.
+	// a page fault. Four of these: who is in one has left the one before, and of more than
+	// half as many its arrival would be announced to all.
 	shortBytes  = 1 << 10
 	middleBytes = 4 << 10
 	middleSlots = 64
 	longBytes   = 64 << 10
 	longSlots   = 8
-	metSlots    = 8
+	metSlots    = 4
 	middleAt    = slots * shortBytes
 	longAt      = middleAt + middleSlots*middleBytes
 	metAt       = longAt + longSlots*longBytes
-	// Short ones of these lie together, in two pages: where each reads what all others have,
-	// the first eight operations of 64 ranks would have 32,000 page faults.
-	metShortAt = metAt + metSlots*longBytes
+	// All but long ones of these lie together, in five pages that are asked for at once:
+	// where each reads what all others have, each operation of 64 ranks that finds pages
+	// for the first time has 4,000 page faults.
+	metShortAt  = metAt + metSlots*longBytes
+	metMiddleAt = metShortAt + metSlots*shortBytes
+	metEnd      = metMiddleAt + metSlots*middleBytes
 	// areaAt is where the area of the large algorithms begins.
-	areaAt    = metShortAt + metSlots*shortBytes
+	areaAt    = metEnd
 	areaBytes = DataBytes - areaAt
 
 	chunkBytesMax     = 256 << 10 // of a reduction: two of it and two slices fit the area
@@ -134,8 +138,9 @@ func (l *lines) what(at int) uint64 { return segment.Load64(l.whatWord(at)) }
 // A member is what this rank knows of one member.
 type member struct {
 	base  uint64
-	steps *uint64 // counts the steps of large operations, for ever
-	data  []byte  // nil until first needed
+	steps *uint64       // counts the steps of large operations, for ever
+	data  []byte        // nil until first needed
+	met   segment.Ahead // of the pages that met returns
 
 	left    int64  // it has left this operation and all before it: a lower bound
 	started int64  // the operation whose arrival line gave start
@@ -192,7 +197,8 @@ func that(cond bool, format string, args ...any) {
 func (g *Group) bytes(m int) []byte {
 	p := &g.members[m]
 	if p.data == nil {
-		p.data = g.dataOf(m).Bytes(0, DataBytes)
+		data := g.dataOf(m)
+		p.data, p.met = data.Bytes(0, DataBytes), data.Sub(metShortAt, metEnd-metShortAt).Ahead(metEnd-metShortAt)
 	}
 	return p.data
 }
@@ -213,7 +219,9 @@ func (g *Group) slotOf(m int) []byte {
 	case g.wide():
 		return g.area(m, g.wideAt(), g.size)
 	case g.verb.meets() && g.size <= shortBytes:
-		at = metShortAt + int(g.op%metSlots)*shortBytes
+		return g.met(m, metShortAt+int(g.op%metSlots)*shortBytes)
+	case g.verb.meets() && g.size <= middleBytes:
+		return g.met(m, metMiddleAt+int(g.op%metSlots)*middleBytes)
 	case g.verb.meets():
 		at = metAt + int(g.op%metSlots)*longBytes
 	case g.size <= shortBytes:
@@ -224,6 +232,13 @@ func (g *Group) slotOf(m int) []byte {
 		at = longAt + int(g.op%longSlots)*longBytes
 	}
 	return g.bytes(m)[at : at+g.size]
+}
+
+// met returns a slot for a payload that is not long of an operation in which all meet.
+func (g *Group) met(m, at int) []byte {
+	data := g.bytes(m)
+	g.members[m].met.Reach(at - metShortAt)
+	return data[at : at+g.size]
 }
 
 // area returns n bytes at off in the area of the large algorithms of member m.
