@@ -42,9 +42,8 @@ const (
 	// for the first time has 4,000 page faults.
 	metShortAt  = metAt + metSlots*longBytes
 	metMiddleAt = metShortAt + metSlots*shortBytes
-	metEnd      = metMiddleAt + metSlots*middleBytes
 	// areaAt is where the area of the large algorithms begins.
-	areaAt    = metEnd
+	areaAt    = metMiddleAt + metSlots*middleBytes
 	areaBytes = DataBytes - areaAt
 
 	chunkBytesMax     = 256 << 10 // of a reduction: two of it and two slices fit the area
@@ -198,7 +197,7 @@ func (g *Group) bytes(m int) []byte {
 	p := &g.members[m]
 	if p.data == nil {
 		data := g.dataOf(m)
-		p.data, p.met = data.Bytes(0, DataBytes), data.Sub(metShortAt, metEnd-metShortAt).Ahead(metEnd-metShortAt)
+		p.data, p.met = data.Bytes(0, DataBytes), data.Sub(metShortAt, areaAt-metShortAt).Ahead(areaAt-metShortAt)
 	}
 	return p.data
 }
