@@ -93,15 +93,15 @@ func measure(ctx context.Context, w *comm.Comm, p plan.Plan, op operation, size 
 		err = call.check()
 	}
 	if err == nil {
-		r.Batches, err = timed(ctx, w, p, call.loop)
+		r.Batches, err = timed(ctx, w, p, size, call.loop)
 	}
 	return r, err
 }
 
 // timed returns the mean time of an iteration in us, for each batch, at the slowest
 // rank.
-func timed(ctx context.Context, w *comm.Comm, p plan.Plan, loop batch.Loop) ([]float64, error) {
-	times, err := batch.Run(ctx, w, p, loop)
+func timed(ctx context.Context, w *comm.Comm, p plan.Plan, size int, loop batch.Loop) ([]float64, error) {
+	times, err := batch.Run(ctx, w, p, size, loop)
 	if err == nil {
 		err = batch.Slowest(ctx, w, times)
 	}

@@ -39,14 +39,14 @@ func measureOverlap(ctx context.Context, w *comm.Comm, p plan.Plan, op operation
 		err = call.check()
 	}
 	if err == nil {
-		o.pure, err = timed(ctx, w, p, call.around(nil, 0))
+		o.pure, err = timed(ctx, w, p, size, call.around(nil, 0))
 	}
 	if err != nil {
 		return o, err
 	}
 	steps := k.steps(record.Median(o.pure))
-	if o.compute, err = timed(ctx, w, p, k.loop(steps)); err == nil {
-		o.overall, err = timed(ctx, w, p, call.around(k, steps))
+	if o.compute, err = timed(ctx, w, p, size, k.loop(steps)); err == nil {
+		o.overall, err = timed(ctx, w, p, size, call.around(k, steps))
 	}
 	if err == nil {
 		o.hidden = hidden(o.overall, o.compute, o.pure)

@@ -49,7 +49,7 @@ func run(ctx context.Context, w *comm.Comm, p plan.Plan, out *record.Writer) err
 	for _, op := range p.Ops {
 		for _, size := range sizesOf(op, p.Sizes) {
 			pr := newPair(w, size)
-			seconds, err := batch.Run(ctx, w, p, pr.loop(op))
+			seconds, err := batch.Run(ctx, w, p, size, pr.loop(op))
 			if err == nil {
 				err = pr.check(op)
 			}

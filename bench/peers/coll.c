@@ -122,13 +122,13 @@ static void overlap(const struct verb *v) {
   measured = v;
   steps = 0;
   around(1); /* the call that the Go program checks */
-  measure(around, pure);
+  measure(around, size, pure);
   slowest(pure);
   steps = (long)(median(pure, plan.batches) * steps_per_us);
   if (steps < 1) steps = 1;
-  measure(work_alone, compute);
+  measure(work_alone, size, compute);
   slowest(compute);
-  measure(around, overall);
+  measure(around, size, overall);
   slowest(overall);
   for (int b = 0; b < plan.batches; b++) {
     double percent = 100 * (1 - (overall[b] - compute[b]) / pure[b]);
@@ -147,7 +147,7 @@ static void overlap(const struct verb *v) {
 static void blocking(const struct verb *v) {
   static double times[BATCHES_MAX];
   v->f(1); /* the call that the Go program checks */
-  measure(v->f, times);
+  measure(v->f, size, times);
   slowest(times);
   put(v->name, size, "us", times, plan.batches);
 }

@@ -115,13 +115,13 @@ static inline double once(loop f, long iters) {
 }
 
 /* iterations is how many a batch has: the same trials as the Go programs'. */
-static inline long iterations(loop f) {
+static inline long iterations(loop f, size_t size) {
   if (plan.iters > 0) {
     f(plan.iters / 10 > 0 ? plan.iters / 10 : 1);
     return plan.iters;
   }
   double share = plan.seconds / plan.batches;
-  f(1);
+  f(size > 8 << 10 ? 10 : 100); /* as in OSU's programs */
   for (long iters = 1;;) {
     double a = once(f, iters), b = once(f, iters), t = a < b ? a : b;
     MPI_Bcast(&t, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
@@ -135,8 +135,8 @@ static inline long iterations(loop f) {
 }
 
 /* measure fills seconds with the mean of each batch at this rank. */
-static inline void measure(loop f, double *seconds) {
-  long iters = iterations(f);
+static inline void measure(loop f, size_t size, double *seconds) {
+  long iters = iterations(f, size);
   for (int b = 0; b < plan.batches; b++) seconds[b] = once(f, iters) / (double)iters;
 }
 

@@ -55,7 +55,7 @@ static void run(const char *op, loop f, size_t bytes) {
   size = bytes;
   out = buffer(size, 1);
   in = buffer(size, 2);
-  measure(f, v);
+  measure(f, size, v);
   for (int b = 0; b < plan.batches; b++) {
     if (f == latency) unit = "us", v[b] = v[b] / 2 * 1e6;
     else if (!strcmp(op, "rate")) unit = "Mmsg/s", v[b] = WINDOW / v[b] / 1e6;

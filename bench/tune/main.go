@@ -125,7 +125,7 @@ func measure(ctx context.Context, w *comm.Comm, p plan.Plan, out *record.Writer)
 					}
 					return nil
 				}
-				seconds, err := batch.Run(ctx, w, p, loop)
+				seconds, err := batch.Run(ctx, w, p, size, loop)
 				if err == nil {
 					err = batch.Slowest(ctx, w, seconds)
 				}

@@ -16,9 +16,9 @@ import (
 type Loop func(ctx context.Context, iters int) error
 
 // Run returns the mean time of an iteration, in seconds, for each batch of the
-// plan as this rank saw it. All members call it.
-func Run(ctx context.Context, w *comm.Comm, p plan.Plan, loop Loop) ([]float64, error) {
-	iters, err := iterations(ctx, w, p, loop)
+// plan as this rank saw it. The messages have size bytes. All members call it.
+func Run(ctx context.Context, w *comm.Comm, p plan.Plan, size int, loop Loop) ([]float64, error) {
+	iters, err := iterations(ctx, w, p, size, loop)
 	if err != nil {
 		return nil, err
 	}
@@ -49,11 +49,11 @@ func once(ctx context.Context, w *comm.Comm, loop Loop, iters int) (time.Duratio
 
 // iterations warms up and returns how many iterations a batch has: rank 0's
 // clock decides for all.
-func iterations(ctx context.Context, w *comm.Comm, p plan.Plan, loop Loop) (int, error) {
+func iterations(ctx context.Context, w *comm.Comm, p plan.Plan, size int, loop Loop) (int, error) {
 	if p.Iters > 0 {
 		return p.Iters, loop(ctx, max(1, p.Iters/10))
 	}
-	if err := loop(ctx, 1); err != nil {
+	if err := loop(ctx, plan.WarmUp(size)); err != nil {
 		return 0, err
 	}
 	for iters := 1; ; {

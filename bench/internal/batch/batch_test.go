@@ -17,7 +17,7 @@ func TestRunIsTheSameEverywhere(t *testing.T) {
 		counts := make([]int, 3)
 		commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
 			p := plan.Plan{Batches: 4, Iters: iters, Time: time.Millisecond}
-			seconds, err := Run(ctx, w, p, func(_ context.Context, n int) error {
+			seconds, err := Run(ctx, w, p, 8, func(_ context.Context, n int) error {
 				counts[w.Rank()] += n
 				return nil
 			})
@@ -37,12 +37,30 @@ func TestRunIsTheSameEverywhere(t *testing.T) {
 	}
 }
 
+// What comes first is not timed, and is as much as in the C twins.
+func TestRunWarmsUp(t *testing.T) {
+	for _, c := range []struct{ size, want int }{{0, 100}, {8 << 10, 100}, {8<<10 + 1, 10}} {
+		commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
+			first := 0
+			_, err := Run(ctx, w, plan.Plan{Batches: 1, Time: time.Microsecond}, c.size, func(_ context.Context, n int) error {
+				if first == 0 {
+					first = n
+				}
+				return nil
+			})
+			if err != nil || first != c.want {
+				t.Errorf("%d bytes, rank %d: %d iterations at first, want %d; %v", c.size, w.Rank(), first, c.want, err)
+			}
+		})
+	}
+}
+
 func TestRunPassesErrors(t *testing.T) {
 	broken := errors.New("broken")
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		for at := range 4 {
 			calls := 0
-			_, err := Run(ctx, w, plan.Plan{Batches: 3, Time: time.Microsecond}, func(context.Context, int) error {
+			_, err := Run(ctx, w, plan.Plan{Batches: 3, Time: time.Microsecond}, 8, func(context.Context, int) error {
 				if calls++; calls > at {
 					return broken
 				}

@@ -118,6 +118,16 @@ func Sizes(list string) ([]int, error) {
 	return sizes, nil
 }
 
+// WarmUp is how many iterations with messages of size bytes come before anything is timed:
+// as many as in OSU's programs. What comes first finds memory for the first time, and
+// measures that.
+func WarmUp(size int) int {
+	if size > 8<<10 {
+		return 10
+	}
+	return 100
+}
+
 // itersMax bounds the iterations of a batch.
 const itersMax = 1 << 24
 

@@ -162,7 +162,7 @@ func measure(pl plan.Plan, out *record.Writer, op string, size int) {
 	if rank > 1 {
 		loop = func(int) {}
 	}
-	iters := iterations(pl, loop)
+	iters := iterations(pl, size, loop)
 	r := record.Record{Bench: op, N: int(ranks), Size: size, Unit: record.MBps}
 	for range pl.Batches {
 		each := once(loop, iters).Seconds() / float64(iters)
@@ -191,12 +191,12 @@ func once(loop func(int), iters int) time.Duration {
 }
 
 // iterations makes the same trials as the other programs.
-func iterations(p plan.Plan, loop func(int)) int {
+func iterations(p plan.Plan, size int, loop func(int)) int {
 	if p.Iters > 0 {
 		loop(max(1, p.Iters/10))
 		return p.Iters
 	}
-	loop(1)
+	loop(plan.WarmUp(size))
 	for iters := 1; ; {
 		took := C.double(min(once(loop, iters), once(loop, iters)))
 		C.MPI_Bcast(unsafe.Pointer(&took), 1, C.doubles(), 0, world)
