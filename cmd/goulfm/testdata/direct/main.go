@@ -20,7 +20,7 @@ func main() {
 			run  func(ctx context.Context, w *comm.Comm) error
 		}{
 			{"sizes", sizes}, {"window", window}, {"crossing", crossing}, {"any source", anySource}, {"dropped", dropped},
-			{"withdrawn", withdrawn}, {"synchronous", synchronous}, {"revoked", revoked},
+			{"withdrawn", withdrawn}, {"synchronous", synchronous}, {"revoked", revoked}, {"pairs", pairs},
 		} {
 			if err := part.run(ctx, w); err != nil {
 				return fmt.Errorf("%s: rank %d: %w", part.name, w.Rank(), err)

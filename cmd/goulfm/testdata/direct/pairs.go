@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/goulfm/goulfm/collectives"
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// pairs makes large reductions of two members: in the first they find out how far their
+// processors are from each other, and the others go where that is fastest.
+func pairs(ctx context.Context, w *comm.Comm) error {
+	if err := differ(ctx, w); err != nil {
+		return err
+	}
+	c, err := w.Split(ctx, w.Rank()/2, 0)
+	if err != nil || c.Size() < 2 {
+		return err
+	}
+	for _, n := range []int{1 << 10, 5 << 10, 9 << 10, 9 << 10, 70_001, 300_001} {
+		for _, inPlace := range []bool{false, true} {
+			if err := reductions(ctx, c, n, inPlace); err != nil {
+				return fmt.Errorf("%d numbers, in place %v: %w", n, inPlace, err)
+			}
+		}
+	}
+	return nil
+}
+
+// differ makes calls that differ, as the first large ones: nobody waits for ever.
+func differ(ctx context.Context, w *comm.Comm) error {
+	c, err := w.Split(ctx, w.Rank()/2, 0)
+	if err != nil || c.Size() < 2 {
+		return err
+	}
+	v := make([]int64, 9<<10)
+	if c.Rank() == 0 {
+		err = collectives.Allreduce(ctx, c, v, v, collectives.Sum)
+	} else {
+		err = collectives.Scan(ctx, c, v, v, collectives.Sum)
+	}
+	if !errors.Is(err, comm.ErrMismatch) && !errors.Is(err, ulfm.ErrRevoked) {
+		return fmt.Errorf("an allreduce and a scan: %w", err)
+	}
+	return nil
+}
+
+// reductions makes one of each kind; member m has the numbers 10*i + m.
+func reductions(ctx context.Context, c *comm.Comm, n int, inPlace bool) error {
+	me := c.Rank()
+	vectors := func() (dst, src []int64) {
+		src = make([]int64, n)
+		for i := range src {
+			src[i] = int64(10*i + me)
+		}
+		if inPlace {
+			return src, src
+		}
+		return make([]int64, n), src
+	}
+	for _, r := range []struct {
+		name string
+		make func(dst, src []int64) error
+		want func(i int) int64 // -1: nothing
+	}{
+		{"reduce to 0", func(dst, src []int64) error { return collectives.Reduce(ctx, c, 0, dst, src, collectives.Sum) },
+			func(i int) int64 { return choose(me == 0, 20*i+1) }},
+		{"reduce to 1", func(dst, src []int64) error { return collectives.Reduce(ctx, c, 1, dst, src, collectives.Sum) },
+			func(i int) int64 { return choose(me == 1, 20*i+1) }},
+		{"allreduce", func(dst, src []int64) error { return collectives.Allreduce(ctx, c, dst, src, collectives.Sum) },
+			func(i int) int64 { return int64(20*i + 1) }},
+		{"scan", func(dst, src []int64) error { return collectives.Scan(ctx, c, dst, src, collectives.Sum) },
+			func(i int) int64 { return int64(10*i + me*(10*i+1)) }},
+		{"exscan", func(dst, src []int64) error { return collectives.Exscan(ctx, c, dst, src, collectives.Sum) },
+			func(i int) int64 { return choose(me == 1, 10*i) }},
+	} {
+		dst, src := vectors()
+		if err := r.make(dst, src); err != nil {
+			return fmt.Errorf("%s: %w", r.name, err)
+		}
+		for i, v := range dst {
+			if want := r.want(i); want >= 0 && v != want {
+				return fmt.Errorf("%s: number %d is %d, want %d", r.name, i, v, want)
+			}
+		}
+	}
+	return nil
+}
+
+func choose(wanted bool, v int) int64 {
+	if wanted {
+		return int64(v)
+	}
+	return -1
+}
