@@ -6,7 +6,8 @@ import "github.com/goulfm/goulfm/internal/segment"
 // own and passes that on. Nobody waits for anybody else, so where all make one call
 // after the other they work at different operations at the same time, like at an
 // assembly line. What is passed on stands in a line of its own, not in that of the
-// arrival, which says from the beginning which call this member has come to.
+// arrival, which says from the beginning which call this member has come to. The first
+// member has nothing to wait for: what it passes on goes with its arrival.
 
 // Scan starts a reduction of the src of members 0 to this one, in rank order, into
 // dst. dst may be src. All have the same length, a multiple of r.ElemBytes.
@@ -31,6 +32,8 @@ func (g *Group) startScan() {
 		g.alone(g.src)
 	case g.size > longBytes:
 		g.startPass(g.me-1, (g.me+2)%(len(g.members)+1)-1)
+	case g.me == 0:
+		g.start(chaining, g.src)
 	default:
 		g.lines.results.Reach(g.lines.result(g.me, g.op))
 		g.start(chaining, nil)
@@ -40,36 +43,47 @@ func (g *Group) startScan() {
 // chain combines what the member before passes on with this one's.
 func (g *Group) chain() bool {
 	if g.me > 0 {
-		if !g.stands(g.me-1, g.lines.result(g.me-1, g.op)) {
+		if !g.stands(g.me-1, g.passedAt(g.me-1)) {
 			return false
 		}
 		g.members[g.me-1].left = max(g.members[g.me-1].left, g.op-1)
 	}
+	last := g.me == len(g.members)-1
 	for at := 0; at < g.size; {
 		n := min(g.block(), g.size-at)
 		var before, on []byte
 		if g.me > 0 {
 			before = g.passed(g.me - 1)[at : at+n]
 		}
-		if g.me < len(g.members)-1 {
+		if g.me > 0 && !last {
 			on = g.passed(g.me)[at : at+n]
 		}
 		g.join(before, on, at, n)
 		at += n
 	}
-	if g.me < len(g.members)-1 {
+	if g.me > 0 && !last {
 		g.passOn()
+	}
+	if !last {
 		g.announce(g.me + 1)
 	}
 	g.finish()
 	return true
 }
 
-// passed returns where member m passes on what it has: in its line of results if that
-// fits, else in its slot.
+// passedAt returns where the line stands that says that member m has passed on what it has.
+func (g *Group) passedAt(m int) int {
+	if m == 0 {
+		return g.lines.arrival(m, g.op)
+	}
+	return g.lines.result(m, g.op)
+}
+
+// passed returns where member m passes on what it has: in that line if it fits, else in
+// its slot.
 func (g *Group) passed(m int) []byte {
 	if g.size <= inline {
-		return g.lines.body(g.lines.result(m, g.op))[inlineAt : inlineAt+g.size]
+		return g.lines.body(g.passedAt(m))[inlineAt : inlineAt+g.size]
 	}
 	return g.slotOf(m)
 }
