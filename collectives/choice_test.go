@@ -54,8 +54,8 @@ func questions(verb sched.Verb) (qs []question) {
 	return qs
 }
 
-// TestPairs: large reductions of two members go by messages where their processors are far
-// from each other, as all do in memory where they are not.
+// TestPairs: large reductions and broadcasts of two members go by messages where their
+// processors are far from each other, and in memory where they are not.
 func TestPairs(t *testing.T) {
 	s := new(settings)
 	for _, verb := range []sched.Verb{sched.ReduceTo, sched.Allreduce, sched.Scan, sched.Exscan} {
@@ -70,6 +70,14 @@ func TestPairs(t *testing.T) {
 			}
 			if q.ranks = 3; !s.goesThroughMemory(&q) {
 				t.Errorf("%s of %d bytes of three, far %v: by messages", verbName(verb), c.bytes, c.far)
+			}
+		}
+	}
+	for _, verb := range []sched.Verb{sched.Bcast, sched.Gather} {
+		for _, far := range []bool{false, true} {
+			q := question{verb: verb, ranks: 2, bytes: 64 << 10, direct: true, far: far, memory: true, perNode: 2}
+			if got := s.goesThroughMemory(&q); got == far {
+				t.Errorf("%s of 64 KiB, far %v: in memory %v", verbName(verb), far, got)
 			}
 		}
 	}

@@ -1,16 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// pairs makes large reductions of two members: in the first they find out how far their
+// pairs makes large collectives of two members: in the first they find out how far their
 // processors are from each other, and the others go where that is fastest.
 func pairs(ctx context.Context, w *comm.Comm) error {
 	if err := differ(ctx, w); err != nil {
@@ -24,6 +26,11 @@ func pairs(ctx context.Context, w *comm.Comm) error {
 		for _, inPlace := range []bool{false, true} {
 			if err := reductions(ctx, c, n, inPlace); err != nil {
 				return fmt.Errorf("%d numbers, in place %v: %w", n, inPlace, err)
+			}
+		}
+		for root := range 2 {
+			if err := copies(ctx, c, root, n); err != nil {
+				return fmt.Errorf("%d numbers, root %d: %w", n, root, err)
 			}
 		}
 	}
@@ -86,6 +93,27 @@ func reductions(ctx context.Context, c *comm.Comm, n int, inPlace bool) error {
 				return fmt.Errorf("%s: number %d is %d, want %d", r.name, i, v, want)
 			}
 		}
+	}
+	return nil
+}
+
+// copies moves vectors from and to a root.
+func copies(ctx context.Context, c *comm.Comm, root, n int) error {
+	of := func(rank int) []byte { return fill(make([]byte, 8*n), 10*root+rank) }
+	mine := of(c.Rank())
+	buf := slices.Clone(mine)
+	if err := collectives.Bcast(ctx, c, root, buf); err != nil || !bytes.Equal(buf, of(root)) {
+		return fmt.Errorf("bcast: wrong data, or %w", err)
+	}
+	var all []byte
+	if c.Rank() == root {
+		all = make([]byte, 16*n)
+	}
+	if err := collectives.Gather(ctx, c, root, all, mine); err != nil || all != nil && !bytes.Equal(all, slices.Concat(of(0), of(1))) {
+		return fmt.Errorf("gather: wrong data, or %w", err)
+	}
+	if err := collectives.Scatter(ctx, c, root, buf, all); err != nil || !bytes.Equal(buf, mine) {
+		return fmt.Errorf("scatter: wrong data, or %w", err)
 	}
 	return nil
 }
