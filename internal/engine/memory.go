@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/binary"
 	"slices"
 	"sync/atomic"
 
@@ -76,7 +75,8 @@ type agreementMemory struct {
 	part  int
 	words segment.Region // of all series
 	lines segment.Region // of all series
-	stage [lineEnd - lineCall]byte
+	// The same as words: to ask a Region for one takes as long as to store it.
+	lineWords []uint64
 	// What of the pages of lines and contributions was asked for.
 	linesAhead, longsAhead segment.Ahead
 
@@ -95,6 +95,7 @@ func (p *Proc) commMemory(index uint32, g ulfm.Group) *[2]agreementMemory {
 	for part := range mem {
 		m := &mem[part]
 		m.p, m.g, m.part, m.words, m.lines = p, &g, part, words, lines
+		m.lineWords = lines.Words(0, lines.Size()/8)
 		m.linesAhead, m.longsAhead = lines.Ahead(p.n*segment.Line), lines.Ahead(p.n*segment.ContributionBytes)
 		m.awaits = &m.none
 	}
@@ -133,8 +134,8 @@ func (m *agreementMemory) value(member, slot int) segment.Region {
 // plainly: its number, stored last, and the flag. Whoever sees all lines may write
 // them; all write the same.
 func (m *agreementMemory) result(seq uint64) (number, flag *uint64) {
-	at := m.place(int(seq%onenode.Slots)) * segment.Line
-	return m.lines.Word(at), m.lines.Word(at + 8)
+	at := m.place(int(seq%onenode.Slots)) * (segment.Line / 8)
+	return &m.lineWords[at], &m.lineWords[at+1]
 }
 
 // own returns what a member has for an agreement in its own block.
@@ -222,7 +223,8 @@ func (m *agreementMemory) number(seq uint64) uint64 {
 func (m *agreementMemory) Publish(slot int, seq uint64, l onenode.Line, long []byte) {
 	at := m.line(m.g.Me, slot)
 	m.linesAhead.Reach(at)
-	word := m.lines.Word(at)
+	w := m.lineWords[at/8:][:lineEnd/8]
+	word := &w[lineSeq/8]
 	if segment.Load64(word)>>32 != uint64(m.g.Indices[0]) {
 		// Of a communicator that is closed, though a slow member of it may still look:
 		// it must not take the old number for that of the new line.
@@ -231,10 +233,9 @@ func (m *agreementMemory) Publish(slot int, seq uint64, l onenode.Line, long []b
 	if len(long) > 0 {
 		segment.Copy(m.long(m.g.Me, slot, len(long)), long)
 	}
-	binary.LittleEndian.PutUint64(m.stage[:], l.Call)
-	binary.LittleEndian.PutUint64(m.stage[lineFlag-lineCall:], l.Flag)
-	binary.LittleEndian.PutUint64(m.stage[lineLong-lineCall:], uint64(l.LongBytes))
-	segment.Copy(m.lines.Bytes(at+lineCall, len(m.stage)), m.stage[:])
+	segment.Put64(&w[lineCall/8], l.Call)
+	segment.Put64(&w[lineFlag/8], l.Flag)
+	segment.Put64(&w[lineLong/8], uint64(l.LongBytes))
 	segment.Store64(word, m.number(seq))
 	m.p.published = true
 }
@@ -242,15 +243,13 @@ func (m *agreementMemory) Publish(slot int, seq uint64, l onenode.Line, long []b
 // Read implements onenode.Memory.
 func (m *agreementMemory) Read(member, slot int, seq uint64) (l onenode.Line, there bool) {
 	at, want := m.line(member, slot), m.number(seq)
-	word := m.lines.Word(at)
+	w := m.lineWords[at/8:][:lineEnd/8]
+	word := &w[lineSeq/8]
 	if v := segment.Load64(word); v != want {
 		m.awaits, m.stale = word, v
 		return l, false
 	}
-	b := m.lines.Bytes(at, lineEnd)
-	l.Call = binary.LittleEndian.Uint64(b[lineCall:])
-	l.Flag = binary.LittleEndian.Uint64(b[lineFlag:])
-	l.LongBytes = uint32(binary.LittleEndian.Uint64(b[lineLong:]))
+	l.Call, l.Flag, l.LongBytes = w[lineCall/8], w[lineFlag/8], uint32(w[lineLong/8])
 	return l, segment.Load64(word) == want
 }
 
@@ -442,10 +441,13 @@ func (c *Comm) agreeNow(ctx context.Context, call ulfm.Call, flag uint64, what s
 	r = p.newCall(c, what)
 	c.plain, c.plainCall, c.plainFlag = r, call, flag
 	seq := p.ctl.EnterPlain(c.group.Index, call, flag)
-	number, result := m.result(seq)
+	var number, result *uint64
 	// Where ranks outnumber cores the last to come writes the result for all: each of
 	// them reading all lines, with a cold cache, takes longer than everything else.
 	central := p.cfg.YieldPolls > 0 && c.Size() > centralMin
+	if central {
+		number, result = m.result(seq)
+	}
 	for last := true; c.plain == r; last = false {
 		agreed, state := uint64(0), onenode.Waiting
 		if !central || last {
@@ -460,8 +462,7 @@ func (c *Comm) agreeNow(ctx context.Context, call ulfm.Call, flag uint64, what s
 		}
 		if state == onenode.Decided {
 			c.plain = nil
-			p.complete(r, nil)
-			p.free(r)
+			p.free(r) // nobody else has heard of it
 			if last && central {
 				segment.Store64(result, agreed)
 				segment.Store64(number, m.number(seq))
