@@ -108,14 +108,15 @@ func (p *Process) Flush() {
 	p.flush()
 }
 
-// quietNs is how long notes are kept: a repair has a chance to be over then.
-const quietNs = 100e6
+// RepairTime is how long after a death whatever can wait does: the survivors want the
+// processors for their repair, which has a chance to be over then.
+const RepairTime = 100 * time.Millisecond
 
 // FlushOld sends what Note has kept once the first of it is old.
 func (p *Process) FlushOld() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.notes) > 0 && NowNs()-p.notes[0].AtNs > quietNs {
+	if len(p.notes) > 0 && NowNs()-p.notes[0].AtNs > RepairTime.Nanoseconds() {
 		p.flush()
 	}
 }

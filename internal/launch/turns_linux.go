@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/park"
 	"golang.org/x/sys/unix"
 )
@@ -48,10 +49,6 @@ var deadNice = sync.OnceValue(func() int {
 // rank is a process group: all threads are meant, for nobody knows which is the last.
 func giveWay(pid int) { _ = unix.Setpriority(unix.PRIO_PGRP, pid, deadNice()) }
 
-// repairTime is how long the survivors are left alone with the processors: a repair has a
-// chance to be over then.
-const repairTime = 100 * time.Millisecond
-
 // standBack has a process that has died, and for which giveWay was called, run only where
 // nobody else wants to, until a repair has a chance to be over. To be nicer is not enough
 // where survivors give their turns away while they wait for each other: the scheduler takes
@@ -68,7 +65,7 @@ func (j *job) standBack(r *rank) {
 		return
 	}
 	j.setPolicy(r, unix.SCHED_IDLE)
-	time.AfterFunc(repairTime, func() { j.setPolicy(r, unix.SCHED_NORMAL) })
+	time.AfterFunc(boot.RepairTime, func() { j.setPolicy(r, unix.SCHED_NORMAL) })
 }
 
 // setPolicy changes how the threads of a process that has died are scheduled, if it still
