@@ -132,17 +132,26 @@ func (g *Group) takeAll() bool {
 
 // take takes what this member needs of m's payload, and returns how many bytes.
 func (g *Group) take(m int) int {
-	in := g.payload(m)
 	switch g.verb {
 	case alltoall:
-		return copy(g.dst[m*g.part:(m+1)*g.part], in[g.me*g.part:])
+		return copy(g.dst[m*g.part:(m+1)*g.part], g.payload(m)[g.me*g.part:])
 	case reduceScatter:
-		in = in[g.me*g.part : (g.me+1)*g.part]
+		in := g.partOf(m)
 		if m > 0 {
 			g.red.Func(g.dst, in)
 			return g.part
 		}
 		return copy(g.dst, in)
 	}
-	return copy(g.dst[m*g.size:], in)
+	return copy(g.dst[m*g.size:], g.payload(m))
+}
+
+// partOf returns member m's operand of this one's part. Its own it has itself, unless those
+// of lower members overwrite it: what it has published is in others' caches.
+func (g *Group) partOf(m int) []byte {
+	from, to := g.me*g.part, (g.me+1)*g.part
+	if m == g.me && (m == 0 || &g.dst[0] != &g.src[from]) {
+		return g.src[from:to]
+	}
+	return g.payload(m)[from:to]
 }

@@ -73,19 +73,30 @@ func (g *Group) see() bool {
 
 // combine reduces all payloads into dst, in rank order.
 func (g *Group) combine() {
-	copy(g.dst, g.operand(0))
-	for m := 1; m < len(g.members); m++ {
-		g.red.Func(g.dst, g.operand(m))
+	own := g.own()
+	for m := range g.members {
+		in := own
+		if m != g.me {
+			in = g.payload(m)
+		}
+		if m == 0 {
+			copy(g.dst, in)
+		} else {
+			g.red.Func(g.dst, in)
+		}
 	}
 }
 
-// operand returns member m's operand: this one's own where it is, unless the result has
-// overwritten it.
-func (g *Group) operand(m int) []byte {
-	if m == g.me && !g.overwrites() {
+// own returns this member's operand where the result does not overwrite it. What it has
+// published is the last choice: it is in others' caches.
+func (g *Group) own() []byte {
+	switch {
+	case !g.overwrites():
 		return g.src
+	case g.size <= len(g.acc):
+		return g.acc[:copy(g.acc, g.src)]
 	}
-	return g.payload(m)
+	return g.payload(g.me)
 }
 
 // overwrites says whether the operands of lower members overwrite this one's.
