@@ -23,7 +23,7 @@ type plain struct {
 	slot   int
 	cursor int // lines of members below are there and plain
 	call   uint64
-	flag   uint64 // AND over these
+	flag   uint64 // AND over these and this member's own
 }
 
 // Plain says whether the next agreement can be entered plainly: no death is known
@@ -37,16 +37,20 @@ func (s *Series) Plain() bool { return s.Open() == 0 && s.closed.IsEmpty() }
 func (s *Series) EnterPlain(call, flag uint64) uint64 {
 	must.That(s.Plain(), "a plain agreement beside others, or beside the dead")
 	s.entered++
-	s.plain = plain{open: true, slot: s.slot(s.entered), call: call, flag: ^uint64(0)}
+	s.plain = plain{open: true, slot: s.slot(s.entered), call: call, flag: flag}
 	s.memory.Publish(s.plain.slot, s.entered, Line{Call: call, Flag: flag}, nil)
 	return s.entered
 }
 
 // PollPlain looks whether the agreement that was entered plainly is decided: then
-// flag is the AND over all members. A line that was seen is not looked at again.
+// flag is the AND over all members. A line that was seen is not looked at again, nor this
+// member's own: it may be in another processor's cache by now.
 func (s *Series) PollPlain() (flag uint64, state PlainState) {
 	p := &s.plain
 	for ; p.cursor < s.n; p.cursor++ {
+		if p.cursor == s.me {
+			continue
+		}
 		l, there := s.memory.Read(p.cursor, p.slot, s.entered)
 		switch {
 		case !there && !p.mixed:
