@@ -5,22 +5,30 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goulfm/goulfm/internal/park"
 	"github.com/goulfm/goulfm/internal/transport/inproc"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
 // drowse makes calls until the background loop has put off its next look, for ever as far
-// as a test is concerned.
+// as a test is concerned. If this goroutine does not run for a tick the loop finds no call
+// and leads, with no look to put off: then it has to let go first, as for a call that waits.
 func drowse(w *Comm) {
+	p := w.p
 	for {
-		w.p.mu.Lock()
-		w.p.calls++
-		drowsy := w.p.drowsy
-		w.p.mu.Unlock()
+		p.mu.Lock()
+		p.calls++
+		drowsy := p.drowsy
+		p.mu.Unlock()
 		if drowsy {
 			return
 		}
+		p.wanted.Add(1)
+		if p.lead.Load() == background {
+			p.tr.Notify(p.me, park.Background)
+		}
 		runtime.Gosched()
+		p.wanted.Add(-1)
 	}
 }
 
