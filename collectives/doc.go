@@ -35,8 +35,8 @@
 // table.json. Of processes of one node, those that block and whose parts are of one
 // length go through their shared memory there ("memory"), with larger blocks straight
 // from one member's memory to the other's where the kernel lets them. Two members with a
-// processor each find out in their first call of more than 32 KiB whether those share a
-// cache; if not, large reductions of the two go by messages, too. By messages go
+// processor each find out in the first such call of more than 32 KiB whether those share a
+// cache; if not, their large broadcasts, gathers and reductions go by messages, too. By messages go
 // parts of different lengths, values, neighbours, Loc, and reductions by a program's own
 // operation; and, whatever they are, all that do not block, all
 // collectives of a communicator of which a member had no block of memory left when it

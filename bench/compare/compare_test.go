@@ -149,7 +149,7 @@ func TestTargets(t *testing.T) {
 			t.Errorf("%v: %v %v, want %v", c.key, got, ok, c.target)
 		}
 	}
-	for _, k := range []key{k("latency", 2, 0), k("bandwidth", 2, 8), k("bcast", 2, 8), k("allreduce", 64, 1<<20), k("detect", 2, 0), k("gather", 64, 8), k("agree_shrunk", 2, 0), k("allreduce_before", 2, 0)} {
+	for _, k := range []key{k("latency", 2, 0), k("bandwidth", 2, 8), k("bcast", 2, 8), k("allreduce", 64, 1<<20), k("detect", 2, 0), k("shrink", 2, 0), k("gather", 64, 8), k("agree_shrunk", 2, 0), k("allreduce_before", 2, 0)} {
 		if got, ok := targetOf(k); ok {
 			t.Errorf("%v has the target %v", k, got)
 		}

@@ -8,10 +8,9 @@ import (
 	"github.com/goulfm/goulfm/internal/nodecoll"
 )
 
-// How far the processors of two members are from each other. Where they share a cache a
-// line goes from one to the other in some 30 ns, and bytes are best moved through memory
-// that both map. Where they do not it takes five times as long, and a large reduction
-// through such memory twice as long as when the kernel copies the source: a line that one
+// How far the processors of two members are from each other. Where they share a cache
+// bytes are best moved through memory that both map. Where they do not a large reduction
+// through such memory takes longer than when the kernel copies the source: a line that one
 // of them has just written is the slowest to read for the other.
 const (
 	distanceUnknown int32 = iota
@@ -20,7 +19,7 @@ const (
 )
 
 const (
-	// A barrier of two is some four such ways: 100 ns, or 400.
+	// A barrier of two takes some 100 ns, or 400: each has to get a line of the other's.
 	farBarrier = 250 * time.Nanosecond
 	// Of so many the one in the middle counts: few of them are interrupted, or the first
 	// to touch their memory.

@@ -49,19 +49,20 @@ func (g *Group) chain() bool {
 		g.members[g.me-1].left = max(g.members[g.me-1].left, g.op-1)
 	}
 	last := g.me == len(g.members)-1
+	between := g.me > 0 && !last
 	for at := 0; at < g.size; {
 		n := min(g.block(), g.size-at)
 		var before, on []byte
 		if g.me > 0 {
 			before = g.passed(g.me - 1)[at : at+n]
 		}
-		if g.me > 0 && !last {
+		if between {
 			on = g.passed(g.me)[at : at+n]
 		}
 		g.join(before, on, at, n)
 		at += n
 	}
-	if g.me > 0 && !last {
+	if between {
 		g.passOn()
 	}
 	if !last {

@@ -180,7 +180,7 @@ func (g *Group) Reduce(what uint64, root int, dst, src []byte, r Reduce) {
 		g.startPair()
 	case g.size > g.reduceDirect:
 		g.startReduction()
-	case root == g.me && (len(src) <= len(g.acc) || !g.overwrites()):
+	case root == g.me && g.keepsOwn():
 		g.start(seeing, nil)
 	case root == g.me:
 		g.start(seeing, src)

@@ -93,11 +93,14 @@ func (g *Group) own() []byte {
 	switch {
 	case !g.overwrites():
 		return g.src
-	case g.size <= len(g.acc):
+	case g.keepsOwn():
 		return g.acc[:copy(g.acc, g.src)]
 	}
 	return g.payload(g.me)
 }
+
+// keepsOwn says whether own needs nothing that this member has published.
+func (g *Group) keepsOwn() bool { return g.size <= len(g.acc) || !g.overwrites() }
 
 // overwrites says whether the operands of lower members overwrite this one's.
 func (g *Group) overwrites() bool { return g.me > 0 && &g.dst[0] == &g.src[0] }

@@ -37,7 +37,7 @@ func TestRunIsTheSameEverywhere(t *testing.T) {
 	}
 }
 
-// What comes first is not timed, and is as much as in the C twins.
+// The first iterations are not timed: so many, by the size.
 func TestRunWarmsUp(t *testing.T) {
 	for _, c := range []struct{ size, want int }{{0, 100}, {8 << 10, 100}, {8<<10 + 1, 10}} {
 		commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {

@@ -50,7 +50,7 @@ func differ(ctx context.Context, w *comm.Comm) error {
 		err = collectives.Scan(ctx, c, v, v, collectives.Sum)
 	}
 	if !errors.Is(err, comm.ErrMismatch) && !errors.Is(err, ulfm.ErrRevoked) {
-		return fmt.Errorf("an allreduce and a scan: %w", err)
+		return fmt.Errorf("an allreduce and a scan: %v, want a mismatch", err)
 	}
 	return nil
 }
@@ -102,18 +102,27 @@ func copies(ctx context.Context, c *comm.Comm, root, n int) error {
 	of := func(rank int) []byte { return fill(make([]byte, 8*n), 10*root+rank) }
 	mine := of(c.Rank())
 	buf := slices.Clone(mine)
-	if err := collectives.Bcast(ctx, c, root, buf); err != nil || !bytes.Equal(buf, of(root)) {
-		return fmt.Errorf("bcast: wrong data, or %w", err)
+	if err := collectives.Bcast(ctx, c, root, buf); err != nil {
+		return err
+	}
+	if !bytes.Equal(buf, of(root)) {
+		return errors.New("bcast: wrong data")
 	}
 	var all []byte
 	if c.Rank() == root {
 		all = make([]byte, 16*n)
 	}
-	if err := collectives.Gather(ctx, c, root, all, mine); err != nil || all != nil && !bytes.Equal(all, slices.Concat(of(0), of(1))) {
-		return fmt.Errorf("gather: wrong data, or %w", err)
+	if err := collectives.Gather(ctx, c, root, all, mine); err != nil {
+		return err
 	}
-	if err := collectives.Scatter(ctx, c, root, buf, all); err != nil || !bytes.Equal(buf, mine) {
-		return fmt.Errorf("scatter: wrong data, or %w", err)
+	if all != nil && !bytes.Equal(all, slices.Concat(of(0), of(1))) {
+		return errors.New("gather: wrong data")
+	}
+	if err := collectives.Scatter(ctx, c, root, buf, all); err != nil {
+		return err
+	}
+	if !bytes.Equal(buf, mine) {
+		return errors.New("scatter: wrong data")
 	}
 	return nil
 }
