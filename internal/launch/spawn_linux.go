@@ -31,6 +31,7 @@ type batch struct {
 	short  string // of what there was too little
 	joined int    // are in Init
 	told   bool   // the root has its answer
+	over   bool   // nobody keeps it: also those that are only now being started
 }
 
 func (b *batch) has(number int) bool { return number >= b.first && number < b.first+b.count }
@@ -121,6 +122,9 @@ func (j *job) startBatch(b *batch, prog *program, m boot.Message) error {
 		}
 		j.mu.Lock()
 		j.starting--
+		if b.over {
+			j.drop(b)
+		}
 		j.mu.Unlock()
 		if err != nil {
 			j.abandon(b, b.count-i-1)
@@ -160,8 +164,12 @@ func (j *job) programOf(m boot.Message) (*program, error) {
 func (j *job) reserve(b *batch, m boot.Message) (*batch, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	first := j.node.Started()
+	first, root := j.node.Started(), j.rankOf(b.root)
 	switch left := j.node.Procs() - first; {
+	case root == nil || root.declared:
+		// The others may have said already that they do not want it, when there was nothing
+		// to end: it would wait for ever.
+		return b, fmt.Errorf("process %d, which asked for them, has died", b.root)
 	case j.ending || j.live == 0:
 		return b, fmt.Errorf("the job is being stopped")
 	case m.N > left:
@@ -188,6 +196,7 @@ func (j *job) abandon(b *batch, missing int) {
 
 // drop ends a batch that nobody keeps. The caller holds mu.
 func (j *job) drop(b *batch) {
+	b.over = true
 	for _, r := range j.ranks {
 		if !b.has(r.number) {
 			continue
