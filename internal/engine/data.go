@@ -98,6 +98,7 @@ func (c *Comm) send(ctx context.Context, to Envelope, buf []byte, what string) (
 		return p.sendSelf(c, h, buf, what), nil
 	}
 	q := &p.peers[proc]
+	q.asked = true
 	if !to.Sync && len(buf) <= transport.EagerMax && len(q.pushes) == 0 && p.takeCredit(proc, len(buf)) {
 		h.Kind = transport.Eager
 		if p.trySend(proc, &h, buf) {

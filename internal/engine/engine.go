@@ -167,9 +167,11 @@ type peerState struct {
 	sent     int      // of outbox[0]
 	pushes   []*Request
 	credit   match.Credit
-	released uint64 // payload bytes of theirs let go here
-	told     uint64 // as last published
-	waiting  bool   // in Proc.blocked
+	asked    bool          // something was sent to it since it was last listened to
+	patience park.Patience // how long its answers take
+	released uint64        // payload bytes of theirs let go here
+	told     uint64        // as last published
+	waiting  bool          // in Proc.blocked
 	dead     bool
 }
 
@@ -197,6 +199,7 @@ func New(tr transport.Transport, cfg Config) *Proc {
 		p.cfg.Share = p.n
 	}
 	for i := range p.peers {
+		p.peers[i].patience.Max = park.PatienceMax()
 		p.peers[i].credit = match.NewCredit(match.Limit(p.cfg.UnexpectedBytesMax, p.cfg.Share))
 	}
 	for _, ok := tr.Departure(p.older); ok && cfg.Union != nil; _, ok = tr.Departure(p.older) {

@@ -44,40 +44,64 @@ func (c *Comm) recvNow(ctx context.Context, from *Envelope, buf []byte, st *Stat
 	if proc == p.me || !p.match.Idle(dataContext(c.group.Index, from.Class), proc) || ctx.Err() != nil {
 		return nil, nil, false
 	}
+	answer := p.awaitAnswer(proc)
 	if r, err, ok := c.takeNext(proc, from, buf, st); ok {
+		if answer != nil {
+			answer.Found()
+		}
 		return r, err, true
 	}
 	if !p.lead.CompareAndSwap(nobody, caller) {
 		return nil, nil, false
 	}
 	defer p.leaveLocked()
-	if !p.watchNext(ctx, proc) || !c.quiet() || !p.match.Idle(dataContext(c.group.Index, from.Class), proc) {
+	looks, here := p.watchNext(ctx, proc)
+	if here && answer != nil && looks > 1 { // not one that is there, but not what is asked for
+		answer.Missed(looks)
+	}
+	if !here || !c.quiet() || !p.match.Idle(dataContext(c.group.Index, from.Class), proc) {
 		return nil, nil, false
 	}
 	return c.takeNext(proc, from, buf, st)
 }
 
+// awaitAnswer waits for as long as the answer of a process to which something was sent
+// takes by experience, and returns where to note whether it was there; nil: what comes
+// next is no answer.
+func (p *Proc) awaitAnswer(proc int) *park.Patience {
+	q := &p.peers[proc]
+	if !q.asked || p.cfg.YieldPolls > 0 {
+		return nil
+	}
+	q.asked = false
+	if n := q.patience.Pauses(); n > 0 {
+		park.Pause(n)
+	}
+	return &q.patience
+}
+
 // watchNext leads, without mu, until the next frame of a process is there, or
 // anything else asks for attention, or it has looked often enough.
-func (p *Proc) watchNext(ctx context.Context, proc int) (here bool) {
+func (p *Proc) watchNext(ctx context.Context, proc int) (looks int, here bool) {
 	word, want := p.port.Watch(proc)
 	if word == nil {
-		return false
+		return 0, false
 	}
 	cancelled, kept, epoch := p.watchContext(ctx), p.kept.Load(), p.epochSeen.Load()
 	p.mu.Unlock()
-	for polls := range p.cfg.SpinPolls {
+	for looks < p.cfg.SpinPolls {
+		looks++
 		// >=: another goroutine may have taken the frame, and its cell been used again.
 		if here = atomic.LoadUint64(word) >= want; here || p.port.Epoch() != epoch {
 			break
 		}
-		if polls&15 == 15 && (p.port.Pending(proc) || p.kept.Load() != kept || cancelled != nil && cancelled.Load()) {
+		if looks&15 == 0 && (p.port.Pending(proc) || p.kept.Load() != kept || cancelled != nil && cancelled.Load()) {
 			break
 		}
 		park.Pause(1)
 	}
 	p.mu.Lock()
-	return here
+	return looks, here
 }
 
 // takeNext receives the next frame of a process if it is a message that matches, or
