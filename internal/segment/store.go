@@ -62,7 +62,7 @@ func Copy(dst, src []byte) {
 	if counting {
 		beforeStore()
 	}
-	copy(dst, src)
+	move(dst, src)
 }
 
 // CompareAndSwap64 changes the word at p from old to v, and says whether it did:
