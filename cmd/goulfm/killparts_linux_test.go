@@ -16,7 +16,7 @@ var killAll = flag.Bool("kill.all", false, "kill before every store of every pro
 
 // protocols are the parts of testdata/prog that have one protocol each.
 var protocols = []string{
-	"first", "inline", "synchronous", "eager", "direct-64KiB", "direct-1MiB", "chunks",
+	"first", "inline", "synchronous", "eager", "long", "direct-80KiB", "direct-1MiB", "chunks",
 	"barrier", "bcast-8B", "bcast-64KiB", "bcast-1MiB", "reduce-8B", "reduce-64KiB",
 	"allreduce-8B", "allreduce-8KiB", "allreduce-256K",
 	"blocks-8B", "blocks-512B", "blocks-8KiB", "blocks-256KiB", "blocks-refused", "scans-8B", "scans-8KiB", "scans-256KiB",

@@ -34,6 +34,14 @@ func (a *Ahead) Reach(off int) {
 	}
 }
 
+// Cover says that the user is about to touch all that stands before off, of which it has
+// touched what it could before: it is Reach for pieces of several pages.
+func (a *Ahead) Cover(off int) {
+	for a.below < off && a.below < a.r.size {
+		a.ask(a.below)
+	}
+}
+
 func (a *Ahead) ask(off int) {
 	from := (a.r.off + off) &^ (pageBytes - 1)
 	to := min(roundUp(from+a.window, pageBytes), a.r.off+a.r.size)

@@ -13,6 +13,10 @@ const (
 	DataCells    = 128
 	ControlCells = 32
 	PayloadBytes = 64 << 10
+	// LongBytes is the size of a payload ring for long payloads. An arena has LongRings of
+	// them, for the first processes to which long payloads go.
+	LongBytes = 1024 << 10
+	LongRings = 16
 )
 
 // A Cell is one line of a ring, written by the ring's one producer. Seq is
@@ -59,9 +63,11 @@ type Ring struct {
 	// Producer's line.
 	WantsRoom  *uint64 // not zero: the producer sleeps or will sleep until there is room
 	payloadOff *uint64 // of the payload ring in the arena; 0: none yet
+	longOff    *uint64 // of the ring for long payloads
 	// Consumer's line.
 	Head        *uint64 // cells consumed
 	PayloadHead *uint64 // payload bytes freed
+	LongHead    *uint64 // bytes of long payloads freed
 	Credit      *uint64 // payload bytes that left the receiver's unexpected queue or never entered it
 
 	Cells []Cell
@@ -74,6 +80,7 @@ type Arena struct {
 	m     Memory
 	procs int
 	next  int         // first free byte; the owner's knowledge alone
+	longs int         // rings for long payloads that are taken; the same
 	heap  *heapBlocks // of Go memory; nil: the blocks follow the rings
 }
 
@@ -101,15 +108,17 @@ func ArenasBytes(procs int) int { return procs * ArenaStride(procs) }
 func ArenaStride(procs int) int { return roundUp(ArenaBytes(procs), 1<<16) }
 
 // HeapArena returns an arena of Go memory. There is no sparse Go memory: blocks
-// are made when first asked for.
+// are made when first asked for, and nothing is for long payloads.
 func HeapArena(procs int) *Arena {
-	return &Arena{m: Heap(blocksOffset(procs)), procs: procs, next: heapOffset(procs), heap: &heapBlocks{}}
+	return &Arena{m: Heap(longOffset(procs)), procs: procs, next: heapOffset(procs), longs: LongRings, heap: &heapBlocks{}}
 }
 
-func blocksOffset(procs int) int {
+func longOffset(procs int) int {
 	rings := heapOffset(procs) + procs*(ringBytes(DataCells)+ringBytes(ControlCells)+PayloadBytes)
 	return roundUp(rings, 1<<16)
 }
+
+func blocksOffset(procs int) int { return longOffset(procs) + LongRings*LongBytes }
 
 // OpenArena returns the arena in m. Its owner passes fresh, all-zero memory.
 func OpenArena(m Memory, procs int) (*Arena, error) {
@@ -167,22 +176,37 @@ func cellsOf(k Kind) int {
 
 func (a *Arena) ring(k Kind, off int) *Ring {
 	return &Ring{
-		WantsRoom: a.m.word64(off), payloadOff: a.m.word64(off + 8),
-		Head: a.m.word64(off + Line), PayloadHead: a.m.word64(off + Line + 8), Credit: a.m.word64(off + Line + 16),
+		WantsRoom: a.m.word64(off), payloadOff: a.m.word64(off + 8), longOff: a.m.word64(off + 16),
+		Head: a.m.word64(off + Line), PayloadHead: a.m.word64(off + Line + 8), Credit: a.m.word64(off + Line + 16), LongHead: a.m.word64(off + Line + 24),
 		Cells: a.m.cells(off+ringHead, cellsOf(k)), arena: a,
 	}
 }
 
 // Payload returns the payload ring, or nil while the producer has not opened it.
 func (r *Ring) Payload() ([]byte, error) {
-	off := atomic.LoadUint64(r.payloadOff)
+	off, err := r.offset(r.payloadOff, PayloadBytes)
 	if off == 0 {
-		return nil, nil
+		return nil, err
 	}
-	if off > uint64(r.arena.m.Size()-PayloadBytes) {
-		return nil, fmt.Errorf("shared memory: payload at offset %d of an arena of %d bytes", off, r.arena.m.Size())
+	return r.arena.m.slice(off, PayloadBytes), nil
+}
+
+// Long returns the ring for long payloads, or nil while the producer has not opened it.
+func (r *Ring) Long() (Region, error) {
+	off, err := r.offset(r.longOff, LongBytes)
+	if off == 0 {
+		return Region{}, err
 	}
-	return r.arena.m.slice(int(off), PayloadBytes), nil
+	return Region{m: r.arena.m, off: off, size: LongBytes}, nil
+}
+
+// offset reads where the producer says that it has opened something; 0: it has not.
+func (r *Ring) offset(word *uint64, size int) (int, error) {
+	off := atomic.LoadUint64(word)
+	if off > uint64(r.arena.m.Size()-size) {
+		return 0, fmt.Errorf("shared memory: payload at offset %d of an arena of %d bytes", off, r.arena.m.Size())
+	}
+	return int(off), nil
 }
 
 // OpenPayload makes the payload ring. Only the producer calls it, once.
@@ -190,4 +214,16 @@ func (r *Ring) OpenPayload() []byte {
 	off := r.arena.allocate(PayloadBytes)
 	Store64(r.payloadOff, uint64(off))
 	return r.arena.m.slice(off, PayloadBytes)
+}
+
+// OpenLong is OpenPayload of the ring for long payloads; without bytes: all are taken.
+func (r *Ring) OpenLong() Region {
+	a := r.arena
+	if a.longs == LongRings {
+		return Region{}
+	}
+	off := longOffset(a.procs) + a.longs*LongBytes
+	a.longs++
+	Store64(r.longOff, uint64(off))
+	return Region{m: a.m, off: off, size: LongBytes}
 }

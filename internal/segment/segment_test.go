@@ -13,7 +13,7 @@ func TestLayout(t *testing.T) {
 	if s := unsafe.Sizeof(Cell{}); s != CellBytes {
 		t.Fatalf("a Cell has %d bytes, want %d", s, CellBytes)
 	}
-	if DataCells&(DataCells-1) != 0 || ControlCells&(ControlCells-1) != 0 || PayloadBytes&(PayloadBytes-1) != 0 {
+	if DataCells&(DataCells-1) != 0 || ControlCells&(ControlCells-1) != 0 || PayloadBytes&(PayloadBytes-1) != 0 || LongBytes&(LongBytes-1) != 0 {
 		t.Fatal("ring sizes must be powers of two")
 	}
 }
@@ -91,6 +91,48 @@ func checkArena(t *testing.T, procs int) {
 				t.Fatal("a payload ring was overwritten")
 			}
 		}
+	}
+}
+
+// TestLongRings: the first processes to ask get one each, apart from all else, the others
+// none; nor does anybody in Go memory.
+func TestLongRings(t *testing.T) {
+	const procs = LongRings + 2
+	a, err := OpenArena(Heap(ArenaBytes(procs)), procs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rings []*Ring
+	for p := range procs {
+		r := a.Open(Data, p)
+		rings = append(rings, r)
+		if b, err := r.Long(); b.Size() != 0 || err != nil {
+			t.Fatalf("ring %d has long payloads before it was asked: %v", p, err)
+		}
+		b := r.OpenLong()
+		if p >= LongRings {
+			if b.Size() != 0 {
+				t.Errorf("there are more than %d", LongRings)
+			}
+			continue
+		}
+		bytes := b.Bytes(0, LongBytes)
+		bytes[0], bytes[LongBytes-1] = byte(p+1), byte(p+2)
+		clear(r.OpenPayload())
+		clear(a.Block(p, DataPart).Bytes(0, Line))
+	}
+	for p := range LongRings {
+		b, err := rings[p].Long()
+		if err != nil || b.Size() != LongBytes || b.Bytes(0, 1)[0] != byte(p+1) || b.Bytes(LongBytes-1, 1)[0] != byte(p+2) {
+			t.Errorf("ring %d: %v, or overwritten", p, err)
+		}
+	}
+	*rings[0].longOff = 1 << 40
+	if _, err := rings[0].Long(); err == nil {
+		t.Error("long payloads outside of the arena were accepted")
+	}
+	if HeapArena(2).Open(Data, 0).OpenLong().Size() != 0 {
+		t.Error("Go memory has long payloads")
 	}
 }
 

@@ -140,6 +140,17 @@ func (p *Port) TrySend(to int, h *Header, payload []byte) bool {
 	return true
 }
 
+// TakesLong says whether Eager frames to a process may have up to LongMax bytes. It opens
+// what they need, which no other transport has.
+func (p *Port) TakesLong(to int) bool {
+	q := &p.peers[to]
+	w := &q.out[Data]
+	if w.ring == nil {
+		q, w = p.out(to, Data)
+	}
+	return !q.closed[Data] && w.openLong()
+}
+
 func fill(w *writer, c *segment.Cell, h *Header, payload []byte) bool {
 	flags, at := uint64(0), 0
 	switch h.Kind {
@@ -163,7 +174,7 @@ func fill(w *writer, c *segment.Cell, h *Header, payload []byte) bool {
 			return true
 		}
 	}
-	room, pos := w.reserve(len(payload))
+	room, pos := w.room(len(payload))
 	if room == nil {
 		return false
 	}
@@ -213,7 +224,7 @@ func (p *Port) Next(from int, f *Frame) bool {
 func read(r *reader, c *segment.Cell, f *Frame) error {
 	flags := header(c, &f.Header)
 	h := &f.Header
-	limit, at := EagerMax, 0
+	limit, at := LongMax, 0
 	switch h.Kind {
 	case Announce:
 		f.Handle, f.Payload = word(c.Inline[:], 0), nil
@@ -376,12 +387,7 @@ func (p *Port) Sweep(from int) {
 		if r == nil || segment.Load64(r.ring.WantsRoom) == 0 {
 			continue
 		}
-		if r.headTold != r.next {
-			r.tellHead()
-		}
-		if r.payTold != r.payNext {
-			r.tellPayload()
-		}
+		r.tellAll()
 		// The bit as well as the bell: the producer may have looked for room just
 		// before, and be about to sleep; what it looks at last is its bits.
 		p.tell(q, c, park.Caller|park.Background)

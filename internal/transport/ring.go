@@ -9,14 +9,22 @@ import (
 
 // A writer is the producer's end of one ring.
 type writer struct {
-	ring        *segment.Ring
-	cells       []segment.Cell
-	mask        uint64 // cells - 1
-	next        uint64 // cells written
-	headSeen    uint64 // consumer's progress as last read: next - headSeen cells may be in use
-	payload     []byte
-	payNext     uint64 // payload bytes taken, including those skipped at the end of the ring
-	payHeadSeen uint64
+	ring     *segment.Ring
+	cells    []segment.Cell
+	mask     uint64 // cells - 1
+	next     uint64 // cells written
+	headSeen uint64 // consumer's progress as last read: next - headSeen cells may be in use
+	payload  outgoing
+	long     outgoing
+}
+
+// outgoing is the producer's end of a ring of payloads.
+type outgoing struct {
+	bytes    []byte
+	ahead    segment.Ahead
+	head     *uint64
+	next     uint64 // bytes taken, including those skipped at the end of the ring
+	headSeen uint64
 }
 
 func (w *writer) open(r *segment.Ring) {
@@ -46,27 +54,49 @@ func (w *writer) publish(c *segment.Cell) {
 	segment.Store64(&c.Seq, w.next)
 }
 
-// reserve returns room for n contiguous payload bytes and their position, or
-// nil when there is none.
-func (w *writer) reserve(n int) ([]byte, uint64) {
-	if w.payload == nil {
-		w.payload = w.ring.OpenPayload()
+// room returns room for n contiguous payload bytes and their position, or nil when
+// there is none.
+func (w *writer) room(n int) ([]byte, uint64) {
+	if n > EagerMax {
+		return w.long.reserve(n)
 	}
-	size := uint64(len(w.payload))
+	if w.payload.bytes == nil {
+		w.payload = outgoing{bytes: w.ring.OpenPayload(), head: w.ring.PayloadHead}
+	}
+	return w.payload.reserve(n)
+}
+
+// openLong says whether there is a ring for long payloads.
+func (w *writer) openLong() bool {
+	if w.long.head == nil {
+		w.long.head = w.ring.LongHead
+		if long := w.ring.OpenLong(); long.Size() > 0 {
+			w.long.bytes, w.long.ahead = long.Bytes(0, long.Size()), long.Ahead(LongMax)
+		}
+	}
+	return w.long.bytes != nil
+}
+
+func (o *outgoing) reserve(n int) ([]byte, uint64) {
+	size := uint64(len(o.bytes))
 	need := (uint64(n) + segment.Line - 1) &^ (segment.Line - 1)
-	pos := w.payNext
+	if need > size { // a ring that was not opened
+		return nil, 0
+	}
+	pos := o.next
 	if pos%size+need > size {
 		pos += size - pos%size // skip the rest: a payload is one piece
 	}
-	if pos+need-w.payHeadSeen > size {
-		w.payHeadSeen = segment.Load64(w.ring.PayloadHead)
-		if pos+need-w.payHeadSeen > size {
+	if pos+need-o.headSeen > size {
+		o.headSeen = segment.Load64(o.head)
+		if pos+need-o.headSeen > size {
 			return nil, 0
 		}
 	}
-	w.payNext = pos + need
+	o.next = pos + need
 	at := pos % size
-	return w.payload[at : at+uint64(n)], pos
+	o.ahead.Cover(int(at) + n)
+	return o.bytes[at : at+uint64(n)], pos
 }
 
 // A reader is the consumer's end of one ring.
@@ -76,12 +106,21 @@ type reader struct {
 	mask      uint64 // cells - 1
 	next      uint64 // cells consumed
 	headTold  uint64 // as last published
-	payload   []byte
-	payNext   uint64 // payload bytes freed
-	payTold   uint64
-	payAfter  uint64 // what payNext becomes when the peeked frame is taken
-	assembled []byte // control: what has arrived of the frame under way
-	awaited   int    // control: its length
+	payload   incoming
+	long      incoming
+	peeked    *incoming // where the payload of the peeked frame stands
+	assembled []byte    // control: what has arrived of the frame under way
+	awaited   int       // control: its length
+}
+
+// incoming is the consumer's end of a ring of payloads.
+type incoming struct {
+	bytes []byte
+	ahead segment.Ahead
+	head  *uint64
+	next  uint64 // bytes freed
+	told  uint64 // as last published
+	after uint64 // what next becomes when the peeked frame is taken
 }
 
 func (r *reader) open(ring *segment.Ring) {
@@ -104,10 +143,10 @@ func (r *reader) take() {
 	if r.next-r.headTold > r.mask/4 {
 		r.tellHead()
 	}
-	if r.payAfter > r.payNext {
-		r.payNext = r.payAfter
-		if r.payNext-r.payTold >= uint64(len(r.payload)/4) {
-			r.tellPayload()
+	if p := r.peeked; p != nil {
+		r.peeked = nil
+		if p.next = p.after; p.next-p.told >= uint64(len(p.bytes)/4) {
+			p.tell()
 		}
 	}
 }
@@ -117,30 +156,56 @@ func (r *reader) tellHead() {
 	segment.Store64(r.ring.Head, r.next)
 }
 
-func (r *reader) tellPayload() {
-	r.payTold = r.payNext
-	segment.Store64(r.ring.PayloadHead, r.payNext)
+func (p *incoming) tell() {
+	p.told = p.next
+	segment.Store64(p.head, p.next)
+}
+
+// tellAll publishes all progress.
+func (r *reader) tellAll() {
+	if r.headTold != r.next {
+		r.tellHead()
+	}
+	for _, p := range [2]*incoming{&r.payload, &r.long} {
+		if p.told != p.next {
+			p.tell()
+		}
+	}
+}
+
+// find returns where a payload of n bytes stands.
+func (r *reader) find(n int) (p *incoming, err error) {
+	if n > EagerMax {
+		if p = &r.long; p.bytes == nil {
+			var long segment.Region
+			if long, err = r.ring.Long(); long.Size() > 0 {
+				p.bytes, p.ahead, p.head = long.Bytes(0, long.Size()), long.Ahead(LongMax), r.ring.LongHead
+			}
+		}
+	} else if p = &r.payload; p.bytes == nil {
+		p.head = r.ring.PayloadHead
+		p.bytes, err = r.ring.Payload()
+	}
+	if err == nil && p.bytes == nil {
+		err = errors.New("payload without a payload ring")
+	}
+	return p, err
 }
 
 // piece returns n payload bytes at a position that the producer named. The
 // position is checked against what it can be: at or after what was freed, and
 // within one round of the ring.
 func (r *reader) piece(pos uint64, n int) ([]byte, error) {
-	if r.payload == nil {
-		p, err := r.ring.Payload()
-		if err != nil {
-			return nil, err
-		}
-		if p == nil {
-			return nil, errors.New("payload without a payload ring")
-		}
-		r.payload = p
+	p, err := r.find(n)
+	if err != nil {
+		return nil, err
 	}
-	size := uint64(len(r.payload))
+	size := uint64(len(p.bytes))
 	at, need := pos%size, (uint64(n)+segment.Line-1)&^(segment.Line-1)
-	if need > size || pos < r.payNext || pos-r.payNext > size-need || at+need > size {
-		return nil, fmt.Errorf("payload of %d bytes at position %d, %d freed, ring of %d", n, pos, r.payNext, size)
+	if need > size || pos < p.next || pos-p.next > size-need || at+need > size {
+		return nil, fmt.Errorf("payload of %d bytes at position %d, %d freed, ring of %d", n, pos, p.next, size)
 	}
-	r.payAfter = pos + need
-	return r.payload[at : at+uint64(n)], nil
+	p.after, r.peeked = pos+need, p
+	p.ahead.Cover(int(at) + n)
+	return p.bytes[at : at+uint64(n)], nil
 }

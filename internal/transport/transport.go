@@ -28,6 +28,8 @@ const (
 const (
 	// EagerMax is the largest payload of an Eager frame.
 	EagerMax = 8 << 10
+	// LongMax is the largest one to a process of which Port.TakesLong.
+	LongMax = 64 << 10
 	// ChunkMax is the largest payload of a Chunk frame.
 	ChunkMax = 8 << 10
 	// SizeMax is the largest message: the header has 40 bits for it.

@@ -19,6 +19,9 @@ func testLengths(t *testing.T, factory func(t *testing.T, n int) World) {
 		for _, size := range lengths(k) {
 			for i := range 4 {
 				from, to := es[i&1], es[i>>1]
+				if k == transport.Eager && size > eagerMax(from, to.Me()) {
+					continue
+				}
 				h, payload := s.frame(k, size)
 				if !from.TrySend(to.Me(), &h, payload) {
 					t.Fatalf("no room for %+v in an empty ring", h)
@@ -49,7 +52,8 @@ func lengths(k transport.Kind) []int {
 		return []int{0, 1, 39, 40, 41, 63, 64, 65, 128, transport.ChunkMax - 1, transport.ChunkMax}
 	}
 	return []int{0, 1, 8, 39, 40, 41, 63, 64, 65, 127, 128, 129, 4096, 4097, transport.EagerMax - 65,
-		transport.EagerMax - 64, transport.EagerMax - 63, transport.EagerMax - 1, transport.EagerMax}
+		transport.EagerMax - 64, transport.EagerMax - 63, transport.EagerMax - 1, transport.EagerMax,
+		transport.EagerMax + 1, 30_000, transport.LongMax - 64, transport.LongMax - 1, transport.LongMax}
 }
 
 // testOrder has a consumer that takes a few frames at a time and keeps the ring
@@ -97,14 +101,21 @@ func flow(e *end, to int, s *stream, n int) error {
 
 // testWrap sends 10^4 payloads of random sizes each way at once: each position
 // in the payload ring, each piece skipped at its end.
+//
+// Where longer payloads have a ring of their own, a tenth as many use both.
 func testWrap(t *testing.T, factory func(t *testing.T, n int) World) {
-	const frames = 10000
+	wrap(t, factory, 10000, func(*end, int) int { return transport.EagerMax })
+	wrap(t, factory, 1000, eagerMax)
+}
+
+func wrap(t *testing.T, factory func(t *testing.T, n int) World, frames int, sizeMax func(e *end, to int) int) {
 	es := ends(factory(t, 2), 2)
 	var parts []func() error
 	for _, e := range es {
 		peer := 1 - e.Me()
 		out, in, got := newStream(uint64(10+e.Me())), newStream(uint64(10+peer)), 0
 		out.only, in.only = transport.Eager, transport.Eager
+		out.sizeMax, in.sizeMax = sizeMax(e, peer), sizeMax(es[peer], e.Me())
 		e.onData = func(_ int, f transport.Frame) error { got++; return in.check(f) }
 		parts = append(parts, func() error {
 			if err := flow(e, peer, out, frames); err != nil {

@@ -39,6 +39,14 @@ func newStream(seed uint64) *stream {
 	return &stream{rng: rand.New(rand.NewPCG(seed, 0)), sizeMax: transport.EagerMax}
 }
 
+// eagerMax is the longest eager payload from e to a rank.
+func eagerMax(e *end, to int) int {
+	if p, ok := e.Transport.(*transport.Port); ok && p.TakesLong(to) {
+		return transport.LongMax
+	}
+	return transport.EagerMax
+}
+
 // next returns a frame of any kind, one in two of a length that fits a cell.
 func (s *stream) next() (transport.Header, []byte) {
 	k := s.only

@@ -23,10 +23,11 @@ func numbered(i, size int) (transport.Header, []byte) {
 // what was accepted; then there is room again. Several rounds, so that the full
 // ring stands at different places.
 func testRefused(t *testing.T, factory func(t *testing.T, n int) World) {
-	for _, size := range []int{0, 8, 100, 1000, transport.EagerMax} {
+	for _, size := range []int{0, 8, 100, 1000, transport.EagerMax, transport.LongMax} {
 		t.Run(fmt.Sprint(size, " bytes"), func(t *testing.T) {
 			w := factory(t, 2)
 			a, b := newEnd(w, 0), newEnd(w, 1)
+			size := min(size, eagerMax(a, 1))
 			sent, got := 0, 0
 			b.onData = func(_ int, f transport.Frame) error {
 				h, payload := numbered(got, size)
@@ -69,10 +70,11 @@ func fill(e *end, to, first, size int) int {
 // sooner than a transport tells its progress by itself.
 func testRoomWakes(t *testing.T, factory func(t *testing.T, n int) World) {
 	const frames = 1000
-	for _, size := range []int{8, 3000, transport.EagerMax} {
+	for _, size := range []int{8, 3000, transport.EagerMax, transport.LongMax} {
 		t.Run(fmt.Sprint(size, " bytes"), func(t *testing.T) {
 			w := factory(t, 2)
 			a, b := newEnd(w, 0), newEnd(w, 1)
+			size := min(size, eagerMax(a, 1))
 			got := 0
 			b.onData = func(_ int, f transport.Frame) error {
 				b.Sweep(0)
