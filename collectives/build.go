@@ -38,7 +38,7 @@ func (x *call) choose() {
 		x.err = s.err
 		return
 	}
-	q := question{verb: x.verb, ranks: x.n, bytes: x.choiceBytes, crowded: x.e.Crowded(), direct: x.e.Direct(), far: x.e.Far(), nodes: x.e.Nodes() != nil, perNode: x.e.PerNode(),
+	q := question{verb: x.verb, ranks: x.n, bytes: x.choiceBytes, crowded: x.e.Crowded(), direct: x.e.Direct(), nodes: x.e.Nodes() != nil, perNode: x.e.PerNode(),
 		commutative: x.commutative, layout: x.layout}
 	w := s.pick(&q)
 	x.head = x.head.withWay(w.number)

@@ -131,7 +131,6 @@ type question struct {
 	ranks, bytes int
 	crowded      bool
 	direct       bool
-	far          bool
 	nodes        bool // the members are on several nodes
 	perNode      int  // members on the node with most of them
 	memory       bool // the call can go through memory
@@ -168,19 +167,16 @@ func (q *question) fitsMemory() bool { return q.payload() <= nodecoll.PayloadByt
 // one node, goes through it.
 func (s *settings) goesThroughMemory(q *question) bool {
 	ask := func() bool { return s.err == nil && s.pick(q).algorithm == nil }
-	if q.bytes >= 1<<43 || q.ranks >= 1<<16 {
+	if q.bytes >= 1<<44 || q.ranks >= 1<<16 {
 		return ask() // it does not fit the word
 	}
-	const answered, yes, crowded, direct, far = 1, 2, 4, 8, 16
-	asked := uint64(q.bytes)<<21 | uint64(q.ranks)<<5 | answered
+	const answered, yes, crowded, direct = 1, 2, 4, 8
+	asked := uint64(q.bytes)<<20 | uint64(q.ranks)<<4 | answered
 	if q.crowded {
 		asked |= crowded
 	}
 	if q.direct {
 		asked |= direct
-	}
-	if q.far {
-		asked |= far
 	}
 	kept := &s.answers[q.verb]
 	if v := kept.Load(); v&^yes == asked {
@@ -235,7 +231,6 @@ func (w *way) fits(q *question) bool {
 	return (w.Ranks == 0 || q.ranks <= w.Ranks) && (w.Bytes == 0 || q.bytes <= w.Bytes) &&
 		(w.PerNode == 0 || q.perNode <= w.PerNode) && (w.Nodes == nil || *w.Nodes == q.nodes) &&
 		(w.Crowded == nil || *w.Crowded == q.crowded) && (w.Direct == nil || *w.Direct == q.direct) &&
-		(w.Far == nil || *w.Far == q.far) &&
 		w.can(q)
 }
 

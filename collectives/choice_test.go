@@ -54,35 +54,6 @@ func questions(verb sched.Verb) (qs []question) {
 	return qs
 }
 
-// TestPairs: large reductions and broadcasts of two members go by messages where their
-// processors are far from each other, and in memory where they are not.
-func TestPairs(t *testing.T) {
-	s := new(settings)
-	for _, verb := range []sched.Verb{sched.ReduceTo, sched.Allreduce, sched.Scan, sched.Exscan} {
-		for _, c := range []struct {
-			bytes int
-			far   bool
-			want  bool // in memory
-		}{{nearBytes, false, true}, {nearBytes, true, true}, {1 << 20, false, true}, {1 << 20, true, false}, {1 << 24, true, false}, {1 << 24, false, true}} {
-			q := question{verb: verb, ranks: 2, bytes: c.bytes, direct: true, far: c.far, memory: true, commutative: true, perNode: 2}
-			if got := s.goesThroughMemory(&q); got != c.want {
-				t.Errorf("%s of %d bytes, far %v: in memory %v", verbName(verb), c.bytes, c.far, got)
-			}
-			if q.ranks = 3; !s.goesThroughMemory(&q) {
-				t.Errorf("%s of %d bytes of three, far %v: by messages", verbName(verb), c.bytes, c.far)
-			}
-		}
-	}
-	for _, verb := range []sched.Verb{sched.Bcast, sched.Gather} {
-		for _, far := range []bool{false, true} {
-			q := question{verb: verb, ranks: 2, bytes: 64 << 10, direct: true, far: far, memory: true, perNode: 2}
-			if got := s.goesThroughMemory(&q); got == far {
-				t.Errorf("%s of 64 KiB, far %v: in memory %v", verbName(verb), far, got)
-			}
-		}
-	}
-}
-
 // TestReproducibleWays: the order of reduction is that of one algorithm, whatever is
 // chosen besides.
 func TestReproducibleWays(t *testing.T) {

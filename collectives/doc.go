@@ -34,9 +34,7 @@
 // A table says which algorithm does a collective, by the number of ranks and bytes:
 // table.json. Of processes of one node, those that block and whose parts are of one
 // length go through their shared memory there ("memory"), with larger blocks straight
-// from one member's memory to the other's where the kernel lets them. Two members with a
-// processor each find out in the first such call of more than 32 KiB whether those share a
-// cache; if not, their large broadcasts, gathers and reductions go by messages, too. By messages go
+// from one member's memory to the other's where the kernel lets them. By messages go
 // parts of different lengths, values, neighbours, Loc, and reductions by a program's own
 // operation; and, whatever they are, all that do not block, all
 // collectives of a communicator of which a member had no block of memory left when it

@@ -51,7 +51,7 @@ func shared(ctx context.Context, c *comm.Comm, k kind, verb sched.Verb, root, by
 	e := c.Engine()
 	var q question // a literal would be made in one place and copied to another, in pieces that do not match
 	q.verb, q.ranks, q.bytes, q.perNode = verb, e.Size(), bytes, e.Size()
-	q.crowded, q.direct, q.far, q.memory, q.commutative = e.Crowded(), e.Direct(), e.Far(), true, true
+	q.crowded, q.direct, q.memory, q.commutative = e.Crowded(), e.Direct(), true, true
 	return settingsOf(ctx).goesThroughMemory(&q)
 }
 
@@ -61,14 +61,7 @@ func rooted(k kind, root int) header { return header{kind: k, what: root & (1<<w
 // need: where ranks outnumber cores each finds its caches cold. After
 // engine.ErrRefused, at all members, messages do it.
 func inMemory(ctx context.Context, c *comm.Comm, h header, elem uint8, bytes int, start func(g *nodecoll.Group, what uint64)) error {
-	e, code := c.Engine(), h.code(elem, bytes)
-	var err error
-	if bytes > nearBytes && e.MeasuresDistance() { // the next one is chosen by it
-		err = e.MeasureDistance(ctx, h.kind.String(), code)
-	}
-	if err == nil {
-		err = e.RunShared(ctx, h.kind.String(), func(g *nodecoll.Group) { start(g, code) })
-	}
+	err := c.Engine().RunShared(ctx, h.kind.String(), func(g *nodecoll.Group) { start(g, h.code(elem, bytes)) })
 	if err == nil || errors.Is(err, engine.ErrRefused) {
 		return err
 	}
@@ -81,10 +74,6 @@ func inMemory(ctx context.Context, c *comm.Comm, h header, elem uint8, bytes int
 	}
 	return x.raise(err)
 }
-
-// nearBytes is up to what size a call does not find out how far processors are from each
-// other: it takes less time than that.
-const nearBytes = 32 << 10
 
 // apart returns src, or a copy of it if it shares memory with dst otherwise than in place.
 func apart(dst, src []byte, inPlace bool) []byte {

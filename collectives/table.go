@@ -25,7 +25,6 @@ type rule struct {
 	Nodes     *bool  `json:"nodes,omitempty"`    // whether ranks are on several nodes
 	Crowded   *bool  `json:"crowded,omitempty"`  // whether ranks outnumber cores
 	Direct    *bool  `json:"direct,omitempty"`   // whether long messages go from memory to memory
-	Far       *bool  `json:"far,omitempty"`      // whether the processors of two ranks share no cache
 	Algorithm string `json:"algorithm"`          // or "memory"
 	Segment   int    `json:"segment,omitempty"`  // bytes
 	Radix     int    `json:"radix,omitempty"`

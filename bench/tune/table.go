@@ -24,7 +24,7 @@ type rule struct {
 	Segment   int    `json:"segment,omitempty"`
 }
 
-const about = "Which way a collective goes: the first rule of its verb that fits. ranks, bytes and per_node are upper bounds, 0 is none; bytes are those of the vector, or of the block of one rank; per_node is how many ranks are on the node with most of them. nodes, crowded and direct are true or false: whether ranks are on several nodes, outnumber cores, move long messages from memory to memory; far is whether the processors of two ranks were found to share no cache, in the first call of more than 32 KiB that goes through memory."
+const about = "Which way a collective goes: the first rule of its verb that fits. ranks, bytes and per_node are upper bounds, 0 is none; bytes are those of the vector, or of the block of one rank; per_node is how many ranks are on the node with most of them. nodes, crowded and direct are true or false: whether ranks are on several nodes, outnumber cores, move long messages from memory to memory."
 
 // tableOf makes a table of figures.
 func tableOf(figures []figure) ([]byte, error) {

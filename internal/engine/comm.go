@@ -37,11 +37,10 @@ type Comm struct {
 	collSeq uint32
 	claims  []*Claim // messages that matched probes took and nobody has received yet
 
-	nodes      []int        // by rank; nil: all members are on one
-	perNode    int          // members on the node with most of them
-	shared     bool         // revocations go through memory, and collectives on one node
-	refused    atomic.Bool  // see ErrRefused
-	distance   atomic.Int32 // of two members: see Far
+	nodes      []int       // by rank; nil: all members are on one
+	perNode    int         // members on the node with most of them
+	shared     bool        // revocations go through memory, and collectives on one node
+	refused    atomic.Bool // see ErrRefused
 	revocation revocation
 	mem        *[2]agreementMemory // of agreements; nil: by messages
 	coll       *nodecoll.Group     // of collectives in memory, once there was one

@@ -12,8 +12,8 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// pairs makes large collectives of two members: in the first they find out how far their
-// processors are from each other, and the others go where that is fastest.
+// pairs makes collectives of two members of sizes at which the table changes its mind:
+// through memory, and by messages that the kernel copies.
 func pairs(ctx context.Context, w *comm.Comm) error {
 	if err := differ(ctx, w); err != nil {
 		return err
@@ -37,7 +37,7 @@ func pairs(ctx context.Context, w *comm.Comm) error {
 	return nil
 }
 
-// differ makes calls that differ, as the first large ones: nobody waits for ever.
+// differ makes large calls that differ, as the first ones: nobody waits for ever.
 func differ(ctx context.Context, w *comm.Comm) error {
 	c, err := w.Split(ctx, w.Rank()/2, 0)
 	if err != nil || c.Size() < 2 {
