@@ -60,10 +60,10 @@ const (
 // operations that say so.
 const PayloadBytes = longBytes
 
-// WholeBytes is up to what size a payload is never pulled: a copy by the kernel costs a
-// microsecond. A longer one is, where every rank has a core, because it would be copied
+// WholeBytes is up to what size a payload is never pulled: a copy by the kernel costs
+// microseconds. A longer one is, where every rank has a core, because it would be copied
 // twice; where the last to arrive works for all it is only above PayloadBytes.
-const WholeBytes = 8 << 10
+const WholeBytes = 16 << 10
 
 // The words of member 0 come first, then the steps of each member, then two lines of
 // each for every slot. What belongs to one slot lies together: an operation touches
