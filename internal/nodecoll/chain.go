@@ -1,7 +1,5 @@
 package nodecoll
 
-import "github.com/goulfm/goulfm/internal/segment"
-
 // In a chain each member waits for what the one before passes on, combines it with its
 // own and passes that on. Nobody waits for anybody else, so where all make one call
 // after the other they work at different operations at the same time, like at an
@@ -107,7 +105,7 @@ func (g *Group) join(before, on []byte, off, n int) {
 	case g.verb == exscan:
 		if on != nil {
 			result = g.combined(before, own)
-			segment.Copy(on, result)
+			g.copier.Copy(on, result)
 			on = nil
 		}
 		copy(g.dst[off:off+n], before)
@@ -124,7 +122,7 @@ func (g *Group) join(before, on []byte, off, n int) {
 		g.red.Func(result, own)
 	}
 	if on != nil {
-		segment.Copy(on, result)
+		g.copier.Copy(on, result)
 	}
 }
 

@@ -82,6 +82,7 @@ type Group struct {
 	dataOf  func(member int) segment.Region
 	pullOf  func(member int, addr uint64, dst []byte) bool
 	chunkOf int
+	copier  segment.Copier
 
 	bcastDirect, reduceDirect, allreduceDirect int // sizes up to which a payload goes whole
 	whole                                      int // the same of blocks, which are pulled otherwise
@@ -429,10 +430,10 @@ func (g *Group) publish() {
 		segment.Copy(g.lines.body(at)[inlineAt:], g.out)
 	case g.verb == alltoall: // nobody takes this member's own part
 		slot, own, next := g.slotOf(g.me), g.me*g.part, (g.me+1)*g.part
-		segment.Copy(slot[:own], g.out)
-		segment.Copy(slot[next:], g.out[next:])
+		g.copier.Copy(slot[:own], g.out[:own])
+		g.copier.Copy(slot[next:], g.out[next:])
 	default:
-		segment.Copy(g.slotOf(g.me), g.out)
+		g.copier.Copy(g.slotOf(g.me), g.out)
 	}
 	segment.Store64(g.lines.word(at), me.base+uint64(g.op))
 	segment.Soon(g.lines.word(g.lines.arrival(g.me, g.op+linesAhead)))

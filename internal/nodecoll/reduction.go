@@ -192,7 +192,7 @@ func (g *Group) reduceBlock(c, off, n, resultOff int) {
 		}
 	}
 	if g.root != g.me { // root of a Reduce: nobody else wants it
-		segment.Copy(g.area(g.me, g.resultAt(c)+resultOff, n), acc)
+		g.copier.Copy(g.area(g.me, g.resultAt(c)+resultOff, n), acc)
 	}
 	if g.dst != nil && &g.dst[at] != &acc[0] {
 		copy(g.dst[at:at+n], acc)
@@ -256,7 +256,7 @@ func (g *Group) copyIn(c int) bool {
 			end = from
 		}
 		n := min(workBytes/4, end-l.at)
-		segment.Copy(g.area(g.me, g.inAt(c)+l.at, n), g.src[c*l.chunk+l.at:][:n])
+		g.copier.Copy(g.area(g.me, g.inAt(c)+l.at, n), g.src[c*l.chunk+l.at:][:n])
 		l.at += n
 		g.budget -= n
 	}

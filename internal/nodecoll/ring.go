@@ -78,7 +78,7 @@ func (g *Group) fill() bool {
 		}
 		off := l.pos * l.chunk
 		n := min(l.chunk, g.size-off)
-		segment.Copy(g.area(g.me, l.pos%l.room*l.chunk, n), g.src[off:off+n])
+		g.copier.Copy(g.area(g.me, l.pos%l.room*l.chunk, n), g.src[off:off+n])
 		g.countStep()
 		g.announce(All)
 		g.budget -= n

@@ -1,7 +1,5 @@
 package nodecoll
 
-import "github.com/goulfm/goulfm/internal/segment"
-
 // Up to what size a payload goes whole, through the lines or the slots of the
 // data regions, with one synchronization.
 const (
@@ -63,7 +61,7 @@ func (g *Group) see() bool {
 		// Only the last one reads payloads, and it has: its own slot is free for the
 		// result.
 		if g.size > 0 {
-			segment.Copy(g.payload(g.me), g.dst)
+			g.copier.Copy(g.payload(g.me), g.dst)
 		}
 		g.releaseAll()
 	}

@@ -178,7 +178,7 @@ func fill(w *writer, c *segment.Cell, h *Header, payload []byte) bool {
 	if room == nil {
 		return false
 	}
-	segment.Copy(room, payload)
+	w.copier.Copy(room, payload)
 	c.SetInline(at, pos)
 	flags |= flagOut
 	putHeader(c, h, flags)

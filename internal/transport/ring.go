@@ -16,6 +16,7 @@ type writer struct {
 	headSeen uint64 // consumer's progress as last read: next - headSeen cells may be in use
 	payload  outgoing
 	long     outgoing
+	copier   segment.Copier // of what goes into both
 }
 
 // outgoing is the producer's end of a ring of payloads.
