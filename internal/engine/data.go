@@ -99,7 +99,7 @@ func (c *Comm) send(ctx context.Context, to Envelope, buf []byte, what string) (
 	}
 	q := &p.peers[proc]
 	q.asked = true
-	if !to.Sync && (len(buf) <= transport.EagerMax || p.sendsLong(proc, len(buf))) && len(q.pushes) == 0 && p.takeCredit(proc, len(buf)) {
+	if !to.Sync && p.sendsEagerly(proc, len(buf)) && len(q.pushes) == 0 && p.takeCredit(proc, len(buf)) {
 		h.Kind = transport.Eager
 		if p.trySend(proc, &h, buf) {
 			return nil, nil
@@ -110,11 +110,16 @@ func (c *Comm) send(ctx context.Context, to Envelope, buf []byte, what string) (
 	return p.queueSend(c, proc, h, buf, what), nil
 }
 
-// sendsLong says whether a message that is longer than transport.EagerMax goes without an
-// announcement, too: where each rank has a core its own, memory that both map is faster
-// than the kernel for some more.
-func (p *Proc) sendsLong(proc, size int) bool {
-	return size <= transport.LongMax && p.cfg.Mutual && p.port != nil && p.port.Processes() && p.port.TakesLong(proc)
+// sendsEagerly says whether a message goes without an announcement. Where each rank has a
+// core its own, longer ones do: memory that both map is faster than the kernel for some more.
+func (p *Proc) sendsEagerly(proc, size int) bool {
+	if size <= transport.ShortMax {
+		return true
+	}
+	if size <= transport.LongMax && p.cfg.Mutual && p.port != nil && p.port.Processes() && p.port.TakesLong(proc) {
+		return true
+	}
+	return size <= transport.EagerMax
 }
 
 // mayStart asks everything that can refuse an operation before it starts.

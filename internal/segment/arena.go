@@ -14,8 +14,10 @@ const (
 	ControlCells = 32
 	PayloadBytes = 64 << 10
 	// LongBytes is the size of a payload ring for long payloads. An arena has LongRings of
-	// them, for the first processes to which long payloads go.
-	LongBytes = 1024 << 10
+	// them, for the first processes to which long payloads go. It is twice what a
+	// second-level cache has: when a line is written again it has left that of the reader,
+	// from where it would take longer to get than from the cache that both share.
+	LongBytes = 2 << 20
 	LongRings = 16
 )
 

@@ -14,8 +14,9 @@ import (
 //	        Announce handle (8); with flagOut address (8), transfer (8)
 //	        Chunk    handle (8), offset (8), payload position (8)
 const (
-	flagOut  = 1 << 0 // the payload is in the payload ring; of an Announce: in the sender's memory
+	flagOut  = 1 << 0 // the payload is in a payload ring; of an Announce: in the sender's memory
 	flagSync = 1 << 1
+	flagLong = 1 << 2 // that is the one for long payloads
 )
 
 func putHeader(c *segment.Cell, h *Header, flags uint64) {

@@ -141,7 +141,7 @@ func (p *Port) TrySend(to int, h *Header, payload []byte) bool {
 }
 
 // TakesLong says whether Eager frames to a process may have up to LongMax bytes. It opens
-// what they need, which no other transport has.
+// what they need, which no other transport has; those above ShortMax go there, too, from then on.
 func (p *Port) TakesLong(to int) bool {
 	q := &p.peers[to]
 	w := &q.out[Data]
@@ -174,14 +174,13 @@ func fill(w *writer, c *segment.Cell, h *Header, payload []byte) bool {
 			return true
 		}
 	}
-	room, pos := w.room(len(payload))
+	room, pos, out := w.room(len(payload))
 	if room == nil {
 		return false
 	}
 	w.copier.Copy(room, payload)
 	c.SetInline(at, pos)
-	flags |= flagOut
-	putHeader(c, h, flags)
+	putHeader(c, h, flags|out)
 	return true
 }
 
@@ -224,7 +223,7 @@ func (p *Port) Next(from int, f *Frame) bool {
 func read(r *reader, c *segment.Cell, f *Frame) error {
 	flags := header(c, &f.Header)
 	h := &f.Header
-	limit, at := LongMax, 0
+	limit, at, long := EagerMax, 0, flags&flagLong != 0
 	switch h.Kind {
 	case Announce:
 		f.Handle, f.Payload = word(c.Inline[:], 0), nil
@@ -243,6 +242,9 @@ func read(r *reader, c *segment.Cell, f *Frame) error {
 			f.Payload = c.Inline[:h.Size]
 			return nil
 		}
+		if long {
+			limit = LongMax
+		}
 	default:
 		return fmt.Errorf("kind %d", h.Kind)
 	}
@@ -250,7 +252,7 @@ func read(r *reader, c *segment.Cell, f *Frame) error {
 		return fmt.Errorf("kind %d with %d bytes at offset %d", h.Kind, h.Size, f.Offset)
 	}
 	var err error
-	f.Payload, err = r.piece(word(c.Inline[:], at), h.Size)
+	f.Payload, err = r.piece(word(c.Inline[:], at), h.Size, long)
 	return err
 }
 

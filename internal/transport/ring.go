@@ -55,16 +55,18 @@ func (w *writer) publish(c *segment.Cell) {
 	segment.Store64(&c.Seq, w.next)
 }
 
-// room returns room for n contiguous payload bytes and their position, or nil when
-// there is none.
-func (w *writer) room(n int) ([]byte, uint64) {
-	if n > EagerMax {
-		return w.long.reserve(n)
+// room returns room for n contiguous payload bytes, their position, and the flags that say
+// which ring they are in; or nil when there is none.
+func (w *writer) room(n int) (room []byte, pos, flags uint64) {
+	if n > EagerMax || n > ShortMax && w.long.bytes != nil {
+		room, pos = w.long.reserve(n)
+		return room, pos, flagOut | flagLong
 	}
 	if w.payload.bytes == nil {
 		w.payload = outgoing{bytes: w.ring.OpenPayload(), head: w.ring.PayloadHead}
 	}
-	return w.payload.reserve(n)
+	room, pos = w.payload.reserve(n)
+	return room, pos, flagOut
 }
 
 // openLong says whether there is a ring for long payloads.
@@ -174,13 +176,13 @@ func (r *reader) tellAll() {
 	}
 }
 
-// find returns where a payload of n bytes stands.
-func (r *reader) find(n int) (p *incoming, err error) {
-	if n > EagerMax {
+// find returns the ring of payloads that a frame's payload is in.
+func (r *reader) find(long bool) (p *incoming, err error) {
+	if long {
 		if p = &r.long; p.bytes == nil {
-			var long segment.Region
-			if long, err = r.ring.Long(); long.Size() > 0 {
-				p.bytes, p.ahead, p.head = long.Bytes(0, long.Size()), long.Ahead(LongMax), r.ring.LongHead
+			var room segment.Region
+			if room, err = r.ring.Long(); room.Size() > 0 {
+				p.bytes, p.ahead, p.head = room.Bytes(0, room.Size()), room.Ahead(LongMax), r.ring.LongHead
 			}
 		}
 	} else if p = &r.payload; p.bytes == nil {
@@ -196,8 +198,8 @@ func (r *reader) find(n int) (p *incoming, err error) {
 // piece returns n payload bytes at a position that the producer named. The
 // position is checked against what it can be: at or after what was freed, and
 // within one round of the ring.
-func (r *reader) piece(pos uint64, n int) ([]byte, error) {
-	p, err := r.find(n)
+func (r *reader) piece(pos uint64, n int, long bool) ([]byte, error) {
+	p, err := r.find(long)
 	if err != nil {
 		return nil, err
 	}

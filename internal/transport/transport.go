@@ -30,6 +30,8 @@ const (
 	EagerMax = 8 << 10
 	// LongMax is the largest one to a process of which Port.TakesLong.
 	LongMax = 64 << 10
+	// ShortMax is up to what size a payload never goes where long ones do.
+	ShortMax = 512
 	// ChunkMax is the largest payload of a Chunk frame.
 	ChunkMax = 8 << 10
 	// SizeMax is the largest message: the header has 40 bits for it.

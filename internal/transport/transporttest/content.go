@@ -51,7 +51,7 @@ func lengths(k transport.Kind) []int {
 	case transport.Chunk:
 		return []int{0, 1, 39, 40, 41, 63, 64, 65, 128, transport.ChunkMax - 1, transport.ChunkMax}
 	}
-	return []int{0, 1, 8, 39, 40, 41, 63, 64, 65, 127, 128, 129, 4096, 4097, transport.EagerMax - 65,
+	return []int{0, 1, 8, 39, 40, 41, 63, 64, 65, 127, 128, 129, transport.ShortMax, transport.ShortMax + 1, 4096, 4097, transport.EagerMax - 65,
 		transport.EagerMax - 64, transport.EagerMax - 63, transport.EagerMax - 1, transport.EagerMax,
 		transport.EagerMax + 1, 30_000, transport.LongMax - 64, transport.LongMax - 1, transport.LongMax}
 }
@@ -86,6 +86,46 @@ func testOrder(t *testing.T, factory func(t *testing.T, n int) World) {
 		}
 		return nil
 	})
+}
+
+// testOpened: payloads that were sent before there was a ring for long ones, and those after,
+// arrive in order, whether or not somebody has looked in between.
+func testOpened(t *testing.T, factory func(t *testing.T, n int) World) {
+	for _, looks := range []bool{false, true} {
+		es := ends(factory(t, 2), 2)
+		from, to, sent, got := es[0], es[1], newStream(4), newStream(4)
+		sent.only, got.only = transport.Eager, transport.Eager
+		send := func() {
+			for range 6 { // of up to EagerMax, as got expects
+				if h, payload := sent.next(); !from.TrySend(1, &h, payload) {
+					t.Fatalf("no room for %+v", h)
+				}
+			}
+		}
+		take := func(n int) {
+			for range n {
+				f, ok := to.Peek(0)
+				if !ok {
+					t.Fatalf("looks %v: a frame is missing: %v", looks, to.Broken(0))
+				}
+				if err := got.check(f); err != nil {
+					t.Fatalf("looks %v: %v", looks, err)
+				}
+				to.Advance(0)
+			}
+		}
+		send()
+		if looks {
+			take(3)
+		}
+		eagerMax(from, 1) // opens it
+		send()
+		if looks {
+			take(9)
+		} else {
+			take(12)
+		}
+	}
 }
 
 // flow sends n frames of a stream and then waits until nothing is left to do.

@@ -40,6 +40,7 @@ func run(t *testing.T, factory func(t *testing.T, n int) World, chosen func(test
 	for _, c := range []testCase{
 		{"every length", false, testLengths},
 		{"order under a slow consumer", true, testOrder},
+		{"a ring for long payloads opens", false, testOpened},
 		{"payload ring wraps around", true, testWrap},
 		{"no room loses nothing", false, testRefused},
 		{"room wakes the sender", true, testRoomWakes},

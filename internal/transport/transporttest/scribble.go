@@ -49,6 +49,7 @@ const (
 	sizeShift = 24
 	kindShift = 8
 	outFlag   = 1
+	longFlag  = 4
 )
 
 func dataScribbles() []scribble {
@@ -78,6 +79,8 @@ func dataScribbles() []scribble {
 	for _, pos := range []uint64{segment.LongBytes - 64, segment.LongBytes, 1 << 40, 1<<64 - transport.LongMax} {
 		list = append(list, scribble{fmt.Sprintf("long at %#x", pos), long, func(c *segment.Cell) { c.SetInline(0, pos) }})
 	}
+	list = append(list, scribble{"eager said to be where long ones are", eager, func(c *segment.Cell) { c.Word2 ^= longFlag }},
+		scribble{"chunk said to be where long ones are", chunk, func(c *segment.Cell) { c.Word2 ^= longFlag }})
 	return list
 }
 
