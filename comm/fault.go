@@ -82,7 +82,7 @@ func (c *Comm) Iagree(flag *uint64) Request {
 	if err != nil {
 		return notStarted(fail("iagree", c, nil, err))
 	}
-	return Request{c: c, h: h, op: "iagree", peer: Any}
+	return Request{c: c, h: h, peer: Any, call: iagreeCall}
 }
 
 // AgreeFailed returns at every live member the same group: the failures that any

@@ -75,27 +75,27 @@ func (c *Comm) status(st engine.Status, elemBytes int) Status {
 // Isend starts a Send. The request's Wait or Test reports what happened; buf must
 // stay as it is until then.
 func Isend[T Elem](to Dest, buf []T) Request {
-	return isend("isend", to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: code[T]()}, view.Bytes(buf))
+	return isend(isendCall, to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: code[T]()}, view.Bytes(buf))
 }
 
 // Issend starts an Ssend.
 func Issend[T Elem](to Dest, buf []T) Request {
-	return isend("issend", to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: code[T](), Sync: true}, view.Bytes(buf))
+	return isend(issendCall, to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: code[T](), Sync: true}, view.Bytes(buf))
 }
 
-func isend(op string, to Dest, env engine.Envelope, buf []byte) Request {
+func isend(made *call, to Dest, env engine.Envelope, buf []byte) Request {
 	if to.none() {
 		return Request{}
 	}
 	if err := to.check(); err != nil {
-		return notStarted(fail(op, to.c, nil, err))
+		return notStarted(fail(made.op, to.c, nil, err))
 	}
 	env.Rank = to.c.inner(to.rank)
 	h, err := to.c.e.Isend(env, buf)
 	if err != nil {
-		return notStarted(fail(op, to.c, []int{to.rank}, err))
+		return notStarted(fail(made.op, to.c, []int{to.rank}, err))
 	}
-	return Request{c: to.c, h: h, op: op, peer: to.rank}
+	return Request{c: to.c, h: h, peer: to.rank, call: made}
 }
 
 // Irecv starts a Recv. buf belongs to the request until it is complete.
@@ -110,7 +110,7 @@ func Irecv[T Elem](from Source, buf []T) Request {
 	if err != nil {
 		return notStarted(fail("irecv", from.c, from.ranks(), err))
 	}
-	return Request{c: from.c, h: h, op: "irecv", peer: from.rank, elemBytes: view.Size[T]()}
+	return Request{c: from.c, h: h, peer: from.rank, call: &irecvCalls[view.Size[T]()]}
 }
 
 // Probe waits for a message that a receive from the source would match, and

@@ -26,14 +26,14 @@ func SendInit[T Elem](to Dest, buf []T) Request {
 func sendInit(to Dest, env engine.Envelope, buf []byte) Request {
 	const op = "send_init"
 	if to.none() {
-		return Request{c: to.c, op: op, again: &persistent{start: startNothing}}
+		return Request{c: to.c, call: &call{op: op, again: &persistent{start: startNothing}}}
 	}
 	if err := to.check(); err != nil {
 		return notStarted(fail(op, to.c, nil, err))
 	}
 	env.Rank = to.c.inner(to.rank)
 	start := func() (engine.Handle, error) { return to.c.e.Isend(env, buf) }
-	return Request{c: to.c, op: op, peer: to.rank, again: &persistent{start: start}}
+	return Request{c: to.c, peer: to.rank, call: &call{op: op, again: &persistent{start: start}}}
 }
 
 // RecvInit returns a request that each Start makes an Irecv of; buf belongs to the
@@ -45,14 +45,14 @@ func RecvInit[T Elem](from Source, buf []T) Request {
 func recvInit(from Source, env engine.Envelope, buf []byte, elemBytes int) Request {
 	const op = "recv_init"
 	if from.none() {
-		return Request{c: from.c, op: op, again: &persistent{start: startNothing}}
+		return Request{c: from.c, call: &call{op: op, again: &persistent{start: startNothing}}}
 	}
 	if err := from.check(); err != nil {
 		return notStarted(fail(op, from.c, nil, err))
 	}
 	env.Rank = from.c.inner(from.rank)
 	start := func() (engine.Handle, error) { return from.c.e.Irecv(env, buf) }
-	return Request{c: from.c, op: op, peer: from.rank, elemBytes: elemBytes, again: &persistent{start: start}}
+	return Request{c: from.c, peer: from.rank, call: &call{op: op, elemBytes: elemBytes, again: &persistent{start: start}}}
 }
 
 // startNothing starts what involves no process: it is over at once.
@@ -66,13 +66,13 @@ func startNothing() (engine.Handle, error) { return 0, nil }
 // arguments that it was made of.
 func (r Request) Start() error {
 	switch {
-	case r.failed != nil:
-		_, err := r.failed.tell()
+	case r.failed() != nil:
+		_, err := r.failed().tell()
 		return err
-	case r.again == nil:
+	case r.again() == nil:
 		return fail("start", r.c, nil, fmt.Errorf("%w: start of a request that is not persistent", ErrUnsupported))
 	}
-	p := r.again
+	p := r.again()
 	p.mu.Lock()
 	err := p.begin(r.c)
 	p.mu.Unlock()
@@ -103,7 +103,7 @@ func (p *persistent) free(c *Comm) {
 // atRest says whether r is persistent and not active. A wait for it returns at once
 // then: with success, or with an error if it was freed.
 func (r Request) atRest() bool {
-	return r.again != nil && !r.c.w.proc.Active(r.handle())
+	return r.again() != nil && !r.c.w.proc.Active(r.handle())
 }
 
 func (p *persistent) rest(c *Comm) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/goulfm/goulfm/internal/engine"
@@ -23,19 +24,68 @@ import (
 //
 // One goroutine at a time waits for a request; others may wait for other ones.
 type Request struct {
-	c         *Comm
-	h         engine.Handle
+	// Four words: a struct of more is not kept in registers, and is copied in
+	// other pieces than it was written in, for which a processor waits.
+	c    *Comm
+	h    engine.Handle
+	peer int
+	call *call
+}
+
+// A call is what made a request. Those that started share one for each operation.
+type call struct {
 	op        string
-	peer      int
 	elemBytes int         // of a receive; else 0
-	failed    *failed     // it did not start; then the rest is not set
-	again     *persistent // it can be started again; then h is not set
+	failed    *failed     // the request did not start; then it has no communicator
+	again     *persistent // it can be started again; then its h is not set
+}
+
+var isendCall, issendCall, iagreeCall = &call{op: "isend"}, &call{op: "issend"}, &call{op: "iagree"}
+
+// irecvCalls are by the bytes of an element.
+var irecvCalls = func() (calls [17]call) {
+	for i := range calls {
+		calls[i] = call{op: "irecv", elemBytes: i}
+	}
+	return calls
+}()
+
+// otherCalls are those of RequestOf, by op.
+var otherCalls sync.Map
+
+func callOf(op string) *call {
+	if known, ok := otherCalls.Load(op); ok {
+		return known.(*call)
+	}
+	known, _ := otherCalls.LoadOrStore(op, &call{op: op})
+	return known.(*call)
+}
+
+func (r Request) op() string {
+	if r.call == nil {
+		return ""
+	}
+	return r.call.op
+}
+
+func (r Request) failed() *failed {
+	if r.call == nil {
+		return nil
+	}
+	return r.call.failed
+}
+
+func (r Request) again() *persistent {
+	if r.call == nil {
+		return nil
+	}
+	return r.call.again
 }
 
 // handle names what is, or was last, under way.
 func (r Request) handle() engine.Handle {
-	if r.again != nil {
-		return engine.Handle(r.again.handle.Load())
+	if again := r.again(); again != nil {
+		return engine.Handle(again.handle.Load())
 	}
 	return r.h
 }
@@ -48,12 +98,12 @@ type failed struct {
 	told atomic.Bool
 }
 
-func notStarted(err error) Request { return Request{failed: &failed{err: err}} }
+func notStarted(err error) Request { return Request{call: &call{failed: &failed{err: err}}} }
 
 // RequestOf is the request of an operation that a package of this module has started
 // on c, of which any member may be waited for. op is what its errors call it.
 func (c *Comm) RequestOf(h engine.Handle, op string) Request {
-	return Request{c: c, h: h, op: op, peer: Any}
+	return Request{c: c, h: h, peer: Any, call: callOf(op)}
 }
 
 // NotStarted is the request of an operation that could not start: its first wait
@@ -71,7 +121,7 @@ func (f *failed) tell() (over bool, err error) {
 // none is the status of what received nothing.
 func none() Status { return Status{Source: None, Tag: Any} }
 
-func (r Request) null() bool { return r.c == nil && r.failed == nil }
+func (r Request) null() bool { return r.c == nil && r.failed() == nil }
 
 // started says whether the engine has, or had, the request.
 func (r Request) started() bool { return r.c != nil }
@@ -83,24 +133,24 @@ func (r Request) fail(err error) error {
 	case errors.Is(err, ErrInactive):
 		return fail("wait", r.c, nil, err)
 	case r.peer == Any:
-		return failAny(r.op, r.c, err)
+		return failAny(r.op(), r.c, err)
 	}
-	return fail(r.op, r.c, []int{r.peer}, err)
+	return fail(r.op(), r.c, []int{r.peer}, err)
 }
 
 // failWait is fail for a wait that ctx has ended: it names whom it waited for.
 func (r Request) failWait(ctx context.Context, err error) error {
 	if err != nil && r.peer == Any && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return fail(r.op, r.c, r.c.OuterRanks(r.c.w.proc.Awaited(r.handle())), err)
+		return fail(r.op(), r.c, r.c.OuterRanks(r.c.w.proc.Awaited(r.handle())), err)
 	}
 	return r.fail(err)
 }
 
 func (r Request) status(st engine.Status) Status {
-	if r.elemBytes == 0 {
+	if r.call == nil || r.call.elemBytes == 0 {
 		return none()
 	}
-	return r.c.status(st, r.elemBytes)
+	return r.c.status(st, r.call.elemBytes)
 }
 
 // Wait waits until the operation is over, and ends the request. When ctx ends
@@ -121,11 +171,11 @@ func (r Request) Test() (Status, bool, error) {
 	switch {
 	case r.null():
 		return none(), true, nil
-	case r.failed != nil:
-		over, err := r.failed.tell()
+	case r.failed() != nil:
+		over, err := r.failed().tell()
 		return none(), over, err
 	case r.atRest():
-		err := r.again.rest(r.c)
+		err := r.again().rest(r.c)
 		return none(), err == nil, err
 	}
 	st, done, err := r.c.w.proc.Test(r.handle())
@@ -142,10 +192,10 @@ func (r Request) Cancel() bool {
 // cannot be started again.
 func (r Request) Free() error {
 	switch {
-	case r.failed != nil:
-		r.failed.told.Store(true)
-	case r.again != nil:
-		r.again.free(r.c)
+	case r.failed() != nil:
+		r.failed().told.Store(true)
+	case r.again() != nil:
+		r.again().free(r.c)
 	case r.started():
 		r.c.w.proc.Drop(r.h)
 	}
@@ -184,7 +234,7 @@ func oneWorld(rs []Request) *engine.Proc {
 	var c *Comm
 	for i := range rs {
 		r := &rs[i]
-		if !r.started() || r.again != nil && r.atRest() || r.c != c && c != nil && r.c.w.proc != c.w.proc {
+		if !r.started() || r.again() != nil && r.atRest() || r.c != c && c != nil && r.c.w.proc != c.w.proc {
 			return nil
 		}
 		c = r.c
@@ -363,8 +413,8 @@ func TestAny(rs ...Request) (int, Status, bool, error) {
 
 // over says whether nothing can come of r any more.
 func (r Request) over() bool {
-	if r.failed != nil {
-		return r.failed.told.Load()
+	if r.failed() != nil {
+		return r.failed().told.Load()
 	}
 	return !r.started() || !r.c.w.proc.Active(r.handle())
 }

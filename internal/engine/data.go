@@ -93,7 +93,8 @@ func (c *Comm) send(ctx context.Context, to Envelope, buf []byte, what string) (
 	if len(buf) > transport.SizeMax {
 		return nil, fmt.Errorf("%w: a message of %d bytes, the longest has %d", ErrNoRoom, len(buf), transport.SizeMax)
 	}
-	h := transport.Header{Ctx: dataContext(c.group.Indices[to.Rank], to.Class), Tag: int32(to.Tag), Elem: to.Elem, Size: len(buf), Sync: to.Sync}
+	var h transport.Header // a literal would be made in one place and copied to another, in pieces that do not match
+	h.Ctx, h.Tag, h.Elem, h.Size, h.Sync = dataContext(c.group.Indices[to.Rank], to.Class), int32(to.Tag), to.Elem, len(buf), to.Sync
 	if proc == p.me {
 		return p.sendSelf(c, h, buf, what), nil
 	}
