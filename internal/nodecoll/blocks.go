@@ -56,7 +56,7 @@ func (g *Group) Scatter(what uint64, root int, dst, src []byte) {
 
 // wideBytes is up to what size parts are published together though they do not fit a
 // slot: in the area, as many payloads one behind the other as there is room for.
-const wideBytes = areaBytes / 2
+const wideBytes = sharedAreaBytes / 2
 
 // wide says whether a payload goes through the area. Where the last to arrive works for
 // all, pulls would wait for two meetings; and this way the root may be ahead.
@@ -65,7 +65,7 @@ func (g *Group) wide() bool {
 }
 
 // wideAt returns where the payload of the current operation stands in the area.
-func (g *Group) wideAt() int { return int(g.op%int64(areaBytes/g.size)) * g.size }
+func (g *Group) wideAt() int { return int(g.op%int64(sharedAreaBytes/g.size)) * g.size }
 
 // Allgather starts a collection of all members' src, of one length, one behind the
 // other in everybody's dst. src may be its place in dst. A payload is src; a longer one

@@ -28,7 +28,7 @@ func (g *Group) startScan() {
 		g.finish()
 	case len(g.members) == 1:
 		g.alone(g.src)
-	case g.size > longBytes:
+	case g.size > g.scanDirect:
 		g.startPass(g.me-1, (g.me+2)%(len(g.members)+1)-1)
 	case g.me == 0:
 		g.start(chaining, g.src)
@@ -185,16 +185,16 @@ func (g *Group) reached(m, chunks int) bool {
 
 func (g *Group) passChunk() {
 	l := &g.large
-	off, at := l.pos*l.chunk, l.pos%l.room*l.chunk
+	off := l.pos * l.chunk
 	bytes := min(l.chunk, g.size-off)
 	for done := 0; done < bytes; {
 		n := min(g.block(), bytes-done)
 		var before, on []byte
 		if l.up >= 0 {
-			before = g.area(l.up, at+done, n)
+			before = g.inChunk(l.up, l.pos, done, n)
 		}
 		if l.down >= 0 {
-			on = g.area(g.me, at+done, n)
+			on = g.inChunk(g.me, l.pos, done, n)
 		}
 		g.join(before, on, off+done, n)
 		done += n

@@ -73,7 +73,9 @@
 //     so nobody reads them when anybody leaves. The last results may be read
 //     longer. They are written again in the second step of a later operation,
 //     after the meeting that shows that all have entered it; until then nothing
-//     that depends on the operation may lie there.
+//     that depends on the operation may lie there. Where each member has a core the
+//     chunks of one reduction after the other go round in the area, which has room for
+//     more than the two that are in use (reduction.go).
 //   - A source from which others copy is its caller's again when all have said that
 //     they need it no more.
 //

@@ -84,8 +84,8 @@ type Group struct {
 	chunkOf int
 	copier  segment.Copier
 
-	bcastDirect, reduceDirect, allreduceDirect int // sizes up to which a payload goes whole
-	whole                                      int // the same of blocks, which are pulled otherwise
+	bcastDirect, reduceDirect, allreduceDirect, scanDirect int // sizes up to which a payload goes whole
+	whole                                                  int // the same of blocks, which are pulled otherwise
 
 	introduced bool
 
@@ -111,6 +111,7 @@ type Group struct {
 	ringOp, redOp int64 // last operations in which peers read this member's area
 	wideOp        int64 // and the last whose payload stood there
 	wideSize      int
+	ringAt        int   // where the next ring begins
 	areaOp        int64 // the last operation in which others read what stands in somebody's area
 	announcedOp   int64 // the last operation in which the arrival was announced to all
 
@@ -379,7 +380,7 @@ func (g *Group) used() int64 {
 	if g.out == nil || !g.wide() {
 		return used
 	}
-	used = max(used, g.op-int64(areaBytes/g.size), g.ringOp, g.redOp)
+	used = max(used, g.op-int64(sharedAreaBytes/g.size), g.ringOp, g.redOp)
 	if g.wideSize != g.size { // what stands there lies across several of these
 		used = max(used, g.wideOp)
 	}

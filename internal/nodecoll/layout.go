@@ -45,6 +45,8 @@ const (
 	// areaAt is where the area of the large algorithms begins.
 	areaAt    = metMiddleAt + metSlots*middleBytes
 	areaBytes = DataBytes - areaAt
+	// sharedAreaBytes is what is used of it where ranks share cores: more would be cold.
+	sharedAreaBytes = 880 << 10
 
 	chunkBytesMax     = 256 << 10 // of a reduction: two of it and two slices fit the area
 	ringChunkBytesMax = 64 << 10
@@ -140,6 +142,7 @@ type member struct {
 	steps *uint64       // counts the steps of large operations, for ever
 	data  []byte        // nil until first needed
 	met   segment.Ahead // of the pages that met returns
+	ring  segment.Ahead // of those of the area, which rings go through from the front
 
 	left    int64  // it has left this operation and all before it: a lower bound
 	started int64  // the operation whose arrival line gave start
@@ -198,6 +201,7 @@ func (g *Group) bytes(m int) []byte {
 	if p.data == nil {
 		data := g.dataOf(m)
 		p.data, p.met = data.Bytes(0, DataBytes), data.Sub(metShortAt, areaAt-metShortAt).Ahead(areaAt-metShortAt)
+		p.ring = data.Sub(areaAt, areaBytes).Ahead(ringChunkMutual)
 	}
 	return p.data
 }
@@ -242,5 +246,9 @@ func (g *Group) met(m, at int) []byte {
 
 // area returns n bytes at off in the area of the large algorithms of member m.
 func (g *Group) area(m, off, n int) []byte {
-	return g.bytes(m)[areaAt+off : areaAt+off+n]
+	data := g.bytes(m)[areaAt:]
+	if g.mutual {
+		g.members[m].ring.Cover(off + n)
+	}
+	return data[off : off+n]
 }

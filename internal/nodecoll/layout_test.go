@@ -27,8 +27,11 @@ func TestLayoutFits(t *testing.T) {
 		for _, chunk := range []int{0, 1, 5000, chunkBytesMax, 1 << 30} {
 			for _, mutual := range []bool{true, false} {
 				g := &Group{members: make([]member, n), mutual: mutual, central: !mutual || n > mutualMembersMax, chunkOf: chunk}
-				if end := g.resultAt(1) + g.resultRoom(); end > areaBytes {
-					t.Fatalf("%d members, chunk %d: buffers end at %d of %d", n, chunk, end, areaBytes)
+				if end := g.resultAt(1) + g.resultRoom(); end > sharedAreaBytes {
+					t.Fatalf("%d members, chunk %d: buffers end at %d of %d", n, chunk, end, sharedAreaBytes)
+				}
+				if mutual {
+					placesFit(t, g)
 				}
 				for elem := 1; elem <= elemBytesMax; elem++ {
 					slicesFit(t, g, elem)
@@ -64,6 +67,33 @@ func TestSlotsAreApart(t *testing.T) {
 	for i := range taken[1:] {
 		if a, b := taken[i], taken[i+1]; a.to > b.from {
 			t.Errorf("%s, %d to %d, reaches into %s, from %d", a.name, a.from, a.to, b.name, b.from)
+		}
+	}
+}
+
+// placesFit checks where reductions of various sizes, one after the other, have their
+// buffers: inside of the area, apart from those of the chunk before and the one before that,
+// also where those are of another operation.
+func placesFit(t *testing.T, g *Group) {
+	t.Helper()
+	type place struct{ from, to int }
+	var last [2]place
+	for i := range 200 {
+		elem := 1 + i%elemBytesMax
+		g.red.ElemBytes, g.size = elem, (1+i*i*977%(3<<20))/elem*elem
+		g.cutReduction()
+		l := &g.large
+		for c := range l.chunks {
+			p := place{g.inAt(c), g.resultAt(c) + l.chunk/len(g.members) + l.unit}
+			if p.from < 0 || g.resultAt(c) < g.inAt(c)+l.chunk || p.to > areaBytes {
+				t.Fatalf("%d members, %d bytes: buffers of chunk %d are from %d to %d", len(g.members), g.size, c, p.from, p.to)
+			}
+			for _, q := range last {
+				if p.from < q.to && q.from < p.to {
+					t.Fatalf("%d members, %d bytes: chunk %d at %+v overlaps %+v", len(g.members), g.size, c, p, q)
+				}
+			}
+			last[0], last[1] = last[1], p
 		}
 	}
 }

@@ -18,15 +18,30 @@ import "github.com/goulfm/goulfm/internal/segment"
 // buffers are not written before its first meeting, but its in-buffers are: so
 // where a buffer stands does not depend on the operation (on its elements, say).
 //
+// Where each member has a core both buffers of a chunk lie in a ring, see ringBytes, and
+// those of the next chunk behind them, also if it is of the next operation: the ring has
+// room for more than the chunks whose buffers are in use, which are two.
+//
 // dst may be src: a byte of src is last read in the step in which, or before, it
 // is overwritten, and a block is reduced before it goes to dst.
 
 // startReduction starts a large Reduce or Allreduce.
 func (g *Group) startReduction() {
+	g.cutReduction()
+	g.start(working, nil)
+}
+
+// cutReduction says what its chunks are, and where they go.
+func (g *Group) cutReduction() {
 	unit := lineUnit(g.red.ElemBytes)
 	chunk := max(unit, g.reduceChunk()/unit*unit)
+	if g.mutual {
+		chunk = min(chunk, (g.size+unit-1)/unit*unit) // the next operation begins behind it
+	}
 	g.large = large{chunk: chunk, chunks: (g.size + chunk - 1) / chunk, unit: unit}
-	g.start(working, nil)
+	if g.mutual {
+		g.takeRing(&g.large, chunk+chunk/len(g.members)+2*unitMax)
+	}
 }
 
 // unitMax is the largest lineUnit: of elements of 15 bytes.
@@ -149,8 +164,20 @@ func (l *large) sliceOf(m, members, bytes int) (from, to int) {
 func (g *Group) inRoom() int     { return max(g.reduceChunk(), unitMax) }
 func (g *Group) resultRoom() int { return g.inRoom()/len(g.members) + 2*unitMax }
 
-func (g *Group) inAt(c int) int     { return c % 2 * g.inRoom() }
-func (g *Group) resultAt(c int) int { return 2*g.inRoom() + c%2*g.resultRoom() }
+// inAt and resultAt return where the buffers of chunk c stand.
+func (g *Group) inAt(c int) int {
+	if l := &g.large; l.span > 0 {
+		return l.ringAt(c)
+	}
+	return c % 2 * g.inRoom()
+}
+
+func (g *Group) resultAt(c int) int {
+	if l := &g.large; l.span > 0 {
+		return l.ringAt(c) + l.chunk
+	}
+	return 2*g.inRoom() + c%2*g.resultRoom()
+}
 
 // reduceSlice reduces this member's slice of chunk c, block by block.
 func (g *Group) reduceSlice(c int) bool {

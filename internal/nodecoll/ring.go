@@ -10,7 +10,9 @@ import (
 type large struct {
 	chunk  int // bytes of a chunk
 	chunks int
-	room   int // ring: chunks that fit the area
+	span   int // ring: bytes for a chunk; 0: there is none
+	room   int // ring: chunks that fit
+	first  int // ring: where the first chunk stands, in chunks
 	pos    int // ring: chunks filled, or drained, or passed on; bytes pulled of a block
 	free   int // ring, root: chunks that all readers have drained
 
@@ -41,15 +43,41 @@ func (g *Group) startRing() {
 
 // inRing is an operation that goes through rings of such chunks.
 func (g *Group) inRing(chunk int) large {
-	return large{chunk: chunk, chunks: (g.size + chunk - 1) / chunk, room: min(ringChunksMax, areaBytes/chunk)}
+	l := large{chunk: chunk, chunks: (g.size + chunk - 1) / chunk}
+	g.takeRing(&l, chunk)
+	return l
+}
+
+// takeRing gives an operation a ring of so many bytes for each chunk. It begins where the
+// last one has ended, in whosever area that was: all members have made the same operations.
+func (g *Group) takeRing(l *large, span int) {
+	l.span, l.room = span, g.ringBytes()/span
+	l.first = (g.ringAt + span - 1) / span % l.room
+	g.ringAt = l.ringAt(l.chunks)
+}
+
+// ringAt returns where a chunk stands in the ring.
+func (l *large) ringAt(pos int) int { return (l.first + pos) % l.room * l.span }
+
+// inChunk returns n bytes at off of a chunk in the ring of member m.
+func (g *Group) inChunk(m, pos, off, n int) []byte {
+	return g.area(m, g.large.ringAt(pos)+off, n)
+}
+
+// ringBytes is what a ring may use of the area. Where each member has a core it goes round
+// in more than a second-level cache has: a chunk is then written where the one before it
+// has left the cache of who read it, from where it would take longer to get. Where members
+// share cores it stays short.
+func (g *Group) ringBytes() int {
+	if g.mutual {
+		return areaBytes
+	}
+	return sharedAreaBytes
 }
 
 const (
 	ringChunkMutual    = 16 << 10
 	ringChunkMutualMin = 4 << 10 // so that short messages overlap copying in and out too
-	// ringChunksMax chunks of ringChunkMutual stay in the second-level cache of
-	// root, so that a reader finds them on chip.
-	ringChunksMax = 16
 )
 
 // ringChunk returns the bytes of a chunk of this operation.
@@ -78,7 +106,7 @@ func (g *Group) fill() bool {
 		}
 		off := l.pos * l.chunk
 		n := min(l.chunk, g.size-off)
-		g.copier.Copy(g.area(g.me, l.pos%l.room*l.chunk, n), g.src[off:off+n])
+		g.copier.Copy(g.inChunk(g.me, l.pos, 0, n), g.src[off:off+n])
 		g.countStep()
 		g.announce(All)
 		g.budget -= n
@@ -139,7 +167,7 @@ func (g *Group) takeChunk() {
 	l := &g.large
 	off := l.pos * l.chunk
 	n := min(l.chunk, g.size-off)
-	copy(g.dst[off:off+n], g.area(g.root, l.pos%l.room*l.chunk, n))
+	copy(g.dst[off:off+n], g.inChunk(g.root, l.pos, 0, n))
 	g.budget -= n
 	if l.pos+l.room < l.chunks {
 		g.countStep()

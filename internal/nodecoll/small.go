@@ -3,7 +3,8 @@ package nodecoll
 // Up to what size a payload goes whole, through the lines or the slots of the
 // data regions, with one synchronization.
 const (
-	bcastDirectMutual = 4 << 10
+	// Of what a ring takes else: a broadcast, a scan, a reduction of two.
+	ringDirectMutual = 4 << 10
 	// A reduction of whole payloads reads all of them where the large algorithm
 	// reads one n-th, and saves a synchronization for it.
 	reduceDirectMutual  = 16 << 10 // of n-1 payloads, from three members on
@@ -14,17 +15,17 @@ const (
 func (g *Group) setDirect() {
 	n := len(g.members)
 	g.bcastDirect, g.reduceDirect = longBytes, longBytes
-	g.whole = longBytes
+	g.whole, g.scanDirect = longBytes, longBytes
 	whole := reduceDirectCentral / n
 	if g.mutual {
-		g.bcastDirect = bcastDirectMutual
+		g.bcastDirect, g.scanDirect = ringDirectMutual, ringDirectMutual
 		if g.pullOf != nil {
 			g.whole = WholeBytes
 		}
 	}
 	switch {
 	case !g.central && n <= 2: // one payload to read, and a slice is half of it
-		whole = longBytes
+		whole, g.reduceDirect = longBytes, ringDirectMutual
 	case !g.central:
 		whole = reduceDirectMutual / (n - 1)
 		g.reduceDirect = max(inline, min(longBytes, whole))

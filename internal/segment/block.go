@@ -51,7 +51,7 @@ const (
 	ResultBytes       = Line * AgreementsKept
 	ContributionBytes = 2 * Line
 	LinesCollective   = 36 << 10 // of each member; what a part has is a page more
-	DataCollective    = 2068 << 10
+	DataCollective    = 3268 << 10
 )
 
 // ValueBytes returns how long a value may be that stands beside the lines, on a node of
