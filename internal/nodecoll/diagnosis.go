@@ -97,6 +97,8 @@ func (g *Group) waitsFor(m int) bool {
 	case passing:
 		l := &g.large
 		return m == l.up && (!g.isHere(m) || g.stepsOf(p) <= l.pos) || m == l.down && l.pos >= l.room && (!g.isHere(m) || g.stepsOf(p) <= l.pos-l.room)
+	case swapping:
+		return !g.isHere(m) || g.stepsOf(p) <= g.large.pos-swapLead
 	case taking:
 		return false
 	case filling:

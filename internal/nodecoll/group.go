@@ -52,6 +52,7 @@ const (
 	pulling          // copies from the others' sources
 	confirming       // waits until all need no source any more
 	passing          // chaining of a large operation, chunk by chunk
+	swapping         // a large reduction of two, for both
 	filling          // root of a large broadcast: copies into its ring
 	draining         // reader of a large broadcast: copies out of the root's ring
 	working          // a step of a large reduction
@@ -197,11 +198,14 @@ func (g *Group) Reduce(what uint64, root int, dst, src []byte, r Reduce) {
 func (g *Group) Allreduce(what uint64, dst, src []byte, r Reduce) {
 	wantLength("allreduce", len(dst), len(src))
 	g.beginReduce(allreduce, what, dst, src, r)
-	if len(g.members) > 1 && g.size > g.allreduceDirect {
+	switch {
+	case g.swaps() && g.size > g.allreduceDirect:
+		g.startSwap()
+	case len(g.members) > 1 && g.size > g.allreduceDirect:
 		g.startReduction()
-		return
+	default:
+		g.startAll(src)
 	}
-	g.startAll(src)
 }
 
 // Note starts an operation of which nobody waits for anything: it only says that
@@ -273,6 +277,8 @@ func (g *Group) act() bool {
 		return g.confirmAll()
 	case passing:
 		return g.pass()
+	case swapping:
+		return g.swap()
 	case filling:
 		return g.fill()
 	case draining:

@@ -3,7 +3,7 @@ package nodecoll
 // Up to what size a payload goes whole, through the lines or the slots of the
 // data regions, with one synchronization.
 const (
-	// Of what a ring takes else: a broadcast, a scan, a reduction of two.
+	// Of what a ring takes else: a broadcast, a scan, reductions of two.
 	ringDirectMutual = 4 << 10
 	// A reduction of whole payloads reads all of them where the large algorithm
 	// reads one n-th, and saves a synchronization for it.
@@ -24,8 +24,8 @@ func (g *Group) setDirect() {
 		}
 	}
 	switch {
-	case !g.central && n <= 2: // one payload to read, and a slice is half of it
-		whole, g.reduceDirect = longBytes, ringDirectMutual
+	case !g.central && n <= 2:
+		whole, g.reduceDirect = ringDirectMutual, ringDirectMutual
 	case !g.central:
 		whole = reduceDirectMutual / (n - 1)
 		g.reduceDirect = max(inline, min(longBytes, whole))
