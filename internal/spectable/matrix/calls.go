@@ -34,6 +34,9 @@ type site struct {
 	// anytime says that the other side's part may come at any time, also after an
 	// error has been returned.
 	anytime bool
+	// revoked says that the communicator is revoked during the call: perhaps only after
+	// it has returned because of a death.
+	revoked bool
 }
 
 // long does not fit what is pushed at once: the send waits for its receive.
@@ -238,21 +241,31 @@ func wild() []Call {
 }
 
 // stillActive checks that a pending request says so again and can be taken back
-// (R49). Where its message may come at any time, it may also complete with it.
+// (R49). Where its message may come at any time, it may also complete with it, and where
+// the communicator is being revoked, end with that at any moment:
+//
+//	the peer dies:      the wait says pending
+//	the third revokes:  the request ends
+//	Cancel:             comes too late, or another wait says that it has ended
 func stillActive(ctx context.Context, s *site, r comm.Request, in []int) error {
 	switch _, err := r.Wait(ctx); {
 	case err == nil && s.anytime:
 		return unless(in[0] == 7)
 	case err == nil:
 		return fmt.Errorf("%w: waited for again, the pending request was complete", errWrong)
+	case s.revoked && errors.Is(err, ulfm.ErrRevoked):
+		return nil
 	case !errors.Is(err, ulfm.ErrProcFailedPending):
 		return fmt.Errorf("%w: waited for again, the pending request gave %w", errWrong, err)
 	}
 	if r.Cancel() {
 		return nil
 	}
-	if _, err := r.Wait(ctx); err == nil && s.anytime {
+	switch _, err := r.Wait(ctx); {
+	case err == nil && s.anytime:
 		return unless(in[0] == 7)
+	case s.revoked && errors.Is(err, ulfm.ErrRevoked):
+		return nil
 	}
 	return fmt.Errorf("%w: the pending request cannot be cancelled", errWrong)
 }

@@ -314,7 +314,7 @@ func (r *run) act(ctx context.Context) (Report, bool) {
 func (r *run) call(ctx context.Context) error {
 	dead := r.State.Dead
 	var looked, over atomic.Bool
-	s := &site{c: r.c, rank: r.me, polled: func() { looked.Store(true) }, living: r.survivors(), dead: dead}
+	s := &site{c: r.c, rank: r.me, polled: func() { looked.Store(true) }, living: r.survivors(), dead: dead, revoked: r.State.Revoked == spectable.During}
 	if r.me != spectable.Caller {
 		return r.Call.Do(ctx, s)
 	}
@@ -382,6 +382,8 @@ func (r *run) tellings(o spectable.Outcome) (least, most int32) {
 		return 0, 0
 	case o == spectable.Pending && r.anytime: // it may complete when it is waited for again
 		return 1, 2
+	case o == spectable.Pending && r.State.Revoked == spectable.During: // and once more if it could not be taken back
+		return 2, 3
 	case o == spectable.Pending: // it is waited for again
 		return 2, 2
 	}
