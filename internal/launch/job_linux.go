@@ -90,14 +90,17 @@ func Run(ctx context.Context, spec *Spec) (int, error) {
 	j.rep, j.prog, j.forked = newReporter(spec, j.start), prog, sync.NewCond(&j.mu)
 	j.programs = map[string]*program{}
 	defer j.closeMemory()
+	// Caught before there are ranks: one that runs at once may be seen, and the job
+	// interrupted, while others are started. It is passed on when all are.
+	signals := catchSignals()
+	defer signal.Stop(signals)
 	if err := j.launch(prog); err != nil {
 		j.stop(ExitFailed)
 		return codeOf(err), err
 	}
 	j.rep.started(spec.N, prog.name)
 	calmMonitor(spec.universe())
-	stopSignals := j.handleSignals()
-	defer stopSignals()
+	go j.handleSignals(signals)
 	go j.watchTombstones()
 	if spec.SuspectAfter > 0 {
 		go j.watchLife()
@@ -658,44 +661,45 @@ func (j *job) schedule() {
 	}
 }
 
-// handleSignals passes signals on: the first interrupt lets the ranks end by
-// themselves, the second kills them.
-func (j *job) handleSignals() func() {
+func catchSignals() chan os.Signal {
 	ch := make(chan os.Signal, 16)
 	signal.Notify(ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTSTP, syscall.SIGCONT)
-	go func() {
-		asked := 0
-		for {
-			select {
-			case <-j.ended:
-				return
-			case s := <-ch:
-				sig := s.(syscall.Signal)
-				switch sig {
-				case syscall.SIGQUIT:
-					j.dump("on request (SIGQUIT)")
-				case syscall.SIGTSTP:
-					j.signalAll(syscall.SIGSTOP)
-					_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-				case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP:
-					if asked++; asked > 1 {
-						j.stop(ExitSignal + int(sig))
-						continue
-					}
-					j.mu.Lock()
-					if !j.ending {
-						j.ending, j.why = true, ExitSignal+int(sig)
-					}
-					j.mu.Unlock()
-					j.rep.note("signal", "%s passed on to all ranks; once more ends them at once", sig)
-					j.signalAll(sig)
-				default:
-					j.signalAll(sig)
+	return ch
+}
+
+// handleSignals passes signals on: the first interrupt lets the ranks end by
+// themselves, the second kills them.
+func (j *job) handleSignals(ch <-chan os.Signal) {
+	asked := 0
+	for {
+		select {
+		case <-j.ended:
+			return
+		case s := <-ch:
+			sig := s.(syscall.Signal)
+			switch sig {
+			case syscall.SIGQUIT:
+				j.dump("on request (SIGQUIT)")
+			case syscall.SIGTSTP:
+				j.signalAll(syscall.SIGSTOP)
+				_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+			case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP:
+				if asked++; asked > 1 {
+					j.stop(ExitSignal + int(sig))
+					continue
 				}
+				j.mu.Lock()
+				if !j.ending {
+					j.ending, j.why = true, ExitSignal+int(sig)
+				}
+				j.mu.Unlock()
+				j.rep.note("signal", "%s passed on to all ranks; once more ends them at once", sig)
+				j.signalAll(sig)
+			default:
+				j.signalAll(sig)
 			}
 		}
-	}()
-	return func() { signal.Stop(ch) }
+	}
 }
 
 func (j *job) timeUp() {
