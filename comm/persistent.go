@@ -66,13 +66,13 @@ func startNothing() (engine.Handle, error) { return 0, nil }
 // arguments that it was made of.
 func (r Request) Start() error {
 	switch {
-	case r.failed() != nil:
-		_, err := r.failed().tell()
+	case r.made().failed != nil:
+		_, err := r.made().failed.tell()
 		return err
-	case r.again() == nil:
+	case r.made().again == nil:
 		return fail("start", r.c, nil, fmt.Errorf("%w: start of a request that is not persistent", ErrUnsupported))
 	}
-	p := r.again()
+	p := r.made().again
 	p.mu.Lock()
 	err := p.begin(r.c)
 	p.mu.Unlock()
@@ -103,7 +103,7 @@ func (p *persistent) free(c *Comm) {
 // atRest says whether r is persistent and not active. A wait for it returns at once
 // then: with success, or with an error if it was freed.
 func (r Request) atRest() bool {
-	return r.again() != nil && !r.c.w.proc.Active(r.handle())
+	return r.made().again != nil && !r.c.w.proc.Active(r.handle())
 }
 
 func (p *persistent) rest(c *Comm) error {

@@ -40,7 +40,10 @@ type call struct {
 	again     *persistent // it can be started again; then its h is not set
 }
 
-var isendCall, issendCall, iagreeCall = &call{op: "isend"}, &call{op: "issend"}, &call{op: "iagree"}
+var (
+	isendCall, issendCall, iagreeCall = &call{op: "isend"}, &call{op: "issend"}, &call{op: "iagree"}
+	noCall                            call
+)
 
 // irecvCalls are by the bytes of an element.
 var irecvCalls = func() (calls [17]call) {
@@ -61,30 +64,17 @@ func callOf(op string) *call {
 	return known.(*call)
 }
 
-func (r Request) op() string {
+// made returns what made r: nothing if it is the zero value.
+func (r Request) made() *call {
 	if r.call == nil {
-		return ""
+		return &noCall
 	}
-	return r.call.op
-}
-
-func (r Request) failed() *failed {
-	if r.call == nil {
-		return nil
-	}
-	return r.call.failed
-}
-
-func (r Request) again() *persistent {
-	if r.call == nil {
-		return nil
-	}
-	return r.call.again
+	return r.call
 }
 
 // handle names what is, or was last, under way.
 func (r Request) handle() engine.Handle {
-	if again := r.again(); again != nil {
+	if again := r.made().again; again != nil {
 		return engine.Handle(again.handle.Load())
 	}
 	return r.h
@@ -121,7 +111,7 @@ func (f *failed) tell() (over bool, err error) {
 // none is the status of what received nothing.
 func none() Status { return Status{Source: None, Tag: Any} }
 
-func (r Request) null() bool { return r.c == nil && r.failed() == nil }
+func (r Request) null() bool { return r.c == nil && r.made().failed == nil }
 
 // started says whether the engine has, or had, the request.
 func (r Request) started() bool { return r.c != nil }
@@ -133,15 +123,15 @@ func (r Request) fail(err error) error {
 	case errors.Is(err, ErrInactive):
 		return fail("wait", r.c, nil, err)
 	case r.peer == Any:
-		return failAny(r.op(), r.c, err)
+		return failAny(r.made().op, r.c, err)
 	}
-	return fail(r.op(), r.c, []int{r.peer}, err)
+	return fail(r.made().op, r.c, []int{r.peer}, err)
 }
 
 // failWait is fail for a wait that ctx has ended: it names whom it waited for.
 func (r Request) failWait(ctx context.Context, err error) error {
 	if err != nil && r.peer == Any && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return fail(r.op(), r.c, r.c.OuterRanks(r.c.w.proc.Awaited(r.handle())), err)
+		return fail(r.made().op, r.c, r.c.OuterRanks(r.c.w.proc.Awaited(r.handle())), err)
 	}
 	return r.fail(err)
 }
@@ -171,11 +161,11 @@ func (r Request) Test() (Status, bool, error) {
 	switch {
 	case r.null():
 		return none(), true, nil
-	case r.failed() != nil:
-		over, err := r.failed().tell()
+	case r.made().failed != nil:
+		over, err := r.made().failed.tell()
 		return none(), over, err
 	case r.atRest():
-		err := r.again().rest(r.c)
+		err := r.made().again.rest(r.c)
 		return none(), err == nil, err
 	}
 	st, done, err := r.c.w.proc.Test(r.handle())
@@ -192,10 +182,10 @@ func (r Request) Cancel() bool {
 // cannot be started again.
 func (r Request) Free() error {
 	switch {
-	case r.failed() != nil:
-		r.failed().told.Store(true)
-	case r.again() != nil:
-		r.again().free(r.c)
+	case r.made().failed != nil:
+		r.made().failed.told.Store(true)
+	case r.made().again != nil:
+		r.made().again.free(r.c)
 	case r.started():
 		r.c.w.proc.Drop(r.h)
 	}
@@ -234,7 +224,7 @@ func oneWorld(rs []Request) *engine.Proc {
 	var c *Comm
 	for i := range rs {
 		r := &rs[i]
-		if !r.started() || r.again() != nil && r.atRest() || r.c != c && c != nil && r.c.w.proc != c.w.proc {
+		if !r.started() || r.made().again != nil && r.atRest() || r.c != c && c != nil && r.c.w.proc != c.w.proc {
 			return nil
 		}
 		c = r.c
@@ -413,8 +403,8 @@ func TestAny(rs ...Request) (int, Status, bool, error) {
 
 // over says whether nothing can come of r any more.
 func (r Request) over() bool {
-	if r.failed() != nil {
-		return r.failed().told.Load()
+	if r.made().failed != nil {
+		return r.made().failed.told.Load()
 	}
 	return !r.started() || !r.c.w.proc.Active(r.handle())
 }

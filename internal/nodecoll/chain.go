@@ -109,9 +109,11 @@ func (g *Group) join(before, on []byte, off, n int) {
 			on = nil
 		}
 		copy(g.dst[off:off+n], before)
-	case g.verb == reduce && g.large.up > g.me: // a pair's, whose first member is the root
+	case g.verb != scan && g.large.up > g.me: // a pair's: what comes before is of higher rank
 		result = g.dst[off : off+n]
-		copy(result, own)
+		if &result[0] != &own[0] {
+			copy(result, own)
+		}
 		g.red.Func(result, before)
 	case &g.dst[0] == &g.src[0]:
 		result = g.combined(before, own)
@@ -137,12 +139,15 @@ func (g *Group) combined(before, own []byte) []byte {
 // startPass starts a large operation in which chunks go from member up (-1: there is
 // none) to this one and on to member down. Each counts the chunks that it is done with:
 // down may take them then, and up use their place again.
-func (g *Group) startPass(up, down int) {
+func (g *Group) startPass(up, down int) { g.startRings(passing, up, down) }
+
+// startRings starts a large reduction or scan that takes chunks from the ring of member up.
+func (g *Group) startRings(p phase, up, down int) {
 	unit := lineUnit(g.red.ElemBytes)
 	g.large = g.inRing(max(unit, g.ringChunk()/unit*unit))
 	g.large.up, g.large.down = up, down
 	g.areaOp = g.op
-	g.start(passing, nil)
+	g.start(p, nil)
 }
 
 // startPair starts a large reduction of two members: the one passes on what the root
@@ -157,7 +162,7 @@ func (g *Group) startPair() {
 
 func (g *Group) pass() bool {
 	l := &g.large
-	if l.down >= 0 && !g.clear(max(g.ringOp, g.redOp, g.wideOp)) {
+	if l.down >= 0 && !g.clearArea() {
 		return false
 	}
 	for ; l.pos < l.chunks; l.pos++ {
@@ -185,25 +190,31 @@ func (g *Group) reached(m, chunks int) bool {
 
 func (g *Group) passChunk() {
 	l := &g.large
-	off := l.pos * l.chunk
-	bytes := min(l.chunk, g.size-off)
-	for done := 0; done < bytes; {
-		n := min(g.block(), bytes-done)
-		var before, on []byte
-		if l.up >= 0 {
-			before = g.inChunk(l.up, l.pos, done, n)
-		}
-		if l.down >= 0 {
-			on = g.inChunk(g.me, l.pos, done, n)
-		}
-		g.join(before, on, off+done, n)
-		done += n
-	}
-	g.budget -= bytes
+	g.joinChunk(l.pos)
 	g.countStep()
 	for _, m := range [2]int{l.up, l.down} {
 		if m >= 0 {
 			g.announce(m)
 		}
 	}
+}
+
+// joinChunk combines a chunk of member up with this one's, for dst and for member down.
+func (g *Group) joinChunk(pos int) {
+	l := &g.large
+	off := pos * l.chunk
+	bytes := min(l.chunk, g.size-off)
+	for done := 0; done < bytes; {
+		n := min(g.block(), bytes-done)
+		var before, on []byte
+		if l.up >= 0 {
+			before = g.inChunk(l.up, pos, done, n)
+		}
+		if l.down >= 0 {
+			on = g.inChunk(g.me, pos, done, n)
+		}
+		g.join(before, on, off+done, n)
+		done += n
+	}
+	g.budget -= bytes
 }

@@ -29,6 +29,9 @@ func (g *Group) clear(j int64) bool {
 	return g.allLeft(g.sharedOp) && (after == len(g.members) || g.members[after].left >= j || g.hasLeft(after, j))
 }
 
+// clearArea says whether nobody reads this member's area any more.
+func (g *Group) clearArea() bool { return g.clear(max(g.ringOp, g.redOp, g.wideOp)) }
+
 // allLeft says whether all members have left operation j.
 func (g *Group) allLeft(j int64) bool {
 	if j <= g.safe {

@@ -93,7 +93,7 @@ func (g *Group) ringChunk() int {
 
 // fill is root's side.
 func (g *Group) fill() bool {
-	if !g.clear(max(g.ringOp, g.redOp, g.wideOp)) {
+	if !g.clearArea() {
 		return false
 	}
 	l := &g.large
