@@ -86,7 +86,7 @@ func (c *Comm) start(kind ulfm.Kind, op string) started {
 func (s *started) wait(ctx context.Context) (ulfm.Outcome, *engine.Comm, error) {
 	if s.c != nil && s.bad == nil {
 		p := s.c.w.proc
-		if err := p.WaitSettled(ctx, engine.ManyOf([]engine.Handle{s.h})); err != nil {
+		if err := p.WaitSettled(ctx, []engine.Handle{s.h}); err != nil {
 			return ulfm.Outcome{}, nil, fail(s.op, s.c, p.Awaited(s.h), err)
 		}
 	}

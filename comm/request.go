@@ -198,8 +198,6 @@ type waitSet struct {
 	hs   []engine.Handle
 }
 
-func (s waitSet) many() engine.Many { return engine.ManyOf(s.hs) }
-
 // sets splits requests by world and leaves those out that need no wait; failed
 // says that one did not even start, which is an error at once.
 func sets(rs []Request) (by []waitSet, failed bool) {
@@ -219,33 +217,34 @@ func sets(rs []Request) (by []waitSet, failed bool) {
 }
 
 // oneWorld returns the process of all requests if it is the same for all of them,
-// and each of them started and was not ended yet.
-func oneWorld(rs []Request) *engine.Proc {
+// and each of them started and was not ended yet; their handles are appended to hs.
+func oneWorld(rs []Request, hs []engine.Handle) (*engine.Proc, []engine.Handle) {
 	var c *Comm
 	for i := range rs {
 		r := &rs[i]
 		if !r.started() || r.made().again != nil && r.atRest() || r.c != c && c != nil && r.c.w.proc != c.w.proc {
-			return nil
+			return nil, nil
 		}
 		c = r.c
+		hs = append(hs, r.handle())
 	}
 	if c == nil {
-		return nil
+		return nil, nil
 	}
-	return c.w.proc
+	return c.w.proc, hs
 }
 
 // waitAny waits until a request of any world is settled.
 func waitAny(ctx context.Context, by []waitSet) error {
 	if len(by) == 1 {
-		return by[0].proc.WaitAny(ctx, by[0].many())
+		return by[0].proc.WaitAny(ctx, by[0].hs)
 	}
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ended := make(chan struct{}, len(by))
 	for _, s := range by {
 		go func() {
-			_ = s.proc.WaitAny(inner, s.many()) // the end of ctx is asked for below
+			_ = s.proc.WaitAny(inner, s.hs) // the end of ctx is asked for below
 			ended <- struct{}{}
 		}()
 	}
@@ -290,19 +289,14 @@ func WaitAllStatus(ctx context.Context, sts []Status, rs ...Request) error {
 		return fail("wait_all", nil, nil, ErrLength)
 	}
 	var errs []error
-	over := func(i int, st engine.Status, err error) {
+	var room [manyRequests]engine.Handle
+	if proc, hs := oneWorld(rs, room[:0]); proc != nil {
+		var got func(i int, st engine.Status)
 		if sts != nil {
-			sts[i] = rs[i].status(st)
+			got = func(i int, st engine.Status) { sts[i] = rs[i].status(st) }
 		}
-		if err != nil {
-			if errs == nil {
-				errs = make([]error, len(rs))
-			}
-			errs[i] = err
-		}
-	}
-	if proc := oneWorld(rs); proc != nil {
-		if err := proc.WaitAll(ctx, engine.Many{N: len(rs), Handle: func(i int) engine.Handle { return rs[i].handle() }}, over); err != nil {
+		var err error
+		if errs, err = proc.WaitAll(ctx, hs, got); err != nil {
 			return failWaits("wait_all", rs, err)
 		}
 		for i, err := range errs { // here, where a handler of errors may make calls
@@ -317,6 +311,9 @@ func WaitAllStatus(ctx context.Context, sts []Status, rs ...Request) error {
 	return nil
 }
 
+// manyRequests is for how many a wait allocates nothing.
+const manyRequests = 64
+
 // waitWorlds is WaitAllStatus for requests of several worlds, or some that did not
 // start.
 func waitWorlds(ctx context.Context, rs []Request, sts []Status, errs *[]error) error {
@@ -325,7 +322,7 @@ func waitWorlds(ctx context.Context, rs []Request, sts []Status, errs *[]error) 
 		if failed {
 			break
 		}
-		if err := s.proc.WaitSettled(ctx, s.many()); err != nil {
+		if err := s.proc.WaitSettled(ctx, s.hs); err != nil {
 			return failWaits("wait_all", rs, err)
 		}
 	}
@@ -377,7 +374,7 @@ func WaitSome(ctx context.Context, done []int, rs ...Request) ([]int, error) {
 func TestAll(rs ...Request) (bool, error) {
 	by, failed := sets(rs)
 	for _, s := range by {
-		if !failed && !s.proc.Settled(s.many()) {
+		if !failed && !s.proc.Settled(s.hs) {
 			return false, nil
 		}
 	}

@@ -119,14 +119,14 @@ func TestRandomTraffic(t *testing.T) {
 			}
 		}
 		over := 0
-		err := w.Proc().WaitAll(bg, ManyOf(sends), func(i int, _ Status, err error) {
-			if i != over || err != nil {
-				t.Errorf("send %d of %d is over, after %d others: %v", i, len(sends), over, err)
+		errs, err := w.Proc().WaitAll(bg, sends, func(i int, _ Status) {
+			if i != over {
+				t.Errorf("send %d of %d is over, after %d others", i, len(sends), over)
 			}
 			over++
 		})
-		if err == nil && over != len(sends) {
-			err = fmt.Errorf("%d of %d sends are over", over, len(sends))
+		if err == nil && (over != len(sends) || errs != nil) {
+			err = fmt.Errorf("%d of %d sends are over: %v", over, len(sends), errs)
 		}
 		return err
 	})

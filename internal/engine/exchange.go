@@ -33,7 +33,7 @@ func (c *Comm) SendRecv(ctx context.Context, to Envelope, out []byte, on *Comm, 
 		_ = p.endSend(s, errWithdrawn) // the receive's error is the call's
 		return Status{Proc: on.proc(from.Rank), Tag: from.Tag}, nil, err
 	}
-	g := p.borrow(Many{})
+	g := p.borrow(nil)
 	g.many = append(g.many, r, s)
 	p.mu.Unlock()
 	return p.finishBoth(ctx, g, s, r)

@@ -64,6 +64,6 @@ func TestWaitAnyOfNothingActiveReturns(t *testing.T) {
 		if _, err := w.p.Wait(ctx, h); err != nil {
 			return err
 		}
-		return w.p.WaitAny(ctx, ManyOf([]Handle{h, h}))
+		return w.p.WaitAny(ctx, []Handle{h, h})
 	})
 }

@@ -125,26 +125,15 @@ func (p *Proc) takeRequest(r *Request) (Status, bool, error) {
 	return Status{}, false, nil
 }
 
-// A Many names requests by index, without a slice of their handles.
-type Many struct {
-	N      int
-	Handle func(i int) Handle
-}
-
-// ManyOf names the requests of a list.
-func ManyOf(hs []Handle) Many {
-	return Many{N: len(hs), Handle: func(i int) Handle { return hs[i] }}
-}
-
 // borrow returns a group of the live requests. The caller holds mu, and gives the
 // group back.
-func (p *Proc) borrow(m Many) *group {
+func (p *Proc) borrow(hs []Handle) *group {
 	g := &group{}
 	if last := len(p.groups) - 1; last >= 0 {
 		g, p.groups = p.groups[last], p.groups[:last]
 	}
-	for i := range m.N {
-		g.many = append(g.many, p.named(m.Handle(i)))
+	for _, h := range hs {
+		g.many = append(g.many, p.named(h))
 	}
 	g.faults = p.faults.Load() - 1 // look at all of them once
 	return g
@@ -156,38 +145,45 @@ func (p *Proc) giveGroupBack(g *group) {
 	p.groups = append(p.groups, g)
 }
 
-// WaitAll returns when every request is settled, or one has failed. It ends those
-// that are over and tells over of each, in order, with the lock held; one that may fail (R49) is told,
-// too, with ulfm.ErrProcFailedPending, and one that was over before with
-// ErrInactive.
-func (p *Proc) WaitAll(ctx context.Context, m Many, over func(i int, st Status, err error)) error {
+// WaitAll returns when every request is settled, or one has failed, and ends those that
+// are over. errs is nil, or has an error or nil for each: one that may fail (R49) has
+// ulfm.ErrProcFailedPending, and one that was over before, or is named twice, ErrInactive.
+// got, if not nil, is told what each of those that are over got, in order, with the lock
+// held. err is that of ctx; then none is ended.
+func (p *Proc) WaitAll(ctx context.Context, hs []Handle, got func(i int, st Status)) (errs []error, err error) {
 	p.mu.Lock()
 	p.calls++
-	if !p.allDone(m) {
-		g := p.borrow(m)
+	if !p.allDone(hs) {
+		g := p.borrow(hs)
 		p.mu.Unlock()
 		err := p.await(ctx, g)
 		p.mu.Lock()
 		p.giveGroupBack(g)
 		if err != nil {
 			p.mu.Unlock()
-			return err
+			return nil, err
 		}
 	}
-	for i := range m.N {
-		st, done, err := p.takeRequest(p.named(m.Handle(i))) // one named twice is inactive the second time
-		if done || err != nil {
-			over(i, st, err)
+	for i, h := range hs {
+		st, done, err := p.takeRequest(p.named(h))
+		if err != nil {
+			if errs == nil {
+				errs = make([]error, len(hs))
+			}
+			errs[i] = err
+		}
+		if got != nil && (done || err != nil) {
+			got(i, st)
 		}
 	}
 	p.mu.Unlock()
-	return nil
+	return errs, nil
 }
 
 // allDone says whether none of them need be waited for. The caller holds mu.
-func (p *Proc) allDone(m Many) bool {
-	for i := range m.N {
-		if r := p.named(m.Handle(i)); r != nil && !r.done() {
+func (p *Proc) allDone(hs []Handle) bool {
+	for _, h := range hs {
+		if r := p.named(h); r != nil && !r.done() {
 			return false
 		}
 	}
@@ -195,15 +191,19 @@ func (p *Proc) allDone(m Many) bool {
 }
 
 // WaitSettled is WaitAll that ends none.
-func (p *Proc) WaitSettled(ctx context.Context, m Many) error { return p.waitSettled(ctx, m, false) }
+func (p *Proc) WaitSettled(ctx context.Context, hs []Handle) error {
+	return p.waitSettled(ctx, hs, false)
+}
 
 // WaitAny returns when one of the requests is settled. It ends none: Test does.
-func (p *Proc) WaitAny(ctx context.Context, m Many) error { return p.waitSettled(ctx, m, true) }
+func (p *Proc) WaitAny(ctx context.Context, hs []Handle) error {
+	return p.waitSettled(ctx, hs, true)
+}
 
-func (p *Proc) waitSettled(ctx context.Context, m Many, any bool) error {
+func (p *Proc) waitSettled(ctx context.Context, hs []Handle, any bool) error {
 	p.mu.Lock()
 	p.calls++
-	g := p.borrow(m)
+	g := p.borrow(hs)
 	g.any = any
 	p.mu.Unlock()
 	err := p.await(ctx, g)
@@ -274,14 +274,14 @@ func (c *Comm) StartAgree(flag *uint64) (Handle, error) {
 }
 
 // Settled says whether a wait for all requests would return at once.
-func (p *Proc) Settled(m Many) bool {
+func (p *Proc) Settled(hs []Handle) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.calls++
 	if !p.fenced.Load() {
 		p.progress()
 	}
-	g := p.borrow(m)
+	g := p.borrow(hs)
 	defer p.giveGroupBack(g)
 	return g.ready(p)
 }
