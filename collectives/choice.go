@@ -76,6 +76,9 @@ func (s *settings) add(from string, read func() (*table, error)) {
 // through all that it was made from.
 var chosen atomic.Bool
 
+// known is what environment returns, once it has been asked: that takes longer.
+var known atomic.Pointer[settings]
+
 // settingsOf are those of a call.
 func settingsOf(ctx context.Context) *settings {
 	if chosen.Load() {
@@ -83,6 +86,10 @@ func settingsOf(ctx context.Context) *settings {
 			return s
 		}
 	}
+	if s := known.Load(); s != nil {
+		return s
+	}
+	known.Store(environment())
 	return environment()
 }
 

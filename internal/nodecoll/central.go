@@ -88,7 +88,7 @@ func (g *Group) releaseAll() {
 		if g.refused {
 			who |= refusedBit
 		}
-		segment.Store64(g.lines.word(releaseAt), g.name()<<releaserBits|who)
+		segment.Publish64(g.lines.word(releaseAt), g.name()<<releaserBits|who)
 		g.announce(All)
 	}
 }

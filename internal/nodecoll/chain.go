@@ -63,7 +63,9 @@ func (g *Group) chain() bool {
 	if between {
 		g.passOn()
 	}
-	if !last {
+	if last { // the one before has entered this operation, and so has each before that
+		g.safe = g.op - 1
+	} else {
 		g.announce(g.me + 1)
 	}
 	g.finish()

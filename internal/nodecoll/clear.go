@@ -22,7 +22,7 @@ func (g *Group) clear(j int64) bool {
 	if j <= g.safe {
 		return true
 	}
-	if g.sharedOp > j {
+	if g.sharedOp > j || len(g.members) == 2 { // of two the next one is all others
 		return g.allLeft(j)
 	}
 	after := g.me + 1

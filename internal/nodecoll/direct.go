@@ -121,6 +121,6 @@ func (g *Group) confirmAll() bool {
 func (g *Group) passOn() {
 	at := g.lines.result(g.me, g.op)
 	segment.Put64(g.lines.whatWord(at), g.what)
-	segment.Store64(g.lines.word(at), g.members[g.me].base+uint64(g.op))
+	segment.Publish64(g.lines.word(at), g.members[g.me].base+uint64(g.op))
 	segment.Soon(g.lines.word(g.lines.result(g.me, g.op+linesAhead)))
 }

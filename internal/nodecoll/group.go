@@ -425,7 +425,7 @@ func (g *Group) publish() {
 		segment.Put64(g.lines.whatWord(at), g.what)
 	} else { // in a row of chains somebody may look at the line: see differs
 		segment.Swap64(g.lines.word(at), me.base+uint64(g.op)|unfinished)
-		segment.Store64(g.lines.whatWord(at), g.what)
+		segment.Publish64(g.lines.whatWord(at), g.what)
 	}
 	switch {
 	case g.isLarge():
@@ -442,7 +442,7 @@ func (g *Group) publish() {
 	default:
 		g.copier.Copy(g.slotOf(g.me), g.out)
 	}
-	segment.Store64(g.lines.word(at), me.base+uint64(g.op))
+	segment.Publish64(g.lines.word(at), me.base+uint64(g.op))
 	segment.Soon(g.lines.word(g.lines.arrival(g.me, g.op+linesAhead)))
 }
 

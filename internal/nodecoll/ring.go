@@ -178,7 +178,7 @@ func (g *Group) takeChunk() {
 // countStep publishes one more step of this member.
 func (g *Group) countStep() {
 	g.steps++
-	segment.Store64(g.members[g.me].steps, g.steps)
+	segment.Publish64(g.members[g.me].steps, g.steps)
 }
 
 // begun says whether member m has entered the operation, and where its steps

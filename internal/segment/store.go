@@ -26,6 +26,16 @@ func Store64(p *uint64, v uint64) {
 	atomic.StoreUint64(p, v)
 }
 
+// Publish64 publishes v at p, as Store64, but does not wait until others see it: what is
+// loaded afterwards may have been loaded before. A Fence between them, or a lock that is
+// given back, sees to it that it is not.
+func Publish64(p *uint64, v uint64) {
+	if counting {
+		beforeStore()
+	}
+	publish64(p, v)
+}
+
 // Or64 sets bits at p: for words with several writers.
 func Or64(p *uint64, bits uint64) {
 	if counting {
