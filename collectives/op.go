@@ -182,32 +182,11 @@ func (x *call) setFunc(f func(acc, in []byte)) {
 }
 
 // kernelElem names the type of elements for package kernel.
-func kernelElem[T comm.Elem]() kernel.Elem {
-	switch reflect.TypeFor[T]().Kind() {
-	case reflect.Int8:
-		return kernel.Int8
-	case reflect.Int16:
-		return kernel.Int16
-	case reflect.Int32:
-		return kernel.Int32
-	case reflect.Int64, reflect.Int:
-		return kernel.Int64
-	case reflect.Uint8:
-		return kernel.Uint8
-	case reflect.Uint16:
-		return kernel.Uint16
-	case reflect.Uint32:
-		return kernel.Uint32
-	case reflect.Uint64, reflect.Uint:
-		return kernel.Uint64
-	case reflect.Float32:
-		return kernel.Float32
-	case reflect.Float64:
-		return kernel.Float64
-	case reflect.Complex64:
-		return kernel.Complex64
-	case reflect.Complex128:
-		return kernel.Complex128
-	}
-	return kernel.Bool
+func kernelElem[T comm.Elem]() kernel.Elem { return kernelElems[elemOf[T]()] }
+
+var kernelElems = [...]kernel.Elem{
+	reflect.Bool: kernel.Bool,
+	reflect.Int8: kernel.Int8, reflect.Int16: kernel.Int16, reflect.Int32: kernel.Int32, reflect.Int64: kernel.Int64, reflect.Int: kernel.Int64,
+	reflect.Uint8: kernel.Uint8, reflect.Uint16: kernel.Uint16, reflect.Uint32: kernel.Uint32, reflect.Uint64: kernel.Uint64, reflect.Uint: kernel.Uint64,
+	reflect.Float32: kernel.Float32, reflect.Float64: kernel.Float64, reflect.Complex64: kernel.Complex64, reflect.Complex128: kernel.Complex128,
 }

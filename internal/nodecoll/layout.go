@@ -12,7 +12,7 @@ const DataBytes = segment.DataCollective
 const (
 	// slots is the reuse distance, in operations, of what is kept per slot: so far
 	// ahead of the others a member may be, and where ranks outnumber cores, so many
-	// operations it makes in a turn.
+	// operations it makes in a turn. A power of two.
 	slots = 128
 	// stride keeps words of different writers or different purpose two lines
 	// apart: many processors fetch lines in pairs.
@@ -115,14 +115,17 @@ func openLines(c *Config) lines {
 		arrivals: ahead, results: ahead}
 }
 
-func (l *lines) word(at int) *uint64 { return &l.words[at/8] }
+func (l *lines) word(at int) *uint64 { return &l.words[uint(at)/8] }
 
 // arrival returns where the line of member m for an operation stands.
-func (l *lines) arrival(m int, op int64) int { return l.line(m, int(op%slots)) }
+func (l *lines) arrival(m int, op int64) int { return l.line(m, lineSlot(op)) }
 
 // result returns where the line stands with what m has for others once it has got what it
 // needed.
-func (l *lines) result(m int, op int64) int { return l.line(m, slots+int(op%slots)) }
+func (l *lines) result(m int, op int64) int { return l.line(m, slots+lineSlot(op)) }
+
+// lineSlot returns the slot of an operation: with a mask, it is asked often.
+func lineSlot(op int64) int { return int(op & (slots - 1)) }
 
 func (l *lines) line(m, slot int) int { return l.first + (slot*l.members+m)*l.stride }
 
@@ -228,7 +231,7 @@ func (g *Group) slotOf(m int) []byte {
 	case g.verb.meets():
 		at = metAt + int(g.op%metSlots)*longBytes
 	case g.size <= shortBytes:
-		at = int(g.op%slots) * shortBytes
+		at = lineSlot(g.op) * shortBytes
 	case g.size <= middleBytes:
 		at = middleAt + int(g.op%middleSlots)*middleBytes
 	default:
