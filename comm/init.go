@@ -97,6 +97,7 @@ func InitWith(ctx context.Context, cfg Config) (*Comm, error) {
 		}
 	}
 	w.proc = engine.New(p.Port, engineCfg)
+	rehearseErrors()
 	if info.Spawned {
 		w.takeParent()
 	}

@@ -22,6 +22,7 @@ func (p *Proc) shareMemory(cfg *control.Config) {
 	}
 	must.That(segment.AgreementsKept == 2*onenode.Slots, "memory for %d agreements", segment.AgreementsKept)
 	p.shares = true
+	p.copied = make([]byte, 0, copiedBytes)
 	cfg.Blocks = segment.Blocks
 	cfg.Prepare = p.prepareBlock
 	cfg.SilentRevocation = true
@@ -51,6 +52,9 @@ const (
 	valueHead = 16
 
 	linesAt = segment.ResultBytes
+
+	// Of most contributions and values that are read.
+	copiedBytes = 2 << 10
 )
 
 // ownBytes is what a member has for one agreement in its own block.
@@ -77,8 +81,9 @@ type agreementMemory struct {
 	lines segment.Region // of all series
 	// The same as words: to ask a Region for one takes as long as to store it.
 	lineWords []uint64
-	// What of the pages of lines and contributions was asked for.
-	linesAhead, longsAhead segment.Ahead
+	// What of the pages of lines was asked for. Contributions are few: nobody asks for
+	// their pages, of which a writer needs one.
+	linesAhead segment.Ahead
 
 	// What the last look waited for: the word that was not yet as wanted, and its
 	// value then.
@@ -96,7 +101,7 @@ func (p *Proc) commMemory(index uint32, g ulfm.Group) *[2]agreementMemory {
 		m := &mem[part]
 		m.p, m.g, m.part, m.words, m.lines = p, &g, part, words, lines
 		m.lineWords = lines.Words(0, lines.Size()/8)
-		m.linesAhead, m.longsAhead = lines.Ahead(p.n*segment.Line), lines.Ahead(p.n*segment.ContributionBytes)
+		m.linesAhead = lines.Ahead(p.n * segment.Line)
 		m.awaits = &m.none
 	}
 	p.memories = append(p.memories, commMemory{index: index, series: mem})
@@ -119,7 +124,6 @@ func (m *agreementMemory) long(member, slot, n int) []byte {
 		return m.own(member, slot).Bytes(0, n)
 	}
 	at := linesAt + segment.AgreementsKept*m.p.n*segment.Line + (m.place(slot)*m.p.n+member)*segment.ContributionBytes
-	m.longsAhead.Reach(at)
 	return m.lines.Bytes(at, n)
 }
 
