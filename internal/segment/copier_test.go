@@ -46,16 +46,16 @@ func TestCopierChanges(t *testing.T) {
 		streams bool
 		until   uint8
 	}{
-		{fast, false, sampleOrdinary},
+		{fast, false, sampleEvery},
 		{slow, false, 0}, // an interrupt, perhaps
-		{fast, false, sampleOrdinary},
+		{fast, false, sampleEvery},
 		{slow, false, 0},
-		{slow, true, sampleStreaming},
-		{slow, true, sampleStreaming},
+		{slow, true, sampleEvery},
+		{slow, true, sampleEvery},
 		{fast, true, 0},
-		{slow, true, sampleStreaming},
+		{slow, true, sampleEvery},
 		{fast, true, 0},
-		{fast, false, sampleOrdinary},
+		{fast, false, sampleEvery},
 	} {
 		c.sampled(sampleBytes, s.took)
 		if c.streams != s.streams || c.until != s.until {
@@ -72,22 +72,22 @@ func TestCopierChanges(t *testing.T) {
 	}
 }
 
-// TestCopierSamplesSeldom: an ordinary copy is sampled once in nine, one that streams once in
-// 33; short ones never, nor where there is one way alone.
+// TestCopierSamplesSeldom: one copy in 33 is sampled, either way; short ones never, nor
+// where there is one way alone.
 func TestCopierSamplesSeldom(t *testing.T) {
 	dst, src := make([]byte, streamMin), make([]byte, streamMin)
-	for _, every := range []uint8{sampleOrdinary, sampleStreaming} {
-		c := Copier{until: every, streams: every == sampleStreaming}
+	for _, streams := range []bool{false, true} {
+		c := Copier{until: sampleEvery, streams: streams}
 		for range 100 {
 			c.Copy(dst[:streamMin-1], src[:streamMin-1])
 		}
-		if c.until != every {
-			t.Errorf("short copies count: %d are left of %d", c.until, every)
+		if c.until != sampleEvery {
+			t.Errorf("short copies count: %d are left of %d", c.until, sampleEvery)
 		}
 		if !canStream {
 			continue
 		}
-		for left := every; left > 0; left-- {
+		for left := uint8(sampleEvery); left > 0; left-- {
 			if c.until != left {
 				t.Errorf("%d copies before the next sample, want %d", c.until, left)
 			}
