@@ -1,0 +1,66 @@
+package segment
+
+import (
+	"runtime"
+	"sync/atomic"
+	"testing"
+)
+
+// TestPublishedBeforeAFence: of two who each store and then look whether the other has, with
+// a Fence between, one at least sees the other's store. Without the Fence both miss it
+// within a few thousand rounds where stores wait in a buffer.
+func TestPublishedBeforeAFence(t *testing.T) {
+	const rounds = 200_000
+	var words [2]struct {
+		v uint64
+		_ [120]byte
+	}
+	var saw [2][rounds]bool
+	var start [2]atomic.Uint64
+	play := func(me int) {
+		for k := uint64(1); k <= rounds; k++ {
+			start[me].Store(k)
+			for spins := 0; start[1-me].Load() < k; spins++ {
+				yieldAfter(spins)
+			}
+			Publish64(&words[me].v, k)
+			Fence()
+			saw[me][k-1] = atomic.LoadUint64(&words[1-me].v) >= k
+		}
+	}
+	done := make(chan struct{})
+	go func() { play(1); close(done) }()
+	play(0)
+	<-done
+	for k := range rounds {
+		if !saw[0][k] && !saw[1][k] {
+			t.Fatalf("round %d: neither has seen the other's store", k)
+		}
+	}
+}
+
+// TestPublishedInOrder: whoever sees a published word sees what was published before it.
+func TestPublishedInOrder(t *testing.T) {
+	const rounds = 500_000
+	var data, word uint64
+	go func() {
+		for k := uint64(1); k <= rounds; k++ {
+			Publish64(&data, k)
+			Publish64(&word, k)
+		}
+	}()
+	for spins, last := 0, uint64(0); last < rounds; spins++ {
+		last = atomic.LoadUint64(&word)
+		if got := Load64(&data); got < last {
+			t.Fatalf("%d is published, and what was stored before it is %d", last, got)
+		}
+		yieldAfter(spins)
+	}
+}
+
+// yieldAfter lets others run where there is one processor.
+func yieldAfter(spins int) {
+	if spins%1000 == 999 {
+		runtime.Gosched()
+	}
+}
