@@ -36,11 +36,12 @@ func (p *Proc) shareMemory(cfg *control.Config) {
 }
 
 // The memory of agreements, all in the first member's block: decision words and the
-// revocation; then a line for the result of each agreement of both series, a line of
-// each member for each, then what its contribution has beside the line, then the value
-// that it offers. Of one agreement all lines lie together, and so on: who combines the
-// contributions of 64 members touches few pages for it, and not 64. What is longer is
-// in the member's own block: the contribution, then the value.
+// revocation; then a line for the result of each agreement of both series; then for each
+// of them a line of each member, what the contribution of each has beside the line, and
+// the value that each offers. So who combines the contributions of 64 members touches few
+// pages for it, and not 64; and where members are few an agreement that reports a death,
+// the only kind that has all of these, finds them in a page that others have touched.
+// What is longer is in the member's own block: the contribution, then the value.
 const (
 	// Of a line.
 	lineSeq  = 0 // tag<<32 | number, stored last
@@ -81,9 +82,6 @@ type agreementMemory struct {
 	lines segment.Region // of all series
 	// The same as words: to ask a Region for one takes as long as to store it.
 	lineWords []uint64
-	// What of the pages of lines was asked for. Contributions are few: nobody asks for
-	// their pages, of which a writer needs one.
-	linesAhead segment.Ahead
 
 	// What the last look waited for: the word that was not yet as wanted, and its
 	// value then.
@@ -101,7 +99,6 @@ func (p *Proc) commMemory(index uint32, g ulfm.Group) *[2]agreementMemory {
 		m := &mem[part]
 		m.p, m.g, m.part, m.words, m.lines = p, &g, part, words, lines
 		m.lineWords = lines.Words(0, lines.Size()/8)
-		m.linesAhead = lines.Ahead(p.n * segment.Line)
 		m.awaits = &m.none
 	}
 	p.memories = append(p.memories, commMemory{index: index, series: mem})
@@ -115,7 +112,12 @@ func (m *agreementMemory) place(slot int) int { return m.part*onenode.Slots + sl
 // communicator that has the block: so what one reads as the number of a line was never
 // written as anything else.
 func (m *agreementMemory) line(member, slot int) int {
-	return linesAt + (m.place(slot)*m.p.n+member)*segment.Line
+	return m.slotAt(slot) + member*segment.Line
+}
+
+// slotAt returns where the lines of an agreement stand, and what belongs to it behind them.
+func (m *agreementMemory) slotAt(slot int) int {
+	return linesAt + m.place(slot)*m.p.n*segment.AgreementBytes(m.p.n)
 }
 
 // long returns the n bytes that a contribution has beside its line.
@@ -123,14 +125,14 @@ func (m *agreementMemory) long(member, slot, n int) []byte {
 	if n > segment.ContributionBytes {
 		return m.own(member, slot).Bytes(0, n)
 	}
-	at := linesAt + segment.AgreementsKept*m.p.n*segment.Line + (m.place(slot)*m.p.n+member)*segment.ContributionBytes
+	at := m.slotAt(slot) + m.p.n*segment.Line + member*segment.ContributionBytes
 	return m.lines.Bytes(at, n)
 }
 
 // value returns where a member offers a value.
 func (m *agreementMemory) value(member, slot int) segment.Region {
 	size := segment.ValueBytes(m.p.n)
-	at := linesAt + segment.AgreementsKept*m.p.n*(segment.Line+segment.ContributionBytes) + (m.place(slot)*m.p.n+member)*size
+	at := m.slotAt(slot) + m.p.n*(segment.Line+segment.ContributionBytes) + member*size
 	return m.lines.Sub(at, size)
 }
 
@@ -226,7 +228,6 @@ func (m *agreementMemory) number(seq uint64) uint64 {
 // Publish implements onenode.Memory.
 func (m *agreementMemory) Publish(slot int, seq uint64, l onenode.Line, long []byte) {
 	at := m.line(m.g.Me, slot)
-	m.linesAhead.Reach(at)
 	w := m.lineWords[at/8:][:lineEnd/8]
 	word := &w[lineSeq/8]
 	if segment.Load64(word)>>32 != uint64(m.g.Indices[0]) {

@@ -58,6 +58,10 @@ const (
 // the given number of processes.
 func ValueBytes(procs int) int { return min(roundUp(Line+8*procs, Line), 8*Line) }
 
+// AgreementBytes returns what a member has for one agreement in the first member's block:
+// its line, what most contributions have beside it, and what most values are.
+func AgreementBytes(procs int) int { return Line + ContributionBytes + ValueBytes(procs) }
+
 // PartBytes returns the size of a part, for a node of the given number of
 // processes. The memory is sparse: only what is used exists.
 func PartBytes(part Part, procs int) int {
@@ -65,7 +69,7 @@ func PartBytes(part Part, procs int) int {
 	case AgreementWords:
 		return WordBytes + RevocationBytes
 	case AgreementLines:
-		return roundUp(ResultBytes+AgreementsKept*(Line+ContributionBytes+ValueBytes(procs))*procs, 4<<10)
+		return roundUp(ResultBytes+AgreementsKept*AgreementBytes(procs)*procs, 4<<10)
 	case CollectiveLines:
 		return roundUp(LinesCollective*procs+4<<10, 4<<10)
 	case ContributionPart:

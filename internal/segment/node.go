@@ -11,7 +11,7 @@ const (
 	magic = 0x31_6d66_6c75_6f67 // "goulfm1" as bytes
 	// Version is the layout's version: a process built for another one is
 	// refused at Init.
-	Version = 9
+	Version = 10
 )
 
 // Offsets in segment 0.
