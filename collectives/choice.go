@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"sync"
 	"sync/atomic"
 
 	"github.com/goulfm/goulfm/comm"
@@ -32,10 +31,9 @@ type settings struct {
 
 type settingsKey struct{}
 
-// environment is read once: a process does not change its mind.
-var environment = sync.OnceValue(func() *settings {
-	return readEnvironment(os.Getenv, os.ReadFile)
-})
+// environment is what the first call has read: a process does not change its mind. To ask
+// a sync.OnceValue takes longer.
+var environment atomic.Pointer[settings]
 
 func readEnvironment(get func(string) string, read func(string) ([]byte, error)) *settings {
 	s := new(settings)
@@ -76,9 +74,6 @@ func (s *settings) add(from string, read func() (*table, error)) {
 // through all that it was made from.
 var chosen atomic.Bool
 
-// known is what environment returns, once it has been asked: that takes longer.
-var known atomic.Pointer[settings]
-
 // settingsOf are those of a call.
 func settingsOf(ctx context.Context) *settings {
 	if chosen.Load() {
@@ -86,11 +81,11 @@ func settingsOf(ctx context.Context) *settings {
 			return s
 		}
 	}
-	if s := known.Load(); s != nil {
+	if s := environment.Load(); s != nil {
 		return s
 	}
-	known.Store(environment())
-	return environment()
+	environment.CompareAndSwap(nil, readEnvironment(os.Getenv, os.ReadFile))
+	return environment.Load()
 }
 
 // attach returns a context for calls with these settings.

@@ -302,8 +302,11 @@ func WaitAllStatus(ctx context.Context, sts []Status, rs ...Request) error {
 		for i, err := range errs { // here, where a handler of errors may make calls
 			errs[i] = rs[i].fail(err)
 		}
-	} else if err := waitWorlds(ctx, rs, sts, &errs); err != nil {
-		return err
+	} else {
+		var err error
+		if errs, err = waitWorlds(ctx, rs, sts); err != nil {
+			return err
+		}
 	}
 	if errs != nil {
 		return &MultiError{Errs: errs}
@@ -316,14 +319,14 @@ const manyRequests = 64
 
 // waitWorlds is WaitAllStatus for requests of several worlds, or some that did not
 // start.
-func waitWorlds(ctx context.Context, rs []Request, sts []Status, errs *[]error) error {
+func waitWorlds(ctx context.Context, rs []Request, sts []Status) (errs []error, err error) {
 	by, failed := sets(rs)
 	for _, s := range by {
 		if failed {
 			break
 		}
 		if err := s.proc.WaitSettled(ctx, s.hs); err != nil {
-			return failWaits("wait_all", rs, err)
+			return nil, failWaits("wait_all", rs, err)
 		}
 	}
 	for i, r := range rs {
@@ -332,13 +335,13 @@ func waitWorlds(ctx context.Context, rs []Request, sts []Status, errs *[]error) 
 			sts[i] = st
 		}
 		if err != nil {
-			if *errs == nil {
-				*errs = make([]error, len(rs))
+			if errs == nil {
+				errs = make([]error, len(rs))
 			}
-			(*errs)[i] = err
+			errs[i] = err
 		}
 	}
-	return nil
+	return errs, nil
 }
 
 // WaitAny waits until one request is over, ends it, and returns its index; -1 if

@@ -80,6 +80,8 @@ type agreementMemory struct {
 	part  int
 	words segment.Region // of all series
 	lines segment.Region // of all series
+	// What an agreement has there: every line that is read asks where it stands.
+	slotBytes int
 	// The same as words: to ask a Region for one takes as long as to store it.
 	lineWords []uint64
 
@@ -99,6 +101,7 @@ func (p *Proc) commMemory(index uint32, g ulfm.Group) *[2]agreementMemory {
 		m := &mem[part]
 		m.p, m.g, m.part, m.words, m.lines = p, &g, part, words, lines
 		m.lineWords = lines.Words(0, lines.Size()/8)
+		m.slotBytes = p.n * segment.AgreementBytes(p.n)
 		m.awaits = &m.none
 	}
 	p.memories = append(p.memories, commMemory{index: index, series: mem})
@@ -117,7 +120,7 @@ func (m *agreementMemory) line(member, slot int) int {
 
 // slotAt returns where the lines of an agreement stand, and what belongs to it behind them.
 func (m *agreementMemory) slotAt(slot int) int {
-	return linesAt + m.place(slot)*m.p.n*segment.AgreementBytes(m.p.n)
+	return linesAt + m.place(slot)*m.slotBytes
 }
 
 // long returns the n bytes that a contribution has beside its line.
@@ -421,10 +424,11 @@ func (p *Proc) diagnose(f func()) {
 	})
 }
 
-// notifyMembers wakes the other members if they sleep.
+// notifyMembers wakes the other members if they sleep. It reads nothing that changes: the
+// caller need not hold mu.
 func (p *Proc) notifyMembers(c *Comm) {
 	for _, proc := range c.group.Procs {
-		if proc != p.me && !p.peers[proc].dead {
+		if proc != p.me {
 			p.tr.Notify(proc, park.Caller|park.Background)
 		}
 	}

@@ -95,19 +95,15 @@ func (c *Comm) runShared(ctx context.Context, what string, count bool, start fun
 	}
 	g := c.collectives()
 	start(g)
-	done := g.Advance()
-	moved, to := g.Moved(), g.Audience()
-	if done {
+	if g.Advance() {
+		moved, to := g.Moved(), g.Audience()
 		p.mu.Unlock() // so that what was published is seen
 		if moved {
 			c.notify(to)
 		}
 		return nil
 	}
-	if moved {
-		segment.Fence()
-		c.notify(to)
-	}
+	c.announce(g)
 	if p.lead.CompareAndSwap(nobody, caller) {
 		done := c.advanceWhile(ctx, g)
 		p.leaveLocked()
@@ -180,24 +176,24 @@ func (c *Comm) advanceWhile(ctx context.Context, g *nodecoll.Group) (done bool) 
 // advance advances an operation and wakes whoever waits for what it has published.
 func (c *Comm) advance(g *nodecoll.Group) (done bool) {
 	done = g.Advance()
+	c.announce(g)
+	return done
+}
+
+// announce wakes whoever waits for what an operation has published.
+func (c *Comm) announce(g *nodecoll.Group) {
 	if g.Moved() {
 		segment.Fence()
 		c.notify(g.Audience())
 	}
-	return done
 }
 
-// notify wakes the member that may wait for what was published, or all. It reads nothing
-// that changes: the caller need not hold mu.
+// notify wakes a member, or all: nodecoll.All. The caller need not hold mu.
 func (c *Comm) notify(to int) {
 	if to >= 0 {
 		c.p.tr.Notify(c.group.Procs[to], park.Caller|park.Background)
-		return
-	}
-	for _, proc := range c.group.Procs {
-		if proc != c.p.me {
-			c.p.tr.Notify(proc, park.Caller|park.Background)
-		}
+	} else {
+		c.p.notifyMembers(c)
 	}
 }
 

@@ -47,8 +47,8 @@
 //
 // Larger payloads go by steps: a broadcast through a ring (ring.go), a reduction by
 // slices with one synchronization per chunk (reduction.go), a scan, and a reduction of
-// two members with a core each, from member to member (chain.go), or to and fro (swap.go). Larger blocks are
-// copied by the kernel from one member's memory to the other's (direct.go).
+// two members with a core each, from member to member (chain.go), or to and fro (swap.go).
+// Larger blocks are copied by the kernel from one member's memory to the other's (direct.go).
 //
 // # Why memory can be used again
 //
