@@ -222,11 +222,15 @@ func oneWorld(rs []Request, hs []engine.Handle) (*engine.Proc, []engine.Handle) 
 	var c *Comm
 	for i := range rs {
 		r := &rs[i]
-		if !r.started() || r.made().again != nil && r.atRest() || r.c != c && c != nil && r.c.w.proc != c.w.proc {
+		if !r.started() || r.call.again != nil && r.atRest() || r.c != c && c != nil && r.c.w.proc != c.w.proc {
 			return nil, nil
 		}
 		c = r.c
-		hs = append(hs, r.handle())
+		h := r.h
+		if r.call.again != nil {
+			h = r.handle()
+		}
+		hs = append(hs, h)
 	}
 	if c == nil {
 		return nil, nil

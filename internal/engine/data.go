@@ -33,8 +33,11 @@ func (c *Comm) Send(ctx context.Context, to Envelope, buf []byte) error {
 	p := c.p
 	p.mu.Lock()
 	p.called()
-	r, err := c.send(ctx, to, buf, "send")
+	r, tell, err := c.put(ctx, to, buf, "send")
 	p.mu.Unlock()
+	if tell {
+		p.port.Tell(c.group.Procs[to.Rank], transport.Eager)
+	}
 	if r == nil {
 		return err
 	}
@@ -47,7 +50,7 @@ func (c *Comm) Isend(to Envelope, buf []byte) (Handle, error) {
 	p := c.p
 	p.mu.Lock()
 	p.called()
-	r, err := c.send(context.Background(), to, buf, "isend")
+	r, tell, err := c.put(context.Background(), to, buf, "isend")
 	if r == nil {
 		if err != nil && !ulfm.Recoverable(err) {
 			p.mu.Unlock()
@@ -63,6 +66,9 @@ func (c *Comm) Isend(to Envelope, buf []byte) (Handle, error) {
 	}
 	h := r.handle()
 	p.mu.Unlock()
+	if tell {
+		p.port.Tell(c.group.Procs[to.Rank], transport.Eager)
+	}
 	return h, nil
 }
 
@@ -83,32 +89,49 @@ func (c *Comm) Post(to Envelope, buf []byte) (Handle, error) {
 
 // send publishes the message at once if it can: then it returns no request.
 func (c *Comm) send(ctx context.Context, to Envelope, buf []byte, what string) (*Request, error) {
+	r, tell, err := c.put(ctx, to, buf, what)
+	if tell {
+		segment.Fence()
+		c.p.port.Tell(c.group.Procs[to.Rank], transport.Eager)
+	}
+	return r, err
+}
+
+// put is send that leaves it to its caller to tell the receiver of an eager message, if it
+// says so: once the caller has given mu back.
+func (c *Comm) put(ctx context.Context, to Envelope, buf []byte, what string) (r *Request, tell bool, err error) {
 	p := c.p
 	proc := c.group.Procs[to.Rank]
 	if !c.quiet() || ctx.Err() != nil {
 		if err := c.mayStart(ctx, ulfm.OpSend, to.Class, proc); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
 	if len(buf) > transport.SizeMax {
-		return nil, fmt.Errorf("%w: a message of %d bytes, the longest has %d", ErrNoRoom, len(buf), transport.SizeMax)
+		return nil, false, fmt.Errorf("%w: a message of %d bytes, the longest has %d", ErrNoRoom, len(buf), transport.SizeMax)
 	}
 	var h transport.Header // a literal would be made in one place and copied to another, in pieces that do not match
 	h.Ctx, h.Tag, h.Elem, h.Size, h.Sync = dataContext(c.group.Indices[to.Rank], to.Class), int32(to.Tag), to.Elem, len(buf), to.Sync
 	if proc == p.me {
-		return p.sendSelf(c, h, buf, what), nil
+		return p.sendSelf(c, h, buf, what), false, nil
 	}
 	q := &p.peers[proc]
 	q.asked = true
 	if !to.Sync && p.sendsEagerly(proc, len(buf)) && len(q.pushes) == 0 && p.takeCredit(proc, len(buf)) {
 		h.Kind = transport.Eager
-		if p.trySend(proc, &h, buf) {
-			return nil, nil
+		ok := false
+		if p.port != nil {
+			ok, tell = p.port.Put(proc, &h, buf)
+		} else {
+			ok = p.trySend(proc, &h, buf)
 		}
-		return p.queueSend(c, proc, h, buf, what), nil
+		if ok {
+			return nil, tell, nil
+		}
+		return p.queueSend(c, proc, h, buf, what), false, nil
 	}
 	h.Kind = transport.Announce
-	return p.queueSend(c, proc, h, buf, what), nil
+	return p.queueSend(c, proc, h, buf, what), false, nil
 }
 
 // sendsEagerly says whether a message goes without an announcement. Where each rank has a
@@ -386,6 +409,16 @@ func (c *Comm) Irecv(from Envelope, buf []byte) (Handle, error) {
 	p := c.p
 	p.mu.Lock()
 	p.called()
+	if c.quiet() {
+		r := p.newReceive(c, &from, buf, "irecv", false)
+		if m := p.match.Post(&r.Recv); m != nil {
+			p.deliverKept(r, m)
+		}
+		p.underWay()
+		h := r.handle()
+		p.mu.Unlock()
+		return h, nil
+	}
 	r, err := c.recv(context.Background(), from, buf, "irecv", false)
 	if err != nil {
 		if !ulfm.Recoverable(err) {
@@ -501,6 +534,10 @@ func (p *Proc) endRecv(r *Request, err error) (Status, error) {
 func (p *Proc) drain(from int) bool {
 	did := false
 	for {
+		if p.port != nil && p.arriveInline(from) {
+			did = true
+			continue
+		}
 		var f transport.Frame // of this loop's own: an action may drain, too
 		if !p.next(from, &f) {
 			if did {
@@ -514,6 +551,25 @@ func (p *Proc) drain(from int) bool {
 		p.arrive(from, &f)
 		p.advance(from)
 	}
+}
+
+// arriveInline handles the next frame of a process if it is a short message for which
+// a receive is posted that names the sender: a member, then.
+func (p *Proc) arriveInline(from int) bool {
+	l, payload, ok := p.port.NextInline(from)
+	if !ok {
+		return false
+	}
+	rr := p.match.ArriveNamed(l.Ctx, from, int(l.Tag))
+	if rr == nil {
+		return false
+	}
+	r := p.slots[rr.Slot]
+	r.status = Status{Proc: from, Tag: int(l.Tag), Bytes: copy(r.buf, payload)}
+	p.port.AdvanceInline(from)
+	p.letGo(from, len(payload))
+	p.end(r, judge(r.elem, len(r.buf), l.Elem, len(payload)))
+	return true
 }
 
 // next looks at the next frame of a process.
@@ -625,7 +681,7 @@ func (p *Proc) dropped(m *match.Message) {
 func (p *Proc) deliver(r *Request, from int, h *transport.Header, payload []byte) {
 	n := copy(r.buf, payload)
 	r.status = Status{Proc: from, Tag: int(h.Tag), Bytes: n}
-	p.complete(r, judge(r.elem, len(r.buf), h.Elem, h.Size))
+	p.end(r, judge(r.elem, len(r.buf), h.Elem, h.Size))
 }
 
 // judge says what is wrong with a message of size bytes of elem for a receive.

@@ -254,10 +254,16 @@ func (p *Proc) moved() bool {
 	}
 }
 
-// leaderMustLook is the last question before the leader sleeps.
+// leaderMustLook is the last question before the leader sleeps. It takes mu, because who
+// ends a request does not wait until others see that before it looks whether the leader
+// is asleep: either that was before, under mu, and is seen here, or it is later, and sees
+// that the leader sleeps.
 func (p *Proc) leaderMustLook() bool {
 	l := &p.leading
-	return l.g.ready(p) || p.moved() || p.tr.Pending(-1) || p.epoch() != p.epochSeen.Load() || p.transferMoved() || p.partsWait.Load() || p.memoryMoved() ||
+	p.mu.Lock()
+	ready := l.g.ready(p)
+	p.mu.Unlock()
+	return ready || p.moved() || p.tr.Pending(-1) || p.epoch() != p.epochSeen.Load() || p.transferMoved() || p.partsWait.Load() || p.memoryMoved() ||
 		l.cancelled != nil && l.cancelled.Load()
 }
 

@@ -108,6 +108,15 @@ func (p *Proc) watchNext(ctx context.Context, proc int) (looks int, here bool) {
 // announces one; the caller has made sure that no other receive or message comes first.
 func (c *Comm) takeNext(proc int, from *Envelope, buf []byte, st *Status) (r *Request, err error, ok bool) {
 	p := c.p
+	if l, payload, ok := p.port.NextInline(proc); ok {
+		if l.Ctx != dataContext(c.group.Index, from.Class) || from.Tag != Any && from.Tag != int(l.Tag) {
+			return nil, nil, false
+		}
+		*st = Status{Proc: proc, Tag: int(l.Tag), Bytes: copy(buf, payload)}
+		p.port.AdvanceInline(proc)
+		p.letGo(proc, len(payload))
+		return nil, judge(from.Elem, len(buf), l.Elem, len(payload)), true
+	}
 	var f transport.Frame
 	if !p.port.Next(proc, &f) || f.Kind == transport.Chunk || f.Ctx != dataContext(c.group.Index, from.Class) || from.Tag != Any && from.Tag != int(f.Tag) {
 		return nil, nil, false

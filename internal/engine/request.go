@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/goulfm/goulfm/internal/match"
+	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -26,7 +27,7 @@ const (
 )
 
 const (
-	reqFree    uint32 = iota
+	reqFree    uint64 = iota
 	reqActive         // posted; may be completed by any leader
 	reqPending        // active, and a failure that is not acknowledged may be what it waits for (R49)
 	reqDone           // err and status are final
@@ -49,8 +50,8 @@ type Request struct {
 	match.Recv // for receives: what it matches
 
 	marks
-	state  uint32 // read without mu too
 	gen    uint32
+	state  uint64 // read without mu too
 	comm   *Comm
 	peer   int    // world process; -1: any
 	waiter *group // that follows
@@ -58,9 +59,10 @@ type Request struct {
 
 	buf    []byte
 	status Status
+	part   *Schedule // of which this is one message ...
+	step   int32     // ... namely this step of its plan
 	tag    int32
-	ctx    uint32  // send: the receiver's context
-	flag   *uint64 // call: where the agreed flag goes
+	ctx    uint32 // send: the receiver's context
 
 	what   string  // the operation, for diagnosis
 	moved  int     // rendezvous: bytes pushed or received
@@ -74,9 +76,9 @@ type Request struct {
 	made   *Comm
 	memory *agreementMemory // call: where it is agreed; nil: by messages
 
+	flag *uint64 // call: where the agreed flag goes
+
 	schedule *Schedule // of a collective by messages
-	part     *Schedule // of which this is one message ...
-	step     int32     // ... namely this step of its plan
 }
 
 // marks are what a request begins with: all but its kind unset.
@@ -99,27 +101,27 @@ type Handle uint64
 
 func (r *Request) handle() Handle { return Handle(uint64(r.gen)<<32 | uint64(r.Slot)) }
 
-func (r *Request) done() bool { return atomic.LoadUint32(&r.state) == reqDone }
+func (r *Request) done() bool { return atomic.LoadUint64(&r.state) == reqDone }
 
 // settled says whether a wait for r has something to report.
 // Another goroutine may have ended it.
-func (r *Request) settled() bool { return atomic.LoadUint32(&r.state) != reqActive }
+func (r *Request) settled() bool { return atomic.LoadUint64(&r.state) != reqActive }
 
 // active says whether r is not over.
 func (r *Request) active() bool {
-	s := atomic.LoadUint32(&r.state)
+	s := atomic.LoadUint64(&r.state)
 	return s == reqActive || s == reqPending
 }
 
-func (r *Request) pending() bool { return atomic.LoadUint32(&r.state) == reqPending }
+func (r *Request) pending() bool { return atomic.LoadUint64(&r.state) == reqPending }
 
 // setPending says of an active request whether waiting may not help it.
 func (r *Request) setPending(yes bool) {
-	switch s := atomic.LoadUint32(&r.state); {
+	switch s := atomic.LoadUint64(&r.state); {
 	case yes && s == reqActive:
-		atomic.StoreUint32(&r.state, reqPending)
+		atomic.StoreUint64(&r.state, reqPending)
 	case !yes && s == reqPending:
-		atomic.StoreUint32(&r.state, reqActive)
+		atomic.StoreUint64(&r.state, reqActive)
 	}
 }
 
@@ -130,7 +132,7 @@ func (p *Proc) newRequest(kind reqKind, c *Comm, what string) *Request {
 
 // newRequestAs is newRequest for one that may be over already. Nobody else knows it
 // yet: its state needs no atomic store.
-func (p *Proc) newRequestAs(state uint32, kind reqKind, c *Comm, what string) *Request {
+func (p *Proc) newRequestAs(state uint64, kind reqKind, c *Comm, what string) *Request {
 	r := p.idleRequest()
 	if r.gen++; r.gen == 0 {
 		r.gen = 1
@@ -157,10 +159,13 @@ func (p *Proc) idleRequest() *Request {
 func (p *Proc) free(r *Request) {
 	r.state, r.comm, r.buf, r.waiter, r.err = reqFree, nil, nil, nil, nil
 	r.status, r.moved, r.expect = Status{}, 0, 0
-	if r.part != nil || r.schedule != nil {
-		r.part, r.schedule = nil, nil
+	if r.part != nil {
+		r.part = nil
 	}
-	if r.kind == callRequest {
+	switch r.kind {
+	case scheduleRequest:
+		r.schedule = nil
+	case callRequest:
 		r.out, r.made, r.flag, r.memory = ulfm.Outcome{}, nil, nil, nil
 	}
 	p.idle = append(p.idle, r)
@@ -173,7 +178,7 @@ func (p *Proc) find(h Handle) *Request {
 		return nil
 	}
 	r := p.slots[slot]
-	if r.gen != uint32(h>>32) || atomic.LoadUint32(&r.state) == reqFree {
+	if r.gen != uint32(h>>32) || atomic.LoadUint64(&r.state) == reqFree {
 		return nil
 	}
 	return r
@@ -203,20 +208,24 @@ func (p *Proc) complete(r *Request, err error) {
 		r.comm.collective = nil
 	}
 	p.endPull(r)
+	p.end(r, err)
+}
+
+// end is complete for a request that holds nothing but its place.
+func (p *Proc) end(r *Request, err error) {
 	if err != nil {
 		p.faults.Add(1)
+		r.err = err
 	}
-	r.err = err
-	atomic.StoreUint32(&r.state, reqDone)
-	if r.part != nil {
+	segment.PublishOwn64(&r.state, reqDone) // see leaderMustLook
+	switch {
+	case r.part != nil:
 		p.partOver(r)
-		return
-	}
-	if r.detached {
+	case r.detached:
 		p.free(r)
-		return
+	default:
+		p.wakeWaiter(r)
 	}
-	p.wakeWaiter(r)
 }
 
 // unqueue takes a send out of its peer's queue: its slot may soon be another's.
@@ -230,8 +239,10 @@ func (p *Proc) unqueue(r *Request) {
 }
 
 func (p *Proc) wakeWaiter(r *Request) {
-	if g := r.waiter; g != nil {
-		g.signal()
+	if r.waiter != nil {
+		r.waiter.signal()
 	}
-	p.stirLeader()
+	if p.asleep.Load() {
+		p.stirLeader()
+	}
 }

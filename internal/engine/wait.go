@@ -165,7 +165,12 @@ func (p *Proc) WaitAll(ctx context.Context, hs []Handle, got func(i int, st Stat
 		}
 	}
 	for i, h := range hs {
-		st, done, err := p.takeRequest(p.named(h))
+		r := p.named(h)
+		if got == nil && r != nil && r.done() && r.err == nil {
+			p.free(r)
+			continue
+		}
+		st, done, err := p.takeRequest(r)
 		if err != nil {
 			if errs == nil {
 				errs = make([]error, len(hs))

@@ -89,6 +89,23 @@ func (m *Matcher) Arrive(ctx uint32, src, tag int) *Recv {
 	return r
 }
 
+// ArriveNamed is Arrive where that is short: it takes the first receive that names src,
+// if it wants this very tag and none is posted that would take the message of anybody. Nil
+// says only that Arrive must be asked.
+func (m *Matcher) ArriveNamed(ctx uint32, src, tag int) *Recv {
+	s := m.table.space(ctx)
+	if uint(src) >= uint(len(s.sources)) || s.wild.head != nil {
+		return nil
+	}
+	q := &s.sources[src].posted
+	r := q.head
+	if r == nil || r.Tag != tag {
+		return nil
+	}
+	s.take(q, r)
+	return r
+}
+
 // Post gives r the earliest unexpected message that matches it, taken out of
 // the queues, or queues r and returns nil. r's context must be Live, its source
 // Any or a rank of it, and r not queued already.

@@ -36,6 +36,9 @@ func Publish64(p *uint64, v uint64) {
 	publish64(p, v)
 }
 
+// PublishOwn64 is Publish64 for a word that this process alone has.
+func PublishOwn64(p *uint64, v uint64) { publish64(p, v) }
+
 // Or64 sets bits at p: for words with several writers.
 func Or64(p *uint64, bits uint64) {
 	if counting {

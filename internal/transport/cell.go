@@ -17,13 +17,16 @@ const (
 	flagOut  = 1 << 0 // the payload is in a payload ring; of an Announce: in the sender's memory
 	flagSync = 1 << 1
 	flagLong = 1 << 2 // that is the one for long payloads
+
+	kindShift, elemShift, sizeShift = 8, 16, 24
+	kindMask                        = 0xff << kindShift
 )
 
 func putHeader(c *segment.Cell, h *Header, flags uint64) {
 	if h.Sync {
 		flags |= flagSync
 	}
-	c.SetWords(uint64(h.Ctx)<<32|uint64(uint32(h.Tag)), uint64(h.Size)<<24|uint64(h.Elem)<<16|uint64(h.Kind)<<8|flags)
+	c.SetWords(uint64(h.Ctx)<<32|uint64(uint32(h.Tag)), uint64(h.Size)<<sizeShift|uint64(h.Elem)<<elemShift|uint64(h.Kind)<<kindShift|flags)
 }
 
 // header copies the header out of a cell once: what a peer writes there later,
@@ -31,7 +34,7 @@ func putHeader(c *segment.Cell, h *Header, flags uint64) {
 func header(c *segment.Cell, h *Header) (flags uint64) {
 	w1, w2 := c.Word1, c.Word2
 	h.Ctx, h.Tag = uint32(w1>>32), int32(uint32(w1))
-	h.Size, h.Elem, h.Kind = int(w2>>24), uint8(w2>>16), Kind(uint8(w2>>8))
+	h.Size, h.Elem, h.Kind = int(w2>>sizeShift), uint8(w2>>elemShift), Kind(uint8(w2>>kindShift))
 	h.Sync = w2&flagSync != 0
 	h.Handle, h.Offset, h.Addr, h.Transfer = 0, 0, 0, 0
 	return w2

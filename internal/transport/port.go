@@ -119,25 +119,43 @@ func (p *Port) in(from int, c Class) (*peer, *reader) {
 
 // TrySend implements Transport.
 func (p *Port) TrySend(to int, h *Header, payload []byte) bool {
+	ok, tell := p.Put(to, h, payload)
+	if tell {
+		segment.Fence()
+		p.Tell(to, h.Kind)
+	}
+	return ok
+}
+
+// Put is TrySend that does not tell the peer of the frame, and says whether that is to be
+// done: by Tell, after a segment.Fence, or once a lock that was held for Put has been given
+// back, which is a locked instruction less.
+func (p *Port) Put(to int, h *Header, payload []byte) (ok, tell bool) {
 	q := &p.peers[to]
 	w := &q.out[Data]
 	if w.ring == nil {
 		q, w = p.out(to, Data)
 	}
 	if q.closed[Data] {
-		return true
+		return true, false
 	}
 	c := w.cell()
 	if c == nil || !fill(w, c, h, payload) {
-		return false
+		return false, false
 	}
 	w.publish(c)
+	return true, true
+}
+
+// Tell tells a peer of a frame of this kind that was Put. It needs no lock, though others
+// may send meanwhile.
+func (p *Port) Tell(to int, k Kind) {
+	q := &p.peers[to]
 	wanted := park.Caller
-	if h.Kind == Announce {
+	if k == Announce {
 		wanted |= park.Background
 	}
 	p.tell(q, Data, wanted)
-	return true
 }
 
 // TakesLong says whether Eager frames to a process may have up to LongMax bytes. It opens
@@ -220,6 +238,41 @@ func (p *Port) Next(from int, f *Frame) bool {
 	return true
 }
 
+// Label is what a receive is matched and checked by.
+type Label struct {
+	Ctx  uint32 // the receiver's context
+	Tag  int32
+	Elem uint8
+}
+
+// NextInline is Next for a whole message that stands in its cell; false: the next frame
+// is another, or there is none.
+func (p *Port) NextInline(from int) (l Label, payload []byte, ok bool) {
+	q := &p.peers[from]
+	r := &q.in[Data]
+	if r.ring == nil || q.closed[Data] {
+		return l, nil, false
+	}
+	c := r.ready()
+	if c == nil {
+		return l, nil, false
+	}
+	w1, w2 := c.Word1, c.Word2
+	size := w2 >> sizeShift
+	if w2&(kindMask|flagOut) != uint64(Eager)<<kindShift || size > segment.InlineBytes {
+		return l, nil, false
+	}
+	return Label{Ctx: uint32(w1 >> 32), Tag: int32(uint32(w1)), Elem: uint8(w2 >> elemShift)}, c.Inline[:size], true
+}
+
+// AdvanceInline is Advance after NextInline.
+func (p *Port) AdvanceInline(from int) {
+	r := &p.peers[from].in[Data]
+	if r.next++; r.next-r.headTold > r.mask/4 {
+		r.tellHead()
+	}
+}
+
 func read(r *reader, c *segment.Cell, f *Frame) error {
 	flags := header(c, &f.Header)
 	h := &f.Header
@@ -284,6 +337,7 @@ func (p *Port) TryControl(to int, frame []byte, sent int) int {
 		sent += n
 	}
 	if sent > before {
+		segment.Fence()
 		p.tell(q, Control, park.Caller|park.Background)
 	}
 	return sent

@@ -48,11 +48,11 @@ func (w *writer) cell() *segment.Cell {
 // looks at the next one alone, so it does not take the line away again.
 const cellsAhead = 8
 
-// publish makes the cell that was just filled visible: the only store that the
+// publish makes the cell that was just filled visible, soon: the only store that the
 // consumer waits for.
 func (w *writer) publish(c *segment.Cell) {
 	w.next++
-	segment.Store64(&c.Seq, w.next)
+	segment.Publish64(&c.Seq, w.next)
 }
 
 // room returns room for n contiguous payload bytes, their position, and the flags that say

@@ -1,11 +1,13 @@
 package transporttest
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"runtime"
 	"testing"
 
 	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/internal/transport"
 )
 
@@ -34,6 +36,7 @@ func testLengths(t *testing.T, factory func(t *testing.T, n int) World) {
 					if err := same(f, h, payload); err != nil {
 						t.Fatal(err)
 					}
+					wantInline(t, to, from.Me(), &f)
 				}
 				to.Advance(from.Me())
 				if f, ok := to.Peek(from.Me()); ok {
@@ -41,6 +44,23 @@ func testLengths(t *testing.T, factory func(t *testing.T, n int) World) {
 				}
 			}
 		}
+	}
+}
+
+// wantInline: where the transport is a Port, the short way to the next frame gives the
+// same if that is a message which stands in its cell, and else nothing.
+func wantInline(t *testing.T, to *end, from int, f *transport.Frame) {
+	t.Helper()
+	p, ok := to.Transport.(*transport.Port)
+	if !ok {
+		return
+	}
+	l, payload, ok := p.NextInline(from)
+	if want := f.Kind == transport.Eager && f.Size <= segment.InlineBytes; ok != want {
+		t.Fatalf("%+v: the short way says %v", f.Header, ok)
+	}
+	if ok && (l != transport.Label{Ctx: f.Ctx, Tag: f.Tag, Elem: f.Elem} || !bytes.Equal(payload, f.Payload)) {
+		t.Fatalf("%+v: the short way gives %+v and %d bytes", f.Header, l, len(payload))
 	}
 }
 

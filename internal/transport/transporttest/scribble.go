@@ -122,6 +122,11 @@ func scribbleData(t *testing.T, factory func(t *testing.T, n int) SharedWorld, s
 	s.change(&mustFind(t, w, segment.Data, 1, 0).Cells[1])
 	sendOne(t, good, 0, 3)
 
+	if p, ok := me.Transport.(*transport.Port); ok {
+		if l, payload, ok := p.NextInline(1); ok {
+			t.Fatalf("nonsense was read as %+v with %d bytes", l, len(payload))
+		}
+	}
 	if f, ok := me.Peek(1); ok {
 		t.Fatalf("nonsense was read as %+v with %d bytes", f.Header, len(f.Payload))
 	}
