@@ -167,29 +167,29 @@ func (q *question) fitsMemory() bool { return q.payload() <= nodecoll.PayloadByt
 
 // goesThroughMemory says whether a blocking call among members that share memory, on
 // one node, goes through it.
-func (s *settings) goesThroughMemory(q *question) bool {
-	ask := func() bool { return s.err == nil && s.pick(q).algorithm == nil }
-	if q.bytes >= 1<<44 || q.ranks >= 1<<16 {
-		return ask() // it does not fit the word
+func (s *settings) goesThroughMemory(verb sched.Verb, bytes, ranks int, crowded, direct bool) bool {
+	const answered, yes, isCrowded, isDirect = 1, 2, 4, 8
+	asked := uint64(bytes)<<20 | uint64(ranks)<<4 | answered
+	if crowded {
+		asked |= isCrowded
 	}
-	const answered, yes, crowded, direct = 1, 2, 4, 8
-	asked := uint64(q.bytes)<<20 | uint64(q.ranks)<<4 | answered
-	if q.crowded {
-		asked |= crowded
+	if direct {
+		asked |= isDirect
 	}
-	if q.direct {
-		asked |= direct
-	}
-	kept := &s.answers[q.verb]
-	if v := kept.Load(); v&^yes == asked {
+	fits := bytes < 1<<44 && ranks < 1<<16
+	kept := &s.answers[verb]
+	if v := kept.Load(); v&^yes == asked && fits {
 		return v&yes != 0
 	}
-	answer := asked
-	if ask() {
-		answer |= yes
+	q := question{verb: verb, ranks: ranks, bytes: bytes, perNode: ranks, crowded: crowded, direct: direct, memory: true, commutative: true}
+	memory := s.err == nil && s.pick(&q).algorithm == nil
+	if fits {
+		if memory {
+			asked |= yes
+		}
+		kept.Store(asked)
 	}
-	kept.Store(answer)
-	return answer&yes != 0
+	return memory
 }
 
 // pick returns the first way that fits.

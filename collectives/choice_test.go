@@ -223,7 +223,7 @@ func TestAnswersAreKept(t *testing.T) {
 		q := question{verb: sched.Bcast, ranks: 2 + i%5, bytes: []int{0, 100, 101, 1<<44 + 100, unknownBytes}[i/2%5], crowded: i%3 == 0, direct: i%7 < 3, memory: true}
 		for range 2 {
 			want := kept.pick(&q).algorithm == nil
-			if got := kept.goesThroughMemory(&q); got != want {
+			if got := kept.goesThroughMemory(q.verb, q.bytes, q.ranks, q.crowded, q.direct); got != want {
 				t.Fatalf("%+v: memory %v, want %v", q, got, want)
 			}
 			if want {

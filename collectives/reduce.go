@@ -16,8 +16,8 @@ import (
 // of all collectives. MPI 6.9.1.
 func Reduce[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T, op Op[T]) error {
 	to, from := view.Bytes(dst), view.Bytes(src)
-	if red, _, ok := reduction(op); ok && shared(ctx, c, reduce, sched.ReduceTo, root, len(from)) && (c.Rank() != root || len(dst) == len(src)) {
-		return inMemory(ctx, c, rooted(reduce, root), elemOf[T](), len(from),
+	if red, _, elem, ok := reduction(op); ok && shared(ctx, c, reduce, sched.ReduceTo, root, len(from)) && (c.Rank() != root || len(dst) == len(src)) {
+		return inMemory(ctx, c, rooted(reduce, root), elem, len(from),
 			func(g *nodecoll.Group, what uint64) { g.Reduce(what, root, to, from, red) })
 	}
 	return newReduce(ctx, c, root, dst, src, op).run()

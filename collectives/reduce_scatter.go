@@ -15,9 +15,9 @@ import (
 // ErrMismatch, and those of all collectives. MPI 6.10.1.
 func ReduceScatterBlock[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) error {
 	to, from := view.Bytes(dst), view.Bytes(src)
-	red, code, ok := reduction(op)
+	red, code, elem, ok := reduction(op)
 	if ok && shared(ctx, c, reduceScatterBlock, sched.ReduceScatter, noRoot, len(to)) && len(from) == len(to)*c.Size() {
-		return inMemory(ctx, c, header{kind: reduceScatterBlock, what: code}, elemOf[T](), len(to),
+		return inMemory(ctx, c, header{kind: reduceScatterBlock, what: code}, elem, len(to),
 			func(g *nodecoll.Group, what uint64) { g.ReduceScatter(what, to, from, red) })
 	}
 	return newReduceScatterBlock(ctx, c, dst, src, op).run()

@@ -15,9 +15,9 @@ import (
 // MPI 6.11.1.
 func Scan[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) error {
 	to, from := view.Bytes(dst), view.Bytes(src)
-	if red, code, ok := reduction(op); ok && shared(ctx, c, scan, sched.Scan, noRoot, len(from)) && len(to) == len(from) {
+	if red, code, elem, ok := reduction(op); ok && shared(ctx, c, scan, sched.Scan, noRoot, len(from)) && len(to) == len(from) {
 		from = apart(to, from, begins(to, from, 0))
-		return inMemory(ctx, c, header{kind: scan, what: code}, elemOf[T](), len(from),
+		return inMemory(ctx, c, header{kind: scan, what: code}, elem, len(from),
 			func(g *nodecoll.Group, what uint64) { g.Scan(what, to, from, red) })
 	}
 	return newScan(ctx, c, scan, sched.Scan, dst, src, op).run()
@@ -33,9 +33,9 @@ func Iscan[T comm.Elem](c *comm.Comm, dst, src []T, op Op[T]) comm.Request {
 // nobody, dst stays as it is. MPI 6.11.2.
 func Exscan[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) error {
 	to, from := view.Bytes(dst), view.Bytes(src)
-	if red, code, ok := reduction(op); ok && shared(ctx, c, exscan, sched.Exscan, noRoot, len(from)) && len(to) == len(from) {
+	if red, code, elem, ok := reduction(op); ok && shared(ctx, c, exscan, sched.Exscan, noRoot, len(from)) && len(to) == len(from) {
 		from = apart(to, from, begins(to, from, 0))
-		return inMemory(ctx, c, header{kind: exscan, what: code}, elemOf[T](), len(from),
+		return inMemory(ctx, c, header{kind: exscan, what: code}, elem, len(from),
 			func(g *nodecoll.Group, what uint64) { g.Exscan(what, to, from, red) })
 	}
 	return newScan(ctx, c, exscan, sched.Exscan, dst, src, op).run()

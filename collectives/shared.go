@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"reflect"
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/internal/engine"
@@ -49,10 +50,7 @@ func shared(ctx context.Context, c *comm.Comm, k kind, verb sched.Verb, root, by
 		return false
 	}
 	e := c.Engine()
-	var q question // a literal would be made in one place and copied to another, in pieces that do not match
-	q.verb, q.ranks, q.bytes, q.perNode = verb, e.Size(), bytes, e.Size()
-	q.crowded, q.direct, q.memory, q.commutative = e.Crowded(), e.Direct(), true, true
-	return settingsOf(ctx).goesThroughMemory(&q)
+	return settingsOf(ctx).goesThroughMemory(verb, bytes, e.Size(), e.Crowded(), e.Direct())
 }
 
 func rooted(k kind, root int) header { return header{kind: k, what: root & (1<<whatBits - 1)} }
@@ -61,7 +59,7 @@ func rooted(k kind, root int) header { return header{kind: k, what: root & (1<<w
 // need: where ranks outnumber cores each finds its caches cold. After
 // engine.ErrRefused, at all members, messages do it.
 func inMemory(ctx context.Context, c *comm.Comm, h header, elem uint8, bytes int, start func(g *nodecoll.Group, what uint64)) error {
-	err := c.Engine().RunShared(ctx, h.kind.String(), func(g *nodecoll.Group) { start(g, h.code(elem, bytes)) })
+	err := c.Engine().RunShared(ctx, h.kind.String(), h.code(elem, bytes), start)
 	if err == nil || errors.Is(err, engine.ErrRefused) {
 		return err
 	}
@@ -83,13 +81,28 @@ func apart(dst, src []byte, inPlace bool) []byte {
 	return src
 }
 
-// reduction returns a kernel for shared memory and the operation's code; false for a
-// program's own operation, which is combined by messages, and for none.
-func reduction[T comm.Elem](op Op[T]) (r nodecoll.Reduce, code int, ok bool) {
+// reduction returns what a reduction in shared memory is made with, the operation's code
+// and that of an element; false for a program's own operation, which is combined by
+// messages, and for none.
+func reduction[T comm.Elem](op Op[T]) (r nodecoll.Reduce, code int, elem uint8, ok bool) {
 	if op == nil {
-		return r, 0, false
+		return r, 0, 0, false
 	}
-	k, e := op(), kernelElem[T]()
-	f := kernel.Find(kernel.Op(k.code), e)
-	return nodecoll.Reduce{Func: f, ElemBytes: e.Bytes()}, int(k.code), k.code != opCustom && f != nil
+	elem = elemOf[T]()
+	if code = int(op().code); code < len(reduces) {
+		r = reduces[code][elem]
+	}
+	return r, code, elem, r.Func != nil
 }
+
+// reduces are the built-in operations, by the code of an element.
+var reduces = func() (all [opCustom][reflect.Complex128 + 1]nodecoll.Reduce) {
+	for code := range all {
+		for elem, e := range kernelElems {
+			if f := kernel.Find(kernel.Op(code), e); f != nil {
+				all[code][elem] = nodecoll.Reduce{Func: f, ElemBytes: e.Bytes()}
+			}
+		}
+	}
+	return all
+}()

@@ -63,12 +63,12 @@ func (c *Comm) collectives() *nodecoll.Group {
 	return c.coll
 }
 
-// RunShared makes a collective in shared memory: start begins it, and must not call
-// anything else. Errors: those of entry, ulfm.ErrProcFailed or ulfm.ErrRevoked inside
+// RunShared makes a collective in shared memory: start, which is given code, begins it, and
+// must not call anything else. Errors: those of entry, ulfm.ErrProcFailed or ulfm.ErrRevoked inside
 // of it, *Differs, ErrRefused, and ctx's; then its operation is still open, and the
 // caller revokes c.
-func (c *Comm) RunShared(ctx context.Context, what string, start func(g *nodecoll.Group)) error {
-	err := c.runShared(ctx, what, true, start)
+func (c *Comm) RunShared(ctx context.Context, what string, code uint64, start func(g *nodecoll.Group, code uint64)) error {
+	err := c.runShared(ctx, what, true, code, start)
 	if err == nil && c.coll.Refused() {
 		c.refused.Store(true)
 		return ErrRefused
@@ -78,7 +78,7 @@ func (c *Comm) RunShared(ctx context.Context, what string, start func(g *nodecol
 
 // runShared is RunShared; count says that this is a collective of its own, not the
 // beginning of one by messages.
-func (c *Comm) runShared(ctx context.Context, what string, count bool, start func(g *nodecoll.Group)) error {
+func (c *Comm) runShared(ctx context.Context, what string, count bool, code uint64, start func(g *nodecoll.Group, code uint64)) error {
 	p := c.p
 	p.mu.Lock()
 	p.called()
@@ -94,7 +94,7 @@ func (c *Comm) runShared(ctx context.Context, what string, count bool, start fun
 		c.countCollective()
 	}
 	g := c.collectives()
-	start(g)
+	start(g, code)
 	if g.Advance() {
 		moved, to := g.Moved(), g.Audience()
 		p.mu.Unlock() // so that what was published is seen
@@ -252,7 +252,7 @@ func (c *Comm) BeginMessages(ctx context.Context, what string, code uint64) erro
 // NoteShared tells members in collectives in memory which call this one has come to;
 // with loud those who sleep are to look at once.
 func (c *Comm) NoteShared(ctx context.Context, what string, code uint64, loud bool) error {
-	return c.runShared(ctx, what, false, func(g *nodecoll.Group) { g.Note(code, loud) })
+	return c.runShared(ctx, what, false, code, func(g *nodecoll.Group, code uint64) { g.Note(code, loud) })
 }
 
 // EndMessages ends what BeginMessages began.
