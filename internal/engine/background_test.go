@@ -18,13 +18,13 @@ func drowse(w *Comm) {
 	for {
 		p.mu.Lock()
 		p.calls++
-		drowsy := p.drowsy
+		drowsy, inBackground := p.drowsy, p.lead == background
 		p.mu.Unlock()
 		if drowsy {
 			return
 		}
 		p.wanted.Add(1)
-		if p.lead.Load() == background {
+		if inBackground {
 			p.tr.Notify(p.me, park.Background)
 		}
 		runtime.Gosched()

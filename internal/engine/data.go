@@ -36,6 +36,7 @@ func (c *Comm) Send(ctx context.Context, to Envelope, buf []byte) error {
 	r, tell, err := c.put(ctx, to, buf, "send")
 	p.mu.Unlock()
 	if tell {
+		segment.Fence()
 		p.port.Tell(c.group.Procs[to.Rank], transport.Eager)
 	}
 	if r == nil {
@@ -67,6 +68,7 @@ func (c *Comm) Isend(to Envelope, buf []byte) (Handle, error) {
 	h := r.handle()
 	p.mu.Unlock()
 	if tell {
+		segment.Fence()
 		p.port.Tell(c.group.Procs[to.Rank], transport.Eager)
 	}
 	return h, nil
@@ -107,6 +109,15 @@ func (c *Comm) put(ctx context.Context, to Envelope, buf []byte, what string) (r
 			return nil, false, err
 		}
 	}
+	q := &p.peers[proc]
+	if len(buf) <= segment.InlineBytes && p.port != nil && !to.Sync && proc != p.me && len(q.pushes) == 0 && p.takeCredit(proc, len(buf)) {
+		q.asked = true
+		l := transport.Label{Ctx: dataContext(c.group.Indices[to.Rank], to.Class), Tag: int32(to.Tag), Elem: to.Elem}
+		if ok, tell := p.port.PutInline(proc, l, buf); ok {
+			return nil, tell, nil
+		}
+		return p.queueSend(c, proc, transport.Header{Kind: transport.Eager, Ctx: l.Ctx, Tag: l.Tag, Elem: l.Elem, Size: len(buf)}, buf, what), false, nil
+	}
 	if len(buf) > transport.SizeMax {
 		return nil, false, fmt.Errorf("%w: a message of %d bytes, the longest has %d", ErrNoRoom, len(buf), transport.SizeMax)
 	}
@@ -115,7 +126,6 @@ func (c *Comm) put(ctx context.Context, to Envelope, buf []byte, what string) (r
 	if proc == p.me {
 		return p.sendSelf(c, h, buf, what), false, nil
 	}
-	q := &p.peers[proc]
 	q.asked = true
 	if !to.Sync && p.sendsEagerly(proc, len(buf)) && len(q.pushes) == 0 && p.takeCredit(proc, len(buf)) {
 		h.Kind = transport.Eager

@@ -83,15 +83,17 @@ type Event struct {
 }
 
 // Who leads.
+type leader uint8
+
 const (
-	nobody int32 = iota
+	nobody leader = iota
 	caller
 	background
 )
 
 // Proc is one process of the job.
 type Proc struct {
-	mu    sync.Mutex
+	mu    park.Lock
 	tr    transport.Transport
 	port  *transport.Port // tr itself where it is one: no interface call per frame
 	cfg   Config
@@ -143,13 +145,12 @@ type Proc struct {
 	scheduling bool
 
 	ending  ending
-	lead    atomic.Int32
+	lead    leader
 	leading leading
 	// Method values, made once: they go through an interface.
 	leaderReady, loopReady func() bool
 	asleep                 atomic.Bool // the leader sleeps or is about to
 	followers              []*group
-	following              atomic.Int32
 	wanted                 atomic.Int32 // callers that want the background loop to let go
 	watch                  ctxWatch
 

@@ -95,19 +95,29 @@ func (g *group) signal() {
 // await returns when g is ready, or ctx is over. The caller does not hold mu.
 func (p *Proc) await(ctx context.Context, g *group) error {
 	for !g.ready(p) {
-		if p.lead.CompareAndSwap(nobody, caller) {
-			err := p.leadUntil(ctx, g)
-			p.leave()
-			if err != nil {
+		p.mu.Lock()
+		if !p.takeLead(caller) {
+			if err := p.follow(ctx, g); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := p.follow(ctx, g); err != nil {
+		err := p.leadUntil(ctx, g)
+		p.leave()
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// takeLead says whether nobody led, and who asks does now. The caller holds mu.
+func (p *Proc) takeLead(who leader) bool {
+	if p.lead != nobody {
+		return false
+	}
+	p.lead = who
+	return true
 }
 
 // leading is what the one leader waits for. It lives in Proc, because a local one
@@ -125,11 +135,13 @@ type leading struct {
 	cancelled *atomic.Bool
 }
 
-// leadUntil runs progress until g is ready.
+// leadUntil runs progress until g is ready. The caller has taken the lead, and holds mu,
+// which is given back.
 func (p *Proc) leadUntil(ctx context.Context, g *group) error {
 	l := &p.leading
 	*l = leading{g: g, src: -1, cancelled: p.watchContext(ctx)}
-	p.look()
+	p.lookLocked()
+	p.mu.Unlock()
 	for polls := 0; !g.ready(p); polls++ {
 		spun := polls >= p.cfg.SpinPolls || l.yields > 0
 		switch {
@@ -148,7 +160,9 @@ func (p *Proc) leadUntil(ctx context.Context, g *group) error {
 				polls = -1
 			}
 		case !spun:
-			park.Pause(1)
+			if polls >= keenLooks {
+				park.Pause(1)
+			}
 		case polls < l.yields:
 			p.port.Yield()
 		default:
@@ -167,11 +181,16 @@ func (p *Proc) leadUntil(ctx context.Context, g *group) error {
 // next. It says whether anything happened.
 func (p *Proc) look() bool {
 	p.mu.Lock()
-	did := p.progress()
-	p.leading.again = did && p.transfers.Load() > 0
-	did = p.lookCloser() || did
+	did := p.lookLocked()
 	p.mu.Unlock()
 	return did
+}
+
+// lookLocked is look for a caller that holds mu.
+func (p *Proc) lookLocked() bool {
+	did := p.progress()
+	p.leading.again = did && p.transfers.Load() > 0
+	return p.lookCloser() || did
 }
 
 // lookCloser handles what has come from the peer that is waited for, and finds out
@@ -270,34 +289,35 @@ func (p *Proc) leaderMustLook() bool {
 // leave gives the lead up and hands it to a follower. It does not stir the
 // background loop: right after a death every thread that wakes delays others.
 func (p *Proc) leave() {
-	p.lead.Store(nobody)
-	if p.following.Load() > 0 {
-		p.mu.Lock()
-		if len(p.followers) > 0 {
-			p.followers[0].signal()
-		}
-		p.mu.Unlock()
+	p.mu.Lock()
+	p.leaveLocked()
+	p.mu.Unlock()
+}
+
+// leaveLocked is leave for a caller that holds mu.
+func (p *Proc) leaveLocked() {
+	p.lead = nobody
+	if len(p.followers) > 0 {
+		p.followers[0].signal()
 	}
 }
 
-// follow waits until the leader has done something for g, or hands over the lead.
+// follow waits until the leader has done something for g, or hands over the lead. Somebody
+// leads; the caller holds mu, which is given back.
 func (p *Proc) follow(ctx context.Context, g *group) error {
-	p.mu.Lock()
 	if g.wake == nil {
 		g.wake = make(chan struct{}, 1)
 	}
 	p.attach(g, g)
 	p.followers = append(p.followers, g)
-	p.following.Add(1)
 	p.wanted.Add(1)
+	inBackground, ready := p.lead == background, g.ready(p)
 	p.mu.Unlock()
-	if p.lead.Load() == background {
+	if inBackground {
 		p.tr.Notify(p.me, park.Background)
 	}
 	var err error
-	// A leader that leaves stores nobody first and looks for followers afterwards;
-	// this follower is in the list first and looks for a leader afterwards.
-	if !g.ready(p) && p.lead.Load() != nobody {
+	if !ready {
 		select {
 		case <-g.wake:
 		case <-ctx.Done():
@@ -307,9 +327,8 @@ func (p *Proc) follow(ctx context.Context, g *group) error {
 	p.mu.Lock()
 	p.attach(g, nil)
 	p.followers = slices.DeleteFunc(p.followers, func(f *group) bool { return f == g })
-	p.following.Add(-1)
 	p.wanted.Add(-1)
-	if g.ready(p) && len(p.followers) > 0 && p.lead.Load() == nobody {
+	if g.ready(p) && len(p.followers) > 0 && p.lead == nobody {
 		p.followers[0].signal() // the lead was handed to this one, which needs it no more
 	}
 	p.mu.Unlock()
@@ -398,9 +417,9 @@ func (p *Proc) background() {
 		if p.cfg.OnTick != nil {
 			p.cfg.OnTick()
 		}
-		var quiet bool
-		tick, quiet = p.nextTick(tick, &seen)
-		if quiet && p.wanted.Load() == 0 && p.lead.CompareAndSwap(nobody, background) {
+		var leads bool
+		tick, leads = p.nextTick(tick, &seen)
+		if leads {
 			p.leadInBackground()
 			p.leave()
 		}
@@ -409,10 +428,10 @@ func (p *Proc) background() {
 }
 
 // nextTick returns how long the background loop may wait after a tick of that length,
-// and whether no call has been made since the one before, nor waits. seen is how many
+// and whether it leads now: no call has been made since the one before, nor waits. seen is how many
 // calls there had been then. What is started from now on finds out whether it has to
 // hurry the loop.
-func (p *Proc) nextTick(tick time.Duration, seen *uint64) (next time.Duration, quiet bool) {
+func (p *Proc) nextTick(tick time.Duration, seen *uint64) (next time.Duration, leads bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	calls := p.calls != *seen
@@ -425,20 +444,20 @@ func (p *Proc) nextTick(tick time.Duration, seen *uint64) (next time.Duration, q
 	switch {
 	case calls:
 		next *= crowd
-	case p.lead.Load() == caller:
+	case p.lead == caller:
 		next = min(2*tick, next*max(tickMax, crowd))
 	default:
-		quiet = true
+		leads = p.wanted.Load() == 0 && p.takeLead(background)
 	}
 	p.drowsy = next > p.cfg.Tick
-	return next, quiet
+	return next, leads
 }
 
 // underWayBeside says whether anything is under way beside what a call waits for; of many
 // for which it waits all but one count. The caller holds mu.
 func (p *Proc) underWayBeside() bool {
 	calls := 0
-	if p.lead.Load() == caller {
+	if p.lead == caller {
 		calls = 1
 	}
 	for _, r := range p.slots {

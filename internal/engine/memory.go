@@ -442,7 +442,7 @@ func (c *Comm) agreeNow(ctx context.Context, call ulfm.Call, flag uint64, what s
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.called()
-	if !c.quiet() || c.plain != nil || !p.ctl.Plain(c.group.Index) || !p.lead.CompareAndSwap(nobody, caller) {
+	if !c.quiet() || c.plain != nil || !p.ctl.Plain(c.group.Index) || !p.takeLead(caller) {
 		return out, nil, false
 	}
 	defer p.leaveLocked()
@@ -523,7 +523,7 @@ func (p *Proc) watchWord(ctx context.Context, word *uint64, stale uint64) (moved
 			}
 			if yield {
 				p.port.Yield()
-			} else {
+			} else if polls >= keenLooks {
 				park.Pause(1)
 			}
 		}

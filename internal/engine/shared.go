@@ -97,14 +97,15 @@ func (c *Comm) runShared(ctx context.Context, what string, count bool, code uint
 	start(g, code)
 	if g.Advance() {
 		moved, to := g.Moved(), g.Audience()
-		p.mu.Unlock() // so that what was published is seen
+		p.mu.Unlock()
 		if moved {
+			segment.Fence()
 			c.notify(to)
 		}
 		return nil
 	}
 	c.announce(g)
-	if p.lead.CompareAndSwap(nobody, caller) {
+	if p.takeLead(caller) {
 		done := c.advanceWhile(ctx, g)
 		p.leaveLocked()
 		if done {

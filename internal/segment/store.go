@@ -27,8 +27,8 @@ func Store64(p *uint64, v uint64) {
 }
 
 // Publish64 publishes v at p, as Store64, but does not wait until others see it: what is
-// loaded afterwards may have been loaded before. A Fence between them, or a lock that is
-// given back, sees to it that it is not.
+// loaded afterwards may have been loaded before. A Fence between them sees to it that it
+// is not.
 func Publish64(p *uint64, v uint64) {
 	if counting {
 		beforeStore()

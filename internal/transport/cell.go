@@ -22,6 +22,25 @@ const (
 	kindMask                        = 0xff << kindShift
 )
 
+// Label is what a receive is matched and checked by.
+type Label struct {
+	Ctx  uint32 // the receiver's context
+	Tag  int32
+	Elem uint8
+}
+
+// words are the header words of an Eager message of so many bytes that stands in its cell.
+func (l Label) words(size int) (w1, w2 uint64) {
+	return uint64(l.Ctx)<<32 | uint64(uint32(l.Tag)), uint64(size)<<sizeShift | uint64(l.Elem)<<elemShift | uint64(Eager)<<kindShift
+}
+
+// inline reads what words made; false: it is another frame's.
+func inline(w1, w2 uint64) (l Label, size uint64, ok bool) {
+	size = w2 >> sizeShift
+	ok = w2&(kindMask|flagOut) == uint64(Eager)<<kindShift && size <= segment.InlineBytes
+	return Label{Ctx: uint32(w1 >> 32), Tag: int32(uint32(w1)), Elem: uint8(w2 >> elemShift)}, size, ok
+}
+
 func putHeader(c *segment.Cell, h *Header, flags uint64) {
 	if h.Sync {
 		flags |= flagSync

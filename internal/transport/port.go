@@ -128,8 +128,8 @@ func (p *Port) TrySend(to int, h *Header, payload []byte) bool {
 }
 
 // Put is TrySend that does not tell the peer of the frame, and says whether that is to be
-// done: by Tell, after a segment.Fence, or once a lock that was held for Put has been given
-// back, which is a locked instruction less.
+// done: by Tell, after a segment.Fence. A lock that was held for Put can be given back in
+// between.
 func (p *Port) Put(to int, h *Header, payload []byte) (ok, tell bool) {
 	q := &p.peers[to]
 	w := &q.out[Data]
@@ -143,6 +143,26 @@ func (p *Port) Put(to int, h *Header, payload []byte) (ok, tell bool) {
 	if c == nil || !fill(w, c, h, payload) {
 		return false, false
 	}
+	w.publish(c)
+	return true, true
+}
+
+// PutInline is Put of an Eager message that fits into a cell.
+func (p *Port) PutInline(to int, l Label, payload []byte) (ok, tell bool) {
+	q := &p.peers[to]
+	w := &q.out[Data]
+	if w.ring == nil {
+		q, w = p.out(to, Data)
+	}
+	if q.closed[Data] {
+		return true, false
+	}
+	c := w.cell()
+	if c == nil {
+		return false, false
+	}
+	segment.Copy(c.Inline[:], payload)
+	c.SetWords(l.words(len(payload)))
 	w.publish(c)
 	return true, true
 }
@@ -238,13 +258,6 @@ func (p *Port) Next(from int, f *Frame) bool {
 	return true
 }
 
-// Label is what a receive is matched and checked by.
-type Label struct {
-	Ctx  uint32 // the receiver's context
-	Tag  int32
-	Elem uint8
-}
-
 // NextInline is Next for a whole message that stands in its cell; false: the next frame
 // is another, or there is none.
 func (p *Port) NextInline(from int) (l Label, payload []byte, ok bool) {
@@ -257,12 +270,11 @@ func (p *Port) NextInline(from int) (l Label, payload []byte, ok bool) {
 	if c == nil {
 		return l, nil, false
 	}
-	w1, w2 := c.Word1, c.Word2
-	size := w2 >> sizeShift
-	if w2&(kindMask|flagOut) != uint64(Eager)<<kindShift || size > segment.InlineBytes {
+	l, size, ok := inline(c.Word1, c.Word2)
+	if !ok {
 		return l, nil, false
 	}
-	return Label{Ctx: uint32(w1 >> 32), Tag: int32(uint32(w1)), Elem: uint8(w2 >> elemShift)}, c.Inline[:size], true
+	return l, c.Inline[:size], true
 }
 
 // AdvanceInline is Advance after NextInline.
