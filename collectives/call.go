@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"sync"
 
 	"github.com/goulfm/goulfm/comm"
@@ -68,7 +67,7 @@ func aCall() *call {
 }
 
 // elemOf is the element code that package comm uses, too.
-func elemOf[T any]() uint8 { return uint8(reflect.TypeFor[T]().Kind()) }
+func elemOf[T any]() uint8 { return view.Kind[T]() }
 
 // noRoot is the root of collectives that have none.
 const noRoot = -1

@@ -14,7 +14,7 @@ type Elem interface {
 }
 
 // code names an element type on the wire: a receive of another one is refused.
-func code[T any]() uint8 { return uint8(reflect.TypeFor[T]().Kind()) }
+func code[T any]() uint8 { return view.Kind[T]() }
 
 // Bytes returns the memory of s, so that slices of structs can be sent as bytes
 // between processes of one machine. The elements must have a fixed size and hold

@@ -21,6 +21,47 @@ func Size[T any]() int {
 	return int(unsafe.Sizeof(zero))
 }
 
+// Kind returns the reflect.Kind of a T.
+func Kind[T any]() uint8 {
+	var zero T
+	kind := reflect.Invalid
+	switch any(zero).(type) { // what reflect takes longer to say
+	case bool:
+		kind = reflect.Bool
+	case int:
+		kind = reflect.Int
+	case int8:
+		kind = reflect.Int8
+	case int16:
+		kind = reflect.Int16
+	case int32:
+		kind = reflect.Int32
+	case int64:
+		kind = reflect.Int64
+	case uint:
+		kind = reflect.Uint
+	case uint8:
+		kind = reflect.Uint8
+	case uint16:
+		kind = reflect.Uint16
+	case uint32:
+		kind = reflect.Uint32
+	case uint64:
+		kind = reflect.Uint64
+	case float32:
+		kind = reflect.Float32
+	case float64:
+		kind = reflect.Float64
+	case complex64:
+		kind = reflect.Complex64
+	case complex128:
+		kind = reflect.Complex128
+	default: // a named type
+		kind = reflect.TypeFor[T]().Kind()
+	}
+	return uint8(kind)
+}
+
 // Fixed says whether values of a type have one size and hold no pointer, so that
 // their memory means the same in another process of this machine.
 func Fixed(t reflect.Type) bool {
