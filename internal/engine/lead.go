@@ -160,7 +160,7 @@ func (p *Proc) leadUntil(ctx context.Context, g *group) error {
 				polls = -1
 			}
 		case !spun:
-			if polls >= keenLooks {
+			if polls >= keenLooksMax {
 				park.Pause(1)
 			}
 		case polls < l.yields:

@@ -510,7 +510,11 @@ func (p *Proc) watchWord(ctx context.Context, word *uint64, stale uint64) (moved
 	if yield {
 		pollsMax = p.cfg.YieldPolls
 	}
-	for polls := 0; polls < pollsMax; {
+	polls, moved := p.lookKeenly(word, stale, -1)
+	if moved {
+		return true
+	}
+	for polls < pollsMax {
 		p.mu.Unlock()
 		attention := false
 		for ; polls < pollsMax; polls++ {
@@ -523,7 +527,7 @@ func (p *Proc) watchWord(ctx context.Context, word *uint64, stale uint64) (moved
 			}
 			if yield {
 				p.port.Yield()
-			} else if polls >= keenLooks {
+			} else {
 				park.Pause(1)
 			}
 		}

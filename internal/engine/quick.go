@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/internal/transport"
 )
 
@@ -80,9 +81,31 @@ func (p *Proc) awaitAnswer(proc int) *park.Patience {
 	return &q.patience
 }
 
-// keenLooks is how often a call looks without a pause in between: what it waits for comes
-// at once, mostly, and a pause takes as long as a tenth of a message.
-const keenLooks = 64
+// keenLooksMax is how often a call looks without a pause in between, and without giving the
+// lock back: what it waits for comes at once, mostly, and either takes as long as a tenth
+// of a message.
+const keenLooksMax = 128
+
+// lookKeenly looks until a word is not stale any more, something asks for attention that
+// does not come from the process except, or it has looked often enough. The caller holds mu.
+//
+// Between two looks it does more than it must. Who looks again at once gets the line back
+// before its writer is done with it: a message takes a fifth longer then.
+func (p *Proc) lookKeenly(word *uint64, stale uint64, except int) (looks int, moved bool) {
+	if p.cfg.YieldPolls > 0 {
+		return 0, false
+	}
+	for keen := min(keenLooksMax, p.cfg.SpinPolls); looks < keen; {
+		looks++
+		if segment.Load64(word) != stale {
+			return looks, true
+		}
+		if p.port.Epoch() != p.epochSeen.Load() || looks&15 == 0 && p.port.Pending(except) {
+			break
+		}
+	}
+	return looks, false
+}
 
 // watchNext leads, without mu, until the next frame of a process is there, or
 // anything else asks for attention, or it has looked often enough.
@@ -90,6 +113,14 @@ func (p *Proc) watchNext(ctx context.Context, proc int) (looks int, here bool) {
 	word, want := p.port.Watch(proc)
 	if word == nil {
 		return 0, false
+	}
+	stale := segment.Load64(word)
+	if stale >= want { // it has come since the last look
+		return 1, true
+	}
+	looks, moved := p.lookKeenly(word, stale, proc)
+	if moved {
+		return looks, true
 	}
 	cancelled, kept, epoch := p.watchContext(ctx), p.kept.Load(), p.epochSeen.Load()
 	p.mu.Unlock()
@@ -102,9 +133,7 @@ func (p *Proc) watchNext(ctx context.Context, proc int) (looks int, here bool) {
 		if looks&15 == 0 && (p.port.Pending(proc) || p.kept.Load() != kept || cancelled != nil && cancelled.Load()) {
 			break
 		}
-		if looks > keenLooks {
-			park.Pause(1)
-		}
+		park.Pause(1)
 	}
 	p.mu.Lock()
 	return looks, here
