@@ -117,6 +117,9 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 	info := w.process.Info
 	out := cfg.engine()
 	out.OnFenced, out.OnTick, out.Observe = w.fenced, w.process.FlushOld, w.report
+	if info.Watched {
+		out.Alive = w.process.Beat
+	}
 	out.Era, out.Fence, out.Share = info.Era, info.Fence, info.Ranks
 	for rank := range info.Size {
 		out.World = append(out.World, info.First+rank)

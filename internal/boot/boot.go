@@ -31,7 +31,7 @@ type Info struct {
 	Ring    bool          `json:"ring,omitempty"`    // find deaths by heartbeats, not by tombstones
 	Period  time.Duration `json:"period,omitempty"`  // of heartbeats
 	Timeout time.Duration `json:"timeout,omitempty"` // of the ring
-	Beat    time.Duration `json:"beat,omitempty"`    // how often to show that this process lives; 0: never
+	Watched bool          `json:"watched,omitempty"` // for signs of life: see Process.Beat
 	Fence   bool          `json:"fence,omitempty"`   // who is declared dead may run on
 	Era     bool          `json:"era,omitempty"`     // agree by messages, not in the node's memory
 }
@@ -103,6 +103,7 @@ const (
 	SaysJoined  = "joined"  // process: Init is done
 	SaysKill    = "kill"    // process: about to end itself at a Mark
 	SaysEvent   = "event"   // process: Name says what, as engine.Event
+	SaysAlive   = "alive"   // launcher: show that you live
 	SaysDump    = "dump"    // launcher: say what you wait for; process: Waits and Text
 	SaysAborted = "aborted" // process: it calls Abort with code N
 	SaysSpawn   = "spawn"   // process: start N of Program with Args and Env; Procs could keep them

@@ -30,6 +30,7 @@ type Process struct {
 	line  net.Conn
 	in    *bufio.Scanner
 	notes []Message // not sent yet
+	beats atomic.Uint32
 
 	token   uint64
 	answers map[uint64]chan Message // to requests that wait
@@ -60,26 +61,21 @@ func (i Info) Join() (*Process, error) {
 	}
 	node.SetPid(me, os.Getpid())
 	node.SetState(me, segment.Joined)
-	if i.Beat > 0 {
-		node.Beat(me, 1) // here: it may be stopped before the thread has begun
-		go p.beat()
-	}
+	p.Beat() // here: it may be stopped before it listens
 	armKillpoint(me)
 	p.Say(Message{What: SaysJoined})
 	return p, nil
 }
 
-// beat shows that this process lives. It needs a P for a moment each time: a program that
-// computes on all of them makes it late by up to 20 ms. It sleeps as goroutines do: a
-// thread that sleeps in the kernel has its P taken away each time by the runtime's
-// monitor, which then looks around every 20 us for a while.
-func (p *Process) beat() {
-	me := p.Info.Proc()
-	for count := uint32(2); p.Node.StateOf(me) != segment.Left; count++ {
-		p.Node.Beat(me, max(count, 1))
-		time.Sleep(p.Info.Beat)
+// Beat shows that this process lives, if somebody watches for that. Who makes calls shows
+// it in passing; who does not is asked by the launcher. A thread that woke up to count did
+// so at the cost of one that communicates, for milliseconds where each rank has its
+// processor. To answer takes a P for a moment: a program that computes on all of them is
+// late by up to 20 ms.
+func (p *Process) Beat() {
+	if p.Info.Watched {
+		p.Node.Beat(p.Info.Proc(), max(p.beats.Add(1), 1))
 	}
-	p.Node.Beat(me, 0)
 }
 
 // Say sends a message to the launcher. A launcher that is gone does not hear it.
@@ -142,7 +138,7 @@ func (p *Process) flush() {
 // communicator.
 const lineMax = 1 << 20
 
-// Listen calls dump whenever the launcher asks for one, gives answers to who waits for
+// Listen shows that this process lives, or calls dump, whenever the launcher asks, gives answers to who waits for
 // them, and ends this process when the launcher is gone: by default a job ends with its
 // launcher.
 func (p *Process) Listen(dump func()) {
@@ -150,6 +146,8 @@ func (p *Process) Listen(dump func()) {
 		var m Message
 		switch err := json.Unmarshal(p.in.Bytes(), &m); {
 		case err != nil:
+		case m.What == SaysAlive:
+			p.Beat()
 		case m.What == SaysDump:
 			dump()
 		case m.What == SaysSpawned:
@@ -169,7 +167,13 @@ func (p *Process) Listen(dump func()) {
 func (p *Process) Kept() (Message, error) {
 	for p.in.Scan() {
 		var m Message
-		if json.Unmarshal(p.in.Bytes(), &m) == nil && m.What == SaysKeep {
+		if json.Unmarshal(p.in.Bytes(), &m) != nil {
+			continue
+		}
+		switch m.What {
+		case SaysAlive:
+			p.Beat()
+		case SaysKeep:
 			return m, nil
 		}
 	}

@@ -35,6 +35,9 @@ func (p *Process) Flush() {}
 // FlushOld does nothing.
 func (p *Process) FlushOld() {}
 
+// Beat does nothing.
+func (p *Process) Beat() {}
+
 // Kept fails.
 func (p *Process) Kept() (Message, error) { return Message{}, errors.ErrUnsupported }
 

@@ -67,6 +67,9 @@ type Config struct {
 	// Observe, if not nil, is told of rare events: deaths, revocations,
 	// agreements that found deaths. It must not call the engine.
 	Observe func(Event)
+	// Alive, if not nil, is called now and then while calls are made, and at each tick of
+	// the background loop: this process lives. It must not call the engine.
+	Alive func()
 	// OnTick, if not nil, is called by the background loop at each tick.
 	OnTick func()
 	// OnFenced, if not nil, is called once when the others have declared this

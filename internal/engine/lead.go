@@ -414,6 +414,9 @@ func (p *Proc) background() {
 			continue
 		case <-timer.C:
 		}
+		if p.cfg.Alive != nil {
+			p.cfg.Alive()
+		}
 		if p.cfg.OnTick != nil {
 			p.cfg.OnTick()
 		}

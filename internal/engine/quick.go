@@ -16,8 +16,16 @@ const lookEvery = 128
 
 // called counts a call, and now and then looks at everything. The caller holds mu.
 func (p *Proc) called() {
-	p.calls++
-	if p.calls%lookEvery == 0 && !p.fenced.Load() && !p.finalized.Load() {
+	if p.calls++; p.calls%lookEvery == 0 {
+		p.lookAround()
+	}
+}
+
+func (p *Proc) lookAround() {
+	if p.cfg.Alive != nil {
+		p.cfg.Alive()
+	}
+	if !p.fenced.Load() && !p.finalized.Load() {
 		p.progress()
 	}
 }

@@ -290,7 +290,7 @@ func (j *job) spawn(prog *program, who placement, out, errs *outlet) error {
 func (j *job) envOf(who placement) []string {
 	s, number := j.spec, who.first+who.rank
 	info := boot.Info{Job: j.id, Rank: who.rank, Size: who.size, First: who.first, Spawned: who.spawned, NodeFd: fdNode, LifelineFd: fdLifeline, ArenasFd: fdArenas, Ranks: s.N,
-		Cores: j.cores, Ring: s.Ring, Era: s.Era, Fence: s.Fence, Beat: s.SuspectAfter / beatsPerDuration, Period: s.Period, Timeout: s.Period * time.Duration(s.Factor)}
+		Cores: j.cores, Ring: s.Ring, Era: s.Era, Fence: s.Fence, Watched: s.SuspectAfter > 0, Period: s.Period, Timeout: s.Period * time.Duration(s.Factor)}
 	for _, k := range s.Kills {
 		if k.Rank == number && k.Point != "" {
 			info.Marks = append(info.Marks, boot.Mark{Name: k.Point, N: k.Value})

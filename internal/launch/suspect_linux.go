@@ -8,18 +8,25 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/segment"
 )
 
-// A rank that is watched for life counts up a word from a goroutine of its own, eight
-// times in the duration after which it is killed.
-const beatsPerDuration = 8
+// A rank that is watched for life counts up a word while it makes calls. The launcher looks
+// at it eight times in the duration after which it is killed, and asks one that has not
+// counted since the last but one look to do so.
+const (
+	looksPerDuration = 8
+	asksEvery        = 2 // looks
+)
 
 // watchLife kills ranks that show no life for the duration asked for: stopped from
 // outside, or hung in the kernel. What is killed is then reaped and declared like any
 // other death, so nobody lives on who was declared dead. The launcher counts its own
 // looks and not the time: if it was late itself, a rank that was not is given credit.
 func (j *job) watchLife() {
-	tick := time.NewTicker(j.spec.SuspectAfter / beatsPerDuration)
+	tick := time.NewTicker(j.spec.SuspectAfter / looksPerDuration)
 	defer tick.Stop()
 	beats, still := make([]uint32, j.node.Procs()), make([]int, j.node.Procs())
 	for {
@@ -30,16 +37,29 @@ func (j *job) watchLife() {
 		}
 		for number := range j.node.Started() {
 			now := j.node.Beats(number)
-			switch {
-			case now == 0: // has not joined, or left
-			case now != beats[number]:
+			if now == 0 || j.node.StateOf(number) == segment.Left { // 0: it has not joined
+				continue
+			}
+			if now != beats[number] {
 				beats[number], still[number] = now, 0
-			default:
-				if still[number]++; still[number] > beatsPerDuration { // it beats as often: one may fall between two looks
-					j.killSilent(number)
-				}
+				continue
+			}
+			switch still[number]++; {
+			case still[number] > looksPerDuration: // an answer may fall between two looks
+				j.killSilent(number)
+			case still[number]%asksEvery == 0:
+				j.askForLife(number)
 			}
 		}
+	}
+}
+
+// askForLife asks a rank to show that it lives.
+func (j *job) askForLife(number int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if r := j.rankOf(number); r != nil && !r.silenced {
+		r.say(boot.Message{What: boot.SaysAlive})
 	}
 }
 

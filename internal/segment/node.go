@@ -157,10 +157,10 @@ func (n *Node) Pid(proc int) int { return int(Load32(n.m.word32(n.line(proc, 1) 
 // SetPid is called by proc alone.
 func (n *Node) SetPid(proc, pid int) { Store32(n.m.word32(n.line(proc, 1)+4), uint32(pid)) }
 
-// Beats returns how often proc has shown that it lives; 0: it does not, or no longer.
+// Beats returns a count that changes whenever proc shows that it lives; 0: it does not.
 func (n *Node) Beats(proc int) uint32 { return Load32(n.m.word32(n.line(proc, 3))) }
 
-// Beat is called by proc alone, never with 0 but when it leaves.
+// Beat is called by proc alone, never with 0.
 func (n *Node) Beat(proc int, count uint32) { Store32(n.m.word32(n.line(proc, 3)), count) }
 
 // Doorbell is the word on which proc sleeps.
