@@ -132,9 +132,10 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 		}
 	}
 	if info.Ring {
-		// Nobody kills or reaps on behalf of the ring: what it finds silent is
-		// declared, and stops itself if it lives.
-		out.Detector = fd.Config{Mode: fd.Ring, Fence: true,
+		// Whom the ring finds silent the launcher kills, and lets it be known once it has
+		// ended; with --fence it is declared at once, and stops itself if it lives.
+		out.OnSilent = func(proc int) { w.process.Say(boot.Message{What: boot.SaysSilent, Procs: []int{proc}}) }
+		out.Detector = fd.Config{Mode: fd.Ring, Fence: info.Fence,
 			Period: mono.Duration(info.Period), Timeout: mono.Duration(info.Timeout), Start: mono.Time(mono.Second)}
 	}
 	return out

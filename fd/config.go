@@ -133,6 +133,10 @@ type Config struct {
 	AllowShortTimeouts bool
 }
 
+// Fences says whether a process that is declared dead may be alive: then what it does
+// until it hears of that must harm nobody.
+func (c Config) Fences() bool { return c.Mode == Ring && c.Fence }
+
 // WithDefaults returns c with every Duration that is 0 replaced by its default.
 func (c Config) WithDefaults() Config {
 	if c.Period == 0 {

@@ -1,6 +1,6 @@
 // Noise measures what heartbeats cost a program that nothing happens to: latency,
 // bandwidth and allreduce with those of the ring detector of several periods, and with
-// the counters by which ranks show that they live (--suspect-after, eight counts in its
+// the counters by which ranks show that they live (--suspect-after, eight looks in its
 // duration), against the same without.
 //
 //	go run ./bench/noise

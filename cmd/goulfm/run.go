@@ -32,12 +32,14 @@ first. More ranks than cores is normal.
   --kill R@D          SIGKILL rank R, D (500ms, 2s) after all ranks are in Init; may be repeated
   --kill R@NAME=K     SIGKILL rank R when it reaches Mark(NAME, K); may be repeated
   --suspect-after D   kill a rank that shows no life for D, as one that is stopped; never below 200ms (default: never)
-  --fence             with --suspect-after: declare such a rank dead without killing it; when it goes on it hears
-                      so and ends with code 5, and nobody hears it. Agreements and collectives go by messages
-  --detector exact|ring   how deaths are found: by the kernel (default), or by heartbeats between ranks
+  --fence             with --suspect-after or --detector ring: declare such a rank dead without killing it; when it
+                      goes on it hears so and ends with code 5, and nobody hears it. Agreements and collectives go
+                      by messages
+  --detector exact|ring   how deaths are found: by the kernel (default), or by heartbeats between ranks, which have
+                      the launcher kill a rank that is silent
   --period D          of the ring's heartbeats (default 100ms)
   --timeout-factor F  the ring's timeout in periods (default 4)
-  --agree node|era    how ranks of one machine agree: in its memory, which takes the exact detector, or by
+  --agree node|era    how ranks of one machine agree: in its memory, which takes exact deaths (no --fence), or by
                       messages (default node)
   --report json       one line of JSON per event on stderr: start, death, detection, revoke, agree,
                       shrink, spawn, end

@@ -104,6 +104,7 @@ const (
 	SaysKill    = "kill"    // process: about to end itself at a Mark
 	SaysEvent   = "event"   // process: Name says what, as engine.Event
 	SaysAlive   = "alive"   // launcher: show that you live
+	SaysSilent  = "silent"  // process: by the ring, Procs show no life
 	SaysDump    = "dump"    // launcher: say what you wait for; process: Waits and Text
 	SaysAborted = "aborted" // process: it calls Abort with code N
 	SaysSpawn   = "spawn"   // process: start N of Program with Args and Env; Procs could keep them

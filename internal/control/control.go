@@ -94,7 +94,7 @@ type job struct {
 // World.
 func New(cfg Config) *Control {
 	must.That(cfg.Me >= 0 && cfg.Me < cfg.N, "process %d of %d", cfg.Me, cfg.N)
-	must.That(cfg.Memory == nil || cfg.Detector.Mode == fd.Exact, "agreements in memory take exact deaths")
+	must.That(cfg.Memory == nil || !cfg.Detector.Fences(), "agreements in memory take exact deaths")
 	cfg.Detector.N, cfg.Detector.Me = cfg.N, cfg.Me
 	c := &Control{cfg: cfg, fd: fd.NewFlawed(cfg.Detector, cfg.Flaws.Detector, cfg.Flaws.Notices)}
 	c.comm = newTable(cfg.Blocks)

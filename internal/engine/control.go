@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/goulfm/goulfm/fd"
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/ulfm"
 )
@@ -139,6 +138,10 @@ func (p *Proc) execute(a control.Action) {
 	case control.Declared:
 		p.declared(a)
 	case control.Suspected:
+		if a.Unanswered && p.cfg.OnSilent != nil {
+			p.cfg.OnSilent(a.Proc)
+			break
+		}
 		p.observe(Event{What: "suspect", Procs: []int{a.Proc}})
 	case control.Revoked:
 		p.revoked(a.Comm)
@@ -450,7 +453,7 @@ func (p *Proc) declared(a control.Declared) {
 // fences says whether a process that was declared dead may still run. Then its
 // control ring stays open: control drops what comes from the dead, except that it
 // tells one who still speaks that it is dead (F6).
-func (p *Proc) fences() bool { return p.cfg.Fence || p.cfg.Detector.Mode == fd.Ring }
+func (p *Proc) fences() bool { return p.cfg.Fence || p.cfg.Detector.Fences() }
 
 func (p *Proc) failPeer(proc int) {
 	for _, c := range p.live {

@@ -72,6 +72,10 @@ type Config struct {
 	Alive func()
 	// OnTick, if not nil, is called by the background loop at each tick.
 	OnTick func()
+	// OnSilent, if not nil, is called when a process has shown no life for long enough to
+	// be ended, by a detector that does not fence: who may ends it, and lets its departure
+	// be known. It must not call the engine.
+	OnSilent func(proc int)
 	// OnFenced, if not nil, is called once when the others have declared this
 	// process dead.
 	OnFenced func(why string)

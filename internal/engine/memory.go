@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"github.com/goulfm/goulfm/era/onenode"
-	"github.com/goulfm/goulfm/fd"
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/must"
 	"github.com/goulfm/goulfm/internal/park"
@@ -17,7 +16,7 @@ import (
 // shareMemory has the agreements of this process made in the memory of the node,
 // where that is possible: deaths must be exact.
 func (p *Proc) shareMemory(cfg *control.Config) {
-	if p.port == nil || p.cfg.Detector.Mode != fd.Exact || p.cfg.Messages || p.cfg.Fence || p.port.ReachAll() != nil {
+	if p.port == nil || p.cfg.Messages || p.fences() || p.port.ReachAll() != nil {
 		return
 	}
 	must.That(segment.AgreementsKept == 2*onenode.Slots, "memory for %d agreements", segment.AgreementsKept)

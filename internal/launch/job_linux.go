@@ -63,7 +63,7 @@ type rank struct {
 	line     net.Conn      // lifeline
 	silent   chan struct{} // closed once all that it said was heard
 	joined   bool
-	declared bool // in the list of departures
+	declared bool // in the list of departures, or to be found by the ring
 	reaped   bool
 	status   syscall.WaitStatus
 	left     bool
@@ -130,11 +130,8 @@ func (s *Spec) check() error {
 	if s.Ring && s.Universe > s.N {
 		return fmt.Errorf("--universe %d: processes can be started later only with --detector exact", s.Universe)
 	}
-	if s.Fence && s.Ring {
-		return fmt.Errorf("--fence: with --detector ring who is declared dead is always fenced")
-	}
-	if s.Fence && s.SuspectAfter == 0 {
-		return fmt.Errorf("--fence: say with --suspect-after how long a rank may show no life")
+	if s.Fence && s.SuspectAfter == 0 && !s.Ring {
+		return fmt.Errorf("--fence: say with --suspect-after how long a rank may show no life, or with --detector ring")
 	}
 	for _, k := range s.Kills {
 		if k.Rank < 0 || k.Rank >= s.N && (k.Point == "" || k.Rank >= s.universe()) {
@@ -390,6 +387,10 @@ func (j *job) listen(r *rank) {
 			j.mu.Unlock()
 			j.abort(m)
 			j.mu.Lock()
+		case boot.SaysSilent:
+			for _, number := range m.Procs {
+				j.endSilent(number, r.number)
+			}
 		case boot.SaysSpawn:
 			go j.spawnMore(r, m)
 		case boot.SaysKeep:
@@ -478,7 +479,7 @@ func (j *job) depart(number int, how string) {
 	if r.left {
 		why = segment.Retired
 	}
-	if !j.spec.Ring || r.left {
+	if !j.spec.Ring || r.left || r.silenced && !j.spec.Fence {
 		j.node.AppendDeath(number, why)
 	}
 	r.how, r.foundNs = how, now

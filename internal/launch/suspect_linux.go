@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/park"
 	"github.com/goulfm/goulfm/internal/segment"
 )
 
@@ -52,6 +53,25 @@ func (j *job) watchLife() {
 			}
 		}
 	}
+}
+
+// endSilent ends a rank that the ring has found silent, says rank by. If it has ended it is
+// only now let known, so that the ring is what finds deaths. The caller holds mu.
+func (j *job) endSilent(number, by int) {
+	r := j.rankOf(number)
+	if r == nil || r.silenced || r.left || j.spec.Fence {
+		return
+	}
+	r.silenced = true
+	if !r.declared {
+		if !r.reaped {
+			j.rep.note("suspect", "rank %d shows no life to rank %d: killed (--detector ring)", number, by)
+			_ = syscall.Kill(r.pid, syscall.SIGKILL)
+		}
+		return
+	}
+	j.node.AppendDeath(number, segment.Died)
+	j.node.WakeAll(park.Futex{})
 }
 
 // askForLife asks a rank to show that it lives.
