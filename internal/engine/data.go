@@ -658,7 +658,7 @@ func (p *Proc) letGo(from, size int) {
 	}
 	q := &p.peers[from]
 	q.released += uint64(match.Charge(size))
-	if q.released-q.told >= match.Limit(p.cfg.UnexpectedBytesMax, p.cfg.Share)/8 {
+	if q.released-q.told >= p.creditStep {
 		q.told = q.released
 		p.tr.ReturnCredit(from, q.released)
 	}

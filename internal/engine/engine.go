@@ -138,6 +138,7 @@ type Proc struct {
 	header     transport.Header // of the frame being sent
 	probes     []*Request
 	flushing   *Request        // ends when no control frame waits for room
+	creditStep uint64          // bytes of credit that are returned together
 	blocked    []int           // peers towards which something waits for room
 	todo       []control.Event // control events met while control is stepping
 	stepping   bool
@@ -206,6 +207,7 @@ func New(tr transport.Transport, cfg Config) *Proc {
 	if p.cfg.Share == 0 {
 		p.cfg.Share = p.n
 	}
+	p.creditStep = match.Limit(p.cfg.UnexpectedBytesMax, p.cfg.Share) / 8
 	for i := range p.peers {
 		p.peers[i].patience.Max = park.PatienceMax()
 		p.peers[i].credit = match.NewCredit(match.Limit(p.cfg.UnexpectedBytesMax, p.cfg.Share))

@@ -431,9 +431,9 @@ func (p *Proc) background() {
 }
 
 // nextTick returns how long the background loop may wait after a tick of that length,
-// and whether it leads now: no call has been made since the one before, nor waits. seen is how many
-// calls there had been then. What is started from now on finds out whether it has to
-// hurry the loop.
+// and whether it leads now, because no call has been made since the one before, nor
+// waits. seen is how many calls there had been then. What is started from now on finds
+// out whether it has to hurry the loop.
 func (p *Proc) nextTick(tick time.Duration, seen *uint64) (next time.Duration, leads bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

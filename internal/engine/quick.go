@@ -60,16 +60,24 @@ func (c *Comm) recvNow(ctx context.Context, from *Envelope, buf []byte, st *Stat
 		}
 		return r, err, true
 	}
-	if !p.takeLead(caller) {
+	word, want := p.port.Watch(proc)
+	if word == nil {
 		return nil, nil, false
 	}
-	defer p.leaveLocked()
-	looks, here := p.watchNext(ctx, proc)
-	if here && answer != nil && looks > 1 { // not one that is there, but not what is asked for
+	looks, here := p.lookKeenly(word, min(segment.Load64(word), want-1), proc) // it may have come since takeNext
+	if !here { // what holds with the lock may not hold any more
+		if !p.takeLead(caller) {
+			return nil, nil, false
+		}
+		looks, here = p.watchNext(ctx, proc, word, want, looks)
+		p.leaveLocked()
+		here = here && c.quiet() && p.match.Idle(dataContext(c.group.Index, from.Class), proc)
+	}
+	if !here {
+		return nil, nil, false
+	}
+	if answer != nil && looks > 1 { // not one that is there, but not what is asked for
 		answer.Missed(looks)
-	}
-	if !here || !c.quiet() || !p.match.Idle(dataContext(c.group.Index, from.Class), proc) {
-		return nil, nil, false
 	}
 	return c.takeNext(proc, from, buf, st)
 }
@@ -115,21 +123,10 @@ func (p *Proc) lookKeenly(word *uint64, stale uint64, except int) (looks int, mo
 	return looks, false
 }
 
-// watchNext leads, without mu, until the next frame of a process is there, or
-// anything else asks for attention, or it has looked often enough.
-func (p *Proc) watchNext(ctx context.Context, proc int) (looks int, here bool) {
-	word, want := p.port.Watch(proc)
-	if word == nil {
-		return 0, false
-	}
-	stale := segment.Load64(word)
-	if stale >= want { // it has come since the last look
-		return 1, true
-	}
-	looks, moved := p.lookKeenly(word, stale, proc)
-	if moved {
-		return looks, true
-	}
+// watchNext leads, without mu, until the next frame of a process is there, which word
+// says, or anything else asks for attention, or it has looked often enough.
+func (p *Proc) watchNext(ctx context.Context, proc int, word *uint64, want uint64, looked int) (looks int, here bool) {
+	looks = looked
 	cancelled, kept, epoch := p.watchContext(ctx), p.kept.Load(), p.epochSeen.Load()
 	p.mu.Unlock()
 	for looks < p.cfg.SpinPolls {
