@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/gob"
 	"fmt"
+	"math/bits"
 
 	"github.com/goulfm/goulfm/internal/engine"
 	"github.com/goulfm/goulfm/internal/view"
@@ -68,8 +69,9 @@ func (s Source) fail(op string, err error) error {
 	return fail(op, s.c, []int{s.rank}, err)
 }
 
+// status takes the bytes of an element, a power of 2: it divides by them.
 func (c *Comm) status(st engine.Status, elemBytes int) Status {
-	return Status{Source: c.outer(c.e.RankOf(st.Proc)), Tag: st.Tag, Count: st.Bytes / elemBytes}
+	return Status{Source: c.outer(c.e.RankOf(st.Proc)), Tag: st.Tag, Count: st.Bytes >> bits.TrailingZeros(uint(elemBytes))}
 }
 
 // Isend starts a Send. The request's Wait or Test reports what happened; buf must

@@ -12,7 +12,7 @@ import (
 // lookEvery is after how many calls one looks at everything: calls that wait for
 // nothing would else never hear of a revocation, and the background loop leaves the
 // lead to a program that makes calls.
-const lookEvery = 128
+const lookEvery = 512
 
 // called counts a call, and now and then looks at everything. The caller holds mu.
 func (p *Proc) called() {
