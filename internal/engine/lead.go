@@ -435,7 +435,9 @@ func (p *Proc) background() {
 // waits. seen is how many calls there had been then. What is started from now on finds
 // out whether it has to hurry the loop.
 func (p *Proc) nextTick(tick time.Duration, seen *uint64) (next time.Duration, leads bool) {
-	p.mu.Lock()
+	if !p.mu.TryLock() {
+		return p.cfg.Tick, false // somebody makes a call right now
+	}
 	defer p.mu.Unlock()
 	calls := p.calls != *seen
 	*seen = p.calls
