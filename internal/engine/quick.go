@@ -64,8 +64,10 @@ func (c *Comm) recvNow(ctx context.Context, from *Envelope, buf []byte, st *Stat
 	if word == nil {
 		return nil, nil, false
 	}
-	looks, here := p.lookKeenly(word, min(segment.Load64(word), want-1), proc) // it may have come since takeNext
-	if !here { // what holds with the lock may not hold any more
+	// The message may have come since takeNext looked. If it has not when this gives the lock
+	// back, what holds now may not hold any more.
+	looks, here := p.lookKeenly(word, min(segment.Load64(word), want-1), proc)
+	if !here {
 		if !p.takeLead(caller) {
 			return nil, nil, false
 		}

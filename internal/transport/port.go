@@ -117,6 +117,15 @@ func (p *Port) in(from int, c Class) (*peer, *reader) {
 	return q, r
 }
 
+// dataOut is out for data.
+func (p *Port) dataOut(to int) (*peer, *writer) {
+	q := &p.peers[to]
+	if w := &q.out[Data]; w.ring != nil {
+		return q, w
+	}
+	return p.out(to, Data)
+}
+
 // TrySend implements Transport.
 func (p *Port) TrySend(to int, h *Header, payload []byte) bool {
 	ok, tell := p.Put(to, h, payload)
@@ -131,11 +140,7 @@ func (p *Port) TrySend(to int, h *Header, payload []byte) bool {
 // done: by Tell, after a segment.Fence. A lock that was held for Put can be given back in
 // between.
 func (p *Port) Put(to int, h *Header, payload []byte) (ok, tell bool) {
-	q := &p.peers[to]
-	w := &q.out[Data]
-	if w.ring == nil {
-		q, w = p.out(to, Data)
-	}
+	q, w := p.dataOut(to)
 	if q.closed[Data] {
 		return true, false
 	}
@@ -149,11 +154,7 @@ func (p *Port) Put(to int, h *Header, payload []byte) (ok, tell bool) {
 
 // PutInline is Put of an Eager message that fits into a cell.
 func (p *Port) PutInline(to int, l Label, payload []byte) (ok, tell bool) {
-	q := &p.peers[to]
-	w := &q.out[Data]
-	if w.ring == nil {
-		q, w = p.out(to, Data)
-	}
+	q, w := p.dataOut(to)
 	if q.closed[Data] {
 		return true, false
 	}
@@ -181,11 +182,7 @@ func (p *Port) Tell(to int, k Kind) {
 // TakesLong says whether Eager frames to a process may have up to LongMax bytes. It opens
 // what they need, which no other transport has; those above ShortMax go there, too, from then on.
 func (p *Port) TakesLong(to int) bool {
-	q := &p.peers[to]
-	w := &q.out[Data]
-	if w.ring == nil {
-		q, w = p.out(to, Data)
-	}
+	q, w := p.dataOut(to)
 	return !q.closed[Data] && w.openLong()
 }
 

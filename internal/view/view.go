@@ -24,7 +24,7 @@ func Size[T any]() int {
 // Kind returns the reflect.Kind of a T.
 func Kind[T any]() uint8 {
 	var zero T
-	kind := reflect.Invalid
+	var kind reflect.Kind
 	switch any(zero).(type) { // what reflect takes longer to say
 	case bool:
 		kind = reflect.Bool
