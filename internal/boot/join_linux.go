@@ -138,9 +138,9 @@ func (p *Process) flush() {
 // communicator.
 const lineMax = 1 << 20
 
-// Listen shows that this process lives, or calls dump, whenever the launcher asks, gives answers to who waits for
-// them, and ends this process when the launcher is gone: by default a job ends with its
-// launcher.
+// Listen shows that this process lives, or calls dump, whenever the launcher asks, gives
+// answers to who waits for them, and ends this process when the launcher is gone: by
+// default a job ends with its launcher.
 func (p *Process) Listen(dump func()) {
 	for p.in.Scan() {
 		var m Message

@@ -39,8 +39,8 @@ type lockBells struct {
 }
 
 const (
-	lockSpins   = 30                    // looks with a pause, before and after saying so
-	lockSleeMax = 10 * time.Millisecond // see Lock: hardly ever that long
+	lockSpins    = 30                    // looks with a pause, before and after saying so
+	lockSleepMax = 10 * time.Millisecond // see Lock: hardly ever that long
 )
 
 // Lock takes the lock.
@@ -119,7 +119,7 @@ func (l *Lock) spin() bool {
 
 // sleep returns when it is time to look again, or true: it was given the lock.
 func (l *Lock) sleep() bool {
-	timer := time.NewTimer(lockSleeMax)
+	timer := time.NewTimer(lockSleepMax)
 	defer timer.Stop()
 	b := l.ring()
 	select {
