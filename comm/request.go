@@ -74,8 +74,8 @@ func (r Request) made() *call {
 
 // handle names what is, or was last, under way.
 func (r Request) handle() engine.Handle {
-	if again := r.made().again; again != nil {
-		return engine.Handle(again.handle.Load())
+	if r.call != nil && r.call.again != nil {
+		return engine.Handle(r.call.again.handle.Load())
 	}
 	return r.h
 }
@@ -226,11 +226,7 @@ func oneWorld(rs []Request, hs []engine.Handle) (*engine.Proc, []engine.Handle) 
 			return nil, nil
 		}
 		c = r.c
-		h := r.h
-		if r.call.again != nil {
-			h = r.handle()
-		}
-		hs = append(hs, h)
+		hs = append(hs, r.handle())
 	}
 	if c == nil {
 		return nil, nil

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/internal/match"
+	"github.com/goulfm/goulfm/internal/publish"
 	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/internal/transport"
 	"github.com/goulfm/goulfm/ulfm"
@@ -36,7 +37,7 @@ func (c *Comm) Send(ctx context.Context, to Envelope, buf []byte) error {
 	r, tell, err := c.put(ctx, to, buf, "send")
 	p.mu.Unlock()
 	if tell {
-		segment.Fence()
+		publish.Fence()
 		p.port.Tell(c.group.Procs[to.Rank], transport.Eager)
 	}
 	if r == nil {
@@ -68,7 +69,7 @@ func (c *Comm) Isend(to Envelope, buf []byte) (Handle, error) {
 	h := r.handle()
 	p.mu.Unlock()
 	if tell {
-		segment.Fence()
+		publish.Fence()
 		p.port.Tell(c.group.Procs[to.Rank], transport.Eager)
 	}
 	return h, nil
@@ -93,7 +94,7 @@ func (c *Comm) Post(to Envelope, buf []byte) (Handle, error) {
 func (c *Comm) send(ctx context.Context, to Envelope, buf []byte, what string) (*Request, error) {
 	r, tell, err := c.put(ctx, to, buf, what)
 	if tell {
-		segment.Fence()
+		publish.Fence()
 		c.p.port.Tell(c.group.Procs[to.Rank], transport.Eager)
 	}
 	return r, err
@@ -420,12 +421,8 @@ func (c *Comm) Irecv(from Envelope, buf []byte) (Handle, error) {
 	p.mu.Lock()
 	p.called()
 	if c.quiet() {
-		r := p.newReceive(c, &from, buf, "irecv", false)
-		if m := p.match.Post(&r.Recv); m != nil {
-			p.deliverKept(r, m)
-		}
+		h := p.postReceive(c, &from, buf, "irecv", false).handle()
 		p.underWay()
-		h := r.handle()
 		p.mu.Unlock()
 		return h, nil
 	}
@@ -465,12 +462,8 @@ func (c *Comm) recv(ctx context.Context, from Envelope, buf []byte, what string,
 	if err != nil && !errors.Is(err, ulfm.ErrProcFailed) && !errors.Is(err, ulfm.ErrProcFailedPending) || err != nil && from.Class == Collective {
 		return nil, err
 	}
-	r := p.newReceive(c, &from, buf, what, blocking)
-	if m := p.match.Post(&r.Recv); m != nil {
-		p.deliverKept(r, m)
-		return r, nil
-	}
-	if err == nil {
+	r := p.postReceive(c, &from, buf, what, blocking)
+	if err == nil || r.done() || r.matched {
 		return r, nil
 	}
 	switch {
@@ -491,6 +484,15 @@ func (c *Comm) recv(ctx context.Context, from Envelope, buf []byte, what string,
 	p.complete(r, nil)
 	p.free(r)
 	return nil, err
+}
+
+// postReceive posts a receive; it may be over afterwards.
+func (p *Proc) postReceive(c *Comm, from *Envelope, buf []byte, what string, blocking bool) *Request {
+	r := p.newReceive(c, from, buf, what, blocking)
+	if m := p.match.Post(&r.Recv); m != nil {
+		p.deliverKept(r, m)
+	}
+	return r
 }
 
 // newReceive returns the request of a receive that is not posted yet.

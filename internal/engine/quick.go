@@ -21,6 +21,8 @@ func (p *Proc) called() {
 	}
 }
 
+// lookAround says that the program is alive, and lets all that has arrived take effect. The
+// caller holds mu.
 func (p *Proc) lookAround() {
 	if p.cfg.Alive != nil {
 		p.cfg.Alive()

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/goulfm/goulfm/internal/match"
-	"github.com/goulfm/goulfm/internal/segment"
+	"github.com/goulfm/goulfm/internal/publish"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -158,10 +158,7 @@ func (p *Proc) idleRequest() *Request {
 // free puts r back. The caller holds mu; r is done, and nobody waits for it any more.
 func (p *Proc) free(r *Request) {
 	r.state, r.comm, r.buf, r.waiter, r.err = reqFree, nil, nil, nil, nil
-	r.status, r.moved, r.expect = Status{}, 0, 0
-	if r.part != nil {
-		r.part = nil
-	}
+	r.status, r.moved, r.expect, r.part = Status{}, 0, 0, nil
 	switch r.kind {
 	case scheduleRequest:
 		r.schedule = nil
@@ -217,7 +214,7 @@ func (p *Proc) end(r *Request, err error) {
 		p.faults.Add(1)
 		r.err = err
 	}
-	segment.PublishOwn64(&r.state, reqDone) // see leaderMustLook
+	publish.Word(&r.state, reqDone) // see leaderMustLook
 	switch {
 	case r.part != nil:
 		p.partOver(r)
@@ -242,7 +239,5 @@ func (p *Proc) wakeWaiter(r *Request) {
 	if r.waiter != nil {
 		r.waiter.signal()
 	}
-	if p.asleep.Load() {
-		p.stirLeader()
-	}
+	p.stirLeader()
 }

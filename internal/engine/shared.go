@@ -7,6 +7,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/nodecoll"
 	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/publish"
 	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/ulfm"
 )
@@ -99,7 +100,7 @@ func (c *Comm) runShared(ctx context.Context, what string, count bool, code uint
 		moved, to := g.Moved(), g.Audience()
 		p.mu.Unlock()
 		if moved {
-			segment.Fence()
+			publish.Fence()
 			c.notify(to)
 		}
 		return nil
@@ -184,7 +185,7 @@ func (c *Comm) advance(g *nodecoll.Group) (done bool) {
 // announce wakes whoever waits for what an operation has published.
 func (c *Comm) announce(g *nodecoll.Group) {
 	if g.Moved() {
-		segment.Fence()
+		publish.Fence()
 		c.notify(g.Audience())
 	}
 }

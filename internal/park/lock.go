@@ -5,6 +5,8 @@ package park
 import (
 	"sync/atomic"
 	"time"
+
+	"github.com/goulfm/goulfm/internal/publish"
 )
 
 // A Lock is a mutex for what is held shortly and seldom contended. It is given back by a
@@ -59,7 +61,7 @@ func (l *Lock) Unlock() {
 		l.hand()
 		return
 	}
-	release(&l.held)
+	publish.Word(&l.held, 0)
 }
 
 // hand is Unlock where somebody waits.
@@ -71,7 +73,7 @@ func (l *Lock) hand() {
 		b.take <- struct{}{}
 		return
 	}
-	release(&l.held)
+	publish.Word(&l.held, 0)
 	select {
 	case b.look <- struct{}{}:
 	default:

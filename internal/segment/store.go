@@ -1,6 +1,10 @@
 package segment
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/goulfm/goulfm/internal/publish"
+)
 
 // Store32 publishes v at p.
 func Store32(p *uint32, v uint32) {
@@ -27,17 +31,14 @@ func Store64(p *uint64, v uint64) {
 }
 
 // Publish64 publishes v at p, as Store64, but does not wait until others see it: what is
-// loaded afterwards may have been loaded before. A Fence between them sees to it that it
-// is not.
+// loaded afterwards may have been loaded before. A publish.Fence between them sees to it
+// that it is not.
 func Publish64(p *uint64, v uint64) {
 	if counting {
 		beforeStore()
 	}
-	publish64(p, v)
+	publish.Word(p, v)
 }
-
-// PublishOwn64 is Publish64 for a word that this process alone has.
-func PublishOwn64(p *uint64, v uint64) { publish64(p, v) }
 
 // Or64 sets bits at p: for words with several writers.
 func Or64(p *uint64, bits uint64) {

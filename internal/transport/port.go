@@ -6,6 +6,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/publish"
 	"github.com/goulfm/goulfm/internal/segment"
 )
 
@@ -130,14 +131,14 @@ func (p *Port) dataOut(to int) (*peer, *writer) {
 func (p *Port) TrySend(to int, h *Header, payload []byte) bool {
 	ok, tell := p.Put(to, h, payload)
 	if tell {
-		segment.Fence()
+		publish.Fence()
 		p.Tell(to, h.Kind)
 	}
 	return ok
 }
 
 // Put is TrySend that does not tell the peer of the frame, and says whether that is to be
-// done: by Tell, after a segment.Fence. A lock that was held for Put can be given back in
+// done: by Tell, after a publish.Fence. A lock that was held for Put can be given back in
 // between.
 func (p *Port) Put(to int, h *Header, payload []byte) (ok, tell bool) {
 	q, w := p.dataOut(to)
@@ -346,7 +347,7 @@ func (p *Port) TryControl(to int, frame []byte, sent int) int {
 		sent += n
 	}
 	if sent > before {
-		segment.Fence()
+		publish.Fence()
 		p.tell(q, Control, park.Caller|park.Background)
 	}
 	return sent

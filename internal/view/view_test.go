@@ -66,3 +66,24 @@ func TestOverlap(t *testing.T) {
 		}
 	}
 }
+
+// TestKind: what is quicker than reflect says the same, also of named types.
+func TestKind(t *testing.T) {
+	type celsius float64
+	type flag bool
+	for _, c := range []struct {
+		kind uint8
+		of   any
+	}{
+		{Kind[bool](), false}, {Kind[flag](), flag(false)},
+		{Kind[int](), int(0)}, {Kind[int8](), int8(0)}, {Kind[int16](), int16(0)}, {Kind[int32](), int32(0)}, {Kind[int64](), int64(0)},
+		{Kind[uint](), uint(0)}, {Kind[uint8](), uint8(0)}, {Kind[uint16](), uint16(0)}, {Kind[uint32](), uint32(0)}, {Kind[uint64](), uint64(0)},
+		{Kind[float32](), float32(0)}, {Kind[float64](), float64(0)}, {Kind[celsius](), celsius(0)},
+		{Kind[complex64](), complex64(0)}, {Kind[complex128](), complex128(0)},
+		{Kind[[2]int](), [2]int{}}, {Kind[struct{ A int8 }](), struct{ A int8 }{}},
+	} {
+		if want := uint8(reflect.TypeOf(c.of).Kind()); c.kind != want {
+			t.Errorf("Kind[%T]() = %d, reflect says %d", c.of, c.kind, want)
+		}
+	}
+}

@@ -1,4 +1,4 @@
-package segment
+package publish
 
 import (
 	"runtime"
@@ -23,7 +23,7 @@ func TestPublishedBeforeAFence(t *testing.T) {
 			for spins := 0; start[1-me].Load() < k; spins++ {
 				yieldAfter(spins)
 			}
-			Publish64(&words[me].v, k)
+			Word(&words[me].v, k)
 			Fence()
 			saw[me][k-1] = atomic.LoadUint64(&words[1-me].v) >= k
 		}
@@ -45,13 +45,13 @@ func TestPublishedInOrder(t *testing.T) {
 	var data, word uint64
 	go func() {
 		for k := uint64(1); k <= rounds; k++ {
-			Publish64(&data, k)
-			Publish64(&word, k)
+			Word(&data, k)
+			Word(&word, k)
 		}
 	}()
 	for spins, last := 0, uint64(0); last < rounds; spins++ {
 		last = atomic.LoadUint64(&word)
-		if got := Load64(&data); got < last {
+		if got := atomic.LoadUint64(&data); got < last {
 			t.Fatalf("%d is published, and what was stored before it is %d", last, got)
 		}
 		yieldAfter(spins)

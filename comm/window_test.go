@@ -1,0 +1,62 @@
+package comm_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/transport/inproc"
+)
+
+// BenchmarkWindowSameThread plays both sides of a window of short messages in one
+// goroutine: what each call costs by itself, without another processor's cache. The least
+// of all rounds is hardly disturbed by other programs.
+func BenchmarkWindowSameThread(b *testing.B) {
+	const window = 64
+	w := inproc.New(2)
+	var worlds [2]*comm.Comm
+	for i := range worlds {
+		p := engine.New(w.Port(i), engine.Config{SpinPolls: 20})
+		defer p.Close()
+		worlds[i] = comm.NewWorld(p)
+	}
+	ctx := context.Background()
+	out, in := make([]uint64, window), make([]uint64, window)
+	sends, recvs := make([]comm.Request, window), make([]comm.Request, window)
+	steps := []struct {
+		name string
+		do   func() error
+	}{
+		{"irecv", func() error {
+			for i := range recvs {
+				recvs[i] = comm.Irecv(worlds[1].From(0).Tag(7), in[i:i+1])
+			}
+			return nil
+		}},
+		{"isend", func() error {
+			for i := range sends {
+				sends[i] = comm.Isend(worlds[0].To(1).Tag(7), out[i:i+1])
+			}
+			return nil
+		}},
+		{"waitrecvs", func() error { return comm.WaitAll(ctx, recvs...) }},
+		{"waitsends", func() error { return comm.WaitAll(ctx, sends...) }},
+	}
+	least := make([]time.Duration, len(steps))
+	for b.Loop() {
+		for i := range steps {
+			begin := time.Now()
+			if err := steps[i].do(); err != nil {
+				b.Fatal(err)
+			}
+			if took := time.Since(begin); least[i] == 0 || took < least[i] {
+				least[i] = took
+			}
+		}
+	}
+	for i, step := range steps {
+		b.ReportMetric(float64(least[i])/window, step.name+"-ns/message")
+	}
+}
