@@ -2,10 +2,8 @@ package collectives
 
 import (
 	"context"
-	"errors"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/engine"
 	"github.com/goulfm/goulfm/internal/nodecoll"
 	"github.com/goulfm/goulfm/internal/sched"
 	"github.com/goulfm/goulfm/internal/view"
@@ -20,8 +18,8 @@ func Allgather[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) err
 	to, from := view.Bytes(dst), view.Bytes(src)
 	if shared(ctx, c, allgather, sched.Allgather, noRoot, len(from)) && len(to) == len(from)*c.Size() {
 		from = apart(to, from, begins(to, from, c.Rank()*len(from)))
-		if err := inMemory(ctx, c, header{kind: allgather}, elemOf[T](), len(from),
-			func(g *nodecoll.Group, what uint64) { g.Allgather(what, to, from) }); !errors.Is(err, engine.ErrRefused) {
+		if done, err := inMemory(ctx, c, header{kind: allgather}, elemOf[T](), len(from),
+			func(g *nodecoll.Group, what uint64) { g.Allgather(what, to, from) }); done {
 			return err
 		}
 	}

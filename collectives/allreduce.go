@@ -17,8 +17,10 @@ import (
 func Allreduce[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) error {
 	to, from := view.Bytes(dst), view.Bytes(src)
 	if red, code, elem, ok := reduction(op); ok && len(dst) == len(src) && shared(ctx, c, allreduce, sched.Allreduce, noRoot, len(from)) {
-		return inMemory(ctx, c, header{kind: allreduce, what: code}, elem, len(from),
-			func(g *nodecoll.Group, what uint64) { g.Allreduce(what, to, from, red) })
+		if done, err := inMemory(ctx, c, header{kind: allreduce, what: code}, elem, len(from),
+			func(g *nodecoll.Group, what uint64) { g.Allreduce(what, to, from, red) }); done {
+			return err
+		}
 	}
 	return newAllreduce(ctx, c, dst, src, op).run()
 }

@@ -2,10 +2,8 @@ package collectives
 
 import (
 	"context"
-	"errors"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/engine"
 	"github.com/goulfm/goulfm/internal/nodecoll"
 	"github.com/goulfm/goulfm/internal/sched"
 	"github.com/goulfm/goulfm/internal/view"
@@ -22,8 +20,8 @@ func Alltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) erro
 		if len(from) > nodecoll.WholeBytes {
 			from = apart(to, from, false) // the others read it while this member receives
 		}
-		if err := inMemory(ctx, c, header{kind: alltoall}, elemOf[T](), len(from),
-			func(g *nodecoll.Group, what uint64) { g.Alltoall(what, to, from) }); !errors.Is(err, engine.ErrRefused) {
+		if done, err := inMemory(ctx, c, header{kind: alltoall}, elemOf[T](), len(from),
+			func(g *nodecoll.Group, what uint64) { g.Alltoall(what, to, from) }); done {
 			return err
 		}
 	}

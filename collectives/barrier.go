@@ -12,7 +12,9 @@ import (
 // MPI 6.3.
 func Barrier(ctx context.Context, c *comm.Comm) error {
 	if shared(ctx, c, barrier, sched.Barrier, noRoot, 0) {
-		return inMemory(ctx, c, header{kind: barrier}, 0, 0, (*nodecoll.Group).Barrier)
+		if done, err := inMemory(ctx, c, header{kind: barrier}, 0, 0, (*nodecoll.Group).Barrier); done {
+			return err
+		}
 	}
 	return newBarrier(ctx, c).run()
 }

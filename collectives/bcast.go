@@ -15,8 +15,10 @@ import (
 func Bcast[T comm.Elem](ctx context.Context, c *comm.Comm, root int, buf []T) error {
 	b := view.Bytes(buf)
 	if shared(ctx, c, bcast, sched.Bcast, root, len(b)) {
-		return inMemory(ctx, c, rooted(bcast, root), elemOf[T](), len(b),
-			func(g *nodecoll.Group, what uint64) { g.Bcast(what, root, b) })
+		if done, err := inMemory(ctx, c, rooted(bcast, root), elemOf[T](), len(b),
+			func(g *nodecoll.Group, what uint64) { g.Bcast(what, root, b) }); done {
+			return err
+		}
 	}
 	return newBcast[T](ctx, c, bcast, root, b).run()
 }

@@ -17,8 +17,10 @@ import (
 func Gather[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T) error {
 	to, from := view.Bytes(dst), view.Bytes(src)
 	if shared(ctx, c, gather, sched.Gather, root, len(from)) && (c.Rank() != root || len(to) == len(from)*c.Size()) {
-		return inMemory(ctx, c, rooted(gather, root), elemOf[T](), len(from),
-			func(g *nodecoll.Group, what uint64) { g.Gather(what, root, to, from) })
+		if done, err := inMemory(ctx, c, rooted(gather, root), elemOf[T](), len(from),
+			func(g *nodecoll.Group, what uint64) { g.Gather(what, root, to, from) }); done {
+			return err
+		}
 	}
 	return newGather(ctx, c, root, dst, src).run()
 }

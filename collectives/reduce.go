@@ -17,8 +17,10 @@ import (
 func Reduce[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T, op Op[T]) error {
 	to, from := view.Bytes(dst), view.Bytes(src)
 	if red, _, elem, ok := reduction(op); ok && shared(ctx, c, reduce, sched.ReduceTo, root, len(from)) && (c.Rank() != root || len(dst) == len(src)) {
-		return inMemory(ctx, c, rooted(reduce, root), elem, len(from),
-			func(g *nodecoll.Group, what uint64) { g.Reduce(what, root, to, from, red) })
+		if done, err := inMemory(ctx, c, rooted(reduce, root), elem, len(from),
+			func(g *nodecoll.Group, what uint64) { g.Reduce(what, root, to, from, red) }); done {
+			return err
+		}
 	}
 	return newReduce(ctx, c, root, dst, src, op).run()
 }

@@ -17,8 +17,10 @@ func ReduceScatterBlock[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src
 	to, from := view.Bytes(dst), view.Bytes(src)
 	red, code, elem, ok := reduction(op)
 	if ok && shared(ctx, c, reduceScatterBlock, sched.ReduceScatter, noRoot, len(to)) && len(from) == len(to)*c.Size() {
-		return inMemory(ctx, c, header{kind: reduceScatterBlock, what: code}, elem, len(to),
-			func(g *nodecoll.Group, what uint64) { g.ReduceScatter(what, to, from, red) })
+		if done, err := inMemory(ctx, c, header{kind: reduceScatterBlock, what: code}, elem, len(to),
+			func(g *nodecoll.Group, what uint64) { g.ReduceScatter(what, to, from, red) }); done {
+			return err
+		}
 	}
 	return newReduceScatterBlock(ctx, c, dst, src, op).run()
 }

@@ -17,8 +17,10 @@ func Scan[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]
 	to, from := view.Bytes(dst), view.Bytes(src)
 	if red, code, elem, ok := reduction(op); ok && shared(ctx, c, scan, sched.Scan, noRoot, len(from)) && len(to) == len(from) {
 		from = apart(to, from, begins(to, from, 0))
-		return inMemory(ctx, c, header{kind: scan, what: code}, elem, len(from),
-			func(g *nodecoll.Group, what uint64) { g.Scan(what, to, from, red) })
+		if done, err := inMemory(ctx, c, header{kind: scan, what: code}, elem, len(from),
+			func(g *nodecoll.Group, what uint64) { g.Scan(what, to, from, red) }); done {
+			return err
+		}
 	}
 	return newScan(ctx, c, scan, sched.Scan, dst, src, op).run()
 }
@@ -35,8 +37,10 @@ func Exscan[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[
 	to, from := view.Bytes(dst), view.Bytes(src)
 	if red, code, elem, ok := reduction(op); ok && shared(ctx, c, exscan, sched.Exscan, noRoot, len(from)) && len(to) == len(from) {
 		from = apart(to, from, begins(to, from, 0))
-		return inMemory(ctx, c, header{kind: exscan, what: code}, elem, len(from),
-			func(g *nodecoll.Group, what uint64) { g.Exscan(what, to, from, red) })
+		if done, err := inMemory(ctx, c, header{kind: exscan, what: code}, elem, len(from),
+			func(g *nodecoll.Group, what uint64) { g.Exscan(what, to, from, red) }); done {
+			return err
+		}
 	}
 	return newScan(ctx, c, exscan, sched.Exscan, dst, src, op).run()
 }

@@ -2,10 +2,8 @@ package collectives
 
 import (
 	"context"
-	"errors"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/engine"
 	"github.com/goulfm/goulfm/internal/nodecoll"
 	"github.com/goulfm/goulfm/internal/sched"
 	"github.com/goulfm/goulfm/internal/view"
@@ -21,8 +19,8 @@ func Scatter[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src 
 	to, from := view.Bytes(dst), view.Bytes(src)
 	if shared(ctx, c, scatter, sched.Scatter, root, len(to)) && (c.Rank() != root || len(from) == len(to)*c.Size()) {
 		from = apart(to, from, begins(from, to, c.Rank()*len(to)))
-		if err := inMemory(ctx, c, rooted(scatter, root), elemOf[T](), len(to),
-			func(g *nodecoll.Group, what uint64) { g.Scatter(what, root, to, from) }); !errors.Is(err, engine.ErrRefused) {
+		if done, err := inMemory(ctx, c, rooted(scatter, root), elemOf[T](), len(to),
+			func(g *nodecoll.Group, what uint64) { g.Scatter(what, root, to, from) }); done {
 			return err
 		}
 	}

@@ -57,11 +57,20 @@ func rooted(k kind, root int) header { return header{kind: k, what: root & (1<<w
 
 // inMemory makes a collective in shared memory, without what only messages and errors
 // need: where ranks outnumber cores each finds its caches cold. After
-// engine.ErrRefused, at all members, messages do it.
-func inMemory(ctx context.Context, c *comm.Comm, h header, elem uint8, bytes int, start func(g *nodecoll.Group, what uint64)) error {
-	err := c.Engine().RunShared(ctx, h.kind.String(), h.code(elem, bytes), start)
-	if err == nil || errors.Is(err, engine.ErrRefused) {
-		return err
+// engine.ErrRefused, at all members, it says false: messages do it.
+func inMemory(ctx context.Context, c *comm.Comm, h header, elem uint8, bytes int, start func(g *nodecoll.Group, what uint64)) (done bool, err error) {
+	if err := c.Engine().RunShared(ctx, h.kind.String(), h.code(elem, bytes), start); err != nil {
+		return failedInMemory(ctx, c, h, elem, bytes, err)
+	}
+	return true, nil
+}
+
+// failedInMemory is inMemory of a collective that has ended with err.
+//
+//go:noinline
+func failedInMemory(ctx context.Context, c *comm.Comm, h header, elem uint8, bytes int, err error) (done bool, _ error) {
+	if errors.Is(err, engine.ErrRefused) {
+		return false, nil
 	}
 	x := newCall(ctx, c, h.kind, elem)
 	defer x.release()
@@ -70,7 +79,7 @@ func inMemory(ctx context.Context, c *comm.Comm, h header, elem uint8, bytes int
 	if k != (engine.Consequence{}) {
 		x.e.Refuse(true, k)
 	}
-	return x.raise(err)
+	return true, x.raise(err)
 }
 
 // apart returns src, or a copy of it if it shares memory with dst otherwise than in place.

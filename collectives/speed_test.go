@@ -3,11 +3,15 @@ package collectives_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/transport/inproc"
 )
 
 // BenchmarkSmall times a call of 8 bytes or none at all ranks together.
@@ -48,5 +52,54 @@ func BenchmarkSmall(b *testing.B) {
 				})
 			})
 		}
+	}
+}
+
+// BenchmarkSmallSameThread plays both sides of collectives in which one runs ahead, a few
+// at a time, in one goroutine: what each call costs by itself, without another processor's
+// cache.
+func BenchmarkSmallSameThread(b *testing.B) {
+	const ahead = 32
+	w := inproc.New(2)
+	var worlds [2]*comm.Comm
+	for i := range worlds {
+		p := engine.New(w.Port(i), engine.Config{SpinPolls: 20, Mutual: true})
+		defer p.Close()
+		worlds[i] = comm.NewWorld(p)
+	}
+	ctx := context.Background()
+	dst, src, all := make([]byte, 8), make([]byte, 8), make([]byte, 16)
+	for _, op := range []struct {
+		name        string
+		first, then func() error
+	}{
+		{"scatter", func() error { return collectives.Scatter(ctx, worlds[0], 0, dst, all) },
+			func() error { return collectives.Scatter(ctx, worlds[1], 0, dst, nil) }},
+		{"gather", func() error { return collectives.Gather(ctx, worlds[1], 0, nil, src) },
+			func() error { return collectives.Gather(ctx, worlds[0], 0, all, src) }},
+		{"reduce", func() error { return collectives.Reduce(ctx, worlds[1], 0, nil, src, collectives.Sum) },
+			func() error { return collectives.Reduce(ctx, worlds[0], 0, dst, src, collectives.Sum) }},
+		{"scan", func() error { return collectives.Scan(ctx, worlds[0], dst, src, collectives.Sum) },
+			func() error { return collectives.Scan(ctx, worlds[1], dst, src, collectives.Sum) }},
+	} {
+		b.Run(op.name, func(b *testing.B) {
+			var took [2][]time.Duration
+			for b.Loop() {
+				for i, do := range []func() error{op.first, op.then} {
+					begin := time.Now()
+					for range ahead {
+						if err := do(); err != nil {
+							b.Fatal(err)
+						}
+					}
+					took[i] = append(took[i], time.Since(begin))
+				}
+			}
+			for i, who := range []string{"first", "then"} {
+				slices.Sort(took[i])
+				b.ReportMetric(float64(took[i][0])/ahead, who+"-min-ns")
+				b.ReportMetric(float64(took[i][len(took[i])/2])/ahead, who+"-median-ns")
+			}
+		})
 	}
 }

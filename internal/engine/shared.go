@@ -96,7 +96,7 @@ func (c *Comm) runShared(ctx context.Context, what string, count bool, code uint
 	}
 	g := c.collectives()
 	start(g, code)
-	if g.Advance() {
+	if g.Done() {
 		moved, to := g.Moved(), g.Audience()
 		p.mu.Unlock()
 		if moved {

@@ -231,6 +231,9 @@ func (g *Group) Abandon() {
 	g.bad = false
 }
 
+// Done says whether the operation is complete.
+func (g *Group) Done() bool { return g.phase == idle }
+
 // Advance makes all progress that is possible now, up to some 128 KiB (or 256 by the kernel) of
 // copying, and says whether the operation is complete. Where nothing moved it
 // costs one load.
@@ -330,8 +333,15 @@ func (g *Group) setRoot(root int) {
 
 // start enters the operation; out is the payload that goes with the arrival line.
 func (g *Group) start(next phase, out []byte) {
-	g.out, g.next, g.phase = out, next, entering
-	g.run()
+	g.next, g.waiting, g.budget = next, nil, workBytes
+	if g.size <= inline && g.op-slots <= g.safe {
+		g.enterNow(out)
+	} else if g.out, g.phase = out, entering; !g.enter() {
+		return
+	}
+	if g.phase != idle {
+		g.run()
+	}
 }
 
 // startAll starts an operation that all wait for all in, with payloads that
@@ -365,23 +375,31 @@ func (g *Group) enter() bool {
 	if g.out != nil && g.wide() {
 		g.wideOp, g.wideSize = g.op, g.size
 	}
+	g.enterNow(g.out)
+	return true
+}
+
+// enterNow publishes the arrival line, whose place nobody reads any more.
+func (g *Group) enterNow(out []byte) {
 	if g.next != chaining {
 		g.sharedOp = g.op
 	}
-	g.publish()
+	g.publish(out)
 	g.announceArrival()
 	g.phase = g.next
 	if g.next == idle {
 		if g.verb == scatter {
-			copy(g.dst, g.out[g.me*g.part:])
+			copy(g.dst, out[g.me*g.part:])
 		}
 		g.finish()
 	}
-	return true
 }
 
 // used returns the last operation in which the memory may be read that this one takes.
 func (g *Group) used() int64 {
+	if g.size <= inline {
+		return g.op - slots
+	}
 	used := g.op - g.reach()
 	if g.out == nil || !g.wide() {
 		return used
@@ -417,7 +435,7 @@ func (g *Group) payloadReach() int64 {
 	return longSlots
 }
 
-func (g *Group) publish() {
+func (g *Group) publish(out []byte) {
 	me := &g.members[g.me]
 	at := g.lines.arrival(g.me, g.op)
 	g.lines.arrivals.Reach(at)
@@ -428,19 +446,19 @@ func (g *Group) publish() {
 		segment.Publish64(g.lines.whatWord(at), g.what)
 	}
 	switch {
+	case out != nil && g.size <= inline:
+		segment.Copy(g.lines.body(at)[inlineAt:], out)
 	case g.isLarge():
 		segment.Put64(g.lines.payloadWord(at), g.steps)
 	case g.next == pulling:
 		segment.Put64(g.lines.payloadWord(at), segment.AddressOf(g.src))
-	case g.out == nil:
-	case g.size <= inline:
-		segment.Copy(g.lines.body(at)[inlineAt:], g.out)
+	case out == nil:
 	case g.verb == alltoall: // nobody takes this member's own part
 		slot, own, next := g.slotOf(g.me), g.me*g.part, (g.me+1)*g.part
-		g.copier.Copy(slot[:own], g.out[:own])
-		g.copier.Copy(slot[next:], g.out[next:])
+		g.copier.Copy(slot[:own], out[:own])
+		g.copier.Copy(slot[next:], out[next:])
 	default:
-		g.copier.Copy(g.slotOf(g.me), g.out)
+		g.copier.Copy(g.slotOf(g.me), out)
 	}
 	segment.Publish64(g.lines.word(at), me.base+uint64(g.op))
 	segment.Soon(g.lines.word(g.lines.arrival(g.me, g.op+linesAhead)))
