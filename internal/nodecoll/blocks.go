@@ -29,14 +29,14 @@ func (g *Group) Gather(what uint64, root int, dst, src []byte) {
 
 // Scatter starts a distribution of root's src: the i-th of equal parts is member i's
 // dst. src is nil elsewhere; dst may be its place in src at root. A payload is what
-// all get together; parts of a longer one are pulled.
+// the others get together; parts of a longer one are pulled.
 func (g *Group) Scatter(what uint64, root int, dst, src []byte) {
 	if g.me != root {
 		src = nil
 	} else {
 		wantLength("scatter", len(src), len(dst)*len(g.members))
 	}
-	g.begin(scatter, what, dst, src, len(dst)*len(g.members))
+	g.begin(scatter, what, dst, src, len(dst)*(len(g.members)-1))
 	g.setRoot(root)
 	g.part = len(dst)
 	if g.wide() {
@@ -47,11 +47,23 @@ func (g *Group) Scatter(what uint64, root int, dst, src []byte) {
 		g.alone(src)
 	case g.size > g.whole && !g.wide():
 		g.startPull(g.me*g.part, g.part)
-	case root == g.me:
-		g.start(idle, src)
-	default:
+	case root != g.me:
 		g.start(reading, nil)
+	case root == 0:
+		g.start(idle, src[g.part:])
+	case root == len(g.members)-1:
+		g.start(idle, src[:g.size])
+	default: // the others' parts do not stand together
+		g.start(idle, src)
 	}
+}
+
+// partAt returns where the part of this member stands in root's payload of a scatter.
+func (g *Group) partAt() int {
+	if g.me > g.root {
+		return (g.me - 1) * g.part
+	}
+	return g.me * g.part
 }
 
 // wideBytes is up to what size parts are published together though they do not fit a

@@ -83,7 +83,7 @@ func (g *Group) passedAt(m int) int {
 // passed returns where member m passes on what it has: in that line if it fits, else in
 // its slot.
 func (g *Group) passed(m int) []byte {
-	if g.size <= inline {
+	if g.size <= g.inline {
 		return g.lines.body(g.passedAt(m))[inlineAt : inlineAt+g.size]
 	}
 	return g.slotOf(m)

@@ -76,6 +76,7 @@ type Group struct {
 	audience int // of what moved: a member, or All
 
 	me      int
+	inline  int // payload bytes that fit an arrival line
 	central bool
 	mutual  bool
 	members []member
@@ -125,7 +126,7 @@ type Group struct {
 // already, so look at Moved.
 func New(c Config) *Group {
 	c.check()
-	g := &Group{me: c.Me, mutual: c.Mutual, central: !c.Mutual || c.N > mutualMembersMax, dataOf: c.Data, pullOf: c.Pull, chunkOf: c.Chunk}
+	g := &Group{me: c.Me, inline: inlineOf(c.N), mutual: c.Mutual, central: !c.Mutual || c.N > mutualMembersMax, dataOf: c.Data, pullOf: c.Pull, chunkOf: c.Chunk}
 	g.members = make([]member, c.N)
 	g.lines = openLines(&c)
 	for m := range g.members {
@@ -334,7 +335,7 @@ func (g *Group) setRoot(root int) {
 // start enters the operation; out is the payload that goes with the arrival line.
 func (g *Group) start(next phase, out []byte) {
 	g.next, g.waiting, g.budget = next, nil, workBytes
-	if g.size <= inline && g.op-slots <= g.safe {
+	if g.size <= g.inline && g.op-slots <= g.safe {
 		g.enterNow(out)
 	} else if g.out, g.phase = out, entering; !g.enter() {
 		return
@@ -389,7 +390,7 @@ func (g *Group) enterNow(out []byte) {
 	g.phase = g.next
 	if g.next == idle {
 		if g.verb == scatter {
-			copy(g.dst, out[g.me*g.part:])
+			copy(g.dst, g.src[g.me*g.part:])
 		}
 		g.finish()
 	}
@@ -397,7 +398,7 @@ func (g *Group) enterNow(out []byte) {
 
 // used returns the last operation in which the memory may be read that this one takes.
 func (g *Group) used() int64 {
-	if g.size <= inline {
+	if g.size <= g.inline {
 		return g.op - slots
 	}
 	used := g.op - g.reach()
@@ -423,7 +424,7 @@ func (g *Group) reach() int64 {
 // payloadReach is reach of a member that has a payload.
 func (g *Group) payloadReach() int64 {
 	switch {
-	case g.size <= inline || g.isLarge() || g.wide():
+	case g.size <= g.inline || g.isLarge() || g.wide():
 		return slots
 	case g.verb.meets():
 		return metSlots
@@ -446,22 +447,34 @@ func (g *Group) publish(out []byte) {
 		segment.Publish64(g.lines.whatWord(at), g.what)
 	}
 	switch {
-	case out != nil && g.size <= inline:
+	case out != nil && g.size <= g.inline && len(out) == g.size:
 		segment.Copy(g.lines.body(at)[inlineAt:], out)
 	case g.isLarge():
 		segment.Put64(g.lines.payloadWord(at), g.steps)
 	case g.next == pulling:
 		segment.Put64(g.lines.payloadWord(at), segment.AddressOf(g.src))
 	case out == nil:
-	case g.verb == alltoall: // nobody takes this member's own part
-		slot, own, next := g.slotOf(g.me), g.me*g.part, (g.me+1)*g.part
-		g.copier.Copy(slot[:own], out[:own])
-		g.copier.Copy(slot[next:], out[next:])
+	case g.verb == scatter && len(out) > g.size:
+		g.publishParts(g.payload(g.me), g.partAt(), out)
+	case g.verb == alltoall:
+		g.publishParts(g.slotOf(g.me), (g.me+1)*g.part, out)
 	default:
 		g.copier.Copy(g.slotOf(g.me), out)
 	}
 	segment.Publish64(g.lines.word(at), me.base+uint64(g.op))
-	segment.Soon(g.lines.word(g.lines.arrival(g.me, g.op+linesAhead)))
+	ahead := g.lines.arrival(g.me, g.op+linesAhead)
+	segment.Soon(g.lines.word(ahead))
+	if out != nil && g.size > segment.Line-headAt && g.size <= g.inline {
+		segment.Soon(g.lines.word(ahead + segment.Line))
+	}
+}
+
+// publishParts publishes, for an operation that has a part for each member, all but this
+// one's own, which nobody takes: those behind stand at next.
+func (g *Group) publishParts(to []byte, next int, parts []byte) {
+	own := g.me * g.part
+	g.copier.Copy(to[:own], parts[:own])
+	g.copier.Copy(to[next:], parts[own+g.part:])
 }
 
 // linesAhead is how far ahead a member asks for its line: the others do not look at it

@@ -18,10 +18,10 @@ const (
 	// apart: many processors fetch lines in pairs.
 	stride = 2 * segment.Line
 
-	// An arrival line: sequence word, then the body: what, payload.
-	bodyBytes = segment.Line - 8
-	inlineAt  = 8
-	inline    = bodyBytes - inlineAt // payload bytes that fit the line
+	// An arrival line: sequence word, then the body: what, payload. Where lines of
+	// different writers are two apart the second one belongs to the first.
+	inlineAt = 8
+	headAt   = 8 + inlineAt
 
 	// Payloads that do not fit a line: as many slots as lines for short ones, fewer
 	// for those that take long anyway, and a few for operations in which all wait for
@@ -98,6 +98,9 @@ func lineStride(n int) int {
 	return segment.Line // where everybody reads all, pairs of lines are welcome
 }
 
+// inlineOf is how many bytes of payload fit an arrival line.
+func inlineOf(n int) int { return lineStride(n) - headAt }
+
 // lines are the memory of the same name, as words and as bytes.
 type lines struct {
 	words []uint64
@@ -130,7 +133,7 @@ func lineSlot(op int64) int { return int(op & (slots - 1)) }
 func (l *lines) line(m, slot int) int { return l.first + (slot*l.members+m)*l.stride }
 
 // body returns what a line has behind its sequence word.
-func (l *lines) body(at int) []byte { return l.bytes[at+8 : at+8+bodyBytes] }
+func (l *lines) body(at int) []byte { return l.bytes[at+8 : at+l.stride] }
 
 // whatWord and payloadWord are the first words of the body.
 func (l *lines) whatWord(at int) *uint64    { return l.word(at + 8) }
@@ -212,7 +215,7 @@ func (g *Group) bytes(m int) []byte {
 // payload returns where member m's payload of the current operation stands: in
 // its line if it fits, else in a slot of its data region.
 func (g *Group) payload(m int) []byte {
-	if g.size <= inline {
+	if g.size <= g.inline {
 		return g.lines.body(g.lines.arrival(m, g.op))[inlineAt : inlineAt+g.size]
 	}
 	return g.slotOf(m)

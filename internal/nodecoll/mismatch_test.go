@@ -10,7 +10,7 @@ import (
 // through the package.
 func kindsOfCalls(n int) []*call {
 	cs := []*call{{verb: barrier, elem: 1}}
-	for _, size := range []int{0, 8, 24, inline + 8, 3000, 40000} {
+	for _, size := range []int{0, 8, 24, 56, inlineOf(n) + 8, 3000, 40000} {
 		cs = append(cs,
 			&call{verb: bcast, size: size, elem: 8},
 			&call{verb: bcast, root: n - 1, size: size, elem: 8},

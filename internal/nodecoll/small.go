@@ -28,9 +28,9 @@ func (g *Group) setDirect() {
 		whole, g.reduceDirect = ringDirectMutual, ringDirectMutual
 	case !g.central:
 		whole = reduceDirectMutual / (n - 1)
-		g.reduceDirect = max(inline, min(longBytes, whole))
+		g.reduceDirect = max(g.inline, min(longBytes, whole))
 	}
-	g.allreduceDirect = max(inline, min(longBytes, whole))
+	g.allreduceDirect = max(g.inline, min(longBytes, whole))
 }
 
 // see waits for all arrival lines.
@@ -113,7 +113,7 @@ func (g *Group) read() bool {
 	switch {
 	case g.size == 0:
 	case g.verb == scatter:
-		copy(g.dst, g.payload(g.root)[g.me*g.part:])
+		copy(g.dst, g.payload(g.root)[g.partAt():])
 	default:
 		copy(g.dst, g.payload(g.root))
 	}

@@ -471,6 +471,7 @@ func randomCalls(rng *rand.Rand, n, count, sizeMax int) []*call {
 }
 
 func randomSize(rng *rand.Rand, most int) int {
+	inline := inlineOf(1 + rng.IntN(2)*mutualMembersMax)
 	switch rng.IntN(4) {
 	case 0:
 		return rng.IntN(2 * inline)
