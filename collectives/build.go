@@ -125,27 +125,28 @@ func (x *call) combine(dst, left, right []byte) error {
 	if len(dst) == 0 {
 		return nil
 	}
-	if &dst[0] == &right[0] {
-		x.combineRight(left, right)
-	} else {
-		if &dst[0] != &left[0] {
-			copy(dst, left)
-		}
-		x.fold(dst, right)
-	}
+	x.fold(dst, left, right)
 	if x.panicked != nil {
 		return fmt.Errorf("%w: the operation has panicked: %v", comm.ErrUnsupported, x.panicked)
 	}
 	return nil
 }
 
-// combineRight sets right = left op right, a part at a time.
-func (x *call) combineRight(left, right []byte) {
+// foldInto sets dst = left op right with a function that sets acc = acc op in; a part at
+// a time where dst is right.
+func (x *call) foldInto(dst, left, right []byte, f func(acc, in []byte)) {
+	if &dst[0] != &right[0] {
+		if &dst[0] != &left[0] {
+			copy(dst, left)
+		}
+		f(dst, right)
+		return
+	}
 	part := view.Bytes(x.chunk[:])[:foldBytes/x.unit*x.unit]
 	for at := 0; at < len(right); at += len(part) {
 		acc := part[:min(len(part), len(right)-at)]
 		copy(acc, left[at:])
-		x.fold(acc, right[at:at+len(acc)])
+		f(acc, right[at:at+len(acc)])
 		copy(right[at:], acc)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/kernel"
 	"github.com/goulfm/goulfm/internal/sched"
 	"github.com/goulfm/goulfm/internal/view"
 	"github.com/goulfm/goulfm/ulfm"
@@ -35,7 +36,7 @@ type call struct {
 	commutative bool
 	unit        int    // bytes of an element
 	dst, src    []byte // src is where Input is
-	fold        func(acc, in []byte)
+	fold        kernel.Func
 	panicked    any // what the program's own operation has panicked with
 
 	plan    sched.Plan

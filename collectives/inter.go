@@ -67,14 +67,14 @@ func InterAllreduce[T comm.Elem](ctx context.Context, ic *comm.Intercomm, dst, s
 	setOp(x, op)
 	fold := x.fold
 	if k, err := kernelOf(op); err == nil && k.code == opCustom { // after the call x is another's
-		fold = func(acc, in []byte) { k.f(view.Of[T](acc), view.Of[T](in)) }
+		fold = func(dst, _, in []byte) { k.f(view.Of[T](dst), view.Of[T](in)) }
 	}
 	if err := x.run(); err != nil {
 		return err
 	}
 	copy(dst, all)
 	for from := len(src); from < len(all); from += len(src) {
-		fold(view.Bytes(dst), view.Bytes(all[from:from+len(src)]))
+		fold(view.Bytes(dst), view.Bytes(dst), view.Bytes(all[from:from+len(src)]))
 	}
 	return nil
 }

@@ -75,7 +75,9 @@ func setLoc[V Real](x *call, op LocOp[V]) {
 		return
 	}
 	x.setCode(k.code)
-	x.fold = func(acc, in []byte) { k.combine(view.Of[Loc[V]](acc), view.Of[Loc[V]](in)) }
+	x.fold = func(dst, left, right []byte) {
+		x.foldInto(dst, left, right, func(acc, in []byte) { k.combine(view.Of[Loc[V]](acc), view.Of[Loc[V]](in)) })
+	}
 }
 
 func (k LocKernel[V]) combine(acc, in []Loc[V]) {

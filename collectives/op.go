@@ -173,10 +173,10 @@ func (x *call) setCode(code opCode) {
 // setFunc has x combine with a function of the program. It runs where progress is made,
 // with the engine's lock held: a panic is kept until the call returns.
 func (x *call) setFunc(f func(acc, in []byte)) {
-	x.fold = func(acc, in []byte) {
+	x.fold = func(dst, left, right []byte) {
 		if x.panicked == nil {
 			defer func() { x.panicked = recover() }()
-			f(acc, in)
+			x.foldInto(dst, left, right, f)
 		}
 	}
 }

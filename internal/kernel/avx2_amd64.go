@@ -52,136 +52,136 @@ var avx2 = []vector{
 }
 
 //go:noescape
-func sumFloat32AVX2(acc, in *byte, n int)
+func sumFloat32AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func prodFloat32AVX2(acc, in *byte, n int)
+func prodFloat32AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxFloat32AVX2(acc, in *byte, n int)
+func maxFloat32AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func minFloat32AVX2(acc, in *byte, n int)
+func minFloat32AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func sumFloat64AVX2(acc, in *byte, n int)
+func sumFloat64AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func prodFloat64AVX2(acc, in *byte, n int)
+func prodFloat64AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxFloat64AVX2(acc, in *byte, n int)
+func maxFloat64AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func minFloat64AVX2(acc, in *byte, n int)
+func minFloat64AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func sumInt8AVX2(acc, in *byte, n int)
+func sumInt8AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxInt8AVX2(acc, in *byte, n int)
+func maxInt8AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func minInt8AVX2(acc, in *byte, n int)
+func minInt8AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxUint8AVX2(acc, in *byte, n int)
+func maxUint8AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func minUint8AVX2(acc, in *byte, n int)
+func minUint8AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func sumInt16AVX2(acc, in *byte, n int)
+func sumInt16AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func prodInt16AVX2(acc, in *byte, n int)
+func prodInt16AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxInt16AVX2(acc, in *byte, n int)
+func maxInt16AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func minInt16AVX2(acc, in *byte, n int)
+func minInt16AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxUint16AVX2(acc, in *byte, n int)
+func maxUint16AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func minUint16AVX2(acc, in *byte, n int)
+func minUint16AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func sumInt32AVX2(acc, in *byte, n int)
+func sumInt32AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func prodInt32AVX2(acc, in *byte, n int)
+func prodInt32AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxInt32AVX2(acc, in *byte, n int)
+func maxInt32AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func minInt32AVX2(acc, in *byte, n int)
+func minInt32AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxUint32AVX2(acc, in *byte, n int)
+func maxUint32AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func minUint32AVX2(acc, in *byte, n int)
+func minUint32AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func sumInt64AVX2(acc, in *byte, n int)
+func sumInt64AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxInt64AVX2(acc, in *byte, n int)
+func maxInt64AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func minInt64AVX2(acc, in *byte, n int)
+func minInt64AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxUint64AVX2(acc, in *byte, n int)
+func maxUint64AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func minUint64AVX2(acc, in *byte, n int)
+func minUint64AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func andAVX2(acc, in *byte, n int)
+func andAVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func orAVX2(acc, in *byte, n int)
+func orAVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func xorAVX2(acc, in *byte, n int)
+func xorAVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func both8AVX2(acc, in *byte, n int)
+func both8AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func either8AVX2(acc, in *byte, n int)
+func either8AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func odd8AVX2(acc, in *byte, n int)
+func odd8AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func both16AVX2(acc, in *byte, n int)
+func both16AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func either16AVX2(acc, in *byte, n int)
+func either16AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func odd16AVX2(acc, in *byte, n int)
+func odd16AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func both32AVX2(acc, in *byte, n int)
+func both32AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func either32AVX2(acc, in *byte, n int)
+func either32AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func odd32AVX2(acc, in *byte, n int)
+func odd32AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func both64AVX2(acc, in *byte, n int)
+func both64AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func either64AVX2(acc, in *byte, n int)
+func either64AVX2(dst, acc, in *byte, n int)
 
 //go:noescape
-func odd64AVX2(acc, in *byte, n int)
+func odd64AVX2(dst, acc, in *byte, n int)

@@ -2,16 +2,17 @@
 // Register use: Y0-Y3 elements of acc, Y4-Y7 of in, Y8-Y9 scratch of an operation,
 // Y14-Y15 its constants, set before.
 #define LOOP(OP) \
-	MOVQ acc+0(FP), DI; \
-	MOVQ in+8(FP), SI; \
-	MOVQ n+16(FP), CX; \
+	MOVQ dst+0(FP), DI; \
+	MOVQ acc+8(FP), DX; \
+	MOVQ in+16(FP), SI; \
+	MOVQ n+24(FP), CX; \
 	SUBQ $128, CX; \
 	JLT  rest; \
 blocks: \
-	VMOVDQU (DI), Y0; \
-	VMOVDQU 32(DI), Y1; \
-	VMOVDQU 64(DI), Y2; \
-	VMOVDQU 96(DI), Y3; \
+	VMOVDQU (DX), Y0; \
+	VMOVDQU 32(DX), Y1; \
+	VMOVDQU 64(DX), Y2; \
+	VMOVDQU 96(DX), Y3; \
 	VMOVDQU (SI), Y4; \
 	VMOVDQU 32(SI), Y5; \
 	VMOVDQU 64(SI), Y6; \
@@ -25,6 +26,7 @@ blocks: \
 	VMOVDQU Y2, 64(DI); \
 	VMOVDQU Y3, 96(DI); \
 	ADDQ $128, DI; \
+	ADDQ $128, DX; \
 	ADDQ $128, SI; \
 	SUBQ $128, CX; \
 	JGE  blocks; \
@@ -32,11 +34,12 @@ rest: \
 	ADDQ $128, CX; \
 	JEQ  done; \
 vectors: \
-	VMOVDQU (DI), Y0; \
+	VMOVDQU (DX), Y0; \
 	VMOVDQU (SI), Y4; \
 	OP(Y4, Y0); \
 	VMOVDQU Y0, (DI); \
 	ADDQ $32, DI; \
+	ADDQ $32, DX; \
 	ADDQ $32, SI; \
 	SUBQ $32, CX; \
 	JNE  vectors; \

@@ -41,103 +41,103 @@ var avx512 = []vector{
 }
 
 //go:noescape
-func sumFloat32AVX512(acc, in *byte, n int)
+func sumFloat32AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func prodFloat32AVX512(acc, in *byte, n int)
+func prodFloat32AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxFloat32AVX512(acc, in *byte, n int)
+func maxFloat32AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func minFloat32AVX512(acc, in *byte, n int)
+func minFloat32AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func sumFloat64AVX512(acc, in *byte, n int)
+func sumFloat64AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func prodFloat64AVX512(acc, in *byte, n int)
+func prodFloat64AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxFloat64AVX512(acc, in *byte, n int)
+func maxFloat64AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func minFloat64AVX512(acc, in *byte, n int)
+func minFloat64AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func sumInt8AVX512(acc, in *byte, n int)
+func sumInt8AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxInt8AVX512(acc, in *byte, n int)
+func maxInt8AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func minInt8AVX512(acc, in *byte, n int)
+func minInt8AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxUint8AVX512(acc, in *byte, n int)
+func maxUint8AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func minUint8AVX512(acc, in *byte, n int)
+func minUint8AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func sumInt16AVX512(acc, in *byte, n int)
+func sumInt16AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func prodInt16AVX512(acc, in *byte, n int)
+func prodInt16AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxInt16AVX512(acc, in *byte, n int)
+func maxInt16AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func minInt16AVX512(acc, in *byte, n int)
+func minInt16AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxUint16AVX512(acc, in *byte, n int)
+func maxUint16AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func minUint16AVX512(acc, in *byte, n int)
+func minUint16AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func sumInt32AVX512(acc, in *byte, n int)
+func sumInt32AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func prodInt32AVX512(acc, in *byte, n int)
+func prodInt32AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxInt32AVX512(acc, in *byte, n int)
+func maxInt32AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func minInt32AVX512(acc, in *byte, n int)
+func minInt32AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxUint32AVX512(acc, in *byte, n int)
+func maxUint32AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func minUint32AVX512(acc, in *byte, n int)
+func minUint32AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func sumInt64AVX512(acc, in *byte, n int)
+func sumInt64AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func prodInt64AVX512(acc, in *byte, n int)
+func prodInt64AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxInt64AVX512(acc, in *byte, n int)
+func maxInt64AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func minInt64AVX512(acc, in *byte, n int)
+func minInt64AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxUint64AVX512(acc, in *byte, n int)
+func maxUint64AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func minUint64AVX512(acc, in *byte, n int)
+func minUint64AVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func andAVX512(acc, in *byte, n int)
+func andAVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func orAVX512(acc, in *byte, n int)
+func orAVX512(dst, acc, in *byte, n int)
 
 //go:noescape
-func xorAVX512(acc, in *byte, n int)
+func xorAVX512(dst, acc, in *byte, n int)

@@ -2,16 +2,17 @@
 // and at the end a masked one for what is left. Register use: Z0-Z3 elements of
 // acc, Z4-Z7 of in, Z8-Z9 and K1 scratch of an operation, K2 the last bytes.
 #define LOOP(OP) \
-	MOVQ acc+0(FP), DI; \
-	MOVQ in+8(FP), SI; \
-	MOVQ n+16(FP), CX; \
+	MOVQ dst+0(FP), DI; \
+	MOVQ acc+8(FP), DX; \
+	MOVQ in+16(FP), SI; \
+	MOVQ n+24(FP), CX; \
 	SUBQ $256, CX; \
 	JLT  rest; \
 blocks: \
-	VMOVDQU64 (DI), Z0; \
-	VMOVDQU64 64(DI), Z1; \
-	VMOVDQU64 128(DI), Z2; \
-	VMOVDQU64 192(DI), Z3; \
+	VMOVDQU64 (DX), Z0; \
+	VMOVDQU64 64(DX), Z1; \
+	VMOVDQU64 128(DX), Z2; \
+	VMOVDQU64 192(DX), Z3; \
 	VMOVDQU64 (SI), Z4; \
 	VMOVDQU64 64(SI), Z5; \
 	VMOVDQU64 128(SI), Z6; \
@@ -25,6 +26,7 @@ blocks: \
 	VMOVDQU64 Z2, 128(DI); \
 	VMOVDQU64 Z3, 192(DI); \
 	ADDQ $256, DI; \
+	ADDQ $256, DX; \
 	ADDQ $256, SI; \
 	SUBQ $256, CX; \
 	JGE  blocks; \
@@ -32,11 +34,12 @@ rest: \
 	ADDQ $(256-64), CX; \
 	JLT  tail; \
 vectors: \
-	VMOVDQU64 (DI), Z0; \
+	VMOVDQU64 (DX), Z0; \
 	VMOVDQU64 (SI), Z4; \
 	OP(Z4, Z0); \
 	VMOVDQU64 Z0, (DI); \
 	ADDQ $64, DI; \
+	ADDQ $64, DX; \
 	ADDQ $64, SI; \
 	SUBQ $64, CX; \
 	JGE  vectors; \
@@ -46,7 +49,7 @@ tail: \
 	MOVQ  $-1, AX; \
 	BZHIQ CX, AX, AX; \
 	KMOVQ AX, K2; \
-	VMOVDQU8.Z (DI), K2, Z0; \
+	VMOVDQU8.Z (DX), K2, Z0; \
 	VMOVDQU8.Z (SI), K2, Z4; \
 	OP(Z4, Z0); \
 	VMOVDQU8 Z0, K2, (DI); \

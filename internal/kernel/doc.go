@@ -1,4 +1,4 @@
-// Package kernel combines whole slices: acc[i] = acc[i] op in[i], as fast as the
+// Package kernel combines whole slices: dst[i] = acc[i] op in[i], as fast as the
 // machine can. Slices are bytes seen as elements of one type, since that is how
 // they lie in shared memory.
 //
@@ -13,8 +13,8 @@
 //   - Sum and Prod of floats round once per element. An element of acc meets the
 //     one element of in that has its index, so vectors reorder nothing.
 //   - The implementations agree bit for bit, but for the sign and payload of a
-//     NaN. Prod of complex numbers is Go's own: where the compiler fuses
-//     multiplication and addition (arm64), the last bit differs between machines.
+//     NaN. Prod of complex numbers rounds each product, on machines, too, where Go's
+//     own fuses one of them with the addition (arm64).
 //
 // # Implementations
 //
@@ -37,6 +37,6 @@
 //
 // # Not promised
 //
-// Slices that overlap in part give any result; one and the same slice twice is
-// fine. Nothing is atomic: who reads acc meanwhile may see any mixture.
+// Slices that overlap in part give any result; one and the same slice twice, or three
+// times, is fine. Nothing is atomic: who reads dst meanwhile may see any mixture.
 package kernel

@@ -11,8 +11,9 @@ func ExampleFind() {
 	acc := []float64{1, 2, 3}
 	in := []float64{10, 20, 30}
 	sum := kernel.Find(kernel.Sum, kernel.Float64)
-	sum(view.Bytes(acc), view.Bytes(in))
-	fmt.Println(acc)
+	dst := make([]float64, 3)
+	sum(view.Bytes(dst), view.Bytes(acc), view.Bytes(in))
+	fmt.Println(dst)
 	fmt.Println(kernel.Find(kernel.BAnd, kernel.Float64) == nil)
 	// Output:
 	// [11 22 33]

@@ -79,11 +79,11 @@ func (e Elem) String() string {
 	return elems[e].name
 }
 
-// A Func sets acc[i] = acc[i] op in[i] for all elements. The slices have one
-// length, a multiple of the element's size, and need no alignment; aligned ones
-// are faster. It panics, before it touches anything, when the lengths differ. It
+// A Func sets dst[i] = acc[i] op in[i] for all elements. dst may be acc, or in. The
+// slices have one length, a multiple of the element's size, and need no alignment;
+// aligned ones are faster. It panics, before it touches anything, when the lengths differ. It
 // allocates nothing, and several goroutines may call it at once.
-type Func func(acc, in []byte)
+type Func func(dst, acc, in []byte)
 
 // Find returns the fastest Func of an operation on elements of one type, and nil
 // for a pair that does not exist, as BAnd of floats.
@@ -111,9 +111,9 @@ func choose() *table {
 	return &t
 }
 
-// equal asserts what assembly would not notice: it would run past the shorter one.
-func equal(acc, in []byte) {
-	if len(acc) != len(in) {
+// equal asserts what assembly would not notice: it would run past the shorter ones.
+func equal(dst, acc, in []byte) {
+	if len(dst) != len(acc) || len(acc) != len(in) {
 		panic("kernel: operands of different lengths")
 	}
 }

@@ -135,7 +135,8 @@ func intact(mem []byte, off, n int) bool {
 }
 
 // TestShort runs every pair of every implementation on 0 to 67 elements at all
-// misalignments of up to 7 bytes, and looks for writes outside of the slice.
+// misalignments of up to 7 bytes, into either operand and into memory of its own, and
+// looks for writes outside of the slice.
 func TestShort(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	all := implementations()
@@ -144,20 +145,23 @@ func TestShort(t *testing.T) {
 			size := n * e.Bytes()
 			acc, in := values(r, e, make([]byte, size)), values(r, e, make([]byte, size))
 			want := naive(op, e, acc, in)
-			accRoom, inRoom := room(size+192), room(size+192)
+			accRoom, inRoom, dstRoom := room(size+192), room(size+192), room(size+192)
 			for off := range 64 {
 				if raceDetector && off%9 > 1 {
 					continue
 				}
 				offAcc, offIn := off%8, off/8
 				for _, im := range all {
-					a, b := place(accRoom, offAcc, acc), place(inRoom, offIn, in)
-					im.t[op][e](a, b)
-					if err := same(e, a, want); err != nil {
-						t.Fatalf("%s: %v of %d %v at offsets %d, %d: %v", im.name, op, n, e, offAcc, offIn, err)
+					offDst := (offAcc + 3*offIn) % 8
+					a, b, d := place(accRoom, offAcc, acc), place(inRoom, offIn, in), place(dstRoom, offDst, make([]byte, size))
+					into := [][]byte{d, a, b}[(n+off)%3]
+					im.t[op][e](into, a, b)
+					if err := same(e, into, want); err != nil {
+						t.Fatalf("%s: %v of %d %v at offsets %d, %d, %d: %v", im.name, op, n, e, offDst, offAcc, offIn, err)
 					}
-					if !intact(accRoom, offAcc, size) || !bytes.Equal(b, in) || !intact(inRoom, offIn, size) {
-						t.Fatalf("%s: %v of %d %v at offsets %d, %d: wrote elsewhere", im.name, op, n, e, offAcc, offIn)
+					kept := func(s, was []byte) bool { return size == 0 || &s[0] == &into[0] || bytes.Equal(s, was) }
+					if !intact(dstRoom, offDst, size) || !kept(a, acc) || !intact(accRoom, offAcc, size) || !kept(b, in) || !intact(inRoom, offIn, size) {
+						t.Fatalf("%s: %v of %d %v at offsets %d, %d, %d: wrote elsewhere", im.name, op, n, e, offDst, offAcc, offIn)
 					}
 				}
 			}
@@ -178,15 +182,18 @@ func TestLong(t *testing.T) {
 			size -= size % e.Bytes()
 			acc, in := values(r, e, make([]byte, size)), values(r, e, make([]byte, size))
 			want := naive(op, e, acc, in)
-			accRoom, inRoom := room(size+192), room(size+192)
+			accRoom, inRoom, dstRoom := room(size+192), room(size+192), room(size+192)
 			for _, im := range all {
-				offAcc, offIn := r.IntN(2)*r.IntN(64), r.IntN(2)*r.IntN(64)
-				a, b := place(accRoom, offAcc, acc), place(inRoom, offIn, in)
-				im.t[op][e](a, b)
-				if err := same(e, a, want); err != nil {
-					t.Fatalf("%s: %v of %v, offsets %d, %d: %v", im.name, op, e, offAcc, offIn, err)
+				offAcc, offIn, offDst := r.IntN(2)*r.IntN(64), r.IntN(2)*r.IntN(64), r.IntN(2)*r.IntN(64)
+				a, b, d := place(accRoom, offAcc, acc), place(inRoom, offIn, in), place(dstRoom, offDst, acc)
+				im.t[op][e](d, a, b)
+				im.t[op][e](a, a, b)
+				for _, got := range [][]byte{d, a} {
+					if err := same(e, got, want); err != nil {
+						t.Fatalf("%s: %v of %v, offsets %d, %d, %d: %v", im.name, op, e, offDst, offAcc, offIn, err)
+					}
 				}
-				if !intact(accRoom, offAcc, size) || !bytes.Equal(b, in) {
+				if !intact(dstRoom, offDst, size) || !intact(accRoom, offAcc, size) || !bytes.Equal(b, in) {
 					t.Fatalf("%s: %v of %v, offsets %d, %d: wrote elsewhere", im.name, op, e, offAcc, offIn)
 				}
 			}
@@ -212,7 +219,7 @@ func TestSpecial(t *testing.T) {
 			want := naive(op, e, a, b)
 			for _, im := range all {
 				got := bytes.Clone(a)
-				im.t[op][e](got, b)
+				im.t[op][e](got, a, b)
 				if err := same(e, got, want); err != nil {
 					t.Fatalf("%s: %v of %v: %v", im.name, op, e, err)
 				}
@@ -221,7 +228,7 @@ func TestSpecial(t *testing.T) {
 	})
 }
 
-// TestOneSliceTwice passes the same memory as both operands.
+// TestOneSliceTwice passes the same memory as both operands, and as the result.
 func TestOneSliceTwice(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	all := implementations()
@@ -230,7 +237,7 @@ func TestOneSliceTwice(t *testing.T) {
 		want := naive(op, e, s, s)
 		for _, im := range all {
 			got := bytes.Clone(s)
-			im.t[op][e](got, got)
+			im.t[op][e](got, got, got)
 			if err := same(e, got, want); err != nil {
 				t.Fatalf("%s: %v of %v: %v", im.name, op, e, err)
 			}
@@ -256,7 +263,7 @@ func TestNaNOnEitherSide(t *testing.T) {
 		want := bytes.Repeat(binary.NativeEndian.AppendUint64(nil, math.Float64bits(c.want)), n)
 		for _, im := range implementations() {
 			got := bytes.Clone(acc)
-			im.t[c.op][Float64](got, in)
+			im.t[c.op][Float64](got, acc, in)
 			if err := same(Float64, got, want); err != nil {
 				t.Errorf("%s: %v(%v, %v): %v", im.name, c.op, c.x, c.y, err)
 			}
@@ -269,9 +276,9 @@ func TestNaNOnEitherSide(t *testing.T) {
 func TestDifferentLengths(t *testing.T) {
 	pairs(func(op Op, e Elem) {
 		for _, im := range implementations() {
-			for _, cut := range []struct{ acc, in int }{{0, e.Bytes()}, {e.Bytes(), 0}} {
+			for _, cut := range []struct{ dst, acc, in int }{{in: e.Bytes()}, {acc: e.Bytes()}, {dst: e.Bytes()}} {
 				acc, in := make([]byte, 256), bytes.Repeat([]byte{1}, 256)
-				if !panics(func() { im.t[op][e](acc[:256-cut.acc], in[:256-cut.in]) }) {
+				if !panics(func() { im.t[op][e](acc[:256-cut.dst], acc[:256-cut.acc], in[:256-cut.in]) }) {
 					t.Errorf("%s: %v of %v: no panic", im.name, op, e)
 				}
 				if !bytes.Equal(acc, make([]byte, 256)) {
@@ -291,12 +298,11 @@ func panics(f func()) (did bool) {
 // TestNoMisalignedElements holds what amd64 and arm64 would let pass.
 func TestNoMisalignedElements(t *testing.T) {
 	a, b := room(64), room(64)
-	for x := range 9 {
-		for y := range 9 {
-			s, u, ok := pair[uint32](a[x:][:32], b[y:][:32])
-			if want := x%4 == 0 && y%4 == 0; ok != want || ok && len(s)+len(u) != 16 {
-				t.Errorf("offsets %d, %d: elements %v, %d and %d of them", x, y, ok, len(s), len(u))
-			}
+	for i := range 9 * 9 * 9 {
+		x, y, z := i%9, i/9%9, i/81
+		s, u, v, ok := triple[uint32](a[x:][:32], b[y:][:32], b[z:][:32])
+		if want := x%4 == 0 && y%4 == 0 && z%4 == 0; ok != want || ok && len(s)+len(u)+len(v) != 24 {
+			t.Errorf("offsets %d, %d, %d: elements %v, %d, %d and %d of them", x, y, z, ok, len(s), len(u), len(v))
 		}
 	}
 }
@@ -307,10 +313,10 @@ func TestNothingAllocated(t *testing.T) {
 		for off := range 2 {
 			a, b := acc[off:], in[off:]
 			a, b = a[:1024-16], b[:1024-16]
-			if n := testing.AllocsPerRun(10, func() { Find(op, e)(a, b) }); n != 0 {
+			if n := testing.AllocsPerRun(10, func() { Find(op, e)(a, a, b) }); n != 0 {
 				t.Errorf("%v of %v at offset %d: %v allocations", op, e, off, n)
 			}
-			if n := testing.AllocsPerRun(10, func() { plain[op][e](a, b) }); n != 0 {
+			if n := testing.AllocsPerRun(10, func() { plain[op][e](a, a, b) }); n != 0 {
 				t.Errorf("plain %v of %v at offset %d: %v allocations", op, e, off, n)
 			}
 		}
@@ -365,9 +371,11 @@ func FuzzKernel(f *testing.F) {
 		accRoom, inRoom := room(size+192), room(size+192)
 		for _, im := range all {
 			a, b := place(accRoom, offAcc, acc), place(inRoom, offIn, in)
-			im.t[op][e](a, b)
-			if err := same(e, a, want); err != nil {
-				t.Fatalf("%s: %v of %v: %v", im.name, op, e, err)
+			for _, into := range [][]byte{make([]byte, size), a} {
+				im.t[op][e](into, a, b)
+				if err := same(e, into, want); err != nil {
+					t.Fatalf("%s: %v of %v: %v", im.name, op, e, err)
+				}
 			}
 			if !intact(accRoom, offAcc, size) || !bytes.Equal(b, in) {
 				t.Fatalf("%s: %v of %v: wrote elsewhere", im.name, op, e)

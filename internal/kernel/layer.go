@@ -16,7 +16,7 @@ type vector struct {
 
 // An assembly combines n bytes, n > 0 and a multiple of its layer's step, at any
 // alignment.
-type assembly func(acc, in *byte, n int)
+type assembly func(dst, acc, in *byte, n int)
 
 // over puts the layer's loops into the table. What is left after the last whole
 // step goes to what was there before.
@@ -35,15 +35,18 @@ const callBytesMax = 64 << 10
 // driven returns the Func that runs a loop over all whole steps and leaves the
 // tail to another Func.
 func driven(loop assembly, step int, tail Func) Func {
-	return func(acc, in []byte) {
-		equal(acc, in)
-		for len(acc) >= step {
-			n := min(len(acc), callBytesMax) &^ (step - 1)
-			loop(&acc[0], &in[0], n)
-			acc, in = acc[n:], in[n:]
+	return func(dst, acc, in []byte) {
+		equal(dst, acc, in)
+		for len(dst) >= step {
+			n := min(len(dst), callBytesMax) &^ (step - 1)
+			loop(&dst[0], &acc[0], &in[0], n)
+			if n == len(dst) {
+				return
+			}
+			dst, acc, in = dst[n:], acc[n:], in[n:]
 		}
-		if len(acc) > 0 {
-			tail(acc, in)
+		if len(dst) > 0 {
+			tail(dst, acc, in)
 		}
 	}
 }

@@ -132,9 +132,25 @@ func complexNumber[T complex64 | complex128](op Op) func(x, y T) T {
 	case Sum:
 		return func(x, y T) T { return x + y }
 	case Prod:
-		return func(x, y T) T { return x * y }
+		return func(x, y T) T {
+			a, b := any(x), any(y)
+			if a, ok := a.(complex64); ok {
+				b := b.(complex64)
+				re, im := rounded(real(a), real(b), -imag(a), imag(b)), rounded(real(a), imag(b), imag(a), real(b))
+				return T(complex(re, im))
+			}
+			p, q := a.(complex128), b.(complex128)
+			re, im := rounded(real(p), real(q), -imag(p), imag(q)), rounded(real(p), imag(q), imag(p), real(q))
+			return T(complex(re, im))
+		}
 	}
 	return nil
+}
+
+// rounded returns a*b + c*d, of which each product is rounded.
+func rounded[F float32 | float64](a, b, c, d F) F {
+	x, y := a*b, c*d
+	return F(x) + F(y)
 }
 
 func pick[T any](first bool, x, y T) T {

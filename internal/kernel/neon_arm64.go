@@ -37,91 +37,91 @@ var neon = []vector{
 }
 
 //go:noescape
-func sumFloat32NEON(acc, in *byte, n int)
+func sumFloat32NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func prodFloat32NEON(acc, in *byte, n int)
+func prodFloat32NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxFloat32NEON(acc, in *byte, n int)
+func maxFloat32NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func minFloat32NEON(acc, in *byte, n int)
+func minFloat32NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func sumFloat64NEON(acc, in *byte, n int)
+func sumFloat64NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func prodFloat64NEON(acc, in *byte, n int)
+func prodFloat64NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxFloat64NEON(acc, in *byte, n int)
+func maxFloat64NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func minFloat64NEON(acc, in *byte, n int)
+func minFloat64NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func sumInt8NEON(acc, in *byte, n int)
+func sumInt8NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func prodInt8NEON(acc, in *byte, n int)
+func prodInt8NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxInt8NEON(acc, in *byte, n int)
+func maxInt8NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func minInt8NEON(acc, in *byte, n int)
+func minInt8NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxUint8NEON(acc, in *byte, n int)
+func maxUint8NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func minUint8NEON(acc, in *byte, n int)
+func minUint8NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func sumInt16NEON(acc, in *byte, n int)
+func sumInt16NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func prodInt16NEON(acc, in *byte, n int)
+func prodInt16NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxInt16NEON(acc, in *byte, n int)
+func maxInt16NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func minInt16NEON(acc, in *byte, n int)
+func minInt16NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxUint16NEON(acc, in *byte, n int)
+func maxUint16NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func minUint16NEON(acc, in *byte, n int)
+func minUint16NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func sumInt32NEON(acc, in *byte, n int)
+func sumInt32NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func prodInt32NEON(acc, in *byte, n int)
+func prodInt32NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxInt32NEON(acc, in *byte, n int)
+func maxInt32NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func minInt32NEON(acc, in *byte, n int)
+func minInt32NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func maxUint32NEON(acc, in *byte, n int)
+func maxUint32NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func minUint32NEON(acc, in *byte, n int)
+func minUint32NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func sumInt64NEON(acc, in *byte, n int)
+func sumInt64NEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func andNEON(acc, in *byte, n int)
+func andNEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func orNEON(acc, in *byte, n int)
+func orNEON(dst, acc, in *byte, n int)
 
 //go:noescape
-func xorNEON(acc, in *byte, n int)
+func xorNEON(dst, acc, in *byte, n int)

@@ -4,13 +4,14 @@
 #define OP(BASE, M, D) WORD $(BASE | (M << 16) | (D << 5) | D)
 
 #define LOOP(BASE) \
-	MOVD acc+0(FP), R0; \
-	MOVD in+8(FP), R1; \
-	MOVD n+16(FP), R2; \
+	MOVD dst+0(FP), R0; \
+	MOVD acc+8(FP), R3; \
+	MOVD in+16(FP), R1; \
+	MOVD n+24(FP), R2; \
 	SUBS $64, R2, R2; \
 	BLT  rest; \
 blocks: \
-	VLD1   (R0), [V0.B16, V1.B16, V2.B16, V3.B16]; \
+	VLD1.P 64(R3), [V0.B16, V1.B16, V2.B16, V3.B16]; \
 	VLD1.P 64(R1), [V4.B16, V5.B16, V6.B16, V7.B16]; \
 	OP(BASE, 4, 0); \
 	OP(BASE, 5, 1); \
@@ -23,7 +24,7 @@ rest: \
 	ADDS $64, R2, R2; \
 	BEQ  done; \
 vectors: \
-	VLD1   (R0), [V0.B16]; \
+	VLD1.P 16(R3), [V0.B16]; \
 	VLD1.P 16(R1), [V4.B16]; \
 	OP(BASE, 4, 0); \
 	VST1.P [V0.B16], 16(R0); \

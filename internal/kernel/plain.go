@@ -13,7 +13,7 @@ var plain = table{
 	Prod: {
 		Int8: prod[uint8], Int16: prod[uint16], Int32: prod[uint32], Int64: prod[uint64],
 		Uint8: prod[uint8], Uint16: prod[uint16], Uint32: prod[uint32], Uint64: prod[uint64],
-		Float32: prod[float32], Float64: prod[float64], Complex64: prod[complex64], Complex128: prod[complex128],
+		Float32: prod[float32], Float64: prod[float64], Complex64: prodComplex64, Complex128: prodComplex128,
 	},
 	Max: {
 		Int8: maximum[int8], Int16: maximum[int16], Int32: maximum[int32], Int64: maximum[int64],
@@ -47,110 +47,147 @@ type unsigned interface {
 }
 
 type number interface {
-	unsigned | float32 | float64 | complex64 | complex128
+	unsigned | float32 | float64
 }
 
 type ordered interface {
 	unsigned | int8 | int16 | int32 | int64 | float32 | float64
 }
 
-func sum[T number](acc, in []byte) {
-	a, b, ok := pair[T](acc, in)
+func sum[T number](dst, acc, in []byte) {
+	d, a, b, ok := triple[T](dst, acc, in)
 	if !ok {
-		oneByOne(acc, in, func(x, y T) T { return x + y })
+		oneByOne(dst, acc, in, func(x, y T) T { return x + y })
 		return
 	}
-	for len(a) >= 8 && len(b) >= 8 {
-		a[0] += b[0]
-		a[1] += b[1]
-		a[2] += b[2]
-		a[3] += b[3]
-		a[4] += b[4]
-		a[5] += b[5]
-		a[6] += b[6]
-		a[7] += b[7]
-		a, b = a[8:], b[8:]
+	for len(d) >= 8 && len(a) >= 8 && len(b) >= 8 {
+		d[0] = a[0] + b[0]
+		d[1] = a[1] + b[1]
+		d[2] = a[2] + b[2]
+		d[3] = a[3] + b[3]
+		d[4] = a[4] + b[4]
+		d[5] = a[5] + b[5]
+		d[6] = a[6] + b[6]
+		d[7] = a[7] + b[7]
+		d, a, b = d[8:], a[8:], b[8:]
 	}
-	for i := range a {
-		a[i] += b[i]
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = a[i] + b[i]
 	}
 }
 
-func prod[T number](acc, in []byte) {
-	a, b, ok := pair[T](acc, in)
+func prod[T number](dst, acc, in []byte) {
+	d, a, b, ok := triple[T](dst, acc, in)
 	if !ok {
-		oneByOne(acc, in, func(x, y T) T { return x * y })
+		oneByOne(dst, acc, in, func(x, y T) T { return x * y })
 		return
 	}
-	for len(a) >= 4 && len(b) >= 4 {
-		a[0] *= b[0]
-		a[1] *= b[1]
-		a[2] *= b[2]
-		a[3] *= b[3]
-		a, b = a[4:], b[4:]
+	for len(d) >= 4 && len(a) >= 4 && len(b) >= 4 {
+		d[0] = a[0] * b[0]
+		d[1] = a[1] * b[1]
+		d[2] = a[2] * b[2]
+		d[3] = a[3] * b[3]
+		d, a, b = d[4:], a[4:], b[4:]
 	}
-	for i := range a {
-		a[i] *= b[i]
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = a[i] * b[i]
 	}
 }
 
-func maximum[T ordered](acc, in []byte) {
-	a, b, ok := pair[T](acc, in)
+func prodComplex64(dst, acc, in []byte) {
+	d, a, b, ok := triple[complex64](dst, acc, in)
 	if !ok {
-		oneByOne(acc, in, func(x, y T) T { return max(x, y) })
+		oneByOne(dst, acc, in, product64)
 		return
 	}
-	b = b[:len(a)]
-	for i := range a {
-		a[i] = max(a[i], b[i])
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = product64(a[i], b[i])
 	}
 }
 
-func minimum[T ordered](acc, in []byte) {
-	a, b, ok := pair[T](acc, in)
+func prodComplex128(dst, acc, in []byte) {
+	d, a, b, ok := triple[complex128](dst, acc, in)
 	if !ok {
-		oneByOne(acc, in, func(x, y T) T { return min(x, y) })
+		oneByOne(dst, acc, in, product128)
 		return
 	}
-	b = b[:len(a)]
-	for i := range a {
-		a[i] = min(a[i], b[i])
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = product128(a[i], b[i])
 	}
 }
 
-func both[T unsigned](acc, in []byte) {
-	a, b, ok := pair[T](acc, in)
+// product64 rounds each product: without the conversions a compiler may fuse one of two
+// with their sum, another one in each loop.
+func product64(x, y complex64) complex64 {
+	return complex(float32(real(x)*real(y))-float32(imag(x)*imag(y)), float32(real(x)*imag(y))+float32(imag(x)*real(y)))
+}
+
+// product128 is product64 of longer ones.
+func product128(x, y complex128) complex128 {
+	return complex(float64(real(x)*real(y))-float64(imag(x)*imag(y)), float64(real(x)*imag(y))+float64(imag(x)*real(y)))
+}
+
+func maximum[T ordered](dst, acc, in []byte) {
+	d, a, b, ok := triple[T](dst, acc, in)
 	if !ok {
-		oneByOne(acc, in, func(x, y T) T { return truth(x) & truth(y) })
+		oneByOne(dst, acc, in, func(x, y T) T { return max(x, y) })
 		return
 	}
-	b = b[:len(a)]
-	for i := range a {
-		a[i] = truth(a[i]) & truth(b[i])
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = max(a[i], b[i])
 	}
 }
 
-func either[T unsigned](acc, in []byte) {
-	a, b, ok := pair[T](acc, in)
+func minimum[T ordered](dst, acc, in []byte) {
+	d, a, b, ok := triple[T](dst, acc, in)
 	if !ok {
-		oneByOne(acc, in, func(x, y T) T { return truth(x | y) })
+		oneByOne(dst, acc, in, func(x, y T) T { return min(x, y) })
 		return
 	}
-	b = b[:len(a)]
-	for i := range a {
-		a[i] = truth(a[i] | b[i])
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = min(a[i], b[i])
 	}
 }
 
-func odd[T unsigned](acc, in []byte) {
-	a, b, ok := pair[T](acc, in)
+func both[T unsigned](dst, acc, in []byte) {
+	d, a, b, ok := triple[T](dst, acc, in)
 	if !ok {
-		oneByOne(acc, in, func(x, y T) T { return truth(x) ^ truth(y) })
+		oneByOne(dst, acc, in, func(x, y T) T { return truth(x) & truth(y) })
 		return
 	}
-	b = b[:len(a)]
-	for i := range a {
-		a[i] = truth(a[i]) ^ truth(b[i])
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = truth(a[i]) & truth(b[i])
+	}
+}
+
+func either[T unsigned](dst, acc, in []byte) {
+	d, a, b, ok := triple[T](dst, acc, in)
+	if !ok {
+		oneByOne(dst, acc, in, func(x, y T) T { return truth(x | y) })
+		return
+	}
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = truth(a[i] | b[i])
+	}
+}
+
+func odd[T unsigned](dst, acc, in []byte) {
+	d, a, b, ok := triple[T](dst, acc, in)
+	if !ok {
+		oneByOne(dst, acc, in, func(x, y T) T { return truth(x) ^ truth(y) })
+		return
+	}
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = truth(a[i]) ^ truth(b[i])
 	}
 }
 
@@ -166,56 +203,56 @@ func truth[T unsigned](x T) T {
 // NativeEndian is one load or store where the processor allows it.
 var word = binary.NativeEndian
 
-func and(acc, in []byte) {
-	equal(acc, in)
-	for len(acc) >= 32 && len(in) >= 32 {
-		word.PutUint64(acc, word.Uint64(acc)&word.Uint64(in))
-		word.PutUint64(acc[8:], word.Uint64(acc[8:])&word.Uint64(in[8:]))
-		word.PutUint64(acc[16:], word.Uint64(acc[16:])&word.Uint64(in[16:]))
-		word.PutUint64(acc[24:], word.Uint64(acc[24:])&word.Uint64(in[24:]))
-		acc, in = acc[32:], in[32:]
+func and(dst, acc, in []byte) {
+	equal(dst, acc, in)
+	for len(dst) >= 32 && len(acc) >= 32 && len(in) >= 32 {
+		word.PutUint64(dst, word.Uint64(acc)&word.Uint64(in))
+		word.PutUint64(dst[8:], word.Uint64(acc[8:])&word.Uint64(in[8:]))
+		word.PutUint64(dst[16:], word.Uint64(acc[16:])&word.Uint64(in[16:]))
+		word.PutUint64(dst[24:], word.Uint64(acc[24:])&word.Uint64(in[24:]))
+		dst, acc, in = dst[32:], acc[32:], in[32:]
 	}
-	for len(acc) >= 8 && len(in) >= 8 {
-		word.PutUint64(acc, word.Uint64(acc)&word.Uint64(in))
-		acc, in = acc[8:], in[8:]
+	for len(dst) >= 8 && len(acc) >= 8 && len(in) >= 8 {
+		word.PutUint64(dst, word.Uint64(acc)&word.Uint64(in))
+		dst, acc, in = dst[8:], acc[8:], in[8:]
 	}
-	for i := range acc {
-		acc[i] &= in[i]
-	}
-}
-
-func or(acc, in []byte) {
-	equal(acc, in)
-	for len(acc) >= 32 && len(in) >= 32 {
-		word.PutUint64(acc, word.Uint64(acc)|word.Uint64(in))
-		word.PutUint64(acc[8:], word.Uint64(acc[8:])|word.Uint64(in[8:]))
-		word.PutUint64(acc[16:], word.Uint64(acc[16:])|word.Uint64(in[16:]))
-		word.PutUint64(acc[24:], word.Uint64(acc[24:])|word.Uint64(in[24:]))
-		acc, in = acc[32:], in[32:]
-	}
-	for len(acc) >= 8 && len(in) >= 8 {
-		word.PutUint64(acc, word.Uint64(acc)|word.Uint64(in))
-		acc, in = acc[8:], in[8:]
-	}
-	for i := range acc {
-		acc[i] |= in[i]
+	for i := range dst {
+		dst[i] = acc[i] & in[i]
 	}
 }
 
-func xor(acc, in []byte) {
-	equal(acc, in)
-	for len(acc) >= 32 && len(in) >= 32 {
-		word.PutUint64(acc, word.Uint64(acc)^word.Uint64(in))
-		word.PutUint64(acc[8:], word.Uint64(acc[8:])^word.Uint64(in[8:]))
-		word.PutUint64(acc[16:], word.Uint64(acc[16:])^word.Uint64(in[16:]))
-		word.PutUint64(acc[24:], word.Uint64(acc[24:])^word.Uint64(in[24:]))
-		acc, in = acc[32:], in[32:]
+func or(dst, acc, in []byte) {
+	equal(dst, acc, in)
+	for len(dst) >= 32 && len(acc) >= 32 && len(in) >= 32 {
+		word.PutUint64(dst, word.Uint64(acc)|word.Uint64(in))
+		word.PutUint64(dst[8:], word.Uint64(acc[8:])|word.Uint64(in[8:]))
+		word.PutUint64(dst[16:], word.Uint64(acc[16:])|word.Uint64(in[16:]))
+		word.PutUint64(dst[24:], word.Uint64(acc[24:])|word.Uint64(in[24:]))
+		dst, acc, in = dst[32:], acc[32:], in[32:]
 	}
-	for len(acc) >= 8 && len(in) >= 8 {
-		word.PutUint64(acc, word.Uint64(acc)^word.Uint64(in))
-		acc, in = acc[8:], in[8:]
+	for len(dst) >= 8 && len(acc) >= 8 && len(in) >= 8 {
+		word.PutUint64(dst, word.Uint64(acc)|word.Uint64(in))
+		dst, acc, in = dst[8:], acc[8:], in[8:]
 	}
-	for i := range acc {
-		acc[i] ^= in[i]
+	for i := range dst {
+		dst[i] = acc[i] | in[i]
+	}
+}
+
+func xor(dst, acc, in []byte) {
+	equal(dst, acc, in)
+	for len(dst) >= 32 && len(acc) >= 32 && len(in) >= 32 {
+		word.PutUint64(dst, word.Uint64(acc)^word.Uint64(in))
+		word.PutUint64(dst[8:], word.Uint64(acc[8:])^word.Uint64(in[8:]))
+		word.PutUint64(dst[16:], word.Uint64(acc[16:])^word.Uint64(in[16:]))
+		word.PutUint64(dst[24:], word.Uint64(acc[24:])^word.Uint64(in[24:]))
+		dst, acc, in = dst[32:], acc[32:], in[32:]
+	}
+	for len(dst) >= 8 && len(acc) >= 8 && len(in) >= 8 {
+		word.PutUint64(dst, word.Uint64(acc)^word.Uint64(in))
+		dst, acc, in = dst[8:], acc[8:], in[8:]
+	}
+	for i := range dst {
+		dst[i] = acc[i] ^ in[i]
 	}
 }

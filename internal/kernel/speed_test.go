@@ -20,7 +20,7 @@ func BenchmarkKernel(b *testing.B) {
 					b.SetBytes(int64(size))
 					b.ReportAllocs()
 					for b.Loop() {
-						f(acc, in)
+						f(acc, acc, in)
 					}
 				})
 			}

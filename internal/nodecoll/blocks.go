@@ -150,12 +150,15 @@ func (g *Group) take(m int) int {
 	case alltoall:
 		return copy(g.dst[m*g.part:(m+1)*g.part], g.payload(m)[g.me*g.part:])
 	case reduceScatter:
-		in := g.partOf(m)
-		if m > 0 {
-			g.red.Func(g.dst, in)
-			return g.part
+		switch m {
+		case 0: // with the next
+			return 0
+		case 1:
+			g.red.Func(g.dst, g.partOf(0), g.partOf(1))
+		default:
+			g.red.Func(g.dst, g.dst, g.partOf(m))
 		}
-		return copy(g.dst, in)
+		return g.part
 	}
 	return copy(g.dst[m*g.size:], g.payload(m))
 }
@@ -164,7 +167,7 @@ func (g *Group) take(m int) int {
 // of lower members overwrite it: what it has published is in others' caches.
 func (g *Group) partOf(m int) []byte {
 	from, to := g.me*g.part, (g.me+1)*g.part
-	if m == g.me && (m == 0 || &g.dst[0] != &g.src[from]) {
+	if m == g.me && (m <= 1 || &g.dst[0] != &g.src[from]) {
 		return g.src[from:to]
 	}
 	return g.payload(m)[from:to]

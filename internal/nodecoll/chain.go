@@ -106,36 +106,22 @@ func (g *Group) join(before, on []byte, off, n int) {
 		}
 	case g.verb == exscan:
 		if on != nil {
-			result = g.combined(before, own)
+			result = g.acc[:n]
+			g.red.Func(result, before, own)
 			g.copier.Copy(on, result)
 			on = nil
 		}
 		copy(g.dst[off:off+n], before)
 	case g.verb != scan && g.large.up > g.me: // a pair's: what comes before is of higher rank
 		result = g.dst[off : off+n]
-		if &result[0] != &own[0] {
-			copy(result, own)
-		}
-		g.red.Func(result, before)
-	case &g.dst[0] == &g.src[0]:
-		result = g.combined(before, own)
-		copy(g.dst[off:off+n], result)
+		g.red.Func(result, own, before)
 	default:
 		result = g.dst[off : off+n]
-		copy(result, before)
-		g.red.Func(result, own)
+		g.red.Func(result, before, own)
 	}
 	if on != nil {
 		g.copier.Copy(on, result)
 	}
-}
-
-// combined returns before op own in memory of this group.
-func (g *Group) combined(before, own []byte) []byte {
-	acc := g.acc[:len(own)]
-	copy(acc, before)
-	g.red.Func(acc, own)
-	return acc
 }
 
 // startPass starts a large operation in which chunks go from member up (-1: there is

@@ -17,9 +17,9 @@ func Example() {
 	for m := range n {
 		data[m] = segment.HeapRegion(nodecoll.DataBytes)
 	}
-	add := nodecoll.Reduce{ElemBytes: 8, Func: func(acc, in []byte) {
-		for i := 0; i < len(acc); i += 8 {
-			binary.LittleEndian.PutUint64(acc[i:], binary.LittleEndian.Uint64(acc[i:])+binary.LittleEndian.Uint64(in[i:]))
+	add := nodecoll.Reduce{ElemBytes: 8, Func: func(dst, acc, in []byte) {
+		for i := 0; i < len(dst); i += 8 {
+			binary.LittleEndian.PutUint64(dst[i:], binary.LittleEndian.Uint64(acc[i:])+binary.LittleEndian.Uint64(in[i:]))
 		}
 	}}
 

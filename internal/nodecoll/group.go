@@ -8,9 +8,9 @@ import (
 
 // Reduce is a reduction of elements.
 type Reduce struct {
-	// Func sets acc to acc op in, element by element; acc comes from lower ranks.
-	// Both have the same length, a multiple of ElemBytes.
-	Func func(acc, in []byte)
+	// Func sets dst to acc op in, element by element; acc comes from lower ranks. dst may
+	// be either. All have the same length, a multiple of ElemBytes.
+	Func func(dst, acc, in []byte)
 	// ElemBytes is the size of an element, 1 to 16.
 	ElemBytes int
 }

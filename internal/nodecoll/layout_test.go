@@ -127,7 +127,7 @@ func TestAdvanceIsBounded(t *testing.T) {
 		for _, mutual := range []bool{true, false} {
 			w := newWorld(n)
 			worked := 0
-			r := Reduce{ElemBytes: 8, Func: func(acc, in []byte) { worked += len(in); fold(acc, in) }}
+			r := Reduce{ElemBytes: 8, Func: func(dst, acc, in []byte) { worked += len(in); fold(dst, acc, in) }}
 			gs := make([]*Group, n)
 			for m := range gs {
 				gs[m] = New(w.config(m, mutual, 0))
@@ -163,7 +163,7 @@ func TestAdvanceIsBounded(t *testing.T) {
 
 // TestMisuse: mistakes of the program panic at once.
 func TestMisuse(t *testing.T) {
-	add := Reduce{ElemBytes: 8, Func: func(_, _ []byte) {}}
+	add := Reduce{ElemBytes: 8, Func: func(_, _, _ []byte) {}}
 	b := make([]byte, 16)
 	for i, wrong := range []func(g *Group){
 		func(g *Group) { g.Barrier(1); g.Barrier(1) },

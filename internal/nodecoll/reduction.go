@@ -205,31 +205,31 @@ func (g *Group) reduceBlock(c, off, n, resultOff int) {
 	l := &g.large
 	at := c*l.chunk + off
 	own := g.src[at : at+n]
-	acc := g.accumulator(at, n)
+	result := g.accumulator(at, n)
+	var acc []byte
 	for m := range g.members {
 		in := own
 		if m != g.me {
 			in = g.area(m, g.inAt(c)+off, n)
 		}
-		switch {
-		case m > 0:
-			g.red.Func(acc, in)
-		case &acc[0] != &in[0]:
-			copy(acc, in)
+		if m > 0 {
+			g.red.Func(result, acc, in)
+			in = result
 		}
+		acc = in
 	}
 	if g.root != g.me { // root of a Reduce: nobody else wants it
-		g.copier.Copy(g.area(g.me, g.resultAt(c)+resultOff, n), acc)
+		g.copier.Copy(g.area(g.me, g.resultAt(c)+resultOff, n), result)
 	}
-	if g.dst != nil && &g.dst[at] != &acc[0] {
-		copy(g.dst[at:at+n], acc)
+	if g.dst != nil && &g.dst[at] != &result[0] {
+		copy(g.dst[at:at+n], result)
 	}
 }
 
 // accumulator returns where to reduce n bytes at offset at: in dst, unless there
 // is none, or lower ranks' operands would overwrite this one's there.
 func (g *Group) accumulator(at, n int) []byte {
-	if g.dst == nil || (g.me > 0 && &g.dst[0] == &g.src[0]) {
+	if g.dst == nil || g.overwrites() {
 		return g.acc[:n]
 	}
 	return g.dst[at : at+n]

@@ -70,19 +70,20 @@ func (g *Group) see() bool {
 	return true
 }
 
-// combine reduces all payloads into dst, in rank order.
+// combine reduces all payloads into dst, in rank order. There are two at least.
 func (g *Group) combine() {
 	own := g.own()
+	var acc []byte
 	for m := range g.members {
 		in := own
 		if m != g.me {
 			in = g.payload(m)
 		}
-		if m == 0 {
-			copy(g.dst, in)
-		} else {
-			g.red.Func(g.dst, in)
+		if m > 0 {
+			g.red.Func(g.dst, acc, in)
+			in = g.dst
 		}
+		acc = in
 	}
 }
 
@@ -101,8 +102,8 @@ func (g *Group) own() []byte {
 // keepsOwn says whether own needs nothing that this member has published.
 func (g *Group) keepsOwn() bool { return g.size <= len(g.acc) || !g.overwrites() }
 
-// overwrites says whether the operands of lower members overwrite this one's.
-func (g *Group) overwrites() bool { return g.me > 0 && &g.dst[0] == &g.src[0] }
+// overwrites says whether what comes of the operands of lower members overwrites this one's.
+func (g *Group) overwrites() bool { return g.me > 1 && &g.dst[0] == &g.src[0] }
 
 // read waits for the root's line and takes the payload.
 func (g *Group) read() bool {

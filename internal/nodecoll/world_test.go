@@ -172,18 +172,18 @@ func (c *call) operand(m int, b []byte) {
 }
 
 // fold is neither commutative nor associative: only rank order gives its result.
-func fold(acc, in []byte) {
+func fold(dst, acc, in []byte) {
 	acc = acc[:len(in)]
 	for len(in) >= 8 {
 		a, b := binary.LittleEndian.Uint64(acc), binary.LittleEndian.Uint64(in)
 		const low = 0x00ff00ff00ff00ff // every second byte, so that no carry crosses
 		even := (a&low)*31 + b&low
 		odd := (a>>8&low)*31 + b>>8&low
-		binary.LittleEndian.PutUint64(acc, even&low|odd&low<<8)
-		acc, in = acc[8:], in[8:]
+		binary.LittleEndian.PutUint64(dst, even&low|odd&low<<8)
+		dst, acc, in = dst[8:], acc[8:], in[8:]
 	}
 	for i, b := range in {
-		acc[i] = acc[i]*31 + b
+		dst[i] = acc[i]*31 + b
 	}
 }
 
@@ -273,7 +273,7 @@ func (c *call) compute(n, me int) (want []byte) {
 		if want == nil || c.verb.collects() {
 			want = append(want, in...)
 		} else {
-			fold(want, in)
+			fold(want, want, in)
 		}
 	}
 	return want
@@ -339,11 +339,11 @@ func (a *actor) start() bool {
 	}
 	a.before = append(a.before[:0], a.dst...)
 	a.w.source(a.src, true)
-	r := Reduce{Func: func(acc, in []byte) {
-		if len(acc) != len(in) || len(in)%c.elem != 0 || len(in) == 0 {
+	r := Reduce{Func: func(dst, acc, in []byte) {
+		if len(dst) != len(acc) || len(acc) != len(in) || len(in)%c.elem != 0 || len(in) == 0 {
 			panic(fmt.Sprintf("%v: reduced %d bytes into %d", c, len(in), len(acc)))
 		}
-		fold(acc, in)
+		fold(dst, acc, in)
 	}, ElemBytes: c.elem}
 	switch c.verb {
 	case barrier:
