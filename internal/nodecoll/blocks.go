@@ -8,6 +8,9 @@ package nodecoll
 // in root's dst. dst is nil elsewhere; src may be its place in dst at root. A payload
 // is src; longer ones panic.
 func (g *Group) Gather(what uint64, root int, dst, src []byte) {
+	if g.quickGather(what, root, dst, src) {
+		return
+	}
 	if g.me != root {
 		dst = nil
 	} else {
@@ -31,6 +34,9 @@ func (g *Group) Gather(what uint64, root int, dst, src []byte) {
 // dst. src is nil elsewhere; dst may be its place in src at root. A payload is what
 // the others get together; parts of a longer one are pulled.
 func (g *Group) Scatter(what uint64, root int, dst, src []byte) {
+	if g.quickScatter(what, root, dst, src) {
+		return
+	}
 	if g.me != root {
 		src = nil
 	} else {

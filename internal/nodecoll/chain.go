@@ -11,6 +11,9 @@ package nodecoll
 // dst. dst may be src. All have the same length, a multiple of r.ElemBytes.
 func (g *Group) Scan(what uint64, dst, src []byte, r Reduce) {
 	wantLength("scan", len(dst), len(src))
+	if g.quickScan(what, dst, src, r) {
+		return
+	}
 	g.beginReduce(scan, what, dst, src, r)
 	g.startScan()
 }

@@ -154,6 +154,9 @@ func (g *Group) Barrier(what uint64) {
 // Bcast starts a broadcast of buf from root into the others' buf. All have the
 // same length.
 func (g *Group) Bcast(what uint64, root int, buf []byte) {
+	if g.quickBcast(what, root, buf) {
+		return
+	}
 	g.begin(bcast, what, buf, buf, len(buf))
 	g.setRoot(root)
 	switch {
@@ -172,6 +175,9 @@ func (g *Group) Bcast(what uint64, root int, buf []byte) {
 // dst. dst is nil elsewhere and may be src at root. All src have the same
 // length, a multiple of r.ElemBytes.
 func (g *Group) Reduce(what uint64, root int, dst, src []byte, r Reduce) {
+	if g.quickReduce(what, root, dst, src, r) {
+		return
+	}
 	if g.me != root {
 		dst = nil
 	}
