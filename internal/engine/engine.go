@@ -12,6 +12,7 @@ import (
 	"github.com/goulfm/goulfm/internal/match"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/publish"
 	"github.com/goulfm/goulfm/internal/rankset"
 	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/internal/transport"
@@ -134,18 +135,21 @@ type Proc struct {
 	copied     []byte       // what agreementMemory.Long or Value returned last
 	open       []*Comm      // those with something open in memory
 	openCount  atomic.Int32
-	taken      []int
-	header     transport.Header // of the frame being sent
-	probes     []*Request
-	flushing   *Request        // ends when no control frame waits for room
-	creditStep uint64          // bytes of credit that are returned together
-	blocked    []int           // peers towards which something waits for room
-	todo       []control.Event // control events met while control is stepping
-	stepping   bool
-	published  bool // a contribution went into memory in this step
-	looking    bool // the step is for memory that moved
-	timer      *time.Timer
-	timerAt    mono.Time
+	// What members publish of collectives in memory may not be fenced from their look at
+	// who sleeps, and this one's is not: see fenceOthers.
+	othersUnfenced, unfenced bool
+	taken                    []int
+	header                   transport.Header // of the frame being sent
+	probes                   []*Request
+	flushing                 *Request        // ends when no control frame waits for room
+	creditStep               uint64          // bytes of credit that are returned together
+	blocked                  []int           // peers towards which something waits for room
+	todo                     []control.Event // control events met while control is stepping
+	stepping                 bool
+	published                bool // a contribution went into memory in this step
+	looking                  bool // the step is for memory that moved
+	timer                    *time.Timer
+	timerAt                  mono.Time
 
 	partsOver  []*Request // complete, and not yet heard of by their schedules
 	partsWait  atomic.Bool
@@ -191,6 +195,8 @@ func New(tr transport.Transport, cfg Config) *Proc {
 	p.port, _ = tr.(*transport.Port)
 	if p.port != nil && p.port.Processes() {
 		park.Settle(p.me, cfg.Mutual)
+		p.othersUnfenced = cfg.Mutual
+		p.unfenced = cfg.Mutual && publish.Register()
 	}
 	for i := range segment.Transfers {
 		p.accounts = append(p.accounts, segment.Transfers-1-i)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/publish"
 )
 
 // A group is what one call waits for: one request, all that are named, or any.
@@ -167,9 +168,7 @@ func (p *Proc) leadUntil(ctx context.Context, g *group) error {
 			p.port.Yield()
 		default:
 			p.look()
-			p.asleep.Store(true)
-			p.tr.Sleep(park.Caller, p.leaderReady, l.sleep)
-			p.asleep.Store(false)
+			p.sleep(park.Caller, p.leaderReady, l.sleep)
 			p.look()
 			polls = -1
 		}
@@ -279,6 +278,7 @@ func (p *Proc) moved() bool {
 // that the leader sleeps.
 func (p *Proc) leaderMustLook() bool {
 	l := &p.leading
+	p.fenceOthers()
 	p.mu.Lock()
 	ready := l.g.ready(p)
 	p.mu.Unlock()
@@ -381,6 +381,39 @@ func (p *Proc) watchContext(ctx context.Context) *atomic.Bool {
 		})}
 	}
 	return p.watch.fired
+}
+
+// fenceOthers is for who has said that it sleeps, and is about to look for the last time. Where
+// each rank has a core the members of a collective in memory do not fence what they publish
+// from the look at who sleeps, because hardly ever somebody does:
+//
+//	member                  who is about to sleep
+//	publishes its line
+//	sees nobody asleep
+//	                        says that it sleeps
+//	                        does not see the line: it is on its way
+//
+// So the fence of all of them is made here. Where ranks share cores sleep is what most of
+// them do, and members fence.
+func (p *Proc) fenceOthers() {
+	if p.othersUnfenced && p.openCount.Load() > 0 && !publish.FenceAll() {
+		park.Pause(awayPauses)
+	}
+}
+
+// awayPauses are, for a process that the kernel forbids to make a FenceAll, 10 to 50
+// microseconds: some times what a line is on its way. Nor does it sleep for longer than
+// mismatchLook then.
+const awayPauses = 512
+
+// sleep sleeps until there is something to do, or for so long; negative: for ever.
+func (p *Proc) sleep(flag uint32, mustLook func() bool, most mono.Duration) {
+	if most < 0 && p.othersUnfenced && p.openCount.Load() > 0 {
+		most = mismatchLook
+	}
+	p.asleep.Store(true)
+	p.tr.Sleep(flag, mustLook, most)
+	p.asleep.Store(false)
 }
 
 // mismatchLook is after how long a sleeping member of a collective looks whether
@@ -500,14 +533,13 @@ func (p *Proc) leadInBackground() {
 		if p.wanted.Load() > 0 {
 			return
 		}
-		p.asleep.Store(true)
-		p.tr.Sleep(park.Background, p.loopReady, -1)
-		p.asleep.Store(false)
+		p.sleep(park.Background, p.loopReady, -1)
 	}
 }
 
 // loopMustLook is the last question before the background loop sleeps.
 func (p *Proc) loopMustLook() bool {
+	p.fenceOthers()
 	if p.wanted.Load() > 0 || p.tr.Pending(-1) || p.epoch() != p.epochSeen.Load() || p.transferMoved() || p.partsWait.Load() || p.memoryMoved() {
 		return true
 	}

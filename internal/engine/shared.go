@@ -100,7 +100,6 @@ func (c *Comm) runShared(ctx context.Context, what string, count bool, code uint
 		moved, to := g.Moved(), g.Audience()
 		p.mu.Unlock()
 		if moved {
-			publish.Fence()
 			c.notify(to)
 		}
 		return nil
@@ -185,13 +184,16 @@ func (c *Comm) advance(g *nodecoll.Group) (done bool) {
 // announce wakes whoever waits for what an operation has published.
 func (c *Comm) announce(g *nodecoll.Group) {
 	if g.Moved() {
-		publish.Fence()
 		c.notify(g.Audience())
 	}
 }
 
-// notify wakes a member, or all: nodecoll.All. The caller need not hold mu.
+// notify wakes a member, or all: nodecoll.All, for which something has been published. The
+// caller need not hold mu.
 func (c *Comm) notify(to int) {
+	if !c.p.unfenced {
+		publish.Fence()
+	}
 	if to >= 0 {
 		c.p.tr.Notify(c.group.Procs[to], park.Caller|park.Background)
 	} else {

@@ -10,21 +10,33 @@ import (
 // a Fence between, one at least sees the other's store. Without the Fence both miss it
 // within a few thousand rounds where stores wait in a buffer.
 func TestPublishedBeforeAFence(t *testing.T) {
-	const rounds = 200_000
+	oneSees(t, 200_000, [2]func(){Fence, Fence})
+}
+
+// TestFenceAllIsForBoth: it is enough that one of them makes a FenceAll.
+func TestFenceAllIsForBoth(t *testing.T) {
+	if !Register() || !FenceAll() {
+		t.Skip("the kernel has no membarrier")
+	}
+	oneSees(t, 20_000, [2]func(){func() {}, func() { FenceAll() }})
+}
+
+// oneSees has two store and look whether the other has, with a fence of theirs between.
+func oneSees(t *testing.T, rounds int, fence [2]func()) {
 	var words [2]struct {
 		v uint64
 		_ [120]byte
 	}
-	var saw [2][rounds]bool
+	saw := [2][]bool{make([]bool, rounds), make([]bool, rounds)}
 	var start [2]atomic.Uint64
 	play := func(me int) {
-		for k := uint64(1); k <= rounds; k++ {
+		for k := uint64(1); k <= uint64(rounds); k++ {
 			start[me].Store(k)
 			for spins := 0; start[1-me].Load() < k; spins++ {
 				yieldAfter(spins)
 			}
 			Word(&words[me].v, k)
-			Fence()
+			fence[me]()
 			saw[me][k-1] = atomic.LoadUint64(&words[1-me].v) >= k
 		}
 	}
