@@ -127,6 +127,48 @@ func (p *Proc) lookKeenly(word *uint64, stale uint64, except int) (looks int, mo
 	return looks, false
 }
 
+// overNow says whether none of the requests need be waited for, when what has come from
+// those who send to them, now or after some looks, has taken effect. One that has failed
+// makes it say false: others may be under way then that nobody waits for (C1). The caller
+// holds mu.
+func (p *Proc) overNow(hs []Handle) bool {
+	for _, h := range hs {
+		r := p.named(h)
+		if r == nil {
+			continue
+		}
+		for !r.done() {
+			if !p.takeFor(r) {
+				return false
+			}
+		}
+		if r.err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// takeFor handles what comes, now or after some looks, from whom a receive names. False:
+// nothing has come, or r waits for something else. The caller holds mu.
+func (p *Proc) takeFor(r *Request) bool {
+	if r.kind != recvRequest || r.matched || r.peer < 0 || r.peer == p.me || p.port == nil || p.fenced.Load() {
+		return false
+	}
+	proc := r.peer
+	if !p.drain(proc) {
+		word, want := p.port.Watch(proc)
+		if word == nil {
+			return false
+		}
+		if _, here := p.lookKeenly(word, min(segment.Load64(word), want-1), proc); !here || !p.drain(proc) {
+			return false
+		}
+	}
+	p.runSchedules()
+	return true
+}
+
 // watchNext leads, without mu, until the next frame of a process is there, which word
 // says, or anything else asks for attention, or it has looked often enough.
 func (p *Proc) watchNext(ctx context.Context, proc int, word *uint64, want uint64, looked int) (looks int, here bool) {

@@ -153,7 +153,7 @@ func (p *Proc) giveGroupBack(g *group) {
 func (p *Proc) WaitAll(ctx context.Context, hs []Handle, got func(i int, st Status)) (errs []error, err error) {
 	p.mu.Lock()
 	p.calls++
-	if !p.allDone(hs) {
+	if !p.overNow(hs) {
 		g := p.borrow(hs)
 		p.mu.Unlock()
 		err := p.await(ctx, g)
@@ -185,15 +185,6 @@ func (p *Proc) WaitAll(ctx context.Context, hs []Handle, got func(i int, st Stat
 	return errs, nil
 }
 
-// allDone says whether none of them need be waited for. The caller holds mu.
-func (p *Proc) allDone(hs []Handle) bool {
-	for _, h := range hs {
-		if r := p.named(h); r != nil && !r.done() {
-			return false
-		}
-	}
-	return true
-}
 
 // WaitSettled is WaitAll that ends none.
 func (p *Proc) WaitSettled(ctx context.Context, hs []Handle) error {
