@@ -201,7 +201,7 @@ func TestRefused(t *testing.T) {
 	manySchedules(t, 100, func(t *testing.T, rng *rand.Rand, w *world, mutual bool, chunk int, calls []*call) {
 		refusals := 0
 		w.refuse = func(int) bool {
-			no := rng.IntN(8) == 0
+			no := rng.IntN(3) == 0
 			if no {
 				refusals++
 			}
