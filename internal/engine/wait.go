@@ -185,7 +185,6 @@ func (p *Proc) WaitAll(ctx context.Context, hs []Handle, got func(i int, st Stat
 	return errs, nil
 }
 
-
 // WaitSettled is WaitAll that ends none.
 func (p *Proc) WaitSettled(ctx context.Context, hs []Handle) error {
 	return p.waitSettled(ctx, hs, false)

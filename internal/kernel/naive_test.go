@@ -149,8 +149,7 @@ func complexNumber[T complex64 | complex128](op Op) func(x, y T) T {
 
 // rounded returns a*b + c*d, of which each product is rounded.
 func rounded[F float32 | float64](a, b, c, d F) F {
-	x, y := a*b, c*d
-	return F(x) + F(y)
+	return F(a*b) + F(c*d)
 }
 
 func pick[T any](first bool, x, y T) T {

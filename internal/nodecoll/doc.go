@@ -23,7 +23,7 @@
 //	count     all     all       arrivals at central synchronizations, counted for ever
 //	release   all     the last  the last complete central synchronization, and who made it complete
 //	steps     each    owner     steps of large operations, counted for ever
-//	arrival   each    owner     128: of operation k the one with number k mod 128; sequence, call, 48 bytes of payload
+//	arrival   each    owner     128: of operation k the one with number k mod 128; sequence, call, 112 bytes of payload (48 above 8 members)
 //	result    each    owner     the same of what a member has for others once it has got what it needs
 //
 //	data      slots for payloads: 128 up to 1 KiB, 64 up to 4 KiB, 8 up to 64 KiB; for operations
@@ -43,7 +43,8 @@
 // alone, and root of a reduction or gather for the others'; nobody waits for those. In
 // a scan each waits for the one before (chain.go). These run ahead: a member makes as
 // many operations in one turn as there are slots, and the costs of a turn are divided
-// by them.
+// by them. Where it finds all that it needs at its first look it goes the short way of
+// quick.go.
 //
 // Larger payloads go by steps: a broadcast through a ring (ring.go), a reduction by
 // slices with one synchronization per chunk (reduction.go), a scan, and a reduction of
