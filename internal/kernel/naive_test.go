@@ -149,8 +149,13 @@ func complexNumber[T complex64 | complex128](op Op) func(x, y T) T {
 
 // rounded returns a*b + c*d, of which each product is rounded.
 func rounded[F float32 | float64](a, b, c, d F) F {
-	return F(a*b) + F(c*d)
+	return times(a, b) + times(c, d)
 }
+
+// times is a call of its own, so that nothing fuses it with a sum.
+//
+//go:noinline
+func times[F float32 | float64](a, b F) F { return a * b }
 
 func pick[T any](first bool, x, y T) T {
 	if first {
