@@ -7,9 +7,9 @@ import "github.com/goulfm/goulfm/internal/segment"
 // does for a wait that does not come. Where anything is not that simple nothing has
 // happened, and the long way begins.
 
-// quick begins an operation if it has a payload of size bytes, one that goes with a line,
-// in a place that nobody reads any more, and if its arrival need not be announced to more
-// than who needs it.
+// quick says whether the next operation may go the short way: if its payload of size bytes
+// goes with a line, in a place that nobody reads any more, and if its arrival need not be
+// announced to more than who needs it.
 func (g *Group) quick(size int) bool {
 	return size <= g.inline && g.op+1-slots <= g.safe && g.op+1-g.announcedOp < slots/2 && g.phase == idle
 }
@@ -29,7 +29,7 @@ func (g *Group) quickSend(v verb, what uint64, out []byte, to int) bool {
 }
 
 // quickTake makes an operation in which this member takes size bytes of member m, if they
-// are there. They may be looked at until this member's next operation.
+// are there: they stay until this member's next operation.
 func (g *Group) quickTake(v verb, what uint64, m, size int) (payload []byte, ok bool) {
 	if !g.quick(size) {
 		return nil, false
