@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/internal/match"
-	"github.com/goulfm/goulfm/internal/publish"
 	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/internal/transport"
 	"github.com/goulfm/goulfm/ulfm"
@@ -37,7 +36,6 @@ func (c *Comm) Send(ctx context.Context, to Envelope, buf []byte) error {
 	r, tell, err := c.put(ctx, to, buf, "send")
 	p.mu.Unlock()
 	if tell {
-		publish.Fence()
 		p.port.Tell(c.group.Procs[to.Rank], transport.Eager)
 	}
 	if r == nil {
@@ -69,7 +67,6 @@ func (c *Comm) Isend(to Envelope, buf []byte) (Handle, error) {
 	h := r.handle()
 	p.mu.Unlock()
 	if tell {
-		publish.Fence()
 		p.port.Tell(c.group.Procs[to.Rank], transport.Eager)
 	}
 	return h, nil
@@ -94,7 +91,6 @@ func (c *Comm) Post(to Envelope, buf []byte) (Handle, error) {
 func (c *Comm) send(ctx context.Context, to Envelope, buf []byte, what string) (*Request, error) {
 	r, tell, err := c.put(ctx, to, buf, what)
 	if tell {
-		publish.Fence()
 		c.p.port.Tell(c.group.Procs[to.Rank], transport.Eager)
 	}
 	return r, err

@@ -135,21 +135,22 @@ type Proc struct {
 	copied     []byte       // what agreementMemory.Long or Value returned last
 	open       []*Comm      // those with something open in memory
 	openCount  atomic.Int32
+	taken      []int
+	header     transport.Header // of the frame being sent
+	probes     []*Request
+	flushing   *Request        // ends when no control frame waits for room
+	creditStep uint64          // bytes of credit that are returned together
+	blocked    []int           // peers towards which something waits for room
+	todo       []control.Event // control events met while control is stepping
+	stepping   bool
+	published  bool // a contribution went into memory in this step
+	looking    bool // the step is for memory that moved
+	timer      *time.Timer
+	timerAt    mono.Time
+
 	// What members publish of collectives in memory may not be fenced from their look at
 	// who sleeps, and this one's is not: see fenceOthers.
 	othersUnfenced, unfenced bool
-	taken                    []int
-	header                   transport.Header // of the frame being sent
-	probes                   []*Request
-	flushing                 *Request        // ends when no control frame waits for room
-	creditStep               uint64          // bytes of credit that are returned together
-	blocked                  []int           // peers towards which something waits for room
-	todo                     []control.Event // control events met while control is stepping
-	stepping                 bool
-	published                bool // a contribution went into memory in this step
-	looking                  bool // the step is for memory that moved
-	timer                    *time.Timer
-	timerAt                  mono.Time
 
 	partsOver  []*Request // complete, and not yet heard of by their schedules
 	partsWait  atomic.Bool

@@ -7,7 +7,8 @@ const nobody = -2
 
 // Moved says whether this member has published something since the last call
 // that a sleeping member may wait for. Whoever asks whether that one sleeps makes a
-// publish.Fence first: what was published may not be seen yet.
+// publish.Fence first, or that one makes a publish.FenceAll before it looks for the last
+// time: what was published may not be seen yet.
 func (g *Group) Moved() bool {
 	moved := g.moved
 	g.moved = false

@@ -340,13 +340,9 @@ func (g *Group) setRoot(root int) {
 
 // start enters the operation; out is the payload that goes with the arrival line.
 func (g *Group) start(next phase, out []byte) {
-	g.next, g.waiting, g.budget = next, nil, workBytes
-	if g.size <= g.inline && g.op-slots <= g.safe {
-		g.enterNow(out)
-	} else if g.out, g.phase = out, entering; !g.enter() {
-		return
-	}
-	if g.phase != idle {
+	g.out, g.next, g.phase = out, next, entering
+	g.waiting, g.budget = nil, workBytes
+	if g.enter() && g.phase != idle {
 		g.run()
 	}
 }
@@ -382,16 +378,10 @@ func (g *Group) enter() bool {
 	if g.out != nil && g.wide() {
 		g.wideOp, g.wideSize = g.op, g.size
 	}
-	g.enterNow(g.out)
-	return true
-}
-
-// enterNow publishes the arrival line, whose place nobody reads any more.
-func (g *Group) enterNow(out []byte) {
 	if g.next != chaining {
 		g.sharedOp = g.op
 	}
-	g.publish(out)
+	g.publish(g.out)
 	g.announceArrival()
 	g.phase = g.next
 	if g.next == idle {
@@ -400,13 +390,11 @@ func (g *Group) enterNow(out []byte) {
 		}
 		g.finish()
 	}
+	return true
 }
 
 // used returns the last operation in which the memory may be read that this one takes.
 func (g *Group) used() int64 {
-	if g.size <= g.inline {
-		return g.op - slots
-	}
 	used := g.op - g.reach()
 	if g.out == nil || !g.wide() {
 		return used

@@ -131,15 +131,13 @@ func (p *Port) dataOut(to int) (*peer, *writer) {
 func (p *Port) TrySend(to int, h *Header, payload []byte) bool {
 	ok, tell := p.Put(to, h, payload)
 	if tell {
-		publish.Fence()
 		p.Tell(to, h.Kind)
 	}
 	return ok
 }
 
 // Put is TrySend that does not tell the peer of the frame, and says whether that is to be
-// done: by Tell, after a publish.Fence. A lock that was held for Put can be given back in
-// between.
+// done: by Tell. A lock that was held for Put can be given back in between.
 func (p *Port) Put(to int, h *Header, payload []byte) (ok, tell bool) {
 	q, w := p.dataOut(to)
 	if q.closed[Data] {
@@ -170,8 +168,9 @@ func (p *Port) PutInline(to int, l Label, payload []byte) (ok, tell bool) {
 }
 
 // Tell tells a peer of a frame of this kind that was Put. It needs no lock, though others
-// may send meanwhile.
+// may send meanwhile. It makes the fence between the frame and the look at who sleeps.
 func (p *Port) Tell(to int, k Kind) {
+	publish.Fence()
 	q := &p.peers[to]
 	wanted := park.Caller
 	if k == Announce {
