@@ -426,11 +426,7 @@ func (p *Proc) diagnose(f func()) {
 // notifyMembers wakes the other members if they sleep. It reads nothing that changes: the
 // caller need not hold mu.
 func (p *Proc) notifyMembers(c *Comm) {
-	for _, proc := range c.group.Procs {
-		if proc != p.me {
-			p.tr.Notify(proc, park.Caller|park.Background)
-		}
-	}
+	p.tr.NotifyAll(c.group.Procs, park.Caller|park.Background)
 }
 
 // agreeNow makes an agreement the fast way: one line published, the others' lines

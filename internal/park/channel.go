@@ -65,5 +65,15 @@ func (c *Channels) Wake(word *uint32) {
 	}
 }
 
+// Move implements Sleeper.
+func (c *Channels) Move(word, to *uint32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if list := c.sleepers[word]; len(list) > 0 {
+		delete(c.sleepers, word)
+		c.sleepers[to] = append(c.sleepers[to], list...)
+	}
+}
+
 // Yield implements Sleeper.
 func (c *Channels) Yield() { runtime.Gosched() }

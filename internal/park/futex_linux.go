@@ -15,9 +15,10 @@ import (
 type Futex struct{}
 
 const (
-	futexWait = 0
-	futexWake = 1
-	everybody = 1<<31 - 1
+	futexWait    = 0
+	futexWake    = 1
+	futexRequeue = 3
+	everybody    = 1<<31 - 1
 )
 
 // Naps: for the first second of a wait the thread sleeps without telling the
@@ -82,6 +83,12 @@ func nap(word *uint32, old uint32, timeout *mono.Duration) (over bool) {
 // Wake implements Sleeper.
 func (Futex) Wake(word *uint32) {
 	_, _, _ = syscall.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, everybody, 0, 0, 0)
+}
+
+// Move implements Sleeper. The kernel compares the word with the value that was slept on
+// before it moves anybody, never after.
+func (Futex) Move(word, to *uint32) {
+	_, _, _ = syscall.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexRequeue, 0, everybody, uintptr(unsafe.Pointer(to)), 0)
 }
 
 // AnyMax is how many words one SleepAny takes (a limit of the kernel).

@@ -41,6 +41,8 @@ type Sleeper interface {
 	Sleep(word *uint32, old uint32, timeout mono.Duration)
 	// Wake wakes everybody who sleeps on word.
 	Wake(word *uint32)
+	// Move has everybody who sleeps on word sleep on to instead, and wakes nobody.
+	Move(word, to *uint32)
 	// Yield lets another rank have this one's turn, if one wants it.
 	Yield()
 }
@@ -60,21 +62,22 @@ func Lower(word *uint32, flag uint32) {
 // Ring wakes the owner of word if it sleeps for one of the flags in want, and
 // says whether it did. It costs one load where nobody sleeps.
 func Ring(word *uint32, want uint32, s Sleeper) bool {
+	if !lower(word, want) {
+		return false
+	}
+	s.Wake(word)
+	return true
+}
+
+// lower takes the flags away and counts up, if one in want is raised.
+func lower(word *uint32, want uint32) bool {
 	for {
 		w := atomic.LoadUint32(word)
 		if w&want == 0 {
 			return false
 		}
 		if atomic.CompareAndSwapUint32(word, w, w&^flags+count) {
-			s.Wake(word)
 			return true
 		}
 	}
-}
-
-// RingAlways wakes the owner whatever it sleeps for, and makes it look again
-// even if it is only about to sleep. It is for rare events: deaths.
-func RingAlways(word *uint32, s Sleeper) {
-	atomic.AddUint32(word, count)
-	s.Wake(word)
 }

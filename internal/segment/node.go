@@ -11,7 +11,7 @@ const (
 	magic = 0x31_6d66_6c75_6f67 // "goulfm1" as bytes
 	// Version is the layout's version: a process built for another one is
 	// refused at Init.
-	Version = 10
+	Version = 11
 )
 
 // Offsets in segment 0.
@@ -24,6 +24,7 @@ const (
 	offStarted    = 32
 	offEpoch      = 1 * Line
 	offDeaths     = 2 * Line
+	offAssembly   = 3 * Line
 	offLog        = 4 * Line
 	procLines     = 4 // tombstone, state, doorbell, beats
 )
@@ -168,11 +169,18 @@ func (n *Node) Doorbell(proc int) *uint32 { return &n.bells[proc*bellsApart] }
 
 const bellsApart = procLines * Line / 4
 
+// Round returns a round that has rung no doorbell yet.
+func (n *Node) Round(s park.Sleeper) park.Round {
+	return park.Round{Sleeper: s, Assembly: n.m.word32(offAssembly)}
+}
+
 // WakeAll makes everybody look at everything once: it repairs any wake-up that
 // was lost with its sender. It follows every entry in the list of deaths.
 func (n *Node) WakeAll(s park.Sleeper) {
 	n.MoveEpoch()
+	round := n.Round(s)
 	for p := range n.Started() {
-		park.RingAlways(n.Doorbell(p), s)
+		round.RingAlways(n.Doorbell(p))
 	}
+	round.EndAll()
 }

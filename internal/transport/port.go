@@ -502,6 +502,17 @@ func (p *Port) SetLeft() { p.node.SetState(p.me, segment.Left) }
 // Notify implements Transport.
 func (p *Port) Notify(to int, flags uint32) { park.Ring(p.node.Doorbell(to), flags, p.sleeper) }
 
+// NotifyAll implements Transport.
+func (p *Port) NotifyAll(to []int, flags uint32) {
+	round := p.node.Round(p.sleeper)
+	for _, proc := range to {
+		if proc != p.me {
+			round.Ring(p.node.Doorbell(proc), flags)
+		}
+	}
+	round.End()
+}
+
 // Sleep implements Transport.
 func (p *Port) Sleep(flag uint32, ready func() bool, timeout mono.Duration) {
 	w := park.Raise(p.bell, flag)

@@ -121,6 +121,9 @@ type Transport interface {
 
 	// Notify wakes a process if it sleeps for one of the park flags.
 	Notify(to int, flags uint32)
+	// NotifyAll wakes those of many processes, beside this one, that sleep for one of
+	// the park flags, at once.
+	NotifyAll(to []int, flags uint32)
 	// Sleep sleeps for one of the park flags until somebody notifies or the
 	// timeout is over (negative: never), unless ready() holds after the flag
 	// is up.

@@ -61,6 +61,7 @@ func run(t *testing.T, factory func(t *testing.T, n int) World, chosen func(test
 		{"leaving", false, testLeaving},
 		{"two flags on one bell", true, testTwoFlags},
 		{"timeout", true, testTimeout},
+		{"notify all", true, testNotifyAll},
 		{"token over 1 rank", true, testToken(1)},
 		{"token over 2 ranks", true, testToken(2)},
 		{"token over 8 ranks", true, testToken(8)},

@@ -47,6 +47,43 @@ func testTimeout(t *testing.T, factory func(t *testing.T, n int) World) {
 	}
 }
 
+// testNotifyAll has one rank bring all others, of whom some sleep and some do not yet,
+// to the next round at once. One lost wake-up stops them.
+func testNotifyAll(t *testing.T, factory func(t *testing.T, n int) World) {
+	const n, rounds = 5, 2000
+	var round, arrived atomic.Int64
+	var all []int
+	for rank := range n {
+		all = append(all, rank)
+	}
+	var parts []func() error
+	w := factory(t, n)
+	for _, tr := range ends(w, n) {
+		reached := func(k int64) func() bool { return func() bool { return round.Load() >= k } }
+		parts = append(parts, func() error {
+			for k := range int64(rounds) {
+				if tr.Me() > 0 {
+					if arrived.Add(1) == (k+1)*(n-1) {
+						tr.Notify(0, park.Caller)
+					}
+					for !reached(k + 1)() {
+						tr.Sleep(park.Caller, reached(k+1), forever)
+					}
+					continue
+				}
+				there := func() bool { return arrived.Load() == (k+1)*(n-1) }
+				for !there() {
+					tr.Sleep(park.Caller, there, forever)
+				}
+				round.Store(k + 1)
+				tr.NotifyAll(all, park.Caller)
+			}
+			return nil
+		})
+	}
+	together(t, parts...)
+}
+
 // testToken passes one frame round and round, data and control in turn: each
 // rank sleeps until it comes.
 func testToken(n int) func(*testing.T, func(*testing.T, int) World) {
