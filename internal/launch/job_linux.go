@@ -94,6 +94,7 @@ func Run(ctx context.Context, spec *Spec) (int, error) {
 	// interrupted, while others are started. It is passed on when all are.
 	signals := catchSignals()
 	defer signal.Stop(signals)
+	j.spawner.begin()
 	if err := j.launch(prog); err != nil {
 		j.stop(ExitFailed)
 		return codeOf(err), err
@@ -432,6 +433,7 @@ func (j *job) watchSome(lo, hi int) {
 	askForShortSlice()
 	words, old, who := make([]*uint32, 0, hi-lo), make([]uint32, 0, hi-lo), make([]int, 0, hi-lo)
 	done := make([]bool, hi-lo)
+	var corpses []corpse
 	for {
 		words, old, who = words[:0], old[:0], who[:0]
 		for r := lo; r < hi; r++ {
@@ -442,16 +444,26 @@ func (j *job) watchSome(lo, hi int) {
 			v := segment.Load32(w)
 			if v&segment.TombstoneDied != 0 {
 				done[r-lo] = true
-				j.depart(r, byTombstone)
+				if dead := j.depart(r, byTombstone); dead != nil && mayComeBack() {
+					corpses = append(corpses, corpse{rank: dead})
+				}
 				continue
 			}
 			words, old, who = append(words, w), append(old, v), append(who, r)
 		}
-		if len(words) == 0 {
+		due := nextDue(corpses)
+		switch {
+		case len(words) > 0:
+			if err := park.SleepAny(words, old, due); err != nil {
+				return // no futex_waitv: reaping finds the deaths
+			}
+		case due > 0:
+			time.Sleep(time.Duration(due - boot.NowNs()))
+		default:
 			return
 		}
-		if err := park.SleepAny(words, old); err != nil {
-			return // no futex_waitv: reaping finds the deaths
+		if due > 0 {
+			corpses = j.tend(corpses, boot.NowNs())
 		}
 	}
 }
@@ -460,20 +472,21 @@ func (j *job) watchSome(lo, hi int) {
 const byTombstone = "tombstone"
 
 // depart puts a rank that has ended into the list that every rank reads, and
-// wakes everybody. By how says what told: a tombstone, or reaping.
-func (j *job) depart(number int, how string) {
+// wakes everybody. By how says what told: a tombstone, or reaping. It returns the rank if
+// that has died and what is left of it gives way to the living.
+func (j *job) depart(number int, how string) (dead *rank) {
 	now := boot.NowNs()
 	j.mu.Lock()
 	r := j.rankOf(number)
 	if r == nil || r.declared {
 		j.mu.Unlock()
-		return
+		return nil
 	}
 	r.declared = true
 	r.left = j.node.StateOf(number) == segment.Left
-	died := !r.left && how == byTombstone
-	if died {
+	if !r.left && how == byTombstone {
 		giveWay(r.pid)
+		dead = r
 	}
 	why := segment.Died
 	if r.left {
@@ -486,9 +499,7 @@ func (j *job) depart(number int, how string) {
 	j.lost(number)
 	j.mu.Unlock()
 	j.node.WakeAll(park.Futex{})
-	if died {
-		j.standBack(r)
-	}
+	return dead
 }
 
 func (j *job) rankOf(number int) *rank {

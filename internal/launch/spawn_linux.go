@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"sync"
 	"syscall"
 	"time"
 
@@ -39,22 +38,23 @@ func (b *batch) has(number int) bool { return number >= b.first && number < b.fi
 // A spawner starts processes while others run. Its thread lives as long as the
 // launcher: the parent-death signal of what it starts is bound to it.
 type spawner struct {
-	once     sync.Once
 	requests chan func()
 }
 
-func (s *spawner) do(f func()) {
-	s.once.Do(func() {
-		s.requests = make(chan func())
-		go func() {
-			runtime.LockOSThread() // never unlocked
-			for f := range s.requests {
-				f()
-			}
-		}()
-	})
-	s.requests <- f
+// begin makes the thread. It comes before calmMonitor: a thread that the calm monitor makes
+// is as calm, and so would be the ranks that it starts, for as long as they live.
+func (s *spawner) begin() {
+	s.requests = make(chan func())
+	go func() {
+		runtime.LockOSThread() // never unlocked
+		for f := range s.requests {
+			f()
+		}
+	}()
+	s.do(func() {}) // it is there
 }
+
+func (s *spawner) do(f func()) { s.requests <- f }
 
 // spawnMore starts what rank r asks for. The answer comes when all are in Init, or one
 // cannot be.

@@ -19,6 +19,7 @@ func runningJob(t *testing.T) *job {
 	}
 	j := &job{spec: spec, start: time.Now(), allJoined: make(chan struct{}), ended: make(chan struct{}), cores: cores(), prog: prog, programs: map[string]*program{}}
 	j.rep, j.forked = newReporter(spec, j.start), sync.NewCond(&j.mu)
+	j.spawner.begin()
 	if err := j.launch(prog); err != nil {
 		t.Fatal(err)
 	}

@@ -32,9 +32,24 @@ func askForShortSlice() {
 // kernel takes its memory apart in its turns, half a millisecond or two for a small one,
 // without a break. With a tenth of a share it does so where nobody else wants to run, and still in
 // seconds where everybody computes.
+//
+// To be nicer by ten is not enough while survivors repair and give their turns away as they
+// wait for each other: the scheduler takes each such turn for one of full length, and after
+// a dozen it owes the dead one a turn of one to three milliseconds, for which all on that
+// processor wait:
+//
+//	0 and 2, processor 0            1 and 3, processor 1
+//	yield, yield, yield, ...        what is left of the dead: 1.7 ms
+//	wait for 1 and 3                have not had a turn to contribute
+//
+// So it is as nice as can be at first, which is one system call and good for some seventy
+// turns given away by each. If the repair is not over after standBackAfter, it runs only
+// where nobody else wants to: a dozen calls, a tenth of a millisecond of the launcher, for
+// which survivors would have to wait. After boot.RepairTime it is nicer by ten.
 const (
-	deadNicer = 10
-	nicest    = 19
+	deadNicer      = 10
+	nicest         = 19
+	standBackAfter = 2 * time.Millisecond // of 16 ranks on two cores it is
 )
 
 var deadNice = sync.OnceValue(func() int {
@@ -45,27 +60,58 @@ var deadNice = sync.OnceValue(func() int {
 	return min(20-left+deadNicer, nicest)
 })
 
+// firstNice is how nice a process is that has just died.
+func firstNice() int {
+	if mayComeBack() {
+		return nicest
+	}
+	return deadNice()
+}
+
 // giveWay lets the living go before a process that has died and is not reaped. Every
 // rank is a process group: all threads are meant, for nobody knows which is the last.
-func giveWay(pid int) { _ = unix.Setpriority(unix.PRIO_PGRP, pid, deadNice()) }
+func giveWay(pid int) { _ = unix.Setpriority(unix.PRIO_PGRP, pid, firstNice()) }
 
-// standBack has a process that has died, and for which giveWay was called, run only where
-// nobody else wants to, until a repair has a chance to be over. To be nicer is not enough
-// where survivors give their turns away while they wait for each other: the scheduler takes
-// each such turn for one of full length, and after a dozen it owes the dead one a turn of
-// one to three milliseconds, for which all on that processor wait:
-//
-//	0 and 2, processor 0            1 and 3, processor 1
-//	yield, yield, yield, ...        what is left of the dead: 1.7 ms
-//	wait for 1 and 3                have not had a turn to contribute
-//
-// It takes a dozen system calls, so it comes after the others know of the death.
-func (j *job) standBack(r *rank) {
-	if !mayComeBack() {
-		return
+// A corpse is a rank that has died and for which giveWay was called.
+type corpse struct {
+	*rank
+	standsBack bool
+}
+
+// due is when, by boot.NowNs, the next thing is to be done about its turns.
+func (c corpse) due() int64 {
+	if c.standsBack {
+		return c.foundNs + boot.RepairTime.Nanoseconds()
 	}
-	j.setPolicy(r, unix.SCHED_IDLE)
-	time.AfterFunc(boot.RepairTime, func() { j.setPolicy(r, unix.SCHED_NORMAL) })
+	return c.foundNs + standBackAfter.Nanoseconds()
+}
+
+// tend does for each corpse what is due, and returns those about which there is more to do.
+func (j *job) tend(corpses []corpse, now int64) []corpse {
+	left := corpses[:0]
+	for _, c := range corpses {
+		if c.due() <= now {
+			if c.standsBack {
+				j.setPolicy(c.rank, unix.SCHED_NORMAL)
+				continue
+			}
+			j.setPolicy(c.rank, unix.SCHED_IDLE)
+			c.standsBack = true
+		}
+		left = append(left, c)
+	}
+	return left
+}
+
+// nextDue returns when the first of them is due, or 0 without any.
+func nextDue(corpses []corpse) int64 {
+	next := int64(0)
+	for _, c := range corpses {
+		if next == 0 || c.due() < next {
+			next = c.due()
+		}
+	}
+	return next
 }
 
 // setPolicy changes how the threads of a process that has died are scheduled, if it still

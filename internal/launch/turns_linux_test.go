@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/goulfm/goulfm/internal/boot"
 	"golang.org/x/sys/unix"
 )
 
@@ -62,9 +63,13 @@ func someProcess(t *testing.T) (pid int) {
 // TestGiveWay: all threads of a process go behind others, and none of its parent does.
 func TestGiveWay(t *testing.T) {
 	before, pid := niceOf(t, os.Getpid()), someProcess(t)
+	want := nicest
+	if !mayComeBack() {
+		want = min(before+deadNicer, nicest)
+	}
 	giveWay(pid)
 	for _, tid := range threads(t, pid) {
-		if got, want := niceOf(t, tid), min(before+deadNicer, nicest); got != want {
+		if got := niceOf(t, tid); got != want {
 			t.Errorf("thread %d has the nice value %d, want %d", tid, got, want)
 		}
 	}
@@ -88,12 +93,56 @@ func TestMayComeBack(t *testing.T) {
 	}
 }
 
-// TestSetPolicy: all threads of a process that has died stand back, and come back as nice
-// as giveWay had made them; one that is reaped is left alone, for its number may be
-// another's.
+// TestTend: of two that died one after the other, each gives way at once, stands back a
+// little later, and comes back when a repair has a chance to be over.
+func TestTend(t *testing.T) {
+	if !mayComeBack() {
+		t.Log("without the right to undo it: nobody stands back, see giveWay")
+		return
+	}
+	const first, second = 10_000_000_000, 10_000_300_000
+	j := &job{}
+	corpses := []corpse{{rank: &rank{pid: someProcess(t), foundNs: first}}, {rank: &rank{pid: someProcess(t), foundNs: second}}}
+	pids := []int{corpses[0].pid, corpses[1].pid}
+	for _, pid := range pids {
+		giveWay(pid)
+	}
+	look := func(pid int) (uint32, int) {
+		attr, err := unix.SchedGetAttr(threads(t, pid)[1], 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return attr.Policy, niceOf(t, threads(t, pid)[1])
+	}
+	back, over := standBackAfter.Nanoseconds(), boot.RepairTime.Nanoseconds()
+	for _, step := range []struct {
+		now, next int64
+		policy    [2]uint32
+		nice      [2]int
+	}{
+		{first, first + back, [2]uint32{unix.SCHED_NORMAL, unix.SCHED_NORMAL}, [2]int{nicest, nicest}},
+		{first + back, second + back, [2]uint32{unix.SCHED_IDLE, unix.SCHED_NORMAL}, [2]int{nicest, nicest}},
+		{second + back, first + over, [2]uint32{unix.SCHED_IDLE, unix.SCHED_IDLE}, [2]int{nicest, nicest}},
+		{first + over, second + over, [2]uint32{unix.SCHED_NORMAL, unix.SCHED_IDLE}, [2]int{deadNice(), nicest}},
+		{second + over, 0, [2]uint32{unix.SCHED_NORMAL, unix.SCHED_NORMAL}, [2]int{deadNice(), deadNice()}},
+	} {
+		corpses = j.tend(corpses, step.now)
+		if got := nextDue(corpses); got != step.next {
+			t.Errorf("after %d: due at %d, want %d", step.now-first, got-first, step.next-first)
+		}
+		for i, pid := range pids {
+			if policy, nice := look(pid); policy != step.policy[i] || nice != step.nice[i] {
+				t.Errorf("after %d: process %d has the policy %d and the nice value %d, want %d and %d", step.now-first, i, policy, nice, step.policy[i], step.nice[i])
+			}
+		}
+	}
+}
+
+// TestSetPolicy: all threads of a process that has died stand back, and come back nicer by
+// ten; one that is reaped is left alone, for its number may be another's.
 func TestSetPolicy(t *testing.T) {
 	if !mayComeBack() {
-		t.Log("without the right to undo it: nobody stands back, see standBack")
+		t.Log("without the right to undo it: nobody stands back, see giveWay")
 		return
 	}
 	j, r := &job{}, &rank{pid: someProcess(t)}
@@ -134,6 +183,11 @@ func niceOf(t *testing.T, tid int) int {
 func TestCalmMonitor(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	before := cores()
+	defer func() { // threads that it starts are like it, and what they start
+		if tid := firstThread(); mayComeBack() {
+			_ = unix.SchedSetAttr(tid, &unix.SchedAttr{Policy: unix.SCHED_NORMAL, Nice: int32(niceOf(t, os.Getpid()))}, 0)
+		}
+	}()
 	calmMonitor(129)
 	if got := runtime.GOMAXPROCS(0); got != before+3 || cores() != before {
 		t.Errorf("%d processors and %d for jobs, want %d and %d", got, cores(), before+3, before)

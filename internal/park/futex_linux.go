@@ -106,14 +106,19 @@ type waitv struct {
 	_     uint32
 }
 
-// SleepAny sleeps until one of the words differs from its old value or is woken;
-// words and old have the same length, at most AnyMax.
-func SleepAny(words []*uint32, old []uint32) error {
+// SleepAny sleeps until one of the words differs from its old value or is woken, or the
+// monotonic clock shows untilNs (0: never); words and old have the same length, 1 to AnyMax.
+func SleepAny(words []*uint32, old []uint32, untilNs int64) error {
 	var list [AnyMax]waitv
 	for i, w := range words {
 		list[i] = waitv{val: uint64(old[i]), uaddr: uint64(uintptr(unsafe.Pointer(w))), flags: futex2Size32}
 	}
-	_, _, errno := syscall.Syscall6(sysFutexWaitv, uintptr(unsafe.Pointer(&list[0])), uintptr(len(words)), 0, 0, 0, 0)
+	var until *unix.Timespec
+	if untilNs > 0 {
+		t := unix.NsecToTimespec(untilNs)
+		until = &t
+	}
+	_, _, errno := syscall.Syscall6(sysFutexWaitv, uintptr(unsafe.Pointer(&list[0])), uintptr(len(words)), 0, uintptr(unsafe.Pointer(until)), unix.CLOCK_MONOTONIC, 0)
 	switch errno {
 	case 0, unix.EAGAIN, unix.EINTR, unix.ETIMEDOUT:
 		return nil
