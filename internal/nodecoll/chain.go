@@ -109,7 +109,7 @@ func (g *Group) join(before, on []byte, off, n int) {
 		}
 	case g.verb == exscan:
 		if on != nil {
-			result = g.acc[:n]
+			result = g.scratch()[:n]
 			g.red.Func(result, before, own)
 			g.copier.Copy(on, result)
 			on = nil

@@ -80,6 +80,7 @@ type Group struct {
 	central bool
 	mutual  bool
 	members []member
+	data    []dataRegion // of each member; nil until first needed
 	lines   lines
 	dataOf  func(member int) segment.Region
 	pullOf  func(member int, addr uint64, dst []byte) bool
@@ -118,7 +119,7 @@ type Group struct {
 	announcedOp   int64 // the last operation in which the arrival was announced to all
 
 	budget int
-	acc    []byte // blockBytes, where an operation has no destination to reduce into
+	acc    []byte // see scratch
 }
 
 // New returns member c.Me's end of a group. Members may make theirs at any time;
@@ -133,7 +134,6 @@ func New(c Config) *Group {
 		g.members[m] = member{base: c.Base[m], steps: g.lines.word(stepsAt + m*stride)}
 	}
 	g.steps = segment.Load64(g.members[g.me].steps) // goes on from what an earlier group of this region left
-	g.acc = make([]byte, blockBytes)
 	g.setDirect()
 	if g.me == 0 {
 		g.introduce()

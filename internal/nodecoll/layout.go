@@ -145,14 +145,19 @@ func (l *lines) what(at int) uint64 { return segment.Load64(l.whatWord(at)) }
 // A member is what this rank knows of one member.
 type member struct {
 	base  uint64
-	steps *uint64       // counts the steps of large operations, for ever
-	data  []byte        // nil until first needed
-	met   segment.Ahead // of the pages that met returns
-	ring  segment.Ahead // of those of the area, which rings go through from the front
+	steps *uint64 // counts the steps of large operations, for ever
 
 	left    int64  // it has left this operation and all before it: a lower bound
 	started int64  // the operation whose arrival line gave start
 	start   uint64 // *steps when it entered operation started
+}
+
+// A dataRegion is what this rank knows of the data region of one member. It is nothing until
+// first needed, which most operations never do.
+type dataRegion struct {
+	bytes []byte
+	met   segment.Ahead // of the pages that met returns
+	ring  segment.Ahead // of those of the area, which rings go through from the front
 }
 
 // Config is what all members of a group agree on, and which of them this is.
@@ -203,13 +208,16 @@ func that(cond bool, format string, args ...any) {
 
 // bytes returns the data region of member m.
 func (g *Group) bytes(m int) []byte {
-	p := &g.members[m]
-	if p.data == nil {
+	if g.data == nil {
+		g.data = make([]dataRegion, len(g.members))
+	}
+	p := &g.data[m]
+	if p.bytes == nil {
 		data := g.dataOf(m)
-		p.data, p.met = data.Bytes(0, DataBytes), data.Sub(metShortAt, areaAt-metShortAt).Ahead(areaAt-metShortAt)
+		p.bytes, p.met = data.Bytes(0, DataBytes), data.Sub(metShortAt, areaAt-metShortAt).Ahead(areaAt-metShortAt)
 		p.ring = data.Sub(areaAt, areaBytes).Ahead(ringChunkMutual)
 	}
-	return p.data
+	return p.bytes
 }
 
 // payload returns where member m's payload of the current operation stands: in
@@ -246,7 +254,7 @@ func (g *Group) slotOf(m int) []byte {
 // met returns a slot for a payload that is not long of an operation in which all meet.
 func (g *Group) met(m, at int) []byte {
 	data := g.bytes(m)
-	g.members[m].met.Reach(at - metShortAt)
+	g.data[m].met.Reach(at - metShortAt)
 	return data[at : at+g.size]
 }
 
@@ -254,7 +262,7 @@ func (g *Group) met(m, at int) []byte {
 func (g *Group) area(m, off, n int) []byte {
 	data := g.bytes(m)[areaAt:]
 	if g.mutual {
-		g.members[m].ring.Cover(off + n)
+		g.data[m].ring.Cover(off + n)
 	}
 	return data[off : off+n]
 }

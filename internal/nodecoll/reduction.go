@@ -230,7 +230,7 @@ func (g *Group) reduceBlock(c, off, n, resultOff int) {
 // is none, or lower ranks' operands would overwrite this one's there.
 func (g *Group) accumulator(at, n int) []byte {
 	if g.dst == nil || g.overwrites() {
-		return g.acc[:n]
+		return g.scratch()[:n]
 	}
 	return g.dst[at : at+n]
 }

@@ -94,13 +94,21 @@ func (g *Group) own() []byte {
 	case !g.overwrites():
 		return g.src
 	case g.keepsOwn():
-		return g.acc[:copy(g.acc, g.src)]
+		return append(g.scratch()[:0], g.src...)
 	}
 	return g.payload(g.me)
 }
 
 // keepsOwn says whether own needs nothing that this member has published.
-func (g *Group) keepsOwn() bool { return g.size <= len(g.acc) || !g.overwrites() }
+func (g *Group) keepsOwn() bool { return g.size <= blockBytes || !g.overwrites() }
+
+// scratch returns blockBytes for operations that have no destination to reduce into.
+func (g *Group) scratch() []byte {
+	if g.acc == nil {
+		g.acc = make([]byte, blockBytes)
+	}
+	return g.acc
+}
 
 // overwrites says whether what comes of the operands of lower members overwrites this one's.
 func (g *Group) overwrites() bool { return g.me > 1 && &g.dst[0] == &g.src[0] }

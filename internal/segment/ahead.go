@@ -4,21 +4,24 @@ package segment
 // goes through it from the front. A page that is touched for the first time costs a
 // fault, of 10 us on virtual machines that keep page tables of their own; sixteen that are
 // asked for in one call cost as much as two. On others each costs 3 us either way: it is for
-// pages that will be used.
+// pages that will be used. So it begins with what one step takes, a single page is left to who
+// touches it, and then it asks for twice as many each time: a user may go no further, as one
+// who needs a new communicator for a single operation, in the middle of a repair.
 type Ahead struct {
 	r      Region
-	window int // bytes to ask for at once
+	next   int // bytes to ask for at once
+	window int // the most of them
 	below  int // pages below are there, or somebody has touched them
 }
 
 // Ahead returns an Ahead of which nothing was asked for, of a user who takes so many
-// bytes in each step: it asks for what some steps take, so that one who takes few has
-// little memory. The zero Ahead asks for nothing.
+// bytes in each step: in the end it asks for what some steps take, so that one who takes few
+// has little memory. The zero Ahead asks for nothing.
 func (r Region) Ahead(stepBytes int) Ahead {
 	if !r.m.mapped {
 		return Ahead{}
 	}
-	return Ahead{r: r, window: max(pageBytes, min(aheadSteps*stepBytes, aheadBytesMax))}
+	return Ahead{r: r, next: max(pageBytes, min(stepBytes, aheadBytesMax)), window: max(pageBytes, min(aheadSteps*stepBytes, aheadBytesMax))}
 }
 
 const (
@@ -45,7 +48,9 @@ func (a *Ahead) Cover(off int) {
 
 func (a *Ahead) ask(off int) {
 	from := (a.r.off + off) &^ (pageBytes - 1)
-	to := min(roundUp(from+a.window, pageBytes), a.r.off+a.r.size)
-	populate(a.r.m.bytes[from:to])
-	a.below = to - a.r.off
+	to := min(roundUp(from+a.next, pageBytes), a.r.off+a.r.size)
+	if a.next > pageBytes {
+		populate(a.r.m.bytes[from:to])
+	}
+	a.below, a.next = to-a.r.off, min(2*a.next, a.window)
 }

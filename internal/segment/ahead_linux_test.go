@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestAhead: the pages from where a user has come on are there, so many and no more, and
-// those of its neighbours are not.
+// TestAhead: the pages from where a user has come on are there, twice as many each time up
+// to the window, and those of its neighbours are not.
 func TestAhead(t *testing.T) {
 	f, err := Create("ahead", 64*pageBytes)
 	if err != nil {
@@ -40,24 +40,31 @@ func TestAhead(t *testing.T) {
 		t.Fatalf("%d pages are there at first", n)
 	}
 	a.Reach(pageBytes)
+	if n := there(); n != 0 {
+		t.Errorf("%d pages were asked for, though one step touches one", n)
+	}
+	a.Reach(2*pageBytes - 3*Line)
 	if there() == 0 {
 		t.Skip("this kernel has no MADV_POPULATE_WRITE")
 	}
 	for _, c := range []struct{ at, pages int }{
-		{pageBytes, window},
-		{(window+1)*pageBytes - 3*Line - 8, window}, // the last word of the window
-		{(window+1)*pageBytes - 3*Line, 2 * window},
-		{39 * pageBytes, 2*window + 40 - 39},
-		{40 * pageBytes, 2*window + 40 - 39}, // behind the region
+		{2*pageBytes - 3*Line, 2},
+		{4*pageBytes - 3*Line - 8, 2}, // the last word of those
+		{4*pageBytes - 3*Line, 2 + window},
+		{7*pageBytes - 3*Line, 2 + 2*window},
+		{39 * pageBytes, 2 + 2*window + 40 - 39},
+		{40 * pageBytes, 2 + 2*window + 40 - 39}, // behind the region
 	} {
 		a.Reach(c.at)
 		if n := there(); n != c.pages {
 			t.Errorf("at %d: %d pages are there, want %d", c.at, n, c.pages)
 		}
 	}
-	for _, c := range []struct{ step, window int }{{8, pageBytes}, {pageBytes / 2, 8 * pageBytes}, {1 << 20, aheadBytesMax}} {
-		if got := r.Ahead(c.step).window; got != c.window {
-			t.Errorf("for steps of %d bytes %d are asked for, want %d", c.step, got, c.window)
+	for _, c := range []struct{ step, first, window int }{
+		{8, pageBytes, pageBytes}, {pageBytes / 2, pageBytes, 8 * pageBytes}, {3 * pageBytes, 3 * pageBytes, aheadBytesMax}, {1 << 20, aheadBytesMax, aheadBytesMax},
+	} {
+		if got := r.Ahead(c.step); got.next != c.first || got.window != c.window {
+			t.Errorf("for steps of %d bytes %d are asked for, then up to %d, want %d and %d", c.step, got.next, got.window, c.first, c.window)
 		}
 	}
 	if h := HeapRegion(pageBytes).Ahead(8); h.r.size != 0 {
