@@ -13,50 +13,51 @@ type Round struct {
 	Sleeper  Sleeper
 	Assembly *uint32 // of all who sleep with this Sleeper; nothing changes it
 	one      *uint32 // the first bell that was rung, as long as it is the only one
-	many     bool
+	many     bool    // somebody was moved
 }
 
 // Ring rings a doorbell if its owner sleeps for one of the flags in want.
 func (r *Round) Ring(word *uint32, want uint32) {
-	if lower(word, want) {
-		r.add(word)
+	switch {
+	case !lower(word, want):
+	case r.one == nil && !r.many:
+		r.one = word
+	default:
+		r.move(word)
 	}
 }
 
 // RingAlways rings whatever the owner sleeps for, and makes it look again even if it is
-// only about to sleep. It is for rare events: deaths.
+// only about to sleep. It is for rare events: deaths. It does not ask whether a flag is
+// raised, for who died may have taken it away:
+//
+//	sleeper              ringer                  after its death
+//	raises its flag
+//	sleeps
+//	                     takes the flag away
+//	                     dies, wakes nobody
+//	                                             no flag, and somebody sleeps
 func (r *Round) RingAlways(word *uint32) {
-	if atomic.AddUint32(word, count)&flags != 0 {
-		r.add(word)
-	}
+	atomic.AddUint32(word, count)
+	r.move(word)
 }
 
-func (r *Round) add(word *uint32) {
-	if r.one == nil && !r.many {
-		r.one = word
-		return
-	}
+func (r *Round) move(word *uint32) {
 	if r.one != nil {
 		r.Sleeper.Move(r.one, r.Assembly)
-		r.one, r.many = nil, true
+		r.one = nil
 	}
 	r.Sleeper.Move(word, r.Assembly)
+	r.many = true
 }
 
-// End wakes all whose doors were rung.
+// End wakes all whose doors were rung and, if one of them was rung always, all whom a round
+// has left at the assembly that did not come to its end.
 func (r *Round) End() {
 	switch {
 	case r.one != nil:
 		r.Sleeper.Wake(r.one)
 	case r.many:
-		r.Sleeper.Wake(r.Assembly)
-	}
-}
-
-// EndAll wakes them, and all whom a round has left that did not come to its end.
-func (r *Round) EndAll() {
-	r.End()
-	if !r.many {
 		r.Sleeper.Wake(r.Assembly)
 	}
 }

@@ -105,7 +105,32 @@ func TestRoundAfterOneThatEndedEarly(t *testing.T) {
 				for i := range d.bells {
 					second.RingAlways(&d.bells[i])
 				}
-				second.EndAll()
+				second.End()
+				for _, woken := range d.awake {
+					<-woken
+				}
+			}
+		})
+	}
+}
+
+// TestRoundAfterARingThatEndedEarly: who rings dies when the flags are taken away, and wakes
+// nobody. The round that follows the death does, though no flag says that somebody sleeps.
+func TestRoundAfterARingThatEndedEarly(t *testing.T) {
+	for name, s := range sleepers() {
+		t.Run(name, func(t *testing.T) {
+			for range 50 {
+				var over atomic.Bool
+				d := asleep(s, 3, &over)
+				for i := range d.bells {
+					lower(&d.bells[i], Caller)
+				}
+				over.Store(true)
+				round := Round{Sleeper: s, Assembly: &d.assembly}
+				for i := range d.bells {
+					round.RingAlways(&d.bells[i])
+				}
+				round.End()
 				for _, woken := range d.awake {
 					<-woken
 				}

@@ -182,5 +182,5 @@ func (n *Node) WakeAll(s park.Sleeper) {
 	for p := range n.Started() {
 		round.RingAlways(n.Doorbell(p))
 	}
-	round.EndAll()
+	round.End()
 }
