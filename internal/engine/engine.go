@@ -473,9 +473,7 @@ func (p *Proc) finishEnding(ctx context.Context, r *Request) error {
 func (p *Proc) lastLook(ctx context.Context) error {
 	p.mu.Lock()
 	if p.sawLeaver {
-		for _, q := range p.world.group.Procs {
-			p.tr.Notify(q, park.Caller|park.Background)
-		}
+		p.notifyMembers(p.world)
 	}
 	p.progress()
 	p.mu.Unlock()

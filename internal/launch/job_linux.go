@@ -431,11 +431,11 @@ func (j *job) watchTombstones() {
 func (j *job) watchSome(lo, hi int) {
 	runtime.LockOSThread()
 	askForShortSlice()
-	words, old, who := make([]*uint32, 0, hi-lo), make([]uint32, 0, hi-lo), make([]int, 0, hi-lo)
+	words, old := make([]*uint32, 0, hi-lo), make([]uint32, 0, hi-lo)
 	done := make([]bool, hi-lo)
 	var corpses []corpse
 	for {
-		words, old, who = words[:0], old[:0], who[:0]
+		words, old = words[:0], old[:0]
 		for r := lo; r < hi; r++ {
 			if done[r-lo] {
 				continue
@@ -449,7 +449,7 @@ func (j *job) watchSome(lo, hi int) {
 				}
 				continue
 			}
-			words, old, who = append(words, w), append(old, v), append(who, r)
+			words, old = append(words, w), append(old, v)
 		}
 		due := nextDue(corpses)
 		switch {

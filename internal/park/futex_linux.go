@@ -85,8 +85,8 @@ func (Futex) Wake(word *uint32) {
 	_, _, _ = syscall.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, everybody, 0, 0, 0)
 }
 
-// Move implements Sleeper. The kernel compares the word with the value that was slept on
-// before it moves anybody, never after.
+// Move implements Sleeper. What a sleeper has slept on was compared with its own word when
+// it fell asleep; the other one's value does not matter.
 func (Futex) Move(word, to *uint32) {
 	_, _, _ = syscall.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexRequeue, 0, everybody, uintptr(unsafe.Pointer(to)), 0)
 }

@@ -21,7 +21,8 @@ func (r Region) Ahead(stepBytes int) Ahead {
 	if !r.m.mapped {
 		return Ahead{}
 	}
-	return Ahead{r: r, next: max(pageBytes, min(stepBytes, aheadBytesMax)), window: max(pageBytes, min(aheadSteps*stepBytes, aheadBytesMax))}
+	atOnce := func(bytes int) int { return max(pageBytes, min(bytes, aheadBytesMax)) }
+	return Ahead{r: r, next: atOnce(stepBytes), window: atOnce(aheadSteps * stepBytes)}
 }
 
 const (

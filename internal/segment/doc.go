@@ -1,7 +1,7 @@
 // Package segment is the layout of the memory that the ranks of one node share,
 // and the only package that casts it. Segment 0 (Node) holds what all need:
-// identity, the epoch, the list of departures, how many processes have been started,
-// and per process a tombstone, a state, a doorbell and beats. Each process has an Arena
+// identity, the epoch, the list of departures, how many processes have been started, a
+// word at which many are woken at once, and per process a tombstone, a state, a doorbell and beats. Each process has an Arena
 // of its own, all in one file; only its owner allocates there, and peers find things
 // through the directory in it.
 //

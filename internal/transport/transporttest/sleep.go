@@ -58,25 +58,24 @@ func testNotifyAll(t *testing.T, factory func(t *testing.T, n int) World) {
 	}
 	var parts []func() error
 	w := factory(t, n)
-	for _, tr := range ends(w, n) {
-		reached := func(k int64) func() bool { return func() bool { return round.Load() >= k } }
+	for _, e := range ends(w, n) {
+		until := func(there func() bool) {
+			for !there() {
+				e.Sleep(park.Caller, there, forever)
+			}
+		}
 		parts = append(parts, func() error {
-			for k := range int64(rounds) {
-				if tr.Me() > 0 {
-					if arrived.Add(1) == (k+1)*(n-1) {
-						tr.Notify(0, park.Caller)
-					}
-					for !reached(k + 1)() {
-						tr.Sleep(park.Caller, reached(k+1), forever)
-					}
+			for k := int64(1); k <= rounds; k++ {
+				if e.Me() == 0 {
+					until(func() bool { return arrived.Load() == k*(n-1) })
+					round.Store(k)
+					e.NotifyAll(all, park.Caller)
 					continue
 				}
-				there := func() bool { return arrived.Load() == (k+1)*(n-1) }
-				for !there() {
-					tr.Sleep(park.Caller, there, forever)
+				if arrived.Add(1) == k*(n-1) {
+					e.Notify(0, park.Caller)
 				}
-				round.Store(k + 1)
-				tr.NotifyAll(all, park.Caller)
+				until(func() bool { return round.Load() >= k })
 			}
 			return nil
 		})
