@@ -10,8 +10,8 @@ import (
 )
 
 // TestKillBeforeEveryStore runs a program that uses every protocol, and kills
-// one rank with SIGKILL before its k-th store to shared memory, for every k until
-// it makes no k-th store: the survivors must always end, with the right data.
+// one rank with SIGKILL before its k-th store to shared memory or wake-up (see
+// killpoint), for every k until it makes no k-th: the survivors must always end, with the right data.
 func TestKillBeforeEveryStore(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some hundred jobs")

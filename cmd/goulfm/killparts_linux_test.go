@@ -25,7 +25,7 @@ var protocols = []string{
 }
 
 // TestKillInEveryProtocol runs one protocol at a time among 2, 3 and 4 processes,
-// and kills each of them with SIGKILL before its k-th store to shared memory, for
+// and kills each of them with SIGKILL before its k-th store to shared memory or wake-up, for
 // every k (-kill.all, with -timeout 1h) or for some. The survivors must end in time;
 // what an operation that succeeded has received must be right; agree, shrink and dup
 // must have one outcome at all survivors; and after revoke and shrink the survivors'

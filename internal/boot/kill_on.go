@@ -6,23 +6,23 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/goulfm/goulfm/internal/segment"
+	"github.com/goulfm/goulfm/internal/killpoint"
 	"golang.org/x/sys/unix"
 )
 
-// KillVariable names, in builds with the tag killpoints, a rank and the store to
-// shared memory before which it is to die: "2:17".
+// KillVariable names, in builds with the tag killpoints, a rank and the point
+// (see killpoint) at which it is to die: "2:17".
 const KillVariable = "GOULFM_KILL_STORE"
 
-// armKillpoint has this process end by SIGKILL before its k-th store.
+// armKillpoint has this process end by SIGKILL at its k-th point.
 func armKillpoint(me int) {
 	var rank int
 	var at uint64
 	if _, err := fmt.Sscanf(os.Getenv(KillVariable), "%d:%d", &rank, &at); err != nil || rank != me {
 		return
 	}
-	first := segment.Stores()
-	segment.OnStore(func(k uint64) {
+	first := killpoint.Count()
+	killpoint.On(func(k uint64) {
 		if k-first == at {
 			_ = unix.Kill(os.Getpid(), unix.SIGKILL)
 			select {}

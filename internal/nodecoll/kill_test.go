@@ -7,14 +7,14 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/goulfm/goulfm/internal/segment"
+	"github.com/goulfm/goulfm/internal/killpoint"
 )
 
 // TestDiesBeforeAnyStore kills one member before each of its stores in turn:
 // whatever prefix of its stores the others see, none of them completes wrongly,
 // panics or writes elsewhere.
 func TestDiesBeforeAnyStore(t *testing.T) {
-	defer segment.OnStore(nil)
+	defer killpoint.On(nil)
 	deaths := 0
 	manySchedules(t, 30, func(t *testing.T, rng *rand.Rand, w *world, mutual bool, chunk int, calls []*call) {
 		if len(calls) > 10 {
@@ -22,7 +22,7 @@ func TestDiesBeforeAnyStore(t *testing.T) {
 		}
 		victim, seed := rng.IntN(w.n), rng.Uint64()
 		for k := 1; !t.Failed(); k++ {
-			segment.OnStore(nil)
+			killpoint.On(nil)
 			s := newSchedule(w, rand.New(rand.NewPCG(seed, uint64(k))), mutual, chunk, calls)
 			dieBefore(s, victim, k)
 			if err := errors.Join(s.run(), s.noMismatch()); err != nil {
@@ -46,7 +46,7 @@ func TestDiesBeforeAnyStore(t *testing.T) {
 
 func dieBefore(s *schedule, victim, k int) {
 	stores := 0
-	segment.OnStore(func(uint64) {
+	killpoint.On(func(uint64) {
 		if s.turn != victim {
 			return
 		}

@@ -6,14 +6,14 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/goulfm/goulfm/internal/segment"
+	"github.com/goulfm/goulfm/internal/killpoint"
 )
 
 // TestNoMismatchBetweenStores: in a row of scans a member writes over lines of operations
 // in which others still are. Before each of its stores nobody takes what stands there for
 // another call, and who knew that the member has left an operation goes on knowing it.
 func TestNoMismatchBetweenStores(t *testing.T) {
-	defer segment.OnStore(nil)
+	defer killpoint.On(nil)
 	const n, row = 5, 8 * slots
 	rng := rand.New(rand.NewPCG(1, 9))
 	var calls []*call
@@ -22,7 +22,7 @@ func TestNoMismatchBetweenStores(t *testing.T) {
 	}
 	s := newSchedule(newWorld(n), rng, false, 0, calls)
 	looks := 0
-	segment.OnStore(func(uint64) {
+	killpoint.On(func(uint64) {
 		for m, a := range s.actors {
 			if m == s.turn || a.g == nil || !a.open {
 				continue

@@ -18,6 +18,7 @@ package park
 import (
 	"sync/atomic"
 
+	"github.com/goulfm/goulfm/internal/killpoint"
 	"github.com/goulfm/goulfm/internal/mono"
 )
 
@@ -49,12 +50,18 @@ type Sleeper interface {
 
 // Raise puts flag into the word and returns the value to sleep on.
 func Raise(word *uint32, flag uint32) uint32 {
+	if killpoint.Counting {
+		killpoint.Here()
+	}
 	return atomic.OrUint32(word, flag) | flag
 }
 
 // Lower takes flag away: the owner is awake again.
 func Lower(word *uint32, flag uint32) {
 	if atomic.LoadUint32(word)&flag != 0 {
+		if killpoint.Counting {
+			killpoint.Here()
+		}
 		atomic.AndUint32(word, ^flag)
 	}
 }
@@ -65,7 +72,7 @@ func Ring(word *uint32, want uint32, s Sleeper) bool {
 	if !lower(word, want) {
 		return false
 	}
-	s.Wake(word)
+	wake(s, word)
 	return true
 }
 
@@ -76,8 +83,18 @@ func lower(word *uint32, want uint32) bool {
 		if w&want == 0 {
 			return false
 		}
+		if killpoint.Counting {
+			killpoint.Here()
+		}
 		if atomic.CompareAndSwapUint32(word, w, w&^flags+count) {
 			return true
 		}
 	}
+}
+
+func wake(s Sleeper, word *uint32) {
+	if killpoint.Counting {
+		killpoint.Here()
+	}
+	s.Wake(word)
 }

@@ -1,6 +1,10 @@
 package park
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/goulfm/goulfm/internal/killpoint"
+)
 
 // A Round rings the doorbells of many owners and wakes all that sleep at once. Woken
 // one by one, each would take the processor from who wakes the others, and keep it until
@@ -38,17 +42,27 @@ func (r *Round) Ring(word *uint32, want uint32) {
 //	                     dies, wakes nobody
 //	                                             no flag, and somebody sleeps
 func (r *Round) RingAlways(word *uint32) {
+	if killpoint.Counting {
+		killpoint.Here()
+	}
 	atomic.AddUint32(word, count)
 	r.move(word)
 }
 
 func (r *Round) move(word *uint32) {
 	if r.one != nil {
-		r.Sleeper.Move(r.one, r.Assembly)
+		r.take(r.one)
 		r.one = nil
 	}
-	r.Sleeper.Move(word, r.Assembly)
+	r.take(word)
 	r.many = true
+}
+
+func (r *Round) take(word *uint32) {
+	if killpoint.Counting {
+		killpoint.Here()
+	}
+	r.Sleeper.Move(word, r.Assembly)
 }
 
 // End wakes all whose doors were rung and, if one of them was rung always, all whom a round
@@ -56,8 +70,8 @@ func (r *Round) move(word *uint32) {
 func (r *Round) End() {
 	switch {
 	case r.one != nil:
-		r.Sleeper.Wake(r.one)
+		wake(r.Sleeper, r.one)
 	case r.many:
-		r.Sleeper.Wake(r.Assembly)
+		wake(r.Sleeper, r.Assembly)
 	}
 }

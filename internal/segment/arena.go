@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"sync/atomic"
+
+	"github.com/goulfm/goulfm/internal/killpoint"
 )
 
 // Sizes of rings. Cells and payload bytes are powers of two.
@@ -34,8 +36,8 @@ type Cell struct {
 
 // SetWords writes the header words of a cell that is not published yet.
 func (c *Cell) SetWords(word1, word2 uint64) {
-	if counting {
-		beforeStore()
+	if killpoint.Counting {
+		killpoint.Here()
 	}
 	c.Word1, c.Word2 = word1, word2
 }
@@ -43,8 +45,8 @@ func (c *Cell) SetWords(word1, word2 uint64) {
 // SetInline writes the i-th word of the inline part of a cell that is not
 // published yet, least significant byte first.
 func (c *Cell) SetInline(i int, v uint64) {
-	if counting {
-		beforeStore()
+	if killpoint.Counting {
+		killpoint.Here()
 	}
 	binary.LittleEndian.PutUint64(c.Inline[8*i:], v)
 }

@@ -3,6 +3,8 @@ package segment
 import (
 	"sync/atomic"
 	"time"
+
+	"github.com/goulfm/goulfm/internal/killpoint"
 )
 
 // A Copier copies into shared memory that one process writes and others read, over and
@@ -40,8 +42,8 @@ const (
 // Copy copies src into shared memory. It is not atomic: a word stored afterwards says that
 // it is complete.
 func (c *Copier) Copy(dst, src []byte) {
-	if counting {
-		beforeStore()
+	if killpoint.Counting {
+		killpoint.Here()
 	}
 	if !canStream || len(src) < streamMin || len(dst) < len(src) {
 		move(dst, src)

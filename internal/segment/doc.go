@@ -19,9 +19,7 @@
 // # Stores
 //
 // Every store to shared memory goes through the functions of store.go or the methods
-// of a Cell. With the build tag "killpoints" they count, and OnStore can end the
-// process (or the goroutine rank) before its k-th store; without it they are the
-// bare instruction.
+// of a Cell, each of which is a killpoint.
 //
 // # Two homes
 //

@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"unsafe"
 
+	"github.com/goulfm/goulfm/internal/killpoint"
 	"golang.org/x/sys/unix"
 )
 
@@ -20,8 +21,8 @@ func ReadRemote(pid int, dst []byte, addr uint64) error {
 
 // WriteRemote copies src into another process's memory.
 func WriteRemote(pid int, src []byte, addr uint64) error {
-	if counting {
-		beforeStore()
+	if killpoint.Counting {
+		killpoint.Here()
 	}
 	return remote(unix.SYS_PROCESS_VM_WRITEV, pid, src, addr)
 }

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/goulfm/goulfm/internal/killpoint"
 	"github.com/goulfm/goulfm/internal/park"
 	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/internal/transport"
@@ -95,7 +96,7 @@ func (r *killRun) play(t *testing.T) {
 	if err := r.bystanding(30); err != nil {
 		t.Fatalf("k = %d, before: %v", r.k, err)
 	}
-	segment.OnStore(r.beforeStore)
+	killpoint.On(r.beforeStore)
 	end := make(chan error)
 	go func() {
 		defer close(end) // after runtime.Goexit, too
@@ -105,7 +106,7 @@ func (r *killRun) play(t *testing.T) {
 	}()
 	err := <-end
 	<-end // closed: the victim makes no store any more
-	segment.OnStore(nil)
+	killpoint.On(nil)
 	if err == nil {
 		err = errors.Join(r.err, r.aftermath())
 	}

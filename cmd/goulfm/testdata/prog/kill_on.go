@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/goulfm/goulfm/internal/segment"
+	"github.com/goulfm/goulfm/internal/killpoint"
 	"golang.org/x/sys/unix"
 )
 
-// armPart has this process end by SIGKILL before its k-th store from here on, if
+// armPart has this process end by SIGKILL at its k-th killpoint from here on, if
 // GOULFM_KILL_PART names it: "rank:k". disarm ends that, and tells the number of
-// stores; 0 at the other ranks.
+// points; 0 at the other ranks.
 func armPart(me int) (disarm func() uint64, err error) {
 	var rank int
 	var at uint64
@@ -22,15 +22,15 @@ func armPart(me int) (disarm func() uint64, err error) {
 	if rank != me {
 		return func() uint64 { return 0 }, nil
 	}
-	first := segment.Stores()
-	segment.OnStore(func(k uint64) {
+	first := killpoint.Count()
+	killpoint.On(func(k uint64) {
 		if k-first == at {
 			_ = unix.Kill(os.Getpid(), unix.SIGKILL)
 			select {}
 		}
 	})
 	return func() uint64 {
-		segment.OnStore(nil)
-		return segment.Stores() - first
+		killpoint.On(nil)
+		return killpoint.Count() - first
 	}, nil
 }
