@@ -31,7 +31,11 @@ func Orphans(v era.Value) []Orphan {
 	var orphans []Orphan
 	for _, e := range v.Entries {
 		r := wire.NewReader(e.Data)
-		for seq := r.Uint(); r.Err() == nil; seq = r.Uint() {
+		for r.Left() > 0 {
+			seq := r.Uint()
+			if r.Err() != nil {
+				break
+			}
 			orphans = append(orphans, Orphan{Rank: e.Rank, Seq: seq})
 		}
 	}
