@@ -179,7 +179,7 @@ func GatheringUID(parent UID, procs []int, tag int, count uint64) UID {
 func (u UID) String() string { return hex.EncodeToString(u[:4]) }
 
 func hash(parent UID, kind string, seq, color uint64) UID {
-	var b []byte
+	b := make([]byte, 0, 64)
 	b = append(b, parent[:]...)
 	b = binary.LittleEndian.AppendUint64(b, seq)
 	b = binary.LittleEndian.AppendUint64(b, color)

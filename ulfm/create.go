@@ -62,7 +62,10 @@ func (g *Group) created(p Proposal, v era.Value) (*NewComm, error) {
 	slices.SortFunc(mine, func(a, b member) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.rank, b.rank))
 	})
-	nc := g.child(p, color, mine)
+	nc := g.child(p, color, len(mine))
+	for _, m := range mine {
+		nc.join(g, m)
+	}
 	if p.Call.Kind == KindSpawn {
 		nc.extend(all[p.Call.Root].spawned)
 	}
@@ -86,18 +89,19 @@ func (g *Group) absent(v era.Value) rankset.Set {
 	return absent
 }
 
-// child puts the members, in the order given, into a new communicator.
-func (g *Group) child(p Proposal, color int, members []member) *NewComm {
-	nc := &NewComm{UID: ChildUID(g.UID, p.Call.Kind, p.Seq, color), Me: -1,
-		Procs: make([]int, 0, len(members)), Indices: make([]uint32, 0, len(members))}
-	for rank, m := range members {
-		nc.Procs = append(nc.Procs, g.Procs[m.rank])
-		nc.Indices = append(nc.Indices, m.index)
-		if m.rank == g.Me {
-			nc.Me, nc.Index = rank, m.index
-		}
+// child returns a new communicator without members yet, with room for size of them.
+func (g *Group) child(p Proposal, color, size int) *NewComm {
+	return &NewComm{UID: ChildUID(g.UID, p.Call.Kind, p.Seq, color), Me: -1,
+		Procs: make([]int, 0, size), Indices: make([]uint32, 0, size)}
+}
+
+// join makes a member of the parent the next rank.
+func (g *NewComm) join(parent *Group, m member) {
+	if m.rank == parent.Me {
+		g.Me, g.Index = len(g.Procs), m.index
 	}
-	return nc
+	g.Procs = append(g.Procs, parent.Procs[m.rank])
+	g.Indices = append(g.Indices, m.index)
 }
 
 // contribution reads what a member told. A missing or broken one cannot come

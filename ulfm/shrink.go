@@ -7,7 +7,7 @@ import "github.com/goulfm/goulfm/era"
 // is found on the new communicator (R41, A20). A member that is not dead and did
 // not contribute has left the communicator; it is left out too.
 func (g *Group) shrunk(p Proposal, v era.Value) (*NewComm, error) {
-	members := make([]member, 0, len(g.Procs))
+	nc := g.child(p, 0, v.From.Len())
 	for rank := range g.Procs {
 		if v.Dead.Has(rank) || !v.From.Has(rank) {
 			continue
@@ -16,7 +16,7 @@ func (g *Group) shrunk(p Proposal, v era.Value) (*NewComm, error) {
 		if err != nil {
 			return nil, err
 		}
-		members = append(members, m)
+		nc.join(g, m)
 	}
-	return g.child(p, 0, members), nil
+	return nc, nil
 }

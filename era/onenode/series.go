@@ -140,7 +140,7 @@ func (s *Series) enter() {
 	l := Line{Call: v.Lo.Call, Flag: v.Flag}
 	var long []byte
 	if !isPlain(v) {
-		long = era.AppendMessage(nil, era.Up{Value: v})
+		long = era.AppendMessage(make([]byte, 0, 64), era.Up{Value: v})
 		l.LongBytes = uint32(len(long))
 	}
 	s.memory.Publish(s.slot(s.entered), s.entered, l, long)

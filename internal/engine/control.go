@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/goulfm/goulfm/internal/control"
@@ -117,16 +118,16 @@ func (p *Proc) step(ev control.Event) {
 		return
 	}
 	p.stepping = true
-	for len(p.todo) > 0 {
-		ev := p.todo[0]
-		p.todo = p.todo[1:]
+	for i := 0; i < len(p.todo); i++ {
+		ev := p.todo[i]
+		p.todo[i] = nil
 		_, p.looking = ev.(control.Look)
 		for _, a := range p.ctl.Step(ev) {
 			p.execute(a)
 		}
 		p.published = false
 	}
-	p.todo = nil
+	p.todo = p.todo[:0]
 	p.stepping = false
 	p.setTimer()
 }
@@ -226,10 +227,10 @@ func (p *Proc) openChild(parent *Comm, g ulfm.Group, kind ulfm.Kind) *Comm {
 		return p.openComm(g, spawnName(&g))
 	}
 	if kind != ulfm.KindShrink {
-		return p.openComm(g, fmt.Sprintf("%s of %s", kind, parent.name))
+		return p.openComm(g, kind.String()+" of "+parent.name)
 	}
 	n := parent.shrinks + 1
-	c := p.openComm(g, fmt.Sprintf("%s#%d", parent.base, n))
+	c := p.openComm(g, parent.base+"#"+strconv.Itoa(n))
 	c.base, c.shrinks = parent.base, n
 	return c
 }

@@ -20,21 +20,19 @@ type Config struct {
 
 // A Flood is one member of one group.
 type Flood struct {
-	cfg       Config
-	flaw      Flaw        // NoFlaw in production
-	circulant []int       // Neighbors(N, Me): never changes
-	have      rankset.Set // the set; only grows
-	closed    rankset.Set // members reported as Failed; only grows
-	targets   []int       // who gets a set that grew: circulant ∪ nearest live neighbours, minus closed; ascending; nil while the set is empty
-	out       []Action
+	cfg     Config
+	flaw    Flaw        // NoFlaw in production
+	have    rankset.Set // the set; only grows
+	closed  rankset.Set // members reported as Failed; only grows
+	targets []int       // who gets a set that grew: Neighbors(N, Me) ∪ nearest live neighbours, minus closed; ascending; nil while the set is empty
+	out     []Action
 }
 
 // New returns a member that has no item yet.
 func New(cfg Config) *Flood {
 	must.That(0 <= cfg.Me && cfg.Me < cfg.N, "member %d of %d", cfg.Me, cfg.N)
 	must.That(0 <= cfg.Items && cfg.Items <= rankset.RankMax+1, "%d items", cfg.Items)
-	f := &Flood{cfg: cfg, circulant: Neighbors(cfg.N, cfg.Me)}
-	return f
+	return &Flood{cfg: cfg}
 }
 
 // Step applies one event and returns, in order, what the caller must do. The slice
@@ -165,7 +163,7 @@ func (f *Flood) send(to int) {
 }
 
 func (f *Flood) findTargets() []int {
-	targets := slices.Clone(f.circulant)
+	targets := Neighbors(f.cfg.N, f.cfg.Me)
 	for _, step := range []int{1, -1} {
 		if near := f.nearest(step); near != f.cfg.Me {
 			targets = append(targets, near)

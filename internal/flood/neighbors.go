@@ -1,6 +1,7 @@
 package flood
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/goulfm/goulfm/internal/must"
@@ -13,7 +14,7 @@ import (
 // symmetric.
 func Neighbors(n, me int) []int {
 	must.That(0 <= me && me < n, "member %d of %d", me, n)
-	var out []int
+	out := make([]int, 0, 2*bits.Len(uint(n)))
 	for step := 1; step < n; step *= 2 {
 		out = append(out, (me+step)%n, (me-step+n)%n)
 	}
