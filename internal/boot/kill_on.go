@@ -12,7 +12,7 @@ import (
 
 // KillVariable names, in builds with the tag killpoints, a rank and the point
 // (see killpoint) at which it is to die: "2:17".
-const KillVariable = "GOULFM_KILL_STORE"
+const KillVariable = "GOULFM_KILL_POINT"
 
 // armKillpoint has this process end by SIGKILL at its k-th point.
 func armKillpoint(me int) {
