@@ -90,6 +90,9 @@ func (g *Group) wideAt() int { return int(g.op%int64(sharedAreaBytes/g.size)) * 
 // is pulled.
 func (g *Group) Allgather(what uint64, dst, src []byte) {
 	wantLength("allgather", len(dst), len(src)*len(g.members))
+	if g.quickAllgather(what, dst, src) {
+		return
+	}
 	g.begin(allgather, what, dst, src, len(src))
 	if len(g.members) > 1 && g.size > g.whole {
 		g.startPull(0, g.size)
@@ -100,29 +103,56 @@ func (g *Group) Allgather(what uint64, dst, src []byte) {
 }
 
 // Alltoall starts an exchange: the i-th of equal parts of src comes to member i, where
-// it is the part of dst with this member's number. A payload is src; parts of a longer
-// one are pulled. dst may be src up to WholeBytes, and must be apart from it above.
+// it is the part of dst with this member's number. A payload is src, or of two members the
+// other's part of it; parts of a longer one are pulled. dst may be src up to WholeBytes, and
+// must be apart from it above.
 func (g *Group) Alltoall(what uint64, dst, src []byte) {
 	wantLength("alltoall", len(dst), len(src))
+	if g.quickAlltoall(what, dst, src) {
+		return
+	}
 	g.begin(alltoall, what, dst, src, len(src))
 	g.part = len(src) / len(g.members)
 	if len(g.members) > 1 && g.size > g.whole {
 		g.startPull(g.me*g.part, g.part)
 		return
 	}
-	g.startAll(src)
+	g.startAll(g.forOthers(src))
 	copy(dst[g.me*g.part:][:g.part], src[g.me*g.part:])
+}
+
+// forOthers returns the payload of an operation in which src has a part for each member: of
+// two it is the other's part.
+func (g *Group) forOthers(src []byte) []byte {
+	if len(g.members) == 2 {
+		src = src[(1-g.me)*g.part:][:g.part]
+	}
+	g.size = len(src)
+	return src
+}
+
+// partFrom returns the part for this member of m's payload.
+func (g *Group) partFrom(m int) []byte {
+	payload := g.payload(m)
+	if len(g.members) == 2 {
+		return payload
+	}
+	return payload[g.me*g.part:][:g.part]
 }
 
 // ReduceScatter starts a reduction of all members' src, in rank order: the i-th of
 // equal parts of the result is member i's dst, which may be its place in src, or the
-// beginning of it. A payload is src; longer ones panic.
+// beginning of it. A payload is src, or of two members the other's part of it; a longer
+// src panics.
 func (g *Group) ReduceScatter(what uint64, dst, src []byte, r Reduce) {
 	wantLength("reduce_scatter", len(dst)*len(g.members), len(src))
 	wantWhole(len(src))
+	if g.quickReduceScatter(what, dst, src, r) {
+		return
+	}
 	g.beginReduce(reduceScatter, what, dst, src, r)
 	g.part = len(dst)
-	g.startAll(src)
+	g.startAll(g.forOthers(src))
 }
 
 func wantWhole(size int) {
@@ -154,7 +184,7 @@ func (g *Group) takeAll() bool {
 func (g *Group) take(m int) int {
 	switch g.verb {
 	case alltoall:
-		return copy(g.dst[m*g.part:(m+1)*g.part], g.payload(m)[g.me*g.part:])
+		return copy(g.dst[m*g.part:], g.partFrom(m))
 	case reduceScatter:
 		switch m {
 		case 0: // with the next
@@ -172,9 +202,8 @@ func (g *Group) take(m int) int {
 // partOf returns member m's operand of this one's part. Its own it has itself, unless those
 // of lower members overwrite it: what it has published is in others' caches.
 func (g *Group) partOf(m int) []byte {
-	from, to := g.me*g.part, (g.me+1)*g.part
-	if m == g.me && (m <= 1 || &g.dst[0] != &g.src[from]) {
-		return g.src[from:to]
+	if own := g.src[g.me*g.part:][:g.part]; m == g.me && (m <= 1 || &g.dst[0] != &own[0]) {
+		return own
 	}
-	return g.payload(m)[from:to]
+	return g.partFrom(m)
 }

@@ -43,8 +43,8 @@
 // alone, and root of a reduction or gather for the others'; nobody waits for those. In
 // a scan each waits for the one before (chain.go). These run ahead: a member makes as
 // many operations in one turn as there are slots, and the costs of a turn are divided
-// by them. Where it finds all that it needs at its first look it goes the short way of
-// quick.go.
+// by them. Where it finds all that it needs at its first look, and where two wait for
+// each other with a short payload, it goes the short way of quick.go.
 //
 // Larger payloads go by steps: a broadcast through a ring (ring.go), a reduction by
 // slices with one synchronization per chunk (reduction.go), a scan, and a reduction of

@@ -43,6 +43,7 @@ type phase uint8
 const (
 	idle       phase = iota
 	entering         // the slot may still be read by those who are behind
+	facing           // waits for the line of the other of two, and takes its payload
 	seeing           // waits for arrival lines
 	taking           // all are there: copies out of their payloads
 	counting         // central: joins the count; the last one goes on for all
@@ -147,6 +148,9 @@ const mutualMembersMax = 8
 
 // Barrier starts an operation that completes when all members have started it.
 func (g *Group) Barrier(what uint64) {
+	if g.quickMeet(barrier, what, nil, nil, nil) {
+		return
+	}
 	g.begin(barrier, what, nil, nil, 0)
 	g.startAll(nil)
 }
@@ -204,6 +208,9 @@ func (g *Group) Reduce(what uint64, root int, dst, src []byte, r Reduce) {
 // a multiple of r.ElemBytes.
 func (g *Group) Allreduce(what uint64, dst, src []byte, r Reduce) {
 	wantLength("allreduce", len(dst), len(src))
+	if g.quickAllreduce(what, dst, src, r) {
+		return
+	}
 	g.beginReduce(allreduce, what, dst, src, r)
 	switch {
 	case g.swaps() && g.size > g.allreduceDirect:
@@ -269,6 +276,8 @@ func (g *Group) act() bool {
 	switch g.phase {
 	case entering:
 		return g.enter()
+	case facing:
+		return g.face()
 	case seeing:
 		return g.see()
 	case taking:
@@ -316,11 +325,16 @@ func (g *Group) begin(v verb, what uint64, dst, src []byte, size int) {
 }
 
 func (g *Group) beginReduce(v verb, what uint64, dst, src []byte, r Reduce) {
-	if r.ElemBytes < 1 || r.ElemBytes > elemBytesMax || len(src)%r.ElemBytes != 0 || dst != nil && v != reduceScatter && len(dst) != len(src) {
+	if !r.fits(len(src)) || dst != nil && v != reduceScatter && len(dst) != len(src) {
 		panic(fmt.Sprintf("goulfm: collectives in shared memory: reduction of %d bytes into %d, elements of %d", len(src), len(dst), r.ElemBytes))
 	}
 	g.begin(v, what, dst, src, len(src))
 	g.red = r
+}
+
+// fits says whether so many bytes are whole elements, of a size that there is.
+func (r *Reduce) fits(size int) bool {
+	return r.ElemBytes >= 1 && r.ElemBytes <= elemBytesMax && uint(size)%uint(r.ElemBytes) == 0
 }
 
 func wantLength(what string, got, want int) {
@@ -450,7 +464,7 @@ func (g *Group) publish(out []byte) {
 	case out == nil:
 	case g.verb == scatter && len(out) > g.size:
 		g.publishParts(g.payload(g.me), g.partAt(), out)
-	case g.verb == alltoall:
+	case g.verb == alltoall && len(g.members) > 2:
 		g.publishParts(g.slotOf(g.me), (g.me+1)*g.part, out)
 	default:
 		g.copier.Copy(g.slotOf(g.me), out)
