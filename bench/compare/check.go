@@ -19,7 +19,7 @@ type loss struct {
 }
 
 func (l loss) String() string {
-	return fmt.Sprintf("%s, %d ranks, %d bytes: %s of %s, was %s", l.row.bench, l.row.n, l.row.size, ratio(l.now), l.peer, ratio(l.was))
+	return fmt.Sprintf("%s: %s of %s, was %s", l.row.name(), ratio(l.now), l.peer, ratio(l.was))
 }
 
 // worse returns the rows whose ratio to a peer got worse than recorded. Rows and

@@ -415,6 +415,10 @@ func TestMarkdown(t *testing.T) {
 
 1 of 2 targets met.
 
+Missed:
+
+* bandwidth, 2 ranks, 4 KiB: 0.50, target >= 1 of best
+
 Not measured:
 
 * b in suite coll: it failed
@@ -471,8 +475,8 @@ func TestCheck(t *testing.T) {
 	}{
 		{with(1.24, 0.76), ""},
 		{with(0.1, 9), ""},
-		{with(1.26, 1), "latency, 2 ranks, 8 bytes: 1.26 of a, was 1.00"},
-		{with(1, 0.74), "bandwidth, 2 ranks, 4096 bytes: 0.74 of a, was 1.00"},
+		{with(1.26, 1), "latency, 2 ranks, 8 B: 1.26 of a, was 1.00"},
+		{with(1, 0.74), "bandwidth, 2 ranks, 4 KiB: 0.74 of a, was 1.00"},
 	} {
 		got := ""
 		for _, l := range worse(old, c.now) {
@@ -519,7 +523,7 @@ func TestCheckAll(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := d.checkAll(t.Context(), io.Discard)
-		if (err != nil) != c.bad || c.bad && !strings.Contains(err.Error(), "latency, 2 ranks, 8 bytes: 9.00 of a, was 1.00") {
+		if (err != nil) != c.bad || c.bad && !strings.Contains(err.Error(), "latency, 2 ranks, 8 B: 9.00 of a, was 1.00") {
 			t.Errorf("%v: %v", c.turns, err)
 		}
 	}

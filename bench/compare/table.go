@@ -51,8 +51,7 @@ func (r *results) table() string {
 	for _, row := range r.Rows {
 		lines = append(lines, r.line(row))
 	}
-	met, of := r.score()
-	return align(lines) + fmt.Sprintf("\n%d of %d targets met.\n", met, of)
+	return align(lines) + "\n" + r.score()
 }
 
 func (r *results) line(row Row) []string {
@@ -82,16 +81,25 @@ func (v *Verdict) cells() []string {
 	return []string{text, ratio(v.Value), met}
 }
 
-func (r *results) score() (met, of int) {
+// score says how many targets are met, and names the others.
+func (r *results) score() string {
+	var missed []string
+	of := 0
 	for _, row := range r.Rows {
-		if row.Target != nil {
-			of++
-			if row.Target.Met {
-				met++
-			}
+		if row.Target == nil {
+			continue
+		}
+		of++
+		if !row.Target.Met {
+			cells := row.Target.cells()
+			missed = append(missed, fmt.Sprintf("%s: %s, target %s", row.key().name(), cells[1], cells[0]))
 		}
 	}
-	return met, of
+	text := fmt.Sprintf("%d of %d targets met.\n", of-len(missed), of)
+	if len(missed) > 0 {
+		text += "\nMissed:\n\n* " + strings.Join(missed, "\n* ") + "\n"
+	}
+	return text
 }
 
 // figure prints four digits, and no exponent.
@@ -113,6 +121,14 @@ func ratio(v float64) string {
 		return fmt.Sprintf("%.0f", v)
 	}
 	return fmt.Sprintf("%.2f", v)
+}
+
+// name says which row it is.
+func (k key) name() string {
+	if k.size == 0 {
+		return fmt.Sprintf("%s, %d ranks", k.bench, k.n)
+	}
+	return fmt.Sprintf("%s, %d ranks, %s", k.bench, k.n, sizeText(k.size))
 }
 
 func sizeText(size int) string {
