@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
 	"github.com/goulfm/goulfm/ulfm"
@@ -30,8 +32,8 @@ func killAndWatch(w *comm.Comm, victims ...int) {
 func wantRanks(t *testing.T, err error, ranks ...int) {
 	t.Helper()
 	var e *ulfm.Error
-	if !errors.As(err, &e) || !slices.Equal(e.Ranks, ranks) {
-		t.Errorf("%v: want ranks %v", err, ranks)
+	if assert.ErrorAs(t, err, &e) {
+		assert.Equal(t, ranks, e.Ranks, "ranks named by: %v", err)
 	}
 }
 
