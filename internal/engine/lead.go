@@ -95,21 +95,19 @@ func (g *group) signal() {
 
 // await returns when g is ready, or ctx is over. The caller does not hold mu.
 func (p *Proc) await(ctx context.Context, g *group) error {
-	for !g.ready(p) {
-		p.mu.Lock()
-		if !p.takeLead(caller) {
-			if err := p.follow(ctx, g); err != nil {
-				return err
-			}
-			continue
-		}
-		err := p.leadUntil(ctx, g)
-		p.leave()
-		if err != nil {
+	if g.ready(p) {
+		return nil
+	}
+	p.mu.Lock()
+	for !p.takeLead(caller) {
+		if over, err := p.follow(ctx, g); over {
+			p.mu.Unlock()
 			return err
 		}
 	}
-	return nil
+	err := p.leadUntil(ctx, g)
+	p.leave()
+	return err
 }
 
 // takeLead says whether nobody led, and who asks does now. The caller holds mu.
@@ -297,14 +295,29 @@ func (p *Proc) leave() {
 // leaveLocked is leave for a caller that holds mu.
 func (p *Proc) leaveLocked() {
 	p.lead = nobody
-	if len(p.followers) > 0 {
+	p.offerLead()
+}
+
+// offerLead wakes a follower to take the lead, if nobody leads. The caller holds mu.
+func (p *Proc) offerLead() {
+	if p.lead == nobody && len(p.followers) > 0 {
 		p.followers[0].signal()
 	}
 }
 
-// follow waits until the leader has done something for g, or hands over the lead. Somebody
-// leads; the caller holds mu, which is given back.
-func (p *Proc) follow(ctx context.Context, g *group) error {
+// follow waits until the leader has ended what g waits for, ctx is over, or the lead is free.
+// over says that the caller waits no longer; else it is to take the lead, if nobody else has.
+// Somebody leads; the caller holds mu, and does again afterwards.
+//
+// The lead may have been offered to this follower whatever it woke for, and an offer is made
+// once. So a follower that waits no longer passes it on, before it gives mu back. Else nobody
+// leads while others sleep, and the background loop stands back for them:
+//
+//	leader             follower 1           follower 2
+//	                   its ctx ends
+//	leaves, wakes 1
+//	                   returns ctx's error  sleeps until some other call is made
+func (p *Proc) follow(ctx context.Context, g *group) (over bool, err error) {
 	if g.wake == nil {
 		g.wake = make(chan struct{}, 1)
 	}
@@ -316,7 +329,6 @@ func (p *Proc) follow(ctx context.Context, g *group) error {
 	if inBackground {
 		p.tr.Notify(p.me, park.Background)
 	}
-	var err error
 	if !ready {
 		select {
 		case <-g.wake:
@@ -328,11 +340,13 @@ func (p *Proc) follow(ctx context.Context, g *group) error {
 	p.attach(g, nil)
 	p.followers = slices.DeleteFunc(p.followers, func(f *group) bool { return f == g })
 	p.wanted.Add(-1)
-	if g.ready(p) && len(p.followers) > 0 && p.lead == nobody {
-		p.followers[0].signal() // the lead was handed to this one, which needs it no more
+	if g.ready(p) {
+		over, err = true, nil
 	}
-	p.mu.Unlock()
-	return err
+	if over = over || err != nil; over {
+		p.offerLead()
+	}
+	return over, err
 }
 
 func (p *Proc) attach(g, to *group) {
