@@ -39,7 +39,7 @@ func (x *call) code() uint64 { return x.head.code(x.Elem, x.bytes) }
 // noteWrong publishes that this member's arguments are wrong.
 func (x *call) noteWrong() {
 	if x.e.Shared() {
-		_ = x.e.NoteShared(x.ctx, x.head.kind.String(), x.head.code(x.Elem, 0)|whatWrongBit, true) // this call has failed already
+		_ = x.e.NoteShared(x.ctx, x.head.kind.String(), x.head.code(x.Elem, 0)|whatWrongBit) // this call has failed already
 	}
 }
 

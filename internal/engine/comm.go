@@ -44,6 +44,7 @@ type Comm struct {
 	revocation revocation
 	mem        *[2]agreementMemory // of agreements; nil: by messages
 	coll       *nodecoll.Group     // of collectives in memory, once there was one
+	turns      turns               // of collectives in memory
 	collective *Request            // the one that is open and has to wait
 	messages   bool                // in a collective that goes by messages
 	apart      *Differs            // in which another member is not

@@ -481,8 +481,12 @@ func (c *Comm) agreeNow(ctx context.Context, call ulfm.Call, flag uint64, what s
 			break
 		}
 	}
-	m.awaits, m.stale = &m.none, 0
-	c.adoptPlain()
+	if c.plain == r {
+		m.awaits, m.stale = &m.none, 0
+		c.adoptPlain()
+	}
+	// Else another goroutine's agreement came behind this one and has adopted it. What the
+	// series waits for since then stays: reset, nobody would look at the lines any more.
 	return out, r, false
 }
 

@@ -83,13 +83,27 @@ func (c *Comm) runShared(ctx context.Context, what string, count bool, code uint
 	p := c.p
 	p.mu.Lock()
 	p.called()
-	err := c.mayShare()
+	moved, to, err := false, 0, c.takeTurn(ctx)
 	if err == nil {
+		moved, to, err = c.share(ctx, what, count, code, start)
+		c.giveTurn()
+	}
+	p.mu.Unlock()
+	if moved {
+		c.notify(to)
+	}
+	return err
+}
+
+// share is runShared for a caller that has the turn and holds mu, and does again
+// afterwards. moved says that it is to notify a member, or all, once it has given mu back.
+func (c *Comm) share(ctx context.Context, what string, count bool, code uint64, start func(g *nodecoll.Group, code uint64)) (moved bool, to int, err error) {
+	p := c.p
+	if err = c.mayShare(); err == nil {
 		err = ctx.Err()
 	}
 	if err != nil {
-		p.mu.Unlock()
-		return err
+		return false, 0, err
 	}
 	if count {
 		c.countCollective()
@@ -97,20 +111,14 @@ func (c *Comm) runShared(ctx context.Context, what string, count bool, code uint
 	g := c.collectives()
 	start(g, code)
 	if g.Done() {
-		moved, to := g.Moved(), g.Audience()
-		p.mu.Unlock()
-		if moved {
-			c.notify(to)
-		}
-		return nil
+		return g.Moved(), g.Audience(), nil
 	}
 	c.announce(g)
 	if p.takeLead(caller) {
 		done := c.advanceWhile(ctx, g)
 		p.leaveLocked()
 		if done {
-			p.mu.Unlock()
-			return nil
+			return false, 0, nil
 		}
 	}
 	r := p.newRequest(collectiveRequest, c, what)
@@ -133,18 +141,17 @@ func (c *Comm) runShared(ctx context.Context, what string, count bool, code uint
 		if r.done() {
 			p.free(r)
 		}
-	} else {
-		err = r.err
-		p.free(r)
+		return false, 0, err
 	}
-	p.mu.Unlock()
-	return err
+	err = r.err
+	p.free(r)
+	return false, 0, err
 }
 
 // mayShare says whether a collective may start. The caller holds mu.
 func (c *Comm) mayShare() error {
-	if c.collective != nil {
-		return fmt.Errorf("%w: two collectives of one communicator at the same time", ErrUnsupported)
+	if c.collective != nil { // its call has given up the wait, and revokes c
+		return ulfm.ErrRevoked
 	}
 	if c.quiet() {
 		return nil
@@ -240,23 +247,34 @@ func (c *Comm) collectiveMoved() bool {
 
 // BeginMessages says that this member has come to a collective that goes by messages:
 // where others could be in one that goes through memory, they find out, and so does
-// this member if it waits. EndMessages follows.
+// this member if it waits. Unless there is an error EndMessages follows.
 func (c *Comm) BeginMessages(ctx context.Context, what string, code uint64) error {
-	if err := c.NoteShared(ctx, what, code, false); err != nil {
-		return err
-	}
 	p := c.p
 	p.mu.Lock()
-	c.messages = true
-	p.openMemory(c)
+	p.called()
+	moved, to, err := false, 0, c.takeTurn(ctx)
+	if err == nil {
+		moved, to, err = c.share(ctx, what, false, code, noteQuietly)
+		if err == nil {
+			c.messages = true
+			p.openMemory(c)
+		} else {
+			c.giveTurn()
+		}
+	}
 	p.mu.Unlock()
-	return nil
+	if moved {
+		c.notify(to)
+	}
+	return err
 }
 
+func noteQuietly(g *nodecoll.Group, code uint64) { g.Note(code, false) }
+
 // NoteShared tells members in collectives in memory which call this one has come to;
-// with loud those who sleep are to look at once.
-func (c *Comm) NoteShared(ctx context.Context, what string, code uint64, loud bool) error {
-	return c.runShared(ctx, what, false, code, func(g *nodecoll.Group, code uint64) { g.Note(code, loud) })
+// those that sleep are to look at once.
+func (c *Comm) NoteShared(ctx context.Context, what string, code uint64) error {
+	return c.runShared(ctx, what, false, code, func(g *nodecoll.Group, code uint64) { g.Note(code, true) })
 }
 
 // EndMessages ends what BeginMessages began.
@@ -264,6 +282,7 @@ func (c *Comm) EndMessages() {
 	p := c.p
 	p.mu.Lock()
 	c.messages, c.apart = false, nil
+	c.giveTurn()
 	p.mu.Unlock()
 }
 
