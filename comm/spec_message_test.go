@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
 	"github.com/goulfm/goulfm/ulfm"
@@ -13,7 +15,7 @@ import (
 
 // TestSpecR8R46AnnouncedIsNotComplete: a long message of which only the envelope has
 // come when its sender dies is not there: no probe reports it, no receive takes it,
-// and a shorter one of the same sender, which is whole, is received.
+// and a shorter one of the same sender with another tag, which is whole, is received.
 func TestSpecR8R46AnnouncedIsNotComplete(t *testing.T) {
 	announced := make(chan struct{})
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
@@ -310,4 +312,44 @@ func TestSendRecvAcrossCommunicators(t *testing.T) {
 		}
 		ok(t, "finalize", other.Finalize(ctx))
 	})
+}
+
+// TestSpecR46LostMessageIsNotOvertaken: a sender dies after a long message, of which only the
+// envelope has come, and a short one with the same tag. The first receive fails, named or
+// from any rank, the second one gets the short message. After an acknowledgement the lost
+// message stands in nobody's way.
+func TestSpecR46LostMessageIsNotOvertaken(t *testing.T) {
+	for _, acknowledged := range []bool{false, true} {
+		sent := make(chan struct{})
+		commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
+			if w.Rank() == 1 {
+				long := comm.Isend(w.To(0), make([]int, bulk))
+				_, over, _ := long.Test()
+				assert.False(t, over)
+				assert.NoError(t, comm.Send(ctx, w.To(0), []int{4}))
+				close(sent)
+				commtest.Kill(w)
+			}
+			<-sent
+			untilFailed(w, 1)
+			in := make([]int, bulk)
+			if acknowledged {
+				assert.NoError(t, w.FailureAck())
+				st, err := comm.Recv(ctx, w.From(comm.Any), in)
+				assert.NoError(t, err)
+				assert.Equal(t, 1, st.Count)
+				return
+			}
+			_, found, err := comm.Iprobe(w.From(1))
+			assert.False(t, found, "a probe finds what is lost")
+			assert.ErrorIs(t, err, ulfm.ErrProcFailed)
+			_, err = comm.Recv(ctx, w.From(1), in)
+			assert.ErrorIs(t, err, ulfm.ErrProcFailed)
+			wantRanks(t, err, 1)
+			st, err := comm.Recv(ctx, w.From(1), in)
+			assert.NoError(t, err)
+			assert.Equal(t, 1, st.Count)
+			assert.Equal(t, 4, in[0])
+		})
+	}
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -20,7 +21,8 @@ func TestAgreementBesideAPlainOne(t *testing.T) {
 	ctx, stop := context.WithTimeout(bg, time.Minute)
 	defer stop()
 	world := inproc.New(2)
-	here, there := New(world.Port(0), Config{SpinPolls: 200_000}), New(world.Port(1), Config{SpinPolls: 20})
+	// No tick: while the background loop leads nobody enters an agreement the fast way.
+	here, there := New(world.Port(0), Config{SpinPolls: 1 << 40, Tick: time.Hour}), New(world.Port(1), Config{SpinPolls: 20})
 	defer here.Close()
 	defer there.Close()
 	agree := func(w *Comm) error {
@@ -35,7 +37,8 @@ func TestAgreementBesideAPlainOne(t *testing.T) {
 		flag := uint64(6)
 		h, err := here.World().StartAgree(&flag)
 		require.NoError(t, err)
-		awaitUnderLock(here, func() bool { return here.asleep.Load() })
+		here.tr.MoveEpoch() // the first goroutine stops polling, and leads
+		awaitUnderLock(here, func() bool { return here.epochSeen.Load() == here.epoch() })
 		for range 2 {
 			require.NoError(t, agree(there.World()))
 		}
@@ -54,5 +57,6 @@ func awaitUnderLock(p *Proc, cond func() bool) {
 		if holds {
 			return
 		}
+		runtime.Gosched()
 	}
 }

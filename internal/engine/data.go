@@ -870,7 +870,7 @@ func (c *Comm) next(from Envelope) (*match.Message, Status, error) {
 	if c.revoked {
 		return nil, none, ulfm.ErrRevoked
 	}
-	if m := p.match.Probe(dataContext(c.group.Index, from.Class), proc, from.Tag); m != nil {
+	if m := p.match.Probe(dataContext(c.group.Index, from.Class), proc, from.Tag); m != nil && !p.lost(m) {
 		return m, Status{Proc: m.Src, Tag: m.Tag, Bytes: m.Size}, nil
 	}
 	op := ulfm.OpProbe
@@ -879,6 +879,10 @@ func (c *Comm) next(from Envelope) (*match.Message, Status, error) {
 	}
 	return nil, none, c.entry(op, proc)
 }
+
+// lost says whether the payload of a message died with its sender. It is not there for a
+// probe, and an error for the receive that it matches.
+func (p *Proc) lost(m *match.Message) bool { return m.Announced && p.peers[m.Src].dead }
 
 // awaitArrival leads, or follows, until anything happens in this process: a
 // probe then looks again.

@@ -125,7 +125,7 @@ func (d *dumb) dropIf(chosen func(dumbMessage) bool) {
 }
 
 func (d *dumb) fail(o op, s dumbSpace) {
-	d.dropIf(func(m dumbMessage) bool { return m.ctx == o.ctx && m.src == o.src && m.announced })
+	d.dropIf(func(m dumbMessage) bool { return s.all && m.ctx == o.ctx && m.src == o.src && m.announced })
 	d.endIf(func(r dumbRecv) bool { return r.ctx == o.ctx && (s.all || r.src == o.src) })
 	for _, r := range d.posted {
 		if r.ctx == o.ctx && r.src == Any {

@@ -25,6 +25,9 @@ const (
 	FlawR46
 	// FlawRevokePending: a revocation does nothing to a Pending context (B4).
 	FlawRevokePending
+	// FlawForgetLost: a death takes the announced messages of the dead along, so that
+	// later ones overtake them (MPI 3.5, R46).
+	FlawForgetLost
 )
 
 // NewFlawed returns a Matcher without one of its rules.

@@ -123,15 +123,20 @@ func (m *Matcher) Revoke(ctx uint32, ended func(*Recv), dropped func(*Message)) 
 //   - In a collective context every receive goes to ended instead (R54), in the
 //     order of Revoke: a member that waits for a live one would wait for ever if
 //     that one waits for the dead.
-//   - Announced messages of src go to dropped, by arrival, and are recycled: the
-//     payload died with the sender. Its complete messages stay and are received
-//     as usual (R8).
+//   - The messages of src stay, the complete ones and those that were announced. The
+//     complete ones are received as usual (R8). The payload of an announced one died with
+//     the sender; it keeps its place, so that the receive which it matches hears of that,
+//     and does not get a later message of src (MPI 3.5, R46). In a collective context
+//     nothing can be posted for them: there the announced ones go to dropped, by arrival,
+//     and are recycled.
 //
 // Any function may be nil, and none may call the Matcher but as said. Fail must
 // come after the last message of src was given to Arrive.
 func (m *Matcher) Fail(ctx uint32, src int, ended, pending func(*Recv), dropped func(*Message)) {
 	s := m.table.space(ctx)
-	m.dropAnnounced(s, src, dropped)
+	if s.all || m.flaw.is(FlawForgetLost) {
+		m.dropAnnounced(s, src, dropped)
+	}
 	if m.flaw.is(FlawR8) {
 		m.dropComplete(s, src, dropped)
 	}
@@ -181,8 +186,7 @@ func (m *Matcher) dropAll(s *space, dropped func(*Message)) {
 	}
 }
 
-// dropAnnounced drops the announced messages of src. It walks the arrivals
-// because a Pending context has nothing else; a death is rare.
+// dropAnnounced drops the announced messages of src. A death is rare.
 func (m *Matcher) dropAnnounced(s *space, src int, dropped func(*Message)) {
 	for msg := s.arrivals.head; msg != nil; {
 		next := msg.links[byArrival].next

@@ -158,6 +158,7 @@ func matchingBugs() []Bug {
 		{Name: "held", Rule: "what comes before its communicator is kept", Matching: match.FlawDropHeld, Breaks: []string{"I10"}},
 		{Name: "R8", Rule: "complete messages of the dead are received", Matching: match.FlawR8, Breaks: []string{"I10"}},
 		{Name: "R46", Rule: "a receive from the dead ends", Matching: match.FlawR46, Breaks: []string{"I8"}},
+		{Name: "R46-order", Rule: "an announced message of the dead is not overtaken by a later one", Matching: match.FlawForgetLost, Breaks: []string{"I10"}},
 		{Name: "B4-match", Rule: "a revocation before the communicator is kept", Matching: match.FlawRevokePending, Breaks: []string{"I8"}},
 	}
 }
