@@ -30,6 +30,7 @@ type Place struct {
 	Goulfm  string        // the launcher
 	Self    string        // the program of the ranks: a copy of this one, until another is set
 	Timeout time.Duration // a job that takes longer hangs
+	Before  []string      // a command that runs the launcher, as taskset; nil: none
 	dir     string
 	tmp     string // where the launcher and the ranks find TMPDIR
 }
@@ -67,9 +68,12 @@ func (p *Place) fill() error {
 
 // Build compiles a program of this module, as "examples/heat", and returns its file,
 // which Close removes.
-func (p *Place) Build(program string) (file string, err error) {
-	file = filepath.Join(p.dir, filepath.Base(program))
-	cmd := exec.Command("go", "build", "-o", file, "github.com/goulfm/goulfm/"+program)
+func (p *Place) Build(program string) (file string, err error) { return p.BuildTagged(program, "") }
+
+// BuildTagged is Build with build tags, for which it makes another file.
+func (p *Place) BuildTagged(program, tags string) (file string, err error) {
+	file = filepath.Join(p.dir, filepath.Base(program)+tags)
+	cmd := exec.Command("go", "build", "-tags", tags, "-o", file, "github.com/goulfm/goulfm/"+program)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build %s: %w\n%s", program, err, out)
@@ -112,7 +116,8 @@ func (p *Place) Run(n int, flags, args []string) Result {
 	argv := append([]string{"run", "--report", "json", "-n", strconv.Itoa(n), "--timeout", p.Timeout.String()}, flags...)
 	argv = append(append(argv, p.Self), args...)
 	var stdout, stderr bytes.Buffer
-	cmd := exec.Command(p.Goulfm, argv...)
+	argv = append(append(slices.Clone(p.Before), p.Goulfm), argv...)
+	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.Env = append(os.Environ(), "TMPDIR="+p.tmp)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -1,0 +1,554 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/goulfm/goulfm/collectives"
+	"github.com/goulfm/goulfm/comm"
+)
+
+// A verb is a collective with its arguments at one rank, in both its forms.
+type verb struct {
+	block func(ctx context.Context) error
+	start func() comm.Request
+	check func(s *step) error
+}
+
+// verbs make one each, of any type of numbers.
+func verbs[T number]() map[string]func(s *step) verb {
+	return map[string]func(s *step) verb{
+		"bcast": bcast[T], "reduce": reduce[T], "allreduce": allreduce[T], "gather": gather[T], "scatter": scatter[T],
+		"allgather": allgather[T], "alltoall": alltoall[T], "gatherv": gatherv[T], "scatterv": scatterv[T],
+		"allgatherv": allgatherv[T], "alltoallv": alltoallv[T], "reduce-scatter": reduceScatter[T],
+		"reduce-scatter-block": reduceScatterBlock[T], "scan": scan[T], "exscan": exscan[T], "custom": custom[T],
+		"neighbor-allgather": neighborAllgather[T], "neighbor-alltoall": neighborAlltoall[T],
+		"neighbor-allgatherv": neighborAllgatherv[T], "neighbor-alltoallv": neighborAlltoallv[T],
+	}
+}
+
+// collectiveOps are all, blocking, and with i: in front not blocking.
+func collectiveOps() []*operation {
+	types := []map[string]func(s *step) verb{verbs[uint64](), verbs[uint64](), verbs[float64](), verbs[int32](), verbs[uint8]()}
+	ops := []*operation{
+		{name: "i:barrier", weight: 2, run: runIbarrier, stays: true},
+		{name: "bcast-value", weight: 2, run: runBcastValue, stays: true},
+		{name: "gather-value", weight: 2, run: runGatherValue, stays: true},
+		{name: "loc", weight: 1, run: runLoc, stays: true},
+		{name: "reproducible", weight: 1, run: runReproducible, stays: true},
+		{name: "given-up", weight: 1, run: runGivenUp},
+	}
+	for _, name := range slices.Sorted(mapKeys(types[0])) {
+		build := func(s *step) verb { return types[s.rng.IntN(len(types))][name](s) }
+		ops = append(ops,
+			&operation{name: name, weight: 3, stays: true, run: func(s *step) error { return build(s).run(s) }},
+			&operation{name: "i:" + name, weight: 2, stays: true, run: func(s *step) error { return build(s).later(s) }})
+	}
+	return ops
+}
+
+func mapKeys[V any](m map[string]V) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+func (v verb) run(s *step) error {
+	if v.block == nil {
+		return nil
+	}
+	if err := v.block(s.ctx); err != nil {
+		return err
+	}
+	return v.check(s)
+}
+
+// later starts it, and has it waited for before the stretch ends.
+func (v verb) later(s *step) error {
+	if v.block == nil {
+		return nil
+	}
+	r := v.start()
+	s.m.later(s, func(s *step) error {
+		if _, err := r.Wait(s.ctx); err != nil {
+			return err
+		}
+		return v.check(s)
+	})
+	return nil
+}
+
+func always(*step) error { return nil }
+
+func runBarrier(s *step) error { return collectives.Barrier(s.ctx, s.c) }
+
+func runIbarrier(s *step) error {
+	return verb{func(ctx context.Context) error { return nil }, func() comm.Request { return collectives.Ibarrier(s.c) }, always}.later(s)
+}
+
+func bcast[T number](s *step) verb {
+	root, n := s.rng.IntN(s.c.Size()), s.length()
+	v := vector[T](s.id, s.me(), n)
+	return verb{
+		func(ctx context.Context) error { return collectives.Bcast(ctx, s.c, root, v) },
+		func() comm.Request { return collectives.Ibcast(s.c, root, v) },
+		func(s *step) error { return took(s, v, root, 0) },
+	}
+}
+
+// twoVectors are destination and source, which may be one.
+func twoVectors[T number](s *step, n int) (dst, src []T) {
+	src = vector[T](s.id, s.me(), n)
+	if one(s.rng, 2) {
+		return src, src
+	}
+	return make([]T, n), src
+}
+
+func reduce[T number](s *step) verb {
+	root := s.rng.IntN(s.c.Size())
+	dst, src := twoVectors[T](s, s.length())
+	return verb{
+		func(ctx context.Context) error { return collectives.Reduce(ctx, s.c, root, dst, src, collectives.Sum) },
+		func() comm.Request { return collectives.Ireduce(s.c, root, dst, src, collectives.Sum) },
+		func(s *step) error {
+			if s.c.Rank() != root {
+				return nil
+			}
+			return summed(s, dst, s.c.Size(), 0)
+		},
+	}
+}
+
+func allreduce[T number](s *step) verb {
+	dst, src := twoVectors[T](s, s.length())
+	return verb{
+		func(ctx context.Context) error { return collectives.Allreduce(ctx, s.c, dst, src, collectives.Sum) },
+		func() comm.Request { return collectives.Iallreduce(s.c, dst, src, collectives.Sum) },
+		func(s *step) error { return summed(s, dst, s.c.Size(), 0) },
+	}
+}
+
+// custom reduces by a function that does not commute: it takes the right one.
+func custom[T number](s *step) verb {
+	n := s.length()
+	dst, src := twoVectors[T](s, n)
+	op := collectives.Custom(func(acc, in []T) { copy(acc, in) }, false)
+	return verb{
+		func(ctx context.Context) error { return collectives.Allreduce(ctx, s.c, dst, src, op) },
+		func() comm.Request { return collectives.Iallreduce(s.c, dst, src, op) },
+		func(s *step) error { return took(s, dst, s.c.Size()-1, 0) },
+	}
+}
+
+func scan[T number](s *step) verb {
+	dst, src := twoVectors[T](s, s.length())
+	return verb{
+		func(ctx context.Context) error { return collectives.Scan(ctx, s.c, dst, src, collectives.Sum) },
+		func() comm.Request { return collectives.Iscan(s.c, dst, src, collectives.Sum) },
+		func(s *step) error { return summed(s, dst, s.c.Rank()+1, 0) },
+	}
+}
+
+func exscan[T number](s *step) verb {
+	dst, src := twoVectors[T](s, s.length())
+	return verb{
+		func(ctx context.Context) error { return collectives.Exscan(ctx, s.c, dst, src, collectives.Sum) },
+		func() comm.Request { return collectives.Iexscan(s.c, dst, src, collectives.Sum) },
+		func(s *step) error {
+			if s.c.Rank() == 0 {
+				return nil
+			}
+			return summed(s, dst, s.c.Rank(), 0)
+		},
+	}
+}
+
+// parts checks what came from each rank; count and at tell how much of its vector, and
+// from where on.
+func parts[T number](s *step, all []T, count func(rank int) int, at int) error {
+	place := 0
+	for rank := range s.c.Size() {
+		if err := took(s, all[place:place+count(rank)], rank, at); err != nil {
+			return err
+		}
+		place += count(rank)
+	}
+	return nil
+}
+
+func even(n int) func(int) int { return func(int) int { return n } }
+
+func gather[T number](s *step) verb {
+	root, n := s.rng.IntN(s.c.Size()), s.part()
+	src := vector[T](s.id, s.me(), n)
+	var all []T
+	if s.c.Rank() == root {
+		all = make([]T, n*s.c.Size())
+	}
+	return verb{
+		func(ctx context.Context) error { return collectives.Gather(ctx, s.c, root, all, src) },
+		func() comm.Request { return collectives.Igather(s.c, root, all, src) },
+		func(s *step) error {
+			if s.c.Rank() != root {
+				return nil
+			}
+			return parts(s, all, even(n), 0)
+		},
+	}
+}
+
+func scatter[T number](s *step) verb {
+	root, n := s.rng.IntN(s.c.Size()), s.part()
+	var all []T
+	if s.c.Rank() == root {
+		all = vector[T](s.id, s.me(), n*s.c.Size())
+	}
+	dst := make([]T, n)
+	return verb{
+		func(ctx context.Context) error { return collectives.Scatter(ctx, s.c, root, dst, all) },
+		func() comm.Request { return collectives.Iscatter(s.c, root, dst, all) },
+		func(s *step) error { return took(s, dst, root, n*s.c.Rank()) },
+	}
+}
+
+func allgather[T number](s *step) verb {
+	n := s.part()
+	src, all := vector[T](s.id, s.me(), n), make([]T, n*s.c.Size())
+	return verb{
+		func(ctx context.Context) error { return collectives.Allgather(ctx, s.c, all, src) },
+		func() comm.Request { return collectives.Iallgather(s.c, all, src) },
+		func(s *step) error { return parts(s, all, even(n), 0) },
+	}
+}
+
+func alltoall[T number](s *step) verb {
+	n := s.part()
+	dst, src := twoVectors[T](s, n*s.c.Size())
+	return verb{
+		func(ctx context.Context) error { return collectives.Alltoall(ctx, s.c, dst, src) },
+		func() comm.Request { return collectives.Ialltoall(s.c, dst, src) },
+		func(s *step) error { return parts(s, dst, even(n), n*s.c.Rank()) },
+	}
+}
+
+// counts draws how much each rank has.
+func (s *step) counts() (counts []int, sum int) {
+	base := s.part()
+	for range s.c.Size() {
+		n := s.rng.IntN(base + 2)
+		counts, sum = append(counts, n), sum+n
+	}
+	return counts, sum
+}
+
+func nth(counts []int) func(int) int { return func(i int) int { return counts[i] } }
+
+func gatherv[T number](s *step) verb {
+	root := s.rng.IntN(s.c.Size())
+	counts, sum := s.counts()
+	src := vector[T](s.id, s.me(), counts[s.c.Rank()])
+	all := make([]T, sum)
+	return verb{
+		func(ctx context.Context) error { return collectives.Gatherv(ctx, s.c, root, all, counts, nil, src) },
+		func() comm.Request { return collectives.Igatherv(s.c, root, all, counts, nil, src) },
+		func(s *step) error {
+			if s.c.Rank() != root {
+				return nil
+			}
+			return parts(s, all, nth(counts), 0)
+		},
+	}
+}
+
+func scatterv[T number](s *step) verb {
+	root := s.rng.IntN(s.c.Size())
+	counts, sum := s.counts()
+	all, dst := vector[T](s.id, s.me(), sum), make([]T, counts[s.c.Rank()])
+	return verb{
+		func(ctx context.Context) error { return collectives.Scatterv(ctx, s.c, root, dst, all, counts, nil) },
+		func() comm.Request { return collectives.Iscatterv(s.c, root, dst, all, counts, nil) },
+		func(s *step) error { return took(s, dst, root, total(counts[:s.c.Rank()])) },
+	}
+}
+
+func total(counts []int) (sum int) {
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
+}
+
+func allgatherv[T number](s *step) verb {
+	counts, sum := s.counts()
+	src, all := vector[T](s.id, s.me(), counts[s.c.Rank()]), make([]T, sum)
+	return verb{
+		func(ctx context.Context) error { return collectives.Allgatherv(ctx, s.c, all, counts, nil, src) },
+		func() comm.Request { return collectives.Iallgatherv(s.c, all, counts, nil, src) },
+		func(s *step) error { return parts(s, all, nth(counts), 0) },
+	}
+}
+
+// alltoallv: what rank i sends to rank j depends on both; its place is the sum before it.
+func alltoallv[T number](s *step) verb {
+	n, me, base := s.c.Size(), s.c.Rank(), min(s.part(), 512)
+	length := func(from, to int) int { return int(word(s.id+1, from, to) % uint64(base+1)) }
+	var scounts, rcounts []int
+	for i := range n {
+		scounts, rcounts = append(scounts, length(me, i)), append(rcounts, length(i, me))
+	}
+	src, dst := vector[T](s.id, s.me(), total(scounts)), make([]T, total(rcounts))
+	return verb{
+		func(ctx context.Context) error {
+			return collectives.Alltoallv(ctx, s.c, dst, rcounts, nil, src, scounts, nil)
+		},
+		func() comm.Request { return collectives.Ialltoallv(s.c, dst, rcounts, nil, src, scounts, nil) },
+		func(s *step) error {
+			place := 0
+			for from := range n {
+				first := 0
+				for to := range me {
+					first += length(from, to)
+				}
+				if err := took(s, dst[place:place+rcounts[from]], from, first); err != nil {
+					return err
+				}
+				place += rcounts[from]
+			}
+			return nil
+		},
+	}
+}
+
+func reduceScatter[T number](s *step) verb {
+	counts, sum := s.counts()
+	src, dst := vector[T](s.id, s.me(), sum), make([]T, counts[s.c.Rank()])
+	return verb{
+		func(ctx context.Context) error {
+			return collectives.ReduceScatter(ctx, s.c, dst, src, counts, collectives.Sum)
+		},
+		func() comm.Request { return collectives.IreduceScatter(s.c, dst, src, counts, collectives.Sum) },
+		func(s *step) error { return summed(s, dst, s.c.Size(), total(counts[:s.c.Rank()])) },
+	}
+}
+
+func reduceScatterBlock[T number](s *step) verb {
+	n := s.part()
+	src, dst := vector[T](s.id, s.me(), n*s.c.Size()), make([]T, n)
+	return verb{
+		func(ctx context.Context) error {
+			return collectives.ReduceScatterBlock(ctx, s.c, dst, src, collectives.Sum)
+		},
+		func() comm.Request { return collectives.IreduceScatterBlock(s.c, dst, src, collectives.Sum) },
+		func(s *step) error { return summed(s, dst, s.c.Size(), n*s.c.Rank()) },
+	}
+}
+
+// neighbours takes what came from each neighbour that there is; at tells where in its
+// vector the part for this rank begins.
+func neighbours[T number](s *step, all []T, count func(i int) int, at func(i int) int) error {
+	place := 0
+	for i, rank := range s.g.in {
+		if n := count(i); rank >= 0 {
+			if err := took(s, all[place:place+n], rank, at(i)); err != nil {
+				return err
+			}
+		}
+		place += count(i)
+	}
+	return nil
+}
+
+func neighborAllgather[T number](s *step) verb {
+	if !s.g.topo {
+		return verb{}
+	}
+	n := s.part()
+	src, all := vector[T](s.id, s.me(), n), make([]T, n*len(s.g.in))
+	return verb{
+		func(ctx context.Context) error { return collectives.NeighborAllgather(ctx, s.c, all, src) },
+		func() comm.Request { return collectives.IneighborAllgather(s.c, all, src) },
+		func(s *step) error { return neighbours(s, all, even(n), even(0)) },
+	}
+}
+
+func neighborAllgatherv[T number](s *step) verb {
+	if !s.g.topo {
+		return verb{}
+	}
+	base := s.part()
+	length := func(rank int) int {
+		if rank < 0 {
+			return 0
+		}
+		return int(word(s.id+2, rank, 0) % uint64(base+1))
+	}
+	var counts []int
+	for _, rank := range s.g.in {
+		counts = append(counts, length(rank))
+	}
+	src, all := vector[T](s.id, s.me(), length(s.c.Rank())), make([]T, total(counts))
+	return verb{
+		func(ctx context.Context) error {
+			return collectives.NeighborAllgatherv(ctx, s.c, all, counts, nil, src)
+		},
+		func() comm.Request { return collectives.IneighborAllgatherv(s.c, all, counts, nil, src) },
+		func(s *step) error { return neighbours(s, all, nth(counts), even(0)) },
+	}
+}
+
+// neighborAlltoall sends the same to all: several edges may join two ranks.
+func neighborAlltoall[T number](s *step) verb {
+	if !s.g.topo {
+		return verb{}
+	}
+	n := s.part()
+	var src []T
+	for range s.g.out {
+		src = append(src, vector[T](s.id, s.me(), n)...)
+	}
+	all := make([]T, n*len(s.g.in))
+	return verb{
+		func(ctx context.Context) error { return collectives.NeighborAlltoall(ctx, s.c, all, src) },
+		func() comm.Request { return collectives.IneighborAlltoall(s.c, all, src) },
+		func(s *step) error { return neighbours(s, all, even(n), even(0)) },
+	}
+}
+
+func neighborAlltoallv[T number](s *step) verb {
+	if !s.g.topo {
+		return verb{}
+	}
+	base := s.part()
+	length := func(from, to int) int {
+		if from < 0 || to < 0 {
+			return 0
+		}
+		return int(word(s.id+3, from, to) % uint64(base+1))
+	}
+	var src []T
+	var scounts, rcounts []int
+	for _, to := range s.g.out {
+		n := length(s.c.Rank(), to)
+		src, scounts = append(src, vector[T](s.id, s.me(), n)...), append(scounts, n)
+	}
+	for _, from := range s.g.in {
+		rcounts = append(rcounts, length(from, s.c.Rank()))
+	}
+	all := make([]T, total(rcounts))
+	return verb{
+		func(ctx context.Context) error {
+			return collectives.NeighborAlltoallv(ctx, s.c, all, rcounts, nil, src, scounts, nil)
+		},
+		func() comm.Request { return collectives.IneighborAlltoallv(s.c, all, rcounts, nil, src, scounts, nil) },
+		func(s *step) error { return neighbours(s, all, nth(rcounts), even(0)) },
+	}
+}
+
+func runBcastValue(s *step) error {
+	root, size := s.rng.IntN(s.c.Size()), min(s.length(), 8193)
+	var l letter
+	if s.c.Rank() == root {
+		l = s.letter(root, size)
+	}
+	if err := collectives.BcastValue(s.ctx, s.c, root, &l); err != nil {
+		return err
+	}
+	return s.read(l, root, size)
+}
+
+func runGatherValue(s *step) error {
+	root, size := s.rng.IntN(s.c.Size()), min(s.part(), 512)
+	all, err := collectives.GatherValue(s.ctx, s.c, root, s.letter(s.c.Rank(), size))
+	if err != nil || s.c.Rank() != root {
+		return err
+	}
+	for rank, l := range all {
+		if err := s.read(l, rank, size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func runLoc(s *step) error {
+	root, all := s.rng.IntN(s.c.Size()), one(s.rng, 2)
+	n := 1 + s.rng.IntN(20)
+	src, dst := make([]collectives.Loc[int], n), make([]collectives.Loc[int], n)
+	for i := range src {
+		src[i] = collectives.Loc[int]{Value: int(value[uint64](s.id, s.me(), i)), Index: s.c.Rank()}
+	}
+	var err error
+	if all {
+		err = collectives.AllreduceLoc(s.ctx, s.c, dst, src, collectives.MaxLoc)
+	} else {
+		err = collectives.ReduceLoc(s.ctx, s.c, root, dst, src, collectives.MaxLoc)
+	}
+	if err != nil || !all && s.c.Rank() != root {
+		return err
+	}
+	for i, got := range dst {
+		want := collectives.Loc[int]{Value: -1}
+		for rank, proc := range s.g.procs {
+			if v := int(value[uint64](s.id, proc, i)); v > want.Value {
+				want = collectives.Loc[int]{Value: v, Index: rank}
+			}
+		}
+		if got != want {
+			return s.broken("the largest at %d is %v, want %v", i, got, want)
+		}
+	}
+	return nil
+}
+
+// reproducible sums floats in one order: the members compare what they have.
+func runReproducible(s *step) error {
+	v := make([]float64, 1+s.rng.IntN(2000))
+	for i := range v {
+		v[i] = 1 / float64(1+word(s.id, s.me(), i)%1000)
+	}
+	ctx := collectives.Reproducible(s.ctx)
+	if err := collectives.Allreduce(ctx, s.c, v, v, collectives.Sum); err != nil {
+		return err
+	}
+	low, high := slices.Clone(v), slices.Clone(v)
+	if err := collectives.Allreduce(s.ctx, s.c, low, low, collectives.Min); err != nil {
+		return err
+	}
+	if err := collectives.Allreduce(s.ctx, s.c, high, high, collectives.Max); err != nil {
+		return err
+	}
+	if !slices.Equal(low, high) {
+		return s.broken("sums differ between the members")
+	}
+	return nil
+}
+
+// givenUp has one member give up a collective: the communicator is revoked, if the
+// others had not come before.
+func runGivenUp(s *step) error {
+	victim := s.rng.IntN(s.c.Size())
+	ctx := s.ctx
+	if s.c.Rank() == victim {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, s.shortly(s.own))
+		defer cancel()
+		s.m.log.put(record{What: recRevoke, Step: s.name, Comm: s.g.name})
+	} else {
+		s.pause()
+	}
+	v := s.words(s.length())
+	err := collectives.Allreduce(ctx, s.c, v, v, collectives.Sum)
+	switch {
+	case err == nil:
+		return summed(s, v, s.c.Size(), 0)
+	case errors.Is(err, context.DeadlineExceeded) && s.ctx.Err() == nil:
+		return errors.Join(errContext, err)
+	}
+	return err
+}

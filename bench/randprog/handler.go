@@ -1,0 +1,39 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// handlers are what error handlers of programs do; the first one is none.
+var handlers = []func(m *machine, g *group, err error){
+	nil,
+	func(*machine, *group, error) {},
+	func(m *machine, g *group, err error) { // a library's, that gives up at once
+		if errors.Is(err, ulfm.ErrProcFailed) {
+			m.revoke(g)
+		}
+	},
+	func(_ *machine, g *group, err error) {
+		if errors.Is(err, ulfm.ErrProcFailed) {
+			_ = g.c.FailureAck()
+		}
+	},
+}
+
+// handle gives a communicator the error handler of the round.
+func (m *machine) handle(g *group) {
+	f := handlers[m.r.handler]
+	if f == nil || g.c == nil {
+		return
+	}
+	c := g.c
+	c.SetErrorHandler(func(of *comm.Comm, err error) error {
+		if of == c { // not one that has just been made of it
+			f(m, g, err)
+		}
+		return err
+	})
+}

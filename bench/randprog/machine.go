@@ -1,0 +1,471 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/goulfm/goulfm/bench/internal/trial"
+	"github.com/goulfm/goulfm/collectives"
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// errContext is in every error of a call whose context was to end.
+var errContext = errors.New("its context was to end")
+
+// A group is a communicator of the program, as one member, or one that is none, knows it.
+type group struct {
+	name  string
+	c     *comm.Comm // nil at those that are no members
+	procs []int      // the members by rank, as numbers of processes
+	in    []int      // ranks of the neighbours, in a communicator with a topology
+	out   []int
+	topo  bool
+	sure  bool // every member that lives has it: agreements may be made on it
+}
+
+// A machine plays the program at one rank.
+type machine struct {
+	r     *round
+	ops   []*operation
+	me    int // number of the process
+	world *comm.Comm
+	log   *journal
+	fate  *fate
+	args  []string // of a process that it spawns; nil: it spawns none
+
+	base    *group   // all that are alive, and some that are dead
+	slots   []*group // those made of it, the same number at all members
+	stretch int
+	spawned int
+	leaves  bool // in this stretch a member that gets an error leaves it
+
+	trouble  atomic.Bool // it has left the stretch: it makes agreements alone
+	stumbled atomic.Bool // it got an error in the stretch
+	pending  []*pending
+	mu       sync.Mutex
+	wrong    error
+}
+
+// A pending operation was started and is to be waited for.
+type pending struct {
+	step   *step
+	finish func(*step) error
+}
+
+// A step is one operation on one communicator, at one rank.
+type step struct {
+	ctx    context.Context
+	m      *machine
+	op     *operation
+	name   string
+	number int    // of the step in the program
+	id     uint64 // of the values that it moves
+	tag    int    // the first of tagsEach that no other step of the program has
+	g      *group
+	c      *comm.Comm
+	rng    *rand.Rand // draws the same at all members of the communicator
+	own    *rand.Rand // draws another thing at each
+	made   *group     // of a creation: what it makes
+	out    string     // of an agreement: what all members must have
+	late   bool       // it has only been started
+}
+
+const tagsEach = 16
+
+// errDead ends a rank that is dead to the others.
+var errDead = errors.New("this rank is dead")
+
+func newMachine(r *round, ops []*operation, w *comm.Comm, log *journal, fate *fate) *machine {
+	procs := w.Group().Ranks()
+	m := &machine{r: r, ops: ops, me: procs[w.Rank()], world: w, log: log, fate: fate}
+	m.base = &group{name: "world", c: w, procs: procs, sure: true}
+	return m
+}
+
+// play is the whole program at a rank that was there from the beginning.
+func (m *machine) play(ctx context.Context) error {
+	if m.r.uniform {
+		m.world.SetUniform(true)
+	}
+	m.member(m.base)
+	m.handle(m.base)
+	return m.goOn(ctx)
+}
+
+// goOn plays what is left of the program.
+func (m *machine) goOn(ctx context.Context) error {
+	if m.r.choice != "" {
+		ctx = collectives.With(ctx, m.r.choice)
+	}
+	for ; m.stretch < m.r.stretches; m.stretch++ {
+		m.playStretch(ctx)
+		if err := m.settle(ctx); err != nil {
+			return m.end(err)
+		}
+	}
+	for _, g := range m.slots {
+		m.free(g)
+	}
+	m.log.put(record{What: recOver})
+	m.fate.over()
+	return nil
+}
+
+// end tells how the program ended early.
+func (m *machine) end(err error) error {
+	if errors.Is(err, comm.ErrFenced) {
+		m.log.put(record{What: recFenced})
+		return errDead
+	}
+	return err
+}
+
+// broken notes that something does not hold. The rank goes no further.
+func (m *machine) broken(format string, args ...any) error {
+	err := trial.Broken(format, args...)
+	m.log.put(record{What: recWrong, Err: err.Error()})
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.wrong == nil {
+		m.wrong = err
+	}
+	return err
+}
+
+func (m *machine) member(g *group) {
+	if g.c != nil {
+		m.log.put(record{What: recMember, Comm: g.name, Procs: g.procs})
+	}
+}
+
+// playStretch plays the steps up to the next settlement.
+func (m *machine) playStretch(ctx context.Context) {
+	rng := stream(m.r.seed, 2, uint64(m.stretch))
+	m.leaves = rng.IntN(4) > 0
+	m.trouble.Store(false)
+	m.stumbled.Store(false)
+	for i := range 1 + rng.IntN(stepsMax) {
+		m.fate.step(m)
+		s := m.draw(ctx, rng, m.stretch*stepsMax+i)
+		if s.op.makes {
+			s.made = &group{name: s.name}
+			m.slots = append(m.slots, s.made)
+		}
+		m.take(s)
+	}
+	m.drain(stream(m.r.seed, 3, uint64(m.stretch), uint64(m.me)))
+}
+
+// draw draws the next step; all ranks draw the same operation and the same place among
+// the communicators.
+func (m *machine) draw(ctx context.Context, rng *rand.Rand, number int) *step {
+	op := m.drawOperation(rng, func(*operation) bool { return true })
+	g := m.base
+	if i := rng.IntN(len(m.slots) + 2); i < len(m.slots) && !op.whole {
+		g = m.slots[i]
+	}
+	if op.agreed && !g.sure {
+		g = m.base
+	}
+	return m.newStep(ctx, op, g, number, 0)
+}
+
+func (m *machine) drawOperation(rng *rand.Rand, fits func(*operation) bool) *operation {
+	may := func(op *operation) bool { return (m.leaves || op.stays) && fits(op) }
+	total := 0
+	for _, op := range m.ops {
+		if may(op) {
+			total += op.weight
+		}
+	}
+	if total == 0 {
+		return barrierOp
+	}
+	at := rng.IntN(total)
+	for _, op := range m.ops {
+		if may(op) {
+			if at -= op.weight; at < 0 {
+				return op
+			}
+		}
+	}
+	return nil
+}
+
+// branchesMax and branchMax bound the goroutines of a step, and the steps of each.
+const branchesMax, branchMax = 3, 4
+
+// newStep gives a step its numbers; part is 0, or which step of which goroutine it is.
+func (m *machine) newStep(ctx context.Context, op *operation, g *group, number, part int) *step {
+	at := uint64(number*(1+branchesMax*branchMax) + part)
+	s := &step{ctx: ctx, m: m, op: op, g: g, c: g.c, tag: int(at) * tagsEach, number: number}
+	s.name = fmt.Sprintf("%d.%d", number/stepsMax, number%stepsMax)
+	if part > 0 {
+		s.name += fmt.Sprintf(".%d", part)
+	}
+	s.id = stream(m.r.seed, 4, at).Uint64()
+	s.rng = stream(m.r.seed, 5, at)
+	if len(g.procs) > 0 {
+		s.rng = stream(m.r.seed, 5, at, uint64(g.procs[0])) // each part of a split its own
+	}
+	s.own = stream(m.r.seed, 6, at, uint64(m.me))
+	return s
+}
+
+// take makes a step, and says whether it went well. A rank in trouble takes part in
+// agreements alone, for which the others wait whatever has happened.
+func (m *machine) take(s *step) bool {
+	if s.c == nil || m.trouble.Load() && !s.op.agreed {
+		return true
+	}
+	m.log.put(record{What: recBegin, Step: s.name, Op: s.op.name, Comm: s.g.name})
+	err := s.op.run(s)
+	return m.note(s, err)
+}
+
+// note writes down how a step ended, and what that means for this rank.
+func (m *machine) note(s *step, err error) bool {
+	r := record{What: recEnd, Step: s.name, Op: s.op.name, Comm: s.g.name, Out: s.out}
+	if s.made != nil && !s.late {
+		m.noteMade(s, &r, err)
+	}
+	m.describe(s.g, &r, err)
+	m.log.put(r)
+	if s.made != nil && s.made.c != nil {
+		m.member(s.made)
+		m.handle(s.made)
+	}
+	if err == nil {
+		return true
+	}
+	m.stumbled.Store(true)
+	if trial.IsBroken(err) {
+		return false
+	}
+	m.leave()
+	return false
+}
+
+// describe puts an error into a record.
+func (m *machine) describe(g *group, r *record, err error) {
+	if err == nil {
+		return
+	}
+	r.Err, r.Class = err.Error(), classify(err)
+	for _, rank := range namedRanks(err) {
+		if rank >= 0 && rank < len(g.procs) {
+			r.Procs = append(r.Procs, g.procs[rank])
+		} else {
+			r.Procs = append(r.Procs, -1)
+		}
+	}
+}
+
+// noteMade writes down the outcome of a creation, which is the same at all members.
+func (m *machine) noteMade(s *step, r *record, err error) {
+	r.From = s.g.name
+	switch {
+	case r.Out != "":
+	case err == nil && (s.made.c != nil || !s.op.ofGroup):
+		r.Out = "made"
+	case classify(err) == classFailed, classify(err) == classRevoked:
+		r.Out = "none"
+	}
+}
+
+// leave has this rank leave the stretch, if that is what members do in it: it revokes
+// all that it has, so that nobody waits for it.
+func (m *machine) leave() {
+	if !m.leaves || m.trouble.Swap(true) {
+		return
+	}
+	for _, g := range append(slices.Clone(m.slots), m.base) {
+		m.revoke(g)
+	}
+}
+
+func (m *machine) revoke(g *group) {
+	if g.c == nil {
+		return
+	}
+	m.log.put(record{What: recRevoke, Comm: g.name})
+	if err := g.c.Revoke(); err != nil && classify(err) != classFenced {
+		_ = m.broken("revoke of %s: %v", g.name, err)
+	}
+}
+
+func (m *machine) free(g *group) {
+	if g.c == nil || g.c == m.world {
+		return
+	}
+	if err := g.c.Free(); err != nil && classify(err) != classFenced {
+		_ = m.broken("free of %s: %v", g.name, err)
+	}
+	g.c = nil
+}
+
+// later has a request waited for at some later moment of the stretch.
+func (m *machine) later(s *step, finish func(*step) error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s.late = true
+	m.pending = append(m.pending, &pending{s, finish})
+}
+
+// drain waits for what is pending, in any order.
+func (m *machine) drain(rng *rand.Rand) {
+	m.mu.Lock()
+	all := m.pending
+	m.pending = nil
+	m.mu.Unlock()
+	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	for _, p := range all {
+		s := *p.step
+		s.name, s.own, s.late = s.name+"w", rng, false
+		m.log.put(record{What: recBegin, Step: s.name, Op: s.op.name, Comm: s.g.name})
+		err := p.finish(&s)
+		m.note(&s, err)
+	}
+}
+
+// The flag by which a stretch ends: was all well here, and the place in the program, with
+// its complement.
+const (
+	flagGood  = 1 << 0
+	placeAt   = 1
+	placeBits = 16
+	placeMask = 1<<placeBits - 1
+)
+
+// settle ends a stretch. All that are alive do the same from there on.
+func (m *machine) settle(ctx context.Context) error {
+	at := fmt.Sprintf("%d.settle", m.stretch)
+	good := m.allWell()
+	if m.wrong != nil {
+		return m.wrong
+	}
+	place := uint64(m.stretch) & placeMask
+	flag := place<<placeAt | (^place&placeMask)<<(placeAt+placeBits)
+	stamp := flag
+	if good {
+		flag |= flagGood
+	}
+	m.log.put(record{What: recBegin, Step: at, Op: "settle", Comm: m.base.name})
+	got, err := m.base.c.Agree(ctx, flag)
+	r := record{What: recEnd, Step: at, Op: "settle", Comm: m.base.name, Out: fmt.Sprintf("%x %v", got, err != nil)}
+	m.describe(m.base, &r, err)
+	m.log.put(r)
+	switch {
+	case err != nil && !errors.Is(err, ulfm.ErrProcFailed):
+		return err
+	case got&^flagGood != stamp:
+		return m.broken("settlement: the members are at different places: %x, here %x", got, stamp)
+	case err == nil && got&flagGood != 0:
+		m.keep()
+		return m.grow(ctx)
+	}
+	return m.repair(ctx)
+}
+
+// allWell says whether this rank got no error in the stretch: only what all have is kept.
+func (m *machine) allWell() bool {
+	if m.trouble.Load() || m.base.c.IsRevoked() {
+		return false
+	}
+	for _, g := range m.slots {
+		if g.c != nil && g.c.IsRevoked() {
+			return false
+		}
+	}
+	return !m.stumbled.Load()
+}
+
+const slotsMax = 5
+
+// keep goes on with all communicators, which are sure now, except for the oldest.
+func (m *machine) keep() {
+	for _, g := range m.slots {
+		g.sure = true
+	}
+	for len(m.slots) > slotsMax {
+		m.free(m.slots[0])
+		m.slots = m.slots[1:]
+	}
+}
+
+// repair goes on with those that are alive. What was made in the stretch may be missing
+// somewhere; what is older all have.
+func (m *machine) repair(ctx context.Context) error {
+	rng := stream(m.r.seed, 8, uint64(m.stretch))
+	var kept []*group
+	for _, g := range m.slots {
+		if keeps := g.sure && one(rng, 2); !keeps {
+			m.free(g)
+			continue
+		}
+		small, err := m.shrink(ctx, g, "")
+		if err != nil {
+			return err
+		}
+		m.free(g)
+		kept = append(kept, small)
+	}
+	m.slots = kept
+	small, err := m.shrink(ctx, m.base, fmt.Sprintf("b%d", m.stretch))
+	if err != nil {
+		return err
+	}
+	m.free(m.base)
+	m.base = small
+	return nil
+}
+
+// shrink makes the group of the live members of g.
+func (m *machine) shrink(ctx context.Context, g *group, name string) (*group, error) {
+	if name == "" {
+		name = g.name + "'"
+	}
+	small := &group{name: name, sure: true}
+	if g.c == nil {
+		return small, nil
+	}
+	at := fmt.Sprintf("%d.repair", m.stretch)
+	m.log.put(record{What: recBegin, Step: at, Op: "repair", Comm: g.name})
+	known := g.c.GetFailed().Ranks()
+	c, err := g.c.Shrink(ctx)
+	r := record{What: recEnd, Step: at, Op: "repair", Comm: g.name, From: g.name}
+	if err == nil {
+		small.c, small.procs = c, c.Group().Ranks()
+		r.Out = fmt.Sprint(small.procs)
+	}
+	m.describe(g, &r, err)
+	m.log.put(r)
+	if err != nil {
+		return nil, err
+	}
+	m.member(small)
+	m.handle(small)
+	return small, m.checkShrunk(g, small, known)
+}
+
+// checkShrunk: whoever lives is in it, in the old order; nobody whose death was known.
+func (m *machine) checkShrunk(g, small *group, known []int) error {
+	at := 0
+	for _, p := range small.procs {
+		i := slices.Index(g.procs[at:], p)
+		if i < 0 || slices.Contains(known, p) {
+			return m.broken("shrink of %v, of which %v were known to be dead, gave %v", g.procs, known, small.procs)
+		}
+		at += i + 1
+	}
+	if small.procs[small.c.Rank()] != m.me {
+		return m.broken("shrink of %v gave %v, where this rank is %d", g.procs, small.procs, small.c.Rank())
+	}
+	return nil
+}

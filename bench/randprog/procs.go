@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goulfm/goulfm/bench/internal/trial"
+	"github.com/goulfm/goulfm/comm"
+)
+
+// beRank is all that a rank of a round of processes does.
+func beRank(o options) bool {
+	if !o.rank {
+		return false
+	}
+	comm.Main(trial.Rank(func(ctx context.Context, w *comm.Comm) (err error) {
+		defer func() {
+			if v := recover(); v == errDoomed {
+				err = errDoomed
+			} else if v != nil {
+				panic(v)
+			}
+		}()
+		return playProcess(ctx, o, w)
+	}))
+	return true
+}
+
+func playProcess(ctx context.Context, o options, w *comm.Comm) error {
+	r := draw(o.seed, o.mode, o.points)
+	proc := w.Group().Ranks()[w.Rank()]
+	log, err := openJournal(o.log, proc)
+	if err != nil {
+		return err
+	}
+	if w.Spawned() {
+		r.doomSpawned(proc)
+	}
+	m := newMachine(r, o.operations(), w, log, r.fateOf(proc, endProcess(o.log)))
+	if r.exact {
+		m.args = os.Args[1:]
+	}
+	if w.Parent() != nil {
+		err = m.join(ctx)
+	} else {
+		err = m.play(ctx)
+	}
+	return err
+}
+
+// doomSpawned may give a process that came later a death of its own.
+func (r *round) doomSpawned(proc int) {
+	if rng := stream(r.seed, 9, uint64(proc)); len(r.dooms) > 0 && one(rng, 4) {
+		r.dooms[proc] = doom{kind: doomKill, step: rng.IntN(6), after: instant(rng)}
+	}
+}
+
+// A stage is where rounds of processes run.
+type stage struct {
+	place    *trial.Place
+	o        *options
+	self     string // the ranks' program
+	pointed  string // with kill points
+	dir      string // of the logs
+	survive  []string
+	taskset  string
+	launcher string
+}
+
+func openStage(o *options) (*stage, error) {
+	p, err := trial.Open("randprog", o.goulfm, o.timeout)
+	if err != nil {
+		return nil, err
+	}
+	st := &stage{place: p, o: o, self: p.Self, launcher: p.Goulfm}
+	st.taskset, _ = exec.LookPath("taskset")
+	if st.dir, err = os.MkdirTemp("", "randprog-log"); err != nil {
+		return nil, err
+	}
+	if o.points {
+		if st.pointed, err = p.BuildTagged("bench/randprog", "killpoints"); err != nil {
+			return nil, err
+		}
+	}
+	help, _ := exec.Command(st.launcher, "run", "-h").CombinedOutput()
+	if strings.Contains(string(help), "--survive") {
+		st.survive = []string{"--survive", "any"}
+	}
+	return st, nil
+}
+
+func (st *stage) close() {
+	st.place.Close()
+	os.RemoveAll(st.dir)
+}
+
+// run plays a round over processes.
+func (st *stage) run(r *round) *result {
+	dir := filepath.Join(st.dir, strconv.FormatUint(r.seed, 10))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return &result{r: r, bad: err.Error()}
+	}
+	defer os.RemoveAll(dir)
+	if r.load {
+		defer spin()()
+	}
+	wakes := newWaker(dir)
+	defer wakes.close()
+
+	flags := append(append([]string{}, r.launch...), st.survive...)
+	for _, e := range r.env {
+		flags = append(flags, "-x", e)
+	}
+	args := []string{"-rank", "-log", dir, "-seed", strconv.FormatUint(r.seed, 10), "-mode", modeProcs, "-only", st.o.only, "-without", st.o.without}
+	st.place.Self = st.self
+	if st.o.points {
+		args = append(args, "-killpoints")
+	}
+	if r.points {
+		st.place.Self = st.pointed
+	}
+	st.place.Before = nil
+	if r.onecpu && st.taskset != "" {
+		st.place.Before = []string{st.taskset, "-c", strconv.Itoa(int(r.seed % 2))}
+	}
+	res := st.place.Run(r.n, flags, args)
+	all, err := readLogs(dir)
+	if err != nil {
+		return &result{r: r, bad: err.Error()}
+	}
+	return &result{r: r, logs: all, dead: deadOf(&res), took: res.Took, bad: judgeJob(r, &res), story: res.Story()}
+}
+
+// deadOf are those of whom the launcher has said that they died.
+func deadOf(res *trial.Result) map[int]bool {
+	dead := map[int]bool{}
+	for _, kind := range []string{"death", "detection"} {
+		for _, ev := range res.Events(kind) {
+			dead[ev.Rank] = true
+		}
+	}
+	return dead
+}
+
+// judgeJob says what is wrong with a job whatever its ranks have found.
+func judgeJob(r *round, res *trial.Result) string {
+	switch {
+	case res.Hung:
+		return "hung"
+	case len(res.Left) > 0:
+		return "left behind: " + strings.Join(res.Left, ", ")
+	case res.Err != nil && !r.mayFail(deadOf(res)):
+		return "ended with " + res.Err.Error()
+	}
+	return ""
+}
+
+// mayFail says whether a job may end with an exit code: if all ranks of it are dead.
+func (r *round) mayFail(dead map[int]bool) bool {
+	for rank := range r.n {
+		if !dead[rank] {
+			return false
+		}
+	}
+	return true
+}
+
+// spin takes a core for a while.
+func spin() (stop func()) {
+	quit := make(chan struct{})
+	go func() {
+		for i := 0; ; i++ {
+			if i%1000 == 0 {
+				select {
+				case <-quit:
+					return
+				default:
+				}
+			}
+		}
+	}()
+	return func() { close(quit) }
+}
+
+// since is for lines that tell how far the driver is.
+func since(start time.Time) string { return fmt.Sprintf("%6.1fs", time.Since(start).Seconds()) }

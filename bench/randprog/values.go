@@ -1,0 +1,89 @@
+package main
+
+import "github.com/goulfm/goulfm/comm"
+
+// word is the i-th number that a process gives to a step.
+func word(id uint64, proc, i int) uint64 {
+	x := (id+uint64(proc)*0x9e3779b97f4a7c15)*0xbf58476d1ce4e5b9 + uint64(i)*0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// A number is what vectors consist of.
+type number interface {
+	~int32 | ~uint8 | ~uint64 | ~float64
+}
+
+// value is a word as a number of any type, small enough that sums of floats are exact.
+func value[T number](id uint64, proc, i int) T { return T(word(id, proc, i) % 200) }
+
+func vector[T number](id uint64, proc, n int) []T {
+	v := make([]T, n)
+	for i := range v {
+		v[i] = value[T](id, proc, i)
+	}
+	return v
+}
+
+// wrongAt is the first place where v is not what a process gave from its first-th number
+// on; -1: none.
+func wrongAt[T number](v []T, id uint64, proc, first int) int {
+	for i, got := range v {
+		if got != value[T](id, proc, first+i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// me is the number of this process.
+func (s *step) me() int { return s.m.me }
+
+func (s *step) broken(format string, args ...any) error {
+	return s.m.broken("step %s, %s on %s: "+format, append([]any{s.name, s.op.name, s.g.name}, args...)...)
+}
+
+// took checks what came from a rank.
+func took[T number](s *step, v []T, rank, first int) error {
+	if i := wrongAt(v, s.id, s.g.procs[rank], first); i >= 0 {
+		return s.broken("wrong data from rank %d at %d of %d: %v, want %v", rank, i, len(v), v[i], value[T](s.id, s.g.procs[rank], first+i))
+	}
+	return nil
+}
+
+// summed checks a sum over some ranks, from their first-th numbers on.
+func summed[T number](s *step, v []T, ranks, first int) error {
+	for i, got := range v {
+		var want T
+		for rank := range ranks {
+			want += value[T](s.id, s.g.procs[rank], first+i)
+		}
+		if got != want {
+			return s.broken("wrong sum of %d ranks at %d of %d: %v, want %v", ranks, i, len(v), got, want)
+		}
+	}
+	return nil
+}
+
+// lengths are of every way that messages go.
+var lengths = []int{0, 1, 2, 4, 5, 6, 7, 8, 63, 64, 100, 512, 1000, 1023, 1024, 1025, 2048, 4096, 8192, 8193}
+
+// length draws how many numbers a message has: as a rule few.
+func (s *step) length() int {
+	switch s.rng.IntN(40) {
+	case 0:
+		return 40_000
+	case 1:
+		return 128 << 10
+	}
+	return lengths[s.rng.IntN(len(lengths))]
+}
+
+// part draws how many numbers one rank has of many.
+func (s *step) part() int { return min(s.length(), 2048) }
+
+// words are what this rank sends.
+func (s *step) words(n int) []uint64 { return vector[uint64](s.id, s.me(), n) }
+
+// to and from name a rank with the k-th tag of the step.
+func (s *step) to(rank, k int) comm.Dest     { return s.c.To(rank).Tag(s.tag + k) }
+func (s *step) from(rank, k int) comm.Source { return s.c.From(rank).Tag(s.tag + k) }
