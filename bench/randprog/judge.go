@@ -48,7 +48,6 @@ func (res *result) wrongs() string {
 // A jury knows what happened in the whole round.
 type jury struct {
 	*result
-	gone    map[int]bool     // the dead, and those that ended because nobody wanted them
 	revoked map[string]bool  // communicators that somebody revoked, or gave up a collective on
 	members map[string][]int // of every communicator
 	parents map[string]string
@@ -56,10 +55,7 @@ type jury struct {
 }
 
 func newJury(res *result) *jury {
-	j := &jury{result: res, gone: map[int]bool{}, revoked: map[string]bool{}, members: map[string][]int{}, parents: map[string]string{}, over: map[int]bool{}}
-	for p := range res.dead {
-		j.gone[p] = true
-	}
+	j := &jury{result: res, revoked: map[string]bool{}, members: map[string][]int{}, parents: map[string]string{}, over: map[int]bool{}}
 	for p, records := range res.logs {
 		for _, r := range records {
 			switch r.What {
@@ -69,9 +65,6 @@ func newJury(res *result) *jury {
 				j.members[r.Comm] = append(j.members[r.Comm], r.Procs...)
 			case recOver:
 				j.over[p] = true
-				if r.Op == "unwanted" {
-					j.gone[p] = true
-				}
 			case recEnd:
 				if r.From != "" && r.Step != "" {
 					j.parents[r.Step] = r.From
@@ -80,6 +73,12 @@ func newJury(res *result) *jury {
 		}
 	}
 	return j
+}
+
+// isGone says whether a process counts as dead at another one: it is dead, or it came to
+// its end and is of another world, with which it does not finalize.
+func (j *jury) isGone(q, at int) bool {
+	return j.dead[q] || j.over[q] && (q >= j.r.n || at >= j.r.n)
 }
 
 // survivors are those whose results all have to be the same: they are alive at the end.
@@ -109,7 +108,7 @@ func (j *jury) mayBeRevoked(name string) bool {
 	if !j.r.uniform {
 		return false
 	}
-	return slices.ContainsFunc(j.members[name], func(p int) bool { return j.gone[p] })
+	return slices.ContainsFunc(j.members[name], func(p int) bool { return j.isGone(p, p) })
 }
 
 // revocable: the creation of a communicator that a revocation overtook failed somewhere.
@@ -133,10 +132,10 @@ func (j *jury) errors() string {
 		for _, r := range j.logs[p] {
 			switch r.Class {
 			case classFailed, classPending:
-				if slices.ContainsFunc(r.Procs, func(q int) bool { return !j.gone[q] }) {
+				if slices.ContainsFunc(r.Procs, func(q int) bool { return !j.isGone(q, p) }) {
 					return fmt.Sprintf("process %d blames the living: %s; dead: %v", p, r, j.deadList())
 				}
-				if len(j.gone) == 0 && r.Op != "spawn" {
+				if len(j.dead) == 0 && len(r.Procs) == 0 && r.Op != "spawn" {
 					return fmt.Sprintf("process %d is told of a death, and nobody died: %s", p, r)
 				}
 			case classRevoked:

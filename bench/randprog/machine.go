@@ -95,14 +95,19 @@ func (m *machine) play(ctx context.Context) error {
 	}
 	m.member(m.base)
 	m.handle(m.base)
-	return m.goOn(ctx)
+	return m.goOn(m.r.chosen(ctx))
+}
+
+// chosen has the collectives go as the round says.
+func (r *round) chosen(ctx context.Context) context.Context {
+	if r.choice == "" {
+		return ctx
+	}
+	return collectives.With(ctx, r.choice)
 }
 
 // goOn plays what is left of the program.
 func (m *machine) goOn(ctx context.Context) error {
-	if m.r.choice != "" {
-		ctx = collectives.With(ctx, m.r.choice)
-	}
 	for ; m.stretch < m.r.stretches; m.stretch++ {
 		m.playStretch(ctx)
 		if err := m.settle(ctx); err != nil {
