@@ -13,10 +13,12 @@ STRESS  ?= -agreements 2000 -seed 1
 KILLS   ?= -kills 200
 SHRINKS ?= -rounds 200
 REPLACES ?= -rounds 100
+ROUNDS  ?= 200
+RANDOM  ?=
 LINT    ?= $(shell command -v golangci-lint || echo go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0)
 
 .DEFAULT_GOAL := help
-.PHONY: demo test race lint fuzz sim sim-deep sabotage stress bench compare bench-check figures help
+.PHONY: demo test race lint fuzz sim sim-deep sabotage stress random bench compare bench-check figures help
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +67,10 @@ stress: ## real processes under kills, every result checked: agreements, everyth
 	go run ./bench/killstress -goulfm bin/goulfm -n $(RANKS) $(KILLS)
 	go run ./bench/shrinkloop -goulfm bin/goulfm $(SHRINKS)
 	go run ./bench/replaceloop -goulfm bin/goulfm $(REPLACES)
+
+random: ## ROUNDS=200 random programs under deaths over processes, and as many over goroutine ranks, every result checked; RANDOM="-seed N"
+	go run ./bench/randprog -killpoints -without free-early,in-order -rounds $(ROUNDS) $(RANDOM)
+	go run ./bench/randprog -mode goroutines -without free-early,in-order -rounds $(ROUNDS) $(RANDOM)
 
 bench: ## what messages, collectives, failures and a start cost here; BENCH="-time 50ms"
 	go build -o bin/goulfm ./cmd/goulfm
