@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/ulfm"
@@ -21,6 +23,7 @@ var agreementOps = []*operation{
 	{name: "ack-agree", weight: 3, run: runAckAgree, agreed: true, stays: true},
 	{name: "shrink", weight: 3, run: runShrink, agreed: true, makes: true, stays: true},
 	{name: "i:shrink", weight: 3, run: runIshrink, agreed: true, makes: true, stays: true},
+	{name: "same-call", weight: 3, run: runSameCall, agreed: true, stays: true},
 	{name: "ack", weight: 2, run: runAck, stays: true},
 	{name: "revoke", weight: 1, run: runRevoke},
 }
@@ -207,4 +210,35 @@ func runRevoke(s *step) error {
 		}
 	}
 	return runBarrier(s)
+}
+
+// sameCall has several goroutines of each rank make the same call at once: which of them
+// gets which of the results does not matter.
+func runSameCall(s *step) error {
+	count, kind := 2+s.rng.IntN(2), s.rng.IntN(3)
+	outs, errs := make([]string, count), make([]error, count)
+	var all sync.WaitGroup
+	for i := range count {
+		all.Go(func() {
+			inner := *s
+			inner.out = ""
+			switch {
+			case kind == 0 || kind == 1 && i%2 == s.c.Rank()%2:
+				flag, err := s.c.Agree(s.ctx, s.presence())
+				errs[i] = inner.agreed(flag, err)
+			case kind == 1:
+				flag := s.presence()
+				_, err := s.c.Iagree(&flag).Wait(s.ctx)
+				errs[i] = inner.agreed(flag, err)
+			default:
+				g, err := s.c.AgreeFailed(s.ctx)
+				errs[i] = inner.agreedFailed(g, err)
+			}
+			outs[i] = inner.out
+		})
+	}
+	all.Wait()
+	slices.Sort(outs)
+	s.out = strings.Join(outs, " ")
+	return errors.Join(errs...)
 }

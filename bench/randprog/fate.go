@@ -35,9 +35,12 @@ func (r *round) fateOf(proc int, die func(m *machine, d doom)) *fate {
 func (f *fate) step(m *machine) {
 	k := f.steps
 	f.steps++
-	if f.doom == nil || k != f.doom.step {
-		return
+	if f.doom != nil && k == f.doom.step {
+		f.meet(m)
 	}
+}
+
+func (f *fate) meet(m *machine) {
 	d := *f.doom
 	if d.after == 0 {
 		f.die(m, d)
@@ -50,8 +53,16 @@ func (f *fate) step(m *machine) {
 	})
 }
 
-// over is the end of the rank: it dies no more.
-func (f *fate) over() {
+// over is the end of the program, before Finalize.
+func (f *fate) over(m *machine) {
+	f.cancel()
+	if f.doom != nil && f.doom.step == atEnd {
+		f.meet(m)
+	}
+}
+
+// cancel has the rank die no more.
+func (f *fate) cancel() {
 	if f.timer != nil && !f.timer.Stop() {
 		<-f.fired
 	}

@@ -7,6 +7,9 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
+// handlerRevokes is the one that does.
+const handlerRevokes = 2
+
 // handlers are what error handlers of programs do; the first one is none.
 var handlers = []func(m *machine, g *group, err error){
 	nil,

@@ -44,6 +44,7 @@ type machine struct {
 	stretch int
 	spawned int
 	leaves  bool // in this stretch a member that gets an error leaves it
+	limps   bool // members of the base are dead, and all have acknowledged the same
 
 	trouble  atomic.Bool // it has left the stretch: it makes agreements alone
 	stumbled atomic.Bool // it got an error in the stretch
@@ -118,7 +119,7 @@ func (m *machine) goOn(ctx context.Context) error {
 		m.free(g)
 	}
 	m.log.put(record{What: recOver})
-	m.fate.over()
+	m.fate.over(m)
 	return nil
 }
 
@@ -131,8 +132,12 @@ func (m *machine) end(err error) error {
 	return err
 }
 
-// broken notes that something does not hold. The rank goes no further.
+// broken notes that something does not hold. The rank goes no further. To a rank that is
+// dead, and runs on for a moment, nothing is promised.
 func (m *machine) broken(format string, args ...any) error {
+	if _, err := m.world.AckFailed(0); errors.Is(err, comm.ErrFenced) {
+		return err
+	}
 	err := trial.Broken(format, args...)
 	m.log.put(record{What: recWrong, Err: err.Error()})
 	m.mu.Lock()
@@ -152,7 +157,7 @@ func (m *machine) member(g *group) {
 // playStretch plays the steps up to the next settlement.
 func (m *machine) playStretch(ctx context.Context) {
 	rng := stream(m.r.seed, 2, uint64(m.stretch))
-	m.leaves = rng.IntN(4) > 0
+	m.leaves = rng.IntN(4) > 0 && !m.limps
 	m.trouble.Store(false)
 	m.stumbled.Store(false)
 	for i := range 1 + rng.IntN(stepsMax) {
@@ -245,6 +250,9 @@ func (m *machine) note(s *step, err error) bool {
 	if s.made != nil && s.made.c != nil {
 		m.member(s.made)
 		m.handle(s.made)
+		if m.trouble.Load() { // made after this rank had left: others may wait for it there, too
+			m.revoke(s.made)
+		}
 	}
 	if err == nil {
 		return true
@@ -375,6 +383,9 @@ func (m *machine) settle(ctx context.Context) error {
 		m.keep()
 		return m.grow(ctx)
 	}
+	if rng := stream(m.r.seed, 10, uint64(m.stretch)); m.mayLimp() && one(rng, 2) {
+		return m.limp(ctx)
+	}
 	return m.repair(ctx)
 }
 
@@ -404,10 +415,36 @@ func (m *machine) keep() {
 	}
 }
 
+// mayLimp says whether nothing was revoked in the stretch, at any member.
+func (m *machine) mayLimp() bool { return !m.leaves && !m.r.uniform && m.r.handler != handlerRevokes }
+
+// limp goes on with the same communicators: all acknowledge the same deaths.
+func (m *machine) limp(ctx context.Context) error {
+	var kept []*group
+	for _, g := range m.slots {
+		if g.sure {
+			kept = append(kept, g)
+		} else {
+			m.free(g)
+		}
+	}
+	m.slots = kept
+	s := &step{ctx: ctx, m: m, op: &operation{name: "limp"}, name: fmt.Sprintf("%d.limp", m.stretch), g: m.base, c: m.base.c}
+	m.log.put(record{What: recBegin, Step: s.name, Op: s.op.name, Comm: m.base.name})
+	err := runAckAgree(s)
+	m.note(s, err)
+	m.limps = true
+	if classify(err) == classFailed {
+		return nil // the acknowledged ones
+	}
+	return err
+}
+
 // repair goes on with those that are alive. What was made in the stretch may be missing
 // somewhere; what is older all have.
 func (m *machine) repair(ctx context.Context) error {
 	rng := stream(m.r.seed, 8, uint64(m.stretch))
+	m.limps = false
 	var kept []*group
 	for _, g := range m.slots {
 		if keeps := g.sure && one(rng, 2); !keeps {

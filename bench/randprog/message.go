@@ -37,6 +37,7 @@ var messageOps = []*operation{
 	{name: "pending", weight: 4, run: pairwise(receiveAny), stays: true},
 	{name: "truncated", weight: 1, run: pairwise(truncated), stays: true},
 	{name: "isend-later", weight: 4, run: pairwise(isendLater), stays: true},
+	{name: "never-received", weight: 1, run: runNeverReceived, stays: true},
 	{name: "nobody", weight: 1, run: runNobody, stays: true},
 	{name: "wrong-arguments", weight: 1, run: runWrongArguments, stays: true},
 	{name: "compute", weight: 2, run: runCompute, stays: true},
@@ -716,6 +717,15 @@ func isendLater(s *step, peer int, _ bool) error {
 	b.receive(s, peer, 0, size)
 	b.send(s, peer, 0, size, one(s.rng, 2))
 	s.m.later(s, func(s *step) error { return b.waitEach(s, size) })
+	return nil
+}
+
+// neverReceived sends a short message that nobody asks for.
+func runNeverReceived(s *step) error {
+	peer := s.own.IntN(s.c.Size())
+	if err := comm.Send(s.ctx, s.to(peer, 0), s.words(3)); err != nil {
+		return errors.Join(s.blamed(err, peer), err)
+	}
 	return nil
 }
 

@@ -36,7 +36,7 @@ type round struct {
 // A doom is how a process dies, or pauses, and when.
 type doom struct {
 	kind  string
-	step  int           // before its step-th step
+	step  int           // before its step-th step; atEnd: when it has none left, in Finalize
 	after time.Duration // and so much later
 	point uint64        // for doomPoint: at the point-th kill point from there
 }
@@ -53,6 +53,8 @@ const (
 	doomMark   = "mark"      // the launcher kills it when it comes to a step
 	doomFrame  = "frame"     // a goroutine rank stops before a frame
 )
+
+const atEnd = -1
 
 const (
 	ranksMin, ranksMax = 2, 12
@@ -96,7 +98,12 @@ func draw(seed uint64, mode string, points bool) *round {
 }
 
 // moment draws the step of a death: rather early, since programs end early after errors.
-func (r *round) moment(rng *rand.Rand) int { return rng.IntN(r.stretches*stepsMax/2 + 1) }
+func (r *round) moment(rng *rand.Rand) int {
+	if one(rng, 12) {
+		return atEnd
+	}
+	return rng.IntN(r.stretches*stepsMax/2 + 1)
+}
 
 // instant draws how long after the beginning of that step.
 func instant(rng *rand.Rand) time.Duration {
@@ -115,6 +122,25 @@ func (r *round) victims(rng *rand.Rand) []int {
 	return rng.Perm(r.n)[:min(count, r.n-1)]
 }
 
+// together has all die at one moment, or nearly.
+func (r *round) together(rng *rand.Rand) {
+	if !one(rng, 5) {
+		return
+	}
+	first := -2
+	for _, v := range slices.Sorted(maps.Keys(r.dooms)) {
+		d := r.dooms[v]
+		if first == -2 {
+			first = d.step
+		}
+		d.step = first
+		if d.kind == doomKill && one(rng, 2) {
+			d.after = 0
+		}
+		r.dooms[v] = d
+	}
+}
+
 func (r *round) drawGoroutines(rng *rand.Rand) {
 	if one(rng, 4) {
 		for range r.n {
@@ -129,6 +155,7 @@ func (r *round) drawGoroutines(rng *rand.Rand) {
 			r.dooms[v] = doom{kind: doomKill, step: r.moment(rng), after: instant(rng)}
 		}
 	}
+	r.together(rng)
 	if len(r.dooms) >= r.n-1 { // with the victim of the frame that would be all
 		r.frame = 0
 	}
@@ -179,6 +206,7 @@ func (r *round) drawProcesses(rng *rand.Rand, points bool) {
 		case doomLaunch:
 			r.launch = append(r.launch, "--kill", fmt.Sprintf("%d@%v", v, time.Duration(rng.IntN(20_000))*time.Microsecond))
 		case doomMark:
+			d.after = 0
 			r.launch = append(r.launch, "--kill", fmt.Sprintf("%d@%s=%d", v, markName, d.step))
 		case doomPoint:
 			d.after, d.point = 0, 1+uint64(rng.IntN(pick(rng, 20, 200, 1000)))
@@ -187,6 +215,7 @@ func (r *round) drawProcesses(rng *rand.Rand, points bool) {
 		}
 		r.dooms[v] = d
 	}
+	r.together(rng)
 }
 
 // ways are what collectives can be told to do, by verb.

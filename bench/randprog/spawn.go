@@ -220,7 +220,7 @@ func (m *machine) join(ctx context.Context) error {
 	if !ok {
 		m.log.put(record{What: recNote, Err: "the others do without it"})
 		m.log.put(record{What: recOver, Op: "unwanted"})
-		m.fate.over()
+		m.fate.over(m)
 		return nil
 	}
 	m.base = merged

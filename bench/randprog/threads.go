@@ -49,8 +49,13 @@ func runThreads(o *options, r *round) *result {
 			commtest.Kill(m.world)
 		}
 		fate := r.fateOf(me, die)
-		defer fate.over()
+		defer fate.cancel()
 		err := newMachine(r, o.operations(), w, journals[me], fate).play(ctx)
+		if err == nil {
+			if err = w.Finalize(ctx); errors.Is(err, comm.ErrFenced) {
+				err = errDead
+			}
+		}
 		switch {
 		case err == nil:
 		case errors.Is(err, errDead):
@@ -61,7 +66,7 @@ func runThreads(o *options, r *round) *result {
 			if !trial.IsBroken(err) {
 				t.Errorf("rank %d: %v", me, err)
 			}
-			fate.over()
+			fate.cancel()
 			commtest.Kill(w) // the others shall not wait for it
 		}
 	}
