@@ -365,6 +365,8 @@ func allAre(ctx context.Context, t *testing.T, c *comm.Comm, class error) {
 	}
 	_, err := comm.SendRecv(ctx, c.To(0), []int{1}, c.From(0), []int{0})
 	want(t, "SendRecv", err, class)
+	_, err = comm.SendRecvReplace(ctx, c.To(0), c.From(0), []int{1})
+	want(t, "SendRecvReplace", err, class)
 }
 
 // TestKilledRank: its calls return ErrFenced in every goroutine it has.

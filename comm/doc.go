@@ -4,7 +4,7 @@
 //	comm.Main(func(ctx context.Context, w *comm.Comm) error {
 //		next, prev := (w.Rank()+1)%w.Size(), (w.Rank()+w.Size()-1)%w.Size()
 //		token := []int{w.Rank()}
-//		_, err := comm.SendRecv(ctx, w.To(next), token, w.From(prev), token)
+//		_, err := comm.SendRecvReplace(ctx, w.To(next), w.From(prev), token)
 //		return err
 //	})
 //

@@ -166,6 +166,19 @@ func ExampleSendRecv() {
 	// Output: [-1] 0 true <nil>
 }
 
+// Everybody hands on what it has; one buffer is enough.
+func ExampleSendRecvReplace() {
+	ranks(3, func(ctx context.Context, w *comm.Comm) {
+		next, prev := (w.Rank()+1)%w.Size(), (w.Rank()+w.Size()-1)%w.Size()
+		token := []int{w.Rank()}
+		_, err := comm.SendRecvReplace(ctx, w.To(next), w.From(prev), token)
+		if w.Rank() == 0 {
+			fmt.Println(token, err)
+		}
+	})
+	// Output: [2] <nil>
+}
+
 func ExampleIsend() {
 	ranks(2, func(ctx context.Context, w *comm.Comm) {
 		peer := 1 - w.Rank()

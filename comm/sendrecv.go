@@ -4,14 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/goulfm/goulfm/internal/engine"
 	"github.com/goulfm/goulfm/internal/view"
 )
 
 // SendRecv sends out and receives into in at once; neither waits for the other.
-// out and in may be the same memory only if no rank receives what it sends
-// before it has sent it; use two buffers when in doubt. MPI 3.10.
+// out and in must not share memory: what arrives would change a message that is still
+// on its way. If they do nothing is sent or received and the error Is ErrBuffer, also
+// where a half is with None; SendRecvReplace uses one buffer for both. MPI 3.10.
 //
 // It ends with an error as soon as one half cannot complete, or ctx ends. The other
 // half is withdrawn then, unless it has matched: then it completes, and the status
@@ -25,6 +27,38 @@ func SendRecv[T, U Elem](ctx context.Context, to Dest, out []T, from Source, in 
 
 func sendRecv(ctx context.Context, to Dest, outEnv engine.Envelope, out []byte, from Source, inEnv engine.Envelope, in []byte, elemBytes int) (Status, error) {
 	const op = "sendrecv"
+	if view.Overlap(out, in) {
+		return Status{}, fail(op, to.c, nil, fmt.Errorf("%w: what is sent and what is received share memory: use two buffers, or SendRecvReplace", ErrBuffer))
+	}
+	return exchange(ctx, op, to, outEnv, out, from, inEnv, in, elemBytes)
+}
+
+// SendRecvReplace sends buf and then has in it what was received: a SendRecv of one
+// buffer. What is sent is copied first, so with an error buf may hold either message, or
+// a part of what came. Errors are those of SendRecv. MPI 3.10 (MPI_Sendrecv_replace).
+func SendRecvReplace[T Elem](ctx context.Context, to Dest, from Source, buf []T) (Status, error) {
+	return sendRecvReplace(ctx, to, from, code[T](), view.Bytes(buf), view.Size[T]())
+}
+
+func sendRecvReplace(ctx context.Context, to Dest, from Source, elem uint8, buf []byte, elemBytes int) (Status, error) {
+	out := copies.Get().(*[]byte)
+	*out = append((*out)[:0], buf...)
+	st, err := exchange(ctx, "sendrecv_replace", to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: elem}, *out,
+		from, engine.Envelope{Rank: from.rank, Tag: from.tag, Elem: elem}, buf, elemBytes)
+	if cap(*out) <= maxKeptCopy {
+		copies.Put(out) // both halves are over, also after an error: nobody reads it any more
+	}
+	return st, err
+}
+
+// copies are what SendRecvReplace sends from, kept so that a small one allocates nothing.
+var copies = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxKeptCopy is the largest copy that is kept, in bytes.
+const maxKeptCopy = 1 << 20
+
+// exchange makes a SendRecv of memory that may be used so.
+func exchange(ctx context.Context, op string, to Dest, outEnv engine.Envelope, out []byte, from Source, inEnv engine.Envelope, in []byte, elemBytes int) (Status, error) {
 	// Both before either: else the message would go out although the call fails, or
 	// the receive would wait although the call has failed.
 	if !to.none() {

@@ -126,6 +126,10 @@ func sends() []Call {
 			_, err := comm.SendRecv(ctx, to(s), make([]int, long), s.c.From(comm.None), []int{0})
 			return err
 		}},
+		{Name: "SendRecvReplace to peer, long", Op: "sendrecv_replace", Class: spectable.Synchronous, Do: func(ctx context.Context, s *site) error {
+			_, err := comm.SendRecvReplace(ctx, to(s), s.c.From(comm.None), make([]int, long))
+			return err
+		}},
 	}
 	for _, w := range waits {
 		all = append(all,
@@ -180,6 +184,11 @@ func receivers(class spectable.Class, name string, rank int) []Call {
 			in := []int{0}
 			st, err := comm.SendRecv(ctx, s.c.To(comm.None), []int{1}, from(s), in)
 			return got(s, st, err)
+		}},
+		{Name: "SendRecvReplace " + name, Op: "sendrecv_replace", Class: class, Do: func(ctx context.Context, s *site) error {
+			buf := []int{1}
+			st, err := comm.SendRecvReplace(ctx, s.c.To(comm.None), from(s), buf)
+			return got(s, st, errors.Join(err, unless(err != nil || buf[0] == 7)))
 		}},
 	}
 }
@@ -296,6 +305,11 @@ func alone() []Call {
 			_, err := comm.SendRecv(ctx, s.c.To(comm.None), []int{1}, s.c.From(comm.None), []int{1})
 			return err
 		}},
+		{Name: "SendRecvReplace none", Op: "sendrecv_replace", Class: spectable.NoProcess, Do: func(ctx context.Context, s *site) error {
+			buf := []int{1}
+			_, err := comm.SendRecvReplace(ctx, s.c.To(comm.None), s.c.From(comm.None), buf)
+			return errors.Join(err, unless(buf[0] == 1))
+		}},
 		{Name: "Isend to none", Op: "isend", Class: spectable.NoProcess, Do: func(ctx context.Context, s *site) error {
 			_, err := comm.Isend(s.c.To(comm.None), []int{1}).Wait(ctx)
 			return err
@@ -323,6 +337,10 @@ func alone() []Call {
 				return nil // it came between the two
 			}
 			return errors.Join(err, unless(err != nil || in[0] == 1))
+		}},
+		{Name: "SendRecvReplace self", Op: "sendrecv_replace", Class: spectable.Self, Do: func(ctx context.Context, s *site) error {
+			_, err := comm.SendRecvReplace(ctx, s.c.To(s.rank), s.c.From(s.rank), make([]int, long))
+			return err
 		}},
 		{Name: "SendRecv self", Op: "sendrecv", Class: spectable.Self, Do: func(ctx context.Context, s *site) error {
 			_, err := comm.SendRecv(ctx, s.c.To(s.rank), make([]int, long), s.c.From(s.rank), make([]int, long))
