@@ -16,9 +16,9 @@ import (
 // collectives. MPI 6.7.
 func Allgather[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) error {
 	to, from := view.Bytes(dst), view.Bytes(src)
-	if shared(ctx, c, allgather, sched.Allgather, noRoot, len(from)) && len(to) == len(from)*c.Size() {
+	if elem := elemOf[T](); elem != 0 && shared(ctx, c, allgather, sched.Allgather, noRoot, len(from)) && len(to) == len(from)*c.Size() {
 		from = apart(to, from, begins(to, from, c.Rank()*len(from)))
-		if done, err := inMemory(ctx, c, header{kind: allgather}, elemOf[T](), len(from),
+		if done, err := inMemory(ctx, c, header{kind: allgather}, elem, len(from),
 			func(g *nodecoll.Group, what uint64) { g.Allgather(what, to, from) }); done {
 			return err
 		}

@@ -16,11 +16,11 @@ import (
 // and those of all collectives. MPI 6.8.
 func Alltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) error {
 	to, from := view.Bytes(dst), view.Bytes(src)
-	if c != nil && len(dst) == len(src) && len(src)%c.Size() == 0 && shared(ctx, c, alltoall, sched.Alltoall, noRoot, len(from)/c.Size()) {
+	if elem := elemOf[T](); elem != 0 && c != nil && len(dst) == len(src) && len(src)%c.Size() == 0 && shared(ctx, c, alltoall, sched.Alltoall, noRoot, len(from)/c.Size()) {
 		if len(from) > nodecoll.WholeBytes {
 			from = apart(to, from, false) // the others read it while this member receives
 		}
-		if done, err := inMemory(ctx, c, header{kind: alltoall}, elemOf[T](), len(from),
+		if done, err := inMemory(ctx, c, header{kind: alltoall}, elem, len(from),
 			func(g *nodecoll.Group, what uint64) { g.Alltoall(what, to, from) }); done {
 			return err
 		}

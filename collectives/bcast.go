@@ -14,8 +14,8 @@ import (
 // and those of all collectives. MPI 6.4.
 func Bcast[T comm.Elem](ctx context.Context, c *comm.Comm, root int, buf []T) error {
 	b := view.Bytes(buf)
-	if shared(ctx, c, bcast, sched.Bcast, root, len(b)) {
-		if done, err := inMemory(ctx, c, rooted(bcast, root), elemOf[T](), len(b),
+	if elem := elemOf[T](); elem != 0 && shared(ctx, c, bcast, sched.Bcast, root, len(b)) {
+		if done, err := inMemory(ctx, c, rooted(bcast, root), elem, len(b),
 			func(g *nodecoll.Group, what uint64) { g.Bcast(what, root, b) }); done {
 			return err
 		}

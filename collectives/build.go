@@ -117,7 +117,8 @@ func (x *call) place(b *sched.Blocks) int {
 	return b.Displs[x.me] * x.Unit
 }
 
-// foldBytes is how much is combined at once where the right side is overwritten.
+// foldBytes is how much is combined at once where the right side is overwritten, or one
+// element if that is larger.
 const foldBytes = 4096
 
 // combine sets dst = left op right, of equal lengths; dst is left, right, or neither.
@@ -143,6 +144,9 @@ func (x *call) foldInto(dst, left, right []byte, f func(acc, in []byte)) {
 		return
 	}
 	part := view.Bytes(x.chunk[:])[:foldBytes/x.unit*x.unit]
+	if len(part) == 0 {
+		part = words(&x.one, x.unit)
+	}
 	for at := 0; at < len(right); at += len(part) {
 		acc := part[:min(len(part), len(right)-at)]
 		copy(acc, left[at:])

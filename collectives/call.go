@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"sync"
 
 	"github.com/goulfm/goulfm/comm"
@@ -43,6 +44,7 @@ type call struct {
 	built   plan // what plan was built from
 	scratch []uint64
 	away    []uint64 // a copy of src
+	one     []uint64 // room for an element that is larger than chunk
 	displs  [2][]int
 	ended   func() // release
 	chunk   [foldBytes / 8]uint64
@@ -67,8 +69,8 @@ func aCall() *call {
 	return x
 }
 
-// elemOf is the element code that package comm uses, too.
-func elemOf[T any]() uint8 { return view.Kind[T]() }
+// elemOf is the element code that package comm uses, too. 0: it cannot be sent.
+func elemOf[T any]() uint8 { return view.Code[T]() }
 
 // noRoot is the root of collectives that have none.
 const noRoot = -1
@@ -85,6 +87,9 @@ func prepare[T any](ctx context.Context, c *comm.Comm, k kind, root int) *call {
 	x.unit = view.Size[T]()
 	if x.err != nil {
 		return x
+	}
+	if x.Elem == 0 {
+		x.unsendable(reflect.TypeFor[T]())
 	}
 	x.head.what = max(root, 0) & (1<<whatBits - 1)
 	x.shape = sched.Shape{N: x.n, Me: x.me, Root: max(root, 0), Nodes: x.e.Nodes()}
@@ -114,6 +119,15 @@ func (x *call) wrong(format string, args ...any) {
 	if x.err == nil {
 		x.err = fmt.Errorf(format, args...)
 	}
+}
+
+// unsendable notes that elements of a type cannot be sent.
+func (x *call) unsendable(t reflect.Type) {
+	if why := view.Obstacle(t); why != "" {
+		x.wrong("%w: elements of %v cannot be sent: %v%s", comm.ErrType, t, t, why)
+	}
+	x.wrong("%w: %v has no bytes", comm.ErrType, t)
+	x.unit = 1
 }
 
 // wantLength notes ErrLength unless a slice has as many elements as it must have.
@@ -279,6 +293,9 @@ func (x *call) release() {
 	}
 	if 8*cap(x.away) > keepBytes {
 		x.away = nil
+	}
+	if 8*cap(x.one) > keepBytes {
+		x.one = nil
 	}
 	calls.Put(x)
 }

@@ -19,6 +19,9 @@
 // in one order, the blocking ones among them. The memory of one that is open belongs to
 // it; counts and displacements do not.
 //
+// Elements are those of comm.Elem: numbers, bools, and records of them, which no way cuts.
+// Built-in operations take numbers; CustomOf makes one of records.
+//
 // # Results
 //
 // Reductions by an operation that does not commute combine in the order of the ranks,

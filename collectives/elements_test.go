@@ -4,7 +4,6 @@ import (
 	"math/bits"
 
 	"github.com/goulfm/goulfm/collectives"
-	"github.com/goulfm/goulfm/comm"
 )
 
 // A series is what ranks contribute: the i-th element of rank r is the one at
@@ -72,13 +71,13 @@ func (e *elements[T]) extend(reduced *series[T], n, length int) {
 func (e *elements[T]) forget() { e.desks = nil }
 
 // plain are elements that all collectives take.
-type plain[T comm.Elem] struct {
+type plain[T comparable] struct {
 	elements[T]
 	op []collectives.Op[T] // of terms
 }
 
 // newPlain gives each operation the series for its name, or the one that is moved.
-func newPlain[T comm.Elem](name string, moved *series[T], ops []reduction[T], special map[string]*series[T]) *plain[T] {
+func newPlain[T comparable](name string, moved *series[T], ops []reduction[T], special map[string]*series[T]) *plain[T] {
 	p := &plain[T]{elements: elements[T]{name: name, moved: moved}}
 	for _, op := range ops {
 		s := special[op.name]
@@ -145,6 +144,30 @@ func composing[T uint8 | uint64](p *plain[T]) *plain[T] {
 	return p
 }
 
+// A move is a record: the map x -> Scale*x + Shift modulo 2^64, and a mark. It has padding.
+type move struct {
+	Mark         uint8
+	Scale, Shift uint64
+}
+
+// after does m first, and then next. It does not commute.
+func (m move) after(next move) move {
+	return move{m.Mark ^ next.Mark, m.Scale * next.Scale, m.Scale*next.Shift + m.Shift}
+}
+
+// recordElements are records of a size that is no power of 2, which are combined whole.
+func recordElements() *plain[move] {
+	odd := &series[move]{conv: func(h uint64) move { return move{uint8(h), h | 1, h >> 7} }}
+	p := newPlain("record", odd, nil, nil)
+	p.add(reduction[move]{"moves", collectives.CustomOf(func(acc, in []move) {
+		for i, next := range in {
+			acc[i] = acc[i].after(next)
+		}
+	}, false), move.after}, odd)
+	p.terms[0].ordered = true
+	return p
+}
+
 // locs are values with indices, which only two collectives take.
 type locs[V collectives.Real] struct {
 	elements[collectives.Loc[V]]
@@ -194,7 +217,7 @@ func plainKinds() []kind {
 		integerElements[uint32]("uint32"), wordElements(), integerElements[uint]("uint"),
 		floatElements[float32]("float32"), floatElements[float64]("float64"), floatElements[celsius]("celsius"),
 		complexElements[complex64]("complex64"), complexElements[complex128]("complex128"),
-		boolElements[bool]("bool"), boolElements[truth]("truth"),
+		boolElements[bool]("bool"), boolElements[truth]("truth"), recordElements(),
 	}
 }
 

@@ -107,6 +107,26 @@ func ExampleCustom() {
 	// Output: [12345] <nil>
 }
 
+// The mean of all values and how they spread, in one pass: records are combined whole.
+func ExampleCustomOf() {
+	type moments struct{ N, Mean, Spread float64 }
+	merge := collectives.CustomOf(func(acc, in []moments) {
+		for i, b := range in {
+			a := acc[i]
+			n, d := a.N+b.N, b.Mean-a.Mean
+			acc[i] = moments{n, a.Mean + d*b.N/n, a.Spread + b.Spread + d*d*a.N*b.N/n}
+		}
+	}, true)
+	ranks(4, func(ctx context.Context, w *comm.Comm) {
+		mine := []moments{{N: 1, Mean: float64(w.Rank())}}
+		err := collectives.Allreduce(ctx, w, mine, mine, merge)
+		if w.Rank() == 0 {
+			fmt.Println(mine, err)
+		}
+	})
+	// Output: [{4 1.5 5}] <nil>
+}
+
 func ExampleGather() {
 	ranks(3, func(ctx context.Context, w *comm.Comm) {
 		var all []int

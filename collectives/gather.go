@@ -16,8 +16,8 @@ import (
 // ErrRoot, ErrLength, ErrMismatch, and those of all collectives. MPI 6.5.
 func Gather[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T) error {
 	to, from := view.Bytes(dst), view.Bytes(src)
-	if shared(ctx, c, gather, sched.Gather, root, len(from)) && (c.Rank() != root || len(to) == len(from)*c.Size()) {
-		if done, err := inMemory(ctx, c, rooted(gather, root), elemOf[T](), len(from),
+	if elem := elemOf[T](); elem != 0 && shared(ctx, c, gather, sched.Gather, root, len(from)) && (c.Rank() != root || len(to) == len(from)*c.Size()) {
+		if done, err := inMemory(ctx, c, rooted(gather, root), elem, len(from),
 			func(g *nodecoll.Group, what uint64) { g.Gather(what, root, to, from) }); done {
 			return err
 		}

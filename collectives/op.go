@@ -126,14 +126,28 @@ func LXor[T Logical]() Kernel[T] { return Kernel[T]{code: opLXor} }
 
 // Custom makes an operation of a program's own function, which must be
 // associative: f sets acc[i] = acc[i] op in[i] for all i, where acc comes from
-// lower ranks than in unless the operation is commutative. It gets a vector whole or in
-// parts. It must not keep the slices nor change in, and must not make calls on a
+// lower ranks than in unless the operation is commutative. f sees any part of the vector,
+// from any element on, and another part at other lengths, ranks and algorithms: so it must
+// take each element for itself. What belongs together, as the three numbers of a point, is
+// one element, a struct or an array: see CustomOf. f must not keep the slices nor change in, and must not make calls on a
 // communicator: it may run wherever progress is made, in any goroutine of the process.
 // A panic of f is the panic of a blocking call, and ends a non-blocking one with
 // ErrUnsupported.
 func Custom[T comm.Elem](f func(acc, in []T), commutative bool) Op[T] {
 	return func() Kernel[T] { return Kernel[T]{code: opCustom, f: f, ordered: !commutative} }
 }
+
+// CustomOf is Custom of records: structs and arrays of a fixed size without pointers, as
+// comm.Elem says. f gets whole records, never a part of one:
+//
+//	type moments struct{ N, Mean, M2 float64 }
+//	merge := collectives.CustomOf(func(acc, in []moments) {
+//		for i := range in {
+//			acc[i] = acc[i].with(in[i])
+//		}
+//	}, true)
+//	err := collectives.Allreduce(ctx, w, all, mine, merge)
+func CustomOf[R any](f func(acc, in []R), commutative bool) Op[R] { return Custom(f, commutative) }
 
 // kernelOf returns the kernel of an operation that may be nil.
 func kernelOf[T comm.Elem](op Op[T]) (Kernel[T], error) {

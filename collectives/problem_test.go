@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/goulfm/goulfm/collectives"
-	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/internal/view"
 )
 
@@ -73,7 +72,7 @@ func (r *results[T]) holes(elems int) [][]T { return one(r.empty[:elems]) }
 
 // A problem is what all collectives are tried on: blocks of length elements, those of
 // the v variants up to two longer.
-type problem[T comm.Elem] struct {
+type problem[T comparable] struct {
 	*results[T]
 	op       collectives.Op[T]
 	counts   []int      // of the blocks of v variants
@@ -84,7 +83,7 @@ type problem[T comm.Elem] struct {
 	barriers []int64 // that a rank has made
 }
 
-func newProblem[T comm.Elem](e *plain[T], n, length, op int) *problem[T] {
+func newProblem[T comparable](e *plain[T], n, length, op int) *problem[T] {
 	p := &problem[T]{results: newResults(&e.elements, n, length, op), op: e.op[op], displs: make([]int, n), barriers: make([]int64, n)}
 	at := 0
 	for r := range n {

@@ -17,9 +17,9 @@ import (
 // MPI 6.6.
 func Scatter[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T) error {
 	to, from := view.Bytes(dst), view.Bytes(src)
-	if shared(ctx, c, scatter, sched.Scatter, root, len(to)) && (c.Rank() != root || len(from) == len(to)*c.Size()) {
+	if elem := elemOf[T](); elem != 0 && shared(ctx, c, scatter, sched.Scatter, root, len(to)) && (c.Rank() != root || len(from) == len(to)*c.Size()) {
 		from = apart(to, from, begins(from, to, c.Rank()*len(to)))
-		if done, err := inMemory(ctx, c, rooted(scatter, root), elemOf[T](), len(to),
+		if done, err := inMemory(ctx, c, rooted(scatter, root), elem, len(to),
 			func(g *nodecoll.Group, what uint64) { g.Scatter(what, root, to, from) }); done {
 			return err
 		}

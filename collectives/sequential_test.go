@@ -94,10 +94,7 @@ func TestMovesEqualSequential(t *testing.T) {
 }
 
 // moves checks everything that moves data and computes nothing.
-func moves[T interface {
-	comm.Elem
-	comparable
-}](t *testing.T, name string, sizes []int, longest int, conv func(int) T) {
+func moves[T comparable](t *testing.T, name string, sizes []int, longest int, conv func(int) T) {
 	for _, n := range sizes {
 		type shape struct {
 			length int
@@ -172,7 +169,7 @@ func moves[T interface {
 }
 
 // A reduction is an operation with its meaning for two elements.
-type reduction[T comm.Elem] struct {
+type reduction[T comparable] struct {
 	name string
 	op   collectives.Op[T]
 	two  func(a, b T) T
@@ -249,10 +246,7 @@ func logical[T collectives.Logical](truth func(T) bool, of func(bool) T) []reduc
 
 // reductions checks Reduce and Allreduce with operations whose result is exact
 // in any bracketing for these inputs.
-func reductions[T interface {
-	comm.Elem
-	comparable
-}](t *testing.T, name string, sizes []int, longest int, conv func(int) T, ops ...reduction[T]) {
+func reductions[T comparable](t *testing.T, name string, sizes []int, longest int, conv func(int) T, ops ...reduction[T]) {
 	for _, n := range sizes {
 		want := map[string][]T{} // by operation and length
 		key := func(op reduction[T], length int) string { return fmt.Sprint(op.name, length) }
@@ -291,10 +285,7 @@ func fold[T any](conv func(int) T, n, length int, two func(a, b T) T) []T {
 	return acc
 }
 
-func reduceAll[T interface {
-	comm.Elem
-	comparable
-}](ctx context.Context, t *testing.T, w *comm.Comm, at string, mine, want []T, op collectives.Op[T], root int) {
+func reduceAll[T comparable](ctx context.Context, t *testing.T, w *comm.Comm, at string, mine, want []T, op collectives.Op[T], root int) {
 	t.Helper()
 	me := w.Rank()
 	dst, src := make([]T, len(mine)), slices.Clone(mine)

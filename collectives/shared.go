@@ -98,7 +98,7 @@ func reduction[T comm.Elem](op Op[T]) (r nodecoll.Reduce, code int, elem uint8, 
 		return r, 0, 0, false
 	}
 	elem = elemOf[T]()
-	if code = int(op().code); code < len(reduces) {
+	if code = int(op().code); code < len(reduces) && int(elem) < len(reduces[code]) {
 		r = reduces[code][elem]
 	}
 	return r, code, elem, r.Func != nil

@@ -8,6 +8,9 @@
 //		return err
 //	})
 //
+// Messages are slices of numbers, bools, or records of them (Elem); SendValue takes any
+// value that gob can encode.
+//
 // # Failures
 //
 // A process that dies takes nobody with it. An operation that cannot complete

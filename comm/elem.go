@@ -7,18 +7,33 @@ import (
 	"github.com/goulfm/goulfm/internal/view"
 )
 
-// Elem are the types of message elements.
-type Elem interface {
-	~int8 | ~int16 | ~int32 | ~int64 | ~int | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uint |
-		~float32 | ~float64 | ~complex64 | ~complex128 | ~bool
+// Elem are the types of message elements: numbers and bools, named ones too, and records
+// of them, structs and arrays of a fixed size without pointers. A call with elements of
+// another type, which its compiler cannot refuse, sends and receives nothing; its error
+// Is ErrType and names the field that cannot be sent.
+//
+// Records travel as they lie in memory, padding included. Both ends have the same layout,
+// the same numbers in the same places, whatever the names: else the receive is ErrType.
+// (Of 100 pairs of layouts one is not told apart.)
+type Elem interface{ any }
+
+// code names an element type on the wire: a receive of another one is refused. 0: it
+// cannot be sent. It takes a type switch; only records are looked up.
+func code[T any]() uint8 { return view.Code[T]() }
+
+// unsendable is the error of a call whose elements cannot be sent.
+func unsendable[T any](op string, c *Comm) error {
+	t := reflect.TypeFor[T]()
+	why := view.Obstacle(t)
+	if why == "" {
+		return fail(op, c, nil, fmt.Errorf("%w: %v has no bytes", ErrType, t))
+	}
+	return fail(op, c, nil, fmt.Errorf("%w: elements of %v cannot be sent: %v%s", ErrType, t, t, why))
 }
 
-// code names an element type on the wire: a receive of another one is refused.
-func code[T any]() uint8 { return view.Kind[T]() }
-
-// Bytes returns the memory of s, so that slices of structs can be sent as bytes
-// between processes of one machine. The elements must have a fixed size and hold
-// no pointer; else the error Is ErrType.
+// Bytes returns the memory of s, as bytes that can be sent or written to a file on
+// machines of one architecture. The elements must have a fixed size and hold no pointer;
+// else the error Is ErrType.
 func Bytes[T any](s []T) ([]byte, error) {
 	if t := reflect.TypeFor[T](); !view.Fixed(t) {
 		return nil, fail("bytes", nil, nil, fmt.Errorf("%w: %v holds pointers or has no fixed size", ErrType, t))

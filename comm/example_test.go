@@ -147,6 +147,24 @@ func ExampleRecv_truncated() {
 	// Output: [1 2] true
 }
 
+// Structs of numbers are elements, too.
+func ExampleElem() {
+	type reading struct {
+		Sensor int32
+		Value  float64
+	}
+	ranks(2, func(ctx context.Context, w *comm.Comm) {
+		if w.Rank() == 1 {
+			_ = comm.Send(ctx, w.To(0), []reading{{7, 0.5}, {8, 1.5}})
+			return
+		}
+		buf := make([]reading, 10)
+		st, err := comm.Recv(ctx, w.From(1), buf)
+		fmt.Println(buf[:st.Count], err)
+	})
+	// Output: [{7 0.5} {8 1.5}] <nil>
+}
+
 // Borders of a grid are ordinary neighbours: None.
 func ExampleSendRecv() {
 	ranks(3, func(ctx context.Context, w *comm.Comm) {

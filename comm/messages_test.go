@@ -47,7 +47,7 @@ func TestEveryLengthArrivesWhole(t *testing.T) {
 
 type colour uint16
 
-func exchange[T comm.Elem](ctx context.Context, t *testing.T, w *comm.Comm, v ...T) {
+func exchange[T comparable](ctx context.Context, t *testing.T, w *comm.Comm, v ...T) {
 	t.Helper()
 	in := make([]T, len(v))
 	_, err := comm.SendRecv(ctx, w.To(1-w.Rank()), v, w.From(1-w.Rank()), in)

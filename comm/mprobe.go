@@ -38,7 +38,19 @@ func Mprobe(ctx context.Context, from Source) (*Message, Status, error) {
 // it. Errors: those of Recv; ErrInactive when m was received before, or is nil. With a
 // ctx that is over at the call m stays as it is; later the receive completes. MPI 3.8.
 func MRecv[T Elem](ctx context.Context, m *Message, buf []T) (Status, error) {
-	return mrecv(ctx, m, code[T](), view.Bytes(buf), view.Size[T]())
+	elem := code[T]()
+	if elem == 0 {
+		return none(), unsendable[T]("mrecv", m.communicator())
+	}
+	return mrecv(ctx, m, elem, view.Bytes(buf), view.Size[T]())
+}
+
+// communicator is nil for no message.
+func (m *Message) communicator() *Comm {
+	if m == nil {
+		return nil
+	}
+	return m.c
 }
 
 func mrecv(ctx context.Context, m *Message, elem uint8, buf []byte, elemBytes int) (Status, error) {

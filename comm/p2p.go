@@ -16,12 +16,20 @@ import (
 // receiver is dead (a message to a process that dies later may be lost without
 // one, R45); ulfm.ErrRevoked; ctx's error. MPI 3.4.
 func Send[T Elem](ctx context.Context, to Dest, buf []T) error {
-	return send(ctx, "send", to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: code[T]()}, view.Bytes(buf))
+	elem := code[T]()
+	if elem == 0 {
+		return unsendable[T]("send", to.c)
+	}
+	return send(ctx, "send", to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: elem}, view.Bytes(buf))
 }
 
 // Ssend is Send that returns only once a receive has matched. MPI 3.4.
 func Ssend[T Elem](ctx context.Context, to Dest, buf []T) error {
-	return send(ctx, "ssend", to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: code[T](), Sync: true}, view.Bytes(buf))
+	elem := code[T]()
+	if elem == 0 {
+		return unsendable[T]("ssend", to.c)
+	}
+	return send(ctx, "ssend", to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: elem, Sync: true}, view.Bytes(buf))
 }
 
 func send(ctx context.Context, op string, to Dest, env engine.Envelope, buf []byte) error {
@@ -44,7 +52,11 @@ func send(ctx context.Context, op string, to Dest, env engine.Envelope, buf []by
 // Any, when a member has failed that is not acknowledged (R46, R48);
 // ulfm.ErrRevoked; ctx's error: the receive is withdrawn.
 func Recv[T Elem](ctx context.Context, from Source, buf []T) (Status, error) {
-	return recv(ctx, "recv", from, engine.Envelope{Rank: from.rank, Tag: from.tag, Elem: code[T]()}, view.Bytes(buf), view.Size[T]())
+	elem := code[T]()
+	if elem == 0 {
+		return Status{}, unsendable[T]("recv", from.c)
+	}
+	return recv(ctx, "recv", from, engine.Envelope{Rank: from.rank, Tag: from.tag, Elem: elem}, view.Bytes(buf), view.Size[T]())
 }
 
 func recv(ctx context.Context, op string, from Source, env engine.Envelope, buf []byte, elemBytes int) (Status, error) {
@@ -69,20 +81,36 @@ func (s Source) fail(op string, err error) error {
 	return fail(op, s.c, []int{s.rank}, err)
 }
 
-// status takes the bytes of an element, a power of 2: it divides by them.
+// status takes the bytes of an element.
 func (c *Comm) status(st engine.Status, elemBytes int) Status {
-	return Status{Source: c.outer(c.e.RankOf(st.Proc)), Tag: st.Tag, Count: st.Bytes >> bits.TrailingZeros(uint(elemBytes))}
+	return Status{Source: c.outer(c.e.RankOf(st.Proc)), Tag: st.Tag, Count: elemsOf(st.Bytes, elemBytes)}
+}
+
+// elemsOf divides; those of numbers are powers of 2, for which a shift is faster.
+func elemsOf(bytes, elemBytes int) int {
+	if elemBytes&(elemBytes-1) == 0 {
+		return bytes >> bits.TrailingZeros(uint(elemBytes))
+	}
+	return bytes / elemBytes
 }
 
 // Isend starts a Send. The request's Wait or Test reports what happened; buf must
 // stay as it is until then.
 func Isend[T Elem](to Dest, buf []T) Request {
-	return isend(isendCall, to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: code[T]()}, view.Bytes(buf))
+	elem := code[T]()
+	if elem == 0 {
+		return notStarted(unsendable[T]("isend", to.c))
+	}
+	return isend(isendCall, to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: elem}, view.Bytes(buf))
 }
 
 // Issend starts an Ssend.
 func Issend[T Elem](to Dest, buf []T) Request {
-	return isend(issendCall, to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: code[T](), Sync: true}, view.Bytes(buf))
+	elem := code[T]()
+	if elem == 0 {
+		return notStarted(unsendable[T]("issend", to.c))
+	}
+	return isend(issendCall, to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: elem, Sync: true}, view.Bytes(buf))
 }
 
 func isend(made *call, to Dest, env engine.Envelope, buf []byte) Request {
@@ -102,17 +130,21 @@ func isend(made *call, to Dest, env engine.Envelope, buf []byte) Request {
 
 // Irecv starts a Recv. buf belongs to the request until it is complete.
 func Irecv[T Elem](from Source, buf []T) Request {
+	elem := code[T]()
+	if elem == 0 {
+		return notStarted(unsendable[T]("irecv", from.c))
+	}
 	if from.none() {
 		return Request{}
 	}
 	if err := from.check(); err != nil {
 		return notStarted(fail("irecv", from.c, nil, err))
 	}
-	h, err := from.c.e.Irecv(engine.Envelope{Rank: from.c.inner(from.rank), Tag: from.tag, Elem: code[T]()}, view.Bytes(buf))
+	h, err := from.c.e.Irecv(engine.Envelope{Rank: from.c.inner(from.rank), Tag: from.tag, Elem: elem}, view.Bytes(buf))
 	if err != nil {
 		return notStarted(fail("irecv", from.c, from.ranks(), err))
 	}
-	return Request{c: from.c, h: h, peer: from.rank, call: &irecvCalls[view.Size[T]()]}
+	return Request{c: from.c, h: h, peer: from.rank, call: irecvCallOf(view.Size[T]())}
 }
 
 // Probe waits for a message that a receive from the source would match, and

@@ -20,7 +20,11 @@ type persistent struct {
 // SendInit returns a request that each Start makes an Isend of, with what buf holds
 // then; buf must stay as it is until that is over. Starting allocates nothing. MPI 3.9.
 func SendInit[T Elem](to Dest, buf []T) Request {
-	return sendInit(to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: code[T]()}, view.Bytes(buf))
+	elem := code[T]()
+	if elem == 0 {
+		return notStarted(unsendable[T]("send_init", to.c))
+	}
+	return sendInit(to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: elem}, view.Bytes(buf))
 }
 
 func sendInit(to Dest, env engine.Envelope, buf []byte) Request {
@@ -39,7 +43,11 @@ func sendInit(to Dest, env engine.Envelope, buf []byte) Request {
 // RecvInit returns a request that each Start makes an Irecv of; buf belongs to the
 // request from there until that is over. Starting allocates nothing. MPI 3.9.
 func RecvInit[T Elem](from Source, buf []T) Request {
-	return recvInit(from, engine.Envelope{Rank: from.rank, Tag: from.tag, Elem: code[T]()}, view.Bytes(buf), view.Size[T]())
+	elem := code[T]()
+	if elem == 0 {
+		return notStarted(unsendable[T]("recv_init", from.c))
+	}
+	return recvInit(from, engine.Envelope{Rank: from.rank, Tag: from.tag, Elem: elem}, view.Bytes(buf), view.Size[T]())
 }
 
 func recvInit(from Source, env engine.Envelope, buf []byte, elemBytes int) Request {

@@ -45,8 +45,16 @@ var (
 	noCall                            call
 )
 
-// irecvCalls are by the bytes of an element.
-var irecvCalls = func() (calls [17]call) {
+// irecvCallOf takes the bytes of an element.
+func irecvCallOf(elemBytes int) *call {
+	if elemBytes < len(irecvCalls) {
+		return &irecvCalls[elemBytes]
+	}
+	return &call{op: "irecv", elemBytes: elemBytes}
+}
+
+// irecvCalls are those of small elements, made before.
+var irecvCalls = func() (calls [129]call) {
 	for i := range calls {
 		calls[i] = call{op: "irecv", elemBytes: i}
 	}

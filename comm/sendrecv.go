@@ -21,8 +21,15 @@ import (
 // stays sent. A received message that does not fit is an error that leaves the send
 // alone. With a ctx that is over at the call nothing is sent or received.
 func SendRecv[T, U Elem](ctx context.Context, to Dest, out []T, from Source, in []U) (Status, error) {
-	return sendRecv(ctx, to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: code[T]()}, view.Bytes(out),
-		from, engine.Envelope{Rank: from.rank, Tag: from.tag, Elem: code[U]()}, view.Bytes(in), view.Size[U]())
+	sent, received := code[T](), code[U]()
+	switch {
+	case sent == 0:
+		return Status{}, unsendable[T]("sendrecv", to.c)
+	case received == 0:
+		return Status{}, unsendable[U]("sendrecv", from.c)
+	}
+	return sendRecv(ctx, to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: sent}, view.Bytes(out),
+		from, engine.Envelope{Rank: from.rank, Tag: from.tag, Elem: received}, view.Bytes(in), view.Size[U]())
 }
 
 func sendRecv(ctx context.Context, to Dest, outEnv engine.Envelope, out []byte, from Source, inEnv engine.Envelope, in []byte, elemBytes int) (Status, error) {
@@ -37,7 +44,11 @@ func sendRecv(ctx context.Context, to Dest, outEnv engine.Envelope, out []byte, 
 // buffer. What is sent is copied first, so with an error buf may hold either message, or
 // a part of what came. Errors are those of SendRecv. MPI 3.10 (MPI_Sendrecv_replace).
 func SendRecvReplace[T Elem](ctx context.Context, to Dest, from Source, buf []T) (Status, error) {
-	return sendRecvReplace(ctx, to, from, code[T](), view.Bytes(buf), view.Size[T]())
+	elem := code[T]()
+	if elem == 0 {
+		return Status{}, unsendable[T]("sendrecv_replace", to.c)
+	}
+	return sendRecvReplace(ctx, to, from, elem, view.Bytes(buf), view.Size[T]())
 }
 
 func sendRecvReplace(ctx context.Context, to Dest, from Source, elem uint8, buf []byte, elemBytes int) (Status, error) {

@@ -3,6 +3,8 @@ package view
 import (
 	"reflect"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 func TestBytes(t *testing.T) {
@@ -67,23 +69,67 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// TestKind: what is quicker than reflect says the same, also of named types.
-func TestKind(t *testing.T) {
+// TestCode: what is quicker than reflect says the same, also of named types.
+func TestCode(t *testing.T) {
 	type celsius float64
 	type flag bool
 	for _, c := range []struct {
-		kind uint8
+		code uint8
 		of   any
 	}{
-		{Kind[bool](), false}, {Kind[flag](), flag(false)},
-		{Kind[int](), int(0)}, {Kind[int8](), int8(0)}, {Kind[int16](), int16(0)}, {Kind[int32](), int32(0)}, {Kind[int64](), int64(0)},
-		{Kind[uint](), uint(0)}, {Kind[uint8](), uint8(0)}, {Kind[uint16](), uint16(0)}, {Kind[uint32](), uint32(0)}, {Kind[uint64](), uint64(0)},
-		{Kind[float32](), float32(0)}, {Kind[float64](), float64(0)}, {Kind[celsius](), celsius(0)},
-		{Kind[complex64](), complex64(0)}, {Kind[complex128](), complex128(0)},
-		{Kind[[2]int](), [2]int{}}, {Kind[struct{ A int8 }](), struct{ A int8 }{}},
+		{Code[bool](), false}, {Code[flag](), flag(false)},
+		{Code[int](), int(0)}, {Code[int8](), int8(0)}, {Code[int16](), int16(0)}, {Code[int32](), int32(0)}, {Code[int64](), int64(0)},
+		{Code[uint](), uint(0)}, {Code[uint8](), uint8(0)}, {Code[uint16](), uint16(0)}, {Code[uint32](), uint32(0)}, {Code[uint64](), uint64(0)},
+		{Code[float32](), float32(0)}, {Code[float64](), float64(0)}, {Code[celsius](), celsius(0)},
+		{Code[complex64](), complex64(0)}, {Code[complex128](), complex128(0)},
 	} {
-		if want := uint8(reflect.TypeOf(c.of).Kind()); c.kind != want {
-			t.Errorf("Kind[%T]() = %d, reflect says %d", c.of, c.kind, want)
-		}
+		assert.Equal(t, uint8(reflect.TypeOf(c.of).Kind()), c.code, "%T", c.of)
+		assert.Equal(t, reflect.TypeOf(c.of).Kind().String(), CodeName(c.code))
 	}
 }
+
+func TestCodeOfRecords(t *testing.T) {
+	type point struct{ X, Y float64 }
+	type place struct{ Lat, Lon float64 }
+	type padded struct {
+		A int8
+		B float64
+	}
+	all := map[uint8]bool{}
+	for _, code := range []uint8{Code[point](), Code[padded](), Code[[2]float64](), Code[[3]float64](), Code[[2]padded](), Code[struct{ A int8 }]()} {
+		assert.GreaterOrEqual(t, code, uint8(firstRecord))
+		assert.Less(t, code, uint8(255))
+		assert.False(t, all[code], "two layouts of code %d", code) // by their hashes: fixed on one architecture
+		all[code] = true
+	}
+	assert.Equal(t, Code[point](), Code[place](), "names do not matter")
+	for _, code := range []uint8{Code[string](), Code[*int](), Code[any](), Code[[]int](), Code[struct{ P *int }](), Code[uintptr](), Code[struct{}](), Code[[0]int]()} {
+		assert.Zero(t, code)
+	}
+	assert.Zero(t, testing.AllocsPerRun(100, func() { Code[point]() }))
+}
+
+func TestObstacle(t *testing.T) {
+	type inner struct{ Name string }
+	assert.Equal(t, ".In[].Name is a string", Obstacle(reflect.TypeFor[struct {
+		A  int
+		In [2]inner
+	}]()))
+	assert.Equal(t, " is a []int", Obstacle(reflect.TypeFor[[]int]()))
+	assert.Empty(t, Obstacle(reflect.TypeFor[[2]complex64]()))
+}
+
+func BenchmarkCode(b *testing.B) {
+	b.Run("float64", func(b *testing.B) {
+		for b.Loop() {
+			sink = Code[float64]()
+		}
+	})
+	b.Run("record", func(b *testing.B) {
+		for b.Loop() {
+			sink = Code[[2]float64]()
+		}
+	})
+}
+
+var sink uint8

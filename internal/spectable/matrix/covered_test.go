@@ -34,6 +34,7 @@ var notInTable = map[string]string{
 	"Bytes":               "asks no communicator",
 	"WaitAllStatus":       "is what WaitAll calls",
 	"Custom":              "an operator",
+	"CustomOf":            "an operator",
 	"Tag":                 "names an endpoint",
 	"RequestOf":           "for packages of this module",
 	"NotStarted":          "for packages of this module",
