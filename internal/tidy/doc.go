@@ -6,6 +6,7 @@
 //   - every package says what it is ([Comments]);
 //   - the README's program is one of the examples ([Readme]);
 //   - the rules page lists every rule that a comment may cite ([Rules]);
+//   - no published name goes without a word in CHANGELOG.md ([API]);
 //   - nothing half done and nothing about one machine is left in ([Text]).
 //
 // Each check is a function from a tree of files to its findings. The tests run

@@ -1,0 +1,236 @@
+package tidy
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/printer"
+	"go/token"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// ChangelogPath is the page that names what an update breaks.
+const ChangelogPath = "CHANGELOG.md"
+
+// published are the folders whose exported names programs depend on.
+var published = []string{"collectives", "comm", "comm/commtest", "era", "fd", "ulfm"}
+
+// declaration is one exported name: what a program can write, and what it is.
+type declaration struct {
+	name string // as in the changelog: comm.Send, comm.Comm.Rank, comm.Config.Detector
+	text string // on one line, without the names of parameters
+}
+
+// APIPath is the file that holds the published declarations of a folder, one a line.
+func APIPath(dir string) string {
+	return "api/" + strings.ReplaceAll(dir, "/", "_") + ".txt"
+}
+
+// API compares the published names with the files that list them. A name that is
+// gone or that has another shape is a finding, unless the section of the changelog
+// for the next version names it in backquotes. What is new is no finding: it is
+// listed when a version is made.
+func API(t *Tree) ([]Finding, error) {
+	page, err := fs.ReadFile(t.Files, ChangelogPath)
+	if err != nil {
+		return nil, err
+	}
+	next := nextVersion(string(page))
+	var found []Finding
+	for _, dir := range published {
+		listed, err := fs.ReadFile(t.Files, APIPath(dir))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		now := t.exported(dir)
+		for line := range strings.Lines(string(listed)) {
+			line = strings.TrimSuffix(line, "\n")
+			name, _, _ := strings.Cut(line, ": ")
+			if slices.ContainsFunc(now, func(d declaration) bool { return d.String() == line }) || names(next, name) {
+				continue
+			}
+			found = append(found, Finding{APIPath(dir), fmt.Sprintf("gone or changed, and the next version in %s does not name `%s`: %s", ChangelogPath, name, line)})
+		}
+	}
+	return found, nil
+}
+
+// names says whether a section names a declaration, or by "package.*" all of its package.
+func names(section, name string) bool {
+	pkg, _, _ := strings.Cut(name, ".")
+	return strings.Contains(section, "`"+name+"`") || strings.Contains(section, "`"+pkg+".*`")
+}
+
+// APIText is what the file of folder dir holds once it lists all that is there now.
+func APIText(t *Tree, dir string) string {
+	var b strings.Builder
+	for _, d := range t.exported(dir) {
+		fmt.Fprintln(&b, d)
+	}
+	return b.String()
+}
+
+var versionHead = regexp.MustCompile(`(?m)^## `)
+
+// nextVersion returns the first section of the changelog.
+func nextVersion(page string) string {
+	heads := versionHead.FindAllStringIndex(page, 2)
+	switch len(heads) {
+	case 0:
+		return ""
+	case 1:
+		return page[heads[0][0]:]
+	}
+	return page[heads[0][0]:heads[1][0]]
+}
+
+func (d declaration) String() string { return d.name + ": " + d.text }
+
+// exported returns what the package in folder dir exports, sorted, for all platforms
+// and tags at once.
+func (t *Tree) exported(dir string) []declaration {
+	p := t.pkg(dir)
+	if p == nil {
+		return nil
+	}
+	e := exports{prefix: path.Base(dir)}
+	for _, f := range p.code() {
+		for _, d := range f.AST.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				e.function(d)
+			case *ast.GenDecl:
+				e.general(d)
+			}
+		}
+	}
+	slices.SortFunc(e.found, func(a, b declaration) int {
+		return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.text, b.text))
+	})
+	return slices.Compact(e.found)
+}
+
+// exports collects the declarations of one package.
+type exports struct {
+	prefix string // name of the package
+	found  []declaration
+}
+
+func (e *exports) add(name, text string) {
+	e.found = append(e.found, declaration{e.prefix + "." + name, text})
+}
+
+func (e *exports) function(d *ast.FuncDecl) {
+	if !d.Name.IsExported() {
+		return
+	}
+	name, receiver := d.Name.Name, ""
+	if d.Recv != nil {
+		of := receiverName(d.Recv.List[0].Type)
+		if !ast.IsExported(of) {
+			return
+		}
+		name, receiver = of+"."+name, "("+source(d.Recv.List[0].Type)+") "
+	}
+	shape := &ast.FuncType{TypeParams: d.Type.TypeParams, Params: unnamed(d.Type.Params), Results: unnamed(d.Type.Results)}
+	e.add(name, "func "+receiver+d.Name.Name+strings.TrimPrefix(source(shape), "func"))
+}
+
+// receiverName is the type's name in T, *T and *T[P].
+func receiverName(x ast.Expr) string {
+	switch x := x.(type) {
+	case *ast.StarExpr:
+		return receiverName(x.X)
+	case *ast.IndexExpr:
+		return receiverName(x.X)
+	case *ast.IndexListExpr:
+		return receiverName(x.X)
+	case *ast.Ident:
+		return x.Name
+	}
+	return ""
+}
+
+// unnamed takes the names from a list of parameters: a caller does not write them.
+func unnamed(list *ast.FieldList) *ast.FieldList {
+	if list == nil {
+		return nil
+	}
+	bare := &ast.FieldList{}
+	for _, f := range list.List {
+		for range max(1, len(f.Names)) {
+			bare.List = append(bare.List, &ast.Field{Type: f.Type})
+		}
+	}
+	return bare
+}
+
+func (e *exports) general(d *ast.GenDecl) {
+	for _, s := range d.Specs {
+		switch s := s.(type) {
+		case *ast.TypeSpec:
+			e.typ(s)
+		case *ast.ValueSpec:
+			e.values(d.Tok, s)
+		}
+	}
+}
+
+// values lists constants with their values, where these are written out, and
+// variables with their types.
+func (e *exports) values(kind token.Token, s *ast.ValueSpec) {
+	for i, n := range s.Names {
+		if !n.IsExported() {
+			continue
+		}
+		text := kind.String()
+		if s.Type != nil {
+			text += " " + source(s.Type)
+		}
+		if kind == token.CONST && i < len(s.Values) {
+			text += " = " + source(s.Values[i])
+		}
+		e.add(n.Name, text)
+	}
+}
+
+// typ lists a type; of a struct each exported field by itself, so that one more is
+// no change.
+func (e *exports) typ(s *ast.TypeSpec) {
+	if !s.Name.IsExported() {
+		return
+	}
+	fields, isStruct := s.Type.(*ast.StructType)
+	if !isStruct {
+		e.add(s.Name.Name, "type "+source(&ast.TypeSpec{Name: ast.NewIdent("T"), TypeParams: s.TypeParams, Assign: s.Assign, Type: s.Type}))
+		return
+	}
+	e.add(s.Name.Name, "type "+source(&ast.TypeSpec{Name: ast.NewIdent("T"), TypeParams: s.TypeParams, Type: ast.NewIdent("struct")}))
+	for _, f := range fields.Fields.List {
+		if len(f.Names) == 0 && ast.IsExported(receiverName(f.Type)) {
+			e.add(s.Name.Name+"."+receiverName(f.Type), "field "+source(f.Type)+", embedded")
+		}
+		for _, n := range f.Names {
+			if n.IsExported() {
+				e.add(s.Name.Name+"."+n.Name, "field "+source(f.Type))
+			}
+		}
+	}
+}
+
+var spaces = regexp.MustCompile(`\s+`)
+
+// source prints a node on one line.
+func source(n any) string {
+	var b bytes.Buffer
+	if err := printer.Fprint(&b, token.NewFileSet(), n); err != nil {
+		return fmt.Sprintf("(%v)", err)
+	}
+	return spaces.ReplaceAllString(b.String(), " ")
+}
