@@ -5,6 +5,7 @@ export CGO_ENABLED ?= 0
 RANKS   ?= 8
 FUZZFOR ?= 10s
 SIM     ?=
+RACE    ?= ./comm/... ./collectives ./internal/...
 FIGURES ?=
 SABOTAGE ?=
 BENCH   ?=
@@ -18,15 +19,21 @@ RANDOM  ?=
 LINT    ?= $(shell command -v golangci-lint || echo go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0)
 
 .DEFAULT_GOAL := help
-.PHONY: demo test race lint fuzz sim sim-deep sabotage stress random bench compare bench-check figures help
+.PHONY: demo check nightly test vulns race lint fuzz sim sim-deep sabotage stress random bench compare bench-check figures help
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## heat on 8 processes, two of them killed on the way, the right answer at the end
 	@scripts/demo.sh $(RANKS)
 
-test: ## what CI runs: format, vet, cross-builds, tests, tests with costly checks, deaths before each store
+check: ## what CI runs, below 30 minutes: test, race, lint, vulns, fuzz, a short sim
+	@scripts/gates.sh check
+
+nightly: ## random runs with fresh seeds for some hours: sim, stress, fuzz, a death before every store
+	@scripts/gates.sh nightly
+
+test: ## format, vet, cross-builds, tests, tests with costly checks, deaths before each store
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not gofmt-ed:"; echo "$$bad"; exit 1; fi
 	go vet ./...
 	go vet -tags invariants ./...
@@ -40,11 +47,14 @@ test: ## what CI runs: format, vet, cross-builds, tests, tests with costly check
 	cd bench/figures && go vet ./... && go test -shuffle=on -count=1 ./...
 	go test -tags sabotage -shuffle=on -count=1 ./era/... ./ulfm ./internal/control ./internal/sim ./internal/sabotage
 
-race: ## all tests under the race detector (needs a C compiler)
-	CGO_ENABLED=1 go test -race -shuffle=on -count=1 ./...
+race: ## the library's tests under the race detector (needs a C compiler); RACE=./... for all
+	CGO_ENABLED=1 go test -race -shuffle=on -count=1 $(RACE)
 
 lint: ## golangci-lint: the installed one, or a pinned one built on the spot
 	$(LINT) run ./...
+
+vulns: ## known vulnerabilities in what the code calls; code 77 where the database cannot be reached
+	@scripts/vulns.sh
 
 fuzz: ## every fuzz target for FUZZFOR=10s
 	@scripts/fuzz.sh $(FUZZFOR)

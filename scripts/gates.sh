@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Runs each gate in turn and tells the time that it took.
+#
+#   scripts/gates.sh check     what CI runs; ends at the first gate that fails
+#   scripts/gates.sh nightly   hours of random runs with fresh seeds; runs all gates
+#
+# A gate that exits with code 77 could not be done here: it is named as skipped at the
+# end, never as passed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+skipped=() failed=()
+
+# gate NAME COMMAND...
+gate() {
+	local name=$1 code=0 start=$SECONDS
+	shift
+	printf '\n== %s: %s\n' "$name" "$*"
+	"$@" || code=$?
+	case $code in
+	0) printf '== %s: passed in %d s\n' "$name" $((SECONDS - start)) ;;
+	77) skipped+=("$name") && printf '== %s: SKIPPED\n' "$name" ;;
+	*) failed+=("$name") && printf '== %s: FAILED with code %d after %d s\n' "$name" "$code" $((SECONDS - start)) ;;
+	esac
+}
+
+# must NAME COMMAND...: without it the next gates make no sense.
+must() {
+	gate "$@"
+	((${#failed[@]} == 0)) || verdict
+}
+
+verdict() {
+	if ((${#failed[@]})); then
+		printf '\nFAILED after %d s: %s\n' "$SECONDS" "${failed[*]}"
+	else
+		printf '\nno gate failed, in %d s\n' "$SECONDS"
+	fi
+	if ((${#skipped[@]})); then
+		printf 'SKIPPED: %s\n' "${skipped[*]}"
+	fi
+	exit $((${#failed[@]} > 0))
+}
+
+make() { command make --no-print-directory "$@"; }
+
+# The seed is fixed: a change is judged by what it changes. The nightly runs draw others.
+check() {
+	must test make test
+	must race make race
+	must lint make lint
+	must vulns scripts/vulns.sh
+	must fuzz make fuzz
+	must sim make sim SIM="-seed 1 -agreements-total 100000 -deaths-total 15000"
+}
+
+nightly() {
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		gate sim make sim
+	done
+	gate kill.all go test ./cmd/goulfm -count=1 -kill.all -timeout 1h
+	gate killstress make stress KILLS="-kills 1000" SHRINKS="-rounds 1000" REPLACES="-rounds 1000"
+	gate fuzz make fuzz FUZZFOR=5m
+	gate sim-deep make sim-deep
+}
+
+case ${1:-} in
+check | nightly)
+	"$1"
+	verdict
+	;;
+*)
+	echo "usage: scripts/gates.sh check|nightly" >&2
+	exit 2
+	;;
+esac
