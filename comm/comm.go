@@ -78,7 +78,11 @@ func (c *Comm) Abort(code int) {
 }
 
 // Free gives the communicator up here, also when it is revoked or members have
-// failed. It is local: others may still use it.
+// failed. It is local: others may still use it. What this process has under way on it
+// goes on to its end, as in MPI (7.4.3): sends, also those whose request was freed,
+// receives that have matched, collectives that have started. A receive that no message has
+// matched ends with ErrFreed, and so does a send to a member that has freed the
+// communicator and does not receive it.
 func (c *Comm) Free() error { return fail("free", c, nil, c.e.Free()) }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -266,8 +266,10 @@ func (c *Comm) Ack(n int) (int, error) {
 	return acked, err
 }
 
-// Free gives c up: local, on any communicator. A closing agreement in the
-// background forgets it everywhere once all members have freed it.
+// Free gives c up: local, on any communicator. Receives that nothing has matched end with
+// ErrFreed. Whatever else is under way goes on to its end (MPI 7.4.3): sends, receives that
+// have matched, collectives. Then a closing agreement in the background forgets c
+// everywhere, once all members have freed it.
 func (c *Comm) Free() error {
 	p := c.p
 	p.mu.Lock()
@@ -279,15 +281,47 @@ func (c *Comm) Free() error {
 	if c == p.world {
 		return fmt.Errorf("%w: the world is ended by Finalize", ErrUnsupported)
 	}
-	c.freed = true
-	p.endComm(c, ErrFreed)
-	r := p.propose(c, ulfm.Call{Kind: ulfm.KindClose}, Contribution{}, "free")
-	r.detached = true
-	if r.done() {
-		p.free(r)
-	}
+	p.giveUp(c)
 	p.pushOn()
 	return nil
+}
+
+// giveUp frees a communicator, now or as soon as nothing is under way on it.
+func (p *Proc) giveUp(c *Comm) {
+	c.freed = true
+	p.match.Revoke(dataContext(c.group.Index, PointToPoint), func(m *matchRecv) { p.complete(p.slots[m.Slot], ErrFreed) }, p.dropped)
+	c.dropClaims()
+	p.checkProbes()
+	p.parting = append(p.parting, c)
+	p.closeParting()
+}
+
+// closeParting closes the communicators that were freed and on which nothing is under way
+// any more. It says whether there were any.
+func (p *Proc) closeParting() bool {
+	did := false
+	for i := len(p.parting) - 1; i >= 0; i-- {
+		c := p.parting[i]
+		if p.underWayOn(c) {
+			continue
+		}
+		did = true
+		p.parting = slices.Delete(p.parting, i, i+1)
+		p.endComm(c, ErrFreed)
+		r := p.propose(c, ulfm.Call{Kind: ulfm.KindClose}, Contribution{}, "free")
+		r.detached = true
+		if r.done() {
+			p.free(r)
+		}
+	}
+	return did
+}
+
+// underWayOn says whether messages or collectives are under way on c.
+func (p *Proc) underWayOn(c *Comm) bool {
+	return slices.ContainsFunc(p.slots, func(r *Request) bool {
+		return r.active() && r.comm == c && r.kind != callRequest
+	})
 }
 
 // endComm ends every data operation on c.

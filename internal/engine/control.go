@@ -101,9 +101,7 @@ func (p *Proc) discard(c *Comm) {
 	if c == nil {
 		return
 	}
-	c.freed = true
-	p.endComm(c, ErrFreed)
-	p.propose(c, ulfm.Call{Kind: ulfm.KindClose}, Contribution{}, "free").detached = true
+	p.giveUp(c)
 }
 
 // step applies one event to the control rules and carries out what they decide.

@@ -155,7 +155,11 @@ func (p *Proc) sendsEagerly(proc, size int) bool {
 
 // mayStart asks everything that can refuse an operation before it starts.
 func (c *Comm) mayStart(ctx context.Context, op ulfm.Op, class Class, proc int) error {
-	if err := c.alive(); err != nil {
+	alive := c.alive
+	if class == Collective { // what had begun before c was freed goes on
+		alive = c.p.alive
+	}
+	if err := alive(); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
@@ -163,7 +167,7 @@ func (c *Comm) mayStart(ctx context.Context, op ulfm.Op, class Class, proc int) 
 	}
 	if c.p.epoch() != c.p.epochSeen.Load() {
 		c.p.readDepartures()
-		if err := c.alive(); err != nil { // the departure may be this process's own
+		if err := alive(); err != nil { // the departure may be this process's own
 			return err
 		}
 	}
@@ -668,8 +672,32 @@ func (p *Proc) refuse(from int, f *transport.Frame) {
 		p.letGo(from, f.Size)
 		return
 	}
-	p.sendControl(from, controlFrame(frameRefuse, f.Handle, uint64(p.match.State(f.Ctx))))
+	p.sendControl(from, controlFrame(frameRefuse, f.Handle, uint64(p.goneAs(f.Ctx))))
 }
+
+// goneAs says why nothing is received on a context any more: it was revoked, or freed. The
+// matcher has one state for both, because a communicator that is freed here lives on until
+// all members have freed it.
+func (p *Proc) goneAs(ctx uint32) match.State {
+	switch c := p.commAt(ctx / uint32(classes)); {
+	case c == nil:
+		return p.match.State(ctx)
+	case c.revoked:
+		return match.Revoked
+	}
+	return match.Freed
+}
+
+// refusal is the error of a send to a context that is gone.
+func refusal(as match.State) error {
+	if as == match.Revoked {
+		return ulfm.ErrRevoked
+	}
+	return errFreedByReceiver
+}
+
+// errFreedByReceiver ends a send whose receiver has freed the communicator.
+var errFreedByReceiver = fmt.Errorf("%w by the receiver", ErrFreed)
 
 // dropped is told of every unexpected message that the matcher gives up.
 func (p *Proc) dropped(m *match.Message) {
@@ -678,10 +706,10 @@ func (p *Proc) dropped(m *match.Message) {
 		p.letGo(m.Src, m.Size)
 	case m.Src == p.me:
 		if r := p.find(Handle(m.Handle)); r != nil {
-			p.complete(r, ulfm.ErrRevoked)
+			p.complete(r, refusal(p.goneAs(m.Ctx)))
 		}
 	default:
-		p.sendControl(m.Src, controlFrame(frameRefuse, m.Handle, uint64(match.Revoked)))
+		p.sendControl(m.Src, controlFrame(frameRefuse, m.Handle, uint64(p.goneAs(m.Ctx))))
 	}
 }
 
@@ -794,12 +822,8 @@ func (p *Proc) engineFrame(from int, frame []byte) {
 	case frameRefuse:
 		p.dropPush(Handle(w[0]))
 		if r != nil && r.kind == sendRequest && r.peer == from {
-			err := ErrFreed
-			if match.State(w[1]) == match.Revoked {
-				err = ulfm.ErrRevoked
-			}
 			r.direct = false
-			p.complete(r, err)
+			p.complete(r, refusal(match.State(w[1])))
 		}
 	case frameGone:
 		if r != nil && r.kind == recvRequest && r.matched && r.peer == from {

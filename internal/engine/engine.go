@@ -115,8 +115,10 @@ type Proc struct {
 	idle  []*Request
 	comms commTable
 	live  []*Comm // those that are there
-	world *Comm
-	union *Comm // with those who started this process, or nil
+	// Freed, and not closed yet: something is under way on them.
+	parting []*Comm
+	world   *Comm
+	union   *Comm // with those who started this process, or nil
 
 	calls      uint64 // calls made so far: the background loop sees whether the program computes
 	sawLeaver  bool   // finalize ended here because somebody had left
@@ -293,6 +295,9 @@ func (p *Proc) progress() bool {
 		did = p.lookMemory() || did
 	}
 	did = p.runSchedules() || did
+	if len(p.parting) > 0 {
+		did = p.closeParting() || did
+	}
 	if did && len(p.probes) > 0 {
 		p.checkProbes()
 	}

@@ -128,6 +128,9 @@ func (c *Comm) RunSchedule(ctx context.Context, what string, s *Schedule) error 
 // startSchedule is StartSchedule for a caller that holds mu.
 func (c *Comm) startSchedule(what string, s *Schedule, blocking bool) (*Request, error) {
 	p := c.p
+	if err := c.alive(); err != nil {
+		return nil, err
+	}
 	if err := c.mayStart(context.Background(), ulfm.OpCollective, Collective, -1); err != nil {
 		return nil, err
 	}
