@@ -1,11 +1,15 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -39,13 +43,15 @@ func drive(o options, out io.Writer) (int, error) {
 	return 0, nil
 }
 
-// rehearse plays round after round.
+// rehearse plays round after round. An interrupt ends it after the one under way.
 func (o *options) rehearse(out io.Writer, play func(*round) *result) *tally {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	t := newTally()
 	fmt.Fprintf(out, "randprog: %s, seeds from %d on\n", o.mode, o.seed)
 	told := time.Now()
 	for seed := o.seed; ; seed++ {
-		if o.rounds > 0 && t.rounds >= o.rounds || o.span > 0 && time.Since(t.start) >= o.span || len(t.failed) >= wrongMax {
+		if o.rounds > 0 && t.rounds >= o.rounds || o.span > 0 && time.Since(t.start) >= o.span || len(t.failed) >= wrongMax || ctx.Err() != nil {
 			return t
 		}
 		r := draw(seed, o.mode, o.points)
