@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -134,7 +135,7 @@ func (st *stage) run(r *round) *result {
 	if err != nil {
 		return &result{r: r, bad: err.Error()}
 	}
-	return &result{r: r, logs: all, dead: deadOf(&res), took: res.Took, bad: judgeJob(r, &res), story: res.Story()}
+	return &result{r: r, logs: all, dead: deadOf(&res), took: res.Took, bad: judgeJob(r, all, &res), story: res.Story()}
 }
 
 // deadOf are those of whom the launcher has said that they died.
@@ -149,26 +150,42 @@ func deadOf(res *trial.Result) map[int]bool {
 }
 
 // judgeJob says what is wrong with a job whatever its ranks have found.
-func judgeJob(r *round, res *trial.Result) string {
+func judgeJob(r *round, all logs, res *trial.Result) string {
+	dead := deadOf(res)
 	switch {
 	case res.Hung:
 		return "hung"
 	case len(res.Left) > 0:
 		return "left behind: " + strings.Join(res.Left, ", ")
-	case res.Err != nil && !r.mayFail(deadOf(res)):
+	case res.Err != nil && !r.allDead(dead) && !all.endedLate(dead):
 		return "ended with " + res.Err.Error()
+	}
+	for _, ev := range res.Deaths() {
+		if _, planned := r.dooms[ev.Rank]; !planned && !r.silence && !all.says(ev.Rank, recDie) {
+			return fmt.Sprintf("process %d is lost, which nobody planned: %s", ev.Rank, ev.Cause)
+		}
 	}
 	return ""
 }
 
-// mayFail says whether a job may end with an exit code: if all ranks of it are dead.
-func (r *round) mayFail(dead map[int]bool) bool {
+// allDead: then the job may end with any code.
+func (r *round) allDead(dead map[int]bool) bool {
 	for rank := range r.n {
 		if !dead[rank] {
 			return false
 		}
 	}
 	return true
+}
+
+// endedLate says whether a process that is not dead, because it had finalized, came to its
+// planned end all the same: then the job has its exit code.
+func (l logs) endedLate(dead map[int]bool) bool {
+	return slices.ContainsFunc(l.procs(), func(p int) bool { return !dead[p] && l.says(p, recDie) })
+}
+
+func (l logs) says(proc int, what string) bool {
+	return slices.ContainsFunc(l[proc], func(r record) bool { return r.What == what })
 }
 
 // spin takes a core for a while.

@@ -21,11 +21,12 @@ type round struct {
 	dooms     map[int]doom
 
 	// Of processes:
-	launch []string // flags of the launcher
-	env    []string // NAME=VALUE
-	onecpu bool     // all on one core
-	load   bool     // another process takes a core
-	points bool     // ranks are built with kill points
+	launch  []string // flags of the launcher
+	env     []string // NAME=VALUE
+	onecpu  bool     // all on one core
+	load    bool     // another process takes a core
+	silence bool     // processes that are silent for long are ended
+	points  bool     // ranks are built with kill points
 
 	// Of goroutine ranks:
 	nodes  []int // simulated; nil: one
@@ -167,20 +168,19 @@ const (
 )
 
 func (r *round) drawProcesses(rng *rand.Rand, points bool) {
-	silence := false // stopped processes are found
 	switch rng.IntN(16) {
 	case 0:
 		r.launch = append(r.launch, "--suspect-after", suspectAfter.String())
-		silence = true
+		r.silence = true
 	case 1:
 		r.launch = append(r.launch, "--suspect-after", suspectAfter.String(), "--fence")
-		silence, r.exact = true, false
+		r.silence, r.exact = true, false
 	case 2:
 		r.launch = append(r.launch, "--detector", "ring", "--period", "20ms", "--timeout-factor", "10")
-		silence, r.exact = true, false
+		r.silence, r.exact = true, false
 	case 3:
 		r.launch = append(r.launch, "--detector", "ring", "--period", "20ms", "--timeout-factor", "10", "--fence")
-		silence, r.exact = true, false
+		r.silence, r.exact = true, false
 	}
 	if one(rng, 4) {
 		r.launch = append(r.launch, "--agree", "era")
@@ -194,7 +194,7 @@ func (r *round) drawProcesses(rng *rand.Rand, points bool) {
 	r.onecpu, r.load = one(rng, 12), one(rng, 20)
 	r.points = points && one(rng, 3)
 	kinds := []string{doomKill, doomKill, doomKill, doomKill, doomExit, doomPanic, doomError, doomLaunch, doomMark, doomPause}
-	if silence {
+	if r.silence {
 		kinds = append(kinds, doomStop, doomStop, doomStop)
 	}
 	if r.points {
