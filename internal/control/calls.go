@@ -1,6 +1,7 @@
 package control
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -66,6 +67,9 @@ func (c *Control) decide(cm *communicator, d ulfm.Decide) {
 		c.lastLook(cm)
 	}
 	out := cm.Group().Outcome(p, d.Value)
+	if errors.Is(out.Err, ulfm.ErrRevoked) {
+		c.revokeAtOnce(cm)
+	}
 	if out.New != nil && (!c.drew(p) || out.New.Index != p.Index) {
 		// Not what this process contributed: no correct member decides that.
 		out.New, out.Err = nil, ulfm.ErrMismatch
@@ -94,6 +98,16 @@ func (c *Control) decide(cm *communicator, d ulfm.Decide) {
 //	look before the closing ends: 0 would wait on the duplicate for ever.
 func (c *Control) lastLook(cm *communicator) {
 	for _, a := range slices.Clone(cm.Step(ulfm.Look{})) {
+		c.carryOut(cm, a)
+	}
+}
+
+// revokeAtOnce revokes cm before anything else happens, so that no call ends with
+// "revoked" on a communicator that is not revoked here (R15). The member from which this
+// process learnt of the revocation may have died before its flood went out, so this
+// process spreads it, too.
+func (c *Control) revokeAtOnce(cm *communicator) {
+	for _, a := range slices.Clone(cm.Step(ulfm.Revoke{})) {
 		c.carryOut(cm, a)
 	}
 }
@@ -261,13 +275,14 @@ func (c *Control) stayAway(g ulfm.Group) {
 	}
 }
 
-// missing handles that a member of cm never took it up. Nobody may wait for it,
-// in agreements neither; and as the communicator is of little use without it, it
-// is revoked.
+// missing handles that a member of cm never took it up. As the communicator is of
+// little use without that member, it is revoked; and nobody may wait for the member, in
+// agreements neither. The revocation comes first, because an agreement that ends without
+// the member may end in "revoked" (R15).
 func (c *Control) missing(cm *communicator, proc int) {
 	if rank, member := cm.rank(proc); member {
-		c.step(cm, ulfm.Left{Rank: rank})
 		c.step(cm, ulfm.Revoke{})
+		c.step(cm, ulfm.Left{Rank: rank})
 	}
 }
 

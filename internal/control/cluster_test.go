@@ -1,6 +1,7 @@
 package control
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -111,6 +112,9 @@ func (c *cluster) take(p int, a Action) {
 		k.declared[a.Proc]++
 	case Revoked:
 		k.revoked[a.Comm]++
+		if k.forgot[a.Comm] > 0 {
+			c.t.Errorf("process %d: communicator %d is revoked after it was forgotten", p, a.Comm)
+		}
 	case Reserved:
 		k.reserved[a.Index]++
 	case Forgotten:
@@ -124,8 +128,18 @@ func (c *cluster) take(p int, a Action) {
 			c.t.Errorf("process %d: token %d decided twice", p, a.Token)
 		}
 		c.got[p][a.Token] = a
+		c.knowsRevoked(p, a)
 	}
 	c.log("%d: %s", p, actionText(a))
+}
+
+// knowsRevoked checks that a call ends with "revoked" only after its caller was told
+// that the communicator is revoked, unless the caller has closed it.
+func (c *cluster) knowsRevoked(p int, a Decided) {
+	cm := c.procs[p].comm.live(a.Comm)
+	if errors.Is(a.Outcome.Err, ulfm.ErrRevoked) && c.count[p].revoked[a.Comm] == 0 && cm != nil && !cm.Closing() {
+		c.t.Errorf("process %d: call %d ends with %v, and communicator %d is not revoked there", p, a.Token, a.Outcome.Err, a.Comm)
+	}
 }
 
 // deliver hands the oldest frame of from to to, if there is one.
@@ -141,10 +155,19 @@ func (c *cluster) deliver(from, to int) bool {
 
 // run delivers everything that is on the way.
 func (c *cluster) run() {
+	all := make([]int, len(c.procs))
+	for p := range all {
+		all[p] = p
+	}
+	c.runAmong(all)
+}
+
+// runAmong delivers everything that is on the way between these processes.
+func (c *cluster) runAmong(procs []int) {
 	for moved := true; moved; {
 		moved = false
-		for from := range c.procs {
-			for to := range c.procs {
+		for _, from := range procs {
+			for _, to := range procs {
 				moved = c.deliver(from, to) || moved
 			}
 		}
@@ -304,8 +327,15 @@ func (c *cluster) command(line string) error {
 	switch w[0] {
 	case "sends":
 		c.sends = w[1] == "on"
-	case "run":
-		c.run()
+	case "run": // between all, or between those that are named
+		var procs []int
+		for i := range w[1:] {
+			procs = append(procs, num(i+1))
+		}
+		if len(procs) == 0 {
+			c.run()
+		}
+		c.runAmong(procs)
 	case "deliver":
 		if !c.deliver(num(1), num(2)) {
 			return fmt.Errorf("nothing on the way from %s to %s", w[1], w[2])

@@ -288,10 +288,7 @@ func (c *Control) carryOut(cm *communicator, a ulfm.Action) {
 		f := memberFrame{to: g.Indices[a.To], from: g.Index, part: a.Part, seq: a.Seq, msg: a.Msg}
 		c.send(g.Procs[a.To], f.append(nil))
 	case ulfm.Revoked:
-		if cm.hidden == nil {
-			c.act(Revoked{Comm: cm.index()})
-		}
-		c.scatter(cm, ulfm.ErrRevoked)
+		c.revoked(cm)
 	case ulfm.Decide:
 		c.decide(cm, a)
 	case ulfm.GiveUp:
@@ -301,6 +298,17 @@ func (c *Control) carryOut(cm *communicator, a ulfm.Action) {
 	case ulfm.Anomaly:
 		c.anomaly(cm.Group().Procs[a.From], fmt.Sprintf("communicator %d: %s", cm.index(), a.Text))
 	}
+}
+
+// revoked handles that cm is revoked here. If cm is hidden its parent is, too: see
+// revokeParent.
+func (c *Control) revoked(cm *communicator) {
+	if cm.hidden != nil {
+		c.revokeParent(cm.hidden.parent)
+		return
+	}
+	c.act(Revoked{Comm: cm.index()})
+	c.scatter(cm, ulfm.ErrRevoked)
 }
 
 func (c *Control) stepDetector(ev fd.Event) {
@@ -348,7 +356,7 @@ func (c *Control) declare(proc int, evidence fd.Evidence) {
 func (c *Control) tellDeath(cm *communicator, proc int) {
 	if rank, member := cm.rank(proc); member {
 		c.step(cm, ulfm.Died{Rank: rank})
-		if cm.uniform {
+		if cm.visible().uniform {
 			c.step(cm, ulfm.Revoke{})
 		}
 	}

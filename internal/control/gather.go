@@ -30,7 +30,7 @@ const gatheringsMax = 16
 //	it learns of a revocation, and is done. 0 waits for a contribution of 1.
 //
 // So 1 tells those whom it has invited that it is not there (closedNote), and who
-// invites it later is told the same; 0 then revokes the hidden communicator.
+// invites it later is told the same; 0 then revokes the parent, too (revokeParent).
 type gathering struct {
 	parent  *communicator
 	ev      Propose
@@ -184,6 +184,7 @@ func (c *Control) openIfAll(g *gathering) {
 	g.hidden = c.enliven(origin{parent: g.parent}, ulfm.Group{Index: g.index, UID: g.uid, Procs: g.procs, Indices: g.indices, Me: me})
 	g.hidden.hidden = g
 	if g.hidden.IsRevoked() {
+		c.revokeParent(g.parent)
 		c.answer(g.hidden, ulfm.Proposal{Call: g.ev.Call, Token: g.ev.Token}, ulfm.ErrRevoked)
 		return
 	}
@@ -242,6 +243,25 @@ func (c *Control) scatter(parent *communicator, class error) {
 		}
 	}
 	parent.early = nil
+}
+
+// revokeParent revokes the parent of a gathering because some member of the gathering
+// has seen the parent revoked: it says that it does not take part, or has revoked the
+// hidden communicator. That member's own revocation of the parent cannot be relied on:
+//
+//	1 revokes the parent, tells 0, with which it gathers, that it does not take part, and
+//	dies. 0 hears that, and of the death before the revocation, which it drops (A6).
+//
+// Without this rule 0's creation would fail with "revoked" on a communicator that is
+// revoked at no survivor. 0 then makes no more creations on it, as all must fail; 2,
+// which knows nothing, gathers with 0 next and waits for ever.
+//
+// A member also says that it does not take part if the parent is closed there. Then
+// this process has proposed to close it, and the parent just ends.
+func (c *Control) revokeParent(parent *communicator) {
+	if c.comm.live(parent.index()) == parent && !parent.Closing() {
+		c.revokeAtOnce(parent)
+	}
 }
 
 // giveUp ends a gathering that is not open here, and tells those for whom it may be.

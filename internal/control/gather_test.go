@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -153,8 +155,9 @@ func (r *groupRun) excused(g *groupCall, err error, revokes bool) bool {
 	return r.closes && errors.Is(err, ulfm.ErrFreed)
 }
 
-// nothingLeft checks that the hidden communicators are gone, and the invitations.
-func (r *groupRun) nothingLeft() {
+// nothingLeft checks that the hidden communicators are gone, and the invitations, and
+// that the parent is revoked only if a process has revoked it.
+func (r *groupRun) nothingLeft(revokes bool) {
 	for _, p := range r.live() {
 		for i, s := range r.procs[p].comm.all() {
 			switch {
@@ -165,18 +168,21 @@ func (r *groupRun) nothingLeft() {
 				r.t.Fatalf("process %d: left over on %d: hidden %v, gatherings %d, invitations %d\n%s", p, i, s.comm.hidden != nil, len(s.comm.gatherings), len(s.comm.early), r.procs[p].Describe())
 			}
 		}
+		if n := r.count[p].revoked[r.parent(p)]; n > 0 && !revokes {
+			r.t.Fatalf("process %d: the parent is revoked, and nobody has", p)
+		}
 		if k := r.count[p]; len(k.anomaly) > 0 || k.fenced {
 			r.t.Fatalf("process %d: %v, fenced %v", p, k.anomaly, k.fenced)
 		}
 	}
 }
 
-// TestSpecR57OnlyMembersOfTheGroupMatter: random groups gather on one parent, with
+// TestSpecR15R57OnlyMembersOfTheGroupMatter: random groups gather on one parent, with
 // deaths, revocations and a close of the parent at any time, and frames in any order.
 // Every call is answered: for all living members of the group alike, unless a
 // revocation overtakes it, and by success if no member of the group dies. Nothing is
 // left of the communicators on which they agreed.
-func TestSpecR57OnlyMembersOfTheGroupMatter(t *testing.T) {
+func TestSpecR15R57OnlyMembersOfTheGroupMatter(t *testing.T) {
 	for _, memory := range []bool{false, true} {
 		onNode = memory
 		made, failed := 0, 0
@@ -190,7 +196,7 @@ func TestSpecR57OnlyMembersOfTheGroupMatter(t *testing.T) {
 				r.settle()
 				ok := r.check(revokes)
 				made, failed = made+ok, failed+len(r.calls)-ok
-				r.nothingLeft()
+				r.nothingLeft(revokes)
 			})
 			if t.Failed() {
 				break
@@ -274,6 +280,33 @@ func TestInvitationsThatCannotBe(t *testing.T) {
 	c.run()
 	if d := c.got[0][1]; d.Outcome.New == nil {
 		t.Errorf("%+v", d)
+	}
+}
+
+// TestGatheringFollowsTheParentsMode: a failure revokes neither the hidden communicator
+// nor the parent once the parent has left uniform mode.
+func TestGatheringFollowsTheParentsMode(t *testing.T) {
+	c := newCluster(t, 3)
+	for p := range 3 {
+		c.step(p, Uniform{Comm: World, On: true})
+	}
+	ev := call(ulfm.KindCreateGroup)
+	ev.Members = []int{0, 1, 2}
+	for p := range 3 {
+		c.propose(p, ev)
+	}
+	for _, link := range [][2]int{{0, 1}, {2, 1}, {1, 0}, {2, 0}, {0, 2}, {1, 2}} {
+		c.deliver(link[0], link[1]) // an invitation
+	}
+	for p := range 3 {
+		c.step(p, Uniform{Comm: World, On: false})
+	}
+	c.kill(2)
+	c.run()
+	for p := range 2 {
+		d := c.got[p][uint64(p)+1]
+		require.ErrorIs(t, d.Outcome.Err, ulfm.ErrProcFailed, "process %d", p)
+		require.False(t, c.procs[p].IsRevoked(World), "process %d", p)
 	}
 }
 

@@ -213,6 +213,7 @@ func (k *checker) decided(p *process, d control.Decided) {
 	if !open {
 		return // the program reports it
 	}
+	k.knowsRevoked(p, c, d.Outcome)
 	if c.members != nil {
 		k.gathered(p, c, d.Outcome)
 		return
@@ -220,7 +221,7 @@ func (k *checker) decided(p *process, d control.Decided) {
 	key := agreementKey{c.key, c.call.Kind.Series(), uint64(c.seq)}
 	out := d.Outcome
 	if errors.Is(out.Err, ulfm.ErrRevoked) && key.series == ulfm.SeriesCreate && len(ranksOf(out.Err)) == 0 {
-		k.givenUp(p, key, c)
+		k.givenUp(p, key)
 		return
 	}
 	a := k.agreements[key]
@@ -239,12 +240,16 @@ func (k *checker) decided(p *process, d control.Decided) {
 	k.group(p, key, c, out)
 }
 
-// givenUp checks that a call answered with "revoked" was on a revoked
-// communicator.
-func (k *checker) givenUp(p *process, key agreementKey, c call) {
-	if !p.rules.IsRevoked(c.group.Index) {
-		k.sim.fail("R13", "process %d: %v/%d ends with a revocation that is not known there", p.id, c.call, c.seq)
+// knowsRevoked checks that a call answered with "revoked" was on a communicator that
+// is revoked at its caller, who makes no more creation on it.
+func (k *checker) knowsRevoked(p *process, c call, out ulfm.Outcome) {
+	if errors.Is(out.Err, ulfm.ErrRevoked) && !p.rules.IsRevoked(c.group.Index) {
+		k.sim.fail("R15", "process %d: %v/%d ends with a revocation that is not known there", p.id, c.call, c.seq)
 	}
+}
+
+// givenUp notes that a revocation ended a call.
+func (k *checker) givenUp(p *process, key agreementKey) {
 	set := k.gaveUp[key].Clone()
 	set.Add(p.id)
 	k.gaveUp[key] = set

@@ -72,6 +72,7 @@
 //	I11 no receive has wrong contents, or those of another communicator
 //	I14 few frames are on the way between two processes, however slow one is
 //	I17 the same options are the same run (a test runs each twice)
+//	R15 who is told "revoked" finds the communicator revoked
 //	R36 success of agree: all contributors had acknowledged the agreed dead
 //	R38 a shrink leaves out whom a member knew to be dead when it entered
 //

@@ -76,9 +76,7 @@ func (k *checker) gathers(c call) {
 func (k *checker) gathered(p *process, c call, out ulfm.Outcome) {
 	key := c.gatherKey()
 	if errors.Is(out.Err, ulfm.ErrRevoked) {
-		set := k.gaveUp[key].Clone()
-		set.Add(p.id)
-		k.gaveUp[key] = set
+		k.givenUp(p, key)
 		return
 	}
 	a := k.agreements[key]

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestSpecR57GatheringRuns: creations from groups among all else that happens, on
+// TestSpecR15R57GatheringRuns: creations from groups among all else that happens, on
 // every communicator, with every detector.
-func TestSpecR57GatheringRuns(t *testing.T) {
+func TestSpecR15R57GatheringRuns(t *testing.T) {
 	made, failed, gaveUp := 0, 0, 0
 	for s := range uint64(150) {
 		o := Options{Seed: *seed + s, NMax: 10}
