@@ -25,6 +25,12 @@ func Heap(size int) Memory {
 // Size returns the length in bytes.
 func (m Memory) Size() int { return len(m.bytes) }
 
+// Part returns size bytes of m from off on, a multiple of a Line.
+func (m Memory) Part(off, size int) Memory {
+	_ = m.at(off, size, Line)
+	return Memory{bytes: m.bytes[off : off+size : off+size], mapped: m.mapped}
+}
+
 func (m Memory) at(off, size, align int) unsafe.Pointer {
 	if off < 0 || off > len(m.bytes)-size || off%align != 0 {
 		panic(fmt.Sprintf("goulfm: shared memory: offset %d size %d in a segment of %d bytes", off, size, len(m.bytes)))

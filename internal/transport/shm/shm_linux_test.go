@@ -90,7 +90,8 @@ func TestScribble(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	w := newWorld(t, 2)
-	node, arenas := w.files[0].Fd(), w.files[1].Fd()
+	w.create(2*segment.ArenaStride(2) - 1)
+	node, arenas, short := w.files[0].Fd(), w.files[1].Fd(), w.files[2].Fd()
 	for _, c := range []struct {
 		name   string
 		me     int
@@ -104,29 +105,11 @@ func TestOpenRefuses(t *testing.T) {
 		{"negative rank", -1, job, node, arenas, "this is process -1"},
 		{"arenas in place of segment 0", 0, job, arenas, arenas, "another kind"},
 		{"not a memfd", 0, job, os.Stderr.Fd(), arenas, "is no memfd"},
+		{"the last arena is cut off", 0, job, node, short, "bytes at 0 of"},
 		{"no room for the own arena", 0, job, node, node, "bytes at 0 of"},
 	} {
 		if _, _, err := Open(c.me, c.job, c.node, c.arenas); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
-	}
-}
-
-// TestBadArena: a peer whose arena cannot be used is broken, the others are not.
-func TestBadArena(t *testing.T) {
-	w := newWorld(t, 3)
-	w.files = w.files[:1]
-	w.create(3*segment.ArenaStride(3) - 1) // the last one is cut off
-	p, good := w.open(0), w.open(1)
-	h := transport.Header{Kind: transport.Eager, Size: 4}
-	if !p.TrySend(2, &h, []byte("data")) || p.Broken(2) == nil || !strings.Contains(p.Broken(2).Error(), "bytes at") {
-		t.Errorf("sent to a process without an arena: broken %v", p.Broken(2))
-	}
-	if _, ok := p.Peek(2); ok {
-		t.Error("read from a process without an arena")
-	}
-	good.TrySend(0, &h, []byte("data"))
-	if f, ok := p.Peek(1); !ok || string(f.Payload) != "data" || p.Broken(1) != nil {
-		t.Errorf("from another process: %q, %v, %v", f.Payload, ok, p.Broken(1))
 	}
 }
