@@ -52,12 +52,14 @@ check() {
 	must vulns scripts/vulns.sh
 	must fuzz make fuzz
 	must sim make sim SIM="-seed 1 -agreements-total 100000 -deaths-total 15000"
+	must random make random ROUNDS=200 RANDOM="-seed 1"
 }
 
 nightly() {
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		gate sim make sim
 	done
+	gate random make random ROUNDS=10000
 	gate kill.all go test ./cmd/goulfm -count=1 -kill.all -timeout 1h
 	gate killstress make stress KILLS="-kills 1000" SHRINKS="-rounds 1000" REPLACES="-rounds 1000"
 	gate fuzz make fuzz FUZZFOR=5m
