@@ -12,8 +12,8 @@ import (
 	"github.com/goulfm/goulfm/internal/sched"
 )
 
-// BcastValue copies *v of the root to every member. v is any value that gob can
-// encode; else the error Is ErrType. Errors: ErrRoot, and those of all
+// BcastValue copies *v of the root to every member; what *v held elsewhere is gone. v is
+// any value that gob can encode; else the error Is ErrType. Errors: ErrRoot, and those of all
 // collectives.
 func BcastValue[T any](ctx context.Context, c *comm.Comm, root int, v *T) error {
 	x := prepareValue(ctx, c, bcastValue, root)
@@ -26,7 +26,11 @@ func BcastValue[T any](ctx context.Context, c *comm.Comm, root int, v *T) error 
 	}
 	b, err := x.bcastSized(root, b)
 	if err == nil && x.me != root {
-		err = decode(b, v)
+		// Not into *v: gob leaves out fields that are zero, and adds to maps.
+		var fresh T
+		if err = decode(b, &fresh); err == nil {
+			*v = fresh
+		}
 	}
 	return x.end(err)
 }
