@@ -683,3 +683,22 @@ func ExampleMprobe() {
 	// <nil>
 	// [3 1 4] from 1 <nil>
 }
+
+// Each stretch of work ends with one agreement on whether it went well everywhere. Rank 2 has
+// an error of its own; the others wait for it, until it revokes.
+func ExampleComm_AllOK() {
+	ranks(3, func(ctx context.Context, w *comm.Comm) {
+		step := func() error {
+			if w.Rank() == 2 {
+				return errors.New("no input")
+			}
+			_, err := comm.Recv(ctx, w.From(2), make([]int, 1))
+			return err
+		}
+		ok, err := w.AllOK(ctx, step())
+		if w.Rank() == 0 {
+			fmt.Println("all well:", ok, "error:", err)
+		}
+	})
+	// Output: all well: false error: <nil>
+}

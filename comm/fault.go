@@ -74,6 +74,32 @@ func (c *Comm) Agree(ctx context.Context, flag uint64) (uint64, error) {
 	return out.Flag, fail("agree", c, out.Dead, err)
 }
 
+// AllOK ends a stretch of work in which any member may have met an error: each live member
+// calls it, with its own error or nil. A member with an error revokes c, so that none waits in
+// the stretch for one that has left it. Then all agree: the result is true, at all of them
+// or at none, if every member that contributed has passed nil. The error is Agree's:
+// ErrProcFailed, at all or at none, if a member has died that not all had acknowledged.
+//
+//	ok, err := c.AllOK(ctx, step(ctx, c))
+//	if !ok || err != nil { // the same at all live members
+//		c, err = c.Shrink(ctx)
+//	}
+//
+// A program in which some members end a stretch by AllOK and others by Finalize, or by
+// nothing, is wrong: Finalize is ErrMismatch at all then.
+func (c *Comm) AllOK(ctx context.Context, err error) (bool, error) {
+	const fine, bad = 1, 0
+	mine := uint64(fine)
+	if err != nil {
+		mine = bad
+		if err := c.Revoke(); err != nil {
+			return false, err
+		}
+	}
+	all, err := c.Agree(ctx, mine)
+	return all == fine, err
+}
+
 // Iagree starts an agreement on *flag; once the request is complete *flag is the
 // result. Several may be under way; they match in the order of the calls (R35).
 func (c *Comm) Iagree(flag *uint64) Request {

@@ -169,6 +169,12 @@ func (w *world) dump() {
 // after it nothing can be called. A process that ends without it has failed. It
 // has no deadline but ctx's (R62). When ctx ends only the wait is given up: this
 // process's part stands, and Finalize may be called again to wait for the end.
+//
+// It is a call like others (C10): where other members are in Agree, AgreeFailed, Shrink or a
+// call that makes a communicator, of the world or of one made from it, it is ErrMismatch at
+// all of them, naming both calls. The job goes on then, and Finalize may be called again. A
+// send that waits for a receive of a member in Finalize is ErrFinalized, and so is, later,
+// whatever a program has left under way. CreateGroup waits for its members as ever.
 func (c *Comm) Finalize(ctx context.Context) error {
 	if c.e != c.w.proc.World() {
 		return fail("finalize", c, nil, fmt.Errorf("%w: only the world is finalized; Free other communicators", ErrUnsupported))

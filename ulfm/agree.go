@@ -18,10 +18,11 @@ func (g *Group) Outcome(p Proposal, v era.Value) Outcome {
 		return out
 	}
 	if v.Mismatch() {
-		out.Err = mismatch(p.Call, v)
+		out.Err = Mismatch(p.Call, v, func(rank int) int { return rank })
 		return out
 	}
 	switch {
+	case p.Call.Kind.Ends():
 	case p.Call.Kind == KindAgree:
 		out.Err = agreed(p.Call, v)
 	case p.Call.Kind == KindShrink:
@@ -47,9 +48,10 @@ func failed(call Call, ranks rankset.Set) error {
 	return &Error{Op: call.Kind.String(), Ranks: ranks.Slice(), Err: ErrProcFailed}
 }
 
-// mismatch names two members that called different things, the same two at all.
-func mismatch(call Call, v era.Value) error {
-	lo, hi := v.Lo, v.Hi
-	err := fmt.Errorf("%w: rank %d called %v, rank %d called %v", ErrMismatch, lo.Rank, callOf(lo.Call), hi.Rank, callOf(hi.Call))
-	return &Error{Op: call.Kind.String(), Ranks: []int{lo.Rank, hi.Rank}, Err: err}
+// Mismatch names two members that called different things, the same two at all. outer is
+// what the error calls a rank.
+func Mismatch(call Call, v era.Value, outer func(rank int) int) error {
+	lo, hi := outer(v.Lo.Rank), outer(v.Hi.Rank)
+	err := fmt.Errorf("%w: rank %d called %v, rank %d called %v", ErrMismatch, lo, callOf(v.Lo.Call), hi, callOf(v.Hi.Call))
+	return &Error{Op: call.Kind.String(), Ranks: []int{lo, hi}, Err: err}
 }

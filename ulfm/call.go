@@ -28,6 +28,8 @@ const (
 	KindDistGraph
 	KindCreateGroup
 	KindMerge
+	KindEnd          // finalize, as agree and shrink meet it
+	KindEndCreations // finalize, as what makes a communicator meets it
 )
 
 // String returns the call's name as the user wrote it.
@@ -45,7 +47,7 @@ func (k Kind) String() string {
 		return "split"
 	case KindClose:
 		return "free"
-	case KindFinalize:
+	case KindFinalize, KindEnd, KindEndCreations:
 		return "finalize"
 	case KindSpawn:
 		return "spawn"
@@ -71,7 +73,7 @@ func (k Kind) String() string {
 // number from.
 func (k Kind) Series() Series {
 	switch k {
-	case KindDup, KindSplit, KindSpawn, KindCreate, KindSplitNode, KindCart, KindGraph, KindDistGraph, KindCreateGroup, KindMerge:
+	case KindDup, KindSplit, KindSpawn, KindCreate, KindSplitNode, KindCart, KindGraph, KindDistGraph, KindCreateGroup, KindMerge, KindEndCreations:
 		return SeriesCreate
 	case KindClose, KindFinalize:
 		return SeriesClose
@@ -81,10 +83,10 @@ func (k Kind) Series() Series {
 
 // draws says whether the call may make a communicator, so that its caller needs
 // a context index before it contributes.
-func (k Kind) draws() bool { return k == KindShrink || k.Series() == SeriesCreate }
+func (k Kind) draws() bool { return k == KindShrink || k.Series() == SeriesCreate && !k.Ends() }
 
 // placed says whether members of the call bring a colour and a key.
-func (k Kind) placed() bool { return k.Series() == SeriesCreate && k != KindDup && k != KindSpawn }
+func (k Kind) placed() bool { return k.draws() && k != KindShrink && k != KindDup && k != KindSpawn }
 
 // digested says whether members of the call also bring a digest of its arguments.
 func (k Kind) digested() bool {
@@ -98,6 +100,10 @@ func (k Kind) digested() bool {
 // Gathers says whether only some members make the call, so that they have to find
 // each other before they can agree.
 func (k Kind) Gathers() bool { return k == KindCreateGroup }
+
+// Ends says whether the call is finalize's place in a sequence of agreements. It ends
+// without an error, unless another member has made another call there.
+func (k Kind) Ends() bool { return k == KindEnd || k == KindEndCreations }
 
 // plain says whether the call contributes a flag and nothing else.
 func (k Kind) plain() bool { return k == KindAgree || k == KindAgreeFailed }

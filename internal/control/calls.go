@@ -28,11 +28,11 @@ func (c *Control) propose(ev Propose) {
 		c.gather(cm, ev)
 		return
 	}
-	c.finalizing = c.finalizing || ev.Call.Kind == ulfm.KindFinalize
-	c.contribute(cm, ev)
-	if ev.Call.Kind == ulfm.KindFinalize && !c.left.IsEmpty() {
-		c.step(cm, ulfm.Ended{})
+	if ev.Call.Kind == ulfm.KindFinalize {
+		c.beginEnding(ev)
+		return
 	}
+	c.contribute(cm, ev)
 }
 
 // contribute is this process's part in an agreement on cm.
@@ -67,6 +67,9 @@ func (c *Control) decide(cm *communicator, d ulfm.Decide) {
 		c.lastLook(cm)
 	}
 	out := cm.Group().Outcome(p, d.Value)
+	if p.Call.Kind.Ends() && out.Err != nil {
+		out.Err = ulfm.Mismatch(p.Call, d.Value, c.worldRank(cm))
+	}
 	if errors.Is(out.Err, ulfm.ErrRevoked) {
 		c.revokeAtOnce(cm)
 	}
@@ -125,6 +128,8 @@ func (c *Control) agreeDead(cm *communicator, ranks rankset.Set) {
 func (c *Control) decided(cm *communicator, p ulfm.Proposal, out ulfm.Outcome) {
 	switch {
 	case p.GivenUp:
+	case p.Call.Kind.Ends():
+		c.placeDecided(cm, p, out.Err)
 	case cm.hidden != nil:
 		c.agreedOn(cm, p, out)
 	default:
@@ -134,6 +139,10 @@ func (c *Control) decided(cm *communicator, p ulfm.Proposal, out ulfm.Outcome) {
 
 // answer ends a call without a decision.
 func (c *Control) answer(cm *communicator, p ulfm.Proposal, class error) {
+	if p.Call.Kind.Ends() {
+		c.placeDecided(cm, p, class)
+		return
+	}
 	err := &ulfm.Error{Op: p.Call.Kind.String(), Err: class}
 	out := ulfm.Outcome{Seq: p.Seq, Call: p.Call, Err: err}
 	if cm.hidden != nil {

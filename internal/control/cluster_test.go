@@ -178,6 +178,24 @@ func (c *cluster) runAmong(procs []int) {
 	}
 }
 
+// runUntilClosing delivers what is on the way, but nothing of an agreement that closes.
+func (c *cluster) runUntilClosing() {
+	for moved := true; moved; {
+		moved = false
+		for from, queues := range c.queue {
+			for to, q := range queues {
+				if len(q) > 0 && !strings.HasPrefix(frameText(q[0]), ulfm.SeriesClose.String()) {
+					moved = c.deliver(from, to)
+				}
+			}
+		}
+		if c.moved {
+			c.moved, moved = false, true
+			c.look()
+		}
+	}
+}
+
 // die stops p; what it sent is still on the way.
 func (c *cluster) die(p int) { c.dead.Add(p) }
 
@@ -260,6 +278,8 @@ func actionText(a Action) string {
 		return "fenced: " + a.Why
 	case Anomaly:
 		return fmt.Sprintf("anomaly from %d: %s", a.From, a.Text)
+	case Placed:
+		return fmt.Sprintf("finalize has been found on %d", a.Comm)
 	case Decided:
 		return decidedText(a)
 	}
@@ -336,6 +356,8 @@ func (c *cluster) command(line string) error {
 			c.run()
 		}
 		c.runAmong(procs)
+	case "until-closing":
+		c.runUntilClosing()
 	case "deliver":
 		if !c.deliver(num(1), num(2)) {
 			return fmt.Errorf("nothing on the way from %s to %s", w[1], w[2])

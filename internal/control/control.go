@@ -79,7 +79,8 @@ type Control struct {
 	queue      []job    // what communicators want done, oldest first
 	out        []Action // what Step returns
 	compareDue bool     // digests go out at the end of this Step
-	finalizing bool     // this process has proposed finalize
+	ending     ending   // Finalize, before it closes
+	finalizing bool     // this process has proposed to close the world
 	fenced     bool     // declared dead by others: does nothing any more
 }
 

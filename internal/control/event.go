@@ -123,6 +123,10 @@ type Decided struct {
 	Outcome ulfm.Outcome
 }
 
+// Placed says that an agreement has ended on communicator Comm in which Finalize took part.
+// Other members may sleep until they look at it.
+type Placed struct{ Comm uint32 }
+
 // Forgotten says that context index Index means nothing any more: the call that
 // drew it made no communicator, or its communicator was freed by all members.
 // Everything held for it is to be dropped.
@@ -144,6 +148,7 @@ func (Suspected) action() {}
 func (Revoked) action()   {}
 func (Reserved) action()  {}
 func (Decided) action()   {}
+func (Placed) action()    {}
 func (Forgotten) action() {}
 func (Fenced) action()    {}
 func (Anomaly) action()   {}

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/goulfm/goulfm/ulfm"
@@ -14,10 +15,13 @@ func TestLeftWithoutMe(t *testing.T) {
 	if _, ok := acts[len(acts)-1].(Fenced); !ok {
 		t.Errorf("actions %v, want the last to be Fenced", acts)
 	}
-	c = New(Config{N: 3, Me: 1})
-	c.Step(Propose{Token: 1, Call: ulfm.Call{Kind: ulfm.KindFinalize}})
+	all := newCluster(t, 3)
+	for p := range 3 {
+		all.propose(p, Propose{Call: ulfm.Call{Kind: ulfm.KindFinalize}})
+	}
+	all.runUntilClosing()
 	decided := false
-	for _, a := range c.Step(Left{Proc: 0}) {
+	for _, a := range all.procs[1].Step(Left{Proc: 0}) {
 		switch a.(type) {
 		case Fenced:
 			t.Error("fenced although it had proposed finalize")
@@ -38,5 +42,33 @@ func TestLeftOfTheDead(t *testing.T) {
 	c.Step(Propose{Token: 1, Call: ulfm.Call{Kind: ulfm.KindFinalize}})
 	for _, a := range c.Step(Left{Proc: 0}) {
 		t.Errorf("%#v", a)
+	}
+}
+
+// TestSpecC10FinalizeMeetsOtherCalls: one process is in Finalize, the others in another call.
+// Each of them is told, whatever is on its way when; then all finalize.
+func TestSpecC10FinalizeMeetsOtherCalls(t *testing.T) {
+	for _, kind := range []ulfm.Kind{ulfm.KindAgree, ulfm.KindAgreeFailed, ulfm.KindShrink, ulfm.KindDup} {
+		for one := range 4 {
+			c := newCluster(t, 4)
+			for p := range 4 {
+				ev := call(kind)
+				if p == one {
+					ev = call(ulfm.KindFinalize)
+				}
+				c.propose(p, ev)
+			}
+			c.run()
+			for p := range 4 {
+				if d, ok := c.got[p][uint64(p+1)]; !ok || !errors.Is(d.Outcome.Err, ulfm.ErrMismatch) {
+					t.Errorf("%v, %d in finalize: %d has %v, %v", kind, one, p, d.Outcome.Err, ok)
+				}
+			}
+			for p, d := range c.all(world, call(ulfm.KindFinalize)) {
+				if d.Outcome.Err != nil {
+					t.Errorf("process %d: finalize: %v", p, d.Outcome.Err)
+				}
+			}
+		}
 	}
 }

@@ -45,6 +45,8 @@ type communicator struct {
 
 	uniform bool // a failure of a member revokes it
 
+	ends places // Finalize has contributed to an agreement that is not decided here
+
 	gatherings []*gathering        // of members of this one, under way here
 	early      []invitation        // to gatherings that are not, in order of arrival
 	gathered   map[ulfm.UID]uint64 // how often, by members and tag

@@ -150,6 +150,8 @@ func (p *Proc) execute(a control.Action) {
 		}
 	case control.Decided:
 		p.decided(a)
+	case control.Placed:
+		p.wakeAfterDecision(p.commAt(a.Comm))
 	case control.Forgotten:
 		p.forgotten(a.Index)
 	case control.Fenced:
@@ -202,19 +204,24 @@ func (p *Proc) decided(a control.Decided) {
 	}
 	if r.memory != nil {
 		r.memory = nil
-		// Who publishes the last line decides in the same step, also where that is a look:
-		// a decision lets the window admit a contribution that was held back. Others may
-		// sleep, and nobody else wakes them. And who hears last of a death decides when it
-		// does, long after its line was published.
-		if p.published || !p.looking {
-			p.notifyMembers(r.comm)
-		}
+		p.wakeAfterDecision(r.comm)
 	}
 	made := r.made
 	dropped := r.detached
 	p.complete(r, a.Outcome.Err)
 	if dropped {
 		p.discard(made)
+	}
+}
+
+// wakeAfterDecision wakes the other members where an agreement in memory has been decided here,
+// unless another member has decided it before: who publishes the last line decides in the
+// same step, also where that is a look, because a decision lets the window admit a
+// contribution that was held back. The others may sleep, and nobody else wakes them. And a
+// member that hears last of a death decides when it does, long after its line was published.
+func (p *Proc) wakeAfterDecision(c *Comm) {
+	if c != nil && c.mem != nil && (p.published || !p.looking) {
+		p.notifyMembers(c)
 	}
 }
 
@@ -244,8 +251,13 @@ func sizeText(c *Comm) string {
 }
 
 func (p *Proc) forgotten(index uint32) {
+	why := ErrFreed
+	if index == control.World {
+		why = ErrFinalized
+		p.reportUnreceived() // before it is gone
+	}
 	for class := range classes {
-		p.match.Free(dataContext(index, class), func(m *matchRecv) { p.complete(p.slots[m.Slot], ErrFreed) }, p.dropped)
+		p.match.Free(dataContext(index, class), func(m *matchRecv) { p.complete(p.slots[m.Slot], why) }, p.dropped)
 	}
 	p.takeMemory(index) // of one that nobody took up
 	if c := p.commAt(index); c != nil {

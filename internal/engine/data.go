@@ -621,6 +621,11 @@ func (p *Proc) arrive(from int, f *transport.Frame) {
 		return
 	}
 	c := p.commAt(f.Ctx / uint32(classes))
+	if f.Kind == transport.Announce && c != nil && p.refusesAnnounced(f.Ctx) {
+		p.ending.unreceived.note(c, from, int(f.Tag))
+		p.refuse(from, f)
+		return
+	}
 	collective := c != nil && Class(f.Ctx%uint32(classes)) == Collective
 	// A notice is announced where its sender has other sends before it in its queue.
 	if collective && (f.Kind == transport.Eager || f.Tag&Notice != 0) && c.late(int(f.Tag)) {
@@ -672,26 +677,36 @@ func (p *Proc) refuse(from int, f *transport.Frame) {
 		p.letGo(from, f.Size)
 		return
 	}
-	p.sendControl(from, controlFrame(frameRefuse, f.Handle, uint64(p.goneAs(f.Ctx))))
+	p.sendControl(from, controlFrame(frameRefuse, f.Handle, p.refusal(f.Ctx)))
 }
 
-// goneAs says why nothing is received on a context any more: it was revoked, or freed. The
-// matcher has one state for both, because a communicator that is freed here lives on until
-// all members have freed it.
-func (p *Proc) goneAs(ctx uint32) match.State {
+// Why a message is refused, as the sender is told.
+const (
+	refusedFreed uint64 = iota
+	refusedRevoked
+	refusedEnding
+)
+
+// refusal says why nothing is received on a context any more. The matcher has one state for
+// a communicator that was revoked and one that was freed, because a communicator that is
+// freed here lives on until all members have freed it.
+func (p *Proc) refusal(ctx uint32) uint64 {
 	switch c := p.commAt(ctx / uint32(classes)); {
-	case c == nil:
-		return p.match.State(ctx)
-	case c.revoked:
-		return match.Revoked
+	case c == nil && p.match.State(ctx) == match.Revoked, c != nil && c.revoked:
+		return refusedRevoked
+	case c != nil && !c.freed && p.refusesAnnounced(ctx):
+		return refusedEnding
 	}
-	return match.Freed
+	return refusedFreed
 }
 
-// refusal is the error of a send to a context that is gone.
-func refusal(as match.State) error {
-	if as == match.Revoked {
+// refusalError is what a refusal is for the sender.
+func refusalError(why uint64) error {
+	switch why {
+	case refusedRevoked:
 		return ulfm.ErrRevoked
+	case refusedEnding:
+		return errEnding
 	}
 	return errFreedByReceiver
 }
@@ -706,10 +721,10 @@ func (p *Proc) dropped(m *match.Message) {
 		p.letGo(m.Src, m.Size)
 	case m.Src == p.me:
 		if r := p.find(Handle(m.Handle)); r != nil {
-			p.complete(r, refusal(p.goneAs(m.Ctx)))
+			p.complete(r, refusalError(p.refusal(m.Ctx)))
 		}
 	default:
-		p.sendControl(m.Src, controlFrame(frameRefuse, m.Handle, uint64(p.goneAs(m.Ctx))))
+		p.sendControl(m.Src, controlFrame(frameRefuse, m.Handle, p.refusal(m.Ctx)))
 	}
 }
 
@@ -823,7 +838,7 @@ func (p *Proc) engineFrame(from int, frame []byte) {
 		p.dropPush(Handle(w[0]))
 		if r != nil && r.kind == sendRequest && r.peer == from {
 			r.direct = false
-			p.complete(r, refusal(match.State(w[1])))
+			p.complete(r, refusalError(w[1]))
 		}
 	case frameGone:
 		if r != nil && r.kind == recvRequest && r.matched && r.peer == from {

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"context"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -77,6 +75,9 @@ type Config struct {
 	// be ended, by a detector that does not fence: who may ends it, and lets its departure
 	// be known. It must not call the engine.
 	OnSilent func(proc int)
+	// OnUnreceived, if not nil, is called once, in Finalize, if messages have come that this
+	// process has not received: how many, and a line about them. It must not call the engine.
+	OnUnreceived func(text string)
 	// OnFenced, if not nil, is called once when the others have declared this
 	// process dead.
 	OnFenced func(why string)
@@ -334,22 +335,6 @@ func (p *Proc) readDepartures() bool {
 	return true
 }
 
-// noticeLeavers ends an open finalize once somebody has returned from it. It
-// looks after the control frames: whoever got the decision passes it on; whoever
-// only saw that another has left cannot, and wakes everybody instead.
-func (p *Proc) noticeLeavers() {
-	if !p.world.closing || p.sawLeaver {
-		return
-	}
-	for _, q := range p.world.group.Procs {
-		if q != p.me && p.tr.HasLeft(q) {
-			p.sawLeaver = true
-			p.step(control.Left{Proc: q})
-			return
-		}
-	}
-}
-
 // Declared returns the processes known to be dead. For tests and diagnosis.
 func (p *Proc) Declared() rankset.Set {
 	p.mu.Lock()
@@ -374,22 +359,27 @@ func (p *Proc) fenceLocked(why string) {
 	if p.fenced.Swap(true) {
 		return
 	}
-	for _, r := range p.slots {
-		switch {
-		case !r.active():
-		case r.kind == scheduleRequest: // it ends when its messages have
-			r.schedule.x.Fail(ErrFenced)
-		default:
-			p.complete(r, ErrFenced)
-		}
-	}
-	p.runSchedules()
+	p.endRequests(ErrFenced)
 	for q := range p.peers {
 		p.closePeer(q)
 	}
 	if p.cfg.OnFenced != nil {
 		p.cfg.OnFenced(why)
 	}
+}
+
+// endRequests ends whatever is under way.
+func (p *Proc) endRequests(why error) {
+	for _, r := range p.slots {
+		switch {
+		case !r.active():
+		case r.kind == scheduleRequest: // it ends when its messages have
+			r.schedule.x.Fail(why)
+		default:
+			p.complete(r, why)
+		}
+	}
+	p.runSchedules()
 }
 
 // alive returns the reason why this process makes no more calls, if any.
@@ -401,86 +391,4 @@ func (p *Proc) alive() error {
 		return ErrFinalized
 	}
 	return nil
-}
-
-// An ending is how far Finalize has come. One whose context ends keeps its place in
-// the agreement, and the next call goes on from there: members propose it once.
-type ending struct {
-	call  *Request // the agreement; nil: not proposed yet
-	busy  bool     // a call of Finalize is under way
-	ended bool     // nothing is left to do
-}
-
-// Finalize ends by an agreement of all live members, whatever fails meanwhile;
-// only then has this process left. When ctx ends first only the wait is given up: it
-// may be called again.
-func (p *Proc) Finalize(ctx context.Context) error {
-	r, err := p.beginEnding()
-	if err != nil {
-		return err
-	}
-	err = p.finishEnding(ctx, r)
-	p.mu.Lock()
-	p.ending.busy, p.ending.ended = false, err == nil
-	p.mu.Unlock()
-	return err
-}
-
-func (p *Proc) beginEnding() (*Request, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	e := &p.ending
-	switch { // asked with the lock held: nothing ends what is begun after a fence
-	case p.fenced.Load():
-		return nil, ErrFenced
-	case e.ended:
-		return nil, ErrFinalized
-	case e.busy:
-		return nil, fmt.Errorf("%w: Finalize is under way in another goroutine", ErrUnsupported)
-	case e.call == nil:
-		e.call = p.propose(p.world, ulfm.Call{Kind: ulfm.KindFinalize}, Contribution{}, "finalize")
-		p.world.closing = true
-		p.progress()
-	}
-	e.busy = true
-	return e.call, nil
-}
-
-func (p *Proc) finishEnding(ctx context.Context, r *Request) error {
-	if p.finalized.Load() { // only the last look was given up
-		return p.lastLook(ctx)
-	}
-	if err := p.await(ctx, &r.own); err != nil {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		return &ulfm.Error{Ranks: p.waitsFor(r), Err: err}
-	}
-	if p.fenced.Load() {
-		return ErrFenced
-	}
-	if r.err != nil {
-		return r.err
-	}
-	if err := p.flush(ctx); err != nil {
-		return err
-	}
-	p.finalized.Store(true)
-	p.tr.SetLeft()
-	p.tr.MoveEpoch()
-	return p.lastLook(ctx)
-}
-
-// lastLook wakes whom nobody else wakes, and answers who asked for the decision before it could see that this
-// process has left. Without it: q's parent dies, q asks this process, finds that
-// it has not left, and sleeps; this process has looked before q asked, and leaves;
-// nobody wakes q. The mark is set before the look, and q looks for the mark after
-// it has asked: one of both sees the other.
-func (p *Proc) lastLook(ctx context.Context) error {
-	p.mu.Lock()
-	if p.sawLeaver {
-		p.notifyMembers(p.world)
-	}
-	p.progress()
-	p.mu.Unlock()
-	return p.flush(ctx)
 }

@@ -10,6 +10,14 @@ func (m *Matcher) Unexpected(ctx uint32) int { return m.table.space(ctx).unexpec
 // their payload that this process holds.
 func (m *Matcher) Buffered() (messages, bytes int) { return m.messages, m.bytes }
 
+// EachUnexpected calls f for every message that waits on ctx, by arrival. f must not call the
+// Matcher.
+func (m *Matcher) EachUnexpected(ctx uint32, f func(*Message)) {
+	for msg := m.table.space(ctx).arrivals.head; msg != nil; msg = msg.links[byArrival].next {
+		f(msg)
+	}
+}
+
 // Each calls f for every posted receive, by context and then in the order of
 // Revoke. f must not call the Matcher.
 func (m *Matcher) Each(f func(*Recv)) {
