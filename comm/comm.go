@@ -1,6 +1,7 @@
 package comm
 
 import (
+	"fmt"
 	"os"
 	"strconv"
 	"sync/atomic"
@@ -65,8 +66,13 @@ func (c *Comm) Mark(name string, n int) {
 
 // Abort ends the members of c, this process among them, as well as it can: with the
 // world the whole job, with that exit code; with another communicator its members
-// alone, which the others see as failures (R63).
+// alone, which the others see as failures (R63). Codes are 1 to 255, as a shell sees them;
+// another one is 1, and a line on stderr says so.
 func (c *Comm) Abort(code int) {
+	if code < 1 || code > 255 {
+		fmt.Fprintf(os.Stderr, "goulfm: rank %d: Abort(%d): exit codes are 1 to 255: 1 it is\n", c.Rank(), code)
+		code = boot.ExitError
+	}
 	if p := c.w.process; p != nil {
 		m := boot.Message{What: boot.SaysAborted, N: code}
 		if c.Size() < c.w.proc.World().Size() {

@@ -3,13 +3,13 @@ package comm
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/signal"
 	"runtime/debug"
 	"runtime/pprof"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
@@ -26,9 +26,10 @@ type Config struct {
 	// were received, in bytes over all senders. Default 64 MiB. Beyond its share a
 	// sender waits for the receive; less saves memory, more keeps senders going.
 	UnexpectedBytesMax uint64
-	// SpinPolls is how often a call that waits looks before it sleeps. Default:
-	// 30,000 with a core for each rank of the machine, else 20. More wakes faster,
-	// and takes the core from others.
+	// SpinPolls is how often a call that waits looks before it sleeps. Default, or 0: what
+	// GOULFM_SPIN says (goulfm run -x GOULFM_SPIN=20), else 30,000 with a core for each
+	// rank of the machine, else 20. More wakes faster, and takes the core from others:
+	// less is better where something else wants the cores.
 	SpinPolls int
 	// Tick is how long a process must make no call until its background loop serves
 	// its peers. Default 10 ms; right after a call that waited long up to eight times as
@@ -43,20 +44,28 @@ type Config struct {
 	Uniform bool
 }
 
-// uniformVariable is the environment variable that sets Config.Uniform.
-const uniformVariable = "GOULFM_UNIFORM"
+// Environment variables that set fields of a Config.
+const (
+	uniformVariable = "GOULFM_UNIFORM" // Uniform: 1 or 0
+	spinVariable    = "GOULFM_SPIN"    // SpinPolls, if the program does not set it: 1 or more
+)
 
 // fromEnv sets what the environment says.
 func (cfg *Config) fromEnv() error {
-	text, given := os.LookupEnv(uniformVariable)
-	if !given {
-		return nil
+	if text, given := os.LookupEnv(uniformVariable); given {
+		on, err := strconv.ParseBool(text)
+		if err != nil {
+			return fmt.Errorf("environment variable %s: %q: want 1 or 0", uniformVariable, text)
+		}
+		cfg.Uniform = cfg.Uniform || on
 	}
-	on, err := strconv.ParseBool(text)
-	if err != nil {
-		return fmt.Errorf("environment variable %s: %q: want 1 or 0", uniformVariable, text)
+	if text, given := os.LookupEnv(spinVariable); given && cfg.SpinPolls == 0 {
+		polls, err := strconv.ParseUint(text, 10, 31)
+		if err != nil || polls == 0 {
+			return fmt.Errorf("environment variable %s: %q: want how often a wait looks before it sleeps, 1 or more", spinVariable, text)
+		}
+		cfg.SpinPolls = int(polls)
 	}
-	cfg.Uniform = cfg.Uniform || on
 	return nil
 }
 
@@ -66,34 +75,64 @@ const (
 	yieldPolls       = 50 // more than any rank needs where all come; then one is late, and others have work
 )
 
+// inits is what Init has given out: a process has one world.
+var inits struct {
+	mu    sync.Mutex
+	world *Comm // that is not finalized; else nil
+	count int   // calls of Init that await their Finalize
+	ended bool  // the world of a job was finalized: this process is no part of it any more
+}
+
 // Init returns the world of this process: all processes that goulfm run started
 // with it, or a world of one if nothing launched it.
+//
+// Called again, by a library perhaps, it returns the same world, and counts: each Init needs
+// its Finalize, the last of which is the one that ends the world. After that it is
+// ErrFinalized in a process of a job; a process that nothing launched gets a new world.
 func Init(ctx context.Context) (*Comm, error) { return InitWith(ctx, Config{}) }
 
-// InitWith is Init with a Config.
+// InitWith is Init with a Config. The Config of the first call counts.
 func InitWith(ctx context.Context, cfg Config) (*Comm, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fail("init", nil, nil, err)
 	}
+	inits.mu.Lock()
+	defer inits.mu.Unlock()
+	switch {
+	case inits.ended:
+		return nil, fail("init", nil, nil, fmt.Errorf("%w: this process has left its job", ErrFinalized))
+	case inits.world == nil:
+		w, err := begin(cfg)
+		if err != nil {
+			return nil, fail("init", nil, nil, err)
+		}
+		inits.world = w
+	}
+	inits.count++
+	return inits.world, nil
+}
+
+// begin joins the job of this process, or makes a world of one.
+func begin(cfg Config) (*Comm, error) {
 	if err := cfg.fromEnv(); err != nil {
-		return nil, fail("init", nil, nil, err)
+		return nil, err
 	}
 	info, launched, err := boot.FromEnv()
 	if err != nil {
-		return nil, fail("init", nil, nil, err)
+		return nil, err
 	}
 	if !launched {
 		return NewWorld(engine.New(boot.Alone(), cfg.engine())), nil
 	}
 	p, err := info.Join()
 	if err != nil {
-		return nil, fail("init", nil, nil, err)
+		return nil, err
 	}
 	w := &world{process: p, marks: info.Marks}
 	engineCfg := w.engineConfig(cfg)
 	if info.Spawned {
 		if engineCfg.Union, err = meetParent(p); err != nil {
-			return nil, fail("init", nil, nil, err)
+			return nil, err
 		}
 	}
 	w.proc = engine.New(p.Port, engineCfg)
@@ -103,6 +142,26 @@ func InitWith(ctx context.Context, cfg Config) (*Comm, error) {
 	}
 	go p.Listen(w.dump)
 	return &Comm{e: w.proc.World(), w: w}, nil
+}
+
+// release gives back one Init of a world, and says whether it was not the last one.
+func release(c *Comm) (others bool) {
+	inits.mu.Lock()
+	defer inits.mu.Unlock()
+	if inits.world == nil || inits.world.w != c.w || inits.count == 1 {
+		return false
+	}
+	inits.count--
+	return true
+}
+
+// forget notes that a world is finalized.
+func forget(c *Comm) {
+	inits.mu.Lock()
+	defer inits.mu.Unlock()
+	if inits.world != nil && inits.world.w == c.w {
+		inits.world, inits.count, inits.ended = nil, 0, c.w.process != nil
+	}
 }
 
 // NewWorld returns the world of a process whose engine runs already: for tests,
@@ -145,7 +204,8 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 // it. It never comes back (F7).
 func (w *world) fenced(why string) {
 	fmt.Fprintf(os.Stderr, "goulfm: rank %d: stops itself: %s\n", w.process.Info.Rank, why)
-	os.Exit(5)
+	w.process.Say(boot.Message{What: boot.SaysFenced})
+	os.Exit(boot.ExitFenced)
 }
 
 func (w *world) report(ev engine.Event) {
@@ -154,9 +214,9 @@ func (w *world) report(ev engine.Event) {
 
 // dump tells the launcher what this process waits for.
 func (w *world) dump() {
-	waits, err := json.Marshal(w.proc.Waits())
-	if err != nil {
-		waits = nil
+	var waits []boot.Wait
+	for _, wait := range w.proc.Waits() {
+		waits = append(waits, boot.Wait(wait))
 	}
 	var stacks bytes.Buffer
 	stacks.WriteString(w.proc.Describe())
@@ -169,6 +229,8 @@ func (w *world) dump() {
 // after it nothing can be called. A process that ends without it has failed. It
 // has no deadline but ctx's (R62). When ctx ends only the wait is given up: this
 // process's part stands, and Finalize may be called again to wait for the end.
+// Where Init was called several times the last Finalize does this; those before it return
+// at once.
 //
 // It is a call like others (C10): where other members are in Agree, AgreeFailed, Shrink or a
 // call that makes a communicator, of the world or of one made from it, it is ErrMismatch at
@@ -179,9 +241,13 @@ func (c *Comm) Finalize(ctx context.Context) error {
 	if c.e != c.w.proc.World() {
 		return fail("finalize", c, nil, fmt.Errorf("%w: only the world is finalized; Free other communicators", ErrUnsupported))
 	}
+	if release(c) {
+		return nil
+	}
 	if err := c.w.proc.Finalize(ctx); err != nil {
 		return fail("finalize", c, nil, err)
 	}
+	forget(c)
 	c.w.proc.Close()
 	if c.w.process != nil {
 		c.w.process.Flush()
@@ -193,23 +259,26 @@ func (c *Comm) Finalize(ctx context.Context) error {
 // body, or a panic, is printed and ends the process with code 1 or 2, which the
 // job sees as its failure. ctx ends with the first SIGINT or SIGTERM; a second
 // one ends the process.
-func Main(body func(ctx context.Context, w *Comm) error) {
+func Main(body func(ctx context.Context, w *Comm) error) { MainWith(Config{}, body) }
+
+// MainWith is Main with a Config.
+func MainWith(cfg Config, body func(ctx context.Context, w *Comm) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
-	w, err := Init(ctx)
+	w, err := InitWith(ctx, cfg)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "goulfm: %v\n", err)
-		os.Exit(3)
+		os.Exit(boot.ExitInit)
 	}
 	rank := w.Rank()
 	if err := guard(ctx, rank, w, body); err != nil {
 		fmt.Fprintf(os.Stderr, "goulfm: rank %d: %v\n", rank, err)
-		os.Exit(1)
+		os.Exit(boot.ExitError)
 	}
 	// Not ctx: a job that was asked to end and does so in order has not failed.
 	if err := w.Finalize(context.WithoutCancel(ctx)); err != nil {
 		fmt.Fprintf(os.Stderr, "goulfm: rank %d: %v\n", rank, err)
-		os.Exit(1)
+		os.Exit(boot.ExitError)
 	}
 }
 
@@ -218,7 +287,7 @@ func guard(ctx context.Context, rank int, w *Comm, body func(ctx context.Context
 	defer func() {
 		if v := recover(); v != nil {
 			fmt.Fprintf(os.Stderr, "goulfm: rank %d: panic: %v\n%s", rank, v, debug.Stack())
-			os.Exit(2)
+			os.Exit(boot.ExitPanic)
 		}
 	}()
 	return body(ctx, w)

@@ -17,11 +17,20 @@ import (
 
 const runUsage = `usage: goulfm run [flags] PROGRAM|GO-PACKAGE [args...]
 
-Starts ranks of a program on this machine. A directory with Go files is built
-first. More ranks than cores is normal.
+Starts ranks of a program on this machine. A Go file, or a directory with Go files,
+is built first; a name without a slash is first looked up in PATH, so say ./DIR. More
+ranks than cores is normal.
 
   -n, -np N           ranks (default: one per usable core)
-  --universe N        processes that the job can ever have, with those that it starts itself (default: twice -n)
+  --universe N        processes that the job can ever have, with those that it starts itself (default: twice -n and
+                      16). No number is used again: a process that replaces another one counts, too
+  --survive WHAT      which failures leave the job a success if others finish (default killed):
+                        killed   of ranks that something ended without their doing: by a signal, or declared dead.
+                                 A rank that says that it failed fails the job: by an exit code, an error or a panic
+                                 of its body, an exit without Finalize, Abort; the others may go on, and the job's
+                                 code is that of the first which said so
+                        any      all
+                        none     none: the first loss ends the job
   -x NAME[=VALUE]     set an environment variable, or pass this one's value; may be repeated
   --wdir DIR          working directory of the ranks
   --tag, -l           begin each line of output with its rank
@@ -42,15 +51,18 @@ first. More ranks than cores is normal.
   --agree node|era    how ranks of one machine agree: in its memory, which takes exact deaths (no --fence), or by
                       messages (default node)
   --report json       one line of JSON per event on stderr: start, death, detection, revoke, agree,
-                      shrink, spawn, end
+                      shrink, spawn, suspect, output, leftover, lifeline, dropped, end
   -q                  no story on stderr
 
 Signals: the first SIGINT or SIGTERM goes to the ranks, the second ends them;
 SIGQUIT says who waits for whom and goes on.
 
-Exit code: 0 when the surviving ranks finished without error; 2 usage;
-126/127 program not executable/not found; 128+n signal n; 3 launch failed;
-4 too many ranks lost; 5 fenced; 124 timeout; else the code of a rank.
+What ranks have started and left running ends with the job.
+
+Exit code: 0 when the surviving ranks finished without error and no rank said that
+it failed (--survive); 2 usage; 126/127 program not executable/not found; 128+n
+signal n; 3 launch failed; 4 too many ranks lost; 6 output could not be written; 124
+timeout; else the code of a rank: 1 error, 2 panic, 3 Init failed.
 `
 
 // later are flags of issues to come: named, so that nobody looks for a typing error.
@@ -92,6 +104,7 @@ func parseRun(args []string) (*launch.Spec, error) {
 	f.IntVar(&spec.N, "n", cores, "")
 	f.IntVar(&spec.N, "np", cores, "")
 	f.IntVar(&spec.Universe, "universe", 0, "")
+	survive := f.String("survive", string(launch.SurviveKilled), "")
 	var env, kills list
 	f.Var(&env, "x", "")
 	f.Var(&kills, "kill", "")
@@ -135,6 +148,11 @@ func parseRun(args []string) (*launch.Spec, error) {
 		spec.Era = *agree == "era"
 	default:
 		return nil, fmt.Errorf("--agree %s: want node or era", *agree)
+	}
+	switch spec.Survive = launch.Survive(*survive); spec.Survive {
+	case launch.SurviveKilled, launch.SurviveAny, launch.SurviveNone:
+	default:
+		return nil, fmt.Errorf("--survive %s: want killed, any or none", *survive)
 	}
 	if *report != "" && *report != "json" {
 		return nil, fmt.Errorf("--report %s: want json", *report)

@@ -71,16 +71,17 @@ func TestExitCodesAndTexts(t *testing.T) {
 		{"run -n 1 PROG ring", 0, `^sum 0\n$`, `^$`},
 		{"run -n 5 PROG ring", 0, `^sum 10\n$`, `^$`},
 		{"run -n 40 PROG ring", 0, `^sum 780\n$`, `^$`},
-		{"run -n 3 PROG panic", 0, `rank 0: recv on world from rank 1: process failed`, `rank 1: panic: boom(?s).*main\.go.*rank 1 \(pid \d+\) died: exit code 2; found by its`},
-		{"run -n 3 PROG error", 0, ``, `goulfm: rank 1: bad thing\n`},
+		{"run -n 3 PROG panic", 2, `rank 0: recv on world from rank 1: process failed`, `rank 1: panic: boom(?s).*main\.go.*rank 1 \(pid \d+\) died: exit code 2; found by its`},
+		{"run -n 3 PROG error", 1, ``, `goulfm: rank 1: bad thing\n(?s).*2 of 3 ranks finished, rank 1 failed: exit code 1, 1 rank lost; exit code 1\n$`},
 		{"run -n 3 PROG all-error", 1, ``, `bad thing`},
-		{"run -n 3 PROG exit0", 0, `rank 2: recv on world from rank 1`, `rank 1 .* died: exit without Finalize`},
+		{"run -n 3 PROG exit0", 1, `rank 2: recv on world from rank 1`, `rank 1 .* died: exit without Finalize(?s).*rank 1 failed: exit without Finalize, 1 rank lost; exit code 1\n$`},
 		{"run -n 3 PROG abort", 9, ``, `the job was stopped \(code 9\)`},
-		{"run -n 4 PROG abort-some", 0, `rank 2: recv on world from rank 3`, `rank 1 .* died: killed`},
+		{"run -n 4 PROG abort-some", 9, `rank 2: recv on world from rank 3`, `rank 1 .* died: killed(?s).*rank 3 failed: Abort\(9\), 2 ranks lost; exit code 9\n$`},
+		{"run -n 4 --survive any PROG abort-some", 0, ``, `2 of 4 ranks finished, 2 ranks lost; exit code 0\n$`},
 		{"run -n 2 PROG fatal", 1, ``, `send on world: rank out of range: 99(?s).*the job was stopped \(code 1\)`},
 		{"run -n 2 -x GIVEN=here PROG env", 0, `^GIVEN=here boot=""\nGIVEN=here boot=""\n$`, `^$`},
 		{"run -n 2 hostname", 0, `.+\n.+\n`, `^$`},
-		{"run -n 2 false", 1, `^$`, `none was a goulfm program`},
+		{"run -n 2 false", 1, `^$`, `none came through Init`},
 		{"run -n 2 /nonexistent/program", 127, ``, `no such program: give a file`},
 		{"run -n 2 /etc/passwd", 126, ``, `not executable: chmod`},
 		{"run -n 2 " + empty, 126, ``, `without Go files`},
@@ -118,10 +119,10 @@ func TestKillAtAMark(t *testing.T) {
 			t.Errorf("%s: code %d\n%s%s", detector, got.code, got.out, got.err)
 		}
 		for _, want := range []string{
-			`rank 2 \(pid \d+\) died: killed \(SIGKILL\) at step=1; found by its (tombstone|reaping) \d+\.\d+ ms after`,
+			`rank 2 \(pid \d+\) died: killed \(SIGKILL\) at step=1; found \d+\.\d+ ms after by its exit (mark in shared memory|status)`,
 			`rank 5: all 4 survivors know it`,
 			`revoke of world at \d ranks?`,
-			`shrink of world to 4 ranks, dead \[2 5\], at all 4`,
+			`shrink of world to 4 ranks, dead \[2 5\], at all of them`,
 			`4 of 6 ranks finished, 2 ranks lost; exit code 0`,
 		} {
 			if !regexp.MustCompile(want).MatchString(got.err) {

@@ -14,6 +14,14 @@ import (
 // Variable is the environment variable with an Info as JSON.
 const Variable = "GOULFM_BOOT"
 
+// Exit codes of a rank, by which the launcher and people see how it failed.
+const (
+	ExitError  = 1 // its body returned an error, or Finalize did
+	ExitPanic  = 2 // its body panicked: the code of the Go runtime
+	ExitInit   = 3 // Init failed
+	ExitFenced = 5 // it has learned that it was declared dead
+)
+
 // Info is what the launcher tells a process.
 type Info struct {
 	Job        uint64 `json:"job"`
@@ -74,15 +82,15 @@ func (i Info) Env() string {
 
 // A Message goes over the lifeline, one JSON object a line.
 type Message struct {
-	What  string          `json:"what"`
-	AtNs  int64           `json:"atNs,omitempty"` // CLOCK_MONOTONIC, the same for all processes of the machine
-	Comm  string          `json:"comm,omitempty"`
-	Procs []int           `json:"procs,omitempty"`
-	Name  string          `json:"name,omitempty"`
-	N     int             `json:"n,omitempty"`
-	Text  string          `json:"text,omitempty"`
-	Waits json.RawMessage `json:"waits,omitempty"`
-	Lines []string        `json:"lines,omitempty"` // of the program, that wait in a call
+	What  string   `json:"what"`
+	AtNs  int64    `json:"atNs,omitempty"` // CLOCK_MONOTONIC, the same for all processes of the machine
+	Comm  string   `json:"comm,omitempty"`
+	Procs []int    `json:"procs,omitempty"`
+	Name  string   `json:"name,omitempty"`
+	N     int      `json:"n,omitempty"`
+	Text  string   `json:"text,omitempty"`
+	Waits []Wait   `json:"waits,omitempty"`
+	Lines []string `json:"lines,omitempty"` // of the program, that wait in a call
 
 	// Of processes that are started by others: see launch.
 	Token   uint64   `json:"token,omitempty"` // names a request
@@ -93,6 +101,15 @@ type Message struct {
 	Rank    int      `json:"rank,omitempty"`  // number of the process that asked for them
 	UID     []byte   `json:"uid,omitempty"`   // of the communicator with them
 	Indices []uint32 `json:"indices,omitempty"`
+}
+
+// A Wait is one thing for which a process waits in a call.
+type Wait struct {
+	Op    string `json:"op"`
+	Comm  string `json:"comm"`
+	Ranks []int  `json:"ranks,omitempty"` // of Comm, that could end it; none: any
+	Tag   int    `json:"tag"`
+	Procs []int  `json:"procs,omitempty"` // the same as numbers of processes
 }
 
 // ShortOfMemory is the Name of an answer that refuses for want of memory.
@@ -106,7 +123,8 @@ const (
 	SaysAlive   = "alive"   // launcher: show that you live
 	SaysSilent  = "silent"  // process: by the ring, Procs show no life
 	SaysDump    = "dump"    // launcher: say what you wait for; process: Waits and Text
-	SaysAborted = "aborted" // process: it calls Abort with code N
+	SaysAborted = "aborted" // process: it calls Abort with code N, 1 to 255
+	SaysFenced  = "fenced"  // process: it has learned that it was declared dead, and ends itself
 	SaysSpawn   = "spawn"   // process: start N of Program with Args and Env; Procs could keep them
 	SaysSpawned = "spawned" // launcher: N of them from First on, or Text says why not
 	SaysKeep    = "keep"    // process, and passed on by the launcher: those from First on have Procs, Indices and UID

@@ -1,9 +1,7 @@
 package boot
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -28,7 +26,7 @@ type Process struct {
 
 	mu    sync.Mutex
 	line  net.Conn
-	in    *bufio.Scanner
+	in    *Decoder
 	notes []Message // not sent yet
 	beats atomic.Uint32
 
@@ -39,25 +37,34 @@ type Process struct {
 // Join attaches to the shared memory, puts up this process's tombstone, and says
 // so. From here on the launcher knows within a fraction of a millisecond when
 // this process ends, however it ends.
+//
+// A program that a rank has started before it was in Init has the rank's environment, and
+// perhaps its descriptors; it is refused, for a rank is one process.
 func (i Info) Join() (*Process, error) {
-	for _, fd := range []int{i.NodeFd, i.ArenasFd, i.LifelineFd} {
-		unix.CloseOnExec(fd)
-	}
 	me := i.Proc()
+	if _, err := unix.FcntlInt(uintptr(i.NodeFd), unix.F_GET_SEALS, 0); err != nil {
+		return nil, fmt.Errorf("descriptor %d is not the job's memory: %s", i.NodeFd, anothers)
+	}
 	port, node, err := shm.Open(me, i.Job, uintptr(i.NodeFd), uintptr(i.ArenasFd))
 	if err != nil {
 		return nil, err
 	}
 	f := os.NewFile(uintptr(i.LifelineFd), "lifeline")
-	line, err := net.FileConn(f)
+	line, err := net.FileConn(f) // a copy
 	f.Close()
 	if err != nil {
-		return nil, fmt.Errorf("lifeline to the launcher: %w", err)
+		return nil, fmt.Errorf("lifeline to the launcher: %w: %s", err, anothers)
 	}
-	p := &Process{Info: i, Port: port, Node: node, line: line, in: bufio.NewScanner(line), notes: make([]Message, 0, 16), answers: map[uint64]chan Message{}}
-	p.in.Buffer(nil, lineMax)
+	p := &Process{Info: i, Port: port, Node: node, line: line, in: NewDecoder(line, node.Procs()), notes: make([]Message, 0, 16), answers: map[uint64]chan Message{}}
 	if err := putUpTombstone(node.Tombstone(me)); err != nil {
+		line.Close()
+		if errors.Is(err, errTaken) {
+			return nil, fmt.Errorf("process %d is in the job already, as pid %d: %s", me, node.Pid(me), anothers)
+		}
 		return nil, err
+	}
+	for _, fd := range []int{i.NodeFd, i.ArenasFd} {
+		unix.CloseOnExec(fd)
 	}
 	node.SetPid(me, os.Getpid())
 	node.SetState(me, segment.Joined)
@@ -66,6 +73,9 @@ func (i Info) Join() (*Process, error) {
 	p.Say(Message{What: SaysJoined})
 	return p, nil
 }
+
+// anothers is what a program is told that has the environment of a rank and is none.
+const anothers = "the environment variable " + Variable + " is that of the rank which has started this program: start it with " + Variable + " unset"
 
 // Beat shows that this process lives, if somebody watches for that. Who makes calls shows
 // it in passing; who does not is asked by the launcher. A thread that woke up to count did
@@ -122,11 +132,11 @@ func (p *Process) add(m Message) { p.notes = append(p.notes, m) }
 func (p *Process) flush() {
 	var text []byte
 	for _, m := range p.notes {
-		b, err := json.Marshal(m)
+		line, err := m.Encode()
 		if err != nil {
-			continue // a Message always marshals; a report is no reason to end a program
+			continue // Ask has refused it; a report is no reason to end a program
 		}
-		text = append(append(text, b...), '\n')
+		text = append(text, line...)
 	}
 	if len(text) > 0 {
 		_, _ = p.line.Write(text)
@@ -134,23 +144,17 @@ func (p *Process) flush() {
 	p.notes = p.notes[:0]
 }
 
-// lineMax is how long a message of the launcher can be: it names members of a
-// communicator.
-const lineMax = 1 << 20
-
 // Listen shows that this process lives, or calls dump, whenever the launcher asks, gives
 // answers to who waits for them, and ends this process when the launcher is gone: by
 // default a job ends with its launcher.
 func (p *Process) Listen(dump func()) {
-	for p.in.Scan() {
-		var m Message
-		switch err := json.Unmarshal(p.in.Bytes(), &m); {
-		case err != nil:
-		case m.What == SaysAlive:
+	for m, err := p.in.Next(); err == nil; m, err = p.in.Next() {
+		switch m.What {
+		case SaysAlive:
 			p.Beat()
-		case m.What == SaysDump:
+		case SaysDump:
 			dump()
-		case m.What == SaysSpawned:
+		case SaysSpawned:
 			p.mu.Lock()
 			if ch := p.answers[m.Token]; ch != nil {
 				ch <- m
@@ -165,11 +169,7 @@ func (p *Process) Listen(dump func()) {
 // Kept waits, in a process that others have started, until they say that they agree to
 // have it, and returns what they say. The launcher ends a process that nobody keeps.
 func (p *Process) Kept() (Message, error) {
-	for p.in.Scan() {
-		var m Message
-		if json.Unmarshal(p.in.Bytes(), &m) != nil {
-			continue
-		}
+	for m, err := p.in.Next(); err == nil; m, err = p.in.Next() {
 		switch m.What {
 		case SaysAlive:
 			p.Beat()
@@ -183,6 +183,9 @@ func (p *Process) Kept() (Message, error) {
 // Ask sends a request to the launcher and waits for its answer, or until ctx is over:
 // then late gets the answer when it comes.
 func (p *Process) Ask(ctx context.Context, m Message, late func(Message)) (Message, error) {
+	if _, err := m.Encode(); err != nil {
+		return Message{}, err
+	}
 	ch := make(chan Message, 1)
 	p.mu.Lock()
 	p.token++
@@ -217,6 +220,8 @@ type robustHead struct {
 	entry   uintptr // back to the head: the list is a circle
 }
 
+var errTaken = errors.New("tombstone: taken")
+
 const robustHeadBytes = 24 // without the entry
 
 // putUpTombstone has the kernel mark word when this process ends. A thread that
@@ -224,6 +229,8 @@ const robustHeadBytes = 24 // without the entry
 // the kernel walks the list, sets OWNER_DIED in the word, and wakes one waiter if
 // the WAITERS bit is set; so it is set from the start, and the launcher is the
 // only waiter. (Documentation/locking/robust-futex-ABI in the kernel.)
+//
+// A word that is not zero is another process's, dead or alive: errTaken.
 func putUpTombstone(word *uint32) error {
 	page, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 	if err != nil {
@@ -242,7 +249,10 @@ func putUpTombstone(word *uint32) error {
 			result <- fmt.Errorf("tombstone: set_robust_list: %w", errno)
 			return
 		}
-		atomic.StoreUint32(word, uint32(unix.Gettid())|segment.TombstoneWaiters)
+		if !atomic.CompareAndSwapUint32(word, 0, uint32(unix.Gettid())|segment.TombstoneWaiters) {
+			result <- errTaken
+			return
+		}
 		result <- nil
 		select {}
 	}()

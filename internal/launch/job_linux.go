@@ -1,14 +1,11 @@
 package launch
 
 import (
-	"bufio"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/signal"
@@ -19,13 +16,9 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/internal/boot"
-	"github.com/goulfm/goulfm/internal/park"
 	"github.com/goulfm/goulfm/internal/segment"
 	"golang.org/x/sys/unix"
 )
-
-// RanksMax bounds -n on one machine.
-const RanksMax = 4096
 
 // A job is a running set of ranks.
 type job struct {
@@ -34,6 +27,7 @@ type job struct {
 	node  *segment.Node
 	id    uint64
 	rep   *reporter
+	sink  sink
 	cores int
 
 	memory []*os.File // segment 0, all arenas
@@ -45,28 +39,45 @@ type job struct {
 	batches  []*batch            // that are not kept yet
 	programs map[string]*program // of spawns: built or found already
 
-	mu     sync.Mutex
-	ranks  []*rank
-	live   int // not reaped yet
-	joined int
-	ending bool // the job was told to stop
-	why    int  // exit code if it was
+	mu        sync.Mutex
+	ranks     []*rank
+	byNumber  map[int]*rank
+	byPid     map[int]*rank                   // not reaped yet
+	builds    map[int]chan syscall.WaitStatus // commands that are not reaped yet
+	outputs   map[stream]bool                 // that are not at their end
+	feeds     []*os.File                      // stdin for all ranks
+	unwritten string                          // what kept output from being written, first
+	live      int                             // not reaped yet
+	joined    int
+	over      bool // all ranks have ended, and none will be started
+	ending    bool // the job was told to stop
+	code      int  // exit code if it was
+	why       string
 
 	allJoined chan struct{}
-	ended     chan struct{}
-	carriers  sync.WaitGroup
+	ended     chan struct{} // it is over
+	childless chan struct{} // nor is anything left of what they have started
+	settled   chan struct{} // nothing more can happen
+	stopped   sync.Once
+	hurry     chan struct{}  // closed when the job is stopped: its end must not wait for anybody
+	carriers  sync.WaitGroup // those that read lifelines
+	carrying  sync.WaitGroup // those that pass output on
 }
 
 type rank struct {
 	number   int
 	pid      int
 	line     net.Conn      // lifeline
+	words    stream        // what it says there
 	silent   chan struct{} // closed once all that it said was heard
+	heard    bool          // and it has ended
 	joined   bool
 	declared bool // in the list of departures, or to be found by the ring
 	reaped   bool
 	status   syscall.WaitStatus
 	left     bool
+	aborted  int  // the code of its Abort of some ranks
+	fenced   bool // it has learned that it was declared dead
 	silenced bool // shows no life, and was killed or fenced for it
 	dropped  bool // started by a Spawn that failed
 	dump     *boot.Message
@@ -76,27 +87,37 @@ type rank struct {
 	foundNs  int64
 }
 
+func newJob(spec *Spec) *job {
+	j := &job{spec: spec, start: time.Now(), cores: cores(),
+		programs: map[string]*program{}, byNumber: map[int]*rank{}, byPid: map[int]*rank{}, builds: map[int]chan syscall.WaitStatus{}, outputs: map[stream]bool{},
+		allJoined: make(chan struct{}), ended: make(chan struct{}), childless: make(chan struct{}), settled: make(chan struct{}), hurry: make(chan struct{})}
+	stderr := &outlet{w: spec.Stderr, name: "standard error", failed: j.outputFailed}
+	j.rep, j.forked, j.sink = newReporter(spec, stderr, j.start), sync.NewCond(&j.mu), spec.sink(stderr, j.outputFailed)
+	go j.rep.tell()
+	return j
+}
+
 // Run runs a job to its end and returns its exit code.
 func Run(ctx context.Context, spec *Spec) (int, error) {
 	if err := spec.check(); err != nil {
 		return ExitUsage, err
 	}
-	prog, err := findProgram(ctx, spec)
+	prog, err := findProgram(spec.Program, func(dir string, args []string) ([]byte, error) { return buildFirst(ctx, dir, args) })
 	if err != nil {
 		return codeOf(err), err
 	}
 	defer prog.close()
-	j := &job{spec: spec, start: time.Now(), allJoined: make(chan struct{}), ended: make(chan struct{}), cores: cores()}
-	j.rep, j.prog, j.forked = newReporter(spec, j.start), prog, sync.NewCond(&j.mu)
-	j.programs = map[string]*program{}
+	j := newJob(spec)
+	j.prog = prog
 	defer j.closeMemory()
 	// Caught before there are ranks: one that runs at once may be seen, and the job
 	// interrupted, while others are started. It is passed on when all are.
 	signals := catchSignals()
 	defer signal.Stop(signals)
+	adoptOrphans()
 	j.spawner.begin()
 	if err := j.launch(prog); err != nil {
-		j.stop(ExitFailed)
+		j.stop(ExitFailed, "it could not start")
 		return codeOf(err), err
 	}
 	j.rep.started(spec.N, prog.name)
@@ -108,10 +129,11 @@ func Run(ctx context.Context, spec *Spec) (int, error) {
 	}
 	j.schedule()
 	<-j.ended
-	j.carriers.Wait()
-	code, text := j.verdict()
-	j.rep.end(code, text)
-	return code, nil
+	j.settle()
+	v := j.verdict()
+	j.rep.end(v, j.hurry)
+	close(j.settled)
+	return v.code, nil
 }
 
 func codeOf(err error) int {
@@ -147,6 +169,10 @@ func (s *Spec) check() error {
 
 // checkLimits says before anything is started what would run out.
 func (s *Spec) checkLimits() error {
+	return errors.Join(s.checkFiles(), s.checkAddresses())
+}
+
+func (s *Spec) checkFiles() error {
 	var lim unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &lim); err != nil {
 		return nil
@@ -158,6 +184,26 @@ func (s *Spec) checkLimits() error {
 	if lim.Cur < need {
 		lim.Cur = lim.Max
 		return unix.Setrlimit(unix.RLIMIT_NOFILE, &lim)
+	}
+	return nil
+}
+
+// ownAddresses is what a rank needs of addresses besides the memory of the job, in bytes.
+const ownAddresses = 1 << 30
+
+// checkAddresses looks whether ranks can map the memory of all processes. Where those that
+// may be started later do not fit there are none, unless somebody has asked for them.
+func (s *Spec) checkAddresses() error {
+	var lim unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_AS, &lim); err != nil || lim.Cur == unix.RLIM_INFINITY {
+		return nil
+	}
+	need := func(procs int) uint64 { return uint64(segment.ArenasBytes(procs)) + ownAddresses }
+	if s.Universe == 0 && need(s.universe()) > lim.Cur {
+		s.Universe = s.N
+	}
+	if procs := s.universe(); need(procs) > lim.Cur {
+		return fmt.Errorf("%d processes need %d MiB of addresses each, the limit is %d: raise it (ulimit -v unlimited), or start fewer (-n, --universe)", procs, need(procs)>>20, lim.Cur>>20)
 	}
 	return nil
 }
@@ -195,405 +241,22 @@ func (j *job) launch(prog *program) error {
 }
 
 func (j *job) spawnAll(prog *program) error {
-	sinks := j.outlets()
 	for r := range j.spec.N {
-		out, errs, err := sinks(r)
-		if err == nil {
-			err = j.spawn(prog, placement{rank: r, size: j.spec.N, args: j.spec.Args}, out, errs)
-		}
-		if err != nil {
+		if err := j.spawn(prog, placement{rank: r, size: j.spec.N, args: j.spec.Args}); err != nil {
 			return fail(ExitFailed, "start rank %d: %w", r, err)
 		}
 	}
 	return nil
 }
 
-// outlets returns where ranks' streams go until the job has ended.
-func (j *job) outlets() func(number int) (out, errs *outlet, err error) {
-	sinks, closeSinks := j.spec.outlets()
-	go func() {
-		<-j.ended
-		j.carriers.Wait()
-		closeSinks()
-	}()
-	return sinks
-}
-
-// Descriptors of a rank: 0-2, segment 0, the lifeline, all arenas.
-const (
-	fdNode     = 3
-	fdLifeline = 4
-	fdArenas   = 5
-)
-
-// A placement says who a process is to be.
-type placement struct {
-	rank, size, first int
-	spawned           bool
-	args, env         []string
-}
-
-func (j *job) spawn(prog *program, who placement, out, errs *outlet) error {
-	number := who.first + who.rank
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	mine, theirs := os.NewFile(uintptr(pair[0]), "lifeline"), os.NewFile(uintptr(pair[1]), "lifeline")
-	defer mine.Close()
-	defer theirs.Close()
-	line, err := net.FileConn(mine)
-	if err != nil {
-		return err
-	}
-	stdin, feed, err := j.stdinOf(who)
-	if err != nil {
-		return err
-	}
-	defer stdin.Close()
-	outR, outW, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	defer outW.Close()
-	errR, errW, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	defer errW.Close()
-	files := []uintptr{stdin.Fd(), outW.Fd(), errW.Fd(), j.memory[0].Fd(), theirs.Fd(), j.memory[1].Fd()}
-	j.mu.Lock() // who reaps it must know it: it may end at once
-	defer j.mu.Unlock()
-	pid, err := syscall.ForkExec(prog.path, append([]string{prog.name}, who.args...), &syscall.ProcAttr{
-		Dir: j.spec.Dir, Env: j.envOf(who), Files: files,
-		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
-	})
-	if err != nil {
-		return fmt.Errorf("%s: %w", prog.name, err)
-	}
-	r := &rank{number: number, pid: pid, line: line, silent: make(chan struct{})}
-	j.ranks = append(j.ranks, r)
-	j.live++
-	if feed != nil {
-		go feed()
-	}
-	prefix := j.spec.prefixOf(number, j.start)
-	j.carriers.Add(3)
-	go func() { defer j.carriers.Done(); defer outR.Close(); carry(outR, out, prefix) }()
-	go func() { defer j.carriers.Done(); defer errR.Close(); carry(errR, errs, prefix) }()
-	go func() { defer j.carriers.Done(); defer close(r.silent); defer line.Close(); j.listen(r) }()
-	return nil
-}
-
-func (j *job) envOf(who placement) []string {
-	s, number := j.spec, who.first+who.rank
-	info := boot.Info{Job: j.id, Rank: who.rank, Size: who.size, First: who.first, Spawned: who.spawned, NodeFd: fdNode, LifelineFd: fdLifeline, ArenasFd: fdArenas, Ranks: s.N,
-		Cores: j.cores, Ring: s.Ring, Era: s.Era, Fence: s.Fence, Watched: s.SuspectAfter > 0, Period: s.Period, Timeout: s.Period * time.Duration(s.Factor)}
-	for _, k := range s.Kills {
-		if k.Rank == number && k.Point != "" {
-			info.Marks = append(info.Marks, boot.Mark{Name: k.Point, N: k.Value})
-		}
-	}
-	env := append(os.Environ(), s.Env...)
-	if os.Getenv("GOMAXPROCS") == "" {
-		env = append(env, "GOMAXPROCS="+strconv.Itoa(max(2, (j.cores+s.N-1)/s.N)))
-	}
-	return append(append(env, who.env...), info.Env())
-}
-
-// stdinOf returns what a rank reads, and what feeds it if anything must.
-func (j *job) stdinOf(who placement) (*os.File, func(), error) {
-	all := j.spec.Stdin == "all"
-	if who.spawned || !all && strconv.Itoa(who.rank) != j.spec.Stdin || j.spec.In == nil {
-		f, err := os.Open(os.DevNull)
-		return f, nil, err
-	}
-	if st, err := j.spec.In.Stat(); err == nil && !all && st.Mode()&os.ModeCharDevice == 0 {
-		// A file or pipe goes straight to the rank: back-pressure and its end stay
-		// as they are, and a dead rank blocks nobody.
-		fd, err := unix.FcntlInt(j.spec.In.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-		return os.NewFile(uintptr(fd), "stdin"), nil, err
-	}
-	// A terminal gives its input to one process group: the launcher's.
-	r, w, err := os.Pipe()
-	if err != nil {
-		return nil, nil, err
-	}
-	if !all {
-		return r, func() { _, _ = io.Copy(w, j.spec.In); w.Close() }, nil
-	}
-	return r, j.feedAll(w), nil
-}
-
-// feedAll copies stdin to every rank; the first rank's call starts the copy.
-func (j *job) feedAll(w *os.File) func() {
-	j.rep.mu.Lock()
-	defer j.rep.mu.Unlock()
-	j.rep.feeds = append(j.rep.feeds, w)
-	if len(j.rep.feeds) < j.spec.N {
-		return nil
-	}
-	feeds := j.rep.feeds
-	return func() {
-		buf := make([]byte, 32<<10)
-		for {
-			n, err := j.spec.In.Read(buf)
-			for i, f := range feeds {
-				if f == nil {
-					continue
-				}
-				if _, werr := f.Write(buf[:n]); werr != nil { // this rank is gone: the others read on
-					f.Close()
-					feeds[i] = nil
-				}
-			}
-			if err != nil {
-				break
-			}
-		}
-		for _, f := range feeds {
-			if f != nil {
-				f.Close()
-			}
-		}
-	}
-}
-
-// listen reads what a rank says over its lifeline.
-func (j *job) listen(r *rank) {
-	in := bufio.NewReader(r.line)
-	for {
-		text, err := in.ReadBytes('\n')
-		if err != nil {
-			return
-		}
-		var m boot.Message
-		if json.Unmarshal(text, &m) != nil {
-			continue
-		}
-		j.mu.Lock()
-		switch m.What {
-		case boot.SaysJoined:
-			r.joined = true
-			if r.number < j.spec.N {
-				j.joined++
-			}
-			j.inInit(r.number)
-			if r.number < j.spec.N && j.joined == j.spec.N {
-				close(j.allJoined)
-			}
-		case boot.SaysKill:
-			r.killedNs, r.planned = m.AtNs, fmt.Sprintf("%s=%d", m.Name, m.N)
-		case boot.SaysAborted:
-			j.mu.Unlock()
-			j.abort(m)
-			j.mu.Lock()
-		case boot.SaysSilent:
-			for _, number := range m.Procs {
-				j.endSilent(number, r.number)
-			}
-		case boot.SaysSpawn:
-			go j.spawnMore(r, m)
-		case boot.SaysKeep:
-			j.keep(m)
-		case boot.SaysDrop:
-			j.unwanted(m)
-		case boot.SaysDump:
-			r.dump = &m
-		case boot.SaysEvent:
-			j.rep.event(r.number, m, j.survivors())
-		}
-		j.mu.Unlock()
-	}
-}
-
-// survivors counts the ranks that have not died; those that finished tell what
-// they know up to their end. The caller holds mu.
-func (j *job) survivors() int {
-	n := 0
-	for _, r := range j.ranks {
-		if !r.declared || r.left {
-			n++
-		}
-	}
-	return n
-}
-
-// watchTombstones sleeps on the tombstones of up to 128 ranks per thread and
-// tells everybody of a death within a fraction of a millisecond: before the
-// kernel has taken the dead process's memory apart.
-func (j *job) watchTombstones() {
-	for lo := 0; lo < j.spec.N; lo += park.AnyMax {
-		go j.watchSome(lo, min(lo+park.AnyMax, j.spec.N))
-	}
-}
-
-func (j *job) watchSome(lo, hi int) {
-	runtime.LockOSThread()
-	askForShortSlice()
-	words, old := make([]*uint32, 0, hi-lo), make([]uint32, 0, hi-lo)
-	done := make([]bool, hi-lo)
-	var corpses []corpse
-	for {
-		words, old = words[:0], old[:0]
-		for r := lo; r < hi; r++ {
-			if done[r-lo] {
-				continue
-			}
-			w := j.node.Tombstone(r)
-			v := segment.Load32(w)
-			if v&segment.TombstoneDied != 0 {
-				done[r-lo] = true
-				if dead := j.depart(r, byTombstone); dead != nil && mayComeBack() {
-					corpses = append(corpses, corpse{rank: dead})
-				}
-				continue
-			}
-			words, old = append(words, w), append(old, v)
-		}
-		due := nextDue(corpses)
-		switch {
-		case len(words) > 0:
-			if err := park.SleepAny(words, old, due); err != nil {
-				return // no futex_waitv: reaping finds the deaths
-			}
-		case due > 0:
-			time.Sleep(time.Duration(due - boot.NowNs()))
-		default:
-			return
-		}
-		if due > 0 {
-			corpses = j.tend(corpses, boot.NowNs())
-		}
-	}
-}
-
-// byTombstone is how a rank is found that has died and is not reaped.
-const byTombstone = "tombstone"
-
-// depart puts a rank that has ended into the list that every rank reads, and
-// wakes everybody. By how says what told: a tombstone, or reaping. It returns the rank if
-// that has died and what is left of it gives way to the living.
-func (j *job) depart(number int, how string) (dead *rank) {
-	now := boot.NowNs()
+// outputFailed notes that output of ranks is lost.
+func (j *job) outputFailed(err error) {
 	j.mu.Lock()
-	r := j.rankOf(number)
-	if r == nil || r.declared {
-		j.mu.Unlock()
-		return nil
+	if j.unwritten == "" {
+		j.unwritten = err.Error()
 	}
-	r.declared = true
-	r.left = j.node.StateOf(number) == segment.Left
-	if !r.left && how == byTombstone {
-		giveWay(r.pid)
-		dead = r
-	}
-	why := segment.Died
-	if r.left {
-		why = segment.Retired
-	}
-	if !j.spec.Ring || r.left || r.silenced && !j.spec.Fence {
-		j.node.AppendDeath(number, why)
-	}
-	r.how, r.foundNs = how, now
-	j.lost(number)
 	j.mu.Unlock()
-	j.node.WakeAll(park.Futex{})
-	return dead
-}
-
-func (j *job) rankOf(number int) *rank {
-	for _, r := range j.ranks {
-		if r.number == number {
-			return r
-		}
-	}
-	return nil
-}
-
-// reap waits for all children, on the thread that started them.
-func (j *job) reap() {
-	for {
-		var info unix.Siginfo
-		err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOWAIT, nil)
-		if errors.Is(err, unix.EINTR) || errors.Is(err, unix.ECHILD) && j.awaitStart() {
-			continue
-		}
-		if err != nil {
-			break
-		}
-		j.mu.Lock() // nobody sends a signal to a number that is being given back
-		var status syscall.WaitStatus
-		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
-		var r *rank
-		for _, x := range j.ranks {
-			if err == nil && x.pid == pid && !x.reaped {
-				r = x
-			}
-		}
-		if r != nil {
-			r.reaped, r.status = true, status
-			j.live--
-		}
-		last := j.live == 0 && j.starting == 0
-		j.endFenced()
-		j.mu.Unlock()
-		if r != nil {
-			j.depart(r.number, "reaping")
-			j.gone(r)
-		}
-		if last {
-			break
-		}
-	}
-	close(j.ended)
-}
-
-// awaitStart waits until a process that is being started is there, and says whether
-// one was.
-func (j *job) awaitStart() bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.starting == 0 && j.live == 0 {
-		return false
-	}
-	for j.starting > 0 {
-		j.forked.Wait()
-	}
-	return true
-}
-
-// lastWords is how long a dead rank's lifeline is read.
-const lastWords = 500 * time.Millisecond
-
-// gone tells why a rank ended, and ends the job when nothing is left to wait for.
-func (j *job) gone(r *rank) {
-	// What it said last is still to be read. Its end is there at once, unless it
-	// left a child behind that holds the line.
-	_ = r.line.SetReadDeadline(time.Now().Add(lastWords))
-	j.carriers.Go(func() {
-		<-r.silent // it may have said at which point it would end itself
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		stranger := !r.joined && j.joined == 0 && r.status.Exited() && r.status.ExitStatus() == 0 // not a goulfm program
-		if !r.left && !stranger && !r.dropped {
-			j.rep.died(r)
-		}
-	})
-}
-
-func describe(s syscall.WaitStatus) string {
-	switch {
-	case s.Signaled() && s.Signal() == syscall.SIGKILL:
-		return "killed (SIGKILL)"
-	case s.Signaled():
-		return "killed by " + s.Signal().String()
-	case s.ExitStatus() == ExitFenced:
-		return "fenced: it was declared dead and stopped itself"
-	case s.ExitStatus() == 0:
-		return "exit without Finalize"
-	}
-	return fmt.Sprintf("exit code %d", s.ExitStatus())
+	j.rep.note("output", "output of ranks is lost: %v", err)
 }
 
 // signalRank sends a signal to one rank if it still is that rank.
@@ -608,36 +271,50 @@ func (j *job) signalRank(r *rank, sig syscall.Signal) {
 func (j *job) signalAll(sig syscall.Signal) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for _, r := range j.ranks {
-		if !r.reaped {
-			_ = syscall.Kill(r.pid, sig)
-		}
+	for _, r := range j.byPid {
+		_ = syscall.Kill(r.pid, sig)
 	}
 }
 
-// stop ends the job at once with an exit code.
-func (j *job) stop(code int) {
+// stop ends the job at once with an exit code, and says why: all ranks and what they have
+// started, and what is being built for them. What has left a rank's process group is ended
+// when it has become a child of the launcher (see settle).
+func (j *job) stop(code int, why string) {
 	j.mu.Lock()
-	if !j.ending {
-		j.ending, j.why = true, code
-	}
-	j.mu.Unlock()
-	j.signalAll(syscall.SIGKILL)
+	defer j.mu.Unlock()
+	j.stopLocked(code, why)
 }
 
-// abort ends the whole job, or the ranks that m names: the members of a
-// communicator.
-func (j *job) abort(m boot.Message) {
+// ends notes how the job will have ended, if nothing has ended it before. The caller holds mu.
+func (j *job) ends(code int, why string) {
+	if !j.ending {
+		j.ending, j.code, j.why = true, code, why
+	}
+}
+
+func (j *job) stopLocked(code int, why string) {
+	j.ends(code, why)
+	for pid := range j.byPid { // not reaped: the number is its, and so is the group
+		_ = syscall.Kill(-pid, syscall.SIGKILL)
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	for pid := range j.builds {
+		_ = syscall.Kill(-pid, syscall.SIGKILL)
+	}
+	j.stopped.Do(func() { close(j.hurry) })
+}
+
+// abort ends the whole job, or the ranks that m names: the members of a communicator of
+// which r is one. The caller holds mu.
+func (j *job) abort(r *rank, m boot.Message) {
 	if len(m.Procs) == 0 {
-		j.stop(m.N)
+		j.stopLocked(m.N, fmt.Sprintf("Abort(%d) of rank %d", m.N, r.number))
 		return
 	}
+	r.aborted = m.N
 	for _, number := range m.Procs {
-		j.mu.Lock()
-		r := j.rankOf(number)
-		j.mu.Unlock()
-		if r != nil {
-			j.signalRank(r, syscall.SIGKILL)
+		if r := j.rankOf(number); r != nil && !r.reaped {
+			_ = syscall.Kill(r.pid, syscall.SIGKILL)
 		}
 	}
 }
@@ -646,7 +323,7 @@ func (j *job) abort(m boot.Message) {
 func (j *job) schedule() {
 	if j.spec.Timeout > 0 {
 		t := time.AfterFunc(j.spec.Timeout, func() { j.timeUp() })
-		go func() { <-j.ended; t.Stop() }()
+		go func() { <-j.settled; t.Stop() }()
 	}
 	for _, k := range j.spec.Kills {
 		if k.Point != "" {
@@ -685,7 +362,7 @@ func (j *job) handleSignals(ch <-chan os.Signal) {
 	asked := 0
 	for {
 		select {
-		case <-j.ended:
+		case <-j.settled:
 			return
 		case s := <-ch:
 			sig := s.(syscall.Signal)
@@ -696,16 +373,15 @@ func (j *job) handleSignals(ch <-chan os.Signal) {
 				j.signalAll(syscall.SIGSTOP)
 				_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 			case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP:
-				if asked++; asked > 1 {
-					j.stop(ExitSignal + int(sig))
+				if asked++; asked > 1 || j.isOver() {
+					j.stop(ExitSignal+int(sig), sig.String())
 					continue
 				}
 				j.mu.Lock()
-				if !j.ending {
-					j.ending, j.why = true, ExitSignal+int(sig)
-				}
+				j.ends(ExitSignal+int(sig), sig.String())
 				j.mu.Unlock()
 				j.rep.note("signal", "%s passed on to all ranks; once more ends them at once", sig)
+				j.rep.atOnce()
 				j.signalAll(sig)
 			default:
 				j.signalAll(sig)
@@ -714,19 +390,24 @@ func (j *job) handleSignals(ch <-chan os.Signal) {
 	}
 }
 
+// isOver says whether all ranks have ended.
+func (j *job) isOver() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.over
+}
+
 func (j *job) timeUp() {
 	j.dump(fmt.Sprintf("after --timeout %s", j.spec.Timeout))
-	j.stop(ExitTimeout)
+	j.stop(ExitTimeout, fmt.Sprintf("--timeout %s", j.spec.Timeout))
 }
 
 // dump asks every rank what it waits for, and prints the answers.
 func (j *job) dump(why string) {
-	ask, _ := json.Marshal(boot.Message{What: boot.SaysDump})
 	j.mu.Lock()
 	for _, r := range j.ranks {
-		if r.dump = nil; !r.reaped && r.joined {
-			_ = r.line.SetWriteDeadline(time.Now().Add(time.Second))
-			_, _ = r.line.Write(append(ask, '\n'))
+		if r.dump = nil; r.joined {
+			r.say(boot.Message{What: boot.SaysDump})
 		}
 	}
 	j.mu.Unlock()
@@ -752,62 +433,24 @@ func (j *job) dumped() bool {
 	return true
 }
 
-// verdict is the job's exit code: 0 when the surviving set finished without
-// error.
-func (j *job) verdict() (int, string) {
+// verdict is how the job ended.
+func (j *job) verdict() verdict {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.ending {
-		return j.why, fmt.Sprintf("the job was stopped (code %d)", j.why)
+		return verdict{j.code, fmt.Sprintf("the job was stopped (code %d): %s", j.code, j.why)}
 	}
-	var finished, failed, joined int
-	code, lone := 0, 0
-	for _, r := range j.ranks {
-		c := exitCode(r.status)
-		switch {
-		case r.left:
-			finished++
-			// Killed after it had left: no failure (C8), and no code of its own.
-			if code == 0 && r.status.Exited() {
-				code = c
-			}
-		case r.dropped:
-		case c != 0 || r.joined:
-			failed++
-			if lone == 0 && r.status.Exited() {
-				lone = c
-			}
-			if lone == 0 && !r.joined {
-				lone = c
-			}
-		}
-		if r.joined {
-			joined++
-		}
+	ends := make([]end, len(j.ranks))
+	for i, r := range j.ranks {
+		ends[i] = r.end()
 	}
-	text := fmt.Sprintf("%d of %d ranks finished", finished, len(j.ranks))
-	switch {
-	case finished > 0:
-		return code, text
-	case joined == 0:
-		return lone, fmt.Sprintf("%d of %d processes failed; none was a goulfm program", failed, len(j.ranks))
-	case lone != 0:
-		return lone, text
+	v := judge(ends, j.spec.Survive)
+	if v.code == 0 && j.unwritten != "" {
+		return verdict{ExitOutput, v.text + ", output was lost: " + j.unwritten}
 	}
-	return ExitTooMany, text + ": too many lost"
+	return v
 }
 
-func exitCode(s syscall.WaitStatus) int {
-	if s.Signaled() {
-		return ExitSignal + int(s.Signal())
-	}
-	return s.ExitStatus()
-}
-
-// plural is for messages.
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
+func (r *rank) end() end {
+	return end{number: r.number, status: r.status, joined: r.joined, left: r.left, fenced: r.fenced, dropped: r.dropped, aborted: r.aborted, foundNs: r.foundNs}
 }

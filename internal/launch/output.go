@@ -2,24 +2,53 @@ package launch
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 )
 
-// An outlet is where whole lines go: ranks never interleave inside a line.
+// An outlet is where whole lines go: ranks never interleave inside a line. What cannot be
+// written is lost; failed is told so, once.
 type outlet struct {
-	mu sync.Mutex
-	w  io.Writer
+	mu     sync.Mutex
+	w      io.Writer
+	file   *os.File // w, if it is this outlet's own; else nil
+	name   string
+	failed func(error)
+	told   bool
 }
 
 func (o *outlet) write(b []byte) {
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	_, _ = o.w.Write(b)
+	_, err := o.w.Write(b)
+	o.mu.Unlock()
+	o.note(err)
+}
+
+// close comes after the last write. A disk may say only now that it is full.
+func (o *outlet) close() {
+	if o.file != nil {
+		o.note(o.file.Close())
+	}
+}
+
+func (o *outlet) note(err error) {
+	o.mu.Lock()
+	first := err != nil && !o.told
+	o.told = o.told || err != nil
+	o.mu.Unlock()
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err // o.name says more
+	}
+	if first && o.failed != nil {
+		o.failed(fmt.Errorf("%s: %w", o.name, err))
+	}
 }
 
 // lineMax is how long a line may get before a part of it is passed on as a line.
@@ -71,31 +100,38 @@ func (s *Spec) prefixOf(rank int, start time.Time) func() string {
 	return nil
 }
 
-// outlets returns where the ranks' two streams go.
-func (s *Spec) outlets() (func(rank int) (out, err *outlet, e error), func()) {
-	if s.OutputDir == "" {
-		stdout, stderr := &outlet{w: s.Stdout}, &outlet{w: s.Stderr}
-		return func(int) (*outlet, *outlet, error) { return stdout, stderr, nil }, func() {}
+// A sink is where the ranks' two streams go.
+type sink struct {
+	dir            string // files of each rank there; else
+	stdout, stderr *outlet
+	failed         func(error)
+}
+
+// sink returns where ranks' streams go; failed is told of what cannot be written.
+func (s *Spec) sink(stderr *outlet, failed func(error)) sink {
+	return sink{dir: s.OutputDir, stdout: &outlet{w: s.Stdout, name: "standard output", failed: failed}, stderr: stderr, failed: failed}
+}
+
+// of returns where the two streams of a rank go.
+func (s sink) of(rank int) (out, errs *outlet, err error) {
+	if s.dir == "" {
+		return s.stdout, s.stderr, nil
 	}
-	var files []*os.File
-	open := func(rank int, suffix string) (*outlet, error) {
-		f, err := os.Create(filepath.Join(s.OutputDir, fmt.Sprintf("rank.%d.%s", rank, suffix)))
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, f)
-		return &outlet{w: f}, nil
+	if out, err = s.create(rank, "out"); err != nil {
+		return nil, nil, err
 	}
-	return func(rank int) (*outlet, *outlet, error) {
-			out, err := open(rank, "out")
-			if err != nil {
-				return nil, nil, err
-			}
-			errs, err := open(rank, "err")
-			return out, errs, err
-		}, func() {
-			for _, f := range files {
-				f.Close()
-			}
-		}
+	if errs, err = s.create(rank, "err"); err != nil {
+		out.close()
+		return nil, nil, err
+	}
+	return out, errs, nil
+}
+
+func (s sink) create(rank int, suffix string) (*outlet, error) {
+	name := filepath.Join(s.dir, fmt.Sprintf("rank.%d.%s", rank, suffix))
+	f, err := os.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	return &outlet{w: f, file: f, name: name, failed: s.failed}, nil
 }

@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -42,14 +41,24 @@ func (p *program) close() {
 	}
 }
 
-// findProgram looks where a shell would, and builds a directory with Go files.
-func findProgram(ctx context.Context, spec *Spec) (*program, error) {
-	name := spec.Program
-	if st, err := os.Stat(name); err == nil && st.IsDir() {
-		return build(ctx, spec)
+// A runner runs a command in a directory to its end and returns what it printed.
+type runner func(dir string, args []string) ([]byte, error)
+
+// findProgram looks where a shell would, and builds a Go file, or a directory with Go
+// files. A name without a slash is first one in PATH: ./ decides.
+func findProgram(name string, run runner) (*program, error) {
+	st, err := os.Stat(name)
+	if err == nil && !st.IsDir() && strings.HasSuffix(name, ".go") {
+		return build(name, filepath.Dir(name), filepath.Base(name), run)
 	}
-	path, err := exec.LookPath(name)
-	switch {
+	path, lookErr := exec.LookPath(name)
+	if err == nil && st.IsDir() && lookErr != nil {
+		if m, _ := filepath.Glob(filepath.Join(name, "*.go")); len(m) == 0 {
+			return nil, fail(ExitCannotRun, "%s: a directory without Go files: name a Go package or a program", name)
+		}
+		return build(name, name, ".", run)
+	}
+	switch err := lookErr; {
 	case err == nil || errors.Is(err, exec.ErrDot):
 		path, err = filepath.Abs(path)
 		if err != nil {
@@ -66,31 +75,33 @@ func findProgram(ctx context.Context, spec *Spec) (*program, error) {
 	return nil, fail(ExitNotFound, "%s: no such program: %s", name, hint)
 }
 
-func build(ctx context.Context, spec *Spec) (*program, error) {
-	if m, _ := filepath.Glob(filepath.Join(spec.Program, "*.go")); len(m) == 0 {
-		return nil, fail(ExitCannotRun, "%s: a directory without Go files: name a Go package or a program", spec.Program)
-	}
+// build makes a program of what stands in a directory, and calls it as said.
+func build(said, in, what string, run runner) (*program, error) {
 	dir, err := os.MkdirTemp("", "goulfm-build-")
 	if err != nil {
-		return nil, fail(ExitFailed, "build %s: %w", spec.Program, err)
+		return nil, fail(ExitFailed, "build %s: %w", said, err)
 	}
 	defer os.RemoveAll(dir)
-	name := strings.TrimSuffix(filepath.Base(spec.Program), string(filepath.Separator))
-	if name == "." || name == "/" {
+	name := strings.TrimSuffix(filepath.Base(said), ".go")
+	if name == "." || name == "/" || name == ".." {
 		name = "program"
 	}
 	out := filepath.Join(dir, name)
-	var text bytes.Buffer
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", out, ".")
-	cmd.Dir = spec.Program
-	cmd.Stdout, cmd.Stderr = &text, &text
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Run(); err != nil {
-		return nil, fail(ExitFailed, "build %s: %w\n%s", spec.Program, err, strings.TrimRight(text.String(), "\n"))
+	if text, err := run(in, []string{"go", "build", "-o", out, what}); err != nil {
+		return nil, fail(ExitFailed, "build %s: %w\n%s", said, err, strings.TrimRight(string(text), "\n"))
 	}
 	f, err := os.Open(out)
 	if err != nil {
-		return nil, fail(ExitFailed, "build %s: no program came out: is it package main? (%w)", spec.Program, err)
+		return nil, fail(ExitFailed, "build %s: no program came out: is it package main? (%w)", said, err)
 	}
-	return &program{path: fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), f.Fd()), name: name, file: f}, nil
+	defer f.Close()
+	return executeFile(name, f)
+}
+
+// buildFirst is the runner while there are no ranks.
+func buildFirst(ctx context.Context, dir string, args []string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir = dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd.CombinedOutput()
 }

@@ -1,8 +1,6 @@
 package launch
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"slices"
@@ -98,15 +96,15 @@ func (j *job) inInit(number int) {
 	}
 }
 
-// lost notes that a process has ended, which may be one of a batch, or the last one
-// that could keep a batch. The caller holds mu.
+// lost notes that a process has ended and all that it said was heard. It may be one of a
+// batch, or the last one that could keep a batch. The caller holds mu.
 func (j *job) lost(number int) {
 	if b := j.batchOf(number); b != nil && !b.told {
 		j.tellRoot(b, fmt.Sprintf("process %d ended before it was in Init: is it a goulfm program?", number))
 		j.drop(b)
 	}
 	for _, b := range slices.Clone(j.batches) {
-		gone := func(number int) bool { r := j.rankOf(number); return r == nil || r.declared }
+		gone := func(number int) bool { r := j.rankOf(number); return r == nil || r.heard || r.silenced && j.spec.Fence }
 		if !slices.ContainsFunc(b.parents, func(number int) bool { return !gone(number) }) {
 			j.drop(b)
 		}
@@ -114,12 +112,8 @@ func (j *job) lost(number int) {
 }
 
 func (j *job) startBatch(b *batch, prog *program, m boot.Message) error {
-	sinks := j.outlets()
 	for i := range b.count {
-		out, errs, err := sinks(b.first + i)
-		if err == nil {
-			err = j.spawn(prog, placement{rank: i, size: b.count, first: b.first, spawned: true, args: m.Args, env: m.Env}, out, errs)
-		}
+		err := j.spawn(prog, placement{rank: i, size: b.count, first: b.first, spawned: true, args: m.Args, env: m.Env})
 		j.mu.Lock()
 		j.starting--
 		if b.over {
@@ -151,7 +145,7 @@ func (j *job) programOf(m boot.Message) (*program, error) {
 	if p != nil {
 		return p, nil
 	}
-	p, err := findProgram(context.Background(), &Spec{Program: name})
+	p, err := findProgram(name, j.runBuild)
 	if err == nil {
 		j.mu.Lock()
 		j.programs[name] = p
@@ -170,11 +164,11 @@ func (j *job) reserve(b *batch, m boot.Message) (*batch, error) {
 		// The others may have said already that they do not want it, when there was nothing
 		// to end: it would wait for ever.
 		return b, fmt.Errorf("process %d, which asked for them, has died", b.root)
-	case j.ending || j.live == 0:
-		return b, fmt.Errorf("the job is being stopped")
+	case j.ending || j.over:
+		return b, errOver
 	case m.N > left:
 		b.short = boot.ShortOfMemory
-		return b, fmt.Errorf("%d processes asked for, and the job has memory for %d of %d more: give it more with goulfm run --universe N", m.N, left, j.node.Procs())
+		return b, fmt.Errorf("%d processes asked for, and of the %d that the job can ever have %d were started: give it more with goulfm run --universe N", m.N, j.node.Procs(), first)
 	}
 	b.first, b.count, b.parents = first, m.N, m.Procs
 	j.batches = append(j.batches, b)
@@ -242,12 +236,12 @@ func (j *job) unwanted(m boot.Message) {
 
 // say sends a message to a rank. The caller holds mu.
 func (r *rank) say(m boot.Message) {
-	text, err := json.Marshal(m)
+	line, err := m.Encode()
 	if err != nil || r.reaped {
 		return
 	}
 	_ = r.line.SetWriteDeadline(time.Now().Add(time.Second))
-	_, _ = r.line.Write(append(text, '\n'))
+	_, _ = r.line.Write(line)
 }
 
 // closeMemory lets go of what only new processes need.

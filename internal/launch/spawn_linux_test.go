@@ -2,9 +2,7 @@ package launch
 
 import (
 	"io"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/goulfm/goulfm/internal/boot"
 )
@@ -13,20 +11,21 @@ import (
 func runningJob(t *testing.T) *job {
 	t.Helper()
 	spec := &Spec{N: 2, Universe: 8, Program: "sleep", Args: []string{"1000"}, Stdin: "none", Quiet: true, Stdout: io.Discard, Stderr: io.Discard}
-	prog, err := findProgram(t.Context(), spec)
+	prog, err := findProgram(spec.Program, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := &job{spec: spec, start: time.Now(), allJoined: make(chan struct{}), ended: make(chan struct{}), cores: cores(), prog: prog, programs: map[string]*program{}}
-	j.rep, j.forked = newReporter(spec, j.start), sync.NewCond(&j.mu)
+	j := newJob(spec)
+	j.prog = prog
 	j.spawner.begin()
 	if err := j.launch(prog); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		j.stop(ExitFailed)
+		j.stop(ExitFailed, "the test is over")
 		<-j.ended
-		j.carriers.Wait()
+		j.settle()
+		j.rep.end(j.verdict(), j.hurry)
 		j.closeMemory()
 	})
 	return j

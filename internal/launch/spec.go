@@ -7,14 +7,18 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/goulfm/goulfm/internal/boot"
 )
 
 // Exit codes of a job.
 const (
+	ExitRank      = boot.ExitError // a rank failed without a code of its own
 	ExitUsage     = 2
-	ExitFailed    = 3 // the launch failed
-	ExitTooMany   = 4 // nobody survived
-	ExitFenced    = 5 // a process that was declared dead
+	ExitFailed    = 3               // the launch failed
+	ExitTooMany   = 4               // nobody survived
+	ExitFenced    = boot.ExitFenced // a process that was declared dead
+	ExitOutput    = 6               // all went well, but output could not be written
 	ExitTimeout   = 124
 	ExitCannotRun = 126
 	ExitNotFound  = 127
@@ -25,7 +29,7 @@ const (
 type Spec struct {
 	N int
 	// Universe is how many processes the job can ever have, with those that it starts
-	// itself; 0: twice N, or at least four more.
+	// itself; 0: twice N, and 16.
 	Universe int
 	Program  string   // a file, a name in PATH, or a Go package (./dir)
 	Args     []string // of the program
@@ -46,6 +50,8 @@ type Spec struct {
 	Fence        bool          // declare such a rank dead without killing it
 	Era          bool          // agree by messages, not in the node's memory
 
+	Survive Survive // empty: SurviveKilled
+
 	Report bool // JSON events on stderr instead of text
 	Quiet  bool // no narration
 
@@ -61,6 +67,12 @@ type Kill struct {
 	Value int
 }
 
+// spareProcs are processes that a job can start, beyond as many as it began with.
+const spareProcs = 16
+
+// RanksMax bounds the processes of a job on one machine.
+const RanksMax = 4096
+
 // universe is for how many processes there is memory. It is sparse: who is not started
 // costs next to nothing.
 func (s *Spec) universe() int {
@@ -70,5 +82,5 @@ func (s *Spec) universe() int {
 	case s.Universe > 0:
 		return s.Universe
 	}
-	return max(2*s.N, s.N+4)
+	return min(2*s.N+spareProcs, RanksMax)
 }

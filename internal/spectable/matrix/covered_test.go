@@ -16,6 +16,7 @@ var notInTable = map[string]string{
 	"ErrorsAbort":         "ends the process: TestSpecR5R63C8WaysToEnd",
 	"ErrorsFatal":         "ends the process: TestSpecR5R63C8WaysToEnd",
 	"Main":                "is what the process is in: TestSpecR5R63C8WaysToEnd",
+	"MainWith":            "is what the process is in: TestSpecR5R63C8WaysToEnd",
 	"Init":                "there is no state yet: TestSpecContextInit",
 	"InitWith":            "there is no state yet: TestSpecContextInit",
 	"NewWorld":            "for packages of this module",

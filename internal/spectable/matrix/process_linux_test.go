@@ -72,7 +72,8 @@ func launch(t *testing.T, n int, args ...string) (string, int) {
 // TestSpecR5R63C8WaysToEnd: a crash, an exit without Finalize, a panic, an error of
 // the program, an abort of a communicator, by a call or by its error handler, are
 // failures, of its members and of nobody else; an exit after Finalize is none. The
-// handler that is fatal ends the job.
+// handler that is fatal ends the job. They are failures that the rank has told,
+// and the job's exit code tells them, too.
 func TestSpecR5R63C8WaysToEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and launches programs")
@@ -84,12 +85,12 @@ func TestSpecR5R63C8WaysToEnd(t *testing.T) {
 		says  string
 		code  int
 	}{
-		{"crash", 3, alone, 0},
-		{"exit", 3, alone, 0},
-		{"panic", 3, alone, 0},
-		{"error", 3, alone, 0},
-		{"abort", 2, both, 0},
-		{"handler", 2, both, 0},
+		{"crash", 3, alone, 2}, // a fault is a panic of the Go runtime
+		{"exit", 3, alone, 1},
+		{"panic", 3, alone, 2},
+		{"error", 3, alone, 1},
+		{"abort", 2, both, 7},
+		{"handler", 2, both, 1},
 		{"finalize", 4, "failed []", 0},
 		{"fatal", 0, "", 1},
 	} {

@@ -1,0 +1,62 @@
+package launch
+
+import (
+	"slices"
+	"time"
+)
+
+// The lines of the story wait here until they are written. Whoever adds one never waits: what
+// writes them may, for as long as nobody reads standard error, while ranks wait for what the
+// launcher decides.
+//
+// Ranks tell what they have seen some 100 ms after they have (boot.RepairTime), and a
+// death is told when it is found. So a line waits for storyDelay, and those of earlier
+// moments are written before it.
+const (
+	storyDelay = 250 * time.Millisecond
+	storyMax   = 1 << 20 // bytes that wait; what comes then is dropped and counted
+)
+
+// A storyLine is a line, or the lines of one dump.
+type storyLine struct {
+	atNs int64
+	text string // without its end
+	bare bool   // several, with their ends: they are written as they are
+}
+
+// A storyQueue holds the lines that are not written yet, in the order of their times.
+type storyQueue struct {
+	lines   []storyLine
+	bytes   int
+	dropped int // since the last one that was taken
+}
+
+// add puts a line in its place, or drops it where too much waits.
+func (q *storyQueue) add(line storyLine) {
+	if q.bytes >= storyMax {
+		q.dropped++
+		return
+	}
+	at := len(q.lines)
+	for at > 0 && q.lines[at-1].atNs > line.atNs {
+		at--
+	}
+	q.lines = slices.Insert(q.lines, at, line)
+	q.bytes += len(line.text)
+}
+
+// take returns the first line that is due at nowNs, or the first one at all. Dropped is how
+// many have been dropped before it.
+func (q *storyQueue) take(nowNs int64, all bool) (line storyLine, dropped int, ok bool) {
+	if len(q.lines) == 0 || !all && q.dueNs() > nowNs {
+		return line, 0, false
+	}
+	line, dropped = q.lines[0], q.dropped
+	q.lines = slices.Delete(q.lines, 0, 1)
+	q.bytes -= len(line.text)
+	q.dropped = 0
+	return line, dropped, true
+}
+
+// dueNs is when the first line is to be written. There is one.
+func (q *storyQueue) dueNs() int64 { return q.lines[0].atNs + storyDelay.Nanoseconds() }
