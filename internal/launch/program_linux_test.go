@@ -1,0 +1,63 @@
+package launch
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestFindProgram: a Go file is built like a package, and a folder does not hide a program of
+// PATH unless ./ says so.
+func TestFindProgram(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("x.go", []byte("package main\n"), 0o666))
+	for _, dir := range []string{"hostname", "mine", "empty"} {
+		require.NoError(t, os.Mkdir(dir, 0o777))
+	}
+	for _, dir := range []string{"hostname", "mine"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte("package main\n"), 0o666))
+	}
+	hostname, err := exec.LookPath("hostname")
+	require.NoError(t, err)
+	for _, c := range []struct {
+		name, builds, in, argument string // builds empty: it is found
+		path                       string
+		code                       int
+	}{
+		{name: "x.go", builds: "x.go", in: ".", argument: "x"},
+		{name: "./x.go", builds: "x.go", in: ".", argument: "x"},
+		{name: "mine", builds: ".", in: "mine", argument: "mine"},
+		{name: "./hostname", builds: ".", in: "./hostname", argument: "hostname"},
+		{name: "hostname", path: hostname, argument: "hostname"},
+		{name: "./empty", code: ExitCannotRun},
+		{name: "y.go", code: ExitNotFound},
+	} {
+		var built, in string
+		p, err := findProgram(c.name, func(dir string, args []string) ([]byte, error) {
+			in, built = dir, args[4]
+			return nil, os.WriteFile(args[3], []byte("#!/bin/sh\n"), 0o777)
+		})
+		if c.code != 0 {
+			assert.Equal(t, c.code, codeOf(err), "%s: %v", c.name, err)
+			continue
+		}
+		require.NoError(t, err, c.name)
+		assert.Equal(t, []string{c.builds, c.in, c.argument}, []string{built, in, p.name}, c.name)
+		if c.builds == "" {
+			assert.Equal(t, c.path, p.path)
+		} else {
+			assert.Regexp(t, `^/proc/self/fd/\d{2,}$`, p.path, "the number of the launcher is another process where /proc is that of another PID namespace")
+		}
+		p.close()
+	}
+}
+
+// TestEnvironment: one entry for each name, the last one given. Two programs may take
+// different ones of two.
+func TestEnvironment(t *testing.T) {
+	assert.Equal(t, []string{"A=5", "B=2", "C=", "D=4"}, mergeEnv([]string{"A=1", "B=2"}, []string{"C=3", "A=5"}, nil, []string{"C=", "D=4"}))
+}
