@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"syscall"
 
 	"github.com/goulfm/goulfm/comm"
@@ -67,6 +68,18 @@ var modes = map[string]func(ctx context.Context, w *comm.Comm) error{
 		}
 		return errors.Join(mustFail(ctx, w, 1), mustFail(ctx, w, 3))
 	},
+	"abort-256": func(_ context.Context, w *comm.Comm) error {
+		w.Abort(256)
+		return nil
+	},
+	"exit": func(_ context.Context, w *comm.Comm) error {
+		if w.Rank() == 1 {
+			os.Exit(3)
+		}
+		return nil
+	},
+	"init-twice": initTwice,
+	"exec":       execute,
 	"fatal": func(ctx context.Context, w *comm.Comm) error {
 		w.SetErrorHandler(comm.ErrorsFatal)
 		return comm.Send(ctx, w.To(99), []int{0})
@@ -189,4 +202,38 @@ func recoverOnce(ctx context.Context, w *comm.Comm) error {
 		fmt.Println("survivors", s.Group())
 	}
 	return ring(ctx, s)
+}
+
+// initTwice asks for the world of a process a second time, and once it is finalized.
+func initTwice(ctx context.Context, w *comm.Comm) error {
+	again, err := comm.Init(ctx)
+	if err != nil || again != w {
+		return fmt.Errorf("another world: %w", err)
+	}
+	if err := errors.Join(again.Finalize(ctx), ring(ctx, w), w.Finalize(ctx)); err != nil {
+		return err
+	}
+	if _, err := comm.Init(ctx); !errors.Is(err, comm.ErrFinalized) {
+		return fmt.Errorf("after the end: %w", err)
+	}
+	os.Exit(0)
+	return nil
+}
+
+// given is what the launcher has given to this process, before Init takes it away.
+var given = os.Getenv("GOULFM_BOOT")
+
+// execute runs this program inside of a rank: as such a program is run, and as one that
+// still has what the launcher gave to the rank.
+func execute(ctx context.Context, _ *comm.Comm) error {
+	for _, env := range []string{"", "GOULFM_BOOT=" + given} {
+		cmd := exec.CommandContext(ctx, os.Args[0], "size")
+		cmd.Env = os.Environ()
+		if env != "" {
+			cmd.Env = append(cmd.Env, env)
+		}
+		text, err := cmd.CombinedOutput()
+		fmt.Printf("%s%v\n", text, err)
+	}
+	return nil
 }

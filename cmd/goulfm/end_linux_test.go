@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// TestWhoSaysThatItFailed fails the job, also when others finish, and is named at the end.
+func TestWhoSaysThatItFailed(t *testing.T) {
+	for _, c := range []struct {
+		args, mode string
+		code       int
+		says       string
+	}{
+		{"", "exit", 3, "2 of 3 ranks finished, rank 1 failed: exit code 3, 1 rank lost; exit code 3\n"},
+		{"--survive killed", "exit", 3, "rank 1 failed: exit code 3"},
+		{"--survive any", "exit", 0, "2 of 3 ranks finished, 1 rank lost; exit code 0\n"},
+		{"--survive any --kill 1@step=1", "recover", 0, "2 of 3 ranks finished, 1 rank lost; exit code 0\n"},
+		{"--survive none --kill 1@step=1", "recover", 137, "the job was stopped (code 137): rank 1: killed (SIGKILL) (--survive none)"},
+		{"--survive none", "ring", 0, ""},
+		{"--survive some", "ring", 2, "--survive some: want killed, any or none"},
+		{"", "abort-256", 1, "Abort(256): exit codes are 1 to 255: 1 it is\n"},
+		{"", "abort", 9, "the job was stopped (code 9): Abort(9) of rank 2"},
+	} {
+		got := goulfmCommand(t, "", append(append([]string{"run", "-n", "3"}, strings.Fields(c.args)...), prog, c.mode)...)
+		assert.Equal(t, c.code, got.code, "%s %s\n%s", c.args, c.mode, got.err)
+		assert.Contains(t, got.err, c.says, "%s %s", c.args, c.mode)
+	}
+}
+
+// fullPipe returns a pipe in which there is no room.
+func fullPipe(t *testing.T) (r, w *os.File) {
+	t.Helper()
+	var fds [2]int
+	require.NoError(t, unix.Pipe2(fds[:], unix.O_CLOEXEC|unix.O_NONBLOCK))
+	for err := error(nil); err == nil; _, err = unix.Write(fds[1], []byte{'.'}) {
+	}
+	for _, fd := range fds {
+		require.NoError(t, unix.SetNonblock(fd, false))
+	}
+	r, w = os.NewFile(uintptr(fds[0]), "read"), os.NewFile(uintptr(fds[1]), "write")
+	t.Cleanup(func() { r.Close(); w.Close() })
+	return r, w
+}
+
+// TestNobodyReadsStandardError: deaths are declared, the survivors repair and finish, and the
+// story is told once somebody reads.
+func TestNobodyReadsStandardError(t *testing.T) {
+	r, w := fullPipe(t)
+	cmd := exec.CommandContext(t.Context(), goulfm, "run", "-n", "6", "--kill", "2@step=1", "--kill", "5@step=1", prog, "recover")
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	cmd.Stderr = w
+	require.NoError(t, cmd.Start())
+	text, err := io.ReadAll(io.LimitReader(out, int64(len("survivors [0 1 3 4]\nsum 6\n"))))
+	require.NoError(t, err)
+	assert.Equal(t, "survivors [0 1 3 4]\nsum 6\n", string(text))
+	w.Close()
+	story, err := io.ReadAll(r)
+	require.NoError(t, err)
+	require.NoError(t, cmd.Wait())
+	assert.Contains(t, string(story), "4 of 6 ranks finished, 2 ranks lost; exit code 0")
+}
+
+// TestNobodyReadsStandardOutput: a job that is stopped ends, though its output cannot.
+func TestNobodyReadsStandardOutput(t *testing.T) {
+	_, w := fullPipe(t)
+	cmd := exec.CommandContext(t.Context(), goulfm, "run", "-n", "2", "--timeout", "300ms", "yes")
+	cmd.Stdout = w
+	_ = cmd.Run()
+	assert.Equal(t, 124, cmd.ProcessState.ExitCode())
+}
+
+// TestOutputThatCannotBeWritten is told, and is no success.
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer full.Close()
+	var errs bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), goulfm, "run", "-n", "2", prog, "output")
+	cmd.Stdout, cmd.Stderr = full, &errs
+	_ = cmd.Run()
+	assert.Equal(t, 6, cmd.ProcessState.ExitCode())
+	assert.Equal(t, 1, strings.Count(errs.String(), "output of ranks is lost: standard output: no space left on device"), errs.String())
+
+	dir := t.TempDir()
+	name := filepath.Join(dir, "rank.1.out")
+	require.NoError(t, os.Symlink("/dev/full", name))
+	got := goulfmCommand(t, "", "run", "-n", "2", "--output-dir", dir, prog, "output")
+	assert.Equal(t, 6, got.code)
+	assert.Contains(t, got.err, "output of ranks is lost: "+name+": no space left on device")
+	assert.Contains(t, got.err, "2 of 2 ranks finished, output was lost: "+name)
+}
+
+// gone says whether a process has ended: it was never this test's child.
+func gone(pid string) bool {
+	n, err := strconv.Atoi(strings.TrimSpace(pid))
+	return err == nil && syscall.Kill(n, 0) == syscall.ESRCH
+}
+
+// TestWhatRanksLeaveBehind ends with the job: in the rank's process group or in one of its
+// own, however the job ends, and though it holds the output.
+func TestWhatRanksLeaveBehind(t *testing.T) {
+	for _, c := range []struct {
+		name, args, script string
+		code               int
+		says               string
+	}{
+		{"the rank ends", "", "sleep 1000 & echo $!", 0, "1 process that ranks had started still ran: ended"},
+		{"a session of its own", "", "setsid sleep 1000 & echo $!", 0, "1 process that ranks had started still ran: ended"},
+		{"it has another output", "", "setsid sleep 1000 >/dev/null 2>&1 & echo $!", 0, "still ran: ended"},
+		{"the rank fails", "", "sleep 1000 & echo $!; exit 3", 3, "still ran: ended"},
+		{"timeout", "--timeout 300ms", "setsid sleep 1000 & echo $!; wait", 124, "(code 124): --timeout 300ms"},
+		{"timeout when the rank has ended", "--timeout 300ms", "setsid sleep 1000 & echo $!", 124, "(code 124): --timeout 300ms"},
+	} {
+		args := append(append([]string{"run", "-n", "1"}, strings.Fields(c.args)...), "sh", "-c", c.script)
+		begun := time.Now()
+		got := goulfmCommand(t, "", args...)
+		assert.Equal(t, c.code, got.code, c.name)
+		assert.Contains(t, got.err, c.says, c.name)
+		assert.True(t, gone(got.out), "%s: process %q lives on", c.name, got.out)
+		assert.Less(t, time.Since(begun), 100*time.Second, c.name)
+	}
+}
+
+// TestTwoInterrupts end a job of which only what a rank has left behind goes on.
+func TestTwoInterrupts(t *testing.T) {
+	cmd, lines, errs := start(t, "run", "-n", "1", "sh", "-c", "trap '' INT; setsid sleep 1000 & echo $!; wait; wait")
+	require.True(t, lines.Scan())
+	pid := lines.Text()
+	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM)) // two equal ones may become one
+	for lines.Scan() {
+	}
+	_ = cmd.Wait()
+	assert.Contains(t, []int{130, 143}, cmd.ProcessState.ExitCode(), errs)
+	assert.True(t, gone(pid))
+}
+
+// TestAProgramInsideOfARank is no rank: it is a world of one, or, where it still has what
+// the launcher gave to the rank, hears in one line what is wrong.
+func TestAProgramInsideOfARank(t *testing.T) {
+	got := goulfmCommand(t, "", "run", "-n", "2", prog, "exec")
+	line := "goulfm: init: descriptor 3 is not the job's memory: the environment variable GOULFM_BOOT is that of the rank which has started this program: start it with GOULFM_BOOT unset\nexit status 3\n"
+	assert.Equal(t, 2, strings.Count(got.out, "size 1\n<nil>\n"), got.out)
+	assert.Equal(t, 2, strings.Count(got.out, line), got.out)
+	assert.Zero(t, got.code)
+
+	got = goulfmCommand(t, "", "run", "-n", "1", "sh", "-c", prog+" size; "+prog+" size")
+	assert.Equal(t, "size 1\n", got.out)
+	assert.Regexp(t, `goulfm: init: process 0 is in the job already, as pid \d+: the environment variable GOULFM_BOOT`, got.err)
+	assert.Equal(t, 3, got.code)
+
+	got = goulfmCommand(t, "", "run", "-n", "2", "sh", "-c", goulfm+" run -n 3 "+prog+" ring")
+	assert.Equal(t, "sum 3\nsum 3\n", got.out, got.err)
+	assert.Zero(t, got.code)
+}
+
+// TestInitTwiceInAJob: the same world again, and none once it is finalized.
+func TestInitTwiceInAJob(t *testing.T) {
+	got := goulfmCommand(t, "", "run", "-n", "3", prog, "init-twice")
+	assert.Equal(t, result{0, "sum 3\n", ""}, got)
+}
+
+// TestTheFlagReplacesAVariable that is set already.
+func TestTheFlagReplacesAVariable(t *testing.T) {
+	t.Setenv("GIVEN", "before")
+	got := goulfmCommand(t, "", "run", "-n", "1", "-x", "GIVEN=here", "sh", "-c", "env | grep ^GIVEN=; echo $GIVEN")
+	assert.Equal(t, "GIVEN=here\nhere\n", got.out)
+	got = goulfmCommand(t, "", "run", "-n", "1", "-x", "GIVEN=here", prog, "env")
+	assert.Equal(t, "GIVEN=here boot=\"\"\n", got.out)
+}
