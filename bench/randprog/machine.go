@@ -46,8 +46,9 @@ type machine struct {
 	leaves  bool // in this stretch a member that gets an error leaves it
 	limps   bool // members of the base are dead, and all have acknowledged the same
 
-	trouble  atomic.Bool // it has left the stretch: it makes agreements alone
-	stumbled atomic.Bool // it got an error in the stretch
+	point    atomic.Int64 // of a goroutine rank: at so many kill points it dies; 0: at none
+	trouble  atomic.Bool  // it has left the stretch: it makes agreements alone
+	stumbled atomic.Bool  // it got an error in the stretch
 	pending  []*pending
 	mu       sync.Mutex
 	wrong    error

@@ -70,7 +70,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	fs.StringVar(&o.without, "without", "", "operations not to draw")
 	fs.BoolVar(&o.verbose, "v", false, "the log of every round")
 	fs.BoolVar(&o.list, "list", false, "list the operations")
-	fs.BoolVar(&o.points, "killpoints", false, "build the ranks with -tags killpoints too, and let some die at one of them")
+	fs.BoolVar(&o.points, "killpoints", false, "let some ranks die at a kill point: those of processes are built with -tags killpoints, too; for goroutines this program must be")
 	fs.BoolVar(&o.rank, "rank", false, "be a rank of a round")
 	fs.StringVar(&o.log, "log", "", "the folder of a rank's log")
 	if err := fs.Parse(args); err != nil {
@@ -78,6 +78,9 @@ func parse(args []string, out io.Writer) (options, error) {
 	}
 	if o.rounds < 0 || o.span < 0 || o.timeout <= 0 || fs.NArg() > 0 || o.mode != modeProcs && o.mode != modeGoroutines {
 		return o, fmt.Errorf("want -rounds and -for from 0 up, -timeout above 0, -mode procs or goroutines, no other argument (-h for help)")
+	}
+	if o.points && o.mode == modeGoroutines && !pointsBuilt {
+		return o, fmt.Errorf("-killpoints of goroutines takes a program that is built with -tags killpoints")
 	}
 	if len(o.operations()) == 0 {
 		return o, fmt.Errorf("-only and -without leave no operation")
@@ -117,7 +120,11 @@ func named(list, name string) bool {
 // again is the command that runs a round again.
 func (o *options) again(seed uint64) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "go run ./bench/randprog -mode %s -seed %d", o.mode, seed)
+	b.WriteString("go run ")
+	if o.points && o.mode == modeGoroutines {
+		b.WriteString("-tags killpoints ")
+	}
+	fmt.Fprintf(&b, "./bench/randprog -mode %s -seed %d", o.mode, seed)
 	if o.points {
 		b.WriteString(" -killpoints")
 	}

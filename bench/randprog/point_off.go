@@ -2,5 +2,9 @@
 
 package main
 
-// armPoint does nothing: without the tag there are no kill points.
+// pointsBuilt says whether this program has kill points.
+const pointsBuilt = false
+
 func armPoint(uint64) {}
+
+func onPoints(func()) {}

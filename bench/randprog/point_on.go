@@ -9,6 +9,9 @@ import (
 	"github.com/goulfm/goulfm/internal/killpoint"
 )
 
+// pointsBuilt says whether this program has kill points.
+const pointsBuilt = true
+
 // armPoint has this process end at its k-th kill point from here on.
 func armPoint(k uint64) {
 	first := killpoint.Count()
@@ -19,3 +22,6 @@ func armPoint(k uint64) {
 		}
 	})
 }
+
+// onPoints has f called at every kill point of this process.
+func onPoints(f func()) { killpoint.On(func(uint64) { f() }) }

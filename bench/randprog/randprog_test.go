@@ -39,7 +39,7 @@ func rehearse(t *testing.T, mode string) {
 	if testing.Short() {
 		rounds = "5"
 	}
-	o, err := parse([]string{"-mode", mode, "-seed", "1", "-rounds", rounds, "-without", "free-early,in-order"}, io.Discard)
+	o, err := parse([]string{"-mode", mode, "-seed", "1", "-rounds", rounds, "-without", "free-early"}, io.Discard)
 	require.NoError(t, err)
 	var out strings.Builder
 	code, err := drive(o, &out)

@@ -93,7 +93,7 @@ func draw(seed uint64, mode string, points bool) *round {
 	if mode == modeProcs {
 		r.drawProcesses(rng, points)
 	} else {
-		r.drawGoroutines(rng)
+		r.drawGoroutines(rng, points)
 	}
 	return r
 }
@@ -142,18 +142,21 @@ func (r *round) together(rng *rand.Rand) {
 	}
 }
 
-func (r *round) drawGoroutines(rng *rand.Rand) {
+func (r *round) drawGoroutines(rng *rand.Rand, points bool) {
 	if one(rng, 4) {
 		for range r.n {
 			r.nodes = append(r.nodes, rng.IntN(3))
 		}
 	}
-	if one(rng, 3) {
+	if one(rng, 3) && !points {
 		r.victim, r.frame = rng.IntN(r.n), 1+uint64(rng.IntN(pick(rng, 10, 100, 1000)))
 	}
 	for _, v := range r.victims(rng) {
 		if r.frame == 0 || v != r.victim {
 			r.dooms[v] = doom{kind: doomKill, step: r.moment(rng), after: instant(rng)}
+			if points && !one(rng, 4) {
+				r.dooms[v] = doom{kind: doomPoint, step: r.moment(rng), point: 1 + uint64(rng.IntN(pick(rng, 20, 100, 300)))}
+			}
 		}
 	}
 	r.together(rng)

@@ -42,6 +42,10 @@ func runThreads(o *options, r *round) *result {
 	body := func(ctx context.Context, w *comm.Comm) {
 		me := w.Rank()
 		die := func(m *machine, d doom) {
+			if d.kind == doomPoint {
+				m.point.Store(int64(d.point))
+				return
+			}
 			m.log.put(record{What: recDie, Op: d.kind, Procs: []int{me}})
 			mu.Lock()
 			dead[me] = true
@@ -50,7 +54,19 @@ func runThreads(o *options, r *round) *result {
 		}
 		fate := r.fateOf(me, die)
 		defer fate.cancel()
-		err := newMachine(r, o.operations(), w, journals[me], fate).play(ctx)
+		m := newMachine(r, o.operations(), w, journals[me], fate)
+		if o.points {
+			defer points.enter(func() {
+				if m.point.Load() > 0 && m.point.Add(-1) == 0 {
+					m.log.put(record{What: recDie, Op: doomPoint, Procs: []int{me}})
+					mu.Lock()
+					dead[me] = true
+					mu.Unlock()
+					commtest.Freeze(w)
+				}
+			})()
+		}
+		err := m.play(ctx)
 		if err == nil {
 			if err = w.Finalize(ctx); errors.Is(err, comm.ErrFenced) {
 				err = errDead

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/internal/transport"
@@ -49,24 +50,53 @@ func runKilled(t testing.TB, w world, victim int, frame uint64, body func(ctx co
 		plan := &hook.Plan{KillAt: frame}
 		plan.Kill = func() {
 			reached.Store(true)
-			k.freeze(plan)
+			for peer := range k.run.ranks {
+				plan.Cut(hook.Towards, peer)
+			}
+			k.freeze()
 		}
 		return hook.New(p, plan)
 	}, body)
 	return reached.Load()
 }
 
+// Freeze ends the rank that w belongs to where the calling goroutine stands, be it in the
+// middle of a call, with locks held: for hooks that the library calls. It returns when all
+// other ranks have ended or are frozen; every call returns ErrFenced from there on. The
+// rank's other goroutines must be in no call: they would go on, as threads of a killed
+// process do not.
+func Freeze(w *comm.Comm) {
+	k, ok := living.Load(w.Engine().Proc())
+	if !ok {
+		panic("commtest: Freeze outside of Run")
+	}
+	k.(*rank).freeze()
+}
+
 // freeze stops a rank where it stands, as a real death does, until nobody is
 // left who could see what it does afterwards.
-func (k *rank) freeze(plan *hook.Plan) {
-	for peer := range k.run.ranks {
-		plan.Cut(hook.Towards, peer)
+func (k *rank) freeze() {
+	close(k.frozen)
+	killed := make(chan struct{})
+	go func() {
+		k.proc().Kill() // the caller may hold the lock that this needs: then it waits for the end, like all else
+		close(killed)
+	}()
+	select {
+	case <-killed: // its background loop does nothing any more
+	case <-time.After(killMax):
 	}
 	k.run.world.Depart(k.me, true)
 	for _, other := range k.run.ranks {
-		if other != k {
-			<-other.ended
+		if other == k {
+			continue
+		}
+		select {
+		case <-other.ended:
+		case <-other.frozen:
 		}
 	}
-	go k.die() // the caller holds the lock that this needs
 }
+
+// killMax is far above what Kill takes when it gets the lock.
+const killMax = 5 * time.Millisecond

@@ -84,6 +84,8 @@ type rank struct {
 	me    int
 	w     *comm.Comm
 	ended chan struct{} // closed when its body and what follows is over
+
+	frozen chan struct{} // closed when it stands still in the middle of a call
 }
 
 // living finds the rank that a communicator belongs to, for Kill. Each Run
@@ -93,7 +95,7 @@ var living sync.Map // *engine.Proc to *rank
 func newRun(n int, l limits) *run {
 	r := &run{limits: l, world: inproc.New(n)}
 	for me := range n {
-		r.ranks = append(r.ranks, &rank{run: r, me: me, ended: make(chan struct{})})
+		r.ranks = append(r.ranks, &rank{run: r, me: me, ended: make(chan struct{}), frozen: make(chan struct{})})
 	}
 	return r
 }
