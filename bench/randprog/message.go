@@ -46,7 +46,7 @@ var messageOps = []*operation{
 // wild is any rank as a sender. A member that has acknowledged a death is told no more
 // of it, and would wait for the dead.
 func (s *step) wild() (int, error) {
-	if n, _ := s.c.AckFailed(0); n > 0 {
+	if s.acked() > 0 {
 		return 0, fmt.Errorf("deaths were acknowledged here: %w", ulfm.ErrProcFailed)
 	}
 	return comm.Any, nil
@@ -617,7 +617,9 @@ func inOrder(s *step, peer int, first bool) error {
 		st, err := comm.Recv(s.ctx, s.from(peer, 0), in)
 		switch {
 		case err != nil && firstErr == nil:
-			firstErr = err
+			if firstErr = err; s.acked() > 0 {
+				return err // what was lost is forgotten then, so the order says nothing any more
+			}
 		case err == nil:
 			if err := s.got(st, in, peer, size); err != nil {
 				return err
@@ -625,6 +627,12 @@ func inOrder(s *step, peer int, first bool) error {
 		}
 	}
 	return firstErr
+}
+
+// acked is how many deaths this member has acknowledged.
+func (s *step) acked() int {
+	n, _ := s.c.AckFailed(0)
+	return n
 }
 
 // shortWaits receives by waits that end before the message comes.
