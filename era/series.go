@@ -235,11 +235,19 @@ func (s *Series) admit(ev Receive, m Message) bool {
 func valid(ev Receive, m Message) bool {
 	switch m := m.(type) {
 	case Up:
-		return m.Value.From.Has(ev.From) && m.Value.Returned >= 1 && m.Value.Returned <= ev.Seq
+		return m.Value.From.Has(ev.From) && returnedInWindow(m.Value.Returned, ev.Seq)
 	case Down:
-		return m.Value.Returned >= 1 && m.Value.Returned <= ev.Seq
+		return returnedInWindow(m.Value.Returned, ev.Seq)
 	}
 	return true
+}
+
+// returnedInWindow says whether members can have entered agreement seq with returned as
+// the oldest decision that one of them still lacked: each has entered seq, so it had all
+// up to seq-Window. A value from further back would keep every decision for ever: a
+// Series forgets what is below the lowest Returned of a decision.
+func returnedInWindow(returned, seq uint64) bool {
+	return returned >= 1 && returned <= seq && seq-returned < Window
 }
 
 // deliver hands m to the agreement it belongs to.

@@ -18,7 +18,7 @@ func contribution(me int) Propose {
 func up(from int, seq uint64, v Value) Receive {
 	v.From.Add(from)
 	v.Lo.Rank, v.Hi.Rank = from, from
-	v.Returned = max(v.Returned, 1)
+	v.Returned = max(v.Returned, 1, seq-min(seq, Window)+1) // who entered seq had all up to seq-Window
 	return Receive{From: from, Seq: seq, Msg: AppendMessage(nil, Up{v})}
 }
 
@@ -76,6 +76,7 @@ func TestAnomalies(t *testing.T) {
 		{"UP without its sender", Receive{2, 3, AppendMessage(nil, Up{one})}, "impossible"},
 		{"returned what is not decided", Receive{0, 3, down(Value{From: rankset.Of(0), Returned: 4})}, "impossible"},
 		{"returned nothing at all", Receive{0, 3, down(Value{From: rankset.Of(0)})}, "impossible"},
+		{"returned what all had when they entered", Receive{0, 2 + Window, down(Value{From: rankset.Of(0), Returned: 2})}, "impossible"},
 		{"another decision", Receive{0, 2, down(one)}, "was decided as"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
