@@ -7,6 +7,7 @@
 //   - the README's program is one of the examples ([Readme]);
 //   - the rules page lists every rule that a comment may cite ([Rules]);
 //   - no published name goes without a word in CHANGELOG.md ([API]);
+//   - the pages for users mention only names that exist ([Names]);
 //   - nothing half done and nothing about one machine is left in ([Text]).
 //
 // Each check is a function from a tree of files to its findings. The tests run

@@ -1,0 +1,39 @@
+package tidy
+
+import (
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+)
+
+// namingPages are those that tell readers what to call.
+var namingPages = []string{"README.md", "docs/TUTORIAL.md", "docs/FROM_MPI.md", "docs/GLOSSARY.md", RulesPath}
+
+var mention = regexp.MustCompile(`\b(comm|collectives|ulfm|commtest)\.([A-Z]\w*)`)
+
+// Names asks that every name of a published package which a page for users mentions,
+// as comm.Send, exists.
+func Names(t *Tree) ([]Finding, error) {
+	known := map[string]bool{}
+	for _, dir := range published {
+		for _, d := range t.exported(dir) {
+			known[d.name] = true
+		}
+	}
+	var found []Finding
+	for _, p := range namingPages {
+		page, err := fs.ReadFile(t.Files, p)
+		if err != nil {
+			return nil, err
+		}
+		for i, line := range strings.Split(string(page), "\n") {
+			for _, m := range mention.FindAllStringSubmatch(line, -1) {
+				if !known[m[1]+"."+m[2]] {
+					found = append(found, Finding{fmt.Sprintf("%s:%d", p, i+1), m[0] + " does not exist"})
+				}
+			}
+		}
+	}
+	return found, nil
+}
