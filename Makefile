@@ -16,7 +16,7 @@ SHRINKS ?= -rounds 200
 REPLACES ?= -rounds 100
 ROUNDS  ?= 200
 RANDOM  ?=
-LINT    ?= $(shell command -v golangci-lint || echo go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0)
+GOLANGCI ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 
 .DEFAULT_GOAL := help
 .PHONY: demo check nightly test vulns race lint fuzz sim sim-deep sabotage stress random bench compare bench-check figures help
@@ -50,8 +50,8 @@ test: ## format, vet, cross-builds, tests, tests with costly checks, deaths befo
 race: ## the library's tests under the race detector (needs a C compiler); RACE=./... for all
 	CGO_ENABLED=1 go test -race -shuffle=on -count=1 $(RACE)
 
-lint: ## golangci-lint: the installed one, or a pinned one built on the spot
-	$(LINT) run ./...
+lint: ## golangci-lint, pinned, built on the spot (a minute, once); GOLANGCI=golangci-lint for an installed one
+	$(GOLANGCI) run ./...
 
 vulns: ## known vulnerabilities in what the code calls; code 77 where the database cannot be reached
 	@scripts/vulns.sh

@@ -160,7 +160,7 @@ func (w *waker) look(name string, now time.Time, due map[string]time.Time) {
 		if _, err := fmt.Sscanf(filepath.Base(name), "%d"+stopSuffix, &pid); err == nil {
 			_ = syscall.Kill(pid, syscall.SIGCONT)
 		}
-		os.Remove(name)
+		_ = os.Remove(name)
 		delete(due, name)
 	}
 }

@@ -173,7 +173,7 @@ func classify(err error) string {
 
 // namedRanks are the ranks of its communicator that an error is about.
 func namedRanks(err error) (ranks []int) {
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // walks the tree of wrapped errors itself
 	case nil:
 	case *ulfm.Error:
 		return e.Ranks

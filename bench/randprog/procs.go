@@ -22,7 +22,7 @@ func beRank(o options) bool {
 	}
 	comm.Main(trial.Rank(func(ctx context.Context, w *comm.Comm) (err error) {
 		defer func() {
-			if v := recover(); v == errDoomed {
+			if v := recover(); v == any(errDoomed) {
 				err = errDoomed
 			} else if v != nil {
 				panic(v)
