@@ -127,6 +127,9 @@ func (x *call) combine(dst, left, right []byte) error {
 		return nil
 	}
 	x.fold(dst, left, right)
+	if x.reentered {
+		return fmt.Errorf("%w: the operation calls the library while it runs", comm.ErrUnsupported)
+	}
 	if x.panicked != nil {
 		return fmt.Errorf("%w: the operation has panicked: %v", comm.ErrUnsupported, x.panicked)
 	}

@@ -38,7 +38,8 @@ type call struct {
 	unit        int    // bytes of an element
 	dst, src    []byte // src is where Input is
 	fold        kernel.Func
-	panicked    any // what the program's own operation has panicked with
+	panicked    any  // what the program's own operation has panicked with
+	reentered   bool // it has called the library
 
 	plan    sched.Plan
 	built   plan // what plan was built from
@@ -286,7 +287,7 @@ const keepBytes = 4 << 20
 // release gives the call back.
 func (x *call) release() {
 	x.ctx, x.c, x.e, x.err, x.Ended = nil, nil, nil, nil, nil
-	x.dst, x.src, x.fold, x.panicked, x.Bufs = nil, nil, nil, nil, [3][]byte{}
+	x.dst, x.src, x.fold, x.panicked, x.reentered, x.Bufs = nil, nil, nil, nil, false, [3][]byte{}
 	x.shape.In, x.shape.Out, x.shape.Sources, x.shape.Dests, x.shape.Arrivals = sched.Blocks{}, sched.Blocks{}, nil, nil, nil
 	if 8*cap(x.scratch) > keepBytes {
 		x.scratch = nil

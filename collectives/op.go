@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/engine"
 	"github.com/goulfm/goulfm/internal/kernel"
 	"github.com/goulfm/goulfm/internal/view"
 )
@@ -131,8 +132,10 @@ func LXor[T Logical]() Kernel[T] { return Kernel[T]{code: opLXor} }
 // take each element for itself. What belongs together, as the three numbers of a point, is
 // one element, a struct or an array: see CustomOf. f must not keep the slices nor change in, and must not make calls on a
 // communicator: it may run wherever progress is made, in any goroutine of the process.
-// A panic of f is the panic of a blocking call, and ends a non-blocking one with
-// ErrUnsupported.
+// A call that it makes all the same, unless it asks nobody (Rank, Size), ends f by a panic
+// and the collective with ErrUnsupported; what f has others call for it, and waits for, is
+// not found out. A panic of f is the panic of a blocking call, and ends a non-blocking one
+// with ErrUnsupported.
 func Custom[T comm.Elem](f func(acc, in []T), commutative bool) Op[T] {
 	return func() Kernel[T] { return Kernel[T]{code: opCustom, f: f, ordered: !commutative} }
 }
@@ -185,12 +188,13 @@ func (x *call) setCode(code opCode) {
 }
 
 // setFunc has x combine with a function of the program. It runs where progress is made,
-// with the engine's lock held: a panic is kept until the call returns.
+// with the engine's lock held: a panic is kept until the call returns, and a call of the
+// library, which would wait for that lock, is refused.
 func (x *call) setFunc(f func(acc, in []byte)) {
 	x.fold = func(dst, left, right []byte) {
-		if x.panicked == nil {
+		if x.panicked == nil && !x.reentered {
 			defer func() { x.panicked = recover() }()
-			x.foldInto(dst, left, right, f)
+			x.reentered = engine.Lend(func() { x.foldInto(dst, left, right, f) })
 		}
 	}
 }

@@ -81,14 +81,12 @@ func (r Request) Start() error {
 		return fail("start", r.c, nil, fmt.Errorf("%w: start of a request that is not persistent", ErrUnsupported))
 	}
 	p := r.made().again
-	p.mu.Lock()
-	err := p.begin(r.c)
-	p.mu.Unlock()
-	return fail("start", r.c, nil, err) // not under the lock: a handler of errors may make calls
+	return fail("start", r.c, nil, p.begin(r.c)) // not under the lock: a handler of errors may make calls
 }
 
-// begin is Start for a caller that holds mu.
 func (p *persistent) begin(c *Comm) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	switch {
 	case p.freed:
 		return ErrInactive

@@ -93,6 +93,7 @@ func (l *Lock) wait() {
 	if l.spin() {
 		return
 	}
+	mustNotWait()
 	starving := int32(0)
 	l.waiters.Add(1)
 	for slept := false; !l.spin(); slept = true {

@@ -5,4 +5,18 @@ package park
 import "sync"
 
 // A Lock is a mutex that the race detector knows.
-type Lock struct{ sync.Mutex }
+type Lock struct{ mu sync.Mutex }
+
+// Lock takes the lock.
+func (l *Lock) Lock() {
+	if !l.mu.TryLock() {
+		mustNotWait()
+		l.mu.Lock()
+	}
+}
+
+// TryLock says whether it has taken the lock.
+func (l *Lock) TryLock() bool { return l.mu.TryLock() }
+
+// Unlock gives the lock back.
+func (l *Lock) Unlock() { l.mu.Unlock() }

@@ -1,0 +1,38 @@
+package park
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// deep calls f from a stack that is deeper than one look takes.
+func deep(n int, f func()) {
+	if n == 0 {
+		f()
+		return
+	}
+	deep(n-1, f)
+}
+
+// TestLend: the holder that takes the lock again panics, at once; another goroutine waits.
+func TestLend(t *testing.T) {
+	var l Lock
+	got := make(chan struct{})
+	l.Lock()
+	Lend(func() {
+		for _, n := range []int{0, 40, 50, 61, 200} {
+			assert.PanicsWithValue(t, Reentered{}, func() { deep(n, l.Lock) })
+		}
+		go func() {
+			l.Lock()
+			l.Unlock()
+			close(got)
+		}()
+		assert.False(t, l.TryLock())
+	})
+	l.Unlock()
+	<-got
+	l.Lock()
+	l.Unlock()
+}
