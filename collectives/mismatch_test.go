@@ -240,7 +240,7 @@ func TestDifferentArgumentsAreNoticed(t *testing.T) {
 		"length of bcast": {
 			func(ctx context.Context, w *comm.Comm) error { return collectives.Bcast(ctx, w, 0, ints(short)) },
 			func(ctx context.Context, w *comm.Comm) error { return collectives.Bcast(ctx, w, 0, ints(big)) },
-			[]string{"24 bytes here", "of 40000 at rank"},
+			[]string{"different lengths: bcast (root 0) of 3 int here", "of 5000 int at rank"},
 		},
 		"length of allreduce": {
 			func(ctx context.Context, w *comm.Comm) error {
@@ -249,7 +249,7 @@ func TestDifferentArgumentsAreNoticed(t *testing.T) {
 			func(ctx context.Context, w *comm.Comm) error {
 				return collectives.Allreduce(ctx, w, ints(1), ints(1), collectives.Sum)
 			},
-			[]string{"bytes here", "at rank"},
+			[]string{"different lengths: allreduce (sum) of 1 int here, of 2 int at rank"},
 		},
 		"length of allgather": {
 			func(ctx context.Context, w *comm.Comm) error {
@@ -258,7 +258,7 @@ func TestDifferentArgumentsAreNoticed(t *testing.T) {
 			func(ctx context.Context, w *comm.Comm) error {
 				return collectives.Allgather(ctx, w, ints(n*2*big), ints(2*big))
 			},
-			[]string{"bytes here"},
+			[]string{"different lengths: allgather of"},
 		},
 		"operation": {
 			func(ctx context.Context, w *comm.Comm) error {
@@ -274,7 +274,7 @@ func TestDifferentArgumentsAreNoticed(t *testing.T) {
 				return collectives.Allgather(ctx, w, make([]float64, n), make([]float64, 1))
 			},
 			func(ctx context.Context, w *comm.Comm) error { return collectives.Allgather(ctx, w, ints(n), ints(1)) },
-			[]string{"other element types"},
+			[]string{"different element types: allgather of 1 float64 here, of 1 int at rank"},
 		},
 	} {
 		for _, odd := range []int{1, 2} {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/view"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -36,15 +37,47 @@ func (x *call) judge(from, tag, want, got int, err error) error {
 	case !h.sameCall(x.head):
 		return at(from, fmt.Errorf("%w: %v here, %v at rank %d", comm.ErrMismatch, x.head, h, from))
 	case errors.Is(err, engine.ErrType):
-		return at(from, fmt.Errorf("%w: %v here and at rank %d, with other element types", comm.ErrMismatch, x.head, from))
+		return x.apart(from, want, unfit(err).Elem, unfit(err).Size)
 	case errors.Is(err, engine.ErrTruncated):
-		return at(from, fmt.Errorf("%w: %v of %d bytes here, of more at rank %d", comm.ErrMismatch, x.head, want, from))
+		return x.apart(from, want, x.Elem, unfit(err).Size)
 	case err != nil:
 		return err
 	case h != x.head:
-		return at(from, fmt.Errorf("%w: %v here and at rank %d, of other lengths", comm.ErrMismatch, x.head, from))
+		return at(from, &comm.DataError{Err: comm.ErrMismatch, Call: x.head.String(), Here: x.data(x.Elem, -1), There: x.data(x.Elem, -1), Rank: from})
 	}
-	return at(from, fmt.Errorf("%w: %v of %d bytes here, of %d at rank %d", comm.ErrMismatch, x.head, want, got, from))
+	return x.apart(from, want, x.Elem, got)
+}
+
+func unfit(err error) engine.Unfit {
+	if u, ok := errors.AsType[*engine.Unfit](err); ok {
+		return *u
+	}
+	return engine.Unfit{}
+}
+
+// apart says that another member passes other data to the same call: bytes of elem where
+// this one has those of want. By messages both are of one message, perhaps a part of a
+// vector.
+func (x *call) apart(rank, want int, elem uint8, bytes int) error {
+	return at(rank, &comm.DataError{Err: comm.ErrMismatch, Call: x.head.String(), Here: x.data(x.Elem, want), There: x.data(elem, bytes), Rank: rank})
+}
+
+// data describes bytes of elements, as many as are not known if there are fewer than 0.
+func (x *call) data(elem uint8, bytes int) comm.Data {
+	name, size := view.CodeName(elem), view.ElemBytes(elem)
+	switch {
+	case elem == 0: // values and the like
+		name, size = "bytes", 1
+	case elem&locElem != 0 && elem < 2*locElem:
+		name = "Loc of " + view.CodeName(elem&^locElem)
+		if elem == x.Elem {
+			size = x.unit
+		}
+	}
+	if bytes < 0 || size == 0 {
+		return comm.Data{Type: name, Count: -1}
+	}
+	return comm.Data{Type: name, Count: bytes / size}
 }
 
 // told makes an error of a notice.
@@ -71,9 +104,9 @@ func (x *call) differs(d *engine.Differs) error {
 	case !theirs.sameCall(x.head):
 		return at(d.Rank, fmt.Errorf("%w: %v here, %v at rank %d", comm.ErrMismatch, x.head, theirs, d.Rank))
 	case uint8(d.What>>whatElemAt) != x.Elem:
-		return at(d.Rank, fmt.Errorf("%w: %v here and at rank %d, with other element types", comm.ErrMismatch, x.head, d.Rank))
+		return x.apart(d.Rank, x.bytes, uint8(d.What>>whatElemAt), int(d.What&(1<<bytesBits-1)))
 	}
-	return at(d.Rank, fmt.Errorf("%w: %v of %d bytes here, of %d at rank %d", comm.ErrMismatch, x.head, x.bytes, d.What&(1<<bytesBits-1), d.Rank))
+	return x.apart(d.Rank, x.bytes, x.Elem, int(d.What&(1<<bytesBits-1)))
 }
 
 // consequence says what the others must hear of a failure here.

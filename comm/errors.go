@@ -19,11 +19,13 @@ var (
 	ErrLength = ulfm.ErrLength
 	// ErrBuffer: a buffer that cannot be used.
 	ErrBuffer = errors.New("bad buffer")
-	// ErrTruncated: the message is longer than the buffer, which is filled.
+	// ErrTruncated: the message is longer than the buffer, which is filled (DataError).
 	ErrTruncated = engine.ErrTruncated
-	// ErrType: elements of another type than the sender's, or that cannot be sent.
+	// ErrType: elements of another type than the sender's (DataError), or that cannot be
+	// sent.
 	ErrType = engine.ErrType
-	// ErrMismatch: members called different operations, named in the error.
+	// ErrMismatch: members called different operations, named in the error, or the same
+	// with different lengths or element types (DataError).
 	ErrMismatch = ulfm.ErrMismatch
 	// ErrPeerArgument: another member had a wrong argument.
 	ErrPeerArgument = ulfm.ErrPeerArgument
@@ -90,7 +92,7 @@ func fail(op string, c *Comm, ranks []int, err error) error {
 			ranks = c.OuterRanks(e.Ranks)
 		}
 	}
-	e := &ulfm.Error{Op: op, Ranks: ranks, Err: err}
+	e := &ulfm.Error{Op: op, Ranks: ranks, Err: explain(err)}
 	if c == nil {
 		return e
 	}

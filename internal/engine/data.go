@@ -739,9 +739,9 @@ func (p *Proc) deliver(r *Request, from int, h *transport.Header, payload []byte
 func judge(wants uint8, room int, elem uint8, size int) error {
 	switch {
 	case elem != wants && elem != 0 && wants != 0:
-		return ErrType
+		return &Unfit{Err: ErrType, Elem: elem, Size: size, Wants: wants, Room: room}
 	case size > room:
-		return ErrTruncated
+		return &Unfit{Err: ErrTruncated, Elem: elem, Size: size, Wants: wants, Room: room}
 	}
 	return nil
 }

@@ -6,6 +6,22 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
+// Unfit is the error of a receive whose message does not fit: it Is ErrTruncated or
+// ErrType. Sizes are in bytes.
+type Unfit struct {
+	Err   error
+	Elem  uint8 // what was sent ...
+	Size  int
+	Wants uint8 // ... and what the receive is for
+	Room  int
+}
+
+// Error implements error.
+func (u *Unfit) Error() string { return u.Err.Error() }
+
+// Unwrap returns the class.
+func (u *Unfit) Unwrap() error { return u.Err }
+
 // The error classes that the engine itself raises; package comm re-exports them.
 var (
 	ErrTruncated   = errors.New("message longer than the buffer")

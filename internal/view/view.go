@@ -121,7 +121,29 @@ func CodeName(code uint8) string {
 	case basic(reflect.Kind(code)):
 		return reflect.Kind(code).String()
 	}
-	return fmt.Sprintf("type %d", code)
+	return fmt.Sprintf("element type %d", code)
+}
+
+// ElemBytes returns the bytes of an element of a code; 0: not known here, where records of
+// that code have not been sent or received.
+func ElemBytes(code uint8) (bytes int) {
+	if code < uint8(len(numbers)) {
+		return numbers[code]
+	}
+	recordCodes.Range(func(t, of any) bool {
+		if of == code {
+			bytes = int(t.(reflect.Type).Size())
+		}
+		return bytes == 0
+	})
+	return bytes
+}
+
+// numbers are the bytes of numbers and bools, by reflect.Kind.
+var numbers = [...]int{
+	reflect.Bool: 1, reflect.Int: Size[int](), reflect.Int8: 1, reflect.Int16: 2, reflect.Int32: 4, reflect.Int64: 8,
+	reflect.Uint: Size[uint](), reflect.Uint8: 1, reflect.Uint16: 2, reflect.Uint32: 4, reflect.Uint64: 8,
+	reflect.Float32: 4, reflect.Float64: 8, reflect.Complex64: 8, reflect.Complex128: 16,
 }
 
 // Fixed says whether values of a type have one size and hold no pointer, so that
