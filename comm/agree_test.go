@@ -75,7 +75,7 @@ func TestSpecR28R29R30R31UnacknowledgedDeath(t *testing.T) {
 		}
 		want(t, "agree", err, ulfm.ErrProcFailed)
 		wantRanks(t, err, 2)
-		if got := w.GetFailed().Ranks(); !slices.Equal(got, []int{2}) {
+		if got := w.GetFailed().Processes(); !slices.Equal(got, []int{2}) {
 			t.Errorf("rank %d knows of %v", w.Rank(), got)
 		}
 	})
@@ -124,7 +124,7 @@ func TestSpecR36AcknowledgeAndAgreeUntilSuccess(t *testing.T) {
 					return
 				}
 			}
-			ranks := w.FailureGetAcked().Ranks()
+			ranks := w.FailureGetAcked().Processes()
 			slices.Sort(ranks)
 			acked.note(w.Rank(), fmt.Sprint(ranks))
 		})
@@ -305,7 +305,7 @@ func TestAgreeFailedIsOneGroup(t *testing.T) {
 		groups.note(w.Rank(), g)
 	})
 	groups.uniform(t, comm.Group.Equal, 0, 2, 3, 5)
-	if got := groups.of[0].Ranks(); !slices.Equal(got, []int{1, 4}) {
+	if got := groups.of[0].Processes(); !slices.Equal(got, []int{1, 4}) {
 		t.Errorf("agreed on %v", got)
 	}
 }
@@ -320,7 +320,7 @@ func TestSpecR38R39Shrink(t *testing.T) {
 		killAndWatch(w, 0, 3)
 		s, err := backwards.Shrink(ctx)
 		ok(t, "shrink", err)
-		if got := s.Group().Ranks(); !slices.Equal(got, []int{6, 5, 4, 2, 1}) {
+		if got := s.Group().Processes(); !slices.Equal(got, []int{6, 5, 4, 2, 1}) {
 			t.Errorf("members %v", got)
 		}
 		if s.Rank() != s.Group().Rank() || s.Epoch() != backwards.Epoch()+1 || s.Spawned() {

@@ -16,7 +16,8 @@ import (
 const Undefined = ulfm.Undefined
 
 // A Comm is a communicator: an ordered set of processes that exchange messages
-// nobody else sees. Ranks count its members from 0.
+// nobody else sees. Ranks count its members from 0: a rank is a place in that
+// communicator, while a process has one number in the whole job (Group.Processes).
 type Comm struct {
 	e       *engine.Comm
 	w       *world
@@ -42,6 +43,24 @@ func (c *Comm) Size() int { return c.e.Size() }
 
 // Group returns the members in rank order.
 func (c *Comm) Group() Group { return Group{procs: c.e.Procs(), me: c.w.proc.Me()} }
+
+// RankOf returns the rank in c of a process, by its number in the job, or Undefined.
+func (c *Comm) RankOf(process int) int {
+	if r := c.e.RankOf(process); r >= 0 {
+		return r
+	}
+	return Undefined
+}
+
+// RanksOf returns the ranks in c of the members of g, in g's order; Undefined for those that
+// are no members of c.
+func (c *Comm) RanksOf(g Group) []int {
+	ranks := make([]int, len(g.procs))
+	for i, process := range g.procs {
+		ranks[i] = c.RankOf(process)
+	}
+	return ranks
+}
 
 // Epoch is a fencing token: it grows with every repair (Shrink). Whatever a
 // program leaves outside of the job, a file or a database row, can carry it, so

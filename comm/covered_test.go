@@ -13,6 +13,7 @@ import (
 
 // withoutExample are the exported operations that no example shows.
 var withoutExample = map[string]string{
+	"Ranks":       "the older name of Processes",
 	"Engine":      "for packages of this module",
 	"Raise":       "for packages of this module",
 	"Sides":       "for packages of this module",

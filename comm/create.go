@@ -76,7 +76,7 @@ func (c *Comm) CreateGroup(ctx context.Context, g Group, tag int) (*Comm, error)
 	if err != nil || !slices.Contains(g.procs, c.w.proc.Me()) {
 		return nil, fail(op, c, nil, err)
 	}
-	in := engine.Contribution{Members: g.Ranks(), Tag: tag}
+	in := engine.Contribution{Members: g.Processes(), Tag: tag}
 	_, made, err := c.e.Call(ctx, ulfm.Call{Kind: ulfm.KindCreateGroup}, in, op)
 	if err != nil {
 		return nil, fail(op, c, nil, err)
@@ -88,7 +88,7 @@ func (c *Comm) CreateGroup(ctx context.Context, g Group, tag int) (*Comm, error)
 func (c *Comm) holds(g Group) error {
 	for _, proc := range g.procs {
 		if c.e.RankOf(proc) < 0 {
-			return fmt.Errorf("%w: process %d of the world is no member", ErrRank, proc)
+			return fmt.Errorf("%w: process %d is no member", ErrRank, proc)
 		}
 	}
 	return nil

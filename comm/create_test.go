@@ -77,7 +77,7 @@ func TestSplitOrdersByKeyThenRank(t *testing.T) {
 				}
 				return
 			}
-			if got := s.Group().Ranks(); !slices.Equal(got, c.members[color]) || got[s.Rank()] != w.Rank() {
+			if got := s.Group().Processes(); !slices.Equal(got, c.members[color]) || got[s.Rank()] != w.Rank() {
 				t.Errorf("%s: rank %d is %d of %v, want %v", c.name, w.Rank(), s.Rank(), got, c.members[color])
 			}
 			works(ctx, t, s)
@@ -253,7 +253,7 @@ func TestSplitNodeIsByNode(t *testing.T) {
 			c, err := world.SplitNode(t.Context())
 			ok(t, "split", err)
 			want := map[int][]int{0: {1, 4}, 1: {0, 2}, 7: {3}}[node]
-			if got := c.Group().Ranks(); !slices.Equal(got, want) {
+			if got := c.Group().Processes(); !slices.Equal(got, want) {
 				t.Errorf("rank %d on node %d is with %v, want %v", me, node, got, want)
 			}
 			works(t.Context(), t, c)
@@ -368,7 +368,7 @@ func TestGroupAlgebra(t *testing.T) {
 			{"excl", dropped, []int{0, 2, 4}},
 			{"incl of nothing", pick(), nil},
 		} {
-			if got := c.group.Ranks(); !slices.Equal(got, c.ranks) || c.group.Size() != len(c.ranks) {
+			if got := c.group.Processes(); !slices.Equal(got, c.ranks) || c.group.Size() != len(c.ranks) {
 				t.Errorf("%s: %v, want %v", c.name, got, c.ranks)
 			}
 			rank := slices.Index(c.ranks, w.Rank())
@@ -386,9 +386,9 @@ func TestGroupAlgebra(t *testing.T) {
 		if a.Equal(b) || !a.Equal(pick(3, 1, 0)) || a.Equal(pick(1, 3, 0)) || !none.Equal(a.Difference(a)) {
 			t.Error("equality is that of members in order")
 		}
-		ranks := all.Ranks()
+		ranks := all.Processes()
 		ranks[0] = 99
-		if all.Ranks()[0] == 99 || w.Group().Ranks()[0] == 99 {
+		if all.Processes()[0] == 99 || w.Group().Processes()[0] == 99 {
 			t.Error("the result of Ranks is not the caller's own")
 		}
 		if got := a.String(); got != "[3 1 0]" {
@@ -404,7 +404,7 @@ func TestGroupOfAShrunkenCommunicatorKeepsWorldRanks(t *testing.T) {
 		killAndWatch(w, 1)
 		s, err := w.Shrink(ctx)
 		ok(t, "shrink", err)
-		if lost := w.Group().Difference(s.Group()); !lost.Equal(w.GetFailed()) || !slices.Equal(lost.Ranks(), []int{1}) {
+		if lost := w.Group().Difference(s.Group()); !lost.Equal(w.GetFailed()) || !slices.Equal(lost.Processes(), []int{1}) {
 			t.Errorf("lost %v", lost)
 		}
 		old, err := s.Group().Translate(w.Group(), 0, 1, 2)

@@ -454,7 +454,7 @@ func ExampleComm_Split() {
 		}
 		half, err := w.Split(ctx, color, key)
 		if w.Rank() == 0 {
-			fmt.Println(half.Group().Ranks(), half.Rank(), err)
+			fmt.Println(half.Group().Processes(), half.Rank(), err)
 		}
 	})
 	// Output: [4 2 0] 2 <nil>
@@ -526,6 +526,17 @@ func ExampleComm_GetFailed() {
 	// Output:
 	// recv on world from rank 1: process failed
 	// [1] true
+}
+
+// A rank is a place in one communicator; a process keeps its number.
+func ExampleComm_RanksOf() {
+	ranks(3, func(ctx context.Context, w *comm.Comm) {
+		c, err := w.Split(ctx, 0, -w.Rank()) // the other way round
+		if w.Rank() == 0 {
+			fmt.Println(c.Group().Processes(), c.RanksOf(w.Group()), c.RankOf(2), c.FailedRanks(), err)
+		}
+	})
+	// Output: [2 1 0] [2 1 0] 0 [] <nil>
 }
 
 // A receive from Any might wait for the dead; acknowledge, and it waits on.

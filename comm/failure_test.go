@@ -231,9 +231,9 @@ func TestSpecR20EachResultIsAPrefixOfTheLaterOnes(t *testing.T) {
 			}
 			commtest.Kill(w)
 		}
-		last := w.GetFailed().Ranks()
+		last := w.GetFailed().Processes()
 		for len(last) < n/2 {
-			next := w.GetFailed().Ranks()
+			next := w.GetFailed().Processes()
 			if len(next) < len(last) || !slices.Equal(next[:len(last)], last) {
 				t.Errorf("%v is not a prefix of %v", last, next)
 			}
@@ -258,7 +258,7 @@ func TestSpecR21R24Acknowledge(t *testing.T) {
 			if acked != step.acked || err != nil {
 				t.Errorf("AckFailed(%d) = %d, %v, want %d", step.n, acked, err, step.acked)
 			}
-			if got, all := w.FailureGetAcked().Ranks(), w.GetFailed().Ranks(); !slices.Equal(got, all[:acked]) {
+			if got, all := w.FailureGetAcked().Processes(), w.GetFailed().Processes(); !slices.Equal(got, all[:acked]) {
 				t.Errorf("acknowledged %v of %v", got, all)
 			}
 		}
@@ -290,7 +290,7 @@ func TestSpecR48BlockingAnySource(t *testing.T) {
 			for _, call := range []string{"Recv", "RecvValue", "Probe", "Iprobe"} {
 				err := receives[call](ctx, w.From(comm.Any))
 				want(t, call, err, ulfm.ErrProcFailed)
-				wantRanks(t, err, w.GetFailed().Ranks()...)
+				wantRanks(t, err, w.GetFailed().Processes()...)
 			}
 			_, err = comm.SendRecv(ctx, w.To(0).Tag(9), []int{0}, w.From(comm.Any), []int{0})
 			want(t, "sendrecv", err, ulfm.ErrProcFailed)

@@ -29,8 +29,13 @@ func (c *Comm) SetUniform(on bool) { c.e.SetUniform(on) }
 func (c *Comm) IsRevoked() bool { return c.e.IsRevoked() }
 
 // GetFailed returns the members known here to have failed, in the order in which
-// this process learnt of them: each result is a prefix of the later ones (R20).
+// this process learnt of them: each result is a prefix of the later ones (R20). Groups
+// are of processes: FailedRanks names the same by their ranks in c.
 func (c *Comm) GetFailed() Group { return c.groupOf(c.e.GetFailed()) }
+
+// FailedRanks returns the ranks in c of the members of GetFailed, in its order: those that
+// errors on c name.
+func (c *Comm) FailedRanks() []int { return c.OuterRanks(c.e.GetFailed()) }
 
 func (c *Comm) groupOf(ranks []int) Group {
 	g := Group{me: c.w.proc.Me()}

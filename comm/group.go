@@ -5,11 +5,13 @@ import (
 	"slices"
 )
 
-// A Group is an ordered set of processes. Its operations are local. The zero
-// value is the empty group.
+// A Group is an ordered set of processes, each known by its number in the job: in the world
+// that the job began with its rank there, and never used twice. What place a process has in
+// a communicator, its rank, Comm.RankOf and Comm.RanksOf say. Operations on groups are
+// local. The zero value is the empty group.
 type Group struct {
-	procs []int // ranks in the world
-	me    int   // this process's rank in the world
+	procs []int // processes
+	me    int   // this process
 }
 
 // Size returns the number of members.
@@ -23,8 +25,14 @@ func (g Group) Rank() int {
 	return Undefined
 }
 
-// Ranks returns the members' ranks in the world, in the group's order.
-func (g Group) Ranks() []int { return slices.Clone(g.procs) }
+// Processes returns the members' numbers in the job, in the group's order.
+func (g Group) Processes() []int { return slices.Clone(g.procs) }
+
+// Ranks is Processes.
+//
+// Deprecated: the numbers are not ranks of the communicator that the group comes from: use
+// Processes, or Comm.RanksOf.
+func (g Group) Ranks() []int { return g.Processes() }
 
 // Union returns the members of g, then those of h that are not in g.
 func (g Group) Union(h Group) Group {
@@ -94,5 +102,5 @@ func (g Group) Translate(h Group, places ...int) ([]int, error) {
 // Equal says whether both have the same members in the same order.
 func (g Group) Equal(h Group) bool { return slices.Equal(g.procs, h.procs) }
 
-// String prints the members' ranks in the world.
+// String prints the members' numbers in the job: "[3 5]".
 func (g Group) String() string { return fmt.Sprint(g.procs) }

@@ -43,7 +43,7 @@ func TestIntercommGroups(t *testing.T) {
 	bridged(t, func(_ context.Context, w *comm.Comm, ic *comm.Intercomm) {
 		local, remote := sides(w.Rank())
 		if ic.Rank() != slices.Index(local, w.Rank()) || ic.Size() != len(local) || ic.RemoteSize() != len(remote) ||
-			!slices.Equal(ic.Group().Ranks(), local) || !slices.Equal(ic.RemoteGroup().Ranks(), remote) || ic.Group().Rank() != ic.Rank() {
+			!slices.Equal(ic.Group().Processes(), local) || !slices.Equal(ic.RemoteGroup().Processes(), remote) || ic.Group().Rank() != ic.Rank() {
 			t.Errorf("%d is %d of %d, %v to %v of %d", w.Rank(), ic.Rank(), ic.Size(), ic.Group(), ic.RemoteGroup(), ic.RemoteSize())
 		}
 		union, l, r := ic.Sides()
@@ -167,7 +167,7 @@ func TestSpecR19BothGroupsOfAnIntercomm(t *testing.T) {
 			t.Error(err)
 		}
 		killAndWatch(w, 4, 0) // rank 1 of B and of A
-		failed := ic.GetFailed().Ranks()
+		failed := ic.GetFailed().Processes()
 		slices.Sort(failed)
 		if !slices.Equal(failed, []int{0, 4}) {
 			t.Errorf("failed: %v", failed)
@@ -219,7 +219,7 @@ func TestSpecR33FlagIsOfTheRemoteGroup(t *testing.T) {
 				return
 			}
 			want(t, "agree", err, ulfm.ErrProcFailed)
-			if !slices.Equal(ic.GetFailed().Ranks(), []int{4}) { // R31
+			if !slices.Equal(ic.GetFailed().Processes(), []int{4}) { // R31
 				t.Errorf("failed: %v", ic.GetFailed())
 			}
 			_, err = ic.AckFailed(1)
@@ -273,7 +273,7 @@ func TestMergeOrder(t *testing.T) {
 			}
 			m, err := ic.Merge(ctx, high)
 			ok(t, "merge", err)
-			if err == nil && (!slices.Equal(m.Group().Ranks(), c.want) || m.Group().Rank() != m.Rank()) {
+			if err == nil && (!slices.Equal(m.Group().Processes(), c.want) || m.Group().Rank() != m.Rank()) {
 				t.Errorf("%v and %v: %v, want %v", c.a, c.b, m.Group(), c.want)
 			}
 			works(ctx, t, m)
@@ -336,7 +336,7 @@ func TestIntercommRevokeReachesBothGroups(t *testing.T) {
 			without := func(g []int) []int {
 				return slices.DeleteFunc(slices.Clone(g), func(r int) bool { return r == victim })
 			}
-			if !slices.Equal(s.Group().Ranks(), without(local)) || !slices.Equal(s.RemoteGroup().Ranks(), without(remote)) || s.IsRevoked() || s.GetFailed().Size() > 0 {
+			if !slices.Equal(s.Group().Processes(), without(local)) || !slices.Equal(s.RemoteGroup().Processes(), without(remote)) || s.IsRevoked() || s.GetFailed().Size() > 0 {
 				t.Errorf("without %d: %v and %v", victim, s.Group(), s.RemoteGroup())
 			}
 			if union, _, _ := s.Sides(); union.Epoch() != w.Epoch()+1 {
@@ -345,13 +345,13 @@ func TestIntercommRevokeReachesBothGroups(t *testing.T) {
 			if s.Rank() == 0 {
 				in := []int{-1}
 				_, err = comm.SendRecv(ctx, s.To(0), []int{w.Rank()}, s.From(0), in)
-				if err != nil || in[0] != s.RemoteGroup().Ranks()[0] {
+				if err != nil || in[0] != s.RemoteGroup().Processes()[0] {
 					t.Errorf("after the shrink: %v, %v", in, err)
 				}
 			}
 			m, err := s.Merge(ctx, false)
 			ok(t, "merge", err)
-			if err == nil && m.Group().Ranks()[0] != slices.Concat(without(groupA), groupB)[0] {
+			if err == nil && m.Group().Processes()[0] != slices.Concat(without(groupA), groupB)[0] {
 				t.Errorf("the first group is another one now: %v", m.Group())
 			}
 		})

@@ -38,7 +38,7 @@ func TestSpecR43NonBlockingShrink(t *testing.T) {
 		} else {
 			s, err = d.Shrink(ctx)
 		}
-		if err != nil || !slices.Equal(s.Group().Ranks(), []int{0, 1, 3, 4}) || s.Epoch() != w.Epoch()+1 {
+		if err != nil || !slices.Equal(s.Group().Processes(), []int{0, 1, 3, 4}) || s.Epoch() != w.Epoch()+1 {
 			t.Errorf("rank %d: %v, %v", w.Rank(), s, err)
 			return
 		}
@@ -97,7 +97,7 @@ func TestIagreeFailedIsAgreeFailed(t *testing.T) {
 		} else {
 			g, err = w.AgreeFailed(ctx)
 		}
-		if err != nil || !slices.Equal(g.Ranks(), []int{1}) {
+		if err != nil || !slices.Equal(g.Processes(), []int{1}) {
 			t.Errorf("rank %d: %v, %v", w.Rank(), g, err)
 		}
 	})

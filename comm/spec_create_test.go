@@ -100,7 +100,7 @@ func TestSpecR38KnownBeforeIsExcluded(t *testing.T) {
 			}
 			s, err := w.Shrink(ctx)
 			ok(t, "shrink", err)
-			if got := s.Group().Ranks(); !slices.Equal(got, []int{0, 1, 2, 3}) || s.Rank() != w.Rank() {
+			if got := s.Group().Processes(); !slices.Equal(got, []int{0, 1, 2, 3}) || s.Rank() != w.Rank() {
 				t.Errorf("rank %d of %v", s.Rank(), got)
 			}
 		})
@@ -120,13 +120,13 @@ func TestSpecR41DeadInTheShrunkAreFound(t *testing.T) {
 		untilFailed(w, 1)
 		if s.Size() == 4 {
 			want(t, "send", comm.Send(ctx, s.To(3), []int{0}), ulfm.ErrProcFailed)
-			if got := s.GetFailed().Ranks(); !slices.Equal(got, []int{3}) {
+			if got := s.GetFailed().Processes(); !slices.Equal(got, []int{3}) {
 				t.Errorf("failed in the new one: %v", got)
 			}
 		}
 		again, err := s.Shrink(ctx)
 		ok(t, "shrink again", err)
-		if got := again.Group().Ranks(); !slices.Equal(got, []int{0, 1, 2}) {
+		if got := again.Group().Processes(); !slices.Equal(got, []int{0, 1, 2}) {
 			t.Errorf("members %v", got)
 		}
 		works(ctx, t, again)

@@ -19,7 +19,7 @@ func TestSpecR4KnowledgeGrowsInTheBackground(t *testing.T) {
 			commtest.Kill(w)
 		}
 		until(ctx, t, "the death", func() bool { return w.Engine().Proc().Declared().Has(2) })
-		if got := w.GetFailed().Ranks(); !slices.Equal(got, []int{2}) {
+		if got := w.GetFailed().Processes(); !slices.Equal(got, []int{2}) {
 			t.Errorf("failed %v", got)
 		}
 	})
@@ -41,7 +41,7 @@ func TestSpecR19GetFailedIsLocal(t *testing.T) {
 		}
 		close(asked)
 		untilFailed(w, 1)
-		if got := w.GetFailed().Ranks(); !slices.Equal(got, []int{2}) {
+		if got := w.GetFailed().Processes(); !slices.Equal(got, []int{2}) {
 			t.Errorf("failed %v", got)
 		}
 	})
@@ -66,7 +66,7 @@ func TestSpecR20C6OrderOfLearning(t *testing.T) {
 				untilFailed(w, i+1)
 				close(dead[victim])
 			}
-			if got := w.GetFailed().Ranks(); !slices.Equal(got, order) {
+			if got := w.GetFailed().Processes(); !slices.Equal(got, order) {
 				t.Errorf("learnt %v, reports %v", order, got)
 			}
 		})
@@ -162,7 +162,7 @@ func TestSpecR25OlderSpelling(t *testing.T) {
 		ok(t, "acknowledge", w.FailureAck())
 		close(known)
 		untilFailed(w, 2)
-		if got := w.FailureGetAcked().Ranks(); !slices.Equal(got, []int{2}) {
+		if got := w.FailureGetAcked().Processes(); !slices.Equal(got, []int{2}) {
 			t.Errorf("acknowledged %v", got)
 		}
 		acked, err := w.AckFailed(0)
@@ -235,7 +235,7 @@ func TestSpecR32AgreeIgnoresRevocation(t *testing.T) {
 		_, err := w.Agree(ctx, 1)
 		ok(t, "agree", err)
 		g, err := w.AgreeFailed(ctx)
-		if err != nil || !slices.Equal(g.Ranks(), []int{3}) {
+		if err != nil || !slices.Equal(g.Processes(), []int{3}) {
 			t.Errorf("agree_failed: %v, %v", g, err)
 		}
 		flag := uint64(2)
@@ -298,7 +298,7 @@ func TestSpecR31EverybodyKnowsWhoIsMissing(t *testing.T) {
 			t.Errorf("agree: %v", err)
 			return
 		}
-		known := w.GetFailed().Ranks()
+		known := w.GetFailed().Processes()
 		slices.Sort(known)
 		if !slices.Equal(known, []int{1, 4}) || !slices.Equal(e.Ranks, []int{1, 4}) {
 			t.Errorf("rank %d knows of %v, the error names %v", w.Rank(), known, e.Ranks)

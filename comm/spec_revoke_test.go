@@ -211,7 +211,7 @@ func TestSpecR14LocalCallsOfARevokedCommunicator(t *testing.T) {
 		if d.Rank() != 3-w.Rank() || d.Size() != 4 || !d.Group().Equal(group) || d.Epoch() != 0 || !d.IsRevoked() {
 			t.Errorf("rank %d of %d, group %v, epoch %d", d.Rank(), d.Size(), d.Group(), d.Epoch())
 		}
-		if got := d.GetFailed().Ranks(); !slices.Equal(got, []int{3}) {
+		if got := d.GetFailed().Processes(); !slices.Equal(got, []int{3}) {
 			t.Errorf("failed %v", got)
 		}
 		acked, err := d.AckFailed(4)

@@ -112,7 +112,7 @@ func ExampleComm_SetUniform() {
 		}
 		s, _ := w.Shrink(ctx)
 		if w.Rank() == 0 {
-			fmt.Println(errors.Is(err, ulfm.ErrRevoked), slices.Equal(s.Group().Ranks(), []int{0, 1}))
+			fmt.Println(errors.Is(err, ulfm.ErrRevoked), slices.Equal(s.Group().Processes(), []int{0, 1}))
 		}
 	})
 	// Output: true true

@@ -29,7 +29,7 @@ type worker struct {
 }
 
 func newWorker(w *comm.Comm, seed uint64, span time.Duration) *worker {
-	return &worker{c: w, members: w.Group().Ranks(), world: w.Size(), me: w.Rank(), seed: seed, end: time.Now().Add(span)}
+	return &worker{c: w, members: w.Group().Processes(), world: w.Size(), me: w.Rank(), seed: seed, end: time.Now().Add(span)}
 }
 
 func (w *worker) wrong(format string, args ...any) error {
@@ -93,7 +93,7 @@ func (w *worker) repair(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.c, w.members = c, c.Group().Ranks()
+	w.c, w.members = c, c.Group().Processes()
 	switch {
 	case len(w.members) >= len(before):
 		return w.wrong("repaired, and nobody is gone of %v", before)

@@ -32,7 +32,7 @@ type member struct {
 }
 
 func newMember(w *comm.Comm, o options, out io.Writer, die func()) *member {
-	m := &member{world: w, c: w, members: w.Group().Ranks(), me: w.Rank(), kind: o.kind, target: o.n - o.dying(), out: out, die: die}
+	m := &member{world: w, c: w, members: w.Group().Processes(), me: w.Rank(), kind: o.kind, target: o.n - o.dying(), out: out, die: die}
 	if d, dies := draw(o)[m.me]; dies {
 		m.mine = &d
 	}
@@ -107,7 +107,7 @@ func (m *member) split(ctx context.Context) error {
 	for i := m.c.Rank() % 3; i < len(m.members); i += 3 {
 		want = append(want, m.members[i])
 	}
-	if got := s.Group().Ranks(); !slices.Equal(got, want) {
+	if got := s.Group().Processes(); !slices.Equal(got, want) {
 		return trial.Broken("split of %v gave %v, want %v", m.members, got, want)
 	}
 	return s.Free()
@@ -137,7 +137,7 @@ func (m *member) repair(ctx context.Context) error {
 
 func (m *member) moveTo(next *comm.Comm) error {
 	before, old := m.members, m.c
-	m.c, m.members = next, next.Group().Ranks()
+	m.c, m.members = next, next.Group().Processes()
 	m.phase++
 	m.note("shrink", m.members)
 	unknown := slices.ContainsFunc(m.members, func(r int) bool { return !slices.Contains(before, r) })

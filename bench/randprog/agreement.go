@@ -63,7 +63,7 @@ func (s *step) agreedFailed(g comm.Group, err error) error {
 	if err != nil {
 		return err
 	}
-	dead := g.Ranks()
+	dead := g.Processes()
 	s.out = fmt.Sprint("dead ", dead)
 	for _, p := range dead {
 		if p == s.me() || !slices.Contains(s.g.procs, p) {
@@ -148,7 +148,7 @@ func runAckAgree(s *step) error {
 	if err != nil {
 		return err
 	}
-	acked := s.c.FailureGetAcked().Ranks()
+	acked := s.c.FailureGetAcked().Processes()
 	slices.Sort(acked)
 	s.out += fmt.Sprint("acked ", acked)
 	if len(acked) > 0 {
@@ -167,7 +167,7 @@ func (s *step) shrunk(c *comm.Comm, err error) error {
 	if err != nil {
 		return err
 	}
-	s.made.c, s.made.procs = c, c.Group().Ranks()
+	s.made.c, s.made.procs = c, c.Group().Processes()
 	s.out = fmt.Sprint(s.made.procs)
 	if s.made.procs[c.Rank()] != s.me() {
 		return s.broken("shrink gave %v, where this rank is %d", s.made.procs, c.Rank())
@@ -186,13 +186,13 @@ func runIshrink(s *step) error {
 
 // ack acknowledges what is known, and looks at it.
 func runAck(s *step) error {
-	before := s.c.GetFailed().Ranks()
+	before := s.c.GetFailed().Processes()
 	n, err := s.c.AckFailed(s.c.Size())
 	if err != nil {
 		return err
 	}
-	after := s.c.GetFailed().Ranks()
-	acked := s.c.FailureGetAcked().Ranks()
+	after := s.c.GetFailed().Processes()
+	acked := s.c.FailureGetAcked().Processes()
 	if n < len(before) || len(acked) != n || !slices.Equal(before, after[:min(len(before), len(after))]) || !slices.Equal(acked, after[:min(n, len(after))]) {
 		return s.broken("%v known, %d acknowledged, which are %v, then known %v", before, n, acked, after)
 	}

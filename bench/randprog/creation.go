@@ -27,11 +27,11 @@ func (s *step) makes(c *comm.Comm, err error, want []int) error {
 	if err != nil {
 		return err
 	}
-	if at := slices.Index(want, s.me()); (c == nil) != (at < 0) || c != nil && (c.Rank() != at || !slices.Equal(c.Group().Ranks(), want)) {
+	if at := slices.Index(want, s.me()); (c == nil) != (at < 0) || c != nil && (c.Rank() != at || !slices.Equal(c.Group().Processes(), want)) {
 		if c == nil {
 			return s.broken("no communicator, want one of %v", want)
 		}
-		return s.broken("a communicator of %v, here rank %d; want one of %v", c.Group().Ranks(), c.Rank(), want)
+		return s.broken("a communicator of %v, here rank %d; want one of %v", c.Group().Processes(), c.Rank(), want)
 	}
 	if c != nil {
 		s.made.c, s.made.procs = c, want
@@ -184,7 +184,7 @@ func runWrongSplit(s *step) error {
 	c, err := s.c.Split(s.ctx, color, 0)
 	switch class := classify(err); {
 	case err == nil:
-		return s.broken("a split with a wrong colour made a communicator of %v", c.Group().Ranks())
+		return s.broken("a split with a wrong colour made a communicator of %v", c.Group().Processes())
 	case class == classFailed, class == classRevoked, class == classFenced:
 		return err
 	case s.c.Rank() != victim && !errors.Is(err, want):

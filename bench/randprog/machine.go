@@ -84,7 +84,7 @@ const tagsEach = 16
 var errDead = errors.New("this rank is dead")
 
 func newMachine(r *round, ops []*operation, w *comm.Comm, log *journal, fate *fate) *machine {
-	procs := w.Group().Ranks()
+	procs := w.Group().Processes()
 	m := &machine{r: r, ops: ops, me: procs[w.Rank()], world: w, log: log, fate: fate}
 	m.base = &group{name: "world", c: w, procs: procs, sure: true}
 	return m
@@ -480,11 +480,11 @@ func (m *machine) shrink(ctx context.Context, g *group, name string) (*group, er
 	}
 	at := fmt.Sprintf("%d.repair", m.stretch)
 	m.log.put(record{What: recBegin, Step: at, Op: "repair", Comm: g.name})
-	known := g.c.GetFailed().Ranks()
+	known := g.c.GetFailed().Processes()
 	c, err := g.c.Shrink(ctx)
 	r := record{What: recEnd, Step: at, Op: "repair", Comm: g.name, From: g.name}
 	if err == nil {
-		small.c, small.procs = c, c.Group().Ranks()
+		small.c, small.procs = c, c.Group().Processes()
 		r.Out = fmt.Sprint(small.procs)
 	}
 	m.describe(g, &r, err)

@@ -697,7 +697,7 @@ func receiveAny(s *step, peer int, first bool) error {
 }
 
 func (s *step) isDead(rank int) bool {
-	return slices.Contains(s.c.GetFailed().Ranks(), s.g.procs[rank])
+	return slices.Contains(s.c.GetFailed().Processes(), s.g.procs[rank])
 }
 
 func truncated(s *step, peer int, first bool) error {

@@ -35,7 +35,7 @@ func beRank(o options) bool {
 
 func playProcess(ctx context.Context, o options, w *comm.Comm) error {
 	r := draw(o.seed, o.mode, o.points)
-	proc := w.Group().Ranks()[w.Rank()]
+	proc := w.Group().Processes()[w.Rank()]
 	log, err := openJournal(o.log, proc)
 	if err != nil {
 		return err

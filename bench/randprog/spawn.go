@@ -80,7 +80,7 @@ func (m *machine) noteSpawn(s *step, ic *comm.Intercomm, err error) {
 	}
 	m.log.put(r)
 	if ic != nil {
-		m.log.put(record{What: recMember, Comm: s.made.name, Procs: append(ic.Group().Ranks(), ic.RemoteGroup().Ranks()...)})
+		m.log.put(record{What: recMember, Comm: s.made.name, Procs: append(ic.Group().Processes(), ic.RemoteGroup().Processes()...)})
 	}
 }
 
@@ -105,7 +105,7 @@ func (m *machine) dropInter(ic *comm.Intercomm, g *group) {
 // are, and agrees on whether it went well. All members of both sides do the same.
 func (m *machine) merge(ctx context.Context, inter *group, ic *comm.Intercomm, messages bool, at place) (merged *group, ok bool, err error) {
 	child := m.base == nil
-	inter.procs = ic.RemoteGroup().Ranks() // whom errors name
+	inter.procs = ic.RemoteGroup().Processes() // whom errors name
 	name := fmt.Sprintf("m%d", at.Stretch)
 	merged = &group{name: name, sure: true}
 	err = func() error {
@@ -121,7 +121,7 @@ func (m *machine) merge(ctx context.Context, inter *group, ic *comm.Intercomm, m
 		out := "none"
 		if err == nil {
 			out = "made"
-			merged.c, merged.procs = c, c.Group().Ranks()
+			merged.c, merged.procs = c, c.Group().Processes()
 			m.member(merged)
 			m.handle(merged)
 		}
@@ -181,7 +181,7 @@ func (m *machine) interMessages(ctx context.Context, ic *comm.Intercomm, id uint
 	if err := collectives.InterAllreduce(ctx, ic, sum, sum, collectives.Sum); err != nil {
 		return err
 	}
-	for _, p := range ic.RemoteGroup().Ranks() {
+	for _, p := range ic.RemoteGroup().Processes() {
 		sum[0] -= word(id, p, 0)
 	}
 	if sum[0] != 0 {
@@ -195,7 +195,7 @@ func (m *machine) interMessages(ctx context.Context, ic *comm.Intercomm, id uint
 	if _, err := comm.SendRecv(ctx, ic.To(peer), vector[uint64](id, m.me, 500), ic.From(peer), in); err != nil {
 		return err
 	}
-	if at := wrongAt(in, id, ic.RemoteGroup().Ranks()[peer], 0); at >= 0 {
+	if at := wrongAt(in, id, ic.RemoteGroup().Processes()[peer], 0); at >= 0 {
 		return m.broken("wrong data at %d from the other side", at)
 	}
 	return nil

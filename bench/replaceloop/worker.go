@@ -115,9 +115,9 @@ func (k *worker) replace(ctx context.Context, c *comm.Comm, victim int) (*comm.C
 	if err != nil {
 		return nil, err
 	}
-	want := slices.DeleteFunc(c.Group().Ranks(), func(proc int) bool { return proc == c.Group().Ranks()[victim] })
-	if !slices.Equal(left.Group().Ranks(), want) {
-		return nil, trial.Broken("shrunk to %v, want %v", left.Group().Ranks(), want)
+	want := slices.DeleteFunc(c.Group().Processes(), func(proc int) bool { return proc == c.Group().Processes()[victim] })
+	if !slices.Equal(left.Group().Processes(), want) {
+		return nil, trial.Broken("shrunk to %v, want %v", left.Group().Processes(), want)
 	}
 	args := []string{"-rank", "-n", strconv.Itoa(k.n), "-rounds", strconv.Itoa(k.rounds), "-seed", strconv.FormatUint(k.seed, 10)}
 	ic, err := left.Spawn(ctx, comm.SpawnSpec{N: 1, Args: args})

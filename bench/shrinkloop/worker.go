@@ -152,7 +152,7 @@ func (w *worker) repair(ctx context.Context, p plan, mine *death) error {
 	if err := w.check(next, p); err != nil {
 		return err
 	}
-	w.c, w.members, w.living = next, next.Group().Ranks(), p.without(w.living)
+	w.c, w.members, w.living = next, next.Group().Processes(), p.without(w.living)
 	if old == w.world { // which is Main's
 		return nil
 	}
@@ -168,7 +168,7 @@ func (w *worker) shrink(ctx context.Context, ask bool) (*comm.Comm, error) {
 		if err != nil {
 			return nil, err
 		}
-		if w.agreed = dead.Ranks(); len(w.agreed) == 0 {
+		if w.agreed = dead.Processes(); len(w.agreed) == 0 {
 			return nil, w.wrong("nobody is agreed to be dead, and an operation failed")
 		}
 	}
@@ -177,7 +177,7 @@ func (w *worker) shrink(ctx context.Context, ask bool) (*comm.Comm, error) {
 
 // check holds a shrunk communicator against the plan.
 func (w *worker) check(next *comm.Comm, p plan) error {
-	got := next.Group().Ranks()
+	got := next.Group().Processes()
 	for _, r := range w.members {
 		in, d := slices.Contains(got, r), p.of(r)
 		lives := d == nil && slices.Contains(w.living, r)

@@ -128,7 +128,7 @@ func (s *stress) shrink(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.c, s.members = c, slices.Clone(c.Group().Ranks())
+	s.c, s.members = c, slices.Clone(c.Group().Processes())
 	s.shrinks++
 	if s.shrinks > 1 {
 		return old.Free() // the first one is the world, which is Main's

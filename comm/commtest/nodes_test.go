@@ -17,7 +17,7 @@ func TestNodes(t *testing.T) {
 			return
 		}
 		want := [][]int{{0, 2}, {1}, {0, 2}}[w.Rank()]
-		if got := node.Group().Ranks(); !slices.Equal(got, want) {
+		if got := node.Group().Processes(); !slices.Equal(got, want) {
 			t.Errorf("rank %d is on a node with %v, want %v", w.Rank(), got, want)
 		}
 		if w.Engine().Shared() || !node.Engine().Shared() {

@@ -100,7 +100,7 @@ func TestKillIsHeardOfOnlyFromTheDetector(t *testing.T) {
 		if !errors.Is(err, ulfm.ErrProcFailed) {
 			t.Errorf("rank %d: %v", w.Rank(), err)
 		}
-		if got := w.GetFailed().Ranks(); len(got) != 1 || got[0] != 3 {
+		if got := w.GetFailed().Processes(); len(got) != 1 || got[0] != 3 {
 			t.Errorf("rank %d: failed %v", w.Rank(), got)
 		}
 	})

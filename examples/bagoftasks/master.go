@@ -111,7 +111,7 @@ func (m *master) take(rank, task int, value float64) {
 // the next wait reports it.
 func (m *master) bury() error {
 	failed := m.w.GetFailed()
-	for _, rank := range failed.Ranks() {
+	for _, rank := range m.w.RanksOf(failed) {
 		w := &m.workers[rank]
 		if w.state == busy && !m.done[w.task] {
 			m.todo = append(m.todo, w.task)

@@ -195,7 +195,7 @@ func (s *solver) repaired() {
 	}
 	lost := o.before.Difference(s.c.Group())
 	fmt.Fprintf(s.out, "repair: %d -> %d ranks, lost %v, %s, %.1f ms\n",
-		o.before.Size(), s.c.Size(), lost.Ranks(), o.result(), float64(time.Since(o.since).Microseconds())/1000)
+		o.before.Size(), s.c.Size(), lost.Processes(), o.result(), float64(time.Since(o.since).Microseconds())/1000)
 }
 
 func (o *outage) result() string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
@@ -577,25 +578,25 @@ func agreed() []Call {
 		}},
 		{Name: "AgreeFailed", Op: "agree_failed", Class: spectable.AgreedFailures, Do: func(ctx context.Context, s *site) error {
 			g, err := s.c.AgreeFailed(ctx)
-			return errors.Join(err, unless(fmt.Sprint(g.Ranks()) == fmt.Sprint(append([]int{}, s.dead...))))
+			return errors.Join(err, unless(fmt.Sprint(g.Processes()) == fmt.Sprint(append([]int{}, s.dead...))))
 		}},
 		{Name: "Shrink", Op: "shrink", Class: spectable.Shrinking, Do: func(ctx context.Context, s *site) error {
 			c, err := s.c.Shrink(ctx)
-			if err == nil && (fmt.Sprint(c.Group().Ranks()) != fmt.Sprint(s.living) || c.GetFailed().Size() > 0) { // R38, R39, R44
+			if err == nil && (fmt.Sprint(c.Group().Processes()) != fmt.Sprint(s.living) || c.GetFailed().Size() > 0) { // R38, R39, R44
 				err = errWrong
 			}
 			return made(c, err, len(s.living))
 		}},
 		{Name: "Ishrink", Op: "ishrink", Class: spectable.Shrinking, Do: func(ctx context.Context, s *site) error {
 			c, err := s.c.Ishrink().Wait(ctx)
-			if err == nil && fmt.Sprint(c.Group().Ranks()) != fmt.Sprint(s.living) { // R38, R39
+			if err == nil && fmt.Sprint(c.Group().Processes()) != fmt.Sprint(s.living) { // R38, R39
 				err = errWrong
 			}
 			return made(c, err, len(s.living))
 		}},
 		{Name: "IagreeFailed", Op: "iagree_failed", Class: spectable.AgreedFailures, Do: func(ctx context.Context, s *site) error {
 			g, err := s.c.IagreeFailed().Wait(ctx)
-			return errors.Join(err, unless(fmt.Sprint(g.Ranks()) == fmt.Sprint(append([]int{}, s.dead...))))
+			return errors.Join(err, unless(fmt.Sprint(g.Processes()) == fmt.Sprint(append([]int{}, s.dead...))))
 		}},
 		{Name: "Finalize", Op: "finalize", Class: spectable.Ending, World: true, Do: func(ctx context.Context, s *site) error { return s.c.Finalize(ctx) }},
 	}
@@ -632,6 +633,11 @@ func local() []Call {
 		do("Mark", "", func(s *site) error { s.c.Mark("cell", 1); return nil }),
 		do("IsRevoked", "", func(s *site) error { s.c.IsRevoked(); return nil }),
 		do("GetFailed", "", func(s *site) error { return unless(s.c.GetFailed().Size() <= len(s.dead)) }),
+		do("FailedRanks", "", func(s *site) error { return unless(len(s.c.FailedRanks()) <= len(s.dead)) }),
+		do("RankOf", "", func(s *site) error { return unless(s.c.RankOf(s.c.Group().Processes()[s.rank]) == s.rank) }),
+		do("RanksOf", "", func(s *site) error {
+			return unless(slices.Equal(s.c.RanksOf(s.c.Group()), []int{0, 1, 2, 3}))
+		}),
 		do("AckFailed, ask", "ack_failed", func(s *site) error {
 			_, err := s.c.AckFailed(0)
 			return err

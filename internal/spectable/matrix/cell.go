@@ -468,7 +468,7 @@ func (r *run) goesOn(ctx context.Context) string {
 	if err != nil {
 		return fmt.Sprintf("rank %d: afterwards: %v", r.me, err)
 	}
-	if got := s.Group().Ranks(); !slices.Equal(got, r.survivors()) {
+	if got := s.Group().Processes(); !slices.Equal(got, r.survivors()) {
 		return fmt.Sprintf("rank %d: shrunk to %v instead of %v", r.me, got, r.survivors())
 	}
 	if err := collectives.Barrier(ctx, s); err != nil {
