@@ -122,7 +122,9 @@ func begin(cfg Config) (*Comm, error) {
 		return nil, err
 	}
 	if !launched {
-		return NewWorld(engine.New(boot.Alone(), cfg.engine())), nil
+		alone := cfg.engine()
+		alone.OnUnreceived = complain(0)
+		return NewWorld(engine.New(boot.Alone(), alone)), nil
 	}
 	p, err := info.Join()
 	if err != nil {
@@ -176,6 +178,7 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 	info := w.process.Info
 	out := cfg.engine()
 	out.OnFenced, out.OnTick, out.Observe = w.fenced, w.process.FlushOld, w.report
+	out.OnUnreceived = complain(info.Rank)
 	if info.Watched {
 		out.Alive = w.process.Beat
 	}
@@ -206,6 +209,11 @@ func (w *world) fenced(why string) {
 	fmt.Fprintf(os.Stderr, "goulfm: rank %d: stops itself: %s\n", w.process.Info.Rank, why)
 	w.process.Say(boot.Message{What: boot.SaysFenced})
 	os.Exit(boot.ExitFenced)
+}
+
+// complain tells a person what the program of a rank has forgotten.
+func complain(rank int) func(text string) {
+	return func(text string) { fmt.Fprintf(os.Stderr, "goulfm: rank %d: %s\n", rank, text) }
 }
 
 func (w *world) report(ev engine.Event) {

@@ -576,6 +576,10 @@ func agreed() []Call {
 			_, err := s.c.Iagree(&f).Wait(ctx)
 			return errors.Join(and(s, f, err), knowsAll(s, err))
 		}},
+		{Name: "AllOK", Op: "agree", Class: spectable.Agreement, Do: func(ctx context.Context, s *site) error {
+			ok, err := s.c.AllOK(ctx, nil)
+			return errors.Join(err, knowsAll(s, err), unless(ok))
+		}},
 		{Name: "AgreeFailed", Op: "agree_failed", Class: spectable.AgreedFailures, Do: func(ctx context.Context, s *site) error {
 			g, err := s.c.AgreeFailed(ctx)
 			return errors.Join(err, unless(fmt.Sprint(g.Processes()) == fmt.Sprint(append([]int{}, s.dead...))))
