@@ -425,6 +425,9 @@ func (p *Proc) sleep(flag uint32, mustLook func() bool, most mono.Duration) {
 	if most < 0 && p.othersUnfenced && p.openCount.Load() > 0 {
 		most = mismatchLook
 	}
+	if p.transfers.Load() > 0 && p.waitsForEnd() {
+		most = endLook
+	}
 	p.asleep.Store(true)
 	p.tr.Sleep(flag, mustLook, most)
 	p.asleep.Store(false)
@@ -433,6 +436,17 @@ func (p *Proc) sleep(flag uint32, mustLook func() bool, most mono.Duration) {
 // mismatchLook is after how long a sleeping member of a collective looks whether
 // another has made another call: nobody is woken for that.
 const mismatchLook = 100 * mono.Millisecond
+
+// endLook is after how long a process looks whether a dead sender has been reaped: the
+// launcher wakes nobody for that. It is rare that a sender dies while it copies.
+const endLook = 200 * mono.Microsecond
+
+// waitsForEnd says whether a receive waits until no thread of its dead sender is left.
+func (p *Proc) waitsForEnd() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.ContainsFunc(p.pulls, func(r *Request) bool { return r.pull.err != nil && p.peers[r.peer].dead })
+}
 
 // tickMax is how much longer a tick may get while a call waits: the background
 // loop has nothing to do then, and 64 ranks of a job wait at the same time.

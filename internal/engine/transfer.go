@@ -21,7 +21,11 @@ import (
 //	sender:   sees that; its send is complete
 //
 // A death: who claimed a unit and died leaves it open; the other hears of the death
-// and fails the message, as any other. Nobody waits for a second store of the dead.
+// and fails the message, as any other. Nobody waits for a second store of the dead. But a
+// receive waits until no thread of a dead sender is left that may be copying a unit that
+// it has claimed: the death is known when the first thread of the sender has ended, and
+// another one may be in the kernel, writing into the buffer of the receive (R66). The
+// launcher marks who is reaped, some 100 us later.
 //
 // A sender whose buffer is its program's again before that (a revocation, a request
 // given up) changes Live. The receiver looks at it after it has copied, so it never
@@ -66,6 +70,7 @@ type pull struct {
 	spent  bool   // all units are claimed
 	theirs int    // spent: units that the sender has claimed
 	err    error  // the receive fails with this, once the sender is out of its buffer
+	rings  bool   // it goes on through the rings then
 }
 
 // A push is the sender's record of an account in use. It outlives its request: the
@@ -273,7 +278,7 @@ func (p *Proc) pullSome(r *Request) bool {
 		t.spent = true
 	}
 	if t.spent {
-		return p.pullLast(r, unit) || did
+		return p.pullLast(r) || did
 	}
 	return did
 }
@@ -293,36 +298,58 @@ func (p *Proc) pullUnit(r *Request, lo, hi int) bool {
 	return true
 }
 
-// askRings gives up copying directly and asks for the message through the rings.
+// askRings gives up copying directly and asks for the message through the rings, as soon as
+// the sender is out of the buffer.
 func (p *Proc) askRings(r *Request) {
-	segment.Add64(r.pull.acc.Claims, claimsClosed)
-	p.endPull(r)
-	r.moved = 0
-	p.sendControl(r.peer, controlFrame(frameGrant, r.remote, uint64(r.handle()), uint64(r.expect)))
+	r.pull.rings = true
+	r.closeClaims()
+	p.pullLast(r)
 }
 
-// pullLast ends the receive once the units that the sender has claimed are copied.
-func (p *Proc) pullLast(r *Request, unit int) bool {
+// closeClaims lets neither side claim any more units.
+func (r *Request) closeClaims() {
 	t := &r.pull
-	unable := segment.Load64(t.acc.Unable) == r.remote
-	if segment.Load64(t.acc.Pushed) < uint64(t.theirs) && !unable {
+	if t.spent {
+		return
+	}
+	back := int(segment.Add64(t.acc.Claims, claimsClosed) >> 32)
+	_, units := cut(r.expect)
+	t.spent, t.theirs = true, min(back, units-max(t.pulled, 1))
+}
+
+// senderIsOut says whether the sender writes into the buffer of a receive no more, once all
+// units are claimed: it has written what it has claimed, or cannot, or no thread of it is left.
+func (p *Proc) senderIsOut(r *Request) bool {
+	t := &r.pull
+	return segment.Load64(t.acc.Pushed) >= uint64(max(t.theirs, 0)) || segment.Load64(t.acc.Unable) == r.remote || p.hasEnded(r.peer)
+}
+
+// hasEnded says whether a process is dead and no thread of it is left.
+func (p *Proc) hasEnded(proc int) bool { return p.peers[proc].dead && p.port.Ended(proc) }
+
+// pullLast ends the receive, or the direct way of it, once the units that the sender has
+// claimed are copied. It says whether it did.
+func (p *Proc) pullLast(r *Request) bool {
+	t := &r.pull
+	if !p.senderIsOut(r) {
 		return false
 	}
-	if t.err != nil {
+	switch unit, _ := cut(r.expect); {
+	case t.err != nil:
 		err := t.err
 		p.finishPull(r)
 		p.complete(r, err)
-		return true
-	}
-	if unable && !p.pullUnit(r, t.pulled*unit, r.expect) {
-		return true
-	}
-	if segment.Load64(t.acc.Live) != r.remote { // the sender had its buffer back meanwhile
+	case t.rings:
+		p.endPull(r)
+		r.moved = 0
+		p.sendControl(r.peer, controlFrame(frameGrant, r.remote, uint64(r.handle()), uint64(r.expect)))
+	case segment.Load64(t.acc.Unable) == r.remote && !p.pullUnit(r, t.pulled*unit, r.expect):
+	case segment.Load64(t.acc.Live) != r.remote: // the sender had its buffer back meanwhile
 		p.askRings(r)
-		return true
+	default:
+		p.finishPull(r)
+		p.complete(r, r.err)
 	}
-	p.finishPull(r)
-	p.complete(r, r.err)
 	return true
 }
 
@@ -342,24 +369,16 @@ func (p *Proc) endPull(r *Request) {
 	p.pulls = slices.DeleteFunc(p.pulls, func(x *Request) bool { return x == r })
 }
 
-// failPull ends a receive that is being copied, for a reason of this side. If the
-// sender is just writing into the buffer it says false, and the receive ends when
-// that is done.
+// failPull ends a receive that is being copied, because the sender is dead or for a reason of
+// this side. If the sender may still be writing into the buffer it says false, and the receive
+// ends when that is over.
 func (p *Proc) failPull(r *Request, err error) bool {
 	t := &r.pull
-	if p.peers[r.peer].dead {
-		p.endPull(r)
-		return true
-	}
 	if t.err != nil {
 		return false
 	}
-	if !t.spent {
-		back := int(segment.Add64(t.acc.Claims, claimsClosed) >> 32)
-		_, units := cut(r.expect)
-		t.spent, t.theirs = true, min(back, units-max(t.pulled, 1))
-	}
-	if segment.Load64(t.acc.Pushed) >= uint64(t.theirs) || segment.Load64(t.acc.Unable) == r.remote {
+	r.closeClaims()
+	if p.senderIsOut(r) {
 		p.finishPull(r)
 		return true
 	}
@@ -397,7 +416,7 @@ func (p *Proc) transferMoved() bool {
 	defer p.mu.Unlock()
 	for _, r := range p.pulls {
 		t := &r.pull
-		if !t.spent || segment.Load64(t.acc.Pushed) >= uint64(t.theirs) || segment.Load64(t.acc.Unable) == r.remote {
+		if !t.spent || p.senderIsOut(r) {
 			return true
 		}
 	}

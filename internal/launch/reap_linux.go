@@ -146,6 +146,7 @@ func (j *job) reapOne() {
 	if r != nil {
 		delete(j.byPid, pid)
 		r.reaped, r.status = true, status
+		j.node.SetEnded(r.number)
 		j.live--
 	}
 	last := !j.over && j.live == 0 && j.starting == 0

@@ -11,7 +11,7 @@ const (
 	magic = 0x31_6d66_6c75_6f67 // "goulfm1" as bytes
 	// Version is the layout's version: a process built for another one is
 	// refused at Init.
-	Version = 11
+	Version = 12
 )
 
 // Offsets in segment 0.
@@ -145,6 +145,13 @@ func (n *Node) line(proc, line int) int {
 
 // Tombstone is the word that the kernel marks when proc's process ends.
 func (n *Node) Tombstone(proc int) *uint32 { return n.m.word32(n.line(proc, 0)) }
+
+// Ended says whether no thread of proc's process is left, in the kernel neither: it was
+// reaped. Its tombstone is marked before, when the first of its threads has ended.
+func (n *Node) Ended(proc int) bool { return Load32(n.m.word32(n.line(proc, 0)+4)) != 0 }
+
+// SetEnded is called by the launcher alone, when it has reaped proc.
+func (n *Node) SetEnded(proc int) { Store32(n.m.word32(n.line(proc, 0)+4), 1) }
 
 // StateOf returns how far proc has come.
 func (n *Node) StateOf(proc int) State { return State(Load32(n.m.word32(n.line(proc, 1)))) }

@@ -496,6 +496,9 @@ func (p *Port) Departure(i int) (Departure, bool) {
 // HasLeft implements Transport.
 func (p *Port) HasLeft(proc int) bool { return p.node.StateOf(proc) == segment.Left }
 
+// Ended says whether no thread of a process is left: its system calls, too, are over.
+func (p *Port) Ended(proc int) bool { return p.node.Ended(proc) }
+
 // SetLeft implements Transport.
 func (p *Port) SetLeft() { p.node.SetState(p.me, segment.Left) }
 

@@ -4,6 +4,7 @@
 package inproc
 
 import (
+	"os"
 	"sync"
 
 	"github.com/goulfm/goulfm/internal/park"
@@ -31,8 +32,16 @@ func New(n int) *World {
 }
 
 // Port returns the end of one rank.
-func (w *World) Port(me int) *transport.Port {
-	p, err := transport.NewPort(transport.Home{Node: w.node, Sleeper: w.sleeper,
+func (w *World) Port(me int) *transport.Port { return w.port(me, nil) }
+
+// DirectPort is Port of a rank that copies large messages straight between memories, as
+// processes do: all are in this process.
+func (w *World) DirectPort(me int) *transport.Port {
+	return w.port(me, func(int) int { return os.Getpid() })
+}
+
+func (w *World) port(me int, pid func(proc int) int) *transport.Port {
+	p, err := transport.NewPort(transport.Home{Node: w.node, Sleeper: w.sleeper, Pid: pid,
 		Arena: func(proc int) (*segment.Arena, error) { return w.arenas[proc], nil }}, me)
 	if err != nil {
 		panic(err) // Arena never fails
@@ -42,6 +51,12 @@ func (w *World) Port(me int) *transport.Port {
 
 // Depart tells everybody that a rank is gone: died, or ended after it left.
 func (w *World) Depart(proc int, died bool) {
+	w.node.SetEnded(proc)
+	w.DepartUnended(proc, died)
+}
+
+// DepartUnended is Depart of a rank one of whose threads is not over yet; End says that it is.
+func (w *World) DepartUnended(proc int, died bool) {
 	w.mu.Lock()
 	if !w.gone[proc] {
 		w.gone[proc] = true
@@ -54,3 +69,6 @@ func (w *World) Depart(proc int, died bool) {
 	w.mu.Unlock()
 	w.node.WakeAll(w.sleeper)
 }
+
+// End says that no thread of a rank is left.
+func (w *World) End(proc int) { w.node.SetEnded(proc) }

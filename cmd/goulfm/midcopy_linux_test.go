@@ -1,0 +1,33 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+var midcopies = flag.Int("midcopy", 64, "how many senders are killed in the middle of a message")
+
+// TestSenderDiesInMidCopy: real processes end while they, or the kernel for them, write a
+// message into the receiver's memory. Nothing is written there once the receive has failed.
+func TestSenderDiesInMidCopy(t *testing.T) {
+	const senders = 32
+	program := filepath.Join(t.TempDir(), "midcopy")
+	build(t, program, "./testdata/midcopy")
+	brokenOff := 0
+	for killed := 0; killed < *midcopies; killed += senders {
+		got := goulfmCommand(t, "", "run", "-q", "-n", fmt.Sprint(senders+1), "--timeout", "60s", program)
+		if !assert.Zero(t, got.code, "%s%s", got.out, got.err) {
+			return
+		}
+		var n int
+		_, err := fmt.Sscanf(got.out, "broken off: %d", &n)
+		assert.NoError(t, err, got.out)
+		brokenOff += n
+	}
+	assert.Positive(t, brokenOff, "no sender died before its message was whole")
+	t.Logf("%d senders, %d messages broken off", *midcopies, brokenOff)
+}
