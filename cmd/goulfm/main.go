@@ -48,9 +48,29 @@ func command(ctx context.Context, args []string) int {
 }
 
 func version() string {
-	v := "unreleased"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		v = info.Main.Version
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = &debug.BuildInfo{GoVersion: runtime.Version()}
 	}
-	return fmt.Sprintf("goulfm %s, %s %s/%s", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return versionOf(info)
+}
+
+// versionOf says of what a binary was built: a version of the module, or a commit of a
+// checkout, with what was changed there.
+func versionOf(info *debug.BuildInfo) string {
+	setting := map[string]string{"GOOS": runtime.GOOS, "GOARCH": runtime.GOARCH}
+	for _, s := range info.Settings {
+		setting[s.Key] = s.Value
+	}
+	version := info.Main.Version
+	if version == "" || version == "(devel)" {
+		version = "unreleased"
+	}
+	if revision := setting["vcs.revision"]; revision != "" {
+		version += ", commit " + revision[:min(12, len(revision))]
+	}
+	if setting["vcs.modified"] == "true" {
+		version += " and changes"
+	}
+	return fmt.Sprintf("goulfm %s, %s %s/%s", version, info.GoVersion, setting["GOOS"], setting["GOARCH"])
 }

@@ -122,7 +122,7 @@ func TestKillAtAMark(t *testing.T) {
 			`rank 2 \(pid \d+\) died: killed \(SIGKILL\) at step=1; found \d+\.\d+ ms after by its exit (mark in shared memory|status)`,
 			`rank 5: all 4 survivors know it`,
 			`revoke of world at \d ranks?`,
-			`shrink of world to 4 ranks, dead \[2 5\], at all of them`,
+			`shrink of world to 4 ranks, dead \[2 5\], at all 4 survivors`,
 			`4 of 6 ranks finished, 2 ranks lost; exit code 0`,
 		} {
 			if !regexp.MustCompile(want).MatchString(got.err) {

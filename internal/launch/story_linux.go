@@ -283,9 +283,9 @@ func (r *reporter) tellHeard(d *death) {
 	if from == 0 {
 		from = d.foundNs
 	}
-	know := fmt.Sprintf("all %s know it", plural(d.heard, "survivor"))
+	know := all(d.heard) + " know it"
 	if d.heard == 1 {
-		know = "the only survivor knows it"
+		know = all(1) + " knows it"
 	}
 	r.put(d.lastHeard, record{Event: "detection", Rank: &d.rank, Count: d.heard, By: d.evidence, LatencyMs: since(d.killedNs, d.foundNs), AllMs: since(from, d.lastHeard)},
 		fmt.Sprintf("rank %d: %s%s (%s)", d.rank, know, took(" ", from, d.lastHeard), d.evidence))

@@ -27,7 +27,7 @@ func TestTalks(t *testing.T) {
 	assert.Nil(t, ts.add(0, shrink, 3))
 	told := ts.add(1, shrink, 3)
 	require.NotNil(t, told)
-	assert.Equal(t, "shrink of world to 2 ranks, dead [3], at all of them", told.String())
+	assert.Equal(t, "shrink of world to 2 ranks, dead [3], at all 2 survivors", told.String())
 	assert.Nil(t, ts.add(2, shrink, 3), "late: it dropped out, and reports it nevertheless")
 	assert.Empty(t, ts.ripe(0, true), "nothing is told again at the end")
 

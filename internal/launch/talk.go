@@ -124,13 +124,21 @@ func (t *talk) String() string {
 	case t.what == "shrink" && t.text == "":
 		return fmt.Sprintf("shrink of %s failed, dead %v, at %s", t.comm, t.procs, at)
 	case t.what == "shrink" && t.whole:
-		return fmt.Sprintf("shrink of %s to %s, dead %v, at all of them", t.comm, ranks(t.text), t.procs)
+		return fmt.Sprintf("shrink of %s to %s, dead %v, at %s", t.comm, ranks(t.text), t.procs, all(t.by.Len()))
 	case t.what == "shrink":
 		return fmt.Sprintf("shrink of %s to %s, dead %v, at %s", t.comm, ranks(t.text), t.procs, at)
 	case t.what == "agree" || t.what == "agree_failed":
 		return fmt.Sprintf("agree on %s found dead %v, at %s", t.comm, t.procs, at)
 	}
 	return fmt.Sprintf("%s of %s at %s", t.what, t.comm, at)
+}
+
+// all names as many survivors as there are.
+func all(survivors int) string {
+	if survivors == 1 {
+		return "the only survivor"
+	}
+	return fmt.Sprintf("all %d survivors", survivors)
 }
 
 func ranks(n string) string {
