@@ -11,9 +11,9 @@ func exits(code int) syscall.WaitStatus { return syscall.WaitStatus(code << 8) }
 
 const killed = syscall.WaitStatus(syscall.SIGKILL)
 
-// TestSpecC8Verdict: the code of a job, and the words with which it ends, from how its ranks
+// TestVerdict: the code of a job, and the words with which it ends, from how its ranks
 // ended. Times are those at which the ends were found.
-func TestSpecC8Verdict(t *testing.T) {
+func TestVerdict(t *testing.T) {
 	fine := end{joined: true, left: true}
 	said := func(number int, status syscall.WaitStatus, foundNs int64) end {
 		return end{number: number, status: status, joined: true, foundNs: foundNs}
