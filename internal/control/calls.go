@@ -70,7 +70,7 @@ func (c *Control) decide(cm *communicator, d ulfm.Decide) {
 	if p.Call.Kind.Ends() && out.Err != nil {
 		out.Err = ulfm.Mismatch(p.Call, d.Value, c.worldRank(cm))
 	}
-	if errors.Is(out.Err, ulfm.ErrRevoked) {
+	if errors.Is(out.Err, ulfm.ErrRevoked) && !p.GivenUp {
 		c.revokeAtOnce(cm)
 	}
 	if out.New != nil && (!c.drew(p) || out.New.Index != p.Index) {

@@ -31,6 +31,7 @@ type Flaws struct {
 	SurviveFence      bool // a process that was declared dead goes on (B20)
 	RevokeEndsNothing bool // see ulfm.Flaws
 	EndInSilence      bool // see ulfm.Flaws
+	SpareTheParent    bool // a gathering that ends with "revoked" does not revoke its parent (R15)
 }
 
 // hearTheDead says whether frames of the dead are let through (A2, A6).

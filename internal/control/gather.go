@@ -170,9 +170,10 @@ func (c *Control) gatherWithout(proc int) {
 	}
 }
 
-// openIfAll opens the hidden communicator once nobody is waited for.
+// openIfAll opens the hidden communicator once nobody is waited for, unless the gathering
+// has ended: one that was opened just before may have revoked the parent.
 func (c *Control) openIfAll(g *gathering) {
-	if g.hidden != nil {
+	if g.hidden != nil || !slices.Contains(g.parent.gatherings, g) {
 		return
 	}
 	for i, proc := range g.procs {
@@ -259,6 +260,9 @@ func (c *Control) scatter(parent *communicator, class error) {
 // A member also says that it does not take part if the parent is closed there. Then
 // this process has proposed to close it, and the parent just ends.
 func (c *Control) revokeParent(parent *communicator) {
+	if must.Sabotage && c.cfg.Flaws.SpareTheParent {
+		return
+	}
 	if c.comm.live(parent.index()) == parent && !parent.Closing() {
 		c.revokeAtOnce(parent)
 	}

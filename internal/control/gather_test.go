@@ -310,6 +310,32 @@ func TestGatheringFollowsTheParentsMode(t *testing.T) {
 	}
 }
 
+// TestDeathEndsTwoGatherings: 0 waits for 2 in two gatherings, and 1 has said in both
+// that it does not take part. The death of 2 opens the first one; that revokes the
+// parent, which ends the second before its turn comes.
+func TestDeathEndsTwoGatherings(t *testing.T) {
+	c := newCluster(t, 3)
+	tokens := map[int]uint64{}
+	for tag := range 2 {
+		ev := call(ulfm.KindCreateGroup)
+		ev.Members, ev.Tag = []int{0, 1, 2}, tag
+		tokens[tag] = c.propose(0, ev)
+		c.propose(1, ev)
+	}
+	c.runAmong([]int{0, 1}) // their invitations
+	c.step(1, Revoke{Comm: World})
+	c.deliver(1, 0) // it does not take part
+	c.deliver(1, 0)
+	c.die(1)
+	c.lose(1)
+	c.notice(1)
+	c.kill(2)
+	for _, token := range tokens {
+		require.ErrorIs(t, c.got[0][token].Outcome.Err, ulfm.ErrRevoked)
+	}
+	require.Equal(t, 1, c.count[0].revoked[World])
+}
+
 // TestGatheringEndsWithTheParent: 3 has closed the parent before it has the
 // invitation of 0, which is open and waits for it: 0 has closed the parent too.
 func TestGatheringEndsWithTheParent(t *testing.T) {

@@ -102,6 +102,7 @@ func compositionBugs() []Bug {
 		{Name: "A2", Rule: "the dead are not heard", Flaws: control.Flaws{HearTheDead: true}, Breaks: []string{"I1", "I3", "no anomaly"}},
 		{Name: "A3-pending", Rule: "a frame is kept for a pending communicator", Flaws: control.Flaws{DropEarly: true}, Breaks: []string{"I2"}},
 		{Name: "A15", Rule: "no context index is used again", Flaws: control.Flaws{ReuseIndex: true}, Breaks: []string{"I9", "assert"}},
+		{Name: "R15", Rule: "a gathering that ends with \"revoked\" revokes its parent", Flaws: control.Flaws{SpareTheParent: true}, Breaks: []string{"R15"}},
 		{Name: "R31", Rule: "agreed deaths are declared before the result", Flaws: control.Flaws{ResultFirst: true}, Breaks: []string{"R31"}},
 		{Name: "R39", Rule: "a shrink leaves out the agreed dead, not one's own", Flaws: control.Flaws{OwnView: true}, Breaks: []string{"I1", "I3", "I9", "R39"}},
 		{Name: "R62", Rule: "nobody waits for who has finalized", Flaws: control.Flaws{WaitForTheLeft: true}, Breaks: []string{"I2"}},
