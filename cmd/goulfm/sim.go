@@ -40,7 +40,7 @@ one run; give the flags below as the failure printed them:
   -events        print every event, too
   -svg FILE      draw the diagram as a picture
   -html FILE     the same in a page
-  -shrink        make a failing run small: few faults, few processes
+  -shrink        make a failing run small: few processes, faults and calls
   -script FILE   write the run, or the small one, as a script
 
 what runs are like (default: drawn from the seed):

@@ -21,6 +21,8 @@ type Case struct {
 	Breaks   string // the invariant that breaks, "" if none
 
 	swarm swarm
+	part  part     // of the run from which this one is left
+	calls [][]made // that the programs made in it, by process
 }
 
 // Run carries out the case. The error is a *Violation.
@@ -85,7 +87,7 @@ func (s *swarm) fields() []field {
 
 func (f *Fault) fields() []field {
 	return []field{
-		{"proc", &f.Proc}, {"step", &f.Step}, {"part", &f.Part}, {"lose", &f.Lose}, {"lastwords", &f.LastWords}, {"cascaded", &f.Cascaded},
+		{"proc", &f.Proc}, {"after", &f.After}, {"step", &f.Step}, {"part", &f.Part}, {"lose", &f.Lose}, {"lastwords", &f.LastWords}, {"cascaded", &f.Cascaded},
 		{"for", &f.For}, {"off", &f.Off}, {"times", &f.Times}, {"peers", &f.Peers}, {"oneway", &f.OneWay},
 	}
 }
@@ -169,6 +171,7 @@ func (c Case) Script() string {
 		fmt.Fprintf(&b, "watchdog %v\n", c.Watchdog)
 	}
 	fmt.Fprintf(&b, "swarm %v\n", c.swarm)
+	b.WriteString(c.part.script())
 	for _, f := range c.Faults {
 		fmt.Fprintf(&b, "fault %v\n", f)
 	}
@@ -207,6 +210,8 @@ func (c *Case) parse(line string) error {
 		c.Watchdog, err = parseDuration(rest)
 	case "swarm":
 		err = assign(c.swarm.fields(), words)
+	case "part":
+		err = c.part.parse(words)
 	case "fault":
 		var f Fault
 		f, err = parseFault(words)
@@ -226,8 +231,11 @@ func (c *Case) check() error {
 	if s.memory && s.detector != Exact {
 		return fmt.Errorf("memory=true takes detector=exact")
 	}
+	if err := c.part.check(s.n); err != nil {
+		return err
+	}
 	for _, f := range c.Faults {
-		if f.Proc < 0 || f.Proc >= s.n || f.Part < 0 || f.Part > 1000 || f.For < 0 || f.Off < 0 || f.Step < 1 {
+		if f.Proc < 0 || f.Proc >= s.n || f.Part < 0 || f.Part > 1000 || f.For < 0 || f.Off < 0 || f.Step < 1 || f.After < 0 {
 			return fmt.Errorf("fault out of range: %v", f)
 		}
 	}

@@ -8,12 +8,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/goulfm/goulfm/era"
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/must"
 )
 
-var update = flag.Bool("update", false, "shrink the planted bug again and rewrite its script")
+var update = flag.Bool("update", false, "shrink the planted bugs again and rewrite their scripts")
 
 // TestCaseIsTheRun: the faults that happened, given as a script, are the same run
 // down to each byte.
@@ -40,30 +43,49 @@ func TestCaseIsTheRun(t *testing.T) {
 	}
 }
 
-// planted is the bug on which shrinking is shown. It needs no rare schedule.
-var planted = control.Flaws{Agreement: era.FlawA8}
+// shrinks are the planted bugs on which shrinking is shown, each in runs of many
+// processes that do all there is to do.
+var shrinks = []struct {
+	name, rule string
+	flaws      control.Flaws
+	n          int
+	change     func(w *swarm)
+}{
+	{"a8", "a new root forgets who had contributed", control.Flaws{Agreement: era.FlawA8}, 24, func(*swarm) {}},
+	{"r15", "a gathering that ends with \"revoked\" does not revoke its parent", control.Flaws{SpareTheParent: true}, 42, func(w *swarm) {
+		w.deaths, w.revokes, w.gatherings, w.traffic, w.agreements = 36, 40, 3, 3, 10
+	}},
+}
 
-// TestShrink: a failing run comes down to at most 10 faults and 8 processes within
-// a minute, and breaks the same invariant.
+// TestShrink: a failing run of many processes comes down to at most 10 faults and 8
+// processes within a minute, and breaks the same invariant.
 func TestShrink(t *testing.T) {
 	if !compiledIn() {
 		t.Skip("needs -tags sabotage")
 	}
-	var v *Violation
-	for seed := *seed; v == nil; seed++ {
-		_, err := Run(Options{Seed: seed, N: 24, Flaws: planted})
-		v, _ = errors.AsType[*Violation](err)
-	}
-	small := Shrink(v, time.Minute)
-	t.Logf("from %d processes and %d faults to %d and %d in %d tries:\n%s", v.Case.N(), len(v.Case.Faults), small.Case.N(), len(small.Case.Faults), small.Tries, small.Case.Script())
-	if len(small.Case.Faults) > 10 || small.Case.N() > 8 || small.Error.Invariant != v.Invariant {
-		t.Errorf("%d faults, %d processes, %v", len(small.Case.Faults), small.Case.N(), small.Error)
-	}
-	if *update {
-		text := "# The planted bug A8, shrunk: a new root forgets who had contributed.\n" + small.Case.Script()
-		if err := os.WriteFile("testdata/a8.txt", []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+	for _, x := range shrinks {
+		t.Run(x.name, func(t *testing.T) {
+			var v *Violation
+			for seed := *seed; v == nil; seed++ {
+				o := Options{Seed: seed, N: x.n, Detector: Exact, Flaws: x.flaws}
+				w := newSimulation(o).swarm
+				x.change(&w)
+				o.like = &w
+				_, err := Run(o)
+				v, _ = errors.AsType[*Violation](err)
+			}
+			small := Shrink(v, time.Minute)
+			calls := len(small.Case.planned())
+			t.Logf("from %d processes, %d faults and %d calls to %d, %d and %d in %d tries:\n%s", v.Case.N(), len(v.Case.Faults), len(v.Case.planned()), small.Case.N(), len(small.Case.Faults), calls, small.Tries, small.Case.Script())
+			assert.LessOrEqual(t, len(small.Case.Faults), 10, "faults")
+			assert.LessOrEqual(t, small.Case.N(), few, "processes")
+			assert.LessOrEqual(t, calls, 10, "calls")
+			assert.Equal(t, v.Invariant, small.Error.Invariant)
+			if *update {
+				text := "# A planted bug, shrunk: " + x.rule + ".\n" + small.Case.Script()
+				require.NoError(t, os.WriteFile("testdata/"+x.name+".txt", []byte(text), 0o666))
+			}
+		})
 	}
 }
 
@@ -111,6 +133,7 @@ func FuzzParseCase(f *testing.F) {
 		}
 		f.Add(string(text))
 	}
+	f.Add("part of 42 names 6,22,36\npart roll 58646375f30d6aa3084bd39a799a60b0 0,1,2\npart skip 58646375f30d6aa3084bd39a799a60b0 gather 1\npart delays 7")
 	f.Add("fault slow proc=1 step=2 for=1ms off=2us times=3\nfault stall peers=18446744073709551615\nwatchdog 1e300s")
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := ParseCase(text)

@@ -44,7 +44,7 @@ func (g *program) newTalk(h *handle) *talk {
 	if s.swarm.traffic == 0 || size < 2 {
 		return t
 	}
-	t.wild = s.draw(h.group.UID, 8, h.group.Me)%4 == 0
+	t.wild = s.draw(h.name, 8, g.was(h, h.group.Me))%4 == 0
 	for _, far := range []int{1, 2, size / 2} {
 		to, from := (h.group.Me+far)%size, (h.group.Me+size-far%size)%size
 		if to == h.group.Me {
@@ -58,11 +58,11 @@ func (g *program) newTalk(h *handle) *talk {
 
 // messages returns how many messages go from one rank to another.
 func (g *program) messages(h *handle, from, to int) int {
-	return int(g.sim.draw(h.group.UID, 9, from<<8|to) % uint64(g.sim.swarm.traffic+1))
+	return int(g.sim.draw(h.name, 9, g.was(h, from)<<8|g.was(h, to)) % uint64(g.sim.swarm.traffic+1))
 }
 
 func (g *program) contents(h *handle, from, to, seq int) uint64 {
-	return g.sim.draw(h.group.UID, 10, from<<20|to<<10|seq)
+	return g.sim.draw(h.name, 10, g.was(h, from)<<20|g.was(h, to)<<10|seq)
 }
 
 // tagOf is the tag of the seq-th message of a pair.
@@ -140,7 +140,7 @@ func (g *program) post(h *handle) {
 		r.Ctx, r.Src, r.Tag = h.group.Index, h.group.Procs[src], g.tagOf(h, src, h.group.Me, seq)
 		if t.wild {
 			r.Src, r.Tag = match.Any, match.Any
-		} else if g.sim.draw(h.group.UID, 11, src)%2 == 0 {
+		} else if g.sim.draw(h.name, 11, g.was(h, src))%2 == 0 {
 			r.Tag = match.Any
 		}
 		t.open++

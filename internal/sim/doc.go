@@ -76,6 +76,8 @@
 //	R36 success of agree: all contributors had acknowledged the agreed dead
 //	R38 a shrink leaves out whom a member knew to be dead when it entered
 //
+// A panic of the rules is reported as "assert".
+//
 // # Searches
 //
 // Searches visit all states of very small worlds instead: every order of calls,

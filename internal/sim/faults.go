@@ -26,6 +26,7 @@ type Fault struct {
 	Kind     FaultKind
 	Proc     int
 	Step     int // it happens in this step of Proc, counted from 1; 0 = see Decision
+	After    int // Step is counted from the After-th call of the program of Proc
 	Decision int // it happens in the step with this decision of Proc
 
 	Mid       bool // crash, pause: wait for a step that sends two frames, and come between two
@@ -38,6 +39,8 @@ type Fault struct {
 	Times    int
 	Peers    uint64 // set of processes
 	OneWay   bool
+
+	call, since int // when it happened: the same as After and Step, with the latest call
 }
 
 // planFaults draws the faults of the run. At least one process never crashes.
@@ -128,13 +131,28 @@ func (p *process) due(acts []control.Action) (Fault, bool) {
 		if f.Mid && !f.between(acts) {
 			continue
 		}
-		if f.Step > 0 && p.steps >= f.Step || f.Decision > 0 && p.decisions >= f.Decision {
+		if f.Step > 0 && p.stepsAfter(f.After) >= f.Step || f.Decision > 0 && p.decisions >= f.Decision {
 			p.faults = append(p.faults[:i:i], p.faults[i+1:]...)
-			f.Step, f.Decision = p.steps, 0
+			if f.After == 0 {
+				f.Step = p.steps
+			}
+			f.Decision, f.call, f.since = 0, len(p.called), p.stepsAfter(len(p.called))
 			return f, true
 		}
 	}
 	return Fault{}, false
+}
+
+// stepsAfter returns the steps since the k-th call of the program, negative if there
+// was none yet. Call 0 is the beginning.
+func (p *process) stepsAfter(k int) int {
+	switch {
+	case k == 0:
+		return p.steps
+	case k > len(p.called):
+		return -1
+	}
+	return p.steps - p.called[k-1].steps
 }
 
 // between sets Part so that the fault comes between two frames, and says whether
@@ -169,7 +187,7 @@ func (s *simulation) die(p *process, f Fault, told []int) {
 	if !s.swarm.detector.beats() {
 		s.notify(p.id, notice)
 	}
-	t := s.tape.fork(forCascade, p.id, 0)
+	t := s.tape.fork(forCascade, s.part.nameOf(p.id), 0)
 	if s.options.given == nil && t.percent(s.swarm.cascade) {
 		s.cascade(&t, p.id, told)
 	}
@@ -181,7 +199,7 @@ func (s *simulation) notify(proc int, what eventKind) {
 		if q == proc {
 			continue
 		}
-		t := s.tape.fork(forNotice, proc, q)
+		t := s.delays.fork(forNotice, s.part.nameOf(proc), s.part.nameOf(q))
 		delay := t.tail(s.swarm.noticeDelay)
 		if s.swarm.detector.beats() { // well before its silence is noticed
 			delay = t.uniform(messageDelay)

@@ -28,34 +28,64 @@ type gathers struct {
 // this one is in, or nil; it steps over others'.
 func (g *program) gathering(h *handle) []int {
 	for ; h.gathers.next < h.plan.gathers; h.gathers.next++ {
-		if members := g.sim.membersOf(h.group, h.gathers.next); slices.Contains(members, g.me.id) {
+		members := g.membersOf(h, h.gathers.next)
+		if slices.Contains(members, g.me.id) && !g.sim.part.skipped(h.name, opGather, h.gathers.next) {
 			return members
 		}
 	}
 	return nil
 }
 
-// membersOf draws a group for the k-th creation on a communicator.
-func (s *simulation) membersOf(group ulfm.Group, k int) []int {
-	bits := s.draw(group.UID, drawMembers, k)
-	var members []int
-	for rank, proc := range group.Procs {
+// rollOf draws a group for the k-th creation on a communicator, by the names of its
+// members.
+func (g *program) rollOf(h *handle, k int) []int {
+	bits := g.sim.draw(h.name, drawMembers, k)
+	var names []int
+	for rank, name := range h.roll {
 		if bits>>(rank%48)&1 == 1 {
-			members = append(members, proc)
+			names = append(names, name)
 		}
 	}
 	if bits>>50&1 == 1 {
-		slices.Reverse(members)
+		slices.Reverse(names)
+	}
+	return names
+}
+
+// membersOf returns those of the group that are members here.
+func (g *program) membersOf(h *handle, k int) []int {
+	var members []int
+	for _, name := range g.rollOf(h, k) {
+		for _, proc := range h.group.Procs {
+			if g.sim.part.nameOf(proc) == name {
+				members = append(members, proc)
+			}
+		}
 	}
 	return members
 }
 
+// gatheredName returns the name of what a creation from a group makes: as many like it
+// were made before as there are with this group and tag.
+func (g *program) gatheredName(c call) ulfm.UID {
+	same := func(k int) []int { return slices.Sorted(slices.Values(g.rollOf(c.handle, k))) }
+	group, count := same(c.number), uint64(0)
+	for k := range c.number {
+		if k%2 == c.number%2 && slices.Equal(same(k), group) {
+			count++
+		}
+	}
+	hidden := ulfm.GatheringUID(c.name, group, c.number%2, count)
+	return ulfm.ChildUID(hidden, ulfm.KindCreateGroup, 1, 0)
+}
+
 func (g *program) gather(h *handle, members []int) {
 	k := h.gathers.next
+	g.notes(h, opGather, k)
 	h.gathers.next++
 	h.gathers.open++
 	ev := control.Propose{Call: ulfm.Call{Kind: ulfm.KindCreateGroup}, Members: slices.Clone(members), Tag: k % 2}
-	g.make(call{handle: h, call: ev.Call, seq: k, members: members}, ev)
+	g.make(call{handle: h, call: ev.Call, seq: k, number: k, members: members}, ev)
 }
 
 func (c call) gatherKey() agreementKey { return agreementKey{c.key, seriesGather, uint64(c.seq)} }

@@ -81,7 +81,7 @@ func (s *simulation) moved(of onenode.Sharing) {
 		}
 		s.looks[at] = true
 		s.looked++
-		t := s.tape.fork(forLook, proc, s.looked)
+		t := s.delays.fork(forLook, s.part.nameOf(proc), s.looked)
 		delay := t.uniform(messageDelay / 2)
 		if s.swarm.tails {
 			delay += t.tail(messageDelay / 2)
@@ -103,7 +103,7 @@ const patience = 80
 // enterPlainly makes a call the fast way of agreements in memory, where that can be
 // and is drawn, and says whether it did.
 func (s *simulation) enterPlainly(p *process, ev control.Propose) bool {
-	t := s.tape.fork(forPlain, p.id, int(ev.Token))
+	t := s.tape.fork(forPlain, s.part.nameOf(p.id), int(ev.Token))
 	kind := ev.Call.Kind
 	if kind != ulfm.KindAgree && kind != ulfm.KindAgreeFailed || !p.rules.Plain(ev.Comm) || t.percent(50) {
 		return false
@@ -134,7 +134,7 @@ func (s *simulation) poll(p *process) {
 			continue // the answer to one before has done more
 		}
 		p.polls++
-		t := s.tape.fork(forPlain, p.id, -p.polls)
+		t := s.tape.fork(forPlain, s.part.nameOf(p.id), -p.polls)
 		flag, state := p.rules.PollPlain(ev.Comm)
 		switch {
 		case state == onenode.Decided:

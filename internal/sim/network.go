@@ -25,6 +25,8 @@ const lateMax = 2 * 12 * 12 * 10 * messageDelay
 // ordered. Nothing is lost but by a death.
 type network struct {
 	n     int
+	whole int   // processes of the whole run, by whose names choices are made
+	names []int // by process
 	tape  tape
 	tails bool
 	most  mono.Duration // no frame takes longer; 0 = unbounded
@@ -46,14 +48,20 @@ type wire struct {
 	cut    mono.Time // what would arrive later is lost; 0 = nothing
 }
 
-func newNetwork(t tape, s swarm) *network {
-	w := &network{n: s.n, tape: t, tails: s.tails, most: s.detector.delayMax(), links: make([]link, s.n*s.n)}
+func newNetwork(t tape, s swarm, p *part) *network {
+	w := &network{n: s.n, whole: max(p.whole, s.n), tape: t, tails: s.tails, most: s.detector.delayMax(), links: make([]link, s.n*s.n)}
+	for proc := range s.n {
+		w.names = append(w.names, p.nameOf(proc))
+	}
 	for i := range w.links {
-		slow := t.fork(forSlowPair, i, 0)
+		slow := t.fork(forSlowPair, w.name(i/s.n, i%s.n), 0)
 		w.links[i].slow = slow.percent(s.slowPairs)
 	}
 	return w
 }
+
+// name is what choices about a link are drawn by.
+func (w *network) name(from, to int) int { return w.names[from]*w.whole + w.names[to] }
 
 func (w *network) link(from, to int) *link { return &w.links[from*w.n+to] }
 
@@ -61,7 +69,7 @@ func (w *network) link(from, to int) *link { return &w.links[from*w.n+to] }
 func (w *network) arrival(on lane, from, to int, now mono.Time, slow bool) mono.Time {
 	l := w.link(from, to)
 	x := &l.lanes[on]
-	t := w.tape.fork(forDelay, (from*w.n+to)*int(lanes)+int(on), x.sent)
+	t := w.tape.fork(forDelay, w.name(from, to)*int(lanes)+int(on), x.sent)
 	x.sent++
 	x.open++
 	delay := messageDelay/10 + t.uniform(messageDelay)
@@ -88,7 +96,7 @@ func (w *network) shut(from, to int, until mono.Time) {
 // lose destroys, towards each process and on each lane, a random part of what the
 // dead process has on the way: the last frames, never one in the middle.
 func (w *network) lose(from int, now mono.Time) {
-	t := w.tape.fork(forLoss, from, 0)
+	t := w.tape.fork(forLoss, w.names[from], 0)
 	for to := range w.n {
 		for on := range lanes {
 			x := &w.link(from, to).lanes[on]

@@ -22,6 +22,7 @@ type process struct {
 	faults           []Fault
 	slow             bool // what it sends now takes long
 	steps, decisions int
+	called           []made // calls of the program
 
 	plain []control.Propose // calls that were entered plainly and go on by polls
 	polls int

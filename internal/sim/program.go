@@ -26,8 +26,11 @@ type plan struct {
 type handle struct {
 	group   ulfm.Group
 	key     groupKey
+	name    ulfm.UID // its uid in the whole run
+	roll    []int    // its members in the whole run, by their names and in order
 	depth   int
 	plan    plan
+	passed  [3]int // calls of the plan that were made or left out, by series
 	made    [3]int // calls so far, by series
 	open    [3]int // of these, not answered
 	shrinks int    // of the open calls of the repair series
@@ -60,6 +63,8 @@ type call struct {
 	seq  int // its number in its series, if it got one
 
 	members []int // of a creation from a group; seq is its number among all of them
+	number  int   // in the plan
+	color   int   // of a split
 }
 
 func newProgram(s *simulation, p *process) *program {
@@ -69,17 +74,20 @@ func newProgram(s *simulation, p *process) *program {
 		world.Procs = append(world.Procs, q)
 	}
 	p.program = prog
-	prog.adopt(world, 0)
+	prog.adopt(world, 0, ulfm.WorldUID(max(s.part.whole, s.swarm.n)))
 	prog.handles[0].plan.repairs = s.swarm.agreements
 	return prog
 }
 
 // adopt starts to work on a communicator.
-func (g *program) adopt(group ulfm.Group, depth int) {
+func (g *program) adopt(group ulfm.Group, depth int, name ulfm.UID) {
 	s := g.sim
-	h := &handle{group: group, key: keyOf(group), depth: depth, plan: s.planFor(group.UID, depth)}
-	t := s.tape.fork(forRevoke, g.me.id, int(s.draw(group.UID, 7, 0)>>1))
-	h.revokes = t.percent(s.swarm.revokes) && t.below(group.Size()) < 3
+	h := &handle{group: group, key: keyOf(group), name: name, depth: depth, plan: s.planFor(name, depth)}
+	h.roll = s.part.rollOf(name, group.Procs)
+	s.adopted[name] = true
+	me := s.part.nameOf(g.me.id)
+	t := s.tape.fork(forRevoke, me, int(s.draw(name, 7, 0)>>1))
+	h.revokes = t.percent(s.swarm.revokes) && t.below(len(h.roll)) < 3 && !s.part.skipped(name, opRevoke, me)
 	h.talk = g.newTalk(h)
 	g.me.match.Open(group.Index, g.sim.swarm.n, false)
 	g.handles = append(g.handles, h)
@@ -115,7 +123,7 @@ func (g *program) rouse() {
 	if !g.awake {
 		g.awake = true
 		g.wakes++
-		t := g.sim.tape.fork(forThink, g.me.id, g.wakes)
+		t := g.sim.tape.fork(forThink, g.sim.part.nameOf(g.me.id), g.wakes)
 		g.sim.queue.push(event{at: g.sim.now.Add(t.uniform(3 * messageDelay)), kind: wake, proc: g.me.id, other: g.me.id})
 	}
 }
@@ -130,18 +138,24 @@ func (g *program) wake() {
 	if len(ready) == 0 {
 		return
 	}
-	t := g.sim.tape.fork(forChoice, g.me.id, g.wakes)
+	t := g.sim.tape.fork(forChoice, g.sim.part.nameOf(g.me.id), g.wakes)
+	g.me.called = append(g.me.called, made{skip{what: opOther}, g.me.steps})
 	ready[t.below(len(ready))]()
 	g.rouse()
+}
+
+// notes says which call the program makes.
+func (g *program) notes(h *handle, what operation, k int) {
+	g.me.called[len(g.me.called)-1].skip = skip{h.name, what, k}
 }
 
 // ready returns the calls that can be made on h.
 func (g *program) ready(h *handle) []func() {
 	var can []func()
-	if h.made[ulfm.SeriesRepair] < h.plan.repairs && h.open[ulfm.SeriesRepair] < h.plan.bursts {
+	if g.left(h, ulfm.SeriesRepair) && h.open[ulfm.SeriesRepair] < h.plan.bursts {
 		can = append(can, func() { g.repair(h) })
 	}
-	if h.made[ulfm.SeriesCreate] < h.plan.creations && h.open[ulfm.SeriesCreate] < h.plan.bursts {
+	if g.left(h, ulfm.SeriesCreate) && h.open[ulfm.SeriesCreate] < h.plan.bursts {
 		can = append(can, func() { g.create(h) })
 	}
 	if members := g.gathering(h); members != nil && h.gathers.open < h.plan.bursts {
@@ -161,7 +175,36 @@ func (g *program) ready(h *handle) []func() {
 
 // idle says whether all calls on h are made and answered.
 func (g *program) idle(h *handle) bool {
-	return h.open == [3]int{} && h.gathers.open == 0 && g.gathering(h) == nil && !h.closing && h.made[ulfm.SeriesRepair] == h.plan.repairs && h.made[ulfm.SeriesCreate] >= h.plan.creations && g.quiet(h)
+	return h.open == [3]int{} && h.gathers.open == 0 && g.gathering(h) == nil && !h.closing && !g.left(h, ulfm.SeriesRepair) && !g.left(h, ulfm.SeriesCreate) && g.quiet(h)
+}
+
+// left says whether calls of a series are left in the plan of h; it steps over those
+// that are left out.
+func (g *program) left(h *handle, s ulfm.Series) bool {
+	planned, what := h.plan.repairs, opRepair
+	if s == ulfm.SeriesCreate {
+		planned, what = h.plan.creations, opCreate
+	}
+	for h.passed[s] < planned && g.sim.part.skipped(h.name, what, h.passed[s]) {
+		h.passed[s]++
+	}
+	return h.passed[s] < planned
+}
+
+// was returns the rank that a member had in the whole run, its own if that is not known.
+func (g *program) was(h *handle, rank int) int {
+	if old := slices.Index(h.roll, g.sim.part.nameOf(h.group.Procs[rank])); old >= 0 {
+		return old
+	}
+	return rank
+}
+
+// childName returns the name of what a call makes.
+func (g *program) childName(c call) ulfm.UID {
+	if c.members != nil {
+		return g.gatheredName(c)
+	}
+	return ulfm.ChildUID(c.name, c.call.Kind, uint64(c.number+1), c.color)
 }
 
 // done says whether the program has nothing to wait for any more.
@@ -181,17 +224,18 @@ func (g *program) describe() string {
 }
 
 func (g *program) repair(h *handle) {
-	k := h.made[ulfm.SeriesRepair]
+	k := h.passed[ulfm.SeriesRepair]
+	g.notes(h, opRepair, k)
 	kind := ulfm.KindAgree
-	switch g.sim.draw(h.group.UID, 4, k) % 50 {
+	switch g.sim.draw(h.name, 4, k) % 50 {
 	case 0, 1, 2, 3, 4, 5:
 		kind = ulfm.KindShrink
 	case 6, 7, 8, 9, 10:
 		kind = ulfm.KindAgreeFailed
 	case 11: // members that call different things
-		kind = []ulfm.Kind{ulfm.KindAgree, ulfm.KindShrink, ulfm.KindAgreeFailed}[h.group.Me%3]
+		kind = []ulfm.Kind{ulfm.KindAgree, ulfm.KindShrink, ulfm.KindAgreeFailed}[g.was(h, h.group.Me)%3]
 	}
-	t := g.sim.tape.fork(forAck, g.me.id, int(g.token))
+	t := g.sim.tape.fork(forAck, g.sim.part.nameOf(g.me.id), int(g.token))
 	if t.percent(g.sim.swarm.ack) {
 		if _, err := g.me.rules.Failed(h.group.Index).Ack(h.group.Size()); err != nil {
 			g.sim.fail("R21", "process %d acknowledges all: %v", g.me.id, err)
@@ -201,14 +245,15 @@ func (g *program) repair(h *handle) {
 }
 
 func (g *program) create(h *handle) {
-	k := h.made[ulfm.SeriesCreate]
-	draw := g.sim.draw(h.group.UID, 5, k)
+	k, me := h.passed[ulfm.SeriesCreate], g.was(h, h.group.Me)
+	g.notes(h, opCreate, k)
+	draw := g.sim.draw(h.name, 5, k)
 	if draw%2 == 0 {
-		g.propose(h, control.Propose{Call: ulfm.Call{Kind: ulfm.KindDup}, Veto: draw%32 == 0 && h.group.Me == h.group.Size()/2})
+		g.propose(h, control.Propose{Call: ulfm.Call{Kind: ulfm.KindDup}, Veto: draw%32 == 0 && me == len(h.roll)/2})
 		return
 	}
 	colors := []int{0, 1, 2, ulfm.Undefined}
-	mine := g.sim.draw(h.group.UID, 6+k, h.group.Me)
+	mine := g.sim.draw(h.name, 6+k, me)
 	g.propose(h, control.Propose{
 		Call:  ulfm.Call{Kind: ulfm.KindSplit},
 		Color: colors[mine%(2+draw/2%3)],
@@ -218,6 +263,7 @@ func (g *program) create(h *handle) {
 
 func (g *program) revoke(h *handle) {
 	h.revokes = false
+	g.notes(h, opRevoke, g.sim.part.nameOf(g.me.id))
 	g.sim.report.Revokes++
 	g.sim.mark(g.me.id, markCall, "revoke %d", h.group.Index)
 	g.sim.step(g.me, control.Revoke{Comm: h.group.Index})
@@ -236,12 +282,15 @@ func (g *program) close(h *handle) {
 // contributed.
 func (g *program) propose(h *handle, ev control.Propose) {
 	series := ev.Call.Kind.Series()
+	c := call{handle: h, call: ev.Call, number: h.passed[series], color: ev.Color}
+	h.passed[series]++
 	h.made[series]++
 	h.open[series]++
 	if ev.Call.Kind == ulfm.KindShrink {
 		h.shrinks++
 	}
-	g.make(call{handle: h, call: ev.Call, seq: h.made[series]}, ev)
+	c.seq = h.made[series]
+	g.make(c, ev)
 }
 
 // make makes a call that is counted already.
@@ -282,7 +331,7 @@ func (g *program) decided(a control.Decided) {
 	}
 	if a.Outcome.New != nil {
 		g.sim.report.Communicators++
-		g.adopt(*a.Outcome.New, c.depth+1)
+		g.adopt(*a.Outcome.New, c.depth+1, g.childName(c))
 	}
 	if c.call.Kind == ulfm.KindFinalize {
 		g.sim.leave(g.me)

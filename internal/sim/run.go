@@ -2,11 +2,13 @@ package sim
 
 import (
 	"fmt"
+	"runtime/debug"
 
 	"github.com/goulfm/goulfm/era/onenode"
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/match"
 	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/ulfm"
 )
 
 // Report is what happened in a run.
@@ -62,7 +64,10 @@ const (
 type simulation struct {
 	options   Options
 	tape      tape
+	delays    tape // of the network, and of notices and looks
 	swarm     swarm
+	part      part
+	adopted   map[ulfm.UID]bool // names of the communicators that there were
 	queue     queue
 	net       *network
 	procs     []*process
@@ -86,12 +91,24 @@ type simulation struct {
 // Run carries out one run. The error is a *Violation.
 func Run(o Options) (Report, error) {
 	s := newSimulation(o)
-	report := s.run()
+	report := s.runToPanic()
 	if s.violation != nil {
 		s.violation.Case = s.caseOf()
 		return report, s.violation
 	}
 	return report, nil
+}
+
+// runToPanic is run; a panic of the rules is a violation as any other, with a seed.
+func (s *simulation) runToPanic() (report Report) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.report.Crossed = false // a panic is never excused
+			s.fail("assert", "%v\n%s", p, debug.Stack())
+			report = s.report
+		}
+	}()
+	return s.run()
 }
 
 func (s *simulation) run() Report {
@@ -116,16 +133,20 @@ func (s *simulation) run() Report {
 }
 
 func newSimulation(o Options) *simulation {
-	s := &simulation{options: o, tape: newTape(o.Seed), hash: newHash(), now: epoch}
+	s := &simulation{options: o, tape: newTape(o.Seed), hash: newHash(), now: epoch, adopted: map[ulfm.UID]bool{}}
 	s.swarm = drawSwarm(s.tape.fork(forSwarm, 0, 0), o)
 	if o.given != nil {
-		s.swarm = o.given.swarm
+		s.swarm, s.part = o.given.swarm, o.given.part
+	}
+	s.delays = s.tape
+	if s.part.delays != 0 {
+		s.delays = s.tape.fork(forDelays, 0, int(s.part.delays))
 	}
 	if o.like != nil {
 		s.swarm = *o.like
 	}
 	s.report.Seed, s.report.Swarm = o.Seed, s.swarm.String()
-	s.net = newNetwork(s.tape, s.swarm)
+	s.net = newNetwork(s.delays, s.swarm, &s.part)
 	s.check = newChecker(s)
 	s.heap, s.looks = onenode.NewHeap(blocks, s.moved), map[lookAt]bool{}
 	for i := range s.swarm.n {
@@ -157,7 +178,12 @@ func newSimulation(o Options) *simulation {
 
 // caseOf returns the run with the faults that have happened so far.
 func (s *simulation) caseOf() Case {
-	return Case{Seed: s.options.Seed, Watchdog: s.options.Watchdog, Flaws: s.options.Flaws, swarm: s.swarm, Faults: s.fired}
+	c := Case{Seed: s.options.Seed, Watchdog: s.options.Watchdog, Flaws: s.options.Flaws, swarm: s.swarm, part: s.part, Faults: s.fired}
+	c.part.only(func(name ulfm.UID) bool { return s.adopted[name] })
+	for _, p := range s.procs {
+		c.calls = append(c.calls, p.called)
+	}
+	return c
 }
 
 // happen gives one event to its process, or keeps it until the process goes on.

@@ -122,6 +122,16 @@ func TestChecksSee(t *testing.T) {
 	}
 }
 
+// TestPanicIsAViolation, which names the run, and can be replayed and shrunk.
+func TestPanicIsAViolation(t *testing.T) {
+	s := newSimulation(Options{Seed: 3, N: 3})
+	s.tamper = func(event) []event { panic("a rule's own assertion") }
+	s.runToPanic()
+	if v := s.violation; v == nil || v.Invariant != "assert" || !strings.Contains(v.Error(), "a rule's own assertion") || !strings.Contains(v.Error(), "-replay 3") {
+		t.Errorf("%v", s.violation)
+	}
+}
+
 // TestDiagram: every death and every decision of a run is in its diagram, and each
 // line has a column for each process.
 func TestDiagram(t *testing.T) {
@@ -152,22 +162,29 @@ func TestDiagram(t *testing.T) {
 
 // TestParseCase: what is wrong with a script is said, with its line.
 func TestParseCase(t *testing.T) {
+	uid := strings.Repeat("5a", 16)
 	good := Case{Seed: 3, swarm: drawSwarm(newTape(1), Options{})}.Script()
 	if _, err := ParseCase(good); err != nil {
 		t.Fatal(err)
 	}
 	for add, want := range map[string]string{
-		"fault flood proc=1 step=1":  `fault "flood"`,
-		"fault crash proc=99 step=1": "out of range",
-		"fault crash proc=0":         "out of range",
-		"fault crash who=1":          "no such name",
-		"swarm n=1":                  "lacks something",
-		"swarm n=x":                  "n=x",
-		"swarm detector=none":        "want drawn",
-		"flaws {\"None\":1}":         "unknown field",
-		"seed":                       "seed of what",
-		"fault pause for=3parsec":    "duration",
-		"weather fine":               "no such line",
+		"fault flood proc=1 step=1":    `fault "flood"`,
+		"fault crash proc=99 step=1":   "out of range",
+		"fault crash proc=0":           "out of range",
+		"fault crash who=1":            "no such name",
+		"swarm n=1":                    "lacks something",
+		"swarm n=x":                    "n=x",
+		"swarm detector=none":          "want drawn",
+		"flaws {\"None\":1}":           "unknown field",
+		"seed":                         "seed of what",
+		"fault pause for=3parsec":      "duration",
+		"weather fine":                 "no such line",
+		"part of 9 names 1,2":          "names [1 2] of 9",
+		"part of 9":                    "no such line",
+		"part skip 00 repair 1":        `uid "00"`,
+		"part delays x":                "x",
+		"part roll " + uid + " 1,y":    `list "1,y"`,
+		"part skip " + uid + " talk 1": "no such operation",
 	} {
 		if _, err := ParseCase(good + add + "\n"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", add, err, want)

@@ -127,7 +127,7 @@ func byTime(a, b event) int { return int(a.at - b.at) }
 // TestNetworkKeepsOrder: frames of one lane of a pair never overtake each other,
 // nothing passes a link that is shut, and what a death destroys is a suffix.
 func TestNetworkKeepsOrder(t *testing.T) {
-	w := newNetwork(newTape(3), swarm{n: 2, tails: true, slowPairs: 50})
+	w := newNetwork(newTape(3), swarm{n: 2, tails: true, slowPairs: 50}, &part{})
 	var last mono.Time
 	for i := range 1000 {
 		now := mono.Time(i * 1000)

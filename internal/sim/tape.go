@@ -29,6 +29,7 @@ const (
 	forTraffic
 	forLook
 	forPlain
+	forDelays
 )
 
 func newTape(seed uint64) tape { return tape{state: mix(seed + 0x9E3779B97F4A7C15)} }
