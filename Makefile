@@ -79,8 +79,8 @@ stress: ## real processes under kills, every result checked: agreements, everyth
 	go run ./bench/replaceloop -goulfm bin/goulfm $(REPLACES)
 
 random: ## ROUNDS=200 random programs under deaths over processes, and as many over goroutine ranks, every result checked; RANDOM="-seed N"
-	go run ./bench/randprog -killpoints -without free-early -rounds $(ROUNDS) $(RANDOM)
-	go run ./bench/randprog -mode goroutines -without free-early -rounds $(ROUNDS) $(RANDOM)
+	go run ./bench/randprog -killpoints -rounds $(ROUNDS) $(RANDOM)
+	go run ./bench/randprog -mode goroutines -rounds $(ROUNDS) $(RANDOM)
 
 bench: ## what messages, collectives, failures and a start cost here; BENCH="-time 50ms"
 	go build -o bin/goulfm ./cmd/goulfm

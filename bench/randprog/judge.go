@@ -179,7 +179,7 @@ func (j *jury) outcomes() string {
 				first[key] = seen{p, r}
 				continue
 			}
-			if before.r.Out != r.Out && !(r.From != "" && (r.Out == "none" || before.r.Out == "none") && j.mayBeRevoked(r.From)) {
+			if before.r.Out != r.Out {
 				return fmt.Sprintf("outcomes differ: process %d: %s; process %d: %s", before.proc, before.r, p, r)
 			}
 		}

@@ -284,12 +284,8 @@ func (m *machine) describe(g *group, r *record, err error) {
 // noteMade writes down the outcome of a creation, which is the same at all members.
 func (m *machine) noteMade(s *step, r *record, err error) {
 	r.From = s.g.name
-	switch {
-	case r.Out != "":
-	case err == nil && (s.made.c != nil || !s.op.ofGroup):
-		r.Out = "made"
-	case classify(err) == classFailed, classify(err) == classRevoked:
-		r.Out = "none"
+	if r.Out == "" && (err != nil || s.made.c != nil || !s.op.ofGroup) {
+		r.Out = outcome(classify(err))
 	}
 }
 

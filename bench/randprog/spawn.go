@@ -69,19 +69,27 @@ func (m *machine) grow(ctx context.Context) error {
 
 // noteSpawn writes down how a spawn ended: which reason it had rank 0 alone knows.
 func (m *machine) noteSpawn(s *step, ic *comm.Intercomm, err error) {
-	out := "none"
-	if err == nil {
-		out = "made"
-	}
-	r := record{What: recEnd, Step: s.name, Op: "spawn", Comm: s.g.name, From: s.g.name, Out: out}
+	r := record{What: recEnd, Step: s.name, Op: "spawn", Comm: s.g.name, From: s.g.name}
 	m.describe(s.g, &r, err)
 	if errors.Is(err, comm.ErrPeerArgument) {
 		r.Class = classFailed // of which rank 0 has the reason
 	}
+	r.Out = outcome(r.Class)
 	m.log.put(r)
 	if ic != nil {
 		m.log.put(record{What: recMember, Comm: s.made.name, Procs: append(ic.Group().Processes(), ic.RemoteGroup().Processes()...)})
 	}
+}
+
+// outcome is that of a creation, by the class of its error.
+func outcome(class string) string {
+	switch class {
+	case "":
+		return "made"
+	case classFailed:
+		return "none" // where a revocation has overtaken it, what the others have is revoked
+	}
+	return ""
 }
 
 // noteStep writes down how a call ended that is no step of its own.
@@ -118,14 +126,12 @@ func (m *machine) merge(ctx context.Context, inter *group, ic *comm.Intercomm, m
 			}
 		}
 		c, err := ic.Merge(ctx, child)
-		out := "none"
 		if err == nil {
-			out = "made"
 			merged.c, merged.procs = c, c.Group().Processes()
 			m.member(merged)
 			m.handle(merged)
 		}
-		r := record{What: recEnd, Step: name, Op: "merge", Comm: inter.name, From: inter.name, Out: out}
+		r := record{What: recEnd, Step: name, Op: "merge", Comm: inter.name, From: inter.name, Out: outcome(classify(err))}
 		m.describe(inter, &r, err)
 		m.log.put(r)
 		if err != nil {
