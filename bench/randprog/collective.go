@@ -35,6 +35,7 @@ func collectiveOps() []*operation {
 		{name: "i:barrier", weight: 2, run: runIbarrier, stays: true},
 		{name: "bcast-value", weight: 2, run: runBcastValue, stays: true},
 		{name: "gather-value", weight: 2, run: runGatherValue, stays: true},
+		{name: "record-ops", weight: 2, run: runRecords, stays: true},
 		{name: "loc", weight: 1, run: runLoc, stays: true},
 		{name: "reproducible", weight: 1, run: runReproducible, stays: true},
 		{name: "given-up", weight: 1, run: runGivenUp},
@@ -474,6 +475,26 @@ func runGatherValue(s *step) error {
 		}
 	}
 	return nil
+}
+
+// runRecords has collectives of records; the reduction takes those of the last rank, and
+// would see it if one were cut.
+func runRecords(s *step) error {
+	n, last := s.part(), s.c.Size()-1
+	dst := make([]triple, n)
+	right := collectives.CustomOf(func(acc, in []triple) { copy(acc, in) }, false)
+	if err := collectives.Allreduce(s.ctx, s.c, dst, s.triples(s.me(), n), right); err != nil {
+		return err
+	}
+	if err := s.tookTriples(dst, last); err != nil {
+		return err
+	}
+	root := s.rng.IntN(s.c.Size())
+	v := s.triples(s.me(), n)
+	if err := collectives.Bcast(s.ctx, s.c, root, v); err != nil {
+		return err
+	}
+	return s.tookTriples(v, root)
 }
 
 func runLoc(s *step) error {

@@ -18,6 +18,7 @@ import (
 var messageOps = []*operation{
 	{name: "shift", weight: 6, run: runShift},
 	{name: "swap", weight: 4, run: pairwise(swap), stays: true},
+	{name: "swap-in-place", weight: 3, run: pairwise(swapInPlace), stays: true},
 	{name: "pingpong", weight: 6, run: pairwise(pingpong), stays: true},
 	{name: "exchange", weight: 5, run: runExchange, stays: true},
 	{name: "exchange-any", weight: 4, run: runExchangeAny},
@@ -28,6 +29,7 @@ var messageOps = []*operation{
 	{name: "ssend-ring", weight: 5, run: runSsendRing, stays: true},
 	{name: "persistent", weight: 4, run: pairwise(persistent), stays: true},
 	{name: "values", weight: 3, run: pairwise(values), stays: true},
+	{name: "records", weight: 3, run: pairwise(records), stays: true},
 	{name: "mprobe", weight: 4, run: pairwise(mprobe), stays: true},
 	{name: "iprobe", weight: 2, run: pairwise(iprobe), stays: true},
 	{name: "cancel", weight: 3, run: runCancel, stays: true},
@@ -110,6 +112,17 @@ func swap(s *step, peer int, _ bool) error {
 		}
 	}
 	return nil
+}
+
+// swapInPlace sends what it receives over.
+func swapInPlace(s *step, peer int, _ bool) error {
+	size := s.length()
+	v := s.words(size)
+	st, err := comm.SendRecvReplace(s.ctx, s.to(peer, 0), s.from(peer, 0), v)
+	if err != nil {
+		return err
+	}
+	return s.got(st, v, peer, size)
 }
 
 func pingpong(s *step, peer int, first bool) error {
@@ -471,6 +484,52 @@ func values(s *step, peer int, first bool) error {
 		first = !first
 	}
 	return nil
+}
+
+// A triple is a record with a hole.
+type triple struct {
+	A uint64
+	B uint8
+	C [2]float32
+}
+
+func (s *step) triple(proc, i int) triple {
+	w := word(s.id, proc, i)
+	return triple{w, uint8(w), [2]float32{float32(w % 100), float32(i)}}
+}
+
+func (s *step) triples(proc, n int) []triple {
+	v := make([]triple, n)
+	for i := range v {
+		v[i] = s.triple(proc, i)
+	}
+	return v
+}
+
+// tookTriples checks what came from a rank.
+func (s *step) tookTriples(v []triple, rank int) error {
+	for i, got := range v {
+		if want := s.triple(s.g.procs[rank], i); got != want {
+			return s.broken("record %d of %d from rank %d is %v, want %v", i, len(v), rank, got, want)
+		}
+	}
+	return nil
+}
+
+func records(s *step, peer int, first bool) error {
+	size := min(s.length(), 8193)
+	if first {
+		return comm.Send(s.ctx, s.to(peer, 0), s.triples(s.me(), size))
+	}
+	in := make([]triple, size)
+	st, err := comm.Recv(s.ctx, s.from(peer, 0), in)
+	if err != nil {
+		return err
+	}
+	if st.Count != size {
+		return s.broken("%d records, want %d", st.Count, size)
+	}
+	return s.tookTriples(in, peer)
 }
 
 // mprobe takes messages out of their order.
