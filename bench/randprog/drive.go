@@ -55,6 +55,9 @@ func (o *options) rehearse(out io.Writer, play func(*round) *result) *tally {
 			return t
 		}
 		r := draw(seed, o.mode, o.points)
+		if !r.has(o.with) {
+			continue
+		}
 		res := play(r)
 		bad := res.judge()
 		t.add(res, bad)
@@ -144,6 +147,17 @@ func (r *round) features() []string {
 		}
 	}
 	return all
+}
+
+// has says whether a round has all features of a list.
+func (r *round) has(list string) bool {
+	all := r.features()
+	for f := range strings.SplitSeq(list, ",") {
+		if f != "" && !slices.Contains(all, f) {
+			return false
+		}
+	}
+	return true
 }
 
 func (t *tally) print(out io.Writer) {

@@ -40,6 +40,7 @@ type options struct {
 	goulfm  string
 	only    string
 	without string
+	with    string
 	verbose bool
 	list    bool
 	points  bool
@@ -68,6 +69,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	fs.StringVar(&o.goulfm, "goulfm", "", "the launcher (default: build cmd/goulfm)")
 	fs.StringVar(&o.only, "only", "", "operations to draw from, as \"agree,bcast,i:*\"; * at the end is any rest")
 	fs.StringVar(&o.without, "without", "", "operations not to draw")
+	fs.StringVar(&o.with, "with", "", "only rounds that have all of these, as \"--fence,era\", by the words at the end of a run; other seeds are passed over")
 	fs.BoolVar(&o.verbose, "v", false, "the log of every round")
 	fs.BoolVar(&o.list, "list", false, "list the operations")
 	fs.BoolVar(&o.points, "killpoints", false, "let some ranks die at a kill point: those of processes are built with -tags killpoints, too; for goroutines this program must be")
