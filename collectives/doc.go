@@ -64,9 +64,9 @@
 // as a death is known, whatever waits inside of a collective ends, even a wait for
 // a live member, since that one may be waiting for the dead. A later collective
 // on the communicator fails at entry wherever the death is known, also when it is
-// acknowledged (R23, R55). Revoke the communicator so that everybody notices, and
-// go on with the one that Shrink returns; nothing of the old one appears there
-// (R44). What dst holds after an error is not defined.
+// acknowledged (R23, R55). So a stretch of
+// collectives ends in an AllOK, which has one answer for all members, and they go on with
+// the communicator that Shrink returns; nothing of the old one appears there (R44). What dst holds after an error is not defined.
 //
 // When a context ends inside of a blocking collective, or is over when it is called,
 // the others would wait for this member for ever. So the communicator is revoked, and

@@ -15,13 +15,17 @@
 //
 // A process that dies takes nobody with it. An operation that cannot complete
 // because of it returns an error that Is ulfm.ErrProcFailed; operations that do
-// not need it go on. A program that wants to repair calls
+// not need it go on. So members may see different things, and a program that wants to
+// repair ends every stretch of its work, good or bad, in one agreement at one place:
 //
-//	w.Revoke()               // so that everybody notices
-//	s, err := w.Shrink(ctx)  // all live members, in the old order
+//	ok, lost := c.AllOK(ctx, err)     // err of the stretch; the same answer at all live members
+//	if !ok || lost != nil {
+//		c, err = c.Shrink(ctx)    // all live members, in the old order
+//	}
 //
-// and goes on with s. Agree gives all live members one answer, whoever dies
-// meanwhile. ulfm.Recoverable tells such errors from a wrong argument.
+// What a stretch made counts if ok. A member that leaves it in another way, by a return or
+// by a Shrink of its own, leaves the others waiting for it. Agree is the agreement alone;
+// ulfm.Recoverable tells failures from a wrong argument. examples/circle is a whole program.
 //
 // In uniform mode (SetUniform, Config.Uniform) nobody has to call Revoke: the first
 // failure of a member revokes the communicator by itself, and every rank is told.

@@ -8,7 +8,9 @@
 //
 //	goulfm run -n 8 ./examples/heat
 //	goulfm run -n 8 --kill 3@step=40 --kill 5@step=70 ./examples/heat
+//	goulfm run -n 4 ./examples/heat -pids -nx 1000 -ny 1000 -steps 20000 -tol 0
 //
+// The last one runs long enough to kill ranks by hand, and says how.
 // Read grid.go for the numerics, solve.go for the parallel program, recovery.go
 // for what happens when somebody dies, copies.go for the copies. Points for fault
 // plans: step=K, copy=K, repair=N, gather=K, report=K.
@@ -26,6 +28,9 @@ import (
 func main() {
 	o := parse()
 	comm.Main(func(ctx context.Context, w *comm.Comm) error {
+		if o.pids {
+			fmt.Printf("rank %d: kill -9 %d\n", w.Rank(), os.Getpid())
+		}
 		if w.Size() > o.ny {
 			return fmt.Errorf("heat: %d ranks need at least as many rows: give -ny %d or more", w.Size(), w.Size())
 		}
@@ -41,6 +46,7 @@ func parse() options {
 	flag.Float64Var(&o.tol, "tol", 2.5e-4, "stop when no cell changes by this much in a step")
 	flag.IntVar(&o.every, "every", 10, "steps between two copies")
 	flag.IntVar(&o.print, "print", 100, "steps between two lines of output; 0 for none")
+	flag.BoolVar(&o.pids, "pids", false, "print how to kill each rank")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: goulfm run -n RANKS heat [flags]\n"+
 			"Temperature of a plate with one hot edge; survives the loss of ranks.")

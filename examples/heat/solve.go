@@ -17,6 +17,7 @@ type options struct {
 	tol    float64 // or when no cell changes by this much
 	every  int     // steps between two copies
 	print  int     // steps between two lines of output; 0: none
+	pids   bool    // whether each rank says how to kill it
 }
 
 // A solver is one rank's part of the computation.

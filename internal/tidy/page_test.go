@@ -29,10 +29,15 @@ func TestCommentsOnFakeTrees(t *testing.T) {
 
 func TestReadmeOnFakeTrees(t *testing.T) {
 	const program = "package main\n\nfunc main() {}\n"
-	example := map[string]string{"examples/hello/main.go": "// Hello says hello.\n" + program}
+	example := map[string]string{
+		"examples/hello/main.go": "// Hello says hello.\n" + program,
+		"examples/other/main.go": "// Other does more.\npackage main\n\nfunc main() {\n\tf()\n\tg()\n}\n",
+	}
 	for _, c := range []struct{ name, readme, want string }{
 		{"the same", "# m\n```go\n" + program + "```\n", ""},
-		{"a fragment besides", "```go\nerr := f()\n```\n```go\n" + program + "```\n", ""},
+		{"a fragment besides", "```go\nf()\ng()\n```\n```go\n" + program + "```\n", ""},
+		{"a fragment of none", "```go\nf()\nh()\n```\n```go\n" + program + "```\n", "no file in examples has: f()"},
+		{"half a line", "```go\nf(\n```\n```go\n" + program + "```\n", "no file in examples has: f("},
 		{"another", "```go\npackage main\n\nfunc main() { f() }\n```\n", "text of no file in examples"},
 		{"one of two", "```go\n" + program + "```\n```go\n" + program + "// more\n```\n", "text of no file in examples"},
 		{"none", "# m\n```sh\nmake\n```\n", "no program"},

@@ -3,40 +3,62 @@ package tidy
 import (
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 )
 
-var goBlock = regexp.MustCompile("(?s)```go\n(package main\n.*?)```")
+var goBlock = regexp.MustCompile("(?s)```go\n(.*?)```")
 
-// Readme compares each program in README.md with the examples: one of them must
-// be that text, from its package clause on. What a reader copies is thereby
-// compiled and run by the tests.
+// Readme compares each block of Go in README.md with the examples: one of them must
+// be the text of a program, from its package clause on, or hold the lines of another
+// block. What a reader copies is thereby compiled and run by the tests.
 func Readme(t *Tree) ([]Finding, error) {
 	page, err := fs.ReadFile(t.Files, "README.md")
 	if err != nil {
 		return nil, err
 	}
-	blocks := goBlock.FindAllSubmatch(page, -1)
-	if len(blocks) == 0 {
+	var programs, fragments []string
+	for _, b := range goBlock.FindAllSubmatch(page, -1) {
+		if text := strings.TrimSpace(string(b[1])); strings.HasPrefix(text, "package main\n") {
+			programs = append(programs, text)
+		} else {
+			fragments = append(fragments, text)
+		}
+	}
+	if len(programs) == 0 {
 		return []Finding{{"README.md", "no program: a block ```go that begins with package main"}}, nil
 	}
-	examples, err := programs(t)
+	examples, err := examples(t)
 	if err != nil {
 		return nil, err
 	}
 	var found []Finding
-	for _, b := range blocks {
-		if !examples[strings.TrimSpace(string(b[1]))] {
+	for _, p := range programs {
+		if !slices.Contains(examples, p) {
 			found = append(found, Finding{"README.md", "a program that is the text of no file in examples"})
+		}
+	}
+	for _, f := range fragments {
+		if !slices.ContainsFunc(examples, func(e string) bool { return strings.Contains(flat(e), flat(f)) }) {
+			found = append(found, Finding{"README.md", "lines of Go that no file in examples has: " + f})
 		}
 	}
 	return found, nil
 }
 
-// programs returns the text of every file in examples, without what stands
+// flat takes the indentation from the lines of a text.
+func flat(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimLeft(l, "\t")
+	}
+	return "\n" + strings.Join(lines, "\n") + "\n"
+}
+
+// examples returns the text of every file in examples, without what stands
 // before its package clause.
-func programs(t *Tree) (map[string]bool, error) {
-	texts := map[string]bool{}
+func examples(t *Tree) ([]string, error) {
+	var texts []string
 	for _, p := range t.Packages {
 		if !strings.HasPrefix(p.Dir, "examples/") {
 			continue
@@ -47,7 +69,7 @@ func programs(t *Tree) (map[string]bool, error) {
 				return nil, err
 			}
 			start := t.fset.Position(f.AST.Package).Offset
-			texts[strings.TrimSpace(string(src[start:]))] = true
+			texts = append(texts, strings.TrimSpace(string(src[start:])))
 		}
 	}
 	return texts, nil

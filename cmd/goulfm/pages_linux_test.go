@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A page of the documentation is run as a reader would: its blocks in order, in an
+// empty folder.
+//
+//   - A block ```go begins with a comment that names its file: it is written there.
+//   - A block ```sh is commands.
+//   - A block ```console has commands after "$ " and below each what it prints. Lines
+//     may come in any order, as those of ranks do, and "..." stands for any text.
+//
+// What would come from the network comes from this checkout instead.
+type page struct {
+	dir string // working folder of the next command
+	env []string
+	sub *strings.Replacer
+}
+
+func newPage(t *testing.T) *page {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	bin := t.TempDir()
+	return &page{
+		dir: t.TempDir(),
+		env: append(os.Environ(), "CGO_ENABLED=0", "GOBIN="+bin, "PATH="+bin+":"+os.Getenv("PATH"), "GOWORK=off"),
+		sub: strings.NewReplacer(
+			"go mod tidy", "go mod edit -replace github.com/goulfm/goulfm="+root+" && go mod tidy 2>/dev/null",
+			"go install github.com/goulfm/goulfm/cmd/goulfm@latest", "go -C "+root+" install ./cmd/goulfm",
+		),
+	}
+}
+
+var blocks = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
+
+// follow carries out all blocks of a page's text.
+func (p *page) follow(t *testing.T, text string) {
+	t.Helper()
+	for _, m := range blocks.FindAllStringSubmatch(text, -1) {
+		switch m[1] {
+		case "go":
+			p.write(t, m[2])
+		case "sh":
+			p.run(t, m[2])
+		case "console":
+			p.transcript(t, m[2])
+		case "text":
+		default:
+			t.Errorf("a block of kind %q cannot be run: want go, sh, console or text\n%s", m[1], m[2])
+		}
+	}
+}
+
+func (p *page) write(t *testing.T, code string) {
+	t.Helper()
+	first, _, _ := strings.Cut(code, "\n")
+	name, ok := strings.CutPrefix(first, "// ")
+	require.True(t, ok && filepath.Ext(name) == ".go", "a block of Go does not begin with the name of its file:\n%s", code)
+	require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(p.dir, name)), 0o777))
+	require.NoError(t, os.WriteFile(filepath.Join(p.dir, name), []byte(code), 0o666))
+	formatted, err := exec.Command("gofmt", "-l", filepath.Join(p.dir, name)).CombinedOutput()
+	require.NoError(t, err)
+	require.Empty(t, string(formatted), "not gofmt-ed: %s", code)
+}
+
+func (p *page) transcript(t *testing.T, text string) {
+	t.Helper()
+	for part := range strings.SplitSeq("\n"+text, "\n$ ") {
+		command, want, _ := strings.Cut(part, "\n")
+		if strings.TrimSpace(part) == "" {
+			continue
+		}
+		if got := p.run(t, command); !same(want, got) {
+			t.Errorf("%s\nprinted:\n%s\nthe page says:\n%s", command, got, want)
+		}
+	}
+}
+
+// run runs one command in a shell; the next one starts in the folder where it ends.
+func (p *page) run(t *testing.T, command string) string {
+	t.Helper()
+	at := filepath.Join(t.TempDir(), "pwd")
+	cmd := exec.CommandContext(t.Context(), "bash", "-c", "set -e; "+p.sub.Replace(command)+"\npwd > "+at)
+	cmd.Dir, cmd.Env = p.dir, p.env
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s\n%s", command, out)
+	dir, err := os.ReadFile(at)
+	require.NoError(t, err)
+	p.dir = strings.TrimSpace(string(dir))
+	return string(out)
+}
+
+// same says whether each line of want stands in got, and got has no others.
+func same(want, got string) bool {
+	wanted, lines := nonEmpty(want), nonEmpty(got)
+	if len(wanted) != len(lines) {
+		return false
+	}
+	for _, w := range wanted {
+		pattern := regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(w), `\.\.\.`, ".*") + "$")
+		i := slices.IndexFunc(lines, pattern.MatchString)
+		if i < 0 {
+			return false
+		}
+		lines = slices.Delete(lines, i, i+1)
+	}
+	return true
+}
+
+func nonEmpty(text string) []string {
+	return slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
+}
+
+func TestSameLines(t *testing.T) {
+	for _, c := range []struct {
+		want, got string
+		same      bool
+	}{
+		{"", "", true},
+		{"a\nb\n", "b\na\n", true},
+		{"a\n", "a\na\n", false},
+		{"a\na\n", "a\nb\n", false},
+		{"pid ... died\n", "pid 17 died\n", true},
+		{"pid ... died\n", "pid 17 died.\n", false},
+		{"", "warning\n", false},
+	} {
+		require.Equal(t, c.same, same(c.want, c.got), fmt.Sprintf("%q and %q", c.want, c.got))
+	}
+}
+
+// TestTutorial does what docs/TUTORIAL.md tells its reader to do.
+func TestTutorial(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a dozen programs")
+	}
+	text, err := os.ReadFile("../../docs/TUTORIAL.md")
+	require.NoError(t, err)
+	newPage(t).follow(t, string(text))
+}
+
+// TestReadme does what README.md tells its reader to do: with its program in a module
+// of one's own, and with the examples in this checkout.
+func TestReadme(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
+	text, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	var program, own, here string
+	for _, m := range blocks.FindAllStringSubmatch(string(text), -1) {
+		switch {
+		case strings.HasPrefix(m[2], "package main\n"):
+			program = m[2]
+		case strings.HasPrefix(m[2], "go mod init"):
+			own = m[2]
+		case strings.HasPrefix(m[2], "go install ./cmd/goulfm"):
+			here = m[2]
+		}
+	}
+	p := newPage(t)
+	p.write(t, "// hello/main.go\n"+program)
+	require.Equal(t, 4, strings.Count(p.run(t, own), "of 4, sum of ranks 6\n"), "in a module of one's own")
+
+	p.dir, err = filepath.Abs("../..")
+	require.NoError(t, err)
+	byHand := ""
+	for line := range strings.Lines(here) {
+		if strings.Contains(line, "-pids") {
+			byHand = line
+			continue
+		}
+		p.run(t, line)
+	}
+	p.killByHand(t, byHand)
+}
+
+var killLine = regexp.MustCompile(`^rank 2: kill -9 (\d+)$`)
+
+// killByHand runs a job that prints how to kill its ranks, does so, waits for the
+// repair, and interrupts the job.
+func (p *page) killByHand(t *testing.T, command string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "bash", "-c", "exec "+command)
+	cmd.Dir, cmd.Env = p.dir, p.env
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	killed, repaired := false, false
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if m := killLine.FindStringSubmatch(lines.Text()); m != nil {
+			require.NoError(t, exec.Command("kill", "-9", m[1]).Run())
+			killed = true
+		}
+		if strings.HasPrefix(lines.Text(), "repair: 4 -> 3 ranks, lost [2]") {
+			repaired = true
+			require.NoError(t, cmd.Process.Signal(os.Interrupt))
+		}
+	}
+	_ = cmd.Wait() // interrupted: the code says so
+	require.True(t, killed, "no rank said how to kill it")
+	require.True(t, repaired, "no repair after kill -9")
+}

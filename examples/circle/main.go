@@ -1,0 +1,79 @@
+// Circle estimates pi and does not mind if ranks die: it counts the points with
+// integer coordinates inside a circle, some rows at a time, and divides by the
+// square of the radius.
+//
+//	goulfm run -n 4 ./examples/circle
+//	goulfm run -n 4 --kill 2@step=5 --kill 1@step=20 ./examples/circle
+//
+// Iterate, agree, shrink: there is no data to bring back, because every rank has the
+// sum and the rows of a step can be dealt out anew. examples/heat has data to bring
+// back.
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/goulfm/goulfm/collectives"
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+const (
+	radius = 20_000
+	steps  = 50
+)
+
+func main() {
+	comm.Main(func(ctx context.Context, w *comm.Comm) error {
+		c, points, err := iterate(ctx, w)
+		if err == nil && c.Rank() == 0 {
+			fmt.Printf("%d ranks: %d points, pi is about %.6f\n", c.Size(), points, float64(points)/radius/radius)
+		}
+		return err
+	})
+}
+
+// iterate returns the number of points in the circle, and the communicator of the
+// ranks that are left.
+func iterate(ctx context.Context, c *comm.Comm) (*comm.Comm, int, error) {
+	total := 0
+	for step := 0; step < steps; {
+		c.Mark("step", step)
+		sum := []int{count(step, c.Rank(), c.Size())}
+		err := collectives.Allreduce(ctx, c, sum, sum, collectives.Sum)
+
+		// The sum may have arrived here and failed elsewhere. From here on all
+		// living ranks know the same and do the same.
+		ok, lost := c.AllOK(ctx, err)
+		if ok {
+			total += sum[0]
+			step++
+		}
+		switch {
+		case err != nil && !ulfm.Recoverable(err):
+			return c, 0, err // a mistake of this program, or an interrupt
+		case lost != nil && !ulfm.Recoverable(lost):
+			return c, 0, lost
+		case ok && lost == nil:
+			continue
+		}
+		if c, err = c.Shrink(ctx); err != nil {
+			return nil, 0, err
+		}
+	}
+	return c, total, nil
+}
+
+// count counts the points in the rows of a step that are rank's when size ranks
+// share them: every size-th row.
+func count(step, rank, size int) int {
+	const rows = 2*radius + 1
+	points := 0
+	for row := step*rows/steps + rank; row < (step+1)*rows/steps; row += size {
+		y := float64(row - radius)
+		points += 1 + 2*int(math.Sqrt(radius*radius-y*y))
+	}
+	return points
+}
