@@ -47,9 +47,9 @@ func (c *Comm) groupOf(ranks []int) Group {
 
 // AckFailed acknowledges the first n failures of GetFailed, and returns how many
 // are acknowledged in total. Once all known ones are, receives from Any wait on;
-// acknowledged failures no longer make Agree return an error (R21, R22). What a dead member
-// had announced, and what died with it, is forgotten then: until that a receive which
-// such a message matches is ErrProcFailed (R46). n = 0
+// acknowledged failures no longer make Agree return an error (R21, R22). A message
+// that died with its sender is ErrProcFailed for the receive that it matches (R46); once all
+// is acknowledged receives from Any pass over it. n = 0
 // only asks; n = Size() acknowledges all; other n are ErrLength.
 func (c *Comm) AckFailed(n int) (acked int, err error) {
 	acked, err = c.e.Ack(n)

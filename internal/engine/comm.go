@@ -255,8 +255,8 @@ func (c *Comm) Ack(n int) (int, error) {
 	acked, err := f.Ack(n)
 	if !f.Unacked() {
 		// What the dead had announced is lost, and the program knows it: receives from any
-		// rank are to get what comes after it.
-		p.match.Discard(dataContext(c.group.Index, PointToPoint), p.lost, p.dropped)
+		// rank pass over it.
+		p.match.Forget(dataContext(c.group.Index, PointToPoint), p.lost)
 		for _, r := range p.slots {
 			if r.active() && r.wild && r.comm == c {
 				r.setPending(false)

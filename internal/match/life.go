@@ -160,6 +160,15 @@ func (m *Matcher) Fail(ctx uint32, src int, ended, pending func(*Recv), dropped 
 	}
 }
 
+// Forget has receives and probes from Any pass over the messages of ctx that which selects:
+// what the dead had announced, once their failures are acknowledged (R22). A receive that
+// names the source still meets them, in order (R46).
+func (m *Matcher) Forget(ctx uint32, which func(*Message) bool) {
+	for msg := m.table.space(ctx).arrivals.head; msg != nil; msg = msg.links[byArrival].next {
+		msg.forgotten = msg.forgotten || which(msg)
+	}
+}
+
 // endAll hands every posted receive of s to ended.
 func (m *Matcher) endAll(s *space, ended func(*Recv)) {
 	for i := range s.sources {

@@ -38,6 +38,8 @@ type Message struct {
 	Transfer  int    // of an announced message with Addr, opaque here
 	Sync      bool   // the sender waits to hear that it matched
 
+	forgotten bool // no receive from Any gets it: see Forget
+
 	links [2]link // by source and by arrival; the free list uses byArrival
 	where place
 }

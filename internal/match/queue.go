@@ -69,10 +69,10 @@ type messageQueue struct {
 }
 
 // first returns the earliest message that a receive wanting this tag (or Any)
-// takes, or nil.
+// takes, or nil. One from any source passes over what is forgotten.
 func (q *messageQueue) first(c chain, want int) *Message {
 	msg := q.head
-	for msg != nil && !matches(want, msg.Tag) {
+	for msg != nil && (!matches(want, msg.Tag) || c == byArrival && msg.forgotten) {
 		msg = msg.links[c].next
 	}
 	return msg
