@@ -33,6 +33,7 @@ type world struct {
 	process *boot.Process // nil: not started by a launcher
 	marks   []boot.Mark   // where this process ends itself
 	parent  *Intercomm    // with those who started this process, or nil
+	warned  atomic.Bool   // of many communicators
 }
 
 // Rank returns this process's rank, 0 to Size()-1.

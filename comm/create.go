@@ -124,5 +124,6 @@ func (c *Comm) child(e *engine.Comm, epoch uint64) *Comm {
 	}
 	made := &Comm{e: e, w: c.w, epoch: epoch}
 	made.handler.Store(c.handler.Load())
+	made.warnOfMany()
 	return made
 }

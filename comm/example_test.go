@@ -528,6 +528,24 @@ func ExampleComm_GetFailed() {
 	// [1] true
 }
 
+// Errors call a communicator by its name.
+func ExampleComm_SetName() {
+	ranks(2, func(ctx context.Context, w *comm.Comm) {
+		var rows *comm.Comm
+		for range 2 {
+			rows, _ = w.Split(ctx, 0, 0)
+		}
+		if w.Rank() == 0 {
+			fmt.Println(rows.Name())
+			rows.SetName("rows")
+			fmt.Println(rows, comm.Send(ctx, rows.To(5), []int{1}))
+		}
+	})
+	// Output:
+	// split#2 of world
+	// rows: rank 0 of 2 send on rows: rank out of range: 5 in a communicator of 2
+}
+
 // A rank is a place in one communicator; a process keeps its number.
 func ExampleComm_RanksOf() {
 	ranks(3, func(ctx context.Context, w *comm.Comm) {

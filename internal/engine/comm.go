@@ -28,9 +28,8 @@ type Comm struct {
 	group   ulfm.Group
 	rankOf  []int32 // by world process, as far as the last member; -1: not a member
 	deaths  int     // members declared dead
-	name    string
-	base    string // of name: what was shrunk first
-	shrinks int    // how often
+	name    name
+	given   atomic.Pointer[string] // by SetName; nil: none
 	revoked bool
 	freed   bool
 	closing bool // world: finalize is under way
@@ -56,8 +55,8 @@ type Comm struct {
 	plainFlag  uint64
 }
 
-func (p *Proc) openComm(g ulfm.Group, name string) *Comm {
-	c := &Comm{p: p, group: g, name: name, base: name, rankOf: make([]int32, slices.Max(g.Procs)+1), mem: p.takeMemory(g.Index)}
+func (p *Proc) openComm(g ulfm.Group, called string) *Comm {
+	c := &Comm{p: p, group: g, name: rootName(called), rankOf: make([]int32, slices.Max(g.Procs)+1), mem: p.takeMemory(g.Index)}
 	c.shared = p.shares && control.HasBlocks(g.Indices, segment.Blocks)
 	c.findNodes()
 	c.revocation = p.revocationOf(c)
@@ -112,9 +111,6 @@ func (c *Comm) RankOf(proc int) int {
 // Identity returns what all members know alike: uid, processes, and their context
 // indices; read only.
 func (c *Comm) Identity() ulfm.Group { return c.group }
-
-// Name returns the communicator's name for messages.
-func (c *Comm) Name() string { return c.name }
 
 // alive returns why nothing can be called on c any more. The caller holds mu.
 func (c *Comm) alive() error {

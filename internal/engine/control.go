@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/goulfm/goulfm/internal/control"
@@ -179,7 +178,7 @@ func (p *Proc) revoked(index uint32) {
 	c.revoked = true
 	p.publishRevocation(c)
 	p.endComm(c, ulfm.ErrRevoked)
-	p.observe(Event{What: "revoke", Comm: c.name})
+	p.observe(Event{What: "revoke", Comm: c.Name()})
 }
 
 func (p *Proc) decided(a control.Decided) {
@@ -200,7 +199,7 @@ func (p *Proc) decided(a control.Decided) {
 		for i, rank := range a.Outcome.Dead {
 			procs[i] = r.comm.group.Procs[rank]
 		}
-		p.observe(Event{What: a.Outcome.Call.Kind.String(), Comm: r.comm.name, Procs: procs, Text: sizeText(r.made)})
+		p.observe(Event{What: a.Outcome.Call.Kind.String(), Comm: r.comm.Name(), Procs: procs, Text: sizeText(r.made)})
 	}
 	if r.memory != nil {
 		r.memory = nil
@@ -225,18 +224,13 @@ func (p *Proc) wakeAfterDecision(c *Comm) {
 	}
 }
 
-// openChild opens what a call on a parent made. The third communicator that
-// comes of shrinking the world again and again is called "world#3".
+// openChild opens what a call on a parent made.
 func (p *Proc) openChild(parent *Comm, g ulfm.Group, kind ulfm.Kind) *Comm {
 	if kind == ulfm.KindSpawn {
 		return p.openComm(g, spawnName(&g))
 	}
-	if kind != ulfm.KindShrink {
-		return p.openComm(g, kind.String()+" of "+parent.name)
-	}
-	n := parent.shrinks + 1
-	c := p.openComm(g, parent.base+"#"+strconv.Itoa(n))
-	c.base, c.shrinks = parent.base, n
+	c := p.openComm(g, "")
+	c.name = parent.name.child(kind)
 	return c
 }
 

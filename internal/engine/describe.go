@@ -39,7 +39,7 @@ func (p *Proc) Waits() []Waiting {
 		if !r.active() || r.comm == nil || r.part != nil {
 			continue
 		}
-		w := Waiting{Op: r.what, Comm: r.comm.name}
+		w := Waiting{Op: r.what, Comm: r.comm.Name()}
 		switch {
 		case r.kind == callRequest:
 			p.diagnose(func() { w.Ranks = p.ctl.WaitsFor(r.comm.group.Index, uint64(r.handle())) })

@@ -637,6 +637,14 @@ func local() []Call {
 		do("Mark", "", func(s *site) error { s.c.Mark("cell", 1); return nil }),
 		do("IsRevoked", "", func(s *site) error { s.c.IsRevoked(); return nil }),
 		do("GetFailed", "", func(s *site) error { return unless(s.c.GetFailed().Size() <= len(s.dead)) }),
+		do("Name", "", func(s *site) error { return unless(s.c.Name() != "") }),
+		do("SetName", "", func(s *site) error {
+			name := s.c.Name()
+			s.c.SetName("cell")
+			right := s.c.Name() == "cell"
+			s.c.SetName("")
+			return unless(right && s.c.Name() == name)
+		}),
 		do("FailedRanks", "", func(s *site) error { return unless(len(s.c.FailedRanks()) <= len(s.dead)) }),
 		do("RankOf", "", func(s *site) error { return unless(s.c.RankOf(s.c.Group().Processes()[s.rank]) == s.rank) }),
 		do("RanksOf", "", func(s *site) error {

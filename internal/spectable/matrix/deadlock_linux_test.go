@@ -60,10 +60,10 @@ func TestSpecC4DeadlockIsReported(t *testing.T) {
 		asked  bool // by SIGQUIT
 		circle string
 	}{
-		{"", false, "rank 1 (shrink on split of world) -> rank 2 (shrink on split of world) -> rank 1"},
-		{"", true, "rank 1 (shrink on split of world) -> rank 2 (shrink on split of world) -> rank 1"},
+		{"", false, "rank 1 (shrink on split of world) -> rank 2 (shrink on split#2 of world) -> rank 1"},
+		{"", true, "rank 1 (shrink on split of world) -> rank 2 (shrink on split#2 of world) -> rank 1"},
 		// By messages a member waits for its parent in the tree, who waits for others.
-		{"--agree era", false, "rank 0 (shrink on split of world) -> rank 2 (shrink on split of world) -> rank 1 (shrink on split of world) -> rank 0"},
+		{"--agree era", false, "rank 0 (shrink on split of world) -> rank 2 (shrink on split#2 of world) -> rank 1 (shrink on split of world) -> rank 0"},
 	} {
 		dump := hang(t, c.asked, append([]string{"run", "-n", "4"}, strings.Fields(c.flags)...)...)
 		waits := waitsOf(t, dump, base)

@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"strconv"
+
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// A name is what errors and diagnoses call a communicator. The second one that Split makes of
+// the world is "split#2 of world", its first duplicate "dup of split#2": however deep it is, a
+// name has two labels. The third that comes of shrinking the world again and again is
+// "world#3". Children are counted at this member; CreateGroup may make others count on.
+type name struct {
+	label   string // in the names of children
+	text    string
+	shrinks int // since the communicator whose label and text these were:
+	base    [2]string
+	made    map[ulfm.Kind]int
+}
+
+func rootName(text string) name { return name{label: text, text: text} }
+
+// child names what a call on a communicator makes.
+func (n *name) child(kind ulfm.Kind) name {
+	if kind == ulfm.KindShrink {
+		base, number := n.base, count(n.shrinks+1)
+		if n.shrinks == 0 {
+			base = [2]string{n.label, n.text}
+		}
+		return name{label: base[0] + number, text: base[1] + number, shrinks: n.shrinks + 1, base: base}
+	}
+	if n.made == nil {
+		n.made = map[ulfm.Kind]int{}
+	}
+	n.made[kind]++
+	label := kind.String()
+	if n.made[kind] > 1 {
+		label += count(n.made[kind])
+	}
+	return name{label: label, text: label + " of " + n.label}
+}
+
+func count(i int) string { return "#" + strconv.Itoa(i) }
+
+// Name returns what errors and diagnoses call c.
+func (c *Comm) Name() string {
+	if given := c.given.Load(); given != nil {
+		return *given
+	}
+	return c.name.text
+}
+
+// SetName has errors and diagnoses call c so at this process; "" undoes it.
+func (c *Comm) SetName(text string) {
+	if text == "" {
+		c.given.Store(nil)
+		return
+	}
+	c.given.Store(&text)
+}
+
+// Blockless says whether c has no block in memory where others of this process can have
+// one: its collectives and agreements go by messages.
+func (c *Comm) Blockless() bool { return c.p.shares && !c.shared }
