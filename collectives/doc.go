@@ -6,8 +6,11 @@
 //
 // Every member makes the same calls on a communicator in the same order, with
 // the same root, lengths and operation. Arguments come in the order context,
-// communicator, root, destination, source, operation. Destination and source may
-// be the same slice; else they must not overlap.
+// communicator, root, destination, source, operation: what a call writes comes before what
+// it reads, as with copy, and not after it as in MPI. Allreduce(ctx, w, local, global, op)
+// compiles, and overwrites local with the sum of the zeros in global. Destination and
+// source may be the same slice, as above, which leaves nothing to confuse; else they must
+// not overlap.
 //
 // Each has a twin that does not block and returns a request:
 //

@@ -8,7 +8,8 @@ import (
 // An ErrorHandler is told of every error of an operation on its communicator,
 // before the operation returns; what it returns is what the operation returns. It
 // may revoke, acknowledge or shrink the communicator itself (R5). It runs in the
-// goroutine of the call.
+// goroutine of the call, with no lock held: a panic of it goes through the call, and what
+// was called counts as over.
 type ErrorHandler func(c *Comm, err error) error
 
 // ErrorsReturn returns the error: the default.

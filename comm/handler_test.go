@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
 	"github.com/goulfm/goulfm/ulfm"
@@ -173,5 +175,62 @@ func TestErrorsAreOneLine(t *testing.T) {
 				t.Errorf("%v\nwant %s", c.err, c.text)
 			}
 		}
+	})
+}
+
+// TestHandlerHoldsNothing: a handler runs with no lock held. Another goroutine can make any
+// kind of call while it runs, and after its panic the communicator works on.
+func TestHandlerHoldsNothing(t *testing.T) {
+	commtest.Run(t, 1, func(ctx context.Context, w *comm.Comm) {
+		d, err := w.Dup(ctx)
+		assert.NoError(t, err)
+		told := 0
+		d.SetErrorHandler(func(c *comm.Comm, _ error) error {
+			told++
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				works(ctx, t, w)
+				c.IsRevoked()
+				_, err := w.Agree(ctx, 1)
+				assert.NoError(t, err)
+			}()
+			<-done
+			panic("handler")
+		})
+		panics := func(call string, f func()) {
+			t.Helper()
+			before := told
+			assert.PanicsWithValue(t, "handler", f, call)
+			assert.Equal(t, before+1, told, call)
+		}
+		for call, f := range sends {
+			panics(call, func() { _ = f(ctx, d.To(7)) })
+		}
+		for call, f := range receives {
+			panics(call, func() { _ = f(ctx, d.From(7)) })
+		}
+		panics("Split", func() { _, _ = d.Split(ctx, -5, 0) })
+		panics("Create", func() { _, _ = d.Create(ended(ctx), d.Group()) })
+		panics("AckFailed", func() { _, _ = d.AckFailed(9) })
+		panics("Agree", func() { _, _ = d.Agree(ended(ctx), 1) })
+
+		r := comm.Irecv(d.From(0), []int{0})
+		assert.NoError(t, comm.Send(ctx, d.To(0), []int{1, 2}))
+		panics("Wait", func() { _, _ = r.Wait(ctx) })
+		panics("inactive", func() { _, _, _ = r.Test() })
+		p := comm.RecvInit(d.From(0), []int{0})
+		assert.NoError(t, p.Start())
+		panics("Start", func() { _ = p.Start() })
+		assert.NoError(t, comm.Send(ctx, d.To(0), []int{1, 2}))
+		panics("WaitAll", func() { _ = comm.WaitAll(ctx, p) })
+		assert.NoError(t, p.Free())
+		d.SetErrorHandler(nil)
+		works(ctx, t, d)
+
+		assert.NoError(t, d.Revoke())
+		d.SetErrorHandler(func(*comm.Comm, error) error { panic("handler") })
+		assert.PanicsWithValue(t, "handler", func() { _ = comm.Send(ctx, d.To(0), []int{1}) })
+		assert.NoError(t, d.Free())
 	})
 }
