@@ -15,7 +15,9 @@ func (c *Comm) Name() string { return c.e.Name() }
 
 // SetName has errors and diagnoses call c by a name of the program, at this process; it
 // sends nothing. Of a long one 64 bytes are taken; "" gives back the first name. MPI 7.8.
-func (c *Comm) SetName(name string) { c.e.SetName(strings.ToValidUTF8(name[:min(len(name), nameMax)], "")) }
+func (c *Comm) SetName(name string) {
+	c.e.SetName(strings.ToValidUTF8(name[:min(len(name), nameMax)], ""))
+}
 
 // String returns "split#2 of world: rank 3 of 8".
 func (c *Comm) String() string {
