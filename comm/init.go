@@ -27,9 +27,10 @@ type Config struct {
 	// sender waits for the receive; less saves memory, more keeps senders going.
 	UnexpectedBytesMax uint64
 	// SpinPolls is how often a call that waits looks before it sleeps. Default, or 0: what
-	// GOULFM_SPIN says (goulfm run -x GOULFM_SPIN=20), else 30,000 with a core for each
-	// rank of the machine, else 20. More wakes faster, and takes the core from others:
-	// less is better where something else wants the cores.
+	// GOULFM_SPIN says (goulfm run -x GOULFM_SPIN=20), else up to 30,000 with a core for
+	// each rank of the machine, less after waits in which that has been in vain, because
+	// something else wants the cores; else 20. More wakes faster, and takes the core from
+	// others.
 	SpinPolls int
 	// Tick is how long a process must make no call until its background loop serves
 	// its peers. Default 10 ms; right after a call that waited long up to eight times as
@@ -190,7 +191,7 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 	if out.SpinPolls == 0 {
 		out.SpinPolls, out.YieldPolls = spinWithoutCores, yieldPolls
 		if info.Cores >= info.Ranks {
-			out.SpinPolls, out.YieldPolls = spinWithCores, 0
+			out.SpinPolls, out.YieldPolls, out.LearnSpin = spinWithCores, 0, true
 		}
 	}
 	if info.Ring {

@@ -188,5 +188,5 @@ func (p *Proc) reportUnreceived() {
 	if u.count > 1 {
 		text = fmt.Sprintf("%d messages were never received, the first from", u.count)
 	}
-	p.cfg.OnUnreceived(fmt.Sprintf("%s rank %d of %s with tag %d", text, u.rank, u.comm.name, u.tag))
+	p.cfg.OnUnreceived(fmt.Sprintf("%s rank %d of %s with tag %d", text, u.rank, u.comm.Name(), u.tag))
 }

@@ -34,8 +34,10 @@ type Config struct {
 	// UnexpectedBytesMax bounds the payload that others may push here before it
 	// is received; 0: 64 MiB. Beyond its share a sender announces and waits.
 	UnexpectedBytesMax uint64
-	// SpinPolls is how often a waiting call looks before it sleeps.
+	// SpinPolls is how often a waiting call looks before it sleeps. With LearnSpin that is
+	// the most, and calls look less often where that has been in vain (park.Spin).
 	SpinPolls int
+	LearnSpin bool
 	// YieldPolls, where ranks outnumber cores, is how often a call that waits for all
 	// members of a communicator gives its turn to others before it sleeps: each of
 	// them has to have a turn anyway, and a wake-up costs several turns. 0: it looks
@@ -163,6 +165,7 @@ type Proc struct {
 	ending  ending
 	lead    leader
 	leading leading
+	spin    park.Spin // the leader's
 	// Method values, made once: they go through an interface.
 	leaderReady, loopReady func() bool
 	asleep                 atomic.Bool // the leader sleeps or is about to
@@ -196,6 +199,7 @@ type peerState struct {
 func New(tr transport.Transport, cfg Config) *Proc {
 	p := &Proc{tr: tr, cfg: cfg, me: tr.Me(), n: tr.Procs(), start: time.Now(), match: match.New(),
 		peers: make([]peerState, tr.Procs()), stop: make(chan struct{}), hurry: make(chan struct{}, 1), loopEnded: make(chan struct{})}
+	p.spin.Most = cfg.SpinPolls
 	p.port, _ = tr.(*transport.Port)
 	if p.port != nil && p.port.Processes() {
 		park.Settle(p.me, cfg.Mutual)

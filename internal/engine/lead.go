@@ -141,8 +141,9 @@ func (p *Proc) leadUntil(ctx context.Context, g *group) error {
 	*l = leading{g: g, src: -1, cancelled: p.watchContext(ctx)}
 	p.lookLocked()
 	p.mu.Unlock()
-	for polls := 0; !g.ready(p); polls++ {
-		spun := polls >= p.cfg.SpinPolls || l.yields > 0
+	polls, slept := 0, false
+	for ; !g.ready(p); polls++ {
+		spun := polls >= p.spin.Looks() || l.yields > 0
 		switch {
 		case l.cancelled != nil && l.cancelled.Load():
 			return ctx.Err()
@@ -168,10 +169,22 @@ func (p *Proc) leadUntil(ctx context.Context, g *group) error {
 			p.look()
 			p.sleep(park.Caller, p.leaderReady, l.sleep)
 			p.look()
-			polls = -1
+			polls, slept = -1, true
 		}
 	}
+	p.learn(polls, slept)
 	return nil
+}
+
+// learn notes how a wait that looks before it sleeps has ended. The caller leads.
+func (p *Proc) learn(looks int, slept bool) {
+	switch {
+	case !p.cfg.LearnSpin:
+	case slept:
+		p.spin.Slept()
+	default:
+		p.spin.Found(looks)
+	}
 }
 
 // look lets everything that has arrived take effect, and finds out what to poll

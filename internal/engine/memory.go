@@ -505,7 +505,7 @@ func (c *Comm) adoptPlain() {
 // for attention, or it has looked often enough.
 func (p *Proc) watchWord(ctx context.Context, word *uint64, stale uint64) (moved bool) {
 	cancelled, epoch := p.watchContext(ctx), p.epochSeen.Load()
-	yield, pollsMax := p.cfg.YieldPolls > 0, p.cfg.SpinPolls
+	yield, pollsMax := p.cfg.YieldPolls > 0, p.spin.Looks()
 	if yield {
 		pollsMax = p.cfg.YieldPolls
 	}
@@ -531,6 +531,9 @@ func (p *Proc) watchWord(ctx context.Context, word *uint64, stale uint64) (moved
 			}
 		}
 		p.mu.Lock()
+		if moved && !yield {
+			p.learn(polls, false)
+		}
 		if !attention || cancelled != nil && cancelled.Load() {
 			return moved
 		}

@@ -175,7 +175,7 @@ func (p *Proc) watchNext(ctx context.Context, proc int, word *uint64, want uint6
 	looks = looked
 	cancelled, kept, epoch := p.watchContext(ctx), p.kept.Load(), p.epochSeen.Load()
 	p.mu.Unlock()
-	for looks < p.cfg.SpinPolls {
+	for most := p.spin.Looks(); looks < most; {
 		looks++
 		// >=: another goroutine may have taken the frame, and its cell been used again.
 		if here = atomic.LoadUint64(word) >= want; here || p.port.Epoch() != epoch {
@@ -187,6 +187,9 @@ func (p *Proc) watchNext(ctx context.Context, proc int, word *uint64, want uint6
 		park.Pause(1)
 	}
 	p.mu.Lock()
+	if here {
+		p.learn(looks, false)
+	}
 	return looks, here
 }
 

@@ -1,0 +1,51 @@
+package park
+
+// Spin says how often a waiting call looks before it sleeps, and learns it. A look costs
+// nobody anything where each rank has a core of its own. Where another process runs beside
+// the ranks it does: the kernel puts the peer that is waited for on one core with that
+// process, and leaves this rank alone on the other, where it spins in vain:
+//
+//	core 0: this rank spins ............................ sleeps
+//	core 1: the other process runs its time slice ......         the peer runs, at last
+//
+// A wait that had to sleep says that looking was in vain. Then calls look only for some
+// times as long as waits that looking has ended have taken lately: what comes soon is still
+// found by looking, and what does not come soon gives the core away. After many waits
+// without a sleep long ones are tried again.
+type Spin struct {
+	Most int // looks before sleeping as long as nothing is known
+
+	limit   int // looks now; 0: Most
+	took    int // looks of the waits that looking has ended: the longest of late
+	without int // waits in a row without a sleep
+}
+
+const (
+	spinLeast  = 1024 // 40 to 60 us: some times what a sleep and a wake-up cost
+	spinFactor = 4    // what is waited for may take longer than it has lately
+	spinDecay  = 64
+	spinTrial  = 1 << 14 // waits without a sleep after which long ones are tried
+)
+
+// Looks is how often to look now.
+func (s *Spin) Looks() int {
+	if s.limit > 0 {
+		return s.limit
+	}
+	return s.Most
+}
+
+// Found notes that looking has ended a wait, after so many looks.
+func (s *Spin) Found(looks int) {
+	if s.took = max(s.took-s.took/spinDecay, looks); s.limit == 0 {
+		return
+	}
+	if s.without++; s.without >= spinTrial {
+		s.limit, s.without = 0, 0
+	}
+}
+
+// Slept notes that a wait had to sleep.
+func (s *Spin) Slept() {
+	s.limit, s.without = min(max(spinLeast, spinFactor*s.took), s.Most), 0
+}

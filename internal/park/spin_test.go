@@ -1,0 +1,38 @@
+package park
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestSpinLearns: looking is as long as it is allowed to be until it has been in vain; then
+// as long as waits have lately taken, some times over; and after many waits without a sleep
+// long ones are tried again.
+func TestSpinLearns(t *testing.T) {
+	s := Spin{Most: 30_000}
+	for range 1000 {
+		s.Found(40)
+	}
+	assert.Equal(t, 30_000, s.Looks())
+	s.Slept()
+	assert.Equal(t, spinLeast, s.Looks(), "what comes soon comes within that")
+	for range 10 {
+		s.Found(900)
+	}
+	s.Slept()
+	assert.Equal(t, spinFactor*900, s.Looks())
+	for range spinTrial {
+		s.Found(40)
+	}
+	assert.Equal(t, 30_000, s.Looks(), "tried again")
+	s.Slept()
+	assert.Equal(t, spinLeast, s.Looks(), "long waits are forgotten")
+}
+
+// TestSpinNeverMore: a bound that is lower than what would be learnt stays one.
+func TestSpinNeverMore(t *testing.T) {
+	s := Spin{Most: 20}
+	s.Slept()
+	assert.Equal(t, 20, s.Looks())
+}
