@@ -196,9 +196,9 @@ func TestWrongEndpointsGiveTypedErrors(t *testing.T) {
 		{"tag Any", func(w *comm.Comm) comm.Dest { return w.To(0).Tag(comm.Any) }, comm.ErrTag},
 		{"tag too large", func(w *comm.Comm) comm.Dest { return w.To(0).Tag(1 << 31) }, comm.ErrTag},
 		{"None, tag too large", func(w *comm.Comm) comm.Dest { return w.To(comm.None).Tag(1 << 31) }, comm.ErrRank},
-		{"no communicator", func(*comm.Comm) comm.Dest { return comm.Dest{} }, comm.ErrRank},
-		{"nil communicator", func(*comm.Comm) comm.Dest { return (*comm.Comm)(nil).To(0) }, comm.ErrRank},
-		{"nil communicator, None", func(*comm.Comm) comm.Dest { return (*comm.Comm)(nil).To(comm.None) }, comm.ErrRank},
+		{"no communicator", func(*comm.Comm) comm.Dest { return comm.Dest{} }, comm.ErrArgument},
+		{"nil communicator", func(*comm.Comm) comm.Dest { return (*comm.Comm)(nil).To(0) }, comm.ErrArgument},
+		{"nil communicator, None", func(*comm.Comm) comm.Dest { return (*comm.Comm)(nil).To(comm.None) }, comm.ErrArgument},
 	}
 	sources := []struct {
 		name  string
@@ -210,8 +210,8 @@ func TestWrongEndpointsGiveTypedErrors(t *testing.T) {
 		{"rank largest", func(w *comm.Comm) comm.Source { return w.From(math.MaxInt) }, comm.ErrRank},
 		{"tag -2", func(w *comm.Comm) comm.Source { return w.From(0).Tag(-2) }, comm.ErrTag},
 		{"any rank, tag too large", func(w *comm.Comm) comm.Source { return w.From(comm.Any).Tag(1 << 31) }, comm.ErrTag},
-		{"no communicator", func(*comm.Comm) comm.Source { return comm.Source{} }, comm.ErrRank},
-		{"nil communicator", func(*comm.Comm) comm.Source { return (*comm.Comm)(nil).From(comm.Any) }, comm.ErrRank},
+		{"no communicator", func(*comm.Comm) comm.Source { return comm.Source{} }, comm.ErrArgument},
+		{"nil communicator", func(*comm.Comm) comm.Source { return (*comm.Comm)(nil).From(comm.Any) }, comm.ErrArgument},
 	}
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		for _, d := range dests {

@@ -24,6 +24,9 @@ type grid struct {
 // ErrLength where it was given and ErrPeerArgument at the others; arguments that
 // differ between members are ErrMismatch at all (MPI 8.5.1).
 func (c *Comm) Cart(ctx context.Context, dims []int, periodic []bool, reorder bool) (*Comm, error) {
+	if err := given(ctx, "cart", c); err != nil {
+		return nil, err
+	}
 	g := grid{dims: slices.Clone(dims), periodic: slices.Clone(periodic)}
 	size, bad := g.check(c.Size())
 	in := engine.Contribution{Digest: g.digest(reorder)}

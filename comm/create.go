@@ -17,6 +17,9 @@ import (
 // communicator. A duplicate has the topology of c (Cart, Graph, DistGraph); what
 // Split, SplitNode, Create, CreateGroup and Shrink make has none.
 func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
+	if err := given(ctx, "dup", c); err != nil {
+		return nil, err
+	}
 	return c.createWith(ctx, c.topo, ulfm.Call{Kind: ulfm.KindDup}, engine.Contribution{}, nil, "dup")
 }
 
@@ -26,6 +29,9 @@ func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
 // that is not Undefined is ErrLength where it was given and ErrPeerArgument at
 // the others.
 func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
+	if err := given(ctx, "split", c); err != nil {
+		return nil, err
+	}
 	var bad error
 	if color < 0 && color != Undefined {
 		bad = fmt.Errorf("%w: colour %d: want 0 or more, or Undefined", ErrLength, color)
@@ -38,6 +44,9 @@ func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
 // at every live member or at none (MPI 7.4.2, MPI_COMM_TYPE_SHARED). A job of one
 // machine is one node.
 func (c *Comm) SplitNode(ctx context.Context) (*Comm, error) {
+	if err := given(ctx, "split_node", c); err != nil {
+		return nil, err
+	}
 	return c.create(ctx, ulfm.Call{Kind: ulfm.KindSplitNode}, engine.Contribution{Color: c.w.proc.Node()}, nil, "split_node")
 }
 
@@ -47,6 +56,9 @@ func (c *Comm) SplitNode(ctx context.Context) (*Comm, error) {
 // differ all get ErrMismatch; a group with a process that is no member of c is
 // ErrRank where it was given and ErrPeerArgument at the others.
 func (c *Comm) Create(ctx context.Context, g Group) (*Comm, error) {
+	if err := given(ctx, "create", c); err != nil {
+		return nil, err
+	}
 	in := engine.Contribution{Color: Undefined, Digest: ulfm.Digest(g.procs...)}
 	if rank := slices.Index(g.procs, c.w.proc.Me()); rank >= 0 {
 		in.Color, in.Key = 0, rank
@@ -69,6 +81,9 @@ func (c *Comm) Create(ctx context.Context, g Group) (*Comm, error) {
 // another order are ErrMismatch at all. A revocation of c ends the call.
 func (c *Comm) CreateGroup(ctx context.Context, g Group, tag int) (*Comm, error) {
 	const op = "create_group"
+	if err := given(ctx, op, c); err != nil {
+		return nil, err
+	}
 	err := c.holds(g)
 	if err == nil && (tag < 0 || tag > math.MaxInt32) {
 		err = fmt.Errorf("%w: %d: want 0 to %d", ErrTag, tag, math.MaxInt32)

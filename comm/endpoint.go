@@ -51,7 +51,7 @@ type Status struct {
 func (d Dest) check() error {
 	switch {
 	case d.c == nil:
-		return fmt.Errorf("%w: no communicator", ErrRank)
+		return errNoComm
 	case d.rank < 0 || d.rank >= d.c.peers():
 		return fmt.Errorf("%w: %d in a communicator of %d", ErrRank, d.rank, d.c.peers())
 	case d.tag < 0 || d.tag > math.MaxInt32:
@@ -63,7 +63,7 @@ func (d Dest) check() error {
 func (s Source) check() error {
 	switch {
 	case s.c == nil:
-		return fmt.Errorf("%w: no communicator", ErrRank)
+		return errNoComm
 	case s.rank != Any && (s.rank < 0 || s.rank >= s.c.peers()):
 		return fmt.Errorf("%w: %d in a communicator of %d", ErrRank, s.rank, s.c.peers())
 	case s.tag != Any && (s.tag < 0 || s.tag > math.MaxInt32):

@@ -27,6 +27,8 @@ var (
 	// ErrMismatch: members called different operations, named in the error, or the same
 	// with different lengths or element types (DataError).
 	ErrMismatch = ulfm.ErrMismatch
+	// ErrArgument: no context, or no communicator.
+	ErrArgument = errors.New("bad argument")
 	// ErrPeerArgument: another member had a wrong argument.
 	ErrPeerArgument = ulfm.ErrPeerArgument
 	// ErrInactive: a request that is over.

@@ -75,6 +75,9 @@ func (c *Comm) FailureGetAcked() Group { return c.groupOf(c.e.Acked()) }
 // is contributed, which the error tells by ErrNotBegun: the others wait for a call of
 // this member. So it is with AgreeFailed, Shrink and what makes a communicator.
 func (c *Comm) Agree(ctx context.Context, flag uint64) (uint64, error) {
+	if err := given(ctx, "agree", c); err != nil {
+		return 0, err
+	}
 	out, _, err := c.e.Call(ctx, ulfm.Call{Kind: ulfm.KindAgree}, engine.Contribution{Flag: flag}, "agree")
 	return out.Flag, fail("agree", c, out.Dead, err)
 }
@@ -93,6 +96,9 @@ func (c *Comm) Agree(ctx context.Context, flag uint64) (uint64, error) {
 // A program in which some members end a stretch by AllOK and others by Finalize, or by
 // nothing, is wrong: Finalize is ErrMismatch at all then.
 func (c *Comm) AllOK(ctx context.Context, err error) (bool, error) {
+	if err := given(ctx, "all_ok", c); err != nil {
+		return false, err
+	}
 	const fine, bad = 1, 0
 	mine := uint64(fine)
 	if err != nil {
@@ -121,6 +127,9 @@ func (c *Comm) Iagree(flag *uint64) Request {
 // AgreeFailed returns at every live member the same group: the failures that any
 // of them knew when it called, or that happened meanwhile, in rank order.
 func (c *Comm) AgreeFailed(ctx context.Context) (Group, error) {
+	if err := given(ctx, "agree_failed", c); err != nil {
+		return Group{}, err
+	}
 	out, _, err := c.e.Call(ctx, ulfm.Call{Kind: ulfm.KindAgreeFailed}, engine.Contribution{}, "agree_failed")
 	return c.groupOf(out.Dead), fail("agree_failed", c, nil, err)
 }
@@ -129,6 +138,9 @@ func (c *Comm) AgreeFailed(ctx context.Context) (Group, error) {
 // on a revoked communicator and returns no error of failures: who dies meanwhile
 // may still be a member, and is found there (R38-R44).
 func (c *Comm) Shrink(ctx context.Context) (*Comm, error) {
+	if err := given(ctx, "shrink", c); err != nil {
+		return nil, err
+	}
 	_, made, err := c.e.Call(ctx, ulfm.Call{Kind: ulfm.KindShrink}, engine.Contribution{}, "shrink")
 	if err != nil {
 		return nil, fail("shrink", c, nil, err)

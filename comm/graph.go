@@ -29,6 +29,9 @@ func (e ends) neighbors(int) (in, out []int) { return slices.Clone(e.in), slices
 // are ErrMismatch at all (MPI 8.5.3). Each member keeps the whole graph: for many
 // ranks DistGraph is better.
 func (c *Comm) Graph(ctx context.Context, neighbors [][]int) (*Comm, error) {
+	if err := given(ctx, "graph", c); err != nil {
+		return nil, err
+	}
 	a := make(adjacency, len(neighbors))
 	for r, list := range neighbors {
 		a[r] = slices.Clone(list)
@@ -67,6 +70,9 @@ func (a adjacency) digest() uint64 {
 // of range are ErrRank where they were given and ErrPeerArgument at the others; an edge that only one of its
 // ends has given is ErrMismatch at all (MPI 8.5.4, the adjacent form).
 func (c *Comm) DistGraph(ctx context.Context, sources, destinations []int) (*Comm, error) {
+	if err := given(ctx, "dist_graph", c); err != nil {
+		return nil, err
+	}
 	e := ends{in: slices.Clone(sources), out: slices.Clone(destinations)}
 	bad := among(slices.Concat(sources, destinations), c.Size())
 	in := engine.Contribution{Digest: ulfm.Edges(c.Rank(), e.in, e.out)}

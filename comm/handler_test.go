@@ -166,7 +166,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 			{receives["RecvValue"](ctx, w.From(1)), "recv_value on world with rank 1: process failed"},
 			{comm.Send(ctx, s.To(1), []int{0}), "send on world#1: rank out of range: 1 in a communicator of 1"},
 			{receives["Probe"](ctx, d.From(0).Tag(-3)), "probe on dup of world#1: tag out of range: -3: want 0 to 2147483647, or Any"},
-			{comm.Send(ctx, comm.Dest{}, []int{0}), "send: rank out of range: no communicator"},
+			{comm.Send(ctx, comm.Dest{}, []int{0}), "send: bad argument: nil communicator"},
 			{&comm.MultiError{Errs: []error{nil, errors.New("a"), nil, errors.New("b"), errors.New("c")}}, "a (and 2 more)"},
 			{&comm.MultiError{Errs: []error{nil, errors.New("a")}}, "a"},
 			{&comm.MultiError{Errs: []error{nil}}, "no error"},

@@ -94,6 +94,9 @@ func Init(ctx context.Context) (*Comm, error) { return InitWith(ctx, Config{}) }
 
 // InitWith is Init with a Config. The Config of the first call counts.
 func InitWith(ctx context.Context, cfg Config) (*Comm, error) {
+	if ctx == nil {
+		return nil, fail("init", nil, nil, errNoContext)
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, fail("init", nil, nil, err)
 	}
@@ -247,6 +250,9 @@ func (w *world) dump() {
 // send that waits for a receive of a member in Finalize is ErrFinalized, and so is, later,
 // whatever a program has left under way. CreateGroup waits for its members as ever.
 func (c *Comm) Finalize(ctx context.Context) error {
+	if err := given(ctx, "finalize", c); err != nil {
+		return err
+	}
 	if c.e != c.w.proc.World() {
 		return fail("finalize", c, nil, fmt.Errorf("%w: only the world is finalized; Free other communicators", ErrUnsupported))
 	}

@@ -61,6 +61,14 @@ func (ic *Intercomm) To(rank int) Dest { return ic.c.To(rank) }
 // message. The Source of a Status is a rank of the remote group.
 func (ic *Intercomm) From(rank int) Source { return ic.c.From(rank) }
 
+// union is nil for no intercommunicator.
+func (ic *Intercomm) union() *Comm {
+	if ic == nil {
+		return nil
+	}
+	return ic.c
+}
+
 // Sides returns what the sibling packages build on: a communicator of both groups, and
 // the ranks there of the local and of the remote group, by rank in the group. Messages
 // of the program must not go over it.
@@ -74,6 +82,9 @@ func (ic *Intercomm) Sides() (union *Comm, local, remote []int) {
 // succeeds at every live member or at none. Members of one group that pass different
 // values are ErrMismatch at all (MPI 7.6.3).
 func (ic *Intercomm) Merge(ctx context.Context, high bool) (*Comm, error) {
+	if err := given(ctx, "merge", ic.union()); err != nil {
+		return nil, err
+	}
 	s := ic.c.side
 	in := engine.Contribution{Digest: ulfm.Side(s.second, high)}
 	in.Key = (2*bit(high)+bit(s.second))*ic.c.Size() + s.me
@@ -86,6 +97,9 @@ func (ic *Intercomm) Merge(ctx context.Context, high bool) (*Comm, error) {
 // the wait.
 func (ic *Intercomm) Agree(ctx context.Context, flag uint64) (uint64, error) {
 	const op = "agree"
+	if err := given(ctx, op, ic.union()); err != nil {
+		return 0, err
+	}
 	if err := ctx.Err(); err != nil {
 		return 0, fail(op, ic.c, nil, fmt.Errorf("%w: %w", ErrNotBegun, err))
 	}
@@ -152,6 +166,9 @@ func (ic *Intercomm) AckFailed(n int) (acked int, err error) { return ic.c.AckFa
 // (R38-R44). If a group has no living member all get ErrUnsupported: what is left is
 // the local group alone.
 func (ic *Intercomm) Shrink(ctx context.Context) (*Intercomm, error) {
+	if err := given(ctx, "shrink", ic.union()); err != nil {
+		return nil, err
+	}
 	union, err := ic.c.Shrink(ctx)
 	if err != nil {
 		return nil, err

@@ -19,6 +19,9 @@ type Message struct {
 // Ssend or a long Send to here waits for MRecv. Count is in bytes. It reports
 // failures as Probe does (R48). MPI 3.8.
 func Mprobe(ctx context.Context, from Source) (*Message, Status, error) {
+	if ctx == nil {
+		return nil, Status{}, given(ctx, "mprobe", from.c)
+	}
 	if from.none() {
 		return &Message{c: from.c, src: None}, none(), nil
 	}
@@ -58,6 +61,8 @@ func mrecv(ctx context.Context, m *Message, elem uint8, buf []byte, elemBytes in
 	switch {
 	case m == nil || m.c == nil:
 		return none(), fail(op, nil, nil, ErrInactive)
+	case ctx == nil:
+		return none(), given(ctx, op, m.c)
 	case m.claim == nil:
 		return none(), nil
 	}

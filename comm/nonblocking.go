@@ -84,6 +84,9 @@ func (c *Comm) start(kind ulfm.Kind, op string) started {
 }
 
 func (s *started) wait(ctx context.Context) (ulfm.Outcome, *engine.Comm, error) {
+	if ctx == nil {
+		return ulfm.Outcome{}, nil, fail("wait", s.c, nil, errNoContext)
+	}
 	if s.c != nil && s.bad == nil {
 		p := s.c.w.proc
 		if err := p.WaitSettled(ctx, []engine.Handle{s.h}); err != nil {

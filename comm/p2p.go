@@ -33,6 +33,9 @@ func Ssend[T Elem](ctx context.Context, to Dest, buf []T) error {
 }
 
 func send(ctx context.Context, op string, to Dest, env engine.Envelope, buf []byte) error {
+	if ctx == nil {
+		return given(ctx, op, to.c)
+	}
 	if to.none() {
 		return nil
 	}
@@ -60,6 +63,9 @@ func Recv[T Elem](ctx context.Context, from Source, buf []T) (Status, error) {
 }
 
 func recv(ctx context.Context, op string, from Source, env engine.Envelope, buf []byte, elemBytes int) (Status, error) {
+	if ctx == nil {
+		return Status{}, given(ctx, op, from.c)
+	}
 	if from.none() {
 		return Status{Source: None, Tag: Any}, nil
 	}
@@ -150,6 +156,9 @@ func Irecv[T Elem](from Source, buf []T) Request {
 // Probe waits for a message that a receive from the source would match, and
 // leaves it there. Count is in bytes. MPI 3.8.
 func Probe(ctx context.Context, from Source) (Status, error) {
+	if ctx == nil {
+		return Status{}, given(ctx, "probe", from.c)
+	}
 	if from.none() {
 		return Status{Source: None, Tag: Any}, nil
 	}
@@ -187,6 +196,9 @@ func SendValue[T any](ctx context.Context, to Dest, v T) error {
 
 // RecvValue receives what SendValue sent.
 func RecvValue[T any](ctx context.Context, from Source) (v T, st Status, err error) {
+	if ctx == nil {
+		return v, st, given(ctx, "recv_value", from.c)
+	}
 	if from.none() {
 		return v, Status{Source: None, Tag: Any}, nil
 	}

@@ -155,6 +155,9 @@ func (r Request) status(st engine.Status) Status {
 // first the request stays active. What was wrong with the call that should have
 // started it is the error of the first wait or test.
 func (r Request) Wait(ctx context.Context) (Status, error) {
+	if ctx == nil {
+		return none(), fail("wait", nil, nil, errNoContext)
+	}
 	if !r.started() || r.atRest() {
 		st, _, err := r.Test()
 		return st, err
@@ -293,6 +296,9 @@ func WaitAll(ctx context.Context, rs ...Request) error {
 // WaitAllStatus is WaitAll that also fills sts: it must be nil or have one
 // Status per request, else ErrLength.
 func WaitAllStatus(ctx context.Context, sts []Status, rs ...Request) error {
+	if ctx == nil {
+		return fail("wait_all", nil, nil, errNoContext)
+	}
 	if sts != nil && len(sts) != len(rs) {
 		return fail("wait_all", nil, nil, ErrLength)
 	}
@@ -355,6 +361,9 @@ func waitWorlds(ctx context.Context, rs []Request, sts []Status) (errs []error, 
 // WaitAny waits until one request is over, ends it, and returns its index; -1 if
 // all are inactive. An error belongs to that request (R51).
 func WaitAny(ctx context.Context, rs ...Request) (int, Status, error) {
+	if ctx == nil {
+		return -1, Status{}, fail("wait_any", nil, nil, errNoContext)
+	}
 	for {
 		i, st, done, err := TestAny(rs...)
 		if done {
@@ -371,6 +380,9 @@ func WaitAny(ctx context.Context, rs ...Request) (int, Status, error) {
 // that are, in ascending order. With an error it is a *MultiError with one error
 // or nil per request.
 func WaitSome(ctx context.Context, done []int, rs ...Request) ([]int, error) {
+	if ctx == nil {
+		return done, fail("wait_some", nil, nil, errNoContext)
+	}
 	by, failed := sets(slices.DeleteFunc(slices.Clone(rs), Request.over))
 	if len(by) > 0 && !failed {
 		if err := waitAny(ctx, by); err != nil {

@@ -346,7 +346,7 @@ func TestRequestsThatDidNotStartAreOverOnce(t *testing.T) {
 		wrong := func() []comm.Request {
 			return []comm.Request{comm.Isend(w.To(9), []int{1}), comm.Irecv(w.From(0).Tag(-9), []int{1}), w.Iagree(nil), comm.Issend(comm.Dest{}, []int{1})}
 		}
-		classes := []error{comm.ErrRank, comm.ErrTag, comm.ErrBuffer, comm.ErrRank}
+		classes := []error{comm.ErrRank, comm.ErrTag, comm.ErrBuffer, comm.ErrArgument}
 		for i, r := range wrong() {
 			again := r
 			want(t, "wait", waitFor(ctx, r), classes[i])

@@ -70,6 +70,9 @@ const maxKeptCopy = 1 << 20
 
 // exchange makes a SendRecv of memory that may be used so.
 func exchange(ctx context.Context, op string, to Dest, outEnv engine.Envelope, out []byte, from Source, inEnv engine.Envelope, in []byte, elemBytes int) (Status, error) {
+	if ctx == nil {
+		return Status{}, given(ctx, op, to.c)
+	}
 	// Both before either: else the message would go out although the call fails, or
 	// the receive would wait although the call has failed.
 	if !to.none() {

@@ -35,6 +35,9 @@ type SpawnSpec struct {
 // It takes goulfm run with exact deaths; else the error Is ErrUnsupported. MPI 11.8.
 func (c *Comm) Spawn(ctx context.Context, s SpawnSpec) (*Intercomm, error) {
 	const op = "spawn"
+	if err := given(ctx, op, c); err != nil {
+		return nil, err
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, fail(op, c, nil, fmt.Errorf("%w: %w", ErrNotBegun, err))
 	}

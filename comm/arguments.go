@@ -1,0 +1,22 @@
+package comm
+
+import (
+	"context"
+	"fmt"
+)
+
+var (
+	errNoContext = fmt.Errorf("%w: nil context", ErrArgument)
+	errNoComm    = fmt.Errorf("%w: nil communicator", ErrArgument)
+)
+
+// given says what is missing of what every call that waits has.
+func given(ctx context.Context, op string, c *Comm) error {
+	switch {
+	case c == nil:
+		return fail(op, nil, nil, errNoComm)
+	case ctx == nil:
+		return fail(op, c, nil, errNoContext)
+	}
+	return nil
+}
