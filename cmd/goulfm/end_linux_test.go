@@ -182,3 +182,15 @@ func TestTheFlagReplacesAVariable(t *testing.T) {
 	got = goulfmCommand(t, "", "run", "-n", "1", "-x", "GIVEN=here", prog, "env")
 	assert.Equal(t, "GIVEN=here boot=\"\"\n", got.out)
 }
+
+// TestAPIDNamespaceWithTheProcOfAnother: a Go package is found there, too, where the number
+// of the launcher is that of another process.
+func TestAPIDNamespaceWithTheProcOfAnother(t *testing.T) {
+	unshare := []string{"--user", "--map-root-user", "--pid", "--fork"}
+	if err := exec.CommandContext(t.Context(), "unshare", append(unshare, "true")...).Run(); err != nil {
+		t.Skip("no PID namespace can be made here:", err)
+	}
+	out, err := exec.CommandContext(t.Context(), "unshare", append(unshare, goulfm, "run", "-n", "2", "./testdata/prog", "ring")...).CombinedOutput()
+	require.NoError(t, err, string(out))
+	assert.Equal(t, "sum 1\n", string(out))
+}

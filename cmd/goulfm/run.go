@@ -54,6 +54,9 @@ ranks than cores is normal.
                       shrink, spawn, suspect, output, leftover, lifeline, dropped, end
   -q                  no story on stderr
 
+Environment of the ranks (-x): GOULFM_SPIN=N has waits look N times before they sleep (less where others want the
+cores), GOULFM_UNIFORM=1 revokes a communicator with the first failure of a member.
+
 Signals: the first SIGINT or SIGTERM goes to the ranks, the second ends them;
 SIGQUIT says who waits for whom and goes on.
 

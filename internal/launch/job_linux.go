@@ -57,6 +57,7 @@ type job struct {
 	allJoined chan struct{}
 	ended     chan struct{} // it is over
 	childless chan struct{} // nor is anything left of what they have started
+	quiet     chan struct{} // all that can still happen is that output is read
 	settled   chan struct{} // nothing more can happen
 	stopped   sync.Once
 	hurry     chan struct{}  // closed when the job is stopped: its end must not wait for anybody
@@ -90,7 +91,7 @@ type rank struct {
 func newJob(spec *Spec) *job {
 	j := &job{spec: spec, start: time.Now(), cores: cores(),
 		programs: map[string]*program{}, byNumber: map[int]*rank{}, byPid: map[int]*rank{}, builds: map[int]chan syscall.WaitStatus{}, outputs: map[stream]bool{},
-		allJoined: make(chan struct{}), ended: make(chan struct{}), childless: make(chan struct{}), settled: make(chan struct{}), hurry: make(chan struct{})}
+		allJoined: make(chan struct{}), ended: make(chan struct{}), childless: make(chan struct{}), quiet: make(chan struct{}), settled: make(chan struct{}), hurry: make(chan struct{})}
 	stderr := &outlet{w: spec.Stderr, name: "standard error", failed: j.outputFailed}
 	j.rep, j.forked, j.sink = newReporter(spec, stderr, j.start), sync.NewCond(&j.mu), spec.sink(stderr, j.outputFailed)
 	go j.rep.tell()
@@ -323,7 +324,7 @@ func (j *job) abort(r *rank, m boot.Message) {
 func (j *job) schedule() {
 	if j.spec.Timeout > 0 {
 		t := time.AfterFunc(j.spec.Timeout, func() { j.timeUp() })
-		go func() { <-j.settled; t.Stop() }()
+		go func() { <-j.quiet; t.Stop() }()
 	}
 	for _, k := range j.spec.Kills {
 		if k.Point != "" {

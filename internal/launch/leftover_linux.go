@@ -35,6 +35,7 @@ func (j *job) settle() {
 	case <-time.After(leftoverGrace):
 		j.endLeftovers()
 	}
+	close(j.quiet)
 	j.mu.Lock()
 	for s := range j.outputs {
 		s.end() // somebody else may hold it, who is nobody's child here

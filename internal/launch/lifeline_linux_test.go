@@ -5,9 +5,9 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/segment"
@@ -162,7 +162,7 @@ func TestBuildsAreReapedByTheReaper(t *testing.T) {
 			if building {
 				break
 			}
-			time.Sleep(time.Millisecond)
+			runtime.Gosched()
 		}
 		j.stop(ExitFailed, "enough")
 	}()
