@@ -31,6 +31,7 @@ func TestWhoSaysThatItFailed(t *testing.T) {
 		{"--survive none --kill 1@step=1", "recover", 137, "the job was stopped (code 137): rank 1: killed (SIGKILL) (--survive none)"},
 		{"--survive none", "ring", 0, ""},
 		{"--survive some", "ring", 2, "--survive some: want killed, any or none"},
+		{"", "exit-after", 2, "3 of 3 ranks finished, rank 1 failed: exit code 2 after Finalize, 0 ranks lost; exit code 2\n"},
 		{"", "abort-256", 1, "Abort(256): exit codes are 1 to 255: 1 it is\n"},
 		{"", "abort", 9, "the job was stopped (code 9): Abort(9) of rank 2"},
 	} {

@@ -78,6 +78,13 @@ var modes = map[string]func(ctx context.Context, w *comm.Comm) error{
 		}
 		return nil
 	},
+	"exit-after": func(ctx context.Context, w *comm.Comm) error {
+		if err := w.Finalize(ctx); err != nil {
+			return err
+		}
+		os.Exit(2 * (w.Rank() % 2))
+		return nil
+	},
 	"init-twice": initTwice,
 	"exec":       execute,
 	"fatal": func(ctx context.Context, w *comm.Comm) error {
