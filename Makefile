@@ -59,7 +59,7 @@ vulns: ## known vulnerabilities in what the code calls; code 77 where the databa
 fuzz: ## every fuzz target for FUZZFOR=10s
 	@scripts/fuzz.sh $(FUZZFOR)
 
-sabotage: ## plants bugs, one at a time, and shows that the simulator finds each; SABOTAGE="-run A6"
+sabotage: ## plants bugs, one at a time, and shows that the simulator or a test finds each; SABOTAGE="-run A6"
 	go run -tags sabotage ./internal/sabotage/cmd $(SABOTAGE)
 
 figures: ## the papers' figures from the shipped code, as CSV and SVG; FIGURES="-quick" or "-only ring4"

@@ -6,12 +6,14 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path"
 	"regexp"
 	"runtime"
 	"time"
 
 	"github.com/goulfm/goulfm/internal/must"
 	"github.com/goulfm/goulfm/internal/sabotage"
+	"github.com/goulfm/goulfm/internal/sabotage/edits"
 )
 
 func main() {
@@ -60,6 +62,38 @@ func table(names *regexp.Regexp, seed uint64, l sabotage.Limits, verbose bool) b
 			fmt.Println(f.Text)
 		}
 	}
+	h, m := edited(names, verbose)
+	hunted, missed = hunted+h, missed+m
 	fmt.Printf("%d bugs hunted in %.1f s, %d missed, %d workers, first seed %d\n", hunted, time.Since(all).Seconds(), missed, l.Workers, seed)
 	return missed == 0
+}
+
+// edited is table for the bugs that are edits of the source, each in the tests of its
+// package.
+func edited(names *regexp.Regexp, verbose bool) (hunted, missed int) {
+	root, err := edits.Root()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "sabotage:", err)
+		return 0, 1
+	}
+	for _, e := range edits.All() {
+		if !names.MatchString(e.Name) {
+			continue
+		}
+		hunted++
+		f, err := e.Hunt(root)
+		by := f.Test
+		if by == "" {
+			by = "NOT FOUND"
+			missed++
+		}
+		fmt.Printf("%-20s %-20s %-32s %8.2f  %s\n", e.Name, path.Dir(e.File), by, f.Took.Seconds(), e.Rule)
+		switch {
+		case err != nil:
+			fmt.Println(err)
+		case verbose:
+			fmt.Println(f.Output)
+		}
+	}
+	return hunted, missed
 }
