@@ -169,7 +169,10 @@ func (s *Series) follow(k uint64, word uint64) bool {
 // member whose value is the decision; 0: nobody yet.
 const tagMask uint64 = 0xFFFF_FFFF << 32
 
-// winner returns who has decided agreement k, or -1: the word is older.
+// winner returns who has decided agreement k, or -1: the word is older. It can be of
+// k-Slots, or of none: once an agreement is decided by its word a member has stopped
+// before it, so all later ones are decided by their words. Six bits of the number would
+// tell these apart; sixteen are what the word has room for.
 func winner(word, k uint64) int {
 	if uint16(word>>16) != uint16(k) {
 		return -1

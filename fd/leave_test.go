@@ -1,0 +1,28 @@
+package fd
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/goulfm/goulfm/internal/rankset"
+)
+
+// TestFloodGoesRoundWhoLeft: 0 is to tell of the death of 5, and all its neighbours in
+// the flood have left: 1, 2, 4, 6 and 7 of 8. Who left passes nothing on, so the flood
+// is mended as if they had died: 3 is told at once, and those who left are told nothing.
+// Without that 3 would learn it from a digest, a heartbeat later.
+func TestFloodGoesRoundWhoLeft(t *testing.T) {
+	d := New(Config{N: 8, Me: 0, Mode: Ring})
+	left := rankset.Of(1, 2, 4, 6, 7)
+	for rank := range left.All() {
+		d.Step(Left{Rank: rank})
+	}
+	var told rankset.Set
+	for _, a := range d.Step(Exited{Rank: 5}) {
+		if s, ok := a.(Send); ok && s.Msg[0] == kindNotice {
+			told.Add(s.To)
+		}
+	}
+	require.Equal(t, "{3}", told.String())
+}
