@@ -8,6 +8,7 @@
 //   - the rules page lists every rule that a comment may cite ([Rules]);
 //   - no published name goes without a word in CHANGELOG.md ([API]);
 //   - the pages for users mention only names that exist ([Names]);
+//   - links in pages lead to files that exist ([Links]);
 //   - types, functions and files do not outgrow their reader ([Sizes]);
 //   - nothing half done and nothing about one machine is left in ([Text]).
 //
