@@ -43,11 +43,8 @@ func (g *Group) startScan() {
 
 // chain combines what the member before passes on with this one's.
 func (g *Group) chain() bool {
-	if g.me > 0 {
-		if !g.stands(g.me-1, g.passedAt(g.me-1)) {
-			return false
-		}
-		g.members[g.me-1].left = max(g.members[g.me-1].left, g.op-1)
+	if g.me > 0 && !g.stands(g.me-1, g.passedAt(g.me-1)) {
+		return false
 	}
 	last := g.me == len(g.members)-1
 	between := g.me > 0 && !last

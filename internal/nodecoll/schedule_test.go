@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // schedule is a single-threaded run: in each turn one member, drawn at random,
@@ -326,6 +328,41 @@ func (s *schedule) exhaust(members int) (moved bool, err error) {
 		}
 	}
 	return moved, nil
+}
+
+// TestRingAfterReduction: who comes out of a large reduction first and is the root of a
+// large broadcast then does not write over results that the others still read, although all
+// have met in the reduction:
+//
+//	member 0                        members 1 and 2
+//	meets for the last time         meet for the last time
+//	copies results out, leaves
+//	fills its ring, all of the area
+//	                                copy results of member 0 out of its area
+func TestRingAfterReduction(t *testing.T) {
+	const n = 3
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 11))
+		var calls []*call
+		for root := range n {
+			calls = append(calls, &call{verb: allreduce, size: 3*reduceChunkMutual + 8, elem: 8, seed: rng.Uint64()},
+				&call{verb: bcast, root: root, size: areaBytes + areaBytes/4, elem: 1, seed: rng.Uint64()})
+		}
+		s := newSchedule(newWorld(n), rng, true, 0, calls)
+		for moved := true; moved || !s.finished(); {
+			moved = false
+			for _, m := range rng.Perm(n) { // each runs as far as it can
+				for idle := 0; idle < 3; idle++ {
+					before := s.actors[m].progress()
+					require.NoError(t, s.step(m), "seed %d", seed)
+					if before != s.actors[m].progress() {
+						moved, idle = true, 0
+					}
+				}
+			}
+			require.True(t, moved || s.finished(), "seed %d: it hangs:\n%v", seed, s)
+		}
+	}
 }
 
 // TestStopsForever: a member that never advances again, at any moment, makes
