@@ -100,7 +100,7 @@ func Rules() []Rule {
 		{ID: "C5", Sentence: "After a partial acknowledgement wildcard receives stay interrupted until all known failures are acknowledged.", Tests: []string{"comm.TestSpecR26C5WildcardsNeedAllAcknowledged"}},
 		{ID: "C6", Sentence: "The order of GetFailed is the order in which this process learnt, never sorted.", Tests: []string{"comm.TestSpecR20C6OrderOfLearning"}},
 		{ID: "C7", Sentence: "What a fenced process still sends is dropped by its incarnation.", Tests: []string{"comm.TestSpecC7FencedIsNotHeard", "goulfm.TestSpecC7ASilentRankIsFenced"}},
-		{ID: "C8", Sentence: "A crash, an exit without Finalize, an abort, a fence or unreachability beyond the timeout is a failure; an exit after Finalize is not.", Tests: []string{"comm.TestSpecC8WhatIsAFailure", "launch.TestSpecC8Verdict", "matrix.TestSpecR5R63C8WaysToEnd"}},
+		{ID: "C8", Sentence: "A crash, an exit without Finalize, an abort, a fence or unreachability beyond the timeout is a failure; an exit after Finalize is not.", Tests: []string{"comm.TestSpecC8WhatIsAFailure", "matrix.TestSpecR5R63C8WaysToEnd"}},
 		{ID: "C9", Sentence: "In uniform mode, which a communicator passes on to what is made from it, the first failure of a member revokes it by itself at every member.", Tests: []string{"comm.TestSpecC9EveryRankIsTold", "comm.TestSpecC9TheModeIsInherited", "control.TestSpecC9DeathRevokes", "sim.TestSpecC9UniformRuns"}},
 		{ID: "C10", Sentence: "Finalize meets what other members call on the world and on communicators made from it: agreements, shrinks and creations are ErrMismatch at all, never a wait for each other.", Tests: []string{"comm.TestSpecC10FinalizeMeetsOtherCalls", "control.TestSpecC10FinalizeMeetsOtherCalls"}},
 	}
