@@ -64,14 +64,12 @@ func (r *round) doomSpawned(proc int) {
 
 // A stage is where rounds of processes run.
 type stage struct {
-	place    *trial.Place
-	o        *options
-	self     string // the ranks' program
-	pointed  string // with kill points
-	dir      string // of the logs
-	survive  []string
-	taskset  string
-	launcher string
+	place   *trial.Place
+	o       *options
+	self    string // the ranks' program
+	pointed string // with kill points
+	dir     string // of the logs
+	taskset string
 }
 
 func openStage(o *options) (*stage, error) {
@@ -79,7 +77,7 @@ func openStage(o *options) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := &stage{place: p, o: o, self: p.Self, launcher: p.Goulfm}
+	st := &stage{place: p, o: o, self: p.Self}
 	st.taskset, _ = exec.LookPath("taskset")
 	if st.dir, err = os.MkdirTemp("", "randprog-log"); err != nil {
 		return nil, err
@@ -88,10 +86,6 @@ func openStage(o *options) (*stage, error) {
 		if st.pointed, err = p.BuildTagged("bench/randprog", "killpoints"); err != nil {
 			return nil, err
 		}
-	}
-	help, _ := exec.Command(st.launcher, "run", "-h").CombinedOutput()
-	if strings.Contains(string(help), "--survive") {
-		st.survive = []string{"--survive", "any"}
 	}
 	return st, nil
 }
@@ -114,7 +108,7 @@ func (st *stage) run(r *round) *result {
 	wakes := newWaker(dir)
 	defer wakes.close()
 
-	flags := append(append([]string{}, r.launch...), st.survive...)
+	flags := slices.Clone(r.launch)
 	for _, e := range r.env {
 		flags = append(flags, "-x", e)
 	}
@@ -157,8 +151,9 @@ func judgeJob(r *round, all logs, res *trial.Result) string {
 		return "hung"
 	case len(res.Left) > 0:
 		return "left behind: " + strings.Join(res.Left, ", ")
-	case res.Err != nil && !r.allDead(dead) && !all.endedLate(dead):
-		return "ended with " + res.Err.Error()
+	}
+	if bad := r.judgeCode(res.Err, all, dead); bad != "" {
+		return bad
 	}
 	for _, ev := range res.Deaths() {
 		if _, planned := r.dooms[ev.Rank]; !planned && !r.silence && !all.says(ev.Rank, recDie) {
@@ -166,6 +161,26 @@ func judgeJob(r *round, all logs, res *trial.Result) string {
 		}
 	}
 	return ""
+}
+
+// judgeCode says what is wrong with how the launcher ended.
+func (r *round) judgeCode(err error, all logs, dead map[int]bool) string {
+	said := slices.ContainsFunc(all.procs(), func(p int) bool { return dead[p] && all.saysFailure(p) })
+	switch {
+	case r.allDead(dead), all.endedLate(dead):
+	case err != nil && !(r.strict && said):
+		return "ended with " + err.Error()
+	case err == nil && r.strict && said && !r.silence:
+		return "ended well, though a rank said that it failed"
+	}
+	return ""
+}
+
+// saysFailure: a process ended by its own doing, not by a signal.
+func (l logs) saysFailure(proc int) bool {
+	return slices.ContainsFunc(l[proc], func(r record) bool {
+		return r.What == recDie && (r.Op == doomExit || r.Op == doomPanic || r.Op == doomError)
+	})
 }
 
 // allDead: then the job may end with any code.

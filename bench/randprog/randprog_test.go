@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -137,6 +138,23 @@ func TestJudgeSees(t *testing.T) {
 			assert.Contains(t, bad, c.bad, name)
 		}
 	}
+}
+
+// TestJudgeCode: a rank that says that it failed fails the job, unless that is survived;
+// nothing else does.
+func TestJudgeCode(t *testing.T) {
+	exit := errors.New("exit status 1")
+	died := func(kind string) logs { return logs{2: {{What: recDie, Op: kind}}} }
+	dead := map[int]bool{2: true}
+	strict, lenient := &round{n: 3, strict: true}, &round{n: 3}
+	assert.Empty(t, strict.judgeCode(exit, died(doomPanic), dead))
+	assert.Empty(t, lenient.judgeCode(nil, died(doomPanic), dead))
+	assert.Empty(t, strict.judgeCode(nil, died(doomKill), dead))
+	assert.NotEmpty(t, strict.judgeCode(nil, died(doomExit), dead))
+	assert.NotEmpty(t, lenient.judgeCode(exit, died(doomError), dead))
+	assert.NotEmpty(t, strict.judgeCode(exit, died(doomKill), dead))
+	assert.Empty(t, strict.judgeCode(exit, nil, map[int]bool{0: true, 1: true, 2: true}), "nobody is left")
+	assert.Empty(t, strict.judgeCode(exit, died(doomExit), nil), "it had finalized before")
 }
 
 // TestClassify: the classes of errors, alone and of many requests.

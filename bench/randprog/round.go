@@ -25,6 +25,7 @@ type round struct {
 	env     []string // NAME=VALUE
 	onecpu  bool     // all on one core
 	load    bool     // another process takes a core
+	strict  bool     // a rank that says that it failed fails the job
 	silence bool     // processes that are silent for long are ended
 	points  bool     // ranks are built with kill points
 
@@ -193,6 +194,9 @@ func (r *round) drawProcesses(rng *rand.Rand, points bool) {
 	}
 	if one(rng, 8) {
 		r.env = append(r.env, "GOMAXPROCS="+pick(rng, "1", "2", "4"))
+	}
+	if r.strict = one(rng, 2); !r.strict {
+		r.launch = append(r.launch, "--survive", "any")
 	}
 	r.onecpu, r.load = one(rng, 12), one(rng, 20)
 	r.points = points && one(rng, 3)
