@@ -70,7 +70,7 @@ func TestNilContextAndNilCommunicator(t *testing.T) {
 		for name, call := range calls {
 			for _, c := range []*comm.Comm{w, nil} {
 				if len(name) < 10 || name[:9] != "Intercomm" {
-					err := call(nil, c) //nolint:staticcheck // a nil context is what this is about
+					err := call(nil, c)
 					assert.ErrorIs(t, err, comm.ErrArgument, "%s, no context", name)
 				}
 			}

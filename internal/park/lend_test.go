@@ -18,6 +18,7 @@ func deep(n int, f func()) {
 // TestLend: the holder that takes the lock again panics, at once; another goroutine waits.
 func TestLend(t *testing.T) {
 	var l Lock
+	times := 0 // under l
 	got := make(chan struct{})
 	l.Lock()
 	Lend(func() {
@@ -26,6 +27,7 @@ func TestLend(t *testing.T) {
 		}
 		go func() {
 			l.Lock()
+			times++
 			l.Unlock()
 			close(got)
 		}()
@@ -34,5 +36,6 @@ func TestLend(t *testing.T) {
 	l.Unlock()
 	<-got
 	l.Lock()
+	assert.Equal(t, 1, times)
 	l.Unlock()
 }
