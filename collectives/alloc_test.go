@@ -33,6 +33,14 @@ var small = map[string]func(ctx context.Context, w *comm.Comm, buf, all []float6
 	"reduce_scatter_block": func(ctx context.Context, w *comm.Comm, buf, all []float64) error {
 		return collectives.ReduceScatterBlock(ctx, w, buf, all, collectives.Max)
 	},
+	"allreduce_one": func(ctx context.Context, w *comm.Comm, _, _ []float64) error {
+		_, err := collectives.AllreduceOne(ctx, w, 1.5, collectives.Sum)
+		return err
+	},
+	"bcast_one": func(ctx context.Context, w *comm.Comm, _, _ []float64) error {
+		_, err := collectives.BcastOne(ctx, w, 0, 1)
+		return err
+	},
 	"iallreduce": func(ctx context.Context, w *comm.Comm, buf, _ []float64) error {
 		_, err := collectives.Iallreduce(w, buf, buf, collectives.Max).Wait(ctx)
 		return err

@@ -2,6 +2,7 @@ package collectives_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -105,6 +106,20 @@ func ExampleCustom() {
 		}
 	})
 	// Output: [12345] <nil>
+}
+
+// One number each is what most programs combine.
+func ExampleAllreduceOne() {
+	ranks(4, func(ctx context.Context, w *comm.Comm) {
+		steps, err := collectives.BcastOne(ctx, w, 0, 10*(1+w.Rank()))
+		largest, err2 := collectives.AllreduceOne(ctx, w, w.Rank(), collectives.Max)
+		sum, err3 := collectives.ReduceOne(ctx, w, 3, w.Rank(), collectives.Sum)
+		before, err4 := collectives.ScanOne(ctx, w, w.Rank(), collectives.Sum)
+		if w.Rank() == 3 {
+			fmt.Println(steps, largest, sum, before, errors.Join(err, err2, err3, err4))
+		}
+	})
+	// Output: 10 3 6 6 <nil>
 }
 
 // The mean of all values and how they spread, in one pass: records are combined whole.

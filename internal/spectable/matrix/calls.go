@@ -365,6 +365,22 @@ func verbs() []Call {
 		{Name: "Allreduce", Op: "allreduce", Class: spectable.Synchronizing, Do: func(ctx context.Context, s *site) error {
 			return collectives.Allreduce(ctx, s.c, []int{0}, []int{1}, sum)
 		}},
+		{Name: "AllreduceOne", Op: "allreduce", Class: spectable.Synchronizing, Do: func(ctx context.Context, s *site) error {
+			v, err := collectives.AllreduceOne(ctx, s.c, 1, sum)
+			return errors.Join(err, unless((v != 0) == (err == nil)))
+		}},
+		{Name: "ScanOne", Op: "scan", Class: spectable.Loose, Do: func(ctx context.Context, s *site) error {
+			v, err := collectives.ScanOne(ctx, s.c, 1, sum)
+			return errors.Join(err, unless(err != nil || v == s.rank+1))
+		}},
+		{Name: "BcastOne", Op: "bcast", Class: spectable.Loose, Do: func(ctx context.Context, s *site) error {
+			v, err := collectives.BcastOne(ctx, s.c, 0, s.rank+5)
+			return errors.Join(err, unless(err != nil || v == 5))
+		}},
+		{Name: "ReduceOne", Op: "reduce", Class: spectable.Loose, Do: func(ctx context.Context, s *site) error {
+			_, err := collectives.ReduceOne(ctx, s.c, 0, 1, sum)
+			return err
+		}},
 		{Name: "Allgather", Op: "allgather", Class: spectable.Synchronizing, Do: func(ctx context.Context, s *site) error {
 			return collectives.Allgather(ctx, s.c, make([]int, spectable.Ranks), []int{1})
 		}},

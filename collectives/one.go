@@ -1,0 +1,78 @@
+package collectives
+
+import (
+	"context"
+	"sync"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/view"
+)
+
+// AllreduceOne is Allreduce of one element: it returns what comes of v of all members.
+//
+//	longest, err := collectives.AllreduceOne(ctx, w, mine, collectives.Max)
+//
+// With an error the result is the zero value. Errors: as of Allreduce. MPI 6.9.6.
+func AllreduceOne[T comm.Elem](ctx context.Context, c *comm.Comm, v T, op Op[T]) (T, error) {
+	o := borrow(v)
+	return o.giveBack(Allreduce(ctx, c, o.one, o.one, op))
+}
+
+// ReduceOne is Reduce of one element: it returns at the root what comes of v of all members,
+// and the zero value elsewhere or with an error. Errors: as of Reduce. MPI 6.9.1.
+func ReduceOne[T comm.Elem](ctx context.Context, c *comm.Comm, root int, v T, op Op[T]) (T, error) {
+	o := borrow(v)
+	v, err := o.giveBack(Reduce(ctx, c, root, o.one, o.one, op))
+	if c == nil || c.Rank() != root {
+		var zero T
+		return zero, err
+	}
+	return v, err
+}
+
+// BcastOne is Bcast of one element: it returns v of the root; that of the others is not
+// used. With an error the result is the zero value. Errors: as of Bcast. MPI 6.4.
+func BcastOne[T comm.Elem](ctx context.Context, c *comm.Comm, root int, v T) (T, error) {
+	o := borrow(v)
+	return o.giveBack(Bcast(ctx, c, root, o.one))
+}
+
+// ScanOne is Scan of one element: it returns what comes of v of the members up to and with
+// this one, and the zero value with an error. Errors: as of Scan. MPI 6.11.1.
+func ScanOne[T comm.Elem](ctx context.Context, c *comm.Comm, v T, op Op[T]) (T, error) {
+	o := borrow(v)
+	return o.giveBack(Scan(ctx, c, o.one, o.one, op))
+}
+
+// A loan is the memory of one element, which a collective by messages may keep until it is
+// over: on the stack it would be moved to the heap, by each call.
+type loan[T any] struct {
+	room *loanRoom // nil: none was large enough
+	one  []T
+}
+
+type loanRoom [8]uint64
+
+var loans = sync.Pool{New: func() any { return new(loanRoom) }}
+
+func borrow[T any](v T) (o loan[T]) {
+	if size := view.Size[T](); size > 0 && size <= len(loanRoom{})*8 && elemOf[T]() != 0 {
+		o.room = loans.Get().(*loanRoom)
+		o.one = view.Of[T](view.Bytes(o.room[:])[:size])
+		o.one[0] = v
+		return o
+	}
+	o.one = []T{v}
+	return o
+}
+
+// giveBack returns the element, unless the collective has failed. It is over either way.
+func (o *loan[T]) giveBack(err error) (v T, _ error) {
+	if err == nil {
+		v = o.one[0]
+	}
+	if o.room != nil {
+		loans.Put(o.room)
+	}
+	return v, err
+}
