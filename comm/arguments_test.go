@@ -247,7 +247,7 @@ func TestOtherWrongArguments(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
 		for _, n := range []int{-1, 4, math.MaxInt, math.MinInt} {
 			acked, err := w.AckFailed(n)
-			want(t, "AckFailed", err, comm.ErrLength)
+			want(t, "AckFailed", err, comm.ErrArgument)
 			if acked != 0 {
 				t.Errorf("AckFailed(%d) acknowledged %d", n, acked)
 			}

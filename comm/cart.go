@@ -19,10 +19,10 @@ type grid struct {
 // Cart returns a communicator of the first dims[0]*dims[1]*... members, laid out in
 // a grid in row-major order; the others get nil. In a periodic dimension the last
 // position is next to the first. Ranks keep their order, also with reorder. Collective;
-// it succeeds at every live member or at none. A grid that has a dimension below 1,
-// another number of periodic than of dims, or more positions than c has members is
-// ErrLength where it was given and ErrPeerArgument at the others; arguments that
-// differ between members are ErrMismatch at all (MPI 8.5.1).
+// it succeeds at every live member or at none. A grid that has a dimension below 1, or
+// more positions than c has members, is ErrArgument where it was given, and another number
+// of periodic than of dims ErrLength; both are ErrPeerArgument at the others. Arguments
+// that differ between members are ErrMismatch at all (MPI 8.5.1).
 func (c *Comm) Cart(ctx context.Context, dims []int, periodic []bool, reorder bool) (*Comm, error) {
 	if err := given(ctx, "cart", c); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (g grid) check(limit int) (size int, err error) {
 	size = 1
 	for i, d := range g.dims {
 		if d < 1 || d > limit/size {
-			return 0, fmt.Errorf("%w: dimension %d of %v: at least 1, and together at most %d", ErrLength, i, g.dims, limit)
+			return 0, fmt.Errorf("%w: dimension %d of %v: at least 1, and together at most %d", ErrArgument, i, g.dims, limit)
 		}
 		size *= d
 	}
@@ -100,12 +100,12 @@ func (c *Comm) CartRank(coords []int) (int, error) {
 
 // CartShift returns whom this member receives from and sends to when all send disp
 // positions up in a dimension, counted from 0; down if disp is negative. At a border
-// that is None. A dimension that the grid does not have is ErrLength. Without a grid
-// it is ErrUnsupported (MPI 8.5.6).
+// that is None. A dimension that the grid does not have is ErrArgument. Without a
+// grid it is ErrUnsupported (MPI 8.5.6).
 func (c *Comm) CartShift(dim, disp int) (src, dst int, err error) {
 	g, err := c.grid()
 	if err == nil && (dim < 0 || dim >= len(g.dims)) {
-		err = fmt.Errorf("%w: dimension %d of %d", ErrLength, dim, len(g.dims))
+		err = fmt.Errorf("%w: dimension %d of %d", ErrArgument, dim, len(g.dims))
 	}
 	if err != nil {
 		return None, None, fail("cart_shift", c, nil, err)

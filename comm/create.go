@@ -26,7 +26,7 @@ func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
 // Split returns, for each colour, a communicator of the members that gave it, in
 // the order of their keys, ties by rank. With colour Undefined the result is
 // nil. Collective; it succeeds at every live member or at none: a colour below 0
-// that is not Undefined is ErrLength where it was given and ErrPeerArgument at
+// that is not Undefined is ErrArgument where it was given and ErrPeerArgument at
 // the others.
 func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
 	if err := given(ctx, "split", c); err != nil {
@@ -34,7 +34,7 @@ func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
 	}
 	var bad error
 	if color < 0 && color != Undefined {
-		bad = fmt.Errorf("%w: colour %d: want 0 or more, or Undefined", ErrLength, color)
+		bad = fmt.Errorf("%w: colour %d: want 0 or more, or Undefined", ErrArgument, color)
 	}
 	return c.create(ctx, ulfm.Call{Kind: ulfm.KindSplit}, engine.Contribution{Color: color, Key: key}, bad, "split")
 }

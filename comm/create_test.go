@@ -97,7 +97,7 @@ func TestSplitIsUniformWithAWrongColour(t *testing.T) {
 		}
 		s, err := w.Split(ctx, color, 0)
 		if color < 0 {
-			want(t, "split", err, comm.ErrLength)
+			want(t, "split", err, comm.ErrArgument)
 		} else {
 			want(t, "split", err, comm.ErrPeerArgument)
 			wantRanks(t, err, 2)

@@ -10,7 +10,7 @@ import (
 // not 0 are kept; the others are filled, largest first, so that the largest is as
 // small as it can be, then the next, and so on (MPI 8.5.2). An n below 1, a dimension
 // below 0, and dimensions that do not divide n, or, with none to fill, do not make n,
-// are ErrLength. Local; dims is not changed.
+// are ErrArgument. Local; dims is not changed.
 func DimsCreate(n int, dims []int) ([]int, error) {
 	rest, holes := n, 0
 	for _, d := range dims {
@@ -30,7 +30,7 @@ func DimsCreate(n int, dims []int) ([]int, error) {
 }
 
 func badDims(n int, dims []int) error {
-	return fail("dims_create", nil, nil, fmt.Errorf("%w: a grid of %v with %d positions", ErrLength, dims, n))
+	return fail("dims_create", nil, nil, fmt.Errorf("%w: a grid of %v with %d positions", ErrArgument, dims, n))
 }
 
 // fill puts values, in order, where dims is 0.

@@ -15,7 +15,7 @@ var (
 	ErrRoot = errors.New("root out of range")
 	// ErrTag: a tag below 0 or above 1<<31-1.
 	ErrTag = errors.New("tag out of range")
-	// ErrLength: a slice or a count of the wrong length.
+	// ErrLength: a slice of the wrong length.
 	ErrLength = ulfm.ErrLength
 	// ErrBuffer: a buffer that cannot be used.
 	ErrBuffer = errors.New("bad buffer")
@@ -27,7 +27,8 @@ var (
 	// ErrMismatch: members called different operations, named in the error, or the same
 	// with different lengths or element types (DataError).
 	ErrMismatch = ulfm.ErrMismatch
-	// ErrArgument: no context, or no communicator.
+	// ErrArgument: no context, or no communicator, or a number out of its range that no
+	// other class is for: a colour, a dimension, a count.
 	ErrArgument = errors.New("bad argument")
 	// ErrPeerArgument: another member had a wrong argument.
 	ErrPeerArgument = ulfm.ErrPeerArgument

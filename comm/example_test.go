@@ -546,6 +546,25 @@ func ExampleComm_SetName() {
 	// rows: rank 0 of 2 send on rows: rank out of range: 5 in a communicator of 2
 }
 
+// Each rank takes its share of ten things.
+func ExampleBlock() {
+	for rank := range 3 {
+		lo, hi := comm.Block(10, 3, rank)
+		fmt.Print(lo, "-", hi, " ")
+	}
+	// Output: 0-4 4-7 7-10
+}
+
+func ExampleSelf() {
+	ranks(3, func(ctx context.Context, w *comm.Comm) {
+		if w.Rank() == 2 {
+			self, err := comm.Self(w) // the others do not take part
+			fmt.Println(self, err)
+		}
+	})
+	// Output: self: rank 0 of 1 <nil>
+}
+
 // A rank is a place in one communicator; a process keeps its number.
 func ExampleComm_RanksOf() {
 	ranks(3, func(ctx context.Context, w *comm.Comm) {

@@ -2,6 +2,7 @@ package comm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/goulfm/goulfm/internal/engine"
@@ -50,9 +51,12 @@ func (c *Comm) groupOf(ranks []int) Group {
 // acknowledged failures no longer make Agree return an error (R21, R22). A message
 // that died with its sender is ErrProcFailed for the receive that it matches (R46); once all
 // is acknowledged receives from Any pass over it. n = 0
-// only asks; n = Size() acknowledges all; other n are ErrLength.
+// only asks; n = Size() acknowledges all; other n are ErrArgument.
 func (c *Comm) AckFailed(n int) (acked int, err error) {
 	acked, err = c.e.Ack(n)
+	if errors.Is(err, ErrLength) {
+		err = fmt.Errorf("%w: acknowledge %d failures: want 0 to those that are known, or all members", ErrArgument, n)
+	}
 	return acked, fail("ack_failed", c, nil, err)
 }
 

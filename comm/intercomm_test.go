@@ -154,7 +154,7 @@ func TestIntercommArguments(t *testing.T) {
 			}
 		}
 		_, err := ic.AckFailed(6)
-		want(t, "acknowledge", err, comm.ErrLength)
+		want(t, "acknowledge", err, comm.ErrArgument)
 	})
 }
 

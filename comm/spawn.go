@@ -77,7 +77,7 @@ func (c *Comm) startProcesses(ctx context.Context, s SpawnSpec) (started ulfm.Sp
 	case c.Rank() != 0:
 		return started, nil
 	case s.N < 1:
-		return started, fmt.Errorf("%w: %d processes to start: want at least 1", ErrLength, s.N)
+		return started, fmt.Errorf("%w: %d processes to start: want at least 1", ErrArgument, s.N)
 	}
 	ask := boot.Message{What: boot.SaysSpawn, N: s.N, Program: s.Program, Args: s.Args, Env: s.Env, Procs: c.e.Procs()}
 	answer, err := p.Ask(ctx, ask, func(late boot.Message) { c.dropSpawned(late.First) })

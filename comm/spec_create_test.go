@@ -31,7 +31,7 @@ func TestSpecR56C3OneOutcomeForAll(t *testing.T) {
 				s, err := w.Split(ctx, color, 0)
 				class := comm.ErrPeerArgument
 				if w.Rank() == odd {
-					class = comm.ErrLength
+					class = comm.ErrArgument
 				}
 				want(t, "split", err, class)
 				if s != nil {

@@ -80,7 +80,7 @@ func TestSpecR21Arguments(t *testing.T) {
 		killAndWatch(w, 2)
 		for _, n := range []int{-1, 4, 1 << 40} {
 			acked, err := w.AckFailed(n)
-			want(t, "acknowledge", err, comm.ErrLength)
+			want(t, "acknowledge", err, comm.ErrArgument)
 			if acked != 0 || w.FailureGetAcked().Size() != 0 {
 				t.Errorf("AckFailed(%d) acknowledged %d", n, acked)
 			}

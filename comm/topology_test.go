@@ -117,10 +117,10 @@ func TestTopologiesWithWrongArguments(t *testing.T) {
 		right, odd  func(ctx context.Context, w *comm.Comm) (*comm.Comm, error)
 		mine, other error
 	}{
-		{"too many positions", square, cart([]int{2, 3}, true, true), comm.ErrLength, comm.ErrPeerArgument},
-		{"more than fit an int", square, cart([]int{math.MaxInt, math.MaxInt}, true, true), comm.ErrLength, comm.ErrPeerArgument},
-		{"a dimension of nothing", square, cart([]int{4, 0}, true, true), comm.ErrLength, comm.ErrPeerArgument},
-		{"a dimension below nothing", square, cart([]int{-2, -2}, true, true), comm.ErrLength, comm.ErrPeerArgument},
+		{"too many positions", square, cart([]int{2, 3}, true, true), comm.ErrArgument, comm.ErrPeerArgument},
+		{"more than fit an int", square, cart([]int{math.MaxInt, math.MaxInt}, true, true), comm.ErrArgument, comm.ErrPeerArgument},
+		{"a dimension of nothing", square, cart([]int{4, 0}, true, true), comm.ErrArgument, comm.ErrPeerArgument},
+		{"a dimension below nothing", square, cart([]int{-2, -2}, true, true), comm.ErrArgument, comm.ErrPeerArgument},
 		{"no word about periods", square, cart([]int{2, 2}), comm.ErrLength, comm.ErrPeerArgument},
 		{"another shape", square, cart([]int{4, 1}, true, true), comm.ErrMismatch, comm.ErrMismatch},
 		{"fewer positions", square, cart([]int{2, 1}, true, true), comm.ErrMismatch, comm.ErrMismatch},
@@ -184,7 +184,7 @@ func TestGridCallsWithWrongArguments(t *testing.T) {
 		}
 		for _, dim := range []int{-1, 2} {
 			src, dst, err := c.CartShift(dim, 1)
-			want(t, "shift", err, comm.ErrLength)
+			want(t, "shift", err, comm.ErrArgument)
 			if src != comm.None || dst != comm.None {
 				t.Errorf("%d %d", src, dst)
 			}
@@ -308,7 +308,7 @@ func TestDimsCreate(t *testing.T) {
 		given := slices.Clone(c.dims)
 		got, err := comm.DimsCreate(c.n, c.dims)
 		if c.want == nil {
-			want(t, fmt.Sprint(c.n, c.dims), err, comm.ErrLength)
+			want(t, fmt.Sprint(c.n, c.dims), err, comm.ErrArgument)
 			continue
 		}
 		if err != nil || !slices.Equal(got, c.want) || !slices.Equal(given, c.dims) {

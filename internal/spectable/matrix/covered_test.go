@@ -35,6 +35,8 @@ var notInTable = map[string]string{
 	"Bytes":               "asks no communicator",
 	"WaitAllStatus":       "is what WaitAll calls",
 	"Custom":              "an operator",
+	"Block":               "asks no communicator",
+	"Self":                "has one member: TestSelf",
 	"CustomOf":            "an operator",
 	"Tag":                 "names an endpoint",
 	"RequestOf":           "for packages of this module",

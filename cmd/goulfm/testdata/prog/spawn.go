@@ -78,7 +78,7 @@ func between(ctx context.Context, ic *comm.Intercomm, second bool) error {
 		return fmt.Errorf("a root too large: %w", err)
 	}
 	err := collectives.InterAllreduce(ctx, ic, make([]int, 2), make([]int, 1), collectives.Sum)
-	if !errors.Is(err, comm.ErrLength) {
+	if !errors.Is(err, comm.ErrArgument) {
 		return fmt.Errorf("lengths that differ: %w", err)
 	}
 	return nil
@@ -150,7 +150,7 @@ func spawnErrors(ctx context.Context, w *comm.Comm) error {
 		spec comm.SpawnSpec
 		is   error
 	}{
-		{comm.SpawnSpec{}, comm.ErrLength},
+		{comm.SpawnSpec{}, comm.ErrArgument},
 		{comm.SpawnSpec{N: 1000}, comm.ErrNoRoom},
 		{comm.SpawnSpec{N: 1, Program: "/no/such/program"}, nil},
 		{comm.SpawnSpec{N: 2, Program: "/bin/true"}, nil},
