@@ -122,6 +122,22 @@ func ExampleAllreduceOne() {
 	// Output: 10 3 6 6 <nil>
 }
 
+// Any Go value, as gob encodes it.
+func ExampleAllgatherValue() {
+	ranks(3, func(ctx context.Context, w *comm.Comm) {
+		names, err := collectives.AllgatherValue(ctx, w, fmt.Sprint("rank ", w.Rank()))
+		mine, err2 := collectives.ScatterValue(ctx, w, 0, names)
+		all, err3 := collectives.AlltoallValue(ctx, w, names)
+		longest, err4 := collectives.ReduceValue(ctx, w, 2, mine, func(a, b string) string { return a + "+" + b })
+		if w.Rank() == 2 {
+			fmt.Printf("%q\n%q %q %q %v\n", names, mine, all, longest, errors.Join(err, err2, err3, err4))
+		}
+	})
+	// Output:
+	// ["rank 0" "rank 1" "rank 2"]
+	// "rank 2" ["rank 2" "rank 2" "rank 2"] "rank 0+rank 1+rank 2" <nil>
+}
+
 // The mean of all values and how they spread, in one pass: records are combined whole.
 func ExampleCustomOf() {
 	type moments struct{ N, Mean, Spread float64 }

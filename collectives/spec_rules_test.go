@@ -232,7 +232,7 @@ func TestSpecContextInsideACollective(t *testing.T) {
 				return
 			}
 			quitter := 0 // the root waits for the others, or they for it
-			if slices.Contains([]string{"bcast", "bcast_value", "scatter", "scatterv", "scan", "exscan"}, v.name) {
+			if slices.Contains([]string{"bcast", "bcast_value", "scatter_value", "scatter", "scatterv", "scan", "exscan"}, v.name) {
 				quitter = 1
 			}
 			if d.Rank() != quitter { // never enters; hears of it

@@ -34,6 +34,10 @@ const (
 	neighborAlltoallv
 	reduceLoc
 	allreduceLoc
+	reduceValue
+	scatterValue
+	allgatherValue
+	alltoallValue
 	kinds
 )
 
@@ -69,6 +73,10 @@ var traitsOf = [kinds]traits{
 	neighborAlltoallv:  {name: "neighbor_alltoallv"},
 	reduceLoc:          {name: "reduce_loc", rooted: true},
 	allreduceLoc:       {name: "allreduce_loc", op: true},
+	reduceValue:        {name: "reduce_value", rooted: true},
+	scatterValue:       {name: "scatter_value", rooted: true},
+	allgatherValue:     {name: "allgather_value"},
+	alltoallValue:      {name: "alltoall_value"},
 }
 
 // twins are the names of those that do not block: kept, so that errors and diagnoses

@@ -97,7 +97,11 @@ func (x *call) second() error {
 // and nil elsewhere. Values are any that gob can encode; else the error Is
 // ErrType. Errors: ErrRoot, and those of all collectives.
 func GatherValue[T any](ctx context.Context, c *comm.Comm, root int, v T) ([]T, error) {
-	x := prepareValue(ctx, c, gatherValue, root)
+	return gatherValues(prepareValue(ctx, c, gatherValue, root), root, v)
+}
+
+// gatherValues ends x, too.
+func gatherValues[T any](x *call, root int, v T) ([]T, error) {
 	b := x.encode(func() ([]byte, error) { return encode(&v) })
 	parts, err := x.gatherSized(root, b)
 	if err != nil || x.me != root {

@@ -43,6 +43,22 @@ var verbs = []verb{
 		_, err := collectives.GatherValue(ctx, w, 0, make([]int, length))
 		return err
 	}},
+	{"reduce_value", false, func(ctx context.Context, w *comm.Comm, length int) error {
+		_, err := collectives.ReduceValue(ctx, w, 0, make([]int, length), func(a, _ []int) []int { return a })
+		return err
+	}},
+	{"scatter_value", false, func(ctx context.Context, w *comm.Comm, length int) error {
+		_, err := collectives.ScatterValue(ctx, w, 0, make([][]int, w.Size()))
+		return err
+	}},
+	{"allgather_value", true, func(ctx context.Context, w *comm.Comm, length int) error {
+		_, err := collectives.AllgatherValue(ctx, w, make([]int, length))
+		return err
+	}},
+	{"alltoall_value", true, func(ctx context.Context, w *comm.Comm, length int) error {
+		_, err := collectives.AlltoallValue(ctx, w, slices.Repeat([][]int{make([]int, length)}, w.Size()))
+		return err
+	}},
 	{"scatter", false, func(ctx context.Context, w *comm.Comm, length int) error {
 		return collectives.Scatter(ctx, w, 0, make([]int, length), make([]int, length*w.Size()))
 	}},

@@ -565,6 +565,18 @@ func ExampleSelf() {
 	// Output: self: rank 0 of 1 <nil>
 }
 
+func ExampleIsendValue() {
+	ranks(2, func(ctx context.Context, w *comm.Comm) {
+		if w.Rank() == 1 {
+			_, _ = comm.IsendValue(w.To(0), map[string]int{"steps": 3}).Wait(ctx)
+			return
+		}
+		v, _, err := comm.RecvValue[map[string]int](ctx, w.From(1))
+		fmt.Println(v, err)
+	})
+	// Output: map[steps:3] <nil>
+}
+
 // A rank is a place in one communicator; a process keeps its number.
 func ExampleComm_RanksOf() {
 	ranks(3, func(ctx context.Context, w *comm.Comm) {

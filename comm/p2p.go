@@ -194,6 +194,16 @@ func SendValue[T any](ctx context.Context, to Dest, v T) error {
 	return send(ctx, "send_value", to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: valueElem}, b.Bytes())
 }
 
+// IsendValue starts a SendValue: v may change as soon as it has returned. What gob cannot
+// encode is the error of the first wait, ErrType.
+func IsendValue[T any](to Dest, v T) Request {
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(&v); err != nil {
+		return notStarted(fail(isendValueCall.op, to.c, nil, fmt.Errorf("%w: %w", ErrType, err)))
+	}
+	return isend(isendValueCall, to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: valueElem}, b.Bytes())
+}
+
 // RecvValue receives what SendValue sent.
 func RecvValue[T any](ctx context.Context, from Source) (v T, st Status, err error) {
 	if ctx == nil {

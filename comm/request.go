@@ -42,6 +42,7 @@ type call struct {
 
 var (
 	isendCall, issendCall, iagreeCall = &call{op: "isend"}, &call{op: "issend"}, &call{op: "iagree"}
+	isendValueCall                    = &call{op: "isend_value"}
 	noCall                            call
 )
 

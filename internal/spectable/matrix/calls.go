@@ -135,6 +135,9 @@ func sends() []Call {
 	for _, w := range waits {
 		all = append(all,
 			Call{Name: "Isend, " + w.name, Op: "isend", Class: spectable.Buffered, Do: func(ctx context.Context, s *site) error { return w.end(ctx, s, comm.Isend(to(s), []int{7})) }},
+			Call{Name: "IsendValue, " + w.name, Op: "isend_value", Class: spectable.Buffered, Value: true, Do: func(ctx context.Context, s *site) error {
+				return w.end(ctx, s, comm.IsendValue(to(s), 7))
+			}},
 			Call{Name: "Isend, long, " + w.name, Op: "isend", Class: spectable.Synchronous, Do: func(ctx context.Context, s *site) error {
 				return w.end(ctx, s, comm.Isend(to(s), make([]int, long)))
 			}},
@@ -364,6 +367,22 @@ func verbs() []Call {
 		{Name: "Barrier", Op: "barrier", Class: spectable.Synchronizing, Do: func(ctx context.Context, s *site) error { return collectives.Barrier(ctx, s.c) }},
 		{Name: "Allreduce", Op: "allreduce", Class: spectable.Synchronizing, Do: func(ctx context.Context, s *site) error {
 			return collectives.Allreduce(ctx, s.c, []int{0}, []int{1}, sum)
+		}},
+		{Name: "AllgatherValue", Op: "allgather_value", Class: spectable.Synchronizing, Do: func(ctx context.Context, s *site) error {
+			all, err := collectives.AllgatherValue(ctx, s.c, s.rank)
+			return errors.Join(err, unless((len(all) == spectable.Ranks) == (err == nil)))
+		}},
+		{Name: "AlltoallValue", Op: "alltoall_value", Class: spectable.Synchronizing, Do: func(ctx context.Context, s *site) error {
+			all, err := collectives.AlltoallValue(ctx, s.c, make([]int, spectable.Ranks))
+			return errors.Join(err, unless((len(all) == spectable.Ranks) == (err == nil)))
+		}},
+		{Name: "ScatterValue", Op: "scatter_value", Class: spectable.Loose, Do: func(ctx context.Context, s *site) error {
+			v, err := collectives.ScatterValue(ctx, s.c, 0, []int{5, 6, 7, 8})
+			return errors.Join(err, unless(err != nil || v == 5+s.rank))
+		}},
+		{Name: "ReduceValue", Op: "reduce_value", Class: spectable.Loose, Do: func(ctx context.Context, s *site) error {
+			_, err := collectives.ReduceValue(ctx, s.c, 0, 1, func(a, b int) int { return a + b })
+			return err
 		}},
 		{Name: "AllreduceOne", Op: "allreduce", Class: spectable.Synchronizing, Do: func(ctx context.Context, s *site) error {
 			v, err := collectives.AllreduceOne(ctx, s.c, 1, sum)
