@@ -101,7 +101,11 @@
 // waits for rank 1, and a broadcast at rank 1, which waits for rank 0. In shared memory
 // who waits looks what the others have called, but two that both only send, as two
 // roots, find nothing. So may members whose lengths differ and lie on two sides of a bound
-// of the table: their messages say which way they go, but need not meet. A member that does not call at all is waited for. goulfm run --timeout shows who waits for
-// whom. Two goroutines of a process must not be in blocking collectives of one
-// communicator at the same time: Dup gives each its own.
+// of the table: their messages say which way they go, but need not meet. A member that does
+// not call at all is waited for. goulfm run --timeout shows who waits for whom.
+//
+// Goroutines of a rank that make collectives on one communicator at the same time take turns
+// in the order of their calls. If they make the same call that is all; if they make different
+// ones, ranks that come to them in different orders call different collectives. Dup gives each
+// goroutine a communicator of its own.
 package collectives

@@ -50,5 +50,12 @@
 // completes; a cancelled Agree, Shrink or creation gives up only the wait, or has not
 // begun (ErrNotBegun). The error names the ranks that were waited for.
 //
-// Any number of goroutines may call at once. Nothing is package state.
+// # Goroutines
+//
+// Any number of goroutines may call at once. Nothing is package state. Agreements, what makes
+// communicators, and collectives are numbered by the calls of this rank on a communicator:
+// where several goroutines make the same call on one, it does not matter which of them meets
+// which of another rank; where they make different calls their order is the program's, the
+// same at all ranks. If it is not, agreements and creations end with ErrMismatch, and
+// collectives as package collectives says of members that call different ones.
 package comm
