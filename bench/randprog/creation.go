@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/goulfm/goulfm/comm"
@@ -19,6 +20,7 @@ var creationOps = []*operation{
 	{name: "graph", weight: 3, run: runGraph, makes: true, stays: true},
 	{name: "dist-graph", weight: 3, run: runDistGraph, makes: true, stays: true},
 	{name: "wrong-split", weight: 2, run: runWrongSplit, makes: true, stays: true},
+	{name: "brief", weight: 5, run: runBrief, makes: true, stays: true},
 	{name: "free-early", weight: 2, run: runFreeEarly, makes: true, stays: true},
 }
 
@@ -192,6 +194,44 @@ func runWrongSplit(s *step) error {
 	}
 	s.out = "wrong"
 	return nil
+}
+
+// runBrief makes a communicator, uses it, and frees it as soon as its own part is done, while
+// others may still be at theirs.
+func runBrief(s *step) error {
+	c, err := s.briefly()
+	if err != nil || c == nil {
+		return err
+	}
+	s.m.log.put(record{What: recEnd, Step: s.name, Op: s.op.name, Comm: s.g.name, From: s.g.name, Out: "made"})
+	// From here on the step is one of the new communicator.
+	s.g = &group{name: s.made.name, c: c, procs: c.Group().Processes()}
+	s.c, s.made = c, nil
+	s.m.member(s.g)
+	rng := stream(s.m.r.seed, 11, uint64(s.number), uint64(s.g.procs[0]))
+	uses := []func(*step) error{runBarrier, runExchange, runSsendRing, pairwise(pingpong), pairwise(swap),
+		func(s *step) error { return bcast[uint64](s).run(s) }, func(s *step) error { return allreduce[float64](s).run(s) },
+		func(s *step) error { return gather[int32](s).run(s) }, func(s *step) error { return scatterv[uint8](s).run(s) },
+		func(s *step) error { return alltoallv[uint64](s).run(s) }, func(s *step) error { return scan[uint64](s).run(s) }}
+	for range 1 + rng.IntN(3) {
+		use := uses[rng.IntN(len(uses))]
+		s.rng = rand.New(rand.NewPCG(rng.Uint64(), 0)) // not all members draw as much of it
+		if err = use(s); err != nil {
+			s.m.revoke(s.g) // others may wait for this member
+			break
+		}
+	}
+	return errors.Join(err, c.Free())
+}
+
+func (s *step) briefly() (*comm.Comm, error) {
+	switch s.rng.IntN(3) {
+	case 0:
+		return s.c.Dup(s.ctx)
+	case 1:
+		return s.c.Split(s.ctx, s.c.Rank()%2, 0)
+	}
+	return s.c.SplitNode(s.ctx)
 }
 
 // freeEarly has one of two send, and free the request and the communicator at once.
