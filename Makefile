@@ -27,10 +27,10 @@ help: ## this list
 demo: ## heat on 8 processes, two of them killed on the way, the right answer at the end
 	@scripts/demo.sh $(RANKS)
 
-check: ## what CI runs, below 30 minutes: test, race, lint, vulns, fuzz, a short sim
+check: ## what CI runs, below 30 minutes: test, race, lint, vulns, fuzz, a short sim, random
 	@scripts/gates.sh check
 
-nightly: ## random runs with fresh seeds for some hours: sim, stress, fuzz, a death before every store
+nightly: ## random runs with fresh seeds for some hours: sim, random, stress, fuzz, a death before every store
 	@scripts/gates.sh nightly
 
 test: ## format, vet, cross-builds, tests, tests with costly checks, deaths before each store
