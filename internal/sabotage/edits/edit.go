@@ -21,8 +21,9 @@ type Edit struct {
 	File    string // in the module
 	Old     string // stands once in the file
 	New     string
-	Test    string // of the file's package, or of Package: a regular expression as of go test -run
+	Test    string // a regular expression as of go test -run
 	Package string // whose tests are run; "": the one of File
+	Tags    string // that the tests are built with
 }
 
 // Finding is what came of a hunt.
@@ -108,7 +109,7 @@ func (e Edit) goTest(root, overlay, run string) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*timeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-count=1", "-failfast", "-timeout", timeout.String(), "-run", run, "./"+pkg)
+	cmd := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-count=1", "-failfast", "-timeout", timeout.String(), "-tags", e.Tags, "-run", run, "./"+pkg)
 	cmd.Dir = root
 	out, err := cmd.CombinedOutput()
 	return string(out), err

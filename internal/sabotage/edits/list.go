@@ -36,5 +36,26 @@ func All() []Edit {
 			File: "era/onenode/decide.go", Test: "TestRandom",
 			Old: "if uint16(word>>16) != uint16(k) {", New: "if uint16(word>>16)&31 != uint16(k)&31 {",
 		},
+		{
+			Name: "nodecoll-met", Rule: "who has come to a meeting may still read there",
+			File: "internal/nodecoll/small.go", Test: "TestLateReadersOfAMeeting",
+			Old: "\t\t\treturn false\n\t\t}\n\t}\n\tg.safe = g.op - 1\n\tswitch {",
+			New: "\t\t\treturn false\n\t\t}\n\t}\n\tg.safe = g.op\n\tswitch {",
+		},
+		{
+			Name: "nodecoll-released", Rule: "who was released from a meeting may still read there",
+			File: "internal/nodecoll/central.go", Test: "TestLateReadersOfAMeeting",
+			Old: "g.safe = g.op - 1", New: "g.safe = g.op",
+		},
+		{
+			Name: "nodecoll-step", Rule: "who has done the last step of a reduction still copies the results",
+			File: "internal/nodecoll/reduction.go", Test: "TestLateReadersOfAnArea",
+			Old: "g.safe = g.op - 1", New: "g.safe = g.op",
+		},
+		{
+			Name: "nodecoll-unfinished", Rule: "a line that is being written says so",
+			File: "internal/nodecoll/group.go", Test: "TestNoMismatchBetweenStores", Tags: "killpoints",
+			Old: "me.base+uint64(g.op)|unfinished)", New: "me.base+uint64(g.op))",
+		},
 	}
 }
