@@ -57,5 +57,46 @@ func All() []Edit {
 			File: "internal/nodecoll/group.go", Test: "TestNoMismatchBetweenStores", Tags: "killpoints",
 			Old: "me.base+uint64(g.op)|unfinished)", New: "me.base+uint64(g.op))",
 		},
+		{
+			Name: "engine-clear", Rule: "the line of a closed communicator is cleared before it is written over",
+			File: "internal/engine/memory.go", Test: "TestNoHalfLine", Tags: "killpoints",
+			Old: "\t\tsegment.Store64(word, m.number(0))\n", New: "",
+		},
+		{
+			Name: "engine-long", Rule: "a contribution that was copied may have been written over",
+			File: "internal/engine/memory.go", Test: "TestCopyOfWhatIsOverwritten",
+			Old: " || segment.Load64(word) != before {", New: " {",
+		},
+		{
+			Name: "engine-value", Rule: "a value that was copied may have been written over",
+			File: "internal/engine/memory.go", Test: "TestCopyOfWhatIsOverwritten",
+			Old: "s.Bytes(valueHead, int(n))...)\n\tif segment.Load64(s.Word(0)) != tag {",
+			New: "s.Bytes(valueHead, int(n))...)\n\tif false {",
+		},
+		{
+			Name: "engine-complete", Rule: "a collective whose part is complete survives a death",
+			File: "internal/engine/shared.go", Test: "TestCompleteCollectiveOutlivesADeath",
+			Old: "\tif c.advance(c.coll) {\n\t\terr = nil\n\t}\n", New: "",
+		},
+		{
+			Name: "engine-revocations", Rule: "revocations in memory are heard before deaths",
+			File: "internal/engine/engine.go", Test: "TestSpecR10RevokedThenDeadAtOneLook",
+			Old: "\tp.lookRevocations() // before the deaths", New: "\tdefer p.lookRevocations() // before the deaths",
+		},
+		{
+			Name: "engine-ring", Rule: "what a dead process has sent is heard before its death",
+			File: "internal/engine/engine.go", Test: "TestSpecR10RevokedThenDeadAtOneLook",
+			Old: "\t\t\tp.readControl(d.Proc)\n", New: "",
+		},
+		{
+			Name: "engine-look", Rule: "the leader takes the lock for its last look",
+			File: "internal/engine/lead.go", Test: "TestLastLookOfTheLeader",
+			Old: "\tp.mu.Lock()\n\tready := l.g.ready(p)\n\tp.mu.Unlock()\n", New: "\tready := l.g.ready(p)\n",
+		},
+		{
+			Name: "engine-member", Rule: "who is no member of a communicator is not heard there",
+			File: "internal/engine/data.go", Test: "TestNoMessageOfANonMember",
+			Old: "return c == nil || c.RankOf(from) >= 0", New: "return c == nil || from >= 0",
+		},
 	}
 }

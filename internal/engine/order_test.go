@@ -1,0 +1,106 @@
+package engine
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goulfm/goulfm/internal/control"
+	"github.com/goulfm/goulfm/internal/transport/inproc"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// handmade makes n processes of which none does anything by itself: no background loop
+// ticks, and the test decides in which order what happens.
+func handmade(t *testing.T, n int, cfg Config) *cluster {
+	c := &cluster{world: inproc.New(n)}
+	cfg.SpinPolls, cfg.Tick = 20, time.Hour
+	for me := range n {
+		c.procs = append(c.procs, New(c.world.Port(me), cfg))
+	}
+	t.Cleanup(func() {
+		for _, p := range c.procs {
+			p.Close()
+		}
+	})
+	return c
+}
+
+// TestSpecR10RevokedThenDeadAtOneLook: 1 revokes and dies, and 0 learns of both in one
+// look. What 1 did comes before its death: the receive of 0 ends with "revoked" (R7), and
+// 0 knows that the communicator is (R10). In memory the revocation is a word; by messages
+// it is a frame that 1 had sent before, and of the dead none is taken later (A6).
+func TestSpecR10RevokedThenDeadAtOneLook(t *testing.T) {
+	for name, cfg := range map[string]Config{"in memory": {}, "by messages": {Messages: true}} {
+		t.Run(name, func(t *testing.T) {
+			c := handmade(t, 3, cfg)
+			here, there := c.procs[0], c.procs[1]
+			h, err := here.World().Irecv(Envelope{Rank: 1}, make([]byte, 8))
+			require.NoError(t, err)
+			require.NoError(t, there.World().Revoke())
+			c.kill(there.World())
+			here.mu.Lock()
+			here.progress()
+			here.mu.Unlock()
+			assert.True(t, here.World().IsRevoked())
+			_, err = here.Wait(bg, h)
+			assert.ErrorIs(t, err, ulfm.ErrRevoked)
+		})
+	}
+}
+
+// TestCompleteCollectiveOutlivesADeath: 1 comes to a barrier in which 0 waits, and is found
+// dead before 0 looks at what 1 had published. 0's part is complete: the barrier succeeds
+// there (R7, R8).
+func TestCompleteCollectiveOutlivesADeath(t *testing.T) {
+	c := handmade(t, 2, Config{})
+	here, there := c.procs[0], c.procs[1]
+	w := here.World()
+	require.True(t, w.Shared())
+	here.mu.Lock()
+	w.countCollective()
+	w.collectives().Barrier(7)
+	require.False(t, w.coll.Done())
+	r := here.newRequest(collectiveRequest, w, "barrier")
+	r.peer, w.collective = Any, r
+	here.openMemory(w)
+	there.mu.Lock()
+	there.World().collectives().Barrier(7)
+	there.mu.Unlock()
+	here.step(control.Exited{Proc: 1})
+	require.True(t, r.done())
+	assert.NoError(t, r.err)
+	here.mu.Unlock()
+}
+
+// TestLastLookOfTheLeader: who ends a request holds mu until it has looked whether the
+// leader sleeps. The leader asks for the last time before it sleeps, waits for mu, and sees
+// the request ended. If it asked without mu it would see the request open, and sleep; and
+// the other one has looked before that.
+func TestLastLookOfTheLeader(t *testing.T) {
+	c := handmade(t, 1, Config{})
+	p := c.procs[0]
+	for range 500 {
+		p.mu.Lock()
+		r := p.newRequest(callRequest, p.world, "test")
+		p.leading.g = &group{one: r}
+		asks, found := make(chan bool), make(chan bool)
+		go func() {
+			close(asks)
+			found <- p.leaderMustLook()
+		}()
+		<-asks
+		for range 50 {
+			runtime.Gosched() // whoever does not wait for mu has its answer by now
+		}
+		p.complete(r, nil)
+		p.mu.Unlock()
+		require.True(t, <-found)
+		p.mu.Lock()
+		p.free(r)
+		p.mu.Unlock()
+	}
+}
