@@ -69,12 +69,7 @@ func (c *Comm) collectives() *nodecoll.Group {
 // of it, *Differs, ErrRefused, and ctx's; then its operation is still open, and the
 // caller revokes c.
 func (c *Comm) RunShared(ctx context.Context, what string, code uint64, start func(g *nodecoll.Group, code uint64)) error {
-	err := c.runShared(ctx, what, true, code, start)
-	if err == nil && c.coll.Refused() {
-		c.refused.Store(true)
-		return ErrRefused
-	}
-	return err
+	return c.runShared(ctx, what, true, code, start)
 }
 
 // runShared is RunShared; count says that this is a collective of its own, not the
@@ -86,6 +81,10 @@ func (c *Comm) runShared(ctx context.Context, what string, count bool, code uint
 	moved, to, err := false, 0, c.takeTurn(ctx)
 	if err == nil {
 		moved, to, err = c.share(ctx, what, count, code, start)
+		if err == nil && count && c.coll.Refused() {
+			c.refused.Store(true)
+			err = ErrRefused
+		}
 		c.giveTurn()
 	}
 	p.mu.Unlock()
