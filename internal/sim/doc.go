@@ -34,6 +34,12 @@
 // way; stalled links; delays with a heavy tail; late last words; late news of
 // deaths. Matrix counts which fault hit which phase of the protocols.
 //
+// # Shrinking
+//
+// Shrink takes away processes, faults, calls and messages as long as what is left breaks
+// the same invariant. It keeps names: what is left chooses as it chose in the whole run
+// (part.go).
+//
 // # Three detectors
 //
 // Exact runs tell each survivor of each death, at a time of its own. Ring runs have

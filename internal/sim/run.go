@@ -44,9 +44,14 @@ type Violation struct {
 	Case      Case    // the run, with the faults that happened
 }
 
-// Error says what broke, and how to see it again.
+// Error says what broke, and how to see it again: by its seed, or a run that was given as
+// a script by that.
 func (v *Violation) Error() string {
-	return fmt.Sprintf("%s broken: %s\nrun: seed %d, %s, %d faults\nreplay: goulfm sim -replay %d%s", v.Invariant, v.Text, v.Seed, v.Swarm, len(v.Case.Faults), v.Seed, v.Options.flags())
+	replay := fmt.Sprintf("-replay %d%s", v.Seed, v.Options.flags())
+	if v.Options.given != nil {
+		replay = "-run FILE, with the script of the run (-script FILE writes it)"
+	}
+	return fmt.Sprintf("%s broken: %s\nrun: seed %d, %s, %d faults\nreplay: goulfm sim %s", v.Invariant, v.Text, v.Seed, v.Swarm, len(v.Case.Faults), replay)
 }
 
 const (
