@@ -99,6 +99,7 @@ func (w *matchWorld) arrive(src, tag int) {
 	}
 	msg := w.m.Message()
 	msg.Ctx, msg.Src, msg.Tag, msg.Handle = matchContext, src, tag, w.count
+	msg.Announced = w.rng.IntN(3) == 0
 	if w.m.Keep(msg) && !w.revoked {
 		w.messages = append(w.messages, matchMessage{w.count, src, tag})
 	}
@@ -109,10 +110,10 @@ func (w *matchWorld) post() {
 		return
 	}
 	src, tag := w.rng.IntN(matchMembers+1)-1, w.rng.IntN(matchTags+1)-1 // -1: Any
-	if src >= 0 && w.dead[src] {
+	r := &match.Recv{Ctx: matchContext, Src: src, Tag: tag}
+	if src >= 0 && w.dead[src] && !slices.ContainsFunc(w.messages, func(m matchMessage) bool { return takes(r, m.src, m.tag) }) {
 		return // the rules above do not post it
 	}
-	r := &match.Recv{Ctx: matchContext, Src: src, Tag: tag}
 	want := slices.IndexFunc(w.messages, func(m matchMessage) bool { return takes(r, m.src, m.tag) })
 	got := w.m.Post(r)
 	switch {
