@@ -24,6 +24,7 @@ var agreementOps = []*operation{
 	{name: "shrink", weight: 3, run: runShrink, agreed: true, makes: true, stays: true},
 	{name: "i:shrink", weight: 3, run: runIshrink, agreed: true, makes: true, stays: true},
 	{name: "same-call", weight: 3, run: runSameCall, agreed: true, stays: true},
+	{name: "all-ok", weight: 3, run: runAllOK, agreed: true},
 	{name: "ack", weight: 2, run: runAck, stays: true},
 	{name: "revoke", weight: 1, run: runRevoke},
 }
@@ -183,6 +184,31 @@ func runIshrink(s *step) error {
 	})
 	return nil
 }
+
+// runAllOK ends a stretch on a communicator as a program does that has no more to say; one
+// member may have had an error.
+func runAllOK(s *step) error {
+	victim, bad := s.rng.IntN(s.c.Size()), one(s.rng, 4)
+	var mine error
+	if bad && s.c.Rank() == victim || s.m.trouble.Load() {
+		mine = errGivenUp
+		s.m.log.put(record{What: recRevoke, Step: s.name, Comm: s.g.name})
+	}
+	ok, err := s.c.AllOK(s.ctx, mine)
+	if err != nil && classify(err) != classFailed {
+		return err
+	}
+	s.out = fmt.Sprint(ok, err != nil)
+	switch {
+	case bad && ok && err == nil:
+		return s.broken("all is well, though rank %d had an error", victim)
+	case err == nil && !ok:
+		return fmt.Errorf("not all are well: %w", errContext)
+	}
+	return err
+}
+
+var errGivenUp = errors.New("something went wrong here")
 
 // ack acknowledges what is known, and looks at it.
 func runAck(s *step) error {

@@ -35,6 +35,8 @@ func collectiveOps() []*operation {
 		{name: "i:barrier", weight: 2, run: runIbarrier, stays: true},
 		{name: "bcast-value", weight: 2, run: runBcastValue, stays: true},
 		{name: "gather-value", weight: 2, run: runGatherValue, stays: true},
+		{name: "scalars", weight: 3, run: runScalars, stays: true},
+		{name: "each-value", weight: 4, run: runEachValue, stays: true},
 		{name: "record-ops", weight: 2, run: runRecords, stays: true},
 		{name: "loc", weight: 1, run: runLoc, stays: true},
 		{name: "reproducible", weight: 1, run: runReproducible, stays: true},
@@ -475,6 +477,74 @@ func runGatherValue(s *step) error {
 		}
 	}
 	return nil
+}
+
+// runScalars has the collectives of one number.
+func runScalars(s *step) error {
+	n, me, root := s.c.Size(), s.c.Rank(), s.rng.IntN(s.c.Size())
+	mine := value[uint64](s.id, s.me(), 0)
+	check := func(got uint64, ranks int) error { return summed(s, []uint64{got}, ranks, 0) }
+	var v uint64
+	var err error
+	switch s.rng.IntN(4) {
+	case 0:
+		if v, err = collectives.AllreduceOne(s.ctx, s.c, mine, collectives.Sum); err == nil {
+			err = check(v, n)
+		}
+	case 1:
+		if v, err = collectives.ReduceOne(s.ctx, s.c, root, mine, collectives.Sum); err == nil && me == root {
+			err = check(v, n)
+		}
+	case 2:
+		if v, err = collectives.BcastOne(s.ctx, s.c, root, mine); err == nil {
+			err = took(s, []uint64{v}, root, 0)
+		}
+	default:
+		if v, err = collectives.ScanOne(s.ctx, s.c, mine, collectives.Sum); err == nil {
+			err = check(v, me+1)
+		}
+	}
+	return err
+}
+
+// runEachValue moves any Go value in every direction.
+func runEachValue(s *step) error {
+	n, me, root, size := s.c.Size(), s.c.Rank(), s.rng.IntN(s.c.Size()), min(s.part(), 256)
+	var mine []letter
+	for range n {
+		mine = append(mine, s.letter(me, size))
+	}
+	readAll := func(all []letter, err error) error {
+		if err != nil {
+			return err
+		}
+		for rank, l := range all {
+			if err := s.read(l, rank, size); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	switch s.rng.IntN(4) {
+	case 0:
+		return readAll(collectives.AllgatherValue(s.ctx, s.c, mine[0]))
+	case 1:
+		return readAll(collectives.AlltoallValue(s.ctx, s.c, mine))
+	case 2:
+		if me != root {
+			mine = nil
+		}
+		l, err := collectives.ScatterValue(s.ctx, s.c, root, mine)
+		if err != nil {
+			return err
+		}
+		return s.read(l, root, size)
+	}
+	l, err := collectives.ReduceValue(s.ctx, s.c, root, mine[0], func(_, b letter) letter { return b })
+	if err != nil || me != root {
+		return err
+	}
+	return s.read(l, n-1, size)
 }
 
 // runRecords has collectives of records; the reduction takes those of the last rank, and

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
 )
 
@@ -21,6 +22,7 @@ var creationOps = []*operation{
 	{name: "dist-graph", weight: 3, run: runDistGraph, makes: true, stays: true},
 	{name: "wrong-split", weight: 2, run: runWrongSplit, makes: true, stays: true},
 	{name: "brief", weight: 5, run: runBrief, makes: true, stays: true},
+	{name: "self", weight: 2, run: runSelf, stays: true},
 	{name: "free-early", weight: 2, run: runFreeEarly, makes: true, stays: true},
 }
 
@@ -232,6 +234,23 @@ func (s *step) briefly() (*comm.Comm, error) {
 		return s.c.Split(s.ctx, s.c.Rank()%2, 0)
 	}
 	return s.c.SplitNode(s.ctx)
+}
+
+// runSelf makes a communicator of this process alone, which nobody's death disturbs.
+func runSelf(s *step) error {
+	c, err := comm.Self(s.c)
+	if err != nil {
+		return err
+	}
+	v := s.words(100)
+	err = errors.Join(collectives.Barrier(s.ctx, c), collectives.Allreduce(s.ctx, c, v, v, collectives.Sum))
+	if class := classify(err); class == classFailed || class == classRevoked {
+		return s.broken("on a communicator of this process alone: %v", err)
+	}
+	if err == nil && wrongAt(v, s.id, s.me(), 0) >= 0 {
+		return s.broken("a sum of one is another number")
+	}
+	return errors.Join(err, c.Free())
 }
 
 // freeEarly has one of two send, and free the request and the communicator at once.

@@ -465,11 +465,20 @@ func (s *step) read(l letter, rank, size int) error {
 	return nil
 }
 
+func (s *step) sendLetter(peer, size int) error {
+	l := s.letter(s.c.Rank(), size)
+	if one(s.own, 2) {
+		_, err := comm.IsendValue(s.to(peer, 0), l).Wait(s.ctx)
+		return err
+	}
+	return comm.SendValue(s.ctx, s.to(peer, 0), l)
+}
+
 func values(s *step, peer int, first bool) error {
 	size := min(s.length(), 8193)
 	for range 1 + s.rng.IntN(2) {
 		if first {
-			if err := comm.SendValue(s.ctx, s.to(peer, 0), s.letter(s.c.Rank(), size)); err != nil {
+			if err := s.sendLetter(peer, size); err != nil {
 				return err
 			}
 		} else {
