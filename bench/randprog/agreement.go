@@ -71,15 +71,15 @@ func (s *step) agreedFailed(g comm.Group, err error) error {
 			return s.broken("agreed that %v are dead, of %v", dead, s.g.procs)
 		}
 	}
-	return s.m.blame(s, dead)
+	s.blame(dead)
+	return nil
 }
 
-// blame writes down that processes are said to be dead.
-func (m *machine) blame(s *step, dead []int) error {
+// blame writes down that processes are said to be dead: the judge compares.
+func (s *step) blame(dead []int) {
 	if len(dead) > 0 {
-		m.log.put(record{What: recNote, Step: s.name, Comm: s.g.name, Class: classFailed, Procs: dead})
+		s.m.log.put(record{What: recNote, Step: s.name, Comm: s.g.name, Class: classFailed, Procs: dead})
 	}
-	return nil
 }
 
 // iagree has several under way.
@@ -153,7 +153,7 @@ func runAckAgree(s *step) error {
 	slices.Sort(acked)
 	s.out += fmt.Sprint("acked ", acked)
 	if len(acked) > 0 {
-		_ = s.m.blame(s, acked)
+		s.blame(acked)
 		return fmt.Errorf("dead: %w", ulfm.ErrProcFailed)
 	}
 	return nil
@@ -222,7 +222,7 @@ func runAck(s *step) error {
 	if n < len(before) || len(acked) != n || !slices.Equal(before, after[:min(len(before), len(after))]) || !slices.Equal(acked, after[:min(n, len(after))]) {
 		return s.broken("%v known, %d acknowledged, which are %v, then known %v", before, n, acked, after)
 	}
-	_ = s.m.blame(s, acked)
+	s.blame(acked)
 	return nil
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/ulfm"
 )
 
 // errContext is in every error of a call whose context was to end.
@@ -229,19 +228,18 @@ func (m *machine) newStep(ctx context.Context, op *operation, g *group, number, 
 	return s
 }
 
-// take makes a step, and says whether it went well. A rank in trouble takes part in
-// agreements alone, for which the others wait whatever has happened.
-func (m *machine) take(s *step) bool {
+// take makes a step. A rank in trouble takes part in agreements alone, for which the others
+// wait whatever has happened.
+func (m *machine) take(s *step) {
 	if s.c == nil || m.trouble.Load() && !s.op.agreed {
-		return true
+		return
 	}
 	m.log.put(record{What: recBegin, Step: s.name, Op: s.op.name, Comm: s.g.name})
-	err := s.op.run(s)
-	return m.note(s, err)
+	m.note(s, s.op.run(s))
 }
 
 // note writes down how a step ended, and what that means for this rank.
-func (m *machine) note(s *step, err error) bool {
+func (m *machine) note(s *step, err error) {
 	r := record{What: recEnd, Step: s.name, Op: s.op.name, Comm: s.g.name, Out: s.out}
 	if s.made != nil && !s.late {
 		m.noteMade(s, &r, err)
@@ -256,14 +254,12 @@ func (m *machine) note(s *step, err error) bool {
 		}
 	}
 	if err == nil {
-		return true
+		return
 	}
 	m.stumbled.Store(true)
-	if trial.IsBroken(err) {
-		return false
+	if !trial.IsBroken(err) {
+		m.leave()
 	}
-	m.leave()
-	return false
 }
 
 // describe puts an error into a record.
@@ -339,172 +335,6 @@ func (m *machine) drain(rng *rand.Rand) {
 		s := *p.step
 		s.name, s.own, s.late = s.name+"w", rng, false
 		m.log.put(record{What: recBegin, Step: s.name, Op: s.op.name, Comm: s.g.name})
-		err := p.finish(&s)
-		m.note(&s, err)
+		m.note(&s, p.finish(&s))
 	}
-}
-
-// The flag by which a stretch ends: was all well here, and the place in the program, with
-// its complement.
-const (
-	flagGood  = 1 << 0
-	placeAt   = 1
-	placeBits = 16
-	placeMask = 1<<placeBits - 1
-)
-
-// settle ends a stretch. All that are alive do the same from there on.
-func (m *machine) settle(ctx context.Context) error {
-	at := fmt.Sprintf("%d.settle", m.stretch)
-	good := m.allWell()
-	if m.wrong != nil {
-		return m.wrong
-	}
-	place := uint64(m.stretch) & placeMask
-	flag := place<<placeAt | (^place&placeMask)<<(placeAt+placeBits)
-	stamp := flag
-	if good {
-		flag |= flagGood
-	}
-	m.log.put(record{What: recBegin, Step: at, Op: "settle", Comm: m.base.name})
-	got, err := m.base.c.Agree(ctx, flag)
-	r := record{What: recEnd, Step: at, Op: "settle", Comm: m.base.name, Out: fmt.Sprintf("%x %v", got, err != nil)}
-	m.describe(m.base, &r, err)
-	m.log.put(r)
-	switch {
-	case err != nil && !errors.Is(err, ulfm.ErrProcFailed):
-		return err
-	case got&^flagGood != stamp:
-		return m.broken("settlement: the members are at different places: %x, here %x", got, stamp)
-	case err == nil && got&flagGood != 0:
-		m.keep()
-		return m.grow(ctx)
-	}
-	if rng := stream(m.r.seed, 10, uint64(m.stretch)); m.mayLimp() && one(rng, 2) {
-		return m.limp(ctx)
-	}
-	return m.repair(ctx)
-}
-
-// allWell says whether this rank got no error in the stretch: only what all have is kept.
-func (m *machine) allWell() bool {
-	if m.trouble.Load() || m.base.c.IsRevoked() {
-		return false
-	}
-	for _, g := range m.slots {
-		if g.c != nil && g.c.IsRevoked() {
-			return false
-		}
-	}
-	return !m.stumbled.Load()
-}
-
-const slotsMax = 5
-
-// keep goes on with all communicators, which are sure now, except for the oldest.
-func (m *machine) keep() {
-	for _, g := range m.slots {
-		g.sure = true
-	}
-	for len(m.slots) > slotsMax {
-		m.free(m.slots[0])
-		m.slots = m.slots[1:]
-	}
-}
-
-// mayLimp says whether nothing was revoked in the stretch, at any member.
-func (m *machine) mayLimp() bool { return !m.leaves && !m.r.uniform && m.r.handler != handlerRevokes }
-
-// limp goes on with the same communicators: all acknowledge the same deaths.
-func (m *machine) limp(ctx context.Context) error {
-	var kept []*group
-	for _, g := range m.slots {
-		if g.sure {
-			kept = append(kept, g)
-		} else {
-			m.free(g)
-		}
-	}
-	m.slots = kept
-	s := &step{ctx: ctx, m: m, op: &operation{name: "limp"}, name: fmt.Sprintf("%d.limp", m.stretch), g: m.base, c: m.base.c}
-	m.log.put(record{What: recBegin, Step: s.name, Op: s.op.name, Comm: m.base.name})
-	err := runAckAgree(s)
-	m.note(s, err)
-	m.limps = true
-	if classify(err) == classFailed {
-		return nil // the acknowledged ones
-	}
-	return err
-}
-
-// repair goes on with those that are alive. What was made in the stretch may be missing
-// somewhere; what is older all have.
-func (m *machine) repair(ctx context.Context) error {
-	rng := stream(m.r.seed, 8, uint64(m.stretch))
-	m.limps = false
-	var kept []*group
-	for _, g := range m.slots {
-		if keeps := g.sure && one(rng, 2); !keeps {
-			m.free(g)
-			continue
-		}
-		small, err := m.shrink(ctx, g, "")
-		if err != nil {
-			return err
-		}
-		m.free(g)
-		kept = append(kept, small)
-	}
-	m.slots = kept
-	small, err := m.shrink(ctx, m.base, fmt.Sprintf("b%d", m.stretch))
-	if err != nil {
-		return err
-	}
-	m.free(m.base)
-	m.base = small
-	return nil
-}
-
-// shrink makes the group of the live members of g.
-func (m *machine) shrink(ctx context.Context, g *group, name string) (*group, error) {
-	if name == "" {
-		name = g.name + "'"
-	}
-	small := &group{name: name, sure: true}
-	if g.c == nil {
-		return small, nil
-	}
-	at := fmt.Sprintf("%d.repair", m.stretch)
-	m.log.put(record{What: recBegin, Step: at, Op: "repair", Comm: g.name})
-	known := g.c.GetFailed().Processes()
-	c, err := g.c.Shrink(ctx)
-	r := record{What: recEnd, Step: at, Op: "repair", Comm: g.name, From: g.name}
-	if err == nil {
-		small.c, small.procs = c, c.Group().Processes()
-		r.Out = fmt.Sprint(small.procs)
-	}
-	m.describe(g, &r, err)
-	m.log.put(r)
-	if err != nil {
-		return nil, err
-	}
-	m.member(small)
-	m.handle(small)
-	return small, m.checkShrunk(g, small, known)
-}
-
-// checkShrunk: whoever lives is in it, in the old order; nobody whose death was known.
-func (m *machine) checkShrunk(g, small *group, known []int) error {
-	at := 0
-	for _, p := range small.procs {
-		i := slices.Index(g.procs[at:], p)
-		if i < 0 || slices.Contains(known, p) {
-			return m.broken("shrink of %v, of which %v were known to be dead, gave %v", g.procs, known, small.procs)
-		}
-		at += i + 1
-	}
-	if small.procs[small.c.Rank()] != m.me {
-		return m.broken("shrink of %v gave %v, where this rank is %d", g.procs, small.procs, small.c.Rank())
-	}
-	return nil
 }

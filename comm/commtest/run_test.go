@@ -250,3 +250,28 @@ func TestNothingOfARunIsKept(t *testing.T) {
 		return true
 	})
 }
+
+// TestFreezeInsideOfACall: ranks that stop in the middle of a call, here in their error
+// handler, are dead to the others, and hear so when these have ended; two of them do not
+// wait for each other.
+func TestFreezeInsideOfACall(t *testing.T) {
+	Run(t, 4, func(ctx context.Context, w *comm.Comm) {
+		if w.Rank() >= 2 {
+			w.SetErrorHandler(func(c *comm.Comm, err error) error {
+				Freeze(w)
+				return err
+			})
+			_ = comm.Send(ctx, w.To(0).Tag(-1), []int{0})
+			w.SetErrorHandler(nil)
+			if err := comm.Send(ctx, w.To(0), []int{0}); !errors.Is(err, comm.ErrFenced) {
+				t.Errorf("rank %d, after it was frozen: %v", w.Rank(), err)
+			}
+			return
+		}
+		for victim := 2; victim < 4; victim++ {
+			if _, err := comm.Recv(ctx, w.From(victim), []int{0}); !errors.Is(err, ulfm.ErrProcFailed) {
+				t.Errorf("rank %d: %v", w.Rank(), err)
+			}
+		}
+	})
+}
