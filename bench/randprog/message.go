@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/goulfm/goulfm/comm"
@@ -36,6 +37,7 @@ var messageOps = []*operation{
 	{name: "free-request", weight: 3, run: pairwise(freeRequest), stays: true},
 	{name: "in-order", weight: 4, run: pairwise(inOrder), stays: true},
 	{name: "short-waits", weight: 4, run: pairwise(shortWaits), stays: true},
+	{name: "waiters", weight: 4, run: pairwise(waiters), stays: true},
 	{name: "pending", weight: 4, run: pairwise(receiveAny), stays: true},
 	{name: "truncated", weight: 1, run: pairwise(truncated), stays: true},
 	{name: "isend-later", weight: 4, run: pairwise(isendLater), stays: true},
@@ -723,6 +725,63 @@ func shortWaits(s *step, peer int, first bool) error {
 			return err
 		}
 	}
+}
+
+// waiters has several goroutines of a rank wait at once. Some give up soon, and make no other
+// call; what the others wait for comes one after the other, and late.
+func waiters(s *step, peer int, first bool) error {
+	count, size := 3+s.rng.IntN(4), s.length()
+	soon := make([]bool, count)
+	for k := range soon {
+		soon[k] = one(s.rng, 2)
+	}
+	if first {
+		for k := range count {
+			if soon[k] {
+				continue
+			}
+			s.pause()
+			if err := comm.Send(s.ctx, s.to(peer, k), s.words(size)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	limits, errs := make([]time.Duration, count), make([]error, count)
+	for k := range limits {
+		limits[k] = s.shortly(s.own)
+	}
+	var all sync.WaitGroup
+	for k := range count {
+		all.Go(func() {
+			if soon[k] {
+				errs[k] = s.waitInVain(peer, k, limits[k])
+				return
+			}
+			in := make([]uint64, size)
+			st, err := comm.Recv(s.ctx, s.from(peer, k), in)
+			if err == nil {
+				err = s.got(st, in, peer, size)
+			}
+			errs[k] = err
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// waitInVain gives up a receive of what nobody sends.
+func (s *step) waitInVain(peer, k int, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(s.ctx, limit)
+	defer cancel()
+	_, err := comm.Recv(ctx, s.from(peer, k), make([]uint64, 1))
+	switch {
+	case err == nil:
+		return s.broken("received what nobody sends")
+	case errors.Is(err, context.DeadlineExceeded) && s.ctx.Err() == nil:
+		return nil
+	}
+	return err
 }
 
 // shortly is a time after which a wait gives up.
