@@ -33,7 +33,7 @@ func TestSpawn(t *testing.T) {
 func TestSpecR59SpawnThatFails(t *testing.T) {
 	r := goulfmCommand(t, "", "run", "-n", "3", "--timeout", "60s", prog, "spawn-errors")
 	for i, want := range []string{
-		`length out of range: 0 processes to start: want at least 1`,
+		`bad argument: 0 processes to start: want at least 1`,
 		`1000 processes asked for, and of the 22 that the job can ever have 3 were started: give it more with goulfm run --universe N`,
 		`/no/such/program: no such program`,
 		`process [34] ended before it was in Init`,

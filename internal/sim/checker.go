@@ -255,6 +255,25 @@ func (k *checker) givenUp(p *process, key agreementKey) {
 	k.gaveUp[key] = set
 }
 
+// diedIn notes what a revocation has answered in the step in which a process dies. The program
+// is never told, but the other members may be: that the process does not take part is sent in
+// the same step.
+func (k *checker) diedIn(p *process, acts []control.Action) {
+	for _, a := range acts {
+		d, ok := a.(control.Decided)
+		if !ok || !errors.Is(d.Outcome.Err, ulfm.ErrRevoked) {
+			continue
+		}
+		switch c, open := p.program.calls[d.Token]; {
+		case !open:
+		case c.members != nil:
+			k.givenUp(p, c.gatherKey())
+		case c.call.Kind.Series() == ulfm.SeriesCreate:
+			k.givenUp(p, agreementKey{c.key, ulfm.SeriesCreate, uint64(c.seq)})
+		}
+	}
+}
+
 // agree is I1: the living never differ. Those who died meanwhile may have been
 // told something else (A17).
 func (k *checker) agree(p *process, key agreementKey, a *agreement, out ulfm.Outcome) {

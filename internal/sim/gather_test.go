@@ -3,6 +3,8 @@ package sim
 import (
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // TestSpecR15R57GatheringRuns: creations from groups among all else that happens, on
@@ -39,4 +41,12 @@ func TestSpecR15R57GatheringRuns(t *testing.T) {
 	if made < 100 || failed < 30 || gaveUp < 10 {
 		t.Errorf("%d made, %d failed, %d given up: too tame", made, failed, gaveUp)
 	}
+}
+
+// TestDiesAsARevocationAnswers: a process dies at the end of the step in which a revocation has
+// answered its creation. The others have been told that it takes no part, its program has
+// not: they go on without it, though it is not agreed to be dead.
+func TestDiesAsARevocationAnswers(t *testing.T) {
+	_, violation := Run(Options{Seed: 1795550244499785676})
+	assert.Nil(t, violation)
 }

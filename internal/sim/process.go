@@ -88,6 +88,7 @@ func (f Fault) lasts() mono.Duration {
 // crash carries out what others may see of the last step of p.
 func (s *simulation) crash(p *process, f Fault, acts []control.Action) {
 	p.slow = f.LastWords
+	s.check.diedIn(p, acts)
 	var told []int
 	for _, a := range acts[:f.kept(len(acts))] {
 		switch a := a.(type) {

@@ -78,7 +78,7 @@ func between(ctx context.Context, ic *comm.Intercomm, second bool) error {
 		return fmt.Errorf("a root too large: %w", err)
 	}
 	err := collectives.InterAllreduce(ctx, ic, make([]int, 2), make([]int, 1), collectives.Sum)
-	if !errors.Is(err, comm.ErrArgument) {
+	if !errors.Is(err, comm.ErrLength) {
 		return fmt.Errorf("lengths that differ: %w", err)
 	}
 	return nil
