@@ -147,6 +147,8 @@ func deadOf(res *trial.Result) map[int]bool {
 func judgeJob(r *round, all logs, res *trial.Result) string {
 	dead := deadOf(res)
 	switch {
+	case res.Hung && len(res.Left) > 0:
+		return "hung, and left behind: " + strings.Join(res.Left, ", ")
 	case res.Hung:
 		return "hung"
 	case len(res.Left) > 0:

@@ -128,8 +128,12 @@ func (p *Place) Run(n int, flags, args []string) Result {
 	if err := cmd.Start(); err != nil {
 		return Result{Command: cmd.String(), Err: err}
 	}
-	stop := time.AfterFunc(p.Timeout+graceMax, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	pid := cmd.Process.Pid
+	// A launcher that hangs says where, by the runtime's stacks, before it is killed.
+	tell := time.AfterFunc(p.Timeout+graceMax, func() { _ = syscall.Kill(pid, syscall.SIGABRT) })
+	stop := time.AfterFunc(p.Timeout+graceMax+time.Second, func() { _ = syscall.Kill(-pid, syscall.SIGKILL) })
 	err := cmd.Wait()
+	tell.Stop()
 	stop.Stop()
 	r := Result{Command: cmd.String(), Took: time.Since(start), Err: err, Stdout: stdout.String(), Stderr: stderr.String()}
 	r.Hung = r.Took >= p.Timeout
