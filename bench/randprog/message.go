@@ -47,6 +47,12 @@ var messageOps = []*operation{
 	{name: "compute", weight: 2, run: runCompute, stays: true},
 }
 
+// acked is how many deaths this member has acknowledged.
+func (s *step) acked() int {
+	n, _ := s.c.AckFailed(0)
+	return n
+}
+
 // wild is any rank as a sender. A member that has acknowledged a death is told no more
 // of it, and would wait for the dead.
 func (s *step) wild() (int, error) {
@@ -437,9 +443,7 @@ func inOrder(s *step, peer int, first bool) error {
 		st, err := comm.Recv(s.ctx, s.from(peer, 0), in)
 		switch {
 		case err != nil && firstErr == nil:
-			if firstErr = err; s.acked() > 0 {
-				return err // what was lost is forgotten then, so the order says nothing any more
-			}
+			firstErr = err
 		case err == nil:
 			if err := s.got(st, in, peer, size); err != nil {
 				return err
@@ -447,12 +451,6 @@ func inOrder(s *step, peer int, first bool) error {
 		}
 	}
 	return firstErr
-}
-
-// acked is how many deaths this member has acknowledged.
-func (s *step) acked() int {
-	n, _ := s.c.AckFailed(0)
-	return n
 }
 
 // shortWaits receives by waits that end before the message comes.
