@@ -39,6 +39,11 @@ type job struct {
 	batches  []*batch            // that are not kept yet
 	programs map[string]*program // of spawns: built or found already
 
+	// forking is held from a fork until its child is in byPid or builds, and by the reaper while
+	// it takes a status; before mu. A fork lasts until the child has executed its program, on
+	// a loaded machine for long: under mu nobody would hear ranks, or end the job, meanwhile.
+	forking sync.Mutex
+
 	mu        sync.Mutex
 	ranks     []*rank
 	byNumber  map[int]*rank
@@ -51,6 +56,7 @@ type job struct {
 	joined    int
 	over      bool // all ranks have ended, and none will be started
 	ending    bool // the job was told to stop
+	halted    bool // its ranks were ended
 	code      int  // exit code if it was
 	why       string
 
@@ -295,6 +301,7 @@ func (j *job) ends(code int, why string) {
 
 func (j *job) stopLocked(code int, why string) {
 	j.ends(code, why)
+	j.halted = true
 	for pid := range j.byPid { // not reaped: the number is its, and so is the group
 		_ = syscall.Kill(-pid, syscall.SIGKILL)
 		_ = syscall.Kill(pid, syscall.SIGKILL)

@@ -47,18 +47,10 @@ func (j *job) runBuild(dir string, args []string) ([]byte, error) {
 	}
 	defer r.Close()
 	ended := make(chan syscall.WaitStatus, 1)
-	j.mu.Lock()
-	pid := 0
-	if err = errOver; !j.over && !j.ending {
-		pid, err = syscall.ForkExec(path, args, &syscall.ProcAttr{
-			Dir: dir, Env: os.Environ(), Files: []uintptr{null.Fd(), w.Fd(), w.Fd()},
-			Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
-		})
-	}
-	if err == nil {
-		j.builds[pid] = ended
-	}
-	j.mu.Unlock()
+	err = j.forkBuild(path, args, &syscall.ProcAttr{
+		Dir: dir, Env: os.Environ(), Files: []uintptr{null.Fd(), w.Fd(), w.Fd()},
+		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+	}, ended)
 	w.Close()
 	if err != nil {
 		return nil, err
@@ -68,4 +60,31 @@ func (j *job) runBuild(dir string, args []string) ([]byte, error) {
 		return text, fmt.Errorf("%s", describe(status))
 	}
 	return text, err
+}
+
+// forkBuild starts a command whose status the reaper sends to ended.
+func (j *job) forkBuild(path string, args []string, attr *syscall.ProcAttr, ended chan syscall.WaitStatus) error {
+	j.forking.Lock()
+	defer j.forking.Unlock()
+	if j.isEnding() {
+		return errOver
+	}
+	pid, err := syscall.ForkExec(path, args, attr)
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.builds[pid] = ended
+	if j.ending { // meanwhile; it cannot be over, for the reaper needs forking
+		_ = syscall.Kill(-pid, syscall.SIGKILL)
+	}
+	return nil
+}
+
+// isEnding says whether the job was told to stop, or is over.
+func (j *job) isEnding() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.ending || j.over
 }

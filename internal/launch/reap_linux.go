@@ -131,6 +131,8 @@ func (j *job) reap() {
 
 // reapOne takes the status of a child that has ended, and gives it to whom it concerns.
 func (j *job) reapOne() {
+	j.forking.Lock()
+	defer j.forking.Unlock()
 	j.mu.Lock() // nobody sends a signal to a number that is being given back
 	var status syscall.WaitStatus
 	pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)

@@ -40,7 +40,7 @@ type spawner struct {
 }
 
 // begin makes the thread. It comes before calmMonitor: a thread that the calm monitor makes
-// is as calm, and so would be the ranks that it starts, for as long as they live.
+// has its policy, and so would have the ranks that it starts, for as long as they live.
 func (s *spawner) begin() {
 	s.requests = make(chan func())
 	go func() {

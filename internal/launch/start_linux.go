@@ -68,8 +68,8 @@ func (j *job) spawn(prog *program, who placement) (err error) {
 	}
 	defer errW.Close()
 	files := []uintptr{stdin.Fd(), outW.Fd(), errW.Fd(), j.memory[0].Fd(), theirs.Fd(), j.memory[1].Fd()}
-	j.mu.Lock() // who reaps it must know it: it may end at once
-	defer j.mu.Unlock()
+	j.forking.Lock() // the reaper must know it: it may end at once
+	defer j.forking.Unlock()
 	pid, err := syscall.ForkExec(prog.path, append([]string{prog.name}, who.args...), &syscall.ProcAttr{
 		Dir: j.spec.Dir, Env: j.envOf(who), Files: files,
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
@@ -81,6 +81,8 @@ func (j *job) spawn(prog *program, who placement) (err error) {
 		return fmt.Errorf("%s: %w", prog.name, err)
 	}
 	r := &rank{number: number, pid: pid, line: line, words: stream{line.(*net.UnixConn)}, silent: make(chan struct{})}
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	j.add(r)
 	if feed != nil {
 		go feed()
@@ -97,6 +99,9 @@ func (j *job) add(r *rank) {
 	j.ranks = append(j.ranks, r)
 	j.byNumber[r.number], j.byPid[r.pid] = r, r
 	j.live++
+	if j.halted { // stop has ended all that it knew
+		_ = syscall.Kill(r.pid, syscall.SIGKILL)
+	}
 }
 
 // carry passes on what comes from a rank's pipe. The caller holds mu.

@@ -52,13 +52,7 @@ const (
 	standBackAfter = 2 * time.Millisecond // of 16 ranks on two cores it is
 )
 
-var deadNice = sync.OnceValue(func() int {
-	left, err := unix.Getpriority(unix.PRIO_PROCESS, 0) // the system call counts down from 20
-	if err != nil {
-		return nicest
-	}
-	return min(20-left+deadNicer, nicest)
-})
+var deadNice = sync.OnceValue(func() int { return min(ownNice()+deadNicer, nicest) })
 
 // firstNice is how nice a process is that has just died.
 func firstNice() int {
@@ -154,21 +148,35 @@ func tryComeBack(comes chan<- bool) {
 	comes <- err == nil
 }
 
-// calmMonitor lets the monitor thread of this process's Go runtime run only where nobody
-// else wants to. It looks around every 20 us for some milliseconds whenever the launcher
-// has something to do, so just when ranks repair, and each look takes one of them its
-// processor. The monitor is the first thread that the runtime makes, and lives as long as
-// the process.
+// calmMonitor keeps the monitor thread of this process's Go runtime from taking a processor
+// away from whoever runs. It looks around every 20 us for some milliseconds whenever the
+// launcher has something to do, so just when ranks repair. The monitor is the first thread
+// that the runtime makes, and lives as long as the process.
 //
-// What it does for others is to take processors of the runtime from threads that block in
-// the kernel. So that nobody waits for that there is one more for each of those: the
-// reaper, and who watches tombstones of so many ranks.
+// A thread of the policy SCHED_BATCH preempts nobody when it wakes, and has a full share of
+// processor time. The share matters: the monitor also makes threads for the runtime, these
+// have its policy, and so have the threads that they make. Under SCHED_IDLE, with a weight
+// of 3 beside 1024 for each thread that computes, half of the launcher would have stood still
+// on a loaded machine, one of its threads perhaps with a lock that all others need.
+//
+// What the monitor does for others is to take processors of the runtime from threads that
+// block in the kernel. So that nobody waits for that there is one more for each of those: the
+// reaper, and the watchers of the tombstones of so many ranks.
 func calmMonitor(ranks int) {
 	runtime.GOMAXPROCS(cores() + 1 + (ranks+park.AnyMax-1)/park.AnyMax)
 	_ = mayComeBack() // a death is no time to find out
 	if tid := firstThread(); tid > 0 {
-		_ = unix.SchedSetAttr(tid, &unix.SchedAttr{Policy: unix.SCHED_IDLE}, 0)
+		_ = unix.SchedSetAttr(tid, &unix.SchedAttr{Policy: unix.SCHED_BATCH, Nice: int32(ownNice())}, 0)
 	}
+}
+
+// ownNice is the nice value of the launcher.
+func ownNice() int {
+	left, err := unix.Getpriority(unix.PRIO_PROCESS, 0) // the system call counts down from 20
+	if err != nil {
+		return 0
+	}
+	return 20 - left
 }
 
 // firstThread returns the thread that was made first after the main one, or 0.

@@ -5,10 +5,12 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"sync"
 	"syscall"
 	"testing"
 
 	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/stretchr/testify/assert"
 	"golang.org/x/sys/unix"
 )
 
@@ -178,27 +180,53 @@ func niceOf(t *testing.T, tid int) int {
 	return 20 - v
 }
 
-// TestCalmMonitor: one thread of the runtime gives way, not the main one, and the program
-// has a processor more for each thread of the launcher that blocks.
+// TestCalmMonitor: the first thread of the runtime preempts nobody, the main one may, and the
+// program has a processor more for each thread of the launcher that blocks. Threads that the
+// monitor starts are like it, so it keeps its share of processor time: none is SCHED_IDLE.
 func TestCalmMonitor(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	before := cores()
-	defer func() { // threads that it starts are like it, and what they start
-		if tid := firstThread(); mayComeBack() {
-			_ = unix.SchedSetAttr(tid, &unix.SchedAttr{Policy: unix.SCHED_NORMAL, Nice: int32(niceOf(t, os.Getpid()))}, 0)
-		}
+	defer func() {
+		_ = unix.SchedSetAttr(firstThread(), &unix.SchedAttr{Policy: unix.SCHED_NORMAL, Nice: int32(ownNice())}, 0)
 	}()
 	calmMonitor(129)
-	if got := runtime.GOMAXPROCS(0); got != before+3 || cores() != before {
-		t.Errorf("%d processors and %d for jobs, want %d and %d", got, cores(), before+3, before)
-	}
+	assert.Equal(t, before+3, runtime.GOMAXPROCS(0), "processors of the launcher")
+	assert.Equal(t, before, cores(), "processors for jobs")
+	defer blockThreads(t, 8)()
 	for i, tid := range threads(t, os.Getpid()) {
 		attr, err := unix.SchedGetAttr(tid, 0)
 		if err != nil {
 			continue // it has ended
 		}
-		if calm := attr.Policy == unix.SCHED_IDLE; calm != (i == 1) {
-			t.Errorf("thread %d of the list has the policy %d", i, attr.Policy)
+		assert.NotEqual(t, uint32(unix.SCHED_IDLE), attr.Policy, "thread %d of the list", i)
+		switch i {
+		case 0:
+			assert.Equal(t, uint32(unix.SCHED_NORMAL), attr.Policy, "the main thread")
+		case 1:
+			assert.Equal(t, uint32(unix.SCHED_BATCH), attr.Policy, "the monitor")
+			assert.Equal(t, int32(ownNice()), attr.Nice)
 		}
+	}
+}
+
+// blockThreads has n threads block in the kernel, for each of which the monitor finds another;
+// the function that it returns ends that.
+func blockThreads(t *testing.T, n int) (end func()) {
+	t.Helper()
+	var p [2]int
+	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
+		t.Fatal(err)
+	}
+	var blocked sync.WaitGroup
+	for range n {
+		blocked.Go(func() { _, _ = unix.Read(p[0], make([]byte, 1)) })
+	}
+	for len(threadsOf(os.Getpid())) < n {
+		runtime.Gosched()
+	}
+	return func() {
+		unix.Close(p[1])
+		blocked.Wait()
+		unix.Close(p[0])
 	}
 }
