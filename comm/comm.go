@@ -9,6 +9,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -77,7 +78,7 @@ func (c *Comm) Engine() *engine.Comm { return c.e }
 func (c *Comm) Mark(name string, n int) {
 	for _, m := range c.w.marks {
 		if m.Name == name && m.N == n {
-			c.w.process.Say(boot.Message{What: boot.SaysKill, Name: name, N: n})
+			c.w.process.Say(lifeline.Killing{Name: name, N: n})
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {} // SIGKILL is on its way
 		}
@@ -94,7 +95,7 @@ func (c *Comm) Abort(code int) {
 		code = boot.ExitError
 	}
 	if p := c.w.process; p != nil {
-		m := boot.Message{What: boot.SaysAborted, N: code}
+		m := lifeline.Aborted{Code: code}
 		if c.Size() < c.w.proc.World().Size() {
 			m.Procs = c.e.Procs()
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/goulfm/goulfm/fd"
 	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/internal/mono"
 )
 
@@ -200,7 +201,7 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 	if info.Ring {
 		// Whom the ring finds silent the launcher kills, and lets it be known once it has
 		// ended; with --fence it is declared at once, and stops itself if it lives.
-		out.OnSilent = func(proc int) { w.process.Say(boot.Message{What: boot.SaysSilent, Procs: []int{proc}}) }
+		out.OnSilent = func(proc int) { w.process.Say(lifeline.Silent{Procs: []int{proc}}) }
 		out.Detector = fd.Config{Mode: fd.Ring, Fence: info.Fence,
 			Period: mono.Duration(info.Period), Timeout: mono.Duration(info.Timeout), Start: mono.Time(mono.Second)}
 	}
@@ -211,7 +212,7 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 // it. It never comes back (F7).
 func (w *world) fenced(why string) {
 	fmt.Fprintf(os.Stderr, "goulfm: rank %d: stops itself: %s\n", w.process.Info.Rank, why)
-	w.process.Say(boot.Message{What: boot.SaysFenced})
+	w.process.Say(lifeline.Fenced{})
 	os.Exit(boot.ExitFenced)
 }
 
@@ -221,20 +222,20 @@ func complain(rank int) func(text string) {
 }
 
 func (w *world) report(ev engine.Event) {
-	w.process.Note(boot.Message{What: boot.SaysEvent, Name: ev.What, Comm: ev.Comm, Procs: ev.Procs, Text: ev.Text})
+	w.process.Note(lifeline.Event{Name: ev.What, Comm: ev.Comm, Procs: ev.Procs, Text: ev.Text})
 }
 
 // dump tells the launcher what this process waits for.
 func (w *world) dump() {
-	var waits []boot.Wait
+	var waits []lifeline.Wait
 	for _, wait := range w.proc.Waits() {
-		waits = append(waits, boot.Wait(wait))
+		waits = append(waits, lifeline.Wait(wait))
 	}
 	var stacks bytes.Buffer
 	stacks.WriteString(w.proc.Describe())
 	_ = pprof.Lookup("goroutine").WriteTo(&stacks, 2)
 	text := stacks.String()
-	w.process.Say(boot.Message{What: boot.SaysDump, Waits: waits, Lines: waitingLines(text), Text: text})
+	w.process.Say(lifeline.Dump{Waits: waits, Lines: waitingLines(text), Text: text})
 }
 
 // Finalize ends by an agreement of all live members, whatever fails meanwhile;

@@ -8,6 +8,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -79,15 +80,15 @@ func (c *Comm) startProcesses(ctx context.Context, s SpawnSpec) (started ulfm.Sp
 	case s.N < 1:
 		return started, fmt.Errorf("%w: %d processes to start: want at least 1", ErrArgument, s.N)
 	}
-	ask := boot.Message{What: boot.SaysSpawn, N: s.N, Program: s.Program, Args: s.Args, Env: s.Env, Procs: c.e.Procs()}
-	answer, err := p.Ask(ctx, ask, func(late boot.Message) { c.dropSpawned(late.First) })
+	ask := lifeline.Spawn{N: s.N, Program: s.Program, Args: s.Args, Env: s.Env, Procs: c.e.Procs()}
+	answer, err := p.Ask(ctx, ask, func(late lifeline.Spawned) { c.dropSpawned(late.First) })
 	switch {
 	case err != nil:
 		return started, err
-	case answer.Name == boot.ShortOfMemory:
-		return started, fmt.Errorf("%w: %s", ErrNoRoom, answer.Text)
-	case answer.Text != "":
-		return started, errors.New(answer.Text)
+	case answer.Short:
+		return started, fmt.Errorf("%w: %s", ErrNoRoom, answer.Why)
+	case answer.Why != "":
+		return started, errors.New(answer.Why)
 	}
 	return ulfm.Spawned{First: answer.First, Count: answer.N}, nil
 }
@@ -106,7 +107,7 @@ func (c *Comm) agreeOnSpawn(started ulfm.Spawned, bad error) spawned {
 	}
 	g := union.e.Identity()
 	first := c.Size()
-	c.w.process.Say(boot.Message{What: boot.SaysKeep, First: g.Procs[first], Procs: g.Procs, Indices: g.Indices, UID: g.UID[:]})
+	c.w.process.Say(lifeline.Keep{First: g.Procs[first], Procs: g.Procs, Indices: g.Indices, UID: g.UID[:]})
 	return spawned{ic: newIntercomm(union, span(0, first), span(first, len(g.Procs)))}
 }
 
@@ -115,9 +116,9 @@ func (c *Comm) agreeOnSpawn(started ulfm.Spawned, bad error) spawned {
 func (c *Comm) dropSpawned(first int) {
 	switch {
 	case first > 0:
-		c.w.process.Say(boot.Message{What: boot.SaysDrop, First: first})
+		c.w.process.Say(lifeline.Drop{First: first})
 	case c.Rank() != 0:
-		c.w.process.Say(boot.Message{What: boot.SaysDrop, Rank: c.e.Procs()[0]})
+		c.w.process.Say(lifeline.Drop{Root: c.e.Procs()[0]})
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/internal/transport"
 	"github.com/goulfm/goulfm/internal/transport/shm"
@@ -26,12 +27,12 @@ type Process struct {
 
 	mu    sync.Mutex
 	line  net.Conn
-	in    *Decoder
-	notes []Message // not sent yet
+	in    *lifeline.Decoder
+	notes []lifeline.Received // not sent yet, in the order of their times
 	beats atomic.Uint32
 
 	token   uint64
-	answers map[uint64]chan Message // to requests that wait
+	answers map[uint64]chan lifeline.Spawned // to requests that wait
 }
 
 // Join attaches to the shared memory, puts up this process's tombstone, and says
@@ -55,7 +56,7 @@ func (i Info) Join() (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lifeline to the launcher: %w: %s", err, anothers)
 	}
-	p := &Process{Info: i, Port: port, Node: node, line: line, in: NewDecoder(line, node.Procs()), notes: make([]Message, 0, 16), answers: map[uint64]chan Message{}}
+	p := &Process{Info: i, Port: port, Node: node, line: line, in: lifeline.FromDaemon(line, node.Procs()), notes: make([]lifeline.Received, 0, 16), answers: map[uint64]chan lifeline.Spawned{}}
 	if err := putUpTombstone(node.Tombstone(me)); err != nil {
 		line.Close()
 		if errors.Is(err, errTaken) {
@@ -70,7 +71,7 @@ func (i Info) Join() (*Process, error) {
 	node.SetState(me, segment.Joined)
 	p.Beat() // here: it may be stopped before it listens
 	armKillpoint(me)
-	p.Say(Message{What: SaysJoined})
+	p.Say(lifeline.Joined{})
 	return p, nil
 }
 
@@ -89,8 +90,7 @@ func (p *Process) Beat() {
 }
 
 // Say sends a message to the launcher. A launcher that is gone does not hear it.
-func (p *Process) Say(m Message) {
-	m.AtNs = NowNs()
+func (p *Process) Say(m lifeline.Message) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.add(m)
@@ -100,8 +100,7 @@ func (p *Process) Say(m Message) {
 // Note is Say that waits for the next Flush; the message carries the moment of the
 // call. Right after a death every rank has something to tell, and all of them need
 // the processors for something better.
-func (p *Process) Note(m Message) {
-	m.AtNs = NowNs()
+func (p *Process) Note(m lifeline.Message) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.add(m)
@@ -127,12 +126,14 @@ func (p *Process) FlushOld() {
 	}
 }
 
-func (p *Process) add(m Message) { p.notes = append(p.notes, m) }
+func (p *Process) add(m lifeline.Message) {
+	p.notes = append(p.notes, lifeline.Received{AtNs: NowNs(), Message: m})
+}
 
 func (p *Process) flush() {
 	var text []byte
 	for _, m := range p.notes {
-		line, err := m.Encode()
+		line, err := lifeline.Encode(m.AtNs, m.Message)
 		if err != nil {
 			continue // Ask has refused it; a report is no reason to end a program
 		}
@@ -149,12 +150,12 @@ func (p *Process) flush() {
 // default a job ends with its launcher.
 func (p *Process) Listen(dump func()) {
 	for m, err := p.in.Next(); err == nil; m, err = p.in.Next() {
-		switch m.What {
-		case SaysAlive:
+		switch m := m.Message.(type) {
+		case lifeline.Prove:
 			p.Beat()
-		case SaysDump:
+		case lifeline.Describe:
 			dump()
-		case SaysSpawned:
+		case lifeline.Spawned:
 			p.mu.Lock()
 			if ch := p.answers[m.Token]; ch != nil {
 				ch <- m
@@ -168,25 +169,25 @@ func (p *Process) Listen(dump func()) {
 
 // Kept waits, in a process that others have started, until they say that they agree to
 // have it, and returns what they say. The launcher ends a process that nobody keeps.
-func (p *Process) Kept() (Message, error) {
+func (p *Process) Kept() (lifeline.Keep, error) {
 	for m, err := p.in.Next(); err == nil; m, err = p.in.Next() {
-		switch m.What {
-		case SaysAlive:
+		switch m := m.Message.(type) {
+		case lifeline.Prove:
 			p.Beat()
-		case SaysKeep:
+		case lifeline.Keep:
 			return m, nil
 		}
 	}
-	return Message{}, errors.New("the launcher is gone")
+	return lifeline.Keep{}, errors.New("the launcher is gone")
 }
 
-// Ask sends a request to the launcher and waits for its answer, or until ctx is over:
-// then late gets the answer when it comes.
-func (p *Process) Ask(ctx context.Context, m Message, late func(Message)) (Message, error) {
-	if _, err := m.Encode(); err != nil {
-		return Message{}, err
+// Ask has the launcher start processes, and waits for its answer, or until ctx is over:
+// then late gets the answer when it comes. The token of the request is given here.
+func (p *Process) Ask(ctx context.Context, m lifeline.Spawn, late func(lifeline.Spawned)) (lifeline.Spawned, error) {
+	if _, err := lifeline.Encode(0, m); err != nil {
+		return lifeline.Spawned{}, err
 	}
-	ch := make(chan Message, 1)
+	ch := make(chan lifeline.Spawned, 1)
 	p.mu.Lock()
 	p.token++
 	m.Token = p.token
@@ -198,7 +199,7 @@ func (p *Process) Ask(ctx context.Context, m Message, late func(Message)) (Messa
 		return answer, nil
 	case <-ctx.Done():
 		go func() { late(<-ch) }()
-		return Message{}, ctx.Err()
+		return lifeline.Spawned{}, ctx.Err()
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/internal/transport"
 )
@@ -24,10 +25,10 @@ func (i Info) Join() (*Process, error) {
 }
 
 // Say does nothing.
-func (p *Process) Say(Message) {}
+func (p *Process) Say(lifeline.Message) {}
 
 // Note does nothing.
-func (p *Process) Note(Message) {}
+func (p *Process) Note(lifeline.Message) {}
 
 // Flush does nothing.
 func (p *Process) Flush() {}
@@ -39,11 +40,11 @@ func (p *Process) FlushOld() {}
 func (p *Process) Beat() {}
 
 // Kept fails.
-func (p *Process) Kept() (Message, error) { return Message{}, errors.ErrUnsupported }
+func (p *Process) Kept() (lifeline.Keep, error) { return lifeline.Keep{}, errors.ErrUnsupported }
 
 // Ask fails.
-func (p *Process) Ask(context.Context, Message, func(Message)) (Message, error) {
-	return Message{}, errors.ErrUnsupported
+func (p *Process) Ask(context.Context, lifeline.Spawn, func(lifeline.Spawned)) (lifeline.Spawned, error) {
+	return lifeline.Spawned{}, errors.ErrUnsupported
 }
 
 // Listen does nothing.

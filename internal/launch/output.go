@@ -51,29 +51,17 @@ func (o *outlet) note(err error) {
 	}
 }
 
-// lineMax is how long a line may get before a part of it is passed on as a line.
-const lineMax = 1 << 20
-
-// carry copies what one rank prints to an outlet, line by line, until the rank
-// and all its children have closed it.
-func carry(r io.Reader, o *outlet, prefix func() string) {
-	buf, pending := make([]byte, 32<<10), []byte(nil)
-	for {
-		n, err := r.Read(buf)
-		pending = append(pending, buf[:n]...)
-		if end := bytes.LastIndexByte(pending, '\n'); end >= 0 {
-			o.write(prefixed(pending[:end+1], prefix))
-			pending = append(pending[:0], pending[end+1:]...)
-		}
-		if len(pending) > lineMax || err != nil && len(pending) > 0 {
-			o.write(prefixed(append(pending, '\n'), prefix))
-			pending = pending[:0]
-		}
-		if err != nil {
-			return
-		}
-	}
+// lines are those of one stream of a rank, each with what begins it; prefix nil: nothing does.
+type lines struct {
+	*outlet
+	prefix func() string
 }
+
+// Write passes on whole lines.
+func (l lines) Write(b []byte) { l.outlet.write(prefixed(b, l.prefix)) }
+
+// Close comes after the last line.
+func (l lines) Close() { l.outlet.close() }
 
 func prefixed(lines []byte, prefix func() string) []byte {
 	if prefix == nil {

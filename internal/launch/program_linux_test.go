@@ -55,9 +55,3 @@ func TestFindProgram(t *testing.T) {
 		p.close()
 	}
 }
-
-// TestEnvironment: one entry for each name, the last one given. Two programs may take
-// different ones of two.
-func TestEnvironment(t *testing.T) {
-	assert.Equal(t, []string{"A=5", "B=2", "C=", "D=4"}, mergeEnv([]string{"A=1", "B=2"}, []string{"C=3", "A=5"}, nil, []string{"C=", "D=4"}))
-}

@@ -3,88 +3,95 @@ package launch
 import (
 	"io"
 	"testing"
+	"testing/synctest"
+	"time"
 
-	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/daemon"
+	"github.com/goulfm/goulfm/internal/job"
+	"github.com/goulfm/goulfm/internal/lifeline"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // runningJob starts two ranks that only wait, and ends them with the test.
-func runningJob(t *testing.T) *job {
+func runningJob(t *testing.T) *launcher {
 	t.Helper()
 	spec := &Spec{N: 2, Universe: 8, Program: "sleep", Args: []string{"1000"}, Stdin: "none", Quiet: true, Stdout: io.Discard, Stderr: io.Discard}
 	prog, err := findProgram(spec.Program, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	j := newJob(spec)
-	j.prog = prog
-	j.spawner.begin()
-	if err := j.launch(prog); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	l := newLauncher(spec)
+	l.prog = prog
+	l.daemon, err = daemon.New(l, spec.universe())
+	require.NoError(t, err)
+	require.NoError(t, l.startRanks())
 	t.Cleanup(func() {
-		j.stop(ExitFailed, "the test is over")
-		<-j.ended
-		j.settle()
-		j.rep.end(j.verdict(), j.hurry)
-		j.closeMemory()
+		l.stop(ExitFailed, "the test is over")
+		<-l.daemon.Ended()
+		l.settle()
+		l.rep.end(l.verdict(), l.daemon.Halted())
+		l.close()
 	})
-	return j
+	return l
 }
 
-// TestSpecR59UnwantedBeforeItIsStarted: the root asks for two processes and dies, and the
-// other member says that it does not want them before the launcher has begun with them.
-//
-//	root: spawn 2      launcher: hears it
-//	root: dies         launcher: declares it dead
-//	other: drop        launcher: nothing to end                 (asked)
-//	                   launcher: reserves numbers, starts two
-//
-// or, with the numbers reserved at once, the drop comes before the processes (reserved).
-// Nobody would ever tell them to go on or to end.
-func TestSpecR59UnwantedBeforeItIsStarted(t *testing.T) {
-	ask := boot.Message{What: boot.SaysSpawn, Token: 1, N: 2, Procs: []int{0, 1}, Args: []string{"1000"}}
-	drop := boot.Message{What: boot.SaysDrop, Rank: 0}
-	unwanted := func(j *job) {
-		j.depart(0, "reaping")
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		j.unwanted(drop)
+// processes returns what the rules know, once the starter has done what it was given.
+func (l *launcher) processes() []job.Process {
+	done := make(chan struct{})
+	l.daemon.OnStarter(func() { close(done) })
+	<-done
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.rules.Processes()
+}
+
+// TestSpawnOfTheDead: a process asks for two and is found dead before the launcher comes to
+// that: nothing is started, and the job can still end.
+func TestSpawnOfTheDead(t *testing.T) {
+	l := runningJob(t)
+	l.Found(0, job.ByTombstone, false, 1)
+	l.spawn(0, lifeline.Spawn{Token: 1, N: 2, Procs: []int{0, 1}, Args: []string{"1000"}})
+	assert.Len(t, l.processes(), 2)
+}
+
+// TestSpecR59UnwantedWhileStarted: the root dies and the other member does not want what it
+// has asked for: all of it is ended.
+func TestSpecR59UnwantedWhileStarted(t *testing.T) {
+	l := runningJob(t)
+	l.spawn(0, lifeline.Spawn{Token: 1, N: 2, Procs: []int{0, 1}, Args: []string{"1000"}})
+	require.Len(t, l.processes(), 4)
+	l.Found(0, job.ByTombstone, false, 1)
+	require.NoError(t, l.Said(1, lifeline.Received{Message: lifeline.Drop{Root: 0}}))
+	for _, p := range l.processes() {
+		assert.Equal(t, p.Number >= 2, p.Dropped, "process %d", p.Number)
 	}
-	t.Run("asked", func(t *testing.T) {
-		j := runningJob(t)
-		root := j.ranks[0]
-		unwanted(j)
-		j.spawnMore(root, ask)
-		begun := make(chan struct{})
-		j.spawner.do(func() { close(begun) })
-		<-begun
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		if len(j.ranks) != 2 || len(j.batches) != 0 || j.starting != 0 || j.node.Started() != 2 {
-			t.Errorf("%d processes, %d batches, %d being started, %d numbers given, want 2, 0, 0, 2", len(j.ranks), len(j.batches), j.starting, j.node.Started())
-		}
-	})
-	t.Run("reserved", func(t *testing.T) {
-		j := runningJob(t)
-		b, err := j.reserve(&batch{root: 0, token: 1}, ask)
-		if err != nil {
-			t.Fatal(err)
-		}
-		unwanted(j)
-		done := make(chan error)
-		j.spawner.do(func() { done <- j.startBatch(b, j.prog, ask) })
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		for _, r := range j.ranks {
-			if r.dropped != b.has(r.number) {
-				t.Errorf("process %d is ended: %v", r.number, r.dropped)
-			}
-		}
-		if len(j.ranks) != 4 || len(j.batches) != 0 || j.starting != 0 {
-			t.Errorf("%d processes, %d batches, %d being started, want 4, 0, 0", len(j.ranks), len(j.batches), j.starting)
-		}
+}
+
+// TestSpawnOfWhatIsNoProgram: the root is told, and nobody waits for what is not started.
+func TestSpawnOfWhatIsNoProgram(t *testing.T) {
+	l := runningJob(t)
+	l.spawn(0, lifeline.Spawn{Token: 1, N: 2, Program: "/no/such/program", Procs: []int{0, 1}})
+	l.programs["/"] = &program{path: "/", name: "/"} // found, and cannot be executed
+	l.spawn(0, lifeline.Spawn{Token: 2, N: 2, Program: "/", Procs: []int{0, 1}})
+	assert.Len(t, l.processes(), 2)
+	assert.True(t, l.daemon.Expect(1))
+	l.daemon.Unexpect(1)
+}
+
+// TestJoinedTwice closes the lifeline of who says so.
+func TestJoinedTwice(t *testing.T) {
+	l := runningJob(t)
+	require.NoError(t, l.Said(0, lifeline.Received{Message: lifeline.Joined{}}))
+	assert.ErrorIs(t, l.Said(0, lifeline.Received{Message: lifeline.Joined{}}), lifeline.ErrMessage)
+}
+
+// TestTimeoutIsOfRanks, and of what they leave behind, not of people who read output later.
+func TestTimeoutIsOfRanks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLauncher(&Spec{Timeout: time.Second, Stderr: io.Discard})
+		l.schedule()
+		close(l.quiet)
+		time.Sleep(time.Minute)
+		assert.False(t, l.rules.Ending())
+		l.rep.end(l.verdict(), nil)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/job"
 )
 
 // Exit codes of a job.
@@ -16,13 +17,23 @@ const (
 	ExitRank      = boot.ExitError // a rank failed without a code of its own
 	ExitUsage     = 2
 	ExitFailed    = 3               // the launch failed
-	ExitTooMany   = 4               // nobody survived
+	ExitTooMany   = job.CodeTooMany // nobody survived
 	ExitFenced    = boot.ExitFenced // a process that was declared dead
 	ExitOutput    = 6               // all went well, but output could not be written
 	ExitTimeout   = 124
 	ExitCannotRun = 126
 	ExitNotFound  = 127
-	ExitSignal    = 128 // plus the signal
+	ExitSignal    = job.CodeSignal // plus the signal
+)
+
+// Survive says which failures of ranks others may survive: see job.Survive.
+type Survive = job.Survive
+
+// The values of Survive.
+const (
+	SurviveKilled = job.SurviveKilled
+	SurviveAny    = job.SurviveAny
+	SurviveNone   = job.SurviveNone
 )
 
 // Spec says what to run and how.

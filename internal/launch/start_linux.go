@@ -3,165 +3,167 @@ package launch
 import (
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/daemon"
+	"github.com/goulfm/goulfm/internal/job"
+	"github.com/goulfm/goulfm/internal/lifeline"
 	"golang.org/x/sys/unix"
 )
 
-// Descriptors of a rank: 0-2, segment 0, the lifeline, all arenas.
-const (
-	fdNode     = 3
-	fdLifeline = 4
-	fdArenas   = 5
-)
-
-// A placement says who a process is to be.
-type placement struct {
-	rank, size, first int
-	spawned           bool
-	args, env         []string
+// startRanks starts the ranks with which the job begins.
+func (l *launcher) startRanks() error {
+	l.daemon.Announce(l.spec.N)
+	return l.daemon.Begin(func() error {
+		for rank := range l.spec.N {
+			if err := l.startRank(rank); err != nil {
+				return fail(ExitFailed, "start rank %d: %w", rank, err)
+			}
+			l.apply(job.Forked{Proc: rank})
+		}
+		return nil
+	})
 }
 
-func (j *job) spawn(prog *program, who placement) (err error) {
-	number := who.first + who.rank
-	out, errs, err := j.sink.of(number)
+func (l *launcher) startRank(rank int) error {
+	p, err := l.place(rank, l.prog, boot.Info{Rank: rank, Size: l.spec.N})
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			out.close()
-			errs.close()
-		}
-	}()
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	stdin, feed, err := l.stdinOf(rank)
 	if err != nil {
+		p.Out.Close()
+		p.Errs.Close()
 		return err
 	}
-	mine, theirs := os.NewFile(uintptr(pair[0]), "lifeline"), os.NewFile(uintptr(pair[1]), "lifeline")
-	defer mine.Close()
-	defer theirs.Close()
-	line, err := net.FileConn(mine)
-	if err != nil {
+	p.Stdin, p.Argv, p.Env = stdin, append(p.Argv, l.spec.Args...), l.spec.Env
+	if err := l.daemon.Start(p); err != nil {
 		return err
 	}
-	stdin, feed, err := j.stdinOf(who)
-	if err != nil {
-		return err
-	}
-	defer stdin.Close()
-	outR, outW, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	defer outW.Close()
-	errR, errW, err := os.Pipe()
-	if err != nil {
-		outR.Close()
-		return err
-	}
-	defer errW.Close()
-	files := []uintptr{stdin.Fd(), outW.Fd(), errW.Fd(), j.memory[0].Fd(), theirs.Fd(), j.memory[1].Fd()}
-	j.forking.Lock() // the reaper must know it: it may end at once
-	defer j.forking.Unlock()
-	pid, err := syscall.ForkExec(prog.path, append([]string{prog.name}, who.args...), &syscall.ProcAttr{
-		Dir: j.spec.Dir, Env: j.envOf(who), Files: files,
-		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
-	})
-	if err != nil {
-		outR.Close()
-		errR.Close()
-		line.Close()
-		return fmt.Errorf("%s: %w", prog.name, err)
-	}
-	r := &rank{number: number, pid: pid, line: line, words: stream{line.(*net.UnixConn)}, silent: make(chan struct{})}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.add(r)
 	if feed != nil {
 		go feed()
 	}
-	prefix := j.spec.prefixOf(number, j.start)
-	j.carry(outR, out, prefix)
-	j.carry(errR, errs, prefix)
-	j.carriers.Go(func() { defer close(r.silent); defer line.Close(); j.listen(r) })
 	return nil
 }
 
-// add makes a rank one of the job. The caller holds mu.
-func (j *job) add(r *rank) {
-	j.ranks = append(j.ranks, r)
-	j.byNumber[r.number], j.byPid[r.pid] = r, r
-	j.live++
-	if j.halted { // stop has ended all that it knew
-		_ = syscall.Kill(r.pid, syscall.SIGKILL)
+// place says what a process is told, and where its output goes.
+func (l *launcher) place(number int, prog *program, who boot.Info) (daemon.Placement, error) {
+	out, errs, err := l.sink.of(number)
+	if err != nil {
+		return daemon.Placement{}, err
 	}
+	s, prefix := l.spec, l.spec.prefixOf(number, l.start)
+	who.Ranks, who.Ring, who.Era, who.Fence, who.Watched = s.N, s.Ring, s.Era, s.Fence, s.SuspectAfter > 0
+	who.Period, who.Timeout = s.Period, s.Period*time.Duration(s.Factor)
+	for _, k := range s.Kills {
+		if k.Rank == number && k.Point != "" {
+			who.Marks = append(who.Marks, boot.Mark{Name: k.Point, N: k.Value})
+		}
+	}
+	return daemon.Placement{Number: number, Path: prog.path, Argv: []string{prog.name}, Dir: s.Dir, Info: who,
+		Out: lines{out, prefix}, Errs: lines{errs, prefix}}, nil
 }
 
-// carry passes on what comes from a rank's pipe. The caller holds mu.
-func (j *job) carry(from *os.File, to *outlet, prefix func() string) {
-	s := stream{from}
-	j.outputs[s] = true
-	j.carrying.Go(func() {
-		carry(s, to, prefix)
-		j.mu.Lock()
-		delete(j.outputs, s)
-		j.mu.Unlock()
-		from.Close()
-		to.close()
+// spawn starts what a process asks for. The answer comes when all are in Init, or one cannot
+// be.
+func (l *launcher) spawn(root int, m lifeline.Spawn) {
+	l.daemon.OnStarter(func() {
+		prog, err := l.programOf(m.Program)
+		if err == nil && !l.daemon.Expect(m.N) {
+			err = daemon.ErrOver
+		}
+		start, ok := l.want(root, m, err)
+		switch {
+		case ok:
+			l.startBatch(root, start, prog, m)
+		case err == nil:
+			l.daemon.Unexpect(m.N)
+		}
 	})
 }
 
-func (j *job) envOf(who placement) []string {
-	s, number := j.spec, who.first+who.rank
-	info := boot.Info{Job: j.id, Rank: who.rank, Size: who.size, First: who.first, Spawned: who.spawned, NodeFd: fdNode, LifelineFd: fdLifeline, ArenasFd: fdArenas, Ranks: s.N,
-		Cores: j.cores, Ring: s.Ring, Era: s.Era, Fence: s.Fence, Watched: s.SuspectAfter > 0, Period: s.Period, Timeout: s.Period * time.Duration(s.Factor)}
-	for _, k := range s.Kills {
-		if k.Rank == number && k.Point != "" {
-			info.Marks = append(info.Marks, boot.Mark{Name: k.Point, N: k.Value})
+// want asks for processes; false: it is refused, and the root is told so.
+func (l *launcher) want(root int, m lifeline.Spawn, bad error) (start job.Start, ok bool) {
+	ev := job.Wanted{Root: root, Token: m.Token, N: m.N, Parents: m.Procs}
+	if bad != nil {
+		ev.Bad = bad.Error()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	actions := l.rules.Step(ev)
+	l.perform(actions)
+	for _, a := range actions {
+		if start, ok = a.(job.Start); ok {
+			l.daemon.Announce(start.First + start.Count)
+			return start, true
 		}
 	}
-	threads := "GOMAXPROCS=" + strconv.Itoa(max(2, (j.cores+s.N-1)/s.N))
-	return mergeEnv([]string{threads}, os.Environ(), s.Env, who.env, []string{info.Env()})
+	return start, false
 }
 
-// mergeEnv returns an environment with one entry for each name, the last one given. Of two a
-// Go program takes the first, and a shell perhaps the other.
-func mergeEnv(lists ...[]string) []string {
-	var out []string
-	at := map[string]int{}
-	for _, list := range lists {
-		for _, entry := range list {
-			name, _, _ := strings.Cut(entry, "=")
-			if i, given := at[name]; given {
-				out[i] = entry
-				continue
-			}
-			at[name] = len(out)
-			out = append(out, entry)
+func (l *launcher) startBatch(root int, b job.Start, prog *program, m lifeline.Spawn) {
+	for i := range b.Count {
+		number := b.First + i
+		if err := l.startSpawned(number, b, prog, m); err != nil {
+			l.apply(job.NotStarted{Proc: number, Why: err.Error()})
+			l.daemon.Unexpect(b.Count - i)
+			return
 		}
+		l.apply(job.Forked{Proc: number})
+		l.daemon.Unexpect(1)
 	}
-	return out
+	l.daemon.Watch(b.First, b.Count)
+	l.rep.spawned(b.First, b.Count, prog.name, root)
+}
+
+func (l *launcher) startSpawned(number int, b job.Start, prog *program, m lifeline.Spawn) error {
+	p, err := l.place(number, prog, boot.Info{Rank: number - b.First, Size: b.Count, First: b.First, Spawned: true})
+	if err != nil {
+		return err
+	}
+	if p.Stdin, err = os.Open(os.DevNull); err != nil {
+		p.Out.Close()
+		p.Errs.Close()
+		return err
+	}
+	p.Argv = append(p.Argv, m.Args...)
+	p.Env = append(append(p.Env, l.spec.Env...), m.Env...)
+	return l.daemon.Start(p)
+}
+
+// programOf returns what to execute: the program of the job if none is named.
+func (l *launcher) programOf(name string) (*program, error) {
+	if name == "" || name == l.spec.Program {
+		return l.prog, nil
+	}
+	if p := l.programs[name]; p != nil {
+		return p, nil
+	}
+	p, err := findProgram(name, l.daemon.Build)
+	if err == nil {
+		l.programs[name] = p
+	}
+	return p, err
 }
 
 // stdinOf returns what a rank reads, and what feeds it if anything must.
-func (j *job) stdinOf(who placement) (*os.File, func(), error) {
-	all := j.spec.Stdin == "all"
-	if who.spawned || !all && strconv.Itoa(who.rank) != j.spec.Stdin || j.spec.In == nil {
+func (l *launcher) stdinOf(rank int) (*os.File, func(), error) {
+	in, all := l.spec.In, l.spec.Stdin == "all"
+	if !all && strconv.Itoa(rank) != l.spec.Stdin || in == nil {
 		f, err := os.Open(os.DevNull)
 		return f, nil, err
 	}
-	if st, err := j.spec.In.Stat(); err == nil && !all && st.Mode()&os.ModeCharDevice == 0 {
+	if st, err := in.Stat(); err == nil && !all && st.Mode()&os.ModeCharDevice == 0 {
 		// A file or pipe goes straight to the rank: back-pressure and its end stay
 		// as they are, and a dead rank blocks nobody.
-		fd, err := unix.FcntlInt(j.spec.In.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-		return os.NewFile(uintptr(fd), "stdin"), nil, err
+		fd, err := unix.FcntlInt(in.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+		if err != nil {
+			return nil, nil, fmt.Errorf("standard input: %w", err)
+		}
+		return os.NewFile(uintptr(fd), "stdin"), nil, nil
 	}
 	// A terminal gives its input to one process group: the launcher's.
 	r, w, err := os.Pipe()
@@ -169,39 +171,47 @@ func (j *job) stdinOf(who placement) (*os.File, func(), error) {
 		return nil, nil, err
 	}
 	if !all {
-		return r, func() { _, _ = io.Copy(w, j.spec.In); w.Close() }, nil
+		return r, func() { _, _ = io.Copy(w, in); w.Close() }, nil
 	}
-	return r, j.feedAll(w), nil
+	return r, l.feeds.add(w), nil
 }
 
-// feedAll copies stdin to every rank; the first rank's call starts the copy.
-func (j *job) feedAll(w *os.File) func() {
-	j.feeds = append(j.feeds, w) // ranks are started one after the other
-	if len(j.feeds) < j.spec.N {
+// feeds copy standard input to every rank.
+type feeds struct {
+	from  *os.File
+	ranks int
+	to    []*os.File
+}
+
+// add takes in the next rank's pipe; with the last one's comes the function that copies.
+func (f *feeds) add(w *os.File) func() {
+	f.to = append(f.to, w) // ranks are started one after the other
+	if len(f.to) < f.ranks {
 		return nil
 	}
-	feeds := j.feeds
-	return func() {
-		buf := make([]byte, 32<<10)
-		for {
-			n, err := j.spec.In.Read(buf)
-			for i, f := range feeds {
-				if f == nil {
-					continue
-				}
-				if _, werr := f.Write(buf[:n]); werr != nil { // this rank is gone: the others read on
-					f.Close()
-					feeds[i] = nil
-				}
+	return f.copy
+}
+
+func (f *feeds) copy() {
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := f.from.Read(buf)
+		for i, to := range f.to {
+			if to == nil {
+				continue
 			}
-			if err != nil {
-				break
+			if _, werr := to.Write(buf[:n]); werr != nil { // this rank is gone: the others read on
+				to.Close()
+				f.to[i] = nil
 			}
 		}
-		for _, f := range feeds {
-			if f != nil {
-				f.Close()
-			}
+		if err != nil {
+			break
+		}
+	}
+	for _, to := range f.to {
+		if to != nil {
+			to.Close()
 		}
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/daemon"
+	"github.com/goulfm/goulfm/internal/job"
+	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/internal/waitgraph"
 )
 
@@ -206,14 +209,14 @@ func (r *reporter) death(rank int) *death {
 }
 
 // died is told when a rank that had not left was reaped.
-func (r *reporter) died(x *rank) {
+func (r *reporter) died(p job.Process, pid int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	d := r.death(x.number)
-	d.foundNs, d.killedNs = x.foundNs, x.killedNs
-	cause := x.fate()
-	r.put(d.foundNs, record{Event: "death", Rank: &d.rank, Pid: x.pid, Cause: cause, By: x.how, Planned: x.planned, LatencyMs: since(d.killedNs, d.foundNs)},
-		fmt.Sprintf("rank %d (pid %d) died: %s%s; found%s by its %s", x.number, x.pid, cause, atPoint(x.planned), took(" ", d.killedNs, d.foundNs), foundBy[x.how]))
+	d := r.death(p.Number)
+	d.foundNs, d.killedNs = p.FoundNs, p.KilledNs
+	cause := p.Fate()
+	r.put(d.foundNs, record{Event: "death", Rank: &d.rank, Pid: pid, Cause: cause, By: string(p.By), Planned: p.Planned, LatencyMs: since(d.killedNs, d.foundNs)},
+		fmt.Sprintf("rank %d (pid %d) died: %s%s; found%s by its %s", p.Number, pid, cause, atPoint(p.Planned), took(" ", d.killedNs, d.foundNs), foundBy(p.By)))
 	d.explained = true
 	if d.complete {
 		r.tellHeard(d)
@@ -221,7 +224,15 @@ func (r *reporter) died(x *rank) {
 }
 
 // foundBy says how an end is found to people who have not read the code.
-var foundBy = map[string]string{byTombstone: "exit mark in shared memory", byReaping: "exit status", bySilence: "silence"}
+func foundBy(by job.Evidence) string {
+	switch by {
+	case job.ByTombstone:
+		return "exit mark in shared memory"
+	case job.ByReaping:
+		return "exit status"
+	}
+	return string(by)
+}
 
 func atPoint(planned string) string {
 	if planned == "" {
@@ -245,30 +256,30 @@ func took(lead string, fromNs, toNs int64) string {
 }
 
 // event is told what a rank reports.
-func (r *reporter) event(rank int, m boot.Message, survivors int) {
+func (r *reporter) event(rank int, atNs int64, m lifeline.Event, survivors int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if m.Name == "detect" {
 		for _, p := range m.Procs {
-			r.heard(p, m, survivors)
+			r.heard(p, atNs, m, survivors)
 		}
 		return
 	}
 	if m.Name == "anomaly" || m.Name == "suspect" {
 		text := fmt.Sprintf("rank %d: %s of rank %v %s", rank, m.Name, m.Procs, m.Text)
-		r.put(m.AtNs, record{Event: m.Name, Rank: &rank, Ranks: m.Procs, Text: m.Text}, text)
+		r.put(atNs, record{Event: m.Name, Rank: &rank, Ranks: m.Procs, Text: m.Text}, text)
 		return
 	}
-	if t := r.talks.add(rank, m, survivors); t != nil {
+	if t := r.talks.add(rank, atNs, m, survivors); t != nil {
 		r.tellTalk(t)
 	}
 	r.awake()
 }
 
-func (r *reporter) heard(proc int, m boot.Message, survivors int) {
+func (r *reporter) heard(proc int, atNs int64, m lifeline.Event, survivors int) {
 	d := r.death(proc)
 	d.heard++
-	d.lastHeard, d.evidence = max(d.lastHeard, m.AtNs), m.Text
+	d.lastHeard, d.evidence = max(d.lastHeard, atNs), m.Text
 	if d.heard < survivors || d.complete {
 		return
 	}
@@ -299,21 +310,21 @@ func (r *reporter) tellTalk(t *talk) {
 
 // end is told how the job ended, and writes what is left of the story. Nobody else waits for
 // it now; once hurry is closed it does not wait for ever.
-func (r *reporter) end(v verdict, hurry <-chan struct{}) {
+func (r *reporter) end(v job.Verdict, hurry <-chan struct{}) {
 	r.mu.Lock()
 	for _, t := range r.talks.ripe(0, true) { // what not all reported, because some died meanwhile
 		r.tellTalk(t)
 	}
 	shown := ""
-	if len(r.deaths) > 0 || v.code != 0 {
-		shown = fmt.Sprintf("%s, %s lost; exit code %d", v.text, plural(len(r.deaths), "rank"), v.code)
+	if len(r.deaths) > 0 || v.Code != 0 {
+		shown = fmt.Sprintf("%s, %s lost; exit code %d", v.Text, plural(len(r.deaths), "rank"), v.Code)
 	}
 	lost := []int{}
 	for rank := range r.deaths {
 		lost = append(lost, rank)
 	}
 	slices.Sort(lost)
-	r.put(boot.NowNs(), record{Event: "end", Ranks: lost, Code: &v.code, Text: v.text}, shown)
+	r.put(boot.NowNs(), record{Event: "end", Ranks: lost, Code: &v.Code, Text: v.Text}, shown)
 	r.closing = true
 	r.awake()
 	r.mu.Unlock()
@@ -324,35 +335,35 @@ func (r *reporter) end(v verdict, hurry <-chan struct{}) {
 	}
 	select {
 	case <-r.told:
-	case <-time.After(outputMax):
+	case <-time.After(daemon.OutputMax):
 	}
 }
 
 // dump prints who waits for whom, the cycle if there is one, and all stacks.
-func (r *reporter) dump(why string, ranks []*rank) {
+func (r *reporter) dump(why string, ranks []dumped) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "goulfm: who waits for whom, %s:\n", why)
 	var graph []waitgraph.Wait
 	for _, x := range ranks {
 		switch {
-		case x.reaped && x.left:
-			fmt.Fprintf(&b, "  rank %d: finished\n", x.number)
-		case x.reaped:
-			fmt.Fprintf(&b, "  rank %d: dead (%s)\n", x.number, x.fate())
+		case x.Reaped && x.Left:
+			fmt.Fprintf(&b, "  rank %d: finished\n", x.Number)
+		case x.Reaped:
+			fmt.Fprintf(&b, "  rank %d: dead (%s)\n", x.Number, x.Fate())
 		case x.dump == nil:
-			fmt.Fprintf(&b, "  rank %d (pid %d): no answer within 2 s: stopped, or not in Init yet\n", x.number, x.pid)
+			fmt.Fprintf(&b, "  rank %d (pid %d): no answer within 2 s: stopped, or not in Init yet\n", x.Number, x.pid)
 		default:
 			ws := x.dump.Waits
 			if len(ws) == 0 {
-				fmt.Fprintf(&b, "  rank %d: computes (in no call)\n", x.number)
+				fmt.Fprintf(&b, "  rank %d: computes (in no call)\n", x.Number)
 			}
 			for _, w := range ws {
 				what := w.Op + " on " + w.Comm
 				if len(x.dump.Lines) > 0 {
 					what += ", " + strings.Join(x.dump.Lines, ", ")
 				}
-				graph = append(graph, waitgraph.Wait{Rank: x.number, On: w.Procs, Any: len(w.Ranks) == 0, What: what})
-				fmt.Fprintf(&b, "  rank %d: %s on %s waits for %s, tag %d%s%s\n", x.number, w.Op, w.Comm, rankText(w.Ranks), w.Tag, ofTheWorld(w.Ranks, w.Procs), atLines(x.dump.Lines))
+				graph = append(graph, waitgraph.Wait{Rank: x.Number, On: w.Procs, Any: len(w.Ranks) == 0, What: what})
+				fmt.Fprintf(&b, "  rank %d: %s on %s waits for %s, tag %d%s%s\n", x.Number, w.Op, w.Comm, rankText(w.Ranks), w.Tag, ofTheWorld(w.Ranks, w.Procs), atLines(x.dump.Lines))
 			}
 		}
 	}
@@ -361,7 +372,7 @@ func (r *reporter) dump(why string, ranks []*rank) {
 	}
 	for _, x := range ranks {
 		if x.dump != nil {
-			fmt.Fprintf(&b, "goulfm: stacks of rank %d (pid %d):\n%s\n", x.number, x.pid, strings.TrimRight(x.dump.Text, "\n"))
+			fmt.Fprintf(&b, "goulfm: stacks of rank %d (pid %d):\n%s\n", x.Number, x.pid, strings.TrimRight(x.dump.Text, "\n"))
 		}
 	}
 	r.mu.Lock()

@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/job"
+	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -19,42 +20,47 @@ const ms = int64(time.Millisecond)
 // TestTalks: each thing is told once, when all that are known to report it have done so or
 // when it is due; a second time is another talk; what comes late is dropped.
 func TestTalks(t *testing.T) {
-	report := func(name, comm, text string, atMs int64) boot.Message {
-		return boot.Message{What: boot.SaysEvent, Name: name, Comm: comm, Text: text, Procs: []int{3}, AtNs: atMs * ms}
+	type reported struct {
+		atNs int64
+		lifeline.Event
+	}
+	report := func(name, comm, text string, atMs int64) reported {
+		return reported{atMs * ms, lifeline.Event{Name: name, Comm: comm, Text: text, Procs: []int{3}}}
 	}
 	var ts talks
+	add := func(rank int, m reported, survivors int) *talk { return ts.add(rank, m.atNs, m.Event, survivors) }
 	shrink := report("shrink", "world", "2", 10)
-	assert.Nil(t, ts.add(0, shrink, 3))
-	told := ts.add(1, shrink, 3)
+	assert.Nil(t, add(0, shrink, 3))
+	told := add(1, shrink, 3)
 	require.NotNil(t, told)
 	assert.Equal(t, "shrink of world to 2 ranks, dead [3], at all 2 survivors", told.String())
-	assert.Nil(t, ts.add(2, shrink, 3), "late: it dropped out, and reports it nevertheless")
+	assert.Nil(t, add(2, shrink, 3), "late: it dropped out, and reports it nevertheless")
 	assert.Empty(t, ts.ripe(0, true), "nothing is told again at the end")
 
 	again := report("shrink", "world", "2", 500)
-	assert.Nil(t, ts.add(0, again, 2))
-	assert.NotNil(t, ts.add(1, again, 2), "the same a second time")
+	assert.Nil(t, add(0, again, 2))
+	assert.NotNil(t, add(1, again, 2), "the same a second time")
 
 	half := report("revoke", "split of world", "", 600)
-	assert.Nil(t, ts.add(0, half, 3))
-	assert.Nil(t, ts.add(2, half, 3))
+	assert.Nil(t, add(0, half, 3))
+	assert.Nil(t, add(2, half, 3))
 	assert.Empty(t, ts.ripe(600*ms+storyDelay.Nanoseconds()-1, false))
 	due := ts.ripe(600*ms+storyDelay.Nanoseconds(), false)
 	require.Len(t, due, 1)
 	assert.Equal(t, "revoke of split of world at 2 ranks", due[0].String())
 
 	failed := report("shrink", "world", "", 700)
-	assert.Nil(t, ts.add(0, failed, 3))
+	assert.Nil(t, add(0, failed, 3))
 	due = ts.ripe(0, true)
 	require.Len(t, due, 1)
 	assert.Equal(t, "shrink of world failed, dead [3], at 1 rank", due[0].String())
 
 	for i := range 3 * talksKept {
-		ts.add(0, report("revoke", fmt.Sprint("split#", i), "", 1000+int64(i)), 3)
+		add(0, report("revoke", fmt.Sprint("split#", i), "", 1000+int64(i)), 3)
 		ts.ripe(0, true)
 	}
 	assert.LessOrEqual(t, len(ts.list), talksKept)
-	assert.Nil(t, ts.add(1, report("shrink", "world", "2", 10), 1), "older than what is remembered")
+	assert.Nil(t, add(1, report("shrink", "world", "2", 10), 1), "older than what is remembered")
 	assert.Empty(t, ts.ripe(0, true))
 }
 
@@ -110,7 +116,7 @@ func TestNobodyReadsTheStory(t *testing.T) {
 	}()
 	<-told
 	close(w.letGo)
-	r.end(verdict{code: 7, text: "that was it"}, nil)
+	r.end(job.Verdict{Code: 7, Text: "that was it"}, nil)
 	assert.Contains(t, w.String(), "events of this story are left out: standard error was not read")
 	last := -1.0
 	for line := range strings.Lines(w.String()) {
@@ -135,8 +141,8 @@ func TestALateLine(t *testing.T) {
 // TestTheOnlySurvivor is not "all 1 survivor".
 func TestTheOnlySurvivor(t *testing.T) {
 	r := newReporter(&Spec{}, &outlet{w: io.Discard}, time.Now())
-	r.died(&rank{number: 1, pid: 7, how: byTombstone, status: killed, foundNs: r.startNs})
-	r.event(0, boot.Message{Name: "detect", Procs: []int{1}, AtNs: r.startNs + ms, Text: "exit"}, 1)
+	r.died(job.Process{Number: 1, By: job.ByTombstone, Status: job.Status{Signal: 9}, FoundNs: r.startNs}, 7)
+	r.event(0, r.startNs+ms, lifeline.Event{Name: "detect", Procs: []int{1}, Text: "exit"}, 1)
 	require.Len(t, r.queue.lines, 2)
 	assert.Equal(t, "rank 1 (pid 7) died: killed (SIGKILL); found by its exit mark in shared memory", r.queue.lines[0].text)
 	assert.Equal(t, "rank 1: the only survivor knows it 1.00 ms after (exit)", r.queue.lines[1].text)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/internal/rankset"
 )
 
@@ -39,19 +39,19 @@ type talks struct {
 }
 
 // add notes what a rank reports, and returns the talk if that is to be told now.
-func (ts *talks) add(rank int, m boot.Message, survivors int) *talk {
+func (ts *talks) add(rank int, atNs int64, m lifeline.Event, survivors int) *talk {
 	t := ts.find(rank, m)
 	if t == nil {
-		t = &talk{what: m.Name, comm: m.Comm, text: m.Text, procs: m.Procs, firstNs: m.AtNs, lastNs: m.AtNs}
+		t = &talk{what: m.Name, comm: m.Comm, text: m.Text, procs: m.Procs, firstNs: atNs, lastNs: atNs}
 		ts.forget()
-		t.told = m.AtNs <= ts.forgottenNs
+		t.told = atNs <= ts.forgottenNs
 		ts.list = append(ts.list, t)
 	}
 	t.by.Add(rank)
 	if t.told {
 		return nil
 	}
-	t.firstNs, t.lastNs = min(t.firstNs, m.AtNs), max(t.lastNs, m.AtNs)
+	t.firstNs, t.lastNs = min(t.firstNs, atNs), max(t.lastNs, atNs)
 	want, known := t.expected(survivors)
 	t.whole = known && t.by.Len() >= want
 	t.dueNs = t.firstNs + storyDelay.Nanoseconds()
@@ -66,7 +66,7 @@ func (ts *talks) add(rank int, m boot.Message, survivors int) *talk {
 }
 
 // find returns the talk to which a report belongs.
-func (ts *talks) find(rank int, m boot.Message) *talk {
+func (ts *talks) find(rank int, m lifeline.Event) *talk {
 	for _, t := range ts.list {
 		if t.what == m.Name && t.comm == m.Comm && t.text == m.Text && slices.Equal(t.procs, m.Procs) && !t.by.Has(rank) {
 			return t

@@ -25,7 +25,6 @@ var large = map[string]int{
 	"methods of internal/engine.Proc":                    205,
 	"methods of internal/nodecoll.Group":                 155,
 	"fields of internal/engine.Proc":                     70,
-	"fields of internal/launch.job":                      40,
 	"fields of internal/nodecoll.Group":                  51,
 	"lines of function internal/spectable/matrix.agreed": 101,
 	"lines of file bench/randprog/message.go":            850,

@@ -1,8 +1,7 @@
-package launch
+package daemon
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -17,35 +16,39 @@ import (
 const (
 	leftoverGrace = 2 * time.Second // what ranks have started may go on, in a job that was not stopped
 	leftoverMax   = 2 * time.Second // until it is gone, once it is killed
-	outputMax     = time.Second     // output that nobody reads is waited for, in a job that was stopped
+	OutputMax     = time.Second     // output that nobody reads is waited for, in a job that was stopped
 )
 
-// adoptOrphans makes the launcher the parent of what its ranks leave behind when they end.
+// adoptOrphans makes the daemon the parent of what its processes leave behind when they end.
 // It can then be found, and ended, however it was started.
 func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// settle ends what the ranks have left behind, and waits until the last of their output is
-// written: for as long as somebody reads it, but not for ever if the job was stopped.
-func (j *job) settle() {
-	j.carriers.Wait()
+// EndLeftovers ends what processes have left behind, once they have ended and what they said
+// was told. It may go on for a moment, if nobody has called KillAll.
+func (d *Daemon) EndLeftovers() {
+	d.listeners.Wait()
 	select {
-	case <-j.childless:
-	case <-j.hurry:
-		j.endLeftovers()
+	case <-d.childless:
+	case <-d.halted:
+		d.killLeftovers()
 	case <-time.After(leftoverGrace):
-		j.endLeftovers()
+		d.killLeftovers()
 	}
-	close(j.quiet)
-	j.mu.Lock()
-	for s := range j.outputs {
-		s.end() // somebody else may hold it, who is nobody's child here
-	}
-	j.mu.Unlock()
-	await(&j.carrying, j.hurry)
 }
 
-// await waits for those that write. Once hurry is closed it waits no longer than outputMax.
-func await(writers *sync.WaitGroup, hurry <-chan struct{}) {
+// Drain waits until the last of the output is written: for as long as somebody reads it, but
+// not for ever after KillAll.
+func (d *Daemon) Drain() {
+	d.mu.Lock()
+	for s := range d.outputs {
+		s.end() // somebody else may hold it, who is nobody's child here
+	}
+	d.mu.Unlock()
+	Await(&d.carriers, d.halted)
+}
+
+// Await waits for those that write. Once hurry is closed it waits no longer than OutputMax.
+func Await(writers *sync.WaitGroup, hurry <-chan struct{}) {
 	done := make(chan struct{})
 	go func() { writers.Wait(); close(done) }()
 	select {
@@ -55,27 +58,27 @@ func await(writers *sync.WaitGroup, hurry <-chan struct{}) {
 	}
 	select {
 	case <-done:
-	case <-time.After(outputMax):
+	case <-time.After(OutputMax):
 	}
 }
 
-// endLeftovers kills all children of the launcher, and those who become its children by
+// killLeftovers kills all children of the daemon, and those who become its children by
 // that, until there is none.
-func (j *job) endLeftovers() {
+func (d *Daemon) killLeftovers() {
 	killed := map[int]bool{}
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	limit := time.After(leftoverMax)
 	for over := false; !over; {
-		j.mu.Lock() // nothing is reaped meanwhile: each number is still that of a child
+		d.mu.Lock() // nothing is reaped meanwhile: each number is still that of a child
 		for _, pid := range children() {
 			if !killed[pid] && syscall.Kill(pid, syscall.SIGKILL) == nil {
 				killed[pid] = true
 			}
 		}
-		j.mu.Unlock()
+		d.mu.Unlock()
 		select {
-		case <-j.childless:
+		case <-d.childless:
 			over = true
 		case <-limit:
 			over = true
@@ -83,7 +86,7 @@ func (j *job) endLeftovers() {
 		}
 	}
 	if len(killed) > 0 {
-		j.rep.note("leftover", "%s that ranks had started still ran: ended", plural(len(killed), "process"))
+		d.host.Note("leftover", "%s that ranks had started still ran: ended", countOf(len(killed)))
 	}
 }
 
@@ -109,5 +112,9 @@ func children() (pids []int) {
 	return pids
 }
 
-// errOver refuses what comes after the last rank has ended.
-var errOver = errors.New("the job has ended")
+func countOf(processes int) string {
+	if processes == 1 {
+		return "1 process"
+	}
+	return strconv.Itoa(processes) + " processes"
+}

@@ -1,4 +1,4 @@
-package launch
+package daemon
 
 import (
 	"io"
@@ -103,8 +103,8 @@ func TestTend(t *testing.T) {
 		return
 	}
 	const first, second = 10_000_000_000, 10_000_300_000
-	j := &job{}
-	corpses := []corpse{{rank: &rank{pid: someProcess(t), foundNs: first}}, {rank: &rank{pid: someProcess(t), foundNs: second}}}
+	d := newDaemon(&record{})
+	corpses := []corpse{{process: &process{pid: someProcess(t), foundNs: first}}, {process: &process{pid: someProcess(t), foundNs: second}}}
 	pids := []int{corpses[0].pid, corpses[1].pid}
 	for _, pid := range pids {
 		giveWay(pid)
@@ -128,7 +128,7 @@ func TestTend(t *testing.T) {
 		{first + over, second + over, [2]uint32{unix.SCHED_NORMAL, unix.SCHED_IDLE}, [2]int{deadNice(), nicest}},
 		{second + over, 0, [2]uint32{unix.SCHED_NORMAL, unix.SCHED_NORMAL}, [2]int{deadNice(), deadNice()}},
 	} {
-		corpses = j.tend(corpses, step.now)
+		corpses = d.tend(corpses, step.now)
 		if got := nextDue(corpses); got != step.next {
 			t.Errorf("after %d: due at %d, want %d", step.now-first, got-first, step.next-first)
 		}
@@ -147,10 +147,10 @@ func TestSetPolicy(t *testing.T) {
 		t.Log("without the right to undo it: nobody stands back, see giveWay")
 		return
 	}
-	j, r := &job{}, &rank{pid: someProcess(t)}
+	d, p := newDaemon(&record{}), &process{pid: someProcess(t)}
 	all := func(policy uint32, nice int) {
 		t.Helper()
-		for _, tid := range threads(t, r.pid) {
+		for _, tid := range threads(t, p.pid) {
 			attr, err := unix.SchedGetAttr(tid, 0)
 			if err != nil {
 				t.Fatal(err)
@@ -160,13 +160,13 @@ func TestSetPolicy(t *testing.T) {
 			}
 		}
 	}
-	j.setPolicy(r, unix.SCHED_IDLE)
+	d.setPolicy(p, unix.SCHED_IDLE)
 	all(unix.SCHED_IDLE, 0)
-	r.reaped = true
-	j.setPolicy(r, unix.SCHED_NORMAL)
+	p.reaped = true
+	d.setPolicy(p, unix.SCHED_NORMAL)
 	all(unix.SCHED_IDLE, 0)
-	r.reaped = false
-	j.setPolicy(r, unix.SCHED_NORMAL)
+	p.reaped = false
+	d.setPolicy(p, unix.SCHED_NORMAL)
 	all(unix.SCHED_NORMAL, deadNice())
 }
 
@@ -180,18 +180,18 @@ func niceOf(t *testing.T, tid int) int {
 	return 20 - v
 }
 
-// TestCalmMonitor: the first thread of the runtime preempts nobody, the main one may, and the
+// TestCalm: the first thread of the runtime preempts nobody, the main one may, and the
 // program has a processor more for each thread of the launcher that blocks. Threads that the
 // monitor starts are like it, so it keeps its share of processor time: none is SCHED_IDLE.
-func TestCalmMonitor(t *testing.T) {
+func TestCalm(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	before := cores()
+	before := Cores()
 	defer func() {
 		_ = unix.SchedSetAttr(firstThread(), &unix.SchedAttr{Policy: unix.SCHED_NORMAL, Nice: int32(ownNice())}, 0)
 	}()
-	calmMonitor(129)
+	Calm(129)
 	assert.Equal(t, before+3, runtime.GOMAXPROCS(0), "processors of the launcher")
-	assert.Equal(t, before, cores(), "processors for jobs")
+	assert.Equal(t, before, Cores(), "processors for jobs")
 	defer blockThreads(t, 8)()
 	for i, tid := range threads(t, os.Getpid()) {
 		attr, err := unix.SchedGetAttr(tid, 0)

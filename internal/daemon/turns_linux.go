@@ -1,4 +1,4 @@
-package launch
+package daemon
 
 import (
 	"os"
@@ -15,11 +15,11 @@ import (
 
 // Right after a death the survivors of a node want all its processors at once, often more
 // than there are: each hears of the death, agrees and repairs. Whatever else runs makes
-// all of them wait, so what the launcher has to do with turns of processors is here.
+// all of them wait, so what the daemon has to do with turns of processors is here.
 
-// cores is what jobs may use here: the affinity mask, and the runtime's view of the
-// cgroup's quota, before the launcher took more for itself.
-var cores = sync.OnceValue(func() int { return min(runtime.NumCPU(), runtime.GOMAXPROCS(0)) })
+// Cores is what jobs may use here: the affinity mask, and the runtime's view of the
+// cgroup's quota, before the daemon took more for itself.
+var Cores = sync.OnceValue(func() int { return min(runtime.NumCPU(), runtime.GOMAXPROCS(0)) })
 
 // askForShortSlice asks the scheduler to run this thread in turns of 0.1 ms: such a
 // thread goes before others when it wakes, also where all ranks compute. Kernels
@@ -28,7 +28,7 @@ func askForShortSlice() {
 	_ = unix.SchedSetAttr(0, &unix.SchedAttr{Policy: unix.SCHED_NORMAL, Runtime: 100_000}, 0)
 }
 
-// A process that has died is nicer by deadNicer than the launcher, and so than it was: the
+// A process that has died is nicer by deadNicer than the daemon, and so than it was: the
 // kernel takes its memory apart in its turns, half a millisecond or two for a small one,
 // without a break. With a tenth of a share it does so where nobody else wants to run, and still in
 // seconds where everybody computes.
@@ -44,7 +44,7 @@ func askForShortSlice() {
 //
 // So it is as nice as can be at first, which is one system call and good for some seventy
 // turns given away by each. If the repair is not over after standBackAfter, it runs only
-// where nobody else wants to: a dozen calls, a tenth of a millisecond of the launcher, for
+// where nobody else wants to: a dozen calls, a tenth of a millisecond of the daemon, for
 // which survivors would have to wait. After boot.RepairTime it is nicer by ten.
 const (
 	deadNicer      = 10
@@ -66,9 +66,9 @@ func firstNice() int {
 // rank is a process group: all threads are meant, for nobody knows which is the last.
 func giveWay(pid int) { _ = unix.Setpriority(unix.PRIO_PGRP, pid, firstNice()) }
 
-// A corpse is a rank that has died and for which giveWay was called.
+// A corpse is a process that has died and for which giveWay was called.
 type corpse struct {
-	*rank
+	*process
 	standsBack bool
 }
 
@@ -81,15 +81,15 @@ func (c corpse) due() int64 {
 }
 
 // tend does for each corpse what is due, and returns those about which there is more to do.
-func (j *job) tend(corpses []corpse, now int64) []corpse {
+func (d *Daemon) tend(corpses []corpse, now int64) []corpse {
 	left := corpses[:0]
 	for _, c := range corpses {
 		if c.due() <= now {
 			if c.standsBack {
-				j.setPolicy(c.rank, unix.SCHED_NORMAL)
+				d.setPolicy(c.process, unix.SCHED_NORMAL)
 				continue
 			}
-			j.setPolicy(c.rank, unix.SCHED_IDLE)
+			d.setPolicy(c.process, unix.SCHED_IDLE)
 			c.standsBack = true
 		}
 		left = append(left, c)
@@ -110,13 +110,13 @@ func nextDue(corpses []corpse) int64 {
 
 // setPolicy changes how the threads of a process that has died are scheduled, if it still
 // has the number.
-func (j *job) setPolicy(r *rank, policy uint32) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if r.reaped {
+func (d *Daemon) setPolicy(p *process, policy uint32) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if p.reaped {
 		return
 	}
-	for _, tid := range threadsOf(r.pid) {
+	for _, tid := range threadsOf(p.pid) {
 		_ = unix.SchedSetAttr(tid, &unix.SchedAttr{Policy: policy, Nice: int32(deadNice())}, 0)
 	}
 }
@@ -148,29 +148,29 @@ func tryComeBack(comes chan<- bool) {
 	comes <- err == nil
 }
 
-// calmMonitor keeps the monitor thread of this process's Go runtime from taking a processor
+// Calm keeps the monitor thread of this process's Go runtime from taking a processor
 // away from whoever runs. It looks around every 20 us for some milliseconds whenever the
-// launcher has something to do, so just when ranks repair. The monitor is the first thread
+// daemon has something to do, so just when ranks repair. The monitor is the first thread
 // that the runtime makes, and lives as long as the process.
 //
 // A thread of the policy SCHED_BATCH preempts nobody when it wakes, and has a full share of
 // processor time. The share matters: the monitor also makes threads for the runtime, these
 // have its policy, and so have the threads that they make. Under SCHED_IDLE, with a weight
-// of 3 beside 1024 for each thread that computes, half of the launcher would have stood still
+// of 3 beside 1024 for each thread that computes, half of the daemon would have stood still
 // on a loaded machine, one of its threads perhaps with a lock that all others need.
 //
 // What the monitor does for others is to take processors of the runtime from threads that
 // block in the kernel. So that nobody waits for that there is one more for each of those: the
-// reaper, and the watchers of the tombstones of so many ranks.
-func calmMonitor(ranks int) {
-	runtime.GOMAXPROCS(cores() + 1 + (ranks+park.AnyMax-1)/park.AnyMax)
+// reaper, and the watchers of the tombstones of so many processes.
+func Calm(procs int) {
+	runtime.GOMAXPROCS(Cores() + 1 + (procs+park.AnyMax-1)/park.AnyMax)
 	_ = mayComeBack() // a death is no time to find out
 	if tid := firstThread(); tid > 0 {
 		_ = unix.SchedSetAttr(tid, &unix.SchedAttr{Policy: unix.SCHED_BATCH, Nice: int32(ownNice())}, 0)
 	}
 }
 
-// ownNice is the nice value of the launcher.
+// ownNice is the nice value of the daemon.
 func ownNice() int {
 	left, err := unix.Getpriority(unix.PRIO_PROCESS, 0) // the system call counts down from 20
 	if err != nil {

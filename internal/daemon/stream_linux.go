@@ -1,4 +1,4 @@
-package launch
+package daemon
 
 import (
 	"errors"
@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A stream is the launcher's end of a pipe or socket that a rank writes to. Its end comes
-// when all have closed it; but a process that the rank has started may hold it for as long
+// A stream is the daemon's end of a pipe or socket that a process writes to. Its end comes
+// when all have closed it; but a process that it has started may hold it for as long
 // as it lives. So what was in it at a certain moment can be read to its end, too.
 type stream struct{ from source }
 

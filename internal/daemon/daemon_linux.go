@@ -1,0 +1,151 @@
+package daemon
+
+import (
+	"os"
+	"sync"
+	"syscall"
+
+	"github.com/goulfm/goulfm/internal/job"
+	"github.com/goulfm/goulfm/internal/lifeline"
+	"github.com/goulfm/goulfm/internal/segment"
+)
+
+// A Host is told what happens to the processes of a node. Its methods are called from several
+// goroutines, none of which holds a lock of the daemon.
+type Host interface {
+	// Found: a process has ended, and others do not know it yet. Left: it was through Finalize.
+	Found(proc int, by job.Evidence, left bool, atNs int64)
+	// Reaped: nothing of the process runs any more.
+	Reaped(proc int, status job.Status)
+	// Heard: the process is reaped, and all that it has said was told.
+	Heard(proc int)
+	// Said: a message of the process. An error closes its lifeline, which ends it.
+	Said(proc int, m lifeline.Received) error
+	// NoLife: the process has shown no life for the time that WatchLife was given.
+	NoLife(proc int, atNs int64)
+	// Note is for people: what happened, and a line of text.
+	Note(event, format string, args ...any)
+}
+
+// A Daemon serves the processes of one node of a job.
+type Daemon struct {
+	host   Host
+	job    uint64
+	node   *segment.Node
+	memory []*os.File // segment 0, all arenas
+
+	starter starter
+	forked  *sync.Cond // expected has changed
+
+	// forking is held from a fork until its child is in byPid or builds, and by the reaper while
+	// it takes a status; before mu. A fork lasts until the child has executed its program, on
+	// a loaded machine for long: under mu nobody could signal or end processes meanwhile.
+	forking sync.Mutex
+
+	mu       sync.Mutex
+	procs    map[int]*process                // by number
+	byPid    map[int]*process                // not reaped yet
+	builds   map[int]chan syscall.WaitStatus // commands that are not reaped yet
+	outputs  map[stream]bool                 // that are not at their end
+	live     int                             // not reaped yet
+	expected int                             // about to be started
+	over     bool                            // all processes have ended, and none will be started
+	isHalted bool                            // KillAll
+
+	ended     chan struct{} // it is over
+	childless chan struct{} // nor is anything left of what they have started
+	halted    chan struct{} // closed by KillAll: the end of the job must not wait for anybody
+	halting   sync.Once
+	listeners sync.WaitGroup // those that read lifelines
+	carriers  sync.WaitGroup // those that pass output on
+}
+
+// A process is one that the daemon has started.
+type process struct {
+	number  int
+	pid     int
+	line    *mouth
+	words   stream        // what it says over its lifeline
+	silent  chan struct{} // closed once all that it said was told
+	found   bool          // that it has ended
+	foundNs int64
+	reaped  bool
+}
+
+// New makes a daemon with memory for procs processes. The caller closes it when no process
+// will be started any more.
+func New(host Host, procs int) (*Daemon, error) {
+	d := newDaemon(host)
+	adoptOrphans()
+	if err := d.makeMemory(procs); err != nil {
+		return nil, err
+	}
+	d.starter.begin()
+	return d, nil
+}
+
+func newDaemon(host Host) *Daemon {
+	d := &Daemon{host: host,
+		procs: map[int]*process{}, byPid: map[int]*process{}, builds: map[int]chan syscall.WaitStatus{}, outputs: map[stream]bool{},
+		ended: make(chan struct{}), childless: make(chan struct{}), halted: make(chan struct{})}
+	d.forked = sync.NewCond(&d.mu)
+	return d
+}
+
+// Ended is closed when all processes have ended and none will be started.
+func (d *Daemon) Ended() <-chan struct{} { return d.ended }
+
+// Halted is closed by KillAll.
+func (d *Daemon) Halted() <-chan struct{} { return d.halted }
+
+// Over says whether all processes have ended and none will be started.
+func (d *Daemon) Over() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.over
+}
+
+// Pid is the number by which the kernel knows a process, or knew it.
+func (d *Daemon) Pid(proc int) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if p := d.procs[proc]; p != nil {
+		return p.pid
+	}
+	return 0
+}
+
+// Signal sends a signal to a process that is not reaped.
+func (d *Daemon) Signal(proc int, sig syscall.Signal) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if p := d.procs[proc]; p != nil && !p.reaped {
+		_ = syscall.Kill(p.pid, sig)
+	}
+}
+
+// SignalAll sends a signal to all processes.
+func (d *Daemon) SignalAll(sig syscall.Signal) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for pid := range d.byPid {
+		_ = syscall.Kill(pid, sig)
+	}
+}
+
+// KillAll ends all processes and what they have started, what is being built for them, and
+// each process that is only being started. What has left a process's group is ended when it
+// has become a child of the daemon (see EndLeftovers).
+func (d *Daemon) KillAll() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.isHalted = true
+	for pid := range d.byPid { // not reaped: the number is its, and so is the group
+		_ = syscall.Kill(-pid, syscall.SIGKILL)
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	for pid := range d.builds {
+		_ = syscall.Kill(-pid, syscall.SIGKILL)
+	}
+	d.halting.Do(func() { close(d.halted) })
+}

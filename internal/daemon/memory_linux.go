@@ -1,0 +1,61 @@
+package daemon
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"os"
+
+	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/segment"
+)
+
+// makeMemory makes segment 0 and the arenas of a job with a fresh identity.
+func (d *Daemon) makeMemory(procs int) error {
+	var b [8]byte
+	_, _ = rand.Read(b[:])
+	d.job = binary.LittleEndian.Uint64(b[:])
+	nodeFile, err := segment.Create("goulfm-node", segment.NodeBytes(procs))
+	if err != nil {
+		return err
+	}
+	arenas, err := segment.Create("goulfm-arenas", segment.ArenasBytes(procs))
+	if err != nil {
+		nodeFile.Close()
+		return err
+	}
+	d.memory = []*os.File{nodeFile, arenas}
+	m, err := segment.Attach(nodeFile.Fd())
+	if err != nil {
+		d.Close()
+		return err
+	}
+	d.node = segment.FormatNode(m, procs, d.job)
+	return nil
+}
+
+// Close lets go of what only new processes need.
+func (d *Daemon) Close() {
+	for _, f := range d.memory {
+		f.Close()
+	}
+}
+
+// Procs is for how many processes there is memory.
+func (d *Daemon) Procs() int { return d.node.Procs() }
+
+// Announce has all processes know that those with numbers below n are there, or will be.
+func (d *Daemon) Announce(n int) { d.node.SetStarted(n) }
+
+// Declare puts a process into the list of departures that all processes of the node read; left:
+// it was through Finalize, else it has died. Calls are made one after the other, each followed
+// by WakeAll.
+func (d *Daemon) Declare(proc int, left bool) {
+	why := segment.Died
+	if left {
+		why = segment.Retired
+	}
+	d.node.AppendDeath(proc, why)
+}
+
+// WakeAll has all processes look at the list of departures.
+func (d *Daemon) WakeAll() { d.node.WakeAll(park.Futex{}) }

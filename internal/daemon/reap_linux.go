@@ -1,0 +1,95 @@
+package daemon
+
+import (
+	"errors"
+	"syscall"
+
+	"github.com/goulfm/goulfm/internal/job"
+	"golang.org/x/sys/unix"
+)
+
+// reap waits for all children of the daemon, on the thread that started the first ones. They
+// are processes of the job, the commands that build what these start (see Build), and what
+// processes have started and left behind, which becomes the daemon's.
+func (d *Daemon) reap() {
+	for {
+		err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		switch {
+		case err == nil:
+			d.reapOne()
+		case errors.Is(err, unix.EINTR) || errors.Is(err, unix.ECHILD) && d.awaitStart():
+		default:
+			d.mu.Lock()
+			none := !d.over // nothing was ever started
+			d.over = true
+			d.mu.Unlock()
+			if none {
+				close(d.ended)
+			}
+			close(d.childless)
+			return
+		}
+	}
+}
+
+// reapOne takes the status of a child that has ended, and passes it on.
+func (d *Daemon) reapOne() {
+	p, status, last := d.takeStatus()
+	if p != nil {
+		d.host.Reaped(p.number, statusOf(status))
+		d.find(p.number, job.ByReaping)
+		d.hearOut(p)
+	}
+	if last {
+		close(d.ended)
+	}
+}
+
+// takeStatus takes the status of a child that has ended, and returns the process if it was
+// one; last: no other is left.
+func (d *Daemon) takeStatus() (p *process, status syscall.WaitStatus, last bool) {
+	d.forking.Lock()
+	defer d.forking.Unlock()
+	d.mu.Lock() // nobody sends a signal to a number that is being given back
+	defer d.mu.Unlock()
+	pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
+	if err != nil || pid <= 0 {
+		return nil, 0, false
+	}
+	if built := d.builds[pid]; built != nil {
+		delete(d.builds, pid)
+		built <- status
+	}
+	if p = d.byPid[pid]; p != nil {
+		delete(d.byPid, pid)
+		p.reaped = true
+		d.node.SetEnded(p.number)
+		d.live--
+	}
+	last = !d.over && d.live == 0 && d.expected == 0
+	d.over = d.over || last
+	return p, status, last
+}
+
+// awaitStart waits until a process that is being started is there, and says whether
+// one was.
+func (d *Daemon) awaitStart() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.expected == 0 && d.live == 0 {
+		return false
+	}
+	for d.expected > 0 {
+		d.forked.Wait()
+	}
+	return true
+}
+
+// hearOut tells the host that a process that was reaped is heard, once it is.
+func (d *Daemon) hearOut(p *process) {
+	p.words.end()
+	d.listeners.Go(func() {
+		<-p.silent
+		d.host.Heard(p.number)
+	})
+}

@@ -1,0 +1,213 @@
+package daemon
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/goulfm/goulfm/internal/boot"
+	"golang.org/x/sys/unix"
+)
+
+// Descriptors of a process: 0-2, segment 0, the lifeline, all arenas.
+const (
+	fdNode     = 3
+	fdLifeline = 4
+	fdArenas   = 5
+)
+
+// ClearOfProcesses is above all descriptors that a process is given: one that is started has
+// the daemon's others, too, until it is its program.
+const ClearOfProcesses = 64
+
+// A Placement says which process is started, and how. Start takes over its files and streams,
+// also when it fails.
+type Placement struct {
+	Number    int
+	Path      string    // to execute
+	Argv      []string  // with argument 0
+	Dir       string    // working directory; empty: this one
+	Env       []string  // NAME=VALUE, added to the environment
+	Info      boot.Info // what it is told; the daemon adds job, cores and descriptors
+	Stdin     *os.File
+	Out, Errs Lines
+}
+
+// Begin calls start, which starts the first processes, on the thread that reaps all from then
+// on: a process's parent-death signal is bound to the thread that forks it.
+func (d *Daemon) Begin(start func() error) error {
+	result := make(chan error)
+	go func() {
+		runtime.LockOSThread() // never unlocked
+		result <- start()
+		d.reap()
+	}()
+	return <-result
+}
+
+// A starter starts processes while others run. Its thread lives as long as the daemon, as the
+// parent-death signal of what it starts is bound to it.
+type starter struct {
+	requests chan func()
+}
+
+// begin makes the thread. It comes before Calm: a thread that the calm monitor makes has its
+// policy, and so would have the processes that it starts, for as long as they live.
+func (s *starter) begin() {
+	s.requests = make(chan func())
+	go func() {
+		runtime.LockOSThread() // never unlocked
+		for f := range s.requests {
+			f()
+		}
+	}()
+	s.requests <- func() {} // it is there
+}
+
+// OnStarter has the thread that starts later processes call f, after what it was given before.
+func (d *Daemon) OnStarter(f func()) { d.starter.requests <- f }
+
+// Expect says that n processes will be started. Until each is, or Unexpect says that it will
+// not be, the job is not over; false: it is already.
+func (d *Daemon) Expect(n int) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.over {
+		return false
+	}
+	d.expected += n
+	return true
+}
+
+// Unexpect says that n of the expected processes will not be started.
+func (d *Daemon) Unexpect(n int) {
+	d.mu.Lock()
+	d.expected -= n
+	d.mu.Unlock()
+	d.forked.Broadcast()
+}
+
+// Start starts a process, on the thread of Begin or OnStarter.
+func (d *Daemon) Start(p Placement) error {
+	defer p.Stdin.Close()
+	pipes, err := d.openPipes()
+	if err != nil {
+		p.Out.Close()
+		p.Errs.Close()
+		return err
+	}
+	defer pipes.closeTheirs()
+	d.forking.Lock()
+	defer d.forking.Unlock()
+	pid, err := syscall.ForkExec(p.Path, p.Argv, &syscall.ProcAttr{
+		Dir: p.Dir, Env: d.envOf(p),
+		Files: []uintptr{p.Stdin.Fd(), pipes.outW.Fd(), pipes.errsW.Fd(), d.memory[0].Fd(), pipes.theirs.Fd(), d.memory[1].Fd()},
+		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+	})
+	if err != nil {
+		pipes.closeOurs()
+		p.Out.Close()
+		p.Errs.Close()
+		return fmt.Errorf("%s: %w", p.Argv[0], err)
+	}
+	d.add(&process{number: p.Number, pid: pid, line: newMouth(pipes.line), words: stream{pipes.line}, silent: make(chan struct{})}, pipes, p)
+	return nil
+}
+
+// add takes a process into the tables, and begins to read what it says and prints.
+func (d *Daemon) add(proc *process, pipes *pipes, p Placement) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.procs[proc.number], d.byPid[proc.pid] = proc, proc
+	d.live++
+	if d.isHalted { // KillAll has ended all that it knew
+		_ = syscall.Kill(proc.pid, syscall.SIGKILL)
+	}
+	d.carry(pipes.outR, p.Out)
+	d.carry(pipes.errsR, p.Errs)
+	d.listeners.Go(func() { defer close(proc.silent); defer pipes.line.Close(); d.listen(proc) })
+}
+
+// pipes are what connects a process with the daemon: its output, and its lifeline.
+type pipes struct {
+	outR, outW, errsR, errsW *os.File
+	line                     *net.UnixConn
+	theirs                   *os.File // the other end of line
+}
+
+func (d *Daemon) openPipes() (p *pipes, err error) {
+	p = &pipes{}
+	defer func() {
+		if err != nil {
+			p.closeTheirs()
+			p.closeOurs()
+		}
+	}()
+	if p.line, p.theirs, err = openLifeline(); err != nil {
+		return p, err
+	}
+	if p.outR, p.outW, err = os.Pipe(); err != nil {
+		return p, err
+	}
+	p.errsR, p.errsW, err = os.Pipe()
+	return p, err
+}
+
+func openLifeline() (*net.UnixConn, *os.File, error) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	mine, theirs := os.NewFile(uintptr(pair[0]), "lifeline"), os.NewFile(uintptr(pair[1]), "lifeline")
+	defer mine.Close()
+	line, err := net.FileConn(mine) // a copy
+	if err != nil {
+		theirs.Close()
+		return nil, nil, err
+	}
+	return line.(*net.UnixConn), theirs, nil
+}
+
+func (p *pipes) closeTheirs() {
+	for _, f := range []*os.File{p.theirs, p.outW, p.errsW} {
+		f.Close() // of nil: nothing
+	}
+}
+
+func (p *pipes) closeOurs() {
+	if p.line != nil {
+		p.line.Close()
+	}
+	p.outR.Close()
+	p.errsR.Close()
+}
+
+func (d *Daemon) envOf(p Placement) []string {
+	info := p.Info
+	info.Job, info.Cores, info.NodeFd, info.LifelineFd, info.ArenasFd = d.job, Cores(), fdNode, fdLifeline, fdArenas
+	threads := "GOMAXPROCS=" + strconv.Itoa(max(2, (Cores()+info.Ranks-1)/info.Ranks))
+	return mergeEnv([]string{threads}, os.Environ(), p.Env, []string{info.Env()})
+}
+
+// mergeEnv returns an environment with one entry for each name, the last one given. Of two a
+// Go program takes the first, and a shell perhaps the other.
+func mergeEnv(lists ...[]string) []string {
+	var out []string
+	at := map[string]int{}
+	for _, list := range lists {
+		for _, entry := range list {
+			name, _, _ := strings.Cut(entry, "=")
+			if i, given := at[name]; given {
+				out[i] = entry
+				continue
+			}
+			at[name] = len(out)
+			out = append(out, entry)
+		}
+	}
+	return out
+}

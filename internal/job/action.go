@@ -1,0 +1,59 @@
+package job
+
+// An Action is what the caller of Step must do, in order.
+type Action interface{ action() }
+
+// Declare puts a process into the list of departures that all processes read, and wakes them.
+type Declare struct {
+	Proc int
+	Left bool // it was through Finalize; else it has died
+}
+
+// Kill ends a process, if it is not reaped.
+type Kill struct{ Proc int }
+
+// KillAll ends all processes, what they have started, and each one that is only being started.
+type KillAll struct{}
+
+// EndFenced ends a process that was declared dead and runs on: now if it is stopped, else when
+// it has had time to learn of it.
+type EndFenced struct{ Proc int }
+
+// Start starts the processes from First on, and answers each with Forked or NotStarted.
+type Start struct{ First, Count int }
+
+// Answer tells the process Root what became of its request.
+type Answer struct {
+	Root     int
+	Token    uint64
+	First, N int
+	Short    bool // the job has room for fewer
+	Why      string
+}
+
+// PassKeep tells the processes from First on that they are wanted.
+type PassKeep struct{ First, Count int }
+
+// AllJoined: the ranks with which the job began are all in Init.
+type AllJoined struct{}
+
+// Lost: others have lost a process; its end is for the story.
+type Lost struct{ Proc int }
+
+// Silenced: a process counts as dead since it shows no life; By is the process that found so,
+// or -1: the daemon.
+type Silenced struct {
+	Proc, By int
+	Killed   bool // else it is only declared
+}
+
+func (Declare) action()   {}
+func (Kill) action()      {}
+func (KillAll) action()   {}
+func (EndFenced) action() {}
+func (Start) action()     {}
+func (Answer) action()    {}
+func (PassKeep) action()  {}
+func (AllJoined) action() {}
+func (Lost) action()      {}
+func (Silenced) action()  {}

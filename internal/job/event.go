@@ -1,0 +1,123 @@
+package job
+
+// An Event is a fact. Process numbers are those of the job; events about a process that was
+// never wanted change nothing.
+type Event interface{ event() }
+
+// Forked: the process runs.
+type Forked struct{ Proc int }
+
+// NotStarted: the process could not be started, and those of its batch that come after it are
+// not tried.
+type NotStarted struct {
+	Proc int
+	Why  string
+}
+
+// Joined: the process is in Init.
+type Joined struct{ Proc int }
+
+// Found: the process has ended, or is taken for dead, and this is not known to others yet.
+type Found struct {
+	Proc int
+	By   Evidence
+	Left bool  // it was through Finalize
+	AtNs int64 // CLOCK_MONOTONIC
+}
+
+// Reaped: the process has ended, and nothing of it runs any more.
+type Reaped struct {
+	Proc   int
+	Status Status
+}
+
+// Heard: the process is reaped, and all that it has said was an event before this one.
+type Heard struct{ Proc int }
+
+// KillDue: the plan says that the process is to be killed now.
+type KillDue struct {
+	Proc    int
+	AtNs    int64
+	Planned string // in the words of the plan
+}
+
+// Killing: the process says that it is about to end itself as planned.
+type Killing struct {
+	Proc    int
+	AtNs    int64
+	Planned string
+}
+
+// Aborted: the process calls Abort for others, or without any for the whole job.
+type Aborted struct {
+	Proc, Code int
+	Others     []int
+}
+
+// Fenced: the process says that it has learned that it was declared dead.
+type Fenced struct{ Proc int }
+
+// Silent: the ring detector of a process finds that another one shows no life.
+type Silent struct{ Proc, By int }
+
+// NoLife: the process has shown no life for the time after which it counts as dead.
+type NoLife struct {
+	Proc int
+	AtNs int64
+}
+
+// Wanted: the process Root wants N new ones; any of Parents could keep them. Bad is why that
+// cannot be, or empty.
+type Wanted struct {
+	Root    int
+	Token   uint64
+	N       int
+	Parents []int
+	Bad     string
+}
+
+// Kept: those who started the processes from First on agree to have them.
+type Kept struct{ First int }
+
+// Unwanted: nobody has the processes from First on; First 0: those for which Root had asked.
+type Unwanted struct{ First, Root int }
+
+// Stopped: the job is to end at once, with an exit code and for a reason.
+type Stopped struct {
+	Code int
+	Why  string
+}
+
+// Interrupted: the job was asked to end, and will by itself, with that code.
+type Interrupted struct {
+	Code int
+	Why  string
+}
+
+func (Forked) event()      {}
+func (NotStarted) event()  {}
+func (Joined) event()      {}
+func (Found) event()       {}
+func (Reaped) event()      {}
+func (Heard) event()       {}
+func (KillDue) event()     {}
+func (Killing) event()     {}
+func (Aborted) event()     {}
+func (Fenced) event()      {}
+func (Silent) event()      {}
+func (NoLife) event()      {}
+func (Wanted) event()      {}
+func (Kept) event()        {}
+func (Unwanted) event()    {}
+func (Stopped) event()     {}
+func (Interrupted) event() {}
+
+// Evidence is what told of an end.
+type Evidence string
+
+// What can tell of an end.
+const (
+	ByTombstone Evidence = "tombstone" // the process has died and is not reaped
+	ByReaping   Evidence = "reaping"
+	BySilence   Evidence = "silence" // it shows no life, and may live
+)

@@ -1,0 +1,142 @@
+package job
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "write the scripts anew")
+
+// TestScripts plays testdata/*.txt. A line is an event, the indented lines after it are the
+// actions that follow; "job" begins anew; # is a comment.
+func TestScripts(t *testing.T) {
+	paths, err := filepath.Glob("testdata/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
+			want, err := os.ReadFile(path)
+			require.NoError(t, err)
+			got := play(t, string(want))
+			if *update {
+				require.NoError(t, os.WriteFile(path, []byte(got), 0o666))
+				return
+			}
+			assert.Equal(t, string(want), got)
+		})
+	}
+}
+
+// play returns a script with the actions that its events have.
+func play(t *testing.T, script string) string {
+	var out strings.Builder
+	var rules *Rules
+	for line := range strings.Lines(script) {
+		line = strings.TrimRight(line, "\n")
+		if strings.HasPrefix(line, "  ") {
+			continue // what was expected
+		}
+		fmt.Fprintln(&out, line)
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 0 || words[0] == "#":
+		case words[0] == "job":
+			rules = New(config(t, words[1:]))
+		case words[0] == "verdict":
+			v := rules.Verdict()
+			fmt.Fprintf(&out, "  %d %s\n", v.Code, v.Text)
+		default:
+			for _, a := range rules.Step(event(t, words)) {
+				fmt.Fprintf(&out, "  %s\n", strings.TrimPrefix(fmt.Sprintf("%T%+v", a, a), "job."))
+			}
+		}
+	}
+	return out.String()
+}
+
+func config(t *testing.T, words []string) Config {
+	cfg := Config{Survive: SurviveKilled}
+	for _, w := range words {
+		name, value, _ := strings.Cut(w, "=")
+		switch name {
+		case "ranks":
+			cfg.Ranks = number(t, value)
+		case "room":
+			cfg.Procs = number(t, value)
+		case "ring":
+			cfg.Ring = true
+		case "fence":
+			cfg.Fence = true
+		case "survive":
+			cfg.Survive = Survive(value)
+		default:
+			t.Fatalf("job %s", w)
+		}
+	}
+	return cfg
+}
+
+// event reads an event: its name, numbers, and at the end words.
+func event(t *testing.T, words []string) Event {
+	n := func(i int) int { return number(t, words[i]) }
+	numbers := func(from int) (all []int) {
+		for i := from; i < len(words); i++ {
+			all = append(all, n(i))
+		}
+		return all
+	}
+	switch words[0] {
+	case "forked":
+		return Forked{n(1)}
+	case "notstarted":
+		return NotStarted{n(1), strings.Join(words[2:], " ")}
+	case "joined":
+		return Joined{n(1)}
+	case "found":
+		return Found{Proc: n(1), By: ByTombstone, AtNs: int64(n(2)), Left: len(words) > 3 && words[3] == "left"}
+	case "exits":
+		return Reaped{n(1), Status{Code: n(2)}}
+	case "killed":
+		return Reaped{n(1), Status{Signal: sigkill}}
+	case "heard":
+		return Heard{n(1)}
+	case "killdue":
+		return KillDue{n(1), int64(n(2)), words[3]}
+	case "aborts":
+		return Aborted{n(1), n(2), numbers(3)}
+	case "fenced":
+		return Fenced{n(1)}
+	case "silent":
+		return Silent{n(1), n(2)}
+	case "nolife":
+		return NoLife{n(1), int64(n(2))}
+	case "wants":
+		return Wanted{Root: n(1), Token: 7, N: n(2), Parents: numbers(3)}
+	case "badprogram":
+		return Wanted{Root: n(1), Token: 7, N: 1, Bad: "no such program"}
+	case "kept":
+		return Kept{n(1)}
+	case "unwanted":
+		return Unwanted{n(1), n(2)}
+	case "stopped":
+		return Stopped{n(1), strings.Join(words[2:], " ")}
+	case "interrupted":
+		return Interrupted{n(1), strings.Join(words[2:], " ")}
+	}
+	t.Fatalf("no event %q", words[0])
+	return nil
+}
+
+func number(t *testing.T, text string) int {
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err)
+	return n
+}

@@ -1,0 +1,171 @@
+package job
+
+import "fmt"
+
+// Exit codes of a job that its rules give. Others are those of ranks.
+const (
+	CodeFailed  = 1   // a rank failed without a code of its own
+	CodeTooMany = 4   // nobody survived
+	CodeSignal  = 128 // plus the signal
+)
+
+// Survive says which failures of ranks others may survive, so that the job is a success.
+type Survive string
+
+const (
+	// SurviveKilled is the default: a rank that something ended without its doing is
+	// survived: by a signal, or because it was declared dead. One that says itself that it
+	// has failed is not: by an exit code, an error or a panic of its body, an exit without
+	// Finalize, Abort.
+	SurviveKilled Survive = "killed"
+	// SurviveAny has the job succeed if any rank finishes.
+	SurviveAny Survive = "any"
+	// SurviveNone ends the job with the first loss.
+	SurviveNone Survive = "none"
+)
+
+// A Status is how a process ended: with an exit code, or by a signal.
+type Status struct {
+	Code   int
+	Signal int    // 0: none
+	Name   string // of the signal
+}
+
+const sigkill = 9
+
+// String says how a process has ended.
+func (s Status) String() string {
+	switch {
+	case s.Signal == sigkill:
+		return "killed (SIGKILL)"
+	case s.Signal != 0:
+		return "killed by " + s.Name
+	case s.Code == 0:
+		return "exit without Finalize"
+	}
+	return fmt.Sprintf("exit code %d", s.Code)
+}
+
+// ExitCode is what a shell would show.
+func (s Status) ExitCode() int {
+	if s.Signal != 0 {
+		return CodeSignal + s.Signal
+	}
+	return s.Code
+}
+
+// Fate says how a process has ended.
+func (p Process) Fate() string {
+	if p.Fenced {
+		return "fenced: it was declared dead and stopped itself"
+	}
+	return p.Status.String()
+}
+
+// said returns the exit code with which a process has said that it failed, and in which words;
+// 0: it has not.
+func (p Process) said(strangers bool) (int, string) {
+	code := p.Status.Code
+	switch {
+	case p.Dropped || p.Fenced:
+	case p.Aborted != 0:
+		return p.Aborted, fmt.Sprintf("Abort(%d)", p.Aborted)
+	case p.Status.Signal != 0:
+	case code != 0 && p.Left:
+		return code, fmt.Sprintf("exit code %d after Finalize", code)
+	case code != 0:
+		return code, fmt.Sprintf("exit code %d", code)
+	case !p.Left && p.Joined:
+		return CodeFailed, "exit without Finalize"
+	case !p.Left && !strangers:
+		return CodeFailed, "exit without Init"
+	}
+	return 0, ""
+}
+
+// lost says whether a process's end is a loss to the others: a failure, in the words of C8.
+func (p Process) lost(strangers bool) bool {
+	code, _ := p.said(strangers)
+	return !p.Dropped && (code != 0 || !p.Left && !(strangers && p.Status.ExitCode() == 0))
+}
+
+// codeOfLoss is the exit code of a job that ends with the loss of one process.
+func codeOfLoss(p Process, strangers bool) int {
+	if code, _ := p.said(strangers); code != 0 {
+		return code
+	}
+	return p.Status.ExitCode()
+}
+
+// A Verdict is how a job ended.
+type Verdict struct {
+	Code int
+	Text string
+}
+
+// Verdict is how the job ended, once all its processes have.
+func (r *Rules) Verdict() Verdict {
+	if r.ending {
+		return Verdict{r.code, fmt.Sprintf("the job was stopped (code %d): %s", r.code, r.why)}
+	}
+	return judge(r.Processes(), r.cfg.Survive)
+}
+
+// judge finds how a job ended that nobody stopped: from how its processes ended, and what may
+// be survived.
+func judge(ends []Process, survive Survive) Verdict {
+	var finished, failed int
+	strangers := true
+	for _, p := range ends {
+		strangers = strangers && !p.Joined
+	}
+	for _, p := range ends {
+		if p.Left {
+			finished++
+		} else if p.lost(strangers) {
+			failed++
+		}
+	}
+	if strangers {
+		return Verdict{codeOfStrangers(ends), fmt.Sprintf("%d of %d processes failed; none came through Init: is it a goulfm program?", failed, len(ends))}
+	}
+	text := fmt.Sprintf("%d of %d ranks finished", finished, len(ends))
+	number, code, how := firstToSay(ends, survive == SurviveAny && finished > 0)
+	switch {
+	case code != 0:
+		return Verdict{code, fmt.Sprintf("%s, rank %d failed: %s", text, number, how)}
+	case finished == 0:
+		return Verdict{CodeTooMany, text + ": too many lost"}
+	}
+	return Verdict{0, text}
+}
+
+// firstToSay returns the first process that has said that it failed. Where any failure is
+// survived only those count that have finished.
+func firstToSay(ends []Process, finished bool) (number, code int, how string) {
+	var first *Process
+	for i, p := range ends {
+		if c, _ := p.said(false); c == 0 || finished && !p.Left {
+			continue
+		}
+		if first == nil || p.FoundNs < first.FoundNs {
+			first = &ends[i]
+		}
+	}
+	if first == nil {
+		return 0, 0, ""
+	}
+	code, how = first.said(false)
+	return first.Number, code, how
+}
+
+// codeOfStrangers is the exit code of programs that know nothing of goulfm: that of the
+// first of them that has one.
+func codeOfStrangers(ends []Process) int {
+	for _, p := range ends {
+		if code := p.Status.ExitCode(); code != 0 && !p.Dropped {
+			return code
+		}
+	}
+	return 0
+}

@@ -1,0 +1,75 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/goulfm/goulfm/internal/segment"
+	"golang.org/x/sys/unix"
+)
+
+func (s *Spec) check() error {
+	if s.N < 1 || s.N > RanksMax {
+		return fmt.Errorf("-n %d: want 1 to %d ranks on one machine", s.N, RanksMax)
+	}
+	if s.Universe != 0 && (s.Universe < s.N || s.Universe > RanksMax) {
+		return fmt.Errorf("--universe %d: want at least the %d ranks of -n, and at most %d processes", s.Universe, s.N, RanksMax)
+	}
+	if s.Ring && s.Universe > s.N {
+		return fmt.Errorf("--universe %d: processes can be started later only with --detector exact", s.Universe)
+	}
+	if s.Fence && s.SuspectAfter == 0 && !s.Ring {
+		return fmt.Errorf("--fence: say with --suspect-after how long a rank may show no life, or with --detector ring")
+	}
+	for _, k := range s.Kills {
+		if k.Rank < 0 || k.Rank >= s.N && (k.Point == "" || k.Rank >= s.universe()) {
+			return fmt.Errorf("--kill %d@...: there are ranks 0 to %d", k.Rank, s.N-1)
+		}
+	}
+	if r, err := strconv.Atoi(s.Stdin); s.Stdin != "none" && s.Stdin != "all" && (err != nil || r < 0 || r >= s.N) {
+		return fmt.Errorf("--stdin %s: want none, all, or a rank from 0 to %d", s.Stdin, s.N-1)
+	}
+	return s.checkLimits()
+}
+
+// checkLimits says before anything is started what would run out.
+func (s *Spec) checkLimits() error {
+	return errors.Join(s.checkFiles(), s.checkAddresses())
+}
+
+func (s *Spec) checkFiles() error {
+	var lim unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &lim); err != nil {
+		return nil
+	}
+	need := uint64(s.N)*5 + 64
+	if lim.Max < need {
+		return fmt.Errorf("-n %d needs %d open files, the limit is %d: raise it (ulimit -n %d) or start fewer ranks", s.N, need, lim.Max, need)
+	}
+	if lim.Cur < need {
+		lim.Cur = lim.Max
+		return unix.Setrlimit(unix.RLIMIT_NOFILE, &lim)
+	}
+	return nil
+}
+
+// ownAddresses is what a rank needs of addresses besides the memory of the job, in bytes.
+const ownAddresses = 1 << 30
+
+// checkAddresses looks whether ranks can map the memory of all processes. Where those that
+// may be started later do not fit there are none, unless somebody has asked for them.
+func (s *Spec) checkAddresses() error {
+	var lim unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_AS, &lim); err != nil || lim.Cur == unix.RLIM_INFINITY {
+		return nil
+	}
+	need := func(procs int) uint64 { return uint64(segment.ArenasBytes(procs)) + ownAddresses }
+	if s.Universe == 0 && need(s.universe()) > lim.Cur {
+		s.Universe = s.N
+	}
+	if procs := s.universe(); need(procs) > lim.Cur {
+		return fmt.Errorf("%d processes need %d MiB of addresses each, the limit is %d: raise it (ulimit -v unlimited), or start fewer (-n, --universe)", procs, need(procs)>>20, lim.Cur>>20)
+	}
+	return nil
+}

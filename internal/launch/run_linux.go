@@ -1,0 +1,132 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"os/signal"
+	"sync"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/daemon"
+	"github.com/goulfm/goulfm/internal/job"
+)
+
+// A launcher runs one job: it asks the rules of the job what follows from what happens, has the
+// daemon of the node do it, and tells people.
+type launcher struct {
+	spec   *Spec
+	start  time.Time
+	daemon *daemon.Daemon
+	rep    *reporter
+	sink   sink
+	feeds  feeds
+
+	prog     *program
+	programs map[string]*program // of spawns: built or found already; of the starter's thread
+
+	mu        sync.Mutex // before the daemon's
+	rules     *job.Rules
+	dumps     dumps
+	unwritten string // what kept output from being written, first
+
+	allJoined chan struct{}
+	quiet     chan struct{} // all that can still happen is that output is read
+	settled   chan struct{} // nothing more can happen
+}
+
+func newLauncher(spec *Spec) *launcher {
+	l := &launcher{spec: spec, start: time.Now(), programs: map[string]*program{},
+		rules:     job.New(job.Config{Ranks: spec.N, Procs: spec.universe(), Ring: spec.Ring, Fence: spec.Fence, Survive: spec.Survive}),
+		allJoined: make(chan struct{}), quiet: make(chan struct{}), settled: make(chan struct{})}
+	stderr := &outlet{w: spec.Stderr, name: "standard error", failed: l.outputFailed}
+	l.rep, l.sink, l.feeds = newReporter(spec, stderr, l.start), spec.sink(stderr, l.outputFailed), feeds{from: spec.In, ranks: spec.N}
+	go l.rep.tell()
+	return l
+}
+
+// Run runs a job to its end and returns its exit code.
+func Run(ctx context.Context, spec *Spec) (int, error) {
+	if err := spec.check(); err != nil {
+		return ExitUsage, err
+	}
+	prog, err := findProgram(spec.Program, func(dir string, args []string) ([]byte, error) { return buildFirst(ctx, dir, args) })
+	if err != nil {
+		return codeOf(err), err
+	}
+	defer prog.close()
+	l := newLauncher(spec)
+	l.prog = prog
+	if l.daemon, err = daemon.New(l, spec.universe()); err != nil {
+		return ExitFailed, err
+	}
+	defer l.close()
+	// Caught before there are ranks: one that runs at once may be seen, and the job
+	// interrupted, while others are started. It is passed on when all are.
+	signals := catchSignals()
+	defer signal.Stop(signals)
+	if err := l.startRanks(); err != nil {
+		l.stop(ExitFailed, "it could not start")
+		return codeOf(err), err
+	}
+	l.rep.started(spec.N, prog.name)
+	daemon.Calm(spec.universe())
+	go l.handleSignals(signals)
+	l.daemon.Watch(0, spec.N)
+	if spec.SuspectAfter > 0 {
+		go l.daemon.WatchLife(spec.SuspectAfter)
+	}
+	l.schedule()
+	<-l.daemon.Ended()
+	l.settle()
+	v := l.verdict()
+	l.rep.end(v, l.daemon.Halted())
+	close(l.settled)
+	return v.Code, nil
+}
+
+// settle ends what the ranks have left behind, and waits until the last of their output is
+// written.
+func (l *launcher) settle() {
+	l.daemon.EndLeftovers()
+	close(l.quiet)
+	l.daemon.Drain()
+}
+
+// close lets go of what only new processes need.
+func (l *launcher) close() {
+	l.daemon.Close()
+	for _, p := range l.programs {
+		p.close()
+	}
+}
+
+func codeOf(err error) int {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	return ExitFailed
+}
+
+// outputFailed notes that output of ranks is lost.
+func (l *launcher) outputFailed(err error) {
+	l.mu.Lock()
+	if l.unwritten == "" {
+		l.unwritten = err.Error()
+	}
+	l.mu.Unlock()
+	l.rep.note("output", "output of ranks is lost: %v", err)
+}
+
+// verdict is how the job ended.
+func (l *launcher) verdict() job.Verdict {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v := l.rules.Verdict()
+	if v.Code == 0 && l.unwritten != "" {
+		return job.Verdict{Code: ExitOutput, Text: v.Text + ", output was lost: " + l.unwritten}
+	}
+	return v
+}
+
+// stop ends the job at once with an exit code, and says why.
+func (l *launcher) stop(code int, why string) { l.apply(job.Stopped{Code: code, Why: why}) }

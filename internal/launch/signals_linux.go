@@ -1,0 +1,75 @@
+package launch
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/job"
+)
+
+// schedule starts the planned kills and the timeout.
+func (l *launcher) schedule() {
+	if l.spec.Timeout > 0 {
+		t := time.AfterFunc(l.spec.Timeout, l.timeUp)
+		go func() { <-l.quiet; t.Stop() }()
+	}
+	for _, k := range l.spec.Kills {
+		if k.Point == "" {
+			go l.killAfter(k)
+		}
+	}
+}
+
+// killAfter kills a rank some time after all are in Init.
+func (l *launcher) killAfter(k Kill) {
+	select {
+	case <-l.allJoined:
+	case <-l.daemon.Ended():
+		return
+	}
+	select {
+	case <-time.After(k.After):
+		l.kill(k)
+	case <-l.daemon.Ended():
+	}
+}
+
+func catchSignals() chan os.Signal {
+	ch := make(chan os.Signal, 16)
+	signal.Notify(ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTSTP, syscall.SIGCONT)
+	return ch
+}
+
+// handleSignals passes signals on: the first interrupt lets the ranks end by
+// themselves, the second kills them.
+func (l *launcher) handleSignals(ch <-chan os.Signal) {
+	asked := 0
+	for {
+		select {
+		case <-l.settled:
+			return
+		case s := <-ch:
+			sig := s.(syscall.Signal)
+			switch sig {
+			case syscall.SIGQUIT:
+				l.dump("on request (SIGQUIT)")
+			case syscall.SIGTSTP:
+				l.daemon.SignalAll(syscall.SIGSTOP)
+				_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+			case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP:
+				if asked++; asked > 1 || l.daemon.Over() {
+					l.stop(ExitSignal+int(sig), sig.String())
+					continue
+				}
+				l.apply(job.Interrupted{Code: ExitSignal + int(sig), Why: sig.String()})
+				l.rep.note("signal", "%s passed on to all ranks; once more ends them at once", sig)
+				l.rep.atOnce()
+				l.daemon.SignalAll(sig)
+			default:
+				l.daemon.SignalAll(sig)
+			}
+		}
+	}
+}

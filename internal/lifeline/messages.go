@@ -1,0 +1,173 @@
+package lifeline
+
+import "fmt"
+
+// A Message is one of the types of this file.
+type Message interface {
+	what() string
+	// check says what is wrong with the numbers of a message in a job with room for that many
+	// processes.
+	check(procs int) error
+}
+
+// Joined: the rank is through Init. It is said once.
+type Joined struct{}
+
+// Killing: the rank is about to end itself at a planned point of its program.
+type Killing struct {
+	Name string `json:"name"`
+	N    int    `json:"n"`
+}
+
+// An Event is what the rank has seen, as engine.Event.
+type Event struct {
+	Name  string `json:"name"`
+	Comm  string `json:"comm,omitempty"`
+	Procs []int  `json:"procs,omitempty"`
+	Text  string `json:"text,omitempty"`
+}
+
+// Silent: the ring detector of the rank finds that processes show no life.
+type Silent struct {
+	Procs []int `json:"procs"`
+}
+
+// Fenced: the rank has learned that it was declared dead, and ends itself.
+type Fenced struct{}
+
+// Aborted: the rank calls Abort with a code from 1 to 255, for the processes named or, without
+// any, for the whole job.
+type Aborted struct {
+	Code  int   `json:"code"`
+	Procs []int `json:"procs,omitempty"`
+}
+
+// Spawn asks for N new processes. Token names the request, Procs are the members that could
+// keep them, the sender is the root.
+type Spawn struct {
+	Token   uint64   `json:"token"`
+	N       int      `json:"n"`
+	Program string   `json:"program,omitempty"` // empty: that of the job
+	Args    []string `json:"args,omitempty"`
+	Env     []string `json:"env,omitempty"`
+	Procs   []int    `json:"procs"`
+}
+
+// Spawned answers the Spawn of that Token: N processes from First on, or Why not.
+type Spawned struct {
+	Token uint64 `json:"token"`
+	First int    `json:"first,omitempty"`
+	N     int    `json:"n,omitempty"`
+	Short bool   `json:"short,omitempty"` // the job has room for fewer processes
+	Why   string `json:"why,omitempty"`
+}
+
+// Keep: the members of a communicator agree to have the processes from First on. A member says
+// it to its daemon, and the daemon to each of those processes. Procs are all members of the
+// communicator with them, Indices its context index at each, UID its identity.
+type Keep struct {
+	First   int      `json:"first"`
+	Procs   []int    `json:"procs"`
+	Indices []uint32 `json:"indices"`
+	UID     []byte   `json:"uid"`
+}
+
+// Drop: nobody has the processes from First on. First 0: those which Root asked for, if Root is
+// dead and could not say their number.
+type Drop struct {
+	First int `json:"first,omitempty"`
+	Root  int `json:"root,omitempty"`
+}
+
+// Prove asks a rank to show that it lives.
+type Prove struct{}
+
+// Describe asks a rank what it waits for; the answer is a Dump.
+type Describe struct{}
+
+// A Dump says what a rank waits for.
+type Dump struct {
+	Waits []Wait   `json:"waits,omitempty"`
+	Lines []string `json:"lines,omitempty"` // of the program, that wait in a call
+	Text  string   `json:"text"`            // state and stacks
+}
+
+// A Wait is one thing for which a process waits in a call.
+type Wait struct {
+	Op    string `json:"op"`
+	Comm  string `json:"comm"`
+	Ranks []int  `json:"ranks,omitempty"` // of Comm, that could end it; none: any
+	Tag   int    `json:"tag"`
+	Procs []int  `json:"procs,omitempty"` // the same as numbers of processes
+}
+
+func (Joined) what() string   { return "joined" }
+func (Killing) what() string  { return "kill" }
+func (Event) what() string    { return "event" }
+func (Silent) what() string   { return "silent" }
+func (Fenced) what() string   { return "fenced" }
+func (Aborted) what() string  { return "aborted" }
+func (Spawn) what() string    { return "spawn" }
+func (Spawned) what() string  { return "spawned" }
+func (Keep) what() string     { return "keep" }
+func (Drop) what() string     { return "drop" }
+func (Prove) what() string    { return "prove" }
+func (Describe) what() string { return "describe" }
+func (Dump) what() string     { return "dump" }
+
+func (Joined) check(int) error        { return nil }
+func (Killing) check(int) error       { return nil }
+func (m Event) check(procs int) error { return checkProcs(procs, m.Procs...) }
+
+func (m Silent) check(procs int) error { return checkProcs(procs, m.Procs...) }
+func (Fenced) check(int) error         { return nil }
+
+func (m Aborted) check(procs int) error {
+	if m.Code < 1 || m.Code > 255 {
+		return fmt.Errorf("abort with code %d", m.Code)
+	}
+	return checkProcs(procs, m.Procs...)
+}
+
+func (m Spawn) check(procs int) error {
+	if m.N < 1 {
+		return fmt.Errorf("%d processes to start", m.N)
+	}
+	return checkProcs(procs, m.Procs...)
+}
+
+func (m Spawned) check(procs int) error {
+	if m.N < 0 || m.N > procs {
+		return fmt.Errorf("%d processes started", m.N)
+	}
+	return checkProcs(procs, m.First)
+}
+
+func (m Keep) check(procs int) error {
+	if len(m.Indices) != len(m.Procs) {
+		return fmt.Errorf("%d context indices of %d members", len(m.Indices), len(m.Procs))
+	}
+	return checkProcs(procs, append([]int{m.First}, m.Procs...)...)
+}
+
+func (m Drop) check(procs int) error { return checkProcs(procs, m.First, m.Root) }
+func (Prove) check(int) error        { return nil }
+func (Describe) check(int) error     { return nil }
+
+func (m Dump) check(procs int) error {
+	for _, w := range m.Waits {
+		if err := checkProcs(procs, w.Procs...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkProcs(procs int, numbers ...int) error {
+	for _, number := range numbers {
+		if number < 0 || number >= procs {
+			return fmt.Errorf("process %d of %d", number, procs)
+		}
+	}
+	return nil
+}
