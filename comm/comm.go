@@ -10,11 +10,14 @@ import (
 	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/engine"
 	"github.com/goulfm/goulfm/internal/lifeline"
-	"github.com/goulfm/goulfm/ulfm"
+	"github.com/goulfm/goulfm/internal/member"
 )
 
 // Undefined is the colour of a member of a Split that wants no communicator.
-const Undefined = ulfm.Undefined
+const Undefined = -32766
+
+// The rules know the colour by the same number: this does not compile else.
+var _ [member.Undefined - Undefined]struct{} = [0]struct{}{}
 
 // A Comm is a communicator: an ordered set of processes that exchange messages
 // nobody else sees. Ranks count its members from 0: a rank is a place in that

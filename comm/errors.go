@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -16,7 +17,7 @@ var (
 	// ErrTag: a tag below 0 or above 1<<31-1.
 	ErrTag = errors.New("tag out of range")
 	// ErrLength: a slice of the wrong length.
-	ErrLength = ulfm.ErrLength
+	ErrLength = member.ErrLength
 	// ErrBuffer: a buffer that cannot be used.
 	ErrBuffer = errors.New("bad buffer")
 	// ErrTruncated: the message is longer than the buffer, which is filled (DataError).
@@ -26,12 +27,12 @@ var (
 	ErrType = engine.ErrType
 	// ErrMismatch: members called different operations, named in the error, or the same
 	// with different lengths or element types (DataError).
-	ErrMismatch = ulfm.ErrMismatch
+	ErrMismatch = member.ErrMismatch
 	// ErrArgument: no context, or no communicator, or a number out of its range that no
 	// other class is for: a colour, a dimension, a count.
 	ErrArgument = errors.New("bad argument")
 	// ErrPeerArgument: another member had a wrong argument.
-	ErrPeerArgument = ulfm.ErrPeerArgument
+	ErrPeerArgument = member.ErrPeerArgument
 	// ErrInactive: a request that is over.
 	ErrInactive = engine.ErrInactive
 	// ErrNotBegun: the context was over when Agree, AgreeFailed, Shrink or a call that
@@ -39,7 +40,7 @@ var (
 	// Without it the error of a context means that only the wait was given up.
 	ErrNotBegun = engine.ErrNotBegun
 	// ErrFreed: a communicator that was freed.
-	ErrFreed = ulfm.ErrFreed
+	ErrFreed = member.ErrFreed
 	// ErrFinalized: the world was finalized.
 	ErrFinalized = engine.ErrFinalized
 	// ErrNoRoom: a message that is too long, or more processes than the job has memory for.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/ulfm"
+	"github.com/goulfm/goulfm/internal/member"
 )
 
 // Revoke ends the communicator's use at all members: every operation on it,
@@ -82,7 +82,7 @@ func (c *Comm) Agree(ctx context.Context, flag uint64) (uint64, error) {
 	if err := given(ctx, "agree", c); err != nil {
 		return 0, err
 	}
-	out, _, err := c.e.Call(ctx, ulfm.Call{Kind: ulfm.KindAgree}, engine.Contribution{Flag: flag}, "agree")
+	out, _, err := c.e.Call(ctx, member.Call{Kind: member.KindAgree}, engine.Contribution{Flag: flag}, "agree")
 	return out.Flag, fail("agree", c, out.Dead, err)
 }
 
@@ -134,7 +134,7 @@ func (c *Comm) AgreeFailed(ctx context.Context) (Group, error) {
 	if err := given(ctx, "agree_failed", c); err != nil {
 		return Group{}, err
 	}
-	out, _, err := c.e.Call(ctx, ulfm.Call{Kind: ulfm.KindAgreeFailed}, engine.Contribution{}, "agree_failed")
+	out, _, err := c.e.Call(ctx, member.Call{Kind: member.KindAgreeFailed}, engine.Contribution{}, "agree_failed")
 	return c.groupOf(out.Dead), fail("agree_failed", c, nil, err)
 }
 
@@ -145,7 +145,7 @@ func (c *Comm) Shrink(ctx context.Context) (*Comm, error) {
 	if err := given(ctx, "shrink", c); err != nil {
 		return nil, err
 	}
-	_, made, err := c.e.Call(ctx, ulfm.Call{Kind: ulfm.KindShrink}, engine.Contribution{}, "shrink")
+	_, made, err := c.e.Call(ctx, member.Call{Kind: member.KindShrink}, engine.Contribution{}, "shrink")
 	if err != nil {
 		return nil, fail("shrink", c, nil, err)
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/ulfm"
+	"github.com/goulfm/goulfm/internal/member"
 )
 
 // adjacency is the topology of a Graph: the neighbors of each rank.
@@ -40,7 +40,7 @@ func (c *Comm) Graph(ctx context.Context, neighbors [][]int) (*Comm, error) {
 	if c.Rank() >= len(a) {
 		in.Color = Undefined
 	}
-	return c.createWith(ctx, a, ulfm.Call{Kind: ulfm.KindGraph}, in, a.check(c.Size()), "graph")
+	return c.createWith(ctx, a, member.Call{Kind: member.KindGraph}, in, a.check(c.Size()), "graph")
 }
 
 func (a adjacency) check(limit int) error {
@@ -60,7 +60,7 @@ func (a adjacency) digest() uint64 {
 	for _, list := range a {
 		numbers = append(append(numbers, len(list)), list...)
 	}
-	return ulfm.Digest(numbers...)
+	return member.Digest(numbers...)
 }
 
 // DistGraph returns a communicator of all members with a directed graph of which
@@ -75,8 +75,8 @@ func (c *Comm) DistGraph(ctx context.Context, sources, destinations []int) (*Com
 	}
 	e := ends{in: slices.Clone(sources), out: slices.Clone(destinations)}
 	bad := among(slices.Concat(sources, destinations), c.Size())
-	in := engine.Contribution{Digest: ulfm.Edges(c.Rank(), e.in, e.out)}
-	return c.createWith(ctx, e, ulfm.Call{Kind: ulfm.KindDistGraph}, in, bad, "dist_graph")
+	in := engine.Contribution{Digest: member.Edges(c.Rank(), e.in, e.out)}
+	return c.createWith(ctx, e, member.Call{Kind: member.KindDistGraph}, in, bad, "dist_graph")
 }
 
 // among returns what is wrong with ranks that should be below size.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -86,9 +87,9 @@ func (ic *Intercomm) Merge(ctx context.Context, high bool) (*Comm, error) {
 		return nil, err
 	}
 	s := ic.c.side
-	in := engine.Contribution{Digest: ulfm.Side(s.second, high)}
+	in := engine.Contribution{Digest: member.Side(s.second, high)}
 	in.Key = (2*bit(high)+bit(s.second))*ic.c.Size() + s.me
-	return ic.c.create(ctx, ulfm.Call{Kind: ulfm.KindMerge}, in, nil, "merge")
+	return ic.c.create(ctx, member.Call{Kind: member.KindMerge}, in, nil, "merge")
 }
 
 // Agree returns at every live member of a group the same flag: the bitwise AND over the

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/ulfm"
+	"github.com/goulfm/goulfm/internal/member"
 )
 
 // A ShrinkRequest is a Shrink under way, from Ishrink. One goroutine at a time waits
@@ -17,7 +17,7 @@ type ShrinkRequest struct{ r started }
 // order of the calls. What it makes is a communicator of this member also if the
 // program never waits for it.
 func (c *Comm) Ishrink() *ShrinkRequest {
-	return &ShrinkRequest{r: c.start(ulfm.KindShrink, "ishrink")}
+	return &ShrinkRequest{r: c.start(member.KindShrink, "ishrink")}
 }
 
 // Wait waits for the new communicator and ends the request. When ctx ends first the
@@ -46,7 +46,7 @@ type FailedRequest struct{ r started }
 
 // IagreeFailed starts an AgreeFailed; to the other members it is the same call.
 func (c *Comm) IagreeFailed() *FailedRequest {
-	return &FailedRequest{r: c.start(ulfm.KindAgreeFailed, "iagree_failed")}
+	return &FailedRequest{r: c.start(member.KindAgreeFailed, "iagree_failed")}
 }
 
 // Wait waits for the agreed group of failures and ends the request. When ctx ends
@@ -78,26 +78,26 @@ type started struct {
 	bad error // why it was not started
 }
 
-func (c *Comm) start(kind ulfm.Kind, op string) started {
-	h, err := c.e.Start(ulfm.Call{Kind: kind}, engine.Contribution{}, op)
+func (c *Comm) start(kind member.Kind, op string) started {
+	h, err := c.e.Start(member.Call{Kind: kind}, engine.Contribution{}, op)
 	return started{c: c, h: h, op: op, bad: err}
 }
 
-func (s *started) wait(ctx context.Context) (ulfm.Outcome, *engine.Comm, error) {
+func (s *started) wait(ctx context.Context) (member.Outcome, *engine.Comm, error) {
 	if ctx == nil {
-		return ulfm.Outcome{}, nil, fail("wait", s.c, nil, errNoContext)
+		return member.Outcome{}, nil, fail("wait", s.c, nil, errNoContext)
 	}
 	if s.c != nil && s.bad == nil {
 		p := s.c.w.proc
 		if err := p.WaitSettled(ctx, []engine.Handle{s.h}); err != nil {
-			return ulfm.Outcome{}, nil, fail(s.op, s.c, p.Awaited(s.h), err)
+			return member.Outcome{}, nil, fail(s.op, s.c, p.Awaited(s.h), err)
 		}
 	}
 	out, made, _, err := s.test()
 	return out, made, err
 }
 
-func (s *started) test() (out ulfm.Outcome, made *engine.Comm, over bool, err error) {
+func (s *started) test() (out member.Outcome, made *engine.Comm, over bool, err error) {
 	switch {
 	case s.h == 0 && s.bad == nil:
 		return out, nil, false, fail("wait", s.c, nil, ErrInactive)
@@ -119,7 +119,7 @@ func (s *started) shrunk(made *engine.Comm) *Comm {
 	return s.c.child(made, s.c.epoch+1)
 }
 
-func (s *started) failed(out ulfm.Outcome) Group {
+func (s *started) failed(out member.Outcome) Group {
 	if s.c == nil {
 		return Group{}
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
-	"github.com/goulfm/goulfm/ulfm"
 )
 
 // TestSpecR43NonBlockingShrink: posted on a revoked communicator with dead members,
@@ -157,14 +156,14 @@ func TestRequestsThatWereNeverStarted(t *testing.T) {
 		ok(t, "free", d.Free())
 		s, f := d.Ishrink(), d.IagreeFailed()
 		_, over, err := s.Test()
-		want(t, "shrink", err, ulfm.ErrFreed)
+		want(t, "shrink", err, comm.ErrFreed)
 		if !over {
 			t.Error("it is not over")
 		}
 		_, err = s.Wait(ctx)
 		want(t, "shrink, again", err, comm.ErrInactive)
 		_, err = f.Wait(ctx)
-		want(t, "failed", err, ulfm.ErrFreed)
+		want(t, "failed", err, comm.ErrFreed)
 		_, _, err = f.Test()
 		want(t, "failed, again", err, comm.ErrInactive)
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/engine"
 	"github.com/goulfm/goulfm/internal/lifeline"
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -68,7 +69,7 @@ type spawned struct {
 
 // startProcesses has the launcher start what rank 0 asks for; at others it does
 // nothing.
-func (c *Comm) startProcesses(ctx context.Context, s SpawnSpec) (started ulfm.Spawned, bad error) {
+func (c *Comm) startProcesses(ctx context.Context, s SpawnSpec) (started member.Spawned, bad error) {
 	p := c.w.process
 	switch {
 	case p == nil:
@@ -90,14 +91,14 @@ func (c *Comm) startProcesses(ctx context.Context, s SpawnSpec) (started ulfm.Sp
 	case answer.Why != "":
 		return started, errors.New(answer.Why)
 	}
-	return ulfm.Spawned{First: answer.First, Count: answer.N}, nil
+	return member.Spawned{First: answer.First, Count: answer.N}, nil
 }
 
 // agreeOnSpawn makes the communicator with the new processes, and tells the launcher
 // whether they are wanted. It does not end with the caller's context: whoever knows the
 // outcome has to tell it.
-func (c *Comm) agreeOnSpawn(started ulfm.Spawned, bad error) spawned {
-	call, in := ulfm.Call{Kind: ulfm.KindSpawn}, engine.Contribution{Spawned: started}
+func (c *Comm) agreeOnSpawn(started member.Spawned, bad error) spawned {
+	call, in := member.Call{Kind: member.KindSpawn}, engine.Contribution{Spawned: started}
 	union, err := c.create(context.Background(), call, in, bad, "spawn")
 	if err != nil {
 		if c.w.process != nil {
@@ -139,12 +140,12 @@ func (c *Comm) Parent() *Intercomm { return c.w.parent }
 
 // meetParent waits until those who started this process agree to have it, and returns
 // the communicator with them.
-func meetParent(p *boot.Process) (*ulfm.Group, error) {
+func meetParent(p *boot.Process) (*member.Group, error) {
 	m, err := p.Kept()
 	if err != nil {
 		return nil, err
 	}
-	g := &ulfm.Group{Index: ulfm.SpawnedIndex, Procs: m.Procs, Indices: m.Indices, Me: slices.Index(m.Procs, p.Info.Proc())}
+	g := &member.Group{Index: member.SpawnedIndex, Procs: m.Procs, Indices: m.Indices, Me: slices.Index(m.Procs, p.Info.Proc())}
 	if len(m.UID) != len(g.UID) || len(m.Indices) != len(m.Procs) || g.Me < 0 {
 		return nil, errors.New("the launcher and this program are built from different versions")
 	}

@@ -1,45 +1,35 @@
-// Package ulfm is what User Level Failure Mitigation means, as rules: which call
-// raises which error, what a member knows of failed members, and what revoke,
-// agree, shrink and the agreed creation of communicators do at one member.
+// Package ulfm is User Level Failure Mitigation as a program meets it: the classes of
+// error that a failure or a revocation raises, and the table that says which operation
+// raises which. It follows the MPI Forum's ULFM proposal (slices 1 to 3; it is in no MPI
+// standard yet) and the manual pages of Open MPI; the rule numbers are those of
+// docs/SEMANTICS.md.
 //
 // # Problem
 //
-// When a process fails, those that need it must learn so from the operation that
-// needed it, and nobody else (R2, R3). They must be able to interrupt the others
-// (revoke), to agree on what happened (agree), and to go on without the dead
-// (shrink), whatever else fails meanwhile. The text followed is the MPI Forum's
-// ULFM proposal (slices 1 to 3; it is in no MPI standard yet) and the manual
-// pages of Open MPI; the rule numbers are those of docs/SEMANTICS.md. The
-// agreement under it is ERA (package era; Herault et al., SC'15), or, among processes
-// of one node, the same by shared memory (package era/onenode).
+// When a process fails, those that need it must learn so from the operation that needed
+// it, and nobody else (R2, R3). So an error has a class that programs can branch on, and
+// says about which ranks of which communicator it is.
 //
 // # What is where
 //
-//   - Entry is the table of operations against states (R6, R7, R45-R58).
-//   - Failed is the list of failed members and its acknowledged prefix (R19-R26).
-//   - Comm is a communicator at one member: a machine with Step that owns its
-//     agreements and the flood of its revocation, which is silent where the members
-//     share memory (Config.SilentRevocation).
-//   - Group.Outcome turns a decided value into the result of a call.
+//   - ErrProcFailed, ErrProcFailedPending and ErrRevoked are the classes, for errors.Is.
+//     Recoverable says whether an error is of one of them.
+//   - Error is what operations return: operation, communicator, ranks, class; for
+//     errors.As.
+//   - Entry is the table of operations (Op) against what a member knows (State): R6, R7,
+//     R45-R58. Every call of package comm asks it.
+//
+// The calls themselves, revoke, agree, shrink and the like, are methods of comm.Comm.
 //
 // # Invariants
 //
-//   - Outcome is a function of the decided value and the group, hence uniform
-//     (R29, R56). Success of agree implies that all contributors had acknowledged
-//     the same set, which is the agreed dead (R36).
-//   - A shrink is one agreement. Its group is the old one without the agreed dead,
-//     in old order (R38-R40).
-//   - A revocation is permanent, comes once, and ends creations but no agree and
-//     no shrink (R12, R13).
-//   - Each proposal is answered exactly once: by Decide or by GiveUp.
+//   - The revocation comes first: an operation on a revoked communicator never reports a
+//     dead peer instead (R7, R18).
+//   - A complete operation is never asked about. Success once obtained stays success
+//     (R8).
 //
 // # What is not promised
 //
-//   - A creation that a revocation overtakes may succeed at some members and give
-//     ErrRevoked at others. Then the others revoke what was created, so nobody
-//     waits on it for ever.
-//   - A process that fails after it contributed may or may not count in an
-//     agreement (R34), and processes that are all dead may have decided what no
-//     survivor knows (A17).
-//   - A group made by shrink may contain processes that failed meanwhile (R41).
+//   - Errors are local. That one member gets an error says nothing about the others,
+//     except for agree, shrink and what makes communicators (R29, R56).
 package ulfm

@@ -83,7 +83,7 @@ func TestErrorIsOneLine(t *testing.T) {
 func TestRecoverable(t *testing.T) {
 	for err, want := range map[error]bool{
 		nil: false, ErrProcFailed: true, ErrProcFailedPending: true, ErrRevoked: true,
-		ErrMismatch: false, ErrPeerArgument: false, errors.New("other"): false,
+		errors.New("other"):                                              false,
 		&Error{Op: "recv", Err: ErrRevoked}:                              true,
 		fmt.Errorf("step 3: %w", &Error{Op: "recv", Err: ErrProcFailed}): true,
 	} {

@@ -53,7 +53,7 @@ type Memory interface {
 	Swap(slot int, old, new uint64) bool
 }
 
-// EntryMax bounds a payload in bytes: an index and two numbers, as ulfm encodes
+// EntryMax bounds a payload in bytes: an index and two numbers, as internal/member encodes
 // them.
 const EntryMax = 5 + 10 + 10
 

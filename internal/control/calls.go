@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/fd"
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/must"
 	"github.com/goulfm/goulfm/internal/rankset"
 	"github.com/goulfm/goulfm/ulfm"
@@ -14,13 +15,13 @@ import (
 // propose takes part in an agreement, or answers at once where there is nothing
 // to take part in.
 func (c *Control) propose(ev Propose) {
-	must.That(ev.Call.Kind != ulfm.KindFinalize || ev.Comm == World, "finalize on communicator %d", ev.Comm)
+	must.That(ev.Call.Kind != member.KindFinalize || ev.Comm == World, "finalize on communicator %d", ev.Comm)
 	cm := c.comm.live(ev.Comm)
 	switch {
 	case cm == nil || cm.Closing() && !ev.Entered:
-		c.refuse(ev, ulfm.ErrFreed)
+		c.refuse(ev, member.ErrFreed)
 		return
-	case cm.IsRevoked() && ev.Call.Kind.Series() == ulfm.SeriesCreate:
+	case cm.IsRevoked() && ev.Call.Kind.Series() == member.SeriesCreate:
 		c.refuse(ev, ulfm.ErrRevoked)
 		return
 	}
@@ -28,7 +29,7 @@ func (c *Control) propose(ev Propose) {
 		c.gather(cm, ev)
 		return
 	}
-	if ev.Call.Kind == ulfm.KindFinalize {
+	if ev.Call.Kind == member.KindFinalize {
 		c.beginEnding(ev)
 		return
 	}
@@ -37,10 +38,10 @@ func (c *Control) propose(ev Propose) {
 
 // contribute is this process's part in an agreement on cm.
 func (c *Control) contribute(cm *communicator, ev Propose) {
-	p := ulfm.Propose{Token: ev.Token, Call: ev.Call, Flag: ev.Flag, Veto: ev.Veto, Color: ev.Color, Key: ev.Key, Digest: ev.Digest, Spawned: ev.Spawned, Entered: ev.Entered}
+	p := member.Propose{Token: ev.Token, Call: ev.Call, Flag: ev.Flag, Veto: ev.Veto, Color: ev.Color, Key: ev.Key, Digest: ev.Digest, Spawned: ev.Spawned, Entered: ev.Entered}
 	if ev.Call.DrawsIndex() && !ev.Veto {
 		p.Index = c.comm.draw(cm, must.Sabotage && c.cfg.Flaws.ReuseIndex)
-		c.comm.at(p.Index).wait.spawns = ev.Call.Kind == ulfm.KindSpawn
+		c.comm.at(p.Index).wait.spawns = ev.Call.Kind == member.KindSpawn
 		if c.cfg.Prepare != nil && blockOf(p.Index, c.cfg.Blocks) >= 0 {
 			c.cfg.Prepare(p.Index)
 		}
@@ -52,7 +53,7 @@ func (c *Control) contribute(cm *communicator, ev Propose) {
 // decide ends a call. The deaths that were agreed are declared first, so that
 // whoever sees the result can ask who failed (R31); if this process is among
 // them it is fenced, and has no result.
-func (c *Control) decide(cm *communicator, d ulfm.Decide) {
+func (c *Control) decide(cm *communicator, d member.Decide) {
 	if !must.Sabotage || !c.cfg.Flaws.ResultFirst {
 		c.agreeDead(cm, d.Value.Dead)
 	}
@@ -63,22 +64,22 @@ func (c *Control) decide(cm *communicator, d ulfm.Decide) {
 		d.Value.Dead.Union(cm.Failed().Set())
 	}
 	p := d.Proposal
-	if p.Series == ulfm.SeriesClose {
+	if p.Series == member.SeriesClose {
 		c.lastLook(cm)
 	}
 	out := cm.Group().Outcome(p, d.Value)
 	if p.Call.Kind.Ends() && out.Err != nil {
-		out.Err = ulfm.Mismatch(p.Call, d.Value, c.worldRank(cm))
+		out.Err = member.Mismatch(p.Call, d.Value, c.worldRank(cm))
 	}
 	if errors.Is(out.Err, ulfm.ErrRevoked) && !p.GivenUp {
 		c.revokeAtOnce(cm)
 	}
 	if out.New != nil && (!c.drew(p) || out.New.Index != p.Index) {
 		// Not what this process contributed: no correct member decides that.
-		out.New, out.Err = nil, ulfm.ErrMismatch
+		out.New, out.Err = nil, member.ErrMismatch
 	}
 	switch {
-	case p.Series == ulfm.SeriesClose:
+	case p.Series == member.SeriesClose:
 		c.decided(cm, p, out)
 		c.close(cm, d)
 	case out.New != nil && p.GivenUp:
@@ -100,7 +101,7 @@ func (c *Control) decide(cm *communicator, d ulfm.Decide) {
 //	0 and 1 dup, and close without waiting for that. 0 decides the dup; 1 does not
 //	look before the closing ends: 0 would wait on the duplicate for ever.
 func (c *Control) lastLook(cm *communicator) {
-	for _, a := range slices.Clone(cm.Step(ulfm.Look{})) {
+	for _, a := range slices.Clone(cm.Step(member.Look{})) {
 		c.carryOut(cm, a)
 	}
 }
@@ -110,7 +111,7 @@ func (c *Control) lastLook(cm *communicator) {
 // process learnt of the revocation may have died before its flood went out, so this
 // process spreads it, too.
 func (c *Control) revokeAtOnce(cm *communicator) {
-	for _, a := range slices.Clone(cm.Step(ulfm.Revoke{})) {
+	for _, a := range slices.Clone(cm.Step(member.Revoke{})) {
 		c.carryOut(cm, a)
 	}
 }
@@ -125,7 +126,7 @@ func (c *Control) agreeDead(cm *communicator, ranks rankset.Set) {
 	}
 }
 
-func (c *Control) decided(cm *communicator, p ulfm.Proposal, out ulfm.Outcome) {
+func (c *Control) decided(cm *communicator, p member.Proposal, out member.Outcome) {
 	switch {
 	case p.GivenUp:
 	case p.Call.Kind.Ends():
@@ -138,13 +139,13 @@ func (c *Control) decided(cm *communicator, p ulfm.Proposal, out ulfm.Outcome) {
 }
 
 // answer ends a call without a decision.
-func (c *Control) answer(cm *communicator, p ulfm.Proposal, class error) {
+func (c *Control) answer(cm *communicator, p member.Proposal, class error) {
 	if p.Call.Kind.Ends() {
 		c.placeDecided(cm, p, class)
 		return
 	}
 	err := &ulfm.Error{Op: p.Call.Kind.String(), Err: class}
-	out := ulfm.Outcome{Seq: p.Seq, Call: p.Call, Err: err}
+	out := member.Outcome{Seq: p.Seq, Call: p.Call, Err: err}
 	if cm.hidden != nil {
 		c.agreedOn(cm, p, out)
 		return
@@ -154,18 +155,18 @@ func (c *Control) answer(cm *communicator, p ulfm.Proposal, class error) {
 
 func (c *Control) refuse(ev Propose, class error) {
 	err := &ulfm.Error{Op: ev.Call.Kind.String(), Err: class}
-	c.act(Decided{Comm: ev.Comm, Token: ev.Token, Outcome: ulfm.Outcome{Call: ev.Call, Err: err}})
+	c.act(Decided{Comm: ev.Comm, Token: ev.Token, Outcome: member.Outcome{Call: ev.Call, Err: err}})
 }
 
 // forgetIndex drops the index of a call that made no communicator here.
-func (c *Control) forgetIndex(p ulfm.Proposal, g grave) {
+func (c *Control) forgetIndex(p member.Proposal, g grave) {
 	if c.drew(p) {
 		c.forget(p.Index, g)
 	}
 }
 
 // drew says whether an index was drawn for a call and still waits for it.
-func (c *Control) drew(p ulfm.Proposal) bool {
+func (c *Control) drew(p member.Proposal) bool {
 	return p.Call.DrawsIndex() && !p.Vetoed && c.comm.state(p.Index) == Pending
 }
 
@@ -173,7 +174,7 @@ func (c *Control) drew(p ulfm.Proposal) bool {
 // it: first revocations, also of members that died meanwhile; then the deaths
 // known here, in the order of declaration; then the rest, in order of arrival,
 // without the frames of the dead (A6).
-func (c *Control) enliven(from origin, g ulfm.Group) *communicator {
+func (c *Control) enliven(from origin, g member.Group) *communicator {
 	wait := c.comm.at(g.Index).wait
 	cm := c.newCommunicator(g, from)
 	c.comm.put(g.Index, slot{state: Live, comm: cm})
@@ -194,11 +195,11 @@ func (c *Control) enliven(from origin, g ulfm.Group) *communicator {
 
 func (c *Control) release(cm *communicator, held []heldFrame, revocations bool) {
 	for _, h := range held {
-		_, member := cm.rank(h.proc)
+		_, belongs := cm.rank(h.proc)
 		dead := c.dead.Has(h.proc)
-		switch isRevoke := h.part == ulfm.PartRevoke; {
+		switch isRevoke := h.part == member.PartRevoke; {
 		case isRevoke != revocations, dead && !isRevoke:
-		case dead && !member:
+		case dead && !belongs:
 			// It had decided the call otherwise, with others that are all dead (A17),
 			// and spoke of the communicator that they had.
 		default:
@@ -213,8 +214,8 @@ func (c *Control) release(cm *communicator, held []heldFrame, revocations bool) 
 // so none of them waits in a call on it. What is still open here was given up by
 // its caller; it is answered all the same, exactly once. After Finalize that
 // holds for every communicator of the process.
-func (c *Control) close(cm *communicator, d ulfm.Decide) {
-	if d.Proposal.Call.Kind == ulfm.KindFinalize {
+func (c *Control) close(cm *communicator, d member.Decide) {
+	if d.Proposal.Call.Kind == member.KindFinalize {
 		for other := range c.comm.comms() {
 			if other != cm {
 				c.dismiss(other)
@@ -223,7 +224,7 @@ func (c *Control) close(cm *communicator, d ulfm.Decide) {
 	}
 	c.dismiss(cm)
 	c.forgetPending(cm)
-	g := grave{ended: true, orphans: append(ulfm.Orphans(d.Value), cm.orphans...)}
+	g := grave{ended: true, orphans: append(member.Orphans(d.Value), cm.orphans...)}
 	for rank := range d.Tell.All() {
 		peer := cm.Group()
 		c.send(peer.Procs[rank], closedNote{to: peer.Indices[rank], ended: true, orphans: g.orphans}.append(nil))
@@ -250,21 +251,21 @@ func (c *Control) forget(index uint32, g grave) {
 
 // dismiss answers every call that is open on cm.
 func (c *Control) dismiss(cm *communicator) {
-	for _, a := range slices.Clone(cm.Step(ulfm.Dismiss{})) {
+	for _, a := range slices.Clone(cm.Step(member.Dismiss{})) {
 		c.carryOut(cm, a)
 	}
-	c.scatter(cm, ulfm.ErrFreed)
+	c.scatter(cm, member.ErrFreed)
 }
 
 // parted handles the closing of parent by members that had given up creations:
 // what those creations made lacks these members.
-func (c *Control) parted(parent *communicator, orphans []ulfm.Orphan) {
+func (c *Control) parted(parent *communicator, orphans []member.Orphan) {
 	for _, o := range orphans {
 		if o.Rank >= len(parent.Group().Procs) {
 			continue
 		}
 		for cm := range c.comm.comms() {
-			if cm.birth == (origin{parent, ulfm.SeriesCreate, o.Seq}).birth() {
+			if cm.birth == (origin{parent, member.SeriesCreate, o.Seq}).birth() {
 				c.missing(cm, parent.Group().Procs[o.Rank])
 			}
 		}
@@ -273,7 +274,7 @@ func (c *Control) parted(parent *communicator, orphans []ulfm.Orphan) {
 
 // stayAway tells the members of a communicator that this process will not be one
 // of them: a revocation had answered the call that made it.
-func (c *Control) stayAway(g ulfm.Group) {
+func (c *Control) stayAway(g member.Group) {
 	if must.Sabotage && c.cfg.Flaws.StayAwayInSilence {
 		return
 	}
@@ -289,9 +290,9 @@ func (c *Control) stayAway(g ulfm.Group) {
 // agreements neither. The revocation comes first, because an agreement that ends without
 // the member may end in "revoked" (R15).
 func (c *Control) missing(cm *communicator, proc int) {
-	if rank, member := cm.rank(proc); member {
-		c.step(cm, ulfm.Revoke{})
-		c.step(cm, ulfm.Left{Rank: rank})
+	if rank, belongs := cm.rank(proc); belongs {
+		c.step(cm, member.Revoke{})
+		c.step(cm, member.Left{Rank: rank})
 	}
 }
 
@@ -320,7 +321,7 @@ func (c *Control) leave(proc int) {
 		return
 	}
 	if world := c.comm.live(World); world != nil {
-		c.step(world, ulfm.Ended{})
+		c.step(world, member.Ended{})
 	}
 	for cm := range c.comm.comms() {
 		c.tellLeft(cm, proc)
@@ -328,8 +329,8 @@ func (c *Control) leave(proc int) {
 }
 
 func (c *Control) tellLeft(cm *communicator, proc int) {
-	if rank, member := cm.rank(proc); member {
-		c.step(cm, ulfm.Left{Rank: rank})
+	if rank, belongs := cm.rank(proc); belongs {
+		c.step(cm, member.Left{Rank: rank})
 	}
 }
 
@@ -344,7 +345,7 @@ func (c *Control) peerClosed(from int, n closedNote) error {
 		}
 	case Live:
 		cm := c.comm.live(n.to)
-		if _, member := cm.rank(from); !member {
+		if _, belongs := cm.rank(from); !belongs {
 			return errNoMember(n.to, from)
 		}
 		switch {
@@ -352,7 +353,7 @@ func (c *Control) peerClosed(from int, n closedNote) error {
 			c.missing(cm, from)
 		case cm.Closing():
 			cm.orphans = n.orphans
-			c.step(cm, ulfm.Ended{})
+			c.step(cm, member.Ended{})
 		}
 	case Absent:
 		return fmt.Errorf("a closing of context index %d, which was never drawn", n.to)

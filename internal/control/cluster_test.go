@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/goulfm/goulfm/era/onenode"
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/rankset"
 	"github.com/goulfm/goulfm/internal/wire"
 	"github.com/goulfm/goulfm/ulfm"
@@ -39,7 +40,7 @@ const testBlocks = 3
 func (c *cluster) share(heap *onenode.Heap, p int, cfg Config) Config {
 	cfg.Blocks = testBlocks
 	cfg.Prepare = func(index uint32) { heap.Prepare(p, index, 2) }
-	cfg.Memory = func(_ uint32, g ulfm.Group) (repair, create onenode.Memory) {
+	cfg.Memory = func(_ uint32, g member.Group) (repair, create onenode.Memory) {
 		of := onenode.Sharing{Procs: g.Procs, Indices: g.Indices, Me: g.Me}
 		repair = heap.Open(of)
 		of.Part = 1
@@ -184,7 +185,7 @@ func (c *cluster) runUntilClosing() {
 		moved = false
 		for from, queues := range c.queue {
 			for to, q := range queues {
-				if len(q) > 0 && !strings.HasPrefix(frameText(q[0]), ulfm.SeriesClose.String()) {
+				if len(q) > 0 && !strings.HasPrefix(frameText(q[0]), member.SeriesClose.String()) {
 					moved = c.deliver(from, to)
 				}
 			}
@@ -260,7 +261,7 @@ func (c *cluster) all(index func(p int) uint32, ev Propose) map[int]Decided {
 
 func world(int) uint32 { return World }
 
-func call(k ulfm.Kind) Propose { return Propose{Call: ulfm.Call{Kind: k}, Flag: ^uint64(0)} }
+func call(k member.Kind) Propose { return Propose{Call: member.Call{Kind: k}, Flag: ^uint64(0)} }
 
 func actionText(a Action) string {
 	switch a := a.(type) {
@@ -289,7 +290,7 @@ func actionText(a Action) string {
 func decidedText(a Decided) string {
 	o := a.Outcome
 	text := fmt.Sprintf("decided %d %v/%d on %d", a.Token, o.Call, o.Seq, a.Comm)
-	if o.Call.Kind == ulfm.KindAgree {
+	if o.Call.Kind == member.KindAgree {
 		text += fmt.Sprintf(" flag %#x", o.Flag)
 	}
 	if len(o.Dead) > 0 {
@@ -311,14 +312,14 @@ func frameText(frame []byte) string {
 		return "detector"
 	case classMember:
 		f, _ := readMember(r)
-		if f.part == ulfm.PartRevoke {
+		if f.part == member.PartRevoke {
 			return fmt.Sprintf("revoke to index %d", f.to)
 		}
-		if f.part == ulfm.PartGather {
+		if f.part == member.PartGather {
 			v, _ := readInvitation(0, f.msg)
 			return fmt.Sprintf("invitation to index %d, my index %d", f.to, v.index)
 		}
-		return fmt.Sprintf("%v/%d to index %d", ulfm.Series(f.part), f.seq, f.to)
+		return fmt.Sprintf("%v/%d to index %d", member.Series(f.part), f.seq, f.to)
 	case classDigest:
 		return "digest"
 	case classList:
@@ -409,12 +410,12 @@ func (c *cluster) command(line string) error {
 
 // proposeCommand is "KIND PROC|all COMM [flag=N] [color=N] [key=N] [veto] [members=N,N,...] [tag=N]".
 func (c *cluster) proposeCommand(w []string, num func(int) int) error {
-	kinds := []ulfm.Kind{ulfm.KindAgree, ulfm.KindAgreeFailed, ulfm.KindShrink, ulfm.KindDup, ulfm.KindSplit, ulfm.KindClose, ulfm.KindFinalize, ulfm.KindCreateGroup}
-	i := slices.IndexFunc(kinds, func(k ulfm.Kind) bool { return k.String() == w[0] })
+	kinds := []member.Kind{member.KindAgree, member.KindAgreeFailed, member.KindShrink, member.KindDup, member.KindSplit, member.KindClose, member.KindFinalize, member.KindCreateGroup}
+	i := slices.IndexFunc(kinds, func(k member.Kind) bool { return k.String() == w[0] })
 	if i < 0 {
 		return fmt.Errorf("unknown command %q", w[0])
 	}
-	ev := Propose{Call: ulfm.Call{Kind: kinds[i]}, Comm: uint32(num(2)), Flag: ^uint64(0)}
+	ev := Propose{Call: member.Call{Kind: kinds[i]}, Comm: uint32(num(2)), Flag: ^uint64(0)}
 	for _, arg := range w[3:] {
 		key, text, _ := strings.Cut(arg, "=")
 		v, _ := strconv.Atoi(text)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/goulfm/goulfm/era/onenode"
 	"github.com/goulfm/goulfm/fd"
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/must"
 	"github.com/goulfm/goulfm/internal/rankset"
@@ -28,8 +29,8 @@ type Config struct {
 	// heard of by spawns.
 	World []int
 	// Union, if not nil, is the communicator of a spawned process with those who
-	// started it, of index ulfm.SpawnedIndex.
-	Union *ulfm.Group
+	// started it, of index member.SpawnedIndex.
+	Union *member.Group
 	// Uniform says how the world begins: see the event of this name.
 	Uniform bool
 
@@ -51,7 +52,7 @@ type Config struct {
 	// Memory, if not nil, returns what the agreements of a communicator share, for one
 	// all of whose members have blocks; or none, for reasons that are the same at all
 	// members. It takes exact deaths: see package onenode.
-	Memory func(index uint32, g ulfm.Group) (repair, create onenode.Memory)
+	Memory func(index uint32, g member.Group) (repair, create onenode.Memory)
 }
 
 // HasBlocks says whether all members of a communicator with these context indices
@@ -88,7 +89,7 @@ type Control struct {
 // communicator itself: the last messages of one go out after it was closed.
 type job struct {
 	comm *communicator
-	act  ulfm.Action
+	act  member.Action
 }
 
 // New returns the control rules of process cfg.Me. The world is communicator
@@ -101,21 +102,21 @@ func New(cfg Config) *Control {
 	c.comm = newTable(cfg.Blocks)
 	c.begin(WorldGroup(cfg.N, cfg.Me, cfg.World))
 	if cfg.Union != nil {
-		must.That(cfg.Union.Index == ulfm.SpawnedIndex, "a union of index %d", cfg.Union.Index)
+		must.That(cfg.Union.Index == member.SpawnedIndex, "a union of index %d", cfg.Union.Index)
 		c.begin(*cfg.Union)
 	}
 	return c
 }
 
 // begin makes a communicator that this process has from its beginning.
-func (c *Control) begin(g ulfm.Group) {
+func (c *Control) begin(g member.Group) {
 	cm := c.newCommunicator(g, origin{})
 	cm.uniform = c.cfg.Uniform
 	c.comm.put(g.Index, slot{state: Live, comm: cm})
 }
 
 // newCommunicator returns a live communicator.
-func (c *Control) newCommunicator(g ulfm.Group, from origin) *communicator {
+func (c *Control) newCommunicator(g member.Group, from origin) *communicator {
 	for _, proc := range g.Procs {
 		c.met.Add(proc)
 	}
@@ -123,15 +124,15 @@ func (c *Control) newCommunicator(g ulfm.Group, from origin) *communicator {
 }
 
 // WorldGroup returns the world of process me: procs, ascending, or nil for all n.
-func WorldGroup(n, me int, procs []int) ulfm.Group {
+func WorldGroup(n, me int, procs []int) member.Group {
 	if procs == nil {
 		for p := range n {
 			procs = append(procs, p)
 		}
 	}
-	g := ulfm.Group{Index: World, UID: ulfm.WorldUID(len(procs))}
+	g := member.Group{Index: World, UID: member.WorldUID(len(procs))}
 	if procs[0] > 0 {
-		g.UID = ulfm.SpawnedUID(procs[0], len(procs))
+		g.UID = member.SpawnedUID(procs[0], len(procs))
 	}
 	g.Procs, g.Indices, g.Me = procs, make([]uint32, len(procs)), slices.Index(procs, me)
 	return g
@@ -182,7 +183,7 @@ func (c *Control) IsRevoked(comm uint32) bool {
 
 // Failed returns what is known of the failed members of communicator comm, or
 // nil if it is not live.
-func (c *Control) Failed(comm uint32) *ulfm.Failed {
+func (c *Control) Failed(comm uint32) *member.Failed {
 	if cm := c.comm.live(comm); cm != nil {
 		return cm.Failed()
 	}
@@ -241,7 +242,7 @@ func (c *Control) apply(ev Event) {
 		c.propose(ev)
 	case Look:
 		if cm := c.comm.live(ev.Comm); cm != nil {
-			c.step(cm, ulfm.Look{})
+			c.step(cm, member.Look{})
 		}
 	case Uniform:
 		if cm := c.comm.live(ev.Comm); cm != nil {
@@ -249,7 +250,7 @@ func (c *Control) apply(ev Event) {
 		}
 	case Revoke:
 		if cm := c.comm.live(ev.Comm); cm != nil {
-			c.step(cm, ulfm.Revoke{})
+			c.step(cm, member.Revoke{})
 		}
 	}
 }
@@ -260,14 +261,14 @@ func (c *Control) tick(now mono.Time) {
 		return
 	}
 	for cm := range c.comm.comms() {
-		c.step(cm, ulfm.Tick{Now: now})
+		c.step(cm, member.Tick{Now: now})
 	}
 }
 
 // step gives an event to a communicator and queues what it wants done. Queueing
 // keeps every machine from being entered while it is being left: a decision
 // declares deaths, which step the very agreement that decided.
-func (c *Control) step(cm *communicator, ev ulfm.Event) {
+func (c *Control) step(cm *communicator, ev member.Event) {
 	for _, a := range cm.Step(ev) {
 		c.queue = append(c.queue, job{comm: cm, act: a})
 	}
@@ -282,21 +283,21 @@ func (c *Control) drain() {
 	c.queue = c.queue[:0]
 }
 
-func (c *Control) carryOut(cm *communicator, a ulfm.Action) {
+func (c *Control) carryOut(cm *communicator, a member.Action) {
 	switch a := a.(type) {
-	case ulfm.Send:
+	case member.Send:
 		g := cm.Group()
 		f := memberFrame{to: g.Indices[a.To], from: g.Index, part: a.Part, seq: a.Seq, msg: a.Msg}
 		c.send(g.Procs[a.To], f.append(nil))
-	case ulfm.Revoked:
+	case member.Revoked:
 		c.revoked(cm)
-	case ulfm.Decide:
+	case member.Decide:
 		c.decide(cm, a)
-	case ulfm.GiveUp:
+	case member.GiveUp:
 		c.answer(cm, a.Proposal, a.Class)
-	case ulfm.Watch:
+	case member.Watch:
 		c.stepDetector(fd.Watch{Rank: cm.Group().Procs[a.Rank]})
-	case ulfm.Anomaly:
+	case member.Anomaly:
 		c.anomaly(cm.Group().Procs[a.From], fmt.Sprintf("communicator %d: %s", cm.index(), a.Text))
 	}
 }
@@ -355,10 +356,10 @@ func (c *Control) declare(proc int, evidence fd.Evidence) {
 }
 
 func (c *Control) tellDeath(cm *communicator, proc int) {
-	if rank, member := cm.rank(proc); member {
-		c.step(cm, ulfm.Died{Rank: rank})
+	if rank, belongs := cm.rank(proc); belongs {
+		c.step(cm, member.Died{Rank: rank})
 		if cm.visible().uniform {
-			c.step(cm, ulfm.Revoke{})
+			c.step(cm, member.Revoke{})
 		}
 	}
 }
@@ -369,7 +370,7 @@ func (c *Control) tellDeath(cm *communicator, proc int) {
 func (c *Control) setUniform(cm *communicator, on bool) {
 	cm.uniform = on
 	if on && cm.Failed().Len() > 0 {
-		c.step(cm, ulfm.Revoke{})
+		c.step(cm, member.Revoke{})
 	}
 }
 
@@ -458,21 +459,21 @@ func (c *Control) receiveMember(from int, f memberFrame) error {
 }
 
 func (c *Control) give(cm *communicator, from int, f memberFrame) error {
-	rank, member := cm.rank(from)
-	if !member {
+	rank, belongs := cm.rank(from)
+	if !belongs {
 		return errNoMember(f.to, from)
 	}
-	if f.part == ulfm.PartGather {
+	if f.part == member.PartGather {
 		return c.invited(cm, from, f.msg)
 	}
-	c.step(cm, ulfm.Receive{From: rank, Part: f.part, Seq: f.seq, Msg: f.msg})
+	c.step(cm, member.Receive{From: rank, Part: f.part, Seq: f.seq, Msg: f.msg})
 	return nil
 }
 
 func (c *Control) hold(from int, f memberFrame) error {
 	w := c.comm.at(f.to).wait
 	// Of a spawn those that were started are members, too, and not yet known here.
-	if _, member := w.parent.rank(from); !member && !w.spawns {
+	if _, belongs := w.parent.rank(from); !belongs && !w.spawns {
 		return errNoMember(f.to, from)
 	}
 	if c.cfg.Flaws.dropsEarly(f.part) {
@@ -488,8 +489,8 @@ func errNoMember(index uint32, proc int) error {
 	return fmt.Errorf("a frame for communicator %d, of which process %d cannot be a member", index, proc)
 }
 
-func (c *Control) commConfig(g ulfm.Group) ulfm.Config {
-	cfg := ulfm.Config{Group: g, Watchdog: c.cfg.Watchdog, Flaws: c.cfg.Flaws.ofComm()}
+func (c *Control) commConfig(g member.Group) member.Config {
+	cfg := member.Config{Group: g, Watchdog: c.cfg.Watchdog, Flaws: c.cfg.Flaws.ofComm()}
 	inBlocks := HasBlocks(g.Indices, c.cfg.Blocks)
 	cfg.SilentRevocation = c.cfg.SilentRevocation && inBlocks
 	if c.cfg.Memory != nil && inBlocks {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/goulfm/goulfm/era"
 	"github.com/goulfm/goulfm/fd"
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/must"
 	"github.com/goulfm/goulfm/internal/wire"
@@ -30,7 +31,7 @@ func newIndex(got map[int]Decided) func(p int) uint32 {
 // TestSingleProcess: everything works, at once, in a world of one.
 func TestSingleProcess(t *testing.T) {
 	c := newCluster(t, 1)
-	for _, kind := range []ulfm.Kind{ulfm.KindAgree, ulfm.KindAgreeFailed, ulfm.KindShrink, ulfm.KindDup, ulfm.KindSplit, ulfm.KindFinalize} {
+	for _, kind := range []member.Kind{member.KindAgree, member.KindAgreeFailed, member.KindShrink, member.KindDup, member.KindSplit, member.KindFinalize} {
 		d := c.all(world, call(kind))[0]
 		if d.Outcome.Err != nil {
 			t.Errorf("%v: %v", kind, d.Outcome.Err)
@@ -105,12 +106,12 @@ func TestR13CreateOnRevoked(t *testing.T) {
 	c := newCluster(t, 4)
 	c.step(2, Revoke{Comm: World})
 	c.run()
-	for p, d := range c.all(world, call(ulfm.KindDup)) {
+	for p, d := range c.all(world, call(member.KindDup)) {
 		if !errors.Is(d.Outcome.Err, ulfm.ErrRevoked) || len(c.count[p].reserved) != 0 {
 			t.Errorf("process %d: dup on a revoked communicator: %v", p, d.Outcome.Err)
 		}
 	}
-	for _, kind := range []ulfm.Kind{ulfm.KindAgree, ulfm.KindAgreeFailed, ulfm.KindShrink} {
+	for _, kind := range []member.Kind{member.KindAgree, member.KindAgreeFailed, member.KindShrink} {
 		for p, d := range c.all(world, call(kind)) {
 			if d.Outcome.Err != nil {
 				t.Errorf("process %d: %v on a revoked communicator: %v", p, kind, d.Outcome.Err)
@@ -122,8 +123,8 @@ func TestR13CreateOnRevoked(t *testing.T) {
 // TestR16RevokeStays: neither parent nor child of a revoked communicator is.
 func TestR16RevokeStays(t *testing.T) {
 	c := newCluster(t, 3)
-	child := newIndex(c.all(world, call(ulfm.KindDup)))
-	grandchild := newIndex(c.all(child, call(ulfm.KindDup)))
+	child := newIndex(c.all(world, call(member.KindDup)))
+	grandchild := newIndex(c.all(child, call(member.KindDup)))
 	c.step(1, Revoke{Comm: child(1)})
 	c.run()
 	for p := range 3 {
@@ -142,7 +143,7 @@ func TestR31DeclaredBeforeDecided(t *testing.T) {
 	c.step(0, Exited{Proc: 6})
 	tokens := map[int]uint64{}
 	for _, p := range c.live() {
-		tokens[p] = c.propose(p, call(ulfm.KindAgree))
+		tokens[p] = c.propose(p, call(member.KindAgree))
 	}
 	order := map[int][]string{}
 	c.log = func(format string, args ...any) {
@@ -182,7 +183,7 @@ func TestR36AcknowledgeAndAgree(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			got := c.all(world, call(ulfm.KindAgree))
+			got := c.all(world, call(member.KindAgree))
 			first := got[c.live()[0]].Outcome
 			if first.Err != nil {
 				continue
@@ -202,8 +203,8 @@ func TestR36AcknowledgeAndAgree(t *testing.T) {
 // TestR42ShrinkWithoutFailure: same group, another communicator.
 func TestR42ShrinkWithoutFailure(t *testing.T) {
 	c := newCluster(t, 5)
-	first := c.all(world, call(ulfm.KindShrink))
-	second := c.all(world, call(ulfm.KindShrink))
+	first := c.all(world, call(member.KindShrink))
+	second := c.all(world, call(member.KindShrink))
 	for p := range 5 {
 		a, b := first[p].Outcome.New, second[p].Outcome.New
 		if a == nil || b == nil || !slices.Equal(a.Procs, []int{0, 1, 2, 3, 4}) || a.UID == b.UID || a.Index == b.Index {
@@ -221,7 +222,7 @@ func TestR38ShrinkLeavesOutTheKnownDead(t *testing.T) {
 	c.step(7, Exited{Proc: 4})
 	tokens := map[int]uint64{}
 	for _, p := range c.live() {
-		tokens[p] = c.propose(p, call(ulfm.KindShrink))
+		tokens[p] = c.propose(p, call(member.KindShrink))
 	}
 	c.run()
 	c.notice(8) // its children and parent have waited for it
@@ -243,7 +244,7 @@ func TestR62FinalizeSurvives(t *testing.T) {
 		n := 2 + rng.IntN(9)
 		c := newCluster(t, n)
 		for p := range n {
-			c.propose(p, call(ulfm.KindFinalize))
+			c.propose(p, call(member.KindFinalize))
 		}
 		for range 3 * n {
 			if from, to := rng.IntN(n), rng.IntN(n); from != to {
@@ -280,8 +281,8 @@ func TestR62FinalizeSurvives(t *testing.T) {
 func TestFreeForgets(t *testing.T) {
 	c := newCluster(t, 3)
 	for range 1000 {
-		index := newIndex(c.all(world, call(ulfm.KindDup)))
-		c.all(index, call(ulfm.KindClose))
+		index := newIndex(c.all(world, call(member.KindDup)))
+		c.all(index, call(member.KindClose))
 	}
 	for p := range 3 {
 		k := c.procs[p]
@@ -304,10 +305,10 @@ func TestForgottenAncestorsAreGone(t *testing.T) {
 	at := world
 	var past []weak.Pointer[communicator]
 	for range 10 {
-		next := newIndex(c.all(at, call(ulfm.KindShrink)))
+		next := newIndex(c.all(at, call(member.KindShrink)))
 		if at(0) != World {
 			past = append(past, weak.Make(c.procs[0].comm.live(at(0))))
-			c.all(at, call(ulfm.KindClose))
+			c.all(at, call(member.KindClose))
 		}
 		at = next
 	}
@@ -346,7 +347,7 @@ func TestB4FlawIsVisible(t *testing.T) {
 	for _, drop := range []bool{false, true} {
 		c := newClusterWith(t, 3, Config{Flaws: Flaws{DropEarlyRevoke: drop}})
 		for p := range 3 {
-			c.propose(p, call(ulfm.KindDup))
+			c.propose(p, call(member.KindDup))
 		}
 		c.deliver(1, 0)
 		c.deliver(2, 0)
@@ -399,7 +400,7 @@ func TestMalformedFrames(t *testing.T) {
 		"never drawn":       memberFrame{to: 77, part: 0, seq: 1}.append(nil),
 		"part":              memberFrame{to: 0, part: 9, seq: 1}.append(nil),
 		"era message":       memberFrame{to: 0, part: 0, seq: 1, msg: []byte{1, 2, 3}}.append(nil),
-		"flood message":     memberFrame{to: 0, part: ulfm.PartRevoke, msg: []byte{77}}.append(nil),
+		"flood message":     memberFrame{to: 0, part: member.PartRevoke, msg: []byte{77}}.append(nil),
 		"short digest":      {classDigest, 1, 2},
 		"long digest":       append([]byte{classDigest}, make([]byte, 9)...),
 		"list":              {classList, 1, 2, 3},
@@ -422,7 +423,7 @@ func TestMalformedFrames(t *testing.T) {
 // and no more.
 func TestHeldFramesAreBounded(t *testing.T) {
 	c := newCluster(t, 2)
-	c.propose(0, call(ulfm.KindDup))
+	c.propose(0, call(member.KindDup))
 	for i := range 10 * heldPerPeer {
 		c.step(0, Receive{From: 1, Frame: memberFrame{to: 1, seq: uint64(i)}.append(nil)})
 		c.step(0, Receive{From: 1, Frame: memberFrame{to: 1, seq: uint64(i)}.append(nil)}) // again: held once
@@ -447,8 +448,8 @@ func TestOutboxBound(t *testing.T) {
 		c := newCluster(t, n)
 		for range era.Window + 4 {
 			for p := range n {
-				c.propose(p, call(ulfm.KindAgree))
-				c.propose(p, call(ulfm.KindDup))
+				c.propose(p, call(member.KindAgree))
+				c.propose(p, call(member.KindDup))
 			}
 		}
 		if rng.IntN(2) == 0 {
@@ -501,12 +502,12 @@ func FuzzReceive(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, script []byte, death uint8) {
 		c := newCluster(t, 4)
-		c.all(world, call(ulfm.KindDup))
-		freed := newIndex(c.all(world, call(ulfm.KindDup)))
-		c.all(freed, call(ulfm.KindClose))
-		c.propose(0, call(ulfm.KindSplit))
-		c.propose(0, call(ulfm.KindAgree))
-		gather := call(ulfm.KindCreateGroup)
+		c.all(world, call(member.KindDup))
+		freed := newIndex(c.all(world, call(member.KindDup)))
+		c.all(freed, call(member.KindClose))
+		c.propose(0, call(member.KindSplit))
+		c.propose(0, call(member.KindAgree))
+		gather := call(member.KindCreateGroup)
 		gather.Members = []int{2, 0, 1}
 		c.propose(0, gather)
 		if death%4 != 0 {
@@ -539,11 +540,11 @@ func framesOfARun(tb testing.TB) [][]byte {
 	c := newCluster(tb, 4)
 	var scripts [][]byte
 	var all []byte
-	gather := call(ulfm.KindCreateGroup)
+	gather := call(member.KindCreateGroup)
 	gather.Members = []int{2, 0, 1}
 	for p := range 4 {
-		c.propose(p, call(ulfm.KindDup))
-		c.propose(p, call(ulfm.KindAgree))
+		c.propose(p, call(member.KindDup))
+		c.propose(p, call(member.KindAgree))
 		if p < 3 {
 			c.propose(p, gather)
 		}
@@ -568,16 +569,16 @@ func framesOfARun(tb testing.TB) [][]byte {
 // no more.
 func TestOrphanIsLeftOut(t *testing.T) {
 	c := newCluster(t, 2)
-	c.propose(0, call(ulfm.KindDup))
-	c.propose(1, call(ulfm.KindDup))
+	c.propose(0, call(member.KindDup))
+	c.propose(1, call(member.KindDup))
 	c.deliver(1, 0)
 	c.lose(0) // in a bigger world: the decision went to a process that died
 	c.step(1, Revoke{Comm: World})
-	c.all(world, call(ulfm.KindClose))
+	c.all(world, call(member.KindClose))
 	if !c.procs[0].IsRevoked(1) {
 		t.Errorf("the duplicate is not revoked at 0")
 	}
-	token := c.propose(0, Propose{Comm: 1, Call: ulfm.Call{Kind: ulfm.KindAgree}, Flag: 3})
+	token := c.propose(0, Propose{Comm: 1, Call: member.Call{Kind: member.KindAgree}, Flag: 3})
 	if d, ok := c.got[0][token]; !ok || d.Outcome.Err != nil || d.Outcome.Flag != 3 {
 		t.Errorf("agree on the duplicate: %+v\n%s", d, c.procs[0].Describe())
 	}
@@ -586,9 +587,9 @@ func TestOrphanIsLeftOut(t *testing.T) {
 // TestA6TheDeadAreNotHeard: whatever was on the way from a process when it was
 // declared dead counts for nothing.
 func TestA6TheDeadAreNotHeard(t *testing.T) {
-	uid := ulfm.WorldUID(3)
+	uid := member.WorldUID(3)
 	for name, frame := range map[string][]byte{
-		"list":     uidList{answer: true, uids: []ulfm.UID{uid}}.append(nil),
+		"list":     uidList{answer: true, uids: []member.UID{uid}}.append(nil),
 		"digest":   append([]byte{classDigest}, uid[:8]...),
 		"closed":   closedNote{to: World}.append(nil),
 		"nonsense": {99},

@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/must"
-	"github.com/goulfm/goulfm/ulfm"
 )
 
 // sendDigests compares, after the set of the dead grew, the revoked
@@ -40,12 +40,12 @@ func (c *Control) mergeList(from int, l uidList) {
 		if !slices.Contains(l.uids, cm.Group().UID) {
 			continue
 		}
-		if _, member := cm.rank(from); member {
-			c.step(cm, ulfm.Revoke{})
+		if _, belongs := cm.rank(from); belongs {
+			c.step(cm, member.Revoke{})
 		}
 	}
 	mine := c.revokedWith(from)
-	news := slices.ContainsFunc(mine, func(u ulfm.UID) bool { return !slices.Contains(l.uids, u) })
+	news := slices.ContainsFunc(mine, func(u member.UID) bool { return !slices.Contains(l.uids, u) })
 	if l.answer && news {
 		c.send(from, uidList{uids: mine}.append(nil))
 	}
@@ -54,13 +54,13 @@ func (c *Control) mergeList(from int, l uidList) {
 // revokedWith returns the uids of the live revoked communicators of which proc
 // is a member too, in the order of this process's indices. Others do not concern
 // proc; closed ones concern nobody.
-func (c *Control) revokedWith(proc int) []ulfm.UID {
-	var uids []ulfm.UID
+func (c *Control) revokedWith(proc int) []member.UID {
+	var uids []member.UID
 	for cm := range c.comm.comms() {
 		if !cm.IsRevoked() {
 			continue
 		}
-		if _, member := cm.rank(proc); member {
+		if _, belongs := cm.rank(proc); belongs {
 			uids = append(uids, cm.Group().UID)
 		}
 	}
@@ -68,7 +68,7 @@ func (c *Control) revokedWith(proc int) []ulfm.UID {
 }
 
 // digest does not depend on the order of uids, which differs between processes.
-func digest(uids []ulfm.UID) uint64 {
+func digest(uids []member.UID) uint64 {
 	var d uint64
 	for _, u := range uids {
 		d ^= binary.LittleEndian.Uint64(u[:8])

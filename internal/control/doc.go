@@ -1,6 +1,6 @@
 // Package control composes one process's control rules: its failure detector
 // (fd), and for each of its communicators the failed members, the revocation and
-// the agreements (ulfm, era, internal/flood). Engine and simulator host a Control
+// the agreements (internal/member, era, internal/flood). Engine and simulator host a Control
 // and nothing else: they move frames, tell the time, and carry out actions.
 //
 // # Problem

@@ -3,7 +3,7 @@ package control
 import (
 	"errors"
 
-	"github.com/goulfm/goulfm/ulfm"
+	"github.com/goulfm/goulfm/internal/member"
 )
 
 // Finalize ends with a closing agreement on the world, and closing has a numbering of its own,
@@ -31,11 +31,11 @@ import (
 const sequences = 2
 
 // kindIn is the kind of Finalize's call in a sequence.
-func kindIn(s ulfm.Series) ulfm.Kind {
-	if s == ulfm.SeriesCreate {
-		return ulfm.KindEndCreations
+func kindIn(s member.Series) member.Kind {
+	if s == member.SeriesCreate {
+		return member.KindEndCreations
 	}
-	return ulfm.KindEnd
+	return member.KindEnd
 }
 
 // ending is how far Finalize has come before it closes.
@@ -71,7 +71,7 @@ func (c *Control) beginEnding(ev Propose) {
 func (c *Control) ofMyWorld(cm *communicator) bool {
 	world := c.comm.live(World)
 	for _, proc := range cm.Group().Procs {
-		if _, member := world.rank(proc); !member {
+		if _, belongs := world.rank(proc); !belongs {
 			return false
 		}
 	}
@@ -81,35 +81,35 @@ func (c *Control) ofMyWorld(cm *communicator) bool {
 // takePlaces contributes to the next agreement of each sequence, where that has not been done.
 // What makes a communicator fails on a revoked one by itself: nobody waits there.
 func (c *Control) takePlaces(cm *communicator) {
-	for s := range ulfm.Series(sequences) {
+	for s := range member.Series(sequences) {
 		met := cm.index() == World && c.ending.met[s]
-		switch revoked := cm.IsRevoked() && s == ulfm.SeriesCreate; {
+		switch revoked := cm.IsRevoked() && s == member.SeriesCreate; {
 		case met || cm.ends[s]:
 		case revoked:
 			c.foundAll(cm, s)
 		default:
 			cm.ends[s] = true
-			c.contribute(cm, Propose{Comm: cm.index(), Token: c.ending.ev.Token, Call: ulfm.Call{Kind: kindIn(s)}})
+			c.contribute(cm, Propose{Comm: cm.index(), Token: c.ending.ev.Token, Call: member.Call{Kind: kindIn(s)}})
 		}
 	}
 }
 
 // placeDecided handles the end of an agreement in which this process has taken a place.
-func (c *Control) placeDecided(cm *communicator, p ulfm.Proposal, err error) {
+func (c *Control) placeDecided(cm *communicator, p member.Proposal, err error) {
 	cm.ends[p.Series] = false
 	c.act(Placed{Comm: cm.index()})
-	if !errors.Is(err, ulfm.ErrMismatch) {
+	if !errors.Is(err, member.ErrMismatch) {
 		c.foundAll(cm, p.Series)
 		return
 	}
 	if c.ending.open {
 		c.ending.open = false
-		c.act(Decided{Comm: World, Token: c.ending.ev.Token, Outcome: ulfm.Outcome{Call: c.ending.ev.Call, Err: err}})
+		c.act(Decided{Comm: World, Token: c.ending.ev.Token, Outcome: member.Outcome{Call: c.ending.ev.Call, Err: err}})
 	}
 }
 
 // foundAll notes that a sequence of a communicator has only members in Finalize.
-func (c *Control) foundAll(cm *communicator, series ulfm.Series) {
+func (c *Control) foundAll(cm *communicator, series member.Series) {
 	if cm.index() == World {
 		c.ending.met[series] = true
 		c.closeIfMet()
@@ -125,7 +125,7 @@ func (c *Control) closeIfMet() {
 	world := c.comm.live(World)
 	c.contribute(world, c.ending.ev)
 	if !c.left.IsEmpty() {
-		c.step(world, ulfm.Ended{})
+		c.step(world, member.Ended{})
 	}
 }
 

@@ -2,8 +2,8 @@ package control
 
 import (
 	"github.com/goulfm/goulfm/fd"
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/ulfm"
 )
 
 // Event is what happens to a process: one of the types below.
@@ -35,22 +35,22 @@ type Receive struct {
 type Propose struct {
 	Comm  uint32
 	Token uint64
-	Call  ulfm.Call
+	Call  member.Call
 	Flag  uint64 // agree: what the result is the AND of
 	Veto  bool   // this caller's arguments are wrong: the call must fail at all members
-	Color int    // split and the like: members of one colour form a communicator; ulfm.Undefined: none
+	Color int    // split and the like: members of one colour form a communicator; member.Undefined: none
 	Key   int    // split and the like: order in the new communicator, ties by old rank
 
-	// Digest is of the arguments that must be the same at all members; see ulfm.Propose.
+	// Digest is of the arguments that must be the same at all members; see member.Propose.
 	Digest uint64
 
-	// Members and Tag are for a call that gathers (see ulfm.Kind.Gathers): the world
+	// Members and Tag are for a call that gathers (see member.Kind.Gathers): the world
 	// processes that make it, this one among them and all of them members of Comm, and
 	// what tells it from others of the same members. All members give the same.
 	Members []int
 	Tag     int
 
-	Spawned ulfm.Spawned // spawn, at the root: what has been started
+	Spawned member.Spawned // spawn, at the root: what has been started
 
 	// Entered: Call was entered by EnterPlain and goes on by Step. Its contribution
 	// stands as it is.
@@ -120,7 +120,7 @@ type Reserved struct{ Index, Parent uint32 }
 type Decided struct {
 	Comm    uint32
 	Token   uint64
-	Outcome ulfm.Outcome
+	Outcome member.Outcome
 }
 
 // Placed says that an agreement has ended on communicator Comm in which Finalize took part.

@@ -5,8 +5,8 @@ import (
 	"github.com/goulfm/goulfm/era/onenode"
 	"github.com/goulfm/goulfm/fd"
 	"github.com/goulfm/goulfm/internal/flood"
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/must"
-	"github.com/goulfm/goulfm/ulfm"
 )
 
 // Flaws are rules left out on purpose, so that the simulator can show that each
@@ -29,8 +29,8 @@ type Flaws struct {
 	StayAwayInSilence bool // who gave up a creation does not tell those who have it
 	WaitForTheLeft    bool // processes that finalized are waited for (R62)
 	SurviveFence      bool // a process that was declared dead goes on (B20)
-	RevokeEndsNothing bool // see ulfm.Flaws
-	EndInSilence      bool // see ulfm.Flaws
+	RevokeEndsNothing bool // see member.Flaws
+	EndInSilence      bool // see member.Flaws
 	SpareTheParent    bool // a gathering that ends with "revoked" does not revoke its parent (R15)
 }
 
@@ -40,15 +40,15 @@ func (f Flaws) hearTheDead() bool {
 }
 
 // dropsEarly says whether a frame for a pending index is dropped.
-func (f Flaws) dropsEarly(part ulfm.Part) bool {
-	if part == ulfm.PartRevoke {
+func (f Flaws) dropsEarly(part member.Part) bool {
+	if part == member.PartRevoke {
 		return must.Sabotage && f.DropEarlyRevoke
 	}
 	return must.Sabotage && f.DropEarly
 }
 
-func (f Flaws) ofComm() ulfm.Flaws {
-	return ulfm.Flaws{
+func (f Flaws) ofComm() member.Flaws {
+	return member.Flaws{
 		Agreement:         f.Agreement,
 		Node:              f.Node,
 		Revocation:        f.Revocation,

@@ -1,8 +1,8 @@
 package control
 
 import (
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/wire"
-	"github.com/goulfm/goulfm/ulfm"
 )
 
 // A frame is one class byte and a body:
@@ -27,7 +27,7 @@ const (
 // and can answer by the sender's even when it has forgotten the communicator.
 type memberFrame struct {
 	to, from uint32 // context indices of receiver and sender
-	part     ulfm.Part
+	part     member.Part
 	seq      uint64
 	msg      []byte
 }
@@ -42,7 +42,7 @@ func (f memberFrame) append(dst []byte) []byte {
 }
 
 func readMember(r *wire.Reader) (memberFrame, error) {
-	f := memberFrame{to: readIndex(r), from: readIndex(r), part: ulfm.Part(r.Byte()), seq: r.Uint()}
+	f := memberFrame{to: readIndex(r), from: readIndex(r), part: member.Part(r.Byte()), seq: r.Uint()}
 	err := r.Err()
 	f.msg = r.Rest()
 	return f, err
@@ -51,7 +51,7 @@ func readMember(r *wire.Reader) (memberFrame, error) {
 // uidList is the revoked communicators that sender and receiver are members of.
 type uidList struct {
 	answer bool // the receiver shall send its own list if it has more
-	uids   []ulfm.UID
+	uids   []member.UID
 }
 
 func (l uidList) append(dst []byte) []byte {
@@ -69,9 +69,9 @@ func readList(r *wire.Reader) (uidList, error) {
 		return l, err
 	}
 	rest := r.Rest()
-	for len(rest) >= len(ulfm.UID{}) {
-		l.uids = append(l.uids, ulfm.UID(rest[:len(ulfm.UID{})]))
-		rest = rest[len(ulfm.UID{}):]
+	for len(rest) >= len(member.UID{}) {
+		l.uids = append(l.uids, member.UID(rest[:len(member.UID{})]))
+		rest = rest[len(member.UID{}):]
 	}
 	return l, wire.NewReader(rest).Done()
 }
@@ -83,7 +83,7 @@ type closedNote struct {
 	// ended: the closing agreement has decided here, with these orphans. Otherwise
 	// this process never took the communicator up.
 	ended   bool
-	orphans []ulfm.Orphan
+	orphans []member.Orphan
 }
 
 func (n closedNote) append(dst []byte) []byte {
@@ -101,7 +101,7 @@ func readClosed(r *wire.Reader) (closedNote, error) {
 	n := closedNote{to: readIndex(r), ended: r.Bool()}
 	rest := wire.NewReader(r.Rest())
 	for rank := rest.Uint(); rest.Err() == nil; rank = rest.Uint() {
-		n.orphans = append(n.orphans, ulfm.Orphan{Rank: int(min(rank, 1<<31)), Seq: rest.Uint()})
+		n.orphans = append(n.orphans, member.Orphan{Rank: int(min(rank, 1<<31)), Seq: rest.Uint()})
 	}
 	return n, r.Err()
 }

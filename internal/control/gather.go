@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/must"
 	"github.com/goulfm/goulfm/internal/wire"
 	"github.com/goulfm/goulfm/ulfm"
@@ -34,7 +35,7 @@ const gatheringsMax = 16
 type gathering struct {
 	parent  *communicator
 	ev      Propose
-	uid     ulfm.UID
+	uid     member.UID
 	index   uint32        // drawn here, of a hidden communicator
 	procs   []int         // the members, ascending
 	indices []uint32      // what each has drawn
@@ -45,7 +46,7 @@ type gathering struct {
 // An invitation is what one member of a gathering told this process.
 type invitation struct {
 	proc  int
-	uid   ulfm.UID
+	uid   member.UID
 	index uint32 // what proc has drawn
 }
 
@@ -58,7 +59,7 @@ func readInvitation(proc int, msg []byte) (invitation, error) {
 	if len(msg) < len(v.uid) {
 		return v, errors.New("an invitation that is too short")
 	}
-	v.uid = ulfm.UID(msg)
+	v.uid = member.UID(msg)
 	r := wire.NewReader(msg[len(v.uid):])
 	v.index = readIndex(r)
 	return v, r.Done()
@@ -68,7 +69,7 @@ func readInvitation(proc int, msg []byte) (invitation, error) {
 func (c *Control) gather(parent *communicator, ev Propose) {
 	must.That(slices.Contains(ev.Members, c.cfg.Me), "process %d gathers among %v", c.cfg.Me, ev.Members)
 	if len(parent.gatherings) >= gatheringsMax {
-		c.refuse(ev, fmt.Errorf("%w: more than %d calls of this kind at the same time", ulfm.ErrLength, gatheringsMax))
+		c.refuse(ev, fmt.Errorf("%w: more than %d calls of this kind at the same time", member.ErrLength, gatheringsMax))
 		return
 	}
 	g := newGathering(parent, ev)
@@ -95,20 +96,20 @@ func newGathering(parent *communicator, ev Propose) *gathering {
 	g := &gathering{parent: parent, ev: ev, procs: slices.Sorted(slices.Values(ev.Members))}
 	g.indices, g.known = make([]uint32, len(g.procs)), make([]bool, len(g.procs))
 	if parent.gathered == nil {
-		parent.gathered = map[ulfm.UID]uint64{}
+		parent.gathered = map[member.UID]uint64{}
 	}
 	uid := parent.Group().UID
-	same := ulfm.GatheringUID(uid, g.procs, ev.Tag, 0)
-	g.uid = ulfm.GatheringUID(uid, g.procs, ev.Tag, parent.gathered[same])
+	same := member.GatheringUID(uid, g.procs, ev.Tag, 0)
+	g.uid = member.GatheringUID(uid, g.procs, ev.Tag, parent.gathered[same])
 	parent.gathered[same]++
 	return g
 }
 
 func (c *Control) invite(g *gathering, proc int) {
-	rank, member := g.parent.rank(proc)
-	must.That(member, "process %d is among %v and no member", proc, g.procs)
+	rank, belongs := g.parent.rank(proc)
+	must.That(belongs, "process %d is among %v and no member", proc, g.procs)
 	p := g.parent.Group()
-	f := memberFrame{to: p.Indices[rank], from: p.Index, part: ulfm.PartGather, msg: invitation{uid: g.uid, index: g.index}.append(nil)}
+	f := memberFrame{to: p.Indices[rank], from: p.Index, part: member.PartGather, msg: invitation{uid: g.uid, index: g.index}.append(nil)}
 	c.send(proc, f.append(nil))
 }
 
@@ -151,8 +152,8 @@ func (c *communicator) keep(v invitation) error {
 
 // hear notes the index that a member has drawn, and says whether that was news.
 func (g *gathering) hear(proc int, index uint32) bool {
-	i, member := slices.BinarySearch(g.procs, proc)
-	if !member || g.known[i] {
+	i, belongs := slices.BinarySearch(g.procs, proc)
+	if !belongs || g.known[i] {
 		return false
 	}
 	g.indices[i], g.known[i] = index, true
@@ -182,28 +183,28 @@ func (c *Control) openIfAll(g *gathering) {
 		}
 	}
 	me, _ := slices.BinarySearch(g.procs, c.cfg.Me)
-	g.hidden = c.enliven(origin{parent: g.parent}, ulfm.Group{Index: g.index, UID: g.uid, Procs: g.procs, Indices: g.indices, Me: me})
+	g.hidden = c.enliven(origin{parent: g.parent}, member.Group{Index: g.index, UID: g.uid, Procs: g.procs, Indices: g.indices, Me: me})
 	g.hidden.hidden = g
 	if g.hidden.IsRevoked() {
 		c.revokeParent(g.parent)
-		c.answer(g.hidden, ulfm.Proposal{Call: g.ev.Call, Token: g.ev.Token}, ulfm.ErrRevoked)
+		c.answer(g.hidden, member.Proposal{Call: g.ev.Call, Token: g.ev.Token}, ulfm.ErrRevoked)
 		return
 	}
 	ev := g.ev
 	ev.Key = slices.Index(ev.Members, c.cfg.Me)
-	ev.Digest = ulfm.Digest(ev.Members...)
+	ev.Digest = member.Digest(ev.Members...)
 	c.contribute(g.hidden, ev)
 }
 
 // agreedOn hands on what was agreed on a hidden communicator, and closes it.
-func (c *Control) agreedOn(hidden *communicator, p ulfm.Proposal, out ulfm.Outcome) {
+func (c *Control) agreedOn(hidden *communicator, p member.Proposal, out member.Outcome) {
 	g := hidden.hidden
-	if p.Series == ulfm.SeriesClose && p.Call.Kind == ulfm.KindClose {
+	if p.Series == member.SeriesClose && p.Call.Kind == member.KindClose {
 		return
 	}
 	g.end()
 	c.act(Decided{Comm: g.parent.index(), Token: g.ev.Token, Outcome: g.translated(out)})
-	c.contribute(hidden, Propose{Token: g.ev.Token, Call: ulfm.Call{Kind: ulfm.KindClose}})
+	c.contribute(hidden, Propose{Token: g.ev.Token, Call: member.Call{Kind: member.KindClose}})
 }
 
 // end takes g from those that are under way.
@@ -212,7 +213,7 @@ func (g *gathering) end() {
 }
 
 // translated names ranks of the hidden communicator by those of the parent.
-func (g *gathering) translated(out ulfm.Outcome) ulfm.Outcome {
+func (g *gathering) translated(out member.Outcome) member.Outcome {
 	out.Seq = 0
 	out.Dead = g.ranks(out.Dead)
 	if e := (*ulfm.Error)(nil); errors.As(out.Err, &e) {
@@ -238,7 +239,7 @@ func (c *Control) scatter(parent *communicator, class error) {
 		case g.hidden == nil:
 			c.giveUp(g, class)
 		case errors.Is(class, ulfm.ErrRevoked):
-			c.step(g.hidden, ulfm.Revoke{})
+			c.step(g.hidden, member.Revoke{})
 		default:
 			c.abandon(g)
 		}

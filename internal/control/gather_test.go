@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -34,7 +35,7 @@ func newGroupRun(t *testing.T, seed uint64) *groupRun {
 	rng := rand.New(rand.NewPCG(seed, 57))
 	n := 2 + rng.IntN(5)
 	c := newCluster(t, n)
-	r := &groupRun{cluster: c, rng: rng, parent: newIndex(c.all(world, call(ulfm.KindDup))), next: make([]int, n), closes: rng.IntN(4) == 0, closed: map[int]bool{}}
+	r := &groupRun{cluster: c, rng: rng, parent: newIndex(c.all(world, call(member.KindDup))), next: make([]int, n), closes: rng.IntN(4) == 0, closed: map[int]bool{}}
 	for range 1 + rng.IntN(6) {
 		members := rng.Perm(n)[:1+rng.IntN(n)]
 		r.calls = append(r.calls, &groupCall{members: members, tag: rng.IntN(2), tokens: map[int]uint64{}})
@@ -48,7 +49,7 @@ func (r *groupRun) proceed(p int) bool {
 		g := r.calls[r.next[p]]
 		r.next[p]++
 		if slices.Contains(g.members, p) {
-			ev := call(ulfm.KindCreateGroup)
+			ev := call(member.KindCreateGroup)
 			ev.Comm, ev.Members, ev.Tag = r.parent(p), slices.Clone(g.members), g.tag
 			g.tokens[p] = r.propose(p, ev)
 			return true
@@ -56,7 +57,7 @@ func (r *groupRun) proceed(p int) bool {
 	}
 	if r.closes && !r.closed[p] {
 		r.closed[p] = true
-		ev := call(ulfm.KindClose)
+		ev := call(member.KindClose)
 		ev.Comm = r.parent(p)
 		r.propose(p, ev)
 	}
@@ -107,7 +108,7 @@ func (r *groupRun) settle() {
 func (r *groupRun) check(revokes bool) (made int) {
 	for i, g := range r.calls {
 		var with, without []int
-		var uid ulfm.UID
+		var uid member.UID
 		for p, token := range g.tokens {
 			if r.dead.Has(p) {
 				continue
@@ -152,7 +153,7 @@ func (r *groupRun) excused(g *groupCall, err error, revokes bool) bool {
 	case errors.Is(err, ulfm.ErrRevoked):
 		return revokes || r.closes // who has closed the parent is not there any more
 	}
-	return r.closes && errors.Is(err, ulfm.ErrFreed)
+	return r.closes && errors.Is(err, member.ErrFreed)
 }
 
 // nothingLeft checks that the hidden communicators are gone, and the invitations, and
@@ -213,17 +214,17 @@ func TestSpecR15R57OnlyMembersOfTheGroupMatter(t *testing.T) {
 // invitation of a peer that does not keep to it.
 func TestGatheringsAreBounded(t *testing.T) {
 	c := newCluster(t, 2)
-	ev := call(ulfm.KindCreateGroup)
+	ev := call(member.KindCreateGroup)
 	ev.Members = []int{0, 1}
 	for range gatheringsMax {
 		c.propose(0, ev)
 	}
 	token := c.propose(0, ev)
-	if d, ok := c.got[0][token]; !ok || !errors.Is(d.Outcome.Err, ulfm.ErrLength) {
+	if d, ok := c.got[0][token]; !ok || !errors.Is(d.Outcome.Err, member.ErrLength) {
 		t.Errorf("one more: %+v", d)
 	}
 	c.run()
-	f := memberFrame{part: ulfm.PartGather, msg: invitation{uid: ulfm.UID{1}}.append(nil)}
+	f := memberFrame{part: member.PartGather, msg: invitation{uid: member.UID{1}}.append(nil)}
 	c.step(1, Receive{From: 0, Frame: f.append(nil)})
 	if got := c.count[1].anomaly; len(got) != 1 {
 		t.Errorf("anomalies: %q", got)
@@ -244,10 +245,10 @@ func TestGatheringsAreBounded(t *testing.T) {
 func TestGatheringsCostASlotEach(t *testing.T) {
 	const calls = 100
 	c := newClusterWith(t, 2, Config{Blocks: 63})
-	ev := call(ulfm.KindCreateGroup)
+	ev := call(member.KindCreateGroup)
 	ev.Members = []int{0, 1}
 	for range calls {
-		c.all(newIndex(c.all(world, ev)), call(ulfm.KindClose))
+		c.all(newIndex(c.all(world, ev)), call(member.KindClose))
 	}
 	for p := range 2 {
 		tab := &c.procs[p].comm
@@ -260,7 +261,7 @@ func TestGatheringsCostASlotEach(t *testing.T) {
 // TestInvitationsThatCannotBe are reported, and nothing comes of them.
 func TestInvitationsThatCannotBe(t *testing.T) {
 	c := newCluster(t, 3)
-	ev := call(ulfm.KindCreateGroup)
+	ev := call(member.KindCreateGroup)
 	ev.Members = []int{0, 1}
 	c.propose(0, ev)
 	uid := c.procs[0].comm.live(World).gatherings[0].uid
@@ -271,7 +272,7 @@ func TestInvitationsThatCannotBe(t *testing.T) {
 		"of a stranger": invitation{uid: uid, index: 3}.append(nil),
 	} {
 		before := len(c.count[0].anomaly)
-		c.step(0, Receive{From: 2, Frame: memberFrame{part: ulfm.PartGather, msg: msg}.append(nil)})
+		c.step(0, Receive{From: 2, Frame: memberFrame{part: member.PartGather, msg: msg}.append(nil)})
 		if len(c.count[0].anomaly) != before+1 {
 			t.Errorf("%s: not reported", what)
 		}
@@ -290,7 +291,7 @@ func TestGatheringFollowsTheParentsMode(t *testing.T) {
 	for p := range 3 {
 		c.step(p, Uniform{Comm: World, On: true})
 	}
-	ev := call(ulfm.KindCreateGroup)
+	ev := call(member.KindCreateGroup)
 	ev.Members = []int{0, 1, 2}
 	for p := range 3 {
 		c.propose(p, ev)
@@ -317,7 +318,7 @@ func TestDeathEndsTwoGatherings(t *testing.T) {
 	c := newCluster(t, 3)
 	tokens := map[int]uint64{}
 	for tag := range 2 {
-		ev := call(ulfm.KindCreateGroup)
+		ev := call(member.KindCreateGroup)
 		ev.Members, ev.Tag = []int{0, 1, 2}, tag
 		tokens[tag] = c.propose(0, ev)
 		c.propose(1, ev)
@@ -340,8 +341,8 @@ func TestDeathEndsTwoGatherings(t *testing.T) {
 // invitation of 0, which is open and waits for it: 0 has closed the parent too.
 func TestGatheringEndsWithTheParent(t *testing.T) {
 	c := newCluster(t, 4)
-	parent := newIndex(c.all(world, call(ulfm.KindDup)))
-	ev := call(ulfm.KindCreateGroup)
+	parent := newIndex(c.all(world, call(member.KindDup)))
+	ev := call(member.KindCreateGroup)
 	ev.Members = []int{0, 3}
 	tokens := map[int]uint64{}
 	for _, p := range []int{3, 0} {
@@ -349,7 +350,7 @@ func TestGatheringEndsWithTheParent(t *testing.T) {
 		tokens[p] = c.propose(p, ev)
 		c.deliver(3, 0)
 	}
-	end := call(ulfm.KindClose)
+	end := call(member.KindClose)
 	for p := range 4 {
 		end.Comm = parent(p)
 		c.propose(p, end)
@@ -360,7 +361,7 @@ func TestGatheringEndsWithTheParent(t *testing.T) {
 	c.queue[0][3] = late
 	c.run()
 	for _, p := range []int{0, 3} {
-		if d, ok := c.got[p][tokens[p]]; !ok || !errors.Is(d.Outcome.Err, ulfm.ErrFreed) {
+		if d, ok := c.got[p][tokens[p]]; !ok || !errors.Is(d.Outcome.Err, member.ErrFreed) {
 			t.Errorf("process %d: %+v\n%s", p, d, c.procs[p].Describe())
 		}
 		for i, s := range c.procs[p].comm.all() {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/goulfm/goulfm/ulfm"
+	"github.com/goulfm/goulfm/internal/member"
 )
 
 // TestLeftWithoutMe: a process that was stopped, declared dead, and goes on when
@@ -17,7 +17,7 @@ func TestLeftWithoutMe(t *testing.T) {
 	}
 	all := newCluster(t, 3)
 	for p := range 3 {
-		all.propose(p, Propose{Call: ulfm.Call{Kind: ulfm.KindFinalize}})
+		all.propose(p, Propose{Call: member.Call{Kind: member.KindFinalize}})
 	}
 	all.runUntilClosing()
 	decided := false
@@ -39,7 +39,7 @@ func TestLeftWithoutMe(t *testing.T) {
 func TestLeftOfTheDead(t *testing.T) {
 	c := New(Config{N: 3, Me: 1})
 	c.Step(Exited{Proc: 0})
-	c.Step(Propose{Token: 1, Call: ulfm.Call{Kind: ulfm.KindFinalize}})
+	c.Step(Propose{Token: 1, Call: member.Call{Kind: member.KindFinalize}})
 	for _, a := range c.Step(Left{Proc: 0}) {
 		t.Errorf("%#v", a)
 	}
@@ -48,23 +48,23 @@ func TestLeftOfTheDead(t *testing.T) {
 // TestSpecC10FinalizeMeetsOtherCalls: one process is in Finalize, the others in another call.
 // Each of them is told, whatever is on its way when; then all finalize.
 func TestSpecC10FinalizeMeetsOtherCalls(t *testing.T) {
-	for _, kind := range []ulfm.Kind{ulfm.KindAgree, ulfm.KindAgreeFailed, ulfm.KindShrink, ulfm.KindDup} {
+	for _, kind := range []member.Kind{member.KindAgree, member.KindAgreeFailed, member.KindShrink, member.KindDup} {
 		for one := range 4 {
 			c := newCluster(t, 4)
 			for p := range 4 {
 				ev := call(kind)
 				if p == one {
-					ev = call(ulfm.KindFinalize)
+					ev = call(member.KindFinalize)
 				}
 				c.propose(p, ev)
 			}
 			c.run()
 			for p := range 4 {
-				if d, ok := c.got[p][uint64(p+1)]; !ok || !errors.Is(d.Outcome.Err, ulfm.ErrMismatch) {
+				if d, ok := c.got[p][uint64(p+1)]; !ok || !errors.Is(d.Outcome.Err, member.ErrMismatch) {
 					t.Errorf("%v, %d in finalize: %d has %v, %v", kind, one, p, d.Outcome.Err, ok)
 				}
 			}
-			for p, d := range c.all(world, call(ulfm.KindFinalize)) {
+			for p, d := range c.all(world, call(member.KindFinalize)) {
 				if d.Outcome.Err != nil {
 					t.Errorf("process %d: finalize: %v", p, d.Outcome.Err)
 				}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/goulfm/goulfm/era/onenode"
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/rankset"
 	"github.com/goulfm/goulfm/ulfm"
 )
@@ -133,9 +134,9 @@ func TestBlocksAreUsedAgain(t *testing.T) {
 	shared, not := 0, 0
 	var kept []func(int) uint32
 	for round := range 40 {
-		index := newIndex(c.all(world, call(ulfm.KindDup)))
+		index := newIndex(c.all(world, call(member.KindDup)))
 		for k := range 3 {
-			for p, d := range c.all(index, Propose{Call: ulfm.Call{Kind: ulfm.KindAgree}, Flag: uint64(round<<8 | k)}) {
+			for p, d := range c.all(index, Propose{Call: member.Call{Kind: member.KindAgree}, Flag: uint64(round<<8 | k)}) {
 				if d.Outcome.Flag != uint64(round<<8|k) || d.Outcome.Err != nil || int(d.Outcome.Seq) != k+1 {
 					t.Fatalf("process %d, round %d: %+v", p, round, d.Outcome)
 				}
@@ -147,7 +148,7 @@ func TestBlocksAreUsedAgain(t *testing.T) {
 			not++
 		}
 		if kept = append(kept, index); len(kept) > 3 {
-			c.all(kept[0], call(ulfm.KindClose))
+			c.all(kept[0], call(member.KindClose))
 			kept = kept[1:]
 		}
 	}
@@ -160,8 +161,8 @@ func TestBlocksAreUsedAgain(t *testing.T) {
 // it 0 may still decide; 1 does not use it again.
 func TestTornBlockIsKept(t *testing.T) {
 	c := sharing(t, 2)
-	c.propose(0, call(ulfm.KindDup))
-	c.propose(1, call(ulfm.KindDup)) // decides at once; 0 has not looked
+	c.propose(0, call(member.KindDup))
+	c.propose(1, call(member.KindDup)) // decides at once; 0 has not looked
 	token := c.token
 	c.step(0, Revoke{Comm: World})
 	if d := c.got[1][token]; d.Outcome.New == nil {
@@ -177,7 +178,7 @@ func TestTornBlockIsKept(t *testing.T) {
 	if !c.procs[1].IsRevoked(1) {
 		t.Error("the duplicate, whose other member stayed away, is not revoked")
 	}
-	agree := c.propose(1, Propose{Comm: 1, Call: ulfm.Call{Kind: ulfm.KindAgree}, Flag: 5})
+	agree := c.propose(1, Propose{Comm: 1, Call: member.Call{Kind: member.KindAgree}, Flag: 5})
 	if d, ok := c.got[1][agree]; !ok || d.Outcome.Err != nil || d.Outcome.Flag != 5 {
 		t.Errorf("agree without the other: %+v\n%s", d, c.procs[1].Describe())
 	}
@@ -187,14 +188,14 @@ func TestTornBlockIsKept(t *testing.T) {
 // nobody told it to look.
 func TestLastLook(t *testing.T) {
 	c := sharing(t, 2)
-	parent := newIndex(c.all(world, call(ulfm.KindDup)))
-	dup := call(ulfm.KindDup)
+	parent := newIndex(c.all(world, call(member.KindDup)))
+	dup := call(member.KindDup)
 	dup.Comm = parent(1)
 	first := c.propose(1, dup)
 	dup.Comm = parent(0)
 	second := c.propose(0, dup)
 	c.moved = false
-	c.all(parent, call(ulfm.KindClose))
+	c.all(parent, call(member.KindClose))
 	if c.got[0][second].Outcome.New == nil || c.got[1][first].Outcome.New == nil {
 		t.Errorf("0 has %+v, 1 %+v", c.got[0][second], c.got[1][first])
 	}
@@ -205,10 +206,10 @@ func TestLastLook(t *testing.T) {
 func TestPassedOver(t *testing.T) {
 	c := sharing(t, 2)
 	for range 2 {
-		c.all(world, call(ulfm.KindDup))
+		c.all(world, call(member.KindDup))
 	}
-	c.all(func(int) uint32 { return 1 }, call(ulfm.KindClose))
-	index := newIndex(c.all(world, call(ulfm.KindDup)))(0)
+	c.all(func(int) uint32 { return 1 }, call(member.KindClose))
+	index := newIndex(c.all(world, call(member.KindDup)))(0)
 	if index != 5 {
 		t.Fatalf("drew %d", index)
 	}
@@ -231,15 +232,15 @@ func TestNoFramesForMemory(t *testing.T) {
 			t.Errorf(format, args...)
 		}
 	}
-	c.all(world, call(ulfm.KindAgree))
-	c.all(newIndex(c.all(world, call(ulfm.KindDup))), call(ulfm.KindShrink))
+	c.all(world, call(member.KindAgree))
+	c.all(newIndex(c.all(world, call(member.KindDup))), call(member.KindShrink))
 	c.step(0, Receive{From: 1, Frame: memberFrame{to: World, seq: 3, msg: []byte{3}}.append(nil)})
 	if len(c.count[0].anomaly) != 1 {
 		t.Errorf("anomalies %q", c.count[0].anomaly)
 	}
 }
 
-var agreeCall = ulfm.Call{Kind: ulfm.KindAgree}
+var agreeCall = member.Call{Kind: member.KindAgree}
 
 // TestPlainWay: all enter plainly, in any mixture with others that do not, and all
 // get what they would have got without it.
@@ -271,7 +272,7 @@ func TestPlainWay(t *testing.T) {
 				t.Errorf("%b: process %d: %x %v", mask, p, flag, state)
 			}
 		}
-		for p, d := range c.all(world, call(ulfm.KindAgree)) {
+		for p, d := range c.all(world, call(member.KindAgree)) {
 			if d.Outcome.Seq != 2 {
 				t.Errorf("process %d goes on with %d", p, d.Outcome.Seq)
 			}
@@ -284,7 +285,7 @@ func TestPlainWay(t *testing.T) {
 func TestPlainTurnsMixed(t *testing.T) {
 	for name, upset := range map[string]func(c *cluster){
 		"death":    func(c *cluster) { c.kill(2) },
-		"mismatch": func(c *cluster) { c.propose(2, call(ulfm.KindAgreeFailed)) },
+		"mismatch": func(c *cluster) { c.propose(2, call(member.KindAgreeFailed)) },
 		"patience": func(c *cluster) {},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -312,7 +313,7 @@ func TestPlainTurnsMixed(t *testing.T) {
 				if !ok {
 					t.Fatalf("process %d waits for %v", p, c.procs[p].WaitsFor(World, tokens[p]))
 				}
-				want := map[string]error{"death": ulfm.ErrProcFailed, "mismatch": ulfm.ErrMismatch}[name]
+				want := map[string]error{"death": ulfm.ErrProcFailed, "mismatch": member.ErrMismatch}[name]
 				if !errors.Is(d.Outcome.Err, want) || want == nil && d.Outcome.Err != nil || d.Outcome.Seq != 1 {
 					t.Errorf("process %d: %+v", p, d.Outcome)
 				}
@@ -324,9 +325,9 @@ func TestPlainTurnsMixed(t *testing.T) {
 // TestPlainOnForgotten: a communicator that is gone answers a plain call as any other.
 func TestPlainOnForgotten(t *testing.T) {
 	c := sharing(t, 2)
-	index := newIndex(c.all(world, call(ulfm.KindDup)))
+	index := newIndex(c.all(world, call(member.KindDup)))
 	c.procs[0].EnterPlain(index(0), agreeCall, 1)
-	c.all(index, call(ulfm.KindClose))
+	c.all(index, call(member.KindClose))
 	if c.procs[0].Plain(index(0)) || c.procs[0].OnNode(index(0)) {
 		t.Error("a freed communicator can be used")
 	}
@@ -334,7 +335,7 @@ func TestPlainOnForgotten(t *testing.T) {
 		t.Errorf("state %v", state)
 	}
 	token := c.propose(0, Propose{Comm: index(0), Call: agreeCall, Entered: true})
-	if d := c.got[0][token]; !errors.Is(d.Outcome.Err, ulfm.ErrFreed) {
+	if d := c.got[0][token]; !errors.Is(d.Outcome.Err, member.ErrFreed) {
 		t.Errorf("%+v", d.Outcome)
 	}
 }

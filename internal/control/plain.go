@@ -2,7 +2,7 @@ package control
 
 import (
 	"github.com/goulfm/goulfm/era/onenode"
-	"github.com/goulfm/goulfm/ulfm"
+	"github.com/goulfm/goulfm/internal/member"
 )
 
 // The fast way through an agree on one node makes no event, no action and no value,
@@ -36,7 +36,7 @@ func (c *Control) Looking(comm uint32) bool {
 }
 
 // Plain says whether an agree, or agree_failed, on communicator comm can be entered
-// plainly now. See ulfm.Comm.
+// plainly now. See member.Comm.
 func (c *Control) Plain(comm uint32) bool {
 	cm := c.comm.live(comm)
 	return cm != nil && !c.fenced && cm.Plain()
@@ -44,7 +44,7 @@ func (c *Control) Plain(comm uint32) bool {
 
 // EnterPlain contributes flag to the next agreement on comm and returns its number.
 // Plain must hold.
-func (c *Control) EnterPlain(comm uint32, call ulfm.Call, flag uint64) (seq uint64) {
+func (c *Control) EnterPlain(comm uint32, call member.Call, flag uint64) (seq uint64) {
 	return c.comm.live(comm).EnterPlain(call, flag)
 }
 

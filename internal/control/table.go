@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/era"
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/rankset"
-	"github.com/goulfm/goulfm/ulfm"
 )
 
 // State says what a context index of this process means.
@@ -37,26 +37,26 @@ func (s State) String() string {
 
 // communicator is a live communicator and what this process adds to it.
 type communicator struct {
-	*ulfm.Comm
+	*member.Comm
 	rankOf map[int]int // the rank of each world process that is a member; looked up, never ranged over; nil if the ranks are in the order of processes
 	birth  birth
 
-	orphans []ulfm.Orphan // heard together with the end of the closing agreement
+	orphans []member.Orphan // heard together with the end of the closing agreement
 
 	uniform bool // a failure of a member revokes it
 
 	ends places // Finalize has contributed to an agreement that is not decided here
 
-	gatherings []*gathering        // of members of this one, under way here
-	early      []invitation        // to gatherings that are not, in order of arrival
-	gathered   map[ulfm.UID]uint64 // how often, by members and tag
-	hidden     *gathering          // this is the communicator of a gathering; nil: of the program
+	gatherings []*gathering          // of members of this one, under way here
+	early      []invitation          // to gatherings that are not, in order of arrival
+	gathered   map[member.UID]uint64 // how often, by members and tag
+	hidden     *gathering            // this is the communicator of a gathering; nil: of the program
 }
 
 // origin is the agreement that a communicator comes from.
 type origin struct {
 	parent *communicator // nil for the world
-	series ulfm.Series
+	series member.Series
 	seq    uint64
 }
 
@@ -64,7 +64,7 @@ type origin struct {
 // before it: an index keeps nothing alive.
 type birth struct {
 	parent uint32
-	series ulfm.Series
+	series member.Series
 	seq    uint64
 }
 
@@ -75,8 +75,8 @@ func (o origin) birth() birth {
 	return birth{o.parent.index(), o.series, o.seq}
 }
 
-func newCommunicator(cfg ulfm.Config, from origin) *communicator {
-	c := &communicator{Comm: ulfm.New(cfg), birth: from.birth()}
+func newCommunicator(cfg member.Config, from origin) *communicator {
+	c := &communicator{Comm: member.New(cfg), birth: from.birth()}
 	if !slices.IsSorted(cfg.Group.Procs) {
 		c.rankOf = make(map[int]int, cfg.Group.Size())
 		for rank, proc := range cfg.Group.Procs {
@@ -107,8 +107,8 @@ type slot struct {
 
 // grave is what late frames for a freed index are answered with.
 type grave struct {
-	ended   bool          // by a closing agreement; else no communicator was taken up
-	orphans []ulfm.Orphan // of the closing agreement
+	ended   bool            // by a closing agreement; else no communicator was taken up
+	orphans []member.Orphan // of the closing agreement
 
 	// torn: others may have the communicator that this process did not take up. The
 	// words by which they decide can be in its block, so it is not used again.
@@ -132,7 +132,7 @@ type heldFrame struct {
 // the communicator already cannot decide anything on it without this process, so
 // it has at most era.Window agreements open in each series; each costs it one
 // contribution to a given peer, and requests that repeat are held once.
-const heldPerPeer = 4 * era.Window * ulfm.PartCount
+const heldPerPeer = 4 * era.Window * member.PartCount
 
 // hold keeps a frame until the communicator exists and says whether there was
 // room. Nothing that may arrive early is dropped, a revocation least of all: its

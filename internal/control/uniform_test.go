@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/goulfm/goulfm/ulfm"
+	"github.com/goulfm/goulfm/internal/member"
 )
 
 // TestSpecC9DeathRevokes: in random worlds, on parents and children, a communicator
@@ -18,12 +18,12 @@ func TestSpecC9DeathRevokes(t *testing.T) {
 		half := func(p int) int { return p % 2 }
 		tokens := make([]uint64, n)
 		for p := range n {
-			ev := call(ulfm.KindSplit)
+			ev := call(member.KindSplit)
 			ev.Color = half(p)
 			tokens[p] = c.propose(p, ev)
 		}
 		c.run()
-		shrunk := newIndex(c.all(world, call(ulfm.KindShrink)))
+		shrunk := newIndex(c.all(world, call(member.KindShrink)))
 		victim := rng.IntN(n)
 		c.die(victim)
 		c.lose(victim)
@@ -46,7 +46,7 @@ func TestSpecC9DeathRevokes(t *testing.T) {
 				t.Fatalf("seed %d: process %d: its half is revoked: %v", seed, p, got)
 			}
 		}
-		again := newIndex(c.all(world, call(ulfm.KindShrink)))
+		again := newIndex(c.all(world, call(member.KindShrink)))
 		for _, p := range c.live() {
 			if c.procs[p].IsRevoked(again(p)) {
 				t.Fatalf("seed %d: process %d: the repaired world is revoked", seed, p)

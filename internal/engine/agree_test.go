@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/transport/inproc"
-	"github.com/goulfm/goulfm/ulfm"
 )
 
 // TestAgreementBesideAPlainOne: one goroutine has entered an agreement the fast way and polls
@@ -26,7 +26,7 @@ func TestAgreementBesideAPlainOne(t *testing.T) {
 	defer here.Close()
 	defer there.Close()
 	agree := func(w *Comm) error {
-		out, _, err := w.Call(ctx, ulfm.Call{Kind: ulfm.KindAgree}, Contribution{Flag: 6}, "agree")
+		out, _, err := w.Call(ctx, member.Call{Kind: member.KindAgree}, Contribution{Flag: 6}, "agree")
 		assert.EqualValues(t, 6, out.Flag)
 		return err
 	}

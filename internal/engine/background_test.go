@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/park"
 	"github.com/goulfm/goulfm/internal/transport/inproc"
-	"github.com/goulfm/goulfm/ulfm"
 )
 
 // drowse makes calls until the background loop has put off its next look, for ever as far
@@ -61,7 +61,7 @@ func TestDrowsyLoopHurries(t *testing.T) {
 			if what == "receive" { // one that waits for the other side
 				err = other.Send(bg, Envelope{Rank: 0, Sync: true}, []byte{1})
 			} else {
-				_, _, err = other.Call(bg, ulfm.Call{Kind: ulfm.KindAgree}, Contribution{Flag: 1}, "agree")
+				_, _, err = other.Call(bg, member.Call{Kind: member.KindAgree}, Contribution{Flag: 1}, "agree")
 			}
 			if err != nil {
 				t.Error(err)

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/goulfm/goulfm/internal/control"
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/nodecoll"
 	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/ulfm"
@@ -25,7 +26,7 @@ const (
 // A Comm is one communicator at one member.
 type Comm struct {
 	p       *Proc
-	group   ulfm.Group
+	group   member.Group
 	rankOf  []int32 // by world process, as far as the last member; -1: not a member
 	deaths  int     // members declared dead
 	name    name
@@ -51,11 +52,11 @@ type Comm struct {
 	failures   []int               // numbers of collectives by messages that failed here
 	past       int                 // number of the last that ended here
 	plain      *Request            // an agree that was entered the fast way, and may have to go the long one
-	plainCall  ulfm.Call
+	plainCall  member.Call
 	plainFlag  uint64
 }
 
-func (p *Proc) openComm(g ulfm.Group, called string) *Comm {
+func (p *Proc) openComm(g member.Group, called string) *Comm {
 	c := &Comm{p: p, group: g, name: rootName(called), rankOf: make([]int32, slices.Max(g.Procs)+1), mem: p.takeMemory(g.Index)}
 	c.shared = p.shares && control.HasBlocks(g.Indices, segment.Blocks)
 	c.findNodes()
@@ -110,7 +111,7 @@ func (c *Comm) RankOf(proc int) int {
 
 // Identity returns what all members know alike: uid, processes, and their context
 // indices; read only.
-func (c *Comm) Identity() ulfm.Group { return c.group }
+func (c *Comm) Identity() member.Group { return c.group }
 
 // alive returns why nothing can be called on c any more. The caller holds mu.
 func (c *Comm) alive() error {
@@ -304,7 +305,7 @@ func (p *Proc) closeParting() bool {
 		did = true
 		p.parting = slices.Delete(p.parting, i, i+1)
 		p.endComm(c, ErrFreed)
-		r := p.propose(c, ulfm.Call{Kind: ulfm.KindClose}, Contribution{}, "free")
+		r := p.propose(c, member.Call{Kind: member.KindClose}, Contribution{}, "free")
 		r.detached = true
 		if r.done() {
 			p.free(r)

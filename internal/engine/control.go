@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/internal/control"
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -16,14 +17,14 @@ type Contribution struct {
 	Flag       uint64
 	Veto       bool
 	Color, Key int
-	Spawned    ulfm.Spawned // spawn, at the root
-	Digest     uint64       // of arguments that must be the same at all members
-	Members    []int        // world processes that make a call which not all members make
-	Tag        int          // of such a call
+	Spawned    member.Spawned // spawn, at the root
+	Digest     uint64         // of arguments that must be the same at all members
+	Members    []int          // world processes that make a call which not all members make
+	Tag        int            // of such a call
 }
 
 // propose hands a call to control. The caller holds mu and pushes on afterwards.
-func (p *Proc) propose(c *Comm, call ulfm.Call, in Contribution, what string) *Request {
+func (p *Proc) propose(c *Comm, call member.Call, in Contribution, what string) *Request {
 	r := p.newCall(c, what)
 	p.proposeFor(r, call, in)
 	return r
@@ -35,7 +36,7 @@ func (p *Proc) newCall(c *Comm, what string) *Request {
 	return r
 }
 
-func (p *Proc) proposeFor(r *Request, call ulfm.Call, in Contribution) {
+func (p *Proc) proposeFor(r *Request, call member.Call, in Contribution) {
 	r.comm.adoptPlain()
 	p.hand(r, control.Propose{Call: call, Flag: in.Flag, Veto: in.Veto, Color: in.Color, Key: in.Key, Digest: in.Digest, Members: in.Members, Tag: in.Tag, Spawned: in.Spawned})
 }
@@ -44,7 +45,7 @@ func (p *Proc) proposeFor(r *Request, call ulfm.Call, in Contribution) {
 // until it is decided.
 func (p *Proc) hand(r *Request, ev control.Propose) {
 	ev.Comm, ev.Token = r.comm.group.Index, uint64(r.handle())
-	if series := ev.Call.Kind.Series(); r.comm.mem != nil && series != ulfm.SeriesClose && !ev.Call.Kind.Gathers() {
+	if series := ev.Call.Kind.Series(); r.comm.mem != nil && series != member.SeriesClose && !ev.Call.Kind.Gathers() {
 		r.memory = &r.comm.mem[series]
 		p.openMemory(r.comm)
 	}
@@ -52,7 +53,7 @@ func (p *Proc) hand(r *Request, ev control.Propose) {
 }
 
 // Start begins a call that ends in an agreement and returns its handle.
-func (c *Comm) Start(call ulfm.Call, in Contribution, what string) (Handle, error) {
+func (c *Comm) Start(call member.Call, in Contribution, what string) (Handle, error) {
 	p := c.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -66,7 +67,7 @@ func (c *Comm) Start(call ulfm.Call, in Contribution, what string) (Handle, erro
 }
 
 // TakeCall ends a request of Start if it is over, and says whether it was.
-func (p *Proc) TakeCall(h Handle) (out ulfm.Outcome, made *Comm, over bool, err error) {
+func (p *Proc) TakeCall(h Handle) (out member.Outcome, made *Comm, over bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.calls++
@@ -194,7 +195,7 @@ func (p *Proc) decided(a control.Decided) {
 		r.made = p.openChild(r.comm, *g, a.Outcome.Call.Kind)
 		p.lookRevocations() // another member may have it already, and have revoked it
 	}
-	if kind := a.Outcome.Call.Kind; kind == ulfm.KindShrink || kind.Series() == ulfm.SeriesRepair && a.Outcome.Err != nil {
+	if kind := a.Outcome.Call.Kind; kind == member.KindShrink || kind.Series() == member.SeriesRepair && a.Outcome.Err != nil {
 		procs := make([]int, len(a.Outcome.Dead))
 		for i, rank := range a.Outcome.Dead {
 			procs[i] = r.comm.group.Procs[rank]
@@ -225,8 +226,8 @@ func (p *Proc) wakeAfterDecision(c *Comm) {
 }
 
 // openChild opens what a call on a parent made.
-func (p *Proc) openChild(parent *Comm, g ulfm.Group, kind ulfm.Kind) *Comm {
-	if kind == ulfm.KindSpawn {
+func (p *Proc) openChild(parent *Comm, g member.Group, kind member.Kind) *Comm {
+	if kind == member.KindSpawn {
 		return p.openComm(g, spawnName(&g))
 	}
 	c := p.openComm(g, "")
@@ -235,7 +236,7 @@ func (p *Proc) openChild(parent *Comm, g ulfm.Group, kind ulfm.Kind) *Comm {
 }
 
 // spawnName is the same on both sides.
-func spawnName(g *ulfm.Group) string { return fmt.Sprintf("spawn %v", g.UID) }
+func spawnName(g *member.Group) string { return fmt.Sprintf("spawn %v", g.UID) }
 
 func sizeText(c *Comm) string {
 	if c == nil {

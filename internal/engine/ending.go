@@ -6,6 +6,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/match"
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -52,7 +53,7 @@ func (p *Proc) beginEnding() (*Request, error) {
 				p.openMemory(c)
 			}
 		}
-		e.call = p.propose(p.world, ulfm.Call{Kind: ulfm.KindFinalize}, Contribution{}, "finalize")
+		e.call = p.propose(p.world, member.Call{Kind: member.KindFinalize}, Contribution{}, "finalize")
 		p.world.closing = true
 		p.refuseAnnounced()
 		p.progress()

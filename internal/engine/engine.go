@@ -8,13 +8,13 @@ import (
 	"github.com/goulfm/goulfm/fd"
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/match"
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/park"
 	"github.com/goulfm/goulfm/internal/publish"
 	"github.com/goulfm/goulfm/internal/rankset"
 	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/internal/transport"
-	"github.com/goulfm/goulfm/ulfm"
 )
 
 // Config says how a process runs.
@@ -23,7 +23,7 @@ type Config struct {
 	World []int
 	// Union, if not nil, is the communicator of a spawned process with those who
 	// started it.
-	Union *ulfm.Group
+	Union *member.Group
 	// Share is among how many senders UnexpectedBytesMax is divided, the same at all
 	// processes; 0: all that there can be.
 	Share int

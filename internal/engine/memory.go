@@ -7,10 +7,10 @@ import (
 
 	"github.com/goulfm/goulfm/era/onenode"
 	"github.com/goulfm/goulfm/internal/control"
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/must"
 	"github.com/goulfm/goulfm/internal/park"
 	"github.com/goulfm/goulfm/internal/segment"
-	"github.com/goulfm/goulfm/ulfm"
 )
 
 // shareMemory has the agreements of this process made in the memory of the node,
@@ -28,7 +28,7 @@ func (p *Proc) shareMemory(cfg *control.Config) {
 	if p.cfg.Era {
 		return
 	}
-	cfg.Memory = func(index uint32, g ulfm.Group) (repair, create onenode.Memory) {
+	cfg.Memory = func(index uint32, g member.Group) (repair, create onenode.Memory) {
 		c := p.commMemory(index, g)
 		return &c[0], &c[1]
 	}
@@ -75,7 +75,7 @@ func (p *Proc) prepareBlock(index uint32) {
 // sees it. It implements onenode.Memory.
 type agreementMemory struct {
 	p     *Proc
-	g     *ulfm.Group
+	g     *member.Group
 	part  int
 	words segment.Region // of all series
 	lines segment.Region // of all series
@@ -92,7 +92,7 @@ type agreementMemory struct {
 }
 
 // commMemory returns the memory of both series of a communicator that is being made.
-func (p *Proc) commMemory(index uint32, g ulfm.Group) *[2]agreementMemory {
+func (p *Proc) commMemory(index uint32, g member.Group) *[2]agreementMemory {
 	mem := new([2]agreementMemory)
 	words := p.port.Block(g.Procs[0], g.Indices[0], segment.AgreementWords)
 	lines := p.port.Block(g.Procs[0], g.Indices[0], segment.AgreementLines)
@@ -432,7 +432,7 @@ func (p *Proc) notifyMembers(c *Comm) {
 // agreeNow makes an agreement the fast way: one line published, the others' lines
 // read, no event and no value. If it is not that simple it returns the request with
 // which the agreement goes on; nil: it has not begun.
-func (c *Comm) agreeNow(ctx context.Context, call ulfm.Call, flag uint64, what string) (out ulfm.Outcome, r *Request, ok bool) {
+func (c *Comm) agreeNow(ctx context.Context, call member.Call, flag uint64, what string) (out member.Outcome, r *Request, ok bool) {
 	p := c.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -441,7 +441,7 @@ func (c *Comm) agreeNow(ctx context.Context, call ulfm.Call, flag uint64, what s
 		return out, nil, false
 	}
 	defer p.leaveLocked()
-	m := &c.mem[ulfm.SeriesRepair]
+	m := &c.mem[member.SeriesRepair]
 	r = p.newCall(c, what)
 	c.plain, c.plainCall, c.plainFlag = r, call, flag
 	seq := p.ctl.EnterPlain(c.group.Index, call, flag)
@@ -475,7 +475,7 @@ func (c *Comm) agreeNow(ctx context.Context, call ulfm.Call, flag uint64, what s
 				p.notifyMembers(c)
 			}
 			p.published = false
-			return ulfm.Outcome{Seq: seq, Call: call, Flag: agreed}, nil, true
+			return member.Outcome{Seq: seq, Call: call, Flag: agreed}, nil, true
 		}
 		if state == onenode.Mixed || !p.watchWord(ctx, m.awaits, m.stale) {
 			break

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/goulfm/goulfm/era/onenode"
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/internal/transport/inproc"
-	"github.com/goulfm/goulfm/ulfm"
 )
 
 // memoryWorld are the processes of a node, and the memory of agreements that the members
@@ -29,14 +29,14 @@ func newMemoryWorld(n int) (w memoryWorld) {
 // open returns the views of the members of a communicator of all processes, each of which
 // has drawn this context index.
 func (w memoryWorld) open(index uint32) (views []*agreementMemory) {
-	g := ulfm.Group{Index: index}
+	g := member.Group{Index: index}
 	for me, p := range w {
 		g.Procs, g.Indices = append(g.Procs, me), append(g.Indices, index)
 		p.prepareBlock(index)
 	}
 	for me, p := range w {
 		g.Me = me
-		views = append(views, &p.commMemory(index, g)[ulfm.SeriesCreate])
+		views = append(views, &p.commMemory(index, g)[member.SeriesCreate])
 	}
 	return views
 }

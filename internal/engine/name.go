@@ -3,7 +3,7 @@ package engine
 import (
 	"strconv"
 
-	"github.com/goulfm/goulfm/ulfm"
+	"github.com/goulfm/goulfm/internal/member"
 )
 
 // A name is what errors and diagnoses call a communicator. The second one that Split makes of
@@ -15,14 +15,14 @@ type name struct {
 	text    string
 	shrinks int // since the communicator whose label and text these were:
 	base    [2]string
-	made    map[ulfm.Kind]int
+	made    map[member.Kind]int
 }
 
 func rootName(text string) name { return name{label: text, text: text} }
 
 // child names what a call on a communicator makes.
-func (n *name) child(kind ulfm.Kind) name {
-	if kind == ulfm.KindShrink {
+func (n *name) child(kind member.Kind) name {
+	if kind == member.KindShrink {
 		base, number := n.base, count(n.shrinks+1)
 		if n.shrinks == 0 {
 			base = [2]string{n.label, n.text}
@@ -30,7 +30,7 @@ func (n *name) child(kind ulfm.Kind) name {
 		return name{label: base[0] + number, text: base[1] + number, shrinks: n.shrinks + 1, base: base}
 	}
 	if n.made == nil {
-		n.made = map[ulfm.Kind]int{}
+		n.made = map[member.Kind]int{}
 	}
 	n.made[kind]++
 	label := kind.String()

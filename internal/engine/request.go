@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 
 	"github.com/goulfm/goulfm/internal/match"
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/publish"
-	"github.com/goulfm/goulfm/ulfm"
 )
 
 // Status says what a receive got.
@@ -72,7 +72,7 @@ type Request struct {
 	pull   pull    // pulling: where
 
 	own    group // of a wait for this request alone
-	out    ulfm.Outcome
+	out    member.Outcome
 	made   *Comm
 	memory *agreementMemory // call: where it is agreed; nil: by messages
 
@@ -163,7 +163,7 @@ func (p *Proc) free(r *Request) {
 	case scheduleRequest:
 		r.schedule = nil
 	case callRequest:
-		r.out, r.made, r.flag, r.memory = ulfm.Outcome{}, nil, nil, nil
+		r.out, r.made, r.flag, r.memory = member.Outcome{}, nil, nil, nil
 	}
 	p.idle = append(p.idle, r)
 }

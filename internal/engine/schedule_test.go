@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/sched"
 	"github.com/goulfm/goulfm/ulfm"
 )
@@ -220,7 +221,7 @@ func TestScheduleEndsWhenAMemberDies(t *testing.T) {
 				if err := leftNothing(w); err != nil {
 					return err
 				}
-				_, made, err := w.Call(bg, ulfm.Call{Kind: ulfm.KindShrink}, Contribution{}, "shrink")
+				_, made, err := w.Call(bg, member.Call{Kind: member.KindShrink}, Contribution{}, "shrink")
 				if err != nil {
 					return err
 				}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -13,12 +14,12 @@ import (
 // ErrNotBegun: nothing is contributed, no sequence number is used, and the other
 // members still wait for this one. One that ends in the wait gives a *ulfm.Error with
 // the ranks that were waited for: the contribution stands, and the result is dropped.
-func (c *Comm) Call(ctx context.Context, call ulfm.Call, in Contribution, what string) (out ulfm.Outcome, made *Comm, err error) {
+func (c *Comm) Call(ctx context.Context, call member.Call, in Contribution, what string) (out member.Outcome, made *Comm, err error) {
 	if err := ctx.Err(); err != nil {
 		return out, nil, fmt.Errorf("%w: %w", ErrNotBegun, err)
 	}
 	var h Handle
-	if c.mem != nil && (call.Kind == ulfm.KindAgree || call.Kind == ulfm.KindAgreeFailed) {
+	if c.mem != nil && (call.Kind == member.KindAgree || call.Kind == member.KindAgreeFailed) {
 		out, r, ok := c.agreeNow(ctx, call, in.Flag, what)
 		if ok {
 			return out, nil, nil
@@ -262,7 +263,7 @@ func (c *Comm) StartAgree(flag *uint64) (Handle, error) {
 	in := Contribution{Flag: *flag}
 	r := p.newCall(c, "iagree")
 	r.flag = flag
-	p.proposeFor(r, ulfm.Call{Kind: ulfm.KindAgree}, in)
+	p.proposeFor(r, member.Call{Kind: member.KindAgree}, in)
 	p.progress()
 	p.underWay()
 	return r.handle(), nil

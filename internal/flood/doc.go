@@ -1,6 +1,6 @@
 // Package flood spreads a set that only grows to every member of a fixed group,
 // although members die while it spreads: death notices (package fd) and
-// revocations of a communicator (package ulfm) travel this way.
+// revocations of a communicator (package internal/member) travel this way.
 //
 // # Method
 //

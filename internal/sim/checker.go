@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/internal/control"
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/rankset"
 	"github.com/goulfm/goulfm/ulfm"
 )
@@ -14,11 +15,11 @@ import (
 // who decided a shrink and died, all of them, may have had another group under
 // the same uid than the survivors (A17).
 type groupKey struct {
-	uid     ulfm.UID
+	uid     member.UID
 	members hash
 }
 
-func keyOf(g ulfm.Group) groupKey {
+func keyOf(g member.Group) groupKey {
 	members := newHash()
 	for rank, p := range g.Procs {
 		members.add(uint64(p)<<32 | uint64(g.Indices[rank]))
@@ -31,13 +32,13 @@ func (k groupKey) String() string { return k.uid.String() }
 // agreementKey names an agreement in the whole run.
 type agreementKey struct {
 	comm   groupKey
-	series ulfm.Series
+	series member.Series
 	seq    uint64
 }
 
 // agreement is what the checker knows of one.
 type agreement struct {
-	group     ulfm.Group // as any member sees it
+	group     member.Group // as any member sees it
 	entered   rankset.Set
 	acked     []rankset.Set // by rank: acknowledged at entry
 	dead      []rankset.Set // by rank: known to be dead at entry
@@ -52,7 +53,7 @@ type decision struct {
 
 // creation says who of a communicator's members took it up.
 type creation struct {
-	group ulfm.Group // as the first member saw it
+	group member.Group // as the first member saw it
 	from  agreementKey
 }
 
@@ -61,7 +62,7 @@ type checker struct {
 	sim        *simulation
 	agreements map[agreementKey]*agreement
 	made       map[groupKey]creation
-	byUID      map[ulfm.UID][]creation      // as each member that got it saw it
+	byUID      map[member.UID][]creation    // as each member that got it saw it
 	gaveUp     map[agreementKey]rankset.Set // processes whose call a revocation answered
 	revokedBy  map[groupKey]int             // some process that knows it
 	drawn      map[drawnIndex]bool
@@ -90,7 +91,7 @@ func newChecker(s *simulation) *checker {
 		sim:        s,
 		agreements: map[agreementKey]*agreement{},
 		made:       map[groupKey]creation{},
-		byUID:      map[ulfm.UID][]creation{},
+		byUID:      map[member.UID][]creation{},
 		gaveUp:     map[agreementKey]rankset.Set{},
 		revokedBy:  map[groupKey]int{},
 		drawn:      map[drawnIndex]bool{},
@@ -220,17 +221,17 @@ func (k *checker) decided(p *process, d control.Decided) {
 	}
 	key := agreementKey{c.key, c.call.Kind.Series(), uint64(c.seq)}
 	out := d.Outcome
-	if errors.Is(out.Err, ulfm.ErrRevoked) && key.series == ulfm.SeriesCreate && len(ranksOf(out.Err)) == 0 {
+	if errors.Is(out.Err, ulfm.ErrRevoked) && key.series == member.SeriesCreate && len(ranksOf(out.Err)) == 0 {
 		k.givenUp(p, key)
 		return
 	}
 	a := k.agreements[key]
-	if out.Seq != key.seq || d.Comm != c.group.Index || out.Call != c.call || errors.Is(out.Err, ulfm.ErrFreed) {
+	if out.Seq != key.seq || d.Comm != c.group.Index || out.Call != c.call || errors.Is(out.Err, member.ErrFreed) {
 		k.sim.fail("I4", "process %d called %v/%d on %d and is told %+v", p.id, c.call, c.seq, c.group.Index, d)
 		return
 	}
 	k.agree(p, key, a, out)
-	if key.series == ulfm.SeriesClose {
+	if key.series == member.SeriesClose {
 		k.closed(p, key, a)
 		return
 	}
@@ -242,7 +243,7 @@ func (k *checker) decided(p *process, d control.Decided) {
 
 // knowsRevoked checks that a call answered with "revoked" was on a communicator that
 // is revoked at its caller, who makes no more creation on it.
-func (k *checker) knowsRevoked(p *process, c call, out ulfm.Outcome) {
+func (k *checker) knowsRevoked(p *process, c call, out member.Outcome) {
 	if errors.Is(out.Err, ulfm.ErrRevoked) && !p.rules.IsRevoked(c.group.Index) {
 		k.sim.fail("R15", "process %d: %v/%d ends with a revocation that is not known there", p.id, c.call, c.seq)
 	}
@@ -268,15 +269,15 @@ func (k *checker) diedIn(p *process, acts []control.Action) {
 		case !open:
 		case c.members != nil:
 			k.givenUp(p, c.gatherKey())
-		case c.call.Kind.Series() == ulfm.SeriesCreate:
-			k.givenUp(p, agreementKey{c.key, ulfm.SeriesCreate, uint64(c.seq)})
+		case c.call.Kind.Series() == member.SeriesCreate:
+			k.givenUp(p, agreementKey{c.key, member.SeriesCreate, uint64(c.seq)})
 		}
 	}
 }
 
 // agree is I1: the living never differ. Those who died meanwhile may have been
 // told something else (A17).
-func (k *checker) agree(p *process, key agreementKey, a *agreement, out ulfm.Outcome) {
+func (k *checker) agree(p *process, key agreementKey, a *agreement, out member.Outcome) {
 	text := decisionText(key, out)
 	for _, d := range a.decisions {
 		if k.sim.procs[d.proc].living() && d.text != text {
@@ -291,8 +292,8 @@ func (k *checker) agree(p *process, key agreementKey, a *agreement, out ulfm.Out
 
 // decisionText is what must be the same at all members. The group of a split
 // differs by colour: it is compared by its uid.
-func decisionText(key agreementKey, out ulfm.Outcome) string {
-	if key.series == ulfm.SeriesClose { // carries nothing
+func decisionText(key agreementKey, out member.Outcome) string {
+	if key.series == member.SeriesClose { // carries nothing
 		return "closed"
 	}
 	return fmt.Sprintf("flag %x dead %v error %s ranks %v", out.Flag, out.Dead, className(out.Err), ranksOf(out.Err))
@@ -328,7 +329,7 @@ func (k *checker) closed(p *process, key agreementKey, a *agreement) {
 }
 
 // participation is I3. The flag has a zero for each contributor.
-func (k *checker) participation(p *process, key agreementKey, a *agreement, out ulfm.Outcome) {
+func (k *checker) participation(p *process, key agreementKey, a *agreement, out member.Outcome) {
 	for rank, q := range a.group.Procs {
 		contributed := out.Flag>>rank&1 == 0
 		switch {
@@ -352,7 +353,7 @@ func (k *checker) absent(comm groupKey, q int) bool {
 }
 
 // deaths is I6 and R31.
-func (k *checker) deaths(p *process, key agreementKey, a *agreement, out ulfm.Outcome) {
+func (k *checker) deaths(p *process, key agreementKey, a *agreement, out member.Outcome) {
 	for _, rank := range out.Dead {
 		q := a.group.Procs[rank]
 		if k.sim.swarm.detector != Wild && !k.sim.procs[q].ended {
@@ -366,8 +367,8 @@ func (k *checker) deaths(p *process, key agreementKey, a *agreement, out ulfm.Ou
 
 // errorRule is R28 and R36: agree succeeds iff every contributor had acknowledged
 // every agreed death, and then all had acknowledged the same.
-func (k *checker) errorRule(p *process, key agreementKey, a *agreement, c call, out ulfm.Outcome) {
-	if c.call.Kind != ulfm.KindAgree || errors.Is(out.Err, ulfm.ErrMismatch) {
+func (k *checker) errorRule(p *process, key agreementKey, a *agreement, c call, out member.Outcome) {
+	if c.call.Kind != member.KindAgree || errors.Is(out.Err, member.ErrMismatch) {
 		return
 	}
 	dead, all := rankset.Of(out.Dead...), true
@@ -382,10 +383,10 @@ func (k *checker) errorRule(p *process, key agreementKey, a *agreement, c call, 
 }
 
 // group is I9: a communicator is the same at all its members.
-func (k *checker) group(p *process, key agreementKey, c call, out ulfm.Outcome) {
+func (k *checker) group(p *process, key agreementKey, c call, out member.Outcome) {
 	g := out.New
 	if g == nil {
-		if c.call.Kind == ulfm.KindShrink && out.Err == nil {
+		if c.call.Kind == member.KindShrink && out.Err == nil {
 			k.sim.fail("R40", "process %d: a shrink made nothing", p.id)
 		}
 		return
@@ -410,14 +411,14 @@ func (k *checker) group(p *process, key agreementKey, c call, out ulfm.Outcome) 
 }
 
 // newGroup checks a communicator by what its members drew and who they are.
-func (k *checker) newGroup(key agreementKey, c call, out ulfm.Outcome) {
+func (k *checker) newGroup(key agreementKey, c call, out member.Outcome) {
 	g := out.New
 	for rank, q := range g.Procs {
 		if !k.drawn[drawnIndex{proc: q, index: g.Indices[rank]}] {
 			k.sim.fail("I9", "communicator %v has index %d for process %d, which never drew it", g.UID, g.Indices[rank], q)
 		}
 	}
-	if c.call.Kind == ulfm.KindSplit {
+	if c.call.Kind == member.KindSplit {
 		return
 	}
 	if c.members != nil {

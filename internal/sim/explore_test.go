@@ -7,8 +7,8 @@ import (
 	"github.com/goulfm/goulfm/era"
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/flood"
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/rankset"
-	"github.com/goulfm/goulfm/ulfm"
 )
 
 // TestSearches visits every state of worlds of up to three processes, with up to
@@ -39,7 +39,7 @@ func TestSearchFindsFlaws(t *testing.T) {
 		t.Skip("no rule can be left out in this build")
 	}
 	for flaw, want := range map[era.Flaw]string{era.FlawA6: "", era.FlawA8: "I2", era.FlawA10: ""} {
-		_, err := Search{callModel{kind: ulfm.KindAgree, flaws: control.Flaws{Agreement: flaw}}, 3, 2}.Run()
+		_, err := Search{callModel{kind: member.KindAgree, flaws: control.Flaws{Agreement: flaw}}, 3, 2}.Run()
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("flaw %v: got %v, want %s", flaw, err, want)
 		}
@@ -49,9 +49,9 @@ func TestSearchFindsFlaws(t *testing.T) {
 // TestCopyMachine: a copy is the same state, and goes its own way.
 func TestCopyMachine(t *testing.T) {
 	events := []control.Event{
-		control.Propose{Comm: control.World, Token: 1, Call: ulfm.Call{Kind: ulfm.KindDup}},
+		control.Propose{Comm: control.World, Token: 1, Call: member.Call{Kind: member.KindDup}},
 		control.Exited{Proc: 2},
-		control.Propose{Comm: control.World, Token: 2, Call: ulfm.Call{Kind: ulfm.KindAgree}},
+		control.Propose{Comm: control.World, Token: 2, Call: member.Call{Kind: member.KindAgree}},
 		control.Exited{Proc: 1},
 	}
 	a := callModel{}.machine(3, 0).(*control.Control)

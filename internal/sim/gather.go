@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/internal/control"
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -16,7 +17,7 @@ const (
 
 // seriesGather numbers the creations from a group on one communicator, as the plan
 // does: members of one group have no numbers of their own for them.
-const seriesGather ulfm.Series = 100
+const seriesGather member.Series = 100
 
 // gathers is how far a member has come with the creations from a group of a plan.
 type gathers struct {
@@ -67,7 +68,7 @@ func (g *program) membersOf(h *handle, k int) []int {
 
 // gatheredName returns the name of what a creation from a group makes: as many like it
 // were made before as there are with this group and tag.
-func (g *program) gatheredName(c call) ulfm.UID {
+func (g *program) gatheredName(c call) member.UID {
 	same := func(k int) []int { return slices.Sorted(slices.Values(g.rollOf(c.handle, k))) }
 	group, count := same(c.number), uint64(0)
 	for k := range c.number {
@@ -75,8 +76,8 @@ func (g *program) gatheredName(c call) ulfm.UID {
 			count++
 		}
 	}
-	hidden := ulfm.GatheringUID(c.name, group, c.number%2, count)
-	return ulfm.ChildUID(hidden, ulfm.KindCreateGroup, 1, 0)
+	hidden := member.GatheringUID(c.name, group, c.number%2, count)
+	return member.ChildUID(hidden, member.KindCreateGroup, 1, 0)
 }
 
 func (g *program) gather(h *handle, members []int) {
@@ -84,7 +85,7 @@ func (g *program) gather(h *handle, members []int) {
 	g.notes(h, opGather, k)
 	h.gathers.next++
 	h.gathers.open++
-	ev := control.Propose{Call: ulfm.Call{Kind: ulfm.KindCreateGroup}, Members: slices.Clone(members), Tag: k % 2}
+	ev := control.Propose{Call: member.Call{Kind: member.KindCreateGroup}, Members: slices.Clone(members), Tag: k % 2}
 	g.make(call{handle: h, call: ev.Call, seq: k, number: k, members: members}, ev)
 }
 
@@ -94,7 +95,7 @@ func (c call) gatherKey() agreementKey { return agreementKey{c.key, seriesGather
 func (k *checker) gathers(c call) {
 	a := k.agreements[c.gatherKey()]
 	if a == nil {
-		a = &agreement{group: ulfm.Group{Procs: c.members}}
+		a = &agreement{group: member.Group{Procs: c.members}}
 		k.agreements[c.gatherKey()] = a
 	}
 	a.entered.Add(c.group.Procs[c.group.Me])
@@ -103,7 +104,7 @@ func (k *checker) gathers(c call) {
 // gathered checks the answer of a creation from a group (R57): it is one for all who
 // live, but for a revocation; a communicator takes every member, a failure the death
 // of one.
-func (k *checker) gathered(p *process, c call, out ulfm.Outcome) {
+func (k *checker) gathered(p *process, c call, out member.Outcome) {
 	key := c.gatherKey()
 	if errors.Is(out.Err, ulfm.ErrRevoked) {
 		k.givenUp(p, key)

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/goulfm/goulfm/internal/control"
-	"github.com/goulfm/goulfm/ulfm"
+	"github.com/goulfm/goulfm/internal/member"
 )
 
 // hazard is a fault as the matrix tells them apart.
@@ -160,15 +160,15 @@ func (p *process) phases(acts []control.Action) (in [phases]bool) {
 		if h.talk.open > 0 {
 			in[phaseData], busy = true, true
 		}
-		if h.open[ulfm.SeriesCreate]+h.gathers.open > 0 {
+		if h.open[member.SeriesCreate]+h.gathers.open > 0 {
 			in[phaseCreate], busy = true, true
 		}
-		if h.open[ulfm.SeriesClose] > 0 {
+		if h.open[member.SeriesClose] > 0 {
 			in[phaseClose], busy = true, true
 		}
-		if h.open[ulfm.SeriesRepair] > 0 {
+		if h.open[member.SeriesRepair] > 0 {
 			busy = true
-			in[phaseAgree] = in[phaseAgree] || h.shrinks < h.open[ulfm.SeriesRepair]
+			in[phaseAgree] = in[phaseAgree] || h.shrinks < h.open[member.SeriesRepair]
 			in[phaseShrink] = in[phaseShrink] || h.shrinks > 0
 		}
 	}

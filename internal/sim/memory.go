@@ -6,7 +6,7 @@ import (
 
 	"github.com/goulfm/goulfm/era/onenode"
 	"github.com/goulfm/goulfm/internal/control"
-	"github.com/goulfm/goulfm/ulfm"
+	"github.com/goulfm/goulfm/internal/member"
 )
 
 // Agree is how the processes of a run agree.
@@ -63,10 +63,10 @@ func (s *simulation) share(cfg *control.Config) {
 	me := cfg.Me
 	cfg.Blocks = blocks
 	cfg.Prepare = func(index uint32) { s.heap.Prepare(me, index, 2) }
-	cfg.Memory = func(_ uint32, g ulfm.Group) (repair, create onenode.Memory) {
-		of := onenode.Sharing{Part: int(ulfm.SeriesRepair), Procs: g.Procs, Indices: g.Indices, Me: g.Me}
+	cfg.Memory = func(_ uint32, g member.Group) (repair, create onenode.Memory) {
+		of := onenode.Sharing{Part: int(member.SeriesRepair), Procs: g.Procs, Indices: g.Indices, Me: g.Me}
 		repair = s.heap.Open(of)
-		of.Part = int(ulfm.SeriesCreate)
+		of.Part = int(member.SeriesCreate)
 		return repair, s.heap.Open(of)
 	}
 }
@@ -105,7 +105,7 @@ const patience = 80
 func (s *simulation) enterPlainly(p *process, ev control.Propose) bool {
 	t := s.tape.fork(forPlain, s.part.nameOf(p.id), int(ev.Token))
 	kind := ev.Call.Kind
-	if kind != ulfm.KindAgree && kind != ulfm.KindAgreeFailed || !p.rules.Plain(ev.Comm) || t.percent(50) {
+	if kind != member.KindAgree && kind != member.KindAgreeFailed || !p.rules.Plain(ev.Comm) || t.percent(50) {
 		return false
 	}
 	p.rules.EnterPlain(ev.Comm, ev.Call, ev.Flag)
@@ -140,7 +140,7 @@ func (s *simulation) poll(p *process) {
 		case state == onenode.Decided:
 			p.plain = slices.DeleteFunc(p.plain, func(o control.Propose) bool { return o.Token == ev.Token })
 			seq := p.program.calls[ev.Token].seq
-			s.carryOut(p, control.Decided{Comm: ev.Comm, Token: ev.Token, Outcome: ulfm.Outcome{Seq: uint64(seq), Call: ev.Call, Flag: flag}})
+			s.carryOut(p, control.Decided{Comm: ev.Comm, Token: ev.Token, Outcome: member.Outcome{Seq: uint64(seq), Call: ev.Call, Flag: flag}})
 		case state == onenode.Mixed, !t.percent(patience):
 			s.goOver(p, ev.Comm)
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/goulfm/goulfm/fd"
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/flood"
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/rankset"
-	"github.com/goulfm/goulfm/ulfm"
 )
 
 // Searches returns the searches of worlds of n processes, and of fewer: agreement,
@@ -21,13 +21,13 @@ func Searches(n int) []Search {
 	for size := 2; size <= n; size++ {
 		deaths := min(size-1, 2)
 		all = append(all,
-			Search{callModel{kind: ulfm.KindAgree}, size, deaths},
-			Search{callModel{kind: ulfm.KindShrink}, size, deaths},
+			Search{callModel{kind: member.KindAgree}, size, deaths},
+			Search{callModel{kind: member.KindShrink}, size, deaths},
 			Search{floodModel{}, size, deaths},
 			Search{ringModel{}, size, deaths},
 		)
 		if size <= 3 {
-			all = append(all, Search{callModel{kind: ulfm.KindShrink, revoke: true}, size, 1})
+			all = append(all, Search{callModel{kind: member.KindShrink, revoke: true}, size, 1})
 		}
 	}
 	return all
@@ -36,7 +36,7 @@ func Searches(n int) []Search {
 // callModel is one call that ends in an agreement, at each process, through the
 // composed control rules; with revoke, process 0 revokes the world at some time.
 type callModel struct {
-	kind   ulfm.Kind
+	kind   member.Kind
 	revoke bool
 	flaws  control.Flaws
 }
@@ -89,7 +89,7 @@ func (m callModel) take(w *world, p int, in any) {
 			_, _ = known.Ack(w.n) // never more than there are members
 		}
 		w.note(p, called+" %v %v", known.AckedSet(), known.Set())
-		m.act(w, p, c.Step(control.Propose{Comm: control.World, Token: 1, Call: ulfm.Call{Kind: m.kind}, Flag: ^(uint64(1) << p)}))
+		m.act(w, p, c.Step(control.Propose{Comm: control.World, Token: 1, Call: member.Call{Kind: m.kind}, Flag: ^(uint64(1) << p)}))
 	case control.Revoke:
 		w.note(p, revokes)
 		m.act(w, p, c.Step(in))

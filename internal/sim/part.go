@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goulfm/goulfm/ulfm"
+	"github.com/goulfm/goulfm/internal/member"
 )
 
 // A part is what is left of a run from which the shrinker has taken things away. All
@@ -25,14 +25,14 @@ type part struct {
 
 // roll is who the members of a communicator were, by their names and in its order.
 type roll struct {
-	name  ulfm.UID
+	name  member.UID
 	procs []int
 }
 
 // skip is a call that is left out: number k of a plan, or the revocation by the process
 // with name k.
 type skip struct {
-	name ulfm.UID
+	name member.UID
 	what operation
 	k    int
 }
@@ -66,13 +66,13 @@ func (p *part) nameOf(proc int) int {
 	return p.names[proc]
 }
 
-func (p *part) skipped(name ulfm.UID, what operation, k int) bool {
+func (p *part) skipped(name member.UID, what operation, k int) bool {
 	return slices.Contains(p.skips, skip{name, what, k})
 }
 
 // rollOf returns who the members of a communicator were in the whole run, as far as that
 // is known, and notes who they are now for runs that are a part of this one.
-func (p *part) rollOf(name ulfm.UID, procs []int) []int {
+func (p *part) rollOf(name member.UID, procs []int) []int {
 	known := slices.IndexFunc(p.groups, func(r roll) bool { return r.name == name })
 	if known >= 0 && p.whole > 0 {
 		return p.groups[known].procs
@@ -88,7 +88,7 @@ func (p *part) rollOf(name ulfm.UID, procs []int) []int {
 }
 
 // only keeps the rolls of communicators that there were in a run.
-func (p *part) only(used func(name ulfm.UID) bool) {
+func (p *part) only(used func(name member.UID) bool) {
 	p.groups = slices.DeleteFunc(slices.Clone(p.groups), func(r roll) bool { return !used(r.name) })
 }
 
@@ -149,10 +149,10 @@ func parseList(text string) ([]int, error) {
 	return list, nil
 }
 
-func parseUID(text string) (ulfm.UID, error) {
-	var u ulfm.UID
+func parseUID(text string) (member.UID, error) {
+	var u member.UID
 	if b, err := hex.DecodeString(text); err == nil && len(b) == len(u) {
-		return ulfm.UID(b), nil
+		return member.UID(b), nil
 	}
 	return u, fmt.Errorf("uid %q", text)
 }

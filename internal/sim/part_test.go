@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/ulfm"
+	"github.com/goulfm/goulfm/internal/member"
 )
 
 // TestNamesAreUIDs: in a whole run the name of each communicator, by which its members
@@ -59,8 +59,8 @@ func TestPartKeepsTheRest(t *testing.T) {
 }
 
 // callsByName returns what a process has called, by the name of the communicator.
-func callsByName(p *process) map[ulfm.UID][]skip {
-	all := map[ulfm.UID][]skip{}
+func callsByName(p *process) map[member.UID][]skip {
+	all := map[member.UID][]skip{}
 	for _, m := range p.called {
 		if m.what != opOther {
 			all[m.name] = append(all[m.name], m.skip)
@@ -80,7 +80,7 @@ func TestSkippedCallsAreNotMade(t *testing.T) {
 		whole.run()
 		require.Nil(t, whole.violation)
 		c := whole.caseOf()
-		world := ulfm.WorldUID(6)
+		world := member.WorldUID(6)
 		c.part.skips = []skip{{world, opRepair, 1}, {world, opGather, 0}, {world, opCreate, 0}}
 		part := newSimulation(Options{Seed: seed, given: &c})
 		part.run()

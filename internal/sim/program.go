@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/internal/control"
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -24,10 +25,10 @@ type plan struct {
 
 // handle is a communicator as a program holds it.
 type handle struct {
-	group   ulfm.Group
+	group   member.Group
 	key     groupKey
-	name    ulfm.UID // its uid in the whole run
-	roll    []int    // its members in the whole run, by their names and in order
+	name    member.UID // its uid in the whole run
+	roll    []int      // its members in the whole run, by their names and in order
 	depth   int
 	plan    plan
 	passed  [3]int // calls of the plan that were made or left out, by series
@@ -59,7 +60,7 @@ type program struct {
 // call is an open call.
 type call struct {
 	*handle
-	call ulfm.Call
+	call member.Call
 	seq  int // its number in its series, if it got one
 
 	members []int // of a creation from a group; seq is its number among all of them
@@ -69,18 +70,18 @@ type call struct {
 
 func newProgram(s *simulation, p *process) *program {
 	prog := &program{sim: s, me: p, calls: map[uint64]call{}, parcels: map[uint64]*parcel{}}
-	world := ulfm.Group{UID: ulfm.WorldUID(s.swarm.n), Indices: make([]uint32, s.swarm.n), Me: p.id}
+	world := member.Group{UID: member.WorldUID(s.swarm.n), Indices: make([]uint32, s.swarm.n), Me: p.id}
 	for q := range s.swarm.n {
 		world.Procs = append(world.Procs, q)
 	}
 	p.program = prog
-	prog.adopt(world, 0, ulfm.WorldUID(max(s.part.whole, s.swarm.n)))
+	prog.adopt(world, 0, member.WorldUID(max(s.part.whole, s.swarm.n)))
 	prog.handles[0].plan.repairs = s.swarm.agreements
 	return prog
 }
 
 // adopt starts to work on a communicator.
-func (g *program) adopt(group ulfm.Group, depth int, name ulfm.UID) {
+func (g *program) adopt(group member.Group, depth int, name member.UID) {
 	s := g.sim
 	h := &handle{group: group, key: keyOf(group), name: name, depth: depth, plan: s.planFor(name, depth)}
 	h.roll = s.part.rollOf(name, group.Procs)
@@ -94,7 +95,7 @@ func (g *program) adopt(group ulfm.Group, depth int, name ulfm.UID) {
 	g.rouse()
 }
 
-func (s *simulation) planFor(uid ulfm.UID, depth int) plan {
+func (s *simulation) planFor(uid member.UID, depth int) plan {
 	p := plan{bursts: 1 + int(s.draw(uid, 1, 0)%uint64(s.swarm.bursts))}
 	if depth > depthMax {
 		return p
@@ -110,7 +111,7 @@ func (s *simulation) planFor(uid ulfm.UID, depth int) plan {
 }
 
 // draw returns a number that all members of a communicator agree on.
-func (s *simulation) draw(uid ulfm.UID, what, k int) uint64 {
+func (s *simulation) draw(uid member.UID, what, k int) uint64 {
 	h := newHash()
 	h.add(s.options.Seed)
 	h.add(binary.LittleEndian.Uint64(uid[:8]))
@@ -152,10 +153,10 @@ func (g *program) notes(h *handle, what operation, k int) {
 // ready returns the calls that can be made on h.
 func (g *program) ready(h *handle) []func() {
 	var can []func()
-	if g.left(h, ulfm.SeriesRepair) && h.open[ulfm.SeriesRepair] < h.plan.bursts {
+	if g.left(h, member.SeriesRepair) && h.open[member.SeriesRepair] < h.plan.bursts {
 		can = append(can, func() { g.repair(h) })
 	}
-	if g.left(h, ulfm.SeriesCreate) && h.open[ulfm.SeriesCreate] < h.plan.bursts {
+	if g.left(h, member.SeriesCreate) && h.open[member.SeriesCreate] < h.plan.bursts {
 		can = append(can, func() { g.create(h) })
 	}
 	if members := g.gathering(h); members != nil && h.gathers.open < h.plan.bursts {
@@ -175,14 +176,14 @@ func (g *program) ready(h *handle) []func() {
 
 // idle says whether all calls on h are made and answered.
 func (g *program) idle(h *handle) bool {
-	return h.open == [3]int{} && h.gathers.open == 0 && g.gathering(h) == nil && !h.closing && !g.left(h, ulfm.SeriesRepair) && !g.left(h, ulfm.SeriesCreate) && g.quiet(h)
+	return h.open == [3]int{} && h.gathers.open == 0 && g.gathering(h) == nil && !h.closing && !g.left(h, member.SeriesRepair) && !g.left(h, member.SeriesCreate) && g.quiet(h)
 }
 
 // left says whether calls of a series are left in the plan of h; it steps over those
 // that are left out.
-func (g *program) left(h *handle, s ulfm.Series) bool {
+func (g *program) left(h *handle, s member.Series) bool {
 	planned, what := h.plan.repairs, opRepair
-	if s == ulfm.SeriesCreate {
+	if s == member.SeriesCreate {
 		planned, what = h.plan.creations, opCreate
 	}
 	for h.passed[s] < planned && g.sim.part.skipped(h.name, what, h.passed[s]) {
@@ -200,11 +201,11 @@ func (g *program) was(h *handle, rank int) int {
 }
 
 // childName returns the name of what a call makes.
-func (g *program) childName(c call) ulfm.UID {
+func (g *program) childName(c call) member.UID {
 	if c.members != nil {
 		return g.gatheredName(c)
 	}
-	return ulfm.ChildUID(c.name, c.call.Kind, uint64(c.number+1), c.color)
+	return member.ChildUID(c.name, c.call.Kind, uint64(c.number+1), c.color)
 }
 
 // done says whether the program has nothing to wait for any more.
@@ -224,16 +225,16 @@ func (g *program) describe() string {
 }
 
 func (g *program) repair(h *handle) {
-	k := h.passed[ulfm.SeriesRepair]
+	k := h.passed[member.SeriesRepair]
 	g.notes(h, opRepair, k)
-	kind := ulfm.KindAgree
+	kind := member.KindAgree
 	switch g.sim.draw(h.name, 4, k) % 50 {
 	case 0, 1, 2, 3, 4, 5:
-		kind = ulfm.KindShrink
+		kind = member.KindShrink
 	case 6, 7, 8, 9, 10:
-		kind = ulfm.KindAgreeFailed
+		kind = member.KindAgreeFailed
 	case 11: // members that call different things
-		kind = []ulfm.Kind{ulfm.KindAgree, ulfm.KindShrink, ulfm.KindAgreeFailed}[g.was(h, h.group.Me)%3]
+		kind = []member.Kind{member.KindAgree, member.KindShrink, member.KindAgreeFailed}[g.was(h, h.group.Me)%3]
 	}
 	t := g.sim.tape.fork(forAck, g.sim.part.nameOf(g.me.id), int(g.token))
 	if t.percent(g.sim.swarm.ack) {
@@ -241,21 +242,21 @@ func (g *program) repair(h *handle) {
 			g.sim.fail("R21", "process %d acknowledges all: %v", g.me.id, err)
 		}
 	}
-	g.propose(h, control.Propose{Call: ulfm.Call{Kind: kind}})
+	g.propose(h, control.Propose{Call: member.Call{Kind: kind}})
 }
 
 func (g *program) create(h *handle) {
-	k, me := h.passed[ulfm.SeriesCreate], g.was(h, h.group.Me)
+	k, me := h.passed[member.SeriesCreate], g.was(h, h.group.Me)
 	g.notes(h, opCreate, k)
 	draw := g.sim.draw(h.name, 5, k)
 	if draw%2 == 0 {
-		g.propose(h, control.Propose{Call: ulfm.Call{Kind: ulfm.KindDup}, Veto: draw%32 == 0 && me == len(h.roll)/2})
+		g.propose(h, control.Propose{Call: member.Call{Kind: member.KindDup}, Veto: draw%32 == 0 && me == len(h.roll)/2})
 		return
 	}
-	colors := []int{0, 1, 2, ulfm.Undefined}
+	colors := []int{0, 1, 2, member.Undefined}
 	mine := g.sim.draw(h.name, 6+k, me)
 	g.propose(h, control.Propose{
-		Call:  ulfm.Call{Kind: ulfm.KindSplit},
+		Call:  member.Call{Kind: member.KindSplit},
 		Color: colors[mine%(2+draw/2%3)],
 		Key:   int(mine / 8 % 5),
 	})
@@ -271,11 +272,11 @@ func (g *program) revoke(h *handle) {
 
 func (g *program) close(h *handle) {
 	h.closing = true
-	kind := ulfm.KindClose
+	kind := member.KindClose
 	if h.depth == 0 {
-		kind = ulfm.KindFinalize
+		kind = member.KindFinalize
 	}
-	g.propose(h, control.Propose{Call: ulfm.Call{Kind: kind}})
+	g.propose(h, control.Propose{Call: member.Call{Kind: kind}})
 }
 
 // propose makes a call. Its flag names the caller: the result shows who
@@ -286,7 +287,7 @@ func (g *program) propose(h *handle, ev control.Propose) {
 	h.passed[series]++
 	h.made[series]++
 	h.open[series]++
-	if ev.Call.Kind == ulfm.KindShrink {
+	if ev.Call.Kind == member.KindShrink {
 		h.shrinks++
 	}
 	c.seq = h.made[series]
@@ -323,7 +324,7 @@ func (g *program) decided(a control.Decided) {
 	} else {
 		c.open[c.call.Kind.Series()]--
 	}
-	if c.call.Kind == ulfm.KindShrink {
+	if c.call.Kind == member.KindShrink {
 		c.shrinks--
 	}
 	if errors.Is(a.Outcome.Err, ulfm.ErrRevoked) { // no creation can succeed any more
@@ -333,7 +334,7 @@ func (g *program) decided(a control.Decided) {
 		g.sim.report.Communicators++
 		g.adopt(*a.Outcome.New, c.depth+1, g.childName(c))
 	}
-	if c.call.Kind == ulfm.KindFinalize {
+	if c.call.Kind == member.KindFinalize {
 		g.sim.leave(g.me)
 	}
 	g.rouse()

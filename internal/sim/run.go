@@ -7,8 +7,8 @@ import (
 	"github.com/goulfm/goulfm/era/onenode"
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/match"
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/ulfm"
 )
 
 // Report is what happened in a run.
@@ -72,7 +72,7 @@ type simulation struct {
 	delays    tape // of the network, and of notices and looks
 	swarm     swarm
 	part      part
-	adopted   map[ulfm.UID]bool // names of the communicators that there were
+	adopted   map[member.UID]bool // names of the communicators that there were
 	queue     queue
 	net       *network
 	procs     []*process
@@ -138,7 +138,7 @@ func (s *simulation) run() Report {
 }
 
 func newSimulation(o Options) *simulation {
-	s := &simulation{options: o, tape: newTape(o.Seed), hash: newHash(), now: epoch, adopted: map[ulfm.UID]bool{}}
+	s := &simulation{options: o, tape: newTape(o.Seed), hash: newHash(), now: epoch, adopted: map[member.UID]bool{}}
 	s.swarm = drawSwarm(s.tape.fork(forSwarm, 0, 0), o)
 	if o.given != nil {
 		s.swarm, s.part = o.given.swarm, o.given.part
@@ -184,7 +184,7 @@ func newSimulation(o Options) *simulation {
 // caseOf returns the run with the faults that have happened so far.
 func (s *simulation) caseOf() Case {
 	c := Case{Seed: s.options.Seed, Watchdog: s.options.Watchdog, Flaws: s.options.Flaws, swarm: s.swarm, part: s.part, Faults: s.fired}
-	c.part.only(func(name ulfm.UID) bool { return s.adopted[name] })
+	c.part.only(func(name member.UID) bool { return s.adopted[name] })
 	for _, p := range s.procs {
 		c.calls = append(c.calls, p.called)
 	}

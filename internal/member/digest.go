@@ -1,9 +1,10 @@
-package ulfm
+package member
 
 import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"github.com/goulfm/goulfm/ulfm"
 )
 
 // Digest returns 64 bits of a hash of numbers. Members of a creation that must give
@@ -55,7 +56,7 @@ func differing(call Call, all []member) error {
 
 func different(call Call, a, b member) error {
 	err := fmt.Errorf("%w: the same call with different arguments", ErrMismatch)
-	return &Error{Op: call.Kind.String(), Ranks: []int{a.rank, b.rank}, Err: err}
+	return &ulfm.Error{Op: call.Kind.String(), Ranks: []int{a.rank, b.rank}, Err: err}
 }
 
 // Side returns what a member of a merge contributes as its digest: which of the two
@@ -94,5 +95,5 @@ func unbalanced(call Call, all []member) error {
 		return nil
 	}
 	err := fmt.Errorf("%w: not every edge was given by the rank that it leaves and by the rank that it reaches", ErrMismatch)
-	return &Error{Op: call.Kind.String(), Err: err}
+	return &ulfm.Error{Op: call.Kind.String(), Err: err}
 }

@@ -1,4 +1,4 @@
-package ulfm
+package member
 
 import (
 	"errors"
@@ -58,5 +58,29 @@ func TestR21Arguments(t *testing.T) {
 	}
 	if got, err := f.Ack(4); got != 1 || err != nil {
 		t.Errorf("Ack(4) = %d, %v", got, err)
+	}
+}
+
+// TestSpecR21R26PartlyAcknowledged: the first n in the order of learning, never
+// fewer than before; wildcards count until all are.
+func TestSpecR21R26PartlyAcknowledged(t *testing.T) {
+	f := NewFailed(6)
+	for i, rank := range []int{4, 0, 2} {
+		f.Learn(rank)
+		if !f.Unacked() {
+			t.Errorf("after %d deaths all are acknowledged", i+1)
+		}
+	}
+	for _, step := range []struct{ n, acked int }{{1, 1}, {0, 1}, {2, 2}, {1, 2}} {
+		if acked, err := f.Ack(step.n); acked != step.acked || err != nil || !f.Unacked() {
+			t.Errorf("Ack(%d) = %d, %v", step.n, acked, err)
+		}
+	}
+	if acked, err := f.Ack(6); acked != 3 || err != nil || f.Unacked() {
+		t.Errorf("Ack(6) = %d, %v", acked, err)
+	}
+	f.Learn(5)
+	if !f.Unacked() {
+		t.Error("a later failure is acknowledged beforehand")
 	}
 }

@@ -1,4 +1,4 @@
-package ulfm
+package member
 
 import (
 	"crypto/sha256"

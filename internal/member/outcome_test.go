@@ -1,4 +1,4 @@
-package ulfm
+package member
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/goulfm/goulfm/era"
 	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/ulfm"
 )
 
 // group is the communicator of processes 10, 11, ... as rank me sees it.
@@ -59,8 +60,8 @@ func TestR30AgreeFlagWithError(t *testing.T) {
 	v.Flag, v.Dead, v.Acked = 6, rankset.Of(1, 4), rankset.Of(1)
 	for me := range 5 {
 		out := group(5, me).Outcome(proposal(KindAgree), v)
-		var e *Error
-		if out.Flag != 6 || !errors.As(out.Err, &e) || !errors.Is(e, ErrProcFailed) || !slices.Equal(e.Ranks, []int{4}) || !slices.Equal(out.Dead, []int{1, 4}) {
+		var e *ulfm.Error
+		if out.Flag != 6 || !errors.As(out.Err, &e) || !errors.Is(e, ulfm.ErrProcFailed) || !slices.Equal(e.Ranks, []int{4}) || !slices.Equal(out.Dead, []int{1, 4}) {
 			t.Errorf("rank %d: %+v", me, out)
 		}
 	}
@@ -86,7 +87,7 @@ func TestMismatchNamesBothCalls(t *testing.T) {
 	})
 	for me, kind := range []Kind{KindAgree, KindAgree, KindShrink, KindAgree} {
 		err := group(4, me).Outcome(proposal(kind), v).Err
-		var e *Error
+		var e *ulfm.Error
 		if !errors.Is(err, ErrMismatch) || !errors.As(err, &e) || !slices.Equal(e.Ranks, []int{0, 2}) ||
 			!strings.Contains(err.Error(), "rank 0 called agree, rank 2 called shrink") {
 			t.Errorf("rank %d: %v", me, err)
@@ -170,10 +171,10 @@ func TestCreateFailsAtAll(t *testing.T) {
 		name  string
 		v     era.Value
 		class error
-	}{{"dead", dead, ErrProcFailed}, {"veto", veto, ErrPeerArgument}, {"absent", absent, ErrRevoked}, {"broken", broken, ErrMismatch}} {
+	}{{"dead", dead, ulfm.ErrProcFailed}, {"veto", veto, ErrPeerArgument}, {"absent", absent, ulfm.ErrRevoked}, {"broken", broken, ErrMismatch}} {
 		for me := range 3 {
 			out := group(3, me).Outcome(proposal(KindDup), c.v)
-			var e *Error
+			var e *ulfm.Error
 			if !errors.Is(out.Err, c.class) || !errors.As(out.Err, &e) || !slices.Equal(e.Ranks, []int{1}) || out.New != nil {
 				t.Errorf("%s, rank %d: %+v", c.name, me, out)
 			}
@@ -210,7 +211,7 @@ func TestDifferentArgumentsFailAtAll(t *testing.T) {
 			})
 			for me := range 4 {
 				out := group(4, me).Outcome(proposal(kind), v)
-				var e *Error
+				var e *ulfm.Error
 				if !errors.Is(out.Err, ErrMismatch) || !errors.As(out.Err, &e) || !slices.Equal(e.Ranks, []int{0, odd}) || out.New != nil {
 					t.Errorf("%v, rank %d: %v", kind, me, out)
 				}
@@ -244,7 +245,7 @@ func TestMergeIsOfTwoGroups(t *testing.T) {
 		})
 		for me := range 4 {
 			out := group(4, me).Outcome(proposal(KindMerge), v)
-			var e *Error
+			var e *ulfm.Error
 			if c.wrong == nil && out.New == nil || c.wrong != nil && !(errors.As(out.Err, &e) && errors.Is(e, ErrMismatch) && slices.Equal(e.Ranks, c.wrong)) {
 				t.Errorf("%s, rank %d: %v", c.name, me, out)
 			}

@@ -1,4 +1,4 @@
-package ulfm
+package member
 
 import (
 	"encoding/binary"
@@ -12,6 +12,7 @@ import (
 	"github.com/goulfm/goulfm/internal/must"
 	"github.com/goulfm/goulfm/internal/rankset"
 	"github.com/goulfm/goulfm/internal/wire"
+	"github.com/goulfm/goulfm/ulfm"
 )
 
 // Part says which machine of a communicator a message belongs to: one of its
@@ -37,7 +38,7 @@ type Proposal struct {
 	Index  uint32 // context index drawn for it, if Call.DrawsIndex and no veto
 	Vetoed bool   // this member voted no
 
-	// GivenUp: the caller has its answer. If that was a revocation's ErrRevoked to a
+	// GivenUp: the caller has its answer. If that was a revocation's ulfm.ErrRevoked to a
 	// creation, the contribution stands, because another member may decide with it:
 	//
 	//	0 and 1 dup; 0 decides "success" and owns the duplicate;
@@ -327,7 +328,7 @@ func (c *Comm) revoke() {
 	if must.Sabotage && c.flaws.RevokeEndsNothing {
 		return
 	}
-	c.giveUp(ErrRevoked, func(p Proposal) bool { return p.Series == SeriesCreate })
+	c.giveUp(ulfm.ErrRevoked, func(p Proposal) bool { return p.Series == SeriesCreate })
 }
 
 // giveUp answers the open calls that which selects, each at most once.

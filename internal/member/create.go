@@ -1,4 +1,4 @@
-package ulfm
+package member
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"github.com/goulfm/goulfm/era"
 	"github.com/goulfm/goulfm/internal/rankset"
 	"github.com/goulfm/goulfm/internal/wire"
+	"github.com/goulfm/goulfm/ulfm"
 )
 
 // member is what one member told about itself in a call that makes a
@@ -38,10 +39,10 @@ func (g *Group) created(p Proposal, v era.Value) (*NewComm, error) {
 		return nil, failed(p.Call, v.Dead)
 	}
 	if !v.Vetoes.IsEmpty() {
-		return nil, &Error{Op: p.Call.Kind.String(), Ranks: v.Vetoes.Slice(), Err: ErrPeerArgument}
+		return nil, &ulfm.Error{Op: p.Call.Kind.String(), Ranks: v.Vetoes.Slice(), Err: ErrPeerArgument}
 	}
 	if absent := g.absent(v); !absent.IsEmpty() {
-		return nil, &Error{Op: p.Call.Kind.String(), Ranks: absent.Slice(), Err: ErrRevoked}
+		return nil, &ulfm.Error{Op: p.Call.Kind.String(), Ranks: absent.Slice(), Err: ulfm.ErrRevoked}
 	}
 	all := make([]member, g.Size())
 	for rank := range all {
@@ -131,5 +132,5 @@ func contribution(call Call, v era.Value, rank int) (member, error) {
 
 func malformed(call Call, rank int) error {
 	err := fmt.Errorf("%w: rank %d contributed nothing that can be read", ErrMismatch, rank)
-	return &Error{Op: call.Kind.String(), Ranks: []int{rank}, Err: err}
+	return &ulfm.Error{Op: call.Kind.String(), Ranks: []int{rank}, Err: err}
 }

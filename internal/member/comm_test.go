@@ -1,6 +1,7 @@
-package ulfm
+package member
 
 import (
+	"github.com/goulfm/goulfm/ulfm"
 	"slices"
 	"testing"
 )
@@ -39,7 +40,7 @@ func TestSeriesAreIndependent(t *testing.T) {
 	if len(told[0]) != 2 || told[0][0] != (Revoked{}) {
 		t.Fatalf("0 is told %+v", told[0])
 	}
-	if up, ok := told[0][1].(GiveUp); !ok || up.Proposal.Token != 1 || up.Class != ErrRevoked {
+	if up, ok := told[0][1].(GiveUp); !ok || up.Proposal.Token != 1 || up.Class != ulfm.ErrRevoked {
 		t.Errorf("0 is told %+v", told[0][1])
 	}
 	drive(c, 1, Propose{Token: 2, Call: Call{Kind: KindShrink}, Index: 8})

@@ -1,4 +1,4 @@
-package ulfm
+package member
 
 import (
 	"github.com/goulfm/goulfm/era"

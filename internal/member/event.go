@@ -1,4 +1,4 @@
-package ulfm
+package member
 
 import (
 	"github.com/goulfm/goulfm/era"
@@ -99,7 +99,7 @@ type Decide struct {
 }
 
 // GiveUp says that a call ends here without its agreement: a creation because
-// the communicator was revoked (ErrRevoked; see Proposal for what becomes of the
+// the communicator was revoked (ulfm.ErrRevoked; see Proposal for what becomes of the
 // agreement), any other because it was dismissed (ErrFreed).
 type GiveUp struct {
 	Proposal Proposal

@@ -1,10 +1,11 @@
-package ulfm
+package member
 
 import (
 	"fmt"
 
 	"github.com/goulfm/goulfm/era"
 	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/ulfm"
 )
 
 // Outcome turns the decided value of an agreement into the result of the call
@@ -45,7 +46,7 @@ func agreed(call Call, v era.Value) error {
 }
 
 func failed(call Call, ranks rankset.Set) error {
-	return &Error{Op: call.Kind.String(), Ranks: ranks.Slice(), Err: ErrProcFailed}
+	return &ulfm.Error{Op: call.Kind.String(), Ranks: ranks.Slice(), Err: ulfm.ErrProcFailed}
 }
 
 // Mismatch names two members that called different things, the same two at all. outer is
@@ -53,5 +54,5 @@ func failed(call Call, ranks rankset.Set) error {
 func Mismatch(call Call, v era.Value, outer func(rank int) int) error {
 	lo, hi := outer(v.Lo.Rank), outer(v.Hi.Rank)
 	err := fmt.Errorf("%w: rank %d called %v, rank %d called %v", ErrMismatch, lo, callOf(v.Lo.Call), hi, callOf(v.Hi.Call))
-	return &Error{Op: call.Kind.String(), Ranks: []int{lo, hi}, Err: err}
+	return &ulfm.Error{Op: call.Kind.String(), Ranks: []int{lo, hi}, Err: err}
 }

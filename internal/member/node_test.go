@@ -1,4 +1,4 @@
-package ulfm
+package member
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/goulfm/goulfm/era/onenode"
 	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/ulfm"
 )
 
 // nodeGroup is the members of a communicator that agree in memory.
@@ -99,7 +100,7 @@ func TestNodeDeaths(t *testing.T) {
 	m[0].Step(Propose{Call: Call{Kind: KindAgree}})
 	m[0].Step(Died{Rank: 1})
 	d := only[Decide](t, m[0].Step(Left{Rank: 2}))
-	if out := m[0].Group().Outcome(d.Proposal, d.Value); !errors.Is(out.Err, ErrProcFailed) || !slices.Equal(out.Dead, []int{1}) {
+	if out := m[0].Group().Outcome(d.Proposal, d.Value); !errors.Is(out.Err, ulfm.ErrProcFailed) || !slices.Equal(out.Dead, []int{1}) {
 		t.Errorf("%v", out)
 	}
 }

@@ -1,4 +1,4 @@
-package ulfm
+package member
 
 import "fmt"
 
@@ -26,9 +26,9 @@ type NewComm = Group
 type Outcome struct {
 	Seq  uint64   // the agreement's number in its series; 0 if there was none
 	Call Call     // what this member called
-	Flag uint64   // AND over the contributors; valid with ErrProcFailed too (R30)
+	Flag uint64   // AND over the contributors; valid with ulfm.ErrProcFailed too (R30)
 	Dead []int    // ranks agreed to have failed, ascending
-	Err  error    // nil, *Error, or a class
+	Err  error    // nil, *ulfm.Error, or a class
 	New  *NewComm // for shrink and creations: the communicator; nil with an error or colour Undefined
 }
 
