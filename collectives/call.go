@@ -110,7 +110,7 @@ func newCall(ctx context.Context, c *comm.Comm, k kind, elem uint8) *call {
 		x.wrong("%w: no communicator", comm.ErrRank)
 		return x
 	}
-	x.e = c.Engine()
+	x.e = door.Engine(c)
 	x.me, x.n = x.e.Rank(), x.e.Size()
 	return x
 }
@@ -243,7 +243,7 @@ func (x *call) raise(err error) error {
 	if errors.Is(err, ulfm.ErrProcFailed) {
 		ranks = x.e.GetFailed()
 	}
-	return x.c.Raise(&ulfm.Error{Op: x.op(), Comm: x.e.Name(), Ranks: x.c.OuterRanks(ranks), Err: err})
+	return door.Raise(x.c, &ulfm.Error{Op: x.op(), Comm: x.e.Name(), Ranks: door.OuterRanks(x.c, ranks), Err: err})
 }
 
 // start makes a non-blocking call. What is wrong with its arguments is the error of
@@ -263,7 +263,7 @@ func (x *call) start() comm.Request {
 		x.err = err
 		return x.notStarted()
 	}
-	return c.RequestOf(h, op)
+	return door.Request(c, h, op)
 }
 
 // notStarted is the request of a call that x.err has ended before its start.
@@ -278,7 +278,7 @@ func (x *call) notStarted() comm.Request {
 	}
 	err = x.raise(err)
 	x.release()
-	return comm.NotStarted(err)
+	return door.NotStarted(err)
 }
 
 // keepBytes is the largest memory that a call keeps for the next one.

@@ -154,7 +154,7 @@ func TestKilledWhileItComputes(t *testing.T) {
 			switch {
 			case w.Rank() == victim:
 				once.Do(func() { go commtest.Kill(w) }) // it combines nothing
-				for !w.Engine().Proc().Fenced() {
+				for !door.Engine(w).Proc().Fenced() {
 					runtime.Gosched()
 				}
 				return
@@ -216,7 +216,7 @@ func TestCancelledInsideRevokes(t *testing.T) {
 					mine, cancel = context.WithCancelCause(ctx)
 					waiting := make(chan struct{})
 					go func() { // once it waits inside
-						for len(w.Engine().Proc().Waits()) == 0 {
+						for len(door.Engine(w).Proc().Waits()) == 0 {
 							runtime.Gosched()
 						}
 						cancel(nil)

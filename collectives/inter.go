@@ -18,7 +18,7 @@ func InterBarrier(ctx context.Context, ic *comm.Intercomm) error {
 	if ic == nil {
 		return Barrier(ctx, nil)
 	}
-	union, _, _ := ic.Sides()
+	union, _, _ := door.Sides(ic)
 	return Barrier(ctx, union)
 }
 
@@ -30,7 +30,7 @@ func InterBcast[T comm.Elem](ctx context.Context, ic *comm.Intercomm, root int, 
 	if ic == nil {
 		return Bcast(ctx, nil, root, buf)
 	}
-	union, _, remote := ic.Sides()
+	union, _, remote := door.Sides(ic)
 	var t topology
 	b := view.Bytes(buf)
 	n := task{verb: sched.NeighborAllgather, length: len(b)}
@@ -59,7 +59,7 @@ func InterAllreduce[T comm.Elem](ctx context.Context, ic *comm.Intercomm, dst, s
 	if ic == nil {
 		return Allreduce(ctx, nil, dst, src, op)
 	}
-	union, _, remote := ic.Sides()
+	union, _, remote := door.Sides(ic)
 	all := make([]T, len(src)*len(remote))
 	x := newNeighborAllgather(ctx, union, topology{in: remote, out: slices.Clone(remote)}, true, all, src)
 	x.head.kind = allreduce

@@ -19,7 +19,7 @@ func topologyOf(c *comm.Comm) (t topology, ok bool) {
 	if c == nil {
 		return t, true // which is another error
 	}
-	t.in, t.out, t.arrivals, ok = c.Edges()
+	t.in, t.out, t.arrivals, ok = door.Edges(c)
 	return t, ok
 }
 

@@ -68,10 +68,10 @@ func TestCommunicatorsWithOtherNodes(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		if got, want := turned.Engine().Nodes(), []int{2, 2, 1, 0, 0, 0}; !slices.Equal(got, want) || turned.Engine().PerNode() != 3 {
-			t.Errorf("nodes %v with up to %d ranks, want %v", got, turned.Engine().PerNode(), want)
+		if got, want := door.Engine(turned).Nodes(), []int{2, 2, 1, 0, 0, 0}; !slices.Equal(got, want) || door.Engine(turned).PerNode() != 3 {
+			t.Errorf("nodes %v with up to %d ranks, want %v", got, door.Engine(turned).PerNode(), want)
 		}
-		if got := []bool{w.Engine().Shared(), turned.Engine().Shared(), node.Engine().Shared()}; !slices.Equal(got, []bool{false, false, true}) {
+		if got := []bool{door.Engine(w).Shared(), door.Engine(turned).Shared(), door.Engine(node).Shared()}; !slices.Equal(got, []bool{false, false, true}) {
 			t.Errorf("world, turned and node share memory: %v", got)
 		}
 		for range 5 { // plans are kept from one call to the next

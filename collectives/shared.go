@@ -46,10 +46,10 @@ func (x *call) noteWrong() {
 // shared says whether a blocking collective of c goes through shared memory: one with
 // arguments that are right, and which the table sends there.
 func shared(ctx context.Context, c *comm.Comm, k kind, verb sched.Verb, root, bytes int) bool {
-	if c == nil || !c.Engine().Shared() || k.rooted() && (root < 0 || root >= c.Size()) {
+	if c == nil || !door.Engine(c).Shared() || k.rooted() && (root < 0 || root >= c.Size()) {
 		return false
 	}
-	e := c.Engine()
+	e := door.Engine(c)
 	return settingsOf(ctx).goesThroughMemory(verb, bytes, e.Size(), e.Crowded(), e.Direct())
 }
 
@@ -59,7 +59,7 @@ func rooted(k kind, root int) header { return header{kind: k, what: root & (1<<w
 // need: where ranks outnumber cores each finds its caches cold. After
 // engine.ErrRefused, at all members, it says false: messages do it.
 func inMemory(ctx context.Context, c *comm.Comm, h header, elem uint8, bytes int, start func(g *nodecoll.Group, what uint64)) (done bool, err error) {
-	if err := c.Engine().RunShared(ctx, h.kind.String(), h.code(elem, bytes), start); err != nil {
+	if err := door.Engine(c).RunShared(ctx, h.kind.String(), h.code(elem, bytes), start); err != nil {
 		return failedInMemory(ctx, c, h, elem, bytes, err)
 	}
 	return true, nil

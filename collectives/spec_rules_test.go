@@ -245,7 +245,7 @@ func TestSpecContextInsideACollective(t *testing.T) {
 			defer cancel()
 			returned := make(chan error, 1)
 			go func() { returned <- v.call(short, d, big) }()
-			for len(d.Engine().Proc().Waits()) == 0 && ctx.Err() == nil {
+			for len(door.Engine(d).Proc().Waits()) == 0 && ctx.Err() == nil {
 				runtime.Gosched()
 			}
 			cancel()

@@ -65,7 +65,7 @@ func BenchmarkSmallSameThread(b *testing.B) {
 	for i := range worlds {
 		p := engine.New(w.Port(i), engine.Config{SpinPolls: 20, Mutual: true})
 		defer p.Close()
-		worlds[i] = comm.NewWorld(p)
+		worlds[i] = door.World(p)
 	}
 	ctx := context.Background()
 	dst, src, all := make([]byte, 8), make([]byte, 8), make([]byte, 16)

@@ -304,8 +304,8 @@ func (s *sweep) run(o world, ways []choice, batch []attempt) {
 	defer collectives.ChooseTwins(spec)()
 	o.run(s.t, func(ctx context.Context, w *comm.Comm) {
 		made := &session{t: s.t, ctx: collectives.With(ctx, spec), w: w}
-		if nodes := w.Engine().Nodes(); w.Engine().Shared() != (nodes == nil) || (nodes == nil) != (o.nodes == nil) {
-			s.t.Errorf("rank %d shares memory: %v, on nodes %v, want %v", w.Rank(), w.Engine().Shared(), nodes, o.nodes)
+		if nodes := door.Engine(w).Nodes(); door.Engine(w).Shared() != (nodes == nil) || (nodes == nil) != (o.nodes == nil) {
+			s.t.Errorf("rank %d shares memory: %v, on nodes %v, want %v", w.Rank(), door.Engine(w).Shared(), nodes, o.nodes)
 		}
 		for _, a := range batch {
 			made.about = func() string { return fmt.Sprintf("%s, %s, nodes %v, root %d", a.choice, a.job, o.nodes, a.root) }

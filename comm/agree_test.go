@@ -250,7 +250,7 @@ func TestAgreeThatIsGivenUpStillCounts(t *testing.T) {
 				_, err := w.Agree(short, 6)
 				gaveUp <- err
 			}()
-			for len(w.Engine().Proc().Waits()) == 0 { // it has contributed, nobody else has
+			for len(door.Engine(w).Proc().Waits()) == 0 { // it has contributed, nobody else has
 			}
 			cancel()
 			want(t, "given up", <-gaveUp, context.Canceled)

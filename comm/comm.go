@@ -72,10 +72,6 @@ func (c *Comm) RanksOf(g Group) []int {
 // that a process of an older epoch is refused there.
 func (c *Comm) Epoch() uint64 { return c.epoch }
 
-// Engine returns what the sibling packages build on. It is of no use elsewhere:
-// its type is internal.
-func (c *Comm) Engine() *engine.Comm { return c.e }
-
 // Mark names a point in the program: it has reached name for the n-th time, or
 // with the value n. Plans of failures refer to it (goulfm run --kill 3@step=40).
 func (c *Comm) Mark(name string, n int) {

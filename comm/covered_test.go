@@ -14,14 +14,6 @@ import (
 // withoutExample are the exported operations that no example shows.
 var withoutExample = map[string]string{
 	"Ranks":       "the older name of Processes",
-	"Engine":      "for packages of this module",
-	"Raise":       "for packages of this module",
-	"Sides":       "for packages of this module",
-	"Edges":       "for packages of this module",
-	"OuterRanks":  "for packages of this module",
-	"NewWorld":    "for packages of this module",
-	"RequestOf":   "for packages of this module",
-	"NotStarted":  "for packages of this module",
 	"Abort":       "ends the process",
 	"ErrorsAbort": "ends the process",
 	"ErrorsFatal": "ends the process",

@@ -249,7 +249,7 @@ func TestSplitNodeIsByNode(t *testing.T) {
 		wg.Go(func() {
 			p := engine.New(w.Port(me), engine.Config{Nodes: nodes})
 			defer p.Close()
-			world := comm.NewWorld(p)
+			world := door.World(p)
 			c, err := world.SplitNode(t.Context())
 			ok(t, "split", err)
 			want := map[int][]int{0: {1, 4}, 1: {0, 2}, 7: {3}}[node]

@@ -93,7 +93,7 @@ func fail(op string, c *Comm, ranks []int, err error) error {
 	if e := (*ulfm.Error)(nil); errors.As(err, &e) {
 		err = e.Err
 		if len(ranks) == 0 {
-			ranks = c.OuterRanks(e.Ranks)
+			ranks = c.outerRanks(e.Ranks)
 		}
 	}
 	e := &ulfm.Error{Op: op, Ranks: ranks, Err: explain(err)}
@@ -101,7 +101,7 @@ func fail(op string, c *Comm, ranks []int, err error) error {
 		return e
 	}
 	e.Comm = c.e.Name()
-	return c.Raise(e)
+	return c.raise(e)
 }
 
 // failAny is fail for operations that need more than one rank: where a failure
@@ -112,7 +112,7 @@ func failAny(op string, c *Comm, err error) error {
 	}
 	var ranks []int
 	if errors.Is(err, ulfm.ErrProcFailed) || errors.Is(err, ulfm.ErrProcFailedPending) {
-		ranks = c.OuterRanks(c.e.GetFailed())
+		ranks = c.outerRanks(c.e.GetFailed())
 	}
 	return fail(op, c, ranks, err)
 }

@@ -188,7 +188,7 @@ func TestSpecR45R46DeathEndsWhatWaits(t *testing.T) {
 			}
 			done := make(chan error)
 			go func() { done <- f(ctx, w) }()
-			for len(w.Engine().Proc().Waits()) == 0 {
+			for len(door.Engine(w).Proc().Waits()) == 0 {
 			}
 			ok(t, "sign", comm.Send(ctx, w.To(1), []int{0}))
 			err := <-done
@@ -210,7 +210,7 @@ func TestProbeHearsOfADeathFromOtherCalls(t *testing.T) {
 			}
 			done := make(chan error)
 			go func() { done <- receives["Probe"](ctx, w.From(1).Tag(1)) }()
-			for len(w.Engine().Proc().Waits()) == 0 {
+			for len(door.Engine(w).Proc().Waits()) == 0 {
 			}
 			for comm.Send(ctx, w.To(1), []int{0}) == nil {
 			}
@@ -453,7 +453,7 @@ func TestSpecR7R18RevokedBeforeDead(t *testing.T) {
 		"any":   func(ctx context.Context, w *comm.Comm) error { return receives["Recv"](ctx, w.From(comm.Any)) },
 		"probe": func(ctx context.Context, w *comm.Comm) error { return receives["Probe"](ctx, w.From(2)) },
 		"collective": func(_ context.Context, w *comm.Comm) error {
-			return w.Engine().Enter(ulfm.OpCollective)
+			return door.Engine(w).Enter(ulfm.OpCollective)
 		},
 	} {
 		// Signs go outside of the job: a message would let the revocation in.

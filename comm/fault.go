@@ -36,7 +36,7 @@ func (c *Comm) GetFailed() Group { return c.groupOf(c.e.GetFailed()) }
 
 // FailedRanks returns the ranks in c of the members of GetFailed, in its order: those that
 // errors on c name.
-func (c *Comm) FailedRanks() []int { return c.OuterRanks(c.e.GetFailed()) }
+func (c *Comm) FailedRanks() []int { return c.outerRanks(c.e.GetFailed()) }
 
 func (c *Comm) groupOf(ranks []int) Group {
 	g := Group{me: c.w.proc.Me()}

@@ -166,7 +166,7 @@ func TestSendAndReceiveAllocateNothing(t *testing.T) {
 	for me := range ranks {
 		p := engine.New(world.Port(me), engine.Config{})
 		defer p.Close()
-		ranks[me] = comm.NewWorld(p)
+		ranks[me] = door.World(p)
 	}
 	ctx, a, b := t.Context(), ranks[0], ranks[1]
 	for name, once := range map[string]func(out, in []float64) error{

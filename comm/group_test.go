@@ -176,7 +176,7 @@ func TestCreateGroupNamesWhomItWaitsFor(t *testing.T) {
 			short, cancel := context.WithCancel(ctx)
 			go func() {
 				until(ctx, t, "the diagnosis", func() bool {
-					waits := w.Engine().Proc().Waits()
+					waits := door.Engine(w).Proc().Waits()
 					return len(waits) == 1 && waits[0].Op == "create_group" && slices.Equal(waits[0].Ranks, []int{0, 2})
 				})
 				cancel()

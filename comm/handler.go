@@ -40,9 +40,8 @@ func (c *Comm) SetErrorHandler(h ErrorHandler) {
 	c.handler.Store(&h)
 }
 
-// Raise passes err through the communicator's error handler. Packages that add
-// operations to communicators call it once for each error that they return.
-func (c *Comm) Raise(err error) error {
+// raise passes err through the communicator's error handler.
+func (c *Comm) raise(err error) error {
 	if h := c.handler.Load(); h != nil && err != nil {
 		return (*h)(c, err)
 	}

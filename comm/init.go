@@ -129,7 +129,7 @@ func begin(cfg Config) (*Comm, error) {
 	if !launched {
 		alone := cfg.engine()
 		alone.OnUnreceived = complain(0)
-		return NewWorld(engine.New(boot.Alone(), alone)), nil
+		return newWorld(engine.New(boot.Alone(), alone)), nil
 	}
 	p, err := info.Join()
 	if err != nil {
@@ -170,10 +170,6 @@ func forget(c *Comm) {
 		inits.world, inits.count, inits.ended = nil, 0, c.w.process != nil
 	}
 }
-
-// NewWorld returns the world of a process whose engine runs already: for tests,
-// where ranks are goroutines.
-func NewWorld(p *engine.Proc) *Comm { return &Comm{e: p.World(), w: &world{proc: p}} }
 
 func (cfg Config) engine() engine.Config {
 	return engine.Config{UnexpectedBytesMax: cfg.UnexpectedBytesMax, SpinPolls: cfg.SpinPolls, Tick: cfg.Tick, Uniform: cfg.Uniform}

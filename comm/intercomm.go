@@ -70,13 +70,6 @@ func (ic *Intercomm) union() *Comm {
 	return ic.c
 }
 
-// Sides returns what the sibling packages build on: a communicator of both groups, and
-// the ranks there of the local and of the remote group, by rank in the group. Messages
-// of the program must not go over it.
-func (ic *Intercomm) Sides() (union *Comm, local, remote []int) {
-	return ic.c, slices.Clone(ic.c.side.local), slices.Clone(ic.c.side.remote)
-}
-
 // Merge returns a communicator of both groups, each in its order. If one group passes
 // high and the other does not, the latter comes first; if both pass the same, the first
 // one does: that which made the intercommunicator. Collective over both groups; it

@@ -46,7 +46,7 @@ func TestIntercommGroups(t *testing.T) {
 			!slices.Equal(ic.Group().Processes(), local) || !slices.Equal(ic.RemoteGroup().Processes(), remote) || ic.Group().Rank() != ic.Rank() {
 			t.Errorf("%d is %d of %d, %v to %v of %d", w.Rank(), ic.Rank(), ic.Size(), ic.Group(), ic.RemoteGroup(), ic.RemoteSize())
 		}
-		union, l, r := ic.Sides()
+		union, l, r := door.Sides(ic)
 		if union.Size() != 5 || !slices.Equal(l, local) || !slices.Equal(r, remote) {
 			t.Errorf("sides %v and %v of %v", l, r, union.Group())
 		}
@@ -339,7 +339,7 @@ func TestIntercommRevokeReachesBothGroups(t *testing.T) {
 			if !slices.Equal(s.Group().Processes(), without(local)) || !slices.Equal(s.RemoteGroup().Processes(), without(remote)) || s.IsRevoked() || s.GetFailed().Size() > 0 {
 				t.Errorf("without %d: %v and %v", victim, s.Group(), s.RemoteGroup())
 			}
-			if union, _, _ := s.Sides(); union.Epoch() != w.Epoch()+1 {
+			if union, _, _ := door.Sides(s); union.Epoch() != w.Epoch()+1 {
 				t.Errorf("epoch %d", union.Epoch())
 			}
 			if s.Rank() == 0 {

@@ -316,7 +316,7 @@ func TestProbeSeesWhatOtherGoroutinesBringIn(t *testing.T) {
 					ok(t, "probe", err)
 				})
 			}
-			for len(w.Engine().Proc().Waits()) < i%4 { // before, after, and between
+			for len(door.Engine(w).Proc().Waits()) < i%4 { // before, after, and between
 			}
 			ok(t, "go", comm.Send(ctx, w.To(1), []int{0}))
 			_, err := comm.Recv(ctx, w.From(1).Tag(2), []int{0})
@@ -423,7 +423,7 @@ func TestReceiveThatIsCancelledIsWithdrawn(t *testing.T) {
 				_, err := comm.Recv(short, from, in)
 				done <- err
 			}()
-			for len(w.Engine().Proc().Waits()) == 0 {
+			for len(door.Engine(w).Proc().Waits()) == 0 {
 			}
 			cancel()
 			want(t, "recv", <-done, context.Canceled)

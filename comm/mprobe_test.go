@@ -44,7 +44,7 @@ func TestMprobeTakesTheMessage(t *testing.T) {
 			_, err = comm.MRecv(ctx, m, in)
 			want(t, "mrecv again", err, comm.ErrInactive)
 			wantOp(t, err, "mrecv")
-			if waits := w.Engine().Proc().Waits(); len(waits) != 0 {
+			if waits := door.Engine(w).Proc().Waits(); len(waits) != 0 {
 				t.Errorf("still under way: %v", waits)
 			}
 		})

@@ -62,7 +62,7 @@ var irecvCalls = func() (calls [129]call) {
 	return calls
 }()
 
-// otherCalls are those of RequestOf, by op.
+// otherCalls are those of requestOf, by op.
 var otherCalls sync.Map
 
 func callOf(op string) *call {
@@ -99,16 +99,6 @@ type failed struct {
 
 func notStarted(err error) Request { return Request{call: &call{failed: &failed{err: err}}} }
 
-// RequestOf is the request of an operation that a package of this module has started
-// on c, of which any member may be waited for. op is what its errors call it.
-func (c *Comm) RequestOf(h engine.Handle, op string) Request {
-	return Request{c: c, h: h, peer: Any, call: callOf(op)}
-}
-
-// NotStarted is the request of an operation that could not start: its first wait
-// returns err, which has been through the error handler.
-func NotStarted(err error) Request { return notStarted(err) }
-
 // tell returns the error once.
 func (f *failed) tell() (over bool, err error) {
 	if f.told.Swap(true) {
@@ -140,7 +130,7 @@ func (r Request) fail(err error) error {
 // failWait is fail for a wait that ctx has ended: it names whom it waited for.
 func (r Request) failWait(ctx context.Context, err error) error {
 	if err != nil && r.peer == Any && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return fail(r.made().op, r.c, r.c.OuterRanks(r.c.w.proc.Awaited(r.handle())), err)
+		return fail(r.made().op, r.c, r.c.outerRanks(r.c.w.proc.Awaited(r.handle())), err)
 	}
 	return r.fail(err)
 }
@@ -280,7 +270,7 @@ func failWaits(op string, rs []Request, err error) error {
 			return fail(op, nil, nil, err)
 		}
 		c = r.c
-		ranks = append(ranks, c.OuterRanks(c.w.proc.Awaited(r.handle()))...)
+		ranks = append(ranks, c.outerRanks(c.w.proc.Awaited(r.handle()))...)
 	}
 	slices.Sort(ranks)
 	return fail(op, c, slices.Compact(ranks), err)

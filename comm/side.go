@@ -34,10 +34,9 @@ func (c *Comm) outer(inner int) int {
 	return c.side.ranks[inner]
 }
 
-// OuterRanks is for the sibling packages: the ranks that an error names, as the program
-// knows them. On an intercommunicator those of the local group are left out. c may be
-// nil.
-func (c *Comm) OuterRanks(inner []int) []int {
+// outerRanks returns the ranks that an error names, as the program knows them: on an
+// intercommunicator those of the local group are left out. c may be nil.
+func (c *Comm) outerRanks(inner []int) []int {
 	if c == nil || c.side == nil {
 		return inner
 	}

@@ -25,7 +25,7 @@ func whileWaiting(ctx context.Context, t *testing.T, w *comm.Comm, f func(ctx co
 	defer cancel()
 	returned := make(chan error, 1)
 	go func() { returned <- f(short) }()
-	until(ctx, t, "the wait", func() bool { return len(w.Engine().Proc().Waits()) > 0 })
+	until(ctx, t, "the wait", func() bool { return len(door.Engine(w).Proc().Waits()) > 0 })
 	cancel()
 	return <-returned
 }
@@ -51,7 +51,7 @@ func TestSpecContextReceive(t *testing.T) {
 				if e := (*ulfm.Error)(nil); source == 1 && (!errors.As(err, &e) || !slices.Equal(e.Ranks, []int{1})) {
 					t.Errorf("%s: %v does not name whom it waited for", call, err)
 				}
-				if waits := w.Engine().Proc().Waits(); len(waits) != 0 {
+				if waits := door.Engine(w).Proc().Waits(); len(waits) != 0 {
 					t.Errorf("%s: still under way: %v", call, waits)
 				}
 				ok(t, "sign", comm.Send(ctx, w.To(1), []int{0}))
@@ -137,7 +137,7 @@ func whileOrOver(ctx context.Context, w *comm.Comm, f func(ctx context.Context) 
 	defer cancel()
 	returned := make(chan error, 1)
 	go func() { returned <- f(short) }()
-	for len(returned) == 0 && len(w.Engine().Proc().Waits()) == 0 {
+	for len(returned) == 0 && len(door.Engine(w).Proc().Waits()) == 0 {
 	}
 	cancel()
 	return <-returned
@@ -236,7 +236,7 @@ func TestSpecContextSendRecvHalfOver(t *testing.T) {
 		err = <-returned
 		want(t, "the receive was withdrawn", err, context.Canceled)
 		wantOp(t, err, "sendrecv")
-		if waits := w.Engine().Proc().Waits(); len(waits) != 0 {
+		if waits := door.Engine(w).Proc().Waits(); len(waits) != 0 {
 			t.Errorf("still under way: %v", waits)
 		}
 	})
@@ -277,7 +277,7 @@ func TestSpecContextWait(t *testing.T) {
 			cancel()
 			want(t, call+", over during", <-returned, context.Canceled)
 			ok(t, "sign", comm.Send(ctx, w.To(1), []int{0}))
-			until(ctx, t, "the message", func() bool { return len(w.Engine().Proc().Waits()) == 0 || w.IsRevoked() })
+			until(ctx, t, "the message", func() bool { return len(door.Engine(w).Proc().Waits()) == 0 || w.IsRevoked() })
 			ok(t, call+", complete, over before", f(ended(ctx), r))
 			if in[0] != 6 {
 				t.Errorf("%s: received %d", call, in[0])
@@ -360,7 +360,7 @@ func TestSpecContextAgreementBefore(t *testing.T) {
 		for _, call := range []string{"Agree", "AgreeFailed", "Shrink", "Dup", "Split", "SplitNode", "Create", "CreateGroup", "Cart", "Graph", "DistGraph"} {
 			want(t, call, calls[call](ended(ctx), w), comm.ErrNotBegun)
 		}
-		if waits := w.Engine().Proc().Waits(); len(waits) != 0 {
+		if waits := door.Engine(w).Proc().Waits(); len(waits) != 0 {
 			t.Errorf("under way: %v", waits)
 		}
 	})
@@ -459,7 +459,7 @@ func TestFinalizeTwiceAtOnce(t *testing.T) {
 		}
 		returned := make(chan error, 1)
 		go func() { returned <- w.Finalize(ctx) }()
-		until(ctx, t, "the wait", func() bool { return len(w.Engine().Proc().Waits()) > 0 })
+		until(ctx, t, "the wait", func() bool { return len(door.Engine(w).Proc().Waits()) > 0 })
 		want(t, "finalize", w.Finalize(ctx), comm.ErrUnsupported)
 		close(second)
 		ok(t, "finalize", <-returned)

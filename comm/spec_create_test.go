@@ -157,8 +157,8 @@ func TestSpecC4OverlappingRecoveries(t *testing.T) {
 			returned <- err
 		}()
 		until(ctx, t, "the diagnosis", func() bool {
-			waits := w.Engine().Proc().Waits()
-			return len(waits) == 1 && waits[0].Op == "shrink" && waits[0].Comm == first.Engine().Name() && slices.Equal(waits[0].Ranks, []int{1 - w.Rank()})
+			waits := door.Engine(w).Proc().Waits()
+			return len(waits) == 1 && waits[0].Op == "shrink" && waits[0].Comm == door.Engine(first).Name() && slices.Equal(waits[0].Ranks, []int{1 - w.Rank()})
 		})
 		waiting.Done()
 		waiting.Wait()
@@ -185,7 +185,7 @@ func TestSpecC7FencedIsNotHeard(t *testing.T) {
 	for r := range ws {
 		p := engine.New(job.Port(r), engine.Config{})
 		defer p.Close()
-		ws[r] = comm.NewWorld(p)
+		ws[r] = door.World(p)
 	}
 	ok(t, "before", comm.Send(ctx, ws[2].To(0), []int{1}))
 	job.Depart(2, true) // the others are told; rank 2 runs on
@@ -212,7 +212,7 @@ func TestSpecC8WhatIsAFailure(t *testing.T) {
 	for r := range ws {
 		p := engine.New(job.Port(r), engine.Config{})
 		defer p.Close()
-		ws[r] = comm.NewWorld(p)
+		ws[r] = door.World(p)
 	}
 	finalized := make(chan error, 1)
 	go func() { finalized <- ws[1].Finalize(ctx) }()

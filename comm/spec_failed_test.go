@@ -18,7 +18,7 @@ func TestSpecR4KnowledgeGrowsInTheBackground(t *testing.T) {
 		if w.Rank() == 2 {
 			commtest.Kill(w)
 		}
-		until(ctx, t, "the death", func() bool { return w.Engine().Proc().Declared().Has(2) })
+		until(ctx, t, "the death", func() bool { return door.Engine(w).Proc().Declared().Has(2) })
 		if got := w.GetFailed().Processes(); !slices.Equal(got, []int{2}) {
 			t.Errorf("failed %v", got)
 		}
@@ -218,7 +218,7 @@ func TestSpecR32AgreeIgnoresRevocation(t *testing.T) {
 				}
 				d <- err
 			}()
-			until(ctx, t, "the wait", func() bool { return len(w.Engine().Proc().Waits()) > 0 })
+			until(ctx, t, "the wait", func() bool { return len(door.Engine(w).Proc().Waits()) > 0 })
 			close(hasWaited)
 			err := <-d
 			want(t, "agree", err, ulfm.ErrProcFailed)
@@ -267,7 +267,7 @@ func TestSpecR43OldCommunicatorWorksMeanwhile(t *testing.T) {
 		}
 		if w.Rank() == 0 { // its shrink waits until the exchanges are over
 			go shrink()
-			until(ctx, t, "the wait", func() bool { return len(w.Engine().Proc().Waits()) > 0 })
+			until(ctx, t, "the wait", func() bool { return len(door.Engine(w).Proc().Waits()) > 0 })
 			exchange()
 			ok(t, "go", comm.Send(ctx, w.To(1).Tag(1), in))
 		} else {

@@ -211,7 +211,7 @@ func TestSpecR1R45SendRecvToTheDead(t *testing.T) {
 					returned <- err
 				}()
 				if during {
-					until(ctx, t, "both halves", func() bool { return len(w.Engine().Proc().Waits()) == 2 })
+					until(ctx, t, "both halves", func() bool { return len(door.Engine(w).Proc().Waits()) == 2 })
 					close(posted)
 				}
 				err := <-returned
@@ -252,7 +252,7 @@ func TestSpecR1R46SendRecvFromTheDead(t *testing.T) {
 				_, err := comm.SendRecv(ctx, w.To(2), make([]int, bulk), w.From(source), []int{0})
 				returned <- err
 			}()
-			until(ctx, t, "both halves", func() bool { return len(w.Engine().Proc().Waits()) == 2 })
+			until(ctx, t, "both halves", func() bool { return len(door.Engine(w).Proc().Waits()) == 2 })
 			close(posted)
 			err := <-returned
 			want(t, "sendrecv", err, ulfm.ErrProcFailed)

@@ -401,7 +401,7 @@ func TestSpecR67MemoryIsReleased(t *testing.T) {
 				t.Errorf("%s: its buffer is still held", name)
 			}
 		}
-		if waits := w.Engine().Proc().Waits(); len(waits) != 0 {
+		if waits := door.Engine(w).Proc().Waits(); len(waits) != 0 {
 			t.Errorf("still under way: %v", waits)
 		}
 		runtime.KeepAlive(kept)

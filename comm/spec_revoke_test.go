@@ -290,7 +290,7 @@ func TestSpecR17KnownBeforeTheOperationReturns(t *testing.T) {
 		}
 		waits := make(chan error)
 		go func() { waits <- receives["Recv"](ctx, d.From(1)) }()
-		until(ctx, t, "the wait", func() bool { return len(d.Engine().Proc().Waits()) > 0 })
+		until(ctx, t, "the wait", func() bool { return len(door.Engine(d).Proc().Waits()) > 0 })
 		ok(t, "revoke", d.Revoke())
 		if !d.IsRevoked() {
 			t.Error("not known while the operation has not returned")

@@ -22,13 +22,3 @@ func (c *Comm) Neighbors() (in, out []int) {
 	}
 	return c.topo.neighbors(c.Rank())
 }
-
-// Edges is Neighbors for the sibling packages, with the order in which several edges
-// from one rank are taken, as places of in, or nil; ok is false without a topology.
-func (c *Comm) Edges() (in, out, arrivals []int, ok bool) {
-	if c.topo == nil {
-		return nil, nil, nil, false
-	}
-	in, out = c.topo.neighbors(c.Rank())
-	return in, out, c.topo.arrivals(c.Rank()), true
-}

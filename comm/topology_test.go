@@ -214,7 +214,7 @@ func TestTopologyOfDescendants(t *testing.T) {
 			want []int
 		}{{w, nil}, {c, []int{(w.Rank() + 3) % 4, (w.Rank() + 1) % 4}}, {d, []int{(w.Rank() + 3) % 4, (w.Rank() + 1) % 4}}, {s, nil}, {m, nil}, {g, nil}, {r, nil}} {
 			if in, out := x.c.Neighbors(); !slices.Equal(in, x.want) || !slices.Equal(out, x.want) {
-				t.Errorf("%s: neighbors %v %v, want %v", x.c.Engine().Name(), in, out, x.want)
+				t.Errorf("%s: neighbors %v %v, want %v", door.Engine(x.c).Name(), in, out, x.want)
 			}
 		}
 	})

@@ -21,7 +21,7 @@ func BenchmarkWindowSameThread(b *testing.B) {
 	for i := range worlds {
 		p := engine.New(w.Port(i), engine.Config{SpinPolls: 20})
 		defer p.Close()
-		worlds[i] = comm.NewWorld(p)
+		worlds[i] = door.World(p)
 	}
 	ctx := context.Background()
 	out, in := make([]uint64, window), make([]uint64, window)

@@ -8,6 +8,9 @@
 // or repair is cited by its number: A1-A24 are the repairs, "rule 1" to
 // "rule 9" the resulting rules, R-numbers the promises to the user.
 //
+// This package is here to be read, not to be imported: its types are made of those of
+// internal packages, and its names change without notice. Programs use comm.Comm.Agree.
+//
 // # The algorithm in one paragraph
 //
 // Members sit in a tree. Contributions go up (UP): a member sends one when

@@ -3,6 +3,9 @@
 // is a declaration, which is irrevocable and reaches every process. Whoever was
 // declared dead and is not stops, as soon as anybody tells it.
 //
+// This package is here to be read, not to be imported: its types are made of those of
+// internal packages, and its names change without notice. Programs use comm.Comm.GetFailed.
+//
 // # Two modes
 //
 // Exact: on one machine the kernel reports the end of a process to every other one,

@@ -19,7 +19,7 @@ import (
 // w may be any communicator of the rank. Kill panics when w is not of a Run
 // that is under way.
 func Kill(w *comm.Comm) {
-	k, ok := living.Load(w.Engine().Proc())
+	k, ok := living.Load(door.Engine(w).Proc())
 	if !ok {
 		panic("commtest: Kill outside of Run")
 	}
@@ -66,7 +66,7 @@ func runKilled(t testing.TB, w world, victim int, frame uint64, body func(ctx co
 // rank's other goroutines must be in no call: they would go on, as threads of a killed
 // process do not.
 func Freeze(w *comm.Comm) {
-	k, ok := living.Load(w.Engine().Proc())
+	k, ok := living.Load(door.Engine(w).Proc())
 	if !ok {
 		panic("commtest: Freeze outside of Run")
 	}

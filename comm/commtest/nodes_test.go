@@ -20,8 +20,8 @@ func TestNodes(t *testing.T) {
 		if got := node.Group().Processes(); !slices.Equal(got, want) {
 			t.Errorf("rank %d is on a node with %v, want %v", w.Rank(), got, want)
 		}
-		if w.Engine().Shared() || !node.Engine().Shared() {
-			t.Errorf("rank %d: the world shares memory: %v, its node: %v", w.Rank(), w.Engine().Shared(), node.Engine().Shared())
+		if door.Engine(w).Shared() || !door.Engine(node).Shared() {
+			t.Errorf("rank %d: the world shares memory: %v, its node: %v", w.Rank(), door.Engine(w).Shared(), door.Engine(node).Shared())
 		}
 	})
 }
@@ -31,7 +31,7 @@ func TestNodes(t *testing.T) {
 func TestKilledOnNodes(t *testing.T) {
 	for frame, dies := range map[uint64]bool{1: true, 1 << 40: false} {
 		came := Nodes{0, 1}.RunKilled(t, 1, frame, func(_ context.Context, w *comm.Comm) {
-			if got := w.Engine().Nodes(); !slices.Equal(got, []int{0, 1}) {
+			if got := door.Engine(w).Nodes(); !slices.Equal(got, []int{0, 1}) {
 				t.Errorf("nodes %v", got)
 			}
 		})

@@ -107,12 +107,12 @@ func (r *run) join(wrap wrapper, nodes Nodes) {
 		if wrap != nil {
 			tr = wrap(k, port)
 		}
-		k.w = comm.NewWorld(engine.New(tr, engine.Config{SpinPolls: spinPolls, YieldPolls: spinPolls, Messages: wrap != nil, Nodes: nodes}))
+		k.w = door.World(engine.New(tr, engine.Config{SpinPolls: spinPolls, YieldPolls: spinPolls, Messages: wrap != nil, Nodes: nodes}))
 		living.Store(k.proc(), k)
 	}
 }
 
-func (k *rank) proc() *engine.Proc { return k.w.Engine().Proc() }
+func (k *rank) proc() *engine.Proc { return door.Engine(k.w).Proc() }
 
 // all runs every rank to its end.
 func (r *run) all(ctx context.Context, t testing.TB, body func(ctx context.Context, w *comm.Comm)) {

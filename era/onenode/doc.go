@@ -5,6 +5,8 @@
 // can stand where an era.Series stands. Rules are cited by number: A1-A24 and
 // R1-R68 are explained in docs/SEMANTICS.md.
 //
+// As package era it is here to be read, not to be imported.
+//
 // # Precondition
 //
 // Deaths are exact: a process that is declared dead has really stopped, and every

@@ -7,6 +7,7 @@
 //   - the README's program is one of the examples ([Readme]);
 //   - the rules page lists every rule that a comment may cite ([Rules]);
 //   - no published name goes without a word in CHANGELOG.md ([API]);
+//   - what programs import shows no type of an internal package ([Surface]);
 //   - the pages for users mention only names that exist ([Names]);
 //   - links in pages lead to files that exist ([Links]);
 //   - types, functions and files do not outgrow their reader ([Sizes]);

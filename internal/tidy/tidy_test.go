@@ -40,6 +40,11 @@ func TestRulesArePure(t *testing.T) {
 	report(t, Pure(tree, table), nil)
 }
 
+func TestNothingInternalIsPublished(t *testing.T) {
+	tree, _ := repository(t)
+	report(t, Surface(tree), nil)
+}
+
 func TestPackagesHaveComments(t *testing.T) {
 	tree, _ := repository(t)
 	report(t, Comments(tree), nil)

@@ -303,7 +303,7 @@ func (r *run) act(ctx context.Context) (Report, bool) {
 	if r.me != spectable.Caller && !r.Call.Class.Collective() {
 		return Report{}, false
 	}
-	knew := r.w.Engine().Proc().Declared().Len() // GetFailed would look first
+	knew := door.Engine(r.w).Proc().Declared().Len() // GetFailed would look first
 	r.listen()
 	report := r.judge(r.call(ctx), spectable.Expect(r.Call.Class, r.State))
 	report.Knew = knew
@@ -321,7 +321,7 @@ func (r *run) call(ctx context.Context) error {
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		for !looked.Load() && !over.Load() && len(r.w.Engine().Proc().Waits()) == 0 {
+		for !looked.Load() && !over.Load() && len(door.Engine(r.w).Proc().Waits()) == 0 {
 			runtime.Gosched()
 		}
 		r.env.Raise("waiting")
@@ -414,7 +414,7 @@ func (r *run) judge(err error, want spectable.Expectation) Report {
 	if e.Op != r.Call.Op {
 		complain("the error's operation is %q, want %q", e.Op, r.Call.Op)
 	}
-	if name := r.c.Engine().Name(); e.Comm != name {
+	if name := door.Engine(r.c).Name(); e.Comm != name {
 		complain("the error's communicator is %q, want %q", e.Comm, name)
 	}
 	if report.Outcome != spectable.Revoked {

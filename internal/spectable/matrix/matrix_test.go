@@ -235,7 +235,7 @@ func crowd(ctx context.Context, t *testing.T, w *comm.Comm, calls []matrix.Call,
 			commtest.Kill(w)
 		}()
 		defer func() { // not before it is dead
-			for !w.Engine().Proc().Fenced() {
+			for !door.Engine(w).Proc().Fenced() {
 				runtime.Gosched()
 			}
 		}()

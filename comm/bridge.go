@@ -1,0 +1,44 @@
+package comm
+
+import (
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/bridge"
+	"github.com/goulfm/goulfm/internal/engine"
+)
+
+// init opens the door to the sibling packages.
+func init() {
+	bridge.Open(bridge.Door[Comm, Intercomm, Request]{
+		World:      newWorld,
+		Engine:     func(c *Comm) *engine.Comm { return c.e },
+		Raise:      (*Comm).raise,
+		OuterRanks: (*Comm).outerRanks,
+		Edges:      (*Comm).edges,
+		Sides:      (*Intercomm).sides,
+		Request:    (*Comm).requestOf,
+		NotStarted: notStarted,
+	})
+}
+
+// newWorld returns the world of a process whose engine runs already.
+func newWorld(p *engine.Proc) *Comm { return &Comm{e: p.World(), w: &world{proc: p}} }
+
+// edges is Neighbors with the order in which several edges from one rank are taken.
+func (c *Comm) edges() (in, out, arrivals []int, ok bool) {
+	if c.topo == nil {
+		return nil, nil, nil, false
+	}
+	in, out = c.topo.neighbors(c.Rank())
+	return in, out, c.topo.arrivals(c.Rank()), true
+}
+
+// sides returns a communicator of both groups, and the ranks there of each.
+func (ic *Intercomm) sides() (union *Comm, local, remote []int) {
+	return ic.c, slices.Clone(ic.c.side.local), slices.Clone(ic.c.side.remote)
+}
+
+// requestOf is the request of an operation that a sibling has started on c.
+func (c *Comm) requestOf(h engine.Handle, op string) Request {
+	return Request{c: c, h: h, peer: Any, call: callOf(op)}
+}
