@@ -63,7 +63,7 @@
 // # When a process dies
 //
 // A collective in which a member is dead may succeed at some members and return
-// an error that Is ulfm.ErrProcFailed at others (R54). Every one returns: as soon
+// an error that Is comm.ErrProcFailed at others (R54). Every one returns: as soon
 // as a death is known, whatever waits inside of a collective ends, even a wait for
 // a live member, since that one may be waiting for the dead. A later collective
 // on the communicator fails at entry wherever the death is known, also when it is
@@ -73,7 +73,7 @@
 //
 // When a context ends inside of a blocking collective, or is over when it is called,
 // the others would wait for this member for ever. So the communicator is revoked, and
-// they get ulfm.ErrRevoked. The end of a wait for a request gives up only the wait.
+// they get comm.ErrRevoked. The end of a wait for a request gives up only the wait.
 //
 // # When a call is wrong
 //

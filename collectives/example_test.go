@@ -9,7 +9,6 @@ import (
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
-	"github.com/goulfm/goulfm/ulfm"
 )
 
 // shown makes a test of an example: what goes wrong is printed.
@@ -228,7 +227,7 @@ func ExampleBarrier_failure() {
 		err := collectives.Barrier(ctx, w)
 		if w.Rank() == 0 {
 			fmt.Println(err)
-			fmt.Println(ulfm.Recoverable(err))
+			fmt.Println(comm.Recoverable(err))
 		}
 		s, err := w.Shrink(ctx)
 		if err != nil {

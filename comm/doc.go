@@ -14,7 +14,7 @@
 // # Failures
 //
 // A process that dies takes nobody with it. An operation that cannot complete
-// because of it returns an error that Is ulfm.ErrProcFailed; operations that do
+// because of it returns an error that Is ErrProcFailed; operations that do
 // not need it go on. So members may see different things, and a program that wants to
 // repair ends every stretch of its work, good or bad, in one agreement at one place:
 //
@@ -25,7 +25,7 @@
 //
 // What a stretch made counts if ok. A member that leaves it in another way, by a return or
 // by a Shrink of its own, leaves the others waiting for it. Agree is the agreement alone;
-// ulfm.Recoverable tells failures from a wrong argument. examples/circle is a whole program.
+// Recoverable tells failures from a wrong argument. examples/circle is a whole program.
 //
 // In uniform mode (SetUniform, Config.Uniform) nobody has to call Revoke: the first
 // failure of a member revokes the communicator by itself, and every rank is told.
@@ -39,7 +39,7 @@
 //
 // # Errors
 //
-// Every error of an operation is a *ulfm.Error that names the operation, the
+// Every error of an operation is a *Error that names the operation, the
 // communicator and the ranks, and wraps its class: errors.Is finds it. A wrong
 // argument gives an error, never a panic, and the communicator still works.
 //

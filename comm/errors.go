@@ -8,7 +8,28 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// Classes of errors. Each error is wrapped in a *ulfm.Error.
+// The classes of errors that come from failures, those of package ulfm: what Recoverable
+// says yes to.
+var (
+	// ErrProcFailed: the operation cannot complete, because a process that it needs has
+	// failed (R6).
+	ErrProcFailed = ulfm.ErrProcFailed
+	// ErrProcFailedPending: a posted receive from Any might have been waiting for a
+	// process that failed. The request is still active (R49).
+	ErrProcFailedPending = ulfm.ErrProcFailedPending
+	// ErrRevoked: some member has revoked the communicator (R13).
+	ErrRevoked = ulfm.ErrRevoked
+)
+
+// An Error says where an error was: every operation returns its errors wrapped in a *Error.
+// It is the type of package ulfm.
+type Error = ulfm.Error
+
+// Recoverable says whether err reports what a program can recover from by Revoke, Agree
+// and Shrink: a failed process, or a revocation. It is ulfm.Recoverable.
+func Recoverable(err error) bool { return ulfm.Recoverable(err) }
+
+// The classes of all other errors. Each error is wrapped in a *Error.
 var (
 	// ErrRank: a rank that the communicator does not have.
 	ErrRank = errors.New("rank out of range")

@@ -8,7 +8,6 @@ import (
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
-	"github.com/goulfm/goulfm/ulfm"
 )
 
 // shown makes a test of an example: what goes wrong is printed.
@@ -504,7 +503,7 @@ func ExampleComm_Revoke() {
 		_, err := comm.Recv(ctx, w.From(1-w.Rank()), []int{0}) // nobody sends
 		if w.Rank() == 0 {
 			fmt.Println(err)
-			fmt.Println(errors.Is(err, ulfm.ErrRevoked), w.IsRevoked())
+			fmt.Println(errors.Is(err, comm.ErrRevoked), w.IsRevoked())
 		}
 	})
 	// Output:
@@ -520,7 +519,7 @@ func ExampleComm_GetFailed() {
 		_, err := comm.Recv(ctx, w.From(1), []int{0})
 		if w.Rank() == 0 {
 			fmt.Println(err)
-			fmt.Println(w.GetFailed(), ulfm.Recoverable(err))
+			fmt.Println(w.GetFailed(), comm.Recoverable(err))
 		}
 	})
 	// Output:
@@ -601,7 +600,7 @@ func ExampleComm_AckFailed() {
 			buf := []int{0}
 			r := comm.Irecv(w.From(comm.Any), buf)
 			_, err := r.Wait(ctx)
-			fmt.Println(errors.Is(err, ulfm.ErrProcFailedPending))
+			fmt.Println(errors.Is(err, comm.ErrProcFailedPending))
 			fmt.Println(w.AckFailed(w.Size()))
 			_ = comm.Send(ctx, w.To(2), []int{0})
 			st, err := r.Wait(ctx)

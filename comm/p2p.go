@@ -12,9 +12,9 @@ import (
 )
 
 // Send sends buf and returns when buf may be used again, which may be before
-// the message is received. Errors: ErrRank, ErrTag; ulfm.ErrProcFailed when the
+// the message is received. Errors: ErrRank, ErrTag; ErrProcFailed when the
 // receiver is dead (a message to a process that dies later may be lost without
-// one, R45); ulfm.ErrRevoked; ctx's error. MPI 3.4.
+// one, R45); ErrRevoked; ctx's error. MPI 3.4.
 func Send[T Elem](ctx context.Context, to Dest, buf []T) error {
 	elem := code[T]()
 	if elem == 0 {
@@ -51,9 +51,9 @@ func send(ctx context.Context, op string, to Dest, env engine.Envelope, buf []by
 
 // Recv receives a message into buf. A longer one than buf fills buf and gives
 // ErrTruncated. Messages of one sender arrive in their order (MPI 3.5). Errors:
-// ErrRank, ErrTag, ErrType; ulfm.ErrProcFailed when the sender is dead, or, with
+// ErrRank, ErrTag, ErrType; ErrProcFailed when the sender is dead, or, with
 // Any, when a member has failed that is not acknowledged (R46, R48);
-// ulfm.ErrRevoked; ctx's error: the receive is withdrawn.
+// ErrRevoked; ctx's error: the receive is withdrawn.
 func Recv[T Elem](ctx context.Context, from Source, buf []T) (Status, error) {
 	elem := code[T]()
 	if elem == 0 {

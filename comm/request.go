@@ -15,7 +15,7 @@ import (
 // waiting for it succeeds at once. A handle whose operation is over gives
 // ErrInactive.
 //
-// A request whose error Is ulfm.ErrProcFailedPending is still active: it can be
+// A request whose error Is ErrProcFailedPending is still active: it can be
 // waited for again after AckFailed, or cancelled (R49).
 //
 // A persistent request (SendInit, RecvInit) can be started again and again. It is
@@ -158,7 +158,7 @@ func (r Request) Wait(ctx context.Context) (Status, error) {
 }
 
 // Test ends the request if its operation is over, and says whether it was. An
-// error means over, unless it Is ulfm.ErrProcFailedPending.
+// error means over, unless it Is ErrProcFailedPending.
 func (r Request) Test() (Status, bool, error) {
 	switch {
 	case r.null():
@@ -278,7 +278,7 @@ func failWaits(op string, rs []Request, err error) error {
 
 // WaitAll waits for all requests and ends those that are over. With an error it
 // is a *MultiError with one error or nil per request; requests that are not over
-// yet have nil and stay active, as do those with ulfm.ErrProcFailedPending (C1,
+// yet have nil and stay active, as do those with ErrProcFailedPending (C1,
 // R52).
 func WaitAll(ctx context.Context, rs ...Request) error {
 	return WaitAllStatus(ctx, nil, rs...)

@@ -4,7 +4,7 @@ import "context"
 
 // Self returns a communicator of this process alone, made from w, for libraries that take
 // one: nobody else takes part, and nobody is waited for. It is another one at each call, to
-// be freed like others. On a revoked communicator the error Is ulfm.ErrRevoked. MPI 7.2.4
+// be freed like others. On a revoked communicator the error Is ErrRevoked. MPI 7.2.4
 // (MPI_COMM_SELF).
 func Self(w *Comm) (*Comm, error) {
 	if w == nil {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
-	"github.com/goulfm/goulfm/ulfm"
 )
 
 var few = integral{tasks: 24, points: 50}
@@ -187,7 +186,7 @@ func TestMasterDies(t *testing.T) {
 		if w.Rank() == 0 {
 			commtest.Kill(w)
 		}
-		if err := work(ctx, w, few, func(int) {}); !errors.Is(err, ulfm.ErrProcFailed) {
+		if err := work(ctx, w, few, func(int) {}); !errors.Is(err, comm.ErrProcFailed) {
 			t.Errorf("worker %d: %v, want a process failure", w.Rank(), err)
 		}
 	})

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/ulfm"
 )
 
 // What travels: a worker sends a value with the task's number as the tag, and
@@ -66,7 +65,7 @@ func (m *master) serve(ctx context.Context) error {
 	for m.expecting() {
 		st, err := req.Wait(ctx)
 		switch {
-		case errors.Is(err, ulfm.ErrProcFailedPending):
+		case errors.Is(err, comm.ErrProcFailedPending):
 			err = m.bury()
 		case err == nil:
 			m.take(st.Source, st.Tag, value[0])
@@ -143,7 +142,7 @@ func (m *master) handOut(ctx context.Context) error {
 			continue
 		}
 		// If it died, bury will hear of it, and find the task with it.
-		if err := comm.Send(ctx, m.w.To(rank), order); err != nil && !ulfm.Recoverable(err) {
+		if err := comm.Send(ctx, m.w.To(rank), order); err != nil && !comm.Recoverable(err) {
 			return err
 		}
 	}

@@ -17,7 +17,6 @@ import (
 
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/ulfm"
 )
 
 const (
@@ -52,9 +51,9 @@ func iterate(ctx context.Context, c *comm.Comm) (*comm.Comm, int, error) {
 			step++
 		}
 		switch {
-		case err != nil && !ulfm.Recoverable(err):
+		case err != nil && !comm.Recoverable(err):
 			return c, 0, err // a mistake of this program, or an interrupt
-		case lost != nil && !ulfm.Recoverable(lost):
+		case lost != nil && !comm.Recoverable(lost):
 			return c, 0, lost
 		case ok && lost == nil:
 			continue

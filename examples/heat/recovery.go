@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/ulfm"
 )
 
 // A stage is what the ranks do next. All ranks are in the same stage: it
@@ -69,7 +68,7 @@ func (s *solver) solve(ctx context.Context) error {
 
 // fatal tells errors that end the run (a cancelled context, a mistake of ours)
 // from those that a smaller communicator cures.
-func fatal(err error) bool { return err != nil && !ulfm.Recoverable(err) }
+func fatal(err error) bool { return err != nil && !comm.Recoverable(err) }
 
 // stretch does the work of the present stage and returns the stage to go on
 // with if all agree that it is done.

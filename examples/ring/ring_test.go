@@ -8,7 +8,6 @@ import (
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
-	"github.com/goulfm/goulfm/ulfm"
 )
 
 func TestRing(t *testing.T) {
@@ -43,7 +42,7 @@ func TestDeathIsAnErrorAtAll(t *testing.T) {
 			commtest.Kill(w)
 		}
 		_, err := ring(ctx, w, 2)
-		if !errors.Is(err, ulfm.ErrProcFailed) {
+		if !errors.Is(err, comm.ErrProcFailed) {
 			t.Errorf("rank %d: %v, want a process failure", w.Rank(), err)
 		}
 		commtest.Kill(w)

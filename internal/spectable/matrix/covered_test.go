@@ -28,6 +28,7 @@ var notInTable = map[string]string{
 	"Spawn":               "takes a launcher: TestSpecR59SpawnThatFails",
 	"Parent":              "takes a launcher: TestSpawn",
 	"Bytes":               "asks no communicator",
+	"Recoverable":         "asks an error",
 	"WaitAllStatus":       "is what WaitAll calls",
 	"Custom":              "an operator",
 	"Block":               "asks no communicator",

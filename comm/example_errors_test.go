@@ -1,0 +1,33 @@
+package comm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/comm/commtest"
+)
+
+// An error says where it was, and has a class. From failures a program can recover; a
+// wrong argument is a mistake in the program.
+func ExampleRecoverable() {
+	ranks(2, func(ctx context.Context, w *comm.Comm) {
+		if w.Rank() == 1 {
+			commtest.Kill(w)
+		}
+		_, err := comm.Recv(ctx, w.From(1), []int{0})
+		var e *comm.Error
+		if errors.As(err, &e) {
+			fmt.Println(e.Op, "on", e.Comm, "with ranks", e.Ranks)
+		}
+		fmt.Println(errors.Is(err, comm.ErrProcFailed), comm.Recoverable(err))
+
+		_, err = comm.Recv(ctx, w.From(2), []int{0})
+		fmt.Println(errors.Is(err, comm.ErrRank), comm.Recoverable(err))
+	})
+	// Output:
+	// recv on world with ranks [1]
+	// true true
+	// true false
+}
