@@ -142,7 +142,7 @@ func begin(cfg Config) (*Comm, error) {
 			return nil, err
 		}
 	}
-	w.proc = engine.New(p.Port, engineCfg)
+	w.proc = engine.New(p.Port.End(), engineCfg)
 	rehearseErrors()
 	if info.Spawned {
 		w.takeParent()

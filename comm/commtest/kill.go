@@ -43,9 +43,9 @@ func RunKilled(t testing.TB, n, victim int, frame uint64, body func(ctx context.
 func runKilled(t testing.TB, w world, victim int, frame uint64, body func(ctx context.Context, w *comm.Comm)) bool {
 	t.Helper()
 	var reached atomic.Bool
-	generous.runOn(t, w, func(k *rank, p *transport.Port) transport.Transport {
+	generous.runOn(t, w, func(k *rank, end transport.End) transport.End {
 		if k.me != victim {
-			return p
+			return end
 		}
 		plan := &hook.Plan{KillAt: frame}
 		plan.Kill = func() {
@@ -55,7 +55,7 @@ func runKilled(t testing.TB, w world, victim int, frame uint64, body func(ctx co
 			}
 			k.freeze()
 		}
-		return hook.New(p, plan)
+		return hook.New(end, plan)
 	}, body)
 	return reached.Load()
 }

@@ -57,7 +57,7 @@ func (l limits) runAll(t testing.TB, n int, body func(ctx context.Context, w *co
 
 // A wrapper puts something around the port of a rank, so that it sees all frames;
 // with one everything goes by frames, at all ranks. Nil: nothing.
-type wrapper func(k *rank, p *transport.Port) transport.Transport
+type wrapper func(k *rank, p transport.End) transport.End
 
 func (l limits) runOn(t testing.TB, w world, wrap wrapper, body func(ctx context.Context, w *comm.Comm)) {
 	t.Helper()
@@ -102,12 +102,11 @@ func newRun(n int, l limits) *run {
 
 func (r *run) join(wrap wrapper, nodes Nodes) {
 	for _, k := range r.ranks {
-		port := r.world.Port(k.me)
-		tr := transport.Transport(port)
+		end := r.world.Port(k.me)
 		if wrap != nil {
-			tr = wrap(k, port)
+			end = wrap(k, end)
 		}
-		k.w = door.World(engine.New(tr, engine.Config{SpinPolls: spinPolls, YieldPolls: spinPolls, Messages: wrap != nil, Nodes: nodes}))
+		k.w = door.World(engine.New(end, engine.Config{SpinPolls: spinPolls, YieldPolls: spinPolls, Messages: wrap != nil, Nodes: nodes}))
 		living.Store(k.proc(), k)
 	}
 }

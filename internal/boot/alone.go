@@ -6,4 +6,4 @@ import (
 )
 
 // Alone returns the transport of a world of one.
-func Alone() transport.Transport { return inproc.New(1).Port(0) }
+func Alone() transport.End { return inproc.New(1).Port(0) }

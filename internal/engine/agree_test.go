@@ -37,8 +37,8 @@ func TestAgreementBesideAPlainOne(t *testing.T) {
 		flag := uint64(6)
 		h, err := here.World().StartAgree(&flag)
 		require.NoError(t, err)
-		here.tr.MoveEpoch() // the first goroutine stops polling, and leads
-		awaitUnderLock(here, func() bool { return here.epochSeen.Load() == here.epoch() })
+		here.node.MoveEpoch() // the first goroutine stops polling, and leads
+		awaitUnderLock(here, func() bool { return here.epochSeen.Load() == here.node.Epoch() })
 		for range 2 {
 			require.NoError(t, agree(there.World()))
 		}

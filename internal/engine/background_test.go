@@ -25,7 +25,7 @@ func drowse(w *Comm) {
 		}
 		p.wanted.Add(1)
 		if inBackground {
-			p.tr.Notify(p.me, park.Background)
+			p.node.Notify(p.me, park.Background)
 		}
 		runtime.Gosched()
 		p.wanted.Add(-1)

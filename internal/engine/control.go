@@ -334,7 +334,7 @@ func (p *Proc) sendControl(to int, frame []byte) {
 func (p *Proc) flushControl(to int) {
 	q := &p.peers[to]
 	for len(q.outbox) > 0 {
-		q.sent = p.tr.TryControl(to, q.outbox[0], q.sent)
+		q.sent = p.link.TryControl(to, q.outbox[0], q.sent)
 		if q.sent < len(q.outbox[0]) {
 			p.block(to)
 			return
@@ -348,7 +348,7 @@ func (p *Proc) flushControl(to int) {
 func (p *Proc) readControl(from int) bool {
 	did := false
 	for {
-		frame, ok := p.tr.NextControl(from)
+		frame, ok := p.link.NextControl(from)
 		if !ok {
 			p.checkBroken(from)
 			return did
@@ -364,7 +364,7 @@ func (p *Proc) readControl(from int) bool {
 
 // checkBroken tells control when a peer's memory makes no sense any more.
 func (p *Proc) checkBroken(from int) {
-	if err := p.tr.Broken(from); err != nil && !p.peers[from].dead {
+	if err := p.link.Broken(from); err != nil && !p.peers[from].dead {
 		p.observe(Event{What: "anomaly", Procs: []int{from}, Text: err.Error()})
 		p.step(control.Broken{Proc: from})
 	}
@@ -391,7 +391,7 @@ func (p *Proc) pushOn() bool {
 		before := len(p.peers[to].outbox) + len(p.peers[to].pushes)
 		p.flushControl(to)
 		did = p.pushData(to) || did || len(p.peers[to].outbox)+len(p.peers[to].pushes) < before
-		p.tr.WantRoom(to, p.peers[to].waiting)
+		p.link.WantRoom(to, p.peers[to].waiting)
 	}
 	p.checkFlushed()
 	return did
@@ -422,7 +422,7 @@ func (p *Proc) checkFlushed() {
 	for _, to := range p.blocked {
 		// Nobody waits for room at a process that is gone, though frames for one that was
 		// declared dead and may live wait there, to tell it so.
-		if len(p.peers[to].outbox) > 0 && !p.tr.HasLeft(to) && !p.peers[to].dead {
+		if len(p.peers[to].outbox) > 0 && !p.node.HasLeft(to) && !p.peers[to].dead {
 			return
 		}
 	}
@@ -437,7 +437,7 @@ func (p *Proc) declared(a control.Declared) {
 	}
 	q.outbox, q.sent = nil, 0 // (1) its queued control frames are dropped
 	if !p.fences() {
-		p.tr.CloseControl(a.Proc)
+		p.link.CloseControl(a.Proc)
 	}
 	p.drain(a.Proc) // (2) what it published is matched as usual
 	p.runSchedules()
@@ -449,9 +449,9 @@ func (p *Proc) declared(a control.Declared) {
 	}
 	p.failPeer(a.Proc) // (3) what still needs it fails
 	p.checkProbes()
-	p.tr.CloseData(a.Proc)
+	p.link.CloseData(a.Proc)
 	old := p.departures > 0 && p.departures <= p.older // before this process was started
-	if !old && !p.tr.HasLeft(a.Proc) {
+	if !old && !p.node.HasLeft(a.Proc) {
 		p.observe(Event{What: "detect", Procs: []int{a.Proc}, Text: a.Evidence.String()})
 	}
 }
@@ -499,8 +499,8 @@ func (r *Request) class() Class {
 }
 
 func (p *Proc) closePeer(proc int) {
-	p.tr.CloseControl(proc)
-	p.tr.CloseData(proc)
+	p.link.CloseControl(proc)
+	p.link.CloseData(proc)
 	q := &p.peers[proc]
 	q.outbox, q.sent, q.pushes = nil, 0, nil
 }

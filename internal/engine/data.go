@@ -165,7 +165,7 @@ func (c *Comm) mayStart(ctx context.Context, op ulfm.Op, class Class, proc int) 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if c.p.epoch() != c.p.epochSeen.Load() {
+	if c.p.node.Epoch() != c.p.epochSeen.Load() {
 		c.p.readDepartures()
 		if err := alive(); err != nil { // the departure may be this process's own
 			return err
@@ -184,7 +184,7 @@ func (p *Proc) trySend(to int, h *transport.Header, buf []byte) bool {
 		return p.port.TrySend(to, h, buf)
 	}
 	p.header = *h
-	return p.tr.TrySend(to, &p.header, buf)
+	return p.link.TrySend(to, &p.header, buf)
 }
 
 func (p *Proc) takeCredit(proc, size int) bool {
@@ -192,7 +192,7 @@ func (p *Proc) takeCredit(proc, size int) bool {
 	if c.Take(match.Charge(size)) {
 		return true
 	}
-	c.Returned(p.tr.CreditReturned(proc))
+	c.Returned(p.link.CreditReturned(proc))
 	return c.Take(match.Charge(size))
 }
 
@@ -553,7 +553,7 @@ func (p *Proc) drain(from int) bool {
 		var f transport.Frame // of this loop's own: an action may drain, too
 		if !p.next(from, &f) {
 			if did {
-				p.tr.Sweep(from)
+				p.link.Sweep(from)
 			} else {
 				p.checkBroken(from)
 			}
@@ -589,7 +589,7 @@ func (p *Proc) next(from int, f *transport.Frame) (ok bool) {
 	if p.port != nil {
 		return p.port.Next(from, f)
 	}
-	*f, ok = p.tr.Peek(from)
+	*f, ok = p.link.Peek(from)
 	return ok
 }
 
@@ -598,7 +598,7 @@ func (p *Proc) advance(from int) {
 		p.port.Advance(from)
 		return
 	}
-	p.tr.Advance(from)
+	p.link.Advance(from)
 }
 
 func (p *Proc) arrive(from int, f *transport.Frame) {
@@ -667,7 +667,7 @@ func (p *Proc) letGo(from, size int) {
 	q.released += uint64(match.Charge(size))
 	if q.released-q.told >= p.creditStep {
 		q.told = q.released
-		p.tr.ReturnCredit(from, q.released)
+		p.link.ReturnCredit(from, q.released)
 	}
 }
 

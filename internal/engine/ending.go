@@ -84,8 +84,8 @@ func (p *Proc) finishEnding(ctx context.Context, r *Request) error {
 	p.finalized.Store(true)
 	p.endRequests(ErrFinalized)
 	p.mu.Unlock()
-	p.tr.SetLeft()
-	p.tr.MoveEpoch()
+	p.node.SetLeft()
+	p.node.MoveEpoch()
 	return p.lastLook(ctx)
 }
 
@@ -107,7 +107,7 @@ func (p *Proc) noticeLeavers() {
 		return
 	}
 	for _, q := range p.world.group.Procs {
-		if q != p.me && p.tr.HasLeft(q) {
+		if q != p.me && p.node.HasLeft(q) {
 			p.sawLeaver = true
 			p.step(control.Left{Proc: q})
 			return

@@ -10,6 +10,7 @@ import (
 	"github.com/goulfm/goulfm/internal/match"
 	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/node"
 	"github.com/goulfm/goulfm/internal/park"
 	"github.com/goulfm/goulfm/internal/publish"
 	"github.com/goulfm/goulfm/internal/rankset"
@@ -105,8 +106,9 @@ const (
 // Proc is one process of the job.
 type Proc struct {
 	mu    park.Lock
-	tr    transport.Transport
-	port  *transport.Port // tr itself where it is one: no interface call per frame
+	node  *node.Node
+	link  transport.Link
+	port  *transport.Port // link itself where it is one: no interface call per frame
 	cfg   Config
 	me, n int
 	start time.Time
@@ -195,12 +197,12 @@ type peerState struct {
 	dead     bool
 }
 
-// New starts the engine of a process on its transport.
-func New(tr transport.Transport, cfg Config) *Proc {
-	p := &Proc{tr: tr, cfg: cfg, me: tr.Me(), n: tr.Procs(), start: time.Now(), match: match.New(),
-		peers: make([]peerState, tr.Procs()), stop: make(chan struct{}), hurry: make(chan struct{}, 1), loopEnded: make(chan struct{})}
+// New starts the engine of a process.
+func New(end transport.End, cfg Config) *Proc {
+	p := &Proc{node: end.Node, link: end.Link, cfg: cfg, me: end.Node.Me(), n: end.Node.Procs(), start: time.Now(), match: match.New(),
+		peers: make([]peerState, end.Node.Procs()), stop: make(chan struct{}), hurry: make(chan struct{}, 1), loopEnded: make(chan struct{})}
 	p.spin.Most = cfg.SpinPolls
-	p.port, _ = tr.(*transport.Port)
+	p.port, _ = end.Link.(*transport.Port)
 	if p.port != nil && p.port.Processes() {
 		park.Settle(p.me, cfg.Mutual)
 		p.othersUnfenced = cfg.Mutual
@@ -226,7 +228,7 @@ func New(tr transport.Transport, cfg Config) *Proc {
 		p.peers[i].patience.Max = park.PatienceMax()
 		p.peers[i].credit = match.NewCredit(match.Limit(p.cfg.UnexpectedBytesMax, p.cfg.Share))
 	}
-	for _, ok := tr.Departure(p.older); ok && cfg.Union != nil; _, ok = tr.Departure(p.older) {
+	for _, ok := p.node.Departure(p.older); ok && cfg.Union != nil; _, ok = p.node.Departure(p.older) {
 		p.older++
 	}
 	rules := control.Config{N: p.n, Me: p.me, World: cfg.World, Union: cfg.Union, Detector: cfg.Detector, Watchdog: cfg.Watchdog, Uniform: cfg.Uniform}
@@ -262,34 +264,27 @@ func (p *Proc) Close() {
 			p.timer.Stop()
 		}
 		p.mu.Unlock()
-		p.tr.Notify(p.me, park.Caller|park.Background)
+		p.node.Notify(p.me, park.Caller|park.Background)
 	})
 	<-p.loopEnded
 }
 
 func (p *Proc) now() mono.Time { return mono.Time(time.Since(p.start)) }
 
-func (p *Proc) epoch() uint64 {
-	if p.port != nil {
-		return p.port.Epoch()
-	}
-	return p.tr.Epoch()
-}
-
 // progress lets everything that has arrived take effect, and pushes on what had
 // no room. The caller holds mu. It says whether anything happened.
 func (p *Proc) progress() bool {
 	did := p.readDepartures()
-	p.taken = p.tr.Take(transport.Control, p.taken[:0])
+	p.taken = p.link.Take(transport.Control, p.taken[:0])
 	for _, from := range p.taken {
 		did = p.readControl(from) || did
-		p.tr.Sweep(from)
+		p.link.Sweep(from)
 	}
 	p.noticeLeavers()
-	p.taken = p.tr.Take(transport.Data, p.taken[:0])
+	p.taken = p.link.Take(transport.Data, p.taken[:0])
 	for _, from := range p.taken {
 		did = p.drain(from) || did
-		p.tr.Sweep(from)
+		p.link.Sweep(from)
 	}
 	did = p.pushOn() || did
 	if p.transfers.Load() > 0 {
@@ -311,14 +306,14 @@ func (p *Proc) progress() bool {
 
 // readDepartures feeds what the list of departures has gained to control.
 func (p *Proc) readDepartures() bool {
-	e := p.tr.Epoch()
+	e := p.node.Epoch()
 	if e == p.epochSeen.Load() {
 		return false
 	}
 	p.epochSeen.Store(e)
 	p.lookRevocations() // before the deaths: who revoked and died is heard in that order
 	for {
-		d, ok := p.tr.Departure(p.departures)
+		d, ok := p.node.Departure(p.departures)
 		if !ok {
 			break
 		}

@@ -153,8 +153,8 @@ func (p *Proc) leadUntil(ctx context.Context, g *group) error {
 				polls = -1
 			}
 			p.mu.Unlock()
-		case p.moved() || l.again || p.epoch() != p.epochSeen.Load() ||
-			(spun || polls&15 == 15) && p.tr.Pending(l.src) ||
+		case p.moved() || l.again || p.node.Epoch() != p.epochSeen.Load() ||
+			(spun || polls&15 == 15) && p.link.Pending(l.src) ||
 			!spun && polls&15 == 15 && (p.transfers.Load() > 0 || p.partsWait.Load() || p.openCount.Load() > 0 && !l.stale):
 			if p.look() {
 				polls = -1
@@ -164,7 +164,7 @@ func (p *Proc) leadUntil(ctx context.Context, g *group) error {
 				park.Pause(1)
 			}
 		case polls < l.yields:
-			p.port.Yield()
+			p.node.Yield()
 		default:
 			p.look()
 			p.sleep(park.Caller, p.leaderReady, l.sleep)
@@ -249,7 +249,7 @@ func (p *Proc) lookCloser() bool {
 		}
 		l.src, l.near = r.peer, true
 		if !p.drain(l.src) {
-			l.word, l.want = p.tr.Watch(l.src)
+			l.word, l.want = p.link.Watch(l.src)
 			return did
 		}
 		p.runSchedules()
@@ -293,7 +293,7 @@ func (p *Proc) leaderMustLook() bool {
 	p.mu.Lock()
 	ready := l.g.ready(p)
 	p.mu.Unlock()
-	return ready || p.moved() || p.tr.Pending(-1) || p.epoch() != p.epochSeen.Load() || p.transferMoved() || p.partsWait.Load() || p.memoryMoved() ||
+	return ready || p.moved() || p.link.Pending(-1) || p.node.Epoch() != p.epochSeen.Load() || p.transferMoved() || p.partsWait.Load() || p.memoryMoved() ||
 		l.cancelled != nil && l.cancelled.Load()
 }
 
@@ -340,7 +340,7 @@ func (p *Proc) follow(ctx context.Context, g *group) (over bool, err error) {
 	inBackground, ready := p.lead == background, g.ready(p)
 	p.mu.Unlock()
 	if inBackground {
-		p.tr.Notify(p.me, park.Background)
+		p.node.Notify(p.me, park.Background)
 	}
 	if !ready {
 		select {
@@ -377,7 +377,7 @@ func (p *Proc) attach(g, to *group) {
 // something that it may wait for.
 func (p *Proc) stirLeader() {
 	if p.asleep.Load() {
-		p.tr.Notify(p.me, park.Caller|park.Background)
+		p.node.Notify(p.me, park.Caller|park.Background)
 	}
 }
 
@@ -404,7 +404,7 @@ func (p *Proc) watchContext(ctx context.Context) *atomic.Bool {
 		fired := new(atomic.Bool)
 		p.watch = ctxWatch{done: done, fired: fired, stop: context.AfterFunc(ctx, func() {
 			fired.Store(true)
-			p.tr.Notify(p.me, park.Caller|park.Background)
+			p.node.Notify(p.me, park.Caller|park.Background)
 		})}
 	}
 	return p.watch.fired
@@ -442,7 +442,7 @@ func (p *Proc) sleep(flag uint32, mustLook func() bool, most mono.Duration) {
 		most = endLook
 	}
 	p.asleep.Store(true)
-	p.tr.Sleep(flag, mustLook, most)
+	p.node.Sleep(flag, mustLook, most)
 	p.asleep.Store(false)
 }
 
@@ -581,7 +581,7 @@ func (p *Proc) leadInBackground() {
 // loopMustLook is the last question before the background loop sleeps.
 func (p *Proc) loopMustLook() bool {
 	p.fenceOthers()
-	if p.wanted.Load() > 0 || p.tr.Pending(-1) || p.epoch() != p.epochSeen.Load() || p.transferMoved() || p.partsWait.Load() || p.memoryMoved() {
+	if p.wanted.Load() > 0 || p.link.Pending(-1) || p.node.Epoch() != p.epochSeen.Load() || p.transferMoved() || p.partsWait.Load() || p.memoryMoved() {
 		return true
 	}
 	select {

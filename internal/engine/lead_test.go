@@ -40,7 +40,7 @@ func TestLeadIsPassedOn(t *testing.T) {
 			for !p.takeLead(caller) { // the background loop may have it
 				p.wanted.Add(1)
 				p.mu.Unlock()
-				p.tr.Notify(p.me, ^uint32(0))
+				p.node.Notify(p.me, ^uint32(0))
 				p.mu.Lock()
 				p.wanted.Add(-1)
 			}

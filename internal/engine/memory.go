@@ -195,7 +195,7 @@ func (p *Proc) publishRevocation(c *Comm) {
 		return
 	}
 	segment.Store64(c.revocation.word, c.revocation.tag)
-	p.tr.MoveEpoch()
+	p.node.MoveEpoch()
 	p.notifyMembers(c)
 }
 
@@ -426,7 +426,7 @@ func (p *Proc) diagnose(f func()) {
 // notifyMembers wakes the other members if they sleep. It reads nothing that changes: the
 // caller need not hold mu.
 func (p *Proc) notifyMembers(c *Comm) {
-	p.tr.NotifyAll(c.group.Procs, park.Caller|park.Background)
+	p.node.NotifyAll(c.group.Procs, park.Caller|park.Background)
 }
 
 // agreeNow makes an agreement the fast way: one line published, the others' lines
@@ -517,7 +517,7 @@ func (p *Proc) watchWord(ctx context.Context, word *uint64, stale uint64) (moved
 		p.mu.Unlock()
 		attention := false
 		for ; polls < pollsMax; polls++ {
-			if moved = atomic.LoadUint64(word) != stale; moved || p.port.Epoch() != epoch {
+			if moved = atomic.LoadUint64(word) != stale; moved || p.node.Epoch() != epoch {
 				break
 			}
 			if attention = (yield || polls&15 == 15) && (p.port.Pending(-1) || cancelled != nil && cancelled.Load()); attention {
@@ -525,7 +525,7 @@ func (p *Proc) watchWord(ctx context.Context, word *uint64, stale uint64) (moved
 				break
 			}
 			if yield {
-				p.port.Yield()
+				p.node.Yield()
 			} else {
 				park.Pause(1)
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/goulfm/goulfm/era/onenode"
 	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/segment"
+	"github.com/goulfm/goulfm/internal/transport"
 	"github.com/goulfm/goulfm/internal/transport/inproc"
 )
 
@@ -17,11 +18,11 @@ type memoryWorld []*Proc
 func newMemoryWorld(n int) (w memoryWorld) {
 	world := inproc.New(n)
 	for me := range n {
-		port := world.Port(me)
+		port := world.Port(me).Link.(*transport.Port)
 		if err := port.ReachAll(); err != nil {
 			panic(err)
 		}
-		w = append(w, &Proc{tr: port, port: port, me: me, n: n})
+		w = append(w, &Proc{node: port.Node(), link: port, port: port, me: me, n: n})
 	}
 	return w
 }

@@ -38,7 +38,7 @@ func (p *Proc) lookAround() {
 func (c *Comm) quiet() bool {
 	p := c.p
 	return c.deaths == 0 && !c.revoked && !c.freed && !p.fenced.Load() && !p.finalized.Load() &&
-		p.epoch() == p.epochSeen.Load()
+		p.node.Epoch() == p.epochSeen.Load()
 }
 
 // recvNow receives the message that is next in its sender's ring, now or after
@@ -120,7 +120,7 @@ func (p *Proc) lookKeenly(word *uint64, stale uint64, except int) (looks int, mo
 		if segment.Load64(word) != stale {
 			return looks, true
 		}
-		if p.port.Epoch() != p.epochSeen.Load() || looks&15 == 0 && p.port.Pending(except) {
+		if p.node.Epoch() != p.epochSeen.Load() || looks&15 == 0 && p.port.Pending(except) {
 			break
 		}
 	}
@@ -178,7 +178,7 @@ func (p *Proc) watchNext(ctx context.Context, proc int, word *uint64, want uint6
 	for most := p.spin.Looks(); looks < most; {
 		looks++
 		// >=: another goroutine may have taken the frame, and its cell been used again.
-		if here = atomic.LoadUint64(word) >= want; here || p.port.Epoch() != epoch {
+		if here = atomic.LoadUint64(word) >= want; here || p.node.Epoch() != epoch {
 			break
 		}
 		if looks&15 == 0 && (p.port.Pending(proc) || p.kept.Load() != kept || cancelled != nil && cancelled.Load()) {

@@ -201,7 +201,7 @@ func (c *Comm) notify(to int) {
 		publish.Fence()
 	}
 	if to >= 0 {
-		c.p.tr.Notify(c.group.Procs[to], park.Caller|park.Background)
+		c.p.node.Notify(c.group.Procs[to], park.Caller|park.Background)
 	} else {
 		c.p.notifyMembers(c)
 	}

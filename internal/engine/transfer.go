@@ -205,14 +205,14 @@ func (p *Proc) pushSome(r *Request, t *push) {
 		lo := (units - int(back)) * unit
 		hi := min(lo+unit, int(limit))
 		// A process that departed may have given its number to another.
-		if p.epoch() != p.epochSeen.Load() || p.port.WriteTo(t.peer, r.buf[lo:hi], addr+uint64(lo)) != nil {
+		if p.node.Epoch() != p.epochSeen.Load() || p.port.WriteTo(t.peer, r.buf[lo:hi], addr+uint64(lo)) != nil {
 			segment.Store64(t.acc.Unable, uint64(t.handle))
 			t.spent = true
 		} else {
 			t.pushed++
 			segment.Store64(t.acc.Pushed, uint64(t.pushed))
 		}
-		p.tr.Notify(t.peer, park.Caller|park.Background)
+		p.node.Notify(t.peer, park.Caller|park.Background)
 		if t.spent {
 			return
 		}
@@ -325,7 +325,7 @@ func (p *Proc) senderIsOut(r *Request) bool {
 }
 
 // hasEnded says whether a process is dead and no thread of it is left.
-func (p *Proc) hasEnded(proc int) bool { return p.peers[proc].dead && p.port.Ended(proc) }
+func (p *Proc) hasEnded(proc int) bool { return p.peers[proc].dead && p.node.HasEnded(proc) }
 
 // pullLast ends the receive, or the direct way of it, once the units that the sender has
 // claimed are copied. It says whether it did.
@@ -356,7 +356,7 @@ func (p *Proc) pullLast(r *Request) bool {
 // finishPull tells the sender that it is needed no more.
 func (p *Proc) finishPull(r *Request) {
 	segment.Store64(r.pull.acc.Answer, answered(Handle(r.remote))+1)
-	p.tr.Notify(r.peer, park.Caller|park.Background)
+	p.node.Notify(r.peer, park.Caller|park.Background)
 	p.endPull(r)
 }
 

@@ -57,6 +57,3 @@ func (p *Port) Reach(proc int) error {
 func (p *Port) Block(proc int, index uint32, part segment.Part) segment.Region {
 	return p.peers[proc].arena.Block(segment.BlockOf(index), part)
 }
-
-// Yield lets another process or goroutine run.
-func (p *Port) Yield() { p.sleeper.Yield() }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/node"
 	"github.com/goulfm/goulfm/internal/park"
 	"github.com/goulfm/goulfm/internal/publish"
 	"github.com/goulfm/goulfm/internal/segment"
@@ -13,12 +13,10 @@ import (
 // A Port is one process's end of the rings of its node.
 type Port struct {
 	me, procs int
-	node      *segment.Node
+	node      *node.Node
 	mine      *segment.Arena
-	sleeper   park.Sleeper
 	arena     func(proc int) (*segment.Arena, error)
 	pid       func(proc int) int
-	bell      *uint32
 	bits      [2][]uint64
 	peers     []peer
 }
@@ -53,17 +51,17 @@ func NewPort(h Home, me int) (*Port, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Port{me: me, procs: h.Node.Procs(), node: h.Node, mine: mine, sleeper: h.Sleeper, arena: h.Arena, pid: h.Pid,
-		bell: h.Node.Doorbell(me), peers: make([]peer, h.Node.Procs())}
+	p := &Port{me: me, procs: h.Node.Procs(), node: node.New(h.Node, h.Sleeper, me), mine: mine, arena: h.Arena, pid: h.Pid,
+		peers: make([]peer, h.Node.Procs())}
 	p.bits[Data], p.bits[Control] = mine.Bits(segment.Data), mine.Bits(segment.Control)
 	return p, nil
 }
 
-// Me implements Transport.
-func (p *Port) Me() int { return p.me }
+// Node returns the view of the node that the process of this port has.
+func (p *Port) Node() *node.Node { return p.node }
 
-// Procs implements Transport.
-func (p *Port) Procs() int { return p.procs }
+// End returns all that the process of this port needs.
+func (p *Port) End() End { return End{p.node, p} }
 
 // reach makes sure that the peer's arena is mapped.
 func (p *Port) reach(proc int) *peer {
@@ -86,7 +84,7 @@ func (p *Port) stop(q *peer, err error) {
 	q.closed = [2]bool{true, true}
 }
 
-// Broken implements Transport.
+// Broken implements Link.
 func (p *Port) Broken(proc int) error { return p.peers[proc].broken }
 
 func (p *Port) out(to int, c Class) (*peer, *writer) {
@@ -127,7 +125,7 @@ func (p *Port) dataOut(to int) (*peer, *writer) {
 	return p.out(to, Data)
 }
 
-// TrySend implements Transport.
+// TrySend implements Link.
 func (p *Port) TrySend(to int, h *Header, payload []byte) bool {
 	ok, tell := p.Put(to, h, payload)
 	if tell {
@@ -227,10 +225,10 @@ func (p *Port) tell(q *peer, c Class, flags uint32) {
 	if segment.Load64(word)&bit == 0 {
 		segment.Or64(word, bit)
 	}
-	park.Ring(q.bell, flags, p.sleeper)
+	p.node.Ring(q.bell, flags)
 }
 
-// Peek implements Transport.
+// Peek implements Link.
 func (p *Port) Peek(from int) (f Frame, ok bool) {
 	return f, p.Next(from, &f)
 }
@@ -318,14 +316,14 @@ func read(r *reader, c *segment.Cell, f *Frame) error {
 	return err
 }
 
-// Advance implements Transport.
+// Advance implements Link.
 func (p *Port) Advance(from int) {
 	if r := &p.peers[from].in[Data]; r.ring != nil && !p.peers[from].closed[Data] {
 		r.take()
 	}
 }
 
-// TryControl implements Transport. A cell carries up to InlineBytes of the
+// TryControl implements Link. A cell carries up to InlineBytes of the
 // frame; its first header word is the length of the whole frame, its second the
 // bytes in this cell.
 func (p *Port) TryControl(to int, frame []byte, sent int) int {
@@ -352,7 +350,7 @@ func (p *Port) TryControl(to int, frame []byte, sent int) int {
 	return sent
 }
 
-// NextControl implements Transport.
+// NextControl implements Link.
 func (p *Port) NextControl(from int) ([]byte, bool) {
 	q, r := p.in(from, Control)
 	if r == nil {
@@ -382,7 +380,7 @@ func (p *Port) NextControl(from int) ([]byte, bool) {
 	}
 }
 
-// Take implements Transport. The bits are cleared before anybody looks into the
+// Take implements Link. The bits are cleared before anybody looks into the
 // rings, so a frame published after the look sets its bit again.
 func (p *Port) Take(c Class, dst []int) []int {
 	for i := range p.bits[c] {
@@ -398,7 +396,7 @@ func (p *Port) Take(c Class, dst []int) []int {
 	return dst
 }
 
-// Pending implements Transport.
+// Pending implements Link.
 func (p *Port) Pending(except int) bool {
 	for i := range p.bits[Data] {
 		w := segment.Load64(&p.bits[Data][i])
@@ -412,7 +410,7 @@ func (p *Port) Pending(except int) bool {
 	return false
 }
 
-// Watch implements Transport.
+// Watch implements Link.
 func (p *Port) Watch(from int) (*uint64, uint64) {
 	_, r := p.in(from, Data)
 	if r == nil {
@@ -421,7 +419,7 @@ func (p *Port) Watch(from int) (*uint64, uint64) {
 	return &r.cells[r.next&r.mask].Seq, r.next + 1
 }
 
-// WantRoom implements Transport. It says so first and looks afterwards, the
+// WantRoom implements Link. It says so first and looks afterwards, the
 // consumer publishes its progress first and looks afterwards: one sees the other.
 func (p *Port) WantRoom(to int, want bool) {
 	for _, c := range [2]Class{Data, Control} {
@@ -445,7 +443,7 @@ func boolWord(b bool) uint64 {
 	return 0
 }
 
-// Sweep implements Transport.
+// Sweep implements Link.
 func (p *Port) Sweep(from int) {
 	for _, c := range [2]Class{Data, Control} {
 		q, r := p.in(from, c)
@@ -459,7 +457,7 @@ func (p *Port) Sweep(from int) {
 	}
 }
 
-// CreditReturned implements Transport.
+// CreditReturned implements Link.
 func (p *Port) CreditReturned(to int) uint64 {
 	q, w := p.out(to, Data)
 	if q.closed[Data] {
@@ -468,65 +466,15 @@ func (p *Port) CreditReturned(to int) uint64 {
 	return segment.Load64(w.ring.Credit)
 }
 
-// ReturnCredit implements Transport.
+// ReturnCredit implements Link.
 func (p *Port) ReturnCredit(from int, total uint64) {
 	if _, r := p.in(from, Data); r != nil {
 		segment.Store64(r.ring.Credit, total)
 	}
 }
 
-// Epoch implements Transport.
-func (p *Port) Epoch() uint64 { return p.node.Epoch() }
-
-// MoveEpoch implements Transport.
-func (p *Port) MoveEpoch() { p.node.MoveEpoch() }
-
-// Departure implements Transport.
-func (p *Port) Departure(i int) (Departure, bool) {
-	if i >= p.node.Deaths() {
-		return Departure{}, false
-	}
-	proc, why := p.node.Death(i)
-	if proc >= p.procs {
-		return Departure{}, false
-	}
-	return Departure{Proc: proc, Died: why == segment.Died}, true
-}
-
-// HasLeft implements Transport.
-func (p *Port) HasLeft(proc int) bool { return p.node.StateOf(proc) == segment.Left }
-
-// Ended says whether no thread of a process is left: its system calls, too, are over.
-func (p *Port) Ended(proc int) bool { return p.node.Ended(proc) }
-
-// SetLeft implements Transport.
-func (p *Port) SetLeft() { p.node.SetState(p.me, segment.Left) }
-
-// Notify implements Transport.
-func (p *Port) Notify(to int, flags uint32) { park.Ring(p.node.Doorbell(to), flags, p.sleeper) }
-
-// NotifyAll implements Transport.
-func (p *Port) NotifyAll(to []int, flags uint32) {
-	round := p.node.Round(p.sleeper)
-	for _, proc := range to {
-		if proc != p.me {
-			round.Ring(p.node.Doorbell(proc), flags)
-		}
-	}
-	round.End()
-}
-
-// Sleep implements Transport.
-func (p *Port) Sleep(flag uint32, ready func() bool, timeout mono.Duration) {
-	w := park.Raise(p.bell, flag)
-	if !ready() {
-		p.sleeper.Sleep(p.bell, w, timeout)
-	}
-	park.Lower(p.bell, flag)
-}
-
-// CloseControl implements Transport.
+// CloseControl implements Link.
 func (p *Port) CloseControl(proc int) { p.peers[proc].closed[Control] = true }
 
-// CloseData implements Transport.
+// CloseData implements Link.
 func (p *Port) CloseData(proc int) { p.peers[proc].closed[Data] = true }

@@ -1,13 +1,14 @@
 // Package transport moves frames between the processes of a job. It holds the
-// contract that every transport keeps (Transport, proved by transporttest), and
+// contract that every transport keeps (Link, proved by transporttest), and
 // the one ring code (Port) that serves both homes of shared memory: inproc, on
 // the Go heap, and shm, between processes.
 //
 // A transport knows nothing of communicators, matching or failures. It answers
-// "no room" instead of queueing, and it never blocks, except in Sleep.
+// "no room" instead of queueing, and it never blocks. Who has departed and how a process sleeps
+// are the node's affairs (package node).
 package transport
 
-import "github.com/goulfm/goulfm/internal/mono"
+import "github.com/goulfm/goulfm/internal/node"
 
 // Kind says what a data frame is.
 type Kind uint8
@@ -61,13 +62,9 @@ type Frame struct {
 	Payload []byte // memory of the ring, valid until Advance
 }
 
-// Transport is one process's end of everything that joins it to its peers.
-// Processes are numbered 0..Procs()-1. All methods but Watch's word, Pending,
-// Epoch, Notify and Sleep are called by one goroutine at a time.
-type Transport interface {
-	Me() int
-	Procs() int
-
+// Link moves frames between one process and its peers. Its methods but Pending and the word of
+// Watch are called by one goroutine at a time.
+type Link interface {
 	// TrySend publishes one data frame and says whether there was room. Payload
 	// has h.Size bytes for Eager and Chunk, none for Announce.
 	TrySend(to int, h *Header, payload []byte) bool
@@ -108,27 +105,6 @@ type Transport interface {
 	// ReturnCredit tells a peer how many of its payload bytes were let go so far.
 	ReturnCredit(from int, total uint64)
 
-	// Epoch moves whenever a process died, left, or a communicator was revoked.
-	Epoch() uint64
-	// MoveEpoch moves it and wakes nobody.
-	MoveEpoch()
-	// Departure returns the i-th entry of the list of departures, if it exists.
-	Departure(i int) (Departure, bool)
-	// HasLeft says whether a process has returned from Finalize.
-	HasLeft(proc int) bool
-	// SetLeft says it of this process.
-	SetLeft()
-
-	// Notify wakes a process if it sleeps for one of the park flags.
-	Notify(to int, flags uint32)
-	// NotifyAll wakes those of many processes, beside this one, that sleep for one of
-	// the park flags, at once.
-	NotifyAll(to []int, flags uint32)
-	// Sleep sleeps for one of the park flags until somebody notifies or the
-	// timeout is over (negative: never), unless ready() holds after the flag
-	// is up.
-	Sleep(flag uint32, ready func() bool, timeout mono.Duration)
-
 	// CloseControl drops every control frame from a process, now and later, and
 	// makes sending to it a no-op that succeeds.
 	CloseControl(proc int)
@@ -147,8 +123,9 @@ const (
 	Control
 )
 
-// A Departure is an entry in the list that the launcher keeps.
-type Departure struct {
-	Proc int
-	Died bool // false: it ended after Finalize
+// An End is what a process is given to live on: the node on which it runs, and the link to its
+// peers.
+type End struct {
+	Node *node.Node
+	Link Link
 }

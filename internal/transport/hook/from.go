@@ -2,13 +2,13 @@ package hook
 
 import "github.com/goulfm/goulfm/internal/transport"
 
-// Peek implements transport.Transport.
+// Peek implements transport.Link.
 func (h *hook) Peek(from int) (transport.Frame, bool) {
 	h.tick()
 	l, q := &h.plan.links[from], &h.peers[from]
 	s := &q.hidden[transport.Data]
 	for {
-		f, ok := h.Transport.Peek(from)
+		f, ok := h.Link.Peek(from)
 		if !ok {
 			h.clear(s) // the transport has given the peer up
 			return transport.Frame{}, false
@@ -16,7 +16,7 @@ func (h *hook) Peek(from int) (transport.Frame, bool) {
 		ev := Event{Dir: From, Peer: from, Class: transport.Data, Header: f.Header, Bytes: len(f.Payload)}
 		if l.cut[From].Load() {
 			h.drop(s, ev)
-			h.Transport.Advance(from)
+			h.Link.Advance(from)
 			continue
 		}
 		if !h.show(s, ev) {
@@ -27,7 +27,7 @@ func (h *hook) Peek(from int) (transport.Frame, bool) {
 	}
 }
 
-// Advance implements transport.Transport.
+// Advance implements transport.Link.
 func (h *hook) Advance(from int) {
 	q := &h.peers[from]
 	if q.shown && !q.closed[transport.Data] {
@@ -36,10 +36,10 @@ func (h *hook) Advance(from int) {
 	}
 	q.shown = false
 	h.clear(&q.hidden[transport.Data])
-	h.Transport.Advance(from)
+	h.Link.Advance(from)
 }
 
-// NextControl implements transport.Transport. A hidden frame stays in the inner
+// NextControl implements transport.Link. A hidden frame stays in the inner
 // transport's memory: that is not asked for the next one meanwhile.
 func (h *hook) NextControl(from int) ([]byte, bool) {
 	h.tick()
@@ -48,7 +48,7 @@ func (h *hook) NextControl(from int) ([]byte, bool) {
 		frame := s.frame
 		if !s.found {
 			var ok bool
-			if frame, ok = h.Transport.NextControl(from); !ok {
+			if frame, ok = h.Link.NextControl(from); !ok {
 				return nil, false
 			}
 		}

@@ -1,10 +1,9 @@
 package hook
 
 import (
-	"runtime"
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/node"
 	"github.com/goulfm/goulfm/internal/park"
 	"github.com/goulfm/goulfm/internal/transport"
 )
@@ -13,18 +12,19 @@ import (
 const heldMax = 64
 
 // New returns inner as the plan, which may be nil, has it.
-func New(inner transport.Transport, plan *Plan) transport.Transport {
+func New(inner transport.End, plan *Plan) transport.End {
 	if plan == nil {
 		plan = &Plan{}
 	}
-	plan.attach(inner)
-	return &hook{Transport: inner, plan: plan, peers: make([]peer, inner.Procs())}
+	plan.attach(inner.Node)
+	return transport.End{Node: inner.Node, Link: &hook{Link: inner.Link, node: inner.Node, plan: plan, peers: make([]peer, inner.Node.Procs())}}
 }
 
-// hook belongs, as every transport, to one goroutine at a time; Pending and
-// Sleep touch the plan's atomics only.
+// hook belongs, as every link, to one goroutine at a time; Pending touches the plan's atomics
+// only.
 type hook struct {
-	transport.Transport
+	transport.Link
+	node   *node.Node
 	plan   *Plan
 	peers  []peer
 	calls  uint64
@@ -78,7 +78,7 @@ func (h *hook) killPoint() {
 func (h *hook) Take(c transport.Class, dst []int) []int {
 	h.tick()
 	old := len(dst)
-	dst = h.Transport.Take(c, dst)
+	dst = h.Link.Take(c, dst)
 	if h.plan.holding.Load() == 0 {
 		return dst
 	}
@@ -90,44 +90,35 @@ func (h *hook) Take(c transport.Class, dst []int) []int {
 	return dst
 }
 
-// Pending is true while anything is held or hidden.
+// Pending is true while anything is held or hidden, so that nobody sleeps then.
 func (h *hook) Pending(except int) bool {
-	return h.plan.holding.Load() > 0 || h.Transport.Pending(except)
-}
-
-// Sleep returns at once while anything is held or hidden.
-func (h *hook) Sleep(flag uint32, ready func() bool, timeout mono.Duration) {
-	if h.plan.holding.Load() > 0 {
-		runtime.Gosched()
-		return
-	}
-	h.Transport.Sleep(flag, ready, timeout)
+	return h.plan.holding.Load() > 0 || h.Link.Pending(except)
 }
 
 // WantRoom passes the caller's wish on, unless the hook has one of its own.
 func (h *hook) WantRoom(to int, want bool) {
 	q := &h.peers[to]
 	q.wants = want
-	h.Transport.WantRoom(to, want || q.asked)
+	h.Link.WantRoom(to, want || q.asked)
 }
 
 // CloseControl forgets what is held and hidden, too.
 func (h *hook) CloseControl(proc int) {
 	h.forget(proc, transport.Control)
-	h.Transport.CloseControl(proc)
+	h.Link.CloseControl(proc)
 }
 
 // CloseData forgets what is held and hidden, too.
 func (h *hook) CloseData(proc int) {
 	h.forget(proc, transport.Data)
-	h.Transport.CloseData(proc)
+	h.Link.CloseData(proc)
 }
 
 // keep counts a frame that is held or hidden from now on. The background loop may
 // be asleep, and nobody else may call.
 func (h *hook) keep() {
 	h.plan.holding.Add(1)
-	h.Notify(h.Me(), park.Background)
+	h.node.Notify(h.node.Me(), park.Background)
 }
 
 func (h *hook) forget(proc int, c transport.Class) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goulfm/goulfm/internal/node"
 	"github.com/goulfm/goulfm/internal/park"
 	"github.com/goulfm/goulfm/internal/transport"
 	"github.com/goulfm/goulfm/internal/transport/hook"
@@ -23,12 +24,12 @@ type world struct {
 	set  func(p *hook.Plan, procs int) // after New
 }
 
-func (w world) Port(rank int) transport.Transport {
+func (w world) Port(rank int) transport.End {
 	inner := w.World.Port(rank)
 	plan := w.plan()
 	tr := hook.New(inner, plan)
 	if w.set != nil {
-		w.set(plan, inner.Procs())
+		w.set(plan, inner.Node.Procs())
 	}
 	return tr
 }
@@ -64,13 +65,20 @@ func TestDelaysConform(t *testing.T) {
 type pair struct {
 	t    *testing.T
 	plan *hook.Plan
-	a    transport.Transport
-	b    *transport.Port
+	a, b side
 }
+
+// A side is all that a process has.
+type side struct {
+	transport.Link
+	*node.Node
+}
+
+func sideOf(e transport.End) side { return side{e.Link, e.Node} }
 
 func newPair(t *testing.T, plan *hook.Plan) *pair {
 	w := inproc.New(2)
-	return &pair{t: t, plan: plan, a: hook.New(w.Port(0), plan), b: w.Port(1)}
+	return &pair{t: t, plan: plan, a: sideOf(hook.New(w.Port(0), plan)), b: sideOf(w.Port(1))}
 }
 
 func header(tag, size int) *transport.Header {
@@ -78,17 +86,17 @@ func header(tag, size int) *transport.Header {
 }
 
 // sendData sends a frame with its tag as contents.
-func sendData(tr transport.Transport, tag int) bool {
+func sendData(tr side, tag int) bool {
 	return tr.TrySend(1-tr.Me(), header(tag, 4), fmt.Appendf(nil, "%04d", tag))
 }
 
-func sendText(tr transport.Transport, tag int) bool {
+func sendText(tr side, tag int) bool {
 	text := fmt.Appendf(nil, "%04d", tag)
 	return tr.TryControl(1-tr.Me(), text, 0) == len(text)
 }
 
 // dataTag takes the next data frame and returns its tag, or -1.
-func dataTag(tr transport.Transport) int {
+func dataTag(tr side) int {
 	f, ok := tr.Peek(1 - tr.Me())
 	if !ok {
 		return -1
@@ -97,7 +105,7 @@ func dataTag(tr transport.Transport) int {
 	return number(f.Payload)
 }
 
-func textTag(tr transport.Transport) int {
+func textTag(tr side) int {
 	frame, ok := tr.NextControl(1 - tr.Me())
 	if !ok {
 		return -1
@@ -146,8 +154,8 @@ func TestDelayTowards(t *testing.T) {
 	const calls = 7
 	for _, c := range []struct {
 		name string
-		send func(transport.Transport, int) bool
-		next func(transport.Transport) int
+		send func(side, int) bool
+		next func(side) int
 	}{{"data", sendData, dataTag}, {"control", sendText, textTag}} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPair(t, &hook.Plan{})
@@ -178,8 +186,8 @@ func TestDelayFrom(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		class transport.Class
-		send  func(transport.Transport, int) bool
-		next  func(transport.Transport) int
+		send  func(side, int) bool
+		next  func(side) int
 	}{{"data", transport.Data, sendData, dataTag}, {"control", transport.Control, sendText, textTag}} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPair(t, &hook.Plan{})
@@ -207,7 +215,7 @@ func TestDelayFrom(t *testing.T) {
 func TestHeldIsBounded(t *testing.T) {
 	p := newPair(t, &hook.Plan{})
 	p.plan.Delay(hook.Towards, 1, 1<<40)
-	for _, send := range []func(transport.Transport, int) bool{sendData, sendText} {
+	for _, send := range []func(side, int) bool{sendData, sendText} {
 		n := 0
 		for ; n < 1000 && send(p.a, n); n++ {
 		}

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/goulfm/goulfm/internal/must"
+	"github.com/goulfm/goulfm/internal/node"
 	"github.com/goulfm/goulfm/internal/park"
 	"github.com/goulfm/goulfm/internal/transport"
 )
@@ -20,7 +21,7 @@ type Plan struct {
 	Kill   func()
 	KillAt uint64
 
-	inner   transport.Transport
+	node    *node.Node
 	links   []link
 	moved   atomic.Uint64
 	holding atomic.Int64 // frames that are held or hidden
@@ -70,10 +71,10 @@ type link struct {
 	counts  [2][2][fates]struct{ frames, bytes atomic.Uint64 } // by Dir and class
 }
 
-func (p *Plan) attach(inner transport.Transport) {
-	must.That(p.inner == nil, "a hook.Plan serves one transport")
+func (p *Plan) attach(n *node.Node) {
+	must.That(p.node == nil, "a hook.Plan serves one transport")
 	must.That(p.KillAt == 0 || p.Kill != nil, "a hook.Plan with KillAt %d has no Kill", p.KillAt)
-	p.inner, p.links = inner, make([]link, inner.Procs())
+	p.node, p.links = n, make([]link, n.Procs())
 }
 
 // Delay holds each frame in a direction back for some calls from when it was
@@ -86,7 +87,7 @@ func (p *Plan) Stall(peer int) { p.links[peer].stalled.Store(true) }
 // Release ends Stall and wakes the process: there may be room.
 func (p *Plan) Release(peer int) {
 	p.links[peer].stalled.Store(false)
-	p.inner.Notify(p.inner.Me(), park.Caller|park.Background)
+	p.node.Notify(p.node.Me(), park.Caller|park.Background)
 }
 
 // Cut drops every frame in a direction until Mend: what is sent meanwhile, or

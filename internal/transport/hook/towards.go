@@ -20,7 +20,7 @@ func (h *hook) TrySend(to int, hd *transport.Header, payload []byte) bool {
 		ev.Fate = h.hold(q, transport.Data, held{due: h.calls + delay, header: *hd, payload: payload})
 	default:
 		h.killPoint()
-		if !h.Transport.TrySend(to, hd, payload) {
+		if !h.Link.TrySend(to, hd, payload) {
 			ev.Fate = Refused
 		}
 	}
@@ -45,7 +45,7 @@ func (h *hook) TryControl(to int, frame []byte, sent int) int {
 		}
 	default:
 		h.killPoint()
-		if sent = h.Transport.TryControl(to, frame, sent); sent < len(frame) {
+		if sent = h.Link.TryControl(to, frame, sent); sent < len(frame) {
 			ev.Fate = Refused
 		}
 		q.begun = sent > 0 && sent < len(frame)
@@ -96,9 +96,9 @@ func (h *hook) release(to int, c transport.Class) bool {
 func (h *hook) pass(to int, c transport.Class, f *held) bool {
 	h.killPoint()
 	if c == transport.Data {
-		return h.Transport.TrySend(to, &f.header, f.payload)
+		return h.Link.TrySend(to, &f.header, f.payload)
 	}
-	f.sent = h.Transport.TryControl(to, f.payload, f.sent)
+	f.sent = h.Link.TryControl(to, f.payload, f.sent)
 	return f.sent == len(f.payload)
 }
 
@@ -107,6 +107,6 @@ func (h *hook) pass(to int, c transport.Class, f *held) bool {
 func (h *hook) ask(to int, stuck bool) {
 	if q := &h.peers[to]; stuck != q.asked {
 		q.asked = stuck
-		h.Transport.WantRoom(to, stuck || q.wants)
+		h.Link.WantRoom(to, stuck || q.wants)
 	}
 }

@@ -32,21 +32,21 @@ func New(n int) *World {
 }
 
 // Port returns the end of one rank.
-func (w *World) Port(me int) *transport.Port { return w.port(me, nil) }
+func (w *World) Port(me int) transport.End { return w.port(me, nil) }
 
 // DirectPort is Port of a rank that copies large messages straight between memories, as
 // processes do: all are in this process.
-func (w *World) DirectPort(me int) *transport.Port {
+func (w *World) DirectPort(me int) transport.End {
 	return w.port(me, func(int) int { return os.Getpid() })
 }
 
-func (w *World) port(me int, pid func(proc int) int) *transport.Port {
+func (w *World) port(me int, pid func(proc int) int) transport.End {
 	p, err := transport.NewPort(transport.Home{Node: w.node, Sleeper: w.sleeper, Pid: pid,
 		Arena: func(proc int) (*segment.Arena, error) { return w.arenas[proc], nil }}, me)
 	if err != nil {
 		panic(err) // Arena never fails
 	}
-	return p
+	return p.End()
 }
 
 // Depart tells everybody that a rank is gone: died, or ended after it left.

@@ -11,7 +11,7 @@ import (
 // world is a World as the conformance suite wants it.
 type world struct{ *World }
 
-func (w world) Port(rank int) transport.Transport { return w.World.Port(rank) }
+func (w world) Port(rank int) transport.End { return w.World.Port(rank) }
 
 func (w world) Arena(rank int) *segment.Arena { return w.arenas[rank] }
 
@@ -30,7 +30,7 @@ func TestScribble(t *testing.T) {
 func TestSweepTellsEachFrame(t *testing.T) {
 	for _, size := range []int{8, 3000, transport.EagerMax} {
 		w := New(2)
-		from, to, payload := w.Port(0), w.Port(1), make([]byte, size)
+		from, to, payload := w.Port(0).Link, w.Port(1).Link, make([]byte, size)
 		h := transport.Header{Kind: transport.Eager, Size: size}
 		for from.TrySend(1, &h, payload) {
 		}
@@ -71,7 +71,7 @@ func FuzzCell(f *testing.F) {
 	f.Fuzz(func(t *testing.T, word1, word2 uint64, inline []byte) {
 		for _, kind := range []segment.Kind{segment.Data, segment.Control} {
 			w := New(2)
-			to, ring := w.Port(0), publish(w, kind)
+			to, ring := w.Port(0).Link.(*transport.Port), publish(w, kind)
 			to.Peek(1)
 			to.Advance(1)
 			to.NextControl(1)
@@ -114,7 +114,7 @@ func checkControl(t *testing.T, to *transport.Port, length, here uint64) {
 
 // publish has rank 1 send two frames of a kind to rank 0 and returns the ring.
 func publish(w *World, kind segment.Kind) *segment.Ring {
-	from := w.Port(1)
+	from := w.Port(1).Link
 	h, payload := transport.Header{Kind: transport.Eager, Size: 4096}, make([]byte, 4096)
 	for range 2 {
 		from.TrySend(0, &h, payload)

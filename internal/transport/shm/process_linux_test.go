@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/node"
 	"github.com/goulfm/goulfm/internal/park"
 	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/internal/transport"
@@ -48,7 +49,7 @@ func child(part string) error {
 	if part == "open" {
 		return nil
 	}
-	e := &rank{Port: p}
+	e := &rank{Port: p, Node: p.Node()}
 	if part == "echo" {
 		e.onData = func(f transport.Frame) error { return e.send(0, f.Header, bytes.Clone(f.Payload)) }
 		return e.await(func() bool { return false })
@@ -67,6 +68,7 @@ func child(part string) error {
 // A rank is a Port with one peer and the loop around it.
 type rank struct {
 	*transport.Port
+	*node.Node
 	onData    func(transport.Frame) error
 	onControl func([]byte) error
 	procs     []int
@@ -202,7 +204,8 @@ func TestKilledWhileSending(t *testing.T) {
 	for _, after := range []int{0, 1, 2, 10, 63, 64, 65, 500, 1001, 2002} {
 		t.Run(fmt.Sprint("after ", after), func(t *testing.T) {
 			w := newWorld(t, 2)
-			e := &rank{Port: w.open(0)}
+			port := w.open(0)
+			e := &rank{Port: port, Node: port.Node()}
 			kill := start(t, w, "send")
 			data, control, killed := 0, 0, false
 			killNow := func() {
@@ -283,7 +286,8 @@ func wantSendsEnd(t *testing.T, e *rank) {
 func TestPingPongKilled(t *testing.T) {
 	const before = 2000
 	w := newWorld(t, 2)
-	e := &rank{Port: w.open(0)}
+	port := w.open(0)
+	e := &rank{Port: port, Node: port.Node()}
 	kill := start(t, w, "echo")
 	rounds, answers := 0, 0
 	e.onData = func(f transport.Frame) error {

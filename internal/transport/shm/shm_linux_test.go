@@ -53,7 +53,7 @@ func (w *world) open(rank int) *transport.Port {
 	return p
 }
 
-func (w *world) Port(rank int) transport.Transport { return w.open(rank) }
+func (w *world) Port(rank int) transport.End { return w.open(rank).End() }
 
 func (w *world) Depart(rank int, died bool) {
 	if !w.gone[rank] {

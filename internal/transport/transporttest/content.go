@@ -51,7 +51,7 @@ func testLengths(t *testing.T, factory func(t *testing.T, n int) World) {
 // same if that is a message which stands in its cell, and else nothing.
 func wantInline(t *testing.T, to *end, from int, f *transport.Frame) {
 	t.Helper()
-	p, ok := to.Transport.(*transport.Port)
+	p, ok := to.Link.(*transport.Port)
 	if !ok {
 		return
 	}

@@ -3,8 +3,8 @@ package transporttest
 import (
 	"testing"
 
+	"github.com/goulfm/goulfm/internal/node"
 	"github.com/goulfm/goulfm/internal/park"
-	"github.com/goulfm/goulfm/internal/transport"
 )
 
 // testDepartures: all processes see one list, in the order of departure, each
@@ -13,8 +13,8 @@ func testDepartures(t *testing.T, factory func(t *testing.T, n int) World) {
 	const n = 5
 	w := factory(t, n)
 	es := ends(w, n)
-	var want []transport.Departure
-	for _, d := range []transport.Departure{{Proc: 3, Died: true}, {Proc: 0, Died: false}, {Proc: 4, Died: true}} {
+	var want []node.Departure
+	for _, d := range []node.Departure{{Proc: 3, Died: true}, {Proc: 0, Died: false}, {Proc: 4, Died: true}} {
 		before := es[1].Epoch()
 		w.Depart(d.Proc, d.Died)
 		want = append(want, d)
@@ -35,7 +35,7 @@ func testDepartures(t *testing.T, factory func(t *testing.T, n int) World) {
 	}
 }
 
-func wantDepartures(t *testing.T, e *end, want []transport.Departure) {
+func wantDepartures(t *testing.T, e *end, want []node.Departure) {
 	t.Helper()
 	for i, d := range want {
 		if got, ok := e.Departure(i); !ok || got != d {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/node"
 	"github.com/goulfm/goulfm/internal/park"
 	"github.com/goulfm/goulfm/internal/transport"
 )
@@ -13,14 +14,16 @@ const forever mono.Duration = -1
 // An end is a rank's transport with the loop that every user of it needs. Its
 // methods are called by one goroutine.
 type end struct {
-	transport.Transport
+	transport.Link
+	*node.Node
 	onData    func(from int, f transport.Frame) error
 	onControl func(from int, frame []byte) error
 	procs     []int
 }
 
 func newEnd(w World, rank int) *end {
-	e := &end{Transport: w.Port(rank)}
+	given := w.Port(rank)
+	e := &end{Link: given.Link, Node: given.Node}
 	e.onData = func(from int, f transport.Frame) error {
 		return fmt.Errorf("rank %d got a data frame from %d that nobody sent: %+v", rank, from, f.Header)
 	}

@@ -41,7 +41,7 @@ func newStream(seed uint64) *stream {
 
 // eagerMax is the longest eager payload from e to a rank.
 func eagerMax(e *end, to int) int {
-	if p, ok := e.Transport.(*transport.Port); ok && p.TakesLong(to) {
+	if p, ok := e.Link.(*transport.Port); ok && p.TakesLong(to) {
 		return transport.LongMax
 	}
 	return transport.EagerMax

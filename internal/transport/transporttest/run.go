@@ -12,7 +12,7 @@ import (
 type World interface {
 	// Port returns the end of a rank. The suite calls it once for each rank that
 	// it needs, and not from several goroutines at a time.
-	Port(rank int) transport.Transport
+	Port(rank int) transport.End
 	// Depart plays the launcher: it enters the rank into the list of departures,
 	// once, and then moves the epoch and wakes everybody.
 	Depart(rank int, died bool)

@@ -122,7 +122,7 @@ func scribbleData(t *testing.T, factory func(t *testing.T, n int) SharedWorld, s
 	s.change(&mustFind(t, w, segment.Data, 1, 0).Cells[1])
 	sendOne(t, good, 0, 3)
 
-	if p, ok := me.Transport.(*transport.Port); ok {
+	if p, ok := me.Link.(*transport.Port); ok {
 		if l, payload, ok := p.NextInline(1); ok {
 			t.Fatalf("nonsense was read as %+v with %d bytes", l, len(payload))
 		}

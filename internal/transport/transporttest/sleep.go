@@ -23,12 +23,12 @@ func testTwoFlags(t *testing.T, factory func(t *testing.T, n int) World) {
 		return func() error {
 			for turn.Load() < turns {
 				for !mine() {
-					tr.Sleep(flag, mine, forever)
+					tr.Node.Sleep(flag, mine, forever)
 				}
 				if turn.Load() < turns {
 					turn.Add(1)
 				}
-				tr.Notify(0, other)
+				tr.Node.Notify(0, other)
 			}
 			return nil
 		}
@@ -41,7 +41,7 @@ func testTimeout(t *testing.T, factory func(t *testing.T, n int) World) {
 	tr := factory(t, 1).Port(0)
 	for _, timeout := range []mono.Duration{0, 1, mono.Microsecond, mono.Millisecond} {
 		together(t, func() error {
-			tr.Sleep(park.Caller, func() bool { return false }, timeout)
+			tr.Node.Sleep(park.Caller, func() bool { return false }, timeout)
 			return nil
 		})
 	}
