@@ -73,10 +73,10 @@ sim-deep: ## every crash point and delivery order for 4 processes; minutes for e
 
 stress: ## real processes under kills, every result checked: agreements, everything, from N to one, and back; STRESS="-seed N ..." KILLS="-kills 1000" SHRINKS="-rounds 1000" REPLACES="-rounds 1000"
 	go build -o bin/goulfm ./cmd/goulfm
-	bin/goulfm run -n $(RANKS) ./bench/stress $(STRESS)
-	go run ./bench/killstress -goulfm bin/goulfm -n $(RANKS) $(KILLS)
-	go run ./bench/shrinkloop -goulfm bin/goulfm $(SHRINKS)
-	go run ./bench/replaceloop -goulfm bin/goulfm $(REPLACES)
+	bin/goulfm run -n $(RANKS) ./bench/endure agree $(STRESS)
+	go run ./bench/endure kill -goulfm bin/goulfm -n $(RANKS) $(KILLS)
+	go run ./bench/endure shrink -goulfm bin/goulfm $(SHRINKS)
+	go run ./bench/endure replace -goulfm bin/goulfm $(REPLACES)
 
 random: ## ROUNDS=200 random programs under deaths over processes, and as many over goroutine ranks, every result checked; RANDOM="-seed N"
 	go run ./bench/randprog -killpoints -rounds $(ROUNDS) $(RANDOM)
@@ -84,10 +84,10 @@ random: ## ROUNDS=200 random programs under deaths over processes, and as many o
 
 bench: ## what messages, collectives, failures and a start cost here; BENCH="-time 50ms"
 	go build -o bin/goulfm ./cmd/goulfm
-	bin/goulfm run -q -n 2 ./bench/p2p $(BENCH)
-	bin/goulfm run -q -n $(RANKS) ./bench/coll $(BENCH)
-	bin/goulfm run -q -n $(RANKS) ./bench/ulfm
-	go run ./bench/start
+	bin/goulfm run -q -n 2 ./bench/measure p2p $(BENCH)
+	bin/goulfm run -q -n $(RANKS) ./bench/measure coll $(BENCH)
+	bin/goulfm run -q -n $(RANKS) ./bench/measure ulfm
+	go run ./bench/measure start
 
 compare: ## the same beside MPI libraries, as ratios, into bench/RESULTS.md; COMPARE="-quick -only p2p,coll -n 2"
 	go run ./bench/compare $(COMPARE)

@@ -61,7 +61,7 @@ nightly() {
 	done
 	gate random make random ROUNDS=10000
 	gate kill.all go test ./cmd/goulfm -count=1 -kill.all -timeout 1h
-	gate killstress make stress KILLS="-kills 1000" SHRINKS="-rounds 1000" REPLACES="-rounds 1000"
+	gate stress make stress KILLS="-kills 1000" SHRINKS="-rounds 1000" REPLACES="-rounds 1000"
 	gate fuzz make fuzz FUZZFOR=5m
 	gate sim-deep make sim-deep
 }

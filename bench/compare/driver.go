@@ -64,7 +64,7 @@ func (d *driver) prepare(ctx context.Context, specs []spec) error {
 	if err != nil {
 		return err
 	}
-	bin, err := job.Build(ctx, dir, programs(d.only, programOf)...)
+	bin, err := job.Build(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -81,16 +81,6 @@ func (d *driver) prepare(ctx context.Context, specs []spec) error {
 		}
 	}
 	return nil
-}
-
-// programs are those of some suites, each once.
-func programs(suites []string, of func(suite string) string) (all []string) {
-	for _, s := range suites {
-		if p := of(s); !slices.Contains(all, p) {
-			all = append(all, p)
-		}
-	}
-	return all
 }
 
 func (d *driver) preparePeer(ctx context.Context, s spec) error {

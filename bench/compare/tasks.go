@@ -26,7 +26,7 @@ type task struct {
 
 func (t task) String() string { return strings.TrimSuffix(t.suite+" "+t.verb, " ") }
 
-// programOf is the program of ours that a suite runs.
+// programOf is the command of bench/measure that a suite runs.
 func programOf(suite string) string {
 	if suite == everyColl {
 		return "coll"

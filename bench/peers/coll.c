@@ -1,4 +1,4 @@
-/* The twin of bench/coll: collectives over all ranks, or with -nonblocking what a
+/* The twin of bench/measure/coll: collectives over all ranks, or with -nonblocking what a
    computation hides of those that do not block. What a size means, and which are left
    out, says the Go program. */
 #include "common.h"
@@ -68,7 +68,7 @@ static void slowest(double *v) {
   for (int b = 0; b < plan.batches; b++) v[b] *= 1e6;
 }
 
-/* The computation between a start and its wait: as bench/coll/work.go. */
+/* The computation between a start and its wait: as bench/measure/coll/work.go. */
 static unsigned long long state = 1;
 static double steps_per_us;
 static long steps;

@@ -1,4 +1,4 @@
-/* The twin of the ranks of bench/start: start, barrier, end. */
+/* The twin of the ranks of bench/measure/start: start, barrier, end. */
 #include <mpi.h>
 
 int main(int argc, char **argv) {

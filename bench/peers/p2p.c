@@ -1,4 +1,4 @@
-/* The twin of bench/p2p: messages between ranks 0 and 1. */
+/* The twin of bench/measure/p2p: messages between ranks 0 and 1. */
 #include "common.h"
 
 enum { WINDOW = 64, DATA = 1, ACK = 2 };

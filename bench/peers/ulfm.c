@@ -1,4 +1,4 @@
-/* The twin of bench/ulfm: what a failure costs; the last rank dies by SIGKILL.
+/* The twin of bench/measure/ulfm: what a failure costs; the last rank dies by SIGKILL.
    The phases have the same names. It needs an MPI with ULFM and its mpi-ext.h. */
 #include "common.h"
 #include <mpi-ext.h>

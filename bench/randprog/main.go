@@ -24,6 +24,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -50,7 +51,7 @@ type options struct {
 }
 
 func main() {
-	trial.Program[options]{Name: "randprog", Parse: parse, Rank: beRank, Drive: drive}.Main()
+	trial.Program[options]{Name: "randprog", Parse: parse, Rank: beRank, Drive: drive}.Main(os.Args[1:])
 }
 
 const (

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestMain(m *testing.M) { trial.RunTests(m, main) }
+func TestMain(m *testing.M) { trial.RunTests(m, func([]string) { main() }) }
 
 func TestFlags(t *testing.T) {
 	trial.CheckFlags(t, parse, map[string]bool{

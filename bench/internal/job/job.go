@@ -1,4 +1,4 @@
-// Package job builds the programs of the suite and runs them under a launcher,
+// Package job builds the launcher and bench/measure, and runs jobs under a launcher,
 // ours or another library's, for drivers that compare.
 package job
 
@@ -72,15 +72,12 @@ func tail(s string) string {
 	return "\n\t" + strings.ReplaceAll(s, "\n", "\n\t")
 }
 
-// A Bin is a folder with the launcher and programs of the suite.
+// A Bin is a folder with the launcher and bench/measure.
 type Bin struct{ dir string }
 
-// Build compiles the launcher and the named programs of bench into dir.
-func Build(ctx context.Context, dir string, programs ...string) (Bin, error) {
-	args := []string{"build", "-o", dir + string(filepath.Separator), module + "/cmd/goulfm"}
-	for _, p := range programs {
-		args = append(args, module+"/bench/"+p)
-	}
+// Build compiles both into dir.
+func Build(ctx context.Context, dir string) (Bin, error) {
+	args := []string{"build", "-o", dir + string(filepath.Separator), module + "/cmd/goulfm", module + "/bench/measure"}
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -89,11 +86,11 @@ func Build(ctx context.Context, dir string, programs ...string) (Bin, error) {
 	return Bin{dir}, nil
 }
 
-// Command is the command line of n ranks of a program. flags go to the launcher,
-// args to the program.
-func (b Bin) Command(program string, n int, flags, args []string) []string {
+// Command is the command line of n ranks of a command of bench/measure. flags go to the
+// launcher, args to the command.
+func (b Bin) Command(command string, n int, flags, args []string) []string {
 	argv := append([]string{filepath.Join(b.dir, "goulfm"), "run", "-q", "-n", strconv.Itoa(n)}, flags...)
-	return append(append(argv, filepath.Join(b.dir, program)), args...)
+	return append(append(argv, filepath.Join(b.dir, "measure"), command), args...)
 }
 
 // Root returns the folder of the module, in which the programs' sources are.

@@ -47,7 +47,7 @@ func TestRunHasALimit(t *testing.T) {
 
 func TestCommand(t *testing.T) {
 	got := Bin{"/b"}.Command("p2p", 4, []string{"--period", "1ms"}, []string{"-json"})
-	if want := strings.Fields("/b/goulfm run -q -n 4 --period 1ms /b/p2p -json"); !slices.Equal(got, want) {
+	if want := strings.Fields("/b/goulfm run -q -n 4 --period 1ms /b/measure p2p -json"); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

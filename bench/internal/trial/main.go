@@ -19,10 +19,10 @@ type Program[O any] struct {
 	Drive func(o O, out io.Writer) (int, error)
 }
 
-// Main is the main function of such a program. Exit codes: 2 for wrong flags, 3 if no
+// Main runs such a program, or such a command of one. Exit codes: 2 for wrong flags, 3 if no
 // job could be run, else what Drive says.
-func (p Program[O]) Main() {
-	if code := p.run(os.Args[1:], os.Stdout, os.Stderr); code != 0 {
+func (p Program[O]) Main(args []string) {
+	if code := p.run(args, os.Stdout, os.Stderr); code != 0 {
 		os.Exit(code)
 	}
 }

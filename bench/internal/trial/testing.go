@@ -5,14 +5,16 @@ import (
 	"flag"
 	"io"
 	"os"
+	"slices"
 	"strings"
 )
 
 // RunTests is the TestMain of a driver: a copy of the test's program can be a rank, which
-// is started with -rank as its first argument.
-func RunTests(m interface{ Run() int }, main func()) {
-	if len(os.Args) > 1 && os.Args[1] == "-rank" {
-		main()
+// is started with these words, if there are any, and -rank. main has what follows the words.
+func RunTests(m interface{ Run() int }, main func(args []string), words ...string) {
+	args := os.Args[1:]
+	if n := len(words); len(args) > n && slices.Equal(args[:n], words) && args[n] == "-rank" {
+		main(args[n:])
 		return
 	}
 	os.Exit(m.Run())

@@ -1,6 +1,6 @@
 //go:build mpi
 
-// The cgo twin of bench/p2p: what a Go program that calls an MPI library gets.
+// The cgo twin of bench/measure/p2p: what a Go program that calls an MPI library gets.
 // It needs cgo and an MPI compiler, and is in no build unless asked for:
 //
 //	CGO_ENABLED=1 CC=mpicc go build -tags mpi ./bench/peers/cgo

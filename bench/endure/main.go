@@ -1,0 +1,31 @@
+// Endure does the same again and again, under deaths (only soak without), and checks every
+// result. Each command is a folder, whose comment says what it does and what it checks. The
+// exit code is 0 only if all was right; what was wrong is printed with the flags that run it
+// again.
+//
+//	go run ./bench/endure                        # the list
+//	go run ./bench/endure kill -h                # the flags of one
+//	go run ./bench/endure kill -kills 100 -seed 7
+//	goulfm run -n 8 ./bench/endure agree -agreements 20000
+package main
+
+import (
+	"github.com/goulfm/goulfm/bench/endure/agree"
+	"github.com/goulfm/goulfm/bench/endure/heat"
+	"github.com/goulfm/goulfm/bench/endure/kill"
+	"github.com/goulfm/goulfm/bench/endure/replace"
+	"github.com/goulfm/goulfm/bench/endure/shrink"
+	"github.com/goulfm/goulfm/bench/endure/soak"
+	"github.com/goulfm/goulfm/bench/internal/cli"
+)
+
+var commands = []cli.Command{
+	{Name: "kill", Does: "jobs that use everything at random, while ranks are killed", Main: kill.Main},
+	{Name: "heat", Does: "the heat example under kills, against its result without", Main: heat.Main},
+	{Name: "shrink", Does: "from N processes to one, by kills, revocations and shrinks", Main: shrink.Main},
+	{Name: "replace", Does: "processes are killed and replaced by Spawn and Merge", Main: replace.Main},
+	{Name: "agree", Job: true, Does: "agreements, while ranks kill themselves", Main: agree.Main},
+	{Name: "soak", Job: true, Does: "agreements and communicators in numbers: nothing may grow", Main: soak.Main},
+}
+
+func main() { cli.Commands("endure", "Repeats under deaths, and checks every result.", commands) }

@@ -1,0 +1,73 @@
+package agree
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/bits"
+	"testing"
+
+	"github.com/goulfm/goulfm/bench/internal/trial"
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/comm/commtest"
+)
+
+func TestFlags(t *testing.T) {
+	trial.CheckFlags(t, parse, map[string]bool{
+		"": true, "-before 0 -after 0 -victim -1": true, "-before -1": false, "-after -1": false, "-victim -2": false, "x": false, "-frob": false,
+	})
+}
+
+func TestPhases(t *testing.T) {
+	for victim := -1; victim < 5; victim++ {
+		t.Run(fmt.Sprint("victim ", victim), func(t *testing.T) {
+			commtest.Run(t, 5, func(ctx context.Context, w *comm.Comm) {
+				b := &bench{options: options{before: 5, after: 7, victim: victim, seed: 9}, w: w, out: io.Discard, die: func() { commtest.Kill(w) }}
+				if err := b.run(ctx); err != nil {
+					t.Errorf("rank %d: %v", w.Rank(), err)
+				}
+				got := ""
+				for _, p := range b.phases {
+					got += fmt.Sprintf("%s %d ", p.name, len(p.us))
+				}
+				want := "before 5 first 1 acknowledge 1 after 7 "
+				if victim < 0 {
+					want = "before 5 after 7 "
+				}
+				if got != want {
+					t.Errorf("rank %d: phases %q, want %q", w.Rank(), got, want)
+				}
+			})
+		})
+	}
+}
+
+// Each contribution must matter: left out, it shows in some of the results.
+func TestFlagsShowAMissingContribution(t *testing.T) {
+	const calls = 50
+	for _, n := range []int{2, 3, 8, 64} {
+		for out := range n {
+			seen, bitsLeft := 0, 0
+			for call := range calls {
+				with := and(call, n, -1)
+				bitsLeft += bits.OnesCount64(with)
+				if and(call, n, out) != with {
+					seen++
+				}
+			}
+			if seen < calls/25 || bitsLeft < 10*calls {
+				t.Errorf("n=%d: rank %d left out %d times is seen %d times; %d bits are left in all", n, out, calls, seen, bitsLeft)
+			}
+		}
+	}
+}
+
+func and(call, n, out int) uint64 {
+	flag := ^uint64(0)
+	for r := range n {
+		if r != out {
+			flag &= flagOf(1, call, r, n)
+		}
+	}
+	return flag
+}

@@ -1,0 +1,226 @@
+// Package agree measures the agreement before, during and after the death of a rank.
+//
+//	goulfm run -n 8 ./bench/measure agree
+//	goulfm run -n 64 ./bench/measure agree -before 1000 -after 1000 -victim 0
+//
+// The phases are those of the usual benchmark of MPI's fault tolerance:
+//
+//	before       agreements without a failure
+//	first        the victim kills itself instead of calling; the others' agreement
+//	             has to find out and to report it
+//	acknowledge  acknowledge what is known and agree, until that succeeds
+//	after        agreements with the acknowledged failure
+//
+// Each agreement is timed at every rank; the slowest rank counts. The flags are
+// random, and every result is checked.
+package agree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/goulfm/goulfm/bench/internal/cli"
+	"github.com/goulfm/goulfm/bench/internal/trial"
+	"github.com/goulfm/goulfm/collectives"
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+type options struct {
+	before, after int
+	victim        int // -1: nobody
+	seed          uint64
+}
+
+// Main is the command with these arguments.
+func Main(args []string) {
+	o, err := parse(args, os.Stderr)
+	cli.Check("agree", err)
+	comm.Main(func(ctx context.Context, w *comm.Comm) error {
+		if o.victim >= w.Size() {
+			return fmt.Errorf("agree: there is no rank %d among %d", o.victim, w.Size())
+		}
+		b := &bench{options: o, w: w, out: os.Stdout, die: trial.Die}
+		return b.run(ctx)
+	})
+}
+
+func parse(args []string, out io.Writer) (options, error) {
+	var o options
+	fs := cli.Flags("agree", "usage: goulfm run -n RANKS ./bench/measure agree [flags]\nTime of an agreement before, during and after a death.", out)
+	fs.IntVar(&o.before, "before", 200, "agreements before the death")
+	fs.IntVar(&o.after, "after", 200, "agreements after it")
+	fs.IntVar(&o.victim, "victim", 1, "the rank that dies; -1 for nobody")
+	fs.Uint64Var(&o.seed, "seed", 1, "seed of the flags")
+	if err := fs.Parse(args); err != nil {
+		return o, err
+	}
+	if o.before < 0 || o.after < 0 || o.victim < -1 || fs.NArg() > 0 {
+		return o, errors.New("want -before and -after from 0 up, -victim from -1 up, no other argument (-h for help)")
+	}
+	return o, nil
+}
+
+// A bench is one rank's part.
+type bench struct {
+	options
+	w      *comm.Comm
+	out    io.Writer
+	die    func()
+	calls  int  // agreements so far
+	killed bool // the victim is dead
+	phases []phase
+}
+
+// A phase is the agreements of one kind.
+type phase struct {
+	name string
+	us   []float64 // time of each
+}
+
+func (b *bench) run(ctx context.Context) error {
+	// The first agreement waits for the rank that starts last: it is not measured.
+	if _, err := b.agree(ctx); err != nil {
+		return err
+	}
+	if err := b.series(ctx, "before", b.before); err != nil {
+		return err
+	}
+	if b.victim >= 0 {
+		if err := b.gather(ctx); err != nil {
+			return err
+		}
+		if b.w.Rank() == b.victim {
+			b.die()
+		}
+		b.killed = true
+		if err := b.death(ctx); err != nil {
+			return err
+		}
+	}
+	if err := b.series(ctx, "after", b.after); err != nil {
+		return err
+	}
+	return b.report(ctx)
+}
+
+// gather lets the victim wait until all others are through with the phase before.
+// If it died as soon as it had returned from the last agreement itself, that one
+// might be the one to report the death: a decision that only the dead have seen
+// binds nobody.
+func (b *bench) gather(ctx context.Context) error {
+	through := []int{b.calls}
+	if b.w.Rank() != b.victim {
+		return comm.Send(ctx, b.w.To(b.victim), through)
+	}
+	for r := range b.w.Size() {
+		if r == b.victim {
+			continue
+		}
+		if _, err := comm.Recv(ctx, b.w.From(r), through); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// series is n agreements that must succeed.
+func (b *bench) series(ctx context.Context, name string, n int) error {
+	p := phase{name: name}
+	for range n {
+		us, err := b.agree(ctx)
+		if err != nil {
+			return err
+		}
+		p.us = append(p.us, us)
+	}
+	b.phases = append(b.phases, p)
+	return nil
+}
+
+// death is the agreement that meets the death, and what follows until one
+// succeeds: acknowledging and agreeing once is enough unless more ranks die.
+func (b *bench) death(ctx context.Context) error {
+	us, err := b.agree(ctx)
+	if !errors.Is(err, ulfm.ErrProcFailed) {
+		return fmt.Errorf("agree: the agreement without rank %d returned %w, want a process failure", b.victim, err)
+	}
+	b.phases = append(b.phases, phase{"first", []float64{us}})
+
+	start := time.Now()
+	for errors.Is(err, ulfm.ErrProcFailed) {
+		if _, err := b.w.AckFailed(b.w.Size()); err != nil {
+			return err
+		}
+		_, err = b.agree(ctx)
+	}
+	b.phases = append(b.phases, phase{"acknowledge", []float64{micros(time.Since(start))}})
+	return err
+}
+
+// agree is one agreement and its time. A wrong result ends the run.
+func (b *bench) agree(ctx context.Context) (us float64, err error) {
+	want := ^uint64(0)
+	for r := range b.w.Size() {
+		if !b.killed || r != b.victim {
+			want &= flagOf(b.seed, b.calls, r, b.w.Size())
+		}
+	}
+	mine := flagOf(b.seed, b.calls, b.w.Rank(), b.w.Size())
+	b.calls++
+	start := time.Now()
+	got, err := b.w.Agree(ctx, mine)
+	us = micros(time.Since(start))
+	if (err == nil || errors.Is(err, ulfm.ErrProcFailed)) && got != want {
+		return us, fmt.Errorf("agree: agreement number %d returned %016x, want %016x", b.calls-1, got, want)
+	}
+	return us, err
+}
+
+// flagOf is what a rank puts into an agreement. About half of the bits survive
+// the AND over n ranks, and many of the others are missing at one rank only, so
+// that a contribution left out shows: at 8 ranks nearly each time, at 64 within
+// some calls.
+func flagOf(seed uint64, call, rank, n int) uint64 {
+	rng := rand.New(rand.NewPCG(seed, uint64(call)<<32|uint64(rank)))
+	flag := rng.Uint64()
+	for range bits.Len(uint(n)) - 1 {
+		flag |= rng.Uint64()
+	}
+	return flag
+}
+
+// report takes the slowest rank of each agreement, on a communicator of those
+// that are left, and prints.
+func (b *bench) report(ctx context.Context) error {
+	c, err := b.w.Shrink(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range b.phases {
+		if err := collectives.Allreduce(ctx, c, p.us, p.us, collectives.Max); err != nil {
+			return err
+		}
+	}
+	if c.Rank() != 0 {
+		return c.Free()
+	}
+	fmt.Fprintf(b.out, "agree: %d ranks, victim %d; microseconds, slowest rank\n", b.w.Size(), b.victim)
+	fmt.Fprintf(b.out, "%-12s %7s %10s %10s %10s\n", "phase", "calls", "min", "median", "max")
+	for _, p := range b.phases {
+		if n := len(p.us); n > 0 {
+			slices.Sort(p.us)
+			fmt.Fprintf(b.out, "%-12s %7d %10.1f %10.1f %10.1f\n", p.name, n, p.us[0], p.us[n/2], p.us[n-1])
+		}
+	}
+	return c.Free()
+}
+
+func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 }

@@ -1,0 +1,80 @@
+package busy
+
+import (
+	"context"
+	"flag"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goulfm/goulfm/bench/internal/trial"
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/comm/commtest"
+)
+
+var long = flag.Bool("long", false, "compute for a minute, in each way of finding deaths (six minutes)")
+
+func TestMain(m *testing.M) { trial.RunTests(m, Main, "busy") }
+
+func TestFlags(t *testing.T) {
+	trial.CheckFlags(t, parse, map[string]bool{"": true, "-n 2 -for 1s": true, "-n 1": false, "-for 0s": false, "x": false, "-frob": false})
+}
+
+// patient are the ways that suspect soonest, with limits that hold also where others
+// leave this machine's ranks next to no time: a rank that gets none is silent, too.
+var patient = [][]string{
+	{"--suspect-after", "1s", "-x", "GOMAXPROCS=1"},
+	{"--detector", "ring", "--period", "250ms", "-x", "GOMAXPROCS=1"},
+}
+
+// TestNobodyIsSuspected: a rank that is silent and lives is suspected by nobody; with
+// the flag -long for a minute, with the limits as they are. With one thread it has none
+// to spare for a sign of life but what the runtime takes from its loops.
+func TestNobodyIsSuspected(t *testing.T) {
+	o, some := options{n: 4, long: 3 * time.Second}, patient
+	if *long {
+		o.long, some = time.Minute, ways
+	}
+	var out strings.Builder
+	code, err := drive(o, some, &out)
+	if code != 0 || err != nil {
+		t.Errorf("code %d, %v\n%s", code, err, &out)
+	}
+	if *long {
+		t.Log(out.String())
+	}
+}
+
+func TestCheckSeesViolations(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		r      trial.Result
+		isGood bool
+	}{
+		{"right", trial.Result{Took: 2 * time.Second}, true},
+		{"suspected", trial.Result{Took: 2 * time.Second, Stderr: `{"event":"suspect","rank":1,"ranks":[3]}` + "\n"}, false},
+		{"killed", trial.Result{Took: 2 * time.Second, Stderr: `{"event":"death","rank":3,"cause":"killed (SIGKILL)"}` + "\n"}, false},
+		{"too short", trial.Result{Took: time.Millisecond}, false},
+	} {
+		if bad := check(&c.r, time.Second); (bad == "") != c.isGood || verdict(bad) == "" {
+			t.Errorf("%s: %q", c.name, bad)
+		}
+	}
+}
+
+// A rank that is gone is not taken for one that computes.
+func TestTakeSeesTheDead(t *testing.T) {
+	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
+		if err := take(ctx, w, time.Millisecond); err != nil {
+			t.Error(err)
+		}
+	})
+	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
+		if w.Rank() == 2 {
+			commtest.Kill(w)
+		}
+		if take(ctx, w, time.Millisecond) == nil {
+			t.Error("nobody is missed")
+		}
+	})
+}

@@ -1,0 +1,36 @@
+// Measure says what messages, collectives, failures and a start cost, and what the failure
+// detector costs and does to a program that lives. Each command is a folder, whose comment
+// says how it measures; the first of them are what bench/compare runs beside MPI libraries.
+//
+//	go run ./bench/measure                       # the list
+//	goulfm run -n 2 ./bench/measure p2p -h       # the flags of one
+//	goulfm run -n 2 ./bench/measure p2p -ops latency -sizes 8,1K,1M
+//	go run ./bench/measure start -n 2,16,64
+package main
+
+import (
+	"github.com/goulfm/goulfm/bench/internal/cli"
+	"github.com/goulfm/goulfm/bench/measure/agree"
+	"github.com/goulfm/goulfm/bench/measure/busy"
+	"github.com/goulfm/goulfm/bench/measure/coll"
+	"github.com/goulfm/goulfm/bench/measure/detect"
+	"github.com/goulfm/goulfm/bench/measure/massdeath"
+	"github.com/goulfm/goulfm/bench/measure/noise"
+	"github.com/goulfm/goulfm/bench/measure/p2p"
+	"github.com/goulfm/goulfm/bench/measure/start"
+	"github.com/goulfm/goulfm/bench/measure/ulfm"
+)
+
+var commands = []cli.Command{
+	{Name: "p2p", Job: true, Does: "latency, bandwidth and rate of messages between two ranks", Main: p2p.Main},
+	{Name: "coll", Job: true, Does: "collectives, blocking or what a computation hides of them", Main: coll.Main},
+	{Name: "ulfm", Job: true, Does: "a failure, phase by phase: detect, acknowledge, agree, shrink, revoke", Main: ulfm.Main},
+	{Name: "start", Does: "a job that does nothing, from start to end", Main: start.Main},
+	{Name: "agree", Job: true, Does: "agreements before, during and after a death", Main: agree.Main},
+	{Name: "detect", Does: "from a SIGKILL until every survivor's receive has failed", Main: detect.Main},
+	{Name: "massdeath", Does: "from the last of many deaths to one communicator of all who live", Main: massdeath.Main},
+	{Name: "noise", Does: "what heartbeats cost where nothing happens", Main: noise.Main},
+	{Name: "busy", Does: "whether a rank that computes for long is taken for dead", Main: busy.Main},
+}
+
+func main() { cli.Commands("measure", "Measures what goulfm costs.", commands) }
