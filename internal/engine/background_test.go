@@ -18,17 +18,17 @@ func drowse(w *Comm) {
 	for {
 		p.mu.Lock()
 		p.calls++
-		drowsy, inBackground := p.drowsy, p.lead == background
+		drowsy, away := p.loop.drowsy, p.leads.who == inBackground
 		p.mu.Unlock()
 		if drowsy {
 			return
 		}
-		p.wanted.Add(1)
-		if inBackground {
+		p.leads.wanted.Add(1)
+		if away {
 			p.node.Notify(p.me, park.Background)
 		}
 		runtime.Gosched()
-		p.wanted.Add(-1)
+		p.leads.wanted.Add(-1)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/nodecoll"
+	"github.com/goulfm/goulfm/internal/nodemem"
 	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/ulfm"
 )
@@ -42,25 +43,25 @@ type Comm struct {
 	shared     bool        // revocations go through memory, and collectives on one node
 	refused    atomic.Bool // see ErrRefused
 	revocation revocation
-	mem        *[2]agreementMemory // of agreements; nil: by messages
-	coll       *nodecoll.Group     // of collectives in memory, once there was one
-	turns      turns               // of collectives in memory
-	collective *Request            // the one that is open and has to wait
-	messages   bool                // in a collective that goes by messages
-	apart      *Differs            // in which another member is not
-	schedules  []*Schedule         // collectives by messages that are open
-	failures   []int               // numbers of collectives by messages that failed here
-	past       int                 // number of the last that ended here
-	plain      *Request            // an agree that was entered the fast way, and may have to go the long one
+	mem        *[2]nodemem.Series // of agreements; nil: by messages
+	coll       *nodecoll.Group    // of collectives in memory, once there was one
+	turns      turns              // of collectives in memory
+	collective *Request           // the one that is open and has to wait
+	messages   bool               // in a collective that goes by messages
+	apart      *Differs           // in which another member is not
+	schedules  []*Schedule        // collectives by messages that are open
+	failures   []int              // numbers of collectives by messages that failed here
+	past       int                // number of the last that ended here
+	plain      *Request           // an agree that was entered the fast way, and may have to go the long one
 	plainCall  member.Call
 	plainFlag  uint64
 }
 
 func (p *Proc) openComm(g member.Group, called string) *Comm {
-	c := &Comm{p: p, group: g, name: rootName(called), rankOf: make([]int32, slices.Max(g.Procs)+1), mem: p.takeMemory(g.Index)}
-	c.shared = p.shares && control.HasBlocks(g.Indices, segment.Blocks)
+	c := &Comm{p: p, group: g, name: rootName(called), rankOf: make([]int32, slices.Max(g.Procs)+1), mem: p.memory.take(g.Index)}
+	c.shared = p.memory.shares && control.HasBlocks(g.Indices, segment.Blocks)
 	c.findNodes()
-	c.revocation = p.revocationOf(c)
+	c.revocation = p.memory.revocationOf(c)
 	for q := range c.rankOf {
 		c.rankOf[q] = -1
 	}
@@ -69,7 +70,7 @@ func (p *Proc) openComm(g member.Group, called string) *Comm {
 		if p.peers[q].dead {
 			c.deaths++
 		}
-		if p.shares && p.port.Reach(q) != nil {
+		if p.memory.shares && p.port.Reach(q) != nil {
 			defer p.fenceLocked("the memory of a process that was started later cannot be mapped")
 		}
 	}
@@ -177,8 +178,8 @@ func (c *Comm) Revoke() error {
 	if err := c.alive(); err != nil {
 		return err
 	}
-	p.step(control.Revoke{Comm: c.group.Index})
-	p.pushOn()
+	p.rules.step(control.Revoke{Comm: c.group.Index})
+	p.links.pushOn()
 	return nil
 }
 
@@ -189,8 +190,8 @@ func (c *Comm) SetUniform(on bool) {
 	defer p.mu.Unlock()
 	p.calls++
 	if c.alive() == nil {
-		p.step(control.Uniform{Comm: c.group.Index, On: on})
-		p.pushOn()
+		p.rules.step(control.Uniform{Comm: c.group.Index, On: on})
+		p.links.pushOn()
 	}
 }
 
@@ -279,7 +280,7 @@ func (c *Comm) Free() error {
 		return fmt.Errorf("%w: the world is ended by Finalize", ErrUnsupported)
 	}
 	p.giveUp(c)
-	p.pushOn()
+	p.links.pushOn()
 	return nil
 }
 
@@ -332,5 +333,7 @@ func (p *Proc) endComm(c *Comm, why error) {
 			p.fail(r, why)
 		}
 	}
-	p.runSchedules()
+	for _, s := range p.services {
+		s.commEnded(c)
+	}
 }

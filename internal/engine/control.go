@@ -9,6 +9,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/member"
+	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -47,9 +48,9 @@ func (p *Proc) hand(r *Request, ev control.Propose) {
 	ev.Comm, ev.Token = r.comm.group.Index, uint64(r.handle())
 	if series := ev.Call.Kind.Series(); r.comm.mem != nil && series != member.SeriesClose && !ev.Call.Kind.Gathers() {
 		r.memory = &r.comm.mem[series]
-		p.openMemory(r.comm)
+		p.memory.open(r.comm)
 	}
-	p.step(ev)
+	p.rules.step(ev)
 }
 
 // Start begins a call that ends in an agreement and returns its handle.
@@ -104,60 +105,69 @@ func (p *Proc) discard(c *Comm) {
 	p.giveUp(c)
 }
 
+// rules hosts the control rules.
+type rules struct {
+	p        *Proc
+	todo     []control.Event // met while they are stepping
+	stepping bool
+	timer    *time.Timer
+	timerAt  mono.Time
+}
+
 // step applies one event to the control rules and carries out what they decide.
 // Rules never re-enter themselves: an event met meanwhile waits its turn. The
 // caller holds mu.
-func (p *Proc) step(ev control.Event) {
-	if p.fenced.Load() {
+func (rh *rules) step(ev control.Event) {
+	if rh.p.fenced.Load() {
 		return
 	}
-	p.todo = append(p.todo, ev)
-	if p.stepping {
+	rh.todo = append(rh.todo, ev)
+	if rh.stepping {
 		return
 	}
-	p.stepping = true
-	for i := 0; i < len(p.todo); i++ {
-		ev := p.todo[i]
-		p.todo[i] = nil
-		_, p.looking = ev.(control.Look)
-		for _, a := range p.ctl.Step(ev) {
-			p.execute(a)
+	rh.stepping = true
+	for i := 0; i < len(rh.todo); i++ {
+		ev := rh.todo[i]
+		rh.todo[i] = nil
+		_, rh.p.memory.looking = ev.(control.Look)
+		for _, a := range rh.p.ctl.Step(ev) {
+			rh.execute(a)
 		}
-		p.published = false
+		rh.p.memory.node.Published = false
 	}
-	p.todo = p.todo[:0]
-	p.stepping = false
-	p.setTimer()
+	rh.todo = rh.todo[:0]
+	rh.stepping = false
+	rh.setTimer()
 }
 
-func (p *Proc) execute(a control.Action) {
+func (rh *rules) execute(a control.Action) {
 	switch a := a.(type) {
 	case control.Send:
-		p.sendControl(a.To, a.Frame)
+		rh.p.links.sendControl(a.To, a.Frame)
 	case control.Declared:
-		p.declared(a)
+		rh.p.declared(a)
 	case control.Suspected:
-		if a.Unanswered && p.cfg.OnSilent != nil {
-			p.cfg.OnSilent(a.Proc)
+		if a.Unanswered && rh.p.cfg.OnSilent != nil {
+			rh.p.cfg.OnSilent(a.Proc)
 			break
 		}
-		p.observe(Event{What: "suspect", Procs: []int{a.Proc}})
+		rh.p.observe(Event{What: "suspect", Procs: []int{a.Proc}})
 	case control.Revoked:
-		p.revoked(a.Comm)
+		rh.p.revoked(a.Comm)
 	case control.Reserved:
 		for class := range classes {
-			p.match.Reserve(dataContext(a.Index, class))
+			rh.p.match.Reserve(dataContext(a.Index, class))
 		}
 	case control.Decided:
-		p.decided(a)
+		rh.p.decided(a)
 	case control.Placed:
-		p.wakeAfterDecision(p.commAt(a.Comm))
+		rh.p.wakeAfterDecision(rh.p.commAt(a.Comm))
 	case control.Forgotten:
-		p.forgotten(a.Index)
+		rh.p.forgotten(a.Index)
 	case control.Fenced:
-		p.fenceLocked(a.Why)
+		rh.p.fenceLocked(a.Why)
 	case control.Anomaly:
-		p.observe(Event{What: "anomaly", Procs: []int{a.From}, Text: a.Text})
+		rh.p.observe(Event{What: "anomaly", Procs: []int{a.From}, Text: a.Text})
 	}
 }
 
@@ -177,7 +187,7 @@ func (p *Proc) revoked(index uint32) {
 		return
 	}
 	c.revoked = true
-	p.publishRevocation(c)
+	p.memory.publishRevocation(c)
 	p.endComm(c, ulfm.ErrRevoked)
 	p.observe(Event{What: "revoke", Comm: c.Name()})
 }
@@ -193,7 +203,7 @@ func (p *Proc) decided(a control.Decided) {
 	}
 	if g := a.Outcome.New; g != nil {
 		r.made = p.openChild(r.comm, *g, a.Outcome.Call.Kind)
-		p.lookRevocations() // another member may have it already, and have revoked it
+		p.memory.lookRevocations() // another member may have it already, and have revoked it
 	}
 	if kind := a.Outcome.Call.Kind; kind == member.KindShrink || kind.Series() == member.SeriesRepair && a.Outcome.Err != nil {
 		procs := make([]int, len(a.Outcome.Dead))
@@ -220,7 +230,7 @@ func (p *Proc) decided(a control.Decided) {
 // contribution that was held back. The others may sleep, and nobody else wakes them. And a
 // member that hears last of a death decides when it does, long after its line was published.
 func (p *Proc) wakeAfterDecision(c *Comm) {
-	if c != nil && c.mem != nil && (p.published || !p.looking) {
+	if c != nil && c.mem != nil && (p.memory.node.Published || !p.memory.looking) {
 		p.notifyMembers(c)
 	}
 }
@@ -249,12 +259,12 @@ func (p *Proc) forgotten(index uint32) {
 	why := ErrFreed
 	if index == control.World {
 		why = ErrFinalized
-		p.reportUnreceived() // before it is gone
+		p.ending.reportUnreceived() // before it is gone
 	}
 	for class := range classes {
 		p.match.Free(dataContext(index, class), func(m *matchRecv) { p.complete(p.slots[m.Slot], why) }, p.dropped)
 	}
-	p.takeMemory(index) // of one that nobody took up
+	p.memory.take(index) // of one that nobody took up
 	if c := p.commAt(index); c != nil {
 		p.comms.forget(index)
 		p.live = slices.DeleteFunc(p.live, func(x *Comm) bool { return x == c })
@@ -263,40 +273,40 @@ func (p *Proc) forgotten(index uint32) {
 
 // setTimer has Tick called when control next wants it. No clock is read unless
 // control has a deadline at all.
-func (p *Proc) setTimer() {
-	at, ok := p.ctl.Deadline()
+func (rh *rules) setTimer() {
+	at, ok := rh.p.ctl.Deadline()
 	if !ok {
-		if p.timer != nil && p.timerAt != 0 {
-			p.timer.Stop()
-			p.timerAt = 0
+		if rh.timer != nil && rh.timerAt != 0 {
+			rh.timer.Stop()
+			rh.timerAt = 0
 		}
 		return
 	}
-	if p.timerAt != 0 && at >= p.timerAt {
+	if rh.timerAt != 0 && at >= rh.timerAt {
 		return // it fires early enough
 	}
-	p.timerAt = at
-	d := max(time.Duration(at-p.now()), 0)
-	if p.timer == nil {
-		p.timer = time.AfterFunc(d, p.tick)
+	rh.timerAt = at
+	d := max(time.Duration(at-rh.p.now()), 0)
+	if rh.timer == nil {
+		rh.timer = time.AfterFunc(d, rh.tick)
 		return
 	}
-	p.timer.Reset(d)
+	rh.timer.Reset(d)
 }
 
-func (p *Proc) tick() {
+func (rh *rules) tick() {
 	select {
-	case <-p.stop:
+	case <-rh.p.loop.stop:
 		return
 	default:
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.timerAt = 0
-	if !p.fenced.Load() && !p.finalized.Load() {
-		p.progress()
-		p.step(control.Tick{Now: p.now()})
-		p.pushOn()
+	rh.p.mu.Lock()
+	defer rh.p.mu.Unlock()
+	rh.timerAt = 0
+	if !rh.p.fenced.Load() && !rh.p.finalized.Load() {
+		rh.p.progress()
+		rh.step(control.Tick{Now: rh.p.now()})
+		rh.p.links.pushOn()
 	}
 }
 
@@ -319,24 +329,32 @@ func controlFrame(kind byte, words ...uint64) []byte {
 	return b
 }
 
+// links is what waits for room towards peers.
+type links struct {
+	p        *Proc
+	blocked  []int    // peers towards which something waits for room
+	flushing *Request // ends when no control frame waits for room
+	taken    []int    // scratch of Take
+}
+
 // sendControl gives a frame to a peer, behind all frames given before.
-func (p *Proc) sendControl(to int, frame []byte) {
-	q := &p.peers[to]
-	if q.dead && !p.fences() || to == p.me {
+func (ln *links) sendControl(to int, frame []byte) {
+	q := &ln.p.peers[to]
+	if q.dead && !ln.p.fences() || to == ln.p.me {
 		return
 	}
 	q.outbox = append(q.outbox, frame)
 	if len(q.outbox) == 1 {
-		p.flushControl(to)
+		ln.flushControl(to)
 	}
 }
 
-func (p *Proc) flushControl(to int) {
-	q := &p.peers[to]
+func (ln *links) flushControl(to int) {
+	q := &ln.p.peers[to]
 	for len(q.outbox) > 0 {
-		q.sent = p.link.TryControl(to, q.outbox[0], q.sent)
+		q.sent = ln.p.link.TryControl(to, q.outbox[0], q.sent)
 		if q.sent < len(q.outbox[0]) {
-			p.block(to)
+			ln.block(to)
 			return
 		}
 		q.outbox[0] = nil
@@ -345,88 +363,88 @@ func (p *Proc) flushControl(to int) {
 	q.outbox = nil
 }
 
-func (p *Proc) readControl(from int) bool {
+func (ln *links) readControl(from int) bool {
 	did := false
 	for {
-		frame, ok := p.link.NextControl(from)
+		frame, ok := ln.p.link.NextControl(from)
 		if !ok {
-			p.checkBroken(from)
+			ln.checkBroken(from)
 			return did
 		}
 		did = true
 		if len(frame) > 0 && frame[0] >= engineFrames {
-			p.engineFrame(from, frame)
+			ln.p.engineFrame(from, frame)
 			continue
 		}
-		p.step(control.Receive{From: from, Frame: frame})
+		ln.p.rules.step(control.Receive{From: from, Frame: frame})
 	}
 }
 
 // checkBroken tells control when a peer's memory makes no sense any more.
-func (p *Proc) checkBroken(from int) {
-	if err := p.link.Broken(from); err != nil && !p.peers[from].dead {
-		p.observe(Event{What: "anomaly", Procs: []int{from}, Text: err.Error()})
-		p.step(control.Broken{Proc: from})
+func (ln *links) checkBroken(from int) {
+	if err := ln.p.link.Broken(from); err != nil && !ln.p.peers[from].dead {
+		ln.p.observe(Event{What: "anomaly", Procs: []int{from}, Text: err.Error()})
+		ln.p.rules.step(control.Broken{Proc: from})
 	}
 }
 
 // block remembers that something towards a peer waits for room.
-func (p *Proc) block(to int) {
-	if q := &p.peers[to]; !q.waiting {
+func (ln *links) block(to int) {
+	if q := &ln.p.peers[to]; !q.waiting {
 		q.waiting = true
-		p.blocked = append(p.blocked, to)
+		ln.blocked = append(ln.blocked, to)
 	}
 }
 
 // pushOn sends what waited for room, as far as there is room now.
-func (p *Proc) pushOn() bool {
-	if len(p.blocked) == 0 {
+func (ln *links) pushOn() bool {
+	if len(ln.blocked) == 0 {
 		return false
 	}
-	list := p.blocked
-	p.blocked = nil
+	list := ln.blocked
+	ln.blocked = nil
 	did := false
 	for _, to := range list {
-		p.peers[to].waiting = false
-		before := len(p.peers[to].outbox) + len(p.peers[to].pushes)
-		p.flushControl(to)
-		did = p.pushData(to) || did || len(p.peers[to].outbox)+len(p.peers[to].pushes) < before
-		p.link.WantRoom(to, p.peers[to].waiting)
+		ln.p.peers[to].waiting = false
+		before := len(ln.p.peers[to].outbox) + len(ln.p.peers[to].pushes)
+		ln.flushControl(to)
+		did = ln.pushData(to) || did || len(ln.p.peers[to].outbox)+len(ln.p.peers[to].pushes) < before
+		ln.p.link.WantRoom(to, ln.p.peers[to].waiting)
 	}
-	p.checkFlushed()
+	ln.checkFlushed()
 	return did
 }
 
 // flush waits until every control frame is on its way: before this process
 // leaves, its last decision must be in its peers' reach. A peer that has left
 // needs nothing any more.
-func (p *Proc) flush(ctx context.Context) error {
-	p.mu.Lock()
-	r := p.newRequest(callRequest, p.world, "finalize")
-	p.flushing = r
-	p.checkFlushed()
-	p.mu.Unlock()
-	err := p.await(ctx, &r.own)
-	p.mu.Lock()
-	p.flushing = nil
-	p.complete(r, nil)
-	p.free(r)
-	p.mu.Unlock()
+func (ln *links) flush(ctx context.Context) error {
+	ln.p.mu.Lock()
+	r := ln.p.newRequest(callRequest, ln.p.world, "finalize")
+	ln.flushing = r
+	ln.checkFlushed()
+	ln.p.mu.Unlock()
+	err := ln.p.leads.await(ctx, &r.own)
+	ln.p.mu.Lock()
+	ln.flushing = nil
+	ln.p.complete(r, nil)
+	ln.p.free(r)
+	ln.p.mu.Unlock()
 	return err
 }
 
-func (p *Proc) checkFlushed() {
-	if p.flushing == nil {
+func (ln *links) checkFlushed() {
+	if ln.flushing == nil {
 		return
 	}
-	for _, to := range p.blocked {
+	for _, to := range ln.blocked {
 		// Nobody waits for room at a process that is gone, though frames for one that was
 		// declared dead and may live wait there, to tell it so.
-		if len(p.peers[to].outbox) > 0 && !p.node.HasLeft(to) && !p.peers[to].dead {
+		if len(ln.p.peers[to].outbox) > 0 && !ln.p.node.HasLeft(to) && !ln.p.peers[to].dead {
 			return
 		}
 	}
-	p.complete(p.flushing, nil)
+	ln.p.complete(ln.flushing, nil)
 }
 
 // declared carries out a death in the order that architecture section 6 demands.
@@ -440,7 +458,7 @@ func (p *Proc) declared(a control.Declared) {
 		p.link.CloseControl(a.Proc)
 	}
 	p.drain(a.Proc) // (2) what it published is matched as usual
-	p.runSchedules()
+	p.schedules.run()
 	q.dead = true
 	for _, c := range p.live {
 		if c.RankOf(a.Proc) >= 0 {
@@ -482,9 +500,10 @@ func (p *Proc) failPeer(proc int) {
 			p.fail(r, ulfm.ErrProcFailed)
 		}
 	}
-	p.runSchedules()
+	for _, s := range slices.Backward(p.services[:]) { // schedules let go of sends first
+		s.peerDied(proc)
+	}
 	p.peers[proc].pushes = nil
-	p.dropPushes(func(t *push) bool { return t.peer == proc })
 }
 
 // class returns which context of its communicator a data request is in.

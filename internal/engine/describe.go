@@ -40,13 +40,8 @@ func (p *Proc) Waits() []Waiting {
 			continue
 		}
 		w := Waiting{Op: r.what, Comm: r.comm.Name()}
-		switch {
-		case r.kind == callRequest:
-			p.diagnose(func() { w.Ranks = p.ctl.WaitsFor(r.comm.group.Index, uint64(r.handle())) })
-		case r.kind == scheduleRequest:
-			w.Ranks = r.schedule.waitsFor()
-		case r.peer >= 0:
-			w.Ranks = []int{r.comm.RankOf(r.peer)}
+		w.Ranks = p.waitsFor(r)
+		if r.peer >= 0 {
 			w.Tag = int(r.tag)
 		}
 		w.Procs = r.comm.awaitedProcs(w.Ranks)
@@ -89,6 +84,6 @@ func (p *Proc) Describe() string {
 	defer p.mu.Unlock()
 	msgs, bytes := p.match.Buffered()
 	var rules string
-	p.diagnose(func() { rules = p.ctl.Describe() })
+	p.memory.diagnose(func() { rules = p.ctl.Describe() })
 	return strings.TrimRight(rules, "\n") + fmt.Sprintf("\nunexpected: %d messages, %d bytes\n", msgs, bytes)
 }

@@ -23,6 +23,25 @@
 // falls back to the long way, which goes on where it stands, when anything else asks
 // for attention.
 //
+// # Who owns what
+//
+// Proc has what all share: the lock, the peers, the requests, the communicators. The rest has
+// owners, each a type with its own fields, found by Proc's field of that name:
+//
+//	| field     | file                 | owns                                                    |
+//	| leads     | lead.go, quick.go    | the one call that makes progress, its followers          |
+//	| loop      | background.go        | progress while the program computes                     |
+//	| rules     | control.go           | events for the control rules, their timer               |
+//	| links     | control.go, send.go  | what waits for room towards peers                       |
+//	| ending    | ending.go            | Finalize                                                |
+//	| transfers | transfer.go          | service: messages copied from memory to memory          |
+//	| memory    | memory.go, shared.go | service: agreements and collectives in the node's memory |
+//	| schedules | schedule.go          | service: collectives by messages                        |
+//
+// A service (service.go) is work beside messages and agreements by messages. What is served
+// next (windows, sockets) is one more of them: a bit of the busy word, and no new question in
+// any loop that polls.
+//
 // # The order at a death
 //
 // What a process said before it died is read first, as if the news had come later.

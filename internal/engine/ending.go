@@ -13,6 +13,8 @@ import (
 // An ending is how far Finalize has come. One whose context ends keeps its place in
 // the agreement, and the next call goes on from there: members propose it once.
 type ending struct {
+	p          *Proc
+	sawLeaver  bool     // it ended here because another process had left
 	call       *Request // the agreement; nil: not proposed yet
 	busy       bool     // a call of Finalize is under way
 	ended      bool     // nothing is left to do
@@ -24,92 +26,91 @@ type ending struct {
 // may be called again. So it may after ErrMismatch: other members are in other calls that
 // wait for this one.
 func (p *Proc) Finalize(ctx context.Context) error {
-	r, err := p.beginEnding()
+	r, err := p.ending.begin()
 	if err != nil {
 		return err
 	}
-	err = p.finishEnding(ctx, r)
+	err = p.ending.finish(ctx, r)
 	p.mu.Lock()
 	p.ending.busy, p.ending.ended = false, err == nil
 	p.mu.Unlock()
 	return err
 }
 
-func (p *Proc) beginEnding() (*Request, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	e := &p.ending
+func (e *ending) begin() (*Request, error) {
+	e.p.mu.Lock()
+	defer e.p.mu.Unlock()
 	switch { // asked with the lock held: nothing ends what is begun after a fence
-	case p.fenced.Load():
+	case e.p.fenced.Load():
 		return nil, ErrFenced
 	case e.ended:
 		return nil, ErrFinalized
 	case e.busy:
 		return nil, fmt.Errorf("%w: Finalize is under way in another goroutine", ErrUnsupported)
 	case e.call == nil:
-		for _, c := range p.live { // control takes part in agreements on them
+		for _, c := range e.p.live { // control takes part in agreements on them
 			c.adoptPlain()
 			if c.mem != nil {
-				p.openMemory(c)
+				e.p.memory.open(c)
 			}
 		}
-		e.call = p.propose(p.world, member.Call{Kind: member.KindFinalize}, Contribution{}, "finalize")
-		p.world.closing = true
-		p.refuseAnnounced()
-		p.progress()
+		e.call = e.p.propose(e.p.world, member.Call{Kind: member.KindFinalize}, Contribution{}, "finalize")
+		e.p.world.closing = true
+		e.refuseAnnounced()
+		e.p.progress()
 	}
 	e.busy = true
 	return e.call, nil
 }
 
-func (p *Proc) finishEnding(ctx context.Context, r *Request) error {
-	if p.finalized.Load() { // only the last look was given up
-		return p.lastLook(ctx)
+func (e *ending) finish(ctx context.Context, r *Request) error {
+	if e.p.finalized.Load() { // only the last look was given up
+		return e.lastLook(ctx)
 	}
-	if err := p.await(ctx, &r.own); err != nil {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		return &ulfm.Error{Ranks: p.waitsFor(r), Err: err}
+	if err := e.p.leads.await(ctx, &r.own); err != nil {
+		e.p.mu.Lock()
+		defer e.p.mu.Unlock()
+		return &ulfm.Error{Ranks: e.p.waitsFor(r), Err: err}
 	}
-	if p.fenced.Load() {
+	if e.p.fenced.Load() {
 		return ErrFenced
 	}
 	if r.err != nil {
-		return p.stayOn(r)
+		return e.stayOn(r)
 	}
-	if err := p.flush(ctx); err != nil {
+	if err := e.p.links.flush(ctx); err != nil {
 		return err
 	}
-	p.mu.Lock()
-	p.finalized.Store(true)
-	p.endRequests(ErrFinalized)
-	p.mu.Unlock()
-	p.node.SetLeft()
-	p.node.MoveEpoch()
-	return p.lastLook(ctx)
+	e.p.mu.Lock()
+	e.p.finalized.Store(true)
+	e.p.endRequests(ErrFinalized)
+	e.p.mu.Unlock()
+	e.p.node.SetLeft()
+	e.p.node.MoveEpoch()
+	return e.lastLook(ctx)
 }
 
 // stayOn undoes what a Finalize has begun that has ended with an error, which it returns.
-func (p *Proc) stayOn(r *Request) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (e *ending) stayOn(r *Request) error {
+	e.p.mu.Lock()
+	defer e.p.mu.Unlock()
 	err := r.err
-	p.free(r)
-	p.ending.call, p.world.closing = nil, false
+	e.p.free(r)
+	e.p.ending.call, e.p.world.closing = nil, false
 	return err
 }
 
 // noticeLeavers ends an open finalize once somebody has returned from it. It
 // looks after the control frames: whoever got the decision passes it on; whoever
 // only saw that another has left cannot, and wakes everybody instead.
-func (p *Proc) noticeLeavers() {
-	if !p.world.closing || p.sawLeaver {
+func (e *ending) noticeLeavers() {
+	if !e.p.world.closing || e.sawLeaver {
 		return
 	}
-	for _, q := range p.world.group.Procs {
-		if q != p.me && p.node.HasLeft(q) {
-			p.sawLeaver = true
-			p.step(control.Left{Proc: q})
+	for _, q := range e.p.world.group.Procs {
+		if q != e.p.me && e.p.node.HasLeft(q) {
+			e.sawLeaver = true
+			e.p.rules.step(control.Left{Proc: q})
 			return
 		}
 	}
@@ -120,14 +121,14 @@ func (p *Proc) noticeLeavers() {
 // it has not left, and sleeps; this process has looked before q asked, and leaves;
 // nobody wakes q. The mark is set before the look, and q looks for the mark after
 // it has asked: one of both sees the other.
-func (p *Proc) lastLook(ctx context.Context) error {
-	p.mu.Lock()
-	if p.sawLeaver {
-		p.notifyMembers(p.world)
+func (e *ending) lastLook(ctx context.Context) error {
+	e.p.mu.Lock()
+	if e.sawLeaver {
+		e.p.notifyMembers(e.p.world)
 	}
-	p.progress()
-	p.mu.Unlock()
-	return p.flush(ctx)
+	e.p.progress()
+	e.p.mu.Unlock()
+	return e.p.links.flush(ctx)
 }
 
 // unreceived are the messages that came and that nobody has received.
@@ -146,21 +147,21 @@ func (u *unreceived) note(c *Comm, proc, tag int) {
 // refuseAnnounced tells the senders of messages that are announced and not received that this
 // process is in Finalize: they would wait for ever, and Finalize waits for them. Those that
 // are announced later are refused as they come.
-func (p *Proc) refuseAnnounced() {
-	for _, c := range p.live {
-		p.match.Discard(dataContext(c.group.Index, PointToPoint), func(m *match.Message) bool {
-			return m.Announced && !p.lost(m)
+func (e *ending) refuseAnnounced() {
+	for _, c := range e.p.live {
+		e.p.match.Discard(dataContext(c.group.Index, PointToPoint), func(m *match.Message) bool {
+			return m.Announced && !e.p.lost(m)
 		}, func(m *match.Message) {
-			p.ending.unreceived.note(c, m.Src, m.Tag)
-			p.dropped(m)
+			e.p.ending.unreceived.note(c, m.Src, m.Tag)
+			e.p.dropped(m)
 		})
 	}
 }
 
 // refusesAnnounced says whether a message that is announced on a context, and that nothing
 // has matched, is refused because this process is in Finalize.
-func (p *Proc) refusesAnnounced(ctx uint32) bool {
-	return p.world.closing && Class(ctx%uint32(classes)) == PointToPoint
+func (e *ending) refusesAnnounced(ctx uint32) bool {
+	return e.p.world.closing && Class(ctx%uint32(classes)) == PointToPoint
 }
 
 // errEnding ends a send whose receiver is in Finalize.
@@ -168,26 +169,26 @@ var errEnding = fmt.Errorf("%w: the receiver is in Finalize and has not received
 
 // reportUnreceived tells of what has come and was not received, except from the dead, and on
 // communicators that were revoked or freed: there nobody could receive it.
-func (p *Proc) reportUnreceived() {
-	u := &p.ending.unreceived
-	for _, q := range p.world.group.Procs {
-		if q != p.me && !p.peers[q].dead {
-			p.drain(q) // what was sent before its sender came to Finalize
+func (e *ending) reportUnreceived() {
+	u := &e.p.ending.unreceived
+	for _, q := range e.p.world.group.Procs {
+		if q != e.p.me && !e.p.peers[q].dead {
+			e.p.drain(q) // what was sent before its sender came to Finalize
 		}
 	}
-	for _, c := range p.live {
-		p.match.EachUnexpected(dataContext(c.group.Index, PointToPoint), func(m *match.Message) {
-			if !p.peers[m.Src].dead {
+	for _, c := range e.p.live {
+		e.p.match.EachUnexpected(dataContext(c.group.Index, PointToPoint), func(m *match.Message) {
+			if !e.p.peers[m.Src].dead {
 				u.note(c, m.Src, m.Tag)
 			}
 		})
 	}
-	if u.count == 0 || p.cfg.OnUnreceived == nil {
+	if u.count == 0 || e.p.cfg.OnUnreceived == nil {
 		return
 	}
 	text := "1 message was never received, from"
 	if u.count > 1 {
 		text = fmt.Sprintf("%d messages were never received, the first from", u.count)
 	}
-	p.cfg.OnUnreceived(fmt.Sprintf("%s rank %d of %s with tag %d", text, u.rank, u.comm.Name(), u.tag))
+	e.p.cfg.OnUnreceived(fmt.Sprintf("%s rank %d of %s with tag %d", text, u.rank, u.comm.Name(), u.tag))
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -94,15 +93,6 @@ type Event struct {
 	Text  string
 }
 
-// Who leads.
-type leader uint8
-
-const (
-	nobody leader = iota
-	caller
-	background
-)
-
 // Proc is one process of the job.
 type Proc struct {
 	mu    park.Lock
@@ -126,62 +116,30 @@ type Proc struct {
 	union   *Comm // with those who started this process, or nil
 
 	calls      uint64 // calls made so far: the background loop sees whether the program computes
-	sawLeaver  bool   // finalize ended here because somebody had left
 	departures int    // entries of the list of departures handled
 	older      int    // those that were there before others started this process
 	epochSeen  atomic.Uint64
-	kept       atomic.Uint64 // unexpected messages so far
-	faults     atomic.Uint64 // requests that ended with an error, or may (R49), so far
-	groups     []*group      // idle ones, of waits for several
-	accounts   []int         // free ones for transfers
-	pushing    []push
-	pulls      []*Request   // receives that are copied directly
-	transfers  atomic.Int32 // both together
-	shares     bool         // agreements and collectives go through memory
-	memories   []commMemory // of communicators that are being made
-	copied     []byte       // what agreementMemory.Long or Value returned last
-	open       []*Comm      // those with something open in memory
-	openCount  atomic.Int32
-	taken      []int
+	kept       atomic.Uint64    // unexpected messages so far
+	faults     atomic.Uint64    // requests that ended with an error, or may (R49), so far
+	groups     []*group         // idle ones, of waits for several
 	header     transport.Header // of the frame being sent
 	probes     []*Request
-	flushing   *Request        // ends when no control frame waits for room
-	creditStep uint64          // bytes of credit that are returned together
-	blocked    []int           // peers towards which something waits for room
-	todo       []control.Event // control events met while control is stepping
-	stepping   bool
-	published  bool // a contribution went into memory in this step
-	looking    bool // the step is for memory that moved
-	timer      *time.Timer
-	timerAt    mono.Time
+	creditStep uint64 // bytes of credit that are returned together
 
-	// What members publish of collectives in memory may not be fenced from their look at
-	// who sleeps, and this one's is not: see fenceOthers.
-	othersUnfenced, unfenced bool
+	links  links      // what waits for room
+	rules  rules      // the host of ctl
+	leads  leadership // of the call that makes progress for all
+	loop   background // makes progress while the program computes
+	ending ending     // Finalize
 
-	partsOver  []*Request // complete, and not yet heard of by their schedules
-	partsWait  atomic.Bool
-	unheard    []unheard // messages to look at once those have been heard of
-	scheduling bool
-
-	ending  ending
-	lead    leader
-	leading leading
-	spin    park.Spin // the leader's
-	// Method values, made once: they go through an interface.
-	leaderReady, loopReady func() bool
-	asleep                 atomic.Bool // the leader sleeps or is about to
-	followers              []*group
-	wanted                 atomic.Int32 // callers that want the background loop to let go
-	watch                  ctxWatch
+	services  [servicesCount]service
+	busy      busy
+	transfers transfers
+	memory    memory
+	schedules schedules
 
 	fenced    atomic.Bool
 	finalized atomic.Bool
-	stop      chan struct{}
-	hurry     chan struct{} // the background loop is to look after a tick from now
-	drowsy    bool          // it will look later than that
-	stopped   sync.Once
-	loopEnded chan struct{}
 }
 
 type peerState struct {
@@ -200,18 +158,22 @@ type peerState struct {
 // New starts the engine of a process.
 func New(end transport.End, cfg Config) *Proc {
 	p := &Proc{node: end.Node, link: end.Link, cfg: cfg, me: end.Node.Me(), n: end.Node.Procs(), start: time.Now(), match: match.New(),
-		peers: make([]peerState, end.Node.Procs()), stop: make(chan struct{}), hurry: make(chan struct{}, 1), loopEnded: make(chan struct{})}
-	p.spin.Most = cfg.SpinPolls
+		peers: make([]peerState, end.Node.Procs())}
+	p.links.p, p.rules.p, p.leads.p, p.loop.p, p.ending.p = p, p, p, p, p
+	p.transfers.p, p.memory.p, p.schedules.p = p, p, p
+	p.services = [servicesCount]service{servesTransfers: &p.transfers, servesMemory: &p.memory, servesSchedules: &p.schedules}
+	p.loop.stop, p.loop.hurry, p.loop.ended = make(chan struct{}), make(chan struct{}, 1), make(chan struct{})
+	p.leads.spin.Most = cfg.SpinPolls
 	p.port, _ = end.Link.(*transport.Port)
 	if p.port != nil && p.port.Processes() {
 		park.Settle(p.me, cfg.Mutual)
-		p.othersUnfenced = cfg.Mutual
-		p.unfenced = cfg.Mutual && publish.Register()
+		p.leads.othersUnfenced = cfg.Mutual
+		p.leads.unfenced = cfg.Mutual && publish.Register()
 	}
 	for i := range segment.Transfers {
-		p.accounts = append(p.accounts, segment.Transfers-1-i)
+		p.transfers.accounts = append(p.transfers.accounts, segment.Transfers-1-i)
 	}
-	p.leaderReady, p.loopReady = p.leaderMustLook, p.loopMustLook
+	p.leads.ready, p.loop.ready = p.leads.mustLook, p.loop.mustLook
 	if p.cfg.UnexpectedBytesMax == 0 {
 		p.cfg.UnexpectedBytesMax = match.DefaultLimitBytes
 	}
@@ -232,16 +194,16 @@ func New(end transport.End, cfg Config) *Proc {
 		p.older++
 	}
 	rules := control.Config{N: p.n, Me: p.me, World: cfg.World, Union: cfg.Union, Detector: cfg.Detector, Watchdog: cfg.Watchdog, Uniform: cfg.Uniform}
-	p.shareMemory(&rules)
+	p.memory.begin(&rules)
 	p.ctl = control.New(rules)
 	p.world = p.openComm(control.WorldGroup(p.n, p.me, cfg.World), "world")
 	if cfg.Union != nil {
 		p.union = p.openComm(*cfg.Union, spawnName(cfg.Union))
 	}
 	p.mu.Lock()
-	p.setTimer()
+	p.rules.setTimer()
 	p.mu.Unlock()
-	go p.background()
+	go p.loop.run()
 	return p
 }
 
@@ -257,16 +219,16 @@ func (p *Proc) Me() int { return p.me }
 
 // Close ends the background loop. It is called after Finalize, or at death.
 func (p *Proc) Close() {
-	p.stopped.Do(func() {
-		close(p.stop)
+	p.loop.stopped.Do(func() {
+		close(p.loop.stop)
 		p.mu.Lock()
-		if p.timer != nil {
-			p.timer.Stop()
+		if p.rules.timer != nil {
+			p.rules.timer.Stop()
 		}
 		p.mu.Unlock()
 		p.node.Notify(p.me, park.Caller|park.Background)
 	})
-	<-p.loopEnded
+	<-p.loop.ended
 }
 
 func (p *Proc) now() mono.Time { return mono.Time(time.Since(p.start)) }
@@ -275,26 +237,19 @@ func (p *Proc) now() mono.Time { return mono.Time(time.Since(p.start)) }
 // no room. The caller holds mu. It says whether anything happened.
 func (p *Proc) progress() bool {
 	did := p.readDepartures()
-	p.taken = p.link.Take(transport.Control, p.taken[:0])
-	for _, from := range p.taken {
-		did = p.readControl(from) || did
+	p.links.taken = p.link.Take(transport.Control, p.links.taken[:0])
+	for _, from := range p.links.taken {
+		did = p.links.readControl(from) || did
 		p.link.Sweep(from)
 	}
-	p.noticeLeavers()
-	p.taken = p.link.Take(transport.Data, p.taken[:0])
-	for _, from := range p.taken {
+	p.ending.noticeLeavers()
+	p.links.taken = p.link.Take(transport.Data, p.links.taken[:0])
+	for _, from := range p.links.taken {
 		did = p.drain(from) || did
 		p.link.Sweep(from)
 	}
-	did = p.pushOn() || did
-	if p.transfers.Load() > 0 {
-		did = p.pullUnits() || did
-		did = p.pushUnits() || did
-	}
-	if len(p.open) > 0 {
-		did = p.lookMemory() || did
-	}
-	did = p.runSchedules() || did
+	did = p.links.pushOn() || did
+	did = p.serve() || did
 	if len(p.parting) > 0 {
 		did = p.closeParting() || did
 	}
@@ -311,7 +266,7 @@ func (p *Proc) readDepartures() bool {
 		return false
 	}
 	p.epochSeen.Store(e)
-	p.lookRevocations() // before the deaths: who revoked and died is heard in that order
+	p.memory.lookRevocations() // before the deaths: who revoked and died is heard in that order
 	for {
 		d, ok := p.node.Departure(p.departures)
 		if !ok {
@@ -325,10 +280,10 @@ func (p *Proc) readDepartures() bool {
 			// What it said before it died is heard as if the news had come a little later.
 			// Else a revocation could be lost: the revoker returns, dies, and every survivor
 			// reads of the death before it reads the ring (R10).
-			p.readControl(d.Proc)
-			p.step(control.Exited{Proc: d.Proc})
+			p.links.readControl(d.Proc)
+			p.rules.step(control.Exited{Proc: d.Proc})
 		} else {
-			p.step(control.Left{Proc: d.Proc})
+			p.rules.step(control.Left{Proc: d.Proc})
 		}
 	}
 	return true
@@ -378,7 +333,7 @@ func (p *Proc) endRequests(why error) {
 			p.complete(r, why)
 		}
 	}
-	p.runSchedules()
+	p.schedules.run()
 }
 
 // alive returns the reason why this process makes no more calls, if any.

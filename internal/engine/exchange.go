@@ -41,7 +41,7 @@ func (c *Comm) SendRecv(ctx context.Context, to Envelope, out []byte, on *Comm, 
 
 // finishBoth waits for the halves of a SendRecv, and ends what cannot go on.
 func (p *Proc) finishBoth(ctx context.Context, g *group, s, r *Request) (st Status, sendErr, recvErr error) {
-	err := p.await(ctx, g)
+	err := p.leads.await(ctx, g)
 	p.mu.Lock()
 	p.giveGroupBack(g)
 	sendFailed := s.done() && s.err != nil

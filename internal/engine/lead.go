@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/park"
@@ -93,29 +92,55 @@ func (g *group) signal() {
 	}
 }
 
+// Who leads.
+type leader uint8
+
+const (
+	nobody leader = iota
+	caller
+	inBackground
+)
+
+// leadership is about the one goroutine of a process that makes progress for all that wait.
+type leadership struct {
+	p         *Proc
+	who       leader
+	leading   leading
+	spin      park.Spin   // how long the leader looks before it sleeps
+	ready     func() bool // mustLook, made once: a method value
+	asleep    atomic.Bool // the leader sleeps or is about to
+	followers []*group
+	wanted    atomic.Int32 // callers that want the background loop to let go
+	watch     ctxWatch
+
+	// What members publish of collectives in memory may not be fenced from their look at
+	// sleepers, and this process's is not: see fenceOthers.
+	othersUnfenced, unfenced bool
+}
+
 // await returns when g is ready, or ctx is over. The caller does not hold mu.
-func (p *Proc) await(ctx context.Context, g *group) error {
-	if g.ready(p) {
+func (ld *leadership) await(ctx context.Context, g *group) error {
+	if g.ready(ld.p) {
 		return nil
 	}
-	p.mu.Lock()
-	for !p.takeLead(caller) {
-		if over, err := p.follow(ctx, g); over {
-			p.mu.Unlock()
+	ld.p.mu.Lock()
+	for !ld.take(caller) {
+		if over, err := ld.follow(ctx, g); over {
+			ld.p.mu.Unlock()
 			return err
 		}
 	}
-	err := p.leadUntil(ctx, g)
-	p.leave()
+	err := ld.until(ctx, g)
+	ld.leave()
 	return err
 }
 
-// takeLead says whether nobody led, and who asks does now. The caller holds mu.
-func (p *Proc) takeLead(who leader) bool {
-	if p.lead != nobody {
+// take says whether nobody led, and who asks does now. The caller holds mu.
+func (ld *leadership) take(who leader) bool {
+	if ld.who != nobody {
 		return false
 	}
-	p.lead = who
+	ld.who = who
 	return true
 }
 
@@ -134,29 +159,29 @@ type leading struct {
 	cancelled *atomic.Bool
 }
 
-// leadUntil runs progress until g is ready. The caller has taken the lead, and holds mu,
+// until runs progress until g is ready. The caller has taken the lead, and holds mu,
 // which is given back.
-func (p *Proc) leadUntil(ctx context.Context, g *group) error {
-	l := &p.leading
-	*l = leading{g: g, src: -1, cancelled: p.watchContext(ctx)}
-	p.lookLocked()
-	p.mu.Unlock()
+func (ld *leadership) until(ctx context.Context, g *group) error {
+	l := &ld.leading
+	*l = leading{g: g, src: -1, cancelled: ld.watchContext(ctx)}
+	ld.lookLocked()
+	ld.p.mu.Unlock()
 	polls, slept := 0, false
-	for ; !g.ready(p); polls++ {
-		spun := polls >= p.spin.Looks() || l.yields > 0
+	for ; !g.ready(ld.p); polls++ {
+		spun := polls >= ld.spin.Looks() || l.yields > 0
 		switch {
 		case l.cancelled != nil && l.cancelled.Load():
 			return ctx.Err()
-		case l.near && p.moved():
-			p.mu.Lock()
-			if p.lookCloser() {
+		case l.near && ld.moved():
+			ld.p.mu.Lock()
+			if ld.lookCloser() {
 				polls = -1
 			}
-			p.mu.Unlock()
-		case p.moved() || l.again || p.node.Epoch() != p.epochSeen.Load() ||
-			(spun || polls&15 == 15) && p.link.Pending(l.src) ||
-			!spun && polls&15 == 15 && (p.transfers.Load() > 0 || p.partsWait.Load() || p.openCount.Load() > 0 && !l.stale):
-			if p.look() {
+			ld.p.mu.Unlock()
+		case ld.moved() || l.again || ld.p.node.Epoch() != ld.p.epochSeen.Load() ||
+			(spun || polls&15 == 15) && ld.p.link.Pending(l.src) ||
+			!spun && polls&15 == 15 && ld.p.busy.any(!l.stale):
+			if ld.look() {
 				polls = -1
 			}
 		case !spun:
@@ -164,49 +189,49 @@ func (p *Proc) leadUntil(ctx context.Context, g *group) error {
 				park.Pause(1)
 			}
 		case polls < l.yields:
-			p.node.Yield()
+			ld.p.node.Yield()
 		default:
-			p.look()
-			p.sleep(park.Caller, p.leaderReady, l.sleep)
-			p.look()
+			ld.look()
+			ld.sleep(park.Caller, ld.ready, l.sleep)
+			ld.look()
 			polls, slept = -1, true
 		}
 	}
-	p.learn(polls, slept)
+	ld.learn(polls, slept)
 	return nil
 }
 
 // learn notes how a wait that looks before it sleeps has ended. The caller leads.
-func (p *Proc) learn(looks int, slept bool) {
+func (ld *leadership) learn(looks int, slept bool) {
 	switch {
-	case !p.cfg.LearnSpin:
+	case !ld.p.cfg.LearnSpin:
 	case slept:
-		p.spin.Slept()
+		ld.spin.Slept()
 	default:
-		p.spin.Found(looks)
+		ld.spin.Found(looks)
 	}
 }
 
 // look lets everything that has arrived take effect, and finds out what to poll
 // next. It says whether anything happened.
-func (p *Proc) look() bool {
-	p.mu.Lock()
-	did := p.lookLocked()
-	p.mu.Unlock()
+func (ld *leadership) look() bool {
+	ld.p.mu.Lock()
+	did := ld.lookLocked()
+	ld.p.mu.Unlock()
 	return did
 }
 
 // lookLocked is look for a caller that holds mu.
-func (p *Proc) lookLocked() bool {
-	did := p.progress()
-	p.leading.again = did && p.transfers.Load() > 0
-	return p.lookCloser() || did
+func (ld *leadership) lookLocked() bool {
+	did := ld.p.progress()
+	ld.leading.again = did && ld.p.busy.has(servesTransfers)
+	return ld.lookCloser() || did
 }
 
 // lookCloser handles what has come from the peer that is waited for, and finds out
 // what to poll next. The caller holds mu.
-func (p *Proc) lookCloser() bool {
-	l := &p.leading
+func (ld *leadership) lookCloser() bool {
+	l := &ld.leading
 	did := false
 	for {
 		r := l.g.awaited()
@@ -215,31 +240,31 @@ func (p *Proc) lookCloser() bool {
 			return did
 		}
 		if r.memory != nil {
-			l.word, l.want, l.stale, l.yields = r.memory.awaits, r.memory.stale, true, p.cfg.YieldPolls
+			l.word, l.want, l.stale, l.yields = r.memory.Awaits, r.memory.Stale, true, ld.p.cfg.YieldPolls
 			return did
 		}
 		if r.kind == collectiveRequest {
 			if r == r.comm.collective {
 				l.word, l.want = r.comm.coll.Awaits()
-				l.stale, l.yields, l.again = true, p.cfg.YieldPolls, l.word == nil
+				l.stale, l.yields, l.again = true, ld.p.cfg.YieldPolls, l.word == nil
 				l.sleep = mismatchLook
 			}
 			return did
 		}
 		if r.kind == scheduleRequest {
-			if p.port != nil {
-				l.yields = p.cfg.YieldPolls
+			if ld.p.port != nil {
+				l.yields = ld.p.cfg.YieldPolls
 			}
-			if r = p.nextPart(r); r == nil {
+			if r = ld.nextPart(r); r == nil {
 				return did
 			}
 		}
-		if r.kind != recvRequest || r.matched || r.peer < 0 || r.peer == p.me {
-			if p.transfers.Load() == 0 || r.done() {
+		if r.kind != recvRequest || r.matched || r.peer < 0 || r.peer == ld.p.me {
+			if !ld.p.busy.has(servesTransfers) || r.done() {
 				return did
 			}
-			if p.stepTransfer(r) {
-				p.runSchedules()
+			if ld.p.transfers.step(r) {
+				ld.p.schedules.run()
 				did = true
 				continue
 			}
@@ -248,21 +273,21 @@ func (p *Proc) lookCloser() bool {
 			return did
 		}
 		l.src, l.near = r.peer, true
-		if !p.drain(l.src) {
-			l.word, l.want = p.link.Watch(l.src)
+		if !ld.p.drain(l.src) {
+			l.word, l.want = ld.p.link.Watch(l.src)
 			return did
 		}
-		p.runSchedules()
+		ld.p.schedules.run()
 		did = true
-		if l.g.ready(p) {
+		if l.g.ready(ld.p) {
 			return true
 		}
 	}
 }
 
 // nextPart returns what to look at of a collective by messages, or nil.
-func (p *Proc) nextPart(r *Request) *Request {
-	p.runSchedules()
+func (ld *leadership) nextPart(r *Request) *Request {
+	ld.p.schedules.run()
 	if r.done() {
 		return nil
 	}
@@ -271,8 +296,8 @@ func (p *Proc) nextPart(r *Request) *Request {
 
 // moved says whether the awaited cell is there, or the awaited step of a transfer.
 // The receiver of a message may take two steps at a time.
-func (p *Proc) moved() bool {
-	l := &p.leading
+func (ld *leadership) moved() bool {
+	l := &ld.leading
 	if l.word == nil {
 		return false
 	}
@@ -283,38 +308,38 @@ func (p *Proc) moved() bool {
 	}
 }
 
-// leaderMustLook is the last question before the leader sleeps. It takes mu, because who
+// mustLook is the last question before the leader sleeps. It takes mu, because who
 // ends a request does not wait until others see that before it looks whether the leader
 // is asleep: either that was before, under mu, and is seen here, or it is later, and sees
 // that the leader sleeps.
-func (p *Proc) leaderMustLook() bool {
-	l := &p.leading
-	p.fenceOthers()
-	p.mu.Lock()
-	ready := l.g.ready(p)
-	p.mu.Unlock()
-	return ready || p.moved() || p.link.Pending(-1) || p.node.Epoch() != p.epochSeen.Load() || p.transferMoved() || p.partsWait.Load() || p.memoryMoved() ||
+func (ld *leadership) mustLook() bool {
+	l := &ld.leading
+	ld.fenceOthers()
+	ld.p.mu.Lock()
+	ready := l.g.ready(ld.p)
+	ld.p.mu.Unlock()
+	return ready || ld.moved() || ld.p.link.Pending(-1) || ld.p.node.Epoch() != ld.p.epochSeen.Load() || ld.p.needsService() ||
 		l.cancelled != nil && l.cancelled.Load()
 }
 
 // leave gives the lead up and hands it to a follower. It does not stir the
 // background loop: right after a death every thread that wakes delays others.
-func (p *Proc) leave() {
-	p.mu.Lock()
-	p.leaveLocked()
-	p.mu.Unlock()
+func (ld *leadership) leave() {
+	ld.p.mu.Lock()
+	ld.leaveLocked()
+	ld.p.mu.Unlock()
 }
 
 // leaveLocked is leave for a caller that holds mu.
-func (p *Proc) leaveLocked() {
-	p.lead = nobody
-	p.offerLead()
+func (ld *leadership) leaveLocked() {
+	ld.who = nobody
+	ld.offer()
 }
 
-// offerLead wakes a follower to take the lead, if nobody leads. The caller holds mu.
-func (p *Proc) offerLead() {
-	if p.lead == nobody && len(p.followers) > 0 {
-		p.followers[0].signal()
+// offer wakes a follower to take the lead, if nobody leads. The caller holds mu.
+func (ld *leadership) offer() {
+	if ld.who == nobody && len(ld.followers) > 0 {
+		ld.followers[0].signal()
 	}
 }
 
@@ -330,17 +355,17 @@ func (p *Proc) offerLead() {
 //	                   its ctx ends
 //	leaves, wakes 1
 //	                   returns ctx's error  sleeps until some other call is made
-func (p *Proc) follow(ctx context.Context, g *group) (over bool, err error) {
+func (ld *leadership) follow(ctx context.Context, g *group) (over bool, err error) {
 	if g.wake == nil {
 		g.wake = make(chan struct{}, 1)
 	}
-	p.attach(g, g)
-	p.followers = append(p.followers, g)
-	p.wanted.Add(1)
-	inBackground, ready := p.lead == background, g.ready(p)
-	p.mu.Unlock()
-	if inBackground {
-		p.node.Notify(p.me, park.Background)
+	ld.attach(g, g)
+	ld.followers = append(ld.followers, g)
+	ld.wanted.Add(1)
+	away, ready := ld.who == inBackground, g.ready(ld.p)
+	ld.p.mu.Unlock()
+	if away {
+		ld.p.node.Notify(ld.p.me, park.Background)
 	}
 	if !ready {
 		select {
@@ -349,20 +374,20 @@ func (p *Proc) follow(ctx context.Context, g *group) (over bool, err error) {
 			err = ctx.Err()
 		}
 	}
-	p.mu.Lock()
-	p.attach(g, nil)
-	p.followers = slices.DeleteFunc(p.followers, func(f *group) bool { return f == g })
-	p.wanted.Add(-1)
-	if g.ready(p) {
+	ld.p.mu.Lock()
+	ld.attach(g, nil)
+	ld.followers = slices.DeleteFunc(ld.followers, func(f *group) bool { return f == g })
+	ld.wanted.Add(-1)
+	if g.ready(ld.p) {
 		over, err = true, nil
 	}
 	if over = over || err != nil; over {
-		p.offerLead()
+		ld.offer()
 	}
 	return over, err
 }
 
-func (p *Proc) attach(g, to *group) {
+func (ld *leadership) attach(g, to *group) {
 	if g.one != nil {
 		g.one.waiter = to
 	}
@@ -373,11 +398,11 @@ func (p *Proc) attach(g, to *group) {
 	}
 }
 
-// stirLeader wakes the leader if it sleeps: another goroutine has completed
+// stir wakes the leader if it sleeps: another goroutine has completed
 // something that it may wait for.
-func (p *Proc) stirLeader() {
-	if p.asleep.Load() {
-		p.node.Notify(p.me, park.Caller|park.Background)
+func (ld *leadership) stir() {
+	if ld.asleep.Load() {
+		ld.p.node.Notify(ld.p.me, park.Caller|park.Background)
 	}
 }
 
@@ -392,22 +417,22 @@ type ctxWatch struct {
 
 // watchContext returns a word that becomes true when ctx is over; nil: never.
 // Only the leader calls it.
-func (p *Proc) watchContext(ctx context.Context) *atomic.Bool {
+func (ld *leadership) watchContext(ctx context.Context) *atomic.Bool {
 	done := ctx.Done()
 	if done == nil {
 		return nil
 	}
-	if p.watch.done != done {
-		if p.watch.stop != nil {
-			p.watch.stop()
+	if ld.watch.done != done {
+		if ld.watch.stop != nil {
+			ld.watch.stop()
 		}
 		fired := new(atomic.Bool)
-		p.watch = ctxWatch{done: done, fired: fired, stop: context.AfterFunc(ctx, func() {
+		ld.watch = ctxWatch{done: done, fired: fired, stop: context.AfterFunc(ctx, func() {
 			fired.Store(true)
-			p.node.Notify(p.me, park.Caller|park.Background)
+			ld.p.node.Notify(ld.p.me, park.Caller|park.Background)
 		})}
 	}
-	return p.watch.fired
+	return ld.watch.fired
 }
 
 // fenceOthers is for who has said that it sleeps, and is about to look for the last time. Where
@@ -422,8 +447,8 @@ func (p *Proc) watchContext(ctx context.Context) *atomic.Bool {
 //
 // So the fence of all of them is made here. Where ranks share cores sleep is what most of
 // them do, and members fence.
-func (p *Proc) fenceOthers() {
-	if p.othersUnfenced && p.openCount.Load() > 0 && !publish.FenceAll() {
+func (ld *leadership) fenceOthers() {
+	if ld.othersUnfenced && ld.p.busy.has(servesMemory) && !publish.FenceAll() {
 		park.Pause(awayPauses)
 	}
 }
@@ -434,16 +459,16 @@ func (p *Proc) fenceOthers() {
 const awayPauses = 512
 
 // sleep sleeps until there is something to do, or for so long; negative: for ever.
-func (p *Proc) sleep(flag uint32, mustLook func() bool, most mono.Duration) {
-	if most < 0 && p.othersUnfenced && p.openCount.Load() > 0 {
+func (ld *leadership) sleep(flag uint32, mustLook func() bool, most mono.Duration) {
+	if most < 0 && ld.othersUnfenced && ld.p.busy.has(servesMemory) {
 		most = mismatchLook
 	}
-	if p.transfers.Load() > 0 && p.waitsForEnd() {
+	if ld.p.busy.has(servesTransfers) && ld.p.transfers.awaitsEnd() {
 		most = endLook
 	}
-	p.asleep.Store(true)
-	p.node.Sleep(flag, mustLook, most)
-	p.asleep.Store(false)
+	ld.asleep.Store(true)
+	ld.p.node.Sleep(flag, mustLook, most)
+	ld.asleep.Store(false)
 }
 
 // mismatchLook is after how long a sleeping member of a collective looks whether
@@ -454,140 +479,9 @@ const mismatchLook = 100 * mono.Millisecond
 // launcher wakes nobody for that. It is rare that a sender dies while it copies.
 const endLook = 200 * mono.Microsecond
 
-// waitsForEnd says whether a receive waits until no thread of its dead sender is left.
-func (p *Proc) waitsForEnd() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.ContainsFunc(p.pulls, func(r *Request) bool { return r.pull.err != nil && p.peers[r.peer].dead })
-}
-
-// tickMax is how much longer a tick may get while a call waits: the background
-// loop has nothing to do then, and 64 ranks of a job wait at the same time.
-const tickMax = 8
-
-// background leads while the program computes: when no call was made for a tick
-// it takes the lead and sleeps until something arrives that cannot wait.
-//
-// A tick costs its processor some 25 us, for the most part in the runtime, and where
-// ranks share one each waits for those of all others: with 32 of them on a core, a third
-// of the time of a collective. So a rank that makes calls, with nothing under way beside
-// them, looks as much more seldom as there are ranks for a core, until something is.
-func (p *Proc) background() {
-	defer close(p.loopEnded)
-	tick := p.cfg.Tick
-	timer := time.NewTimer(tick)
-	defer timer.Stop()
-	var seen uint64
-	for {
-		select {
-		case <-p.stop:
-			return
-		case <-p.hurry:
-			tick = p.cfg.Tick
-			timer.Reset(tick)
-			continue
-		case <-timer.C:
-		}
-		if p.cfg.Alive != nil {
-			p.cfg.Alive()
-		}
-		if p.cfg.OnTick != nil {
-			p.cfg.OnTick()
-		}
-		var leads bool
-		tick, leads = p.nextTick(tick, &seen)
-		if leads {
-			p.leadInBackground()
-			p.leave()
-		}
-		timer.Reset(tick)
-	}
-}
-
-// nextTick returns how long the background loop may wait after a tick of that length,
-// and whether it leads now, because no call has been made since the one before, nor
-// waits. seen is how many calls there had been then. What is started from now on finds
-// out whether it has to hurry the loop.
-func (p *Proc) nextTick(tick time.Duration, seen *uint64) (next time.Duration, leads bool) {
-	if !p.mu.TryLock() {
-		return p.cfg.Tick, false // somebody makes a call right now
-	}
-	defer p.mu.Unlock()
-	calls := p.calls != *seen
-	*seen = p.calls
-	crowd := time.Duration(p.cfg.Crowd)
-	if p.underWayBeside() {
-		crowd = 1
-	}
-	next = p.cfg.Tick
-	switch {
-	case calls:
-		next *= crowd
-	case p.lead == caller:
-		next = min(2*tick, next*max(tickMax, crowd))
-	default:
-		leads = p.wanted.Load() == 0 && p.takeLead(background)
-	}
-	p.drowsy = next > p.cfg.Tick
-	return next, leads
-}
-
-// underWayBeside says whether anything is under way beside what a call waits for; of many
-// for which it waits all but one count. The caller holds mu.
-func (p *Proc) underWayBeside() bool {
-	calls := 0
-	if p.lead == caller {
-		calls = 1
-	}
-	for _, r := range p.slots {
-		if r.active() {
-			if calls--; calls < 0 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// underWay tells the background loop that something has been started that the program
-// does not wait for. The caller holds mu.
-func (p *Proc) underWay() {
-	if p.drowsy {
-		p.drowsy = false
-		select {
-		case p.hurry <- struct{}{}:
-		default:
-		}
-	}
-}
-
-func (p *Proc) leadInBackground() {
-	for {
-		select {
-		case <-p.stop:
-			return
-		default:
-		}
-		p.mu.Lock()
-		p.progress()
-		p.mu.Unlock()
-		if p.wanted.Load() > 0 {
-			return
-		}
-		p.sleep(park.Background, p.loopReady, -1)
-	}
-}
-
-// loopMustLook is the last question before the background loop sleeps.
-func (p *Proc) loopMustLook() bool {
-	p.fenceOthers()
-	if p.wanted.Load() > 0 || p.link.Pending(-1) || p.node.Epoch() != p.epochSeen.Load() || p.transferMoved() || p.partsWait.Load() || p.memoryMoved() {
-		return true
-	}
-	select {
-	case <-p.stop:
-		return true
-	default:
-		return false
-	}
+// awaitsEnd says whether a receive waits until no thread of its dead sender is left.
+func (ts *transfers) awaitsEnd() bool {
+	ts.p.mu.Lock()
+	defer ts.p.mu.Unlock()
+	return slices.ContainsFunc(ts.pulls, func(r *Request) bool { return r.pull.err != nil && ts.p.peers[r.peer].dead })
 }

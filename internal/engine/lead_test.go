@@ -18,7 +18,7 @@ import (
 func awaitFollowers(p *Proc, n int) {
 	for {
 		p.mu.Lock()
-		if len(p.followers) == n {
+		if len(p.leads.followers) == n {
 			return
 		}
 		p.mu.Unlock()
@@ -37,12 +37,12 @@ func TestLeadIsPassedOn(t *testing.T) {
 		p, sender := w.p, c.procs[1].World()
 		for range 200 {
 			p.mu.Lock()
-			for !p.takeLead(caller) { // the background loop may have it
-				p.wanted.Add(1)
+			for !p.leads.take(caller) { // the background loop may have it
+				p.leads.wanted.Add(1)
 				p.mu.Unlock()
 				p.node.Notify(p.me, ^uint32(0))
 				p.mu.Lock()
-				p.wanted.Add(-1)
+				p.leads.wanted.Add(-1)
 			}
 			p.mu.Unlock()
 			var wg sync.WaitGroup
@@ -53,8 +53,8 @@ func TestLeadIsPassedOn(t *testing.T) {
 			var late error
 			wg.Go(func() { _, late = w.Recv(limit, Envelope{Rank: 1, Tag: 2}, nil) })
 			awaitFollowers(p, 2)
-			cancel()        // the first follower wakes for this, or for ...
-			p.leaveLocked() // ... the lead, as it happens
+			cancel()              // the first follower wakes for this, or for ...
+			p.leads.leaveLocked() // ... the lead, as it happens
 			p.mu.Unlock()
 			awaitFollowersLess(p, 2)
 			if err := sender.Send(bg, Envelope{Rank: 0, Tag: 2}, nil); err != nil {
@@ -73,7 +73,7 @@ func TestLeadIsPassedOn(t *testing.T) {
 func awaitFollowersLess(p *Proc, n int) {
 	for {
 		p.mu.Lock()
-		less := len(p.followers) < n
+		less := len(p.leads.followers) < n
 		p.mu.Unlock()
 		if less {
 			return

@@ -61,4 +61,4 @@ func (c *Comm) SetName(text string) {
 
 // Blockless says whether c has no block in memory where others of this process can have
 // one: its collectives and agreements go by messages.
-func (c *Comm) Blockless() bool { return c.p.shares && !c.shared }
+func (c *Comm) Blockless() bool { return c.p.memory.shares && !c.shared }

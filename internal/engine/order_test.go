@@ -66,11 +66,11 @@ func TestCompleteCollectiveOutlivesADeath(t *testing.T) {
 	require.False(t, w.coll.Done())
 	r := here.newRequest(collectiveRequest, w, "barrier")
 	r.peer, w.collective = Any, r
-	here.openMemory(w)
+	here.memory.open(w)
 	there.mu.Lock()
 	there.World().collectives().Barrier(7)
 	there.mu.Unlock()
-	here.step(control.Exited{Proc: 1})
+	here.rules.step(control.Exited{Proc: 1})
 	require.True(t, r.done())
 	assert.NoError(t, r.err)
 	here.mu.Unlock()
@@ -86,11 +86,11 @@ func TestLastLookOfTheLeader(t *testing.T) {
 	for range 500 {
 		p.mu.Lock()
 		r := p.newRequest(callRequest, p.world, "test")
-		p.leading.g = &group{one: r}
+		p.leads.leading.g = &group{one: r}
 		asks, found := make(chan bool), make(chan bool)
 		go func() {
 			close(asks)
-			found <- p.leaderMustLook()
+			found <- p.leads.mustLook()
 		}()
 		<-asks
 		for range 50 {

@@ -68,13 +68,13 @@ func (c *Comm) recvNow(ctx context.Context, from *Envelope, buf []byte, st *Stat
 	}
 	// The message may have come since takeNext looked. If it has not when this gives the lock
 	// back, what holds now may not hold any more.
-	looks, here := p.lookKeenly(word, min(segment.Load64(word), want-1), proc)
+	looks, here := p.leads.lookKeenly(word, min(segment.Load64(word), want-1), proc)
 	if !here {
-		if !p.takeLead(caller) {
+		if !p.leads.take(caller) {
 			return nil, nil, false
 		}
-		looks, here = p.watchNext(ctx, proc, word, want, looks)
-		p.leaveLocked()
+		looks, here = p.leads.watchNext(ctx, proc, word, want, looks)
+		p.leads.leaveLocked()
 		here = here && c.quiet() && p.match.Idle(dataContext(c.group.Index, from.Class), proc)
 	}
 	if !here {
@@ -111,16 +111,16 @@ const keenLooksMax = 128
 //
 // Between two looks it does more than it must. Who looks again at once gets the line back
 // before its writer is done with it: a message takes a fifth longer then.
-func (p *Proc) lookKeenly(word *uint64, stale uint64, except int) (looks int, moved bool) {
-	if p.cfg.YieldPolls > 0 {
+func (ld *leadership) lookKeenly(word *uint64, stale uint64, except int) (looks int, moved bool) {
+	if ld.p.cfg.YieldPolls > 0 {
 		return 0, false
 	}
-	for keen := min(keenLooksMax, p.cfg.SpinPolls); looks < keen; {
+	for keen := min(keenLooksMax, ld.p.cfg.SpinPolls); looks < keen; {
 		looks++
 		if segment.Load64(word) != stale {
 			return looks, true
 		}
-		if p.node.Epoch() != p.epochSeen.Load() || looks&15 == 0 && p.port.Pending(except) {
+		if ld.p.node.Epoch() != ld.p.epochSeen.Load() || looks&15 == 0 && ld.p.port.Pending(except) {
 			break
 		}
 	}
@@ -161,34 +161,34 @@ func (p *Proc) takeFor(r *Request) bool {
 		if word == nil {
 			return false
 		}
-		if _, here := p.lookKeenly(word, min(segment.Load64(word), want-1), proc); !here || !p.drain(proc) {
+		if _, here := p.leads.lookKeenly(word, min(segment.Load64(word), want-1), proc); !here || !p.drain(proc) {
 			return false
 		}
 	}
-	p.runSchedules()
+	p.schedules.run()
 	return true
 }
 
 // watchNext leads, without mu, until the next frame of a process is there, which word
 // says, or anything else asks for attention, or it has looked often enough.
-func (p *Proc) watchNext(ctx context.Context, proc int, word *uint64, want uint64, looked int) (looks int, here bool) {
+func (ld *leadership) watchNext(ctx context.Context, proc int, word *uint64, want uint64, looked int) (looks int, here bool) {
 	looks = looked
-	cancelled, kept, epoch := p.watchContext(ctx), p.kept.Load(), p.epochSeen.Load()
-	p.mu.Unlock()
-	for most := p.spin.Looks(); looks < most; {
+	cancelled, kept, epoch := ld.watchContext(ctx), ld.p.kept.Load(), ld.p.epochSeen.Load()
+	ld.p.mu.Unlock()
+	for most := ld.spin.Looks(); looks < most; {
 		looks++
 		// >=: another goroutine may have taken the frame, and its cell been used again.
-		if here = atomic.LoadUint64(word) >= want; here || p.node.Epoch() != epoch {
+		if here = atomic.LoadUint64(word) >= want; here || ld.p.node.Epoch() != epoch {
 			break
 		}
-		if looks&15 == 0 && (p.port.Pending(proc) || p.kept.Load() != kept || cancelled != nil && cancelled.Load()) {
+		if looks&15 == 0 && (ld.p.port.Pending(proc) || ld.p.kept.Load() != kept || cancelled != nil && cancelled.Load()) {
 			break
 		}
 		park.Pause(1)
 	}
-	p.mu.Lock()
+	ld.p.mu.Lock()
 	if here {
-		p.learn(looks, false)
+		ld.learn(looks, false)
 	}
 	return looks, here
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/match"
 	"github.com/goulfm/goulfm/internal/member"
+	"github.com/goulfm/goulfm/internal/nodemem"
 	"github.com/goulfm/goulfm/internal/publish"
 )
 
@@ -74,7 +75,7 @@ type Request struct {
 	own    group // of a wait for this request alone
 	out    member.Outcome
 	made   *Comm
-	memory *agreementMemory // call: where it is agreed; nil: by messages
+	memory *nodemem.Series // call: where it is agreed; nil: by messages
 
 	flag *uint64 // call: where the agreed flag goes
 
@@ -199,12 +200,12 @@ func (p *Proc) complete(r *Request, err error) {
 		p.unqueue(r)
 	}
 	if r.direct {
-		p.giveBack(r)
+		p.transfers.giveBack(r)
 	}
 	if r.kind == collectiveRequest {
 		r.comm.collective = nil
 	}
-	p.endPull(r)
+	p.transfers.endPull(r)
 	p.end(r, err)
 }
 
@@ -217,7 +218,7 @@ func (p *Proc) end(r *Request, err error) {
 	publish.Word(&r.state, reqDone) // see leaderMustLook
 	switch {
 	case r.part != nil:
-		p.partOver(r)
+		p.schedules.partOver(r)
 	case r.detached:
 		p.free(r)
 	default:
@@ -239,5 +240,5 @@ func (p *Proc) wakeWaiter(r *Request) {
 	if r.waiter != nil {
 		r.waiter.signal()
 	}
-	p.stirLeader()
+	p.leads.stir()
 }

@@ -94,7 +94,7 @@ func (c *Comm) StartSchedule(what string, s *Schedule) (Handle, error) {
 	if err != nil {
 		return 0, err
 	}
-	p.underWay()
+	p.loop.hurryUp()
 	return r.handle(), nil
 }
 
@@ -111,9 +111,9 @@ func (c *Comm) RunSchedule(ctx context.Context, what string, s *Schedule) error 
 	}
 	if !r.done() {
 		p.mu.Unlock()
-		if err = p.await(ctx, &r.own); err != nil {
+		if err = p.leads.await(ctx, &r.own); err != nil {
 			_ = c.Revoke() // refused where the request is over already
-			_ = p.await(context.Background(), &r.own)
+			_ = p.leads.await(context.Background(), &r.own)
 		}
 		p.mu.Lock()
 	}
@@ -139,12 +139,12 @@ func (c *Comm) startSchedule(what string, s *Schedule, blocking bool) (*Request,
 	r.peer, r.schedule = Any, s
 	s.c, s.r, s.sequence, s.blocking = c, r, int(c.collSeq&sequenceMask), blocking
 	c.schedules = append(c.schedules, s)
-	must.That(!p.scheduling, "a collective is started by another one")
-	p.scheduling = true
+	must.That(!p.schedules.running, "a collective is started by another one")
+	p.schedules.running = true
 	s.x.Start(s.Plan, s)
 	s.goOn()
-	p.scheduling = false
-	p.runSchedules()
+	p.schedules.running = false
+	p.schedules.run()
 	return r, nil
 }
 
@@ -261,45 +261,69 @@ func (r *Request) matchedWrong() bool {
 	return errors.Is(r.err, ErrType) || errors.Is(r.err, ErrTruncated)
 }
 
-// runSchedules lets parts that are complete take effect. It says whether there were
+// schedules is the service of collectives that go by messages.
+type schedules struct {
+	p       *Proc
+	over    []*Request // parts that are complete, and not yet heard of by their schedules
+	unheard []unheard  // messages to look at once those have been heard of
+	running bool
+}
+
+func (ss *schedules) progress() bool { return ss.run() }
+
+// attention is asked while parts are complete.
+func (ss *schedules) attention() bool { return true }
+
+func (ss *schedules) peerDied(int) { ss.run() }
+
+func (ss *schedules) commEnded(*Comm) { ss.run() }
+
+func (ss *schedules) waitsFor(r *Request) ([]int, bool) {
+	if r.kind != scheduleRequest {
+		return nil, false
+	}
+	return r.schedule.waitsFor(), true
+}
+
+// run lets parts that are complete take effect. It says whether there were
 // any. Rules of a plan never re-enter themselves: what completes meanwhile waits its
 // turn. The caller holds mu.
-func (p *Proc) runSchedules() bool {
-	if len(p.partsOver) == 0 || p.scheduling {
+func (ss *schedules) run() bool {
+	if len(ss.over) == 0 || ss.running {
 		return false
 	}
-	p.scheduling = true
-	for i := 0; i < len(p.partsOver); i++ {
-		r := p.partsOver[i]
+	ss.running = true
+	for i := 0; i < len(ss.over); i++ {
+		r := ss.over[i]
 		s, step := r.part, int(r.step)
 		s.parts = slices.DeleteFunc(s.parts, func(x *Request) bool { return x == r })
 		s.took(r)
 		s.x.Completed(step)
 		s.goOn()
 	}
-	clear(p.partsOver)
-	p.partsOver = p.partsOver[:0]
-	p.partsWait.Store(false)
-	p.scheduling = false
-	p.hear()
+	clear(ss.over)
+	ss.over = ss.over[:0]
+	ss.p.busy.set(servesSchedules, false)
+	ss.running = false
+	ss.hear()
 	return true
 }
 
 // hear looks at the messages that had to wait for parts.
-func (p *Proc) hear() {
-	for len(p.unheard) > 0 && len(p.partsOver) == 0 {
-		u := p.unheard[0]
-		p.unheard = slices.Delete(p.unheard, 0, 1)
+func (ss *schedules) hear() {
+	for len(ss.unheard) > 0 && len(ss.over) == 0 {
+		u := ss.unheard[0]
+		ss.unheard = slices.Delete(ss.unheard, 0, 1)
 		u.c.heard(u.from, u.tag)
 	}
-	p.runSchedules()
+	ss.run()
 }
 
 // partOver notes that a part is complete.
-func (p *Proc) partOver(r *Request) {
-	p.partsOver = append(p.partsOver, r)
-	p.partsWait.Store(true)
-	p.stirLeader()
+func (ss *schedules) partOver(r *Request) {
+	ss.over = append(ss.over, r)
+	ss.p.busy.set(servesSchedules, true)
+	ss.p.leads.stir()
 }
 
 // fail ends s because of an error, as soon as its parts are over: they own its memory.
@@ -309,7 +333,7 @@ func (s *Schedule) fail(err error) {
 	}
 	s.x.Fail(err)
 	for _, r := range slices.Clone(s.parts) {
-		s.c.p.withdrawPart(r)
+		s.c.p.schedules.withdrawPart(r)
 	}
 	if s.Failed != nil && !ulfm.Recoverable(err) {
 		s.c.suffer(s.sequence, s.Failed(err))
@@ -317,13 +341,13 @@ func (s *Schedule) fail(err error) {
 }
 
 // withdrawPart ends a part that has not matched. One that has completes.
-func (p *Proc) withdrawPart(r *Request) {
+func (ss *schedules) withdrawPart(r *Request) {
 	switch {
 	case r.done():
 	case r.kind == sendRequest:
-		p.withdrawSendLocked(r)
-	case p.match.Withdraw(&r.Recv):
-		p.complete(r, errWithdrawn)
+		ss.p.withdrawSendLocked(r)
+	case ss.p.match.Withdraw(&r.Recv):
+		ss.p.complete(r, errWithdrawn)
 	}
 }
 
@@ -331,8 +355,8 @@ func (p *Proc) withdrawPart(r *Request) {
 func (c *Comm) suffer(sequence int, k Consequence) {
 	p := c.p
 	if k.Revoke {
-		p.step(control.Revoke{Comm: c.group.Index})
-		p.pushOn()
+		p.rules.step(control.Revoke{Comm: c.group.Index})
+		p.links.pushOn()
 	}
 	if k.Tag == 0 {
 		return
@@ -377,8 +401,8 @@ type unheard struct {
 // heard looks at a collective message that nothing awaits: whoever waits for its
 // sender in vain fails.
 func (c *Comm) heard(from, tag int) {
-	if len(c.p.partsOver) > 0 {
-		c.p.unheard = append(c.p.unheard, unheard{c, from, tag})
+	if len(c.p.schedules.over) > 0 {
+		c.p.schedules.unheard = append(c.p.schedules.unheard, unheard{c, from, tag})
 		return
 	}
 	for _, s := range slices.Clone(c.schedules) {

@@ -145,8 +145,8 @@ func leftNothing(w *Comm) error {
 	if m := p.match.Unexpected(ctx); m > 0 && p.match.Accepts(ctx) {
 		return fmt.Errorf("%d messages are left", m)
 	}
-	if len(w.schedules) > 0 || len(p.partsOver) > 0 || p.partsWait.Load() {
-		return fmt.Errorf("%d schedules and %d parts are left", len(w.schedules), len(p.partsOver))
+	if len(w.schedules) > 0 || len(p.schedules.over) > 0 || p.busy.has(servesSchedules) {
+		return fmt.Errorf("%d schedules and %d parts are left", len(w.schedules), len(p.schedules.over))
 	}
 	for _, r := range p.slots {
 		if r.active() && r.kind != callRequest {

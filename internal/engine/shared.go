@@ -113,9 +113,9 @@ func (c *Comm) share(ctx context.Context, what string, count bool, code uint64, 
 		return g.Moved(), g.Audience(), nil
 	}
 	c.announce(g)
-	if p.takeLead(caller) {
+	if p.leads.take(caller) {
 		done := c.advanceWhile(ctx, g)
-		p.leaveLocked()
+		p.leads.leaveLocked()
 		if done {
 			return false, 0, nil
 		}
@@ -123,7 +123,7 @@ func (c *Comm) share(ctx context.Context, what string, count bool, code uint64, 
 	r := p.newRequest(collectiveRequest, c, what)
 	r.peer = Any
 	c.collective = r
-	p.openMemory(c)
+	p.memory.open(c)
 	switch err := c.alive(); { // not only before: it may have been fenced meanwhile
 	case err != nil:
 		p.complete(r, err)
@@ -133,7 +133,7 @@ func (c *Comm) share(ctx context.Context, what string, count bool, code uint64, 
 		}
 	}
 	p.mu.Unlock()
-	err = p.await(ctx, &r.own)
+	err = p.leads.await(ctx, &r.own)
 	p.mu.Lock()
 	if err != nil {
 		r.detached = true
@@ -170,7 +170,7 @@ func (c *Comm) advanceWhile(ctx context.Context, g *nodecoll.Group) (done bool) 
 			if _, _, bad := g.Mismatch(); bad {
 				return false
 			}
-		} else if !c.p.watchWord(ctx, word, stale) {
+		} else if !c.p.leads.watchWord(ctx, word, stale) {
 			return false
 		}
 		if c.quiet() && c.advance(g) {
@@ -197,7 +197,7 @@ func (c *Comm) announce(g *nodecoll.Group) {
 // notify wakes a member, or all: nodecoll.All, for which something has been published. The
 // caller need not hold mu.
 func (c *Comm) notify(to int) {
-	if !c.p.unfenced {
+	if !c.p.leads.unfenced {
 		publish.Fence()
 	}
 	if to >= 0 {
@@ -256,7 +256,7 @@ func (c *Comm) BeginMessages(ctx context.Context, what string, code uint64) erro
 		moved, to, err = c.share(ctx, what, false, code, noteQuietly)
 		if err == nil {
 			c.messages = true
-			p.openMemory(c)
+			p.memory.open(c)
 		} else {
 			c.giveTurn()
 		}
@@ -298,16 +298,16 @@ func (c *Comm) partsWays() bool {
 	return bad
 }
 
-// part ends the receives of a collective in which another member is not. Sends are
+// partWays ends the receives of a collective in which another member is not. Sends are
 // taken back by whoever waits for them: the receiver may have heard of them.
-func (p *Proc) part(c *Comm) bool {
+func (my *memory) partWays(c *Comm) bool {
 	if c.apart == nil {
 		return false
 	}
 	did := false
-	for _, r := range p.slots {
-		if r.active() && r.comm == c && r.kind == recvRequest && r.class() == Collective && p.match.Withdraw(&r.Recv) {
-			p.complete(r, c.apart)
+	for _, r := range my.p.slots {
+		if r.active() && r.comm == c && r.kind == recvRequest && r.class() == Collective && my.p.match.Withdraw(&r.Recv) {
+			my.p.complete(r, c.apart)
 			did = true
 		}
 	}

@@ -62,6 +62,31 @@ const turnUnits = 4
 // has units.
 const claimsClosed = 1 << 31
 
+// transfers is the service of such messages.
+type transfers struct {
+	p        *Proc
+	accounts []int // free ones
+	pushing  []push
+	pulls    []*Request // receives that are copied
+}
+
+func (ts *transfers) noteBusy() {
+	ts.p.busy.set(servesTransfers, len(ts.pushing)+len(ts.pulls) > 0)
+}
+
+func (ts *transfers) progress() bool {
+	did := ts.pullUnits()
+	return ts.pushUnits() || did
+}
+
+func (ts *transfers) peerDied(proc int) {
+	ts.dropPushes(func(t *push) bool { return t.peer == proc })
+}
+
+func (ts *transfers) commEnded(*Comm) {}
+
+func (ts *transfers) waitsFor(*Request) ([]int, bool) { return nil, false }
+
 // A pull is the receiver's side of a transfer.
 type pull struct {
 	acc    segment.Transfer
@@ -88,107 +113,107 @@ type push struct {
 // done.
 func answered(h Handle) uint64 { return 2 * uint64(h) }
 
-// openTransfer gives a send an account, if there is a free one.
-func (p *Proc) openTransfer(r *Request) {
-	if p.port == nil || len(r.buf) <= transport.EagerMax || !p.port.Direct(r.peer) || len(p.accounts) == 0 {
+// open gives a send an account, if there is a free one.
+func (ts *transfers) open(r *Request) {
+	if ts.p.port == nil || len(r.buf) <= transport.EagerMax || !ts.p.port.Direct(r.peer) || len(ts.accounts) == 0 {
 		return
 	}
-	last := len(p.accounts) - 1
-	acc, ok := p.port.Transfer(p.me, p.accounts[last])
-	must.That(ok, "no account %d", p.accounts[last])
+	last := len(ts.accounts) - 1
+	acc, ok := ts.p.port.Transfer(ts.p.me, ts.accounts[last])
+	must.That(ok, "no account %d", ts.accounts[last])
 	segment.Put64(acc.Pushed, 0)
 	segment.Put64(acc.Unable, 0)
 	segment.Put64(acc.Claims, 1) // the receiver's first
 	segment.Put64(acc.Live, uint64(r.handle()))
 	r.direct, r.answer = true, acc.Answer
-	p.pushing = append(p.pushing, push{handle: r.handle(), account: p.accounts[last], peer: r.peer, acc: acc})
-	p.accounts = p.accounts[:last]
-	p.transfers.Add(1)
+	ts.pushing = append(ts.pushing, push{handle: r.handle(), account: ts.accounts[last], peer: r.peer, acc: acc})
+	ts.accounts = ts.accounts[:last]
+	ts.noteBusy()
 }
 
-func (p *Proc) pushOf(r *Request) int {
-	return slices.IndexFunc(p.pushing, func(t push) bool { return t.handle == r.handle() })
+func (ts *transfers) pushOf(r *Request) int {
+	return slices.IndexFunc(ts.pushing, func(t push) bool { return t.handle == r.handle() })
 }
 
 // closePush frees an account. Its receiver will not touch it again.
-func (p *Proc) closePush(i int) {
-	segment.Store64(p.pushing[i].acc.Live, 0)
-	p.accounts = append(p.accounts, p.pushing[i].account)
-	p.pushing = slices.Delete(p.pushing, i, i+1)
-	p.transfers.Add(-1)
+func (ts *transfers) closePush(i int) {
+	segment.Store64(ts.pushing[i].acc.Live, 0)
+	ts.accounts = append(ts.accounts, ts.pushing[i].account)
+	ts.pushing = slices.Delete(ts.pushing, i, i+1)
+	ts.noteBusy()
 }
 
 // dropPushes frees the accounts of messages that their receiver will never touch:
 // they were taken back or refused, or the receiver is dead.
-func (p *Proc) dropPushes(gone func(*push) bool) {
-	for i := len(p.pushing) - 1; i >= 0; i-- {
-		if gone(&p.pushing[i]) {
-			p.closePush(i)
+func (ts *transfers) dropPushes(gone func(*push) bool) {
+	for i := len(ts.pushing) - 1; i >= 0; i-- {
+		if gone(&ts.pushing[i]) {
+			ts.closePush(i)
 		}
 	}
 }
 
-func (p *Proc) dropPush(h Handle) { p.dropPushes(func(t *push) bool { return t.handle == h }) }
+func (ts *transfers) dropPush(h Handle) { ts.dropPushes(func(t *push) bool { return t.handle == h }) }
 
 // giveBack ends the direct way of a send whose buffer is its program's again. If the
 // receiver has heard of it the account stays in use: it may be at it.
-func (p *Proc) giveBack(r *Request) {
-	if i := p.pushOf(r); r.phase == announceQueued {
-		p.closePush(i)
+func (ts *transfers) giveBack(r *Request) {
+	if i := ts.pushOf(r); r.phase == announceQueued {
+		ts.closePush(i)
 	} else {
-		segment.Store64(p.pushing[i].acc.Live, 0)
+		segment.Store64(ts.pushing[i].acc.Live, 0)
 	}
 	r.direct = false
 }
 
 // pushUnits lets senders do their part. It says whether anything happened.
-func (p *Proc) pushUnits() bool {
+func (ts *transfers) pushUnits() bool {
 	did := false
-	for i := len(p.pushing) - 1; i >= 0; i-- {
-		if i < len(p.pushing) {
-			did = p.pushStep(i) || did
+	for i := len(ts.pushing) - 1; i >= 0; i-- {
+		if i < len(ts.pushing) {
+			did = ts.pushStep(i) || did
 		}
 	}
 	return did
 }
 
 // pushStep does the sender's part of one transfer.
-func (p *Proc) pushStep(i int) bool {
-	t := &p.pushing[i]
+func (ts *transfers) pushStep(i int) bool {
+	t := &ts.pushing[i]
 	switch segment.Load64(t.acc.Answer) {
 	case answered(t.handle) + 1:
-		r := p.find(t.handle)
-		p.closePush(i)
+		r := ts.p.find(t.handle)
+		ts.closePush(i)
 		if r != nil {
 			r.direct = false
-			p.complete(r, nil)
+			ts.p.complete(r, nil)
 		}
 		return true
 	case answered(t.handle):
-		if r := p.find(t.handle); r != nil && r.direct && !t.spent {
+		if r := ts.p.find(t.handle); r != nil && r.direct && !t.spent {
 			r.phase = granted
-			p.pushSome(r, t)
+			ts.pushSome(r, t)
 			return true
 		}
 	}
 	return false
 }
 
-// stepTransfer goes on with the transfer of a request. It says whether anything
+// step goes on with the transfer of a request. It says whether anything
 // happened.
-func (p *Proc) stepTransfer(r *Request) bool {
+func (ts *transfers) step(r *Request) bool {
 	switch {
 	case r.pulling:
-		return p.pullSome(r)
+		return ts.pullSome(r)
 	case r.direct:
-		i := p.pushOf(r)
-		return i >= 0 && p.pushStep(i)
+		i := ts.pushOf(r)
+		return i >= 0 && ts.pushStep(i)
 	}
 	return false
 }
 
 // pushSome copies units from the back into the receiver's buffer.
-func (p *Proc) pushSome(r *Request, t *push) {
+func (ts *transfers) pushSome(r *Request, t *push) {
 	addr, limit := segment.Load64(t.acc.Addr), segment.Load64(t.acc.Limit)
 	if addr == 0 || limit == 0 || limit > uint64(len(r.buf)) {
 		t.spent = true
@@ -205,14 +230,14 @@ func (p *Proc) pushSome(r *Request, t *push) {
 		lo := (units - int(back)) * unit
 		hi := min(lo+unit, int(limit))
 		// A process that departed may have given its number to another.
-		if p.node.Epoch() != p.epochSeen.Load() || p.port.WriteTo(t.peer, r.buf[lo:hi], addr+uint64(lo)) != nil {
+		if ts.p.node.Epoch() != ts.p.epochSeen.Load() || ts.p.port.WriteTo(t.peer, r.buf[lo:hi], addr+uint64(lo)) != nil {
 			segment.Store64(t.acc.Unable, uint64(t.handle))
 			t.spent = true
 		} else {
 			t.pushed++
 			segment.Store64(t.acc.Pushed, uint64(t.pushed))
 		}
-		p.node.Notify(t.peer, park.Caller|park.Background)
+		ts.p.node.Notify(t.peer, park.Caller|park.Background)
 		if t.spent {
 			return
 		}
@@ -220,43 +245,43 @@ func (p *Proc) pushSome(r *Request, t *push) {
 }
 
 // pullFrom begins the receiver's side, and says false where the rings must do.
-func (p *Proc) pullFrom(r *Request, from int, handle, addr uint64, account int) bool {
-	if addr == 0 || p.port == nil || !p.port.Direct(from) {
+func (ts *transfers) pullFrom(r *Request, from int, handle, addr uint64, account int) bool {
+	if addr == 0 || ts.p.port == nil || !ts.p.port.Direct(from) {
 		return false
 	}
-	acc, ok := p.port.Transfer(from, account)
+	acc, ok := ts.p.port.Transfer(from, account)
 	if !ok {
 		return false
 	}
 	r.pull, r.pulling = pull{acc: acc, addr: addr}, true
 	if r.expect > 0 {
 		dst := uint64(0)
-		if !p.fences() { // who is declared dead and lives must not write here
+		if !ts.p.fences() { // who is declared dead and lives must not write here
 			dst = segment.AddressOf(r.buf)
 		}
 		segment.Put64(acc.Addr, dst)
 		segment.Put64(acc.Limit, uint64(r.expect))
 		segment.Store64(acc.Answer, answered(Handle(handle)))
 	}
-	p.pulls = append(p.pulls, r)
-	p.transfers.Add(1)
-	p.pullSome(r)
+	ts.pulls = append(ts.pulls, r)
+	ts.noteBusy()
+	ts.pullSome(r)
 	return true
 }
 
 // pullUnits goes on with what receivers copy. It says whether anything happened.
-func (p *Proc) pullUnits() bool {
+func (ts *transfers) pullUnits() bool {
 	did := false
-	for i := len(p.pulls) - 1; i >= 0; i-- {
-		if i < len(p.pulls) { // one that ended may have taken others with it
-			did = p.pullSome(p.pulls[i]) || did
+	for i := len(ts.pulls) - 1; i >= 0; i-- {
+		if i < len(ts.pulls) { // one that ended may have taken others with it
+			did = ts.pullSome(ts.pulls[i]) || did
 		}
 	}
 	return did
 }
 
 // pullSome copies units from the front, and ends the receive when all are copied.
-func (p *Proc) pullSome(r *Request) bool {
+func (ts *transfers) pullSome(r *Request) bool {
 	t := &r.pull
 	unit, units := cut(r.expect)
 	did := false
@@ -269,7 +294,7 @@ func (p *Proc) pullSome(r *Request) bool {
 				break
 			}
 		}
-		if !p.pullUnit(r, t.pulled*unit, min(t.pulled*unit+unit, r.expect)) {
+		if !ts.pullUnit(r, t.pulled*unit, min(t.pulled*unit+unit, r.expect)) {
 			return true
 		}
 		t.pulled++
@@ -278,19 +303,19 @@ func (p *Proc) pullSome(r *Request) bool {
 		t.spent = true
 	}
 	if t.spent {
-		return p.pullLast(r) || did
+		return ts.pullLast(r) || did
 	}
 	return did
 }
 
 // pullUnit copies bytes lo to hi. If the kernel refuses it says false, and the rings
 // do the rest.
-func (p *Proc) pullUnit(r *Request, lo, hi int) bool {
+func (ts *transfers) pullUnit(r *Request, lo, hi int) bool {
 	for lo < hi {
 		n := min(hi-lo, segment.RemoteMax)
-		if err := p.port.ReadFrom(r.peer, r.buf[lo:lo+n], r.pull.addr+uint64(lo)); err != nil {
-			p.port.Indirect(r.peer)
-			p.askRings(r)
+		if err := ts.p.port.ReadFrom(r.peer, r.buf[lo:lo+n], r.pull.addr+uint64(lo)); err != nil {
+			ts.p.port.Indirect(r.peer)
+			ts.askRings(r)
 			return false
 		}
 		lo += n
@@ -300,10 +325,10 @@ func (p *Proc) pullUnit(r *Request, lo, hi int) bool {
 
 // askRings gives up copying directly and asks for the message through the rings, as soon as
 // the sender is out of the buffer.
-func (p *Proc) askRings(r *Request) {
+func (ts *transfers) askRings(r *Request) {
 	r.pull.rings = true
 	r.closeClaims()
-	p.pullLast(r)
+	ts.pullLast(r)
 }
 
 // closeClaims lets neither side claim any more units.
@@ -319,67 +344,69 @@ func (r *Request) closeClaims() {
 
 // senderIsOut says whether the sender writes into the buffer of a receive no more, once all
 // units are claimed: it has written what it has claimed, or cannot, or no thread of it is left.
-func (p *Proc) senderIsOut(r *Request) bool {
+func (ts *transfers) senderIsOut(r *Request) bool {
 	t := &r.pull
-	return segment.Load64(t.acc.Pushed) >= uint64(max(t.theirs, 0)) || segment.Load64(t.acc.Unable) == r.remote || p.hasEnded(r.peer)
+	return segment.Load64(t.acc.Pushed) >= uint64(max(t.theirs, 0)) || segment.Load64(t.acc.Unable) == r.remote || ts.hasEnded(r.peer)
 }
 
 // hasEnded says whether a process is dead and no thread of it is left.
-func (p *Proc) hasEnded(proc int) bool { return p.peers[proc].dead && p.node.HasEnded(proc) }
+func (ts *transfers) hasEnded(proc int) bool {
+	return ts.p.peers[proc].dead && ts.p.node.HasEnded(proc)
+}
 
 // pullLast ends the receive, or the direct way of it, once the units that the sender has
 // claimed are copied. It says whether it did.
-func (p *Proc) pullLast(r *Request) bool {
+func (ts *transfers) pullLast(r *Request) bool {
 	t := &r.pull
-	if !p.senderIsOut(r) {
+	if !ts.senderIsOut(r) {
 		return false
 	}
 	switch unit, _ := cut(r.expect); {
 	case t.err != nil:
 		err := t.err
-		p.finishPull(r)
-		p.complete(r, err)
+		ts.finishPull(r)
+		ts.p.complete(r, err)
 	case t.rings:
-		p.endPull(r)
+		ts.endPull(r)
 		r.moved = 0
-		p.sendControl(r.peer, controlFrame(frameGrant, r.remote, uint64(r.handle()), uint64(r.expect)))
-	case segment.Load64(t.acc.Unable) == r.remote && !p.pullUnit(r, t.pulled*unit, r.expect):
+		ts.p.links.sendControl(r.peer, controlFrame(frameGrant, r.remote, uint64(r.handle()), uint64(r.expect)))
+	case segment.Load64(t.acc.Unable) == r.remote && !ts.pullUnit(r, t.pulled*unit, r.expect):
 	case segment.Load64(t.acc.Live) != r.remote: // the sender had its buffer back meanwhile
-		p.askRings(r)
+		ts.askRings(r)
 	default:
-		p.finishPull(r)
-		p.complete(r, r.err)
+		ts.finishPull(r)
+		ts.p.complete(r, r.err)
 	}
 	return true
 }
 
 // finishPull tells the sender that it is needed no more.
-func (p *Proc) finishPull(r *Request) {
+func (ts *transfers) finishPull(r *Request) {
 	segment.Store64(r.pull.acc.Answer, answered(Handle(r.remote))+1)
-	p.node.Notify(r.peer, park.Caller|park.Background)
-	p.endPull(r)
+	ts.p.node.Notify(r.peer, park.Caller|park.Background)
+	ts.endPull(r)
 }
 
-func (p *Proc) endPull(r *Request) {
+func (ts *transfers) endPull(r *Request) {
 	if !r.pulling {
 		return
 	}
 	r.pulling = false
-	p.transfers.Add(-1)
-	p.pulls = slices.DeleteFunc(p.pulls, func(x *Request) bool { return x == r })
+	ts.pulls = slices.DeleteFunc(ts.pulls, func(x *Request) bool { return x == r })
+	ts.noteBusy()
 }
 
 // failPull ends a receive that is being copied, because the sender is dead or for a reason of
 // this side. If the sender may still be writing into the buffer it says false, and the receive
 // ends when that is over.
-func (p *Proc) failPull(r *Request, err error) bool {
+func (ts *transfers) failPull(r *Request, err error) bool {
 	t := &r.pull
 	if t.err != nil {
 		return false
 	}
 	r.closeClaims()
-	if p.senderIsOut(r) {
-		p.finishPull(r)
+	if ts.senderIsOut(r) {
+		ts.finishPull(r)
 		return true
 	}
 	t.err = err
@@ -400,28 +427,25 @@ func (p *Proc) fail(r *Request, err error) {
 		r.schedule.fail(err)
 		return
 	}
-	if r.pulling && !p.failPull(r, err) {
+	if r.pulling && !p.transfers.failPull(r, err) {
 		return
 	}
 	p.complete(r, err)
 }
 
-// transferMoved says whether a transfer waits for this process. It is asked before
+// attention says whether a transfer waits for this process. It is asked before
 // it sleeps; the caller does not hold mu.
-func (p *Proc) transferMoved() bool {
-	if p.transfers.Load() == 0 {
-		return false
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, r := range p.pulls {
+func (ts *transfers) attention() bool {
+	ts.p.mu.Lock()
+	defer ts.p.mu.Unlock()
+	for _, r := range ts.pulls {
 		t := &r.pull
-		if !t.spent || p.senderIsOut(r) {
+		if !t.spent || ts.senderIsOut(r) {
 			return true
 		}
 	}
-	for i := range p.pushing {
-		t := &p.pushing[i]
+	for i := range ts.pushing {
+		t := &ts.pushing[i]
 		a := segment.Load64(t.acc.Answer)
 		if a == answered(t.handle)+1 || a == answered(t.handle) && !t.spent {
 			return true

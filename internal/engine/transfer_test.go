@@ -31,7 +31,7 @@ func TestReceiveOutlivesTheSender(t *testing.T) {
 		require.True(t, r.pulling)
 		segment.Add64(r.pull.acc.Claims, 1<<32) // the sender claims a unit, and dies
 		if refused {
-			receiver.askRings(r)
+			receiver.transfers.askRings(r)
 		}
 		receiver.mu.Unlock()
 

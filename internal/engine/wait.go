@@ -37,7 +37,7 @@ func (c *Comm) Call(ctx context.Context, call member.Call, in Contribution, what
 	p.mu.Lock()
 	r := p.find(h)
 	p.mu.Unlock()
-	if err := p.await(ctx, &r.own); err != nil {
+	if err := p.leads.await(ctx, &r.own); err != nil {
 		p.mu.Lock()
 		err = &ulfm.Error{Ranks: p.waitsFor(r), Err: err}
 		p.detach(r)
@@ -64,16 +64,18 @@ func (p *Proc) Awaited(h Handle) []int {
 
 // waitsFor is Awaited for a caller that holds mu.
 func (p *Proc) waitsFor(r *Request) (ranks []int) {
-	switch {
-	case r.done():
-	case r.kind == callRequest:
-		p.diagnose(func() { ranks = p.ctl.WaitsFor(r.comm.group.Index, uint64(r.handle())) })
-	case r.kind == scheduleRequest:
-		ranks = r.schedule.waitsFor()
-	case r.peer >= 0:
-		ranks = []int{r.comm.RankOf(r.peer)}
+	if r.done() {
+		return nil
 	}
-	return ranks
+	for _, s := range p.services {
+		if ranks, mine := s.waitsFor(r); mine {
+			return ranks
+		}
+	}
+	if r.peer >= 0 {
+		return []int{r.comm.RankOf(r.peer)}
+	}
+	return nil
 }
 
 // Wait waits for a request and ends it. With ulfm.ErrProcFailedPending, or when
@@ -86,7 +88,7 @@ func (p *Proc) Wait(ctx context.Context, h Handle) (Status, error) {
 	if r == nil {
 		return Status{}, ErrInactive
 	}
-	if err := p.await(ctx, &r.own); err != nil {
+	if err := p.leads.await(ctx, &r.own); err != nil {
 		return Status{}, err
 	}
 	st, _, err := p.take(h)
@@ -157,7 +159,7 @@ func (p *Proc) WaitAll(ctx context.Context, hs []Handle, got func(i int, st Stat
 	if !p.overNow(hs) {
 		g := p.borrow(hs)
 		p.mu.Unlock()
-		err := p.await(ctx, g)
+		err := p.leads.await(ctx, g)
 		p.mu.Lock()
 		p.giveGroupBack(g)
 		if err != nil {
@@ -202,7 +204,7 @@ func (p *Proc) waitSettled(ctx context.Context, hs []Handle, any bool) error {
 	g := p.borrow(hs)
 	g.any = any
 	p.mu.Unlock()
-	err := p.await(ctx, g)
+	err := p.leads.await(ctx, g)
 	p.mu.Lock()
 	p.giveGroupBack(g)
 	p.mu.Unlock()
@@ -242,7 +244,7 @@ func (p *Proc) Drop(h Handle) {
 		}
 		if r.kind == sendRequest {
 			if r.direct {
-				p.giveBack(r)
+				p.transfers.giveBack(r)
 			}
 			r.buf = slices.Clone(r.buf)
 		}
@@ -265,7 +267,7 @@ func (c *Comm) StartAgree(flag *uint64) (Handle, error) {
 	r.flag = flag
 	p.proposeFor(r, member.Call{Kind: member.KindAgree}, in)
 	p.progress()
-	p.underWay()
+	p.loop.hurryUp()
 	return r.handle(), nil
 }
 

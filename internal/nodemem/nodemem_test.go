@@ -1,4 +1,4 @@
-package engine
+package nodemem
 
 import (
 	"bytes"
@@ -9,35 +9,36 @@ import (
 	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/internal/transport"
 	"github.com/goulfm/goulfm/internal/transport/inproc"
+	"github.com/stretchr/testify/require"
 )
 
-// memoryWorld are the processes of a node, and the memory of agreements that the members
-// of one communicator after another have.
-type memoryWorld []*Proc
+// world are the processes of a node, and the memory of agreements that the members of one
+// communicator after another have.
+type world []*Node
 
-func newMemoryWorld(n int) (w memoryWorld) {
-	world := inproc.New(n)
+func newWorld(t *testing.T, n int) (w world) {
+	t.Helper()
+	job := inproc.New(n)
 	for me := range n {
-		port := world.Port(me).Link.(*transport.Port)
-		if err := port.ReachAll(); err != nil {
-			panic(err)
-		}
-		w = append(w, &Proc{node: port.Node(), link: port, port: port, me: me, n: n})
+		port := job.Port(me).Link.(*transport.Port)
+		require.NoError(t, port.ReachAll())
+		node := NewNode(me, n, port.Block)
+		w = append(w, &node)
 	}
 	return w
 }
 
 // open returns the views of the members of a communicator of all processes, each of which
 // has drawn this context index.
-func (w memoryWorld) open(index uint32) (views []*agreementMemory) {
+func (w world) open(index uint32) (views []*Series) {
 	g := member.Group{Index: index}
-	for me, p := range w {
+	for me, n := range w {
 		g.Procs, g.Indices = append(g.Procs, me), append(g.Indices, index)
-		p.prepareBlock(index)
+		n.Prepare(index)
 	}
-	for me, p := range w {
+	for me, n := range w {
 		g.Me = me
-		views = append(views, &p.commMemory(index, g)[member.SeriesCreate])
+		views = append(views, &n.Open(g)[member.SeriesCreate])
 	}
 	return views
 }
@@ -46,7 +47,7 @@ func (w memoryWorld) open(index uint32) (views []*agreementMemory) {
 // it stands beside the lines or is too long for that.
 func TestContributionsOfAllLengths(t *testing.T) {
 	const n, writer, reader, slot = 150, 149, 1, 3
-	views := newMemoryWorld(n).open(2)
+	views := newWorld(t, n).open(2)
 	longMax, valueMax := onenode.LongMax(n), onenode.ValueMax(n)
 	if longMax <= segment.ContributionBytes || valueMax <= segment.ValueBytes(n) {
 		t.Fatalf("%d and %d bytes fit beside the lines: too few members for this test", longMax, valueMax)
@@ -78,12 +79,12 @@ func TestContributionsOfAllLengths(t *testing.T) {
 // one reads nothing, short or long, whichever of the two wrote longer ones.
 func TestBlockOfAnother(t *testing.T) {
 	const n, slot, seq = 150, 1, 1
-	w := newMemoryWorld(n)
+	w := newWorld(t, n)
 	index := uint32(2)
 	for _, c := range []struct{ before, after int }{{1, 1}, {1, onenode.ValueMax(n)}, {onenode.ValueMax(n), 1}, {onenode.ValueMax(n), onenode.ValueMax(n)}} {
 		first := w.open(index)
 		index += segment.Blocks + 1 // one of the same blocks
-		publish := func(views []*agreementMemory, size int) {
+		publish := func(views []*Series, size int) {
 			long := bytes.Repeat([]byte{1}, min(size, onenode.LongMax(n)))
 			views[5].Publish(slot, seq, onenode.Line{LongBytes: uint32(len(long))}, long)
 			views[5].Offer(slot, bytes.Repeat([]byte{2}, size))

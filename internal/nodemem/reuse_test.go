@@ -1,4 +1,4 @@
-package engine
+package nodemem
 
 import (
 	"bytes"
@@ -18,16 +18,16 @@ import (
 func TestCopyOfWhatIsOverwritten(t *testing.T) {
 	const slot, seq, writer, reader = 1, 1, 2, 0
 	long := bytes.Repeat([]byte{0xAB}, 40)
-	into := func(m *agreementMemory, at []byte) { m.p.copied = at[:0] }
+	into := func(m *Series, at []byte) { m.n.copied = at[:0] }
 
-	views := newMemoryWorld(3).open(2)
+	views := newWorld(t, 3).open(2)
 	views[writer].Publish(slot, seq, onenode.Line{LongBytes: uint32(len(long))}, long)
 	m := views[reader]
 	require.Equal(t, long, m.Long(writer, slot, len(long)))
 	into(m, m.lines.Bytes(m.line(writer, slot), segment.Line))
 	assert.Nil(t, m.Long(writer, slot, len(long)), "a contribution")
 
-	views = newMemoryWorld(3).open(2)
+	views = newWorld(t, 3).open(2)
 	views[writer].Offer(slot, long)
 	m = views[reader]
 	require.Equal(t, long, m.Value(writer, slot))

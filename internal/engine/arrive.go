@@ -1,0 +1,338 @@
+package engine
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/goulfm/goulfm/internal/match"
+	"github.com/goulfm/goulfm/internal/transport"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// drain handles every data frame that a process has published.
+func (p *Proc) drain(from int) bool {
+	did := false
+	for {
+		if p.port != nil && p.arriveInline(from) {
+			did = true
+			continue
+		}
+		var f transport.Frame // of this loop's own: an action may drain, too
+		if !p.next(from, &f) {
+			if did {
+				p.link.Sweep(from)
+			} else {
+				p.links.checkBroken(from)
+			}
+			return did
+		}
+		did = true
+		p.arrive(from, &f)
+		p.advance(from)
+	}
+}
+
+// arriveInline handles the next frame of a process if it is a short message for which
+// a receive is posted that names the sender: a member, then.
+func (p *Proc) arriveInline(from int) bool {
+	l, payload, ok := p.port.NextInline(from)
+	if !ok {
+		return false
+	}
+	rr := p.match.ArriveNamed(l.Ctx, from, int(l.Tag))
+	if rr == nil {
+		return false
+	}
+	r := p.slots[rr.Slot]
+	r.status = Status{Proc: from, Tag: int(l.Tag), Bytes: copy(r.buf, payload)}
+	p.port.AdvanceInline(from)
+	p.letGo(from, len(payload))
+	p.end(r, judge(r.elem, len(r.buf), l.Elem, len(payload)))
+	return true
+}
+
+// next looks at the next frame of a process.
+func (p *Proc) next(from int, f *transport.Frame) (ok bool) {
+	if p.port != nil {
+		return p.port.Next(from, f)
+	}
+	*f, ok = p.link.Peek(from)
+	return ok
+}
+
+func (p *Proc) advance(from int) {
+	if p.port != nil {
+		p.port.Advance(from)
+		return
+	}
+	p.link.Advance(from)
+}
+
+func (p *Proc) arrive(from int, f *transport.Frame) {
+	if f.Kind == transport.Chunk {
+		p.chunk(f)
+		return
+	}
+	if !p.match.Accepts(f.Ctx) || !p.mayBeMember(f.Ctx, from) {
+		p.refuse(from, f)
+		return
+	}
+	if rr := p.match.Arrive(f.Ctx, from, int(f.Tag)); rr != nil {
+		r := p.slots[rr.Slot]
+		if f.Kind == transport.Announce {
+			p.grant(r, from, &f.Header)
+			return
+		}
+		p.deliver(r, from, &f.Header, f.Payload)
+		p.letGo(from, f.Size)
+		return
+	}
+	c := p.commAt(f.Ctx / uint32(classes))
+	if f.Kind == transport.Announce && c != nil && p.ending.refusesAnnounced(f.Ctx) {
+		p.ending.unreceived.note(c, from, int(f.Tag))
+		p.refuse(from, f)
+		return
+	}
+	collective := c != nil && Class(f.Ctx%uint32(classes)) == Collective
+	// A notice is announced where its sender has other sends before it in its queue.
+	if collective && (f.Kind == transport.Eager || f.Tag&Notice != 0) && c.late(int(f.Tag)) {
+		p.refuse(from, f)
+		return
+	}
+	m := p.match.Message()
+	m.Ctx, m.Src, m.Tag, m.Size, m.Elem, m.Sync = f.Ctx, from, int(f.Tag), f.Size, f.Elem, f.Sync
+	if f.Kind == transport.Announce {
+		m.Announced, m.Handle, m.Addr, m.Transfer = true, f.Handle, f.Addr, f.Transfer
+	} else {
+		m.Data = p.match.Buffer(len(f.Payload))
+		copy(m.Data, f.Payload)
+	}
+	if !p.match.Keep(m) && f.Kind == transport.Eager {
+		p.letGo(from, f.Size)
+	}
+	p.kept.Add(1)
+	if collective && len(c.schedules) > 0 {
+		c.heard(c.RankOf(from), int(f.Tag))
+	}
+	// Here and not after progress: the receive of another goroutine takes frames
+	// out of the ring, too, and the leader would find nothing new.
+	p.checkProbes()
+}
+
+// mayBeMember is false for a sender that the context's communicator does not have.
+func (p *Proc) mayBeMember(ctx uint32, from int) bool {
+	c := p.commAt(ctx / uint32(classes))
+	return c == nil || c.RankOf(from) >= 0 // nil: pending, its members are not known yet
+}
+
+// letGo returns credit for a pushed payload, in eighths of the limit.
+func (p *Proc) letGo(from, size int) {
+	if from == p.me {
+		return
+	}
+	q := &p.peers[from]
+	q.released += uint64(match.Charge(size))
+	if q.released-q.told >= p.creditStep {
+		q.told = q.released
+		p.link.ReturnCredit(from, q.released)
+	}
+}
+
+// refuse drops a frame for a context that is gone; whoever announced must hear it.
+func (p *Proc) refuse(from int, f *transport.Frame) {
+	if f.Kind == transport.Eager {
+		p.letGo(from, f.Size)
+		return
+	}
+	p.links.sendControl(from, controlFrame(frameRefuse, f.Handle, p.refusal(f.Ctx)))
+}
+
+// Why a message is refused, as the sender is told.
+const (
+	refusedFreed uint64 = iota
+	refusedRevoked
+	refusedEnding
+)
+
+// refusal says why nothing is received on a context any more. The matcher has one state for
+// a communicator that was revoked and one that was freed, because a communicator that is
+// freed here lives on until all members have freed it.
+func (p *Proc) refusal(ctx uint32) uint64 {
+	switch c := p.commAt(ctx / uint32(classes)); {
+	case c == nil && p.match.State(ctx) == match.Revoked, c != nil && c.revoked:
+		return refusedRevoked
+	case c != nil && !c.freed && p.ending.refusesAnnounced(ctx):
+		return refusedEnding
+	}
+	return refusedFreed
+}
+
+// refusalError is what a refusal is for the sender.
+func refusalError(why uint64) error {
+	switch why {
+	case refusedRevoked:
+		return ulfm.ErrRevoked
+	case refusedEnding:
+		return errEnding
+	}
+	return errFreedByReceiver
+}
+
+// errFreedByReceiver ends a send whose receiver has freed the communicator.
+var errFreedByReceiver = fmt.Errorf("%w by the receiver", ErrFreed)
+
+// dropped is told of every unexpected message that the matcher gives up.
+func (p *Proc) dropped(m *match.Message) {
+	switch {
+	case !m.Announced:
+		p.letGo(m.Src, m.Size)
+	case m.Src == p.me:
+		if r := p.find(Handle(m.Handle)); r != nil {
+			p.complete(r, refusalError(p.refusal(m.Ctx)))
+		}
+	default:
+		p.links.sendControl(m.Src, controlFrame(frameRefuse, m.Handle, p.refusal(m.Ctx)))
+	}
+}
+
+// deliver copies a whole message into the receive that matched it.
+func (p *Proc) deliver(r *Request, from int, h *transport.Header, payload []byte) {
+	n := copy(r.buf, payload)
+	r.status = Status{Proc: from, Tag: int(h.Tag), Bytes: n}
+	p.end(r, judge(r.elem, len(r.buf), h.Elem, h.Size))
+}
+
+// judge says what is wrong with a message of size bytes of elem for a receive.
+func judge(wants uint8, room int, elem uint8, size int) error {
+	switch {
+	case elem != wants && elem != 0 && wants != 0:
+		return &Unfit{Err: ErrType, Elem: elem, Size: size, Wants: wants, Room: room}
+	case size > room:
+		return &Unfit{Err: ErrTruncated, Elem: elem, Size: size, Wants: wants, Room: room}
+	}
+	return nil
+}
+
+// deliverKept completes a receive from an unexpected message.
+func (p *Proc) deliverKept(r *Request, m *match.Message) {
+	h := transport.Header{Tag: int32(m.Tag), Elem: m.Elem, Size: m.Size, Handle: m.Handle, Addr: m.Addr, Transfer: m.Transfer}
+	if m.Announced {
+		p.grant(r, m.Src, &h)
+		p.match.Recycle(m)
+		return
+	}
+	p.deliver(r, m.Src, &h, m.Data)
+	p.letGo(m.Src, m.Size)
+	p.match.Recycle(m)
+}
+
+// grant answers an announced message that matched: it is copied straight from the
+// sender's memory, or the sender may push what fits the buffer.
+func (p *Proc) grant(r *Request, from int, h *transport.Header) {
+	r.matched, r.peer, r.remote = true, from, h.Handle
+	// It waits for this live sender now, no more for any (R50). Were it still
+	// pending, a blocking receive would return before the payload is there.
+	r.setPending(false)
+	r.expect = min(h.Size, len(r.buf))
+	r.status = Status{Proc: from, Tag: int(h.Tag), Bytes: r.expect}
+	r.err = judge(r.elem, len(r.buf), h.Elem, h.Size)
+	if from == p.me {
+		s := p.find(Handle(h.Handle))
+		copy(r.buf, s.buf)
+		p.complete(s, nil)
+		p.complete(r, r.err)
+		return
+	}
+	if p.peers[from].dead {
+		p.complete(r, ulfm.ErrProcFailed)
+		return
+	}
+	if p.transfers.pullFrom(r, from, h.Handle, h.Addr, h.Transfer) {
+		return
+	}
+	p.links.sendControl(from, controlFrame(frameGrant, h.Handle, uint64(r.handle()), uint64(r.expect)))
+	if r.expect == 0 {
+		p.complete(r, r.err)
+	}
+}
+
+// chunk puts a part of a granted message in its place. Parts for a receive that
+// ended meanwhile find no request and are dropped.
+func (p *Proc) chunk(f *transport.Frame) {
+	r := p.find(Handle(f.Handle))
+	if r == nil || r.done() || !r.matched || f.Offset != r.moved || f.Offset+f.Size > r.expect {
+		return
+	}
+	copy(r.buf[f.Offset:], f.Payload)
+	r.moved += f.Size
+	if r.moved == r.expect {
+		p.complete(r, r.err)
+	}
+}
+
+// engineFrame handles the engine's own control frames.
+func (p *Proc) engineFrame(from int, frame []byte) {
+	var w [3]uint64
+	rest := frame[1:]
+	for i := range w {
+		v, n := binary.Uvarint(rest)
+		if n <= 0 {
+			break
+		}
+		w[i], rest = v, rest[n:]
+	}
+	r := p.find(Handle(w[0]))
+	switch frame[0] {
+	case frameGrant:
+		p.transfers.dropPush(Handle(w[0]))
+		if !p.granted(from, r, w[1], w[2]) {
+			p.links.sendControl(from, controlFrame(frameGone, w[1]))
+		}
+	case frameWithdraw:
+		// Control frames overtake data frames: the announcement may still be in the
+		// ring. Not looked for there, it would stay, and the sender without an answer.
+		p.drain(from)
+		if p.dropAnnounced(from, w[0]) {
+			p.links.sendControl(from, controlFrame(frameWithdrawn, w[0]))
+		}
+	case frameWithdrawn:
+		p.transfers.dropPush(Handle(w[0]))
+		if r != nil && r.kind == sendRequest && r.phase == announced {
+			r.direct = false
+			p.complete(r, errWithdrawn)
+		}
+	case frameRefuse:
+		p.transfers.dropPush(Handle(w[0]))
+		if r != nil && r.kind == sendRequest && r.peer == from {
+			r.direct = false
+			p.complete(r, refusalError(w[1]))
+		}
+	case frameGone:
+		if r != nil && r.kind == recvRequest && r.matched && r.peer == from {
+			p.complete(r, ulfm.ErrRevoked)
+		}
+	}
+}
+
+// granted says false if there is no such message any more: its sender had its
+// buffer back before (a revocation that the receiver has yet to hear of).
+func (p *Proc) granted(from int, r *Request, remote, limit uint64) bool {
+	if r == nil || r.kind != sendRequest || r.peer != from || r.queued || r.phase < announced || r.done() || limit > uint64(len(r.buf)) {
+		return false
+	}
+	r.direct = false
+	r.phase, r.remote, r.expect, r.moved = granted, remote, int(limit), 0
+	p.enqueue(r)
+	return true
+}
+
+// dropAnnounced takes an announced message out of the unexpected queue.
+func (p *Proc) dropAnnounced(from int, handle uint64) bool {
+	m := p.match.Announced(from, handle)
+	if m == nil {
+		return false
+	}
+	p.match.Take(m)
+	p.match.Recycle(m)
+	return true
+}

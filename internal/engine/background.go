@@ -1,0 +1,150 @@
+package engine
+
+import (
+	"sync"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/park"
+)
+
+// tickMax is how much longer a tick may get while a call waits: the background
+// loop has nothing to do then, and 64 ranks of a job wait at the same time.
+const tickMax = 8
+
+// background makes progress while the program computes.
+type background struct {
+	p       *Proc
+	ready   func() bool // mustLook, made once: a method value
+	stop    chan struct{}
+	stopped sync.Once
+	hurry   chan struct{} // it is to look after a tick from now
+	drowsy  bool          // it will look later than that
+	ended   chan struct{}
+}
+
+// run leads while the program computes: when no call was made for a tick
+// it takes the lead and sleeps until something arrives that cannot wait.
+//
+// A tick costs its processor some 25 us, for the most part in the runtime, and where
+// ranks share one each waits for those of all others: with 32 of them on a core, a third
+// of the time of a collective. So a rank that makes calls, with nothing under way beside
+// them, looks as much more seldom as there are ranks for a core, until something is.
+func (bg *background) run() {
+	defer close(bg.ended)
+	tick := bg.p.cfg.Tick
+	timer := time.NewTimer(tick)
+	defer timer.Stop()
+	var seen uint64
+	for {
+		select {
+		case <-bg.stop:
+			return
+		case <-bg.hurry:
+			tick = bg.p.cfg.Tick
+			timer.Reset(tick)
+			continue
+		case <-timer.C:
+		}
+		if bg.p.cfg.Alive != nil {
+			bg.p.cfg.Alive()
+		}
+		if bg.p.cfg.OnTick != nil {
+			bg.p.cfg.OnTick()
+		}
+		var leads bool
+		tick, leads = bg.nextTick(tick, &seen)
+		if leads {
+			bg.lead()
+			bg.p.leads.leave()
+		}
+		timer.Reset(tick)
+	}
+}
+
+// nextTick returns how long the background loop may wait after a tick of that length,
+// and whether it leads now, because no call has been made since the one before, nor
+// waits. seen is how many calls there had been then. What is started from now on finds
+// out whether it has to hurry the loop.
+func (bg *background) nextTick(tick time.Duration, seen *uint64) (next time.Duration, leads bool) {
+	if !bg.p.mu.TryLock() {
+		return bg.p.cfg.Tick, false // somebody makes a call right now
+	}
+	defer bg.p.mu.Unlock()
+	calls := bg.p.calls != *seen
+	*seen = bg.p.calls
+	crowd := time.Duration(bg.p.cfg.Crowd)
+	if bg.underWayBeside() {
+		crowd = 1
+	}
+	next = bg.p.cfg.Tick
+	switch {
+	case calls:
+		next *= crowd
+	case bg.p.leads.who == caller:
+		next = min(2*tick, next*max(tickMax, crowd))
+	default:
+		leads = bg.p.leads.wanted.Load() == 0 && bg.p.leads.take(inBackground)
+	}
+	bg.drowsy = next > bg.p.cfg.Tick
+	return next, leads
+}
+
+// underWayBeside says whether anything is under way beside what a call waits for; of many
+// for which it waits all but one count. The caller holds mu.
+func (bg *background) underWayBeside() bool {
+	calls := 0
+	if bg.p.leads.who == caller {
+		calls = 1
+	}
+	for _, r := range bg.p.slots {
+		if r.active() {
+			if calls--; calls < 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hurryUp tells the background loop that something has been started that the program
+// does not wait for. The caller holds mu.
+func (bg *background) hurryUp() {
+	if bg.drowsy {
+		bg.drowsy = false
+		select {
+		case bg.hurry <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (bg *background) lead() {
+	for {
+		select {
+		case <-bg.stop:
+			return
+		default:
+		}
+		bg.p.mu.Lock()
+		bg.p.progress()
+		bg.p.mu.Unlock()
+		if bg.p.leads.wanted.Load() > 0 {
+			return
+		}
+		bg.p.leads.sleep(park.Background, bg.ready, -1)
+	}
+}
+
+// mustLook is the last question before the background loop sleeps.
+func (bg *background) mustLook() bool {
+	bg.p.leads.fenceOthers()
+	if bg.p.leads.wanted.Load() > 0 || bg.p.link.Pending(-1) || bg.p.node.Epoch() != bg.p.epochSeen.Load() || bg.p.needsService() {
+		return true
+	}
+	select {
+	case <-bg.stop:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,355 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/match"
+	"github.com/goulfm/goulfm/internal/segment"
+	"github.com/goulfm/goulfm/internal/transport"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+type matchRecv = match.Recv
+
+// Any names every rank, or every tag.
+const Any = match.Any
+
+// Envelope says where a message goes or comes from. Rank is a rank of the
+// communicator; for receives Rank and Tag may be Any.
+type Envelope struct {
+	Rank  int
+	Tag   int
+	Class Class
+	Elem  uint8 // element code: sender and receiver must agree
+	Sync  bool  // a send that completes only once it is matched
+}
+
+// Send sends buf and returns when buf may be used again.
+func (c *Comm) Send(ctx context.Context, to Envelope, buf []byte) error {
+	p := c.p
+	p.mu.Lock()
+	p.called()
+	r, tell, err := c.put(ctx, to, buf, "send")
+	p.mu.Unlock()
+	if tell {
+		p.port.Tell(c.group.Procs[to.Rank], transport.Eager)
+	}
+	if r == nil {
+		return err
+	}
+	return p.finishSend(ctx, r)
+}
+
+// Isend starts a send and returns its handle. Errors of failure are reported by
+// the wait (R47).
+func (c *Comm) Isend(to Envelope, buf []byte) (Handle, error) {
+	p := c.p
+	p.mu.Lock()
+	p.called()
+	r, tell, err := c.put(context.Background(), to, buf, "isend")
+	if r == nil {
+		if err != nil && !ulfm.Recoverable(err) {
+			p.mu.Unlock()
+			return 0, err
+		}
+		if err != nil {
+			p.faults.Add(1)
+		}
+		r = p.newRequestAs(reqDone, sendRequest, c, "isend")
+		r.peer, r.ctx, r.err = c.group.Procs[to.Rank], dataContext(0, to.Class), err
+	} else {
+		p.loop.hurryUp()
+	}
+	h := r.handle()
+	p.mu.Unlock()
+	if tell {
+		p.port.Tell(c.group.Procs[to.Rank], transport.Eager)
+	}
+	return h, nil
+}
+
+// Post is Isend without a request for a send that is over at once: then the
+// handle is zero.
+func (c *Comm) Post(to Envelope, buf []byte) (Handle, error) {
+	p := c.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.called()
+	r, err := c.send(context.Background(), to, buf, "isend")
+	if r == nil {
+		return 0, err
+	}
+	p.loop.hurryUp()
+	return r.handle(), nil
+}
+
+// send publishes the message at once if it can: then it returns no request.
+func (c *Comm) send(ctx context.Context, to Envelope, buf []byte, what string) (*Request, error) {
+	r, tell, err := c.put(ctx, to, buf, what)
+	if tell {
+		c.p.port.Tell(c.group.Procs[to.Rank], transport.Eager)
+	}
+	return r, err
+}
+
+// put is send that leaves it to its caller to tell the receiver of an eager message, if it
+// says so: once the caller has given mu back.
+func (c *Comm) put(ctx context.Context, to Envelope, buf []byte, what string) (r *Request, tell bool, err error) {
+	p := c.p
+	proc := c.group.Procs[to.Rank]
+	if !c.quiet() || ctx.Err() != nil {
+		if err := c.mayStart(ctx, ulfm.OpSend, to.Class, proc); err != nil {
+			return nil, false, err
+		}
+	}
+	q := &p.peers[proc]
+	if len(buf) <= segment.InlineBytes && p.port != nil && !to.Sync && proc != p.me && len(q.pushes) == 0 && p.takeCredit(proc, len(buf)) {
+		q.asked = true
+		l := transport.Label{Ctx: dataContext(c.group.Indices[to.Rank], to.Class), Tag: int32(to.Tag), Elem: to.Elem}
+		if ok, tell := p.port.PutInline(proc, l, buf); ok {
+			return nil, tell, nil
+		}
+		return p.queueSend(c, proc, transport.Header{Kind: transport.Eager, Ctx: l.Ctx, Tag: l.Tag, Elem: l.Elem, Size: len(buf)}, buf, what), false, nil
+	}
+	if len(buf) > transport.SizeMax {
+		return nil, false, fmt.Errorf("%w: a message of %d bytes, the longest has %d", ErrNoRoom, len(buf), transport.SizeMax)
+	}
+	var h transport.Header // a literal would be made in one place and copied to another, in pieces that do not match
+	h.Ctx, h.Tag, h.Elem, h.Size, h.Sync = dataContext(c.group.Indices[to.Rank], to.Class), int32(to.Tag), to.Elem, len(buf), to.Sync
+	if proc == p.me {
+		return p.sendSelf(c, h, buf, what), false, nil
+	}
+	q.asked = true
+	if !to.Sync && p.sendsEagerly(proc, len(buf)) && len(q.pushes) == 0 && p.takeCredit(proc, len(buf)) {
+		h.Kind = transport.Eager
+		ok := false
+		if p.port != nil {
+			ok, tell = p.port.Put(proc, &h, buf)
+		} else {
+			ok = p.trySend(proc, &h, buf)
+		}
+		if ok {
+			return nil, tell, nil
+		}
+		return p.queueSend(c, proc, h, buf, what), false, nil
+	}
+	h.Kind = transport.Announce
+	return p.queueSend(c, proc, h, buf, what), false, nil
+}
+
+// sendsEagerly says whether a message goes without an announcement. Where each rank has a
+// core its own, longer ones do: memory that both map is faster than the kernel for some more.
+func (p *Proc) sendsEagerly(proc, size int) bool {
+	if size <= transport.ShortMax {
+		return true
+	}
+	if size <= transport.LongMax && p.cfg.Mutual && p.port != nil && p.port.Processes() && p.port.TakesLong(proc) {
+		return true
+	}
+	return size <= transport.EagerMax
+}
+
+// mayStart asks everything that can refuse an operation before it starts.
+func (c *Comm) mayStart(ctx context.Context, op ulfm.Op, class Class, proc int) error {
+	alive := c.alive
+	if class == Collective { // what had begun before c was freed goes on
+		alive = c.p.alive
+	}
+	if err := alive(); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if c.p.node.Epoch() != c.p.epochSeen.Load() {
+		c.p.readDepartures()
+		if err := alive(); err != nil { // the departure may be this process's own
+			return err
+		}
+	}
+	if class == Collective {
+		op = ulfm.OpCollective
+	}
+	return c.mayEnter(op, proc)
+}
+
+// trySend copies the header for a transport that is an interface: the caller's
+// would move to the heap for each message.
+func (p *Proc) trySend(to int, h *transport.Header, buf []byte) bool {
+	if p.port != nil {
+		return p.port.TrySend(to, h, buf)
+	}
+	p.header = *h
+	return p.link.TrySend(to, &p.header, buf)
+}
+
+func (p *Proc) takeCredit(proc, size int) bool {
+	c := &p.peers[proc].credit
+	if c.Take(match.Charge(size)) {
+		return true
+	}
+	c.Returned(p.link.CreditReturned(proc))
+	return c.Take(match.Charge(size))
+}
+
+// queueSend makes a request of a send that cannot be published at once: the
+// peer's ring is full, others are in front, or it must be announced.
+func (p *Proc) queueSend(c *Comm, proc int, h transport.Header, buf []byte, what string) *Request {
+	r := p.newRequest(sendRequest, c, what)
+	r.peer, r.ctx, r.tag, r.elem, r.sync, r.buf = proc, h.Ctx, h.Tag, h.Elem, h.Sync, buf
+	if h.Kind == transport.Announce {
+		r.phase = announceQueued
+	}
+	p.enqueue(r)
+	return r
+}
+
+// enqueue puts a send at the end of its peer's queue and pushes on.
+func (p *Proc) enqueue(r *Request) {
+	q := &p.peers[r.peer]
+	q.pushes = append(q.pushes, r)
+	r.queued = true
+	p.links.block(r.peer)
+	p.links.pushOn()
+}
+
+// pushData publishes queued sends in their order, and parts of granted ones, as
+// far as there is room.
+func (ln *links) pushData(to int) bool {
+	q := &ln.p.peers[to]
+	did := false
+	for len(q.pushes) > 0 {
+		r := q.pushes[0]
+		q.pushes[0] = nil
+		q.pushes = q.pushes[1:]
+		r.queued = false
+		if !ln.pushOne(to, r) {
+			q.pushes = slices.Insert(q.pushes, 0, r)
+			r.queued = true
+			ln.block(to)
+			return did
+		}
+		did = true
+	}
+	q.pushes = nil
+	return did
+}
+
+// pushOne says whether r is through with the queue.
+func (ln *links) pushOne(to int, r *Request) bool {
+	h := transport.Header{Ctx: r.ctx, Tag: r.tag, Elem: r.elem, Sync: r.sync, Size: len(r.buf)}
+	switch r.phase {
+	case granted:
+		return ln.pushChunks(to, r)
+	case eagerQueued:
+		h.Kind = transport.Eager
+		if !ln.p.trySend(to, &h, r.buf) {
+			return false
+		}
+		ln.p.complete(r, nil)
+		return true
+	}
+	h.Kind, h.Handle = transport.Announce, uint64(r.handle())
+	if !r.direct {
+		ln.p.transfers.open(r)
+	}
+	if r.direct {
+		h.Addr, h.Transfer = segment.AddressOf(r.buf), ln.p.transfers.pushing[ln.p.transfers.pushOf(r)].account
+	}
+	if !ln.p.trySend(to, &h, nil) {
+		return false
+	}
+	r.phase = announced
+	return true
+}
+
+func (ln *links) pushChunks(to int, r *Request) bool {
+	for r.moved < r.expect {
+		n := min(r.expect-r.moved, transport.ChunkMax)
+		h := transport.Header{Kind: transport.Chunk, Size: n, Handle: r.remote, Offset: r.moved}
+		if !ln.p.trySend(to, &h, r.buf[r.moved:r.moved+n]) {
+			return false
+		}
+		r.moved += n
+	}
+	ln.p.complete(r, nil)
+	return true
+}
+
+// finishSend waits for a send that is not over, and takes it back if ctx ends
+// first and it has not matched.
+func (p *Proc) finishSend(ctx context.Context, r *Request) error {
+	return p.endSend(r, p.leads.await(ctx, &r.own))
+}
+
+// endSend ends a send that is over, or takes it back because of err, which it then
+// returns, unless it has matched: then it completes.
+func (p *Proc) endSend(r *Request, err error) error {
+	if err != nil {
+		if !p.withdrawSend(r) {
+			err = nil
+		}
+		if e := p.leads.await(context.Background(), &r.own); e != nil {
+			return e
+		}
+	}
+	p.mu.Lock()
+	if !errors.Is(r.err, errWithdrawn) { // a grant was on its way: the message is received, and ctx came too late
+		err = r.err
+	}
+	p.free(r)
+	p.mu.Unlock()
+	return err
+}
+
+// errWithdrawn ends a send that was taken back.
+var errWithdrawn = errors.New("send withdrawn")
+
+// withdrawSend starts taking a send back; it says false if it is too late.
+func (p *Proc) withdrawSend(r *Request) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.withdrawSendLocked(r)
+}
+
+func (p *Proc) withdrawSendLocked(r *Request) bool {
+	switch {
+	case r.done() || r.phase >= granted:
+		return false
+	case r.queued: // never published
+		p.complete(r, errWithdrawn)
+	case r.peer == p.me:
+		p.dropAnnounced(p.me, uint64(r.handle()))
+		p.complete(r, errWithdrawn)
+	default: // the peer answers: withdrawn, or granted before it heard this
+		p.links.sendControl(r.peer, controlFrame(frameWithdraw, uint64(r.handle())))
+		p.links.pushOn()
+	}
+	return true
+}
+
+// sendSelf matches a message to this very process.
+func (p *Proc) sendSelf(c *Comm, h transport.Header, buf []byte, what string) *Request {
+	if rr := p.match.Arrive(h.Ctx, p.me, int(h.Tag)); rr != nil {
+		p.deliver(p.slots[rr.Slot], p.me, &h, buf)
+		return nil
+	}
+	m := p.match.Message()
+	m.Ctx, m.Src, m.Tag, m.Size, m.Elem = h.Ctx, p.me, int(h.Tag), h.Size, h.Elem
+	if !h.Sync && h.Size <= transport.EagerMax {
+		m.Data = p.match.Buffer(len(buf))
+		copy(m.Data, buf)
+		p.match.Keep(m)
+		p.checkProbes()
+		return nil
+	}
+	r := p.newRequest(sendRequest, c, what)
+	r.peer, r.ctx, r.tag, r.elem, r.sync, r.buf, r.phase = p.me, h.Ctx, h.Tag, h.Elem, h.Sync, buf, announced
+	m.Announced, m.Handle, m.Sync = true, uint64(r.handle()), h.Sync
+	p.match.Keep(m)
+	p.checkProbes()
+	return r
+}
