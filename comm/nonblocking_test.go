@@ -102,8 +102,8 @@ func TestIagreeFailedIsAgreeFailed(t *testing.T) {
 	})
 }
 
-// TestSpecContextShrinkRequest: a wait that ctx ended has given up nothing.
-func TestSpecContextShrinkRequest(t *testing.T) {
+// TestSpecContextPending: a wait that ctx ended has given up nothing.
+func TestSpecContextPending(t *testing.T) {
 	gaveUp := make(chan struct{})
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		if w.Rank() == 1 {
@@ -139,13 +139,13 @@ func TestSpecContextShrinkRequest(t *testing.T) {
 // say so once.
 func TestRequestsThatWereNeverStarted(t *testing.T) {
 	commtest.Run(t, 1, func(ctx context.Context, w *comm.Comm) {
-		for _, s := range []*comm.ShrinkRequest{nil, {}} {
+		for _, s := range []*comm.Pending[*comm.Comm]{nil, {}} {
 			_, err := s.Wait(ctx)
 			want(t, "shrink", err, comm.ErrInactive)
 			_, _, err = s.Test()
 			want(t, "shrink", err, comm.ErrInactive)
 		}
-		for _, f := range []*comm.FailedRequest{nil, {}} {
+		for _, f := range []*comm.Pending[comm.Group]{nil, {}} {
 			_, err := f.Wait(ctx)
 			want(t, "failed", err, comm.ErrInactive)
 			_, _, err = f.Test()

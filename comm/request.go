@@ -38,6 +38,7 @@ type call struct {
 	elemBytes int         // of a receive; else 0
 	failed    *failed     // the request did not start; then it has no communicator
 	again     *persistent // it can be started again; then its h is not set
+	pending   *started    // it is that of a Pending; then it has a communicator only if it started
 }
 
 var (
@@ -110,7 +111,7 @@ func (f *failed) tell() (over bool, err error) {
 // none is the status of what received nothing.
 func none() Status { return Status{Source: None, Tag: Any} }
 
-func (r Request) null() bool { return r.c == nil && r.made().failed == nil }
+func (r Request) null() bool { return r.c == nil && r.made().failed == nil && r.made().pending == nil }
 
 // started says whether the engine has, or had, the request.
 func (r Request) started() bool { return r.c != nil }
@@ -149,6 +150,9 @@ func (r Request) Wait(ctx context.Context) (Status, error) {
 	if ctx == nil {
 		return none(), fail("wait", nil, nil, errNoContext)
 	}
+	if s := r.made().pending; s != nil {
+		return none(), s.listen(ctx)
+	}
 	if !r.started() || r.atRest() {
 		st, _, err := r.Test()
 		return st, err
@@ -165,6 +169,9 @@ func (r Request) Test() (Status, bool, error) {
 		return none(), true, nil
 	case r.made().failed != nil:
 		over, err := r.made().failed.tell()
+		return none(), over, err
+	case r.made().pending != nil:
+		over, err := r.made().pending.hear()
 		return none(), over, err
 	case r.atRest():
 		err := r.made().again.rest(r.c)
@@ -186,6 +193,8 @@ func (r Request) Free() error {
 	switch {
 	case r.made().failed != nil:
 		r.made().failed.told.Store(true)
+	case r.made().pending != nil:
+		r.made().pending.drop()
 	case r.made().again != nil:
 		r.made().again.free(r.c)
 	case r.started():
@@ -224,7 +233,7 @@ func oneWorld(rs []Request, hs []engine.Handle) (*engine.Proc, []engine.Handle) 
 	var c *Comm
 	for i := range rs {
 		r := &rs[i]
-		if !r.started() || r.call.again != nil && r.atRest() || r.c != c && c != nil && r.c.w.proc != c.w.proc {
+		if !r.started() || r.call.pending != nil || r.call.again != nil && r.atRest() || r.c != c && c != nil && r.c.w.proc != c.w.proc {
 			return nil, nil
 		}
 		c = r.c
@@ -416,6 +425,9 @@ func TestAny(rs ...Request) (int, Status, bool, error) {
 func (r Request) over() bool {
 	if r.made().failed != nil {
 		return r.made().failed.told.Load()
+	}
+	if s := r.made().pending; s != nil {
+		return s.over()
 	}
 	return !r.started() || !r.c.w.proc.Active(r.handle())
 }

@@ -53,7 +53,8 @@ func API(t *Tree) ([]Finding, error) {
 		for line := range strings.Lines(string(listed)) {
 			line = strings.TrimSuffix(line, "\n")
 			name, _, _ := strings.Cut(line, ": ")
-			if slices.ContainsFunc(now, func(d declaration) bool { return d.String() == line }) || names(next, name) {
+			stays := slices.ContainsFunc(now, func(d declaration) bool { return d.String() == line })
+			if stays || names(next, name) || names(next, goneType(name, now)) {
 				continue
 			}
 			found = append(found, Finding{APIPath(dir), fmt.Sprintf("gone or changed, and the next version in %s does not name `%s`: %s", ChangelogPath, name, line)})
@@ -66,6 +67,16 @@ func API(t *Tree) ([]Finding, error) {
 func names(section, name string) bool {
 	pkg, _, _ := strings.Cut(name, ".")
 	return strings.Contains(section, "`"+name+"`") || strings.Contains(section, "`"+pkg+".*`")
+}
+
+// goneType returns the type of a field or method if that has gone with it: to name the type
+// is enough then.
+func goneType(name string, now []declaration) string {
+	of := name[:max(strings.LastIndexByte(name, '.'), 0)]
+	if !strings.Contains(of, ".") || slices.ContainsFunc(now, func(d declaration) bool { return d.name == of }) {
+		return name
+	}
+	return of
 }
 
 // APIText is what the file of folder dir holds once it lists all that is there now.

@@ -84,6 +84,8 @@ func TestAPIOnFakeTrees(t *testing.T) {
 		{"told of an older version", apiListed + old, "# Changes\n\n## Next\n\n## v0.1\n\n* `comm.Recv` is gone.\n", true},
 		{"told of one with a longer name", apiListed + old, "## Next\n\n* `comm.RecvValue` is gone.\n", true},
 		{"another shape", "comm.Any: const = -7\n", "# Changes\n", true},
+		{"gone with its type, which is told", apiListed + "comm.Old.Wait: func (*Old) Wait()\n", "## Next\n\n* `comm.Old` is gone.\n", false},
+		{"gone from its type, which is told of", apiListed + "comm.Pair.Wait: func (*Pair) Wait()\n", "## Next\n\n* `comm.Pair` is new.\n", true},
 		{"one parameter more", "comm.Send: func Send[T Elem](context.Context, int, []T) error\n", "# Changes\n", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

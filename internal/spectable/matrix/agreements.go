@@ -106,7 +106,7 @@ func agreed() []Call {
 			return made(c, err, len(s.living))
 		}},
 		{Name: "IagreeFailed", Op: "iagree_failed", Class: spectable.AgreedFailures, Do: func(ctx context.Context, s *site) error {
-			g, err := s.c.IagreeFailed().Wait(ctx)
+			g, err := throughRequest(ctx, s.c.IagreeFailed())
 			return errors.Join(err, unless(fmt.Sprint(g.Processes()) == fmt.Sprint(append([]int{}, s.dead...))))
 		}},
 		{Name: "Finalize", Op: "finalize", Class: spectable.Ending, World: true, Do: func(ctx context.Context, s *site) error { return s.c.Finalize(ctx) }},
@@ -184,4 +184,12 @@ func local() []Call {
 		do("Request.Free", "", func(s *site) error { return comm.Isend(s.c.To(spectable.Peer), []int{0}).Free() }),
 		do("Free", "free", func(s *site) error { return s.c.Free() }),
 	}
+}
+
+// throughRequest waits for a call as for one of several requests. Both ways to its end have
+// to tell the same.
+func throughRequest[T any](ctx context.Context, p *comm.Pending[T]) (T, error) {
+	_, _, first := comm.WaitAny(ctx, p.Request())
+	got, err := p.Wait(ctx)
+	return got, errors.Join(err, unless(fmt.Sprint(first) == fmt.Sprint(err)))
 }

@@ -1,0 +1,181 @@
+package comm
+
+import (
+	"context"
+
+	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/member"
+)
+
+// A Pending is a call under way whose result is a T, as Ishrink and IagreeFailed return it.
+// Its result is told once, by Wait or Test; then it is inactive. One goroutine at a time
+// waits for it. A nil *Pending, and one of no call, are inactive.
+type Pending[T any] struct {
+	call   *started // nil: none
+	result func(*started) T
+}
+
+// pending makes a Pending of a call that was started, and of what its result is to the
+// program.
+func pending[T any](s *started, result func(*started) T) *Pending[T] {
+	return &Pending[T]{call: s, result: result}
+}
+
+// Wait waits for the result and ends the call. When ctx ends first the call goes on, can be
+// waited for again, and the error names the ranks that were waited for. On a call that is
+// over it is ErrInactive.
+func (p *Pending[T]) Wait(ctx context.Context) (T, error) {
+	var none T
+	if err := p.started().await(ctx); err != nil {
+		return none, err
+	}
+	got, _, err := p.Test()
+	return got, err
+}
+
+// Test ends the call if it is over, and says whether it was. An error means over.
+func (p *Pending[T]) Test() (result T, over bool, err error) {
+	s := p.started()
+	if over, err = s.settle(); !over {
+		return result, false, err
+	}
+	if err == nil {
+		result = p.result(s)
+	}
+	s.phase = inactive
+	return result, true, err
+}
+
+// Request returns the call as a Request, for WaitAny and its like among others. The request
+// is over when the call is, with its error; the result is there afterwards, from a Wait or a
+// Test that returns at once. Freeing the request gives the result up: a communicator that
+// the call makes is freed.
+func (p *Pending[T]) Request() Request {
+	s := p.started()
+	if s.c == nil {
+		return Request{}
+	}
+	r := Request{peer: Any, call: &call{op: s.op, pending: s}}
+	if s.h != 0 {
+		r.c, r.h = s.c, s.h
+	}
+	return r
+}
+
+// started returns the call of p: one that is over if there is none.
+func (p *Pending[T]) started() *started {
+	if p == nil || p.call == nil {
+		return &started{}
+	}
+	return p.call
+}
+
+// phases of a started call.
+type callPhase uint8
+
+const (
+	inactive callPhase = iota // its result was told
+	underWay                  // nobody here knows of its end
+	settled                   // it is over; out, made and err are set
+)
+
+// started is a call that ends in an agreement and was started; the zero value is one
+// that is over. Its Pending and the requests of that share it.
+type started struct {
+	c     *Comm
+	h     engine.Handle // 0: it was not started
+	op    string
+	phase callPhase
+	heard bool // settled: a request has told the end, but not the result
+	told  bool // settled: err has been through the handler of errors
+	out   member.Outcome
+	made  *engine.Comm
+	err   error
+}
+
+func (c *Comm) start(kind member.Kind, op string) *started {
+	h, err := c.e.Start(member.Call{Kind: kind}, engine.Contribution{}, op)
+	if err != nil {
+		return &started{c: c, op: op, phase: settled, err: err}
+	}
+	return &started{c: c, h: h, op: op, phase: underWay}
+}
+
+// await returns when the call is over, with success or not, or with the error of ctx.
+func (s *started) await(ctx context.Context) error {
+	if ctx == nil {
+		return fail("wait", s.c, nil, errNoContext)
+	}
+	if s.phase != underWay {
+		return nil
+	}
+	p := s.c.w.proc
+	if err := p.WaitSettled(ctx, []engine.Handle{s.h}); err != nil {
+		return fail(s.op, s.c, p.Awaited(s.h), err)
+	}
+	return nil
+}
+
+// take fetches the result if the call is over.
+func (s *started) take() {
+	if s.phase != underWay {
+		return
+	}
+	out, made, over, err := s.c.w.proc.TakeCall(s.h)
+	switch {
+	case over:
+		s.phase, s.out, s.made, s.err = settled, out, made, err
+	case err != nil: // the engine does not know it any more
+		s.phase = inactive
+	}
+}
+
+// settle takes the result if the call is over, and says whether it is, and with which
+// error. An inactive call is not over: that is ErrInactive.
+func (s *started) settle() (over bool, err error) {
+	switch s.take(); s.phase {
+	case inactive:
+		return false, fail("wait", s.c, nil, ErrInactive)
+	case underWay:
+		return false, nil
+	}
+	if !s.told {
+		s.told = true
+		s.err = fail(s.op, s.c, nil, s.err)
+	}
+	return true, s.err
+}
+
+// hear is settle for a request, which tells the end once.
+func (s *started) hear() (over bool, err error) {
+	if s.heard {
+		return false, fail("wait", s.c, nil, ErrInactive)
+	}
+	over, err = s.settle()
+	s.heard = over
+	return over, err
+}
+
+// listen waits for what hear tells.
+func (s *started) listen(ctx context.Context) error {
+	if err := s.await(ctx); err != nil {
+		return err
+	}
+	_, err := s.hear()
+	return err
+}
+
+// over says whether a request of the call has nothing more to tell.
+func (s *started) over() bool { return s.heard || s.phase == inactive }
+
+// drop gives the result up.
+func (s *started) drop() {
+	s.take()
+	switch {
+	case s.phase == underWay:
+		s.c.w.proc.Drop(s.h)
+	case s.phase == settled && s.made != nil:
+		_ = s.made.Free() // it was made for nobody else here
+	}
+	s.phase = inactive
+}
