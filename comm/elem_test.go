@@ -3,6 +3,7 @@ package comm_test
 import (
 	"context"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 
@@ -34,7 +35,7 @@ func TestRecords(t *testing.T) {
 			}
 			st, err := comm.SendRecv(ctx, w.To(peer).Tag(n), out, w.From(peer).Tag(n), in)
 			assert.NoError(t, err)
-			assert.Equal(t, comm.Status{Source: peer, Tag: n, Count: n}, st)
+			assert.Equal(t, comm.Status{Source: peer, Tag: n, Count: n, Bytes: n * int(unsafe.Sizeof(particle{}))}, st)
 			for i, v := range in[:n] {
 				if v != (particle{Kind: uint8(peer), At: [3]float64{float64(i), 2, 3}, Mass: float32(n), Spin: 1i}) {
 					t.Fatalf("length %d: element %d is %+v", n, i, v)

@@ -45,7 +45,8 @@ func (s Source) Tag(t int) Source { s.tag = t; return s }
 type Status struct {
 	Source int // rank of the sender; None
 	Tag    int
-	Count  int // elements; bytes for a probe
+	Count  int // elements; of a probe, which knows none, and of a value the same as Bytes
+	Bytes  int // of the message, or of the buffer if that is shorter
 }
 
 func (d Dest) check() error {

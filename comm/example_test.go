@@ -266,8 +266,8 @@ func ExampleProbe() {
 			return
 		}
 		st, err := comm.Probe(ctx, w.From(comm.Any).Tag(comm.Any))
-		fmt.Println(st.Source, st.Tag, st.Count, "bytes", err)
-		buf := make([]int32, st.Count/4)
+		fmt.Println(st.Source, st.Tag, st.Bytes, "bytes", err)
+		buf := make([]int32, st.Bytes/4)
 		_, err = comm.Recv(ctx, w.From(st.Source).Tag(st.Tag), buf)
 		fmt.Println(buf, err)
 	})

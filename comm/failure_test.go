@@ -361,7 +361,7 @@ func TestSpecR49PendingThenAcknowledgedThenMatched(t *testing.T) {
 				}
 				sign(1)
 				st, err := r.Wait(ctx)
-				if want := (comm.Status{Source: 1, Count: n}); err != nil || st != want {
+				if want := (comm.Status{Source: 1, Count: n, Bytes: 8 * n}); err != nil || st != want {
 					t.Errorf("matched: %+v, %v", st, err)
 				}
 			})

@@ -29,7 +29,7 @@ func TestEveryLengthArrivesWhole(t *testing.T) {
 				}
 				st, err := comm.SendRecv(ctx, w.To(peer).Tag(n), out, w.From(peer).Tag(n), in)
 				ok(t, "sendrecv", err)
-				if want := (comm.Status{Source: peer, Tag: n, Count: n}); st != want {
+				if want := (comm.Status{Source: peer, Tag: n, Count: n, Bytes: 8 * n}); st != want {
 					t.Errorf("status %v, want %v", st, want)
 				}
 				for i, v := range in[:n] {
@@ -284,7 +284,7 @@ func TestProbeLeavesTheMessage(t *testing.T) {
 			}
 			for range 2 {
 				st, err := comm.Probe(ctx, w.From(comm.Any).Tag(comm.Any))
-				if want := (comm.Status{Source: 1, Tag: 6, Count: 4 * n}); err != nil || st != want {
+				if want := (comm.Status{Source: 1, Tag: 6, Count: 4 * n, Bytes: 4 * n}); err != nil || st != want {
 					t.Errorf("probe: %+v, %v, want %+v", st, err, want)
 				}
 			}

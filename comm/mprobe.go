@@ -16,7 +16,7 @@ type Message struct {
 
 // Mprobe is Probe that also takes the message, so that no other receive gets it, in
 // whichever goroutine: MRecv receives it, once. Its sender counts as matched, and a
-// Ssend or a long Send to here waits for MRecv. Count is in bytes. It reports
+// Ssend or a long Send to here waits for MRecv. Its length is Bytes. It reports
 // failures as Probe does (R48). MPI 3.8.
 func Mprobe(ctx context.Context, from Source) (*Message, Status, error) {
 	if ctx == nil {

@@ -25,7 +25,7 @@ func TestMprobeTakesTheMessage(t *testing.T) {
 				return
 			}
 			m, st, err := comm.Mprobe(ctx, w.From(comm.Any).Tag(comm.Any))
-			if err != nil || st != (comm.Status{Source: 1, Tag: 5, Count: 8 * n}) {
+			if err != nil || st != (comm.Status{Source: 1, Tag: 5, Count: 8 * n, Bytes: 8 * n}) {
 				t.Errorf("mprobe: %+v, %v", st, err)
 			}
 			in := make([]int, n)
@@ -38,7 +38,7 @@ func TestMprobeTakesTheMessage(t *testing.T) {
 			_, err = comm.MRecv(ended(ctx), m, in)
 			want(t, "mrecv, context over", err, context.Canceled)
 			st, err = comm.MRecv(ctx, m, in)
-			if err != nil || in[n-1] != 1 || st != (comm.Status{Source: 1, Tag: 5, Count: n}) {
+			if err != nil || in[n-1] != 1 || st != (comm.Status{Source: 1, Tag: 5, Count: n, Bytes: 8 * n}) {
 				t.Errorf("mrecv: %d, %+v, %v", in[n-1], st, err)
 			}
 			_, err = comm.MRecv(ctx, m, in)

@@ -89,7 +89,7 @@ func (s Source) fail(op string, err error) error {
 
 // status takes the bytes of an element.
 func (c *Comm) status(st engine.Status, elemBytes int) Status {
-	return Status{Source: c.outer(c.e.RankOf(st.Proc)), Tag: st.Tag, Count: elemsOf(st.Bytes, elemBytes)}
+	return Status{Source: c.outer(c.e.RankOf(st.Proc)), Tag: st.Tag, Count: elemsOf(st.Bytes, elemBytes), Bytes: st.Bytes}
 }
 
 // elemsOf divides; those of numbers are powers of 2, for which a shift is faster.
@@ -154,7 +154,7 @@ func Irecv[T Elem](from Source, buf []T) Request {
 }
 
 // Probe waits for a message that a receive from the source would match, and
-// leaves it there. Count is in bytes. MPI 3.8.
+// leaves it there. Its length is Bytes. MPI 3.8.
 func Probe(ctx context.Context, from Source) (Status, error) {
 	if ctx == nil {
 		return Status{}, given(ctx, "probe", from.c)
@@ -169,8 +169,8 @@ func Probe(ctx context.Context, from Source) (Status, error) {
 	return from.c.status(st, 1), from.fail("probe", err)
 }
 
-// Iprobe looks for a message that a receive from the source would match. Count
-// is in bytes. It reports failures as Probe does (R48).
+// Iprobe looks for a message that a receive from the source would match. Its length is
+// Bytes. It reports failures as Probe does (R48).
 func Iprobe(from Source) (Status, bool, error) {
 	if from.none() {
 		return Status{Source: None, Tag: Any}, true, nil

@@ -27,7 +27,7 @@ func TestPersistentRing(t *testing.T) {
 				} else {
 					ok(t, "wait", waitFor(ctx, send))
 					st, err := recv.Wait(ctx)
-					if err != nil || st != (comm.Status{Source: left, Tag: 4, Count: n}) {
+					if err != nil || st != (comm.Status{Source: left, Tag: 4, Count: n, Bytes: 8 * n}) {
 						t.Errorf("%+v, %v", st, err)
 					}
 				}

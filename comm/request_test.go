@@ -180,7 +180,7 @@ func TestWaitsOnSeveral(t *testing.T) {
 		}
 		ask(12)
 		i, st, err := comm.WaitAny(ctx, rs...)
-		if want := (comm.Status{Source: 1, Tag: 12, Count: 1}); i != 2 || st != want || err != nil {
+		if want := (comm.Status{Source: 1, Tag: 12, Count: 1, Bytes: 8}); i != 2 || st != want || err != nil {
 			t.Errorf("wait any: %d, %+v, %v", i, st, err)
 		}
 		ask(10)
@@ -196,7 +196,7 @@ func TestWaitsOnSeveral(t *testing.T) {
 			!errors.Is(multi.Errs[2], comm.ErrInactive) || multi.Errs[3] != nil || len(multi.Unwrap()) != 2 {
 			t.Errorf("wait all: %v", err)
 		}
-		if sts[1] != (comm.Status{Source: 1, Tag: 11, Count: 1}) || sts[3] != (comm.Status{Source: 1, Tag: 13, Count: 1}) {
+		if sts[1] != (comm.Status{Source: 1, Tag: 11, Count: 1, Bytes: 8}) || sts[3] != (comm.Status{Source: 1, Tag: 13, Count: 1, Bytes: 8}) {
 			t.Errorf("statuses %+v", sts)
 		}
 		for i, b := range bufs {

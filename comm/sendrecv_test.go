@@ -68,7 +68,7 @@ func TestSendRecvReplace(t *testing.T) {
 				}
 				st, err := comm.SendRecvReplace(ctx, w.To(next).Tag(length), w.From(prev).Tag(length), buf)
 				assert.NoError(t, err)
-				assert.Equal(t, comm.Status{Source: prev, Tag: length, Count: length}, st)
+				assert.Equal(t, comm.Status{Source: prev, Tag: length, Count: length, Bytes: 8 * length}, st)
 				wrong := slices.IndexFunc(buf, func(v int64) bool { return int(v)%n != prev })
 				assert.Equal(t, -1, wrong, "%d ranks, length %d", n, length)
 			}

@@ -96,7 +96,7 @@ func TestSpecR50AlreadyMatchedSucceeds(t *testing.T) {
 		<-dead
 		untilFailed(w, 1)
 		st, err := r.Wait(ctx)
-		if want := (comm.Status{Source: 1, Count: bulk}); err != nil || st != want {
+		if want := (comm.Status{Source: 1, Count: bulk, Bytes: 8 * bulk}); err != nil || st != want {
 			t.Errorf("matched before the death: %+v, %v", st, err)
 		}
 	})
