@@ -28,8 +28,8 @@ func Allgather[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) err
 
 // Iallgather starts an Allgather; dst and src belong to the request until that is
 // over. MPI 6.12.5.
-func Iallgather[T comm.Elem](c *comm.Comm, dst, src []T) comm.Request {
-	return newAllgather(twin, c, dst, src).start()
+func Iallgather[T comm.Elem](c *comm.Comm, dst, src []T, opts ...Options) comm.Request {
+	return newAllgather(twinOf(opts), c, dst, src).start()
 }
 
 func newAllgather[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) *call {
@@ -53,8 +53,8 @@ func Allgatherv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, counts,
 
 // Iallgatherv starts an Allgatherv; dst and src belong to the request until that is
 // over, counts and displs do not. MPI 6.12.5.
-func Iallgatherv[T comm.Elem](c *comm.Comm, dst []T, counts, displs []int, src []T) comm.Request {
-	return newAllgatherv(twin, c, dst, counts, displs, src).start()
+func Iallgatherv[T comm.Elem](c *comm.Comm, dst []T, counts, displs []int, src []T, opts ...Options) comm.Request {
+	return newAllgatherv(twinOf(opts), c, dst, counts, displs, src).start()
 }
 
 func newAllgatherv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, counts, displs []int, src []T) *call {

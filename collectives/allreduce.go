@@ -27,8 +27,8 @@ func Allreduce[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op 
 
 // Iallreduce starts an Allreduce; dst and src belong to the request until that is
 // over. MPI 6.12.8.
-func Iallreduce[T comm.Elem](c *comm.Comm, dst, src []T, op Op[T]) comm.Request {
-	return newAllreduce(twin, c, dst, src, op).start()
+func Iallreduce[T comm.Elem](c *comm.Comm, dst, src []T, op Op[T], opts ...Options) comm.Request {
+	return newAllreduce(twinOf(opts), c, dst, src, op).start()
 }
 
 func newAllreduce[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) *call {

@@ -30,8 +30,8 @@ func Alltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) erro
 
 // Ialltoall starts an Alltoall; dst and src belong to the request until that is over.
 // MPI 6.12.6.
-func Ialltoall[T comm.Elem](c *comm.Comm, dst, src []T) comm.Request {
-	return newAlltoall(twin, c, dst, src).start()
+func Ialltoall[T comm.Elem](c *comm.Comm, dst, src []T, opts ...Options) comm.Request {
+	return newAlltoall(twinOf(opts), c, dst, src).start()
 }
 
 func newAlltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) *call {
@@ -64,8 +64,8 @@ func Alltoallv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, rcounts,
 
 // Ialltoallv starts an Alltoallv; dst and src belong to the request until that is over,
 // counts and displacements do not. MPI 6.12.6.
-func Ialltoallv[T comm.Elem](c *comm.Comm, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int) comm.Request {
-	return newAlltoallv(twin, c, dst, rcounts, rdispls, src, scounts, sdispls).start()
+func Ialltoallv[T comm.Elem](c *comm.Comm, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int, opts ...Options) comm.Request {
+	return newAlltoallv(twinOf(opts), c, dst, rcounts, rdispls, src, scounts, sdispls).start()
 }
 
 func newAlltoallv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int) *call {

@@ -21,7 +21,7 @@ func Barrier(ctx context.Context, c *comm.Comm) error {
 
 // Ibarrier starts a barrier: its request is over once every member has started it.
 // MPI 6.12.1.
-func Ibarrier(c *comm.Comm) comm.Request { return newBarrier(twin, c).start() }
+func Ibarrier(c *comm.Comm, opts ...Options) comm.Request { return newBarrier(twinOf(opts), c).start() }
 
 func newBarrier(ctx context.Context, c *comm.Comm) *call {
 	x := prepare[byte](ctx, c, barrier, noRoot)

@@ -24,8 +24,8 @@ func Bcast[T comm.Elem](ctx context.Context, c *comm.Comm, root int, buf []T) er
 }
 
 // Ibcast starts a Bcast; buf belongs to the request until that is over. MPI 6.12.2.
-func Ibcast[T comm.Elem](c *comm.Comm, root int, buf []T) comm.Request {
-	return newBcast[T](twin, c, bcast, root, view.Bytes(buf)).start()
+func Ibcast[T comm.Elem](c *comm.Comm, root int, buf []T, opts ...Options) comm.Request {
+	return newBcast[T](twinOf(opts), c, bcast, root, view.Bytes(buf)).start()
 }
 
 func newBcast[T any](ctx context.Context, c *comm.Comm, k kind, root int, buf []byte) *call {

@@ -20,7 +20,7 @@ import (
 type call struct {
 	engine.Schedule
 
-	ctx   context.Context // twin: the call is non-blocking
+	ctx   context.Context
 	c     *comm.Comm
 	e     *engine.Comm
 	me, n int
@@ -28,7 +28,8 @@ type call struct {
 	err   error // what is wrong with the arguments: the first that was found
 	// messages says that others in shared memory see this one go by messages.
 	messages bool
-	bytes    int // as published there
+	twin     bool // the call does not block: its ctx is a twin
+	bytes    int  // as published there
 
 	verb        sched.Verb
 	shape       sched.Shape
@@ -76,12 +77,7 @@ func elemOf[T any]() uint8 { return view.Code[T]() }
 // noRoot is the root of collectives that have none.
 const noRoot = -1
 
-// twin is the context of calls that do not block: their waits have one.
-var twin context.Context = twinContext{context.Background()}
-
-type twinContext struct{ context.Context }
-
-// prepare returns a call for arguments to be checked; ctx is twin for a non-blocking
+// prepare returns a call for arguments to be checked; ctx is a twin for a non-blocking
 // one. What is wrong is kept: run and start tell the others.
 func prepare[T any](ctx context.Context, c *comm.Comm, k kind, root int) *call {
 	x := newCall(ctx, c, k, elemOf[T]())
@@ -104,6 +100,7 @@ func prepare[T any](ctx context.Context, c *comm.Comm, k kind, root int) *call {
 func newCall(ctx context.Context, c *comm.Comm, k kind, elem uint8) *call {
 	x := aCall()
 	x.ctx, x.c, x.head, x.err, x.messages, x.commutative = ctx, c, header{kind: k}, nil, false, true
+	_, x.twin = ctx.(*twin)
 	x.Elem, x.bytes, x.dst, x.src, x.fold = elem, 0, nil, nil, nil
 	if c == nil {
 		x.e, x.me, x.n = nil, 0, 1
@@ -140,7 +137,7 @@ func (x *call) wantLength(what string, got, want int) {
 
 // op is what errors call the collective.
 func (x *call) op() string {
-	if x.ctx == twin {
+	if x.twin {
 		return twins[x.head.kind]
 	}
 	return x.head.kind.String()

@@ -94,10 +94,12 @@ func (s *settings) attach(ctx context.Context) context.Context {
 	return context.WithValue(ctx, settingsKey{}, s)
 }
 
-// With chooses the algorithms of the blocking collectives that are called with the
-// context it returns, as in
+// With chooses the algorithms of the collectives that are called with the context it
+// returns, as in
 //
 //	ctx = collectives.With(ctx, "allgather=ring,bcast=binomial:65536")
+//
+// Those that do not block take it as OptionsOf(ctx).
 //
 // verb=algorithm, or verb=algorithm:segment with the bytes of a segment; the names are
 // those of collectives/table.json, and "memory" is the shared memory of a node. An
@@ -113,8 +115,8 @@ func With(ctx context.Context, choice string) context.Context {
 	return s.attach(ctx)
 }
 
-// Reproducible makes the blocking reductions that are called with the context it
-// returns combine in one order, which depends on the number of members alone: sums of
+// Reproducible makes the reductions that are called with the context it returns, or,
+// where they do not block, with OptionsOf it, combine in one order, which depends on the number of members alone: sums of
 // floats have the same bits in each run, for each length, at each root, over memory or
 // messages. It costs speed. All members must call it; GOULFM_REPRODUCIBLE=1 in the
 // environment does the same for all calls of a process.

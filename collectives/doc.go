@@ -55,7 +55,8 @@
 // collectives know no nodes. A job of one machine is one node, unless a test simulates
 // several (commtest.Nodes).
 //
-// What goes before the table: With, for calls with a context; GOULFM_COLL in the
+// What goes before the table: With, for calls with a context, or with OptionsOf it where
+// they do not block; GOULFM_COLL in the
 // environment, with the same text, as GOULFM_COLL="allgather=ring,bcast=binomial:65536";
 // GOULFM_COLL_TABLE, the name of a file as table.json; GOULFM_REPRODUCIBLE=1. All members
 // must have the same. go run ./bench/tune measures and writes such a table.

@@ -26,19 +26,19 @@ func NeighborAlltoallvOn[T comm.Elem](ctx context.Context, c *comm.Comm, in, out
 }
 
 func IneighborAllgatherOn[T comm.Elem](c *comm.Comm, in, out []int, dst, src []T) comm.Request {
-	return newNeighborAllgather(twin, c, topology{in: in, out: out}, true, dst, src).start()
+	return newNeighborAllgather(twinOf(nil), c, topology{in: in, out: out}, true, dst, src).start()
 }
 
 func IneighborAllgathervOn[T comm.Elem](c *comm.Comm, in, out []int, dst []T, counts, displs []int, src []T) comm.Request {
-	return newNeighborAllgatherv(twin, c, topology{in: in, out: out}, true, dst, counts, displs, src).start()
+	return newNeighborAllgatherv(twinOf(nil), c, topology{in: in, out: out}, true, dst, counts, displs, src).start()
 }
 
 func IneighborAlltoallOn[T comm.Elem](c *comm.Comm, in, out []int, dst, src []T) comm.Request {
-	return newNeighborAlltoall(twin, c, topology{in: in, out: out}, true, dst, src).start()
+	return newNeighborAlltoall(twinOf(nil), c, topology{in: in, out: out}, true, dst, src).start()
 }
 
 func IneighborAlltoallvOn[T comm.Elem](c *comm.Comm, in, out []int, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int) comm.Request {
-	return newNeighborAlltoallv(twin, c, topology{in: in, out: out}, true, dst, rcounts, rdispls, src, scounts, sdispls).start()
+	return newNeighborAlltoallv(twinOf(nil), c, topology{in: in, out: out}, true, dst, rcounts, rdispls, src, scounts, sdispls).start()
 }
 
 // AlgorithmsOf are the names that With takes for a verb, shared memory first where it
@@ -48,9 +48,9 @@ func AlgorithmsOf(verb string) []string { return namesOf(verb) }
 // ChooseTwins chooses for the collectives that do not block, until restore is called, as
 // With does for the others. Nobody may be starting one meanwhile.
 func ChooseTwins(choice string) (restore func()) {
-	old := twin
-	twin = twinContext{With(context.Background(), choice)}
-	return func() { twin = old }
+	old := unchosen
+	unchosen = &twin{Context: context.Background(), settings: settingsOf(With(context.Background(), choice))}
+	return func() { unchosen = old }
 }
 
 // Fits says whether the only way of a choice is taken for so many ranks, blocks of a

@@ -27,8 +27,8 @@ func Gather[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src [
 
 // Igather starts a Gather; dst and src belong to the request until that is over. MPI
 // 6.12.3.
-func Igather[T comm.Elem](c *comm.Comm, root int, dst, src []T) comm.Request {
-	return newGather(twin, c, root, dst, src).start()
+func Igather[T comm.Elem](c *comm.Comm, root int, dst, src []T, opts ...Options) comm.Request {
+	return newGather(twinOf(opts), c, root, dst, src).start()
 }
 
 func newGather[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T) *call {
@@ -56,8 +56,8 @@ func Gatherv[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst []T, 
 
 // Igatherv starts a Gatherv; dst and src belong to the request until that is over,
 // counts and displs do not. MPI 6.12.3.
-func Igatherv[T comm.Elem](c *comm.Comm, root int, dst []T, counts, displs []int, src []T) comm.Request {
-	return newGatherv(twin, c, root, dst, counts, displs, src).start()
+func Igatherv[T comm.Elem](c *comm.Comm, root int, dst []T, counts, displs []int, src []T, opts ...Options) comm.Request {
+	return newGatherv(twinOf(opts), c, root, dst, counts, displs, src).start()
 }
 
 func newGatherv[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst []T, counts, displs []int, src []T) *call {

@@ -52,9 +52,9 @@ func NeighborAllgather[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src 
 
 // IneighborAllgather starts a NeighborAllgather; dst and src belong to the request
 // until that is over. MPI 8.7.
-func IneighborAllgather[T comm.Elem](c *comm.Comm, dst, src []T) comm.Request {
+func IneighborAllgather[T comm.Elem](c *comm.Comm, dst, src []T, opts ...Options) comm.Request {
 	t, ok := topologyOf(c)
-	return newNeighborAllgather(twin, c, t, ok, dst, src).start()
+	return newNeighborAllgather(twinOf(opts), c, t, ok, dst, src).start()
 }
 
 func newNeighborAllgather[T comm.Elem](ctx context.Context, c *comm.Comm, t topology, ok bool, dst, src []T) *call {
@@ -77,9 +77,9 @@ func NeighborAllgatherv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T,
 
 // IneighborAllgatherv starts a NeighborAllgatherv; dst and src belong to the request
 // until that is over, counts and displs do not. MPI 8.7.
-func IneighborAllgatherv[T comm.Elem](c *comm.Comm, dst []T, counts, displs []int, src []T) comm.Request {
+func IneighborAllgatherv[T comm.Elem](c *comm.Comm, dst []T, counts, displs []int, src []T, opts ...Options) comm.Request {
 	t, ok := topologyOf(c)
-	return newNeighborAllgatherv(twin, c, t, ok, dst, counts, displs, src).start()
+	return newNeighborAllgatherv(twinOf(opts), c, t, ok, dst, counts, displs, src).start()
 }
 
 func newNeighborAllgatherv[T comm.Elem](ctx context.Context, c *comm.Comm, t topology, ok bool, dst []T, counts, displs []int, src []T) *call {
@@ -104,9 +104,9 @@ func NeighborAlltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src [
 
 // IneighborAlltoall starts a NeighborAlltoall; dst and src belong to the request until
 // that is over. MPI 8.7.
-func IneighborAlltoall[T comm.Elem](c *comm.Comm, dst, src []T) comm.Request {
+func IneighborAlltoall[T comm.Elem](c *comm.Comm, dst, src []T, opts ...Options) comm.Request {
 	t, ok := topologyOf(c)
-	return newNeighborAlltoall(twin, c, t, ok, dst, src).start()
+	return newNeighborAlltoall(twinOf(opts), c, t, ok, dst, src).start()
 }
 
 func newNeighborAlltoall[T comm.Elem](ctx context.Context, c *comm.Comm, t topology, ok bool, dst, src []T) *call {
@@ -136,9 +136,9 @@ func NeighborAlltoallv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, 
 
 // IneighborAlltoallv starts a NeighborAlltoallv; dst and src belong to the request until
 // that is over, counts and displacements do not. MPI 8.7.
-func IneighborAlltoallv[T comm.Elem](c *comm.Comm, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int) comm.Request {
+func IneighborAlltoallv[T comm.Elem](c *comm.Comm, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int, opts ...Options) comm.Request {
 	t, ok := topologyOf(c)
-	return newNeighborAlltoallv(twin, c, t, ok, dst, rcounts, rdispls, src, scounts, sdispls).start()
+	return newNeighborAlltoallv(twinOf(opts), c, t, ok, dst, rcounts, rdispls, src, scounts, sdispls).start()
 }
 
 func newNeighborAlltoallv[T comm.Elem](ctx context.Context, c *comm.Comm, t topology, ok bool, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int) *call {

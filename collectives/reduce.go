@@ -27,8 +27,8 @@ func Reduce[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src [
 
 // Ireduce starts a Reduce; dst and src belong to the request until that is over.
 // MPI 6.12.7.
-func Ireduce[T comm.Elem](c *comm.Comm, root int, dst, src []T, op Op[T]) comm.Request {
-	return newReduce(twin, c, root, dst, src, op).start()
+func Ireduce[T comm.Elem](c *comm.Comm, root int, dst, src []T, op Op[T], opts ...Options) comm.Request {
+	return newReduce(twinOf(opts), c, root, dst, src, op).start()
 }
 
 func newReduce[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T, op Op[T]) *call {

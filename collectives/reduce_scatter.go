@@ -27,8 +27,8 @@ func ReduceScatterBlock[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src
 
 // IreduceScatterBlock starts a ReduceScatterBlock; dst and src belong to the request
 // until that is over. MPI 6.12.9.
-func IreduceScatterBlock[T comm.Elem](c *comm.Comm, dst, src []T, op Op[T]) comm.Request {
-	return newReduceScatterBlock(twin, c, dst, src, op).start()
+func IreduceScatterBlock[T comm.Elem](c *comm.Comm, dst, src []T, op Op[T], opts ...Options) comm.Request {
+	return newReduceScatterBlock(twinOf(opts), c, dst, src, op).start()
 }
 
 func newReduceScatterBlock[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) *call {
@@ -50,8 +50,8 @@ func ReduceScatter[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T,
 
 // IreduceScatter starts a ReduceScatter; dst and src belong to the request until that
 // is over, counts do not. MPI 6.12.10.
-func IreduceScatter[T comm.Elem](c *comm.Comm, dst, src []T, counts []int, op Op[T]) comm.Request {
-	return newReduceScatter(twin, c, dst, src, counts, op).start()
+func IreduceScatter[T comm.Elem](c *comm.Comm, dst, src []T, counts []int, op Op[T], opts ...Options) comm.Request {
+	return newReduceScatter(twinOf(opts), c, dst, src, counts, op).start()
 }
 
 func newReduceScatter[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, counts []int, op Op[T]) *call {

@@ -27,8 +27,8 @@ func Scan[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]
 
 // Iscan starts a Scan; dst and src belong to the request until that is over. MPI
 // 6.12.11.
-func Iscan[T comm.Elem](c *comm.Comm, dst, src []T, op Op[T]) comm.Request {
-	return newScan(twin, c, scan, sched.Scan, dst, src, op).start()
+func Iscan[T comm.Elem](c *comm.Comm, dst, src []T, op Op[T], opts ...Options) comm.Request {
+	return newScan(twinOf(opts), c, scan, sched.Scan, dst, src, op).start()
 }
 
 // Exscan is Scan without this member's own src. At rank 0, before which there is
@@ -47,8 +47,8 @@ func Exscan[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[
 
 // Iexscan starts an Exscan; dst and src belong to the request until that is over. MPI
 // 6.12.12.
-func Iexscan[T comm.Elem](c *comm.Comm, dst, src []T, op Op[T]) comm.Request {
-	return newScan(twin, c, exscan, sched.Exscan, dst, src, op).start()
+func Iexscan[T comm.Elem](c *comm.Comm, dst, src []T, op Op[T], opts ...Options) comm.Request {
+	return newScan(twinOf(opts), c, exscan, sched.Exscan, dst, src, op).start()
 }
 
 func newScan[T comm.Elem](ctx context.Context, c *comm.Comm, k kind, verb sched.Verb, dst, src []T, op Op[T]) *call {

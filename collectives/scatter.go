@@ -29,8 +29,8 @@ func Scatter[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src 
 
 // Iscatter starts a Scatter; dst and src belong to the request until that is over.
 // MPI 6.12.4.
-func Iscatter[T comm.Elem](c *comm.Comm, root int, dst, src []T) comm.Request {
-	return newScatter(twin, c, root, dst, src).start()
+func Iscatter[T comm.Elem](c *comm.Comm, root int, dst, src []T, opts ...Options) comm.Request {
+	return newScatter(twinOf(opts), c, root, dst, src).start()
 }
 
 func newScatter[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T) *call {
@@ -58,8 +58,8 @@ func Scatterv[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src
 
 // Iscatterv starts a Scatterv; dst and src belong to the request until that is over,
 // counts and displs do not. MPI 6.12.4.
-func Iscatterv[T comm.Elem](c *comm.Comm, root int, dst, src []T, counts, displs []int) comm.Request {
-	return newScatterv(twin, c, root, dst, src, counts, displs).start()
+func Iscatterv[T comm.Elem](c *comm.Comm, root int, dst, src []T, counts, displs []int, opts ...Options) comm.Request {
+	return newScatterv(twinOf(opts), c, root, dst, src, counts, displs).start()
 }
 
 func newScatterv[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T, counts, displs []int) *call {

@@ -36,6 +36,7 @@ var notInTable = map[string]string{
 	"CustomOf":            "an operator",
 	"Tag":                 "names an endpoint",
 	"With":                "makes a context",
+	"OptionsOf":           "asks a context",
 	"Reproducible":        "makes a context",
 	"NeighborAllgather":   "the world has no topology: the tests of collectives call it in every state",
 	"IneighborAllgather":  "the world has no topology: the tests of collectives call it in every state",
