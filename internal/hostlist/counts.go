@@ -1,0 +1,50 @@
+package hostlist
+
+import "fmt"
+
+// Counts returns the numbers of a list as Slurm writes it, one for each node in turn:
+// "2(x3),1" is 2, 2, 2, 1. An empty list has none. An error is an *Error.
+//
+// Slurm's counts say how many tasks a node has, not which: with srun -m cyclic node 0 of
+// "5,1(x2)" has the ranks 0, 3, 4, 5, 6. Nothing may compute ranks from them.
+func Counts(list string) ([]int, error) {
+	var counts []int
+	s := &scanner{text: list, line: 1}
+	for list != "" {
+		n, err := s.number(SlotsMax, "a count")
+		if err != nil {
+			return nil, err
+		}
+		times, from := 1, s.at
+		if s.take('(') {
+			if times, err = s.times(); err != nil {
+				return nil, err
+			}
+		}
+		if times > HostsMax-len(counts) {
+			return nil, s.fail(from, fmt.Sprintf("at most %d nodes in all", HostsMax))
+		}
+		for range times {
+			counts = append(counts, n)
+		}
+		if s.at == len(list) {
+			break
+		}
+		if !s.take(',') {
+			return nil, s.fail(s.at, `"(x", "," or the end after a count`)
+		}
+	}
+	return counts, nil
+}
+
+// times reads "x3)": how often a count is meant.
+func (s *scanner) times() (int, error) {
+	if !s.take('x') {
+		return 0, s.fail(s.at, `"x" after "("`)
+	}
+	n, err := s.number(HostsMax, "a number of nodes")
+	if err == nil && !s.take(')') {
+		err = s.fail(s.at, `")" after a number of nodes`)
+	}
+	return n, err
+}
