@@ -2,7 +2,7 @@ package edits
 
 // All returns the edits.
 func All() []Edit {
-	return []Edit{
+	return append([]Edit{
 		{
 			Name: "idle-wildcard", Rule: "a receive from any source may take a message before a receive of its source",
 			File: "internal/match/match.go", Test: "TestIdle",
@@ -98,5 +98,5 @@ func All() []Edit {
 			File: "internal/engine/data.go", Test: "TestNoMessageOfANonMember",
 			Old: "return c == nil || c.RankOf(from) >= 0", New: "return c == nil || from >= 0",
 		},
-	}
+	}, adaptiveDetector()...)
 }

@@ -1,0 +1,188 @@
+package adaptive
+
+import "github.com/goulfm/goulfm/internal/must"
+
+// An Occurrence is something that happened at the process that is observed: Accept,
+// Adjusted, Probed, Release or Instant. Observer is the place of an observing process in
+// the Emitter, from 0 up to PeersMax.
+type Occurrence interface{ emitted() }
+
+// Accept begins to send beats to an observer, in place of the stream that it had before:
+// the owner has seen who it is, and that it answers at its address.
+type Accept struct {
+	Observer int
+	At       Time
+	Adjust   Adjust
+}
+
+// Adjusted is the arrival of an Adjust.
+type Adjusted struct {
+	Observer int
+	At       Time
+	Adjust   Adjust
+}
+
+// Probed is the arrival of a Probe.
+type Probed struct {
+	Observer int
+	At       Time
+	Probe    Probe
+}
+
+// Release ends the beats to an observer.
+type Release struct{ Observer int }
+
+// Instant says what time it is.
+type Instant struct{ Now Time }
+
+func (Accept) emitted()   {}
+func (Adjusted) emitted() {}
+func (Probed) emitted()   {}
+func (Release) emitted()  {}
+func (Instant) emitted()  {}
+
+// Reply hands a message to an observer: as a datagram, or ByLink, over the connection.
+// A Beat for which there is no room is thrown away, not kept: its number is skipped.
+type Reply struct {
+	Observer int
+	Message  Message
+	ByLink   bool
+}
+
+// silentAfter is after how many periods without a word of the observer its beats end.
+const silentAfter = 30
+
+// An Emitter sends this process's beats to those that observe it.
+type Emitter struct {
+	streams []stream
+	timers  timers
+	out     []Reply
+}
+
+// stream is what one observer gets. Its period is 0 if there is none.
+type stream struct {
+	number  uint32
+	seq     uint32 // of the next beat
+	last    Time   // nominal time of the latest beat
+	next    Time   // nominal time of the next one
+	period  Duration
+	renewed Time // when the observer was last heard
+	epoch   uint16
+	byLink  bool
+	silent  bool // the observer was not heard for too long: no beat until it is
+}
+
+// Deadline returns when the machine next wants an Instant, if ever.
+func (e *Emitter) Deadline() (Time, bool) {
+	_, at, ok := e.timers.earliest()
+	return at, ok
+}
+
+// Step applies an occurrence. The replies are valid until the next Step.
+func (e *Emitter) Step(ev Occurrence) []Reply {
+	e.out = e.out[:0]
+	switch ev := ev.(type) {
+	case Accept:
+		e.accept(ev)
+	case Adjusted:
+		if s := e.stream(ev.Observer); s.number == ev.Adjust.Stream && s.period > 0 {
+			e.adjust(ev)
+		}
+	case Probed:
+		if s := e.stream(ev.Observer); s.number == ev.Probe.Stream && s.period > 0 {
+			e.echo(ev.Observer, ev.Probe.Clock)
+			e.renew(ev.Observer, ev.At)
+		}
+	case Release:
+		*e.stream(ev.Observer) = stream{}
+		e.timers.stop(ev.Observer)
+	case Instant:
+		e.beat(ev.Now)
+	}
+	return e.out
+}
+
+func (e *Emitter) stream(observer int) *stream {
+	must.That(observer >= 0 && observer < PeersMax, "observer %d, want 0 to %d", observer, PeersMax-1)
+	for len(e.streams) <= observer {
+		e.streams = append(e.streams, stream{})
+		e.timers.grow(len(e.streams))
+	}
+	return &e.streams[observer]
+}
+
+// accept begins a stream: its first beat is due at once.
+func (e *Emitter) accept(ev Accept) {
+	s := e.stream(ev.Observer)
+	a := ev.Adjust
+	at := clock(ev.At)
+	*s = stream{number: a.Stream, last: at, next: at, period: a.Period, renewed: ev.At, epoch: a.Epoch, byLink: a.ByLink}
+	e.echo(ev.Observer, a.Clock)
+	e.timers.set(ev.Observer, s.next)
+}
+
+// adjust takes a new period, if the epoch is not an older one: an Adjust that was
+// overtaken says what is not wanted any more. The latest one may come again and again.
+//
+// A shorter period counts from the latest beat, and a beat that is due by that is due now,
+// not late. A longer one counts from the next beat: that one has been promised.
+func (e *Emitter) adjust(ev Adjusted) {
+	s, a := e.stream(ev.Observer), ev.Adjust
+	e.echo(ev.Observer, a.Clock)
+	if int16(a.Epoch-s.epoch) >= 0 {
+		s.epoch, s.period, s.byLink = a.Epoch, a.Period, a.ByLink
+		s.next = min(s.next, max(clock(ev.At), s.last.Add(a.Period)))
+	}
+	e.renew(ev.Observer, ev.At)
+}
+
+// renew notes that the observer lives, and goes on with a stream that had fallen silent. Its
+// next beat has the next number: none was lost.
+func (e *Emitter) renew(observer int, at Time) {
+	s := e.stream(observer)
+	if s.silent {
+		s.next, s.silent = clock(at), false
+	}
+	s.renewed = max(s.renewed, at)
+	e.timers.set(observer, s.next)
+}
+
+// clock is a moment as a beat can tell it.
+func clock(at Time) Time { return at - at%Time(Microsecond) }
+
+func (e *Emitter) echo(observer int, clock Time) {
+	s := e.stream(observer)
+	e.out = append(e.out, Reply{Observer: observer, ByLink: s.byLink, Message: Echo{Stream: s.number, Clock: clock}})
+}
+
+// beat sends all beats that are due.
+func (e *Emitter) beat(now Time) {
+	for {
+		observer, at, ok := e.timers.earliest()
+		if !ok || at > now {
+			return
+		}
+		e.beatTo(observer, now)
+	}
+}
+
+// beatTo sends the latest beat that is due to one observer. Those that a late process has
+// missed are left out, numbers and all: sent together they would tell nothing, and the
+// observer sees by the numbers what was missing.
+func (e *Emitter) beatTo(observer int, now Time) {
+	s := e.stream(observer)
+	if now.Sub(s.renewed) > silentAfter*s.period {
+		s.silent = true
+		e.timers.stop(observer)
+		return
+	}
+	missed := now.Sub(s.next) / s.period
+	s.seq += uint32(missed)
+	s.last = s.next.Add(missed * s.period)
+	s.next = s.last.Add(s.period)
+	e.out = append(e.out, Reply{Observer: observer, ByLink: s.byLink, Message: Beat{
+		Stream: s.number, Epoch: s.epoch, Seq: s.seq, Nominal: s.last, Period: s.period,
+	}})
+	s.seq++
+	e.timers.set(observer, s.next)
+}

@@ -1,0 +1,283 @@
+package adaptive
+
+import (
+	"fmt"
+
+	"github.com/goulfm/goulfm/internal/must"
+)
+
+const (
+	// PeersMax is how many processes one Observer observes.
+	PeersMax = 1 << peerBits
+	peerBits = 12
+
+	renewEach   = 10          // periods between two renewals, at most
+	renewWithin = 25 * Second // a NAT forgets a datagram's way after 30 s
+	renewFirst  = Second      // until something was heard, at most
+	deafAfter   = 3           // unanswered renewals, until beats go by the link
+	pageLen     = 64          // peers in one page of memory
+)
+
+// state is what an Observer thinks of a peer.
+type state uint8
+
+const (
+	unwatched state = iota // never observed, forgotten, left or declared
+	trusted
+	suspected
+)
+
+func (s state) String() string {
+	switch s {
+	case trusted:
+		return "trusted"
+	case suspected:
+		return "suspected"
+	}
+	return "unwatched"
+}
+
+// An Observer observes many processes: it asks each for a period, suspects who is silent
+// for too long, and declares who does not answer then. See the package comment.
+type Observer struct {
+	peers  []*[pageLen]peer
+	timers timers
+	late   bool // this process is late: until the next Tick, what is heard may have waited
+	out    []Action
+}
+
+// peer is an observed process.
+type peer struct {
+	Watch
+	confirm    Time   // while suspected: when it is declared
+	renew      Time   // when the next Adjust goes out
+	overdue    Time   // when to look whether a late beat is late or this process is
+	generation uint32 // of the observation
+	epoch      uint16 // of the latest Adjust
+	state      state
+	deaf       uint8 // renewals without a sign of life, at the beginning
+	byLink     bool
+	looked     bool // the look at overdue has been
+}
+
+// Stream returns the number of the present observation of a peer: its place, and how many
+// observations there were before. What was sent under another number is not heard.
+func (o *Observer) Stream(peer int) uint32 {
+	return o.peer(peer).generation<<peerBits | uint32(peer)
+}
+
+// PeerOf returns the place of the peer whose observation has that number.
+func PeerOf(stream uint32) int { return int(stream % PeersMax) }
+
+// Watch returns what is known of a peer, to look at.
+func (o *Observer) Watch(peer int) *Watch { return &o.peer(peer).Watch }
+
+// Suspected says whether a peer is suspected.
+func (o *Observer) Suspected(peer int) bool { return o.peer(peer).state == suspected }
+
+func (o *Observer) peer(i int) *peer {
+	if i < 0 || i >= PeersMax {
+		must.That(false, "peer %d, want 0 to %d", i, PeersMax-1) // here, because its arguments are allocated
+	}
+	for len(o.peers)*pageLen <= i {
+		o.peers = append(o.peers, new([pageLen]peer))
+		o.timers.grow(len(o.peers) * pageLen)
+	}
+	return &o.peers[i/pageLen][i%pageLen]
+}
+
+// Deadline returns when the machine next wants a Tick, if ever.
+func (o *Observer) Deadline() (Time, bool) {
+	_, at, ok := o.timers.earliest()
+	return at, ok
+}
+
+// Step applies an event. The actions are valid until the next Step.
+func (o *Observer) Step(ev Event) []Action {
+	o.out = o.out[:0]
+	switch ev := ev.(type) {
+	case Observe:
+		o.observe(ev)
+	case Heard:
+		o.heard(ev)
+	case Answered:
+		o.answered(ev)
+	case Broken:
+		if o.peer(ev.Peer).state == trusted {
+			o.suspect(ev.Peer, ev.At, 0)
+			o.schedule(ev.Peer)
+		}
+	case Refused:
+		if o.peer(ev.Peer).state != unwatched {
+			o.declare(ev.Peer, ByRefusal)
+		}
+	case Left:
+		o.forget(ev.Peer)
+	case Forget:
+		o.forget(ev.Peer)
+	case Tick:
+		o.tick(ev.Now)
+	}
+	return o.out
+}
+
+func (o *Observer) act(a Action) { o.out = append(o.out, a) }
+
+func (o *Observer) observe(ev Observe) {
+	p := o.peer(ev.Peer)
+	*p = peer{state: trusted, generation: (p.generation + 1) % (1 << (32 - peerBits)), looked: true}
+	p.Start(ev.At, ev.QoS, ev.Limits)
+	o.adjust(ev.Peer, ev.At)
+	o.schedule(ev.Peer)
+}
+
+func (o *Observer) forget(peer int) {
+	o.peer(peer).state = unwatched
+	o.timers.stop(peer)
+}
+
+// heard takes a beat. One that tells an older epoch shows that an Adjust was lost, or has
+// not arrived yet: the latest one is repeated, until a beat tells that it is obeyed.
+func (o *Observer) heard(ev Heard) {
+	p := o.peer(ev.Peer)
+	if p.state == unwatched || ev.Beat.Stream != o.Stream(ev.Peer) {
+		return
+	}
+	o.noticeLateness(ev.At, p.Period())
+	p.deaf = 0
+	if p.Heard(ev.At, ev.Beat, o.late) {
+		p.epoch++
+	}
+	if ev.Beat.Epoch != p.epoch {
+		o.adjust(ev.Peer, ev.At)
+	}
+	p.overdue, p.looked = p.Expected().Add(p.Period()/4), false
+	o.trust(ev.Peer, ev.At)
+}
+
+func (o *Observer) answered(ev Answered) {
+	p := o.peer(ev.Peer)
+	if p.state == unwatched {
+		return
+	}
+	o.noticeLateness(ev.At, p.Period())
+	p.deaf = 0
+	if p.Answered(ev.At, ev.RTT, o.late) {
+		p.epoch++
+		o.adjust(ev.Peer, ev.At)
+	}
+	o.trust(ev.Peer, ev.At)
+}
+
+// trust ends a suspicion, if the peer is fresh again.
+func (o *Observer) trust(peer int, now Time) {
+	if p := o.peer(peer); p.state == suspected && p.Freshness() > now {
+		p.state = trusted
+		o.act(Trust{Peer: peer})
+	}
+	o.schedule(peer)
+}
+
+// noticeLateness is B17. If the Tick that this machine wanted is late by a quarter of a
+// period, the process has been stopped, and what it reads now has waited: all of it, until
+// it has read everything and the Tick comes.
+//
+//	This process is stopped for a minute. Six beats of 10 s lie in its socket. Taken for
+//	delays of 50 s, 40 s, ... they would make it ask for the shortest period there is.
+func (o *Observer) noticeLateness(at Time, period Duration) {
+	if _, wanted, ok := o.timers.earliest(); ok && at.Sub(wanted) > period/4 {
+		o.late = true
+	}
+}
+
+func (o *Observer) tick(now Time) {
+	o.late = false
+	for {
+		peer, at, ok := o.timers.earliest()
+		if !ok || at > now {
+			return
+		}
+		o.wake(peer, now)
+	}
+}
+
+// wake does what time asks of one peer, and moves its next moment behind now.
+func (o *Observer) wake(peer int, now Time) {
+	p := o.peer(peer)
+	if now >= p.renew {
+		o.renew(peer, now)
+	}
+	if now >= p.overdue {
+		p.looked = true
+	}
+	switch {
+	case p.state == trusted && now >= p.Freshness():
+		o.suspect(peer, now, now.Sub(p.Expected()))
+	case p.state == suspected && p.confirms() && now >= p.confirm:
+		o.declare(peer, BySilence)
+		return
+	}
+	o.schedule(peer)
+}
+
+// suspect is what silence and a broken connection lead to.
+func (o *Observer) suspect(peer int, now Time, silent Duration) {
+	p := o.peer(peer)
+	p.state = suspected
+	p.confirm = now.Add(p.limits.Confirm)
+	o.act(Suspect{Peer: peer, Silent: silent})
+	o.act(Send{Peer: peer, Message: Probe{Stream: o.Stream(peer), Clock: now}})
+}
+
+func (o *Observer) declare(peer int, e Evidence) {
+	o.forget(peer)
+	o.act(Declare{Peer: peer, Evidence: e})
+}
+
+// renew repeats the latest Adjust, and counts how often nothing was heard at the beginning.
+func (o *Observer) renew(peer int, now Time) {
+	p := o.peer(peer)
+	if !p.beaten && !p.byLink {
+		p.deaf++
+		if p.deaf >= deafAfter {
+			p.byLink = true
+			o.act(Anomaly{Peer: peer, Text: fmt.Sprintf("%d datagrams without an answer: its beats go by the connection", deafAfter)})
+		}
+	}
+	o.adjust(peer, now)
+}
+
+// adjust sends the latest Adjust, which is also a renewal.
+func (o *Observer) adjust(peer int, now Time) {
+	p := o.peer(peer)
+	wait := min(renewEach*p.Wanted(), renewWithin)
+	if !p.beaten {
+		wait = min(wait, renewFirst, p.TimeToSuspect()/8)
+	}
+	p.renew = now.Add(wait)
+	o.act(Send{Peer: peer, ByLink: p.byLink, Message: Adjust{
+		Stream: o.Stream(peer), Epoch: p.epoch, Clock: now, Period: p.Wanted(), ByLink: p.byLink,
+	}})
+}
+
+// schedule sets when the peer next needs a Tick.
+func (o *Observer) schedule(peer int) {
+	p := o.peer(peer)
+	next := p.renew
+	if !p.looked {
+		next = min(next, p.overdue)
+	}
+	switch {
+	case p.state == unwatched:
+		o.timers.stop(peer)
+		return
+	case p.state == trusted:
+		next = min(next, p.Freshness())
+	case p.confirms():
+		next = min(next, p.confirm)
+	}
+	o.timers.set(peer, next)
+}
+
+// confirms says whether the peer is declared by silence at all.
+func (p *peer) confirms() bool { return p.limits.Confirm != Unconfirmed }
