@@ -2,7 +2,9 @@
 // it, who of them has departed, and how a process sleeps and is woken. Frames go over links
 // (package transport): a process has one node, and a link for each class of peers.
 //
-// A process is named by its number in the job. Its slot is its place in the node's tables.
+// A process is named by its seat, its place in all tables of the job. A seat is used again when
+// nobody refers to its process any more; the number of a process, its generation and its seat,
+// is never used twice.
 package node
 
 import (
@@ -37,11 +39,33 @@ func (n *Node) Started() int { return n.seg.Started() }
 // Pid returns the number by which the kernel knows a process, or 0 before it has joined.
 func (n *Node) Pid(proc int) int { return n.seg.Pid(proc) }
 
+// SeatBits are the bits of a process's number that are its seat; the others are its generation.
+const SeatBits = 16
+
+// Number returns the number of the process that is in a seat.
+func (n *Node) Number(seat int) int { return int(n.seg.Generation(seat))<<SeatBits | seat }
+
+// Generation returns how many processes had a seat before the one that has it now.
+func (n *Node) Generation(seat int) uint32 { return n.seg.Generation(seat) }
+
 // A Departure is an entry in the list that the daemon of the node keeps.
 type Departure struct {
 	Proc int
 	Died bool // false: it ended after Finalize
 }
+
+// Departures returns how many entries the list has had so far.
+func (n *Node) Departures() int { return n.seg.Deaths() }
+
+// HasDeparted says whether the process of a seat is in the list, and how it departed.
+func (n *Node) HasDeparted(proc int) (d Departure, departed bool) {
+	why, departed := n.seg.Departed(proc)
+	return Departure{Proc: proc, Died: why != segment.Retired}, departed
+}
+
+// LetGo says that this process refers no more to one that has departed. Of its own seat it says
+// that it has let go of all that had departed before it came.
+func (n *Node) LetGo(proc int) { n.seg.LetGo(n.me, proc) }
 
 // Epoch moves whenever a process died, left, or a communicator was revoked.
 func (n *Node) Epoch() uint64 { return n.seg.Epoch() }
@@ -58,7 +82,7 @@ func (n *Node) Departure(i int) (Departure, bool) {
 	if proc >= n.seg.Procs() {
 		return Departure{}, false
 	}
-	return Departure{Proc: proc, Died: why == segment.Died}, true
+	return Departure{Proc: proc, Died: why != segment.Retired}, true
 }
 
 // HasLeft says whether a process has returned from Finalize.

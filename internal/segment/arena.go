@@ -76,6 +76,7 @@ type Ring struct {
 
 	Cells []Cell
 	arena *Arena
+	pair  *pairMemory // nil at the consumer
 }
 
 // Arena is the memory of one incarnation: its outgoing rings, and the
@@ -83,10 +84,29 @@ type Ring struct {
 type Arena struct {
 	m     Memory
 	procs int
-	next  int         // first free byte; the owner's knowledge alone
-	longs int         // rings for long payloads that are taken; the same
 	heap  *heapBlocks // of Go memory; nil: the blocks follow the rings
+
+	// The owner's knowledge alone: nothing of it is read back from memory where others can write.
+	next  int                 // first free byte
+	longs int                 // rings for long payloads that are taken
+	pairs map[int]*pairMemory // by place in the directory
 }
+
+// pairMemory is what the rings to one seat have in the arena of their producer. It is taken once:
+// whoever is in the seat later gets the same.
+type pairMemory struct {
+	ring    int
+	payload int // 0: none yet
+	long    int
+}
+
+// A directory entry is where a ring is, and for which generation of its consumer.
+const (
+	entryBits = 40
+	entryMask = 1<<entryBits - 1
+)
+
+func entryOf(off int, generation uint32) uint64 { return uint64(off) | uint64(generation)<<entryBits }
 
 const (
 	arenaBits = 1 * Line // bits of both kinds follow the header line
@@ -142,11 +162,12 @@ func (a *Arena) dir(k Kind, to int) *uint64 {
 	return a.m.word64(dirOffset(a.procs) + (to*int(kinds)+int(k))*8)
 }
 
-// Find returns the ring from the owner to process to, or nil while the owner
-// has not opened it.
-func (a *Arena) Find(k Kind, to int) (*Ring, error) {
-	off := Load64(a.dir(k, to))
-	if off == 0 {
+// Find returns the ring from the owner to the process of this generation in seat to, or nil
+// while the owner has not opened it.
+func (a *Arena) Find(k Kind, to int, generation uint32) (*Ring, error) {
+	entry := Load64(a.dir(k, to))
+	off := entry & entryMask
+	if off == 0 || entry != entryOf(int(off), generation) {
 		return nil, nil
 	}
 	if off%Line != 0 || off > uint64(a.m.Size()-ringBytes(cellsOf(k))) {
@@ -155,14 +176,33 @@ func (a *Arena) Find(k Kind, to int) (*Ring, error) {
 	return a.ring(k, int(off)), nil
 }
 
-// Open makes the ring from the owner to process to. Only the owner calls it, once
-// for each ring: what stands in shared memory it never reads back, a peer could
-// have written there.
-func (a *Arena) Open(k Kind, to int) *Ring {
-	off := a.allocate(ringBytes(cellsOf(k)))
-	r := a.ring(k, off)
-	Store64(a.dir(k, to), uint64(off)) // a peer sees the ring only when it is there
+// Open makes the ring from the owner to the process of this generation in seat to. Only the
+// owner calls it, once for each process. The memory is that of the ring to the process which
+// was in the seat before, if there was one and it had a ring: nobody else looks there any more.
+func (a *Arena) Open(k Kind, to int, generation uint32) *Ring {
+	key := to*int(kinds) + int(k)
+	pair := a.pairs[key]
+	if pair == nil {
+		pair = &pairMemory{ring: a.allocate(ringBytes(cellsOf(k)))}
+		if a.pairs == nil {
+			a.pairs = map[int]*pairMemory{}
+		}
+		a.pairs[key] = pair
+	} else {
+		a.zero(pair.ring, ringBytes(cellsOf(k)))
+	}
+	r := a.ring(k, pair.ring)
+	r.pair = pair
+	Store64(a.dir(k, to), entryOf(pair.ring, generation)) // a peer sees the ring only when it is there
 	return r
+}
+
+// zero clears memory that nobody else reads.
+func (a *Arena) zero(off, size int) {
+	words := a.m.words64(off, size/8)
+	for i := range words {
+		Put64(&words[i], 0)
+	}
 }
 
 func (a *Arena) allocate(size int) int {
@@ -215,19 +255,24 @@ func (r *Ring) offset(word *uint64, size int) (int, error) {
 
 // OpenPayload makes the payload ring. Only the producer calls it, once.
 func (r *Ring) OpenPayload() []byte {
-	off := r.arena.allocate(PayloadBytes)
-	Store64(r.payloadOff, uint64(off))
-	return r.arena.m.slice(off, PayloadBytes)
+	if r.pair.payload == 0 {
+		r.pair.payload = r.arena.allocate(PayloadBytes)
+	}
+	Store64(r.payloadOff, uint64(r.pair.payload))
+	return r.arena.m.slice(r.pair.payload, PayloadBytes)
 }
 
 // OpenLong is OpenPayload of the ring for long payloads; without bytes: all are taken.
 func (r *Ring) OpenLong() Region {
 	a := r.arena
-	if a.longs == LongRings {
-		return Region{}
+	if r.pair.long == 0 {
+		if a.longs == LongRings {
+			return Region{}
+		}
+		r.pair.long = longOffset(a.procs) + a.longs*LongBytes
+		a.longs++
 	}
-	off := longOffset(a.procs) + a.longs*LongBytes
-	a.longs++
+	off := r.pair.long
 	Store64(r.longOff, uint64(off))
 	return Region{m: a.m, off: off, size: LongBytes}
 }

@@ -11,7 +11,7 @@ const (
 	magic = 0x31_6d66_6c75_6f67 // "goulfm1" as bytes
 	// Version is the layout's version: a process built for another one is
 	// refused at Init.
-	Version = 12
+	Version = 13
 )
 
 // Offsets in segment 0.
@@ -49,10 +49,23 @@ const (
 const (
 	Died    uint32 = iota // killed, exited without Finalize, crashed
 	Retired               // exited after Finalize
+	Lost                  // declared without exact evidence: it may run on, and speak
 )
 
-// Node is segment 0 of a node. It has room for a fixed number of processes; not all
-// of them need have been started.
+// Node is segment 0 of a node: its tables have a seat for each of so many processes at a time.
+// A process is in a seat until all others have let go of it; then the seat may be another
+// process's, of the next generation.
+//
+//	| offset                  | what                                                | writer             |
+//	| 0                       | magic, version, seats, job, seats that were used     | launcher           |
+//	| offEpoch                | epoch                                               | all                |
+//	| offDeaths, offLog       | entries so far; a ring of the last ones             | launcher           |
+//	| offAssembly             | where many sleepers are moved                       | all                |
+//	| lines of seat s: 0      | tombstone; ended, generation, departed              | kernel; launcher   |
+//	|                  1      | state, pid                                          | the process        |
+//	|                  2      | doorbell                                            | all                |
+//	|                  3      | beats                                               | the process        |
+//	| row of seat s           | the generation of each seat of which it has let go  | the process        |
 type Node struct {
 	m      Memory
 	procs  int
@@ -64,8 +77,12 @@ type Node struct {
 
 // NodeBytes returns the size of segment 0 with room for the given number of processes.
 func NodeBytes(procs int) int {
-	return offLog + roundUp(8*procs, Line) + procs*procLines*Line
+	return rowsAt(procs) + procs*rowBytes(procs)
 }
+
+func rowsAt(procs int) int { return offLog + roundUp(8*procs, Line) + procs*procLines*Line }
+
+func rowBytes(procs int) int { return roundUp(4*procs, Line) }
 
 // FormatNode writes the header of an all-zero segment 0.
 func FormatNode(m Memory, procs int, job uint64) *Node {
@@ -105,8 +122,7 @@ func OpenNode(m Memory, job uint64) (*Node, error) {
 // Procs returns for how many processes there is room.
 func (n *Node) Procs() int { return n.procs }
 
-// Started returns how many processes have been started so far: those with the numbers
-// below.
+// Started returns how many seats have been used so far: those with the numbers below.
 func (n *Node) Started() int { return int(min(Load64(n.m.word64(offStarted)), uint64(n.procs))) }
 
 // SetStarted is called by the launcher alone, before it starts processes.
@@ -122,21 +138,71 @@ func (n *Node) Epoch() uint64 { return atomic.LoadUint64(n.epoch) }
 // MoveEpoch makes every waiter look at everything once.
 func (n *Node) MoveEpoch() { Add64(n.epoch, 1) }
 
-// Deaths returns how many entries the list of deaths has.
-func (n *Node) Deaths() int { return int(min(atomic.LoadUint64(n.deaths), uint64(n.procs))) }
+// Deaths returns how many entries the list of deaths has had so far.
+func (n *Node) Deaths() int { return int(atomic.LoadUint64(n.deaths)) }
 
-// Death returns entry i of the list of deaths, i < Deaths().
+// Death returns entry i of the list of deaths, i < Deaths(). The list keeps as many entries as
+// there are seats, and that is all that any process still has to read: a seat has an entry
+// again only when it was used again, for which every process has read the one before.
 func (n *Node) Death(i int) (proc int, why uint32) {
-	e := atomic.LoadUint64(&n.log[i])
+	e := atomic.LoadUint64(&n.log[i%n.procs])
 	return int(e & 0xffffffff), uint32(e >> 32)
 }
 
 // AppendDeath adds proc to the list. Only the launcher calls it (one writer),
 // once for each process; the caller then moves the epoch and wakes everybody.
 func (n *Node) AppendDeath(proc int, why uint32) {
+	Store32(n.departed(proc), why+1)
 	k := atomic.LoadUint64(n.deaths)
-	Store64(&n.log[k], uint64(why)<<32|uint64(proc))
+	Store64(&n.log[k%uint64(n.procs)], uint64(why)<<32|uint64(proc))
 	Store64(n.deaths, k+1)
+}
+
+func (n *Node) departed(proc int) *uint32 { return n.m.word32(n.line(proc, 0) + 12) }
+
+// Departed says whether the process of a seat is in the list of deaths, and why. The mark is
+// there before the entry: a process that reads the length of the list first misses nobody.
+func (n *Node) Departed(proc int) (why uint32, departed bool) {
+	v := Load32(n.departed(proc))
+	return v - 1, v != 0
+}
+
+// Generation returns how many processes had a seat before the one that has it now.
+func (n *Node) Generation(proc int) uint32 { return Load32(n.generation(proc)) }
+
+func (n *Node) generation(proc int) *uint32 { return n.m.word32(n.line(proc, 0) + 8) }
+
+// letGo is where the process in seat by says of which process of a seat it has let go.
+func (n *Node) letGo(by, proc int) *uint32 {
+	return n.m.word32(rowsAt(n.procs) + by*rowBytes(n.procs) + 4*proc)
+}
+
+// LetGo says that the process in seat by refers no more to the present one of seat proc, which
+// has departed. Only the process itself calls it. Of its own seat it says that it has done so
+// for all that had departed before it came: see HasLetGo.
+func (n *Node) LetGo(by, proc int) { Store32(n.letGo(by, proc), n.Generation(proc)+1) }
+
+// HasLetGo says whether the process in seat by refers no more to that in seat proc. One that has
+// not come so far that it could say so may refer to all.
+func (n *Node) HasLetGo(by, proc int) bool {
+	came := Load32(n.letGo(by, by)) == n.Generation(by)+1
+	return came && Load32(n.letGo(by, proc)) == n.Generation(proc)+1
+}
+
+// Vacate makes a seat free for the next generation. Only the launcher calls it, when the
+// process has been reaped and all others have let go of it.
+func (n *Node) Vacate(proc int) {
+	Store32(n.departed(proc), 0)
+	Store32(n.m.word32(n.line(proc, 0)+4), 0)
+	Store32(n.Tombstone(proc), 0)
+	n.SetState(proc, Absent)
+	n.SetPid(proc, 0)
+	n.Beat(proc, 0)
+	for seat := range n.procs {
+		Store32(n.letGo(proc, seat), 0)
+	}
+	Store32(n.Doorbell(proc), 0)
+	Store32(n.generation(proc), n.Generation(proc)+1)
 }
 
 func (n *Node) line(proc, line int) int {
@@ -168,7 +234,7 @@ func (n *Node) SetPid(proc, pid int) { Store32(n.m.word32(n.line(proc, 1)+4), ui
 // Beats returns a count that changes whenever proc shows that it lives; 0: it does not.
 func (n *Node) Beats(proc int) uint32 { return Load32(n.m.word32(n.line(proc, 3))) }
 
-// Beat is called by proc alone, never with 0.
+// Beat is called by proc alone, never with 0; and by Vacate.
 func (n *Node) Beat(proc int, count uint32) { Store32(n.m.word32(n.line(proc, 3)), count) }
 
 // Doorbell is the word on which proc sleeps.

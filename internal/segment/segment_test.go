@@ -55,13 +55,13 @@ func checkArena(t *testing.T, procs int) {
 	t.Helper()
 	a := HeapArena(procs)
 	for _, k := range []Kind{Data, Control} {
-		if r, err := a.Find(k, 0); r != nil || err != nil {
+		if r, err := a.Find(k, 0, 0); r != nil || err != nil {
 			t.Fatalf("a ring before it was opened: %v, %v", r, err)
 		}
 	}
 	for p := range procs {
 		for _, k := range []Kind{Data, Control} {
-			r := a.Open(k, p)
+			r := a.Open(k, p, 0)
 			for i := range r.Cells {
 				r.Cells[i].Seq = uint64(p*1000 + i)
 			}
@@ -75,7 +75,7 @@ func checkArena(t *testing.T, procs int) {
 	}
 	for p := range procs {
 		for _, k := range []Kind{Data, Control} {
-			r, err := a.Find(k, p)
+			r, err := a.Find(k, p, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,7 +104,7 @@ func TestLongRings(t *testing.T) {
 	}
 	var rings []*Ring
 	for p := range procs {
-		r := a.Open(Data, p)
+		r := a.Open(Data, p, 0)
 		rings = append(rings, r)
 		if b, err := r.Long(); b.Size() != 0 || err != nil {
 			t.Fatalf("ring %d has long payloads before it was asked: %v", p, err)
@@ -131,7 +131,7 @@ func TestLongRings(t *testing.T) {
 	if _, err := rings[0].Long(); err == nil {
 		t.Error("long payloads outside of the arena were accepted")
 	}
-	if HeapArena(2).Open(Data, 0).OpenLong().Size() != 0 {
+	if HeapArena(2).Open(Data, 0, 0).OpenLong().Size() != 0 {
 		t.Error("Go memory has long payloads")
 	}
 }
@@ -153,11 +153,11 @@ func TestOpenNodeRefuses(t *testing.T) {
 
 func TestBrokenDirectory(t *testing.T) {
 	a := HeapArena(2)
-	*a.dir(Data, 1) = 1 << 40
-	if _, err := a.Find(Data, 1); err == nil {
+	*a.dir(Data, 1) = 1 << 39
+	if _, err := a.Find(Data, 1, 0); err == nil {
 		t.Error("a ring outside of the arena was accepted")
 	}
-	r := a.Open(Data, 0)
+	r := a.Open(Data, 0, 0)
 	*r.payloadOff = 1 << 40
 	if _, err := r.Payload(); err == nil {
 		t.Error("a payload outside of the arena was accepted")
@@ -195,8 +195,8 @@ func TestBlocksDoNotOverlap(t *testing.T) {
 		}
 		each(func(first, last *uint64, mark uint64) { *first, *last = mark, mark<<32 })
 		for p := range procs {
-			_ = a.Open(Data, p).OpenPayload()
-			_ = a.Open(Control, p)
+			_ = a.Open(Data, p, 0).OpenPayload()
+			_ = a.Open(Control, p, 0)
 		}
 		for i := range Transfers {
 			*a.Transfer(i).Live, *a.Transfer(i).Claims, *a.Transfer(i).Limit = uint64(i+1), uint64(i+2), uint64(i+3)

@@ -12,13 +12,14 @@ import (
 
 // A Port is one process's end of the rings of its node.
 type Port struct {
-	me, procs int
-	node      *node.Node
-	mine      *segment.Arena
-	arena     func(proc int) (*segment.Arena, error)
-	pid       func(proc int) int
-	bits      [2][]uint64
-	peers     []peer
+	me, procs  int
+	generation uint32 // of this process in its seat
+	node       *node.Node
+	mine       *segment.Arena
+	arena      func(proc int) (*segment.Arena, error)
+	pid        func(proc int) int
+	bits       [2][]uint64
+	peers      []peer
 }
 
 type peer struct {
@@ -53,6 +54,7 @@ func NewPort(h Home, me int) (*Port, error) {
 	}
 	p := &Port{me: me, procs: h.Node.Procs(), node: node.New(h.Node, h.Sleeper, me), mine: mine, arena: h.Arena, pid: h.Pid,
 		peers: make([]peer, h.Node.Procs())}
+	p.generation = p.node.Generation(me)
 	p.bits[Data], p.bits[Control] = mine.Bits(segment.Data), mine.Bits(segment.Control)
 	return p, nil
 }
@@ -84,6 +86,10 @@ func (p *Port) stop(q *peer, err error) {
 	q.closed = [2]bool{true, true}
 }
 
+// Vacate forgets all about the process that was in a seat: the next one there is another. Both
+// classes of frames are closed.
+func (p *Port) Vacate(seat int) { p.peers[seat] = peer{} }
+
 // Broken implements Link.
 func (p *Port) Broken(proc int) error { return p.peers[proc].broken }
 
@@ -91,7 +97,7 @@ func (p *Port) out(to int, c Class) (*peer, *writer) {
 	q := p.reach(to)
 	w := &q.out[c]
 	if w.ring == nil && !q.closed[c] {
-		w.open(p.mine.Open(segment.Kind(c), to))
+		w.open(p.mine.Open(segment.Kind(c), to, p.node.Generation(to)))
 	}
 	return q, w
 }
@@ -105,7 +111,7 @@ func (p *Port) in(from int, c Class) (*peer, *reader) {
 	if r.ring != nil {
 		return q, r
 	}
-	ring, err := q.arena.Find(segment.Kind(c), p.me)
+	ring, err := q.arena.Find(segment.Kind(c), p.me, p.generation)
 	if err != nil {
 		p.stop(q, err)
 	}

@@ -120,7 +120,7 @@ func publish(w *World, kind segment.Kind) *segment.Ring {
 		from.TrySend(0, &h, payload)
 		from.TryControl(0, []byte("control"), 0)
 	}
-	ring, err := w.arenas[1].Find(kind, 0)
+	ring, err := w.arenas[1].Find(kind, 0, 0)
 	if err != nil {
 		panic(err) // rank 1 has opened it a line above
 	}

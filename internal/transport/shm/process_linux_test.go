@@ -250,7 +250,7 @@ func sameFrame(f transport.Frame, h transport.Header, payload []byte) error {
 // published returns how many cells rank 1 has published to rank 0.
 func published(t *testing.T, w *world, k segment.Kind) int {
 	t.Helper()
-	r, err := w.Arena(1).Find(k, 0)
+	r, err := w.Arena(1).Find(k, 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

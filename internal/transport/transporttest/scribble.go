@@ -168,7 +168,7 @@ func wantBroken(t *testing.T, e *end, proc int) {
 
 func mustFind(t *testing.T, w SharedWorld, k segment.Kind, from, to int) *segment.Ring {
 	t.Helper()
-	r, err := w.Arena(from).Find(k, to)
+	r, err := w.Arena(from).Find(k, to, 0)
 	if r == nil || err != nil {
 		t.Fatalf("no ring from %d to %d: %v", from, to, err)
 	}
