@@ -17,7 +17,7 @@ type Host interface {
 	Found(proc int, by job.Evidence, left bool, atNs int64)
 	// Reaped: nothing of the process runs any more.
 	Reaped(proc int, status job.Status)
-	// Heard: the process is reaped, and all that it has said was told.
+	// Heard: the process was Found and Reaped, and all that it has said was told.
 	Heard(proc int)
 	// Said: a message of the process. An error closes its lifeline, which ends it.
 	Said(proc int, m lifeline.Received) error
@@ -67,7 +67,8 @@ type process struct {
 	line    *mouth
 	words   stream        // what it says over its lifeline
 	silent  chan struct{} // closed once all that it said was told
-	found   bool          // that it has ended
+	found   bool          // that it has ended; its finder tells the host
+	told    chan struct{} // closed once the finder has
 	foundNs int64
 	reaped  bool
 }

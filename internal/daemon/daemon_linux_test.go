@@ -135,6 +135,25 @@ func TestLifeOfAProcess(t *testing.T) {
 	assert.Equal(t, "0 heard", r.events[len(r.events)-1])
 }
 
+// TestFoundBeforeHeard: a process that is reaped while the watcher of its tombstone is about to
+// tell that it has ended is heard after that.
+func TestFoundBeforeHeard(t *testing.T) {
+	r := &record{heard: make(chan int, 1)}
+	d := newDaemon(r)
+	out, in, err := os.Pipe()
+	require.NoError(t, err)
+	require.NoError(t, in.Close())
+	p := &process{found: true, told: make(chan struct{}), silent: make(chan struct{}), words: stream{out}}
+	close(p.silent)
+	d.hearOut(p)
+	r.add("0 found") // by the watcher
+	close(p.told)
+	<-r.heard
+	d.listeners.Wait()
+	assert.Equal(t, []string{"0 found", "0 heard"}, r.events)
+	assert.NoError(t, out.Close())
+}
+
 // TestSignals reach processes that are not reaped, and no others.
 func TestSignals(t *testing.T) {
 	r := &record{heard: make(chan int, 2)}
@@ -295,10 +314,10 @@ func TestDeathsAreDeclared(t *testing.T) {
 	d.Declare(1, false)
 	d.Declare(0, true)
 	d.WakeAll()
-	proc, why := d.node.Death(0)
+	proc, why, _ := d.node.Death(0)
 	assert.Equal(t, 1, proc)
 	assert.EqualValues(t, segment.Died, why)
-	proc, why = d.node.Death(1)
+	proc, why, _ = d.node.Death(1)
 	assert.Equal(t, 0, proc)
 	assert.EqualValues(t, segment.Retired, why)
 }

@@ -85,10 +85,15 @@ func (d *Daemon) awaitStart() bool {
 	return true
 }
 
-// hearOut tells the host that a process that was reaped is heard, once it is.
+// hearOut tells the host that a process that was reaped is heard, once it is, and once the host
+// knows that it has ended: how that was found, and whether it had left, is part of its end.
+//
+//	watcher: its tombstone: found        reaper: reaped, found already, heard
+//	tells the host: it had left                  the host judges: it has died
 func (d *Daemon) hearOut(p *process) {
 	p.words.end()
 	d.listeners.Go(func() {
+		<-p.told
 		<-p.silent
 		d.host.Heard(p.number)
 	})

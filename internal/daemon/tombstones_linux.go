@@ -77,5 +77,6 @@ func (d *Daemon) find(number int, by job.Evidence) (dead *process) {
 	}
 	d.mu.Unlock()
 	d.host.Found(number, by, left, now)
+	close(p.told)
 	return dead
 }
