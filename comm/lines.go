@@ -35,7 +35,7 @@ func waitingLine(goroutine string) string {
 		ours := name != frames[i] && slices.ContainsFunc(within, func(p string) bool { return strings.HasPrefix(name, p) })
 		switch {
 		case ours:
-			waits = waits || strings.HasPrefix(name, "internal/engine.(*Proc).await") || strings.HasPrefix(name, "internal/engine.(*Proc).watch")
+			waits = waits || strings.HasPrefix(name, "internal/engine.(*leadership).await") || strings.HasPrefix(name, "internal/engine.(*leadership).watch")
 		case waits && !strings.HasPrefix(frames[i], "created by"):
 			return place(frames[i+1])
 		}

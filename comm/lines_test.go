@@ -10,7 +10,7 @@ func TestWaitingLines(t *testing.T) {
 	const stacks = `goroutine 1 [syscall]:
 github.com/goulfm/goulfm/internal/park.Futex.Sleep(0x1, 0x2)
 	/src/goulfm/internal/park/futex.go:10 +0x1
-github.com/goulfm/goulfm/internal/engine.(*Proc).await(0x1)
+github.com/goulfm/goulfm/internal/engine.(*leadership).await(0x1)
 	/src/goulfm/internal/engine/lead.go:120 +0x1
 github.com/goulfm/goulfm/comm.Recv[...]({0x1, 0x2})
 	/src/goulfm/comm/p2p.go:20 +0x1
@@ -30,7 +30,7 @@ main.compute()
 	/home/me/heat/heat.go:99 +0x1
 
 goroutine 11 [chan receive]:
-github.com/goulfm/goulfm/internal/engine.(*Proc).await(0x1)
+github.com/goulfm/goulfm/internal/engine.(*leadership).await(0x1)
 	/src/goulfm/internal/engine/lead.go:130 +0x1
 github.com/goulfm/goulfm/collectives.Barrier({0x1, 0x2})
 	/src/goulfm/collectives/barrier.go:20 +0x1
