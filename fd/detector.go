@@ -16,9 +16,9 @@ type Detector struct {
 	flaw  Flaw         // NoFlaw in production
 	flood *flood.Flood // spreads the dead and the left: item r says that r is dead, item N+r that r has left
 
-	dead   rankset.Set // declared here; only grows; never holds Me
-	left   rankset.Set // finalized; only grows
-	ended  rankset.Set // declared on exact evidence; only grows; part of dead
+	dead   rankset.Set // declared here; only grows, but for Vacated; never holds Me
+	left   rankset.Set // finalized; only grows, but for Vacated
+	ended  rankset.Set // declared on exact evidence; only grows, but for Vacated; part of dead
 	told   rankset.Set // dead processes that need no fence notice any more: told, or known to have ended
 	fenced bool        // this process was declared dead: nothing happens any more
 
@@ -82,6 +82,8 @@ func (d *Detector) Step(ev Event) []Action {
 		d.watch(ev.Rank)
 	case Left:
 		d.depart(ev.Rank)
+	case Vacated:
+		d.vacate(ev.Rank)
 	}
 	d.deliverPosts()
 	return d.out
@@ -353,6 +355,19 @@ func (d *Detector) leave(rank int) {
 		return
 	}
 	d.close(rank)
+}
+
+// vacate forgets a process: the next one of that number is another.
+func (d *Detector) vacate(rank int) {
+	d.checkPeer(rank)
+	if d.cfg.Mode != Exact {
+		return
+	}
+	for _, set := range []*rankset.Set{&d.dead, &d.left, &d.ended, &d.told} {
+		set.Remove(rank)
+	}
+	d.flood.Step(flood.Vacated{Rank: rank, Items: rankset.Of(rank, d.cfg.N+rank)})
+	d.rewire()
 }
 
 // fence is the end of this process (B20): T5 of the paper does not say what to do

@@ -6,7 +6,7 @@ import (
 )
 
 // An Event is something that happened at this process: Exited, Broken, Left,
-// Agreed, Receive, Watch or Tick.
+// Agreed, Receive, Watch, Vacated or Tick.
 type Event interface{ event() }
 
 // Exited is exact evidence of a death: the tombstone of a process, or its reaping.
@@ -51,6 +51,13 @@ type Watch struct {
 	Rank int
 }
 
+// Vacated says that nobody refers any more to a process that is dead or has left: Rank may be
+// that of another process from now on, which is alive. It has no effect in Ring mode, where
+// others may still speak of the one before.
+type Vacated struct {
+	Rank int
+}
+
 // Tick says what time it is. Only a Tick moves time: a deadline set by another event
 // counts from the next Tick, so it can be later than meant, by at most one
 // Config.Period, and never earlier. A Tick right after other events makes it exact.
@@ -64,6 +71,7 @@ func (Left) event()    {}
 func (Agreed) event()  {}
 func (Receive) event() {}
 func (Watch) event()   {}
+func (Vacated) event() {}
 func (Tick) event()    {}
 
 // An Action is something the caller must do: Send, Declare, Suspect, Fenced or

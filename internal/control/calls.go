@@ -244,6 +244,7 @@ func (c *Control) forgetPending(cm *communicator) {
 
 func (c *Control) forget(index uint32, g grave) {
 	c.comm.free(index, g)
+	c.letGoDue = true
 	if index < firstHidden {
 		c.act(Forgotten{Index: index})
 	}

@@ -34,6 +34,12 @@ type Config struct {
 	// Uniform says how the world begins: see the event of this name.
 	Uniform bool
 
+	// Seats says that a process number is a seat, which another process may get once nobody
+	// refers to the one that had it: see LetGo. It takes exact deaths.
+	Seats bool
+	// Generation is how many processes had the seat of the first process of World before.
+	Generation uint32
+
 	// Blocks is how many communicators of a process can have a block of the node's
 	// memory at the same time, 0 for none. Index i has block i mod (Blocks+1), and
 	// none if that is Blocks. An index that has one is drawn only when no other
@@ -77,12 +83,14 @@ type Control struct {
 	met  rankset.Set // members of communicators that this process has or had
 	comm table
 
-	queue      []job    // what communicators want done, oldest first
-	out        []Action // what Step returns
-	compareDue bool     // digests go out at the end of this Step
-	ending     ending   // Finalize, before it closes
-	finalizing bool     // this process has proposed to close the world
-	fenced     bool     // declared dead by others: does nothing any more
+	queue      []job       // what communicators want done, oldest first
+	out        []Action    // what Step returns
+	compareDue bool        // digests go out at the end of this Step
+	letGoDue   bool        // a process is gone, or a communicator is
+	departed   rankset.Set // processes of which Exited or Left was heard; for letGo
+	ending     ending      // Finalize, before it closes
+	finalizing bool        // this process has proposed to close the world
+	fenced     bool        // declared dead by others: does nothing any more
 }
 
 // job is an action of a communicator that is not carried out yet. It names the
@@ -100,7 +108,7 @@ func New(cfg Config) *Control {
 	cfg.Detector.N, cfg.Detector.Me = cfg.N, cfg.Me
 	c := &Control{cfg: cfg, fd: fd.NewFlawed(cfg.Detector, cfg.Flaws.Detector, cfg.Flaws.Notices)}
 	c.comm = newTable(cfg.Blocks)
-	c.begin(WorldGroup(cfg.N, cfg.Me, cfg.World))
+	c.begin(WorldGroup(cfg.N, cfg.Me, cfg.World, cfg.Generation))
 	if cfg.Union != nil {
 		must.That(cfg.Union.Index == member.SpawnedIndex, "a union of index %d", cfg.Union.Index)
 		c.begin(*cfg.Union)
@@ -123,16 +131,18 @@ func (c *Control) newCommunicator(g member.Group, from origin) *communicator {
 	return newCommunicator(c.commConfig(g), from)
 }
 
-// WorldGroup returns the world of process me: procs, ascending, or nil for all n.
-func WorldGroup(n, me int, procs []int) member.Group {
+// WorldGroup returns the world of process me: procs, ascending, or nil for all n. Generation is
+// how many processes had the seat of the first of them before: worlds of the same seats differ
+// by it.
+func WorldGroup(n, me int, procs []int, generation uint32) member.Group {
 	if procs == nil {
 		for p := range n {
 			procs = append(procs, p)
 		}
 	}
 	g := member.Group{Index: World, UID: member.WorldUID(len(procs))}
-	if procs[0] > 0 {
-		g.UID = member.SpawnedUID(procs[0], len(procs))
+	if procs[0] > 0 || generation > 0 {
+		g.UID = member.SpawnedUID(procs[0], generation, len(procs))
 	}
 	g.Procs, g.Indices, g.Me = procs, make([]uint32, len(procs)), slices.Index(procs, me)
 	return g
@@ -152,6 +162,10 @@ func (c *Control) Step(ev Event) []Action {
 		c.compareDue = false
 		c.sendDigests()
 	}
+	if c.letGoDue && c.cfg.Seats && !c.fenced {
+		c.letGo()
+	}
+	c.letGoDue = false
 	return c.out
 }
 
@@ -229,10 +243,14 @@ func (c *Control) Describe() string {
 func (c *Control) apply(ev Event) {
 	switch ev := ev.(type) {
 	case Exited:
+		c.departed.Add(ev.Proc)
+		c.letGoDue = true
 		c.stepDetector(fd.Exited{Rank: ev.Proc})
 	case Broken:
 		c.stepDetector(fd.Broken{Rank: ev.Proc})
 	case Left:
+		c.departed.Add(ev.Proc)
+		c.letGoDue = true
 		c.leave(ev.Proc)
 	case Tick:
 		c.tick(ev.Now)
@@ -352,7 +370,7 @@ func (c *Control) declare(proc int, evidence fd.Evidence) {
 		c.tellDeath(cm, proc)
 	}
 	c.gatherWithout(proc)
-	c.compareDue = true
+	c.compareDue, c.letGoDue = true, true
 }
 
 func (c *Control) tellDeath(cm *communicator, proc int) {

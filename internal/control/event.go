@@ -132,6 +132,10 @@ type Placed struct{ Comm uint32 }
 // Everything held for it is to be dropped.
 type Forgotten struct{ Index uint32 }
 
+// LetGo says that nothing here refers any more to process Proc, which is dead or has left: its
+// seat may be given to another process (Config.Seats).
+type LetGo struct{ Proc int }
+
 // Fenced says that the others have declared this process dead: it must stop at
 // once and return no result. It is the last action.
 type Fenced struct{ Why string }
@@ -150,5 +154,6 @@ func (Reserved) action()  {}
 func (Decided) action()   {}
 func (Placed) action()    {}
 func (Forgotten) action() {}
+func (LetGo) action()     {}
 func (Fenced) action()    {}
 func (Anomaly) action()   {}

@@ -164,6 +164,8 @@ func (rh *rules) execute(a control.Action) {
 		rh.p.wakeAfterDecision(rh.p.commAt(a.Comm))
 	case control.Forgotten:
 		rh.p.forgotten(a.Index)
+	case control.LetGo:
+		rh.p.vacate(a.Proc)
 	case control.Fenced:
 		rh.p.fenceLocked(a.Why)
 	case control.Anomaly:
@@ -468,8 +470,7 @@ func (p *Proc) declared(a control.Declared) {
 	p.failPeer(a.Proc) // (3) what still needs it fails
 	p.checkProbes()
 	p.link.CloseData(a.Proc)
-	old := p.departures > 0 && p.departures <= p.older // before this process was started
-	if !old && !p.node.HasLeft(a.Proc) {
+	if !p.newcomer && !p.node.HasLeft(a.Proc) {
 		p.observe(Event{What: "detect", Procs: []int{a.Proc}, Text: a.Evidence.String()})
 	}
 }

@@ -117,7 +117,7 @@ type Proc struct {
 
 	calls      uint64 // calls made so far: the background loop sees whether the program computes
 	departures int    // entries of the list of departures handled
-	older      int    // those that were there before others started this process
+	newcomer   bool   // this process learns of those that departed before it came
 	epochSeen  atomic.Uint64
 	kept       atomic.Uint64    // unexpected messages so far
 	faults     atomic.Uint64    // requests that ended with an error, or may (R49), so far
@@ -187,24 +187,64 @@ func New(end transport.End, cfg Config) *Proc {
 	}
 	p.creditStep = match.Limit(p.cfg.UnexpectedBytesMax, p.cfg.Share) / 8
 	for i := range p.peers {
-		p.peers[i].patience.Max = park.PatienceMax()
-		p.peers[i].credit = match.NewCredit(match.Limit(p.cfg.UnexpectedBytesMax, p.cfg.Share))
+		p.peers[i] = p.newPeer()
 	}
-	for _, ok := p.node.Departure(p.older); ok && cfg.Union != nil; _, ok = p.node.Departure(p.older) {
-		p.older++
+	p.newcomer = cfg.Union != nil
+	if p.newcomer {
+		p.departures = p.node.Departures() // before it looks who has departed: see meetTheGone
 	}
-	rules := control.Config{N: p.n, Me: p.me, World: cfg.World, Union: cfg.Union, Detector: cfg.Detector, Watchdog: cfg.Watchdog, Uniform: cfg.Uniform}
+	rules := control.Config{N: p.n, Me: p.me, World: cfg.World, Union: cfg.Union, Detector: cfg.Detector, Watchdog: cfg.Watchdog, Uniform: cfg.Uniform,
+		Seats: p.port != nil && cfg.Detector.Mode == fd.Exact && !cfg.Fence}
+	if len(cfg.World) > 0 {
+		rules.Generation = p.node.Generation(cfg.World[0])
+	}
 	p.memory.begin(&rules)
 	p.ctl = control.New(rules)
-	p.world = p.openComm(control.WorldGroup(p.n, p.me, cfg.World), "world")
+	p.world = p.openComm(control.WorldGroup(p.n, p.me, cfg.World, rules.Generation), "world")
 	if cfg.Union != nil {
 		p.union = p.openComm(*cfg.Union, spawnName(cfg.Union))
 	}
 	p.mu.Lock()
+	p.meetTheGone()
+	p.newcomer = false
 	p.rules.setTimer()
 	p.mu.Unlock()
 	go p.loop.run()
 	return p
+}
+
+// newPeer is what is known of a process of which nothing is.
+func (p *Proc) newPeer() peerState {
+	q := peerState{credit: match.NewCredit(match.Limit(p.cfg.UnexpectedBytesMax, p.cfg.Share))}
+	q.patience.Max = park.PatienceMax()
+	return q
+}
+
+// meetTheGone has a process that others have started learn which of its communicators' members
+// departed before it came, and lets go of all others that did. It reads no history: the list
+// of departures keeps only the last ones.
+func (p *Proc) meetTheGone() {
+	if p.newcomer {
+		for proc := range p.node.Started() {
+			switch d, departed := p.node.HasDeparted(proc); {
+			case !departed || proc == p.me:
+			case p.world.RankOf(proc) < 0 && p.union.RankOf(proc) < 0:
+				p.node.LetGo(proc)
+			default:
+				p.depart(d)
+			}
+		}
+	}
+	p.node.LetGo(p.me)
+}
+
+// vacate forgets a process to which nothing refers any more: its seat may be another's.
+func (p *Proc) vacate(proc int) {
+	p.peers[proc] = p.newPeer()
+	if p.port != nil {
+		p.port.Vacate(proc)
+	}
+	p.node.LetGo(proc)
 }
 
 // World returns the communicator of all processes.
@@ -273,20 +313,27 @@ func (p *Proc) readDepartures() bool {
 			break
 		}
 		p.departures++
-		if d.Died || p.world.RankOf(d.Proc) < 0 {
-			// Who is of another world leaves without an agreement with this one: it will
-			// take part in nothing any more, as if it were dead.
-			//
-			// What it said before it died is heard as if the news had come a little later.
-			// Else a revocation could be lost: the revoker returns, dies, and every survivor
-			// reads of the death before it reads the ring (R10).
-			p.links.readControl(d.Proc)
-			p.rules.step(control.Exited{Proc: d.Proc})
-		} else {
-			p.rules.step(control.Left{Proc: d.Proc})
+		if !d.Past {
+			p.depart(d)
 		}
 	}
 	return true
+}
+
+// depart lets the departure of a process take effect.
+func (p *Proc) depart(d node.Departure) {
+	if !d.Died && p.world.RankOf(d.Proc) >= 0 {
+		p.rules.step(control.Left{Proc: d.Proc})
+		return
+	}
+	// Who is of another world leaves without an agreement with this one: it will
+	// take part in nothing any more, as if it were dead.
+	//
+	// What it said before it died is heard as if the news had come a little later.
+	// Else a revocation could be lost: the revoker returns, dies, and every survivor
+	// reads of the death before it reads the ring (R10).
+	p.links.readControl(d.Proc)
+	p.rules.step(control.Exited{Proc: d.Proc})
 }
 
 // Declared returns the processes known to be dead. For tests and diagnosis.

@@ -31,6 +31,13 @@ type Failed struct {
 	Rank int // a member other than this one
 }
 
+// Vacated says that nobody refers to a member any more: another one may get its place. Items
+// about the one before are given as Items. It takes a Silent flood: no message is on its way.
+type Vacated struct {
+	Rank  int
+	Items rankset.Set
+}
+
 // Compare says that the digest of With's set came along on some other message. If
 // it is not the digest of this member's set, With gets the whole set, and answers
 // with its own if that has more (B3).
@@ -44,6 +51,7 @@ func (Note) event()    {}
 func (Receive) event() {}
 func (Failed) event()  {}
 func (Compare) event() {}
+func (Vacated) event() {}
 
 // An Action is something the caller must do: Send, Deliver or Anomaly.
 type Action interface{ action() }

@@ -22,8 +22,8 @@ type Config struct {
 type Flood struct {
 	cfg     Config
 	flaw    Flaw        // NoFlaw in production
-	have    rankset.Set // the set; only grows
-	closed  rankset.Set // members reported as Failed; only grows
+	have    rankset.Set // the set; only grows, but for Vacated
+	closed  rankset.Set // members reported as Failed; the same
 	targets []int       // who gets a set that grew: Neighbors(N, Me) ∪ nearest live neighbours, minus closed; ascending; nil while the set is empty
 	out     []Action
 }
@@ -50,6 +50,10 @@ func (f *Flood) Step(ev Event) []Action {
 		f.failed(ev.Rank)
 	case Compare:
 		f.compare(ev.With, ev.Digest)
+	case Vacated:
+		must.That(f.cfg.Silent, "member %d is vacated, and a message about it may be on its way", ev.Rank)
+		f.closed.Remove(ev.Rank)
+		f.have.Subtract(ev.Items)
 	}
 	return f.out
 }

@@ -165,7 +165,9 @@ func WorldUID(n int) UID { return hash(UID{}, "world", uint64(n), 0) }
 
 // SpawnedUID returns the uid of the world of n processes that were started together
 // by others of the job, from process number first on.
-func SpawnedUID(first, n int) UID { return hash(UID{}, "spawned", uint64(n), uint64(first)) }
+func SpawnedUID(first int, generation uint32, n int) UID {
+	return hash(UID{}, "spawned", uint64(n), uint64(generation)<<32|uint64(first))
+}
 
 // ChildUID returns the uid of a communicator made by the seq-th agreement of
 // the series of kind on the parent, for the members of one colour.

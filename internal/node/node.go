@@ -52,6 +52,7 @@ func (n *Node) Generation(seat int) uint32 { return n.seg.Generation(seat) }
 type Departure struct {
 	Proc int
 	Died bool // false: it ended after Finalize
+	Past bool // another process is in the seat now: nobody has referred to this one any more
 }
 
 // Departures returns how many entries the list has had so far.
@@ -78,11 +79,8 @@ func (n *Node) Departure(i int) (Departure, bool) {
 	if i >= n.seg.Deaths() {
 		return Departure{}, false
 	}
-	proc, why := n.seg.Death(i)
-	if proc >= n.seg.Procs() {
-		return Departure{}, false
-	}
-	return Departure{Proc: proc, Died: why != segment.Retired}, true
+	proc, why, present := n.seg.Death(i)
+	return Departure{Proc: proc, Died: why != segment.Retired, Past: !present}, true
 }
 
 // HasLeft says whether a process has returned from Finalize.

@@ -141,12 +141,14 @@ func (n *Node) MoveEpoch() { Add64(n.epoch, 1) }
 // Deaths returns how many entries the list of deaths has had so far.
 func (n *Node) Deaths() int { return int(atomic.LoadUint64(n.deaths)) }
 
-// Death returns entry i of the list of deaths, i < Deaths(). The list keeps as many entries as
-// there are seats, and that is all that any process still has to read: a seat has an entry
-// again only when it was used again, for which every process has read the one before.
-func (n *Node) Death(i int) (proc int, why uint32) {
+// Death returns entry i of the list of deaths, i < Deaths(): the seat of the process, why, and
+// whether the entry is of the process that is in the seat now. The list keeps as many entries as
+// there are seats, and that is all that any process still has to read: a seat has an entry again
+// only when it was used again, for which every process has let go of the one before.
+func (n *Node) Death(i int) (proc int, why uint32, present bool) {
 	e := atomic.LoadUint64(&n.log[i%n.procs])
-	return int(e & 0xffffffff), uint32(e >> 32)
+	proc = int(e & 0xffff)
+	return proc, uint32(e >> 16 & 0xffff), proc < n.procs && uint32(e>>32) == n.Generation(proc)
 }
 
 // AppendDeath adds proc to the list. Only the launcher calls it (one writer),
@@ -154,7 +156,7 @@ func (n *Node) Death(i int) (proc int, why uint32) {
 func (n *Node) AppendDeath(proc int, why uint32) {
 	Store32(n.departed(proc), why+1)
 	k := atomic.LoadUint64(n.deaths)
-	Store64(&n.log[k%uint64(n.procs)], uint64(why)<<32|uint64(proc))
+	Store64(&n.log[k%uint64(n.procs)], uint64(n.Generation(proc))<<32|uint64(why)<<16|uint64(proc))
 	Store64(n.deaths, k+1)
 }
 

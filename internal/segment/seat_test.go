@@ -60,7 +60,11 @@ func TestSeats(t *testing.T) {
 	assert.Equal(t, Absent, n.StateOf(3))
 	assert.False(t, n.HasLetGo(1, 3), "that was the one before")
 	assert.False(t, n.HasLetGo(3, 1), "the new one has not come so far")
+	_, _, present := n.Death(0)
+	assert.False(t, present, "an entry of the one before")
 	n.AppendDeath(3, Retired)
+	proc, why, present := n.Death(1)
+	assert.Equal(t, []any{3, Retired, true}, []any{proc, why, present})
 	n.LetGo(1, 3)
 	assert.True(t, n.HasLetGo(1, 3))
 }
@@ -73,7 +77,7 @@ func TestListOfDeathsGoesRound(t *testing.T) {
 		n.AppendDeath(i%3, uint32(i%2))
 		require.Equal(t, i+1, n.Deaths())
 		for k := max(0, i-2); k <= i; k++ {
-			proc, why := n.Death(k)
+			proc, why, _ := n.Death(k)
 			require.Equal(t, []int{k % 3, k % 2}, []int{proc, int(why)})
 		}
 	}

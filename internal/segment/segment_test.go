@@ -43,7 +43,7 @@ func TestNoOverlap(t *testing.T) {
 			}
 		}
 		for p := range procs {
-			if got, why := n.Death(p); got != p || why != Retired {
+			if got, why, present := n.Death(p); got != p || why != Retired || !present {
 				t.Fatalf("death %d reads %d, %d", p, got, why)
 			}
 		}

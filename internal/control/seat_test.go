@@ -1,0 +1,63 @@
+package control
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/goulfm/goulfm/internal/member"
+	"github.com/goulfm/goulfm/internal/rankset"
+)
+
+// lettingGo are the processes of which a step lets go.
+func lettingGo(actions []Action) (procs []int) {
+	for _, a := range actions {
+		if a, ok := a.(LetGo); ok {
+			procs = append(procs, a.Proc)
+		}
+	}
+	return procs
+}
+
+func declaring(actions []Action) (procs []int) {
+	for _, a := range actions {
+		if a, ok := a.(Declared); ok {
+			procs = append(procs, a.Proc)
+		}
+	}
+	return procs
+}
+
+// TestLetGo: a process lets go of one that is dead and a member of nothing here, each time that
+// another one in that seat dies; of a member of a live communicator it does not.
+func TestLetGo(t *testing.T) {
+	c := New(Config{N: 4, World: []int{0, 1}, Seats: true})
+	for range 3 {
+		actions := c.Step(Exited{Proc: 3})
+		assert.Equal(t, []int{3}, declaring(actions))
+		assert.Equal(t, []int{3}, lettingGo(actions))
+		assert.Empty(t, lettingGo(c.Step(Exited{Proc: 1})), "a member of the world")
+		assert.True(t, c.Dead().Equal(rankset.Of(1)))
+	}
+}
+
+// TestLetGoOfTheUnion: a member of a communicator is let go when that is closed, and not
+// before this process has heard of its departure: an agreement may tell of the death first.
+//
+//	0: decides "2 is dead", closes the communicator     the launcher's list: 2
+//	   must not let go of 2                              0 has not read that yet
+//
+// The entry would be taken for the death of the next process in the seat.
+func TestLetGoOfTheUnion(t *testing.T) {
+	g := member.Group{Index: member.SpawnedIndex, Procs: []int{0, 2}, Indices: []uint32{member.SpawnedIndex, 5}, Me: 0}
+	c := New(Config{N: 4, World: []int{0}, Union: &g, Seats: true})
+	c.agreeDead(c.comm.live(member.SpawnedIndex), rankset.Of(1))
+	c.Step(Propose{Comm: member.SpawnedIndex, Token: 1, Call: member.Call{Kind: member.KindClose}})
+	assert.Nil(t, c.comm.live(member.SpawnedIndex), "closed: the other member is dead")
+	assert.True(t, c.Dead().Has(2))
+	assert.Equal(t, []int{2}, lettingGo(c.Step(Exited{Proc: 2})))
+
+	c = New(Config{N: 4, World: []int{0}, Union: &g, Seats: true})
+	assert.Empty(t, lettingGo(c.Step(Exited{Proc: 2})), "the communicator is there")
+	assert.Equal(t, []int{2}, lettingGo(c.Step(Propose{Comm: member.SpawnedIndex, Token: 1, Call: member.Call{Kind: member.KindClose}})))
+}
