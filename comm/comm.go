@@ -47,11 +47,11 @@ func (c *Comm) Rank() int { return c.e.Rank() }
 func (c *Comm) Size() int { return c.e.Size() }
 
 // Group returns the members in rank order.
-func (c *Comm) Group() Group { return Group{procs: c.e.Procs(), me: c.w.proc.Me()} }
+func (c *Comm) Group() Group { return Group{procs: c.e.Numbers(), me: c.w.proc.Number()} }
 
 // RankOf returns the rank in c of a process, by its number in the job, or Undefined.
 func (c *Comm) RankOf(process int) int {
-	if r := c.e.RankOf(process); r >= 0 {
+	if r := c.e.RankOfNumber(process); r >= 0 {
 		return r
 	}
 	return Undefined

@@ -60,7 +60,7 @@ func (c *Comm) Create(ctx context.Context, g Group) (*Comm, error) {
 		return nil, err
 	}
 	in := engine.Contribution{Color: Undefined, Digest: member.Digest(g.procs...)}
-	if rank := slices.Index(g.procs, c.w.proc.Me()); rank >= 0 {
+	if rank := slices.Index(g.procs, c.w.proc.Number()); rank >= 0 {
 		in.Color, in.Key = 0, rank
 	}
 	return c.create(ctx, member.Call{Kind: member.KindCreate}, in, c.holds(g), "create")
@@ -88,10 +88,10 @@ func (c *Comm) CreateGroup(ctx context.Context, g Group, tag int) (*Comm, error)
 	if err == nil && (tag < 0 || tag > math.MaxInt32) {
 		err = fmt.Errorf("%w: %d: want 0 to %d", ErrTag, tag, math.MaxInt32)
 	}
-	if err != nil || !slices.Contains(g.procs, c.w.proc.Me()) {
+	if err != nil || !slices.Contains(g.procs, c.w.proc.Number()) {
 		return nil, fail(op, c, nil, err)
 	}
-	in := engine.Contribution{Members: g.Processes(), Tag: tag}
+	in := engine.Contribution{Members: g.seats(), Tag: tag}
 	_, made, err := c.e.Call(ctx, member.Call{Kind: member.KindCreateGroup}, in, op)
 	if err != nil {
 		return nil, fail(op, c, nil, err)
@@ -102,7 +102,7 @@ func (c *Comm) CreateGroup(ctx context.Context, g Group, tag int) (*Comm, error)
 // holds returns what is wrong with a group that should be of members of c.
 func (c *Comm) holds(g Group) error {
 	for _, proc := range g.procs {
-		if c.e.RankOf(proc) < 0 {
+		if c.e.RankOfNumber(proc) < 0 {
 			return fmt.Errorf("%w: process %d is no member", ErrRank, proc)
 		}
 	}

@@ -39,9 +39,9 @@ func (c *Comm) GetFailed() Group { return c.groupOf(c.e.GetFailed()) }
 func (c *Comm) FailedRanks() []int { return c.outerRanks(c.e.GetFailed()) }
 
 func (c *Comm) groupOf(ranks []int) Group {
-	g := Group{me: c.w.proc.Me()}
+	g := Group{me: c.w.proc.Number()}
 	for _, r := range ranks {
-		g.procs = append(g.procs, c.e.Procs()[r])
+		g.procs = append(g.procs, c.e.Numbers()[r])
 	}
 	return g
 }

@@ -3,6 +3,8 @@ package comm
 import (
 	"fmt"
 	"slices"
+
+	"github.com/goulfm/goulfm/internal/node"
 )
 
 // A Group is an ordered set of processes, each known by its number in the job: in the world
@@ -23,6 +25,15 @@ func (g Group) Rank() int {
 		return i
 	}
 	return Undefined
+}
+
+// seats returns the places of the processes in the tables of the job.
+func (g Group) seats() []int {
+	seats := make([]int, len(g.procs))
+	for i, number := range g.procs {
+		seats[i] = node.Seat(number)
+	}
+	return seats
 }
 
 // Processes returns the members' numbers in the job, in the group's order.

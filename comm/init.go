@@ -218,7 +218,11 @@ func complain(rank int) func(text string) {
 }
 
 func (w *world) report(ev engine.Event) {
-	w.process.Note(lifeline.Event{Name: ev.What, Comm: ev.Comm, Procs: ev.Procs, Text: ev.Text})
+	numbers := make([]int, len(ev.Procs)) // whose seats may be others' when somebody reads of it
+	for i, seat := range ev.Procs {
+		numbers[i] = w.process.Port.Node().Number(seat)
+	}
+	w.process.Note(lifeline.Event{Name: ev.What, Comm: ev.Comm, Procs: numbers, Text: ev.Text})
 }
 
 // dump tells the launcher what this process waits for.

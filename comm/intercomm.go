@@ -182,7 +182,7 @@ func (ic *Intercomm) Shrink(ctx context.Context) (*Intercomm, error) {
 func (c *Comm) survivors(g Group) []int {
 	var ranks []int
 	for _, proc := range g.procs {
-		if r := c.e.RankOf(proc); r >= 0 {
+		if r := c.e.RankOfNumber(proc); r >= 0 {
 			ranks = append(ranks, r)
 		}
 	}

@@ -22,8 +22,8 @@ is built first; a name without a slash is first looked up in PATH, so say ./DIR.
 ranks than cores is normal.
 
   -n, -np N           ranks (default: one per usable core)
-  --universe N        processes that the job can ever have, with those that it starts itself (default: twice -n and
-                      16). No number is used again: a process that replaces another one counts, too
+  --universe N        processes that the job can have at a time, with those that it starts itself (default: twice -n and
+                      16). The place of one that has ended is used again
   --survive WHAT      which failures leave the job a success if others finish (default killed):
                         killed   of ranks that something ended without their doing: by a signal, or declared dead.
                                  A rank that says that it failed fails the job: by an exit code, an error or a panic

@@ -34,7 +34,7 @@ func TestSpecR59SpawnThatFails(t *testing.T) {
 	r := goulfmCommand(t, "", "run", "-n", "3", "--timeout", "60s", prog, "spawn-errors")
 	for i, want := range []string{
 		`bad argument: 0 processes to start: want at least 1`,
-		`1000 processes asked for, and of the 22 that the job can ever have 3 were started: give it more with goulfm run --universe N`,
+		`1000 processes asked for, and of the 22 that the job can have at a time 3 are there: give it more with goulfm run --universe N`,
 		`/no/such/program: no such program`,
 		`process [34] ended before it was in Init`,
 	} {

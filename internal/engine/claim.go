@@ -67,7 +67,7 @@ func (cl *Claim) mayReceive(ctx context.Context) error {
 	if err := cl.c.alive(); err != nil {
 		return err
 	}
-	cl.c.p.readDepartures()
+	cl.c.p.gone.read()
 	switch {
 	case cl.c.p.fenced.Load():
 		return ErrFenced

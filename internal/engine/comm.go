@@ -7,6 +7,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/member"
+	"github.com/goulfm/goulfm/internal/node"
 	"github.com/goulfm/goulfm/internal/nodecoll"
 	"github.com/goulfm/goulfm/internal/nodemem"
 	"github.com/goulfm/goulfm/internal/segment"
@@ -29,6 +30,7 @@ type Comm struct {
 	p       *Proc
 	group   member.Group
 	rankOf  []int32 // by world process, as far as the last member; -1: not a member
+	numbers []int   // of the processes, by rank; nil: they are the first ones in their seats
 	deaths  int     // members declared dead
 	name    name
 	given   atomic.Pointer[string] // by SetName; nil: none
@@ -67,6 +69,12 @@ func (p *Proc) openComm(g member.Group, called string) *Comm {
 	}
 	for r, q := range g.Procs {
 		c.rankOf[q] = int32(r)
+		if number := p.node.Number(q); number != q && c.numbers == nil {
+			c.numbers = slices.Clone(g.Procs[:r])
+		}
+		if c.numbers != nil {
+			c.numbers = append(c.numbers, p.node.Number(q)) // while c is there nobody else gets the seat
+		}
 		if p.peers[q].dead {
 			c.deaths++
 		}
@@ -101,6 +109,23 @@ func (c *Comm) Size() int { return len(c.group.Procs) }
 
 // Procs returns the members' world processes by rank; read only.
 func (c *Comm) Procs() []int { return c.group.Procs }
+
+// Numbers returns the numbers of the members' processes by rank, which are never used twice;
+// read only. Procs are their seats.
+func (c *Comm) Numbers() []int {
+	if c.numbers == nil {
+		return c.group.Procs
+	}
+	return c.numbers
+}
+
+// RankOfNumber returns the rank of the process with a number, or -1.
+func (c *Comm) RankOfNumber(number int) int {
+	if rank := c.RankOf(node.Seat(number)); rank >= 0 && c.Numbers()[rank] == number {
+		return rank
+	}
+	return -1
+}
 
 // RankOf returns the rank of a world process, or -1.
 func (c *Comm) RankOf(proc int) int {
@@ -146,7 +171,7 @@ func (c *Comm) Enter(op ulfm.Op) error {
 	if err := c.alive(); err != nil {
 		return err
 	}
-	c.p.readDepartures()
+	c.p.gone.read()
 	if err := c.alive(); err != nil { // the departure may be this process's own
 		return err
 	}

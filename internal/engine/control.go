@@ -165,7 +165,7 @@ func (rh *rules) execute(a control.Action) {
 	case control.Forgotten:
 		rh.p.forgotten(a.Index)
 	case control.LetGo:
-		rh.p.vacate(a.Proc)
+		rh.p.gone.vacate(a.Proc)
 	case control.Fenced:
 		rh.p.fenceLocked(a.Why)
 	case control.Anomaly:
@@ -470,7 +470,7 @@ func (p *Proc) declared(a control.Declared) {
 	p.failPeer(a.Proc) // (3) what still needs it fails
 	p.checkProbes()
 	p.link.CloseData(a.Proc)
-	if !p.newcomer && !p.node.HasLeft(a.Proc) {
+	if !p.gone.newcomer && !p.node.HasLeft(a.Proc) {
 		p.observe(Event{What: "detect", Procs: []int{a.Proc}, Text: a.Evidence.String()})
 	}
 }

@@ -32,6 +32,7 @@
 //	| leads     | lead.go, quick.go    | the one call that makes progress, its followers          |
 //	| loop      | background.go        | progress while the program computes                     |
 //	| rules     | control.go           | events for the control rules, their timer               |
+//	| gone      | departures.go        | who has departed, and of whom this process has let go    |
 //	| links     | control.go, send.go  | what waits for room towards peers                       |
 //	| ending    | ending.go            | Finalize                                                |
 //	| transfers | transfer.go          | service: messages copied from memory to memory          |

@@ -116,8 +116,6 @@ type Proc struct {
 	union   *Comm // with those who started this process, or nil
 
 	calls      uint64 // calls made so far: the background loop sees whether the program computes
-	departures int    // entries of the list of departures handled
-	newcomer   bool   // this process learns of those that departed before it came
 	epochSeen  atomic.Uint64
 	kept       atomic.Uint64    // unexpected messages so far
 	faults     atomic.Uint64    // requests that ended with an error, or may (R49), so far
@@ -126,6 +124,7 @@ type Proc struct {
 	probes     []*Request
 	creditStep uint64 // bytes of credit that are returned together
 
+	gone   departures // who has departed
 	links  links      // what waits for room
 	rules  rules      // the host of ctl
 	leads  leadership // of the call that makes progress for all
@@ -155,11 +154,18 @@ type peerState struct {
 	dead     bool
 }
 
+// newPeer is what is known of a process of which nothing is.
+func (c Config) newPeer() peerState {
+	q := peerState{credit: match.NewCredit(match.Limit(c.UnexpectedBytesMax, c.Share))}
+	q.patience.Max = park.PatienceMax()
+	return q
+}
+
 // New starts the engine of a process.
 func New(end transport.End, cfg Config) *Proc {
 	p := &Proc{node: end.Node, link: end.Link, cfg: cfg, me: end.Node.Me(), n: end.Node.Procs(), start: time.Now(), match: match.New(),
 		peers: make([]peerState, end.Node.Procs())}
-	p.links.p, p.rules.p, p.leads.p, p.loop.p, p.ending.p = p, p, p, p, p
+	p.gone.p, p.links.p, p.rules.p, p.leads.p, p.loop.p, p.ending.p = p, p, p, p, p, p
 	p.transfers.p, p.memory.p, p.schedules.p = p, p, p
 	p.services = [servicesCount]service{servesTransfers: &p.transfers, servesMemory: &p.memory, servesSchedules: &p.schedules}
 	p.loop.stop, p.loop.hurry, p.loop.ended = make(chan struct{}), make(chan struct{}, 1), make(chan struct{})
@@ -187,12 +193,9 @@ func New(end transport.End, cfg Config) *Proc {
 	}
 	p.creditStep = match.Limit(p.cfg.UnexpectedBytesMax, p.cfg.Share) / 8
 	for i := range p.peers {
-		p.peers[i] = p.newPeer()
+		p.peers[i] = p.cfg.newPeer()
 	}
-	p.newcomer = cfg.Union != nil
-	if p.newcomer {
-		p.departures = p.node.Departures() // before it looks who has departed: see meetTheGone
-	}
+	p.gone.begin()
 	rules := control.Config{N: p.n, Me: p.me, World: cfg.World, Union: cfg.Union, Detector: cfg.Detector, Watchdog: cfg.Watchdog, Uniform: cfg.Uniform,
 		Seats: p.port != nil && cfg.Detector.Mode == fd.Exact && !cfg.Fence}
 	if len(cfg.World) > 0 {
@@ -205,46 +208,11 @@ func New(end transport.End, cfg Config) *Proc {
 		p.union = p.openComm(*cfg.Union, spawnName(cfg.Union))
 	}
 	p.mu.Lock()
-	p.meetTheGone()
-	p.newcomer = false
+	p.gone.meet()
 	p.rules.setTimer()
 	p.mu.Unlock()
 	go p.loop.run()
 	return p
-}
-
-// newPeer is what is known of a process of which nothing is.
-func (p *Proc) newPeer() peerState {
-	q := peerState{credit: match.NewCredit(match.Limit(p.cfg.UnexpectedBytesMax, p.cfg.Share))}
-	q.patience.Max = park.PatienceMax()
-	return q
-}
-
-// meetTheGone has a process that others have started learn which of its communicators' members
-// departed before it came, and lets go of all others that did. It reads no history: the list
-// of departures keeps only the last ones.
-func (p *Proc) meetTheGone() {
-	if p.newcomer {
-		for proc := range p.node.Started() {
-			switch d, departed := p.node.HasDeparted(proc); {
-			case !departed || proc == p.me:
-			case p.world.RankOf(proc) < 0 && p.union.RankOf(proc) < 0:
-				p.node.LetGo(proc)
-			default:
-				p.depart(d)
-			}
-		}
-	}
-	p.node.LetGo(p.me)
-}
-
-// vacate forgets a process to which nothing refers any more: its seat may be another's.
-func (p *Proc) vacate(proc int) {
-	p.peers[proc] = p.newPeer()
-	if p.port != nil {
-		p.port.Vacate(proc)
-	}
-	p.node.LetGo(proc)
 }
 
 // World returns the communicator of all processes.
@@ -254,8 +222,11 @@ func (p *Proc) World() *Comm { return p.world }
 // nil.
 func (p *Proc) Union() *Comm { return p.union }
 
-// Me returns this process's number.
+// Me returns this process's seat.
 func (p *Proc) Me() int { return p.me }
+
+// Number returns this process's number, which no other process ever has.
+func (p *Proc) Number() int { return p.node.Number(p.me) }
 
 // Close ends the background loop. It is called after Finalize, or at death.
 func (p *Proc) Close() {
@@ -276,7 +247,7 @@ func (p *Proc) now() mono.Time { return mono.Time(time.Since(p.start)) }
 // progress lets everything that has arrived take effect, and pushes on what had
 // no room. The caller holds mu. It says whether anything happened.
 func (p *Proc) progress() bool {
-	did := p.readDepartures()
+	did := p.gone.read()
 	p.links.taken = p.link.Take(transport.Control, p.links.taken[:0])
 	for _, from := range p.links.taken {
 		did = p.links.readControl(from) || did
@@ -297,43 +268,6 @@ func (p *Proc) progress() bool {
 		p.checkProbes()
 	}
 	return did
-}
-
-// readDepartures feeds what the list of departures has gained to control.
-func (p *Proc) readDepartures() bool {
-	e := p.node.Epoch()
-	if e == p.epochSeen.Load() {
-		return false
-	}
-	p.epochSeen.Store(e)
-	p.memory.lookRevocations() // before the deaths: who revoked and died is heard in that order
-	for {
-		d, ok := p.node.Departure(p.departures)
-		if !ok {
-			break
-		}
-		p.departures++
-		if !d.Past {
-			p.depart(d)
-		}
-	}
-	return true
-}
-
-// depart lets the departure of a process take effect.
-func (p *Proc) depart(d node.Departure) {
-	if !d.Died && p.world.RankOf(d.Proc) >= 0 {
-		p.rules.step(control.Left{Proc: d.Proc})
-		return
-	}
-	// Who is of another world leaves without an agreement with this one: it will
-	// take part in nothing any more, as if it were dead.
-	//
-	// What it said before it died is heard as if the news had come a little later.
-	// Else a revocation could be lost: the revoker returns, dies, and every survivor
-	// reads of the death before it reads the ring (R10).
-	p.links.readControl(d.Proc)
-	p.rules.step(control.Exited{Proc: d.Proc})
 }
 
 // Declared returns the processes known to be dead. For tests and diagnosis.

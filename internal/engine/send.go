@@ -165,7 +165,7 @@ func (c *Comm) mayStart(ctx context.Context, op ulfm.Op, class Class, proc int) 
 		return err
 	}
 	if c.p.node.Epoch() != c.p.epochSeen.Load() {
-		c.p.readDepartures()
+		c.p.gone.read()
 		if err := alive(); err != nil { // the departure may be this process's own
 			return err
 		}

@@ -155,7 +155,7 @@ func (c *Comm) mayShare() error {
 	if c.quiet() {
 		return nil
 	}
-	c.p.readDepartures()
+	c.p.gone.read()
 	if err := c.alive(); err != nil {
 		return err
 	}

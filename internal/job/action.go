@@ -19,8 +19,15 @@ type KillAll struct{}
 // it has had time to learn of it.
 type EndFenced struct{ Proc int }
 
-// Start starts the processes from First on, and answers each with Forked or NotStarted.
-type Start struct{ First, Count int }
+// Start starts the processes from First on, and answers each with Forked or NotStarted. Seats
+// that others had before are vacated first.
+type Start struct {
+	First, Count int
+	Used         []int // seats that others had
+}
+
+// Postpone has the request made again a little later: seats may be let go of until then.
+type Postpone struct{}
 
 // Answer tells the process Root what became of its request.
 type Answer struct {
@@ -53,6 +60,7 @@ func (KillAll) action()   {}
 func (EndFenced) action() {}
 func (Start) action()     {}
 func (Answer) action()    {}
+func (Postpone) action()  {}
 func (PassKeep) action()  {}
 func (AllJoined) action() {}
 func (Lost) action()      {}

@@ -34,11 +34,11 @@ func (r *Rules) batchOf(number int) *batch {
 	return nil
 }
 
-// want gives a batch its numbers, or refuses it.
+// want gives a batch its seats, or refuses it.
 func (r *Rules) want(ev Wanted) {
 	no := Answer{Root: ev.Root, Token: ev.Token, Why: ev.Bad}
-	first, root := len(r.procs), r.proc(ev.Root)
-	switch left := r.cfg.Procs - first; {
+	root := r.proc(ev.Root)
+	switch {
 	case ev.Bad != "":
 	case root == nil || root.Declared:
 		// The others may have said already that they do not want it, when there was nothing
@@ -46,18 +46,85 @@ func (r *Rules) want(ev Wanted) {
 		no.Why = fmt.Sprintf("process %d, which asked for them, has died", ev.Root)
 	case r.ending:
 		no.Why = "the job has ended"
-	case ev.N > left:
-		no.Short = true
-		no.Why = fmt.Sprintf("%d processes asked for, and of the %d that the job can ever have %d were started: give it more with goulfm run --universe N", ev.N, r.cfg.Procs, first)
 	default:
-		for i := range ev.N {
-			r.procs = append(r.procs, Process{Number: first + i})
+		first, ok := r.findSeats(ev.N, ev.Vacant)
+		switch {
+		case ok:
+			r.seat(first, ev)
+			return
+		case !ev.Last && r.mayBeVacant(ev.N):
+			r.do(Postpone{})
+			return
 		}
-		r.batches = append(r.batches, &batch{first: first, count: ev.N, root: ev.Root, parents: slices.Clone(ev.Parents), token: ev.Token})
-		r.do(Start{first, ev.N})
-		return
+		no.Short = true
+		no.Why = r.full(ev)
 	}
 	r.do(no)
+}
+
+// findSeats returns the first of n seats in a row that nobody has, those first that others had.
+func (r *Rules) findSeats(n int, vacant []int) (first int, ok bool) {
+	for seat := 0; seat+n <= r.cfg.Procs; seat++ {
+		free := 0
+		for free < n && (seat+free >= len(r.procs) || r.isUnused(seat+free) || slices.Contains(vacant, seat+free) && r.isVacant(seat+free)) {
+			free++
+		}
+		if free == n {
+			return seat, true
+		}
+		seat += free
+	}
+	return 0, false
+}
+
+// isUnused says whether the process for which a seat was taken was never started.
+func (r *Rules) isUnused(seat int) bool { return !r.procs[seat].Present && r.batchOf(seat) == nil }
+
+// isVacant says whether the process of a seat is over for these rules, too.
+func (r *Rules) isVacant(seat int) bool {
+	p := &r.procs[seat]
+	speaks := func(b *batch) bool { // others may still say of it that it cannot keep a batch
+		return b.has(seat) || b.root == seat || slices.Contains(b.parents, seat)
+	}
+	return p.Present && p.Declared && p.Heard && !slices.ContainsFunc(r.batches, speaks)
+}
+
+// mayBeVacant says whether there are so many seats that nobody living has.
+func (r *Rules) mayBeVacant(n int) bool {
+	free := r.cfg.Procs - len(r.procs)
+	for i := range r.procs {
+		if p := &r.procs[i]; r.isUnused(i) || p.Present && p.Declared && !(p.Silenced && r.cfg.Fence) {
+			free++
+		}
+	}
+	return n <= free
+}
+
+func (r *Rules) full(ev Wanted) string {
+	if !r.mayBeVacant(ev.N) {
+		return fmt.Sprintf("%d processes asked for, and of the %d that the job can have at a time %d are there: give it more with goulfm run --universe N", ev.N, r.cfg.Procs, len(r.procs))
+	}
+	return fmt.Sprintf("%d processes asked for, and no %d seats in a row are free of the %d that the job has: others still refer to the dead (%s): free communicators with them, or give it more with goulfm run --universe N", ev.N, ev.N, r.cfg.Procs, ev.Held)
+}
+
+// seat gives a batch the seats from first on.
+func (r *Rules) seat(first int, ev Wanted) {
+	start := Start{First: first, Count: ev.N}
+	for seat := first; seat < first+ev.N; seat++ {
+		if seat == len(r.procs) {
+			r.procs = append(r.procs, Process{Seat: seat})
+			continue
+		}
+		old := r.procs[seat]
+		if r.isUnused(seat) {
+			continue
+		}
+		r.past.add(old)
+		r.procs[seat] = Process{Seat: seat, Generation: old.Generation + 1}
+		start.Used = append(start.Used, seat)
+	}
+	r.batches = append(r.batches, &batch{first: first, count: ev.N, root: ev.Root, parents: slices.Clone(ev.Parents), token: ev.Token})
+	r.do(start)
 }
 
 // answer tells who asked for a batch what became of it, once.

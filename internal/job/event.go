@@ -1,7 +1,7 @@
 package job
 
-// An Event is a fact. Process numbers are those of the job; events about a process that was
-// never wanted change nothing.
+// An Event is a fact. Processes are named by their seats; events about one that was never wanted
+// change nothing.
 type Event interface{ event() }
 
 // Forked: the process runs.
@@ -74,6 +74,12 @@ type Wanted struct {
 	N       int
 	Parents []int
 	Bad     string
+
+	// Vacant are the seats of reaped processes to which no other refers any more, ascending.
+	Vacant []int
+	// Last: there was time enough for others to let go of seats. Held says who refers to whom.
+	Last bool
+	Held string
 }
 
 // Kept: those who started the processes from First on agree to have them.

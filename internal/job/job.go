@@ -5,37 +5,43 @@ import "fmt"
 // Config is what the rules go by.
 type Config struct {
 	Ranks   int  // with which the job begins: processes 0 to Ranks-1
-	Procs   int  // there is room for so many, with those that ranks start
+	Procs   int  // there are seats for so many at a time, with those that ranks start
 	Ring    bool // deaths are found by heartbeats between ranks, not by tombstones
 	Fence   bool // a process that shows no life is declared dead and may run on
 	Survive Survive
 }
 
+// SeatBits are the bits of a process's number that are its seat; the others are its generation:
+// how many processes had the seat before. A number is never used twice.
+const SeatBits = 16
+
 // A Process is what is known of one.
 type Process struct {
-	Number   int
-	Present  bool // it was started; else it is still to be
-	Joined   bool // it is in Init, or was
-	Declared bool // its end was found
-	Left     bool // it was through Finalize then
-	Reaped   bool
-	Heard    bool // reaped, and all that it has said is known
-	Fenced   bool // it has learned that it was declared dead
-	Silenced bool // it showed no life, and was killed or declared dead for it
-	Dropped  bool // a Spawn that failed had started it
-	Aborted  int  // the code of its Abort of some processes; 0: none
-	Status   Status
-	By       Evidence
-	FoundNs  int64
-	KilledNs int64  // when a planned kill came, 0: none
-	Planned  string // in the words of the plan
+	Seat       int
+	Generation int
+	Present    bool // it was started; else it is still to be
+	Joined     bool // it is in Init, or was
+	Declared   bool // its end was found
+	Left       bool // it was through Finalize then
+	Reaped     bool
+	Heard      bool // reaped, and all that it has said is known
+	Fenced     bool // it has learned that it was declared dead
+	Silenced   bool // it showed no life, and was killed or declared dead for it
+	Dropped    bool // a Spawn that failed had started it
+	Aborted    int  // the code of its Abort of some processes; 0: none
+	Status     Status
+	By         Evidence
+	FoundNs    int64
+	KilledNs   int64  // when a planned kill came, 0: none
+	Planned    string // in the words of the plan
 }
 
 // Rules are those of one job.
 type Rules struct {
 	cfg     Config
-	procs   []Process // by number
-	batches []*batch  // that are not kept yet, in the order of their numbers
+	procs   []Process // by seat
+	past    tally     // of processes whose seat is another's now
+	batches []*batch  // that are not kept yet
 	joined  int       // of the first ranks
 	ending  bool      // the job was told to end
 	code    int       // exit code if it was
@@ -48,7 +54,7 @@ type Rules struct {
 func New(cfg Config) *Rules {
 	r := &Rules{cfg: cfg}
 	for number := range cfg.Ranks {
-		r.procs = append(r.procs, Process{Number: number})
+		r.procs = append(r.procs, Process{Seat: number})
 	}
 	return r
 }
@@ -109,7 +115,10 @@ func (r *Rules) stepProcess(ev Event) {
 
 func (r *Rules) do(a Action) { r.out = append(r.out, a) }
 
-// proc returns what is known of a process, or nil.
+// Number is that of the process in the job.
+func (p Process) Number() int { return p.Generation<<SeatBits | p.Seat }
+
+// proc returns what is known of the process in a seat, or nil.
 func (r *Rules) proc(number int) *Process {
 	if number < 0 || number >= len(r.procs) {
 		return nil
@@ -117,7 +126,7 @@ func (r *Rules) proc(number int) *Process {
 	return &r.procs[number]
 }
 
-// Process returns what is known of a process; false: it was never wanted.
+// Process returns what is known of the process in a seat; false: it was never wanted.
 func (r *Rules) Process(number int) (Process, bool) {
 	if p := r.proc(number); p != nil {
 		return *p, true
@@ -125,7 +134,7 @@ func (r *Rules) Process(number int) (Process, bool) {
 	return Process{}, false
 }
 
-// Processes returns what is known of all that were started, by number.
+// Processes returns what is known of all that were started and have a seat, by seat.
 func (r *Rules) Processes() (all []Process) {
 	for _, p := range r.procs {
 		if p.Present {
@@ -167,12 +176,12 @@ func (r *Rules) join(ev Joined) {
 		return
 	}
 	p.Joined = true
-	if p.Number < r.cfg.Ranks {
+	if p.Seat < r.cfg.Ranks && p.Generation == 0 {
 		if r.joined++; r.joined == r.cfg.Ranks {
 			r.do(AllJoined{})
 		}
 	}
-	r.countInInit(p.Number)
+	r.countInInit(p.Seat)
 }
 
 // find notes an end that others are to know. With the ring detector a death is declared once a
@@ -184,10 +193,10 @@ func (r *Rules) find(ev Found) {
 	}
 	p.Declared, p.Left, p.By, p.FoundNs = true, ev.Left, ev.By, ev.AtNs
 	if !r.cfg.Ring || p.Left || p.Silenced && !r.cfg.Fence {
-		r.do(Declare{p.Number, p.Left})
+		r.do(Declare{p.Seat, p.Left})
 	}
 	if ev.By == BySilence { // nobody waits for it: what it may still say counts no more
-		r.lose(p.Number)
+		r.lose(p.Seat)
 	}
 }
 
@@ -214,16 +223,16 @@ func (r *Rules) hear(ev Heard) {
 		return
 	}
 	p.Heard = true
-	r.lose(p.Number)
+	r.lose(p.Seat)
 	strangers := r.joined == 0
 	if !p.lost(strangers) {
 		return
 	}
 	if !p.Left {
-		r.do(Lost{p.Number})
+		r.do(Lost{p.Seat})
 	}
 	if r.cfg.Survive == SurviveNone {
-		r.stop(codeOfLoss(*p, strangers), fmt.Sprintf("rank %d: %s (--survive none)", p.Number, p.Fate()))
+		r.stop(codeOfLoss(*p, strangers), fmt.Sprintf("rank %d: %s (--survive none)", p.Number(), p.Fate()))
 	}
 }
 
@@ -233,7 +242,7 @@ func (r *Rules) killAsPlanned(ev KillDue) {
 		return
 	}
 	p.KilledNs, p.Planned = ev.AtNs, ev.Planned
-	r.do(Kill{p.Number})
+	r.do(Kill{p.Seat})
 }
 
 // abort ends the whole job, or the processes that the event names: the members of a
@@ -243,7 +252,7 @@ func (r *Rules) abort(ev Aborted) {
 	switch {
 	case p == nil:
 	case len(ev.Others) == 0:
-		r.stop(ev.Code, fmt.Sprintf("Abort(%d) of rank %d", ev.Code, p.Number))
+		r.stop(ev.Code, fmt.Sprintf("Abort(%d) of rank %d", ev.Code, p.Number()))
 	default:
 		p.Aborted = ev.Code
 		for _, number := range ev.Others {
@@ -255,7 +264,7 @@ func (r *Rules) abort(ev Aborted) {
 // kill ends a process that runs.
 func (r *Rules) kill(p *Process) {
 	if p != nil && p.Present && !p.Reaped {
-		r.do(Kill{p.Number})
+		r.do(Kill{p.Seat})
 	}
 }
 

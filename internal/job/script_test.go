@@ -118,8 +118,16 @@ func event(t *testing.T, words []string) Event {
 		return Silent{n(1), n(2)}
 	case "nolife":
 		return NoLife{n(1), int64(n(2))}
-	case "wants":
-		return Wanted{Root: n(1), Token: 7, N: n(2), Parents: numbers(3)}
+	case "wants", "wantslast": // root, number; parents; of seats that are vacant: +SEAT
+		ev := Wanted{Root: n(1), Token: 7, N: n(2), Last: words[0] == "wantslast", Held: "seat 1 by 0"}
+		for _, w := range words[3:] {
+			if seat, ok := strings.CutPrefix(w, "+"); ok {
+				ev.Vacant = append(ev.Vacant, number(t, seat))
+				continue
+			}
+			ev.Parents = append(ev.Parents, number(t, w))
+		}
+		return ev
 	case "badprogram":
 		return Wanted{Root: n(1), Token: 7, N: 1, Bad: "no such program"}
 	case "kept":

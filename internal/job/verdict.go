@@ -108,55 +108,76 @@ func (r *Rules) Verdict() Verdict {
 	if r.ending {
 		return Verdict{r.code, fmt.Sprintf("the job was stopped (code %d): %s", r.code, r.why)}
 	}
-	return judge(r.Processes(), r.cfg.Survive)
+	return judge(r.Processes(), r.past, r.cfg.Survive)
+}
+
+// A tally counts how processes have ended whose seats others have now.
+type tally struct {
+	count, finished int
+	said, saidFine  *Process // the first that said that it failed; of those that have finished
+}
+
+// add takes in the end of a process. A seat is used again only in a job whose ranks came
+// through Init.
+func (t *tally) add(p Process) {
+	t.count++
+	if p.Left {
+		t.finished++
+	}
+	if code, _ := p.said(false); code == 0 {
+		return
+	}
+	t.said = earlier(t.said, &p)
+	if p.Left {
+		t.saidFine = earlier(t.saidFine, &p)
+	}
+}
+
+// earlier returns the one whose end was found first.
+func earlier(a, b *Process) *Process {
+	if a == nil || b != nil && b.FoundNs < a.FoundNs {
+		return b
+	}
+	return a
 }
 
 // judge finds how a job ended that nobody stopped: from how its processes ended, and what may
 // be survived.
-func judge(ends []Process, survive Survive) Verdict {
-	var finished, failed int
-	strangers := true
+func judge(ends []Process, all tally, survive Survive) Verdict {
+	strangers := all.count == 0
 	for _, p := range ends {
 		strangers = strangers && !p.Joined
 	}
-	for _, p := range ends {
-		if p.Left {
-			finished++
-		} else if p.lost(strangers) {
-			failed++
-		}
-	}
 	if strangers {
-		return Verdict{codeOfStrangers(ends), fmt.Sprintf("%d of %d processes failed; none came through Init: is it a goulfm program?", failed, len(ends))}
+		return judgeStrangers(ends)
 	}
-	text := fmt.Sprintf("%d of %d ranks finished", finished, len(ends))
-	number, code, how := firstToSay(ends, survive == SurviveAny && finished > 0)
+	for _, p := range ends {
+		all.add(p)
+	}
+	text := fmt.Sprintf("%d of %d ranks finished", all.finished, all.count)
+	said := all.said
+	if survive == SurviveAny && all.finished > 0 {
+		said = all.saidFine
+	}
 	switch {
-	case code != 0:
-		return Verdict{code, fmt.Sprintf("%s, rank %d failed: %s", text, number, how)}
-	case finished == 0:
+	case said != nil:
+		code, how := said.said(false)
+		return Verdict{code, fmt.Sprintf("%s, rank %d failed: %s", text, said.Number(), how)}
+	case all.finished == 0:
 		return Verdict{CodeTooMany, text + ": too many lost"}
 	}
 	return Verdict{0, text}
 }
 
-// firstToSay returns the first process that has said that it failed. Where any failure is
-// survived only those count that have finished.
-func firstToSay(ends []Process, finished bool) (number, code int, how string) {
-	var first *Process
-	for i, p := range ends {
-		if c, _ := p.said(false); c == 0 || finished && !p.Left {
-			continue
-		}
-		if first == nil || p.FoundNs < first.FoundNs {
-			first = &ends[i]
+// judgeStrangers is judge for programs that know nothing of goulfm.
+func judgeStrangers(ends []Process) Verdict {
+	failed := 0
+	for _, p := range ends {
+		if !p.Left && p.lost(true) {
+			failed++
 		}
 	}
-	if first == nil {
-		return 0, 0, ""
-	}
-	code, how = first.said(false)
-	return first.Number, code, how
+	return Verdict{codeOfStrangers(ends), fmt.Sprintf("%d of %d processes failed; none came through Init: is it a goulfm program?", failed, len(ends))}
 }
 
 // codeOfStrangers is the exit code of programs that know nothing of goulfm: that of the

@@ -31,7 +31,7 @@ func (l *launcher) dump(why string) {
 	l.dumps = dumps{}
 	for _, p := range l.rules.Processes() {
 		if p.Joined {
-			l.daemon.Say(p.Number, lifeline.Describe{})
+			l.daemon.Say(p.Seat, lifeline.Describe{})
 		}
 	}
 	l.mu.Unlock()
@@ -47,7 +47,7 @@ func (l *launcher) allDumped() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, p := range l.rules.Processes() {
-		if _, said := l.dumps[p.Number]; !said && !p.Reaped && p.Joined {
+		if _, said := l.dumps[p.Seat]; !said && !p.Reaped && p.Joined {
 			return false
 		}
 	}
@@ -64,8 +64,8 @@ type dumped struct {
 // dumpsOf adds to processes what they have said. The caller holds mu.
 func (l *launcher) dumpsOf(processes []job.Process) (all []dumped) {
 	for _, p := range processes {
-		x := dumped{Process: p, pid: l.daemon.Pid(p.Number)}
-		if m, said := l.dumps[p.Number]; said {
+		x := dumped{Process: p, pid: l.daemon.Pid(p.Seat)}
+		if m, said := l.dumps[p.Seat]; said {
 			x.dump = &m
 		}
 		all = append(all, x)

@@ -21,6 +21,7 @@ type launcher struct {
 	sink   sink
 	feeds  feeds
 
+	seats    int // that were used so far; of the starter's thread once ranks run
 	prog     *program
 	programs map[string]*program // of spawns: built or found already; of the starter's thread
 

@@ -62,7 +62,7 @@ func TestSpecR59UnwantedWhileStarted(t *testing.T) {
 	l.Found(0, job.ByTombstone, false, 1)
 	require.NoError(t, l.Said(1, lifeline.Received{Message: lifeline.Drop{Root: 0}}))
 	for _, p := range l.processes() {
-		assert.Equal(t, p.Number >= 2, p.Dropped, "process %d", p.Number)
+		assert.Equal(t, p.Seat >= 2, p.Dropped, "process %d", p.Seat)
 	}
 }
 

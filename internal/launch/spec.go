@@ -39,7 +39,7 @@ const (
 // Spec says what to run and how.
 type Spec struct {
 	N int
-	// Universe is how many processes the job can ever have, with those that it starts
+	// Universe is how many processes the job can have at a time, with those that it starts
 	// itself; 0: twice N, and 16.
 	Universe int
 	Program  string   // a file, a name in PATH, or a Go package (./dir)

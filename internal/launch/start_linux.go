@@ -16,7 +16,8 @@ import (
 
 // startRanks starts the ranks with which the job begins.
 func (l *launcher) startRanks() error {
-	l.daemon.Announce(l.spec.N)
+	l.seats = l.spec.N
+	l.daemon.Announce(l.seats)
 	return l.daemon.Begin(func() error {
 		for rank := range l.spec.N {
 			if err := l.startRank(rank); err != nil {
@@ -75,7 +76,7 @@ func (l *launcher) spawn(root int, m lifeline.Spawn) {
 		if err == nil && !l.daemon.Expect(m.N) {
 			err = daemon.ErrOver
 		}
-		start, ok := l.want(root, m, err)
+		start, ok := l.awaitSeats(root, m, err)
 		switch {
 		case ok:
 			l.startBatch(root, start, prog, m)
@@ -85,26 +86,57 @@ func (l *launcher) spawn(root int, m lifeline.Spawn) {
 	})
 }
 
-// want asks for processes; false: it is refused, and the root is told so.
-func (l *launcher) want(root int, m lifeline.Spawn, bad error) (start job.Start, ok bool) {
+// How long a request for processes waits for seats of the dead to which others still refer, and
+// how often it looks.
+const (
+	seatsMax  = 10 * time.Second
+	seatsLook = time.Millisecond
+)
+
+// awaitSeats asks for processes until there are seats for them; false: they are refused, and
+// the root is told so.
+func (l *launcher) awaitSeats(root int, m lifeline.Spawn, bad error) (start job.Start, ok bool) {
 	ev := job.Wanted{Root: root, Token: m.Token, N: m.N, Parents: m.Procs}
 	if bad != nil {
 		ev.Bad = bad.Error()
 	}
+	for begun := time.Now(); ; time.Sleep(seatsLook) {
+		ev.Vacant = l.daemon.Vacant()
+		if ev.Last = time.Since(begun) > seatsMax; ev.Last {
+			ev.Held = l.daemon.Held()
+		}
+		start, ok, later := l.want(ev)
+		if !later {
+			return start, ok
+		}
+	}
+}
+
+// want asks for processes once; later: there may be seats for them later.
+func (l *launcher) want(ev job.Wanted) (start job.Start, ok, later bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	actions := l.rules.Step(ev)
 	l.perform(actions)
 	for _, a := range actions {
-		if start, ok = a.(job.Start); ok {
-			l.daemon.Announce(start.First + start.Count)
-			return start, true
+		switch a := a.(type) {
+		case job.Postpone:
+			return start, false, true
+		case job.Start:
+			l.seats = max(l.seats, a.First+a.Count)
+			return a, true, false
 		}
 	}
-	return start, false
+	return start, false, false
 }
 
 func (l *launcher) startBatch(root int, b job.Start, prog *program, m lifeline.Spawn) {
+	if err := l.vacate(b.Used); err != nil {
+		l.apply(job.NotStarted{Proc: b.First, Why: err.Error()})
+		l.daemon.Unexpect(b.Count)
+		return
+	}
+	l.daemon.Announce(l.seats)
 	for i := range b.Count {
 		number := b.First + i
 		if err := l.startSpawned(number, b, prog, m); err != nil {
@@ -116,7 +148,28 @@ func (l *launcher) startBatch(root int, b job.Start, prog *program, m lifeline.S
 		l.daemon.Unexpect(1)
 	}
 	l.daemon.Watch(b.First, b.Count)
-	l.rep.spawned(b.First, b.Count, prog.name, root)
+	l.rep.spawned(l.numbers(b), prog.name, root)
+}
+
+// vacate makes seats free that others had. It comes before anybody can learn who has them now.
+func (l *launcher) vacate(seats []int) error {
+	for _, seat := range seats {
+		if err := l.daemon.Vacate(seat); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// numbers are those of the processes of a batch.
+func (l *launcher) numbers(b job.Start) (numbers []int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for seat := b.First; seat < b.First+b.Count; seat++ {
+		p, _ := l.rules.Process(seat)
+		numbers = append(numbers, p.Number())
+	}
+	return numbers
 }
 
 func (l *launcher) startSpawned(number int, b job.Start, prog *program, m lifeline.Spawn) error {

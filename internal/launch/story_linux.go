@@ -173,15 +173,11 @@ func (r *reporter) started(n int, program string) {
 }
 
 // spawned is told when processes have been started by one of the job.
-func (r *reporter) spawned(first, n int, program string, root int) {
+func (r *reporter) spawned(ranks []int, program string, root int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	ranks := make([]int, n)
-	for i := range ranks {
-		ranks[i] = first + i
-	}
-	r.put(boot.NowNs(), record{Event: "spawn", Ranks: ranks, Count: n, Text: program},
-		fmt.Sprintf("rank %d starts %s of %s: %s", root, plural(n, "rank"), program, rankText(ranks)))
+	r.put(boot.NowNs(), record{Event: "spawn", Ranks: ranks, Count: len(ranks), Text: program},
+		fmt.Sprintf("rank %d starts %s of %s: %s", root, plural(len(ranks), "rank"), program, rankText(ranks)))
 }
 
 func (r *reporter) note(event, format string, args ...any) {
@@ -212,11 +208,11 @@ func (r *reporter) death(rank int) *death {
 func (r *reporter) died(p job.Process, pid int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	d := r.death(p.Number)
+	d := r.death(p.Number())
 	d.foundNs, d.killedNs = p.FoundNs, p.KilledNs
 	cause := p.Fate()
 	r.put(d.foundNs, record{Event: "death", Rank: &d.rank, Pid: pid, Cause: cause, By: string(p.By), Planned: p.Planned, LatencyMs: since(d.killedNs, d.foundNs)},
-		fmt.Sprintf("rank %d (pid %d) died: %s%s; found%s by its %s", p.Number, pid, cause, atPoint(p.Planned), took(" ", d.killedNs, d.foundNs), foundBy(p.By)))
+		fmt.Sprintf("rank %d (pid %d) died: %s%s; found%s by its %s", p.Number(), pid, cause, atPoint(p.Planned), took(" ", d.killedNs, d.foundNs), foundBy(p.By)))
 	d.explained = true
 	if d.complete {
 		r.tellHeard(d)
@@ -347,23 +343,23 @@ func (r *reporter) dump(why string, ranks []dumped) {
 	for _, x := range ranks {
 		switch {
 		case x.Reaped && x.Left:
-			fmt.Fprintf(&b, "  rank %d: finished\n", x.Number)
+			fmt.Fprintf(&b, "  rank %d: finished\n", x.Number())
 		case x.Reaped:
-			fmt.Fprintf(&b, "  rank %d: dead (%s)\n", x.Number, x.Fate())
+			fmt.Fprintf(&b, "  rank %d: dead (%s)\n", x.Number(), x.Fate())
 		case x.dump == nil:
-			fmt.Fprintf(&b, "  rank %d (pid %d): no answer within 2 s: stopped, or not in Init yet\n", x.Number, x.pid)
+			fmt.Fprintf(&b, "  rank %d (pid %d): no answer within 2 s: stopped, or not in Init yet\n", x.Number(), x.pid)
 		default:
 			ws := x.dump.Waits
 			if len(ws) == 0 {
-				fmt.Fprintf(&b, "  rank %d: computes (in no call)\n", x.Number)
+				fmt.Fprintf(&b, "  rank %d: computes (in no call)\n", x.Number())
 			}
 			for _, w := range ws {
 				what := w.Op + " on " + w.Comm
 				if len(x.dump.Lines) > 0 {
 					what += ", " + strings.Join(x.dump.Lines, ", ")
 				}
-				graph = append(graph, waitgraph.Wait{Rank: x.Number, On: w.Procs, Any: len(w.Ranks) == 0, What: what})
-				fmt.Fprintf(&b, "  rank %d: %s on %s waits for %s, tag %d%s%s\n", x.Number, w.Op, w.Comm, rankText(w.Ranks), w.Tag, ofTheWorld(w.Ranks, w.Procs), atLines(x.dump.Lines))
+				graph = append(graph, waitgraph.Wait{Rank: x.Number(), On: w.Procs, Any: len(w.Ranks) == 0, What: what})
+				fmt.Fprintf(&b, "  rank %d: %s on %s waits for %s, tag %d%s%s\n", x.Number(), w.Op, w.Comm, rankText(w.Ranks), w.Tag, ofTheWorld(w.Ranks, w.Procs), atLines(x.dump.Lines))
 			}
 		}
 	}
@@ -372,7 +368,7 @@ func (r *reporter) dump(why string, ranks []dumped) {
 	}
 	for _, x := range ranks {
 		if x.dump != nil {
-			fmt.Fprintf(&b, "goulfm: stacks of rank %d (pid %d):\n%s\n", x.Number, x.pid, strings.TrimRight(x.dump.Text, "\n"))
+			fmt.Fprintf(&b, "goulfm: stacks of rank %d (pid %d):\n%s\n", x.Number(), x.pid, strings.TrimRight(x.dump.Text, "\n"))
 		}
 	}
 	r.mu.Lock()

@@ -141,7 +141,7 @@ func TestALateLine(t *testing.T) {
 // TestTheOnlySurvivor is not "all 1 survivor".
 func TestTheOnlySurvivor(t *testing.T) {
 	r := newReporter(&Spec{}, &outlet{w: io.Discard}, time.Now())
-	r.died(job.Process{Number: 1, By: job.ByTombstone, Status: job.Status{Signal: 9}, FoundNs: r.startNs}, 7)
+	r.died(job.Process{Seat: 1, By: job.ByTombstone, Status: job.Status{Signal: 9}, FoundNs: r.startNs}, 7)
 	r.event(0, r.startNs+ms, lifeline.Event{Name: "detect", Procs: []int{1}, Text: "exit"}, 1)
 	require.Len(t, r.queue.lines, 2)
 	assert.Equal(t, "rank 1 (pid 7) died: killed (SIGKILL); found by its exit mark in shared memory", r.queue.lines[0].text)

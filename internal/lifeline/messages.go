@@ -19,7 +19,8 @@ type Killing struct {
 	N    int    `json:"n"`
 }
 
-// An Event is what the rank has seen, as engine.Event.
+// An Event is what the rank has seen, as engine.Event. Procs are numbers of processes; all other
+// messages have seats.
 type Event struct {
 	Name  string `json:"name"`
 	Comm  string `json:"comm,omitempty"`
@@ -115,9 +116,19 @@ func (Prove) what() string    { return "prove" }
 func (Describe) what() string { return "describe" }
 func (Dump) what() string     { return "dump" }
 
-func (Joined) check(int) error        { return nil }
-func (Killing) check(int) error       { return nil }
-func (m Event) check(procs int) error { return checkProcs(procs, m.Procs...) }
+func (Joined) check(int) error  { return nil }
+func (Killing) check(int) error { return nil }
+func (m Event) check(procs int) error {
+	for _, number := range m.Procs {
+		if number < 0 || number&(1<<seatBits-1) >= procs {
+			return fmt.Errorf("process %d of %d seats", number, procs)
+		}
+	}
+	return nil
+}
+
+// seatBits are the bits of a process's number that are its seat.
+const seatBits = 16
 
 func (m Silent) check(procs int) error { return checkProcs(procs, m.Procs...) }
 func (Fenced) check(int) error         { return nil }

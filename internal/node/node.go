@@ -42,6 +42,9 @@ func (n *Node) Pid(proc int) int { return n.seg.Pid(proc) }
 // SeatBits are the bits of a process's number that are its seat; the others are its generation.
 const SeatBits = 16
 
+// Seat returns the seat of the process with a number.
+func Seat(number int) int { return number & (1<<SeatBits - 1) }
+
 // Number returns the number of the process that is in a seat.
 func (n *Node) Number(seat int) int { return int(n.seg.Generation(seat))<<SeatBits | seat }
 

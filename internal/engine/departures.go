@@ -1,0 +1,89 @@
+package engine
+
+import (
+	"github.com/goulfm/goulfm/internal/control"
+	"github.com/goulfm/goulfm/internal/node"
+)
+
+// departures is how far a process has read the list of those that have departed.
+type departures struct {
+	p        *Proc
+	handled  int  // entries
+	newcomer bool // it learns of those that departed before it came
+}
+
+// begin is called before a process looks who has departed already: see meet.
+func (d *departures) begin() {
+	if d.newcomer = d.p.cfg.Union != nil; d.newcomer {
+		d.handled = d.p.node.Departures()
+	}
+}
+
+// meet has a process that others have started learn which of its communicators' members
+// departed before it came, and lets go of all others that did. It reads no history: the list
+// of departures keeps only the last ones.
+func (d *departures) meet() {
+	p := d.p
+	if d.newcomer {
+		for proc := range p.node.Started() {
+			switch of, departed := p.node.HasDeparted(proc); {
+			case !departed || proc == p.me:
+			case p.world.RankOf(proc) < 0 && p.union.RankOf(proc) < 0:
+				p.node.LetGo(proc)
+			default:
+				d.depart(of)
+			}
+		}
+	}
+	p.node.LetGo(p.me)
+	d.newcomer = false
+}
+
+// vacate forgets a process to which nothing refers any more: its seat may be another's.
+func (d *departures) vacate(proc int) {
+	p := d.p
+	p.peers[proc] = p.cfg.newPeer()
+	if p.port != nil {
+		p.port.Vacate(proc)
+	}
+	p.node.LetGo(proc)
+}
+
+// read feeds what the list of departures has gained to control.
+func (d *departures) read() bool {
+	p := d.p
+	e := p.node.Epoch()
+	if e == p.epochSeen.Load() {
+		return false
+	}
+	p.epochSeen.Store(e)
+	p.memory.lookRevocations() // before the deaths: who revoked and died is heard in that order
+	for {
+		of, ok := p.node.Departure(d.handled)
+		if !ok {
+			break
+		}
+		d.handled++
+		if !of.Past {
+			d.depart(of)
+		}
+	}
+	return true
+}
+
+// depart lets the departure of a process take effect.
+func (d *departures) depart(of node.Departure) {
+	p := d.p
+	if !of.Died && p.world.RankOf(of.Proc) >= 0 {
+		p.rules.step(control.Left{Proc: of.Proc})
+		return
+	}
+	// Who is of another world leaves without an agreement with this one: it will
+	// take part in nothing any more, as if it were dead.
+	//
+	// What it said before it died is heard as if the news had come a little later.
+	// Else a revocation could be lost: the revoker returns, dies, and every survivor
+	// reads of the death before it reads the ring (R10).
+	p.links.readControl(of.Proc)
+	p.rules.step(control.Exited{Proc: of.Proc})
+}
