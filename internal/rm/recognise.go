@@ -82,7 +82,7 @@ func (r *reading) decide() (Claim, error) {
 		b := r.broken[0]
 		return Claim{}, unusable("%s: one of several processes, but %s: %s", r.show(b.variable), b.problem, remedy)
 	}
-	c := alone("no job engine has left anything")
+	c := alone("no job engine started this process as one of several")
 	c.Ignored = r.ignored
 	return c, nil
 }

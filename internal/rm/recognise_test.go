@@ -289,7 +289,7 @@ key: slurm/bottle/2.0.0
 survivors: go on with srun's defaults (--kill-on-bad-exit=0 --wait=0); --no-kill keeps them also when a node is lost`,
 		strings.Join(Explain(recognise(t, observed(t, srunPMI), yes)), "\n"))
 	assert.Equal(t, `this process: a world of one
-decided by: no job engine has left anything
+decided by: no job engine started this process as one of several
 ignored: SLURM_JOB_ID=5: an allocation or a batch script, in which this process is one; srun starts several`,
 		strings.Join(Explain(recognise(t, observed(t, "slurm-24.11.5-batch-script"), yes)), "\n"))
 	for name, want := range map[string]string{
