@@ -12,8 +12,8 @@ const (
 	NameMax  = 255     // bytes of a host's name, or of a user's
 )
 
-// Error says where a text is not what it should be. Line and Col count from 1, and Col
-// counts characters. The caller puts the name of the file or of the variable before it.
+// Error says where a text is not what it should be. Line and Col count from 1; Col counts
+// bytes, which are characters, since an error stands at the first that is not ASCII. The caller puts the name of the file or of the variable before it.
 type Error struct {
 	Line, Col int
 	Want      string // what was expected, in words
@@ -33,7 +33,7 @@ type scanner struct {
 
 // fail returns an error about what stands at byte position at.
 func (s *scanner) fail(at int, want string) *Error {
-	return &Error{Line: s.line, Col: utf8.RuneCountInString(s.text[:at]) + 1, Want: want, Found: s.found(at)}
+	return &Error{Line: s.line, Col: at + 1, Want: want, Found: s.found(at)}
 }
 
 // found quotes the word at a position: enough of it to recognise, never a whole file.

@@ -60,14 +60,16 @@ func TestExpandErrors(t *testing.T) {
 		"n[1-256]a[257]":                    "",
 		"a,n[1-65536]":                      `column 5: expected at most 65536 hosts in all, found "1-65536]"`,
 		"n[1-300]a[1-300]":                  `column 10: expected at most 65536 hosts in all, found "[1-300]"`,
+		"a,n[1-256]a[1-256]":                `column 12: expected at most 65536 hosts in all, found "[1-256]"`,
+		"n[1-40000,1-40000]":                `column 11: expected at most 65536 hosts in all, found "1-40000]"`,
 		"n[1-65536],a":                      `column 12: expected at most 65536 hosts in all, found "a"`,
 		"n[1-9999999999999999999]":          `column 5: expected a number that is not below 1, the end of a range, found "9999999999999999999]"`,
 		"n[1-999999999999999999]":           `column 3: expected at most 65536 hosts in all`,
 		strings.Repeat("n", 256):            `column 1: expected a host name of at most 255 bytes, found "nnnnnnnnnnnnnnnnnnnnnnnn"`,
 		strings.Repeat("n[1]", 200):         `column 1: expected a host name of at most 255 bytes`,
 		strings.Repeat("n", 254) + "[9-10]": `column 1: expected a host name of at most 255 bytes`,
-		"n[1-65536]" + strings.Repeat("m", 1<<20):        `column 1: expected a host name of at most 255 bytes`,
-		"n[1-30000]" + strings.Repeat("[1]", 1000) + "!": `column 1: expected a host name of at most 255 bytes`,
+		"n[1-65536]" + strings.Repeat("m", 1<<20):       `column 1: expected a host name of at most 255 bytes`,
+		"n[1-3000]" + strings.Repeat("[1]", 1000) + "!": `column 1: expected a host name of at most 255 bytes`,
 	} {
 		hosts, err := Expand(list)
 		if want == "" {
@@ -99,6 +101,7 @@ func TestFormat(t *testing.T) {
 		"1 2 3":                 "[1-3]",
 		"n1 n02 n3":             "n[1,02,3]",
 		"n99999999999999999999": "n99999999999999999999",
+		"n00000000000000000001 n00000000000000000002": "n00[000000000000000001-000000000000000002]",
 	} {
 		assert.Equal(t, want, Format(strings.Fields(hosts)), hosts)
 	}
