@@ -8,7 +8,7 @@ import (
 )
 
 // namingPages are those that tell readers what to call.
-var namingPages = []string{"README.md", "docs/TUTORIAL.md", "docs/FROM_MPI.md", "docs/GLOSSARY.md", RulesPath}
+var namingPages = []string{"README.md", "docs/TUTORIAL.md", "docs/FROM_MPI.md", "docs/ENGINES.md", "docs/GLOSSARY.md", RulesPath}
 
 var mention = regexp.MustCompile(`\b(comm|collectives|ulfm|commtest)\.([A-Z]\w*)`)
 
