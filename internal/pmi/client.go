@@ -12,7 +12,7 @@ import (
 
 // How long a call waits if nothing else is said.
 const (
-	RequestTimeout = 10 * time.Second
+	RequestTimeout = 30 * time.Second // a node's server may have hundreds of tasks that all begin
 	BarrierTimeout = 60 * time.Second // where the context has no deadline
 )
 
@@ -176,7 +176,7 @@ func (w *waiting) explain(cmd string, err error) error {
 	case errors.Is(err, ErrProtocol):
 		return &Error{cmd, err, foreign}
 	case errors.Is(err, io.EOF), gone(err):
-		return &Error{cmd, fmt.Errorf("the server has closed the connection (%v): %w", err, io.ErrUnexpectedEOF),
+		return &Error{cmd, fmt.Errorf("the server has closed the connection (%w): %w", err, io.ErrUnexpectedEOF),
 			"either the engine ends the job, or an earlier program of this task has used PMI: start each program with an mpiexec or srun of its own"}
 	}
 	return &Error{cmd, err, "the engine's own messages may say more"}

@@ -210,10 +210,10 @@ func TestHangs(t *testing.T) {
 				begin := time.Now()
 				err := c.Init(ctx)
 				require.ErrorIs(t, err, os.ErrDeadlineExceeded)
-				assert.ErrorContains(t, err, "PMI init: no answer within 10s: i/o timeout: the engine's process on this node")
+				assert.ErrorContains(t, err, "PMI init: no answer within 30s: i/o timeout: the engine's process on this node")
 				assert.Equal(t, RequestTimeout, time.Since(begin))
 				_, err = c.Limits(ctx)
-				assert.ErrorContains(t, err, "PMI get_maxes: not asked, after: PMI init: no answer within 10s")
+				assert.ErrorContains(t, err, "PMI get_maxes: not asked, after: PMI init: no answer within 30s")
 			})
 		})
 	}

@@ -20,10 +20,12 @@ type Server struct {
 }
 
 // Find looks for a server in an environment as os.Environ gives it: at PMI_FD if alive
-// says that somebody is at its other end, else at PMI_PORT. ok is false without one. Of
+// says that somebody is at its other end and PMI_RANK and PMI_SIZE are there, else at
+// PMI_PORT. ok is false without one. Of
 // doubles the first counts.
 func Find(env []string, alive func(fd int) bool) (s Server, ok bool) {
-	if fd, err := strconv.Atoi(first(env, "PMI_FD")); err == nil && fd >= 0 && alive(fd) {
+	told := first(env, "PMI_RANK") != "" && first(env, "PMI_SIZE") != "" // a server at PMI_FD does not say that
+	if fd, err := strconv.Atoi(first(env, "PMI_FD")); told && err == nil && fd >= 0 && alive(fd) {
 		return Server{FD: fd}, true
 	}
 	s = Server{FD: Unknown, Port: first(env, "PMI_PORT"), ID: first(env, "PMI_ID")}

@@ -141,8 +141,12 @@ func TestFind(t *testing.T) {
 		{[]string{"PMI_FD=8"}, Server{FD: Unknown}, false},
 		{nil, Server{FD: Unknown}, false},
 	} {
-		s, ok := Find(c.env, seven)
+		s, ok := Find(append([]string{"PMI_RANK=0", "PMI_SIZE=1"}, c.env...), seven)
 		assert.Equal(t, c.want, s)
 		assert.Equal(t, c.ok, ok)
+	}
+	for _, rank := range []string{"PMI_RANK=0", "PMI_SIZE=1"} {
+		s, _ := Find(append(port, "PMI_FD=7", rank), seven)
+		assert.Equal(t, Unknown, s.FD, "only %s", rank)
 	}
 }

@@ -183,6 +183,17 @@ func TestChildOfABornRank(t *testing.T) {
 	assert.Equal(t, Alone, recognise(t, set(observed(t, srun), JoinedVariable+"="+c.Mark()), no).Engine)
 }
 
+// TestByHandInATaskOfSeveral: srun -n2 --pty bash, then the program by hand, is rank 0 of 2
+// as far as a process can see. A person can say otherwise, and what the process starts
+// inherits that.
+func TestByHandInATaskOfSeveral(t *testing.T) {
+	env := set(observed(t, srun), "SLURM_PTY_PORT=35315")
+	assert.Equal(t, Slurm, recognise(t, env, no).Engine)
+	c := recognise(t, set(env, AloneVariable+"=1"), no)
+	assert.Equal(t, "no engine: rank 0/1 local 0/1 node 0/1", text(c))
+	assert.Empty(t, c.Mark())
+}
+
 // TestOtherEnginesInsideARank: a rank of a step runs mpirun or mpiexec, which are worlds of
 // their own, although the mark of the step is inherited.
 func TestOtherEnginesInsideARank(t *testing.T) {
