@@ -2,6 +2,7 @@ package pmi
 
 import (
 	"context"
+	"io"
 	"net"
 	"strings"
 	"testing"
@@ -91,3 +92,16 @@ func (c *slowConn) SetDeadline(t time.Time) error {
 
 // bytesOf cuts a text into single bytes.
 func bytesOf(text string) []string { return strings.Split(text, "") }
+
+// told is a connection to a server that says everything at once, whatever it is asked.
+type told struct {
+	net.Conn
+	io.Reader
+	asked int // writes
+}
+
+func (c *told) Read(p []byte) (int, error)       { return c.Reader.Read(p) }
+func (c *told) Write(p []byte) (int, error)      { c.asked++; return len(p), nil }
+func (c *told) SetDeadline(time.Time) error      { return nil }
+func (c *told) SetWriteDeadline(time.Time) error { return nil }
+func (c *told) Close() error                     { return nil }

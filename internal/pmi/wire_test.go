@@ -1,6 +1,7 @@
 package pmi
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"strings"
@@ -84,4 +85,61 @@ func checkParse(t *testing.T, line string) {
 	_, _, _ = a.refusal()
 	n, err := a.number("size", 1)
 	require.True(t, err != nil || 1 <= n && n <= 1<<30)
+}
+
+// FuzzSession: whatever a server says, each call ends; what it returns without an error
+// is as it may be; after an error that is no refusal nothing is asked any more.
+func FuzzSession(f *testing.F) {
+	for _, lines := range [][]string{slurm, hydra} {
+		var stream string
+		for i := 1; i < len(lines); i += 2 {
+			stream += lines[i] + "\n"
+		}
+		f.Add(stream, false)
+		f.Add("cmd=initack\ncmd=set size=4\ncmd=set rank=3\ncmd=set debug=0\n"+stream, true)
+	}
+	f.Fuzz(func(t *testing.T, stream string, port bool) {
+		conn := &told{Reader: &byLine{stream}}
+		c := New(conn)
+		if port {
+			c.id = "3"
+		}
+		ctx := t.Context()
+		check := func(err error) {
+			var e *Error
+			require.True(t, err == nil || errors.As(err, &e) && len(err.Error()) < 4000, "%v", err)
+			before := conn.asked
+			if c.broken != nil {
+				require.Error(t, c.Barrier(ctx))
+				require.Equal(t, before, conn.asked)
+			}
+		}
+		check(c.Init(ctx))
+		rank, size := c.World()
+		require.True(t, c.broken != nil || rank == Unknown && size == Unknown || 0 <= rank && rank < size)
+		l, err := c.Limits(ctx)
+		check(err)
+		require.True(t, err != nil || l.Key > 0 && l.Value > 0 && l.KVSName > 0)
+		name, err := c.KVSName(ctx)
+		check(err)
+		require.Equal(t, err == nil, graphic(name))
+		check(c.Put(ctx, "card-3", "c0ffee"))
+		check(c.Barrier(ctx))
+		_, err = c.Get(ctx, "card-1")
+		check(err)
+		check(c.Finalize(ctx))
+		require.Error(t, c.Barrier(ctx))
+	})
+}
+
+// byLine gives a line for each read, as a server does that answers.
+type byLine struct{ rest string }
+
+func (b *byLine) Read(p []byte) (int, error) {
+	if b.rest == "" {
+		return 0, io.EOF
+	}
+	n := copy(p, b.rest[:cmp.Or(strings.IndexByte(b.rest, '\n')+1, len(b.rest))])
+	b.rest = b.rest[n:]
+	return n, nil
 }
