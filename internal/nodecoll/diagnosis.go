@@ -1,10 +1,13 @@
 package nodecoll
 
-import (
-	"math"
+import "github.com/goulfm/goulfm/internal/segment"
 
-	"github.com/goulfm/goulfm/internal/segment"
-)
+// A mismatch is what has broken the open operation: a member in another call.
+type mismatch struct {
+	bad    bool
+	member int
+	theirs uint64 // its what
+}
 
 // Mismatch looks at every member's line and says whether one entered this
 // operation with another call: its number and its what. The operation then never
@@ -17,33 +20,33 @@ func (g *Group) Mismatch() (member int, theirs uint64, bad bool) {
 	if g.phase == idle {
 		return 0, 0, false
 	}
-	if !g.bad && g.phase != entering {
+	if !g.mismatch.bad && g.phase != entering {
 		for m := range g.members {
-			if what, bad := g.differs(m); bad {
-				g.broken(m, what)
+			if what, bad := g.hasOtherCall(m); bad {
+				g.breakOperation(m, what)
 				break
 			}
 		}
 	}
-	return g.theirsOf, g.theirs, g.bad
+	return g.mismatch.member, g.mismatch.theirs, g.mismatch.bad
 }
 
 // Apart is Mismatch for an operation that is complete here, as long as no other was
 // started: whoever goes by messages after a Note looks whether others do the same.
 func (g *Group) Apart() (member int, theirs uint64, bad bool) {
 	for m := range g.members {
-		if what, bad := g.differs(m); bad {
+		if what, bad := g.hasOtherCall(m); bad {
 			return m, what, true
 		}
 	}
 	return 0, 0, false
 }
 
-// differs says whether member m has come to this operation with another call. Before it
-// is here its line has the call of an earlier operation, and when it is far ahead, in a row
-// of scans, that of a later one: it may begin to write that at any moment, so it is here
+// hasOtherCall says whether member m has come to this operation with another call. Before m
+// is here m's line has the call of an earlier operation, and when m is far ahead, in a row
+// of scans, that of a later one: m may begin to write that at any moment, so m is here
 // only if it still is after its call was read.
-func (g *Group) differs(m int) (theirs uint64, bad bool) {
+func (g *Group) hasOtherCall(m int) (theirs uint64, bad bool) {
 	if !g.isHere(m) {
 		return 0, false
 	}
@@ -77,46 +80,36 @@ func (g *Group) Waits() []int {
 	return waits
 }
 
+// waitsFor says whether the operation needs something of member m that is not there yet.
 func (g *Group) waitsFor(m int) bool {
-	p := &g.members[m]
 	switch g.phase {
 	case entering:
-		j := g.used()
-		if g.sharedOp <= j && m != g.me+1 {
-			j = g.sharedOp
+		last := g.lastUse()
+		if g.sharedOp <= last && m != g.me+1 {
+			last = g.sharedOp
 		}
-		return max(p.left, g.safe) < j
-	case reading, draining:
-		return m == g.root
-	case chaining:
-		return m == g.me-1
-	case pulling:
-		return m == (g.me+g.cursor)%len(g.members)
-	case confirming:
-		return segment.Load64(g.lines.word(g.lines.result(m, g.op))) != p.base+uint64(g.op)
-	case passing:
-		l := &g.large
-		return m == l.up && (!g.isHere(m) || g.stepsOf(p) <= l.pos) || m == l.down && l.pos >= l.room && (!g.isHere(m) || g.stepsOf(p) <= l.pos-l.room)
-	case swapping:
-		return !g.isHere(m) || g.stepsOf(p) <= g.large.pos-swapLead
+		return max(g.members[m].left, g.safe) < last
+	case facing:
+		return g.pair.waitsFor(g, m)
+	case collecting:
+		return g.collector.waitsFor(g, m)
 	case taking:
-		return false
-	case filling:
-		return !g.isHere(m) || g.stepsOf(p) < g.large.pos-g.large.room+1
-	case meeting:
-		return !g.isHere(m) || g.stepsOf(p) < g.large.step+1
+		return g.taker.waitsFor(g, m)
 	case counting:
-		return m == 0 && !g.introduced
+		return g.centre.waitsFor(g, m)
+	case reading:
+		return g.reader.waitsFor(g, m)
+	case chaining:
+		return g.chain.waitsFor(g, m)
+	case pulling:
+		return g.pull.waitsFor(g, m)
+	case passing:
+		return g.pipeline.waitsFor(g, m)
+	case swapping:
+		return g.swap.waitsFor(g, m)
+	case streaming:
+		return g.broadcast.waitsFor(g, m)
+	default:
+		return g.reduction.waitsFor(g, m)
 	}
-	return !g.isHere(m)
-}
-
-// stepsOf returns how many steps of this operation p has published, or 0 when
-// that is not known yet.
-func (g *Group) stepsOf(p *member) int {
-	if p.started != g.op {
-		return 0
-	}
-	done, _ := p.stepsDone(math.MaxInt)
-	return done
 }

@@ -11,6 +11,58 @@
 // data. A sleeper misses nothing if it raises its doorbell, calls Advance once
 // more, and is rung by the Audience of whoever says Moved.
 //
+// An operation begins in vectors.go or blocks.go, which choose its algorithm by its size and
+// the regime of the group (regime.go). It is entered as soon as the memory may be written that
+// it takes; then the algorithm has it until it is complete:
+//
+//	idle  -- Bcast, ... -->  entering  -- arrival line published -->  one algorithm  -->  idle
+//
+// Each algorithm is a type with its own state, kept by value in the Group. Its method
+// step(g) goes on as far as it can: false means that it waits, or has worked enough for one
+// Advance. Its method waitsFor(g, m) says whether it waits for member m. What they share is
+// in the Group: the open operation, the sequence of operations, lines and memory, and the
+// word that is waited for.
+//
+// # Algorithms
+//
+// "Mutual" is a group in which every rank has a core (Config.Mutual); "central" is one in which
+// ranks share cores, or of more than 8 members. n is the number of members.
+//
+//	type        file          operations and sizes of their payloads
+//	quick       quick.go      what fits a line and needs no wait: Bcast, and of two members Reduce,
+//	                          Scan, Gather, Scatter. It completes in the call
+//	pair        pair.go       two members, mutual, up to 4 KiB: Barrier, Allreduce, Allgather,
+//	                          Alltoall, ReduceScatter
+//	collector   collect.go    not central: Barrier; Allreduce up to 16 KiB/(n-1), of two 4 KiB; blocks
+//	                          up to 16 KiB (64 if there is no Pull), in ReduceScatter up to 64. Root
+//	                          of a Gather, and of a Reduce of as much as Allreduce (central: 64 KiB)
+//	centre      central.go    central: Barrier; Allreduce up to 64 KiB/n; blocks up to 64 KiB (16 if
+//	                          mutual). It is also where reduction and pull meet
+//	taker       take.go       the blocks of an operation that collector or centre has begun
+//	reader      reader.go     not root: Bcast up to 64 KiB (mutual: 4); Scatter up to the size of
+//	                          blocks (central: 440 KiB, see isWide)
+//	chain       chain.go      Scan and Exscan up to 64 KiB (mutual: 4)
+//	pull        pull.go       longer blocks: Scatter, Allgather, Alltoall
+//	broadcast   broadcast.go  longer Bcast
+//	pipeline    pipeline.go   longer Scan and Exscan; two members, mutual: longer Reduce
+//	swap        swap.go       two members, mutual: Allreduce up to 64 KiB
+//	reduction   reduction.go  longer Reduce and Allreduce
+//
+// A root that only sends, and members that only send to a root, need no algorithm: their arrival
+// line is all.
+//
+// Collector: everybody waits for all lines and reduces all payloads itself, in rank order, so
+// all get the same bits. Centre: all join a count, the last one does the work for all and
+// stores the release word, so a rank that has to share its core runs once per operation. A
+// broadcast's or scatter's readers wait for root's line alone, and root of a reduction or
+// gather for the others'; nobody waits for those. In a chain each member waits for the one
+// before. These run ahead: a member makes as many operations in one turn as there are slots,
+// and the costs of a turn are divided by them.
+//
+// The larger payloads of broadcast, pipeline, swap and reduction go by steps, in chunks that
+// stand in rings (ring.go, steps.go). In a pull the kernel copies from one member's memory to
+// the other's.
+//
 // # Memory
 //
 // Lines for all members together (layout.go), and 2.25 MiB of data of each. One member
@@ -27,43 +79,26 @@
 //	result    each    owner     the same of what a member has for others once it has got what it needs
 //
 //	data      slots for payloads: 128 up to 1 KiB, 64 up to 4 KiB, 8 up to 64 KiB; for operations
-//	          in which all wait for all 8 up to 64 KiB and 8 up to 1 KiB; then the area: the ring of a broadcast or
-//	          of a chain, the buffers of a reduction, or payloads of a scatter that are larger
+//	          in which all wait for all 4 up to 1 KiB, 4 up to 4 KiB, 4 up to 64 KiB; then the area:
+//	          the ring of a broadcast, pipeline or swap, the buffers of a reduction, or payloads
+//	          of a scatter that are larger
 //
-// The lines of a slot lie side by side: an operation touches few pages, and who looks at
-// all lines reads them one behind the other.
-//
-// # Algorithms
-//
-// Mutual, for up to 8 members with a core each: everybody waits for all lines
-// and reduces all payloads itself, in rank order, so all get the same bits.
-// Central, for more: all join the count, the last one does the work for all and
-// stores the release word (see central.go). So a rank that has to share its core
-// runs once per operation. A broadcast's or scatter's readers wait for root's line
-// alone, and root of a reduction or gather for the others'; nobody waits for those. In
-// a scan each waits for the one before (chain.go). These run ahead: a member makes as
-// many operations in one turn as there are slots, and the costs of a turn are divided
-// by them. Where it finds all that it needs at its first look, and where two wait for
-// each other with a short payload, it goes the short way of quick.go.
-//
-// Larger payloads go by steps: a broadcast through a ring (ring.go), a reduction by
-// slices with one synchronization per chunk (reduction.go), a scan, and a reduction of
-// two members with a core each, from member to member (chain.go), or to and fro (swap.go).
-// Larger blocks are copied by the kernel from one member's memory to the other's (direct.go).
+// The lines of a slot lie side by side: an operation touches few pages, and a member that
+// looks at all lines reads them one behind the other.
 //
 // # Why memory can be used again
 //
-// Entering operation k proves having left k-1, and each member's arrival line
+// A member that enters operation k proves that it has left k-1, and its arrival line
 // says which operation it has entered. That is all that is needed:
 //
 //   - An arrival line, a result and a payload slot are read in operation k by those
-//     who are in k. Before it takes them for k+reach a member knows that all have left
-//     k (clear.go), or in a row of scans that the next member has; reach is how many slots
-//     there are of the kind. Whoever completes an operation in which all wait for all
+//     who are in k. Before a member takes them for k+distance it knows that all have left
+//     k (reuse.go), or in a row of scans that the next member has; distance is how many slots
+//     there are of the kind. A member that completes an operation in which all wait for all
 //     knows that of the one before.
 //   - In central operations the last one writes the result of an allreduce over its own
 //     payload: payloads are read by the last one alone, and by it before. Where each
-//     member takes from all payloads (blocks.go) nobody writes there.
+//     member takes from all payloads (take.go) nobody writes there.
 //   - The release word and the count for synchronization c+1 are written when
 //     all have joined c+1, so when all have seen the release of c.
 //   - A chunk of a ring is written again when the steps of all readers say that
@@ -82,35 +117,35 @@
 //
 // None of these waits makes a circle: an arrival line is stored before anything
 // that waits for an equal operation number, and after what waits for a smaller one.
-// What a chain waits for comes from lower members.
+// What a chain or a pipeline waits for comes from lower members.
 //
 // # Failure
 //
-// When somebody dies, or the communicator is revoked, the caller stops calling
+// When a member dies, or the communicator is revoked, the caller stops calling
 // Advance and drops the Group for ever. Whatever prefix of a dead member's stores
 // is visible, Advance never says done with wrong data, never panics, never reads
 // out of bounds, and never writes outside dst or buf (whose contents are
 // undefined when an operation is given up). Completion needs, from each member
 // whose data it depends on, a word that is stored after that data. Nobody waits
-// for a state that only somebody else's second store brings, except the members
+// for a state that only another member's second store brings, except the members
 // of a central synchronization for the release by the last one: if that dies
-// between, they wait until the caller gives up. Who copied from a member that died or
-// gave up may have copied anything, and does not complete: that member never says that
+// between, they wait until the caller gives up. A member that copied from one that died or
+// gave up may have copied anything, and does not complete: the other never says that
 // it needs no source any more.
 //
 // # Calls that differ
 //
-// Each line carries the call (what). Whoever waits for a member compares it, and ends
+// Each line carries the call (what). A member that waits for another compares it, and ends
 // in a mismatch rather than take bytes that mean something else. Abandon ends such an
 // operation, and the group works on:
 //
 //   - An operation in which all wait for all is broken at all members or at none:
-//     whoever would complete it compares all lines first.
+//     a member that would complete it compares all lines first.
 //   - In the others nobody waits for those who abandon it, but for readers of a large
 //     broadcast; root compares their lines.
 //   - Counts are tagged, steps are counted from where each arrival line says, and
-//     slots are taken again by who has entered what: none of it is left from an
-//     operation that did not complete.
+//     slots are taken again by the operation that a member has entered: none of it is left
+//     from an operation that did not complete.
 //
 // Two members that both only send, as two roots of broadcasts, do not notice.
 //
@@ -122,4 +157,13 @@
 //     group.
 //   - Members of a rooted operation may complete it at different times, or before
 //     a mismatch or a death is noticed.
+//
+// # Reading order
+//
+// config.go, layout.go and memory.go: what the members share. group.go and operation.go: the
+// state machine and what all algorithms have. arrival.go, reuse.go and announce.go: how an
+// operation is entered. regime.go, vectors.go and blocks.go: which algorithm it gets. Then the
+// algorithms, the simple ones first: reader.go, collect.go, take.go, central.go, chain.go;
+// steps.go and ring.go before broadcast.go, pipeline.go, swap.go and reduction.go; pull.go.
+// quick.go and pair.go are shortcuts of the others. diagnosis.go is for people.
 package nodecoll

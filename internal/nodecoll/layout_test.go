@@ -26,8 +26,8 @@ func TestLayoutFits(t *testing.T) {
 	for n := 2; n <= 300; n += 1 + n/8 {
 		for _, chunk := range []int{0, 1, 5000, chunkBytesMax, 1 << 30} {
 			for _, mutual := range []bool{true, false} {
-				g := &Group{members: make([]member, n), mutual: mutual, central: !mutual || n > mutualMembersMax, chunkOf: chunk}
-				if end := g.resultAt(1) + g.resultRoom(); end > sharedAreaBytes {
+				g := &Group{members: make([]member, n), regime: regimeOf(&Config{N: n, Mutual: mutual, Chunk: chunk})}
+				if end := g.reduction.resultAt(g, 1) + g.reduction.resultRoom(g); end > sharedAreaBytes {
 					t.Fatalf("%d members, chunk %d: buffers end at %d of %d", n, chunk, end, sharedAreaBytes)
 				}
 				if mutual {
@@ -51,11 +51,11 @@ func TestSlotsAreApart(t *testing.T) {
 		name     string
 	}
 	var taken []slot
-	base := &g.bytes(0)[0]
+	base := &g.memory.bytesOf(0)[0]
 	for _, v := range []verb{gather, allgather} {
 		for _, size := range []int{shortBytes, middleBytes, longBytes} {
-			g.verb, g.size, g.next, g.out = v, size, seeing, make([]byte, size)
-			for g.op = 0; g.op < g.reach(); g.op++ {
+			g.verb, g.size, g.next, g.out = v, size, collecting, make([]byte, size)
+			for g.op = 0; g.op < g.reuseDistance(); g.op++ {
 				at := g.slotOf(0)
 				from := int(uintptr(unsafe.Pointer(&at[0])) - uintptr(unsafe.Pointer(base)))
 				taken = append(taken, slot{from, from + len(at), fmt.Sprintf("%v of %d bytes, operation %d", v, size, g.op)})
@@ -81,11 +81,11 @@ func placesFit(t *testing.T, g *Group) {
 	for i := range 200 {
 		elem := 1 + i%elemBytesMax
 		g.red.ElemBytes, g.size = elem, (1+i*i*977%(3<<20))/elem*elem
-		g.cutReduction()
-		l := &g.large
-		for c := range l.chunks {
-			p := place{g.inAt(c), g.resultAt(c) + l.chunk/len(g.members) + l.unit}
-			if p.from < 0 || g.resultAt(c) < g.inAt(c)+l.chunk || p.to > areaBytes {
+		r := &g.reduction
+		r.cut(g)
+		for c := range r.ring.chunks {
+			p := place{r.inAt(g, c), r.resultAt(g, c) + r.ring.chunk/len(g.members) + r.unit}
+			if p.from < 0 || r.resultAt(g, c) < r.inAt(g, c)+r.ring.chunk || p.to > areaBytes {
 				t.Fatalf("%d members, %d bytes: buffers of chunk %d are from %d to %d", len(g.members), g.size, c, p.from, p.to)
 			}
 			for _, q := range last {
@@ -101,15 +101,15 @@ func placesFit(t *testing.T, g *Group) {
 // slicesFit checks that slices cover a chunk without overlap, and fit.
 func slicesFit(t *testing.T, g *Group, elem int) {
 	unit := lineUnit(elem)
-	l := large{unit: unit, chunk: max(unit, g.reduceChunk()/unit*unit)}
-	if unit%elem != 0 || unit%segment.Line != 0 || unit > unitMax || l.chunk > g.inRoom() {
-		t.Fatalf("elements of %d: unit %d, chunk %d in %d", elem, unit, l.chunk, g.inRoom())
+	r := reduction{unit: unit, ring: ring{chunk: max(unit, g.reduceChunk()/unit*unit)}}
+	if unit%elem != 0 || unit%segment.Line != 0 || unit > unitMax || r.ring.chunk > r.inRoom(g) {
+		t.Fatalf("elements of %d: unit %d, chunk %d in %d", elem, unit, r.ring.chunk, r.inRoom(g))
 	}
-	for _, bytes := range []int{l.chunk, elem, l.chunk / 3 / elem * elem} {
+	for _, bytes := range []int{r.ring.chunk, elem, r.ring.chunk / 3 / elem * elem} {
 		at := 0
 		for m := range g.members {
-			from, to := l.sliceOf(m, len(g.members), bytes)
-			if from != at || to < from || to-from > g.resultRoom() || to%elem != 0 {
+			from, to := r.sliceOf(m, len(g.members), bytes)
+			if from != at || to < from || to-from > r.resultRoom(g) || to%elem != 0 {
 				t.Fatalf("%d bytes of elements of %d: member %d of %d has %d to %d", bytes, elem, m, len(g.members), from, to)
 			}
 			at = to
@@ -136,7 +136,8 @@ func TestAdvanceIsBounded(t *testing.T) {
 				for open := n; open > 0; {
 					open = 0
 					for _, g := range gs {
-						steps := g.large.pos * g.large.chunk
+						b := &g.broadcast
+						before := b.pos * b.ring.chunk
 						worked = 0
 						if g.op < int64(what) {
 							start(g)
@@ -144,8 +145,8 @@ func TestAdvanceIsBounded(t *testing.T) {
 						if !g.Advance() {
 							open++
 						}
-						if most := 2 * (workBytes + workBytes/2); worked > most || g.large.pos*g.large.chunk-steps > most {
-							t.Fatalf("%d members, %s: %d bytes reduced, %d broadcast in one piece", n, regimeName(mutual), worked, g.large.pos*g.large.chunk-steps)
+						if most := 2 * (workBytes + workBytes/2); worked > most || b.pos*b.ring.chunk-before > most {
+							t.Fatalf("%d members, %s: %d bytes reduced, %d broadcast in one piece", n, regimeName(mutual), worked, b.pos*b.ring.chunk-before)
 						}
 					}
 				}

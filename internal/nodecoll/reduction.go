@@ -1,8 +1,7 @@
 package nodecoll
 
-import "github.com/goulfm/goulfm/internal/segment"
-
-// A large reduction of T chunks has steps 0 to T+1. In step t each member
+// A reduction is a large Reduce or Allreduce in which each member combines a slice of
+// everybody's data. One of T chunks has steps 0 to T+1. In step t each member
 //
 //	reduces its slice of chunk t-1, from everybody's in-buffer, into its result buffer and dst,
 //	copies the others' slices of chunk t-2 out of their result buffers, if it wants the result,
@@ -24,193 +23,216 @@ import "github.com/goulfm/goulfm/internal/segment"
 //
 // dst may be src: a byte of src is last read in the step in which, or before, it
 // is overwritten, and a block is reduced before it goes to dst.
+type reduction struct {
+	ring ring
+	unit int // bytes that slices are multiples of
 
-// startReduction starts a large Reduce or Allreduce.
-func (g *Group) startReduction() {
-	g.cutReduction()
-	g.start(working, nil)
+	t       int  // the step
+	meeting bool // waits until all have done it
+	cursor  int  // meeting: members 0 to cursor-1 have done it
+	task    task
+	at      int // how far the task is, in bytes
+	of      int // whose slice is being copied out
 }
 
-// cutReduction says what its chunks are, and where they go.
-func (g *Group) cutReduction() {
-	unit := lineUnit(g.red.ElemBytes)
-	chunk := max(unit, g.reduceChunk()/unit*unit)
-	if g.mutual {
-		chunk = min(chunk, (g.size+unit-1)/unit*unit) // the next operation begins behind it
-	}
-	g.large = large{chunk: chunk, chunks: (g.size + chunk - 1) / chunk, unit: unit}
-	if g.mutual {
-		g.takeRing(&g.large, chunk+chunk/len(g.members)+2*unitMax)
-	}
-}
-
-// unitMax is the largest lineUnit: of elements of 15 bytes.
-const unitMax = 15 * segment.Line
-
-// lineUnit returns the least common multiple of an element and a line.
-func lineUnit(elem int) int {
-	unit := elem
-	for unit%segment.Line != 0 {
-		unit += elem
-	}
-	return unit
-}
+// A task is what is to be done in a step.
+type task uint8
 
 const (
-	reduceChunkMutual = 128 << 10
-	// Above 8 members with a core each a slice of 64 KiB would be short.
-	reduceChunkMany = 128 << 10
+	reducingSlice task = iota
+	copyingOut
+	copyingIn
+	tasks
 )
 
-func (g *Group) reduceChunk() int {
-	switch {
-	case g.chunkOf > 0:
-		return min(g.chunkOf, chunkBytesMax)
-	case !g.mutual:
-		return chunkBytesMax
-	case g.central:
-		return reduceChunkMany
-	}
-	return reduceChunkMutual
+// start starts a large Reduce or Allreduce.
+func (r *reduction) start(g *Group) {
+	r.cut(g)
+	r.t, r.meeting = 0, false
+	r.beginTask(reducingSlice)
+	g.enterThen(reducing, nil)
 }
 
-// work does one step.
-func (g *Group) work() bool {
-	l := &g.large
-	if l.step == 0 && !g.clear(max(g.ringOp, g.wideOp)) { // readers of my last broadcast may still be at my area
+func (r *reduction) beginTask(t task) { r.task, r.at, r.of = t, 0, 0 }
+
+// cut says what its chunks are, and where they go.
+func (r *reduction) cut(g *Group) {
+	r.unit = lineUnit(g.red.ElemBytes)
+	chunk := max(r.unit, g.reduceChunk()/r.unit*r.unit)
+	if g.mutual {
+		chunk = min(chunk, (g.size+r.unit-1)/r.unit*r.unit) // the next operation begins behind it
+	}
+	r.ring = ring{chunk: chunk, chunks: (g.size + chunk - 1) / chunk}
+	if g.mutual {
+		r.ring.place(g, chunk+chunk/len(g.members)+2*unitMax)
+	}
+}
+
+func (r *reduction) step(g *Group) bool {
+	if r.meeting {
+		return r.meet(g)
+	}
+	return r.doStep(g)
+}
+
+func (r *reduction) waitsFor(g *Group, m int) bool {
+	switch {
+	case !r.meeting:
+		return !g.isHere(m)
+	case g.central:
+		return g.centre.waitsFor(g, m)
+	}
+	return g.isBehind(m, r.t+1)
+}
+
+// doStep does one step.
+func (r *reduction) doStep(g *Group) bool {
+	if r.t == 0 && !g.mayOverwrite(max(g.area.ringOp, g.area.wideOp)) { // readers of my last broadcast may still be at my area
 		return false
 	}
-	for ; l.part < 3; l.part++ {
-		var done bool
-		switch l.part {
-		case 0:
-			done = g.reduceSlice(l.step - 1)
-		case 1:
-			done = g.copyOut(l.step - 2)
-		default:
-			done = g.copyIn(l.step)
-		}
-		if !done {
+	for r.task < tasks {
+		if !r.doTask(g, r.task) {
 			return false
 		}
-		l.at, l.of = 0, 0
+		r.beginTask(r.task + 1)
 	}
-	if l.step == l.chunks+1 {
-		g.endReduction()
+	if r.t == r.ring.chunks+1 {
+		r.leave(g)
 		return true
 	}
+	r.cursor, r.meeting = 0, true
 	if g.central {
-		g.phase = counting
+		g.centre.begin(r.t)
 		return true
 	}
 	g.countStep()
 	g.announce(All)
-	g.cursor, g.phase = 0, meeting
 	return true
+}
+
+// doTask says whether a task of this step is done.
+func (r *reduction) doTask(g *Group, t task) bool {
+	switch t {
+	case reducingSlice:
+		return r.reduceSlice(g, r.t-1)
+	case copyingOut:
+		return r.copyOut(g, r.t-2)
+	default:
+		return r.copyIn(g, r.t)
+	}
 }
 
 // meet waits until all have done the step.
-func (g *Group) meet() bool {
-	l := &g.large
-	want := l.step + 1
-	for ; g.cursor < len(g.members); g.cursor++ {
-		if g.cursor == g.me {
-			continue
-		}
-		if !g.begun(g.cursor) {
+func (r *reduction) meet(g *Group) bool {
+	if g.central {
+		if !g.centre.meet(g) {
 			return false
 		}
-		p := &g.members[g.cursor]
-		if done, v := p.stepsDone(want); done < want {
-			return g.wait(p.steps, v)
+		if g.centre.isLast() {
+			g.centre.release(g, false)
 		}
+	} else if !r.seeSteps(g) {
+		return false
 	}
-	g.safe = g.op - 1
-	g.stepDone()
+	r.endStep(g)
 	return true
 }
 
-// stepDone goes on after all have met. Who does not want the result leaves with
+// seeSteps says whether all members' steps words say that they have done the step.
+func (r *reduction) seeSteps(g *Group) bool {
+	want := r.t + 1
+	for ; r.cursor < len(g.members); r.cursor++ {
+		if r.cursor == g.me {
+			continue
+		}
+		if !g.hasBegun(r.cursor) {
+			return false
+		}
+		p := &g.members[r.cursor]
+		if done, v := p.stepsDone(want); done < want {
+			return g.waitOn(p.steps, v)
+		}
+	}
+	g.safe = g.op - 1
+	return true
+}
+
+// endStep goes on after all have met. A member that does not want the result leaves with
 // the last meeting: after it nobody reads its in-buffers.
-func (g *Group) stepDone() {
-	l := &g.large
-	l.step++
-	l.part, l.at, l.of = 0, 0, 0
-	g.phase = working
-	if l.step == l.chunks+1 && g.dst == nil {
-		g.endReduction()
+func (r *reduction) endStep(g *Group) {
+	r.t++
+	r.meeting = false
+	r.beginTask(reducingSlice)
+	if r.t == r.ring.chunks+1 && g.dst == nil {
+		r.leave(g)
 	}
 }
 
-func (g *Group) endReduction() {
-	g.redOp = g.op
-	g.finish()
+func (r *reduction) leave(g *Group) {
+	g.area.reductionOp = g.op
+	g.endOperation()
 }
-
-// chunkLen returns the bytes of chunk c, which starts at c*chunk.
-func (l *large) chunkLen(c, size int) int { return min(l.chunk, size-c*l.chunk) }
 
 // sliceOf returns the bounds of member m's slice in a chunk of the given bytes:
 // whole units as evenly as possible; the end of the chunk may cut the last.
-func (l *large) sliceOf(m, members, bytes int) (from, to int) {
-	units := (bytes + l.unit - 1) / l.unit
-	from = units * m / members * l.unit
-	to = units * (m + 1) / members * l.unit
+func (r *reduction) sliceOf(m, members, bytes int) (from, to int) {
+	units := (bytes + r.unit - 1) / r.unit
+	from = units * m / members * r.unit
+	to = units * (m + 1) / members * r.unit
 	return min(from, bytes), min(to, bytes)
 }
 
 // inRoom returns the room for a chunk, and resultRoom that for a slice of it,
 // whatever the elements.
-func (g *Group) inRoom() int     { return max(g.reduceChunk(), unitMax) }
-func (g *Group) resultRoom() int { return g.inRoom()/len(g.members) + 2*unitMax }
+func (r *reduction) inRoom(g *Group) int     { return max(g.reduceChunk(), unitMax) }
+func (r *reduction) resultRoom(g *Group) int { return r.inRoom(g)/len(g.members) + 2*unitMax }
 
 // inAt and resultAt return where the buffers of chunk c stand.
-func (g *Group) inAt(c int) int {
-	if l := &g.large; l.span > 0 {
-		return l.ringAt(c)
+func (r *reduction) inAt(g *Group, c int) int {
+	if r.ring.span > 0 {
+		return r.ring.offset(c)
 	}
-	return c % 2 * g.inRoom()
+	return c % 2 * r.inRoom(g)
 }
 
-func (g *Group) resultAt(c int) int {
-	if l := &g.large; l.span > 0 {
-		return l.ringAt(c) + l.chunk
+func (r *reduction) resultAt(g *Group, c int) int {
+	if r.ring.span > 0 {
+		return r.ring.offset(c) + r.ring.chunk
 	}
-	return 2*g.inRoom() + c%2*g.resultRoom()
+	return 2*r.inRoom(g) + c%2*r.resultRoom(g)
 }
 
 // reduceSlice reduces this member's slice of chunk c, block by block.
-func (g *Group) reduceSlice(c int) bool {
-	l := &g.large
-	if c < 0 || c >= l.chunks {
+func (r *reduction) reduceSlice(g *Group, c int) bool {
+	if c < 0 || c >= r.ring.chunks {
 		return true
 	}
-	from, to := l.sliceOf(g.me, len(g.members), l.chunkLen(c, g.size))
-	block := max(l.unit, min(blockBytes, workBytes/len(g.members))/l.unit*l.unit)
-	for from+l.at < to {
+	_, bytes := r.ring.bounds(c, g.size)
+	from, to := r.sliceOf(g.me, len(g.members), bytes)
+	block := max(r.unit, min(blockBytes, workBytes/len(g.members))/r.unit*r.unit)
+	for from+r.at < to {
 		if g.budget <= 0 {
 			return false
 		}
-		n := min(block, to-from-l.at)
-		g.reduceBlock(c, from+l.at, n, l.at)
-		l.at += n
+		n := min(block, to-from-r.at)
+		r.reduceBlock(g, c, from+r.at, n)
+		r.at += n
 		g.budget -= n * len(g.members)
 	}
 	return true
 }
 
 // reduceBlock reduces n bytes at off of chunk c into dst and, for the others,
-// into the result buffer at resultOff.
-func (g *Group) reduceBlock(c, off, n, resultOff int) {
-	l := &g.large
-	at := c*l.chunk + off
+// into the result buffer.
+func (r *reduction) reduceBlock(g *Group, c, off, n int) {
+	at := c*r.ring.chunk + off
 	own := g.src[at : at+n]
-	result := g.accumulator(at, n)
+	result := r.accumulator(g, at, n)
 	var acc []byte
 	for m := range g.members {
 		in := own
 		if m != g.me {
-			in = g.area(m, g.inAt(c)+off, n)
+			in = g.memory.areaOf(m, r.inAt(g, c)+off, n)
 		}
 		if m > 0 {
 			g.red.Func(result, acc, in)
@@ -219,7 +241,7 @@ func (g *Group) reduceBlock(c, off, n, resultOff int) {
 		acc = in
 	}
 	if g.root != g.me { // root of a Reduce: nobody else wants it
-		g.copier.Copy(g.area(g.me, g.resultAt(c)+resultOff, n), result)
+		g.copier.Copy(g.memory.areaOf(g.me, r.resultAt(g, c)+r.at, n), result)
 	}
 	if g.dst != nil && &g.dst[at] != &result[0] {
 		copy(g.dst[at:at+n], result)
@@ -228,63 +250,61 @@ func (g *Group) reduceBlock(c, off, n, resultOff int) {
 
 // accumulator returns where to reduce n bytes at offset at: in dst, unless there
 // is none, or lower ranks' operands would overwrite this one's there.
-func (g *Group) accumulator(at, n int) []byte {
-	if g.dst == nil || g.overwrites() {
-		return g.scratch()[:n]
+func (r *reduction) accumulator(g *Group, at, n int) []byte {
+	if g.dst == nil || g.overwritesOwn(g.me) {
+		return g.memory.scratchBlock()[:n]
 	}
 	return g.dst[at : at+n]
 }
 
 // copyOut copies the others' slices of chunk c to dst.
-func (g *Group) copyOut(c int) bool {
-	l := &g.large
-	if c < 0 || c >= l.chunks || g.dst == nil {
+func (r *reduction) copyOut(g *Group, c int) bool {
+	if c < 0 || c >= r.ring.chunks || g.dst == nil {
 		return true
 	}
-	bytes := l.chunkLen(c, g.size)
-	for ; l.of < len(g.members); l.of++ {
-		if l.of == g.me {
+	start, bytes := r.ring.bounds(c, g.size)
+	for ; r.of < len(g.members); r.of++ {
+		if r.of == g.me {
 			continue
 		}
-		from, to := l.sliceOf(l.of, len(g.members), bytes)
-		for from+l.at < to {
+		from, to := r.sliceOf(r.of, len(g.members), bytes)
+		for from+r.at < to {
 			if g.budget <= 0 {
 				return false
 			}
-			n := min(workBytes/4, to-from-l.at)
-			copy(g.dst[c*l.chunk+from+l.at:][:n], g.area(l.of, g.resultAt(c)+l.at, n))
-			l.at += n
+			n := min(workBytes/4, to-from-r.at)
+			copy(g.dst[start+from+r.at:][:n], g.memory.areaOf(r.of, r.resultAt(g, c)+r.at, n))
+			r.at += n
 			g.budget -= n
 		}
-		l.at = 0
+		r.at = 0
 	}
 	return true
 }
 
 // copyIn copies chunk c into the in-buffer, except this member's own slice,
 // which nobody else reads.
-func (g *Group) copyIn(c int) bool {
-	l := &g.large
-	if c >= l.chunks {
+func (r *reduction) copyIn(g *Group, c int) bool {
+	if c >= r.ring.chunks {
 		return true
 	}
-	bytes := l.chunkLen(c, g.size)
-	from, to := l.sliceOf(g.me, len(g.members), bytes)
-	for l.at < bytes {
-		if l.at == from && from < to {
-			l.at = to
+	start, bytes := r.ring.bounds(c, g.size)
+	from, to := r.sliceOf(g.me, len(g.members), bytes)
+	for r.at < bytes {
+		if r.at == from && from < to {
+			r.at = to
 			continue
 		}
 		if g.budget <= 0 {
 			return false
 		}
 		end := bytes
-		if l.at < from {
+		if r.at < from {
 			end = from
 		}
-		n := min(workBytes/4, end-l.at)
-		g.copier.Copy(g.area(g.me, g.inAt(c)+l.at, n), g.src[c*l.chunk+l.at:][:n])
-		l.at += n
+		n := min(workBytes/4, end-r.at)
+		g.copier.Copy(g.memory.areaOf(g.me, r.inAt(g, c)+r.at, n), g.src[start+r.at:][:n])
+		r.at += n
 		g.budget -= n
 	}
 	return true

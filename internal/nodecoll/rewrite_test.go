@@ -34,7 +34,7 @@ func TestNoMismatchBetweenStores(t *testing.T) {
 			// What it knows of others does not shrink while they write the line that says it.
 			writer := s.actors[s.turn]
 			for i := a.g.op; writer.g != nil && i > a.g.op-slots && i > 0; i-- {
-				if op, _ := a.g.entered(s.turn, i); i < writer.g.op && op < i {
+				if op, _ := a.g.readSequence(s.turn, i); i < writer.g.op && op < i {
 					t.Fatalf("member %d sees that %d has not entered %d, and it is in %d", m, s.turn, i, writer.g.op)
 				}
 			}

@@ -66,11 +66,12 @@ func (s *schedule) step(m int) error {
 }
 
 // progress differs when a has come further.
-func (a *actor) progress() [4]int {
-	if a.g == nil {
-		return [4]int{}
+func (a *actor) progress() [7]int {
+	g := a.g
+	if g == nil {
+		return [7]int{}
 	}
-	return [4]int{1, a.next, a.g.large.pos, a.g.large.step}
+	return [7]int{1, a.next, g.broadcast.pos, g.pipeline.pos, g.swap.pos, g.reduction.t, g.pull.pos}
 }
 
 // killed is the panic of a member that dies.

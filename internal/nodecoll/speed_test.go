@@ -62,8 +62,8 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
-// pair measures an operation of two members, the other on its own goroutine.
-func pair(b *testing.B, start func(g *Group, dst, src []byte), size int) {
+// measurePair measures an operation of two members, the other on its own goroutine.
+func measurePair(b *testing.B, start func(g *Group, dst, src []byte), size int) {
 	w := newWorld(2)
 	var stop atomic.Bool
 	done := make(chan struct{})
@@ -93,7 +93,7 @@ func pair(b *testing.B, start func(g *Group, dst, src []byte), size int) {
 }
 
 func BenchmarkBarrier2(b *testing.B) {
-	pair(b, func(g *Group, _, _ []byte) { g.Barrier(1) }, 0)
+	measurePair(b, func(g *Group, _, _ []byte) { g.Barrier(1) }, 0)
 }
 
 func BenchmarkAllreduce2(b *testing.B) {
@@ -103,7 +103,7 @@ func BenchmarkAllreduce2(b *testing.B) {
 		size int
 	}{{"8B", 8}, {"1KiB", 1 << 10}, {"16KiB", 16 << 10}, {"64KiB", 64 << 10}, {"1MiB", 1 << 20}} {
 		b.Run(c.name, func(b *testing.B) {
-			pair(b, func(g *Group, dst, src []byte) { g.Allreduce(1, dst, src, r) }, c.size)
+			measurePair(b, func(g *Group, dst, src []byte) { g.Allreduce(1, dst, src, r) }, c.size)
 		})
 	}
 }

@@ -1,16 +1,20 @@
 package nodecoll
 
-// A reduction of two members with a core each, for both, of more than goes whole: each
+// A swap is an allreduce of two members with a core each, of more than goes whole: each
 // copies its src into its ring, chunk by chunk, and combines the chunks of the other with
 // its own. In step i a member
 //
 //	copies chunk i into its ring,
 //	combines chunk i-1, if the other has done step i-1,
 //
-// and counts the step. There is one step more than chunks. Who has done step i-1 has
-// combined chunk i-2, so no place is taken too early in a ring of two chunks or more.
+// and counts the step. There is one step more than chunks. A member that has done step i-1
+// has combined chunk i-2, so no place is taken too early in a ring of two chunks or more.
 //
 // dst may be src: a chunk of src is in the ring before its place in dst is written.
+type swap struct {
+	ring ring
+	pos  int // steps done
+}
 
 // swapLead is how many chunks a member copies before it combines the first one.
 const swapLead = 1
@@ -19,32 +23,33 @@ const swapLead = 1
 // combines a half for both (reduction.go).
 const swapMax = 64 << 10
 
-func (g *Group) swaps() bool { return g.mutual && len(g.members) == 2 && g.size <= swapMax }
+func (s *swap) start(g *Group) {
+	s.ring.cutElements(g)
+	s.pos = 0
+	g.enterThen(swapping, nil)
+}
 
-func (g *Group) startSwap() { g.startRings(swapping, 1-g.me, -1) }
-
-func (g *Group) swap() bool {
-	l := &g.large
-	if l.pos == 0 && !g.clearArea() {
+func (s *swap) step(g *Group) bool {
+	if s.pos == 0 && !g.mayOverwriteArea() {
 		return false
 	}
-	for ; l.pos < l.chunks+swapLead; l.pos++ {
-		if g.budget <= 0 || l.pos >= swapLead && !g.reached(l.up, l.pos-swapLead+1) {
+	other := 1 - g.me
+	for ; s.pos < s.ring.chunks+swapLead; s.pos++ {
+		if g.budget <= 0 || s.pos >= swapLead && !s.ring.hasDone(g, other, s.pos-swapLead+1) {
 			return false
 		}
-		if l.pos < l.chunks {
-			off := l.pos * l.chunk
-			n := min(l.chunk, g.size-off)
-			g.copier.Copy(g.inChunk(g.me, l.pos, 0, n), g.src[off:off+n])
-			g.budget -= n
+		if s.pos < s.ring.chunks {
+			s.ring.writeChunk(g, s.pos)
 		}
-		if l.pos >= swapLead {
-			g.joinChunk(l.pos - swapLead)
+		if s.pos >= swapLead {
+			s.ring.combineChunk(g, other, -1, s.pos-swapLead)
 		}
 		g.countStep()
-		g.announce(l.up)
+		g.announce(other)
 	}
-	g.safe, g.ringOp = g.op-1, g.op
-	g.finish()
+	g.safe, g.area.ringOp = g.op-1, g.op
+	g.endOperation()
 	return true
 }
+
+func (s *swap) waitsFor(g *Group, m int) bool { return g.isBehind(m, s.pos-swapLead+1) }

@@ -38,9 +38,8 @@ func All() []Edit {
 		},
 		{
 			Name: "nodecoll-met", Rule: "who has come to a meeting may still read there",
-			File: "internal/nodecoll/small.go", Test: "TestLateReadersOfAMeeting",
-			Old: "\t\t\treturn false\n\t\t}\n\t}\n\tg.safe = g.op - 1\n\tswitch {",
-			New: "\t\t\treturn false\n\t\t}\n\t}\n\tg.safe = g.op\n\tswitch {",
+			File: "internal/nodecoll/collect.go", Test: "TestLateReadersOfAMeeting",
+			Old: "g.safe = g.op - 1", New: "g.safe = g.op",
 		},
 		{
 			Name: "nodecoll-released", Rule: "who was released from a meeting may still read there",
@@ -54,7 +53,7 @@ func All() []Edit {
 		},
 		{
 			Name: "nodecoll-unfinished", Rule: "a line that is being written says so",
-			File: "internal/nodecoll/group.go", Test: "TestNoMismatchBetweenStores", Tags: "killpoints",
+			File: "internal/nodecoll/arrival.go", Test: "TestNoMismatchBetweenStores", Tags: "killpoints",
 			Old: "me.base+uint64(g.op)|unfinished)", New: "me.base+uint64(g.op))",
 		},
 		{

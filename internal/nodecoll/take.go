@@ -1,0 +1,62 @@
+package nodecoll
+
+// A taker takes what this member needs out of the payloads of all members, which have
+// arrived: whole blocks, or their parts for this member.
+type taker struct {
+	cursor int // it is done with members 0 to cursor-1
+}
+
+func (t *taker) start(g *Group) { t.cursor, g.phase = 0, taking }
+
+// step takes from one member after the other.
+func (t *taker) step(g *Group) bool {
+	for ; t.cursor < len(g.members) && g.size > 0; t.cursor++ {
+		if g.budget <= 0 {
+			return false
+		}
+		if t.cursor != g.me || g.verb == reduceScatter { // else it is there already
+			g.budget -= t.take(g, t.cursor)
+		}
+	}
+	g.endOperation()
+	return true
+}
+
+func (t *taker) waitsFor(*Group, int) bool { return false }
+
+// take takes what this member needs of m's payload, and returns how many bytes.
+func (t *taker) take(g *Group, m int) int {
+	switch g.verb {
+	case alltoall:
+		return copy(g.dst[m*g.part:], t.partFrom(g, m))
+	case reduceScatter:
+		switch m {
+		case 0: // with the next
+			return 0
+		case 1:
+			g.red.Func(g.dst, t.operandOf(g, 0), t.operandOf(g, 1))
+		default:
+			g.red.Func(g.dst, g.dst, t.operandOf(g, m))
+		}
+		return g.part
+	}
+	return copy(g.dst[m*g.size:], g.payload(m))
+}
+
+// partFrom returns the part for this member of m's payload.
+func (t *taker) partFrom(g *Group, m int) []byte {
+	payload := g.payload(m)
+	if len(g.members) == 2 {
+		return payload
+	}
+	return payload[g.me*g.part:][:g.part]
+}
+
+// operandOf returns member m's operand of this member's part. Its own it has itself, unless
+// the combined ones of lower members overwrite it: what it has published is in others' caches.
+func (t *taker) operandOf(g *Group, m int) []byte {
+	if own := g.src[g.me*g.part:][:g.part]; m == g.me && (m <= 1 || &g.dst[0] != &own[0]) {
+		return own
+	}
+	return t.partFrom(g, m)
+}
