@@ -1,0 +1,101 @@
+package nodecoll
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestWhichAlgorithm holds the table of the package comment to the truth: up to which size an
+// operation goes to which algorithm, and to which one above.
+func TestWhichAlgorithm(t *testing.T) {
+	const large = 1 << 20
+	type upTo struct {
+		bytes int
+		phase phase
+	}
+	for _, x := range []struct {
+		n, me  int // root is member 0
+		mutual bool
+		verb   verb
+		rows   []upTo // by the size of a vector, or of a part
+	}{
+		{3, 1, true, barrier, []upTo{{0, collecting}}},
+		{3, 1, false, barrier, []upTo{{0, counting}}},
+		{9, 1, true, barrier, []upTo{{0, counting}}},
+		{2, 1, true, barrier, []upTo{{0, facing}}},
+
+		{3, 0, true, bcast, []upTo{{4 << 10, idle}, {large, streaming}}},
+		{3, 1, true, bcast, []upTo{{4 << 10, reading}, {large, streaming}}},
+		{3, 1, false, bcast, []upTo{{64 << 10, reading}, {large, streaming}}},
+
+		{2, 0, true, reduce, []upTo{{4 << 10, collecting}, {large, passing}}},
+		{3, 0, true, reduce, []upTo{{8 << 10, collecting}, {large, reducing}}},
+		{3, 1, true, reduce, []upTo{{8 << 10, idle}, {large, reducing}}},
+		{9, 0, true, reduce, []upTo{{64 << 10, collecting}, {large, reducing}}},
+		{2, 0, false, reduce, []upTo{{64 << 10, collecting}, {large, reducing}}},
+
+		{2, 1, true, allreduce, []upTo{{4 << 10, facing}, {64 << 10, swapping}, {large, reducing}}},
+		{3, 1, true, allreduce, []upTo{{8 << 10, collecting}, {large, reducing}}},
+		{8, 1, true, allreduce, []upTo{{16 << 10 / 7, collecting}, {large, reducing}}},
+		{2, 1, false, allreduce, []upTo{{32 << 10, counting}, {large, reducing}}},
+		{9, 1, true, allreduce, []upTo{{64 << 10 / 9, counting}, {large, reducing}}},
+
+		{3, 1, true, scan, []upTo{{4 << 10, chaining}, {large, passing}}},
+		{3, 1, false, exscan, []upTo{{64 << 10, chaining}, {large, passing}}},
+
+		{3, 0, true, gather, []upTo{{64 << 10, collecting}}},
+		{3, 1, false, gather, []upTo{{64 << 10, idle}}},
+		{3, 0, true, scatter, []upTo{{8 << 10, idle}, {large, pulling}}},
+		{3, 1, true, scatter, []upTo{{8 << 10, reading}, {large, pulling}}},
+		{3, 1, false, scatter, []upTo{{220 << 10, reading}, {large, pulling}}},
+		{2, 1, true, allgather, []upTo{{4 << 10, facing}, {16 << 10, collecting}, {large, pulling}}},
+		{3, 1, true, allgather, []upTo{{16 << 10, collecting}, {large, pulling}}},
+		{3, 1, false, allgather, []upTo{{64 << 10, counting}, {large, pulling}}},
+		{2, 1, true, alltoall, []upTo{{4 << 10, facing}, {8 << 10, collecting}, {large, pulling}}},
+		{4, 1, true, alltoall, []upTo{{4 << 10, collecting}, {large, pulling}}},
+		{4, 1, false, alltoall, []upTo{{16 << 10, counting}, {large, pulling}}},
+		{2, 1, true, reduceScatter, []upTo{{4 << 10, facing}, {32 << 10, collecting}}},
+		{4, 1, false, reduceScatter, []upTo{{16 << 10, counting}}},
+	} {
+		from := 0
+		for _, row := range x.rows {
+			for _, size := range []int{from, row.bytes} {
+				w := newWorld(x.n)
+				a := &actor{w: w, g: New(w.config(x.me, x.mutual, 0)), me: x.me, n: x.n, calls: []*call{{verb: x.verb, size: size, elem: 1}}}
+				a.g.announcedOp = -slots // which forbids what completes in the call
+				if row.phase == facing {
+					a.g.announcedOp = 0
+				}
+				a.start()
+				assert.Equal(t, row.phase, a.g.next, fmt.Sprintf("%v of %d bytes, member %d of %d, %s", x.verb, size, x.me, x.n, regimeName(x.mutual)))
+			}
+			from = row.bytes + 1
+		}
+	}
+}
+
+// TestCompletesInTheCall: a member that waits for nobody completes in the call, and so does
+// the other when the first one's line is there; with a payload that fits a line the quick way.
+func TestCompletesInTheCall(t *testing.T) {
+	for _, v := range []verb{bcast, reduce, gather, scatter, scan} {
+		for _, size := range []int{inlineOf(2), inlineOf(2) + 1} {
+			w := newWorld(2)
+			c := &call{verb: v, size: size, elem: 1, seed: 5}
+			sender := 0
+			if v == reduce || v == gather {
+				sender = 1
+			}
+			for _, me := range []int{sender, 1 - sender} {
+				a := &actor{w: w, g: New(w.config(me, true, 0)), me: me, n: 2, calls: []*call{c}}
+				a.start()
+				name := fmt.Sprintf("%v of %d bytes, member %d", v, size, me)
+				assert.True(t, a.g.Done(), name)
+				assert.Equal(t, size <= inlineOf(2), a.g.budget == 0, name) // the long way has given itself a budget
+				_, err := a.advance()
+				assert.NoError(t, err, name)
+			}
+		}
+	}
+}
