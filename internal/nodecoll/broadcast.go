@@ -11,8 +11,8 @@ type broadcast struct {
 
 func (b *broadcast) start(g *Group) {
 	g.src = g.dst
+	*b = broadcast{}
 	b.ring.cut(g, g.ringChunk(g.size))
-	b.pos, b.free = 0, 0
 	g.area.anyOp = g.op
 	g.enterThen(streaming, nil)
 }

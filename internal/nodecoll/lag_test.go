@@ -60,6 +60,31 @@ func lagging(s *schedule) error {
 	return nil
 }
 
+// TestLateReadersOfARing: member 0 writes more than the area has room for, twice, and its
+// readers come late: no chunk is written over that a reader has not taken.
+func TestLateReadersOfARing(t *testing.T) {
+	for _, v := range []verb{bcast, scan, reduce} {
+		for _, n := range []int{2, 3} {
+			for _, mutual := range []bool{false, true} {
+				if v == reduce && (n > 2 || !mutual) {
+					continue // not through a ring
+				}
+				rng := rand.New(rand.NewPCG(uint64(n), 12))
+				var calls []*call
+				for range 2 {
+					c := &call{verb: v, size: areaBytes + areaBytes/4, elem: 1, seed: rng.Uint64()}
+					if v == reduce {
+						c.root = 1
+					}
+					calls = append(calls, c)
+				}
+				s := newSchedule(newWorld(n), rng, mutual, 0, calls)
+				require.NoError(t, lagging(s), "%v, %d members, %s", v, n, regimeName(mutual))
+			}
+		}
+	}
+}
+
 // TestLateReadersOfAnArea: the same with the area of the large algorithms, which a
 // broadcast of member 0 fills as soon as nobody reads there any more.
 func TestLateReadersOfAnArea(t *testing.T) {

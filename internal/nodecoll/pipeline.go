@@ -31,8 +31,8 @@ func (p *pipeline) startReduction(g *Group) {
 }
 
 func (p *pipeline) start(g *Group, up, down int) {
+	*p = pipeline{up: up, down: down}
 	p.ring.cutElements(g)
-	p.up, p.down, p.pos = up, down, 0
 	g.enterThen(passing, nil)
 }
 

@@ -45,7 +45,7 @@ func (g *Group) Refused() bool { return g.next == pulling && g.pull.refused }
 // in the source of each other, or of the root.
 func (p *pull) start(g *Group, off, n int) {
 	that(p.from != nil, "blocks of %d bytes without a way to copy them", n)
-	p.off, p.bytes, p.state, p.cursor, p.pos, p.refused = off, n, copying, 0, 0, false
+	*p = pull{from: p.from, off: off, bytes: n}
 	g.enterThen(pulling, nil)
 }
 

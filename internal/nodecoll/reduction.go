@@ -47,9 +47,8 @@ const (
 
 // start starts a large Reduce or Allreduce.
 func (r *reduction) start(g *Group) {
+	*r = reduction{}
 	r.cut(g)
-	r.t, r.meeting = 0, false
-	r.beginTask(reducingSlice)
 	g.enterThen(reducing, nil)
 }
 

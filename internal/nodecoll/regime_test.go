@@ -8,7 +8,7 @@ import (
 )
 
 // TestWhichAlgorithm holds the table of the package comment to the truth: up to which size an
-// operation goes to which algorithm, and to which one above.
+// operation goes to which algorithm, and to which one above; and what that waits for.
 func TestWhichAlgorithm(t *testing.T) {
 	const large = 1 << 20
 	type upTo struct {
@@ -69,11 +69,36 @@ func TestWhichAlgorithm(t *testing.T) {
 					a.g.announcedOp = 0
 				}
 				a.start()
-				assert.Equal(t, row.phase, a.g.next, fmt.Sprintf("%v of %d bytes, member %d of %d, %s", x.verb, size, x.me, x.n, regimeName(x.mutual)))
+				name := fmt.Sprintf("%v of %d bytes, member %d of %d, %s", x.verb, size, x.me, x.n, regimeName(x.mutual))
+				assert.Equal(t, row.phase, a.g.next, name)
+				for word, _ := a.g.Awaits(); word == nil && !a.g.Advance(); word, _ = a.g.Awaits() {
+					continue // it has something to copy of its own
+				}
+				assert.Equal(t, waitsAlone(a.g), a.g.Waits(), name)
 			}
 			from = row.bytes + 1
 		}
 	}
+}
+
+// waitsAlone returns for whom a member waits that is the first to come to an operation.
+func waitsAlone(g *Group) (waits []int) {
+	switch {
+	case g.Done():
+		return nil
+	case g.central && !g.centre.introduced && (g.next == counting || g.next == reducing): // member 0 is not even there
+		return []int{0}
+	case g.next == reading, g.next == chaining, g.me > 0 && (g.next == streaming || g.next == passing), g.me > 0 && g.verb == scatter:
+		return []int{0}
+	case g.next == pulling && g.verb != scatter:
+		return []int{(g.me + 1) % len(g.members)}
+	}
+	for m := range g.members {
+		if m != g.me {
+			waits = append(waits, m)
+		}
+	}
+	return waits
 }
 
 // TestCompletesInTheCall: a member that waits for nobody completes in the call, and so does

@@ -202,32 +202,31 @@ func TestRandomOrder(t *testing.T) {
 func TestRefused(t *testing.T) {
 	heard, others := 0, 0
 	manySchedules(t, 100, func(t *testing.T, rng *rand.Rand, w *world, mutual bool, chunk int, calls []*call) {
-		refusals := 0
+		s := newSchedule(w, rng, mutual, chunk, calls)
+		refusedTo := map[*call]bool{}
 		w.refuse = func(int) bool {
 			no := rng.IntN(3) == 0
-			if no {
-				refusals++
+			if a := s.actors[s.turn]; no {
+				refusedTo[a.calls[a.next]] = true
 			}
 			return no
 		}
 		defer func() { w.refuse = nil }()
-		s := newSchedule(w, rng, mutual, chunk, calls)
 		if err := s.run(); err != nil {
 			t.Error(err)
 		}
 		if !s.finished() {
 			t.Errorf("it hangs:\n%v", s)
 		}
-		told := 0
-		for _, c := range calls {
+		for i, c := range calls {
 			if c.verdicts[true] {
-				told++
+				heard++
 			} else {
 				others++
 			}
-		}
-		if heard += told; told > 0 != (refusals > 0) {
-			t.Errorf("%d refusals, heard of in %d calls", refusals, told)
+			if c.verdicts[true] != refusedTo[c] {
+				t.Errorf("call %d, %v: refused %v, and members have heard %v", i, c, refusedTo[c], c.verdicts[true])
+			}
 		}
 	})
 	if heard < 10 || others < 10 {

@@ -24,8 +24,8 @@ const swapLead = 1
 const swapMax = 64 << 10
 
 func (s *swap) start(g *Group) {
+	*s = swap{}
 	s.ring.cutElements(g)
-	s.pos = 0
 	g.enterThen(swapping, nil)
 }
 
