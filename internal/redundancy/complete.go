@@ -16,13 +16,29 @@ type completer struct {
 }
 
 func (m Mirror) complete(c *completer) {
-	for owner, keepers := range m.keepers {
-		for _, k := range keepers {
-			if !c.have.Data[k].Has(owner) {
-				c.steps = append(c.steps, Send{Owner: owner, From: owner, To: k})
-			}
+	for owner := range m.keepers {
+		c.cover(m, owner, owner)
+	}
+}
+
+// cover plans the copies of owner's part that its server's keepers lack.
+func (c *completer) cover(m Mirror, owner, server int) {
+	for _, k := range m.keepers[server] {
+		if !c.have.Data[k].Has(owner) {
+			c.steps = append(c.steps, Send{Owner: owner, From: server, To: k})
 		}
 	}
+}
+
+// Cover plans copies of the parts of a version that a world of another size made: each
+// part is at server[o], and the keepers of that process get it, too. It is what stands
+// for the old world's layout until the present one commits for the first time.
+func Cover(m Mirror, have Holdings, server []int) []Step {
+	c := &completer{have: have}
+	for owner, q := range server {
+		c.cover(m, owner, q)
+	}
+	return c.steps
 }
 
 func (c Code) complete(p *completer) {

@@ -1,8 +1,12 @@
 package edits
 
+import "slices"
+
 // All returns the edits.
-func All() []Edit {
-	return append([]Edit{
+func All() []Edit { return slices.Concat(machinery(), adaptiveDetector(), repairs()) }
+
+func machinery() []Edit {
+	return []Edit{
 		{
 			Name: "idle-wildcard", Rule: "a receive from any source may take a message before a receive of its source",
 			File: "internal/match/match.go", Test: "TestIdle",
@@ -97,5 +101,5 @@ func All() []Edit {
 			File: "internal/engine/data.go", Test: "TestNoMessageOfANonMember",
 			Old: "return c == nil || c.RankOf(from) >= 0", New: "return c == nil || from >= 0",
 		},
-	}, adaptiveDetector()...)
+	}
 }

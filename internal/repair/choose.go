@@ -1,0 +1,238 @@
+package repair
+
+import (
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/redundancy"
+)
+
+// Report is what a process tells all others in Protect.
+type Report struct {
+	Node      int    // where it is
+	Home      int    // whose memory it goes on with
+	Epoch     uint64 // as Gather said
+	Committed Label  // as Gather said, or what its memory had to Keep, the newer one
+	Members   uint64 // digest of what the program protects: names, types, options
+	Held      []Held // versions in memory that it can read; no label twice
+	Own       []Own  // what is never rolled back
+	Files     []Label
+}
+
+// Held is what a process has of one version.
+type Held struct {
+	Label  Label
+	Nodes  []int       // where the ranks of the world were that made it, as all its holders know
+	Data   rankset.Set // the ranks, of that world, whose parts are there
+	Parity rankset.Set // the ranks whose share of parity is there
+}
+
+// Own is a part that its home has saved for the Count-th time.
+type Own struct {
+	Home  int
+	Count uint64
+}
+
+// Plan says what a Protect restores, and how.
+type Plan struct {
+	Source  Source
+	Label   Label
+	Epoch   uint64            // of this attempt
+	Behind  bool              // Label is older than a committed version: losses went beyond the levels
+	Size    int               // of the world that made the version
+	Servers []int             // Servers[o] is who gets old rank o's part
+	Steps   []redundancy.Step // to bring the parts there
+	Own     []redundancy.Send // to bring the own parts to who goes on with their homes; Owner is a home
+	Copies  []redundancy.Step // afterwards, to make the layout whole again
+	Layout  redundancy.Layout // of the present world
+}
+
+// Source is where a version comes from.
+type Source int
+
+// The sources, and the reasons to restore nothing.
+const (
+	FromMemory  Source = iota
+	FromFiles          // published by a former job or attempt
+	FromNowhere        // nothing was ever committed: initial values stand
+	NoneWhole          // something was committed, and no version is whole
+	Different          // processes protect different things
+)
+
+// choose makes the plan. It is a function of the reports: the same at all who have them.
+func (c *Config) choose(reports []Report) Plan {
+	p := Plan{Epoch: nextEpoch(reports)}
+	nodes := make([]int, len(reports))
+	for q, r := range reports {
+		nodes[q] = r.Node
+		if r.Members != reports[0].Members {
+			p.Source = Different
+		}
+	}
+	p.Layout = c.layout(nodes)
+	if p.Source == Different {
+		return p
+	}
+	p.Own = ownMoves(reports)
+	p.pick(c, reports, nodes)
+	return p
+}
+
+// nextEpoch returns an epoch above all that were seen.
+func nextEpoch(reports []Report) uint64 {
+	e := uint64(0)
+	for _, r := range reports {
+		e = max(e, r.Epoch)
+		for _, h := range r.Held {
+			e = max(e, h.Label.Epoch)
+		}
+		for _, l := range r.Files {
+			e = max(e, l.Epoch)
+		}
+	}
+	return e + 1
+}
+
+// pick takes the newest version that is whole in memory or published; with Verify the
+// one before it in memory, if there is one, so that the replay can be compared.
+func (p *Plan) pick(c *Config, reports []Report, nodes []int) {
+	labels := labelsOf(reports)
+	skip := c.Verify
+	var spared *Plan
+	for i := len(labels) - 1; i >= 0; i-- {
+		try := *p
+		switch {
+		case try.fromMemory(c, reports, nodes, labels[i]):
+			if !skip {
+				*p = try
+				return
+			}
+			skip, spared = false, &try
+		case spared == nil && published(reports, labels[i]):
+			p.Source, p.Label = FromFiles, labels[i]
+			p.Behind = p.Label.Less(committed(reports))
+			return
+		}
+	}
+	switch {
+	case spared != nil:
+		*p = *spared
+	case !committed(reports).IsZero():
+		p.Source = NoneWhole
+	default:
+		p.Source = FromNowhere
+	}
+}
+
+// committed returns the newest version that anybody knows to be committed. Parts in
+// memory alone say nothing: whoever dies in the very first Commit leaves some ranks with
+// parts, and the initial values still stand. But a second version tells of a first.
+func committed(reports []Report) Label {
+	var newest Label
+	for _, r := range reports {
+		if newest.Less(r.Committed) {
+			newest = r.Committed
+		}
+		for _, h := range r.Held {
+			before := Label{h.Label.Epoch, h.Label.Number - 1}
+			if newest.IsZero() && h.Label.Number > 1 {
+				newest = before
+			}
+		}
+	}
+	return newest
+}
+
+// labelsOf returns the labels that anybody has anything of, the oldest first.
+func labelsOf(reports []Report) []Label {
+	var all []Label
+	for _, r := range reports {
+		for _, h := range r.Held {
+			all = append(all, h.Label)
+		}
+		all = append(all, r.Files...)
+	}
+	slices.SortFunc(all, func(a, b Label) int {
+		switch {
+		case a.Less(b):
+			return -1
+		case b.Less(a):
+			return 1
+		}
+		return 0
+	})
+	return slices.Compact(all)
+}
+
+func published(reports []Report, l Label) bool {
+	return slices.ContainsFunc(reports, func(r Report) bool { return slices.Contains(r.Files, l) })
+}
+
+// fromMemory plans to restore a version from what processes have of it. It returns false
+// if it is not whole.
+func (p *Plan) fromMemory(c *Config, reports []Report, nodes []int, label Label) bool {
+	have := redundancy.NewHoldings(len(reports))
+	var old []int // where the ranks were that made it
+	for q, r := range reports {
+		for _, h := range r.Held {
+			if h.Label == label {
+				have.Data[q], have.Parity[q] = h.Data.Clone(), h.Parity.Clone()
+				old = h.Nodes
+			}
+		}
+	}
+	if old == nil {
+		return false
+	}
+	servers := redundancy.Servers(have, len(old))
+	steps, whole := redundancy.Restore(c.layout(old), have, servers)
+	if !whole {
+		return false
+	}
+	redundancy.Apply(have, steps)
+	p.Behind = label.Less(committed(reports)) && !c.Verify
+	p.Source, p.Label, p.Size, p.Servers, p.Steps = FromMemory, label, len(old), servers, steps
+	switch {
+	case len(old) != len(nodes):
+		// The program deals the elements out anew and commits at its next point. Until
+		// then the old parts are what there is, and copies of them go where the partners
+		// of their new holders are.
+		p.Copies = redundancy.Cover(redundancy.Partners(nodes, p.Layout.Strength()), have, servers)
+	case !slices.Equal(old, nodes): // other groups: their parity says nothing
+		have.Parity = redundancy.NewHoldings(len(nodes)).Parity
+		fallthrough
+	default:
+		p.Copies = redundancy.Complete(p.Layout, have)
+	}
+	return true
+}
+
+// ownMoves brings the newest own part of each home to who goes on with that home, or,
+// where nobody does, to the lowest rank that has it.
+func ownMoves(reports []Report) []redundancy.Send {
+	var homes rankset.Set
+	for _, r := range reports {
+		for _, o := range r.Own {
+			homes.Add(o.Home)
+		}
+	}
+	var moves []redundancy.Send
+	for home := range homes.All() {
+		from, to, newest := -1, -1, uint64(0)
+		for q, r := range reports {
+			if r.Home == home {
+				to = q
+			}
+			for _, o := range r.Own {
+				better := from < 0 || o.Count > newest || o.Count == newest && r.Home == home
+				if o.Home == home && better {
+					from, newest = q, o.Count
+				}
+			}
+		}
+		if to >= 0 && to != from {
+			moves = append(moves, redundancy.Send{Owner: home, From: from, To: to})
+		}
+	}
+	return moves
+}

@@ -1,0 +1,102 @@
+package repair
+
+import (
+	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/wire"
+)
+
+// history is what all members of an attempt know alike, because it is a function of
+// outcomes that are uniform: who was lost, what was committed. So a rule that looks at
+// nothing else comes to the same end at all of them. Newcomers get it by handover.
+type history struct {
+	attempt int    // of the body, from 1
+	target  int    // size that the world has when nothing is missing
+	homes   []int  // homes[r] is the home of rank r; as long as the world is large
+	lost    []int  // lost[r]: how often rank r was lost since the last progress
+	fresh   []int  // ranks that have a new process in this attempt
+	repairs int    // since the last progress
+	best    uint64 // greatest number that was ever committed
+	last    Label  // committed or restored
+}
+
+// handoverMax bounds the ranks that a handover may have.
+const handoverMax = rankset.RankMax
+
+// append encodes h.
+func (h *history) append(dst []byte) []byte {
+	for _, v := range []uint64{uint64(h.attempt), uint64(h.target), uint64(h.repairs), h.best, h.last.Epoch, h.last.Number} {
+		dst = wire.AppendUint(dst, v)
+	}
+	for _, list := range [][]int{h.homes, h.lost, h.fresh} {
+		dst = wire.AppendUint(dst, uint64(len(list)))
+		for _, v := range list {
+			dst = wire.AppendUint(dst, uint64(v))
+		}
+	}
+	return dst
+}
+
+// readHistory reads what append wrote for a world of size ranks.
+func readHistory(b []byte, size int) (history, error) {
+	r := wire.NewReader(b)
+	h := history{attempt: r.Below(1 << 31), target: r.Below(handoverMax), repairs: r.Below(1 << 31), best: r.Uint()}
+	h.last = Label{Epoch: r.Uint(), Number: r.Uint()}
+	h.homes = readInts(r, handoverMax)
+	h.lost = readInts(r, 1<<31)
+	h.fresh = readInts(r, size)
+	if r.Err() == nil && (len(h.homes) != size || len(h.lost) != size || h.target < size) {
+		return history{}, wire.ErrMalformed
+	}
+	return h, r.Done()
+}
+
+func readInts(r *wire.Reader, limit int) []int {
+	n := r.Below(r.Left() + 1) // each has one byte or more
+	list := make([]int, 0, n)
+	for range n {
+		list = append(list, r.Below(limit))
+	}
+	return list
+}
+
+// progress notes a commit. Only a number that was never reached before is progress: what
+// a rollback has taken back is not.
+func (h *history) progress(l Label) {
+	h.last = l
+	if l.Number > h.best {
+		h.best = l.Number
+		h.repairs = 0
+		for r := range h.lost {
+			h.lost[r] = 0
+		}
+	}
+}
+
+// close renumbers: the world has only the given of its former ranks, in their order.
+func (h *history) close(ranks []int) {
+	homes, lost := make([]int, len(ranks)), make([]int, len(ranks))
+	for i, r := range ranks {
+		homes[i], lost[i] = h.homes[r], h.lost[r]
+	}
+	h.homes, h.lost = homes, lost
+}
+
+// grow adds ranks with the least homes that nobody has.
+func (h *history) grow(size int) {
+	used := rankset.Of(h.homes...)
+	for len(h.homes) < size {
+		home := used.NextAbsent(0)
+		used.Add(home)
+		h.homes = append(h.homes, home)
+		h.lost = append(h.lost, 0)
+	}
+}
+
+// clone returns a copy with storage of its own.
+func (h *history) clone() history {
+	c := *h
+	c.homes = append([]int(nil), h.homes...)
+	c.lost = append([]int(nil), h.lost...)
+	c.fresh = append([]int(nil), h.fresh...)
+	return c
+}

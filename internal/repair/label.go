@@ -1,0 +1,26 @@
+package repair
+
+import "strconv"
+
+// Label names a version. A number alone does not do:
+//
+//	version 10 is complete at A only, when C dies
+//	all go back to 9, go on, and make another 10; A dies before it has written that
+//	A's successor finds the first 10, the others have the second: one label, two states
+//
+// So the epoch of the attempt that made a version goes before its number. Each attempt
+// that protects anything has an epoch above all that any member has seen.
+type Label struct{ Epoch, Number uint64 }
+
+// Less says whether l is older than m.
+func (l Label) Less(m Label) bool {
+	return l.Epoch < m.Epoch || l.Epoch == m.Epoch && l.Number < m.Number
+}
+
+// IsZero says that there is no version: the program's initial values stand.
+func (l Label) IsZero() bool { return l == Label{} }
+
+// String prints "epoch.number".
+func (l Label) String() string {
+	return strconv.FormatUint(l.Epoch, 10) + "." + strconv.FormatUint(l.Number, 10)
+}

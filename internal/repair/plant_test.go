@@ -1,0 +1,104 @@
+package repair
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/goulfm/goulfm/internal/redundancy"
+)
+
+// TestPlants: what doc.go asks of the owner is needed. Each line leaves one thing out, and
+// the model finds a schedule that breaks what is promised. Bugs of the rules themselves are
+// planted by edits of the source, in internal/sabotage/edits.
+func TestPlants(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		plant plant
+		focus func(*setup)
+	}{
+		{"the program's agreements do not end by a revocation", plant{plainAgree: true}, nil},
+		{"a replacement is no uniform call", plant{creation: true}, nil},
+		{"a successor writes while threads of the dead still do", plant{writesAtOnce: true}, func(s *setup) { s.n, s.perNode = 2, 2 }},
+		{"memory is filed by rank, and a shrink renumbers", plant{byRank: true}, func(s *setup) { s.cfg.Short, s.spare = ShortShrink, 0 }},
+		{"old copies go before Protect is agreed", plant{dropsAtRestore: true}, nil},
+		{"newcomers stay whom only the dead had wanted", plant{keepsNewcomers: true}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			const rounds = 20000
+			for seed := range uint64(rounds) {
+				s := randomSetup(seed)
+				if c.focus != nil {
+					s = focused(seed)
+					c.focus(&s)
+				}
+				s.plant = c.plant
+				if broken := newModel(s, fromSeed(seed)(), false).run(); broken != "" {
+					t.Logf("seed %d: %s", seed, broken)
+					return
+				}
+			}
+			require.Fail(t, "not found", "in %d schedules", rounds)
+		})
+	}
+}
+
+// focused draws a program of four ranks on one node, without copies, and many deaths of
+// processes: nothing excuses a loss there.
+func focused(seed uint64) setup {
+	rng := rand.New(rand.NewPCG(seed, 6))
+	s := plain(4, 6)
+	s.cfg.Tries = 20
+	step := 0
+	for range 4 {
+		step += rng.IntN(100)
+		s.kills = append(s.kills, kill{step: step, victim: rng.IntN(8)})
+	}
+	return s
+}
+
+// TestFocused: without a plant the same schedules break nothing.
+func TestFocused(t *testing.T) {
+	for seed := range uint64(3000) {
+		s := focused(seed)
+		if seed%2 == 0 {
+			s.cfg.Short, s.spare = ShortShrink, int(seed%3)
+		}
+		play(t, s, fmt.Sprint("focused ", seed), fromSeed(seed))
+	}
+}
+
+// TestPlanWithErasure: versions are chosen and planned with parity as with copies.
+func TestPlanWithErasure(t *testing.T) {
+	c := Config{Layout: func(nodes []int) redundancy.Layout { return redundancy.Erasure(nodes, 2, 1) }}
+	nodes := []int{0, 1, 2}
+	full := redundancy.Full(c.layout(nodes))
+	label := Label{3, 4}
+	var reports []Report
+	for q := range nodes {
+		r := Report{Node: nodes[q], Home: q, Epoch: 3, Committed: label}
+		if q != 1 { // node 1 is a new one
+			r.Held = []Held{{Label: label, Nodes: nodes, Data: full.Data[q], Parity: full.Parity[q]}}
+		}
+		reports = append(reports, r)
+	}
+	p := c.choose(reports)
+	require.Equal(t, FromMemory, p.Source)
+	require.Equal(t, label, p.Label)
+	require.Len(t, p.Steps, 1)
+	require.IsType(t, redundancy.Rebuild{}, p.Steps[0])
+	require.Equal(t, 1, p.Steps[0].(redundancy.Rebuild).Owner)
+	require.Len(t, p.Copies, 1, "the parity of rank 1")
+	reports[2].Node = 9 // another placement: all parity is made anew
+	require.Len(t, c.choose(reports).Copies, 3)
+	reports[0].Held = nil
+	require.Equal(t, NoneWhole, c.choose(reports).Source)
+	reports[0].Files = []Label{{2, 9}}
+	p = c.choose(reports)
+	require.Equal(t, FromFiles, p.Source)
+	require.True(t, p.Behind, "the files are older than what was committed")
+	reports[1].Members = 77
+	require.Equal(t, Different, c.choose(reports).Source)
+}
