@@ -3,6 +3,7 @@ module github.com/goulfm/goulfm
 go 1.26.0
 
 require (
+	github.com/klauspost/compress v1.20.4
 	github.com/klauspost/reedsolomon v1.14.2
 	github.com/stretchr/testify v1.11.1
 	golang.org/x/sys v0.49.0

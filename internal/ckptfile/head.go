@@ -1,0 +1,116 @@
+package ckptfile
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+)
+
+// Extension ends the names of files of ranks.
+const Extension = ".gck"
+
+// Bounds.
+const (
+	Format     = 1
+	ChunkBytes = 256 << 10 // of a chunk, unless a head says otherwise
+	ChunkMax   = 16 << 20
+	HeadMax    = 16 << 20
+	MembersMax = 1024 // of a head
+	NameMax    = 64   // bytes of a member's name
+	RanksMax   = 1 << 22
+)
+
+const (
+	magic       = "GULFMCK1"
+	fixedHead   = len(magic) + 4 + 4
+	chunkHead   = 16
+	fixedIndex  = 4 + 4 // without the offsets
+	trailer     = 8 + len(magic)
+	entryLength = 8
+)
+
+// Why a file cannot be read.
+var (
+	ErrForeign = errors.New("not a checkpoint of this library")
+	ErrFormat  = errors.New("a checkpoint of a newer format")
+	ErrTorn    = errors.New("a checkpoint that was not written to its end")
+	ErrCorrupt = errors.New("a checkpoint whose bytes have changed")
+)
+
+// Head says what is in the file of a rank.
+type Head struct {
+	Job     string   `json:"job"`
+	Epoch   uint64   `json:"epoch"`
+	Number  uint64   `json:"number"`
+	Size    int      `json:"size"` // ranks of the world that made the version
+	Rank    int      `json:"rank"`
+	Chunk   int      `json:"chunk"` // bytes of data in all chunks but the last
+	Members []Member `json:"members"`
+}
+
+// Member is one thing that the program protects.
+type Member struct {
+	Name    string   `json:"name"`
+	Kind    string   `json:"kind"`           // of its elements, or of its encoding
+	Element int      `json:"element"`        // bytes of an element; 0: it has none
+	Bytes   int64    `json:"bytes"`          // of this rank's data
+	Runs    [][2]int `json:"runs,omitempty"` // start and count of the elements that this rank holds, if they are distributed
+	Options string   `json:"options,omitempty"`
+}
+
+// check says whether a head makes sense.
+func (h *Head) check() error {
+	switch {
+	case h.Size < 1 || h.Size > RanksMax || h.Rank < 0 || h.Rank >= h.Size:
+		return fmt.Errorf("rank %d of %d", h.Rank, h.Size)
+	case h.Chunk < 1 || h.Chunk > ChunkMax:
+		return fmt.Errorf("chunks of %d bytes", h.Chunk)
+	case len(h.Members) > MembersMax:
+		return fmt.Errorf("%d members", len(h.Members))
+	}
+	total := int64(0)
+	for i, m := range h.Members {
+		if len(m.Name) > NameMax || m.Bytes < 0 || m.Element < 0 || m.Bytes > math.MaxInt64-ChunkMax-total {
+			return fmt.Errorf("member %d, %.70q, of %d bytes", i, m.Name, m.Bytes)
+		}
+		total += m.Bytes
+	}
+	return nil
+}
+
+// Bytes returns how many bytes of data the file holds.
+func (h *Head) Bytes() int64 {
+	total := int64(0)
+	for _, m := range h.Members {
+		total += m.Bytes
+	}
+	return total
+}
+
+// offset returns where the data of a member begin.
+func (h *Head) offset(member int) int64 {
+	at := int64(0)
+	for _, m := range h.Members[:member] {
+		at += m.Bytes
+	}
+	return at
+}
+
+// chunks returns how many chunks there are.
+func (h *Head) chunks() int64 { return (h.Bytes() + int64(h.Chunk) - 1) / int64(h.Chunk) }
+
+// chunkBytes returns how many bytes of data chunk i has.
+func (h *Head) chunkBytes(i int64) int {
+	return int(min(int64(h.Chunk), h.Bytes()-i*int64(h.Chunk)))
+}
+
+func castagnoli(crc uint32, b []byte) uint32 {
+	return crc32.Update(crc, crc32.MakeTable(crc32.Castagnoli), b)
+}
+
+// CRC returns the checksum that all parts of a checkpoint have: crc32c.
+func CRC(b []byte) uint32 { return castagnoli(0, b) }
+
+var little = binary.LittleEndian

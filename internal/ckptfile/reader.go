@@ -1,0 +1,214 @@
+package ckptfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Reader reads the file of a rank.
+type Reader struct {
+	r       io.ReaderAt
+	head    Head
+	first   int64    // where the first chunk begins
+	offsets []uint64 // of chunks, ascending
+	index   int64    // where the index begins
+	buf     []byte   // what is stored of a chunk
+	data    []byte   // the data of chunk at
+	at      int64    // -1: none
+}
+
+// NewReader looks at the head and the index of a file of size bytes, and not yet at its
+// chunks.
+func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
+	f := &Reader{r: r, at: -1}
+	headCRC, err := f.readHead(size)
+	if err != nil {
+		return nil, err
+	}
+	return f, f.readIndex(size, headCRC)
+}
+
+// Head returns what the file says of itself.
+func (f *Reader) Head() Head { return f.head }
+
+func (f *Reader) readHead(size int64) (crc uint32, err error) {
+	var b [fixedHead]byte
+	if size < int64(fixedHead+fixedIndex+trailer) {
+		return 0, fmt.Errorf("%w: %d bytes", ErrTorn, size)
+	}
+	if err := f.read(b[:], 0); err != nil {
+		return 0, err
+	}
+	if string(b[:len(magic)]) != magic {
+		return 0, ErrForeign
+	}
+	if format := little.Uint32(b[len(magic):]); format != Format {
+		return 0, fmt.Errorf("%w: %d", ErrFormat, format)
+	}
+	n := int64(little.Uint32(b[len(magic)+4:]))
+	f.first = int64(fixedHead) + n
+	if n > HeadMax || f.first+int64(fixedIndex+trailer) > size {
+		return 0, fmt.Errorf("%w: a head of %d bytes in a file of %d", ErrTorn, n, size)
+	}
+	text := make([]byte, n)
+	if err := f.read(text, int64(fixedHead)); err != nil {
+		return 0, err
+	}
+	if err := json.Unmarshal(text, &f.head); err != nil {
+		return 0, fmt.Errorf("%w: its head: %w", ErrCorrupt, err)
+	}
+	if err := f.head.check(); err != nil {
+		return 0, fmt.Errorf("%w: its head: %w", ErrCorrupt, err)
+	}
+	return castagnoli(CRC(b[:]), text), nil
+}
+
+func (f *Reader) readIndex(size int64, headCRC uint32) error {
+	var end [trailer]byte
+	if err := f.read(end[:], size-int64(trailer)); err != nil {
+		return err
+	}
+	if string(end[8:]) != magic {
+		return fmt.Errorf("%w: no mark at its end", ErrTorn)
+	}
+	at, n := little.Uint64(end[:]), size-int64(trailer)
+	if at < uint64(f.first) || at > uint64(n-int64(fixedIndex)) {
+		return fmt.Errorf("%w: its index at %d", ErrCorrupt, at)
+	}
+	f.index = int64(at)
+	n -= f.index
+	if (n-int64(fixedIndex))%entryLength != 0 || (n-int64(fixedIndex))/entryLength != f.head.chunks() {
+		return fmt.Errorf("%w: an index of %d bytes for %d chunks", ErrCorrupt, n, f.head.chunks())
+	}
+	b := make([]byte, n)
+	if err := f.read(b, f.index); err != nil {
+		return err
+	}
+	if CRC(b[:n-4]) != little.Uint32(b[n-4:]) {
+		return fmt.Errorf("%w: its index", ErrCorrupt)
+	}
+	if little.Uint32(b) != headCRC {
+		return fmt.Errorf("%w: its head", ErrCorrupt)
+	}
+	return f.takeOffsets(b[4 : n-4])
+}
+
+// takeOffsets checks that the chunks are one after the other, between head and index.
+func (f *Reader) takeOffsets(b []byte) error {
+	next := uint64(f.first)
+	for ; len(b) > 0; b = b[entryLength:] {
+		at := little.Uint64(b)
+		if at < next || at > uint64(f.index)-chunkHead || len(f.offsets) == 0 && at != next {
+			return fmt.Errorf("%w: chunk %d at %d", ErrCorrupt, len(f.offsets), at)
+		}
+		f.offsets = append(f.offsets, at)
+		next = at + chunkHead
+	}
+	if len(f.offsets) == 0 && f.index != f.first {
+		return fmt.Errorf("%w: %d bytes that belong to nothing", ErrCorrupt, f.index-f.first)
+	}
+	return nil
+}
+
+// read fills b from offset at.
+func (f *Reader) read(b []byte, at int64) error {
+	n, err := f.r.ReadAt(b, at)
+	if n == len(b) {
+		return nil
+	}
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: it ends at %d", ErrTorn, at+int64(n))
+	}
+	return err
+}
+
+// ReadMember fills p with the data of a member from byte off on. Only the chunks that hold
+// them are read, and each of these is checked.
+func (f *Reader) ReadMember(p []byte, member int, off int64) error {
+	if member < 0 || member >= len(f.head.Members) || off < 0 || off > f.head.Members[member].Bytes-int64(len(p)) {
+		return fmt.Errorf("ckptfile: %d bytes of member %d from %d on", len(p), member, off)
+	}
+	at := f.head.offset(member) + off
+	for len(p) > 0 {
+		i := at / int64(f.head.Chunk)
+		if err := f.load(i); err != nil {
+			return err
+		}
+		n := copy(p, f.data[at-i*int64(f.head.Chunk):])
+		p, at = p[n:], at+int64(n)
+	}
+	return nil
+}
+
+// load reads chunk i, unless it is the one that was read last.
+func (f *Reader) load(i int64) error {
+	if f.at == i {
+		return nil
+	}
+	f.at = -1
+	end := uint64(f.index)
+	if i+1 < int64(len(f.offsets)) {
+		end = f.offsets[i+1]
+	}
+	room := end - f.offsets[i]
+	if room > chunkHead+ChunkMax {
+		return fmt.Errorf("%w: %d bytes for chunk %d", ErrCorrupt, room, i)
+	}
+	f.buf = grow(f.buf, int(room))
+	if err := f.read(f.buf, int64(f.offsets[i])); err != nil {
+		return err
+	}
+	if err := f.decode(f.buf[:chunkHead], f.buf[chunkHead:], f.head.chunkBytes(i)); err != nil {
+		return fmt.Errorf("%w: chunk %d: %w", ErrCorrupt, i, err)
+	}
+	f.at = i
+	return nil
+}
+
+// decode checks a chunk and makes its data.
+func (f *Reader) decode(head, stored []byte, want int) error {
+	n, size, codec := little.Uint32(head), little.Uint32(head[4:]), Codec(little.Uint32(head[8:]))
+	switch {
+	case uint64(n) != uint64(len(stored)) || uint64(size) != uint64(want):
+		return fmt.Errorf("%d bytes stored in %d, %d of data instead of %d", n, len(stored), size, want)
+	case castagnoli(CRC(head[:12]), stored) != little.Uint32(head[12:]):
+		return errors.New("another checksum")
+	case codec == None && n == size:
+		f.data = append(f.data[:0], stored...)
+		return nil
+	case codec != Zstd:
+		return fmt.Errorf("codec %d", codec)
+	}
+	data, err := decoder().DecodeAll(stored, grow(f.data, want)[:0])
+	if err == nil && len(data) != want {
+		err = fmt.Errorf("%d bytes of data instead of %d", len(data), want)
+	}
+	if err == nil {
+		f.data = data
+	}
+	return err
+}
+
+// grow returns a slice of length n, in the memory of b if there is enough.
+func grow(b []byte, n int) []byte {
+	if cap(b) < n {
+		return make([]byte, n)
+	}
+	return b[:n]
+}
+
+// Verify reads everything.
+func (f *Reader) Verify() error {
+	for i := range f.head.chunks() {
+		if err := f.load(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Open is NewReader of bytes in memory.
+func Open(b []byte) (*Reader, error) { return NewReader(bytes.NewReader(b), int64(len(b))) }
