@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash"
 	"hash/crc32"
 	"math"
 )
@@ -112,5 +113,8 @@ func castagnoli(crc uint32, b []byte) uint32 {
 
 // CRC returns the checksum that all parts of a checkpoint have: crc32c.
 func CRC(b []byte) uint32 { return castagnoli(0, b) }
+
+// NewCRC returns the same for bytes that come one after the other.
+func NewCRC() hash.Hash32 { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) }
 
 var little = binary.LittleEndian

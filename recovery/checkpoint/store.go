@@ -1,0 +1,57 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// ErrKey says that a key is not one that a store takes.
+var ErrKey = errors.New("checkpoint: not a key")
+
+// KeyMax is how many bytes a key may have.
+const KeyMax = 1024
+
+// Store keeps named files. The package comment says what it promises.
+//
+// Put makes a file of the bytes of r, whole or not at all. size is their number, which is
+// checked, or -1 if the caller does not know it.
+//
+// Get reads n bytes from offset off on, and to the end if n is -1. A reader of a file that
+// is shorter ends early.
+//
+// List returns the files whose keys begin with prefix, in the order of keys.
+//
+// Delete removes a file.
+type Store interface {
+	Put(ctx context.Context, key string, size int64, r io.Reader) error
+	Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, error)
+	List(ctx context.Context, prefix string) ([]Item, error)
+	Delete(ctx context.Context, key string) error
+}
+
+// Item is a file of a store.
+type Item struct {
+	Key  string
+	Size int64 // in bytes
+}
+
+// CheckKey says whether a store takes a key: parts of letters, digits and ".", "_", "-",
+// separated by "/", none of which begins with ".". So no key leads out of a folder.
+func CheckKey(key string) error {
+	if key == "" || len(key) > KeyMax {
+		return fmt.Errorf("%w: %.70q", ErrKey, key)
+	}
+	for part := range strings.SplitSeq(key, "/") {
+		if part == "" || part[0] == '.' || strings.ContainsFunc(part, unusual) {
+			return fmt.Errorf("%w: %.70q", ErrKey, key)
+		}
+	}
+	return nil
+}
+
+func unusual(c rune) bool {
+	return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '_' || c == '-')
+}
