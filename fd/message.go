@@ -46,3 +46,8 @@ func parseMessage(b []byte) (message, error) {
 	}
 	return m, r.Done()
 }
+
+// IsHeartbeat says whether msg, from a Send, is a heartbeat. One that gets lost is made up
+// for by the next one, so a host may send it as a datagram; not the answer to a probe,
+// though, which is a heartbeat too and comes from a Receive.
+func IsHeartbeat(msg []byte) bool { return len(msg) > 0 && msg[0] == kindHeartbeat }

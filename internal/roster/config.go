@@ -1,0 +1,124 @@
+package roster
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/goulfm/goulfm/fd"
+	"github.com/goulfm/goulfm/internal/mono"
+)
+
+// ErrConfig is wrapped by every error of Config.Check.
+var ErrConfig = errors.New("roster configuration")
+
+// Limits and defaults of a Config.
+const (
+	MembersMax = 1025 // the launcher and 1,024 nodes
+	TimeoutMin = 10 * mono.Millisecond
+
+	periodDefault = 100 * mono.Millisecond
+	linkDefault   = 10 * mono.Second
+	orphanDefault = 30 * mono.Second
+
+	// Beyond manyNodes the one head has too many beats to answer, and the Period grows.
+	manyNodes     = 200
+	periodPerNode = 500 * mono.Microsecond
+)
+
+// A Config describes one member's roster. Its zero Durations mean defaults. All members
+// have the same, but for Me and Start.
+type Config struct {
+	Members int // the launcher and the nodes, at least 1
+	Me      int // this member; Launcher, or the number of the node plus 1
+
+	// Survive lets a job outlive its launcher: a majority of the members may choose
+	// another head. Without it the launcher is head for ever.
+	Survive bool
+
+	// Period is the time between two beats to the head, and between two heartbeats of the
+	// ring (P). Default 100 ms, and half a millisecond more for each node beyond 200.
+	Period mono.Duration
+	// Timeout is how long a lease lasts, and how much silence makes a suspect (T). Default
+	// 5 Periods: four beats in a row may be lost.
+	Timeout mono.Duration
+	// Confirm is the time a suspect has to answer the second check (C). Default half a
+	// Timeout.
+	Confirm mono.Duration
+	// Link is how long two living nodes may fail to reach each other, or a node the head,
+	// before one of them is declared. Default 10 s.
+	Link mono.Duration
+	// Orphan is how long a frozen node waits for a head before it ends. Default 30 s.
+	Orphan mono.Duration
+	// Start is when the ring starts, the same moment at all members but for the precision
+	// of the start: at most a Timeout apart.
+	Start mono.Time
+}
+
+// Launcher is the member that started the job. Node n is member n+1.
+const Launcher = 0
+
+// WithDefaults returns c with every Duration that is 0 replaced by its default.
+func (c Config) WithDefaults() Config {
+	if c.Period == 0 {
+		c.Period = periodDefault + mono.Duration(max(0, c.Members-1-manyNodes))*periodPerNode
+	}
+	if c.Timeout == 0 {
+		c.Timeout = 5 * c.Period
+	}
+	if c.Confirm == 0 {
+		c.Confirm = c.Timeout / 2
+	}
+	if c.Link == 0 {
+		c.Link = linkDefault
+	}
+	if c.Orphan == 0 {
+		c.Orphan = orphanDefault
+	}
+	return c
+}
+
+// Check returns what is wrong with c, after its defaults, or nil.
+func (c Config) Check() error {
+	c = c.WithDefaults()
+	if c.Members > MembersMax {
+		return fmt.Errorf("%w: %d members, want at most %d", ErrConfig, c.Members, MembersMax)
+	}
+	if c.Timeout < TimeoutMin {
+		return fmt.Errorf("%w: timeout %v, want at least %v", ErrConfig, c.Timeout, TimeoutMin)
+	}
+	if c.Survive && c.Timeout < 4*c.Period {
+		return fmt.Errorf("%w: timeout %v, want at least 4 periods of %v where the head may change", ErrConfig, c.Timeout, c.Period)
+	}
+	if c.Link < c.Timeout || c.Orphan < c.Timeout {
+		return fmt.Errorf("%w: link timeout %v and orphan time %v, want at least the timeout of %v", ErrConfig, c.Link, c.Orphan, c.Timeout)
+	}
+	if err := c.ring().Check(); err != nil {
+		return fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	return nil
+}
+
+// ring returns the configuration of the failure detector: it suspects, and declares only
+// what the head has (B22), so it does not fence.
+func (c Config) ring() fd.Config {
+	return fd.Config{
+		N: c.Members, Me: c.Me, Mode: fd.Ring, Period: c.Period, Timeout: c.Timeout, Confirm: c.Confirm,
+		Start: c.Start, AllowShortTimeouts: true,
+	}
+}
+
+// fenceAfter is how long after the sending of a grant, by the head's clock, the lease that
+// it may have renewed is over by the clock of its holder, and its ranks are stopped. The
+// lease began before, when the beat was sent; clocks may differ by one part in a thousand;
+// the rest is the time in which a daemon notices and stops its ranks.
+func (c Config) fenceAfter() mono.Duration {
+	return c.Timeout + c.Timeout/1000 + max(c.Period/10, 2*mono.Millisecond)
+}
+
+// actAfter is how long a new head waits before it acts. The head before it may act for a
+// Timeout of its own clock after the last answer that a voter of its majority has named;
+// and that voter named it before it promised to the new head.
+func (c Config) actAfter() mono.Duration { return c.Timeout + c.Timeout/500 }
+
+// headOf returns who is head in an epoch, if anybody is.
+func (c Config) headOf(epoch uint32) int { return int(epoch % uint32(c.Members)) }

@@ -1,0 +1,293 @@
+package roster
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/rankset"
+)
+
+// head is what the head of an epoch knows of each member. Only a head declares (B22), and
+// never one whose lease may still run (F5):
+//
+//	suspected by another member, and its lease is over          declared
+//	not suspected, and not heard here for Config.Link           declared
+//	ended, as this member and another one see it                declared at once
+//	granted                                                     not declared, whoever suspects it
+//	condemned over a link                                       not granted any more, then declared
+type head struct {
+	record    Record // the last version; the one before is written down by a majority
+	committed bool   // and so is this one
+	wrote     rankset.Set
+	acts      mono.Time // when the heads before this one have stopped to act
+
+	peers     []peer // by member
+	condemned rankset.Set
+	links     []complaint
+}
+
+// peer is one member, as its head sees it. Times are the head's.
+type peer struct {
+	granted mono.Time // the last answer with a lease; no earlier one can be later
+	counted mono.Time // the last beat that named a fresh answer
+	backed  mono.Time // when the answer was sent that this beat named: it was written, and no later head promised to, after that
+	number  uint64    // of the last answer
+	sent    [beatsKept]mono.Time
+	report  report
+	reports mono.Time // when it came
+}
+
+// newHead begins an epoch. Whom an earlier head has granted something is not known, but no
+// grant of it is later than acts. For the first head, acts is the start: a member may have
+// begun its first lease a little later than this one, so nobody is taken for silent before
+// another Timeout.
+func newHead(cfg Config, record Record, acts mono.Time) *head {
+	h := &head{record: record, acts: acts, wrote: rankset.Of(cfg.Me), peers: make([]peer, cfg.Members)}
+	for m := range h.peers {
+		h.peers[m] = peer{granted: acts, counted: acts, backed: math.MinInt64 / 2}
+	}
+	if record.Epoch == 0 {
+		for m := range h.peers {
+			h.peers[m].granted, h.peers[m].backed = acts.Add(cfg.Timeout), acts
+		}
+	}
+	return h
+}
+
+func (h *head) forgive(late mono.Duration) {
+	for m := range h.peers {
+		p := &h.peers[m]
+		p.granted, p.counted, p.reports = p.granted.Add(late), p.counted.Add(late), p.reports.Add(late)
+	}
+	for i := range h.links {
+		h.links[i].since = h.links[i].since.Add(late)
+	}
+}
+
+// forget drops what a dead member has said.
+func (h *head) forget(member int) {
+	h.peers[member].report = report{}
+	h.dropComplaints(member)
+}
+
+// hearBeat answers a member. A beat of another epoch is answered with this one.
+func (r *Roster) hearBeat(from int, m beat) {
+	h := r.head
+	if h == nil || m.epoch != h.record.Epoch {
+		r.referTo(from, m.epoch)
+		return
+	}
+	p := &h.peers[from]
+	if m.named > 0 && m.named <= p.number && p.number-m.named < beatsKept {
+		if at := p.sent[m.named%beatsKept]; r.now.Sub(at) <= r.cfg.Timeout {
+			p.counted, p.backed = max(p.counted, r.now), max(p.backed, at)
+		}
+	}
+	if m.wroteEpoch == h.record.Epoch && m.wroteVersion == h.record.Version {
+		r.hearWritten(from, written{epoch: m.wroteEpoch, version: m.wroteVersion})
+	} else if r.cfg.Survive {
+		r.send(from, propose{record: h.record})
+	}
+	r.answerBeat(from, m.seq)
+}
+
+func (r *Roster) answerBeat(to int, seq uint64) {
+	h := r.head
+	p := &h.peers[to]
+	p.number++
+	p.sent[p.number%beatsKept] = r.now
+	leased := p.counted == r.now && h.mayGrant(r, to)
+	if leased {
+		p.granted = max(p.granted, r.now)
+	}
+	r.sendDatagram(to, grant{epoch: h.record.Epoch, seq: seq, number: p.number, lease: leased})
+}
+
+// mayGrant: not to whom a version that is being written down declares, and not to whom a
+// link has condemned.
+func (h *head) mayGrant(r *Roster, to int) bool {
+	return r.mayAct() && !h.record.Dead.Has(to) && !h.condemned.Has(to)
+}
+
+// mayAct says whether this head may grant and declare. One that can be replaced acts only
+// on what a majority has written down (F12), and while a majority has spoken to it lately:
+// another head begins only after a majority has been silent towards this one.
+func (r *Roster) mayAct() bool {
+	h := r.head
+	return h != nil && h.committed && r.now >= h.acts && (!r.cfg.Survive || h.isSupported(r))
+}
+
+// isSupported says whether a majority of the voters counts on this head. What counts is when
+// the answer was sent that a voter named, not when its beat came: the beat may have been under
+// way for long, and its sender have promised to another head meanwhile.
+func (h *head) isSupported(r *Roster) bool {
+	near := rankset.Of(r.cfg.Me)
+	for m := range h.peers {
+		if r.now.Sub(h.peers[m].backed) <= r.cfg.Timeout {
+			near.Add(m)
+		}
+	}
+	return isMajority(near, h.record.voters(r.cfg.Members))
+}
+
+// lead is all that a head does after each event.
+func (r *Roster) lead() {
+	h := r.head
+	if !r.mayAct() {
+		return
+	}
+	r.voter.quiet = r.now
+	if until := r.now.Add(r.cfg.Timeout); until.Sub(r.lease.until) >= r.cfg.Period/2 && !r.needsNoLease() {
+		r.renew(until)
+	}
+	h.condemnLinks(r)
+	if dead := h.findDead(r); !dead.IsEmpty() {
+		r.adopt(h.record.next(h.record.Epoch, dead))
+	}
+}
+
+// findDead returns whom this head can declare now.
+func (h *head) findDead(r *Roster) rankset.Set {
+	var dead rankset.Set
+	gone := r.ring.Dead()
+	for m := range h.peers {
+		if m != r.cfg.Me && !gone.Has(m) && !h.record.Dead.Has(m) && r.now >= h.deadAt(r, m) {
+			dead.Add(m)
+		}
+	}
+	return dead
+}
+
+// deadAt returns when a member may be declared, as things stand.
+func (h *head) deadAt(r *Roster, m int) mono.Time {
+	p := &h.peers[m]
+	if r.held.ended.Has(m) && h.isWitnessed(r, m) {
+		return h.acts
+	}
+	fenced := p.granted.Add(r.cfg.fenceAfter())
+	silent := p.counted.Add(r.cfg.Timeout)
+	switch {
+	case h.condemned.Has(m):
+		return fenced
+	case h.isSuspected(r, m):
+		return max(fenced, silent)
+	}
+	return max(fenced, p.counted.Add(r.cfg.Link))
+}
+
+// isSuspected says whether anybody who lives finds a member silent, and has said so lately.
+func (h *head) isSuspected(r *Roster, m int) bool {
+	return r.held.silent.Has(m) || h.isReported(r, m, func(held report) bool { return held.silent.Has(m) || held.ended.Has(m) })
+}
+
+// isWitnessed says whether another member, too, finds that a daemon has ended. Where the head
+// observes it, or nobody else is left, the head's own word is enough.
+func (h *head) isWitnessed(r *Roster, m int) bool {
+	return r.ring.Emitter() == m || h.isReported(r, m, func(held report) bool { return held.ended.Has(m) })
+}
+
+func (h *head) isReported(r *Roster, m int, holds func(held report) bool) bool {
+	for by := range h.peers {
+		p := &h.peers[by]
+		if by != m && holds(p.report) && r.now.Sub(p.reports) <= r.cfg.Timeout {
+			return true
+		}
+	}
+	return false
+}
+
+// adopt asks all to write a version down, as the first this member does. It counts once a
+// majority of those that the version before lets vote has written it down (F12); a head that
+// cannot be replaced needs nobody.
+func (r *Roster) adopt(record Record) {
+	h := r.head
+	h.record, h.committed = record, false
+	h.wrote = rankset.Of(r.cfg.Me)
+	r.voter.record = record
+	if !r.cfg.Survive {
+		r.commit()
+		return
+	}
+	h.propose(r)
+	r.countWritten()
+}
+
+// propose asks those who have not written the version down. A member that it declares is
+// asked, too, for it may live, and its vote be needed:
+//
+//	Of the voters 0 1 2 4 the head 0 has died, and 4 was about to declare 1, which 2 has
+//	written down. 1 comes back. Without it 2 and 4 are half of the voters, without the
+//	least: no version would ever count again.
+func (h *head) propose(r *Roster) {
+	for m := range h.record.votersBefore(r.cfg.Members).All() {
+		if !h.wrote.Has(m) && !r.isDead(m) {
+			r.send(m, propose{record: h.record})
+		}
+	}
+}
+
+// repeat is for messages that were lost.
+func (h *head) repeat(r *Roster) {
+	if !h.committed {
+		h.propose(r)
+	}
+}
+
+func (r *Roster) hearWritten(from int, m written) {
+	h := r.head
+	if h == nil || m.epoch != h.record.Epoch || m.version != h.record.Version {
+		return
+	}
+	if h.wrote.Add(from) {
+		r.countWritten()
+	}
+}
+
+func (r *Roster) countWritten() {
+	h := r.head
+	if !h.committed && isMajority(h.wrote, h.record.votersBefore(r.cfg.Members)) {
+		r.commit()
+	}
+}
+
+// commit makes a version count: those whom it declares are dead.
+func (r *Roster) commit() {
+	r.head.committed = true
+	fresh := r.head.record.Dead.Clone()
+	fresh.Subtract(r.ring.Dead())
+	if !fresh.IsEmpty() {
+		r.agreed(fresh)
+	}
+}
+
+// deadline returns when a head next may have something to decide.
+func (h *head) deadline(r *Roster) mono.Time {
+	next := mono.Time(math.MaxInt64)
+	if h.acts > r.now {
+		next = h.acts
+	}
+	gone := r.ring.Dead()
+	for m := range h.peers {
+		if m == r.cfg.Me || gone.Has(m) || h.record.Dead.Has(m) {
+			continue
+		}
+		if at := h.deadAt(r, m); at > r.now {
+			next = min(next, at)
+		}
+	}
+	return next
+}
+
+func (h *head) describe(r *Roster) string {
+	text := ", head"
+	if !h.committed {
+		text += fmt.Sprintf(", %v wrote it down", h.wrote)
+	} else if !r.mayAct() {
+		text += ", may not act"
+	}
+	if !h.condemned.IsEmpty() {
+		text += fmt.Sprintf(", condemned %v", h.condemned)
+	}
+	return text
+}
