@@ -84,7 +84,7 @@ func (r *Roster) hearBeat(from int, m beat) {
 			p.counted, p.backed = max(p.counted, r.now), max(p.backed, at)
 		}
 	}
-	if m.wroteEpoch == h.record.Epoch && m.wroteVersion == h.record.Version {
+	if m.wroteEpoch == h.record.Epoch && m.wroteVersion == h.record.version() {
 		r.hearWritten(from, written{epoch: m.wroteEpoch, version: m.wroteVersion})
 	} else if r.cfg.Survive {
 		r.send(from, propose{record: h.record})
@@ -134,6 +134,9 @@ func (h *head) isSupported(r *Roster) bool {
 // lead is all that a head does after each event.
 func (r *Roster) lead() {
 	h := r.head
+	if !h.committed {
+		h.countWritten(r)
+	}
 	if !r.mayAct() {
 		return
 	}
@@ -142,9 +145,33 @@ func (r *Roster) lead() {
 		r.renew(until)
 	}
 	h.condemnLinks(r)
-	if dead := h.findDead(r); !dead.IsEmpty() {
-		r.adopt(h.record.next(h.record.Epoch, dead))
+	if r.announce() && !r.ended {
+		if dead := h.findDead(r); !dead.IsEmpty() {
+			r.adopt(h.record.next(dead))
+			r.announce()
+		}
 	}
+}
+
+// announce makes it known that those are dead whom the version that counts declares, once
+// their leases are over. It says whether nobody is left to be announced. A head that goes on
+// from what an earlier one began has to wait: a head between the two may have granted.
+func (r *Roster) announce() bool {
+	h := r.head
+	fresh := h.record.Dead.Clone()
+	fresh.Subtract(r.ring.Dead())
+	if !h.committed {
+		return false
+	}
+	for m := range fresh.All() {
+		if r.now < h.fencedAt(r, m) {
+			return false
+		}
+	}
+	if !fresh.IsEmpty() {
+		r.agreed(fresh)
+	}
+	return true
 }
 
 // findDead returns whom this head can declare now.
@@ -161,14 +188,10 @@ func (h *head) findDead(r *Roster) rankset.Set {
 
 // deadAt returns when a member may be declared, as things stand.
 func (h *head) deadAt(r *Roster, m int) mono.Time {
-	p := &h.peers[m]
-	if r.held.ended.Has(m) && h.isWitnessed(r, m) {
-		return h.acts
-	}
-	fenced := p.granted.Add(r.cfg.fenceAfter())
+	p, fenced := &h.peers[m], h.fencedAt(r, m)
 	silent := p.counted.Add(r.cfg.Timeout)
 	switch {
-	case h.condemned.Has(m):
+	case h.condemned.Has(m) || h.isEnded(r, m):
 		return fenced
 	case h.isSuspected(r, m):
 		return max(fenced, silent)
@@ -176,15 +199,23 @@ func (h *head) deadAt(r *Roster, m int) mono.Time {
 	return max(fenced, p.counted.Add(r.cfg.Link))
 }
 
+// fencedAt returns from when on nothing of a member runs, as far as a head can know.
+func (h *head) fencedAt(r *Roster, m int) mono.Time {
+	if h.isEnded(r, m) {
+		return h.acts
+	}
+	return h.peers[m].granted.Add(r.cfg.fenceAfter())
+}
+
 // isSuspected says whether anybody who lives finds a member silent, and has said so lately.
 func (h *head) isSuspected(r *Roster, m int) bool {
 	return r.held.silent.Has(m) || h.isReported(r, m, func(held report) bool { return held.silent.Has(m) || held.ended.Has(m) })
 }
 
-// isWitnessed says whether another member, too, finds that a daemon has ended. Where the head
-// observes it, or nobody else is left, the head's own word is enough.
-func (h *head) isWitnessed(r *Roster, m int) bool {
-	return r.ring.Emitter() == m || h.isReported(r, m, func(held report) bool { return held.ended.Has(m) })
+// isEnded says whether this member and another one find that a daemon has ended. Where the
+// head observes it, or nobody else is left, the head's own word is enough.
+func (h *head) isEnded(r *Roster, m int) bool {
+	return r.held.ended.Has(m) && (r.ring.Emitter() == m || h.isReported(r, m, func(held report) bool { return held.ended.Has(m) }))
 }
 
 func (h *head) isReported(r *Roster, m int, holds func(held report) bool) bool {
@@ -206,11 +237,11 @@ func (r *Roster) adopt(record Record) {
 	h.wrote = rankset.Of(r.cfg.Me)
 	r.voter.record = record
 	if !r.cfg.Survive {
-		r.commit()
+		h.committed = true
 		return
 	}
 	h.propose(r)
-	r.countWritten()
+	h.countWritten(r)
 }
 
 // propose asks those who have not written the version down. A member that it declares is
@@ -236,28 +267,18 @@ func (h *head) repeat(r *Roster) {
 
 func (r *Roster) hearWritten(from int, m written) {
 	h := r.head
-	if h == nil || m.epoch != h.record.Epoch || m.version != h.record.Version {
-		return
-	}
-	if h.wrote.Add(from) {
-		r.countWritten()
+	if h != nil && m.epoch == h.record.Epoch && m.version == h.record.version() && h.wrote.Add(from) {
+		h.countWritten(r)
 	}
 }
 
-func (r *Roster) countWritten() {
-	h := r.head
-	if !h.committed && isMajority(h.wrote, h.record.votersBefore(r.cfg.Members)) {
-		r.commit()
-	}
-}
-
-// commit makes a version count: those whom it declares are dead.
-func (r *Roster) commit() {
-	r.head.committed = true
-	fresh := r.head.record.Dead.Clone()
-	fresh.Subtract(r.ring.Dead())
-	if !fresh.IsEmpty() {
-		r.agreed(fresh)
+// countWritten makes the version count once a majority of the voters before it has written
+// it down. Whom this member has seen declared meanwhile votes no more.
+func (h *head) countWritten(r *Roster) {
+	voters := h.record.votersBefore(r.cfg.Members)
+	voters.Subtract(r.ring.Dead())
+	if isMajority(h.wrote, voters) {
+		h.committed = true
 	}
 }
 
@@ -269,10 +290,14 @@ func (h *head) deadline(r *Roster) mono.Time {
 	}
 	gone := r.ring.Dead()
 	for m := range h.peers {
-		if m == r.cfg.Me || gone.Has(m) || h.record.Dead.Has(m) {
+		if m == r.cfg.Me || gone.Has(m) {
 			continue
 		}
-		if at := h.deadAt(r, m); at > r.now {
+		at := h.fencedAt(r, m)
+		if !h.record.Dead.Has(m) {
+			at = h.deadAt(r, m)
+		}
+		if at > r.now {
 			next = min(next, at)
 		}
 	}

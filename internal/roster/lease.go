@@ -84,7 +84,7 @@ func (r *Roster) sendBeat(head int) {
 	l.sent[l.seq%beatsKept] = r.now
 	wrote := r.voter.record
 	r.sendDatagram(head, beat{
-		epoch: r.voter.promised, seq: l.seq, named: l.named, wroteEpoch: wrote.Epoch, wroteVersion: wrote.Version,
+		epoch: r.voter.promised, seq: l.seq, named: l.named, wroteEpoch: wrote.Epoch, wroteVersion: wrote.version(),
 	})
 }
 

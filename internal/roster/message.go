@@ -143,7 +143,7 @@ func (m support) append(dst []byte) []byte {
 func (m dead) append(dst []byte) []byte { return append(dst, kindDead) }
 
 func appendRecord(dst []byte, r Record) []byte {
-	dst = appendUint(dst, uint64(r.Epoch), r.Version)
+	dst = appendUint(dst, uint64(r.Epoch))
 	return wire.AppendSet(wire.AppendSet(dst, r.Dead), r.Last)
 }
 
@@ -211,6 +211,6 @@ func readSupport(r *wire.Reader, members int) message {
 }
 
 func readRecord(r *wire.Reader, members int) (Record, bool) {
-	record := Record{Epoch: readEpoch(r), Version: r.Uint(), Dead: r.Set(members), Last: r.Set(members)}
+	record := Record{Epoch: readEpoch(r), Dead: r.Set(members), Last: r.Set(members)}
 	return record, record.Last.SubsetOf(record.Dead)
 }

@@ -135,15 +135,18 @@ func TestI20I18Surviving(t *testing.T) {
 
 // majorityLives says whether those who live could choose a head by what all have written.
 func (c *chaos) majorityLives() bool {
-	var live rankset.Set
+	var live, declared rankset.Set
 	newest := Record{}
 	for me, m := range c.members {
 		if m.lives() {
 			live.Add(me)
+			declared.Union(m.verdicts)
 		}
 		if m.r.voter.record.newer(newest) {
 			newest = m.r.voter.record
 		}
 	}
-	return isMajority(live, newest.voters(len(c.members))) && isMajority(live, newest.votersBefore(len(c.members)))
+	before := rankset.Range(0, len(c.members))
+	before.Subtract(declared)
+	return isMajority(live, newest.voters(len(c.members))) && isMajority(live, before)
 }

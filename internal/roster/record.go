@@ -6,19 +6,21 @@ import (
 	"github.com/goulfm/goulfm/internal/rankset"
 )
 
-// A Record is one version of the roster: who was declared dead. Version 0 is that nobody
-// was. Version v differs from v-1 by Last alone.
+// A Record is one version of the roster: who was declared dead. Versions that count are a
+// chain, each with more dead than the one before, so the number of the dead is their number.
 type Record struct {
-	Epoch   uint32      // of the head that asked for it to be written down
-	Version uint64      //
-	Dead    rankset.Set // all that were ever declared
-	Last    rankset.Set // those that this version declares; part of Dead
+	Epoch uint32      // of the head that asked for it to be written down
+	Dead  rankset.Set // all that were ever declared
+	Last  rankset.Set // those that this version declares, and the one before does not; part of Dead
 }
+
+// version numbers r among those of one head.
+func (r Record) version() uint64 { return uint64(r.Dead.Len()) }
 
 // newer says whether r goes before s: a later head's record does, and a later version of
 // the same head.
 func (r Record) newer(s Record) bool {
-	return r.Epoch > s.Epoch || r.Epoch == s.Epoch && r.Version > s.Version
+	return r.Epoch > s.Epoch || r.Epoch == s.Epoch && r.version() > s.version()
 }
 
 // voters returns who decides about the version after r.
@@ -36,20 +38,24 @@ func (r Record) votersBefore(members int) rankset.Set {
 }
 
 // next returns the version after r, in which some more are dead.
-func (r Record) next(epoch uint32, dead rankset.Set) Record {
+func (r Record) next(dead rankset.Set) Record {
 	all := r.Dead.Clone()
 	all.Union(dead)
-	return Record{Epoch: epoch, Version: r.Version + 1, Dead: all, Last: dead.Clone()}
+	return Record{Epoch: r.Epoch, Dead: all, Last: dead.Clone()}
 }
 
-// under returns r as another head asks for it.
-func (r Record) under(epoch uint32) Record {
-	r.Epoch = epoch
-	return r
+// under returns r as a later head goes on from it, which knows that the declared are dead:
+// what is not among them may or may not count already, and is asked for again.
+func (r Record) under(epoch uint32, declared rankset.Set) Record {
+	all := declared.Clone()
+	all.Union(r.Dead)
+	open := r.Last.Clone()
+	open.Subtract(declared)
+	return Record{Epoch: epoch, Dead: all, Last: open}
 }
 
 func (r Record) String() string {
-	return fmt.Sprintf("%d.%d dead %v", r.Epoch, r.Version, r.Dead)
+	return fmt.Sprintf("dead %v in epoch %d", r.Dead, r.Epoch)
 }
 
 // isMajority says whether yes is more than half of the voters, or half of them with the

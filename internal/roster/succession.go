@@ -204,7 +204,7 @@ func (r *Roster) takeOver(epoch uint32, newest Record) {
 	v := &r.voter
 	v.promised, v.quiet, v.supports, v.heads = epoch, r.now, false, nil
 	r.lease.named = 0
-	r.head = newHead(r.cfg, newest.under(epoch), r.now.Add(r.cfg.actAfter()))
+	r.head = newHead(r.cfg, newest.under(epoch, r.ring.Dead()), r.now.Add(r.cfg.actAfter()))
 	r.noteHead(r.cfg.Me, epoch)
 	r.adopt(r.head.record)
 }
@@ -223,5 +223,5 @@ func (r *Roster) hearPropose(from int, record Record) {
 	if record.newer(v.record) {
 		v.record = record
 	}
-	r.send(from, written{epoch: record.Epoch, version: record.Version})
+	r.send(from, written{epoch: record.Epoch, version: record.version()})
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/rankset"
@@ -28,11 +29,12 @@ type world struct {
 	loss     float64       // of a datagram
 	cut      [][]bool      // cut[from][to]: nothing arrives
 	jitter   mono.Duration // the most by which a daemon is late
-	instant  bool          // it takes a moment for a message to arrive, always the same
+	wronged  rankset.Set   // members that others were told have ended, and had not: I18 is not theirs
 	messages int
+	last     map[[2]int]map[string][]byte // the last message of a kind, by its ends; for scripts
 
-	acted     uint32 // the latest epoch whose head has granted or declared anything
-	versions  map[uint64]string
+	acted     uint32        // the latest epoch whose head has granted or declared anything
+	versions  []rankset.Set // that have come to count
 	violation error
 	log       func(format string, args ...any)
 }
@@ -62,7 +64,7 @@ func (m *member) runs() bool { return !m.gone && !m.paused && !m.frozen && !m.fe
 func (m *member) lives() bool { return !m.gone && !m.fenced && !m.ended }
 
 func newWorld(rng *rand.Rand, cfg Config) *world {
-	w := &world{rng: rng, cfg: cfg.WithDefaults(), delay: ms, versions: map[uint64]string{}}
+	w := &world{rng: rng, cfg: cfg.WithDefaults(), delay: ms}
 	for me := range cfg.Members {
 		c := cfg
 		c.Me = me
@@ -201,7 +203,7 @@ func (w *world) apply(me int, actions []Action) {
 			m.verdicts.Add(a.Member)
 			m.told[a.Member] = w.now
 			w.say("%d: %d is dead", me, a.Member)
-			if w.members[a.Member].runs() {
+			if w.members[a.Member].runs() && !w.wronged.Has(a.Member) {
 				w.violated("I18: %d holds %d for dead, which runs", me, a.Member)
 			}
 		case Learned:
@@ -233,7 +235,7 @@ func (w *world) carry(from int, s Send) {
 		return
 	}
 	took := w.delay
-	if w.rng != nil && !w.instant {
+	if w.rng != nil {
 		took = mono.Duration(w.rng.Int64N(int64(w.delay))) + 1
 	}
 	w.at(w.now.Add(took), func() {
@@ -250,6 +252,9 @@ func (w *world) watch(from int, s Send) {
 		w.violated("%d sends what cannot be read: %v", from, err)
 		return
 	}
+	if w.log != nil {
+		w.keep([2]int{from, s.To}, m, s.Msg)
+	}
 	if g, ok := m.(grant); ok && g.lease {
 		w.act(from, g.epoch, "grants")
 	}
@@ -262,6 +267,17 @@ func (w *world) watch(from int, s Send) {
 	}
 }
 
+// keep is for replaying a message later.
+func (w *world) keep(ends [2]int, m message, bytes []byte) {
+	if w.last == nil {
+		w.last = map[[2]int]map[string][]byte{}
+	}
+	if w.last[ends] == nil {
+		w.last[ends] = map[string][]byte{}
+	}
+	w.last[ends][strings.TrimPrefix(fmt.Sprintf("%T", m), "roster.")] = bytes
+}
+
 func (w *world) act(me int, epoch uint32, what string) {
 	if epoch < w.acted {
 		w.violated("I20: %d %s in epoch %d, epoch %d has acted", me, what, epoch, w.acted)
@@ -269,20 +285,22 @@ func (w *world) act(me int, epoch uint32, what string) {
 	w.acted = epoch
 }
 
-// checkVersions: a version that counts is the same, whoever makes it count.
+// checkVersions: versions that count are a chain, whoever makes them count.
 func (w *world) checkVersions(me int) {
 	h := w.members[me].r.head
-	if h == nil || !h.committed || h.record.Version == 0 {
+	if h == nil || !h.committed || h.record.Dead.IsEmpty() {
 		return
 	}
-	text := h.record.Dead.String()
-	if known, ok := w.versions[h.record.Version]; ok && known != text {
-		w.violated("I20: version %d is dead %s and dead %s", h.record.Version, known, text)
+	for _, known := range w.versions {
+		if known.Equal(h.record.Dead) {
+			return
+		}
+		if !known.SubsetOf(h.record.Dead) && !h.record.Dead.SubsetOf(known) {
+			w.violated("I20: dead %v counts, and dead %v", known, h.record.Dead)
+		}
 	}
-	if _, ok := w.versions[h.record.Version]; !ok {
-		w.act(me, h.record.Epoch, "declares")
-	}
-	w.versions[h.record.Version] = text
+	w.act(me, h.record.Epoch, "writes down")
+	w.versions = append(w.versions, h.record.Dead.Clone())
 }
 
 // checkNotDeclared: a node that begins to run is dead to nobody.
