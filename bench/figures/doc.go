@@ -1,10 +1,15 @@
-// Command figures redraws the simulated figures of three papers with the code that
-// ships: package fd (the ring), internal/flood (the broadcast) and era (the agreement).
+// Command figures redraws the simulated figures of five papers with the code that
+// ships: package fd (the ring), internal/flood (the broadcast), era (the agreement) and
+// fd/adaptive (the detector of services).
 //
 //   - RR-9024 (Bosilca et al., A Failure Detector for HPC Platforms), Figures 3 to 7
 //     and the left and centre graphs of Figure 10; the bound of its Theorem 1.
 //   - ERA (Herault et al., SC'15), the shapes of Figures 2a and 2b, and Table 2d.
 //   - Zhong et al., PARCO 2019, Figures 11, 12, 14 and 15.
+//   - Chen, Toueg, Aguilera (On the Quality of Service of Failure Detectors, IEEE TC 2002),
+//     Figure 12.
+//   - Bouteiller, Desprez (Fault Tolerance Management for a Hierarchical GridRPC Middleware,
+//     2008), Figure 4.
 //
 // Each figure becomes a CSV file and an SVG file with what the paper states drawn in,
 // and a few lines "paper, ours" in the table of README.md. "make figures" runs it.
@@ -24,7 +29,8 @@
 // process and sends every message; a test compares the two.
 //
 // ports (ports.go) is internal/flood with one-port sending and receiving, for
-// broadcasts that overlap. logp (logp.go) is package era in a LogP model. The rest are
+// broadcasts that overlap. logp (logp.go) is package era in a LogP model. cluster
+// (adaptive.go) is an observer of fd/adaptive with its emitters. The rest are
 // comparison machines: all-reduce, two-phase commit, the ring without the second look
-// behind a suspect, random probing.
+// behind a suspect, random probing, plain timeouts.
 package main

@@ -137,3 +137,27 @@ func TestFilesAreWritten(t *testing.T) {
 		}
 	}
 }
+
+// TestChenByHand: at a detection time of 1.5 s one lost beat is a mistake, so there is one in
+// 101 s; the detector that remembers arrivals does not make fewer than a tenth more.
+func TestChenByHand(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	if got := recurrenceNFDS(rng, 2_000_000, 0.5); math.Abs(got/101.01-1) > 0.03 {
+		t.Errorf("NFD-S: a mistake each %.1f s, want 101", got)
+	}
+	if got := recurrenceRule(rng, 500_000, 1.5); math.Abs(got/101.01-1) > 0.1 {
+		t.Errorf("NFD-E: a mistake each %.1f s, want 101", got)
+	}
+}
+
+// TestAnHour: on a network of one cluster nobody is suspected, and beats go out as rarely as
+// they may: three within 30 s, and a tenth in reserve.
+func TestAnHour(t *testing.T) {
+	got := observeForAnHour(8)
+	if got.mistakes != 0 || got.accuracy != 1 {
+		t.Errorf("%d suspicions, accuracy %v", got.mistakes, got.accuracy)
+	}
+	if got.period < 8 || got.period > 10 {
+		t.Errorf("a beat each %.1f s", got.period)
+	}
+}

@@ -23,6 +23,8 @@ var all = []struct {
 	{"ring10left", phaseFigure},
 	{"ring10centre", concurrentFigure},
 	{"scale", scaleFigure},
+	{"chen12", chenFigure},
+	{"diet4", dietFigure},
 	{"era2", agreementFigures},
 	{"rdaemon11", processFigures},
 	{"rdaemon14", nodeFigures},

@@ -80,7 +80,7 @@ func (e *Emitter) Deadline() (Time, bool) {
 
 // Step applies an occurrence. The replies are valid until the next Step.
 func (e *Emitter) Step(ev Occurrence) []Reply {
-	e.out = e.out[:0]
+	e.out = emptied(e.out)
 	switch ev := ev.(type) {
 	case Accept:
 		e.accept(ev)
@@ -104,9 +104,9 @@ func (e *Emitter) Step(ev Occurrence) []Reply {
 
 func (e *Emitter) stream(observer int) *stream {
 	must.That(observer >= 0 && observer < PeersMax, "observer %d, want 0 to %d", observer, PeersMax-1)
-	for len(e.streams) <= observer {
-		e.streams = append(e.streams, stream{})
-		e.timers.grow(len(e.streams))
+	if more := observer + 1 - len(e.streams); more > 0 {
+		e.streams = append(e.streams, make([]stream, more)...)
+		e.timers.grow(cap(e.streams))
 	}
 	return &e.streams[observer]
 }
@@ -117,7 +117,9 @@ func (e *Emitter) accept(ev Accept) {
 	a := ev.Adjust
 	at := clock(ev.At)
 	*s = stream{number: a.Stream, last: at, next: at, period: a.Period, renewed: ev.At, epoch: a.Epoch, byLink: a.ByLink}
-	e.echo(ev.Observer, a.Clock)
+	if a.Echo {
+		e.echo(ev.Observer, a.Clock)
+	}
 	e.timers.set(ev.Observer, s.next)
 }
 
@@ -128,7 +130,9 @@ func (e *Emitter) accept(ev Accept) {
 // not late. A longer one counts from the next beat: that one has been promised.
 func (e *Emitter) adjust(ev Adjusted) {
 	s, a := e.stream(ev.Observer), ev.Adjust
-	e.echo(ev.Observer, a.Clock)
+	if a.Echo {
+		e.echo(ev.Observer, a.Clock)
+	}
 	if int16(a.Epoch-s.epoch) >= 0 {
 		s.epoch, s.period, s.byLink = a.Epoch, a.Period, a.ByLink
 		s.next = min(s.next, max(clock(ev.At), s.last.Add(a.Period)))

@@ -112,12 +112,14 @@ func TestSilenceOfTheObserver(t *testing.T) {
 	assert.Equal(t, uint32(silentAfter+1), beats(e.Step(Instant{Now: at}))[0].Seq)
 }
 
-// TestEchoes: Adjust and Probe are answered with their clock; those of strangers are not.
+// TestEchoes: a Probe, and an Adjust that wants it, are answered with their clock; those of
+// strangers are not.
 func TestEchoes(t *testing.T) {
 	e := accepted(0, Second)
 	echo := []Reply{{Observer: 0, Message: Echo{Stream: 9, Clock: 77}}}
 	assert.Equal(t, echo, slices.Clone(e.Step(Probed{Observer: 0, Probe: Probe{Stream: 9, Clock: 77}})))
-	assert.Equal(t, echo, slices.Clone(e.Step(Adjusted{Observer: 0, Adjust: Adjust{Stream: 9, Clock: 77, Period: Second}})))
+	assert.Equal(t, echo, slices.Clone(e.Step(Adjusted{Observer: 0, Adjust: Adjust{Stream: 9, Clock: 77, Period: Second, Echo: true}})))
+	assert.Empty(t, e.Step(Adjusted{Observer: 0, Adjust: Adjust{Stream: 9, Clock: 77, Period: Second}}))
 	assert.Empty(t, e.Step(Probed{Observer: 0, Probe: Probe{Stream: 8, Clock: 77}}))
 	assert.Empty(t, e.Step(Probed{Observer: 3, Probe: Probe{Stream: 0, Clock: 77}}), "nobody there")
 	e.Step(Release{Observer: 0})

@@ -15,8 +15,8 @@ var ErrMalformed = errors.New("malformed heartbeat message")
 //	offset  0     1      2      4       8    12     20      24   32
 //	        kind  flags  epoch  stream  seq  clock  period  tag
 //	Beat    1     0      x      x       x    x      x       x      clock: nominal time
-//	Adjust  2     bit 0  x      x       0    x      x       x      clock: observer's, to be echoed
-//	Probe   3     0      0      x       0    x      0       x      the same
+//	Adjust  2     bits   x      x       0    x      x       x      clock: observer's; bit 0: ByLink, bit 1: Echo
+//	Probe   3     0      0      x       0    x      0       x      clock: observer's, to be echoed
 //	Echo    4     0      0      x       0    x      0       x      the clock that is echoed
 type Message interface{ message() }
 
@@ -29,14 +29,14 @@ type Beat struct {
 	Period  Duration // until the next one
 }
 
-// Adjust asks for a period (observer to emitter). It also renews the observation, and is
-// answered by an Echo.
+// Adjust asks for a period (observer to emitter). It also renews the observation.
 type Adjust struct {
 	Stream uint32
 	Epoch  uint16 // grows by one with each new period; the order is that of the circle
 	Clock  Time   // of the observer
 	Period Duration
 	ByLink bool // beats are to go by the connection, because datagrams do not arrive
+	Echo   bool // an Echo is wanted
 }
 
 // Probe asks for an Echo (observer to emitter).
@@ -56,7 +56,7 @@ func (Adjust) message() {}
 func (Probe) message()  {}
 func (Echo) message()   {}
 
-// The kinds of a message, its only flag, and where its fields are.
+// The kinds of a message, the flags of an Adjust, and where its fields are.
 const (
 	kindBeat   = 1
 	kindAdjust = 2
@@ -64,6 +64,7 @@ const (
 	kindEcho   = 4
 
 	flagByLink = 1
+	flagEcho   = 2
 
 	offEpoch, offStream, offSeq, offClock, offPeriod = 2, 4, 8, 12, 20
 
@@ -91,7 +92,10 @@ func AppendMessage(dst []byte, m Message) []byte {
 	case Adjust:
 		f = frame{kind: kindAdjust, epoch: m.Epoch, stream: m.Stream, clock: m.Clock, period: m.Period}
 		if m.ByLink {
-			f.flags = flagByLink
+			f.flags |= flagByLink
+		}
+		if m.Echo {
+			f.flags |= flagEcho
 		}
 	case Probe:
 		f = frame{kind: kindProbe, stream: m.Stream, clock: m.Clock}
@@ -121,7 +125,7 @@ func ParseMessage(b []byte) (Message, error) {
 	case kindBeat:
 		m = f.beat()
 	case kindAdjust:
-		m = Adjust{Stream: f.stream, Epoch: f.epoch, Clock: f.clock, Period: f.period, ByLink: f.flags == flagByLink}
+		m = Adjust{Stream: f.stream, Epoch: f.epoch, Clock: f.clock, Period: f.period, ByLink: f.flags&flagByLink != 0, Echo: f.flags&flagEcho != 0}
 	case kindProbe:
 		m = Probe{Stream: f.stream, Clock: f.clock}
 	case kindEcho:
@@ -170,7 +174,7 @@ func (f frame) proper() bool {
 	case kindBeat:
 		return f.flags == 0 && f.period > 0
 	case kindAdjust:
-		return f.flags <= flagByLink && f.seq == 0 && f.period > 0
+		return f.flags&^(flagByLink|flagEcho) == 0 && f.seq == 0 && f.period > 0
 	case kindProbe, kindEcho:
 		return f.flags == 0 && f.epoch == 0 && f.seq == 0 && f.period == 0
 	}

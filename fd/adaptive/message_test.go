@@ -13,6 +13,7 @@ var examples = []Message{
 	Beat{Nominal: -5 * Time(Second), Period: 9_716_620 * Microsecond},
 	Adjust{Stream: 1, Epoch: 2, Clock: 3 * Time(Second), Period: Second},
 	Adjust{Stream: 1, Epoch: 2, Clock: 3 * Time(Second), Period: Second, ByLink: true},
+	Adjust{Stream: 1, Epoch: 2, Clock: 3 * Time(Second), Period: Second, Echo: true},
 	Probe{Stream: 1<<32 - 1, Clock: Time(Day)},
 	Echo{Stream: 5, Clock: Time(Day)},
 }

@@ -14,6 +14,7 @@ const (
 	renewEach   = 10          // periods between two renewals, at most
 	renewWithin = 25 * Second // a NAT forgets a datagram's way after 30 s
 	renewFirst  = Second      // until something was heard, at most
+	measureEach = 8           // Adjusts until the way is measured again
 	deafAfter   = 3           // unanswered renewals, until beats go by the link
 	pageLen     = 64          // peers in one page of memory
 )
@@ -51,13 +52,13 @@ type peer struct {
 	Watch
 	confirm    Time   // while suspected: when it is declared
 	renew      Time   // when the next Adjust goes out
-	overdue    Time   // when to look whether a late beat is late or this process is
 	generation uint32 // of the observation
 	epoch      uint16 // of the latest Adjust
 	state      state
 	deaf       uint8 // renewals without a sign of life, at the beginning
 	byLink     bool
-	looked     bool // the look at overdue has been
+	looked     bool  // the moment overdue has passed in time, or nothing was heard yet
+	asked      uint8 // Adjusts since the way was to be measured
 }
 
 // Stream returns the number of the present observation of a peer: its place, and how many
@@ -94,7 +95,7 @@ func (o *Observer) Deadline() (Time, bool) {
 
 // Step applies an event. The actions are valid until the next Step.
 func (o *Observer) Step(ev Event) []Action {
-	o.out = o.out[:0]
+	o.out = emptied(o.out)
 	switch ev := ev.(type) {
 	case Observe:
 		o.observe(ev)
@@ -119,6 +120,16 @@ func (o *Observer) Step(ev Event) []Action {
 		o.tick(ev.Now)
 	}
 	return o.out
+}
+
+// emptied makes room for other actions: none of the old ones is kept, nor the room for many.
+func emptied[A any](actions []A) []A {
+	const usual = 64
+	if cap(actions) > usual {
+		return nil
+	}
+	clear(actions)
+	return actions[:0]
 }
 
 func (o *Observer) act(a Action) { o.out = append(o.out, a) }
@@ -151,7 +162,7 @@ func (o *Observer) heard(ev Heard) {
 	if ev.Beat.Epoch != p.epoch {
 		o.adjust(ev.Peer, ev.At)
 	}
-	p.overdue, p.looked = p.Expected().Add(p.Period()/4), false
+	p.looked = false
 	o.trust(ev.Peer, ev.At)
 }
 
@@ -207,7 +218,7 @@ func (o *Observer) wake(peer int, now Time) {
 	if now >= p.renew {
 		o.renew(peer, now)
 	}
-	if now >= p.overdue {
+	if now >= p.overdue() {
 		p.looked = true
 	}
 	switch {
@@ -255,8 +266,10 @@ func (o *Observer) adjust(peer int, now Time) {
 		wait = min(wait, renewFirst, p.TimeToSuspect()/8)
 	}
 	p.renew = now.Add(wait)
+	p.asked = (p.asked + 1) % measureEach
 	o.act(Send{Peer: peer, ByLink: p.byLink, Message: Adjust{
 		Stream: o.Stream(peer), Epoch: p.epoch, Clock: now, Period: p.Wanted(), ByLink: p.byLink,
+		Echo: p.rtt == 0 || p.asked == 0,
 	}})
 }
 
@@ -265,7 +278,7 @@ func (o *Observer) schedule(peer int) {
 	p := o.peer(peer)
 	next := p.renew
 	if !p.looked {
-		next = min(next, p.overdue)
+		next = min(next, p.overdue())
 	}
 	switch {
 	case p.state == unwatched:
@@ -278,6 +291,10 @@ func (o *Observer) schedule(peer int) {
 	}
 	o.timers.set(peer, next)
 }
+
+// overdue is when a beat is late by a quarter of a period. If this process gets its Tick in
+// time then, it is not this process that is late.
+func (p *peer) overdue() Time { return p.Expected().Add(p.Period() / 4) }
 
 // confirms says whether the peer is declared by silence at all.
 func (p *peer) confirms() bool { return p.limits.Confirm != Unconfirmed }

@@ -8,8 +8,14 @@ type timers struct {
 	heap  []int32
 }
 
-// grow makes room for numbers below n.
+// grow makes room for numbers below n, and for no more than that.
 func (t *timers) grow(n int) {
+	if n <= len(t.at) {
+		return
+	}
+	t.at = append(make([]Time, 0, n), t.at...)
+	t.place = append(make([]int32, 0, n), t.place...)
+	t.heap = append(make([]int32, 0, n), t.heap...)
 	for len(t.at) < n {
 		t.at = append(t.at, 0)
 		t.place = append(t.place, -1)

@@ -33,6 +33,7 @@ type Watch struct {
 	until   uint8    // beats until the next look
 	agreed  uint8    // how many looks in a row wanted a longer period
 	beaten  bool     // a beat has come
+	known   bool     // enough beats have come to know the network
 }
 
 // Start begins to watch at a moment: the first beat is expected at once. The QoS and the
@@ -63,7 +64,7 @@ func (w *Watch) Heard(at Time, b Beat, late bool) bool {
 	if w.until > 0 {
 		return false
 	}
-	w.until = lookEach
+	w.until, w.known = lookEach, true
 	return w.look()
 }
 
@@ -139,7 +140,7 @@ func (w *Watch) shorten(longest Duration) bool {
 // network is what is known of it, or what it is taken for before enough is known.
 func (w *Watch) network() Network {
 	n := Network{Loss: lossFirst, LossAgain: lossFirst, Variance: varianceFirst, RTT: w.rtt}
-	if w.until <= lookEach {
+	if w.known {
 		n.Loss, n.LossAgain = w.losses.estimate()
 		n.Variance = w.delays.variance()
 	}

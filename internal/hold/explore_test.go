@@ -174,6 +174,8 @@ func TestExhaustive(t *testing.T) {
 		{search: search{programs: []string{"xX", "X", "s"}, deaths: 2}, long: true},
 		{search: search{programs: []string{"X", "X", "S"}, deaths: 1, tso: true}, long: true},
 		{search: search{programs: []string{"XX", "SX", "XS"}, deaths: 1}, long: true},
+		{search: search{programs: []string{"X", "X", "X", "S"}, deaths: 1}, long: true},
+		{search: search{programs: []string{"x", "X", "S", "S"}, deaths: 1}, long: true},
 	} {
 		t.Run(c.String(), func(t *testing.T) {
 			if c.long && !*long {
