@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
@@ -27,12 +29,6 @@ func wants(t *testing.T, at string, err, class error, op, name string, ranks ...
 	}
 }
 
-func untilFailed(w *comm.Comm, n int) {
-	for w.GetFailed().Size() < n {
-		runtime.Gosched()
-	}
-}
-
 // TestSpecR55FailsAtEntry at every rank that knows of a death, before anything is
 // sent: a member that does not call at all is not waited for.
 func TestSpecR55FailsAtEntry(t *testing.T) {
@@ -44,7 +40,7 @@ func TestSpecR55FailsAtEntry(t *testing.T) {
 		if w.Rank() == 3 {
 			commtest.Kill(w)
 		}
-		untilFailed(w, 1)
+		assert.NoError(t, commtest.AwaitFailure(ctx, w, 1))
 		if w.Rank() == 2 {
 			<-over // it makes no call while the others make theirs
 			return
@@ -64,7 +60,7 @@ func TestSpecR23AcknowledgingHelpsNoCollective(t *testing.T) {
 		if w.Rank() == 1 {
 			commtest.Kill(w)
 		}
-		untilFailed(w, 1)
+		assert.NoError(t, commtest.AwaitFailure(ctx, w, 1))
 		if err := w.FailureAck(); err != nil {
 			t.Error(err)
 		}
@@ -108,7 +104,7 @@ func TestSpecR13R7RevokedBeforeEachCollective(t *testing.T) {
 		if w.Rank() == 2 {
 			commtest.Kill(w)
 		}
-		untilFailed(w, 1)
+		assert.NoError(t, commtest.AwaitFailure(ctx, w, 1))
 		if err := w.Revoke(); err != nil {
 			t.Error(err)
 		}
@@ -139,7 +135,7 @@ func TestSpecC2R2ErrorsAreLocal(t *testing.T) {
 			<-sent
 			wants(t, "the root", collectives.Gather(ctx, w, 0, make([]int, 4), []int{1}), ulfm.ErrProcFailed, "gather", "world", 3)
 		}
-		untilFailed(w, 1)
+		assert.NoError(t, commtest.AwaitFailure(ctx, w, 1))
 		if w.IsRevoked() {
 			t.Errorf("rank %d: an error has revoked the communicator", w.Rank())
 		}

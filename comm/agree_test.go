@@ -85,7 +85,7 @@ func TestSpecR28R29R30R31UnacknowledgedDeath(t *testing.T) {
 // enough for the error; acknowledgements do not travel (R24).
 func TestSpecR28AcknowledgedByAllOrNot(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
-		killAndWatch(w, 3)
+		killAndWatch(ctx, t, w, 3)
 		if w.Rank() != 1 {
 			ok(t, "acknowledge", w.FailureAck())
 		}
@@ -298,7 +298,7 @@ func TestAgreeFailedIsOneGroup(t *testing.T) {
 		case 4, 1:
 			commtest.Kill(w)
 		case 0:
-			untilFailed(w, 2)
+			ok(t, "deaths", commtest.AwaitFailure(ctx, w, 2))
 		}
 		g, err := w.AgreeFailed(ctx)
 		ok(t, "agree failed", err)
@@ -317,7 +317,7 @@ func TestSpecR38R39Shrink(t *testing.T) {
 		ok(t, "split", err)
 		_, err = backwards.Agree(ctx, 0)
 		ok(t, "agree", err)
-		killAndWatch(w, 0, 3)
+		killAndWatch(ctx, t, w, 0, 3)
 		s, err := backwards.Shrink(ctx)
 		ok(t, "shrink", err)
 		if got := s.Group().Processes(); !slices.Equal(got, []int{6, 5, 4, 2, 1}) {
@@ -354,7 +354,7 @@ func TestSpecR44NothingLeaks(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
 		told := 0
 		w.SetErrorHandler(func(_ *comm.Comm, err error) error { told++; return err })
-		killAndWatch(w, 1)
+		killAndWatch(ctx, t, w, 1)
 		ok(t, "acknowledge", w.FailureAck())
 		ok(t, "revoke", w.Revoke())
 		s, err := w.Shrink(ctx)
@@ -390,7 +390,7 @@ func TestSpecR40R41DeathAtEveryFrameOfShrink(t *testing.T) {
 			if w.Rank() == victim {
 				commtest.Kill(w)
 			}
-			untilFailed(w, 1)
+			ok(t, "deaths", commtest.AwaitFailure(ctx, w, 1))
 			again, err := s.Shrink(ctx)
 			if err != nil || again.Size() != n-1 {
 				t.Errorf("frame %d, rank %d: the next shrink: %v, %v", frame, w.Rank(), again, err)

@@ -9,13 +9,15 @@ import (
 
 // init opens the door to the sibling packages.
 func init() {
-	bridge.Open(bridge.Door[Comm, Intercomm, Request]{
+	bridge.Open(bridge.Door[Comm, Intercomm, Request, Config]{
+		Settings:   Config.engine,
 		World:      newWorld,
 		Engine:     func(c *Comm) *engine.Comm { return c.e },
 		Raise:      (*Comm).raise,
 		OuterRanks: (*Comm).outerRanks,
 		Edges:      (*Comm).edges,
 		Sides:      (*Intercomm).sides,
+		Intercomm:  newIntercomm,
 		Request:    (*Comm).requestOf,
 		NotStarted: notStarted,
 	})

@@ -273,7 +273,7 @@ func TestSplitNodeIsByNode(t *testing.T) {
 // TestSpecR23AcknowledgingDoesNotMakeCreationsSucceed.
 func TestSpecR23AcknowledgingDoesNotMakeCreationsSucceed(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
-		killAndWatch(w, 0)
+		killAndWatch(ctx, t, w, 0)
 		ok(t, "acknowledge", w.FailureAck())
 		_, err := w.Dup(ctx)
 		want(t, "dup", err, ulfm.ErrProcFailed)
@@ -293,7 +293,7 @@ func TestSpecR58FreeAlwaysWorks(t *testing.T) {
 		ok(t, "dup", err)
 		_, err = w.Agree(ctx, 0)
 		ok(t, "agree", err)
-		killAndWatch(w, 3)
+		killAndWatch(ctx, t, w, 3)
 		ok(t, "revoke", revoked.Revoke())
 		ok(t, "free a revoked one", revoked.Free())
 		want(t, "twice", revoked.Free(), comm.ErrFreed)
@@ -401,7 +401,7 @@ func TestGroupAlgebra(t *testing.T) {
 // communicators compare.
 func TestGroupOfAShrunkenCommunicatorKeepsWorldRanks(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
-		killAndWatch(w, 1)
+		killAndWatch(ctx, t, w, 1)
 		s, err := w.Shrink(ctx)
 		ok(t, "shrink", err)
 		if lost := w.Group().Difference(s.Group()); !lost.Equal(w.GetFailed()) || !slices.Equal(lost.Processes(), []int{1}) {

@@ -1,11 +1,5 @@
 package comm
 
-// NewIntercomm makes an intercommunicator of a communicator, each of whose ranks is in
-// one of two groups.
-func NewIntercomm(union *Comm, groupA, groupB []int) *Intercomm {
-	return newIntercomm(union, groupA, groupB)
-}
-
 // WithEnvironment returns cfg with what the environment says.
 func WithEnvironment(cfg Config) (Config, error) {
 	err := cfg.fromEnv()

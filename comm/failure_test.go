@@ -13,19 +13,13 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// untilFailed returns once this process knows of n failures.
-func untilFailed(w *comm.Comm, n int) {
-	for w.GetFailed().Size() < n {
-	}
-}
-
 // killAndWatch ends the calling rank if it is a victim; the others return once
 // they know of all victims.
-func killAndWatch(w *comm.Comm, victims ...int) {
+func killAndWatch(ctx context.Context, t *testing.T, w *comm.Comm, victims ...int) {
 	if slices.Contains(victims, w.Rank()) {
 		commtest.Kill(w)
 	}
-	untilFailed(w, len(victims))
+	ok(t, "deaths", commtest.AwaitFailure(ctx, w, len(victims)))
 }
 
 // wantRanks checks which ranks an error names.
@@ -40,7 +34,7 @@ func wantRanks(t *testing.T, err error, ranks ...int) {
 // TestSpecR2UndisturbedRanksSeeNoError: who does not need the dead goes on.
 func TestSpecR2UndisturbedRanksSeeNoError(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
-		killAndWatch(w, 3)
+		killAndWatch(ctx, t, w, 3)
 		if w.Rank() < 2 {
 			in := []int{-1}
 			for range 50 {
@@ -59,7 +53,7 @@ func TestSpecR3ADeathDisturbsOnlyItsCommunicators(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
 		pair, err := w.Split(ctx, w.Rank()/2, 0)
 		ok(t, "split", err)
-		killAndWatch(w, 3)
+		killAndWatch(ctx, t, w, 3)
 		if w.Rank() == 2 {
 			_, err := comm.Recv(ctx, pair.From(comm.Any), []int{0})
 			want(t, "the pair of the dead", err, ulfm.ErrProcFailed)
@@ -95,7 +89,7 @@ func TestSpecR8WhatArrivedIsReceived(t *testing.T) {
 				ok(t, "send", comm.Send(ctx, w.To(0).Tag(i), []int{i}))
 			}
 		}
-		killAndWatch(w, 1)
+		killAndWatch(ctx, t, w, 1)
 		in := []int{-1}
 		if _, found, err := comm.Iprobe(w.From(1)); !found || err != nil {
 			t.Errorf("iprobe: %v, %v", found, err)
@@ -120,7 +114,7 @@ func TestSpecR8WhatArrivedIsReceived(t *testing.T) {
 // status (R46); starting never fails, the wait does (R47).
 func TestSpecR45R46R47KnownDeathAtEveryCall(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
-		killAndWatch(w, 1)
+		killAndWatch(ctx, t, w, 1)
 		for call, f := range sends {
 			err := f(ctx, w.To(1))
 			want(t, call, err, ulfm.ErrProcFailed)
@@ -252,7 +246,7 @@ func TestSpecR21R24Acknowledge(t *testing.T) {
 		ok(t, "dup", err)
 		_, err = d.Agree(ctx, 0) // nobody dies before all have the duplicate
 		ok(t, "agree", err)
-		killAndWatch(w, 1, 3, 4)
+		killAndWatch(ctx, t, w, 1, 3, 4)
 		for _, step := range []struct{ n, acked int }{{0, 0}, {1, 1}, {0, 1}, {2, 2}, {1, 2}, {5, 3}, {0, 3}, {5, 3}} {
 			acked, err := w.AckFailed(step.n)
 			if acked != step.acked || err != nil {
@@ -277,13 +271,13 @@ func TestSpecR21R24Acknowledge(t *testing.T) {
 func TestSpecR48BlockingAnySource(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
 		if w.Rank() == 1 {
-			untilFailed(w, 2)
+			ok(t, "deaths", commtest.AwaitFailure(ctx, w, 2))
 			_, err := comm.Recv(ctx, w.From(0).Tag(1), []int{0})
 			ok(t, "sign", err)
 			ok(t, "send", comm.Send(ctx, w.To(0), []int{6}))
 			return
 		}
-		killAndWatch(w, 2, 3)
+		killAndWatch(ctx, t, w, 2, 3)
 		for acked := range 2 {
 			_, err := w.AckFailed(acked)
 			ok(t, "acknowledge", err)
@@ -329,7 +323,7 @@ func TestSpecR49PendingThenAcknowledgedThenMatched(t *testing.T) {
 					r = comm.Irecv(w.From(comm.Any), in)
 				}
 				sign(2)
-				untilFailed(w, 1)
+				ok(t, "deaths", commtest.AwaitFailure(ctx, w, 1))
 				if late {
 					r = comm.Irecv(w.From(comm.Any), in)
 				}
@@ -356,7 +350,7 @@ func TestSpecR49PendingThenAcknowledgedThenMatched(t *testing.T) {
 					}
 					if victim == 0 {
 						sign(3)
-						untilFailed(w, 2)
+						ok(t, "deaths", commtest.AwaitFailure(ctx, w, 2))
 					}
 				}
 				sign(1)
@@ -378,7 +372,7 @@ func TestSpecR49PendingCanBeCancelled(t *testing.T) {
 			ok(t, "send", comm.Send(ctx, w.To(0), []int{5}))
 			return
 		}
-		killAndWatch(w, 2)
+		killAndWatch(ctx, t, w, 2)
 		in, out := []int{0}, []int{0}
 		r := comm.Irecv(w.From(comm.Any), in)
 		want(t, "wait", waitFor(ctx, r), ulfm.ErrProcFailedPending)
@@ -459,7 +453,7 @@ func TestSpecR7R18RevokedBeforeDead(t *testing.T) {
 		// Signs go outside of the job: a message would let the revocation in.
 		known, revoked := make(chan struct{}), make(chan struct{})
 		commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
-			killAndWatch(w, 2)
+			killAndWatch(ctx, t, w, 2)
 			if w.Rank() == 0 {
 				<-known
 				ok(t, "revoke", w.Revoke())

@@ -86,7 +86,7 @@ func TestPipelineBreaksWhileOneFinalizes(t *testing.T) {
 		}
 		switch me {
 		case 0:
-			untilFailed(w, 1)
+			ok(t, "deaths", commtest.AwaitFailure(ctx, w, 1))
 			err = w.Finalize(ctx)
 		default:
 			assert.True(t, ulfm.Recoverable(err), "%v", err)

@@ -20,7 +20,7 @@ func TestSpecR57TheOthersAreNotNeeded(t *testing.T) {
 	commtest.Run(t, 5, func(ctx context.Context, w *comm.Comm) {
 		g, err := w.Group().Incl(order...)
 		ok(t, "incl", err)
-		killAndWatch(w, 1)
+		killAndWatch(ctx, t, w, 1)
 		if w.Rank() == 2 {
 			c, err := w.CreateGroup(ctx, g, 0)
 			if c != nil || err != nil {
@@ -73,7 +73,7 @@ func TestCreateGroupsAtTheSameTime(t *testing.T) {
 // TestCreateGroupOfOneself needs nobody.
 func TestCreateGroupOfOneself(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
-		killAndWatch(w, 2)
+		killAndWatch(ctx, t, w, 2)
 		g, err := w.Group().Incl(w.Rank())
 		ok(t, "incl", err)
 		c, err := w.CreateGroup(ctx, g, 0)
@@ -90,7 +90,7 @@ func TestCreateGroupWithADeadMember(t *testing.T) {
 			ok(t, "excl", err)
 			switch {
 			case known:
-				killAndWatch(w, 3)
+				killAndWatch(ctx, t, w, 3)
 			case w.Rank() == 3:
 				commtest.Kill(w)
 			}

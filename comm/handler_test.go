@@ -152,7 +152,7 @@ func TestAbortingHandlersEndTheProcess(t *testing.T) {
 // TestErrorsAreOneLine that names operation, communicator, ranks and class.
 func TestErrorsAreOneLine(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
-		killAndWatch(w, 1, 2)
+		killAndWatch(ctx, t, w, 1, 2)
 		s, err := w.Shrink(ctx)
 		ok(t, "shrink", err)
 		d, err := s.Dup(ctx)

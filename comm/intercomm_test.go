@@ -21,12 +21,12 @@ var groupA, groupB = []int{3, 0}, []int{1, 4, 2}
 func bridged(t testing.TB, body func(ctx context.Context, w *comm.Comm, ic *comm.Intercomm)) {
 	t.Helper()
 	commtest.Run(t, 5, func(ctx context.Context, w *comm.Comm) {
-		union, err := w.Dup(ctx)
+		ic, err := commtest.Intercomm(ctx, w, groupA, groupB)
 		if err != nil {
 			t.Error(err)
 			return
 		}
-		body(ctx, w, comm.NewIntercomm(union, groupA, groupB))
+		body(ctx, w, ic)
 	})
 }
 
@@ -166,7 +166,7 @@ func TestSpecR19BothGroupsOfAnIntercomm(t *testing.T) {
 		if _, err := ic.Agree(ctx, 0); err != nil {
 			t.Error(err)
 		}
-		killAndWatch(w, 4, 0) // rank 1 of B and of A
+		killAndWatch(ctx, t, w, 4, 0) // rank 1 of B and of A
 		failed := ic.GetFailed().Processes()
 		slices.Sort(failed)
 		if !slices.Equal(failed, []int{0, 4}) {
@@ -321,7 +321,7 @@ func TestIntercommRevokeReachesBothGroups(t *testing.T) {
 			if _, err := ic.Agree(ctx, 0); err != nil {
 				t.Error(err)
 			}
-			killAndWatch(w, victim)
+			killAndWatch(ctx, t, w, victim)
 			if ic.Rank() == 0 && slices.Contains(groupB, w.Rank()) || victim == 1 {
 				ok(t, "revoke", ic.Revoke())
 			}
@@ -364,7 +364,7 @@ func TestShrinkToOneGroup(t *testing.T) {
 		if _, err := ic.Agree(ctx, 0); err != nil {
 			t.Error(err)
 		}
-		killAndWatch(w, groupA...)
+		killAndWatch(ctx, t, w, groupA...)
 		s, err := ic.Shrink(ctx)
 		want(t, "shrink", err, comm.ErrUnsupported)
 		if s != nil || ulfm.Recoverable(err) {
@@ -380,7 +380,7 @@ func TestIntercommDeathAtEveryFrame(t *testing.T) {
 	for frame := uint64(1); ; frame++ {
 		var flags ledger[string]
 		came := commtest.RunKilled(t, 5, victim, frame, func(ctx context.Context, w *comm.Comm) {
-			ic := comm.NewIntercomm(w, groupA, groupB)
+			ic := door.Intercomm(w, groupA, groupB)
 			flag, err := ic.Agree(ctx, uint64(16+w.Rank()))
 			if w.Rank() == victim {
 				_, _ = ic.Merge(ctx, false)
@@ -406,7 +406,7 @@ func TestIntercommDeathAtEveryFrame(t *testing.T) {
 // them; then they become one.
 func ExampleIntercomm() {
 	ranks(4, func(ctx context.Context, w *comm.Comm) {
-		ic := comm.NewIntercomm(w, []int{0, 2}, []int{1, 3})
+		ic := door.Intercomm(w, []int{0, 2}, []int{1, 3})
 		if w.Rank() == 3 {
 			_ = comm.Send(ctx, ic.To(0), []int{42})
 		}

@@ -151,7 +151,7 @@ func TestSpecR48R8R13MatchedProbe(t *testing.T) {
 		long, _, err := comm.Mprobe(ctx, w.From(1).Tag(2))
 		ok(t, "mprobe", err)
 		close(taken)
-		untilFailed(w, 1)
+		ok(t, "deaths", commtest.AwaitFailure(ctx, w, 1))
 		in := make([]int, bulk)
 		_, err = comm.MRecv(ctx, long, in)
 		want(t, "long", err, ulfm.ErrProcFailed)

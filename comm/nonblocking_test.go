@@ -17,7 +17,7 @@ func TestSpecR43NonBlockingShrink(t *testing.T) {
 	commtest.Run(t, 5, func(ctx context.Context, w *comm.Comm) {
 		d, err := w.Dup(ctx)
 		ok(t, "dup", err)
-		killAndWatch(w, 2)
+		killAndWatch(ctx, t, w, 2)
 		_ = d.Revoke()
 		var s *comm.Comm
 		if w.Rank()%2 == 0 {

@@ -125,7 +125,7 @@ func TestSpecR64PersistentAfterAnError(t *testing.T) {
 				class = ulfm.ErrRevoked
 				ok(t, "revoke", d.Revoke())
 			} else {
-				killAndWatch(w, 1)
+				killAndWatch(ctx, t, w, 1)
 			}
 			for op, r := range map[string]comm.Request{
 				"send_init": comm.SendInit(d.To(1), []int{1}), "recv_init": comm.RecvInit(d.From(1), []int{1}),
@@ -160,7 +160,7 @@ func TestSpecR64R49PersistentFromAny(t *testing.T) {
 			<-started
 			commtest.Kill(w)
 		case 2:
-			untilFailed(w, 1)
+			ok(t, "deaths", commtest.AwaitFailure(ctx, w, 1))
 			_, err := comm.Recv(ctx, w.From(0).Tag(1), []int{0})
 			ok(t, "sign", err)
 			for i := range 2 {

@@ -34,7 +34,7 @@ func TestRanksAndProcesses(t *testing.T) {
 		if w.Rank() == 1 {
 			commtest.Kill(w)
 		}
-		untilFailed(c, 1)
+		ok(t, "deaths", commtest.AwaitFailure(ctx, c, 1))
 		assert.Equal(t, []int{1}, c.GetFailed().Processes())
 		assert.Equal(t, []int{2}, c.FailedRanks())
 		assert.Equal(t, c.FailedRanks(), c.RanksOf(c.GetFailed()))

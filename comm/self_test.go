@@ -19,7 +19,7 @@ func TestSelf(t *testing.T) {
 		if w.Rank() == 1 {
 			commtest.Kill(w)
 		}
-		untilFailed(w, 1)
+		ok(t, "deaths", commtest.AwaitFailure(ctx, w, 1))
 		for range 3 + w.Rank() {
 			c, err := comm.Self(w)
 			assert.NoError(t, err)

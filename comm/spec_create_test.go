@@ -47,7 +47,7 @@ func TestSpecR56C3OneOutcomeForAll(t *testing.T) {
 					commtest.Kill(w)
 				}
 				if w.Rank() == 0 && n > 2 {
-					untilFailed(w, 1)
+					ok(t, "deaths", commtest.AwaitFailure(ctx, w, 1))
 				}
 				s, err = w.Dup(ctx)
 				want(t, "dup with a dead member", err, ulfm.ErrProcFailed)
@@ -71,7 +71,7 @@ func TestSpecR3R56FailuresElsewhere(t *testing.T) {
 		ok(t, "split", err)
 		_, err = w.Agree(ctx, 0)
 		ok(t, "agree", err)
-		killAndWatch(w, 4)
+		killAndWatch(ctx, t, w, 4)
 		if w.Rank() == 3 {
 			return
 		}
@@ -117,7 +117,7 @@ func TestSpecR41DeadInTheShrunkAreFound(t *testing.T) {
 		}
 		s, err := w.Shrink(ctx)
 		ok(t, "shrink", err)
-		untilFailed(w, 1)
+		ok(t, "deaths", commtest.AwaitFailure(ctx, w, 1))
 		if s.Size() == 4 {
 			want(t, "send", comm.Send(ctx, s.To(3), []int{0}), ulfm.ErrProcFailed)
 			if got := s.GetFailed().Processes(); !slices.Equal(got, []int{3}) {
@@ -189,7 +189,7 @@ func TestSpecC7FencedIsNotHeard(t *testing.T) {
 	}
 	ok(t, "before", comm.Send(ctx, ws[2].To(0), []int{1}))
 	job.Depart(2, true) // the others are told; rank 2 runs on
-	untilFailed(ws[0], 1)
+	ok(t, "deaths", commtest.AwaitFailure(ctx, ws[0], 1))
 	want(t, "the fenced one", comm.Send(ctx, ws[2].To(0), []int{2}), comm.ErrFenced)
 	want(t, "the fenced one", receives["Recv"](ctx, ws[2].From(0)), comm.ErrFenced)
 	_, err := ws[2].Agree(ctx, 0)

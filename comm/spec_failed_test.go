@@ -40,7 +40,7 @@ func TestSpecR19GetFailedIsLocal(t *testing.T) {
 			t.Errorf("failed %v", got)
 		}
 		close(asked)
-		untilFailed(w, 1)
+		ok(t, "deaths", commtest.AwaitFailure(ctx, w, 1))
 		if got := w.GetFailed().Processes(); !slices.Equal(got, []int{2}) {
 			t.Errorf("failed %v", got)
 		}
@@ -63,7 +63,7 @@ func TestSpecR20C6OrderOfLearning(t *testing.T) {
 				commtest.Kill(w)
 			}
 			for i, victim := range order {
-				untilFailed(w, i+1)
+				ok(t, "deaths", commtest.AwaitFailure(ctx, w, i+1))
 				close(dead[victim])
 			}
 			if got := w.GetFailed().Processes(); !slices.Equal(got, order) {
@@ -77,7 +77,7 @@ func TestSpecR20C6OrderOfLearning(t *testing.T) {
 // nothing.
 func TestSpecR21Arguments(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
-		killAndWatch(w, 2)
+		killAndWatch(ctx, t, w, 2)
 		for _, n := range []int{-1, 4, 1 << 40} {
 			acked, err := w.AckFailed(n)
 			want(t, "acknowledge", err, comm.ErrArgument)
@@ -95,7 +95,7 @@ func TestSpecR22AcknowledgedFailuresInterruptNothing(t *testing.T) {
 		if w.Rank() == 3 {
 			commtest.Kill(w)
 		}
-		untilFailed(w, 1)
+		ok(t, "deaths", commtest.AwaitFailure(ctx, w, 1))
 		ok(t, "acknowledge", w.FailureAck())
 		flag, err := w.Agree(ctx, 6)
 		if flag != 6 || err != nil {
@@ -110,7 +110,7 @@ func TestSpecR22AcknowledgedFailuresInterruptNothing(t *testing.T) {
 		}
 		_, err = w.Agree(ctx, 0) // all have received
 		ok(t, "agree", err)
-		killAndWatch(w, 3, 2)
+		killAndWatch(ctx, t, w, 3, 2)
 		want(t, "a later failure", receives["Recv"](ctx, w.From(comm.Any)), ulfm.ErrProcFailed)
 		_, err = w.Agree(ctx, 6)
 		want(t, "agree", err, ulfm.ErrProcFailed)
@@ -124,7 +124,7 @@ func TestSpecR24AcknowledgementsStayAtHome(t *testing.T) {
 		ok(t, "dup", err)
 		_, err = w.Agree(ctx, 0)
 		ok(t, "agree", err)
-		killAndWatch(w, 2)
+		killAndWatch(ctx, t, w, 2)
 		if w.Rank() == 0 {
 			ok(t, "acknowledge", w.FailureAck())
 			want(t, "the other communicator", receives["Recv"](ctx, d.From(comm.Any)), ulfm.ErrProcFailed)
@@ -158,10 +158,10 @@ func TestSpecR25OlderSpelling(t *testing.T) {
 		if got := w.FailureGetAcked(); got.Size() != 0 {
 			t.Errorf("acknowledged %v before anything", got)
 		}
-		untilFailed(w, 1)
+		ok(t, "deaths", commtest.AwaitFailure(ctx, w, 1))
 		ok(t, "acknowledge", w.FailureAck())
 		close(known)
-		untilFailed(w, 2)
+		ok(t, "deaths", commtest.AwaitFailure(ctx, w, 2))
 		if got := w.FailureGetAcked().Processes(); !slices.Equal(got, []int{2}) {
 			t.Errorf("acknowledged %v", got)
 		}
@@ -181,7 +181,7 @@ func TestSpecR25OlderSpelling(t *testing.T) {
 // also the request that is already posted.
 func TestSpecR26C5WildcardsNeedAllAcknowledged(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
-		killAndWatch(w, 2, 3)
+		killAndWatch(ctx, t, w, 2, 3)
 		in := []int{0}
 		r := comm.Irecv(w.From(comm.Any), in)
 		want(t, "nothing acknowledged", waitFor(ctx, r), ulfm.ErrProcFailedPending)
@@ -206,7 +206,7 @@ func TestSpecR26C5WildcardsNeedAllAcknowledged(t *testing.T) {
 func TestSpecR32AgreeIgnoresRevocation(t *testing.T) {
 	hasWaited := make(chan struct{})
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
-		killAndWatch(w, 3)
+		killAndWatch(ctx, t, w, 3)
 		ok(t, "revoke", w.Revoke())
 		until(ctx, t, "the revocation", w.IsRevoked)
 		d := make(chan error, 1)
@@ -248,7 +248,7 @@ func TestSpecR32AgreeIgnoresRevocation(t *testing.T) {
 // are those of the old one.
 func TestSpecR43OldCommunicatorWorksMeanwhile(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
-		killAndWatch(w, 2)
+		killAndWatch(ctx, t, w, 2)
 		type result struct {
 			c   *comm.Comm
 			err error

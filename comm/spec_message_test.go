@@ -34,7 +34,7 @@ func TestSpecR8R46AnnouncedIsNotComplete(t *testing.T) {
 		for tag := 1; tag <= 3; tag++ { // the envelopes are seen while the sender may live
 			_, _, _ = comm.Iprobe(w.From(1).Tag(tag))
 		}
-		untilFailed(w, 1)
+		ok(t, "deaths", commtest.AwaitFailure(ctx, w, 1))
 		for _, source := range []int{1, comm.Any} {
 			for tag := 2; tag <= 3; tag++ {
 				for call, f := range receives {
@@ -74,7 +74,7 @@ func TestSpecR46R49SenderDiesAtEveryFrame(t *testing.T) {
 				_ = comm.Send(ctx, w.To(0), slices.Repeat([]int{1}, bulk))
 				commtest.Kill(w)
 			case 2:
-				untilFailed(w, 1)
+				ok(t, "deaths", commtest.AwaitFailure(ctx, w, 1))
 				<-sent
 				ok(t, "the other sender", comm.Send(ctx, w.To(0), slices.Repeat([]int{2}, bulk)))
 				return
@@ -118,8 +118,10 @@ func TestSpecR46R49SenderDiesAtEveryFrame(t *testing.T) {
 }
 
 // ackOne acknowledges the one death that must come.
-func ackOne(_ context.Context, w *comm.Comm) error {
-	untilFailed(w, 1)
+func ackOne(ctx context.Context, w *comm.Comm) error {
+	if err := commtest.AwaitFailure(ctx, w, 1); err != nil {
+		return err
+	}
 	return w.FailureAck()
 }
 
@@ -202,7 +204,7 @@ func TestSpecR1R45SendRecvToTheDead(t *testing.T) {
 					return
 				}
 				if !during {
-					untilFailed(w, 1)
+					ok(t, "deaths", commtest.AwaitFailure(ctx, w, 1))
 				}
 				returned := make(chan error, 1)
 				in := []int{0}
@@ -331,7 +333,7 @@ func TestSpecR46LostMessageIsNotOvertaken(t *testing.T) {
 				commtest.Kill(w)
 			}
 			<-sent
-			untilFailed(w, 1)
+			ok(t, "deaths", commtest.AwaitFailure(ctx, w, 1))
 			in := make([]int, bulk)
 			if how.acknowledged {
 				assert.NoError(t, w.FailureAck())

@@ -42,7 +42,7 @@ func TestSpecR7R8CompleteStaysComplete(t *testing.T) {
 			rs = append(rs, comm.Irecv(d.From([]int{1, comm.Any}[i%2]), in[i]))
 		}
 		<-sent
-		untilFailed(w, 1) // what the dead had sent is taken first
+		ok(t, "deaths", commtest.AwaitFailure(ctx, w, 1)) // what the dead had sent is taken first
 		ok(t, "revoke", d.Revoke())
 		st, err := rs[0].Wait(ctx)
 		if err != nil || st.Source != 1 {
@@ -94,7 +94,7 @@ func TestSpecR50AlreadyMatchedSucceeds(t *testing.T) {
 		}
 		close(matched)
 		<-dead
-		untilFailed(w, 1)
+		ok(t, "deaths", commtest.AwaitFailure(ctx, w, 1))
 		st, err := r.Wait(ctx)
 		if want := (comm.Status{Source: 1, Count: bulk, Bytes: 8 * bulk}); err != nil || st != want {
 			t.Errorf("matched before the death: %+v, %v", st, err)
@@ -107,7 +107,7 @@ func TestSpecR50AlreadyMatchedSucceeds(t *testing.T) {
 func TestSpecR50PendingComesFirst(t *testing.T) {
 	asked := make(chan struct{})
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
-		killAndWatch(w, 2)
+		killAndWatch(ctx, t, w, 2)
 		if w.Rank() == 1 {
 			<-asked
 			ok(t, "send", comm.Send(ctx, w.To(0), []int{4}))
@@ -130,14 +130,14 @@ func TestSpecR50PendingComesFirst(t *testing.T) {
 func TestSpecR51OneOfMany(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
 		if w.Rank() == 1 {
-			untilFailed(w, 1)
+			ok(t, "deaths", commtest.AwaitFailure(ctx, w, 1))
 			_, err := comm.Recv(ctx, w.From(0), []int{0})
 			ok(t, "sign", err)
 			ok(t, "send", comm.Send(ctx, w.To(0).Tag(5), []int{5}))
 			ok(t, "send", comm.Send(ctx, w.To(0).Tag(6), []int{6}))
 			return
 		}
-		killAndWatch(w, 3)
+		killAndWatch(ctx, t, w, 3)
 		if w.Rank() == 2 {
 			return
 		}
@@ -203,7 +203,7 @@ func mixed(ctx context.Context, t *testing.T, w *comm.Comm) []comm.Request {
 func TestSpecR52R65C1ErrorsPerRequest(t *testing.T) {
 	done := make(chan struct{})
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
-		killAndWatch(w, 2)
+		killAndWatch(ctx, t, w, 2)
 		if w.Rank() == 1 {
 			<-done
 			for range 4 {
@@ -289,7 +289,7 @@ func TestSpecR52RevokedPerRequest(t *testing.T) {
 // TestSpecR53NoProcessAndSelf do not mind who is dead.
 func TestSpecR53NoProcessAndSelf(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
-		killAndWatch(w, 1, 2)
+		killAndWatch(ctx, t, w, 1, 2)
 		for call, f := range sends {
 			ok(t, call+" to none", f(ctx, w.To(comm.None)))
 		}
@@ -352,7 +352,7 @@ func TestSpecR67MemoryIsReleased(t *testing.T) {
 		ok(t, "dup", err)
 		_, err = w.Agree(ctx, 0)
 		ok(t, "agree", err)
-		killAndWatch(w, 2)
+		killAndWatch(ctx, t, w, 2)
 		if w.Rank() == 1 {
 			return
 		}

@@ -39,7 +39,7 @@ func TestSpecR9AnyMemberRevokesAlone(t *testing.T) {
 				_, err = w.Agree(ctx, 0)
 				ok(t, "agree", err)
 				if failure {
-					killAndWatch(w, n-1)
+					killAndWatch(ctx, t, w, n-1)
 				}
 				if w.Rank() == revoker {
 					ok(t, "revoke", d.Revoke())
@@ -72,7 +72,7 @@ func TestSpecR10RevokerDies(t *testing.T) {
 				want(t, "dup", err, ulfm.ErrProcFailed)
 				return
 			}
-			untilFailed(w, 1)
+			ok(t, "deaths", commtest.AwaitFailure(ctx, w, 1))
 			if d.IsRevoked() {
 				heard.Store(true)
 			}
@@ -107,7 +107,7 @@ func TestSpecR10RevokedThenDead(t *testing.T) {
 				commtest.Kill(w)
 			}
 			<-dead
-			untilFailed(w, 1)
+			ok(t, "deaths", commtest.AwaitFailure(ctx, w, 1))
 			_, err = w.Agree(ctx, 0) // behind every flood
 			want(t, "agree", err, ulfm.ErrProcFailed)
 			if !d.IsRevoked() {
@@ -205,7 +205,7 @@ func TestSpecR14LocalCallsOfARevokedCommunicator(t *testing.T) {
 		ok(t, "split", err)
 		_, err = w.Agree(ctx, 0)
 		ok(t, "agree", err)
-		killAndWatch(w, 3) // rank 0 of d
+		killAndWatch(ctx, t, w, 3) // rank 0 of d
 		group := d.Group()
 		ok(t, "revoke", d.Revoke())
 		if d.Rank() != 3-w.Rank() || d.Size() != 4 || !d.Group().Equal(group) || d.Epoch() != 0 || !d.IsRevoked() {

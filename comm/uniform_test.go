@@ -63,7 +63,7 @@ func TestSpecC9TheModeIsInherited(t *testing.T) {
 			d.SetUniform(false)
 			_, err = w.Agree(ctx, 0) // all have it
 			ok(t, "agree", err)
-			killAndWatch(w, n-1)
+			killAndWatch(ctx, t, w, n-1)
 			if !child.IsRevoked() || d.IsRevoked() || w.IsRevoked() {
 				t.Errorf("%s, rank %d: revoked: %v, where it was taken back %v, where it was not set %v", name, w.Rank(), child.IsRevoked(), d.IsRevoked(), w.IsRevoked())
 			}

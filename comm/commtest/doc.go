@@ -10,7 +10,9 @@
 //		})
 //	}
 //
-// Nodes{0, 0, 1}.Run does the same on simulated nodes: two ranks on one, one on another.
+// A Config changes what a Run is made of; Nodes{0, 0, 1}.Run does the same on simulated
+// nodes: two ranks on one, one on another. AwaitFailure waits until a rank knows of deaths,
+// and Intercomm makes an intercommunicator without a launcher.
 //
 // A killed rank goes the way a killed process goes: what it had published stays
 // readable, it answers nothing any more, and its peers hear of it only from the

@@ -37,13 +37,13 @@ func Kill(w *comm.Comm) {
 //	}
 func RunKilled(t testing.TB, n, victim int, frame uint64, body func(ctx context.Context, w *comm.Comm)) bool {
 	t.Helper()
-	return runKilled(t, world{ranks: n}, victim, frame, body)
+	return runKilled(t, generous, world{ranks: n}, victim, frame, body)
 }
 
-func runKilled(t testing.TB, w world, victim int, frame uint64, body func(ctx context.Context, w *comm.Comm)) bool {
+func runKilled(t testing.TB, l limits, w world, victim int, frame uint64, body func(ctx context.Context, w *comm.Comm)) bool {
 	t.Helper()
 	var reached atomic.Bool
-	generous.runOn(t, w, func(k *rank, end transport.End) transport.End {
+	l.runOn(t, w, func(k *rank, end transport.End) transport.End {
 		if k.me != victim {
 			return end
 		}

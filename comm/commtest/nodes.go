@@ -15,17 +15,11 @@ type Nodes []int
 // Run is Run with a rank for each entry of n.
 func (n Nodes) Run(t testing.TB, body func(ctx context.Context, w *comm.Comm)) {
 	t.Helper()
-	generous.runOn(t, world{len(n), n}, nil, body)
+	Config{Nodes: n}.Run(t, len(n), body)
 }
 
 // RunKilled is RunKilled with a rank for each entry of n.
 func (n Nodes) RunKilled(t testing.TB, victim int, frame uint64, body func(ctx context.Context, w *comm.Comm)) bool {
 	t.Helper()
-	return runKilled(t, world{len(n), n}, victim, frame, body)
-}
-
-// A world is how many ranks a run has, and on which nodes; nil: all on one.
-type world struct {
-	ranks int
-	nodes Nodes
+	return Config{Nodes: n}.RunKilled(t, len(n), victim, frame, body)
 }

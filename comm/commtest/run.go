@@ -47,12 +47,7 @@ const spinPolls = 20
 // starts must have ended when it returns.
 func Run(t testing.TB, n int, body func(ctx context.Context, w *comm.Comm)) {
 	t.Helper()
-	generous.runAll(t, n, body)
-}
-
-func (l limits) runAll(t testing.TB, n int, body func(ctx context.Context, w *comm.Comm)) {
-	t.Helper()
-	l.runOn(t, world{ranks: n}, nil, body)
+	Config{}.Run(t, n, body)
 }
 
 // A wrapper puts something around the port of a rank, so that it sees all frames;
@@ -63,7 +58,7 @@ func (l limits) runOn(t testing.TB, w world, wrap wrapper, body func(ctx context
 	t.Helper()
 	labelled(l.ending, func(ctx context.Context, left func() string) {
 		r := newRun(w.ranks, l)
-		r.join(wrap, w.nodes)
+		r.join(wrap, w)
 		r.all(ctx, t, body)
 		if stacks := left(); stacks != "" {
 			t.Errorf("goroutines left behind:\n%s", stacks)
@@ -100,13 +95,13 @@ func newRun(n int, l limits) *run {
 	return r
 }
 
-func (r *run) join(wrap wrapper, nodes Nodes) {
+func (r *run) join(wrap wrapper, w world) {
 	for _, k := range r.ranks {
 		end := r.world.Port(k.me)
 		if wrap != nil {
 			end = wrap(k, end)
 		}
-		k.w = door.World(engine.New(end, engine.Config{SpinPolls: spinPolls, YieldPolls: spinPolls, Messages: wrap != nil, Nodes: nodes}))
+		k.w = door.World(engine.New(end, w.engine(wrap != nil)))
 		living.Store(k.proc(), k)
 	}
 }

@@ -200,7 +200,7 @@ func TestFatalNamesItsRankAndLeavesNobodyWaiting(t *testing.T) {
 func TestDeadlineTellsWhoWaitsForWhom(t *testing.T) {
 	for name, own := range map[string]bool{"with the context": false, "without": true} {
 		r := &recorder{TB: t}
-		limits{run: 50 * time.Millisecond, grace: 50 * time.Millisecond, ending: generous.ending}.runAll(r, 2, func(ctx context.Context, w *comm.Comm) {
+		limits{run: 50 * time.Millisecond, grace: 50 * time.Millisecond, ending: generous.ending}.runOn(r, world{ranks: 2}, nil, func(ctx context.Context, w *comm.Comm) {
 			if own {
 				ctx = context.Background()
 			}
@@ -218,7 +218,7 @@ func TestDeadlineTellsWhoWaitsForWhom(t *testing.T) {
 func TestLeftoverGoroutineIsReported(t *testing.T) {
 	stop := make(chan struct{})
 	r := &recorder{TB: t}
-	limits{run: generous.run, ending: 10 * time.Millisecond}.runAll(r, 1, func(ctx context.Context, w *comm.Comm) {
+	limits{run: generous.run, ending: 10 * time.Millisecond}.runOn(r, world{ranks: 1}, nil, func(ctx context.Context, w *comm.Comm) {
 		go func() { <-stop }()
 	})
 	close(stop)

@@ -22,9 +22,13 @@ package bridge
 
 import "github.com/goulfm/goulfm/internal/engine"
 
-// Door is what comm opens to its siblings. C is comm.Comm, I is comm.Intercomm, and R is
-// comm.Request. Functions that take a communicator want one that is not nil.
-type Door[C, I, R any] struct {
+// Door is what comm opens to its siblings. C is comm.Comm, I is comm.Intercomm, R is
+// comm.Request, and S is comm.Config. Functions that take a communicator want one that is
+// not nil.
+type Door[C, I, R, S any] struct {
+	// Settings returns what the fields that a program has set are to the engine.
+	Settings func(s S) engine.Config
+
 	// World returns the world of a process whose engine runs already.
 	World func(p *engine.Proc) *C
 
@@ -48,6 +52,10 @@ type Door[C, I, R any] struct {
 	// over it.
 	Sides func(ic *I) (union *C, local, remote []int)
 
+	// Intercomm makes an intercommunicator of a communicator, each of whose ranks is in one
+	// of two groups. All members pass the same.
+	Intercomm func(union *C, groupA, groupB []int) *I
+
 	// Request is the request of an operation that a sibling has started on c, of which
 	// any member may be waited for. op is what its errors call it.
 	Request func(c *C, h engine.Handle, op string) R
@@ -62,7 +70,7 @@ type Door[C, I, R any] struct {
 var opened any
 
 // Open is for comm alone.
-func Open[C, I, R any](d Door[C, I, R]) { opened = d }
+func Open[C, I, R, S any](d Door[C, I, R, S]) { opened = d }
 
 // Through returns what comm has opened. It panics for other types than those of comm.
-func Through[C, I, R any]() Door[C, I, R] { return opened.(Door[C, I, R]) }
+func Through[C, I, R, S any]() Door[C, I, R, S] { return opened.(Door[C, I, R, S]) }

@@ -6,4 +6,4 @@ import (
 )
 
 // door leads into package comm.
-var door = bridge.Through[comm.Comm, comm.Intercomm, comm.Request]()
+var door = bridge.Through[comm.Comm, comm.Intercomm, comm.Request, comm.Config]()

@@ -1,0 +1,69 @@
+package commtest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/goulfm/goulfm/comm"
+)
+
+// TestConfigOfRanks: what a program would give to InitWith counts.
+func TestConfigOfRanks(t *testing.T) {
+	for _, uniform := range []bool{false, true} {
+		Config{Comm: comm.Config{Uniform: uniform}}.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
+			if w.Rank() == 2 {
+				Kill(w)
+			}
+			assert.NoError(t, AwaitFailure(ctx, w, 1))
+			assert.Equal(t, uniform, w.IsRevoked(), "the first failure revokes in uniform mode alone")
+		})
+	}
+}
+
+// TestConfigMessages: with Messages nothing goes through memory, though all ranks are on one
+// node, and no node is named.
+func TestConfigMessages(t *testing.T) {
+	for _, messages := range []bool{false, true} {
+		Config{Messages: messages}.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
+			assert.Equal(t, !messages, door.Engine(w).Shared())
+			_, err := w.Agree(ctx, 1)
+			assert.NoError(t, err)
+		})
+	}
+}
+
+// TestConfigNodes: one for each rank, also where a rank dies.
+func TestConfigNodes(t *testing.T) {
+	body := func(_ context.Context, w *comm.Comm) { assert.Equal(t, []int{0, 1, 0}, door.Engine(w).Nodes()) }
+	cfg := Config{Nodes: Nodes{0, 1, 0}}
+	cfg.Run(t, 3, body)
+	assert.True(t, cfg.RunKilled(t, 3, 1, 1, body))
+
+	r := &recorder{TB: t}
+	done := make(chan struct{})
+	go func() { // Fatal ends the goroutine
+		defer close(done)
+		cfg.Run(r, 2, body)
+	}()
+	<-done
+	assert.Contains(t, r.text.String(), "3 nodes for 2 ranks")
+}
+
+// TestConfigLimit: a wait that never ends fails the test, says who waits for whom, and ends
+// with the context.
+func TestConfigLimit(t *testing.T) {
+	r := &recorder{TB: t}
+	var err error
+	Config{Limit: time.Millisecond}.Run(r, 2, func(ctx context.Context, w *comm.Comm) {
+		if w.Rank() == 0 {
+			_, err = comm.Recv(ctx, w.From(1), []int{0}) // which sends nothing
+			return
+		}
+		<-ctx.Done()
+	})
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.Contains(t, r.text.String(), "some ranks have not ended in time")
+}
