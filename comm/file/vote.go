@@ -1,0 +1,154 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"syscall"
+
+	"github.com/goulfm/goulfm/comm"
+)
+
+// ErrMember says that a member could not do its part, for a reason that has no class of its
+// own. The member itself has the reason.
+var ErrMember = errors.New("a member could not do its part")
+
+// op is a call of this package.
+type op int
+
+const (
+	open op = iota
+	write
+	read
+	syncing
+	closing
+	ops int = iota
+)
+
+// names are what errors call the operations.
+var names = [ops]string{"open_all", "write_at_all", "read_at_all", "sync_all", "close_all"}
+
+// classes are what members can tell each other of an error: the first that holds. Every
+// error has one.
+var classes = [...]error{
+	fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, syscall.ENOSPC, io.ErrUnexpectedEOF,
+	fs.ErrInvalid, fs.ErrClosed, comm.ErrType, comm.ErrRevoked, ErrMember,
+}
+
+// The flag of an agreement has a bit for each thing that may be wrong; members clear those
+// that are, and the agreement is the AND.
+//
+//	bits     0-15   a class of error, by its place in classes
+//	bits    16-23   an operation: each member clears that of its own
+//	bits    24-63   the rank of a member with an error, where there are at most 40
+const (
+	opBits     = 16
+	rankBits   = 24
+	mostRanked = 64 - rankBits
+)
+
+// A vote is one call at one member: what it says to the others.
+type vote struct {
+	c    *comm.Comm
+	op   op
+	mine error // what was wrong here
+}
+
+// begin starts a call. An error says that nothing was done, and that the others are not told.
+func begin(ctx context.Context, c *comm.Comm, op op) (*vote, error) {
+	v := &vote{c: c, op: op}
+	switch {
+	case c == nil:
+		return nil, &comm.Error{Op: names[op], Err: fmt.Errorf("%w: nil communicator", comm.ErrArgument)}
+	case ctx == nil:
+		return nil, v.fail(nil, fmt.Errorf("%w: nil context", comm.ErrArgument))
+	case ctx.Err() != nil:
+		return nil, v.fail(nil, fmt.Errorf("%w: %w", comm.ErrNotBegun, ctx.Err()))
+	case c.IsRevoked():
+		v.mine = comm.ErrRevoked
+	}
+	return v, nil
+}
+
+// agree tells the others how it went here, and returns what all return: nil, or an error of
+// one class.
+func (v *vote) agree(ctx context.Context) error {
+	all, err := v.c.Agree(ctx, v.flag())
+	if e, ok := errors.AsType[*comm.Error](err); ok {
+		return &comm.Error{Op: names[v.op], Comm: e.Comm, Ranks: e.Ranks, Err: e.Err} // a handler has had it
+	}
+	switch class := agreedClass(all); {
+	case err != nil:
+		return err // of the handler
+	case mixed(all):
+		return v.fail(nil, fmt.Errorf("%w: one of %v, another one something else", comm.ErrMismatch, names[v.op]))
+	case class == nil:
+		return nil
+	case v.mine == nil:
+		return v.fail(v.ranks(all), class)
+	case errors.Is(v.mine, class):
+		return v.fail(v.ranks(all), v.mine)
+	default:
+		return v.fail(v.ranks(all), fmt.Errorf("%w; here: %w", class, v.mine))
+	}
+}
+
+// flag is what this member contributes.
+func (v *vote) flag() uint64 {
+	flag := ^uint64(0) &^ (1 << (opBits + v.op))
+	if v.mine != nil {
+		flag &^= 1 << classOf(v.mine)
+		if v.c.Size() <= mostRanked {
+			flag &^= 1 << (rankBits + v.c.Rank())
+		}
+	}
+	return flag
+}
+
+// classOf returns the place of an error's class in classes.
+func classOf(err error) int {
+	i := slices.IndexFunc(classes[:], func(class error) bool { return errors.Is(err, class) })
+	if i < 0 {
+		return len(classes) - 1
+	}
+	return i
+}
+
+// agreedClass returns the first class that a member has told, or nil.
+func agreedClass(all uint64) error {
+	for i, class := range classes {
+		if all>>i&1 == 0 {
+			return class
+		}
+	}
+	return nil
+}
+
+// mixed says whether members were in different operations.
+func mixed(all uint64) bool {
+	called := 0
+	for i := range ops {
+		if all>>(opBits+i)&1 == 0 {
+			called++
+		}
+	}
+	return called > 1
+}
+
+// ranks returns the members that had an error, if they are few enough to tell.
+func (v *vote) ranks(all uint64) (ranks []int) {
+	for r := range min(v.c.Size(), mostRanked) {
+		if all>>(rankBits+r)&1 == 0 {
+			ranks = append(ranks, r)
+		}
+	}
+	return ranks
+}
+
+// fail returns an error of the call, as a handler of the communicator has it.
+func (v *vote) fail(ranks []int, err error) error {
+	return door.Raise(v.c, &comm.Error{Op: names[v.op], Comm: v.c.Name(), Ranks: ranks, Err: err})
+}
