@@ -2,15 +2,18 @@ package collectives
 
 import (
 	"context"
-	"slices"
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/internal/sched"
 	"github.com/goulfm/goulfm/internal/view"
 )
 
-// Self is the root of an InterBcast at the root itself.
-const Self = -4
+// Root is the root of a collective of an intercommunicator at the root itself.
+//
+// A collective with a root goes from one group to the other. In the root's group the root
+// passes Root, and all others comm.None: they do nothing, and their slices may be nil. In the
+// other group all pass the root's rank in its group.
+const Root = -4
 
 // InterBarrier returns when every member of both groups has called it. Errors: of all
 // collectives; their ranks are of the remote group. MPI 6.3.
@@ -22,59 +25,69 @@ func InterBarrier(ctx context.Context, ic *comm.Intercomm) error {
 	return Barrier(ctx, union)
 }
 
-// InterBcast copies buf of the root into buf of every member of the other group. There
-// root is the root's rank in its group; at the root it is Self, and at the other members
-// of the root's group comm.None: they do nothing, and their buf may be nil. Errors:
-// ErrRoot, ErrMismatch, and those of all collectives. MPI 6.4.
+// InterBcast copies buf of the root into buf of every member of the other group. root is
+// as Root says. Errors: ErrRoot, ErrMismatch, and those of all collectives. MPI 6.4.
 func InterBcast[T comm.Elem](ctx context.Context, ic *comm.Intercomm, root int, buf []T) error {
 	if ic == nil {
 		return Bcast(ctx, nil, root, buf)
 	}
-	union, _, remote := door.Sides(ic)
+	a := acrossFrom(ic, root)
 	var t topology
 	b := view.Bytes(buf)
 	n := task{verb: sched.NeighborAllgather, length: len(b)}
-	switch {
-	case root == Self:
-		t.out, n.src = remote, b
-	case root >= 0 && root < len(remote):
-		t.in, n.dst = []int{remote[root]}, b
+	if a.isRoot() {
+		t.out, n.src = a.remote, b
+	} else if a.hasRoot() {
+		t.in, n.dst = a.rootAlone(), b
 	}
-	x := prepareNeighbors[T](ctx, union, neighborAllgather, t, true)
-	x.head.kind = bcast // no root in it: that is another rank on each side
-	if root != Self && root != comm.None && (root < 0 || root >= len(remote)) {
-		x.wrong("%w: %d in a remote group of %d: want its rank, Self, or None", comm.ErrRoot, root, len(remote))
-	}
+	x := prepareNeighbors[T](ctx, a.union, neighborAllgather, t, true)
+	a.check(x, bcast)
 	x.do(n)
 	return x.run()
 }
 
-// InterAllreduce combines src of all members of the remote group, in the order of their
-// ranks, into dst of every member of the local group. All src and dst have one length:
-// else ErrLength here, or ErrMismatch where a message of another length arrives. dst and
-// src may be the same slice. Each member gets what each of the other group contributes,
-// and combines it itself. Errors: ErrLength, ErrMismatch, and those of all collectives.
-// MPI 6.9.6.
-func InterAllreduce[T comm.Elem](ctx context.Context, ic *comm.Intercomm, dst, src []T, op Op[T]) error {
-	if ic == nil {
-		return Allreduce(ctx, nil, dst, src, op)
-	}
+// across is a collective of an intercommunicator, at one member.
+type across struct {
+	union  *comm.Comm
+	remote []int // the ranks in union of the remote group
+	root   int   // as Root says; noRoot: it has none
+}
+
+func acrossFrom(ic *comm.Intercomm, root int) across {
 	union, _, remote := door.Sides(ic)
-	all := make([]T, len(src)*len(remote))
-	x := newNeighborAllgather(ctx, union, topology{in: remote, out: slices.Clone(remote)}, true, all, src)
-	x.head.kind = allreduce
-	x.wantLength("dst", len(dst), len(src))
-	setOp(x, op)
-	fold := x.fold
-	if k, err := kernelOf(op); err == nil && k.code == opCustom { // after the call x is another's
-		fold = func(dst, _, in []byte) { k.f(view.Of[T](dst), view.Of[T](in)) }
+	return across{union: union, remote: remote, root: root}
+}
+
+// isRoot says whether this member is the root.
+func (a *across) isRoot() bool { return a.root == Root }
+
+// hasRoot says whether the root is in the other group, and root its rank there.
+func (a *across) hasRoot() bool { return a.root >= 0 && a.root < len(a.remote) }
+
+// rootAlone is the topology of who has nothing to do but with the root.
+func (a *across) rootAlone() []int { return []int{a.remote[a.root]} }
+
+// check gives x the kind of the collective, and notes a root that cannot be. The header has
+// no root in it: that is another rank on each side.
+func (a *across) check(x *call, k kind) {
+	x.head.kind = k
+	if k.rooted() && !a.isRoot() && a.root != comm.None && !a.hasRoot() {
+		x.wrong("%w: %d in a remote group of %d: want its rank, Root, or None", comm.ErrRoot, a.root, len(a.remote))
 	}
-	if err := x.run(); err != nil {
-		return err
+}
+
+// each returns how many elements of n belong to each of the remote group, as counts.
+func (a *across) each(n int) []int {
+	counts := make([]int, len(a.remote))
+	for i := range counts {
+		counts[i] = n / len(counts)
 	}
-	copy(dst, all)
-	for from := len(src); from < len(all); from += len(src) {
-		fold(view.Bytes(dst), view.Bytes(dst), view.Bytes(all[from:from+len(src)]))
+	return counts
+}
+
+// wantParts notes ErrLength unless a slice has a part for each of the remote group.
+func (a *across) wantParts(x *call, what string, elems int) {
+	if elems%len(a.remote) != 0 {
+		x.wrong("%w: %s has %d elements, want a multiple of %d, the size of the remote group", comm.ErrLength, what, elems, len(a.remote))
 	}
-	return nil
 }

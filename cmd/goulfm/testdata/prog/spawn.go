@@ -91,7 +91,7 @@ func broadcasts(ctx context.Context, ic *comm.Intercomm, second bool, first, las
 	if !second {
 		first[0], root = 9, comm.None
 		if ic.Rank() == 0 {
-			root = collectives.Self
+			root = collectives.Root
 		}
 	}
 	if err := collectives.InterBcast(ctx, ic, root, first); err != nil || first[0] != 9 {
@@ -101,7 +101,7 @@ func broadcasts(ctx context.Context, ic *comm.Intercomm, second bool, first, las
 	if second {
 		root = comm.None
 		if ic.Rank() == ic.Size()-1 {
-			root = collectives.Self
+			root = collectives.Root
 			for i := range last {
 				last[i] = i + 1
 			}

@@ -1,0 +1,65 @@
+package collectives
+
+import (
+	"context"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/view"
+)
+
+// InterReduce combines src of all members of the group without the root, in the order of
+// their ranks, into dst of the root. root is as Root says. All src and dst have one length:
+// else ErrMismatch where a message of another length arrives. The root gets what each member
+// contributes, and combines it itself. Errors: ErrRoot, ErrUnsupported for an operation that
+// these elements do not have, ErrMismatch, and those of all collectives. MPI 6.9.1.
+func InterReduce[T comm.Elem](ctx context.Context, ic *comm.Intercomm, root int, dst, src []T, op Op[T]) error {
+	if ic == nil {
+		return Reduce(ctx, nil, root, dst, src, op)
+	}
+	a := acrossFrom(ic, root)
+	var all []T
+	if a.isRoot() {
+		all = make([]T, len(dst)*len(a.remote))
+	}
+	x := newInterGather(ctx, &a, reduce, all, src)
+	if root == comm.None {
+		return x.run()
+	}
+	return gatherAndFold(x, &a, dst, all, op)
+}
+
+// InterAllreduce combines src of all members of the remote group, in the order of their
+// ranks, into dst of every member of the local group. All src and dst have one length:
+// else ErrLength here, or ErrMismatch where a message of another length arrives. dst and
+// src may be the same slice. Each member gets what each of the other group contributes,
+// and combines it itself. Errors: ErrLength, ErrMismatch, and those of all collectives.
+// MPI 6.9.6.
+func InterAllreduce[T comm.Elem](ctx context.Context, ic *comm.Intercomm, dst, src []T, op Op[T]) error {
+	if ic == nil {
+		return Allreduce(ctx, nil, dst, src, op)
+	}
+	a := acrossFrom(ic, noRoot)
+	all := make([]T, len(src)*len(a.remote))
+	x := newInterAllgather(ctx, &a, allreduce, all, src)
+	x.wantLength("dst", len(dst), len(src))
+	return gatherAndFold(x, &a, dst, all, op)
+}
+
+// gatherAndFold runs x, which fills all with what the remote group contributes, and combines
+// that into dst. all is nil at a member that gets nothing.
+func gatherAndFold[T comm.Elem](x *call, a *across, dst, all []T, op Op[T]) error {
+	setOp(x, op)
+	fold := x.fold
+	if k, err := kernelOf(op); err == nil && k.code == opCustom { // after the call x is another's
+		fold = func(dst, _, in []byte) { k.f(view.Of[T](dst), view.Of[T](in)) }
+	}
+	if err := x.run(); err != nil || all == nil {
+		return err
+	}
+	each := len(all) / len(a.remote)
+	copy(dst, all)
+	for from := each; from < len(all); from += each {
+		fold(view.Bytes(dst), view.Bytes(dst), view.Bytes(all[from:from+each]))
+	}
+	return nil
+}
