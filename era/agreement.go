@@ -20,7 +20,6 @@ const (
 // has closed, and what it wants done.
 type member struct {
 	n, me   int
-	flaw    Flaw
 	closed  rankset.Set  // skipped by the tree, not heard: the dead and those who left
 	dead    rankset.Set  // the dead alone: what a contribution reports
 	out     []Action     // of the Step in progress
@@ -44,7 +43,7 @@ type agreement struct {
 // enter starts the agreement here: Procedure Agreement of ERA.
 func (a *agreement) enter(own Value, t *tree) {
 	a.tree = t
-	a.merge(own)
+	a.value.Merge(own)
 	a.become(gathering)
 	a.evaluate()
 }
@@ -60,10 +59,7 @@ func (a *agreement) up(q int, v Value) {
 		a.send(q, Down{a.value})
 		return
 	}
-	if a.flaw.is(FlawA4) && a.state == waiting {
-		return
-	}
-	a.merge(v)
+	a.value.Merge(v)
 	a.contributors.Add(q)
 	a.idle = false
 	a.evaluate()
@@ -82,15 +78,7 @@ func (a *agreement) request(q int) {
 		a.send(q, Down{a.value})
 		return
 	}
-	if !a.flaw.is(FlawA10Never) && (!a.flaw.is(FlawA10) || a.state != waiting) {
-		a.requesters.Add(q)
-	}
-	switch {
-	case a.flaw.is(FlawA1) && a.state == waiting:
-		a.send(q, Up{a.value})
-	case a.flaw.is(FlawA10Never) && a.state == waiting:
-		a.send(a.parent, Up{a.value})
-	}
+	a.requesters.Add(q)
 	a.probeParent(q)
 }
 
@@ -101,10 +89,10 @@ func (a *agreement) request(q int) {
 func (a *agreement) down(y int, v Value) {
 	switch {
 	case a.state == decided:
-		if !a.value.Equal(v) && !a.flaw.is(FlawA6) {
+		if !a.value.Equal(v) {
 			a.anomaly(y, "agreement %d was decided as [%v], member %d says [%v]", a.seq, a.value, y, v)
 		}
-	case y == a.parent, a.asked.Has(y) && !a.flaw.is(FlawA6Print), a.flaw.is(FlawA6) && a.state != notEntered:
+	case y == a.parent, a.asked.Has(y):
 		a.decide(v, y)
 	default:
 		a.probeParent(y)
@@ -116,31 +104,27 @@ func (a *agreement) failed(x int) {
 	if a.state == decided || a.state == notEntered {
 		return
 	}
-	becameRoot := a.state == waiting && x == a.parent && a.reattach()
-	if a.state == gathering && a.isRoot() && (becameRoot || !a.flaw.is(FlawA9)) {
+	if a.state == waiting && x == a.parent {
+		a.reattach()
+	}
+	if a.state == gathering && a.isRoot() {
 		a.ask()
 	}
-	if !a.flaw.is(FlawA19) {
-		a.evaluate()
-	}
+	a.evaluate()
 }
 
-// reattach finds a new parent after the death of the last one and says whether
-// there is none: this member became root.
+// reattach finds a new parent after the death of the last one. If there is none this
+// member becomes root.
 //
 // It then keeps its contributors (A8): what each of them promised still holds,
 // and they will not send again.
-func (a *agreement) reattach() (becameRoot bool) {
+func (a *agreement) reattach() {
 	if p := a.tree.parent(a.me, a.closed); p >= 0 {
 		a.sendUp(p)
-		return false
+		return
 	}
 	a.parent = -1
 	a.become(gathering)
-	if a.flaw.is(FlawA8) {
-		a.contributors = rankset.Set{}
-	}
-	return true
 }
 
 // ask sends a RESULTREQUEST to every child in view that has not contributed
@@ -166,9 +150,6 @@ func (a *agreement) evaluate() {
 	}
 	v := a.value
 	v.Dead.Union(a.dead)
-	if a.flaw.is(FlawA5b) {
-		v.Dead.Subtract(v.From)
-	}
 	a.decide(v, -1)
 }
 
@@ -177,9 +158,7 @@ func (a *agreement) evaluate() {
 // (-1: nobody), complete the caller.
 func (a *agreement) decide(v Value, teller int) {
 	to := a.requesters
-	if !a.flaw.is(FlawPaper, FlawTell) {
-		to.Union(a.contributors)
-	}
+	to.Union(a.contributors)
 	for q := range a.tree.children(a.me, a.closed) {
 		to.Add(q)
 	}
@@ -226,7 +205,7 @@ func (a *agreement) missing(yield func(int) bool) {
 // complete says whether every child in view has contributed.
 func (a *agreement) complete() bool {
 	for range a.missing {
-		return a.flaw.is(FlawCanary)
+		return false
 	}
 	return true
 }
@@ -239,9 +218,7 @@ func (a *agreement) become(s state) { a.state, a.idle = s, false }
 // waits for p.
 func (a *agreement) sendUp(p int) {
 	a.become(waiting)
-	if !a.flaw.is(FlawA13) {
-		a.value.Dead.Union(a.dead)
-	}
+	a.value.Dead.Union(a.dead)
 	a.parent = p
 	a.send(p, Up{a.value})
 }

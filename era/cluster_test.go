@@ -100,13 +100,8 @@ func failedMark(v Value) string {
 	return ""
 }
 
-// anomaly is a violation: no schedule of correct members yields one. (A member that
-// hears the dead may report them: living and dead may differ, A17. That is not the flaw
-// itself.)
+// anomaly is a violation: no schedule of correct members yields one.
 func (c *cluster) anomaly(r int, a Anomaly) error {
-	if c.cfg.Flaw.hearsTheDead() && c.dead.Has(a.From) {
-		return nil
-	}
 	return fmt.Errorf("anomaly at %d from %d: %s", r, a.From, a.Text)
 }
 

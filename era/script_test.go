@@ -13,12 +13,15 @@ import (
 	"github.com/goulfm/goulfm/internal/rankset"
 )
 
-var update = flag.Bool("update", false, "rewrite the output in testdata/*.txt")
+var (
+	update  = flag.Bool("update", false, "rewrite the output of the scripts")
+	scripts = flag.String("script", "testdata/*.txt", "the scripts to play")
+)
 
-// TestScripts plays testdata/*.txt. A line that starts in the first column is a
-// command or a comment; the indented lines below it are what it printed.
+// TestScripts plays testdata/*.txt, or those of -script. A line that starts in the first
+// column is a command or a comment; the indented lines below it are what it printed.
 //
-//	cluster n=7 [tree=chain|star] [flaw=paper] [dead={1}] [watchdog=10]
+//	cluster n=7 [tree=chain|star] [dead={1}] [watchdog=10]
 //	propose 2|all|1,4 [flag=3] [acked={1}] [call=5] [veto] [entry=text]
 //	deliver 3->6      the oldest message of that queue
 //	lose 3->6 [keep]  the sender died before it sent all but the first keep (0) messages
@@ -33,7 +36,7 @@ var update = flag.Bool("update", false, "rewrite the output in testdata/*.txt")
 //	times 5 COMMAND   the command five times
 //	check             all that must hold at the end
 func TestScripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
+	files, err := filepath.Glob(*scripts)
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scripts: %v", err)
 	}
@@ -46,9 +49,6 @@ func playFile(t *testing.T, file string) {
 	want, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
-	}
-	if strings.Contains(string(want), "flaw=") {
-		needsFlaws(t)
 	}
 	got := play(string(want))
 	if *update {
@@ -174,9 +174,6 @@ func (s *script) newCluster(args []string) error {
 			cfg.N = number(value)
 		case "tree":
 			cfg.Parent = map[string]func(int) int{"chain": chain, "star": star}[value]
-		case "flaw":
-			for cfg.Flaw = NoFlaw; cfg.Flaw.String() != value; cfg.Flaw++ {
-			}
 		case "dead":
 			cfg.Dead = parseSet(value)
 		case "watchdog":

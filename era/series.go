@@ -23,7 +23,6 @@ type Config struct {
 	Dead     rankset.Set       // deaths already known
 	Parent   func(pos int) int // tree over positions 0, 1, ...: the parent, less than pos; -1 for 0. nil: binary
 	Watchdog mono.Duration     // rule 9: an agreement that stands still for one to two of these sends again; 0: off
-	Flaw     Flaw              // NoFlaw in production
 }
 
 // A Series is one member's side of all agreements of one numbered sequence. A
@@ -55,13 +54,10 @@ type Series struct {
 func NewSeries(cfg Config) *Series {
 	must.That(cfg.Me >= 0 && cfg.Me < cfg.N, "rank %d of %d", cfg.Me, cfg.N)
 	s := &Series{
-		member:   member{n: cfg.N, me: cfg.Me, flaw: cfg.Flaw},
+		member:   member{n: cfg.N, me: cfg.Me},
 		shape:    newShape(cfg.Parent, cfg.N),
 		watchdog: cfg.Watchdog,
 		low:      1,
-	}
-	if cfg.Flaw.is(FlawA11) {
-		s.shape = &shape{parent: heapParent}
 	}
 	s.dead.Union(cfg.Dead)
 	s.dead.Remove(cfg.Me)
@@ -150,12 +146,7 @@ func (s *Series) enter() {
 // open; 1 is decided with 0 dead. Some members enter 3 before they get that
 // decision and some after: in two different trees each may wait for the other.
 func (s *Series) regrow() {
-	leaving := s.agreedDead[s.entered%Window].Clone() // of agreement entered-Window; empty if there is none
-	if s.flaw.is(FlawA12) {
-		for _, dead := range s.agreedDead {
-			leaving.Union(dead)
-		}
-	}
+	leaving := s.agreedDead[s.entered%Window] // of agreement entered-Window; empty if there is none
 	if s.gone.Union(leaving) {
 		s.gone.Remove(s.me) // agreed dead and still running: about to be fenced, needs any tree at all
 		s.tree = newTree(s.shape, s.n, s.gone)
@@ -168,10 +159,6 @@ func (s *Series) book(a *agreement) {
 	s.agreedDead[a.seq%Window] = a.value.Dead
 	for r := s.record(s.decided + 1); r != nil && r.state == decided; r = s.record(s.decided + 1) {
 		s.decided++
-	}
-	if s.flaw.is(FlawA14, FlawA14MadeUp) {
-		s.forget(s.decided + 1)
-		return
 	}
 	s.forget(a.value.Returned)
 }
@@ -194,7 +181,7 @@ func (s *Series) receive(ev Receive) {
 		s.anomaly(ev.From, "message from rank %d, which is no peer of %d among %d", ev.From, s.me, s.n)
 		return
 	}
-	if s.closed.Has(ev.From) && !s.flaw.hearsTheDead() {
+	if s.closed.Has(ev.From) {
 		return // A6: a closed member is not heard, whatever was in flight
 	}
 	m, err := DecodeMessage(ev.Msg, s.n)
@@ -212,15 +199,12 @@ func (s *Series) admit(ev Receive, m Message) bool {
 	switch {
 	case ev.Seq == 0:
 		s.anomaly(ev.From, "there is no agreement 0")
-	case ev.Seq < s.low && s.flaw.is(FlawA14MadeUp):
-		s.makeUp(ev.From, ev.Seq)
 	case ev.Seq < s.low:
 		// Collected. No answer is made up (A14), and nobody alive needs one: by rule
 		// 8 the sender has decided since. The message was just slow. Schedule: 3 dies,
 		// 7 sends its contribution to 5 again, to 1, on a slow channel, and decides by
 		// a DOWN that 3 had sent; agreements from 5+Window on have a tree without 3 in
 		// which 7 is no child of 1, and collect 5 before that contribution arrives.
-	case ev.Seq > s.entered && s.flaw.is(FlawA3):
 	case ev.Seq > s.entered+Window:
 		s.anomaly(ev.From, "agreement %d is beyond the window, %d are entered here", ev.Seq, s.entered)
 	case !valid(ev, m):
@@ -252,19 +236,12 @@ func returnedInWindow(returned, seq uint64) bool {
 
 // deliver hands m to the agreement it belongs to.
 func (s *Series) deliver(a *agreement, from int, m Message) {
-	if s.flaw.is(FlawPaper) {
-		deliverPaper(a, from, m)
-		return
-	}
 	switch m := m.(type) {
 	case Up:
 		a.up(from, m.Value)
 	case Down:
 		a.down(from, m.Value)
 	case ResultRequest:
-		if s.flaw.is(FlawA1) {
-			s.closeBefore(from)
-		}
 		a.request(from)
 	}
 }
@@ -282,10 +259,6 @@ func (s *Series) failed(x int) {
 func (s *Series) close(x int) {
 	must.That(x >= 0 && x < s.n, "rank %d of %d died", x, s.n)
 	if x == s.me || s.closed.Has(x) {
-		return
-	}
-	if s.flaw.is(FlawPaper) {
-		s.closePaper(x)
 		return
 	}
 	s.closed.Add(x)
@@ -380,7 +353,7 @@ func (s *Series) check() {
 	must.That(s.entered <= s.decided+Window, "%d entered, %d decided", s.entered, s.decided)
 	must.That(len(s.records) <= 3*Window, "%d records", len(s.records))
 	for _, a := range s.records {
-		if a == nil || s.flaw.is(FlawPaper, FlawA19) {
+		if a == nil {
 			continue
 		}
 		must.That(a.state != gathering || !a.complete(), "agreement %d is ready and was left: %v", a.seq, a)

@@ -13,7 +13,6 @@ import (
 // A Detector is one process's failure detector.
 type Detector struct {
 	cfg   Config
-	flaw  Flaw         // NoFlaw in production
 	flood *flood.Flood // spreads the dead and the left: item r says that r is dead, item N+r that r has left
 
 	dead   rankset.Set // declared here; only grows, but for Vacated; never holds Me
@@ -159,9 +158,6 @@ func (d *Detector) otherOrNone(rank int) int {
 // gone returns who takes no part in the ring: the dead and those who left.
 func (d *Detector) gone() rankset.Set {
 	gone := d.dead.Clone()
-	if d.flaw.is(FlawB16) {
-		return gone
-	}
 	gone.Union(d.left)
 	return gone
 }
@@ -173,7 +169,7 @@ func (d *Detector) ringing() bool {
 
 func (d *Detector) receive(from int, msg []byte) {
 	d.checkPeer(from)
-	if d.dead.Has(from) && !d.flaw.is(FlawA2) {
+	if d.dead.Has(from) {
 		d.tellDead(from)
 		return
 	}
@@ -213,16 +209,13 @@ func (d *Detector) newObserver(from int, digest uint64) {
 // compare repairs a flood that was cut: whoever has a different dead set gets mine,
 // and answers with its own if that has more (B3).
 func (d *Detector) compare(with int, digest uint64) {
-	if d.flaw.is(FlawB3) {
-		return
-	}
 	d.follow(with, d.flood.Step(flood.Compare{With: with, Digest: digest}), ByNotice)
 }
 
 // tellDead lets a process that was declared dead know it, once (A2, F6). What has
 // ended cannot hear it.
 func (d *Detector) tellDead(rank int) {
-	if d.told.Add(rank) && !d.flaw.is(FlawF6) {
+	if d.told.Add(rank) {
 		d.out = append(d.out, Send{To: rank, Msg: fenceMessage()})
 	}
 }
@@ -270,20 +263,16 @@ func (d *Detector) follow(from int, actions []flood.Action, evidence Evidence) {
 	}
 	dead, left := d.split(news)
 	switch {
-	case dead.Has(d.cfg.Me) && !d.flaw.is(FlawB20):
+	case dead.Has(d.cfg.Me):
 		d.fence(from)
 	case d.wouldBeMinority(dead):
 		d.abandon()
 	default:
-		dead.Remove(d.cfg.Me) // there only with FlawB20
 		for rank := range dead.All() {
 			d.declare(rank, evidence)
 		}
 		for rank := range left.All() {
 			d.leave(rank)
-		}
-		if d.flaw.is(FlawB5) && evidence != BySilence {
-			return
 		}
 		d.rewire()
 		d.mustAgree()
@@ -305,7 +294,7 @@ func (d *Detector) split(items rankset.Set) (dead, left rankset.Set) {
 // mustAgree states that the detector and its flood know the same deaths, and that
 // the ring runs through none of them.
 func (d *Detector) mustAgree() {
-	if must.Costly && d.flaw == NoFlaw {
+	if must.Costly {
 		dead, _ := d.split(d.flood.Items())
 		must.That(d.dead.Equal(dead), "dead %v, flooded %v", d.dead, dead)
 		must.That(!d.dead.Has(d.emitter) && !d.dead.Has(d.observer), "%s", d.Describe())
@@ -374,9 +363,6 @@ func (d *Detector) vacate(rank int) {
 // with a list of dead that contains oneself. Nothing else of this Step happens: a
 // process that was declared dead must not declare or tell anybody anything.
 func (d *Detector) fence(by int) {
-	if d.flaw.is(FlawB20) {
-		return
-	}
 	d.fenced = true
 	d.posts = d.posts[:0]
 	d.checks = d.checks[:0]
@@ -392,7 +378,7 @@ func (d *Detector) abandon() {
 // wouldBeMinority says whether, with these dead as well, this process would belong to
 // the smaller side of what may be a partition: see Majority.
 func (d *Detector) wouldBeMinority(dead rankset.Set) bool {
-	if d.cfg.Partition != Majority || dead.SubsetOf(d.ended) || d.flaw.is(FlawB18) {
+	if d.cfg.Partition != Majority || dead.SubsetOf(d.ended) {
 		return false
 	}
 	certain := d.ended.Clone()

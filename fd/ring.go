@@ -35,9 +35,7 @@ func ahead(n, me, r int) int { return (r - me + n) % n }
 //	nothing left to find, and by T5 nobody ever observes 2 again.
 func (d *Detector) rewire() {
 	gone := d.gone()
-	if !d.flaw.is(FlawB12) && (!d.flaw.is(FlawB2) || d.claim == d.cfg.Me) {
-		d.aim(gone)
-	}
+	d.aim(gone)
 	emitter := predecessor(d.cfg.N, d.cfg.Me, gone)
 	if emitter == d.emitter {
 		return
@@ -71,7 +69,7 @@ func (d *Detector) aim(gone rankset.Set) {
 //	first, then the one from 2. Obeyed, it would turn the heartbeats of 0 to the
 //	dead 2, and 3 would suspect 0.
 func (d *Detector) adopt(from int) bool {
-	if ahead(d.cfg.N, d.cfg.Me, from) < ahead(d.cfg.N, d.cfg.Me, d.observer) && !d.flaw.is(FlawB2) {
+	if ahead(d.cfg.N, d.cfg.Me, from) < ahead(d.cfg.N, d.cfg.Me, d.observer) {
 		return false
 	}
 	d.claim = from

@@ -66,7 +66,7 @@ func (d *Detector) forgiveLateness(now mono.Time) {
 	}
 	late := now.Sub(wanted)
 	d.drift = max(d.drift, late)
-	if late <= d.cfg.Period || d.flaw.is(FlawB17) {
+	if late <= d.cfg.Period {
 		return
 	}
 	d.silence.delay(late)
@@ -99,7 +99,7 @@ func (d *Detector) beat() {
 // rewired, says nothing about the present one.
 func (d *Detector) signOfLife(rank int) {
 	d.endCheck(rank)
-	if rank == d.emitter || d.flaw.is(FlawB1) {
+	if rank == d.emitter {
 		d.silence.prolong(d.cfg.Timeout)
 		d.breadth, d.behind = 1, d.cfg.Me
 	}
@@ -110,10 +110,6 @@ func (d *Detector) signOfLife(rank int) {
 func (d *Detector) broken(rank int) {
 	d.checkPeer(rank)
 	if d.dead.Has(rank) || d.left.Has(rank) || d.suspects(rank) {
-		return
-	}
-	if d.flaw.is(FlawB19) {
-		d.learn(rankset.Of(rank), BySilence)
 		return
 	}
 	var quiet mono.Duration
@@ -136,10 +132,6 @@ func (d *Detector) watch(rank int) {
 
 // suspect is where T3 begins: no death yet, but a second check (B10).
 func (d *Detector) suspect(rank int, quiet mono.Duration) {
-	if d.flaw.is(FlawB10) {
-		d.learn(rankset.Of(rank), BySilence)
-		return
-	}
 	d.out = append(d.out, Suspect{Rank: rank, Silent: quiet})
 	d.open(check{rank: rank, stage: suspected, quiet: quiet}, d.cfg.Confirm)
 }

@@ -52,7 +52,6 @@ what runs are like (default: drawn from the seed):
   -agree A       node: in shared memory, deaths are exact; era: by messages;
                  both (default): each in turn, where deaths are exact
   -watchdog N    nanoseconds after which agreements send again (default 0: off)
-  -flaws JSON    leave rules out, in a build that can (internal/control, Flaws)
 
 all runs:
   -exhaustive    not at random: every order of steps, deaths and messages of
@@ -98,7 +97,6 @@ func simulate(args []string) int {
 	detector := f.String("detector", "drawn", "")
 	agree := f.String("agree", "both", "")
 	watchdog := f.Int64("watchdog", 0, "")
-	flaws := f.String("flaws", "", "")
 	f.BoolVar(&j.exhaustive, "exhaustive", false, "")
 	switch err := f.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
@@ -123,11 +121,6 @@ func simulate(args []string) int {
 	}
 	if o.Agree == sim.Node && o.Detector != sim.Drawn && o.Detector != sim.Exact {
 		return simUsageError("-agree node takes exact deaths, not -detector %v", o.Detector)
-	}
-	if *flaws != "" {
-		if o.Flaws, err = sim.ParseFlaws(*flaws); err != nil {
-			return simUsageError("-flaws: %v", err)
-		}
 	}
 	switch {
 	case j.exhaustive:

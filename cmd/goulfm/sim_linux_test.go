@@ -30,7 +30,6 @@ func TestSim(t *testing.T) {
 		{[]string{"sim", "-n", "1"}, 2, `-n 1: want 2 to 64`},
 		{[]string{"sim", "-agreements-total", "0"}, 2, `out of range`},
 		{[]string{"sim", "-detector", "none"}, 2, `detector "none"`},
-		{[]string{"sim", "-flaws", "{"}, 2, `-flaws: `},
 		{[]string{"sim", "-run", "no such file"}, 2, `no such file`},
 		{[]string{"sim", "-x"}, 2, `not defined: -x`},
 		{[]string{"sim", "now"}, 2, `unexpected argument "now"`},

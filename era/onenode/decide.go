@@ -26,8 +26,6 @@ func (s *Series) scan() bool {
 	for m := range s.n {
 		switch {
 		case s.seen.Has(m):
-		case s.flaw.is(FlawSkip) && s.closed.Has(m):
-			skipped.Add(m)
 		case s.isHere(m, k):
 			s.seen.Add(m)
 		case !s.closed.Has(m):
@@ -110,9 +108,6 @@ func broken(m int) era.Value {
 
 // decideAll is case (a): a function of the lines and of nothing else (I2).
 func (s *Series) decideAll(k uint64) {
-	if s.flaw.is(FlawOwnView) {
-		s.value.Dead.Union(s.dead)
-	}
 	s.decide(k, s.value)
 }
 
@@ -126,7 +121,7 @@ func (s *Series) arbitrate(k uint64, skipped rankset.Set) bool {
 	if winner(word, k) < 0 {
 		v := s.without(skipped)
 		s.memory.Offer(slot, era.AppendMessage(nil, era.Down{Value: v}))
-		if s.memory.Swap(slot, word, s.tag|uint64(uint16(k))<<16|uint64(s.me+1)) || s.flaw.is(FlawNoSwap) {
+		if s.memory.Swap(slot, word, s.tag|uint64(uint16(k))<<16|uint64(s.me+1)) {
 			s.decide(k, v)
 			return true
 		}

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/goulfm/goulfm/era"
-	"github.com/goulfm/goulfm/internal/must"
 	"github.com/goulfm/goulfm/internal/wire"
 )
 
@@ -303,49 +301,4 @@ func TestTornLines(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	t.Log(err)
-}
-
-// TestFlawsAreFound: the search that finds nothing wrong with the rules finds each
-// rule left out.
-func TestFlawsAreFound(t *testing.T) {
-	needsFlaws(t)
-	for _, c := range []struct {
-		search
-		kinds []string
-	}{
-		{search{cfg: Config{N: 3, Window: 1, Flaw: FlawSkip}, agreements: 1, deaths: 1, noAck: true}, []string{"agreement:"}},
-		{search{cfg: Config{N: 3, Window: 1, Flaw: FlawNoSwap}, agreements: 1, deaths: 1, leaves: true, noAck: true}, []string{"agreement:"}},
-		{search{cfg: Config{N: 2, Window: 2, Flaw: FlawSlots}, agreements: 5}, []string{"termination:", "agreement:", "value:"}},
-		{search{cfg: Config{N: 3, Window: 1, Flaw: FlawOwnView}, agreements: 1, deaths: 1, noAck: true}, []string{"agreement:"}},
-	} {
-		t.Run(c.cfg.Flaw.String(), func(t *testing.T) {
-			err := c.run()
-			if err == nil || !slices.ContainsFunc(c.kinds, func(kind string) bool { return strings.HasPrefix(err.Error(), kind) }) {
-				t.Errorf("got %v, want %s", err, c.kinds)
-			}
-			t.Logf("%d states: %v", len(c.seen), err)
-		})
-	}
-}
-
-// TestFlawsHaveNames: logs name flaws.
-func TestFlawsHaveNames(t *testing.T) {
-	names := map[string]bool{}
-	for f := range flawCount {
-		if name := f.String(); name == "" || name == "unknown" || names[name] {
-			t.Errorf("flaw %d is called %q", f, name)
-		} else {
-			names[name] = true
-		}
-	}
-	if flawCount.String() != "unknown" {
-		t.Error("a flaw more than there are")
-	}
-}
-
-func needsFlaws(t *testing.T) {
-	t.Helper()
-	if !must.Sabotage {
-		t.Skip("needs -tags sabotage")
-	}
 }

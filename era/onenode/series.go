@@ -21,7 +21,6 @@ type Config struct {
 	Tag    uint32      // names the communicator in the decision words: see Memory.Word
 	Dead   rankset.Set // deaths already known
 	Window int         // 0: era.Window; smaller ones are for tests
-	Flaw   Flaw        // NoFlaw in production
 }
 
 // A Series is one member's side of all agreements of one numbered sequence.
@@ -31,7 +30,6 @@ type Series struct {
 	tag    uint64 // the upper half of each decision word
 	window uint64
 	slots  uint64
-	flaw   Flaw
 
 	closed rankset.Set // not waited for: the dead and those who left
 	dead   rankset.Set // the dead alone: what a contribution reports
@@ -51,14 +49,11 @@ type Series struct {
 // NewSeries returns the member's side before the first agreement.
 func NewSeries(cfg Config) *Series {
 	must.That(cfg.Me >= 0 && cfg.Me < cfg.N && cfg.N <= membersMax, "rank %d of %d", cfg.Me, cfg.N)
-	s := &Series{n: cfg.N, me: cfg.Me, memory: cfg.Memory, tag: uint64(cfg.Tag) << 32, window: uint64(cfg.Window), flaw: cfg.Flaw}
+	s := &Series{n: cfg.N, me: cfg.Me, memory: cfg.Memory, tag: uint64(cfg.Tag) << 32, window: uint64(cfg.Window)}
 	if s.window == 0 {
 		s.window = era.Window
 	}
 	s.slots = 2 * s.window
-	if cfg.Flaw.is(FlawSlots) {
-		s.slots = s.window + 1
-	}
 	s.dead.Union(cfg.Dead)
 	s.dead.Remove(cfg.Me)
 	s.closed = s.dead.Clone()

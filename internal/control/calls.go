@@ -40,7 +40,7 @@ func (c *Control) propose(ev Propose) {
 func (c *Control) contribute(cm *communicator, ev Propose) {
 	p := member.Propose{Token: ev.Token, Call: ev.Call, Flag: ev.Flag, Veto: ev.Veto, Color: ev.Color, Key: ev.Key, Digest: ev.Digest, Spawned: ev.Spawned, Entered: ev.Entered}
 	if ev.Call.DrawsIndex() && !ev.Veto {
-		p.Index = c.comm.draw(cm, must.Sabotage && c.cfg.Flaws.ReuseIndex)
+		p.Index = c.comm.draw(cm)
 		c.comm.at(p.Index).wait.spawns = ev.Call.Kind == member.KindSpawn
 		if c.cfg.Prepare != nil && blockOf(p.Index, c.cfg.Blocks) >= 0 {
 			c.cfg.Prepare(p.Index)
@@ -54,14 +54,9 @@ func (c *Control) contribute(cm *communicator, ev Propose) {
 // whoever sees the result can ask who failed (R31); if this process is among
 // them it is fenced, and has no result.
 func (c *Control) decide(cm *communicator, d member.Decide) {
-	if !must.Sabotage || !c.cfg.Flaws.ResultFirst {
-		c.agreeDead(cm, d.Value.Dead)
-	}
+	c.agreeDead(cm, d.Value.Dead)
 	if c.fenced {
 		return
-	}
-	if must.Sabotage && c.cfg.Flaws.OwnView {
-		d.Value.Dead.Union(cm.Failed().Set())
 	}
 	p := d.Proposal
 	if p.Series == member.SeriesClose {
@@ -276,9 +271,6 @@ func (c *Control) parted(parent *communicator, orphans []member.Orphan) {
 // stayAway tells the members of a communicator that this process will not be one
 // of them: a revocation had answered the call that made it.
 func (c *Control) stayAway(g member.Group) {
-	if must.Sabotage && c.cfg.Flaws.StayAwayInSilence {
-		return
-	}
 	for rank, proc := range g.Procs {
 		if rank != g.Me {
 			c.send(proc, closedNote{to: g.Indices[rank]}.append(nil))
@@ -318,9 +310,6 @@ func (c *Control) leave(proc int) {
 		return
 	}
 	c.stepDetector(fd.Left{Rank: proc})
-	if must.Sabotage && c.cfg.Flaws.WaitForTheLeft {
-		return
-	}
 	if world := c.comm.live(World); world != nil {
 		c.step(world, member.Ended{})
 	}

@@ -23,7 +23,6 @@ type Config struct {
 	N, Me    int           // processes that the job can have; this one
 	Detector fd.Config     // its N and Me are filled in
 	Watchdog mono.Duration // agreements re-send after this long without progress; 0 = never
-	Flaws    Flaws         // none, except in tests of the tests
 
 	// World are the processes of this one's world, ascending; nil: all N. Others are
 	// heard of by spawns.
@@ -106,7 +105,7 @@ func New(cfg Config) *Control {
 	must.That(cfg.Me >= 0 && cfg.Me < cfg.N, "process %d of %d", cfg.Me, cfg.N)
 	must.That(cfg.Memory == nil || !cfg.Detector.Fences(), "agreements in memory take exact deaths")
 	cfg.Detector.N, cfg.Detector.Me = cfg.N, cfg.Me
-	c := &Control{cfg: cfg, fd: fd.NewFlawed(cfg.Detector, cfg.Flaws.Detector, cfg.Flaws.Notices)}
+	c := &Control{cfg: cfg, fd: fd.New(cfg.Detector)}
 	c.comm = newTable(cfg.Blocks)
 	c.begin(WorldGroup(cfg.N, cfg.Me, cfg.World, cfg.Generation))
 	if cfg.Union != nil {
@@ -395,9 +394,6 @@ func (c *Control) setUniform(cm *communicator, on bool) {
 // fence ends this process. What it had decided in this Step is not told to the
 // program: a process that others declared dead returns nothing more (A24).
 func (c *Control) fence(why string) {
-	if must.Sabotage && c.cfg.Flaws.SurviveFence {
-		return
-	}
 	c.fenced = true
 	c.out = append(c.out[:0], Fenced{Why: why})
 }
@@ -419,7 +415,7 @@ func (c *Control) receive(from int, frame []byte) {
 		c.stepDetector(fd.Receive{From: from, Msg: frame[1:]})
 		return
 	}
-	if c.dead.Has(from) && !c.cfg.Flaws.hearTheDead() { // closed: frames that were on the way when it was declared (A6)
+	if c.dead.Has(from) { // closed: frames that were on the way when it was declared (A6)
 		return
 	}
 	if err := c.deliver(from, frame[0], wire.NewReader(frame[1:])); err != nil {
@@ -494,9 +490,6 @@ func (c *Control) hold(from int, f memberFrame) error {
 	if _, belongs := w.parent.rank(from); !belongs && !w.spawns {
 		return errNoMember(f.to, from)
 	}
-	if c.cfg.Flaws.dropsEarly(f.part) {
-		return nil
-	}
 	if !w.hold(from, f) {
 		return fmt.Errorf("more than %d frames for pending communicator %d", heldPerPeer, f.to)
 	}
@@ -508,7 +501,7 @@ func errNoMember(index uint32, proc int) error {
 }
 
 func (c *Control) commConfig(g member.Group) member.Config {
-	cfg := member.Config{Group: g, Watchdog: c.cfg.Watchdog, Flaws: c.cfg.Flaws.ofComm()}
+	cfg := member.Config{Group: g, Watchdog: c.cfg.Watchdog}
 	inBlocks := HasBlocks(g.Indices, c.cfg.Blocks)
 	cfg.SilentRevocation = c.cfg.SilentRevocation && inBlocks
 	if c.cfg.Memory != nil && inBlocks {

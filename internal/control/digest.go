@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/internal/member"
-	"github.com/goulfm/goulfm/internal/must"
 )
 
 // sendDigests compares, after the set of the dead grew, the revoked
@@ -14,9 +13,6 @@ import (
 // death; this finds what a mend could not know: a communicator that became live
 // here after its deaths were declared (B3).
 func (c *Control) sendDigests() {
-	if must.Sabotage && c.cfg.Flaws.NoDigests {
-		return
-	}
 	for _, proc := range c.neighbors() {
 		// Who has nothing revoked says nothing: a neighbour that has does, and right
 		// after a death every frame wakes a process that has better to do.

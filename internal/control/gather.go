@@ -261,9 +261,6 @@ func (c *Control) scatter(parent *communicator, class error) {
 // A member also says that it does not take part if the parent is closed there. Then
 // this process has proposed to close it, and the parent just ends.
 func (c *Control) revokeParent(parent *communicator) {
-	if must.Sabotage && c.cfg.Flaws.SpareTheParent {
-		return
-	}
 	if c.comm.live(parent.index()) == parent && !parent.Closing() {
 		c.revokeAtOnce(parent)
 	}

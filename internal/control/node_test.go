@@ -73,7 +73,7 @@ func TestBlocks(t *testing.T) {
 					taken.Add(b)
 				}
 			}
-			i := tab.draw(nil, false)
+			i := tab.draw(nil)
 			b := blockOf(i, blocks)
 			switch {
 			case i <= last:
@@ -102,7 +102,7 @@ func TestBlocks(t *testing.T) {
 func TestNoBlocks(t *testing.T) {
 	var tab table
 	for i := range uint32(10) {
-		if got := tab.draw(nil, false); got != i || blockOf(i, 0) >= 0 || HasBlocks([]uint32{i}, 0) {
+		if got := tab.draw(nil); got != i || blockOf(i, 0) >= 0 || HasBlocks([]uint32{i}, 0) {
 			t.Errorf("drew %d, want %d, without a block", got, i)
 		}
 	}

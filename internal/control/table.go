@@ -225,16 +225,9 @@ func (t *table) comms() iter.Seq[*communicator] {
 	}
 }
 
-// draw returns a new index, pending for a call on parent. With reuse, which breaks
-// A15 on purpose, it takes a freed one if there is one.
-func (t *table) draw(parent *communicator, reuse bool) uint32 {
+// draw returns a new index (A15), pending for a call on parent.
+func (t *table) draw(parent *communicator) uint32 {
 	i := t.next()
-	for j := uint32(0); reuse && j < t.slots.n; j++ {
-		if t.slots.list[j/pageLen] != nil && t.slots.at(j).state == Freed {
-			i = j
-			break
-		}
-	}
 	t.put(i, slot{state: Pending, wait: &waiting{parent: parent}})
 	return i
 }

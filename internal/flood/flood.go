@@ -21,7 +21,6 @@ type Config struct {
 // A Flood is one member of one group.
 type Flood struct {
 	cfg     Config
-	flaw    Flaw        // NoFlaw in production
 	have    rankset.Set // the set; only grows, but for Vacated
 	closed  rankset.Set // members reported as Failed; the same
 	targets []int       // who gets a set that grew: Neighbors(N, Me) ∪ nearest live neighbours, minus closed; ascending; nil while the set is empty
@@ -91,14 +90,8 @@ func (f *Flood) receive(from int, msg []byte) {
 		f.out = append(f.out, Anomaly{From: from, Text: "flood: " + err.Error()})
 		return
 	}
-	if f.flaw.is(FlawOneItem) {
-		theirs = oneItem(theirs, f.have)
-	}
 	grew, lacking := f.merge(theirs), !f.have.SubsetOf(theirs)
-	if f.flaw.is(FlawAnswer, FlawOneItem) {
-		lacking = false
-	}
-	if grew && !f.flaw.is(FlawRelay) {
+	if grew {
 		for _, to := range f.targets {
 			if to != from {
 				f.send(to)
@@ -122,10 +115,6 @@ func (f *Flood) failed(rank int) {
 	}
 	if f.have.IsEmpty() {
 		return // most floods never carry anything
-	}
-	if f.flaw.is(FlawMend) {
-		f.targets = slices.DeleteFunc(f.targets, f.closed.Has)
-		return
 	}
 	before := f.targets
 	f.targets = f.findTargets()

@@ -42,7 +42,7 @@ func (m *Matcher) admit(s *space, held messageQueue) {
 	for held.head != nil {
 		msg := held.head
 		held.unlink(byArrival, msg)
-		if s.keeps(msg.Src) && !m.flaw.is(FlawDropHeld) {
+		if s.keeps(msg.Src) {
 			s.insert(msg)
 			continue
 		}
@@ -106,9 +106,6 @@ func (m *Matcher) Revoke(ctx uint32, ended func(*Recv), dropped func(*Message)) 
 		return
 	}
 	s := m.table.space(ctx)
-	if m.flaw.is(FlawRevokePending) && s.state == Pending {
-		return
-	}
 	m.endAll(s, ended)
 	m.dropAll(s, dropped)
 	s.state, s.sources = Revoked, nil
@@ -134,11 +131,8 @@ func (m *Matcher) Revoke(ctx uint32, ended func(*Recv), dropped func(*Message)) 
 // come after the last message of src was given to Arrive.
 func (m *Matcher) Fail(ctx uint32, src int, ended, pending func(*Recv), dropped func(*Message)) {
 	s := m.table.space(ctx)
-	if s.all || m.flaw.is(FlawForgetLost) {
+	if s.all {
 		m.dropAnnounced(s, src, dropped)
-	}
-	if m.flaw.is(FlawR8) {
-		m.dropComplete(s, src, dropped)
 	}
 	if s.state != Live {
 		return
@@ -148,9 +142,7 @@ func (m *Matcher) Fail(ctx uint32, src int, ended, pending func(*Recv), dropped 
 		return
 	}
 	must.That(uint(src) < uint(len(s.sources)), "death of a rank that the context does not have")
-	if !m.flaw.is(FlawR46) {
-		end(s, &s.sources[src].posted, ended)
-	}
+	end(s, &s.sources[src].posted, ended)
 	for r := s.wild.head; r != nil; {
 		next := r.next
 		if pending != nil {

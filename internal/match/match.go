@@ -58,7 +58,6 @@ const (
 type Matcher struct {
 	table table
 	pool  pool
-	flaw  Flaw // NoFlaw in production
 
 	seq      uint64 // of the last Post
 	messages int    // in the unexpected queues
@@ -80,11 +79,6 @@ func (m *Matcher) Arrive(ctx uint32, src, tag int) *Recv {
 		return nil
 	}
 	q, r := s.earliest(src, tag)
-	if m.flaw.is(FlawNamedFirst) {
-		if named := &s.sources[src].posted; named.first(tag) != nil {
-			q, r = named, named.first(tag)
-		}
-	}
 	if r != nil {
 		s.take(q, r)
 	}
@@ -117,9 +111,6 @@ func (m *Matcher) Post(r *Recv) *Message {
 	s := m.table.space(r.Ctx)
 	must.That(!r.queued, "receive posted twice")
 	if msg := s.find(r.Src, r.Tag); msg != nil {
-		if m.flaw.is(FlawOvertake) {
-			msg = latest(msg, r.Tag)
-		}
 		m.remove(s, msg)
 		return msg
 	}

@@ -107,7 +107,6 @@ func New(cfg Config) *Comm {
 		flood:  flood.New(flood.Config{N: n, Me: me, Items: 1, Silent: cfg.SilentRevocation}),
 		flaws:  cfg.Flaws,
 	}
-	c.flood.LeaveOut(cfg.Flaws.Revocation)
 	if m := cfg.Memory; m.Repair != nil {
 		c.node = c.onNode(m.Repair)
 		c.series[SeriesRepair] = &nodeSeries{Series: c.node}
@@ -115,7 +114,7 @@ func New(cfg Config) *Comm {
 	}
 	for i := range c.series {
 		if c.series[i] == nil {
-			c.series[i] = era.NewSeries(era.Config{N: n, Me: me, Watchdog: cfg.Watchdog, Flaw: cfg.Flaws.Agreement})
+			c.series[i] = era.NewSeries(era.Config{N: n, Me: me, Watchdog: cfg.Watchdog})
 		}
 	}
 	return c

@@ -23,7 +23,7 @@ type nodeSeries struct {
 
 func (c *Comm) onNode(m onenode.Memory) *onenode.Series {
 	g := &c.group
-	return onenode.NewSeries(onenode.Config{N: g.Size(), Me: g.Me, Memory: m, Tag: g.Indices[0], Flaw: c.flaws.Node})
+	return onenode.NewSeries(onenode.Config{N: g.Size(), Me: g.Me, Memory: m, Tag: g.Indices[0]})
 }
 
 // Step hands on what concerns a series in memory.

@@ -1,7 +1,7 @@
-// Package sabotage shows that the simulator would notice. It plants one bug at a
-// time - a rule of the protocols left out, or a mistake that another
-// implementation has made - and runs simulated clusters from seeds until an
-// invariant breaks.
+// Package sabotage shows that the simulator would notice. It runs simulated worlds from
+// seeds until an invariant breaks, in a program into which one bug was planted when it was
+// built: a rule of the protocols left out, or a mistake that another implementation has
+// made.
 //
 // # Problem
 //
@@ -11,13 +11,13 @@
 //
 // # How
 //
-// The flaws are branches inside the rules, compiled only with the build tag
-// "sabotage" and chosen at run time by control.Flaws and match.Flaw, which
-// production never sets. Each Bug names the rule, where it is hunted - in whole
-// clusters (internal/sim), or among detectors alone (ring.go) or matchers alone
-// (matching.go), where one run is short - and by which invariants it may be
-// found: being found by another one counts as a miss. A panic of the rules' own
-// assertions counts as found by "assert".
+// This package holds the arenas: whole clusters (internal/sim), or detectors alone
+// (ring.go), matchers alone (matching.go), one flood alone (floods.go), where one run is
+// short. It knows of no bug. Those are edits of the source, in package edits, each with its
+// arena and the invariants by which it may be found: being found by another one counts as a
+// miss. Command hunter is one Hunt; command cmd builds it anew for each bug, which takes a
+// second, and prints the table. A panic of the rules' own assertions counts as found by
+// "assert".
 //
 // The first bug is a canary, which no run can miss.
 package sabotage

@@ -13,8 +13,8 @@ import (
 // is on the way,
 //
 //	I8  either all survivors have an item, or none
-func floods(seed uint64, b *Bug) *failure {
-	w := newFloods(seed, b.Flaws.Revocation)
+func floods(seed uint64, _ Hunt) *failure {
+	w := newFloods(seed)
 	for w.rng.IntN(4) == 0 || len(w.pending) > 0 || w.deathsLeft > 0 {
 		w.happen()
 	}
@@ -31,14 +31,12 @@ type floodWorld struct {
 	lines      [][][]flood.Event
 }
 
-func newFloods(seed uint64, f flood.Flaw) *floodWorld {
+func newFloods(seed uint64) *floodWorld {
 	w := &floodWorld{rng: rand.New(rand.NewPCG(seed, 23))}
 	w.n = 2 + w.rng.IntN(9)
 	w.deathsLeft = w.rng.IntN(w.n)
 	for p := range w.n {
-		m := flood.New(flood.Config{N: w.n, Me: p, Items: 1})
-		m.LeaveOut(f)
-		w.all = append(w.all, m)
+		w.all = append(w.all, flood.New(flood.Config{N: w.n, Me: p, Items: 1}))
 		w.lines = append(w.lines, make([][]flood.Event, w.n))
 	}
 	w.pending = append(w.pending, func() { w.step(0, flood.Publish{Items: rankset.Of(0)}, w.n) })

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,16 +28,21 @@ type failure struct{ invariant, text string }
 
 func (f *failure) Error() string { return f.invariant + ": " + f.text }
 
-// Limits bound a hunt.
-type Limits struct {
-	Runs    int           // 0: no bound
-	Time    time.Duration // 0: no bound
-	Workers int
+// Hunt says which runs to make.
+type Hunt struct {
+	Arena   string
+	NMax    int           // most processes of a world of whole clusters; 0: 8
+	First   uint64        // seed of the first run
+	Runs    int           // give up after so many; 0: no bound
+	Time    time.Duration // give up after so long; 0: no bound
+	Workers int           // runs at the same time
 }
 
-// Hunt runs the bug's arena with seeds first, first+1, ... until a run fails or a
-// limit is reached.
-func (b *Bug) Hunt(first uint64, l Limits) Finding {
+// Do makes runs with seeds First, First+1, ... until one fails or a limit is reached.
+func (h Hunt) Do() (Finding, error) {
+	if arenas[h.Arena] == nil || h.Workers < 1 {
+		return Finding{}, fmt.Errorf("%d workers in an arena called %q", h.Workers, h.Arena)
+	}
 	var (
 		started = time.Now()
 		next    atomic.Uint64
@@ -47,17 +51,17 @@ func (b *Bug) Hunt(first uint64, l Limits) Finding {
 		found   Finding
 		group   sync.WaitGroup
 	)
-	for range l.Workers {
+	for range h.Workers {
 		group.Go(func() {
 			for !over.Load() {
-				seed := first + next.Add(1) - 1
-				fail := b.Run(seed)
+				seed := h.First + next.Add(1) - 1
+				fail := h.run(seed)
 				mutex.Lock()
 				found.Runs++
 				if fail != nil && (!found.Found() || seed < found.Seed) {
 					found.Seed, found.Invariant, found.Text = seed, fail.invariant, fail.text
 				}
-				if fail != nil || l.Runs > 0 && found.Runs >= l.Runs || l.Time > 0 && time.Since(started) > l.Time {
+				if fail != nil || h.Runs > 0 && found.Runs >= h.Runs || h.Time > 0 && time.Since(started) > h.Time {
 					over.Store(true)
 				}
 				mutex.Unlock()
@@ -66,44 +70,51 @@ func (b *Bug) Hunt(first uint64, l Limits) Finding {
 	}
 	group.Wait()
 	found.Took = time.Since(started)
-	return found
+	return found, nil
 }
 
-// Expected says whether the finding is by an invariant that is there for the rule.
-func (b *Bug) Expected(f Finding) bool { return slices.Contains(b.Breaks, f.Invariant) }
-
-// Run carries out one run of the bug's arena. Without the build tag "sabotage" the
-// bug is not there.
-func (b *Bug) Run(seed uint64) (fail *failure) {
+// run makes one run.
+func (h Hunt) run(seed uint64) (fail *failure) {
 	defer func() {
 		if p := recover(); p != nil {
 			fail = &failure{"assert", fmt.Sprint(p)}
 		}
 	}()
-	return b.arena(seed, b)
+	return arenas[h.Arena](seed, h)
 }
 
 // An arena is a kind of simulated world: one run, made from a seed.
-type arena func(seed uint64, b *Bug) *failure
+type arena func(seed uint64, h Hunt) *failure
 
-// cluster is the arena of whole clusters whose processes are told of deaths. Small
-// ones show most bugs soonest.
-func cluster(seed uint64, b *Bug) *failure {
-	return simulated(sim.Options{Seed: seed, NMax: cmp.Or(b.nmax, 8), Detector: sim.Exact, Flaws: b.Flaws})
+var arenas = map[string]arena{
+	"cluster": cluster, "memory": memory, "ring": rings, "wild": wilds,
+	"detectors": detectors, "islands": islands, "flood": floods, "matching": matching,
+}
+
+// cluster is the arena of whole clusters whose processes are told of deaths and agree by
+// messages. Small ones show most bugs soonest.
+func cluster(seed uint64, h Hunt) *failure {
+	return h.simulated(sim.Options{Seed: seed, Detector: sim.Exact, Agree: sim.Era})
+}
+
+// memory is the same with agreements in shared memory.
+func memory(seed uint64, h Hunt) *failure {
+	return h.simulated(sim.Options{Seed: seed, Agree: sim.Node})
 }
 
 // rings is the arena of whole clusters whose processes find deaths by heartbeats, and
 // do not stop for longer than those bear.
-func rings(seed uint64, b *Bug) *failure {
-	return simulated(sim.Options{Seed: seed, NMax: 8, Detector: sim.Ring, Flaws: b.Flaws})
+func rings(seed uint64, h Hunt) *failure {
+	return h.simulated(sim.Options{Seed: seed, Detector: sim.Ring})
 }
 
 // wilds is the same with pauses and partitions for any time.
-func wilds(seed uint64, b *Bug) *failure {
-	return simulated(sim.Options{Seed: seed, NMax: 8, Detector: sim.Wild, Flaws: b.Flaws})
+func wilds(seed uint64, h Hunt) *failure {
+	return h.simulated(sim.Options{Seed: seed, Detector: sim.Wild})
 }
 
-func simulated(o sim.Options) *failure {
+func (h Hunt) simulated(o sim.Options) *failure {
+	o.NMax = cmp.Or(h.NMax, 8)
 	_, err := sim.Run(o)
 	if v, broken := errors.AsType[*sim.Violation](err); broken {
 		return &failure{v.Invariant, v.Error()}

@@ -13,8 +13,8 @@ import (
 //	I2  one side goes on
 //	I6  nobody is declared dead by its own side
 //	I7  the two sides do not both go on
-func islands(seed uint64, b *Bug) *failure {
-	w := newRing(seed, b.Flaws, fd.Majority)
+func islands(seed uint64, _ Hunt) *failure {
+	w := newRing(seed, fd.Majority)
 	var island rankset.Set
 	for _, p := range w.rng.Perm(w.n)[:1+w.rng.IntN(w.n-1)] {
 		island.Add(p)

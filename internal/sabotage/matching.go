@@ -15,8 +15,8 @@ import (
 //
 //	I8  no receive waits for the dead or on a revoked context
 //	I10 each message goes to one receive, and to the right one
-func matching(seed uint64, b *Bug) *failure {
-	w := &matchWorld{rng: rand.New(rand.NewPCG(seed, 29)), m: match.NewFlawed(b.Matching)}
+func matching(seed uint64, _ Hunt) *failure {
+	w := &matchWorld{rng: rand.New(rand.NewPCG(seed, 29)), m: match.New()}
 	w.m.Reserve(matchContext)
 	for range 5 + w.rng.IntN(60) {
 		w.happen()

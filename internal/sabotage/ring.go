@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/fd"
-	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/rankset"
 )
@@ -23,8 +22,8 @@ import (
 //	    whatever happens to others;
 //	    whoever is declared and lives is fenced; a fenced process does nothing
 //	I14 one step sends at most four messages to one process
-func detectors(seed uint64, b *Bug) *failure {
-	w := newRing(seed, b.Flaws, fd.GoOn)
+func detectors(seed uint64, _ Hunt) *failure {
+	w := newRing(seed, fd.GoOn)
 	w.planFaults()
 	w.runUntil(faultsEnd)
 	w.runUntil(w.lastFault.Add(w.bound()))
@@ -91,7 +90,7 @@ func (a *agenda) Pop() any {
 	return last
 }
 
-func newRing(seed uint64, flaws control.Flaws, rule fd.Partition) *ring {
+func newRing(seed uint64, rule fd.Partition) *ring {
 	w := &ring{rng: rand.New(rand.NewPCG(seed, 17))}
 	w.n = 2 + w.rng.IntN(13)
 	w.delayMax = mono.Duration(1+w.rng.IntN(40)) * mono.Millisecond
@@ -101,7 +100,7 @@ func newRing(seed uint64, flaws control.Flaws, rule fd.Partition) *ring {
 	for p := range w.n {
 		cfg := w.cfg
 		cfg.N, cfg.Me = w.n, p
-		w.all = append(w.all, fd.NewFlawed(cfg, flaws.Detector, flaws.Notices))
+		w.all = append(w.all, fd.New(cfg))
 		w.latest = append(w.latest, make([]mono.Time, w.n))
 	}
 	for p := range w.n {

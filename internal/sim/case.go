@@ -1,13 +1,11 @@
 package sim
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
 
-	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/mono"
 )
 
@@ -16,7 +14,6 @@ import (
 type Case struct {
 	Seed     uint64 // of delays and choices
 	Watchdog mono.Duration
-	Flaws    control.Flaws
 	Faults   []Fault
 	Breaks   string // the invariant that breaks, "" if none
 
@@ -27,7 +24,7 @@ type Case struct {
 
 // Run carries out the case. The error is a *Violation.
 func (c Case) Run(o Options) (Report, error) {
-	o.Seed, o.Watchdog, o.Flaws, o.given = c.Seed, c.Watchdog, c.Flaws, &c
+	o.Seed, o.Watchdog, o.given = c.Seed, c.Watchdog, &c
 	return Run(o)
 }
 
@@ -133,38 +130,11 @@ func assign(fields []field, words []string) error {
 	return nil
 }
 
-// flawsText returns the rules that are left out, "" if none.
-func flawsText(f control.Flaws) string {
-	out := map[string]any{}
-	v := reflect.ValueOf(f)
-	for i := range v.NumField() {
-		if !v.Field(i).IsZero() {
-			out[v.Type().Field(i).Name] = v.Field(i).Interface()
-		}
-	}
-	if len(out) == 0 {
-		return ""
-	}
-	text, _ := json.Marshal(out) // of numbers and booleans
-	return string(text)
-}
-
-// ParseFlaws reads the rules to leave out, a JSON object with the fields of
-// control.Flaws.
-func ParseFlaws(text string) (f control.Flaws, err error) {
-	d := json.NewDecoder(strings.NewReader(text))
-	d.DisallowUnknownFields()
-	return f, d.Decode(&f)
-}
-
 // Script returns the case as text that ParseCase reads.
 func (c Case) Script() string {
 	var b strings.Builder
 	if c.Breaks != "" {
 		fmt.Fprintf(&b, "breaks %s\n", c.Breaks)
-	}
-	if text := flawsText(c.Flaws); text != "" {
-		fmt.Fprintf(&b, "flaws %s\n", text)
 	}
 	fmt.Fprintf(&b, "seed %d\n", c.Seed)
 	if c.Watchdog > 0 {
@@ -202,8 +172,6 @@ func (c *Case) parse(line string) error {
 	switch verb {
 	case "breaks":
 		c.Breaks = rest
-	case "flaws":
-		c.Flaws, err = ParseFlaws(rest)
 	case "seed":
 		c.Seed, err = strconv.ParseUint(rest, 0, 64)
 	case "watchdog":

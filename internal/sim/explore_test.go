@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goulfm/goulfm/era"
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/flood"
 	"github.com/goulfm/goulfm/internal/member"
@@ -29,20 +28,6 @@ func TestSearches(t *testing.T) {
 			}
 			t.Logf("%d states, %d ends", e.States, e.Ends)
 		})
-	}
-}
-
-// TestSearchFindsFlaws: three processes are enough to show these, so a search that
-// finds nothing means something.
-func TestSearchFindsFlaws(t *testing.T) {
-	if !compiledIn() {
-		t.Skip("no rule can be left out in this build")
-	}
-	for flaw, want := range map[era.Flaw]string{era.FlawA6: "", era.FlawA8: "I2", era.FlawA10: ""} {
-		_, err := Search{callModel{kind: member.KindAgree, flaws: control.Flaws{Agreement: flaw}}, 3, 2}.Run()
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("flaw %v: got %v, want %s", flaw, err, want)
-		}
 	}
 }
 

@@ -14,8 +14,7 @@ type Agree uint8
 
 // The ways.
 const (
-	// Both: every other run in memory, if its deaths are exact and no rule is left out;
-	// the rest by messages.
+	// Both: every other run in memory, if its deaths are exact; the rest by messages.
 	Both Agree = iota
 	// Era: by messages.
 	Era
@@ -37,15 +36,7 @@ func ParseAgree(text string) (Agree, error) {
 
 // inMemory says whether a run agrees in memory.
 func (o Options) inMemory(d Detector) bool {
-	byMessages := o.Flaws
-	byMessages.Node = onenode.NoFlaw
-	switch {
-	case d != Exact || o.Agree == Era:
-		return false
-	case o.Agree == Node:
-		return true
-	}
-	return byMessages == control.Flaws{} && (o.Seed%2 == 1 || o.Flaws != byMessages)
+	return d == Exact && (o.Agree == Node || o.Agree == Both && o.Seed%2 == 1)
 }
 
 // blocks is how many communicators of a process can agree in memory at the same time:

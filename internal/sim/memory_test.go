@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goulfm/goulfm/era"
-	"github.com/goulfm/goulfm/era/onenode"
 	"github.com/goulfm/goulfm/internal/control"
 )
 
@@ -23,9 +21,8 @@ func TestInMemory(t *testing.T) {
 }
 
 // TestWhoAgreesInMemory: every other run whose deaths are exact, unless it is said
-// otherwise or a rule of the messages is left out.
+// otherwise.
 func TestWhoAgreesInMemory(t *testing.T) {
-	skip, a8 := control.Flaws{Node: onenode.FlawSkip}, control.Flaws{Agreement: era.FlawA8}
 	for _, c := range []struct {
 		options  Options
 		detector Detector
@@ -36,9 +33,6 @@ func TestWhoAgreesInMemory(t *testing.T) {
 		{Options{Seed: 1}, Ring, false},
 		{Options{Seed: 1, Agree: Era}, Exact, false},
 		{Options{Seed: 2, Agree: Node}, Exact, true},
-		{Options{Seed: 1, Flaws: a8}, Exact, false},
-		{Options{Seed: 2, Flaws: skip}, Exact, true},
-		{Options{Seed: 2, Flaws: a8, Agree: Node}, Exact, true},
 	} {
 		if got := c.options.inMemory(c.detector); got != c.want {
 			t.Errorf("%+v, %v: %v", c.options, c.detector, got)
@@ -68,19 +62,5 @@ func TestAgreeIsPartOfTheReplay(t *testing.T) {
 	s := newSimulation(Options{Seed: 1, Agree: Node})
 	if _, err := ParseCase(strings.Replace(s.caseOf().Script(), "detector=exact", "detector=ring", 1)); err == nil {
 		t.Error("a case in memory with heartbeats is admitted")
-	}
-}
-
-// TestFindsFlawsInMemory: rules of the agreement in memory that are left out break I1.
-// The others need two members in the middle of a step: see package onenode.
-func TestFindsFlawsInMemory(t *testing.T) {
-	if !compiledIn() {
-		t.Skip("needs -tags sabotage")
-	}
-	for _, flaw := range []onenode.Flaw{onenode.FlawSkip, onenode.FlawOwnView} {
-		_, err := RunMany(Options{Seed: *seed, Agree: Node, Flaws: control.Flaws{Node: flaw}}, runtime.NumCPU(), func(sum Total) bool { return sum.Runs >= 500 })
-		if err == nil || !strings.HasPrefix(err.Error(), "I1 broken") {
-			t.Errorf("flaw %v: %v", flaw, err)
-		}
 	}
 }

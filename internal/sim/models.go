@@ -38,7 +38,6 @@ func Searches(n int) []Search {
 type callModel struct {
 	kind   member.Kind
 	revoke bool
-	flaws  control.Flaws
 }
 
 func (m callModel) name() string {
@@ -51,7 +50,7 @@ func (m callModel) name() string {
 func (m callModel) timed() bool { return false }
 
 func (m callModel) machine(n, p int) any {
-	return control.New(control.Config{N: n, Me: p, Detector: fd.Config{Mode: fd.Exact}, Flaws: m.flaws})
+	return control.New(control.Config{N: n, Me: p, Detector: fd.Config{Mode: fd.Exact}})
 }
 
 const (

@@ -3,7 +3,6 @@ package sim
 import (
 	"fmt"
 
-	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/mono"
 )
 
@@ -20,7 +19,6 @@ type Options struct {
 	Watchdog   mono.Duration // of agreements; 0 = off, as it should be
 	Detector   Detector      // Drawn = drawn
 	Agree      Agree         // with Node the Detector is Exact
-	Flaws      control.Flaws // rules left out on purpose
 	Trace      func(line string)
 
 	// Diagram, if not nil, collects what a space-time diagram shows.
@@ -50,9 +48,6 @@ func (o Options) flags() string {
 	}
 	if o.Agree != Both {
 		text += fmt.Sprintf(" -agree %v", o.Agree)
-	}
-	if f := flawsText(o.Flaws); f != "" {
-		text += fmt.Sprintf(" -flaws '%s'", f)
 	}
 	return text
 }

@@ -159,7 +159,6 @@ func newSimulation(o Options) *simulation {
 			N: s.swarm.n, Me: i,
 			Detector: s.swarm.detector.config(),
 			Watchdog: o.Watchdog,
-			Flaws:    o.Flaws,
 			Uniform:  s.swarm.uniform,
 		}
 		if s.swarm.memory {
@@ -183,7 +182,7 @@ func newSimulation(o Options) *simulation {
 
 // caseOf returns the run with the faults that have happened so far.
 func (s *simulation) caseOf() Case {
-	c := Case{Seed: s.options.Seed, Watchdog: s.options.Watchdog, Flaws: s.options.Flaws, swarm: s.swarm, part: s.part, Faults: s.fired}
+	c := Case{Seed: s.options.Seed, Watchdog: s.options.Watchdog, swarm: s.swarm, part: s.part, Faults: s.fired}
 	c.part.only(func(name member.UID) bool { return s.adopted[name] })
 	for _, p := range s.procs {
 		c.calls = append(c.calls, p.called)

@@ -175,7 +175,6 @@ func TestParseCase(t *testing.T) {
 		"swarm n=1":                    "lacks something",
 		"swarm n=x":                    "n=x",
 		"swarm detector=none":          "want drawn",
-		"flaws {\"None\":1}":           "unknown field",
 		"seed":                         "seed of what",
 		"fault pause for=3parsec":      "duration",
 		"weather fine":                 "no such line",

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goulfm/goulfm/era"
-	"github.com/goulfm/goulfm/internal/control"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/must"
 )
 
 var (
@@ -155,23 +155,26 @@ func TestNetworkKeepsOrder(t *testing.T) {
 
 // TestViolationNamesItsReplay: seed and options, so that it is the same run.
 func TestViolationNamesItsReplay(t *testing.T) {
-	if !must.Sabotage {
-		t.Skip("needs -tags sabotage")
+	run := func(seed uint64) *Violation {
+		s := newSimulation(Options{Seed: seed, NMax: 8, Detector: Exact, Agree: Era})
+		s.tamper = func(ev event) []event {
+			if ev.kind == arrival && s.report.Steps == 50 {
+				return []event{ev, {at: ev.at, kind: notice, proc: ev.proc, other: ev.other}} // who may live
+			}
+			return []event{ev}
+		}
+		s.run()
+		return s.violation
 	}
-	o := Options{Seed: 1, NMax: 8, Flaws: control.Flaws{Agreement: era.FlawA8}}
-	for {
-		_, err := Run(o)
-		if err == nil {
-			o.Seed++
-			continue
-		}
-		want := fmt.Sprintf("replay: goulfm sim -replay %d -nmax 8 -flaws '{\"Agreement\":4}'", o.Seed)
-		if !strings.HasSuffix(err.Error(), want) {
-			t.Errorf("%v\nwant %s", err, want)
-		}
-		if _, again := Run(o); again == nil || again.Error() != err.Error() {
-			t.Errorf("replayed: %v", again)
-		}
-		return
+	seed := uint64(1)
+	v := run(seed)
+	for v == nil {
+		seed++
+		v = run(seed)
 	}
+	want := fmt.Sprintf("\nreplay: goulfm sim -replay %d -nmax 8 -detector exact -agree era", seed)
+	assert.True(t, strings.HasSuffix(v.Error(), want), "%v\nwant %s", v, want)
+	again := run(seed)
+	require.NotNil(t, again)
+	assert.Equal(t, v.Error(), again.Error())
 }

@@ -6,49 +6,48 @@ func adaptiveDetector() []Edit {
 	return []Edit{
 		{
 			Name: "adaptive-loss", Rule: "of 100 beats without a loss it does not follow that none is ever lost",
-			File: "fd/adaptive/loss.go", Test: "TestScripts",
-			Old: "p1 = (lost + 1) / (sent + 2)", New: "p1 = lost / max(sent, 1)",
+			Changes: []Change{{File: "fd/adaptive/loss.go", Old: "p1 = (lost + 1) / (sent + 2)", New: "p1 = lost / max(sent, 1)"}},
+			Tests:   []Test{{Run: "TestScripts"}},
 		},
 		{
 			Name: "adaptive-bursts", Rule: "a loss is likelier after a loss",
-			File: "fd/adaptive/loss.go", Test: "TestBurstsAreSeen",
-			Old: "max(p1, (together+4*p1)/(lost+4))", New: "max(p1, 0*together)",
+			Changes: []Change{{File: "fd/adaptive/loss.go", Old: "max(p1, (together+4*p1)/(lost+4))", New: "max(p1, 0*together)"}},
+			Tests:   []Test{{Run: "TestBurstsAreSeen"}},
 		},
 		{
 			Name: "adaptive-lateness", Rule: "what a process reads after it was stopped is no sample (B17)",
-			File: "fd/adaptive/observer.go", Test: "TestStoppedObserverKeepsItsPeriod",
-			Old: "\to.noticeLateness(ev.At, p.Period())\n\tp.deaf = 0\n\tif p.Heard(", New: "\tp.deaf = 0\n\tif p.Heard(",
+			Changes: []Change{{File: "fd/adaptive/observer.go", Old: "\to.noticeLateness(ev.At, p.Period())\n\tp.deaf = 0\n\tif p.Heard(", New: "\tp.deaf = 0\n\tif p.Heard("}},
+			Tests:   []Test{{Run: "TestStoppedObserverKeepsItsPeriod"}},
 		},
 		{
 			Name: "adaptive-adjust-once", Rule: "an Adjust may be lost: it is repeated while beats tell an older epoch",
-			File: "fd/adaptive/observer.go", Test: "TestScripts",
-			Old: "\t\tp.epoch++\n\t}\n\tif ev.Beat.Epoch != p.epoch {\n\t\to.adjust(ev.Peer, ev.At)\n\t}\n",
-			New: "\t\tp.epoch++\n\t\to.adjust(ev.Peer, ev.At)\n\t}\n",
+			Changes: []Change{{File: "fd/adaptive/observer.go", Old: "\t\tp.epoch++\n\t}\n\tif ev.Beat.Epoch != p.epoch {\n\t\to.adjust(ev.Peer, ev.At)\n\t}\n", New: "\t\tp.epoch++\n\t\to.adjust(ev.Peer, ev.At)\n\t}\n"}},
+			Tests:   []Test{{Run: "TestScripts"}},
 		},
 		{
 			Name: "adaptive-drift", Rule: "the drift of two clocks is no delay",
-			File: "fd/adaptive/delay.go", Test: "TestDriftIsNoDelay",
-			Old: "return float64(d.sum)/float64(d.count) + d.errorMean", New: "return float64(d.sum) / float64(d.count)",
+			Changes: []Change{{File: "fd/adaptive/delay.go", Old: "return float64(d.sum)/float64(d.count) + d.errorMean", New: "return float64(d.sum) / float64(d.count)"}},
+			Tests:   []Test{{Run: "TestDriftIsNoDelay"}},
 		},
 		{
 			Name: "adaptive-echo", Rule: "an answer is a sign of life of the moment when it was asked for",
-			File: "fd/adaptive/watch.go", Test: "TestCrashIsDeclaredInTime",
-			Old: "at.Add(-max(0, rtt-w.rtt))", New: "at",
+			Changes: []Change{{File: "fd/adaptive/watch.go", Old: "at.Add(-max(0, rtt-w.rtt))", New: "at"}},
+			Tests:   []Test{{Run: "TestCrashIsDeclaredInTime"}},
 		},
 		{
 			Name: "adaptive-congestion", Rule: "late beats do not move the time to detect",
-			File: "fd/adaptive/watch.go", Test: "TestCongestionKeepsDetectionTime",
-			Old: "\t\tif w.rtt > 0 {\n", New: "\t\tif w.rtt < 0 {\n",
+			Changes: []Change{{File: "fd/adaptive/watch.go", Old: "\t\tif w.rtt > 0 {\n", New: "\t\tif w.rtt < 0 {\n"}},
+			Tests:   []Test{{Run: "TestCongestionKeepsDetectionTime"}},
 		},
 		{
 			Name: "adaptive-promised", Rule: "a longer period counts from the beat that has been promised",
-			File: "fd/adaptive/emitter.go", Test: "TestPromisedBeatComes",
-			Old: "s.next = min(s.next, max(clock(ev.At), s.last.Add(a.Period)))", New: "s.next = s.last.Add(a.Period)",
+			Changes: []Change{{File: "fd/adaptive/emitter.go", Old: "s.next = min(s.next, max(clock(ev.At), s.last.Add(a.Period)))", New: "s.next = s.last.Add(a.Period)"}},
+			Tests:   []Test{{Run: "TestPromisedBeatComes"}},
 		},
 		{
 			Name: "adaptive-bisect", Rule: "the mean time between mistakes does not fall everywhere: points are tried before bisecting",
-			File: "fd/adaptive/configure.go", Test: "TestConfigureIsLongest",
-			Old: "\tbelow, above := m.etaMax, m.etaMax\n", New: "\treturn m.bisect(least, m.etaMax, enough), true\n\tbelow, above := m.etaMax, m.etaMax\n",
+			Changes: []Change{{File: "fd/adaptive/configure.go", Old: "\tbelow, above := m.etaMax, m.etaMax\n", New: "\treturn m.bisect(least, m.etaMax, enough), true\n\tbelow, above := m.etaMax, m.etaMax\n"}},
+			Tests:   []Test{{Run: "TestConfigureIsLongest"}},
 		},
 	}
 }

@@ -1,18 +1,24 @@
-// Package edits holds planted bugs that are text: a few characters of a source file and
-// what stands there instead. Hunt builds the package with the changed file in the place
-// of the right one (go test -overlay) and runs the tests that must fail then.
+// Package edits holds the planted bugs. Each is text: a few characters of the source and
+// what stands there instead. The go command takes the changed files for the right ones
+// (go build -overlay), so the source knows nothing of its bugs.
 //
 // # Problem
 //
-// A line that no test misses when it is gone is either untested or not needed. The bugs
-// of package sabotage are branches in the rules; where shared memory or goroutines are
-// concerned a branch would cost what the line is there to save, and would stand in the
-// way of who reads it. An edit leaves the source as it is.
+// A line that nothing misses when it is gone is either untested or not needed. A bug that
+// is a branch in the rules would be read by everybody who reads the rules, and would cost
+// in every message what shared memory saves.
 //
 // # Rules
 //
-// The old text is in the file exactly once; a test of this package sees to that, so an
-// edit that a change of the source has overtaken is found at once. The changed package
-// compiles. The tests pass without the edit, and one of them fails with it: a test that
+// The old text is in the file exactly once and the changed package compiles; tests of this
+// package see to both, so an edit that a change of the source has overtaken is found at
+// once. Without the edit the simulated worlds break nothing and the tests pass. With it
+// the worlds of its Hunt break one of its invariants, and each of its Tests fails: one that
 // hangs has failed if its time is over.
+//
+// # Adding one
+//
+// A rule of the protocols goes into the list of its package, with the worlds that find it;
+// files.go names the files. What no simulator hosts goes into machinery.go, with a test.
+// Then run make sabotage SABOTAGE="-run NAME -v".
 package edits

@@ -1,0 +1,5 @@
+//go:build race
+
+package edits
+
+const raceEnabled = true

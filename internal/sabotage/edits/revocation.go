@@ -1,0 +1,44 @@
+package edits
+
+// revocationBugs are bugs of revocations, which whole clusters show.
+func revocationBugs() []Edit {
+	return []Edit{
+		{
+			Name: "B3-relay", Rule: "a set that grew is sent on",
+			Changes: []Change{relayNothing},
+			Hunt:    cluster("I8", "I2"),
+		},
+		{
+			Name: "B4", Rule: "a revocation is kept for a pending communicator",
+			Changes: []Change{{controlControl, "\tif !w.hold(from, f) {\n", "\tif f.part == ulfm.PartRevoke {\n\t\treturn nil\n\t}\n\tif !w.hold(from, f) {\n"}},
+			Hunt:    cluster("I8", "I2"),
+			Tests:   []Test{{Run: "TestScripts/early_revoke"}},
+		},
+		{
+			Name: "R13", Rule: "a revocation ends the creations that wait",
+			Changes: []Change{{commRules, "if must.Sabotage && c.flaws.RevokeEndsNothing {", "if true {"}},
+			Hunt:    cluster("I2"),
+		},
+	}
+}
+
+var (
+	// relayNothing: a set that grew by a message is not sent on (RR-9024, T5, forwards for
+	// ever).
+	relayNothing = Change{floodFlood, "\tif grew {\n", "\tif grew && false {\n"}
+	// mendNothing: a death that opens the ring is not mended: nobody sends again what a dead
+	// relay had.
+	mendNothing = Change{floodFlood, "\tf.targets = f.findTargets()\n\tfor", "\tf.targets = slices.DeleteFunc(slices.Clone(f.targets), f.closed.Has)\n\tfor"}
+)
+
+// floodBugs are hunted in the flood alone: in a cluster the graph of neighbours has so many
+// edges that a random cut is very rare.
+func floodBugs() []Edit {
+	return []Edit{
+		{
+			Name: "B3-mend", Rule: "a flood cut by deaths is mended",
+			Changes: []Change{mendNothing},
+			Hunt:    Hunt{Arena: "flood", Breaks: []string{"I8"}},
+		},
+	}
+}
