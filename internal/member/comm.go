@@ -53,7 +53,6 @@ type Proposal struct {
 type Config struct {
 	Group    Group
 	Watchdog mono.Duration // passed to era; 0 = off
-	Flaws    Flaws         // none in production
 
 	// SilentRevocation says that a revocation reaches every member as a Revoke event of
 	// its own, also if who revoked dies: nothing is sent.
@@ -88,7 +87,6 @@ type Comm struct {
 	failed  *Failed
 	revoked bool
 	flood   *flood.Flood
-	flaws   Flaws
 	series  [seriesCount]series
 	node    *onenode.Series // the one of SeriesRepair, if it is in memory
 	open    []Proposal      // proposed here and not decided here, in order of proposal
@@ -105,7 +103,6 @@ func New(cfg Config) *Comm {
 		group:  cfg.Group,
 		failed: NewFailed(n),
 		flood:  flood.New(flood.Config{N: n, Me: me, Items: 1, Silent: cfg.SilentRevocation}),
-		flaws:  cfg.Flaws,
 	}
 	if m := cfg.Memory; m.Repair != nil {
 		c.node = c.onNode(m.Repair)
@@ -268,9 +265,6 @@ func (c *Comm) ended() {
 	for i, p := range c.open {
 		if p.Series == SeriesClose {
 			c.open = slices.Delete(c.open, i, i+1)
-			if must.Sabotage && c.flaws.EndInSilence {
-				c.closers = rankset.Set{}
-			}
 			c.act(Decide{Proposal: p, Tell: c.closers.Clone()})
 			return
 		}
@@ -324,9 +318,6 @@ func (c *Comm) stepFlood(ev flood.Event) {
 func (c *Comm) revoke() {
 	c.revoked = true
 	c.act(Revoked{})
-	if must.Sabotage && c.flaws.RevokeEndsNothing {
-		return
-	}
 	c.giveUp(ulfm.ErrRevoked, func(p Proposal) bool { return p.Series == SeriesCreate })
 }
 

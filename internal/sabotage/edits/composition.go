@@ -15,7 +15,7 @@ func compositionBugs() []Edit {
 		{
 			Name: "A3-pending", Rule: "a frame is kept for a pending communicator",
 			// Any but a revocation is dropped.
-			Changes: []Change{{controlControl, "\tif !w.hold(from, f) {\n", "\tif f.part != ulfm.PartRevoke {\n\t\treturn nil\n\t}\n\tif !w.hold(from, f) {\n"}},
+			Changes: []Change{{controlControl, "\tif !w.hold(from, f) {\n", "\tif f.part != " + partRevoke + " {\n\t\treturn nil\n\t}\n\tif !w.hold(from, f) {\n"}},
 			Hunt:    cluster("I2"),
 		},
 		{
@@ -54,17 +54,20 @@ func compositionBugs() []Edit {
 		},
 		{
 			Name: "R62", Rule: "nobody waits for who has finalized",
-			Changes: []Change{{controlCalls, "\tif world := c.comm.live(World); world != nil {\n\t\tc.step(world, ulfm.Ended{})\n\t}\n\tfor cm := range c.comm.comms() {\n\t\tc.tellLeft(cm, proc)\n\t}\n", ""}},
-			Hunt:    cluster("I2"),
+			Changes: []Change{
+				{controlCalls, "if world := c.comm.live(World); world != nil {", "if world := c.comm.live(World); world != nil && false {"},
+				{controlCalls, "comms() {\n\t\tc.tellLeft(cm, proc)\n", "comms() {\n\t\t_ = cm\n"},
+			},
+			Hunt: cluster("I2"),
 		},
 		{
 			Name: "absent", Rule: "who gave up a creation says so to those who have it",
-			Changes: []Change{{controlCalls, "func (c *Control) stayAway(g ulfm.Group) {\n\tfor rank, proc := range g.Procs {\n\t\tif rank != g.Me {", "func (c *Control) stayAway(g ulfm.Group) {\n\tfor rank, proc := range g.Procs {\n\t\tif rank < 0 {"}},
+			Changes: []Change{{controlCalls, "\t\tif rank != g.Me {\n\t\t\tc.send(proc, closedNote", "\t\tif rank < 0 {\n\t\t\tc.send(proc, closedNote"}},
 			Hunt:    cluster("I2", "I8"),
 		},
 		{
 			Name: "hearsay", Rule: "who hears that a communicator is closed tells who waits for it",
-			Changes: []Change{{commRules, "if must.Sabotage && c.flaws.EndInSilence {", "if true {"}},
+			Changes: []Change{{commRules, "Tell: c.closers.Clone()", "Tell: rankset.Set{}"}},
 			Hunt:    cluster("I2"),
 		},
 	}

@@ -39,6 +39,9 @@ const (
 	engineShared = "internal/engine/shared.go"
 )
 
+// partRevoke is how internal/control writes the part of a revocation.
+const partRevoke = "ulfm.PartRevoke"
+
 // The folders whose tests find bugs of others.
 const (
 	eraFolder = "era"

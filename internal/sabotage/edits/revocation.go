@@ -10,13 +10,13 @@ func revocationBugs() []Edit {
 		},
 		{
 			Name: "B4", Rule: "a revocation is kept for a pending communicator",
-			Changes: []Change{{controlControl, "\tif !w.hold(from, f) {\n", "\tif f.part == ulfm.PartRevoke {\n\t\treturn nil\n\t}\n\tif !w.hold(from, f) {\n"}},
+			Changes: []Change{{controlControl, "\tif !w.hold(from, f) {\n", "\tif f.part == " + partRevoke + " {\n\t\treturn nil\n\t}\n\tif !w.hold(from, f) {\n"}},
 			Hunt:    cluster("I8", "I2"),
 			Tests:   []Test{{Run: "TestScripts/early_revoke"}},
 		},
 		{
 			Name: "R13", Rule: "a revocation ends the creations that wait",
-			Changes: []Change{{commRules, "if must.Sabotage && c.flaws.RevokeEndsNothing {", "if true {"}},
+			Changes: []Change{{commRules, "func(p Proposal) bool { return p.Series == SeriesCreate }", "func(Proposal) bool { return false }"}},
 			Hunt:    cluster("I2"),
 		},
 	}
