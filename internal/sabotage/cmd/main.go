@@ -9,6 +9,7 @@ import (
 	"path"
 	"regexp"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/goulfm/goulfm/internal/sabotage/edits"
@@ -124,7 +125,7 @@ func (j job) table() error {
 
 func (j job) head(kind string) {
 	if kind == "arena" {
-		fmt.Printf("%-12s %-10s %-11s %9s %8s  %-8s %s\n", "bug", "arena", "found by", "runs", "seconds", "seed", "rule left out")
+		fmt.Printf("%-16s %-10s %-11s %9s %8s  %-8s %s\n", "bug", "arena", "found by", "runs", "seconds", "seed", "rule left out")
 		return
 	}
 	fmt.Printf("%-20s %-20s %-32s %8s  %s\n", "bug", "package", "found by", "seconds", "rule left out")
@@ -145,9 +146,12 @@ func (j job) huntOne(e edits.Edit) bool {
 	case !expected:
 		by += " (!)"
 	}
-	fmt.Printf("%-12s %-10s %-11s %9d %8.2f  %-8d %s\n", e.Name, e.Hunt.Arena, by, f.Runs, f.Took.Seconds(), f.Seed, e.Rule)
+	fmt.Printf("%-16s %-10s %-11s %9d %8.2f  %-8d %s\n", e.Name, e.Hunt.Arena, by, f.Runs, f.Took.Seconds(), f.Seed, e.Rule)
 	if f.Found() && (j.verbose || !expected) {
-		fmt.Printf("%s\n(goulfm is go run -overlay DIR/overlay.json ./cmd/goulfm after make sabotage SABOTAGE='-run %s -write DIR')\n", f.Text, e.Name)
+		fmt.Println(f.Text)
+		if strings.Contains(f.Text, "replay: goulfm sim") {
+			fmt.Printf("where goulfm is go run -overlay DIR/overlay.json ./cmd/goulfm, after make sabotage SABOTAGE='-run %s -write DIR'\n", e.Name)
+		}
 	}
 	return expected
 }

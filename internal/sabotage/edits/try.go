@@ -30,7 +30,7 @@ func (t Test) shows() bool { return t.Passes || t.Script != "" }
 
 // Finding is what came of a test.
 type Finding struct {
-	By     string // the first test that failed, or the script that was played; "": the bug was not found
+	By     string // the first test that failed, or the tests that showed what goes wrong; "": the bug was not found
 	Took   time.Duration
 	Output string
 }
