@@ -62,7 +62,7 @@
 // The tests visit every state of small worlds: each order of single accesses of two and
 // three processes, with deaths between any two accesses, notices as late as they like,
 // withdrawals, and store buffers as x86 processors have them. From there all must
-// end. Eight rules left out are each found (flaw.go).
+// end. Eight rules left out are each found (planted bugs hold-*).
 //
 // Reading order: memory.go, lock.go, rules.go; testdata/broken.txt and handed_on.txt.
 package hold

@@ -8,8 +8,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/goulfm/goulfm/internal/must"
 )
 
 var long = flag.Bool("long", false, "also the searches that take minutes")
@@ -21,7 +19,7 @@ type search struct {
 	programs []string
 	deaths   int
 	tso      bool // stores reach memory later
-	flaw     Flaw
+	settles  bool // every state is played to its end, not each sixteenth
 
 	seen    map[string]struct{}
 	settled int
@@ -38,7 +36,7 @@ func (s *search) String() string {
 // run visits everything. An error tells the path to the violation.
 func (s *search) run() error {
 	s.seen = map[string]struct{}{}
-	w := newWorld(s.flaw, s.programs...)
+	w := newWorld(s.programs...)
 	w.tso = s.tso
 	return s.visit(w, nil)
 }
@@ -50,7 +48,7 @@ func (s *search) visit(w *world, path []string) error {
 	}
 	s.seen[key] = struct{}{}
 	moves := s.moves(w)
-	if len(s.seen)%16 == 0 || s.flaw != NoFlaw || len(moves) == 0 {
+	if len(s.seen)%16 == 0 || s.settles || len(moves) == 0 {
 		s.settled++
 		if err := w.clone().settle(); err != nil {
 			return fmt.Errorf("%w\nafter: %s", err, strings.Join(path, ", "))
@@ -189,40 +187,23 @@ func TestExhaustive(t *testing.T) {
 	}
 }
 
-// TestFlawsAreFound: the search that finds nothing wrong with the rules finds each rule left
-// out.
-func TestFlawsAreFound(t *testing.T) {
-	if !must.Sabotage {
-		t.Skip("needs -tags sabotage")
-	}
-	for _, c := range []struct {
-		search
-		found string
-	}{
-		{search{flaw: FlawAccept, programs: []string{"xX", "X", "X"}}, "two holders"},
-		{search{flaw: FlawLook, programs: []string{"XX", "S"}}, "two holders"},
-		{search{flaw: FlawScan, programs: []string{"X", "S"}}, "two holders"},
-		{search{flaw: FlawDeadReader, programs: []string{"X", "S"}, deaths: 1}, "waits for ever"},
-		{search{flaw: FlawDeadSuccessor, programs: []string{"X", "X", "X"}, deaths: 1}, "waits for ever"},
-		{search{flaw: FlawAbsentSuccessor, programs: []string{"X", "x", "X"}}, "waits for ever"},
-		{search{flaw: FlawBroken, programs: []string{"X", "X"}, deaths: 1}, "broken in silence"},
-		{search{flaw: FlawFence, programs: []string{"X", "S"}, tso: true}, "two holders"},
+// TestEveryStateSettles: of the smallest worlds in which a rule that is left out shows, every state
+// is played to its end. Planted bugs are hunted by this test.
+func TestEveryStateSettles(t *testing.T) {
+	for _, c := range []search{
+		{programs: []string{"X", "S"}},
+		{programs: []string{"X", "S"}, deaths: 1},
+		{programs: []string{"X", "S"}, tso: true},
+		{programs: []string{"X", "X"}, deaths: 1},
+		{programs: []string{"XX", "S"}},
+		{programs: []string{"X", "x", "X"}},
+		{programs: []string{"xX", "X", "X"}},
+		{programs: []string{"X", "X", "X"}, deaths: 1},
 	} {
-		t.Run(c.flaw.String(), func(t *testing.T) {
-			err := c.run()
-			require.Error(t, err)
-			assert.True(t, strings.HasPrefix(err.Error(), c.found), "%v", err)
-			t.Logf("%d states: %v", len(c.seen), err)
+		t.Run(c.String(), func(t *testing.T) {
+			c.settles = true
+			require.NoError(t, c.run())
+			assert.Greater(t, c.settled, 20)
 		})
 	}
-}
-
-// TestFlawsHaveNames: logs name flaws.
-func TestFlawsHaveNames(t *testing.T) {
-	seen := map[string]bool{}
-	for f := range flawCount {
-		assert.False(t, f.String() == "unknown" || seen[f.String()], "flaw %d is called %q", f, f)
-		seen[f.String()] = true
-	}
-	assert.Equal(t, "unknown", flawCount.String())
 }

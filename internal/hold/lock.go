@@ -91,7 +91,6 @@ type Lock struct {
 	members Members
 	me      int // this process's origin
 	name    uint64
-	flaw    Flaw
 
 	phase  phase
 	mode   Mode
@@ -107,12 +106,11 @@ type Config struct {
 	Memory  Memory
 	Members Members
 	Me      int
-	Flaw    Flaw
 }
 
 // New returns origin Me's part in the lock that lies in that memory.
 func New(c Config) *Lock {
-	l := &Lock{memory: c.Memory, members: c.Members, me: c.Me, flaw: c.Flaw}
+	l := &Lock{memory: c.Memory, members: c.Members, me: c.Me}
 	l.name = c.Members.Name(c.Me)
 	must.That(l.name >= 1 && l.name <= NameMax, "name %d", l.name)
 	return l

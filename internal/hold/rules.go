@@ -48,7 +48,7 @@ func (l *Lock) stepExclusive() (waits bool) {
 		return l.deferToReader()
 	case absence:
 		l.phase = look
-		if o, _ := l.members.Origin(l.seen &^ handed); m.Claim(o) != Claiming && !l.flaw.is(FlawAbsentSuccessor) {
+		if o, _ := l.members.Origin(l.seen &^ handed); m.Claim(o) != Claiming {
 			l.phase = grab
 			return false
 		}
@@ -79,11 +79,10 @@ func (l *Lock) chooseExclusive(w uint64) (waits bool) {
 		l.phase = absence
 		if l.isDead(h) {
 			l.phase = grab
-			return l.flaw.is(FlawDeadSuccessor) && l.wait(look)
 		}
 	case !l.isDead(h):
 		return true
-	case l.mode == Mend || l.flaw.is(FlawBroken):
+	case l.mode == Mend:
 		l.phase = grab
 	default:
 		l.phase, l.dead = abandon, h
@@ -115,11 +114,6 @@ func (l *Lock) deferToReader() (waits bool) {
 // grab takes the lock, unless W has changed.
 func (l *Lock) grab() {
 	l.phase = look
-	if l.flaw.is(FlawAccept) && l.seen == l.name|handed {
-		l.memory.Release(l.name)
-		l.phase = unclaim
-		return
-	}
 	if l.memory.Swap(l.seen, l.name) {
 		l.phase = unclaim
 	}
@@ -127,9 +121,6 @@ func (l *Lock) grab() {
 
 func (l *Lock) beginScan() {
 	l.phase, l.cursor = scan, 0
-	if l.flaw.is(FlawScan) {
-		l.phase = holding
-	}
 }
 
 // scanReader waits until one reader has left, or is dead. W is this process's name: a
@@ -140,7 +131,7 @@ func (l *Lock) scanReader() (waits bool) {
 		return true
 	}
 	o := l.cursor
-	if l.memory.Claim(o) == Sharing && (!l.members.Dead(o) || l.flaw.is(FlawDeadReader)) {
+	if l.memory.Claim(o) == Sharing && !l.members.Dead(o) {
 		return true
 	}
 	l.cursor++
@@ -165,14 +156,7 @@ func (l *Lock) stepShared() (waits bool) {
 	switch l.phase {
 	case enter:
 		l.phase = check
-		if l.flaw.is(FlawFence) {
-			m.SetClaim(Sharing)
-			return false
-		}
 		m.SetClaimFenced(Sharing)
-		if l.flaw.is(FlawLook) && l.back == watch {
-			l.phase = sharing
-		}
 	case check:
 		return l.chooseShared(m.Word(), sharing, retreat)
 	case retreat:
@@ -185,7 +169,7 @@ func (l *Lock) stepShared() (waits bool) {
 		return l.chooseShared(m.Word(), enter, watch)
 	case absenceRd:
 		o, _ := l.members.Origin(l.seen &^ handed)
-		if m.Claim(o) != Claiming && !l.flaw.is(FlawAbsentSuccessor) {
+		if m.Claim(o) != Claiming {
 			l.phase = putBack
 			return false
 		}
@@ -206,14 +190,12 @@ func (l *Lock) chooseShared(w uint64, in, back phase) (waits bool) {
 	switch dead := l.isDead(w &^ handed); {
 	case w == free || w == first:
 		l.phase = in
-	case w&handed == 0 && dead && !l.flaw.is(FlawBroken):
+	case w&handed == 0 && dead:
 		l.phase, l.dead = abandon, w
 	case w&handed == 0:
 		return l.heldOn(back)
 	case !dead:
 		l.phase = absenceRd
-	case l.flaw.is(FlawDeadSuccessor):
-		return l.heldOn(back)
 	default:
 		l.phase = putBack
 	}

@@ -46,7 +46,7 @@ func TestScripts(t *testing.T) {
 
 func play(t *testing.T, script string) string {
 	t.Helper()
-	w := newWorld(NoFlaw)
+	w := newWorld()
 	var got strings.Builder
 	for line := range strings.Lines(script) {
 		line = strings.TrimRight(line, "\n")
@@ -61,7 +61,7 @@ func play(t *testing.T, script string) string {
 		if words[0] == "cluster" {
 			n, err := strconv.Atoi(strings.TrimPrefix(words[1], "n="))
 			require.NoError(t, err)
-			w = newWorld(NoFlaw, make([]string, n)...)
+			w = newWorld(make([]string, n)...)
 			continue
 		}
 		if out := command(t, w, words); out != "" {

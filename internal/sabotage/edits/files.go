@@ -40,7 +40,7 @@ const (
 )
 
 // partRevoke is how internal/control writes the part of a revocation.
-const partRevoke = "ulfm.PartRevoke"
+const partRevoke = "member.PartRevoke"
 
 // The folders whose tests find bugs of others.
 const (

@@ -19,6 +19,7 @@ func All() []Edit {
 		unreachedBugs(),
 		machineryBugs(),
 		adaptiveDetector(),
+		holdBugs(),
 		repairs(),
 	)
 }

@@ -86,7 +86,7 @@ func newKillRun(t *testing.T, k int) *killRun {
 	t.Helper()
 	r := &killRun{k: k, world: inproc.New(ranks)}
 	for rank := range ranks {
-		r.ports[rank] = r.world.Port(rank)
+		r.ports[rank] = r.world.Port(rank).Link.(*transport.Port)
 	}
 	return r
 }

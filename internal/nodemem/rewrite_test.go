@@ -1,6 +1,6 @@
 //go:build killpoints
 
-package engine
+package nodemem
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ import (
 func TestNoHalfLine(t *testing.T) {
 	defer killpoint.On(nil)
 	const slot, seq, writer = 1, 1, 2
-	w := newMemoryWorld(3)
+	w := newWorld(t, 3)
 	first := w.open(2)
 	old, oldLong := onenode.Line{Call: 7, Flag: 1, LongBytes: 20}, bytes.Repeat([]byte{1}, 20)
 	first[writer].Publish(slot, seq, old, oldLong)
