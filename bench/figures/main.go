@@ -25,6 +25,7 @@ var all = []struct {
 	{"scale", scaleFigure},
 	{"chen12", chenFigure},
 	{"diet4", dietFigure},
+	{"rates", ratesFigure},
 	{"era2", agreementFigures},
 	{"rdaemon11", processFigures},
 	{"rdaemon14", nodeFigures},

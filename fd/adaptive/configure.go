@@ -105,8 +105,7 @@ func (m model) bisect(good, bad, enough float64) float64 {
 	return good
 }
 
-// quality is what the formulas promise of a period, against what is asked.
-func (m model) quality(eta float64, q QoS) Quality {
-	r, d := fromSeconds(m.recurrence(eta, math.Inf(1))), fromSeconds(eta/m.onTime())
-	return Quality{Recurrence: r, Duration: d, Attainable: m.inTime && r >= q.Recurrence && d <= q.Duration}
+// quality is what the formulas promise of a period.
+func (m model) quality(eta float64) Quality {
+	return Quality{Recurrence: fromSeconds(m.recurrence(eta, math.Inf(1))), Duration: fromSeconds(eta / m.onTime())}
 }

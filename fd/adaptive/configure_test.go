@@ -90,7 +90,6 @@ func TestUnattainable(t *testing.T) {
 		s, ok := Configure(n, QoS{}, Limits{})
 		assert.False(t, ok, name)
 		assert.Equal(t, 10*Millisecond, s.Period, name)
-		assert.False(t, newModel(n, QoS{}.WithDefaults(), Limits{}.WithDefaults(QoS{})).quality(0.01, QoS{}.WithDefaults()).Attainable, name)
 	}
 }
 

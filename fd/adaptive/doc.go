@@ -55,8 +55,8 @@
 //   - The mean delay, which T_D leaves out in the formulas, and the time to confirm are
 //     a part of what was asked for: TimeToSuspect.
 //   - f(η) is scanned before it is bisected, because it does not fall everywhere: Configure.
-//   - A shorter period is taken at once, a longer one when three looks agree, and a tenth is
-//     kept in reserve: a few settings a month, not thousands.
+//   - A shorter period is taken at once, a longer one when three looks agree, and either at a
+//     change of a tenth: a few settings a month, not thousands.
 //   - What this process reads when it was stopped itself is no sample (B17).
 //   - Beats end when the observer is silent for 30 periods; it renews each 10, at most each
 //     25 s, which also keeps the ways through firewalls open.

@@ -73,8 +73,8 @@ func ExampleObserver() {
 		}
 	}
 	// Output:
-	// 0ms: a beat each 1.99605s, please
+	// 0ms: a beat each 2.21783s, please
 	// 100ms: heard
-	// 9s: silent for 6.90395s
+	// 9s: silent for 6.68217s
 	// 10s: dead by silence
 }

@@ -114,7 +114,7 @@ type Setting struct {
 type Quality struct {
 	Recurrence Duration // mean time between wrong suspicions: expected, or a lower bound of it
 	Duration   Duration // mean time that one lasts: expected, or an upper bound of it
-	// Attainable says that what was asked for is promised. If it is not, the shortest
-	// period is used: the detector is as good as this network lets it be, and says so.
+	// Attainable says that what was asked for can be had on this network. If it can not, the
+	// shortest period is used: the detector is as good as this network lets it be, and says so.
 	Attainable bool
 }

@@ -41,7 +41,7 @@ type Watch struct {
 func (w *Watch) Start(at Time, q QoS, l Limits) {
 	q = q.WithDefaults()
 	*w = Watch{qos: q, limits: l.WithDefaults(q), alive: at, until: firstLook}
-	w.wanted = w.reserved(w.longest())
+	w.wanted = w.longest()
 	w.period = w.wanted
 }
 
@@ -98,12 +98,6 @@ func (w *Watch) longest() Duration {
 	return s.Period
 }
 
-// reserved is what is asked for where a period would do: a tenth less, so that a change of
-// less than a tenth breaks no promise and needs no new setting.
-func (w *Watch) reserved(longest Duration) Duration {
-	return max(w.limits.PeriodMin, whole(longest-longest/10))
-}
-
 // look considers the period. A longer one only saves messages, and has to look good three
 // times in a row, of which the least counts.
 func (w *Watch) look() bool {
@@ -111,13 +105,12 @@ func (w *Watch) look() bool {
 	if w.shorten(longest) {
 		return true
 	}
-	better := w.reserved(longest)
-	if better < w.wanted+w.wanted/10 {
+	if longest < w.wanted+w.wanted/10 {
 		w.agreed = 0
 		return false
 	}
-	if w.agreed == 0 || better < w.better {
-		w.better = better
+	if w.agreed == 0 || longest < w.better {
+		w.better = longest
 	}
 	w.agreed++
 	if w.agreed < patience {
@@ -127,13 +120,13 @@ func (w *Watch) look() bool {
 	return true
 }
 
-// shorten takes a shorter period at once, as soon as the present one is too long: what was
-// promised does not hold any more.
+// shorten takes a shorter period at once, if it is shorter by a tenth: what was promised
+// does not hold any more. Less than that is the noise of estimates.
 func (w *Watch) shorten(longest Duration) bool {
-	if longest >= w.wanted || w.wanted == w.limits.PeriodMin {
+	if longest > w.wanted-w.wanted/10 {
 		return false
 	}
-	w.wanted, w.agreed = w.reserved(longest), 0
+	w.wanted, w.agreed = longest, 0
 	return true
 }
 
@@ -196,7 +189,12 @@ func (w *Watch) Setting() Setting {
 	return Setting{Period: w.period, Shift: w.TimeToSuspect() - w.period}
 }
 
-// Quality returns what is promised of the period in force on the network as it is known.
+// Quality returns what is promised of the period in force on the network as it is known, and
+// whether there is a period with which what was asked for is attainable there. The one in
+// force may be up to a tenth too long: see look.
 func (w *Watch) Quality() Quality {
-	return newModel(w.network(), w.qos, w.limits).quality(w.period.Seconds(), w.qos)
+	m := newModel(w.network(), w.qos, w.limits)
+	q := m.quality(w.period.Seconds())
+	_, q.Attainable = m.longest(w.limits.PeriodMin.Seconds(), w.qos.Recurrence.Seconds())
+	return q
 }

@@ -194,7 +194,7 @@ func TestRoundTripShortensT(t *testing.T) {
 	var w Watch
 	w.Start(0, QoS{Detection: 10 * Second}, Limits{Confirm: 2 * Second})
 	assert.Equal(t, 8*Second, w.TimeToSuspect())
-	assert.False(t, w.Answered(0, 400*Millisecond, false), "a tenth is kept in reserve")
+	assert.False(t, w.Answered(0, 400*Millisecond, false), "less than a tenth")
 	assert.Equal(t, 8*Second-400*Millisecond, w.TimeToSuspect())
 	was := w.Wanted()
 	assert.True(t, w.Answered(0, 8*Second, false))
@@ -215,4 +215,19 @@ func TestCongestionKeepsDetectionTime(t *testing.T) {
 	at = feed(&w, at, 1, func(int) Duration { return 20 * Millisecond })
 	assert.LessOrEqual(t, w.Freshness().Sub(at), w.TimeToSuspect()+40*Millisecond)
 	assert.GreaterOrEqual(t, w.Freshness().Sub(at), w.TimeToSuspect()+20*Millisecond)
+}
+
+// TestAnswerOfLongAgo: an answer that took long says that the process lived when the probe
+// was sent. It may have died since.
+func TestAnswerOfLongAgo(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		var w Watch
+		w.Start(0, QoS{Detection: 10 * Second}, Limits{})
+		w.Answered(0, 40*Millisecond, false)
+		asked, came := Time(20*Second), Time(24*Second)
+		w.Answered(came, came.Sub(asked), late)
+		confirm := Second
+		assert.LessOrEqual(t, w.Freshness().Add(confirm).Sub(asked), 10*Second, "late: %v", late)
+		assert.GreaterOrEqual(t, w.Freshness(), asked.Add(w.TimeToSuspect()), "late: %v", late)
+	}
 }

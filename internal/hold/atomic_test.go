@@ -133,7 +133,7 @@ func TestGoroutinesDie(t *testing.T) {
 						if l.Dead() != 0 {
 							mode = Mend
 						}
-						l.mode, l.dead, l.phase = mode, 0, snatch
+						l.startLock(mode)
 					case holding:
 						if mode == Mend {
 							copied = value

@@ -18,7 +18,8 @@
 //     mender dies it is broken again.
 //   - The death of a waiter, also of one that was just chosen, breaks nothing and blocks nobody.
 //   - Who waits may give up at any moment.
-//   - Writers are served in a circle, and do not let readers starve, nor readers writers.
+//   - Nobody starves: writers are served in a circle, waiting readers before the next writer,
+//     and readers that come later wait for a writer that has got its turn.
 //
 // # How
 //

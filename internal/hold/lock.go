@@ -119,12 +119,15 @@ func New(c Config) *Lock {
 // Lock asks for the lock. Nothing may be held or asked for.
 func (l *Lock) Lock(m Mode) Outcome {
 	must.That(l.phase == idle && m != None, "lock in mode %v while in phase %d", m, l.phase)
-	l.mode, l.dead = m, 0
-	l.phase = snatch
+	l.startLock(m)
+	return l.Look()
+}
+
+func (l *Lock) startLock(m Mode) {
+	l.mode, l.dead, l.phase = m, 0, snatch
 	if m == Shared {
 		l.phase = enter
 	}
-	return l.Look()
 }
 
 // Look goes on with what was asked for, as far as it goes without waiting.

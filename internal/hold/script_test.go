@@ -85,10 +85,7 @@ func command(t *testing.T, w *world, words []string) string {
 	case "lock":
 		l.Lock(parseMode(t, words[2]))
 	case "start":
-		l.mode, l.dead, l.phase = parseMode(t, words[2]), 0, snatch
-		if l.mode == Shared {
-			l.phase = enter
-		}
+		l.startLock(parseMode(t, words[2]))
 		return ""
 	case "step":
 		for range args[1] {

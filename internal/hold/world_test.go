@@ -159,11 +159,7 @@ var modes = map[byte]Mode{'X': Exclusive, 'S': Shared, 'M': Mend, 'x': Exclusive
 // begin starts the next letter of p's program: X, S or M ask for the lock in that mode; with
 // x and s the process may give up as long as it waits.
 func (w *world) begin(p int) {
-	l := &w.locks[p]
-	l.mode, l.dead, l.phase = modes[w.program[p][0]], 0, snatch
-	if l.mode == Shared {
-		l.phase = enter
-	}
+	w.locks[p].startLock(modes[w.program[p][0]])
 	w.outcome[p] = Waiting
 }
 

@@ -32,7 +32,7 @@ func adaptiveDetector() []Edit {
 		{
 			Name: "adaptive-echo", Rule: "an answer is a sign of life of the moment when it was asked for",
 			Changes: []Change{{File: "fd/adaptive/watch.go", Old: "at.Add(-max(0, rtt-w.rtt))", New: "at"}},
-			Tests:   []Test{{Run: "TestCrashIsDeclaredInTime"}},
+			Tests:   []Test{{Run: "TestAnswerOfLongAgo"}},
 		},
 		{
 			Name: "adaptive-congestion", Rule: "late beats do not move the time to detect",

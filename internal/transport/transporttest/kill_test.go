@@ -147,11 +147,11 @@ func (r *killRun) script() error {
 			return err
 		}
 		p.WantRoom(receiver, false)
-		p.Notify(receiver, park.Caller)
+		p.Node().Notify(receiver, park.Caller)
 		r.takeOne(p, round)
 	}
-	p.SetLeft()
-	p.MoveEpoch()
+	p.Node().SetLeft()
+	p.Node().MoveEpoch()
 	return nil
 }
 
@@ -295,9 +295,9 @@ func (r *killRun) bystanding(n int) error {
 // aftermath declares the victim dead and looks at what is left of it.
 func (r *killRun) aftermath() error {
 	p := r.ports[receiver]
-	epoch := p.Epoch()
+	epoch := p.Node().Epoch()
 	r.world.Depart(victim, true)
-	if d, ok := p.Departure(0); !ok || d.Proc != victim || p.Epoch() == epoch {
+	if d, ok := p.Node().Departure(0); !ok || d.Proc != victim || p.Node().Epoch() == epoch {
 		return errors.New("the death is not to be seen")
 	}
 	if err := r.read(true); err != nil {
