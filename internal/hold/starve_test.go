@@ -32,7 +32,7 @@ func overtakes(t *testing.T, mix string, rng *rand.Rand) (worst int) {
 	for p, mode := range mix {
 		programs[p] = strings.Repeat(string(mode), 500)
 	}
-	w := newWorld(NoFlaw, programs...)
+	w := newWorld(programs...)
 	var since [procsMax]int
 	holds := 0
 	for !w.done(0) && !w.done(1) && !w.done(2) && !w.done(3) {
