@@ -11,6 +11,7 @@ import (
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
 	"github.com/goulfm/goulfm/ulfm"
+	"github.com/stretchr/testify/assert"
 )
 
 // A wrong call gives want at the rank that makes it.
@@ -298,6 +299,38 @@ func TestDifferentArgumentsAreNoticed(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestLargeCallsAfterDifferentOnes: where lengths have differed, so that some members went
+// through a ring and others did not, the next large calls still find each other's data.
+func TestLargeCallsAfterDifferentOnes(t *testing.T) {
+	const long = 20_000 // more than goes whole where ranks share cores
+	for _, n := range []int{2, 4} {
+		commtest.Run(t, n, func(ctx context.Context, w *comm.Comm) {
+			length := long
+			if w.Rank() == 1 {
+				length = short
+			}
+			if err := collectives.Bcast(ctx, w, 0, make([]int, length)); err != nil {
+				assert.ErrorIs(t, err, comm.ErrMismatch)
+			}
+			for round := range 3 {
+				from, sum := make([]int, long), make([]int, long)
+				for i := range from {
+					from[i] = i + w.Rank()*long
+				}
+				assert.NoError(t, collectives.Allreduce(ctx, w, sum, from, collectives.Sum))
+				assert.NoError(t, collectives.Bcast(ctx, w, 0, from))
+				wrong := 0
+				for i := range from {
+					if from[i] != i || sum[i] != n*i+n*(n-1)/2*long {
+						wrong++
+					}
+				}
+				assert.Zero(t, wrong, "rank %d of %d, round %d: of %d elements", w.Rank(), n, round, long)
+			}
+		})
 	}
 }
 

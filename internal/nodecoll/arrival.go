@@ -85,6 +85,7 @@ func (g *Group) publishArrival(out []byte) {
 		segment.Copy(g.lines.body(at)[inlineAt:], out)
 	case g.next.goesBySteps():
 		segment.Put64(g.lines.payloadWord(at), g.steps)
+		segment.Put64(g.lines.ringFirstWord(at), uint64(g.area.first))
 	case g.next == pulling:
 		segment.Put64(g.lines.payloadWord(at), segment.AddressOf(g.src))
 	case out == nil:

@@ -143,9 +143,9 @@
 //     a member that would complete it compares all lines first.
 //   - In the others nobody waits for those who abandon it, but for readers of a large
 //     broadcast; root compares their lines.
-//   - Counts are tagged, steps are counted from where each arrival line says, and
-//     slots are taken again by the operation that a member has entered: none of it is left
-//     from an operation that did not complete.
+//   - Counts are tagged, steps are counted from where each arrival line says, rings begin
+//     where each arrival line says, and slots are taken again by the operation that a member
+//     has entered: none of it is left from an operation that did not complete.
 //
 // Two members that both only send, as two roots of broadcasts, do not notice.
 //

@@ -19,6 +19,10 @@ const (
 	inlineAt = 8
 	headAt   = 8 + inlineAt
 
+	// The payload of an operation that goes by steps: where the steps word of the line's owner
+	// stood, and the place in its area where its ring begins.
+	ringFirstAt = inlineAt + 8
+
 	// Payloads that do not fit a line: as many slots as lines for short ones, fewer
 	// for those that take long anyway, and a few for operations in which all wait for
 	// all, so that nobody can be far ahead: whoever reads a page for the first time has
@@ -135,6 +139,9 @@ func (l *lines) body(at int) []byte { return l.bytes[at+8 : at+l.stride] }
 // whatWord and payloadWord are the first words of the body.
 func (l *lines) whatWord(at int) *uint64    { return l.word(at + 8) }
 func (l *lines) payloadWord(at int) *uint64 { return l.word(at + 8 + inlineAt) }
+
+// ringFirstWord is the second word of the payload of an operation that goes by steps.
+func (l *lines) ringFirstWord(at int) *uint64 { return l.word(at + 8 + ringFirstAt) }
 
 // what returns the call that stands in a line.
 func (l *lines) what(at int) uint64 { return segment.Load64(l.whatWord(at)) }

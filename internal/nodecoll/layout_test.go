@@ -27,7 +27,7 @@ func TestLayoutFits(t *testing.T) {
 		for _, chunk := range []int{0, 1, 5000, chunkBytesMax, 1 << 30} {
 			for _, mutual := range []bool{true, false} {
 				g := &Group{members: make([]member, n), regime: regimeOf(&Config{N: n, Mutual: mutual, Chunk: chunk})}
-				if end := g.reduction.resultAt(g, 1) + g.reduction.resultRoom(g); end > sharedAreaBytes {
+				if end := g.reduction.resultAt(g, g.me, 1) + g.reduction.resultRoom(g); end > sharedAreaBytes {
 					t.Fatalf("%d members, chunk %d: buffers end at %d of %d", n, chunk, end, sharedAreaBytes)
 				}
 				if mutual {
@@ -84,8 +84,8 @@ func placesFit(t *testing.T, g *Group) {
 		r := &g.reduction
 		r.cut(g)
 		for c := range r.ring.chunks {
-			p := place{r.inAt(g, c), r.resultAt(g, c) + r.ring.chunk/len(g.members) + r.unit}
-			if p.from < 0 || r.resultAt(g, c) < r.inAt(g, c)+r.ring.chunk || p.to > areaBytes {
+			p := place{r.inAt(g, g.me, c), r.resultAt(g, g.me, c) + r.ring.chunk/len(g.members) + r.unit}
+			if p.from < 0 || r.resultAt(g, g.me, c) < r.inAt(g, g.me, c)+r.ring.chunk || p.to > areaBytes {
 				t.Fatalf("%d members, %d bytes: buffers of chunk %d are from %d to %d", len(g.members), g.size, c, p.from, p.to)
 			}
 			for _, q := range last {

@@ -98,7 +98,8 @@ type area struct {
 	wideSize                    int
 
 	anyOp  int64 // the last operation in which anybody's area is read by others
-	ringAt int   // where the next ring begins
+	ringAt int   // where the next ring begins, in bytes
+	first  int   // where the open one does, in chunks, as the others hear it
 }
 
 // lastRead returns the last operation in which others read this member's area.

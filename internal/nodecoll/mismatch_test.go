@@ -31,7 +31,7 @@ func kindsOfCalls(n int) []*call {
 
 // TestEveryMismatch: whatever two different calls meet, who waits in one of them
 // notices, nobody who completes has wrong data, and the group works on: all
-// complete the barrier after.
+// complete the barrier after, and the call that was broken when they make it again.
 func TestEveryMismatch(t *testing.T) {
 	for _, n := range []int{2, 3, 9} {
 		for _, mutual := range []bool{true, false} {
@@ -54,10 +54,11 @@ func TestEveryMismatch(t *testing.T) {
 
 // meets has member who call odd where the others call most.
 func meets(w *world, rng *rand.Rand, mutual bool, who int, most, odd *call) error {
-	defer w.nextGroup(3)
+	defer w.nextGroup(4)
 	before, after := &call{verb: barrier, elem: 1}, &call{verb: barrier, elem: 1, size: 1}
-	s := newSchedule(w, rng, mutual, 512, []*call{before, most, after})
-	s.actors[who].calls = []*call{before, odd, after}
+	again := &call{verb: most.verb, root: most.root, size: most.size, elem: most.elem, seed: 1}
+	s := newSchedule(w, rng, mutual, 512, []*call{before, most, after, again})
+	s.actors[who].calls = []*call{before, odd, after, again}
 	s.mismatched = make([]bool, w.n)
 	if err := s.run(); err != nil {
 		return err

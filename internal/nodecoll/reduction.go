@@ -186,17 +186,17 @@ func (r *reduction) sliceOf(m, members, bytes int) (from, to int) {
 func (r *reduction) inRoom(g *Group) int     { return max(g.reduceChunk(), unitMax) }
 func (r *reduction) resultRoom(g *Group) int { return r.inRoom(g)/len(g.members) + 2*unitMax }
 
-// inAt and resultAt return where the buffers of chunk c stand.
-func (r *reduction) inAt(g *Group, c int) int {
+// inAt and resultAt return where the buffers of chunk c stand in the area of member m.
+func (r *reduction) inAt(g *Group, m, c int) int {
 	if r.ring.span > 0 {
-		return r.ring.offset(c)
+		return r.ring.offsetAt(g, m, c)
 	}
 	return c % 2 * r.inRoom(g)
 }
 
-func (r *reduction) resultAt(g *Group, c int) int {
+func (r *reduction) resultAt(g *Group, m, c int) int {
 	if r.ring.span > 0 {
-		return r.ring.offset(c) + r.ring.chunk
+		return r.ring.offsetAt(g, m, c) + r.ring.chunk
 	}
 	return 2*r.inRoom(g) + c%2*r.resultRoom(g)
 }
@@ -231,7 +231,7 @@ func (r *reduction) reduceBlock(g *Group, c, off, n int) {
 	for m := range g.members {
 		in := own
 		if m != g.me {
-			in = g.memory.areaOf(m, r.inAt(g, c)+off, n)
+			in = g.memory.areaOf(m, r.inAt(g, m, c)+off, n)
 		}
 		if m > 0 {
 			g.red.Func(result, acc, in)
@@ -240,7 +240,7 @@ func (r *reduction) reduceBlock(g *Group, c, off, n int) {
 		acc = in
 	}
 	if g.root != g.me { // root of a Reduce: nobody else wants it
-		g.copier.Copy(g.memory.areaOf(g.me, r.resultAt(g, c)+r.at, n), result)
+		g.copier.Copy(g.memory.areaOf(g.me, r.resultAt(g, g.me, c)+r.at, n), result)
 	}
 	if g.dst != nil && &g.dst[at] != &result[0] {
 		copy(g.dst[at:at+n], result)
@@ -272,7 +272,7 @@ func (r *reduction) copyOut(g *Group, c int) bool {
 				return false
 			}
 			n := min(workBytes/4, to-from-r.at)
-			copy(g.dst[start+from+r.at:][:n], g.memory.areaOf(r.of, r.resultAt(g, c)+r.at, n))
+			copy(g.dst[start+from+r.at:][:n], g.memory.areaOf(r.of, r.resultAt(g, r.of, c)+r.at, n))
 			r.at += n
 			g.budget -= n
 		}
@@ -302,7 +302,7 @@ func (r *reduction) copyIn(g *Group, c int) bool {
 			end = from
 		}
 		n := min(workBytes/4, end-r.at)
-		g.copier.Copy(g.memory.areaOf(g.me, r.inAt(g, c)+r.at, n), g.src[start+r.at:][:n])
+		g.copier.Copy(g.memory.areaOf(g.me, r.inAt(g, g.me, c)+r.at, n), g.src[start+r.at:][:n])
 		r.at += n
 		g.budget -= n
 	}

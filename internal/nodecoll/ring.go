@@ -1,6 +1,10 @@
 package nodecoll
 
-import "github.com/goulfm/goulfm/internal/segment"
+import (
+	"encoding/binary"
+
+	"github.com/goulfm/goulfm/internal/segment"
+)
 
 // A ring is how an operation that is too large for a slot cuts its data into chunks, and where
 // the chunks stand in the area of the member that writes them: one behind the other, round
@@ -23,15 +27,33 @@ func (r *ring) cut(g *Group, chunk int) {
 }
 
 // place gives the ring so many bytes of the area for each chunk. It begins where the
-// last one has ended, in whosever area that was: all members have made the same operations.
+// last one that this member knows of has ended. Others may know of another one, after
+// operations in which members made different calls:
+//
+//	member 0   broadcast of 40 KB, abandoned   broadcast: fills places 3, 4, ...
+//	member 1   barrier, abandoned              broadcast: would drain places 0, 1, ...
+//
+// So each member says in its arrival line where its ring begins.
 func (r *ring) place(g *Group, span int) {
 	r.span, r.room = span, g.ringBytes()/span
 	r.first = (g.area.ringAt + span - 1) / span % r.room
-	g.area.ringAt = r.offset(r.chunks)
+	g.area.ringAt = r.offset(r.first, r.chunks)
+	g.area.first = r.first
 }
 
-// offset returns where a chunk stands in the area.
-func (r *ring) offset(pos int) int { return (r.first + pos) % r.room * r.span }
+// offset returns where a chunk stands in the area if chunk 0 stands at place first.
+func (r *ring) offset(first, pos int) int { return (first + pos) % r.room * r.span }
+
+// offsetAt returns where a chunk stands in the area of member m, which has entered the
+// operation.
+func (r *ring) offsetAt(g *Group, m, pos int) int {
+	first := r.first
+	if m != g.me {
+		line := g.lines.body(g.lines.arrival(m, g.op))
+		first = int(binary.LittleEndian.Uint32(line[ringFirstAt:]))
+	}
+	return r.offset(first, pos)
+}
 
 // bounds returns where a chunk of an operation of size bytes begins, and how long it is.
 func (r *ring) bounds(pos, size int) (off, n int) {
@@ -41,7 +63,7 @@ func (r *ring) bounds(pos, size int) (off, n int) {
 
 // inChunk returns n bytes at off of a chunk in the ring of member m.
 func (r *ring) inChunk(g *Group, m, pos, off, n int) []byte {
-	return g.memory.areaOf(m, r.offset(pos)+off, n)
+	return g.memory.areaOf(m, r.offsetAt(g, m, pos)+off, n)
 }
 
 // hasDone says whether member m is done with so many chunks.
