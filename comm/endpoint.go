@@ -9,11 +9,14 @@ import (
 
 const (
 	// Any is every rank for From, every tag for Source.Tag.
-	Any = engine.Any
+	Any = -1
 	// None is no process: a send to it succeeds at once, a receive from it returns
 	// at once with Count 0. It makes borders of a grid ordinary neighbours.
 	None = -2
 )
+
+// The engine knows Any by the same number: this does not compile else.
+var _ [engine.Any - Any]struct{} = [0]struct{}{}
 
 // A Dest is where a message goes: a communicator, a rank and a tag.
 type Dest struct {
