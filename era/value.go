@@ -62,6 +62,21 @@ func (v *Value) Merge(w Value) {
 	v.Entries = mergeEntries(v.Entries, w.Entries)
 }
 
+// AddPlain is Merge of a contribution that has a claim and a flag alone: no death is known to its
+// member, none is acknowledged, nothing else is contributed. It makes no set for one rank, of
+// which an agreement of n members would make n with n bits each.
+func (v *Value) AddPlain(c Claim, flag uint64) {
+	if v.From.IsEmpty() {
+		v.Merge(Value{From: rankset.Of(c.Rank), Lo: c, Hi: c, Flag: flag})
+		return
+	}
+	v.From.Add(c.Rank)
+	v.Lo, v.Hi = minClaim(v.Lo, c), maxClaim(v.Hi, c)
+	v.Flag &= flag
+	v.Acked = rankset.Set{}
+	v.Returned = min(v.Returned, 0)
+}
+
 // Failed says whether the agreement reports a process failure: some agreed death
 // had not been acknowledged by every contributor before it entered (R28, rule 7).
 //

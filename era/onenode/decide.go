@@ -76,8 +76,7 @@ func (s *Series) take(m int, k uint64) bool {
 	case !there:
 		return false
 	case l.LongBytes == 0:
-		claim := era.Claim{Call: l.Call, Rank: m}
-		s.value.Merge(era.Value{From: rankset.Of(m), Lo: claim, Hi: claim, Flag: l.Flag})
+		s.value.AddPlain(era.Claim{Call: l.Call, Rank: m}, l.Flag)
 		return true
 	case l.LongBytes > uint32(LongMax(s.n)):
 		s.value.Merge(broken(m))

@@ -135,8 +135,9 @@ func (c *Control) newCommunicator(g member.Group, from origin) *communicator {
 // by it.
 func WorldGroup(n, me int, procs []int, generation uint32) member.Group {
 	if procs == nil {
-		for p := range n {
-			procs = append(procs, p)
+		procs = make([]int, n)
+		for p := range procs {
+			procs[p] = p
 		}
 	}
 	g := member.Group{Index: World, UID: member.WorldUID(len(procs))}

@@ -130,7 +130,7 @@ func (p *Proc) letGo(from, size int) {
 	if from == p.me {
 		return
 	}
-	q := &p.peers[from]
+	q := p.peers.At(from)
 	q.released += uint64(match.Charge(size))
 	if q.released-q.told >= p.creditStep {
 		q.told = q.released
@@ -243,7 +243,7 @@ func (p *Proc) grant(r *Request, from int, h *transport.Header) {
 		p.complete(r, r.err)
 		return
 	}
-	if p.peers[from].dead {
+	if p.isDead(from) {
 		p.complete(r, ulfm.ErrProcFailed)
 		return
 	}

@@ -75,10 +75,10 @@ func (p *Proc) openComm(g member.Group, called string) *Comm {
 		if c.numbers != nil {
 			c.numbers = append(c.numbers, p.node.Number(q)) // while c is there nobody else gets the seat
 		}
-		if p.peers[q].dead {
+		if p.isDead(q) {
 			c.deaths++
 		}
-		if p.memory.shares && p.port.Reach(q) != nil {
+		if p.memory.shares && p.port.Processes() && p.port.Reach(q) != nil {
 			defer p.fenceLocked("the memory of a process that was started later cannot be mapped")
 		}
 	}
@@ -155,7 +155,7 @@ func (c *Comm) entry(op ulfm.Op, proc int) error {
 	if !c.revoked && c.deaths == 0 {
 		return nil
 	}
-	st := ulfm.State{Revoked: c.revoked, PeerDead: proc >= 0 && c.p.peers[proc].dead}
+	st := ulfm.State{Revoked: c.revoked, PeerDead: proc >= 0 && c.p.isDead(proc)}
 	if f := c.p.ctl.Failed(c.group.Index); f != nil {
 		st.AnyDead, st.UnackedDead = f.Len() > 0, f.Unacked()
 	}

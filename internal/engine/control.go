@@ -341,7 +341,7 @@ type links struct {
 
 // sendControl gives a frame to a peer, behind all frames given before.
 func (ln *links) sendControl(to int, frame []byte) {
-	q := &ln.p.peers[to]
+	q := ln.p.peers.At(to)
 	if q.dead && !ln.p.fences() || to == ln.p.me {
 		return
 	}
@@ -352,7 +352,7 @@ func (ln *links) sendControl(to int, frame []byte) {
 }
 
 func (ln *links) flushControl(to int) {
-	q := &ln.p.peers[to]
+	q := ln.p.peers.At(to)
 	for len(q.outbox) > 0 {
 		q.sent = ln.p.link.TryControl(to, q.outbox[0], q.sent)
 		if q.sent < len(q.outbox[0]) {
@@ -384,7 +384,7 @@ func (ln *links) readControl(from int) bool {
 
 // checkBroken tells control when a peer's memory makes no sense any more.
 func (ln *links) checkBroken(from int) {
-	if err := ln.p.link.Broken(from); err != nil && !ln.p.peers[from].dead {
+	if err := ln.p.link.Broken(from); err != nil && !ln.p.isDead(from) {
 		ln.p.observe(Event{What: "anomaly", Procs: []int{from}, Text: err.Error()})
 		ln.p.rules.step(control.Broken{Proc: from})
 	}
@@ -392,7 +392,7 @@ func (ln *links) checkBroken(from int) {
 
 // block remembers that something towards a peer waits for room.
 func (ln *links) block(to int) {
-	if q := &ln.p.peers[to]; !q.waiting {
+	if q := ln.p.peers.At(to); !q.waiting {
 		q.waiting = true
 		ln.blocked = append(ln.blocked, to)
 	}
@@ -407,11 +407,11 @@ func (ln *links) pushOn() bool {
 	ln.blocked = nil
 	did := false
 	for _, to := range list {
-		ln.p.peers[to].waiting = false
-		before := len(ln.p.peers[to].outbox) + len(ln.p.peers[to].pushes)
+		ln.p.peers.At(to).waiting = false
+		before := len(ln.p.peers.At(to).outbox) + len(ln.p.peers.At(to).pushes)
 		ln.flushControl(to)
-		did = ln.pushData(to) || did || len(ln.p.peers[to].outbox)+len(ln.p.peers[to].pushes) < before
-		ln.p.link.WantRoom(to, ln.p.peers[to].waiting)
+		did = ln.pushData(to) || did || len(ln.p.peers.At(to).outbox)+len(ln.p.peers.At(to).pushes) < before
+		ln.p.link.WantRoom(to, ln.p.peers.At(to).waiting)
 	}
 	ln.checkFlushed()
 	return did
@@ -442,7 +442,7 @@ func (ln *links) checkFlushed() {
 	for _, to := range ln.blocked {
 		// Nobody waits for room at a process that is gone, though frames for one that was
 		// declared dead and may live wait there, to tell it so.
-		if len(ln.p.peers[to].outbox) > 0 && !ln.p.node.HasLeft(to) && !ln.p.peers[to].dead {
+		if len(ln.p.peers.At(to).outbox) > 0 && !ln.p.node.HasLeft(to) && !ln.p.isDead(to) {
 			return
 		}
 	}
@@ -451,7 +451,7 @@ func (ln *links) checkFlushed() {
 
 // declared carries out a death in the order that architecture section 6 demands.
 func (p *Proc) declared(a control.Declared) {
-	q := &p.peers[a.Proc]
+	q := p.peers.At(a.Proc)
 	if q.dead {
 		return
 	}
@@ -504,7 +504,7 @@ func (p *Proc) failPeer(proc int) {
 	for _, s := range slices.Backward(p.services[:]) { // schedules let go of sends first
 		s.peerDied(proc)
 	}
-	p.peers[proc].pushes = nil
+	p.peers.At(proc).pushes = nil
 }
 
 // class returns which context of its communicator a data request is in.
@@ -516,11 +516,4 @@ func (r *Request) class() Class {
 		return Collective
 	}
 	return Class(r.ctx % uint32(classes))
-}
-
-func (p *Proc) closePeer(proc int) {
-	p.link.CloseControl(proc)
-	p.link.CloseData(proc)
-	q := &p.peers[proc]
-	q.outbox, q.sent, q.pushes = nil, 0, nil
 }

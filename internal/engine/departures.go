@@ -42,7 +42,9 @@ func (d *departures) meet() {
 // vacate forgets a process to which nothing refers any more: its seat may be another's.
 func (d *departures) vacate(proc int) {
 	p := d.p
-	p.peers[proc] = p.cfg.newPeer()
+	if q := p.peers.Peek(proc); q != nil {
+		*q = p.cfg.newPeer()
+	}
 	if p.port != nil {
 		p.port.Vacate(proc)
 	}

@@ -69,7 +69,7 @@ func (c *Comm) awaitedProcs(ranks []int) (procs []int) {
 		return procs
 	}
 	for _, q := range c.group.Procs {
-		if q != c.p.me && !c.p.peers[q].dead {
+		if q != c.p.me && !c.p.isDead(q) {
 			procs = append(procs, q)
 		}
 	}

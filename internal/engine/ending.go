@@ -172,13 +172,13 @@ var errEnding = fmt.Errorf("%w: the receiver is in Finalize and has not received
 func (e *ending) reportUnreceived() {
 	u := &e.p.ending.unreceived
 	for _, q := range e.p.world.group.Procs {
-		if q != e.p.me && !e.p.peers[q].dead {
+		if q != e.p.me && !e.p.isDead(q) {
 			e.p.drain(q) // what was sent before its sender came to Finalize
 		}
 	}
 	for _, c := range e.p.live {
 		e.p.match.EachUnexpected(dataContext(c.group.Index, PointToPoint), func(m *match.Message) {
-			if !e.p.peers[m.Src].dead {
+			if !e.p.isDead(m.Src) {
 				u.note(c, m.Src, m.Tag)
 			}
 		})

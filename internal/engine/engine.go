@@ -14,6 +14,7 @@ import (
 	"github.com/goulfm/goulfm/internal/publish"
 	"github.com/goulfm/goulfm/internal/rankset"
 	"github.com/goulfm/goulfm/internal/segment"
+	"github.com/goulfm/goulfm/internal/sparse"
 	"github.com/goulfm/goulfm/internal/transport"
 )
 
@@ -105,7 +106,7 @@ type Proc struct {
 
 	ctl   *control.Control
 	match *match.Matcher
-	peers []peerState
+	peers sparse.Table[peerState]
 	slots []*Request
 	idle  []*Request
 	comms commTable
@@ -154,6 +155,12 @@ type peerState struct {
 	dead     bool
 }
 
+// isDead says whether a process was declared dead here.
+func (p *Proc) isDead(proc int) bool {
+	q := p.peers.Peek(proc)
+	return q != nil && q.dead
+}
+
 // newPeer is what is known of a process of which nothing is.
 func (c Config) newPeer() peerState {
 	q := peerState{credit: match.NewCredit(match.Limit(c.UnexpectedBytesMax, c.Share))}
@@ -163,8 +170,7 @@ func (c Config) newPeer() peerState {
 
 // New starts the engine of a process.
 func New(end transport.End, cfg Config) *Proc {
-	p := &Proc{node: end.Node, link: end.Link, cfg: cfg, me: end.Node.Me(), n: end.Node.Procs(), start: time.Now(), match: match.New(),
-		peers: make([]peerState, end.Node.Procs())}
+	p := &Proc{node: end.Node, link: end.Link, cfg: cfg, me: end.Node.Me(), n: end.Node.Procs(), start: time.Now(), match: match.New()}
 	p.gone.p, p.links.p, p.rules.p, p.leads.p, p.loop.p, p.ending.p = p, p, p, p, p, p
 	p.transfers.p, p.memory.p, p.schedules.p = p, p, p
 	p.services = [servicesCount]service{servesTransfers: &p.transfers, servesMemory: &p.memory, servesSchedules: &p.schedules}
@@ -192,9 +198,7 @@ func New(end transport.End, cfg Config) *Proc {
 		p.cfg.Share = p.n
 	}
 	p.creditStep = match.Limit(p.cfg.UnexpectedBytesMax, p.cfg.Share) / 8
-	for i := range p.peers {
-		p.peers[i] = p.cfg.newPeer()
-	}
+	p.peers = sparse.New(p.n, p.cfg.newPeer)
 	p.gone.begin()
 	rules := control.Config{N: p.n, Me: p.me, World: cfg.World, Union: cfg.Union, Detector: cfg.Detector, Watchdog: cfg.Watchdog, Uniform: cfg.Uniform,
 		Seats: p.port != nil && cfg.Detector.Mode == fd.Exact && !cfg.Fence}
@@ -295,9 +299,8 @@ func (p *Proc) fenceLocked(why string) {
 		return
 	}
 	p.endRequests(ErrFenced)
-	for q := range p.peers {
-		p.closePeer(q)
-	}
+	p.link.CloseAll()
+	p.peers.Each(func(q *peerState) { q.outbox, q.sent, q.pushes = nil, 0, nil })
 	if p.cfg.OnFenced != nil {
 		p.cfg.OnFenced(why)
 	}

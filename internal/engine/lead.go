@@ -483,5 +483,5 @@ const endLook = 200 * mono.Microsecond
 func (ts *transfers) awaitsEnd() bool {
 	ts.p.mu.Lock()
 	defer ts.p.mu.Unlock()
-	return slices.ContainsFunc(ts.pulls, func(r *Request) bool { return r.pull.err != nil && ts.p.peers[r.peer].dead })
+	return slices.ContainsFunc(ts.pulls, func(r *Request) bool { return r.pull.err != nil && ts.p.isDead(r.peer) })
 }

@@ -59,7 +59,7 @@ func (c *Comm) next(from Envelope) (*match.Message, Status, error) {
 
 // lost says whether the payload of a message died with its sender. It is not there for a
 // probe, and an error for the receive that it matches.
-func (p *Proc) lost(m *match.Message) bool { return m.Announced && p.peers[m.Src].dead }
+func (p *Proc) lost(m *match.Message) bool { return m.Announced && p.isDead(m.Src) }
 
 // awaitArrival leads, or follows, until anything happens in this process: a
 // probe then looks again.

@@ -90,7 +90,7 @@ func (c *Comm) recvNow(ctx context.Context, from *Envelope, buf []byte, st *Stat
 // takes by experience, and returns where to note whether it was there; nil: what comes
 // next is no answer.
 func (p *Proc) awaitAnswer(proc int) *park.Patience {
-	q := &p.peers[proc]
+	q := p.peers.At(proc)
 	if !q.asked || p.cfg.YieldPolls > 0 {
 		return nil
 	}

@@ -228,7 +228,7 @@ func (p *Proc) end(r *Request, err error) {
 
 // unqueue takes a send out of its peer's queue: its slot may soon be another's.
 func (p *Proc) unqueue(r *Request) {
-	q := &p.peers[r.peer]
+	q := p.peers.At(r.peer)
 	q.pushes = slices.DeleteFunc(q.pushes, func(x *Request) bool { return x == r })
 	r.queued = false
 	if r.phase == eagerQueued { // never published: the receiver will not return its credit

@@ -105,7 +105,7 @@ func (c *Comm) put(ctx context.Context, to Envelope, buf []byte, what string) (r
 			return nil, false, err
 		}
 	}
-	q := &p.peers[proc]
+	q := p.peers.At(proc)
 	if len(buf) <= segment.InlineBytes && p.port != nil && !to.Sync && proc != p.me && len(q.pushes) == 0 && p.takeCredit(proc, len(buf)) {
 		q.asked = true
 		l := transport.Label{Ctx: dataContext(c.group.Indices[to.Rank], to.Class), Tag: int32(to.Tag), Elem: to.Elem}
@@ -187,7 +187,7 @@ func (p *Proc) trySend(to int, h *transport.Header, buf []byte) bool {
 }
 
 func (p *Proc) takeCredit(proc, size int) bool {
-	c := &p.peers[proc].credit
+	c := &p.peers.At(proc).credit
 	if c.Take(match.Charge(size)) {
 		return true
 	}
@@ -209,7 +209,7 @@ func (p *Proc) queueSend(c *Comm, proc int, h transport.Header, buf []byte, what
 
 // enqueue puts a send at the end of its peer's queue and pushes on.
 func (p *Proc) enqueue(r *Request) {
-	q := &p.peers[r.peer]
+	q := p.peers.At(r.peer)
 	q.pushes = append(q.pushes, r)
 	r.queued = true
 	p.links.block(r.peer)
@@ -219,7 +219,7 @@ func (p *Proc) enqueue(r *Request) {
 // pushData publishes queued sends in their order, and parts of granted ones, as
 // far as there is room.
 func (ln *links) pushData(to int) bool {
-	q := &ln.p.peers[to]
+	q := ln.p.peers.At(to)
 	did := false
 	for len(q.pushes) > 0 {
 		r := q.pushes[0]

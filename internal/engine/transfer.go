@@ -351,7 +351,7 @@ func (ts *transfers) senderIsOut(r *Request) bool {
 
 // hasEnded says whether a process is dead and no thread of it is left.
 func (ts *transfers) hasEnded(proc int) bool {
-	return ts.p.peers[proc].dead && ts.p.node.HasEnded(proc)
+	return ts.p.isDead(proc) && ts.p.node.HasEnded(proc)
 }
 
 // pullLast ends the receive, or the direct way of it, once the units that the sender has

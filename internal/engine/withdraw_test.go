@@ -24,7 +24,7 @@ func creditAfter(t *testing.T, body func(w *Comm, q *peerState) (sent int, err e
 		}
 		<-locked
 		defer close(over)
-		q := &w.p.peers[1]
+		q := w.p.peers.At(1)
 		sent, err := body(w, q)
 		w.p.mu.Lock()
 		defer w.p.mu.Unlock()
@@ -85,13 +85,13 @@ func TestDroppedClaimsGiveTheirCreditBack(t *testing.T) {
 			return err
 		}
 		p := w.p
-		if got := p.peers[1].released; got != 0 {
+		if got := p.peers.At(1).released; got != 0 {
 			t.Errorf("%d bytes were let go of a message that is still here", got)
 		}
 		if err := w.Revoke(); err != nil {
 			return err
 		}
-		if got, want := p.peers[1].released, uint64(match.Charge(8)); got != want || len(w.claims) != 0 {
+		if got, want := p.peers.At(1).released, uint64(match.Charge(8)); got != want || len(w.claims) != 0 {
 			t.Errorf("%d bytes were let go, want %d; %d claims", got, want, len(w.claims))
 		}
 		if _, err := cl.Recv(bg, 0, make([]byte, 8)); !errors.Is(err, ulfm.ErrRevoked) {

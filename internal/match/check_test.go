@@ -38,21 +38,21 @@ func (m *Matcher) check() error {
 }
 
 func (s *space) check() error {
-	if (s.state == Live) != (len(s.sources) > 0) {
-		return fmt.Errorf("%v with %d sources", s.state, len(s.sources))
+	if (s.state == Live) != (s.sources.Len() > 0) {
+		return fmt.Errorf("%v with %d sources", s.state, s.sources.Len())
 	}
 	posted, err := s.wild.check(Any)
 	if err != nil {
 		return err
 	}
 	var bySrc []*Message
-	for src := range s.sources {
-		n, err := s.sources[src].posted.check(src)
+	for src := range s.sources.Len() {
+		n, err := s.sources.At(src).posted.check(src)
 		if err != nil {
 			return err
 		}
 		posted += n
-		chainOf, err := s.sources[src].messages.check(bySource)
+		chainOf, err := s.sources.At(src).messages.check(bySource)
 		if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (s *space) checkLive(bySrc, arrivals []*Message) error {
 		return fmt.Errorf("%d messages by source, %d by arrival", len(bySrc), len(arrivals))
 	}
 	k := 0
-	for src := range s.sources { // stable: each source's chain is a subsequence of the arrivals
+	for src := range s.sources.Len() { // stable: each source's chain is a subsequence of the arrivals
 		for _, msg := range arrivals {
 			if msg.Src != src {
 				continue

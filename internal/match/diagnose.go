@@ -32,9 +32,7 @@ func (m *Matcher) Each(f func(*Recv)) {
 }
 
 func (s *space) each(f func(*Recv)) {
-	for i := range s.sources {
-		s.sources[i].posted.each(f)
-	}
+	s.sources.Each(func(from *source) { from.posted.each(f) })
 	s.wild.each(f)
 }
 

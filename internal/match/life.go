@@ -1,6 +1,9 @@
 package match
 
-import "github.com/goulfm/goulfm/internal/must"
+import (
+	"github.com/goulfm/goulfm/internal/must"
+	"github.com/goulfm/goulfm/internal/sparse"
+)
 
 // State returns where ctx stands. Any number is allowed.
 func (m *Matcher) State(ctx uint32) State { return m.table.space(ctx).state }
@@ -32,7 +35,7 @@ func (m *Matcher) Open(ctx uint32, members int, all bool) {
 	}
 	must.That(s.state == Absent || s.state == Pending, "context opened twice")
 	held := s.arrivals
-	s = &space{state: Live, all: all, sources: make([]source, members)}
+	s = &space{state: Live, all: all, sources: sparse.New[source](members, nil)}
 	m.table.put(ctx, s)
 	m.admit(s, held)
 }
@@ -108,7 +111,7 @@ func (m *Matcher) Revoke(ctx uint32, ended func(*Recv), dropped func(*Message)) 
 	s := m.table.space(ctx)
 	m.endAll(s, ended)
 	m.dropAll(s, dropped)
-	s.state, s.sources = Revoked, nil
+	s.state, s.sources = Revoked, sparse.Table[source]{}
 }
 
 // Fail completes what the death of member src of ctx completes.
@@ -141,8 +144,8 @@ func (m *Matcher) Fail(ctx uint32, src int, ended, pending func(*Recv), dropped 
 		m.endAll(s, ended)
 		return
 	}
-	must.That(uint(src) < uint(len(s.sources)), "death of a rank that the context does not have")
-	end(s, &s.sources[src].posted, ended)
+	must.That(uint(src) < uint(s.sources.Len()), "death of a rank that the context does not have")
+	end(s, &s.sources.At(src).posted, ended)
 	for r := s.wild.head; r != nil; {
 		next := r.next
 		if pending != nil {
@@ -163,9 +166,7 @@ func (m *Matcher) Forget(ctx uint32, which func(*Message) bool) {
 
 // endAll hands every posted receive of s to ended.
 func (m *Matcher) endAll(s *space, ended func(*Recv)) {
-	for i := range s.sources {
-		end(s, &s.sources[i].posted, ended)
-	}
+	s.sources.Each(func(from *source) { end(s, &from.posted, ended) })
 	end(s, &s.wild, ended)
 }
 

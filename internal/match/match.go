@@ -75,7 +75,7 @@ func New() *Matcher {
 // context does not have matches nothing.
 func (m *Matcher) Arrive(ctx uint32, src, tag int) *Recv {
 	s := m.table.space(ctx)
-	if uint(src) >= uint(len(s.sources)) {
+	if uint(src) >= uint(s.sources.Len()) {
 		return nil
 	}
 	q, r := s.earliest(src, tag)
@@ -90,10 +90,10 @@ func (m *Matcher) Arrive(ctx uint32, src, tag int) *Recv {
 // says only that Arrive must be asked.
 func (m *Matcher) ArriveNamed(ctx uint32, src, tag int) *Recv {
 	s := m.table.space(ctx)
-	if uint(src) >= uint(len(s.sources)) || s.wild.head != nil {
+	if uint(src) >= uint(s.sources.Len()) || s.wild.head != nil {
 		return nil
 	}
-	q := &s.sources[src].posted
+	q := &s.sources.At(src).posted
 	r := q.head
 	if r == nil || r.Tag != tag {
 		return nil
@@ -136,10 +136,10 @@ func (m *Matcher) Withdraw(r *Recv) bool {
 // arrives, whatever its tag. False where the context is not Live.
 func (m *Matcher) Idle(ctx uint32, src int) bool {
 	s := m.table.space(ctx)
-	if uint(src) >= uint(len(s.sources)) || s.wild.head != nil {
+	if uint(src) >= uint(s.sources.Len()) || s.wild.head != nil {
 		return false
 	}
-	from := &s.sources[src]
+	from := s.sources.At(src)
 	return from.posted.head == nil && from.messages.head == nil
 }
 

@@ -1,6 +1,9 @@
 package match
 
-import "github.com/goulfm/goulfm/internal/must"
+import (
+	"github.com/goulfm/goulfm/internal/must"
+	"github.com/goulfm/goulfm/internal/sparse"
+)
 
 // A State is where a context stands in its life.
 type State uint8
@@ -39,7 +42,7 @@ type space struct {
 	// sources is indexed by rank and non-empty iff Live. A Pending context has no
 	// members yet, so what arrives waits in arrivals alone: a source number that a
 	// broken peer made up costs no memory.
-	sources  []source
+	sources  sparse.Table[source]
 	wild     recvQueue    // receives from Any
 	arrivals messageQueue // every message, along byArrival
 
@@ -57,7 +60,7 @@ func (s *space) queue(src int) *recvQueue {
 	if src == Any {
 		return &s.wild
 	}
-	return &s.sources[src].posted
+	return &s.sources.At(src).posted
 }
 
 // add puts r at the end of its posted queue.
@@ -81,7 +84,7 @@ func (s *space) take(q *recvQueue, r *Recv) {
 // take the first although the second names the source. Hence post sequences
 // are compared, and neither queue goes before the other.
 func (s *space) earliest(src, tag int) (*recvQueue, *Recv) {
-	named := &s.sources[src].posted
+	named := &s.sources.At(src).posted
 	r := named.first(tag)
 	if w := s.wild.first(tag); w != nil && (r == nil || w.seq < r.seq) {
 		return &s.wild, w
@@ -104,20 +107,20 @@ func (s *space) find(src, tag int) *Message {
 	if src == Any {
 		return s.arrivals.first(byArrival, tag)
 	}
-	must.That(uint(src) < uint(len(s.sources)), "receive from a rank that the context does not have")
-	return s.sources[src].messages.first(bySource, tag)
+	must.That(uint(src) < uint(s.sources.Len()), "receive from a rank that the context does not have")
+	return s.sources.At(src).messages.first(bySource, tag)
 }
 
 // keeps says whether a message of src may wait here.
 func (s *space) keeps(src int) bool {
-	return s.state == Pending || uint(src) < uint(len(s.sources))
+	return s.state == Pending || uint(src) < uint(s.sources.Len())
 }
 
 // insert puts msg at the end of its queues.
 func (s *space) insert(msg *Message) {
 	s.arrivals.push(byArrival, msg)
 	if s.state == Live {
-		s.sources[msg.Src].messages.push(bySource, msg)
+		s.sources.At(msg.Src).messages.push(bySource, msg)
 	}
 	s.unexpected++
 }
@@ -126,7 +129,7 @@ func (s *space) insert(msg *Message) {
 func (s *space) erase(msg *Message) {
 	s.arrivals.unlink(byArrival, msg)
 	if s.state == Live {
-		s.sources[msg.Src].messages.unlink(bySource, msg)
+		s.sources.At(msg.Src).messages.unlink(bySource, msg)
 	}
 	s.unexpected--
 }

@@ -131,10 +131,10 @@ func ArenasBytes(procs int) int { return procs * ArenaStride(procs) }
 // ArenaStride is how far apart the arenas are.
 func ArenaStride(procs int) int { return roundUp(ArenaBytes(procs), 1<<16) }
 
-// HeapArena returns an arena of Go memory. There is no sparse Go memory: blocks
-// are made when first asked for, and nothing is for long payloads.
+// HeapArena returns an arena of Go memory. There is no sparse Go memory: rings and blocks are
+// made when first asked for, and nothing is for long payloads.
 func HeapArena(procs int) *Arena {
-	return &Arena{m: Heap(longOffset(procs)), procs: procs, next: heapOffset(procs), longs: LongRings, heap: &heapBlocks{}}
+	return &Arena{m: Heap(heapOffset(procs)), procs: procs, next: heapOffset(procs), longs: LongRings, heap: &heapBlocks{}}
 }
 
 func longOffset(procs int) int {
@@ -170,7 +170,7 @@ func (a *Arena) Find(k Kind, to int, generation uint32) (*Ring, error) {
 	if off == 0 || entry != entryOf(int(off), generation) {
 		return nil, nil
 	}
-	if off%Line != 0 || off > uint64(a.m.Size()-ringBytes(cellsOf(k))) {
+	if m, _ := a.locate(off, ringBytes(cellsOf(k))); off%Line != 0 || m.Size() == 0 {
 		return nil, fmt.Errorf("shared memory: ring at offset %d of an arena of %d bytes", off, a.m.Size())
 	}
 	return a.ring(k, int(off)), nil
@@ -197,15 +197,31 @@ func (a *Arena) Open(k Kind, to int, generation uint32) *Ring {
 	return r
 }
 
+// locate returns the memory in which size bytes at an offset of the arena are, and where; the
+// empty Memory: they are not in the arena.
+func (a *Arena) locate(off uint64, size int) (m Memory, at int) {
+	switch {
+	case a.heap != nil:
+		return a.heap.extent(off, size)
+	case off > uint64(a.m.Size()-size):
+		return Memory{}, 0
+	}
+	return a.m, int(off)
+}
+
 // zero clears memory that nobody else reads.
 func (a *Arena) zero(off, size int) {
-	words := a.m.words64(off, size/8)
+	m, at := a.locate(uint64(off), size)
+	words := m.words64(at, size/8)
 	for i := range words {
 		Put64(&words[i], 0)
 	}
 }
 
 func (a *Arena) allocate(size int) int {
+	if a.heap != nil {
+		return a.heap.add(size)
+	}
 	off := a.next
 	a.next += roundUp(size, Line)
 	return off // ArenaBytes has room for every ring once
@@ -219,10 +235,11 @@ func cellsOf(k Kind) int {
 }
 
 func (a *Arena) ring(k Kind, off int) *Ring {
+	m, at := a.locate(uint64(off), ringBytes(cellsOf(k)))
 	return &Ring{
-		WantsRoom: a.m.word64(off), payloadOff: a.m.word64(off + 8), longOff: a.m.word64(off + 16),
-		Head: a.m.word64(off + Line), PayloadHead: a.m.word64(off + Line + 8), Credit: a.m.word64(off + Line + 16), LongHead: a.m.word64(off + Line + 24),
-		Cells: a.m.cells(off+ringHead, cellsOf(k)), arena: a,
+		WantsRoom: m.word64(at), payloadOff: m.word64(at + 8), longOff: m.word64(at + 16),
+		Head: m.word64(at + Line), PayloadHead: m.word64(at + Line + 8), Credit: m.word64(at + Line + 16), LongHead: m.word64(at + Line + 24),
+		Cells: m.cells(at+ringHead, cellsOf(k)), arena: a,
 	}
 }
 
@@ -232,7 +249,8 @@ func (r *Ring) Payload() ([]byte, error) {
 	if off == 0 {
 		return nil, err
 	}
-	return r.arena.m.slice(off, PayloadBytes), nil
+	m, at := r.arena.locate(uint64(off), PayloadBytes)
+	return m.slice(at, PayloadBytes), nil
 }
 
 // Long returns the ring for long payloads, or nil while the producer has not opened it.
@@ -247,7 +265,7 @@ func (r *Ring) Long() (Region, error) {
 // offset reads where the producer says that it has opened something; 0: it has not.
 func (r *Ring) offset(word *uint64, size int) (int, error) {
 	off := atomic.LoadUint64(word)
-	if off > uint64(r.arena.m.Size()-size) {
+	if m, _ := r.arena.locate(off, size); off != 0 && m.Size() == 0 {
 		return 0, fmt.Errorf("shared memory: payload at offset %d of an arena of %d bytes", off, r.arena.m.Size())
 	}
 	return int(off), nil
@@ -259,7 +277,8 @@ func (r *Ring) OpenPayload() []byte {
 		r.pair.payload = r.arena.allocate(PayloadBytes)
 	}
 	Store64(r.payloadOff, uint64(r.pair.payload))
-	return r.arena.m.slice(r.pair.payload, PayloadBytes)
+	m, at := r.arena.locate(uint64(r.pair.payload), PayloadBytes)
+	return m.slice(at, PayloadBytes)
 }
 
 // OpenLong is OpenPayload of the ring for long payloads; without bytes: all are taken.

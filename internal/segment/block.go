@@ -106,11 +106,35 @@ func (a *Arena) Block(number int, part Part) Region {
 	return Region{m: a.m, off: off, size: size}
 }
 
-// heapBlocks are the blocks of an arena of Go memory, made when first asked for:
+// heapBlocks are the blocks and rings of an arena of Go memory, made when first asked for:
 // there is no sparse Go memory.
 type heapBlocks struct {
-	mu    sync.Mutex
-	parts map[[2]int]Memory
+	mu      sync.Mutex
+	parts   map[[2]int]Memory
+	extents []Memory // rings and payloads; offset (i+1) << extentBits is where the i-th begins
+}
+
+// extentBits are the bits of an offset within an extent, more than any ring has bytes.
+const extentBits = 20
+
+// add makes an extent, and returns its offset.
+func (h *heapBlocks) add(size int) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.extents = append(h.extents, Heap(size))
+	return len(h.extents) << extentBits
+}
+
+// extent returns the extent at an offset, and where in it that is; the empty Memory: there are
+// not so many bytes.
+func (h *heapBlocks) extent(off uint64, size int) (m Memory, at int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	i, at := off>>extentBits, int(off&(1<<extentBits-1))
+	if i == 0 || i > uint64(len(h.extents)) || at > h.extents[i-1].Size()-size {
+		return Memory{}, 0
+	}
+	return h.extents[i-1], at
 }
 
 func (h *heapBlocks) part(number int, part Part, size int) Memory {

@@ -15,7 +15,7 @@ func TestRingsOfTheNextGeneration(t *testing.T) {
 	first := a.Open(Data, 2, 0)
 	first.Cells[5].Seq, *first.Head, *first.Credit, *first.WantsRoom = 6, 4, 99, 1
 	payload := first.OpenPayload()
-	used := a.next
+	used := len(a.heap.extents)
 	for generation := range uint32(100) {
 		if generation > 0 {
 			stale, err := a.Find(Data, 2, generation)
@@ -34,7 +34,7 @@ func TestRingsOfTheNextGeneration(t *testing.T) {
 		require.NoError(t, err)
 		require.NotNil(t, r)
 	}
-	assert.Equal(t, used, a.next)
+	assert.Equal(t, used, len(a.heap.extents))
 }
 
 // TestSeats: who has let go of whom, and a seat that was vacated.

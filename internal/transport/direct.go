@@ -4,14 +4,14 @@ import "github.com/goulfm/goulfm/internal/segment"
 
 // Direct says whether large messages to and from a process may be copied straight
 // between the two memories.
-func (p *Port) Direct(proc int) bool { return p.pid != nil && !p.peers[proc].indirect }
+func (p *Port) Direct(proc int) bool { return p.pid != nil && !p.peers.At(proc).indirect }
 
 // Processes says whether the peers are processes, which can copy from each other.
 func (p *Port) Processes() bool { return p.pid != nil }
 
 // Indirect notes that the kernel refused such a copy: from now on messages go
 // through the rings.
-func (p *Port) Indirect(proc int) { p.peers[proc].indirect = true }
+func (p *Port) Indirect(proc int) { p.peers.At(proc).indirect = true }
 
 // Transfer returns the account of that number in a process's arena, or false
 // where it makes no sense.
@@ -34,8 +34,12 @@ func (p *Port) WriteTo(proc int, src []byte, addr uint64) error {
 	return segment.WriteRemote(p.pid(proc), src, addr)
 }
 
-// ReachAll maps the memory of every process that has been started.
+// ReachAll maps the memory of every process that has been started; ranks that are goroutines
+// have it mapped.
 func (p *Port) ReachAll() error {
+	if !p.Processes() {
+		return nil
+	}
 	for q := range p.node.Started() {
 		if err := p.Reach(q); err != nil {
 			return err
@@ -47,13 +51,14 @@ func (p *Port) ReachAll() error {
 // Reach maps the memory of a process, if that has not been done.
 func (p *Port) Reach(proc int) error {
 	if p.reach(proc).arena == nil {
-		return p.peers[proc].broken
+		return p.peers.At(proc).broken
 	}
 	return nil
 }
 
 // Block returns a part of the memory that a process keeps for the communicator of a
-// context index that has a block there. Reach comes before.
+// context index that has a block there. Between processes Reach comes before, and finds nothing
+// wrong.
 func (p *Port) Block(proc int, index uint32, part segment.Part) segment.Region {
-	return p.peers[proc].arena.Block(segment.BlockOf(index), part)
+	return p.reach(proc).arena.Block(segment.BlockOf(index), part)
 }

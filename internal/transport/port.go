@@ -8,6 +8,7 @@ import (
 	"github.com/goulfm/goulfm/internal/park"
 	"github.com/goulfm/goulfm/internal/publish"
 	"github.com/goulfm/goulfm/internal/segment"
+	"github.com/goulfm/goulfm/internal/sparse"
 )
 
 // A Port is one process's end of the rings of its node.
@@ -19,7 +20,8 @@ type Port struct {
 	arena      func(proc int) (*segment.Arena, error)
 	pid        func(proc int) int
 	bits       [2][]uint64
-	peers      []peer
+	peers      sparse.Table[peer]
+	allClosed  bool
 }
 
 type peer struct {
@@ -52,8 +54,8 @@ func NewPort(h Home, me int) (*Port, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Port{me: me, procs: h.Node.Procs(), node: node.New(h.Node, h.Sleeper, me), mine: mine, arena: h.Arena, pid: h.Pid,
-		peers: make([]peer, h.Node.Procs())}
+	p := &Port{me: me, procs: h.Node.Procs(), node: node.New(h.Node, h.Sleeper, me), mine: mine, arena: h.Arena, pid: h.Pid}
+	p.peers = sparse.New(p.procs, p.freshPeer)
 	p.generation = p.node.Generation(me)
 	p.bits[Data], p.bits[Control] = mine.Bits(segment.Data), mine.Bits(segment.Control)
 	return p, nil
@@ -67,7 +69,7 @@ func (p *Port) End() End { return End{p.node, p} }
 
 // reach makes sure that the peer's arena is mapped.
 func (p *Port) reach(proc int) *peer {
-	q := &p.peers[proc]
+	q := p.peers.At(proc)
 	if q.arena == nil && q.broken == nil {
 		a, err := p.arena(proc)
 		if err != nil {
@@ -88,10 +90,19 @@ func (p *Port) stop(q *peer, err error) {
 
 // Vacate forgets all about the process that was in a seat: the next one there is another. Both
 // classes of frames are closed.
-func (p *Port) Vacate(seat int) { p.peers[seat] = peer{} }
+func (p *Port) Vacate(seat int) {
+	if q := p.peers.Peek(seat); q != nil {
+		*q = p.freshPeer()
+	}
+}
 
 // Broken implements Link.
-func (p *Port) Broken(proc int) error { return p.peers[proc].broken }
+func (p *Port) Broken(proc int) error {
+	if q := p.peers.Peek(proc); q != nil {
+		return q.broken
+	}
+	return nil
+}
 
 func (p *Port) out(to int, c Class) (*peer, *writer) {
 	q := p.reach(to)
@@ -124,7 +135,7 @@ func (p *Port) in(from int, c Class) (*peer, *reader) {
 
 // dataOut is out for data.
 func (p *Port) dataOut(to int) (*peer, *writer) {
-	q := &p.peers[to]
+	q := p.peers.At(to)
 	if w := &q.out[Data]; w.ring != nil {
 		return q, w
 	}
@@ -175,7 +186,7 @@ func (p *Port) PutInline(to int, l Label, payload []byte) (ok, tell bool) {
 // may send meanwhile. It makes the fence between the frame and the look at who sleeps.
 func (p *Port) Tell(to int, k Kind) {
 	publish.Fence()
-	q := &p.peers[to]
+	q := p.peers.At(to)
 	wanted := park.Caller
 	if k == Announce {
 		wanted |= park.Background
@@ -241,7 +252,7 @@ func (p *Port) Peek(from int) (f Frame, ok bool) {
 
 // Next is Peek into a frame of the caller's: none is copied.
 func (p *Port) Next(from int, f *Frame) bool {
-	q := &p.peers[from]
+	q := p.peers.At(from)
 	r := &q.in[Data]
 	if r.ring == nil || q.closed[Data] {
 		if q, r = p.in(from, Data); r == nil {
@@ -262,7 +273,7 @@ func (p *Port) Next(from int, f *Frame) bool {
 // NextInline is Next for a whole message that stands in its cell; false: the next frame
 // is another, or there is none.
 func (p *Port) NextInline(from int) (l Label, payload []byte, ok bool) {
-	q := &p.peers[from]
+	q := p.peers.At(from)
 	r := &q.in[Data]
 	if r.ring == nil || q.closed[Data] {
 		return l, nil, false
@@ -280,7 +291,7 @@ func (p *Port) NextInline(from int) (l Label, payload []byte, ok bool) {
 
 // AdvanceInline is Advance after NextInline.
 func (p *Port) AdvanceInline(from int) {
-	r := &p.peers[from].in[Data]
+	r := &p.peers.At(from).in[Data]
 	if r.next++; r.next-r.headTold > r.mask/4 {
 		r.tellHead()
 	}
@@ -324,7 +335,7 @@ func read(r *reader, c *segment.Cell, f *Frame) error {
 
 // Advance implements Link.
 func (p *Port) Advance(from int) {
-	if r := &p.peers[from].in[Data]; r.ring != nil && !p.peers[from].closed[Data] {
+	if r := &p.peers.At(from).in[Data]; r.ring != nil && !p.peers.At(from).closed[Data] {
 		r.take()
 	}
 }
@@ -479,8 +490,17 @@ func (p *Port) ReturnCredit(from int, total uint64) {
 	}
 }
 
+// CloseAll implements Link.
+func (p *Port) CloseAll() {
+	p.allClosed = true
+	p.peers.Each(func(q *peer) { q.closed = [2]bool{true, true} })
+}
+
+// freshPeer is what is known of a process of which nothing is.
+func (p *Port) freshPeer() peer { return peer{closed: [2]bool{p.allClosed, p.allClosed}} }
+
 // CloseControl implements Link.
-func (p *Port) CloseControl(proc int) { p.peers[proc].closed[Control] = true }
+func (p *Port) CloseControl(proc int) { p.peers.At(proc).closed[Control] = true }
 
 // CloseData implements Link.
-func (p *Port) CloseData(proc int) { p.peers[proc].closed[Data] = true }
+func (p *Port) CloseData(proc int) { p.peers.At(proc).closed[Data] = true }

@@ -110,6 +110,8 @@ type Link interface {
 	CloseControl(proc int)
 	// CloseData does so for data frames; what it publishes later is dropped.
 	CloseData(proc int)
+	// CloseAll is CloseControl and CloseData of all processes, also of those that are met later.
+	CloseAll()
 	// Broken returns the reason why a process's memory is no longer read.
 	Broken(proc int) error
 }

@@ -16,7 +16,7 @@ func unreachedBugs() []Edit {
 		},
 		{
 			Name: "idle-wildcard", Rule: "a receive from any source may take a message before a receive of its source",
-			Changes: []Change{{File: matchQueues, Old: "|| s.wild.head != nil {\n\t\treturn false\n\t}\n\tfrom := &s.sources[src]", New: "{\n\t\treturn false\n\t}\n\tfrom := &s.sources[src]"}},
+			Changes: []Change{{File: matchQueues, Old: "|| s.wild.head != nil {\n\t\treturn false\n\t}\n\tfrom := s.sources.At(src)", New: "{\n\t\treturn false\n\t}\n\tfrom := s.sources.At(src)"}},
 			Tests:   []Test{{Run: "TestIdle"}},
 		},
 		{

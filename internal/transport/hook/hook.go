@@ -114,6 +114,15 @@ func (h *hook) CloseData(proc int) {
 	h.Link.CloseData(proc)
 }
 
+// CloseAll forgets what is held and hidden, too.
+func (h *hook) CloseAll() {
+	for proc := range h.peers {
+		h.forget(proc, transport.Control)
+		h.forget(proc, transport.Data)
+	}
+	h.Link.CloseAll()
+}
+
 // keep counts a frame that is held or hidden from now on. The background loop may
 // be asleep, and nobody else may call.
 func (h *hook) keep() {
