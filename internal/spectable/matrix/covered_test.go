@@ -68,11 +68,20 @@ func value(fn *ast.FuncDecl) bool {
 		fn.Recv == nil && fn.Type.Params.NumFields() == 0 // Sum, Max, ...
 }
 
+// sources are the files of a package, without its tests.
+func sources(t *testing.T, dir string) []string {
+	files, err := filepath.Glob(dir + "/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(files, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
+}
+
 // TestEveryCallIsInTheTable: each exported operation of comm and collectives is
 // called by a cell, by name.
 func TestEveryCallIsInTheTable(t *testing.T) {
 	called := map[string]bool{}
-	for _, name := range []string{"calls.go", "agreements.go", "cell.go"} {
+	for _, name := range sources(t, ".") {
 		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
@@ -86,14 +95,7 @@ func TestEveryCallIsInTheTable(t *testing.T) {
 	}
 	operations := 0
 	for _, pkg := range []string{"../../../comm", "../../../collectives"} {
-		files, err := filepath.Glob(pkg + "/*.go")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range files {
-			if strings.HasSuffix(name, "_test.go") {
-				continue
-			}
+		for _, name := range sources(t, pkg) {
 			f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
 			if err != nil {
 				t.Fatal(err)
