@@ -19,9 +19,9 @@ var usual = map[string]int{
 // large is a ratchet: what was larger than usual when this check came, and how large it
 // may be. These bounds only go down: cut the thing instead of raising one.
 var large = map[string]int{
-	"methods of comm.Comm":                               75, // a program looks for them there
-	"methods of internal/control.Control":                85,
-	"methods of internal/engine.Comm":                    85,
+	"methods of comm.Comm":                               66, // a program looks for them there
+	"methods of internal/control.Control":                83,
+	"methods of internal/engine.Comm":                    83,
 	"methods of internal/engine.Proc":                    113,
 	"fields of internal/engine.Proc":                     40,
 	"lines of function internal/spectable/matrix.agreed": 101,
