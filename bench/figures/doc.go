@@ -11,6 +11,9 @@
 //   - Bouteiller, Desprez (Fault Tolerance Management for a Hierarchical GridRPC Middleware,
 //     2008), Figure 4.
 //
+// Two comparisons belong to no paper: mistakes a month of fd/adaptive in years of losses and
+// outages (rates.go), and other detectors beside it on six kinds of networks (rivals.go).
+//
 // Each figure becomes a CSV file and an SVG file with what the paper states drawn in,
 // and a few lines "paper, ours" in the table of README.md. "make figures" runs it.
 //

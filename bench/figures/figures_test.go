@@ -161,3 +161,24 @@ func TestAnHour(t *testing.T) {
 		t.Errorf("a beat each %.1f s", got.period)
 	}
 }
+
+// TestRivalsByHand: where nothing is lost and a beat takes 10 ms nobody is suspected, and a
+// fixed timeout detects after itself and the 10 ms.
+func TestRivalsByHand(t *testing.T) {
+	beats := lossy(0, func(*rand.Rand, int) float64 { return 0.01 })(rand.New(rand.NewPCG(1, 1)), 1000)
+	for _, r := range rivals {
+		detect, mistakes := play(beats, r.make(2))
+		if mistakes != 0 || detect < 2 || detect > 3 {
+			t.Errorf("%s: %d mistakes, %v s to detect", r.name, mistakes, detect)
+		}
+	}
+	if detect, _ := play(beats, rivals[1].make(2)); math.Abs(detect-2.01) > 1e-9 {
+		t.Errorf("a timeout of 2 s detects in %v s", detect)
+	}
+	beats[500].came, beats[501].came = math.Inf(1), math.Inf(1)
+	for _, r := range rivals {
+		if _, mistakes := play(beats, r.make(2)); mistakes != 1 {
+			t.Errorf("%s: %d mistakes by an outage of two beats", r.name, mistakes)
+		}
+	}
+}

@@ -26,6 +26,7 @@ var all = []struct {
 	{"chen12", chenFigure},
 	{"diet4", dietFigure},
 	{"rates", ratesFigure},
+	{"rivals", rivalFigures},
 	{"era2", agreementFigures},
 	{"rdaemon11", processFigures},
 	{"rdaemon14", nodeFigures},

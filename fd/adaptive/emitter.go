@@ -8,7 +8,8 @@ import "github.com/goulfm/goulfm/internal/must"
 type Occurrence interface{ emitted() }
 
 // Accept begins to send beats to an observer, in place of the stream that it had before:
-// the owner has seen who it is, and that it answers at its address.
+// the owner has seen who it is, and that it answers at its address. A repeated Accept of the
+// same stream is an Adjusted: numbers of beats only grow.
 type Accept struct {
 	Observer int
 	At       Time
@@ -83,13 +84,17 @@ func (e *Emitter) Step(ev Occurrence) []Reply {
 	e.out = emptied(e.out)
 	switch ev := ev.(type) {
 	case Accept:
-		e.accept(ev)
+		if e.has(ev.Observer, ev.Adjust.Stream) {
+			e.adjust(Adjusted(ev))
+		} else {
+			e.accept(ev)
+		}
 	case Adjusted:
-		if s := e.stream(ev.Observer); s.number == ev.Adjust.Stream && s.period > 0 {
+		if e.has(ev.Observer, ev.Adjust.Stream) {
 			e.adjust(ev)
 		}
 	case Probed:
-		if s := e.stream(ev.Observer); s.number == ev.Probe.Stream && s.period > 0 {
+		if e.has(ev.Observer, ev.Probe.Stream) {
 			e.echo(ev.Observer, ev.Probe.Clock)
 			e.renew(ev.Observer, ev.At)
 		}
@@ -109,6 +114,12 @@ func (e *Emitter) stream(observer int) *stream {
 		e.timers.grow(cap(e.streams))
 	}
 	return &e.streams[observer]
+}
+
+// has says whether that is the present stream to an observer.
+func (e *Emitter) has(observer int, stream uint32) bool {
+	s := e.stream(observer)
+	return s.number == stream && s.period > 0
 }
 
 // accept begins a stream: its first beat is due at once.

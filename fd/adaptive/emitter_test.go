@@ -78,6 +78,18 @@ func TestPromisedBeatComes(t *testing.T) {
 	}
 }
 
+// TestAcceptedTwice: a stream that is accepted again goes on; another one begins.
+func TestAcceptedTwice(t *testing.T) {
+	e := accepted(0, Second)
+	e.Step(Instant{Now: Time(3 * Second)})
+	e.Step(Accept{Observer: 0, At: Time(3500 * Millisecond), Adjust: Adjust{Stream: 9, Epoch: 1, Period: 2 * Second}})
+	got := beats(e.Step(Instant{Now: Time(4 * Second)}))
+	require.Len(t, got, 1)
+	assert.Equal(t, Beat{Stream: 9, Epoch: 1, Seq: 4, Nominal: Time(4 * Second), Period: 2 * Second}, got[0])
+	e.Step(Accept{Observer: 0, At: Time(5 * Second), Adjust: Adjust{Stream: 10, Period: Second}})
+	assert.Equal(t, uint32(0), beats(e.Step(Instant{Now: Time(5 * Second)}))[0].Seq)
+}
+
 // TestOlderEpochIsIgnored: an Adjust that was overtaken changes nothing, also where the
 // epochs wrap.
 func TestOlderEpochIsIgnored(t *testing.T) {

@@ -78,9 +78,12 @@ func (w *Watch) Answered(at Time, rtt Duration, late bool) bool {
 	return change
 }
 
-// measure takes a round trip. A longer way counts sooner than a shorter one.
+// measure takes a round trip. A longer way counts sooner than a shorter one. What took
+// longer than the time to detect is no way that could be of use, but an old answer.
 func (w *Watch) measure(rtt Duration) bool {
 	switch {
+	case rtt > w.qos.Detection:
+		return false
 	case w.rtt == 0:
 		w.rtt = rtt
 	case rtt > w.rtt:
