@@ -249,7 +249,7 @@ func observeForAnHour(n int) hour {
 
 // run lets time pass: messages arrive, and machines get their Ticks.
 func (c *cluster) run(until adaptive.Time) {
-	const wake = adaptive.Duration(10 * adaptive.Millisecond) // the emitters' timer
+	const wake = 10 * adaptive.Millisecond // the emitters' timer
 	for c.now < until {
 		next := c.now.Add(wake)
 		for len(c.mail) > 0 && c.mail[0].at <= next {

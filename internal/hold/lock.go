@@ -120,7 +120,23 @@ func New(c Config) *Lock {
 func (l *Lock) Lock(m Mode) Outcome {
 	must.That(l.phase == idle && m != None, "lock in mode %v while in phase %d", m, l.phase)
 	l.startLock(m)
+	if m != Shared && l.lockFree() {
+		return l.Outcome()
+	}
 	return l.Look()
+}
+
+// lockFree takes a lock that is free: the phases snatch and scan by themselves, which saves
+// half of the time. It says no if the lock is not free, which is left to Look.
+func (l *Lock) lockFree() bool {
+	l.phase = claim
+	if !l.memory.Swap(free, l.name) {
+		return false
+	}
+	l.beginScan()
+	for l.phase == scan && !l.scanReader() {
+	}
+	return true
 }
 
 func (l *Lock) startLock(m Mode) {
@@ -167,14 +183,21 @@ func (l *Lock) Holds() Mode {
 func (l *Lock) Unlock() {
 	must.That(l.Outcome() == Held, "unlock of what is not held, in phase %d", l.phase)
 	l.startUnlock()
-	l.Look()
+	l.goOut()
 }
 
 // Withdraw gives up what is waited for. If the lock has been got meanwhile it is given back.
 func (l *Lock) Withdraw() {
 	must.That(l.Outcome() == Waiting, "withdrawal of what is not waited for, in phase %d", l.phase)
 	l.startWithdraw()
-	l.Look()
+	l.goOut()
+}
+
+// goOut ends a hold or a wait: on that way nothing is waited for.
+func (l *Lock) goOut() {
+	for l.phase != idle {
+		l.stepOut()
+	}
 }
 
 func (l *Lock) startUnlock() {
