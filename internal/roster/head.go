@@ -39,9 +39,9 @@ type peer struct {
 }
 
 // newHead begins an epoch. Whom an earlier head has granted something is not known, but no
-// grant of it is later than acts. For the first head, acts is the start: a member may have
-// begun its first lease a little later than this one, so nobody is taken for silent before
-// another Timeout.
+// grant of it is later than acts. For the first head, acts is the start, which counts as a
+// grant to all and as the support of all; the first lease of a member may begin a little
+// later, but nobody is suspected before another Timeout.
 func newHead(cfg Config, record Record, acts mono.Time) *head {
 	h := &head{record: record, acts: acts, wrote: rankset.Of(cfg.Me), peers: make([]peer, cfg.Members)}
 	for m := range h.peers {
@@ -49,7 +49,7 @@ func newHead(cfg Config, record Record, acts mono.Time) *head {
 	}
 	if record.Epoch == 0 {
 		for m := range h.peers {
-			h.peers[m].granted, h.peers[m].backed = acts.Add(cfg.Timeout), acts
+			h.peers[m].backed = acts
 		}
 	}
 	return h
@@ -134,9 +134,6 @@ func (h *head) isSupported(r *Roster) bool {
 // lead is all that a head does after each event.
 func (r *Roster) lead() {
 	h := r.head
-	if !h.committed {
-		h.countWritten(r)
-	}
 	if !r.mayAct() {
 		return
 	}
@@ -273,11 +270,9 @@ func (r *Roster) hearWritten(from int, m written) {
 }
 
 // countWritten makes the version count once a majority of the voters before it has written
-// it down. Whom this member has seen declared meanwhile votes no more.
+// it down.
 func (h *head) countWritten(r *Roster) {
-	voters := h.record.votersBefore(r.cfg.Members)
-	voters.Subtract(r.ring.Dead())
-	if isMajority(h.wrote, voters) {
+	if isMajority(h.wrote, h.record.votersBefore(r.cfg.Members)) {
 		h.committed = true
 	}
 }

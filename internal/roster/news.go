@@ -60,8 +60,8 @@ const entrySize = 17
 // two members that know the same lengths know the same.
 //
 // It spreads as a flood does (package flood), on the same graph: what is new here is sent
-// on once to all neighbours (B3, B7, B14), and who finds by a digest, or by a new neighbour,
-// that another one may know something else, asks by saying what is known here. The set of
+// on once to all neighbours (B3, B7, B14), and who finds by a digest that another one knows
+// something else asks by saying what is known here. The set of
 // package flood does not do: its items are small numbers, sent whole each time, and these
 // have 16 bytes of their own.
 type news struct {
@@ -139,16 +139,11 @@ func (n *news) lengths() []int {
 	return all
 }
 
-// close takes a member out. Those that become neighbours by that may have missed something.
+// close takes a member out. What it did not pass on any more the digests repair, which ride
+// on the heartbeats between its neighbours.
 func (n *news) close(member int) {
 	n.closed.Add(member)
-	before := n.targets
 	n.targets = n.findTargets()
-	for _, to := range n.targets {
-		if !slices.Contains(before, to) {
-			n.ask(to)
-		}
-	}
 }
 
 func (n *news) findTargets() []int {

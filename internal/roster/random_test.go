@@ -150,3 +150,27 @@ func (c *chaos) majorityLives() bool {
 	before.Subtract(declared)
 	return isMajority(live, newest.voters(len(c.members))) && isMajority(live, before)
 }
+
+// TestSafetyNeedsNoDelays: the promises about safety do not rest on how long a message takes.
+// Some take seconds here and overtake others, links are cut all the time, and machines are
+// paused, so that heads follow heads and each finds half of what the one before began.
+func TestSafetyNeedsNoDelays(t *testing.T) {
+	heads, declared := 0, 0
+	for seed := range uint64(*seeds) * 5 {
+		rng := rand.New(rand.NewPCG(seed, 11))
+		cfg := Config{Members: 3 + rng.IntN(3), Survive: rng.IntN(5) > 0}
+		c := &chaos{world: newWorld(rng, cfg), end: mono.Time(20 * mono.Second)}
+		c.storm, c.delay, c.jitter = true, 4*ms, 2*ms
+		c.mortal = rng.IntN(2)
+		for range 10 + rng.IntN(60) {
+			c.at(mono.Time(rng.Int64N(int64(c.end))), c.fault)
+		}
+		c.runUntil(c.end)
+		require.NoError(t, c.violation, "seed %d", seed)
+		heads += int(c.acted)
+		for _, m := range c.members {
+			declared += m.verdicts.Len()
+		}
+	}
+	t.Logf("%d runs, %d epochs, %d verdicts", 5**seeds, heads, declared)
+}

@@ -29,6 +29,8 @@ type world struct {
 	loss     float64       // of a datagram
 	cut      [][]bool      // cut[from][to]: nothing arrives
 	jitter   mono.Duration // the most by which a daemon is late
+	deaf     [2]int        // heartbeats of the ring from the one to the other are lost, if not both 0
+	storm    bool          // some messages take up to a thousand times as long
 	wronged  rankset.Set   // members that others were told have ended, and had not: I18 is not theirs
 	messages int
 	last     map[[2]int]map[string][]byte // the last message of a kind, by its ends; for scripts
@@ -231,12 +233,18 @@ func (w *world) apply(me int, actions []Action) {
 func (w *world) carry(from int, s Send) {
 	w.messages++
 	w.watch(from, s)
+	if heartbeat := s.Datagram && s.Msg[0] == kindRing; heartbeat && w.deaf == [2]int{from, s.To} {
+		return
+	}
 	if w.cut[from][s.To] || s.Datagram && w.loss > 0 && w.rng.Float64() < w.loss {
 		return
 	}
 	took := w.delay
 	if w.rng != nil {
 		took = mono.Duration(w.rng.Int64N(int64(w.delay))) + 1
+		if w.storm && w.rng.IntN(4) == 0 {
+			took *= mono.Duration(1 + w.rng.IntN(1000))
+		}
 	}
 	w.at(w.now.Add(took), func() {
 		if !w.cut[from][s.To] {
