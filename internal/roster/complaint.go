@@ -62,15 +62,21 @@ func (r *Roster) hearReport(from int, m report) {
 
 // hear replaces what a member has reported.
 func (h *head) hear(r *Roster, from int, m report) {
-	gone := r.ring.Dead()
-	m.silent.Subtract(gone)
-	m.ended.Subtract(gone)
-	m.unreachable.Subtract(gone)
+	moot := r.ring.Dead()
+	moot.Add(from)
+	m.silent.Subtract(moot)
+	m.ended.Subtract(moot)
+	m.unreachable.Subtract(moot)
 	h.peers[from].report, h.peers[from].reports = m, r.now
+	if m.isEmpty() {
+		h.reporters.Remove(from)
+	} else {
+		h.reporters.Add(from)
+	}
 	h.links = slices.DeleteFunc(h.links, func(c complaint) bool { return c.by == from && !m.unreachable.Has(c.of) })
 	for of := range m.unreachable.All() {
 		known := slices.ContainsFunc(h.links, func(c complaint) bool { return c.by == from && c.of == of })
-		if !known && of != from {
+		if !known {
 			h.links = append(h.links, complaint{by: from, of: of, since: r.now})
 		}
 	}

@@ -22,7 +22,8 @@ type head struct {
 	wrote     rankset.Set
 	acts      mono.Time // when the heads before this one have stopped to act
 
-	peers     []peer // by member
+	peers     []peer      // by member
+	reporters rankset.Set // whose last report was not empty
 	condemned rankset.Set
 	links     []complaint
 }
@@ -68,6 +69,7 @@ func (h *head) forgive(late mono.Duration) {
 // forget drops what a dead member has said.
 func (h *head) forget(member int) {
 	h.peers[member].report = report{}
+	h.reporters.Remove(member)
 	h.dropComplaints(member)
 }
 
@@ -160,23 +162,49 @@ func (r *Roster) announce() bool {
 	if !h.committed {
 		return false
 	}
+	if fresh.IsEmpty() {
+		return true
+	}
+	e := h.gather(r)
 	for m := range fresh.All() {
-		if r.now < h.fencedAt(r, m) {
+		if r.now < h.fencedAt(r, m, e) {
 			return false
 		}
 	}
-	if !fresh.IsEmpty() {
-		r.agreed(fresh)
-	}
+	r.agreed(fresh)
 	return true
+}
+
+// evidence is what others hold against members now: reports that were repeated lately.
+type evidence struct {
+	silent rankset.Set // somebody who lives finds them silent, or ended
+	ended  rankset.Set // this member and another one find that their daemons have ended
+}
+
+// gather looks at all reports once. That a daemon has ended is the word of two; where the head
+// observes it, or nobody else is left, the head's own word is enough.
+func (h *head) gather(r *Roster) evidence {
+	e := evidence{silent: r.held.silent.Clone()}
+	if emitter := r.ring.Emitter(); emitter >= 0 {
+		e.ended.Add(emitter)
+	}
+	for by := range h.reporters.All() {
+		if p := &h.peers[by]; r.now.Sub(p.reports) <= r.cfg.Timeout {
+			e.silent.Union(p.report.silent)
+			e.silent.Union(p.report.ended)
+			e.ended.Union(p.report.ended)
+		}
+	}
+	e.ended.Intersect(r.held.ended)
+	return e
 }
 
 // findDead returns whom this head can declare now.
 func (h *head) findDead(r *Roster) rankset.Set {
 	var dead rankset.Set
-	gone := r.ring.Dead()
+	gone, e := r.ring.Dead(), h.gather(r)
 	for m := range h.peers {
-		if m != r.cfg.Me && !gone.Has(m) && !h.record.Dead.Has(m) && r.now >= h.deadAt(r, m) {
+		if m != r.cfg.Me && !gone.Has(m) && !h.record.Dead.Has(m) && r.now >= h.deadAt(r, m, e) {
 			dead.Add(m)
 		}
 	}
@@ -184,45 +212,23 @@ func (h *head) findDead(r *Roster) rankset.Set {
 }
 
 // deadAt returns when a member may be declared, as things stand.
-func (h *head) deadAt(r *Roster, m int) mono.Time {
-	p, fenced := &h.peers[m], h.fencedAt(r, m)
-	silent := p.counted.Add(r.cfg.Timeout)
+func (h *head) deadAt(r *Roster, m int, e evidence) mono.Time {
+	counted, fenced := h.peers[m].counted, h.fencedAt(r, m, e)
 	switch {
-	case h.condemned.Has(m) || h.isEnded(r, m):
+	case h.condemned.Has(m) || e.ended.Has(m):
 		return fenced
-	case h.isSuspected(r, m):
-		return max(fenced, silent)
+	case e.silent.Has(m):
+		return max(fenced, counted.Add(r.cfg.Timeout))
 	}
-	return max(fenced, p.counted.Add(r.cfg.Link))
+	return max(fenced, counted.Add(r.cfg.Link))
 }
 
 // fencedAt returns from when on nothing of a member runs, as far as a head can know.
-func (h *head) fencedAt(r *Roster, m int) mono.Time {
-	if h.isEnded(r, m) {
+func (h *head) fencedAt(r *Roster, m int, e evidence) mono.Time {
+	if e.ended.Has(m) {
 		return h.acts
 	}
 	return h.peers[m].granted.Add(r.cfg.fenceAfter())
-}
-
-// isSuspected says whether anybody who lives finds a member silent, and has said so lately.
-func (h *head) isSuspected(r *Roster, m int) bool {
-	return r.held.silent.Has(m) || h.isReported(r, m, func(held report) bool { return held.silent.Has(m) || held.ended.Has(m) })
-}
-
-// isEnded says whether this member and another one find that a daemon has ended. Where the
-// head observes it, or nobody else is left, the head's own word is enough.
-func (h *head) isEnded(r *Roster, m int) bool {
-	return r.held.ended.Has(m) && (r.ring.Emitter() == m || h.isReported(r, m, func(held report) bool { return held.ended.Has(m) }))
-}
-
-func (h *head) isReported(r *Roster, m int, holds func(held report) bool) bool {
-	for by := range h.peers {
-		p := &h.peers[by]
-		if by != m && holds(p.report) && r.now.Sub(p.reports) <= r.cfg.Timeout {
-			return true
-		}
-	}
-	return false
 }
 
 // adopt asks all to write a version down, as the first this member does. It counts once a
@@ -283,14 +289,14 @@ func (h *head) deadline(r *Roster) mono.Time {
 	if h.acts > r.now {
 		next = h.acts
 	}
-	gone := r.ring.Dead()
+	gone, e := r.ring.Dead(), h.gather(r)
 	for m := range h.peers {
 		if m == r.cfg.Me || gone.Has(m) {
 			continue
 		}
-		at := h.fencedAt(r, m)
+		at := h.fencedAt(r, m, e)
 		if !h.record.Dead.Has(m) {
-			at = h.deadAt(r, m)
+			at = h.deadAt(r, m, e)
 		}
 		if at > r.now {
 			next = min(next, at)

@@ -332,3 +332,27 @@ func TestProposalIsRepeated(t *testing.T) {
 	told(r, 110*ms, 0, written{epoch: 1})
 	assert.False(t, has(r.Step(Tick{Now: mono.Time(200 * ms)}), 2, asked), "it counts")
 }
+
+// TestF12RecordsOfLaterHeads: a later head's record goes before one with more dead.
+func TestF12RecordsOfLaterHeads(t *testing.T) {
+	small, large := Record{Epoch: 2, Dead: rankset.Of(1)}, Record{Epoch: 1, Dead: rankset.Of(1, 2)}
+	assert.True(t, small.newer(large))
+	assert.False(t, large.newer(small))
+	assert.False(t, small.newer(small))
+	assert.True(t, Record{Epoch: 2, Dead: rankset.Of(1, 2)}.newer(small))
+}
+
+// TestF12WrittenForAnotherHead: what was written down for this member's epoch before last does
+// not count for this one.
+func TestF12WrittenForAnotherHead(t *testing.T) {
+	r := New(Config{Members: 4, Me: 1, Survive: true})
+	told(r, 10*ms, 2, support{epoch: 5})
+	told(r, 20*ms, 3, support{epoch: 5})
+	require.NotNil(t, r.head)
+	told(r, 30*ms, 2, written{epoch: 1})
+	told(r, 30*ms, 3, written{epoch: 1})
+	assert.False(t, r.head.committed)
+	told(r, 40*ms, 2, written{epoch: 5})
+	told(r, 40*ms, 3, written{epoch: 5})
+	assert.True(t, r.head.committed)
+}
