@@ -177,6 +177,10 @@ func (r *Roster) receive(from int, msg []byte) {
 		r.act(Anomaly{From: from, Text: "roster: " + err.Error()})
 		return
 	}
+	if isVote(m) && !r.cfg.Survive {
+		r.act(Anomaly{From: from, Text: "roster: a vote in a job whose head does not change"})
+		return
+	}
 	switch m := m.(type) {
 	case ringMessage:
 		r.hearRing(from, m)
@@ -203,6 +207,15 @@ func (r *Roster) receive(from int, msg []byte) {
 	case dead:
 		r.fence(from)
 	}
+}
+
+// isVote says whether a message is about who is head, or what counts by a majority.
+func isVote(m message) bool {
+	switch m.(type) {
+	case propose, written, canvass, canvassed, support:
+		return true
+	}
+	return false
 }
 
 // fence is the end of a member that was declared (F7).

@@ -307,6 +307,17 @@ func TestF12GoesOnFromTheNewest(t *testing.T) {
 	}
 }
 
+// TestNoVotesAttached: a job that its launcher leads for ever follows nobody else.
+func TestNoVotesAttached(t *testing.T) {
+	for _, m := range []message{propose{record: Record{Epoch: 1}}, written{epoch: 1}, canvass{epoch: 1}, canvassed{epoch: 1, promised: 1}, support{epoch: 2}} {
+		r := New(Config{Members: 3, Me: 2})
+		actions := told(r, 5000*ms, 1, m)
+		require.Len(t, actions, 1, "%T", m)
+		assert.IsType(t, Anomaly{}, actions[0], "%T", m)
+		assert.Zero(t, r.headMember(), "%T", m)
+	}
+}
+
 // TestSupportIsRepeated: what tells the next head that a member obeys it may be lost, so it is
 // said again each Period until that head grants something.
 func TestSupportIsRepeated(t *testing.T) {

@@ -97,7 +97,7 @@ func (r *Roster) ask(epoch uint32) {
 // epochs itself. Else it says whom it obeys.
 func (r *Roster) hearCanvass(from int, m canvass) {
 	v := &r.voter
-	yes := r.cfg.Survive && r.isQuiet() && m.epoch >= v.promised
+	yes := r.isQuiet() && m.epoch >= v.promised
 	if yes && m.epoch > v.promised && m.epoch > v.target {
 		r.ask(m.epoch)
 	}
@@ -113,7 +113,7 @@ func (r *Roster) referTo(from int, epoch uint32) {
 
 func (r *Roster) hearCanvassed(from int, m canvassed) {
 	v := &r.voter
-	if !r.cfg.Survive || !r.isQuiet() {
+	if !r.isQuiet() {
 		return
 	}
 	switch {
@@ -156,7 +156,7 @@ func (r *Roster) sendSupport() {
 }
 
 func (r *Roster) hearSupport(from int, m support) {
-	if r.cfg.Survive && r.cfg.headOf(m.epoch) == r.cfg.Me {
+	if r.cfg.headOf(m.epoch) == r.cfg.Me {
 		r.countSupport(from, m.epoch, m.record)
 	}
 }

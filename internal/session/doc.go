@@ -16,8 +16,8 @@
 //	  forgotten  acknowledged                    the engine   handed on
 //
 // acked <= taken <= received <= queued. A new connection begins with a Hello in each
-// direction, which says received; the peer's host then writes from that byte on. Whoever
-// has bytes does not get them again, whoever lacks them does.
+// direction, which says received; the peer's host then writes from that byte on. A
+// receiver gets the bytes that it lacks, and none that it has.
 //
 // Acknowledgements, bye and bye-ack are outside of the count: each may be repeated or
 // lost without harm, because acknowledgements only ever state a total, and a bye is
