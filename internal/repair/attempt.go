@@ -92,7 +92,7 @@ func (w *World) sealed(t Tally, dead rankset.Set) {
 		w.leave(t, dead, OverAgain)
 		return
 	}
-	w.hist.last = w.plan.Label
+	w.hist.last, w.hist.sealed = w.plan.Label, true
 	if w.plan.Source == FromMemory {
 		w.do(Settle{w.plan.Label})
 	}

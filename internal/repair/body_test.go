@@ -11,11 +11,11 @@ import (
 // home is memory that outlives its processes. A part lies in a slot; roots refer to
 // slots, and a slot to which no root refers is free.
 type home struct {
-	slots  []part
-	roots  map[rootKey]int
-	own    uint64
-	kept   Label
-	reaped bool // no thread of a dead predecessor runs any more
+	slots    []part
+	roots    map[rootKey]int
+	own      uint64
+	kept     Label
+	unreaped int // dead predecessors of which a thread may still run
 }
 
 // rootKey names a part: of which version, of which rank, and in whose hands.
@@ -63,6 +63,7 @@ type body struct {
 	own     uint64
 	fail    bool // an error was seen
 	rolled  bool
+	flipped bool
 	verdict Verdict
 	result  Result
 
@@ -80,7 +81,7 @@ func (m *model) homeOf(node, id int) *home {
 	}
 	h := m.memory[node][id]
 	if h == nil {
-		h = &home{roots: map[rootKey]int{}, reaped: true}
+		h = &home{roots: map[rootKey]int{}}
 		m.memory[node][id] = h
 	}
 	return h
@@ -99,8 +100,11 @@ func (m *model) begin(p *proc, a Run) {
 		p.home = a.Rank
 	}
 	p.noticed, p.canceled = false, false
-	p.body = body{phase: bodyProtect, size: a.Size, value: 1, rolled: p.body.rolled}
+	m.count(a.Size > p.body.size && p.body.size > 0, "a world that grows again")
+	p.body = body{phase: bodyProtect, size: a.Size, value: 1, rolled: p.body.rolled, flipped: p.body.flipped}
 	m.checkRun(p, a)
+	m.count(a.Size < m.setup.n, "a smaller world")
+	m.count(m.starts > 1, "a restart of all")
 	m.mine(p)
 }
 
@@ -188,7 +192,7 @@ func (m *model) returned(p *proc, r Return) {
 		if r.Label != (Label{}) {
 			m.promise(p, r.Label)
 		}
-	case OverAgain, OverStop:
+	case OverAgain, OverStop, BadReplica: // after the last one the program wants to go back
 		b.fail = true
 	default:
 		b.phase, b.result = bodyDone, Fatal
@@ -198,7 +202,7 @@ func (m *model) returned(p *proc, r Return) {
 // report says what a process can read: its home, and those of its node that nobody
 // goes on with.
 func (m *model) report(p *proc, g Gather) Report {
-	r := Report{Node: p.node, Home: p.home, Epoch: g.Epoch, Committed: g.Committed}
+	r := Report{Node: p.node, Home: p.home, Epoch: g.Epoch, Committed: g.Committed, Known: g.Known}
 	used := rankset.Set{}
 	for _, q := range p.base.members {
 		if q != p {
@@ -211,7 +215,7 @@ func (m *model) report(p *proc, g Gather) Report {
 		if h == nil || used.Has(id) {
 			continue
 		}
-		if r.Committed.Less(h.kept) {
+		if !g.Known && r.Committed.Less(h.kept) {
 			r.Committed = h.kept
 		}
 		for key, slot := range h.roots {
@@ -251,6 +255,10 @@ func (m *model) find(p *proc, label Label, rank int) (part, bool) {
 func (b *body) startRestore(m *model, p *proc, plan Plan) {
 	b.phase, b.plan, b.bad = bodyRestore, plan, false
 	m.weak = m.weak || !plan.Layout.Weak().IsEmpty()
+	m.count(plan.Source == FromMemory, "a version restored")
+	m.count(plan.Source == FromMemory && len(plan.Steps) > 0, "a part from a keeper")
+	m.count(plan.Source == FromMemory && plan.Size > b.size, "parts of a larger world")
+	m.count(plan.Source == FromMemory && plan.Size < b.size, "parts of a smaller world")
 	b.steps = append(slices.Clone(plan.Steps), plan.Copies...)
 	if m.setup.plant.dropsAtRestore {
 		for key := range m.mine(p).roots {
@@ -325,7 +333,7 @@ func (m *model) homeUsed(q *proc) int {
 }
 
 func (b *body) startCopy(a Copy) {
-	b.phase, b.copy, b.wrote, b.bad, b.todo = bodyCopy, a, false, false, nil
+	b.phase, b.copy, b.wrote, b.bad, b.todo = bodyCopy, a, a.Check, false, nil
 }
 
 // copyMoves stores this process's part, sends it to its keepers, and waits for those that
@@ -365,7 +373,18 @@ func (m *model) copyMoves(p *proc) []func() {
 			b.bad = true
 		}
 	}
-	return []func(){func() { b.phase = bodyWaits; m.step(p, Copied{Complete: !b.bad}) }}
+	return []func(){func() { b.phase = bodyWaits; m.step(p, m.copiedOf(p)) }}
+}
+
+// copiedOf says what came of a copy.
+func (m *model) copiedOf(p *proc) Copied {
+	b := &p.body
+	late := m.setup.slow && !b.copy.Check && m.choose(3) == 0
+	c := Copied{Complete: !b.bad && !late, Same: true, Digest: 1, Offer: m.spare > 0}
+	if m.setup.flip == p.id && !b.flipped && b.step >= 2 {
+		b.flipped, c.Digest = true, 2
+	}
+	return c
 }
 
 func (m *model) partOf(p *proc) part {
@@ -377,7 +396,7 @@ func (m *model) partOf(p *proc) part {
 }
 
 // writable says that no thread of a dead predecessor writes there any more.
-func (m *model) writable(h *home) bool { return h.reaped || m.setup.plant.writesAtOnce }
+func (m *model) writable(h *home) bool { return h.unreaped == 0 || m.setup.plant.writesAtOnce }
 
 // write puts a part into a free slot, then sets the root.
 func (m *model) write(h *home, key rootKey, what part) {
@@ -407,7 +426,7 @@ func (m *model) leaveWriter(p *proc) {
 		return
 	}
 	h := m.mine(p)
-	h.reaped = false
+	h.unreaped++
 	m.writers = append(m.writers, zombie{home: h, slot: h.free(), part: m.partOf(p)})
 }
 
@@ -415,7 +434,7 @@ func (m *model) zombieWrites(i int) {
 	z := m.writers[i]
 	m.writers = slices.Delete(m.writers, i, i+1)
 	z.home.slots[z.slot] = z.part
-	z.home.reaped = true
+	z.home.unreaped--
 	m.note("a thread of a dead process writes %+v", z.part)
 }
 

@@ -44,7 +44,7 @@ func (m *model) checkReturn(p *proc, r Return) {
 	if r.Verdict == BadLost && !m.excused {
 		m.violate("V2: p%d finds no whole version though losses stayed within the levels", p.id)
 	}
-	if r.Verdict == BadMembers || r.Verdict == BadPlace || r.Verdict == BadReplica {
+	if r.Verdict == BadMembers || r.Verdict == BadPlace || r.Verdict == BadReplica && m.setup.flip < 0 {
 		m.violate("p%d is told %d without a reason", p.id, r.Verdict)
 	}
 }

@@ -12,7 +12,8 @@ type Report struct {
 	Node      int    // where it is
 	Home      int    // whose memory it goes on with
 	Epoch     uint64 // as Gather said
-	Committed Label  // as Gather said, or what its memory had to Keep, the newer one
+	Committed Label  // as Gather said, if that is Known; else what its memory had to Keep
+	Known     bool   // as Gather said
 	Members   uint64 // digest of what the program protects: names, types, options
 	Held      []Held // versions in memory that it can read; no label twice
 	Own       []Own  // what is never rolled back
@@ -124,12 +125,20 @@ func (p *Plan) pick(c *Config, reports []Report, nodes []int) {
 	}
 }
 
-// committed returns the newest version that anybody knows to be committed. Parts in
-// memory alone say nothing: whoever dies in the very first Commit leaves some ranks with
-// parts, and the initial values still stand. But a second version tells of a first.
+// committed returns the newest version that is known to be committed. Parts in memory alone
+// say nothing: whoever dies in the very first Commit leaves some ranks with parts, and
+// the initial values still stand.
+//
+// Where a Protect was agreed before, its members or their newcomers know. Memory may say
+// something else, if those who got a decision all died before the others came to another
+// one. After a restart of all processes memory is all there is; there a second version
+// also tells of a first.
 func committed(reports []Report) Label {
 	var newest Label
 	for _, r := range reports {
+		if r.Known {
+			return r.Committed
+		}
 		if newest.Less(r.Committed) {
 			newest = r.Committed
 		}

@@ -115,11 +115,12 @@ type Run struct {
 	Lost       []int // ranks that have a new process since the last attempt
 }
 
-// Gather asks all members of the attempt for their reports; Epoch and Committed belong
-// into this one's.
+// Gather asks all members of the attempt for their reports; what is in it belongs into
+// this one's. Unless Committed is Known the report has what the memory says.
 type Gather struct {
 	Epoch     uint64
 	Committed Label
+	Known     bool
 }
 
 // Restore asks to do this process's part of a plan: old copies stay meanwhile.

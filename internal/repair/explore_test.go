@@ -16,7 +16,7 @@ import (
 )
 
 func plain(n, steps int) setup {
-	return setup{n: n, steps: steps, spare: 20, perNode: n, every: 1, rollback: -1, fatal: -1, stop: -1}
+	return setup{n: n, steps: steps, spare: 20, perNode: n, every: 1, rollback: -1, fatal: -1, stop: -1, flip: -1}
 }
 
 // play runs one schedule and fails the test with its trace if it finds a violation.
@@ -171,7 +171,7 @@ func TestRandomSchedules(t *testing.T) {
 	if os.Getenv("REPAIR_SEED") != "" {
 		rounds = 1
 	}
-	endings := map[Ending]int{}
+	endings, seen := map[Ending]int{}, map[string]int{}
 	for seed := from; seed < from+rounds; seed++ {
 		m := play(t, randomSetup(seed), fmt.Sprintf("REPAIR_SEED=%d", seed), fromSeed(seed))
 		for _, p := range m.procs {
@@ -179,12 +179,16 @@ func TestRandomSchedules(t *testing.T) {
 				endings[p.ended.End]++
 			}
 		}
+		for what, n := range m.seen {
+			seen[what] += n
+		}
 	}
-	t.Log(endings)
+	t.Log(endings, seen)
 	if rounds > 1 {
 		for e := Done; e <= TooFew; e++ {
 			require.Positive(t, endings[e], "no schedule ends with %v", e)
 		}
+		require.Len(t, seen, 10, "of what a schedule can come past")
 	}
 }
 
@@ -214,7 +218,13 @@ func randomSetup(seed uint64) setup {
 		k := s.copies
 		s.cfg.Layout = func(nodes []int) redundancy.Layout { return redundancy.Partners(nodes, k) }
 	}
-	switch rng.IntN(8) {
+	s.slow = rng.IntN(4) == 0
+	if rng.IntN(4) == 0 {
+		s.cfg.Every = 1 + rng.IntN(3)
+	}
+	switch rng.IntN(9) {
+	case 8:
+		s.flip = rng.IntN(s.n)
 	case 0:
 		s.rollback = rng.IntN(s.n)
 	case 1:
@@ -224,6 +234,7 @@ func randomSetup(seed uint64) setup {
 	case 3:
 		s.spare = rng.IntN(3)
 		s.cfg.Short = Short(rng.IntN(3))
+		s.refill = 100 * rng.IntN(4)
 	}
 	step := 0
 	for range rng.IntN(6) {

@@ -17,6 +17,7 @@ type history struct {
 	repairs int    // since the last progress
 	best    uint64 // greatest number that was ever committed
 	last    Label  // committed or restored
+	sealed  bool   // a Protect was agreed: last is the truth, whatever memory says
 }
 
 // handoverMax bounds the ranks that a handover may have.
@@ -27,6 +28,7 @@ func (h *history) append(dst []byte) []byte {
 	for _, v := range []uint64{uint64(h.attempt), uint64(h.target), uint64(h.repairs), h.best, h.last.Epoch, h.last.Number} {
 		dst = wire.AppendUint(dst, v)
 	}
+	dst = wire.AppendBool(dst, h.sealed)
 	for _, list := range [][]int{h.homes, h.lost, h.fresh} {
 		dst = wire.AppendUint(dst, uint64(len(list)))
 		for _, v := range list {
@@ -41,6 +43,7 @@ func readHistory(b []byte, size int) (history, error) {
 	r := wire.NewReader(b)
 	h := history{attempt: r.Below(1 << 31), target: r.Below(handoverMax), repairs: r.Below(1 << 31), best: r.Uint()}
 	h.last = Label{Epoch: r.Uint(), Number: r.Uint()}
+	h.sealed = r.Bool()
 	h.homes = readInts(r, handoverMax)
 	h.lost = readInts(r, 1<<31)
 	h.fresh = readInts(r, size)

@@ -5,8 +5,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/goulfm/goulfm/internal/rankset"
 	"github.com/goulfm/goulfm/internal/redundancy"
 )
 
@@ -68,6 +70,26 @@ func TestFocused(t *testing.T) {
 		}
 		play(t, s, fmt.Sprint("focused ", seed), fromSeed(seed))
 	}
+}
+
+// TestWhatIsCommitted: those who know of an agreed Protect are believed, not memory:
+//
+//	B, C  get the decision "1.1 is committed", store that, and die
+//	A     comes to another decision: the agreement with the dead is lost
+//
+// Only after a restart of all does memory tell; there a second version tells of a first.
+func TestWhatIsCommitted(t *testing.T) {
+	part := Held{Label: Label{1, 1}, Nodes: []int{0, 0}, Data: rankset.Of(1)}
+	source := func(reports ...Report) Source {
+		c := Config{}
+		return c.choose(reports).Source
+	}
+	assert.Equal(t, FromNowhere, source(Report{Known: true}, Report{Committed: Label{1, 1}, Held: []Held{part}}))
+	assert.Equal(t, NoneWhole, source(Report{Known: true, Committed: Label{1, 1}}, Report{Held: []Held{part}}))
+	assert.Equal(t, NoneWhole, source(Report{}, Report{Committed: Label{1, 1}, Held: []Held{part}}))
+	assert.Equal(t, FromNowhere, source(Report{}, Report{Held: []Held{part}}))
+	part.Label.Number = 2
+	assert.Equal(t, NoneWhole, source(Report{}, Report{Held: []Held{part}}))
 }
 
 // TestPlanWithErasure: versions are chosen and planned with parity as with copies.

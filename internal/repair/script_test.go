@@ -250,7 +250,7 @@ func describe(a Action) string {
 	case Run:
 		return fmt.Sprintf("run attempt %d: rank %d of %d, home %d, lost %v", a.Attempt, a.Rank, a.Size, a.Home, a.Lost)
 	case Gather:
-		return fmt.Sprintf("gather, epoch %d, committed %v", a.Epoch, a.Committed)
+		return fmt.Sprintf("gather, epoch %d, committed %v%s", a.Epoch, a.Committed, flagged(!a.Known, " or what memory says"))
 	case Restore:
 		return describePlan(a.Plan)
 	case Copy:

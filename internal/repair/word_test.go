@@ -147,7 +147,7 @@ func TestIncompleteVersion(t *testing.T) {
 // FuzzHandover: bytes from elsewhere neither panic nor make more than they are, and what
 // is read is what is written.
 func FuzzHandover(f *testing.F) {
-	h := history{attempt: 3, target: 4, homes: []int{0, 2, 3}, lost: []int{1, 0, 0}, fresh: []int{1}, repairs: 2, best: 9, last: Label{2, 9}}
+	h := history{attempt: 3, target: 4, homes: []int{0, 2, 3}, lost: []int{1, 0, 0}, fresh: []int{1}, repairs: 2, best: 9, last: Label{2, 9}, sealed: true}
 	f.Add(h.append(nil), 3)
 	f.Add([]byte{0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0x7f}, 1)
 	f.Fuzz(func(t *testing.T, b []byte, size int) {

@@ -150,7 +150,7 @@ func (w *World) Step(ev Event) []Action {
 	case Protect:
 		w.expect(w.state == Computing && w.layout == nil, ev)
 		w.state = Gathering
-		w.do(Gather{Epoch: w.epoch, Committed: w.hist.last})
+		w.do(Gather{Epoch: w.epoch, Committed: w.hist.last, Known: w.hist.sealed})
 	case Gathered:
 		w.expect(w.state == Gathering, ev)
 		w.gathered(ev.Reports)

@@ -21,6 +21,7 @@ func All() []Edit {
 		adaptiveDetector(),
 		holdBugs(),
 		repairs(),
+		versions(),
 	)
 }
 

@@ -68,5 +68,61 @@ func repairs() []Edit {
 			Changes: []Change{{File: "internal/repair/leave.go", Old: "\tw.left = now\n", New: "\tif w.fills == 0 {\n\t\tw.left = now\n\t}\n"}},
 			Tests:   []Test{{Run: "TestRandomSchedules|TestScripts|TestTwoDeaths"}},
 		},
+		{
+			Name: "repair-known", Rule: "what survivors know to be committed is believed, not memory",
+			Changes: []Change{{File: "internal/repair/choose.go", Old: "if r.Known {", New: "if r.Known && !r.Committed.IsZero() {"}},
+			Tests:   []Test{{Run: "TestWhatIsCommitted"}},
+		},
+	}
+}
+
+// versions are the edits of where versions are kept, and how.
+func versions() []Edit {
+	return []Edit{
+		{
+			Name: "redundancy-pairs", Rule: "partners are on different nodes where there are enough",
+			Changes: []Change{{File: "internal/redundancy/mirror.go", Old: "at := byNode(m.nodes)", New: "at := byNode(make([]int, len(m.nodes)))"}},
+			Tests:   []Test{{Run: "TestPairs|TestStrength"}},
+		},
+		{
+			Name: "redundancy-groups", Rule: "two ranks of a node are in two groups",
+			Changes: []Change{{File: "internal/redundancy/code.go", Old: "g := &c.groups[i%count]\n\t\tg.Members = append(g.Members, r)\n\t\tc.of[r] = i % count", New: "at := i * count / len(nodes)\n\t\tg := &c.groups[at]\n\t\tg.Members = append(g.Members, r)\n\t\tc.of[r] = at"}},
+			Tests:   []Test{{Run: "TestErasureOnSixNodes"}},
+		},
+		{
+			Name: "redundancy-pieces", Rule: "a part is rebuilt only from enough pieces of each stripe",
+			Changes: []Change{{File: "internal/redundancy/restore.go", Old: "common(st.Data, data)+common(st.Parity, parity) < g.Parts()", New: "common(st.Data, data)+common(st.Parity, parity) < g.Parts()-1"}},
+			Tests:   []Test{{Run: "TestEveryPlacementAndLoss"}},
+		},
+		{
+			Name: "relayout-offset", Rule: "a rank stores its runs one after the other",
+			Changes: []Change{{File: "internal/relayout/run.go", Old: "\t\t\toffset += r.Count\n", New: "\t\t\toffset = r.Count\n"}},
+			Tests:   []Test{{Run: "TestEachElementMovesOnce"}},
+		},
+		{
+			Name: "relayout-join", Rule: "two moves are one only if both ends go on",
+			Changes: []Change{{File: "internal/relayout/move.go", Old: " && last.ToOffset+last.Count == m.ToOffset", New: ""}},
+			Tests:   []Test{{Run: "TestEachElementMovesOnce"}},
+		},
+		{
+			Name: "pace-rounded-up", Rule: "a wish is not rounded up",
+			Changes: []Change{{File: "internal/pace/unary.go", Old: "stepLength(n) <= points", New: "stepLength(n-1) < points"}},
+			Tests:   []Test{{Run: "TestUnaryIsTheLeast"}},
+		},
+		{
+			Name: "erasure-padding", Rule: "what is beyond the data is zero, whatever was there",
+			Changes: []Change{{File: "internal/erasure/cut.go", Old: "clear(dst[n:])", New: "clear(dst[n:n])"}},
+			Tests:   []Test{{Run: "TestCut"}},
+		},
+		{
+			Name: "ckptfile-head", Rule: "the checksum of a chunk is of its head, too",
+			Changes: []Change{{File: "internal/ckptfile/reader.go", Old: "case castagnoli(CRC(head[:12]), stored) != little.Uint32(head[12:]):", New: "case CRC(stored) != little.Uint32(head[12:]) && castagnoli(CRC(head[:12]), stored) != little.Uint32(head[12:]) && codec != Zstd:"}},
+			Tests:   []Test{{Run: "TestEveryByteCounts"}},
+		},
+		{
+			Name: "ckptfile-rename", Rule: "a file has its name only when it is whole",
+			Changes: []Change{{File: "internal/ckptfile/folder.go", Old: "f, err := os.CreateTemp(dir, filepath.Base(path)+\".*\"+Unfinished)", New: "f, err := os.Create(path)"}},
+			Tests:   []Test{{Run: "TestWriteFile"}},
+		},
 	}
 }
