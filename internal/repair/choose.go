@@ -98,17 +98,18 @@ func nextEpoch(reports []Report) uint64 {
 // one before it in memory, if there is one, so that the replay can be compared.
 func (p *Plan) pick(c *Config, reports []Report, nodes []int) {
 	labels := labelsOf(reports)
-	skip := c.Verify
-	var spared *Plan
+	var spared *Plan // Verify: the newest version, in case that there is none before it
 	for i := len(labels) - 1; i >= 0; i-- {
 		try := *p
 		switch {
+		case spared != nil && labels[i].Number >= spared.Label.Number:
+			continue // of another epoch: nothing would be replayed
 		case try.fromMemory(c, reports, nodes, labels[i]):
-			if !skip {
+			if !c.Verify || spared != nil {
 				*p = try
 				return
 			}
-			skip, spared = false, &try
+			spared = &try
 		case spared == nil && published(reports, labels[i]):
 			p.Source, p.Label = FromFiles, labels[i]
 			p.Behind = p.Label.Less(committed(reports))
@@ -216,8 +217,8 @@ func (p *Plan) fromMemory(c *Config, reports []Report, nodes []int, label Label)
 	return true
 }
 
-// ownMoves brings the newest own part of each home to who goes on with that home, or,
-// where nobody does, to the lowest rank that has it.
+// ownMoves brings the newest own part of each home to who goes on with that home. Where
+// nobody does, From and To are the lowest rank that has it: its program takes it over.
 func ownMoves(reports []Report) []redundancy.Send {
 	var homes rankset.Set
 	for _, r := range reports {
@@ -239,7 +240,10 @@ func ownMoves(reports []Report) []redundancy.Send {
 				}
 			}
 		}
-		if to >= 0 && to != from {
+		switch {
+		case to < 0:
+			moves = append(moves, redundancy.Send{Owner: home, From: from, To: from})
+		case to != from:
 			moves = append(moves, redundancy.Send{Owner: home, From: from, To: to})
 		}
 	}

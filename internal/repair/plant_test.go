@@ -92,6 +92,34 @@ func TestWhatIsCommitted(t *testing.T) {
 	assert.Equal(t, NoneWhole, source(Report{}, Report{Held: []Held{part}}))
 }
 
+// TestOwnMoves: the newest own part goes to its home's process, unless that has it; that of
+// a home that nobody goes on with is taken over by the lowest rank that has it.
+func TestOwnMoves(t *testing.T) {
+	got := ownMoves([]Report{
+		{Home: 0, Own: []Own{{Home: 0, Count: 5}, {Home: 2, Count: 3}}},
+		{Home: 2, Own: []Own{{Home: 2, Count: 2}, {Home: 1, Count: 9}, {Home: 0, Count: 5}}},
+		{Home: 3, Own: []Own{{Home: 1, Count: 9}}},
+	})
+	assert.Equal(t, []redundancy.Send{{Owner: 1, From: 1, To: 1}, {Owner: 2, From: 0, To: 1}}, got)
+}
+
+// TestRepairsWithoutProgress: a hundred repairs are made, and no more, where rollbacks or
+// different ranks take turns.
+func TestRepairsWithoutProgress(t *testing.T) {
+	w := New(Config{}, 2, 0)
+	w.Step(Begin{})
+	for i := 1; ; i++ {
+		w.Step(Returned{Again})
+		w.Step(Quiet{Result: Again})
+		w.Step(Decided{Word: Ballot{Call: CallLeave}.Word()})
+		if w.Step(Shrunk{Left: rankset.Of(0, 1)}); w.State() == Over {
+			require.Equal(t, RepairsMax+1, i)
+			require.Equal(t, End{Outcome{End: NoProgress}}, w.out[0])
+			return
+		}
+	}
+}
+
 // TestPlanWithErasure: versions are chosen and planned with parity as with copies.
 func TestPlanWithErasure(t *testing.T) {
 	c := Config{Layout: func(nodes []int) redundancy.Layout { return redundancy.Erasure(nodes, 2, 1) }}
