@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -108,10 +109,30 @@ type failing struct{}
 
 func (failing) Read(p []byte) (int, error) { return copy(p, "some bytes, then"), errBroken }
 
+// TestAbandoned: what writers that died have left is not listed, and goes with a Delete in
+// its folder; what is being written now stays.
+func TestAbandoned(t *testing.T) {
+	root := t.TempDir()
+	s := Dir(root)
+	put(t, s, "a/b", "x")
+	old, fresh := filepath.Join(root, "a", "c.123.tmp"), filepath.Join(root, "a", "d.456.tmp")
+	for _, name := range []string{old, fresh} {
+		require.NoError(t, os.WriteFile(name, []byte("half"), 0o600))
+	}
+	before := time.Now().Add(-2 * abandoned)
+	require.NoError(t, os.Chtimes(old, before, before))
+	items, err := s.List(t.Context(), "")
+	require.NoError(t, err)
+	assert.Equal(t, []Item{{"a/b", 1}}, items)
+	require.NoError(t, s.Delete(t.Context(), "a/b"))
+	assert.NoFileExists(t, old)
+	assert.FileExists(t, fresh)
+}
+
 // TestKeys: no key leads out of the folder, or to a file that is being written.
 func TestKeys(t *testing.T) {
 	ctx, s := t.Context(), Dir(t.TempDir())
-	for _, key := range []string{"", "/", "/etc/passwd", "../x", "a/../../x", "a//b", "a/", ".hidden", "a/.x", `a\b`, "a b", "a:b", "ä", "a\x00", strings.Repeat("a", KeyMax+1)} {
+	for _, key := range []string{"", "/", "/etc/passwd", "../x", "a/../../x", "a//b", "a/", ".hidden", "a/.x", "a.tmp", "a.tmp/b", `a\b`, "a b", "a:b", "ä", "a\x00", strings.Repeat("a", KeyMax+1)} {
 		assert.ErrorIs(t, s.Put(ctx, key, -1, strings.NewReader("x")), ErrKey, "%q", key)
 		_, err := s.Get(ctx, key, 0, -1)
 		assert.ErrorIs(t, err, ErrKey, "%q", key)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/goulfm/goulfm/internal/ckptfile"
 )
@@ -158,7 +159,7 @@ func (d dir) List(ctx context.Context, prefix string) ([]Item, error) {
 func (d dir) item(path string, e fs.DirEntry) (item Item, ok bool) {
 	rel, err := filepath.Rel(string(d), path)
 	key := filepath.ToSlash(rel)
-	if err != nil || !e.Type().IsRegular() || ckptfile.IsUnfinished(key) || CheckKey(key) != nil {
+	if err != nil || !e.Type().IsRegular() || CheckKey(key) != nil {
 		return Item{}, false
 	}
 	info, err := e.Info()
@@ -168,7 +169,12 @@ func (d dir) item(path string, e fs.DirEntry) (item Item, ok bool) {
 	return Item{Key: key, Size: info.Size()}, true
 }
 
-// Delete removes the file, and its folder with the last one.
+// abandoned is for how long nothing was written to an unfinished file whose writer has died:
+// a writer syncs and renames at once when it has written its last byte.
+const abandoned = time.Hour
+
+// Delete removes the file, and its folder with the last one. What writers have left there
+// that died goes, too.
 func (d dir) Delete(ctx context.Context, key string) error {
 	path, err := d.path(ctx, key)
 	if err != nil {
@@ -177,8 +183,29 @@ func (d dir) Delete(ctx context.Context, key string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	if err := sweep(filepath.Dir(path)); err != nil {
+		return err
+	}
 	for p := filepath.Dir(path); p != filepath.Clean(string(d)) && os.Remove(p) == nil; p = filepath.Dir(p) {
 		continue // until one is not empty
 	}
 	return nil
+}
+
+// sweep removes abandoned files.
+func sweep(folder string) error {
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		info, gone := e.Info()
+		if gone != nil || !e.Type().IsRegular() || !ckptfile.IsUnfinished(e.Name()) || time.Since(info.ModTime()) < abandoned {
+			continue
+		}
+		if e := os.Remove(filepath.Join(folder, e.Name())); e != nil && !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
 }

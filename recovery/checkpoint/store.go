@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/goulfm/goulfm/internal/ckptfile"
 )
 
 // ErrKey says that a key is not one that a store takes.
@@ -39,13 +41,14 @@ type Item struct {
 }
 
 // CheckKey says whether a store takes a key: parts of letters, digits and ".", "_", "-",
-// separated by "/", none of which begins with ".". So no key leads out of a folder.
+// separated by "/", none of which begins with "." or ends in ".tmp". So no key leads out of
+// a folder, or to a file that is still being written.
 func CheckKey(key string) error {
 	if key == "" || len(key) > KeyMax {
 		return fmt.Errorf("%w: %.70q", ErrKey, key)
 	}
 	for part := range strings.SplitSeq(key, "/") {
-		if part == "" || part[0] == '.' || strings.ContainsFunc(part, unusual) {
+		if part == "" || part[0] == '.' || ckptfile.IsUnfinished(part) || strings.ContainsFunc(part, unusual) {
 			return fmt.Errorf("%w: %.70q", ErrKey, key)
 		}
 	}
