@@ -117,7 +117,7 @@ func (m *model) bodyMoves(p *proc) []func() {
 	case bodyWork:
 		return []func(){func() { m.work(p) }}
 	case bodyCall:
-		return []func(){func() { b.phase = bodyWaits; m.step(p, m.commitOf(p)) }}
+		return []func(){func() { m.callCommit(p) }}
 	case bodyRestore:
 		return m.restoreMoves(p)
 	case bodyCopy:
@@ -135,6 +135,17 @@ func (m *model) quietOf(p *proc) Quiet {
 		return Quiet{Result: Fatal, Text: "boom"}
 	}
 	return Quiet{Result: p.body.result}
+}
+
+func (m *model) callCommit(p *proc) {
+	if m.choose(2) == 0 && p.world.Skip() {
+		m.note("p%d skips a point", p.id)
+		m.count(true, "a point that is not due")
+		p.body.phase = bodyWork
+		return
+	}
+	p.body.phase = bodyWaits
+	m.step(p, m.commitOf(p))
 }
 
 func (m *model) commitOf(p *proc) Commit {

@@ -129,6 +129,20 @@ func TestReplica(t *testing.T) {
 	assert.Equal(t, []Action{Keep{Label{1, 1}}, Return{Verdict: OK, Label: Label{1, 1}, Written: true}}, w.Step(Decided{Word: Ballot{Call: CallCommit}.Word()}))
 }
 
+// TestSkip: a Commit that is not due costs no allocation, and is counted like another.
+func TestSkip(t *testing.T) {
+	w := New(Config{Every: 1000000}, 1, 0)
+	w.Step(Begin{})
+	assert.Zero(t, testing.AllocsPerRun(100, func() { assert.True(t, w.Skip()) }))
+	w = New(Config{Every: 3}, 1, 0)
+	w.Step(Begin{})
+	assert.True(t, w.Skip())
+	assert.Equal(t, []Action{Return{}}, w.Step(Commit{}))
+	assert.False(t, w.Skip(), "the third point is due")
+	assert.IsType(t, Copy{}, w.Step(Commit{})[0])
+	assert.False(t, w.Skip(), "in a Commit")
+}
+
 // TestIncompleteVersion: a version that is not complete at a boundary is looked at again at
 // the next one, and Commit promises the version before.
 func TestIncompleteVersion(t *testing.T) {
