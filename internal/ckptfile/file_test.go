@@ -247,6 +247,25 @@ func TestFolderNames(t *testing.T) {
 	}
 }
 
+// BenchmarkWriter is of one core: data that do not get smaller, and data that do.
+func BenchmarkWriter(b *testing.B) {
+	const n = 16 << 20
+	h := Head{Size: 1, Members: []Member{{Bytes: n}}}
+	for name, data := range map[string][]byte{"rough": noise(n, 1), "zero": make([]byte, n)} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(n)
+			for b.Loop() {
+				w, err := NewWriter(io.Discard, h, Auto)
+				require.NoError(b, err)
+				_, err = w.Write(data)
+				require.NoError(b, err)
+				_, _, err = w.Close()
+				require.NoError(b, err)
+			}
+		})
+	}
+}
+
 // FuzzReader: any bytes are read or refused, without a panic and without allocating much
 // more than they are.
 func FuzzReader(f *testing.F) {

@@ -95,36 +95,45 @@ func (f *Writer) Write(p []byte) (int, error) {
 	taken := 0
 	for len(p) > 0 && f.err == nil {
 		n := min(f.head.Chunk-len(f.chunk), len(p))
-		f.chunk = append(f.chunk, p[:n]...)
-		p, taken, f.left = p[n:], taken+n, f.left-int64(n)
-		if len(f.chunk) == f.head.Chunk {
-			f.flush()
+		if n == f.head.Chunk {
+			f.store(p[:n]) // a whole one is not copied
+		} else {
+			f.fill(p[:n])
 		}
+		p, taken, f.left = p[n:], taken+n, f.left-int64(n)
 	}
 	return taken, f.err
 }
 
-// flush stores the chunk that was filled.
-func (f *Writer) flush() {
-	data, codec := f.chunk, None
+// fill adds to a chunk, and stores it when it is full.
+func (f *Writer) fill(p []byte) {
+	f.chunk = append(f.chunk, p...)
+	if len(f.chunk) == f.head.Chunk {
+		f.store(f.chunk)
+		f.chunk = f.chunk[:0]
+	}
+}
+
+// store writes a chunk.
+func (f *Writer) store(chunk []byte) {
+	data, codec := chunk, None
 	if f.codec == Zstd || f.codec == Auto && (f.small || f.done%probeEvery == 0) {
-		f.buf = encoder().EncodeAll(f.chunk, f.buf[:0])
+		f.buf = encoder().EncodeAll(chunk, f.buf[:0])
 		if f.done%probeEvery == 0 {
-			f.small = worthwhile(len(f.buf), len(f.chunk))
+			f.small = worthwhile(len(f.buf), len(chunk))
 		}
-		if len(f.buf) < len(f.chunk) {
+		if len(f.buf) < len(chunk) {
 			data, codec = f.buf, Zstd
 		}
 	}
 	f.offsets = little.AppendUint64(f.offsets, uint64(f.size))
 	var head [chunkHead]byte
 	little.PutUint32(head[0:], uint32(len(data)))
-	little.PutUint32(head[4:], uint32(len(f.chunk)))
+	little.PutUint32(head[4:], uint32(len(chunk)))
 	little.PutUint32(head[8:], uint32(codec))
 	little.PutUint32(head[12:], castagnoli(CRC(head[:12]), data))
 	f.put(head[:])
 	f.put(data)
-	f.chunk = f.chunk[:0]
 	f.done++
 }
 
@@ -148,7 +157,7 @@ func (f *Writer) Close() (size int64, crc uint32, err error) {
 		f.err = fmt.Errorf("ckptfile: %d bytes less than the head says", f.left)
 	}
 	if f.err == nil && len(f.chunk) > 0 {
-		f.flush()
+		f.store(f.chunk)
 	}
 	index := little.AppendUint32(nil, f.headCRC)
 	index = append(index, f.offsets...)
