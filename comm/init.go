@@ -3,6 +3,7 @@ package comm
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/fd"
+	"github.com/goulfm/goulfm/internal/adopt"
 	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/engine"
 	"github.com/goulfm/goulfm/internal/lifeline"
@@ -85,8 +87,11 @@ var inits struct {
 	ended bool  // the world of a job was finalized: this process is no part of it any more
 }
 
-// Init returns the world of this process: all processes that goulfm run started
-// with it, or a world of one if nothing launched it.
+// Init returns the world of this process: all processes that goulfm run, or a job engine
+// (Slurm's srun, Open MPI's mpirun), started with it, or a world of one if nothing launched it.
+// Under a job engine it waits until all have come, GOULFM_START_TIMEOUT at most (60s). A process
+// that is one of several and cannot find out as which is no world of one: that is an error, unless
+// GOULFM_ALONE=1 says that it runs for itself.
 //
 // Called again, by a library perhaps, it returns the same world, and counts: each Init needs
 // its Finalize, the last of which is the one that ends the world. After that it is
@@ -107,7 +112,7 @@ func InitWith(ctx context.Context, cfg Config) (*Comm, error) {
 	case inits.ended:
 		return nil, fail("init", nil, nil, fmt.Errorf("%w: this process has left its job", ErrFinalized))
 	case inits.world == nil:
-		w, err := begin(cfg)
+		w, err := begin(ctx, cfg)
 		if err != nil {
 			return nil, fail("init", nil, nil, err)
 		}
@@ -118,11 +123,11 @@ func InitWith(ctx context.Context, cfg Config) (*Comm, error) {
 }
 
 // begin joins the job of this process, or makes a world of one.
-func begin(cfg Config) (*Comm, error) {
+func begin(ctx context.Context, cfg Config) (*Comm, error) {
 	if err := cfg.fromEnv(); err != nil {
 		return nil, err
 	}
-	info, launched, err := boot.FromEnv()
+	info, launched, err := adopt.Find(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -283,7 +288,9 @@ func MainWith(cfg Config, body func(ctx context.Context, w *Comm) error) {
 	context.AfterFunc(ctx, stop)
 	w, err := InitWith(ctx, cfg)
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "goulfm: %v\n", err)
+		if f, ok := errors.AsType[*adopt.Failure](err); !ok || !f.Elsewhere {
+			fmt.Fprintf(os.Stderr, "goulfm: %v\n", err)
+		}
 		os.Exit(boot.ExitInit)
 	}
 	rank := w.Rank()

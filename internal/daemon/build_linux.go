@@ -67,6 +67,7 @@ func (d *Daemon) forkBuild(path string, args []string, attr *syscall.ProcAttr, e
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.builds[pid] = ended
+	d.forked.Broadcast()
 	if d.isHalted { // meanwhile; it cannot be over, for the reaper needs forking
 		_ = syscall.Kill(-pid, syscall.SIGKILL)
 	}

@@ -48,6 +48,7 @@ type Daemon struct {
 	builds   map[int]chan syscall.WaitStatus // commands that are not reaped yet
 	outputs  map[stream]bool                 // that are not at their end
 	live     int                             // not reaped yet
+	wards    int                             // of these, whom another process has started: see Adopt
 	expected int                             // about to be started
 	over     bool                            // all processes have ended, and none will be started
 	isHalted bool                            // KillAll
@@ -60,10 +61,11 @@ type Daemon struct {
 	carriers  sync.WaitGroup // those that pass output on
 }
 
-// A process is one that the daemon has started.
+// A process is one that the daemon has started, or adopted.
 type process struct {
 	number  int
 	pid     int
+	handle  *handle // of an adopted one; else nil
 	line    *mouth
 	words   stream        // what it says over its lifeline
 	silent  chan struct{} // closed once all that it said was told
@@ -121,7 +123,7 @@ func (d *Daemon) Signal(proc int, sig syscall.Signal) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if p := d.procs[proc]; p != nil && !p.reaped {
-		_ = syscall.Kill(p.pid, sig)
+		p.signal(sig)
 	}
 }
 
@@ -129,8 +131,10 @@ func (d *Daemon) Signal(proc int, sig syscall.Signal) {
 func (d *Daemon) SignalAll(sig syscall.Signal) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for pid := range d.byPid {
-		_ = syscall.Kill(pid, sig)
+	for _, p := range d.procs {
+		if !p.reaped {
+			p.signal(sig)
+		}
 	}
 }
 
@@ -144,6 +148,11 @@ func (d *Daemon) KillAll() {
 	for pid := range d.byPid { // not reaped: the number is its, and so is the group
 		_ = syscall.Kill(-pid, syscall.SIGKILL)
 		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	for _, p := range d.procs {
+		if p.handle != nil && !p.reaped {
+			p.signal(syscall.SIGKILL)
+		}
 	}
 	for pid := range d.builds {
 		_ = syscall.Kill(-pid, syscall.SIGKILL)

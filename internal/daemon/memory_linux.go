@@ -40,6 +40,13 @@ func (d *Daemon) Close() {
 	}
 }
 
+// Job is the identity of the job, as all of its memory has it.
+func (d *Daemon) Job() uint64 { return d.job }
+
+// Memory is segment 0 and the memory of all arenas, until Close: what an adopted process is
+// given, as it inherits nothing.
+func (d *Daemon) Memory() (node, arenas *os.File) { return d.memory[0], d.memory[1] }
+
 // Procs is for how many processes there is memory.
 func (d *Daemon) Procs() int { return d.node.Procs() }
 

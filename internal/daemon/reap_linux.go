@@ -66,20 +66,19 @@ func (d *Daemon) takeStatus() (p *process, status syscall.WaitStatus, last bool)
 		d.node.SetEnded(p.number)
 		d.live--
 	}
-	last = !d.over && d.live == 0 && d.expected == 0
-	d.over = d.over || last
-	return p, status, last
+	return p, status, d.endsNow()
 }
 
-// awaitStart waits until a process that is being started is there, and says whether
-// one was.
+// awaitStart waits until a process that is being started is there, or, where all that are
+// live were adopted, until there is a child or nothing left; it says whether there was anything
+// to wait for.
 func (d *Daemon) awaitStart() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.expected == 0 && d.live == 0 {
 		return false
 	}
-	for d.expected > 0 {
+	for d.expected > 0 || d.live > 0 && !d.hasChildren() {
 		d.forked.Wait()
 	}
 	return true

@@ -72,7 +72,7 @@ func (d *Daemon) find(number int, by job.Evidence) (dead *process) {
 	p.found, p.foundNs = true, now
 	left := d.node.StateOf(number) == segment.Left
 	if !left && !p.reaped && by == job.ByTombstone {
-		giveWay(p.pid)
+		p.giveWay()
 		dead = p
 	}
 	d.mu.Unlock()

@@ -29,6 +29,8 @@ type Status struct {
 	Code   int
 	Signal int    // 0: none
 	Name   string // of the signal
+
+	Unknown bool // nobody can tell: it was not started by us
 }
 
 const sigkill = 9
@@ -36,6 +38,8 @@ const sigkill = 9
 // String says how a process has ended.
 func (s Status) String() string {
 	switch {
+	case s.Unknown:
+		return "ended, and nobody can tell how"
 	case s.Signal == sigkill:
 		return "killed (SIGKILL)"
 	case s.Signal != 0:
@@ -48,6 +52,9 @@ func (s Status) String() string {
 
 // ExitCode is what a shell would show.
 func (s Status) ExitCode() int {
+	if s.Unknown {
+		return CodeFailed
+	}
 	if s.Signal != 0 {
 		return CodeSignal + s.Signal
 	}
@@ -70,7 +77,7 @@ func (p Process) said(strangers bool) (int, string) {
 	case p.Dropped || p.Fenced:
 	case p.Aborted != 0:
 		return p.Aborted, fmt.Sprintf("Abort(%d)", p.Aborted)
-	case p.Status.Signal != 0:
+	case p.Status.Signal != 0 || p.Status.Unknown:
 	case code != 0 && p.Left:
 		return code, fmt.Sprintf("exit code %d after Finalize", code)
 	case code != 0:

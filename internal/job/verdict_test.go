@@ -35,6 +35,7 @@ func TestVerdict(t *testing.T) {
 		{"code 5 of one that is not", []Process{fine, said(1, exits(5), 1)}, 5, 0, 5, "1 of 2 ranks finished, rank 1 failed: exit code 5"},
 		{"a code after Finalize", []Process{fine, {Seat: 1, Status: exits(2), Joined: true, Left: true}}, 2, 2, 2, "2 of 2 ranks finished, rank 1 failed: exit code 2 after Finalize"},
 		{"killed after Finalize", []Process{fine, {Seat: 1, Status: killed, Joined: true, Left: true}}, 0, 0, 0, "2 of 2 ranks finished"},
+		{"one ends, and nobody can tell how", []Process{fine, said(1, Status{Unknown: true}, 1)}, 0, 0, 1, "1 of 2 ranks finished"},
 		{"the first that said so", []Process{said(0, exits(1), 20), said(1, exits(4), 10), said(2, killed, 5), fine}, 4, 0, 137, "1 of 4 ranks finished, rank 1 failed: exit code 4"},
 		{"all are killed", []Process{said(0, killed, 1), said(1, killed, 2)}, 4, 4, 137, "0 of 2 ranks finished: too many lost"},
 		{"nobody finishes", []Process{said(0, exits(1), 2), said(1, killed, 1)}, 1, 1, 137, "0 of 2 ranks finished, rank 0 failed: exit code 1"},

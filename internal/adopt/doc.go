@@ -1,0 +1,47 @@
+// Package adopt makes one world of ranks that a job engine has started: "srun -n 4 ./heat" or
+// "mpirun -n 4 ./heat", with no goulfm run and no installed goulfm around them.
+//
+// The problem. Each of those processes is alone: nobody has made shared memory for them, nobody
+// watches them, and nobody told them more than a rank and a size in environment variables. On
+// each node one daemon has to be there, exactly one, outliving any rank; and no process is
+// elected to be it, since whoever is may die at that very moment.
+//
+//	rank (comm.Init)                        daemon (the same program file)
+//	Find: who started me, as which of how many (internal/rm)
+//	bind @goulfm-HASH: whoever succeeds
+//	  listens, executes /proc/self/exe  --> package variable's init: main never starts
+//	connect, claim, pidfd               --> muster: notes who has come; has it watched
+//	                  waiting           <--
+//	                                        all have come: memory, a place for each
+//	boot.Info, descriptors: Join        <-- placed
+//	from here on the connection is its lifeline; the rest is internal/daemon's
+//
+// The name of the meeting place is an abstract unix socket: it is no file, and goes with the
+// last process that holds it. So a starter may die anywhere:
+//
+//	starter dies after   others see                  and
+//	bind                 refused; the name is free   one of them binds it
+//	listen               their connections are reset the same
+//	fork                 nothing: the daemon has it  go on
+//
+// Invariants:
+//
+//   - There is never a second name: two names would make two daemons. Where another user holds
+//     the name, that is an error.
+//   - The daemon has of its starter's descriptors standard output and error, and the socket,
+//     nothing else: a pipe of the engine's that it kept open would never end.
+//   - No file is made, and nothing is left: the daemon ends when its last process has, and a
+//     watchdog that shares no lock with it ends it a second later.
+//   - The world is whole or none. A death before all have their places is a failed start: all
+//     exit with code 3, and one line says why.
+//   - An identity is used once: what a process that has joined starts is not taken for it.
+//
+// Not promised yet: worlds on several nodes, Spawn, replacement of lost ranks. The exit code and
+// the output of ranks are the engine's.
+//
+// Init functions of other packages run in the daemon, too: those of the packages that the
+// linker puts before this one, which do not import comm.
+//
+// Reading order: find.go, muster.go (the rules), message.go, meet_linux.go (rank),
+// serve_linux.go (daemon), host_linux.go, watchdog_linux.go.
+package adopt

@@ -1,0 +1,160 @@
+package adopt
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/rm"
+)
+
+// Environment variables that a person may set.
+const (
+	timeoutVariable = "GOULFM_START_TIMEOUT" // how long all ranks may take to come; default startTimeout
+	quietVariable   = "GOULFM_QUIET"         // 1: no line of what the world is
+)
+
+// startTimeout is how long the ranks of a world may take until all have come.
+const startTimeout = 60 * time.Second
+
+// A Failure is why a world did not start. Of its ranks one says so.
+type Failure struct {
+	Why       string
+	Elsewhere bool // another rank says it
+}
+
+func (f *Failure) Error() string {
+	if f.Elsewhere {
+		return "the world did not start; another rank says why"
+	}
+	return "the world did not start: " + f.Why
+}
+
+// Find finds the place of this process. It waits until all ranks of its world have come where a
+// job engine has started them. launched is false for a world of one.
+//
+// The identity of this process is used by that: its variables are taken out of the environment.
+// After an error they are still there.
+func Find(ctx context.Context) (info boot.Info, launched bool, err error) {
+	claim, err := recognise(os.Environ())
+	if err != nil {
+		return info, false, err
+	}
+	switch {
+	case claim.Engine == rm.Goulfm:
+		info, launched, err = boot.FromEnv()
+	case claim.Engine == rm.Alone || claim.Size == 1: // who is one has nobody to meet
+		return info, false, nil
+	default:
+		info, err = join(ctx, &claim)
+		launched = true
+	}
+	if err == nil {
+		leave(&claim)
+	}
+	return info, launched, err
+}
+
+// recognise says who this process is. There is no client for PMI servers yet: their variables
+// count as not there, as far as something else speaks for itself.
+func recognise(env []string) (rm.Claim, error) {
+	claim, err := rm.Recognise(env, isServed)
+	if err != nil || claim.Engine != rm.PMI {
+		return claim, err
+	}
+	var rest []string
+	for _, entry := range env {
+		if !strings.HasPrefix(entry, "PMI_") {
+			rest = append(rest, entry)
+		}
+	}
+	other, err := rm.Recognise(rest, nil)
+	if err != nil || other.Engine == rm.Alone {
+		return claim, fmt.Errorf("%w: started by a PMI server (%s), which is not supported yet: use srun, mpirun or goulfm run, or GOULFM_ALONE=1 for a world of one", rm.ErrEvidence, claim.Why)
+	}
+	return other, nil
+}
+
+// leave uses the identity of this process up: neither it nor what it starts claims that again.
+func leave(claim *rm.Claim) {
+	for _, name := range rm.Spent(os.Environ()) {
+		os.Unsetenv(name)
+	}
+	if mark := claim.Mark(); mark != "" {
+		_ = os.Setenv(rm.JoinedVariable, mark)
+	}
+}
+
+// join meets the others of a claim.
+func join(ctx context.Context, claim *rm.Claim) (info boot.Info, err error) {
+	if err := check(claim); err != nil {
+		return info, err
+	}
+	timeout, err := timeoutOf(os.Getenv(timeoutVariable))
+	if err != nil {
+		return info, err
+	}
+	if info, err = meet(ctx, claim, timeout); err != nil {
+		return info, err
+	}
+	if claim.Rank == 0 && os.Getenv(quietVariable) != "1" {
+		fmt.Fprintf(os.Stderr, "world: %s\n", claim)
+	}
+	return info, nil
+}
+
+// check refuses a claim that cannot be met here. All ranks have the same, and rank 0 says so.
+func check(claim *rm.Claim) error {
+	if claim.Nodes == 1 && claim.Locals == rm.Unknown {
+		claim.Locals = claim.Size
+	}
+	no := &Failure{Elsewhere: claim.Rank > 0}
+	switch {
+	case claim.Engine == rm.Kubernetes:
+		no.Why = fmt.Sprintf("%s (%s): the ranks of a pod are started with goulfm run", claim, claim.Why)
+	case claim.Nodes > 1 || claim.Locals >= 0 && claim.Locals < claim.Size:
+		no.Why = fmt.Sprintf("%s (%s): several nodes are not supported yet: ask for one (srun -N 1), or use goulfm run on one", claim, claim.Why)
+	case claim.Locals != claim.Size:
+		no.Why = fmt.Sprintf("%s (%s): whether all are on this node is not known: use goulfm run", claim, claim.Why)
+	case claim.Size > ranksMax:
+		no.Why = fmt.Sprintf("%s (%s): at most %d on one node", claim, claim.Why, ranksMax)
+	default:
+		return nil
+	}
+	return no
+}
+
+// timeoutOf reads GOULFM_START_TIMEOUT: a duration, or seconds.
+func timeoutOf(text string) (time.Duration, error) {
+	if text == "" {
+		return startTimeout, nil
+	}
+	d, err := time.ParseDuration(text)
+	if seconds, bad := strconv.Atoi(text); bad == nil {
+		d, err = time.Duration(seconds)*time.Second, nil
+	}
+	if err != nil || d <= 0 || d > 24*time.Hour {
+		return 0, fmt.Errorf("environment variable %s: %q: want how long all ranks may take to start, as 90s, up to a day", timeoutVariable, text)
+	}
+	return d, nil
+}
+
+// placeOf names the place at which the ranks of a claim on one node meet: an abstract socket.
+// Who is of another user, another start or another node has another one.
+func placeOf(uid int, claim *rm.Claim) string {
+	label := ""
+	if claim.Engine == rm.Slurm && claim.Node >= 0 {
+		label = strconv.Itoa(claim.Node)
+	}
+	sum := sha256.Sum256([]byte(strings.Join([]string{"meet", strconv.Itoa(uid), claim.Key, label}, "\x00")))
+	return "@goulfm-" + hex.EncodeToString(sum[:12])
+}
+
+var errUnsupported = errors.New("several processes need Linux: here a program is a world of one: set GOULFM_ALONE=1")

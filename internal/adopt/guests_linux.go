@@ -1,0 +1,65 @@
+package adopt
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A guest is a connection that has made a claim.
+type guest struct {
+	conn  *net.UnixConn
+	pid   int // 0: of another namespace of pids
+	pidfd int // -1: handed on, with conn
+	claim claim
+}
+
+// acceptPause is how long nobody is let in when there is no descriptor left.
+const acceptPause = 20 * time.Millisecond
+
+// listen lets connections in, for as long as this process lives.
+func (s *server) listen(ln *net.UnixListener) {
+	for {
+		conn, err := ln.AcceptUnix()
+		if err != nil {
+			time.Sleep(acceptPause)
+			continue
+		}
+		go func() {
+			if g := greet(conn); g != nil {
+				s.arrivals <- g
+				return
+			}
+			conn.Close()
+		}()
+	}
+}
+
+// greet hears what a connection claims. One of another user is not listened to, and gets no
+// answer: the name of a meeting place is no secret, and everybody may connect.
+func greet(conn *net.UnixConn) *guest {
+	cred, err := credOf(conn)
+	if err != nil || int(cred.Uid) != os.Getuid() {
+		return nil
+	}
+	_ = conn.SetDeadline(time.Now().Add(claimMax))
+	body, fds, err := receive(conn)
+	if err != nil {
+		return nil
+	}
+	c, err := decodeClaim(body)
+	if err == nil && len(fds) != 1 {
+		err = fmt.Errorf("%w: %d descriptors instead of a pidfd", errMessage, len(fds))
+	}
+	if err != nil {
+		closeAll(fds)
+		_ = send(conn, answer{Version: version, What: refused, Why: err.Error()})
+		return nil
+	}
+	unix.CloseOnExec(fds[0])
+	_ = conn.SetDeadline(time.Time{})
+	return &guest{conn: conn, pid: int(cred.Pid), pidfd: fds[0], claim: c}
+}

@@ -1,0 +1,130 @@
+package adopt
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"github.com/goulfm/goulfm/internal/boot"
+)
+
+// What is said at the meeting place, before the connection is a lifeline:
+//
+//	| rank to daemon | a claim   | with a pidfd of the rank                        |
+//	| daemon to rank | an answer | placed: with descriptors of segment 0 and arenas |
+//
+// Each is a length (u32, little endian) and so many bytes of JSON; descriptors come with the
+// first byte. A placed is the last answer: the next byte is the lifeline's.
+
+// version is that of these messages. Ranks of one start execute one file, as a rule.
+const version = 1
+
+const (
+	headBytes  = 4
+	messageMax = 64 << 10
+)
+
+// Bounds of what a claim says.
+const (
+	ranksMax = 1024 // of one node
+	wordsMax = 128  // of a mask of cores: 8,192
+)
+
+// A claim is who a rank says that it is.
+type claim struct {
+	Version int      `json:"v"`
+	Key     string   `json:"key"`
+	Rank    int      `json:"rank"`
+	Size    int      `json:"size"`
+	Cores   []uint64 `json:"cores"` // its affinity mask
+}
+
+// An answer is what a daemon says to a rank.
+type answer struct {
+	Version   int        `json:"v"`
+	What      what       `json:"what"`
+	Info      *boot.Info `json:"info,omitempty"`      // placed: its place
+	Why       string     `json:"why,omitempty"`       // refused: for people
+	Elsewhere bool       `json:"elsewhere,omitempty"` // refused: another rank tells people
+}
+
+type what string
+
+// The kinds of answers.
+const (
+	waiting what = "waiting" // it has come, others have not
+	placed  what = "placed"  // all have come
+	started what = "started" // the world has begun without this process: wait for its end
+	refused what = "refused" // the world does not start, or not with this process
+)
+
+var errMessage = errors.New("bad message at the meeting place")
+
+// encode returns a message with its length.
+func encode(message any) []byte {
+	body, err := json.Marshal(message)
+	if err != nil {
+		panic(err) // numbers, bools and strings always marshal
+	}
+	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(body))), body...)
+}
+
+// lengthOf reads how many bytes follow.
+func lengthOf(head [headBytes]byte) (int, error) {
+	n := binary.LittleEndian.Uint32(head[:])
+	if n > messageMax {
+		return 0, fmt.Errorf("%w: %d bytes", errMessage, n)
+	}
+	return int(n), nil
+}
+
+func decodeClaim(body []byte) (c claim, err error) {
+	if err := json.Unmarshal(body, &c); err != nil {
+		return c, fmt.Errorf("%w: %w", errMessage, err)
+	}
+	switch {
+	case c.Version != version:
+		return c, fmt.Errorf("%w: version %d, and this is version %d: the ranks are built from different versions", errMessage, c.Version, version)
+	case c.Size < 1 || c.Size > ranksMax || c.Rank < 0 || c.Rank >= c.Size:
+		return c, fmt.Errorf("%w: rank %d of %d", errMessage, c.Rank, c.Size)
+	case len(c.Cores) > wordsMax:
+		return c, fmt.Errorf("%w: a mask of %d words", errMessage, len(c.Cores))
+	}
+	return c, nil
+}
+
+func decodeAnswer(body []byte) (a answer, err error) {
+	if err := json.Unmarshal(body, &a); err != nil {
+		return a, fmt.Errorf("%w: %w", errMessage, err)
+	}
+	switch {
+	case a.Version != version:
+		return a, fmt.Errorf("%w: version %d, and this is version %d: the ranks are built from different versions", errMessage, a.Version, version)
+	case a.What == placed && (a.Info == nil || a.Info.Size < 1 || a.Info.Rank < 0 || a.Info.Rank >= a.Info.Size):
+		return a, fmt.Errorf("%w: a place that is none", errMessage)
+	case a.What != waiting && a.What != placed && a.What != started && a.What != refused:
+		return a, fmt.Errorf("%w: %.20q", errMessage, a.What)
+	}
+	return a, nil
+}
+
+// addMask adds the cores of mask to those of all.
+func addMask(all, mask []uint64) []uint64 {
+	for len(all) < len(mask) {
+		all = append(all, 0)
+	}
+	for i, word := range mask {
+		all[i] |= word
+	}
+	return all
+}
+
+// countCores counts the cores of a mask.
+func countCores(mask []uint64) (n int) {
+	for _, word := range mask {
+		n += bits.OnesCount64(word)
+	}
+	return n
+}

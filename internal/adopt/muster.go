@@ -1,0 +1,196 @@
+package adopt
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/mono"
+)
+
+// muster has the rules of a daemon about who has come. The first one to come says how many there
+// will be. Once all are there each gets its place, and the world has started; before that one
+// death, or the time, ends it for all.
+//
+//	             came (all)
+//	gathering ---------------> started    who comes now waits for the end of this daemon
+//	    |
+//	    | ended, time is up
+//	    v
+//	  failed                              who comes now is refused for the same reason
+//
+// A guest is a connection, by a number that the daemon gives it.
+type muster struct {
+	timeout time.Duration
+	due     mono.Time // when the time is up
+	node    string    // for people
+
+	first  claim // of the first one to come; Size 0: nobody has
+	ranks  []int // the guest that is the rank, or nobody
+	come   int
+	state  state
+	reason string // why it failed
+
+	out []action
+}
+
+const nobody = -1
+
+type state int
+
+// The states of a muster.
+const (
+	gathering state = iota
+	hasStarted
+	hasFailed
+)
+
+// An event is what a daemon tells its muster.
+type event interface{ event() }
+
+// came: a guest has made a claim.
+type came struct {
+	guest int
+	claim claim
+}
+
+// ended: the process of a rank has.
+type ended struct{ rank int }
+
+// unable: what a world needs cannot be had here.
+type unable struct{ why string }
+
+// tick: it is that late.
+type tick struct{ now mono.Time }
+
+func (came) event()   {}
+func (ended) event()  {}
+func (unable) event() {}
+func (tick) event()   {}
+
+// An action is what a muster has its daemon do, in order.
+type action interface{ action() }
+
+// prepare: the world has that many ranks. It comes first, and once.
+type prepare struct{ size int }
+
+// accept: a guest is that rank, is told that it waits, and is watched from now on.
+type accept struct{ guest, rank int }
+
+// hold: the guest has come too late, and is told to wait for the end of this daemon.
+type hold struct{ guest int }
+
+// refuse: the guest is not let in.
+type refuse struct {
+	guest     int
+	why       string
+	elsewhere bool
+}
+
+// start: all have come, and get their places.
+type start struct{}
+
+// fail: nobody gets a place.
+type fail struct{ why string }
+
+func (prepare) action() {}
+func (accept) action()  {}
+func (hold) action()    {}
+func (refuse) action()  {}
+func (start) action()   {}
+func (fail) action()    {}
+
+// newMuster returns the rules of a daemon that begins now.
+func newMuster(node string, now mono.Time, timeout time.Duration) *muster {
+	return &muster{node: node, timeout: timeout, due: now.Add(mono.Duration(timeout))}
+}
+
+// Step applies an event and returns what is to be done. The slice is valid until the next Step.
+func (m *muster) Step(ev event) []action {
+	m.out = m.out[:0]
+	switch ev := ev.(type) {
+	case came:
+		m.receive(ev.guest, ev.claim)
+	case ended:
+		if m.state == gathering {
+			m.fail(fmt.Sprintf("rank %d ended before all had come", ev.rank))
+		}
+	case unable:
+		if m.state == gathering {
+			m.fail(ev.why)
+		}
+	case tick:
+		if m.state == gathering && ev.now >= m.due {
+			m.fail(m.whoIsMissing())
+		}
+	}
+	return m.out
+}
+
+// Deadline is when a tick is wanted.
+func (m *muster) Deadline() (mono.Time, bool) { return m.due, m.state == gathering }
+
+func (m *muster) do(a action) { m.out = append(m.out, a) }
+
+func (m *muster) receive(guest int, c claim) {
+	if m.first.Size == 0 && m.state == gathering {
+		m.first = c
+		m.ranks = slices.Repeat([]int{nobody}, c.Size)
+		m.do(prepare{c.Size})
+	}
+	switch {
+	case m.state == hasFailed:
+		m.do(refuse{guest, m.reason, true})
+	case c.Size != m.first.Size || c.Key != m.first.Key:
+		m.do(refuse{guest, fmt.Sprintf("rank %d is one of %d by its environment, rank %d was one of %d", c.Rank, c.Size, m.first.Rank, m.first.Size), false})
+	case m.state == hasStarted:
+		m.do(hold{guest})
+	case m.ranks[c.Rank] != nobody:
+		m.do(refuse{guest, fmt.Sprintf("rank %d is there already: this program has the environment of a rank and is another process; if it is to run for itself, set GOULFM_ALONE=1", c.Rank), false})
+	default:
+		m.takeIn(guest, c.Rank)
+	}
+}
+
+func (m *muster) takeIn(guest, rank int) {
+	m.ranks[rank] = guest
+	m.do(accept{guest, rank})
+	if m.come++; m.come == len(m.ranks) {
+		m.state = hasStarted
+		m.do(start{})
+	}
+}
+
+// fail refuses all that have come. The one of least rank tells people.
+func (m *muster) fail(why string) {
+	m.state, m.reason = hasFailed, why
+	m.do(fail{why})
+	told := false
+	for _, guest := range m.ranks {
+		if guest != nobody {
+			m.do(refuse{guest, why, told})
+			told = true
+		}
+	}
+}
+
+// missingMax bounds how many ranks are listed.
+const missingMax = 16
+
+// whoIsMissing is why a world did not start in time.
+func (m *muster) whoIsMissing() string {
+	var missing []string
+	for rank, guest := range m.ranks {
+		if guest == nobody {
+			missing = append(missing, strconv.Itoa(rank))
+		}
+	}
+	more := ""
+	if n := len(missing) - missingMax; n > 0 {
+		missing, more = missing[:missingMax], fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Sprintf("%d of %d ranks after %s; missing on %s: %s%s (%s gives them longer; a program that is to run for itself: GOULFM_ALONE=1)",
+		m.come, len(m.ranks), m.timeout, m.node, strings.Join(missing, ", "), more, timeoutVariable)
+}

@@ -1,0 +1,269 @@
+package adopt
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/daemon"
+	"github.com/goulfm/goulfm/internal/job"
+	"github.com/goulfm/goulfm/internal/mono"
+	"golang.org/x/sys/unix"
+)
+
+// A process that finds this variable is a daemon and ends here: the main function of the program
+// never starts, nor does what it would do before Init, as to truncate a file.
+var _ = becomeDaemon()
+
+func becomeDaemon() bool {
+	text, ok := os.LookupEnv(daemonVariable)
+	if !ok {
+		return false
+	}
+	os.Unsetenv(daemonVariable) // else what the daemon starts would be one, too
+	if err := serve(text); err != nil {
+		fmt.Fprintf(os.Stderr, "goulfm: daemon of this node: %v\n", err)
+		os.Exit(boot.ExitInit)
+	}
+	os.Exit(0)
+	return true
+}
+
+// How long a daemon stays at most.
+const (
+	claimMax  = 10 * time.Second // for a connection that says nothing
+	lingerMax = 2 * time.Second  // after a failed start, for those that come late and for those that came to end
+	endMax    = time.Second      // after the end of the last process
+)
+
+// serve is the life of a daemon.
+func serve(text string) error {
+	timeout, err := timeoutOf(os.Getenv(timeoutVariable))
+	if err != nil {
+		timeout = startTimeout // the ranks have said so
+	}
+	fd, err := strconv.Atoi(text)
+	if err != nil {
+		return fmt.Errorf("environment variable %s: %q: it is set by goulfm, do not set it by hand", daemonVariable, text)
+	}
+	f := os.NewFile(uintptr(fd), "meeting place")
+	ln, err := net.FileListener(f)
+	f.Close()
+	if err != nil {
+		return fmt.Errorf("environment variable %s: %d: %w: it is set by goulfm, do not set it by hand", daemonVariable, fd, err)
+	}
+	settle()
+	host, _ := os.Hostname()
+	s := &server{events: make(chan event), arrivals: make(chan *guest), guests: map[int]*guest{}, muster: newMuster(host, now(), timeout)}
+	go s.listen(ln.(*net.UnixListener))
+	s.run()
+	return nil
+}
+
+func now() mono.Time { return mono.Time(boot.NowNs()) }
+
+// settle makes this process one of its own: with another name than the program, on all cores
+// that it may have, and deaf to signals, which are meant for the ranks. An engine that tracks
+// processes sends TERM to all of a step: a daemon that obeyed would take the ranks along before
+// they have ended in order.
+func settle() {
+	_ = os.WriteFile("/proc/self/comm", []byte("goulfm-daemon"), 0)
+	var all unix.CPUSet
+	all.Fill()
+	for _, tid := range threads() {
+		_ = unix.SchedSetaffinity(tid, &all) // the kernel leaves those of the cgroup
+	}
+	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGPIPE, syscall.SIGTSTP)
+}
+
+// threads are those of this process. What they start inherits their affinity.
+func threads() (tids []int) {
+	names, _ := filepath.Glob("/proc/self/task/*")
+	for _, name := range names {
+		if tid, err := strconv.Atoi(filepath.Base(name)); err == nil {
+			tids = append(tids, tid)
+		}
+	}
+	return tids
+}
+
+// A server is a daemon: it does what its muster says, in one goroutine.
+type server struct {
+	arrivals chan *guest
+	events   chan event // of others, for the muster
+	muster   *muster
+	guests   map[int]*guest // by number
+	host     *host          // nil: nobody has come
+	watchdog watchdog
+	cores    []uint64         // the union of the ranks' masks
+	linger   <-chan time.Time // not nil: there will be no world
+}
+
+// run is the life of a server: until its processes have ended, or nobody is left whom it has to
+// tell that there is no world.
+func (s *server) run() {
+	for next := 0; ; {
+		select {
+		case g := <-s.arrivals:
+			s.guests[next] = g
+			s.do(s.muster.Step(came{next, g.claim}))
+			next++
+		case ev := <-s.events:
+			s.do(s.muster.Step(ev))
+		case <-s.due():
+			s.do(s.muster.Step(tick{now()}))
+		case <-s.over():
+			s.end()
+			return
+		case <-s.linger:
+			return
+		}
+		if s.linger != nil && s.host == nil {
+			return // nobody has come, or there is no memory
+		}
+	}
+}
+
+// due says when the muster wants a tick.
+func (s *server) due() <-chan time.Time {
+	if due, any := s.muster.Deadline(); any {
+		return time.After(time.Duration(due.Sub(now())))
+	}
+	return nil
+}
+
+// over says when all processes have ended. After a failed start those that have not come are
+// waited for, to be told.
+func (s *server) over() <-chan struct{} {
+	if s.host == nil || s.linger != nil && s.muster.come < s.host.daemon.Procs() {
+		return nil
+	}
+	return s.host.daemon.Ended()
+}
+
+// end waits for what is left of the processes of this daemon, and not for long.
+func (s *server) end() {
+	time.AfterFunc(endMax, func() { os.Exit(0) })
+	s.host.daemon.EndLeftovers()
+	s.host.daemon.Drain()
+}
+
+func (s *server) do(actions []action) {
+	var broken string
+	for _, a := range actions {
+		switch a := a.(type) {
+		case prepare:
+			if err := s.prepare(a.size); err != nil {
+				broken = err.Error()
+			}
+		case accept:
+			if broken == "" {
+				s.accept(a)
+			}
+		case hold:
+			s.tell(a.guest, answer{What: started})
+		case refuse:
+			s.tell(a.guest, answer{What: refused, Why: a.why, Elsewhere: a.elsewhere})
+			s.dismiss(a.guest)
+		case start:
+			if broken == "" {
+				s.start()
+			}
+		case fail:
+			s.fail()
+		}
+	}
+	if broken != "" {
+		s.do(s.muster.Step(unable{broken}))
+	}
+}
+
+// prepare makes the memory of a world, and takes its processes for expected.
+func (s *server) prepare(size int) error {
+	h := &host{rules: job.New(job.Config{Ranks: size, Procs: size, Survive: job.SurviveKilled}),
+		ended: func(rank int) { s.later(ended{rank}) }}
+	d, err := daemon.New(h, size)
+	if err != nil {
+		return fmt.Errorf("the memory of this node: %w", err)
+	}
+	h.daemon = d
+	d.Expect(size)
+	d.Announce(size)
+	s.host = h
+	return d.Begin(func() error { return nil })
+}
+
+// accept has a process watched.
+func (s *server) accept(a accept) {
+	g := s.guests[a.guest]
+	s.tell(a.guest, answer{What: waiting})
+	s.cores = addMask(s.cores, g.claim.Cores)
+	s.watchdog.add(g.pidfd)
+	s.host.apply(job.Forked{Proc: a.rank})
+	err := s.host.daemon.Adopt(daemon.Adoption{Number: a.rank, Pid: g.pid, Pidfd: g.pidfd, Line: g.conn})
+	g.pidfd = -1
+	s.host.daemon.Unexpect(1)
+	if err != nil {
+		s.later(unable{fmt.Sprintf("rank %d cannot be watched: %v", a.rank, err)})
+	}
+}
+
+// later tells the muster, without a wait for it.
+func (s *server) later(ev event) { go func() { s.events <- ev }() }
+
+// start gives each rank its place. They are watched before the first one goes on.
+func (s *server) start() {
+	d := s.host.daemon
+	size := d.Procs()
+	d.Watch(0, size)
+	node, arenas := d.Memory()
+	for _, g := range s.guests {
+		if g.pidfd >= 0 {
+			continue // has no place
+		}
+		info := boot.Info{Job: d.Job(), Rank: g.claim.Rank, Size: size, Ranks: size, Cores: s.countCores()}
+		_ = send(g.conn, answer{Version: version, What: placed, Info: &info}, int(node.Fd()), int(arenas.Fd())) // else it has died
+	}
+	daemon.Calm(size)
+	go s.watchdog.run()
+}
+
+// countCores is how many cores the ranks of this node may use: those of their masks, and not
+// more than the quota of the cgroup.
+func (s *server) countCores() int {
+	n := countCores(s.cores)
+	if quota := runtime.GOMAXPROCS(0); quota < runtime.NumCPU() && os.Getenv("GOMAXPROCS") == "" {
+		n = min(n, quota)
+	}
+	return max(n, 1)
+}
+
+// fail waits for nobody any more but for the end of those that have come.
+func (s *server) fail() {
+	s.linger = time.After(lingerMax)
+	if s.host != nil {
+		s.host.daemon.Unexpect(s.host.daemon.Procs() - s.muster.come)
+	}
+}
+
+// tell answers a guest. One that is gone does not hear it.
+func (s *server) tell(number int, a answer) {
+	a.Version = version
+	_ = send(s.guests[number].conn, a)
+}
+
+// dismiss forgets a guest that was not taken in.
+func (s *server) dismiss(number int) {
+	if g := s.guests[number]; g.pidfd >= 0 {
+		unix.Close(g.pidfd)
+		g.conn.Close()
+		delete(s.guests, number)
+	}
+}

@@ -1,0 +1,52 @@
+package adopt
+
+import (
+	"errors"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A watchdog ends this process a second after its last rank has ended, whatever else is wrong
+// with it: an engine waits for the end of all that has its standard output, so a daemon that hung
+// would keep the job alive. It has pidfds of its own, and shares no lock with the daemon.
+type watchdog struct {
+	mu     sync.Mutex
+	pidfds []unix.PollFd
+}
+
+// add has it wait for one more process. The pidfd stays the caller's.
+func (w *watchdog) add(pidfd int) {
+	fd, err := unix.FcntlInt(uintptr(pidfd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pidfds = append(w.pidfds, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
+}
+
+// run waits until all have ended, and does not return.
+func (w *watchdog) run() {
+	w.mu.Lock()
+	live := w.pidfds
+	w.mu.Unlock()
+	for len(live) > 0 {
+		if _, err := unix.Poll(live, -1); err != nil && !errors.Is(err, unix.EINTR) {
+			return
+		}
+		rest := live[:0]
+		for _, p := range live {
+			if p.Revents == 0 {
+				rest = append(rest, p)
+				continue
+			}
+			unix.Close(int(p.Fd))
+		}
+		live = rest
+	}
+	time.Sleep(endMax)
+	os.Exit(0)
+}

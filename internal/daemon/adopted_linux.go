@@ -1,0 +1,112 @@
+package daemon
+
+import (
+	"net"
+	"syscall"
+
+	"github.com/goulfm/goulfm/internal/job"
+)
+
+// An Adoption is a process that somebody else has started, a job engine, and that comes to this
+// daemon to be served like those that the daemon has started itself. What differs:
+//
+//	                 born                        adopted
+//	it has ended     tombstone, wait4(2)         tombstone, pidfd
+//	with what        wait4(2)                    asked of the pidfd; else job.Status.Unknown
+//	signals          kill(2), under the lock     pidfd_send_signal(2), which cannot hit another one
+//	its children     end with the job            are the engine's
+//	its streams      go through the daemon       are the engine's
+type Adoption struct {
+	Number int
+	Pid    int           // by which this process knows it; 0: it is in another namespace of pids
+	Pidfd  int           // Adopt takes it over
+	Line   *net.UnixConn // its lifeline; Adopt takes it over
+}
+
+// Adopt serves a process from now on. It is one of those of Expect: Unexpect follows.
+func (d *Daemon) Adopt(a Adoption) error {
+	handle, err := newHandle(a.Pidfd)
+	if err != nil {
+		a.Line.Close()
+		return err
+	}
+	p := &process{number: a.Number, pid: a.Pid, handle: handle, line: newMouth(a.Line), words: stream{a.Line}, silent: make(chan struct{})}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.procs[p.number] = p
+	d.wards++
+	d.live++
+	if d.isHalted { // KillAll has ended all that it knew
+		p.signal(syscall.SIGKILL)
+	}
+	d.listeners.Go(func() { defer close(p.silent); defer a.Line.Close(); d.listen(p) })
+	go d.awaitEnd(p)
+	return nil
+}
+
+// awaitEnd tells the host of the end of an adopted process.
+//
+//	kernel: all threads are gone      awaitEnd: nothing of it runs: Found, if no tombstone told
+//	engine: waits for its child       awaitEnd: how it has ended: Reaped
+//
+// It counts as live until the host was told all: the job is not over before.
+func (d *Daemon) awaitEnd(p *process) {
+	p.handle.wait()
+	d.mu.Lock()
+	p.reaped = true
+	d.node.SetEnded(p.number)
+	d.mu.Unlock()
+	d.find(p.number, job.ByReaping)
+	status := p.handle.status()
+	p.handle.close()
+	d.host.Reaped(p.number, status)
+	d.hearOut(p)
+	d.release()
+}
+
+// release notes that there is one adopted process less.
+func (d *Daemon) release() {
+	d.mu.Lock()
+	d.wards--
+	d.live--
+	last := d.endsNow()
+	d.mu.Unlock()
+	d.forked.Broadcast()
+	if last {
+		close(d.ended)
+	}
+}
+
+// endsNow says whether all processes have ended just now, and none will be started. The caller
+// holds mu.
+func (d *Daemon) endsNow() bool {
+	last := !d.over && d.live == 0 && d.expected == 0
+	d.over = d.over || last
+	return last
+}
+
+// hasChildren says whether there is anything that this process is the parent of, and that it
+// knows. The caller holds mu.
+func (d *Daemon) hasChildren() bool { return d.live > d.wards || len(d.builds) > 0 }
+
+// signal sends a signal to a process that is not reaped. The caller holds mu.
+func (p *process) signal(sig syscall.Signal) {
+	if p.handle != nil {
+		p.handle.signal(sig)
+		return
+	}
+	_ = syscall.Kill(p.pid, sig)
+}
+
+// giveWay lets the living go before a process that has died and is not reaped. An adopted one
+// may share its process group with others, and its pid may mean another process here, or none.
+func (p *process) giveWay() {
+	switch pgid, _ := syscall.Getpgid(p.pid); {
+	case p.handle == nil || p.pid > 0 && pgid == p.pid:
+		giveWay(p.pid)
+	case p.pid > 0:
+		for _, tid := range threadsOf(p.pid) {
+			_ = syscall.Setpriority(syscall.PRIO_PROCESS, tid, firstNice())
+		}
+	}
+}
