@@ -98,15 +98,18 @@ func (p *process) signal(sig syscall.Signal) {
 	_ = syscall.Kill(p.pid, sig)
 }
 
-// giveWay lets the living go before a process that has died and is not reaped. An adopted one
-// may share its process group with others, and its pid may mean another process here, or none.
+// giveWay lets the living go before a process that has died and is not reaped. Adopted ones may
+// be one process group (all tasks of a Slurm step on a node are the group of the first one), and
+// the pid of one may mean another process here, or none.
 func (p *process) giveWay() {
-	switch pgid, _ := syscall.Getpgid(p.pid); {
-	case p.handle == nil || p.pid > 0 && pgid == p.pid:
+	if p.handle == nil {
 		giveWay(p.pid)
-	case p.pid > 0:
-		for _, tid := range threadsOf(p.pid) {
-			_ = syscall.Setpriority(syscall.PRIO_PROCESS, tid, firstNice())
-		}
+		return
+	}
+	if p.pid <= 0 {
+		return
+	}
+	for _, tid := range threadsOf(p.pid) {
+		_ = syscall.Setpriority(syscall.PRIO_PROCESS, tid, firstNice())
 	}
 }
