@@ -124,7 +124,7 @@ func check(claim *rm.Claim) error {
 	case claim.Locals != claim.Size:
 		no.Why = fmt.Sprintf("%s (%s): whether all are on this node is not known: use goulfm run", claim, claim.Why)
 	case claim.Size > ranksMax:
-		no.Why = fmt.Sprintf("%s (%s): at most %d on one node", claim, claim.Why, ranksMax)
+		no.Why = fmt.Sprintf("%s (%s): at most %d on one node, with goulfm run as well", claim, claim.Why, ranksMax)
 	default:
 		return nil
 	}

@@ -34,7 +34,8 @@ const (
 	grace    = 10 * time.Second
 )
 
-// at is called by a starter at each point at which its death makes a difference, for tests.
+// at is called, for tests, at each point at which the death of a rank makes a difference: as
+// starter after bind, listen and fork, then at each answer.
 var at = func(point string) {}
 
 // isServed says whether a descriptor is a socket with somebody at its other end.
@@ -177,6 +178,7 @@ func (v *visit) ask(ctx context.Context) (info boot.Info, err error) {
 			return v.take(conn, a, fds)
 		}
 		v.heard, v.busy = true, a.What == started
+		at(string(a.What))
 	}
 }
 

@@ -115,6 +115,7 @@ func (m *muster) Step(ev event) []action {
 		m.receive(ev.guest, ev.claim)
 	case ended:
 		if m.state == gathering {
+			m.ranks[ev.rank] = nobody // who could tell nothing to people
 			m.fail(fmt.Sprintf("rank %d ended before all had come", ev.rank))
 		}
 	case unable:
@@ -192,5 +193,5 @@ func (m *muster) whoIsMissing() string {
 		missing, more = missing[:missingMax], fmt.Sprintf(" and %d more", n)
 	}
 	return fmt.Sprintf("%d of %d ranks after %s; missing on %s: %s%s (%s gives them longer; a program that is to run for itself: GOULFM_ALONE=1)",
-		m.come, len(m.ranks), m.timeout, m.node, strings.Join(missing, ", "), more, timeoutVariable)
+		m.come, len(m.ranks), mono.Duration(m.timeout), m.node, strings.Join(missing, ", "), more, timeoutVariable)
 }

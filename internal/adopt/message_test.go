@@ -1,0 +1,74 @@
+package adopt
+
+import (
+	"encoding/binary"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// bodyOf takes the length of an encoded message off.
+func bodyOf(t testing.TB, b []byte) []byte {
+	n, err := lengthOf([headBytes]byte(b))
+	require.NoError(t, err)
+	require.Len(t, b, headBytes+n)
+	return b[headBytes:]
+}
+
+// TestMessages: what one side says the other hears.
+func TestMessages(t *testing.T) {
+	c := claim{version, "slurm/c/1.0.0", 3, 4, []uint64{math.MaxUint64, 1}}
+	got, err := decodeClaim(bodyOf(t, encode(c)))
+	require.NoError(t, err)
+	assert.Equal(t, c, got)
+	for _, a := range []answer{{Version: version, What: waiting}, {Version: version, What: started}, {Version: version, What: refused, Why: "x\n", Elsewhere: true},
+		{Version: version, What: placed, Info: &boot.Info{Job: math.MaxUint64, Rank: 3, Size: 4, Ranks: 4, Cores: 2}}} {
+		got, err := decodeAnswer(bodyOf(t, encode(a)))
+		require.NoError(t, err)
+		assert.Equal(t, a, got)
+	}
+}
+
+// TestBadMessages: no number gets through that nothing has.
+func TestBadMessages(t *testing.T) {
+	for _, text := range []string{"", "x", "[]", "{}", `{"v":2,"rank":0,"size":1}`, `{"v":1,"rank":-1,"size":1}`, `{"v":1,"rank":1,"size":1}`, `{"v":1,"size":1025}`,
+		`{"v":1,"size":1,"cores":[` + strings.Repeat("1,", wordsMax) + `1]}`} {
+		_, err := decodeClaim([]byte(text))
+		assert.ErrorIs(t, err, errMessage, text)
+	}
+	for _, text := range []string{"", "{}", `{"v":2,"what":"waiting"}`, `{"v":1}`, `{"v":1,"what":"else"}`, `{"v":1,"what":"placed"}`, `{"v":1,"what":"placed","info":{"rank":2,"size":2}}`} {
+		_, err := decodeAnswer([]byte(text))
+		assert.ErrorIs(t, err, errMessage, text)
+	}
+	var head [headBytes]byte
+	binary.LittleEndian.PutUint32(head[:], messageMax+1)
+	_, err := lengthOf(head)
+	assert.ErrorIs(t, err, errMessage)
+}
+
+// FuzzMessages: whatever comes, nothing panics, and what is let through is within bounds.
+func FuzzMessages(f *testing.F) {
+	f.Add(bodyOf(f, encode(claim{version, "k", 0, 2, []uint64{3}})))
+	f.Add(bodyOf(f, encode(answer{Version: version, What: placed, Info: &boot.Info{Size: 1}})))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if c, err := decodeClaim(body); err == nil {
+			assert.True(t, c.Rank >= 0 && c.Rank < c.Size && c.Size <= ranksMax && len(c.Cores) <= wordsMax)
+		}
+		if a, err := decodeAnswer(body); err == nil && a.What == placed {
+			assert.True(t, a.Info.Rank >= 0 && a.Info.Rank < a.Info.Size)
+		}
+	})
+}
+
+// TestCores: the node's cores are those that any of its ranks may use.
+func TestCores(t *testing.T) {
+	all := addMask(nil, []uint64{1})
+	all = addMask(all, []uint64{3, 1 << 63})
+	all = addMask(all, []uint64{4})
+	assert.Equal(t, []uint64{7, 1 << 63}, all)
+	assert.Equal(t, 4, countCores(all))
+}

@@ -1,0 +1,163 @@
+package adopt
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "write the scripts anew")
+
+// TestScripts plays testdata/*.txt. A line is an event, the indented lines after it are the
+// actions that follow; "muster" begins anew; # is a comment.
+func TestScripts(t *testing.T) {
+	paths, err := filepath.Glob("testdata/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	for _, path := range paths {
+		want, err := os.ReadFile(path)
+		require.NoError(t, err)
+		got := play(t, string(want))
+		if *update {
+			require.NoError(t, os.WriteFile(path, []byte(got), 0o666))
+			continue
+		}
+		assert.Equal(t, string(want), got, path)
+	}
+}
+
+// play returns a script with the actions that its events have.
+func play(t *testing.T, script string) string {
+	var out strings.Builder
+	var m *muster
+	for line := range strings.Lines(script) {
+		line = strings.TrimRight(line, "\n")
+		if strings.HasPrefix(line, "  ") {
+			continue // what was expected
+		}
+		fmt.Fprintln(&out, line)
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 0 || words[0] == "#":
+		case words[0] == "muster":
+			timeout, err := time.ParseDuration(words[2])
+			require.NoError(t, err)
+			m = newMuster(words[1], 0, timeout)
+		default:
+			for _, a := range m.Step(eventOf(t, words)) {
+				fmt.Fprintf(&out, "  %s\n", strings.TrimPrefix(fmt.Sprintf("%T%+v", a, a), "adopt."))
+			}
+		}
+	}
+	return out.String()
+}
+
+func eventOf(t *testing.T, words []string) event {
+	n := func(i int) int {
+		n, err := strconv.Atoi(words[i])
+		require.NoError(t, err)
+		return n
+	}
+	switch words[0] {
+	case "came": // came GUEST rank R of N [key K]
+		c := claim{Version: version, Rank: n(3), Size: n(5)}
+		if len(words) > 6 {
+			c.Key = words[7]
+		}
+		return came{n(1), c}
+	case "ended":
+		return ended{n(1)}
+	case "unable":
+		return unable{strings.Join(words[1:], " ")}
+	case "tick":
+		seconds, err := strconv.ParseFloat(words[1], 64)
+		require.NoError(t, err)
+		return tick{mono.Time(seconds * 1e9)}
+	}
+	t.Fatalf("no event %q", words[0])
+	return nil
+}
+
+// TestEveryOrder plays all orders in which three ranks come, one of them dies at any time or
+// none, and the time is up at any time or not: there is a world if all came while all lived, and
+// each guest gets exactly one last answer.
+func TestEveryOrder(t *testing.T) {
+	events := []event{came{0, claim{Rank: 0, Size: 3}}, came{1, claim{Rank: 1, Size: 3}}, came{2, claim{Rank: 2, Size: 3}}, ended{1}, tick{mono.Time(mono.Second)}}
+	worlds, runs := 0, 0
+	for _, order := range orders(len(events)) {
+		for length := 3; length <= len(events); length++ {
+			runs++
+			m := newMuster("n", 0, time.Second)
+			here, dead, late, started := map[int]bool{}, false, false, false
+			refused, accepted := map[int]int{}, map[int]bool{}
+			for _, i := range order[:length] {
+				switch ev := events[i].(type) {
+				case came:
+					here[ev.guest] = true
+				case ended:
+					if !accepted[1] {
+						continue // the daemon watches whom it has accepted
+					}
+					dead = dead || !started
+				case tick:
+					late = late || !started && len(here) > 0
+				}
+				for _, a := range m.Step(events[i]) {
+					switch a := a.(type) {
+					case accept:
+						accepted[a.guest] = true
+					case refuse:
+						refused[a.guest]++
+					case start:
+						assert.False(t, started, "twice")
+						started = true
+					}
+				}
+				if _, first := events[i].(tick); first && len(here) == 0 {
+					late = true
+				}
+			}
+			require.Equal(t, len(here) == 3 && !dead && !late, started, "%v", order[:length])
+			for guest := range here {
+				switch {
+				case started || m.state == gathering:
+					require.Zero(t, refused[guest], "%v", order[:length])
+				case guest == 1 && dead:
+					require.LessOrEqual(t, refused[guest], 1, "%v", order[:length])
+				default:
+					require.Equal(t, 1, refused[guest], "%v", order[:length])
+				}
+			}
+			if started {
+				worlds++
+			}
+		}
+	}
+	assert.Positive(t, worlds)
+	assert.Less(t, worlds, runs)
+}
+
+// orders are all permutations of 0 to n-1.
+func orders(n int) [][]int {
+	if n == 0 {
+		return [][]int{nil}
+	}
+	var all [][]int
+	for _, rest := range orders(n - 1) {
+		for at := range n {
+			order := append([]int{}, rest[:at]...)
+			order = append(order, n-1)
+			all = append(all, append(order, rest[at:]...))
+		}
+	}
+	return all
+}
