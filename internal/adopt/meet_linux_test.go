@@ -110,9 +110,6 @@ func (s *seat) end() string {
 // as runs f in a thread of another user, and has that thread end.
 func as(t *testing.T, uid int, f func()) {
 	t.Helper()
-	if os.Getuid() != 0 {
-		t.Skip("takes root: to be another user")
-	}
 	done := make(chan error)
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
@@ -126,10 +123,18 @@ func as(t *testing.T, uid int, f func()) {
 	require.NoError(t, <-done)
 }
 
+func needsRoot(t *testing.T) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("takes root: to be another user")
+	}
+}
+
 const otherUser = 65534
 
 // TestAnotherUserHoldsThePlace: that is an error, with his uid, and no second place.
 func TestAnotherUserHoldsThePlace(t *testing.T) {
+	needsRoot(t)
 	s := newStep(t, 2)
 	place := s.place(os.Getuid())
 	var ln net.Listener
@@ -147,6 +152,7 @@ func TestAnotherUserHoldsThePlace(t *testing.T) {
 
 // TestAnotherUserComes: his claim is not heard, and the world comes about without him.
 func TestAnotherUserComes(t *testing.T) {
+	needsRoot(t)
 	s := newStep(t, 2)
 	all := []*rank{s.start("sum", 0, "ADOPT_TEST_SAY=waiting")}
 	assert.Equal(t, "waiting", all[0].line())

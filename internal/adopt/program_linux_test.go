@@ -152,7 +152,7 @@ func (s step) env(rank int) []string {
 	for r := range s.size {
 		all = append(all, strconv.Itoa(r))
 	}
-	return []string{"SLURM_CLUSTER_NAME=" + s.cluster, "SLURM_JOB_ID=7", fmt.Sprintf("SLURM_STEP_ID=%d", s.number), fmt.Sprintf("SLURM_STEP_NUM_TASKS=%d", s.size),
+	return []string{"GORACE=atexit_sleep_ms=0", "SLURM_CLUSTER_NAME=" + s.cluster, "SLURM_JOB_ID=7", fmt.Sprintf("SLURM_STEP_ID=%d", s.number), fmt.Sprintf("SLURM_STEP_NUM_TASKS=%d", s.size),
 		fmt.Sprintf("SLURM_PROCID=%d", rank), fmt.Sprintf("SLURM_LOCALID=%d", rank), "SLURM_NODEID=0", "SLURM_STEP_NUM_NODES=1", "SLURM_GTIDS=" + strings.Join(all, ",")}
 }
 

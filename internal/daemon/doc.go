@@ -7,12 +7,14 @@
 //	Declare, WakeAll              -->  list of departures, doorbells
 //	Found, Reaped, Heard, Said    <--  tombstones, wait4(2), lifelines
 //
-// On one machine the launcher holds the daemon as an object: no second process, no socket.
+// On one machine the launcher holds the daemon as an object: no second process, no socket. Under
+// a job engine the daemon is a process of its own, and its processes are adopted: the engine has
+// started them, and reaps them (adopted_linux.go).
 //
 // Invariants:
 //
-//   - A signal is sent under the lock under which processes are reaped, so never to another
-//     process that has got the number.
+//   - A signal is sent under the lock under which processes are reaped, or by a pidfd, so never
+//     to another process that has got the number.
 //   - Between its fork and its entry in the daemon's tables nothing is reaped: a process that
 //     ends at once is known to the reaper.
 //   - Nothing is told to the Host with a lock of the daemon held; the Host may hold its own
@@ -25,5 +27,5 @@
 // thread that forks. A watcher sleeps on the tombstones of up to 128 processes.
 //
 // Reading order: daemon_linux.go, start_linux.go, tombstones_linux.go, reap_linux.go,
-// lifeline_linux.go, leftover_linux.go; turns_linux.go is about the scheduler alone.
+// lifeline_linux.go, leftover_linux.go, adopted_linux.go, pidfd_linux.go; turns_linux.go is about the scheduler alone.
 package daemon
