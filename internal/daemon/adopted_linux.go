@@ -30,7 +30,8 @@ func (d *Daemon) Adopt(a Adoption) error {
 		a.Line.Close()
 		return err
 	}
-	p := &process{number: a.Number, pid: a.Pid, handle: handle, line: newMouth(a.Line), words: stream{a.Line}, silent: make(chan struct{})}
+	p := newProcess(a.Number, a.Pid, a.Line)
+	p.handle = handle
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.procs[p.number] = p

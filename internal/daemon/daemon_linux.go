@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"net"
 	"os"
 	"sync"
 	"syscall"
@@ -73,6 +74,10 @@ type process struct {
 	told    chan struct{} // closed once the finder has
 	foundNs int64
 	reaped  bool
+}
+
+func newProcess(number, pid int, line *net.UnixConn) *process {
+	return &process{number: number, pid: pid, line: newMouth(line), words: stream{line}, silent: make(chan struct{}), told: make(chan struct{})}
 }
 
 // New makes a daemon with memory for procs processes. The caller closes it when no process

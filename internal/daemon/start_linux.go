@@ -114,7 +114,7 @@ func (d *Daemon) Start(p Placement) error {
 		p.Errs.Close()
 		return fmt.Errorf("%s: %w", p.Argv[0], err)
 	}
-	d.add(&process{number: p.Number, pid: pid, line: newMouth(pipes.line), words: stream{pipes.line}, silent: make(chan struct{}), told: make(chan struct{})}, pipes, p)
+	d.add(newProcess(p.Number, pid, pipes.line), pipes, p)
 	return nil
 }
 

@@ -39,7 +39,7 @@ func TestQuickWays(t *testing.T) {
 	words := []uint64{free, first, 2, 3, 1 | handed, 2 | handed}
 	for state := range 6 * 2 * 4 * 4 * 3 {
 		set := func() (*world, *Lock, *[]string) {
-			w := newWorld(NoFlaw, "", "", "")
+			w := newWorld("", "", "")
 			w.word = words[state%6]
 			w.hint = state/6%2 == 1
 			w.claims[1], w.claims[2] = Claim(state/12%4), Claim(state/48%4)
