@@ -33,7 +33,7 @@ func drowse(w *Comm) {
 }
 
 // TestDrowsyLoopHurries: after calls with nothing beside them the background loop of a
-// crowded rank looks seldom. A receive, or an agreement, that is started then and that the
+// crowded rank looks seldom. A receive, or a call that agrees, that is started then and that the
 // program does not wait for is served a tick later all the same, while it computes.
 func TestDrowsyLoopHurries(t *testing.T) {
 	starts := map[string]func(w *Comm) (Handle, error){
@@ -43,6 +43,9 @@ func TestDrowsyLoopHurries(t *testing.T) {
 		"agreement": func(w *Comm) (Handle, error) {
 			flag := uint64(1)
 			return w.StartAgree(&flag)
+		},
+		"shrink": func(w *Comm) (Handle, error) {
+			return w.Start(member.Call{Kind: member.KindShrink}, Contribution{}, "ishrink")
 		},
 	}
 	for what, start := range starts {
@@ -58,9 +61,12 @@ func TestDrowsyLoopHurries(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if what == "receive" { // one that waits for the other side
+			switch what { // one that waits for the other side
+			case "receive":
 				err = other.Send(bg, Envelope{Rank: 0, Sync: true}, []byte{1})
-			} else {
+			case "shrink":
+				_, _, err = other.Call(bg, member.Call{Kind: member.KindShrink}, Contribution{}, "shrink")
+			default:
 				_, _, err = other.Call(bg, member.Call{Kind: member.KindAgree}, Contribution{Flag: 1}, "agree")
 			}
 			if err != nil {

@@ -28,15 +28,16 @@ func (c *Comm) Call(ctx context.Context, call member.Call, in Contribution, what
 			h = r.handle()
 		}
 	}
-	if h == 0 {
-		if h, err = c.Start(call, in, what); err != nil {
-			return out, nil, err
-		}
-	}
 	p := c.p
 	p.mu.Lock()
+	if h == 0 {
+		h, err = c.start(call, in, what)
+	}
 	r := p.find(h)
 	p.mu.Unlock()
+	if err != nil {
+		return out, nil, err
+	}
 	if err := p.leads.await(ctx, &r.own); err != nil {
 		p.mu.Lock()
 		err = &ulfm.Error{Ranks: p.waitsFor(r), Err: err}
