@@ -45,9 +45,6 @@ func beRank(o options) bool {
 	return true
 }
 
-// roundsMax is how many processes a job can have, and some that fail to start.
-const roundsMax = 4000
-
 func parse(args []string, out io.Writer) (options, error) {
 	var o options
 	fs := cli.Flags("replace", "usage: endure replace [flags]\n"+
@@ -61,8 +58,8 @@ func parse(args []string, out io.Writer) (options, error) {
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}
-	if o.n < 2 || o.rounds < 1 || o.n+o.rounds > roundsMax || fs.NArg() > 0 {
-		return o, fmt.Errorf("want -n from 2 up, -rounds from 1 up, together at most %d, no other argument (-h for help)", roundsMax)
+	if o.n < 2 || o.rounds < 1 || fs.NArg() > 0 {
+		return o, fmt.Errorf("want -n from 2 up, -rounds from 1 up, no other argument (-h for help)")
 	}
 	return o, o.Check()
 }

@@ -13,7 +13,7 @@ func TestMain(m *testing.M) { trial.RunTests(m, Main, "replace") }
 
 func TestFlags(t *testing.T) {
 	trial.CheckFlags(t, parse, map[string]bool{
-		"": true, "-rounds 3 -n 2": true, "-rank -seed 2": true, "-n 1": false, "-rounds 0": false, "-rounds 4000": false, "x": false, "-frob": false,
+		"": true, "-rounds 3 -n 2": true, "-rank -seed 2": true, "-n 1": false, "-rounds 0": false, "-rounds 100000": true, "x": false, "-frob": false,
 	})
 }
 
