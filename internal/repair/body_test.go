@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -20,8 +21,9 @@ type home struct {
 
 // rootKey names a part: of which version, of which rank, and in whose hands.
 type rootKey struct {
-	label Label
-	rank  int
+	label  Label
+	rank   int
+	parity string // not the rank's part, but its share of parity in this placement
 }
 
 // part is what one rank has of a version.
@@ -29,7 +31,8 @@ type part struct {
 	label Label
 	step  int
 	value uint64
-	nodes []int // of the world that made it
+	nodes []int        // of the world that made it
+	of    map[int]part // parity: the parts that are in it, by rank
 }
 
 // zombie is a thread of a dead process that has not stopped yet.
@@ -220,7 +223,7 @@ func (m *model) report(p *proc, g Gather) Report {
 			used.Add(m.homeUsed(q))
 		}
 	}
-	held := map[Label]*Held{}
+	held := map[string]*Held{}
 	for id := range rankset.Range(0, 64).All() {
 		h := m.memory[p.node][id]
 		if h == nil || used.Has(id) {
@@ -230,24 +233,24 @@ func (m *model) report(p *proc, g Gather) Report {
 			r.Committed = h.kept
 		}
 		for key, slot := range h.roots {
-			if held[key.label] == nil {
-				held[key.label] = &Held{Label: key.label, Nodes: h.slots[slot].nodes}
+			at := fmt.Sprint(key.label, h.slots[slot].nodes)
+			if held[at] == nil {
+				held[at] = &Held{Label: key.label, Nodes: h.slots[slot].nodes}
 			}
-			held[key.label].Data.Add(key.rank)
+			switch {
+			case key.parity == "":
+				held[at].Data.Add(key.rank)
+			case m.wholeShare(h.slots[slot], key.rank):
+				held[at].Parity.Add(key.rank)
+			}
 		}
 		if h.own > 0 {
 			r.Own = append(r.Own, Own{Home: id, Count: h.own})
 		}
 	}
-	for _, h := range held {
-		r.Held = append(r.Held, *h)
+	for _, at := range slices.Sorted(maps.Keys(held)) {
+		r.Held = append(r.Held, *held[at])
 	}
-	slices.SortFunc(r.Held, func(a, b Held) int {
-		if a.Label.Less(b.Label) {
-			return -1
-		}
-		return 1
-	})
 	return r
 }
 
@@ -255,7 +258,7 @@ func (m *model) report(p *proc, g Gather) Report {
 func (m *model) find(p *proc, label Label, rank int) (part, bool) {
 	for id := range rankset.Range(0, 64).All() {
 		if h := m.memory[p.node][id]; h != nil {
-			if slot, has := h.roots[rootKey{label, rank}]; has {
+			if slot, has := h.roots[rootKey{label, rank, ""}]; has {
 				return h.slots[slot], true
 			}
 		}
@@ -267,6 +270,10 @@ func (b *body) startRestore(m *model, p *proc, plan Plan) {
 	b.phase, b.plan, b.bad = bodyRestore, plan, false
 	m.weak = m.weak || !plan.Layout.Weak().IsEmpty()
 	m.count(plan.Source == FromMemory, "a version restored")
+	for _, s := range plan.Steps {
+		_, is := s.(redundancy.Rebuild)
+		m.count(is, "a part out of parity")
+	}
 	m.count(plan.Source == FromMemory && len(plan.Steps) > 0, "a part from a keeper")
 	m.count(plan.Source == FromMemory && plan.Size > b.size, "parts of a larger world")
 	m.count(plan.Source == FromMemory && plan.Size < b.size, "parts of a smaller world")
@@ -283,24 +290,25 @@ func (b *body) startRestore(m *model, p *proc, plan Plan) {
 // restoreMoves does the next step of a plan in which the process gets something.
 func (m *model) restoreMoves(p *proc) []func() {
 	b := &p.body
-	for len(b.steps) > 0 && b.steps[0].(redundancy.Send).To != p.rank {
+	for len(b.steps) > 0 && gets(b.steps[0]) != p.rank {
 		b.steps = b.steps[1:]
 	}
 	if len(b.steps) == 0 {
 		return []func(){func() { m.endRestore(p) }}
 	}
-	s := b.steps[0].(redundancy.Send)
-	from := p.base.members[s.From]
-	got, has := m.find(from, b.plan.Label, s.Owner)
+	key, got, alive, has := m.fetch(p, b.steps[0])
 	switch {
-	case !from.alive || !has && p.noticed:
+	case !alive || !has && p.noticed:
 		return []func(){func() { b.bad, b.steps = true, nil }}
 	case !has || !m.writable(m.mine(p)):
 		return nil // the sender has to get it first
 	}
 	return []func(){func() {
 		b.steps = b.steps[1:]
-		m.write(m.mine(p), rootKey{b.plan.Label, s.Owner}, got)
+		m.write(m.mine(p), key, got)
+		if m.setup.plant.overwrites && key.parity != "" {
+			m.settle(p, key.label)
+		}
 	}}
 }
 
@@ -351,7 +359,7 @@ func (b *body) startCopy(a Copy) {
 // it keeps, or for their owners' deaths.
 func (m *model) copyMoves(p *proc) []func() {
 	b := &p.body
-	layout, _ := p.world.layout.(redundancy.Mirror)
+	layout := p.world.layout
 	switch {
 	case !b.wrote:
 		if !m.writable(m.mine(p)) {
@@ -359,8 +367,8 @@ func (m *model) copyMoves(p *proc) []func() {
 		}
 		return []func(){func() {
 			b.wrote = true
-			b.todo = slices.Clone(layout.Keepers(p.rank))
-			m.write(m.mine(p), rootKey{b.copy.Label, p.rank}, m.partOf(p))
+			b.todo = sendsTo(layout, p.rank)
+			m.write(m.mine(p), rootKey{b.copy.Label, p.rank, ""}, m.partOf(p))
 		}}
 	case len(b.todo) > 0:
 		if k := p.base.members[b.todo[0]]; k.alive && !m.writable(m.mine(k)) {
@@ -373,11 +381,11 @@ func (m *model) copyMoves(p *proc) []func() {
 				b.bad = true
 				return
 			}
-			m.write(m.mine(k), rootKey{b.copy.Label, p.rank}, m.partOf(p))
+			m.receive(layout, k, b.copy.Label, p.rank, m.partOf(p))
 		}}
 	}
-	for owner := range layout.KeptBy(p.rank).All() {
-		if _, has := m.mine(p).roots[rootKey{b.copy.Label, owner}]; !has {
+	for owner := range keptBy(layout, p.rank).All() {
+		if !m.received(layout, p, b.copy.Label, owner) {
 			if p.base.members[owner].alive && !p.noticed {
 				return nil
 			}
@@ -399,11 +407,7 @@ func (m *model) copiedOf(p *proc) Copied {
 }
 
 func (m *model) partOf(p *proc) part {
-	var nodes []int
-	for _, q := range p.base.members {
-		nodes = append(nodes, q.node)
-	}
-	return part{label: p.body.copy.Label, step: p.body.step, value: p.body.value, nodes: nodes}
+	return part{label: p.body.copy.Label, step: p.body.step, value: p.body.value, nodes: placement(p)}
 }
 
 // writable says that no thread of a dead predecessor writes there any more.
@@ -454,6 +458,16 @@ func (m *model) keep(p *proc, oldest Label) {
 	h.kept = oldest
 	for key := range h.roots {
 		if key.label.Less(oldest) {
+			delete(h.roots, key)
+		}
+	}
+}
+
+// settle drops the parity of other placements.
+func (m *model) settle(p *proc, l Label) {
+	h := m.mine(p)
+	for key := range h.roots {
+		if key.label == l && key.parity != "" && key.parity != fmt.Sprint(placement(p)) {
 			delete(h.roots, key)
 		}
 	}

@@ -1,10 +1,6 @@
 package repair
 
-import (
-	"fmt"
-
-	"github.com/goulfm/goulfm/internal/redundancy"
-)
+import "fmt"
 
 // checkRun holds V1: all members begin with the same size, and ranks in order; and that
 // nobody's home is another's.
@@ -83,11 +79,13 @@ func (m *model) checkCopies(p *proc, l Label) {
 		return
 	}
 	m.nodeDied = false
-	layout := p.world.layout.(redundancy.Mirror)
-	for owner := range p.body.size {
-		for _, k := range append([]int{owner}, layout.Keepers(owner)...) {
-			if _, has := m.find(p.base.members[k], l, owner); !has {
-				m.violate("V6: after Protect p%d has no copy of rank %d's part of %v", p.base.members[k].id, owner, l)
+	for r, q := range p.base.members {
+		if _, has := m.find(q, l, r); !has {
+			m.violate("V6: after Protect p%d has no part of %v", q.id, l)
+		}
+		for owner := range keptBy(p.world.layout, r).All() {
+			if !m.received(p.world.layout, q, l, owner) {
+				m.violate("V6: after Protect p%d has nothing of rank %d's part of %v", q.id, owner, l)
 			}
 		}
 	}

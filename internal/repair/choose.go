@@ -15,17 +15,18 @@ type Report struct {
 	Committed Label  // as Gather said, if that is Known; else what its memory had to Keep
 	Known     bool   // as Gather said
 	Members   uint64 // digest of what the program protects: names, types, options
-	Held      []Held // versions in memory that it can read; no label twice
+	Held      []Held // versions in memory that it can read
 	Own       []Own  // what is never rolled back
 	Files     []Label
 }
 
-// Held is what a process has of one version.
+// Held is what a process has of one version. Parity is of one placement of the ranks; who
+// has parity of two (the second one was made in a Protect that failed) says so in two.
 type Held struct {
 	Label  Label
-	Nodes  []int       // where the ranks of the world were that made it, as all its holders know
+	Nodes  []int       // where the ranks were of the world that made it, or restored it since
 	Data   rankset.Set // the ranks, of that world, whose parts are there
-	Parity rankset.Set // the ranks whose share of parity is there
+	Parity rankset.Set // the ranks whose share of the parity of this placement is there
 }
 
 // Own is a part that its home has saved for the Count-th time.
@@ -181,40 +182,60 @@ func published(reports []Report, l Label) bool {
 // fromMemory plans to restore a version from what processes have of it. It returns false
 // if it is not whole.
 func (p *Plan) fromMemory(c *Config, reports []Report, nodes []int, label Label) bool {
-	have := redundancy.NewHoldings(len(reports))
-	var old []int // where the ranks were that made it
-	for q, r := range reports {
+	for _, old := range placements(reports, label) {
+		have := holdings(reports, label, old)
+		servers := redundancy.Servers(have, len(old))
+		steps, whole := redundancy.Restore(c.layout(old), have, servers)
+		if !whole {
+			continue
+		}
+		p.Behind = label.Less(committed(reports)) && !c.Verify
+		p.Source, p.Label, p.Size, p.Servers, p.Steps = FromMemory, label, len(old), servers, steps
+		have = holdings(reports, label, nodes)
+		redundancy.Apply(have, steps)
+		if len(old) == len(nodes) {
+			p.Copies = redundancy.Complete(p.Layout, have)
+			return true
+		}
+		// The program deals the elements out anew and commits at its next point. Until then
+		// the old parts are what there is, and copies of them go where the partners of their
+		// new holders are.
+		p.Copies = redundancy.Cover(redundancy.Partners(nodes, p.Layout.Strength()), have, servers)
+		return true
+	}
+	return false
+}
+
+// placements returns the different placements of which anybody has something of a version.
+func placements(reports []Report, label Label) [][]int {
+	var all [][]int
+	for _, r := range reports {
 		for _, h := range r.Held {
-			if h.Label == label {
-				have.Data[q], have.Parity[q] = h.Data.Clone(), h.Parity.Clone()
-				old = h.Nodes
+			known := slices.ContainsFunc(all, func(nodes []int) bool { return slices.Equal(nodes, h.Nodes) })
+			if h.Label == label && !known {
+				all = append(all, h.Nodes)
 			}
 		}
 	}
-	if old == nil {
-		return false
+	return all
+}
+
+// holdings returns who has what of a version. A part is the same in every placement; parity
+// of one means nothing in another, where the groups have other members.
+func holdings(reports []Report, label Label, nodes []int) redundancy.Holdings {
+	have := redundancy.NewHoldings(len(reports))
+	for q, r := range reports {
+		for _, h := range r.Held {
+			if h.Label != label {
+				continue
+			}
+			have.Data[q].Union(h.Data)
+			if slices.Equal(h.Nodes, nodes) {
+				have.Parity[q].Union(h.Parity)
+			}
+		}
 	}
-	servers := redundancy.Servers(have, len(old))
-	steps, whole := redundancy.Restore(c.layout(old), have, servers)
-	if !whole {
-		return false
-	}
-	redundancy.Apply(have, steps)
-	p.Behind = label.Less(committed(reports)) && !c.Verify
-	p.Source, p.Label, p.Size, p.Servers, p.Steps = FromMemory, label, len(old), servers, steps
-	switch {
-	case len(old) != len(nodes):
-		// The program deals the elements out anew and commits at its next point. Until
-		// then the old parts are what there is, and copies of them go where the partners
-		// of their new holders are.
-		p.Copies = redundancy.Cover(redundancy.Partners(nodes, p.Layout.Strength()), have, servers)
-	case !slices.Equal(old, nodes): // other groups: their parity says nothing
-		have.Parity = redundancy.NewHoldings(len(nodes)).Parity
-		fallthrough
-	default:
-		p.Copies = redundancy.Complete(p.Layout, have)
-	}
-	return true
+	return have
 }
 
 // ownMoves brings the newest own part of each home to who goes on with that home. Where

@@ -148,8 +148,9 @@ type Return struct {
 // moment needs a whole version.
 type Keep struct{ Oldest Label }
 
-// Settle says that the restored version is whole in the present layout: copies that only
-// an older layout has may go.
+// Settle says that the restored version is whole in the present layout: copies and parity
+// that only an older layout has may go. Not before: while one process makes its new share
+// of parity, another may still need the old one.
 type Settle struct{ Label Label }
 
 // Drop says that a version must not be used, although it may be complete.

@@ -188,7 +188,7 @@ func TestRandomSchedules(t *testing.T) {
 		for e := Done; e <= TooFew; e++ {
 			require.Positive(t, endings[e], "no schedule ends with %v", e)
 		}
-		require.Len(t, seen, 11, "of what a schedule can come past")
+		require.Len(t, seen, 12, "of what a schedule can come past")
 	}
 }
 
@@ -217,6 +217,9 @@ func randomSetup(seed uint64) setup {
 		s.copies = 1 + rng.IntN(2)
 		k := s.copies
 		s.cfg.Layout = func(nodes []int) redundancy.Layout { return redundancy.Partners(nodes, k) }
+		if d := rng.IntN(6); d > 0 && d < 4 {
+			s.cfg.Layout = func(nodes []int) redundancy.Layout { return redundancy.Erasure(nodes, d, k) }
+		}
 	}
 	s.slow = rng.IntN(4) == 0
 	if rng.IntN(4) == 0 {

@@ -65,6 +65,7 @@ type plant struct {
 	writesAtOnce   bool // a successor writes before its predecessor was reaped
 	byRank         bool // memory is filed by rank
 	dropsAtRestore bool // old copies go before Protect is agreed
+	overwrites     bool // a new share of parity takes the place of the old one at once
 	keepsNewcomers bool // newcomers of an outcome that only the dead had go on
 }
 
@@ -347,6 +348,7 @@ func (m *model) act(p *proc) {
 		m.count(true, "a version with unequal replicas")
 		m.drop(p, a.Label)
 	case Settle:
+		m.settle(p, a.Label)
 	case Cancel:
 		p.canceled = true
 	case Revoke:

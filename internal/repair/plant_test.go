@@ -26,6 +26,7 @@ func TestPlants(t *testing.T) {
 		{"a successor writes while threads of the dead still do", plant{writesAtOnce: true}, func(s *setup) { s.n, s.perNode = 2, 2 }},
 		{"memory is filed by rank, and a shrink renumbers", plant{byRank: true}, func(s *setup) { s.cfg.Short, s.spare = ShortShrink, 0 }},
 		{"old copies go before Protect is agreed", plant{dropsAtRestore: true}, nil},
+		{"a new share of parity overwrites the old one", plant{overwrites: true}, nil},
 		{"newcomers stay whom only the dead had wanted", plant{keepsNewcomers: true}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -69,6 +69,11 @@ func repairs() []Edit {
 			Tests:   []Test{{Run: "TestRandomSchedules|TestScripts|TestTwoDeaths"}},
 		},
 		{
+			Name: "repair-placement", Rule: "parity of one placement means nothing in another",
+			File: "internal/repair/choose.go", Test: "TestRandomSchedules|TestPlanWithErasure",
+			Old: "if slices.Equal(h.Nodes, nodes) {", New: "if len(h.Nodes) == len(nodes) {",
+		},
+		{
 			Name: "repair-known", Rule: "what survivors know to be committed is believed, not memory",
 			Changes: []Change{{File: "internal/repair/choose.go", Old: "if r.Known {", New: "if r.Known && !r.Committed.IsZero() {"}},
 			Tests:   []Test{{Run: "TestWhatIsCommitted"}},
