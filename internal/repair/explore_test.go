@@ -133,6 +133,11 @@ func smallSetups() []setup {
 		s.perNode, s.copies = 1, 1
 		s.cfg.Layout = func(nodes []int) redundancy.Layout { return redundancy.Partners(nodes, 1) }
 		all = append(all, s)
+		if n == 3 {
+			code := s
+			code.cfg.Layout = func(nodes []int) redundancy.Layout { return redundancy.Erasure(nodes, 2, 1) }
+			all = append(all, code)
+		}
 		s.cfg.Short, s.spare = ShortShrink, 0
 		all = append(all, s)
 	}
