@@ -169,7 +169,12 @@ func TestAnEngineThatTerminatesAll(t *testing.T) {
 	}
 	daemons := s.daemons()
 	require.Len(t, daemons, 1)
-	require.NoError(t, syscall.Kill(daemons[0], syscall.SIGTERM))
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+		require.NoError(t, syscall.Kill(daemons[0], sig))
+	}
+	late := s.start("sum", 0, "ADOPT_TEST_SAY=started", "GOULFM_START_TIMEOUT=5s")
+	assert.Equal(t, "started", late.line(), "it lives")
+	require.NoError(t, late.Process.Kill())
 	for _, r := range all {
 		r.stdin.Close()
 	}
