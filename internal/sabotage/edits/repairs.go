@@ -70,8 +70,8 @@ func repairs() []Edit {
 		},
 		{
 			Name: "repair-placement", Rule: "parity of one placement means nothing in another",
-			File: "internal/repair/choose.go", Test: "TestRandomSchedules|TestPlanWithErasure",
-			Old: "if slices.Equal(h.Nodes, nodes) {", New: "if len(h.Nodes) == len(nodes) {",
+			Changes: []Change{{File: "internal/repair/choose.go", Old: "if slices.Equal(h.Nodes, nodes) {", New: "if len(h.Nodes) == len(nodes) {"}},
+			Tests:   []Test{{Run: "TestRandomSchedules|TestPlanWithErasure"}},
 		},
 		{
 			Name: "repair-known", Rule: "what survivors know to be committed is believed, not memory",
