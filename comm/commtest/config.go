@@ -49,7 +49,7 @@ func (cfg Config) limits() limits {
 func (cfg Config) world(t testing.TB, n int) world {
 	t.Helper()
 	if cfg.Nodes != nil && len(cfg.Nodes) != n {
-		t.Fatal(fmt.Sprintf("commtest: %d nodes for %d ranks: want one for each rank", len(cfg.Nodes), n))
+		t.Fatalf("commtest: %d nodes for %d ranks: want one for each rank", len(cfg.Nodes), n)
 	}
 	w := world{ranks: n, nodes: cfg.Nodes, settings: door.Settings(cfg.Comm)}
 	w.settings.Messages = cfg.Messages

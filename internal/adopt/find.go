@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -156,5 +155,3 @@ func placeOf(uid int, claim *rm.Claim) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{"meet", strconv.Itoa(uid), claim.Key, label}, "\x00")))
 	return "@goulfm-" + hex.EncodeToString(sum[:12])
 }
-
-var errUnsupported = errors.New("several processes need Linux: here a program is a world of one: set GOULFM_ALONE=1")

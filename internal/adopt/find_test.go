@@ -113,6 +113,6 @@ func set(t *testing.T, env []string) {
 	os.Clearenv()
 	for _, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")
-		require.NoError(t, os.Setenv(name, value))
+		t.Setenv(name, value)
 	}
 }

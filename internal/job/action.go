@@ -41,13 +41,13 @@ type Answer struct {
 // PassKeep tells the processes from First on that they are wanted.
 type PassKeep struct{ First, Count int }
 
-// AllJoined: the ranks with which the job began are all in Init.
+// AllJoined says that the ranks with which the job began are all in Init.
 type AllJoined struct{}
 
-// Lost: others have lost a process; its end is for the story.
+// Lost says that others have lost a process; its end is for the story.
 type Lost struct{ Proc int }
 
-// Silenced: a process counts as dead since it shows no life; By is the process that found so,
+// Silenced says that a process counts as dead since it shows no life; By is the process that found so,
 // or -1: the daemon.
 type Silenced struct {
 	Proc, By int

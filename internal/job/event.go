@@ -4,20 +4,20 @@ package job
 // change nothing.
 type Event interface{ event() }
 
-// Forked: the process runs.
+// Forked says that the process runs.
 type Forked struct{ Proc int }
 
-// NotStarted: the process could not be started, and those of its batch that come after it are
+// NotStarted says that the process could not be started, and those of its batch that come after it are
 // not tried.
 type NotStarted struct {
 	Proc int
 	Why  string
 }
 
-// Joined: the process is in Init.
+// Joined says that the process is in Init.
 type Joined struct{ Proc int }
 
-// Found: the process has ended, or is taken for dead, and this is not known to others yet.
+// Found says that the process has ended, or is taken for dead, and this is not known to others yet.
 type Found struct {
 	Proc int
 	By   Evidence
@@ -25,48 +25,48 @@ type Found struct {
 	AtNs int64 // CLOCK_MONOTONIC
 }
 
-// Reaped: the process has ended, and nothing of it runs any more.
+// Reaped says that the process has ended, and nothing of it runs any more.
 type Reaped struct {
 	Proc   int
 	Status Status
 }
 
-// Heard: the process is reaped, and all that it has said was an event before this one.
+// Heard says that the process is reaped, and all that it has said was an event before this one.
 type Heard struct{ Proc int }
 
-// KillDue: the plan says that the process is to be killed now.
+// KillDue says that the plan says that the process is to be killed now.
 type KillDue struct {
 	Proc    int
 	AtNs    int64
 	Planned string // in the words of the plan
 }
 
-// Killing: the process says that it is about to end itself as planned.
+// Killing says that the process says that it is about to end itself as planned.
 type Killing struct {
 	Proc    int
 	AtNs    int64
 	Planned string
 }
 
-// Aborted: the process calls Abort for others, or without any for the whole job.
+// Aborted says that the process calls Abort for others, or without any for the whole job.
 type Aborted struct {
 	Proc, Code int
 	Others     []int
 }
 
-// Fenced: the process says that it has learned that it was declared dead.
+// Fenced says that the process says that it has learned that it was declared dead.
 type Fenced struct{ Proc int }
 
-// Silent: the ring detector of a process finds that another one shows no life.
+// Silent says that the ring detector of a process finds that another one shows no life.
 type Silent struct{ Proc, By int }
 
-// NoLife: the process has shown no life for the time after which it counts as dead.
+// NoLife says that the process has shown no life for the time after which it counts as dead.
 type NoLife struct {
 	Proc int
 	AtNs int64
 }
 
-// Wanted: the process Root wants N new ones; any of Parents could keep them. Bad is why that
+// Wanted says that the process Root wants N new ones; any of Parents could keep them. Bad is why that
 // cannot be, or empty.
 type Wanted struct {
 	Root    int
@@ -82,19 +82,19 @@ type Wanted struct {
 	Held string
 }
 
-// Kept: those who started the processes from First on agree to have them.
+// Kept says that those who started the processes from First on agree to have them.
 type Kept struct{ First int }
 
-// Unwanted: nobody has the processes from First on; First 0: those for which Root had asked.
+// Unwanted says that nobody has the processes from First on; First 0: those for which Root had asked.
 type Unwanted struct{ First, Root int }
 
-// Stopped: the job is to end at once, with an exit code and for a reason.
+// Stopped says that the job is to end at once, with an exit code and for a reason.
 type Stopped struct {
 	Code int
 	Why  string
 }
 
-// Interrupted: the job was asked to end, and will by itself, with that code.
+// Interrupted says that the job was asked to end, and will by itself, with that code.
 type Interrupted struct {
 	Code int
 	Why  string

@@ -10,10 +10,10 @@ type Message interface {
 	check(procs int) error
 }
 
-// Joined: the rank is through Init. It is said once.
+// Joined says that the rank is through Init. It is said once.
 type Joined struct{}
 
-// Killing: the rank is about to end itself at a planned point of its program.
+// Killing says that the rank is about to end itself at a planned point of its program.
 type Killing struct {
 	Name string `json:"name"`
 	N    int    `json:"n"`
@@ -28,15 +28,15 @@ type Event struct {
 	Text  string `json:"text,omitempty"`
 }
 
-// Silent: the ring detector of the rank finds that processes show no life.
+// Silent says that the ring detector of the rank finds that processes show no life.
 type Silent struct {
 	Procs []int `json:"procs"`
 }
 
-// Fenced: the rank has learned that it was declared dead, and ends itself.
+// Fenced says that the rank has learned that it was declared dead, and ends itself.
 type Fenced struct{}
 
-// Aborted: the rank calls Abort with a code from 1 to 255, for the processes named or, without
+// Aborted says that the rank calls Abort with a code from 1 to 255, for the processes named or, without
 // any, for the whole job.
 type Aborted struct {
 	Code  int   `json:"code"`
@@ -63,7 +63,7 @@ type Spawned struct {
 	Why   string `json:"why,omitempty"`
 }
 
-// Keep: the members of a communicator agree to have the processes from First on. A member says
+// Keep says that the members of a communicator agree to have the processes from First on. A member says
 // it to its daemon, and the daemon to each of those processes. Procs are all members of the
 // communicator with them, Indices its context index at each, UID its identity.
 type Keep struct {
@@ -73,7 +73,7 @@ type Keep struct {
 	UID     []byte   `json:"uid"`
 }
 
-// Drop: nobody has the processes from First on. First 0: those which Root asked for, if Root is
+// Drop says that nobody has the processes from First on. First 0: those which Root asked for, if Root is
 // dead and could not say their number.
 type Drop struct {
 	First int `json:"first,omitempty"`

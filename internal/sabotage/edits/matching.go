@@ -20,7 +20,7 @@ func matchingBugs() []Edit {
 			Name: "posted", Rule: "of two receives the one posted first gets the message",
 			// One that names the source goes before one from any source that was posted earlier.
 			Changes: []Change{{matchQueues, "\tq, r := s.earliest(src, tag)\n", `	q, r := s.earliest(src, tag)
-	if named := &s.sources[src].posted; named.first(tag) != nil {
+	if named := &s.sources.At(src).posted; named.first(tag) != nil {
 		q, r = named, named.first(tag)
 	}
 `}},
@@ -48,7 +48,7 @@ func matchingBugs() []Edit {
 		},
 		{
 			Name: "R46", Rule: "a receive from the dead ends",
-			Changes: []Change{{matchLife, "\tend(s, &s.sources[src].posted, ended)\n\tfor r", "\tfor r"}},
+			Changes: []Change{{matchLife, "\tend(s, &s.sources.At(src).posted, ended)\n\tfor r", "\tfor r"}},
 			Hunt:    matching("I8"),
 		},
 		{
