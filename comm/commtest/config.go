@@ -2,7 +2,6 @@ package commtest
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 

@@ -57,15 +57,15 @@ func (p *Proc) hand(r *Request, ev control.Propose) {
 func (c *Comm) Start(call member.Call, in Contribution, what string) (Handle, error) {
 	c.p.mu.Lock()
 	defer c.p.mu.Unlock()
-	h, err := c.start(call, in, what)
+	h, err := startCall(c, call, in, what)
 	if err == nil {
 		c.p.loop.hurryUp() // perhaps nobody waits for it
 	}
 	return h, err
 }
 
-// start is Start for a caller that holds mu, and waits for what it has begun.
-func (c *Comm) start(call member.Call, in Contribution, what string) (Handle, error) {
+// startCall is Start for a caller that holds mu, and waits for what it has begun.
+func startCall(c *Comm, call member.Call, in Contribution, what string) (Handle, error) {
 	p := c.p
 	p.calls++
 	if err := c.alive(); err != nil {

@@ -31,7 +31,7 @@ func (c *Comm) Call(ctx context.Context, call member.Call, in Contribution, what
 	p := c.p
 	p.mu.Lock()
 	if h == 0 {
-		h, err = c.start(call, in, what)
+		h, err = startCall(c, call, in, what)
 	}
 	r := p.find(h)
 	p.mu.Unlock()
