@@ -30,6 +30,11 @@ func (r *recorder) Errorf(format string, args ...any) {
 	fmt.Fprintf(&r.text, format+"\n", args...)
 }
 
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.Errorf(format, args...)
+	runtime.Goexit()
+}
+
 func (r *recorder) Fatal(args ...any) {
 	r.Errorf("%s", fmt.Sprint(args...))
 	runtime.Goexit()
