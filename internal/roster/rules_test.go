@@ -171,6 +171,21 @@ func TestF5DeclaredAfterTheLease(t *testing.T) {
 	assert.Equal(t, []int{2}, w.members[1].verdicts.Slice())
 }
 
+// TestF11CountedFromTheBeat: however late a grant comes, the lease is over a Timeout after the
+// sending of the beat that it answers; and a grant that comes after that is none.
+func TestF11CountedFromTheBeat(t *testing.T) {
+	r := New(Config{Members: 3, Me: 1})
+	for _, at := range []mono.Duration{0, 100 * ms, 200 * ms, 300 * ms} {
+		r.Step(Tick{Now: mono.Time(at)})
+	}
+	third := r.lease.seq - 1 // sent at 200 ms
+	assert.Contains(t, told(r, 390*ms, 0, grant{seq: third, number: 3, lease: true}), Lease{Until: mono.Time(700 * ms)})
+	r.Step(Tick{Now: mono.Time(700 * ms)})
+	require.True(t, r.Frozen())
+	told(r, 710*ms, 0, grant{seq: third, number: 4, lease: true})
+	assert.True(t, r.Frozen())
+}
+
 // TestF11LatenessProlongsNoLease: whoever was late himself waits longer for others, and runs
 // no longer himself.
 func TestF11LatenessProlongsNoLease(t *testing.T) {

@@ -20,6 +20,7 @@ func All() []Edit {
 		machineryBugs(),
 		adaptiveDetector(),
 		holdBugs(),
+		nodes(),
 		repairs(),
 		versions(),
 	)

@@ -1,0 +1,195 @@
+package edits
+
+import "slices"
+
+// nodes are the bugs of the rules of several machines: lanes that survive their
+// connections, and which nodes live.
+func nodes() []Edit { return slices.Concat(lanes(), detection(), succession()) }
+
+func lanes() []Edit {
+	const dir = "internal/session/"
+	return []Edit{
+		{
+			Name: "session-from", Rule: "a sender goes on from the bytes that are there",
+			Changes: []Change{{File: dir + "shake.go", Old: "s.act(Opened{Conn: c, From: from})", New: "s.act(Opened{Conn: c, From: s.out.acked})"}},
+			Tests:   []Test{{Run: "TestI19"}},
+		},
+		{
+			Name: "session-insists", Rule: "of two attempts that of the lower number wins",
+			Changes: []Change{{File: dir + "shake.go", Old: "return s.mine != 0 &&", New: "return false &&"}},
+			Tests:   []Test{{Run: "TestScripts/simultaneous_open"}},
+		},
+		{
+			Name: "session-gives-way", Rule: "the lower number insists for a second only",
+			Changes: []Change{{File: dir + "shake.go", Old: " && s.now < s.since.Add(BusyFor)", New: ""}},
+			Tests:   []Test{{Run: "TestSimultaneousOpenExhaustively"}},
+		},
+		{
+			Name: "session-stale-count", Rule: "a hello that knows less than was acknowledged is stale",
+			Changes: []Change{{File: dir + "shake.go", Old: "return older || h.Received < s.out.acked", New: "return older"}},
+			Tests:   []Test{{Run: "TestGoodbyeExhaustively"}},
+		},
+		{
+			Name: "session-stale-attempt", Rule: "a hello whose sender has given it up cuts no lane",
+			Changes: []Change{{File: dir + "shake.go", Old: "older := s.state == Open && s.met && int16(h.Attempt-s.heard) <= 0", New: "older := false"}},
+			Tests:   []Test{{Run: "TestScripts/stale_hello"}},
+		},
+		{
+			Name: "session-ack-again", Rule: "an acknowledgement may be lost with its connection",
+			Changes: []Change{{File: dir + "shake.go", Old: "s.in.due, s.in.told = s.in.taken > 0, 0", New: "s.in.due = false"}},
+			Tests:   []Test{{Run: "TestGoodbyeExhaustively"}},
+		},
+		{
+			Name: "session-conn", Rule: "bytes of a connection that was dropped do not count",
+			Changes: []Change{{File: dir + "stream.go", Old: "if c == s.Current() && c != 0 {", New: "if true {"}},
+			Tests:   []Test{{Run: "TestOtherConnectionsDoNotCount"}},
+		},
+		{
+			Name: "session-bye", Rule: "nobody says bye before all is acknowledged",
+			Changes: []Change{{File: dir + "goodbye.go", Old: "if s.out.acked < s.out.queued {", New: "if false {"}},
+			Tests:   []Test{{Run: "TestGoodbyeExhaustively"}},
+		},
+		{
+			Name: "session-bye-ack", Rule: "who has closed still answers a bye",
+			Changes: []Change{{File: dir + "goodbye.go", Old: "\t\ts.act(WriteByeAck{Conn: c}) // the", New: "\t\t// the"}},
+			Tests:   []Test{{Run: "TestGoodbyeExhaustively"}},
+		},
+	}
+}
+
+func detection() []Edit {
+	const dir = "internal/roster/"
+	return []Edit{
+		{
+			Name: "roster-F4", Rule: "whom the head grants is not declared, whoever suspects it",
+			Changes: []Change{{File: dir + "head.go", Old: "return max(fenced, counted.Add(r.cfg.Timeout))", New: "return counted"}},
+			Tests:   []Test{{Run: "TestF4"}},
+		},
+		{
+			Name: "roster-F5", Rule: "nobody is declared before its lease is over on the slowest clock",
+			Changes: []Change{{File: dir + "config.go", Old: "return c.Timeout + c.Timeout/1000 + max(c.Period/10, 2*mono.Millisecond)", New: "return c.Timeout"}},
+			Tests:   []Test{{Run: "TestF5"}},
+		},
+		{
+			Name: "roster-F5-deaf", Rule: "who sends and does not hear is granted nothing",
+			Changes: []Change{{File: dir + "head.go", Old: "r.now.Sub(at) <= r.cfg.Timeout {", New: "true {"}},
+			Tests:   []Test{{Run: "TestF11LeaseOverIsFrozen"}},
+		},
+		{
+			Name: "roster-F6", Rule: "the declared are not heard",
+			Changes: []Change{{File: dir + "roster.go", Old: "\tif r.isDead(from) {\n\t\tr.dropped++", New: "\tif false {\n\t\tr.dropped++"}},
+			Tests:   []Test{{Run: "TestF6"}},
+		},
+		{
+			Name: "roster-F8", Rule: "after a pause the lease is looked at first",
+			Changes: []Change{{File: dir + "roster.go", Old: "\tr.checkLease()\n\tif r.ended {", New: "\tif r.ended {"}},
+			Tests:   []Test{{Run: "TestF8"}},
+		},
+		{
+			Name: "roster-F9", Rule: "the losing side ends at the orphan time",
+			Changes: []Change{{File: dir + "lease.go", Old: "\tcase l.frozen && r.now >= l.since.Add(r.cfg.Orphan):\n\t\tr.end(r.now.Sub(l.since))", New: "\tcase l.frozen && r.now >= l.since.Add(r.cfg.Orphan):\n\t\tl.since = r.now"}},
+			Tests:   []Test{{Run: "TestHalfAtOnceCannotBeSurvived"}},
+		},
+		{
+			Name: "roster-F11", Rule: "a lease is counted from the sending of the beat",
+			Changes: []Change{{File: dir + "lease.go", Old: "r.renew(l.sent[m.seq%beatsKept].Add(r.cfg.Timeout))", New: "r.renew(r.now.Add(r.cfg.Timeout))"}},
+			Tests:   []Test{{Run: "TestF11CountedFromTheBeat"}},
+		},
+		{
+			Name: "roster-F11-late", Rule: "own lateness prolongs no lease",
+			Changes: []Change{{File: dir + "roster.go", Old: "\tr.voter.quiet = r.voter.quiet.Add(late)\n", New: "\tr.lease.until = r.lease.until.Add(late)\n"}},
+			Tests:   []Test{{Run: "TestF11LatenessProlongsNoLease"}},
+		},
+		{
+			Name: "roster-B10", Rule: "a suspicion is checked on a second path",
+			Changes: []Change{{File: dir + "ring.go", Old: "&& !answering {", New: "&& (!answering || answering) {"}},
+			Tests:   []Test{{Run: "TestB10SecondPath"}},
+		},
+		{
+			Name: "roster-B17", Rule: "own lateness is no silence of others",
+			Changes: []Change{{File: dir + "roster.go", Old: "\tif late > r.cfg.Period {", New: "\tif late > r.cfg.Period && false {"}},
+			Tests:   []Test{{Run: "TestB17"}},
+		},
+		{
+			Name: "roster-B22", Rule: "the ring does not declare",
+			Changes: []Change{{File: dir + "config.go", Old: "Start: c.Start, AllowShortTimeouts: true,", New: "Start: c.Start, AllowShortTimeouts: true, Fence: true,"}},
+			Tests:   []Test{{Run: "TestB22"}},
+		},
+		{
+			Name: "roster-B23", Rule: "entries are learned in the order of their list",
+			Changes: []Change{{File: dir + "news.go", Old: "\tif r.first > known {", New: "\tif r.first > known && false {"}},
+			Tests:   []Test{{Run: "TestB23"}},
+		},
+		{
+			Name: "roster-link", Rule: "the condemned are granted nothing any more",
+			Changes: []Change{{File: dir + "head.go", Old: " && !h.condemned.Has(to)", New: ""}},
+			Tests:   []Test{{Run: "TestLinkTrouble"}},
+		},
+		{
+			Name: "roster-stale-report", Rule: "a report that is not repeated is void",
+			Changes: []Change{{File: dir + "head.go", Old: "; r.now.Sub(p.reports) <= r.cfg.Timeout {", New: "; p != nil {"}},
+			Tests:   []Test{{Run: "TestReportsGoStale"}},
+		},
+	}
+}
+
+func succession() []Edit {
+	const dir = "internal/roster/"
+	return []Edit{
+		{
+			Name: "roster-F12", Rule: "a version counts when a majority has written it down",
+			Changes: []Change{{File: dir + "head.go", Old: "\tif isMajority(h.wrote, h.record.votersBefore(r.cfg.Members)) {", New: "\tif true {"}},
+			Tests:   []Test{{Run: "TestF12VersionsAreAChain"}},
+		},
+		{
+			Name: "roster-F12-before", Rule: "those vote about a version who lived before it",
+			Changes: []Change{{File: dir + "record.go", Old: "\tall.Union(r.Last)\n\treturn all", New: "\treturn all"}},
+			Tests:   []Test{{Run: "TestF12VersionsAreAChain"}},
+		},
+		{
+			Name: "roster-F12-half", Rule: "two halves are not both a majority",
+			Changes: []Change{{File: dir + "record.go", Old: "return have.Has(voters.Next(0))", New: "return true"}},
+			Tests:   []Test{{Run: "TestMajoritiesMeet"}},
+		},
+		{
+			Name: "roster-F12-promise", Rule: "who has promised a later head writes nothing down for an earlier one",
+			Changes: []Change{{File: dir + "succession.go", Old: "if record.Epoch < v.promised ||", New: "if"}},
+			Tests:   []Test{{Run: "TestF12VersionsAreAChain"}},
+		},
+		{
+			Name: "roster-F12-newest", Rule: "a new head goes on from the newest record",
+			Changes: []Change{{File: dir + "succession.go", Old: "if known.newer(newest) {", New: "if known.newer(newest) && false {"}},
+			Tests:   []Test{{Run: "TestF12VersionsAreAChain"}},
+		},
+		{
+			Name: "roster-F12-elected", Rule: "a head has the support of a majority",
+			Changes: []Change{{File: dir + "succession.go", Old: "if isMajority(by, newest.voters(r.cfg.Members)) && !newest", New: "if !newest"}},
+			Tests:   []Test{{Run: "TestF12VersionsAreAChain"}},
+		},
+		{
+			Name: "roster-F12-support", Rule: "a head acts while a majority answers it",
+			Changes: []Change{{File: dir + "head.go", Old: "(!r.cfg.Survive || h.isSupported(r))", New: "true"}},
+			Tests:   []Test{{Run: "TestI20I18Surviving"}},
+		},
+		{
+			Name: "roster-F12-arrival", Rule: "support is as old as the answer that the voter named",
+			Changes: []Change{{File: dir + "head.go", Old: "max(p.backed, at)", New: "r.now"}},
+			Tests:   []Test{{Run: "TestSafetyNeedsNoDelays"}},
+		},
+		{
+			Name: "roster-F12-waits", Rule: "a new head waits until the one before has stopped",
+			Changes: []Change{{File: dir + "succession.go", Old: "r.now.Add(r.cfg.actAfter()))", New: "r.now)"}},
+			Tests:   []Test{{Run: "TestSafetyNeedsNoDelays"}},
+		},
+		{
+			Name: "roster-F12-adopted", Rule: "who another head began to declare may have been granted since",
+			Changes: []Change{{File: dir + "head.go", Old: "\t\tif r.now < h.fencedAt(r, m, e) {", New: "\t\tif r.now < h.fencedAt(r, m, e) && false {"}},
+			Tests:   []Test{{Run: "TestF12GoesOnFromTheNewest"}},
+		},
+		{
+			Name: "roster-canvass", Rule: "who alone has no head promises nothing",
+			Changes: []Change{{File: dir + "succession.go", Old: "if v.target > v.promised && isMajority(v.yes, v.record.voters(r.cfg.Members)) {", New: "if v.target > v.promised {"}},
+			Tests:   []Test{{Run: "TestScripts/half_dies"}},
+		},
+	}
+}
