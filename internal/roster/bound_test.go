@@ -293,6 +293,21 @@ func TestLinkMended(t *testing.T) {
 	assert.Zero(t, w.members[2].freezes)
 }
 
+// TestLateDaemons: on an oversubscribed machine every daemon is up to a Period and a half late,
+// each time. Nobody freezes for that, and nobody dies.
+func TestLateDaemons(t *testing.T) {
+	for _, survive := range []bool{false, true} {
+		w := newWorld(rand.New(rand.NewPCG(4, 4)), Config{Members: 5, Survive: survive})
+		w.jitter = 150 * ms
+		w.runUntil(mono.Time(600 * mono.Second))
+		require.NoError(t, w.violation)
+		require.NoError(t, w.settled())
+		for me, m := range w.members {
+			assert.Zero(t, m.freezes, "member %d, survive %v", me, survive)
+		}
+	}
+}
+
 // TestLossOfDatagrams: with one datagram in twenty lost nobody dies in ten minutes, and a
 // lease hardly ever runs out.
 func TestLossOfDatagrams(t *testing.T) {

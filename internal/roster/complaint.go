@@ -36,7 +36,7 @@ func (r *Roster) repeatReport() {
 
 func (r *Roster) heldNow() report {
 	return report{
-		epoch: r.voter.promised, silent: r.held.silent.Clone(),
+		epoch: r.voter.follows, silent: r.held.silent.Clone(),
 		ended: r.held.ended.Clone(), unreachable: r.held.unreachable.Clone(),
 	}
 }

@@ -54,7 +54,9 @@ type Config struct {
 	Start mono.Time
 }
 
-// Launcher is the member that started the job. Node n is member n+1.
+// Launcher is the member that started the job. Node n is member n+1. Where an engine has
+// started the daemons and there is no launcher, the daemon of node 0 is this member, node n
+// is member n, and Survive is set: with a daemon as head for ever, its node could not be lost.
 const Launcher = 0
 
 // WithDefaults returns c with every Duration that is 0 replaced by its default.
@@ -115,10 +117,15 @@ func (c Config) fenceAfter() mono.Duration {
 	return c.Timeout + c.Timeout/1000 + max(c.Period/10, 2*mono.Millisecond)
 }
 
-// actAfter is how long a new head waits before it acts. The head before it may act for a
-// Timeout of its own clock after the last answer that a voter of its majority has named;
-// and that voter named it before it promised to the new head.
-func (c Config) actAfter() mono.Duration { return c.Timeout + c.Timeout/500 }
+// supportFor is how old the answer may be, which a voter has named last, for its support of a
+// head to count. With daemons that are late by L it is up to 2·(Period + L) old: so much
+// longer than a Timeout, and a head that everybody hears would freeze everybody now and then.
+func (c Config) supportFor() mono.Duration { return c.Timeout + c.Confirm }
+
+// actAfter is how long a new head waits before it acts. The head before it may act that long, by
+// its own clock, after the last answer that a voter of its majority has named; and that voter
+// named it before it promised to the new head.
+func (c Config) actAfter() mono.Duration { return c.supportFor() + c.supportFor()/500 }
 
 // headOf returns who is head in an epoch, if anybody is.
 func (c Config) headOf(epoch uint32) int { return int(epoch % uint32(c.Members)) }

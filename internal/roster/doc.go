@@ -50,7 +50,7 @@
 // With messages of some milliseconds: an ended daemon is known to all within 20 ms; a silent
 // node within Period + Timeout + Confirm, f neighbours on the ring within 1 + log2 f rounds of
 // a Period and a Timeout; a rank's death after one message per hop. A head that ended is
-// replaced, and grants again, after about a Timeout; a silent one after 2 Timeouts and a Confirm.
+// replaced, and grants again, after about a Timeout and a Confirm; a silent one after twice that.
 //
 // # Not promised
 //

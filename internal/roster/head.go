@@ -83,12 +83,15 @@ func (r *Roster) hearBeat(from int, m beat) {
 	p := &h.peers[from]
 	if m.named > 0 && m.named <= p.number && p.number-m.named < beatsKept {
 		if at := p.sent[m.named%beatsKept]; r.now.Sub(at) <= r.cfg.Timeout {
-			p.counted, p.backed = max(p.counted, r.now), max(p.backed, at)
+			p.counted = max(p.counted, r.now)
+			if m.promised <= m.epoch {
+				p.backed = max(p.backed, at)
+			}
 		}
 	}
 	if m.wroteEpoch == h.record.Epoch && m.wroteVersion == h.record.version() {
 		r.hearWritten(from, written{epoch: m.wroteEpoch, version: m.wroteVersion})
-	} else if r.cfg.Survive {
+	} else if r.cfg.Survive && m.promised <= m.epoch {
 		r.send(from, propose{record: h.record})
 	}
 	r.answerBeat(from, m.seq)
@@ -126,7 +129,7 @@ func (r *Roster) mayAct() bool {
 func (h *head) isSupported(r *Roster) bool {
 	near := rankset.Of(r.cfg.Me)
 	for m := range h.peers {
-		if r.now.Sub(h.peers[m].backed) <= r.cfg.Timeout {
+		if r.now.Sub(h.peers[m].backed) <= r.cfg.supportFor() {
 			near.Add(m)
 		}
 	}

@@ -84,7 +84,7 @@ func (r *Roster) sendBeat(head int) {
 	l.sent[l.seq%beatsKept] = r.now
 	wrote := r.voter.record
 	r.sendDatagram(head, beat{
-		epoch: r.voter.promised, seq: l.seq, named: l.named, wroteEpoch: wrote.Epoch, wroteVersion: wrote.version(),
+		epoch: r.voter.follows, promised: r.voter.promised, seq: l.seq, named: l.named, wroteEpoch: wrote.Epoch, wroteVersion: wrote.version(),
 	})
 }
 
@@ -92,7 +92,7 @@ func (r *Roster) sendBeat(head int) {
 // number counts; a lease is counted from the beat that it answers.
 func (r *Roster) hearGrant(from int, m grant) {
 	l := &r.lease
-	if m.epoch != r.voter.promised || from != r.headMember() {
+	if m.epoch != r.voter.follows || from != r.headMember() {
 		return
 	}
 	l.named = max(l.named, m.number)

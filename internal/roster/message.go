@@ -10,7 +10,7 @@ import (
 // The kinds of message: the first byte.
 const (
 	kindRing      byte = iota + 1 // digest of the news u64, then a message of the failure detector
-	kindBeat                      // epoch, seq, named, wrote epoch, wrote version
+	kindBeat                      // epoch, promised, seq, named, wrote epoch, wrote version
 	kindGrant                     // epoch, seq, number, lease bool
 	kindReport                    // epoch, silent set, ended set, unreachable set
 	kindPropose                   // record
@@ -36,6 +36,7 @@ type ringMessage struct {
 // beat is the sign of life that a member sends to its head each Period.
 type beat struct {
 	epoch        uint32
+	promised     uint32 // above epoch, it asks for a lease and is no support
 	seq          uint64 // counts this member's beats
 	named        uint64 // the last Number of this epoch's head that came here; 0 if none
 	wroteEpoch   uint32 // the record that this member has written down
@@ -82,7 +83,7 @@ type canvass struct{ epoch uint32 }
 type canvassed struct {
 	epoch    uint32
 	yes      bool
-	promised uint32 // the epoch below which the sender obeys nobody
+	promised uint32 // that of the sender's head; if it has none, the one that it has promised
 }
 
 // support tells the head of an epoch that the sender obeys it, and nobody before it.
@@ -107,7 +108,7 @@ func (m ringMessage) append(dst []byte) []byte {
 }
 
 func (m beat) append(dst []byte) []byte {
-	return appendUint(append(dst, kindBeat), uint64(m.epoch), m.seq, m.named, uint64(m.wroteEpoch), m.wroteVersion)
+	return appendUint(append(dst, kindBeat), uint64(m.epoch), uint64(m.promised), m.seq, m.named, uint64(m.wroteEpoch), m.wroteVersion)
 }
 
 func (m grant) append(dst []byte) []byte {
@@ -166,7 +167,7 @@ func parseKind(r *wire.Reader, members int) message {
 	case kindRing:
 		return ringMessage{digest: r.Uint64(), inner: r.Rest()}
 	case kindBeat:
-		return beat{epoch: readEpoch(r), seq: r.Uint(), named: r.Uint(), wroteEpoch: readEpoch(r), wroteVersion: r.Uint()}
+		return beat{epoch: readEpoch(r), promised: readEpoch(r), seq: r.Uint(), named: r.Uint(), wroteEpoch: readEpoch(r), wroteVersion: r.Uint()}
 	case kindGrant:
 		return grant{epoch: readEpoch(r), seq: r.Uint(), number: r.Uint(), lease: r.Bool()}
 	case kindReport:

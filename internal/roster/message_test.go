@@ -13,7 +13,7 @@ func someMessages() []message {
 	record := Record{Epoch: 3, Dead: rankset.Of(1, 4), Last: rankset.Of(4)}
 	return []message{
 		ringMessage{digest: 1 << 60, inner: []byte{1, 2, 3}},
-		beat{epoch: 1, seq: 2, named: 3, wroteEpoch: 4, wroteVersion: 5},
+		beat{epoch: 1, promised: 6, seq: 2, named: 3, wroteEpoch: 4, wroteVersion: 5},
 		grant{epoch: 1, seq: 1 << 40, number: 9, lease: true},
 		report{epoch: 7, silent: rankset.Of(1), ended: rankset.Of(2, 5), unreachable: rankset.Of(3)},
 		propose{record: record},
@@ -44,7 +44,7 @@ func TestMessagesComeBack(t *testing.T) {
 func TestDatagramsAreShort(t *testing.T) {
 	const most = ^uint64(0)
 	long := []message{
-		beat{epoch: 1<<31 - 1, seq: most, named: most, wroteEpoch: 1<<31 - 1, wroteVersion: MembersMax},
+		beat{epoch: 1<<31 - 1, promised: 1<<31 - 1, seq: most, named: most, wroteEpoch: 1<<31 - 1, wroteVersion: MembersMax},
 		grant{epoch: 1<<31 - 1, seq: most, number: most, lease: true},
 		ringMessage{inner: make([]byte, 9)},
 	}

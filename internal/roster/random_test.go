@@ -38,7 +38,10 @@ func newChaos(seed uint64, survive bool) *chaos {
 	for range rng.IntN(12) {
 		c.at(mono.Time(rng.Int64N(int64(c.end))), c.fault)
 	}
-	c.at(c.end, c.heal)
+	c.at(c.end, func() {
+		c.heal()
+		c.loss = 0
+	})
 	return c
 }
 

@@ -45,6 +45,7 @@ func New(cfg Config) *Roster {
 		told:     make([]mono.Time, cfg.Members),
 	}
 	r.lease.begin(cfg)
+	r.voter.quiet = cfg.Start
 	if cfg.Me == Launcher {
 		r.head = newHead(cfg, Record{}, cfg.Start)
 		r.head.committed = true
@@ -265,7 +266,10 @@ func (r *Roster) Dropped() uint64 { return r.dropped }
 
 // Describe returns the state in one line, for a person.
 func (r *Roster) Describe() string {
-	text := fmt.Sprintf("member %d of %d: epoch %d", r.cfg.Me, r.cfg.Members, r.voter.promised)
+	text := fmt.Sprintf("member %d of %d: epoch %d", r.cfg.Me, r.cfg.Members, r.voter.follows)
+	if r.voter.promised > r.voter.follows {
+		text += fmt.Sprintf(", promised %d", r.voter.promised)
+	}
 	if r.head != nil {
 		text += r.head.describe(r)
 	}
@@ -285,7 +289,7 @@ func (r *Roster) Describe() string {
 func (r *Roster) isDead(member int) bool { return r.ring.Dead().Has(member) }
 
 // headMember returns whom this member obeys.
-func (r *Roster) headMember() int { return r.cfg.headOf(r.voter.promised) }
+func (r *Roster) headMember() int { return r.cfg.headOf(r.voter.follows) }
 
 func (r *Roster) act(a Action) { r.out = append(r.out, a) }
 

@@ -111,6 +111,20 @@ func TestDeadlineMoves(t *testing.T) {
 	}
 }
 
+// TestAlone: a launcher without nodes has nobody to lose.
+func TestAlone(t *testing.T) {
+	for _, survive := range []bool{false, true} {
+		r := New(Config{Members: 1, Survive: survive})
+		for at := range mono.Duration(100) {
+			for _, a := range r.Step(Tick{Now: mono.Time(at * 50 * ms)}) {
+				assert.IsType(t, Lease{}, a)
+			}
+		}
+		_, acts := r.Leads()
+		assert.True(t, acts)
+	}
+}
+
 // TestB23NewsInOrder: entries of one list are learned once, and in its order, whatever
 // messages are lost, doubled or overtake each other.
 func TestB23NewsInOrder(t *testing.T) {
@@ -291,6 +305,7 @@ func TestF12APromiseIsKept(t *testing.T) {
 // TestF12SupportsOfOneEpoch: a support of epoch 1 is none of epoch 5, whose head is the same.
 func TestF12SupportsOfOneEpoch(t *testing.T) {
 	r := New(Config{Members: 4, Me: 1, Survive: true})
+	r.voter.quiet = mono.Time(-mono.Second) // it has no head
 	told(r, 10*ms, 2, support{epoch: 1})
 	told(r, 20*ms, 3, support{epoch: 5})
 	assert.Nil(t, r.head)
@@ -304,6 +319,7 @@ func TestF12SupportsOfOneEpoch(t *testing.T) {
 func TestF12GoesOnFromTheNewest(t *testing.T) {
 	begun := Record{Epoch: 0, Dead: rankset.Of(3), Last: rankset.Of(3)}
 	r := New(Config{Members: 4, Me: 1, Survive: true})
+	r.voter.quiet = mono.Time(-mono.Second) // it has no head
 	told(r, 1000*ms, 2, support{epoch: 1, record: begun})
 	require.NotNil(t, r.head)
 	assert.Equal(t, []int{3}, r.head.record.Dead.Slice())
@@ -351,6 +367,7 @@ func TestSupportIsRepeated(t *testing.T) {
 // TestProposalIsRepeated: what asks a voter to write a version down may be lost, too.
 func TestProposalIsRepeated(t *testing.T) {
 	r := New(Config{Members: 3, Me: 1, Survive: true})
+	r.voter.quiet = mono.Time(-mono.Second) // it has no head
 	asked := propose{record: Record{Epoch: 1}}
 	assert.True(t, has(told(r, 10*ms, 0, support{epoch: 1}), 2, asked))
 	r.Step(Tick{Now: mono.Time(90 * ms)})
@@ -372,6 +389,7 @@ func TestF12RecordsOfLaterHeads(t *testing.T) {
 // not count for this one.
 func TestF12WrittenForAnotherHead(t *testing.T) {
 	r := New(Config{Members: 4, Me: 1, Survive: true})
+	r.voter.quiet = mono.Time(-mono.Second) // it has no head
 	told(r, 10*ms, 2, support{epoch: 5})
 	told(r, 20*ms, 3, support{epoch: 5})
 	require.NotNil(t, r.head)
@@ -381,4 +399,37 @@ func TestF12WrittenForAnotherHead(t *testing.T) {
 	told(r, 40*ms, 2, written{epoch: 5})
 	told(r, 40*ms, 3, written{epoch: 5})
 	assert.True(t, r.head.committed)
+}
+
+// TestFollowsWithoutPromise: a member that has promised epoch 2, alone, follows the head of
+// epoch 1 that the others have: it is granted, and gives that head neither support nor a vote.
+func TestFollowsWithoutPromise(t *testing.T) {
+	w := quietWorld(t, Config{Members: 4, Survive: true})
+	w.powerOff(0)
+	w.runUntil(w.now.Add(4 * mono.Second))
+	require.NoError(t, w.settled())
+	m := w.members[3]
+	m.r.promise(2)
+	w.runUntil(w.now.Add(3 * mono.Second))
+	require.NoError(t, w.violation)
+	require.NoError(t, w.settled())
+	assert.Equal(t, uint32(1), m.r.voter.follows)
+	assert.Equal(t, uint32(2), m.r.voter.promised)
+	head := w.members[1].r.head
+	assert.Less(t, head.peers[3].backed, head.peers[3].granted.Add(-2*mono.Second))
+
+	w.powerOff(1)
+	w.runUntil(w.now.Add(3 * mono.Second))
+	assert.GreaterOrEqual(t, m.r.voter.follows, uint32(2), "none before the promised one has its vote")
+	assert.Equal(t, m.r.voter.promised, m.r.voter.follows)
+}
+
+// TestStraySupport: one that promises alone unseats no head.
+func TestStraySupport(t *testing.T) {
+	w := quietWorld(t, Config{Members: 3, Survive: true})
+	w.members[2].r.promise(1)
+	w.runUntil(w.now.Add(3 * mono.Second))
+	require.NoError(t, w.settled())
+	assert.Zero(t, w.acted)
+	assert.Zero(t, w.members[1].freezes)
 }

@@ -23,6 +23,7 @@ import (
 // again when its link is mended.
 type voter struct {
 	promised uint32
+	follows  uint32    // whose head this member beats to: promised, or an earlier one that acts
 	record   Record    // the newest that was written down here
 	quiet    mono.Time // when this member last had a head
 	supports bool      // promised, and not granted anything by that head yet
@@ -94,20 +95,24 @@ func (r *Roster) ask(epoch uint32) {
 }
 
 // hearCanvass says yes if this member has no head either, and asks for the later of the two
-// epochs itself. Else it says whom it obeys.
+// epochs itself. Else it says whose head it follows.
 func (r *Roster) hearCanvass(from int, m canvass) {
 	v := &r.voter
 	yes := r.isQuiet() && m.epoch >= v.promised
 	if yes && m.epoch > v.promised && m.epoch > v.target {
 		r.ask(m.epoch)
 	}
-	r.send(from, canvassed{epoch: m.epoch, yes: yes, promised: v.promised})
+	whom := v.follows
+	if r.isQuiet() {
+		whom = v.promised
+	}
+	r.send(from, canvassed{epoch: m.epoch, yes: yes, promised: whom})
 }
 
 // referTo tells a member that sends beats here which epoch there is.
 func (r *Roster) referTo(from int, epoch uint32) {
-	if r.voter.promised > epoch {
-		r.send(from, canvassed{epoch: epoch, promised: r.voter.promised})
+	if r.voter.follows > epoch {
+		r.send(from, canvassed{epoch: epoch, promised: r.voter.follows})
 	}
 }
 
@@ -122,7 +127,22 @@ func (r *Roster) hearCanvassed(from int, m canvassed) {
 		r.countYes()
 	case !m.yes && m.promised > v.promised:
 		r.promise(m.promised)
+	case !m.yes && m.promised < v.promised && m.promised != v.follows:
+		r.follow(m.promised)
 	}
+}
+
+// follow asks the head of an earlier epoch than the promised one for its lease, and no more:
+// it gets no support and nothing written down by this member. A head that acts has the
+// support of others, and the lease of this node rests on that.
+//
+//	All have no head for a moment. 0 asks who would support epoch 2, all say yes, and most of
+//	them promise 1 meanwhile. 0 has promised 2, alone: without this it would stand still
+//	until it is declared.
+func (r *Roster) follow(epoch uint32) {
+	v := &r.voter
+	v.follows, v.quiet, v.supports = epoch, r.now, false
+	r.lease.named = 0
 }
 
 func (r *Roster) countYes() {
@@ -135,7 +155,7 @@ func (r *Roster) countYes() {
 // promise obeys the head of an epoch, and nobody of an earlier one any more.
 func (r *Roster) promise(epoch uint32) {
 	v := &r.voter
-	v.promised, v.quiet, v.supports = epoch, r.now, true
+	v.promised, v.follows, v.quiet, v.supports = epoch, epoch, r.now, true
 	r.lease.named = 0
 	if r.head != nil && r.head.record.Epoch < epoch {
 		r.head = nil
@@ -162,7 +182,8 @@ func (r *Roster) hearSupport(from int, m support) {
 }
 
 // countSupport gathers the supports of one epoch, the latest. With those of a majority this
-// member is head, and goes on from the newest record that any of them has.
+// member is head, and goes on from the newest record that any of them has. As long as it has a
+// head itself it is not one of them: a stray support must not unseat a head that others have.
 func (r *Roster) countSupport(from int, epoch uint32, record Record) {
 	v := &r.voter
 	if epoch < v.promised || r.head != nil && r.head.record.Epoch >= epoch {
@@ -175,7 +196,10 @@ func (r *Roster) countSupport(from int, epoch uint32, record Record) {
 		return
 	}
 	v.heads[from] = record
-	newest, by := v.record, rankset.Of(r.cfg.Me)
+	newest, by := v.record, rankset.Set{}
+	if r.isQuiet() || v.promised == epoch {
+		by.Add(r.cfg.Me)
+	}
 	for m := range r.cfg.Members {
 		if known, ok := v.heads[m]; ok {
 			by.Add(m)
@@ -202,7 +226,7 @@ func (r *Roster) noteHead(member int, epoch uint32) {
 // before it acts.
 func (r *Roster) takeOver(epoch uint32, newest Record) {
 	v := &r.voter
-	v.promised, v.quiet, v.supports, v.heads = epoch, r.now, false, nil
+	v.promised, v.follows, v.quiet, v.supports, v.heads = epoch, epoch, r.now, false, nil
 	r.lease.named = 0
 	r.head = newHead(r.cfg, newest.under(epoch, r.ring.Dead()), r.now.Add(r.cfg.actAfter()))
 	r.noteHead(r.cfg.Me, epoch)
@@ -218,6 +242,9 @@ func (r *Roster) hearPropose(from int, record Record) {
 	}
 	if record.Epoch > v.promised {
 		r.promise(record.Epoch)
+	}
+	if record.Epoch > v.follows {
+		r.follow(record.Epoch)
 	}
 	r.noteHead(from, record.Epoch)
 	if record.newer(v.record) {

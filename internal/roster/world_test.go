@@ -202,6 +202,7 @@ func (w *world) apply(me int, actions []Action) {
 			w.say("%d thaws", me)
 			w.checkNotDeclared(me)
 		case Verdict:
+			w.checkDeclarer(me, a.Member)
 			m.verdicts.Add(a.Member)
 			m.told[a.Member] = w.now
 			w.say("%d: %d is dead", me, a.Member)
@@ -293,6 +294,21 @@ func (w *world) act(me int, epoch uint32, what string) {
 	w.acted = epoch
 }
 
+// checkDeclarer: a death is known first to the head that declares it (B22).
+func (w *world) checkDeclarer(me, victim int) {
+	for _, m := range w.members {
+		if m.verdicts.Has(victim) {
+			return
+		}
+	}
+	h := w.members[me].r.head
+	if h == nil {
+		w.violated("B22: %d declares %d and is no head", me, victim)
+		return
+	}
+	w.act(me, h.record.Epoch, "declares")
+}
+
 // checkVersions: versions that count are a chain, whoever makes them count.
 func (w *world) checkVersions(me int) {
 	h := w.members[me].r.head
@@ -307,7 +323,6 @@ func (w *world) checkVersions(me int) {
 			w.violated("I20: dead %v counts, and dead %v", known, h.record.Dead)
 		}
 	}
-	w.act(me, h.record.Epoch, "writes down")
 	w.versions = append(w.versions, h.record.Dead.Clone())
 }
 
