@@ -401,6 +401,19 @@ func TestF12WrittenForAnotherHead(t *testing.T) {
 	assert.True(t, r.head.committed)
 }
 
+// TestF12SupportIsAsOldAsTheAnswer: a beat was under way for half a second. Its sender was this
+// head's when the answer was sent that it names; since then it may have promised another one.
+func TestF12SupportIsAsOldAsTheAnswer(t *testing.T) {
+	r := New(Config{Members: 3, Me: 0, Survive: true})
+	told(r, 100*ms, 1, beat{seq: 1})
+	told(r, 590*ms, 1, beat{seq: 2, named: 1})
+	for _, at := range []mono.Duration{600 * ms, 849 * ms, 851 * ms} {
+		r.Step(Tick{Now: mono.Time(at)})
+		_, acts := r.Leads()
+		assert.Equal(t, at <= 850*ms, acts, "at %v", at)
+	}
+}
+
 // TestFollowsWithoutPromise: a member that has promised epoch 2, alone, follows the head of
 // epoch 1 that the others have: it is granted, and gives that head neither support nor a vote.
 func TestFollowsWithoutPromise(t *testing.T) {

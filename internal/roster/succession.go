@@ -8,7 +8,7 @@ import (
 // voter is what a member holds as one of those who choose heads and write versions down.
 //
 // Epoch e has one possible head, Config.headOf(e); the launcher's is 0. A member that has
-// promised e obeys nobody of an earlier epoch, for ever. Two majorities have a member in
+// promised e writes nothing down for a head of an earlier epoch and supports none, for ever. Two majorities have a member in
 // common, and that member has promised before the later head began; so what the earlier
 // head had written down by a majority the later one learns, and what it had not it never
 // will (I20):
@@ -152,7 +152,8 @@ func (r *Roster) countYes() {
 	}
 }
 
-// promise obeys the head of an epoch, and nobody of an earlier one any more.
+// promise gives this member's vote to the head of an epoch, and to nobody of an earlier one
+// any more.
 func (r *Roster) promise(epoch uint32) {
 	v := &r.voter
 	v.promised, v.follows, v.quiet, v.supports = epoch, epoch, r.now, true

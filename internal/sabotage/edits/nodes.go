@@ -174,7 +174,27 @@ func succession() []Edit {
 		{
 			Name: "roster-F12-arrival", Rule: "support is as old as the answer that the voter named",
 			Changes: []Change{{File: dir + "head.go", Old: "max(p.backed, at)", New: "r.now"}},
-			Tests:   []Test{{Run: "TestSafetyNeedsNoDelays"}},
+			Tests:   []Test{{Run: "TestF12SupportIsAsOldAsTheAnswer"}},
+		},
+		{
+			Name: "roster-F12-backs", Rule: "who has promised another head supports none before",
+			Changes: []Change{{File: dir + "head.go", Old: "\t\t\tif m.promised <= m.epoch {", New: "\t\t\tif true {"}},
+			Tests:   []Test{{Run: "TestFollowsWithoutPromise"}},
+		},
+		{
+			Name: "roster-follows", Rule: "who has promised alone follows the head that the others have",
+			Changes: []Change{{File: dir + "succession.go", Old: "case !m.yes && m.promised < v.promised && m.promised != v.follows:", New: "case false:"}},
+			Tests:   []Test{{Run: "TestFollowsWithoutPromise"}},
+		},
+		{
+			Name: "roster-stray", Rule: "one support unseats no head",
+			Changes: []Change{{File: dir + "succession.go", Old: "if r.isQuiet() || v.promised == epoch {", New: "if true {"}},
+			Tests:   []Test{{Run: "TestStraySupport"}},
+		},
+		{
+			Name: "roster-start", Rule: "the start counts as a grant, on whatever clock",
+			Changes: []Change{{File: dir + "roster.go", Old: "\tr.voter.quiet = cfg.Start\n", New: ""}},
+			Tests:   []Test{{Run: "TestLateDaemons"}},
 		},
 		{
 			Name: "roster-F12-waits", Rule: "a new head waits until the one before has stopped",
