@@ -23,7 +23,8 @@ type reporter struct {
 	json    bool
 	quiet   bool
 	startNs int64
-	deaths  map[int]*death // by rank
+	deaths  map[int]*death // by number, of which there is more to tell
+	lost    []int          // numbers of all that have died
 	talks   talks
 
 	queue     storyQueue
@@ -214,6 +215,7 @@ func (r *reporter) died(p job.Process, pid int) {
 	r.put(d.foundNs, record{Event: "death", Rank: &d.rank, Pid: pid, Cause: cause, By: string(p.By), Planned: p.Planned, LatencyMs: since(d.killedNs, d.foundNs)},
 		fmt.Sprintf("rank %d (pid %d) died: %s%s; found%s by its %s", p.Number(), pid, cause, atPoint(p.Planned), took(" ", d.killedNs, d.foundNs), foundBy(p.By)))
 	d.explained = true
+	r.lost = append(r.lost, d.rank)
 	if d.complete {
 		r.tellHeard(d)
 	}
@@ -296,6 +298,7 @@ func (r *reporter) tellHeard(d *death) {
 	}
 	r.put(d.lastHeard, record{Event: "detection", Rank: &d.rank, Count: d.heard, By: d.evidence, LatencyMs: since(d.killedNs, d.foundNs), AllMs: since(from, d.lastHeard)},
 		fmt.Sprintf("rank %d: %s%s (%s)", d.rank, know, took(" ", from, d.lastHeard), d.evidence))
+	delete(r.deaths, d.rank) // all is told
 }
 
 // tellTalk tells what some ranks have reported. The caller holds mu.
@@ -312,15 +315,11 @@ func (r *reporter) end(v job.Verdict, hurry <-chan struct{}) {
 		r.tellTalk(t)
 	}
 	shown := ""
-	if len(r.deaths) > 0 || v.Code != 0 {
-		shown = fmt.Sprintf("%s, %s lost; exit code %d", v.Text, plural(len(r.deaths), "rank"), v.Code)
+	if len(r.lost) > 0 || v.Code != 0 {
+		shown = fmt.Sprintf("%s, %s lost; exit code %d", v.Text, plural(len(r.lost), "rank"), v.Code)
 	}
-	lost := []int{}
-	for rank := range r.deaths {
-		lost = append(lost, rank)
-	}
-	slices.Sort(lost)
-	r.put(boot.NowNs(), record{Event: "end", Ranks: lost, Code: &v.Code, Text: v.Text}, shown)
+	slices.Sort(r.lost)
+	r.put(boot.NowNs(), record{Event: "end", Ranks: r.lost, Code: &v.Code, Text: v.Text}, shown)
 	r.closing = true
 	r.awake()
 	r.mu.Unlock()

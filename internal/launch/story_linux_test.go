@@ -147,3 +147,22 @@ func TestTheOnlySurvivor(t *testing.T) {
 	assert.Equal(t, "rank 1 (pid 7) died: killed (SIGKILL); found by its exit mark in shared memory", r.queue.lines[0].text)
 	assert.Equal(t, "rank 1: the only survivor knows it 1.00 ms after (exit)", r.queue.lines[1].text)
 }
+
+// TestToldDeathsAreForgotten: a job in which ranks are lost and replaced without end keeps of each
+// no more than its number.
+func TestToldDeathsAreForgotten(t *testing.T) {
+	r := newReporter(&Spec{}, &outlet{w: io.Discard}, time.Now())
+	for i := range 1000 {
+		p := job.Process{Seat: 1, Generation: i, By: job.ByTombstone, Status: job.Status{Signal: 9}, FoundNs: r.startNs}
+		heard := func() { r.event(0, r.startNs+ms, lifeline.Event{Name: "detect", Procs: []int{p.Number()}, Text: "exit"}, 1) }
+		if i%2 == 0 {
+			heard()
+		}
+		r.died(p, 7)
+		if i%2 == 1 {
+			heard()
+		}
+	}
+	assert.Empty(t, r.deaths)
+	assert.Len(t, r.lost, 1000)
+}
