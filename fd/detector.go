@@ -307,7 +307,7 @@ func (d *Detector) mustAgree() {
 func (d *Detector) declare(rank int, evidence Evidence) {
 	must.That(rank != d.cfg.Me && d.dead.Add(rank), "%d declared, dead are %v", rank, d.dead)
 	d.out = append(d.out, Declare{Rank: rank, Evidence: evidence})
-	if rank == d.observer && evidence != ByExit && d.told.Add(rank) {
+	if rank == d.observer && evidence != ByExit && d.cfg.Mode == Ring && d.told.Add(rank) {
 		d.mail(rank, fenceMessage())
 	}
 	d.close(rank)

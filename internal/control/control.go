@@ -86,7 +86,8 @@ type Control struct {
 	out        []Action    // what Step returns
 	compareDue bool        // digests go out at the end of this Step
 	letGoDue   bool        // a process is gone, or a communicator is
-	departed   rankset.Set // processes of which Exited or Left was heard; for letGo
+	departed   rankset.Set // processes of which Exited, Lost or Left was heard; for letGo
+	lost       rankset.Set // those that may run on
 	ending     ending      // Finalize, before it closes
 	finalizing bool        // this process has proposed to close the world
 	fenced     bool        // declared dead by others: does nothing any more
@@ -246,6 +247,11 @@ func (c *Control) apply(ev Event) {
 		c.departed.Add(ev.Proc)
 		c.letGoDue = true
 		c.stepDetector(fd.Exited{Rank: ev.Proc})
+	case Lost:
+		c.departed.Add(ev.Proc)
+		c.lost.Add(ev.Proc)
+		c.letGoDue = true
+		c.stepDetector(fd.Agreed{Dead: rankset.Of(ev.Proc)})
 	case Broken:
 		c.stepDetector(fd.Broken{Rank: ev.Proc})
 	case Left:
@@ -417,6 +423,9 @@ func (c *Control) receive(from int, frame []byte) {
 		return
 	}
 	if c.dead.Has(from) { // closed: frames that were on the way when it was declared (A6)
+		if c.lost.Has(from) { // it speaks: it may not know that it is dead (F6)
+			c.stepDetector(fd.Receive{From: from})
+		}
 		return
 	}
 	if err := c.deliver(from, frame[0], wire.NewReader(frame[1:])); err != nil {

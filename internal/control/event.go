@@ -13,6 +13,10 @@ type Event interface{ event() }
 // declared dead at once.
 type Exited struct{ Proc int }
 
+// Lost says that process Proc was declared dead without exact evidence, as all of a node that
+// was: it is dead to all, and may run on for a moment. If it speaks it is told so, once.
+type Lost struct{ Proc int }
+
 // Broken says that the connection to process Proc broke: a suspicion.
 type Broken struct{ Proc int }
 
@@ -75,6 +79,7 @@ type Uniform struct {
 
 func (Uniform) event() {}
 func (Exited) event()  {}
+func (Lost) event()    {}
 func (Broken) event()  {}
 func (Left) event()    {}
 func (Tick) event()    {}

@@ -31,6 +31,7 @@ func (c *Control) letGo() {
 			continue
 		}
 		c.departed.Remove(proc)
+		c.lost.Remove(proc)
 		c.dead.Remove(proc)
 		c.left.Remove(proc)
 		c.met.Remove(proc)

@@ -61,3 +61,25 @@ func TestLetGoOfTheUnion(t *testing.T) {
 	assert.Empty(t, lettingGo(c.Step(Exited{Proc: 2})), "the communicator is there")
 	assert.Equal(t, []int{2}, lettingGo(c.Step(Propose{Comm: member.SpawnedIndex, Token: 1, Call: member.Call{Kind: member.KindClose}})))
 }
+
+// TestLost: a process that was declared dead without exact evidence is dead like any other; if it
+// still speaks it is told so, once. One that has certainly ended is told nothing.
+func TestLost(t *testing.T) {
+	told := func(actions []Action) (to []int) {
+		for _, a := range actions {
+			if a, ok := a.(Send); ok {
+				to = append(to, a.To)
+			}
+		}
+		return to
+	}
+	frame := memberFrame{to: World, from: World, part: member.PartRevoke}.append(nil)
+	c := New(Config{N: 3})
+	assert.Equal(t, []int{1}, declaring(c.Step(Lost{Proc: 1})))
+	assert.Empty(t, declaring(c.Step(Lost{Proc: 1})))
+	assert.Equal(t, []int{1}, told(c.Step(Receive{From: 1, Frame: frame})))
+	assert.Empty(t, told(c.Step(Receive{From: 1, Frame: frame})), "once")
+	assert.False(t, c.IsRevoked(World), "what it says counts no more")
+	assert.Equal(t, []int{2}, declaring(c.Step(Exited{Proc: 2})))
+	assert.Empty(t, told(c.Step(Receive{From: 2, Frame: frame})))
+}

@@ -87,5 +87,9 @@ func (d *departures) depart(of node.Departure) {
 	// Else a revocation could be lost: the revoker returns, dies, and every survivor
 	// reads of the death before it reads the ring (R10).
 	p.links.readControl(of.Proc)
+	if of.Lost {
+		p.rules.step(control.Lost{Proc: of.Proc})
+		return
+	}
 	p.rules.step(control.Exited{Proc: of.Proc})
 }

@@ -154,7 +154,9 @@ func TestToldDeathsAreForgotten(t *testing.T) {
 	r := newReporter(&Spec{}, &outlet{w: io.Discard}, time.Now())
 	for i := range 1000 {
 		p := job.Process{Seat: 1, Generation: i, By: job.ByTombstone, Status: job.Status{Signal: 9}, FoundNs: r.startNs}
-		heard := func() { r.event(0, r.startNs+ms, lifeline.Event{Name: "detect", Procs: []int{p.Number()}, Text: "exit"}, 1) }
+		heard := func() {
+			r.event(0, r.startNs+ms, lifeline.Event{Name: "detect", Procs: []int{p.Number()}, Text: "exit"}, 1)
+		}
 		if i%2 == 0 {
 			heard()
 		}

@@ -55,6 +55,7 @@ func (n *Node) Generation(seat int) uint32 { return n.seg.Generation(seat) }
 type Departure struct {
 	Proc int
 	Died bool // false: it ended after Finalize
+	Lost bool // it was declared dead without exact evidence, and may run on
 	Past bool // another process is in the seat now: nobody has referred to this one any more
 }
 
@@ -64,7 +65,7 @@ func (n *Node) Departures() int { return n.seg.Deaths() }
 // HasDeparted says whether the process of a seat is in the list, and how it departed.
 func (n *Node) HasDeparted(proc int) (d Departure, departed bool) {
 	why, departed := n.seg.Departed(proc)
-	return Departure{Proc: proc, Died: why != segment.Retired}, departed
+	return Departure{Proc: proc, Died: why != segment.Retired, Lost: why == segment.Lost}, departed
 }
 
 // LetGo says that this process refers no more to one that has departed. Of its own seat it says
@@ -83,7 +84,7 @@ func (n *Node) Departure(i int) (Departure, bool) {
 		return Departure{}, false
 	}
 	proc, why, present := n.seg.Death(i)
-	return Departure{Proc: proc, Died: why != segment.Retired, Past: !present}, true
+	return Departure{Proc: proc, Died: why != segment.Retired, Lost: why == segment.Lost, Past: !present}, true
 }
 
 // HasLeft says whether a process has returned from Finalize.
