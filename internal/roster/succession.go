@@ -8,10 +8,10 @@ import (
 // voter is what a member holds as one of those who choose heads and write versions down.
 //
 // Epoch e has one possible head, Config.headOf(e); the launcher's is 0. A member that has
-// promised e writes nothing down for a head of an earlier epoch and supports none, for ever. Two majorities have a member in
-// common, and that member has promised before the later head began; so what the earlier
-// head had written down by a majority the later one learns, and what it had not it never
-// will (I20):
+// promised e writes nothing down for a head of an earlier epoch and supports none, for ever.
+// Two majorities have a member in common, and that member has promised before the later head
+// began; so what the earlier head had written down by a majority the later one learns, and
+// what it had not it never will (I20):
 //
 //	old head            common voter           new head
 //	  │── v ───────────────▶│ writes v             │
