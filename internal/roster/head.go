@@ -32,7 +32,7 @@ type head struct {
 type peer struct {
 	granted mono.Time // the last answer with a lease; no earlier one can be later
 	counted mono.Time // the last beat that named a fresh answer
-	backed  mono.Time // when the answer was sent that this beat named: it was written, and no later head promised to, after that
+	backed  mono.Time // when the answer was sent that its beats name: it had promised no later head then
 	number  uint64    // of the last answer
 	sent    [beatsKept]mono.Time
 	report  report
