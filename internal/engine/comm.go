@@ -7,6 +7,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/member"
+	"github.com/goulfm/goulfm/internal/must"
 	"github.com/goulfm/goulfm/internal/node"
 	"github.com/goulfm/goulfm/internal/nodecoll"
 	"github.com/goulfm/goulfm/internal/nodemem"
@@ -38,7 +39,9 @@ type Comm struct {
 	freed   bool
 	closing bool // world: finalize is under way
 	collSeq uint32
-	claims  []*Claim // messages that matched probes took and nobody has received yet
+
+	underWay int      // requests that are active: messages and collectives
+	claims   []*Claim // messages that matched probes took and nobody has received yet
 
 	nodes      []int       // by rank; nil: all members are on one
 	perNode    int         // members on the node with most of them
@@ -325,7 +328,7 @@ func (p *Proc) closeParting() bool {
 	did := false
 	for i := len(p.parting) - 1; i >= 0; i-- {
 		c := p.parting[i]
-		if p.underWayOn(c) {
+		if isUnderWay(c) {
 			continue
 		}
 		did = true
@@ -340,11 +343,20 @@ func (p *Proc) closeParting() bool {
 	return did
 }
 
-// underWayOn says whether messages or collectives are under way on c.
-func (p *Proc) underWayOn(c *Comm) bool {
-	return slices.ContainsFunc(p.slots, func(r *Request) bool {
-		return r.active() && r.comm == c && r.kind != callRequest
-	})
+// isUnderWay says whether messages or collectives are under way on c.
+func isUnderWay(c *Comm) bool {
+	must.That(!must.Costly || c.underWay == countUnderWay(c), "%d requests counted on %s", c.underWay, c.Name())
+	return c.underWay > 0
+}
+
+// countUnderWay counts what isUnderWay knows.
+func countUnderWay(c *Comm) (n int) {
+	for _, r := range c.p.slots {
+		if r.active() && r.comm == c && r.kind != callRequest {
+			n++
+		}
+	}
+	return n
 }
 
 // endComm ends every data operation on c.

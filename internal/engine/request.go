@@ -140,6 +140,9 @@ func (p *Proc) newRequestAs(state uint64, kind reqKind, c *Comm, what string) *R
 	}
 	r.marks = marks{kind: kind}
 	r.comm, r.what, r.state = c, what, state
+	if state == reqActive && kind != callRequest {
+		c.underWay++
+	}
 	return r
 }
 
@@ -214,6 +217,9 @@ func (p *Proc) end(r *Request, err error) {
 	if err != nil {
 		p.faults.Add(1)
 		r.err = err
+	}
+	if r.kind != callRequest {
+		r.comm.underWay--
 	}
 	publish.Word(&r.state, reqDone) // see leaderMustLook
 	switch {
