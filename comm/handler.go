@@ -26,7 +26,7 @@ func ErrorsFatal(c *Comm, err error) error {
 }
 
 func die(c *Comm, err error) error {
-	fmt.Fprintf(os.Stderr, "goulfm: rank %d: %v\n", c.w.proc.Me(), err)
+	fmt.Fprintf(os.Stderr, "goulfm: rank %d: %v\n", c.w.proc.Number(), err)
 	c.Abort(1)
 	return err
 }

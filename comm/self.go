@@ -10,7 +10,8 @@ func Self(w *Comm) (*Comm, error) {
 	if w == nil {
 		return nil, fail("create_group", nil, nil, errNoComm)
 	}
-	c, err := w.CreateGroup(context.Background(), Group{procs: []int{w.w.proc.Me()}, me: w.w.proc.Me()}, 0)
+	number := w.w.proc.Number()
+	c, err := w.CreateGroup(context.Background(), Group{procs: []int{number}, me: number}, 0)
 	if c != nil {
 		c.SetName("self")
 	}

@@ -75,6 +75,11 @@ func (k *worker) meet(ctx context.Context, c *comm.Comm) error {
 		return err
 	}
 	k.round = told[0]
+	// Before the sum: nobody is done with it, and can find the next death and revoke c, until
+	// all have been here.
+	if err := alone(c); err != nil {
+		return err
+	}
 	sum := []int{c.Rank()}
 	if err := collectives.Allreduce(ctx, c, sum, sum, collectives.Sum); err != nil {
 		return err
@@ -83,6 +88,19 @@ func (k *worker) meet(ctx context.Context, c *comm.Comm) error {
 		return trial.Broken("%d members, the ranks sum to %d: want %d and %d", c.Size(), sum[0], k.n, want)
 	}
 	return nil
+}
+
+// alone checks that a process that sits where another one sat before knows itself: a
+// communicator of this process alone has this process as its member.
+func alone(c *comm.Comm) error {
+	self, err := comm.Self(c)
+	if err != nil {
+		return trial.Broken("a communicator of this process alone: %v", err)
+	}
+	if got, want := self.Group().Processes(), c.Group().Processes()[c.Rank()]; !slices.Equal(got, []int{want}) {
+		return trial.Broken("alone in a communicator is %v, want %d", got, want)
+	}
+	return self.Free()
 }
 
 const (
