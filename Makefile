@@ -21,7 +21,7 @@ RANDOM  ?=
 GOLANGCI ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 
 .DEFAULT_GOAL := help
-.PHONY: demo check nightly test vulns race lint fuzz sim sim-deep sabotage stress random bench compare bench-check figures help
+.PHONY: demo check nightly test vulns race lint fuzz sim sim-deep sabotage stress random engines bench compare bench-check figures help
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -81,6 +81,9 @@ stress: ## real processes under kills, every result checked: agreements, everyth
 random: ## ROUNDS=200 random programs under deaths over processes, and as many over goroutine ranks, every result checked; RANDOM="-seed N"
 	go run ./bench/randprog -killpoints -rounds $(ROUNDS) $(RANDOM)
 	go run ./bench/randprog -mode goroutines -rounds $(ROUNDS) $(RANDOM)
+
+engines: ## examples under real Slurm and Open MPI on one node, ranks killed, results checked; root, else code 77
+	@scripts/engines.sh
 
 bench: ## what messages, collectives, failures and a start cost here; BENCH="-time 50ms"
 	go build -o bin/goulfm ./cmd/goulfm
