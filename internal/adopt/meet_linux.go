@@ -28,10 +28,10 @@ const (
 )
 
 // How long a rank waits for the daemon's first word until it says for whom it waits, and how
-// much longer than the daemon it waits for the others.
+// much longer than the daemon it waits for the others; no longer than the start may take.
 const (
 	quietMax = 10 * time.Second
-	grace    = 10 * time.Second
+	graceMax = 10 * time.Second
 )
 
 // at is called, for tests, at each point at which the death of a rank makes a difference: as
@@ -51,7 +51,7 @@ func isServed(fd int) bool {
 // meet comes to the daemon of this node, which this process starts if nobody has, and waits for
 // its place.
 func meet(ctx context.Context, c *rm.Claim, timeout time.Duration) (boot.Info, error) {
-	v := &visit{name: placeOf(os.Getuid(), c), rank: c.Rank, begun: time.Now(), until: time.Now().Add(timeout + grace),
+	v := &visit{name: placeOf(os.Getuid(), c), rank: c.Rank, begun: time.Now(), quiet: min(quietMax, timeout), until: time.Now().Add(timeout + min(graceMax, timeout)),
 		claim: claim{Version: version, Key: c.Key, Rank: c.Rank, Size: c.Size, Cores: ownCores()}}
 	for {
 		if err := ctx.Err(); err != nil {
@@ -79,6 +79,7 @@ type visit struct {
 	rank         int
 	claim        claim
 	begun, until time.Time
+	quiet        time.Duration
 	daemon       int  // pid of who listens, as the last connection had it; 0: nobody known
 	heard        bool // it has answered
 	busy         bool // it serves a world without this process
@@ -209,7 +210,7 @@ func (v *visit) present(conn *net.UnixConn) error {
 func (v *visit) next(ctx context.Context, conn *net.UnixConn) (a answer, fds []int, err error) {
 	for {
 		limit := v.until
-		if first := v.begun.Add(quietMax); !v.heard && !v.complained && first.Before(limit) {
+		if first := v.begun.Add(v.quiet); !v.heard && !v.complained && first.Before(limit) {
 			limit = first
 		}
 		_ = conn.SetReadDeadline(limit)
@@ -235,7 +236,7 @@ func (v *visit) next(ctx context.Context, conn *net.UnixConn) (a answer, fds []i
 // complain says once who keeps this rank waiting, if nobody has answered for long: a process that
 // was stopped between two steps of its start, for example.
 func (v *visit) complain() {
-	if v.heard || v.complained || time.Since(v.begun) < quietMax {
+	if v.heard || v.complained || time.Since(v.begun) < v.quiet {
 		return
 	}
 	v.complained = true

@@ -222,3 +222,58 @@ func TestAnInheritedDescriptor(t *testing.T) {
 	first.wait()
 	second.wait()
 }
+
+// TestNobodyAnswers: a starter was stopped before it had started the daemon. The ranks say which
+// process that is, and do not wait for ever.
+func TestNobodyAnswers(t *testing.T) {
+	s := newStep(t, 2)
+	ln, err := net.Listen("unix", s.place(os.Getuid()))
+	require.NoError(t, err)
+	defer ln.Close()
+	r := s.start("sum", 1, "GOULFM_START_TIMEOUT=1s").wait()
+	assert.Equal(t, 3, r.code)
+	whom := fmt.Sprintf("process %d, which is or starts the daemon of this node and does not answer: is it stopped?", os.Getpid())
+	assert.Equal(t, "goulfm: rank 1: still waits for "+whom+"\ngoulfm: init: the world did not start: after 2s rank 1 waits for "+whom+"\n", r.errs.String())
+}
+
+// TestBoundToOneCore: ranks that an engine has bound to a core each have two threads for Go code,
+// unless the user has said how many, and their daemon may use all cores.
+func TestBoundToOneCore(t *testing.T) {
+	var mine unix.CPUSet
+	require.NoError(t, unix.SchedGetaffinity(0, &mine))
+	if mine.Count() < 2 {
+		t.Skip("there is one core")
+	}
+	s := newStep(t, 2)
+	var all []*rank
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // never unlocked
+		var one unix.CPUSet
+		for core := range mine.Count() + 1024 {
+			if mine.IsSet(core) {
+				one.Set(core)
+				break
+			}
+		}
+		if assert.NoError(t, unix.SchedSetaffinity(0, &one)) {
+			all = []*rank{s.start("threads", 0), s.start("threads", 1, "GOMAXPROCS=1")}
+		}
+	}()
+	<-done
+	require.Len(t, all, 2)
+	assert.Equal(t, "2", all[0].line())
+	assert.Equal(t, "1", all[1].line())
+	daemons := s.daemons()
+	require.Len(t, daemons, 1)
+	var its unix.CPUSet
+	require.NoError(t, unix.SchedGetaffinity(daemons[0], &its))
+	assert.GreaterOrEqual(t, its.Count(), mine.Count())
+	for _, r := range all {
+		r.stdin.Close()
+	}
+	for _, r := range all {
+		assert.Zero(t, r.wait().code)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -118,6 +119,11 @@ var programs = map[string]func(){
 			fmt.Printf("spawn: %v\n", err)
 			return nil
 		})
+	},
+	// threads: how many threads may run Go code.
+	"threads": func() {
+		comm.Main(func(context.Context, *comm.Comm) error { fmt.Println(runtime.GOMAXPROCS(0)); return nil })
+		_, _ = io.Copy(io.Discard, os.Stdin)
 	},
 	// find: only its place.
 	"find": func() {
