@@ -277,3 +277,14 @@ func TestBoundToOneCore(t *testing.T) {
 		assert.Zero(t, r.wait().code)
 	}
 }
+
+// TestAForgedDaemon: the variable that makes a process the daemon was set by hand.
+func TestAForgedDaemon(t *testing.T) {
+	s := newStep(t, 2)
+	for _, value := range []string{"x", "1", "77"} { // no number, no socket, nothing
+		r := s.start("sum", 0, "GOULFM_DAEMON_FD="+value).wait()
+		assert.Equal(t, 3, r.code)
+		assert.Contains(t, r.errs.String(), "do not set it by hand")
+		assert.Empty(t, r.rest)
+	}
+}
