@@ -4,14 +4,19 @@ import (
 	"bufio"
 	"fmt"
 	"net"
+	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
 
+	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/lifeline"
+	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -42,11 +47,19 @@ func engine(t *testing.T, reaps bool) (pid int, said *bufio.Reader) {
 	require.NoError(t, err)
 	pid, err = strconv.Atoi(strings.TrimSpace(line))
 	require.NoError(t, err)
+	for !reaps { // the shell still might
+		name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", cmd.Process.Pid))
+		require.NoError(t, err)
+		if string(name) == "sleep\n" {
+			break
+		}
+		runtime.Gosched()
+	}
 	return pid, said
 }
 
 // adopt makes a daemon with n adopted processes, and ends all with the test.
-func adopt(t *testing.T, r *record, n int, reaps bool) (*Daemon, []ward) {
+func adopt(t *testing.T, r Host, n int, reaps bool) (*Daemon, []ward) {
 	t.Helper()
 	d, err := New(r, 8)
 	require.NoError(t, err)
@@ -216,4 +229,42 @@ func TestAPidfdThatIsNone(t *testing.T) {
 	assert.Error(t, d.Adopt(Adoption{Pidfd: 1 << 20, Line: mine}))
 	_, err = mine.Write([]byte{0})
 	assert.ErrorIs(t, err, net.ErrClosed)
+}
+
+// A finder is told of ends at once.
+type finder struct {
+	record
+	found chan job.Evidence
+}
+
+func (f *finder) Found(_ int, by job.Evidence, _ bool, _ int64) { f.found <- by }
+
+// TestATombstoneOfAnAdopted tells of its death before the kernel has taken it apart, and what is
+// left of it gives way to the living: its own threads, and nobody else of its process group.
+func TestATombstoneOfAnAdopted(t *testing.T) {
+	if ownNice() == nicest {
+		t.Skip("nobody can be nicer than this process")
+	}
+	f := &finder{found: make(chan job.Evidence, 2)}
+	d, wards := adopt(t, f, 2, true)
+	d.Watch(0, 2)
+	word := d.node.Tombstone(0)
+	segment.Store32(word, segment.TombstoneDied) // as the kernel does; the process itself still runs
+	park.Futex{}.Wake(word)
+	assert.Equal(t, job.ByTombstone, <-f.found)
+	mine := 20 - ownNice()
+	assert.Less(t, priority(t, wards[0].pid), mine)
+	assert.Equal(t, mine, priority(t, wards[1].pid))
+	group, err := syscall.Getpgid(wards[0].pid)
+	require.NoError(t, err)
+	same, err := syscall.Getpgid(wards[1].pid)
+	require.NoError(t, err)
+	assert.Equal(t, group, same)
+}
+
+func priority(t *testing.T, pid int) int {
+	t.Helper()
+	p, err := unix.Getpriority(unix.PRIO_PROCESS, pid) // 20 - nice
+	require.NoError(t, err)
+	return p
 }
