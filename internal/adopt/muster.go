@@ -30,6 +30,7 @@ type muster struct {
 	first  claim // of the first one to come; Size 0: nobody has
 	ranks  []int // the guest that is the rank, or nobody
 	come   int
+	late   int // have come after the start had failed
 	state  state
 	reason string // why it failed
 
@@ -143,6 +144,7 @@ func (m *muster) receive(guest int, c claim) {
 	}
 	switch {
 	case m.state == hasFailed:
+		m.late++
 		m.do(refuse{guest, m.reason, true})
 	case c.Size != m.first.Size || c.Key != m.first.Key:
 		m.do(refuse{guest, fmt.Sprintf("rank %d is one of %d by its environment, rank %d was one of %d", c.Rank, c.Size, m.first.Rank, m.first.Size), false})
@@ -176,6 +178,10 @@ func (m *muster) fail(why string) {
 		}
 	}
 }
+
+// allHeard says whether each rank has come, or was refused because the start had failed before.
+// Who comes after the daemon has ended would start another one, and wait a minute for the dead.
+func (m *muster) allHeard() bool { return m.come+m.late >= len(m.ranks) }
 
 // missingMax bounds how many ranks are listed.
 const missingMax = 16

@@ -87,6 +87,18 @@ func eventOf(t *testing.T, words []string) event {
 	return nil
 }
 
+// TestLateRanksAreHeard: a failed start is not over when those that have come have ended.
+func TestLateRanksAreHeard(t *testing.T) {
+	m := newMuster("n", 0, time.Second)
+	m.Step(came{0, claim{Rank: 0, Size: 3}})
+	m.Step(ended{0})
+	assert.False(t, m.allHeard())
+	m.Step(came{1, claim{Rank: 2, Size: 3}})
+	assert.False(t, m.allHeard())
+	m.Step(came{2, claim{Rank: 1, Size: 3}})
+	assert.True(t, m.allHeard())
+}
+
 // TestEveryOrder plays all orders in which three ranks come, one of them dies at any time or
 // none, and the time is up at any time or not: there is a world if all came while all lived, and
 // each guest gets exactly one last answer.

@@ -142,7 +142,7 @@ func (s *server) due() <-chan time.Time {
 // over says when all processes have ended. After a failed start those that have not come are
 // waited for, to be told.
 func (s *server) over() <-chan struct{} {
-	if s.host == nil || s.linger != nil && s.muster.come < s.host.daemon.Procs() {
+	if s.host == nil || s.linger != nil && !s.muster.allHeard() {
 		return nil
 	}
 	return s.host.daemon.Ended()
