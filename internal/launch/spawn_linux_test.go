@@ -70,7 +70,9 @@ func TestSpecR59UnwantedWhileStarted(t *testing.T) {
 func TestSpawnOfWhatIsNoProgram(t *testing.T) {
 	l := runningJob(t)
 	l.spawn(0, lifeline.Spawn{Token: 1, N: 2, Program: "/no/such/program", Procs: []int{0, 1}})
-	l.programs["/"] = &program{path: "/", name: "/"} // found, and cannot be executed
+	l.daemon.OnStarter(func() { // whose map it is
+		l.programs["/"] = &program{path: "/", name: "/"} // found, and cannot be executed
+	})
 	l.spawn(0, lifeline.Spawn{Token: 2, N: 2, Program: "/", Procs: []int{0, 1}})
 	assert.Len(t, l.processes(), 2)
 	assert.True(t, l.daemon.Expect(1))

@@ -99,6 +99,11 @@ func (g *Group) Awaits() (word *uint64, stale uint64) { return g.waiting, g.stal
 // started: an operation in which all wait for all is broken at all members or at
 // none, and in the others nobody counts on those who do not come.
 func (g *Group) Abandon() {
+	if g.phase == streaming && g.root == g.me || g.phase == passing && g.pipeline.down >= 0 {
+		// Readers whose lengths fit do not know yet, and may still copy out of the ring: what
+		// this member puts there next waits for them, as after an operation that went well.
+		g.area.ringOp = g.op
+	}
 	g.endOperation()
 	g.mismatch.bad = false
 }
