@@ -3,20 +3,17 @@ package era
 import (
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/goulfm/goulfm/internal/golden"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/rankset"
 )
 
-var (
-	update  = flag.Bool("update", false, "rewrite the output of the scripts")
-	scripts = flag.String("script", "testdata/*.txt", "the scripts to play")
-)
+var scripts = flag.String("script", golden.Files, "the scripts to play")
 
 // TestScripts plays testdata/*.txt, or those of -script. A line that starts in the first
 // column is a command or a comment; the indented lines below it are what it printed.
@@ -35,58 +32,16 @@ var (
 //	queues            print what is in flight
 //	times 5 COMMAND   the command five times
 //	check             all that must hold at the end
-func TestScripts(t *testing.T) {
-	files, err := filepath.Glob(*scripts)
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no scripts: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { playFile(t, file) })
-	}
-}
-
-func playFile(t *testing.T, file string) {
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := play(string(want))
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got == string(want) {
-		return
-	}
-	gotLines, wantLines := strings.Split(got, "\n"), strings.Split(string(want), "\n")
-	for i := range gotLines {
-		if i >= len(wantLines) || gotLines[i] != wantLines[i] {
-			t.Errorf("%s:%d: got\n%s", file, i+1, strings.Join(gotLines[i:min(i+5, len(gotLines))], "\n"))
-			return
-		}
-	}
-	t.Errorf("%s: the output ends at line %d", file, len(gotLines))
-}
+func TestScripts(t *testing.T) { golden.Play(t, *scripts, play) }
 
 // play runs the commands of a script and returns it with fresh output.
-func play(text string) string {
-	var out strings.Builder
+func play(_ *testing.T, text string) string {
 	s := &script{held: map[[2]int]bool{}}
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
-		if strings.HasPrefix(line, "  ") {
-			continue // old output
-		}
-		out.WriteString(line + "\n")
-		if line == "" || line[0] == '#' {
-			continue
-		}
+	return golden.Indented(text, func(line string, out io.Writer) {
 		for _, l := range s.command(line) {
-			out.WriteString(strings.TrimRight("  "+strings.ReplaceAll(l, "\n", "\n  "), " ") + "\n")
+			fmt.Fprintln(out, strings.TrimRight("  "+strings.ReplaceAll(l, "\n", "\n  "), " "))
 		}
-	}
-	return out.String()
+	})
 }
 
 type script struct {

@@ -1,38 +1,21 @@
 package adaptive
 
 import (
-	"flag"
 	"fmt"
+	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-)
 
-var update = flag.Bool("update", false, "rewrite the golden output in testdata")
+	"github.com/goulfm/goulfm/internal/golden"
+)
 
 // TestScripts plays every script of testdata: a line that starts in the first column is a
 // command or a comment; the indented lines below it are what came of it. Read the scripts
 // as examples.
-func TestScripts(t *testing.T) {
-	paths, err := filepath.Glob("testdata/*.txt")
-	require.NoError(t, err)
-	require.NotEmpty(t, paths)
-	for _, path := range paths {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
-			old, err := os.ReadFile(path)
-			require.NoError(t, err)
-			got := play(t, string(old))
-			if *update {
-				require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
-			}
-			require.Equal(t, string(old), got, "run with -update and look at the difference")
-		})
-	}
-}
+func TestScripts(t *testing.T) { golden.Play(t, golden.Files, play) }
 
 // A scriptStage is one observer and some processes on a network without surprises: each message
 // takes 20 ms. Commands, with times in milliseconds:
@@ -67,21 +50,11 @@ func play(t *testing.T, script string) string {
 			s.print("%s", describeMessage(m))
 		}
 	}
-	var got strings.Builder
-	for line := range strings.Lines(script) {
-		line = strings.TrimRight(line, "\n")
-		if strings.HasPrefix(line, "  ") {
-			continue
-		}
-		got.WriteString(line + "\n")
-		if line == "" || line[0] == '#' {
-			continue
-		}
+	return golden.Indented(script, func(line string, out io.Writer) {
 		s.command(t, line)
-		got.WriteString(s.out.String())
+		io.WriteString(out, s.out.String())
 		s.out.Reset()
-	}
-	return got.String()
+	})
 }
 
 func (s *scriptStage) print(format string, args ...any) {

@@ -1,64 +1,38 @@
 package adopt
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/goulfm/goulfm/internal/golden"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "write the scripts anew")
-
 // TestScripts plays testdata/*.txt. A line is an event, the indented lines after it are the
 // actions that follow; "muster" begins anew; # is a comment.
-func TestScripts(t *testing.T) {
-	paths, err := filepath.Glob("testdata/*.txt")
-	require.NoError(t, err)
-	require.NotEmpty(t, paths)
-	for _, path := range paths {
-		want, err := os.ReadFile(path)
-		require.NoError(t, err)
-		got := play(t, string(want))
-		if *update {
-			require.NoError(t, os.WriteFile(path, []byte(got), 0o666))
-			continue
-		}
-		assert.Equal(t, string(want), got, path)
-	}
-}
+func TestScripts(t *testing.T) { golden.Play(t, golden.Files, play) }
 
 // play returns a script with the actions that its events have.
 func play(t *testing.T, script string) string {
-	var out strings.Builder
 	var m *muster
-	for line := range strings.Lines(script) {
-		line = strings.TrimRight(line, "\n")
-		if strings.HasPrefix(line, "  ") {
-			continue // what was expected
-		}
-		fmt.Fprintln(&out, line)
+	return golden.Indented(script, func(line string, out io.Writer) {
 		words := strings.Fields(line)
-		switch {
-		case len(words) == 0 || words[0] == "#":
-		case words[0] == "muster":
+		if words[0] == "muster" {
 			timeout, err := time.ParseDuration(words[2])
 			require.NoError(t, err)
 			m = newMuster(words[1], 0, timeout)
-		default:
-			for _, a := range m.Step(eventOf(t, words)) {
-				fmt.Fprintf(&out, "  %s\n", strings.TrimPrefix(fmt.Sprintf("%T%+v", a, a), "adopt."))
-			}
+			return
 		}
-	}
-	return out.String()
+		for _, a := range m.Step(eventOf(t, words)) {
+			fmt.Fprintf(out, "  %s\n", strings.TrimPrefix(fmt.Sprintf("%T%+v", a, a), "adopt."))
+		}
+	})
 }
 
 func eventOf(t *testing.T, words []string) event {

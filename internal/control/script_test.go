@@ -1,44 +1,19 @@
 package control
 
 import (
-	"bytes"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "rewrite the golden output in testdata")
+	"github.com/goulfm/goulfm/internal/golden"
+)
 
 // TestScripts replays testdata/*.txt. Lines that start with "> " are commands,
 // those with "#" remarks; all others are what the commands print.
-func TestScripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no scripts: %v", err)
-	}
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := replay(t, string(want))
-			if *update {
-				if err := os.WriteFile(file, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			} else if !bytes.Equal(got, want) {
-				t.Errorf("output differs; with -update it becomes:\n%s", got)
-			}
-		})
-	}
-}
+func TestScripts(t *testing.T) { golden.Play(t, golden.Files, replay) }
 
-func replay(t *testing.T, script string) []byte {
-	var out bytes.Buffer
+func replay(t *testing.T, script string) string {
+	var out strings.Builder
 	var c *cluster
 	for _, line := range strings.Split(strings.TrimSuffix(script, "\n"), "\n") {
 		command, isCommand := strings.CutPrefix(line, "> ")
@@ -59,5 +34,5 @@ func replay(t *testing.T, script string) []byte {
 			fmt.Fprintln(&out, line)
 		}
 	}
-	return out.Bytes()
+	return out.String()
 }

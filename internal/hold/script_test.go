@@ -1,18 +1,16 @@
 package hold
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-)
 
-var update = flag.Bool("update", false, "rewrite the output in testdata/*.txt")
+	"github.com/goulfm/goulfm/internal/golden"
+)
 
 // TestScripts plays testdata/*.txt. A line that starts in the first column is a command or
 // a comment; the indented lines below it are what it printed.
@@ -27,48 +25,23 @@ var update = flag.Bool("update", false, "rewrite the output in testdata/*.txt")
 //	die 0                 between two accesses
 //	notice 1 0            1 hears of the death of 0
 //	state
-func TestScripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			want, err := os.ReadFile(file)
-			require.NoError(t, err)
-			got := play(t, string(want))
-			if *update {
-				require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-			}
-			require.Equal(t, string(want), got, "run with -update and look at the difference")
-		})
-	}
-}
+func TestScripts(t *testing.T) { golden.Play(t, golden.Files, play) }
 
 func play(t *testing.T, script string) string {
 	t.Helper()
 	w := newWorld()
-	var got strings.Builder
-	for line := range strings.Lines(script) {
-		line = strings.TrimRight(line, "\n")
-		if strings.HasPrefix(line, "  ") {
-			continue
-		}
-		got.WriteString(line + "\n")
+	return golden.Indented(script, func(line string, out io.Writer) {
 		words := strings.Fields(line)
-		if len(words) == 0 || words[0][0] == '#' {
-			continue
-		}
 		if words[0] == "cluster" {
 			n, err := strconv.Atoi(strings.TrimPrefix(words[1], "n="))
 			require.NoError(t, err)
 			w = newWorld(make([]string, n)...)
-			continue
+			return
 		}
-		if out := command(t, w, words); out != "" {
-			got.WriteString("  " + out + "\n")
+		if did := command(t, w, words); did != "" {
+			fmt.Fprintln(out, "  "+did)
 		}
-	}
-	return got.String()
+	})
 }
 
 func command(t *testing.T, w *world, words []string) string {

@@ -1,65 +1,38 @@
 package job
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-)
 
-var update = flag.Bool("update", false, "write the scripts anew")
+	"github.com/goulfm/goulfm/internal/golden"
+)
 
 // TestScripts plays testdata/*.txt. A line is an event, the indented lines after it are the
 // actions that follow; "job" begins anew; # is a comment.
-func TestScripts(t *testing.T) {
-	paths, err := filepath.Glob("testdata/*.txt")
-	require.NoError(t, err)
-	require.NotEmpty(t, paths)
-	for _, path := range paths {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
-			want, err := os.ReadFile(path)
-			require.NoError(t, err)
-			got := play(t, string(want))
-			if *update {
-				require.NoError(t, os.WriteFile(path, []byte(got), 0o666))
-				return
-			}
-			assert.Equal(t, string(want), got)
-		})
-	}
-}
+func TestScripts(t *testing.T) { golden.Play(t, golden.Files, play) }
 
 // play returns a script with the actions that its events have.
 func play(t *testing.T, script string) string {
-	var out strings.Builder
 	var rules *Rules
-	for line := range strings.Lines(script) {
-		line = strings.TrimRight(line, "\n")
-		if strings.HasPrefix(line, "  ") {
-			continue // what was expected
-		}
-		fmt.Fprintln(&out, line)
+	return golden.Indented(script, func(line string, out io.Writer) {
 		words := strings.Fields(line)
-		switch {
-		case len(words) == 0 || words[0] == "#":
-		case words[0] == "job":
+		switch words[0] {
+		case "job":
 			rules = New(config(t, words[1:]))
-		case words[0] == "verdict":
+		case "verdict":
 			v := rules.Verdict()
-			fmt.Fprintf(&out, "  %d %s\n", v.Code, v.Text)
+			fmt.Fprintf(out, "  %d %s\n", v.Code, v.Text)
 		default:
 			for _, a := range rules.Step(event(t, words)) {
-				fmt.Fprintf(&out, "  %s\n", strings.TrimPrefix(fmt.Sprintf("%T%+v", a, a), "job."))
+				fmt.Fprintf(out, "  %s\n", strings.TrimPrefix(fmt.Sprintf("%T%+v", a, a), "job."))
 			}
 		}
-	}
-	return out.String()
+	})
 }
 
 func config(t *testing.T, words []string) Config {

@@ -1,16 +1,14 @@
 package match
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io"
 	"strconv"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "rewrite the output in testdata/*.txt")
+	"github.com/goulfm/goulfm/internal/golden"
+)
 
 // A script runs calls that a person can read against the Matcher and the dumb
 // version at once. A line is a verb, for post, arrive and withdraw a name, and
@@ -138,50 +136,18 @@ func orAny(n int) string {
 
 // TestScripts runs testdata/*.txt: comments and calls are the input, indented
 // lines the golden output.
-func TestScripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no scripts: %v", err)
-	}
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			in, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			out := replay(t, string(in))
-			if *update {
-				if err := os.WriteFile(file, []byte(out), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			} else if out != string(in) {
-				t.Errorf("%s differs; got:\n%s", file, out)
-			}
-		})
-	}
-}
+func TestScripts(t *testing.T) { golden.Play(t, golden.Files, replay) }
 
 // replay returns the script with its output as it is now.
 func replay(t *testing.T, in string) string {
-	t.Helper()
 	s := newScript()
-	var out strings.Builder
-	for line := range strings.Lines(in) {
-		line = strings.TrimSuffix(line, "\n")
-		if strings.HasPrefix(line, "\t") {
-			continue
-		}
-		fmt.Fprintln(&out, line)
-		if line == "" || line[0] == '#' {
-			continue
-		}
+	return golden.Indented(in, func(line string, out io.Writer) {
 		events, err := s.run(line)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, ev := range events {
-			fmt.Fprintf(&out, "\t%s\n", ev)
+			fmt.Fprintf(out, "\t%s\n", ev)
 		}
-	}
-	return out.String()
+	})
 }

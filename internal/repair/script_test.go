@@ -1,61 +1,25 @@
 package repair
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/goulfm/goulfm/internal/golden"
 	"github.com/goulfm/goulfm/internal/pace"
 	"github.com/goulfm/goulfm/internal/rankset"
 	"github.com/goulfm/goulfm/internal/redundancy"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden output in testdata")
-
 // TestScripts plays every script of testdata: commands to one process, then "----", then
 // the actions that came of them, then an empty line. Read the scripts as examples.
 func TestScripts(t *testing.T) {
-	paths, err := filepath.Glob("testdata/*.txt")
-	require.NoError(t, err)
-	require.NotEmpty(t, paths)
-	for _, path := range paths {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) { playScript(t, path) })
-	}
-}
-
-func playScript(t *testing.T, path string) {
-	old, err := os.ReadFile(path)
-	require.NoError(t, err)
-	var stage scriptStage
-	var got, output strings.Builder
-	skipping := false
-	for _, line := range strings.Split(strings.TrimRight(string(old), "\n"), "\n") {
-		switch {
-		case line == "----":
-			got.WriteString("----\n" + output.String())
-			output.Reset()
-			skipping = true
-		case line == "":
-			got.WriteString("\n")
-			skipping = false
-		case skipping:
-		default:
-			got.WriteString(line + "\n")
-			if !strings.HasPrefix(line, "#") {
-				output.WriteString(stage.run(t, line))
-			}
-		}
-	}
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(got.String()), 0o644))
-	} else if got.String() != string(old) {
-		t.Errorf("%s: run with -update and look at the difference; now it prints\n%s", path, got.String())
-	}
+	golden.Play(t, golden.Files, func(t *testing.T, script string) string {
+		var stage scriptStage
+		return golden.Blocks(script, func(line string) string { return stage.run(t, line) })
+	})
 }
 
 // A scriptStage is one process.

@@ -1,22 +1,18 @@
 package roster
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/goulfm/goulfm/internal/golden"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/rankset"
 )
-
-var update = flag.Bool("update", false, "rewrite the output in testdata/*.txt")
 
 // TestScripts plays testdata/*.txt: a job in virtual time. A line that starts in the first
 // column is a command or a comment; the indented lines below it are what came of it, with
@@ -33,49 +29,23 @@ var update = flag.Bool("update", false, "rewrite the output in testdata/*.txt")
 //	publish 2 died 77         also left, revoked
 //	replay grant 0>2          the last message of that kind comes again; also beat
 //	show [2]                  all, or one
-func TestScripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			want, err := os.ReadFile(file)
-			require.NoError(t, err)
-			got := play(t, string(want))
-			if *update {
-				require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-				return
-			}
-			assert.Equal(t, string(want), got)
-		})
-	}
-}
+func TestScripts(t *testing.T) { golden.Play(t, golden.Files, play) }
 
 func play(t *testing.T, text string) string {
-	var out strings.Builder
 	var w *world
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
-		if strings.HasPrefix(line, "  ") {
-			continue // old output
-		}
-		out.WriteString(line + "\n")
-		if line == "" || line[0] == '#' {
-			continue
-		}
+	return golden.Indented(text, func(line string, out io.Writer) {
 		words := strings.Fields(line)
 		if words[0] == "job" {
 			w = scriptJob(t, words[1:])
 			w.log = func(format string, args ...any) {
 				at := (w.now + mono.Time(ms)/2) / mono.Time(ms)
-				fmt.Fprintf(&out, "  %d: %s\n", at, fmt.Sprintf(format, args...))
+				fmt.Fprintf(out, "  %d: %s\n", at, fmt.Sprintf(format, args...))
 			}
-			continue
+			return
 		}
 		require.NotNil(t, w, "a script begins with job")
 		command(t, w, words)
-	}
-	return out.String()
+	})
 }
 
 func scriptJob(t *testing.T, args []string) *world {

@@ -1,21 +1,17 @@
 package session
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/goulfm/goulfm/internal/golden"
 	"github.com/goulfm/goulfm/internal/mono"
 )
-
-var update = flag.Bool("update", false, "rewrite the output in testdata/*.txt")
 
 // TestScripts plays testdata/*.txt. A line that starts in the first column is a command or
 // a comment; the indented lines below it are what came of it. The two ends are 0 and 1; a
@@ -34,47 +30,21 @@ var update = flag.Bool("update", false, "rewrite the output in testdata/*.txt")
 //	run 2000 [0|1|none] until 2 s all goes well; only that end can dial
 //	links               what is in flight
 //	show                both ends
-func TestScripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			want, err := os.ReadFile(file)
-			require.NoError(t, err)
-			got := play(t, string(want))
-			if *update {
-				require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-				return
-			}
-			assert.Equal(t, string(want), got)
-		})
-	}
-}
+func TestScripts(t *testing.T) { golden.Play(t, golden.Files, play) }
 
 // play runs the commands of a script and returns it with fresh output.
 func play(t *testing.T, text string) string {
-	var out strings.Builder
 	var p *pair
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
-		if strings.HasPrefix(line, "  ") {
-			continue // old output
-		}
-		out.WriteString(line + "\n")
-		if line == "" || line[0] == '#' {
-			continue
-		}
+	return golden.Indented(text, func(line string, out io.Writer) {
 		words := strings.Fields(line)
 		if words[0] == "pair" {
 			p = scriptPair(t, words[1:])
-			p.log = func(format string, args ...any) { fmt.Fprintf(&out, "  "+format+"\n", args...) }
-			continue
+			p.log = func(format string, args ...any) { fmt.Fprintf(out, "  "+format+"\n", args...) }
+			return
 		}
 		require.NotNil(t, p, "a script begins with pair")
 		command(t, p, words)
-	}
-	return out.String()
+	})
 }
 
 func scriptPair(t *testing.T, args []string) *pair {
