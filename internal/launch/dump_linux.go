@@ -27,26 +27,26 @@ const dumpMax = 2 * time.Second
 
 // dump asks every process what it waits for, and prints the answers.
 func (l *launcher) dump(why string) {
-	l.mu.Lock()
+	l.Mu.Lock()
 	l.dumps = dumps{}
-	for _, p := range l.rules.Processes() {
+	for _, p := range l.Rules.Processes() {
 		if p.Joined {
-			l.daemon.Say(p.Seat, lifeline.Describe{})
+			l.Daemon.Say(p.Seat, lifeline.Describe{})
 		}
 	}
-	l.mu.Unlock()
+	l.Mu.Unlock()
 	deadline := time.Now().Add(dumpMax)
 	for tick := time.NewTicker(5 * time.Millisecond); time.Now().Before(deadline) && !l.allDumped(); <-tick.C {
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.rep.dump(why, l.dumpsOf(l.rules.Processes()))
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	l.rep.dump(why, l.dumpsOf(l.Rules.Processes()))
 }
 
 func (l *launcher) allDumped() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, p := range l.rules.Processes() {
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	for _, p := range l.Rules.Processes() {
 		if _, said := l.dumps[p.Seat]; !said && !p.Reaped && p.Joined {
 			return false
 		}
@@ -64,7 +64,7 @@ type dumped struct {
 // dumpsOf adds to processes what they have said. The caller holds mu.
 func (l *launcher) dumpsOf(processes []job.Process) (all []dumped) {
 	for _, p := range processes {
-		x := dumped{Process: p, pid: l.daemon.Pid(p.Seat)}
+		x := dumped{Process: p, pid: l.Daemon.Pid(p.Seat)}
 		if m, said := l.dumps[p.Seat]; said {
 			x.dump = &m
 		}

@@ -4,29 +4,28 @@ import (
 	"context"
 	"errors"
 	"os/signal"
-	"sync"
 	"time"
 
 	"github.com/goulfm/goulfm/internal/daemon"
 	"github.com/goulfm/goulfm/internal/job"
+	"github.com/goulfm/goulfm/internal/jobhost"
 )
 
 // A launcher runs one job: it asks the rules of the job what follows from what happens, has the
 // daemon of the node do it, and tells people.
 type launcher struct {
-	spec   *Spec
-	start  time.Time
-	daemon *daemon.Daemon
-	rep    *reporter
-	sink   sink
-	feeds  feeds
+	jobhost.Base // its Mu guards dumps and unwritten, too
+
+	spec  *Spec
+	start time.Time
+	rep   *reporter
+	sink  sink
+	feeds feeds
 
 	seats    int // that were used so far; of the starter's thread once ranks run
 	prog     *program
 	programs map[string]*program // of spawns: built or found already; of the starter's thread
 
-	mu        sync.Mutex // before the daemon's
-	rules     *job.Rules
 	dumps     dumps
 	unwritten string // what kept output from being written, first
 
@@ -37,8 +36,9 @@ type launcher struct {
 
 func newLauncher(spec *Spec) *launcher {
 	l := &launcher{spec: spec, start: time.Now(), programs: map[string]*program{},
-		rules:     job.New(job.Config{Ranks: spec.N, Procs: spec.universe(), Ring: spec.Ring, Fence: spec.Fence, Survive: spec.Survive}),
 		allJoined: make(chan struct{}), quiet: make(chan struct{}), settled: make(chan struct{})}
+	l.Rules = job.New(job.Config{Ranks: spec.N, Procs: spec.universe(), Ring: spec.Ring, Fence: spec.Fence, Survive: spec.Survive})
+	l.More = l.more
 	stderr := &outlet{w: spec.Stderr, name: "standard error", failed: l.outputFailed}
 	l.rep, l.sink, l.feeds = newReporter(spec, stderr, l.start), spec.sink(stderr, l.outputFailed), feeds{from: spec.In, ranks: spec.N}
 	go l.rep.tell()
@@ -57,7 +57,7 @@ func Run(ctx context.Context, spec *Spec) (int, error) {
 	defer prog.close()
 	l := newLauncher(spec)
 	l.prog = prog
-	if l.daemon, err = daemon.New(l, spec.universe()); err != nil {
+	if l.Daemon, err = daemon.New(l, spec.universe()); err != nil {
 		return ExitFailed, err
 	}
 	defer l.close()
@@ -72,15 +72,15 @@ func Run(ctx context.Context, spec *Spec) (int, error) {
 	l.rep.started(spec.N, prog.name)
 	daemon.Calm(spec.universe())
 	go l.handleSignals(signals)
-	l.daemon.Watch(0, spec.N)
+	l.Daemon.Watch(0, spec.N)
 	if spec.SuspectAfter > 0 {
-		go l.daemon.WatchLife(spec.SuspectAfter)
+		go l.Daemon.WatchLife(spec.SuspectAfter)
 	}
 	l.schedule()
-	<-l.daemon.Ended()
+	<-l.Daemon.Ended()
 	l.settle()
 	v := l.verdict()
-	l.rep.end(v, l.daemon.Halted())
+	l.rep.end(v, l.Daemon.Halted())
 	close(l.settled)
 	return v.Code, nil
 }
@@ -88,14 +88,14 @@ func Run(ctx context.Context, spec *Spec) (int, error) {
 // settle ends what the ranks have left behind, and waits until the last of their output is
 // written.
 func (l *launcher) settle() {
-	l.daemon.EndLeftovers()
+	l.Daemon.EndLeftovers()
 	close(l.quiet)
-	l.daemon.Drain()
+	l.Daemon.Drain()
 }
 
 // close lets go of what only new processes need.
 func (l *launcher) close() {
-	l.daemon.Close()
+	l.Daemon.Close()
 	for _, p := range l.programs {
 		p.close()
 	}
@@ -110,19 +110,19 @@ func codeOf(err error) int {
 
 // outputFailed notes that output of ranks is lost.
 func (l *launcher) outputFailed(err error) {
-	l.mu.Lock()
+	l.Mu.Lock()
 	if l.unwritten == "" {
 		l.unwritten = err.Error()
 	}
-	l.mu.Unlock()
+	l.Mu.Unlock()
 	l.rep.note("output", "output of ranks is lost: %v", err)
 }
 
 // verdict is how the job ended.
 func (l *launcher) verdict() job.Verdict {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	v := l.rules.Verdict()
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	v := l.Rules.Verdict()
 	if v.Code == 0 && l.unwritten != "" {
 		return job.Verdict{Code: ExitOutput, Text: v.Text + ", output was lost: " + l.unwritten}
 	}
@@ -130,4 +130,4 @@ func (l *launcher) verdict() job.Verdict {
 }
 
 // stop ends the job at once with an exit code, and says why.
-func (l *launcher) stop(code int, why string) { l.apply(job.Stopped{Code: code, Why: why}) }
+func (l *launcher) stop(code int, why string) { l.Apply(job.Stopped{Code: code, Why: why}) }

@@ -26,13 +26,13 @@ func (l *launcher) schedule() {
 func (l *launcher) killAfter(k Kill) {
 	select {
 	case <-l.allJoined:
-	case <-l.daemon.Ended():
+	case <-l.Daemon.Ended():
 		return
 	}
 	select {
 	case <-time.After(k.After):
 		l.kill(k)
-	case <-l.daemon.Ended():
+	case <-l.Daemon.Ended():
 	}
 }
 
@@ -56,19 +56,19 @@ func (l *launcher) handleSignals(ch <-chan os.Signal) {
 			case syscall.SIGQUIT:
 				l.dump("on request (SIGQUIT)")
 			case syscall.SIGTSTP:
-				l.daemon.SignalAll(syscall.SIGSTOP)
+				l.Daemon.SignalAll(syscall.SIGSTOP)
 				_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 			case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP:
-				if asked++; asked > 1 || l.daemon.Over() {
+				if asked++; asked > 1 || l.Daemon.Over() {
 					l.stop(ExitSignal+int(sig), sig.String())
 					continue
 				}
-				l.apply(job.Interrupted{Code: ExitSignal + int(sig), Why: sig.String()})
+				l.Apply(job.Interrupted{Code: ExitSignal + int(sig), Why: sig.String()})
 				l.rep.note("signal", "%s passed on to all ranks; once more ends them at once", sig)
 				l.rep.atOnce()
-				l.daemon.SignalAll(sig)
+				l.Daemon.SignalAll(sig)
 			default:
-				l.daemon.SignalAll(sig)
+				l.Daemon.SignalAll(sig)
 			}
 		}
 	}

@@ -21,14 +21,14 @@ func runningJob(t *testing.T) *launcher {
 	require.NoError(t, err)
 	l := newLauncher(spec)
 	l.prog = prog
-	l.daemon, err = daemon.New(l, spec.universe())
+	l.Daemon, err = daemon.New(l, spec.universe())
 	require.NoError(t, err)
 	require.NoError(t, l.startRanks())
 	t.Cleanup(func() {
 		l.stop(ExitFailed, "the test is over")
-		<-l.daemon.Ended()
+		<-l.Daemon.Ended()
 		l.settle()
-		l.rep.end(l.verdict(), l.daemon.Halted())
+		l.rep.end(l.verdict(), l.Daemon.Halted())
 		l.close()
 	})
 	return l
@@ -37,11 +37,11 @@ func runningJob(t *testing.T) *launcher {
 // processes returns what the rules know, once the starter has done what it was given.
 func (l *launcher) processes() []job.Process {
 	done := make(chan struct{})
-	l.daemon.OnStarter(func() { close(done) })
+	l.Daemon.OnStarter(func() { close(done) })
 	<-done
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.rules.Processes()
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	return l.Rules.Processes()
 }
 
 // TestSpawnOfTheDead: a process asks for two and is found dead before the launcher comes to
@@ -70,13 +70,13 @@ func TestSpecR59UnwantedWhileStarted(t *testing.T) {
 func TestSpawnOfWhatIsNoProgram(t *testing.T) {
 	l := runningJob(t)
 	l.spawn(0, lifeline.Spawn{Token: 1, N: 2, Program: "/no/such/program", Procs: []int{0, 1}})
-	l.daemon.OnStarter(func() { // whose map it is
+	l.Daemon.OnStarter(func() { // whose map it is
 		l.programs["/"] = &program{path: "/", name: "/"} // found, and cannot be executed
 	})
 	l.spawn(0, lifeline.Spawn{Token: 2, N: 2, Program: "/", Procs: []int{0, 1}})
 	assert.Len(t, l.processes(), 2)
-	assert.True(t, l.daemon.Expect(1))
-	l.daemon.Unexpect(1)
+	assert.True(t, l.Daemon.Expect(1))
+	l.Daemon.Unexpect(1)
 }
 
 // TestJoinedTwice closes the lifeline of who says so.
@@ -93,7 +93,7 @@ func TestTimeoutIsOfRanks(t *testing.T) {
 		l.schedule()
 		close(l.quiet)
 		time.Sleep(time.Minute)
-		assert.False(t, l.rules.Ending())
+		assert.False(t, l.Rules.Ending())
 		l.rep.end(l.verdict(), nil)
 	})
 }

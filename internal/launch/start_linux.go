@@ -17,13 +17,13 @@ import (
 // startRanks starts the ranks with which the job begins.
 func (l *launcher) startRanks() error {
 	l.seats = l.spec.N
-	l.daemon.Announce(l.seats)
-	return l.daemon.Begin(func() error {
+	l.Daemon.Announce(l.seats)
+	return l.Daemon.Begin(func() error {
 		for rank := range l.spec.N {
 			if err := l.startRank(rank); err != nil {
 				return fail(ExitFailed, "start rank %d: %w", rank, err)
 			}
-			l.apply(job.Forked{Proc: rank})
+			l.Apply(job.Forked{Proc: rank})
 		}
 		return nil
 	})
@@ -41,7 +41,7 @@ func (l *launcher) startRank(rank int) error {
 		return err
 	}
 	p.Stdin, p.Argv, p.Env = stdin, append(p.Argv, l.spec.Args...), l.spec.Env
-	if err := l.daemon.Start(p); err != nil {
+	if err := l.Daemon.Start(p); err != nil {
 		return err
 	}
 	if feed != nil {
@@ -71,9 +71,9 @@ func (l *launcher) place(number int, prog *program, who boot.Info) (daemon.Place
 // spawn starts what a process asks for. The answer comes when all are in Init, or one cannot
 // be.
 func (l *launcher) spawn(root int, m lifeline.Spawn) {
-	l.daemon.OnStarter(func() {
+	l.Daemon.OnStarter(func() {
 		prog, err := l.programOf(m.Program)
-		if err == nil && !l.daemon.Expect(m.N) {
+		if err == nil && !l.Daemon.Expect(m.N) {
 			err = daemon.ErrOver
 		}
 		start, ok := l.awaitSeats(root, m, err)
@@ -81,7 +81,7 @@ func (l *launcher) spawn(root int, m lifeline.Spawn) {
 		case ok:
 			l.startBatch(root, start, prog, m)
 		case err == nil:
-			l.daemon.Unexpect(m.N)
+			l.Daemon.Unexpect(m.N)
 		}
 	})
 }
@@ -101,9 +101,9 @@ func (l *launcher) awaitSeats(root int, m lifeline.Spawn, bad error) (start job.
 		ev.Bad = bad.Error()
 	}
 	for begun := time.Now(); ; time.Sleep(seatsLook) {
-		ev.Vacant = l.daemon.Vacant()
+		ev.Vacant = l.Daemon.Vacant()
 		if ev.Last = time.Since(begun) > seatsMax; ev.Last {
-			ev.Held = l.daemon.Held()
+			ev.Held = l.Daemon.Held()
 		}
 		start, ok, later := l.want(ev)
 		if !later {
@@ -114,10 +114,10 @@ func (l *launcher) awaitSeats(root int, m lifeline.Spawn, bad error) (start job.
 
 // want asks for processes once; later: there may be seats for them later.
 func (l *launcher) want(ev job.Wanted) (start job.Start, ok, later bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	actions := l.rules.Step(ev)
-	l.perform(actions)
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	actions := l.Rules.Step(ev)
+	l.Perform(actions)
 	for _, a := range actions {
 		switch a := a.(type) {
 		case job.Postpone:
@@ -132,29 +132,29 @@ func (l *launcher) want(ev job.Wanted) (start job.Start, ok, later bool) {
 
 func (l *launcher) startBatch(root int, b job.Start, prog *program, m lifeline.Spawn) {
 	if err := l.vacate(b.Used); err != nil {
-		l.apply(job.NotStarted{Proc: b.First, Why: err.Error()})
-		l.daemon.Unexpect(b.Count)
+		l.Apply(job.NotStarted{Proc: b.First, Why: err.Error()})
+		l.Daemon.Unexpect(b.Count)
 		return
 	}
-	l.daemon.Announce(l.seats)
+	l.Daemon.Announce(l.seats)
 	for i := range b.Count {
 		number := b.First + i
 		if err := l.startSpawned(number, b, prog, m); err != nil {
-			l.apply(job.NotStarted{Proc: number, Why: err.Error()})
-			l.daemon.Unexpect(b.Count - i)
+			l.Apply(job.NotStarted{Proc: number, Why: err.Error()})
+			l.Daemon.Unexpect(b.Count - i)
 			return
 		}
-		l.apply(job.Forked{Proc: number})
-		l.daemon.Unexpect(1)
+		l.Apply(job.Forked{Proc: number})
+		l.Daemon.Unexpect(1)
 	}
-	l.daemon.Watch(b.First, b.Count)
+	l.Daemon.Watch(b.First, b.Count)
 	l.rep.spawned(l.numbers(b), prog.name, root)
 }
 
 // vacate makes seats free that others had. It comes before anybody can learn who has them now.
 func (l *launcher) vacate(seats []int) error {
 	for _, seat := range seats {
-		if err := l.daemon.Vacate(seat); err != nil {
+		if err := l.Daemon.Vacate(seat); err != nil {
 			return err
 		}
 	}
@@ -163,10 +163,10 @@ func (l *launcher) vacate(seats []int) error {
 
 // numbers are those of the processes of a batch.
 func (l *launcher) numbers(b job.Start) (numbers []int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
 	for seat := b.First; seat < b.First+b.Count; seat++ {
-		p, _ := l.rules.Process(seat)
+		p, _ := l.Rules.Process(seat)
 		numbers = append(numbers, p.Number())
 	}
 	return numbers
@@ -184,7 +184,7 @@ func (l *launcher) startSpawned(number int, b job.Start, prog *program, m lifeli
 	}
 	p.Argv = append(p.Argv, m.Args...)
 	p.Env = append(append(p.Env, l.spec.Env...), m.Env...)
-	return l.daemon.Start(p)
+	return l.Daemon.Start(p)
 }
 
 // programOf returns what to execute: the program of the job if none is named.
@@ -195,7 +195,7 @@ func (l *launcher) programOf(name string) (*program, error) {
 	if p := l.programs[name]; p != nil {
 		return p, nil
 	}
-	p, err := findProgram(name, l.daemon.Build)
+	p, err := findProgram(name, l.Daemon.Build)
 	if err == nil {
 		l.programs[name] = p
 	}

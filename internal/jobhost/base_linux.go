@@ -1,0 +1,96 @@
+package jobhost
+
+import (
+	"fmt"
+	"sync"
+	"syscall"
+
+	"github.com/goulfm/goulfm/internal/daemon"
+	"github.com/goulfm/goulfm/internal/job"
+	"github.com/goulfm/goulfm/internal/lifeline"
+)
+
+// A Base is what all hosts do; they embed it. Of daemon.Host it has Found, Reaped and Heard.
+type Base struct {
+	Daemon *daemon.Daemon
+	// More does what a decision asks of this host alone; nil: nothing. Mu is held.
+	More func(job.Action)
+
+	Mu    sync.Mutex // before the daemon's
+	Rules *job.Rules
+}
+
+// Apply asks the rules what follows from an event, and does it.
+func (b *Base) Apply(ev job.Event) {
+	b.Mu.Lock()
+	wake := b.Perform(b.Rules.Step(ev))
+	b.Mu.Unlock()
+	if wake {
+		b.Daemon.WakeAll()
+	}
+}
+
+// Perform does what the rules ask for, in order, and returns whether processes are to be woken.
+// The caller holds Mu.
+func (b *Base) Perform(actions []job.Action) (wake bool) {
+	for _, a := range actions {
+		switch a := a.(type) {
+		case job.Declare:
+			b.Daemon.Declare(a.Proc, a.Left)
+			wake = true
+		case job.Kill:
+			b.Daemon.Signal(a.Proc, syscall.SIGKILL)
+		case job.KillAll:
+			b.Daemon.KillAll()
+		case job.Answer:
+			b.Daemon.Say(a.Root, lifeline.Spawned{Token: a.Token, First: a.First, N: a.N, Short: a.Short, Why: a.Why})
+		default:
+			if b.More != nil {
+				b.More(a)
+			}
+		}
+	}
+	return wake
+}
+
+// Found is told that a process has ended.
+func (b *Base) Found(proc int, by job.Evidence, left bool, atNs int64) {
+	b.Apply(job.Found{Proc: proc, By: by, Left: left, AtNs: atNs})
+}
+
+// Reaped is told how a process has ended.
+func (b *Base) Reaped(proc int, status job.Status) {
+	b.Apply(job.Reaped{Proc: proc, Status: status})
+}
+
+// Heard is told that a process has said its last.
+func (b *Base) Heard(proc int) { b.Apply(job.Heard{Proc: proc}) }
+
+// ErrTwice is told where a process says something that can be said once.
+var ErrTwice = fmt.Errorf("%w: said twice", lifeline.ErrMessage)
+
+// Take does what a message asks for that means the same to all hosts: Joined, Killing, Aborted.
+// Others it leaves alone. It returns ErrTwice for a second Joined.
+func (b *Base) Take(proc int, said lifeline.Received) error {
+	switch m := said.Message.(type) {
+	case lifeline.Joined:
+		return b.join(proc)
+	case lifeline.Killing:
+		b.Apply(job.Killing{Proc: proc, AtNs: said.AtNs, Planned: fmt.Sprintf("%s=%d", m.Name, m.N)})
+	case lifeline.Aborted:
+		b.Apply(job.Aborted{Proc: proc, Code: m.Code, Others: m.Procs})
+	}
+	return nil
+}
+
+// join notes that a process is in Init.
+func (b *Base) join(proc int) error {
+	b.Mu.Lock()
+	p, _ := b.Rules.Process(proc)
+	b.Mu.Unlock()
+	if p.Joined {
+		return ErrTwice
+	}
+	b.Apply(job.Joined{Proc: proc})
+	return nil
+}
