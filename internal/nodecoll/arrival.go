@@ -38,7 +38,7 @@ func (g *Group) lastUse() int64 {
 	if g.out == nil || !g.isWide() {
 		return last
 	}
-	last = max(last, g.op-int64(sharedAreaBytes/g.size), g.area.ringOp, g.area.reductionOp)
+	last = max(last, g.op-int64(sharedAreaBytes/g.size), g.area.ringOp, g.area.reductionOp, g.broken)
 	if g.area.wideSize != g.size { // what stands there lies across several of these
 		last = max(last, g.area.wideOp)
 	}

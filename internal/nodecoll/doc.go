@@ -143,6 +143,9 @@
 //     a member that would complete it compares all lines first.
 //   - In the others nobody waits for those who abandon it, but for readers of a large
 //     broadcast; root compares their lines.
+//   - A member that has abandoned an operation by steps counts the next step, and writes
+//     in its area again, when all have left that operation: others may still read there, and would
+//     take later steps for those that are missing.
 //   - Counts are tagged, steps are counted from where each arrival line says, rings begin
 //     where each arrival line says, and slots are taken again by the operation that a member
 //     has entered: none of it is left from an operation that did not complete.

@@ -99,10 +99,8 @@ func (g *Group) Awaits() (word *uint64, stale uint64) { return g.waiting, g.stal
 // started: an operation in which all wait for all is broken at all members or at
 // none, and in the others nobody counts on those who do not come.
 func (g *Group) Abandon() {
-	if g.phase == streaming && g.root == g.me || g.phase == passing && g.pipeline.down >= 0 {
-		// Readers whose lengths fit do not know yet, and may still copy out of the ring: what
-		// this member puts there next waits for them, as after an operation that went well.
-		g.area.ringOp = g.op
+	if g.phase.goesBySteps() {
+		g.broken = g.op
 	}
 	g.endOperation()
 	g.mismatch.bad = false
@@ -137,6 +135,9 @@ func (g *Group) runOpen() bool {
 // stepOpen lets the algorithm that has the operation go on. False: it waits, or has
 // worked enough.
 func (g *Group) stepOpen() bool {
+	if g.phase.goesBySteps() && g.broken > g.safe && !g.mayOverwrite(g.broken) {
+		return false
+	}
 	switch g.phase {
 	case entering:
 		return g.enterOperation()

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // kindsOfCalls are calls of which every two differ in what, one for each path
@@ -141,5 +143,118 @@ func TestNote(t *testing.T) {
 		if !gs[0].Advance() || !gs[1].Advance() {
 			t.Errorf("mutual %v: the barrier after does not complete", mutual)
 		}
+	}
+}
+
+// TestLargeAfterMismatch: after a mismatch of large calls the next large call follows at once,
+// with no barrier between. Nobody who completes either of them has wrong data: not the members
+// that still read in the broken one what others have abandoned, nor those that come later.
+func TestLargeAfterMismatch(t *testing.T) {
+	for _, n := range []int{2, 3, 5} {
+		largeAfterMismatch(t, n, 512, 40000, 1)
+	}
+}
+
+// TestLongAfterMismatch is the same with rings that go round: readers count steps, too.
+func TestLongAfterMismatch(t *testing.T) {
+	largeAfterMismatch(t, 3, 128<<10, 3*sharedAreaBytes/2, 10)
+}
+
+// largeAfterMismatch tries one in so many of all threes of calls, each in two regimes.
+func largeAfterMismatch(t *testing.T, n, chunk, size, oneIn int) {
+	if raceOn {
+		oneIn *= 5
+	}
+	var kinds []*call
+	for _, v := range []verb{bcast, reduce} {
+		for _, root := range []int{0, n - 1} {
+			kinds = append(kinds, &call{verb: v, root: root, size: size, elem: 8})
+		}
+	}
+	kinds = append(kinds, &call{verb: bcast, size: size / 2, elem: 8},
+		&call{verb: allreduce, size: size, elem: 8}, &call{verb: scan, size: size, elem: 8})
+	for _, mutual := range []bool{true, false} {
+		w := newWorld(n)
+		rng := rand.New(rand.NewPCG(uint64(n), 5))
+		for i, most := range kinds {
+			for j, odd := range kinds {
+				for _, next := range kinds {
+					if i == j || rng.IntN(oneIn) > 0 {
+						continue
+					}
+					who := rng.IntN(n)
+					if err := meetsThen(w, rng, mutual, chunk, who, most, odd, next); err != nil {
+						t.Fatalf("%d members, %s: member %d calls %v, the others %v, then all %v: %v", n, regimeName(mutual), who, odd, most, next, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// meetsThen has member who call odd where the others call most, and then all call next, twice.
+func meetsThen(w *world, rng *rand.Rand, mutual bool, chunk, who int, most, odd, next *call) error {
+	defer w.nextGroup(4)
+	before := &call{verb: barrier, elem: 1}
+	then := func(seed uint64) *call {
+		return &call{verb: next.verb, root: next.root, size: next.size, elem: next.elem, seed: seed}
+	}
+	first, second := then(1), then(2)
+	s := newSchedule(w, rng, mutual, chunk, []*call{before, most, first, second})
+	s.actors[who].calls = []*call{before, odd, first, second}
+	s.mismatched, s.looksIn = make([]bool, w.n), 30
+	if err := s.run(); err != nil {
+		return fmt.Errorf("%w\n%v", err, s)
+	}
+	if !s.finished() {
+		return fmt.Errorf("somebody waits for ever\n%v", s)
+	}
+	return nil
+}
+
+// TestNoStepsAfterABrokenOne: member 0 leaves a broken broadcast, of which it has filled all
+// places of its ring, and would count steps as a reader of the next one. Member 1, which does
+// not look for a mismatch yet, must not take them for the chunks that are missing.
+func TestNoStepsAfterABrokenOne(t *testing.T) {
+	const n, chunk = 3, 128 << 10
+	size := (sharedAreaBytes/chunk + 4) * chunk
+	w := newWorld(n)
+	var gs []*Group
+	var dst [n][]byte
+	for me := range n {
+		gs = append(gs, New(w.config(me, false, chunk)))
+		dst[me] = make([]byte, size)
+	}
+	for i := range size {
+		dst[0][i], dst[2][i] = 1, 2
+	}
+	turns := func(members ...int) {
+		for range 100 {
+			for _, m := range members {
+				gs[m].Advance()
+			}
+		}
+	}
+	gs[0].Bcast(7, 0, dst[0])
+	gs[1].Bcast(7, 0, dst[1])
+	gs[2].Barrier(8)
+	turns(0)
+	for _, m := range []int{0, 2} {
+		_, _, bad := gs[m].Mismatch()
+		require.True(t, bad, "member %d", m)
+		gs[m].Abandon()
+		gs[m].Bcast(9, 2, dst[m])
+	}
+	turns(0, 2)
+	turns(1)
+	require.False(t, gs[1].Done(), "complete without the last chunks")
+	_, _, bad := gs[1].Mismatch()
+	require.True(t, bad)
+	gs[1].Abandon()
+	gs[1].Bcast(9, 2, dst[1])
+	turns(0, 1, 2)
+	for m, g := range gs {
+		require.True(t, g.Done(), "member %d waits for ever", m)
+		require.Equal(t, dst[2], dst[m])
 	}
 }

@@ -9,6 +9,13 @@ type sequence struct {
 	// sharedOp is the last operation that was entered here and is not a chain: of what this
 	// member wrote in later ones only the member after it reads.
 	sharedOp int64
+	// broken is the last operation by steps that ended in a mismatch here. Others may not know
+	// of it yet. They still read what this member has written in it, and would take steps that
+	// it counts later for steps of that operation: it counts none before all have left.
+	//
+	//	me        bcast, root: 3 chunks, a mismatch    allreduce: step 1
+	//	member m  bcast: reads chunks 1, 2, 3                             chunk 4?
+	broken int64
 }
 
 // mayOverwrite says whether nobody reads any more what this member wrote in operation j,

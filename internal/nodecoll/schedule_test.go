@@ -26,6 +26,9 @@ type schedule struct {
 	// mismatched says which members have met a mismatch, abandoned the operation and
 	// gone on; nil: nobody looks.
 	mismatched []bool
+	// looksIn is in how many advances, about, a waiting member looks for a mismatch once;
+	// 0: in each.
+	looksIn int
 }
 
 func newSchedule(w *world, rng *rand.Rand, mutual bool, chunk int, calls []*call) *schedule {
@@ -50,7 +53,7 @@ func (s *schedule) step(m int) error {
 		return nil
 	}
 	done, err := a.advance()
-	if !done && s.mismatched != nil {
+	if !done && s.mismatched != nil && (s.looksIn == 0 || s.rng.IntN(s.looksIn) == 0) {
 		if _, _, bad := a.g.Mismatch(); bad {
 			s.mismatched[m] = true
 			a.g.Abandon()

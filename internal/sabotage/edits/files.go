@@ -31,6 +31,7 @@ const (
 	collCentral   = "internal/nodecoll/central.go"
 	collReduction = "internal/nodecoll/reduction.go"
 	collArrival   = "internal/nodecoll/arrival.go"
+	collGroup     = "internal/nodecoll/group.go"
 
 	engineGone   = "internal/engine/departures.go"
 	engineArrive = "internal/engine/arrive.go"

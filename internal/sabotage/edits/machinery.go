@@ -66,6 +66,12 @@ func machineryBugs() []Edit {
 			Tests:   []Test{{Run: "TestLateReadersOfAnArea"}},
 		},
 		{
+			Name: "nodecoll-broken", Rule: "who has abandoned an operation counts no steps before all have left it",
+			// Others take them for chunks that are missing.
+			Changes: []Change{{collGroup, "g.broken > g.safe &&", "g.broken > g.op &&"}},
+			Tests:   []Test{{Run: "TestNoStepsAfterABrokenOne"}},
+		},
+		{
 			Name: "nodecoll-unfinished", Rule: "a line that is being written says so",
 			Changes: []Change{{File: collArrival, Old: "me.base+uint64(g.op)|unfinished)", New: "me.base+uint64(g.op))"}},
 			Tests:   []Test{{Run: "TestNoMismatchBetweenStores", Tags: "killpoints"}},
