@@ -30,10 +30,11 @@ func paperWorld(seed uint64, n int) *world {
 // when; it gives up at limit.
 func (w *world) untilTrue(limit mono.Time, holds func() bool) (mono.Time, bool) {
 	for !holds() {
-		if len(w.agenda) == 0 || w.agenda[0].at > limit || w.problem != nil {
+		next, ok := w.agenda.Next()
+		if !ok || next > limit || w.problem != nil {
 			return w.now, false
 		}
-		w.runUntil(w.agenda[0].at)
+		w.runUntil(next)
 	}
 	return w.now, true
 }

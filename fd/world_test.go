@@ -1,12 +1,11 @@
 package fd
 
 import (
-	"cmp"
-	"container/heap"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 
+	"github.com/goulfm/goulfm/internal/agenda"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/rankset"
 )
@@ -22,8 +21,7 @@ type world struct {
 	eager    bool          // a Tick follows every message, so that the detectors know the time
 
 	now     mono.Time
-	agenda  agenda
-	seq     int
+	agenda  agenda.Agenda[mono.Time]
 	all     []*Detector
 	crashed rankset.Set
 	fenced  rankset.Set
@@ -47,26 +45,6 @@ type world struct {
 	mortal     rankset.Set // may die in the step in which they declare a death by silence, before any send
 }
 
-type agendum struct {
-	at  mono.Time
-	seq int // events of one moment happen in the order of planning
-	do  func()
-}
-
-type agenda []agendum
-
-func (a agenda) Len() int { return len(a) }
-func (a agenda) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(a[i].at, a[j].at), cmp.Compare(a[i].seq, a[j].seq)) < 0
-}
-func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
-func (a *agenda) Push(x any)   { *a = append(*a, x.(agendum)) }
-func (a *agenda) Pop() any {
-	last := (*a)[len(*a)-1]
-	*a = (*a)[:len(*a)-1]
-	return last
-}
-
 func newWorld(rng *rand.Rand, n int, delayMax mono.Duration, cfg Config) *world {
 	w := &world{
 		rng: rng, cfg: cfg, delayMax: delayMax, eager: rng.IntN(2) == 0,
@@ -86,17 +64,14 @@ func newWorld(rng *rand.Rand, n int, delayMax mono.Duration, cfg Config) *world 
 	return w
 }
 
-func (w *world) plan(at mono.Time, do func()) {
-	w.seq++
-	heap.Push(&w.agenda, agendum{at, w.seq, do})
-}
+func (w *world) plan(at mono.Time, do func()) { w.agenda.Plan(at, do) }
 
 // runUntil lets time pass. It stops at the first problem.
 func (w *world) runUntil(end mono.Time) {
-	for len(w.agenda) > 0 && w.agenda[0].at <= end && w.problem == nil {
-		next := heap.Pop(&w.agenda).(agendum)
-		w.now = next.at
-		next.do()
+	for w.agenda.Due(end) && w.problem == nil {
+		var do func()
+		w.now, do = w.agenda.Take()
+		do()
 	}
 	w.now = end
 }

@@ -1,18 +1,17 @@
 package adaptive
 
 import (
-	"cmp"
-	"container/heap"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/goulfm/goulfm/internal/agenda"
 )
 
 // A world is one Observer and the Emitters of several processes in virtual time, with a
 // network that loses and delays what they send.
 type world struct {
 	now      Time
-	agenda   agenda
-	planned  int
+	agenda   agenda.Agenda[Time]
 	observer Observer
 	emitters []*process
 
@@ -50,38 +49,15 @@ func newWorld(n int) *world {
 	return w
 }
 
-type agendum struct {
-	at  Time
-	seq int
-	do  func()
-}
-
-type agenda []agendum
-
-func (a agenda) Len() int { return len(a) }
-func (a agenda) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(a[i].at, a[j].at), cmp.Compare(a[i].seq, a[j].seq)) < 0
-}
-func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
-func (a *agenda) Push(x any)   { *a = append(*a, x.(agendum)) }
-func (a *agenda) Pop() any {
-	last := (*a)[len(*a)-1]
-	*a = (*a)[:len(*a)-1]
-	return last
-}
-
-func (w *world) plan(at Time, do func()) {
-	w.planned++
-	heap.Push(&w.agenda, agendum{max(at, w.now), w.planned, do})
-}
+func (w *world) plan(at Time, do func()) { w.agenda.Plan(max(at, w.now), do) }
 
 // run lets time pass until a moment: whatever is due first happens first, and messages
 // before the Ticks of the same moment.
 func (w *world) run(until Time) {
 	for {
 		at, what := until, -2
-		if len(w.agenda) > 0 && w.agenda[0].at <= at {
-			at, what = w.agenda[0].at, -1
+		if next, ok := w.agenda.Next(); ok && next <= at {
+			at, what = next, -1
 		}
 		if d, ok := w.observer.Deadline(); ok && !w.pause && d < at {
 			at, what = d, len(w.emitters)
@@ -96,7 +72,8 @@ func (w *world) run(until Time) {
 		case what == -2:
 			return
 		case what == -1:
-			heap.Pop(&w.agenda).(agendum).do()
+			_, do := w.agenda.Take()
+			do()
 		case what == len(w.emitters):
 			w.observe(Tick{Now: w.now})
 		default:

@@ -1,13 +1,13 @@
 package roster
 
 import (
-	"container/heap"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
+	"github.com/goulfm/goulfm/internal/agenda"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/rankset"
 )
@@ -22,8 +22,7 @@ type world struct {
 	cfg     Config
 	now     mono.Time // real time
 	members []*member
-	plans   plans
-	planned int
+	plans   agenda.Agenda[mono.Time]
 
 	delay    mono.Duration // the longest of a message
 	loss     float64       // of a datagram
@@ -107,39 +106,17 @@ func (w *world) say(format string, args ...any) {
 	}
 }
 
-// A plan is something that happens at a time.
-type plan struct {
-	at    mono.Time
-	order int
-	do    func()
-}
-
-type plans []plan
-
-func (p plans) Len() int { return len(p) }
-func (p plans) Less(i, j int) bool {
-	return p[i].at < p[j].at || p[i].at == p[j].at && p[i].order < p[j].order
-}
-func (p plans) Swap(i, j int) { p[i], p[j] = p[j], p[i] }
-func (p *plans) Push(x any)   { *p = append(*p, x.(plan)) }
-func (p *plans) Pop() any {
-	last := (*p)[len(*p)-1]
-	*p = (*p)[:len(*p)-1]
-	return last
-}
-
 // at plans something.
 func (w *world) at(when mono.Time, do func()) {
-	w.planned++
-	heap.Push(&w.plans, plan{at: max(when, w.now), order: w.planned, do: do})
+	w.plans.Plan(max(when, w.now), do)
 }
 
 // runUntil lets everything happen that is planned up to a time.
 func (w *world) runUntil(end mono.Time) {
-	for len(w.plans) > 0 && w.plans[0].at <= end && w.violation == nil {
-		p := heap.Pop(&w.plans).(plan)
-		w.now = p.at
-		p.do()
+	for w.plans.Due(end) && w.violation == nil {
+		var do func()
+		w.now, do = w.plans.Take()
+		do()
 	}
 	w.now = max(w.now, end)
 }

@@ -1,12 +1,12 @@
 package sabotage
 
 import (
-	"container/heap"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/goulfm/goulfm/fd"
+	"github.com/goulfm/goulfm/internal/agenda"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/rankset"
 )
@@ -48,8 +48,7 @@ type ring struct {
 	delayMax mono.Duration
 
 	now     mono.Time
-	agenda  agenda
-	order   int
+	agenda  agenda.Agenda[mono.Time]
 	steps   int
 	all     []*fd.Detector
 	ended   rankset.Set // died
@@ -68,26 +67,6 @@ type ring struct {
 	failure *failure
 
 	lastFault mono.Time
-}
-
-type agendum struct {
-	at    mono.Time
-	order int
-	do    func()
-}
-
-type agenda []agendum
-
-func (a agenda) Len() int { return len(a) }
-func (a agenda) Less(i, j int) bool {
-	return a[i].at < a[j].at || a[i].at == a[j].at && a[i].order < a[j].order
-}
-func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
-func (a *agenda) Push(x any)   { *a = append(*a, x.(agendum)) }
-func (a *agenda) Pop() any {
-	last := (*a)[len(*a)-1]
-	*a = (*a)[:len(*a)-1]
-	return last
 }
 
 func newRing(seed uint64, rule fd.Partition) *ring {
@@ -109,16 +88,13 @@ func newRing(seed uint64, rule fd.Partition) *ring {
 	return w
 }
 
-func (w *ring) plan(at mono.Time, do func()) {
-	w.order++
-	heap.Push(&w.agenda, agendum{at, w.order, do})
-}
+func (w *ring) plan(at mono.Time, do func()) { w.agenda.Plan(at, do) }
 
 func (w *ring) runUntil(end mono.Time) {
-	for len(w.agenda) > 0 && w.agenda[0].at <= end && w.failure == nil {
-		next := heap.Pop(&w.agenda).(agendum)
-		w.now = next.at
-		next.do()
+	for w.agenda.Due(end) && w.failure == nil {
+		var do func()
+		w.now, do = w.agenda.Take()
+		do()
 	}
 	w.now = max(w.now, end)
 }
