@@ -10,18 +10,26 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 skipped=() failed=()
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
 
 # gate NAME COMMAND...
 gate() {
 	local name=$1 code=0 start=$SECONDS
 	shift
 	printf '\n== %s: %s\n' "$name" "$*"
-	"$@" || code=$?
+	"$@" 2>&1 | tee "$log" || code=${PIPESTATUS[0]}
 	case $code in
 	0) printf '== %s: passed in %d s\n' "$name" $((SECONDS - start)) ;;
 	77) skipped+=("$name") && printf '== %s: SKIPPED\n' "$name" ;;
-	*) failed+=("$name") && printf '== %s: FAILED with code %d after %d s\n' "$name" "$code" $((SECONDS - start)) ;;
+	*) failed+=("$name") && printf '== %s: FAILED with code %d after %d s\n' "$name" "$code" $((SECONDS - start)) && excerpt ;;
 	esac
+}
+
+# excerpt says once more what a gate that failed had to say, where its output is thousands of lines.
+excerpt() {
+	printf '\n== what failed:\n'
+	grep -nE -A 25 '^ *--- FAIL|^panic:|^fatal error:|DATA RACE|^FAIL|: wrong|^\S+\.go:[0-9]+:[0-9]+:' "$log" | head -n 200 | cut -c 1-300 || true
 }
 
 # must NAME COMMAND...: without it the next gates make no sense.

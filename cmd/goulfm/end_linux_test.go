@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -60,7 +59,7 @@ func fullPipe(t *testing.T) (r, w *os.File) {
 // story is told once somebody reads.
 func TestNobodyReadsStandardError(t *testing.T) {
 	r, w := fullPipe(t)
-	cmd := exec.CommandContext(t.Context(), goulfm, "run", "-n", "6", "--kill", "2@step=1", "--kill", "5@step=1", prog, "recover")
+	cmd := limited(t, goulfm, "run", "-n", "6", "--kill", "2@step=1", "--kill", "5@step=1", prog, "recover")
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	cmd.Stderr = w
@@ -78,7 +77,7 @@ func TestNobodyReadsStandardError(t *testing.T) {
 // TestNobodyReadsStandardOutput: a job that is stopped ends, though its output cannot.
 func TestNobodyReadsStandardOutput(t *testing.T) {
 	_, w := fullPipe(t)
-	cmd := exec.CommandContext(t.Context(), goulfm, "run", "-n", "2", "--timeout", "300ms", "yes")
+	cmd := limited(t, goulfm, "run", "-n", "2", "--timeout", "300ms", "yes")
 	cmd.Stdout = w
 	_ = cmd.Run()
 	assert.Equal(t, 124, cmd.ProcessState.ExitCode())
@@ -90,7 +89,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	require.NoError(t, err)
 	defer full.Close()
 	var errs bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), goulfm, "run", "-n", "2", prog, "output")
+	cmd := limited(t, goulfm, "run", "-n", "2", prog, "output")
 	cmd.Stdout, cmd.Stderr = full, &errs
 	_ = cmd.Run()
 	assert.Equal(t, 6, cmd.ProcessState.ExitCode())
@@ -188,10 +187,10 @@ func TestTheFlagReplacesAVariable(t *testing.T) {
 // of the launcher is that of another process.
 func TestAPIDNamespaceWithTheProcOfAnother(t *testing.T) {
 	unshare := []string{"--user", "--map-root-user", "--pid", "--fork"}
-	if err := exec.CommandContext(t.Context(), "unshare", append(unshare, "true")...).Run(); err != nil {
+	if err := limited(t, "unshare", append(unshare, "true")...).Run(); err != nil {
 		t.Skip("no PID namespace can be made here:", err)
 	}
-	out, err := exec.CommandContext(t.Context(), "unshare", append(unshare, goulfm, "run", "-n", "2", "./testdata/prog", "ring")...).CombinedOutput()
+	out, err := limited(t, "unshare", append(unshare, goulfm, "run", "-n", "2", "./testdata/prog", "ring")...).CombinedOutput()
 	require.NoError(t, err, string(out))
 	assert.Equal(t, "sum 1\n", string(out))
 }

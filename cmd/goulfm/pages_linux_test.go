@@ -93,7 +93,7 @@ func (p *page) transcript(t *testing.T, text string) {
 func (p *page) run(t *testing.T, command string) string {
 	t.Helper()
 	at := filepath.Join(t.TempDir(), "pwd")
-	cmd := exec.CommandContext(t.Context(), "bash", "-c", "set -e; "+p.sub.Replace(command)+"\npwd > "+at)
+	cmd := limited(t, "bash", "-c", "set -e; "+p.sub.Replace(command)+"\npwd > "+at)
 	cmd.Dir, cmd.Env = p.dir, p.env
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s\n%s", command, out)
@@ -193,7 +193,7 @@ var killLine = regexp.MustCompile(`^rank 2: kill -9 (\d+)$`)
 // repair, and interrupts the job.
 func (p *page) killByHand(t *testing.T, command string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "bash", "-c", "exec "+command)
+	cmd := limited(t, "bash", "-c", "exec "+command)
 	cmd.Dir, cmd.Env = p.dir, p.env
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -46,16 +48,39 @@ type result struct {
 	out, err string
 }
 
+// hangs is how long a job of these tests may take, on a machine that does other things, too.
+const hangs = 2 * time.Minute
+
+// limited is a command that tells where it stands once it hangs: the launcher first asks its ranks,
+// then its runtime shows the launcher's own stacks, and then it is killed.
+func limited(t *testing.T, name string, args ...string) *exec.Cmd {
+	t.Helper()
+	hung, cancel := context.WithTimeout(t.Context(), hangs)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(hung, name, args...)
+	cmd.WaitDelay = 10 * time.Second
+	cmd.Cancel = func() error {
+		if hung.Err() != context.DeadlineExceeded {
+			return cmd.Process.Kill()
+		}
+		t.Errorf("%s hangs", cmd)
+		_ = cmd.Process.Signal(syscall.SIGQUIT)
+		time.AfterFunc(4*time.Second, func() { _ = cmd.Process.Signal(syscall.SIGABRT) })
+		return nil
+	}
+	return cmd
+}
+
 // goulfmCommand runs goulfm with a limit that only a hang reaches.
 func goulfmCommand(t *testing.T, stdin string, args ...string) result {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), goulfm, args...)
+	cmd := limited(t, goulfm, args...)
 	var out, errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errs
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
+		t.Fatalf("%v\n%s%s", err, &out, &errs)
 	}
 	return result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
 }
@@ -279,7 +304,7 @@ func TestStdin(t *testing.T) {
 
 // TestAProgramThatNothingLaunched is a world of one.
 func TestAProgramThatNothingLaunched(t *testing.T) {
-	out, err := exec.CommandContext(t.Context(), prog, "size").Output()
+	out, err := limited(t, prog, "size").Output()
 	if err != nil || string(out) != "size 1\n" {
 		t.Errorf("%q, %v", out, err)
 	}
@@ -288,7 +313,7 @@ func TestAProgramThatNothingLaunched(t *testing.T) {
 // TestAGoPackageAsProgram builds it and leaves nothing in the temp folder.
 func TestAGoPackageAsProgram(t *testing.T) {
 	tmp := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), goulfm, "run", "-n", "2", "./testdata/prog", "ring")
+	cmd := limited(t, goulfm, "run", "-n", "2", "./testdata/prog", "ring")
 	cmd.Env = append(os.Environ(), "TMPDIR="+tmp, "CGO_ENABLED=0")
 	out, err := cmd.Output()
 	if err != nil || string(out) != "sum 1\n" {
@@ -302,7 +327,7 @@ func TestAGoPackageAsProgram(t *testing.T) {
 // start begins a job and returns it with the lines it prints.
 func start(t *testing.T, args ...string) (*exec.Cmd, *bufio.Scanner, *bytes.Buffer) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), goulfm, args...)
+	cmd := limited(t, goulfm, args...)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.StdoutPipe()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -35,14 +34,14 @@ func TestSim(t *testing.T) {
 		{[]string{"sim", "now"}, 2, `unexpected argument "now"`},
 		{[]string{"sim", "-h"}, 0, `-replay SEED`},
 	} {
-		cmd := exec.CommandContext(t.Context(), goulfm, c.args...)
+		cmd := limited(t, goulfm, c.args...)
 		out, _ := cmd.CombinedOutput()
 		if code := cmd.ProcessState.ExitCode(); c.code >= 0 && code != c.code || !regexp.MustCompile(c.want).Match(out) {
 			t.Errorf("goulfm %v: code %d, want %d and %q:\n%s", c.args, code, c.code, c.want, out)
 		}
 	}
 	replay := func() string {
-		out, err := exec.CommandContext(t.Context(), goulfm, "sim", "-replay", "9").Output()
+		out, err := limited(t, goulfm, "sim", "-replay", "9").Output()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +56,7 @@ func TestSim(t *testing.T) {
 func TestSimDraws(t *testing.T) {
 	dir := t.TempDir()
 	svg, html := filepath.Join(dir, "a.svg"), filepath.Join(dir, "a.html")
-	if out, err := exec.CommandContext(t.Context(), goulfm, "sim", "-replay", "5", "-n", "3", "-svg", svg, "-html", html).CombinedOutput(); err != nil {
+	if out, err := limited(t, goulfm, "sim", "-replay", "5", "-n", "3", "-svg", svg, "-html", html).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	picture, err := os.ReadFile(svg)
