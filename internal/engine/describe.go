@@ -85,5 +85,9 @@ func (p *Proc) Describe() string {
 	msgs, bytes := p.match.Buffered()
 	var rules string
 	p.memory.diagnose(func() { rules = p.ctl.Describe() })
-	return strings.TrimRight(rules, "\n") + fmt.Sprintf("\nunexpected: %d messages, %d bytes\n", msgs, bytes)
+	text := strings.TrimRight(rules, "\n") + fmt.Sprintf("\nunexpected: %d messages, %d bytes\n", msgs, bytes)
+	if p.nodes != nil {
+		text += strings.Join(append(p.nodes.Describe(), ""), "\n")
+	}
+	return text
 }

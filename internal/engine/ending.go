@@ -16,6 +16,7 @@ type ending struct {
 	p          *Proc
 	sawLeaver  bool     // it ended here because another process had left
 	call       *Request // the agreement; nil: not proposed yet
+	parting    *Request // the wait for processes of other nodes to let go; else nil
 	busy       bool     // a call of Finalize is under way
 	ended      bool     // nothing is left to do
 	unreceived unreceived
@@ -128,7 +129,10 @@ func (e *ending) lastLook(ctx context.Context) error {
 	}
 	e.p.progress()
 	e.p.mu.Unlock()
-	return e.p.links.flush(ctx)
+	if err := e.p.links.flush(ctx); err != nil {
+		return err
+	}
+	return e.p.part(ctx)
 }
 
 // unreceived are the messages that came and that nobody has received.

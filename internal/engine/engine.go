@@ -100,6 +100,7 @@ type Proc struct {
 	node  *node.Node
 	link  transport.Link
 	port  *transport.Port // link itself where it is one: no interface call per frame
+	nodes betweenNodes    // link itself where it leads to other nodes; else nil
 	cfg   Config
 	me, n int
 	start time.Time
@@ -177,6 +178,7 @@ func New(end transport.End, cfg Config) *Proc {
 	p.loop.stop, p.loop.hurry, p.loop.ended = make(chan struct{}), make(chan struct{}, 1), make(chan struct{})
 	p.leads.spin.Most = cfg.SpinPolls
 	p.port, _ = end.Link.(*transport.Port)
+	p.nodes, _ = end.Link.(betweenNodes)
 	if p.port != nil && p.port.Processes() {
 		park.Settle(p.me, cfg.Mutual)
 		p.leads.othersUnfenced = cfg.Mutual
@@ -270,6 +272,9 @@ func (p *Proc) progress() bool {
 	}
 	if did && len(p.probes) > 0 {
 		p.checkProbes()
+	}
+	if p.ending.parting != nil {
+		p.checkParted()
 	}
 	return did
 }

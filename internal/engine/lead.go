@@ -154,6 +154,7 @@ type leading struct {
 	want      uint64  // its value, or one less, when there is something to do
 	stale     bool    // no: want is its value as long as there is nothing to do
 	again     bool    // a transfer is under way: look at once
+	remote    bool    // src is on another node: to look is to ask the kernel
 	yields    int     // how often to give the turn to others before sleeping
 	sleep     mono.Duration
 	cancelled *atomic.Bool
@@ -184,6 +185,12 @@ func (ld *leadership) until(ctx context.Context, g *group) error {
 			if ld.look() {
 				polls = -1
 			}
+		case l.remote && !spun:
+			if ld.lookRemote(polls/remoteLooks&15 == 15) {
+				polls = -1
+			} else {
+				polls += remoteLooks - 1
+			}
 		case !spun:
 			if polls >= keenLooksMax {
 				park.Pause(1)
@@ -200,6 +207,20 @@ func (ld *leadership) until(ctx context.Context, g *group) error {
 	ld.learn(polls, slept)
 	return nil
 }
+
+// lookRemote asks the kernel for what has come from the process that is waited for, around: or
+// from any other, and says whether anything has.
+func (ld *leadership) lookRemote(around bool) bool {
+	if around && (ld.p.link.Pending(ld.leading.src) || ld.p.busy.any(true)) {
+		return ld.look()
+	}
+	ld.p.mu.Lock()
+	defer ld.p.mu.Unlock()
+	return ld.lookCloser()
+}
+
+// remoteLooks is as how many looks at memory one counts that asks the kernel.
+const remoteLooks = 8
 
 // learn notes how a wait that looks before it sleeps has ended. The caller leads.
 func (ld *leadership) learn(looks int, slept bool) {
@@ -235,7 +256,7 @@ func (ld *leadership) lookCloser() bool {
 	did := false
 	for {
 		r := l.g.awaited()
-		l.src, l.near, l.word, l.stale, l.yields, l.sleep = -1, false, nil, false, 0, -1
+		l.src, l.near, l.word, l.stale, l.yields, l.sleep, l.remote = -1, false, nil, false, 0, -1, false
 		if r == nil {
 			return did
 		}
@@ -275,6 +296,7 @@ func (ld *leadership) lookCloser() bool {
 		l.src, l.near = r.peer, true
 		if !ld.p.drain(l.src) {
 			l.word, l.want = ld.p.link.Watch(l.src)
+			l.remote = ld.p.nodes != nil && ld.p.nodes.IsRemote(l.src)
 			return did
 		}
 		ld.p.schedules.run()

@@ -87,8 +87,15 @@ func (n *Node) Departure(i int) (Departure, bool) {
 	return Departure{Proc: proc, Died: why != segment.Retired, Lost: why == segment.Lost, Past: !present}, true
 }
 
-// HasLeft says whether a process has returned from Finalize.
-func (n *Node) HasLeft(proc int) bool { return n.seg.StateOf(proc) == segment.Left }
+// HasLeft says whether a process has returned from Finalize. One of another node says so only by
+// its departure.
+func (n *Node) HasLeft(proc int) bool {
+	if n.seg.StateOf(proc) == segment.Left {
+		return true
+	}
+	why, departed := n.seg.Departed(proc)
+	return departed && why == segment.Retired
+}
 
 // SetLeft says it of this process.
 func (n *Node) SetLeft() { n.seg.SetState(n.me, segment.Left) }

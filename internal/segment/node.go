@@ -3,6 +3,7 @@ package segment
 import (
 	"fmt"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/goulfm/goulfm/internal/park"
 )
@@ -241,6 +242,15 @@ func (n *Node) Beat(proc int, count uint32) { Store32(n.m.word32(n.line(proc, 3)
 
 // Doorbell is the word on which proc sleeps.
 func (n *Node) Doorbell(proc int) *uint32 { return &n.bells[proc*bellsApart] }
+
+// BellOf returns whose doorbell a word is, or -1.
+func (n *Node) BellOf(word *uint32) int {
+	at := (uintptr(unsafe.Pointer(word)) - uintptr(unsafe.Pointer(&n.bells[0]))) / 4
+	if at%bellsApart != 0 || at/bellsApart >= uintptr(n.procs) {
+		return -1
+	}
+	return int(at / bellsApart)
+}
 
 const bellsApart = procLines * Line / 4
 

@@ -189,3 +189,16 @@ func wrap(t *testing.T, factory func(t *testing.T, n int) World, frames int, siz
 	}
 	together(t, parts...)
 }
+
+// testAddress: an announced message says where it lies.
+func testAddress(t *testing.T, factory func(t *testing.T, n int) World) {
+	w := factory(t, 2)
+	a, b := newEnd(w, 0), newEnd(w, 1)
+	sent := transport.Header{Kind: transport.Announce, Size: 1 << 20, Handle: 7, Addr: 1 << 40, Transfer: 3}
+	if !a.TrySend(1, &sent, nil) {
+		t.Fatal("no room")
+	}
+	if f, ok := b.Peek(0); !ok || f.Header != sent {
+		t.Errorf("%+v, sent was %+v", f.Header, sent)
+	}
+}

@@ -93,8 +93,17 @@ func (e *end) await(done func() bool) error {
 	return nil
 }
 
+// A writer is a link that writes later what it has no way to write at once: its process must look
+// until all is written.
+type writer interface{ Written() bool }
+
 // settle serves until nothing is left to do here.
 func (e *end) settle() error {
+	if w, ok := e.Link.(writer); ok {
+		if err := e.await(w.Written); err != nil {
+			return err
+		}
+	}
 	for e.Pending(-1) {
 		if err := e.serve(); err != nil {
 			return err

@@ -39,6 +39,7 @@ type testCase struct {
 func run(t *testing.T, factory func(t *testing.T, n int) World, chosen func(testCase) bool) {
 	for _, c := range []testCase{
 		{"every length", false, testLengths},
+		{"an address arrives", false, testAddress},
 		{"order under a slow consumer", true, testOrder},
 		{"a ring for long payloads opens", false, testOpened},
 		{"payload ring wraps around", true, testWrap},

@@ -1,0 +1,106 @@
+package socket
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func trust(t testing.TB, job uint64, first byte) *Trust {
+	secret := make([]byte, SecretSize)
+	secret[0] = first
+	tr, err := NewTrust(job, secret)
+	require.NoError(t, err)
+	return tr
+}
+
+// meet has a dialer and a listener shake hands, and returns how it ended at both.
+func meet(t *testing.T, dialer, listener *Trust, dials, born uint64) (dialed, accepted error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	ends := make(chan error)
+	go func() {
+		conn, err := l.Accept()
+		if err == nil {
+			err = listener.Accept(conn.(*net.TCPConn), born)
+			conn.Close()
+		}
+		ends <- err
+	}()
+	conn, dialed := dialer.Dial(context.Background(), l.Addr().String(), dials)
+	if dialed == nil {
+		conn.Close()
+	}
+	return dialed, <-ends
+}
+
+func TestMembersMeet(t *testing.T) {
+	dialed, accepted := meet(t, trust(t, 7, 1), trust(t, 7, 1), 3, 3)
+	assert.NoError(t, dialed)
+	assert.NoError(t, accepted)
+}
+
+// TestStrangersDoNot: another secret, another job, another process at that address.
+func TestStrangersDoNot(t *testing.T) {
+	for name, c := range map[string]struct {
+		dialer *Trust
+		dials  uint64
+	}{"secret": {trust(t, 7, 2), 3}, "job": {trust(t, 8, 1), 3}, "process": {trust(t, 7, 1), 4}} {
+		dialed, accepted := meet(t, c.dialer, trust(t, 7, 1), c.dials, 3)
+		assert.Error(t, dialed, name)
+		assert.ErrorIs(t, accepted, ErrStranger, name)
+	}
+}
+
+// TestAListenerThatProvesNothing is not talked to.
+func TestAListenerThatProvesNothing(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	go func() {
+		if conn, err := l.Accept(); err == nil {
+			_, _ = conn.Write(make([]byte, challengeSize+proofSize))
+		}
+	}()
+	_, err = trust(t, 7, 1).Dial(context.Background(), l.Addr().String(), 3)
+	assert.ErrorIs(t, err, ErrStranger)
+}
+
+// TestAReplayedHandshake does not get in: what a dialer said to one challenge proves nothing to
+// another.
+func TestAReplayedHandshake(t *testing.T) {
+	tr := trust(t, 7, 1)
+	preamble := tr.preamble(3, []byte{1, 2, 3, 4})
+	recorded := append(bytes.Clone(preamble), tr.proof("dialer", preamble, make([]byte, challengeSize))...)
+	assert.ErrorIs(t, tr.admit(&conversation{in: bytes.NewReader(recorded)}, 3), ErrStranger)
+}
+
+// A conversation is one whose other end has said all that it will say.
+type conversation struct {
+	in  *bytes.Reader
+	out bytes.Buffer
+}
+
+func (c *conversation) Read(b []byte) (int, error)  { return c.in.Read(b) }
+func (c *conversation) Write(b []byte) (int, error) { return c.out.Write(b) }
+
+// FuzzAdmit: whatever a stranger says it is not let in, and told nothing before its preamble is
+// right.
+func FuzzAdmit(f *testing.F) {
+	tr := trust(f, 7, 1)
+	good := tr.preamble(3, []byte{1, 2, 3, 4})
+	f.Add(good)
+	f.Add(append(bytes.Clone(good), make([]byte, proofSize)...))
+	f.Fuzz(func(t *testing.T, said []byte) {
+		c := &conversation{in: bytes.NewReader(said)}
+		assert.Error(t, tr.admit(c, 3))
+		if len(said) < PreambleSize || tr.checkPreamble(said[:PreambleSize], 3) != nil {
+			assert.Zero(t, c.out.Len())
+		}
+	})
+}

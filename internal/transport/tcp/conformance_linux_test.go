@@ -1,0 +1,99 @@
+package tcp
+
+import (
+	"fmt"
+	"net"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/goulfm/goulfm/internal/node"
+	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/segment"
+	"github.com/goulfm/goulfm/internal/socket"
+	"github.com/goulfm/goulfm/internal/transport"
+	"github.com/goulfm/goulfm/internal/transport/transporttest"
+)
+
+// A world has each of its ranks on a node of its own, in one process: they share the list of
+// departures and the doorbells, and nothing else.
+type world struct {
+	t       testing.TB
+	node    *segment.Node
+	bells   *park.Bells
+	peers   []Peer
+	listen  []*net.TCPListener
+	trust   *socket.Trust
+	meshes  []*Mesh
+	mu      sync.Mutex
+	departs []bool
+}
+
+func newWorld(t testing.TB, n int) *world {
+	w := &world{t: t, node: segment.FormatNode(segment.Heap(segment.NodeBytes(n)), n, 1), meshes: make([]*Mesh, n), departs: make([]bool, n)}
+	var err error
+	w.trust, err = socket.NewTrust(1, make([]byte, socket.SecretSize))
+	require.NoError(t, err)
+	var rings []int
+	for seat := range n {
+		l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+		require.NoError(t, err)
+		fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+		require.NoError(t, err)
+		rings = append(rings, fd)
+		w.listen = append(w.listen, l)
+		w.peers = append(w.peers, Peer{Addr: l.Addr().String(), Birth: uint64(100 + seat)})
+	}
+	w.bells = park.NewBells(w.node.BellOf, rings)
+	t.Cleanup(func() {
+		for seat, m := range w.meshes {
+			if m != nil {
+				m.Close()
+			} else {
+				w.listen[seat].Close()
+			}
+		}
+		for _, fd := range rings {
+			unix.Close(fd)
+		}
+	})
+	return w
+}
+
+func (w *world) Port(rank int) transport.End {
+	m, err := New(Config{Job: 1, Me: rank, Peers: w.peers, Trust: w.trust, Listener: w.listen[rank],
+		OnFenced: func(int) {}, OnAnomaly: func(peer int, text string) { w.t.Error(fmt.Sprintf("rank %d of %d: %s", rank, peer, text)) }})
+	require.NoError(w.t, err)
+	w.meshes[rank] = m
+	poll, others := m.Poll()
+	sleeper, err := w.bells.Owner(rank, poll, others)
+	require.NoError(w.t, err)
+	own := segment.HeapArena(len(w.peers)) // nobody but this rank is on its node
+	port, err := transport.NewPort(transport.Home{Node: w.node, Sleeper: sleeper, Arena: func(int) (*segment.Arena, error) { return own, nil }}, rank)
+	require.NoError(w.t, err)
+	end := node.New(w.node, sleeper, rank)
+	m.SetWake(func() { end.Notify(rank, park.Caller|park.Background) })
+	local := make([]bool, len(w.peers))
+	local[rank] = true
+	return transport.End{Node: end, Link: Join(port, m, local)}
+}
+
+func (w *world) Depart(rank int, died bool) {
+	w.mu.Lock()
+	if !w.departs[rank] {
+		w.departs[rank] = true
+		why := segment.Retired
+		if died {
+			why = segment.Died
+		}
+		w.node.AppendDeath(rank, why)
+	}
+	w.mu.Unlock()
+	w.node.WakeAll(w.bells)
+}
+
+func TestConformance(t *testing.T) {
+	transporttest.RunLate(t, func(t *testing.T, n int) transporttest.World { return newWorld(t, n) })
+}

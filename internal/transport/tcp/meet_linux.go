@@ -1,0 +1,131 @@
+package tcp
+
+import (
+	"context"
+	"io"
+	"net"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/session"
+	"github.com/goulfm/goulfm/internal/socket"
+	"github.com/goulfm/goulfm/internal/transport"
+	"golang.org/x/sys/unix"
+)
+
+// An arrival is a connection that a goroutine has made or accepted, or failed to make.
+type arrival struct {
+	lane  *lane         // of one that was dialed; nil: it was accepted
+	conn  session.Conn  // of one that was dialed
+	fd    int           // -1: it could not be made
+	hello session.Hello // of one that was accepted
+}
+
+const (
+	dialFor     = time.Duration(session.AttemptFor)
+	helloFor    = 3 * time.Second
+	userTimeout = 5000 // milliseconds without an acknowledgement of the peer's kernel
+	acceptsMax  = 16   // handshakes at a time
+)
+
+// dial makes the connection for which a session has asked.
+func (m *Mesh) dial(l *lane, conn session.Conn) {
+	peer := m.cfg.Peers[l.peer]
+	ctx, cancel := context.WithTimeout(context.Background(), dialFor)
+	defer cancel()
+	fd := -1
+	if c, err := m.cfg.Trust.Dial(ctx, peer.Addr, peer.Birth); err == nil {
+		fd = prepare(c)
+	}
+	m.post(arrival{lane: l, conn: conn, fd: fd})
+}
+
+// prepare takes a connection for polling; -1: it cannot be.
+func prepare(c *net.TCPConn) int {
+	fd, err := socket.Detach(c)
+	if err != nil {
+		return -1
+	}
+	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
+	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, userTimeout)
+	return fd
+}
+
+// listen accepts connections until the listener is closed.
+func (m *Mesh) listen() {
+	for {
+		c, err := m.cfg.Listener.AcceptTCP()
+		if err != nil {
+			return
+		}
+		m.accepts <- struct{}{}
+		go func() {
+			defer func() { <-m.accepts }()
+			m.admit(c)
+		}()
+	}
+}
+
+// admit hands over a connection whose other end has proved to be a member, with its hello.
+func (m *Mesh) admit(c *net.TCPConn) {
+	b := make([]byte, session.HelloSize)
+	err := m.cfg.Trust.Accept(c, m.cfg.Peers[m.cfg.Me].Birth)
+	if err == nil {
+		_ = c.SetReadDeadline(time.Now().Add(helloFor))
+		_, err = io.ReadFull(c, b)
+	}
+	if err != nil {
+		c.Close()
+		return
+	}
+	h, err := session.ParseHello(b)
+	if err != nil || h.From.Number >= uint32(len(m.cfg.Peers)) || h.Lane > uint8(transport.Control) || int(h.From.Number) == m.cfg.Me {
+		c.Close()
+		return
+	}
+	if fd := prepare(c); fd >= 0 {
+		m.post(arrival{fd: fd, hello: h})
+	}
+}
+
+// post hands an arrival over.
+func (m *Mesh) post(a arrival) {
+	m.mu.Lock()
+	m.arrivals = append(m.arrivals, a)
+	m.mu.Unlock()
+	m.tell()
+}
+
+// receive lets a session look at an arrival.
+func (m *Mesh) receive(a arrival) {
+	l := a.lane
+	if l == nil {
+		m.incoming += 2
+		l = m.lane(transport.Class(a.hello.Lane), int(a.hello.From.Number))
+		l.accepted = attempt{conn: m.incoming, fd: a.fd}
+		l.step(session.Incoming{Conn: m.incoming, Hello: a.hello})
+		l.accepted.close() // unless it is in use now
+		return
+	}
+	switch {
+	case a.conn != l.mine.conn:
+		if a.fd >= 0 {
+			unix.Close(a.fd)
+		}
+	case a.fd < 0:
+		l.step(session.DialFailed{Conn: a.conn})
+	default:
+		l.mine.fd = a.fd
+		l.step(session.Dialed{Conn: a.conn})
+	}
+}
+
+// Close closes all connections and the listener.
+func (m *Mesh) Close() {
+	m.CloseAll()
+	if m.cfg.Listener != nil {
+		m.cfg.Listener.Close()
+	}
+	m.mu.Lock()
+	m.timer.Stop()
+	m.mu.Unlock()
+}

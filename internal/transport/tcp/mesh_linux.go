@@ -1,0 +1,392 @@
+package tcp
+
+import (
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/session"
+	"github.com/goulfm/goulfm/internal/socket"
+	"github.com/goulfm/goulfm/internal/transport"
+)
+
+// Config describes one process's part of the mesh.
+type Config struct {
+	Job      uint64
+	Me       int    // seat
+	Peers    []Peer // by seat, this process among them
+	Trust    *socket.Trust
+	Listener *net.TCPListener // this process's; the mesh closes it
+	// Wake has this process look at the mesh: from a goroutine of the mesh.
+	Wake func()
+	// OnFenced is called when a peer says that this process was declared dead; OnAnomaly is
+	// told what a peer has said that no member says. They must not call the mesh.
+	OnFenced  func(by int)
+	OnAnomaly func(peer int, text string)
+}
+
+// A Peer is a seat of the job, as all know it from the start.
+type Peer struct {
+	Addr  string // where its process listens; empty: there will be none
+	Birth uint64 // tells this process from any other that ever listens there
+}
+
+// A Mesh moves frames between one process and those of other nodes. Its methods are called by
+// one goroutine at a time, but for Pending and Wake.
+type Mesh struct {
+	cfg   Config
+	poll  *poller
+	lanes [2][]*lane // by class, seat; nil: nobody has wanted it
+	list  []*lane    // those that are there
+	start time.Time
+
+	mu       sync.Mutex
+	arrivals []arrival
+	news     atomic.Bool // there are some, or a time has come
+	due      atomic.Bool // a time has come
+	timer    *time.Timer
+	armed    mono.Time // when the timer fires; 0: it does not
+
+	allClosed bool
+	incoming  session.Conn // the last number of an accepted connection
+	accepts   chan struct{}
+}
+
+// New begins to listen. Sleeping processes sleep in the epoll set Poll.
+func New(cfg Config) (*Mesh, error) {
+	poll, err := newPoller()
+	if err != nil {
+		return nil, err
+	}
+	m := &Mesh{cfg: cfg, poll: poll, start: time.Now(), accepts: make(chan struct{}, acceptsMax)}
+	for c := range m.lanes {
+		m.lanes[c] = make([]*lane, len(cfg.Peers))
+	}
+	m.timer = time.AfterFunc(time.Hour, m.timeHasCome)
+	m.timer.Stop()
+	if cfg.Listener != nil {
+		go m.listen()
+	}
+	return m, nil
+}
+
+// Poll returns the epoll set in which the sockets are, and the number by which what is not a
+// socket of the mesh is to be known there.
+func (m *Mesh) Poll() (epoll int, others uint64) { return m.poll.fd, othersKey }
+
+// SetWake sets what has this process look at the mesh, before anything is sent.
+func (m *Mesh) SetWake(wake func()) {
+	m.mu.Lock()
+	m.cfg.Wake = wake
+	m.mu.Unlock()
+}
+
+func (m *Mesh) now() mono.Time { return mono.Time(time.Since(m.start)) + 1 }
+
+// lane returns the lane of a class towards a seat.
+func (m *Mesh) lane(c transport.Class, seat int) *lane {
+	l := m.lanes[c][seat]
+	if l == nil {
+		l = newLane(m, seat, c)
+		m.lanes[c][seat] = l
+		m.list = append(m.list, l)
+		if m.allClosed {
+			l.close()
+		}
+	}
+	return l
+}
+
+// arm has the sessions told the time at a moment.
+func (m *Mesh) arm(at mono.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.armed == 0 || at < m.armed {
+		m.armed = at
+		m.timer.Reset(time.Duration(max(at-m.now(), 1)))
+	}
+}
+
+func (m *Mesh) timeHasCome() {
+	m.mu.Lock()
+	m.armed = 0
+	m.mu.Unlock()
+	m.due.Store(true)
+	m.tell()
+}
+
+// tell has this process look.
+func (m *Mesh) tell() {
+	m.news.Store(true)
+	m.mu.Lock()
+	wake := m.cfg.Wake
+	m.mu.Unlock()
+	if wake != nil {
+		wake()
+	}
+}
+
+// attend takes in connections that were made, and lets time pass.
+func (m *Mesh) attend() {
+	if !m.news.Load() || !m.news.Swap(false) {
+		return
+	}
+	m.mu.Lock()
+	arrivals := m.arrivals
+	m.arrivals = nil
+	m.mu.Unlock()
+	for _, a := range arrivals {
+		m.receive(a)
+	}
+	if m.due.Swap(false) {
+		for _, l := range m.list {
+			if _, ok := l.s.Deadline(); ok {
+				l.step(session.Tick{Now: m.now()})
+			}
+		}
+	}
+}
+
+// Take implements Link: see there.
+func (m *Mesh) Take(c transport.Class, dst []int) []int {
+	m.attend()
+	var events [64]event
+	for _, e := range m.poll.ready(events[:]) {
+		l, isAttempt := m.laneOf(e.key)
+		switch {
+		case l == nil:
+			continue
+		case isAttempt:
+			l.readAnswer()
+			continue
+		}
+		if e.writable {
+			l.flush()
+		}
+		if e.readable && l.class == c {
+			dst = append(dst, l.peer)
+		}
+	}
+	return dst
+}
+
+// Pending implements Link: see there.
+func (m *Mesh) Pending(except int) bool {
+	if m.news.Load() {
+		return true
+	}
+	var events [4]event // the doorbell and one lane do not count
+	for _, e := range m.poll.ready(events[:]) {
+		if e.key != othersKey && (except < 0 || e.key != laneKey(except, transport.Data, false)) {
+			return true
+		}
+	}
+	return false
+}
+
+// TrySend implements Link.
+func (m *Mesh) TrySend(to int, h *transport.Header, payload []byte) bool {
+	l := m.lane(transport.Data, to)
+	if l.closed {
+		return true
+	}
+	w := header{body: len(payload), kind: uint8(h.Kind), elem: h.Elem, ctx: h.Ctx, tag: h.Tag}
+	if h.Sync {
+		w.flags = flagSync
+	}
+	var numbers [2]uint64
+	switch h.Kind {
+	case transport.Eager:
+		return l.put(w, nil, payload)
+	case transport.Announce:
+		numbers = [2]uint64{uint64(h.Size), h.Handle}
+	case transport.Chunk:
+		numbers = [2]uint64{h.Handle, uint64(h.Offset)}
+	}
+	w.body += 16
+	return l.put(w, numbers[:], payload)
+}
+
+// Peek implements Link.
+func (m *Mesh) Peek(from int) (f transport.Frame, ok bool) {
+	l := m.lanes[transport.Data][from]
+	if l == nil || l.closed {
+		return f, false
+	}
+	for {
+		if h, b, whole := l.next(); whole {
+			f, err := dataFrame(h, b)
+			if err != nil {
+				l.broken = err
+				l.close()
+			}
+			return f, err == nil
+		}
+		if !l.fill() {
+			return f, false
+		}
+	}
+}
+
+// Advance implements Link.
+func (m *Mesh) Advance(from int) {
+	if l := m.lanes[transport.Data][from]; l != nil && !l.closed {
+		if h, _, ok := l.next(); ok {
+			l.take(h.size())
+		}
+	}
+}
+
+// TryControl implements Link.
+func (m *Mesh) TryControl(to int, frame []byte, sent int) int {
+	l := m.lane(transport.Control, to)
+	if l.closed {
+		return len(frame)
+	}
+	for sent < len(frame) {
+		part := frame[sent:min(len(frame), sent+partMax)]
+		if !l.put(header{body: len(part), kind: kindControl, ctx: uint32(len(frame))}, nil, part) {
+			break
+		}
+		sent += len(part)
+	}
+	return sent
+}
+
+// NextControl implements Link.
+func (m *Mesh) NextControl(from int) ([]byte, bool) {
+	l := m.lanes[transport.Control][from]
+	if l == nil || l.closed {
+		return nil, false
+	}
+	if l.awaited > 0 && len(l.assembled) == l.awaited { // the one returned last time
+		l.assembled, l.awaited = l.assembled[:0], 0
+	}
+	for {
+		h, b, whole := l.next()
+		if !whole {
+			if !l.fill() {
+				return nil, false
+			}
+			continue
+		}
+		if l.awaited == 0 {
+			l.awaited = int(h.ctx)
+		}
+		if h.kind != kindControl || int(h.ctx) != l.awaited || len(l.assembled)+h.body > l.awaited {
+			l.broken = errHeader
+			l.close()
+			return nil, false
+		}
+		l.assembled = append(l.assembled, b[headerBytes:]...)
+		l.take(h.size())
+		if len(l.assembled) == l.awaited {
+			return l.assembled, true
+		}
+	}
+}
+
+// WantRoom implements Link.
+func (m *Mesh) WantRoom(to int, want bool) {
+	for _, lanes := range m.lanes {
+		if l := lanes[to]; want && l != nil && !l.closed {
+			l.ask()
+		}
+	}
+}
+
+// Sweep implements Link.
+func (m *Mesh) Sweep(from int) {
+	for _, lanes := range m.lanes {
+		if l := lanes[from]; l != nil && !l.closed {
+			l.sweep()
+		}
+	}
+}
+
+// CreditReturned implements Link.
+func (m *Mesh) CreditReturned(to int) uint64 {
+	if l := m.lanes[transport.Data][to]; l != nil {
+		return l.creditReturned
+	}
+	return 0
+}
+
+// ReturnCredit implements Link.
+func (m *Mesh) ReturnCredit(from int, total uint64) {
+	if l := m.lane(transport.Data, from); !l.closed {
+		l.returnCredit(total)
+	}
+}
+
+// CloseControl implements Link.
+func (m *Mesh) CloseControl(proc int) { m.lane(transport.Control, proc).close() }
+
+// CloseData implements Link.
+func (m *Mesh) CloseData(proc int) { m.lane(transport.Data, proc).close() }
+
+// CloseAll implements Link.
+func (m *Mesh) CloseAll() {
+	m.allClosed = true
+	for _, l := range m.list {
+		l.close()
+	}
+}
+
+// Broken implements Link.
+func (m *Mesh) Broken(proc int) error {
+	for _, lanes := range m.lanes {
+		if l := lanes[proc]; l != nil && l.broken != nil {
+			return l.broken
+		}
+	}
+	return nil
+}
+
+// Part begins to take leave of all: nothing is sent any more.
+func (m *Mesh) Part() {
+	for _, l := range m.list {
+		if !l.closed {
+			l.part()
+		}
+	}
+}
+
+// Parted says whether all have let go: what this process has sent was taken by those that live,
+// and nobody still sends to it. Gone says of a seat that its process has departed.
+func (m *Mesh) Parted(gone func(seat int) bool) bool {
+	for _, l := range m.list {
+		if !l.closed && !l.hasClosed && !gone(l.peer) {
+			return false
+		}
+	}
+	return true
+}
+
+// written says whether all that was sent is in the hands of the kernel.
+func (m *Mesh) written() bool {
+	for _, l := range m.list {
+		if !l.closed && l.out.written < l.out.queued {
+			return false
+		}
+	}
+	return true
+}
+
+// Describe says for people which lanes have something under way, a line each.
+func (m *Mesh) Describe() (lines []string) {
+	for _, l := range m.list {
+		if !l.closed {
+			lines = append(lines, l.describe())
+		}
+	}
+	return lines
+}
+
+func (m *Mesh) anomaly(peer int, text string) {
+	if m.cfg.OnAnomaly != nil {
+		m.cfg.OnAnomaly(peer, text)
+	}
+}
