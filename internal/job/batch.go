@@ -77,8 +77,18 @@ func (r *Rules) findSeats(n int, vacant []int) (first int, ok bool) {
 	return 0, false
 }
 
-// isUnused says whether the process for which a seat was taken was never started.
-func (r *Rules) isUnused(seat int) bool { return !r.procs[seat].Present && r.batchOf(seat) == nil }
+// isUnused says whether the process for which a seat was taken was never started, and will not
+// be. One of the first ranks will be, though another may ask for processes before:
+//
+//	launcher: starts rank 0 ...            starts rank 2
+//	rank 0:                  spawn of two
+//
+// Rank 2's seat, given away in between, would have two processes.
+func (r *Rules) isUnused(seat int) bool {
+	p := &r.procs[seat]
+	first := seat < r.cfg.Ranks && p.Generation == 0
+	return !p.Present && !first && r.batchOf(seat) == nil
+}
 
 // isVacant says whether the process of a seat is over for these rules, too.
 func (r *Rules) isVacant(seat int) bool {
