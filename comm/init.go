@@ -147,7 +147,7 @@ func begin(ctx context.Context, cfg Config) (*Comm, error) {
 			return nil, err
 		}
 	}
-	w.proc = engine.New(p.Port.End(), engineCfg)
+	w.proc = engine.New(p.End, engineCfg)
 	rehearseErrors()
 	if info.Spawned {
 		w.takeParent()
@@ -188,6 +188,8 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 	if info.Watched {
 		out.Alive = w.process.Beat
 	}
+	w.process.OnFenced = w.fenced
+	out.Nodes = w.process.Nodes
 	out.Era, out.Fence, out.Share = info.Era, info.Fence, info.Ranks
 	for rank := range info.Size {
 		out.World = append(out.World, info.First+rank)
@@ -225,7 +227,7 @@ func complain(rank int) func(text string) {
 func (w *world) report(ev engine.Event) {
 	numbers := make([]int, len(ev.Procs)) // whose seats may be others' when somebody reads of it
 	for i, seat := range ev.Procs {
-		numbers[i] = w.process.Port.Node().Number(seat)
+		numbers[i] = w.process.End.Node.Number(seat)
 	}
 	w.process.Note(lifeline.Event{Name: ev.What, Comm: ev.Comm, Procs: numbers, Text: ev.Text})
 }

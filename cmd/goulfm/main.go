@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 
 	"github.com/goulfm/goulfm/internal/launch"
+	"github.com/goulfm/goulfm/internal/outpost"
 )
 
 const usage = `goulfm runs programs on several processes that survive each other's death.
@@ -39,12 +40,23 @@ func command(ctx context.Context, args []string) int {
 	case "help", "-h", "--help", "-help":
 		fmt.Print(usage)
 		return 0
-	case "daemon", "doctor":
+	case "daemon":
+		return serveNode(ctx)
+	case "doctor":
 		fmt.Fprintf(os.Stderr, "goulfm %s: not yet\n", args[0])
 		return launch.ExitUsage
 	}
 	fmt.Fprintf(os.Stderr, "goulfm %s: no such command: goulfm help lists them\n", args[0])
 	return launch.ExitUsage
+}
+
+// serveNode is the daemon of one node of a job, which goulfm run has started.
+func serveNode(ctx context.Context) int {
+	code, err := outpost.Run(ctx, os.Stdin, version())
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "goulfm daemon: %v\n", err)
+	}
+	return code
 }
 
 func version() string {

@@ -17,11 +17,20 @@ import (
 
 const runUsage = `usage: goulfm run [flags] PROGRAM|GO-PACKAGE [args...]
 
-Starts ranks of a program on this machine. A Go file, or a directory with Go files,
+Starts ranks of a program on this machine, or on several. A Go file, or a directory with Go files,
 is built first; a name without a slash is first looked up in PATH, so say ./DIR. More
 ranks than cores is normal.
 
   -n, -np N           ranks (default: one per usable core)
+  --host HOSTS        several nodes, with memory of their own and TCP between them: a:2,b:2 are two hosts for two ranks
+                      each; a number, as 4, is so many nodes on this machine
+  --hostfile FILE     the same from a file, a host a line: a slots=2
+  --ppn N             ranks of each node that does not say how many (default 1); -n is all of them by default
+  --launcher local|ssh   how the daemons of the nodes are started (default: local where all hosts are this machine)
+  --rsh CMD           instead of ssh: CMD HOST goulfm daemon
+  --daemon-path PATH  goulfm on the hosts (default: the path of this one)
+  --iface ADDR        address of this machine at which the hosts reach it (default: any)
+  --start-timeout D   by when all daemons must be there (default 30s)
   --universe N        processes that the job can have at a time, with those that it starts itself (default: twice -n and
                       16). The place of one that has ended is used again
   --survive WHAT      which failures leave the job a success if others finish (default killed):
@@ -39,6 +48,7 @@ ranks than cores is normal.
   --stdin WHO         who reads the input: none, all, or a rank (default 0)
   --timeout D         after D say who waits for whom, print all stacks, stop the job (code 124)
   --kill R@D          SIGKILL rank R, D (500ms, 2s) after all ranks are in Init; may be repeated
+  --kill nodeN@D      SIGKILL the daemon of node N, and so all that runs there
   --kill R@NAME=K     SIGKILL rank R when it reaches Mark(NAME, K); may be repeated
   --suspect-after D   kill a rank that shows no life for D, as one that is stopped; never below 200ms (default: never)
   --fence             with --suspect-after or --detector ring: declare such a rank dead without killing it; when it
@@ -70,8 +80,7 @@ timeout; else the code of a rank: 1 error, 2 panic, 3 Init failed.
 
 // later are flags of issues to come: named, so that nobody looks for a typing error.
 var later = map[string]string{
-	"respawn": "replacing lost ranks", "spares": "spare ranks", "host": "several machines", "hostfile": "several machines",
-	"survive-launcher": "several machines",
+	"respawn": "replacing lost ranks", "spares": "spare ranks", "survive-launcher": "a job that outlives its launcher",
 }
 
 type list []string
@@ -126,7 +135,12 @@ func parseRun(args []string) (*launch.Spec, error) {
 	agree := f.String("agree", "node", "")
 	report := f.String("report", "", "")
 	f.BoolVar(&spec.Quiet, "q", false, "")
+	var nodes nodeFlags
+	nodes.register(f, spec)
 	if err := f.Parse(args); err != nil {
+		return nil, err
+	}
+	if err := nodes.complete(f, spec); err != nil {
 		return nil, err
 	}
 	if f.NArg() == 0 {
@@ -211,11 +225,12 @@ func parseKill(text string) (launch.Kill, error) {
 	if !ok {
 		return bad("no @")
 	}
-	rank, err := strconv.Atoi(who)
-	if err != nil {
+	number, isNode := strings.CutPrefix(who, "node")
+	rank, err := strconv.Atoi(number)
+	if err != nil || isNode && rank < 0 {
 		return bad("bad rank " + strconv.Quote(who))
 	}
-	if name, k, ok := strings.Cut(when, "="); ok {
+	if name, k, ok := strings.Cut(when, "="); ok && !isNode {
 		n, err := strconv.Atoi(k)
 		if err != nil || name == "" {
 			return bad("bad point " + strconv.Quote(when))
@@ -225,6 +240,9 @@ func parseKill(text string) (launch.Kill, error) {
 	d, err := time.ParseDuration(when)
 	if err != nil || d < 0 {
 		return bad("bad duration " + strconv.Quote(when))
+	}
+	if isNode {
+		return launch.Kill{Node: rank + 1, After: d}, nil
 	}
 	return launch.Kill{Rank: rank, After: d}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/goulfm/goulfm/internal/daemon"
 	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/jobhost"
 	"github.com/goulfm/goulfm/internal/lifeline"
@@ -13,7 +14,8 @@ import (
 // the engine's, so there is no verdict; and there is no story.
 type host struct {
 	jobhost.Base
-	ended func(rank int) // is told of each end
+	daemon *daemon.Daemon // Base's
+	ended  func(rank int) // is told of each end
 }
 
 // Found, NoLife, Note and Said are what the daemon tells: see daemon.Host.

@@ -145,14 +145,14 @@ func (s *server) over() <-chan struct{} {
 	if s.host == nil || s.linger != nil && !s.muster.allHeard() {
 		return nil
 	}
-	return s.host.Daemon.Ended()
+	return s.host.daemon.Ended()
 }
 
 // end waits for what is left of the processes of this daemon, and not for long.
 func (s *server) end() {
 	time.AfterFunc(endMax, func() { os.Exit(0) })
-	s.host.Daemon.EndLeftovers()
-	s.host.Daemon.Drain()
+	s.host.daemon.EndLeftovers()
+	s.host.daemon.Drain()
 }
 
 func (s *server) do(actions []action) {
@@ -193,7 +193,7 @@ func (s *server) prepare(size int) error {
 	if err != nil {
 		return fmt.Errorf("the memory of this node: %w", err)
 	}
-	h.Daemon = d
+	h.Daemon, h.daemon = d, d
 	d.Expect(size)
 	d.Announce(size)
 	s.host = h
@@ -207,9 +207,9 @@ func (s *server) accept(a accept) {
 	s.cores = addMask(s.cores, g.claim.Cores)
 	s.watchdog.add(g.pidfd)
 	s.host.Apply(job.Forked{Proc: a.rank})
-	err := s.host.Daemon.Adopt(daemon.Adoption{Number: a.rank, Pid: g.pid, Pidfd: g.pidfd, Line: g.conn})
+	err := s.host.daemon.Adopt(daemon.Adoption{Number: a.rank, Pid: g.pid, Pidfd: g.pidfd, Line: g.conn})
 	g.pidfd = -1
-	s.host.Daemon.Unexpect(1)
+	s.host.daemon.Unexpect(1)
 	if err != nil {
 		s.later(unable{fmt.Sprintf("rank %d cannot be watched: %v", a.rank, err)})
 	}
@@ -220,7 +220,7 @@ func (s *server) later(ev event) { go func() { s.events <- ev }() }
 
 // start gives each rank its place. They are watched before the first one goes on.
 func (s *server) start() {
-	d := s.host.Daemon
+	d := s.host.daemon
 	size := d.Procs()
 	d.Watch(0, size)
 	node, arenas := d.Memory()
@@ -249,7 +249,7 @@ func (s *server) countCores() int {
 func (s *server) fail() {
 	s.linger = time.After(lingerMax)
 	if s.host != nil {
-		s.host.Daemon.Unexpect(s.host.Daemon.Procs() - s.muster.come)
+		s.host.daemon.Unexpect(s.host.daemon.Procs() - s.muster.come)
 	}
 }
 

@@ -35,6 +35,7 @@ type Info struct {
 	Cores      int    `json:"cores"`             // usable by the job on this node
 	Ranks      int    `json:"ranks"`             // with which the job began: what all processes have to see alike goes by it
 
+	Mesh    *Mesh         `json:"mesh,omitempty"`    // of a job on several nodes
 	Marks   []Mark        `json:"marks,omitempty"`   // points at which this process ends itself by SIGKILL
 	Ring    bool          `json:"ring,omitempty"`    // find deaths by heartbeats, not by tombstones
 	Period  time.Duration `json:"period,omitempty"`  // of heartbeats
@@ -42,6 +43,32 @@ type Info struct {
 	Watched bool          `json:"watched,omitempty"` // for signs of life: see Process.Beat
 	Fence   bool          `json:"fence,omitempty"`   // who is declared dead may run on
 	Era     bool          `json:"era,omitempty"`     // agree by messages, not in the node's memory
+}
+
+// Mesh are the descriptors by which a process reaches those of other nodes, and is woken.
+type Mesh struct {
+	TableFd  int   `json:"tableFd"`  // a Table as JSON
+	ListenFd int   `json:"listenFd"` // where this process accepts connections
+	BellsFd  int   `json:"bellsFd"`  // the first of as many eventfds as there are Seats
+	Seats    []int `json:"seats"`    // of the node
+}
+
+// A Table says where the processes of all seats of a job are. It goes over a descriptor, for it
+// holds the job's secret.
+type Table struct {
+	Secret []byte   `json:"secret"`
+	Node   int      `json:"node"`   // of this process
+	Addrs  []string `json:"addrs"`  // by seat: where it listens
+	Births []uint64 `json:"births"` // by seat
+	Nodes  []int    `json:"nodes"`  // by seat
+}
+
+// Check says what is wrong with a table of a job with that many seats, or nil.
+func (t *Table) Check(procs int) error {
+	if len(t.Addrs) != procs || len(t.Births) != procs || len(t.Nodes) != procs {
+		return fmt.Errorf("table of %d addresses, %d births, %d nodes for %d seats", len(t.Addrs), len(t.Births), len(t.Nodes), procs)
+	}
+	return nil
 }
 
 // Mark is a point in a program: what it calls Mark(Name, N) with.

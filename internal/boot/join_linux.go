@@ -22,8 +22,14 @@ import (
 // Process is a process that has joined its job.
 type Process struct {
 	Info Info
-	Port *transport.Port
+	End  transport.End
 	Node *segment.Node
+	// Nodes says on which node the process of each seat runs; nil: all are on one.
+	Nodes []int
+
+	// OnFenced is called when a process of another node says that this one was declared dead; it
+	// is set before the engine starts.
+	OnFenced func(why string)
 
 	mu    sync.Mutex
 	line  net.Conn
@@ -46,17 +52,18 @@ func (i Info) Join() (*Process, error) {
 	if _, err := unix.FcntlInt(uintptr(i.NodeFd), unix.F_GET_SEALS, 0); err != nil {
 		return nil, fmt.Errorf("descriptor %d is not the job's memory: %s", i.NodeFd, anothers)
 	}
-	port, node, err := shm.Open(me, i.Job, uintptr(i.NodeFd), uintptr(i.ArenasFd))
-	if err != nil {
+	p := &Process{Info: i, notes: make([]lifeline.Received, 0, 16), answers: map[uint64]chan lifeline.Spawned{}}
+	if err := p.open(); err != nil {
 		return nil, err
 	}
+	node := p.Node
 	f := os.NewFile(uintptr(i.LifelineFd), "lifeline")
 	line, err := net.FileConn(f) // a copy
 	f.Close()
 	if err != nil {
 		return nil, fmt.Errorf("lifeline to the launcher: %w: %s", err, anothers)
 	}
-	p := &Process{Info: i, Port: port, Node: node, line: line, in: lifeline.FromDaemon(line, node.Procs()), notes: make([]lifeline.Received, 0, 16), answers: map[uint64]chan lifeline.Spawned{}}
+	p.line, p.in = line, lifeline.FromDaemon(line, node.Procs())
 	if err := putUpTombstone(node.Tombstone(me)); err != nil {
 		line.Close()
 		if errors.Is(err, errTaken) {
@@ -73,6 +80,20 @@ func (i Info) Join() (*Process, error) {
 	armKillpoint(me)
 	p.Say(lifeline.Joined{})
 	return p, nil
+}
+
+// open attaches to the memory of the node, and in a job of several to the mesh.
+func (p *Process) open() (err error) {
+	i := p.Info
+	if i.Mesh != nil {
+		return p.openMesh()
+	}
+	port, node, err := shm.Open(i.Proc(), i.Job, uintptr(i.NodeFd), uintptr(i.ArenasFd))
+	if err != nil {
+		return err
+	}
+	p.End, p.Node = port.End(), node
+	return nil
 }
 
 // anothers is what a program is told that has the environment of a rank and is none.

@@ -14,9 +14,11 @@ import (
 
 // Process is a process that has joined its job. There is none outside of Linux.
 type Process struct {
-	Info Info
-	Port *transport.Port
-	Node *segment.Node
+	Info     Info
+	End      transport.End
+	Node     *segment.Node
+	Nodes    []int
+	OnFenced func(why string)
 }
 
 // Join fails: goulfm run exists on Linux only.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/lifeline"
+	"github.com/goulfm/goulfm/internal/park"
 	"github.com/goulfm/goulfm/internal/segment"
 )
 
@@ -34,6 +35,9 @@ type Daemon struct {
 	job    uint64
 	node   *segment.Node
 	memory []*os.File // segment 0, all arenas
+
+	neighbours *Neighbours  // of a job on several nodes; else nil
+	sleeper    park.Sleeper // with which its processes sleep
 
 	starter starter
 	forked  *sync.Cond // expected has changed
@@ -84,16 +88,21 @@ func newProcess(number, pid int, line *net.UnixConn) *process {
 // will be started any more.
 func New(host Host, procs int) (*Daemon, error) {
 	d := newDaemon(host)
+	d.job = randomJob()
+	return d, d.begin(procs)
+}
+
+func (d *Daemon) begin(procs int) error {
 	adoptOrphans()
 	if err := d.makeMemory(procs); err != nil {
-		return nil, err
+		return err
 	}
 	d.starter.begin()
-	return d, nil
+	return nil
 }
 
 func newDaemon(host Host) *Daemon {
-	d := &Daemon{host: host,
+	d := &Daemon{host: host, sleeper: park.Futex{},
 		procs: map[int]*process{}, byPid: map[int]*process{}, builds: map[int]chan syscall.WaitStatus{}, outputs: map[stream]bool{},
 		ended: make(chan struct{}), childless: make(chan struct{}), halted: make(chan struct{})}
 	d.forked = sync.NewCond(&d.mu)

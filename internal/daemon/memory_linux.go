@@ -5,15 +5,18 @@ import (
 	"encoding/binary"
 	"os"
 
-	"github.com/goulfm/goulfm/internal/park"
 	"github.com/goulfm/goulfm/internal/segment"
 )
 
-// makeMemory makes segment 0 and the arenas of a job with a fresh identity.
-func (d *Daemon) makeMemory(procs int) error {
+// randomJob returns a fresh identity of a job.
+func randomJob() uint64 {
 	var b [8]byte
 	_, _ = rand.Read(b[:])
-	d.job = binary.LittleEndian.Uint64(b[:])
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+// makeMemory makes segment 0 and the arenas of the job.
+func (d *Daemon) makeMemory(procs int) error {
 	nodeFile, err := segment.Create("goulfm-node", segment.NodeBytes(procs))
 	if err != nil {
 		return err
@@ -64,5 +67,9 @@ func (d *Daemon) Declare(proc int, left bool) {
 	d.node.AppendDeath(proc, why)
 }
 
+// DeclareLost is Declare of a process of another node that was declared dead without exact
+// evidence: it may run on.
+func (d *Daemon) DeclareLost(proc int) { d.node.AppendDeath(proc, segment.Lost) }
+
 // WakeAll has all processes look at the list of departures.
-func (d *Daemon) WakeAll() { d.node.WakeAll(park.Futex{}) }
+func (d *Daemon) WakeAll() { d.node.WakeAll(d.sleeper) }

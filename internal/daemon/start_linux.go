@@ -13,11 +13,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Descriptors of a process: 0-2, segment 0, the lifeline, all arenas.
+// Descriptors of a process: 0-2, segment 0, the lifeline, all arenas; in a job of several nodes
+// also the table, where it listens, and the doorbells.
 const (
 	fdNode     = 3
 	fdLifeline = 4
 	fdArenas   = 5
+	fdTable    = 6
+	fdListen   = 7
+	fdBells    = 8
 )
 
 // ClearOfProcesses is above all descriptors that a process is given: one that is started has
@@ -103,10 +107,14 @@ func (d *Daemon) Start(p Placement) error {
 	defer pipes.closeTheirs()
 	d.forking.Lock()
 	defer d.forking.Unlock()
+	files := []uintptr{p.Stdin.Fd(), pipes.outW.Fd(), pipes.errsW.Fd(), d.memory[0].Fd(), pipes.theirs.Fd(), d.memory[1].Fd()}
+	if d.neighbours != nil {
+		files, p.Info.Mesh = d.neighbours.give(files, p.Number)
+		defer d.neighbours.closeListener(p.Number)
+	}
 	pid, err := syscall.ForkExec(p.Path, p.Argv, &syscall.ProcAttr{
-		Dir: p.Dir, Env: d.envOf(p),
-		Files: []uintptr{p.Stdin.Fd(), pipes.outW.Fd(), pipes.errsW.Fd(), d.memory[0].Fd(), pipes.theirs.Fd(), d.memory[1].Fd()},
-		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+		Dir: p.Dir, Env: d.envOf(p), Files: files,
+		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
 	})
 	if err != nil {
 		pipes.closeOurs()

@@ -126,4 +126,5 @@ const (
 	ByTombstone Evidence = "tombstone" // the process has died and is not reaped
 	ByReaping   Evidence = "reaping"
 	BySilence   Evidence = "silence" // it shows no life, and may live
+	ByNode      Evidence = "node"    // its node is lost
 )

@@ -5,14 +5,24 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/goulfm/goulfm/internal/daemon"
 	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/lifeline"
 )
 
+// A Daemon does what the rules of a job decide about processes: that of the node, or those of
+// several.
+type Daemon interface {
+	// Declare has all processes know that one has departed; WakeAll follows.
+	Declare(proc int, left bool)
+	WakeAll()
+	Signal(proc int, sig syscall.Signal)
+	KillAll()
+	Say(proc int, m lifeline.Message)
+}
+
 // A Base is what all hosts do; they embed it. Of daemon.Host it has Found, Reaped and Heard.
 type Base struct {
-	Daemon *daemon.Daemon
+	Daemon Daemon
 	// More does what a decision asks of this host alone; nil: nothing. Mu is held.
 	More func(job.Action)
 

@@ -31,7 +31,7 @@ func (l *launcher) dump(why string) {
 	l.dumps = dumps{}
 	for _, p := range l.Rules.Processes() {
 		if p.Joined {
-			l.Daemon.Say(p.Seat, lifeline.Describe{})
+			l.crew.Say(p.Seat, lifeline.Describe{})
 		}
 	}
 	l.Mu.Unlock()
@@ -64,7 +64,7 @@ type dumped struct {
 // dumpsOf adds to processes what they have said. The caller holds mu.
 func (l *launcher) dumpsOf(processes []job.Process) (all []dumped) {
 	for _, p := range processes {
-		x := dumped{Process: p, pid: l.Daemon.Pid(p.Seat)}
+		x := dumped{Process: p, pid: l.crew.Pid(p.Seat)}
 		if m, said := l.dumps[p.Seat]; said {
 			x.dump = &m
 		}

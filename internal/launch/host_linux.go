@@ -11,12 +11,12 @@ import (
 func (l *launcher) more(a job.Action) {
 	switch a := a.(type) {
 	case job.EndFenced:
-		l.Daemon.EndFenced(a.Proc)
+		l.crew.EndFenced(a.Proc)
 	case job.AllJoined:
 		close(l.allJoined)
 	case job.Lost:
 		p, _ := l.Rules.Process(a.Proc)
-		l.rep.died(p, l.Daemon.Pid(a.Proc))
+		l.rep.died(p, l.crew.Pid(a.Proc))
 	case job.Silenced:
 		l.tellSilence(a)
 	}
@@ -78,7 +78,7 @@ func (l *launcher) keep(m lifeline.Keep) {
 	for _, a := range l.Rules.Step(job.Kept{First: m.First}) {
 		if a, ok := a.(job.PassKeep); ok {
 			for proc := a.First; proc < a.First+a.Count; proc++ {
-				l.Daemon.Say(proc, m)
+				l.crew.Say(proc, m)
 			}
 		}
 	}

@@ -22,7 +22,16 @@ func (s *Spec) check() error {
 	if s.Fence && s.SuspectAfter == 0 && !s.Ring {
 		return fmt.Errorf("--fence: say with --suspect-after how long a rank may show no life, or with --detector ring")
 	}
+	if err := s.checkNodes(); err != nil {
+		return err
+	}
 	for _, k := range s.Kills {
+		if k.Node > 0 {
+			if k.Node > len(s.Hosts.Nodes) {
+				return fmt.Errorf("--kill node%d@...: there are nodes 0 to %d", k.Node-1, len(s.Hosts.Nodes)-1)
+			}
+			continue
+		}
 		if k.Rank < 0 || k.Rank >= s.N && (k.Point == "" || k.Rank >= s.universe()) {
 			return fmt.Errorf("--kill %d@...: there are ranks 0 to %d", k.Rank, s.N-1)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/internal/daemon"
+	"github.com/goulfm/goulfm/internal/fleet"
 	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/jobhost"
 )
@@ -15,6 +16,8 @@ import (
 // daemon of the node do it, and tells people.
 type launcher struct {
 	jobhost.Base // its Mu guards dumps and unwritten, too
+	crew         crew
+	fleet        *fleet.Fleet // crew, of a job on several nodes; else nil
 
 	spec  *Spec
 	start time.Time
@@ -57,8 +60,8 @@ func Run(ctx context.Context, spec *Spec) (int, error) {
 	defer prog.close()
 	l := newLauncher(spec)
 	l.prog = prog
-	if l.Daemon, err = daemon.New(l, spec.universe()); err != nil {
-		return ExitFailed, err
+	if err := l.hire(ctx); err != nil {
+		return codeOf(err), err
 	}
 	defer l.close()
 	// Caught before there are ranks: one that runs at once may be seen, and the job
@@ -70,17 +73,19 @@ func Run(ctx context.Context, spec *Spec) (int, error) {
 		return codeOf(err), err
 	}
 	l.rep.started(spec.N, prog.name)
-	daemon.Calm(spec.universe())
+	if l.fleet == nil {
+		daemon.Calm(spec.universe())
+	}
 	go l.handleSignals(signals)
-	l.Daemon.Watch(0, spec.N)
+	l.crew.Watch(0, spec.N)
 	if spec.SuspectAfter > 0 {
-		go l.Daemon.WatchLife(spec.SuspectAfter)
+		go l.crew.WatchLife(spec.SuspectAfter)
 	}
 	l.schedule()
-	<-l.Daemon.Ended()
+	<-l.crew.Ended()
 	l.settle()
 	v := l.verdict()
-	l.rep.end(v, l.Daemon.Halted())
+	l.rep.end(v, l.crew.Halted())
 	close(l.settled)
 	return v.Code, nil
 }
@@ -88,14 +93,14 @@ func Run(ctx context.Context, spec *Spec) (int, error) {
 // settle ends what the ranks have left behind, and waits until the last of their output is
 // written.
 func (l *launcher) settle() {
-	l.Daemon.EndLeftovers()
+	l.crew.EndLeftovers()
 	close(l.quiet)
-	l.Daemon.Drain()
+	l.crew.Drain()
 }
 
 // close lets go of what only new processes need.
 func (l *launcher) close() {
-	l.Daemon.Close()
+	l.crew.Close()
 	for _, p := range l.programs {
 		p.close()
 	}

@@ -26,13 +26,18 @@ func (l *launcher) schedule() {
 func (l *launcher) killAfter(k Kill) {
 	select {
 	case <-l.allJoined:
-	case <-l.Daemon.Ended():
+	case <-l.crew.Ended():
 		return
 	}
 	select {
 	case <-time.After(k.After):
+		if k.Node > 0 {
+			l.rep.note("node", "node %d is killed as planned, %s after all ranks were in Init", k.Node-1, k.After)
+			l.fleet.KillNode(k.Node - 1)
+			return
+		}
 		l.kill(k)
-	case <-l.Daemon.Ended():
+	case <-l.crew.Ended():
 	}
 }
 
@@ -56,19 +61,19 @@ func (l *launcher) handleSignals(ch <-chan os.Signal) {
 			case syscall.SIGQUIT:
 				l.dump("on request (SIGQUIT)")
 			case syscall.SIGTSTP:
-				l.Daemon.SignalAll(syscall.SIGSTOP)
+				l.crew.SignalAll(syscall.SIGSTOP)
 				_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 			case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP:
-				if asked++; asked > 1 || l.Daemon.Over() {
+				if asked++; asked > 1 || l.crew.Over() {
 					l.stop(ExitSignal+int(sig), sig.String())
 					continue
 				}
 				l.Apply(job.Interrupted{Code: ExitSignal + int(sig), Why: sig.String()})
 				l.rep.note("signal", "%s passed on to all ranks; once more ends them at once", sig)
 				l.rep.atOnce()
-				l.Daemon.SignalAll(sig)
+				l.crew.SignalAll(sig)
 			default:
-				l.Daemon.SignalAll(sig)
+				l.crew.SignalAll(sig)
 			}
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/goulfm/goulfm/internal/daemon"
 	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/stretchr/testify/assert"
@@ -21,14 +20,13 @@ func runningJob(t *testing.T) *launcher {
 	require.NoError(t, err)
 	l := newLauncher(spec)
 	l.prog = prog
-	l.Daemon, err = daemon.New(l, spec.universe())
-	require.NoError(t, err)
+	require.NoError(t, l.hire(t.Context()))
 	require.NoError(t, l.startRanks())
 	t.Cleanup(func() {
 		l.stop(ExitFailed, "the test is over")
-		<-l.Daemon.Ended()
+		<-l.crew.Ended()
 		l.settle()
-		l.rep.end(l.verdict(), l.Daemon.Halted())
+		l.rep.end(l.verdict(), l.crew.Halted())
 		l.close()
 	})
 	return l
@@ -37,7 +35,7 @@ func runningJob(t *testing.T) *launcher {
 // processes returns what the rules know, once the starter has done what it was given.
 func (l *launcher) processes() []job.Process {
 	done := make(chan struct{})
-	l.Daemon.OnStarter(func() { close(done) })
+	l.crew.OnStarter(func() { close(done) })
 	<-done
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
@@ -70,13 +68,13 @@ func TestSpecR59UnwantedWhileStarted(t *testing.T) {
 func TestSpawnOfWhatIsNoProgram(t *testing.T) {
 	l := runningJob(t)
 	l.spawn(0, lifeline.Spawn{Token: 1, N: 2, Program: "/no/such/program", Procs: []int{0, 1}})
-	l.Daemon.OnStarter(func() { // whose map it is
+	l.crew.OnStarter(func() { // whose map it is
 		l.programs["/"] = &program{path: "/", name: "/"} // found, and cannot be executed
 	})
 	l.spawn(0, lifeline.Spawn{Token: 2, N: 2, Program: "/", Procs: []int{0, 1}})
 	assert.Len(t, l.processes(), 2)
-	assert.True(t, l.Daemon.Expect(1))
-	l.Daemon.Unexpect(1)
+	assert.True(t, l.crew.Expect(1))
+	l.crew.Unexpect(1)
 }
 
 // TestJoinedTwice closes the lifeline of who says so.

@@ -47,6 +47,8 @@ type Spec struct {
 	Env      []string // NAME=VALUE, added to the environment
 	Dir      string   // working directory; empty: this one
 
+	Hosts Hosts // where the ranks run
+
 	Stdin     string // "none", "all" or a rank
 	Tag       bool   // begin each line with its rank
 	Timestamp bool   // begin each line with the seconds since the start
@@ -70,9 +72,29 @@ type Spec struct {
 	In             *os.File
 }
 
+// Hosts are the nodes of a job on several, and how their daemons are started. Without Nodes a job
+// runs on this machine, in its memory.
+type Hosts struct {
+	Nodes        []Node
+	Launcher     string        // LauncherLocal or LauncherSSH
+	Rsh          []string      // the command instead of ssh
+	DaemonPath   string        // of goulfm there; empty: that of this program
+	Iface        string        // address of this machine at which daemons reach it; empty: all
+	StartTimeout time.Duration // all daemons must be there
+	Version      string        // of this program
+}
+
+// A Node is one of a job on several.
+type Node struct {
+	Name  string
+	User  string // to log in as; empty: ssh's choice
+	Slots int    // how many ranks it takes
+}
+
 // Kill is one planned death.
 type Kill struct {
 	Rank  int
+	Node  int           // 1 more than the node that dies, with all that runs there; 0: the rank does
 	After time.Duration // once all ranks are in Init; used when Point is empty
 	Point string        // when it reaches Mark(Point, Value)
 	Value int
@@ -95,3 +117,9 @@ func (s *Spec) universe() int {
 	}
 	return min(2*s.N+spareProcs, RanksMax)
 }
+
+// How the daemons of nodes are started.
+const (
+	LauncherLocal = "local" // on this machine, whatever the names of the hosts
+	LauncherSSH   = "ssh"
+)

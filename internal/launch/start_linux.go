@@ -17,8 +17,8 @@ import (
 // startRanks starts the ranks with which the job begins.
 func (l *launcher) startRanks() error {
 	l.seats = l.spec.N
-	l.Daemon.Announce(l.seats)
-	return l.Daemon.Begin(func() error {
+	l.crew.Announce(l.seats)
+	return l.crew.Begin(func() error {
 		for rank := range l.spec.N {
 			if err := l.startRank(rank); err != nil {
 				return fail(ExitFailed, "start rank %d: %w", rank, err)
@@ -41,7 +41,7 @@ func (l *launcher) startRank(rank int) error {
 		return err
 	}
 	p.Stdin, p.Argv, p.Env = stdin, append(p.Argv, l.spec.Args...), l.spec.Env
-	if err := l.Daemon.Start(p); err != nil {
+	if err := l.crew.Start(p); err != nil {
 		return err
 	}
 	if feed != nil {
@@ -71,9 +71,9 @@ func (l *launcher) place(number int, prog *program, who boot.Info) (daemon.Place
 // spawn starts what a process asks for. The answer comes when all are in Init, or one cannot
 // be.
 func (l *launcher) spawn(root int, m lifeline.Spawn) {
-	l.Daemon.OnStarter(func() {
+	l.crew.OnStarter(func() {
 		prog, err := l.programOf(m.Program)
-		if err == nil && !l.Daemon.Expect(m.N) {
+		if err == nil && !l.crew.Expect(m.N) {
 			err = daemon.ErrOver
 		}
 		start, ok := l.awaitSeats(root, m, err)
@@ -81,7 +81,7 @@ func (l *launcher) spawn(root int, m lifeline.Spawn) {
 		case ok:
 			l.startBatch(root, start, prog, m)
 		case err == nil:
-			l.Daemon.Unexpect(m.N)
+			l.crew.Unexpect(m.N)
 		}
 	})
 }
@@ -101,9 +101,9 @@ func (l *launcher) awaitSeats(root int, m lifeline.Spawn, bad error) (start job.
 		ev.Bad = bad.Error()
 	}
 	for begun := time.Now(); ; time.Sleep(seatsLook) {
-		ev.Vacant = l.Daemon.Vacant()
+		ev.Vacant = l.crew.Vacant()
 		if ev.Last = time.Since(begun) > seatsMax; ev.Last {
-			ev.Held = l.Daemon.Held()
+			ev.Held = l.crew.Held()
 		}
 		start, ok, later := l.want(ev)
 		if !later {
@@ -133,28 +133,28 @@ func (l *launcher) want(ev job.Wanted) (start job.Start, ok, later bool) {
 func (l *launcher) startBatch(root int, b job.Start, prog *program, m lifeline.Spawn) {
 	if err := l.vacate(b.Used); err != nil {
 		l.Apply(job.NotStarted{Proc: b.First, Why: err.Error()})
-		l.Daemon.Unexpect(b.Count)
+		l.crew.Unexpect(b.Count)
 		return
 	}
-	l.Daemon.Announce(l.seats)
+	l.crew.Announce(l.seats)
 	for i := range b.Count {
 		number := b.First + i
 		if err := l.startSpawned(number, b, prog, m); err != nil {
 			l.Apply(job.NotStarted{Proc: number, Why: err.Error()})
-			l.Daemon.Unexpect(b.Count - i)
+			l.crew.Unexpect(b.Count - i)
 			return
 		}
 		l.Apply(job.Forked{Proc: number})
-		l.Daemon.Unexpect(1)
+		l.crew.Unexpect(1)
 	}
-	l.Daemon.Watch(b.First, b.Count)
+	l.crew.Watch(b.First, b.Count)
 	l.rep.spawned(l.numbers(b), prog.name, root)
 }
 
 // vacate makes seats free that others had. It comes before anybody can learn who has them now.
 func (l *launcher) vacate(seats []int) error {
 	for _, seat := range seats {
-		if err := l.Daemon.Vacate(seat); err != nil {
+		if err := l.crew.Vacate(seat); err != nil {
 			return err
 		}
 	}
@@ -184,7 +184,7 @@ func (l *launcher) startSpawned(number int, b job.Start, prog *program, m lifeli
 	}
 	p.Argv = append(p.Argv, m.Args...)
 	p.Env = append(append(p.Env, l.spec.Env...), m.Env...)
-	return l.Daemon.Start(p)
+	return l.crew.Start(p)
 }
 
 // programOf returns what to execute: the program of the job if none is named.
@@ -195,7 +195,7 @@ func (l *launcher) programOf(name string) (*program, error) {
 	if p := l.programs[name]; p != nil {
 		return p, nil
 	}
-	p, err := findProgram(name, l.Daemon.Build)
+	p, err := findProgram(name, l.crew.Build)
 	if err == nil {
 		l.programs[name] = p
 	}

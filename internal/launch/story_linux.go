@@ -228,6 +228,8 @@ func foundBy(by job.Evidence) string {
 		return "exit mark in shared memory"
 	case job.ByReaping:
 		return "exit status"
+	case job.ByNode:
+		return "node, which is lost"
 	}
 	return string(by)
 }

@@ -17,6 +17,11 @@ import (
 // arenas, one behind the other. All are mapped at once, which takes addresses and no memory:
 // what cannot be mapped later would be a living process that cannot be reached.
 func Open(me int, job uint64, nodeFd, arenasFd uintptr) (*transport.Port, *segment.Node, error) {
+	return OpenWith(me, job, nodeFd, arenasFd, func(*segment.Node) (park.Sleeper, error) { return park.Futex{}, nil })
+}
+
+// OpenWith is Open of a process that sleeps with another Sleeper.
+func OpenWith(me int, job uint64, nodeFd, arenasFd uintptr, sleeperOf func(*segment.Node) (park.Sleeper, error)) (*transport.Port, *segment.Node, error) {
 	m, err := segment.Attach(nodeFd)
 	if err != nil {
 		return nil, nil, err
@@ -33,7 +38,11 @@ func Open(me int, job uint64, nodeFd, arenasFd uintptr) (*transport.Port, *segme
 	if err != nil {
 		return nil, nil, addressesShort(node.Procs(), err)
 	}
-	p, err := transport.NewPort(transport.Home{Node: node, Sleeper: park.Futex{}, Arena: func(proc int) (*segment.Arena, error) {
+	sleeper, err := sleeperOf(node)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := transport.NewPort(transport.Home{Node: node, Sleeper: sleeper, Arena: func(proc int) (*segment.Arena, error) {
 		m := all.Part(proc*stride, stride)
 		return segment.OpenArena(m, node.Procs())
 	}, Pid: node.Pid}, me)

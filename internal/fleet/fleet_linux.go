@@ -1,0 +1,313 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/daemon"
+	"github.com/goulfm/goulfm/internal/lifeline"
+	"github.com/goulfm/goulfm/internal/orders"
+)
+
+// A Fleet is the daemons of the nodes of a job. Its methods may be called from any goroutine.
+type Fleet struct {
+	host  daemon.Host
+	job   uint64
+	procs int
+	nodes []*node
+	of    []int // node of each seat
+
+	mu        sync.Mutex
+	processes map[int]*process // by seat: those that were to be started
+	live      int              // not reaped yet
+	expected  int              // about to be started
+	isOver    bool
+	begun     bool
+	ended     chan struct{}
+	halted    chan struct{}
+	halting   sync.Once
+}
+
+// A process is one that was started on a node.
+type process struct {
+	seat, pid int
+	reaped    bool
+	heard     bool
+	started   chan orders.Started // the answer to a Start after Begin
+	taken     chan struct{}       // the process has read the last input
+	outs      [2]*outlet          // standard output, standard error
+	isFound   bool
+}
+
+// Job is the identity of the job.
+func (f *Fleet) Job() uint64 { return f.job }
+
+// Nodes returns how many nodes there are.
+func (f *Fleet) Nodes() int { return len(f.nodes) }
+
+// nodeOf returns the node of a seat.
+func (f *Fleet) nodeOf(seat int) *node { return f.nodes[f.of[seat]] }
+
+// tellAll gives an order to all nodes.
+func (f *Fleet) tellAll(m orders.Message) {
+	for _, n := range f.nodes {
+		n.mouth.Say(m)
+	}
+}
+
+// Announce has all processes know that those of seats below n are there, or will be.
+func (f *Fleet) Announce(n int) { f.tellAll(orders.Announce{N: n}) }
+
+// Declare has all processes know that one has departed, and wakes them.
+func (f *Fleet) Declare(proc int, left bool) {
+	f.tellAll(orders.Declare{Proc: proc, Left: left, Lost: f.nodeOf(proc).isLost()})
+}
+
+// WakeAll does nothing: Declare has.
+func (f *Fleet) WakeAll() {}
+
+// Signal sends a signal to a process.
+func (f *Fleet) Signal(proc int, sig syscall.Signal) {
+	f.nodeOf(proc).mouth.Say(orders.Signal{Proc: proc, Sig: int(sig)})
+}
+
+// SignalAll sends a signal to all processes.
+func (f *Fleet) SignalAll(sig syscall.Signal) { f.tellAll(orders.Signal{Proc: -1, Sig: int(sig)}) }
+
+// KillAll ends all processes.
+func (f *Fleet) KillAll() {
+	f.tellAll(orders.KillAll{})
+	f.halting.Do(func() { close(f.halted) })
+}
+
+// Say says something to a process.
+func (f *Fleet) Say(proc int, m lifeline.Message) {
+	if line, err := lifeline.Encode(boot.NowNs(), m); err == nil {
+		f.nodeOf(proc).mouth.Say(orders.Say{Proc: proc, Line: line})
+	}
+}
+
+// EndFenced ends a process that was declared dead and runs on.
+func (f *Fleet) EndFenced(proc int) { f.nodeOf(proc).mouth.Say(orders.EndFenced{Proc: proc}) }
+
+// Watch has the deaths of the processes from first on found.
+func (f *Fleet) Watch(first, count int) {
+	for seat := first; seat < first+count; seat++ {
+		f.nodeOf(seat).mouth.Say(orders.Watch{Proc: seat})
+	}
+}
+
+// WatchLife has processes found that show no life for so long.
+func (f *Fleet) WatchLife(after time.Duration) {
+	f.tellAll(orders.WatchLife{AfterNs: after.Nanoseconds()})
+}
+
+// KillNode kills the daemon of a node, and so all that runs there.
+func (f *Fleet) KillNode(i int) { f.nodes[i].mouth.Say(orders.Die{}) }
+
+// Expect says that n processes will be started; false: the job is over. Every node stays, for
+// any of them may get one.
+func (f *Fleet) Expect(n int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.isOver {
+		return false
+	}
+	f.expected += n
+	return true
+}
+
+// Unexpect says that n of them will not be, or are.
+func (f *Fleet) Unexpect(n int) {
+	f.mu.Lock()
+	f.expected -= n
+	f.endIfOver()
+	f.mu.Unlock()
+}
+
+// endIfOver ends the job when nobody runs and nobody will. The caller holds mu.
+func (f *Fleet) endIfOver() {
+	if f.begun && f.live == 0 && f.expected == 0 && !f.isOver {
+		f.isOver = true
+		close(f.ended)
+	}
+}
+
+// Vacant returns nothing: seats of a job on several nodes are not used again.
+func (f *Fleet) Vacant() []int { return nil }
+
+// Held says why.
+func (f *Fleet) Held() string { return "seats of a job on several nodes are not used again" }
+
+// Vacate is never asked for.
+func (f *Fleet) Vacate(seat int) error { return fmt.Errorf("seat %d: %s", seat, f.Held()) }
+
+// OnStarter calls fn, which starts processes: orders have no thread.
+func (f *Fleet) OnStarter(fn func()) { fn() }
+
+// Build runs a command to its end.
+func (f *Fleet) Build(dir string, args []string) ([]byte, error) {
+	cmd := exec.CommandContext(context.Background(), args[0], args[1:]...)
+	cmd.Dir = dir
+	return cmd.CombinedOutput()
+}
+
+// Begin calls start, which starts the first processes, and waits until they run.
+func (f *Fleet) Begin(start func() error) error {
+	if err := start(); err != nil {
+		return err
+	}
+	f.tellAll(orders.Go{})
+	for _, n := range f.nodes {
+		if err := n.awaitBegun(); err != nil {
+			return fmt.Errorf("%s: %w", n, err)
+		}
+	}
+	f.mu.Lock()
+	f.begun = true
+	f.endIfOver()
+	f.mu.Unlock()
+	return nil
+}
+
+// Start starts a process on the node of its seat. Before Begin has returned it only has it
+// started then.
+func (f *Fleet) Start(p daemon.Placement) error {
+	n := f.nodeOf(p.Number)
+	info, err := json.Marshal(p.Info)
+	if err != nil {
+		return err
+	}
+	proc := &process{seat: p.Number, started: make(chan orders.Started, 1), taken: make(chan struct{}, 1)}
+	proc.outs = [2]*outlet{newOutlet(p.Out), newOutlet(p.Errs)}
+	f.mu.Lock()
+	later := f.begun
+	f.processes[p.Number] = proc
+	f.live++
+	f.mu.Unlock()
+	reads := p.Stdin.Name() != os.DevNull
+	n.mouth.Say(orders.Start{Proc: p.Number, Path: everywhere(p.Path), Argv: p.Argv, Dir: dirOf(p.Dir), Env: p.Env, Info: info, Stdin: reads})
+	if reads {
+		go f.feed(n, proc, p.Stdin)
+	} else {
+		p.Stdin.Close()
+	}
+	if !later {
+		return nil
+	}
+	return f.awaitStarted(n, proc)
+}
+
+// awaitStarted waits for the answer to a Start.
+func (f *Fleet) awaitStarted(n *node, proc *process) error {
+	var why string
+	select {
+	case s := <-proc.started:
+		if s.Why == "" {
+			f.mu.Lock()
+			proc.pid = s.Pid
+			f.mu.Unlock()
+			return nil
+		}
+		why = s.Why
+	case <-n.lost:
+		why = "the node is lost"
+	}
+	f.mu.Lock()
+	if !proc.reaped {
+		proc.reaped = true
+		f.live--
+	}
+	f.mu.Unlock()
+	return fmt.Errorf("%s: %s", n, why)
+}
+
+// everywhere returns a path by which other processes of this machine find what this one calls
+// path: a program that was built is a file without a name.
+func everywhere(path string) string {
+	if rest, ok := strings.CutPrefix(path, "/proc/self/"); ok {
+		return fmt.Sprintf("/proc/%d/%s", os.Getpid(), rest)
+	}
+	return path
+}
+
+// dirOf returns the folder in which a process is started: that of the launcher if none is said.
+func dirOf(dir string) string {
+	if dir == "" {
+		dir, _ = os.Getwd()
+	}
+	return dir
+}
+
+// Pid is the number by which the kernel of its node knows a process, or knew it.
+func (f *Fleet) Pid(proc int) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if p := f.processes[proc]; p != nil {
+		return p.pid
+	}
+	return 0
+}
+
+// Ended is closed when all processes have ended and none will be started.
+func (f *Fleet) Ended() <-chan struct{} { return f.ended }
+
+// Halted is closed by KillAll.
+func (f *Fleet) Halted() <-chan struct{} { return f.halted }
+
+// Over says whether all processes have ended and none will be started.
+func (f *Fleet) Over() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.isOver
+}
+
+// EndLeftovers ends what processes have left behind on all nodes.
+func (f *Fleet) EndLeftovers() {
+	f.tellAll(orders.Settle{})
+	for _, n := range f.nodes {
+		n.awaitSettled()
+	}
+}
+
+// Drain waits until all that processes have printed is passed on.
+func (f *Fleet) Drain() {
+	f.mu.Lock()
+	var outs []*outlet
+	for _, p := range f.processes {
+		outs = append(outs, p.outs[:]...)
+	}
+	f.mu.Unlock()
+	for _, o := range outs {
+		select {
+		case <-o.done:
+		case <-f.halted: // nobody waits for who does not read
+		}
+	}
+}
+
+// Close ends the daemons.
+func (f *Fleet) Close() {
+	for _, n := range f.nodes {
+		n.close()
+	}
+}
+
+// seatsOf returns the seats of a node, ascending.
+func seatsOf(of []int, i int) (seats []int) {
+	for seat, on := range of {
+		if on == i {
+			seats = append(seats, seat)
+		}
+	}
+	return slices.Clip(seats)
+}

@@ -1,0 +1,277 @@
+package fleet
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+
+	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/job"
+	"github.com/goulfm/goulfm/internal/lifeline"
+	"github.com/goulfm/goulfm/internal/orders"
+)
+
+// A node is one, as the launcher sees it.
+type node struct {
+	f     *Fleet
+	index int
+	name  string
+	seats []int
+
+	conn  net.Conn
+	in    *orders.Reader
+	mouth *orders.Mouth
+	end   func() // ends what was started for it on this machine
+
+	ready   orders.Ready
+	begun   chan orders.Begun
+	settled chan struct{} // closed
+	lost    chan struct{} // closed when the connection is
+	once    sync.Once
+	isOver  bool // the launcher closes the connection
+	mu      sync.Mutex
+}
+
+// String names it for people.
+func (n *node) String() string { return fmt.Sprintf("node %d (%s)", n.index, n.name) }
+
+func (n *node) isLost() bool {
+	select {
+	case <-n.lost:
+		return true
+	default:
+		return false
+	}
+}
+
+// awaitBegun waits until the first processes of the node run.
+func (n *node) awaitBegun() error {
+	select {
+	case b := <-n.begun:
+		if b.Why != "" {
+			return fmt.Errorf("%s", b.Why)
+		}
+		return nil
+	case <-n.lost:
+		return errLost
+	}
+}
+
+var errLost = fmt.Errorf("the connection to its daemon has ended")
+
+func (n *node) awaitSettled() {
+	select {
+	case <-n.settled:
+	case <-n.lost:
+	}
+}
+
+// listen passes on what the daemon tells, to the end of it.
+func (n *node) listen() {
+	for {
+		m, err := n.in.Next()
+		if err != nil {
+			n.lose(err)
+			return
+		}
+		n.hear(m)
+	}
+}
+
+func (n *node) hear(m orders.Message) {
+	f := n.f
+	switch m := m.(type) {
+	case orders.Begun:
+		f.began(n, m)
+	case orders.Started:
+		if p := f.process(n, m.Proc); p != nil {
+			p.started <- m
+		}
+	case orders.Taken:
+		if p := f.process(n, m.Proc); p != nil {
+			select {
+			case p.taken <- struct{}{}:
+			default:
+			}
+		}
+	case orders.Output:
+		n.print(m)
+	case orders.Settled:
+		close(n.settled)
+	case orders.Note:
+		f.host.Note(m.Event, "%s: %s", n, m.Text)
+	case orders.Failed:
+		f.host.Note("node", "%s: %s", n, m.Why)
+	default:
+		n.hearOfProcess(m)
+	}
+}
+
+// hearOfProcess passes on what is told of a process.
+func (n *node) hearOfProcess(m orders.Message) {
+	f := n.f
+	switch m := m.(type) {
+	case orders.Found:
+		if p := f.process(n, m.Proc); p != nil {
+			p.isFound = true
+			f.host.Found(m.Proc, m.By, m.Left, m.AtNs)
+		}
+	case orders.Reaped:
+		if p := f.process(n, m.Proc); p != nil {
+			f.reap(p, m.Status)
+		}
+	case orders.Heard:
+		if p := f.process(n, m.Proc); p != nil && !p.heard {
+			p.heard = true
+			f.host.Heard(m.Proc)
+		}
+	case orders.NoLife:
+		if p := f.process(n, m.Proc); p != nil {
+			f.host.NoLife(m.Proc, m.AtNs)
+		}
+	case orders.Said:
+		if p := f.process(n, m.Proc); p != nil {
+			f.said(m)
+		}
+	}
+}
+
+// process returns the process of a seat, if it is one of the node.
+func (f *Fleet) process(n *node, seat int) *process {
+	if seat < 0 || seat >= f.procs || f.of[seat] != n.index {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.processes[seat]
+}
+
+// began notes the numbers of the first processes of a node.
+func (f *Fleet) began(n *node, m orders.Begun) {
+	f.mu.Lock()
+	i := 0
+	for _, seat := range n.seats {
+		if p := f.processes[seat]; p != nil && i < len(m.Pids) {
+			p.pid = m.Pids[i]
+			i++
+		}
+	}
+	f.mu.Unlock()
+	n.begun <- m
+}
+
+// reap notes that a process has ended, and tells the host.
+func (f *Fleet) reap(p *process, status job.Status) {
+	f.mu.Lock()
+	again := p.reaped
+	p.reaped = true
+	f.mu.Unlock()
+	if again {
+		return
+	}
+	f.host.Reaped(p.seat, status)
+	f.mu.Lock()
+	f.live--
+	f.endIfOver()
+	f.mu.Unlock()
+}
+
+func (f *Fleet) said(m orders.Said) {
+	said, err := lifeline.FromRank(bytes.NewReader(m.Line), f.procs).Next()
+	if err == nil {
+		err = f.host.Said(m.Proc, said)
+	}
+	if err != nil && err != io.EOF {
+		f.host.Note("lifeline", "process %d: %v", m.Proc, err)
+	}
+}
+
+// print passes on what a process has printed. It gives the daemon credit once it is written.
+func (n *node) print(m orders.Output) {
+	p := n.f.process(n, m.Proc)
+	if p == nil {
+		return
+	}
+	out := p.outs[0]
+	if m.Errs {
+		out = p.outs[1]
+	}
+	out.add(m.Data, m.End, func() { n.mouth.Say(orders.Credit{Bytes: len(m.Data)}) })
+}
+
+// lose ends a node whose connection has ended: what ran there is gone.
+func (n *node) lose(err error) {
+	n.mu.Lock()
+	over := n.isOver
+	n.mu.Unlock()
+	n.once.Do(func() { close(n.lost) })
+	n.conn.Close()
+	if over {
+		return
+	}
+	f := n.f
+	if err == io.EOF {
+		err = errLost
+	}
+	f.host.Note("node", "%s is lost: %v", n, err)
+	f.mu.Lock()
+	var gone []*process
+	for _, seat := range n.seats {
+		if p := f.processes[seat]; p != nil {
+			gone = append(gone, p)
+		}
+	}
+	f.mu.Unlock()
+	for _, p := range gone {
+		if !p.isFound {
+			f.host.Found(p.seat, job.ByNode, false, boot.NowNs())
+		}
+	}
+	for _, p := range gone {
+		f.reap(p, job.Status{Signal: 9, Name: "killed"})
+		if !p.heard {
+			p.heard = true
+			f.host.Heard(p.seat)
+		}
+		for _, o := range p.outs {
+			o.add(nil, true, nil)
+		}
+	}
+}
+
+// close ends the daemon of the node.
+func (n *node) close() {
+	n.mu.Lock()
+	n.isOver = true
+	n.mu.Unlock()
+	if n.conn != nil {
+		n.conn.Close()
+	}
+	if n.end != nil {
+		n.end()
+	}
+}
+
+// feed passes on what a process reads, one piece at a time.
+func (f *Fleet) feed(n *node, p *process, from *os.File) {
+	defer from.Close()
+	buf := make([]byte, 32<<10)
+	for {
+		k, err := from.Read(buf)
+		if k > 0 {
+			n.mouth.Say(orders.Input{Proc: p.seat, Data: bytes.Clone(buf[:k])})
+			select {
+			case <-p.taken:
+			case <-n.lost:
+				return
+			}
+		}
+		if err != nil {
+			n.mouth.Say(orders.Input{Proc: p.seat, End: true})
+			return
+		}
+	}
+}

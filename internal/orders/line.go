@@ -1,0 +1,139 @@
+package orders
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+)
+
+// MaxBytes bounds a line, with its newline: a line of package lifeline, which is a megabyte at
+// most, takes a third more here.
+const MaxBytes = 4 << 20
+
+// ErrMessage is a line that is no message.
+var ErrMessage = errors.New("bad order")
+
+type envelope struct {
+	Version int             `json:"v"`
+	What    string          `json:"what"`
+	Body    json.RawMessage `json:"body"`
+}
+
+// Encode returns a message as a line.
+func Encode(m Message) ([]byte, error) {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	line, err := json.Marshal(envelope{Version, m.what(), text})
+	if err == nil && len(line) >= MaxBytes {
+		err = fmt.Errorf("%w: %s of %d bytes, at most %d", ErrMessage, m.what(), len(line), MaxBytes)
+	}
+	return append(line, '\n'), err
+}
+
+// A Reader reads messages.
+type Reader struct{ in *bufio.Scanner }
+
+// NewReader returns a Reader of what comes from r.
+func NewReader(r io.Reader) *Reader {
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, MaxBytes)
+	return &Reader{in}
+}
+
+// Next returns the next message; io.EOF after the last one.
+func (r *Reader) Next() (Message, error) {
+	if !r.in.Scan() {
+		if err := r.in.Err(); err != nil {
+			return nil, err
+		}
+		return nil, io.EOF
+	}
+	var e envelope
+	if err := json.Unmarshal(r.in.Bytes(), &e); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMessage, err)
+	}
+	read := kindOf(e.What)
+	if e.Version != Version || read == nil {
+		return nil, fmt.Errorf("%w: %q of version %d, and this is version %d: the launcher and a daemon are of different versions of goulfm", ErrMessage, e.What, e.Version, Version)
+	}
+	m, err := read(e.Body)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMessage, err)
+	}
+	return m, nil
+}
+
+// A Mouth says messages over a connection, in order, and never makes its caller wait: who does
+// not read delays nobody but itself.
+type Mouth struct {
+	conn    net.Conn
+	mu      sync.Mutex
+	lines   [][]byte // not written yet
+	talking bool     // a goroutine writes
+	gone    bool     // the other end is
+	idle    *sync.Cond
+}
+
+// NewMouth returns one.
+func NewMouth(conn net.Conn) *Mouth {
+	m := &Mouth{conn: conn}
+	m.idle = sync.NewCond(&m.mu)
+	return m
+}
+
+// Say has a message written after those before it. What cannot be encoded is a mistake of the
+// caller's, and closes the connection.
+func (m *Mouth) Say(msg Message) {
+	line, err := Encode(msg)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err != nil {
+		m.gone = true
+		m.conn.Close()
+	}
+	if m.gone {
+		return
+	}
+	m.lines = append(m.lines, line)
+	if !m.talking {
+		m.talking = true
+		go m.talk()
+	}
+}
+
+// Flush waits until all is written, or the other end is gone.
+func (m *Mouth) Flush() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for m.talking && !m.gone {
+		m.idle.Wait()
+	}
+}
+
+func (m *Mouth) talk() {
+	for {
+		m.mu.Lock()
+		lines := m.lines
+		m.lines = nil
+		if m.talking = len(lines) > 0; !m.talking {
+			m.idle.Broadcast()
+		}
+		m.mu.Unlock()
+		if len(lines) == 0 {
+			return
+		}
+		if _, err := (*net.Buffers)(&lines).WriteTo(m.conn); err != nil {
+			m.mu.Lock()
+			m.gone, m.lines, m.talking = true, nil, false
+			m.idle.Broadcast()
+			m.mu.Unlock()
+			return
+		}
+	}
+}

@@ -1,0 +1,272 @@
+// Package orders holds the messages between the launcher of a job and the daemons of its nodes:
+// one line of JSON each, {"v": version, "what": type, "body": ...}, over a connection between
+// members of the job (package socket). The launcher decides, daemons act and tell:
+//
+//	daemon:   Hello
+//	launcher: Plan                    what the node is
+//	daemon:   Ready                   its memory and listeners are there
+//	launcher: Table, Start ..., Go    where everybody listens; what the node runs first
+//	daemon:   Begun
+//	          then, in any order, what happens and what is to be done about it
+//	launcher: Settle                  all processes have ended
+//	daemon:   Settled                 nothing is left of them; all that they printed was passed on
+//
+// A daemon whose connection ends kills its processes and ends; a launcher that loses a daemon
+// takes the node for lost.
+package orders
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/goulfm/goulfm/internal/job"
+)
+
+// Version is that of the messages.
+const Version = 1
+
+// A Message is one of the types of this file.
+type Message interface{ what() string }
+
+// Bootstrap is what a daemon is told when it is started, by a line on its standard input.
+type Bootstrap struct {
+	Job    uint64   `json:"job"`
+	Secret []byte   `json:"secret"` // never in arguments or the environment
+	Node   int      `json:"node"`
+	Heads  []string `json:"heads"` // addresses at which the launcher listens
+	Birth  uint64   `json:"birth"` // of the launcher
+}
+
+// Hello begins what a daemon says.
+type Hello struct {
+	Node    int    `json:"node"`
+	Pid     int    `json:"pid"`
+	Host    string `json:"host"`
+	Arch    string `json:"arch"`
+	Version string `json:"version"`
+	Cores   int    `json:"cores"`
+}
+
+// Plan says what the node is: it has these seats, ascending, of Procs that the job has.
+type Plan struct {
+	Procs int   `json:"procs"`
+	Seats []int `json:"seats"`
+}
+
+// Ready says where the processes of the node will listen, in the order of Plan.Seats, and their births.
+type Ready struct {
+	Addrs  []string `json:"addrs"`
+	Births []uint64 `json:"births"`
+}
+
+// Table says it of all seats of the job, and on which node each is.
+type Table struct {
+	Addrs  []string `json:"addrs"`
+	Births []uint64 `json:"births"`
+	Nodes  []int    `json:"nodes"`
+}
+
+// Start has a process started. Before Go it only waits for it; after it Started answers.
+type Start struct {
+	Proc  int             `json:"proc"`
+	Path  string          `json:"path"`
+	Argv  []string        `json:"argv"`
+	Dir   string          `json:"dir,omitempty"`
+	Env   []string        `json:"env,omitempty"`
+	Info  json.RawMessage `json:"info"`            // boot.Info
+	Stdin bool            `json:"stdin,omitempty"` // Input follows
+}
+
+// Go has the first processes started. Begun answers.
+type Go struct{}
+
+// Begun says that the first processes run, or why not. Pids are by their order.
+type Begun struct {
+	Pids []int  `json:"pids"`
+	Why  string `json:"why,omitempty"`
+}
+
+// Started answers a Start after Go.
+type Started struct {
+	Proc int    `json:"proc"`
+	Pid  int    `json:"pid"`
+	Why  string `json:"why,omitempty"`
+}
+
+// Input is what a process reads; End: it is all.
+type Input struct {
+	Proc int    `json:"proc"`
+	Data []byte `json:"data,omitempty"`
+	End  bool   `json:"end,omitempty"`
+}
+
+// Taken says that an Input was read by the process, or never will be: the next one may come.
+type Taken struct {
+	Proc int `json:"proc"`
+}
+
+// Output is what a process has printed: whole lines. End: it is all.
+type Output struct {
+	Proc int    `json:"proc"`
+	Errs bool   `json:"errs,omitempty"`
+	Data []byte `json:"data,omitempty"`
+	End  bool   `json:"end,omitempty"`
+}
+
+// Credit says that so many bytes of Output were passed on, and the daemon may send as many.
+type Credit struct {
+	Bytes int `json:"bytes"`
+}
+
+// What the launcher orders; each is a method of the daemon of that name.
+type (
+	// Announce has the processes of the node know that those of seats below N are there, or
+	// will be.
+	Announce struct {
+		N int `json:"n"`
+	}
+	// Declare puts a process into the node's list of departures, and wakes all. Lost: without
+	// exact evidence.
+	Declare struct {
+		Proc int  `json:"proc"`
+		Left bool `json:"left,omitempty"`
+		Lost bool `json:"lost,omitempty"`
+	}
+	// Signal sends a signal to a process, or to all of the node for -1.
+	Signal struct {
+		Proc int `json:"proc"`
+		Sig  int `json:"sig"`
+	}
+	// KillAll ends all processes of the node.
+	KillAll struct{}
+	// Say passes a line of package lifeline on to a process.
+	Say struct {
+		Proc int    `json:"proc"`
+		Line []byte `json:"line"`
+	}
+	// Expect says that N more processes will be started; negative: that so many will not.
+	Expect struct {
+		N int `json:"n"`
+	}
+	// Watch has the deaths of the process of a seat found from now on.
+	Watch struct {
+		Proc int `json:"proc"`
+	}
+	// WatchLife has processes found that show no life for so long.
+	WatchLife struct {
+		AfterNs int64 `json:"afterNs"`
+	}
+	// EndFenced ends a process that was declared dead and runs on.
+	EndFenced struct {
+		Proc int `json:"proc"`
+	}
+	// Settle ends what processes have left behind.
+	Settle struct{}
+	// Die has the daemon kill itself, as a planned death of its node.
+	Die struct{}
+)
+
+// What the daemon tells; each is a method of its host of that name.
+type (
+	// Found says that a process has ended.
+	Found struct {
+		Proc int          `json:"proc"`
+		By   job.Evidence `json:"by"`
+		Left bool         `json:"left,omitempty"`
+		AtNs int64        `json:"atNs"`
+	}
+	// Reaped says how.
+	Reaped struct {
+		Proc   int        `json:"proc"`
+		Status job.Status `json:"status"`
+	}
+	// Heard says that all that it has said was passed on.
+	Heard struct {
+		Proc int `json:"proc"`
+	}
+	// Said passes a line of package lifeline on from a process.
+	Said struct {
+		Proc int    `json:"proc"`
+		Line []byte `json:"line"`
+	}
+	// NoLife says that a process shows no life.
+	NoLife struct {
+		Proc int   `json:"proc"`
+		AtNs int64 `json:"atNs"`
+	}
+	// Note is for people.
+	Note struct {
+		Event string `json:"event"`
+		Text  string `json:"text"`
+	}
+	// Ended says that all processes of the node have ended, and none will be started.
+	Ended struct{}
+	// Settled says that nothing is left of them, and all that they have printed was passed on.
+	Settled struct{}
+	// Failed says why the daemon cannot go on.
+	Failed struct {
+		Why string `json:"why"`
+	}
+)
+
+func (Hello) what() string     { return "hello" }
+func (Plan) what() string      { return "plan" }
+func (Ready) what() string     { return "ready" }
+func (Table) what() string     { return "table" }
+func (Start) what() string     { return "start" }
+func (Go) what() string        { return "go" }
+func (Begun) what() string     { return "begun" }
+func (Started) what() string   { return "started" }
+func (Input) what() string     { return "input" }
+func (Taken) what() string     { return "taken" }
+func (Output) what() string    { return "output" }
+func (Credit) what() string    { return "credit" }
+func (Announce) what() string  { return "announce" }
+func (Declare) what() string   { return "declare" }
+func (Signal) what() string    { return "signal" }
+func (KillAll) what() string   { return "killall" }
+func (Say) what() string       { return "say" }
+func (Expect) what() string    { return "expect" }
+func (Watch) what() string     { return "watch" }
+func (WatchLife) what() string { return "watchlife" }
+func (EndFenced) what() string { return "endfenced" }
+func (Settle) what() string    { return "settle" }
+func (Die) what() string       { return "die" }
+func (Found) what() string     { return "found" }
+func (Reaped) what() string    { return "reaped" }
+func (Heard) what() string     { return "heard" }
+func (Said) what() string      { return "said" }
+func (NoLife) what() string    { return "nolife" }
+func (Note) what() string      { return "note" }
+func (Ended) what() string     { return "ended" }
+func (Settled) what() string   { return "settled" }
+func (Failed) what() string    { return "failed" }
+
+// kinds are how the bodies of messages are read, by what they are.
+func kindOf(what string) func([]byte) (Message, error) {
+	for _, k := range [...]struct {
+		m    Message
+		read func([]byte) (Message, error)
+	}{
+		{Hello{}, body[Hello]}, {Plan{}, body[Plan]}, {Ready{}, body[Ready]}, {Table{}, body[Table]}, {Start{}, body[Start]},
+		{Go{}, body[Go]}, {Begun{}, body[Begun]}, {Started{}, body[Started]}, {Input{}, body[Input]}, {Taken{}, body[Taken]}, {Output{}, body[Output]},
+		{Credit{}, body[Credit]}, {Announce{}, body[Announce]}, {Declare{}, body[Declare]}, {Signal{}, body[Signal]},
+		{KillAll{}, body[KillAll]}, {Say{}, body[Say]}, {Expect{}, body[Expect]}, {Watch{}, body[Watch]},
+		{WatchLife{}, body[WatchLife]}, {EndFenced{}, body[EndFenced]}, {Settle{}, body[Settle]}, {Die{}, body[Die]},
+		{Found{}, body[Found]}, {Reaped{}, body[Reaped]}, {Heard{}, body[Heard]}, {Said{}, body[Said]}, {NoLife{}, body[NoLife]},
+		{Note{}, body[Note]}, {Ended{}, body[Ended]}, {Settled{}, body[Settled]}, {Failed{}, body[Failed]},
+	} {
+		if k.m.what() == what {
+			return k.read
+		}
+	}
+	return nil
+}
+
+func body[M Message](text []byte) (Message, error) {
+	var m M
+	if err := json.Unmarshal(text, &m); err != nil {
+		return nil, fmt.Errorf("%s: %w", m.what(), err)
+	}
+	return m, nil
+}

@@ -1,0 +1,75 @@
+package orders
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goulfm/goulfm/internal/job"
+)
+
+var examples = []Message{
+	Hello{Node: 1, Pid: 7, Host: "a", Arch: "amd64", Version: "v0", Cores: 2}, Plan{Procs: 8, Seats: []int{2, 5}},
+	Ready{Addrs: []string{"127.0.0.1:1"}, Births: []uint64{1 << 63}}, Table{Addrs: []string{""}, Births: []uint64{3}, Nodes: []int{1}},
+	Start{Proc: 3, Path: "/bin/true", Argv: []string{"true"}, Env: []string{"A=b"}, Info: json.RawMessage(`{}`)}, Go{},
+	Begun{Pids: []int{4, 5}}, Started{Proc: 3, Pid: 9}, Input{Proc: 1, Data: []byte("x")}, Taken{1}, Output{Proc: 1, Errs: true, Data: []byte("y\n")},
+	Credit{7}, Announce{3}, Declare{Proc: 3, Lost: true}, Signal{-1, 2}, KillAll{}, Say{1, []byte("{}\n")}, Expect{-2}, Watch{2},
+	WatchLife{5}, EndFenced{1}, Settle{}, Die{}, Found{Proc: 1, By: job.ByTombstone, AtNs: 8}, Reaped{1, job.Status{Signal: 9, Name: "killed"}},
+	Heard{2}, Said{1, []byte("{}\n")}, NoLife{1, 2}, Note{"event", "text"}, Ended{}, Settled{}, Failed{"disk full"},
+}
+
+func TestThereAndBack(t *testing.T) {
+	var all bytes.Buffer
+	for _, m := range examples {
+		line, err := Encode(m)
+		require.NoError(t, err)
+		all.Write(line)
+	}
+	r := NewReader(&all)
+	for _, m := range examples {
+		got, err := r.Next()
+		require.NoError(t, err)
+		assert.Equal(t, m, got)
+	}
+	_, err := r.Next()
+	assert.ErrorIs(t, err, io.EOF)
+}
+
+func TestWhatIsNoOrder(t *testing.T) {
+	for _, line := range []string{"x", `{"v":1,"what":"sing","body":{}}`, `{"v":2,"what":"go","body":{}}`, `{"v":1,"what":"announce","body":{"n":"x"}}`} {
+		_, err := NewReader(strings.NewReader(line + "\n")).Next()
+		assert.ErrorIs(t, err, ErrMessage, line)
+	}
+	_, err := NewReader(strings.NewReader(strings.Repeat("x", MaxBytes))).Next()
+	assert.Error(t, err)
+}
+
+func FuzzNext(f *testing.F) {
+	for _, m := range examples {
+		line, err := Encode(m)
+		require.NoError(f, err)
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		r := NewReader(bytes.NewReader(text))
+		for {
+			m, err := r.Next()
+			if err != nil {
+				return
+			}
+			line, err := Encode(m)
+			if !errors.Is(err, ErrMessage) {
+				require.NoError(t, err)
+				again, err := NewReader(bytes.NewReader(line)).Next()
+				require.NoError(t, err)
+				assert.Equal(t, m, again)
+			}
+		}
+	})
+}

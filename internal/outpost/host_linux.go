@@ -1,0 +1,137 @@
+package outpost
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/goulfm/goulfm/internal/job"
+	"github.com/goulfm/goulfm/internal/jobhost"
+	"github.com/goulfm/goulfm/internal/lifeline"
+	"github.com/goulfm/goulfm/internal/orders"
+	"golang.org/x/sys/unix"
+)
+
+// What the daemon tells goes to the launcher: these are the methods of daemon.Host.
+
+// Found is told that a process has ended.
+func (o *outpost) Found(proc int, by job.Evidence, left bool, atNs int64) {
+	o.mouth.Say(orders.Found{Proc: proc, By: by, Left: left, AtNs: atNs})
+}
+
+// Reaped is told how.
+func (o *outpost) Reaped(proc int, status job.Status) {
+	o.mouth.Say(orders.Reaped{Proc: proc, Status: status})
+}
+
+// Heard is told that it has said its last.
+func (o *outpost) Heard(proc int) { o.mouth.Say(orders.Heard{Proc: proc}) }
+
+// NoLife is told of a process that shows none.
+func (o *outpost) NoLife(proc int, atNs int64) { o.mouth.Say(orders.NoLife{Proc: proc, AtNs: atNs}) }
+
+// Note is told what people should know.
+func (o *outpost) Note(event, format string, args ...any) {
+	o.mouth.Say(orders.Note{Event: event, Text: fmt.Sprintf(format, args...)})
+}
+
+// Said is told what a process says. One that says twice what can be said once loses its lifeline
+// here: the launcher answers too late for that.
+func (o *outpost) Said(proc int, said lifeline.Received) error {
+	if _, ok := said.Message.(lifeline.Joined); ok {
+		o.mu.Lock()
+		twice := o.joined[proc]
+		o.joined[proc] = true
+		o.mu.Unlock()
+		if twice {
+			return jobhost.ErrTwice
+		}
+	}
+	line, err := lifeline.Encode(said.AtNs, said.Message)
+	if err == nil {
+		o.mouth.Say(orders.Said{Proc: proc, Line: line})
+	}
+	return err
+}
+
+// CreditBytes are how much output of a node may be on its way.
+const CreditBytes = 256 << 10
+
+// credit is how much more may be sent.
+type credit struct {
+	mu   sync.Mutex
+	more *sync.Cond
+	out  int // sent and not passed on
+}
+
+// take waits until something may be sent, and takes up to n bytes of what may.
+func (c *credit) take(n int) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.more == nil {
+		c.more = sync.NewCond(&c.mu)
+	}
+	for c.out >= CreditBytes {
+		c.more.Wait()
+	}
+	n = min(n, CreditBytes-c.out)
+	c.out += n
+	return n
+}
+
+func (c *credit) give(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.out -= n
+	if c.more != nil {
+		c.more.Broadcast()
+	}
+}
+
+// An output takes the lines of one process.
+type output struct {
+	o    *outpost
+	proc int
+	errs bool
+}
+
+// Write implements daemon.Lines: in pieces, of which the launcher makes lines again.
+func (out *output) Write(lines []byte) {
+	for len(lines) > 0 {
+		n := out.o.credit.take(len(lines))
+		out.o.mouth.Say(orders.Output{Proc: out.proc, Errs: out.errs, Data: bytes.Clone(lines[:n])})
+		lines = lines[n:]
+	}
+}
+
+// Close implements daemon.Lines.
+func (out *output) Close() {
+	out.o.mouth.Say(orders.Output{Proc: out.proc, Errs: out.errs, End: true})
+}
+
+func newReader(line []byte) io.Reader { return bytes.NewReader(line) }
+
+func randomBirth() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:])
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+// secretFile returns a file in memory that nobody can change, and that no core file shows.
+func secretFile(text []byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate("goulfm-table", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), "goulfm-table")
+	if _, err := f.Write(text); err != nil {
+		f.Close()
+		return nil, err
+	}
+	_, err = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_SEAL|unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_WRITE)
+	return f, err
+}

@@ -1,0 +1,336 @@
+package outpost
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/daemon"
+	"github.com/goulfm/goulfm/internal/lifeline"
+	"github.com/goulfm/goulfm/internal/orders"
+	"github.com/goulfm/goulfm/internal/socket"
+)
+
+// dialFor is how long a daemon tries to reach the launcher, whose machine may have several addresses.
+const dialFor = 10 * time.Second
+
+// dialEach is how long it tries each of its addresses.
+const dialEach = 3 * time.Second
+
+// An outpost serves one node.
+type outpost struct {
+	boot  orders.Bootstrap
+	conn  net.Conn
+	mouth *orders.Mouth
+	in    *orders.Reader
+
+	plan      orders.Plan
+	listeners map[int]*os.File // by seat
+	births    []uint64
+	d         *daemon.Daemon
+	credit    credit
+	settled   atomic.Bool
+
+	begun  bool           // Go has come
+	first  []orders.Start // what is started then
+	mu     sync.Mutex     // of feeds
+	feeds  map[int]chan orders.Input
+	joined map[int]bool // seats whose processes are in Init
+}
+
+// Run serves a node: in is where the bootstrap comes from. It returns when the job is over, or
+// the launcher is gone, with the exit code of the daemon.
+func Run(ctx context.Context, in io.Reader, version string) (int, error) {
+	o := &outpost{listeners: map[int]*os.File{}, feeds: map[int]chan orders.Input{}, joined: map[int]bool{}}
+	line, err := bufio.NewReader(io.LimitReader(in, orders.MaxBytes)).ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &o.boot)
+	}
+	if err != nil {
+		return 2, fmt.Errorf("goulfm daemon is started by goulfm run --host, which tells it by standard input what it serves: %w", err)
+	}
+	if err := o.connect(ctx); err != nil {
+		return 3, fmt.Errorf("node %d does not reach the launcher at %v: %w", o.boot.Node, o.boot.Heads, err)
+	}
+	defer o.conn.Close()
+	host, _ := os.Hostname()
+	o.mouth.Say(orders.Hello{Node: o.boot.Node, Pid: os.Getpid(), Host: host, Arch: runtime.GOOS + "/" + runtime.GOARCH, Version: version, Cores: daemon.Cores()})
+	err = o.serve()
+	if o.settled.Load() {
+		return 0, nil
+	}
+	if o.d != nil {
+		o.d.KillAll()
+	}
+	return 3, err
+}
+
+// connect reaches one of the addresses of the launcher.
+func (o *outpost) connect(ctx context.Context) error {
+	trust, err := socket.NewTrust(o.boot.Job, o.boot.Secret)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialFor)
+	defer cancel()
+	for _, addr := range o.boot.Heads {
+		each, cancel := context.WithTimeout(ctx, dialEach)
+		conn, dialErr := trust.Dial(each, addr, o.boot.Birth)
+		cancel()
+		if dialErr != nil {
+			err = errors.Join(err, dialErr)
+			continue
+		}
+		o.conn, o.mouth, o.in = conn, orders.NewMouth(conn), orders.NewReader(conn)
+		return nil
+	}
+	return err
+}
+
+// serve carries orders out, until the connection ends.
+func (o *outpost) serve() error {
+	for {
+		m, err := o.in.Next()
+		if err == nil {
+			err = o.obey(m)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// obey carries one order out. An error ends the daemon.
+func (o *outpost) obey(m orders.Message) error {
+	switch m := m.(type) {
+	case orders.Plan:
+		return o.tell(o.prepare(m))
+	case orders.Table:
+		return o.tell(o.begin(m))
+	case orders.Die:
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	if o.d == nil {
+		return nil
+	}
+	switch m := m.(type) {
+	case orders.Start:
+		o.start(m)
+	case orders.Go:
+		o.goOn()
+	case orders.Settle:
+		go o.settle() // the last output waits for credit, which is an order
+	default:
+		o.command(m)
+	}
+	return nil
+}
+
+// settle ends what the processes have left behind, and waits until all that they have printed is
+// on its way.
+func (o *outpost) settle() {
+	o.d.EndLeftovers()
+	o.d.Drain()
+	o.settled.Store(true)
+	o.mouth.Say(orders.Settled{})
+}
+
+// tell passes a failure of the start on.
+func (o *outpost) tell(err error) error {
+	if err != nil {
+		o.mouth.Say(orders.Failed{Why: err.Error()})
+		o.mouth.Flush()
+	}
+	return err
+}
+
+// prepare makes what the processes of the node need before all know where they listen.
+func (o *outpost) prepare(p orders.Plan) error {
+	o.plan = p
+	ready := orders.Ready{}
+	for _, seat := range p.Seats {
+		if seat < 0 || seat >= p.Procs {
+			return fmt.Errorf("seat %d of %d", seat, p.Procs)
+		}
+		l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: o.conn.LocalAddr().(*net.TCPAddr).IP}) // where others reach this node
+		if err != nil {
+			return err
+		}
+		f, err := l.File() // a copy
+		l.Close()
+		if err != nil {
+			return err
+		}
+		o.listeners[seat] = f
+		ready.Addrs = append(ready.Addrs, l.Addr().String())
+		ready.Births = append(ready.Births, randomBirth())
+	}
+	o.mouth.Say(ready)
+	return nil
+}
+
+// begin makes the memory of the node.
+func (o *outpost) begin(t orders.Table) error {
+	text, err := json.Marshal(boot.Table{Secret: o.boot.Secret, Node: o.boot.Node, Addrs: t.Addrs, Births: t.Births, Nodes: t.Nodes})
+	if err != nil {
+		return err
+	}
+	table, err := secretFile(text)
+	if err != nil {
+		return err
+	}
+	o.d, err = daemon.NewNode(o, o.plan.Procs, &daemon.Neighbours{Job: o.boot.Job, Table: table, Seats: o.plan.Seats, Listeners: o.listeners})
+	return err
+}
+
+// goOn starts the first processes, and the watch over their end.
+func (o *outpost) goOn() {
+	begun := orders.Begun{}
+	err := o.d.Begin(func() error {
+		for _, s := range o.first {
+			if err := o.startOne(s); err != nil {
+				return fmt.Errorf("start rank %d: %w", s.Proc, err)
+			}
+			begun.Pids = append(begun.Pids, o.d.Pid(s.Proc))
+		}
+		return nil
+	})
+	if err != nil {
+		begun.Why = err.Error()
+	}
+	daemon.Calm(len(o.plan.Seats))
+	o.begun, o.first = true, nil
+	o.mouth.Say(begun)
+	go func() {
+		<-o.d.Ended()
+		o.mouth.Say(orders.Ended{})
+	}()
+}
+
+// start starts a process, or notes that it is to be started with the first.
+func (o *outpost) start(s orders.Start) {
+	if !o.begun {
+		o.first = append(o.first, s)
+		return
+	}
+	o.d.OnStarter(func() {
+		started := orders.Started{Proc: s.Proc}
+		if err := o.startOne(s); err != nil {
+			started.Why = err.Error()
+		}
+		started.Pid = o.d.Pid(s.Proc)
+		o.mouth.Say(started)
+	})
+}
+
+func (o *outpost) startOne(s orders.Start) error {
+	p := daemon.Placement{Number: s.Proc, Path: s.Path, Argv: s.Argv, Dir: s.Dir, Env: s.Env,
+		Out: &output{o: o, proc: s.Proc}, Errs: &output{o: o, proc: s.Proc, errs: true}}
+	if err := json.Unmarshal(s.Info, &p.Info); err != nil {
+		return err
+	}
+	var err error
+	if p.Stdin, err = o.stdinOf(s); err != nil {
+		return err
+	}
+	return o.d.Start(p)
+}
+
+// stdinOf returns what a process reads.
+func (o *outpost) stdinOf(s orders.Start) (*os.File, error) {
+	if !s.Stdin {
+		return os.Open(os.DevNull)
+	}
+	r, w, err := os.Pipe()
+	if err == nil {
+		ch := make(chan orders.Input, 1)
+		o.mu.Lock()
+		o.feeds[s.Proc] = ch
+		o.mu.Unlock()
+		go o.feed(s.Proc, ch, w)
+	}
+	return r, err
+}
+
+// feed passes input on to a process, piece by piece, as it reads.
+func (o *outpost) feed(proc int, in <-chan orders.Input, w *os.File) {
+	defer w.Close()
+	for m := range in {
+		_, _ = w.Write(m.Data) // a process that is gone reads nothing
+		if m.End {
+			return
+		}
+		o.mouth.Say(orders.Taken{Proc: proc})
+	}
+}
+
+// input gives the next piece to feed. The launcher sends one at a time: who sends more is not
+// listened to.
+func (o *outpost) input(m orders.Input) {
+	o.mu.Lock()
+	ch := o.feeds[m.Proc]
+	o.mu.Unlock()
+	select {
+	case ch <- m:
+	default:
+	}
+}
+
+// command does what a method of the daemon does.
+func (o *outpost) command(m orders.Message) {
+	switch m := m.(type) {
+	case orders.Input:
+		o.input(m)
+	case orders.Credit:
+		o.credit.give(m.Bytes)
+	case orders.Announce:
+		o.d.Announce(m.N)
+	case orders.Declare:
+		if m.Lost {
+			o.d.DeclareLost(m.Proc)
+		} else {
+			o.d.Declare(m.Proc, m.Left)
+		}
+		o.d.WakeAll()
+	case orders.Signal:
+		if m.Proc < 0 {
+			o.d.SignalAll(syscall.Signal(m.Sig))
+		} else {
+			o.d.Signal(m.Proc, syscall.Signal(m.Sig))
+		}
+	case orders.KillAll:
+		o.d.KillAll()
+	case orders.Say:
+		o.pass(m)
+	case orders.Expect:
+		if m.N < 0 {
+			o.d.Unexpect(-m.N)
+		} else {
+			o.d.Expect(m.N)
+		}
+	case orders.Watch:
+		o.d.Watch(m.Proc, 1)
+	case orders.WatchLife:
+		go o.d.WatchLife(time.Duration(m.AfterNs))
+	case orders.EndFenced:
+		o.d.EndFenced(m.Proc)
+	}
+}
+
+// pass says a line of the launcher's to a process.
+func (o *outpost) pass(m orders.Say) {
+	if said, err := lifeline.FromDaemon(newReader(m.Line), o.plan.Procs).Next(); err == nil {
+		o.d.Say(m.Proc, said.Message)
+	}
+}
