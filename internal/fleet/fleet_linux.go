@@ -213,9 +213,6 @@ func (f *Fleet) awaitStarted(n *node, proc *process) error {
 	select {
 	case s := <-proc.started:
 		if s.Why == "" {
-			f.mu.Lock()
-			proc.pid = s.Pid
-			f.mu.Unlock()
 			return nil
 		}
 		why = s.Why

@@ -85,10 +85,10 @@ func (n *node) hear(m orders.Message) {
 	f := n.f
 	switch m := m.(type) {
 	case orders.Begun:
-		f.began(n, m)
+		n.begun <- m
 	case orders.Started:
 		if p := f.process(n, m.Proc); p != nil {
-			p.started <- m
+			f.noteStart(p, m)
 		}
 	case orders.Taken:
 		if p := f.process(n, m.Proc); p != nil {
@@ -149,18 +149,15 @@ func (f *Fleet) process(n *node, seat int) *process {
 	return f.processes[seat]
 }
 
-// began notes the numbers of the first processes of a node.
-func (f *Fleet) began(n *node, m orders.Begun) {
+// noteStart notes the number of a process that was started, and lets who started it know.
+func (f *Fleet) noteStart(p *process, m orders.Started) {
 	f.mu.Lock()
-	i := 0
-	for _, seat := range n.seats {
-		if p := f.processes[seat]; p != nil && i < len(m.Pids) {
-			p.pid = m.Pids[i]
-			i++
-		}
-	}
+	p.pid = m.Pid
 	f.mu.Unlock()
-	n.begun <- m
+	select {
+	case p.started <- m:
+	default: // said twice
+	}
 }
 
 // reap notes that a process has ended, and tells the host.

@@ -80,13 +80,12 @@ type Start struct {
 // Go has the first processes started. Begun answers.
 type Go struct{}
 
-// Begun says that the first processes run, or why not. Pids are by their order.
+// Begun says that the first processes run, or why not. Started was said of each before.
 type Begun struct {
-	Pids []int  `json:"pids"`
-	Why  string `json:"why,omitempty"`
+	Why string `json:"why,omitempty"`
 }
 
-// Started answers a Start after Go.
+// Started says that a process runs, or why not.
 type Started struct {
 	Proc int    `json:"proc"`
 	Pid  int    `json:"pid"`

@@ -202,7 +202,7 @@ func (o *outpost) goOn() {
 			if err := o.startOne(s); err != nil {
 				return fmt.Errorf("start rank %d: %w", s.Proc, err)
 			}
-			begun.Pids = append(begun.Pids, o.d.Pid(s.Proc))
+			o.mouth.Say(orders.Started{Proc: s.Proc, Pid: o.d.Pid(s.Proc)})
 		}
 		return nil
 	})
