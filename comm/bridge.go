@@ -12,6 +12,7 @@ func init() {
 	bridge.Open(bridge.Door[Comm, Intercomm, Request, Config]{
 		Settings:   Config.engine,
 		World:      newWorld,
+		WorldOf:    newWorldOf,
 		Engine:     func(c *Comm) *engine.Comm { return c.e },
 		Raise:      (*Comm).raise,
 		OuterRanks: (*Comm).outerRanks,
@@ -20,11 +21,22 @@ func init() {
 		Intercomm:  newIntercomm,
 		Request:    (*Comm).requestOf,
 		NotStarted: notStarted,
+		Family:     beginFamily,
 	})
 }
 
 // newWorld returns the world of a process whose engine runs already.
 func newWorld(p *engine.Proc) *Comm { return &Comm{e: p.World(), w: &world{proc: p}} }
+
+// newWorldOf is newWorld in a job.
+func newWorldOf(p *engine.Proc, j bridge.Job) *Comm {
+	c := newWorld(p)
+	c.w.starter, c.w.reached = j.Starter, j.Mark
+	if j.Place != nil {
+		c.w.takeParent(j.Place)
+	}
+	return c
+}
 
 // edges is Neighbors with the order in which several edges from one rank are taken.
 func (c *Comm) edges() (in, out, arrivals []int, ok bool) {

@@ -29,15 +29,21 @@ type Comm struct {
 	topo    topology                     // nil: none
 	side    *side                        // of an intercommunicator, whose union this is; else nil
 	handler atomic.Pointer[ErrorHandler] // nil: ErrorsReturn
+	family  *family                      // nil: none
+	uniform atomic.Bool                  // SetUniform
 }
 
 // world is what the communicators of one Init share.
 type world struct {
-	proc    *engine.Proc
-	process *boot.Process // nil: not started by a launcher
-	marks   []boot.Mark   // where this process ends itself
-	parent  *Intercomm    // with those who started this process, or nil
-	warned  atomic.Bool   // of many communicators
+	proc     *engine.Proc
+	process  *boot.Process            // nil: not started by a launcher
+	marks    []boot.Mark              // where this process ends itself
+	reached  func(name string, n int) // is told of points; nil: nobody is
+	starter  lifeline.Launcher        // who starts processes; nil: nobody
+	parent   *Intercomm               // with those who started this process, or nil
+	joined   *Comm                    // where this process has taken a rank, or nil
+	handover []byte                   // what the others there hand over to it
+	warned   atomic.Bool              // of many communicators
 }
 
 // Rank returns this process's rank, 0 to Size()-1.
@@ -75,6 +81,9 @@ func (c *Comm) Epoch() uint64 { return c.epoch }
 // Mark names a point in the program: it has reached name for the n-th time, or
 // with the value n. Plans of failures refer to it (goulfm run --kill 3@step=40).
 func (c *Comm) Mark(name string, n int) {
+	if c.w.reached != nil {
+		c.w.reached(name, n)
+	}
 	for _, m := range c.w.marks {
 		if m.Name == name && m.N == n {
 			c.w.process.Say(lifeline.Killing{Name: name, N: n})
@@ -109,6 +118,9 @@ func (c *Comm) Abort(code int) {
 // receives that have matched, collectives that have started. A receive that no message has
 // matched ends with ErrFreed, and so does a send to a member that has freed the
 // communicator and does not receive it.
-func (c *Comm) Free() error { return fail("free", c, nil, c.e.Free()) }
+func (c *Comm) Free() error {
+	c.family.forget(c.e)
+	return fail("free", c, nil, c.e.Free())
+}
 
 func itoa(n int) string { return strconv.Itoa(n) }

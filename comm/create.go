@@ -140,5 +140,8 @@ func (c *Comm) child(e *engine.Comm, epoch uint64) *Comm {
 	made := &Comm{e: e, w: c.w, epoch: epoch}
 	made.handler.Store(c.handler.Load())
 	made.warnOfMany()
+	made.uniform.Store(c.uniform.Load())
+	made.family = c.family
+	made.family.add(e)
 	return made
 }

@@ -24,7 +24,10 @@ func (c *Comm) Revoke() error { return fail("revoke", c, nil, c.e.Revoke()) }
 // It is a local call, to be made at all members before c is used; a member that does
 // not make it is still told by the others' revocation. What is made from c, by Dup or
 // Shrink for example, begins with the mode of c; Config.Uniform is that of the world.
-func (c *Comm) SetUniform(on bool) { c.e.SetUniform(on) }
+func (c *Comm) SetUniform(on bool) {
+	c.uniform.Store(on)
+	c.e.SetUniform(on)
+}
 
 // IsRevoked says whether the communicator is known to be revoked (R15).
 func (c *Comm) IsRevoked() bool { return c.e.IsRevoked() }

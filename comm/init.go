@@ -141,19 +141,28 @@ func begin(ctx context.Context, cfg Config) (*Comm, error) {
 		return nil, err
 	}
 	w := &world{process: p, marks: info.Marks}
+	if !info.Ring {
+		w.starter = p
+	}
 	engineCfg := w.engineConfig(cfg)
+	var place *lifeline.Place
 	if info.Spawned {
-		if engineCfg.Union, err = meetParent(p); err != nil {
+		if engineCfg.Union, place, err = meetParent(p); err != nil {
 			return nil, err
 		}
+	}
+	if place != nil {
+		engineCfg.UnionUniform, engineCfg.UnionName, engineCfg.UnionRepairs = place.Uniform, place.Name, place.Repairs
 	}
 	w.proc = engine.New(p.End, engineCfg)
 	rehearseErrors()
 	if info.Spawned {
-		w.takeParent()
+		w.takeParent(place)
 	}
 	go p.Listen(w.dump)
-	return &Comm{e: w.proc.World(), w: w}, nil
+	c := &Comm{e: w.proc.World(), w: w}
+	c.uniform.Store(cfg.Uniform)
+	return c, nil
 }
 
 // release gives back one Init of a world, and says whether it was not the last one.

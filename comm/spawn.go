@@ -46,36 +46,54 @@ func (c *Comm) Spawn(ctx context.Context, s SpawnSpec) (*Intercomm, error) {
 	if err := c.e.Enter(ulfm.OpCollective); err != nil && !errors.Is(err, ulfm.ErrProcFailed) {
 		return nil, failAny(op, c, err)
 	}
-	started, bad := c.startProcesses(ctx, s)
-	ended := make(chan spawned, 1)
-	go func() { ended <- c.agreeOnSpawn(started, bad) }()
-	select {
-	case r := <-ended:
-		return r.ic, r.err
-	case <-ctx.Done():
-		go func() { // what the others have must not wait for this member's word
-			if r := <-ended; r.ic != nil {
-				_ = r.ic.Free()
-			}
-		}()
-		return nil, fail(op, c, nil, ctx.Err())
+	by := starting{c}
+	started, bad := by.startProcesses(ctx, s)
+	union, err := by.settleStarted(ctx, op, func() (*Comm, error) { return by.agreeOnSpawn(started, bad) })
+	if err != nil {
+		return nil, err
 	}
+	first := c.Size()
+	return newIntercomm(union, span(0, first), span(first, union.Size())), nil
 }
 
-type spawned struct {
-	ic  *Intercomm
-	err error
+// starting is a communicator whose members have processes started.
+type starting struct{ *Comm }
+
+// settleStarted waits for the agreement on processes that were started. It does not end with
+// the caller's context: whoever knows the outcome has to tell the launcher. What the others
+// have must not wait for the word of a member that gave up the wait, so that one is freed.
+func (c starting) settleStarted(ctx context.Context, op string, agree func() (*Comm, error)) (*Comm, error) {
+	type settled struct {
+		made *Comm
+		err  error
+	}
+	ended := make(chan settled, 1)
+	go func() {
+		made, err := agree()
+		ended <- settled{made, err}
+	}()
+	select {
+	case r := <-ended:
+		return r.made, r.err
+	case <-ctx.Done():
+		go func() {
+			if r := <-ended; r.made != nil {
+				_ = r.made.Free()
+			}
+		}()
+		return nil, fail(op, c.Comm, nil, ctx.Err())
+	}
 }
 
 // startProcesses has the launcher start what rank 0 asks for; at others it does
 // nothing.
-func (c *Comm) startProcesses(ctx context.Context, s SpawnSpec) (started member.Spawned, bad error) {
-	p := c.w.process
+func (c starting) startProcesses(ctx context.Context, s SpawnSpec) (started member.Spawned, bad error) {
+	p := c.w.starter
 	switch {
+	case p == nil && c.w.process != nil:
+		return started, fmt.Errorf("%w: Spawn takes --detector exact", ErrUnsupported)
 	case p == nil:
 		return started, fmt.Errorf("%w: Spawn takes a job of goulfm run", ErrUnsupported)
-	case p.Info.Ring:
-		return started, fmt.Errorf("%w: Spawn takes --detector exact", ErrUnsupported)
 	case c.Rank() != 0:
 		return started, nil
 	case s.N < 1:
@@ -95,31 +113,29 @@ func (c *Comm) startProcesses(ctx context.Context, s SpawnSpec) (started member.
 }
 
 // agreeOnSpawn makes the communicator with the new processes, and tells the launcher
-// whether they are wanted. It does not end with the caller's context: whoever knows the
-// outcome has to tell it.
-func (c *Comm) agreeOnSpawn(started member.Spawned, bad error) spawned {
+// whether they are wanted.
+func (c starting) agreeOnSpawn(started member.Spawned, bad error) (*Comm, error) {
 	call, in := member.Call{Kind: member.KindSpawn}, engine.Contribution{Spawned: started}
 	union, err := c.create(context.Background(), call, in, bad, "spawn")
 	if err != nil {
-		if c.w.process != nil {
+		if c.w.starter != nil {
 			c.dropSpawned(started.First)
 		}
-		return spawned{err: err}
+		return nil, err
 	}
 	g := union.e.Identity()
-	first := c.Size()
-	c.w.process.Say(lifeline.Keep{First: g.Procs[first], Procs: g.Procs, Indices: g.Indices, UID: g.UID[:]})
-	return spawned{ic: newIntercomm(union, span(0, first), span(first, len(g.Procs)))}
+	c.w.starter.Say(lifeline.Keep{First: g.Procs[c.Size()], Procs: g.Procs, Indices: g.Indices, UID: g.UID[:]})
+	return union, nil
 }
 
 // dropSpawned tells the launcher that those from first on are not wanted, or, where
 // only rank 0 could tell their number and is dead, those that it asked for.
-func (c *Comm) dropSpawned(first int) {
+func (c starting) dropSpawned(first int) {
 	switch {
 	case first > 0:
-		c.w.process.Say(lifeline.Drop{First: first})
+		c.w.starter.Say(lifeline.Drop{First: first})
 	case c.Rank() != 0:
-		c.w.process.Say(lifeline.Drop{Root: c.e.Procs()[0]})
+		c.w.starter.Say(lifeline.Drop{Root: c.e.Procs()[0]})
 	}
 }
 
@@ -131,31 +147,38 @@ func span(from, to int) []int {
 	return all
 }
 
-// Spawned says whether this process was started by Spawn.
-func (c *Comm) Spawned() bool { return c.w.parent != nil }
+// Spawned says whether this process was started by Spawn or Replace.
+func (c *Comm) Spawned() bool { return c.w.parent != nil || c.w.joined != nil }
 
 // Parent returns, in a process that Spawn started, the intercommunicator with those who
 // called it; else nil.
 func (c *Comm) Parent() *Intercomm { return c.w.parent }
 
 // meetParent waits until those who started this process agree to have it, and returns
-// the communicator with them.
-func meetParent(p *boot.Process) (*member.Group, error) {
+// the communicator with them, and this process's place if it gets a rank among them.
+func meetParent(p *boot.Process) (*member.Group, *lifeline.Place, error) {
 	m, err := p.Kept()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	g := &member.Group{Index: member.SpawnedIndex, Procs: m.Procs, Indices: m.Indices, Me: slices.Index(m.Procs, p.Info.Proc())}
 	if len(m.UID) != len(g.UID) || len(m.Indices) != len(m.Procs) || g.Me < 0 {
-		return nil, errors.New("the launcher and this program are built from different versions")
+		return nil, nil, errors.New("the launcher and this program are built from different versions")
 	}
+	g.Fresh = m.Place != nil && m.Place.Fresh
 	copy(g.UID[:], m.UID)
-	return g, nil
+	return g, m.Place, nil
 }
 
-// takeParent makes the other side of what Spawn returned.
-func (w *world) takeParent() {
+// takeParent makes the other side of what Spawn returned, or what Replace did.
+func (w *world) takeParent(place *lifeline.Place) {
 	union := &Comm{e: w.proc.Union(), w: w}
-	first := union.Size() - w.process.Info.Size
+	if place != nil {
+		union.epoch = place.Epoch
+		union.uniform.Store(place.Uniform)
+		w.joined, w.handover = union, place.Handover
+		return
+	}
+	first := union.Size() - w.proc.World().Size()
 	w.parent = newIntercomm(union, span(0, first), span(first, union.Size()))
 }

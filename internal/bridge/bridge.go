@@ -20,7 +20,10 @@
 // Anything to programs: nothing here stays as it is.
 package bridge
 
-import "github.com/goulfm/goulfm/internal/engine"
+import (
+	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/lifeline"
+)
 
 // Door is what comm opens to its siblings. C is comm.Comm, I is comm.Intercomm, R is
 // comm.Request, and S is comm.Config. Functions that take a communicator want one that is
@@ -31,6 +34,9 @@ type Door[C, I, R, S any] struct {
 
 	// World returns the world of a process whose engine runs already.
 	World func(p *engine.Proc) *C
+
+	// WorldOf is World in a job.
+	WorldOf func(p *engine.Proc, j Job) *C
 
 	// Engine returns the communicator of the engine that c stands for.
 	Engine func(c *C) *engine.Comm
@@ -63,6 +69,17 @@ type Door[C, I, R, S any] struct {
 	// NotStarted is the request of an operation that could not start: its first wait
 	// returns err, which has been through the error handler.
 	NotStarted func(err error) R
+
+	// Family begins a family: c and all communicators that will be made from it here, however
+	// far down, as far as they are not freed. revoke revokes them all, free frees them.
+	Family func(c *C) (revoke, free func())
+}
+
+// A Job is what a process has beside its engine.
+type Job struct {
+	Starter lifeline.Launcher        // starts processes; nil: nobody does
+	Place   *lifeline.Place          // of a process that was started to have a rank among others; else nil
+	Mark    func(name string, n int) // is called when the program reaches a point; nil: nothing is
 }
 
 // opened is the Door that comm has opened. It is written while comm is initialized, and

@@ -38,10 +38,10 @@ func (c *Control) propose(ev Propose) {
 
 // contribute is this process's part in an agreement on cm.
 func (c *Control) contribute(cm *communicator, ev Propose) {
-	p := member.Propose{Token: ev.Token, Call: ev.Call, Flag: ev.Flag, Veto: ev.Veto, Color: ev.Color, Key: ev.Key, Digest: ev.Digest, Spawned: ev.Spawned, Entered: ev.Entered}
+	p := member.Propose{Token: ev.Token, Call: ev.Call, Flag: ev.Flag, Veto: ev.Veto, Color: ev.Color, Key: ev.Key, Digest: ev.Digest, Spawned: ev.Spawned, Ranks: ev.Ranks, Entered: ev.Entered}
 	if ev.Call.DrawsIndex() && !ev.Veto {
 		p.Index = c.comm.draw(cm)
-		c.comm.at(p.Index).wait.spawns = ev.Call.Kind == member.KindSpawn
+		c.comm.at(p.Index).wait.spawns = ev.Call.Kind.Starts()
 		if c.cfg.Prepare != nil && blockOf(p.Index, c.cfg.Blocks) >= 0 {
 			c.cfg.Prepare(p.Index)
 		}

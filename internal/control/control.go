@@ -30,6 +30,8 @@ type Config struct {
 	// Union, if not nil, is the communicator of a spawned process with those who
 	// started it, of index member.SpawnedIndex.
 	Union *member.Group
+	// UnionUniform says how that begins: as what it was made from.
+	UnionUniform bool
 	// Uniform says how the world begins: see the event of this name.
 	Uniform bool
 
@@ -108,18 +110,18 @@ func New(cfg Config) *Control {
 	cfg.Detector.N, cfg.Detector.Me = cfg.N, cfg.Me
 	c := &Control{cfg: cfg, fd: fd.New(cfg.Detector)}
 	c.comm = newTable(cfg.Blocks)
-	c.begin(WorldGroup(cfg.N, cfg.Me, cfg.World, cfg.Generation))
+	c.begin(WorldGroup(cfg.N, cfg.Me, cfg.World, cfg.Generation), cfg.Uniform)
 	if cfg.Union != nil {
 		must.That(cfg.Union.Index == member.SpawnedIndex, "a union of index %d", cfg.Union.Index)
-		c.begin(*cfg.Union)
+		c.begin(*cfg.Union, cfg.Uniform || cfg.UnionUniform)
 	}
 	return c
 }
 
 // begin makes a communicator that this process has from its beginning.
-func (c *Control) begin(g member.Group) {
+func (c *Control) begin(g member.Group, uniform bool) {
 	cm := c.newCommunicator(g, origin{})
-	cm.uniform = c.cfg.Uniform
+	cm.uniform = uniform
 	c.comm.put(g.Index, slot{state: Live, comm: cm})
 }
 

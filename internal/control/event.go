@@ -54,7 +54,8 @@ type Propose struct {
 	Members []int
 	Tag     int
 
-	Spawned member.Spawned // spawn, at the root: what has been started
+	Spawned member.Spawned // spawn and replace, at the root: what has been started
+	Ranks   []int          // replace: those of the processes that are started
 
 	// Entered: Call was entered by EnterPlain and goes on by Step. Its contribution
 	// stands as it is.

@@ -118,7 +118,7 @@ type grave struct {
 // waiting is what is known of an index before its communicator exists here.
 type waiting struct {
 	parent *communicator
-	spawns bool // for a spawn
+	spawns bool // for a call that starts processes
 	held   []heldFrame
 	absent []int // processes that gave the communicator up
 }

@@ -223,6 +223,20 @@ func (c *Comm) SetUniform(on bool) {
 	}
 }
 
+// Broken returns a channel that is closed once c is known to be revoked.
+func Broken(c *Comm) <-chan struct{} {
+	c.p.mu.Lock()
+	defer c.p.mu.Unlock()
+	r := &c.revocation
+	if r.broken == nil {
+		r.broken = make(chan struct{})
+		if c.revoked {
+			close(r.broken)
+		}
+	}
+	return r.broken
+}
+
 // IsRevoked says whether c is known to be revoked.
 func (c *Comm) IsRevoked() bool {
 	p := c.p
@@ -372,5 +386,8 @@ func (p *Proc) endComm(c *Comm, why error) {
 	}
 	for _, s := range p.services {
 		s.commEnded(c)
+	}
+	if broken := c.revocation.broken; broken != nil && why == ulfm.ErrRevoked {
+		close(broken)
 	}
 }

@@ -18,7 +18,8 @@ type Contribution struct {
 	Flag       uint64
 	Veto       bool
 	Color, Key int
-	Spawned    member.Spawned // spawn, at the root
+	Spawned    member.Spawned // spawn and replace, at the root
+	Ranks      []int          // replace: those of the processes that are started
 	Digest     uint64         // of arguments that must be the same at all members
 	Members    []int          // world processes that make a call which not all members make
 	Tag        int            // of such a call
@@ -39,7 +40,7 @@ func (p *Proc) newCall(c *Comm, what string) *Request {
 
 func (p *Proc) proposeFor(r *Request, call member.Call, in Contribution) {
 	r.comm.adoptPlain()
-	p.hand(r, control.Propose{Call: call, Flag: in.Flag, Veto: in.Veto, Color: in.Color, Key: in.Key, Digest: in.Digest, Members: in.Members, Tag: in.Tag, Spawned: in.Spawned})
+	p.hand(r, control.Propose{Call: call, Flag: in.Flag, Veto: in.Veto, Color: in.Color, Key: in.Key, Digest: in.Digest, Members: in.Members, Tag: in.Tag, Spawned: in.Spawned, Ranks: in.Ranks})
 }
 
 // hand gives a proposal to control. One that is agreed in memory is looked after

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +26,11 @@ type Config struct {
 	// Union, if not nil, is the communicator of a spawned process with those who
 	// started it.
 	Union *member.Group
+	// UnionUniform is the mode that it has at the others. UnionName and UnionRepairs are what
+	// it comes of there (Repairs); without a name it is called after its uid.
+	UnionUniform bool
+	UnionName    string
+	UnionRepairs int
 	// Share is among how many senders UnexpectedBytesMax is divided, the same at all
 	// processes; 0: all that there can be.
 	Share int
@@ -202,7 +208,7 @@ func New(end transport.End, cfg Config) *Proc {
 	p.creditStep = match.Limit(p.cfg.UnexpectedBytesMax, p.cfg.Share) / 8
 	p.peers = sparse.New(p.n, p.cfg.newPeer)
 	p.gone.begin()
-	rules := control.Config{N: p.n, Me: p.me, World: cfg.World, Union: cfg.Union, Detector: cfg.Detector, Watchdog: cfg.Watchdog, Uniform: cfg.Uniform,
+	rules := control.Config{N: p.n, Me: p.me, World: cfg.World, Union: cfg.Union, UnionUniform: cfg.UnionUniform, Detector: cfg.Detector, Watchdog: cfg.Watchdog, Uniform: cfg.Uniform,
 		Seats: p.port != nil && cfg.Detector.Mode == fd.Exact && !cfg.Fence}
 	if len(cfg.World) > 0 {
 		rules.Generation = p.node.Generation(cfg.World[0])
@@ -211,7 +217,8 @@ func New(end transport.End, cfg Config) *Proc {
 	p.ctl = control.New(rules)
 	p.world = p.openComm(control.WorldGroup(p.n, p.me, cfg.World, rules.Generation), "world")
 	if cfg.Union != nil {
-		p.union = p.openComm(*cfg.Union, spawnName(cfg.Union))
+		p.union = p.openComm(*cfg.Union, "")
+		p.union.name = repairedName(cmp.Or(cfg.UnionName, spawnName(cfg.Union)), cfg.UnionRepairs)
 	}
 	p.mu.Lock()
 	p.gone.meet()

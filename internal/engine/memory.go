@@ -75,8 +75,9 @@ type commMemory struct {
 // the block has the same. Nobody writes it once the communicator is closed, because all
 // members have proposed that.
 type revocation struct {
-	word *uint64 // nil: by messages
-	tag  uint64
+	word   *uint64 // nil: by messages
+	tag    uint64
+	broken chan struct{} // closed once it has come; nil: nobody has asked for it
 }
 
 func (my *memory) revocationOf(c *Comm) revocation {

@@ -20,9 +20,26 @@ type name struct {
 
 func rootName(text string) name { return name{label: text, text: text} }
 
+// repairedName is that of what comes of repairing a communicator so many times.
+func repairedName(base string, repairs int) name {
+	if repairs == 0 {
+		return rootName(base)
+	}
+	text := base + count(repairs)
+	return name{label: text, text: text, shrinks: repairs, base: [2]string{base, base}}
+}
+
+// Repairs returns what c was called before it was repaired, and how many times it was.
+func Repairs(c *Comm) (base string, times int) {
+	if c.name.shrinks == 0 {
+		return c.name.text, 0
+	}
+	return c.name.base[1], c.name.shrinks
+}
+
 // child names what a call on a communicator makes.
 func (n *name) child(kind member.Kind) name {
-	if kind == member.KindShrink {
+	if kind == member.KindShrink || kind == member.KindReplace { // repairs are counted alike
 		base, number := n.base, count(n.shrinks+1)
 		if n.shrinks == 0 {
 			base = [2]string{n.label, n.text}

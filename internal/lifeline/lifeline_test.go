@@ -27,7 +27,7 @@ func line(what, body string) string {
 // beyond MaxBytes.
 func TestBadMessages(t *testing.T) {
 	for _, text := range []string{
-		"\n", "x\n", "[]\n", `{"what":"joined"` + "\n", `{"what":"joined"}` + "\n", `{"v":2,"what":"joined","body":{}}` + "\n",
+		"\n", "x\n", "[]\n", `{"what":"joined"` + "\n", `{"what":"joined"}` + "\n", `{"v":1,"what":"joined","body":{}}` + "\n",
 		line("who knows", "{}"), line("joined", "7"), line("prove", "{}"), line("describe", "{}"),
 		line("silent", `{"procs":[-1]}`), line("silent", `{"procs":[0,8]}`), line("event", `{"name":"detect","procs":[99999999999999999999]}`),
 		line("spawn", `{"n":-1}`), line("spawn", `{}`), line("spawn", `{"n":1,"procs":[8]}`), line("aborted", `{"code":0}`), line("aborted", `{"code":256}`), line("aborted", `{"code":3,"procs":[-2]}`),
@@ -47,7 +47,7 @@ func TestBadMessages(t *testing.T) {
 // TestAMessageThatIsCutOff is of a process that was killed while it wrote: its end, no bad
 // message.
 func TestAMessageThatIsCutOff(t *testing.T) {
-	d := FromRank(strings.NewReader(line("joined", "{}")+`{"v":1,"what":"jo`), procs)
+	d := FromRank(strings.NewReader(line("joined", "{}")+`{"v":2,"what":"jo`), procs)
 	m, err := d.Next()
 	require.NoError(t, err)
 	assert.Equal(t, Joined{}, m.Message)
@@ -58,9 +58,9 @@ func TestAMessageThatIsCutOff(t *testing.T) {
 // someOf has one message of each type.
 var (
 	ofRanks = []Message{Joined{}, Killing{"step", 40}, Event{"shrink", "world", []int{3}, "3"}, Silent{[]int{1, 2}}, Fenced{}, Aborted{3, []int{0}},
-		Spawn{9, 2, "./x", []string{"a b"}, []string{"A=1"}, []int{0, 7}}, Keep{7, []int{0, 7}, []uint32{1, math.MaxUint32}, []byte{1, 2}}, Drop{5, 0}, Drop{0, 3},
+		Spawn{9, 2, "./x", []string{"a b"}, []string{"A=1"}, []int{0, 7}}, Keep{7, []int{0, 7}, []uint32{1, math.MaxUint32}, []byte{1, 2}, &Place{"world", 1, 1, true, true, []byte{3}}}, Drop{5, 0}, Drop{0, 3},
 		Dump{[]Wait{{"recv", "world", []int{1}, -1, []int{1}}}, []string{"main.go:7"}, "stacks"}}
-	ofDaemons = []Message{Spawned{9, 5, 2, false, ""}, Spawned{9, 0, 0, true, "no room"}, Keep{7, []int{0, 7}, []uint32{1, 2}, []byte{1}}, Prove{}, Describe{}}
+	ofDaemons = []Message{Spawned{9, 5, 2, false, ""}, Spawned{9, 0, 0, true, "no room"}, Keep{7, []int{0, 7}, []uint32{1, 2}, []byte{1}, nil}, Prove{}, Describe{}}
 )
 
 // TestRoundTrip: what one side says the other hears, with its time.

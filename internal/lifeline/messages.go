@@ -71,6 +71,20 @@ type Keep struct {
 	Procs   []int    `json:"procs"`
 	Indices []uint32 `json:"indices"`
 	UID     []byte   `json:"uid"`
+	// Place is given where the processes get ranks among those who started them.
+	Place *Place `json:"place,omitempty"`
+}
+
+// A Place is what a process is told that gets a rank among others: of their communicator, what
+// it comes of and how often that was repaired, its epoch and whether it is in uniform mode; and
+// what they hand over.
+type Place struct {
+	Name     string `json:"name"`
+	Repairs  int    `json:"repairs,omitempty"`
+	Epoch    uint64 `json:"epoch,omitempty"`
+	Uniform  bool   `json:"uniform,omitempty"`
+	Fresh    bool   `json:"fresh,omitempty"` // its first member is one of those who get a rank
+	Handover []byte `json:"handover,omitempty"`
 }
 
 // Drop says that nobody has the processes from First on. First 0: those which Root asked for, if Root is

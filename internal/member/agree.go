@@ -28,6 +28,8 @@ func (g *Group) Outcome(p Proposal, v era.Value) Outcome {
 		out.Err = agreed(p.Call, v)
 	case p.Call.Kind == KindShrink:
 		out.New, out.Err = g.shrunk(p, v)
+	case p.Call.Kind == KindReplace:
+		out.New, out.Err = g.replaced(p, v)
 	case p.Series == SeriesCreate:
 		out.New, out.Err = g.created(p, v)
 	}

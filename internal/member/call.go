@@ -30,6 +30,7 @@ const (
 	KindMerge
 	KindEnd          // finalize, as agree and shrink meet it
 	KindEndCreations // finalize, as what makes a communicator meets it
+	KindReplace      // spawn that goes on after a revocation, with given ranks for those who are new
 )
 
 // String returns the call's name as the user wrote it.
@@ -65,6 +66,8 @@ func (k Kind) String() string {
 		return "create_group"
 	case KindMerge:
 		return "merge"
+	case KindReplace:
+		return "replace"
 	}
 	return fmt.Sprintf("call %d", uint32(k))
 }
@@ -83,15 +86,21 @@ func (k Kind) Series() Series {
 
 // draws says whether the call may make a communicator, so that its caller needs
 // a context index before it contributes.
-func (k Kind) draws() bool { return k == KindShrink || k.Series() == SeriesCreate && !k.Ends() }
+func (k Kind) draws() bool {
+	return k == KindShrink || k == KindReplace || k.Series() == SeriesCreate && !k.Ends()
+}
+
+// Starts says whether processes are started for the call, so that the communicator it makes
+// has members that do not contribute.
+func (k Kind) Starts() bool { return k == KindSpawn || k == KindReplace }
 
 // placed says whether members of the call bring a colour and a key.
-func (k Kind) placed() bool { return k.draws() && k != KindShrink && k != KindDup && k != KindSpawn }
+func (k Kind) placed() bool { return k.draws() && k != KindShrink && k != KindDup && !k.Starts() }
 
 // digested says whether members of the call also bring a digest of its arguments.
 func (k Kind) digested() bool {
 	switch k {
-	case KindCreate, KindCart, KindGraph, KindDistGraph, KindCreateGroup, KindMerge:
+	case KindCreate, KindCart, KindGraph, KindDistGraph, KindCreateGroup, KindMerge, KindReplace:
 		return true
 	}
 	return false
@@ -114,7 +123,7 @@ type Series uint8
 
 // The sequences.
 const (
-	SeriesRepair Series = iota // agree, agree_failed, shrink: go on after a revocation
+	SeriesRepair Series = iota // agree, agree_failed, shrink, replace: go on after a revocation
 	SeriesCreate               // dup, split and the like: given up at a revocation
 	SeriesClose                // free, finalize: the last one
 	seriesCount

@@ -37,6 +37,7 @@ type Proposal struct {
 	Seq    uint64
 	Index  uint32 // context index drawn for it, if Call.DrawsIndex and no veto
 	Vetoed bool   // this member voted no
+	Ranks  []int  // replace: those of the processes that are started, in their order
 
 	// GivenUp: the caller has its answer. If that was a revocation's ulfm.ErrRevoked to a
 	// creation, the contribution stands, because another member may decide with it:
@@ -211,7 +212,7 @@ func (c *Comm) propose(ev Propose) {
 		c.adopt(ev)
 		return
 	}
-	p := Proposal{Token: ev.Token, Call: ev.Call, Series: s, Seq: c.series[s].Next(), Index: ev.Index, Vetoed: ev.Veto}
+	p := Proposal{Token: ev.Token, Call: ev.Call, Series: s, Seq: c.series[s].Next(), Index: ev.Index, Vetoed: ev.Veto, Ranks: ev.Ranks}
 	claim := era.Claim{Call: ev.Call.code(), Rank: c.group.Me}
 	v := era.Value{Lo: claim, Hi: claim, Flag: ev.Flag, Acked: c.failed.AckedSet()}
 	switch {
@@ -340,16 +341,16 @@ func (c *Comm) anomaly(from int, text string) { c.act(Anomaly{From: from, Text: 
 // the colour is one of few and the key a rank.
 func encodePayload(ev Propose) []byte {
 	b := wire.AppendUint(nil, uint64(ev.Index))
-	if ev.Call.Kind == KindSpawn {
-		b = wire.AppendUint(b, uint64(ev.Spawned.First))
-		b = wire.AppendUint(b, uint64(ev.Spawned.Count))
-	}
 	if ev.Call.Kind.digested() {
 		b = binary.LittleEndian.AppendUint64(b, ev.Digest)
 	}
 	if ev.Call.Kind.placed() {
 		b = wire.AppendInt(b, ev.Color)
 		b = wire.AppendInt(b, ev.Key)
+	}
+	if ev.Call.Kind.Starts() {
+		b = wire.AppendUint(b, uint64(ev.Spawned.First))
+		b = wire.AppendUint(b, uint64(ev.Spawned.Count))
 	}
 	return b
 }

@@ -18,7 +18,7 @@ type member struct {
 	index      uint32
 	color, key int // zero in a dup
 	digest     uint64
-	spawned    Spawned // what the root of a spawn has started
+	spawned    Spawned // what the root of a spawn or a replace has started
 }
 
 // Spawned are processes that the root of a spawn has had started, with consecutive
@@ -121,7 +121,7 @@ func contribution(call Call, v era.Value, rank int) (member, error) {
 	if call.Kind.placed() {
 		m.color, m.key = r.Int(), r.Int()
 	}
-	if call.Kind == KindSpawn {
+	if call.Kind.Starts() {
 		m.spawned = Spawned{First: r.Below(rankset.RankMax), Count: r.Below(rankset.RankMax)}
 	}
 	if r.Done() != nil {

@@ -12,6 +12,9 @@ var (
 	// against the operation.
 	ErrPeerArgument = errors.New("another member's argument was wrong")
 
+	// ErrScarce says that fewer processes could be had than were asked for.
+	ErrScarce = errors.New("too few processes")
+
 	// ErrLength says that a count or a length is out of range.
 	ErrLength = errors.New("length out of range")
 

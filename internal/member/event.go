@@ -27,7 +27,11 @@ type Propose struct {
 	// same in each of the groups (see Side).
 	Digest uint64
 
-	Spawned Spawned // spawn, at the root: what has been started
+	Spawned Spawned // spawn and replace, at the root: what has been started
+
+	// Ranks are, in a replace, those that the processes get which are started, in their order;
+	// the same at all members, whose Digest is of them.
+	Ranks []int
 
 	// Entered: the contribution was made by EnterPlain, and is not made again.
 	Entered bool

@@ -23,7 +23,11 @@ type nodeSeries struct {
 
 func (c *Comm) onNode(m onenode.Memory) *onenode.Series {
 	g := &c.group
-	return onenode.NewSeries(onenode.Config{N: g.Size(), Me: g.Me, Memory: m, Tag: g.Indices[0]})
+	tag := g.Indices[0]
+	if g.Fresh {
+		tag = 0 // what new memory has; its first index has a block that no other one of tag 0 has
+	}
+	return onenode.NewSeries(onenode.Config{N: g.Size(), Me: g.Me, Memory: m, Tag: tag})
 }
 
 // Step hands on what concerns a series in memory.

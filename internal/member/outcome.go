@@ -12,6 +12,10 @@ type Group struct {
 	Procs   []int    // the members' world processes; Procs[r] is rank r
 	Indices []uint32 // the context index that each member drew; Indices[Me] == Index
 	Me      int      // this member's rank
+
+	// Fresh says that the first member was started for this communicator: nobody has
+	// prepared its block, which is as it was made (see onenode.Config.Tag).
+	Fresh bool
 }
 
 // Size returns the number of members.
