@@ -1,0 +1,149 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"sync"
+
+	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/repair"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// attempt calls the body once, and goes on until the next call or the end is decided.
+func (r *runner) attempt(run repair.Run) {
+	r.next = nil
+	before := r.w
+	w := r.begin(run)
+	if before != nil {
+		before.free() // by now nobody is in a call on what it had
+	}
+	r.freeOld()
+	stop := w.watch()
+	defer stop() // also where the goroutine ends in the body
+	err := w.opened
+	if err == nil {
+		err = w.callBody()
+	}
+	r.handle(repair.Returned{Result: w.resultOf(err)})
+	w.group.Wait()
+	stop()
+	result := w.resultOf(err)
+	if of := w.groupErr(); w.resultOf(of) > result {
+		err, result = of, w.resultOf(of)
+	}
+	quiet := repair.Quiet{Result: result}
+	if result == repair.Fatal {
+		r.fatal, quiet.Text = err, err.Error()
+	}
+	r.handle(quiet)
+	if r.outcome != nil || r.failure != nil {
+		w.free()
+		return
+	}
+	if r.cfg.Before != nil {
+		r.cfg.Before(w, err)
+	}
+}
+
+// begin makes the World of an attempt on the newest communicator. The program gets a duplicate of
+// it: what the program and the library do there must not meet.
+func (r *runner) begin(run repair.Run) *World {
+	w := &World{r: r, run: run, base: r.c, role: Survivor}
+	switch {
+	case r.newcomer:
+		w.role = Recovered
+	case run.Attempt == 1:
+		w.role = Initial
+	}
+	r.newcomer = false
+	r.pacer.Failed(len(run.Lost), 0)
+	w.ctx, w.cancel = context.WithCancelCause(context.WithoutCancel(r.ctx))
+	if w.c, w.opened = w.base.Dup(uniform); w.opened == nil {
+		w.revokeAll, w.freeAll = door.Family(w.c)
+	}
+	r.w = w
+	return w
+}
+
+// watch tells the rules when the communicator of the attempt is revoked, by a death or by a
+// member that has left. stop ends that.
+func (w *World) watch() (stop func()) {
+	broken, over, ended := engine.Broken(door.Engine(w.base)), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case <-broken:
+			w.r.hearRevocation()
+		case <-over:
+		}
+	}()
+	return sync.OnceFunc(func() {
+		close(over)
+		<-ended
+	})
+}
+
+// hearRevocation is handle for the one event that may come at any moment: all that follows from
+// it is that the context ends.
+func (r *runner) hearRevocation() {
+	for _, a := range r.step(repair.Revoked{}) {
+		r.perform(a)
+	}
+}
+
+// end ends the context of the attempt, and what the program waits for without one.
+func (w *World) end() {
+	w.cancel(fmt.Errorf("%w: of the ranks %v is known that they have died", errOver, w.base.FailedRanks()))
+	if w.revokeAll != nil && w.base.IsRevoked() {
+		w.revokeAll()
+	}
+}
+
+// revoke ends the attempt at all ranks.
+func (w *World) revoke() {
+	_ = w.base.Revoke() // R13: it cannot fail here
+	if w.revokeAll != nil {
+		w.revokeAll()
+	}
+}
+
+func (w *World) free() {
+	w.cancel(errOver)
+	if w.freeAll != nil {
+		w.freeAll()
+	}
+	w.r.old = append(w.r.old, w.base)
+	w.r.old = unique(w.r.old, w.r.c)
+}
+
+// callBody calls the body; a panic is an error.
+func (w *World) callBody() (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v", v)
+			fmt.Fprintf(os.Stderr, "goulfm: rank %d: panic: %v\n%s", w.Rank(), v, debug.Stack())
+		}
+	}()
+	return w.r.body(w.ctx, w)
+}
+
+// resultOf says what an error of the body means.
+func (w *World) resultOf(err error) repair.Result {
+	again := []error{errOver, errRollback, ErrStopped, ErrReplica}
+	switch {
+	case err == nil:
+		return repair.Finished
+	case ulfm.Recoverable(err), w.ctx.Err() != nil && errors.Is(err, context.Canceled):
+		return repair.Again
+	}
+	for _, e := range again {
+		if errors.Is(err, e) {
+			return repair.Again
+		}
+	}
+	return repair.Fatal
+}

@@ -1,0 +1,179 @@
+package recovery
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/gob"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"reflect"
+
+	"github.com/goulfm/goulfm/internal/view"
+)
+
+// Bounds of what a program protects.
+const (
+	MembersMax   = 1024
+	NameBytesMax = 64
+)
+
+// A Member is something that a program protects: Slice or Value.
+type Member struct {
+	name    string
+	kind    string // what must be the same at all ranks, besides name and options
+	bad     error
+	save    func(dst []byte) ([]byte, error) // appends the present value to dst
+	restore func(b []byte) error             // sets the value that save wrote; b is read only
+	elem    int                              // bytes of an element of a Slice
+	option  options
+}
+
+type options struct {
+	Same, Static, Forward bool
+	Total, Width          int // Rows; else zero
+}
+
+// An Option says how a member is treated.
+type Option func(*options)
+
+// Same says that a member is equal at all ranks. Each commit compares it, and one in which
+// ranks differ is ErrReplica (with the next one at the latest, but for one case in a million).
+func Same() Option { return func(o *options) { o.Same = true } }
+
+// Static says that a member does not change after the first commit: it is copied once, and
+// only new processes get it.
+func Static() Option { return func(o *options) { o.Static = true } }
+
+// Forward says that a repair leaves the member as it is at those who live; new processes get
+// the last version, and the body makes up for the difference.
+func Forward() Option { return func(o *options) { o.Forward = true } }
+
+// Rows says that a Slice is one rank's part of total rows of width elements each, dealt out as
+// World.Block says: in a world of another size it is dealt out anew.
+func Rows(total, width int) Option { return func(o *options) { o.Total, o.Width = total, width } }
+
+// Slice protects the elements of *p, of a fixed size and without pointers. Its length may change.
+func Slice[T any](name string, p *[]T, opts ...Option) Member {
+	m := newMember(name, "slice of "+reflect.TypeFor[T]().String(), opts)
+	m.elem = view.Size[T]()
+	if why := view.Obstacle(reflect.TypeFor[T]()); why != "" {
+		m.bad = fmt.Errorf("%w: %q: elements of %v cannot be copied: %s", ErrMember, name, reflect.TypeFor[T](), why)
+		return m
+	}
+	if p == nil {
+		m.bad = fmt.Errorf("%w: %q: a nil pointer", ErrMember, name)
+		return m
+	}
+	m.save = func(dst []byte) ([]byte, error) { return append(dst, view.Bytes(*p)...), nil }
+	m.restore = func(b []byte) error {
+		size := view.Size[T]()
+		if size == 0 || len(b)%size != 0 {
+			return fmt.Errorf("%w: %q: %d bytes for elements of %d", ErrMember, name, len(b), size)
+		}
+		if n := len(b) / size; n != len(*p) {
+			*p = make([]T, n)
+		}
+		copy(view.Bytes(*p), b)
+		return nil
+	}
+	return m
+}
+
+// Value protects *p, by its own encoding.BinaryMarshaler (as rand.PCG has) or else by gob.
+func Value[T any](name string, p *T, opts ...Option) Member {
+	m := newMember(name, "value of "+reflect.TypeFor[T]().String(), opts)
+	if p == nil {
+		m.bad = fmt.Errorf("%w: %q: a nil pointer", ErrMember, name)
+		return m
+	}
+	if own, ok := any(p).(interface {
+		encoding.BinaryMarshaler
+		encoding.BinaryUnmarshaler
+	}); ok {
+		m.save = func(dst []byte) ([]byte, error) {
+			b, err := own.MarshalBinary()
+			return append(dst, b...), err
+		}
+		m.restore = own.UnmarshalBinary
+		return m
+	}
+	m.save = func(dst []byte) ([]byte, error) {
+		w := bytes.NewBuffer(dst)
+		err := gob.NewEncoder(w).Encode(p)
+		return w.Bytes(), err
+	}
+	m.restore = func(b []byte) error {
+		var fresh T // gob leaves out what is zero
+		if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&fresh); err != nil {
+			return err
+		}
+		*p = fresh
+		return nil
+	}
+	return m
+}
+
+func newMember(name, kind string, opts []Option) Member {
+	m := Member{name: name, kind: kind}
+	for _, o := range opts {
+		o(&m.option)
+	}
+	if name == "" || len(name) > NameBytesMax {
+		m.bad = fmt.Errorf("%w: %q: names have 1 to %d bytes", ErrMember, name, NameBytesMax)
+	}
+	return m
+}
+
+// checkMembers says what is wrong with what a program wants to protect.
+func checkMembers(ms []Member) error {
+	if len(ms) > MembersMax {
+		return fmt.Errorf("%w: %d: at most %d", ErrMember, len(ms), MembersMax)
+	}
+	seen := map[string]bool{}
+	for _, m := range ms {
+		switch {
+		case m.bad != nil:
+			return m.bad
+		case m.save == nil:
+			return fmt.Errorf("%w: neither a Slice nor a Value", ErrMember)
+		case seen[m.name]:
+			return fmt.Errorf("%w: two are called %q", ErrMember, m.name)
+		}
+		seen[m.name] = true
+	}
+	return nil
+}
+
+// checkShrinkable says which member stands in the way of a smaller world: now, and not when a
+// process is missing.
+func checkShrinkable(ms []Member) error {
+	for _, m := range ms {
+		if !m.option.Same && (m.elem == 0 || m.option.Width <= 0 || m.option.Total < 0) {
+			return fmt.Errorf("%w: %q: with Config.Short Shrink a member is Same, or a Slice of Rows", ErrMember, m.name)
+		}
+	}
+	return nil
+}
+
+// digestOf is of what must be the same at all ranks: names, kinds and options in order.
+func digestOf(ms []Member) uint64 {
+	h := fnv.New64a()
+	for _, m := range ms {
+		fmt.Fprintf(h, "%q %q %v\n", m.name, m.kind, m.option)
+	}
+	return h.Sum64()
+}
+
+// digestOfSame is of the values of the members that are equal at all ranks; false: there are none.
+func digestOfSame(ms []Member, blobs [][]byte) (digest uint64, any bool) {
+	h := fnv.New64a()
+	for i, m := range ms {
+		if m.option.Same {
+			any = true
+			fmt.Fprintf(h, "%d ", len(blobs[i]))
+			_, _ = io.Copy(h, bytes.NewReader(blobs[i]))
+		}
+	}
+	return h.Sum64(), any
+}

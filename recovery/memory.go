@@ -1,0 +1,132 @@
+package recovery
+
+import (
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/repair"
+)
+
+// A part is what one rank has put into a version: the bytes of each member. They are never
+// written again, so parts may share those that have not changed.
+type part [][]byte
+
+// A version is what this process has of one. Ranks are of the world that made it.
+type version struct {
+	label repair.Label
+	nodes []int // of the world that made it, or restored it since
+	parts map[int]part
+}
+
+// memory has the versions that a process can read: its own parts, and copies that it keeps
+// for others. The oldest comes first.
+type memory struct {
+	versions []*version
+	spare    [][]byte // of parts that are gone, to be written anew: new pages are dear
+}
+
+// at returns a version, made if it is not there.
+func (m *memory) at(l repair.Label, nodes []int) *version {
+	i := slices.IndexFunc(m.versions, func(v *version) bool { return v.label == l })
+	if i < 0 {
+		m.versions = append(m.versions, &version{label: l, nodes: slices.Clone(nodes), parts: map[int]part{}})
+		i = len(m.versions) - 1
+	}
+	return m.versions[i]
+}
+
+// find returns a version, or nil.
+func (m *memory) find(l repair.Label) *version {
+	if i := slices.IndexFunc(m.versions, func(v *version) bool { return v.label == l }); i >= 0 {
+		return m.versions[i]
+	}
+	return nil
+}
+
+// drop forgets the versions that which selects. Bytes that another version shares stay.
+func (m *memory) drop(which func(l repair.Label) bool) {
+	var gone []*version
+	m.versions = slices.DeleteFunc(m.versions, func(v *version) bool {
+		if which(v.label) {
+			gone = append(gone, v)
+			return true
+		}
+		return false
+	})
+	for _, v := range gone {
+		for _, p := range v.parts {
+			m.reuse(p)
+		}
+	}
+}
+
+// settle forgets the parts of a version that this process does not need in the present
+// layout, and notes where the ranks are now.
+func (m *memory) settle(l repair.Label, nodes []int, needed rankset.Set) {
+	v := m.find(l)
+	if v == nil {
+		return
+	}
+	v.nodes = slices.Clone(nodes)
+	for rank, p := range v.parts {
+		if !needed.Has(rank) {
+			delete(v.parts, rank)
+			m.reuse(p)
+		}
+	}
+}
+
+// reuse takes the bytes of a part that was forgotten, as far as nobody shares them.
+func (m *memory) reuse(p part) {
+	for _, blob := range p {
+		if cap(blob) >= worthKeeping && len(m.spare) < spareMax && !m.uses(blob) {
+			m.spare = append(m.spare, blob[:0])
+		}
+	}
+}
+
+// What is kept for the next version: of what length, and how many.
+const (
+	worthKeeping = 4096
+	spareMax     = 64
+)
+
+func (m *memory) uses(blob []byte) bool {
+	for _, v := range m.versions {
+		for _, p := range v.parts {
+			if slices.ContainsFunc(p, func(b []byte) bool { return cap(b) > 0 && &b[:1][0] == &blob[:1][0] }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// room returns an empty slice for n bytes.
+func (m *memory) room(n int) []byte {
+	best := -1
+	for i, b := range m.spare {
+		if cap(b) >= n && (best < 0 || cap(b) < cap(m.spare[best])) {
+			best = i
+		}
+	}
+	if best < 0 || cap(m.spare[best]) > 2*n {
+		return make([]byte, 0, n)
+	}
+	b := m.spare[best]
+	m.spare = slices.Delete(m.spare, best, best+1)
+	return b
+}
+
+// held says what this process has, for its report.
+func (m *memory) held() []repair.Held {
+	var all []repair.Held
+	for _, v := range m.versions {
+		h := repair.Held{Label: v.label, Nodes: v.nodes}
+		for rank := range v.parts {
+			h.Data.Add(rank)
+		}
+		all = append(all, h)
+	}
+	return all
+}

@@ -1,0 +1,257 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/bridge"
+	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/pace"
+	"github.com/goulfm/goulfm/internal/redundancy"
+	"github.com/goulfm/goulfm/internal/repair"
+)
+
+// door leads into package comm.
+var door = bridge.Through[comm.Comm, comm.Intercomm, comm.Request, comm.Config]()
+
+// Main is the main function of a program that outlives its processes: comm.Main whose body is
+// Run. It takes goulfm run; elsewhere the dead cannot be replaced (Config.Short).
+func Main(cfg Config, body Body) {
+	comm.MainWith(cfg.Comm, func(ctx context.Context, w *comm.Comm) error { return Run(ctx, w, cfg, body) })
+}
+
+// Run calls body until all ranks have finished, on the members of w, which is a world and which
+// nothing has used before; in a process that has replaced another one, on those that it has
+// joined. Collective. Its error is the same at all living ranks; one whose body has failed
+// gets that error, too.
+func Run(ctx context.Context, w *comm.Comm, cfg Config, body Body) error {
+	r, err := newRunner(ctx, w, cfg, body)
+	if err != nil {
+		return err
+	}
+	return r.run()
+}
+
+// A runner is one process in the world of its program: it carries out what the rules say.
+type runner struct {
+	ctx   context.Context // Run's: its end asks for a stop
+	cfg   Config
+	body  Body
+	world *comm.Comm // of this process: not for us to free
+
+	mu    sync.Mutex // of rules: a revocation is heard beside the body
+	rules *repair.World
+
+	c    *comm.Comm   // the newest communicator; base of an attempt once there is one on it
+	old  []*comm.Comm // to free when the next attempt begins
+	mem  memory
+	last repair.Label // committed or restored, and here: what static members are shared with
+
+	w       *World         // the attempt
+	reply   *repair.Return // of the call that is being handled
+	next    *repair.Run    // the attempt that is to begin
+	outcome *repair.Outcome
+	failure error // a call of the library that has failed for good
+	fatal   error // of this rank's body
+	peer    error // the class of what ended the program at the lowest rank
+
+	newcomer bool // no attempt has begun here yet, others have had some
+	pacer    *pace.Pacer
+	clock    stopwatch
+	begun    time.Time
+}
+
+func newRunner(ctx context.Context, w *comm.Comm, cfg Config, body Body) (*runner, error) {
+	if cfg.Copies <= 0 {
+		cfg.Copies = 1
+	}
+	r := &runner{ctx: ctx, cfg: cfg, body: body, world: w, c: w, begun: time.Now(), pacer: pace.New(mono.Duration(cfg.MTBF))}
+	if joined := w.Joined(); joined != nil {
+		rules, err := repair.Adopt(r.settings(), joined.Size(), joined.Rank(), w.Handover())
+		if err != nil {
+			return nil, err
+		}
+		r.c, r.rules, r.newcomer = joined, rules, true
+		r.c.Mark("repair.joined", 1)
+		return r, nil
+	}
+	w.SetUniform(true)
+	r.rules = repair.New(r.settings(), w.Size(), w.Rank())
+	return r, nil
+}
+
+// settings are those of the rules.
+func (r *runner) settings() repair.Config {
+	return repair.Config{
+		Layout: func(nodes []int) redundancy.Layout { return redundancy.Partners(nodes, r.cfg.Copies) },
+		Short:  repair.Short(r.cfg.Short), Wait: mono.Duration(r.cfg.Wait), Tries: r.cfg.Tries, Every: r.cfg.Every,
+	}
+}
+
+func (r *runner) run() error {
+	r.handle(repair.Begin{})
+	for r.outcome == nil && r.failure == nil {
+		r.attempt(*r.next)
+	}
+	r.old = unique(append(r.old, r.c), nil)
+	r.freeOld()
+	switch {
+	case r.failure != nil:
+		return r.failure
+	case r.fatal != nil && r.outcome.End == repair.Peer:
+		return fmt.Errorf("%w: %w", ErrPeer, r.fatal)
+	}
+	err := errorOf(*r.outcome)
+	if r.peer != nil && r.peer != ErrPeer {
+		return sameAs{err, r.peer}
+	}
+	return err
+}
+
+// sameAs is an error of another rank, which is one of this package.
+type sameAs struct {
+	error
+	class error
+}
+
+// Unwrap makes it that error, too.
+func (e sameAs) Unwrap() []error { return []error{e.error, e.class} }
+
+// errorOf is what Run returns.
+func errorOf(o repair.Outcome) error {
+	switch o.End {
+	case repair.Peer:
+		if o.Rank < 0 {
+			return fmt.Errorf("%w, and has died since", ErrPeer)
+		}
+		return fmt.Errorf("%w: rank %d: %s", ErrPeer, o.Rank, o.Text)
+	case repair.Stopped:
+		return ErrStopped
+	case repair.TooFew:
+		return ErrTooFew
+	case repair.NoProgress:
+		return ErrNoProgress
+	case repair.Misplaced:
+		return ErrPlace
+	}
+	return nil
+}
+
+// handle gives an event to the rules and does what they say, until there is nothing to do.
+func (r *runner) handle(ev repair.Event) {
+	todo := r.step(ev)
+	for len(todo) > 0 && r.failure == nil {
+		a := todo[0]
+		todo = todo[1:]
+		if answer := r.perform(a); answer != nil {
+			todo = append(todo, r.step(answer)...)
+		}
+	}
+}
+
+func (r *runner) step(ev repair.Event) []repair.Action {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]repair.Action(nil), r.rules.Step(ev)...)
+}
+
+// perform does one thing, and returns what came of it if the rules wait for that.
+func (r *runner) perform(a repair.Action) repair.Event {
+	switch a := a.(type) {
+	case repair.Run:
+		r.next = &a
+	case repair.Gather:
+		return repair.Gathered{Reports: r.gather(a)}
+	case repair.Restore:
+		return repair.Restored{OK: r.restore(a.Plan)}
+	case repair.Copy:
+		return r.copyPart(a)
+	case repair.Agree:
+		return r.agree(a.Word)
+	case repair.Return:
+		r.reply = &a
+	case repair.Keep:
+		r.last = a.Oldest
+		r.mem.drop(func(l repair.Label) bool { return l.Less(a.Oldest) })
+	case repair.Settle:
+		r.settle(a.Label)
+	case repair.Drop:
+		r.mem.drop(func(l repair.Label) bool { return l == a.Label })
+	case repair.Cancel:
+		r.clock.start()
+		r.w.end()
+	case repair.Revoke:
+		r.w.revoke()
+	case repair.Shrink:
+		return r.shrink()
+	case repair.Replace:
+		return r.replace(a)
+	case repair.Tell:
+		return r.tell(a.Text)
+	case repair.End:
+		r.outcome = &a.Outcome
+	}
+	return nil
+}
+
+// uniform is the context of calls that have one outcome at all: nobody gives up the wait.
+var uniform = context.Background()
+
+// fail ends Run: a call that cannot fail has failed.
+func (r *runner) fail(err error) repair.Event {
+	r.failure = fmt.Errorf("recovery: %w", err)
+	return nil
+}
+
+func (r *runner) shrink() repair.Event {
+	r.c.Mark("repair.shrink", r.clock.count("shrink"))
+	defer r.clock.lap(&r.clock.shrink)()
+	s, err := r.c.Shrink(uniform)
+	if err != nil {
+		return r.fail(err)
+	}
+	left, orphaned := survivors(r.c, s)
+	if orphaned {
+		return r.fail(errors.New("the other ranks go on without this process"))
+	}
+	r.old, r.c = append(r.old, r.c), s
+	return repair.Shrunk{Left: left}
+}
+
+func (r *runner) replace(a repair.Replace) repair.Event {
+	r.c.Mark("repair.replace", r.clock.count("replace"))
+	defer r.clock.lap(&r.clock.replace)()
+	made, err := r.c.Replace(uniform, comm.ReplaceSpec{Ranks: a.Ranks, Handover: a.Handover, Wait: time.Duration(a.Wait)})
+	switch {
+	case err == nil:
+		r.old, r.c = append(r.old, r.c), made
+		return repair.Filled{}
+	case errors.Is(err, comm.ErrNoRoom), errors.Is(err, comm.ErrUnsupported):
+		return repair.Scarce{}
+	case errors.Is(err, comm.ErrMismatch), errors.Is(err, comm.ErrFenced):
+		return r.fail(err)
+	}
+	return repair.Unfilled{}
+}
+
+// freeOld frees what the next attempt does not need.
+func (r *runner) freeOld() {
+	for _, c := range r.old {
+		if c != r.world { // that one is finalized by whoever has it
+			_ = c.Free() // it was made here and is freed once
+		}
+	}
+	r.old = nil
+}
+
+// told writes a line for people.
+func (r *runner) told(format string, args ...any) {
+	if !r.cfg.Quiet {
+		fmt.Fprintf(os.Stderr, "goulfm: "+format+"\n", args...)
+	}
+}

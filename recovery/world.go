@@ -1,0 +1,248 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/redundancy"
+	"github.com/goulfm/goulfm/internal/repair"
+)
+
+// A World is what a body has in one attempt: its ranks, and its protected data. The body's own
+// goroutine calls its methods, but for Comm, Rank, Size, Block and Go.
+type World struct {
+	r    *runner
+	run  repair.Run
+	role Role
+	base *comm.Comm // of the library
+	c    *comm.Comm // of the program
+
+	opened             error  // no attempt can be made: c could not be
+	revokeAll, freeAll func() // c and all that was made from it
+	ctx                context.Context
+	cancel             context.CancelCauseFunc
+	group              sync.WaitGroup
+	mu                 sync.Mutex
+	gone               error // of a goroutine
+
+	members   []Member // the step comes first; nil: nothing is protected yet
+	nodes     []int    // of the ranks
+	plan      repair.Plan
+	layout    redundancy.Layout
+	step      int
+	err       error // of Steps
+	bad       error // a member could not be copied
+	committed Version
+
+	since  time.Time // the last commit, or Protect
+	points int       // since then
+}
+
+// A Version names what was committed together. The zero Version is that of the initial values.
+type Version struct{ Epoch, Number uint64 }
+
+// IsZero says that nothing was committed yet.
+func (v Version) IsZero() bool { return v == Version{} }
+
+// Role is what a process is in an attempt.
+type Role int
+
+// The roles.
+const (
+	Initial   Role = iota // in the first attempt
+	Survivor              // it was in an attempt before
+	Recovered             // it has replaced another process, and this is its first attempt
+)
+
+// Comm returns the communicator of the attempt. It ends with the attempt, and so does all that
+// was made from it.
+func (w *World) Comm() *comm.Comm { return w.c }
+
+// Rank returns this process's rank, 0 to Size()-1.
+func (w *World) Rank() int { return w.run.Rank }
+
+// Size returns the number of ranks.
+func (w *World) Size() int { return w.run.Size }
+
+// Block returns which of total things this rank has, lo to hi-1, where each rank has as many as
+// the others, or one more.
+func (w *World) Block(total int) (lo, hi int) {
+	return block(total, w.Size(), w.Rank())
+}
+
+// Attempt returns the number of this call of the body, from 1; the same at all ranks.
+func (w *World) Attempt() int { return w.run.Attempt }
+
+// Role returns what this process is in this attempt.
+func (w *World) Role() Role { return w.role }
+
+// Lost returns the ranks that have a new process since the attempt before; the same at all.
+func (w *World) Lost() []int { return slices.Clone(w.run.Lost) }
+
+// Protect registers what belongs to the state of the program, and gives it the values of the last
+// version. With the zero Version there is none: the values that the members have stand.
+// Collective, at most once an attempt, with the same names, types and options in the same order
+// at all ranks (else ErrMember), before Commit and Steps.
+func (w *World) Protect(ctx context.Context, ms ...Member) (Version, error) {
+	if w.members != nil {
+		return Version{}, fmt.Errorf("%w: Protect was called before in this attempt", ErrMember)
+	}
+	err := errors.Join(ctx.Err(), checkMembers(ms))
+	if w.r.cfg.Short == Shrink {
+		err = errors.Join(err, checkShrinkable(ms))
+	}
+	if err != nil {
+		return Version{}, err
+	}
+	w.members = append([]Member{Value(stepName, &w.step, Same())}, ms...)
+	w.r.handle(repair.Protect{})
+	if err := w.answered(); err != nil {
+		return Version{}, err
+	}
+	w.since = time.Now()
+	if err := w.takeRestored(); err != nil {
+		return Version{}, err
+	}
+	w.narrate()
+	return w.committed, nil
+}
+
+// stepName is the member that Steps needs; programs cannot give an empty name.
+const stepName = ""
+
+// takeRestored gives the members what was restored.
+func (w *World) takeRestored() error {
+	if w.plan.Source != repair.FromMemory {
+		return nil
+	}
+	v := w.r.mem.find(w.plan.Label)
+	if w.plan.Size != w.run.Size {
+		w.r.last = repair.Label{} // what is here is of other ranks: nothing is shared with it
+		return w.dealOut(v)
+	}
+	for i, b := range v.parts[w.run.Rank] {
+		m := w.members[i]
+		if w.role == Survivor && (m.option.Static || m.option.Forward) {
+			continue
+		}
+		if err := m.restore(b); err != nil {
+			return err
+		}
+	}
+	w.r.last = w.plan.Label
+	return nil
+}
+
+// Steps returns the steps that are still to do, from the restored one to n-1, and commits after
+// each: Commit. It stops early when the attempt is over; Err says why. Before each step it
+// names the point "step" with the number of the step, from 1 (comm.Comm.Mark).
+func (w *World) Steps(ctx context.Context, n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for w.err == nil && w.step < n {
+			w.c.Mark("step", w.step+1)
+			if !yield(w.step) {
+				return
+			}
+			w.step++
+			w.err = w.Commit(ctx)
+		}
+	}
+}
+
+// Err returns why Steps has stopped early, or nil. A body returns it.
+func (w *World) Err() error { return w.err }
+
+// Commit ends a stretch of work, at a point where the members of all ranks fit together and no
+// message is on its way. If a commit is due it makes a version of what they are now: once
+// Commit has returned nil at any rank nothing older is restored. Else it counts, and costs
+// next to nothing. Collective. With an error the attempt is over: return it.
+func (w *World) Commit(ctx context.Context) error { return w.commit(ctx, false) }
+
+// CommitNow is Commit at which a commit is due. All ranks call it at the same point.
+func (w *World) CommitNow(ctx context.Context) error { return w.commit(ctx, true) }
+
+func (w *World) commit(ctx context.Context, now bool) error {
+	switch {
+	case w.members == nil:
+		return fmt.Errorf("%w: Commit before Protect", ErrMember)
+	case w.ctx.Err() != nil:
+		return context.Cause(w.ctx)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	w.points++
+	if !now && w.r.skip() {
+		return nil
+	}
+	begun := time.Now()
+	w.r.handle(repair.Commit{Now: now, Stop: w.r.ctx.Err() != nil, Want: w.r.pacer.Points()})
+	err := w.answered()
+	w.r.pacer.Committed(mono.Duration(begun.Sub(w.since)), w.points, mono.Duration(time.Since(begun)))
+	w.since, w.points = time.Now(), 0
+	return errors.Join(w.bad, err)
+}
+
+// skip counts a point at which no commit is due.
+func (r *runner) skip() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.rules.Skip()
+}
+
+// answered turns the rules' answer to a call into its error.
+func (w *World) answered() error {
+	if w.r.failure != nil {
+		return w.r.failure
+	}
+	a := w.r.reply
+	w.committed = Version(a.Label)
+	switch a.Verdict {
+	case repair.OverAgain:
+		return errOver
+	case repair.OverStop:
+		return ErrStopped
+	case repair.BadReplica:
+		return ErrReplica
+	case repair.BadMembers:
+		return fmt.Errorf("%w: ranks protect different members", ErrMember)
+	case repair.BadLost:
+		return ErrLost
+	case repair.BadPlace:
+		return ErrPlace
+	}
+	return nil
+}
+
+// Go starts a goroutine of the attempt: a repair, and the end, wait for it. Give it ctx of the
+// body. An error of f ends the attempt, as one that the body returns.
+func (w *World) Go(f func(ctx context.Context) error) {
+	w.group.Add(1)
+	go func() {
+		defer w.group.Done()
+		if err := f(w.ctx); err != nil {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if w.gone == nil || w.resultOf(err) > w.resultOf(w.gone) {
+				w.gone = err
+			}
+			w.cancel(err)
+		}
+	}()
+}
+
+func (w *World) groupErr() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.gone
+}
+
+// Rollback is an error for a body that wants all ranks to go back to the last version, though
+// nobody has died.
+func Rollback(reason string) error { return fmt.Errorf("%w: %s", errRollback, reason) }
