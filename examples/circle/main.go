@@ -6,7 +6,7 @@
 //	goulfm run -n 4 --kill 2@step=5 --kill 1@step=20 ./examples/circle
 //
 // Iterate, agree, shrink: there is no data to bring back, because every rank has the
-// sum and the rows of a step can be dealt out anew. examples/heat has data to bring
+// sum and the rows of a step can be dealt out anew. examples/byhand/heat has data to bring
 // back.
 package main
 

@@ -10,11 +10,7 @@ import (
 // A span is a range of rows of the whole plate: lo is in it, hi is not.
 type span struct{ lo, hi int }
 
-func (s span) rows() int           { return s.hi - s.lo }
-func (s span) contains(y int) bool { return s.lo <= y && y < s.hi }
-
-// block is the span of rank r when ny rows are dealt out to n ranks.
-func block(ny, n, r int) span { return span{r * ny / n, (r + 1) * ny / n} }
+func (s span) rows() int { return s.hi - s.lo }
 
 // A grid is the part of the plate that one rank computes, with a border of one
 // cell around it. The border columns, and the border rows where the plate ends,
@@ -39,6 +35,9 @@ func newGrid(nx, ny int, s span) *grid {
 	g.then = append([]float64(nil), g.now...)
 	return g
 }
+
+// edges gives the step before the edges of this one, of which sweep writes only the inside.
+func (g *grid) edges() { g.then = append(g.then[:0], g.now...) }
 
 // row is row y of the plate; y may be a border row.
 func (g *grid) row(y int) []float64 { return g.slab(span{y, y + 1}) }

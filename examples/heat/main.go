@@ -1,19 +1,19 @@
 // Heat computes the temperature of a plate and does not mind if ranks die.
 //
 // The upper edge of the plate is hot, the others are cold; Jacobi's method finds
-// the temperature in between. Each rank has a block of rows. Every few steps it
-// gives a copy of its block to its right neighbour. When ranks die, the others
-// shrink the communicator, deal out the rows of the last copy among themselves
-// and go on. The result is the same, bit for bit, as without a death:
+// the temperature in between. Each rank has a block of rows. When ranks die, others
+// take their places, and all go on from the last step whose rows were committed. The
+// result is the same, bit for bit, as without a death:
 //
 //	goulfm run -n 8 ./examples/heat
 //	goulfm run -n 8 --kill 3@step=40 --kill 5@step=70 ./examples/heat
 //	goulfm run -n 4 ./examples/heat -pids -nx 1000 -ny 1000 -steps 20000 -tol 0
 //
 // The last one runs long enough to kill ranks by hand, and says how.
-// Read grid.go for the numerics, solve.go for the parallel program, recovery.go
-// for what happens when somebody dies, copies.go for the copies. Points for fault
-// plans: step=K, copy=K, repair=N, gather=K, report=K.
+// Read grid.go for the numerics and solve.go for the parallel program, in which three lines
+// are there for the deaths: Protect, Steps and Err of package recovery. examples/byhand/heat is
+// the same program with the calls of ULFM that recovery makes for it. Points for fault plans:
+// step=K, gather=K, report=K, and those of package recovery.
 package main
 
 import (
@@ -22,19 +22,29 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/recovery"
 )
+
+// Options say what to compute.
+type options struct {
+	nx, ny int     // cells across, rows
+	steps  int     // stop after so many steps,
+	tol    float64 // or when no cell changes by this much
+	every  int     // steps between two commits; 0: as it pays
+	print  int     // steps between two lines of output; 0: none
+	pids   bool    // whether each rank says how to kill it
+}
 
 func main() {
 	o := parse()
-	comm.Main(func(ctx context.Context, w *comm.Comm) error {
+	recovery.Main(recovery.Config{Every: o.every}, func(ctx context.Context, w *recovery.World) error {
 		if o.pids {
 			fmt.Printf("rank %d: kill -9 %d\n", w.Rank(), os.Getpid())
 		}
 		if w.Size() > o.ny {
 			return fmt.Errorf("heat: %d ranks need at least as many rows: give -ny %d or more", w.Size(), w.Size())
 		}
-		return newSolver(w, o, os.Stdout).solve(ctx)
+		return (&solver{options: o, out: os.Stdout}).solve(ctx, w)
 	})
 }
 
@@ -44,7 +54,7 @@ func parse() options {
 	flag.IntVar(&o.ny, "ny", 256, "rows of the plate; at least the number of ranks")
 	flag.IntVar(&o.steps, "steps", 1000, "stop after this many steps")
 	flag.Float64Var(&o.tol, "tol", 2.5e-4, "stop when no cell changes by this much in a step")
-	flag.IntVar(&o.every, "every", 10, "steps between two copies")
+	flag.IntVar(&o.every, "every", 10, "steps between two commits; 0 for as often as it pays")
 	flag.IntVar(&o.print, "print", 100, "steps between two lines of output; 0 for none")
 	flag.BoolVar(&o.pids, "pids", false, "print how to kill each rank")
 	flag.Usage = func() {
@@ -71,8 +81,8 @@ func (o options) wrong(rest []string) string {
 		return fmt.Sprintf("-steps must not be negative, got %d", o.steps)
 	case !(o.tol >= 0):
 		return fmt.Sprintf("-tol must be a number from 0 up, got %v", o.tol)
-	case o.every < 1:
-		return fmt.Sprintf("-every must be at least 1, got %d", o.every)
+	case o.every < 0:
+		return fmt.Sprintf("-every must not be negative, got %d", o.every)
 	case o.print < 0:
 		return fmt.Sprintf("-print must not be negative, got %d", o.print)
 	}

@@ -8,59 +8,50 @@ import (
 
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/recovery"
 )
 
-// Options say what to compute.
-type options struct {
-	nx, ny int     // cells across, rows
-	steps  int     // stop after so many steps,
-	tol    float64 // or when no cell changes by this much
-	every  int     // steps between two copies
-	print  int     // steps between two lines of output; 0: none
-	pids   bool    // whether each rank says how to kill it
-}
-
-// A solver is one rank's part of the computation.
+// A solver is one rank's part of the computation, in one attempt.
 type solver struct {
 	options
-	world *comm.Comm // all ranks, dead or not
-	c     *comm.Comm // the ranks that are left
-	out   io.Writer
-	mark  func(c *comm.Comm, name string, n int) // (*comm.Comm).Mark; tests kill ranks here
-
-	stage    stage // see recovery.go
-	grid     *grid
-	step     int     // steps done
-	residual float64 // largest change of a cell in the last step
-	checksum uint64  // known from stage reporting on
-	printed  bool    // this rank has printed the result
-
-	have, next copies // the copy to go back to; the one being made
-	outage     outage // the failure being repaired, if any
+	c    *comm.Comm
+	out  io.Writer
+	grid *grid
+	done result
 }
 
-func newSolver(w *comm.Comm, o options, out io.Writer) *solver {
-	s := &solver{options: o, world: w, c: w, out: out, mark: (*comm.Comm).Mark, stage: computing, residual: math.Inf(1)}
-	s.grid = newGrid(o.nx, o.ny, block(o.ny, w.Size(), w.Rank()))
-	return s
+// result is the same at all ranks.
+type result struct {
+	Steps    int
+	Residual float64 // largest change of a cell in the last step
 }
 
-// done tells whether the computation is at its end: the same at every rank,
-// since step and residual are.
-func (s *solver) done() bool { return s.step >= s.steps || s.residual < s.tol }
-
-// compute does the steps up to the next copy.
-func (s *solver) compute(ctx context.Context) error {
-	for end := s.step - s.step%s.every + s.every; s.step < end && !s.done(); {
+// solve runs the computation. It is called again after each repair: then Protect gives it the
+// rows of the last step that was committed, and Steps goes on after that.
+func (s *solver) solve(ctx context.Context, w *recovery.World) error {
+	s.c = w.Comm()
+	lo, hi := w.Block(s.ny)
+	s.grid = newGrid(s.nx, s.ny, span{lo, hi})
+	s.done = result{Residual: math.Inf(1)}
+	if _, err := w.Protect(ctx, recovery.Slice("u", &s.grid.now), recovery.Value("done", &s.done)); err != nil {
+		return err
+	}
+	s.grid.edges()
+	for range w.Steps(ctx, s.steps) {
+		if s.done.Residual < s.tol {
+			break
+		}
 		if err := s.oneStep(ctx); err != nil {
 			return err
 		}
 	}
-	return s.copyToBuddy(ctx)
+	if err := w.Err(); err != nil {
+		return err
+	}
+	return s.report(ctx)
 }
 
 func (s *solver) oneStep(ctx context.Context) error {
-	s.mark(s.c, "step", s.step+1)
 	if err := s.exchangeHalos(ctx); err != nil {
 		return err
 	}
@@ -68,9 +59,9 @@ func (s *solver) oneStep(ctx context.Context) error {
 	if err := collectives.Allreduce(ctx, s.c, residual, residual, collectives.Max); err != nil {
 		return err
 	}
-	s.step, s.residual = s.step+1, residual[0]
-	if s.print > 0 && s.step%s.print == 0 && s.c.Rank() == 0 {
-		fmt.Fprintf(s.out, "step %d residual %.3e\n", s.step, s.residual)
+	s.done = result{s.done.Steps + 1, residual[0]}
+	if s.print > 0 && s.done.Steps%s.print == 0 && s.c.Rank() == 0 {
+		fmt.Fprintf(s.out, "step %d residual %.3e\n", s.done.Steps, s.done.Residual)
 	}
 	return nil
 }
@@ -93,46 +84,34 @@ func (s *solver) exchangeHalos(ctx context.Context) error {
 	return err
 }
 
-// gather computes the checksum of the field, block by block at rank 0, so that
-// no rank needs room for the whole plate. Every rank learns it: should rank 0
-// die before it has printed the result, another can.
-func (s *solver) gather(ctx context.Context) error {
-	s.mark(s.c, "gather", s.step)
-	result := make([]uint64, 1)
-	if s.c.Rank() == 0 {
-		sum, err := s.sumBlocks(ctx)
-		if err != nil {
-			return err
-		}
-		result[0] = sum
-	} else if err := comm.Send(ctx, s.c.To(0), s.grid.inner()); err != nil {
+// report prints the result, at least once: if a rank dies before all have come to the end of
+// the body, it is called again at all.
+func (s *solver) report(ctx context.Context) error {
+	s.c.Mark("gather", s.done.Steps)
+	if s.c.Rank() > 0 {
+		return comm.Send(ctx, s.c.To(0), s.grid.inner())
+	}
+	sum, err := s.sumBlocks(ctx)
+	if err != nil {
 		return err
 	}
-	err := collectives.Bcast(ctx, s.c, 0, result)
-	s.checksum = result[0]
-	return err
+	s.c.Mark("report", s.done.Steps)
+	fmt.Fprintf(s.out, "result: steps=%d residual=%x checksum=%016x\n", s.done.Steps, s.done.Residual, sum)
+	return nil
 }
 
+// sumBlocks computes the checksum of the field, block by block at rank 0, so that no rank needs
+// room for the whole plate.
 func (s *solver) sumBlocks(ctx context.Context) (uint64, error) {
 	sum := newChecksum(s.grid.width)
 	sum.add(s.grid.inner())
 	for r := 1; r < s.c.Size(); r++ {
-		rows := make([]float64, block(s.ny, s.c.Size(), r).rows()*s.grid.width)
+		lo, hi := r*s.ny/s.c.Size(), (r+1)*s.ny/s.c.Size()
+		rows := make([]float64, (hi-lo)*s.grid.width)
 		if _, err := comm.Recv(ctx, s.c.From(r), rows); err != nil {
 			return 0, err
 		}
 		sum.add(rows)
 	}
 	return sum.sum.Sum64(), nil
-}
-
-// report prints the result, once. If rank 0 dies, the next rank 0 cannot know
-// whether the line was out: rather the same line twice than none.
-func (s *solver) report() {
-	s.mark(s.c, "report", s.step)
-	if s.c.Rank() != 0 || s.printed {
-		return
-	}
-	s.printed = true
-	fmt.Fprintf(s.out, "result: steps=%d residual=%x checksum=%016x\n", s.step, s.residual, s.checksum)
 }

@@ -48,7 +48,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	fs.Uint64Var(&o.seed, "seed", 0, "seed of victims and moments; 0: take one, it is printed")
 	fs.DurationVar(&o.timeout, "timeout", time.Minute, "a run that takes longer hangs")
 	fs.StringVar(&o.goulfm, "goulfm", "", "the launcher (default: build ./cmd/goulfm)")
-	fs.StringVar(&o.heat, "heat", "", "the program (default: build ./examples/heat)")
+	fs.StringVar(&o.heat, "heat", "", "the program (default: build ./examples/byhand/heat)")
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}
@@ -102,7 +102,7 @@ func open(o options) (*trial.Place, error) {
 		return nil, err
 	}
 	if p.Self = o.heat; p.Self == "" {
-		if p.Self, err = p.Build("examples/heat"); err != nil {
+		if p.Self, err = p.Build("examples/byhand/heat"); err != nil {
 			p.Close()
 			return nil, err
 		}
