@@ -23,6 +23,7 @@ func All() []Edit {
 		nodes(),
 		repairs(),
 		versions(),
+		replacement(),
 	)
 }
 
