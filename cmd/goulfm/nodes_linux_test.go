@@ -1,0 +1,144 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// heatResult is the last line of the example heat, whatever has died on the way.
+const heatResult = "result: steps=968 residual=0x1.0622850ad9cp-12 checksum=c3b43d7a35bf283b\n"
+
+// TestNodes: programs give what they give on one node, with the same codes and words.
+func TestNodes(t *testing.T) {
+	heat := filepath.Join(t.TempDir(), "heat")
+	buildFor(t, heat, "../../examples/byhand/heat")
+	for _, c := range []struct {
+		args, program string
+		code          int
+		out, err      string // regular expressions
+	}{
+		{"--host 2", "PROG ring", 0, `^sum 1\n$`, `^$`},
+		{"--host 3 --ppn 2", "PROG ring", 0, `^sum 15\n$`, `^$`},
+		{"--host 3 --ppn 2 -n 4", "PROG ring", 0, `^sum 6\n$`, `^$`},
+		{"--host localhost:3,127.0.0.1:1", "PROG ring", 0, `^sum 6\n$`, `^$`},
+		{"--host 4 --ppn 2", "HEAT", 0, regexp.QuoteMeta(heatResult), `^$`},
+		{"--host 3 --ppn 2 --kill 2@step=1 --kill 5@step=1", "PROG recover", 0, `survivors \[0 1 3 4\]\n(?s).*sum 6\n`, `4 of 6 ranks finished`},
+		{"--host 2", "PROG error", 1, ``, `rank 1 failed: exit code 1`},
+		{"--host 3", "PROG panic", 2, `rank 0: recv on world from rank 1: process failed`, `panic: boom`},
+		{"--host 3", "PROG abort", 9, ``, `the job was stopped \(code 9\)`},
+		{"--host 2 --timeout 1s", "PROG cancel", 124, ``, `who waits for whom, after --timeout 1s(?s).*rank 1: `},
+		{"--host 2", "/no/such/program", 127, ``, `no such program`},
+		{"--host 2 -n 3", "PROG ring", 2, ``, `the 2 nodes take 2 ranks: more slots`},
+		{"--host a:0", "PROG ring", 2, ``, `--host`},
+		{"--ppn 2", "PROG ring", 2, ``, `--ppn: say with --host or --hostfile`},
+		{"--host 2 --kill node2@1s", "PROG ring", 2, ``, `there are nodes 0 to 1`},
+		{"--host 2 --detector ring", "PROG ring", 2, ``, `leave them out with --host`},
+		{"--host 2 --launcher pigeon", "PROG ring", 2, ``, `want local or ssh`},
+		{"--host 2 --daemon-path /no/such/goulfm", "PROG ring", 3, ``, `node 0 \(local0\): .*no such file`},
+		{"--host 2 --daemon-path /bin/false", "PROG ring", 3, ``, `node \d \(local\d\): its daemon could not start`},
+	} {
+		program := strings.NewReplacer("PROG", prog, "HEAT", heat).Replace(c.program)
+		got := goulfmCommand(t, "", append(append([]string{"run"}, strings.Fields(c.args)...), strings.Fields(program)...)...)
+		assert.Equal(t, c.code, got.code, "%s %s\n%s%s", c.args, c.program, got.out, got.err)
+		assert.Regexp(t, c.out, got.out, "%s %s", c.args, c.program)
+		assert.Regexp(t, c.err, got.err, "%s %s", c.args, c.program)
+	}
+}
+
+func buildFor(t *testing.T, out, pkg string) {
+	t.Helper()
+	cmd := limited(t, "go", "build", "-o", out, pkg)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	text, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(text))
+}
+
+// TestANodeIsKilled: all that ran there is lost, and the others come to the same result.
+func TestANodeIsKilled(t *testing.T) {
+	heat := filepath.Join(t.TempDir(), "heat")
+	buildFor(t, heat, "../../examples/byhand/heat")
+	got := goulfmCommand(t, "", "run", "--host", "4", "--ppn", "2", "--kill", "node2@200ms", heat, "-steps", "100000")
+	assert.Equal(t, 0, got.code, got.err)
+	assert.Contains(t, got.out, heatResult)
+	assert.Contains(t, got.err, "node 2 (local2) is lost")
+	assert.Contains(t, got.err, "found by its node, which is lost")
+	assert.Contains(t, got.err, "6 of 8 ranks finished, 2 ranks lost; exit code 0")
+}
+
+// TestSpawnOnNodes: the new processes are on several nodes, too.
+func TestSpawnOnNodes(t *testing.T) {
+	got := goulfmCommand(t, "", "run", "--host", "2", "--ppn", "2", prog, "spawn")
+	assert.Equal(t, 0, got.code, got.err)
+	for rank := range 2 {
+		assert.Contains(t, got.out, fmt.Sprintf("new %d of 2 beside 4, spawned true, argument, here: sum 10\n", rank))
+	}
+}
+
+// TestRemoteShell: daemons start by a command that gets a host and what to run there.
+func TestRemoteShell(t *testing.T) {
+	dir := t.TempDir()
+	rsh, told := filepath.Join(dir, "rsh"), filepath.Join(dir, "told")
+	require.NoError(t, os.WriteFile(rsh, []byte("#!/bin/sh\necho \"$1\" >> "+told+"\nshift\nexec sh -c \"$*\"\n"), 0o700))
+	got := goulfmCommand(t, "", "run", "--rsh", rsh, "--host", "someone@first,second", prog, "ring")
+	assert.Equal(t, result{0, "sum 1\n", ""}, got)
+	hosts, err := os.ReadFile(told)
+	require.NoError(t, err)
+	assert.ElementsMatch(t, []string{"someone@first", "second"}, strings.Fields(string(hosts)))
+
+	require.NoError(t, os.WriteFile(rsh, []byte("#!/bin/sh\necho \"no route to $1\" >&2\nexit 255\n"), 0o700))
+	got = goulfmCommand(t, "", "run", "--rsh", rsh, "--host", "first", prog, "ring")
+	assert.Equal(t, 3, got.code)
+	assert.Contains(t, got.err, "node 0 (first): its daemon could not start: no route to first")
+}
+
+// TestInputOfNodes: standard input goes to rank 0, or to all, wherever they are.
+func TestInputOfNodes(t *testing.T) {
+	text := strings.Repeat("a line of input\n", 10_000) // more than a pipe holds
+	got := goulfmCommand(t, text, "run", "--host", "2", "-q", "sh", "-c", "cat")
+	assert.Equal(t, result{0, text, ""}, got)
+}
+
+// TestSignalsOfNodes are passed on.
+func TestSignalsOfNodes(t *testing.T) {
+	cmd, lines, errs := start(t, "run", "--host", "3", prog, "cancel")
+	counts := map[string]int{}
+	for lines.Scan() {
+		if counts[lines.Text()]++; lines.Text() == "ready" && counts["ready"] == 3 {
+			require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+		}
+	}
+	_ = cmd.Wait()
+	assert.Equal(t, 3, counts["cancelled"], errs)
+	assert.Equal(t, 128+int(syscall.SIGTERM), cmd.ProcessState.ExitCode())
+}
+
+// TestNothingOfNodesSurvivesTheLauncher: it is killed, and daemons and ranks end by themselves.
+func TestNothingOfNodesSurvivesTheLauncher(t *testing.T) {
+	cmd, lines, _ := start(t, "run", "--host", "2", "--ppn", "2", prog, "pid")
+	var fds []unix.PollFd
+	for len(fds) < 4 && lines.Scan() {
+		var pid int
+		_, err := fmt.Sscan(lines.Text(), &pid)
+		require.NoError(t, err)
+		fd, err := unix.PidfdOpen(pid, 0)
+		require.NoError(t, err)
+		defer unix.Close(fd)
+		fds = append(fds, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
+	}
+	require.NoError(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+	for i := range fds { // readable once the process has ended
+		n, err := unix.Poll(fds[i:i+1], 5000)
+		assert.NoError(t, err)
+		assert.Equal(t, 1, n, "a rank still runs 5 s after its launcher was killed")
+	}
+}
