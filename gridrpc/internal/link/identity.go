@@ -1,0 +1,130 @@
+package link
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+)
+
+// Identity is who a process is, as its certificate says.
+type Identity struct {
+	cert tls.Certificate
+	pool *x509.CertPool
+}
+
+// Load reads the certificate of a process from folder dir, where an Authority has put it.
+func Load(dir, name string) (*Identity, error) {
+	ca, err := os.ReadFile(filepath.Join(dir, caFile))
+	if err != nil {
+		return nil, fmt.Errorf("certificate of the platform: %w", err)
+	}
+	id := &Identity{pool: x509.NewCertPool()}
+	if !id.pool.AppendCertsFromPEM(ca) {
+		return nil, fmt.Errorf("%s: no certificate", filepath.Join(dir, caFile))
+	}
+	path := certFile(dir, name)
+	id.cert, err = tls.LoadX509KeyPair(path, path)
+	return id, err
+}
+
+// config demands a certificate of the platform's authority from the other side. Addresses
+// are not in certificates, because processes move: who the other is matters, not where.
+func (id *Identity) config() *tls.Config {
+	return &tls.Config{
+		MinVersion:             tls.VersionTLS13,
+		Certificates:           []tls.Certificate{id.cert},
+		ClientAuth:             tls.RequireAnyClientCert,
+		InsecureSkipVerify:     true, // of the host name only: verify looks at the chain
+		VerifyConnection:       id.verify,
+		SessionTicketsDisabled: true,
+	}
+}
+
+func (id *Identity) verify(c tls.ConnectionState) error {
+	if len(c.PeerCertificates) == 0 {
+		return errors.New("no certificate")
+	}
+	_, err := c.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: id.pool, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}})
+	return err
+}
+
+// NewServer returns a gRPC server that only processes of the platform can speak to.
+func (id *Identity) NewServer() *grpc.Server {
+	return grpc.NewServer(grpc.Creds(credentials.NewTLS(id.config())), grpc.MaxConcurrentStreams(1<<20))
+}
+
+// Dial returns a connection that is made when it is first used.
+func (id *Identity) Dial(addr string) (*grpc.ClientConn, error) {
+	return grpc.NewClient("passthrough:///"+addr,
+		grpc.WithTransportCredentials(credentials.NewTLS(id.config())),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 2, Jitter: 0.2, MaxDelay: time.Second},
+			MinConnectTimeout: 2 * time.Second,
+		}))
+}
+
+// Caller returns the role and name of who made a call.
+func Caller(ctx context.Context) (Role, string, error) {
+	p, ok := peer.FromContext(ctx)
+	if !ok {
+		return "", "", status.Error(codes.Unauthenticated, "no peer")
+	}
+	info, ok := p.AuthInfo.(credentials.TLSInfo)
+	if !ok || len(info.State.PeerCertificates) == 0 || len(info.State.PeerCertificates[0].URIs) != 1 {
+		return "", "", status.Error(codes.Unauthenticated, "no certificate")
+	}
+	role, name, ok := strings.Cut(strings.TrimPrefix(info.State.PeerCertificates[0].URIs[0].Path, "/"), "/")
+	if !ok {
+		return "", "", status.Error(codes.Unauthenticated, "a certificate without a role")
+	}
+	return Role(role), name, nil
+}
+
+// Demand refuses callers that have none of the roles.
+func Demand(ctx context.Context, roles ...Role) error {
+	role, name, err := Caller(ctx)
+	if err == nil && !slices.Contains(roles, role) {
+		err = status.Errorf(codes.PermissionDenied, "%s %s may not do this", role, name)
+	}
+	return err
+}
+
+// Sight is what a look at an address has shown.
+type Sight uint8
+
+// What can be seen.
+const (
+	Unclear Sight = iota // no answer, or no way there
+	Listens              // somebody does
+	Refuses              // its machine says that nobody listens
+)
+
+// Look asks the machine of an address whether anybody listens there.
+func Look(ctx context.Context, addr string) Sight {
+	var d net.Dialer
+	c, err := d.DialContext(ctx, "tcp", addr)
+	switch {
+	case err == nil:
+		c.Close()
+		return Listens
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return Refuses
+	}
+	return Unclear
+}

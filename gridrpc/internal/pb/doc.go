@@ -1,0 +1,5 @@
+// Package pb is the wire of a platform: protobuf messages and gRPC services, generated from
+// gridrpc.proto.
+package pb
+
+//go:generate protoc --go_out=. --go_opt=paths=source_relative --go-grpc_out=. --go-grpc_opt=paths=source_relative gridrpc.proto

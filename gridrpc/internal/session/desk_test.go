@@ -1,0 +1,44 @@
+package session
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestDeskTakesTheLatestAttemptOnce is S1: an old attempt is refused, also after it was
+// done, and the same one is not run twice.
+func TestDeskTakesTheLatestAttemptOnce(t *testing.T) {
+	d := Desk{Incarnation: 7, Places: 2}
+	id := CallID{1}
+	assert.Equal(t, NotMe, d.Submit(id, 1, 6))
+	assert.Equal(t, Run, d.Submit(id, 2, 7))
+	assert.Equal(t, Rejoin, d.Submit(id, 2, 7))
+	assert.Equal(t, TooOld, d.Submit(id, 1, 7))
+	assert.Equal(t, Run, d.Submit(id, 3, 7), "a later attempt of a call that hangs here")
+	assert.Equal(t, TooMany, d.Submit(CallID{2}, 1, 7))
+	d.Leave()
+	d.Leave()
+	assert.Equal(t, TooOld, d.Submit(id, 2, 7))
+	d.Forget(id)
+	assert.Equal(t, Run, d.Submit(id, 1, 7))
+}
+
+// TestDeskWithdraws: an argument that did not arrive leaves no trace.
+func TestDeskWithdraws(t *testing.T) {
+	d := Desk{Places: 1}
+	assert.Equal(t, Run, d.Submit(CallID{1}, 1, 0))
+	assert.Equal(t, TooMany, d.Submit(CallID{2}, 1, 0))
+	d.Withdraw(CallID{1})
+	assert.Equal(t, 1, d.Free())
+	assert.Equal(t, Run, d.Submit(CallID{1}, 1, 0))
+}
+
+// TestDeskDrains: what is new is refused, what is here can be attached to.
+func TestDeskDrains(t *testing.T) {
+	d := Desk{Places: 3}
+	assert.Equal(t, Run, d.Submit(CallID{1}, 1, 0))
+	d.Drain()
+	assert.Equal(t, Rejoin, d.Submit(CallID{1}, 1, 0))
+	assert.Equal(t, Draining, d.Submit(CallID{2}, 1, 0))
+}

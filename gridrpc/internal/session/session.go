@@ -1,0 +1,277 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/must"
+)
+
+// Config is what a caller asks for. Zero fields mean defaults.
+type Config struct {
+	Tries      int           // attempts that were not refused; default 16
+	Losses     int           // servers lost until the call is poison; default 3
+	Patience   mono.Duration // default 30 s
+	Stall      mono.Duration // 0: a body may be silent for as long as it likes
+	AtMostOnce bool
+}
+
+// WithDefaults returns c with every field that is 0 replaced by its default.
+func (c Config) WithDefaults() Config {
+	if c.Tries == 0 {
+		c.Tries = 16
+	}
+	if c.Losses == 0 {
+		c.Losses = 3
+	}
+	if c.Patience == 0 {
+		c.Patience = 30 * mono.Second
+	}
+	return c
+}
+
+// Pauses between two questions, or two dials: from the first to the last, doubled.
+const (
+	pauseFirst = 10 * mono.Millisecond
+	pauseLast  = mono.Second
+)
+
+// phase is where a call is.
+type phase uint8
+
+const (
+	scheduling phase = iota // asked, or about to
+	submitting              // a server has been sent the call
+	running                 // it has said so
+	broken                  // the stream to it has to be made anew
+	ended
+)
+
+// Session is one call at its client.
+type Session struct {
+	cfg        Config
+	phase      phase
+	attempt    uint32 // the latest
+	tries      int
+	lost       int
+	servers    []Server // of each attempt, from 1
+	over       []bool   // of each attempt: refused, or abandoned
+	candidates []Server // not tried yet
+	dead       []Server
+	manifest   Manifest
+	fresh      bool // the next question is to every server
+
+	pause    mono.Duration // the next one
+	wake     mono.Time     // when to ask or dial; if waiting
+	waiting  bool
+	deaf     mono.Time // since when no master answers; if unheard
+	unheard  bool
+	lastSign mono.Time // of the body
+	out      []Action
+}
+
+// New returns a call that has not begun.
+func New(c Config) *Session { return &Session{cfg: c.WithDefaults(), pause: pauseFirst} }
+
+// Attempt returns the number of the latest attempt; 0 before the first.
+func (s *Session) Attempt() uint32 { return s.attempt }
+
+// Deadline returns when the machine next wants a Tick, if ever.
+func (s *Session) Deadline() (mono.Time, bool) {
+	switch {
+	case s.phase == ended:
+		return 0, false
+	case s.waiting:
+		return s.wake, true
+	case s.stalls():
+		return s.lastSign.Add(s.cfg.Stall), true
+	}
+	return 0, false
+}
+
+func (s *Session) stalls() bool { return s.phase == running && s.cfg.Stall > 0 }
+
+// Step applies an event. The actions are valid until the next Step. Nothing follows an End.
+func (s *Session) Step(ev Event) []Action {
+	s.out = s.out[:0]
+	if s.phase == ended {
+		return nil
+	}
+	switch ev := ev.(type) {
+	case Begin:
+		s.ask()
+	case Candidates:
+		s.choose(ev)
+	case Unreachable:
+		s.notHeard(ev.At)
+	case Accepted:
+		if ev.Attempt == s.attempt && s.phase != scheduling {
+			s.phase, s.waiting, s.pause, s.lastSign = running, false, pauseFirst, ev.At
+		}
+	case Refused:
+		s.refuse(ev)
+	case Progressed:
+		s.sign(ev.Attempt, ev.At)
+	case Checkpointed:
+		s.sign(ev.Manifest.Attempt, ev.At)
+		if ev.Manifest.newer(s.manifest) {
+			s.manifest = ev.Manifest
+		}
+	case Result:
+		s.end(Succeeded, ev.Attempt)
+	case Failed:
+		s.end(BodyFailed, ev.Attempt)
+	case Broken:
+		if ev.Attempt == s.attempt && (s.phase == submitting || s.phase == running || s.phase == broken) {
+			s.phase = broken
+			s.sleep(ev.At)
+		}
+	case Declared:
+		s.declare(ev.Server, ev.At)
+	case Cancelled:
+		s.end(GivenUp, s.attempt)
+	case Tick:
+		s.tick(ev.Now)
+	}
+	return s.out
+}
+
+func (s *Session) act(a Action) { s.out = append(s.out, a) }
+
+func (s *Session) sign(attempt uint32, at mono.Time) {
+	if attempt == s.attempt {
+		s.lastSign = at
+	}
+}
+
+func (s *Session) ask() {
+	s.phase, s.waiting = scheduling, false
+	s.act(Ask{Exclude: slices.Clone(s.dead), Fresh: s.fresh})
+}
+
+// sleep sets the time of the next question or dial, a longer pause away than the last one.
+func (s *Session) sleep(now mono.Time) {
+	s.wake, s.waiting = now.Add(s.pause), true
+	s.pause = min(2*s.pause, pauseLast)
+}
+
+// choose takes the answer of a master.
+func (s *Session) choose(ev Candidates) {
+	if s.phase != scheduling || s.waiting {
+		return
+	}
+	s.unheard = false
+	if ev.Unknown && ev.Quiet >= s.cfg.Patience {
+		s.end(NoService, s.attempt)
+		return
+	}
+	s.candidates = s.candidates[:0]
+	for _, c := range ev.Servers {
+		if !slices.Contains(s.dead, c) { // an agent may not have heard of the death yet
+			s.candidates = append(s.candidates, c)
+		}
+	}
+	s.next(ev.At)
+}
+
+// next submits to the next candidate, or asks again after a pause.
+func (s *Session) next(now mono.Time) {
+	s.phase = scheduling
+	if len(s.candidates) == 0 {
+		s.fresh = true
+		s.sleep(now)
+		return
+	}
+	to := s.candidates[0]
+	s.candidates = s.candidates[1:]
+	s.attempt++
+	s.tries++
+	s.servers = append(s.servers, to)
+	s.over = append(s.over, false)
+	s.phase, s.waiting, s.lastSign = submitting, false, now
+	s.act(Submit{Attempt: s.attempt, Server: to, Manifest: s.manifest})
+}
+
+func (s *Session) notHeard(now mono.Time) {
+	if s.phase != scheduling || s.waiting {
+		return
+	}
+	if !s.unheard {
+		s.unheard, s.deaf = true, now
+	}
+	if now.Sub(s.deaf) >= s.cfg.Patience {
+		s.end(NoMaster, s.attempt)
+		return
+	}
+	s.sleep(now)
+}
+
+// refuse goes on to the next candidate: a refusal is no try (S4).
+func (s *Session) refuse(ev Refused) {
+	if ev.Attempt == 0 || ev.Attempt > s.attempt {
+		must.That(false, "attempt %d was refused, of %d", ev.Attempt, s.attempt)
+	}
+	s.over[ev.Attempt-1] = true
+	if ev.Attempt != s.attempt || s.phase == scheduling {
+		return
+	}
+	s.tries--
+	s.next(ev.At)
+}
+
+// declare is S3: who runs the call now is lost; who ran it before is excluded only.
+func (s *Session) declare(dead Server, now mono.Time) {
+	if slices.Contains(s.dead, dead) {
+		return
+	}
+	s.dead = append(s.dead, dead)
+	s.candidates = slices.DeleteFunc(s.candidates, func(c Server) bool { return c == dead })
+	if s.phase != scheduling && s.servers[s.attempt-1] == dead {
+		s.lose(now)
+	}
+}
+
+// lose gives the call to another server.
+func (s *Session) lose(now mono.Time) {
+	s.lost++
+	switch {
+	case s.cfg.AtMostOnce:
+		s.end(ServerLost, s.attempt)
+	case s.lost >= s.cfg.Losses:
+		s.end(Poisoned, s.attempt)
+	case s.tries >= s.cfg.Tries:
+		s.end(TriesOver, s.attempt)
+	default:
+		s.pause, s.candidates = pauseFirst, s.candidates[:0]
+		s.ask()
+	}
+}
+
+func (s *Session) tick(now mono.Time) {
+	switch {
+	case s.waiting && now >= s.wake && s.phase == broken:
+		s.waiting = false
+		s.act(Attach{Attempt: s.attempt, Server: s.servers[s.attempt-1]})
+	case s.waiting && now >= s.wake:
+		s.ask()
+	case s.stalls() && now >= s.lastSign.Add(s.cfg.Stall):
+		stuck := s.servers[s.attempt-1]
+		s.act(Abandon{Attempt: s.attempt})
+		s.over[s.attempt-1] = true
+		s.dead = append(s.dead, stuck) // it lives, but not for this call
+		s.lose(now)
+	}
+}
+
+// end cancels all attempts but the one whose result it is, and those that are over.
+func (s *Session) end(o Outcome, attempt uint32) {
+	s.phase, s.waiting = ended, false
+	for i := range s.servers {
+		n := uint32(i + 1)
+		won := n == attempt && (o == Succeeded || o == BodyFailed)
+		if !won && !s.over[i] {
+			s.act(Abandon{Attempt: n})
+		}
+	}
+	s.act(End{Outcome: o, Attempt: attempt})
+}
