@@ -1076,6 +1076,7 @@ type ScheduleRequest struct {
 	Bytes         float64                `protobuf:"fixed64,3,opt,name=bytes,proto3" json:"bytes,omitempty"`
 	Exclude       []*Ref                 `protobuf:"bytes,4,rep,name=exclude,proto3" json:"exclude,omitempty"`
 	MaxAge        float64                `protobuf:"fixed64,5,opt,name=max_age,json=maxAge,proto3" json:"max_age,omitempty"` // seconds; 0 asks every server
+	All           bool                   `protobuf:"varint,6,opt,name=all,proto3" json:"all,omitempty"`                      // all that is known, of all services
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1143,6 +1144,13 @@ func (x *ScheduleRequest) GetMaxAge() float64 {
 		return x.MaxAge
 	}
 	return 0
+}
+
+func (x *ScheduleRequest) GetAll() bool {
+	if x != nil {
+		return x.All
+	}
+	return false
 }
 
 type ScheduleReply struct {
@@ -2279,13 +2287,14 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\arequest\x18\x02 \x01(\v2\x1b.gridrpc.v1.ScheduleRequestR\arequest\"L\n" +
 	"\x06Answer\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x04R\x02id\x122\n" +
-	"\testimates\x18\x02 \x03(\v2\x14.gridrpc.v1.EstimateR\testimates\"\x99\x01\n" +
+	"\testimates\x18\x02 \x03(\v2\x14.gridrpc.v1.EstimateR\testimates\"\xab\x01\n" +
 	"\x0fScheduleRequest\x12\x18\n" +
 	"\aservice\x18\x01 \x01(\tR\aservice\x12\x12\n" +
 	"\x04work\x18\x02 \x01(\x01R\x04work\x12\x14\n" +
 	"\x05bytes\x18\x03 \x01(\x01R\x05bytes\x12)\n" +
 	"\aexclude\x18\x04 \x03(\v2\x0f.gridrpc.v1.RefR\aexclude\x12\x17\n" +
-	"\amax_age\x18\x05 \x01(\x01R\x06maxAge\"\x89\x01\n" +
+	"\amax_age\x18\x05 \x01(\x01R\x06maxAge\x12\x10\n" +
+	"\x03all\x18\x06 \x01(\bR\x03all\"\x89\x01\n" +
 	"\rScheduleReply\x124\n" +
 	"\n" +
 	"candidates\x18\x01 \x03(\v2\x14.gridrpc.v1.EstimateR\n" +

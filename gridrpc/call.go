@@ -1,0 +1,38 @@
+package gridrpc
+
+import (
+	"log"
+	"os"
+
+	"github.com/goulfm/goulfm/gridrpc/internal/pb"
+)
+
+// Call is one attempt of a call, as its body sees it.
+type Call struct {
+	ID      string // of the call, the same for all attempts
+	Attempt int    // from 1
+	Log     *log.Logger
+
+	attempt *attempt
+	server  *Server
+	dir     string
+}
+
+func (s *Server) newCall(m *pb.Submit, a *attempt) (*Call, error) {
+	return &Call{ID: callText(a.call), Attempt: int(m.Attempt), Log: log.New(os.Stderr, s.me.Name+": ", log.Lmsgprefix), attempt: a, server: s}, nil
+}
+
+// Server returns the name of the server that the body runs at.
+func (c *Call) Server() string { return c.server.me.Name }
+
+// Progress tells the caller how far the body is.
+func (c *Call) Progress(done, total float64, text string) {
+	c.attempt.update(func() { c.attempt.progress = &pb.Progress{Done: done, Total: total, Text: text} })
+}
+
+// close ends what belongs to the body.
+func (c *Call) close() {
+	if c.dir != "" {
+		os.RemoveAll(c.dir)
+	}
+}

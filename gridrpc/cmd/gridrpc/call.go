@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/goulfm/goulfm/gridrpc"
+)
+
+// flags returns a flag set whose --dir is the folder of the platform.
+func flags(name string) *flag.FlagSet {
+	f := flag.NewFlagSet(name, flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.Func("dir", "folder of the platform", func(dir string) error { return os.Setenv(gridrpc.EnvDir, dir) })
+	return f
+}
+
+// parse reads flags; a mistake is printed with the usage.
+func parse(f *flag.FlagSet, args []string) error {
+	if err := f.Parse(args); err != nil {
+		if !errors.Is(err, flag.ErrHelp) {
+			fmt.Fprintln(os.Stderr, "gridrpc:", err)
+		}
+		return errUsage
+	}
+	return nil
+}
+
+func call(ctx context.Context, args []string) error {
+	f := flags("call")
+	watch := f.Bool("watch", false, "tell what happens")
+	timeout := f.Duration("timeout", 0, "give up after")
+	if err := parse(f, args); err != nil || f.NArg() < 1 || f.NArg() > 2 {
+		return errUsage
+	}
+	in, err := argument(f.Arg(1))
+	if err != nil {
+		return err
+	}
+	if *timeout > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, *timeout)
+		defer stop()
+	}
+	c, err := gridrpc.Dial(ctx, "")
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	begun := time.Now()
+	tell := func(e gridrpc.Event) {
+		if *watch || e.Attempt > 1 && e.What == gridrpc.Submitted || e.What == gridrpc.Lost || e.What == gridrpc.Suspected {
+			fmt.Fprintf(os.Stderr, "+%.3fs %v\n", time.Since(begun).Seconds(), e)
+		}
+	}
+	out, err := gridrpc.Service[json.RawMessage, json.RawMessage](c, f.Arg(0)).
+		Call(ctx, &in, gridrpc.InCodec(gridrpc.JSON), gridrpc.Watch(tell))
+	if err != nil {
+		return err
+	}
+	fmt.Println(string(*out))
+	return nil
+}
+
+// argument returns the JSON that an argument of the command line means.
+func argument(arg string) (json.RawMessage, error) {
+	data := []byte(arg)
+	var err error
+	switch {
+	case arg == "":
+		data = []byte("{}")
+	case arg == "-":
+		data, err = io.ReadAll(os.Stdin)
+	case strings.HasPrefix(arg, "@"):
+		data, err = os.ReadFile(arg[1:])
+	}
+	if err == nil && !json.Valid(data) {
+		err = fmt.Errorf("not JSON: %.60q", data)
+	}
+	return data, err
+}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"text/tabwriter"
+
+	"github.com/goulfm/goulfm/gridrpc"
+)
+
+func list(ctx context.Context, args []string) error {
+	f := flags("ls")
+	if err := parse(f, args); err != nil {
+		return err
+	}
+	c, err := gridrpc.Dial(ctx, "")
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	offers, err := c.Offers(ctx)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "SERVER\tSERVICE\tPLACES\tWAIT\tRATE\tADDRESS")
+	for _, o := range offers {
+		fmt.Fprintf(w, "%s\t%s\t%d\t%v\t%.3g/s\t%s\n", o.Server, o.Service, o.Free, o.Wait.Round(1e6), o.Rate, o.Addr)
+	}
+	return w.Flush()
+}

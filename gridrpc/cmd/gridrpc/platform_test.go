@@ -1,0 +1,267 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goulfm/goulfm/gridrpc"
+)
+
+// programs are built once for all tests.
+type programs struct{ gridrpc, trial string }
+
+var built programs
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "gridrpc-test")
+	if err != nil {
+		panic(err)
+	}
+	built = programs{gridrpc: filepath.Join(dir, "gridrpc"), trial: filepath.Join(dir, "trial")}
+	for binary, pkg := range map[string]string{built.gridrpc: ".", built.trial: "../../internal/trial"} {
+		if out, err := exec.Command("go", "build", "-o", binary, pkg).CombinedOutput(); err != nil {
+			panic(string(out))
+		}
+	}
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// trial is a platform of real processes for one test.
+type trial struct {
+	t   *testing.T
+	dir string
+
+	mu    sync.Mutex
+	more  *sync.Cond
+	pids  map[string]int // of the latest incarnation
+	story bytes.Buffer
+}
+
+// within bounds what a test waits for: it is never the measure of anything.
+const within = time.Minute
+
+var pidLine = regexp.MustCompile(`(\S+) is process (\d+)$`)
+
+// startTrial starts "gridrpc up" with the arguments before the program.
+func startTrial(t *testing.T, args ...string) *trial {
+	p := &trial{t: t, dir: filepath.Join(t.TempDir(), "platform"), pids: map[string]int{}}
+	p.more = sync.NewCond(&p.mu)
+	t.Setenv(gridrpc.EnvDir, p.dir)
+	cmd := exec.Command(built.gridrpc, append(append([]string{"up", "--dir", p.dir}, args...), built.trial)...)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	cmd.Stderr = cmd.Stdout
+	require.NoError(t, cmd.Start())
+	told := make(chan struct{})
+	go func() { defer close(told); p.read(out) }()
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		<-told
+		assert.NoError(t, cmd.Wait())
+		if t.Failed() {
+			t.Log("the platform's story:\n" + p.story.String())
+		}
+	})
+	p.await("serving in")
+	return p
+}
+
+// read takes the story line by line.
+func (p *trial) read(out io.Reader) {
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		p.mu.Lock()
+		fmt.Fprintln(&p.story, lines.Text())
+		if m := pidLine.FindStringSubmatch(lines.Text()); m != nil {
+			p.pids[m[1]], _ = strconv.Atoi(m[2])
+		}
+		p.more.Broadcast()
+		p.mu.Unlock()
+	}
+}
+
+// await waits until the story has a text.
+func (p *trial) await(text string) {
+	p.until("the story to have "+text, func() bool { return bytes.Contains(p.story.Bytes(), []byte(text)) })
+}
+
+// until waits for what the story changes.
+func (p *trial) until(what string, holds func() bool) {
+	late := false
+	timer := time.AfterFunc(within, func() { p.mu.Lock(); late = true; p.more.Broadcast(); p.mu.Unlock() })
+	defer timer.Stop()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for !holds() && !late {
+		p.more.Wait()
+	}
+	require.True(p.t, holds(), "waited for %s; the story:\n%s", what, p.story.String())
+}
+
+// signal sends a signal to a process of the platform.
+func (p *trial) signal(name string, s syscall.Signal) {
+	p.mu.Lock()
+	pid := p.pids[name]
+	p.mu.Unlock()
+	require.NotZero(p.t, pid, "no process %s", name)
+	require.NoError(p.t, syscall.Kill(pid, s))
+}
+
+// dial makes a client.
+func (p *trial) dial() *gridrpc.Client {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	p.t.Cleanup(cancel)
+	c, err := gridrpc.Dial(ctx, "")
+	require.NoError(p.t, err)
+	p.t.Cleanup(c.Close)
+	return c
+}
+
+// where is what the services of the trial server answer.
+type where struct {
+	Server  string
+	Attempt int
+	Value   float64
+}
+
+// TestServerKilled is the first promise: kill -9 of the server that runs a call, and the
+// right answer from another one.
+func TestServerKilled(t *testing.T) {
+	p := startTrial(t, "--tree", "1x3", "--no-restart")
+	c := p.dial()
+	hold := gridrpc.Service[float64, where](c, "hold")
+	var killed string
+	var when, again time.Time
+	watch := gridrpc.Watch(func(e gridrpc.Event) {
+		switch {
+		case e.What == gridrpc.Progressed && e.Attempt == 1: // the body runs
+			killed, when = e.Server, time.Now()
+			p.signal(killed, syscall.SIGKILL)
+		case e.What == gridrpc.Began && e.Attempt == 2:
+			again = time.Now()
+		}
+	})
+	in := 2.0
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	out, err := hold.Call(ctx, &in, watch)
+	require.NoError(t, err)
+	assert.Equal(t, 2, out.Attempt)
+	assert.NotEqual(t, killed, out.Server)
+	assert.NotEmpty(t, killed)
+	t.Logf("kill -9 to running elsewhere: %v", again.Sub(when))
+}
+
+// TestPoison: a call that kills server after server is not tried for ever (S4).
+func TestPoison(t *testing.T) {
+	p := startTrial(t, "--tree", "1x4", "--no-restart")
+	c := p.dial()
+	killed := map[string]bool{}
+	watch := gridrpc.Watch(func(e gridrpc.Event) {
+		if e.What == gridrpc.Progressed && !killed[e.Server] {
+			killed[e.Server] = true
+			p.signal(e.Server, syscall.SIGKILL)
+		}
+	})
+	in := 100.0
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	_, err := gridrpc.Service[float64, where](c, "hold").Call(ctx, &in, watch)
+	require.ErrorIs(t, err, gridrpc.ErrPoison)
+	assert.Len(t, killed, 3)
+}
+
+// TestAtMostOnce: the loss of the server is an error, and no other one runs the body (S2).
+func TestAtMostOnce(t *testing.T) {
+	p := startTrial(t, "--tree", "1x2", "--no-restart")
+	c := p.dial()
+	attempts := 0
+	watch := gridrpc.Watch(func(e gridrpc.Event) {
+		attempts = max(attempts, e.Attempt)
+		if e.What == gridrpc.Progressed {
+			p.signal(e.Server, syscall.SIGKILL)
+		}
+	})
+	in := 2.0
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	_, err := gridrpc.Service[float64, where](c, "hold").Call(ctx, &in, watch, gridrpc.AtMostOnce())
+	require.ErrorIs(t, err, gridrpc.ErrServerLost)
+	assert.Equal(t, 1, attempts)
+}
+
+// TestCallsAndMistakes: answers and errors of a platform that nobody disturbs.
+func TestCallsAndMistakes(t *testing.T) {
+	p := startTrial(t, "--tree", "1x2")
+	c := p.dial()
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	in := 3.0
+	call := func(name string, o ...gridrpc.CallOption) (*where, error) {
+		return gridrpc.Service[float64, where](c, name, o...).Call(ctx, &in)
+	}
+	for _, codec := range []gridrpc.Codec{gridrpc.Gob, gridrpc.JSON} {
+		out, err := call("square", gridrpc.InCodec(codec))
+		require.NoError(t, err)
+		assert.Equal(t, 9.0, out.Value)
+	}
+	_, err := call("fail")
+	require.ErrorIs(t, err, gridrpc.ErrService)
+	assert.ErrorContains(t, err, "as it was told")
+	_, err = call("panic")
+	require.ErrorIs(t, err, gridrpc.ErrService)
+	var e *gridrpc.Error
+	require.True(t, errors.As(err, &e))
+	assert.Contains(t, e.Stack, "trial/main.go")
+	_, err = call("sqare", gridrpc.Patience(time.Nanosecond))
+	require.ErrorIs(t, err, gridrpc.ErrNoService)
+	assert.ErrorContains(t, err, "square")
+	text := "three"
+	_, err = gridrpc.Service[string, where](c, "square", gridrpc.InCodec(gridrpc.JSON)).Call(ctx, &text)
+	require.ErrorIs(t, err, gridrpc.ErrCodec)
+
+	held, give := context.WithCancel(ctx)
+	_, err = gridrpc.Service[float64, where](c, "hold").Call(held, new(100.0), gridrpc.Watch(func(e gridrpc.Event) {
+		if e.What == gridrpc.Progressed {
+			give()
+		}
+	}))
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// TestManyCalls: more calls than places wait, are refused and tried again, and all come back.
+func TestManyCalls(t *testing.T) {
+	p := startTrial(t, "--tree", "1x2")
+	c := p.dial()
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	square := gridrpc.Service[float64, where](c, "square")
+	var all sync.WaitGroup
+	for i := range 200 {
+		all.Go(func() {
+			in := float64(i)
+			out, err := square.Call(ctx, &in)
+			if assert.NoError(t, err) {
+				assert.Equal(t, in*in, out.Value)
+			}
+		})
+	}
+	all.Wait()
+}

@@ -1,0 +1,54 @@
+package gridrpc
+
+import (
+	"errors"
+	"fmt"
+)
+
+// What can go wrong; errors.Is finds them in what this package returns.
+var (
+	ErrNoMaster    = errors.New("no master could be asked")
+	ErrNoService   = errors.New("no such service")
+	ErrRefused     = errors.New("refused by the server")
+	ErrServerLost  = errors.New("server lost")
+	ErrPoison      = errors.New("too many servers were lost under this call")
+	ErrService     = errors.New("the service failed")
+	ErrCodec       = errors.New("argument or result does not fit")
+	ErrTooLarge    = errors.New("too large")
+	ErrDenied      = errors.New("denied")
+	ErrCheckpoint  = errors.New("checkpoint failed")
+	ErrUnsupported = errors.New("not supported here")
+)
+
+// Error is an error of a call, and where it happened. Fields that are not known are empty.
+type Error struct {
+	Op      string // what was done: call, dial, register, ...
+	Service string
+	Server  string
+	Attempt int
+	Text    string // of the service, or what was found
+	Stack   string // of the service, if it panicked
+	Err     error  // one of those above, or of the system
+}
+
+// Error tells all that is known in one line.
+func (e *Error) Error() string {
+	text := "gridrpc: " + e.Op
+	if e.Service != "" {
+		text += " " + e.Service
+	}
+	if e.Server != "" {
+		text += " at " + e.Server
+	}
+	if e.Attempt > 1 {
+		text += fmt.Sprintf(" (attempt %d)", e.Attempt)
+	}
+	text += ": " + e.Err.Error()
+	if e.Text != "" {
+		text += ": " + e.Text
+	}
+	return text
+}
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }

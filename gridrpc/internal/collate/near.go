@@ -1,0 +1,44 @@
+package collate
+
+import (
+	"cmp"
+	"slices"
+)
+
+// nearMax is how many similar names are told.
+const nearMax = 3
+
+// Near returns the known services whose names are most like one that nobody offers.
+func (t *Table) Near(service string) []string {
+	var names []string
+	for _, e := range t.Estimates("") {
+		if !slices.Contains(names, e.Service) {
+			names = append(names, e.Service)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(distance(service, a), distance(service, b)), cmp.Compare(a, b))
+	})
+	return names[:min(len(names), nearMax)]
+}
+
+// distance is how many characters have to be changed, added or left out (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			changed := diagonal
+			if a[i] != b[j] {
+				changed++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(changed, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,183 @@
+package collate
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/mono"
+)
+
+// Server names one incarnation of a server.
+type Server struct {
+	Name        string
+	Incarnation uint64
+}
+
+// Estimate is what a server has said of one of its services.
+type Estimate struct {
+	Server    Server
+	Service   string
+	Wait      float64 // seconds until a call would begin
+	Rate      float64 // units of work a second; 0 is not known
+	Bandwidth float64 // bytes a second to it; 0 is not known: bytes cost nothing
+	Free      int     // calls that it would take
+	Said      mono.Time
+	booked    float64 // seconds of work promised since then
+}
+
+// Request is what a call needs.
+type Request struct {
+	Service string
+	Work    float64 // in units of the service
+	Bytes   float64
+	Exclude []Server
+}
+
+// CandidatesMax is how many servers an answer names.
+const CandidatesMax = 4
+
+// child is what an agent knows of the subtree of a child.
+type child struct {
+	id   uint64
+	list []Estimate
+}
+
+// Table is what an agent knows: the latest report of each child, in the order in which they
+// came.
+type Table struct {
+	children []child
+	Changed  mono.Time // when a child or a service last came or went
+}
+
+// Report replaces what a child has said before.
+func (t *Table) Report(id uint64, list []Estimate, now mono.Time) {
+	i := slices.IndexFunc(t.children, func(c child) bool { return c.id == id })
+	if i < 0 {
+		t.children = append(t.children, child{id: id})
+		i = len(t.children) - 1
+	}
+	if !slices.EqualFunc(t.children[i].list, list, sameOffer) {
+		t.Changed = now
+	}
+	t.children[i].list = list
+}
+
+func sameOffer(a, b Estimate) bool { return a.Server == b.Server && a.Service == b.Service }
+
+// Drop forgets a child.
+func (t *Table) Drop(id uint64, now mono.Time) {
+	n := len(t.children)
+	t.children = slices.DeleteFunc(t.children, func(c child) bool { return c.id == id })
+	if len(t.children) != n {
+		t.Changed = now
+	}
+}
+
+// Estimates returns what is known of a service; of all if service is "". One server that two
+// children report, because it moves from one to the other, is in it once, with what it said
+// last.
+func (t *Table) Estimates(service string) []Estimate {
+	var all []Estimate
+	for _, c := range t.children {
+		for _, e := range c.list {
+			if service != "" && e.Service != service {
+				continue
+			}
+			i := slices.IndexFunc(all, func(o Estimate) bool { return o.Service == e.Service && o.Server.Name == e.Server.Name })
+			switch {
+			case i < 0:
+				all = append(all, e)
+			case all[i].older(e):
+				all[i] = e
+			}
+		}
+	}
+	return all
+}
+
+// older says whether e is of an older incarnation than o, or was said before it.
+func (e Estimate) older(o Estimate) bool {
+	return cmp.Or(cmp.Compare(e.Server.Incarnation, o.Server.Incarnation), cmp.Compare(e.Said, o.Said)) < 0
+}
+
+// Best returns the servers that are best for a request, the best first, and whether anybody
+// offers the service at all. Who has no place comes last: a place may be free by the time.
+func (t *Table) Best(r Request) (best []Estimate, known bool) {
+	all := t.Estimates(r.Service)
+	known = len(all) > 0
+	all = slices.DeleteFunc(all, func(e Estimate) bool { return slices.Contains(r.Exclude, e.Server) })
+	Sort(all, r)
+	return all[:min(len(all), CandidatesMax)], known
+}
+
+// Sort brings estimates of one service into the order of completion; equal ones are sorted by
+// name, so that all agents have one order.
+func Sort(all []Estimate, r Request) {
+	usual := medianRate(all)
+	slices.SortStableFunc(all, func(a, b Estimate) int {
+		return cmp.Or(
+			cmp.Compare(full(a), full(b)),
+			cmp.Compare(a.completion(r, usual), b.completion(r, usual)),
+			cmp.Compare(a.Server.Name, b.Server.Name))
+	})
+}
+
+func full(e Estimate) int {
+	if e.Free > 0 {
+		return 0
+	}
+	return 1
+}
+
+// completion is when a call would be done at the server, in seconds from now.
+func (e Estimate) completion(r Request, usual float64) float64 {
+	took := e.Wait + e.booked
+	if e.Bandwidth > 0 {
+		took += r.Bytes / e.Bandwidth
+	}
+	return took + e.duration(r, usual)
+}
+
+func (e Estimate) duration(r Request, usual float64) float64 {
+	rate := e.Rate
+	if rate == 0 {
+		rate = usual
+	}
+	if rate == 0 {
+		return 0
+	}
+	return r.Work / rate
+}
+
+// medianRate is the rate of an average server; 0 if none is known.
+func medianRate(all []Estimate) float64 {
+	var rates []float64
+	for _, e := range all {
+		if e.Rate > 0 {
+			rates = append(rates, e.Rate)
+		}
+	}
+	if len(rates) == 0 {
+		return 0
+	}
+	slices.Sort(rates)
+	return rates[len(rates)/2]
+}
+
+// unknownTakes is what a call is booked for if no rate is known, in seconds.
+const unknownTakes = 1e-3
+
+// Book notes that a call was promised to a server: until its next report it is taken to be
+// busy for as long as the call takes, and to have a place less. So the clients of the same
+// moment are not all sent to one server.
+func (t *Table) Book(r Request, to Server) {
+	usual := medianRate(t.Estimates(r.Service))
+	for _, c := range t.children {
+		for i := range c.list {
+			if e := &c.list[i]; e.Server == to && e.Service == r.Service {
+				e.booked += max(e.duration(r, usual), unknownTakes)
+				e.Free = max(0, e.Free-1)
+			}
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package gridrpc
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"runtime/debug"
+)
+
+// body is a service without its types.
+type body func(ctx context.Context, c *Call, codec Codec, in []byte) (out []byte, err error)
+
+// service is one registered function.
+type service struct {
+	name  string
+	run   body
+	work  func(in any) float64
+	rates rates
+}
+
+// ServiceOption changes how a service is offered.
+type ServiceOption func(*service)
+
+// Work says how much work a request is, in any unit that is the same at all servers: with it
+// a server tells how fast it is, and clients are sent to who is ready first. The default is 1
+// for each request.
+func Work[Req any](f func(*Req) float64) ServiceOption {
+	return func(s *service) { s.work = func(in any) float64 { return f(in.(*Req)) } }
+}
+
+var nameForm = regexp.MustCompile(`^[a-z0-9._-]{1,64}$`)
+
+// Register offers a function as a service. The function may be called several times at once.
+// Its error goes to the caller as text, and so does a panic; ctx is done when the caller has
+// given up, or is gone.
+func Register[Req, Rep any](s *Server, name string, f func(ctx context.Context, c *Call, in *Req) (*Rep, error), options ...ServiceOption) error {
+	if !nameForm.MatchString(name) {
+		return &Error{Op: "register", Service: name, Err: fmt.Errorf("a name is %s", nameForm)}
+	}
+	if s.services[name] != nil {
+		return &Error{Op: "register", Service: name, Err: fmt.Errorf("is registered already")}
+	}
+	v := &service{name: name, work: func(any) float64 { return 1 }}
+	for _, o := range options {
+		o(v)
+	}
+	v.run = func(ctx context.Context, c *Call, codec Codec, data []byte) (_ []byte, err error) {
+		in := new(Req)
+		if err := decode(codec, data, in); err != nil {
+			return nil, err
+		}
+		defer s.measure(v, v.work(in))()
+		defer func() {
+			if p := recover(); p != nil {
+				err = &Error{Op: "run", Service: name, Err: ErrService, Text: fmt.Sprintf("panic: %v", p), Stack: string(debug.Stack())}
+			}
+		}()
+		out, err := f(ctx, c, in)
+		if err != nil {
+			return nil, err
+		}
+		if out == nil {
+			return nil, fmt.Errorf("%w: the service returned no result and no error", ErrService)
+		}
+		return encode(codec, out)
+	}
+	s.services[name] = v
+	return nil
+}

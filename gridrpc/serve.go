@@ -1,0 +1,258 @@
+package gridrpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/goulfm/goulfm/gridrpc/internal/link"
+	"github.com/goulfm/goulfm/gridrpc/internal/pb"
+	"github.com/goulfm/goulfm/gridrpc/internal/session"
+)
+
+// calls is the wire of a server.
+type calls struct {
+	pb.UnimplementedServerServer
+	server *Server
+}
+
+type callStream = grpc.BidiStreamingServer[pb.CallFrame, pb.CallFrame]
+
+// Times that a server waits.
+const (
+	reattachWithin = 10 * time.Second // for a client whose stream broke
+	rememberFor    = time.Minute      // an old attempt that is still on its way
+)
+
+// Calls serves one stream: one attempt of a call.
+func (c calls) Calls(stream callStream) error {
+	if err := link.Demand(stream.Context(), link.Client, link.Worker); err != nil {
+		return err
+	}
+	first, err := stream.Recv()
+	if err != nil {
+		return err
+	}
+	submit := first.GetSubmit()
+	if why, text := c.server.examine(submit); why != 0 {
+		return refuse(stream, why, text)
+	}
+	a, err := c.server.take(stream, submit)
+	if a == nil {
+		return err
+	}
+	defer c.server.unattended(a)
+	return converse(stream, a)
+}
+
+func refuse(stream callStream, why pb.Refusal_Why, text string) error {
+	return stream.Send(&pb.CallFrame{Kind: &pb.CallFrame_Refusal{Refusal: &pb.Refusal{Why: why, Text: text}}})
+}
+
+// examine says what is wrong with a submission itself.
+func (s *Server) examine(m *pb.Submit) (pb.Refusal_Why, string) {
+	switch {
+	case m == nil:
+		return pb.Refusal_MALFORMED, "the first frame must be a Submit"
+	case len(m.Call) != len(session.CallID{}):
+		return pb.Refusal_MALFORMED, fmt.Sprintf("a call of %d bytes, want %d", len(m.Call), len(session.CallID{}))
+	case m.Size > argumentMax:
+		return pb.Refusal_MALFORMED, fmt.Sprintf("an argument of %d bytes, at most %d", m.Size, argumentMax)
+	case s.services[m.Service] == nil:
+		return pb.Refusal_UNKNOWN, "no service " + m.Service
+	}
+	return 0, ""
+}
+
+// take begins an attempt, or finds the one that runs already. It returns no attempt if the
+// server refused.
+func (s *Server) take(stream callStream, m *pb.Submit) (*attempt, error) {
+	id := session.CallID(m.Call)
+	s.mu.Lock()
+	verdict := s.desk.Submit(id, m.Attempt, m.Incarnation)
+	a := s.attempts[id]
+	if verdict == session.Run {
+		if a != nil {
+			a.cancel() // an older attempt, which hangs
+		}
+		a = &attempt{call: id, number: m.Attempt, changed: make(chan struct{}), streams: 1}
+		s.attempts[id] = a
+	} else if verdict == session.Rejoin && a != nil {
+		a.streams++
+	}
+	s.mu.Unlock()
+	switch {
+	case verdict == session.Run:
+		return s.begin(stream, m, a)
+	case verdict == session.Rejoin && a != nil:
+		return a, stream.Send(&pb.CallFrame{Kind: &pb.CallFrame_Accepted{Accepted: &pb.Accepted{Attached: true}}})
+	case verdict == session.TooMany:
+		return nil, refuse(stream, pb.Refusal_FULL, "no place")
+	case verdict == session.Draining:
+		return nil, refuse(stream, pb.Refusal_DRAINING, "about to leave")
+	case verdict == session.NotMe:
+		return nil, refuse(stream, pb.Refusal_OTHER, "another incarnation")
+	}
+	return nil, refuse(stream, pb.Refusal_STALE, "a later attempt was here")
+}
+
+// begin reads the argument and starts the body.
+func (s *Server) begin(stream callStream, m *pb.Submit, a *attempt) (*attempt, error) {
+	ctx, cancel := context.WithCancel(s.ctx)
+	if m.DeadlineIn > 0 {
+		ctx, cancel = context.WithTimeout(s.ctx, time.Duration(m.DeadlineIn))
+	}
+	a.cancel = cancel
+	in, err := readPieces(stream, m.Size)
+	if err != nil {
+		cancel()
+		s.withdraw(a)
+		return nil, err
+	}
+	c, err := s.newCall(m, a)
+	if err != nil {
+		cancel()
+		s.withdraw(a)
+		return nil, refuse(stream, pb.Refusal_MALFORMED, err.Error())
+	}
+	go s.run(ctx, c, s.services[m.Service], Codec(m.Codec), in)
+	return a, stream.Send(&pb.CallFrame{Kind: &pb.CallFrame_Accepted{Accepted: &pb.Accepted{}}})
+}
+
+// readPieces reads an argument of size bytes. The memory grows with what arrives, whatever
+// the size says.
+func readPieces(stream callStream, size uint64) ([]byte, error) {
+	var in []byte
+	for uint64(len(in)) < size {
+		f, err := stream.Recv()
+		if err != nil {
+			return nil, err
+		}
+		d := f.GetData()
+		if d == nil || uint64(len(in)+len(d.Body)) > size {
+			return nil, errors.New("not the argument that was announced")
+		}
+		in = append(in, d.Body...)
+	}
+	return in, nil
+}
+
+// withdraw undoes a submission whose argument has not come. Streams that have attached to it
+// break, and their clients submit again.
+func (s *Server) withdraw(a *attempt) {
+	a.update(func() { a.withdrawn = true })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.attempts[a.call] == a {
+		s.desk.Withdraw(a.call)
+		delete(s.attempts, a.call)
+		return
+	}
+	s.desk.Leave() // a later attempt has come meanwhile
+}
+
+// run is a body from its beginning to its end.
+func (s *Server) run(ctx context.Context, c *Call, v *service, codec Codec, in []byte) {
+	defer c.attempt.cancel()
+	s.changed()
+	out, err := v.run(ctx, c, codec, in)
+	c.close()
+	c.attempt.finish(out, failure(err))
+	s.mu.Lock()
+	s.desk.Leave()
+	s.mu.Unlock()
+	s.changed()
+}
+
+func failure(err error) *pb.Failed {
+	if err == nil {
+		return nil
+	}
+	f := &pb.Failed{Text: err.Error(), Codec: errors.Is(err, ErrCodec) || errors.Is(err, ErrTooLarge)}
+	if e, ok := errors.AsType[*Error](err); ok {
+		f.Text, f.Stack = e.Text, e.Stack
+	}
+	return f
+}
+
+// converse tells the client what happens to its attempt, until all is told and heard.
+func converse(stream callStream, a *attempt) error {
+	heard := make(chan error, 1)
+	go func() {
+		for {
+			f, err := stream.Recv()
+			if err == nil && f.GetCancel() != nil {
+				a.cancel()
+			}
+			if err != nil {
+				heard <- err
+				return
+			}
+		}
+	}()
+	var t told
+	for {
+		frames, last, more := a.news(&t)
+		for _, f := range frames {
+			if err := stream.Send(f); err != nil {
+				return err
+			}
+		}
+		if a.isWithdrawn() {
+			return status.Error(codes.Unavailable, "the argument of this attempt has not come")
+		}
+		if last {
+			more = nil // only the client's goodbye is left
+		}
+		select {
+		case <-more:
+		case err := <-heard:
+			if err == io.EOF { // the client has all, or wants no more
+				a.update(func() { a.heard, a.result = true, nil })
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+// unattended ends a stream. A call that nobody listens to is cancelled after a while; one
+// that was heard to its end is forgotten.
+func (s *Server) unattended(a *attempt) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.streams--
+	if a.streams > 0 {
+		return
+	}
+	wait := reattachWithin
+	if a.heard {
+		wait = 0
+		a.cancel()
+	}
+	time.AfterFunc(wait, func() { s.giveUp(a) })
+}
+
+func (s *Server) giveUp(a *attempt) {
+	a.mu.Lock()
+	attended := a.streams > 0
+	a.mu.Unlock()
+	if attended {
+		return
+	}
+	a.cancel()
+	time.AfterFunc(rememberFor, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.attempts[a.call] == a {
+			delete(s.attempts, a.call)
+			s.desk.Forget(a.call)
+		}
+	})
+}

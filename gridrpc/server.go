@@ -1,0 +1,160 @@
+package gridrpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/goulfm/goulfm/gridrpc/internal/link"
+	"github.com/goulfm/goulfm/gridrpc/internal/pb"
+	"github.com/goulfm/goulfm/gridrpc/internal/session"
+	"github.com/goulfm/goulfm/recovery/checkpoint"
+)
+
+// Server offers services. Its fields may be set in the function that Main calls.
+type Server struct {
+	Places int // bodies that run at once; default the number of CPUs
+	Queue  int // calls that may wait besides; default as many again
+
+	services map[string]*service
+	me       *pb.Ref
+	dir      string
+	store    checkpoint.Store
+	ctx      context.Context
+	news     chan struct{} // has one element when an estimate has changed
+	slots    chan struct{} // bodies that run
+
+	mu       sync.Mutex
+	desk     session.Desk
+	attempts map[session.CallID]*attempt
+}
+
+// Main runs this program as a server of the platform whose folder its environment names,
+// until it is told to end (interrupt, TERM, or the end of who started it). setup registers
+// the services.
+func Main(setup func(*Server) error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := serve(Tethered(ctx), setup); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// EnvTether in the environment says that a process ends when its standard input does: that is
+// how the processes of a platform do not outlive who started them.
+const EnvTether = "GRIDRPC_TETHER"
+
+// Tethered returns a context that is also done when the standard input ends, if EnvTether is
+// set.
+func Tethered(ctx context.Context) context.Context {
+	if os.Getenv(EnvTether) == "" {
+		return ctx
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		cancel()
+	}()
+	return ctx
+}
+
+func serve(ctx context.Context, setup func(*Server) error) error {
+	s := &Server{dir: DefaultDir(), services: map[string]*service{}, attempts: map[session.CallID]*attempt{}, news: make(chan struct{}, 1)}
+	if err := setup(s); err != nil {
+		return err
+	}
+	if s.Places == 0 {
+		s.Places = runtime.NumCPU()
+	}
+	if s.Queue == 0 {
+		s.Queue = s.Places
+	}
+	s.ctx, s.slots = ctx, make(chan struct{}, s.Places)
+	s.store = checkpoint.Dir(filepath.Join(s.dir, "store"))
+	name := os.Getenv(EnvName)
+	if !nameForm.MatchString(name) {
+		return &Error{Op: "serve", Err: fmt.Errorf("%s is %q, want a name: start this program with \"gridrpc up\"", EnvName, name)}
+	}
+	id, err := link.Load(s.dir, name)
+	if err != nil {
+		return &Error{Op: "serve", Server: name, Err: err}
+	}
+	return s.listen(ctx, id, name)
+}
+
+// listen serves until ctx is done.
+func (s *Server) listen(ctx context.Context, id *link.Identity, name string) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return &Error{Op: "serve", Server: name, Err: err}
+	}
+	s.me = &pb.Ref{Name: name, Incarnation: uint64(time.Now().UnixNano()), Addr: l.Addr().String(), Tier: serverTier}
+	s.desk = session.Desk{Incarnation: s.me.Incarnation, Places: s.Places + s.Queue}
+	g := id.NewServer()
+	pb.RegisterServerServer(g, calls{server: s})
+	go s.stayJoined(ctx, id)
+	go func() {
+		<-ctx.Done()
+		g.Stop()
+	}()
+	if err := g.Serve(l); err != nil && ctx.Err() == nil {
+		return &Error{Op: "serve", Server: name, Err: err}
+	}
+	return nil
+}
+
+// serverTier is the tier of all servers: they are leaves.
+const serverTier = 65535
+
+// changed says that an estimate has changed.
+func (s *Server) changed() {
+	select {
+	case s.news <- struct{}{}:
+	default:
+	}
+}
+
+// measure waits for a place, and returns what is to be called at the end of a body of so
+// much work.
+func (s *Server) measure(v *service, work float64) (end func()) {
+	s.slots <- struct{}{}
+	begun := time.Now()
+	return func() {
+		<-s.slots
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		v.rates.add(work, time.Since(begun))
+	}
+}
+
+// estimates is what the server says of itself now.
+func (s *Server) estimates() []*pb.Estimate {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	waiting := max(0, s.Places+s.Queue-s.desk.Free()-s.Places)
+	var list []*pb.Estimate
+	for _, name := range slices.Sorted(maps.Keys(s.services)) {
+		v := s.services[name]
+		e := &pb.Estimate{Server: s.me, Service: name, Rate: v.rates.perSecond, Free: uint32(max(0, s.desk.Free()))}
+		if v.rates.perSecond > 0 {
+			e.Wait = float64(waiting) / float64(s.Places) / v.rates.perSecond
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// errParent says that no parent is known.
+var errParent = errors.New("no parent")

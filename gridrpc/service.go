@@ -1,0 +1,132 @@
+package gridrpc
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"time"
+
+	"github.com/goulfm/goulfm/gridrpc/internal/session"
+	"github.com/goulfm/goulfm/internal/mono"
+)
+
+// settings is how a call is made.
+type settings struct {
+	rule  session.Config
+	codec Codec
+	work  float64
+	bytes float64
+	tell  func(Event)
+}
+
+// CallOption changes how calls are made.
+type CallOption func(*settings)
+
+// Tries bounds the attempts of a call that were not refused. The default is 16.
+func Tries(n int) CallOption { return func(s *settings) { s.rule.Tries = n } }
+
+// Patience is how long a service that nobody offers, and masters that do not answer, are
+// waited for. The default is 30 s.
+func Patience(d time.Duration) CallOption {
+	return func(s *settings) { s.rule.Patience = max(1, mono.Duration(d)) }
+}
+
+// Stall takes a body for lost that tells neither progress nor a checkpoint for so long. By
+// default a body may be silent.
+func Stall(d time.Duration) CallOption {
+	return func(s *settings) { s.rule.Stall = mono.Duration(d) }
+}
+
+// AtMostOnce never lets a body run twice: the loss of its server is ErrServerLost.
+func AtMostOnce() CallOption { return func(s *settings) { s.rule.AtMostOnce = true } }
+
+// InCodec is how argument and result become bytes. The default is Gob.
+func InCodec(c Codec) CallOption { return func(s *settings) { s.codec = c } }
+
+// Amount tells how much work a call is, in the unit of the service's Work. The default is 1.
+func Amount(work float64) CallOption { return func(s *settings) { s.work = work } }
+
+// Watch has f called, in order, with what happens to a call. f must not block.
+func Watch(f func(Event)) CallOption { return func(s *settings) { s.tell = f } }
+
+// Func is a service as its callers see it.
+type Func[Req, Rep any] struct {
+	client  *Client
+	name    string
+	options []CallOption
+}
+
+// Service returns a service by its name. Nobody is asked yet.
+func Service[Req, Rep any](c *Client, name string, o ...CallOption) Func[Req, Rep] {
+	return Func[Req, Rep]{client: c, name: name, options: o}
+}
+
+// Call calls and waits for the result.
+func (f Func[Req, Rep]) Call(ctx context.Context, in *Req, o ...CallOption) (*Rep, error) {
+	s, err := f.Go(ctx, in, o...)
+	if err != nil {
+		return nil, err
+	}
+	return s.Wait(ctx)
+}
+
+// Go begins a call. It is cancelled when ctx is done.
+func (f Func[Req, Rep]) Go(ctx context.Context, in *Req, o ...CallOption) (*Session[Rep], error) {
+	set := settings{codec: Gob, work: 1, tell: func(Event) {}}
+	for _, o := range append(f.options[:len(f.options):len(f.options)], o...) {
+		o(&set)
+	}
+	data, err := encode(set.codec, in)
+	if err != nil {
+		return nil, &Error{Op: "call", Service: f.name, Err: err}
+	}
+	set.bytes = float64(len(data))
+	return &Session[Rep]{codec: set.codec, flight: f.client.begin(ctx, f.name, data, set)}, nil
+}
+
+// Session is a call that has begun.
+type Session[Rep any] struct {
+	codec  Codec
+	flight *flight
+}
+
+// ID names the call.
+func (s *Session[Rep]) ID() string { return callText(s.flight.id) }
+
+// Cancel gives the call up.
+func (s *Session[Rep]) Cancel() { s.flight.cancel() }
+
+// Wait returns the outcome, or an error of ctx. The call goes on in the latter case.
+func (s *Session[Rep]) Wait(ctx context.Context) (*Rep, error) {
+	select {
+	case <-s.flight.done:
+	case <-ctx.Done():
+		return nil, s.flight.fail(ctx.Err(), "")
+	}
+	if s.flight.err != nil {
+		return nil, s.flight.err
+	}
+	out := new(Rep)
+	if err := decode(s.codec, s.flight.result, out); err != nil {
+		return nil, s.flight.fail(err, "")
+	}
+	return out, nil
+}
+
+// Test says whether the call has ended, and how.
+func (s *Session[Rep]) Test() (out *Rep, done bool, err error) {
+	select {
+	case <-s.flight.done:
+		out, err = s.Wait(context.Background())
+		return out, true, err
+	default:
+		return nil, false, nil
+	}
+}
+
+func newCallID() (id session.CallID) {
+	_, _ = rand.Read(id[:]) // never fails
+	return id
+}
+
+func callText(id session.CallID) string { return hex.EncodeToString(id[:]) }

@@ -1,0 +1,183 @@
+package gridrpc
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/goulfm/goulfm/gridrpc/internal/link"
+	"github.com/goulfm/goulfm/gridrpc/internal/pb"
+	"github.com/goulfm/goulfm/gridrpc/internal/session"
+)
+
+type callerStream = grpc.BidiStreamingClient[pb.CallFrame, pb.CallFrame]
+
+// lookWithin is how long a look at the address of a broken stream may take.
+const lookWithin = time.Second
+
+// connect carries a stream of an attempt in a goroutine of its own.
+func (f *flight) connect(attempt uint32, from session.Manifest) {
+	l := f.attempts[attempt]
+	ref := f.refs[l.server]
+	m := &pb.Submit{
+		Call: f.id[:], Attempt: attempt, Incarnation: l.server.Incarnation, Service: f.service,
+		Codec: string(f.set.codec), Size: uint64(len(f.in)), AtMostOnce: f.set.rule.AtMostOnce,
+	}
+	if key := f.keys[from]; key != "" {
+		m.Manifest = &pb.Checkpointed{Attempt: from.Attempt, Seq: from.Number, Key: key}
+	}
+	if end, ok := f.ctx.Deadline(); ok {
+		m.DeadlineIn = int64(max(1, time.Until(end)))
+	}
+	go f.carry(l, ref.Addr, m)
+}
+
+// carry speaks with a server until the attempt has ended, or the stream is broken.
+func (f *flight) carry(l *line, addr string, m *pb.Submit) {
+	err := f.speak(l, addr, m)
+	if err == nil || l.ctx.Err() != nil {
+		l.cancel()
+		return
+	}
+	look, cancel := context.WithTimeout(l.ctx, lookWithin)
+	defer cancel()
+	if link.Look(look, addr) == link.Refuses { // a killed process is known so in milliseconds
+		f.lost(l, m.Attempt, "its machine refuses connections")
+		return
+	}
+	if conn, err := f.client.conn(addr); err == nil {
+		conn.ResetConnectBackoff()
+	}
+	f.post(session.Broken{At: f.now(), Attempt: m.Attempt}, func() {
+		f.tell(Event{What: StreamBroke, Attempt: int(m.Attempt), Server: l.server.Name})
+	})
+}
+
+func (f *flight) lost(l *line, attempt uint32, why string) {
+	f.post(session.Declared{At: f.now(), Server: l.server}, func() {
+		f.tell(Event{What: Lost, Attempt: int(attempt), Server: l.server.Name, Text: why})
+	})
+}
+
+// speak submits, and takes what the server says. An error is that of the stream.
+func (f *flight) speak(l *line, addr string, m *pb.Submit) error {
+	conn, err := f.client.conn(addr)
+	if err != nil {
+		return err
+	}
+	stream, err := pb.NewServerClient(conn).Calls(l.ctx)
+	if err != nil {
+		return err
+	}
+	go f.submit(l, stream, m)
+	var result *pb.Result
+	var data []byte
+	for result == nil || uint64(len(data)) < result.Size {
+		frame, err := stream.Recv()
+		if err != nil {
+			return err
+		}
+		switch {
+		case result != nil && frame.GetData() != nil:
+			data = append(data, frame.GetData().Body...)
+		case frame.GetResult() != nil:
+			result = frame.GetResult()
+		case result != nil:
+			return errors.New("a frame that is no piece of the result")
+		default:
+			if f.hear(l, m.Attempt, frame) {
+				_ = l.goodbye(stream)
+				return nil
+			}
+		}
+	}
+	f.post(session.Result{At: f.now(), Attempt: m.Attempt}, func() { f.results[m.Attempt] = outcome{data: data} })
+	_ = l.goodbye(stream)
+	return nil
+}
+
+// submit sends the submission and its argument. Errors show when the answer is read.
+func (f *flight) submit(l *line, stream callerStream, m *pb.Submit) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stream = stream
+	if err := stream.Send(&pb.CallFrame{Kind: &pb.CallFrame_Submit{Submit: m}}); err != nil {
+		return
+	}
+	for _, p := range pieces(f.in) {
+		if err := stream.Send(p); err != nil {
+			return
+		}
+	}
+}
+
+// goodbye ends a stream whose outcome is here, and waits until the server knows.
+func (l *line) goodbye(stream callerStream) error {
+	l.mu.Lock()
+	err := stream.CloseSend()
+	l.mu.Unlock()
+	if err == nil {
+		_, err = stream.Recv()
+	}
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// abandonWithin is how long a cancellation may take. A server that does not get it cancels
+// the body when nobody has attached for a while.
+const abandonWithin = time.Second
+
+// abandon cancels the attempt at its server.
+func (l *line) abandon() {
+	time.AfterFunc(abandonWithin, l.cancel)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stream != nil && l.stream.Send(&pb.CallFrame{Kind: &pb.CallFrame_Cancel{Cancel: &pb.Cancel{}}}) == nil {
+		_ = l.stream.CloseSend()
+	}
+}
+
+// hear gives a frame to the rule, and says whether it was the last one.
+func (f *flight) hear(l *line, attempt uint32, frame *pb.CallFrame) (last bool) {
+	tell := func(e Event) func() {
+		e.Attempt, e.Server = int(attempt), l.server.Name
+		return func() { f.tell(e) }
+	}
+	switch k := frame.Kind.(type) {
+	case *pb.CallFrame_Accepted:
+		f.post(session.Accepted{At: f.now(), Attempt: attempt}, tell(Event{What: Began}))
+	case *pb.CallFrame_Progress:
+		p := k.Progress
+		f.post(session.Progressed{At: f.now(), Attempt: attempt}, tell(Event{What: Progressed, Text: p.Text, Done: p.Done, Total: p.Total}))
+	case *pb.CallFrame_Checkpointed:
+		m := session.Manifest{Attempt: attempt, Number: k.Checkpointed.Seq}
+		f.post(session.Checkpointed{At: f.now(), Manifest: m}, func() {
+			f.keys[m] = k.Checkpointed.Key
+			tell(Event{What: Checkpointed, Text: k.Checkpointed.Key})()
+		})
+	case *pb.CallFrame_Failed:
+		f.post(session.Failed{At: f.now(), Attempt: attempt}, func() { f.results[attempt] = outcome{failed: k.Failed} })
+		return true
+	case *pb.CallFrame_Refusal:
+		f.refused(l, attempt, k.Refusal)
+		return true
+	}
+	return false
+}
+
+// refused tells the rule of a refusal. Another incarnation at the same address means that the
+// one that was meant is dead.
+func (f *flight) refused(l *line, attempt uint32, r *pb.Refusal) {
+	if r.Why == pb.Refusal_OTHER {
+		f.lost(l, attempt, "it was started anew")
+		return
+	}
+	f.post(session.Refused{At: f.now(), Attempt: attempt}, func() {
+		f.tell(Event{What: Refused, Attempt: int(attempt), Server: l.server.Name, Text: r.Text})
+	})
+}
