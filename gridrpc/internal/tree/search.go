@@ -1,0 +1,168 @@
+package tree
+
+import (
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/mono"
+)
+
+// search is T4: who has lost its parent probes all ancestors at once, the lost one too, since
+// it may be the link only that is broken.
+func (t *Tree) search(now mono.Time) {
+	t.homing = false
+	t.phase, t.since, t.sent = Probing, now, 0
+	t.answered, t.tried, t.redirects = t.answered[:0], t.tried[:0], nil
+	for _, a := range t.ancestors {
+		if !slices.Contains(t.dead, a.ID) {
+			t.act(Probe{To: a})
+		}
+	}
+	t.consider(now)
+}
+
+// isOut says that an ancestor needs not be waited for.
+func (t *Tree) isOut(a Ref) bool {
+	return slices.Contains(t.dead, a.ID) || slices.Contains(t.tried, a.ID)
+}
+
+func (t *Tree) heard(ev Answered) {
+	switch {
+	case ev.Is != ev.Asked:
+		t.declared(Declared{At: ev.At, Who: ev.Asked}) // another incarnation is there
+		return
+	case !slices.Contains(t.answered, ev.Is):
+		t.answered = append(t.answered, ev.Is)
+	}
+	if t.phase == Probing {
+		t.consider(ev.At)
+	}
+}
+
+// consider joins the nearest ancestor that answers, once no nearer one may still do so.
+func (t *Tree) consider(now mono.Time) {
+	if len(t.redirects) > 0 {
+		to := t.redirects[0]
+		t.redirects = t.redirects[1:]
+		t.join(to, now)
+		return
+	}
+	waited := now.Sub(t.since)
+	open := false
+	for _, a := range t.ancestors {
+		switch {
+		case t.isOut(a):
+		case slices.Contains(t.answered, a.ID) && (!open || waited >= waitFirst):
+			t.join(a, now)
+			return
+		default:
+			open = true
+		}
+	}
+	switch {
+	case !open || waited >= waitLast:
+		t.ask()
+	case waited < waitFirst:
+		t.due = t.since.Add(waitFirst)
+	default:
+		t.due = t.since.Add(waitLast)
+	}
+}
+
+// join asks an agent to be the parent.
+func (t *Tree) join(to Ref, now mono.Time) {
+	t.drawn++
+	t.candidate, t.due = to, now.Add(joinWithin)
+	if !t.homing {
+		t.phase = Joining
+	}
+	t.act(Join{To: to, Child: t.me, Generation: t.drawn})
+}
+
+// joiningNow says whether a join waits for its answer.
+func (t *Tree) joiningNow() bool { return t.phase == Joining || t.homing }
+
+func (t *Tree) joined(ev Joined) {
+	if !t.joiningNow() || ev.Generation != t.drawn {
+		t.act(Leave{Peer: ev.Parent.ID, Generation: ev.Generation, Up: true}) // T2
+		return
+	}
+	if t.homing {
+		t.act(Leave{Peer: t.parent.ID, Generation: t.generation, Up: true}) // T12
+	}
+	t.homing = false
+	t.phase, t.parent, t.generation, t.pause, t.due = Attached, ev.Parent, ev.Generation, askFirst, 0
+	if t.me.Tier == Untiered {
+		t.me.Tier = ev.Parent.Tier + 1
+	}
+	t.dead = t.dead[:0]
+	t.learn(ev.Parent, ev.Ancestors)
+	if t.away() {
+		t.due = ev.At.Add(homeEach)
+	}
+}
+
+func (t *Tree) declined(ev Declined) {
+	if !t.joiningNow() || ev.Generation != t.drawn {
+		return
+	}
+	if t.sent < redirectsMax && len(ev.Redirect) > 0 {
+		t.sent++
+		t.redirects = slices.Clone(ev.Redirect)
+	}
+	t.fail(ev.At)
+}
+
+// fail goes on after a join that came to nothing.
+func (t *Tree) fail(now mono.Time) {
+	if t.homing {
+		t.homing = false
+		t.due = now.Add(homeEach)
+		return
+	}
+	t.tried = append(t.tried, t.candidate.ID)
+	if len(t.ancestors) == 0 && len(t.redirects) == 0 {
+		t.rest(now)
+		return
+	}
+	t.phase = Probing
+	t.consider(now)
+}
+
+// ask is T6.
+func (t *Tree) ask() {
+	t.phase, t.due = Asking, 0
+	t.dead, t.tried, t.answered = t.dead[:0], t.tried[:0], t.answered[:0]
+	t.act(AskOracle{})
+}
+
+// rest waits before the oracle is asked again, longer each time, and not all at once.
+func (t *Tree) rest(now mono.Time) {
+	t.phase = Asking
+	t.due = now.Add(t.pause/2 + mono.Duration(t.random.Int64N(int64(t.pause))))
+	t.pause = min(2*t.pause, askLast)
+}
+
+func (t *Tree) oracle(ev Oracle) {
+	switch {
+	case t.phase != Asking || t.due != 0:
+	case ev.Root == nil || ev.Root.Name == t.me.Name:
+		t.rest(ev.At)
+	default:
+		t.ancestors = nil // none of them has helped
+		t.join(*ev.Root, ev.At)
+	}
+}
+
+// away says whether the parent is not the configured one (T12).
+func (t *Tree) away() bool { return t.cfg.Home != nil && t.parent.Name != t.cfg.Home.Name }
+
+func (t *Tree) homeSeen(ev HomeSeen) {
+	if t.phase != Attached || t.homing || !t.away() || ev.Home.Name != t.cfg.Home.Name {
+		return
+	}
+	if ev.Home.Tier == Untiered || ev.Home.Tier >= t.me.Tier {
+		return // it could not take this agent
+	}
+	t.homing = true
+	t.join(ev.Home, ev.At)
+}

@@ -1,0 +1,291 @@
+package tree
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/mono"
+)
+
+// Config is what an agent starts with. Zero fields mean defaults.
+type Config struct {
+	Me       Ref    // Tier is Untiered, unless it is configured or this is the root
+	Root     bool   // it is the root: its tier is 0
+	Home     *Ref   // the configured parent, of any incarnation; nil: the root
+	Known    int    // how many ancestors are known (f); default 16
+	Observed int    // how many of them are observed (m); default (f-1)/4, rounded up
+	Children int    // at most; default 256
+	Seed     uint64 // of the jitter
+}
+
+func (c Config) withDefaults() Config {
+	if c.Known == 0 {
+		c.Known = 16
+	}
+	if c.Observed == 0 {
+		c.Observed = max(1, (c.Known+2)/4)
+	}
+	if c.Children == 0 {
+		c.Children = 256
+	}
+	if c.Root {
+		c.Me.Tier = 0
+	}
+	return c
+}
+
+// Times of the rules.
+const (
+	waitFirst  = 50 * mono.Millisecond // for a nearer ancestor's answer (T4)
+	waitLast   = mono.Second           // for any answer
+	joinWithin = 2 * mono.Second       // T5
+	askFirst   = 50 * mono.Millisecond // T6
+	askLast    = mono.Second
+	homeEach   = 10 * mono.Second // T12
+
+	redirectsMax = 3
+)
+
+// Phase is where an agent is.
+type Phase uint8
+
+// The phases.
+const (
+	Idle     Phase = iota // not started, or the root
+	Attached              // has a parent
+	Probing               // waits for answers of ancestors
+	Joining               // has asked to be a child
+	Asking                // waits for the oracle, or to ask it again
+)
+
+// String returns the phase in a word.
+func (p Phase) String() string {
+	return [...]string{"idle", "attached", "probing", "joining", "asking"}[p]
+}
+
+// Tree is the place of one agent in the tree.
+type Tree struct {
+	cfg        Config
+	me         Ref
+	phase      Phase
+	parent     Ref
+	generation uint64 // of the link to the parent
+	drawn      uint64 // the latest generation
+	ancestors  []Ref  // nearest first: the parent, its parent, ...
+	children   []link
+
+	dead      []ID  // held for dead
+	answered  []ID  // ancestors that live, of this search
+	tried     []ID  // ancestors that did not take this agent, of this search
+	redirects []Ref // to be tried before all others
+	sent      int   // how often this search was redirected
+	candidate Ref   // whom the present join asks
+	homing    bool  // the join is one to the configured parent, beside the present link
+	since     mono.Time
+	due       mono.Time // when to go on; never is 0
+	pause     mono.Duration
+	random    *rand.Rand
+	out       []Action
+}
+
+// link is a child.
+type link struct {
+	ref        Ref
+	generation uint64
+}
+
+// New returns an agent that has not started.
+func New(c Config) *Tree {
+	c = c.withDefaults()
+	return &Tree{cfg: c, me: c.Me, pause: askFirst, random: rand.New(rand.NewPCG(c.Seed, c.Me.Incarnation))}
+}
+
+// Phase returns where the agent is.
+func (t *Tree) Phase() Phase { return t.phase }
+
+// Me returns the agent itself, with its tier.
+func (t *Tree) Me() Ref { return t.me }
+
+// Parent returns the parent and the generation of the link to it; ok is false without one.
+func (t *Tree) Parent() (parent Ref, generation uint64, ok bool) {
+	return t.parent, t.generation, t.phase == Attached || t.homing
+}
+
+// Ancestors returns the known ancestors, nearest first.
+func (t *Tree) Ancestors() []Ref { return t.ancestors }
+
+// Children returns the children in the order in which they came.
+func (t *Tree) Children() []Ref {
+	var list []Ref
+	for _, c := range t.children {
+		list = append(list, c.ref)
+	}
+	return list
+}
+
+// Deadline returns when the machine next wants a Tick, if ever.
+func (t *Tree) Deadline() (mono.Time, bool) { return t.due, t.due != 0 }
+
+// Step applies an event. The actions are valid until the next Step.
+func (t *Tree) Step(ev Event) []Action {
+	t.out = t.out[:0]
+	switch ev := ev.(type) {
+	case Start:
+		t.start(ev.At)
+	case Joined:
+		t.joined(ev)
+	case Declined:
+		t.declined(ev)
+	case JoinAsked:
+		t.asked(ev)
+	case Listed:
+		t.listed(ev)
+	case Closed:
+		t.closed(ev)
+	case Declared:
+		t.declared(ev)
+	case Answered:
+		t.heard(ev)
+	case Oracle:
+		t.oracle(ev)
+	case HomeSeen:
+		t.homeSeen(ev)
+	case Tick:
+		t.tick(ev.Now)
+	}
+	return t.out
+}
+
+func (t *Tree) act(a Action) { t.out = append(t.out, a) }
+
+func (t *Tree) start(now mono.Time) {
+	switch {
+	case t.cfg.Root:
+	case t.cfg.Home != nil:
+		t.join(*t.cfg.Home, now)
+	default:
+		t.ask()
+	}
+}
+
+// learn is T3: a list replaces the one before, and whoever is below hears of any difference.
+func (t *Tree) learn(parent Ref, beyond []Ref) {
+	list := append([]Ref{parent}, beyond...)
+	list = list[:min(len(list), t.cfg.Known)]
+	if slices.Equal(list, t.ancestors) {
+		return
+	}
+	t.ancestors = list
+	t.act(Observe{Whom: slices.Clone(list[:min(len(list), t.cfg.Observed)])})
+	for _, c := range t.children {
+		t.act(List{Child: c.ref.ID, Generation: c.generation, Ancestors: slices.Clone(list)})
+	}
+}
+
+func (t *Tree) listed(ev Listed) {
+	if !t.linked() || ev.From != t.parent.ID || ev.Generation != t.generation {
+		t.act(Leave{Peer: ev.From, Generation: ev.Generation, Up: true}) // T2
+		return
+	}
+	t.learn(t.parent, ev.Ancestors)
+}
+
+// linked says whether there is a link to a parent.
+func (t *Tree) linked() bool { return t.phase == Attached || t.homing }
+
+// declared is evidence that somebody is dead, be it wrong or right.
+func (t *Tree) declared(ev Declared) {
+	if !slices.Contains(t.dead, ev.Who) {
+		t.dead = append(t.dead, ev.Who)
+	}
+	t.drop(func(c link) bool { return c.ref.ID == ev.Who }, true)
+	switch {
+	case t.linked() && t.parent.ID == ev.Who:
+		t.act(Leave{Peer: ev.Who, Generation: t.generation, Up: true}) // T9
+		t.search(ev.At)
+	case t.phase == Joining && t.candidate.ID == ev.Who:
+		t.fail(ev.At)
+	case t.phase == Probing:
+		t.consider(ev.At)
+	}
+}
+
+func (t *Tree) closed(ev Closed) {
+	if !ev.Up {
+		t.drop(func(c link) bool { return c.ref.ID == ev.Peer && c.generation == ev.Generation }, false)
+		return
+	}
+	switch {
+	case t.linked() && ev.Peer == t.parent.ID && ev.Generation == t.generation:
+		t.search(ev.At)
+	case t.joiningNow() && ev.Generation == t.drawn:
+		t.fail(ev.At)
+	}
+}
+
+// drop forgets children (T8); with leave it tells them.
+func (t *Tree) drop(which func(link) bool, leave bool) {
+	t.children = slices.DeleteFunc(t.children, func(c link) bool {
+		gone := which(c)
+		if gone && leave {
+			t.act(Leave{Peer: c.ref.ID, Generation: c.generation})
+		}
+		return gone
+	})
+}
+
+// asked is the wish of a child: T1, T2, T5, T8.
+func (t *Tree) asked(ev JoinAsked) {
+	refuse := func(redirect []Ref) {
+		t.act(Refuse{Child: ev.Child.ID, Generation: ev.Generation, Redirect: redirect})
+	}
+	tiered := t.me.Tier != Untiered && (ev.Child.Tier == Untiered || ev.Child.Tier > t.me.Tier)
+	i := slices.IndexFunc(t.children, func(c link) bool { return c.ref.Name == ev.Child.Name })
+	switch {
+	case !tiered || ev.Child.Name == t.me.Name:
+		refuse(nil)
+		return
+	case i >= 0 && (ev.Child.Incarnation < t.children[i].ref.Incarnation || ev.Child.ID == t.children[i].ref.ID && ev.Generation <= t.children[i].generation):
+		refuse(nil) // it has come late
+		return
+	case i < 0 && len(t.children) >= t.cfg.Children:
+		refuse(t.above(ev.Child.Tier))
+		return
+	}
+	t.drop(func(c link) bool { return c.ref.Name == ev.Child.Name }, true)
+	if ev.Child.Tier == Untiered {
+		ev.Child.Tier = t.me.Tier + 1
+	}
+	t.children = append(t.children, link{ev.Child, ev.Generation})
+	t.act(Accept{Child: ev.Child.ID, Generation: ev.Generation, Parent: t.me, Ancestors: slices.Clone(t.ancestors)})
+}
+
+// above returns children that could take an agent of that tier.
+func (t *Tree) above(tier int) []Ref {
+	var list []Ref
+	for _, c := range t.children {
+		if tier == Untiered || c.ref.Tier < tier {
+			list = append(list, c.ref)
+		}
+	}
+	return list
+}
+
+func (t *Tree) tick(now mono.Time) {
+	if t.due == 0 || now < t.due {
+		return
+	}
+	t.due = 0
+	switch {
+	case t.joiningNow(): // it has taken too long
+		t.act(Leave{Peer: t.candidate.ID, Generation: t.drawn, Up: true})
+		t.fail(now)
+	case t.phase == Probing:
+		t.consider(now)
+	case t.phase == Asking:
+		t.ask()
+	case t.phase == Attached && t.away():
+		t.due = now.Add(homeEach)
+		t.act(LookHome{Home: *t.cfg.Home})
+	}
+}
