@@ -107,7 +107,7 @@ func (r *runner) run() error {
 		return fmt.Errorf("%w: %w", ErrPeer, r.fatal)
 	}
 	err := errorOf(*r.outcome)
-	if r.peer != nil && r.peer != ErrPeer {
+	if r.peer != nil && !errors.Is(r.peer, ErrPeer) {
 		return sameAs{err, r.peer}
 	}
 	return err

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -387,7 +388,7 @@ func (p *Proc) endComm(c *Comm, why error) {
 	for _, s := range p.services {
 		s.commEnded(c)
 	}
-	if broken := c.revocation.broken; broken != nil && why == ulfm.ErrRevoked {
+	if broken := c.revocation.broken; broken != nil && errors.Is(why, ulfm.ErrRevoked) {
 		close(broken)
 	}
 }

@@ -43,7 +43,7 @@ func New(ctx context.Context, host daemon.Host, cfg Config) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer m.listener.Close()
+	defer func() { _ = m.listener.Close() }()
 	for i, name := range cfg.Names {
 		f.nodes = append(f.nodes, &node{f: f, index: i, name: name, seats: seatsOf(cfg.Nodes, i),
 			begun: make(chan orders.Begun, 1), settled: make(chan struct{}), lost: make(chan struct{})})

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -181,7 +182,7 @@ func (f *Fleet) said(m orders.Said) {
 	if err == nil {
 		err = f.host.Said(m.Proc, said)
 	}
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		f.host.Note("lifeline", "process %d: %v", m.Proc, err)
 	}
 }
@@ -210,7 +211,7 @@ func (n *node) lose(err error) {
 		return
 	}
 	f := n.f
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		err = errLost
 	}
 	f.host.Note("node", "%s is lost: %v", n, err)

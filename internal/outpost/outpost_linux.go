@@ -37,7 +37,6 @@ type outpost struct {
 
 	plan      orders.Plan
 	listeners map[int]*os.File // by seat
-	births    []uint64
 	d         *daemon.Daemon
 	credit    credit
 	settled   atomic.Bool
@@ -168,7 +167,7 @@ func (o *outpost) prepare(p orders.Plan) error {
 			return err
 		}
 		f, err := l.File() // a copy
-		l.Close()
+		_ = l.Close()
 		if err != nil {
 			return err
 		}

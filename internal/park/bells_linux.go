@@ -58,7 +58,7 @@ func (b *Bells) Sleep(word *uint32, old uint32, timeout mono.Duration) {
 	} else {
 		napping.Add(-1)
 	}
-	b.wait(timeout, false)
+	_, _ = b.wait(timeout, false)
 }
 
 // nap sleeps for up to a second as Futex does: without giving up its P.

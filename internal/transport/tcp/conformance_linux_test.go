@@ -1,7 +1,6 @@
 package tcp
 
 import (
-	"fmt"
 	"net"
 	"sync"
 	"testing"
@@ -64,7 +63,7 @@ func newWorld(t testing.TB, n int) *world {
 
 func (w *world) Port(rank int) transport.End {
 	m, err := New(Config{Job: 1, Me: rank, Peers: w.peers, Trust: w.trust, Listener: w.listen[rank],
-		OnFenced: func(int) {}, OnAnomaly: func(peer int, text string) { w.t.Error(fmt.Sprintf("rank %d of %d: %s", rank, peer, text)) }})
+		OnFenced: func(int) {}, OnAnomaly: func(peer int, text string) { w.t.Errorf("rank %d of %d: %s", rank, peer, text) }})
 	require.NoError(w.t, err)
 	w.meshes[rank] = m
 	poll, others := m.Poll()

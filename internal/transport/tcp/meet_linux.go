@@ -123,7 +123,7 @@ func (m *Mesh) receive(a arrival) {
 func (m *Mesh) Close() {
 	m.CloseAll()
 	if m.cfg.Listener != nil {
-		m.cfg.Listener.Close()
+		_ = m.cfg.Listener.Close()
 	}
 	m.mu.Lock()
 	m.timer.Stop()
