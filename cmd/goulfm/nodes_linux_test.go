@@ -74,12 +74,17 @@ func TestANodeIsKilled(t *testing.T) {
 	assert.Contains(t, got.err, "6 of 8 ranks finished, 2 ranks lost; exit code 0")
 }
 
-// TestSpawnOnNodes: the new processes are on several nodes, too.
+// TestSpawnOnNodes: the new processes are on several nodes, also on those that have had none.
 func TestSpawnOnNodes(t *testing.T) {
-	got := goulfmCommand(t, "", "run", "--host", "2", "--ppn", "2", prog, "spawn")
-	assert.Equal(t, 0, got.code, got.err)
-	for rank := range 2 {
-		assert.Contains(t, got.out, fmt.Sprintf("new %d of 2 beside 4, spawned true, argument, here: sum 10\n", rank))
+	for _, c := range []struct {
+		args   string
+		n, sum int
+	}{{"--host 2 --ppn 2", 4, 10}, {"--host 3 -n 1", 1, 1}} {
+		got := goulfmCommand(t, "", append(append([]string{"run"}, strings.Fields(c.args)...), prog, "spawn")...)
+		assert.Equal(t, 0, got.code, got.err)
+		for rank := range 2 {
+			assert.Contains(t, got.out, fmt.Sprintf("new %d of 2 beside %d, spawned true, argument, here: sum %d\n", rank, c.n, c.sum))
+		}
 	}
 }
 

@@ -40,7 +40,7 @@ type Daemon struct {
 	sleeper    park.Sleeper // with which its processes sleep
 
 	starter starter
-	forked  *sync.Cond // expected has changed
+	forked  *sync.Cond // there is a child more, or less to wait for
 
 	// forking is held from a fork until its child is in byPid or builds, and by the reaper while
 	// it takes a status; before mu. A fork lasts until the child has executed its program, on

@@ -204,6 +204,35 @@ func TestStartedWhileAllIsEnded(t *testing.T) {
 	assert.False(t, d.Expect(1), "it is over")
 }
 
+// TestExpectedWhenAllHaveEnded: a process that is started when all before it have ended, and one
+// has left a child behind, is reaped; and the job is over once nobody expects another.
+func TestExpectedWhenAllHaveEnded(t *testing.T) {
+	r := &record{heard: make(chan int, 2)}
+	d, err := New(r, 8)
+	require.NoError(t, err)
+	require.True(t, d.Expect(2)) // before anything was started: nothing is over yet
+	require.NoError(t, d.Begin(func() error { return nil }))
+	t.Cleanup(func() { d.KillAll(); d.EndLeftovers(); d.Drain(); d.Close() })
+	for number, script := range []string{"exit 0", "sleep 1000 >/dev/null 2>&1 4>&- & exit 0"} {
+		p, _ := shell(t, number, script)
+		started := make(chan error)
+		d.OnStarter(func() { started <- d.Start(p) })
+		require.NoError(t, <-started)
+		select {
+		case who := <-r.heard:
+			assert.Equal(t, number, who)
+		case <-time.After(10 * time.Second):
+			require.Fail(t, "a process that has ended was not reaped")
+		}
+	}
+	d.Unexpect(2)
+	select {
+	case <-d.Ended():
+	case <-time.After(10 * time.Second):
+		assert.Fail(t, "the job is not over, and nobody is expected")
+	}
+}
+
 // TestALifelineThatSaysNonsense ends, which is told, and the daemon goes on.
 func TestALifelineThatSaysNonsense(t *testing.T) {
 	for _, said := range []string{"who are you?", "{}", strings.Repeat("x", 100_000)} {

@@ -69,16 +69,15 @@ func (d *Daemon) takeStatus() (p *process, status syscall.WaitStatus, last bool)
 	return p, status, d.endsNow()
 }
 
-// awaitStart waits until a process that is being started is there, or, where all that are
-// live were adopted, until there is a child or nothing left; it says whether there was anything
-// to wait for.
+// awaitStart waits until there is a child, or nothing left, where processes are still to be
+// started or all that are live were adopted; it says whether there was anything to wait for.
 func (d *Daemon) awaitStart() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.expected == 0 && d.live == 0 {
 		return false
 	}
-	for d.expected > 0 || d.live > 0 && !d.hasChildren() {
+	for (d.expected > 0 || d.live > 0) && !d.hasChildren() {
 		d.forked.Wait()
 	}
 	return true

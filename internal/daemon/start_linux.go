@@ -87,12 +87,18 @@ func (d *Daemon) Expect(n int) bool {
 	return true
 }
 
-// Unexpect says that n of the expected processes will not be started.
+// Unexpect says that n of the expected processes are started, or will not be. If no other is
+// left the job is over: what processes have left behind may still be the reaper's children, so
+// it would not see that.
 func (d *Daemon) Unexpect(n int) {
 	d.mu.Lock()
 	d.expected -= n
+	last := d.endsNow()
 	d.mu.Unlock()
 	d.forked.Broadcast()
+	if last {
+		close(d.ended)
+	}
 }
 
 // Start starts a process, on the thread of Begin or OnStarter.
@@ -132,6 +138,7 @@ func (d *Daemon) add(proc *process, pipes *pipes, p Placement) {
 	defer d.mu.Unlock()
 	d.procs[proc.number], d.byPid[proc.pid] = proc, proc
 	d.live++
+	d.forked.Broadcast()
 	if d.isHalted { // KillAll has ended all that it knew
 		_ = syscall.Kill(proc.pid, syscall.SIGKILL)
 	}

@@ -143,10 +143,6 @@ type (
 		Proc int    `json:"proc"`
 		Line []byte `json:"line"`
 	}
-	// Expect says that N more processes will be started; negative: that so many will not.
-	Expect struct {
-		N int `json:"n"`
-	}
 	// Watch has the deaths of the process of a seat found from now on.
 	Watch struct {
 		Proc int `json:"proc"`
@@ -198,8 +194,6 @@ type (
 		Event string `json:"event"`
 		Text  string `json:"text"`
 	}
-	// Ended says that all processes of the node have ended, and none will be started.
-	Ended struct{}
 	// Settled says that nothing is left of them, and all that they have printed was passed on.
 	Settled struct{}
 	// Failed says why the daemon cannot go on.
@@ -225,7 +219,6 @@ func (Declare) what() string   { return "declare" }
 func (Signal) what() string    { return "signal" }
 func (KillAll) what() string   { return "killall" }
 func (Say) what() string       { return "say" }
-func (Expect) what() string    { return "expect" }
 func (Watch) what() string     { return "watch" }
 func (WatchLife) what() string { return "watchlife" }
 func (EndFenced) what() string { return "endfenced" }
@@ -237,7 +230,6 @@ func (Heard) what() string     { return "heard" }
 func (Said) what() string      { return "said" }
 func (NoLife) what() string    { return "nolife" }
 func (Note) what() string      { return "note" }
-func (Ended) what() string     { return "ended" }
 func (Settled) what() string   { return "settled" }
 func (Failed) what() string    { return "failed" }
 
@@ -250,10 +242,10 @@ func kindOf(what string) func([]byte) (Message, error) {
 		{Hello{}, body[Hello]}, {Plan{}, body[Plan]}, {Ready{}, body[Ready]}, {Table{}, body[Table]}, {Start{}, body[Start]},
 		{Go{}, body[Go]}, {Begun{}, body[Begun]}, {Started{}, body[Started]}, {Input{}, body[Input]}, {Taken{}, body[Taken]}, {Output{}, body[Output]},
 		{Credit{}, body[Credit]}, {Announce{}, body[Announce]}, {Declare{}, body[Declare]}, {Signal{}, body[Signal]},
-		{KillAll{}, body[KillAll]}, {Say{}, body[Say]}, {Expect{}, body[Expect]}, {Watch{}, body[Watch]},
+		{KillAll{}, body[KillAll]}, {Say{}, body[Say]}, {Watch{}, body[Watch]},
 		{WatchLife{}, body[WatchLife]}, {EndFenced{}, body[EndFenced]}, {Settle{}, body[Settle]}, {Die{}, body[Die]},
 		{Found{}, body[Found]}, {Reaped{}, body[Reaped]}, {Heard{}, body[Heard]}, {Said{}, body[Said]}, {NoLife{}, body[NoLife]},
-		{Note{}, body[Note]}, {Ended{}, body[Ended]}, {Settled{}, body[Settled]}, {Failed{}, body[Failed]},
+		{Note{}, body[Note]}, {Settled{}, body[Settled]}, {Failed{}, body[Failed]},
 	} {
 		if k.m.what() == what {
 			return k.read

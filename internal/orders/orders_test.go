@@ -19,9 +19,9 @@ var examples = []Message{
 	Ready{Addrs: []string{"127.0.0.1:1"}, Births: []uint64{1 << 63}}, Table{Addrs: []string{""}, Births: []uint64{3}, Nodes: []int{1}},
 	Start{Proc: 3, Path: "/bin/true", Argv: []string{"true"}, Env: []string{"A=b"}, Info: json.RawMessage(`{}`)}, Go{},
 	Begun{Why: "no room"}, Started{Proc: 3, Pid: 9}, Input{Proc: 1, Data: []byte("x")}, Taken{1}, Output{Proc: 1, Errs: true, Data: []byte("y\n")},
-	Credit{7}, Announce{3}, Declare{Proc: 3, Lost: true}, Signal{-1, 2}, KillAll{}, Say{1, []byte("{}\n")}, Expect{-2}, Watch{2},
+	Credit{7}, Announce{3}, Declare{Proc: 3, Lost: true}, Signal{-1, 2}, KillAll{}, Say{1, []byte("{}\n")}, Watch{2},
 	WatchLife{5}, EndFenced{1}, Settle{}, Die{}, Found{Proc: 1, By: job.ByTombstone, AtNs: 8}, Reaped{1, job.Status{Signal: 9, Name: "killed"}},
-	Heard{2}, Said{1, []byte("{}\n")}, NoLife{1, 2}, Note{"event", "text"}, Ended{}, Settled{}, Failed{"disk full"},
+	Heard{2}, Said{1, []byte("{}\n")}, NoLife{1, 2}, Note{"event", "text"}, Settled{}, Failed{"disk full"},
 }
 
 func TestThereAndBack(t *testing.T) {

@@ -139,6 +139,8 @@ func (o *outpost) obey(m orders.Message) error {
 // settle ends what the processes have left behind, and waits until all that they have printed is
 // on its way.
 func (o *outpost) settle() {
+	o.d.Unexpect(1)
+	<-o.d.Ended()
 	o.d.EndLeftovers()
 	o.d.Drain()
 	o.settled.Store(true)
@@ -190,10 +192,13 @@ func (o *outpost) begin(t orders.Table) error {
 		return err
 	}
 	o.d, err = daemon.NewNode(o, o.plan.Procs, &daemon.Neighbours{Job: o.boot.Job, Table: table, Seats: o.plan.Seats, Listeners: o.listeners})
+	if err == nil {
+		o.d.Expect(1) // the launcher may have processes started here for as long as the job lasts
+	}
 	return err
 }
 
-// goOn starts the first processes, and the watch over their end.
+// goOn starts the first processes.
 func (o *outpost) goOn() {
 	begun := orders.Begun{}
 	err := o.d.Begin(func() error {
@@ -211,10 +216,6 @@ func (o *outpost) goOn() {
 	daemon.Calm(len(o.plan.Seats))
 	o.begun, o.first = true, nil
 	o.mouth.Say(begun)
-	go func() {
-		<-o.d.Ended()
-		o.mouth.Say(orders.Ended{})
-	}()
 }
 
 // start starts a process, or notes that it is to be started with the first.
@@ -312,12 +313,6 @@ func (o *outpost) command(m orders.Message) {
 		o.d.KillAll()
 	case orders.Say:
 		o.pass(m)
-	case orders.Expect:
-		if m.N < 0 {
-			o.d.Unexpect(-m.N)
-		} else {
-			o.d.Expect(m.N)
-		}
 	case orders.Watch:
 		o.d.Watch(m.Proc, 1)
 	case orders.WatchLife:
