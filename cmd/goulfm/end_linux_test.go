@@ -76,11 +76,13 @@ func TestNobodyReadsStandardError(t *testing.T) {
 
 // TestNobodyReadsStandardOutput: a job that is stopped ends, though its output cannot.
 func TestNobodyReadsStandardOutput(t *testing.T) {
-	_, w := fullPipe(t)
-	cmd := limited(t, goulfm, "run", "-n", "2", "--timeout", "300ms", "yes")
-	cmd.Stdout = w
-	_ = cmd.Run()
-	assert.Equal(t, 124, cmd.ProcessState.ExitCode())
+	for _, where := range []string{"-n", "--host"} {
+		_, w := fullPipe(t)
+		cmd := limited(t, goulfm, "run", where, "2", "--timeout", "300ms", "yes")
+		cmd.Stdout = w
+		_ = cmd.Run()
+		assert.Equal(t, 124, cmd.ProcessState.ExitCode(), where)
+	}
 }
 
 // TestOutputThatCannotBeWritten is told, and is no success.

@@ -9,6 +9,7 @@ import (
 	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/postbox"
 	"github.com/goulfm/goulfm/internal/segment"
 )
 
@@ -71,7 +72,7 @@ type process struct {
 	number  int
 	pid     int
 	handle  *handle // of an adopted one; else nil
-	line    *mouth
+	line    *postbox.Box[[]byte]
 	words   stream        // what it says over its lifeline
 	silent  chan struct{} // closed once all that it said was told
 	found   bool          // that it has ended; its finder tells the host

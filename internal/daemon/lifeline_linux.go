@@ -3,10 +3,10 @@ package daemon
 import (
 	"errors"
 	"net"
-	"sync"
 
 	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/lifeline"
+	"github.com/goulfm/goulfm/internal/postbox"
 )
 
 // listen tells the host what a process says over its lifeline, to the end of it. A program may
@@ -44,53 +44,22 @@ func (d *Daemon) Say(proc int, m lifeline.Message) {
 	case lifeline.Prove, lifeline.Describe:
 		again = true
 	}
-	p.line.say(line, again)
-}
-
-// A mouth writes to one lifeline. Who says something never waits for the process to read.
-type mouth struct {
-	conn    net.Conn
-	mu      sync.Mutex
-	lines   [][]byte // not written yet
-	talking bool     // a goroutine writes
-	deaf    bool     // the process is gone
-}
-
-func newMouth(conn net.Conn) *mouth { return &mouth{conn: conn} }
-
-// say has a line written, after those before it. One that will be said again is left out while
-// others wait.
-func (m *mouth) say(line []byte, again bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.deaf || again && m.talking {
-		return
-	}
-	m.lines = append(m.lines, line)
-	if !m.talking {
-		m.talking = true
-		go m.talk()
+	if again {
+		p.line.PostIfIdle(line)
+	} else {
+		p.line.Post(line)
 	}
 }
 
-// talk writes until nothing waits, or the process is gone.
-func (m *mouth) talk() {
-	for {
-		m.mu.Lock()
-		lines := m.lines
-		m.lines = nil
-		m.talking = len(lines) > 0
-		m.mu.Unlock()
-		if len(lines) == 0 {
-			return
-		}
+// newMouth returns what writes to a lifeline: who says something never waits for the process to
+// read. A process that is gone is told nothing.
+func newMouth(conn net.Conn) *postbox.Box[[]byte] {
+	return postbox.New(func(lines [][]byte) error {
 		for _, line := range lines {
-			if _, err := m.conn.Write(line); err != nil {
-				m.mu.Lock()
-				m.deaf, m.lines = true, nil
-				m.mu.Unlock()
-				return
+			if _, err := conn.Write(line); err != nil {
+				return err
 			}
 		}
-	}
+		return nil
+	})
 }

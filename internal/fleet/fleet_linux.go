@@ -35,6 +35,7 @@ type Fleet struct {
 	ended     chan struct{}
 	halted    chan struct{}
 	halting   sync.Once
+	writers   sync.WaitGroup // of what processes have printed
 }
 
 // A process is one that was started on a node.
@@ -47,12 +48,6 @@ type process struct {
 	outs      [2]*outlet          // standard output, standard error
 	isFound   bool
 }
-
-// Job is the identity of the job.
-func (f *Fleet) Job() uint64 { return f.job }
-
-// Nodes returns how many nodes there are.
-func (f *Fleet) Nodes() int { return len(f.nodes) }
 
 // nodeOf returns the node of a seat.
 func (f *Fleet) nodeOf(seat int) *node { return f.nodes[f.of[seat]] }
@@ -188,7 +183,7 @@ func (f *Fleet) Start(p daemon.Placement) error {
 		return err
 	}
 	proc := &process{seat: p.Number, started: make(chan orders.Started, 1), taken: make(chan struct{}, 1)}
-	proc.outs = [2]*outlet{newOutlet(p.Out), newOutlet(p.Errs)}
+	proc.outs = [2]*outlet{newOutlet(p.Out, &f.writers), newOutlet(p.Errs, &f.writers)}
 	f.mu.Lock()
 	later := f.begun
 	f.processes[p.Number] = proc
@@ -225,6 +220,7 @@ func (f *Fleet) awaitStarted(n *node, proc *process) error {
 		f.live--
 	}
 	f.mu.Unlock()
+	proc.endOutput()
 	return fmt.Errorf("%s: %s", n, why)
 }
 
@@ -276,21 +272,8 @@ func (f *Fleet) EndLeftovers() {
 	}
 }
 
-// Drain waits until all that processes have printed is passed on.
-func (f *Fleet) Drain() {
-	f.mu.Lock()
-	var outs []*outlet
-	for _, p := range f.processes {
-		outs = append(outs, p.outs[:]...)
-	}
-	f.mu.Unlock()
-	for _, o := range outs {
-		select {
-		case <-o.done:
-		case <-f.halted: // nobody waits for who does not read
-		}
-	}
-}
+// Drain waits until all that processes have printed is passed on, but not for ever after KillAll.
+func (f *Fleet) Drain() { daemon.Await(&f.writers, f.halted) }
 
 // Close ends the daemons.
 func (f *Fleet) Close() {

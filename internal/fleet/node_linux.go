@@ -197,7 +197,10 @@ func (n *node) print(m orders.Output) {
 	if m.Errs {
 		out = p.outs[1]
 	}
-	out.add(m.Data, m.End, func() { n.mouth.Say(orders.Credit{Bytes: len(m.Data)}) })
+	out.add(m.Data, func() { n.mouth.Say(orders.Credit{Bytes: len(m.Data)}) })
+	if m.End {
+		out.end()
+	}
 }
 
 // lose ends a node whose connection has ended: what ran there is gone.
@@ -234,9 +237,14 @@ func (n *node) lose(err error) {
 			p.heard = true
 			f.host.Heard(p.seat)
 		}
-		for _, o := range p.outs {
-			o.add(nil, true, nil)
-		}
+		p.endOutput()
+	}
+}
+
+// endOutput notes that nothing comes any more of what a process has printed.
+func (p *process) endOutput() {
+	for _, o := range p.outs {
+		o.end()
 	}
 }
 

@@ -2,78 +2,68 @@ package fleet
 
 import (
 	"bytes"
+	"io"
 	"sync"
 
 	"github.com/goulfm/goulfm/internal/daemon"
+	"github.com/goulfm/goulfm/internal/postbox"
 )
 
 // An outlet passes on what one stream of a process brings: pieces come in, whole lines go out.
 // Who writes where nobody reads waits here, and not where orders are read.
 type outlet struct {
 	to      daemon.Lines
-	mu      sync.Mutex
-	queue   []piece
-	writing bool
+	writers *sync.WaitGroup // those of all streams that are not at their end
+	pieces  *postbox.Box[piece]
 	pending []byte // of a line that has not ended
-	ended   bool   // no piece is taken any more
-	done    chan struct{}
+	once    sync.Once
 }
 
+// A piece is what a process has printed; written is called once it is passed on, or kept as a part
+// of a line.
 type piece struct {
 	data    []byte
-	end     bool
 	written func()
+	end     bool // there is no more
 }
 
-func newOutlet(to daemon.Lines) *outlet { return &outlet{to: to, done: make(chan struct{})} }
-
-// add takes a piece; written, if not nil, is called once it is passed on, or kept as a part of a
-// line.
-func (o *outlet) add(data []byte, end bool, written func()) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.ended {
-		return
-	}
-	o.ended = end
-	o.queue = append(o.queue, piece{data, end, written})
-	if !o.writing {
-		o.writing = true
-		go o.write()
-	}
-}
-
-func (o *outlet) write() {
-	for {
-		o.mu.Lock()
-		queue := o.queue
-		o.queue = nil
-		o.writing = len(queue) > 0
-		o.mu.Unlock()
-		if len(queue) == 0 {
-			return
-		}
-		for _, p := range queue {
+func newOutlet(to daemon.Lines, writers *sync.WaitGroup) *outlet {
+	o := &outlet{to: to, writers: writers}
+	o.pieces = postbox.New(func(pieces []piece) error {
+		for _, p := range pieces {
+			if p.end {
+				o.close()
+				return io.EOF // what comes now is nobody's
+			}
 			o.pass(p)
 		}
-	}
+		return nil
+	})
+	writers.Add(1)
+	return o
 }
 
-// pass writes the whole lines that there are, and at the end what is left.
+// add takes a piece.
+func (o *outlet) add(data []byte, written func()) { o.pieces.Post(piece{data: data, written: written}) }
+
+// end says that there is no more.
+func (o *outlet) end() { o.once.Do(func() { o.pieces.Post(piece{end: true}) }) }
+
+// pass writes the whole lines that there are.
 func (o *outlet) pass(p piece) {
 	o.pending = append(o.pending, p.data...)
 	if end := bytes.LastIndexByte(o.pending, '\n'); end >= 0 {
 		o.to.Write(o.pending[:end+1])
 		o.pending = append(o.pending[:0], o.pending[end+1:]...)
 	}
-	if p.end {
-		if len(o.pending) > 0 {
-			o.to.Write(append(o.pending, '\n'))
-		}
-		o.to.Close()
-		close(o.done)
+	p.written()
+}
+
+// close writes what is left.
+func (o *outlet) close() {
+	if len(o.pending) > 0 {
+		o.to.Write(append(o.pending, '\n'))
 	}
-	if p.written != nil {
-		p.written()
-	}
+	o.to.Close()
+	o.writers.Done()
 }

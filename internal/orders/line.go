@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"sync"
+
+	"github.com/goulfm/goulfm/internal/postbox"
 )
 
 // MaxBytes bounds a line, with its newline: a line of package lifeline, which is a megabyte at
@@ -72,68 +73,29 @@ func (r *Reader) Next() (Message, error) {
 // A Mouth says messages over a connection, in order, and never makes its caller wait: who does
 // not read delays nobody but itself.
 type Mouth struct {
-	conn    net.Conn
-	mu      sync.Mutex
-	lines   [][]byte // not written yet
-	talking bool     // a goroutine writes
-	gone    bool     // the other end is
-	idle    *sync.Cond
+	conn  net.Conn
+	lines *postbox.Box[[]byte]
 }
 
 // NewMouth returns one.
 func NewMouth(conn net.Conn) *Mouth {
-	m := &Mouth{conn: conn}
-	m.idle = sync.NewCond(&m.mu)
-	return m
+	return &Mouth{conn, postbox.New(func(lines [][]byte) error {
+		_, err := (*net.Buffers)(&lines).WriteTo(conn)
+		return err
+	})}
 }
 
 // Say has a message written after those before it. What cannot be encoded is a mistake of the
 // caller's, and closes the connection.
 func (m *Mouth) Say(msg Message) {
 	line, err := Encode(msg)
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if err != nil {
-		m.gone = true
+		m.lines.Shut()
 		m.conn.Close()
-	}
-	if m.gone {
 		return
 	}
-	m.lines = append(m.lines, line)
-	if !m.talking {
-		m.talking = true
-		go m.talk()
-	}
+	m.lines.Post(line)
 }
 
 // Flush waits until all is written, or the other end is gone.
-func (m *Mouth) Flush() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for m.talking && !m.gone {
-		m.idle.Wait()
-	}
-}
-
-func (m *Mouth) talk() {
-	for {
-		m.mu.Lock()
-		lines := m.lines
-		m.lines = nil
-		if m.talking = len(lines) > 0; !m.talking {
-			m.idle.Broadcast()
-		}
-		m.mu.Unlock()
-		if len(lines) == 0 {
-			return
-		}
-		if _, err := (*net.Buffers)(&lines).WriteTo(m.conn); err != nil {
-			m.mu.Lock()
-			m.gone, m.lines, m.talking = true, nil, false
-			m.idle.Broadcast()
-			m.mu.Unlock()
-			return
-		}
-	}
-}
+func (m *Mouth) Flush() { m.lines.Flush() }
