@@ -61,7 +61,7 @@ ranks than cores is normal.
   --agree node|era    how ranks of one machine agree: in its memory, which takes exact deaths (no --fence), or by
                       messages (default node)
   --report json       one line of JSON per event on stderr: start, death, detection, revoke, agree,
-                      shrink, spawn, suspect, output, leftover, lifeline, dropped, end
+                      shrink, spawn, suspect, node, output, leftover, lifeline, dropped, end
   -q                  no story on stderr
 
 Environment of the ranks (-x): GOULFM_SPIN=N has waits look N times before they sleep (less where others want the

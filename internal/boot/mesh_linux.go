@@ -2,6 +2,7 @@ package boot
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -42,12 +43,12 @@ func (p *Process) openMesh() error {
 		return err
 	}
 	port, node, err := shm.OpenWith(me, p.Info.Job, uintptr(p.Info.NodeFd), uintptr(p.Info.ArenasFd), func(node *segment.Node) (park.Sleeper, error) {
+		if err := errors.Join(table.Check(node.Procs()), p.Info.Mesh.check(node.Procs())); err != nil {
+			return nil, err
+		}
 		poll, others := mesh.Poll()
-		return park.NewBells(node.BellOf, p.Info.Mesh.rings(node.Procs())).Owner(me, poll, others)
+		return park.NewBells(node.BellOf, node.Procs(), p.Info.Mesh.Seats, p.Info.Mesh.bells()).Owner(me, poll, others)
 	})
-	if err == nil {
-		err = table.Check(node.Procs())
-	}
 	if err != nil {
 		mesh.Close()
 		return err
@@ -69,19 +70,23 @@ func (p *Process) toldNonsense(peer int, text string) {
 	fmt.Fprintf(os.Stderr, "goulfm: rank %d: from process %d: %s\n", p.Info.Rank, peer, text)
 }
 
-// rings returns the eventfd of each seat of the job; -1: it is of another node.
-func (m *Mesh) rings(procs int) []int {
-	rings := make([]int, procs)
-	for seat := range rings {
-		rings[seat] = -1
-	}
-	for i, seat := range m.Seats {
-		unix.CloseOnExec(m.BellsFd + i)
-		if seat >= 0 && seat < procs {
-			rings[seat] = m.BellsFd + i
+// check says what is wrong with it in a job of procs seats, or nil.
+func (m *Mesh) check(procs int) error {
+	for _, seat := range m.Seats {
+		if seat < 0 || seat >= procs {
+			return fmt.Errorf("seat %d of %d", seat, procs)
 		}
 	}
-	return rings
+	return nil
+}
+
+// bells returns the eventfds of the seats of the node.
+func (m *Mesh) bells() (fds []int) {
+	for i := range m.Seats {
+		unix.CloseOnExec(m.BellsFd + i)
+		fds = append(fds, m.BellsFd+i)
+	}
+	return fds
 }
 
 func readTable(fd int) (*Table, error) {

@@ -89,7 +89,7 @@ func newProcess(number, pid int, line *net.UnixConn) *process {
 // will be started any more.
 func New(host Host, procs int) (*Daemon, error) {
 	d := newDaemon(host)
-	d.job = randomJob()
+	d.job = NewIdentity()
 	return d, d.begin(procs)
 }
 

@@ -8,8 +8,9 @@ import (
 	"github.com/goulfm/goulfm/internal/segment"
 )
 
-// randomJob returns a fresh identity of a job.
-func randomJob() uint64 {
+// NewIdentity returns a fresh identity, of a job or of a process: one that no other has, and that
+// nobody guesses.
+func NewIdentity() uint64 {
 	var b [8]byte
 	_, _ = rand.Read(b[:])
 	return binary.LittleEndian.Uint64(b[:])

@@ -29,14 +29,7 @@ func NewNode(host Host, procs int, n *Neighbours) (*Daemon, error) {
 	if err := d.begin(procs); err != nil {
 		return nil, err
 	}
-	rings := make([]int, procs)
-	for seat := range rings {
-		rings[seat] = -1
-	}
-	for i, seat := range n.Seats {
-		rings[seat] = n.bells[i]
-	}
-	d.sleeper = park.NewBells(d.node.BellOf, rings)
+	d.sleeper = park.NewBells(d.node.BellOf, procs, n.Seats, n.bells)
 	return d, nil
 }
 

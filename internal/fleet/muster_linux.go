@@ -3,7 +3,6 @@ package fleet
 import (
 	"context"
 	"crypto/rand"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -86,10 +85,8 @@ type failure struct {
 
 func (f *Fleet) newMuster(cfg Config) (*muster, error) {
 	m := &muster{f: f, cfg: cfg, secret: make([]byte, socket.SecretSize), arrived: make(chan arrival), failed: make(chan failure, len(cfg.Names))}
-	var b [16]byte
-	_, _ = rand.Read(b[:])
 	_, _ = rand.Read(m.secret)
-	f.job, m.birth = binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:])
+	f.job, m.birth = daemon.NewIdentity(), daemon.NewIdentity()
 	var err error
 	if m.trust, err = socket.NewTrust(f.job, m.secret); err != nil {
 		return nil, err

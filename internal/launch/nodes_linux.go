@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -86,7 +85,7 @@ func (s *Spec) starter() (fleet.Starter, error) {
 	for i, n := range s.Hosts.Nodes {
 		users[i] = n.User
 	}
-	return fleet.Remote{Goulfm: filepath.Clean(self), Rsh: s.Hosts.Rsh, Users: users}, nil
+	return fleet.Remote{Goulfm: self, Rsh: s.Hosts.Rsh, Users: users}, nil
 }
 
 // nodesOfSeats says on which node the process of each seat runs: ranks fill one node after the

@@ -2,18 +2,13 @@ package outpost
 
 import (
 	"bytes"
-	"crypto/rand"
-	"encoding/binary"
 	"fmt"
-	"io"
-	"os"
 	"sync"
 
 	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/jobhost"
 	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/internal/orders"
-	"golang.org/x/sys/unix"
 )
 
 // What the daemon tells goes to the launcher: these are the methods of daemon.Host.
@@ -111,27 +106,4 @@ func (out *output) Write(lines []byte) {
 // Close implements daemon.Lines.
 func (out *output) Close() {
 	out.o.mouth.Say(orders.Output{Proc: out.proc, Errs: out.errs, End: true})
-}
-
-func newReader(line []byte) io.Reader { return bytes.NewReader(line) }
-
-func randomBirth() uint64 {
-	var b [8]byte
-	_, _ = rand.Read(b[:])
-	return binary.LittleEndian.Uint64(b[:])
-}
-
-// secretFile returns a file in memory that nobody can change, and that no core file shows.
-func secretFile(text []byte) (*os.File, error) {
-	fd, err := unix.MemfdCreate("goulfm-table", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
-	if err != nil {
-		return nil, err
-	}
-	f := os.NewFile(uintptr(fd), "goulfm-table")
-	if _, err := f.Write(text); err != nil {
-		f.Close()
-		return nil, err
-	}
-	_, err = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_SEAL|unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_WRITE)
-	return f, err
 }

@@ -2,6 +2,7 @@ package outpost
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,7 @@ import (
 	"github.com/goulfm/goulfm/internal/daemon"
 	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/internal/orders"
+	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/internal/socket"
 )
 
@@ -175,7 +177,7 @@ func (o *outpost) prepare(p orders.Plan) error {
 		}
 		o.listeners[seat] = f
 		ready.Addrs = append(ready.Addrs, l.Addr().String())
-		ready.Births = append(ready.Births, randomBirth())
+		ready.Births = append(ready.Births, daemon.NewIdentity())
 	}
 	o.mouth.Say(ready)
 	return nil
@@ -187,7 +189,7 @@ func (o *outpost) begin(t orders.Table) error {
 	if err != nil {
 		return err
 	}
-	table, err := secretFile(text)
+	table, err := segment.CreateWith("goulfm-table", text)
 	if err != nil {
 		return err
 	}
@@ -324,7 +326,7 @@ func (o *outpost) command(m orders.Message) {
 
 // pass says a line of the launcher's to a process.
 func (o *outpost) pass(m orders.Say) {
-	if said, err := lifeline.FromDaemon(newReader(m.Line), o.plan.Procs).Next(); err == nil {
+	if said, err := lifeline.FromDaemon(bytes.NewReader(m.Line), o.plan.Procs).Next(); err == nil {
 		o.d.Say(m.Proc, said.Message)
 	}
 }

@@ -2,6 +2,7 @@ package park
 
 import (
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"unsafe"
@@ -27,10 +28,14 @@ type Bells struct {
 	poll   int                    // its epoll set, mine in it; -1: this process never sleeps here
 }
 
-// NewBells returns the Sleeper of a process that only rings: index says which doorbell a word is,
-// from 0 to len(rings)-1, or -1; rings are their eventfds, -1 for those that are not on this node.
-func NewBells(index func(word *uint32) int, rings []int) *Bells {
-	return &Bells{index: index, rings: rings, mine: -1, poll: -1}
+// NewBells returns the Sleeper of a process that only rings. Index says which of count doorbells a
+// word is, or -1. Those of this node are here, and fds, of the same length, are their eventfds.
+func NewBells(index func(word *uint32) int, count int, here, fds []int) *Bells {
+	b := &Bells{index: index, rings: slices.Repeat([]int{-1}, count), mine: -1, poll: -1}
+	for i, bell := range here {
+		b.rings[bell] = fds[i]
+	}
+	return b
 }
 
 // Owner returns the Sleeper of the process with doorbell me, which sleeps in the epoll set poll.

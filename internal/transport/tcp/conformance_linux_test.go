@@ -35,17 +35,17 @@ func newWorld(t testing.TB, n int) *world {
 	var err error
 	w.trust, err = socket.NewTrust(1, make([]byte, socket.SecretSize))
 	require.NoError(t, err)
-	var rings []int
+	var seats, rings []int
 	for seat := range n {
 		l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 		require.NoError(t, err)
 		fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 		require.NoError(t, err)
-		rings = append(rings, fd)
+		seats, rings = append(seats, seat), append(rings, fd)
 		w.listen = append(w.listen, l)
 		w.peers = append(w.peers, Peer{Addr: l.Addr().String(), Birth: uint64(100 + seat)})
 	}
-	w.bells = park.NewBells(w.node.BellOf, rings)
+	w.bells = park.NewBells(w.node.BellOf, n, seats, rings)
 	t.Cleanup(func() {
 		for seat, m := range w.meshes {
 			if m != nil {

@@ -19,8 +19,6 @@ type Config struct {
 	Peers    []Peer // by seat, this process among them
 	Trust    *socket.Trust
 	Listener *net.TCPListener // this process's; the mesh closes it
-	// Wake has this process look at the mesh: from a goroutine of the mesh.
-	Wake func()
 	// OnFenced is called when a peer says that this process was declared dead; OnAnomaly is
 	// told what a peer has said that no member says. They must not call the mesh.
 	OnFenced  func(by int)
@@ -34,7 +32,7 @@ type Peer struct {
 }
 
 // A Mesh moves frames between one process and those of other nodes. Its methods are called by
-// one goroutine at a time, but for Pending and Wake.
+// one goroutine at a time, but for Pending.
 type Mesh struct {
 	cfg   Config
 	poll  *poller
@@ -43,6 +41,7 @@ type Mesh struct {
 	start time.Time
 
 	mu       sync.Mutex
+	wake     func() // has this process look
 	arrivals []arrival
 	news     atomic.Bool // there are some, or a time has come
 	due      atomic.Bool // a time has come
@@ -76,10 +75,11 @@ func New(cfg Config) (*Mesh, error) {
 // socket of the mesh is to be known there.
 func (m *Mesh) Poll() (epoll int, others uint64) { return m.poll.fd, othersKey }
 
-// SetWake sets what has this process look at the mesh, before anything is sent.
+// SetWake sets what has this process look at the mesh, when a goroutine of the mesh has something
+// for it.
 func (m *Mesh) SetWake(wake func()) {
 	m.mu.Lock()
-	m.cfg.Wake = wake
+	m.wake = wake
 	m.mu.Unlock()
 }
 
@@ -121,7 +121,7 @@ func (m *Mesh) timeHasCome() {
 func (m *Mesh) tell() {
 	m.news.Store(true)
 	m.mu.Lock()
-	wake := m.cfg.Wake
+	wake := m.wake
 	m.mu.Unlock()
 	if wake != nil {
 		wake()
