@@ -12,6 +12,7 @@ import (
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/examples/plate"
 	"github.com/goulfm/goulfm/recovery"
 )
 
@@ -33,7 +34,7 @@ func compute(t *testing.T, n int, kills ...commtest.Killed) string {
 	o := &output{}
 	commtest.Job{N: n, Kills: kills}.Run(t, func(ctx context.Context, w *comm.Comm) error {
 		return recovery.Run(ctx, w, recovery.Config{Every: 3, Quiet: true}, func(ctx context.Context, w *recovery.World) error {
-			s := &solver{options: options{nx: 7, ny: 9, steps: 20, tol: 1.6e-2}, out: o}
+			s := &solver{options: options{Options: plate.Options{NX: 7, NY: 9, Steps: 20, Tol: 1.6e-2}}, out: o}
 			return s.solve(ctx, w)
 		})
 	})

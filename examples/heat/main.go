@@ -10,7 +10,7 @@
 //	goulfm run -n 4 ./examples/heat -pids -nx 1000 -ny 1000 -steps 20000 -tol 0
 //
 // The last one runs long enough to kill ranks by hand, and says how.
-// Read grid.go for the numerics and solve.go for the parallel program, in which three lines
+// Read examples/plate for the numerics and solve.go for the parallel program, in which three lines
 // are there for the deaths: Protect, Steps and Err of package recovery. examples/byhand/heat is
 // the same program with the calls of ULFM that recovery makes for it. Points for fault plans:
 // step=K, gather=K, report=K, and those of package recovery.
@@ -22,26 +22,23 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/goulfm/goulfm/examples/plate"
 	"github.com/goulfm/goulfm/recovery"
 )
 
 // Options say what to compute.
 type options struct {
-	nx, ny int     // cells across, rows
-	steps  int     // stop after so many steps,
-	tol    float64 // or when no cell changes by this much
-	every  int     // steps between two commits; 0: as it pays
-	print  int     // steps between two lines of output; 0: none
-	pids   bool    // whether each rank says how to kill it
+	plate.Options
+	every int // steps between two commits; 0: as it pays
 }
 
 func main() {
 	o := parse()
 	recovery.Main(recovery.Config{Every: o.every}, func(ctx context.Context, w *recovery.World) error {
-		if o.pids {
+		if o.PIDs {
 			fmt.Printf("rank %d: kill -9 %d\n", w.Rank(), os.Getpid())
 		}
-		if w.Size() > o.ny {
+		if w.Size() > o.NY {
 			return fmt.Errorf("heat: %d ranks need at least as many rows: give -ny %d or more", w.Size(), w.Size())
 		}
 		return (&solver{options: o, out: os.Stdout}).solve(ctx, w)
@@ -50,13 +47,8 @@ func main() {
 
 func parse() options {
 	var o options
-	flag.IntVar(&o.nx, "nx", 256, "cells across the plate")
-	flag.IntVar(&o.ny, "ny", 256, "rows of the plate; at least the number of ranks")
-	flag.IntVar(&o.steps, "steps", 1000, "stop after this many steps")
-	flag.Float64Var(&o.tol, "tol", 2.5e-4, "stop when no cell changes by this much in a step")
+	o.Register(flag.CommandLine)
 	flag.IntVar(&o.every, "every", 10, "steps between two commits; 0 for as often as it pays")
-	flag.IntVar(&o.print, "print", 100, "steps between two lines of output; 0 for none")
-	flag.BoolVar(&o.pids, "pids", false, "print how to kill each rank")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: goulfm run -n RANKS heat [flags]\n"+
 			"Temperature of a plate with one hot edge; survives the loss of ranks.")
@@ -72,19 +64,8 @@ func parse() options {
 
 // wrong says what is wrong with the options, if anything.
 func (o options) wrong(rest []string) string {
-	switch {
-	case len(rest) > 0:
-		return fmt.Sprintf("unexpected argument %q", rest[0])
-	case o.nx < 1 || o.ny < 1:
-		return fmt.Sprintf("the plate needs at least one cell, not %d x %d", o.nx, o.ny)
-	case o.steps < 0:
-		return fmt.Sprintf("-steps must not be negative, got %d", o.steps)
-	case !(o.tol >= 0):
-		return fmt.Sprintf("-tol must be a number from 0 up, got %v", o.tol)
-	case o.every < 0:
+	if o.every < 0 {
 		return fmt.Sprintf("-every must not be negative, got %d", o.every)
-	case o.print < 0:
-		return fmt.Sprintf("-print must not be negative, got %d", o.print)
 	}
-	return ""
+	return o.Wrong(rest)
 }

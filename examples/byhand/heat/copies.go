@@ -6,6 +6,7 @@ import (
 
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/examples/plate"
 )
 
 // Copies are what a rank keeps of one step: its own block and its left
@@ -24,14 +25,14 @@ type copies struct {
 
 // A piece is some rows as they were at the step of the copy.
 type piece struct {
-	span
+	plate.Span
 	cells []float64
 }
 
 // resize makes room for the rows of s.
-func (p *piece) resize(s span, width int) {
-	p.span = s
-	if n := s.rows() * width; n <= cap(p.cells) {
+func (p *piece) resize(s plate.Span, width int) {
+	p.Span = s
+	if n := s.Rows() * width; n <= cap(p.cells) {
 		p.cells = p.cells[:n]
 	} else {
 		p.cells = make([]float64, n)
@@ -39,13 +40,13 @@ func (p *piece) resize(s span, width int) {
 }
 
 // slab is the memory of the rows in s, all of which one of the two pieces has.
-func (c *copies) slab(s span) []float64 {
+func (c *copies) slab(s plate.Span) []float64 {
 	p := &c.own
-	if !p.contains(s.lo) {
+	if !p.Contains(s.Lo) {
 		p = &c.buddy
 	}
-	width := len(p.cells) / p.rows()
-	return p.cells[(s.lo-p.lo)*width : (s.hi-p.lo)*width]
+	width := len(p.cells) / p.Rows()
+	return p.cells[(s.Lo-p.Lo)*width : (s.Hi-p.Lo)*width]
 }
 
 // copyToBuddy fills s.next: our block, and the one of the left neighbour, which
@@ -56,9 +57,9 @@ func (s *solver) copyToBuddy(ctx context.Context) error {
 	left, right := (me+n-1)%n, (me+1)%n
 
 	s.next.step, s.next.residual = s.step, s.residual
-	s.next.own.resize(s.grid.span, s.grid.width)
-	copy(s.next.own.cells, s.grid.inner())
-	s.next.buddy.resize(block(s.ny, n, left), s.grid.width)
+	s.next.own.resize(s.grid.Span, s.grid.Width)
+	copy(s.next.own.cells, s.grid.Inner())
+	s.next.buddy.resize(plate.Block(s.NY, n, left), s.grid.Width)
 	_, err := comm.SendRecv(ctx, s.c.To(right), s.next.own.cells, s.c.From(left), s.next.buddy.cells)
 	return err
 }
@@ -67,18 +68,18 @@ func (s *solver) copyToBuddy(ctx context.Context) error {
 type holding struct {
 	step       int
 	residual   float64
-	own, buddy span
+	own, buddy plate.Span
 }
 
 // find returns the span of h that has row y, if the copy is of this step.
-func (h *holding) find(step, y int) (span, bool) {
+func (h *holding) find(step, y int) (plate.Span, bool) {
 	switch {
 	case h.step != step:
-		return span{}, false
-	case h.own.contains(y):
+		return plate.Span{}, false
+	case h.own.Contains(y):
 		return h.own, true
 	default:
-		return h.buddy, h.buddy.contains(y)
+		return h.buddy, h.buddy.Contains(y)
 	}
 }
 
@@ -87,7 +88,7 @@ func (s *solver) whoHoldsWhat(ctx context.Context) ([]holding, error) {
 	h := &s.have
 	mine := []uint64{
 		uint64(h.step), math.Float64bits(h.residual),
-		uint64(h.own.lo), uint64(h.own.hi), uint64(h.buddy.lo), uint64(h.buddy.hi),
+		uint64(h.own.Lo), uint64(h.own.Hi), uint64(h.buddy.Lo), uint64(h.buddy.Hi),
 	}
 	all := make([]uint64, len(mine)*s.c.Size())
 	if err := collectives.Allgather(ctx, s.c, all, mine); err != nil {
@@ -98,7 +99,7 @@ func (s *solver) whoHoldsWhat(ctx context.Context) ([]holding, error) {
 		v := all[r*len(mine):]
 		held[r] = holding{
 			step: int(v[0]), residual: math.Float64frombits(v[1]),
-			own: span{int(v[2]), int(v[3])}, buddy: span{int(v[4]), int(v[5])},
+			own: plate.Span{Lo: int(v[2]), Hi: int(v[3])}, buddy: plate.Span{Lo: int(v[4]), Hi: int(v[5])},
 		}
 	}
 	return held, nil
@@ -108,7 +109,7 @@ func (s *solver) whoHoldsWhat(ctx context.Context) ([]holding, error) {
 // will compute them.
 type move struct {
 	from, to int
-	rows     span
+	rows     plate.Span
 }
 
 // A plan is how to go on: from which step, and who gets which rows from whom.
@@ -149,15 +150,15 @@ func newest(held []holding, before int) int {
 func collect(held []holding, ny, step int) (plan, bool) {
 	p := plan{step: step}
 	for to := range held {
-		for want := block(ny, len(held), to); want.lo < want.hi; {
-			from, has := holder(held, step, want.lo, to)
+		for want := plate.Block(ny, len(held), to); want.Lo < want.Hi; {
+			from, has := holder(held, step, want.Lo, to)
 			if from < 0 {
 				return plan{}, false
 			}
 			p.residual = held[from].residual
-			rows := span{want.lo, min(want.hi, has.hi)}
+			rows := plate.Span{Lo: want.Lo, Hi: min(want.Hi, has.Hi)}
 			p.moves = append(p.moves, move{from, to, rows})
-			want.lo = rows.hi
+			want.Lo = rows.Hi
 		}
 	}
 	return p, true
@@ -165,7 +166,7 @@ func collect(held []holding, ny, step int) (plan, bool) {
 
 // holder is the rank that gives row y to rank to, and the span it has: the rank
 // itself if it can, else the lowest one; -1 if the row is lost.
-func holder(held []holding, step, y, to int) (int, span) {
+func holder(held []holding, step, y, to int) (int, plate.Span) {
 	if has, ok := held[to].find(step, y); ok {
 		return to, has
 	}
@@ -174,5 +175,5 @@ func holder(held []holding, step, y, to int) (int, span) {
 			return r, has
 		}
 	}
-	return -1, span{}
+	return -1, plate.Span{}
 }

@@ -3,13 +3,15 @@ package main
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/goulfm/goulfm/examples/plate"
 )
 
 // randomHoldings is a table as a run could leave it, and many that no run could.
 func randomHoldings(rng *rand.Rand, ny int) []holding {
-	some := func() span {
+	some := func() plate.Span {
 		lo := rng.IntN(ny + 1)
-		return span{lo, lo + rng.IntN(ny-lo+1)}
+		return plate.Span{Lo: lo, Hi: lo + rng.IntN(ny-lo+1)}
 	}
 	held := make([]holding, 1+rng.IntN(5))
 	for r := range held {
@@ -17,7 +19,7 @@ func randomHoldings(rng *rand.Rand, ny int) []holding {
 		h.residual = 1 / float64(h.step+1)
 		if rng.IntN(2) == 0 { // as left by a run on one rank more
 			n := len(held) + 1
-			h.own, h.buddy = block(ny, n, r), block(ny, n, (r+n-1)%n)
+			h.own, h.buddy = plate.Block(ny, n, r), plate.Block(ny, n, (r+n-1)%n)
 		}
 		held[r] = h
 	}
@@ -26,7 +28,7 @@ func randomHoldings(rng *rand.Rand, ny int) []holding {
 
 // has is find without thinking.
 func has(h holding, step, y int) bool {
-	return h.step == step && (y >= h.own.lo && y < h.own.hi || y >= h.buddy.lo && y < h.buddy.hi)
+	return h.step == step && (y >= h.own.Lo && y < h.own.Hi || y >= h.buddy.Lo && y < h.buddy.Hi)
 }
 
 // dumbChoose looks at every step and every row.
@@ -75,9 +77,9 @@ func TestChooseAgainstADumbVersion(t *testing.T) {
 		}
 		got := make([]int, ny)
 		for _, m := range p.moves {
-			for y := m.rows.lo; y < m.rows.hi; y++ {
+			for y := m.rows.Lo; y < m.rows.Hi; y++ {
 				got[y]++
-				if !block(ny, len(held), m.to).contains(y) {
+				if !plate.Block(ny, len(held), m.to).Contains(y) {
 					t.Fatalf("row %d goes to rank %d of %d, which does not own it", y, m.to, len(held))
 				}
 				if !has(held[m.from], step, y) {
@@ -86,7 +88,7 @@ func TestChooseAgainstADumbVersion(t *testing.T) {
 			}
 			// A move must lie in one piece, for it is sent as one.
 			h := held[m.from]
-			if !(h.own.lo <= m.rows.lo && m.rows.hi <= h.own.hi) && !(h.buddy.lo <= m.rows.lo && m.rows.hi <= h.buddy.hi) {
+			if !(h.own.Lo <= m.rows.Lo && m.rows.Hi <= h.own.Hi) && !(h.buddy.Lo <= m.rows.Lo && m.rows.Hi <= h.buddy.Hi) {
 				t.Fatalf("%v lies in no piece of %+v", m.rows, h)
 			}
 		}
@@ -110,7 +112,7 @@ func TestWhichDeathsLoseRows(t *testing.T) {
 		for r := range n {
 			left := (r + n - 1) % n
 			if dead>>r&1 == 0 {
-				held = append(held, holding{step: 10, own: block(ny, n, r), buddy: block(ny, n, left)})
+				held = append(held, holding{step: 10, own: plate.Block(ny, n, r), buddy: plate.Block(ny, n, left)})
 			} else if dead>>left&1 == 1 {
 				neighbours = true
 			}

@@ -13,9 +13,10 @@ import (
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/examples/plate"
 )
 
-var small = options{nx: 7, ny: 9, steps: 20, tol: 1.6e-2, every: 3, print: 5}
+var small = options{Options: plate.Options{NX: 7, NY: 9, Steps: 20, Tol: 1.6e-2, Print: 5}, every: 3}
 
 // A kill takes a rank of the first communicator when it reaches a point. after
 // lets it run on for so many scheduler turns: it dies inside an operation.
@@ -124,8 +125,8 @@ func (o *outcome) point(h *hand, kills []kill, me int, point string, n int) {
 // check says what is wrong with a run.
 func (o *outcome) check(t *testing.T, n int, opts options) {
 	t.Helper()
-	steps, residual, plate := dumb(opts)
-	want := fmt.Sprintf("result: steps=%d residual=%x checksum=%016x", steps, residual, dumbSum(plate))
+	steps, residual, checksum := plate.Reference(opts.Options)
+	want := fmt.Sprintf("result: steps=%d residual=%x checksum=%016x", steps, residual, checksum)
 	for _, err := range o.errs {
 		t.Error(err)
 	}
@@ -134,8 +135,8 @@ func (o *outcome) check(t *testing.T, n int, opts options) {
 		t.Errorf("%d ranks came to the end, want %d", len(o.sums), live)
 	}
 	for _, sum := range o.sums {
-		if sum != dumbSum(plate) {
-			t.Errorf("checksum %016x at a rank, want %016x", sum, dumbSum(plate))
+		if sum != checksum {
+			t.Errorf("checksum %016x at a rank, want %016x", sum, checksum)
 		}
 	}
 	results := o.with("result")
@@ -158,7 +159,7 @@ func (o *outcome) check(t *testing.T, n int, opts options) {
 }
 
 func TestNoDeath(t *testing.T) {
-	for n := 1; n <= small.ny; n++ {
+	for n := 1; n <= small.NY; n++ {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			o := run(t, n, small)
 			o.check(t, n, small)
@@ -170,8 +171,8 @@ func TestNoDeath(t *testing.T) {
 }
 
 func TestStopsByTolerance(t *testing.T) {
-	steps, _, _ := dumb(small)
-	if steps == small.steps || steps%small.every == 0 {
+	steps, _, _ := plate.Reference(small.Options)
+	if steps == small.Steps || steps%small.every == 0 {
 		t.Fatalf("%d steps: the tests would not see a stop between two copies", steps)
 	}
 }
@@ -247,7 +248,7 @@ func TestRandomDeaths(t *testing.T) {
 	fmt.Sscan(os.Getenv("HEAT_RUNS"), &runs)
 	rng := rand.New(rand.NewPCG(3, 4))
 	points := []string{"step", "step", "step", "copy", "repair", "gather", "report"}
-	steps, _, _ := dumb(small)
+	steps, _, _ := plate.Reference(small.Options)
 	tally := map[string]int{}
 	for i := range runs {
 		n := 2 + rng.IntN(6)

@@ -13,7 +13,7 @@
 //	goulfm run -n 4 ./examples/byhand/heat -pids -nx 1000 -ny 1000 -steps 20000 -tol 0
 //
 // The last one runs long enough to kill ranks by hand, and says how.
-// Read grid.go for the numerics, solve.go for the parallel program, recovery.go
+// Read examples/plate for the numerics, solve.go for the parallel program, recovery.go
 // for what happens when somebody dies, copies.go for the copies. Points for fault
 // plans: step=K, copy=K, repair=N, gather=K, report=K.
 package main
@@ -30,10 +30,10 @@ import (
 func main() {
 	o := parse()
 	comm.Main(func(ctx context.Context, w *comm.Comm) error {
-		if o.pids {
+		if o.PIDs {
 			fmt.Printf("rank %d: kill -9 %d\n", w.Rank(), os.Getpid())
 		}
-		if w.Size() > o.ny {
+		if w.Size() > o.NY {
 			return fmt.Errorf("heat: %d ranks need at least as many rows: give -ny %d or more", w.Size(), w.Size())
 		}
 		return newSolver(w, o, os.Stdout).solve(ctx)
@@ -42,13 +42,8 @@ func main() {
 
 func parse() options {
 	var o options
-	flag.IntVar(&o.nx, "nx", 256, "cells across the plate")
-	flag.IntVar(&o.ny, "ny", 256, "rows of the plate; at least the number of ranks")
-	flag.IntVar(&o.steps, "steps", 1000, "stop after this many steps")
-	flag.Float64Var(&o.tol, "tol", 2.5e-4, "stop when no cell changes by this much in a step")
+	o.Register(flag.CommandLine)
 	flag.IntVar(&o.every, "every", 10, "steps between two copies")
-	flag.IntVar(&o.print, "print", 100, "steps between two lines of output; 0 for none")
-	flag.BoolVar(&o.pids, "pids", false, "print how to kill each rank")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: goulfm run -n RANKS heat [flags]\n"+
 			"Temperature of a plate with one hot edge; survives the loss of ranks.")
@@ -64,19 +59,8 @@ func parse() options {
 
 // wrong says what is wrong with the options, if anything.
 func (o options) wrong(rest []string) string {
-	switch {
-	case len(rest) > 0:
-		return fmt.Sprintf("unexpected argument %q", rest[0])
-	case o.nx < 1 || o.ny < 1:
-		return fmt.Sprintf("the plate needs at least one cell, not %d x %d", o.nx, o.ny)
-	case o.steps < 0:
-		return fmt.Sprintf("-steps must not be negative, got %d", o.steps)
-	case !(o.tol >= 0):
-		return fmt.Sprintf("-tol must be a number from 0 up, got %v", o.tol)
-	case o.every < 1:
+	if o.every < 1 {
 		return fmt.Sprintf("-every must be at least 1, got %d", o.every)
-	case o.print < 0:
-		return fmt.Sprintf("-print must not be negative, got %d", o.print)
 	}
-	return ""
+	return o.Wrong(rest)
 }

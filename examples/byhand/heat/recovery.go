@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/examples/plate"
 )
 
 // A stage is what the ranks do next. All ranks are in the same stage: it
@@ -133,10 +134,10 @@ func (s *solver) restore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p := choose(held, s.ny)
+	p := choose(held, s.NY)
 	s.outage.plan = p
 	s.step, s.residual = p.step, p.residual
-	s.grid = newGrid(s.nx, s.ny, block(s.ny, s.c.Size(), s.c.Rank()))
+	s.grid = plate.New(s.NX, s.NY, plate.Block(s.NY, s.c.Size(), s.c.Rank()))
 	if err := s.deal(ctx, p.moves); err != nil {
 		return err
 	}
@@ -152,11 +153,11 @@ func (s *solver) deal(ctx context.Context, moves []move) error {
 		var err error
 		switch {
 		case m.from == me && m.to == me:
-			copy(s.grid.slab(m.rows), s.have.slab(m.rows))
+			copy(s.grid.Slab(m.rows), s.have.slab(m.rows))
 		case m.from == me:
 			err = comm.Send(ctx, s.c.To(m.to), s.have.slab(m.rows))
 		case m.to == me:
-			_, err = comm.Recv(ctx, s.c.From(m.from), s.grid.slab(m.rows))
+			_, err = comm.Recv(ctx, s.c.From(m.from), s.grid.Slab(m.rows))
 		}
 		if err != nil {
 			return err
