@@ -15,16 +15,15 @@ type attempt struct {
 	number uint32
 	cancel context.CancelFunc
 
-	mu           sync.Mutex
-	changed      chan struct{} // closed at each change
-	progress     *pb.Progress
-	checkpointed *pb.Checkpointed
-	result       []byte
-	failed       *pb.Failed
-	done         bool
-	withdrawn    bool // its argument has not come: there is no body
-	streams      int  // that tell it
-	heard        bool // the client has the outcome, or wants none
+	mu        sync.Mutex
+	changed   chan struct{} // closed at each change
+	progress  *pb.Progress
+	result    []byte
+	failed    *pb.Failed
+	done      bool
+	withdrawn bool // its argument has not come: there is no body
+	streams   int  // that tell it
+	heard     bool // the client has the outcome, or wants none
 }
 
 // update changes what the client has to know.
@@ -49,8 +48,7 @@ func (a *attempt) finish(out []byte, failed *pb.Failed) {
 
 // told is what a stream has told of an attempt.
 type told struct {
-	progress     *pb.Progress
-	checkpointed *pb.Checkpointed
+	progress *pb.Progress
 }
 
 // news returns the frames that are new since t, whether they are the last ones, and what is
@@ -61,10 +59,7 @@ func (a *attempt) news(t *told) (frames []*pb.CallFrame, last bool, more <-chan 
 	if a.progress != t.progress {
 		frames = append(frames, &pb.CallFrame{Kind: &pb.CallFrame_Progress{Progress: a.progress}})
 	}
-	if a.checkpointed != t.checkpointed {
-		frames = append(frames, &pb.CallFrame{Kind: &pb.CallFrame_Checkpointed{Checkpointed: a.checkpointed}})
-	}
-	t.progress, t.checkpointed = a.progress, a.checkpointed
+	t.progress = a.progress
 	switch {
 	case a.done && a.failed != nil:
 		frames = append(frames, &pb.CallFrame{Kind: &pb.CallFrame_Failed{Failed: a.failed}})

@@ -15,11 +15,10 @@ type Call struct {
 
 	attempt *attempt
 	server  *Server
-	dir     string
 }
 
-func (s *Server) newCall(m *pb.Submit, a *attempt) (*Call, error) {
-	return &Call{ID: callText(a.call), Attempt: int(m.Attempt), Log: log.New(os.Stderr, s.me.Name+": ", log.Lmsgprefix), attempt: a, server: s}, nil
+func (s *Server) newCall(m *pb.Submit, a *attempt) *Call {
+	return &Call{ID: callText(a.call), Attempt: int(m.Attempt), Log: log.New(os.Stderr, s.me.Name+": ", log.Lmsgprefix), attempt: a, server: s}
 }
 
 // Server returns the name of the server that the body runs at.
@@ -28,11 +27,4 @@ func (c *Call) Server() string { return c.server.me.Name }
 // Progress tells the caller how far the body is.
 func (c *Call) Progress(done, total float64, text string) {
 	c.attempt.update(func() { c.attempt.progress = &pb.Progress{Done: done, Total: total, Text: text} })
-}
-
-// close ends what belongs to the body.
-func (c *Call) close() {
-	if c.dir != "" {
-		os.RemoveAll(c.dir)
-	}
 }

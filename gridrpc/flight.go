@@ -32,7 +32,6 @@ type flight struct {
 	keys     map[session.Manifest]string // of checkpoints, in the store
 	near     []string                    // services of a similar name
 	asked    error                       // why no master could be asked
-	refusal  string                      // the latest
 	results  map[uint32]outcome
 	over     bool
 

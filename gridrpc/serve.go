@@ -115,13 +115,7 @@ func (s *Server) begin(stream callStream, m *pb.Submit, a *attempt) (*attempt, e
 		s.withdraw(a)
 		return nil, err
 	}
-	c, err := s.newCall(m, a)
-	if err != nil {
-		cancel()
-		s.withdraw(a)
-		return nil, refuse(stream, pb.Refusal_MALFORMED, err.Error())
-	}
-	go s.run(ctx, c, s.services[m.Service], Codec(m.Codec), in)
+	go s.run(ctx, s.newCall(m, a), s.services[m.Service], Codec(m.Codec), in)
 	return a, stream.Send(&pb.CallFrame{Kind: &pb.CallFrame_Accepted{Accepted: &pb.Accepted{}}})
 }
 
@@ -162,7 +156,6 @@ func (s *Server) run(ctx context.Context, c *Call, v *service, codec Codec, in [
 	defer c.attempt.cancel()
 	s.changed()
 	out, err := v.run(ctx, c, codec, in)
-	c.close()
 	c.attempt.finish(out, failure(err))
 	s.mu.Lock()
 	s.desk.Leave()

@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -19,7 +18,6 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 	"github.com/goulfm/goulfm/gridrpc/internal/session"
-	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
 // Server offers services. Its fields may be set in the function that Main calls.
@@ -30,7 +28,6 @@ type Server struct {
 	services map[string]*service
 	me       *pb.Ref
 	dir      string
-	store    checkpoint.Store
 	ctx      context.Context
 	news     chan struct{} // has one element when an estimate has changed
 	slots    chan struct{} // bodies that run
@@ -82,7 +79,6 @@ func serve(ctx context.Context, setup func(*Server) error) error {
 		s.Queue = s.Places
 	}
 	s.ctx, s.slots = ctx, make(chan struct{}, s.Places)
-	s.store = checkpoint.Dir(filepath.Join(s.dir, "store"))
 	name := os.Getenv(EnvName)
 	if !nameForm.MatchString(name) {
 		return &Error{Op: "serve", Err: fmt.Errorf("%s is %q, want a name: start this program with \"gridrpc up\"", EnvName, name)}

@@ -22,7 +22,6 @@ type world struct {
 	agents []*node // by number; the root is 0
 	last   map[[2]int]mono.Time
 	story  []string
-	calm   bool // no more faults: what is sent now is counted
 	joins  int
 	asks   int
 	lists  int
