@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Known vulnerabilities in what the code calls, of both modules. Exit code: 0 none,
+# Known vulnerabilities in what the code calls, of all modules. Exit code: 0 none,
 # 1 some or the search failed, 77 not looked, because the database cannot be reached
 # (VULNDB=file:///DIR names another one than the public one).
 set -euo pipefail
