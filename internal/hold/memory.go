@@ -66,3 +66,7 @@ const (
 	first  uint64 = 1 << 62 // F, without a name: free, and waiting readers come first
 	handed uint64 = 1 << 63 // H, with a name: handed to that process, which has not taken it yet
 )
+
+// Next returns what whoever has stored W may want to wake: the process that W names, which holds the lock
+// or has been handed it, or 0; and whether waiting readers come first.
+func Next(w uint64) (name uint64, readers bool) { return w & NameMax, w&first != 0 }

@@ -4,22 +4,27 @@
 //
 //	daemon:   Hello
 //	launcher: Plan                    what the node is
-//	daemon:   Ready                   its memory and listeners are there
+//	daemon:   Ready                   its listeners are there
+//	launcher: Part ...                the program, if the node lacks it
 //	launcher: Table, Start ..., Go    where everybody listens; what the node runs first
 //	daemon:   Begun
 //	          then, in any order, what happens and what is to be done about it
 //	launcher: Settle                  all processes have ended
 //	daemon:   Settled                 nothing is left of them; all that they printed was passed on
 //
-// A daemon whose connection ends kills its processes and ends; a launcher that loses a daemon
-// takes the node for lost.
+// A daemon whose connection ends kills its processes and ends, unless the job may outlive its
+// launcher; a launcher that loses a daemon takes the node for lost.
 package orders
 
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
+	"time"
 
 	"github.com/goulfm/goulfm/internal/job"
+	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/roster"
 )
 
 // Version is that of the messages.
@@ -33,8 +38,9 @@ type Bootstrap struct {
 	Job    uint64   `json:"job"`
 	Secret []byte   `json:"secret"` // never in arguments or the environment
 	Node   int      `json:"node"`
-	Heads  []string `json:"heads"` // addresses at which the launcher listens
-	Birth  uint64   `json:"birth"` // of the launcher
+	Heads  []string `json:"heads"`  // addresses at which the launcher listens
+	Birth  uint64   `json:"birth"`  // of the launcher
+	Secure string   `json:"secure"` // how all members of the job talk: see socket.ParseMode
 }
 
 // Hello begins what a daemon says.
@@ -45,25 +51,81 @@ type Hello struct {
 	Arch    string `json:"arch"`
 	Version string `json:"version"`
 	Cores   int    `json:"cores"`
+	Kernel  string `json:"kernel"` // its boot: nodes with the same one share its cores
+	Member  Member `json:"member"`
 }
 
-// Plan says what the node is: it has these seats, ascending, of Procs that the job has.
+// A Member is the launcher or a daemon as one of those who watch each other (package vigil).
+type Member struct {
+	Birth   uint64 `json:"birth"`
+	Addr    string `json:"addr"`    // TCP
+	Packets string `json:"packets"` // UDP
+}
+
+// Beats are the times by which they do; 0: see roster.Config.
+type Beats struct {
+	Period  time.Duration `json:"periodNs"`
+	Timeout time.Duration `json:"timeoutNs"`
+	Confirm time.Duration `json:"confirmNs"`
+	Link    time.Duration `json:"linkNs"`
+	Orphan  time.Duration `json:"orphanNs"`
+	Survive bool          `json:"survive,omitempty"` // the job may outlive its launcher
+}
+
+// Roster returns the configuration of member me of so many.
+func (b Beats) Roster(members, me int) roster.Config {
+	return roster.Config{Members: members, Me: me, Period: mono.Duration(b.Period), Timeout: mono.Duration(b.Timeout),
+		Confirm: mono.Duration(b.Confirm), Link: mono.Duration(b.Link), Orphan: mono.Duration(b.Orphan), Survive: b.Survive}
+}
+
+// Plan says what the node is: it has these seats, ascending, of Procs that the job has. What its
+// processes print goes to files in OutputDir there, or to the launcher if that is empty.
 type Plan struct {
-	Procs int   `json:"procs"`
-	Seats []int `json:"seats"`
+	Procs     int    `json:"procs"`
+	Seats     []int  `json:"seats"`
+	OutputDir string `json:"outputDir,omitempty"`
+
+	Homes   int      `json:"homes,omitempty"`   // so many ranks have a home in the node's memory that outlives processes
+	Program *Program `json:"program,omitempty"` // that of the job; nil: it has to be there
+}
+
+// OutputFile is the file in a folder to which what a process prints goes, on standard error or on standard output.
+func OutputFile(dir string, proc int, errs bool) string {
+	stream := "out"
+	if errs {
+		stream = "err"
+	}
+	return filepath.Join(dir, fmt.Sprintf("rank.%d.%s", proc, stream))
+}
+
+// A Program is a file that processes execute: a node that has another one, or none, at that path gets it.
+type Program struct {
+	Path  string `json:"path"`
+	Bytes int64  `json:"bytes"`
+	Sum   []byte `json:"sum"` // SHA-256
 }
 
 // Ready says where the processes of the node will listen, in the order of Plan.Seats, and their births.
 type Ready struct {
 	Addrs  []string `json:"addrs"`
 	Births []uint64 `json:"births"`
+	Lacks  bool     `json:"lacks,omitempty"` // the program: Parts are to follow
 }
 
-// Table says it of all seats of the job, and on which node each is.
+// Part is the next part of the program.
+type Part struct {
+	Data []byte `json:"data"`
+}
+
+// Table says it of all seats of the job, and on which node each is; and where the launcher and the
+// daemons, in this order, are reached.
 type Table struct {
-	Addrs  []string `json:"addrs"`
-	Births []uint64 `json:"births"`
-	Nodes  []int    `json:"nodes"`
+	Addrs   []string `json:"addrs"`
+	Births  []uint64 `json:"births"`
+	Nodes   []int    `json:"nodes"`
+	Members []Member `json:"members"`
+	Beats   Beats    `json:"beats"`
+	Crowd   int      `json:"crowd"` // how many of the first ranks share a core, rounded up, where that is the most
 }
 
 // Start has a process started. Before Go it only waits for it; after it Started answers.
@@ -136,6 +198,11 @@ type (
 		Proc int `json:"proc"`
 		Sig  int `json:"sig"`
 	}
+	// Hold has the node stand still, its daemon's beats, too, as the launcher will; On false: it
+	// goes on.
+	Hold struct {
+		On bool `json:"on"`
+	}
 	// KillAll ends all processes of the node.
 	KillAll struct{}
 	// Say passes a line of package lifeline on to a process.
@@ -205,6 +272,7 @@ type (
 func (Hello) what() string     { return "hello" }
 func (Plan) what() string      { return "plan" }
 func (Ready) what() string     { return "ready" }
+func (Part) what() string      { return "part" }
 func (Table) what() string     { return "table" }
 func (Start) what() string     { return "start" }
 func (Go) what() string        { return "go" }
@@ -217,6 +285,7 @@ func (Credit) what() string    { return "credit" }
 func (Announce) what() string  { return "announce" }
 func (Declare) what() string   { return "declare" }
 func (Signal) what() string    { return "signal" }
+func (Hold) what() string      { return "hold" }
 func (KillAll) what() string   { return "killall" }
 func (Say) what() string       { return "say" }
 func (Watch) what() string     { return "watch" }
@@ -239,10 +308,10 @@ func kindOf(what string) func([]byte) (Message, error) {
 		m    Message
 		read func([]byte) (Message, error)
 	}{
-		{Hello{}, body[Hello]}, {Plan{}, body[Plan]}, {Ready{}, body[Ready]}, {Table{}, body[Table]}, {Start{}, body[Start]},
+		{Hello{}, body[Hello]}, {Plan{}, body[Plan]}, {Ready{}, body[Ready]}, {Part{}, body[Part]}, {Table{}, body[Table]}, {Start{}, body[Start]},
 		{Go{}, body[Go]}, {Begun{}, body[Begun]}, {Started{}, body[Started]}, {Input{}, body[Input]}, {Taken{}, body[Taken]}, {Output{}, body[Output]},
 		{Credit{}, body[Credit]}, {Announce{}, body[Announce]}, {Declare{}, body[Declare]}, {Signal{}, body[Signal]},
-		{KillAll{}, body[KillAll]}, {Say{}, body[Say]}, {Watch{}, body[Watch]},
+		{Hold{}, body[Hold]}, {KillAll{}, body[KillAll]}, {Say{}, body[Say]}, {Watch{}, body[Watch]},
 		{WatchLife{}, body[WatchLife]}, {EndFenced{}, body[EndFenced]}, {Settle{}, body[Settle]}, {Die{}, body[Die]},
 		{Found{}, body[Found]}, {Reaped{}, body[Reaped]}, {Heard{}, body[Heard]}, {Said{}, body[Said]}, {NoLife{}, body[NoLife]},
 		{Note{}, body[Note]}, {Settled{}, body[Settled]}, {Failed{}, body[Failed]},

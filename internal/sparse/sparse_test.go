@@ -16,7 +16,8 @@ func TestTable(t *testing.T) {
 	*e = 8
 	assert.Same(t, e, table.At(999))
 	assert.Same(t, e, table.Peek(999))
-	assert.Nil(t, table.Peek(0))
+	assert.Nil(t, table.Peek(16))
+	assert.Equal(t, 7, *table.Peek(15), "the first are there")
 	assert.Equal(t, 7, *table.At(998), "beside it")
 	used := 0
 	for _, c := range table.chunks {
@@ -24,11 +25,14 @@ func TestTable(t *testing.T) {
 			used++
 		}
 	}
-	assert.Equal(t, 1, used)
+	assert.Equal(t, 2, used)
 	sum := 0
 	table.Each(func(e *int) { sum += *e })
-	assert.Equal(t, 8+15*7, sum)
+	assert.Equal(t, 8+31*7, sum)
 	assert.Panics(t, func() { table.At(1008) })
+	few := New(3, func() int { return 7 })
+	assert.Same(t, few.At(2), few.Peek(2))
+	assert.Panics(t, func() { few.At(16) })
 	zero := New[string](3, nil)
 	assert.Empty(t, *zero.At(2))
 }
