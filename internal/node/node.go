@@ -18,12 +18,13 @@ type Node struct {
 	me      int
 	seg     *segment.Node
 	sleeper park.Sleeper
+	words   park.Sleeper // for words that are no doorbells of processes
 	bell    *uint32
 }
 
 // New returns the view of process me.
 func New(seg *segment.Node, sleeper park.Sleeper, me int) *Node {
-	return &Node{me: me, seg: seg, sleeper: sleeper, bell: seg.Doorbell(me)}
+	return &Node{me: me, seg: seg, sleeper: sleeper, words: park.Words(sleeper), bell: seg.Doorbell(me)}
 }
 
 // Me returns the number of this process.
@@ -71,6 +72,9 @@ func (n *Node) HasDeparted(proc int) (d Departure, departed bool) {
 // LetGo says that this process refers no more to one that has departed. Of its own seat it says
 // that it has let go of all that had departed before it came.
 func (n *Node) LetGo(proc int) { n.seg.LetGo(n.me, proc) }
+
+// Recall takes back LetGo: this process refers again to one that has departed.
+func (n *Node) Recall(proc int) { n.seg.Recall(n.me, proc) }
 
 // Epoch moves whenever a process died, left, or a communicator was revoked.
 func (n *Node) Epoch() uint64 { return n.seg.Epoch() }

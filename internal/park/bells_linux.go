@@ -143,5 +143,9 @@ func (b *Bells) Wake(word *uint32) {
 // Move implements Sleeper. There is no sleeping on another word here: all are woken, one by one.
 func (b *Bells) Move(word, _ *uint32) { b.Wake(word) }
 
+// words: other words have no eventfd, and whoever slept in the epoll set for one of them would
+// take the ring that is for the doorbell.
+func (b *Bells) words() Sleeper { return Futex{} }
+
 // Yield implements Sleeper.
 func (b *Bells) Yield() { Futex{}.Yield() }

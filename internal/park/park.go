@@ -48,6 +48,15 @@ type Sleeper interface {
 	Yield()
 }
 
+// Words returns the Sleeper for words that are no doorbells of processes, where s is the one for
+// those: s itself, unless it knows doorbells only.
+func Words(s Sleeper) Sleeper {
+	if s, ok := s.(interface{ words() Sleeper }); ok {
+		return s.words()
+	}
+	return s
+}
+
 // Raise puts flag into the word and returns the value to sleep on.
 func Raise(word *uint32, flag uint32) uint32 {
 	if killpoint.Counting {

@@ -13,7 +13,7 @@
 //	lease       lease.go       each node's right to run, renewed by the head with every beat
 //	head        head.go        the only one that declares; complaint.go: links between living nodes
 //	succession  succession.go  who is head, and what a majority has written down
-//	news        news.go        deaths, leavings and revocations of each node, told to all others
+//	news        news.go        deaths, leavings and more of each node, told to all others
 //
 // # Why the ring does not declare
 //

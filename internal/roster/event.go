@@ -5,7 +5,7 @@ import (
 )
 
 // An Event is something that happened at this member: Receive, Broken, Refused, Connected,
-// Unreachable, Reachable, Publish or Tick.
+// Unreachable, Reachable, Condemned, Publish or Tick.
 type Event interface{ event() }
 
 // Receive is the arrival of a message that another member's Send carried. Msg is read
@@ -42,6 +42,12 @@ type Reachable struct {
 	Member int
 }
 
+// Condemned says that this member, the head, cannot give orders to another one any more: that
+// one is granted nothing from now on, and declared once its lease is over.
+type Condemned struct {
+	Member int
+}
+
 // Publish adds entries to the list of this node: its processes' ends, which are exact, and
 // revocations said here. The caller has put them on its own list before (B23).
 type Publish struct {
@@ -60,6 +66,7 @@ func (Refused) event()     {}
 func (Connected) event()   {}
 func (Unreachable) event() {}
 func (Reachable) event()   {}
+func (Condemned) event()   {}
 func (Publish) event()     {}
 func (Tick) event()        {}
 

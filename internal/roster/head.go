@@ -143,7 +143,7 @@ func (r *Roster) lead() {
 		return
 	}
 	r.voter.quiet = r.now
-	if until := r.now.Add(r.cfg.Timeout); until.Sub(r.lease.until) >= r.cfg.Period/2 && !r.needsNoLease() {
+	if until := r.now.Add(r.cfg.Timeout); until.Sub(r.lease.until) >= r.cfg.Period/2 && !r.cfg.needsNoLease() {
 		r.renew(until)
 	}
 	h.condemnLinks(r)

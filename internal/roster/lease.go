@@ -36,7 +36,7 @@ func (l *lease) begin(cfg Config) { l.until = cfg.Start.Add(cfg.Timeout) }
 // deadline returns when the lease wants to be looked at.
 func (l *lease) deadline(r *Roster) mono.Time {
 	switch {
-	case r.needsNoLease():
+	case r.cfg.needsNoLease():
 		return math.MaxInt64
 	case l.frozen:
 		return l.since.Add(r.cfg.Orphan)
@@ -45,14 +45,14 @@ func (l *lease) deadline(r *Roster) mono.Time {
 }
 
 // needsNoLease: a launcher that is head for ever cannot be on the losing side.
-func (r *Roster) needsNoLease() bool { return r.cfg.Me == Launcher && !r.cfg.Survive }
+func (c Config) needsNoLease() bool { return c.Me == Launcher && !c.Survive }
 
 // checkLease stops the ranks when the lease is over, and ends all when nobody has renewed
 // it for too long.
 func (r *Roster) checkLease() {
 	l := &r.lease
 	switch {
-	case r.needsNoLease():
+	case r.cfg.needsNoLease():
 	case !l.frozen && r.now >= l.until:
 		l.frozen, l.since = true, r.now
 		r.act(Freeze{})

@@ -18,6 +18,9 @@ const (
 	Died    Kind = iota + 1 // a process of this node ended without leaving
 	Left                    // a process of this node has finalized
 	Revoked                 // a communicator was revoked by a process of this node
+	Aborted                 // a process of this node has ended the job, with an exit code
+	Doomed                  // a process of this node has ended that process
+	Quiet                   // no process runs on this node any more, nor will
 
 	kindsEnd
 )
@@ -31,12 +34,18 @@ func (k Kind) String() string {
 		return "left"
 	case Revoked:
 		return "revoked"
+	case Aborted:
+		return "aborted"
+	case Doomed:
+		return "doomed"
+	case Quiet:
+		return "quiet"
 	}
 	return "nothing"
 }
 
-// An Entry is one line of a node's list. Name is the number of the process, or the 128-bit
-// uid of the communicator, least significant byte first.
+// An Entry is one line of a node's list. Name is the number of the process, the 128-bit
+// uid of the communicator, or the exit code, least significant byte first.
 type Entry struct {
 	Kind Kind
 	Name [16]byte
@@ -49,7 +58,10 @@ func Process(kind Kind, number uint32) Entry {
 	return e
 }
 
-// Number returns the process that e is about, if it is about one.
+// Abort returns an Entry that ends the job.
+func Abort(code int) Entry { return Process(Aborted, uint32(code)) }
+
+// Number returns the process that e is about, or the exit code, if it is about one.
 func (e Entry) Number() uint32 { return binary.LittleEndian.Uint32(e.Name[:]) }
 
 // entrySize is the length of an encoded Entry.

@@ -75,6 +75,11 @@ func (r *Roster) Step(ev Event) []Action {
 		r.held.unreachable.Add(ev.Member)
 	case Reachable:
 		r.held.unreachable.Remove(ev.Member)
+	case Condemned:
+		r.checkPeer(ev.Member)
+		if r.head != nil && !r.isDead(ev.Member) {
+			r.head.condemned.Add(ev.Member)
+		}
 	case Publish:
 		r.news.publish(ev.Entries)
 	}
@@ -252,6 +257,10 @@ func (r *Roster) Dead() rankset.Set { return r.ring.Dead() }
 
 // Frozen says whether the ranks of this node have to stand still.
 func (r *Roster) Frozen() bool { return r.lease.frozen }
+
+// Watches returns whom this member obeys, itself if it is the head, and whose heartbeats it
+// listens for, -1 if nobody's: those whose end it has to notice.
+func (r *Roster) Watches() (head, emitter int) { return r.headMember(), r.ring.Emitter() }
 
 // Leads says whether this member is head and may act, and in which epoch.
 func (r *Roster) Leads() (epoch uint32, acts bool) {

@@ -26,6 +26,7 @@ import (
 //	refuse 1 2                1 finds its connection to 2 ended, and new ones refused
 //	cut {0,1} {2,3}; cut {2} > {0}; heal     nothing passes, in both directions or one
 //	unreachable 1 2; reachable 1 2           what processes of 1 say of those of 2
+//	condemn 0 2               0, the head, cannot give orders to 2 any more
 //	publish 2 died 77         also left, revoked
 //	replay grant 0>2          the last message of that kind comes again; also beat
 //	show [2]                  all, or one
@@ -90,6 +91,8 @@ func command(t *testing.T, w *world, words []string) {
 		w.step(arg(1), Unreachable{Member: arg(2)})
 	case "reachable":
 		w.step(arg(1), Reachable{Member: arg(2)})
+	case "condemn":
+		w.step(arg(1), Condemned{Member: arg(2)})
 	case "publish":
 		kinds := map[string]Kind{"died": Died, "left": Left, "revoked": Revoked}
 		w.step(arg(1), Publish{Entries: []Entry{Process(kinds[words[2]], uint32(arg(3)))}})

@@ -31,6 +31,9 @@ func (m Memory) Part(off, size int) Memory {
 	return Memory{bytes: m.bytes[off : off+size : off+size], mapped: m.mapped}
 }
 
+// Region returns all of m.
+func (m Memory) Region() Region { return Region{m: m, size: len(m.bytes)} }
+
 func (m Memory) at(off, size, align int) unsafe.Pointer {
 	if off < 0 || off > len(m.bytes)-size || off%align != 0 {
 		panic(fmt.Sprintf("goulfm: shared memory: offset %d size %d in a segment of %d bytes", off, size, len(m.bytes)))

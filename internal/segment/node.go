@@ -12,7 +12,7 @@ const (
 	magic = 0x31_6d66_6c75_6f67 // "goulfm1" as bytes
 	// Version is the layout's version: a process built for another one is
 	// refused at Init.
-	Version = 13
+	Version = 14
 )
 
 // Offsets in segment 0.
@@ -23,6 +23,7 @@ const (
 	offJob        = 16
 	offArenaBytes = 24
 	offStarted    = 32
+	offLease      = 40
 	offEpoch      = 1 * Line
 	offDeaths     = 2 * Line
 	offAssembly   = 3 * Line
@@ -58,12 +59,12 @@ const (
 // process's, of the next generation.
 //
 //	| offset                  | what                                                | writer             |
-//	| 0                       | magic, version, seats, job, seats that were used     | launcher           |
+//	| 0                       | magic, version, seats, job, seats that were used, lease | launcher       |
 //	| offEpoch                | epoch                                               | all                |
 //	| offDeaths, offLog       | entries so far; a ring of the last ones             | launcher           |
 //	| offAssembly             | where many sleepers are moved                       | all                |
 //	| lines of seat s: 0      | tombstone; ended, generation, departed              | kernel; launcher   |
-//	|                  1      | state, pid                                          | the process        |
+//	|                  1      | state, pid, halting                                 | the process        |
 //	|                  2      | doorbell                                            | all                |
 //	|                  3      | beats                                               | the process        |
 //	| row of seat s           | the generation of each seat of which it has let go  | the process        |
@@ -129,6 +130,14 @@ func (n *Node) Started() int { return int(min(Load64(n.m.word64(offStarted)), ui
 // SetStarted is called by the launcher alone, before it starts processes.
 func (n *Node) SetStarted(procs int) { Store64(n.m.word64(offStarted), uint64(procs)) }
 
+// Lease returns until when the processes of the node may run, by CLOCK_BOOTTIME in ns; 0: for ever.
+// Only in a job on several nodes it is another value: it is over before others take the node for
+// dead (package roster).
+func (n *Node) Lease() int64 { return int64(Load64(n.m.word64(offLease))) }
+
+// SetLease is called by the daemon alone.
+func (n *Node) SetLease(ns int64) { Store64(n.m.word64(offLease), uint64(ns)) }
+
 // EpochWord is the one word that every declared death, every departure and
 // every revocation moves. Waiters poll it; what happened is looked up after.
 func (n *Node) EpochWord() *uint64 { return n.epoch }
@@ -185,6 +194,10 @@ func (n *Node) letGo(by, proc int) *uint32 {
 // for all that had departed before it came: see HasLetGo.
 func (n *Node) LetGo(by, proc int) { Store32(n.letGo(by, proc), n.Generation(proc)+1) }
 
+// Recall takes back LetGo: the process in seat by refers again to that of seat proc. Only the process
+// itself calls it, while something else keeps the seat from being given away.
+func (n *Node) Recall(by, proc int) { Store32(n.letGo(by, proc), 0) }
+
 // HasLetGo says whether the process in seat by refers no more to that in seat proc. One that has
 // not come so far that it could say so may refer to all.
 func (n *Node) HasLetGo(by, proc int) bool {
@@ -200,6 +213,7 @@ func (n *Node) Vacate(proc int) {
 	Store32(n.Tombstone(proc), 0)
 	n.SetState(proc, Absent)
 	n.SetPid(proc, 0)
+	n.SetHalting(proc, false)
 	n.Beat(proc, 0)
 	for seat := range n.procs {
 		Store32(n.letGo(proc, seat), 0)
@@ -233,6 +247,18 @@ func (n *Node) Pid(proc int) int { return int(Load32(n.m.word32(n.line(proc, 1) 
 
 // SetPid is called by proc alone.
 func (n *Node) SetPid(proc, pid int) { Store32(n.m.word32(n.line(proc, 1)+4), uint32(pid)) }
+
+// Halting says whether proc stops itself, for the lease was over when it looked.
+func (n *Node) Halting(proc int) bool { return Load32(n.m.word32(n.line(proc, 1)+8)) != 0 }
+
+// SetHalting is called by proc alone.
+func (n *Node) SetHalting(proc int, so bool) {
+	var word uint32
+	if so {
+		word = 1
+	}
+	Store32(n.m.word32(n.line(proc, 1)+8), word)
+}
 
 // Beats returns a count that changes whenever proc shows that it lives; 0: it does not.
 func (n *Node) Beats(proc int) uint32 { return Load32(n.m.word32(n.line(proc, 3))) }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 )
 
 // HelloSize is the length of an encoded Hello, in bytes.
@@ -52,8 +53,9 @@ func (s Status) String() string {
 //	32  lane       u8    33  role      u8
 //	34  attempt    u16   36  epoch     u32
 //	40  received   u64
-//	48  status     u8
-//	49  zero
+//	48  status     u8    49  zero
+//	50  gave up    u16   52  zero
+//	60  crc        u32   CRC-32C of bytes 0 to 59: a wrong count would lose bytes or double them
 type Hello struct {
 	Job      uint64
 	From, To Identity
@@ -63,6 +65,7 @@ type Hello struct {
 	Epoch    uint32 // of From; for the host, the session leaves it 0
 	Received uint64 // how many bytes of To's stream are here at From
 	Status   Status
+	GaveUp   uint16 // of an answer OK: up to which of its own attempts From has given them up; 0: none
 }
 
 // Append appends the encoded h to dst.
@@ -75,9 +78,16 @@ func (h Hello) Append(dst []byte) []byte {
 	dst = le.AppendUint16(dst, h.Attempt)
 	dst = le.AppendUint32(dst, h.Epoch)
 	dst = le.AppendUint64(dst, h.Received)
-	dst = append(dst, byte(h.Status))
-	return append(dst, make([]byte, HelloSize-49)...)
+	dst = append(dst, byte(h.Status), 0)
+	dst = le.AppendUint16(dst, h.GaveUp)
+	dst = append(dst, make([]byte, helloClear-52)...)
+	return le.AppendUint32(dst, checksum(dst[len(dst)-helloClear:]))
 }
+
+// helloClear is how many bytes the checksum is of.
+const helloClear = HelloSize - 4
+
+func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
 func appendIdentity(dst []byte, id Identity) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, id.Number)
@@ -90,6 +100,9 @@ func ParseHello(b []byte) (Hello, error) {
 		return Hello{}, fmt.Errorf("%w: %d bytes, want %d", ErrHello, len(b), HelloSize)
 	}
 	le := binary.LittleEndian
+	if le.Uint32(b[helloClear:]) != checksum(b[:helloClear]) {
+		return Hello{}, fmt.Errorf("%w: its checksum is wrong", ErrHello)
+	}
 	h := Hello{
 		Job:      le.Uint64(b),
 		From:     Identity{Number: le.Uint32(b[8:]), Birth: le.Uint64(b[12:])},
@@ -100,13 +113,14 @@ func ParseHello(b []byte) (Hello, error) {
 		Epoch:    le.Uint32(b[36:]),
 		Received: le.Uint64(b[40:]),
 		Status:   Status(b[48]),
+		GaveUp:   le.Uint16(b[50:]),
 	}
 	if h.Status >= statuses {
 		return Hello{}, fmt.Errorf("%w: %v", ErrHello, h.Status)
 	}
-	for i, zero := range b[49:] {
-		if zero != 0 {
-			return Hello{}, fmt.Errorf("%w: byte %d is %d, want 0", ErrHello, 49+i, zero)
+	for i, zero := range b[:helloClear] {
+		if (i == 49 || i >= 52) && zero != 0 {
+			return Hello{}, fmt.Errorf("%w: byte %d is %d, want 0", ErrHello, i, zero)
 		}
 	}
 	return h, nil

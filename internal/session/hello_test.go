@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"encoding/binary"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,7 +15,7 @@ func someHello() Hello {
 	return Hello{
 		Job: 0x0102030405060708, From: Identity{Number: 0x11121314, Birth: 0x2122232425262728},
 		To: Identity{Number: 0x31323334, Birth: 0x4142434445464748}, Lane: 0x51, Role: 0x52,
-		Attempt: 0x6162, Epoch: 0x71727374, Received: 0x8182838485868788, Status: Busy,
+		Attempt: 0x6162, Epoch: 0x71727374, Received: 0x8182838485868788, Status: Busy, GaveUp: 0x9192,
 	}
 }
 
@@ -26,18 +27,36 @@ func TestHelloLayout(t *testing.T) {
 		0x14, 0x13, 0x12, 0x11, 0x28, 0x27, 0x26, 0x25, 0x24, 0x23, 0x22, 0x21,
 		0x34, 0x33, 0x32, 0x31, 0x48, 0x47, 0x46, 0x45, 0x44, 0x43, 0x42, 0x41,
 		0x51, 0x52, 0x62, 0x61, 0x74, 0x73, 0x72, 0x71,
-		0x88, 0x87, 0x86, 0x85, 0x84, 0x83, 0x82, 0x81, 3,
+		0x88, 0x87, 0x86, 0x85, 0x84, 0x83, 0x82, 0x81, 3, 0, 0x92, 0x91,
 	}
-	assert.Equal(t, append(want, make([]byte, 15)...), b)
+	want = append(want, make([]byte, 8)...)
+	assert.Equal(t, append(want, 0x65, 0x8C, 0xCD, 0xCE), b)
+}
+
+// TestHelloBytesAreChecked: each of them is under the checksum, the checksum too.
+func TestHelloBytesAreChecked(t *testing.T) {
+	good := someHello().Append(nil)
+	for i := range good {
+		bad := bytes.Clone(good)
+		bad[i] ^= 0x55
+		_, err := ParseHello(bad)
+		assert.ErrorIs(t, err, ErrHello, "byte %d", i)
+	}
 }
 
 func TestHelloRefusesWhatItIsNot(t *testing.T) {
 	good := someHello().Append(nil)
+	with := func(at int, value byte) func(b []byte) []byte { // a right checksum does not help
+		return func(b []byte) []byte {
+			b[at] = value
+			return binary.LittleEndian.AppendUint32(b[:helloClear], checksum(b[:helloClear]))
+		}
+	}
 	for name, spoil := range map[string]func(b []byte) []byte{
 		"short":          func(b []byte) []byte { return b[:HelloSize-1] },
 		"long":           func(b []byte) []byte { return append(b, 0) },
-		"unknown status": func(b []byte) []byte { b[48] = byte(statuses); return b },
-		"not zero":       func(b []byte) []byte { b[63] = 1; return b },
+		"unknown status": with(48, byte(statuses)),
+		"not zero":       with(59, 1),
 	} {
 		_, err := ParseHello(spoil(bytes.Clone(good)))
 		assert.ErrorIs(t, err, ErrHello, name)

@@ -48,7 +48,7 @@ type Session struct {
 	dials uint64 // made here so far; the last one's Conn and attempt follow from it
 	mine  Conn   // the dial under way: set in Dialing and Shaking only
 	conn  Conn   // the open connection: set in Open, and in Ended while the peer still asks for its bye-ack
-	heard uint16 // the peer's last attempt that was accepted
+	heard uint16 // the peer's last attempt that was accepted here, or given up there
 	met   bool   // whether there was one
 
 	since     mono.Time     // when the wanted lane came to lack a connection

@@ -115,6 +115,9 @@ func (s *Session) openMine(h Hello) {
 		return
 	}
 	s.mine = 0
+	if h.GaveUp != 0 && (!s.met || int16(h.GaveUp-s.heard) > 0) {
+		s.heard, s.met = h.GaveUp, true
+	}
 	s.open(c, h.Received)
 }
 
@@ -150,6 +153,9 @@ func (s *Session) isFromPeer(h Hello) bool {
 //	lane works. Now the first one is looked at. Accepted, it would cut a lane that works.
 //	It may also say less than what the peer has acknowledged since, which is forgotten.
 //
+//	Both dial, and the peer accepts the Hello of this process, which ends the peer's attempt.
+//	The peer's Hello is longer on its way than its answer, which says what it gave up.
+//
 // Without an open connection there is nothing to cut, and the number of the attempt is
 // not looked at: it may have wrapped round.
 func (s *Session) isStale(h Hello) bool {
@@ -184,7 +190,9 @@ func (s *Session) accept(c Conn, h Hello) {
 		s.act(Drop{Conn: s.conn})
 	}
 	s.heard, s.met = h.Attempt, true
-	s.act(Answer{Conn: c, Hello: s.hello(h.Attempt, OK)})
+	answer := s.hello(h.Attempt, OK)
+	answer.GaveUp = s.attempt()
+	s.act(Answer{Conn: c, Hello: answer})
 	if s.state == Ended {
 		s.conn = c // the peer missed the bye-ack, and will ask for it
 		return

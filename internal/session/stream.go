@@ -41,6 +41,10 @@ func (s *Session) Room() (copied, referred int) {
 // Unacked returns how many bytes of this process's stream are not acknowledged.
 func (s *Session) Unacked() uint64 { return s.out.queued - s.out.acked }
 
+// Incoming returns how many bytes of the peer's stream have arrived, and how many the engine has
+// taken.
+func (s *Session) Incoming() (received, taken uint64) { return s.in.received, s.in.taken }
+
 func (s *Session) append(ev Append) {
 	copied, referred := s.Room()
 	must.That(0 <= ev.Copied && ev.Copied <= copied && 0 <= ev.Referred && ev.Referred <= referred,

@@ -18,13 +18,26 @@
 //
 // Each proof is a code over the preamble and the challenge. One that was recorded is worth
 // nothing: the dialer's nonce and the listener's challenge are drawn anew each time. A recorded
-// preamble is let in as far as the challenge, and no further. Nothing is encrypted.
+// preamble is let in as far as the challenge, and no further. That is mode Auth: what is said
+// afterwards is clear.
+//
+// In mode TLS a TLS 1.3 handshake follows the preamble instead. Both ends show a certificate of
+// one Ed25519 key, which follows from the secret, and each compares the other's with its own:
+// there is no authority. Everything afterwards is encrypted.
 //
 // The preamble, numbers least significant byte first:
 //
 //	 0  "goulfm/1"
 //	 8  version  u16
-//	10  mode     u16   1: as above
+//	10  mode     u16   1: auth; 2: tls
 //	12  nonce    u32
 //	16  code     16 bytes of HMAC-SHA256 over job, the listener's birth, and bytes 0 to 15
+//
+// # Who blocks
+//
+// A Conn is a stream as others are, for goroutines. Who polls takes the socket out of it (Detach),
+// and encrypts in the calling thread (Secure). Serve is the listener's side, with bounds for what
+// strangers may cost.
+//
+// Reading order: trust.go, mode.go, secure.go, conn.go, duct.go, serve.go.
 package socket

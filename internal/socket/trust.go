@@ -1,16 +1,16 @@
 package socket
 
 import (
-	"context"
+	"crypto/ed25519"
 	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"time"
 )
 
@@ -29,65 +29,63 @@ const (
 const (
 	magic   = "goulfm/1"
 	version = 1
-	modeKey = 1 // members prove that they know the secret; nothing is encrypted
 )
 
-// shakeFor is how long a handshake may take once a connection is there.
+// shakeFor is how long a handshake may take once a connection is there; a preamble comes sooner.
 const shakeFor = 3 * time.Second
 
 // Trust is by what the members of a job know each other.
 type Trust struct {
-	job uint64
-	key []byte
+	job  uint64
+	mode Mode
+	key  []byte // of preambles and proofs
+	seed []byte // of the key with which members show themselves over TLS
+
+	security *tls.Config // in mode TLS
 }
 
-// NewTrust returns the trust of a job with a secret of SecretSize bytes.
+// NewTrust returns the trust of a job with a secret of SecretSize bytes, in mode Auth.
 func NewTrust(job uint64, secret []byte) (*Trust, error) {
 	if len(secret) != SecretSize {
 		return nil, fmt.Errorf("secret of %d bytes, want %d", len(secret), SecretSize)
 	}
-	key, err := hkdf.Key(sha256.New, secret, binary.LittleEndian.AppendUint64(nil, job), "goulfm/1 members", sha256.Size)
+	salt := binary.LittleEndian.AppendUint64(nil, job)
+	key, err := hkdf.Key(sha256.New, secret, salt, "goulfm/1 members", sha256.Size)
 	if err != nil {
 		return nil, err
 	}
-	return &Trust{job: job, key: key}, nil
-}
-
-// Dial connects to the listener of a member that was born as birth, and returns the connection
-// once both ends have proved themselves.
-func (t *Trust) Dial(ctx context.Context, addr string, birth uint64) (*net.TCPConn, error) {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+	seed, err := hkdf.Key(sha256.New, secret, salt, "goulfm/1 certificate", ed25519.SeedSize)
 	if err != nil {
 		return nil, err
 	}
-	tcp := conn.(*net.TCPConn)
-	_ = tcp.SetDeadline(time.Now().Add(shakeFor))
-	if err := t.greet(tcp, birth); err != nil {
-		tcp.Close()
-		return nil, err
-	}
-	return tcp, tcp.SetDeadline(time.Time{})
+	return &Trust{job: job, mode: Auth, key: key, seed: seed}, nil
 }
 
-// Accept proves to a dialer that this end, born as birth, is a member, and has it do the same.
-// The caller closes the connection after an error.
-func (t *Trust) Accept(conn *net.TCPConn, birth uint64) error {
-	_ = conn.SetDeadline(time.Now().Add(shakeFor))
-	if err := t.admit(conn, birth); err != nil {
-		return err
+// In returns the same trust in a mode, which all members must have.
+func (t *Trust) In(m Mode) (*Trust, error) {
+	c := *t
+	c.mode, c.security = m, nil
+	var err error
+	switch m {
+	case Auth:
+	case TLS:
+		c.security, err = newSecurity(t.seed)
+	default:
+		err = fmt.Errorf("there is no %v", m)
 	}
-	return conn.SetDeadline(time.Time{})
+	return &c, err
 }
 
-// greet is the dialer's part of the handshake.
-func (t *Trust) greet(conn io.ReadWriter, birth uint64) error {
-	preamble := t.preamble(birth, randomBytes(4))
-	if _, err := conn.Write(preamble); err != nil {
-		return err
-	}
+// unanswered says that the listener has not answered the preamble.
+func unanswered(err error) error {
+	return fmt.Errorf("no answer to the preamble, as a stranger gets it: %w", err)
+}
+
+// prove is the dialer's part in mode Auth, behind its preamble.
+func (t *Trust) prove(conn io.ReadWriter, preamble []byte) error {
 	answer := make([]byte, challengeSize+proofSize)
 	if _, err := io.ReadFull(conn, answer); err != nil {
-		return fmt.Errorf("no answer to the preamble, as a stranger gets it: %w", err)
+		return unanswered(err)
 	}
 	challenge := answer[:challengeSize]
 	if !hmac.Equal(answer[challengeSize:], t.proof("listener", preamble, challenge)) {
@@ -97,15 +95,17 @@ func (t *Trust) greet(conn io.ReadWriter, birth uint64) error {
 	return err
 }
 
-// admit is the listener's part.
-func (t *Trust) admit(conn io.ReadWriter, birth uint64) error {
+// readPreamble reads what a dialer says first, and checks it.
+func (t *Trust) readPreamble(conn io.Reader, birth uint64) ([]byte, error) {
 	preamble := make([]byte, PreambleSize)
 	if _, err := io.ReadFull(conn, preamble); err != nil {
-		return err
+		return nil, err
 	}
-	if err := t.checkPreamble(preamble, birth); err != nil {
-		return err
-	}
+	return preamble, t.checkPreamble(preamble, birth)
+}
+
+// challenge is the listener's part in mode Auth.
+func (t *Trust) challenge(conn io.ReadWriter, preamble []byte) error {
 	challenge := randomBytes(challengeSize)
 	if _, err := conn.Write(append(challenge, t.proof("listener", preamble, challenge)...)); err != nil {
 		return err
@@ -123,7 +123,7 @@ func (t *Trust) admit(conn io.ReadWriter, birth uint64) error {
 // preamble returns what a dialer says first; nonce has 4 bytes.
 func (t *Trust) preamble(birth uint64, nonce []byte) []byte {
 	b := binary.LittleEndian.AppendUint16([]byte(magic), version)
-	b = append(binary.LittleEndian.AppendUint16(b, modeKey), nonce...)
+	b = append(binary.LittleEndian.AppendUint16(b, uint16(t.mode)), nonce...)
 	return append(b, t.code(birth, b)...)
 }
 
@@ -137,8 +137,8 @@ func (t *Trust) checkPreamble(b []byte, birth uint64) error {
 		return fmt.Errorf("%w: its preamble is of another job, or for another process", ErrStranger)
 	case binary.LittleEndian.Uint16(b[8:]) != version:
 		return fmt.Errorf("protocol version %d, this process speaks %d: build all from one version of goulfm", binary.LittleEndian.Uint16(b[8:]), version)
-	case binary.LittleEndian.Uint16(b[10:]) != modeKey:
-		return fmt.Errorf("security mode %d, this process speaks %d: start all with the same --secure", binary.LittleEndian.Uint16(b[10:]), modeKey)
+	case Mode(binary.LittleEndian.Uint16(b[10:])) != t.mode:
+		return fmt.Errorf("it has --secure %v, this process %v: start all with the same", Mode(binary.LittleEndian.Uint16(b[10:])), t.mode)
 	}
 	return nil
 }

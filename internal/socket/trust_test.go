@@ -27,7 +27,7 @@ func meet(t *testing.T, dialer, listener *Trust, dials, born uint64) (dialed, ac
 	go func() {
 		conn, err := l.Accept()
 		if err == nil {
-			err = listener.Accept(conn.(*net.TCPConn), born)
+			_, err = listener.Accept(conn.(*net.TCPConn), born)
 			conn.Close()
 		}
 		ends <- err
@@ -40,21 +40,38 @@ func meet(t *testing.T, dialer, listener *Trust, dials, born uint64) (dialed, ac
 }
 
 func TestMembersMeet(t *testing.T) {
-	dialed, accepted := meet(t, trust(t, 7, 1), trust(t, 7, 1), 3, 3)
-	assert.NoError(t, dialed)
-	assert.NoError(t, accepted)
+	inModes(t, func(t *testing.T, mode Mode) {
+		dialed, accepted := meet(t, in(t, trust(t, 7, 1), mode), in(t, trust(t, 7, 1), mode), 3, 3)
+		assert.NoError(t, dialed)
+		assert.NoError(t, accepted)
+	})
+}
+
+// inModes runs a test in each mode.
+func inModes(t *testing.T, test func(t *testing.T, mode Mode)) {
+	for _, mode := range [2]Mode{Auth, TLS} {
+		t.Run(mode.String(), func(t *testing.T) { test(t, mode) })
+	}
+}
+
+func in(t testing.TB, tr *Trust, mode Mode) *Trust {
+	tr, err := tr.In(mode)
+	require.NoError(t, err)
+	return tr
 }
 
 // TestStrangersDoNot: another secret, another job, another process at that address.
 func TestStrangersDoNot(t *testing.T) {
-	for name, c := range map[string]struct {
-		dialer *Trust
-		dials  uint64
-	}{"secret": {trust(t, 7, 2), 3}, "job": {trust(t, 8, 1), 3}, "process": {trust(t, 7, 1), 4}} {
-		dialed, accepted := meet(t, c.dialer, trust(t, 7, 1), c.dials, 3)
-		assert.Error(t, dialed, name)
-		assert.ErrorIs(t, accepted, ErrStranger, name)
-	}
+	inModes(t, func(t *testing.T, mode Mode) {
+		for name, c := range map[string]struct {
+			dialer *Trust
+			dials  uint64
+		}{"secret": {trust(t, 7, 2), 3}, "job": {trust(t, 8, 1), 3}, "process": {trust(t, 7, 1), 4}} {
+			dialed, accepted := meet(t, in(t, c.dialer, mode), in(t, trust(t, 7, 1), mode), c.dials, 3)
+			assert.ErrorContains(t, dialed, "as a stranger gets it", name)
+			assert.ErrorIs(t, accepted, ErrStranger, name)
+		}
+	})
 }
 
 // TestAListenerThatProvesNothing is not talked to.
@@ -77,7 +94,16 @@ func TestAReplayedHandshake(t *testing.T) {
 	tr := trust(t, 7, 1)
 	preamble := tr.preamble(3, []byte{1, 2, 3, 4})
 	recorded := append(bytes.Clone(preamble), tr.proof("dialer", preamble, make([]byte, challengeSize))...)
-	assert.ErrorIs(t, tr.admit(&conversation{in: bytes.NewReader(recorded)}, 3), ErrStranger)
+	assert.ErrorIs(t, admitClear(tr, &conversation{in: bytes.NewReader(recorded)}), ErrStranger)
+}
+
+// admitClear is the listener's part, for a member born as 3.
+func admitClear(tr *Trust, c *conversation) error {
+	preamble, err := tr.readPreamble(c, 3)
+	if err != nil {
+		return err
+	}
+	return tr.challenge(c, preamble)
 }
 
 // A conversation is one whose other end has said all that it will say.
@@ -98,7 +124,7 @@ func FuzzAdmit(f *testing.F) {
 	f.Add(append(bytes.Clone(good), make([]byte, proofSize)...))
 	f.Fuzz(func(t *testing.T, said []byte) {
 		c := &conversation{in: bytes.NewReader(said)}
-		assert.Error(t, tr.admit(c, 3))
+		assert.Error(t, admitClear(tr, c))
 		if len(said) < PreambleSize || tr.checkPreamble(said[:PreambleSize], 3) != nil {
 			assert.Zero(t, c.out.Len())
 		}

@@ -26,6 +26,12 @@ func Size[T any]() int {
 	return int(unsafe.Sizeof(zero))
 }
 
+// Align returns at multiples of how many bytes a T lies in memory.
+func Align[T any]() int {
+	var zero T
+	return int(unsafe.Alignof(zero))
+}
+
 // firstRecord is the first code of types other than numbers and bool, and records how
 // many such codes there are: 255 is left to who sends something else.
 const (

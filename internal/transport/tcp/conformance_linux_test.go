@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"fmt"
 	"net"
 	"sync"
 	"testing"
@@ -28,10 +29,14 @@ type world struct {
 	meshes  []*Mesh
 	mu      sync.Mutex
 	departs []bool
+	mode    socket.Mode
+
+	anomalies func(text string) // fails the test
 }
 
-func newWorld(t testing.TB, n int) *world {
-	w := &world{t: t, node: segment.FormatNode(segment.Heap(segment.NodeBytes(n)), n, 1), meshes: make([]*Mesh, n), departs: make([]bool, n)}
+func newWorld(t testing.TB, n int, mode socket.Mode) *world {
+	w := &world{t: t, mode: mode, node: segment.FormatNode(segment.Heap(segment.NodeBytes(n)), n, 1), meshes: make([]*Mesh, n), departs: make([]bool, n)}
+	w.anomalies = func(text string) { t.Error(text) }
 	var err error
 	w.trust, err = socket.NewTrust(1, make([]byte, socket.SecretSize))
 	require.NoError(t, err)
@@ -62,8 +67,8 @@ func newWorld(t testing.TB, n int) *world {
 }
 
 func (w *world) Port(rank int) transport.End {
-	m, err := New(Config{Job: 1, Me: rank, Peers: w.peers, Trust: w.trust, Listener: w.listen[rank],
-		OnFenced: func(int) {}, OnAnomaly: func(peer int, text string) { w.t.Errorf("rank %d of %d: %s", rank, peer, text) }})
+	m, err := New(Config{Job: 1, Me: rank, Peers: w.peers, Trust: w.trust, Listener: w.listen[rank], Secure: w.mode,
+		OnFenced: func(int) {}, OnAnomaly: func(peer int, text string) { w.anomalies(fmt.Sprintf("rank %d of %d: %s", rank, peer, text)) }})
 	require.NoError(w.t, err)
 	w.meshes[rank] = m
 	poll, others := m.Poll()
@@ -93,6 +98,17 @@ func (w *world) Depart(rank int, died bool) {
 	w.node.WakeAll(w.bells)
 }
 
+// inModes runs a test in each mode.
+func inModes(t *testing.T, test func(t *testing.T, mode socket.Mode)) {
+	for _, mode := range [2]socket.Mode{socket.Auth, socket.TLS} {
+		t.Run(mode.String(), func(t *testing.T) { test(t, mode) })
+	}
+}
+
 func TestConformance(t *testing.T) {
-	transporttest.RunLate(t, func(t *testing.T, n int) transporttest.World { return newWorld(t, n) })
+	transporttest.RunLate(t, func(t *testing.T, n int) transporttest.World { return newWorld(t, n, socket.Auth) })
+}
+
+func TestConformanceOverTLS(t *testing.T) {
+	transporttest.RunRough(t, func(t *testing.T, n int) transporttest.World { return newWorld(t, n, socket.TLS) })
 }

@@ -19,17 +19,22 @@
 //	 0  body  u32   bytes after the header
 //	 4  kind  u8    1 eager, 2 announce, 3 chunk, 4 control, 5 ack, 6 bye, 7 bye-ack
 //	 5  elem  u8    element code
-//	 6  flags u8    1: the send completes when it is matched; 2: acknowledge now
+//	 6  flags u8    1: the send completes when it is matched; 2: acknowledge what came before, once it is taken
 //	 7  zero  u8
 //	 8  ctx   u32   the receiver's context; of a control frame's part: bytes of the whole frame
 //	12  tag   i32
 //	16  crc   u32   CRC-32C of bytes 0 to 15
-//	20  body        eager, control: payload; announce: size u64, handle u64;
-//	                chunk: handle u64, offset u64, payload; ack: taken u64, credit u64
+//	20  body        eager, control: payload; announce: size u64, handle u64, crc u32;
+//	                chunk: handle u64, offset u64, crc u32, payload; ack: taken u64, credit u64, crc u32
+//
+// The second crc is of the two numbers before it. What a checksum finds wrong breaks the
+// connection, and comes again over the next one. The bytes of messages have no checksum here, as
+// little as with other message layers over TCP: TCP's own and those of the network see to them;
+// TLS checks every byte.
 //
 // Kinds 1 to 4 are counted: they are the stream of a lane, kept until acknowledged. The others
 // stand between them, and are lost with a connection without harm.
 //
 // Reading order: link_linux.go (which of a process's peers are here, which elsewhere),
-// mesh_linux.go, lane_linux.go, outbox.go, inbox_linux.go, frame.go, meet_linux.go.
+// mesh_linux.go, lane_linux.go, line_linux.go, outbox.go, inbox_linux.go, frame.go, meet_linux.go.
 package tcp

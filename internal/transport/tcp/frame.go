@@ -20,13 +20,14 @@ const (
 // Flags of a frame.
 const (
 	flagSync   = 1 // Header.Sync
-	flagAckNow = 2 // of an ack: the sender of this ack wants one back
+	flagAckNow = 2 // of an ack: its sender wants one of all that it has sent before
 )
 
 const (
-	headerBytes = 20
-	partMax     = 16 << 10                             // payload of a part of a control frame
-	frameMax    = headerBytes + 16 + transport.LongMax // any frame
+	headerBytes  = 20
+	numbersBytes = 20                                             // of a frame that has numbers: two, and their checksum
+	partMax      = 16 << 10                                       // payload of a part of a control frame
+	frameMax     = headerBytes + numbersBytes + transport.LongMax // any frame
 )
 
 // A header is that of a frame on the wire.
@@ -41,13 +42,22 @@ type header struct {
 func (h header) size() int     { return headerBytes + h.body }
 func (h header) counted() bool { return h.kind < kindAck }
 
+// head returns how many bytes of a frame are its header and its numbers.
+func (h header) head() int {
+	switch h.kind {
+	case uint8(transport.Announce), uint8(transport.Chunk), kindAck:
+		return headerBytes + numbersBytes
+	}
+	return headerBytes
+}
+
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var (
 	errHeader = errors.New("malformed frame")
-	bodyMax   = [...]int{transport.Eager: transport.LongMax, transport.Announce: 16, transport.Chunk: 16 + transport.ChunkMax,
-		kindControl: partMax, kindAck: 16, kindBye: 0, kindByeAck: 0}
-	bodyMin = [...]int{transport.Announce: 16, transport.Chunk: 16, kindControl: 1, kindAck: 16, kindByeAck: 0}
+	bodyMax   = [...]int{transport.Eager: transport.LongMax, transport.Announce: numbersBytes, transport.Chunk: numbersBytes + transport.ChunkMax,
+		kindControl: partMax, kindAck: numbersBytes, kindBye: 0, kindByeAck: 0}
+	bodyMin = [...]int{transport.Announce: numbersBytes, transport.Chunk: numbersBytes, kindControl: 1, kindAck: numbersBytes, kindByeAck: 0}
 )
 
 // put encodes h into b, which has headerBytes.
@@ -58,6 +68,22 @@ func (h header) put(b []byte) {
 	le.PutUint32(b[8:], h.ctx)
 	le.PutUint32(b[12:], uint32(h.tag))
 	le.PutUint32(b[16:], crc32.Checksum(b[:16], castagnoli))
+}
+
+// putNumbers encodes the numbers of a frame into b, which has numbersBytes.
+func putNumbers(b []byte, first, second uint64) {
+	le := binary.LittleEndian
+	le.PutUint64(b, first)
+	le.PutUint64(b[8:], second)
+	le.PutUint32(b[16:], crc32.Checksum(b[:16], castagnoli))
+}
+
+// checkNumbers says what is wrong with the numbers at the beginning of a body, or nil.
+func checkNumbers(b []byte) error {
+	if binary.LittleEndian.Uint32(b[16:]) != crc32.Checksum(b[:16], castagnoli) {
+		return fmt.Errorf("%w: the checksum of its numbers is wrong", errHeader)
+	}
+	return nil
 }
 
 // parseHeader decodes the first headerBytes of b, and checks them.
@@ -92,7 +118,7 @@ func dataFrame(h header, b []byte) (f transport.Frame, err error) {
 		f.Size, f.Handle = int(size), le.Uint64(body[8:])
 	case transport.Chunk:
 		offset := le.Uint64(body[8:])
-		f.Handle, f.Size, f.Payload = le.Uint64(body), len(body)-16, body[16:]
+		f.Handle, f.Size, f.Payload = le.Uint64(body), len(body)-numbersBytes, body[numbersBytes:]
 		if offset > uint64(transport.SizeMax-f.Size) {
 			return f, fmt.Errorf("%w: %d bytes at offset %d", errHeader, f.Size, offset)
 		}

@@ -14,7 +14,8 @@ import (
 //	   frames    the rest of one, or less than a header
 //
 // Scanned bytes are known to the session, which is what the peer is told to go on from after a
-// reconnect: of a frame that counts its parts count as they come, once its header is whole. What
+// reconnect: of a frame that counts its parts count as they come, once its header and numbers are
+// whole and right. What
 // lies behind scanned is lost with the connection, and is sent again.
 type inbox struct {
 	buf             []byte
@@ -29,12 +30,12 @@ const inboxBytes = 4 * frameMax
 // fill reads once; false: nothing was there, or the connection has broken.
 func (l *lane) fill() bool {
 	in := &l.in
-	if l.fd < 0 || in.dry {
+	if !l.line.open() || in.dry {
 		in.dry = false
 		return false
 	}
 	in.makeRoom()
-	n, err := receive(l.fd, in.buf[in.hi:])
+	n, err := l.line.read(in.buf[in.hi:])
 	switch {
 	case errors.Is(err, unix.EAGAIN):
 		return false
@@ -42,7 +43,7 @@ func (l *lane) fill() bool {
 		l.broke()
 		return false
 	}
-	in.dry = n < len(in.buf)-in.hi
+	in.dry = n < len(in.buf)-in.hi && l.line.secure == nil // that gives a record at a time
 	in.hi += n
 	l.scan()
 	return true
@@ -74,7 +75,7 @@ func (l *lane) scan() {
 			arrived = 0
 		}
 	}
-	for l.fd >= 0 {
+	for l.line.open() {
 		if n := min(in.left, in.hi-in.scanned); n > 0 {
 			in.left, in.scanned, arrived = in.left-n, in.scanned+n, arrived+n
 		}
@@ -82,6 +83,12 @@ func (l *lane) scan() {
 			break
 		}
 		h, err := parseHeader(in.buf[in.scanned:in.hi])
+		if err == nil && h.head() > headerBytes {
+			if in.hi-in.scanned < h.head() {
+				break
+			}
+			err = checkNumbers(in.buf[in.scanned+headerBytes:])
+		}
 		switch {
 		case err != nil:
 			tell()
@@ -89,9 +96,6 @@ func (l *lane) scan() {
 			return
 		case h.counted():
 			in.left = h.size()
-		case in.hi-in.scanned < h.size():
-			tell()
-			return
 		default:
 			tell()
 			body := in.buf[in.scanned+headerBytes:]
@@ -107,7 +111,10 @@ func (l *lane) hear(h header, body []byte) {
 	switch h.kind {
 	case kindAck:
 		l.creditReturned = max(l.creditReturned, binary.LittleEndian.Uint64(body[8:]))
-		l.asked = l.asked || h.flags&flagAckNow != 0
+		if h.flags&flagAckNow != 0 {
+			l.asked = true
+			l.askedTo, _ = l.s.Incoming()
+		}
 		l.step(session.Acked{Conn: l.conn, Taken: binary.LittleEndian.Uint64(body)})
 	case kindBye:
 		l.step(session.Bye{Conn: l.conn})

@@ -1,7 +1,6 @@
 package tcp
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -18,7 +17,7 @@ type lane struct {
 	window int // bytes that may be under way, of both ends
 	s      *session.Session
 
-	fd        int          // of the connection in use; -1: none
+	line      line         // of the connection in use
 	conn      session.Conn // in use
 	mine      attempt      // the connection that this process makes
 	accepted  attempt      // one that it was given, while the session looks at it
@@ -32,7 +31,8 @@ type lane struct {
 	in     inbox
 
 	asked          bool   // the peer wants an acknowledgement
-	asks           bool   // this process does, of all that it has sent
+	askedTo        uint64 // of all that it had sent by then
+	asksTo         uint64 // this process wants one of its stream up to here
 	creditReturned uint64 // of this process's payload
 	assembled      []byte // parts of a control frame
 	awaited        int    // its length; 0: none has begun
@@ -41,16 +41,16 @@ type lane struct {
 // An attempt is a connection that is not in use yet.
 type attempt struct {
 	conn   session.Conn
-	fd     int
+	line   line
 	answer []byte // to this process's hello, as far as it is there
 }
 
 // A notice is what is to be said between two frames of the stream.
 type notice struct {
-	ack, askBack, bye, byeAck bool
-	taken, credit             uint64 // as last said, or to say
-	rest                      []byte // of one that was begun
-	buf                       [headerBytes + 16]byte
+	ack, ask, bye, byeAck bool
+	taken, credit         uint64 // as last said, or to say
+	rest                  []byte // of one that was begun
+	buf                   [headerBytes + numbersBytes]byte
 }
 
 // Bytes that may be under way on a lane. Each end acknowledges when it has taken a quarter.
@@ -60,7 +60,7 @@ const (
 )
 
 func newLane(m *Mesh, peer int, class transport.Class) *lane {
-	l := &lane{mesh: m, peer: peer, class: class, window: dataWindow, fd: -1}
+	l := &lane{mesh: m, peer: peer, class: class, window: dataWindow, line: noLine, mine: attempt{line: noLine}, accepted: attempt{line: noLine}}
 	if class == transport.Control {
 		l.window = controlWindow
 	}
@@ -88,7 +88,7 @@ func (l *lane) do(actions []session.Action) {
 	for _, a := range actions {
 		switch a := a.(type) {
 		case session.Dial:
-			l.mine = attempt{conn: a.Conn, fd: -1}
+			l.mine = attempt{conn: a.Conn, line: noLine}
 			go l.mesh.dial(l, a.Conn)
 		case session.Greet:
 			l.greet(a.Hello)
@@ -100,7 +100,6 @@ func (l *lane) do(actions []session.Action) {
 			l.open(a)
 		case session.Release:
 			l.out.release(a.To)
-			l.asks = l.asks && l.s.Unacked() > 0
 		case session.Fenced:
 			l.mesh.cfg.OnFenced(l.peer)
 		case session.Closed:
@@ -130,19 +129,19 @@ func (l *lane) doNotice(a session.Action) {
 
 // greet sends this process's hello over the connection that it has made.
 func (l *lane) greet(h session.Hello) {
-	if l.mine.fd < 0 {
+	if !l.mine.line.open() {
 		return
 	}
-	_, _ = send(l.mine.fd, h.Append(nil)) // a fresh socket has room; a broken one is readable
-	l.mesh.poll.add(l.mine.fd, keyOf(l, true))
+	l.mine.line.say(h)
+	l.mesh.poll.add(l.mine.line.fd, keyOf(l, true))
 }
 
 // answer answers the hello of a connection that was accepted.
 func (l *lane) answer(a session.Answer) {
-	if a.Conn != l.accepted.conn || l.accepted.fd < 0 {
+	if a.Conn != l.accepted.conn || !l.accepted.line.open() {
 		return
 	}
-	_, _ = send(l.accepted.fd, a.Hello.Append(nil))
+	l.accepted.line.say(a.Hello)
 	if a.Hello.Status == session.OK {
 		l.use(&l.accepted)
 	}
@@ -150,34 +149,35 @@ func (l *lane) answer(a session.Answer) {
 
 // open begins to use a connection, from a byte of this process's stream on.
 func (l *lane) open(a session.Opened) {
-	if a.Conn == l.mine.conn && l.mine.fd >= 0 {
-		l.mesh.poll.remove(l.mine.fd)
+	if a.Conn == l.mine.conn && l.mine.line.open() {
+		l.mesh.poll.remove(l.mine.line.fd)
 		l.use(&l.mine)
 	}
 	l.out.resume(a.From)
-	if l.asks { // what was said of it on an earlier connection may be lost
-		l.notice.ack, l.notice.askBack = true, true
-	}
+	l.notice.ask = l.asksTo > l.out.queued-l.s.Unacked() // what was said of it on an earlier connection may be lost
 	l.flush()
 }
 
 // use makes an attempt the connection in use.
 func (l *lane) use(a *attempt) {
-	l.fd, l.conn = a.fd, a.conn
-	*a = attempt{fd: -1}
+	l.line, l.conn = a.line, a.conn
+	*a = attempt{line: noLine}
 	credit := l.notice.credit
 	l.notice = notice{credit: credit, ack: credit > 0, taken: l.notice.taken}
 	l.wantsOut = false
 	l.in.cut()
-	l.mesh.poll.add(l.fd, keyOf(l, false))
+	l.mesh.poll.add(l.line.fd, keyOf(l, false))
+	if l.line.secure != nil {
+		l.mesh.lookAt(l) // frames may have come with the hello, and the socket does not tell of them again
+	}
 }
 
 // drop closes a connection.
 func (l *lane) drop(c session.Conn) {
 	switch {
-	case c == l.conn && l.fd >= 0:
-		unix.Close(l.fd)
-		l.fd, l.conn = -1, 0
+	case c == l.conn && l.line.open():
+		l.line.close()
+		l.conn = 0
 		l.in.cut()
 	case c == l.mine.conn:
 		l.mine.close()
@@ -187,19 +187,17 @@ func (l *lane) drop(c session.Conn) {
 }
 
 func (a *attempt) close() {
-	if a.fd >= 0 {
-		unix.Close(a.fd)
-	}
-	*a = attempt{fd: -1}
+	a.line.close()
+	*a = attempt{line: noLine}
 }
 
 // readAnswer reads the answer to this process's hello, as far as it is there.
 func (l *lane) readAnswer() {
-	if l.mine.fd < 0 {
+	if !l.mine.line.open() {
 		return
 	}
 	conn, buf := l.mine.conn, make([]byte, session.HelloSize-len(l.mine.answer))
-	n, err := receive(l.mine.fd, buf)
+	n, err := l.mine.line.read(buf)
 	switch {
 	case errors.Is(err, unix.EAGAIN):
 		return
@@ -221,7 +219,7 @@ func (l *lane) readAnswer() {
 
 // broke ends a connection that is of no use any more.
 func (l *lane) broke() {
-	if l.fd < 0 {
+	if !l.line.open() {
 		return
 	}
 	conn := l.conn
@@ -236,7 +234,7 @@ func (l *lane) bad(err error) {
 }
 
 // put appends a frame to the stream, if there is room, and writes what can be written.
-func (l *lane) put(h header, numbers []uint64, payload []byte) bool {
+func (l *lane) put(h header, numbers [2]uint64, payload []byte) bool {
 	if l.out.ring == nil {
 		l.out.ring = make([]byte, l.window)
 	}
@@ -252,7 +250,7 @@ func (l *lane) put(h header, numbers []uint64, payload []byte) bool {
 
 // flush writes what there is, as far as the socket takes it.
 func (l *lane) flush() {
-	for l.fd >= 0 {
+	for l.line.open() {
 		n := &l.notice
 		if len(n.rest) > 0 {
 			sent, ok := l.write(n.rest)
@@ -262,10 +260,10 @@ func (l *lane) flush() {
 			continue
 		}
 		end := l.out.queued
-		if n.any() {
+		if n.any() || n.ask && l.out.written == end {
 			begins, frameEnd := l.out.between()
 			if begins {
-				n.begin()
+				n.begin(l.out.written == l.out.queued)
 				continue
 			}
 			end = frameEnd
@@ -278,12 +276,13 @@ func (l *lane) flush() {
 			return
 		}
 	}
-	l.wantOut(false)
+	all, err := l.line.flush()
+	l.wantOut(!all && (err == nil || errors.Is(err, unix.EAGAIN)))
 }
 
 // write writes a piece, and says whether all of it went out.
 func (l *lane) write(b []byte) (sent int, all bool) {
-	sent, err := send(l.fd, b)
+	sent, err := l.line.write(b)
 	if err == nil && sent == len(b) {
 		return sent, true
 	}
@@ -292,26 +291,27 @@ func (l *lane) write(b []byte) (sent int, all bool) {
 }
 
 func (l *lane) wantOut(want bool) {
-	if l.fd >= 0 && want != l.wantsOut {
+	if l.line.open() && want != l.wantsOut {
 		l.wantsOut = want
-		l.mesh.poll.modify(l.fd, keyOf(l, false), want)
+		l.mesh.poll.modify(l.line.fd, keyOf(l, false), want)
 	}
 }
 
+// any says whether there is something to say at the next frame's end. The wish for an
+// acknowledgement comes behind everything: in front of some frames it would not be of them.
 func (n *notice) any() bool { return n.ack || n.bye || n.byeAck }
 
-// begin puts the next notice into rest.
-func (n *notice) begin() {
-	le, h := binary.LittleEndian, header{}
+// begin puts the next notice into rest; last says that all frames are written.
+func (n *notice) begin(last bool) {
+	h := header{}
 	switch {
-	case n.ack:
-		h = header{body: 16, kind: kindAck}
-		if n.askBack {
-			h.flags = flagAckNow
+	case n.ack || n.ask && last:
+		h = header{body: numbersBytes, kind: kindAck}
+		if n.ask && last {
+			h.flags, n.ask = flagAckNow, false
 		}
-		le.PutUint64(n.buf[headerBytes:], n.taken)
-		le.PutUint64(n.buf[headerBytes+8:], n.credit)
-		n.ack, n.askBack = false, false
+		putNumbers(n.buf[headerBytes:], n.taken, n.credit)
+		n.ack = false
 	case n.byeAck:
 		h, n.byeAck = header{kind: kindByeAck}, false
 	default:
@@ -321,23 +321,26 @@ func (n *notice) begin() {
 	n.rest = n.buf[:h.size()]
 }
 
-// ask has the peer acknowledge what it has taken.
+// ask has the peer acknowledge all that was sent so far, as soon as it has taken that.
 func (l *lane) ask() {
-	if l.asks = l.s.Unacked() > 0; l.asks {
-		l.notice.ack, l.notice.askBack = true, true
+	if l.s.Unacked() > 0 && l.asksTo < l.out.queued {
+		l.asksTo = l.out.queued
+		l.notice.ask = true
 		l.flush()
 	}
 }
 
-// sweep acknowledges what was taken, if the peer has asked.
+// sweep acknowledges what was taken, if the peer has asked, until that is what it has asked for.
 func (l *lane) sweep() {
-	if l.asked {
-		l.asked = false
-		if l.in.taken > 0 {
-			l.tellTaken()
-		}
-		l.step(session.Sweep{})
+	if !l.asked {
+		return
 	}
+	if l.in.taken > 0 {
+		l.tellTaken()
+	}
+	_, taken := l.s.Incoming()
+	l.asked = taken < l.askedTo
+	l.step(session.Sweep{})
 }
 
 // returnCredit tells the peer how many of its payload bytes were let go.
@@ -356,6 +359,12 @@ func (l *lane) part() {
 	l.ask()
 	l.step(session.Close{})
 }
+
+// isOver says whether nobody takes anything any more: the lane was closed here, or both ends have said
+// goodbye. What is sent then counts as sent, as to a process that has returned from Finalize. The peer
+// may still be there: it parts with its other lanes, and who waited for room here would not go on
+// to take what comes over those.
+func (l *lane) isOver() bool { return l.closed || l.hasClosed }
 
 // close drops everything, now and later.
 func (l *lane) close() {

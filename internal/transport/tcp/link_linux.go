@@ -8,12 +8,19 @@ type Link struct {
 	port  *transport.Port
 	mesh  *Mesh
 	local []bool // by seat: it is on this node
+	away  []bool // it is not
 }
 
 // Join returns the link of a process; local says of each seat whether it is on this node, itself
 // among them.
 func Join(port *transport.Port, mesh *Mesh, local []bool) *Link {
-	return &Link{port: port, mesh: mesh, local: local}
+	l := &Link{port: port, mesh: mesh, local: local, away: make([]bool, len(local))}
+	for seat, near := range local {
+		if l.away[seat] = !near; !near {
+			port.Indirect(seat)
+		}
+	}
+	return l
 }
 
 // to returns what leads to a process.
@@ -30,9 +37,12 @@ type remote struct{ *Mesh }
 // Watch says that there is no word to watch: the socket must be read.
 func (remote) Watch(int) (*uint64, uint64) { return nil, 0 }
 
-// IsRemote says whether a process is on another node: there is no word to watch, and Peek asks
-// the kernel.
-func (l *Link) IsRemote(proc int) bool { return !l.local[proc] }
+// Near returns what leads to the processes of this node.
+func (l *Link) Near() *transport.Port { return l.port }
+
+// Away says of each seat whether its process is on another node: there is no word to watch, and Peek
+// asks the kernel.
+func (l *Link) Away() []bool { return l.away }
 
 // TrySend implements transport.Link, as do the others.
 func (l *Link) TrySend(to int, h *transport.Header, payload []byte) bool {

@@ -3,7 +3,6 @@ package tcp
 import (
 	"context"
 	"io"
-	"net"
 	"time"
 
 	"github.com/goulfm/goulfm/internal/session"
@@ -16,7 +15,7 @@ import (
 type arrival struct {
 	lane  *lane         // of one that was dialed; nil: it was accepted
 	conn  session.Conn  // of one that was dialed
-	fd    int           // -1: it could not be made
+	line  line          // closed: it could not be made
 	hello session.Hello // of one that was accepted
 }
 
@@ -24,7 +23,6 @@ const (
 	dialFor     = time.Duration(session.AttemptFor)
 	helloFor    = 3 * time.Second
 	userTimeout = 5000 // milliseconds without an acknowledgement of the peer's kernel
-	acceptsMax  = 16   // handshakes at a time
 )
 
 // dial makes the connection for which a session has asked.
@@ -32,58 +30,40 @@ func (m *Mesh) dial(l *lane, conn session.Conn) {
 	peer := m.cfg.Peers[l.peer]
 	ctx, cancel := context.WithTimeout(context.Background(), dialFor)
 	defer cancel()
-	fd := -1
-	if c, err := m.cfg.Trust.Dial(ctx, peer.Addr, peer.Birth); err == nil {
-		fd = prepare(c)
+	made := noLine
+	if c, err := m.trust.Dial(ctx, peer.Addr, peer.Birth); err == nil {
+		made = prepare(c)
 	}
-	m.post(arrival{lane: l, conn: conn, fd: fd})
+	m.post(arrival{lane: l, conn: conn, line: made})
 }
 
-// prepare takes a connection for polling; -1: it cannot be.
-func prepare(c *net.TCPConn) int {
-	fd, err := socket.Detach(c)
+// prepare takes a connection for polling; a closed line: it cannot be.
+func prepare(c *socket.Conn) line {
+	fd, secure, err := c.Detach(socket.Raw{Receive: receive, Send: send, Again: unix.EAGAIN})
 	if err != nil {
-		return -1
+		return noLine
 	}
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, userTimeout)
-	return fd
-}
-
-// listen accepts connections until the listener is closed.
-func (m *Mesh) listen() {
-	for {
-		c, err := m.cfg.Listener.AcceptTCP()
-		if err != nil {
-			return
-		}
-		m.accepts <- struct{}{}
-		go func() {
-			defer func() { <-m.accepts }()
-			m.admit(c)
-		}()
-	}
+	return line{fd: fd, secure: secure}
 }
 
 // admit hands over a connection whose other end has proved to be a member, with its hello.
-func (m *Mesh) admit(c *net.TCPConn) {
+func (m *Mesh) admit(c *socket.Conn) {
 	b := make([]byte, session.HelloSize)
-	err := m.cfg.Trust.Accept(c, m.cfg.Peers[m.cfg.Me].Birth)
+	_ = c.SetReadDeadline(time.Now().Add(helloFor))
+	_, err := io.ReadFull(c, b)
+	var h session.Hello
 	if err == nil {
-		_ = c.SetReadDeadline(time.Now().Add(helloFor))
-		_, err = io.ReadFull(c, b)
+		h, err = session.ParseHello(b)
 	}
-	if err != nil {
-		c.Close()
-		return
-	}
-	h, err := session.ParseHello(b)
 	if err != nil || h.From.Number >= uint32(len(m.cfg.Peers)) || h.Lane > uint8(transport.Control) || int(h.From.Number) == m.cfg.Me {
 		c.Close()
 		return
 	}
-	if fd := prepare(c); fd >= 0 {
-		m.post(arrival{fd: fd, hello: h})
+	_ = c.SetReadDeadline(time.Time{})
+	if l := prepare(c); l.open() {
+		m.post(arrival{line: l, hello: h})
 	}
 }
 
@@ -101,20 +81,18 @@ func (m *Mesh) receive(a arrival) {
 	if l == nil {
 		m.incoming += 2
 		l = m.lane(transport.Class(a.hello.Lane), int(a.hello.From.Number))
-		l.accepted = attempt{conn: m.incoming, fd: a.fd}
+		l.accepted = attempt{conn: m.incoming, line: a.line}
 		l.step(session.Incoming{Conn: m.incoming, Hello: a.hello})
 		l.accepted.close() // unless it is in use now
 		return
 	}
 	switch {
 	case a.conn != l.mine.conn:
-		if a.fd >= 0 {
-			unix.Close(a.fd)
-		}
-	case a.fd < 0:
+		a.line.close()
+	case !a.line.open():
 		l.step(session.DialFailed{Conn: a.conn})
 	default:
-		l.mine.fd = a.fd
+		l.mine.line = a.line
 		l.step(session.Dialed{Conn: a.conn})
 	}
 }

@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,6 +20,7 @@ type Config struct {
 	Peers    []Peer // by seat, this process among them
 	Trust    *socket.Trust
 	Listener *net.TCPListener // this process's; the mesh closes it
+	Secure   socket.Mode      // of all members; 0: that of Trust
 	// OnFenced is called when a peer says that this process was declared dead; OnAnomaly is
 	// told what a peer has said that no member says. They must not call the mesh.
 	OnFenced  func(by int)
@@ -35,6 +37,7 @@ type Peer struct {
 // one goroutine at a time, but for Pending.
 type Mesh struct {
 	cfg   Config
+	trust *socket.Trust
 	poll  *poller
 	lanes [2][]*lane // by class, seat; nil: nobody has wanted it
 	list  []*lane    // those that are there
@@ -49,24 +52,33 @@ type Mesh struct {
 	armed    mono.Time // when the timer fires; 0: it does not
 
 	allClosed bool
+	parts     bool         // Part was called
 	incoming  session.Conn // the last number of an accepted connection
-	accepts   chan struct{}
+	unseen    []*lane      // to look at, although their sockets may have nothing to read
+	anyUnseen atomic.Bool
 }
 
 // New begins to listen. Sleeping processes sleep in the epoll set Poll.
 func New(cfg Config) (*Mesh, error) {
+	trust := cfg.Trust
+	if cfg.Secure != 0 {
+		var err error
+		if trust, err = cfg.Trust.In(cfg.Secure); err != nil {
+			return nil, err
+		}
+	}
 	poll, err := newPoller()
 	if err != nil {
 		return nil, err
 	}
-	m := &Mesh{cfg: cfg, poll: poll, start: time.Now(), accepts: make(chan struct{}, acceptsMax)}
+	m := &Mesh{cfg: cfg, trust: trust, poll: poll, start: time.Now()}
 	for c := range m.lanes {
 		m.lanes[c] = make([]*lane, len(cfg.Peers))
 	}
 	m.timer = time.AfterFunc(time.Hour, m.timeHasCome)
 	m.timer.Stop()
 	if cfg.Listener != nil {
-		go m.listen()
+		go trust.Serve(cfg.Listener, cfg.Peers[cfg.Me].Birth, m.admit)
 	}
 	return m, nil
 }
@@ -94,6 +106,9 @@ func (m *Mesh) lane(c transport.Class, seat int) *lane {
 		m.list = append(m.list, l)
 		if m.allClosed {
 			l.close()
+		}
+		if m.parts {
+			l.part()
 		}
 	}
 	return l
@@ -169,12 +184,32 @@ func (m *Mesh) Take(c transport.Class, dst []int) []int {
 			dst = append(dst, l.peer)
 		}
 	}
+	if m.anyUnseen.Load() {
+		dst = m.takeUnseen(c, dst)
+	}
+	return dst
+}
+
+// lookAt has Take name the peer of a lane once more than its socket does.
+func (m *Mesh) lookAt(l *lane) {
+	m.unseen = append(m.unseen, l)
+	m.anyUnseen.Store(true)
+}
+
+func (m *Mesh) takeUnseen(c transport.Class, dst []int) []int {
+	m.unseen = slices.DeleteFunc(m.unseen, func(l *lane) bool {
+		if l.class == c && !slices.Contains(dst, l.peer) {
+			dst = append(dst, l.peer)
+		}
+		return l.class == c
+	})
+	m.anyUnseen.Store(len(m.unseen) > 0)
 	return dst
 }
 
 // Pending implements Link: see there.
 func (m *Mesh) Pending(except int) bool {
-	if m.news.Load() {
+	if m.news.Load() || m.anyUnseen.Load() {
 		return true
 	}
 	var events [4]event // the doorbell and one lane do not count
@@ -189,7 +224,7 @@ func (m *Mesh) Pending(except int) bool {
 // TrySend implements Link.
 func (m *Mesh) TrySend(to int, h *transport.Header, payload []byte) bool {
 	l := m.lane(transport.Data, to)
-	if l.closed {
+	if l.isOver() {
 		return true
 	}
 	w := header{body: len(payload), kind: uint8(h.Kind), elem: h.Elem, ctx: h.Ctx, tag: h.Tag}
@@ -198,15 +233,13 @@ func (m *Mesh) TrySend(to int, h *transport.Header, payload []byte) bool {
 	}
 	var numbers [2]uint64
 	switch h.Kind {
-	case transport.Eager:
-		return l.put(w, nil, payload)
 	case transport.Announce:
 		numbers = [2]uint64{uint64(h.Size), h.Handle}
 	case transport.Chunk:
 		numbers = [2]uint64{h.Handle, uint64(h.Offset)}
 	}
-	w.body += 16
-	return l.put(w, numbers[:], payload)
+	w.body += w.head() - headerBytes
+	return l.put(w, numbers, payload)
 }
 
 // Peek implements Link.
@@ -242,12 +275,12 @@ func (m *Mesh) Advance(from int) {
 // TryControl implements Link.
 func (m *Mesh) TryControl(to int, frame []byte, sent int) int {
 	l := m.lane(transport.Control, to)
-	if l.closed {
+	if l.isOver() {
 		return len(frame)
 	}
 	for sent < len(frame) {
 		part := frame[sent:min(len(frame), sent+partMax)]
-		if !l.put(header{body: len(part), kind: kindControl, ctx: uint32(len(frame))}, nil, part) {
+		if !l.put(header{body: len(part), kind: kindControl, ctx: uint32(len(frame))}, [2]uint64{}, part) {
 			break
 		}
 		sent += len(part)
@@ -345,8 +378,15 @@ func (m *Mesh) Broken(proc int) error {
 	return nil
 }
 
-// Part begins to take leave of all: nothing is sent any more.
+// Part begins to take leave of all: nothing is sent any more. What a peer still sends is taken, also
+// over a lane that only it has wanted:
+//
+//	A: Part, and nothing to 2 so far        B: a frame to A, the first one
+//	A: takes the frame
+//
+// If A did not take leave of that lane, too, nobody would acknowledge the frame, and both waited.
 func (m *Mesh) Part() {
+	m.parts = true
 	for _, l := range m.list {
 		if !l.closed {
 			l.part()
@@ -368,7 +408,7 @@ func (m *Mesh) Parted(gone func(seat int) bool) bool {
 // written says whether all that was sent is in the hands of the kernel.
 func (m *Mesh) written() bool {
 	for _, l := range m.list {
-		if !l.closed && l.out.written < l.out.queued {
+		if !l.closed && (l.out.written < l.out.queued || !l.line.flushed()) {
 			return false
 		}
 	}

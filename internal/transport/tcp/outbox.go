@@ -20,16 +20,14 @@ type outbox struct {
 // room returns how many bytes may be put.
 func (o *outbox) room() int { return len(o.ring) - int(o.queued-o.tail) }
 
-// put appends a frame: its header, numbers of its body, and its payload. There must be room.
-func (o *outbox) put(h header, numbers []uint64, payload []byte) {
-	var head [headerBytes + 16]byte
+// put appends a frame: its header, its numbers if it has some, and its payload. There must be room.
+func (o *outbox) put(h header, numbers [2]uint64, payload []byte) {
+	var head [headerBytes + numbersBytes]byte
 	h.put(head[:])
-	n := headerBytes
-	for _, v := range numbers {
-		binary.LittleEndian.PutUint64(head[n:], v)
-		n += 8
+	if h.head() > headerBytes {
+		putNumbers(head[headerBytes:], numbers[0], numbers[1])
 	}
-	o.append(head[:n])
+	o.append(head[:h.head()])
 	o.append(payload)
 }
 

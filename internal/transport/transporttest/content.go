@@ -104,7 +104,7 @@ func testOrder(t *testing.T, factory func(t *testing.T, n int) World) {
 			b.Sweep(0)
 			runtime.Gosched()
 		}
-		return nil
+		return b.settle()
 	})
 }
 

@@ -93,11 +93,20 @@ func (e *end) await(done func() bool) error {
 	return nil
 }
 
+// awaitAndSettle is how the part of an end ends that only waits.
+func (e *end) awaitAndSettle(done func() bool) error {
+	if err := e.await(done); err != nil {
+		return err
+	}
+	return e.settle()
+}
+
 // A writer is a link that writes later what it has no way to write at once: its process must look
 // until all is written.
 type writer interface{ Written() bool }
 
-// settle serves until nothing is left to do here.
+// settle serves until nothing is left to do here. Each part that sends or receives ends with it:
+// a link may be one on which a process has to stay until its peers have what they need.
 func (e *end) settle() error {
 	if w, ok := e.Link.(writer); ok {
 		if err := e.await(w.Written); err != nil {

@@ -90,7 +90,7 @@ func testRoomWakes(t *testing.T, factory func(t *testing.T, n int) World) {
 					}
 				}
 				return a.settle()
-			}, func() error { return b.await(func() bool { return got == frames }) })
+			}, func() error { return b.awaitAndSettle(func() bool { return got == frames }) })
 		})
 	}
 }

@@ -74,7 +74,7 @@ func testManySenders(t *testing.T, factory func(t *testing.T, n int) World) {
 		return sameText(frame, want)
 	}
 	parts := []func() error{func() error {
-		return e.await(func() bool { return all == 2*frames*(many-1) })
+		return e.awaitAndSettle(func() bool { return all == 2*frames*(many-1) })
 	}}
 	for rank := 1; rank < many; rank++ {
 		from := newEnd(w, rank)

@@ -1,0 +1,49 @@
+package watch_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/goulfm/goulfm/fd/watch"
+	"github.com/goulfm/goulfm/internal/watchpost"
+)
+
+// A program that is no rank hears of a death. Of the job there is only what the launcher tells here: two ranks
+// are there, one of them dies, and all is over.
+func Example() {
+	post, err := watchpost.New("", nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer post.Close()
+	os.Setenv(watch.Variable, post.Path()) // as the launcher has it for all that it starts
+	defer os.Unsetenv(watch.Variable)
+	for rank := range 2 {
+		post.Tell(watch.Event{What: watch.Joined, Proc: rank})
+	}
+
+	w, err := watch.Open(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer w.Close()
+	post.Tell(watch.Event{What: watch.Died, Proc: 1, Evidence: "killed (SIGKILL)"})
+	post.Tell(watch.Event{What: watch.Over, Proc: watch.None, Node: watch.None, Evidence: "1 of 2 ranks finished"})
+
+	for e, err := range w.Events() {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(e.Seq, e)
+	}
+	// Output:
+	// 2 rank 0 (node 0) present
+	// 2 rank 1 (node 0) present
+	// 2 complete
+	// 3 rank 1 (node 0) died: killed (SIGKILL)
+	// 4 the job is over: 1 of 2 ranks finished
+}

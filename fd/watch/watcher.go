@@ -1,0 +1,218 @@
+package watch
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"os"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+)
+
+// Variable is the environment variable that says where a job tells who lives: the path of a socket.
+const Variable = "GOULFM_WATCH"
+
+var (
+	// ErrNoJob is that nothing tells here who lives.
+	ErrNoJob = errors.New("no job to watch")
+	// ErrRefused is that the job does not serve this program, for the reason in the text.
+	ErrRefused = errors.New("refused by the job")
+	// ErrBehind is that this program has not read 1,024 events, and gets no more. Open begins anew, with a
+	// snapshot.
+	ErrBehind = errors.New("too far behind")
+	// ErrGone is that the launcher has ended without a word: it was killed. Its ranks end, too.
+	ErrGone = errors.New("the launcher of the job is gone")
+)
+
+// answerMax is how long the launcher may take to answer.
+const answerMax = 10 * time.Second
+
+// A Watcher hears who of a job lives. Its methods may be called from any goroutine, but the iterators that
+// Events gives from one at a time.
+type Watcher struct {
+	ctx    context.Context // of Open: it bounds the life of the Watcher
+	path   string
+	conn   net.Conn
+	lines  *bufio.Scanner
+	first  *Event // read by Open, not given yet
+	isOver bool   // there is nothing more to read
+	closed atomic.Bool
+	stop   func() bool // has ctx not close conn any more
+}
+
+// Open begins to watch the job that GOULFM_WATCH names, as processes have it that were started by goulfm run
+// --watch, and what they start. Nothing that happens after Open is missed. The Watcher lives until
+// Close, or until ctx is done.
+//
+// Without such a job the error Is ErrNoJob; ErrRefused is of a job of another version or user.
+func Open(ctx context.Context) (*Watcher, error) {
+	path := os.Getenv(Variable)
+	if path == "" {
+		return nil, fmt.Errorf("watch: %w: %s is not set: start the job with goulfm run --watch, and this program from one of its processes, or with the variable as the launcher tells it", ErrNoJob, Variable)
+	}
+	return OpenAt(ctx, path)
+}
+
+// OpenAt is Open of the job whose socket is at a path.
+func OpenAt(ctx context.Context, path string) (*Watcher, error) {
+	conn, err := ask(ctx, path, request{Version: version, What: "watch"})
+	if err != nil {
+		return nil, err
+	}
+	w := &Watcher{ctx: ctx, path: path, conn: conn, lines: scan(conn)}
+	w.stop = context.AfterFunc(ctx, func() { conn.Close() })
+	_ = conn.SetReadDeadline(time.Now().Add(answerMax))
+	e, err := w.read()
+	if err != nil {
+		_ = w.Close()
+		return nil, err
+	}
+	w.first = &e
+	_ = conn.SetReadDeadline(time.Time{})
+	return w, nil
+}
+
+// Events gives all that happens, each event once, in order: first a Present for each member that is there (and a
+// Frozen for each node that stands still), then Complete, then what happens from then on. It ends after Over, after
+// Close, and after an error: ErrBehind, ErrGone, that of the context. To break and call it again
+// goes on where it was.
+func (w *Watcher) Events() iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		for !w.isOver {
+			e, err := w.next()
+			w.isOver = err != nil || e.What == Over
+			if errors.Is(err, io.EOF) || !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// next returns the next event; io.EOF after Close.
+func (w *Watcher) next() (Event, error) {
+	if w.first != nil {
+		e := *w.first
+		w.first = nil
+		return e, nil
+	}
+	return w.read()
+}
+
+// read reads a line; io.EOF after Close.
+func (w *Watcher) read() (Event, error) {
+	e, err := read(w.lines)
+	switch {
+	case err == nil:
+		return e, nil
+	case w.ctx.Err() != nil:
+		return Event{}, fmt.Errorf("watch: %w", context.Cause(w.ctx))
+	case w.closed.Load():
+		return Event{}, io.EOF
+	}
+	return Event{}, err
+}
+
+// Register has this process watched, too, until it ends: all watchers, of whatever program, hear that the
+// name has joined, and then that it has died, or left. The name must be nobody's else who lives, has 1 to 100 bytes, and can be
+// printed. It stands though the Watcher is closed.
+//
+// ErrRefused says what is wrong with the name; the error Is ErrNoJob if the job is over.
+func (w *Watcher) Register(name string) error {
+	if !utf8.ValidString(name) { // another name would be said
+		return fmt.Errorf("watch: %w: name %q is no UTF-8", ErrRefused, name)
+	}
+	conn, err := ask(w.ctx, w.path, request{Version: version, What: "register", Name: name})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_ = conn.SetReadDeadline(time.Now().Add(answerMax))
+	switch e, err := read(scan(conn)); {
+	case err != nil:
+		return err
+	case e.What != registered:
+		return fmt.Errorf("watch: register %q: the job says %q", name, e.What)
+	}
+	return nil
+}
+
+// Close ends the Watcher, and the iteration of its events. This process stays watched if it has
+// registered.
+func (w *Watcher) Close() error {
+	w.closed.Store(true)
+	w.stop()
+	return w.conn.Close()
+}
+
+// A request is all that a program says.
+type request struct {
+	Version int    `json:"v"`
+	What    string `json:"what"`
+	Name    string `json:"name,omitempty"`
+}
+
+// ask connects to a job, and says what is wanted.
+func ask(ctx context.Context, path string, r request) (net.Conn, error) {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	dialer := net.Dialer{Timeout: answerMax}
+	conn, err := dialer.DialContext(ctx, "unix", path)
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w: %w: the job is over, or its launcher runs on another machine than this program", ErrNoJob, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("watch: %w", err)
+	}
+	_ = conn.SetWriteDeadline(time.Now().Add(answerMax))
+	_, _ = conn.Write(append(line, '\n')) // who does not take it may have said why
+	return conn, nil
+}
+
+func scan(conn net.Conn) *bufio.Scanner {
+	lines := bufio.NewScanner(conn)
+	lines.Buffer(nil, lineMax)
+	lines.Split(splitLines)
+	return lines
+}
+
+// splitLines splits at newlines. What follows the last one is of a launcher that was killed while it
+// wrote.
+func splitLines(data []byte, _ bool) (int, []byte, error) {
+	if end := bytes.IndexByte(data, '\n'); end >= 0 {
+		return end + 1, data[:end], nil
+	}
+	return 0, nil, nil
+}
+
+// read reads a line that is no refusal.
+func read(lines *bufio.Scanner) (Event, error) {
+	if !lines.Scan() {
+		switch err := lines.Err(); {
+		case err == nil:
+			return Event{}, fmt.Errorf("watch: %w", ErrGone)
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return Event{}, fmt.Errorf("watch: no answer within %s: does the launcher stand still?", answerMax)
+		default:
+			return Event{}, fmt.Errorf("watch: %w: %w", ErrGone, err)
+		}
+	}
+	e, err := parse(lines.Bytes())
+	switch {
+	case err != nil:
+		return Event{}, err
+	case e.What == refused:
+		return Event{}, fmt.Errorf("watch: %w: %s", ErrRefused, e.Evidence)
+	case e.What == cut:
+		return Event{}, fmt.Errorf("watch: %w: %s", ErrBehind, e.Evidence)
+	}
+	return e, nil
+}
