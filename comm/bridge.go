@@ -5,6 +5,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/bridge"
 	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/keep"
 )
 
 // init opens the door to the sibling packages.
@@ -22,6 +23,7 @@ func init() {
 		Request:    (*Comm).requestOf,
 		NotStarted: notStarted,
 		Family:     beginFamily,
+		NodeMemory: func(c *Comm) *keep.Memory { return c.w.memory },
 	})
 }
 
@@ -31,7 +33,7 @@ func newWorld(p *engine.Proc) *Comm { return &Comm{e: p.World(), w: &world{proc:
 // newWorldOf is newWorld in a job.
 func newWorldOf(p *engine.Proc, j bridge.Job) *Comm {
 	c := newWorld(p)
-	c.w.starter, c.w.reached = j.Starter, j.Mark
+	c.w.starter, c.w.reached, c.w.memory = j.Starter, j.Mark, j.Memory
 	if j.Place != nil {
 		c.w.takeParent(j.Place)
 	}

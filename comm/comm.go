@@ -9,6 +9,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/keep"
 	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/internal/member"
 )
@@ -44,6 +45,7 @@ type world struct {
 	joined   *Comm                    // where this process has taken a rank, or nil
 	handover []byte                   // what the others there hand over to it
 	warned   atomic.Bool              // of many communicators
+	memory   *keep.Memory             // of the node, which outlives this process; nil: there is none
 }
 
 // Rank returns this process's rank, 0 to Size()-1.

@@ -152,5 +152,10 @@ func (c *Comm) Shrink(ctx context.Context) (*Comm, error) {
 	if err != nil {
 		return nil, fail("shrink", c, nil, err)
 	}
-	return c.child(made, c.epoch+1), nil
+	return shrunk(c, made), nil
+}
+
+func shrunk(c *Comm, made *engine.Comm) *Comm {
+	starting{c}.dropOfTheDead(made)
+	return c.child(made, c.epoch+1)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/goulfm/goulfm/internal/adopt"
 	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/keep"
 	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/internal/mono"
 )
@@ -46,6 +47,10 @@ type Config struct {
 	// GOULFM_UNIFORM=1). The same at all ranks. It saves the program its own calls of
 	// Revoke; the price is that ranks which did not need the dead one stop, too.
 	Uniform bool
+	// Warm, if not nil, is called in a process that will wait as a spare (goulfm run --spares),
+	// before it waits: it reads input and builds tables, so that a rank which it replaces is
+	// back sooner. There is no communicator yet. An error ends the process.
+	Warm func(context.Context) error
 }
 
 // Environment variables that set fields of a Config.
@@ -136,6 +141,11 @@ func begin(ctx context.Context, cfg Config) (*Comm, error) {
 		alone.OnUnreceived = complain(0)
 		return newWorld(engine.New(boot.Alone(), alone)), nil
 	}
+	if info.Spare && cfg.Warm != nil {
+		if err := cfg.Warm(ctx); err != nil {
+			return nil, fmt.Errorf("a spare makes itself ready: %w", err)
+		}
+	}
 	p, err := info.Join()
 	if err != nil {
 		return nil, err
@@ -154,6 +164,9 @@ func begin(ctx context.Context, cfg Config) (*Comm, error) {
 	if place != nil {
 		engineCfg.UnionUniform, engineCfg.UnionName, engineCfg.UnionRepairs = place.Uniform, place.Name, place.Repairs
 	}
+	if w.memory, err = memoryOf(info, place); err != nil {
+		return nil, err
+	}
 	w.proc = engine.New(p.End, engineCfg)
 	rehearseErrors()
 	if info.Spawned {
@@ -163,6 +176,19 @@ func begin(ctx context.Context, cfg Config) (*Comm, error) {
 	c := &Comm{e: w.proc.World(), w: w}
 	c.uniform.Store(cfg.Uniform)
 	return c, nil
+}
+
+// memoryOf opens the memory of the node that outlives processes, which the ranks with which the job began
+// have, and who replaces one of them. Another world would use the same homes.
+func memoryOf(info boot.Info, place *lifeline.Place) (*keep.Memory, error) {
+	if info.KeepFd == 0 || info.Spawned && (place == nil || !place.Memory) {
+		return nil, nil
+	}
+	m, err := keep.Open(os.NewFile(uintptr(info.KeepFd), "keep"))
+	if err != nil {
+		return nil, fmt.Errorf("the memory of the node that outlives processes: %w", err)
+	}
+	return m, nil
 }
 
 // release gives back one Init of a world, and says whether it was not the last one.
@@ -192,21 +218,25 @@ func (cfg Config) engine() engine.Config {
 func (w *world) engineConfig(cfg Config) engine.Config {
 	info := w.process.Info
 	out := cfg.engine()
-	out.OnFenced, out.OnTick, out.Observe = w.fenced, w.process.FlushOld, w.report
+	out.OnFenced, out.OnTick, out.Observe = w.fenced, w.tick, w.report
 	out.OnUnreceived = complain(info.Rank)
 	if info.Watched {
 		out.Alive = w.process.Beat
 	}
 	w.process.OnFenced = w.fenced
 	out.Nodes = w.process.Nodes
+	if out.Nodes != nil {
+		out.Heed = w.process.HeedLease
+	}
 	out.Era, out.Fence, out.Share = info.Era, info.Fence, info.Ranks
 	for rank := range info.Size {
 		out.World = append(out.World, info.First+rank)
 	}
-	out.Mutual, out.Crowd = info.Cores >= info.Ranks, (info.Ranks+info.Cores-1)/max(info.Cores, 1)
+	out.Crowd = info.Sharing()
+	out.Mutual = out.Crowd <= 1
 	if out.SpinPolls == 0 {
 		out.SpinPolls, out.YieldPolls = spinWithoutCores, yieldPolls
-		if info.Cores >= info.Ranks {
+		if out.Mutual {
 			out.SpinPolls, out.YieldPolls, out.LearnSpin = spinWithCores, 0, true
 		}
 	}
@@ -218,6 +248,12 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 			Period: mono.Duration(info.Period), Timeout: mono.Duration(info.Timeout), Start: mono.Time(mono.Second)}
 	}
 	return out
+}
+
+// tick is what is to be looked at now and then.
+func (w *world) tick() {
+	w.process.FlushOld()
+	w.process.HeedLease()
 }
 
 // fenced ends this process: the others have declared it dead and go on without
@@ -289,14 +325,19 @@ func (c *Comm) Finalize(ctx context.Context) error {
 
 // Main is the main function of a program: Init, body, Finalize. An error of
 // body, or a panic, is printed and ends the process with code 1 or 2, which the
-// job sees as its failure. ctx ends with the first SIGINT or SIGTERM; a second
-// one ends the process.
+// job sees as its failure. ctx ends with the first SIGINT or SIGTERM; one that
+// comes more than a second later ends the process. Job engines send one request
+// to end as several signals.
 func Main(body func(ctx context.Context, w *Comm) error) { MainWith(Config{}, body) }
+
+// oneRequest is how long further signals belong to the request to end that the first one was. At
+// its time limit Slurm sends SIGTERM twice, and a daemon may pass on what the engine has sent to all.
+const oneRequest = time.Second
 
 // MainWith is Main with a Config.
 func MainWith(cfg Config, body func(ctx context.Context, w *Comm) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
+	context.AfterFunc(ctx, func() { time.AfterFunc(oneRequest, stop) })
 	w, err := InitWith(ctx, cfg)
 	if err != nil {
 		if f, ok := errors.AsType[*adopt.Failure](err); !ok || !f.Elsewhere {

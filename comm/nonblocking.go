@@ -16,6 +16,6 @@ func (c *Comm) IagreeFailed() *Pending[Group] {
 	return pending(c.start(member.KindAgreeFailed, "iagree_failed"), (*started).failed)
 }
 
-func (s *started) shrunk() *Comm { return s.c.child(s.made, s.c.epoch+1) }
+func (s *started) shrunk() *Comm { return shrunk(s.c, s.made) }
 
 func (s *started) failed() Group { return s.c.groupOf(s.out.Dead) }

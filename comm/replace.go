@@ -22,7 +22,9 @@ type ReplaceSpec struct {
 
 // Replace starts a process for each of s.Ranks and returns a communicator in which those have
 // these ranks and the members of c the others, in their order. The processes run the
-// program of the job with the arguments of this one; there the communicator is Joined.
+// program of the job with the arguments of this one; there the communicator is Joined. Spares
+// that wait (goulfm run --spares) are taken in place of new processes, if as many are there with seats
+// in a row.
 //
 // Collective. It works on a revoked communicator, and it has one outcome at all living
 // members: success, or an error that Is ErrProcFailed if a member has died or left,
@@ -63,7 +65,7 @@ func (c starting) startNewcomers(ctx context.Context, s ReplaceSpec) (started me
 	if !member.RanksFit(s.Ranks, c.Size()) {
 		return started, fmt.Errorf("%w: newcomers with ranks %v beside %d members: want distinct ranks of the new communicator", ErrArgument, s.Ranks, c.Size())
 	}
-	ask := SpawnSpec{N: len(s.Ranks), Args: os.Args[1:]}
+	ask := lifeline.Spawn{N: len(s.Ranks), Args: os.Args[1:], Replace: true}
 	for begun := time.Now(); ; {
 		started, bad = c.startProcesses(ctx, ask)
 		if !errors.Is(bad, ErrNoRoom) {
@@ -100,7 +102,7 @@ func (c starting) agreeOnNewcomers(ranks []int, handover []byte, started member.
 	}
 	if err != nil {
 		if c.w.starter != nil {
-			c.dropSpawned(started.First)
+			c.dropSpawned(started)
 		}
 		return nil, failAny(op, c.Comm, err)
 	}
@@ -108,6 +110,6 @@ func (c starting) agreeOnNewcomers(ranks []int, handover []byte, started member.
 	g := made.Identity()
 	name, repairs := engine.Repairs(made)
 	c.w.starter.Say(lifeline.Keep{First: g.Procs[ranks[0]], Procs: g.Procs, Indices: g.Indices, UID: g.UID[:],
-		Place: &lifeline.Place{Name: name, Repairs: repairs, Epoch: all.epoch, Uniform: all.uniform.Load(), Fresh: g.Fresh, Handover: handover}})
+		Place: &lifeline.Place{Name: name, Repairs: repairs, Epoch: all.epoch, Uniform: all.uniform.Load(), Fresh: g.Fresh, Memory: c.w.memory != nil, Handover: handover}})
 	return all, nil
 }

@@ -47,7 +47,7 @@ func (c *Comm) Spawn(ctx context.Context, s SpawnSpec) (*Intercomm, error) {
 		return nil, failAny(op, c, err)
 	}
 	by := starting{c}
-	started, bad := by.startProcesses(ctx, s)
+	started, bad := by.startProcesses(ctx, lifeline.Spawn{N: s.N, Program: s.Program, Args: s.Args, Env: s.Env})
 	union, err := by.settleStarted(ctx, op, func() (*Comm, error) { return by.agreeOnSpawn(started, bad) })
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (c starting) settleStarted(ctx context.Context, op string, agree func() (*C
 
 // startProcesses has the launcher start what rank 0 asks for; at others it does
 // nothing.
-func (c starting) startProcesses(ctx context.Context, s SpawnSpec) (started member.Spawned, bad error) {
+func (c starting) startProcesses(ctx context.Context, ask lifeline.Spawn) (started member.Spawned, bad error) {
 	p := c.w.starter
 	switch {
 	case p == nil && c.w.process != nil:
@@ -96,11 +96,11 @@ func (c starting) startProcesses(ctx context.Context, s SpawnSpec) (started memb
 		return started, fmt.Errorf("%w: Spawn takes a job of goulfm run", ErrUnsupported)
 	case c.Rank() != 0:
 		return started, nil
-	case s.N < 1:
-		return started, fmt.Errorf("%w: %d processes to start: want at least 1", ErrArgument, s.N)
+	case ask.N < 1:
+		return started, fmt.Errorf("%w: %d processes to start: want at least 1", ErrArgument, ask.N)
 	}
-	ask := lifeline.Spawn{N: s.N, Program: s.Program, Args: s.Args, Env: s.Env, Procs: c.e.Procs()}
-	answer, err := p.Ask(ctx, ask, func(late lifeline.Spawned) { c.dropSpawned(late.First) })
+	ask.Procs = c.e.Procs()
+	answer, err := p.Ask(ctx, ask, func(late lifeline.Spawned) { c.dropSpawned(member.Spawned{First: late.First, Count: late.N}) })
 	switch {
 	case err != nil:
 		return started, err
@@ -119,7 +119,7 @@ func (c starting) agreeOnSpawn(started member.Spawned, bad error) (*Comm, error)
 	union, err := c.create(context.Background(), call, in, bad, "spawn")
 	if err != nil {
 		if c.w.starter != nil {
-			c.dropSpawned(started.First)
+			c.dropSpawned(started)
 		}
 		return nil, err
 	}
@@ -128,14 +128,34 @@ func (c starting) agreeOnSpawn(started member.Spawned, bad error) (*Comm, error)
 	return union, nil
 }
 
-// dropSpawned tells the launcher that those from first on are not wanted, or, where
-// only rank 0 could tell their number and is dead, those that it asked for.
-func (c starting) dropSpawned(first int) {
+// dropSpawned tells the launcher that those which were started are not wanted, or, where
+// only rank 0 could tell their number and is dead, those that it asked for. The first one may
+// be in seat 0, once those with which the job began are gone.
+func (c starting) dropSpawned(started member.Spawned) {
 	switch {
-	case first > 0:
-		c.w.starter.Say(lifeline.Drop{First: first})
+	case started.Count > 0:
+		c.w.starter.Say(lifeline.Drop{First: started.First, N: started.Count})
 	case c.Rank() != 0:
 		c.w.starter.Say(lifeline.Drop{Root: c.e.Procs()[0]})
+	}
+}
+
+// dropOfTheDead tells the launcher that this process will not keep what those had started who are
+// left out of a shrink. It may never have heard of that:
+//
+//	0 decides a shrink, {0 2 3} is left. It has processes started for a Replace, and dies.
+//	2 decides that shrink with 3 later: {2 3} is left, and they start others.
+//
+// Nobody would ever say of the first ones that they are not wanted; and as they wait in Init
+// they might refer to any of the dead, so that no seat would be free again.
+func (c starting) dropOfTheDead(made *engine.Comm) {
+	if c.w.starter == nil {
+		return
+	}
+	for _, proc := range c.e.Procs() {
+		if made.RankOf(proc) < 0 {
+			c.w.starter.Say(lifeline.Drop{Root: proc})
+		}
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/internal/bridge"
 	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/keep"
 	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/internal/member"
 )
@@ -24,14 +25,24 @@ import (
 type Job struct {
 	// N is the number of ranks.
 	N int
+	// Nodes are simulated nodes, one entry for each of the N ranks; nil: all are on one. A process that
+	// replaces another one is on the node of rank number mod N.
+	Nodes Nodes
 	// Room is how many processes there can be in all, those with which the job begins included.
 	// 0: 64 more than those.
 	Room int
+	// NodeMemory gives each node memory that outlives its processes, in which package recovery keeps what ranks protect.
+	NodeMemory bool
+	// Restarts is how often, when all processes have died and none has returned, N new ones run the program from its
+	// beginning, on the same nodes and with their memory.
+	Restarts int
 	// Kills says which of them die, and where. Each does once.
 	Kills []Killed
 	// Messages and Limit are as in Config.
 	Messages bool
 	Limit    time.Duration
+
+	reached *[]Killed // EachKill wants to know
 }
 
 // Killed is a process that dies when its program reaches a point (comm.Comm.Mark).
@@ -39,6 +50,7 @@ type Killed struct {
 	Rank int // number of the process: those with which the job begins have that of their rank
 	Mark string
 	At   int
+	Node bool // all processes of its node die with it, and the memory of the node is gone
 }
 
 // A jobRun is one call of Job.Run.
@@ -50,8 +62,12 @@ type jobRun struct {
 	ctx     context.Context
 	wg      sync.WaitGroup
 
+	memory map[int]*keep.Memory // by node; nil: there is none
+
 	mu      sync.Mutex
-	started int // processes that have a number
+	started int  // processes that have a number
+	again   int  // restarts so far
+	ended   bool // a process has returned
 	batches []*batch
 	dead    []bool // by number
 	marks   []Killed
@@ -79,8 +95,12 @@ func (j Job) Run(t testing.TB, program func(ctx context.Context, w *comm.Comm) e
 	l := Config{Limit: j.Limit}.limits()
 	labelled(l.ending, func(ctx context.Context, left func() string) {
 		r := &jobRun{run: newRun(j.Room, l), t: t, job: j, program: program, dead: make([]bool, j.Room)}
+		r.memory = j.memory()
 		r.begin(ctx)
 		reached = r.marks
+		if j.reached != nil {
+			*j.reached = r.marks
+		}
 		if stacks := left(); stacks != "" {
 			t.Errorf("goroutines left behind:\n%s", stacks)
 		}
@@ -100,8 +120,10 @@ func (r *jobRun) begin(ctx context.Context) {
 	}
 	done := make(chan struct{})
 	go func() {
-		r.wg.Wait()
-		close(done)
+		defer close(done)
+		for r.wg.Wait(); r.restart(); r.wg.Wait() {
+			continue
+		}
 	}()
 	select {
 	case <-done:
@@ -122,17 +144,22 @@ func (r *jobRun) begin(ctx context.Context) {
 	}
 }
 
-// open makes the engine of a process. keep is what those say who have started it; nil: nobody has.
-func (r *jobRun) open(k *rank, together []int, keep *lifeline.Keep) {
+// open makes the engine of a process. kept is what those say who have started it; nil: nobody has.
+func (r *jobRun) open(k *rank, together []int, kept *lifeline.Keep) {
 	w := world{ranks: r.job.N}
+	for number := range r.job.Room {
+		if r.job.Nodes != nil {
+			w.nodes = append(w.nodes, r.job.nodeOf(number))
+		}
+	}
 	w.settings.Messages = r.job.Messages
 	cfg := w.engine(false)
 	cfg.World, cfg.Share = together, r.job.N
-	host := bridge.Job{Starter: asker{r, k.me}, Mark: func(name string, n int) { r.mark(k, name, n) }}
-	if keep != nil {
-		cfg.Union = &member.Group{Index: member.SpawnedIndex, UID: member.UID(keep.UID), Procs: keep.Procs, Indices: keep.Indices, Me: slices.Index(keep.Procs, k.me), Fresh: keep.Place.Fresh}
-		host.Place = keep.Place
-		cfg.UnionUniform, cfg.UnionName, cfg.UnionRepairs = keep.Place.Uniform, keep.Place.Name, keep.Place.Repairs
+	host := bridge.Job{Starter: asker{r, k.me}, Mark: func(name string, n int) { r.mark(k, name, n) }, Memory: r.memoryOf(k.me)}
+	if kept != nil {
+		cfg.Union = &member.Group{Index: member.SpawnedIndex, UID: member.UID(kept.UID), Procs: kept.Procs, Indices: kept.Indices, Me: slices.Index(kept.Procs, k.me), Fresh: kept.Place.Fresh}
+		host.Place = kept.Place
+		cfg.UnionUniform, cfg.UnionName, cfg.UnionRepairs = kept.Place.Uniform, kept.Place.Name, kept.Place.Repairs
 	}
 	made := door.WorldOf(engine.New(r.world.Port(k.me), cfg), host)
 	r.mu.Lock()
@@ -156,6 +183,9 @@ func (r *jobRun) liveOn(k *rank) {
 	}()
 	err := r.program(r.ctx, k.w)
 	returned = true
+	r.mu.Lock()
+	r.ended = r.ended || !r.dead[k.me]
+	r.mu.Unlock()
 	if err != nil && !errors.Is(err, comm.ErrFenced) {
 		r.t.Errorf("process %d: %v", k.me, err)
 		k.die()
@@ -164,16 +194,37 @@ func (r *jobRun) liveOn(k *rank) {
 
 // mark ends a process at a point, if it is to die there.
 func (r *jobRun) mark(k *rank, name string, n int) {
-	here := Killed{k.me, name, n}
+	here := Killed{Rank: k.me, Mark: name, At: n}
 	r.mu.Lock()
 	if !slices.Contains(r.marks, here) {
 		r.marks = append(r.marks, here)
 	}
-	due := !r.dead[k.me] && slices.Contains(r.job.Kills, here)
+	withNode := here
+	withNode.Node = true
+	node := slices.Contains(r.job.Kills, withNode)
+	due := !r.dead[k.me] && (node || slices.Contains(r.job.Kills, here))
 	r.dead[k.me] = r.dead[k.me] || due
 	r.mu.Unlock()
+	if due && node {
+		r.loseNode(r.job.nodeOf(k.me))
+	}
 	if due {
 		Kill(k.w)
+	}
+}
+
+// loseNode ends all processes of a node, and gives those that come there later other memory.
+func (r *jobRun) loseNode(node int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.memory != nil {
+		r.memory[node] = keep.Heap(r.job.N)
+	}
+	for _, k := range r.ranks {
+		if k.w != nil && !r.dead[k.me] && r.job.nodeOf(k.me) == node {
+			r.dead[k.me] = true
+			k.die()
+		}
 	}
 }
 
@@ -182,6 +233,9 @@ func (r *jobRun) lose(k *rank) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.dead[k.me] = true
+	for _, m := range r.memory { // nothing of it runs any more
+		m.Release(k.me)
+	}
 	for _, b := range r.batches {
 		if !slices.ContainsFunc(b.ask.Procs, func(proc int) bool { return !r.dead[proc] }) {
 			b.drop()
@@ -230,7 +284,7 @@ func (a asker) Say(m lifeline.Message) {
 				b.keep <- m
 			}
 		case lifeline.Drop:
-			if m.First == b.first || m.First == 0 && b.root == m.Root && r.dead[m.Root] {
+			if m.N > 0 && m.First == b.first || m.N == 0 && b.root == m.Root && r.dead[m.Root] && slices.Contains(b.ask.Procs, a.me) {
 				b.drop()
 			}
 		}
@@ -239,13 +293,13 @@ func (a asker) Say(m lifeline.Message) {
 
 // await begins the processes of a batch, if it is kept.
 func (r *jobRun) await(b *batch) {
-	keep, kept := <-b.keep
+	said, kept := <-b.keep
 	if !kept {
 		return
 	}
 	new := span(b.first, b.first+b.ask.N)
 	for _, number := range new {
-		r.open(r.ranks[number], new, &keep)
+		r.open(r.ranks[number], new, &said)
 	}
 	for _, number := range new {
 		r.wg.Go(func() { r.liveOn(r.ranks[number]) })
@@ -257,4 +311,53 @@ func span(from, to int) (all []int) {
 		all = append(all, i)
 	}
 	return all
+}
+
+// nodeOf is where a process is.
+func (j Job) nodeOf(number int) int {
+	if j.Nodes == nil {
+		return 0
+	}
+	return j.Nodes[number%j.N]
+}
+
+// memory is that of all nodes.
+func (j Job) memory() map[int]*keep.Memory {
+	if !j.NodeMemory {
+		return nil
+	}
+	all := map[int]*keep.Memory{}
+	for number := range j.N {
+		if node := j.nodeOf(number); all[node] == nil {
+			all[node] = keep.Heap(j.N)
+		}
+	}
+	return all
+}
+
+func (r *jobRun) memoryOf(number int) *keep.Memory {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.memory[r.job.nodeOf(number)]
+}
+
+// restart begins N new processes where all have died, and says whether it has.
+func (r *jobRun) restart() bool {
+	r.mu.Lock()
+	first := (r.started + r.job.N - 1) / r.job.N * r.job.N // so each rank is on the node where it was
+	if r.ended || r.again == r.job.Restarts || first+r.job.N > r.job.Room {
+		r.mu.Unlock()
+		return false
+	}
+	r.again++
+	r.started = first + r.job.N
+	r.mu.Unlock()
+	new := span(first, first+r.job.N)
+	for _, number := range new {
+		r.open(r.ranks[number], new, nil)
+	}
+	for _, number := range new {
+		r.wg.Go(func() { r.liveOn(r.ranks[number]) })
+	}
+	return true
 }

@@ -1,5 +1,5 @@
-// Package adopt makes one world of ranks that a job engine has started: "srun -n 4 ./heat" or
-// "mpirun -n 4 ./heat", with no goulfm run and no installed goulfm around them.
+// Package adopt makes one world of ranks that a job engine has started: "srun -n 4 ./heat",
+// "mpiexec -n 4 ./heat" or "mpirun -n 4 ./heat", with no goulfm run and no installed goulfm around them.
 //
 // The problem. Each of those processes is alone: nobody has made shared memory for them, nobody
 // watches them, and nobody told them more than a rank and a size in environment variables. On
@@ -36,12 +36,17 @@
 //     exit with code 3, and one line says why.
 //   - An identity is used once: what a process that has joined starts is not taken for it.
 //
-// Not promised yet: worlds on several nodes, Spawn, replacement of lost ranks. The exit code and
-// the output of ranks are the engine's.
+// Ranks on several nodes are one world, too. Each node has such a daemon. That of rank 0 is the head, and
+// the others are introduced to it (crossing_linux.go): it is a fleet and they are its outposts, as under
+// goulfm run --host, only that they adopt their ranks. The world ends with the head.
+//
+// Not promised yet: Spawn, replacement of lost ranks, a world that outlives its head. The exit code and the
+// output of ranks are the engine's.
 //
 // Init functions of other packages run in the daemon, too: those of the packages that the
 // linker puts before this one, which do not import comm.
 //
-// Reading order: find.go, muster.go (the rules), message.go, meet_linux.go (rank),
-// serve_linux.go (daemon), host_linux.go, watchdog_linux.go.
+// Reading order: find.go, server.go, muster.go (the rules), message.go, meet_linux.go (rank),
+// serve_linux.go (daemon), host_linux.go, watchdog_linux.go; of several nodes several.go,
+// introduction.go (the head's rules), showing_linux.go (rank), crossing_linux.go (daemon), head_linux.go.
 package adopt

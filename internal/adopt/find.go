@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/pmi"
 	"github.com/goulfm/goulfm/internal/rm"
 )
 
@@ -42,43 +43,30 @@ func (f *Failure) Error() string {
 // The identity of this process is used by that: its variables are taken out of the environment.
 // After an error they are still there.
 func Find(ctx context.Context) (info boot.Info, launched bool, err error) {
-	claim, err := recognise(os.Environ())
+	claim, err := rm.Recognise(os.Environ(), pmi.Alive)
+	asked := false
+	var session *pmi.Client
+	if err == nil && claim.Engine == rm.PMI && claim.Size != 1 {
+		claim, session, err = askServer(ctx, claim)
+		asked = true
+	}
 	if err != nil {
 		return info, false, err
 	}
 	switch {
 	case claim.Engine == rm.Goulfm:
 		info, launched, err = boot.FromEnv()
-	case claim.Engine == rm.Alone || claim.Size == 1: // who is one has nobody to meet
+	case claim.Engine == rm.Alone || claim.Size == 1 && !asked: // who is one has nobody to meet
 		return info, false, nil
+	case claim.Size == 1:
 	default:
-		info, err = join(ctx, &claim)
+		info, err = join(ctx, &claim, session)
 		launched = true
 	}
 	if err == nil {
 		leave(&claim)
 	}
 	return info, launched, err
-}
-
-// recognise says who this process is. There is no client for PMI servers yet: their variables
-// count as not there, as far as something else speaks for itself.
-func recognise(env []string) (rm.Claim, error) {
-	claim, err := rm.Recognise(env, isServed)
-	if err != nil || claim.Engine != rm.PMI {
-		return claim, err
-	}
-	var rest []string
-	for _, entry := range env {
-		if !strings.HasPrefix(entry, "PMI_") {
-			rest = append(rest, entry)
-		}
-	}
-	other, err := rm.Recognise(rest, nil)
-	if err != nil || other.Engine == rm.Alone {
-		return claim, fmt.Errorf("%w: started by a PMI server (%s), which is not supported yet: use srun, mpirun or goulfm run, or GOULFM_ALONE=1 for a world of one", rm.ErrEvidence, claim.Why)
-	}
-	return other, nil
 }
 
 // leave uses the identity of this process up: neither it nor what it starts claims that again.
@@ -91,26 +79,35 @@ func leave(claim *rm.Claim) {
 	}
 }
 
-// join meets the others of a claim.
-func join(ctx context.Context, claim *rm.Claim) (info boot.Info, err error) {
-	if err := check(claim); err != nil {
+// join meets the others of a claim. session is that with a PMI server by which daemons of several nodes
+// meet, or nil.
+func join(ctx context.Context, claim *rm.Claim, session *pmi.Client) (info boot.Info, err error) {
+	defer func() { endSession(session, err) }()
+	s, err := check(claim, severalHere)
+	if err != nil {
 		return info, err
 	}
 	timeout, err := timeoutOf(os.Getenv(timeoutVariable))
 	if err != nil {
 		return info, err
 	}
-	if info, err = meet(ctx, claim, timeout); err != nil {
+	if info, err = meet(ctx, claim, s, session, timeout); err != nil {
 		return info, err
 	}
 	if claim.Rank == 0 && os.Getenv(quietVariable) != "1" {
-		fmt.Fprintf(os.Stderr, "world: %s\n", claim)
+		fmt.Fprintf(os.Stderr, "world: %s%s\n", claim, claim.Caveat())
 	}
 	return info, nil
 }
 
-// check refuses a claim that cannot be met here. All ranks have the same, and rank 0 says so.
-func check(claim *rm.Claim) error {
+// isOnOneNode says whether all ranks of a claim are on this node.
+func isOnOneNode(claim *rm.Claim) bool {
+	return claim.Nodes <= 1 && (claim.Locals < 0 || claim.Locals == claim.Size)
+}
+
+// check refuses a claim that cannot be met here; severally says how several nodes would meet. All ranks
+// have the same, and rank 0 says so.
+func check(claim *rm.Claim, severally func(*rm.Claim) (*several, error)) (s *several, err error) {
 	if claim.Nodes == 1 && claim.Locals == rm.Unknown {
 		claim.Locals = claim.Size
 	}
@@ -118,16 +115,19 @@ func check(claim *rm.Claim) error {
 	switch {
 	case claim.Engine == rm.Kubernetes:
 		no.Why = fmt.Sprintf("%s (%s): the ranks of a pod are started with goulfm run", claim, claim.Why)
-	case claim.Nodes > 1 || claim.Locals >= 0 && claim.Locals < claim.Size:
-		no.Why = fmt.Sprintf("%s (%s): several nodes are not supported yet: ask for one (srun -N 1), or use goulfm run on one", claim, claim.Why)
+	case !isOnOneNode(claim):
+		if s, err = severally(claim); err == nil {
+			return s, nil
+		}
+		no.Why = err.Error()
 	case claim.Locals != claim.Size:
 		no.Why = fmt.Sprintf("%s (%s): whether all are on this node is not known: use goulfm run", claim, claim.Why)
 	case claim.Size > ranksMax:
 		no.Why = fmt.Sprintf("%s (%s): at most %d on one node, with goulfm run as well", claim, claim.Why, ranksMax)
 	default:
-		return nil
+		return nil, nil
 	}
-	return no
+	return nil, no
 }
 
 // timeoutOf reads GOULFM_START_TIMEOUT: a duration, or seconds.
@@ -149,7 +149,7 @@ func timeoutOf(text string) (time.Duration, error) {
 // Who is of another user, another start or another node has another one.
 func placeOf(uid int, claim *rm.Claim) string {
 	label := ""
-	if claim.Engine == rm.Slurm && claim.Node >= 0 {
+	if claim.Node >= 0 {
 		label = strconv.Itoa(claim.Node)
 	}
 	sum := sha256.Sum256([]byte(strings.Join([]string{"meet", strconv.Itoa(uid), claim.Key, label}, "\x00")))

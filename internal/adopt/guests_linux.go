@@ -29,11 +29,18 @@ func (s *server) listen(ln *net.UnixListener) {
 			continue
 		}
 		go func() {
-			if g := greet(conn); g != nil {
+			switch g := greet(conn); {
+			case g == nil:
+				conn.Close()
+			case g.claim.Cards != nil:
+				conn.Close()
+				select {
+				case s.cards <- g.claim.Cards: // the first ones; all ranks tell the same
+				default:
+				}
+			default:
 				s.arrivals <- g
-				return
 			}
-			conn.Close()
 		}()
 	}
 }
@@ -46,11 +53,15 @@ func greet(conn *net.UnixConn) *guest {
 		return nil
 	}
 	_ = conn.SetDeadline(time.Now().Add(claimMax))
-	body, fds, err := receive(conn)
+	body, fds, err := receive(conn, claimMost)
 	if err != nil {
 		return nil
 	}
 	c, err := decodeClaim(body)
+	if err == nil && c.Cards != nil {
+		closeAll(fds)
+		return &guest{conn: conn, pidfd: -1, claim: c}
+	}
 	if err == nil && len(fds) != 1 {
 		err = fmt.Errorf("%w: %d descriptors instead of a pidfd", errMessage, len(fds))
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/pmi"
 	"github.com/goulfm/goulfm/internal/rm"
 	"golang.org/x/sys/unix"
 )
@@ -38,21 +39,14 @@ const (
 // starter after bind, listen and fork, then at each answer.
 var at = func(point string) {}
 
-// isServed says whether a descriptor is a socket with somebody at its other end.
-func isServed(fd int) bool {
-	if _, err := unix.Getpeername(fd); err != nil {
-		return false
-	}
-	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
-	_, err := unix.Poll(fds, 0)
-	return err == nil && fds[0].Revents&(unix.POLLRDHUP|unix.POLLHUP|unix.POLLERR) == 0
-}
-
 // meet comes to the daemon of this node, which this process starts if nobody has, and waits for
-// its place.
-func meet(ctx context.Context, c *rm.Claim, timeout time.Duration) (boot.Info, error) {
+// its place. s and session are of a world on several nodes, or nil.
+func meet(ctx context.Context, c *rm.Claim, s *several, session *pmi.Client, timeout time.Duration) (boot.Info, error) {
 	v := &visit{name: placeOf(os.Getuid(), c), rank: c.Rank, begun: time.Now(), quiet: min(quietMax, timeout), until: time.Now().Add(timeout + min(graceMax, timeout)),
-		claim: claim{Version: version, Key: c.Key, Rank: c.Rank, Size: c.Size, Cores: ownCores()}}
+		claim: claim{Version: version, Key: c.Key, Rank: c.Rank, Size: c.Size, Cores: ownCores(), Several: s}}
+	if session != nil {
+		v.showing = &showing{session: session, all: c.Local <= 0}
+	}
 	for {
 		if err := ctx.Err(); err != nil {
 			return boot.Info{}, err
@@ -62,8 +56,17 @@ func meet(ctx context.Context, c *rm.Claim, timeout time.Duration) (boot.Info, e
 			return boot.Info{}, err
 		}
 		info, err := v.ask(ctx)
+		if v.nodes > 0 {
+			c.Nodes = v.nodes
+		}
+		if failed := v.showing.failure(); failed != nil {
+			return info, failed
+		}
 		if !errors.Is(err, errAgain) {
 			return info, err
+		}
+		if v.showing.hasBegun() {
+			return info, &Failure{Why: "the daemon of this node has ended"}
 		}
 		if time.Now().After(v.until) {
 			return boot.Info{}, v.late()
@@ -84,6 +87,8 @@ type visit struct {
 	heard        bool // it has answered
 	busy         bool // it serves a world without this process
 	complained   bool
+	nodes        int      // of the world, where there are several
+	showing      *showing // nil: no cards are shown
 }
 
 // errAgain: nobody is there, or is not any more.
@@ -176,9 +181,12 @@ func (v *visit) ask(ctx context.Context) (info boot.Info, err error) {
 		case a.What == refused:
 			return info, &Failure{Why: a.Why, Elsewhere: a.Elsewhere}
 		case a.What == placed:
-			return v.take(conn, a, fds)
+			return v.take(ctx, conn, a, fds)
 		}
 		v.heard, v.busy = true, a.What == started
+		if a.What == waiting && a.Card != "" {
+			v.showing.begin(ctx, v, conn, a.Card)
+		}
 		at(string(a.What))
 	}
 }
@@ -217,7 +225,7 @@ func (v *visit) next(ctx context.Context, conn *net.UnixConn) (a answer, fds []i
 		if ctx.Err() != nil { // its end may have come before the deadline was set
 			return a, nil, ctx.Err()
 		}
-		body, fds, err := receive(conn)
+		body, fds, err := receive(conn, placeMost)
 		switch {
 		case err == nil:
 			a, err = decodeAnswer(body)
@@ -260,9 +268,16 @@ func (v *visit) late() error {
 }
 
 // take takes the place: the connection is the lifeline from now on.
-func (v *visit) take(conn *net.UnixConn, a answer, fds []int) (boot.Info, error) {
-	if len(fds) != 2 || a.Info.Rank != v.rank {
+func (v *visit) take(ctx context.Context, conn *net.UnixConn, a answer, fds []int) (boot.Info, error) {
+	want := 2
+	if a.Info.Mesh != nil {
+		want += 2 + len(a.Info.Mesh.Seats)
+	}
+	if len(fds) != want || a.Info.Rank != v.rank {
 		return boot.Info{}, fmt.Errorf("%w: place of rank %d with %d descriptors", errMessage, a.Info.Rank, len(fds))
+	}
+	if err := v.showing.end(ctx); err != nil {
+		return boot.Info{}, err
 	}
 	_ = conn.SetDeadline(time.Time{})
 	line, err := conn.File() // a copy, blocking; Join makes its own of it
@@ -275,7 +290,11 @@ func (v *visit) take(conn *net.UnixConn, a answer, fds []int) (boot.Info, error)
 		return boot.Info{}, err
 	}
 	info := *a.Info
+	v.nodes = a.Nodes
 	info.NodeFd, info.ArenasFd, info.LifelineFd = fds[0], fds[1], fd
+	if info.Mesh != nil {
+		info.Mesh.TableFd, info.Mesh.ListenFd, info.Mesh.BellFds = fds[2], fds[3], fds[4:]
+	}
 	if os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) == 1 { // bound to a core: who computes is to answer, too
 		runtime.GOMAXPROCS(2)
 	}

@@ -28,7 +28,7 @@ const roundsVariable = "ADOPT_TEST_ROUNDS"
 // that dies so is started again, as what it was. All have one daemon's world in the end, in
 // which each is what it was started as.
 func TestMeeting(t *testing.T) {
-	rounds := 200
+	rounds := 60
 	if testing.Short() {
 		rounds = 20
 	}

@@ -8,12 +8,11 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/pmi"
 	"github.com/goulfm/goulfm/internal/rm"
 )
 
-func isServed(int) bool { return false }
-
-func meet(context.Context, *rm.Claim, time.Duration) (boot.Info, error) {
+func meet(context.Context, *rm.Claim, *several, *pmi.Client, time.Duration) (boot.Info, error) {
 	return boot.Info{}, errUnsupported
 }
 

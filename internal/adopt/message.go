@@ -8,28 +8,36 @@ import (
 	"math/bits"
 
 	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/rm"
 )
 
 // What is said at the meeting place, before the connection is a lifeline:
 //
 //	| rank to daemon | a claim   | with a pidfd of the rank                        |
-//	| daemon to rank | an answer | placed: with descriptors of segment 0 and arenas |
+//	| daemon to rank | an answer | placed: with descriptors of segment 0 and arenas; of several nodes also of the table, where the rank listens, and all doorbells |
+//	| rank to daemon | cards     | over another connection, where nodes meet by cards |
 //
 // Each is a length (u32, little endian) and so many bytes of JSON; descriptors come with the
 // first byte. A placed is the last answer: the next byte is the lifeline's.
 
 // version is that of these messages. Ranks of one start execute one file, as a rule.
-const version = 1
+const version = 2
 
 const (
 	headBytes  = 4
-	messageMax = 64 << 10
+	messageMax = 1 << 20
 )
 
 // Bounds of what a claim says.
 const (
 	ranksMax = 1024 // of one node
 	wordsMax = 128  // of a mask of cores: 8,192
+
+	localsMax = 240 // ranks of one of several nodes: each gets the doorbells of all, and a message takes 253 descriptors
+	nodesMax  = 4096
+	hostMax   = 256
+	keyMax    = 1024
+	whyMax    = 4096
 )
 
 // A claim is who a rank says that it is.
@@ -39,13 +47,24 @@ type claim struct {
 	Rank    int      `json:"rank"`
 	Size    int      `json:"size"`
 	Cores   []uint64 `json:"cores"` // its affinity mask
+
+	Several *several `json:"several,omitempty"` // nil: all ranks are on this node
+	Cards   *cards   `json:"cards,omitempty"`   // this is no claim: a rank tells its daemon those of all
+}
+
+// A cards are what ranks have shown each other by PMI.
+type cards struct {
+	Texts []string `json:"texts"` // all different
+	Of    []int    `json:"of"`    // by rank: the index of its daemon's
 }
 
 // An answer is what a daemon says to a rank.
 type answer struct {
 	Version   int        `json:"v"`
 	What      what       `json:"what"`
+	Card      string     `json:"card,omitempty"`      // waiting, where nodes meet by cards: that of this daemon
 	Info      *boot.Info `json:"info,omitempty"`      // placed: its place
+	Nodes     int        `json:"nodes,omitempty"`     // placed: of the world, where there are several
 	Why       string     `json:"why,omitempty"`       // refused: for people
 	Elsewhere bool       `json:"elsewhere,omitempty"` // refused: another rank tells people
 }
@@ -87,12 +106,39 @@ func decodeClaim(body []byte) (c claim, err error) {
 	switch {
 	case c.Version != version:
 		return c, fmt.Errorf("%w: version %d, and this is version %d: the ranks are built from different versions", errMessage, c.Version, version)
-	case c.Size < 1 || c.Size > ranksMax || c.Rank < 0 || c.Rank >= c.Size:
+	case c.Cards != nil:
+		return c, c.Cards.check()
+	case c.Size < 1 || c.Several == nil && c.Size > ranksMax || c.Size > rm.RanksMax || c.Rank < 0 || c.Rank >= c.Size:
 		return c, fmt.Errorf("%w: rank %d of %d", errMessage, c.Rank, c.Size)
 	case len(c.Cores) > wordsMax:
 		return c, fmt.Errorf("%w: a mask of %d words", errMessage, len(c.Cores))
 	}
-	return c, nil
+	return c, c.Several.check(c.Size)
+}
+
+// check says what is wrong with it in a world of size ranks, or nil.
+func (s *several) check(size int) error {
+	switch {
+	case s == nil:
+		return nil
+	case s.Locals < 1 || s.Locals > localsMax || s.Locals > size || s.Node < -1 || s.Node >= nodesMax || len(s.Hosts) > nodesMax || len(s.Heads) > nodesMax:
+		return fmt.Errorf("%w: %d of %d ranks on node %d of %d", errMessage, s.Locals, size, s.Node, len(s.Hosts))
+	case s.Channel != byCards && s.Channel != byMunge && s.Channel != bySecret:
+		return fmt.Errorf("%w: %.20q", errMessage, s.Channel)
+	}
+	return nil
+}
+
+func (c *cards) check() error {
+	if len(c.Of) > rm.RanksMax || len(c.Texts) > len(c.Of) {
+		return fmt.Errorf("%w: %d cards of %d ranks", errMessage, len(c.Texts), len(c.Of))
+	}
+	for _, i := range c.Of {
+		if i < 0 || i >= len(c.Texts) {
+			return fmt.Errorf("%w: card %d of %d", errMessage, i, len(c.Texts))
+		}
+	}
+	return nil
 }
 
 func decodeAnswer(body []byte) (a answer, err error) {

@@ -21,7 +21,8 @@ func bodyOf(t testing.TB, b []byte) []byte {
 
 // TestMessages: what one side says the other hears.
 func TestMessages(t *testing.T) {
-	c := claim{version, "slurm/c/1.0.0", 3, 4, []uint64{math.MaxUint64, 1}}
+	c := claim{Version: version, Key: "slurm/c/1.0.0", Rank: 3, Size: 4, Cores: []uint64{math.MaxUint64, 1},
+		Several: &several{Channel: bySecret, Locals: 2, Node: 1, Hosts: []string{"a", "b"}, Secret: "/s"}}
 	got, err := decodeClaim(bodyOf(t, encode(c)))
 	require.NoError(t, err)
 	assert.Equal(t, c, got)
@@ -35,12 +36,12 @@ func TestMessages(t *testing.T) {
 
 // TestBadMessages: no number gets through that nothing has.
 func TestBadMessages(t *testing.T) {
-	for _, text := range []string{"", "x", "[]", "{}", `{"v":2,"rank":0,"size":1}`, `{"v":1,"rank":-1,"size":1}`, `{"v":1,"rank":1,"size":1}`, `{"v":1,"size":1025}`,
-		`{"v":1,"size":1,"cores":[` + strings.Repeat("1,", wordsMax) + `1]}`} {
+	for _, text := range []string{"", "x", "[]", "{}", `{"v":1,"rank":0,"size":1}`, `{"v":2,"rank":-1,"size":1}`, `{"v":2,"rank":1,"size":1}`, `{"v":2,"size":1025}`,
+		`{"v":2,"size":2,"several":{"channel":"x","locals":1}}`, `{"v":2,"size":2,"several":{"channel":"munge","locals":3}}`, `{"v":2,"cards":{"texts":["a"],"of":[1]}}`, `{"v":2,"size":1,"cores":[` + strings.Repeat("1,", wordsMax) + `1]}`} {
 		_, err := decodeClaim([]byte(text))
 		assert.ErrorIs(t, err, errMessage, text)
 	}
-	for _, text := range []string{"", "{}", `{"v":2,"what":"waiting"}`, `{"v":1}`, `{"v":1,"what":"else"}`, `{"v":1,"what":"placed"}`, `{"v":1,"what":"placed","info":{"rank":2,"size":2}}`} {
+	for _, text := range []string{"", "{}", `{"v":1,"what":"waiting"}`, `{"v":2}`, `{"v":2,"what":"else"}`, `{"v":2,"what":"placed"}`, `{"v":2,"what":"placed","info":{"rank":2,"size":2}}`} {
 		_, err := decodeAnswer([]byte(text))
 		assert.ErrorIs(t, err, errMessage, text)
 	}
@@ -52,11 +53,16 @@ func TestBadMessages(t *testing.T) {
 
 // FuzzMessages: whatever comes, nothing panics, and what is let through is within bounds.
 func FuzzMessages(f *testing.F) {
-	f.Add(bodyOf(f, encode(claim{version, "k", 0, 2, []uint64{3}})))
+	f.Add(bodyOf(f, encode(claim{Version: version, Key: "k", Size: 2, Cores: []uint64{3}})))
 	f.Add(bodyOf(f, encode(answer{Version: version, What: placed, Info: &boot.Info{Size: 1}})))
+	f.Add(bodyOf(f, encode(claim{Version: version, Cards: &cards{Texts: []string{"a", "b"}, Of: []int{0, 1, 0}}})))
+	f.Add([]byte(`{"v":2,"key":"k","size":4,"node":-1,"host":"n1","ranks":[0,2]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if c, err := decodeClaim(body); err == nil {
-			assert.True(t, c.Rank >= 0 && c.Rank < c.Size && c.Size <= ranksMax && len(c.Cores) <= wordsMax)
+		if c, err := decodeClaim(body); err == nil && c.Cards == nil {
+			assert.True(t, c.Rank >= 0 && c.Rank < c.Size && (c.Size <= ranksMax || c.Several != nil) && len(c.Cores) <= wordsMax)
+		}
+		if in, err := decodeIntroduction(body); err == nil {
+			_, _ = newRegister("k", 4).enter(in)
 		}
 		if a, err := decodeAnswer(body); err == nil && a.What == placed {
 			assert.True(t, a.Info.Rank >= 0 && a.Info.Rank < a.Info.Size)

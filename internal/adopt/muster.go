@@ -21,6 +21,11 @@ import (
 //	    v
 //	  failed                              who comes now is refused for the same reason
 //
+// Of several nodes each has such a daemon, and there is a state more: all ranks of the node have come,
+// and its daemon meets those of the others.
+//
+//	gathering -- came (all of the node) --> meeting -- met --> started
+//
 // A guest is a connection, by a number that the daemon gives it.
 type muster struct {
 	timeout time.Duration
@@ -44,6 +49,7 @@ type state int
 // The states of a muster.
 const (
 	gathering state = iota
+	isMeeting
 	hasStarted
 	hasFailed
 )
@@ -63,12 +69,16 @@ type ended struct{ rank int }
 // unable: what a world needs cannot be had here.
 type unable struct{ why string }
 
+// met: the daemons of all nodes are ready, and the ranks may go on.
+type met struct{}
+
 // tick: it is that late.
 type tick struct{ now mono.Time }
 
 func (came) event()   {}
 func (ended) event()  {}
 func (unable) event() {}
+func (met) event()    {}
 func (tick) event()   {}
 
 // An action is what a muster has its daemon do, in order.
@@ -90,18 +100,22 @@ type refuse struct {
 	elsewhere bool
 }
 
+// meetOthers: all ranks of this node have come; the daemons of the others are to be met.
+type meetOthers struct{}
+
 // start: all have come, and get their places.
 type start struct{}
 
 // fail: nobody gets a place.
 type fail struct{ why string }
 
-func (prepare) action() {}
-func (accept) action()  {}
-func (hold) action()    {}
-func (refuse) action()  {}
-func (start) action()   {}
-func (fail) action()    {}
+func (prepare) action()    {}
+func (accept) action()     {}
+func (hold) action()       {}
+func (refuse) action()     {}
+func (meetOthers) action() {}
+func (start) action()      {}
+func (fail) action()       {}
 
 // newMuster returns the rules of a daemon that begins now.
 func newMuster(node string, now mono.Time, timeout time.Duration) *muster {
@@ -115,24 +129,32 @@ func (m *muster) Step(ev event) []action {
 	case came:
 		m.receive(ev.guest, ev.claim)
 	case ended:
-		if m.state == gathering {
+		if m.isOpen() {
 			m.ranks[ev.rank] = nobody // who could tell nothing to people
 			m.fail(fmt.Sprintf("rank %d ended before all had come", ev.rank))
 		}
 	case unable:
-		if m.state == gathering {
+		if m.isOpen() {
 			m.fail(ev.why)
 		}
+	case met:
+		if m.state == isMeeting {
+			m.state = hasStarted
+			m.do(start{})
+		}
 	case tick:
-		if m.state == gathering && ev.now >= m.due {
+		if m.isOpen() && ev.now >= m.due {
 			m.fail(m.whoIsMissing())
 		}
 	}
 	return m.out
 }
 
+// isOpen says whether the start can still fail.
+func (m *muster) isOpen() bool { return m.state == gathering || m.state == isMeeting }
+
 // Deadline is when a tick is wanted.
-func (m *muster) Deadline() (mono.Time, bool) { return m.due, m.state == gathering }
+func (m *muster) Deadline() (mono.Time, bool) { return m.due, m.isOpen() }
 
 func (m *muster) do(a action) { m.out = append(m.out, a) }
 
@@ -146,7 +168,7 @@ func (m *muster) receive(guest int, c claim) {
 	case m.state == hasFailed:
 		m.late++
 		m.do(refuse{guest, m.reason, true})
-	case c.Size != m.first.Size || c.Key != m.first.Key:
+	case c.Size != m.first.Size || c.Key != m.first.Key || (c.Several == nil) != (m.first.Several == nil):
 		m.do(refuse{guest, fmt.Sprintf("rank %d is one of %d by its environment, rank %d was one of %d", c.Rank, c.Size, m.first.Rank, m.first.Size), false})
 	case m.state == hasStarted:
 		m.do(hold{guest})
@@ -160,10 +182,27 @@ func (m *muster) receive(guest int, c claim) {
 func (m *muster) takeIn(guest, rank int) {
 	m.ranks[rank] = guest
 	m.do(accept{guest, rank})
-	if m.come++; m.come == len(m.ranks) {
+	switch m.come++; {
+	case m.come < m.wanted():
+	case m.first.Several != nil:
+		m.state, m.due = isMeeting, m.due.Add(headFirst)
+		m.do(meetOthers{})
+	default:
 		m.state = hasStarted
 		m.do(start{})
 	}
+}
+
+// headFirst is by how much the head's time is up before that of the other daemons: it knows who is
+// missing.
+const headFirst = mono.Duration(3 * time.Second)
+
+// wanted is how many ranks this node has.
+func (m *muster) wanted() int {
+	if m.first.Several != nil {
+		return m.first.Several.Locals
+	}
+	return len(m.ranks)
 }
 
 // fail refuses all that have come. The one of least rank tells people.
@@ -181,16 +220,16 @@ func (m *muster) fail(why string) {
 
 // allHeard says whether each rank has come, or was refused because the start had failed before.
 // Who comes after the daemon has ended would start another one, and wait a minute for the dead.
-func (m *muster) allHeard() bool { return m.come+m.late >= len(m.ranks) }
+func (m *muster) allHeard() bool { return m.come+m.late >= m.wanted() }
 
 // missingMax bounds how many ranks are listed.
 const missingMax = 16
 
-// whoIsMissing is why a world did not start in time.
-func (m *muster) whoIsMissing() string {
+// listMissing lists the ranks with whom nobody has come.
+func listMissing(by []int) string {
 	var missing []string
-	for rank, guest := range m.ranks {
-		if guest == nobody {
+	for rank, who := range by {
+		if who == nobody {
 			missing = append(missing, strconv.Itoa(rank))
 		}
 	}
@@ -198,6 +237,17 @@ func (m *muster) whoIsMissing() string {
 	if n := len(missing) - missingMax; n > 0 {
 		missing, more = missing[:missingMax], fmt.Sprintf(" and %d more", n)
 	}
-	return fmt.Sprintf("%d of %d ranks after %s; missing on %s: %s%s (%s gives them longer; a program that is to run for itself: GOULFM_ALONE=1)",
-		m.come, len(m.ranks), mono.Duration(m.timeout), m.node, strings.Join(missing, ", "), more, timeoutVariable)
+	return strings.Join(missing, ", ") + more
+}
+
+// whoIsMissing is why a world did not start in time.
+func (m *muster) whoIsMissing() string {
+	switch {
+	case m.state == isMeeting:
+		return fmt.Sprintf("after %s the ranks of %s have come, and the daemon of rank 0 has not answered", mono.Duration(m.timeout), m.node)
+	case m.first.Several != nil:
+		return fmt.Sprintf("%d of the %d ranks of %s after %s (%s gives them longer)", m.come, m.wanted(), m.node, mono.Duration(m.timeout), timeoutVariable)
+	}
+	return fmt.Sprintf("%d of %d ranks after %s; missing on %s: %s (%s gives them longer; a program that is to run for itself: GOULFM_ALONE=1)",
+		m.come, len(m.ranks), mono.Duration(m.timeout), m.node, listMissing(m.ranks), timeoutVariable)
 }

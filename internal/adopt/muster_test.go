@@ -42,12 +42,17 @@ func eventOf(t *testing.T, words []string) event {
 		return n
 	}
 	switch words[0] {
-	case "came": // came GUEST rank R of N [key K]
+	case "came": // came GUEST rank R of N [key K | here L]
 		c := claim{Version: version, Rank: n(3), Size: n(5)}
-		if len(words) > 6 {
+		switch {
+		case len(words) > 6 && words[6] == "key":
 			c.Key = words[7]
+		case len(words) > 6:
+			c.Several = &several{Locals: n(7), Channel: byCards}
 		}
 		return came{n(1), c}
+	case "met":
+		return met{}
 	case "ended":
 		return ended{n(1)}
 	case "unable":
@@ -79,7 +84,7 @@ func TestLateRanksAreHeard(t *testing.T) {
 func TestEveryOrder(t *testing.T) {
 	events := []event{came{0, claim{Rank: 0, Size: 3}}, came{1, claim{Rank: 1, Size: 3}}, came{2, claim{Rank: 2, Size: 3}}, ended{1}, tick{mono.Time(mono.Second)}}
 	worlds, runs := 0, 0
-	for _, order := range orders(len(events)) {
+	for _, order := range interleavings(len(events)) {
 		for length := 3; length <= len(events); length++ {
 			runs++
 			m := newMuster("n", 0, time.Second)
@@ -132,13 +137,13 @@ func TestEveryOrder(t *testing.T) {
 	assert.Less(t, worlds, runs)
 }
 
-// orders are all permutations of 0 to n-1.
-func orders(n int) [][]int {
+// interleavings are all permutations of 0 to n-1.
+func interleavings(n int) [][]int {
 	if n == 0 {
 		return [][]int{nil}
 	}
 	var all [][]int
-	for _, rest := range orders(n - 1) {
+	for _, rest := range interleavings(n - 1) {
 		for at := range n {
 			order := append([]int{}, rest[:at]...)
 			order = append(order, n-1)

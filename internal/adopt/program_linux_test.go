@@ -142,7 +142,9 @@ type step struct {
 	cluster string
 	number  int
 	size    int
+	nodes   int        // on which the ranks are, in turns; 0: one
 	files   []*os.File // that ranks inherit besides
+	isBare  bool       // no variables of a step
 }
 
 // cluster names a cluster that no other test has.
@@ -155,11 +157,13 @@ func newStep(t *testing.T, size int) step {
 
 func (s step) env(rank int) []string {
 	var all []string
-	for r := range s.size {
+	nodes := max(s.nodes, 1)
+	node := rank % nodes
+	for r := node; r < s.size; r += nodes {
 		all = append(all, strconv.Itoa(r))
 	}
 	return []string{"GORACE=atexit_sleep_ms=0", "SLURM_CLUSTER_NAME=" + s.cluster, "SLURM_JOB_ID=7", fmt.Sprintf("SLURM_STEP_ID=%d", s.number), fmt.Sprintf("SLURM_STEP_NUM_TASKS=%d", s.size),
-		fmt.Sprintf("SLURM_PROCID=%d", rank), fmt.Sprintf("SLURM_LOCALID=%d", rank), "SLURM_NODEID=0", "SLURM_STEP_NUM_NODES=1", "SLURM_GTIDS=" + strings.Join(all, ",")}
+		fmt.Sprintf("SLURM_PROCID=%d", rank), fmt.Sprintf("SLURM_LOCALID=%d", rank/nodes), fmt.Sprintf("SLURM_NODEID=%d", node), fmt.Sprintf("SLURM_STEP_NUM_NODES=%d", nodes), "SLURM_GTIDS=" + strings.Join(all, ",")}
 }
 
 // place is where the ranks of the step meet.
@@ -202,6 +206,9 @@ func (s step) start(program string, number int, env ...string) *rank {
 	s.t.Helper()
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Env = append(append(s.env(number), programVariable+"="+program, "PATH="+os.Getenv("PATH")), env...)
+	if s.isBare {
+		cmd.Env = append([]string{"GORACE=atexit_sleep_ms=0", "SLURM_CLUSTER_NAME=" + s.cluster, programVariable + "=" + program}, env...)
+	}
 	r := &rank{Cmd: cmd, t: s.t, errs: &bytes.Buffer{}}
 	in, err := cmd.StdinPipe()
 	require.NoError(s.t, err)

@@ -61,7 +61,8 @@ func serve(text string) error {
 	}
 	settle()
 	host, _ := os.Hostname()
-	s := &server{events: make(chan event), arrivals: make(chan *guest), guests: map[int]*guest{}, muster: newMuster(host, now(), timeout)}
+	s := &server{events: make(chan event), arrivals: make(chan *guest), cards: make(chan *cards, 1), placings: make(chan placing), crossed: make(chan error, 1),
+		guests: map[int]*guest{}, muster: newMuster(host, now(), timeout)}
 	go s.listen(ln.(*net.UnixListener))
 	s.run()
 	return nil
@@ -100,10 +101,16 @@ type server struct {
 	events   chan event // of others, for the muster
 	muster   *muster
 	guests   map[int]*guest // by number
-	host     *host          // nil: nobody has come
+	host     *host          // nil: nobody has come, or the ranks are on several nodes
 	watchdog watchdog
-	cores    []uint64         // the union of the ranks' masks
-	linger   <-chan time.Time // not nil: there will be no world
+
+	crossing *crossing    // of several nodes; nil: all ranks are here
+	cards    chan *cards  // the first ones that a rank has brought
+	placings chan placing // asked for once the daemons of all nodes are ready
+	crossed  chan error   // the crossing is over
+
+	cores  []uint64         // the union of the ranks' masks
+	linger <-chan time.Time // not nil: there will be no world
 }
 
 // run is the life of a server: until its processes have ended, or nobody is left whom it has to
@@ -119,14 +126,22 @@ func (s *server) run() {
 			s.do(s.muster.Step(ev))
 		case <-s.due():
 			s.do(s.muster.Step(tick{now()}))
+		case p := <-s.placings:
+			p.done <- s.place(p)
+		case err := <-s.crossed:
+			if s.muster.state == hasStarted {
+				s.part(err)
+				return
+			}
+			s.do(s.muster.Step(unable{textOf(err)}))
 		case <-s.over():
 			s.end()
 			return
 		case <-s.linger:
 			return
 		}
-		if s.linger != nil && s.host == nil {
-			return // nobody has come, or there is no memory
+		if s.linger != nil && s.host == nil && (s.crossing == nil || s.muster.allHeard()) {
+			return // nobody has come, or there is no memory, or all have heard
 		}
 	}
 }
@@ -172,12 +187,16 @@ func (s *server) do(actions []action) {
 		case refuse:
 			s.tell(a.guest, answer{What: refused, Why: a.why, Elsewhere: a.elsewhere})
 			s.dismiss(a.guest)
-		case start:
+		case meetOthers:
 			if broken == "" {
+				s.cross()
+			}
+		case start:
+			if broken == "" && s.crossing == nil {
 				s.start()
 			}
 		case fail:
-			s.fail()
+			s.fail(a.why)
 		}
 	}
 	if broken != "" {
@@ -185,11 +204,16 @@ func (s *server) do(actions []action) {
 	}
 }
 
-// prepare makes the memory of a world, and takes its processes for expected.
-func (s *server) prepare(size int) error {
+// prepare makes the memory of a world, and takes its processes for expected. Where there are several
+// nodes it makes what others know this daemon by.
+func (s *server) prepare(size int) (err error) {
+	if s.muster.first.Several != nil {
+		s.crossing, err = newCrossing(&s.muster.first, s.muster.node, s.muster.due)
+		return err
+	}
 	h := &host{ended: func(rank int) { s.later(ended{rank}) }}
 	h.Rules = job.New(job.Config{Ranks: size, Procs: size, Survive: job.SurviveKilled})
-	d, err := daemon.New(h, size)
+	d, err := daemon.New(h, size, 0)
 	if err != nil {
 		return fmt.Errorf("the memory of this node: %w", err)
 	}
@@ -203,8 +227,15 @@ func (s *server) prepare(size int) error {
 // accept has a process watched.
 func (s *server) accept(a accept) {
 	g := s.guests[a.guest]
-	s.tell(a.guest, answer{What: waiting})
+	s.tell(a.guest, answer{What: waiting, Card: s.crossing.card()})
 	s.cores = addMask(s.cores, g.claim.Cores)
+	if s.crossing != nil {
+		s.crossing.add(g)
+		if err := s.watchEnd(g); err != nil {
+			s.later(unable{fmt.Sprintf("rank %d cannot be watched: %v", a.rank, err)})
+		}
+		return
+	}
 	s.watchdog.add(g.pidfd)
 	s.host.Apply(job.Forked{Proc: a.rank})
 	err := s.host.daemon.Adopt(daemon.Adoption{Number: a.rank, Pid: g.pid, Pidfd: g.pidfd, Line: g.conn})
@@ -246,8 +277,9 @@ func (s *server) countCores() int {
 }
 
 // fail waits for nobody any more but for the end of those that have come.
-func (s *server) fail() {
+func (s *server) fail(why string) {
 	s.linger = time.After(lingerMax)
+	s.crossing.abandon(why)
 	if s.host != nil {
 		s.host.daemon.Unexpect(s.host.daemon.Procs() - s.muster.come)
 	}

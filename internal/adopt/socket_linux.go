@@ -7,9 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// descriptorsMost is how many descriptors come with a message at most; the kernel closes what
-// would be more.
-const descriptorsMost = 2
+// How many descriptors come with a claim, and with a place, at most; the kernel closes what would be
+// more, and sends no more than 253.
+const (
+	claimMost = 2
+	placeMost = 253
+)
 
 // credOf returns who is at the other end of a connection: of a listener's, who began to listen.
 func credOf(conn *net.UnixConn) (cred *unix.Ucred, err error) {
@@ -38,11 +41,11 @@ func send(conn *net.UnixConn, message any, fds ...int) error {
 	return err
 }
 
-// receive reads a message, and no byte after it. The descriptors that came with it are the
+// receive reads a message with at most so many descriptors, and no byte after it. The descriptors that came with it are the
 // caller's, none if there is an error.
-func receive(conn *net.UnixConn) (body []byte, fds []int, err error) {
+func receive(conn *net.UnixConn, most int) (body []byte, fds []int, err error) {
 	var head [headBytes]byte
-	oob := make([]byte, unix.CmsgSpace(4*descriptorsMost))
+	oob := make([]byte, unix.CmsgSpace(4*most))
 	n, oobn, _, _, err := conn.ReadMsgUnix(head[:], oob)
 	fds = descriptorsOf(oob[:oobn])
 	if err == nil && n == 0 {

@@ -19,7 +19,7 @@ type watchdog struct {
 
 // add has it wait for one more process. The pidfd stays the caller's.
 func (w *watchdog) add(pidfd int) {
-	fd, err := unix.FcntlInt(uintptr(pidfd), unix.F_DUPFD_CLOEXEC, 0)
+	fd, err := copyDescriptor(pidfd)
 	if err != nil {
 		return
 	}
@@ -50,3 +50,24 @@ func (w *watchdog) run() {
 	time.Sleep(endMax)
 	os.Exit(0)
 }
+
+// watchEnd tells the muster when the process of a guest has ended.
+func (s *server) watchEnd(g *guest) error {
+	fd, err := copyDescriptor(g.pidfd)
+	if err != nil {
+		return err
+	}
+	go func() {
+		defer unix.Close(fd)
+		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		for {
+			if _, err := unix.Poll(poll, -1); !errors.Is(err, unix.EINTR) {
+				break
+			}
+		}
+		s.events <- ended{g.claim.Rank}
+	}()
+	return nil
+}
+
+func copyDescriptor(fd int) (int, error) { return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0) }

@@ -2,6 +2,7 @@ package adopt_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -42,21 +43,30 @@ func TestADeathIsSurvived(t *testing.T) {
 	for victim := range 3 {
 		s := newStep(t, 3)
 		s.number = victim % 3
-		all := s.startAll("survive")
-		for _, r := range all {
-			assert.Equal(t, "together", r.line())
+		outlive(t, s.startAll("survive"), func(all []*rank) (lost []int) {
+			require.NoError(t, all[victim].Process.Kill())
+			return []int{victim}
+		})
+	}
+}
+
+// outlive has ranks of "survive" meet, and some lost by kill: the others end well, as so many fewer.
+func outlive(t *testing.T, all []*rank, kill func(all []*rank) (lost []int)) {
+	t.Helper()
+	for _, r := range all {
+		assert.Equal(t, "together", r.line())
+	}
+	lost := kill(all)
+	next := 0
+	for number, r := range all {
+		r.wait()
+		if slices.Contains(lost, number) {
+			assert.NotZero(t, r.code)
+			continue
 		}
-		require.NoError(t, all[victim].Process.Kill())
-		next := 0
-		for number, r := range all {
-			r.wait()
-			if number == victim {
-				continue
-			}
-			assert.Zero(t, r.code, r.errs)
-			assert.Equal(t, fmt.Sprintf("rank %d of 2\n", next), r.rest)
-			next++
-		}
+		assert.Zero(t, r.code, r.errs)
+		assert.Equal(t, fmt.Sprintf("rank %d of %d\n", next, len(all)-len(lost)), r.rest)
+		next++
 	}
 }
 
@@ -194,4 +204,48 @@ func TestADaemonThatIsKilled(t *testing.T) {
 	for _, r := range all {
 		assert.Equal(t, syscall.SIGKILL, r.wait().ProcessState.Sys().(syscall.WaitStatus).Signal())
 	}
+}
+
+// TestStaleEnvironments: what says that a process is one of several, and is of no use, is an error with a remedy:
+// code 3, one line, and no result, since that would be one of several.
+func TestStaleEnvironments(t *testing.T) {
+	for name, c := range map[string]struct{ env, want string }{
+		"the second program of a task of mpiexec": {"PMI_RANK=1 PMI_SIZE=4 PMI_FD=77", "an earlier program of this task may have used it"},
+		"a server of PMI that has gone":           {"PMI_PORT=127.0.0.1:1 PMI_ID=2", "is mpiexec still there"},
+		"a shell of srun --mpi=pmix":              {"PMIX_RANK=3 PMIX_NAMESPACE=slurm.pmix.7.0", "nothing says of how many"},
+		"a shell below mpirun":                    {"OMPI_COMM_WORLD_RANK=3", "no rank and size"},
+		"mpirun, the namespace lost":              {"OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=4", "PMIX_NAMESPACE"},
+		"Slurm, half of it":                       {"SLURM_STEP_NUM_TASKS=4 SLURM_JOB_ID=7 SLURM_STEP_ID=0", "SLURM_PROCID"},
+		"Slurm, copied by hand":                   {"SLURM_STEP_NUM_TASKS=4 SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_PROCID=1 SLURM_NODEID=0 SLURM_STEP_NUM_NODES=1 GOULFM_START_TIMEOUT=1s", "1 of 4 ranks after 1s; missing on"},
+		"a rank on another node":                  {"SLURM_STEP_NUM_TASKS=4 SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_PROCID=0 SLURM_NODEID=0 SLURM_STEP_NUM_NODES=2 SLURM_GTIDS=0,1", "srun --mpi=pmi2; or munge on all nodes"},
+		"mpirun on several nodes":                 {"OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=0 OMPI_COMM_WORLD_LOCAL_SIZE=2 PMIX_NAMESPACE=x", "goulfm run --host; or set GOULFM_SECRET_FILE"},
+		"a pod of several":                        {"JOB_COMPLETION_INDEX=0 GOULFM_NODES=4 GOULFM_JOB=u GOULFM_SERVICE=heat HOSTNAME=heat-0", "goulfm run"},
+		"a pod that does not know its job":        {"JOB_COMPLETION_INDEX=0 GOULFM_NODES=4", "GOULFM_JOB"},
+		"GOULFM_ALONE that is neither":            {"GOULFM_ALONE=yes", "1 or 0 is expected"},
+		"a launcher that has gone":                {"GOULFM_BOOT={}", "GOULFM_BOOT"},
+	} {
+		s := newStep(t, 1)
+		s.isBare = true
+		r := s.start("sum", 0, append(strings.Fields(c.env), "PATH=/nonexistent")...).wait()
+		assert.Equal(t, 3, r.code, name)
+		assert.Empty(t, r.rest, name)
+		assert.Contains(t, r.errs.String(), c.want, name)
+		assert.Equal(t, 1, strings.Count(r.errs.String(), "\n"), "%s: %s", name, r.errs)
+	}
+}
+
+// TestTwoJobsWithOneKey: two processes that both say that they are rank 0. The first one is it; the
+// other one hears so, and what to do.
+func TestTwoJobsWithOneKey(t *testing.T) {
+	s := newStep(t, 2)
+	first := s.start("sum", 0, "ADOPT_TEST_SAY=waiting")
+	assert.Equal(t, "waiting", first.line())
+	again := s.start("sum", 0).wait()
+	assert.Equal(t, 3, again.code)
+	assert.Contains(t, again.errs.String(), "rank 0 is there already")
+	assert.Contains(t, again.errs.String(), "GOULFM_ALONE=1")
+	second := s.start("sum", 1).wait()
+	assert.Zero(t, second.code, second.errs)
+	assert.Zero(t, first.wait().code)
+	assert.Equal(t, fmt.Sprintf("rank 0 of 2: %d\n", first.Process.Pid+second.Process.Pid), first.rest)
 }

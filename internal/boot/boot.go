@@ -29,10 +29,14 @@ type Info struct {
 	Size       int    `json:"size"`
 	First      int    `json:"first,omitempty"`   // process number of rank 0: processes are numbered through the job
 	Spawned    bool   `json:"spawned,omitempty"` // by a process of the job: its world is of those that were started together
+	Spare      bool   `json:"spare,omitempty"`   // it waits for a rank to replace
 	NodeFd     int    `json:"nodeFd"`            // segment 0
 	LifelineFd int    `json:"lifelineFd"`        // socket to the launcher: it ends when the launcher does
 	ArenasFd   int    `json:"arenasFd"`          // memory of all arenas
+	Keeps      bool   `json:"keeps,omitempty"`   // it gets the memory of the node that outlives processes
+	KeepFd     int    `json:"keepFd,omitempty"`  // that memory; 0: there is none
 	Cores      int    `json:"cores"`             // usable by the job on this node
+	Crowd      int    `json:"crowd,omitempty"`   // of a job on several nodes: how many ranks share a core, where that is the most; the same for all
 	Ranks      int    `json:"ranks"`             // with which the job began: what all processes have to see alike goes by it
 
 	Mesh    *Mesh         `json:"mesh,omitempty"`    // of a job on several nodes
@@ -49,7 +53,7 @@ type Info struct {
 type Mesh struct {
 	TableFd  int   `json:"tableFd"`  // a Table as JSON
 	ListenFd int   `json:"listenFd"` // where this process accepts connections
-	BellsFd  int   `json:"bellsFd"`  // the first of as many eventfds as there are Seats
+	BellFds  []int `json:"bellFds"`  // eventfds, in the order of Seats
 	Seats    []int `json:"seats"`    // of the node
 }
 
@@ -57,6 +61,7 @@ type Mesh struct {
 // holds the job's secret.
 type Table struct {
 	Secret []byte   `json:"secret"`
+	Secure string   `json:"secure"` // how members of the job talk: see socket.ParseMode
 	Node   int      `json:"node"`   // of this process
 	Addrs  []string `json:"addrs"`  // by seat: where it listens
 	Births []uint64 `json:"births"` // by seat
@@ -93,6 +98,14 @@ func FromEnv() (info Info, ok bool, err error) {
 		return info, true, fmt.Errorf("environment variable %s: rank %d of %d", Variable, info.Rank, info.Size)
 	}
 	return info, true, nil
+}
+
+// Sharing is how many ranks share a core, rounded up: the same for all of the job.
+func (i Info) Sharing() int {
+	if i.Crowd > 0 {
+		return i.Crowd
+	}
+	return (i.Ranks + i.Cores - 1) / max(i.Cores, 1)
 }
 
 // Proc is the number of the process in the job.

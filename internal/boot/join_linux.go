@@ -71,8 +71,10 @@ func (i Info) Join() (*Process, error) {
 		}
 		return nil, err
 	}
-	for _, fd := range []int{i.NodeFd, i.ArenasFd} {
-		unix.CloseOnExec(fd)
+	for _, fd := range []int{i.NodeFd, i.ArenasFd, i.KeepFd} {
+		if fd > 0 {
+			unix.CloseOnExec(fd)
+		}
 	}
 	node.SetPid(me, os.Getpid())
 	node.SetState(me, segment.Joined)

@@ -26,6 +26,10 @@ func (p *Process) openMesh() error {
 	if err != nil {
 		return err
 	}
+	mode, err := socket.ParseMode(table.Secure)
+	if err != nil {
+		return fmt.Errorf("how to talk to other nodes: %w", err)
+	}
 	listener, err := takeListener(p.Info.Mesh.ListenFd)
 	if err != nil {
 		return err
@@ -37,7 +41,7 @@ func (p *Process) openMesh() error {
 		local[seat] = table.Nodes[seat] == table.Node
 	}
 	me := p.Info.Proc()
-	mesh, err := tcp.New(tcp.Config{Job: p.Info.Job, Me: me, Peers: peers, Trust: trust, Listener: listener,
+	mesh, err := tcp.New(tcp.Config{Job: p.Info.Job, Me: me, Peers: peers, Trust: trust, Secure: mode, Listener: listener,
 		OnFenced: p.wasFenced, OnAnomaly: p.toldNonsense})
 	if err != nil {
 		return err
@@ -72,6 +76,9 @@ func (p *Process) toldNonsense(peer int, text string) {
 
 // check says what is wrong with it in a job of procs seats, or nil.
 func (m *Mesh) check(procs int) error {
+	if len(m.BellFds) != len(m.Seats) {
+		return fmt.Errorf("%d doorbells for %d seats", len(m.BellFds), len(m.Seats))
+	}
 	for _, seat := range m.Seats {
 		if seat < 0 || seat >= procs {
 			return fmt.Errorf("seat %d of %d", seat, procs)
@@ -81,12 +88,11 @@ func (m *Mesh) check(procs int) error {
 }
 
 // bells returns the eventfds of the seats of the node.
-func (m *Mesh) bells() (fds []int) {
-	for i := range m.Seats {
-		unix.CloseOnExec(m.BellsFd + i)
-		fds = append(fds, m.BellsFd+i)
+func (m *Mesh) bells() []int {
+	for _, fd := range m.BellFds {
+		unix.CloseOnExec(fd)
 	}
-	return fds
+	return m.BellFds
 }
 
 func readTable(fd int) (*Table, error) {

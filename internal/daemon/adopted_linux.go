@@ -5,6 +5,7 @@ import (
 	"syscall"
 
 	"github.com/goulfm/goulfm/internal/job"
+	"github.com/goulfm/goulfm/internal/pidfd"
 )
 
 // An Adoption is a process that somebody else has started, a job engine, and that comes to this
@@ -25,7 +26,7 @@ type Adoption struct {
 
 // Adopt serves a process from now on. It is one of those of Expect: Unexpect follows.
 func (d *Daemon) Adopt(a Adoption) error {
-	handle, err := newHandle(a.Pidfd)
+	handle, err := pidfd.New(a.Pidfd)
 	if err != nil {
 		a.Line.Close()
 		return err
@@ -49,26 +50,29 @@ func (d *Daemon) Adopt(a Adoption) error {
 //
 //	kernel: all threads are gone      awaitEnd: nothing of it runs: Found, if no tombstone told
 //	engine: waits for its child       awaitEnd: how it has ended: Reaped
-//
-// It counts as live until the host was told all: the job is not over before.
 func (d *Daemon) awaitEnd(p *process) {
-	p.handle.wait()
+	p.handle.Wait()
 	d.mu.Lock()
 	p.reaped = true
 	d.node.SetEnded(p.number)
 	d.mu.Unlock()
 	d.find(p.number, job.ByReaping)
-	status := p.handle.status()
-	p.handle.close()
+	status := job.Status{Unknown: true}
+	if ended, known := p.handle.Status(); known {
+		status = statusOf(ended)
+	}
+	p.handle.Close()
 	d.host.Reaped(p.number, status)
 	d.hearOut(p)
-	d.release()
+	d.release(p)
 }
 
-// release notes that there is one adopted process less.
-func (d *Daemon) release() {
+// release notes that the host was told the end of a process.
+func (d *Daemon) release(p *process) {
 	d.mu.Lock()
-	d.wards--
+	if p.handle != nil {
+		d.wards--
+	}
 	d.live--
 	last := d.endsNow()
 	d.mu.Unlock()
@@ -93,7 +97,7 @@ func (d *Daemon) hasChildren() bool { return d.live > d.wards || len(d.builds) >
 // signal sends a signal to a process that is not reaped. The caller holds mu.
 func (p *process) signal(sig syscall.Signal) {
 	if p.handle != nil {
-		p.handle.signal(sig)
+		p.handle.Signal(sig)
 		return
 	}
 	_ = syscall.Kill(p.pid, sig)

@@ -16,6 +16,7 @@ import (
 	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/pidfd"
 	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -61,7 +62,7 @@ func engine(t *testing.T, reaps bool) (pid int, said *bufio.Reader) {
 // adopt makes a daemon with n adopted processes, and ends all with the test.
 func adopt(t *testing.T, r Host, n int, reaps bool) (*Daemon, []ward) {
 	t.Helper()
-	d, err := New(r, 8)
+	d, err := New(r, 8, 1)
 	require.NoError(t, err)
 	require.True(t, d.Expect(n))
 	require.NoError(t, d.Begin(func() error { return nil }))
@@ -97,15 +98,16 @@ func signalled(sig syscall.Signal) string { return fmt.Sprint(128 + int(sig)) }
 // hasExitStatus says whether this kernel tells how a process has ended that is another's child.
 func hasExitStatus(t *testing.T) bool {
 	pid, said := engine(t, true)
-	pidfd, err := unix.PidfdOpen(pid, 0)
+	fd, err := unix.PidfdOpen(pid, 0)
 	require.NoError(t, err)
 	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
 	_, err = said.ReadString('\n')
 	require.NoError(t, err)
-	h, err := newHandle(pidfd)
+	h, err := pidfd.New(fd)
 	require.NoError(t, err)
-	defer h.close()
-	return !h.status().Unknown
+	defer h.Close()
+	_, known := h.Status()
+	return known
 }
 
 // TestAnAdoptedProcess: what it says is told before its end, and its end without its being a
@@ -183,7 +185,7 @@ func TestTheReaperSleeps(t *testing.T) {
 			synctest.Wait()
 			assert.False(t, returned)
 			if next == "the adopted one ends" {
-				d.release()
+				d.release(&process{handle: &pidfd.Handle{}})
 			} else {
 				d.Expect(1)
 				synctest.Wait()
@@ -220,7 +222,7 @@ func TestBornAndAdopted(t *testing.T) {
 
 // TestAPidfdThatIsNone is refused, and its lifeline closed.
 func TestAPidfdThatIsNone(t *testing.T) {
-	d, err := New(&record{}, 2)
+	d, err := New(&record{}, 2, 1)
 	require.NoError(t, err)
 	defer d.Close()
 	mine, theirs, err := openLifeline()

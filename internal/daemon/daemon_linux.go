@@ -7,8 +7,10 @@ import (
 	"syscall"
 
 	"github.com/goulfm/goulfm/internal/job"
+	"github.com/goulfm/goulfm/internal/keep"
 	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/pidfd"
 	"github.com/goulfm/goulfm/internal/postbox"
 	"github.com/goulfm/goulfm/internal/segment"
 )
@@ -35,7 +37,8 @@ type Daemon struct {
 	host   Host
 	job    uint64
 	node   *segment.Node
-	memory []*os.File // segment 0, all arenas
+	memory []*os.File   // segment 0, all arenas
+	kept   *keep.Memory // that outlives processes; nil: there is none
 
 	neighbours *Neighbours  // of a job on several nodes; else nil
 	sleeper    park.Sleeper // with which its processes sleep
@@ -53,11 +56,12 @@ type Daemon struct {
 	byPid    map[int]*process                // not reaped yet
 	builds   map[int]chan syscall.WaitStatus // commands that are not reaped yet
 	outputs  map[stream]bool                 // that are not at their end
-	live     int                             // not reaped yet
+	live     int                             // whose end the host was not told yet
 	wards    int                             // of these, whom another process has started: see Adopt
 	expected int                             // about to be started
 	over     bool                            // all processes have ended, and none will be started
 	isHalted bool                            // KillAll
+	still    Still                           // why they stand still; 0: they run
 
 	ended     chan struct{} // it is over
 	childless chan struct{} // nor is anything left of what they have started
@@ -71,7 +75,7 @@ type Daemon struct {
 type process struct {
 	number  int
 	pid     int
-	handle  *handle // of an adopted one; else nil
+	handle  *pidfd.Handle // of an adopted one; else nil
 	line    *postbox.Box[[]byte]
 	words   stream        // what it says over its lifeline
 	silent  chan struct{} // closed once all that it said was told
@@ -79,23 +83,25 @@ type process struct {
 	told    chan struct{} // closed once the finder has
 	foundNs int64
 	reaped  bool
+	spare   bool // it waits for a world, and refers to nobody yet
 }
 
 func newProcess(number, pid int, line *net.UnixConn) *process {
 	return &process{number: number, pid: pid, line: newMouth(line), words: stream{line}, silent: make(chan struct{}), told: make(chan struct{})}
 }
 
-// New makes a daemon with memory for procs processes. The caller closes it when no process
+// New makes a daemon with memory for procs processes, and memory that outlives them for so many ranks (0:
+// none). The caller closes it when no process
 // will be started any more.
-func New(host Host, procs int) (*Daemon, error) {
+func New(host Host, procs, homes int) (*Daemon, error) {
 	d := newDaemon(host)
 	d.job = NewIdentity()
-	return d, d.begin(procs)
+	return d, d.begin(procs, homes)
 }
 
-func (d *Daemon) begin(procs int) error {
+func (d *Daemon) begin(procs, homes int) error {
 	adoptOrphans()
-	if err := d.makeMemory(procs); err != nil {
+	if err := d.makeMemory(procs, homes); err != nil {
 		return err
 	}
 	d.starter.begin()

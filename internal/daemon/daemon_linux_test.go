@@ -26,6 +26,7 @@ type record struct {
 	events []string
 	heard  chan int // nil: nobody waits
 	twice  error    // what Said returns
+	reaped func()   // called by Reaped, unless nil
 }
 
 func (r *record) add(format string, args ...any) {
@@ -37,7 +38,12 @@ func (r *record) add(format string, args ...any) {
 func (r *record) Found(proc int, by job.Evidence, left bool, _ int64) {
 	r.add("%d found by %s, left %v", proc, by, left)
 }
-func (r *record) Reaped(proc int, status job.Status) { r.add("%d reaped: %s", proc, status) }
+func (r *record) Reaped(proc int, status job.Status) {
+	r.add("%d reaped: %s", proc, status)
+	if r.reaped != nil {
+		r.reaped()
+	}
+}
 func (r *record) Heard(proc int) {
 	r.add("%d heard", proc)
 	if r.heard != nil {
@@ -84,7 +90,7 @@ func shell(t *testing.T, number int, script string) (Placement, *printed) {
 // start makes a daemon with scripts as processes 0 and on, and ends all with the test.
 func start(t *testing.T, r *record, scripts ...string) (*Daemon, []*printed) {
 	t.Helper()
-	d, err := New(r, 8)
+	d, err := New(r, 8, 1)
 	require.NoError(t, err)
 	var outs []*printed
 	require.NoError(t, d.Begin(func() error {
@@ -154,6 +160,21 @@ func TestFoundBeforeHeard(t *testing.T) {
 	assert.NoError(t, out.Close())
 }
 
+// TestHeardBeforeTheEnd: a host that ends the job as soon as the last process is reaped hears
+// before the end how that one has ended.
+func TestHeardBeforeTheEnd(t *testing.T) {
+	r := &record{}
+	d, _ := start(t, r, "exec sleep 1000")
+	require.True(t, d.Expect(1))
+	r.reaped = func() {
+		d.Unexpect(1) // the host knows: nobody will be started
+		assert.False(t, d.Over())
+	}
+	d.Signal(0, syscall.SIGKILL)
+	end(d)
+	assert.Equal(t, []string{"0 reaped: killed (SIGKILL)", "0 found by reaping, left false", "0 heard"}, r.events)
+}
+
 // TestSignals reach processes that are not reaped, and no others.
 func TestSignals(t *testing.T) {
 	r := &record{heard: make(chan int, 2)}
@@ -208,7 +229,7 @@ func TestStartedWhileAllIsEnded(t *testing.T) {
 // has left a child behind, is reaped; and the job is over once nobody expects another.
 func TestExpectedWhenAllHaveEnded(t *testing.T) {
 	r := &record{heard: make(chan int, 2)}
-	d, err := New(r, 8)
+	d, err := New(r, 8, 1)
 	require.NoError(t, err)
 	require.True(t, d.Expect(2)) // before anything was started: nothing is over yet
 	require.NoError(t, d.Begin(func() error { return nil }))

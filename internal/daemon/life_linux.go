@@ -39,7 +39,7 @@ func (d *Daemon) WatchLife(after time.Duration) {
 			if now == 0 || d.node.StateOf(number) == segment.Left { // 0: it has not joined
 				continue
 			}
-			if now != beats[number] {
+			if now != beats[number] || d.isStill() {
 				beats[number], still[number] = now, 0
 				continue
 			}

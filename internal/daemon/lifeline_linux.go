@@ -35,6 +35,9 @@ func (d *Daemon) Say(proc int, m lifeline.Message) {
 	line, err := lifeline.Encode(boot.NowNs(), m)
 	d.mu.Lock()
 	p := d.procs[proc]
+	if _, world := m.(lifeline.Keep); world && p != nil {
+		p.spare = false
+	}
 	d.mu.Unlock()
 	if err != nil || p == nil {
 		return

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"os"
 
+	"github.com/goulfm/goulfm/internal/keep"
 	"github.com/goulfm/goulfm/internal/segment"
 )
 
@@ -16,8 +17,14 @@ func NewIdentity() uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// makeMemory makes segment 0 and the arenas of the job.
-func (d *Daemon) makeMemory(procs int) error {
+// makeMemory makes segment 0 and the arenas of the job, and memory that outlives processes: a home for each
+// of so many ranks, where package recovery finds what the one before has left.
+func (d *Daemon) makeMemory(procs, homes int) (err error) {
+	if homes > 0 {
+		if d.kept, err = keep.Create(homes); err != nil {
+			return err
+		}
+	}
 	nodeFile, err := segment.Create("goulfm-node", segment.NodeBytes(procs))
 	if err != nil {
 		return err
@@ -39,6 +46,9 @@ func (d *Daemon) makeMemory(procs int) error {
 
 // Close lets go of what only new processes need.
 func (d *Daemon) Close() {
+	if d.kept != nil {
+		_ = d.kept.Close() // of no process any more
+	}
 	for _, f := range d.memory {
 		f.Close()
 	}

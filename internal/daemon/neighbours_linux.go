@@ -20,13 +20,13 @@ type Neighbours struct {
 }
 
 // NewNode makes the daemon of one of several nodes of a job with procs seats.
-func NewNode(host Host, procs int, n *Neighbours) (*Daemon, error) {
+func NewNode(host Host, procs, homes int, n *Neighbours) (*Daemon, error) {
 	d := newDaemon(host)
 	d.job, d.neighbours = n.Job, n
 	if err := n.makeBells(); err != nil {
 		return nil, err
 	}
-	if err := d.begin(procs); err != nil {
+	if err := d.begin(procs, homes); err != nil {
 		return nil, err
 	}
 	d.sleeper = park.NewBells(d.node.BellOf, procs, n.Seats, n.bells)
@@ -47,13 +47,22 @@ func (n *Neighbours) makeBells() error {
 
 // give adds what the process of a seat gets to its descriptors, and says where it finds it.
 func (n *Neighbours) give(files []uintptr, seat int) ([]uintptr, *boot.Mesh) {
-	files = append(files, n.Table.Fd(), n.Listeners[seat].Fd())
-	for _, fd := range n.bells {
+	for _, fd := range n.Descriptors(seat) {
 		files = append(files, uintptr(fd))
 	}
-	return files, &boot.Mesh{TableFd: fdTable, ListenFd: fdListen, BellsFd: fdBells, Seats: n.Seats}
+	mesh := &boot.Mesh{TableFd: fdTable, ListenFd: fdListen, Seats: n.Seats}
+	for i := range n.bells {
+		mesh.BellFds = append(mesh.BellFds, fdBells+i)
+	}
+	return files, mesh
 }
 
-// closeListener lets go of where a process listens, once it has that: when it has ended nobody
+// Descriptors are what the process of a seat is given by whoever has adopted it, in this order: the
+// table, where it listens, the doorbells. They stay the daemon's.
+func (n *Neighbours) Descriptors(seat int) (fds []int) {
+	return append([]int{int(n.Table.Fd()), int(n.Listeners[seat].Fd())}, n.bells...)
+}
+
+// CloseListener lets go of where a process listens, once it has that: when it has ended nobody
 // listens there any more.
-func (n *Neighbours) closeListener(seat int) { n.Listeners[seat].Close() }
+func (n *Neighbours) CloseListener(seat int) { n.Listeners[seat].Close() }

@@ -32,29 +32,32 @@ func (d *Daemon) reap() {
 	}
 }
 
-// reapOne takes the status of a child that has ended, and passes it on.
+// reapOne takes the status of a child that has ended, and passes it on. A process counts as live
+// until the host was told all: else the job were over before its end is known.
+//
+//	reaper: Reaped of the last one      host: nobody will be started: Unexpect, EndLeftovers
+//	                                          all listeners have ended; the job is over
+//	reaper: hearOut, a new listener           never hears that one has died
 func (d *Daemon) reapOne() {
-	p, status, last := d.takeStatus()
-	if p != nil {
-		d.host.Reaped(p.number, statusOf(status))
-		d.find(p.number, job.ByReaping)
-		d.hearOut(p)
+	p, status := d.takeStatus()
+	if p == nil {
+		return
 	}
-	if last {
-		close(d.ended)
-	}
+	d.host.Reaped(p.number, statusOf(status))
+	d.find(p.number, job.ByReaping)
+	d.hearOut(p)
+	d.release(p)
 }
 
-// takeStatus takes the status of a child that has ended, and returns the process if it was
-// one; last: no other is left.
-func (d *Daemon) takeStatus() (p *process, status syscall.WaitStatus, last bool) {
+// takeStatus takes the status of a child that has ended, and returns the process if it was one.
+func (d *Daemon) takeStatus() (p *process, status syscall.WaitStatus) {
 	d.forking.Lock()
 	defer d.forking.Unlock()
 	d.mu.Lock() // nobody sends a signal to a number that is being given back
 	defer d.mu.Unlock()
 	pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
 	if err != nil || pid <= 0 {
-		return nil, 0, false
+		return nil, 0
 	}
 	if built := d.builds[pid]; built != nil {
 		delete(d.builds, pid)
@@ -64,9 +67,11 @@ func (d *Daemon) takeStatus() (p *process, status syscall.WaitStatus, last bool)
 		delete(d.byPid, pid)
 		p.reaped = true
 		d.node.SetEnded(p.number)
-		d.live--
+		if d.kept != nil {
+			d.kept.Release(int(d.node.Generation(p.number))<<job.SeatBits | p.number)
+		}
 	}
-	return p, status, d.endsNow()
+	return p, status
 }
 
 // awaitStart waits until there is a child, or nothing left, where processes are still to be

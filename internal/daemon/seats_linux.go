@@ -2,11 +2,15 @@ package daemon
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/goulfm/goulfm/internal/segment"
 	"golang.org/x/sys/unix"
 )
+
+// Barred returns none: see the daemons of several nodes.
+func (d *Daemon) Barred() []int { return nil }
 
 // Vacant returns the seats, ascending, of processes that are reaped and of which all others that
 // run have let go.
@@ -30,16 +34,29 @@ func (d *Daemon) isGone(seat int) bool {
 }
 
 // holders are the processes that may refer to that of a seat: those that run, have not finished,
-// and have not said that they let go of it. One that is on its way into the job may refer to all.
+// and have not said that they let go of it. One that is on its way into the job may refer to all; a
+// spare will, once it is told its world.
 // The caller holds mu.
 func (d *Daemon) holders(seat int) (by []int) {
 	for other := range d.node.Started() {
 		p := d.procs[other]
-		if p != nil && !p.reaped && d.node.StateOf(other) != segment.Left && !d.node.HasLetGo(other, seat) {
+		if p != nil && !p.reaped && !p.spare && d.node.StateOf(other) != segment.Left && !d.node.HasLetGo(other, seat) {
 			by = append(by, other)
 		}
 	}
 	return by
+}
+
+// HeldBy returns the seats, ascending, of processes that are gone and to which proc still refers.
+func (d *Daemon) HeldBy(proc int) (seats []int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for seat := range d.node.Started() {
+		if d.isGone(seat) && slices.Contains(d.holders(seat), proc) {
+			seats = append(seats, seat)
+		}
+	}
+	return seats
 }
 
 // heldMax is how many seats Held names.

@@ -116,7 +116,11 @@ func (d *Daemon) Start(p Placement) error {
 	files := []uintptr{p.Stdin.Fd(), pipes.outW.Fd(), pipes.errsW.Fd(), d.memory[0].Fd(), pipes.theirs.Fd(), d.memory[1].Fd()}
 	if d.neighbours != nil {
 		files, p.Info.Mesh = d.neighbours.give(files, p.Number)
-		defer d.neighbours.closeListener(p.Number)
+		defer d.neighbours.CloseListener(p.Number)
+	}
+	if p.Info.Keeps && d.kept != nil {
+		p.Info.KeepFd = len(files)
+		files = append(files, d.kept.File().Fd())
 	}
 	pid, err := syscall.ForkExec(p.Path, p.Argv, &syscall.ProcAttr{
 		Dir: p.Dir, Env: d.envOf(p), Files: files,
@@ -137,6 +141,10 @@ func (d *Daemon) add(proc *process, pipes *pipes, p Placement) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.procs[proc.number], d.byPid[proc.pid] = proc, proc
+	proc.spare = p.Info.Spare
+	if d.still != 0 {
+		proc.signalGroup(syscall.SIGSTOP)
+	}
 	d.live++
 	d.forked.Broadcast()
 	if d.isHalted { // KillAll has ended all that it knew

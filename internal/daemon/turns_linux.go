@@ -28,6 +28,16 @@ func askForShortSlice() {
 	_ = unix.SchedSetAttr(0, &unix.SchedAttr{Policy: unix.SCHED_NORMAL, Runtime: 100_000}, 0)
 }
 
+// Hurry has this thread, which its goroutine is locked to, go before others: by short turns, and where
+// the daemon may, by a priority of its own. Threads that start processes must not call it: these would
+// have the priority, too.
+func Hurry() {
+	askForShortSlice()
+	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), hurriedNice)
+}
+
+const hurriedNice = -10
+
 // A process that has died is nicer by deadNicer than the daemon, and so than it was: the
 // kernel takes its memory apart in its turns, half a millisecond or two for a small one,
 // without a break. With a tenth of a share it does so where nobody else wants to run, and still in
@@ -163,7 +173,7 @@ func tryComeBack(comes chan<- bool) {
 // block in the kernel. So that nobody waits for that there is one more for each of those: the
 // reaper, and the watchers of the tombstones of so many processes.
 func Calm(procs int) {
-	runtime.GOMAXPROCS(Cores() + 1 + (procs+park.AnyMax-1)/park.AnyMax)
+	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), Cores()+1+(procs+park.AnyMax-1)/park.AnyMax))
 	_ = mayComeBack() // a death is no time to find out
 	if tid := firstThread(); tid > 0 {
 		_ = unix.SchedSetAttr(tid, &unix.SchedAttr{Policy: unix.SCHED_BATCH, Nice: int32(ownNice())}, 0)

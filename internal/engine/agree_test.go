@@ -60,3 +60,52 @@ func awaitUnderLock(p *Proc, cond func() bool) {
 		runtime.Gosched()
 	}
 }
+
+// TestSpecF13LeaseBeforeReturn: before an agreement between nodes returns somebody looks at the lease, in the
+// goroutine that is to go on, and nobody does between ranks of one node.
+func TestSpecF13LeaseBeforeReturn(t *testing.T) {
+	for _, nodes := range [][]int{{0, 1}, {0, 0}} {
+		ctx, stop := context.WithTimeout(bg, time.Minute)
+		world := inproc.New(2)
+		var heeded [2]int
+		var procs []*Proc
+		for me := range 2 {
+			procs = append(procs, New(world.Port(me), Config{SpinPolls: 20, Nodes: nodes, Heed: func() { heeded[me]++ }}))
+		}
+		want := 0
+		if nodes[0] != nodes[1] {
+			want = 1
+		}
+		var ranks sync.WaitGroup
+		for me, p := range procs {
+			ranks.Go(func() {
+				_, _, err := p.World().Call(ctx, member.Call{Kind: member.KindAgree}, Contribution{Flag: 1}, "agree")
+				assert.NoError(t, err)
+				assert.Equal(t, want, heeded[me])
+				flag := uint64(1)
+				h, err := p.World().StartAgree(&flag)
+				assert.NoError(t, err)
+				_, err = p.Wait(ctx, h)
+				assert.NoError(t, err)
+				assert.Equal(t, 2*want, heeded[me])
+				h, err = p.World().StartAgree(&flag)
+				assert.NoError(t, err)
+				_, err = p.WaitAll(ctx, []Handle{h}, nil)
+				assert.NoError(t, err)
+				assert.Equal(t, 3*want, heeded[me])
+				h, err = p.World().Start(member.Call{Kind: member.KindShrink}, Contribution{}, "shrink")
+				assert.NoError(t, err)
+				assert.NoError(t, p.WaitSettled(ctx, []Handle{h}))
+				_, _, over, err := p.TakeCall(h)
+				assert.NoError(t, err)
+				assert.True(t, over)
+				assert.Equal(t, 4*want, heeded[me])
+			})
+		}
+		ranks.Wait()
+		for _, p := range procs {
+			p.Close()
+		}
+		stop()
+	}
+}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"github.com/goulfm/goulfm/internal/match"
@@ -12,8 +11,9 @@ import (
 // drain handles every data frame that a process has published.
 func (p *Proc) drain(from int) bool {
 	did := false
+	inMemory := p.near(from) != nil
 	for {
-		if p.port != nil && p.arriveInline(from) {
+		if inMemory && p.arriveInline(from) {
 			did = true
 			continue
 		}
@@ -30,6 +30,17 @@ func (p *Proc) drain(from int) bool {
 		p.arrive(from, &f)
 		p.advance(from)
 	}
+}
+
+// drainArrived handles what has come from all who have sent something, and says whether anything
+// has. The caller holds mu.
+func (l *links) drainArrived() (did bool) {
+	l.taken = l.p.link.Take(transport.Data, l.taken[:0])
+	for _, from := range l.taken {
+		did = l.p.drain(from) || did
+		l.p.link.Sweep(from)
+	}
+	return did
 }
 
 // arriveInline handles the next frame of a process if it is a short message for which
@@ -53,16 +64,16 @@ func (p *Proc) arriveInline(from int) bool {
 
 // next looks at the next frame of a process.
 func (p *Proc) next(from int, f *transport.Frame) (ok bool) {
-	if p.port != nil {
-		return p.port.Next(from, f)
+	if port := p.near(from); port != nil {
+		return port.Next(from, f)
 	}
 	*f, ok = p.link.Peek(from)
 	return ok
 }
 
 func (p *Proc) advance(from int) {
-	if p.port != nil {
-		p.port.Advance(from)
+	if port := p.near(from); port != nil {
+		port.Advance(from)
 		return
 	}
 	p.link.Advance(from)
@@ -70,7 +81,10 @@ func (p *Proc) advance(from int) {
 
 func (p *Proc) arrive(from int, f *transport.Frame) {
 	if f.Kind == transport.Chunk {
-		p.chunk(f)
+		p.transfers.chunk(from, f)
+		return
+	}
+	if f.Kind == transport.Announce && p.transfers.isTakenBack(from, f.Handle) {
 		return
 	}
 	if !p.match.Accepts(f.Ctx) || !p.mayBeMember(f.Ctx, from) {
@@ -80,7 +94,7 @@ func (p *Proc) arrive(from int, f *transport.Frame) {
 	if rr := p.match.Arrive(f.Ctx, from, int(f.Tag)); rr != nil {
 		r := p.slots[rr.Slot]
 		if f.Kind == transport.Announce {
-			p.grant(r, from, &f.Header)
+			p.transfers.begin(r, from, &f.Header)
 			return
 		}
 		p.deliver(r, from, &f.Header, f.Payload)
@@ -144,7 +158,7 @@ func (p *Proc) refuse(from int, f *transport.Frame) {
 		p.letGo(from, f.Size)
 		return
 	}
-	p.links.sendControl(from, controlFrame(frameRefuse, f.Handle, p.refusal(f.Ctx)))
+	p.transfers.refuse(from, f.Handle, p.refusal(f.Ctx))
 }
 
 // Why a message is refused, as the sender is told.
@@ -191,7 +205,7 @@ func (p *Proc) dropped(m *match.Message) {
 			p.complete(r, refusalError(p.refusal(m.Ctx)))
 		}
 	default:
-		p.links.sendControl(m.Src, controlFrame(frameRefuse, m.Handle, p.refusal(m.Ctx)))
+		p.transfers.refuse(m.Src, m.Handle, p.refusal(m.Ctx))
 	}
 }
 
@@ -217,122 +231,11 @@ func judge(wants uint8, room int, elem uint8, size int) error {
 func (p *Proc) deliverKept(r *Request, m *match.Message) {
 	h := transport.Header{Tag: int32(m.Tag), Elem: m.Elem, Size: m.Size, Handle: m.Handle, Addr: m.Addr, Transfer: m.Transfer}
 	if m.Announced {
-		p.grant(r, m.Src, &h)
+		p.transfers.begin(r, m.Src, &h)
 		p.match.Recycle(m)
 		return
 	}
 	p.deliver(r, m.Src, &h, m.Data)
 	p.letGo(m.Src, m.Size)
 	p.match.Recycle(m)
-}
-
-// grant answers an announced message that matched: it is copied straight from the
-// sender's memory, or the sender may push what fits the buffer.
-func (p *Proc) grant(r *Request, from int, h *transport.Header) {
-	r.matched, r.peer, r.remote = true, from, h.Handle
-	// It waits for this live sender now, no more for any (R50). Were it still
-	// pending, a blocking receive would return before the payload is there.
-	r.setPending(false)
-	r.expect = min(h.Size, len(r.buf))
-	r.status = Status{Proc: from, Tag: int(h.Tag), Bytes: r.expect}
-	r.err = judge(r.elem, len(r.buf), h.Elem, h.Size)
-	if from == p.me {
-		s := p.find(Handle(h.Handle))
-		copy(r.buf, s.buf)
-		p.complete(s, nil)
-		p.complete(r, r.err)
-		return
-	}
-	if p.isDead(from) {
-		p.complete(r, ulfm.ErrProcFailed)
-		return
-	}
-	if p.transfers.pullFrom(r, from, h.Handle, h.Addr, h.Transfer) {
-		return
-	}
-	p.links.sendControl(from, controlFrame(frameGrant, h.Handle, uint64(r.handle()), uint64(r.expect)))
-	if r.expect == 0 {
-		p.complete(r, r.err)
-	}
-}
-
-// chunk puts a part of a granted message in its place. Parts for a receive that
-// ended meanwhile find no request and are dropped.
-func (p *Proc) chunk(f *transport.Frame) {
-	r := p.find(Handle(f.Handle))
-	if r == nil || r.done() || !r.matched || f.Offset != r.moved || f.Offset+f.Size > r.expect {
-		return
-	}
-	copy(r.buf[f.Offset:], f.Payload)
-	r.moved += f.Size
-	if r.moved == r.expect {
-		p.complete(r, r.err)
-	}
-}
-
-// engineFrame handles the engine's own control frames.
-func (p *Proc) engineFrame(from int, frame []byte) {
-	var w [3]uint64
-	rest := frame[1:]
-	for i := range w {
-		v, n := binary.Uvarint(rest)
-		if n <= 0 {
-			break
-		}
-		w[i], rest = v, rest[n:]
-	}
-	r := p.find(Handle(w[0]))
-	switch frame[0] {
-	case frameGrant:
-		p.transfers.dropPush(Handle(w[0]))
-		if !p.granted(from, r, w[1], w[2]) {
-			p.links.sendControl(from, controlFrame(frameGone, w[1]))
-		}
-	case frameWithdraw:
-		// Control frames overtake data frames: the announcement may still be in the
-		// ring. Not looked for there, it would stay, and the sender without an answer.
-		p.drain(from)
-		if p.dropAnnounced(from, w[0]) {
-			p.links.sendControl(from, controlFrame(frameWithdrawn, w[0]))
-		}
-	case frameWithdrawn:
-		p.transfers.dropPush(Handle(w[0]))
-		if r != nil && r.kind == sendRequest && r.phase == announced {
-			r.direct = false
-			p.complete(r, errWithdrawn)
-		}
-	case frameRefuse:
-		p.transfers.dropPush(Handle(w[0]))
-		if r != nil && r.kind == sendRequest && r.peer == from {
-			r.direct = false
-			p.complete(r, refusalError(w[1]))
-		}
-	case frameGone:
-		if r != nil && r.kind == recvRequest && r.matched && r.peer == from {
-			p.complete(r, ulfm.ErrRevoked)
-		}
-	}
-}
-
-// granted says false if there is no such message any more: its sender had its
-// buffer back before (a revocation that the receiver has yet to hear of).
-func (p *Proc) granted(from int, r *Request, remote, limit uint64) bool {
-	if r == nil || r.kind != sendRequest || r.peer != from || r.queued || r.phase < announced || r.done() || limit > uint64(len(r.buf)) {
-		return false
-	}
-	r.direct = false
-	r.phase, r.remote, r.expect, r.moved = granted, remote, int(limit), 0
-	p.enqueue(r)
-	return true
-}
-
-// dropAnnounced takes an announced message out of the unexpected queue.
-func (p *Proc) dropAnnounced(from int, handle uint64) bool {
-	m := p.match.Announced(from, handle)
-	if m == nil {
-		return false
-	}
-	p.match.Take(m)
-	p.match.Recycle(m)
-	return true
 }

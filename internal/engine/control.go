@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/rendezvous"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -79,6 +79,15 @@ func startCall(c *Comm, call member.Call, in Contribution, what string) (Handle,
 
 // TakeCall ends a request of Start if it is over, and says whether it was.
 func (p *Proc) TakeCall(h Handle) (out member.Outcome, made *Comm, over bool, err error) {
+	c, out, made, over, err := p.takeCall(h)
+	if over && c != nil {
+		heed(c)
+	}
+	return out, made, over, err
+}
+
+// takeCall is TakeCall, and says of which communicator it was.
+func (p *Proc) takeCall(h Handle) (c *Comm, out member.Outcome, made *Comm, over bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.calls++
@@ -88,13 +97,13 @@ func (p *Proc) TakeCall(h Handle) (out member.Outcome, made *Comm, over bool, er
 	r := p.named(h)
 	switch {
 	case r == nil:
-		return out, nil, false, ErrInactive
+		return nil, out, nil, false, ErrInactive
 	case !r.done():
-		return out, nil, false, nil
+		return nil, out, nil, false, nil
 	}
-	out, made, err = r.out, r.made, r.err
+	c, out, made, err = r.comm, r.out, r.made, r.err
 	p.free(r)
-	return out, made, true, err
+	return c, out, made, true, err
 }
 
 // detach gives up the wait for a call: its result will be dropped.
@@ -200,6 +209,7 @@ func (p *Proc) revoked(index uint32) {
 	}
 	c.revoked = true
 	p.memory.publishRevocation(c)
+	p.memory.stores.revoked(c)
 	p.endComm(c, ulfm.ErrRevoked)
 	p.observe(Event{What: "revoke", Comm: c.Name()})
 }
@@ -216,6 +226,9 @@ func (p *Proc) decided(a control.Decided) {
 	if g := a.Outcome.New; g != nil {
 		r.made = p.openChild(r.comm, *g, a.Outcome.Call.Kind)
 		p.memory.lookRevocations() // another member may have it already, and have revoked it
+		if a.Outcome.Call.Kind.Starts() {
+			p.gone.recall(r.comm, g)
+		}
 	}
 	if kind := a.Outcome.Call.Kind; kind == member.KindShrink || kind.Series() == member.SeriesRepair && a.Outcome.Err != nil {
 		procs := make([]int, len(a.Outcome.Dead))
@@ -322,24 +335,9 @@ func (rh *rules) tick() {
 	}
 }
 
-// Control frames of the engine itself: the first byte tells them from control's,
-// whose classes are below engineFrames.
-const (
-	engineFrames   byte = 0x80
-	frameGrant     byte = 0x80 // the receiver matched an announced message: push so many bytes
-	frameWithdraw  byte = 0x81 // the sender takes an announced message back
-	frameWithdrawn byte = 0x82 // the receiver had not matched it
-	frameRefuse    byte = 0x83 // there is no such communicator any more
-	frameGone      byte = 0x84 // what was asked for by a grant is no longer there
-)
-
-func controlFrame(kind byte, words ...uint64) []byte {
-	b := append(make([]byte, 0, 24), kind)
-	for _, w := range words {
-		b = binary.AppendUvarint(b, w)
-	}
-	return b
-}
+// engineFrames is the least first byte of the engine's own control frames, those of package
+// rendezvous: the classes of control's are below it.
+const engineFrames = rendezvous.KindGrant
 
 // links is what waits for room towards peers.
 type links struct {
@@ -385,7 +383,7 @@ func (ln *links) readControl(from int) bool {
 		}
 		did = true
 		if len(frame) > 0 && frame[0] >= engineFrames {
-			ln.p.engineFrame(from, frame)
+			ln.p.transfers.hear(from, frame)
 			continue
 		}
 		ln.p.rules.step(control.Receive{From: from, Frame: frame})
@@ -507,7 +505,7 @@ func (p *Proc) failPeer(proc int) {
 		// The parts of a schedule that concern others end as the schedule takes them
 		// back: a peer that has not heard of the death may have granted them.
 		collective := r.comm.RankOf(proc) >= 0 && r.class() == Collective && r.part == nil
-		if collective || r.peer == proc && (r.kind == sendRequest || r.matched) {
+		if collective || r.peer == proc && (r.kind == sendRequest || r.receiving.HasMatched()) {
 			p.fail(r, ulfm.ErrProcFailed)
 		}
 	}

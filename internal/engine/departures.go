@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/goulfm/goulfm/internal/control"
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/node"
 )
 
@@ -37,6 +38,28 @@ func (d *departures) meet() {
 	}
 	p.node.LetGo(p.me)
 	d.newcomer = false
+}
+
+// recall has a process learn which of those that were started for a new communicator have departed
+// before it was made. It may have heard of that already, and have let go of them, as nothing referred to them:
+//
+//	a newcomer waits in Init, and is killed       the launcher has told the root its seat
+//	the root reads that: nothing refers to it, it forgets the death
+//	the root and the others agree: the communicator has the newcomer as a member
+//
+// Nobody would ever tell the root again that this member is dead. The seat is not given away meanwhile: the
+// launcher waits until it has heard from all who could keep the newcomers.
+func (d *departures) recall(parent *Comm, g *member.Group) {
+	p := d.p
+	for _, proc := range g.Procs {
+		if parent.RankOf(proc) >= 0 {
+			continue
+		}
+		if of, departed := p.node.HasDeparted(proc); departed {
+			p.node.Recall(proc)
+			d.depart(of)
+		}
+	}
 }
 
 // vacate forgets a process to which nothing refers any more: its seat may be another's.
@@ -80,6 +103,7 @@ func (d *departures) depart(of node.Departure) {
 		p.rules.step(control.Left{Proc: of.Proc})
 		return
 	}
+	p.memory.stores.silence(p, of.Proc)
 	// Who is of another world leaves without an agreement with this one: it will
 	// take part in nothing any more, as if it were dead.
 	//

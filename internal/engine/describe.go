@@ -86,8 +86,8 @@ func (p *Proc) Describe() string {
 	var rules string
 	p.memory.diagnose(func() { rules = p.ctl.Describe() })
 	text := strings.TrimRight(rules, "\n") + fmt.Sprintf("\nunexpected: %d messages, %d bytes\n", msgs, bytes)
-	if p.nodes != nil {
-		text += strings.Join(append(p.nodes.Describe(), ""), "\n")
+	if p.others != nil {
+		text += strings.Join(append(p.others.link.Describe(), ""), "\n")
 	}
 	return text
 }

@@ -35,7 +35,7 @@
 //	| gone      | departures.go        | who has departed, and of whom this process has let go    |
 //	| links     | control.go, send.go  | what waits for room towards peers                       |
 //	| ending    | ending.go            | Finalize                                                |
-//	| transfers | transfer.go          | service: messages copied from memory to memory          |
+//	| transfers | transfer*.go         | service: long messages, in chunks or copied from memory  |
 //	| memory    | memory.go, shared.go | service: agreements and collectives in the node's memory |
 //	| schedules | schedule.go          | service: collectives by messages                        |
 //

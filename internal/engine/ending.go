@@ -132,7 +132,7 @@ func (e *ending) lastLook(ctx context.Context) error {
 	if err := e.p.links.flush(ctx); err != nil {
 		return err
 	}
-	return e.p.part(ctx)
+	return e.p.others.part(ctx)
 }
 
 // unreceived are the messages that came and that nobody has received.
@@ -175,11 +175,7 @@ var errEnding = fmt.Errorf("%w: the receiver is in Finalize and has not received
 // communicators that were revoked or freed: there nobody could receive it.
 func (e *ending) reportUnreceived() {
 	u := &e.p.ending.unreceived
-	for _, q := range e.p.world.group.Procs {
-		if q != e.p.me && !e.p.isDead(q) {
-			e.p.drain(q) // what was sent before its sender came to Finalize
-		}
-	}
+	e.p.links.drainArrived() // what was sent before its sender came to Finalize
 	for _, c := range e.p.live {
 		e.p.match.EachUnexpected(dataContext(c.group.Index, PointToPoint), func(m *match.Message) {
 			if !e.p.isDead(m.Src) {

@@ -14,6 +14,7 @@ import (
 	"github.com/goulfm/goulfm/internal/park"
 	"github.com/goulfm/goulfm/internal/publish"
 	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/rendezvous"
 	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/internal/sparse"
 	"github.com/goulfm/goulfm/internal/transport"
@@ -80,6 +81,9 @@ type Config struct {
 	Alive func()
 	// OnTick, if not nil, is called by the background loop at each tick.
 	OnTick func()
+	// Heed, if not nil, is called before the outcome of an agreement between nodes is returned, without
+	// locks: it returns once this node may go on (F13).
+	Heed func()
 	// OnSilent, if not nil, is called when a process has shown no life for long enough to
 	// be ended, by a detector that does not fence: who may ends it, and lets its departure
 	// be known. It must not call the engine.
@@ -102,14 +106,14 @@ type Event struct {
 
 // Proc is one process of the job.
 type Proc struct {
-	mu    park.Lock
-	node  *node.Node
-	link  transport.Link
-	port  *transport.Port // link itself where it is one: no interface call per frame
-	nodes betweenNodes    // link itself where it leads to other nodes; else nil
-	cfg   Config
-	me, n int
-	start time.Time
+	mu     park.Lock
+	node   *node.Node
+	link   transport.Link
+	port   *transport.Port // to the processes of this node: no interface call per frame
+	others *others         // of other nodes; nil: all processes are on this one
+	cfg    Config
+	me, n  int
+	start  time.Time
 
 	ctl   *control.Control
 	match *match.Matcher
@@ -156,9 +160,10 @@ type peerState struct {
 	credit   match.Credit
 	asked    bool          // something was sent to it since it was last listened to
 	patience park.Patience // how long its answers take
-	released uint64        // payload bytes of theirs let go here
-	told     uint64        // as last published
-	waiting  bool          // in Proc.blocked
+	long     rendezvous.Peer
+	released uint64 // payload bytes of theirs let go here
+	told     uint64 // as last published
+	waiting  bool   // in Proc.blocked
 	dead     bool
 }
 
@@ -184,7 +189,9 @@ func New(end transport.End, cfg Config) *Proc {
 	p.loop.stop, p.loop.hurry, p.loop.ended = make(chan struct{}), make(chan struct{}, 1), make(chan struct{})
 	p.leads.spin.Most = cfg.SpinPolls
 	p.port, _ = end.Link.(*transport.Port)
-	p.nodes, _ = end.Link.(betweenNodes)
+	if nodes, ok := end.Link.(betweenNodes); ok {
+		p.port, p.others = nodes.Near(), &others{p, nodes, nodes.Away()}
+	}
 	if p.port != nil && p.port.Processes() {
 		park.Settle(p.me, cfg.Mutual)
 		p.leads.othersUnfenced = cfg.Mutual
@@ -209,7 +216,7 @@ func New(end transport.End, cfg Config) *Proc {
 	p.peers = sparse.New(p.n, p.cfg.newPeer)
 	p.gone.begin()
 	rules := control.Config{N: p.n, Me: p.me, World: cfg.World, Union: cfg.Union, UnionUniform: cfg.UnionUniform, Detector: cfg.Detector, Watchdog: cfg.Watchdog, Uniform: cfg.Uniform,
-		Seats: p.port != nil && cfg.Detector.Mode == fd.Exact && !cfg.Fence}
+		Seats: p.port != nil && p.others == nil && cfg.Detector.Mode == fd.Exact && !cfg.Fence}
 	if len(cfg.World) > 0 {
 		rules.Generation = p.node.Generation(cfg.World[0])
 	}
@@ -267,11 +274,7 @@ func (p *Proc) progress() bool {
 		p.link.Sweep(from)
 	}
 	p.ending.noticeLeavers()
-	p.links.taken = p.link.Take(transport.Data, p.links.taken[:0])
-	for _, from := range p.links.taken {
-		did = p.drain(from) || did
-		p.link.Sweep(from)
-	}
+	did = p.links.drainArrived() || did
 	did = p.links.pushOn() || did
 	did = p.serve() || did
 	if len(p.parting) > 0 {
@@ -281,7 +284,7 @@ func (p *Proc) progress() bool {
 		p.checkProbes()
 	}
 	if p.ending.parting != nil {
-		p.checkParted()
+		p.others.checkParted()
 	}
 	return did
 }
@@ -310,6 +313,7 @@ func (p *Proc) fenceLocked(why string) {
 	if p.fenced.Swap(true) {
 		return
 	}
+	p.memory.stores.fence()
 	p.endRequests(ErrFenced)
 	p.link.CloseAll()
 	p.peers.Each(func(q *peerState) { q.outbox, q.sent, q.pushes = nil, 0, nil })

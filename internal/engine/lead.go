@@ -160,6 +160,15 @@ type leading struct {
 	cancelled *atomic.Bool
 }
 
+// elsewhere is whom the look at all others leaves out: the peer whose ring is polled. One of another node is
+// polled, too, until the leader gives its turns away; then only that look sees what has come from it.
+func (l *leading) elsewhere(spun bool) int {
+	if spun && l.remote {
+		return -1
+	}
+	return l.src
+}
+
 // until runs progress until g is ready. The caller has taken the lead, and holds mu,
 // which is given back.
 func (ld *leadership) until(ctx context.Context, g *group) error {
@@ -180,7 +189,7 @@ func (ld *leadership) until(ctx context.Context, g *group) error {
 			}
 			ld.p.mu.Unlock()
 		case ld.moved() || l.again || ld.p.node.Epoch() != ld.p.epochSeen.Load() ||
-			(spun || polls&15 == 15) && ld.p.link.Pending(l.src) ||
+			(spun || polls&15 == 15) && ld.p.link.Pending(l.elsewhere(spun)) ||
 			!spun && polls&15 == 15 && ld.p.busy.any(!l.stale):
 			if ld.look() {
 				polls = -1
@@ -280,7 +289,7 @@ func (ld *leadership) lookCloser() bool {
 				return did
 			}
 		}
-		if r.kind != recvRequest || r.matched || r.peer < 0 || r.peer == ld.p.me {
+		if r.kind != recvRequest || r.receiving.HasMatched() || r.peer < 0 || r.peer == ld.p.me {
 			if !ld.p.busy.has(servesTransfers) || r.done() {
 				return did
 			}
@@ -296,7 +305,7 @@ func (ld *leadership) lookCloser() bool {
 		l.src, l.near = r.peer, true
 		if !ld.p.drain(l.src) {
 			l.word, l.want = ld.p.link.Watch(l.src)
-			l.remote = ld.p.nodes != nil && ld.p.nodes.IsRemote(l.src)
+			l.remote = ld.p.others.isAway(l.src)
 			return did
 		}
 		ld.p.schedules.run()

@@ -22,6 +22,7 @@ type memory struct {
 	made    []commMemory // of communicators that are being made
 	opened  []*Comm      // those with something open in memory
 	looking bool         // the step is for memory that moved
+	stores  stores       // into memory of others
 }
 
 func (my *memory) peerDied(int) {}
@@ -39,7 +40,7 @@ func (my *memory) waitsFor(r *Request) (ranks []int, mine bool) {
 // begin has the agreements of this process made in the memory of the node,
 // where that is possible: deaths must be exact.
 func (my *memory) begin(cfg *control.Config) {
-	if my.p.port == nil || my.p.cfg.Messages || my.p.fences() || my.p.port.ReachAll() != nil {
+	if my.p.port == nil || my.p.others != nil || my.p.cfg.Messages || my.p.fences() || my.p.port.ReachAll() != nil {
 		return
 	}
 	must.That(segment.AgreementsKept == 2*onenode.Slots, "memory for %d agreements", segment.AgreementsKept)
@@ -296,7 +297,7 @@ func (ld *leadership) watchWord(ctx context.Context, word *uint64, stale uint64)
 			if moved = atomic.LoadUint64(word) != stale; moved || ld.p.node.Epoch() != epoch {
 				break
 			}
-			if attention = (yield || polls&15 == 15) && (ld.p.port.Pending(-1) || cancelled != nil && cancelled.Load()); attention {
+			if attention = (yield || polls&15 == 15) && (ld.isAsked(polls+1, -1) || cancelled != nil && cancelled.Load()); attention {
 				polls++
 				break
 			}

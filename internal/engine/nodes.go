@@ -1,13 +1,19 @@
 package engine
 
-import "context"
+import (
+	"context"
+
+	"github.com/goulfm/goulfm/internal/transport"
+)
 
 // betweenNodes is a link that leads to processes of other nodes, too, over connections: what is
 // sent there is kept until the receiver has taken it.
 type betweenNodes interface {
-	// IsRemote says whether a process is on another node: Watch has no word for it, and Peek
-	// asks the kernel.
-	IsRemote(proc int) bool
+	// Near returns the link to the processes of this node.
+	Near() *transport.Port
+	// Away says of each seat whether its process is on another node: Watch has no word for it,
+	// and Peek asks the kernel.
+	Away() []bool
 	// Part begins to take leave of all processes of other nodes: nothing is sent any more.
 	Part()
 	// Parted says whether they have let go: all was taken on both sides. Gone says of a process
@@ -17,19 +23,47 @@ type betweenNodes interface {
 	Describe() []string
 }
 
+// others are the processes of other nodes, as this one sees them; nil where there are none.
+type others struct {
+	p    *Proc
+	link betweenNodes
+	away []bool // by seat: its process is on another node
+}
+
+// isAway says whether a process is on another node.
+func (o *others) isAway(proc int) bool { return o != nil && o.away[proc] }
+
+// near returns the link to a process of this node; nil: it is on another one, or the transport has
+// no port.
+func (p *Proc) near(proc int) *transport.Port {
+	if p.others.isAway(proc) {
+		return nil
+	}
+	return p.port
+}
+
+// isAsked says whether something asks for attention that does not come from the process except: who
+// waits for a word in memory looks at every 16th look whether it was sent to in memory, and asks
+// the kernel about sockets at every 256th.
+func (ld *leadership) isAsked(looks, except int) bool {
+	p := ld.p
+	return looks&15 == 0 && p.port.Pending(except) || p.others != nil && looks&255 == 0 && p.link.Pending(except)
+}
+
 // part waits until the processes of other nodes have taken what this one has sent, and have no
 // more to send: a process that ends before that may take along what it has sent last, since the
 // kernel resets a connection that is closed with input unread. The background loop is over, or
 // leads; who asks takes turns with it.
-func (p *Proc) part(ctx context.Context) error {
-	if p.nodes == nil {
+func (o *others) part(ctx context.Context) error {
+	if o == nil {
 		return nil
 	}
+	p := o.p
 	p.mu.Lock()
-	p.nodes.Part()
+	o.link.Part()
 	r := p.newRequest(callRequest, p.world, "finalize")
 	p.ending.parting = r
-	p.checkParted()
+	o.checkParted()
 	p.mu.Unlock()
 	err := p.leads.await(ctx, &r.own)
 	p.mu.Lock()
@@ -41,12 +75,15 @@ func (p *Proc) part(ctx context.Context) error {
 }
 
 // checkParted ends the wait of part when it is over.
-func (p *Proc) checkParted() {
-	if r := p.ending.parting; r != nil && p.nodes.Parted(func(proc int) bool {
-		_, departed := p.node.HasDeparted(proc)
+func (o *others) checkParted() {
+	if o == nil || o.p.ending.parting == nil {
+		return
+	}
+	if o.link.Parted(func(proc int) bool {
+		_, departed := o.p.node.HasDeparted(proc)
 		return departed
 	}) {
-		p.complete(r, nil)
+		o.p.complete(o.p.ending.parting, nil)
 	}
 }
 

@@ -48,11 +48,11 @@ func (c *Comm) quiet() bool {
 // holds mu, and does again afterwards.
 func (c *Comm) recvNow(ctx context.Context, from *Envelope, buf []byte, st *Status) (r *Request, err error, ok bool) {
 	p := c.p
-	if from.Rank == Any || p.port == nil || !c.quiet() {
+	if from.Rank == Any || !c.quiet() {
 		return nil, nil, false
 	}
 	proc := c.group.Procs[from.Rank]
-	if proc == p.me || !p.match.Idle(dataContext(c.group.Index, from.Class), proc) || ctx.Err() != nil {
+	if p.near(proc) == nil || proc == p.me || !p.match.Idle(dataContext(c.group.Index, from.Class), proc) || ctx.Err() != nil {
 		return nil, nil, false
 	}
 	answer := p.awaitAnswer(proc)
@@ -112,15 +112,16 @@ const keenLooksMax = 128
 // Between two looks it does more than it must. Who looks again at once gets the line back
 // before its writer is done with it: a message takes a fifth longer then.
 func (ld *leadership) lookKeenly(word *uint64, stale uint64, except int) (looks int, moved bool) {
-	if ld.p.cfg.YieldPolls > 0 {
+	p := ld.p
+	if p.cfg.YieldPolls > 0 {
 		return 0, false
 	}
-	for keen := min(keenLooksMax, ld.p.cfg.SpinPolls); looks < keen; {
+	for keen := min(keenLooksMax, p.cfg.SpinPolls); looks < keen; {
 		looks++
 		if segment.Load64(word) != stale {
 			return looks, true
 		}
-		if ld.p.node.Epoch() != ld.p.epochSeen.Load() || looks&15 == 0 && ld.p.port.Pending(except) {
+		if p.node.Epoch() != p.epochSeen.Load() || looks&15 == 0 && ld.isAsked(looks, except) {
 			break
 		}
 	}
@@ -152,7 +153,7 @@ func (p *Proc) overNow(hs []Handle) bool {
 // takeFor handles what comes, now or after some looks, from whom a receive names. False:
 // nothing has come, or r waits for something else. The caller holds mu.
 func (p *Proc) takeFor(r *Request) bool {
-	if r.kind != recvRequest || r.matched || r.peer < 0 || r.peer == p.me || p.port == nil || p.fenced.Load() {
+	if r.kind != recvRequest || r.receiving.HasMatched() || r.peer < 0 || r.peer == p.me || p.near(r.peer) == nil || p.fenced.Load() {
 		return false
 	}
 	proc := r.peer
@@ -181,7 +182,7 @@ func (ld *leadership) watchNext(ctx context.Context, proc int, word *uint64, wan
 		if here = atomic.LoadUint64(word) >= want; here || ld.p.node.Epoch() != epoch {
 			break
 		}
-		if looks&15 == 0 && (ld.p.port.Pending(proc) || ld.p.kept.Load() != kept || cancelled != nil && cancelled.Load()) {
+		if looks&15 == 0 && (ld.isAsked(looks, proc) || ld.p.kept.Load() != kept || cancelled != nil && cancelled.Load()) {
 			break
 		}
 		park.Pause(1)
@@ -213,8 +214,11 @@ func (c *Comm) takeNext(proc int, from *Envelope, buf []byte, st *Status) (r *Re
 	if f.Kind == transport.Announce {
 		h := f.Header
 		p.port.Advance(proc)
+		if p.transfers.isTakenBack(proc, h.Handle) {
+			return nil, nil, false
+		}
 		r := p.newReceive(c, from, buf, "recv", true)
-		p.grant(r, proc, &h)
+		p.transfers.begin(r, proc, &h)
 		return r, nil, true
 	}
 	*st = Status{Proc: proc, Tag: int(f.Tag), Bytes: copy(buf, f.Payload)}

@@ -115,7 +115,7 @@ func (c *Comm) recv(ctx context.Context, from Envelope, buf []byte, what string,
 		return nil, err
 	}
 	r := p.postReceive(c, &from, buf, what, blocking)
-	if err == nil || r.done() || r.matched {
+	if err == nil || r.done() || r.receiving.HasMatched() {
 		return r, nil
 	}
 	switch {
@@ -124,7 +124,7 @@ func (c *Comm) recv(ctx context.Context, from Envelope, buf []byte, what string,
 	case proc != p.me:
 		p.drain(proc)
 	}
-	if r.done() || r.matched {
+	if r.done() || r.receiving.HasMatched() {
 		return r, nil
 	}
 	if r.wild && !blocking {
@@ -175,7 +175,7 @@ func (p *Proc) finishRecv(ctx context.Context, r *Request) (Status, error) {
 func (p *Proc) endRecv(r *Request, err error) (Status, error) {
 	p.mu.Lock()
 	if !r.done() {
-		if !r.matched && p.match.Withdraw(&r.Recv) {
+		if !r.receiving.HasMatched() && p.match.Withdraw(&r.Recv) {
 			if err == nil { // a failure that is not acknowledged; a blocking call has no request to keep (R48)
 				err = ulfm.ErrProcFailed
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/nodemem"
 	"github.com/goulfm/goulfm/internal/publish"
+	"github.com/goulfm/goulfm/internal/rendezvous"
 )
 
 // Status says what a receive got.
@@ -34,16 +35,6 @@ const (
 	reqDone           // err and status are final
 )
 
-// phase says how far a send request has come.
-type phase uint8
-
-const (
-	eagerQueued    phase = iota // its credit is taken, there was no room yet
-	announceQueued              // its envelope has not been published yet
-	announced                   // its envelope is out; the receiver may grant it
-	granted                     // the receiver has matched it: its payload goes out
-)
-
 // A Request is one operation under way. It belongs to the engine's slot table
 // and is reused: outside, a Handle names it. What every message needs stands
 // in the first four cache lines.
@@ -65,10 +56,10 @@ type Request struct {
 	tag    int32
 	ctx    uint32 // send: the receiver's context
 
+	sending   rendezvous.Send // of a long message; unused: it waits for room
+	receiving rendezvous.Recv // once a long message has matched
+
 	what   string  // the operation, for diagnosis
-	moved  int     // rendezvous: bytes pushed or received
-	expect int     // rendezvous: bytes that will be
-	remote uint64  // rendezvous: the other side's handle
 	answer *uint64 // direct: the word in which the receiver answers
 	pull   pull    // pulling: where
 
@@ -85,13 +76,11 @@ type Request struct {
 // marks are what a request begins with: all but its kind unset.
 type marks struct {
 	kind     reqKind
-	phase    phase
 	elem     uint8
 	sync     bool
 	wild     bool // receive from any rank
 	blocking bool // the caller waits for this one alone: no PENDING (R48)
 	detached bool // the caller gave up: free it when it is done
-	matched  bool // receive: a rendezvous has begun
 	queued   bool // send: in the peer's push queue
 	direct   bool // send: the receiver may copy it straight from buf
 	pulling  bool // receive: under way straight from the sender's memory
@@ -162,7 +151,7 @@ func (p *Proc) idleRequest() *Request {
 // free puts r back. The caller holds mu; r is done, and nobody waits for it any more.
 func (p *Proc) free(r *Request) {
 	r.state, r.comm, r.buf, r.waiter, r.err = reqFree, nil, nil, nil, nil
-	r.status, r.moved, r.expect, r.part = Status{}, 0, 0, nil
+	r.status, r.part = Status{}, nil
 	switch r.kind {
 	case scheduleRequest:
 		r.schedule = nil
@@ -209,6 +198,7 @@ func (p *Proc) complete(r *Request, err error) {
 		r.comm.collective = nil
 	}
 	p.transfers.endPull(r)
+	p.transfers.giveUp(r)
 	p.end(r, err)
 }
 
@@ -237,7 +227,7 @@ func (p *Proc) unqueue(r *Request) {
 	q := p.peers.At(r.peer)
 	q.pushes = slices.DeleteFunc(q.pushes, func(x *Request) bool { return x == r })
 	r.queued = false
-	if r.phase == eagerQueued { // never published: the receiver will not return its credit
+	if !r.sending.IsUsed() { // never published: the receiver will not return its credit
 		q.credit.Untake(match.Charge(len(r.buf)))
 	}
 }

@@ -219,7 +219,7 @@ func (s *Schedule) receive(i int, step *sched.Step) (over bool) {
 	if s.add(i, r) {
 		return true
 	}
-	if s.blocking && !r.matched {
+	if s.blocking && !r.receiving.HasMatched() {
 		if m := p.match.Probe(r.Recv.Ctx, r.peer, Any); m != nil {
 			s.heard(rank, m.Tag)
 		}
@@ -427,7 +427,7 @@ func (s *Schedule) heard(from, tag int) {
 func (s *Schedule) has(kind reqKind, rank int) bool {
 	proc := s.c.group.Procs[rank]
 	return slices.ContainsFunc(s.parts, func(r *Request) bool {
-		return r.kind == kind && r.peer == proc && !r.done() && !r.matched && r.phase < granted
+		return r.kind == kind && r.peer == proc && !r.done() && !r.receiving.HasMatched() && !r.sending.HasMatched()
 	})
 }
 

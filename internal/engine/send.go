@@ -106,10 +106,11 @@ func (c *Comm) put(ctx context.Context, to Envelope, buf []byte, what string) (r
 		}
 	}
 	q := p.peers.At(proc)
-	if len(buf) <= segment.InlineBytes && p.port != nil && !to.Sync && proc != p.me && len(q.pushes) == 0 && p.takeCredit(proc, len(buf)) {
+	near := p.near(proc)
+	if len(buf) <= segment.InlineBytes && near != nil && !to.Sync && proc != p.me && len(q.pushes) == 0 && p.takeCredit(proc, len(buf)) {
 		q.asked = true
 		l := transport.Label{Ctx: dataContext(c.group.Indices[to.Rank], to.Class), Tag: int32(to.Tag), Elem: to.Elem}
-		if ok, tell := p.port.PutInline(proc, l, buf); ok {
+		if ok, tell := near.PutInline(proc, l, buf); ok {
 			return nil, tell, nil
 		}
 		return p.queueSend(c, proc, transport.Header{Kind: transport.Eager, Ctx: l.Ctx, Tag: l.Tag, Elem: l.Elem, Size: len(buf)}, buf, what), false, nil
@@ -126,8 +127,8 @@ func (c *Comm) put(ctx context.Context, to Envelope, buf []byte, what string) (r
 	if !to.Sync && p.sendsEagerly(proc, len(buf)) && len(q.pushes) == 0 && p.takeCredit(proc, len(buf)) {
 		h.Kind = transport.Eager
 		ok := false
-		if p.port != nil {
-			ok, tell = p.port.Put(proc, &h, buf)
+		if near != nil {
+			ok, tell = near.Put(proc, &h, buf)
 		} else {
 			ok = p.trySend(proc, &h, buf)
 		}
@@ -146,7 +147,7 @@ func (p *Proc) sendsEagerly(proc, size int) bool {
 	if size <= transport.ShortMax {
 		return true
 	}
-	if size <= transport.LongMax && p.cfg.Mutual && p.port != nil && p.port.Processes() && p.port.TakesLong(proc) {
+	if size <= transport.LongMax && p.cfg.Mutual && p.near(proc) != nil && p.port.Processes() && p.port.TakesLong(proc) {
 		return true
 	}
 	return size <= transport.EagerMax
@@ -179,8 +180,8 @@ func (c *Comm) mayStart(ctx context.Context, op ulfm.Op, class Class, proc int) 
 // trySend copies the header for a transport that is an interface: the caller's
 // would move to the heap for each message.
 func (p *Proc) trySend(to int, h *transport.Header, buf []byte) bool {
-	if p.port != nil {
-		return p.port.TrySend(to, h, buf)
+	if port := p.near(to); port != nil {
+		return port.TrySend(to, h, buf)
 	}
 	p.header = *h
 	return p.link.TrySend(to, &p.header, buf)
@@ -201,7 +202,7 @@ func (p *Proc) queueSend(c *Comm, proc int, h transport.Header, buf []byte, what
 	r := p.newRequest(sendRequest, c, what)
 	r.peer, r.ctx, r.tag, r.elem, r.sync, r.buf = proc, h.Ctx, h.Tag, h.Elem, h.Sync, buf
 	if h.Kind == transport.Announce {
-		r.phase = announceQueued
+		r.sending.Begin(proc)
 	}
 	p.enqueue(r)
 	return r
@@ -241,39 +242,15 @@ func (ln *links) pushData(to int) bool {
 // pushOne says whether r is through with the queue.
 func (ln *links) pushOne(to int, r *Request) bool {
 	h := transport.Header{Ctx: r.ctx, Tag: r.tag, Elem: r.elem, Sync: r.sync, Size: len(r.buf)}
-	switch r.phase {
-	case granted:
-		return ln.pushChunks(to, r)
-	case eagerQueued:
-		h.Kind = transport.Eager
-		if !ln.p.trySend(to, &h, r.buf) {
-			return false
-		}
-		ln.p.complete(r, nil)
-		return true
+	switch {
+	case r.sending.HasMatched():
+		return ln.p.transfers.pushChunks(to, r)
+	case r.sending.IsQueued():
+		return ln.p.transfers.announce(to, r, &h)
 	}
-	h.Kind, h.Handle = transport.Announce, uint64(r.handle())
-	if !r.direct {
-		ln.p.transfers.open(r)
-	}
-	if r.direct {
-		h.Addr, h.Transfer = segment.AddressOf(r.buf), ln.p.transfers.pushing[ln.p.transfers.pushOf(r)].account
-	}
-	if !ln.p.trySend(to, &h, nil) {
+	h.Kind = transport.Eager
+	if !ln.p.trySend(to, &h, r.buf) {
 		return false
-	}
-	r.phase = announced
-	return true
-}
-
-func (ln *links) pushChunks(to int, r *Request) bool {
-	for r.moved < r.expect {
-		n := min(r.expect-r.moved, transport.ChunkMax)
-		h := transport.Header{Kind: transport.Chunk, Size: n, Handle: r.remote, Offset: r.moved}
-		if !ln.p.trySend(to, &h, r.buf[r.moved:r.moved+n]) {
-			return false
-		}
-		r.moved += n
 	}
 	ln.p.complete(r, nil)
 	return true
@@ -317,17 +294,12 @@ func (p *Proc) withdrawSend(r *Request) bool {
 
 func (p *Proc) withdrawSendLocked(r *Request) bool {
 	switch {
-	case r.done() || r.phase >= granted:
+	case r.done():
 		return false
-	case r.queued: // never published
-		p.complete(r, errWithdrawn)
-	case r.peer == p.me:
-		p.dropAnnounced(p.me, uint64(r.handle()))
-		p.complete(r, errWithdrawn)
-	default: // the peer answers: withdrawn, or granted before it heard this
-		p.links.sendControl(r.peer, controlFrame(frameWithdraw, uint64(r.handle())))
-		p.links.pushOn()
+	case r.sending.IsUsed():
+		return p.transfers.takeBack(r)
 	}
+	p.complete(r, errWithdrawn) // it waits for room
 	return true
 }
 
@@ -347,7 +319,9 @@ func (p *Proc) sendSelf(c *Comm, h transport.Header, buf []byte, what string) *R
 		return nil
 	}
 	r := p.newRequest(sendRequest, c, what)
-	r.peer, r.ctx, r.tag, r.elem, r.sync, r.buf, r.phase = p.me, h.Ctx, h.Tag, h.Elem, h.Sync, buf, announced
+	r.peer, r.ctx, r.tag, r.elem, r.sync, r.buf = p.me, h.Ctx, h.Tag, h.Elem, h.Sync, buf
+	r.sending.Begin(p.me)
+	r.sending.Announced(0)
 	m.Announced, m.Handle, m.Sync = true, uint64(r.handle()), h.Sync
 	p.match.Keep(m)
 	p.checkProbes()

@@ -153,12 +153,14 @@ func (ts *transfers) dropPushes(gone func(*push) bool) {
 	}
 }
 
-func (ts *transfers) dropPush(h Handle) { ts.dropPushes(func(t *push) bool { return t.handle == h }) }
+func (ts *transfers) dropPush(h uint64) {
+	ts.dropPushes(func(t *push) bool { return t.handle == Handle(h) })
+}
 
 // giveBack ends the direct way of a send whose buffer is its program's again. If the
 // receiver has heard of it the account stays in use: it may be at it.
 func (ts *transfers) giveBack(r *Request) {
-	if i := ts.pushOf(r); r.phase == announceQueued {
+	if i := ts.pushOf(r); r.sending.IsQueued() {
 		ts.closePush(i)
 	} else {
 		segment.Store64(ts.pushing[i].acc.Live, 0)
@@ -191,7 +193,7 @@ func (ts *transfers) pushStep(i int) bool {
 		return true
 	case answered(t.handle):
 		if r := ts.p.find(t.handle); r != nil && r.direct && !t.spent {
-			r.phase = granted
+			r.sending.Pulled()
 			ts.pushSome(r, t)
 			return true
 		}
@@ -254,13 +256,13 @@ func (ts *transfers) pullFrom(r *Request, from int, handle, addr uint64, account
 		return false
 	}
 	r.pull, r.pulling = pull{acc: acc, addr: addr}, true
-	if r.expect > 0 {
+	if n := r.receiving.Limit(); n > 0 {
 		dst := uint64(0)
 		if !ts.p.fences() { // who is declared dead and lives must not write here
 			dst = segment.AddressOf(r.buf)
 		}
 		segment.Put64(acc.Addr, dst)
-		segment.Put64(acc.Limit, uint64(r.expect))
+		segment.Put64(acc.Limit, uint64(n))
 		segment.Store64(acc.Answer, answered(Handle(handle)))
 	}
 	ts.pulls = append(ts.pulls, r)
@@ -283,7 +285,8 @@ func (ts *transfers) pullUnits() bool {
 // pullSome copies units from the front, and ends the receive when all are copied.
 func (ts *transfers) pullSome(r *Request) bool {
 	t := &r.pull
-	unit, units := cut(r.expect)
+	size := r.receiving.Limit()
+	unit, units := cut(size)
 	did := false
 	for turn := 0; turn < turnUnits && !t.spent && t.pulled < units; turn++ {
 		did = true
@@ -294,7 +297,7 @@ func (ts *transfers) pullSome(r *Request) bool {
 				break
 			}
 		}
-		if !ts.pullUnit(r, t.pulled*unit, min(t.pulled*unit+unit, r.expect)) {
+		if !ts.pullUnit(r, t.pulled*unit, min(t.pulled*unit+unit, size)) {
 			return true
 		}
 		t.pulled++
@@ -338,7 +341,7 @@ func (r *Request) closeClaims() {
 		return
 	}
 	back := int(segment.Add64(t.acc.Claims, claimsClosed) >> 32)
-	_, units := cut(r.expect)
+	_, units := cut(r.receiving.Limit())
 	t.spent, t.theirs = true, min(back, units-max(t.pulled, 1))
 }
 
@@ -346,7 +349,7 @@ func (r *Request) closeClaims() {
 // units are claimed: it has written what it has claimed, or cannot, or no thread of it is left.
 func (ts *transfers) senderIsOut(r *Request) bool {
 	t := &r.pull
-	return segment.Load64(t.acc.Pushed) >= uint64(max(t.theirs, 0)) || segment.Load64(t.acc.Unable) == r.remote || ts.hasEnded(r.peer)
+	return segment.Load64(t.acc.Pushed) >= uint64(max(t.theirs, 0)) || segment.Load64(t.acc.Unable) == r.receiving.Send() || ts.hasEnded(r.peer)
 }
 
 // hasEnded says whether a process is dead and no thread of it is left.
@@ -361,17 +364,17 @@ func (ts *transfers) pullLast(r *Request) bool {
 	if !ts.senderIsOut(r) {
 		return false
 	}
-	switch unit, _ := cut(r.expect); {
+	size, send := r.receiving.Limit(), r.receiving.Send()
+	switch unit, _ := cut(size); {
 	case t.err != nil:
 		err := t.err
 		ts.finishPull(r)
 		ts.p.complete(r, err)
 	case t.rings:
 		ts.endPull(r)
-		r.moved = 0
-		ts.p.links.sendControl(r.peer, controlFrame(frameGrant, r.remote, uint64(r.handle()), uint64(r.expect)))
-	case segment.Load64(t.acc.Unable) == r.remote && !ts.pullUnit(r, t.pulled*unit, r.expect):
-	case segment.Load64(t.acc.Live) != r.remote: // the sender had its buffer back meanwhile
+		ts.grant(r)
+	case segment.Load64(t.acc.Unable) == send && !ts.pullUnit(r, t.pulled*unit, size):
+	case segment.Load64(t.acc.Live) != send: // the sender had its buffer back meanwhile
 		ts.askRings(r)
 	default:
 		ts.finishPull(r)
@@ -382,7 +385,7 @@ func (ts *transfers) pullLast(r *Request) bool {
 
 // finishPull tells the sender that it is needed no more.
 func (ts *transfers) finishPull(r *Request) {
-	segment.Store64(r.pull.acc.Answer, answered(Handle(r.remote))+1)
+	segment.Store64(r.pull.acc.Answer, answered(Handle(r.receiving.Send()))+1)
 	ts.p.node.Notify(r.peer, park.Caller|park.Background)
 	ts.endPull(r)
 }
@@ -460,7 +463,7 @@ func (r *Request) watchTransfer() (word *uint64, want uint64) {
 	switch {
 	case r.pulling && r.pull.spent:
 		return r.pull.acc.Pushed, uint64(r.pull.theirs)
-	case r.direct && r.phase < granted:
+	case r.direct && !r.sending.HasMatched():
 		return r.answer, answered(r.handle())
 	case r.direct:
 		return r.answer, answered(r.handle()) + 1

@@ -22,6 +22,7 @@ func (c *Comm) Call(ctx context.Context, call member.Call, in Contribution, what
 	if c.mem != nil && (call.Kind == member.KindAgree || call.Kind == member.KindAgreeFailed) {
 		out, r, ok := c.agreeNow(ctx, call, in.Flag, what)
 		if ok {
+			heed(c)
 			return out, nil, nil
 		}
 		if r != nil {
@@ -49,7 +50,16 @@ func (c *Comm) Call(ctx context.Context, call member.Call, in Contribution, what
 	out, made, err = r.out, r.made, r.err
 	p.free(r)
 	p.mu.Unlock()
+	heed(c)
 	return out, made, err
+}
+
+// heed comes between an agreement of several nodes and its caller: what this process does next, as to write a
+// file, it does on a node that others have not declared dead (F13).
+func heed(c *Comm) {
+	if c.nodes != nil && c.p.cfg.Heed != nil {
+		c.p.cfg.Heed()
+	}
 }
 
 // Awaited returns the ranks that an active request waits for; nil: any, or none.
@@ -110,8 +120,24 @@ func (p *Proc) Test(h Handle) (Status, bool, error) {
 // take ends a request that is done.
 func (p *Proc) take(h Handle) (Status, bool, error) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.takeRequest(p.named(h))
+	heed := p.cfg.Heed != nil && p.endsAgreement(h)
+	st, done, err := p.takeRequest(p.named(h))
+	p.mu.Unlock()
+	if heed {
+		p.cfg.Heed()
+	}
+	return st, done, err
+}
+
+// endsAgreement says whether one of the requests is an agreement between nodes that is over: see heed. The
+// caller holds mu.
+func (p *Proc) endsAgreement(hs ...Handle) bool {
+	for _, h := range hs {
+		if r := p.named(h); r != nil && r.kind == callRequest && r.comm.nodes != nil && r.done() {
+			return true
+		}
+	}
+	return false
 }
 
 // takeRequest is take for a caller that holds mu.
@@ -168,6 +194,7 @@ func (p *Proc) WaitAll(ctx context.Context, hs []Handle, got func(i int, st Stat
 			return nil, err
 		}
 	}
+	heed := p.cfg.Heed != nil && p.endsAgreement(hs...)
 	for i, h := range hs {
 		r := p.named(h)
 		if got == nil && r != nil && r.done() && r.err == nil {
@@ -186,6 +213,9 @@ func (p *Proc) WaitAll(ctx context.Context, hs []Handle, got func(i int, st Stat
 		}
 	}
 	p.mu.Unlock()
+	if heed {
+		p.cfg.Heed()
+	}
 	return errs, nil
 }
 
@@ -225,7 +255,7 @@ func (p *Proc) Cancel(h Handle) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r := p.named(h)
-	if r == nil || r.kind != recvRequest || r.done() || r.matched || !p.match.Withdraw(&r.Recv) {
+	if r == nil || r.kind != recvRequest || r.done() || r.receiving.HasMatched() || !p.match.Withdraw(&r.Recv) {
 		return false
 	}
 	p.complete(r, nil)

@@ -16,6 +16,7 @@ import (
 	"github.com/goulfm/goulfm/internal/daemon"
 	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/internal/orders"
+	"github.com/goulfm/goulfm/internal/vigil"
 )
 
 // A Fleet is the daemons of the nodes of a job. Its methods may be called from any goroutine.
@@ -24,7 +25,12 @@ type Fleet struct {
 	job   uint64
 	procs int
 	nodes []*node
-	of    []int // node of each seat
+	vigil *vigil.Vigil // nil until all are there
+	of    []int        // node of each seat
+
+	wires    *wires // nil: all reach each other directly
+	survive  bool   // the job may outlive the launcher
+	deserted func(why string)
 
 	mu        sync.Mutex
 	processes map[int]*process // by seat: those that were to be started
@@ -45,7 +51,7 @@ type process struct {
 	heard     bool
 	started   chan orders.Started // the answer to a Start after Begin
 	taken     chan struct{}       // the process has read the last input
-	outs      [2]*outlet          // standard output, standard error
+	outs      [2]*outlet          // standard output, standard error; nil of one that was adopted
 	isFound   bool
 }
 
@@ -109,6 +115,34 @@ func (f *Fleet) WatchLife(after time.Duration) {
 // KillNode kills the daemon of a node, and so all that runs there.
 func (f *Fleet) KillNode(i int) { f.nodes[i].mouth.Say(orders.Die{}) }
 
+// StopNode has all of a node of this machine stand still, first the daemon: what it does not see
+// cannot end under a number that another process may get.
+func (f *Fleet) StopNode(i int) { f.signalNode(i, syscall.SIGSTOP) }
+
+// ContinueNode has it go on, the processes first: they must not rest on their daemon.
+func (f *Fleet) ContinueNode(i int) { f.signalNode(i, syscall.SIGCONT) }
+
+func (f *Fleet) signalNode(i int, sig syscall.Signal) {
+	n := f.nodes[i]
+	if n.isClosed() {
+		return
+	}
+	pids := []int{n.pid}
+	f.mu.Lock()
+	for _, seat := range n.seats {
+		if p := f.processes[seat]; p != nil && !p.reaped && p.pid > 0 {
+			pids = append(pids, p.pid)
+		}
+	}
+	f.mu.Unlock()
+	if sig == syscall.SIGCONT {
+		slices.Reverse(pids)
+	}
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, sig)
+	}
+}
+
 // Expect says that n processes will be started; false: the job is over. Every node stays, for
 // any of them may get one.
 func (f *Fleet) Expect(n int) bool {
@@ -140,8 +174,21 @@ func (f *Fleet) endIfOver() {
 // Vacant returns nothing: seats of a job on several nodes are not used again.
 func (f *Fleet) Vacant() []int { return nil }
 
+// Barred returns the seats of lost nodes.
+func (f *Fleet) Barred() (seats []int) {
+	for _, n := range f.nodes {
+		if n.isLost() || n.isClosed() {
+			seats = append(seats, n.seats...)
+		}
+	}
+	return seats
+}
+
 // Held says why.
 func (f *Fleet) Held() string { return "seats of a job on several nodes are not used again" }
+
+// HeldBy returns nothing, for the same reason.
+func (f *Fleet) HeldBy(int) []int { return nil }
 
 // Vacate is never asked for.
 func (f *Fleet) Vacate(seat int) error { return fmt.Errorf("seat %d: %s", seat, f.Held()) }
@@ -202,7 +249,19 @@ func (f *Fleet) Start(p daemon.Placement) error {
 	return f.awaitStarted(n, proc)
 }
 
-// awaitStarted waits for the answer to a Start.
+// Adopt takes the processes of all seats for started by others; their daemons adopt them. It comes
+// before Begin.
+func (f *Fleet) Adopt() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for seat := range f.procs {
+		f.processes[seat] = &process{seat: seat, started: make(chan orders.Started, 1), taken: make(chan struct{}, 1)}
+	}
+	f.live += f.procs
+}
+
+// awaitStarted waits for the answer to a Start. What was started on a node that is lost now has
+// started, and died with it.
 func (f *Fleet) awaitStarted(n *node, proc *process) error {
 	var why string
 	select {
@@ -215,6 +274,10 @@ func (f *Fleet) awaitStarted(n *node, proc *process) error {
 		why = "the node is lost"
 	}
 	f.mu.Lock()
+	if proc.pid != 0 {
+		f.mu.Unlock()
+		return nil
+	}
 	if !proc.reaped {
 		proc.reaped = true
 		f.live--
@@ -278,7 +341,16 @@ func (f *Fleet) Drain() { daemon.Await(&f.writers, f.halted) }
 // Close ends the daemons.
 func (f *Fleet) Close() {
 	for _, n := range f.nodes {
+		n.noteOver()
+	}
+	if f.vigil != nil {
+		f.vigil.Close()
+	}
+	for _, n := range f.nodes {
 		n.close()
+	}
+	if f.wires != nil {
+		f.wires.close()
 	}
 }
 

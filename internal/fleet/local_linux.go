@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"os/exec"
 	"strings"
@@ -42,7 +41,7 @@ func startDaemon(cmd *exec.Cmd, bootstrap []byte, failed func(error)) (end func(
 	go func() {
 		err := cmd.Wait()
 		if text := errs.String(); text != "" {
-			err = errors.New(text)
+			err = advise(text)
 		}
 		if err != nil {
 			failed(err)

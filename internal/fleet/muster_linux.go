@@ -9,39 +9,59 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/goulfm/goulfm/internal/daemon"
 	"github.com/goulfm/goulfm/internal/orders"
+	"github.com/goulfm/goulfm/internal/roster"
 	"github.com/goulfm/goulfm/internal/socket"
+	"github.com/goulfm/goulfm/internal/vigil"
 )
 
 // Config says which nodes a job has.
 type Config struct {
 	Names   []string // of the nodes, for people and for the Starter
 	Nodes   []int    // by seat: its node
+	Ranks   int      // with which the job begins
 	Starter Starter
 	Within  time.Duration // all daemons must be there
 	Version string        // of this program: daemons have the same
 	Iface   string        // address at which the launcher listens; empty: all of this machine
-}
+	Beats   orders.Beats
+	Secure  socket.Mode // of all connections
 
-// A Starter starts the daemon of a node.
-type Starter interface {
-	// Start starts it, and writes bootstrap, a line, to its standard input. End ends what it has
-	// started on this machine. Failed is told why the daemon has ended, should it.
-	Start(node int, name string, bootstrap []byte, failed func(error)) (end func(), err error)
+	// Homes is for how many ranks each node has memory that outlives processes: see daemon.New.
+	Homes int
+	// Program is what processes execute, a file of this machine; nodes that do not have it get it. Empty: all have it.
+	Program string
+	// Cuts says that Cut will be called: then all connections of a job on this machine go over relays.
+	Cuts bool
+	// OutputDir is where what processes print goes on their nodes; empty: to the launcher.
+	OutputDir string
+	// Deserted is told that the job goes on without this launcher, which was declared dead. It is
+	// for Beats.Survive.
+	Deserted func(why string)
 }
 
 // New starts the daemons of all nodes and returns when they are ready. An error names every node
 // that is not; nothing of them runs on then.
 func New(ctx context.Context, host daemon.Host, cfg Config) (*Fleet, error) {
-	f := &Fleet{host: host, procs: len(cfg.Nodes), of: cfg.Nodes, processes: map[int]*process{},
+	f := &Fleet{host: host, procs: len(cfg.Nodes), of: cfg.Nodes, survive: cfg.Beats.Survive, deserted: cfg.Deserted, processes: map[int]*process{},
 		ended: make(chan struct{}), halted: make(chan struct{})}
+	if cfg.Cuts {
+		f.wires = newWires()
+	}
+	cargo, err := load(cfg.Program)
+	if err != nil {
+		return nil, err
+	}
+	defer cargo.close()
 	m, err := f.newMuster(cfg)
 	if err != nil {
 		return nil, err
 	}
+	m.cargo = cargo
 	defer func() { _ = m.listener.Close() }()
 	for i, name := range cfg.Names {
 		f.nodes = append(f.nodes, &node{f: f, index: i, name: name, seats: seatsOf(cfg.Nodes, i),
@@ -51,6 +71,7 @@ func New(ctx context.Context, host daemon.Host, cfg Config) (*Fleet, error) {
 	defer cancel()
 	if err := m.gather(ctx); err != nil {
 		f.Close()
+		m.place.Close()
 		return nil, err
 	}
 	for _, n := range f.nodes {
@@ -67,8 +88,10 @@ type muster struct {
 	birth    uint64
 	trust    *socket.Trust
 	listener *net.TCPListener
+	place    *vigil.Place // where daemons reach the launcher's vigil
 	arrived  chan arrival
 	failed   chan failure
+	cargo    *cargo // nil: all nodes have the program
 }
 
 // An arrival is a daemon that has said Hello.
@@ -91,19 +114,35 @@ func (f *Fleet) newMuster(cfg Config) (*muster, error) {
 	if m.trust, err = socket.NewTrust(f.job, m.secret); err != nil {
 		return nil, err
 	}
-	m.listener, err = net.ListenTCP("tcp", &net.TCPAddr{IP: net.ParseIP(m.cfg.Iface)})
+	if m.trust, err = m.trust.In(cfg.Secure); err != nil {
+		return nil, err
+	}
+	if m.listener, err = net.ListenTCP("tcp", &net.TCPAddr{IP: net.ParseIP(m.cfg.Iface)}); err != nil {
+		return nil, err
+	}
+	if m.place, err = vigil.Open(net.ParseIP(m.cfg.Iface)); err != nil {
+		_ = m.listener.Close()
+	}
 	return m, err
 }
 
 // gather starts the daemons, and has all of them ready.
 func (m *muster) gather(ctx context.Context) error {
-	go m.accept(ctx)
+	go m.trust.Serve(m.listener, m.birth, func(conn *socket.Conn) {
+		if m.admit(ctx, conn) != nil {
+			conn.Close()
+		}
+	})
 	heads, err := m.heads()
 	if err != nil {
 		return err
 	}
 	for _, n := range m.f.nodes {
-		boot, err := json.Marshal(orders.Bootstrap{Job: m.f.job, Secret: m.secret, Node: n.index, Heads: heads, Birth: m.birth})
+		heads, err := m.headsFor(n, heads)
+		if err != nil {
+			return err
+		}
+		boot, err := json.Marshal(orders.Bootstrap{Job: m.f.job, Secret: m.secret, Node: n.index, Heads: heads, Birth: m.birth, Secure: m.cfg.Secure.String()})
 		if err != nil {
 			return err
 		}
@@ -123,45 +162,24 @@ func (m *muster) heads() (heads []string, err error) {
 	if !at.IP.IsUnspecified() {
 		return []string{at.String()}, nil
 	}
-	addrs, err := net.InterfaceAddrs()
-	if err != nil {
-		return nil, err
+	addrs, err := socket.OwnAddresses()
+	for _, ip := range addrs {
+		heads = append(heads, net.JoinHostPort(ip.String(), strconv.Itoa(at.Port)))
 	}
-	var own []string
-	for _, a := range addrs {
-		ip, ok := a.(*net.IPNet)
-		if !ok || ip.IP.IsLinkLocalUnicast() {
-			continue
-		}
-		head := net.JoinHostPort(ip.IP.String(), strconv.Itoa(at.Port))
-		if ip.IP.IsLoopback() {
-			own = append(own, head)
-		} else {
-			heads = append(heads, head)
-		}
-	}
-	return append(heads, own...), nil
+	return heads, err
 }
 
-// accept lets daemons in.
-func (m *muster) accept(ctx context.Context) {
-	for {
-		conn, err := m.listener.AcceptTCP()
-		if err != nil {
-			return
-		}
-		go func() {
-			if err := m.admit(ctx, conn); err != nil {
-				conn.Close()
-			}
-		}()
+// headsFor returns where a node reaches the launcher.
+func (m *muster) headsFor(n *node, heads []string) ([]string, error) {
+	if m.f.wires == nil {
+		return heads, nil
 	}
+	head, err := m.f.wires.stream(Way{n.index + 1, roster.Launcher}, heads[0])
+	return []string{head}, err
 }
 
-func (m *muster) admit(ctx context.Context, conn *net.TCPConn) error {
-	if err := m.trust.Accept(conn, m.birth); err != nil {
-		return err
-	}
+// admit hears which daemon a connection comes from.
+func (m *muster) admit(ctx context.Context, conn *socket.Conn) error {
 	in := orders.NewReader(conn)
 	said, err := in.Next()
 	if err != nil {
@@ -190,6 +208,8 @@ func (m *muster) awaitHellos(ctx context.Context, heads []string) error {
 			}
 			n := m.f.nodes[a.hello.Node]
 			n.conn, n.in, n.mouth = a.conn, a.in, orders.NewMouth(a.conn)
+			n.member, n.pid = a.hello.Member, a.hello.Pid
+			n.cores, n.kernel, n.arch = a.hello.Cores, a.hello.Kernel, a.hello.Arch
 			if a.hello.Version != m.cfg.Version {
 				return fmt.Errorf("%s has goulfm %s, and this is %s: install the same version there", n, a.hello.Version, m.cfg.Version)
 			}
@@ -216,9 +236,9 @@ func (m *muster) missing() string {
 
 // exchange tells each daemon what it serves, and all of them where everybody listens.
 func (m *muster) exchange() error {
-	table := orders.Table{Addrs: make([]string, m.f.procs), Births: make([]uint64, m.f.procs), Nodes: m.f.of}
+	table := orders.Table{Addrs: make([]string, m.f.procs), Births: make([]uint64, m.f.procs), Nodes: m.f.of, Beats: m.cfg.Beats, Crowd: m.crowd()}
 	for _, n := range m.f.nodes {
-		n.mouth.Say(orders.Plan{Procs: m.f.procs, Seats: n.seats})
+		n.mouth.Say(orders.Plan{Procs: m.f.procs, Seats: n.seats, OutputDir: m.cfg.OutputDir, Program: m.cargo.programFor(n), Homes: m.cfg.Homes})
 	}
 	for _, n := range m.f.nodes {
 		if err := n.awaitReady(); err != nil {
@@ -228,8 +248,50 @@ func (m *muster) exchange() error {
 			table.Addrs[seat], table.Births[seat] = n.ready.Addrs[i], n.ready.Births[i]
 		}
 	}
-	m.f.tellAll(table)
-	return nil
+	if err := m.ship(); err != nil {
+		return err
+	}
+	for _, n := range m.f.nodes {
+		table.Members = m.members(n)
+		own := table
+		if m.f.wires != nil {
+			var err error
+			if own, err = m.f.wires.table(table, n.index+1); err != nil {
+				return err
+			}
+		}
+		n.mouth.Say(own)
+	}
+	return m.watch()
+}
+
+// ship sends the program to all nodes that lack it, at the same time.
+func (m *muster) ship() error {
+	errs := make([]error, len(m.f.nodes))
+	var sending sync.WaitGroup
+	for i, n := range m.f.nodes {
+		if n.ready.Lacks && m.cargo != nil {
+			sending.Go(func() { errs[i] = m.cargo.ship(n) })
+		}
+	}
+	sending.Wait()
+	return errors.Join(errs...)
+}
+
+// crowd is how many of the first ranks share a core, rounded up, where that is the most. Nodes of one kernel
+// share its cores.
+func (m *muster) crowd() (most int) {
+	ranks, cores := map[string]int{}, map[string]int{}
+	for _, node := range m.cfg.Nodes[:m.cfg.Ranks] {
+		ranks[m.f.nodes[node].kernel]++
+	}
+	for _, n := range m.f.nodes {
+		cores[n.kernel] = max(cores[n.kernel], n.cores, 1)
+	}
+	for kernel, n := range ranks {
+		most = max(most, (n+cores[kernel]-1)/cores[kernel])
+	}
+	return most
 }
 
 func (n *node) awaitReady() error {

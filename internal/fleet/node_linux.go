@@ -27,13 +27,19 @@ type node struct {
 	mouth *orders.Mouth
 	end   func() // ends what was started for it on this machine
 
+	member  orders.Member
+	pid     int // of its daemon, there
+	cores   int
+	kernel  string
+	arch    string
 	ready   orders.Ready
 	begun   chan orders.Begun
 	settled chan struct{} // closed
-	lost    chan struct{} // closed when the connection is
+	lost    chan struct{} // closed when it was declared dead
 	once    sync.Once
-	isOver  bool // the launcher closes the connection
 	mu      sync.Mutex
+	isOver  bool  // the launcher closes the connection
+	why     error // the connection has ended
 }
 
 // String names it for people.
@@ -53,7 +59,7 @@ func (n *node) awaitBegun() error {
 	select {
 	case b := <-n.begun:
 		if b.Why != "" {
-			return fmt.Errorf("%s", b.Why)
+			return adviseOfProgram(b.Why)
 		}
 		return nil
 	case <-n.lost:
@@ -61,7 +67,10 @@ func (n *node) awaitBegun() error {
 	}
 }
 
-var errLost = fmt.Errorf("the connection to its daemon has ended")
+var (
+	errLost   = errors.New("the connection to its daemon has ended")
+	errSilent = errors.New("neither the launcher nor its neighbour hears of it")
+)
 
 func (n *node) awaitSettled() {
 	select {
@@ -75,7 +84,7 @@ func (n *node) listen() {
 	for {
 		m, err := n.in.Next()
 		if err != nil {
-			n.lose(err)
+			n.disconnect(err)
 			return
 		}
 		n.hear(m)
@@ -197,35 +206,56 @@ func (n *node) print(m orders.Output) {
 	if m.Errs {
 		out = p.outs[1]
 	}
+	if out == nil {
+		return // it was adopted: its streams are the engine's
+	}
 	out.add(m.Data, func() { n.mouth.Say(orders.Credit{Bytes: len(m.Data)}) })
 	if m.End {
 		out.end()
 	}
 }
 
-// lose ends a node whose connection has ended: what ran there is gone.
-func (n *node) lose(err error) {
-	n.mu.Lock()
-	over := n.isOver
-	n.mu.Unlock()
-	n.once.Do(func() { close(n.lost) })
-	n.conn.Close()
-	if over {
-		return
-	}
-	f := n.f
+// disconnect notes that the connection has ended: nothing can be ordered there any more. The node is
+// dead when its daemon is known to have ended, or its lease is over.
+func (n *node) disconnect(err error) {
 	if errors.Is(err, io.EOF) {
 		err = errLost
 	}
-	f.host.Note("node", "%s is lost: %v", n, err)
-	f.mu.Lock()
-	var gone []*process
-	for _, seat := range n.seats {
-		if p := f.processes[seat]; p != nil {
-			gone = append(gone, p)
-		}
+	n.conn.Close()
+	n.mu.Lock()
+	over := n.isOver
+	n.why = err
+	n.mu.Unlock()
+	if over {
+		n.once.Do(func() { close(n.lost) })
+		return
 	}
-	f.mu.Unlock()
+	n.f.vigil.Condemn(n.index + 1)
+}
+
+// isClosed says whether the connection has ended.
+func (n *node) isClosed() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.isOver || n.why != nil
+}
+
+// bury ends a node that was declared dead: what ran there is gone, or will never run again.
+func (n *node) bury() {
+	n.mu.Lock()
+	over, why := n.isOver, n.why
+	n.mu.Unlock()
+	n.once.Do(func() { close(n.lost) })
+	if over {
+		return
+	}
+	if why == nil {
+		why = errSilent
+	}
+	n.conn.Close()
+	f := n.f
+	f.host.Note("node", "%s is lost: %v", n, why)
+	gone := f.processesOf(n)
 	for _, p := range gone {
 		if !p.isFound {
 			f.host.Found(p.seat, job.ByNode, false, boot.NowNs())
@@ -241,18 +271,38 @@ func (n *node) lose(err error) {
 	}
 }
 
+// processesOf returns those that were started on a node: who waits for the start of others learns
+// that they were not.
+func (f *Fleet) processesOf(n *node) (all []*process) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, seat := range n.seats {
+		if p := f.processes[seat]; p != nil && p.pid != 0 {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
 // endOutput notes that nothing comes any more of what a process has printed.
 func (p *process) endOutput() {
 	for _, o := range p.outs {
-		o.end()
+		if o != nil {
+			o.end()
+		}
 	}
+}
+
+// noteOver notes that what ends now is meant to.
+func (n *node) noteOver() {
+	n.mu.Lock()
+	n.isOver = true
+	n.mu.Unlock()
 }
 
 // close ends the daemon of the node.
 func (n *node) close() {
-	n.mu.Lock()
-	n.isOver = true
-	n.mu.Unlock()
+	n.noteOver()
 	if n.conn != nil {
 		n.conn.Close()
 	}

@@ -24,10 +24,17 @@ type EndFenced struct{ Proc int }
 type Start struct {
 	First, Count int
 	Used         []int // seats that others had
+	Spare        bool  // it waits for a rank to replace; Count is 1
 }
 
 // Postpone has the request made again a little later: seats may be let go of until then.
 type Postpone struct{}
+
+// Refill asks whether there is room for a spare; SpareRoom is the answer.
+type Refill struct{}
+
+// Waits says that a spare is in Init, and waits; for the story.
+type Waits struct{ Proc int }
 
 // Answer tells the process Root what became of its request.
 type Answer struct {
@@ -61,6 +68,8 @@ func (EndFenced) action() {}
 func (Start) action()     {}
 func (Answer) action()    {}
 func (Postpone) action()  {}
+func (Refill) action()    {}
+func (Waits) action()     {}
 func (PassKeep) action()  {}
 func (AllJoined) action() {}
 func (Lost) action()      {}

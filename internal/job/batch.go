@@ -23,6 +23,12 @@ type batch struct {
 	told   bool   // the root has its answer
 	over   bool   // nobody keeps it: also those that are only now being started
 	missed bool   // one could not be started
+	spares bool   // they were there before
+
+	// Of a batch with ranks among its parents it is remembered who has kept it until all who live
+	// have said what they know; see orphan.
+	keepers []int
+	refused bool // one of the parents has said that it does not keep it
 }
 
 func (b *batch) has(number int) bool { return number >= b.first && number < b.first+b.count }
@@ -46,13 +52,20 @@ func (r *Rules) want(ev Wanted) {
 		no.Why = fmt.Sprintf("process %d, which asked for them, has died", ev.Root)
 	case r.ending:
 		no.Why = "the job has ended"
+	case ev.Replace && r.takeSpares(ev):
+		return
+	case ev.Replace && !r.mayStart(ev.N):
+		no.Short, no.Why = true, fmt.Sprintf("the job may start %d processes to replace others, and has started %d (goulfm run --respawn)", r.cfg.Respawn, max(r.spares.started-r.cfg.Spares, 0))
 	default:
-		first, ok := r.findSeats(ev.N, ev.Vacant)
+		first, ok := r.findSeats(ev)
 		switch {
 		case ok:
+			if ev.Replace {
+				r.spares.started += ev.N
+			}
 			r.seat(first, ev)
 			return
-		case !ev.Last && r.mayBeVacant(ev.N):
+		case !ev.Last && r.mayBeVacant(ev):
 			r.do(Postpone{})
 			return
 		}
@@ -62,56 +75,8 @@ func (r *Rules) want(ev Wanted) {
 	r.do(no)
 }
 
-// findSeats returns the first of n seats in a row that nobody has, those first that others had.
-func (r *Rules) findSeats(n int, vacant []int) (first int, ok bool) {
-	for seat := 0; seat+n <= r.cfg.Procs; seat++ {
-		free := 0
-		for free < n && (seat+free >= len(r.procs) || r.isUnused(seat+free) || slices.Contains(vacant, seat+free) && r.isVacant(seat+free)) {
-			free++
-		}
-		if free == n {
-			return seat, true
-		}
-		seat += free
-	}
-	return 0, false
-}
-
-// isUnused says whether the process for which a seat was taken was never started, and will not
-// be. One of the first ranks will be, though another may ask for processes before:
-//
-//	launcher: starts rank 0 ...            starts rank 2
-//	rank 0:                  spawn of two
-//
-// Rank 2's seat, given away in between, would have two processes.
-func (r *Rules) isUnused(seat int) bool {
-	p := &r.procs[seat]
-	first := seat < r.cfg.Ranks && p.Generation == 0
-	return !p.Present && !first && r.batchOf(seat) == nil
-}
-
-// isVacant says whether the process of a seat is over for these rules, too.
-func (r *Rules) isVacant(seat int) bool {
-	p := &r.procs[seat]
-	speaks := func(b *batch) bool { // others may still say of it that it cannot keep a batch
-		return b.has(seat) || b.root == seat || slices.Contains(b.parents, seat)
-	}
-	return p.Present && p.Declared && p.Heard && !slices.ContainsFunc(r.batches, speaks)
-}
-
-// mayBeVacant says whether there are so many seats that nobody living has.
-func (r *Rules) mayBeVacant(n int) bool {
-	free := r.cfg.Procs - len(r.procs)
-	for i := range r.procs {
-		if p := &r.procs[i]; r.isUnused(i) || p.Present && p.Declared && !(p.Silenced && r.cfg.Fence) {
-			free++
-		}
-	}
-	return n <= free
-}
-
 func (r *Rules) full(ev Wanted) string {
-	if !r.mayBeVacant(ev.N) {
+	if !r.mayBeVacant(ev) {
 		return fmt.Sprintf("%d processes asked for, and of the %d that the job can have at a time %d are there: give it more with goulfm run --universe N", ev.N, r.cfg.Procs, len(r.procs))
 	}
 	return fmt.Sprintf("%d processes asked for, and no %d seats in a row are free of the %d that the job has: others still refer to the dead (%s): free communicators with them, or give it more with goulfm run --universe N", ev.N, ev.N, r.cfg.Procs, ev.Held)
@@ -119,22 +84,29 @@ func (r *Rules) full(ev Wanted) string {
 
 // seat gives a batch the seats from first on.
 func (r *Rules) seat(first int, ev Wanted) {
-	start := Start{First: first, Count: ev.N}
-	for seat := first; seat < first+ev.N; seat++ {
-		if seat == len(r.procs) {
-			r.procs = append(r.procs, Process{Seat: seat})
-			continue
+	start := r.take(first, ev.N)
+	r.batches = append(r.batches, &batch{first: first, count: ev.N, root: ev.Root, parents: slices.Clone(ev.Parents), token: ev.Token})
+	r.do(start)
+}
+
+// take gives n new processes the seats from first on.
+func (r *Rules) take(first, n int) Start {
+	start := Start{First: first, Count: n}
+	for seat := first; seat < first+n; seat++ {
+		for len(r.procs) <= seat { // those before may be left out: their node is full, or lost
+			r.procs = append(r.procs, Process{Seat: len(r.procs)})
 		}
 		old := r.procs[seat]
 		if r.isUnused(seat) {
 			continue
 		}
-		r.past.add(old)
+		if !old.Spare {
+			r.past.add(old)
+		}
 		r.procs[seat] = Process{Seat: seat, Generation: old.Generation + 1}
 		start.Used = append(start.Used, seat)
 	}
-	r.batches = append(r.batches, &batch{first: first, count: ev.N, root: ev.Root, parents: slices.Clone(ev.Parents), token: ev.Token})
-	r.do(start)
+	return start
 }
 
 // answer tells who asked for a batch what became of it, once.
@@ -157,6 +129,10 @@ func (r *Rules) startedOne(b *batch, p *Process) {
 // abandon ends a batch of which one process could not be started. A process that was never
 // started is as good as dead: nobody waits for it.
 func (r *Rules) abandon(ev NotStarted) {
+	if p := r.proc(ev.Proc); p != nil && p.Spare {
+		r.forgetSpare(ev.Proc)
+		return
+	}
 	b := r.batchOf(ev.Proc)
 	if b == nil {
 		return
@@ -183,7 +159,11 @@ func (r *Rules) lose(number int) {
 		r.drop(b)
 	}
 	for _, b := range slices.Clone(r.batches) {
-		if !b.over && !slices.ContainsFunc(b.parents, r.mayKeep) {
+		switch {
+		case b.over:
+		case len(b.keepers) > 0:
+			r.settle(b)
+		case !slices.ContainsFunc(b.parents, r.mayKeep):
 			r.drop(b)
 		}
 	}
@@ -197,6 +177,10 @@ func (r *Rules) mayKeep(number int) bool {
 
 // drop ends a batch that nobody keeps.
 func (r *Rules) drop(b *batch) {
+	if b.spares {
+		r.giveBack(b)
+		return
+	}
 	b.over = true
 	for number := b.first; number < b.first+b.count; number++ {
 		if p := r.proc(number); p.Present {
@@ -225,11 +209,61 @@ func (r *Rules) forget(b *batch) {
 // keep passes on that those who started a batch agree.
 func (r *Rules) keep(ev Kept) {
 	b := r.batchOf(ev.First)
-	if b == nil || b.over { // another one has said so
+	if b == nil || b.over || !slices.Contains(b.parents, ev.By) {
+		return // another one has dropped it; or it has the seat of one that was dropped before this was heard
+	}
+	if len(b.keepers) == 0 {
+		r.passKeep(b)
+	}
+	if b.keepers = append(b.keepers, ev.By); !ev.Ranked {
+		r.forget(b)
 		return
 	}
+	r.settle(b)
+}
+
+// passKeep lets newcomers know that they are wanted: spares are none any more.
+func (r *Rules) passKeep(b *batch) {
 	r.do(PassKeep{b.first, b.count})
-	r.forget(b)
+	for seat := b.first; b.spares && seat < b.first+b.count; seat++ {
+		r.procs[seat].Spare, r.procs[seat].Dropped = false, false
+	}
+	b.spares = false
+	r.refill()
+}
+
+// settle ends what is remembered of a batch that was kept: when nobody is left who could say
+// something else, or when the newcomers are orphans.
+//
+//	0 decides: there are newcomers, who get ranks. It says so, and dies.
+//	1 and 2 decide later, without 0: there are none. They have others started.
+//
+// The first ones have a communicator with 1 and 2, who will never come. They would wait until those
+// have ended, and then begin again alone.
+func (r *Rules) settle(b *batch) {
+	alive := func(number int) bool { return !r.isKnownDead(number) }
+	if b.refused && !slices.ContainsFunc(b.keepers, alive) {
+		r.drop(b)
+		return
+	}
+	waits := func(number int) bool { return r.mayKeep(number) && !slices.Contains(b.keepers, number) }
+	if !b.refused && !slices.ContainsFunc(b.parents, waits) {
+		r.forget(b)
+	}
+}
+
+func (r *Rules) settleAll() {
+	for _, b := range slices.Clone(r.batches) {
+		if len(b.keepers) > 0 && !b.over {
+			r.settle(b)
+		}
+	}
+}
+
+// isKnownDead says whether a death was declared. Who has left in peace is not dead.
+func (r *Rules) isKnownDead(number int) bool {
+	p := r.proc(number)
+	return p != nil && p.Declared && !p.Left
 }
 
 // dropUnwanted ends what a failed Spawn leaves: the batch that its root names, or, where the
@@ -237,9 +271,14 @@ func (r *Rules) keep(ev Kept) {
 func (r *Rules) dropUnwanted(ev Unwanted) {
 	root := r.proc(ev.Root)
 	for _, b := range slices.Clone(r.batches) {
-		named := ev.First > 0 && b.first == ev.First
-		unnamed := ev.First == 0 && b.root == ev.Root && root != nil && root.Declared
-		if named || unnamed {
+		named := ev.N > 0 && b.first == ev.First
+		unnamed := ev.N == 0 && b.root == ev.Root && root != nil && root.Declared
+		switch {
+		case !named && !unnamed || !slices.Contains(b.parents, ev.By) || slices.Contains(b.keepers, ev.By):
+		case len(b.keepers) > 0:
+			b.refused = b.refused || !r.isKnownDead(ev.By)
+			r.settle(b)
+		default:
 			r.drop(b)
 		}
 	}

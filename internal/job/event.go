@@ -74,19 +74,32 @@ type Wanted struct {
 	N       int
 	Parents []int
 	Bad     string
+	Replace bool // they get ranks of the dead: spares will do
 
 	// Vacant are the seats of reaped processes to which no other refers any more, ascending.
 	Vacant []int
+	// Barred are seats that no process can have: their nodes are lost.
+	Barred []int
+	// Kept are seats of the gone to which Root itself still refers, once it has had time to learn of their end.
+	Kept []int
 	// Last: there was time enough for others to let go of seats. Held says who refers to whom.
 	Last bool
 	Held string
 }
 
-// Kept says that those who started the processes from First on agree to have them.
-type Kept struct{ First int }
+// Kept says that those who started the processes from First on agree to have them, as By knows. Ranked: they
+// have given them ranks among themselves, so all who live have come to the same.
+type Kept struct {
+	First, By int
+	Ranked    bool
+}
 
-// Unwanted says that nobody has the processes from First on; First 0: those for which Root had asked.
-type Unwanted struct{ First, Root int }
+// Unwanted says that nobody has the N processes from First on. N 0: By, which could keep them, says so of
+// those for which Root had asked, which has died.
+type Unwanted struct{ First, N, Root, By int }
+
+// SpareRoom answers a Refill; Vacant and Barred are those of Wanted.
+type SpareRoom struct{ Vacant, Barred []int }
 
 // Stopped says that the job is to end at once, with an exit code and for a reason.
 type Stopped struct {
@@ -115,6 +128,7 @@ func (NoLife) event()      {}
 func (Wanted) event()      {}
 func (Kept) event()        {}
 func (Unwanted) event()    {}
+func (SpareRoom) event()   {}
 func (Stopped) event()     {}
 func (Interrupted) event() {}
 

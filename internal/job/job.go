@@ -9,6 +9,11 @@ type Config struct {
 	Ring    bool // deaths are found by heartbeats between ranks, not by tombstones
 	Fence   bool // a process that shows no life is declared dead and may run on
 	Survive Survive
+	Nodes   []int // by seat: its node; nil: there is one
+	Spares  int   // so many processes wait for a rank to replace
+	// Limited: at most Respawn processes are started to replace others, or the spares that did.
+	Limited bool
+	Respawn int
 }
 
 // SeatBits are the bits of a process's number that are its seat; the others are its generation:
@@ -27,7 +32,8 @@ type Process struct {
 	Heard      bool // reaped, and all that it has said is known
 	Fenced     bool // it has learned that it was declared dead
 	Silenced   bool // it showed no life, and was killed or declared dead for it
-	Dropped    bool // a Spawn that failed had started it
+	Dropped    bool // a Spawn that failed had started it, or it was a spare
+	Spare      bool // it waits for a rank to replace, or has ended without one
 	Aborted    int  // the code of its Abort of some processes; 0: none
 	Status     Status
 	By         Evidence
@@ -42,9 +48,10 @@ type Rules struct {
 	procs   []Process // by seat
 	past    tally     // of processes whose seat is another's now
 	batches []*batch  // that are not kept yet
-	joined  int       // of the first ranks
-	ending  bool      // the job was told to end
-	code    int       // exit code if it was
+	spares  spares
+	joined  int  // of the first ranks
+	ending  bool // the job was told to end
+	code    int  // exit code if it was
 	why     string
 
 	out []Action
@@ -69,6 +76,8 @@ func (r *Rules) Step(ev Event) []Action {
 		r.keep(ev)
 	case Unwanted:
 		r.dropUnwanted(ev)
+	case SpareRoom:
+		r.addSpare(ev)
 	case Stopped:
 		r.stop(ev.Code, ev.Why)
 	case Interrupted:
@@ -134,10 +143,10 @@ func (r *Rules) Process(number int) (Process, bool) {
 	return Process{}, false
 }
 
-// Processes returns what is known of all that were started and have a seat, by seat.
+// Processes returns what is known of all that were started and have a seat, by seat, but for spares.
 func (r *Rules) Processes() (all []Process) {
 	for _, p := range r.procs {
-		if p.Present {
+		if p.Present && !p.Spare {
 			all = append(all, p)
 		}
 	}
@@ -149,7 +158,7 @@ func (r *Rules) Processes() (all []Process) {
 func (r *Rules) Survivors() int {
 	n := 0
 	for _, p := range r.procs {
-		if p.Present && (!p.Declared || p.Left) {
+		if p.Present && !p.Spare && (!p.Declared || p.Left) {
 			n++
 		}
 	}
@@ -165,6 +174,10 @@ func (r *Rules) fork(ev Forked) {
 		return
 	}
 	p.Present = true
+	if p.Spare {
+		r.forkSpare(p)
+		return
+	}
 	if b := r.batchOf(ev.Proc); b != nil {
 		r.startedOne(b, p)
 	}
@@ -176,9 +189,14 @@ func (r *Rules) join(ev Joined) {
 		return
 	}
 	p.Joined = true
+	if p.Spare {
+		r.awaitTurn(p.Seat)
+		return
+	}
 	if p.Seat < r.cfg.Ranks && p.Generation == 0 {
 		if r.joined++; r.joined == r.cfg.Ranks {
 			r.do(AllJoined{})
+			r.refill()
 		}
 	}
 	r.countInInit(p.Seat)
@@ -198,6 +216,7 @@ func (r *Rules) find(ev Found) {
 	if ev.By == BySilence { // nobody waits for it: what it may still say counts no more
 		r.lose(p.Seat)
 	}
+	r.settleAll()
 }
 
 func (r *Rules) reap(ev Reaped) {
@@ -223,7 +242,12 @@ func (r *Rules) hear(ev Heard) {
 		return
 	}
 	p.Heard = true
+	if p.Spare {
+		r.loseSpare(p)
+	}
 	r.lose(p.Seat)
+	r.dismissIfOver()
+	r.refill()
 	strangers := r.joined == 0
 	if !p.lost(strangers) {
 		return

@@ -44,6 +44,14 @@ func config(t *testing.T, words []string) Config {
 			cfg.Ranks = number(t, value)
 		case "room":
 			cfg.Procs = number(t, value)
+		case "nodes": // of the seats, as 0,0,1,1
+			for _, node := range strings.Split(value, ",") {
+				cfg.Nodes = append(cfg.Nodes, number(t, node))
+			}
+		case "spares":
+			cfg.Spares = number(t, value)
+		case "respawn":
+			cfg.Limited, cfg.Respawn = true, number(t, value)
 		case "ring":
 			cfg.Ring = true
 		case "fence":
@@ -91,11 +99,21 @@ func event(t *testing.T, words []string) Event {
 		return Silent{n(1), n(2)}
 	case "nolife":
 		return NoLife{n(1), int64(n(2))}
-	case "wants", "wantslast": // root, number; parents; of seats that are vacant: +SEAT
+	case "room": // for a spare; seats as below
+		return SpareRoom{Vacant: event(t, append([]string{"wants", "0", "1"}, words[1:]...)).(Wanted).Vacant}
+	case "replaces":
+		ev := event(t, append([]string{"wants"}, words[1:]...)).(Wanted)
+		ev.Replace = true
+		return ev
+	case "wants", "wantslast": // root, number; parents; of seats that are vacant: +SEAT, of a lost node: -SEAT
 		ev := Wanted{Root: n(1), Token: 7, N: n(2), Last: words[0] == "wantslast", Held: "seat 1 by 0"}
 		for _, w := range words[3:] {
 			if seat, ok := strings.CutPrefix(w, "+"); ok {
 				ev.Vacant = append(ev.Vacant, number(t, seat))
+				continue
+			}
+			if seat, ok := strings.CutPrefix(w, "-"); ok {
+				ev.Barred = append(ev.Barred, number(t, seat))
 				continue
 			}
 			ev.Parents = append(ev.Parents, number(t, w))
@@ -104,9 +122,9 @@ func event(t *testing.T, words []string) Event {
 	case "badprogram":
 		return Wanted{Root: n(1), Token: 7, N: 1, Bad: "no such program"}
 	case "kept":
-		return Kept{n(1)}
+		return Kept{First: n(1), By: n(2), Ranked: len(words) > 3}
 	case "unwanted":
-		return Unwanted{n(1), n(2)}
+		return Unwanted{n(1), n(2), n(3), n(4)}
 	case "stopped":
 		return Stopped{n(1), strings.Join(words[2:], " ")}
 	case "interrupted":

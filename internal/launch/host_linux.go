@@ -14,11 +14,18 @@ func (l *launcher) more(a job.Action) {
 		l.crew.EndFenced(a.Proc)
 	case job.AllJoined:
 		close(l.allJoined)
+	case job.Refill:
+		go l.addSpare()
+	case job.Waits:
+		l.rep.spareWaits(a.Proc)
 	case job.Lost:
 		p, _ := l.Rules.Process(a.Proc)
 		l.rep.died(p, l.crew.Pid(a.Proc))
 	case job.Silenced:
 		l.tellSilence(a)
+		if p, _ := l.Rules.Process(a.Proc); !a.Killed {
+			l.herald.silenced(p)
+		}
 	}
 }
 
@@ -39,7 +46,10 @@ func (l *launcher) tellSilence(a job.Silenced) {
 func (l *launcher) NoLife(proc int, atNs int64) { l.Apply(job.NoLife{Proc: proc, AtNs: atNs}) }
 
 // Note is told what people should know.
-func (l *launcher) Note(event, format string, args ...any) { l.rep.note(event, format, args...) }
+func (l *launcher) Note(event, format string, args ...any) {
+	l.rep.note(event, format, args...)
+	l.herald.noted(event, format, args)
+}
 
 // Said does what a message of a process asks for.
 func (l *launcher) Said(proc int, said lifeline.Received) error {
@@ -53,9 +63,9 @@ func (l *launcher) Said(proc int, said lifeline.Received) error {
 	case lifeline.Spawn:
 		go l.spawn(proc, m)
 	case lifeline.Keep:
-		l.keep(m)
+		l.keep(proc, m)
 	case lifeline.Drop:
-		l.Apply(job.Unwanted{First: m.First, Root: m.Root})
+		l.Apply(job.Unwanted{First: m.First, N: m.N, Root: m.Root, By: proc})
 	case lifeline.Dump:
 		l.Mu.Lock()
 		l.dumps.add(proc, m)
@@ -65,6 +75,12 @@ func (l *launcher) Said(proc int, said lifeline.Received) error {
 		survivors := l.Rules.Survivors()
 		l.Mu.Unlock()
 		l.rep.event(proc, said.AtNs, m, survivors)
+	case lifeline.Joined:
+		err := l.Take(proc, said)
+		if err == nil {
+			l.tellJoined(proc)
+		}
+		return err
 	default:
 		return l.Take(proc, said)
 	}
@@ -72,16 +88,18 @@ func (l *launcher) Said(proc int, said lifeline.Received) error {
 }
 
 // keep passes on to new processes that they are wanted.
-func (l *launcher) keep(m lifeline.Keep) {
+func (l *launcher) keep(by int, m lifeline.Keep) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
-	for _, a := range l.Rules.Step(job.Kept{First: m.First}) {
+	actions := l.Rules.Step(job.Kept{First: m.First, By: by, Ranked: m.Place != nil})
+	for _, a := range actions {
 		if a, ok := a.(job.PassKeep); ok {
 			for proc := a.First; proc < a.First+a.Count; proc++ {
 				l.crew.Say(proc, m)
 			}
 		}
 	}
+	l.Perform(actions)
 }
 
 // kill kills a process as planned.

@@ -19,13 +19,39 @@ func (s *Spec) check() error {
 	if s.Ring && s.Universe > s.N {
 		return fmt.Errorf("--universe %d: processes can be started later only with --detector exact", s.Universe)
 	}
+	if s.Spares < 0 || s.Limited && s.Respawn < 0 {
+		return fmt.Errorf("--spares %d, --respawn %d: want 0 or more", s.Spares, s.Respawn)
+	}
+	if s.Spares > 0 && s.Ring {
+		return fmt.Errorf("--spares: the dead are replaced only with --detector exact")
+	}
+	if s.Spares > 0 && s.Universe > 0 && s.Universe < s.N+s.Spares {
+		return fmt.Errorf("--universe %d: want at least the %d ranks and %d spares", s.Universe, s.N, s.Spares)
+	}
 	if s.Fence && s.SuspectAfter == 0 && !s.Ring {
 		return fmt.Errorf("--fence: say with --suspect-after how long a rank may show no life, or with --detector ring")
 	}
 	if err := s.checkNodes(); err != nil {
 		return err
 	}
+	if len(s.Hosts.Nodes) == 0 && len(s.Cuts) > 0 {
+		return s.checkCuts()
+	}
+	for _, st := range s.Stops {
+		if st.Node >= len(s.Hosts.Nodes) {
+			return fmt.Errorf("--stop node%d@...: there are nodes 0 to %d (--host)", st.Node, len(s.Hosts.Nodes)-1)
+		}
+		if s.Hosts.Launcher != LauncherLocal {
+			return fmt.Errorf("--stop: nodes of this machine alone can be stopped (--host NUMBER, --launcher local)")
+		}
+	}
 	for _, k := range s.Kills {
+		if k.Self {
+			if len(s.Hosts.Nodes) == 0 {
+				return fmt.Errorf("--kill launcher@...: on one machine nothing is left without it: say with --host which nodes the job has")
+			}
+			continue
+		}
 		if k.Node > 0 {
 			if k.Node > len(s.Hosts.Nodes) {
 				return fmt.Errorf("--kill node%d@...: there are nodes 0 to %d", k.Node-1, len(s.Hosts.Nodes)-1)

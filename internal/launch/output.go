@@ -7,9 +7,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/goulfm/goulfm/internal/orders"
 )
 
 // An outlet is where whole lines go: ranks never interleave inside a line. What cannot be
@@ -97,6 +98,10 @@ type sink struct {
 
 // sink returns where ranks' streams go; failed is told of what cannot be written.
 func (s *Spec) sink(stderr *outlet, failed func(error)) sink {
+	if s.Hosts.Survive { // the nodes write it
+		nowhere := &outlet{w: io.Discard}
+		return sink{stdout: nowhere, stderr: nowhere}
+	}
 	return sink{dir: s.OutputDir, stdout: &outlet{w: s.Stdout, name: "standard output", failed: failed}, stderr: stderr, failed: failed}
 }
 
@@ -105,18 +110,18 @@ func (s sink) of(rank int) (out, errs *outlet, err error) {
 	if s.dir == "" {
 		return s.stdout, s.stderr, nil
 	}
-	if out, err = s.create(rank, "out"); err != nil {
+	if out, err = s.create(rank, false); err != nil {
 		return nil, nil, err
 	}
-	if errs, err = s.create(rank, "err"); err != nil {
+	if errs, err = s.create(rank, true); err != nil {
 		out.close()
 		return nil, nil, err
 	}
 	return out, errs, nil
 }
 
-func (s sink) create(rank int, suffix string) (*outlet, error) {
-	name := filepath.Join(s.dir, fmt.Sprintf("rank.%d.%s", rank, suffix))
+func (s sink) create(rank int, errs bool) (*outlet, error) {
+	name := orders.OutputFile(s.dir, rank, errs)
 	f, err := os.Create(name)
 	if err != nil {
 		return nil, err

@@ -25,6 +25,8 @@ type launcher struct {
 	sink  sink
 	feeds feeds
 
+	herald *herald // nil: without --watch
+
 	seats    int // that were used so far; of the starter's thread once ranks run
 	prog     *program
 	programs map[string]*program // of spawns: built or found already; of the starter's thread
@@ -40,7 +42,8 @@ type launcher struct {
 func newLauncher(spec *Spec) *launcher {
 	l := &launcher{spec: spec, start: time.Now(), programs: map[string]*program{},
 		allJoined: make(chan struct{}), quiet: make(chan struct{}), settled: make(chan struct{})}
-	l.Rules = job.New(job.Config{Ranks: spec.N, Procs: spec.universe(), Ring: spec.Ring, Fence: spec.Fence, Survive: spec.Survive})
+	l.Rules = job.New(job.Config{Ranks: spec.N, Procs: spec.universe(), Ring: spec.Ring, Fence: spec.Fence, Survive: spec.Survive, Nodes: spec.nodesOfSeats(),
+		Spares: spec.Spares, Limited: spec.Limited, Respawn: spec.Respawn})
 	l.More = l.more
 	stderr := &outlet{w: spec.Stderr, name: "standard error", failed: l.outputFailed}
 	l.rep, l.sink, l.feeds = newReporter(spec, stderr, l.start), spec.sink(stderr, l.outputFailed), feeds{from: spec.In, ranks: spec.N}
@@ -60,10 +63,15 @@ func Run(ctx context.Context, spec *Spec) (int, error) {
 	defer prog.close()
 	l := newLauncher(spec)
 	l.prog = prog
+	if l.herald, err = newHerald(spec, l.rep); err != nil {
+		return ExitFailed, err
+	}
+	defer l.herald.close()
 	if err := l.hire(ctx); err != nil {
 		return codeOf(err), err
 	}
 	defer l.close()
+	l.herald.nodesJoined()
 	// Caught before there are ranks: one that runs at once may be seen, and the job
 	// interrupted, while others are started. It is passed on when all are.
 	signals := catchSignals()
@@ -85,6 +93,7 @@ func Run(ctx context.Context, spec *Spec) (int, error) {
 	<-l.crew.Ended()
 	l.settle()
 	v := l.verdict()
+	l.herald.over(v)
 	l.rep.end(v, l.crew.Halted())
 	close(l.settled)
 	return v.Code, nil

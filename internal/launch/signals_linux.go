@@ -15,6 +15,12 @@ func (l *launcher) schedule() {
 		t := time.AfterFunc(l.spec.Timeout, l.timeUp)
 		go func() { <-l.quiet; t.Stop() }()
 	}
+	for _, s := range l.spec.Stops {
+		go l.stopAfter(s)
+	}
+	for _, c := range l.spec.Cuts {
+		go l.cutAfter(c)
+	}
 	for _, k := range l.spec.Kills {
 		if k.Point == "" {
 			go l.killAfter(k)
@@ -22,23 +28,69 @@ func (l *launcher) schedule() {
 	}
 }
 
-// killAfter kills a rank some time after all are in Init.
-func (l *launcher) killAfter(k Kill) {
+// stopAfter has a node stand still for a while, some time after all ranks are in Init.
+func (l *launcher) stopAfter(s Stop) {
+	if !l.awaitAfter(s.After) {
+		return
+	}
+	l.rep.note("node", "node %d stands still for %s as planned", s.Node, s.For)
+	l.fleet.StopNode(s.Node)
 	select {
-	case <-l.allJoined:
+	case <-time.After(s.For):
+	case <-l.crew.Ended():
+	}
+	l.fleet.ContinueNode(s.Node)
+	l.rep.note("node", "node %d goes on", s.Node)
+}
+
+// cutAfter cuts the network for a while, some time after all ranks are in Init.
+func (l *launcher) cutAfter(c Cut) {
+	if !l.awaitAfter(c.After) {
+		return
+	}
+	ways := l.spec.waysOf(c)
+	l.rep.note("cut", "the network is cut as planned: %s", c.Text)
+	l.fleet.Cut(ways, true)
+	select {
+	case <-time.After(c.For):
 	case <-l.crew.Ended():
 		return
 	}
+	l.fleet.Cut(ways, false)
+	l.rep.note("cut", "the network is whole again: %s", c.Text)
+}
+
+// awaitAfter waits until so much time has gone by since all ranks were in Init; false: the job is over.
+func (l *launcher) awaitAfter(d time.Duration) bool {
 	select {
-	case <-time.After(k.After):
-		if k.Node > 0 {
-			l.rep.note("node", "node %d is killed as planned, %s after all ranks were in Init", k.Node-1, k.After)
-			l.fleet.KillNode(k.Node - 1)
-			return
-		}
-		l.kill(k)
+	case <-l.allJoined:
 	case <-l.crew.Ended():
+		return false
 	}
+	select {
+	case <-time.After(d):
+		return true
+	case <-l.crew.Ended():
+		return false
+	}
+}
+
+// killAfter kills a rank some time after all are in Init.
+func (l *launcher) killAfter(k Kill) {
+	if !l.awaitAfter(k.After) {
+		return
+	}
+	if k.Self {
+		l.rep.note("node", "the launcher is killed as planned, %s after all ranks were in Init", k.After)
+		l.rep.writeAll()
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	if k.Node > 0 {
+		l.rep.note("node", "node %d is killed as planned, %s after all ranks were in Init", k.Node-1, k.After)
+		l.fleet.KillNode(k.Node - 1)
+		return
+	}
+	l.kill(k)
 }
 
 func catchSignals() chan os.Signal {
@@ -47,10 +99,16 @@ func catchSignals() chan os.Signal {
 	return ch
 }
 
+// oneRequest is how long the same signal again is the same request to end: at its time limit Slurm
+// sends SIGTERM twice within a millisecond. A second ^C of a person comes later.
+const oneRequest = 100 * time.Millisecond
+
 // handleSignals passes signals on: the first interrupt lets the ranks end by
 // themselves, the second kills them.
 func (l *launcher) handleSignals(ch <-chan os.Signal) {
 	asked := 0
+	var last syscall.Signal
+	var at time.Time
 	for {
 		select {
 		case <-l.settled:
@@ -61,9 +119,15 @@ func (l *launcher) handleSignals(ch <-chan os.Signal) {
 			case syscall.SIGQUIT:
 				l.dump("on request (SIGQUIT)")
 			case syscall.SIGTSTP:
-				l.crew.SignalAll(syscall.SIGSTOP)
+				l.crew.Hold(true)
 				_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+			case syscall.SIGCONT:
+				l.crew.Hold(false)
 			case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP:
+				if asked > 0 && sig == last && time.Since(at) < oneRequest {
+					continue
+				}
+				last, at = sig, time.Now()
 				if asked++; asked > 1 || l.crew.Over() {
 					l.stop(ExitSignal+int(sig), sig.String())
 					continue

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/fleet"
 	"github.com/goulfm/goulfm/internal/job"
 )
 
@@ -42,6 +43,9 @@ type Spec struct {
 	// Universe is how many processes the job can have at a time, with those that it starts
 	// itself; 0: twice N, and 16.
 	Universe int
+	Spares   int // processes that wait for a rank to replace
+	Respawn  int // with Limited: how many processes may be started to replace others, or spares that did
+	Limited  bool
 	Program  string   // a file, a name in PATH, or a Go package (./dir)
 	Args     []string // of the program
 	Env      []string // NAME=VALUE, added to the environment
@@ -54,8 +58,8 @@ type Spec struct {
 	Timestamp bool   // begin each line with the seconds since the start
 	OutputDir string // write rank.N.out and rank.N.err there instead
 
-	Timeout      time.Duration // 0: none
-	Kills        []Kill
+	Timeout time.Duration // 0: none
+	Faults
 	Ring         bool // find deaths by heartbeats between ranks
 	Period       time.Duration
 	Factor       int           // the ring's timeout in periods
@@ -65,6 +69,7 @@ type Spec struct {
 
 	Survive Survive // empty: SurviveKilled
 
+	Watch  bool // tell programs that are no ranks who lives
 	Report bool // JSON events on stderr instead of text
 	Quiet  bool // no narration
 
@@ -76,11 +81,17 @@ type Spec struct {
 // runs on this machine, in its memory.
 type Hosts struct {
 	Nodes        []Node
-	Launcher     string        // LauncherLocal or LauncherSSH
+	Launcher     string        // LauncherLocal, LauncherSSH, LauncherSlurm or LauncherEngine
+	Starter      fleet.Starter // of LauncherEngine
 	Rsh          []string      // the command instead of ssh
 	DaemonPath   string        // of goulfm there; empty: that of this program
 	Iface        string        // address of this machine at which daemons reach it; empty: all
 	StartTimeout time.Duration // all daemons must be there
+	Secure       string        // how they talk: tls or auth; empty: auth where all nodes are this machine, else tls
+	Confirm      time.Duration // what a silent node has to answer, beyond the timeout; 0: half of that
+	LinkTimeout  time.Duration // how long two living nodes may fail to reach each other
+	OrphanAfter  time.Duration // when a node ends that stands still because it hears nothing of the launcher
+	Survive      bool          // a majority of launcher and nodes goes on without those that are gone, be it the launcher
 	Version      string        // of this program
 }
 
@@ -91,14 +102,44 @@ type Node struct {
 	Slots int    // how many ranks it takes
 }
 
+// Faults are what is planned to go wrong.
+type Faults struct {
+	Kills []Kill
+	Stops []Stop
+	Cuts  []Cut
+}
+
 // Kill is one planned death.
 type Kill struct {
 	Rank  int
 	Node  int           // 1 more than the node that dies, with all that runs there; 0: the rank does
+	Self  bool          // the launcher dies
 	After time.Duration // once all ranks are in Init; used when Point is empty
 	Point string        // when it reaches Mark(Point, Value)
 	Value int
 }
+
+// Stop is one planned pause of a node.
+type Stop struct {
+	Node  int
+	After time.Duration // once all ranks are in Init
+	For   time.Duration
+}
+
+// A Cut is a planned cut of the network between nodes of this machine.
+type Cut struct {
+	Text string // as it was given
+	// Groups reach each other no more: nodes, or LauncherNode. Nodes that are in none are in the first
+	// group, and so is the launcher.
+	Groups [][]int
+	// OneWay: only what the first group says to the second is held back.
+	OneWay bool
+	After  time.Duration // once all ranks are in Init
+	For    time.Duration
+}
+
+// LauncherNode is the launcher among the nodes of a Cut.
+const LauncherNode = -1
 
 // spareProcs are processes that a job can start, beyond as many as it began with.
 const spareProcs = 16
@@ -115,11 +156,14 @@ func (s *Spec) universe() int {
 	case s.Universe > 0:
 		return s.Universe
 	}
-	return min(2*s.N+spareProcs, RanksMax)
+	return min(2*s.N+s.Spares+spareProcs, RanksMax)
 }
 
 // How the daemons of nodes are started.
 const (
 	LauncherLocal = "local" // on this machine, whatever the names of the hosts
 	LauncherSSH   = "ssh"
+	LauncherSlurm = "slurm" // with srun, in an allocation
+
+	LauncherEngine = "engine" // by a job engine, before this launcher: see Hosts.Starter
 )

@@ -30,7 +30,7 @@ func (l *launcher) startRanks() error {
 }
 
 func (l *launcher) startRank(rank int) error {
-	p, err := l.place(rank, l.prog, boot.Info{Rank: rank, Size: l.spec.N})
+	p, err := l.place(rank, l.prog, boot.Info{Rank: rank, Size: l.spec.N, Keeps: true})
 	if err != nil {
 		return err
 	}
@@ -86,24 +86,28 @@ func (l *launcher) spawn(root int, m lifeline.Spawn) {
 	})
 }
 
-// How long a request for processes waits for seats of the dead to which others still refer, and
-// how often it looks.
+// How long a request for processes waits for seats of the dead to which others still refer, and to which
+// only the process refers that asks and waits: it may not have heard yet who is dead. And how often it looks.
 const (
 	seatsMax  = 10 * time.Second
+	seatsOwn  = 200 * time.Millisecond
 	seatsLook = time.Millisecond
 )
 
 // awaitSeats asks for processes until there are seats for them; false: they are refused, and
 // the root is told so.
 func (l *launcher) awaitSeats(root int, m lifeline.Spawn, bad error) (start job.Start, ok bool) {
-	ev := job.Wanted{Root: root, Token: m.Token, N: m.N, Parents: m.Procs}
+	ev := job.Wanted{Root: root, Token: m.Token, N: m.N, Parents: m.Procs, Replace: m.Replace}
 	if bad != nil {
 		ev.Bad = bad.Error()
 	}
 	for begun := time.Now(); ; time.Sleep(seatsLook) {
-		ev.Vacant = l.crew.Vacant()
+		ev.Vacant, ev.Barred = l.crew.Vacant(), l.crew.Barred()
 		if ev.Last = time.Since(begun) > seatsMax; ev.Last {
 			ev.Held = l.crew.Held()
+		}
+		if time.Since(begun) > seatsOwn {
+			ev.Kept = l.crew.HeldBy(root)
 		}
 		start, ok, later := l.want(ev)
 		if !later {
@@ -139,7 +143,8 @@ func (l *launcher) startBatch(root int, b job.Start, prog *program, m lifeline.S
 	l.crew.Announce(l.seats)
 	for i := range b.Count {
 		number := b.First + i
-		if err := l.startSpawned(number, b, prog, m); err != nil {
+		who := boot.Info{Rank: i, Size: b.Count, First: b.First, Spawned: true, Keeps: m.Replace}
+		if err := l.startSpawned(number, who, prog, m); err != nil {
 			l.Apply(job.NotStarted{Proc: number, Why: err.Error()})
 			l.crew.Unexpect(b.Count - i)
 			return
@@ -172,8 +177,8 @@ func (l *launcher) numbers(b job.Start) (numbers []int) {
 	return numbers
 }
 
-func (l *launcher) startSpawned(number int, b job.Start, prog *program, m lifeline.Spawn) error {
-	p, err := l.place(number, prog, boot.Info{Rank: number - b.First, Size: b.Count, First: b.First, Spawned: true})
+func (l *launcher) startSpawned(number int, who boot.Info, prog *program, m lifeline.Spawn) error {
+	p, err := l.place(number, prog, who)
 	if err != nil {
 		return err
 	}

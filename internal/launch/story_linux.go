@@ -181,6 +181,13 @@ func (r *reporter) spawned(ranks []int, program string, root int) {
 		fmt.Sprintf("rank %d starts %s of %s: %s", root, plural(len(ranks), "rank"), program, rankText(ranks)))
 }
 
+// spareWaits is told when a spare is ready to replace a rank.
+func (r *reporter) spareWaits(proc int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.put(boot.NowNs(), record{Event: "spare", Rank: &proc}, "")
+}
+
 func (r *reporter) note(event, format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -194,6 +201,15 @@ func (r *reporter) atOnce() {
 	defer r.mu.Unlock()
 	r.dueNs = boot.NowNs()
 	r.awake()
+}
+
+// writeAll has all that is told so far written, and returns when it is.
+func (r *reporter) writeAll() {
+	r.mu.Lock()
+	r.closing = true
+	r.awake()
+	r.mu.Unlock()
+	<-r.told
 }
 
 func (r *reporter) death(rank int) *death {

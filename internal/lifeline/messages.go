@@ -52,6 +52,7 @@ type Spawn struct {
 	Args    []string `json:"args,omitempty"`
 	Env     []string `json:"env,omitempty"`
 	Procs   []int    `json:"procs"`
+	Replace bool     `json:"replace,omitempty"` // they get ranks of the dead: spares will do
 }
 
 // Spawned answers the Spawn of that Token: N processes from First on, or Why not.
@@ -83,14 +84,16 @@ type Place struct {
 	Repairs  int    `json:"repairs,omitempty"`
 	Epoch    uint64 `json:"epoch,omitempty"`
 	Uniform  bool   `json:"uniform,omitempty"`
-	Fresh    bool   `json:"fresh,omitempty"` // its first member is one of those who get a rank
+	Fresh    bool   `json:"fresh,omitempty"`  // its first member is one of those who get a rank
+	Memory   bool   `json:"memory,omitempty"` // those who started it use the node's memory that outlives processes
 	Handover []byte `json:"handover,omitempty"`
 }
 
-// Drop says that nobody has the processes from First on. First 0: those which Root asked for, if Root is
-// dead and could not say their number.
+// Drop says that nobody has the N processes from First on. N 0: of those which Root asked for that who
+// says so will not keep them, if Root is dead and could not say their number.
 type Drop struct {
 	First int `json:"first,omitempty"`
+	N     int `json:"n,omitempty"`
 	Root  int `json:"root,omitempty"`
 }
 
@@ -175,9 +178,15 @@ func (m Keep) check(procs int) error {
 	return checkProcs(procs, append([]int{m.First}, m.Procs...)...)
 }
 
-func (m Drop) check(procs int) error { return checkProcs(procs, m.First, m.Root) }
-func (Prove) check(int) error        { return nil }
-func (Describe) check(int) error     { return nil }
+func (m Drop) check(procs int) error {
+	if m.N < 0 || m.N > procs {
+		return fmt.Errorf("%d processes dropped", m.N)
+	}
+	return checkProcs(procs, m.First, m.Root)
+}
+
+func (Prove) check(int) error    { return nil }
+func (Describe) check(int) error { return nil }
 
 func (m Dump) check(procs int) error {
 	for _, w := range m.Waits {

@@ -2,19 +2,26 @@ package outpost
 
 import (
 	"bytes"
-	"fmt"
 	"sync"
 
 	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/jobhost"
 	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/internal/orders"
+	"github.com/goulfm/goulfm/internal/roster"
 )
 
 // What the daemon tells goes to the launcher: these are the methods of daemon.Host.
 
-// Found is told that a process has ended.
+// Found is told that a process has ended. It comes into this node's list before others learn of it:
+// what a process of another node does because of a death here is never heard before the death (B23).
 func (o *outpost) Found(proc int, by job.Evidence, left bool, atNs int64) {
+	kind := roster.Died
+	if left {
+		kind = roster.Left
+	}
+	o.roll.enter(proc, left)
+	o.vigil.Publish(roster.Process(kind, uint32(proc)))
 	o.mouth.Say(orders.Found{Proc: proc, By: by, Left: left, AtNs: atNs})
 }
 
@@ -30,9 +37,7 @@ func (o *outpost) Heard(proc int) { o.mouth.Say(orders.Heard{Proc: proc}) }
 func (o *outpost) NoLife(proc int, atNs int64) { o.mouth.Say(orders.NoLife{Proc: proc, AtNs: atNs}) }
 
 // Note is told what people should know.
-func (o *outpost) Note(event, format string, args ...any) {
-	o.mouth.Say(orders.Note{Event: event, Text: fmt.Sprintf(format, args...)})
-}
+func (o *outpost) Note(event, format string, args ...any) { o.note(event, format, args...) }
 
 // Said is told what a process says. One that says twice what can be said once loses its lifeline
 // here: the launcher answers too late for that.
@@ -45,6 +50,9 @@ func (o *outpost) Said(proc int, said lifeline.Received) error {
 		if twice {
 			return jobhost.ErrTwice
 		}
+	}
+	if o.hearAlone(proc, said.Message) {
+		return nil
 	}
 	line, err := lifeline.Encode(said.AtNs, said.Message)
 	if err == nil {

@@ -5,12 +5,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -22,6 +22,7 @@ import (
 	"github.com/goulfm/goulfm/internal/orders"
 	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/internal/socket"
+	"github.com/goulfm/goulfm/internal/vigil"
 )
 
 // dialFor is how long a daemon tries to reach the launcher, whose machine may have several addresses.
@@ -37,12 +38,25 @@ type outpost struct {
 	mouth *orders.Mouth
 	in    *orders.Reader
 
-	plan      orders.Plan
-	listeners map[int]*os.File // by seat
-	d         *daemon.Daemon
-	credit    credit
-	settled   atomic.Bool
+	trust      *socket.Trust
+	place      *vigil.Place
+	birth      uint64
+	vigil      *vigil.Vigil
+	frozen     time.Time // when the lease was over; of the vigil
+	plan       orders.Plan
+	program    *program         // nil: that of the launcher's path
+	listeners  map[int]*os.File // by seat
+	d          *daemon.Daemon
+	neighbours *daemon.Neighbours
+	nodes      int // of the job
+	crowd      int // see orders.Table
+	credit     credit
+	settled    atomic.Bool
+	over       atomic.Value // a string: why this node ends
+	roll       *roll
+	solo       solo
 
+	guests Guests         // nil: it starts its processes itself
 	begun  bool           // Go has come
 	first  []orders.Start // what is started then
 	mu     sync.Mutex     // of feeds
@@ -50,10 +64,14 @@ type outpost struct {
 	joined map[int]bool // seats whose processes are in Init
 }
 
-// Run serves a node: in is where the bootstrap comes from. It returns when the job is over, or
-// the launcher is gone, with the exit code of the daemon.
-func Run(ctx context.Context, in io.Reader, version string) (int, error) {
-	o := &outpost{listeners: map[int]*os.File{}, feeds: map[int]chan orders.Input{}, joined: map[int]bool{}}
+// AsTold is the node of a daemon whose bootstrap is its own.
+const AsTold = -1
+
+// Run serves a node: in is where the bootstrap comes from, which names the node if node is AsTold;
+// a job engine gives all daemons the same. Run returns when the job is over, or the launcher is
+// gone, with the exit code of the daemon.
+func Run(ctx context.Context, in io.Reader, version string, node int) (int, error) {
+	o := newOutpost()
 	line, err := bufio.NewReader(io.LimitReader(in, orders.MaxBytes)).ReadBytes('\n')
 	if err == nil {
 		err = json.Unmarshal(line, &o.boot)
@@ -61,20 +79,66 @@ func Run(ctx context.Context, in io.Reader, version string) (int, error) {
 	if err != nil {
 		return 2, fmt.Errorf("goulfm daemon is started by goulfm run --host, which tells it by standard input what it serves: %w", err)
 	}
+	if node != AsTold {
+		o.boot.Node = node
+	}
+	return o.run(ctx, version)
+}
+
+func newOutpost() *outpost {
+	return &outpost{listeners: map[int]*os.File{}, feeds: map[int]chan orders.Input{}, joined: map[int]bool{}, solo: newSolo()}
+}
+
+// run is the life of a daemon that knows what it serves.
+func (o *outpost) run(ctx context.Context, version string) (int, error) {
+	collectSeldom()
+	runtime.GOMAXPROCS(daemon.Cores() + ownLoops)
 	if err := o.connect(ctx); err != nil {
 		return 3, fmt.Errorf("node %d does not reach the launcher at %v: %w", o.boot.Node, o.boot.Heads, err)
 	}
 	defer o.conn.Close()
+	if err := o.openPlace(); err != nil {
+		return 3, err
+	}
+	defer o.leave()
 	host, _ := os.Hostname()
-	o.mouth.Say(orders.Hello{Node: o.boot.Node, Pid: os.Getpid(), Host: host, Arch: runtime.GOOS + "/" + runtime.GOARCH, Version: version, Cores: daemon.Cores()})
-	err = o.serve()
+	o.mouth.Say(orders.Hello{Member: o.member(), Node: o.boot.Node, Pid: os.Getpid(), Host: host, Arch: runtime.GOOS + "/" + runtime.GOARCH, Version: version, Cores: daemon.Cores(), Kernel: kernel()})
+	stop := context.AfterFunc(ctx, func() { o.conn.Close() })
+	defer stop()
+	err := o.serve()
+	if !o.settled.Load() && o.begun && o.solo.may && ctx.Err() == nil {
+		err = o.goOnAlone(ctx)
+	}
 	if o.settled.Load() {
 		return 0, nil
 	}
 	if o.d != nil {
 		o.d.KillAll()
 	}
+	if why, _ := o.over.Load().(string); why != "" {
+		return 5, fmt.Errorf("node %d ends: %s", o.boot.Node, why)
+	}
 	return 3, err
+}
+
+// collectSeldom has the garbage collector leave this process alone while it is small. A collection
+// stops all goroutines, and waits for one that starts a process, until that has executed its program:
+// on a loaded machine for longer than a beat may be late.
+func collectSeldom() {
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(heapMax)
+}
+
+const heapMax = 64 << 20
+
+// ownLoops are processors of the runtime's for what must go on while one starts a process, which takes
+// it along until the process has executed its program: the two loops of the vigil, and orders.
+const ownLoops = 3
+
+// kernel tells the kernel of this machine, since it was started, from all others.
+func kernel() string {
+	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return string(bytes.TrimSpace(id))
 }
 
 // connect reaches one of the addresses of the launcher.
@@ -83,6 +147,14 @@ func (o *outpost) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	mode, err := socket.ParseMode(o.boot.Secure)
+	if err != nil {
+		return fmt.Errorf("how to talk to the launcher: %w", err)
+	}
+	if trust, err = trust.In(mode); err != nil {
+		return err
+	}
+	o.trust = trust
 	ctx, cancel := context.WithTimeout(ctx, dialFor)
 	defer cancel()
 	for _, addr := range o.boot.Heads {
@@ -90,7 +162,10 @@ func (o *outpost) connect(ctx context.Context) error {
 		conn, dialErr := trust.Dial(each, addr, o.boot.Birth)
 		cancel()
 		if dialErr != nil {
-			err = errors.Join(err, dialErr)
+			if err != nil {
+				dialErr = fmt.Errorf("%w; %w", err, dialErr) // in one line
+			}
+			err = dialErr
 			continue
 		}
 		o.conn, o.mouth, o.in = conn, orders.NewMouth(conn), orders.NewReader(conn)
@@ -117,6 +192,8 @@ func (o *outpost) obey(m orders.Message) error {
 	switch m := m.(type) {
 	case orders.Plan:
 		return o.tell(o.prepare(m))
+	case orders.Part:
+		return o.tell(o.program.add(m.Data))
 	case orders.Table:
 		return o.tell(o.begin(m))
 	case orders.Die:
@@ -162,6 +239,13 @@ func (o *outpost) tell(err error) error {
 func (o *outpost) prepare(p orders.Plan) error {
 	o.plan = p
 	ready := orders.Ready{}
+	if p.Program != nil {
+		var err error
+		if o.program, err = newProgram(*p.Program); err != nil {
+			return err
+		}
+		ready.Lacks = o.program.lacks()
+	}
 	for _, seat := range p.Seats {
 		if seat < 0 || seat >= p.Procs {
 			return fmt.Errorf("seat %d of %d", seat, p.Procs)
@@ -185,7 +269,7 @@ func (o *outpost) prepare(p orders.Plan) error {
 
 // begin makes the memory of the node.
 func (o *outpost) begin(t orders.Table) error {
-	text, err := json.Marshal(boot.Table{Secret: o.boot.Secret, Node: o.boot.Node, Addrs: t.Addrs, Births: t.Births, Nodes: t.Nodes})
+	text, err := json.Marshal(boot.Table{Secret: o.boot.Secret, Secure: o.boot.Secure, Node: o.boot.Node, Addrs: t.Addrs, Births: t.Births, Nodes: t.Nodes})
 	if err != nil {
 		return err
 	}
@@ -193,9 +277,17 @@ func (o *outpost) begin(t orders.Table) error {
 	if err != nil {
 		return err
 	}
-	o.d, err = daemon.NewNode(o, o.plan.Procs, &daemon.Neighbours{Job: o.boot.Job, Table: table, Seats: o.plan.Seats, Listeners: o.listeners})
+	o.nodes, o.crowd = len(t.Members)-1, t.Crowd // one member is the launcher
+	o.neighbours = &daemon.Neighbours{Job: o.boot.Job, Table: table, Seats: o.plan.Seats, Listeners: o.listeners}
+	o.d, err = daemon.NewNode(o, o.plan.Procs, o.plan.Homes, o.neighbours)
 	if err == nil {
+		o.roll = newRoll(o.d, t.Nodes, o.nodes)
+		o.solo.may, o.solo.dir = t.Beats.Survive, o.plan.OutputDir
+		if o.guests == nil { // else the engine sends them their own
+			go o.passSignals()
+		}
 		o.d.Expect(1) // the launcher may have processes started here for as long as the job lasts
+		err = o.watch(t)
 	}
 	return err
 }
@@ -204,6 +296,9 @@ func (o *outpost) begin(t orders.Table) error {
 func (o *outpost) goOn() {
 	begun := orders.Begun{}
 	err := o.d.Begin(func() error {
+		if o.guests != nil {
+			return o.adopt()
+		}
 		for _, s := range o.first {
 			if err := o.startOne(s); err != nil {
 				return fmt.Errorf("start rank %d: %w", s.Proc, err)
@@ -237,14 +332,20 @@ func (o *outpost) start(s orders.Start) {
 }
 
 func (o *outpost) startOne(s orders.Start) error {
-	p := daemon.Placement{Number: s.Proc, Path: s.Path, Argv: s.Argv, Dir: s.Dir, Env: s.Env,
-		Out: &output{o: o, proc: s.Proc}, Errs: &output{o: o, proc: s.Proc, errs: true}}
+	p := daemon.Placement{Number: s.Proc, Path: o.program.path(s.Path), Argv: s.Argv, Dir: s.Dir, Env: s.Env}
 	if err := json.Unmarshal(s.Info, &p.Info); err != nil {
 		return err
 	}
+	p.Info.Crowd = o.crowd
 	var err error
+	if p.Out, p.Errs, err = o.streams(s.Proc); err != nil {
+		return err
+	}
 	if p.Stdin, err = o.stdinOf(s); err != nil {
 		return err
+	}
+	if p.Info.Spawned {
+		o.solo.expect(s.Proc)
 	}
 	return o.d.Start(p)
 }
@@ -297,20 +398,21 @@ func (o *outpost) command(m orders.Message) {
 	case orders.Credit:
 		o.credit.give(m.Bytes)
 	case orders.Announce:
-		o.d.Announce(m.N)
+		o.roll.announce(m.N)
 	case orders.Declare:
 		if m.Lost {
-			o.d.DeclareLost(m.Proc)
+			o.roll.enterLost(m.Proc)
 		} else {
-			o.d.Declare(m.Proc, m.Left)
+			o.roll.enter(m.Proc, m.Left)
 		}
-		o.d.WakeAll()
 	case orders.Signal:
 		if m.Proc < 0 {
 			o.d.SignalAll(syscall.Signal(m.Sig))
 		} else {
 			o.d.Signal(m.Proc, syscall.Signal(m.Sig))
 		}
+	case orders.Hold:
+		o.hold(m.On)
 	case orders.KillAll:
 		o.d.KillAll()
 	case orders.Say:
@@ -327,6 +429,12 @@ func (o *outpost) command(m orders.Message) {
 // pass says a line of the launcher's to a process.
 func (o *outpost) pass(m orders.Say) {
 	if said, err := lifeline.FromDaemon(bytes.NewReader(m.Line), o.plan.Procs).Next(); err == nil {
+		switch said := said.Message.(type) {
+		case lifeline.Spawned:
+			o.solo.answered(request{m.Proc, said.Token})
+		case lifeline.Keep:
+			o.solo.meet(m.Proc)
+		}
 		o.d.Say(m.Proc, said.Message)
 	}
 }

@@ -8,7 +8,10 @@ import (
 	"io"
 )
 
+// AsTold is the node of a daemon whose bootstrap is its own.
+const AsTold = -1
+
 // Run fails: several processes need Linux.
-func Run(context.Context, io.Reader, string) (int, error) {
+func Run(context.Context, io.Reader, string, int) (int, error) {
 	return 2, errors.New("goulfm daemon needs Linux")
 }

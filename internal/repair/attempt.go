@@ -48,7 +48,7 @@ func (w *World) commit(ev Commit) {
 // copied contributes to the boundary of a Commit.
 func (w *World) copied(ev Copied) {
 	w.agree(Ballot{
-		Call: CallCommit, Incomplete: !ev.Complete, Stop: w.request.Stop, Offer: ev.Offer, Unwritten: ev.Unwritten,
+		Call: CallCommit, Incomplete: !ev.Complete, Stop: w.request.Stop, Offer: ev.Offer, Files: ev.Files,
 		Same: ev.Same, Digest: salted(ev.Digest, w.label), Want: w.request.Want,
 	})
 }
@@ -93,6 +93,7 @@ func (w *World) sealed(t Tally, dead rankset.Set) {
 		return
 	}
 	w.hist.last, w.hist.sealed = w.plan.Label, true
+	w.hist.saves(w.plan.Saved)
 	if w.plan.Source == FromMemory {
 		w.do(Settle{w.plan.Label})
 	}
@@ -111,6 +112,10 @@ func (w *World) committed(t Tally, dead rankset.Set) {
 		w.keep()
 	}
 	over := !t.AllStay || !dead.IsEmpty()
+	order := FilesAsBefore
+	if !over {
+		order = w.orderFiles(t.Files, good)
+	}
 	if t.Replica && t.AllStay {
 		w.do(Drop{w.label})
 	}
@@ -119,9 +124,12 @@ func (w *World) committed(t Tally, dead rankset.Set) {
 		w.leave(t, dead, OverAgain)
 	case t.Replica:
 		w.back(BadReplica)
+	case order == FilesAbandon && w.cfg.Must:
+		w.over = true
+		w.reply(Return{Verdict: BadFiles, Label: w.hist.last, Files: order})
 	case w.lastOne && good:
 		w.stopped = true
-		w.back(OverStop)
+		w.reply(Return{Verdict: OverStop, Label: w.hist.last, Files: order})
 	case t.Offer && len(w.hist.homes) < w.hist.target:
 		w.leave(t, dead, OverAgain)
 	default:
@@ -129,8 +137,26 @@ func (w *World) committed(t Tally, dead rankset.Set) {
 			w.interval = t.Interval
 		}
 		w.lastOne = w.lastOne || t.Stop
-		w.reply(Return{Verdict: OK, Label: w.hist.last, Written: t.Written})
+		w.reply(Return{Verdict: OK, Label: w.hist.last, Files: order})
 	}
+}
+
+// orderFiles says what is to be done about files after a boundary at which all go on. Those of the
+// last version before a stop are written before the boundary, whatever was open.
+func (w *World) orderFiles(said Files, good bool) FilesOrder {
+	open := w.filesOpen
+	switch {
+	case w.lastOne && good && said == FilesDone, open && said == FilesDone:
+		w.filesOpen = false
+		return FilesPublish
+	case said == FilesFailed:
+		w.filesOpen = false
+		return FilesAbandon
+	case !open && good && said == FilesWanted:
+		w.filesOpen = true
+		return FilesBegin
+	}
+	return FilesAsBefore
 }
 
 // keep notes a committed version: only now may older ones go.

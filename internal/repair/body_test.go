@@ -107,6 +107,7 @@ func (m *model) begin(p *proc, a Run) {
 	p.body = body{phase: bodyProtect, size: a.Size, value: 1, rolled: p.body.rolled, flipped: p.body.flipped}
 	m.checkRun(p, a)
 	m.count(a.Size < m.setup.n, "a smaller world")
+	m.count(a.Attempt > 1 && a.Rank == 0, "a repair")
 	m.count(m.starts > 1, "a restart of all")
 	m.mine(p)
 }
@@ -200,6 +201,8 @@ func (m *model) compute(p *proc) {
 func (m *model) returned(p *proc, r Return) {
 	b := &p.body
 	b.phase, b.verdict = bodyWork, r.Verdict
+	m.count(r.Files == FilesPublish, "files that are published")
+	m.count(r.Files == FilesAbandon, "files that are abandoned")
 	m.checkReturn(p, r)
 	switch r.Verdict {
 	case OK:
@@ -399,11 +402,23 @@ func (m *model) copyMoves(p *proc) []func() {
 func (m *model) copiedOf(p *proc) Copied {
 	b := &p.body
 	late := m.setup.slow && !b.copy.Check && m.choose(3) == 0
-	c := Copied{Complete: !b.bad && !late, Same: true, Digest: 1, Offer: m.spare > 0}
+	c := Copied{Complete: !b.bad && !late, Same: true, Digest: 1, Offer: m.spare > 0, Files: m.filesOf(p)}
 	if m.setup.flip == p.id && !b.flipped && b.step >= 2 {
 		b.flipped, c.Digest = true, 2
 	}
 	return c
+}
+
+// filesOf says something about files that may be said now, another thing from step to step.
+func (m *model) filesOf(p *proc) Files {
+	sayable := []Files{FilesDone, FilesWanted}
+	switch {
+	case p.body.copy.All:
+		sayable = []Files{FilesDone, FilesFailed}
+	case p.world.filesOpen:
+		sayable = []Files{FilesDone, FilesDone, FilesWriting, FilesFailed}
+	}
+	return sayable[(m.steps/3+p.id)%len(sayable)]
 }
 
 func (m *model) partOf(p *proc) part {

@@ -29,6 +29,9 @@ func (m *model) checkReturn(p *proc, r Return) {
 		if p.last != nil && p.last.kind == "agree" && q.body.verdict != r.Verdict {
 			m.violate("V7: one boundary tells p%d %d and p%d %d", p.id, r.Verdict, q.id, q.body.verdict)
 		}
+		if q.world.filesOpen != p.world.filesOpen {
+			m.violate("V7: after one boundary files are open at one of p%d and p%d", p.id, q.id)
+		}
 		if q.world.Interval() != p.world.Interval() {
 			m.violate("V7: intervals %d and %d", p.world.Interval(), q.world.Interval())
 		}

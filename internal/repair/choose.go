@@ -42,9 +42,11 @@ type Plan struct {
 	Epoch   uint64            // of this attempt
 	Behind  bool              // Label is older than a committed version: losses went beyond the levels
 	Size    int               // of the world that made the version
+	Nodes   []int             // where its ranks are, in the placement that the steps are of
 	Servers []int             // Servers[o] is who gets old rank o's part
 	Steps   []redundancy.Step // to bring the parts there
 	Own     []redundancy.Send // to bring the own parts to who goes on with their homes; Owner is a home
+	Saved   []uint64          // Saved[r]: how often the home of rank r has saved
 	Copies  []redundancy.Step // afterwards, to make the layout whole again
 	Layout  redundancy.Layout // of the present world
 }
@@ -75,7 +77,7 @@ func (c *Config) choose(reports []Report) Plan {
 	if p.Source == Different {
 		return p
 	}
-	p.Own = ownMoves(reports)
+	p.Own, p.Saved = ownMoves(reports), ownCounts(reports)
 	p.pick(c, reports, nodes)
 	return p
 }
@@ -190,7 +192,7 @@ func (p *Plan) fromMemory(c *Config, reports []Report, nodes []int, label Label)
 			continue
 		}
 		p.Behind = label.Less(committed(reports)) && !c.Verify
-		p.Source, p.Label, p.Size, p.Servers, p.Steps = FromMemory, label, len(old), servers, steps
+		p.Source, p.Label, p.Size, p.Nodes, p.Servers, p.Steps = FromMemory, label, len(old), old, servers, steps
 		have = holdings(reports, label, nodes)
 		redundancy.Apply(have, steps)
 		if len(old) == len(nodes) {
@@ -236,6 +238,21 @@ func holdings(reports []Report, label Label, nodes []int) redundancy.Holdings {
 		}
 	}
 	return have
+}
+
+// ownCounts returns of each rank how often its home has saved, as far as anybody knows.
+func ownCounts(reports []Report) []uint64 {
+	counts := make([]uint64, len(reports))
+	for q, r := range reports {
+		for _, other := range reports {
+			for _, o := range other.Own {
+				if o.Home == r.Home {
+					counts[q] = max(counts[q], o.Count)
+				}
+			}
+		}
+	}
+	return counts
 }
 
 // ownMoves brings the newest own part of each home to who goes on with that home. Where

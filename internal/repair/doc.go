@@ -35,7 +35,8 @@
 //
 // # Invariants
 //
-// The model of the tests checks them over schedules with deaths at every step:
+// The model of the tests checks them over schedules with deaths at every step, without messages;
+// package sim does by messages, with seats and late news:
 //
 //	V1  all living members begin an attempt with the same size, ranks and version
 //	V2  no version is restored that is older than one whose Commit returned OK at a
@@ -61,6 +62,8 @@
 //   - If members of a replacement come to different outcomes because those with the first
 //     one have died, the newcomers of the first one end. (They wait for members that will
 //     never come.)
+//   - A process that has died may have come to another outcome than those who live, and have made
+//     its next call: where that meets another call of the living, theirs is made again.
 //   - A version survives its process: reports name what the dead have left behind, and a
 //     process reads it at once. But nothing is written there, no copy for somebody else
 //     either, before the predecessor was reaped: its threads may still be storing.

@@ -32,12 +32,24 @@ type Commit struct {
 
 // Copied answers Copy: this member's part is stored.
 type Copied struct {
-	Complete  bool // and so are the copies of others that it keeps
-	Same      bool // Digest is that of the members that are equal at all ranks
-	Digest    uint64
-	Offer     bool // processes to fill the world up are there
-	Unwritten bool // the files of the last version are not written yet
+	Complete bool // and so are the copies of others that it keeps
+	Same     bool // Digest is that of the members that are equal at all ranks
+	Digest   uint64
+	Offer    bool // processes to fill the world up are there
+	Files    Files
 }
+
+// Files says how far a member is with the files of a version. One version is open at a time, from
+// the boundary that tells all to begin (Begin) to the one that tells what came of it.
+type Files int
+
+// What a member can say.
+const (
+	FilesDone    Files = iota // mine are written; or none is open, and I want none
+	FilesWriting              // not yet. Only while a version is open
+	FilesFailed               // they cannot be written. Only while a version is open, or in the last Commit
+	FilesWanted               // I want files of the version of this Commit. Only while none is open
+)
 
 // Decided answers Agree: the AND of the words, and the deaths that were agreed, by rank.
 type Decided struct {
@@ -112,6 +124,7 @@ type Run struct {
 	Attempt    int
 	Size, Rank int
 	Home       int   // whose memory this process goes on with
+	Homes      []int // of the ranks
 	Lost       []int // ranks that have a new process since the last attempt
 }
 
@@ -141,8 +154,19 @@ type Agree struct{ Word uint64 }
 type Return struct {
 	Verdict Verdict
 	Label   Label // the last committed version, or the one restored; zero: none
-	Written bool  // Commit: the files of the version before are written at all members
+	Files   FilesOrder
 }
+
+// FilesOrder is what a Commit tells all members about files.
+type FilesOrder int
+
+// The orders.
+const (
+	FilesAsBefore FilesOrder = iota
+	FilesBegin               // write those of the version that this Commit has committed
+	FilesPublish             // all have written those of the open version: it may be published
+	FilesAbandon             // some could not: it will not be
+)
 
 // Keep says that Oldest is committed: what is older may go. Not before: a death at any
 // moment needs a whole version.
@@ -208,6 +232,7 @@ const (
 	BadMembers         // ranks protect different things
 	BadLost            // there were versions, and none is whole
 	BadPlace           // members are at different places of the program
+	BadFiles           // files could not be written, and the program must have them
 )
 
 // Outcome is how a world ends, the same at all members.

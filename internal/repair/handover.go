@@ -9,15 +9,16 @@ import (
 // outcomes that are uniform: who was lost, what was committed. So a rule that looks at
 // nothing else comes to the same end at all of them. Newcomers get it by handover.
 type history struct {
-	attempt int    // of the body, from 1
-	target  int    // size that the world has when nothing is missing
-	homes   []int  // homes[r] is the home of rank r; as long as the world is large
-	lost    []int  // lost[r]: how often rank r was lost since the last progress
-	fresh   []int  // ranks that have a new process in this attempt
-	repairs int    // since the last progress
-	best    uint64 // greatest number that was ever committed
-	last    Label  // committed or restored
-	sealed  bool   // a Protect was agreed: last is the truth, whatever memory says
+	attempt int      // of the body, from 1
+	target  int      // size that the world has when nothing is missing
+	homes   []int    // homes[r] is the home of rank r; as long as the world is large
+	lost    []int    // lost[r]: how often rank r was lost since the last progress
+	saved   []uint64 // saved[r]: how often the home of rank r had saved when that was last known
+	fresh   []int    // ranks that have a new process in this attempt
+	repairs int      // since the last progress
+	best    uint64   // greatest number that was ever committed
+	last    Label    // committed or restored
+	sealed  bool     // a Protect was agreed: last is the truth, whatever memory says
 }
 
 // handoverMax bounds the ranks that a handover may have.
@@ -35,6 +36,9 @@ func (h *history) append(dst []byte) []byte {
 			dst = wire.AppendUint(dst, uint64(v))
 		}
 	}
+	for _, v := range h.saved {
+		dst = wire.AppendUint(dst, v)
+	}
 	return dst
 }
 
@@ -47,6 +51,9 @@ func readHistory(b []byte, size int) (history, error) {
 	h.homes = readInts(r, handoverMax)
 	h.lost = readInts(r, 1<<31)
 	h.fresh = readInts(r, size)
+	for range h.homes {
+		h.saved = append(h.saved, r.Uint())
+	}
 	if r.Err() == nil && (len(h.homes) != size || len(h.lost) != size || h.target < size) {
 		return history{}, wire.ErrMalformed
 	}
@@ -75,13 +82,23 @@ func (h *history) progress(l Label) {
 	}
 }
 
+// saves notes what each rank's home has saved. Of a rank that has saved something since its last
+// loss that loss does not count: it is not lost at the same point again.
+func (h *history) saves(counts []uint64) {
+	for r, n := range counts {
+		if r < len(h.saved) && n > h.saved[r] {
+			h.saved[r], h.lost[r], h.repairs = n, 0, 0
+		}
+	}
+}
+
 // close renumbers: the world has only the given of its former ranks, in their order.
 func (h *history) close(ranks []int) {
-	homes, lost := make([]int, len(ranks)), make([]int, len(ranks))
+	homes, lost, saved := make([]int, len(ranks)), make([]int, len(ranks)), make([]uint64, len(ranks))
 	for i, r := range ranks {
-		homes[i], lost[i] = h.homes[r], h.lost[r]
+		homes[i], lost[i], saved[i] = h.homes[r], h.lost[r], h.saved[r]
 	}
-	h.homes, h.lost = homes, lost
+	h.homes, h.lost, h.saved = homes, lost, saved
 }
 
 // grow adds ranks with the least homes that nobody has.
@@ -92,6 +109,7 @@ func (h *history) grow(size int) {
 		used.Add(home)
 		h.homes = append(h.homes, home)
 		h.lost = append(h.lost, 0)
+		h.saved = append(h.saved, 0)
 	}
 }
 
@@ -100,6 +118,7 @@ func (h *history) clone() history {
 	c := *h
 	c.homes = append([]int(nil), h.homes...)
 	c.lost = append([]int(nil), h.lost...)
+	c.saved = append([]uint64(nil), h.saved...)
 	c.fresh = append([]int(nil), h.fresh...)
 	return c
 }

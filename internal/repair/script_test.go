@@ -59,7 +59,7 @@ func (s *scriptStage) run(t *testing.T, line string) string {
 }
 
 func (s *scriptStage) start(t *testing.T, opts map[string]string) {
-	s.cfg = Config{Verify: opts["verify"] != "", Tries: atoi(t, opts["tries"])}
+	s.cfg = Config{Verify: opts["verify"] != "", Must: opts["must"] != "", Tries: atoi(t, opts["tries"])}
 	switch opts["short"] {
 	case "shrink":
 		s.cfg.Short = ShortShrink
@@ -86,7 +86,7 @@ func parseEvent(t *testing.T, words []string, opts map[string]string) Event {
 	case "commit":
 		return Commit{Now: opts["now"] != "", Stop: opts["stop"] != "", Want: atoi(t, opts["want"])}
 	case "copied":
-		return Copied{Complete: opts["incomplete"] == "", Offer: opts["offer"] != ""}
+		return Copied{Complete: opts["incomplete"] == "", Offer: opts["offer"] != "", Files: parseFiles(opts["files"])}
 	case "decided":
 		return parseDecided(t, words[1:], opts)
 	case "revoked":
@@ -143,7 +143,7 @@ func parseReports(t *testing.T, words []string) []Report {
 }
 
 // parseDecided reads what each member was in: commit, seal, leave, finish, with "!" for
-// an incomplete version or a fatal error, "*" for a stop; and dead={...}.
+// an incomplete version or a fatal error, "*" for a stop, ":" and a word about files; and dead={...}.
 func parseDecided(t *testing.T, words []string, opts map[string]string) Event {
 	d := Decided{Word: ^uint64(0), Dead: parseSet(t, "{"+strings.Trim(opts["dead"], "{}")+"}")}
 	for _, word := range words {
@@ -152,9 +152,10 @@ func parseDecided(t *testing.T, words []string, opts map[string]string) Event {
 		}
 		b := Ballot{Stop: strings.HasSuffix(word, "*"), Want: atoi(t, opts["want"])}
 		bad := strings.HasSuffix(word, "!")
-		switch strings.TrimRight(word, "!*") {
+		word, files, _ := strings.Cut(strings.TrimRight(word, "!*"), ":")
+		switch word {
 		case "commit":
-			b.Call, b.Incomplete = CallCommit, bad
+			b.Call, b.Incomplete, b.Files = CallCommit, bad, parseFiles(files)
 		case "seal":
 			b.Call, b.Incomplete = CallSeal, bad
 		case "leave":
@@ -167,6 +168,10 @@ func parseDecided(t *testing.T, words []string, opts map[string]string) Event {
 		d.Word &= b.Word()
 	}
 	return d
+}
+
+func parseFiles(word string) Files {
+	return map[string]Files{"": FilesDone, "writing": FilesWriting, "failed": FilesFailed, "wanted": FilesWanted}[word]
 }
 
 func parseResult(word string) Result {
@@ -222,7 +227,8 @@ func describe(a Action) string {
 	case Agree:
 		return "agree:" + describeWord(a.Word)
 	case Return:
-		return fmt.Sprintf("return %s, version %v", verdictName(a.Verdict), a.Label)
+		files := []string{"", "; begin its files", "; publish the files", "; abandon the files"}[a.Files]
+		return fmt.Sprintf("return %s, version %v%s", verdictName(a.Verdict), a.Label, files)
 	case Keep:
 		return fmt.Sprintf("keep %v and newer", a.Oldest)
 	case Settle:
@@ -262,7 +268,7 @@ func describeWord(word uint64) string {
 }
 
 func verdictName(v Verdict) string {
-	return []string{"ok", "over: again", "over: stop", "bad replica", "bad members", "nothing whole", "bad place"}[v]
+	return []string{"ok", "over: again", "over: stop", "bad replica", "bad members", "nothing whole", "bad place", "bad files"}[v]
 }
 
 func flagged(is bool, text string) string {

@@ -21,7 +21,7 @@ type Ballot struct {
 	Fatal      bool   // the program has an error that no repair cures
 	Stop       bool   // Commit: a stop is asked for; Leave: the last commit before it is made
 	Offer      bool   // this member was told of processes that could fill the world up
-	Unwritten  bool   // its files of the last version are not written yet
+	Files      Files  // Commit
 	Same       bool   // the members that are equal at all ranks have the digest Digest
 	Digest     uint64 // salted by the version, so that one accident does not repeat itself
 	Want       int    // the interval this member wants, in points; 0: no wish
@@ -38,7 +38,7 @@ type Ballot struct {
 //	5       no fatal error
 //	6       no stop
 //	7       no process is offered
-//	8       my files are written
+//	8, 31   files: 1 1 done, 0 1 writing, 0 0 failed, 1 0 wanted
 //	9-18    the digest of what is equal at all ranks
 //	19-28   its complement
 //	29, 30  I am in Protect; I am in Commit
@@ -57,6 +57,7 @@ const (
 	bitInverse  = 19
 	bitSeals    = 29
 	bitCommits  = 30
+	bitNoFiles  = 31
 	bitWant     = 32
 
 	digestMask = 1<<10 - 1
@@ -74,7 +75,8 @@ func (b Ballot) Word() uint64 {
 	w = clearIf(w, bitSound, b.Fatal)
 	w = clearIf(w, bitRuns, b.Stop)
 	w = clearIf(w, bitNoOffer, b.Offer)
-	w = clearIf(w, bitWritten, b.Unwritten)
+	w = clearIf(w, bitWritten, b.Files == FilesWriting || b.Files == FilesFailed)
+	w = clearIf(w, bitNoFiles, b.Files == FilesWanted || b.Files == FilesFailed)
 	w = clearIf(w, bitSeals, b.Call == CallCommit)
 	w = clearIf(w, bitCommits, b.Call == CallSeal)
 	if b.Same {
@@ -86,6 +88,20 @@ func (b Ballot) Word() uint64 {
 		w &^= uint64(^pace.Encode(b.Want)) << bitWant
 	}
 	return w
+}
+
+// filesOf reads the bits of the files. Their AND names the worst of what members say as long as
+// wishes and writing do not come together, and so they do not: it is agreed whether a version is open.
+func filesOf(written, noFiles bool) Files {
+	switch {
+	case written && noFiles:
+		return FilesDone
+	case written:
+		return FilesWanted
+	case noFiles:
+		return FilesWriting
+	}
+	return FilesFailed
 }
 
 // fold makes ten bits of a digest.
@@ -104,17 +120,17 @@ func clearIf(w uint64, bit int, when bool) uint64 {
 
 // Tally is what all members read out of the agreed word: the same at all.
 type Tally struct {
-	Complete bool // at all
-	AllStay  bool // everybody is in Commit, or everybody in Protect
-	SomeStay bool // somebody is
-	Finished bool // everybody's body has returned nil
-	Mismatch bool // members are at different places of the program: an error of the program
-	Fatal    bool // at one at least
-	Stop     bool // one at least asks for it, or none stays and the last commit is made
-	Offer    bool // at one at least
-	Written  bool // at all
-	Replica  bool // what should be equal at all ranks is not
-	Interval int  // the least wish; pace.Longest if there is none
+	Complete bool  // at all
+	AllStay  bool  // everybody is in Commit, or everybody in Protect
+	SomeStay bool  // somebody is
+	Finished bool  // everybody's body has returned nil
+	Mismatch bool  // members are at different places of the program: an error of the program
+	Fatal    bool  // at one at least
+	Stop     bool  // one at least asks for it, or none stays and the last commit is made
+	Offer    bool  // at one at least
+	Files    Files // the worst: failed, writing, wanted, done. While a version is open nobody wants another
+	Replica  bool  // what should be equal at all ranks is not
+	Interval int   // the least wish; pace.Longest if there is none
 }
 
 // Read takes an agreed word apart.
@@ -128,7 +144,7 @@ func Read(word uint64) Tally {
 		Fatal:    !all(bitSound),
 		Stop:     !all(bitRuns),
 		Offer:    !all(bitNoOffer),
-		Written:  all(bitWritten),
+		Files:    filesOf(all(bitWritten), all(bitNoFiles)),
 		Interval: pace.Decode(uint32(word >> bitWant)),
 	}
 	somebodyFinished := !all(bitWorks)

@@ -17,13 +17,14 @@ func TestWordAgainstBallots(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 50000 {
 		word := ^uint64(0)
-		want := Tally{Complete: true, AllStay: true, Finished: true, Written: true, Interval: pace.Longest}
+		want := Tally{Complete: true, AllStay: true, Finished: true, Interval: pace.Longest}
 		var commits, seals, finished bool
 		digests := map[uint64]bool{}
+		sayable := [][]Files{{FilesDone, FilesWriting, FilesFailed}, {FilesDone, FilesWanted}}[rng.IntN(2)]
 		for range 1 + rng.IntN(4) {
 			b := Ballot{
 				Call: Call(rng.IntN(4)), Incomplete: rng.IntN(4) == 0, Fatal: rng.IntN(4) == 0, Stop: rng.IntN(4) == 0,
-				Offer: rng.IntN(4) == 0, Unwritten: rng.IntN(4) == 0, Same: rng.IntN(2) == 0,
+				Offer: rng.IntN(4) == 0, Files: sayable[rng.IntN(len(sayable))], Same: rng.IntN(2) == 0,
 				Digest: uint64(rng.IntN(2)) * 0xABCDEF, Want: rng.IntN(40),
 			}
 			word &= b.Word()
@@ -37,7 +38,7 @@ func TestWordAgainstBallots(t *testing.T) {
 			want.Fatal = want.Fatal || b.Fatal
 			want.Stop = want.Stop || b.Stop
 			want.Offer = want.Offer || b.Offer
-			want.Written = want.Written && !b.Unwritten
+			want.Files = max(want.Files, b.Files)
 			if b.Same {
 				digests[b.Digest] = true
 			}
@@ -58,7 +59,9 @@ func TestBitsOfTheTable(t *testing.T) {
 	assert.Equal(t, all&^(1<<4|1<<2|1<<30|1), Ballot{Call: CallSeal, Incomplete: true}.Word())
 	assert.Equal(t, all&^(1<<1|1<<2|1<<5), Ballot{Call: CallLeave, Fatal: true}.Word())
 	assert.Equal(t, all&^(1<<1|1<<3), Ballot{Call: CallFinish}.Word())
-	assert.Equal(t, all&^(1<<1|1<<2|1<<6|1<<7|1<<8), Ballot{Call: CallLeave, Stop: true, Offer: true, Unwritten: true}.Word())
+	assert.Equal(t, all&^(1<<1|1<<2|1<<6|1<<7|1<<8), Ballot{Call: CallLeave, Stop: true, Offer: true, Files: FilesWriting}.Word())
+	assert.Equal(t, all&^(1<<4|1<<2|1<<29|1<<31), Ballot{Call: CallCommit, Files: FilesWanted}.Word())
+	assert.Equal(t, all&^(1<<4|1<<2|1<<29|1<<8|1<<31), Ballot{Call: CallCommit, Files: FilesFailed}.Word())
 	assert.Equal(t, uint64(1), Ballot{Want: 1}.Word()>>32)
 	assert.Equal(t, uint64(0x3ff), Ballot{Same: true, Digest: 0}.Word()>>19&0x3ff)
 	assert.Equal(t, uint64(0), Ballot{Same: true, Digest: 0}.Word()>>9&0x3ff)
@@ -108,7 +111,7 @@ func TestRegrow(t *testing.T) {
 	assert.Equal(t, 3, r.Size)
 	newcomer, err := Adopt(Config{}, 3, 2, r.Handover)
 	require.NoError(t, err)
-	assert.Equal(t, []Action{Run{Attempt: 2, Size: 3, Rank: 2, Home: 2, Lost: []int{2}}}, newcomer.Step(Begin{}))
+	assert.Equal(t, []Action{Run{Attempt: 2, Size: 3, Rank: 2, Home: 2, Homes: []int{0, 1, 2}, Lost: []int{2}}}, newcomer.Step(Begin{}))
 }
 
 // TestReplica: members that should be equal and are not: nothing is committed, all are
@@ -126,7 +129,7 @@ func TestReplica(t *testing.T) {
 	assert.Equal(t, []Action{Drop{Label{1, 1}}, Return{Verdict: BadReplica}}, w.Step(Decided{Word: word}))
 	w.Step(Commit{})
 	w.Step(Copied{Complete: true})
-	assert.Equal(t, []Action{Keep{Label{1, 1}}, Return{Verdict: OK, Label: Label{1, 1}, Written: true}}, w.Step(Decided{Word: Ballot{Call: CallCommit}.Word()}))
+	assert.Equal(t, []Action{Keep{Label{1, 1}}, Return{Verdict: OK, Label: Label{1, 1}}}, w.Step(Decided{Word: Ballot{Call: CallCommit}.Word()}))
 }
 
 // TestSkip: a Commit that is not due costs no allocation, and is counted like another.
@@ -151,17 +154,17 @@ func TestIncompleteVersion(t *testing.T) {
 		w.Step(ev)
 	}
 	slow := Ballot{Call: CallCommit, Incomplete: true, Want: 1}.Word()
-	assert.Equal(t, []Action{Return{Verdict: OK, Written: true}}, w.Step(Decided{Word: slow}))
+	assert.Equal(t, []Action{Return{Verdict: OK}}, w.Step(Decided{Word: slow}))
 	assert.Equal(t, []Action{Copy{Label: Label{1, 1}, Check: true}}, w.Step(Commit{}))
 	w.Step(Copied{Complete: true})
-	assert.Equal(t, []Action{Keep{Label{1, 1}}, Return{Verdict: OK, Label: Label{1, 1}, Written: true}}, w.Step(Decided{Word: Ballot{Call: CallCommit}.Word()}))
+	assert.Equal(t, []Action{Keep{Label{1, 1}}, Return{Verdict: OK, Label: Label{1, 1}}}, w.Step(Decided{Word: Ballot{Call: CallCommit}.Word()}))
 	assert.Equal(t, Label{1, 1}, w.hist.last)
 }
 
 // FuzzHandover: bytes from elsewhere neither panic nor make more than they are, and what
 // is read is what is written.
 func FuzzHandover(f *testing.F) {
-	h := history{attempt: 3, target: 4, homes: []int{0, 2, 3}, lost: []int{1, 0, 0}, fresh: []int{1}, repairs: 2, best: 9, last: Label{2, 9}, sealed: true}
+	h := history{attempt: 3, target: 4, homes: []int{0, 2, 3}, lost: []int{1, 0, 0}, saved: []uint64{0, 7, 0}, fresh: []int{1}, repairs: 2, best: 9, last: Label{2, 9}, sealed: true}
 	f.Add(h.append(nil), 3)
 	f.Add([]byte{0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0x7f}, 1)
 	f.Fuzz(func(t *testing.T, b []byte, size int) {
@@ -179,4 +182,32 @@ func FuzzHandover(f *testing.F) {
 		require.NoError(t, err)
 		w.Step(Begin{})
 	})
+}
+
+// TestSavesAreProgress: a rank that has saved something between its losses is in no crash loop.
+func TestSavesAreProgress(t *testing.T) {
+	lose := func(saves bool) State {
+		w := New(Config{}, 2, 0)
+		w.Step(Begin{})
+		for i := range uint64(2 * Tries) {
+			w.Step(Protect{})
+			own := []Own{{Home: 1, Count: 1}}
+			if saves {
+				own[0].Count += i
+			}
+			w.Step(Gathered{Reports: []Report{{Own: own}, {Home: 1}}})
+			w.Step(Restored{OK: true})
+			w.Step(Decided{Word: Ballot{Call: CallSeal}.Word()})
+			w.Step(Returned{Again})
+			w.Step(Quiet{Result: Again})
+			w.Step(Decided{Word: Ballot{Call: CallLeave}.Word(), Dead: rankset.Of(1)})
+			if w.Step(Shrunk{Left: rankset.Of(0)}); w.State() == Over {
+				break
+			}
+			w.Step(Filled{})
+		}
+		return w.State()
+	}
+	assert.Equal(t, Over, lose(false))
+	assert.Equal(t, Computing, lose(true))
 }

@@ -2,6 +2,7 @@ package repair
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/must"
@@ -37,6 +38,7 @@ type Config struct {
 	Wait   mono.Duration // ShortWait: for how long
 	Tries  int           // so many losses of one rank at one point are no progress; 0: Tries
 	Every  int           // commit at each Every-th point; 0: as the members' wishes say
+	Must   bool          // files that cannot be written end the world
 	Verify bool          // restore the version before the last one, to compare the replay
 }
 
@@ -74,24 +76,25 @@ type World struct {
 	epoch uint64 // greatest that this process has seen
 
 	// The attempt.
-	plan     Plan              // of its Protect
-	layout   redundancy.Layout // since Protect
-	call     Call              // Deciding: in which call
-	label    Label             // Copying, Deciding: of the version that is made
-	pending  bool              // label was stored in an earlier Commit and was not complete
-	interval int               // between commits, in points; agreed
-	points   int               // since the last boundary
-	request  Commit            // Copying, Deciding: what the program asked for
-	lastOne  bool              // a stop is agreed: the next boundary is the last one
-	stopped  bool              // that one is committed
-	over     bool              // the body was told to return
-	canceled bool
-	revoked  bool        // by this process
-	decided  bool        // the boundary that ends the attempt is decided
-	tally    Tally       // of that boundary
-	dead     rankset.Set // agreed there
-	result   Result      // Leaving: of the body
-	text     string      // of a fatal result; else empty
+	plan      Plan              // of its Protect
+	layout    redundancy.Layout // since Protect
+	call      Call              // Deciding: in which call
+	label     Label             // Copying, Deciding: of the version that is made
+	pending   bool              // label was stored in an earlier Commit and was not complete
+	interval  int               // between commits, in points; agreed
+	points    int               // since the last boundary
+	request   Commit            // Copying, Deciding: what the program asked for
+	lastOne   bool              // a stop is agreed: the next boundary is the last one
+	filesOpen bool              // agreed: files of a version are being written
+	stopped   bool              // that one is committed
+	over      bool              // the body was told to return
+	canceled  bool
+	revoked   bool        // by this process
+	decided   bool        // the boundary that ends the attempt is decided
+	tally     Tally       // of that boundary
+	dead      rankset.Set // agreed there
+	result    Result      // Leaving: of the body
+	text      string      // of a fatal result; else empty
 
 	// The repair.
 	left  rankset.Set // ranks of the attempt that are in the newest communicator
@@ -214,13 +217,13 @@ func (w *World) run() {
 	w.state = Computing
 	w.plan, w.layout, w.label, w.pending = Plan{}, nil, Label{}, false
 	w.interval, w.points = max(w.cfg.Every, 1), 0
-	w.lastOne, w.stopped, w.over = false, false, false
+	w.lastOne, w.stopped, w.over, w.filesOpen = false, false, false, false
 	w.canceled, w.revoked, w.decided = false, false, false
 	w.tally, w.dead, w.result, w.text = Tally{}, rankset.Set{}, Finished, ""
 	w.fills, w.fatal = 0, false
 	size := len(w.hist.homes)
 	w.left = rankset.Range(0, size)
-	w.do(Run{Attempt: w.hist.attempt, Size: size, Rank: w.rank, Home: w.hist.homes[w.rank], Lost: w.hist.fresh})
+	w.do(Run{Attempt: w.hist.attempt, Size: size, Rank: w.rank, Home: w.hist.homes[w.rank], Homes: slices.Clone(w.hist.homes), Lost: w.hist.fresh})
 }
 
 func (w *World) end(o Outcome) {

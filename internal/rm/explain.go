@@ -89,6 +89,15 @@ func (c Claim) survivors() string {
 	return ""
 }
 
+// Caveat is what a person has to know from the start of how this engine treats survivors, to be
+// put behind String; "" where its own defaults keep them.
+func (c Claim) Caveat() string {
+	if c.Engine != PMI || c.step != nil && c.engine == c.step.engine {
+		return ""
+	}
+	return fmt.Sprintf("; hydra ends all ranks of a node when a signal kills one: mpiexec -n 1 goulfm run -n %d PROGRAM survives that", c.Size)
+}
+
 // shortRanks writes ranks short, as 0-3,7.
 func shortRanks(ranks []int) string {
 	var parts []string

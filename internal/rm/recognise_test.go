@@ -289,6 +289,14 @@ func TestSpent(t *testing.T) {
 	assert.Empty(t, Spent([]string{"PMI_RANK"}))
 }
 
+// TestCaveat: only hydra is warned of, and only where it is hydra that started the ranks.
+func TestCaveat(t *testing.T) {
+	assert.Empty(t, recognise(t, observed(t, srun), yes).Caveat())
+	assert.Empty(t, recognise(t, observed(t, srunPMI), yes).Caveat())
+	assert.Equal(t, "; hydra ends all ranks of a node when a signal kills one: mpiexec -n 1 goulfm run -n 4 PROGRAM survives that",
+		recognise(t, observed(t, hydra), yes).Caveat())
+}
+
 // TestExplain is what a person reads.
 func TestExplain(t *testing.T) {
 	assert.Equal(t, `this process: 6 ranks on 3 nodes by PMI-1 (Slurm step 2.0)

@@ -1,0 +1,66 @@
+package commtest_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/comm/commtest"
+)
+
+// numbers runs a job whose processes come to one point each, and returns those that came past it.
+func numbers(t *testing.T, j commtest.Job) (passed []int) {
+	t.Helper()
+	var mu sync.Mutex
+	j.Run(t, func(_ context.Context, w *comm.Comm) error {
+		w.Mark("here", 1)
+		if _, err := w.Agree(context.Background(), 1); err != nil {
+			return nil //nolint:nilerr // somebody has died, or this process
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		passed = append(passed, w.Group().Processes()[w.Rank()])
+		return nil
+	})
+	slices.Sort(passed)
+	return passed
+}
+
+// TestRestarts: when all have died others begin, on the same nodes, as often as is said.
+func TestRestarts(t *testing.T) {
+	var kills []commtest.Killed
+	for number := range 4 {
+		kills = append(kills, commtest.Killed{Rank: number, Mark: "here", At: 1})
+	}
+	assert.Equal(t, []int{2, 3}, numbers(t, commtest.Job{N: 2, Restarts: 2, Kills: kills[:2]}))
+	assert.Equal(t, []int{4, 5}, numbers(t, commtest.Job{N: 2, Restarts: 2, Kills: kills}))
+	assert.Empty(t, numbers(t, commtest.Job{N: 2, Restarts: 1, Kills: kills}))
+	assert.Empty(t, numbers(t, commtest.Job{N: 2, Kills: kills[:2]}))
+	assert.Empty(t, numbers(t, commtest.Job{N: 2, Room: 3, Restarts: 2, Kills: kills[:2]}), "there is no room")
+}
+
+// TestNodeIsKilled: all processes of a node die at once; the others go on.
+func TestNodeIsKilled(t *testing.T) {
+	var mu sync.Mutex
+	var failed []int
+	kill := commtest.Killed{Rank: 1, Mark: "here", At: 1, Node: true}
+	commtest.Job{N: 4, Nodes: commtest.Nodes{0, 0, 1, 1}, Kills: []commtest.Killed{kill}}.Run(t, func(ctx context.Context, w *comm.Comm) error {
+		w.Mark("here", 1)
+		s, err := w.Shrink(ctx)
+		for err == nil && s.Size() > 2 {
+			s, err = s.Shrink(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		failed = append(failed, s.Group().Processes()...)
+		return nil
+	})
+	assert.Equal(t, []int{2, 3, 2, 3}, failed)
+}

@@ -1,0 +1,93 @@
+package adopt
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/pmi"
+	"github.com/goulfm/goulfm/internal/rm"
+)
+
+// askServer completes a claim by PMI: the server says by which name its ranks know their start.
+//
+// Where all ranks are on one node the session ends before they meet. hydra kills all ranks when one of
+// them ends within its session, also one that ends with an error of its own, and a barrier of PMI never
+// ends after a death: who has finalized has nothing to do with the engine any more but to run. Of several
+// nodes the session is returned: by it the cards of the daemons are exchanged.
+func askServer(ctx context.Context, claim rm.Claim) (rm.Claim, *pmi.Client, error) {
+	server, ok := pmi.Find(os.Environ(), pmi.Alive)
+	if !ok {
+		return claim, nil, &Failure{Why: claim.Why + ": the PMI server is gone"}
+	}
+	c, err := pmi.Open(ctx, server)
+	if err != nil {
+		return claim, nil, err
+	}
+	if claim, err = introduceTo(ctx, c, claim); err == nil && !isOnOneNode(&claim) && os.Getenv(secretVariable) == "" {
+		return claim, c, nil
+	}
+	if err == nil {
+		err = c.Finalize(ctx)
+	}
+	_ = c.Close()
+	return claim, nil, err
+}
+
+// introduceTo begins the session.
+func introduceTo(ctx context.Context, c *pmi.Client, claim rm.Claim) (rm.Claim, error) {
+	if err := c.Init(ctx); err != nil {
+		return claim, err
+	}
+	name, err := c.KVSName(ctx)
+	if err != nil {
+		return claim, err
+	}
+	rank, size := c.World()
+	return claim.WithServer(rank, size, name)
+}
+
+// endSession ends what is left of a session: only a start that has failed leaves anything. The engine
+// ends all ranks then, of which those on other nodes may wait in its barrier for this one.
+func endSession(c *pmi.Client, failed error) {
+	if c == nil {
+		return
+	}
+	if failed != nil {
+		_ = c.Abort(boot.ExitInit, failed.Error())
+	}
+	_ = c.Close()
+}
+
+// exchangeCards shows the others the card of this rank's daemon, and returns those of all. The session
+// is over then: a death later is no business of the engine's. A rank that need not know them (all is
+// false) only shows its own.
+func exchangeCards(ctx context.Context, c *pmi.Client, claim *claim, card string, all bool) (*cards, error) {
+	if err := c.Put(ctx, cardKey(claim.Rank), card); err != nil {
+		return nil, err
+	}
+	if err := c.Barrier(ctx); err != nil {
+		return nil, err
+	}
+	if !all {
+		return nil, c.Finalize(ctx)
+	}
+	cs := &cards{}
+	for rank := range claim.Size {
+		text, err := c.Get(ctx, cardKey(rank))
+		if err != nil {
+			return nil, err
+		}
+		i := slices.Index(cs.Texts, text)
+		if i < 0 {
+			i = len(cs.Texts)
+			cs.Texts = append(cs.Texts, text)
+		}
+		cs.Of = append(cs.Of, i)
+	}
+	return cs, c.Finalize(ctx)
+}
+
+func cardKey(rank int) string { return fmt.Sprintf("goulfm-%d", rank) }

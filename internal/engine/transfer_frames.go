@@ -1,0 +1,241 @@
+package engine
+
+import (
+	"errors"
+
+	"github.com/goulfm/goulfm/internal/rendezvous"
+	"github.com/goulfm/goulfm/internal/segment"
+	"github.com/goulfm/goulfm/internal/transport"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// The frames of long messages. What they do to whom is for package rendezvous, which this
+// file hosts: it finds the requests of a frame, moves payloads, and ends what is over. Whether a payload
+// goes in chunks or straight from memory to memory (transfer.go) is decided here.
+
+// announce publishes the announcement of a send, if there is room.
+func (ts *transfers) announce(to int, r *Request, h *transport.Header) bool {
+	h.Kind, h.Handle = transport.Announce, uint64(r.handle())
+	if !r.direct {
+		ts.open(r)
+	}
+	if r.direct {
+		h.Addr, h.Transfer = segment.AddressOf(r.buf), ts.pushing[ts.pushOf(r)].account
+	}
+	if !ts.p.trySend(to, h, nil) {
+		return false
+	}
+	r.sending.Announced(ts.p.peers.At(to).long.Count())
+	return true
+}
+
+// isTakenBack counts an announcement that has come. Has its sender asked for it back before, the
+// sender is told that nothing has matched it.
+func (ts *transfers) isTakenBack(from int, send uint64) bool {
+	if !ts.p.peers.At(from).long.Hear(send) {
+		return false
+	}
+	ts.p.links.sendControl(from, rendezvous.Withdrawn{Send: send}.Append(nil))
+	return true
+}
+
+// refuse tells the sender of an announced message that nothing receives it any more.
+func (ts *transfers) refuse(to int, send, why uint64) {
+	ts.p.links.sendControl(to, rendezvous.Refuse{Send: send, Why: why}.Append(nil))
+}
+
+// begin answers an announced message that a receive has matched: it is copied straight from the
+// sender's memory, or the sender may push what fits the buffer.
+func (ts *transfers) begin(r *Request, from int, h *transport.Header) {
+	p := ts.p
+	r.peer = from
+	r.receiving.Match(from, h.Handle, h.Size, len(r.buf))
+	// It waits for this live sender now, no more for any (R50). Were it still
+	// pending, a blocking receive would return before the payload is there.
+	r.setPending(false)
+	n := r.receiving.Limit()
+	r.status = Status{Proc: from, Tag: int(h.Tag), Bytes: n}
+	r.err = judge(r.elem, len(r.buf), h.Elem, h.Size)
+	switch {
+	case from == p.me:
+		ts.beginOwn(r, Handle(h.Handle))
+	case p.isDead(from):
+		p.complete(r, ulfm.ErrProcFailed)
+	case !ts.pullFrom(r, from, h.Handle, h.Addr, h.Transfer):
+		ts.grant(r)
+		if n == 0 {
+			p.complete(r, r.err)
+		}
+	}
+}
+
+// beginOwn copies a message of this process to itself.
+func (ts *transfers) beginOwn(r *Request, send Handle) {
+	s := ts.p.find(send)
+	if s == nil {
+		ts.p.complete(r, ulfm.ErrRevoked)
+		return
+	}
+	copy(r.buf, s.buf)
+	ts.p.complete(s, nil)
+	ts.p.complete(r, r.err)
+}
+
+// grant asks for all chunks of the message that a receive has matched.
+func (ts *transfers) grant(r *Request) {
+	ts.p.links.sendControl(r.peer, r.receiving.Grant(uint64(r.handle())).Append(nil))
+}
+
+// pushChunks publishes what is left of a message, as far as there is room, and says whether all
+// is out.
+func (ts *transfers) pushChunks(to int, r *Request) bool {
+	for {
+		recv, offset, n := r.sending.Chunk(transport.ChunkMax)
+		if n == 0 {
+			ts.p.complete(r, nil)
+			return true
+		}
+		h := transport.Header{Kind: transport.Chunk, Size: n, Handle: recv, Offset: offset}
+		if !ts.p.trySend(to, &h, r.buf[offset:offset+n]) {
+			return false
+		}
+		r.sending.Pushed(n)
+	}
+}
+
+// chunk puts a part of a granted message in its place. Parts for a receive that
+// ended meanwhile are dropped.
+func (ts *transfers) chunk(from int, f *transport.Frame) {
+	r := ts.p.find(Handle(f.Handle))
+	if r == nil || !r.receiving.Lands(from, f.Offset, f.Size) {
+		return
+	}
+	copy(r.buf[f.Offset:], f.Payload)
+	if r.receiving.Landed(f.Size) {
+		ts.p.complete(r, r.err)
+	}
+}
+
+// takeBack begins to take a long message back; it says false if it is too late.
+func (ts *transfers) takeBack(r *Request) bool {
+	p := ts.p
+	switch r.sending.TakeBack() {
+	case rendezvous.TooLate:
+		return false
+	case rendezvous.AtOnce:
+		p.complete(r, errWithdrawn)
+	case rendezvous.Ask:
+		if r.peer == p.me {
+			if !rendezvous.Drop(p.match, p.me, uint64(r.handle())) {
+				return false // a matched probe has it
+			}
+			p.complete(r, errWithdrawn)
+			break
+		}
+		p.links.sendControl(r.peer, r.sending.Withdraw(uint64(r.handle())).Append(nil))
+		p.links.pushOn()
+	}
+	return true
+}
+
+// giveUp lets the rules know that a request ends, for whatever reason.
+func (ts *transfers) giveUp(r *Request) {
+	switch {
+	case r.sending.IsUsed():
+		// The dead, and those who leave, say nothing any more.
+		if gone, tell := r.sending.End(); tell && ts.p.alive() == nil {
+			ts.p.links.sendControl(r.peer, gone.Append(nil))
+		}
+	case r.receiving.HasMatched():
+		r.receiving.End()
+	}
+}
+
+// hear handles a control frame of a long message.
+func (ts *transfers) hear(from int, frame []byte) {
+	var err error
+	switch frame[0] {
+	case rendezvous.KindGrant:
+		err = ts.granted(from, frame)
+	case rendezvous.KindWithdraw:
+		err = ts.askedBack(from, frame)
+	case rendezvous.KindWithdrawn:
+		err = ts.withdrawn(from, frame)
+	case rendezvous.KindRefuse:
+		err = ts.refused(from, frame)
+	case rendezvous.KindGone:
+		err = ts.gone(from, frame)
+	default:
+		err = errUnknownFrame
+	}
+	if err != nil {
+		ts.p.observe(Event{What: "anomaly", Procs: []int{from}, Text: err.Error()})
+	}
+}
+
+var errUnknownFrame = errors.New("control frame of an unknown kind")
+
+func (ts *transfers) granted(from int, frame []byte) error {
+	g, err := rendezvous.ReadGrant(frame)
+	if err != nil {
+		return err
+	}
+	ts.dropPush(g.Send)
+	r := ts.p.find(Handle(g.Send))
+	if r == nil || !r.sending.Grant(from, g, len(r.buf)) {
+		ts.p.links.sendControl(from, rendezvous.Gone{Recv: g.Recv}.Append(nil))
+		return nil
+	}
+	r.direct = false
+	ts.p.enqueue(r)
+	return nil
+}
+
+func (ts *transfers) askedBack(from int, frame []byte) error {
+	w, err := rendezvous.ReadWithdraw(frame)
+	if err != nil {
+		return err
+	}
+	ts.p.drain(from) // control frames overtake data frames; the sender should not wait until this process looks there
+	if ts.p.peers.At(from).long.TakeBack(ts.p.match, from, w) {
+		ts.p.links.sendControl(from, rendezvous.Withdrawn{Send: w.Send}.Append(nil))
+	}
+	return nil
+}
+
+func (ts *transfers) withdrawn(from int, frame []byte) error {
+	w, err := rendezvous.ReadWithdrawn(frame)
+	if err != nil {
+		return err
+	}
+	ts.dropPush(w.Send)
+	if r := ts.p.find(Handle(w.Send)); r != nil && r.sending.Withdrawn(from) {
+		r.direct = false
+		ts.p.complete(r, errWithdrawn)
+	}
+	return nil
+}
+
+func (ts *transfers) refused(from int, frame []byte) error {
+	f, err := rendezvous.ReadRefuse(frame)
+	if err != nil {
+		return err
+	}
+	ts.dropPush(f.Send)
+	if r := ts.p.find(Handle(f.Send)); r != nil && r.sending.Refused(from) {
+		r.direct = false
+		ts.p.complete(r, refusalError(f.Why))
+	}
+	return nil
+}
+
+func (ts *transfers) gone(from int, frame []byte) error {
+	g, err := rendezvous.ReadGone(frame)
+	if err != nil {
+		return err
+	}
+	if r := ts.p.find(Handle(g.Recv)); r != nil && r.receiving.IsGone(from) {
+		ts.p.complete(r, ulfm.ErrRevoked)
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+package launch
+
+import (
+	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/job"
+	"github.com/goulfm/goulfm/internal/lifeline"
+)
+
+// addSpare has a process started that waits for a rank to replace, if there is room for one.
+func (l *launcher) addSpare() {
+	l.crew.OnStarter(func() {
+		if !l.crew.Expect(1) {
+			return // the job is over
+		}
+		defer l.crew.Unexpect(1)
+		start, ok := l.roomForSpare()
+		if !ok {
+			return
+		}
+		if err := l.startSpare(start); err != nil {
+			l.Apply(job.NotStarted{Proc: start.First, Why: err.Error()})
+			l.rep.note("spare", "a spare does not start: %v", err)
+			return
+		}
+		l.Apply(job.Forked{Proc: start.First})
+		l.crew.Watch(start.First, 1)
+	})
+}
+
+// roomForSpare asks the rules for a seat.
+func (l *launcher) roomForSpare() (start job.Start, ok bool) {
+	vacant, barred := l.crew.Vacant(), l.crew.Barred()
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	for _, a := range l.Rules.Step(job.SpareRoom{Vacant: vacant, Barred: barred}) {
+		if a, is := a.(job.Start); is {
+			l.seats = max(l.seats, a.First+1)
+			return a, true
+		}
+	}
+	return start, false
+}
+
+// startSpare starts a process as one that was spawned, and was not told by whom.
+func (l *launcher) startSpare(start job.Start) error {
+	if err := l.vacate(start.Used); err != nil {
+		return err
+	}
+	l.crew.Announce(l.seats)
+	return l.startSpawned(start.First, boot.Info{Size: 1, First: start.First, Spawned: true, Spare: true, Keeps: true}, l.prog, lifeline.Spawn{Args: l.spec.Args})
+}

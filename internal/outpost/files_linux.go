@@ -1,0 +1,61 @@
+package outpost
+
+import (
+	"os"
+
+	"github.com/goulfm/goulfm/internal/daemon"
+	"github.com/goulfm/goulfm/internal/orders"
+)
+
+// streams returns where what a process prints goes.
+func (o *outpost) streams(proc int) (out, errs daemon.Lines, err error) {
+	if o.plan.OutputDir == "" {
+		return &output{o: o, proc: proc}, &output{o: o, proc: proc, errs: true}, nil
+	}
+	a, err := o.createFile(proc, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := o.createFile(proc, true)
+	if err != nil {
+		a.file.Close()
+		return nil, nil, err
+	}
+	return a, b, nil
+}
+
+func (o *outpost) createFile(proc int, errs bool) (*file, error) {
+	if err := os.MkdirAll(o.plan.OutputDir, 0o777); err != nil {
+		return nil, err
+	}
+	f, err := os.Create(orders.OutputFile(o.plan.OutputDir, proc, errs))
+	return &file{o: o, proc: proc, errs: errs, file: f}, err
+}
+
+// A file takes the lines of one process on its node. The launcher is only told that there are no more.
+type file struct {
+	o    *outpost
+	proc int
+	errs bool
+	file *os.File
+	told bool
+}
+
+// Write implements daemon.Lines.
+func (f *file) Write(lines []byte) {
+	_, err := f.file.Write(lines)
+	f.check(err)
+}
+
+// Close implements daemon.Lines.
+func (f *file) Close() {
+	f.check(f.file.Close())
+	f.o.mouth.Say(orders.Output{Proc: f.proc, Errs: f.errs, End: true})
+}
+
+func (f *file) check(err error) {
+	if err != nil && !f.told {
+		f.told = true
+		f.o.note("output", "output of rank %d is lost: %v", f.proc, err)
+	}
+}

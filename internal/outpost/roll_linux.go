@@ -1,0 +1,85 @@
+package outpost
+
+import (
+	"sync"
+
+	"github.com/goulfm/goulfm/internal/daemon"
+)
+
+// A roll is the node's list of departures, which its processes read. Several tell of the same end,
+// and any of them may be the first: this daemon of a process of its own, another daemon by its news, the
+// verdict about a node, the launcher. Each process is entered once.
+type roll struct {
+	mu        sync.Mutex
+	d         *daemon.Daemon
+	nodes     []int  // by seat: its node
+	entered   []bool // by seat. Seats of a job on several nodes are not used again
+	announced int    // processes of lower seats are there, or will be
+	lost      []bool // by node: declared dead
+}
+
+// newRoll returns the list of a node on which nobody has departed yet.
+func newRoll(d *daemon.Daemon, nodes []int, count int) *roll {
+	return &roll{d: d, nodes: nodes, entered: make([]bool, len(nodes)), lost: make([]bool, count)}
+}
+
+// enter notes that the process of a seat has departed, and wakes all.
+func (r *roll) enter(seat int, left bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.isNew(seat) {
+		r.d.Declare(seat, left)
+		r.d.WakeAll()
+	}
+}
+
+// enterLost notes that it departed without exact evidence.
+func (r *roll) enterLost(seat int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.isNew(seat) {
+		r.d.DeclareLost(seat)
+		r.d.WakeAll()
+	}
+}
+
+// isNew says whether a seat is one that was not entered yet. The caller holds mu.
+func (r *roll) isNew(seat int) bool {
+	if seat < 0 || seat >= len(r.entered) || r.entered[seat] {
+		return false
+	}
+	r.entered[seat] = true
+	return true
+}
+
+// lose notes that a node was declared dead, and its processes with it.
+func (r *roll) lose(node int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lost[node] = true
+	r.enterLostNodes()
+}
+
+// announce notes that processes of lower seats than n are there, or will be. The verdict about the node
+// of some may have come before.
+func (r *roll) announce(n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.announced = max(r.announced, min(n, len(r.nodes)))
+	r.d.Announce(n)
+	r.enterLostNodes()
+}
+
+// enterLostNodes enters the processes of all lost nodes. The caller holds mu.
+func (r *roll) enterLostNodes() {
+	wake := false
+	for seat, node := range r.nodes[:r.announced] {
+		if r.lost[node] && r.isNew(seat) {
+			r.d.DeclareLost(seat)
+			wake = true
+		}
+	}
+	if wake {
+		r.d.WakeAll()
+	}
+}
