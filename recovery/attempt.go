@@ -37,7 +37,10 @@ func (r *runner) attempt(run repair.Run) {
 	}
 	quiet := repair.Quiet{Result: result}
 	if result == repair.Fatal {
-		r.fatal, quiet.Text = err, err.Error()
+		r.fatal, quiet.Text = err, textOf(err)
+	}
+	if r.files != nil {
+		r.closeOpen() // what an attempt has begun ends with it
 	}
 	r.handle(quiet)
 	if r.outcome != nil || r.failure != nil {
@@ -62,6 +65,7 @@ func (r *runner) begin(run repair.Run) *World {
 	r.newcomer = false
 	r.pacer.Failed(len(run.Lost), 0)
 	w.ctx, w.cancel = context.WithCancelCause(context.WithoutCancel(r.ctx))
+	w.service, w.endService = context.WithCancel(context.WithoutCancel(r.ctx))
 	if w.c, w.opened = w.base.Dup(uniform); w.opened == nil {
 		w.revokeAll, w.freeAll = door.Family(w.c)
 	}
@@ -113,6 +117,8 @@ func (w *World) revoke() {
 
 func (w *World) free() {
 	w.cancel(errOver)
+	w.endService()
+	w.serving.Wait()
 	if w.freeAll != nil {
 		w.freeAll()
 	}
@@ -129,6 +135,14 @@ func (w *World) callBody() (err error) {
 		}
 	}()
 	return w.r.body(w.ctx, w)
+}
+
+// textOf is what a rank tells the others of its error: nothing, where another rank knows better.
+func textOf(err error) string {
+	if err == ErrFiles { //nolint:errorlint // with a reason it is wrapped
+		return ""
+	}
+	return err.Error()
 }
 
 // resultOf says what an error of the body means.

@@ -2,6 +2,7 @@ package recovery
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
@@ -60,7 +61,7 @@ type wireText struct {
 }
 
 // classes are the errors of this package that end a program; the first one is any other.
-var classes = []error{ErrPeer, ErrLost, ErrMember, ErrPlace}
+var classes = []error{ErrPeer, ErrLost, ErrMember, ErrPlace, ErrFiles, ErrReplay, ErrMemory}
 
 func classOf(err error) int {
 	for i, class := range classes {
@@ -79,34 +80,63 @@ type wireReport struct {
 	Known      bool
 	Members    uint64
 	Held       []wireHeld
+	Own        []repair.Own
+	Files, Bad []repair.Label
+	Kept       bool // it has a home in the memory of its node
 }
 
 type wireHeld struct {
-	Label repair.Label
-	Nodes []int
-	Data  []int
+	Label        repair.Label
+	Nodes        []int
+	Data, Parity []int
 }
 
 // gather exchanges reports; nil: it failed here.
 func (r *runner) gather(a repair.Gather) []repair.Report {
 	r.w.base.Mark("restore.plan", r.clock.count("plan"))
-	mine := wireReport{Node: door.Engine(r.w.base).Proc().Node(), Home: r.w.run.Home, Epoch: a.Epoch, Committed: a.Committed, Known: a.Known,
-		Members: digestOf(r.w.members)}
+	r.takeOver()
+	mine := wireReport{Kept: r.home != nil, Node: door.Engine(r.w.base).Proc().Node(), Home: r.w.run.Home, Epoch: a.Epoch, Committed: a.Committed, Known: a.Known,
+		Members: digestOf(r.w.members), Own: r.own.counts()}
 	for _, h := range r.mem.held() {
-		mine.Held = append(mine.Held, wireHeld{h.Label, h.Nodes, h.Data.Slice()})
+		mine.Held = append(mine.Held, wireHeld{h.Label, h.Nodes, h.Data.Slice(), h.Parity.Slice()})
+	}
+	if r.home != nil && !a.Known {
+		mine.Committed = r.home.committed
+	}
+	if r.files != nil {
+		if r.w.Rank() == 0 && !a.Known {
+			if r.w.bad = r.look(); r.w.bad != nil {
+				return nil
+			}
+		}
+		mine.Epoch, mine.Files, mine.Bad = max(a.Epoch, r.files.epoch), r.files.known, r.files.bad
 	}
 	all, err := collectives.AllgatherValue(uniform, r.w.base, mine)
 	if err != nil {
 		return nil
 	}
+	if r.files != nil {
+		for _, t := range all {
+			r.files.learn(t.Files, t.Bad)
+		}
+	}
+	r.alone = r.cfg.NodeMemory == WithoutCopies && onOneNode(all)
 	reports := make([]repair.Report, len(all))
-	r.w.nodes = nil
+	r.w.nodes, r.w.homes = nil, nil
 	for i, t := range all {
-		r.w.nodes = append(r.w.nodes, t.Node)
-		reports[i] = repair.Report{Node: t.Node, Home: t.Home, Epoch: t.Epoch, Committed: t.Committed, Known: t.Known, Members: t.Members}
+		r.w.nodes, r.w.homes = append(r.w.nodes, t.Node), append(r.w.homes, t.Home)
+		reports[i] = repair.Report{Node: t.Node, Home: t.Home, Epoch: t.Epoch, Committed: t.Committed, Known: t.Known, Members: t.Members, Own: t.Own}
+		if r.files != nil {
+			reports[i].Files = r.files.known // by now the same at all
+		}
 		for _, h := range t.Held {
-			reports[i].Held = append(reports[i].Held, repair.Held{Label: h.Label, Nodes: h.Nodes, Data: rankset.Of(h.Data...)})
+			reports[i].Held = append(reports[i].Held, repair.Held{Label: h.Label, Nodes: h.Nodes, Data: rankset.Of(h.Data...), Parity: rankset.Of(h.Parity...)})
 		}
 	}
 	return reports
+}
+
+// onOneNode says whether all ranks are on one node and have a home in its memory.
+func onOneNode(all []wireReport) bool {
+	return !slices.ContainsFunc(all, func(t wireReport) bool { return !t.Kept || t.Node != all[0].Node })
 }

@@ -44,7 +44,15 @@
 // Config.Copies says, on other nodes where there are some. So data survive as long as of
 // each rank one of those lives; a death costs what was computed since the last commit. Of
 // more losses, before the dead are replaced and have their copies again, Protect says
-// ErrLost. Until the first commit there is nothing to lose: the initial values stand.
+// ErrLost, or goes back to what is in files.
+//
+// Where the job has node memory (Config.NodeMemory) a rank's data are in that of its node, too. It
+// outlives processes: then only the loss of nodes costs data, and as above there are copies on
+// other ones. On a single node there are no copies then.
+//
+// Until the first commit there is nothing to lose: the initial values stand.
+//
+// Files (Config.Files) outlive the job: another one goes on from them, with any number of ranks.
 //
 // # How
 //
@@ -52,5 +60,6 @@
 // package carries them out over package comm. The ideas are those of Fenix (Gamell et al.,
 // SC'14), of LFLR (Teranishi and Heroux, 2014) and of ULFM (Bland et al., 2013).
 //
-// To read next: config.go, world.go, run.go, attempt.go, memory.go.
+// To read next: config.go, world.go, run.go, attempt.go, memory.go, home.go, heritage.go,
+// files.go, reload.go.
 package recovery

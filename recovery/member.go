@@ -30,8 +30,8 @@ type Member struct {
 }
 
 type options struct {
-	Same, Static, Forward bool
-	Total, Width          int // Rows; else zero
+	Same, Static, Forward, Own bool
+	Total, Width               int // Rows; else zero
 }
 
 // An Option says how a member is treated.
@@ -137,6 +137,8 @@ func checkMembers(ms []Member) error {
 			return m.bad
 		case m.save == nil:
 			return fmt.Errorf("%w: neither a Slice nor a Value", ErrMember)
+		case m.option.Own && m.option != (options{Own: true}):
+			return fmt.Errorf("%w: %q: Own goes with no other option", ErrMember, m.name)
 		case seen[m.name]:
 			return fmt.Errorf("%w: two are called %q", ErrMember, m.name)
 		}
@@ -149,9 +151,20 @@ func checkMembers(ms []Member) error {
 // process is missing.
 func checkShrinkable(ms []Member) error {
 	for _, m := range ms {
-		if !m.option.Same && (m.elem == 0 || m.option.Width <= 0 || m.option.Total < 0) {
+		if !m.option.Same && !m.isRows() {
 			return fmt.Errorf("%w: %q: with Config.Short Shrink a member is Same, or a Slice of Rows", ErrMember, m.name)
 		}
+	}
+	return nil
+}
+
+// isRows says whether a member can be dealt out to another number of ranks.
+func (m Member) isRows() bool { return m.elem > 0 && m.option.Width > 0 && m.option.Total >= 0 }
+
+// checkRows says whether a member of Rows has those that Block gives this rank.
+func (w *World) checkRows(m Member, bytes int) error {
+	if lo, hi := w.Block(m.option.Total); m.isRows() && bytes != (hi-lo)*m.option.Width*m.elem {
+		return fmt.Errorf("%w: %q has %d bytes, and not %d rows of %d elements", ErrMember, m.name, bytes, hi-lo, m.option.Width)
 	}
 	return nil
 }

@@ -13,15 +13,18 @@ type part [][]byte
 
 // A version is what this process has of one. Ranks are of the world that made it.
 type version struct {
-	label repair.Label
-	nodes []int // of the world that made it, or restored it since
-	parts map[int]part
+	label  repair.Label
+	nodes  []int // of the world that made it, or restored it since
+	parts  map[int]part
+	shares []share // of parity; of several placements after a Protect that failed
 }
 
 // memory has the versions that a process can read: its own parts, and copies that it keeps
 // for others. The oldest comes first.
 type memory struct {
 	versions []*version
+	pinned   part     // is being read by somebody else
+	expected *version // Verify: what a replay has to come to
 	spare    [][]byte // of parts that are gone, to be written anew: new pages are dear
 }
 
@@ -62,12 +65,13 @@ func (m *memory) drop(which func(l repair.Label) bool) {
 
 // settle forgets the parts of a version that this process does not need in the present
 // layout, and notes where the ranks are now.
-func (m *memory) settle(l repair.Label, nodes []int, needed rankset.Set) {
+func (m *memory) settle(l repair.Label, nodes []int, mine int, needed rankset.Set) {
 	v := m.find(l)
 	if v == nil {
 		return
 	}
 	v.nodes = slices.Clone(nodes)
+	v.shares = slices.DeleteFunc(v.shares, func(s share) bool { return s.rank != mine || !slices.Equal(s.nodes, nodes) })
 	for rank, p := range v.parts {
 		if !needed.Has(rank) {
 			delete(v.parts, rank)
@@ -92,14 +96,22 @@ const (
 )
 
 func (m *memory) uses(blob []byte) bool {
-	for _, v := range m.versions {
+	all := m.versions
+	if m.expected != nil {
+		all = append(slices.Clone(all), m.expected)
+	}
+	for _, v := range all {
 		for _, p := range v.parts {
-			if slices.ContainsFunc(p, func(b []byte) bool { return cap(b) > 0 && &b[:1][0] == &blob[:1][0] }) {
+			if p.has(blob) {
 				return true
 			}
 		}
 	}
-	return false
+	return m.pinned.has(blob)
+}
+
+func (p part) has(blob []byte) bool {
+	return slices.ContainsFunc(p, func(b []byte) bool { return cap(b) > 0 && &b[:1][0] == &blob[:1][0] })
 }
 
 // room returns an empty slice for n bytes.
@@ -126,7 +138,15 @@ func (m *memory) held() []repair.Held {
 		for rank := range v.parts {
 			h.Data.Add(rank)
 		}
-		all = append(all, h)
+		var others []repair.Held
+		for _, s := range v.shares {
+			if slices.Equal(s.nodes, v.nodes) {
+				h.Parity.Add(s.rank)
+				continue
+			}
+			others = append(others, repair.Held{Label: v.label, Nodes: s.nodes, Parity: rankset.Of(s.rank)})
+		}
+		all = append(append(all, h), others...)
 	}
 	return all
 }

@@ -64,6 +64,9 @@ func (s *stopwatch) count(point string) int {
 // narrate says what a repair was, once it is over: at the lowest rank that has seen it.
 func (w *World) narrate() {
 	took := w.r.clock.stop()
+	if w.run.Attempt == 1 && w.Rank() == 0 && w.plan.Source == repair.FromFiles {
+		w.r.told("recovery: %d ranks go on from %s", w.Size(), w.source())
+	}
 	lowest := 0
 	for slices.Contains(w.run.Lost, lowest) {
 		lowest++
@@ -90,7 +93,14 @@ func (w *World) change() string {
 }
 
 func (w *World) source() string {
-	if w.plan.Source != repair.FromMemory {
+	switch w.plan.Source {
+	case repair.FromMemory:
+	case repair.FromFiles:
+		return fmt.Sprintf("%s in %s (step %d), which %d ranks have written", w.r.files.name(w.plan.Label), w.r.files.where, w.step, w.writers)
+	default:
+		if w.hasOwn() {
+			return "what each has saved; nothing was committed"
+		}
 		return "the beginning: nothing was committed"
 	}
 	return fmt.Sprintf("version %s (step %d)", w.plan.Label, w.step)

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -21,6 +24,39 @@ const steps = 12
 type sums struct {
 	mu   sync.Mutex
 	seen map[int]int // by rank
+	meet *meeting    // nil: there is none
+}
+
+// A meeting has some ranks die together, at the point "met": nobody is dead before all are there.
+type meeting struct {
+	attempt int // 0: the first one
+	ranks   []int
+	left    atomic.Int32
+	met     chan struct{}
+}
+
+func meetingOf(ranks ...int) *meeting {
+	m := &meeting{ranks: ranks, met: make(chan struct{})}
+	m.left.Store(int32(len(ranks)))
+	return m
+}
+
+func (m *meeting) kills() (kills []commtest.Killed) {
+	for _, r := range m.ranks {
+		kills = append(kills, commtest.Killed{Rank: r, Mark: "met", At: 1})
+	}
+	return kills
+}
+
+func (m *meeting) attend(w *recovery.World) {
+	if m == nil || w.Attempt() != max(m.attempt, 1) || !slices.Contains(m.ranks, w.Rank()) {
+		return
+	}
+	if m.left.Add(-1) == 0 {
+		close(m.met)
+	}
+	<-m.met
+	w.Comm().Mark("met", 1)
 }
 
 func (s *sums) put(rank, sum int) {
@@ -31,7 +67,7 @@ func (s *sums) put(rank, sum int) {
 
 // solver is a program whose result depends on each step of each rank, in order.
 func solver(s *sums, cfg recovery.Config) func(ctx context.Context, w *comm.Comm) error {
-	cfg.Quiet = true
+	cfg.Log = io.Discard
 	return func(ctx context.Context, w *comm.Comm) error {
 		return recovery.Run(ctx, w, cfg, func(ctx context.Context, w *recovery.World) error {
 			u := []int{w.Rank()}
@@ -46,7 +82,10 @@ func solver(s *sums, cfg recovery.Config) func(ctx context.Context, w *comm.Comm
 			if v.IsZero() {
 				fixed[0] = w.Rank() * w.Rank()
 			}
-			for range w.Steps(ctx, steps) {
+			for step := range w.Steps(ctx, steps) {
+				if step == 7 {
+					s.meet.attend(w)
+				}
 				sum, err := collectives.AllreduceOne(ctx, w.Comm(), u[0], collectives.Sum)
 				if err != nil {
 					return err
@@ -103,7 +142,7 @@ func TestFatalError(t *testing.T) {
 	for _, panics := range []bool{false, true} {
 		commtest.Job{N: 3}.Run(t, func(ctx context.Context, w *comm.Comm) error {
 			calls := 0
-			err := recovery.Run(ctx, w, recovery.Config{Quiet: true}, func(ctx context.Context, w *recovery.World) error {
+			err := recovery.Run(ctx, w, recovery.Config{Log: io.Discard}, func(ctx context.Context, w *recovery.World) error {
 				calls++
 				if _, err := w.Protect(ctx); err != nil {
 					return err
@@ -129,7 +168,7 @@ func TestFatalError(t *testing.T) {
 // TestRollback: all go back, and nobody is replaced.
 func TestRollback(t *testing.T) {
 	commtest.Job{N: 3}.Run(t, func(ctx context.Context, w *comm.Comm) error {
-		return recovery.Run(ctx, w, recovery.Config{Quiet: true, Every: 2}, func(ctx context.Context, w *recovery.World) error {
+		return recovery.Run(ctx, w, recovery.Config{Log: io.Discard, Every: 2}, func(ctx context.Context, w *recovery.World) error {
 			u := []float64{1}
 			v, err := w.Protect(ctx, recovery.Slice("u", &u))
 			if err != nil {
@@ -159,7 +198,7 @@ func TestRollback(t *testing.T) {
 func TestReplicas(t *testing.T) {
 	commtest.Job{N: 3}.Run(t, func(ctx context.Context, w *comm.Comm) error {
 		found := 0
-		err := recovery.Run(ctx, w, recovery.Config{Quiet: true, Every: 1}, func(ctx context.Context, w *recovery.World) error {
+		err := recovery.Run(ctx, w, recovery.Config{Log: io.Discard, Every: 1}, func(ctx context.Context, w *recovery.World) error {
 			weight := 1
 			if _, err := w.Protect(ctx, recovery.Value("weight", &weight, recovery.Same())); err != nil {
 				return err
@@ -183,18 +222,32 @@ func TestReplicas(t *testing.T) {
 // TestPairLost: with one copy the loss of both who have it is an error at all, and never old or
 // mixed data.
 func TestPairLost(t *testing.T) {
-	kills := []commtest.Killed{{Rank: 0, Mark: "step", At: 8}, {Rank: 2, Mark: "step", At: 8}}
-	j := commtest.Job{N: 4, Kills: kills}
+	wantLost(t, commtest.Job{N: 4}, recovery.Config{Every: 3}, 0, 2)
+	want, _ := run(t, commtest.Job{N: 4}, recovery.Config{})
+	got := together(t, commtest.Job{N: 4}, recovery.Config{Every: 3, Copies: 2}, 0, 2)
+	assert.Equal(t, want, got)
+}
+
+// together is run in which some ranks die at once.
+func together(t *testing.T, j commtest.Job, cfg recovery.Config, ranks ...int) map[int]int {
+	t.Helper()
+	s := &sums{seen: map[int]int{}, meet: meetingOf(ranks...)}
+	j.Kills = s.meet.kills()
+	j.Run(t, solver(s, cfg))
+	return s.seen
+}
+
+// wantLost has some ranks die at once and wants ErrLost at all others.
+func wantLost(t *testing.T, j commtest.Job, cfg recovery.Config, ranks ...int) {
+	t.Helper()
+	s := &sums{seen: map[int]int{}, meet: meetingOf(ranks...)}
+	j.Kills = s.meet.kills()
 	j.Run(t, func(ctx context.Context, w *comm.Comm) error {
-		err := solver(&sums{seen: map[int]int{}}, recovery.Config{Every: 3})(ctx, w)
-		if !errors.Is(err, comm.ErrFenced) {
+		if err := solver(s, cfg)(ctx, w); !errors.Is(err, comm.ErrFenced) {
 			assert.ErrorIs(t, err, recovery.ErrLost)
 		}
 		return nil
 	})
-	want, _ := run(t, commtest.Job{N: 4}, recovery.Config{})
-	got, _ := run(t, j, recovery.Config{Every: 3, Copies: 2})
-	assert.Equal(t, want, got)
 }
 
 // TestTooFew: without processes to replace the dead the program ends, or goes on with fewer.
@@ -216,7 +269,7 @@ func TestCrashLoop(t *testing.T) {
 		kills = append(kills, commtest.Killed{Rank: number, Mark: fmt.Sprint("here", number == 1 || number > 3), At: 1})
 	}
 	commtest.Job{N: 4, Kills: kills}.Run(t, func(ctx context.Context, w *comm.Comm) error {
-		err := recovery.Run(ctx, w, recovery.Config{Quiet: true}, func(ctx context.Context, w *recovery.World) error {
+		err := recovery.Run(ctx, w, recovery.Config{Log: io.Discard}, func(ctx context.Context, w *recovery.World) error {
 			if _, err := w.Protect(ctx); err != nil {
 				return err
 			}
@@ -235,7 +288,7 @@ func TestStop(t *testing.T) {
 	commtest.Job{N: 3}.Run(t, func(ctx context.Context, w *comm.Comm) error {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		err := recovery.Run(ctx, w, recovery.Config{Quiet: true, Every: 2}, func(ctx context.Context, w *recovery.World) error {
+		err := recovery.Run(ctx, w, recovery.Config{Log: io.Discard, Every: 2}, func(ctx context.Context, w *recovery.World) error {
 			if _, err := w.Protect(ctx); err != nil {
 				return err
 			}
@@ -270,7 +323,7 @@ func TestShrink(t *testing.T) {
 		{{Rank: 3, Mark: "step", At: 5}, {Rank: 2, Mark: "restore.move", At: 1}},
 	} {
 		commtest.Job{N: 4, Room: 4, Kills: kills}.Run(t, func(ctx context.Context, w *comm.Comm) error {
-			cfg := recovery.Config{Quiet: true, Every: 2, Short: recovery.Shrink}
+			cfg := recovery.Config{Log: io.Discard, Every: 2, Short: recovery.Shrink}
 			return recovery.Run(ctx, w, cfg, func(ctx context.Context, w *recovery.World) error {
 				lo, hi := w.Block(rows)
 				u, seen := make([]int, (hi-lo)*width), 0
@@ -302,13 +355,44 @@ func TestShrink(t *testing.T) {
 // TestShrinkRefusesMembers: what could not be dealt out is an error before anybody has died.
 func TestShrinkRefusesMembers(t *testing.T) {
 	commtest.Job{N: 2}.Run(t, func(ctx context.Context, w *comm.Comm) error {
-		err := recovery.Run(ctx, w, recovery.Config{Quiet: true, Short: recovery.Shrink}, func(ctx context.Context, w *recovery.World) error {
+		err := recovery.Run(ctx, w, recovery.Config{Log: io.Discard, Short: recovery.Shrink}, func(ctx context.Context, w *recovery.World) error {
 			u := []int{1}
 			_, err := w.Protect(ctx, recovery.Slice("u", &u))
 			return err
 		})
 		assert.ErrorIs(t, err, recovery.ErrMember)
 		assert.ErrorContains(t, err, `"u"`)
+		return nil
+	})
+}
+
+// fragile cannot be copied once it is broken.
+type fragile struct{ broken bool }
+
+func (f *fragile) MarshalBinary() ([]byte, error) {
+	if f.broken {
+		return nil, errors.New("it is broken")
+	}
+	return []byte{1}, nil
+}
+
+func (f *fragile) UnmarshalBinary([]byte) error { return nil }
+
+// TestMemberThatCannotBeCopied: it ends the program at all ranks, and those who wait for the copy too.
+func TestMemberThatCannotBeCopied(t *testing.T) {
+	commtest.Job{N: 4}.Run(t, func(ctx context.Context, w *comm.Comm) error {
+		err := recovery.Run(ctx, w, recovery.Config{Log: io.Discard, Every: 1}, func(ctx context.Context, w *recovery.World) error {
+			var f fragile
+			if _, err := w.Protect(ctx, recovery.Value("fragile", &f)); err != nil {
+				return err
+			}
+			for step := range w.Steps(ctx, 5) {
+				f.broken = step == 2 && w.Rank() == 1
+			}
+			return w.Err()
+		})
+		assert.ErrorIs(t, err, recovery.ErrPeer)
+		assert.ErrorContains(t, err, "it is broken")
 		return nil
 	})
 }

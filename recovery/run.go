@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/goulfm/goulfm/internal/pace"
 	"github.com/goulfm/goulfm/internal/redundancy"
 	"github.com/goulfm/goulfm/internal/repair"
+	"github.com/goulfm/goulfm/ulfm"
 )
 
 // door leads into package comm.
@@ -47,10 +49,14 @@ type runner struct {
 	mu    sync.Mutex // of rules: a revocation is heard beside the body
 	rules *repair.World
 
-	c    *comm.Comm   // the newest communicator; base of an attempt once there is one on it
-	old  []*comm.Comm // to free when the next attempt begins
-	mem  memory
-	last repair.Label // committed or restored, and here: what static members are shared with
+	c     *comm.Comm   // the newest communicator; base of an attempt once there is one on it
+	old   []*comm.Comm // to free when the next attempt begins
+	mem   memory
+	own   savings
+	home  *home        // in the memory of the node; nil: there is none
+	alone bool         // no copies are sent: that memory is enough, at all ranks
+	files *files       // nil: there are none
+	last  repair.Label // committed or restored, and here: what static members are shared with
 
 	w       *World         // the attempt
 	reply   *repair.Return // of the call that is being handled
@@ -70,7 +76,13 @@ func newRunner(ctx context.Context, w *comm.Comm, cfg Config, body Body) (*runne
 	if cfg.Copies <= 0 {
 		cfg.Copies = 1
 	}
-	r := &runner{ctx: ctx, cfg: cfg, body: body, world: w, c: w, begun: time.Now(), pacer: pace.New(mono.Duration(cfg.MTBF))}
+	if cfg.Verify && cfg.Every == 0 {
+		cfg.Every = 1 // the same points are committed again
+	}
+	if cfg.Log == nil {
+		cfg.Log = os.Stderr
+	}
+	r := &runner{ctx: ctx, cfg: cfg, body: body, world: w, c: w, begun: time.Now(), pacer: pace.New(mono.Duration(cfg.MTBF)), files: newFiles(cfg.Files)}
 	if joined := w.Joined(); joined != nil {
 		rules, err := repair.Adopt(r.settings(), joined.Size(), joined.Rank(), w.Handover())
 		if err != nil {
@@ -85,15 +97,27 @@ func newRunner(ctx context.Context, w *comm.Comm, cfg Config, body Body) (*runne
 	return r, nil
 }
 
+// layout says who keeps what of whom.
+func (r *runner) layout(nodes []int) redundancy.Layout {
+	if r.alone {
+		return redundancy.Alone(nodes)
+	}
+	if e := r.cfg.Erasure; e.Parity > 0 {
+		return redundancy.Erasure(nodes, e.Data, e.Parity)
+	}
+	return redundancy.Partners(nodes, r.cfg.Copies)
+}
+
 // settings are those of the rules.
 func (r *runner) settings() repair.Config {
 	return repair.Config{
-		Layout: func(nodes []int) redundancy.Layout { return redundancy.Partners(nodes, r.cfg.Copies) },
-		Short:  repair.Short(r.cfg.Short), Wait: mono.Duration(r.cfg.Wait), Tries: r.cfg.Tries, Every: r.cfg.Every,
+		Layout: r.layout,
+		Short:  repair.Short(r.cfg.Short), Wait: mono.Duration(r.cfg.Wait), Tries: r.cfg.Tries, Every: r.cfg.Every, Must: r.cfg.Files.Must, Verify: r.cfg.Verify,
 	}
 }
 
 func (r *runner) run() error {
+	defer r.endFiles() // also where a test ends the process in its body
 	r.handle(repair.Begin{})
 	for r.outcome == nil && r.failure == nil {
 		r.attempt(*r.next)
@@ -103,7 +127,7 @@ func (r *runner) run() error {
 	switch {
 	case r.failure != nil:
 		return r.failure
-	case r.fatal != nil && r.outcome.End == repair.Peer:
+	case r.fatal != nil && textOf(r.fatal) != "" && r.outcome.End == repair.Peer:
 		return fmt.Errorf("%w: %w", ErrPeer, r.fatal)
 	}
 	err := errorOf(*r.outcome)
@@ -142,8 +166,13 @@ func errorOf(o repair.Outcome) error {
 	return nil
 }
 
-// handle gives an event to the rules and does what they say, until there is nothing to do.
+// handle gives an event to the rules and does what they say, until there is nothing to do. Once a call has failed
+// for good, as that of a process that is fenced, the rules wait for an answer that will not come: what the body does then is
+// nothing to them.
 func (r *runner) handle(ev repair.Event) {
+	if r.failure != nil {
+		return
+	}
 	todo := r.step(ev)
 	for len(todo) > 0 && r.failure == nil {
 		a := todo[0]
@@ -178,10 +207,12 @@ func (r *runner) perform(a repair.Action) repair.Event {
 	case repair.Keep:
 		r.last = a.Oldest
 		r.mem.drop(func(l repair.Label) bool { return l.Less(a.Oldest) })
+		r.home.agreed(a.Oldest)
 	case repair.Settle:
 		r.settle(a.Label)
 	case repair.Drop:
 		r.mem.drop(func(l repair.Label) bool { return l == a.Label })
+		r.home.drop(a.Label)
 	case repair.Cancel:
 		r.clock.start()
 		r.w.end()
@@ -212,6 +243,9 @@ func (r *runner) shrink() repair.Event {
 	r.c.Mark("repair.shrink", r.clock.count("shrink"))
 	defer r.clock.lap(&r.clock.shrink)()
 	s, err := r.c.Shrink(uniform)
+	for isOfTheDead(err, r.c.FailedRanks()) {
+		s, err = r.c.Shrink(uniform)
+	}
 	if err != nil {
 		return r.fail(err)
 	}
@@ -221,6 +255,18 @@ func (r *runner) shrink() repair.Event {
 	}
 	r.old, r.c = append(r.old, r.c), s
 	return repair.Shrunk{Left: left}
+}
+
+// isOfTheDead says whether a call has failed since one of the dead had made another one in its place. A
+// process that dies may have come to another outcome of the call before:
+//
+//	0 and 2  have committed, and go on; 2 is in the next boundary when both die
+//	1        hears of that, and for it the same boundary ends the attempt: it calls Shrink
+//
+// That is ErrMismatch at all who live, and their next call meets nobody but them.
+func isOfTheDead(err error, dead []int) bool {
+	e, named := errors.AsType[*ulfm.Error](err)
+	return named && errors.Is(err, comm.ErrMismatch) && slices.ContainsFunc(e.Ranks, func(rank int) bool { return slices.Contains(dead, rank) })
 }
 
 func (r *runner) replace(a repair.Replace) repair.Event {
@@ -251,7 +297,5 @@ func (r *runner) freeOld() {
 
 // told writes a line for people.
 func (r *runner) told(format string, args ...any) {
-	if !r.cfg.Quiet {
-		fmt.Fprintf(os.Stderr, "goulfm: "+format+"\n", args...)
-	}
+	_, _ = fmt.Fprintf(r.cfg.Log, "goulfm: "+format+"\n", args...) // nobody waits for it
 }

@@ -1,6 +1,8 @@
 package recovery
 
 import (
+	"slices"
+
 	"github.com/goulfm/goulfm/internal/rankset"
 	"github.com/goulfm/goulfm/internal/redundancy"
 	"github.com/goulfm/goulfm/internal/repair"
@@ -10,24 +12,40 @@ import (
 func (r *runner) copyPart(a repair.Copy) repair.Event {
 	w := r.w
 	if a.Check { // it was not complete at once: a member could not be copied, or a transfer failed
-		return repair.Copied{}
+		return repair.Copied{Files: r.files.says(a.All)}
 	}
 	w.base.Mark("commit.copy", r.clock.count("copy"))
 	p, err := w.save()
 	if err != nil {
 		w.bad = err
-		return repair.Copied{}
+		w.revoke() // others wait for this part
+		return repair.Copied{Files: r.files.says(a.All)}
 	}
 	r.mem.at(a.Label, w.nodes).parts[w.run.Rank] = p
+	if !r.keepPart(a.Label, p) {
+		return repair.Copied{Files: r.files.says(a.All)}
+	}
 	w.base.Mark("commit.send", r.clock.count("send"))
 	digest, same := digestOfSame(w.members, p)
-	return repair.Copied{Complete: r.exchange(a.Label, p), Same: same, Digest: digest, Unwritten: false}
+	complete := r.exchange(a.Label, p)
+	for rank, made := range r.mem.at(a.Label, w.nodes).parts {
+		if err := r.compare(a.Label, rank, made); err != nil {
+			w.bad, complete = err, false
+		}
+	}
+	if a.All {
+		r.writeNow(a.Label)
+	}
+	return repair.Copied{Complete: complete, Same: same, Digest: digest, Files: r.files.says(a.All)}
 }
 
 // exchange gives the part to its keepers and takes those of others, all ranks in one order, so
 // that nobody waits in a circle.
 func (r *runner) exchange(l repair.Label, mine part) bool {
 	w := r.w
+	if code, coded := w.layout.(redundancy.Code); coded {
+		return w.coding(r.mem.find(l)).encodeAll(code) == nil
+	}
 	layout, ok := w.layout.(redundancy.Mirror)
 	if !ok {
 		return true
@@ -38,7 +56,7 @@ func (r *runner) exchange(l repair.Label, mine part) bool {
 		for _, keeper := range layout.Keepers(owner) {
 			switch w.run.Rank {
 			case owner:
-				if sendPart(w.ctx, w.base, keeper, mine, static) != nil {
+				if sendPart(w.ctx, w.base.To(keeper).Tag(transferTag), mine, static) != nil {
 					return false
 				}
 			case keeper:
@@ -46,7 +64,7 @@ func (r *runner) exchange(l repair.Label, mine part) bool {
 				if before != nil {
 					kept = before.parts[owner]
 				}
-				p, err := receivePart(w.ctx, w.base, owner, len(w.members), kept, r.mem.room)
+				p, err := receivePart(w.ctx, w.base.From(owner).Tag(transferTag), len(w.members), kept, r.mem.room)
 				if err != nil {
 					return false
 				}
@@ -65,6 +83,9 @@ func (w *World) save() (part, error) {
 	}
 	p := make(part, len(w.members))
 	for i, m := range w.members {
+		if m.option.Own {
+			continue
+		}
 		if before != nil && m.option.Static {
 			p[i] = before[i]
 			continue
@@ -74,6 +95,9 @@ func (w *World) save() (part, error) {
 			n = len(before[i])
 		}
 		b, err := m.save(w.r.mem.room(n))
+		if err == nil {
+			err = w.checkRows(m, len(b))
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -86,44 +110,97 @@ func (w *World) save() (part, error) {
 func (r *runner) restore(p repair.Plan) bool {
 	w := r.w
 	w.plan, w.layout = p, p.Layout
-	if p.Source != repair.FromMemory {
-		return true
-	}
 	w.base.Mark("restore.move", r.clock.count("move"))
-	v := r.mem.at(p.Label, w.nodes)
-	for _, s := range append(append([]redundancy.Step(nil), p.Steps...), p.Copies...) {
-		if move, ok := s.(redundancy.Send); ok && !r.move(v, move) {
-			return false
-		}
+	ok := true
+	switch p.Source {
+	case repair.FromFiles:
+		ok = r.restoreFiles(p)
+	case repair.FromMemory:
+		ok = r.restoreMemory(p)
 	}
+	if ok && w.hasOwn() {
+		w.keepers = redundancy.Partners(w.nodes, p.Layout.Strength())
+		ok = w.restoreOwn(p.Own) == nil
+	}
+	ok = ok && r.keepRestored(p)
 	w.base.Mark("restore.done", r.clock.count("done"))
-	return true
+	return ok
 }
 
-func (r *runner) move(v *version, s redundancy.Send) bool {
+// restoreMemory brings the parts of a version to who goes on with them, and copies to their keepers.
+func (r *runner) restoreMemory(p repair.Plan) bool {
 	w := r.w
-	switch w.run.Rank {
-	case s.From:
-		return sendPart(w.ctx, w.base, s.To, v.parts[s.Owner], never) == nil
-	case s.To:
-		p, err := receivePart(w.ctx, w.base, s.From, len(w.members), nil, r.mem.room)
+	v := r.mem.at(p.Label, madeOn(p, w.nodes))
+	c := w.coding(v)
+	for _, s := range slices.Concat(p.Steps, p.Copies) {
+		var err error
+		switch s := s.(type) {
+		case redundancy.Send:
+			err = r.move(v, s)
+		case redundancy.Rebuild:
+			err = c.rebuild(s, p.Nodes)
+		case redundancy.Encode:
+			err = c.encode(s.Group, s.To)
+		}
 		if err != nil {
 			return false
 		}
-		v.parts[s.Owner] = p
 	}
 	return true
+}
+
+// madeOn says of which placement the parts of a plan are. A version that a world of another size has made
+// stays that world's until the next commit:
+//
+//	0        is alone after a shrink, and has made version 7 of one part
+//	0, 1     1 is new and keeps a copy of it; 0 dies
+//	2, 1     1 has all of version 7, unless it takes its copy for one of two parts
+func madeOn(p repair.Plan, nodes []int) []int {
+	if p.Size != len(nodes) {
+		return p.Nodes
+	}
+	return nodes
+}
+
+// restoreFiles is restore from files.
+func (r *runner) restoreFiles(p repair.Plan) bool {
+	w := r.w
+	loaded, err := w.reload(p.Label)
+	if err != nil {
+		r.spoiled(p.Label, err)
+		return false
+	}
+	w.loaded = loaded
+	w.adoptOwn(loaded)
+	return true
+}
+
+func (r *runner) move(v *version, s redundancy.Send) error {
+	w := r.w
+	switch w.run.Rank {
+	case s.From:
+		return sendPart(w.ctx, w.base.To(s.To).Tag(transferTag), v.parts[s.Owner], never)
+	case s.To:
+		p, err := receivePart(w.ctx, w.base.From(s.From).Tag(transferTag), len(w.members), nil, r.mem.room)
+		if err != nil {
+			return err
+		}
+		v.parts[s.Owner] = p
+	}
+	return nil
 }
 
 // settle forgets what the present layout does not need, and the versions that were not restored.
 func (r *runner) settle(l repair.Label) {
 	w := r.w
+	r.expect(l)
 	r.mem.drop(func(other repair.Label) bool { return other != l })
-	layout, ok := w.layout.(redundancy.Mirror)
-	if !ok || w.plan.Size != w.run.Size {
+	if w.plan.Size != w.run.Size {
 		return
 	}
 	needed := rankset.Of(w.run.Rank)
-	needed.Union(layout.KeptBy(w.run.Rank))
-	r.mem.settle(l, w.nodes, needed)
+	if layout, ok := w.layout.(redundancy.Mirror); ok {
+		needed.Union(layout.KeptBy(w.run.Rank))
+	}
+	r.mem.settle(l, w.nodes, w.run.Rank, needed)
 }

@@ -7,22 +7,33 @@ import (
 )
 
 // A part travels as a message with the length of each member, then one for each that is not
-// empty. unchanged stands for what the receiver has in the part that it kept before.
-const unchanged = -1
+// empty. unchanged stands for what the receiver has in the part that it kept before, absent for
+// what is not there at all.
+const (
+	unchanged = -1
+	absent    = -2
+)
 
-// transferTag is of all messages of parts. The communicator is the library's own.
-const transferTag = 1
+// Tags, on the communicator that is the library's own: of parts and rows, which all ranks move in
+// one order; of savings, and of the answers to them, beside that.
+const (
+	transferTag = 1
+	savingTag   = 2
+	answerTag   = 3
+)
 
 // sendPart gives a part to a rank. same says which members are as in the part before.
-func sendPart(ctx context.Context, c *comm.Comm, to int, p part, same func(i int) bool) error {
+func sendPart(ctx context.Context, dest comm.Dest, p part, same func(i int) bool) error {
 	lengths := make([]int64, len(p))
 	for i := range p {
 		lengths[i] = int64(len(p[i]))
-		if same(i) {
+		switch {
+		case same(i):
 			lengths[i] = unchanged
+		case p[i] == nil:
+			lengths[i] = absent
 		}
 	}
-	dest := c.To(to).Tag(transferTag)
 	if err := comm.Send(ctx, dest, lengths); err != nil {
 		return err
 	}
@@ -36,11 +47,10 @@ func sendPart(ctx context.Context, c *comm.Comm, to int, p part, same func(i int
 	return nil
 }
 
-// receivePart takes a part of so many members from a rank. before is the part that was kept
+// receivePart takes a part of so many members. before is the part that was kept
 // of the same owner; room makes a slice.
-func receivePart(ctx context.Context, c *comm.Comm, from, members int, before part, room func(n int) []byte) (part, error) {
+func receivePart(ctx context.Context, source comm.Source, members int, before part, room func(n int) []byte) (part, error) {
 	lengths := make([]int64, members)
-	source := c.From(from).Tag(transferTag)
 	if _, err := comm.Recv(ctx, source, lengths); err != nil {
 		return nil, err
 	}
@@ -51,6 +61,8 @@ func receivePart(ctx context.Context, c *comm.Comm, from, members int, before pa
 			return nil, errOver // who sent it knows of a version that is not here
 		case n == unchanged:
 			p[i] = before[i]
+		case n == 0:
+			p[i] = []byte{}
 		case n > 0:
 			p[i] = room(int(n))[:n]
 			if _, err := comm.Recv(ctx, source, p[i]); err != nil {
@@ -63,3 +75,42 @@ func receivePart(ctx context.Context, c *comm.Comm, from, members int, before pa
 
 // never says of no member that it is unchanged.
 func never(int) bool { return false }
+
+// sendSaving gives the saving of a home to a rank, after its number.
+func (w *World) sendSaving(to, home int, s saving, same func(i int) bool) error {
+	dest := w.base.To(to).Tag(savingTag)
+	if err := comm.Send(w.ctx, dest, []uint64{uint64(home), s.count}); err != nil {
+		return err
+	}
+	p := s.part
+	if p == nil {
+		p = make(part, len(w.members)) // nothing was saved yet
+	}
+	return sendPart(w.ctx, dest, p, same)
+}
+
+// receiveSaving takes a saving, whole or not at all.
+func (w *World) receiveSaving(ctx context.Context, from int) error {
+	source, head := w.base.From(from).Tag(savingTag), make([]uint64, 2)
+	if _, err := comm.Recv(ctx, source, head); err != nil {
+		return err
+	}
+	home := int(head[0])
+	p, err := receivePart(ctx, source, len(w.members), w.r.own.get(home).part, roomForSaving)
+	if err == nil {
+		w.r.own.put(home, saving{head[1], p})
+	}
+	return err
+}
+
+func roomForSaving(n int) []byte { return make([]byte, 0, n) }
+
+// answer tells an owner that its saving is kept.
+func (w *World) answer(owner int) error {
+	return comm.Send(w.service, w.base.To(owner).Tag(answerTag), []byte{1})
+}
+
+func (w *World) awaitAnswer(keeper int) error {
+	_, err := comm.Recv(w.ctx, w.base.From(keeper).Tag(answerTag), make([]byte, 1))
+	return err
+}

@@ -32,14 +32,21 @@ type World struct {
 	mu                 sync.Mutex
 	gone               error // of a goroutine
 
-	members   []Member // the step comes first; nil: nothing is protected yet
-	nodes     []int    // of the ranks
-	plan      repair.Plan
-	layout    redundancy.Layout
-	step      int
-	err       error // of Steps
-	bad       error // a member could not be copied
-	committed Version
+	members    []Member          // the step comes first; nil: nothing is protected yet
+	nodes      []int             // of the ranks
+	homes      []int             // of the ranks
+	keepers    redundancy.Mirror // of what is saved
+	service    context.Context   // of what keeps for others: it outlives ctx
+	endService context.CancelFunc
+	serving    sync.WaitGroup
+	plan       repair.Plan
+	loaded     part // from files, until the members have it
+	writers    int  // ranks that wrote those files
+	layout     redundancy.Layout
+	step       int
+	err        error // of Steps
+	bad        error // a member could not be copied
+	committed  Version
 
 	since  time.Time // the last commit, or Protect
 	points int       // since then
@@ -103,12 +110,21 @@ func (w *World) Protect(ctx context.Context, ms ...Member) (Version, error) {
 	}
 	w.members = append([]Member{Value(stepName, &w.step, Same())}, ms...)
 	w.r.handle(repair.Protect{})
+	if w.bad != nil {
+		return Version{}, w.bad
+	}
 	if err := w.answered(); err != nil {
 		return Version{}, err
 	}
 	w.since = time.Now()
 	if err := w.takeRestored(); err != nil {
 		return Version{}, err
+	}
+	if w.hasOwn() {
+		w.keepForOthers()
+		if err := w.takeOwn(); err != nil {
+			return Version{}, err
+		}
 	}
 	w.narrate()
 	return w.committed, nil
@@ -119,7 +135,13 @@ const stepName = ""
 
 // takeRestored gives the members what was restored.
 func (w *World) takeRestored() error {
-	if w.plan.Source != repair.FromMemory {
+	switch w.plan.Source {
+	case repair.FromMemory:
+	case repair.FromFiles:
+		loaded := w.loaded
+		w.loaded, w.r.last = nil, repair.Label{} // nothing is shared with what is in memory
+		return w.takePart(loaded)
+	default:
 		return nil
 	}
 	v := w.r.mem.find(w.plan.Label)
@@ -127,16 +149,24 @@ func (w *World) takeRestored() error {
 		w.r.last = repair.Label{} // what is here is of other ranks: nothing is shared with it
 		return w.dealOut(v)
 	}
-	for i, b := range v.parts[w.run.Rank] {
+	if err := w.takePart(v.parts[w.run.Rank]); err != nil {
+		return err
+	}
+	w.r.last = w.plan.Label
+	return nil
+}
+
+// takePart gives the members what is in a part, but for those that survivors keep.
+func (w *World) takePart(p part) error {
+	for i, b := range p {
 		m := w.members[i]
-		if w.role == Survivor && (m.option.Static || m.option.Forward) {
+		if m.option.Own || w.role == Survivor && (m.option.Static || m.option.Forward) {
 			continue
 		}
 		if err := m.restore(b); err != nil {
 			return err
 		}
 	}
-	w.r.last = w.plan.Label
 	return nil
 }
 
@@ -181,12 +211,21 @@ func (w *World) commit(ctx context.Context, now bool) error {
 	if !now && w.r.skip() {
 		return nil
 	}
+	if err := w.r.files.failed(); err != nil {
+		return err
+	}
 	begun := time.Now()
 	w.r.handle(repair.Commit{Now: now, Stop: w.r.ctx.Err() != nil, Want: w.r.pacer.Points()})
 	err := w.answered()
+	if w.r.failure == nil {
+		w.r.obey(*w.r.reply)
+	}
 	w.r.pacer.Committed(mono.Duration(begun.Sub(w.since)), w.points, mono.Duration(time.Since(begun)))
 	w.since, w.points = time.Now(), 0
-	return errors.Join(w.bad, err)
+	if w.bad != nil {
+		return w.bad
+	}
+	return err
 }
 
 // skip counts a point at which no commit is due.
@@ -216,6 +255,8 @@ func (w *World) answered() error {
 		return ErrLost
 	case repair.BadPlace:
 		return ErrPlace
+	case repair.BadFiles:
+		return w.r.filesError(w.r.files.open)
 	}
 	return nil
 }

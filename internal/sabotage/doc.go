@@ -11,7 +11,7 @@
 //
 // # How
 //
-// This package holds the arenas: whole clusters (internal/sim), or detectors alone
+// This package holds the arenas: whole clusters and jobs whose ranks are replaced (internal/sim), or detectors alone
 // (ring.go), matchers alone (matching.go), one flood alone (floods.go), where one run is
 // short. It knows of no bug. Those are edits of the source, in package edits, each with its
 // arena and the invariants by which it may be found: being found by another one counts as a

@@ -88,7 +88,7 @@ type arena func(seed uint64, h Hunt) *failure
 
 var arenas = map[string]arena{
 	"cluster": cluster, "memory": memory, "ring": rings, "wild": wilds,
-	"detectors": detectors, "islands": islands, "flood": floods, "matching": matching,
+	"repairs": repairs, "detectors": detectors, "islands": islands, "flood": floods, "matching": matching,
 }
 
 // cluster is the arena of whole clusters whose processes are told of deaths and agree by
@@ -111,6 +111,15 @@ func rings(seed uint64, h Hunt) *failure {
 // wilds is the same with pauses and partitions for any time.
 func wilds(seed uint64, h Hunt) *failure {
 	return h.simulated(sim.Options{Seed: seed, Detector: sim.Wild})
+}
+
+// repairs is the arena of jobs whose ranks die and are replaced.
+func repairs(seed uint64, _ Hunt) *failure {
+	_, err := sim.RunRepairs(sim.RepairOptions{Seed: seed})
+	if v, broken := errors.AsType[*sim.RepairViolation](err); broken {
+		return &failure{v.Invariant, v.Error()}
+	}
+	return nil
 }
 
 func (h Hunt) simulated(o sim.Options) *failure {

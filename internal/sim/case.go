@@ -78,7 +78,7 @@ func (s *swarm) fields() []field {
 		{"n", &s.n}, {"agreements", &s.agreements}, {"detector", &s.detector}, {"tails", &s.tails}, {"slowpairs", &s.slowPairs},
 		{"notices", &s.noticeDelay}, {"safety", &s.safety}, {"deaths", &s.deaths}, {"cascade", &s.cascade}, {"midstep", &s.midStep}, {"loses", &s.loses},
 		{"lastwords", &s.lastWords}, {"pauses", &s.pauses}, {"slows", &s.slows}, {"partitions", &s.partitions}, {"stalls", &s.stalls},
-		{"bursts", &s.bursts}, {"traffic", &s.traffic}, {"ack", &s.ack}, {"revokes", &s.revokes}, {"creations", &s.creations}, {"closes", &s.closes}, {"memory", &s.memory}, {"uniform", &s.uniform}, {"gatherings", &s.gatherings},
+		{"bursts", &s.bursts}, {"traffic", &s.traffic}, {"ack", &s.ack}, {"revokes", &s.revokes}, {"creations", &s.creations}, {"closes", &s.closes}, {"memory", &s.memory}, {"uniform", &s.uniform}, {"gatherings", &s.gatherings}, {"longs", &s.longs},
 	}
 }
 
@@ -193,7 +193,7 @@ func (c *Case) parse(line string) error {
 // check returns why the case cannot be run.
 func (c *Case) check() error {
 	s := &c.swarm
-	if s.n < 2 || s.n > ProcessesMax || s.detector == Drawn || s.agreements < 1 || s.bursts < 1 || s.noticeDelay < 1 || s.safety < 1 || s.creations < 0 || s.gatherings < 0 || s.traffic < 0 {
+	if s.n < 2 || s.n > ProcessesMax || s.detector == Drawn || s.agreements < 1 || s.bursts < 1 || s.noticeDelay < 1 || s.safety < 1 || s.creations < 0 || s.gatherings < 0 || s.traffic < 0 || s.longs < 0 {
 		return fmt.Errorf("the swarm line lacks something: %v", *s)
 	}
 	if s.memory && s.detector != Exact {

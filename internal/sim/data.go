@@ -2,6 +2,7 @@ package sim
 
 import (
 	"github.com/goulfm/goulfm/internal/match"
+	"github.com/goulfm/goulfm/internal/rendezvous"
 )
 
 // parcel is one message between two programs, as the network carries it.
@@ -13,6 +14,8 @@ type parcel struct {
 	seq      int    // among the messages of the pair on the communicator, from 0
 	from     int    // process
 	contents uint64 // function of communicator, pair and number
+	send     uint64 // handle, of a long message: this is its announcement
+	size     int    // words of a long message
 }
 
 // tags is how many tags programs use.
@@ -20,27 +23,34 @@ const tags = 2
 
 // talk is what a program sends and receives on one communicator.
 type talk struct {
-	to    []int // by rank: messages to send
-	sent  []int
-	from  []int // by rank: messages to expect
-	posts []int // by rank: of these, receives posted
-	next  [][tags]int
-	wild  bool // receives from any source
-	open  int  // receives that are posted and not over
-	over  bool // revoked: nothing is sent or received any more
+	to      []int // by rank: messages to send
+	sent    []int
+	from    []int // by rank: messages to expect
+	posts   []int // by rank: of these, receives posted
+	next    [][tags]int
+	wild    bool     // receives from any source
+	open    int      // receives that are posted and not over
+	out     int      // long messages that are being sent
+	held    []uint64 // by rank: the message that was asked back; nothing is sent before it is over or was granted
+	regrets []int    // by rank: number of the last message that was had back, and 1
+	over    bool     // revoked: nothing is sent or received any more
 }
 
 // receive is one posted receive.
 type receive struct {
 	match.Recv
 	handle *handle
+	long   rendezvous.Recv
+	parcel *parcel // of a long message that has matched
+	buf    []uint64
+	over   bool // its buffer is the program's
 }
 
 // newTalk draws what is said on a communicator: something to the next ranks and
 // the one across.
 func (g *program) newTalk(h *handle) *talk {
 	size, s := h.group.Size(), g.sim
-	t := &talk{to: make([]int, size), sent: make([]int, size), from: make([]int, size), posts: make([]int, size), next: make([][tags]int, size)}
+	t := &talk{to: make([]int, size), sent: make([]int, size), from: make([]int, size), posts: make([]int, size), next: make([][tags]int, size), held: make([]uint64, size), regrets: make([]int, size)}
 	if s.swarm.traffic == 0 || size < 2 {
 		return t
 	}
@@ -81,6 +91,16 @@ func (t *talk) owes() bool {
 	return false
 }
 
+// canSend says whether there is something to send that nothing holds up.
+func (t *talk) canSend() bool {
+	for rank := range t.to {
+		if t.sent[rank] < t.to[rank] && t.held[rank] == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 func (t *talk) awaits() bool {
 	for rank := range t.from {
 		if t.posts[rank] < t.from[rank] {
@@ -94,7 +114,7 @@ func (t *talk) awaits() bool {
 func (g *program) say(h *handle) {
 	g.post(h)
 	for to := range h.talk.to {
-		if h.talk.sent[to] < h.talk.to[to] {
+		if h.talk.sent[to] < h.talk.to[to] && h.talk.held[to] == 0 {
 			g.sendNext(h, to)
 			return
 		}
@@ -104,7 +124,7 @@ func (g *program) say(h *handle) {
 // quiet says whether everything on h was said and heard.
 func (g *program) quiet(h *handle) bool {
 	t := h.talk
-	return t.over || t.open == 0 && !t.owes() && !t.awaits()
+	return t.over || t.open == 0 && t.out == 0 && !t.owes() && !t.awaits()
 }
 
 func (g *program) sendNext(h *handle, to int) {
@@ -117,21 +137,22 @@ func (g *program) sendNext(h *handle, to int) {
 	}
 	s.report.Messages++
 	me := h.group.Me
+	d := &parcel{comm: h.key, ctx: h.group.Indices[to], from: g.me.id, src: me, tag: g.tagOf(h, me, to, seq), seq: seq, contents: g.contents(h, me, to, seq)}
+	if int(d.contents>>32%100) < s.swarm.longs {
+		g.longs.announce(h, to, d)
+	}
 	at := s.net.arrival(dataLane, g.me.id, proc, s.now, g.me.slow)
-	s.post(g.me, event{at: at, kind: message, proc: proc, other: g.me.id, data: &parcel{
-		comm: h.key, ctx: h.group.Indices[to], from: g.me.id, src: me, tag: g.tagOf(h, me, to, seq), seq: seq, contents: g.contents(h, me, to, seq),
-	}})
+	s.post(g.me, event{at: at, kind: message, proc: proc, other: g.me.id, data: d})
 }
 
 // post posts one receive that is still missing.
 func (g *program) post(h *handle) {
 	t := h.talk
+	// What the dead had sent before their deaths were known would take receives from any source that
+	// are for messages of others.
+	t.wild = t.wild && !g.knowsAny(h)
 	for src := range t.from {
 		if t.posts[src] == t.from[src] {
-			continue
-		}
-		if t.wild && g.knows(h, src) { // another message would take the receive
-			t.posts[src] = t.from[src]
 			continue
 		}
 		seq := t.posts[src]
@@ -161,13 +182,16 @@ func (g *program) postOne(r *receive) bool {
 		if m == nil {
 			return true
 		}
-		d := g.parcels[m.Handle]
-		delete(g.parcels, m.Handle)
-		g.me.match.Recycle(m)
-		if !g.stray(r.handle, d) {
-			g.received(r, d)
-			return false
+		d := g.parcels[m.Transfer]
+		delete(g.parcels, m.Transfer)
+		if g.stray(r.handle, d) {
+			g.longs.refuse(m)
+			g.me.match.Recycle(m)
+			continue
 		}
+		g.me.match.Recycle(m)
+		g.matched(r, d)
+		return false
 	}
 }
 
@@ -184,35 +208,39 @@ func (g *program) arrived(from int, d *parcel) {
 	if g.me.rules.Dead().Has(from) {
 		return // closed: nothing of it is delivered after the notice (I6)
 	}
+	if d.send > 0 && g.me.peers[from].Hear(d.send) {
+		g.longs.control(from, rendezvous.Withdrawn{Send: d.send}.Append(nil))
+		return
+	}
 	if r := g.me.match.Arrive(d.ctx, from, d.tag); r != nil {
 		r := g.receives[r.Slot]
 		if g.stray(r.handle, d) {
 			g.postOne(r)
+			g.longs.refuseParcel(d)
 			return
 		}
-		g.received(r, d)
+		g.matched(r, d)
 		return
 	}
 	if !g.me.match.Accepts(d.ctx) {
 		if st := g.me.match.State(d.ctx); st != match.Revoked && st != match.Freed {
 			g.sim.fail("I10", "process %d: a message of %d for index %d, which is %v", g.me.id, from, d.ctx, st)
 		}
+		g.longs.refuseParcel(d)
 		return
 	}
 	m := g.me.match.Message()
 	g.kept++
-	m.Ctx, m.Src, m.Tag, m.Handle = d.ctx, from, d.tag, g.kept
-	g.parcels[m.Handle] = d
+	m.Ctx, m.Src, m.Tag, m.Handle, m.Announced, m.Transfer = d.ctx, from, d.tag, d.send, d.send > 0, g.kept
+	g.parcels[m.Transfer] = d
 	g.me.match.Keep(m)
 }
 
-// received is I10 and I11: each message once, with its contents, those of a tag
+// matched is I10 and I11: each message once, with its contents, those of a tag
 // in the order in which they were sent, and none of another communicator.
-func (g *program) received(r *receive, d *parcel) {
+func (g *program) matched(r *receive, d *parcel) {
 	h := r.handle
 	t := h.talk
-	t.open--
-	g.sim.report.Received++
 	me := h.group.Me
 	if d.comm != h.key || d.src >= len(t.from) || d.seq >= t.from[d.src] || d.contents != g.contents(h, d.src, me, d.seq) {
 		g.sim.fail("I11", "process %d on %v receives %+v, which nobody sent there", g.me.id, h.key, *d)
@@ -226,6 +254,18 @@ func (g *program) received(r *receive, d *parcel) {
 		g.sim.fail("I10", "process %d on %v receives message %d of rank %d with tag %d, %d is next", g.me.id, h.group.UID, d.seq, d.src, d.tag, want)
 	}
 	t.next[d.src][d.tag] = d.seq + 1
+	if d.send > 0 {
+		g.longs.begin(r, d)
+		return
+	}
+	g.received(r)
+}
+
+// received ends a receive that has got its message.
+func (g *program) received(r *receive) {
+	r.over = true
+	r.handle.talk.open--
+	g.sim.report.Received++
 	g.rouse()
 }
 
@@ -246,6 +286,7 @@ func (g *program) gone(proc int) {
 func (g *program) failed(h *handle, rank int) {
 	t := h.talk
 	var pending []*match.Recv
+	g.longs.failPeer(h, h.group.Procs[rank])
 	g.me.match.Fail(h.group.Index, h.group.Procs[rank], func(*match.Recv) { t.open-- }, func(r *match.Recv) { pending = append(pending, r) }, nil)
 	t.posts[rank] = t.from[rank]
 	if t.wild && !t.over {
@@ -274,9 +315,10 @@ func (g *program) repost(h *handle) {
 
 // revoked ends everything on a communicator.
 func (g *program) revoked(index uint32) {
-	g.me.match.Revoke(index, nil, nil)
+	g.me.match.Revoke(index, nil, g.longs.refuse)
 	for _, h := range g.handles {
 		if h.group.Index == index {
+			g.longs.endAll(h)
 			h.talk.over, h.talk.open = true, 0
 		}
 	}
@@ -288,6 +330,16 @@ func (g *program) revoked(index uint32) {
 func (g *program) knows(h *handle, rank int) bool {
 	known := g.me.rules.Failed(h.group.Index)
 	return known == nil || known.Has(rank)
+}
+
+// knowsAny says whether a member is known to be dead.
+func (g *program) knowsAny(h *handle) bool {
+	for rank := range h.group.Procs {
+		if g.knows(h, rank) {
+			return true
+		}
+	}
+	return false
 }
 
 func (h *handle) rankOf(proc int) int {

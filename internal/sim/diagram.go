@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/rendezvous"
 )
 
 // markKind is what a mark in a diagram stands for.
@@ -99,11 +100,19 @@ func frameName(ev event) string {
 	if ev.kind == message {
 		return fmt.Sprintf("message %d", ev.data.seq)
 	}
+	if ev.kind == piece {
+		return "chunk"
+	}
+	if isLong(ev.frame) {
+		return longNames[ev.frame[0]-rendezvous.KindGrant]
+	}
 	if len(ev.frame) > 0 && int(ev.frame[0]) < len(frameNames) {
 		return frameNames[ev.frame[0]]
 	}
 	return "frame"
 }
+
+var longNames = [...]string{"grant", "withdraw", "withdrawn", "refuse", "gone"}
 
 var frameNames = [...]string{"frame", "detector", "member", "digest", "list", "closed"}
 

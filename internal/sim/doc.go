@@ -9,10 +9,11 @@
 //
 // # How a run goes
 //
-// Every process is a control.Control and a match.Matcher, hosted as the engine
-// hosts them, and a small program that calls agree, shrink, dup, split, revoke,
+// Every process is a control.Control, a match.Matcher and the ends of long messages
+// (package rendezvous), hosted as the engine hosts them, and a small program that calls agree, shrink, dup, split, revoke,
 // free and finalize on several communicators at once (program.go), and sends and
-// receives messages on them (data.go). What it calls is a function of seed,
+// receives messages on them (data.go), some of them long (long.go); of those it wants
+// some back before they have matched, and sends them again. What it calls is a function of seed,
 // communicator and number, so that all members call the same. The swarm options of
 // a run are drawn first - how slow the network is, how deaths are found, how many
 // processes crash, stop, are cut off - and then its faults, each tied to a step of a
@@ -76,6 +77,8 @@
 //	I9  a communicator has the same members, order, uid and indices at all
 //	I10 messages between the living come once, in order, and none is lost
 //	I11 no receive has wrong contents, or those of another communicator
+//	I12 a buffer that was given back to its program is neither written nor read
+//	I13 a message that its sender asked back before it matched is not received
 //	I14 few frames are on the way between two processes, however slow one is
 //	I17 the same options are the same run (a test runs each twice)
 //	R15 who is told "revoked" finds the communicator revoked
@@ -83,6 +86,13 @@
 //	R38 a shrink leaves out whom a member knew to be dead when it entered
 //
 // A panic of the rules is reported as "assert".
+//
+// # Repairs
+//
+// Runs of another kind are jobs whose ranks die and are replaced (repairs.go): processes of
+// the control rules and the rules of package repair, under a launcher with the rules of
+// package job, at exact deaths and with agreements by messages. They have invariants of
+// their own, V1 to V8 (repairs_check.go).
 //
 // # Searches
 //
@@ -94,6 +104,6 @@
 //
 // Duplicated frames and reconnects: the rules are promised channels that deliver
 // once and in order until one end dies, and a link has no second connection. Stale
-// incarnations: a process has one life. Partitions in which at most one side may go
+// incarnations, but in repairs: a process has one life. Partitions in which at most one side may go
 // on (I7): the rules do not promise that. Clocks that run at different rates.
 package sim

@@ -1,9 +1,7 @@
 package sim
 
 import (
-	"errors"
 	"sync"
-	"sync/atomic"
 
 	"github.com/goulfm/goulfm/internal/mono"
 )
@@ -14,6 +12,7 @@ type Total struct {
 	Agreements, Decisions, Deaths, Revokes, Frames int
 	Communicators, Fenced, Messages, Received      int
 	Steps, Faults, Crossed, Split, Plain           int
+	Long, TakenBack                                int
 	Time                                           mono.Duration
 	Matrix                                         Matrix
 }
@@ -29,6 +28,8 @@ func (t *Total) add(r Report) {
 	t.Fenced += r.Fenced
 	t.Messages += r.Messages
 	t.Received += r.Received
+	t.Long += r.Long
+	t.TakenBack += r.TakenBack
 	t.Steps += r.Steps
 	t.Faults += r.Faults
 	t.Plain += r.Plain
@@ -47,45 +48,56 @@ func (t *Total) add(r Report) {
 // is single-threaded; which seeds are run may depend on timing only in how far
 // the last ones got. The error is the *Violation of the least seed that failed.
 func RunMany(o Options, workers int, enough func(Total) bool) (Total, error) {
+	var total Total
+	err := runSeeds(o.Seed, workers, func(seed uint64) (Report, error) {
+		run := o
+		run.Seed = seed
+		return Run(run)
+	}, func(r Report) bool {
+		total.add(r)
+		if o.Done != nil {
+			o.Done(r)
+		}
+		return enough(total)
+	})
+	return total, err
+}
+
+// runSeeds carries out runs with the seeds from first on, on workers goroutines, until note says of one that it is
+// enough, or one fails. Note is called for one run at a time, in whatever order they end. The error is that of the least seed that
+// failed.
+func runSeeds[R any](first uint64, workers int, run func(seed uint64) (R, error), note func(R) (enough bool)) error {
 	var (
-		next  atomic.Uint64
-		mutex sync.Mutex
-		total Total
-		worst *Violation
-		over  bool
-		group sync.WaitGroup
+		mutex  sync.Mutex
+		next   = first
+		worst  error
+		failed uint64 // the seed of worst
+		over   bool
+		group  sync.WaitGroup
 	)
+	take := func() (seed uint64, ok bool) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		next++
+		return next - 1, !over
+	}
+	settle := func(seed uint64, report R, err error) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		enough := note(report)
+		if err != nil && (worst == nil || seed < failed) {
+			worst, failed = err, seed
+		}
+		over = over || worst != nil || enough
+	}
 	for range workers {
 		group.Go(func() {
-			for {
-				mutex.Lock()
-				stop := over
-				mutex.Unlock()
-				if stop {
-					return
-				}
-				run := o
-				run.Seed = o.Seed + next.Add(1) - 1
-				report, err := Run(run)
-				mutex.Lock()
-				total.add(report)
-				if o.Done != nil {
-					o.Done(report)
-				}
-				if v, failed := errors.AsType[*Violation](err); failed {
-					over = true
-					if worst == nil || v.Seed < worst.Seed {
-						worst = v
-					}
-				}
-				over = over || enough(total)
-				mutex.Unlock()
+			for seed, ok := take(); ok; seed, ok = take() {
+				report, err := run(seed)
+				settle(seed, report, err)
 			}
 		})
 	}
 	group.Wait()
-	if worst != nil {
-		return total, worst
-	}
-	return total, nil
+	return worst
 }

@@ -80,6 +80,7 @@ type swarm struct {
 	memory      bool          // processes agree in memory
 	uniform     bool          // a failure of a member revokes a communicator
 	gatherings  int           // creations from a group per communicator, at most
+	longs       int           // percent: a message is long
 }
 
 const messageDelay = 10 * mono.Microsecond
@@ -128,6 +129,7 @@ func drawSwarm(t tape, o Options) swarm {
 	s.closes = t.percent(70) || o.Watchdog > 0
 	s.uniform = t.percent(10)
 	s.gatherings = []int{0, 0, 3}[t.below(3)]
+	s.longs = []int{0, 40, 100}[t.below(3)]
 	return s
 }
 

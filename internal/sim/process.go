@@ -6,6 +6,7 @@ import (
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/match"
 	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/rendezvous"
 )
 
 // process is one simulated process: its rules, its program, its fate.
@@ -13,6 +14,7 @@ type process struct {
 	id      int
 	rules   *control.Control
 	match   *match.Matcher
+	peers   []rendezvous.Peer // by process
 	program *program
 	alarm   mono.Time // when the earliest timer event comes; 0 = none
 

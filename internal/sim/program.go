@@ -52,8 +52,9 @@ type program struct {
 	awake   bool // a wake event is on the way
 
 	receives []*receive
-	parcels  map[uint64]*parcel // unexpected messages, by Handle
-	kept     uint64
+	longs    longs
+	parcels  map[int]*parcel // unexpected messages, by Transfer; also those that were taken back
+	kept     int
 	wakes    int
 }
 
@@ -69,7 +70,8 @@ type call struct {
 }
 
 func newProgram(s *simulation, p *process) *program {
-	prog := &program{sim: s, me: p, calls: map[uint64]call{}, parcels: map[uint64]*parcel{}}
+	prog := &program{sim: s, me: p, calls: map[uint64]call{}, parcels: map[int]*parcel{}}
+	prog.longs = longs{g: prog, asked: map[announcement]bool{}}
 	world := member.Group{UID: member.WorldUID(s.swarm.n), Indices: make([]uint32, s.swarm.n), Me: p.id}
 	for q := range s.swarm.n {
 		world.Procs = append(world.Procs, q)
@@ -165,8 +167,14 @@ func (g *program) ready(h *handle) []func() {
 	if h.revokes {
 		can = append(can, func() { g.revoke(h) })
 	}
-	if t := h.talk; !t.over && (t.owes() || t.awaits()) {
+	if t := h.talk; !t.over && (t.canSend() || t.awaits()) {
 		can = append(can, func() { g.say(h) })
+	}
+	if o := g.longs.granted(h); o != nil {
+		can = append(can, func() { g.longs.push(o) })
+	}
+	if o := g.longs.regrets(h); o != nil {
+		can = append(can, func() { g.longs.takeBack(o) })
 	}
 	if len(can) == 0 && g.sim.swarm.closes && g.idle(h) && (h.depth > 0 || len(g.handles) == 1) {
 		can = append(can, func() { g.close(h) })
@@ -342,7 +350,7 @@ func (g *program) decided(a control.Decided) {
 
 // forgotten drops the handle of a closed communicator.
 func (g *program) forgotten(a control.Forgotten) {
-	g.me.match.Free(a.Index, nil, nil)
+	g.me.match.Free(a.Index, nil, g.longs.refuse)
 	g.handles = slices.DeleteFunc(g.handles, func(h *handle) bool { return h.group.Index == a.Index })
 }
 

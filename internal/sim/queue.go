@@ -8,7 +8,8 @@ type eventKind uint8
 const (
 	wake    eventKind = iota // the program of proc goes on
 	arrival                  // control frame of other reaches proc
-	message                  // message of other reaches proc
+	message                  // message of other reaches proc, or its announcement
+	piece                    // chunk of a long message of other reaches proc
 	notice                   // proc hears that other has ended
 	goodbye                  // proc hears that other has left
 	timer                    // the deadline of proc's rules has come
@@ -18,7 +19,7 @@ const (
 )
 
 func (k eventKind) String() string {
-	return [...]string{"wake", "arrival", "message", "notice", "goodbye", "timer", "resume", "pulse", "look"}[k]
+	return [...]string{"wake", "arrival", "message", "piece", "notice", "goodbye", "timer", "resume", "pulse", "look"}[k]
 }
 
 // event is something that will happen to a process.
@@ -29,13 +30,14 @@ type event struct {
 	other int
 	frame []byte
 	data  *parcel // of a message
+	chunk *chunk  // of a piece
 	again *Fault  // of a pulse
 	comm  uint32  // of a look
 }
 
 // lane returns the way on which a frame comes.
 func (e *event) lane() lane {
-	if e.kind == message {
+	if e.kind == message || e.kind == piece {
 		return dataLane
 	}
 	return controlLane

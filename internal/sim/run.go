@@ -9,6 +9,7 @@ import (
 	"github.com/goulfm/goulfm/internal/match"
 	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/rendezvous"
 )
 
 // Report is what happened in a run.
@@ -26,6 +27,8 @@ type Report struct {
 	Frames        int
 	Messages      int // sent from program to program
 	Received      int
+	Long          int           // of these, long ones
+	TakenBack     int           // long messages that their senders had back, and sent again
 	Steps         int           // events given to the rules
 	Time          mono.Duration // virtual
 	Faults        int           // that happened
@@ -164,7 +167,7 @@ func newSimulation(o Options) *simulation {
 		if s.swarm.memory {
 			s.share(&cfg)
 		}
-		s.procs = append(s.procs, &process{id: i, match: match.New(), rules: control.New(cfg)})
+		s.procs = append(s.procs, &process{id: i, match: match.New(), peers: make([]rendezvous.Peer, s.swarm.n), rules: control.New(cfg)})
 	}
 	if o.given == nil {
 		s.planFaults()
@@ -197,7 +200,7 @@ func (s *simulation) happen(ev event) {
 		s.net.most = delayMax
 	}
 	p := s.procs[ev.proc]
-	if (ev.kind == arrival || ev.kind == message) && !s.net.arrives(ev.lane(), ev.other, ev.proc, ev.at) || !p.running() {
+	if (ev.kind == arrival || ev.kind == message || ev.kind == piece) && !s.net.arrives(ev.lane(), ev.other, ev.proc, ev.at) || !p.running() {
 		return
 	}
 	s.hash.addEvent(&ev)
@@ -228,7 +231,14 @@ func (s *simulation) give(p *process, ev event) {
 		p.program.wake()
 	case arrival:
 		s.options.Diagram.arrived(s.now, ev)
+		if isLong(ev.frame) {
+			p.program.longs.answered(ev.other, ev.frame)
+			break
+		}
 		s.step(p, control.Receive{From: ev.other, Frame: ev.frame})
+	case piece:
+		s.options.Diagram.arrived(s.now, ev)
+		p.program.longs.chunked(ev.other, ev.chunk)
 	case message:
 		s.options.Diagram.arrived(s.now, ev)
 		p.program.arrived(ev.other, ev.data)

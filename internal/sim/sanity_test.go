@@ -46,7 +46,7 @@ var wrongs = []struct {
 	want     string // invariants
 	do       func(s *simulation, ev event) (events []event)
 }{
-	{"a message comes twice", Exact, "I10 I11", func(_ *simulation, ev event) []event {
+	{"a message comes twice", Exact, "I10 I11 I13", func(_ *simulation, ev event) []event {
 		if ev.kind != message {
 			return []event{ev}
 		}
@@ -63,6 +63,20 @@ var wrongs = []struct {
 			d := *ev.data
 			d.contents++
 			ev.data = &d
+		}
+		return []event{ev}
+	}},
+	{"a chunk is lost", Exact, "I2", func(_ *simulation, ev event) []event {
+		if ev.kind == piece {
+			return nil
+		}
+		return []event{ev}
+	}},
+	{"a chunk is another one", Exact, "I11", func(_ *simulation, ev event) []event {
+		if ev.kind == piece {
+			c := *ev.chunk
+			c.words = make([]uint64, len(c.words))
+			ev.chunk = &c
 		}
 		return []event{ev}
 	}},

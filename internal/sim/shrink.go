@@ -247,6 +247,7 @@ func (c Case) skipping(skips []skip) Case {
 func (k *shrinker) simplify() {
 	changes := []func(c *Case){
 		func(c *Case) { c.swarm.traffic = 0 },
+		func(c *Case) { c.swarm.longs = 0 },
 		func(c *Case) { c.swarm.creations = 0 },
 		func(c *Case) { c.swarm.uniform = false },
 		func(c *Case) { c.swarm.gatherings = 0 },

@@ -33,6 +33,18 @@ func TestSurvivors(t *testing.T) {
 	}
 }
 
+// TestLongMessages: runs have long messages, and some that their senders take back, with every detector.
+func TestLongMessages(t *testing.T) {
+	for _, d := range []Detector{Exact, Ring, Wild} {
+		t.Run(d.String(), func(t *testing.T) {
+			total, err := RunMany(Options{Seed: *seed, NMax: 8, Detector: d}, runtime.NumCPU(), func(sum Total) bool { return sum.Runs >= 60 })
+			require.NoError(t, err)
+			assert.Greater(t, total.Long, 100)
+			assert.Greater(t, total.TakenBack, 5)
+		})
+	}
+}
+
 // TestWatchdog lets agreements repeat themselves: repeated messages do no harm.
 func TestWatchdog(t *testing.T) {
 	o := Options{Seed: *seed, NMax: 16, Watchdog: 5 * messageDelay}

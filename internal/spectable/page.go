@@ -16,17 +16,14 @@ type Table struct {
 
 // Tables are the tables of the page, from the data.
 func Tables() []Table {
-	var r, c []Rule
+	by := map[byte][]Rule{}
 	for _, rule := range Rules() {
-		if strings.HasPrefix(rule.ID, "C") {
-			c = append(c, rule)
-		} else {
-			r = append(r, rule)
-		}
+		by[rule.ID[0]] = append(by[rule.ID[0]], rule)
 	}
 	return []Table{
-		{"## R: what a user may rely on", ruleTable(r)},
-		{"## C: what the specification leaves open, decided", ruleTable(c)},
+		{"## R: what a user may rely on", ruleTable(by['R'])},
+		{"## C: what the specification leaves open, decided", ruleTable(by['C'])},
+		{"## W: one-sided windows", ruleTable(by['W'])},
 		{"## When a context ends", contextTable()},
 		{"## Known gaps", gapTable()},
 	}

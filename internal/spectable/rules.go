@@ -22,9 +22,9 @@ type Rule struct {
 	Tests    []string // package and name of the functions that name it, sorted
 }
 
-// Rules are the rules R and the choices C.
+// Rules are the rules R, the choices C and the rules W of one-sided windows.
 func Rules() []Rule {
-	return []Rule{
+	return append([]Rule{
 		{ID: "R1", Sentence: "No call blocks for ever because of a failure: it succeeds or raises an error.", Tests: []string{"comm.TestSpecR1R45SendRecvToTheDead", "comm.TestSpecR1R46SendRecvFromTheDead", "massdeath.TestSpecR1R37R56R62HalfOfTheJobDies", "matrix.TestSpecR1CellsOverProcesses", "matrix.TestSpecR1R45R46PeerKilledAtEveryFrame", "matrix.TestSpecR1R5R6R7EveryCallInEveryState", "replace.TestSpecR1R59LostAndReplaced"}},
 		{ID: "R2", Sentence: "An error is raised only by an operation that cannot complete; nobody else is told by an error.", Tests: []string{"collectives.TestSpecC2R2ErrorsAreLocal", "comm.TestSpecR2UndisturbedRanksSeeNoError", "ulfm.TestSpecR2R3NothingWithoutNeed"}},
 		{ID: "R3", Sentence: "A failure outside a communicator never raises an error on it.", Tests: []string{"collectives.TestSpecR3InsulationOfCollectives", "comm.TestSpecR3ADeathDisturbsOnlyItsCommunicators", "comm.TestSpecR3R56FailuresElsewhere", "ulfm.TestSpecR2R3NothingWithoutNeed"}},
@@ -84,7 +84,7 @@ func Rules() []Rule {
 		{ID: "R57", Sentence: "For a creation from a group only the members of the group matter.", Tests: []string{"comm.TestSpecR57TheOthersAreNotNeeded", "control.TestSpecR15R57OnlyMembersOfTheGroupMatter", "sim.TestSpecR15R57GatheringRuns"}},
 		{ID: "R58", Sentence: "Free is local and succeeds on failed and revoked communicators.", Tests: []string{"comm.TestSpecR58FreeAlwaysWorks", "soak.TestSpecR42R58FreedIsForgotten"}},
 		{ID: "R59", Sentence: "Spawn and connect raise an error and never hang; a spawn that fails leaves nothing.", Note: "there is no connect", Tests: []string{"goulfm.TestSpecR59DeathsWhileOthersAreStarted", "goulfm.TestSpecR59SpawnThatFails", "launch.TestSpecR59UnwantedWhileStarted", "replace.TestSpecR1R59LostAndReplaced"}},
-		{ID: "R60", Sentence: "One-sided epochs raise process failure when a needed peer died; the window's memory is then undefined.", Status: Later, Note: "one-sided communication"},
+		{ID: "R60", Sentence: "One-sided operations raise process failure when a needed peer died; what the window's memory holds then is defined (W1-W24).", Tests: []string{"rma.TestSpecR60W2W3W5W8W9W14W15DeadTarget"}},
 		{ID: "R61", Sentence: "Collective file operations raise process failure; file positions are then undefined.", Status: Later, Note: "files"},
 		{ID: "R62", Sentence: "Finalize returns at all survivors despite any failures, also those during it.", Tests: []string{"comm.TestSpecR62FinalizeSurvivesADeathAtEveryFrame", "massdeath.TestSpecR1R37R56R62HalfOfTheJobDies"}},
 		{ID: "R63", Sentence: "Abort ends the communicator's group and no more; survivors see process failures.", Tests: []string{"matrix.TestSpecR5R63C8WaysToEnd"}},
@@ -103,5 +103,5 @@ func Rules() []Rule {
 		{ID: "C8", Sentence: "A crash, an exit without Finalize, an abort, a fence or unreachability beyond the timeout is a failure; an exit after Finalize is not.", Tests: []string{"comm.TestSpecC8WhatIsAFailure", "matrix.TestSpecR5R63C8WaysToEnd"}},
 		{ID: "C9", Sentence: "In uniform mode, which a communicator passes on to what is made from it, the first failure of a member revokes it by itself at every member.", Tests: []string{"comm.TestSpecC9EveryRankIsTold", "comm.TestSpecC9TheModeIsInherited", "control.TestSpecC9DeathRevokes", "sim.TestSpecC9UniformRuns"}},
 		{ID: "C10", Sentence: "Finalize meets what other members call on the world and on communicators made from it: agreements, shrinks and creations are ErrMismatch at all, never a wait for each other.", Tests: []string{"comm.TestSpecC10FinalizeMeetsOtherCalls", "control.TestSpecC10FinalizeMeetsOtherCalls"}},
-	}
+	}, windowRules()...)
 }

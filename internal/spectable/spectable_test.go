@@ -20,8 +20,8 @@ var update = flag.Bool("update", false, "rewrite the tables of "+PagePath)
 
 var (
 	root     = "../.."
-	specTest = regexp.MustCompile(`^TestSpec((?:[RC]\d+)+|Context)(?:[A-Z]|$)`)
-	ruleID   = regexp.MustCompile(`[RC]\d+`)
+	specTest = regexp.MustCompile(`^TestSpec((?:[RCW]\d+)+|Context)(?:[A-Z]|$)`)
+	ruleID   = regexp.MustCompile(`[RCW]\d+`)
 )
 
 // functions are the names of all test functions that name a rule, or what a context
@@ -66,6 +66,9 @@ func TestEveryRuleIsNamed(t *testing.T) {
 	}
 	for i := 1; i <= 10; i++ {
 		ids = append(ids, "C"+strconv.Itoa(i))
+	}
+	for i := 1; i <= 24; i++ {
+		ids = append(ids, "W"+strconv.Itoa(i))
 	}
 	var got []string
 	named := map[string][]string{}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"slices"
 	"strings"
@@ -94,34 +93,13 @@ func (v *Version) look(ctx context.Context, s Store, items []Item) (ckptfile.Man
 	return m, nil
 }
 
-// manifest reads the manifest, and sees that it is this version's.
+// manifest reads the manifest.
 func (v *Version) manifest(ctx context.Context, s Store) (ckptfile.Manifest, error) {
-	key := v.Name() + "/" + ckptfile.ManifestName
-	b, err := read(ctx, s, key, ckptfile.ManifestMax)
+	m, err := ckptfile.ReadManifest(ctx, s, v.Name())
 	if errors.Is(err, fs.ErrNotExist) {
-		return ckptfile.Manifest{}, fmt.Errorf("%w: %s", ErrIncomplete, v.Name())
+		return m, fmt.Errorf("%w: %s", ErrIncomplete, v.Name())
 	}
-	if err != nil {
-		return ckptfile.Manifest{}, err
-	}
-	m, err := ckptfile.DecodeManifest(b)
-	if err == nil && ckptfile.FolderName(m.Job, m.Epoch, m.Number) != v.Name() {
-		err = ErrForeign
-	}
-	if err != nil {
-		return m, fmt.Errorf("%s: %w", key, err)
-	}
-	return m, nil
-}
-
-// read returns the bytes of a file, at most limit.
-func read(ctx context.Context, s Store, key string, limit int64) (b []byte, err error) {
-	r, err := s.Get(ctx, key, 0, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	return io.ReadAll(r)
+	return m, err
 }
 
 // Verify reads all bytes of a version and returns nil if each of them is as it was written.
@@ -135,66 +113,12 @@ func Verify(ctx context.Context, s Store, v Version) error {
 	if err != nil {
 		return err
 	}
-	for rank, f := range m.Files {
-		key := v.Name() + "/" + f.Name
-		if err := v.verifyFile(ctx, s, key, rank, f); err != nil {
-			return fmt.Errorf("%s: %w", key, err)
+	for rank := range m.Files {
+		if err := ckptfile.VerifyFile(ctx, s, m, rank); err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-// verifyFile compares the checksum of a file with the manifest's, and what its head says
-// with where it is. The file's own checksums tell where it has changed.
-func (v *Version) verifyFile(ctx context.Context, s Store, key string, rank int, f ckptfile.File) error {
-	file := &remote{ctx: ctx, store: s, key: key}
-	r, err := ckptfile.NewReader(file, f.Bytes)
-	if err != nil {
-		return err
-	}
-	if err := r.Verify(); err != nil {
-		return err
-	}
-	h := r.Head()
-	if h.Job != v.Job || h.Epoch != v.Epoch || h.Number != v.Number || h.Rank != rank || h.Size != v.Ranks {
-		return fmt.Errorf("%w: it is rank %d's of %d in %s", ErrForeign, h.Rank, h.Size, ckptfile.FolderName(h.Job, h.Epoch, h.Number))
-	}
-	crc, err := checksum(ctx, s, key)
-	if err == nil && crc != f.CRC {
-		err = fmt.Errorf("%w: another file than the manifest's", ErrCorrupt)
-	}
-	return err
-}
-
-func checksum(ctx context.Context, s Store, key string) (crc uint32, err error) {
-	r, err := s.Get(ctx, key, 0, -1)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	sum := ckptfile.NewCRC()
-	_, err = io.Copy(sum, r)
-	return sum.Sum32(), err
-}
-
-// remote is a file of a store for those who read here and there.
-type remote struct {
-	ctx   context.Context
-	store Store
-	key   string
-}
-
-func (f *remote) ReadAt(p []byte, off int64) (n int, err error) {
-	r, err := f.store.Get(f.ctx, f.key, off, int64(len(p)))
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	n, err = io.ReadFull(r, p)
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		err = io.EOF
-	}
-	return n, err
 }
 
 // Remove deletes a version, its manifest first: who is interrupted leaves files, but no

@@ -27,24 +27,29 @@ type listed struct {
 
 // list returns the packages that are changed, and all that they import.
 func list(t *testing.T, root string) map[string]listed {
-	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export,GoFiles")
+	folders := map[string][]string{} // by module
 	for _, e := range All() {
 		for _, c := range e.Changes {
-			cmd.Args = append(cmd.Args, "./"+path.Dir(c.File))
+			dir, folder := moduleOf(root, path.Dir(c.File))
+			folders[dir] = append(folders[dir], folder)
 		}
 	}
-	cmd.Dir = root
-	out, err := cmd.Output()
-	require.NoError(t, err)
 	all := map[string]listed{}
-	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p listed
-		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			return all
-		}
+	for dir, list := range folders {
+		cmd := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Export,GoFiles"}, list...)...)
+		cmd.Dir = dir
+		out, err := cmd.Output()
 		require.NoError(t, err)
-		all[p.ImportPath] = p
+		for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+			var p listed
+			if err := d.Decode(&p); errors.Is(err, io.EOF) {
+				break
+			}
+			require.NoError(t, err)
+			all[p.ImportPath] = p
+		}
 	}
+	return all
 }
 
 // TestEditsCompile: each package that an edit changes has no error of syntax or type. (Tests

@@ -27,6 +27,12 @@ const (
 	matchLife   = "internal/match/life.go"
 	matchQueues = "internal/match/match.go"
 
+	longPeer = "internal/rendezvous/peer.go"
+	longRecv = "internal/rendezvous/receive.go"
+	longSend = "internal/rendezvous/send.go"
+
+	engineQuick = "internal/engine/quick.go"
+
 	collCollect   = "internal/nodecoll/collect.go"
 	collCentral   = "internal/nodecoll/central.go"
 	collReduction = "internal/nodecoll/reduction.go"

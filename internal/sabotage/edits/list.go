@@ -15,15 +15,22 @@ func All() []Edit {
 		floodBugs(),
 		detectorBugs(),
 		matchingBugs(),
+		longBugs(),
 		nodeBugs(),
 		unreachedBugs(),
 		machineryBugs(),
 		adaptiveDetector(),
+		agents(),
+		calls(),
 		holdBugs(),
 		nodes(),
+		worlds(),
 		repairs(),
 		versions(),
 		replacement(),
+		windows(),
+		outliving(),
+		keeping(),
 	)
 }
 

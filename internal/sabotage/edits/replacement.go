@@ -21,7 +21,7 @@ func replacement() []Edit {
 		},
 		{
 			Name: "recovery-static", Rule: "what a newcomer has of a static member is restored",
-			Changes: []Change{{File: "recovery/world.go", Old: "if w.role == Survivor && (m.option.Static || m.option.Forward) {", New: "if m.option.Static || m.option.Forward {"}},
+			Changes: []Change{{File: "recovery/world.go", Old: "if m.option.Own || w.role == Survivor && (m.option.Static || m.option.Forward) {", New: "if m.option.Own || m.option.Static || m.option.Forward {"}},
 			Tests:   []Test{{Run: "TestEachPoint$"}},
 		},
 		{

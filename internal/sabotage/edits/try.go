@@ -79,10 +79,22 @@ func (e Edit) folder(t Test) string {
 	return path.Dir(e.Changes[0].File)
 }
 
+// moduleOf returns the folder of the module that a folder below root belongs to, and the folder's
+// path there.
+func moduleOf(root, folder string) (dir, rest string) {
+	for at := folder; at != "."; at = path.Dir(at) {
+		if _, err := os.Stat(filepath.Join(root, at, "go.mod")); err == nil {
+			return filepath.Join(root, at), "./" + strings.TrimPrefix(folder[len(at):], "/")
+		}
+	}
+	return root, "./" + folder
+}
+
 func (e Edit) goTest(root, overlay string, t Test) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*timeout)
 	defer cancel()
-	args := []string{"test", "-overlay", overlay, "-count=1", "-failfast", "-timeout", timeout.String(), "-tags", t.Tags, "-run", t.Run, "./" + e.folder(t)}
+	dir, folder := moduleOf(root, e.folder(t))
+	args := []string{"test", "-overlay", overlay, "-count=1", "-failfast", "-timeout", timeout.String(), "-tags", t.Tags, "-run", t.Run, folder}
 	if t.shows() {
 		args = append(args, "-v") // so that skips are told
 	}
@@ -91,7 +103,7 @@ func (e Edit) goTest(root, overlay string, t Test) (string, error) {
 		args = append(args, "-script", filepath.Join(root, "internal/sabotage/edits/testdata", t.Script))
 	}
 	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = root
+	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

@@ -63,7 +63,11 @@ var notInTable = map[string]string{
 // which no state concerns.
 func value(fn *ast.FuncDecl) bool {
 	if fn.Recv != nil {
-		if id, ok := fn.Recv.List[0].Type.(*ast.Ident); ok && slices.Contains([]string{"Group", "Kernel"}, id.Name) {
+		of := fn.Recv.List[0].Type
+		if generic, ok := of.(*ast.IndexExpr); ok {
+			of = generic.X
+		}
+		if id, ok := of.(*ast.Ident); ok && slices.Contains([]string{"Group", "Kernel"}, id.Name) {
 			return true
 		}
 	}

@@ -1,0 +1,342 @@
+package beat
+
+import (
+	"net"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goulfm/goulfm/fd/adaptive"
+)
+
+// within bounds what a test waits for: it is never the measure of anything.
+const within = time.Minute
+
+func listen(t *testing.T) *Node {
+	n, err := Listen("127.0.0.1:0", 7)
+	require.NoError(t, err)
+	t.Cleanup(n.Close)
+	return n
+}
+
+// road carries datagrams between an observer and an emitter, and tells what it has seen.
+type road struct {
+	conn    *net.UDPConn
+	emitter netip.AddrPort
+
+	mu       sync.Mutex
+	more     *sync.Cond
+	observer netip.AddrPort
+	count    [5]int    // of datagrams by kind
+	last     [5][]byte // the latest of each kind
+	lose     func(kind byte, n int) bool
+}
+
+func newRoad(t *testing.T, emitter netip.AddrPort) *road {
+	conn, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0")))
+	require.NoError(t, err)
+	r := &road{conn: conn, emitter: emitter, lose: func(byte, int) bool { return false }}
+	r.more = sync.NewCond(&r.mu)
+	t.Cleanup(func() { conn.Close() })
+	go r.carry()
+	return r
+}
+
+func (r *road) addr() netip.AddrPort { return r.conn.LocalAddr().(*net.UDPAddr).AddrPort() }
+
+func (r *road) carry() {
+	packet := make([]byte, 100)
+	for {
+		n, from, err := r.conn.ReadFromUDPAddrPort(packet)
+		if err != nil {
+			return
+		}
+		r.mu.Lock()
+		to := r.emitter
+		if from == r.emitter {
+			to = r.observer
+		} else {
+			r.observer = from
+		}
+		kind := packet[0]
+		r.count[kind]++
+		r.last[kind] = append([]byte(nil), packet[:n]...)
+		lost := r.lose(kind, r.count[kind])
+		r.more.Broadcast()
+		r.mu.Unlock()
+		if !lost {
+			_, _ = r.conn.WriteToUDPAddrPort(packet[:n], to)
+		}
+	}
+}
+
+// Kinds of datagrams, as in fd/adaptive.
+const beats, adjusts = 1, 2
+
+// await waits until so many of a kind have passed, and returns the latest one.
+func (r *road) await(t *testing.T, kind, n int) []byte {
+	late := false
+	timer := time.AfterFunc(within, func() { r.mu.Lock(); late = true; r.more.Broadcast(); r.mu.Unlock() })
+	defer timer.Stop()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.count[kind] < n && !late {
+		r.more.Wait()
+	}
+	require.GreaterOrEqual(t, r.count[kind], n, "messages of kind %d", kind)
+	return r.last[kind]
+}
+
+// watched is an observation in a test.
+type watched struct {
+	*Observation
+	t    *testing.T
+	news chan News
+}
+
+func observe(t *testing.T, n *Node, detection adaptive.Duration) *watched {
+	w := &watched{t: t, news: make(chan News, 100)}
+	o, err := n.Observe(adaptive.QoS{Detection: detection}, func(news News) { w.news <- news })
+	require.NoError(t, err)
+	w.Observation = o
+	return w
+}
+
+// connect does what a call between two processes would.
+func (w *watched) connect(emitter *Node, addr netip.AddrPort) (*Emission, []byte) {
+	number, key := w.Next(), []byte("a key for this stream")
+	e, err := emitter.Emit(number, key, func(sealed []byte) { w.Hear(number, sealed) })
+	require.NoError(w.t, err)
+	w.Connected(Connection{Stream: number, Addr: addr, Key: key, Link: e.Hear, RTT: time.Millisecond})
+	return e, key
+}
+
+func (w *watched) next() News {
+	select {
+	case n := <-w.news:
+		return n
+	case <-time.After(within):
+		require.FailNow(w.t, "no news")
+		return News{}
+	}
+}
+
+// trusts takes news until there are none, and fails if the last suspicion has not ended.
+func (w *watched) trusts() {
+	w.Figures() // what happened before has been told
+	for len(w.news) > 0 {
+		assert.NotEqual(w.t, Dead, w.next().Kind)
+	}
+}
+
+// dies takes the news of a death; suspicions may come and go before.
+func (w *watched) dies() News {
+	for {
+		if n := w.next(); n.Kind == Dead {
+			assert.Empty(w.t, w.news)
+			return n
+		}
+	}
+}
+
+// TestSilenceIsDeath: a process sends beats until it is gone, and is declared dead then.
+func TestSilenceIsDeath(t *testing.T) {
+	observer, emitter := listen(t), listen(t)
+	r := newRoad(t, emitter.Addr())
+	w := observe(t, observer, 500*adaptive.Millisecond)
+	w.connect(emitter, r.addr())
+	r.await(t, beats, 20)
+	w.trusts()
+	emitter.Close()
+	gone := time.Now()
+	assert.Equal(t, adaptive.BySilence, w.dies().Evidence)
+	t.Logf("declared after %v of silence", time.Since(gone))
+}
+
+// TestNeverConnected: who cannot be reached is declared dead as well.
+func TestNeverConnected(t *testing.T) {
+	w := observe(t, listen(t), adaptive.DetectionMin)
+	assert.Equal(t, Suspected, w.next().Kind)
+	assert.Equal(t, adaptive.BySilence, w.dies().Evidence)
+}
+
+// TestRefusedIsDeath: and that is known at once.
+func TestRefusedIsDeath(t *testing.T) {
+	observer, emitter := listen(t), listen(t)
+	w := observe(t, observer, adaptive.Day)
+	w.connect(emitter, emitter.Addr())
+	w.Broken()
+	assert.Equal(t, Suspected, w.next().Kind)
+	w.Refused()
+	assert.Equal(t, adaptive.ByRefusal, w.dies().Evidence)
+}
+
+// TestConnectedAgain: a new connection ends the suspicion, and beats come by it.
+func TestConnectedAgain(t *testing.T) {
+	observer, emitter := listen(t), listen(t)
+	r := newRoad(t, emitter.Addr())
+	w := observe(t, observer, 30*adaptive.Second)
+	e, _ := w.connect(emitter, r.addr())
+	r.await(t, beats, 1)
+	e.End()
+	w.Broken()
+	assert.Equal(t, Suspected, w.next().Kind)
+	w.connect(emitter, r.addr())
+	for w.next().Kind != Trusted { // it has its first beats late, perhaps
+	}
+	r.await(t, beats, 2)
+	w.trusts()
+}
+
+// TestLossIsMeasured: with one datagram of five lost a process is not declared dead, and the
+// observer knows how many are lost.
+func TestLossIsMeasured(t *testing.T) {
+	observer, emitter := listen(t), listen(t)
+	r := newRoad(t, emitter.Addr())
+	r.lose = func(kind byte, n int) bool { return n%5 == 0 }
+	w := observe(t, observer, 400*adaptive.Millisecond)
+	w.connect(emitter, r.addr())
+	r.await(t, beats, 160)
+	f := w.Figures()
+	assert.InDelta(t, 0.3, f.Network.Loss, 0.15) // more where this machine is busy: beats that are late are left out
+	assert.Less(t, f.Period, 100*time.Millisecond)
+	w.trusts()
+}
+
+// TestByTheLink: where no datagram arrives, beats come by the connection, and it is said.
+func TestByTheLink(t *testing.T) {
+	observer, emitter := listen(t), listen(t)
+	w := observe(t, observer, 2*adaptive.Second)
+	number, key := w.Next(), []byte("key")
+	came := make(chan bool, 1000)
+	e, err := emitter.Emit(number, key, func(sealed []byte) { w.Hear(number, sealed); came <- true })
+	require.NoError(t, err)
+	w.Connected(Connection{Stream: number, Key: key, Link: e.Hear})
+	for w.next().Kind != Odd {
+	}
+	for range 5 {
+		select {
+		case <-came:
+		case <-time.After(within):
+			require.FailNow(t, "no beat")
+		}
+	}
+	w.trusts()
+}
+
+// TestStrangers: datagrams that are repeated, changed, or from somewhere else neither move the
+// beats nor keep the dead alive.
+func TestStrangers(t *testing.T) {
+	observer, emitter := listen(t), listen(t)
+	r := newRoad(t, emitter.Addr())
+	w := observe(t, observer, 500*adaptive.Millisecond)
+	w.connect(emitter, r.addr())
+	beat := r.await(t, beats, 3)
+	adjust := r.await(t, adjusts, 1)
+	stranger := newRoad(t, emitter.Addr())
+	send := func(to *Node, packet []byte) {
+		_, err := stranger.conn.WriteToUDPAddrPort(packet, to.Addr())
+		require.NoError(t, err)
+	}
+	for i := range adjust {
+		changed := append([]byte(nil), adjust...)
+		changed[i] ^= 1
+		send(emitter, changed)
+	}
+	send(emitter, adjust)
+	send(emitter, []byte("what is this?"))
+	send(emitter, nil)
+	r.mu.Lock()
+	n := r.count[beats]
+	r.mu.Unlock()
+	r.await(t, beats, n+5)
+	stranger.mu.Lock()
+	assert.Zero(t, stranger.count[beats], "the beats went to a stranger")
+	stranger.mu.Unlock()
+	emitter.Close()
+	stop := make(chan bool)
+	defer close(stop)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				_, _ = stranger.conn.WriteToUDPAddrPort(beat, observer.Addr())
+				time.Sleep(time.Millisecond) // no one waits for this: it is how fast the stranger sends
+			}
+		}
+	}()
+	assert.Equal(t, adaptive.BySilence, w.dies().Evidence)
+}
+
+// TestTwoOfOneNumber: observers that have drawn the same number have their own beats.
+func TestTwoOfOneNumber(t *testing.T) {
+	emitter := listen(t)
+	for i := range 2 {
+		w := observe(t, listen(t), 500*adaptive.Millisecond)
+		r := newRoad(t, emitter.Addr())
+		number, key := w.Next(), []byte{byte(i)}
+		e, err := emitter.Emit(number, key, func([]byte) {})
+		require.NoError(t, err)
+		w.Connected(Connection{Stream: number, Addr: r.addr(), Key: key, Link: e.Hear})
+		defer r.await(t, beats, 30)
+		defer w.trusts()
+	}
+}
+
+// TestClosed: a closed node says so.
+func TestClosed(t *testing.T) {
+	n := listen(t)
+	w := observe(t, n, 0)
+	n.Close()
+	_, err := n.Observe(adaptive.QoS{}, func(News) {})
+	require.ErrorIs(t, err, ErrClosed)
+	_, err = n.Emit(1, nil, nil)
+	require.ErrorIs(t, err, ErrClosed)
+	w.End()
+	assert.Zero(t, w.Figures())
+	assert.Empty(t, w.news)
+}
+
+// FuzzTake: any datagram is taken or dropped; one that is not sealed with the right key
+// changes nothing.
+func FuzzTake(f *testing.F) {
+	key := []byte("key")
+	first := (&adaptive.Observer{First: 7}).Next(0)
+	for _, m := range []adaptive.Message{
+		adaptive.Beat{Stream: first, Period: adaptive.Second}, adaptive.Echo{Stream: first},
+		adaptive.Adjust{Stream: first, Period: adaptive.Second}, adaptive.Probe{Stream: first},
+	} {
+		f.Add(adaptive.Seal(nil, key, m), false)
+		f.Add(adaptive.AppendMessage(nil, m), true)
+	}
+	f.Add([]byte{}, false)
+	f.Fuzz(func(t *testing.T, packet []byte, seal bool) {
+		n := newNode(7)
+		o := &Observation{node: n, told: func(News) {}, open: Connection{Stream: first, Key: key}}
+		o.place, _ = n.observed.put(o)
+		n.carryOut(n.observer.Step(adaptive.Observe{Peer: o.place}))
+		e := &Emission{node: n, stream: first, key: key, link: func([]byte) {}, adjusted: -1 << 63, probed: -1 << 63}
+		e.place, _ = n.observers.put(e)
+		n.byStream[first] = []*Emission{e}
+		if seal {
+			m, err := adaptive.ParseMessage(packet)
+			if err != nil {
+				return
+			}
+			packet = adaptive.Seal(nil, key, m)
+		}
+		before := e.to
+		n.take(packet, netip.AddrPort{})
+		if _, ok := adaptive.Unseal(key, packet); !ok {
+			assert.Equal(t, before, e.to)
+			_, beats := n.emitter.Deadline()
+			assert.False(t, beats)
+		}
+	})
+}

@@ -1,0 +1,219 @@
+package beat
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/goulfm/goulfm/fd/adaptive"
+)
+
+// Kind is what News is.
+type Kind uint8
+
+// The kinds of News.
+const (
+	Suspected Kind = iota + 1 // it is silent, or its connection broke: the owner is to look
+	Trusted                   // that was a mistake
+	Dead                      // it is; nothing follows
+	Odd                       // something that a person should know
+)
+
+// News is what an observation has found.
+type News struct {
+	Kind     Kind
+	Silent   time.Duration     // Suspected: since when it should have been heard; 0 for a broken connection
+	Evidence adaptive.Evidence // Dead
+	Text     string            // Odd
+}
+
+// Connection is how an observed process is reached.
+type Connection struct {
+	Stream uint32              // what Observation.Next had said
+	Addr   netip.AddrPort      // where it takes datagrams; invalid: they do not arrive
+	Key    []byte              // of the stream
+	Link   func(sealed []byte) // hands over a message by the connection; must not block
+	RTT    time.Duration       // of the call that opened it; 0 is not known
+}
+
+// Observation is one process that this one observes.
+type Observation struct {
+	node  *Node
+	place int
+	qos   adaptive.QoS
+	told  func(News)
+	open  Connection
+	ended bool
+}
+
+// Observe observes a process from now on. A process to which no connection is made in time is
+// suspected, and declared dead, as one that falls silent. told is called by the node's
+// goroutine: it must not block, nor call what waits for that (Observe, Next, Figures).
+func (n *Node) Observe(q adaptive.QoS, told func(News)) (*Observation, error) {
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
+	o := &Observation{node: n, qos: q, told: told}
+	err := ErrClosed
+	n.ask(func() {
+		if o.place, err = n.observed.put(o); err == nil {
+			n.carryOut(n.observer.Step(adaptive.Observe{Peer: o.place, At: n.now(), QoS: q}))
+		}
+	})
+	return o, err
+}
+
+// Next returns the number that the next connection has to have.
+func (o *Observation) Next() (number uint32) {
+	o.node.ask(func() { number = o.node.observer.Next(o.place) })
+	return number
+}
+
+// Connected says that the process can be reached: it is trusted, and its network is not
+// known any more. What comes by a former connection is not heard.
+func (o *Observation) Connected(c Connection) {
+	o.during(func() {
+		n := o.node
+		if n.observer.Next(o.place) != c.Stream {
+			return // it is an older connection
+		}
+		mistaken := n.observer.Suspected(o.place)
+		o.open = c
+		at := n.now()
+		n.carryOut(n.observer.Step(adaptive.Observe{Peer: o.place, At: at, QoS: o.qos}))
+		n.carryOut(n.observer.Step(adaptive.Answered{Peer: o.place, At: at, RTT: adaptive.Duration(c.RTT)}))
+		if mistaken {
+			o.told(News{Kind: Trusted})
+		}
+	})
+}
+
+// Hear takes a message that came by a connection of that number.
+func (o *Observation) Hear(stream uint32, sealed []byte) {
+	o.during(func() {
+		if o.open.Stream == stream {
+			o.hear(sealed)
+		}
+	})
+}
+
+// Broken says that the connection broke: a suspicion.
+func (o *Observation) Broken() {
+	o.during(func() { o.step(adaptive.Broken{Peer: o.place, At: o.node.now()}) })
+}
+
+// Refused says that nobody listens where the process did: it is dead.
+func (o *Observation) Refused() {
+	o.during(func() { o.step(adaptive.Refused{Peer: o.place, At: o.node.now()}) })
+}
+
+// Answered says that the process has answered a question. That its machine accepts a
+// connection is no answer: a stopped process has a machine, too.
+func (o *Observation) Answered(rtt time.Duration) {
+	o.during(func() {
+		o.step(adaptive.Answered{Peer: o.place, At: o.node.now(), RTT: adaptive.Duration(rtt)})
+	})
+}
+
+// End ends the observation. What is told meanwhile is its owner's to ignore.
+func (o *Observation) End() {
+	o.during(func() {
+		o.step(adaptive.Forget{Peer: o.place})
+		o.release()
+	})
+}
+
+// Figures is what an observation has measured, and what it promises.
+type Figures struct {
+	Network   adaptive.Network
+	Period    time.Duration
+	Quality   adaptive.Quality
+	Suspected bool
+}
+
+// Figures returns what is known now.
+func (o *Observation) Figures() (f Figures) {
+	o.node.ask(func() {
+		if !o.ended {
+			w := o.node.observer.Watch(o.place)
+			f = Figures{Network: w.Network(), Period: time.Duration(w.Period()), Quality: w.Quality(), Suspected: o.node.observer.Suspected(o.place)}
+		}
+	})
+	return f
+}
+
+// during has the node's goroutine call f, unless the observation has ended.
+func (o *Observation) during(f func()) {
+	o.node.do(func() {
+		if !o.ended {
+			f()
+		}
+	})
+}
+
+func (o *Observation) step(ev adaptive.Event) { o.node.carryOut(o.node.observer.Step(ev)) }
+
+func (o *Observation) release() {
+	if !o.ended {
+		o.ended = true
+		o.node.observed.drop(o.place)
+	}
+}
+
+// hear takes a sealed message, and says whether it is genuine.
+func (o *Observation) hear(sealed []byte) bool {
+	body, ok := adaptive.Unseal(o.open.Key, sealed)
+	if !ok {
+		return false
+	}
+	now := o.node.now()
+	if beat, ok := adaptive.ParseBeat(body); ok {
+		o.step(adaptive.Heard{Peer: o.place, At: now, Beat: beat})
+		return true
+	}
+	m, err := adaptive.ParseMessage(body)
+	echo, ok := m.(adaptive.Echo)
+	if err == nil && ok && echo.Clock <= now {
+		o.step(adaptive.Answered{Peer: o.place, At: now, RTT: now.Sub(echo.Clock)})
+	}
+	return err == nil && ok
+}
+
+// carryOut does what the observer wants.
+func (n *Node) carryOut(actions []adaptive.Action) {
+	for _, a := range actions {
+		switch a := a.(type) {
+		case adaptive.Send:
+			n.deliver(a)
+		case adaptive.Suspect:
+			n.tell(a.Peer, News{Kind: Suspected, Silent: time.Duration(a.Silent)})
+		case adaptive.Trust:
+			n.tell(a.Peer, News{Kind: Trusted})
+		case adaptive.Anomaly:
+			n.tell(a.Peer, News{Kind: Odd, Text: a.Text})
+		case adaptive.Declare:
+			n.tell(a.Peer, News{Kind: Dead, Evidence: a.Evidence})
+			if o, ok := n.observed.get(a.Peer); ok {
+				o.release()
+			}
+		}
+	}
+}
+
+func (n *Node) tell(peer int, news News) {
+	o, ok := n.observed.get(peer)
+	if ok && (news.Kind != Odd || o.open.Key != nil) { // without a connection nothing could arrive
+		o.told(news)
+	}
+}
+
+// deliver hands a message over. Before there is a connection it is lost.
+func (n *Node) deliver(a adaptive.Send) {
+	o, ok := n.observed.get(a.Peer)
+	switch {
+	case !ok || o.open.Key == nil:
+	case a.ByLink:
+		o.open.Link(adaptive.Seal(nil, o.open.Key, a.Message))
+	default:
+		n.send(o.open.Key, o.open.Addr, a.Message)
+	}
+}

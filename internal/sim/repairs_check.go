@@ -1,0 +1,280 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/member"
+	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/redundancy"
+	"github.com/goulfm/goulfm/internal/repair"
+)
+
+// repairChecker holds the invariants of a world that outlives its processes:
+//
+//	V1  all living members begin an attempt with the same size, ranks and label
+//	V2  no restore to a label before one whose Commit returned nil at a living rank
+//	V3  parts of different labels are never mixed
+//	V4  after finitely many deaths all end alike
+//	V5  no seat is used again to which anybody refers
+//	V6  redundancy is whole after Protect
+//	V7  interval, stop and leave are uniform
+//	V8  what is saved outside of versions never goes back
+//
+// V2 and V8 hold as long as losses stay within what the layout bears. What a dead process has
+// seen binds nobody (A17): a record that one has made is the next one's to make again.
+type repairChecker struct {
+	run    *repairRun
+	worlds map[member.UID]*worldRecord
+	last   *worldRecord // whose Protect was agreed last
+
+	// Since redundancy was whole: the members and what they keep of each other, who of them has
+	// died, and whether that was too much.
+	members           []*worker
+	layout            redundancy.Layout
+	keepers           redundancy.Mirror
+	lost              rankset.Set
+	beyond, beyondOwn bool
+
+	saves map[int]uint64 // by home: a Save that has returned nil
+}
+
+// worldRecord is what is known of one attempt: of the communicator that it begins on.
+type worldRecord struct {
+	id         int
+	by         *driver // who has said so
+	begun      repair.Run
+	members    []*worker
+	homes      map[int]*driver
+	boundaries []boundaryRecord
+	committed  repair.Label
+	sealed     bool
+	label      repair.Label
+}
+
+// boundaryRecord is what one boundary has told.
+type boundaryRecord struct {
+	by      *driver
+	word    uint64
+	dead    rankset.Set
+	replied *driver
+	reply   repair.Return
+	every   int
+	step    int
+	value   uint64
+}
+
+func newRepairChecker(r *repairRun) repairChecker {
+	return repairChecker{run: r, worlds: map[member.UID]*worldRecord{}, saves: map[int]uint64{}}
+}
+
+func (k *repairChecker) of(l *line) *worldRecord {
+	rec := k.worlds[l.group.UID]
+	if rec == nil {
+		rec = &worldRecord{id: len(k.worlds) + 1, homes: map[int]*driver{}}
+		k.worlds[l.group.UID] = rec
+	}
+	return rec
+}
+
+// idOf names the communicator of an attempt.
+func (k *repairChecker) idOf(l *line) uint64 { return uint64(k.of(l).id) }
+
+// begins holds V1 where an attempt begins.
+func (k *repairChecker) begins(w *driver) {
+	r, run, l := k.run, w.att.run, w.att.base
+	w.attempts++
+	rec := k.of(l)
+	if run.Size != len(l.members) || run.Rank != l.group.Me {
+		r.fail("V1", "process %d begins as rank %d of %d, and is rank %d of %d", w.number, run.Rank, run.Size, l.group.Me, len(l.members))
+	}
+	if rec.by == nil {
+		k.count(run)
+	}
+	switch {
+	case rec.by == nil || rec.by.gone:
+		rec.by, rec.begun, rec.members = w, run, l.members
+	case rec.begun.Attempt != run.Attempt || rec.begun.Size != run.Size || !slices.Equal(rec.begun.Lost, run.Lost):
+		r.fail("V1", "process %d begins with %+v, process %d with %+v", rec.by.number, rec.begun, w.number, run)
+	case !slices.Equal(rec.members, l.members):
+		r.fail("V1", "processes %d and %d begin with different members", rec.by.number, w.number)
+	}
+	if other := rec.homes[run.Home]; other != nil && other != w && !other.gone {
+		r.fail("V1", "processes %d and %d have home %d", other.number, w.number, run.Home)
+	}
+	rec.homes[run.Home] = w
+}
+
+func (k *repairChecker) count(run repair.Run) {
+	if run.Attempt > 1 {
+		k.run.report.Repairs++
+	}
+	if k.last != nil && run.Size < k.last.begun.Size {
+		k.run.report.Shrunk++
+	}
+}
+
+// boundary holds V7 where a boundary is decided.
+func (k *repairChecker) boundary(w *driver, word uint64, dead rankset.Set) {
+	rec := k.of(w.att.base)
+	for len(rec.boundaries) < w.att.number {
+		rec.boundaries = append(rec.boundaries, boundaryRecord{})
+	}
+	b := &rec.boundaries[w.att.number-1]
+	switch {
+	case b.by == nil || b.by.gone:
+		b.by, b.word, b.dead = w, word, dead
+	case b.word != word || !b.dead.Equal(dead):
+		k.run.fail("V7", "boundary %d tells process %d %x, dead %v, and process %d %x, dead %v", w.att.number, b.by.number, b.word, b.dead, w.number, word, dead)
+	}
+}
+
+// replied holds V7, V3 and V2 where the rules answer the program.
+func (k *repairChecker) replied(w *driver) {
+	r, a := k.run, w.att
+	switch w.reply.Verdict {
+	case repair.BadLost:
+		if !k.beyond {
+			r.fail("V2", "process %d finds no whole version though losses stayed within the levels", w.number)
+		}
+	case repair.BadReplica:
+		r.fail("V3", "process %d hears that values differ, at step %d", w.number, a.step)
+	case repair.BadMembers, repair.BadPlace, repair.BadFiles:
+		r.fail("V1", "process %d gets verdict %d", w.number, w.reply.Verdict)
+	}
+	if a.compared == a.number { // there was no boundary
+		return
+	}
+	a.compared = a.number
+	rec := k.of(a.base)
+	b := &rec.boundaries[a.number-1]
+	switch every := w.world.Interval(); {
+	case b.replied == nil || b.replied.gone:
+		b.replied, b.reply, b.every, b.step, b.value = w, w.reply, every, a.step, a.value
+	case b.reply != w.reply || b.every != every:
+		r.fail("V7", "boundary %d tells process %d %+v, interval %d, and process %d %+v, interval %d", a.number, b.replied.number, b.reply, b.every, w.number, w.reply, every)
+	case b.step != a.step || b.value != a.value:
+		r.fail("V3", "at boundary %d process %d is at step %d with value %x, process %d at step %d with value %x", a.number, b.replied.number, b.step, b.value, w.number, a.step, a.value)
+	}
+	if a.sealed && rec.committed.Less(w.reply.Label) {
+		rec.committed = w.reply.Label
+		r.report.Commits++
+		k.whole(w, a.plan.Layout)
+	}
+}
+
+// promised notes that Commit has returned nil.
+func (k *repairChecker) promised(w *driver) {
+	if w.promise.Less(w.reply.Label) {
+		w.promise = w.reply.Label
+	}
+}
+
+// sealed holds V1, V2, V6 and V8 at the end of a Protect.
+func (k *repairChecker) sealed(w *driver) {
+	r, a, label := k.run, w.att, w.reply.Label
+	a.sealed = true
+	rec := k.of(a.base)
+	if !rec.sealed {
+		rec.sealed, rec.label, rec.committed, k.last = true, label, label, rec
+		k.forgive(rec)
+		if a.plan.Source == repair.FromMemory {
+			r.report.Restored++
+		}
+		layout := a.plan.Layout
+		if a.plan.Source == repair.FromMemory && a.plan.Size != a.run.Size {
+			layout = a.keepers()
+		}
+		k.whole(w, layout)
+		k.keepers, k.beyondOwn = a.keepers(), !a.keepers().Recoverable(k.lost)
+	}
+	k.replied(w)
+	if rec.label != label {
+		r.fail("V1", "process %d goes on from version %v, others from %v", w.number, label, rec.label)
+	}
+	for _, q := range r.workers {
+		if !q.gone && label.Less(q.drive.promise) {
+			r.fail("V2", "process %d goes on from version %v, and a Commit of process %d has returned nil for %v", w.number, label, q.number, q.drive.promise)
+		}
+	}
+	k.ownNeverGoesBack(w)
+	k.copies(w, label)
+}
+
+// copies holds V6, as long as nobody has died since.
+func (k *repairChecker) copies(w *driver, label repair.Label) {
+	r, a := k.run, w.att
+	if a.plan.Source != repair.FromMemory || a.plan.Size != a.run.Size || slices.ContainsFunc(a.base.members, func(m *worker) bool { return m.gone }) {
+		return
+	}
+	v, me := w.store.find(label), a.run.Rank
+	var needed rankset.Set
+	needed.Add(me)
+	switch layout := a.plan.Layout.(type) {
+	case redundancy.Mirror:
+		needed.Union(layout.KeptBy(me))
+	case redundancy.Code:
+		nodes := a.nodes()
+		has := slices.ContainsFunc(v.shares, func(s keptShare) bool { return s.rank == me && slices.Equal(s.nodes, nodes) })
+		if groupOf(layout, me).Parity > 0 && !has {
+			r.fail("V6", "after Protect process %d has no parity of version %v", w.number, label)
+		}
+	}
+	for owner := range needed.All() {
+		if _, has := v.parts[owner]; !has {
+			r.fail("V6", "after Protect process %d has nothing of rank %d's part of version %v", w.number, owner, label)
+		}
+	}
+}
+
+func groupOf(c redundancy.Code, rank int) redundancy.Group {
+	for _, g := range c.Groups() {
+		if slices.Contains(g.Members, rank) {
+			return g
+		}
+	}
+	return redundancy.Group{}
+}
+
+// part holds V3 where a part comes from another process.
+func (k *repairChecker) part(w *driver, p keptPart, label repair.Label, owner int) {
+	if p.label != label || p.rank != owner || p.sum != sumOf(label, owner, p.value) {
+		k.run.fail("V3", "process %d gets rank %d's part of version %v for rank %d's of %v", w.number, p.rank, p.label, owner, label)
+	}
+}
+
+// saved notes that Save has returned nil.
+func (k *repairChecker) saved(w *driver, s saving) { k.saves[s.home] = max(k.saves[s.home], s.count) }
+
+// ownNeverGoesBack holds V8: who lives has what it has saved last, a successor what was said to be kept.
+func (k *repairChecker) ownNeverGoesBack(w *driver) {
+	home := w.att.run.Home
+	now := w.store.own[home]
+	if now < w.ever {
+		k.run.fail("V8", "process %d had saved %d times, and goes on with home %d, which has %d times", w.number, w.ever, home, now)
+	}
+	w.ever = now
+	if now < k.saves[home] {
+		k.run.fail("V8", "home %d had saved %d times when its Save returned nil, and process %d finds %d", home, k.saves[home], w.number, now)
+	}
+}
+
+// reused holds V5: nobody refers to a process whose seat is given away, and nobody is still to
+// hear of its death.
+func (k *repairChecker) reused(dead *worker) {
+	for _, w := range k.run.workers {
+		switch {
+		case w.gone || w.rules == nil:
+		case w.refersTo(dead):
+			k.run.fail("V5", "seat %d is used again, and process %d has a communicator with process %d, which had it", dead.seat, w.number, dead.number)
+		case !w.knows.Has(dead.number):
+			k.run.fail("V5", "seat %d is used again, and process %d has not heard of the death of process %d, which had it", dead.seat, w.number, dead.number)
+		}
+	}
+}
+
+// orphan holds V4 where a process is left behind: it is a newcomer in its first attempt.
+func (k *repairChecker) orphan(w *driver) {
+	if w.attempts != 1 || w.number < k.run.setup.n {
+		k.run.fail("V4", "the others go on without process %d, which is no newcomer", w.number)
+	}
+}

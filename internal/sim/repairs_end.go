@@ -1,0 +1,75 @@
+package sim
+
+import "github.com/goulfm/goulfm/internal/repair"
+
+// hasRoom says whether there are processes to fill up a world.
+func (k *repairChecker) hasRoom() bool {
+	living := 0
+	for _, w := range k.run.seats {
+		if !w.gone {
+			living++
+		}
+	}
+	return living < k.run.setup.universe
+}
+
+// final holds V4: everybody has ended, and alike.
+func (k *repairChecker) final() {
+	r := k.run
+	var first *driver
+	for _, process := range r.workers {
+		w := process.drive
+		switch {
+		case w.gone:
+			continue
+		case w.outcome == nil:
+			r.fail("V4", "not all have ended, and nothing happens any more\n%s", r.describe())
+			return
+		case first == nil:
+			first = w
+		case w.outcome.End != first.outcome.End:
+			r.fail("V4", "process %d ends with %v, process %d with %v", first.number, first.outcome.End, w.number, w.outcome.End)
+		}
+		if w.outcome.End == repair.Done && w.att.step != r.setup.steps {
+			r.fail("V4", "process %d is done at step %d of %d", w.number, w.att.step, r.setup.steps)
+		}
+	}
+	if first == nil {
+		return
+	}
+	if first.outcome.End == repair.Done {
+		k.allDone(first)
+	}
+	r.report.Ending = first.outcome.End.String()
+	k.ending(first.outcome.End)
+}
+
+// allDone holds that all members of the last attempt have finished, also those that have died: nobody goes
+// home before.
+func (k *repairChecker) allDone(w *driver) {
+	for rank, m := range w.att.base.members {
+		a := m.drive.att
+		if a == nil || a.base.group.UID != w.att.base.group.UID || a.step != k.run.setup.steps {
+			k.run.fail("V4", "all are done, but process %d, rank %d of the last attempt, has died before", m.number, rank)
+		}
+	}
+}
+
+// ending says whether a run may end so.
+func (k *repairChecker) ending(e repair.Ending) {
+	r, s := k.run, &k.run.setup
+	possible := false
+	switch e {
+	case repair.Done:
+		possible = true
+	case repair.Peer:
+		possible = s.fatal >= 0 || k.beyond
+	case repair.Stopped:
+		possible = s.stop >= 0
+	case repair.TooFew:
+		possible = r.report.Refused > 0 && s.short != repair.ShortShrink || s.starts > 0 || s.deaths > repair.FillsMax
+	}
+	if !possible {
+		r.fail("V4", "all end with %v", e)
+	}
+}

@@ -1,0 +1,68 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/redundancy"
+	"github.com/goulfm/goulfm/internal/repair"
+)
+
+// forgive forgets what was promised, if losses went beyond the levels.
+func (k *repairChecker) forgive(rec *worldRecord) {
+	if k.beyond {
+		for _, q := range k.run.workers {
+			q.drive.promise = repair.Label{}
+		}
+	}
+	if k.beyondOwn {
+		clear(k.saves)
+	}
+	for home := range repairHomesMax {
+		if rec.homes[home] == nil { // the world is smaller, and nobody goes on with it
+			delete(k.saves, home)
+		}
+	}
+}
+
+// whole notes that redundancy is whole, but for the dead.
+func (k *repairChecker) whole(w *driver, layout redundancy.Layout) {
+	k.members, k.layout, k.lost = w.att.base.members, layout, rankset.Set{}
+	for rank, m := range k.members {
+		if m.gone {
+			k.lost.Add(rank)
+		}
+	}
+	k.beyond = !k.layout.Recoverable(k.lost)
+}
+
+// bears says whether the death of some processes would leave the last version whole, and anybody alive.
+func (k *repairChecker) bears(dying []*worker) bool {
+	living := 0
+	for _, w := range k.run.seats {
+		if w.rules != nil && !w.gone && !slices.Contains(dying, w) {
+			living++
+		}
+	}
+	if living == 0 || k.layout == nil {
+		return living > 0
+	}
+	lost := k.lost.Clone()
+	for _, w := range dying {
+		if rank := slices.Index(k.members, w); rank >= 0 {
+			lost.Add(rank)
+		}
+	}
+	return k.layout.Recoverable(lost) && k.keepers.Recoverable(lost)
+}
+
+// died notes a loss.
+func (k *repairChecker) died(w *worker) {
+	rank := slices.Index(k.members, w)
+	if rank < 0 {
+		return
+	}
+	k.lost.Add(rank)
+	k.beyond = k.beyond || !k.layout.Recoverable(k.lost)
+	k.beyondOwn = k.beyondOwn || !k.keepers.Recoverable(k.lost)
+}

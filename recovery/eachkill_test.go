@@ -1,0 +1,61 @@
+package recovery_test
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"testing"
+
+	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/recovery"
+)
+
+// tryField is a program of few steps for EachKill.
+func tryField(t *testing.T, cfg recovery.Config) func(j commtest.Job) string {
+	return func(j commtest.Job) string {
+		f := &field{cfg: cfg, steps: 3}
+		f.run(t, j)
+		return fmt.Sprint(f.sums)
+	}
+}
+
+// TestAllPairsOfPoints: of three ranks one dies at each point, and then another one, or its successor, at each
+// point that comes then. The result is always that of a run without a death. RECOVERY_PAIRS=all goes through
+// all 3,444 jobs, which takes minutes; else it is one first point of 25.
+func TestAllPairsOfPoints(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some hundred jobs")
+	}
+	every := 25
+	if os.Getenv("RECOVERY_PAIRS") == "all" {
+		every = 1
+	}
+	for name, cfg := range map[string]recovery.Config{
+		"copies": {Every: 2, Copies: 2, Log: io.Discard},
+		"parity": {Every: 2, Erasure: recovery.Erasure{Data: 1, Parity: 2}, Log: io.Discard},
+	} {
+		t.Run(name, func(t *testing.T) {
+			try, jobs := tryField(t, cfg), 0
+			for i, k := range commtest.EachKill(t, commtest.Job{N: 3}, try) {
+				if i%every > 0 {
+					continue
+				}
+				jobs += len(commtest.EachKill(t, commtest.Job{N: 3, Kills: []commtest.Killed{k}}, try))
+				if t.Failed() {
+					return
+				}
+			}
+			t.Logf("%d jobs with two deaths", jobs)
+		})
+	}
+}
+
+// TestEachPointOfABag: so it is where each rank saves when it likes.
+func TestEachPointOfABag(t *testing.T) {
+	commtest.EachKill(t, commtest.Job{N: 3}, func(j commtest.Job) string {
+		b := &bag{}
+		b.run(t, j)
+		b.check(t, len(j.Kills), j.Kills)
+		return fmt.Sprint(b.results[0])
+	})
+}

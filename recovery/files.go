@@ -1,0 +1,328 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/ckptfile"
+	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/pace"
+	"github.com/goulfm/goulfm/internal/repair"
+	"github.com/goulfm/goulfm/recovery/checkpoint"
+)
+
+// Files says where versions are written that outlive the job. Its zero value is nowhere.
+//
+// Each rank writes its part of a version in the background; when all have, the lowest rank publishes
+// it: only then it exists. A job that is started again, with any number of ranks, goes on from the
+// newest version of its name that is whole. The variable GOULFM_RESTART says otherwise: none, or a version as
+// goulfm checkpoint ls names it. Members that are neither Same nor a Slice of Rows need the number
+// of ranks that wrote them.
+type Files struct {
+	// Dir is a folder that all nodes see, and that nobody else may write to.
+	Dir string
+	// Store is instead of Dir.
+	Store checkpoint.Store
+	// Job is the name under which versions are kept. Default: that of the program's file.
+	Job string
+	// Every says that files are written of each Every-th version, if those before are by then.
+	// Default 0: as often as their costs, and losses of the job, advise.
+	Every int
+	// MTBF is the mean time between losses of the job, for that advice. Default one day.
+	MTBF time.Duration
+	// Keep is how many versions stay. Default 2.
+	Keep int
+	// Must says that files that cannot be written end the program, with ErrFiles. Without it
+	// they are only told of on stderr, and the next version is tried.
+	Must bool
+}
+
+// files is one process's view of them. The body's goroutine has it, but for what background work
+// has of its own.
+type files struct {
+	cfg   Files
+	store checkpoint.Store
+	where string // for people
+
+	epoch uint64         // greatest of a version that is there, or was
+	known []repair.Label // versions that this job may restore: found at its start, or agreed to be written
+	bad   []repair.Label // of those, what some rank could not read
+
+	open  *writing  // the version that is being written
+	begun time.Time // when the last one was
+	since int       // commits since then
+	pacer *pace.Pacer
+	told  string // what was told last of an error
+
+	background sync.WaitGroup
+	mu         sync.Mutex
+	lost       error // a version that could not be published
+}
+
+// A writing is one rank's file on its way.
+type writing struct {
+	label  repair.Label
+	cancel context.CancelFunc
+	done   chan struct{} // then these are there:
+	file   ckptfile.File
+	err    error
+	took   time.Duration
+	all    []ckptfile.File // at rank 0, before a stop: of all ranks
+}
+
+// newFiles returns nil if there are none to write.
+func newFiles(cfg Files) *files {
+	store, where := cfg.Store, "the store"
+	if cfg.Dir != "" {
+		store, where = checkpoint.Dir(cfg.Dir), cfg.Dir
+	}
+	if store == nil {
+		return nil
+	}
+	if cfg.Keep <= 0 {
+		cfg.Keep = 2
+	}
+	if cfg.MTBF <= 0 {
+		cfg.MTBF = time.Duration(pace.Day)
+	}
+	if cfg.Job == "" {
+		cfg.Job = jobName(os.Args[0])
+	}
+	return &files{cfg: cfg, store: store, where: where, pacer: pace.New(mono.Duration(cfg.MTBF))}
+}
+
+// jobName makes a name that a key may have of that of a program.
+func jobName(program string) string {
+	name := strings.Map(func(c rune) rune {
+		if checkpoint.CheckKey("x"+string(c)) == nil {
+			return c
+		}
+		return '_'
+	}, filepath.Base(program))
+	return strings.TrimLeft(strings.TrimSuffix(name, ckptfile.Unfinished), ".-")
+}
+
+func (f *files) name(l repair.Label) string { return ckptfile.FolderName(f.cfg.Job, l.Epoch, l.Number) }
+
+// says is what this rank contributes to the boundary of a commit; last: all is written by then.
+func (f *files) says(last bool) repair.Files {
+	switch {
+	case f == nil:
+		return repair.FilesDone
+	case f.open != nil:
+		select {
+		case <-f.open.done:
+			if f.open.err != nil {
+				return repair.FilesFailed
+			}
+			return repair.FilesDone
+		default:
+			return repair.FilesWriting
+		}
+	case !last && f.due():
+		return repair.FilesWanted
+	}
+	return repair.FilesDone
+}
+
+func (f *files) due() bool {
+	f.since++
+	switch {
+	case f.begun.IsZero():
+		return true
+	case f.cfg.Every > 0:
+		return f.since >= f.cfg.Every
+	}
+	return time.Since(f.begun) >= time.Duration(f.pacer.Interval())
+}
+
+// obey does what a boundary has said about files.
+func (r *runner) obey(a repair.Return) {
+	f := r.files
+	if f == nil {
+		return
+	}
+	switch a.Files {
+	case repair.FilesBegin:
+		r.beginFiles(a.Label)
+	case repair.FilesPublish:
+		if f.open != nil {
+			r.publish(a.Verdict == repair.OverStop)
+		}
+	case repair.FilesAbandon:
+		r.abandon()
+	}
+}
+
+// beginFiles writes this rank's part of a version, beside the program.
+func (r *runner) beginFiles(l repair.Label) {
+	f := r.files
+	p := r.mem.find(l).parts[r.w.run.Rank]
+	r.mem.pinned = p
+	p = r.w.withOwn(p)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.ctx))
+	o := &writing{label: l, cancel: cancel, done: make(chan struct{})}
+	f.open, f.begun, f.since = o, time.Now(), 0
+	head := r.w.head(f.cfg.Job, l, p)
+	f.background.Go(func() {
+		defer close(o.done)
+		o.file, o.err = writeFile(ctx, f.store, head, p)
+		o.took = time.Since(f.begun)
+	})
+}
+
+// writeNow is beginFiles for the last version before a stop. What was open is not finished. Rank 0
+// hears before the boundary what all have written: after it ranks leave, and end what others wait for.
+func (r *runner) writeNow(l repair.Label) {
+	if r.files == nil {
+		return
+	}
+	r.closeOpen()
+	r.beginFiles(l)
+	o := r.files.open
+	<-o.done
+	all, err := collectFiles(r.w, o.file)
+	if o.err == nil {
+		o.all, o.err = all, err
+	}
+}
+
+// closeOpen ends what is open, and frees what it reads.
+func (r *runner) closeOpen() {
+	if o := r.files.open; o != nil {
+		o.cancel()
+		<-o.done
+		r.files.open, r.mem.pinned = nil, nil
+	}
+}
+
+// abandon gives up a version of which some rank has no file.
+func (r *runner) abandon() {
+	f := r.files
+	if o := f.open; o != nil {
+		select {
+		case <-o.done:
+			if o.err != nil {
+				r.tellOnce(fmt.Sprintf("rank %d cannot write %s in %s: %v", r.w.Rank(), f.name(o.label), f.where, o.err))
+			}
+		default: // another rank could not
+		}
+	}
+	r.closeOpen()
+}
+
+// tellOnce tells of an error that comes again and again only once in a row.
+func (r *runner) tellOnce(text string) {
+	if text != r.files.told {
+		r.files.told = text
+		r.told("recovery: %s", text)
+	}
+}
+
+// publish makes the open version one that exists, once rank 0 knows what all have written. It has to
+// be over before the job ends.
+func (r *runner) publish(last bool) {
+	f, o := r.files, r.files.open
+	f.pacer.Committed(mono.Duration(time.Since(f.begun)), 1, mono.Duration(o.took))
+	r.closeOpen()
+	all := o.all
+	if !last {
+		var err error
+		if all, err = collectFiles(r.w, o.file); err != nil { // somebody has died: the attempt is over
+			return
+		}
+	}
+	f.known = append(f.known, o.label)
+	if all == nil {
+		return
+	}
+	m := ckptfile.Manifest{Job: f.cfg.Job, Epoch: o.label.Epoch, Number: o.label.Number, Files: all}
+	f.background.Go(func() {
+		ctx := context.WithoutCancel(r.ctx)
+		if err := publishManifest(ctx, f.store, m); err != nil {
+			r.told("recovery: %s in %s cannot be published: %v", m.Folder(), f.where, err)
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.lost = err
+			return
+		}
+		if err := f.sweep(ctx, o.label); err != nil {
+			r.told("recovery: older versions in %s cannot be deleted: %v", f.where, err)
+		}
+	})
+	if last {
+		f.background.Wait()
+	}
+}
+
+// failed returns an error if files are a must and some could not be published.
+func (f *files) failed() error {
+	if f == nil || !f.cfg.Must {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.lost != nil {
+		return fmt.Errorf("%w: %w", ErrFiles, f.lost)
+	}
+	return nil
+}
+
+// filesError is what Commit returns where files are a must and some rank has none.
+func (r *runner) filesError(o *writing) error {
+	if o != nil && o.err != nil && !errors.Is(o.err, context.Canceled) {
+		return fmt.Errorf("%w: rank %d: %w", ErrFiles, r.w.Rank(), o.err)
+	}
+	return ErrFiles
+}
+
+// sweep deletes what is older than the newest versions: those that were not published, too.
+func (f *files) sweep(ctx context.Context, newest repair.Label) error {
+	all, err := checkpoint.List(ctx, f.store)
+	kept := 0
+	for _, v := range all {
+		l := repair.Label{Epoch: v.Epoch, Number: v.Number}
+		switch {
+		case v.Job != f.cfg.Job || newest.Less(l):
+			continue
+		case v.Err == nil && kept < f.cfg.Keep:
+			kept++
+			continue
+		case errors.Is(v.Err, checkpoint.ErrForeign) || errors.Is(v.Err, checkpoint.ErrFormat):
+			continue // not ours
+		}
+		err = errors.Join(err, checkpoint.Remove(ctx, f.store, v))
+	}
+	return err
+}
+
+// learn takes over what others know about files.
+func (f *files) learn(known, bad []repair.Label) {
+	for _, l := range known {
+		f.epoch = max(f.epoch, l.Epoch)
+		if !slices.Contains(f.known, l) {
+			f.known = append(f.known, l)
+		}
+	}
+	for _, l := range bad {
+		if !slices.Contains(f.bad, l) {
+			f.bad = append(f.bad, l)
+		}
+	}
+	f.known = slices.DeleteFunc(f.known, func(l repair.Label) bool { return slices.Contains(f.bad, l) })
+}
+
+// end waits for what is being published, and ends what is being written.
+func (r *runner) endFiles() {
+	if r.files != nil {
+		r.closeOpen()
+		r.files.background.Wait()
+	}
+}

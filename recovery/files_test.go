@@ -1,0 +1,407 @@
+package recovery_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goulfm/goulfm/collectives"
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/recovery"
+	"github.com/goulfm/goulfm/recovery/checkpoint"
+)
+
+// lines is what was told.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+const fieldRows, fieldWidth, fieldSteps = 23, 3, 20
+
+// field is a program that may go on with any number of ranks. It stops itself in a step, if told
+// so, and returns what all ranks together have come to.
+type field struct {
+	log    lines
+	stopAt int
+	steps  int // 0: fieldSteps
+	cfg    recovery.Config
+	puts   *counted // what the program waits for, if not nil
+
+	mu   sync.Mutex
+	sums map[int]int // by row, at the end
+}
+
+func (f *field) run(t testing.TB, j commtest.Job) (errs []error) {
+	t.Helper()
+	f.sums = map[int]int{}
+	if f.cfg.Log == nil {
+		f.cfg.Log = &f.log
+	}
+	f.cfg.Files.Job = "field"
+	j.Run(t, func(ctx context.Context, w *comm.Comm) error {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		err := recovery.Run(ctx, w, f.cfg, func(ctx context.Context, w *recovery.World) error { return f.body(ctx, w, stop) })
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		errs = append(errs, err)
+		return nil
+	})
+	return errs
+}
+
+func (f *field) body(ctx context.Context, w *recovery.World, stop func()) error {
+	lo, hi := w.Block(fieldRows)
+	u := make([]int, (hi-lo)*fieldWidth)
+	for i := range u {
+		u[i] = lo*fieldWidth + i
+	}
+	seen := 0
+	if _, err := w.Protect(ctx, recovery.Slice("u", &u, recovery.Rows(fieldRows, fieldWidth)), recovery.Value("seen", &seen, recovery.Same())); err != nil {
+		return err
+	}
+	first := -1
+	for step := range w.Steps(ctx, cmp.Or(f.steps, fieldSteps)) {
+		if first < 0 {
+			first = step
+		}
+		if step == f.stopAt-1 && w.Rank() == 0 {
+			stop()
+		}
+		if f.puts != nil && step-first <= 12 {
+			f.puts.await(step-first, w.Size())
+		}
+		local := 0
+		for i := range u {
+			u[i] = (u[i]*31 + seen) % 1_000_003
+			local += u[i]
+		}
+		sum, err := collectives.AllreduceOne(ctx, w.Comm(), local, collectives.Sum)
+		if err != nil {
+			return err
+		}
+		seen = (seen + sum) % 1_000_003
+	}
+	if w.Err() == nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		for row := lo; row < hi; row++ {
+			f.sums[row] = 0
+			for _, v := range u[(row-lo)*fieldWidth:][:fieldWidth] {
+				f.sums[row] += v + seen
+			}
+		}
+	}
+	return w.Err()
+}
+
+// counted is a store that knows which files were put, or could not be.
+type counted struct {
+	checkpoint.Store
+	mu        sync.Mutex
+	more      sync.Cond
+	ranks     int
+	manifests int
+	unwritten bool // there will be no manifest
+}
+
+func newCounted(s checkpoint.Store) *counted {
+	c := &counted{Store: s}
+	c.more.L = &c.mu
+	return c
+}
+
+func (c *counted) Put(ctx context.Context, key string, size int64, r io.Reader) error {
+	err := c.Store.Put(ctx, key, size, r)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if strings.HasSuffix(key, ".gck") {
+		c.ranks++
+	} else {
+		c.manifests++
+	}
+	c.more.Broadcast()
+	return err
+}
+
+// await returns when the files are there that the commits of so many steps have asked for: of
+// two commits, each of two steps, the first one begins a version and the second one publishes it.
+func (c *counted) await(step, n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.ranks < n*((step+2)/4) || !c.unwritten && c.manifests < step/4 {
+		c.more.Wait()
+	}
+}
+
+// everyCommit has files of each version that is committed while none is being written.
+func everyCommit(dir string) recovery.Config {
+	return recovery.Config{Every: 2, Files: recovery.Files{Dir: dir, Every: 1}}
+}
+
+// awaited is a program that waits for its files.
+func awaited(dir string) *field {
+	f := &field{cfg: everyCommit(""), puts: newCounted(checkpoint.Dir(dir))}
+	f.cfg.Files.Store = f.puts
+	return f
+}
+
+// undisturbed is what a job without files comes to.
+func undisturbed(t *testing.T) map[int]int {
+	f := &field{}
+	for _, err := range f.run(t, commtest.Job{N: 3}) {
+		require.NoError(t, err)
+	}
+	require.Len(t, f.sums, fieldRows)
+	return f.sums
+}
+
+// stopped returns a folder in which a job of 4 ranks that was stopped has left its last version.
+func stopped(t *testing.T) string {
+	dir := filepath.Join(t.TempDir(), "checkpoints")
+	f := awaited(dir)
+	f.stopAt = 9
+	for _, err := range f.run(t, commtest.Job{N: 4}) {
+		assert.ErrorIs(t, err, recovery.ErrStopped)
+	}
+	assert.Empty(t, f.log.String())
+	return dir
+}
+
+func versions(t *testing.T, dir string) []checkpoint.Version {
+	all, err := checkpoint.List(t.Context(), checkpoint.Dir(dir))
+	require.NoError(t, err)
+	return all
+}
+
+// TestRestart: a job that was stopped goes on with any number of ranks, and comes to the same.
+func TestRestart(t *testing.T) {
+	want, dir := undisturbed(t), stopped(t)
+	all := versions(t, dir)
+	require.NotEmpty(t, all)
+	last := all[0]
+	require.NoError(t, last.Err)
+	require.NoError(t, checkpoint.Verify(t.Context(), checkpoint.Dir(dir), last))
+	require.EqualValues(t, 6, last.Number, "asked in step 9, known at the commit of step 10, the one of step 11 was the last")
+	for _, n := range []int{4, 1, 3, 7} {
+		copied := filepath.Join(t.TempDir(), "copy")
+		require.NoError(t, os.CopyFS(copied, os.DirFS(dir)))
+		require.NoError(t, os.Chmod(copied, 0o700))
+		f := awaited(copied)
+		for _, err := range f.run(t, commtest.Job{N: n}) {
+			assert.NoError(t, err)
+		}
+		assert.Equal(t, want, f.sums, "%d ranks", n)
+		assert.Contains(t, f.log.String(), fmt.Sprintf("%d ranks go on from %s in the store (step 11), which 4 ranks have written", n, last.Name()))
+		now := versions(t, copied)
+		assert.LessOrEqual(t, len(now), 3, "the newest two, and one that was not finished")
+		assert.Greater(t, now[0].Epoch, last.Epoch)
+	}
+}
+
+// TestRestartAsTold: GOULFM_RESTART names a version, or none; what is not there is an error.
+func TestRestartAsTold(t *testing.T) {
+	want, dir := undisturbed(t), stopped(t)
+	all := versions(t, dir)
+	older := all[len(all)-1]
+	require.NoError(t, older.Err)
+	for value, line := range map[string]string{"none": "", "latest": all[0].Name(), older.Name(): older.Name(), fmt.Sprintf("%d.%d", older.Epoch, older.Number): older.Name()} {
+		copied := filepath.Join(t.TempDir(), "copy")
+		require.NoError(t, os.CopyFS(copied, os.DirFS(dir)))
+		require.NoError(t, os.Chmod(copied, 0o700))
+		t.Setenv(recovery.RestartVariable, value)
+		f := awaited(copied)
+		for _, err := range f.run(t, commtest.Job{N: 2}) {
+			assert.NoError(t, err)
+		}
+		assert.Equal(t, want, f.sums)
+		assert.Equal(t, line != "", strings.Contains(f.log.String(), "go on from "+line), "%s: %s", value, f.log.String())
+		assert.Greater(t, versions(t, copied)[0].Epoch, all[0].Epoch, "also a new beginning has greater epochs")
+	}
+	t.Setenv(recovery.RestartVariable, "9.9")
+	f := &field{cfg: everyCommit(dir)}
+	for _, err := range f.run(t, commtest.Job{N: 2}) {
+		assert.ErrorIs(t, err, recovery.ErrLost)
+		assert.ErrorContains(t, err, "9.9")
+	}
+}
+
+// TestDamagedFiles: what is torn, cut, flipped, missing or another file is named and not restored;
+// the version before is.
+func TestDamagedFiles(t *testing.T) {
+	want, dir := undisturbed(t), stopped(t)
+	all := versions(t, dir)
+	require.Len(t, all, 2, "those of steps 6 and 11: Keep")
+	newest, older := all[0].Name(), all[1].Name()
+	change := func(edit func([]byte) []byte) func(t *testing.T, file string) {
+		return func(t *testing.T, file string) {
+			b, err := os.ReadFile(file)
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(file, edit(b), 0o600))
+		}
+	}
+	for _, damage := range []struct {
+		name, file string
+		do         func(t *testing.T, file string)
+	}{
+		{"torn", "rank-2.gck", change(func(b []byte) []byte { return append(b[:len(b)-40:len(b)-40], make([]byte, 40)...) })},
+		{"truncated", "rank-1.gck", change(func(b []byte) []byte { return b[:len(b)/2] })},
+		{"flipped", "rank-3.gck", change(func(b []byte) []byte { b[len(b)/2] ^= 4; return b })},
+		{"flipped in the head", "rank-0.gck", change(func(b []byte) []byte { b[40] ^= 1; return b })},
+		{"missing", "rank-0.gck", func(t *testing.T, file string) { require.NoError(t, os.Remove(file)) }},
+		{"of another version", "rank-2.gck", func(t *testing.T, file string) {
+			b, err := os.ReadFile(strings.Replace(file, newest, older, 1))
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(file, b, 0o600))
+		}},
+		{"foreign", "rank-2.gck", change(func(b []byte) []byte { return bytes.Repeat([]byte("x"), len(b)) })},
+		{"flipped", "manifest.json", change(func(b []byte) []byte { b[len(b)/2] ^= 1; return b })},
+	} {
+		t.Run(damage.name+" "+damage.file, func(t *testing.T) {
+			copied := filepath.Join(t.TempDir(), "copy")
+			require.NoError(t, os.CopyFS(copied, os.DirFS(dir)))
+			require.NoError(t, os.Chmod(copied, 0o700))
+			damage.do(t, filepath.Join(copied, newest, damage.file))
+			f := awaited(copied)
+			for _, err := range f.run(t, commtest.Job{N: 3}) {
+				assert.NoError(t, err)
+			}
+			assert.Equal(t, want, f.sums)
+			told := f.log.String()
+			assert.Contains(t, told, newest+" in the store is not restored")
+			assert.Contains(t, told, damage.file)
+			assert.Contains(t, told, older+" in the store (step")
+		})
+	}
+}
+
+// TestRestartOfAnotherProgram: a version is not given to a program that protects other things.
+func TestRestartOfAnotherProgram(t *testing.T) {
+	cfg := everyCommit(stopped(t))
+	cfg.Files.Job, cfg.Log = "field", io.Discard
+	commtest.Job{N: 2}.Run(t, func(ctx context.Context, w *comm.Comm) error {
+		err := recovery.Run(ctx, w, cfg, func(ctx context.Context, w *recovery.World) error {
+			u, other := make([]int, 1), 0.5
+			_, err := w.Protect(ctx, recovery.Slice("u", &u), recovery.Value("other", &other))
+			return err
+		})
+		assert.ErrorIs(t, err, recovery.ErrMember)
+		assert.ErrorContains(t, err, "starts anew")
+		return nil
+	})
+}
+
+// TestEachPointWithFiles: while files are written a rank dies at each point that it passes. The
+// result is the same, and whatever is published is whole.
+func TestEachPointWithFiles(t *testing.T) {
+	want := undisturbed(t)
+	f := &field{cfg: everyCommit(filepath.Join(t.TempDir(), "all"))}
+	var marks []commtest.Killed
+	f.cfg.Log, f.sums = io.Discard, map[int]int{}
+	f.cfg.Files.Job = "field"
+	marks = commtest.Job{N: 3}.Run(t, func(ctx context.Context, w *comm.Comm) error {
+		return recovery.Run(ctx, w, f.cfg, func(ctx context.Context, w *recovery.World) error { return f.body(ctx, w, func() {}) })
+	})
+	for i, k := range marks {
+		dir := filepath.Join(t.TempDir(), fmt.Sprint(i))
+		f := &field{cfg: everyCommit(dir)}
+		for _, err := range f.run(t, commtest.Job{N: 3, Kills: []commtest.Killed{k}}) {
+			assert.True(t, err == nil || errors.Is(err, comm.ErrFenced), "%v: %v", k, err)
+		}
+		assert.Equal(t, want, f.sums, "%v", k)
+		for _, v := range versions(t, dir) {
+			if !errors.Is(v.Err, checkpoint.ErrIncomplete) {
+				assert.NoError(t, checkpoint.Verify(t.Context(), checkpoint.Dir(dir), v))
+			}
+		}
+	}
+}
+
+// TestPairLostWithFiles: where both copies are gone the last published version is what there is.
+func TestPairLostWithFiles(t *testing.T) {
+	want := undisturbed(t)
+	f := awaited(filepath.Join(t.TempDir(), "dir"))
+	kills := []commtest.Killed{{Rank: 0, Mark: "step", At: 17}, {Rank: 2, Mark: "step", At: 17}}
+	for _, err := range f.run(t, commtest.Job{N: 4, Kills: kills}) {
+		assert.True(t, err == nil || errors.Is(err, comm.ErrFenced), "%v", err)
+	}
+	assert.Equal(t, want, f.sums)
+	assert.Contains(t, f.log.String(), "4 ranks back to field-1-5 in the store (step 10), which 4 ranks have written")
+}
+
+// full is a store on a disk on which there is no room for the given file.
+type full struct {
+	checkpoint.Store
+	file string
+}
+
+func (s full) Put(ctx context.Context, key string, size int64, r io.Reader) error {
+	if !strings.HasSuffix(key, s.file) {
+		return s.Store.Put(ctx, key, size, r)
+	}
+	return s.Store.Put(ctx, key, size, io.MultiReader(io.LimitReader(r, 100), noRoom{}))
+}
+
+type noRoom struct{}
+
+func (noRoom) Read([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// TestDiskFull: files that cannot be written are told of, and the program goes on; unless it must
+// have them.
+func TestDiskFull(t *testing.T) {
+	want := undisturbed(t)
+	for _, file := range []string{"rank-1.gck", "manifest.json"} {
+		for _, must := range []bool{false, true} {
+			t.Run(fmt.Sprint(file, must), func(t *testing.T) {
+				dir := t.TempDir()
+				require.NoError(t, os.Chmod(dir, 0o700))
+				f := &field{cfg: everyCommit(""), puts: newCounted(full{checkpoint.Dir(dir), file})}
+				f.puts.unwritten = strings.HasPrefix(file, "rank")
+				f.cfg.Files.Store, f.cfg.Files.Must = f.puts, must
+				errs := f.run(t, commtest.Job{N: 3})
+				for _, err := range errs {
+					if must {
+						assert.ErrorIs(t, err, recovery.ErrFiles)
+						assert.ErrorContains(t, err, syscall.ENOSPC.Error())
+					} else {
+						assert.NoError(t, err)
+					}
+				}
+				assert.Equal(t, !must, len(f.sums) == fieldRows)
+				if !must {
+					assert.Equal(t, want, f.sums)
+				}
+				assert.Contains(t, f.log.String(), syscall.ENOSPC.Error())
+				for _, v := range versions(t, dir) {
+					assert.ErrorIs(t, v.Err, checkpoint.ErrIncomplete)
+				}
+			})
+		}
+	}
+}

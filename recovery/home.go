@@ -1,0 +1,188 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/keep"
+	"github.com/goulfm/goulfm/internal/repair"
+)
+
+// A home is where this process keeps what it protects so that it outlives it: in the memory of its node,
+// under the number by which the rules call it. A nil home does nothing.
+type home struct {
+	*keep.Home
+	process   int
+	committed repair.Label // agreed, as the predecessor knew
+	taken     []*keep.Home // of ranks that are not on this node now, which this process has read
+	err       error        // what was wrong with something that nobody waits for
+}
+
+// What versions in a home are of.
+const (
+	ofCommit    keep.Kind = iota + 1 // the part of a rank
+	ofSave                           // what Save was given; the number counts calls
+	ofAgreement                      // nothing: the label is that of the oldest version that is needed
+)
+
+func labelIn(kind keep.Kind, l repair.Label) keep.Label {
+	return keep.Label{Kind: kind, Epoch: l.Epoch, Number: l.Number}
+}
+
+// Bounds of the wait for a home whose owner has died and was not reaped yet.
+const (
+	claimPause = time.Millisecond
+	claimMax   = time.Minute
+)
+
+// claim makes this process the owner of its home. Until the predecessor was reaped it reads only.
+func (h *home) claim(ctx context.Context) error {
+	for begun := time.Now(); ; {
+		err := h.Claim(h.process)
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, keep.ErrOwned):
+			return fmt.Errorf("%w: %w", ErrMemory, err)
+		case time.Since(begun) > claimMax:
+			return fmt.Errorf("%w: home %d still belongs to a process that has died", ErrMemory, h.Number())
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(claimPause):
+		}
+	}
+}
+
+// has says whether the home has a version.
+func (h *home) has(l keep.Label) bool {
+	labels, err := h.Labels()
+	return err == nil && slices.Contains(labels, l)
+}
+
+// store writes a version.
+func (h *home) store(ctx context.Context, l keep.Label, parts []keep.Part) error {
+	if err := errors.Join(h.err, h.claim(ctx)); err != nil {
+		return err
+	}
+	if err := h.Write(l, parts); err != nil {
+		return fmt.Errorf("%w: %w", ErrMemory, err)
+	}
+	return nil
+}
+
+// keepPart stores this rank's part of a version in its home. False: it is not there; if that is not because the
+// attempt is over, all ranks hear of it.
+func (r *runner) keepPart(l repair.Label, p part) bool {
+	if r.home == nil {
+		return true
+	}
+	w := r.w
+	w.base.Mark("commit.keep", r.clock.count("keep"))
+	err := r.home.claim(w.ctx)
+	if err == nil {
+		err = r.home.forget(func(k keep.Label) bool { return k.Kind == ofCommit && w.isStale(k) })
+	}
+	if err == nil {
+		err = r.home.store(w.ctx, labelIn(ofCommit, l), w.partsOf(p))
+	}
+	return w.kept(err)
+}
+
+// kept says whether something was stored.
+func (w *World) kept(err error) bool {
+	if err != nil && w.ctx.Err() == nil {
+		w.bad = err
+		w.revoke()
+	}
+	return err == nil
+}
+
+// isStale says of a version in this home that it was left by an attempt before, and not restored: nobody can
+// have it whole.
+func (w *World) isStale(k keep.Label) bool {
+	restored := w.plan.Source == repair.FromMemory && k == labelIn(ofCommit, w.plan.Label)
+	return !restored && k.Epoch != w.plan.Epoch
+}
+
+// keepRestored stores what was restored in the home, where it is not there: a copy of another process made it
+// good, or the rank is on another node now.
+func (r *runner) keepRestored(p repair.Plan) bool {
+	if r.home == nil {
+		return true
+	}
+	w := r.w
+	l := labelIn(ofCommit, p.Label)
+	if v := r.mem.find(p.Label); p.Source == repair.FromMemory && p.Size == w.run.Size && !r.home.has(l) {
+		if !w.kept(r.home.store(w.ctx, l, w.partsOf(v.parts[w.run.Rank]))) {
+			return false
+		}
+	}
+	s := r.own.get(w.run.Home)
+	if !w.hasOwn() || s.count == 0 || r.home.has(keep.Label{Kind: ofSave, Number: s.count}) {
+		return true
+	}
+	return w.kept(r.keepSaving(s))
+}
+
+// keepSaving stores a saving in the home.
+func (r *runner) keepSaving(s saving) error {
+	if r.home == nil {
+		return nil
+	}
+	r.w.base.Mark("save.keep", r.clock.count("savekeep"))
+	l := keep.Label{Kind: ofSave, Number: s.count}
+	if err := r.home.store(r.w.ctx, l, r.w.partsOf(s.part)); err != nil {
+		return err
+	}
+	return errors.Join(r.home.forget(func(k keep.Label) bool { return k.Kind == ofSave && k.Number < s.count }), r.home.punch())
+}
+
+// agreed notes that no version before oldest is needed any more.
+func (h *home) agreed(oldest repair.Label) {
+	if h == nil {
+		return
+	}
+	older := func(kind keep.Kind) func(keep.Label) bool {
+		return func(k keep.Label) bool { return k.Kind == kind && k.Compare(labelIn(kind, oldest)) < 0 }
+	}
+	h.err = errors.Join(h.err, h.forget(older(ofCommit)), h.store(uniform, labelIn(ofAgreement, oldest), nil), h.forget(older(ofAgreement)), h.punch())
+	for _, other := range h.taken {
+		h.clear(other)
+	}
+	h.taken = nil
+}
+
+// clear gives the memory of another home back, whose data are in a newer version by now. One that is not reaped
+// stays until the next time.
+func (h *home) clear(other *keep.Home) {
+	if other.Claim(h.process) == nil {
+		h.err = errors.Join(h.err, other.Clear())
+		other.Yield()
+	}
+}
+
+// drop forgets a version that is not to be restored.
+func (h *home) drop(l repair.Label) {
+	if h != nil {
+		h.err = errors.Join(h.err, h.forget(func(k keep.Label) bool { return k == labelIn(ofCommit, l) }))
+	}
+}
+
+func (h *home) forget(which func(k keep.Label) bool) error {
+	if err := h.Drop(which); err != nil {
+		return fmt.Errorf("%w: %w", ErrMemory, err)
+	}
+	return nil
+}
+
+func (h *home) punch() error {
+	if err := h.Punch(); err != nil {
+		return fmt.Errorf("%w: %w", ErrMemory, err)
+	}
+	return nil
+}

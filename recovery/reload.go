@@ -1,0 +1,201 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/goulfm/goulfm/internal/ckptfile"
+	"github.com/goulfm/goulfm/internal/relayout"
+	"github.com/goulfm/goulfm/internal/repair"
+	"github.com/goulfm/goulfm/recovery/checkpoint"
+)
+
+// RestartVariable names the variable that says what a job starts from: see Files.
+const RestartVariable = "GOULFM_RESTART"
+
+// look finds what the job may start from: at its lowest rank, before anything was agreed. What
+// cannot be restored is named. An error ends the program: it is not started from the beginning
+// where it was to go on.
+func (r *runner) look() error {
+	f, wanted := r.files, os.Getenv(RestartVariable)
+	all, err := checkpoint.List(r.ctx, f.store)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrFiles, err)
+	}
+	found := false
+	for _, v := range all {
+		if v.Job != f.cfg.Job {
+			continue
+		}
+		f.epoch = max(f.epoch, v.Epoch)
+		label := repair.Label{Epoch: v.Epoch, Number: v.Number}
+		named := wanted == v.Name() || wanted == label.String()
+		if wanted == "none" || wanted != "" && wanted != "latest" && !named {
+			continue
+		}
+		switch {
+		case v.Err == nil:
+			if err := r.w.fits(f.store, v); err != nil {
+				return err
+			}
+			f.known, found = append(f.known, label), found || named
+		case named:
+			return fmt.Errorf("%w: %s in %s: %w", ErrLost, v.Name(), f.where, v.Err)
+		case !errors.Is(v.Err, checkpoint.ErrIncomplete):
+			r.told("recovery: %s in %s is not restored: %v", v.Name(), f.where, v.Err)
+		}
+	}
+	if wanted != "" && wanted != "none" && wanted != "latest" && !found {
+		return fmt.Errorf("%w: %s=%s: no such version of %s in %s", ErrLost, RestartVariable, wanted, f.cfg.Job, f.where)
+	}
+	return nil
+}
+
+// fits says whether this program, at so many ranks, can take over what another one has written.
+func (w *World) fits(s checkpoint.Store, v checkpoint.Version) error {
+	m, err := ckptfile.ReadManifest(w.r.ctx, s, v.Name())
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrFiles, err)
+	}
+	file, err := ckptfile.OpenFile(w.r.ctx, s, m, 0)
+	if err != nil {
+		return nil //nolint:nilerr // reading it will tell, and an older version may do
+	}
+	return w.fitsHead(file.Head())
+}
+
+func (w *World) fitsHead(h ckptfile.Head) error {
+	if len(h.Members) != len(w.members) {
+		return fmt.Errorf("%w: %s has %d members, this program has %d (%s=none starts anew)",
+			ErrMember, ckptfile.FolderName(h.Job, h.Epoch, h.Number), len(h.Members), len(w.members), RestartVariable)
+	}
+	for i, m := range w.members {
+		is, was := m.described(), h.Members[i]
+		if is.Name != was.Name || is.Kind != was.Kind || is.Element != was.Element || is.Options != was.Options {
+			return fmt.Errorf("%w: %s has %q, %s %s, this program has %q, %s %s (%s=none starts anew)",
+				ErrMember, ckptfile.FolderName(h.Job, h.Epoch, h.Number), was.Name, was.Kind, was.Options, is.Name, is.Kind, is.Options, RestartVariable)
+		}
+		if h.Size != w.Size() && !m.option.Same && !m.isRows() {
+			return fmt.Errorf("%w: %q was written by %d ranks and cannot be dealt out to %d: it is neither Same nor a Slice of Rows", ErrMember, m.name, h.Size, w.Size())
+		}
+	}
+	return nil
+}
+
+// reload reads this rank's part of a version from files. All ranks together read all bytes of it
+// before anything is restored.
+func (w *World) reload(l repair.Label) (part, error) {
+	f := w.r.files
+	m, err := ckptfile.ReadManifest(w.ctx, f.store, f.name(l))
+	if err != nil {
+		return nil, err
+	}
+	for rank := w.Rank(); rank < len(m.Files); rank += w.Size() {
+		if err := ckptfile.VerifyFile(w.ctx, f.store, m, rank); err != nil {
+			return nil, err
+		}
+	}
+	in := &source{ctx: w.ctx, store: f.store, manifest: m, files: map[int]*ckptfile.Reader{}}
+	first, err := in.file(0)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.fitsHead(first.Head()); err != nil {
+		return nil, err
+	}
+	p := make(part, len(w.members))
+	for i, member := range w.members {
+		switch {
+		case member.option.Same:
+			p[i], err = in.whole(0, i)
+		case len(m.Files) == w.Size():
+			p[i], err = in.whole(w.Rank(), i)
+		default:
+			p[i], err = in.rows(w, member, i)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	w.writers = len(m.Files)
+	return p, nil
+}
+
+// A source is a version in files, of which each is opened when it is needed.
+type source struct {
+	ctx      context.Context
+	store    checkpoint.Store
+	manifest ckptfile.Manifest
+	files    map[int]*ckptfile.Reader
+}
+
+func (s *source) file(rank int) (*ckptfile.Reader, error) {
+	if f := s.files[rank]; f != nil {
+		return f, nil
+	}
+	f, err := ckptfile.OpenFile(s.ctx, s.store, s.manifest, rank)
+	if err == nil {
+		s.files[rank] = f
+	}
+	return f, err
+}
+
+func (s *source) whole(rank, member int) ([]byte, error) {
+	f, err := s.file(rank)
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, f.Head().Members[member].Bytes)
+	return b, f.ReadMember(b, member, 0)
+}
+
+// rows reads the rows that are this rank's now, from the files of those that had them.
+func (s *source) rows(w *World, m Member, member int) ([]byte, error) {
+	elements := m.option.Total * m.option.Width
+	from := make(relayout.Dist, len(s.manifest.Files))
+	for rank := range from {
+		f, err := s.file(rank)
+		if err != nil {
+			return nil, err
+		}
+		for _, run := range f.Head().Members[member].Runs {
+			from[rank] = append(from[rank], relayout.Run{Start: run[0], Count: run[1]})
+		}
+		if f.Head().Members[member].Bytes != int64(from.Len(rank)*m.elem) {
+			return nil, fmt.Errorf("%q of rank %d: %d bytes are not its rows", m.name, rank, f.Head().Members[member].Bytes)
+		}
+	}
+	if err := from.Check(elements); err != nil {
+		return nil, fmt.Errorf("%q: %w", m.name, err)
+	}
+	to := blocks(m.option.Total, w.Size())
+	for rank := range to {
+		for i := range to[rank] {
+			to[rank][i].Start *= m.option.Width
+			to[rank][i].Count *= m.option.Width
+		}
+	}
+	mine := make([]byte, to.Len(w.Rank())*m.elem)
+	for _, move := range relayout.Moves(from, to) {
+		if move.To != w.Rank() {
+			continue
+		}
+		at := mine[move.ToOffset*m.elem:][:move.Count*m.elem]
+		if err := s.files[move.From].ReadMember(at, member, int64(move.FromOffset*m.elem)); err != nil {
+			return nil, err
+		}
+	}
+	return mine, nil
+}
+
+// spoiled notes that a version cannot be restored, and says why.
+func (r *runner) spoiled(l repair.Label, err error) {
+	if r.w.ctx.Err() != nil {
+		return // that is why
+	}
+	r.told("recovery: rank %d: %s in %s is not restored: %v", r.w.Rank(), r.files.name(l), r.files.where, strings.TrimPrefix(err.Error(), r.files.name(l)+"/"))
+	r.files.learn(nil, []repair.Label{l})
+}

@@ -1,0 +1,53 @@
+package recovery
+
+import (
+	"fmt"
+
+	"github.com/goulfm/goulfm/internal/repair"
+)
+
+// With Config.Verify a repair goes back one version more than it must, and the program makes the
+// newest one again. expect keeps what there was of that one: this rank's part, and copies that it
+// keeps for others, so that the new part of a rank that was replaced is compared by its keeper.
+func (r *runner) expect(restored repair.Label) {
+	r.mem.expected = nil
+	for _, v := range r.mem.versions {
+		if r.cfg.Verify && restored.Less(v.label) && v.label.Number == restored.Number+1 && len(v.nodes) == r.w.Size() {
+			r.mem.expected = v
+		}
+	}
+}
+
+// compare says whether a rank has made again what it had made before.
+func (r *runner) compare(l repair.Label, rank int, now part) error {
+	if r.mem.expected == nil || r.mem.expected.label.Number != l.Number {
+		return nil
+	}
+	before := r.mem.expected.parts[rank]
+	for i, m := range r.w.members {
+		if before == nil || m.option.Forward || m.option.Own {
+			continue
+		}
+		if at := difference(before[i], now[i]); at >= 0 {
+			name := m.name
+			if name == stepName {
+				name = "the step"
+			}
+			return fmt.Errorf("%w: rank %d has another %q from byte %d on, at version %d: something that it depends on is not protected", ErrReplay, rank, name, at, l.Number)
+		}
+	}
+	return nil
+}
+
+// difference returns the first byte at which a and b differ; -1: nowhere.
+func difference(a, b []byte) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	if len(a) != len(b) {
+		return min(len(a), len(b))
+	}
+	return -1
+}
