@@ -9,39 +9,65 @@ import (
 	"strings"
 	"time"
 
+	"github.com/goulfm/goulfm/internal/adopt"
 	"github.com/goulfm/goulfm/internal/hostlist"
 	"github.com/goulfm/goulfm/internal/launch"
+	"github.com/goulfm/goulfm/internal/rm"
 )
 
 // nodeFlags are those that say on which nodes a job runs.
 type nodeFlags struct {
 	host, file, launcher, rsh string
 	ppn                       int
+
+	enlisted *adopt.Enlisted // the nodes are those on which a job engine has started daemons
 }
 
 func (n *nodeFlags) register(f *flag.FlagSet, spec *launch.Spec) {
-	f.StringVar(&n.host, "host", "", "")
-	f.StringVar(&n.file, "hostfile", "", "")
+	n.registerHosts(f, spec)
 	f.IntVar(&n.ppn, "ppn", 0, "")
 	f.StringVar(&n.launcher, "launcher", "", "")
-	f.StringVar(&n.rsh, "rsh", "", "")
-	f.StringVar(&spec.Hosts.DaemonPath, "daemon-path", "", "")
 	f.StringVar(&spec.Hosts.Iface, "iface", "", "")
 	f.DurationVar(&spec.Hosts.StartTimeout, "start-timeout", 30*time.Second, "")
+	f.StringVar(&spec.Hosts.Secure, "secure", "", "")
+	f.DurationVar(&spec.Hosts.Confirm, "confirm", 0, "")
+	f.DurationVar(&spec.Hosts.LinkTimeout, "link-timeout", 10*time.Second, "")
+	f.DurationVar(&spec.Hosts.OrphanAfter, "orphan-after", 30*time.Second, "")
+	f.BoolVar(&spec.Hosts.Survive, "survive-launcher", false, "")
+}
+
+// registerHosts has the flags that say which hosts there are, and how they are reached.
+func (n *nodeFlags) registerHosts(f *flag.FlagSet, spec *launch.Spec) {
+	f.StringVar(&n.host, "host", "", "")
+	f.StringVar(&n.file, "hostfile", "", "")
+	f.StringVar(&n.rsh, "rsh", "", "")
+	f.StringVar(&spec.Hosts.DaemonPath, "daemon-path", "", "")
+}
+
+// completeHosts fills in the hosts that are to be asked.
+func (n *nodeFlags) completeHosts(f *flag.FlagSet, spec *launch.Spec) error {
+	n.launcher = launch.LauncherSSH // nodes of an allocation are not asked by ssh
+	hosts, local, err := n.hosts(givenOf(f))
+	if err != nil || local {
+		return err
+	}
+	spec.Hosts.Rsh = strings.Fields(n.rsh)
+	for _, h := range hosts {
+		spec.Hosts.Nodes = append(spec.Hosts.Nodes, launch.Node{Name: h.Name, User: h.User})
+	}
+	return nil
+}
+
+// givenOf are the flags that were given.
+func givenOf(f *flag.FlagSet) map[string]bool {
+	given := map[string]bool{}
+	f.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	return given
 }
 
 // complete fills in the nodes of a job, and its number of ranks if nobody says it.
 func (n *nodeFlags) complete(f *flag.FlagSet, spec *launch.Spec) error {
-	given := map[string]bool{}
-	f.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	if !given["host"] && !given["hostfile"] {
-		for _, name := range []string{"ppn", "launcher", "rsh", "daemon-path", "iface"} {
-			if given[name] {
-				return fmt.Errorf("--%s: say with --host or --hostfile which nodes the job has", name)
-			}
-		}
-		return nil
-	}
+	given := givenOf(f)
 	if n.ppn < 0 || given["ppn"] && n.ppn == 0 {
 		return fmt.Errorf("--ppn %d: want 1 or more ranks of each node", n.ppn)
 	}
@@ -50,9 +76,17 @@ func (n *nodeFlags) complete(f *flag.FlagSet, spec *launch.Spec) error {
 		return err
 	}
 	if len(hosts) == 0 {
-		return errors.New("--host: want 1 node or more")
+		return n.checkAlone(given)
+	}
+	if !given["period"] && !given["timeout-factor"] {
+		spec.Period = 0 // by the number of nodes
+	} else if !given["timeout-factor"] {
+		spec.Factor = nodeFactor
 	}
 	spec.Hosts.Version, spec.Hosts.Rsh = version(), strings.Fields(n.rsh)
+	if n.enlisted != nil {
+		n.launcher, spec.Hosts.Starter, spec.Hosts.Iface = launch.LauncherEngine, n.enlisted.Starter, n.enlisted.Iface
+	}
 	slots := 0
 	for _, h := range hosts {
 		spec.Hosts.Nodes = append(spec.Hosts.Nodes, launch.Node{Name: h.Name, User: h.User, Slots: n.slots(h)})
@@ -70,10 +104,44 @@ func (n *nodeFlags) complete(f *flag.FlagSet, spec *launch.Spec) error {
 	return nil
 }
 
-// hosts reads what was given; local: a number of nodes on this machine.
+// nodeFactor is how many periods a silent node is waited for.
+const nodeFactor = 5
+
+// checkAlone refuses flags that only a job on several nodes has.
+func (n *nodeFlags) checkAlone(given map[string]bool) error {
+	if given["host"] || given["hostfile"] {
+		return errors.New("--host: want 1 node or more")
+	}
+	if n.launcher == launch.LauncherSlurm {
+		return errors.New("--launcher slurm: this is no batch script and no shell of salloc: start it in one, or say with --host which nodes of an allocation to take")
+	}
+	for _, name := range []string{"ppn", "launcher", "rsh", "daemon-path", "iface", "secure", "confirm", "link-timeout", "orphan-after", "survive-launcher"} {
+		if given[name] && n.launcher != launch.LauncherLocal {
+			return fmt.Errorf("--%s: say with --host or --hostfile which nodes the job has", name)
+		}
+	}
+	return nil
+}
+
+// hosts reads what was given, or what Slurm says; local: a number of nodes on this machine.
 func (n *nodeFlags) hosts(given map[string]bool) (hosts []hostlist.Host, local bool, err error) {
 	if given["host"] && given["hostfile"] {
 		return nil, false, errors.New("--host and --hostfile: give one of them")
+	}
+	if n.enlisted != nil {
+		for _, name := range []string{"host", "hostfile", "launcher", "rsh", "daemon-path", "iface"} {
+			if given[name] {
+				return nil, false, fmt.Errorf("--%s: a job engine has started the daemons: the nodes are theirs", name)
+			}
+		}
+		for _, name := range n.enlisted.Names {
+			hosts = append(hosts, hostlist.Host{Name: name})
+		}
+		return hosts, false, nil
+	}
+	if !given["host"] && !given["hostfile"] {
+		hosts, err := n.allocation()
+		return hosts, false, err
 	}
 	if given["hostfile"] {
 		text, err := os.ReadFile(n.file)
@@ -96,10 +164,25 @@ func (n *nodeFlags) hosts(given map[string]bool) (hosts []hostlist.Host, local b
 	return all.Hosts, count > 0, nil
 }
 
+// allocation returns the nodes of the allocation that this process is in, which srun reaches.
+func (n *nodeFlags) allocation() ([]hostlist.Host, error) {
+	if n.launcher != "" && n.launcher != launch.LauncherSlurm {
+		return nil, nil
+	}
+	hosts, err := rm.Allocation(os.Environ())
+	if len(hosts) > 0 {
+		n.launcher = launch.LauncherSlurm
+	}
+	return hosts, err
+}
+
 // slots returns how many ranks a host takes.
 func (n *nodeFlags) slots(h hostlist.Host) int {
 	if n.ppn > 0 {
 		return n.ppn
+	}
+	if n.enlisted != nil {
+		return coresHere()
 	}
 	return max(h.Slots, 1)
 }

@@ -9,13 +9,17 @@ import (
 	"runtime/debug"
 
 	"github.com/goulfm/goulfm/internal/launch"
-	"github.com/goulfm/goulfm/internal/outpost"
 )
 
 const usage = `goulfm runs programs on several processes that survive each other's death.
 
   goulfm run [flags] PROGRAM|GO-PACKAGE [args...]   start ranks; goulfm run -h lists the flags
+  goulfm daemon [flags] -- PROGRAM [args...]        the same where a job engine starts one on each node; goulfm daemon -h
+  goulfm new [-bag] NAME                            the beginning of a program that outlives its processes
+  goulfm watch [flags]                              who of a job of goulfm run --watch lives; goulfm watch -h
+  goulfm doctor [flags]                             what this machine and the job engine offer; goulfm doctor -h
   goulfm sim [flags]                                simulate a cluster in virtual time; goulfm sim -h
+  goulfm checkpoint ls|verify|rm DIR                what package recovery has written to a folder
   goulfm version                                    versions of goulfm, Go and the machine
   goulfm help                                       this text
 
@@ -32,8 +36,14 @@ func command(ctx context.Context, args []string) int {
 	switch args[0] {
 	case "run":
 		return run(ctx, args[1:])
+	case "new":
+		return begin(args[1:], os.Stdout, os.Stderr)
+	case "watch":
+		return watchJob(ctx, args[1:], os.Stdout, os.Stderr)
 	case "sim":
 		return simulate(args[1:])
+	case "checkpoint":
+		return checkpoints(ctx, args[1:], os.Stdout, os.Stderr)
 	case "version", "--version", "-version":
 		fmt.Println(version())
 		return 0
@@ -41,22 +51,15 @@ func command(ctx context.Context, args []string) int {
 		fmt.Print(usage)
 		return 0
 	case "daemon":
-		return serveNode(ctx)
+		return serveNode(ctx, args[1:])
 	case "doctor":
-		fmt.Fprintf(os.Stderr, "goulfm %s: not yet\n", args[0])
-		return launch.ExitUsage
+		if code, isOne := sibling(os.Getenv(siblingVariable)); isOne {
+			return code
+		}
+		return doctor(ctx, args[1:])
 	}
 	fmt.Fprintf(os.Stderr, "goulfm %s: no such command: goulfm help lists them\n", args[0])
 	return launch.ExitUsage
-}
-
-// serveNode is the daemon of one node of a job, which goulfm run has started.
-func serveNode(ctx context.Context) int {
-	code, err := outpost.Run(ctx, os.Stdin, version())
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "goulfm daemon: %v\n", err)
-	}
-	return code
 }
 
 func version() string {

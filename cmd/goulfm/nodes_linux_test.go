@@ -1,13 +1,17 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -30,6 +34,9 @@ func TestNodes(t *testing.T) {
 		{"--host 3 --ppn 2", "PROG ring", 0, `^sum 15\n$`, `^$`},
 		{"--host 3 --ppn 2 -n 4", "PROG ring", 0, `^sum 6\n$`, `^$`},
 		{"--host localhost:3,127.0.0.1:1", "PROG ring", 0, `^sum 6\n$`, `^$`},
+		{"--host 3 --ppn 2 --secure tls", "PROG ring", 0, `^sum 15\n$`, `^$`},
+		{"--host 2 --secure none", "PROG ring", 2, ``, `want tls or auth`},
+		{"--host 4 --ppn 2 --secure tls", "HEAT", 0, regexp.QuoteMeta(heatResult), `^$`},
 		{"--host 4 --ppn 2", "HEAT", 0, regexp.QuoteMeta(heatResult), `^$`},
 		{"--host 3 --ppn 2 --kill 2@step=1 --kill 5@step=1", "PROG recover", 0, `survivors \[0 1 3 4\]\n(?s).*sum 6\n`, `4 of 6 ranks finished`},
 		{"--host 2", "PROG error", 1, ``, `rank 1 failed: exit code 1`},
@@ -41,8 +48,22 @@ func TestNodes(t *testing.T) {
 		{"--host a:0", "PROG ring", 2, ``, `--host`},
 		{"--ppn 2", "PROG ring", 2, ``, `--ppn: say with --host or --hostfile`},
 		{"--host 2 --kill node2@1s", "PROG ring", 2, ``, `there are nodes 0 to 1`},
+		{"--host 2 --detector exact", "PROG ring", 0, `^sum 1\n$`, `^$`},
 		{"--host 2 --detector ring", "PROG ring", 2, ``, `leave them out with --host`},
-		{"--host 2 --launcher pigeon", "PROG ring", 2, ``, `want local or ssh`},
+		{"--host 2 --stop node2@1s+1s", "PROG ring", 2, ``, `--stop node2@...: there are nodes 0 to 1`},
+		{"--host 2 --cut 0/2@1s+1s", "PROG ring", 2, ``, `there are nodes 0 to 1, and the launcher`},
+		{"--host 2 --cut 0/0@1s+1s", "PROG ring", 2, ``, `0 is on two sides`},
+		{"--host 2 --cut 0/1@1s", "PROG ring", 2, ``, `want groups of nodes and times`},
+		{"--host 2 --cut 0@1s+1s", "PROG ring", 2, ``, `want groups of nodes and times`},
+		{"-n 2 --cut 0/1@1s+1s", "PROG ring", 2, ``, `it takes nodes of this machine`},
+		{"--host 2 --cut 0/1@1s+1s --kill launcher@1s", "PROG ring", 2, ``, `try one at a time`},
+		{"--host 2 --survive-launcher", "PROG ring", 2, ``, `say with --output-dir where each node writes`},
+		{"--host 1 --survive-launcher --output-dir .", "PROG ring", 2, ``, `have 2 nodes or more`},
+		{"--survive-launcher", "PROG ring", 2, ``, `say with --host or --hostfile`},
+		{"-n 2 --kill launcher@1s", "PROG ring", 2, ``, `on one machine nothing is left without it`},
+		{"--host 2 --stop node1@1s", "PROG ring", 2, ``, `want nodeN@DURATION\+DURATION`},
+		{"--host 2 --period 1ms", "PROG ring", 2, ``, `timeout 5ms, want at least 10ms`},
+		{"--host 2 --launcher pigeon", "PROG ring", 2, ``, `want local, ssh or slurm`},
 		{"--host 2 --daemon-path /no/such/goulfm", "PROG ring", 3, ``, `node 0 \(local0\): .*no such file`},
 		{"--host 2 --daemon-path /bin/false", "PROG ring", 3, ``, `node \d \(local\d\): its daemon could not start`},
 	} {
@@ -74,6 +95,102 @@ func TestANodeIsKilled(t *testing.T) {
 	assert.Contains(t, got.err, "6 of 8 ranks finished, 2 ranks lost; exit code 0")
 }
 
+// TestANodeStandsStill for longer than a silent node is waited for: it is declared dead, and nothing
+// of it runs when it goes on. For less nobody dies.
+func TestANodeStandsStill(t *testing.T) {
+	heat := filepath.Join(t.TempDir(), "heat")
+	buildFor(t, heat, "../../examples/byhand/heat")
+	got := goulfmCommand(t, "", "run", "--host", "4", "--ppn", "2", "--stop", "node1@100ms+3s", heat, "-steps", "100000")
+	assert.Equal(t, 0, got.code, got.err)
+	assert.Contains(t, got.out, heatResult)
+	assert.Contains(t, got.err, "node 1 (local1) is lost: neither the launcher nor its neighbour hears of it")
+	assert.Contains(t, got.err, "6 of 8 ranks finished, 2 ranks lost; exit code 0")
+
+	got = goulfmCommand(t, "", "run", "--host", "4", "--ppn", "2", "--timeout-factor", "50", "--stop", "node1@10ms+300ms", heat, "-steps", "100000")
+	assert.Equal(t, 0, got.code, got.err)
+	assert.Contains(t, got.err, "node 1 goes on")
+	assert.NotContains(t, got.err, "is lost")
+}
+
+// TestTheNetworkIsCut: the launcher's side ends right, and of the other one nothing is left. A cut that is
+// shorter than a silent node is waited for, and one of a single direction, cost nobody.
+func TestTheNetworkIsCut(t *testing.T) {
+	heat := filepath.Join(t.TempDir(), "heat")
+	buildFor(t, heat, "../../examples/byhand/heat")
+	for _, c := range []struct{ cut, want string }{
+		{"--cut 0,1/2,3@100ms+60s", "4 of 8 ranks finished, 4 ranks lost; exit code 0"},
+		{"--cut launcher,1/0@100ms+60s", "6 of 8 ranks finished, 2 ranks lost; exit code 0"},
+		{"--timeout-factor 50 --cut 0,1/2,3@10ms+300ms", "the network is whole again"},
+		{"--timeout-factor 50 --cut 0>2@10ms+300ms", "the network is whole again"},
+	} {
+		got := goulfmCommand(t, "", append(append([]string{"run", "--host", "4", "--ppn", "2", "--orphan-after", "25s"}, strings.Fields(c.cut)...), heat, "-steps", "100000")...)
+		assert.Equal(t, 0, got.code, got.err)
+		assert.Contains(t, got.out, heatResult)
+		assert.Contains(t, got.err, "the network is cut as planned")
+		assert.Contains(t, got.err, c.want)
+		assert.Equal(t, strings.Contains(c.want, "lost"), strings.Contains(got.err, "is lost"), got.err)
+	}
+}
+
+// pidsOf reads the numbers that n ranks print.
+func pidsOf(t *testing.T, lines *bufio.Scanner, n int) (pids []int) {
+	for len(pids) < n && lines.Scan() {
+		pid, err := strconv.Atoi(lines.Text())
+		require.NoError(t, err)
+		pids = append(pids, pid)
+	}
+	return pids
+}
+
+// awaitStopped waits until a process stands still, or does not.
+func awaitStopped(t *testing.T, pid int, so bool) {
+	for limit := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		require.NoError(t, err)
+		if is := bytes.Contains(stat, []byte(") T ")); is == so {
+			return
+		}
+		require.True(t, time.Now().Before(limit), "process %d: %s", pid, stat)
+	}
+}
+
+// TestTheLauncherOfNodesIsPaused: the nodes stand still when their leases are over, and go on with it.
+// A launcher that is stopped by its terminal says so before: then they stand still at once, and wait
+// for it for as long as it takes.
+func TestTheLauncherOfNodesIsPaused(t *testing.T) {
+	for _, c := range []struct {
+		sig    syscall.Signal
+		orphan string
+	}{{syscall.SIGSTOP, "30s"}, {syscall.SIGTSTP, "1s"}} {
+		cmd, lines, errs := start(t, "run", "--host", "2", "--ppn", "2", "--orphan-after", c.orphan, prog, "pid-cancel")
+		pids := pidsOf(t, lines, 4)
+		require.NoError(t, cmd.Process.Signal(c.sig))
+		for _, pid := range append(pids, cmd.Process.Pid) {
+			awaitStopped(t, pid, true)
+		}
+		launcher, err := unix.PidfdOpen(cmd.Process.Pid, 0)
+		require.NoError(t, err)
+		ended, err := 0, error(unix.EINTR)
+		for err == unix.EINTR {
+			ended, err = unix.Poll([]unix.PollFd{{Fd: int32(launcher), Events: unix.POLLIN}}, 1500)
+		}
+		assert.Zero(t, ended, "it stands still for longer than a lease lasts")
+		unix.Close(launcher)
+		require.NoError(t, cmd.Process.Signal(syscall.SIGCONT))
+		for _, pid := range pids {
+			awaitStopped(t, pid, false)
+		}
+		require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+		cancelled := 0
+		for lines.Scan() {
+			cancelled++
+		}
+		_ = cmd.Wait()
+		assert.Equal(t, 4, cancelled, errs)
+		assert.NotContains(t, errs.String(), "is lost")
+	}
+}
+
 // TestSpawnOnNodes: the new processes are on several nodes, also on those that have had none.
 func TestSpawnOnNodes(t *testing.T) {
 	for _, c := range []struct {
@@ -98,6 +215,10 @@ func TestRemoteShell(t *testing.T) {
 	hosts, err := os.ReadFile(told)
 	require.NoError(t, err)
 	assert.ElementsMatch(t, []string{"someone@first", "second"}, strings.Fields(string(hosts)))
+
+	// A Go package is built on this machine alone, and sent.
+	got = goulfmCommand(t, "", "run", "--rsh", rsh, "--host", "first,second", "./testdata/prog", "ring")
+	assert.Equal(t, result{0, "sum 1\n", ""}, got)
 
 	require.NoError(t, os.WriteFile(rsh, []byte("#!/bin/sh\necho \"no route to $1\" >&2\nexit 255\n"), 0o700))
 	got = goulfmCommand(t, "", "run", "--rsh", rsh, "--host", "first", prog, "ring")

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestRecoveryOverProcesses: examples/heat has the same result whichever processes are killed,
@@ -13,7 +18,7 @@ import (
 func TestRecoveryOverProcesses(t *testing.T) {
 	const heat = "../../examples/heat"
 	run := func(more ...string) (result, string) {
-		args := append([]string{"run", "-n", "6", "--timeout", "60s"}, more...)
+		args := append([]string{"run", "-n", "6", "--timeout", "60s"}, more...) // --host replaces none of it
 		r := goulfmCommand(t, "", append(args, heat, "-nx", "40", "-ny", "40", "-steps", "60", "-every", "5", "-print", "0")...)
 		return r, strings.Split(r.out, "\n")[0]
 	}
@@ -32,10 +37,78 @@ func TestRecoveryOverProcesses(t *testing.T) {
 		"--kill 0@step=30 --kill 6@step=45", // the newcomer, too
 		"--kill 1@commit.send=2 --kill 3@commit.copy=4",
 		"--kill 0@report=60",
+		"--kill 1@step=40 --kill 4@step=40", // both of a pair: the node's memory has what they kept
+		"--kill 0@step=40 --kill 1@step=40 --kill 2@step=40 --kill 3@step=40 --kill 5@step=40",
+		"--kill 1@commit.keep=3 --kill 4@commit.keep=3 --agree era",
+		"--host 3 --ppn 2 --kill 1@step=40 --kill 4@step=40",
+		"--spares 2 --kill 3@step=40",
+		"--spares 1 --kill 3@step=20 --kill 1@step=40 --kill 0@step=55",
+		"--spares 2 --kill 2@step=30 --kill 0@repair.replace=1",
+		"--spares 1 --kill 0@step=30 --kill 6@step=45",
+		"--spares 1 --kill 1@step=30 --kill 6@repair.joined=1",
+		"--spares 2 --host 3 --ppn 2 --kill 1@step=30 --kill 4@step=45",
 	} {
 		r, got := run(strings.Fields(plan)...)
 		assert.Equal(t, 0, r.code, "%s\n%s", plan, r.err)
 		assert.Equal(t, want, got, plan)
 		assert.Regexp(t, regexp.MustCompile(`recovery: .*rank \d is served by process \d+`), r.err, plan)
+	}
+}
+
+// withSpares runs prog in a job that reads a line once something was said on standard error.
+func withSpares(t *testing.T, after string, args ...string) result {
+	t.Helper()
+	cmd := limited(t, goulfm, append([]string{"run", "--report", "json"}, args...)...)
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	said, err := cmd.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	var errs strings.Builder
+	for lines := bufio.NewScanner(said); lines.Scan(); {
+		fmt.Fprintln(&errs, lines.Text())
+		if in != nil && strings.Contains(lines.Text(), after) {
+			_, err := in.Write([]byte("go on\n"))
+			require.NoError(t, errors.Join(err, in.Close()))
+			in = nil
+		}
+	}
+	_ = cmd.Wait()
+	return result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
+}
+
+// TestSpares: one that waits replaces a rank, and nothing is started for it; those that are not needed end
+// with the job, and count as nothing. More processes than --respawn says are not started.
+func TestSpares(t *testing.T) {
+	r := withSpares(t, `"event":"spare"`, "-n", "2", "--spares", "1", prog, "spares")
+	assert.Equal(t, 0, r.code, r.err)
+	assert.Contains(t, r.out, "replaced by a spare that is warm: true\n")
+	assert.NotContains(t, r.err, `"event":"spawn"`)
+	assert.Contains(t, r.err, "2 of 3 ranks finished")
+
+	r = withSpares(t, `"event":"start"`, "-n", "2", prog, "spares")
+	assert.Contains(t, r.out, "replaced by a spare that is warm: false\n")
+	assert.Contains(t, r.err, `"event":"spawn"`)
+
+	r = withSpares(t, `"event":"start"`, "-n", "2", "--respawn", "0", prog, "spares")
+	assert.Equal(t, 1, r.code, r.err)
+	assert.Contains(t, r.err, "no room")
+
+	r = withSpares(t, "no input", "-n", "2", "--spares", "1", prog, "cold-spares")
+	assert.Equal(t, 0, r.code, r.err)
+	assert.Contains(t, r.err, "a spare makes itself ready: no input")
+	assert.Contains(t, r.err, "2 of 2 ranks finished")
+
+	for args, want := range map[string]string{
+		"-n 2 --spares -1":                "--spares -1, --respawn 0: want 0 or more",
+		"-n 2 --respawn -1":               "want 0 or more",
+		"-n 2 --spares 1 --detector ring": "only with --detector exact",
+		"-n 2 --spares 3 --universe 4":    "want at least the 2 ranks and 3 spares",
+	} {
+		r := goulfmCommand(t, "", append(append([]string{"run"}, strings.Fields(args)...), prog, "ring")...)
+		assert.Equal(t, 2, r.code, args)
+		assert.Contains(t, r.err, want, args)
 	}
 }

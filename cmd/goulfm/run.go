@@ -12,7 +12,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/goulfm/goulfm/internal/adopt"
 	"github.com/goulfm/goulfm/internal/launch"
+	"github.com/goulfm/goulfm/internal/pmi"
+	"github.com/goulfm/goulfm/internal/rm"
 )
 
 const runUsage = `usage: goulfm run [flags] PROGRAM|GO-PACKAGE [args...]
@@ -26,11 +29,23 @@ ranks than cores is normal.
                       each; a number, as 4, is so many nodes on this machine
   --hostfile FILE     the same from a file, a host a line: a slots=2
   --ppn N             ranks of each node that does not say how many (default 1); -n is all of them by default
-  --launcher local|ssh   how the daemons of the nodes are started (default: local where all hosts are this machine)
+  --launcher local|ssh|slurm   how the daemons of the nodes are started (default: local where all hosts are this
+                      machine, else ssh). In an allocation of Slurm's, without --host: slurm, on all its nodes, with as
+                      many ranks of each as it has tasks there; local stays on this machine
   --rsh CMD           instead of ssh: CMD HOST goulfm daemon
   --daemon-path PATH  goulfm on the hosts (default: the path of this one)
   --iface ADDR        address of this machine at which the hosts reach it (default: any)
   --start-timeout D   by when all daemons must be there (default 30s)
+  --secure tls|auth   how nodes talk: encrypted, or with no more than a proof that both are of the job (default: tls,
+                      and auth where all nodes are this machine)
+  --confirm D         what a silent node has to answer after its timeout (default: half of that)
+  --link-timeout D    how long two living nodes may fail to reach each other before one is given up (default 10s)
+  --orphan-after D    when a node ends that stands still because nothing of the launcher reaches it (default 30s)
+  --spares N          N processes beside the ranks that wait for one to replace, warm: they are in Init, and have done what
+                      Config.Warm says. One that is used, or dies, is followed by another
+  --respawn N         at most N processes may be started to replace others, or spares that did (default: no limit)
+  --survive-launcher  the nodes go on without the launcher, and without a minority of launcher and nodes that goes at
+                      once; needs --output-dir, which each node then has for itself
   --universe N        processes that the job can have at a time, with those that it starts itself (default: twice -n and
                       16). The place of one that has ended is used again
   --survive WHAT      which failures leave the job a success if others finish (default killed):
@@ -48,7 +63,10 @@ ranks than cores is normal.
   --stdin WHO         who reads the input: none, all, or a rank (default 0)
   --timeout D         after D say who waits for whom, print all stacks, stop the job (code 124)
   --kill R@D          SIGKILL rank R, D (500ms, 2s) after all ranks are in Init; may be repeated
-  --kill nodeN@D      SIGKILL the daemon of node N, and so all that runs there
+  --kill nodeN@D      SIGKILL the daemon of node N, and so all that runs there; launcher@D this launcher
+  --stop nodeN@D+D2   have node N, one of this machine, stand still for D2, as a machine that is paused
+  --cut 0,1/2,3@D+D2  cut the network between nodes of this machine, D after all ranks are in Init, for D2: the launcher
+                      and nodes that are not named are with the first; 0>2@D+D2: only what node 0 says to node 2
   --kill R@NAME=K     SIGKILL rank R when it reaches Mark(NAME, K); may be repeated
   --suspect-after D   kill a rank that shows no life for D, as one that is stopped; never below 200ms (default: never)
   --fence             with --suspect-after or --detector ring: declare such a rank dead without killing it; when it
@@ -56,12 +74,15 @@ ranks than cores is normal.
                       by messages
   --detector exact|ring   how deaths are found: by the kernel (default), or by heartbeats between ranks, which have
                       the launcher kill a rank that is silent
-  --period D          of the ring's heartbeats (default 100ms)
-  --timeout-factor F  the ring's timeout in periods (default 4)
+  --period D          of the heartbeats, of nodes or of the ring of ranks (default 100ms)
+  --timeout-factor F  how many periods a silent node or rank is waited for (default 5 for nodes, 4 for ranks)
   --agree node|era    how ranks of one machine agree: in its memory, which takes exact deaths (no --fence), or by
                       messages (default node)
+  --watch             tell programs that are no ranks who lives: goulfm watch, package fd/watch. GOULFM_WATCH says where,
+                      in the environment of ranks on this machine and of what they start
   --report json       one line of JSON per event on stderr: start, death, detection, revoke, agree,
-                      shrink, spawn, suspect, node, output, leftover, lifeline, dropped, end
+                      shrink, spawn, spare, suspect, node, frozen, thawed, cut, head, watch, output, leftover, lifeline,
+                      dropped, end
   -q                  no story on stderr
 
 Environment of the ranks (-x): GOULFM_SPIN=N has waits look N times before they sleep (less where others want the
@@ -78,11 +99,6 @@ signal n; 3 launch failed; 4 too many ranks lost; 6 output could not be written;
 timeout; else the code of a rank: 1 error, 2 panic, 3 Init failed.
 `
 
-// later are flags of issues to come: named, so that nobody looks for a typing error.
-var later = map[string]string{
-	"respawn": "replacing lost ranks", "spares": "spare ranks", "survive-launcher": "a job that outlives its launcher",
-}
-
 type list []string
 
 func (l *list) String() string     { return strings.Join(*l, " ") }
@@ -98,6 +114,14 @@ func run(ctx context.Context, args []string) int {
 		fmt.Fprintf(os.Stderr, "goulfm run: %v\ngoulfm run -h lists the flags\n", err)
 		return launch.ExitUsage
 	}
+	claim, err := rm.Recognise(os.Environ(), pmi.Alive)
+	if err := rm.OneOf(claim, err); err != nil {
+		if claim.Rank <= 0 { // one of those tasks says so
+			fmt.Fprintf(os.Stderr, "goulfm run: %v\n", err)
+		}
+		return launch.ExitFailed
+	}
+	spendIdentity()
 	code, err := launch.Run(ctx, spec)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "goulfm run: %v\n", err)
@@ -105,21 +129,31 @@ func run(ctx context.Context, args []string) int {
 	return code
 }
 
-func parseRun(args []string) (*launch.Spec, error) {
-	if err := refuseLater(args); err != nil {
-		return nil, err
-	}
+// ringPeriod is that of heartbeats between ranks, unless somebody says another.
+const ringPeriod = 100 * time.Millisecond
+
+// coresHere are those that the ranks of this machine may use.
+func coresHere() int { return min(runtime.NumCPU(), runtime.GOMAXPROCS(0)) }
+
+func parseRun(args []string) (*launch.Spec, error) { return parseRunOn(nil, args) }
+
+// parseRunOn is parseRun for a job whose daemons an engine has started; nil: there are none.
+func parseRunOn(enlisted *adopt.Enlisted, args []string) (*launch.Spec, error) {
 	spec := &launch.Spec{Stdout: os.Stdout, Stderr: os.Stderr, In: os.Stdin}
 	f := flag.NewFlagSet("goulfm run", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
-	cores := min(runtime.NumCPU(), runtime.GOMAXPROCS(0))
+	cores := coresHere()
 	f.IntVar(&spec.N, "n", cores, "")
 	f.IntVar(&spec.N, "np", cores, "")
 	f.IntVar(&spec.Universe, "universe", 0, "")
+	f.IntVar(&spec.Spares, "spares", 0, "")
+	f.IntVar(&spec.Respawn, "respawn", 0, "")
 	survive := f.String("survive", string(launch.SurviveKilled), "")
-	var env, kills list
+	var env, kills, stops, cuts list
 	f.Var(&env, "x", "")
 	f.Var(&kills, "kill", "")
+	f.Var(&stops, "stop", "")
+	f.Var(&cuts, "cut", "")
 	f.StringVar(&spec.Dir, "wdir", "", "")
 	f.BoolVar(&spec.Tag, "tag", false, "")
 	f.BoolVar(&spec.Tag, "l", false, "")
@@ -128,14 +162,15 @@ func parseRun(args []string) (*launch.Spec, error) {
 	f.StringVar(&spec.Stdin, "stdin", "0", "")
 	f.DurationVar(&spec.Timeout, "timeout", 0, "")
 	detector := f.String("detector", "exact", "")
-	f.DurationVar(&spec.Period, "period", 100*time.Millisecond, "")
+	f.DurationVar(&spec.Period, "period", ringPeriod, "")
 	f.IntVar(&spec.Factor, "timeout-factor", 4, "")
 	f.DurationVar(&spec.SuspectAfter, "suspect-after", 0, "")
 	f.BoolVar(&spec.Fence, "fence", false, "")
 	agree := f.String("agree", "node", "")
+	f.BoolVar(&spec.Watch, "watch", false, "")
 	report := f.String("report", "", "")
 	f.BoolVar(&spec.Quiet, "q", false, "")
-	var nodes nodeFlags
+	nodes := nodeFlags{enlisted: enlisted}
 	nodes.register(f, spec)
 	if err := f.Parse(args); err != nil {
 		return nil, err
@@ -147,6 +182,7 @@ func parseRun(args []string) (*launch.Spec, error) {
 		return nil, errors.New("no program: goulfm run -n 4 PROGRAM|GO-PACKAGE [args...]")
 	}
 	spec.Program, spec.Args = f.Arg(0), f.Args()[1:]
+	spec.Limited = givenOf(f)["respawn"]
 	spec.Env = environment(env)
 	switch *detector {
 	case "exact", "ring":
@@ -154,7 +190,7 @@ func parseRun(args []string) (*launch.Spec, error) {
 	default:
 		return nil, fmt.Errorf("--detector %s: want exact or ring", *detector)
 	}
-	if spec.Ring && (spec.Period <= 0 || spec.Factor < 2 || spec.Period*time.Duration(spec.Factor) < 200*time.Millisecond) {
+	if spec.Ring && len(spec.Hosts.Nodes) == 0 && (spec.Period <= 0 || spec.Factor < 2 || spec.Period*time.Duration(spec.Factor) < 200*time.Millisecond) {
 		return nil, fmt.Errorf("--period %s --timeout-factor %d: the timeout of a rank must be at least 200ms and two periods: a rank that computes beats late", spec.Period, spec.Factor)
 	}
 	if spec.SuspectAfter != 0 && spec.SuspectAfter < 200*time.Millisecond {
@@ -180,28 +216,31 @@ func parseRun(args []string) (*launch.Spec, error) {
 			return nil, fmt.Errorf("--output-dir: %w", err)
 		}
 	}
-	for _, k := range kills {
-		kill, err := parseKill(k)
+	var err error
+	spec.Faults, err = parseFaults(kills, stops, cuts)
+	return spec, err
+}
+
+// parseFaults reads what is planned to go wrong.
+func parseFaults(kills, stops, cuts list) (f launch.Faults, err error) {
+	if f.Kills, err = parseEach(kills, parseKill); err == nil {
+		f.Stops, err = parseEach(stops, parseStop)
+	}
+	if err == nil {
+		f.Cuts, err = parseEach(cuts, parseCut)
+	}
+	return f, err
+}
+
+func parseEach[T any](texts list, parse func(string) (T, error)) (all []T, err error) {
+	for _, text := range texts {
+		one, err := parse(text)
 		if err != nil {
 			return nil, err
 		}
-		spec.Kills = append(spec.Kills, kill)
+		all = append(all, one)
 	}
-	return spec, nil
-}
-
-// refuseLater names flags that are not there yet instead of calling them unknown.
-func refuseLater(args []string) error {
-	for _, a := range args {
-		name, _, _ := strings.Cut(strings.TrimLeft(a, "-"), "=")
-		if !strings.HasPrefix(a, "-") {
-			return nil // the program, or a flag's value: the flags after it are found by Parse
-		}
-		if what, ok := later[name]; ok {
-			return fmt.Errorf("--%s: not yet (%s)", name, what)
-		}
-	}
-	return nil
+	return all, nil
 }
 
 func environment(list []string) []string {
@@ -216,6 +255,57 @@ func environment(list []string) []string {
 	return out
 }
 
+// parseStop reads nodeN@D+D2.
+func parseStop(text string) (launch.Stop, error) {
+	bad := func() (launch.Stop, error) {
+		return launch.Stop{}, fmt.Errorf("--stop %s: want nodeN@DURATION+DURATION like node1@1s+300ms", text)
+	}
+	who, when, _ := strings.Cut(text, "@")
+	after, long, _ := strings.Cut(when, "+")
+	number, isNode := strings.CutPrefix(who, "node")
+	node, err := strconv.Atoi(number)
+	d, err1 := time.ParseDuration(after)
+	d2, err2 := time.ParseDuration(long)
+	if !isNode || errors.Join(err, err1, err2) != nil || node < 0 || d < 0 || d2 <= 0 {
+		return bad()
+	}
+	return launch.Stop{Node: node, After: d, For: d2}, nil
+}
+
+// parseCut reads 0,1/2,3@D+D2 and 0>2@D+D2.
+func parseCut(text string) (launch.Cut, error) {
+	who, when, _ := strings.Cut(text, "@")
+	after, long, _ := strings.Cut(when, "+")
+	d, err1 := time.ParseDuration(after)
+	d2, err2 := time.ParseDuration(long)
+	cut := launch.Cut{Text: text, OneWay: strings.Contains(who, ">"), After: d, For: d2}
+	separator := "/"
+	if cut.OneWay {
+		separator = ">"
+	}
+	seen, err := map[int]bool{}, errors.Join(err1, err2)
+	for part := range strings.SplitSeq(who, separator) {
+		var group []int
+		for name := range strings.SplitSeq(part, ",") {
+			node, bad := strconv.Atoi(strings.TrimPrefix(name, "node"))
+			if name == "launcher" {
+				node, bad = launch.LauncherNode, nil
+			}
+			if seen[node] {
+				return cut, fmt.Errorf("--cut %s: %s is on two sides", text, name)
+			}
+			seen[node] = true
+			err = errors.Join(err, bad)
+			group = append(group, node)
+		}
+		cut.Groups = append(cut.Groups, group)
+	}
+	if err != nil || len(cut.Groups) < 2 || cut.OneWay && len(cut.Groups) != 2 || d < 0 || d2 <= 0 {
+		return cut, fmt.Errorf("--cut %s: want groups of nodes and times, as 0,1/2,3@2s+5s or, one way, 0>2@1s+2s", text)
+	}
+	return cut, nil
+}
+
 // parseKill reads R@D and R@NAME=K.
 func parseKill(text string) (launch.Kill, error) {
 	bad := func(why string) (launch.Kill, error) {
@@ -224,6 +314,13 @@ func parseKill(text string) (launch.Kill, error) {
 	who, when, ok := strings.Cut(text, "@")
 	if !ok {
 		return bad("no @")
+	}
+	if who == "launcher" {
+		d, err := time.ParseDuration(when)
+		if err != nil || d < 0 {
+			return bad("bad duration " + strconv.Quote(when))
+		}
+		return launch.Kill{Self: true, After: d}, nil
 	}
 	number, isNode := strings.CutPrefix(who, "node")
 	rank, err := strconv.Atoi(number)

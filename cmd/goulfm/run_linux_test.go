@@ -121,7 +121,7 @@ func TestExitCodesAndTexts(t *testing.T) {
 		{"run -n 2 --detector gossip PROG ring", 2, ``, `want exact or ring`},
 		{"run -n 2 --detector ring --period 10ms PROG ring", 2, ``, `at least 200ms`},
 		{"run -n 2 --report xml PROG ring", 2, ``, `want json`},
-		{"run --spares 2 PROG", 2, ``, `--spares: not yet`},
+		{"run -n 2 --spares -2 PROG ring", 2, ``, `want 0 or more`},
 		{"run --frobnicate PROG", 2, ``, `not defined: -frobnicate`},
 		{"frobnicate", 2, ``, `no such command`},
 		{"run -h", 0, `--kill R@NAME=K`, `^$`},

@@ -56,7 +56,7 @@ what runs are like (default: drawn from the seed):
 all runs:
   -exhaustive    not at random: every order of steps, deaths and messages of
                  -n processes (default 3); 4 takes minutes
-
+` + simRepairsUsage + `
 Exit code: 0, 1 when an invariant was broken, 2 usage.
 `
 
@@ -71,6 +71,7 @@ type simJob struct {
 	events, shrink     bool
 	matrix, verbose    bool
 	exhaustive         bool
+	repairs            int
 }
 
 func simulate(args []string) int {
@@ -98,6 +99,7 @@ func simulate(args []string) int {
 	agree := f.String("agree", "both", "")
 	watchdog := f.Int64("watchdog", 0, "")
 	f.BoolVar(&j.exhaustive, "exhaustive", false, "")
+	f.IntVar(&j.repairs, "repairs", 0, "")
 	switch err := f.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Print(simUsage)
@@ -106,9 +108,9 @@ func simulate(args []string) int {
 		return simUsageError("%v", err)
 	case f.NArg() > 0:
 		return simUsageError("unexpected argument %q", f.Arg(0))
-	case o.N != 0 && (o.N < 2 || o.N > sim.ProcessesMax):
+	case o.N != 0 && j.repairs == 0 && (o.N < 2 || o.N > sim.ProcessesMax) || o.N < 0:
 		return simUsageError("-n %d: want 2 to %d", o.N, sim.ProcessesMax)
-	case j.workers < 1 || j.agreements < 1 || j.deaths < 0 || o.NMax < 0 || o.NMax == 1 || o.Agreements < 0 || *watchdog < 0:
+	case j.workers < 1 || j.repairs < 0 || j.agreements < 1 || j.deaths < 0 || o.NMax < 0 || o.NMax == 1 || o.Agreements < 0 || *watchdog < 0:
 		return simUsageError("a number is out of range")
 	}
 	o.Watchdog = mono.Duration(*watchdog)
@@ -123,6 +125,8 @@ func simulate(args []string) int {
 		return simUsageError("-agree node takes exact deaths, not -detector %v", o.Detector)
 	}
 	switch {
+	case j.repairs > 0:
+		return j.repair()
 	case j.exhaustive:
 		return exhaust(o.N)
 	case j.run != "" || j.replay != 0:
@@ -216,19 +220,26 @@ func (j *simJob) write(d *sim.Diagram, v *sim.Violation) int {
 // collectRarely trades memory for speed: a run leaves much garbage and keeps little.
 const collectRarely = 800
 
-func (j *simJob) many() int {
+// beginMany prepares many runs, and returns what tells of them now and then, on standard error.
+func (j *simJob) beginMany() (progress func(format string, args ...any)) {
 	debug.SetGCPercent(collectRarely)
-	o := j.options
-	fmt.Printf("seed %d, %d workers\n", o.Seed, j.workers)
-	start, told := time.Now(), time.Now()
+	fmt.Printf("seed %d, %d workers\n", j.options.Seed, j.workers)
+	told := time.Now()
+	return func(format string, args ...any) {
+		if time.Since(told) > 5*time.Second {
+			told = time.Now()
+			fmt.Fprintf(os.Stderr, format, args...)
+		}
+	}
+}
+
+func (j *simJob) many() int {
+	o, start, progress := j.options, time.Now(), j.beginMany()
 	if j.verbose {
 		o.Done = func(r sim.Report) { fmt.Printf("seed %d: %s\n", r.Seed, summary(r)) }
 	}
 	total, err := sim.RunMany(o, j.workers, func(t sim.Total) bool {
-		if time.Since(told) > 5*time.Second {
-			told = time.Now()
-			fmt.Fprintf(os.Stderr, "%d runs, %d of %d agreements, %d of %d deaths\n", t.Runs, t.Agreements, j.agreements, t.Deaths, j.deaths)
-		}
+		progress("%d runs, %d of %d agreements, %d of %d deaths\n", t.Runs, t.Agreements, j.agreements, t.Deaths, j.deaths)
 		return t.Agreements >= j.agreements && t.Deaths >= j.deaths
 	})
 	took := time.Since(start).Seconds()

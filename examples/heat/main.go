@@ -7,9 +7,11 @@
 //
 //	goulfm run -n 8 ./examples/heat
 //	goulfm run -n 8 --kill 3@step=40 --kill 5@step=70 ./examples/heat
+//	goulfm run -n 8 --universe 8 --kill 3@step=40 ./examples/heat -shrink
+//	goulfm run -n 8 ./examples/heat -dir checkpoints     # stop it (Ctrl-C), and start it on 5
 //	goulfm run -n 4 ./examples/heat -pids -nx 1000 -ny 1000 -steps 20000 -tol 0
 //
-// The last one runs long enough to kill ranks by hand, and says how.
+// The last line runs long enough to kill ranks by hand, and says how.
 // Read examples/plate for the numerics and solve.go for the parallel program, in which three lines
 // are there for the deaths: Protect, Steps and Err of package recovery. examples/byhand/heat is
 // the same program with the calls of ULFM that recovery makes for it. Points for fault plans:
@@ -29,12 +31,14 @@ import (
 // Options say what to compute.
 type options struct {
 	plate.Options
-	every int // steps between two commits; 0: as it pays
+	every int    // steps between two commits; 0: as it pays
+	dir   string // of files that outlive the job; empty: none
+	short recovery.Short
 }
 
 func main() {
 	o := parse()
-	recovery.Main(recovery.Config{Every: o.every}, func(ctx context.Context, w *recovery.World) error {
+	recovery.Main(recovery.Config{Every: o.every, Short: o.short, Files: recovery.Files{Dir: o.dir}}, func(ctx context.Context, w *recovery.World) error {
 		if o.PIDs {
 			fmt.Printf("rank %d: kill -9 %d\n", w.Rank(), os.Getpid())
 		}
@@ -49,6 +53,11 @@ func parse() options {
 	var o options
 	o.Register(flag.CommandLine)
 	flag.IntVar(&o.every, "every", 10, "steps between two commits; 0 for as often as it pays")
+	flag.StringVar(&o.dir, "dir", "", "folder for checkpoints, from which another job goes on, with any number of ranks")
+	flag.BoolFunc("shrink", "go on with fewer ranks where the dead cannot be replaced", func(string) error {
+		o.short = recovery.Shrink
+		return nil
+	})
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: goulfm run -n RANKS heat [flags]\n"+
 			"Temperature of a plate with one hot edge; survives the loss of ranks.")

@@ -18,6 +18,7 @@ type solver struct {
 	c    *comm.Comm
 	out  io.Writer
 	grid *plate.Grid
+	rows []float64 // of the grid: what is protected, in whatever world it goes on
 	done result
 }
 
@@ -33,8 +34,10 @@ func (s *solver) solve(ctx context.Context, w *recovery.World) error {
 	s.c = w.Comm()
 	lo, hi := w.Block(s.NY)
 	s.grid = plate.New(s.NX, s.NY, plate.Span{Lo: lo, Hi: hi})
+	s.rows = s.grid.Inner()
 	s.done = result{Residual: math.Inf(1)}
-	if _, err := w.Protect(ctx, recovery.Slice("u", &s.grid.Now), recovery.Value("done", &s.done)); err != nil {
+	u := recovery.Slice("u", &s.rows, recovery.Rows(s.NY, s.grid.Width))
+	if _, err := w.Protect(ctx, u, recovery.Value("done", &s.done, recovery.Same())); err != nil {
 		return err
 	}
 	s.grid.Edges()
@@ -57,6 +60,7 @@ func (s *solver) oneStep(ctx context.Context) error {
 		return err
 	}
 	residual := []float64{s.grid.Sweep()}
+	s.rows = s.grid.Inner()
 	if err := collectives.Allreduce(ctx, s.c, residual, residual, collectives.Max); err != nil {
 		return err
 	}

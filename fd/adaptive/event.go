@@ -23,7 +23,8 @@ type Heard struct {
 }
 
 // Answered says that a peer was heard otherwise than by a beat: an Echo came (RTT is At minus
-// its Clock), or a connection was accepted. An RTT of 0 is unknown.
+// its Clock), or it has answered over a connection. That its machine has accepted one says
+// nothing: that of a stopped process does. An RTT of 0 is unknown.
 type Answered struct {
 	Peer int
 	At   Time

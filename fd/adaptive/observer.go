@@ -41,6 +41,10 @@ func (s state) String() string {
 // An Observer observes many processes: it asks each for a period, suspects who is silent
 // for too long, and declares who does not answer then. See the package comment.
 type Observer struct {
+	// First is added to the numbers of all observations. Processes of which an emitter has
+	// many draw it at random, so that two have seldom the same number.
+	First uint32
+
 	peers  []*[pageLen]peer
 	timers timers
 	late   bool // this process is late: until the next Tick, what is heard may have waited
@@ -63,8 +67,13 @@ type peer struct {
 
 // Stream returns the number of the present observation of a peer: its place, and how many
 // observations there were before. What was sent under another number is not heard.
-func (o *Observer) Stream(peer int) uint32 {
-	return o.peer(peer).generation<<peerBits | uint32(peer)
+func (o *Observer) Stream(peer int) uint32 { return o.number(peer, 0) }
+
+// Next returns the number that the next observation of a peer will have.
+func (o *Observer) Next(peer int) uint32 { return o.number(peer, 1) }
+
+func (o *Observer) number(peer int, later uint32) uint32 {
+	return (o.First+o.peer(peer).generation+later)<<peerBits | uint32(peer)
 }
 
 // PeerOf returns the place of the peer whose observation has that number.
@@ -136,7 +145,7 @@ func (o *Observer) act(a Action) { o.out = append(o.out, a) }
 
 func (o *Observer) observe(ev Observe) {
 	p := o.peer(ev.Peer)
-	*p = peer{state: trusted, generation: (p.generation + 1) % (1 << (32 - peerBits)), looked: true}
+	*p = peer{state: trusted, generation: p.generation + 1, looked: true}
 	p.Start(ev.At, ev.QoS, ev.Limits)
 	o.adjust(ev.Peer, ev.At)
 	o.schedule(ev.Peer)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"syscall"
@@ -16,13 +17,15 @@ import (
 )
 
 func main() {
-	comm.Main(func(ctx context.Context, w *comm.Comm) error { return modes[os.Args[1]](ctx, w) })
+	comm.MainWith(comm.Config{Warm: warm}, func(ctx context.Context, w *comm.Comm) error { return modes[os.Args[1]](ctx, w) })
 }
 
 var modes = map[string]func(ctx context.Context, w *comm.Comm) error{
 	"ring":    ring,
 	"hang":    func(ctx context.Context, w *comm.Comm) error { return awaitNext(ctx, w) },
 	"recover": recoverOnce,
+	"outlive": outlive,
+	"spares":  spares,
 	"stopped": stopped,
 	"stopped-for-ever": func(ctx context.Context, w *comm.Comm) error {
 		if w.Rank() == 1 {
@@ -87,6 +90,10 @@ var modes = map[string]func(ctx context.Context, w *comm.Comm) error{
 	},
 	"init-twice": initTwice,
 	"exec":       execute,
+	"cold-spares": func(context.Context, *comm.Comm) error {
+		_, err := io.Copy(io.Discard, os.Stdin)
+		return err
+	},
 	"fatal": func(ctx context.Context, w *comm.Comm) error {
 		w.SetErrorHandler(comm.ErrorsFatal)
 		return comm.Send(ctx, w.To(99), []int{0})
@@ -97,9 +104,24 @@ var modes = map[string]func(ctx context.Context, w *comm.Comm) error{
 		fmt.Println("cancelled")
 		return nil
 	},
+	// linger goes on after it was asked to end, until its input ends.
+	"linger": func(ctx context.Context, w *comm.Comm) error {
+		fmt.Println("ready")
+		<-ctx.Done()
+		fmt.Println("asked")
+		_, err := io.Copy(io.Discard, os.Stdin)
+		fmt.Println("last words")
+		return err
+	},
 	"pid": func(ctx context.Context, w *comm.Comm) error {
 		fmt.Println(os.Getpid())
 		return awaitNext(ctx, w)
+	},
+	"pid-cancel": func(ctx context.Context, w *comm.Comm) error {
+		fmt.Println(os.Getpid())
+		<-ctx.Done()
+		fmt.Println("cancelled")
+		return nil
 	},
 	"output": func(_ context.Context, w *comm.Comm) error {
 		for i := range 200 {
@@ -209,6 +231,71 @@ func recoverOnce(ctx context.Context, w *comm.Comm) error {
 		fmt.Println("survivors", s.Group())
 	}
 	return ring(ctx, s)
+}
+
+// outlive recovers, asks for a process, and has rank 0 of the survivors end the job.
+func outlive(ctx context.Context, w *comm.Comm) error {
+	if err := recoverOnce(ctx, w); err != nil {
+		return err
+	}
+	s, err := w.Shrink(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err = s.Spawn(ctx, comm.SpawnSpec{N: 1}); s.Rank() == 0 {
+		fmt.Println(err)
+		s.Abort(9)
+	}
+	<-ctx.Done() // it would wait for ever
+	return nil
+}
+
+// isWarm is whether this process has waited as a spare.
+var isWarm bool
+
+func warm(context.Context) error {
+	if os.Args[1] == "cold-spares" {
+		return errors.New("no input")
+	}
+	isWarm = true
+	return nil
+}
+
+// spares has rank 1 die once rank 0 has read a line, and be replaced.
+func spares(ctx context.Context, w *comm.Comm) error {
+	if c := w.Joined(); c != nil {
+		return comm.Send(ctx, c.To(0), []bool{isWarm})
+	}
+	if w.Rank() == 0 {
+		if !bufio.NewScanner(os.Stdin).Scan() {
+			return errors.New("no line")
+		}
+		if err := comm.Send(ctx, w.To(1), []int{1}); err != nil {
+			return err
+		}
+	} else {
+		if _, err := comm.Recv(ctx, w.From(0), make([]int, 1)); err != nil {
+			return err
+		}
+		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	if err := mustFail(ctx, w, 1); err != nil {
+		return err
+	}
+	s, err := w.Shrink(ctx)
+	if err != nil {
+		return err
+	}
+	c, err := s.Replace(ctx, comm.ReplaceSpec{Ranks: []int{1}})
+	if err != nil {
+		return err
+	}
+	got := make([]bool, 1)
+	if _, err := comm.Recv(ctx, c.From(1), got); err != nil {
+		return err
+	}
+	fmt.Println("replaced by a spare that is warm:", got[0])
+	return nil
 }
 
 // initTwice asks for the world of a process a second time, and once it is finalized.

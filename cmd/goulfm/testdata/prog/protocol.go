@@ -9,6 +9,7 @@ import (
 
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/rma"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -25,6 +26,7 @@ type trial struct {
 	ctx      context.Context
 	c        *comm.Comm
 	outcomes []string // of the calls that promise the same to all survivors
+	w        *rma.Win[uint64]
 }
 
 // protocol runs the part that the second argument names. Before a store of it a
@@ -169,4 +171,8 @@ var parts = map[string]part{
 	"revoke":          {run: revokes},
 	"dup+free":        {run: dups(3)},
 	"dup+free, again": {warm: dups(70), run: dups(3)},
+	"window":          {run: windows},
+	"window-lock":     {warm: makeWindow, run: windowLocks},
+	"window-notes":    {warm: makeWindow, run: windowNotes},
+	"window-epochs":   {warm: makeWindow, run: windowEpochs},
 }

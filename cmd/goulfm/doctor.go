@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/launch"
+)
+
+const doctorUsage = `usage: goulfm doctor [flags]
+
+Says what this machine, and the job engine that has started this process, offer to a job: a line each, with what to do where
+something is missing. Below an engine, as a task of each node: srun --ntasks-per-node=1 goulfm doctor.
+
+  -n N                for so many ranks on this machine (default: one per usable core)
+  --host HOSTS        also ask these hosts: by ssh without a question, and for the version of goulfm there
+  --hostfile FILE     the same for those of a file
+  --rsh CMD           instead of ssh, as in goulfm run
+  --daemon-path PATH  goulfm on the hosts (default: the path of this one)
+
+Exit code: 0 when all is well, 1 with warnings, 3 with errors, 2 usage.
+`
+
+// grade is how a finding of the doctor's is to be taken.
+type grade int
+
+const (
+	isWell grade = iota
+	isSlow       // jobs run, and not as well as they could, or not under all circumstances
+	isMissing
+)
+
+func (g grade) String() string { return [...]string{"ok", "warning", "error"}[g] }
+
+// A finding is one line of the doctor's: what was looked at, what was found, and what to do.
+type finding struct {
+	grade              grade
+	what, text, remedy string
+}
+
+func (f finding) String() string {
+	text := fmt.Sprintf("%-8s %s: %s", f.grade, f.what, f.text)
+	if f.remedy != "" {
+		text += ": " + f.remedy
+	}
+	return text
+}
+
+func well(what, format string, args ...any) finding {
+	return finding{what: what, text: fmt.Sprintf(format, args...)}
+}
+
+// doctorFor is how long the doctor waits for each program or host that it asks.
+const doctorFor = 15 * time.Second
+
+// doctor examines this machine.
+func doctor(ctx context.Context, args []string) int {
+	f := flag.NewFlagSet("goulfm doctor", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	n := f.Int("n", min(runtime.NumCPU(), runtime.GOMAXPROCS(0)), "")
+	var spec launch.Spec
+	var nodes nodeFlags
+	nodes.registerHosts(f, &spec)
+	err := f.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Print(doctorUsage)
+		return 0
+	}
+	if err == nil && f.NArg() > 0 {
+		err = fmt.Errorf("%s: goulfm doctor takes flags only", f.Arg(0))
+	}
+	if err == nil && *n < 1 {
+		err = fmt.Errorf("-n %d: want 1 rank or more", *n)
+	}
+	if err == nil {
+		err = nodes.completeHosts(f, &spec)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "goulfm doctor: %v\ngoulfm doctor -h lists the flags\n", err)
+		return launch.ExitUsage
+	}
+	findings := examineEngine(ctx)
+	findings = append(findings, examineSlurm(ctx, os.Getenv)...)
+	findings = append(findings, examineMachine(*n)...)
+	findings = append(findings, examineHosts(ctx, &spec)...)
+	return report(os.Stdout, findings)
+}
+
+// report prints findings and returns the exit code that the worst of them asks for.
+func report(to io.Writer, findings []finding) int {
+	worst := isWell
+	for _, f := range findings {
+		fmt.Fprintln(to, f)
+		worst = max(worst, f.grade)
+	}
+	return [...]int{0, 1, launch.ExitFailed}[worst]
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/goulfm/goulfm/internal/hostlist"
+	"github.com/goulfm/goulfm/internal/pmi"
+	"github.com/goulfm/goulfm/internal/rm"
+)
+
+// examineEngine says who started this process, by what, and what else there was.
+func examineEngine(context.Context) []finding {
+	claim, err := rm.Recognise(os.Environ(), pmi.Alive)
+	if err != nil {
+		return []finding{{isMissing, "engine", err.Error(), ""}}
+	}
+	var all []finding
+	for i, line := range rm.Explain(claim) {
+		what, text, _ := strings.Cut(line, ": ")
+		f := well("engine", "%s", text)
+		if i > 0 {
+			f.text = line
+		}
+		if what == "survivors" && claim.Caveat() != "" {
+			f.grade, f.remedy = isSlow, strings.TrimPrefix(claim.Caveat(), "; ")
+		}
+		all = append(all, f)
+	}
+	switch hosts, err := rm.Allocation(os.Environ()); {
+	case err != nil:
+		all = append(all, finding{isMissing, "allocation", err.Error(), ""})
+	case len(hosts) > 0:
+		var names []string
+		for _, h := range hosts {
+			names = append(names, h.Name)
+		}
+		all = append(all, well("allocation", "goulfm run takes %s", hostlist.Format(names)))
+	}
+	return all
+}
+
+// examineSlurm says what Slurm does to the survivors of a death, where there is a Slurm.
+func examineSlurm(ctx context.Context, env func(string) string) []finding {
+	if _, err := exec.LookPath("scontrol"); err != nil {
+		if env("SLURM_JOB_ID") != "" {
+			return []finding{{isSlow, "Slurm", "scontrol is not in PATH", "with Slurm's commands in PATH goulfm run can start nodes, and goulfm doctor tells more"}}
+		}
+		return nil
+	}
+	text, err := ask(ctx, "scontrol", "show", "config")
+	if err != nil {
+		return []finding{{isMissing, "Slurm", "scontrol show config: " + err.Error(), "is slurmctld up? scontrol ping says more"}, examineMunge(ctx)}
+	}
+	return append(judgeSlurm(settings(text), env), examineMunge(ctx))
+}
+
+// settings reads lines as "KillWait = 30 sec".
+func settings(text string) map[string]string {
+	all := map[string]string{}
+	for line := range strings.Lines(text) {
+		if name, value, ok := strings.Cut(line, "="); ok {
+			all[strings.TrimSpace(name)] = strings.TrimSpace(value)
+		}
+	}
+	return all
+}
+
+// judgeSlurm says which of the site's settings, and of this process's variables, end survivors.
+func judgeSlurm(site map[string]string, env func(string) string) []finding {
+	all := []finding{well("Slurm", "after a death: KillOnBadExit=%s, WaitTime=%s; a silent node counts as lost after SlurmdTimeout=%s; TERM is followed by KILL after KillWait=%s; MpiDefault=%s",
+		site["KillOnBadExit"], site["WaitTime"], site["SlurmdTimeout"], site["KillWait"], site["MpiDefault"])}
+	warn := func(text, remedy string) {
+		all = append(all, finding{isSlow, "Slurm", text, remedy})
+	}
+	overruled := env("SLURM_KILL_BAD_EXIT")
+	if site["KillOnBadExit"] == "1" && overruled == "" {
+		warn("the site has srun end all tasks with the first that fails", "srun --kill-on-bad-exit=0, or SLURM_KILL_BAD_EXIT=0; goulfm run in the allocation does so itself")
+	}
+	if overruled != "" && overruled != "0" {
+		warn("SLURM_KILL_BAD_EXIT="+overruled+" has srun end all tasks with the first that fails", "unset it")
+	}
+	if wait := env("SLURM_WAIT"); wait != "" && wait != "0" {
+		warn("SLURM_WAIT="+wait+" has srun end all tasks so many seconds after the first has ended", "unset it, or srun --wait=0")
+	} else if wait := site["WaitTime"]; wait != "" && wait != "0 sec" && env("SLURM_WAIT") != "0" {
+		warn("the site has srun end all tasks "+wait+" after the first has ended", "srun --wait=0")
+	}
+	if site["JobRequeue"] == "1" {
+		all = append(all, well("Slurm", "a batch job that loses a node is started again, beside what still runs of it, unless sbatch has --no-requeue (JobRequeue=1)"))
+	}
+	return all
+}
+
+// examineMunge has a credential made and read, as every command of Slurm's does.
+func examineMunge(ctx context.Context) finding {
+	if _, err := exec.LookPath("munge"); err != nil {
+		return well("munge", "is not in PATH; Slurm may know users by something else")
+	}
+	credential, err := ask(ctx, "munge", "-n")
+	if err == nil {
+		ctx, cancel := context.WithTimeout(ctx, doctorFor)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, "unmunge")
+		cmd.Stdin = strings.NewReader(credential)
+		var out []byte
+		if out, err = cmd.CombinedOutput(); err != nil {
+			err = errOf(err, string(out))
+		}
+	}
+	if err != nil {
+		return finding{isMissing, "munge", err.Error(), "Slurm knows users by munge: is munged running on this machine, with the key of the cluster?"}
+	}
+	return well("munge", "a credential goes round")
+}
+
+// ask runs a program to its end and returns what it prints.
+func ask(ctx context.Context, name string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, doctorFor)
+	defer cancel()
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		return "", errOf(err, errs.String())
+	}
+	return out.String(), nil
+}
+
+// errOf is an error with what was said about it, in a line.
+func errOf(err error, said string) error {
+	if said = strings.Join(strings.Fields(said), " "); said != "" {
+		return errors.New(said)
+	}
+	return err
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A daemonTask is goulfm daemon with a program, as an engine starts it.
+type daemonTask struct {
+	cmd       *exec.Cmd
+	out, errs bytes.Buffer
+}
+
+// startDaemons starts one on each of so many nodes of a made-up step of Slurm's, all on this machine, which
+// know each other by a file.
+func startDaemons(t *testing.T, nodes int, args ...string) (all []*daemonTask) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "secret")
+	require.NoError(t, os.WriteFile(file, []byte("sixteen bytes, at least"), 0o600))
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, ln.Close())
+	for node := range nodes {
+		d := &daemonTask{cmd: limited(t, goulfm, append([]string{"daemon"}, args...)...)}
+		d.cmd.Env = append(os.Environ(), "SLURM_CLUSTER_NAME="+t.Name(), "SLURM_JOB_ID=7", "SLURM_STEP_ID=0", fmt.Sprintf("SLURM_STEP_NUM_TASKS=%d", nodes),
+			fmt.Sprintf("SLURM_PROCID=%d", node), "SLURM_LOCALID=0", fmt.Sprintf("SLURM_NODEID=%d", node), fmt.Sprintf("SLURM_STEP_NUM_NODES=%d", nodes), fmt.Sprintf("SLURM_GTIDS=%d", node),
+			"GOULFM_SECRET_FILE="+file, "GOULFM_RENDEZVOUS="+ln.Addr().String())
+		d.cmd.Stdout, d.cmd.Stderr = &d.out, &d.errs
+		require.NoError(t, d.cmd.Start())
+		all = append(all, d)
+	}
+	return all
+}
+
+// codes waits for the end of all.
+func codes(all []*daemonTask) (codes []int) {
+	for _, d := range all {
+		_ = d.cmd.Wait()
+		codes = append(codes, d.cmd.ProcessState.ExitCode())
+	}
+	return codes
+}
+
+// TestDaemonsOfAnEngine: the first one is the launcher, all are nodes; a node is killed, and its ranks are
+// replaced on others.
+func TestDaemonsOfAnEngine(t *testing.T) {
+	heat := filepath.Join(t.TempDir(), "heat")
+	buildFor(t, heat, "../../examples/heat")
+	all := startDaemons(t, 3, "--ppn", "2", "--", heat)
+	assert.Equal(t, []int{0, 0, 0}, codes(all), all[0].errs.String())
+	result := lastLine(all[0].out.String())
+	assert.Contains(t, result, "checksum=")
+	assert.Empty(t, all[1].out.String()+all[1].errs.String()+all[2].out.String()+all[2].errs.String())
+
+	all = startDaemons(t, 3, "--ppn", "2", "--kill", "node1@1ms", "--", heat)
+	assert.Equal(t, []int{0, -1, 0}, codes(all), all[0].errs.String())
+	assert.Equal(t, result, lastLine(all[0].out.String()))
+	assert.Contains(t, all[0].errs.String(), "6 of 8 ranks finished, 2 ranks lost; exit code 0")
+}
+
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return lines[len(lines)-1]
+}
+
+// TestPods: the pods of an indexed Job are nodes.
+func TestPods(t *testing.T) {
+	heat := filepath.Join(t.TempDir(), "heat")
+	buildFor(t, heat, "../../examples/heat")
+	start := func(index, nodes int, more ...string) *daemonTask {
+		d := &daemonTask{cmd: limited(t, goulfm, "daemon", "--ppn", "2", "--start-timeout", "30s", "--", heat)}
+		d.cmd.Env = append(append(os.Environ(), fmt.Sprintf("JOB_COMPLETION_INDEX=%d", index), fmt.Sprintf("GOULFM_NODES=%d", nodes), "GOULFM_JOB="+t.Name(), fmt.Sprintf("HOSTNAME=heat-%d", index), "GOULFM_SERVICE=heat"), more...)
+		d.cmd.Stdout, d.cmd.Stderr = &d.out, &d.errs
+		require.NoError(t, d.cmd.Start())
+		return d
+	}
+	file := filepath.Join(t.TempDir(), "secret")
+	require.NoError(t, os.WriteFile(file, []byte("sixteen bytes, at least"), 0o600))
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, ln.Close())
+	secret := []string{"GOULFM_SECRET_FILE=" + file, "GOULFM_RENDEZVOUS=" + ln.Addr().String()} // no DNS here
+	all := []*daemonTask{start(0, 3, secret...), start(1, 3, secret...), start(2, 3, secret...)}
+	assert.Equal(t, []int{0, 0, 0}, codes(all), all[0].errs.String())
+	assert.Contains(t, all[0].out.String(), "checksum=c3b43d7a35bf283b")
+
+	one := []*daemonTask{start(0, 1)}
+	assert.Equal(t, []int{0}, codes(one), one[0].errs.String())
+	bare, late := start(1, 3), start(3, 3, append(secret, "GOULFM_NODES_MAX=4")...)
+	assert.Equal(t, []int{3, 3}, codes([]*daemonTask{bare, late}))
+	assert.Contains(t, bare.errs.String(), "set GOULFM_SECRET_FILE to where the pods mount one Secret")
+	assert.Contains(t, late.errs.String(), "this pod came when the world had begun with the first 3")
+}
+
+// TestDaemonsThatCannotMeet: the code is 3 and a line says why; on one node there is nobody to meet.
+func TestDaemonsThatCannotMeet(t *testing.T) {
+	all := startDaemons(t, 2, "--start-timeout", "1s", "--", prog, "hello")
+	require.NoError(t, all[1].cmd.Process.Kill())
+	codes(all)
+	assert.Equal(t, 3, all[0].cmd.ProcessState.ExitCode())
+	assert.Contains(t, all[0].errs.String(), "missing")
+
+	for _, c := range []struct {
+		args string
+		code int
+		text string
+	}{
+		{"daemon --host 2 -- " + prog, 2, "the nodes are theirs"},
+		{"daemon --", 2, "no program"},
+		{"daemon -h", 0, "usage: goulfm daemon"},
+	} {
+		got := goulfmCommand(t, "", strings.Fields(c.args)...)
+		assert.Equal(t, c.code, got.code, c.args)
+		assert.Contains(t, got.out+got.err, c.text)
+	}
+	heat := filepath.Join(t.TempDir(), "heat")
+	buildFor(t, heat, "../../examples/heat")
+	got := goulfmCommand(t, "", "daemon", "--ppn", "3", "--", heat)
+	assert.Equal(t, 0, got.code, got.err)
+	assert.Contains(t, got.out, "checksum=")
+}

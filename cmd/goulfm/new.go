@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"github.com/goulfm/goulfm/internal/launch"
+	"github.com/goulfm/goulfm/internal/scaffold"
+)
+
+const newUsage = `usage: goulfm new [-bag] [-replace DIR] NAME
+
+Writes a program that outlives its processes to the folder NAME: main.go, which is
+short and commented, a test that kills it at each point, and go.mod.
+
+  -bag           independent tasks, each saved when it is done, instead of steps
+  -replace DIR   take goulfm from this folder, and not from its repository
+`
+
+// begin is goulfm new.
+func begin(args []string, out, errs io.Writer) int {
+	var p scaffold.Program
+	flags := flag.NewFlagSet("new", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.BoolVar(&p.Bag, "bag", false, "")
+	flags.StringVar(&p.Replace, "replace", "", "")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(out, newUsage)
+		return 0
+	case err != nil:
+		fmt.Fprintf(errs, "goulfm new: %v\n%s", err, newUsage)
+		return launch.ExitUsage
+	case flags.NArg() != 1:
+		fmt.Fprint(errs, newUsage)
+		return launch.ExitUsage
+	}
+	p.Name, p.Version = flags.Arg(0), moduleVersion()
+	err := error(nil)
+	if p.Replace != "" {
+		p.Replace, err = filepath.Abs(p.Replace)
+	}
+	if err == nil {
+		err = p.Write(p.Name)
+	}
+	if err != nil {
+		fmt.Fprintf(errs, "goulfm new: %v\n", err)
+		return 1
+	}
+	kill := "2@step=50"
+	if p.Bag {
+		kill = "2@task=502"
+	}
+	fmt.Fprintf(out, "%s is written. Next:\n\n  cd %s && go mod tidy && go test && goulfm run -n 4 --kill %s .\n", p.Name, p.Name, kill)
+	return 0
+}
+
+// moduleVersion is what a go.mod asks for: the version of this command, if it has one.
+func moduleVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && strings.HasPrefix(info.Main.Version, "v") {
+		return strings.TrimSuffix(info.Main.Version, "+dirty")
+	}
+	return "v0.0.0"
+}

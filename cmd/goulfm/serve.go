@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/adopt"
+	"github.com/goulfm/goulfm/internal/hostlist"
+	"github.com/goulfm/goulfm/internal/launch"
+	"github.com/goulfm/goulfm/internal/outpost"
+	"github.com/goulfm/goulfm/internal/rm"
+)
+
+const daemonUsage = `usage: goulfm daemon [flags of goulfm run] -- PROGRAM [args...]
+
+Starts ranks of a program under a job engine that starts this command once on each node: the first one is goulfm run,
+whose nodes are those of all; what it prints and its exit code are the job's. So one task of the engine is a node, and
+a rank that dies is none of the engine's business. --ppn N: ranks of each node (default: one per usable core of the
+first one). On one node it is goulfm run.
+
+  srun -N 4 --ntasks-per-node=1 --no-kill goulfm daemon --ppn 8 -- ./prog
+  mpiexec -ppn 1 -n 4 goulfm daemon --ppn 8 -- ./prog
+
+Without a program: the daemon of a node of goulfm run --host, which starts it.
+`
+
+// serveNode is the daemon of one node of a job, which goulfm run has started, or a job engine with the program.
+func serveNode(ctx context.Context, args []string) int {
+	at := slices.Index(args, "--")
+	switch {
+	case at >= 0:
+		return serveEngine(ctx, slices.Delete(slices.Clone(args), at, at+1))
+	case slices.Contains(args, "-h") || slices.Contains(args, "--help"):
+		fmt.Print(daemonUsage)
+		return 0
+	}
+	code := launch.ExitUsage
+	node, err := nodeOf(args, os.Getenv(slurmNodeVariable))
+	if err == nil {
+		spendIdentity()
+		code, err = outpost.Run(ctx, os.Stdin, version(), node)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "goulfm daemon: %v\n", err)
+	}
+	return code
+}
+
+// serveEngine is the daemon of one of the nodes on which a job engine has started one, with a program: the
+// first one runs the job.
+func serveEngine(ctx context.Context, args []string) int {
+	fail := func(code int, err error) int {
+		fmt.Fprintf(os.Stderr, "goulfm daemon: %v\n", err)
+		return code
+	}
+	spec, err := parseRunOn(&adopt.Enlisted{Names: []string{"first"}}, args)
+	if err != nil {
+		return fail(launch.ExitUsage, err)
+	}
+	e, err := adopt.Enlist(ctx, spec.Hosts.StartTimeout)
+	if err != nil {
+		return fail(launch.ExitFailed, err)
+	}
+	spendIdentity()
+	if e != nil && e.Names == nil {
+		code, err := outpost.Run(ctx, bytes.NewReader(append(e.Bootstrap, '\n')), version(), outpost.AsTold)
+		if err != nil {
+			return fail(code, err)
+		}
+		return code
+	}
+	if e == nil { // nobody to meet: this machine, and no nodes
+		spec.Hosts.Nodes, spec.Period = nil, cmp.Or(spec.Period, ringPeriod)
+	} else if spec, err = parseRunOn(e, args); err != nil {
+		return fail(launch.ExitUsage, err)
+	}
+	code, err := launch.Run(ctx, spec)
+	if err != nil {
+		return fail(code, err)
+	}
+	return code
+}
+
+// slurmNodeVariable is set by Slurm's daemon on a node, to its name there.
+const slurmNodeVariable = "SLURMD_NODENAME"
+
+// nodeOf returns the node that a daemon serves. With --nodes, as srun starts it, that is the place
+// of its own name in the list.
+func nodeOf(args []string, name string) (int, error) {
+	f := flag.NewFlagSet("goulfm daemon", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	list := f.String("nodes", "", "")
+	switch err := f.Parse(args); {
+	case err != nil:
+		return 0, err
+	case f.NArg() > 0:
+		return 0, fmt.Errorf("%s: say goulfm daemon -- PROGRAM", f.Arg(0))
+	case *list == "":
+		return outpost.AsTold, nil
+	}
+	hosts, err := hostlist.Expand(*list)
+	if err != nil {
+		return 0, fmt.Errorf("--nodes: %w", err)
+	}
+	node := slices.Index(hosts, name)
+	if node < 0 {
+		return 0, errors.New("--nodes " + *list + ": " + slurmNodeVariable + "=" + name + " is not among them: is goulfm daemon started by srun?")
+	}
+	return node, nil
+}
+
+// spendIdentity has what the daemon starts, ranks and their children, not claim the daemon's place
+// among the tasks of an engine.
+func spendIdentity() {
+	claim, err := rm.Recognise(os.Environ(), nil)
+	for _, name := range rm.Spent(os.Environ()) {
+		os.Unsetenv(name)
+	}
+	if mark := claim.Mark(); err == nil && mark != "" {
+		_ = os.Setenv(rm.JoinedVariable, mark)
+	}
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/sim"
+)
+
+const simRepairsUsage = `
+worlds that outlive their processes, instead:
+  -repairs N     jobs whose ranks die and are replaced, with commits, copies and
+                 what is saved outside of versions; stop after so many repairs.
+                 With -seed, -workers, -v, -replay, -events, and -n (1 to 16)
+`
+
+// repair simulates worlds that outlive their processes.
+func (j *simJob) repair() int {
+	o := sim.RepairOptions{Seed: j.options.Seed, N: j.options.N}
+	if o.N > sim.RepairRanksMax {
+		return simUsageError("-repairs with -n %d: want 1 to %d", o.N, sim.RepairRanksMax)
+	}
+	if j.replay != 0 {
+		o.Seed = j.replay
+		if j.events {
+			o.Trace = func(line string) { fmt.Println(line) }
+		}
+		report, err := sim.RunRepairs(o)
+		fmt.Println(repairSummary(report))
+		return verdict(err)
+	}
+	start, progress := time.Now(), j.beginMany()
+	if j.verbose {
+		o.Done = func(r sim.RepairReport) { fmt.Printf("seed %d: %s\n", r.Seed, repairSummary(r)) }
+	}
+	total, err := sim.RunManyRepairs(o, j.workers, func(t sim.RepairTotal) bool {
+		progress("%d runs, %d of %d repairs, %d deaths\n", t.Runs, t.Repairs, j.repairs, t.Deaths)
+		return t.Repairs >= j.repairs
+	})
+	took := time.Since(start).Seconds()
+	fmt.Printf("%d runs, %d repairs, %d deaths, %d processes started (%d in seats that others had had, %d requests refused), %d commits, %d versions restored, %d parts out of parity, %d saves, %d worlds that shrank, %d orphans, %d shrinks made again in %.1f s: %.0f repairs/s, %.0f deaths/s, %.0f steps/s, %.2f s of virtual time\n",
+		total.Runs, total.Repairs, total.Deaths, total.Started, total.Reused, total.Refused, total.Commits, total.Restored, total.Rebuilt, total.Saves, total.Shrunk, total.Orphans, total.Again, took,
+		float64(total.Repairs)/took, float64(total.Deaths)/took, float64(total.Steps)/took, float64(total.Time)/float64(mono.Second))
+	fmt.Printf("%d runs ended with all ranks done, %d with a stop, %d with an error of a rank or lost data, %d with too few processes, %d with the death of all\n", total.Done, total.Stopped, total.Peer, total.TooFew, total.No)
+	return verdict(err)
+}
+
+func repairSummary(r sim.RepairReport) string {
+	return fmt.Sprintf("trace hash %016x: %d repairs, %d deaths, %d commits, %d versions restored, %d steps in %v, ended: %q, %s", r.Hash, r.Repairs, r.Deaths, r.Commits, r.Restored, r.Steps, r.Time, r.Ending, r.Plan)
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// srun is one that starts its tasks on this machine: it repeats its input to all of them, and says
+// of one that has failed what Slurm's says.
+const srun = `#!/bin/sh
+[ "$1" != --help ] || exit 0
+printf '%s\n' "$*" >> "$TOLD"
+env >> "$TOLD"
+until [ "$1" = --unbuffered ]; do shift; done
+shift
+read -r line
+for n in n1 n2 n3; do
+  case $n in n2) program=${PROGRAM_OF_N2:-$1} ;; *) program=$1 ;; esac
+  { printf '%s\n' "$line" | SLURMD_NODENAME=$n "$program" "$2" "$3" "$4" || echo "srun: error: $n: task 0: Exited with exit code $?" >&2; } &
+done
+wait
+`
+
+// inSlurm runs goulfm with variables as a batch script of Slurm's has them, and returns what srun was told.
+func inSlurm(t *testing.T, env []string, args ...string) (result, string) {
+	t.Helper()
+	dir := t.TempDir()
+	told := filepath.Join(dir, "told")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "srun"), []byte(srun), 0o700))
+	cmd := limited(t, goulfm, append([]string{"run"}, args...)...)
+	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "TOLD="+told, "SLURM_JOB_ID=7", "SLURMD_NODENAME=n1",
+		"SLURM_JOB_NODELIST=n[1-3]", "SLURM_TASKS_PER_NODE=2(x3)", "SLURM_CPUS_PER_TASK=4")
+	cmd.Env = append(cmd.Env, env...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	text, _ := os.ReadFile(told)
+	return result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}, string(text)
+}
+
+// TestAllocation: in an allocation a job runs on all its nodes, with daemons that srun starts. No
+// secret is among what srun is told, nor what the allocation has for each task.
+func TestAllocation(t *testing.T) {
+	got, told := inSlurm(t, nil, prog, "ring")
+	assert.Equal(t, result{0, "sum 15\n", ""}, got)
+	assert.Contains(t, told, "-N 3 -n 3 --ntasks-per-node=1 -w n[1-3] ")
+	assert.Contains(t, told, " daemon --nodes n[1-3]\n")
+	assert.NotContains(t, told, "SLURM_CPUS_PER_TASK")
+	assert.NotRegexp(t, regexp.MustCompile(`(?i)secret`), told)
+
+	got, told = inSlurm(t, nil, "--launcher", "local", "-n", "2", prog, "ring")
+	assert.Equal(t, result{0, "sum 1\n", ""}, got)
+	assert.Empty(t, told)
+
+	got, told = inSlurm(t, []string{"SLURM_JOB_NODELIST=n1", "SLURM_TASKS_PER_NODE=2"}, "-n", "3", prog, "ring")
+	assert.Equal(t, result{0, "sum 3\n", ""}, got, "the only node of a batch script is this one")
+	assert.Empty(t, told)
+}
+
+// TestANodeOfAnAllocationIsKilled, and the others go on.
+func TestANodeOfAnAllocationIsKilled(t *testing.T) {
+	heat := filepath.Join(t.TempDir(), "heat")
+	buildFor(t, heat, "../../examples/byhand/heat")
+	got, _ := inSlurm(t, nil, "--kill", "node2@200ms", heat, "-steps", "100000")
+	assert.Equal(t, 0, got.code, got.err)
+	assert.Contains(t, got.out, heatResult)
+	assert.Contains(t, got.err, "node 2 (n3) is lost")
+}
+
+// TestAllocationsThatFail: code 3 or 2, and one line with host, cause and remedy.
+func TestAllocationsThatFail(t *testing.T) {
+	for _, c := range []struct {
+		env, args string
+		code      int
+		want      string
+	}{
+		{"PROGRAM_OF_N2=/no/goulfm", "", 3, `^goulfm run: node 1 \(n2\): its daemon could not start: .*not found: install goulfm there at the same path, or say where it is with --daemon-path\n$`},
+		{"PROGRAM_OF_N2=/bin/false", "", 3, `^goulfm run: node 1 \(n2\): its daemon could not start: Exited with exit code 1\n$`},
+		{"PATH=/nowhere", "", 3, `node 2 \(n3\): .*: --launcher slurm needs Slurm's srun in PATH\n$`},
+		{"SLURM_JOB_NODELIST=n[1-", "", 2, `SLURM_JOB_NODELIST="?n\[1-.*--launcher local`},
+		{"SLURM_JOB_ID=", "--launcher slurm", 2, `this is no batch script and no shell of salloc`},
+		{"SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=0 SLURM_STEP_ID=0", "", 3, `^goulfm run: 4 ranks by Slurm step 7.0 .*: each of them would start a job of its own: .*srun -n 1.*\n$`},
+		{"SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=1 SLURM_STEP_ID=0", "", 3, `^$`},
+		{"PMI_RANK=1 PMI_SIZE=4", "", 3, `^goulfm run: .*PMI_RANK=1: one of several processes.*GOULFM_ALONE=1.*\n$`},
+	} {
+		got, _ := inSlurm(t, strings.Fields(c.env), append(strings.Fields(c.args), prog, "ring")...)
+		assert.Equal(t, c.code, got.code, "%s\n%s", c.env, got.err)
+		assert.Regexp(t, c.want, got.err, c.env)
+		assert.Empty(t, got.out)
+	}
+}
+
+// TestDaemonsThatSrunStarts find their number, or say why not.
+func TestDaemonsThatSrunStarts(t *testing.T) {
+	node, err := nodeOf([]string{"--nodes", "n[1-3]"}, "n2")
+	require.NoError(t, err)
+	assert.Equal(t, 1, node)
+	node, err = nodeOf(nil, "n2")
+	require.NoError(t, err)
+	assert.Equal(t, -1, node)
+	for _, c := range []struct{ args, want string }{
+		{"--nodes n[1-", "--nodes"}, {"--nodes n[5-6]", "SLURMD_NODENAME=n2 is not among them"}, {"./heat", "goulfm daemon -- PROGRAM"}, {"--what", "not defined"},
+	} {
+		_, err = nodeOf(strings.Fields(c.args), "n2")
+		assert.ErrorContains(t, err, c.want)
+	}
+}
+
+// TestOneRequestToEnd: signals that belong to one request end the context of Main, and not the
+// process; one that comes later ends that.
+func TestOneRequestToEnd(t *testing.T) {
+	for {
+		cmd := limited(t, prog, "linger")
+		in, err := cmd.StdinPipe()
+		require.NoError(t, err)
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		lines := bufio.NewScanner(out)
+		require.NoError(t, cmd.Start())
+		require.True(t, lines.Scan())
+		begun := time.Now()
+		require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+		require.True(t, lines.Scan())
+		assert.Equal(t, "asked", lines.Text())
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		if time.Since(begun) > 500*time.Millisecond { // this machine is too busy to say what came within a second
+			in.Close()
+			_ = cmd.Wait()
+			continue
+		}
+		in.Close()
+		require.True(t, lines.Scan(), "it has ended")
+		assert.Equal(t, "last words", lines.Text())
+		assert.NoError(t, cmd.Wait())
+		return
+	}
+}
+
+// TestADaemonIsAskedToEnd, as an engine asks all tasks of a step: its ranks hear it and end in order.
+func TestADaemonIsAskedToEnd(t *testing.T) {
+	cmd, lines, errs := start(t, "run", "--host", "2", prog, "cancel")
+	counts := map[string]int{}
+	for lines.Scan() {
+		if counts[lines.Text()]++; lines.Text() == "ready" && counts["ready"] == 2 {
+			asked := 0
+			paths, _ := filepath.Glob("/proc/[0-9]*/stat")
+			for _, path := range paths {
+				var pid, parent int
+				var state string
+				text, _ := os.ReadFile(path)
+				_, after, _ := strings.Cut(string(text), "(goulfm) ")
+				if _, err := fmt.Sscan(after, &state, &parent); err != nil || parent != cmd.Process.Pid {
+					continue
+				}
+				_, _ = fmt.Sscan(string(text), &pid)
+				require.NoError(t, syscall.Kill(pid, syscall.SIGTERM))
+				asked++
+			}
+			require.Equal(t, 2, asked)
+		}
+	}
+	assert.NoError(t, cmd.Wait(), errs)
+	assert.Equal(t, 2, counts["cancelled"], errs)
+}

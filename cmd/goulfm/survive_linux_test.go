@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A survivor is a job that outlives its launcher.
+type survivor struct {
+	t       *testing.T
+	dir     string // of its output
+	daemons []int  // their pids, by node
+}
+
+// outliveLauncher starts a job on 4 nodes of 2 ranks each, and kills its launcher once all ranks are in Init.
+func outliveLauncher(t *testing.T, args ...string) *survivor {
+	t.Helper()
+	s := &survivor{t: t, dir: t.TempDir()}
+	cmd, _, errs := start(t, append([]string{"run", "--host", "4", "--ppn", "2", "--survive-launcher", "--output-dir", s.dir, "--kill", "launcher@0s"}, args...)...)
+	for len(s.daemons) < 4 {
+		s.daemons = childrenOf(t, cmd.Process.Pid)
+	}
+	assert.Error(t, cmd.Wait())
+	assert.Contains(t, errs.String(), "the launcher is killed as planned")
+	s.await("node.0.log", "node 0 is head now")
+	return s
+}
+
+// childrenOf returns the processes that a process has started, those that came first first.
+func childrenOf(t *testing.T, pid int) (pids []int) {
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	require.NoError(t, err)
+	for _, file := range files {
+		text, _ := os.ReadFile(file) // a thread may have ended
+		for _, word := range strings.Fields(string(text)) {
+			child, err := strconv.Atoi(word)
+			require.NoError(t, err)
+			pids = append(pids, child)
+		}
+	}
+	slices.Sort(pids)
+	return pids
+}
+
+// await waits until a file of the job contains a text.
+func (s *survivor) await(name, text string) {
+	s.t.Helper()
+	for limit := time.Now().Add(hangs); !strings.Contains(s.read(name), text); time.Sleep(time.Millisecond) {
+		require.True(s.t, time.Now().Before(limit), "%s: %s", name, s.read(name))
+	}
+}
+
+func (s *survivor) read(name string) string {
+	text, _ := os.ReadFile(filepath.Join(s.dir, name))
+	return string(text)
+}
+
+// awaitEnd waits until no daemon is left.
+func (s *survivor) awaitEnd() {
+	s.t.Helper()
+	for limit := time.Now().Add(hangs); ; time.Sleep(time.Millisecond) {
+		if !slices.ContainsFunc(s.daemons, func(pid int) bool { return syscall.Kill(pid, 0) == nil }) {
+			return
+		}
+		require.True(s.t, time.Now().Before(limit), "%s%s", s.read("node.1.log"), s.read("node.2.log"))
+	}
+}
+
+// TestOutlivesItsLauncher: the launcher is killed, and then the node that is head after it. The others
+// recover, with their output on their nodes, and leave nothing behind.
+func TestOutlivesItsLauncher(t *testing.T) {
+	s := outliveLauncher(t, prog, "recover")
+	require.NoError(t, syscall.Kill(s.daemons[0], syscall.SIGKILL))
+	s.awaitEnd()
+	assert.Equal(t, "survivors [2 3 4 5 6 7]\nsum 15\n", s.read("rank.2.out"))
+	for rank := range 8 {
+		assert.Empty(t, s.read(fmt.Sprintf("rank.%d.err", rank)))
+	}
+	for _, node := range []string{"node.1.log", "node.2.log", "node.3.log"} {
+		assert.Contains(t, s.read(node), "node 0 was declared dead")
+		assert.Contains(t, s.read(node), "no process is left on any node that is known to live")
+	}
+}
+
+// TestNobodyStartsProcessesWithoutLauncher, and who asks is told so; a rank can still end the job, in which
+// all others wait for ever.
+func TestNobodyStartsProcessesWithoutLauncher(t *testing.T) {
+	s := outliveLauncher(t, prog, "outlive")
+	require.NoError(t, syscall.Kill(s.daemons[1], syscall.SIGKILL))
+	s.awaitEnd()
+	assert.Regexp(t, `^survivors \[0 1 4 5 6 7\]\nsum 15\nspawn.*the launcher of the job is gone, and nobody else starts processes\n$`, s.read("rank.0.out"))
+}

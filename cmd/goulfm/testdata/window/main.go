@@ -1,0 +1,297 @@
+// Window uses one-sided windows between processes, some of which end themselves in the middle.
+//
+//	window calls    every operation, and what it returns
+//	window puts     all ranks but 0 and 1 are killed while they put into rank 0's memory
+//	window counts   all ranks but 0 and 1 are killed while they count in it
+//	window rebuild  rank 2 is killed; the others take its memory over, beside their own
+//	window lock     all ranks but 0 and 1 are killed: half of them with the lock of rank 0, the others anywhere
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/goulfm/goulfm/collectives"
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/rma"
+)
+
+func main() {
+	bodies := map[string]func(context.Context, *comm.Comm) error{"calls": calls, "puts": puts, "counts": counts, "lock": lock, "rebuild": rebuild}
+	comm.Main(bodies[os.Args[1]])
+}
+
+// doom ends this process at some moment before life is over.
+func doom(life time.Duration) {
+	go func() {
+		time.Sleep(rand.N(life))
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}()
+}
+
+// buried returns when all ranks but the first two are known to be dead.
+func buried(c *comm.Comm) {
+	for c.GetFailed().Size() < c.Size()-2 {
+		runtime.Gosched()
+	}
+}
+
+func check(errs ...error) error { return errors.Join(errs...) }
+
+func calls(ctx context.Context, c *comm.Comm) error {
+	n, me := c.Size(), c.Rank()
+	w, err := rma.Allocate[int32](ctx, c, 100+me, rma.Notifications(1))
+	if err != nil {
+		return err
+	}
+	next := w.At((me + 1) % n)
+	err = check(next.Put(ctx, 10, []int32{int32(me), 5}), w.Fence(ctx))
+	got := []int32{0, 0, 0}
+	err = check(err, next.Get(ctx, 10, got))
+	if got[0] != int32(me) || got[1] != 5 || w.Local()[10] != int32((me+n-1)%n) {
+		return fmt.Errorf("rank %d: %v, %v: %w", me, got, w.Local()[10], err)
+	}
+	for range 1000 {
+		_, e := w.At(0).FetchAndOp(ctx, 0, 1, collectives.Sum)
+		err = check(err, e, w.At(0).Lock(ctx, rma.Exclusive), w.At(0).Get(ctx, 1, got[:1]),
+			w.At(0).Put(ctx, 1, []int32{got[0] + 1}), w.At(0).Unlock(ctx))
+	}
+	err = check(err, next.PutNotify(ctx, 20, []int32{77}, 0), w.WaitNotify(ctx, 0, 1, (me+n-1)%n))
+	if w.Local()[20] != 77 {
+		return fmt.Errorf("rank %d: notified of %d: %w", me, w.Local()[20], err)
+	}
+	err = check(err, w.Fence(ctx))
+	if l := w.Local(); me == 0 && (l[0] != int32(1000*n) || l[1] != l[0]) {
+		return fmt.Errorf("counted %d and %d: %w", l[0], l[1], err)
+	}
+	over, e := w.Wait(ctx, 20, func(v int32) bool { return v == 77 })
+	err = check(err, e, w.Fence(ctx), w.Free())
+	if me == 0 && over == 77 {
+		fmt.Println("ok")
+	}
+	return err
+}
+
+// puts: rank 0 has 4096 elements for each other rank, which puts one number after another into all of
+// them. What it leaves is whole numbers of one put, or of two that followed each other, and does not
+// change once the death is known.
+func puts(ctx context.Context, c *comm.Comm) error {
+	const each = 4096
+	n := 0
+	if c.Rank() == 0 {
+		n = each * c.Size()
+	}
+	w, err := rma.Allocate[uint32](ctx, c, n)
+	if err != nil {
+		return err
+	}
+	if err := w.Fence(ctx); err != nil {
+		return err
+	}
+	if c.Rank() > 1 {
+		doom(3 * time.Millisecond)
+		src := make([]uint32, each)
+		for v := uint32(1); ; v++ {
+			for i := range src {
+				src[i] = v<<16 | v&0xffff
+			}
+			if err := w.At(0).Put(ctx, each*c.Rank(), src); err != nil {
+				return err
+			}
+		}
+	}
+	buried(c)
+	if c.Rank() == 1 {
+		_, _ = w.Comm().Agree(ctx, 1)
+		return w.Free()
+	}
+	seen := append([]uint32{}, w.Local()...)
+	torn, begun := 0, 0
+	for range 20 {
+		for i, v := range w.Local() {
+			if v != seen[i] {
+				return fmt.Errorf("element %d changed after the death of rank %d was known", i, i/each)
+			}
+		}
+	}
+	for r := 2; r < c.Size(); r++ {
+		part := seen[each*r : each*(r+1)]
+		if slices.Min(part) != slices.Max(part) {
+			torn++
+		}
+		if slices.Max(part) != 0 {
+			begun++
+		}
+		for i, v := range part {
+			if v>>16 != v&0xffff || max(v, part[0])>>16 > min(v, part[0])>>16+1 {
+				return fmt.Errorf("rank %d has left %#x in element %d and %#x in 0", r, v, i, part[0])
+			}
+		}
+	}
+	fmt.Printf("begun: %d, in the middle: %d\n", begun, torn)
+	_, _ = w.Comm().Agree(ctx, 1)
+	return w.Free()
+}
+
+// counts: each rank adds 1 to a common element and then to its own: after its death the common one is ahead by 0 or 1 for
+// each of the dead.
+func counts(ctx context.Context, c *comm.Comm) error {
+	w, err := rma.Allocate[uint64](ctx, c, c.Size())
+	if err != nil {
+		return err
+	}
+	if err := w.Fence(ctx); err != nil {
+		return err
+	}
+	if c.Rank() > 1 {
+		doom(3 * time.Millisecond)
+		for {
+			if _, err := w.At(0).FetchAndOp(ctx, 0, 1, collectives.Sum); err != nil {
+				return err
+			}
+			if err := w.At(0).Accumulate(ctx, c.Rank(), []uint64{1}, collectives.Sum); err != nil {
+				return err
+			}
+		}
+	}
+	buried(c)
+	_, _ = w.Comm().Agree(ctx, 1)
+	if c.Rank() == 0 {
+		sum := uint64(0)
+		for _, v := range w.Local()[1:] {
+			sum += v
+		}
+		all := w.Local()[0]
+		if all < sum || all > sum+uint64(c.Size()-2) || sum == 0 {
+			return fmt.Errorf("%d counted, %d in parts", all, sum)
+		}
+		fmt.Println("counted, ahead by", all-sum)
+	}
+	return w.Free()
+}
+
+// lock: under the lock of rank 0 everybody adds to two elements. Who dies between leaves them different, and the lock broken;
+// who mends makes them equal, and counts that in a third one.
+func lock(ctx context.Context, c *comm.Comm) error {
+	w, err := rma.Allocate[uint64](ctx, c, 3)
+	if err != nil {
+		return err
+	}
+	if err := w.Fence(ctx); err != nil {
+		return err
+	}
+	if c.Rank()%2 == 1 && c.Rank() > 1 {
+		doom(20 * time.Millisecond)
+	}
+	t := w.At(0)
+	for round := 0; c.Rank() > 1 || c.GetFailed().Size() < c.Size()-2; round++ {
+		if err := add(ctx, t, func() {
+			if c.Rank() > 1 && c.Rank()%2 == 0 && round > 2 {
+				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+				select {}
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	err = add(ctx, t, func() {})
+	_, _ = w.Comm().Agree(ctx, 1)
+	if l := w.Local(); c.Rank() == 0 {
+		if l[0] != l[1] {
+			return fmt.Errorf("%d and %d in the end", l[0], l[1])
+		}
+		fmt.Println("mended", l[2])
+	}
+	return check(err, w.Free())
+}
+
+// add adds 1 to elements 0 and 1, and mends what somebody has left before.
+func add(ctx context.Context, t rma.Target[uint64], between func()) error {
+	err := t.Lock(ctx, rma.Exclusive)
+	broken := false
+	for errors.Is(err, comm.ErrProcFailed) {
+		broken = true
+		err = t.Lock(ctx, rma.Mend)
+	}
+	if err != nil {
+		return err
+	}
+	var v [3]uint64
+	if err := t.Get(ctx, 0, v[:]); err != nil {
+		return err
+	}
+	if v[0] != v[1] {
+		if !broken {
+			return fmt.Errorf("%d and %d, and nobody said that the lock was broken", v[0], v[1])
+		}
+		v[2]++
+	}
+	err = t.Put(ctx, 0, []uint64{v[0] + 1})
+	between()
+	return check(err, t.Put(ctx, 1, []uint64{v[0] + 1, v[2]}), t.Unlock(ctx))
+}
+
+func rebuild(ctx context.Context, c *comm.Comm) error {
+	w, err := rma.Allocate[int](ctx, c, 10)
+	if err != nil {
+		return err
+	}
+	for i := range w.Local() {
+		w.Local()[i] = 100*c.Rank() + i
+	}
+	if err := w.Fence(ctx); err != nil {
+		return err
+	}
+	if c.Rank() == 2 {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	}
+	left, err := c.Shrink(ctx)
+	if err != nil {
+		return err
+	}
+	saved := make([]int, 10)
+	if err := w.Salvage(2, 0, saved); err != nil {
+		return err
+	}
+	own, err := rma.Rebuild(ctx, left, w)
+	if err != nil {
+		return err
+	}
+	o := []rma.Option{rma.Fresh(0)}
+	if left.Rank() == 1 {
+		o = []rma.Option{rma.Inherit(2)}
+	}
+	theirs, err := rma.Rebuild(ctx, left, w, o...)
+	if err != nil {
+		return err
+	}
+	err = w.Free()
+	for rank, old := range []int{0, 1, 3} {
+		got := make([]int, 10)
+		err = check(err, own.At(rank).Get(ctx, 0, got))
+		for i, v := range got {
+			if v != 100*old+i {
+				return fmt.Errorf("rank %d of the new window has %v: %w", rank, got, err)
+			}
+		}
+	}
+	got := make([]int, 10)
+	err = check(err, theirs.At(1).Get(ctx, 0, got), theirs.Fence(ctx))
+	for i, v := range got {
+		if v != 200+i || saved[i] != v || theirs.Len(0) != 0 {
+			return fmt.Errorf("of the dead: %v, %v: %w", got, saved, err)
+		}
+	}
+	if left.Rank() == 0 {
+		fmt.Println("ok")
+	}
+	return check(err, own.Free(), theirs.Free())
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"flag"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+var windowJobs = flag.Int("windows", 2, "how many jobs whose ranks are killed in each test of windows")
+
+// window runs the test program, as many times as there are jobs to be killed, and looks at what it prints.
+func window(t *testing.T, jobs int, ranks, what, out string) {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "window")
+	build(t, program, "./testdata/window")
+	for range jobs {
+		got := goulfmCommand(t, "", "run", "-q", "-n", ranks, "--timeout", "90s", program, what)
+		assert.Zero(t, got.code, "%s%s", got.out, got.err)
+		assert.Regexp(t, out, got.out)
+		t.Log(got.out)
+	}
+}
+
+// TestWindow: every call, between real processes.
+func TestWindow(t *testing.T) {
+	window(t, 1, "1", "calls", `^ok\n$`)
+	window(t, 1, "4", "calls", `^ok\n$`)
+}
+
+// TestSpecW6W7PutsOfTheKilled: processes are killed while they put. Every number that they leave is whole, and none
+// changes once their death is known.
+func TestSpecW6W7PutsOfTheKilled(t *testing.T) {
+	window(t, *windowJobs, "9", "puts", `^begun: [1-7], in the middle: \d\n$`)
+}
+
+// TestSpecW6CountsOfTheKilled: what they count atomically is counted once or not.
+func TestSpecW6CountsOfTheKilled(t *testing.T) {
+	window(t, *windowJobs, "9", "counts", `^counted, ahead by \d\n$`)
+}
+
+// TestSpecW11LocksOfTheKilled: processes are killed with a lock. The others are told and mend, also when the mender
+// is killed, and nothing is half done in the end.
+func TestSpecW11LocksOfTheKilled(t *testing.T) {
+	window(t, *windowJobs, "9", "lock", `^mended [1-9]\d*\n$`)
+}
+
+// TestSpecW9W20MemoryOfTheKilled: the memory of a killed process is read, and taken over.
+func TestSpecW9W20MemoryOfTheKilled(t *testing.T) {
+	window(t, 1, "4", "rebuild", `^ok\n$`)
+}
+
+// TestHashtable: a table in the memory of all ranks loses nothing when two of them are killed.
+func TestHashtable(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "hashtable")
+	build(t, program, "../../examples/hashtable")
+	got := goulfmCommand(t, "", "run", "-q", "-n", "4", "--timeout", "90s", "--kill", "1@batch=20", "--kill", "3@batch=60", program, "-keys", "100000")
+	assert.Zero(t, got.code, got.err)
+	assert.Regexp(t, `^hashtable: 100000 keys, 2 ranks of 4, [12] repairs: all there\n$`, got.out, "both may die before anybody repairs")
+}

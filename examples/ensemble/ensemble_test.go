@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/recovery"
+)
+
+// run returns the result line, and how many tasks were begun.
+func run(t *testing.T, j commtest.Job) (line string, begun int) {
+	t.Helper()
+	var mu sync.Mutex
+	var out bytes.Buffer
+	j.Run(t, func(ctx context.Context, w *comm.Comm) error {
+		e := &ensemble{tasks: 24, points: 100, out: &out}
+		e.began = func(int) {
+			mu.Lock()
+			defer mu.Unlock()
+			begun++
+		}
+		return recovery.Run(ctx, w, recovery.Config{Log: io.Discard}, e.run)
+	})
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	for _, l := range lines {
+		assert.Equal(t, lines[0], l)
+	}
+	return lines[0], begun
+}
+
+// TestEachDeath: wherever a rank dies the result is that of one process, and one task is done again
+// at most.
+func TestEachDeath(t *testing.T) {
+	want, _ := run(t, commtest.Job{N: 1})
+	got := ""
+	commtest.EachKill(t, commtest.Job{N: 3}, func(j commtest.Job) string {
+		line, begun := run(t, j)
+		assert.LessOrEqual(t, begun, 24+len(j.Kills), "%v", j.Kills)
+		got = line
+		return line
+	})
+	assert.Equal(t, want, got)
+}
+
+// TestManyDeaths: one rank after the other dies, in the last task of each but one; also the same
+// place several times.
+func TestManyDeaths(t *testing.T) {
+	want, _ := run(t, commtest.Job{N: 1})
+	var kills []commtest.Killed
+	for number := range 6 { // the first three ranks, and those who replace them
+		kills = append(kills, commtest.Killed{Rank: number, Mark: "task", At: 6 + 3*number})
+		kills = append(kills, commtest.Killed{Rank: number, Mark: "task", At: 7 + 3*number})
+	}
+	got, begun := run(t, commtest.Job{N: 4, Kills: kills})
+	assert.Equal(t, want, got)
+	assert.LessOrEqual(t, begun, 24+len(kills), fmt.Sprint(kills))
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/rma"
+)
+
+// A table is a set of keys in the memory of all ranks. It has as many parts as there were ranks at
+// first: a key belongs to one part, by its hash, and lies in one of the slots there. A slot holds a
+// key and 1, or 0. Keys are put there by compare-and-swap and never leave.
+type table struct {
+	c       *comm.Comm
+	slots   int // of a part
+	shelves []shelf
+	where   []place // by part
+}
+
+// A shelf is a window, and which part each rank has there; none: -1. At first there is one. After a death
+// the dead one's part is on a shelf of its own.
+type shelf struct {
+	w     *rma.Win[uint64]
+	parts []int
+}
+
+type place struct{ shelf, rank int }
+
+var errFull = errors.New("a part of the table is full")
+
+func newTable(ctx context.Context, c *comm.Comm, slots int) (*table, error) {
+	w, err := rma.Allocate[uint64](ctx, c, slots)
+	if err != nil {
+		return nil, err
+	}
+	s := shelf{w: w}
+	for rank := range c.Size() {
+		s.parts = append(s.parts, rank)
+	}
+	t := &table{c: c, slots: slots, shelves: []shelf{s}, where: make([]place, c.Size())}
+	t.index()
+	return t, nil
+}
+
+// index finds the part that lies at each place.
+func (t *table) index() {
+	for i, s := range t.shelves {
+		for rank, part := range s.parts {
+			if part >= 0 {
+				t.where[part] = place{i, rank}
+			}
+		}
+	}
+}
+
+// insert puts a key into the table, if it is not there. Several ranks may insert the same key.
+func (t *table) insert(ctx context.Context, key uint64) error {
+	_, err := t.visit(key, func(to rma.Target[uint64], slot int) (uint64, error) {
+		was, _, err := to.CompareAndSwap(ctx, slot, 0, key+1)
+		return was, err
+	})
+	return err
+}
+
+// has says whether a key is in the table.
+func (t *table) has(ctx context.Context, key uint64) (bool, error) {
+	was, err := t.visit(key, func(to rma.Target[uint64], slot int) (uint64, error) { return to.Load(ctx, slot) })
+	return was == key+1, err
+}
+
+// visit looks at one slot after the other until one is free or has the key, and returns what was
+// there.
+func (t *table) visit(key uint64, look func(to rma.Target[uint64], slot int) (uint64, error)) (uint64, error) {
+	h := hash(key)
+	at := t.where[h%uint64(len(t.where))]
+	to, first := t.shelves[at.shelf].w.At(at.rank), int(h/uint64(len(t.where))%uint64(t.slots))
+	for i := range t.slots {
+		was, err := look(to, (first+i)%t.slots)
+		if err != nil || was == 0 || was == key+1 {
+			return was, err
+		}
+	}
+	return 0, errFull
+}
+
+// mine calls f for each key that lies in this rank's memory.
+func (t *table) mine(f func(key uint64)) {
+	for _, s := range t.shelves {
+		for _, v := range s.w.Local() {
+			if v != 0 {
+				f(v - 1)
+			}
+		}
+	}
+}
+
+// repaired is the table on the communicator of the survivors: each has its parts as before, in place,
+// and the parts of the dead go to some of them. Nothing is lost: memory outlives its process. The old
+// table stays as it was until it is freed, so that a repair in which another rank dies can be made again.
+func (t *table) repaired(ctx context.Context, left *comm.Comm) (*table, error) {
+	n := &table{c: left, slots: t.slots, where: make([]place, len(t.where))}
+	ranks := left.RanksOf(t.c.Group()) // by old rank: the new one, or Undefined
+	heir := 0
+	for _, s := range t.shelves {
+		if err := n.move(ctx, s, ranks); err != nil {
+			return nil, errors.Join(err, n.free())
+		}
+		for rank, part := range s.parts {
+			if ranks[rank] != comm.Undefined || part < 0 {
+				continue
+			}
+			if err := n.inherit(ctx, s, rank, heir); err != nil {
+				return nil, errors.Join(err, n.free())
+			}
+			heir = (heir + 1) % left.Size()
+		}
+	}
+	n.index()
+	return n, nil
+}
+
+// move takes over what the living have on a shelf.
+func (t *table) move(ctx context.Context, old shelf, ranks []int) error {
+	w, err := rma.Rebuild(ctx, t.c, old.w)
+	if err != nil {
+		return fmt.Errorf("move: %w", err)
+	}
+	parts := none(t.c.Size())
+	for rank, part := range old.parts {
+		if ranks[rank] != comm.Undefined {
+			parts[ranks[rank]] = part
+		}
+	}
+	t.shelves = append(t.shelves, shelf{w, parts})
+	return nil
+}
+
+// inherit gives the part that a dead rank had on a shelf to a living one.
+func (t *table) inherit(ctx context.Context, old shelf, dead, heir int) error {
+	o := rma.Fresh(0)
+	if t.c.Rank() == heir {
+		o = rma.Inherit(dead)
+	}
+	w, err := rma.Rebuild(ctx, t.c, old.w, o)
+	if err != nil {
+		return fmt.Errorf("inherit: %w", err)
+	}
+	parts := none(t.c.Size())
+	parts[heir] = old.parts[dead]
+	t.shelves = append(t.shelves, shelf{w, parts})
+	return nil
+}
+
+func none(n int) []int {
+	parts := make([]int, n)
+	for i := range parts {
+		parts[i] = -1
+	}
+	return parts
+}
+
+func (t *table) free() error {
+	var errs []error
+	for _, s := range t.shelves {
+		errs = append(errs, s.w.Free())
+	}
+	return errors.Join(errs...)
+}
+
+// hash is the finalizer of splitmix64.
+func hash(k uint64) uint64 {
+	k = (k ^ k>>30) * 0xbf58476d1ce4e5b9
+	k = (k ^ k>>27) * 0x94d049bb133111eb
+	return k ^ k>>31
+}

@@ -1,0 +1,216 @@
+package rma
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/goulfm/goulfm/collectives"
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/kernel"
+	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/window"
+)
+
+// Replace is the operation that takes the new value: an Accumulate with it is a put each of whose
+// elements is stored atomically (MPI 12.3.4, MPI_REPLACE).
+func Replace[T comm.Elem]() collectives.Kernel[T] {
+	return collectives.Custom(func(acc, in []T) { copy(acc, in) }, false)()
+}
+
+// Load returns one element, atomically, with all that was stored before whoever stored it did so
+// atomically.
+//
+// Errors are those of Put, and comm.ErrType for records, which have no atomic operations, and for complex128, whose
+// components are atomic each: an Accumulate changes them.
+func (t Target[T]) Load(ctx context.Context, disp int) (T, error) {
+	var v T
+	e, err := t.k.element(ctx, "load", t.rank, disp)
+	if err == nil {
+		v = fromBits[T](e.Load())
+		t.k.leave()
+	}
+	return v, t.k.raise(err)
+}
+
+// Store stores one element, atomically. It takes effect after every operation on this target whose
+// call happened before (P1): data that were put before it are there for whoever loads the element. Errors as of
+// Load.
+func (t Target[T]) Store(ctx context.Context, disp int, v T) error {
+	e, err := t.k.element(ctx, "store", t.rank, disp)
+	if err == nil {
+		e.Swap(toBits(v))
+		t.k.leave()
+		t.k.ring(t.rank)
+	}
+	return t.k.raise(err)
+}
+
+// FetchAndOp combines one element with v, atomically, and returns what was there (MPI 12.3.4,
+// MPI_Fetch_and_op). After every operation on the target before it, as Store. Errors as of Load, and comm.ErrUnsupported
+// for an operation of the program that has panicked.
+func (t Target[T]) FetchAndOp(ctx context.Context, disp int, v T, op collectives.Op[T]) (T, error) {
+	var prev T
+	change, err := changeOf(t.k, "fetch_and_op", op)
+	if err != nil {
+		return prev, t.k.raise(err)
+	}
+	e, err := t.k.element(ctx, "fetch_and_op", t.rank, disp)
+	if err == nil {
+		prev = fromBits[T](change.apply(e, toBits(v)))
+		t.k.leave()
+		t.k.ring(t.rank)
+	}
+	return prev, t.k.raise(err)
+}
+
+// CompareAndSwap stores v in one element if that is old, atomically. It returns what was there, and
+// whether it stored (MPI 12.3.4, MPI_Compare_and_swap). Floats are compared by their bits. After every operation on
+// the target before it, as Store. Errors as of Load.
+func (t Target[T]) CompareAndSwap(ctx context.Context, disp int, old, v T) (prev T, swapped bool, err error) {
+	e, err := t.k.element(ctx, "compare_and_swap", t.rank, disp)
+	if err != nil {
+		return prev, false, t.k.raise(err)
+	}
+	was, swapped := e.CompareAndSwap(toBits(old), toBits(v))
+	t.k.leave()
+	if swapped {
+		t.k.ring(t.rank)
+	}
+	return fromBits[T](was), swapped, nil
+}
+
+// Accumulate combines the target's elements from disp on with those of src, each atomically: other
+// accumulates and atomic operations come before or after it, element by element (MPI 12.3.4, MPI_Accumulate). If this member dies
+// meanwhile any of the elements have been changed, once each (W6). Errors as of Put, comm.ErrType for records, and
+// comm.ErrUnsupported for the product of complex128.
+func (t Target[T]) Accumulate(ctx context.Context, disp int, src []T, op collectives.Op[T]) error {
+	return t.k.raise(accumulate(ctx, t, "accumulate", disp, src, nil, op))
+}
+
+// GetAccumulate is Accumulate that fills result with what was there, element by element: it has the
+// length of src, else the error Is comm.ErrLength (MPI 12.3.4, MPI_Get_accumulate).
+func (t Target[T]) GetAccumulate(ctx context.Context, disp int, src, result []T, op collectives.Op[T]) error {
+	const name = "get_accumulate"
+	if len(src) != len(result) {
+		return t.k.raise(t.k.fail(name, nil, fmt.Errorf("%w: %d elements, room for %d", comm.ErrLength, len(src), len(result))))
+	}
+	return t.k.raise(accumulate(ctx, t, name, disp, src, result, op))
+}
+
+// Iaccumulate is Accumulate, as a request (MPI 12.3.5, MPI_Raccumulate): see Iput.
+func (t Target[T]) Iaccumulate(ctx context.Context, disp int, src []T, op collectives.Op[T]) comm.Request {
+	return door.NotStarted(t.Accumulate(ctx, disp, src, op))
+}
+
+// IgetAccumulate is GetAccumulate, as a request (MPI 12.3.5, MPI_Rget_accumulate): see Iput.
+func (t Target[T]) IgetAccumulate(ctx context.Context, disp int, src, result []T, op collectives.Op[T]) comm.Request {
+	return door.NotStarted(t.GetAccumulate(ctx, disp, src, result, op))
+}
+
+func accumulate[T comm.Elem](ctx context.Context, t Target[T], name string, disp int, src, result []T, op collectives.Op[T]) error {
+	change, err := changeOf(t.k, name, op)
+	if err != nil {
+		return err
+	}
+	mem, err := t.k.reach(ctx, name, t.rank, disp, len(src))
+	if err != nil {
+		return err
+	}
+	size, in, out := change.size, view.Bytes(src), view.Bytes(result)
+	for at := 0; at < len(mem); at += size {
+		prev := change.apply(window.At(mem[at:], size), bitsAt(in[at:], size))
+		if out != nil {
+			setBitsAt(out[at:], size, prev)
+		}
+	}
+	t.k.leave()
+	t.k.ring(t.rank)
+	return nil
+}
+
+// element begins an atomic access to one element of a target.
+func (k *core) element(ctx context.Context, op string, rank, disp int) (e window.Element, err error) {
+	if k.elem == 0 || k.unit > 8 {
+		return e, k.fail(op, nil, fmt.Errorf("%w: %s have no atomic operations", comm.ErrType, view.CodeName(k.spec.code)))
+	}
+	mem, err := k.reach(ctx, op, rank, disp, 1)
+	if err != nil {
+		return e, err
+	}
+	return window.At(mem, k.unit), nil
+}
+
+// A change is what an operation does to one number of size bytes.
+type change struct {
+	size int
+	adds bool // it is a sum of integers
+	f    func(acc, in uint64) uint64
+}
+
+func (c change) apply(e window.Element, in uint64) (prev uint64) {
+	if c.adds {
+		return e.Add(in)
+	}
+	return e.Update(c.f, in)
+}
+
+// changeOf returns what op does to an element, or to each component of a complex128.
+func changeOf[T comm.Elem](k *core, name string, op collectives.Op[T]) (c change, err error) {
+	if op == nil {
+		return c, k.fail(name, nil, fmt.Errorf("%w: nil operation", comm.ErrArgument))
+	}
+	if k.elem == 0 {
+		return c, k.fail(name, nil, fmt.Errorf("%w: %s have no atomic operations", comm.ErrType, view.CodeName(k.spec.code)))
+	}
+	kern := op()
+	code, elem, size := opOf(kern.Name()), k.elem, k.unit
+	if elem == kernel.Complex128 {
+		if code != kernel.Sum {
+			return c, k.fail(name, nil, fmt.Errorf("%w: %s of complex128", comm.ErrUnsupported, kern.Name()))
+		}
+		elem, size = kernel.Float64, 8
+	}
+	c = change{size: size, adds: code == kernel.Sum && elem <= kernel.Uint64, f: kernel.Scalar(code, elem)}
+	if code == 0 {
+		c.f = foldOf(kern)
+	}
+	if c.f == nil {
+		return c, k.fail(name, nil, fmt.Errorf("%w: %s of %s", comm.ErrUnsupported, kern.Name(), view.CodeName(k.spec.code)))
+	}
+	return c, nil
+}
+
+// foldOf is an operation of the program on one element. The program's function may be called more
+// than once: whoever finds the element changed meanwhile calls it again.
+func foldOf[T comm.Elem](kern collectives.Kernel[T]) func(acc, in uint64) uint64 {
+	if kern.Name() != "custom" {
+		return nil
+	}
+	return func(acc, in uint64) uint64 {
+		a, b := []T{fromBits[T](acc)}, []T{fromBits[T](in)}
+		kern.Fold(a, b)
+		return toBits(a[0])
+	}
+}
+
+// opOf returns the code of an operation by its name; 0: one of the program, or none of a number.
+func opOf(name string) kernel.Op {
+	for op := kernel.Sum; op <= kernel.LXor; op++ {
+		if op.String() == name {
+			return op
+		}
+	}
+	return 0
+}
+
+// toBits and fromBits have a number of up to 8 bytes in the lowest bits of a word.
+func toBits[T any](v T) uint64 {
+	one := [1]T{v}
+	return bitsAt(view.Bytes(one[:]), view.Size[T]())
+}
+
+func fromBits[T any](bits uint64) T {
+	var one [1]T
+	setBitsAt(view.Bytes(one[:]), view.Size[T](), bits)
+	return one[0]
+}

@@ -1,0 +1,46 @@
+package rma
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/goulfm/goulfm/internal/publish"
+	"github.com/goulfm/goulfm/internal/window"
+)
+
+func (k *core) put(ctx context.Context, op string, rank, disp, n int, src []byte) error {
+	dst, err := k.reach(ctx, op, rank, disp, n)
+	if err != nil {
+		return err
+	}
+	window.Copy(dst, src)
+	k.leave()
+	return nil
+}
+
+func (k *core) get(ctx context.Context, op string, rank, disp, n int, dst []byte) error {
+	src, err := k.reach(ctx, op, rank, disp, n)
+	if err != nil {
+		return err
+	}
+	copy(dst, src)
+	k.leave()
+	return nil
+}
+
+func (k *core) salvage(rank, disp int, dst []byte, n int) error {
+	const op = "salvage"
+	if err := k.there(op, rank); err != nil {
+		return err
+	}
+	p := &k.pieces[rank]
+	if uint(disp) > uint(p.n) || n > p.n-disp {
+		return k.fail(op, []int{rank}, fmt.Errorf("%w: elements %d to %d of %d", ErrBounds, disp, disp+n, p.n))
+	}
+	k.sees() // the dead are silenced before their memory is read
+	copy(dst, p.data[disp*k.unit:])
+	return nil
+}
+
+// fence returns when others see what this goroutine has stored.
+func fence() { publish.Fence() }

@@ -1,0 +1,316 @@
+package rma
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/goulfm/goulfm/collectives"
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/window"
+)
+
+// Allocate makes a window of n zeroed elements of T here. Collective over c: every member gives the
+// same T and the same options; n may differ, and be 0. It succeeds at every live member or at none
+// (W1), unless a revocation overtakes it. The window has a communicator of its own: later deaths and shrinks of c
+// do not end it.
+//
+// Errors: comm.ErrNoRoom where there is no memory, comm.ErrType for elements without a fixed size,
+// comm.ErrArgument for a wrong n or option, each at the member that has it and comm.ErrPeerArgument at the others; comm.ErrMismatch
+// where members gave different types or options; comm.ErrProcFailed when a member has died;
+// comm.ErrUnsupported where members do not share memory: on several nodes, with --fence, and where all
+// goes by messages. When ctx ends first the window is revoked at all (MPI 12.2.2, MPI_Win_allocate).
+func Allocate[T comm.Elem](ctx context.Context, c *comm.Comm, n int, o ...Option) (*Win[T], error) {
+	return made[T](create(ctx, c, specOf[T]("allocate", n, o)))
+}
+
+func made[T comm.Elem](k *core, err error) (*Win[T], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Win[T]{k: k}, nil
+}
+
+// notificationsMax is how many counters of notifications a window can have.
+const notificationsMax = 1 << 16
+
+// An Option changes what a window is. All members give the same.
+type Option func(*spec)
+
+// Notifications has each member have n counters that a PutNotify can count up; without it there
+// are none. At most 65,536.
+func Notifications(n int) Option { return func(s *spec) { s.notifications = n } }
+
+// Populate has all pages of the memory there from the beginning. Without it those of more than 64
+// MiB come when they are touched first, and if there are none left that is the end of the process that
+// touches them.
+func Populate() Option { return func(s *spec) { s.populate = true } }
+
+// spec is what a member asks for.
+type spec struct {
+	op            string
+	n             int
+	unit          int
+	code          uint8
+	err           error // what is wrong with it
+	notifications int
+	populate      bool
+	old           *core // whose memory is moved; nil: new memory
+	heir          bool  // Inherit was given, of rank dead of old
+	dead          int
+	fresh         bool // Fresh was given
+}
+
+func specOf[T comm.Elem](op string, n int, options []Option) spec {
+	s := spec{op: op, n: n, unit: view.Size[T](), code: view.Code[T]()}
+	for _, o := range options {
+		if o == nil {
+			s.err = fmt.Errorf("%w: nil option", comm.ErrArgument)
+			continue
+		}
+		o(&s)
+	}
+	switch {
+	case s.err != nil:
+	case s.code == 0:
+		s.err = fmt.Errorf("%w: elements that have no fixed size or hold pointers", comm.ErrType)
+	case s.n < 0:
+		s.err = fmt.Errorf("%w: %d elements", comm.ErrArgument, s.n)
+	case s.notifications < 0 || s.notifications > notificationsMax:
+		s.err = fmt.Errorf("%w: %d counters of notifications: at most %d", comm.ErrArgument, s.notifications, notificationsMax)
+	case s.n > math.MaxInt/2/max(s.unit, 1):
+		s.err = fmt.Errorf("%w: %d elements", comm.ErrNoRoom, s.n)
+	case op == "allocate" && (s.heir || s.fresh):
+		s.err = fmt.Errorf("%w: Inherit and Fresh are for Rebuild", comm.ErrArgument)
+	}
+	return s
+}
+
+// contribution is what a member tells the others: what it asked for and where its memory is. It
+// travels as it lies in memory.
+type contribution struct {
+	Fine          bool // it has memory, and nothing is wrong with what it asked for
+	Code          uint8
+	Notifications uint32
+	Elements      uint64
+	Data          window.Offer
+	Control       window.Offer
+}
+
+// creation is a window on its way, at one member.
+type creation struct {
+	*core
+	mine error          // what is wrong here
+	all  []contribution // by rank; nil: not known
+}
+
+// create makes a window. Three things make it uniform: the duplicate is, an exchange of what
+// everybody has comes next, and an agreement on how that went is last.
+func create(ctx context.Context, c *comm.Comm, s spec) (*core, error) {
+	switch {
+	case c == nil:
+		return nil, &comm.Error{Op: s.op, Err: fmt.Errorf("%w: nil communicator", comm.ErrArgument)}
+	case ctx == nil:
+		return nil, door.Raise(c, &comm.Error{Op: s.op, Comm: c.Name(), Err: errNoContext})
+	}
+	dup, err := c.Dup(ctx)
+	if e, ok := errors.AsType[*comm.Error](err); ok {
+		return nil, &comm.Error{Op: s.op, Comm: e.Comm, Ranks: e.Ranks, Err: e.Err} // the handler has had it
+	}
+	if err != nil {
+		return nil, err
+	}
+	dup.SetErrorHandler(comm.ErrorsReturn) // what programs see goes through fail
+	k := &creation{core: &core{parent: c, c: dup, name: "window of " + c.Name(), me: c.Rank(), n: c.Size(), spec: s, unit: s.unit, elem: window.ElemOf(s.code)}}
+	k.pieces = make([]piece, k.n)
+	k.watch, k.mine = engine.NewWatch(door.Engine(dup), door.Engine(c))
+	if k.mine == nil {
+		k.mine = s.err
+	}
+	offer := k.offer()
+	k.exchange(ctx, offer)
+	k.findAll()
+	if err := k.agree(ctx); err != nil {
+		k.giveUp()
+		return nil, k.raise(err)
+	}
+	k.look()
+	k.newGuards()
+	k.exposure.posted, k.access.started = make([]uint64, k.n), make([]uint64, k.n)
+	return k.core, nil
+}
+
+// offer makes this member's memory.
+func (k *creation) offer() contribution {
+	mine := contribution{Code: k.spec.code, Notifications: uint32(k.spec.notifications)}
+	if k.mine != nil {
+		return mine
+	}
+	p := &k.pieces[k.me]
+	if p.memory, k.mine = k.elements(); k.mine != nil {
+		return mine
+	}
+	if p.says, k.mine = k.newRegion(window.ControlBytes(k.n, k.spec.notifications), true); k.mine != nil {
+		return mine
+	}
+	mine.Fine, mine.Elements = true, uint64(k.spec.n)
+	mine.Data, mine.Control = p.memory.Offer(), p.says.Offer()
+	return mine
+}
+
+// elements returns the memory of this member's elements: its own of the old window, a copy of a dead
+// member's, or new memory.
+func (k *creation) elements() (*window.Region, error) {
+	old := k.spec.old
+	if old == nil || k.spec.fresh {
+		return k.newRegion(k.spec.n*k.unit, k.spec.populate)
+	}
+	if !k.spec.heir {
+		return old.pieces[old.me].memory.Retain(), nil
+	}
+	r, err := k.newRegion(k.spec.n*k.unit, k.spec.populate)
+	if err == nil {
+		copy(r.Bytes(), old.pieces[k.spec.dead].data)
+	}
+	return r, err
+}
+
+func (k *creation) newRegion(bytes int, populate bool) (*window.Region, error) {
+	if !k.watch.Processes() {
+		return window.Heap(bytes), nil
+	}
+	r, err := window.Map(bytes, populate)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", comm.ErrNoRoom, err)
+	}
+	return r, nil
+}
+
+// exchange learns what all others offer.
+func (k *creation) exchange(ctx context.Context, mine contribution) {
+	all := make([]contribution, k.n)
+	err := collectives.Allgather(ctx, k.c, all, []contribution{mine})
+	if err == nil {
+		k.all = all
+		return
+	}
+	if k.mine == nil {
+		k.mine = err
+	}
+}
+
+// findAll maps what the others offer, if all do.
+func (k *creation) findAll() {
+	if k.mine != nil || k.all == nil {
+		return
+	}
+	mine := &k.all[k.me]
+	for _, o := range k.all {
+		if o.Code != mine.Code || o.Notifications != mine.Notifications {
+			k.mine = fmt.Errorf("%w: %s and %s, %d and %d counters of notifications", comm.ErrMismatch,
+				view.CodeName(mine.Code), view.CodeName(o.Code), mine.Notifications, o.Notifications)
+			return
+		}
+	}
+	if slices.ContainsFunc(k.all, func(o contribution) bool { return !o.Fine }) {
+		return // the agreement fails
+	}
+	for rank := range k.all {
+		if k.mine = k.find(rank); k.mine != nil {
+			return
+		}
+	}
+}
+
+// find maps what one member offers.
+func (k *creation) find(rank int) (err error) {
+	o, p := &k.all[rank], &k.pieces[rank]
+	if rank != k.me {
+		if p.memory, err = k.findRegion(o.Data); err == nil {
+			p.says, err = k.findRegion(o.Control)
+		}
+	}
+	if err != nil && k.watch.Processes() && window.IsGone(o.Data.Pid) {
+		// Killed since it has made its offer; that may not be known here yet.
+		return &comm.Error{Op: k.spec.op, Comm: k.name, Ranks: []int{rank}, Err: comm.ErrProcFailed}
+	}
+	if err != nil {
+		return err
+	}
+	bytes := o.Elements * uint64(k.unit)
+	if bytes > uint64(len(p.memory.Bytes())) || window.ControlBytes(k.n, k.spec.notifications) > len(p.says.Bytes()) {
+		return fmt.Errorf("%w: rank %d", window.ErrForeign, rank)
+	}
+	p.n, p.data = int(o.Elements), p.memory.Bytes()[:bytes:bytes]
+	p.control = window.ControlOf(p.says, k.n)
+	return nil
+}
+
+func (k *creation) findRegion(o window.Offer) (*window.Region, error) {
+	if !k.watch.Processes() {
+		return window.FindHeap(o)
+	}
+	if r := k.spec.old.regionOf(o.Token); r != nil {
+		return r.Retain(), nil
+	}
+	r, err := window.Find(o)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", comm.ErrNoRoom, err)
+	}
+	return r, nil
+}
+
+// ranked is how many members can say in the flag of the agreement that it was they: bit 0 says it
+// for all.
+const ranked = 63
+
+// agree ends the creation: nil at all, or an error at all. It contributes at once: who gives the
+// wait up has been counted, and revokes what the others may have.
+func (k *creation) agree(ctx context.Context) error {
+	flag := ^uint64(0)
+	if k.mine != nil {
+		flag = ^uint64(1)
+		if k.me < ranked {
+			flag &^= 1 << (k.me + 1)
+		}
+	}
+	_, err := k.c.Iagree(&flag).Wait(ctx)
+	switch {
+	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		_ = k.c.Revoke() // it fails for who is fenced alone
+		return k.failBy(k.spec.op, err)
+	case err == nil && flag&1 != 0:
+		return nil
+	case k.mine != nil && !comm.Recoverable(k.mine):
+		return k.failBy(k.spec.op, k.mine)
+	case err != nil:
+		return k.failBy(k.spec.op, err)
+	}
+	if k.mine != nil {
+		return k.failBy(k.spec.op, k.mine)
+	}
+	return k.fail(k.spec.op, k.guilty(flag), comm.ErrPeerArgument)
+}
+
+// guilty are the ranks that have said that something was wrong.
+func (k *creation) guilty(flag uint64) (ranks []int) {
+	for rank := range min(k.n, ranked) {
+		if flag>>(rank+1)&1 == 0 {
+			ranks = append(ranks, rank)
+		}
+	}
+	return ranks
+}
+
+// giveUp undoes a creation that has failed.
+func (k *creation) giveUp() {
+	if k.watch != nil {
+		k.watch.Close()
+	}
+	k.release()
+	_ = k.c.Free() // the creation has failed, and says why
+}

@@ -1,0 +1,254 @@
+package rma
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/segment"
+)
+
+// exposure is what this member has posted. Counters in memory never go back: the k-th Start of
+// an origin toward a target meets the k-th Post of that for it.
+type exposure struct {
+	mu      sync.Mutex
+	open    bool     // a Post is not over
+	origins []int    // of it
+	posted  []uint64 // by origin
+}
+
+// access is what this member has started.
+type access struct {
+	mu      sync.Mutex
+	open    bool     // a Start is not over
+	targets []int    // of it, that were alive
+	started []uint64 // by target
+}
+
+// Post lets the members of g access this member's memory until WaitPosted: each of them says Start,
+// accesses, and says Complete (MPI 12.5.2, MPI_Win_post). It does not wait. Accesses need no Post: it is for programs whose
+// members order phases with some neighbours, and not with all (Fence). Errors: comm.ErrRank for a group with others than
+// members, comm.ErrArgument when another Post is not over, comm.ErrRevoked, comm.ErrFreed.
+func (w *Win[T]) Post(ctx context.Context, g comm.Group) error {
+	return w.k.raise(w.k.post(ctx, g))
+}
+
+// Start begins an epoch of accesses to the members of g, and waits until each of them has posted for this one
+// (MPI 12.5.2, MPI_Win_start). When targets are dead the error is comm.ErrProcFailed, which names them, after all others have posted:
+// the epoch has begun with those (W16). Other errors: as of Post; when ctx ends nothing has begun.
+func (w *Win[T]) Start(ctx context.Context, g comm.Group) error {
+	return w.k.raise(w.k.start(ctx, g))
+}
+
+// Complete ends the epoch of Start: all accesses in it have taken effect for who returns from
+// WaitPosted (MPI 12.5.2, MPI_Win_complete). When targets have died the error is comm.ErrProcFailed, which names them; at all others it has
+// completed, and the epoch is over (W16). ErrNotHeld without a Start.
+func (w *Win[T]) Complete(ctx context.Context) error {
+	return w.k.raise(w.k.complete(ctx))
+}
+
+// WaitPosted ends the epoch of Post, and waits until each of its origins has completed (MPI 12.5.2,
+// MPI_Win_wait). When origins are dead the error is comm.ErrProcFailed, which names them, after all living ones have completed: the epoch is
+// over (W16). Of what the dead put any elements may be there (W6). When ctx ends the epoch is not over. ErrNotHeld without a Post.
+func (w *Win[T]) WaitPosted(ctx context.Context) error {
+	return w.k.raise(w.k.waitPosted(ctx))
+}
+
+// TestPosted is WaitPosted that does not wait: it says whether the epoch of Post is over (MPI 12.5.2,
+// MPI_Win_test).
+func (w *Win[T]) TestPosted() (bool, error) {
+	over, err := w.k.testPosted()
+	return over, w.k.raise(err)
+}
+
+// ranksOf returns the ranks of a group's members.
+func (k *core) ranksOf(ctx context.Context, op string, g comm.Group) ([]int, error) {
+	if ctx == nil {
+		return nil, k.fail(op, nil, errNoContext)
+	}
+	if s := k.sees(); s.err != nil {
+		return nil, k.fail(op, nil, s.err)
+	}
+	ranks := k.c.RanksOf(g)
+	if slices.Contains(ranks, comm.Undefined) {
+		return nil, k.fail(op, nil, fmt.Errorf("%w: a process that is no member", comm.ErrRank))
+	}
+	return ranks, nil
+}
+
+func (k *core) post(ctx context.Context, g comm.Group) error {
+	const op = "post"
+	ranks, err := k.ranksOf(ctx, op, g)
+	if err != nil {
+		return err
+	}
+	x := &k.exposure
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.open {
+		return k.fail(op, nil, fmt.Errorf("%w: the Post before is not over", comm.ErrArgument))
+	}
+	if err := k.watch.Enter(); err != nil {
+		return k.fail(op, nil, err)
+	}
+	x.open, x.origins = true, ranks
+	for _, o := range ranks {
+		x.posted[o]++
+		segment.Store64(k.pieces[k.me].control.Posted(o), x.posted[o])
+	}
+	k.watch.Leave()
+	for _, o := range ranks {
+		k.ring(o)
+	}
+	return nil
+}
+
+func (k *core) start(ctx context.Context, g comm.Group) error {
+	const op = "start"
+	ranks, err := k.ranksOf(ctx, op, g)
+	if err != nil {
+		return err
+	}
+	e := &k.access
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.open {
+		return k.fail(op, nil, fmt.Errorf("%w: the Start before is not over", comm.ErrArgument))
+	}
+	dead, err := k.awaitEach(ctx, op, ranks, func(rank int) bool {
+		return segment.Load64(k.pieces[rank].control.Posted(k.me)) > e.started[rank]
+	})
+	if err != nil {
+		return err
+	}
+	e.open, e.targets = true, nil
+	for _, rank := range ranks {
+		if !slices.Contains(dead, rank) {
+			e.started[rank]++
+			e.targets = append(e.targets, rank)
+		}
+	}
+	return k.failDead(op, dead)
+}
+
+func (k *core) complete(ctx context.Context) error {
+	const op = "complete"
+	if ctx == nil {
+		return k.fail(op, nil, errNoContext)
+	}
+	e := &k.access
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.open {
+		return k.fail(op, nil, ErrNotHeld)
+	}
+	s := k.sees()
+	if s.freed {
+		return k.fail(op, nil, s.err)
+	}
+	e.open = false
+	if err := k.watch.Enter(); err != nil {
+		return k.fail(op, nil, err)
+	}
+	var dead []int
+	for _, rank := range e.targets {
+		segment.Store64(k.pieces[rank].control.Completed(k.me), e.started[rank])
+		if s.dead[rank] {
+			dead = append(dead, rank)
+		}
+	}
+	k.watch.Leave()
+	for _, rank := range e.targets {
+		k.ring(rank)
+	}
+	if s.err != nil {
+		return k.fail(op, nil, s.err)
+	}
+	return k.failDead(op, dead)
+}
+
+func (k *core) waitPosted(ctx context.Context) error {
+	const op = "wait_posted"
+	if ctx == nil {
+		return k.fail(op, nil, errNoContext)
+	}
+	x := &k.exposure
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.open {
+		return k.fail(op, nil, ErrNotHeld)
+	}
+	dead, err := k.awaitEach(ctx, op, x.origins, k.hasCompleted)
+	if err != nil {
+		return err
+	}
+	x.open = false
+	return k.failDead(op, dead)
+}
+
+func (k *core) testPosted() (bool, error) {
+	const op = "test_posted"
+	x := &k.exposure
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.open {
+		return false, k.fail(op, nil, ErrNotHeld)
+	}
+	s := k.sees()
+	dead, over := k.each(s, x.origins, k.hasCompleted)
+	switch {
+	case over:
+		x.open = false
+		return true, k.failDead(op, dead)
+	case s.err != nil:
+		return false, k.fail(op, nil, s.err)
+	}
+	return false, nil
+}
+
+// hasCompleted says whether an origin has completed what was posted for it.
+func (k *core) hasCompleted(o int) bool {
+	return segment.Load64(k.pieces[k.me].control.Completed(o)) >= k.exposure.posted[o]
+}
+
+// each says whether ok holds of all ranks but the dead, and who those are that it does not hold of.
+func (k *core) each(s *sight, ranks []int, ok func(rank int) bool) (dead []int, over bool) {
+	for _, rank := range ranks {
+		switch {
+		case ok(rank):
+		case s.dead[rank]:
+			dead = append(dead, rank)
+		default:
+			return nil, false
+		}
+	}
+	return dead, true
+}
+
+// awaitEach waits until each is over.
+func (k *core) awaitEach(ctx context.Context, op string, ranks []int, ok func(rank int) bool) (dead []int, err error) {
+	over := func() (over bool) {
+		s := k.sees()
+		if dead, over = k.each(s, ranks, ok); over {
+			return true
+		}
+		if err = s.err; err == nil {
+			err = ctx.Err()
+		}
+		return err != nil
+	}
+	k.watch.Await(k.pieces[k.me].control.Bell(), over)
+	if err != nil {
+		return nil, k.fail(op, nil, err)
+	}
+	return dead, nil
+}
+
+func (k *core) failDead(op string, dead []int) error {
+	if len(dead) == 0 {
+		return nil
+	}
+	return k.fail(op, dead, comm.ErrProcFailed)
+}

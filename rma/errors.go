@@ -1,0 +1,46 @@
+package rma
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/goulfm/goulfm/comm"
+)
+
+// The classes of errors that windows alone raise. Each error is wrapped in a *comm.Error, as all.
+var (
+	// ErrBounds: elements that the target does not have.
+	ErrBounds = errors.New("outside of the window")
+	// ErrNotHeld: an Unlock without a Lock, a Complete without a Start, a WaitPosted without a Post.
+	ErrNotHeld = errors.New("nothing to end")
+	// ErrStale: a reference to memory that was given back.
+	ErrStale = errors.New("memory that was given back")
+)
+
+var errNoContext = fmt.Errorf("%w: nil context", comm.ErrArgument)
+
+// raise returns an error as the error handler of the window's communicator has it. Every exported
+// call makes it once; what they call in turn does not.
+func (k *core) raise(err error) error {
+	if err == nil {
+		return nil
+	}
+	return door.Raise(k.parent, err)
+}
+
+// fail says where an error happened.
+func (k *core) fail(op string, ranks []int, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &comm.Error{Op: op, Comm: k.name, Ranks: ranks, Err: err}
+}
+
+// failBy is fail for the error of a call on the communicator of the window: it keeps the ranks
+// and the class.
+func (k *core) failBy(op string, err error) error {
+	if e, ok := errors.AsType[*comm.Error](err); ok {
+		return k.fail(op, e.Ranks, e.Err)
+	}
+	return k.fail(op, nil, err)
+}

@@ -1,0 +1,5 @@
+package rma_test
+
+import "runtime"
+
+func yield() { runtime.Gosched() }

@@ -1,0 +1,185 @@
+package rma_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/rma"
+)
+
+// TestLockExcludes: what is read and written under an exclusive lock, by several goroutines of several members,
+// loses nothing; sharers see no writer.
+func TestLockExcludes(t *testing.T) {
+	const n, each = 4, 60
+	commtest.Run(t, n, func(ctx context.Context, c *comm.Comm) {
+		w := allocate[int](ctx, t, c, 2)
+		work := func() {
+			for i := range each {
+				v := []int{0, 0}
+				if i%4 == 3 {
+					assert.NoError(t, w.At(1).Lock(ctx, rma.Shared))
+					assert.NoError(t, w.At(1).Get(ctx, 0, v))
+					assert.Equal(t, v[0], v[1])
+				} else {
+					assert.NoError(t, w.At(1).Lock(ctx, rma.Exclusive))
+					assert.NoError(t, w.At(1).Get(ctx, 0, v))
+					assert.NoError(t, w.At(1).Put(ctx, 0, []int{v[0] + 1}))
+					assert.NoError(t, w.At(1).Put(ctx, 1, []int{v[1] + 1}))
+				}
+				assert.NoError(t, w.At(1).Unlock(ctx))
+			}
+		}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			work()
+		}()
+		work()
+		<-done
+		assert.NoError(t, w.Fence(ctx))
+		if c.Rank() == 1 {
+			assert.Equal(t, []int{2 * n * each * 3 / 4, 2 * n * each * 3 / 4}, w.Local())
+		}
+		wants(t, w.At(1).Unlock(ctx), rma.ErrNotHeld, "unlock", 1)
+		wants(t, w.At(1).Lock(ctx, 0), comm.ErrArgument, "lock")
+		assert.NoError(t, w.Free())
+	})
+}
+
+// TestSpecW11W23BrokenLock: a member dies with the lock. Who waits and who comes is told, until somebody mends; another
+// target's lock is none of that (W23).
+func TestSpecW11W23BrokenLock(t *testing.T) {
+	commtest.Run(t, 4, func(ctx context.Context, c *comm.Comm) {
+		w := allocate[int](ctx, t, c, 2)
+		if c.Rank() == 3 {
+			assert.NoError(t, w.At(0).Lock(ctx, rma.Exclusive))
+			assert.NoError(t, w.At(0).Put(ctx, 0, []int{1})) // element 1 should follow
+		}
+		assert.NoError(t, w.Fence(ctx))
+		if c.Rank() == 3 {
+			commtest.Kill(c)
+		}
+		for _, m := range []rma.Mode{rma.Exclusive, rma.Shared} {
+			err := w.At(0).Lock(ctx, m)
+			wants(t, err, comm.ErrProcFailed, "lock", 3)
+			if err == nil {
+				assert.NoError(t, w.At(0).Unlock(ctx))
+			}
+		}
+		wants(t, w.LockAll(ctx), comm.ErrProcFailed, "lock_all", 3, 3) // the dead holder, and the dead target
+		assert.NoError(t, w.UnlockAll(ctx))
+		assert.NoError(t, w.At(1).Lock(ctx, rma.Exclusive), "W23")
+		assert.NoError(t, w.At(1).Unlock(ctx))
+		_, err := w.Comm().Agree(ctx, 1)
+		assert.ErrorIs(t, err, comm.ErrProcFailed)
+		assert.NoError(t, w.At(0).Lock(ctx, rma.Mend))
+		v := []int{0, 0}
+		assert.NoError(t, w.At(0).Get(ctx, 0, v))
+		if v[0] != v[1] {
+			assert.NoError(t, w.At(0).Put(ctx, 1, v[:1]))
+		}
+		assert.NoError(t, w.At(0).Unlock(ctx))
+		assert.NoError(t, w.At(0).Lock(ctx, rma.Exclusive), "it is whole")
+		assert.NoError(t, w.At(0).Get(ctx, 0, v))
+		assert.Equal(t, []int{1, 1}, v)
+		assert.NoError(t, w.At(0).Unlock(ctx))
+		assert.NoError(t, w.Free())
+	})
+}
+
+// TestSpecW10W12DeadSharersAndWaiters: a share of the dead is free, and the death of one who waits behind a holder is nobody's business.
+func TestSpecW10W12DeadSharersAndWaiters(t *testing.T) {
+	commtest.Run(t, 4, func(ctx context.Context, c *comm.Comm) {
+		w := allocate[int](ctx, t, c, 1)
+		switch c.Rank() {
+		case 2:
+			assert.NoError(t, w.At(1).Lock(ctx, rma.Shared))
+		case 0:
+			assert.NoError(t, w.At(0).Lock(ctx, rma.Exclusive))
+		}
+		assert.NoError(t, w.Fence(ctx))
+		switch c.Rank() {
+		case 2:
+			commtest.Kill(c)
+		case 3:
+			killed := make(chan struct{})
+			go func() {
+				defer close(killed)
+				for range 500 {
+					yield()
+				}
+				commtest.Kill(c)
+			}()
+			assert.ErrorIs(t, w.At(0).Lock(ctx, rma.Exclusive), comm.ErrFenced)
+			<-killed
+			return
+		}
+		assert.NoError(t, commtest.AwaitFailure(ctx, c, 2))
+		if c.Rank() == 0 {
+			assert.NoError(t, w.At(0).Unlock(ctx))
+		}
+		for target := range 2 {
+			assert.NoError(t, w.At(target).Lock(ctx, rma.Exclusive))
+			assert.NoError(t, w.At(target).Unlock(ctx))
+		}
+		_, _ = w.Comm().Agree(ctx, 1)
+		assert.NoError(t, w.Free())
+	})
+}
+
+// TestSpecW13LockOfADeadTarget: the lock of a dead target; a holder may forget it.
+func TestSpecW13LockOfADeadTarget(t *testing.T) {
+	commtest.Run(t, 3, func(ctx context.Context, c *comm.Comm) {
+		w := allocate[int](ctx, t, c, 1)
+		if c.Rank() == 0 {
+			assert.NoError(t, w.At(2).Lock(ctx, rma.Exclusive))
+		}
+		assert.NoError(t, w.Fence(ctx))
+		switch c.Rank() {
+		case 2:
+			commtest.Kill(c)
+		case 1:
+			wants(t, w.At(2).Lock(ctx, rma.Exclusive), comm.ErrProcFailed, "lock", 2) // it waits, or not
+			assert.NoError(t, w.At(0).Store(ctx, 0, 1))
+		case 0:
+			_, err := w.Wait(ctx, 0, func(v int) bool { return v == 1 }, 1)
+			assert.NoError(t, err)
+			wants(t, w.At(2).Unlock(ctx), comm.ErrProcFailed, "unlock", 2)
+			wants(t, w.At(2).Unlock(ctx), rma.ErrNotHeld, "unlock", 2)
+		}
+		_, _ = w.Comm().Agree(ctx, 1)
+		assert.NoError(t, w.Free())
+	})
+}
+
+// TestLockIsWithdrawn: when its context ends, a wait leaves nothing.
+func TestLockIsWithdrawn(t *testing.T) {
+	commtest.Run(t, 2, func(ctx context.Context, c *comm.Comm) {
+		w := allocate[int](ctx, t, c, 1)
+		if c.Rank() == 0 {
+			assert.NoError(t, w.At(0).Lock(ctx, rma.Exclusive))
+		}
+		assert.NoError(t, w.Fence(ctx))
+		if c.Rank() == 1 {
+			for _, m := range []rma.Mode{rma.Shared, rma.Exclusive, rma.Mend} {
+				over, cancel := context.WithCancel(ctx)
+				cancel()
+				assert.ErrorIs(t, w.At(0).Lock(over, m), context.Canceled)
+			}
+		}
+		assert.NoError(t, w.Fence(ctx))
+		if c.Rank() == 0 {
+			assert.NoError(t, w.At(0).Unlock(ctx))
+		}
+		assert.NoError(t, w.LockAll(ctx))
+		wants(t, w.LockAll(ctx), comm.ErrArgument, "lock_all")
+		assert.NoError(t, w.UnlockAll(ctx))
+		wants(t, w.UnlockAll(ctx), rma.ErrNotHeld, "unlock_all")
+		assert.NoError(t, w.Fence(ctx))
+		assert.NoError(t, w.Free())
+	})
+}

@@ -1,0 +1,83 @@
+package rma
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/goulfm/goulfm/internal/segment"
+	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/window"
+)
+
+// PutNotify is Put, after which a counter of the target is one more: whoever waits for that (WaitNotify)
+// finds the data. A notification that is counted implies its data, whoever dies afterwards (W18). Slot is 0
+// to what the option Notifications said, less 1; another one is ErrBounds. Errors as of Put (the notified put of the MPI
+// Forum's proposals).
+func (t Target[T]) PutNotify(ctx context.Context, disp int, src []T, slot int) error {
+	return t.k.raise(t.k.putNotify(ctx, "put_notify", t.rank, disp, len(src), view.Bytes(src), slot))
+}
+
+// Notify is PutNotify of nothing: it comes after all operations on the target before it (P1).
+func (t Target[T]) Notify(ctx context.Context, slot int) error {
+	return t.k.raise(t.k.putNotify(ctx, "notify", t.rank, 0, 0, nil, slot))
+}
+
+// WaitNotify returns when this member's counter has reached n, or more. From and errors are as of
+// Wait; a slot that there is not is ErrBounds.
+func (w *Win[T]) WaitNotify(ctx context.Context, slot int, n uint64, from ...int) error {
+	return w.k.raise(w.k.waitNotify(ctx, slot, n, from))
+}
+
+func (k *core) waitNotify(ctx context.Context, slot int, n uint64, from []int) error {
+	const op = "wait_notify"
+	if err := k.mayWait(ctx, op, from); err != nil {
+		return err
+	}
+	counter, err := k.counter(op, k.me, slot)
+	if err != nil {
+		return err
+	}
+	return k.await(ctx, op, from, func() bool { return segment.Load64(counter) >= n })
+}
+
+// Notified returns this member's counter; 0 for a slot that there is not.
+func (w *Win[T]) Notified(slot int) uint64 {
+	if w.k.sight.Load().freed || slot < 0 || slot >= w.k.spec.notifications {
+		return 0
+	}
+	return segment.Load64(w.k.pieces[w.k.me].control.Counter(slot))
+}
+
+// TakeNotified is Notified that sets the counter to 0, at once.
+func (w *Win[T]) TakeNotified(slot int) uint64 {
+	if w.k.sight.Load().freed || slot < 0 || slot >= w.k.spec.notifications {
+		return 0
+	}
+	return segment.Swap64(w.k.pieces[w.k.me].control.Counter(slot), 0)
+}
+
+func (k *core) putNotify(ctx context.Context, op string, rank, disp, n int, src []byte, slot int) error {
+	dst, err := k.reach(ctx, op, rank, disp, n)
+	if err != nil {
+		return err
+	}
+	counter, err := k.counter(op, rank, slot)
+	if err != nil {
+		k.leave()
+		return err
+	}
+	if n > 0 {
+		window.Copy(dst, src)
+	}
+	segment.Add64(counter, 1)
+	k.leave()
+	k.ring(rank)
+	return nil
+}
+
+func (k *core) counter(op string, rank, slot int) (*uint64, error) {
+	if slot < 0 || slot >= k.spec.notifications {
+		return nil, k.fail(op, []int{rank}, fmt.Errorf("%w: counter %d of %d", ErrBounds, slot, k.spec.notifications))
+	}
+	return k.pieces[rank].control.Counter(slot), nil
+}

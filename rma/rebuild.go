@@ -1,0 +1,79 @@
+package rma
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/window"
+)
+
+// Rebuild makes a window on c of the memory of an old one, after a failure: each member's elements
+// are those that it had in old, in place, whatever ranks it has now (W20). A member that had none passes a nil old: it gets no elements, or what
+// the options say. Locks, counters of notifications and posts begin anew. The old window works on as it did, and
+// has the same elements, until it is freed.
+//
+//	left, err := c.Shrink(ctx)
+//	w2, err := rma.Rebuild(ctx, left, w)
+//	err = w.Free()
+//
+// Collective over c, uniform as Allocate, with its errors; besides comm.ErrFreed for an old window that was freed, and the
+// errors of Inherit.
+func Rebuild[T comm.Elem](ctx context.Context, c *comm.Comm, old *Win[T], o ...Option) (*Win[T], error) {
+	s := specOf[T]("rebuild", 0, o)
+	if old != nil {
+		s.old = old.k
+	}
+	return made[T](create(ctx, c, s.rebuilt()))
+}
+
+// Inherit has this member's elements in a Rebuild be those of a dead member of the old window, by its
+// rank there, as they are after its death is known: a copy. It is this member's alone: others inherit somebody
+// else, or nothing. Errors of the Rebuild: comm.ErrRank for a rank that the old window does not have,
+// comm.ErrArgument for one that is not known to be dead, and without an old window.
+func Inherit(oldRank int) Option {
+	return func(s *spec) { s.heir, s.dead = true, oldRank }
+}
+
+// Fresh has this member get n new, zeroed elements in a Rebuild in place of those that it had: for members that
+// come new. It is this member's alone.
+func Fresh(n int) Option {
+	return func(s *spec) { s.fresh, s.n = true, n }
+}
+
+// rebuilt says what a Rebuild asks for, or what is wrong with it.
+func (s spec) rebuilt() spec {
+	old := s.old
+	switch {
+	case s.err != nil:
+	case s.heir && s.fresh:
+		s.err = fmt.Errorf("%w: both Inherit and Fresh", comm.ErrArgument)
+	case s.heir && old == nil:
+		s.err = fmt.Errorf("%w: Inherit without an old window", comm.ErrArgument)
+	case s.fresh || old == nil:
+	case old.sight.Load().freed:
+		s.err = comm.ErrFreed
+	case !s.heir:
+		s.n = old.pieces[old.me].n
+	case s.dead < 0 || s.dead >= old.n:
+		s.err = fmt.Errorf("%w: %d of %d", comm.ErrRank, s.dead, old.n)
+	case !old.look().dead[s.dead]:
+		s.err = fmt.Errorf("%w: rank %d is not known to be dead", comm.ErrArgument, s.dead)
+	default:
+		s.n = old.pieces[s.dead].n
+	}
+	return s
+}
+
+// regionOf returns the memory with that token, if a window has it. k may be nil.
+func (k *core) regionOf(t window.Token) *window.Region {
+	if k == nil {
+		return nil
+	}
+	for _, p := range k.pieces {
+		if p.memory != nil && p.memory.Token() == t {
+			return p.memory
+		}
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package rma_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/rma"
+)
+
+// TestSpecW20Rebuild: after a death the survivors have a window of the same memory, one of them that of the
+// dead, too; the lock that the dead held is none of it.
+func TestSpecW20Rebuild(t *testing.T) {
+	commtest.Run(t, 4, func(ctx context.Context, c *comm.Comm) {
+		w := allocate[int](ctx, t, c, 3+c.Rank())
+		if c.Rank() == 2 {
+			assert.NoError(t, w.At(0).Lock(ctx, rma.Exclusive))
+			assert.NoError(t, w.At(0).Put(ctx, 2, []int{99}))
+		}
+		w.Local()[0] = 10 * c.Rank()
+		assert.NoError(t, w.Fence(ctx))
+		if c.Rank() == 2 {
+			commtest.Kill(c)
+		}
+		left, err := c.Shrink(ctx)
+		assert.NoError(t, err)
+		assert.NoError(t, w.At(c.Rank()).Put(ctx, 1, []int{7}), "W20: it is usable among the living")
+
+		v, err := rma.Rebuild(ctx, left, w)
+		assert.NoError(t, err)
+		assert.Same(t, &w.Local()[0], &v.Local()[0], "in place")
+		heir, err := rma.Rebuild(ctx, left, w, inheritAt(left.Rank() == 0, 2)...)
+		assert.NoError(t, err)
+		assert.NoError(t, w.Free())
+
+		assert.NoError(t, v.At(0).Lock(ctx, rma.Exclusive))
+		assert.NoError(t, v.At(0).Unlock(ctx))
+		for rank, old := range []int{0, 1, 3} {
+			assert.Equal(t, 3+old, v.Len(rank))
+			got := make([]int, 3)
+			assert.NoError(t, v.At(rank).Get(ctx, 0, got))
+			want := []int{10 * old, 7, 0}
+			if old == 0 {
+				want[2] = 99
+			}
+			assert.Equal(t, want, got)
+			if rank == 0 {
+				assert.Equal(t, 5, heir.Len(0))
+				assert.NoError(t, heir.At(0).Get(ctx, 0, got))
+				assert.Equal(t, []int{20, 0, 0}, got, "what the dead had")
+			}
+		}
+		assert.NoError(t, v.Fence(ctx))
+		assert.NoError(t, heir.Free())
+		assert.NoError(t, v.Free())
+	})
+}
+
+func inheritAt(me bool, rank int) []rma.Option {
+	if me {
+		return []rma.Option{rma.Inherit(rank)}
+	}
+	return nil
+}
+
+// TestRebuildErrors: what is wrong at one member is its own error, and one of a peer at the others.
+func TestRebuildErrors(t *testing.T) {
+	commtest.Run(t, 2, func(ctx context.Context, c *comm.Comm) {
+		w := allocate[int](ctx, t, c, 1)
+		fails := func(class error, old *rma.Win[int], o ...rma.Option) {
+			t.Helper()
+			var err error
+			if c.Rank() == 0 {
+				_, err = rma.Rebuild(ctx, c, old, o...)
+			} else {
+				_, err = rma.Rebuild(ctx, c, w)
+				class = comm.ErrPeerArgument
+			}
+			assert.ErrorIs(t, err, class)
+		}
+		fails(comm.ErrRank, w, rma.Inherit(2))
+		fails(comm.ErrArgument, w, rma.Inherit(1))
+		fails(comm.ErrArgument, nil, rma.Inherit(1))
+		fails(comm.ErrArgument, w, rma.Inherit(1), rma.Fresh(1))
+		fails(comm.ErrArgument, w, rma.Fresh(-1))
+		fails(comm.ErrArgument, w, nil)
+		freed := allocate[int](ctx, t, c, 1)
+		assert.NoError(t, freed.Free())
+		fails(comm.ErrFreed, freed)
+		_, err := rma.Allocate[int](ctx, c, 1, rma.Fresh(1))
+		assert.ErrorIs(t, err, comm.ErrArgument)
+
+		v, err := rma.Rebuild(ctx, c, map[bool]*rma.Win[int]{true: w}[c.Rank() == 0], rma.Fresh(2+c.Rank()))
+		assert.NoError(t, err)
+		assert.Equal(t, 2, v.Len(0))
+		assert.Equal(t, 3, v.Len(1))
+		assert.NoError(t, v.Fence(ctx))
+		assert.NoError(t, v.Free())
+		assert.NoError(t, w.Free())
+	})
+}
+
+// TestSpecW21FreeIsLocal: memory of who has freed a window is there for the others.
+func TestSpecW21FreeIsLocal(t *testing.T) {
+	commtest.Run(t, 2, func(ctx context.Context, c *comm.Comm) {
+		w := allocate[int](ctx, t, c, 1)
+		w.Local()[0] = 3
+		assert.NoError(t, w.Fence(ctx))
+		if c.Rank() == 0 {
+			assert.NoError(t, w.Free())
+		}
+		assert.NoError(t, comm.Send(ctx, c.To(1-c.Rank()), []int{0}))
+		_, err := comm.Recv(ctx, c.From(1-c.Rank()), []int{0})
+		assert.NoError(t, err)
+		if c.Rank() == 1 {
+			got := []int{0}
+			assert.NoError(t, w.At(0).Get(ctx, 0, got))
+			assert.Equal(t, []int{3}, got)
+			assert.NoError(t, w.Free())
+		}
+	})
+}

@@ -1,0 +1,95 @@
+package rma
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/goulfm/goulfm/comm"
+)
+
+// sight is what a member knows of the others of a window. It does not change: a new one comes in
+// its place when the epoch of the node has moved.
+type sight struct {
+	epoch   uint64
+	dead    []bool // by rank
+	gone    []int  // the dead, in order of learning
+	unacked []int  // those whose death is not acknowledged on the window's communicator
+	err     error  // why no call is possible: revoked, freed, fenced
+	freed   bool
+}
+
+// sees returns what is known now. It costs two loads where nothing has happened.
+func (k *core) sees() *sight {
+	s := k.sight.Load()
+	if s.freed || s.epoch == k.watch.Epoch() {
+		return s
+	}
+	return k.look()
+}
+
+// look lets news take effect. Several goroutines may find the epoch moved at once; a later look
+// never knows less.
+func (k *core) look() *sight {
+	k.looking.Lock()
+	defer k.looking.Unlock()
+	now := k.watch.Look()
+	s := &sight{epoch: now.Epoch, dead: make([]bool, k.n), gone: now.Dead, unacked: now.Unacked, err: now.Err}
+	for _, rank := range now.Dead {
+		s.dead[rank] = true
+	}
+	if s.err == nil && now.Revoked {
+		s.err = comm.ErrRevoked
+	}
+	if old := k.sight.Load(); old != nil && old.freed {
+		return old
+	}
+	k.sight.Store(s)
+	return s
+}
+
+// toward begins a call on one target: it returns what is wrong with that, or nil.
+func (k *core) toward(ctx context.Context, op string, rank int) error {
+	switch {
+	case ctx == nil:
+		return k.fail(op, nil, errNoContext)
+	case rank < 0 || rank >= k.n:
+		return k.fail(op, nil, fmt.Errorf("%w: %d of %d", comm.ErrRank, rank, k.n))
+	}
+	switch s := k.sees(); {
+	case s.err != nil:
+		return k.fail(op, nil, s.err)
+	case s.dead[rank]:
+		return k.fail(op, []int{rank}, comm.ErrProcFailed)
+	}
+	return nil
+}
+
+// reach begins an access to n elements of a target, from disp on: it returns their memory. Then
+// nothing may wait until leave.
+func (k *core) reach(ctx context.Context, op string, rank, disp, n int) ([]byte, error) {
+	if err := k.toward(ctx, op, rank); err != nil {
+		return nil, err
+	}
+	p := &k.pieces[rank]
+	if uint(disp) > uint(p.n) || n > p.n-disp {
+		return nil, k.fail(op, []int{rank}, fmt.Errorf("%w: elements %d to %d of %d", ErrBounds, disp, disp+n, p.n))
+	}
+	if err := k.watch.Enter(); err != nil {
+		return nil, k.fail(op, nil, err)
+	}
+	return p.data[disp*k.unit : (disp+n)*k.unit : (disp+n)*k.unit], nil
+}
+
+func (k *core) leave() { k.watch.Leave() }
+
+// failGone is the error of a call that has completed at all but the dead, or nil.
+func (k *core) failGone(op string, s *sight) error {
+	switch {
+	case s.err != nil:
+		return k.fail(op, nil, s.err)
+	case len(s.gone) > 0:
+		return k.fail(op, slices.Clone(s.gone), comm.ErrProcFailed)
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package rma
+
+import (
+	"context"
+
+	"github.com/goulfm/goulfm/collectives"
+)
+
+// Flush returns when all operations that this member has made on the target before have taken
+// effect there (P2, MPI 12.5.4, MPI_Win_flush). Errors: comm.ErrProcFailed when the target is known to be dead; nil
+// says that they took effect before it was declared dead here (W5), and nothing of a later death. comm.ErrRank,
+// comm.ErrRevoked, comm.ErrFreed.
+func (t Target[T]) Flush(ctx context.Context) error {
+	fence()
+	err := t.k.toward(ctx, "flush", t.rank)
+	if err == nil {
+		t.k.ring(t.rank)
+	}
+	return t.k.raise(err)
+}
+
+// FlushLocal returns when the slices of all operations on the target are the caller's again: at once,
+// since they are when each operation returns. It is there for programs that know it
+// (MPI 12.5.4, MPI_Win_flush_local).
+func (t Target[T]) FlushLocal(ctx context.Context) error {
+	return t.k.raise(t.k.toward(ctx, "flush_local", t.rank))
+}
+
+// FlushAll is Flush of all targets. Its error names those that are dead: it has completed at all
+// others (W5, MPI 12.5.4, MPI_Win_flush_all).
+func (w *Win[T]) FlushAll(ctx context.Context) error {
+	return w.k.raise(w.k.flushAll(ctx, "flush_all"))
+}
+
+// FlushLocalAll is FlushLocal of all targets.
+func (w *Win[T]) FlushLocalAll(ctx context.Context) error {
+	return w.k.raise(w.k.flushAll(ctx, "flush_local_all"))
+}
+
+func (k *core) flushAll(ctx context.Context, op string) error {
+	if ctx == nil {
+		return k.fail(op, nil, errNoContext)
+	}
+	fence()
+	s := k.sees()
+	if s.err == nil {
+		for rank := range k.n {
+			k.ring(rank)
+		}
+	}
+	return k.failGone(op, s)
+}
+
+// Fence returns when all members have come to it and all operations before it, of all of them, have taken
+// effect: what a member accesses after it sees them (MPI 12.5.1, MPI_Win_fence). Collective.
+//
+// A Fence that is entered after a member has died fails wherever it is entered; one in which a member dies may fail at
+// some and succeed at others (W14). Whatever it returns, the caller's own operations on living
+// targets are complete; after the next agreement on Comm those of all the living are (W15). When ctx ends first the
+// window is revoked, as by blocking collectives (W24). Errors: comm.ErrProcFailed, comm.ErrRevoked, comm.ErrFreed.
+func (w *Win[T]) Fence(ctx context.Context) error {
+	return w.k.raise(w.k.fenceAll(ctx))
+}
+
+func (k *core) fenceAll(ctx context.Context) error {
+	const op = "fence"
+	if ctx == nil {
+		return k.fail(op, nil, errNoContext)
+	}
+	fence()
+	if s := k.sees(); s.err != nil {
+		return k.fail(op, nil, s.err)
+	}
+	return k.failBy(op, collectives.Barrier(ctx, k.c))
+}
+
+// ring wakes goroutines of a member that wait for a change of its memory. A dead member's bell harms nobody.
+func (k *core) ring(rank int) { k.watch.Wake(k.pieces[rank].control.Bell()) }

@@ -1,0 +1,103 @@
+package rma
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/window"
+)
+
+// Wait returns when ok says true of this member's own element disp, with its value, which it loads atomically: what was
+// stored before whoever stored it (P1) is there then (OpenSHMEM shmem_wait_until). ok is called often, and must return soon.
+//
+// From are the ranks that may store what is waited for: when one of them is dead the error is
+// comm.ErrProcFailed. Without from any death does that that is not acknowledged on Comm, as in a
+// receive from any rank (R48). What holds already is returned first, then a
+// revocation is looked at, then deaths (W17). Other errors: comm.ErrRank, ErrBounds, comm.ErrType as of Load,
+// comm.ErrFreed; when ctx ends the wait is given up.
+func (w *Win[T]) Wait(ctx context.Context, disp int, ok func(T) bool, from ...int) (T, error) {
+	v, err := waitFor(ctx, w.k, disp, ok, from)
+	return v, w.k.raise(err)
+}
+
+func waitFor[T comm.Elem](ctx context.Context, k *core, disp int, ok func(T) bool, from []int) (T, error) {
+	const op = "wait"
+	var v T
+	if err := k.mayWait(ctx, op, from); err != nil {
+		return v, err
+	}
+	if k.elem == 0 || k.unit > 8 {
+		return v, k.fail(op, nil, fmt.Errorf("%w: %s have no atomic operations", comm.ErrType, view.CodeName(k.spec.code)))
+	}
+	p := &k.pieces[k.me]
+	if disp < 0 || disp >= p.n {
+		return v, k.fail(op, nil, fmt.Errorf("%w: element %d of %d", ErrBounds, disp, p.n))
+	}
+	e := window.At(p.data[disp*k.unit:], k.unit)
+	err := k.await(ctx, op, from, func() bool {
+		v = fromBits[T](e.Load())
+		return ok(v)
+	})
+	return v, err
+}
+
+// mayWait says what is wrong with the arguments of a wait.
+func (k *core) mayWait(ctx context.Context, op string, from []int) error {
+	if ctx == nil {
+		return k.fail(op, nil, errNoContext)
+	}
+	if k.sight.Load().freed {
+		return k.fail(op, nil, comm.ErrFreed)
+	}
+	for _, rank := range from {
+		if rank < 0 || rank >= k.n {
+			return k.fail(op, nil, fmt.Errorf("%w: %d of %d", comm.ErrRank, rank, k.n))
+		}
+	}
+	return nil
+}
+
+// await returns when done holds, or when nobody can be expected to make it hold: see Wait.
+func (k *core) await(ctx context.Context, op string, from []int, done func() bool) error {
+	var err error
+	var ranks []int
+	over := func() bool {
+		if done() {
+			return true
+		}
+		if ranks, err = k.sees().ends(ctx, from); err != nil {
+			ranks, err = k.look().ends(ctx, from) // an acknowledgement does not move the epoch
+		}
+		if err != nil && done() { // what the dead have stored before they died counts
+			ranks, err = nil, nil
+			return true
+		}
+		return err != nil
+	}
+	k.watch.Await(k.pieces[k.me].control.Bell(), over)
+	return k.fail(op, ranks, err)
+}
+
+// ends says why a wait for those ranks is over, or for any if there are none.
+func (s *sight) ends(ctx context.Context, from []int) (ranks []int, err error) {
+	switch {
+	case s.err != nil:
+		return nil, s.err
+	case ctx.Err() != nil:
+		return from, ctx.Err()
+	case len(from) == 0 && len(s.unacked) > 0:
+		return slices.Clone(s.unacked), comm.ErrProcFailed
+	}
+	for _, rank := range from {
+		if s.dead[rank] {
+			ranks = append(ranks, rank)
+		}
+	}
+	if len(ranks) > 0 {
+		return ranks, comm.ErrProcFailed
+	}
+	return nil, nil
+}
