@@ -3,6 +3,7 @@ package gridrpc
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 	"github.com/goulfm/goulfm/gridrpc/internal/session"
@@ -11,19 +12,32 @@ import (
 // attempt is a submission at its server. Its stream may break and be replaced while its body
 // runs: what a client has to know is kept here, and any number of streams tell it.
 type attempt struct {
-	call   session.CallID
-	number uint32
-	cancel context.CancelFunc
+	call    session.CallID
+	number  uint32
+	service string
+	ctx     context.Context // of the body
+	cancel  context.CancelFunc
 
 	mu        sync.Mutex
 	changed   chan struct{} // closed at each change
 	progress  *pb.Progress
+	latest    *pb.Checkpointed
 	result    []byte
 	failed    *pb.Failed
 	done      bool
 	withdrawn bool // its argument has not come: there is no body
 	streams   int  // that tell it
 	heard     bool // the client has the outcome, or wants none
+	over      bool // the call has ended: no other attempt will need its checkpoints
+}
+
+// limit gives the body a context, with a deadline if it has one.
+func (a *attempt) limit(ctx context.Context, within time.Duration) {
+	if within > 0 {
+		a.ctx, a.cancel = context.WithTimeout(ctx, within)
+		return
+	}
+	a.ctx, a.cancel = context.WithCancel(ctx)
 }
 
 // update changes what the client has to know.
@@ -33,6 +47,36 @@ func (a *attempt) update(f func()) {
 	f()
 	close(a.changed)
 	a.changed = make(chan struct{})
+}
+
+// running describes the attempt; nil once its body has ended.
+func (a *attempt) running() *pb.Running {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.done || a.withdrawn {
+		return nil
+	}
+	return &pb.Running{Call: a.call[:], Attempt: a.number, Service: a.service, Progress: a.progress, Checkpoints: a.latest.GetSeq()}
+}
+
+// end cancels the attempt: the client wants no more of it. over says that the call has ended.
+func (a *attempt) end(over bool) {
+	a.cancel()
+	a.update(func() { a.over = a.over || over })
+}
+
+// isOver says whether body and call have ended.
+func (a *attempt) isOver() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.done && a.over
+}
+
+// made says whether the attempt has made a checkpoint.
+func (a *attempt) made() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.latest != nil
 }
 
 func (a *attempt) isWithdrawn() bool {
@@ -49,6 +93,7 @@ func (a *attempt) finish(out []byte, failed *pb.Failed) {
 // told is what a stream has told of an attempt.
 type told struct {
 	progress *pb.Progress
+	latest   *pb.Checkpointed
 }
 
 // news returns the frames that are new since t, whether they are the last ones, and what is
@@ -59,7 +104,10 @@ func (a *attempt) news(t *told) (frames []*pb.CallFrame, last bool, more <-chan 
 	if a.progress != t.progress {
 		frames = append(frames, &pb.CallFrame{Kind: &pb.CallFrame_Progress{Progress: a.progress}})
 	}
-	t.progress = a.progress
+	if a.latest != t.latest {
+		frames = append(frames, &pb.CallFrame{Kind: &pb.CallFrame_Checkpointed{Checkpointed: a.latest}})
+	}
+	*t = told{a.progress, a.latest}
 	switch {
 	case a.done && a.failed != nil:
 		frames = append(frames, &pb.CallFrame{Kind: &pb.CallFrame_Failed{Failed: a.failed}})

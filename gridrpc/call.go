@@ -2,7 +2,6 @@ package gridrpc
 
 import (
 	"log"
-	"os"
 
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
@@ -15,10 +14,12 @@ type Call struct {
 
 	attempt *attempt
 	server  *Server
+	ckpt    checkpoints
+	known   string // key of a checkpoint that the client knows of
 }
 
 func (s *Server) newCall(m *pb.Submit, a *attempt) *Call {
-	return &Call{ID: callText(a.call), Attempt: int(m.Attempt), Log: log.New(os.Stderr, s.me.Name+": ", log.Lmsgprefix), attempt: a, server: s}
+	return &Call{ID: callText(a.call), Attempt: int(m.Attempt), Log: s.log, attempt: a, server: s, known: m.GetManifest().GetKey()}
 }
 
 // Server returns the name of the server that the body runs at.

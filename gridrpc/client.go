@@ -12,8 +12,11 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/goulfm/goulfm/gridrpc/internal/folder"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
+	"github.com/goulfm/goulfm/gridrpc/internal/pulse"
+	"github.com/goulfm/goulfm/gridrpc/internal/session"
 )
 
 // Client calls services of one platform. It may be used by several goroutines.
@@ -24,8 +27,21 @@ type Client struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 
+	guards guards
+
 	mu    sync.Mutex
 	conns map[string]*grpc.ClientConn
+}
+
+// DialOption changes what a client is.
+type DialOption func(*Client)
+
+// Detect bounds how long it takes until a server that is stopped or cut off is given up:
+// 200 ms at least, by default 30 s. A server that lives is taken for silent once in 30 days on
+// average, where the network allows that. A server that was killed is known in milliseconds
+// anyhow.
+func Detect(within time.Duration) DialOption {
+	return func(c *Client) { c.guards.asked = quality(within) }
 }
 
 // clientName is the name of the certificate of all clients of a platform.
@@ -34,9 +50,16 @@ const clientName = "client"
 // Dial makes a client of the platform whose masters are at the given addresses, with the
 // certificate in the platform's folder. "" are the masters that GRIDRPC_MASTERS names, else
 // those of this machine's platform. It asks one of them, so that a mistake is known here.
-func Dial(ctx context.Context, masters string) (*Client, error) {
+func Dial(ctx context.Context, masters string, options ...DialOption) (*Client, error) {
 	dir := DefaultDir()
 	c := &Client{dir: dir, masters: masters, conns: map[string]*grpc.ClientConn{}}
+	c.guards = guards{asked: quality(0), all: map[session.Server]*guard{}}
+	for _, o := range options {
+		o(c)
+	}
+	if err := c.guards.asked.Check(); err != nil {
+		return nil, &Error{Op: "dial", Err: err}
+	}
 	if _, err := c.addresses(); err != nil {
 		return nil, &Error{Op: "dial", Err: err}
 	}
@@ -45,8 +68,11 @@ func Dial(ctx context.Context, masters string) (*Client, error) {
 		return nil, &Error{Op: "dial", Err: err}
 	}
 	c.id = id
+	if c.guards.pulse, err = pulse.New(id, nil); err != nil {
+		return nil, &Error{Op: "dial", Err: err}
+	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
-	if _, err := c.schedule(ctx, &pb.ScheduleRequest{MaxAge: 1}); err != nil {
+	if _, err := c.schedule(ctx, &pb.ScheduleRequest{}); err != nil {
 		c.Close()
 		return nil, &Error{Op: "dial", Err: err}
 	}
@@ -56,6 +82,7 @@ func Dial(ctx context.Context, masters string) (*Client, error) {
 // Close cancels all calls.
 func (c *Client) Close() {
 	c.cancel()
+	c.guards.pulse.Close()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, conn := range c.conns {
@@ -67,13 +94,9 @@ func (c *Client) Close() {
 // addresses returns the masters: of a platform that was started again they are others.
 func (c *Client) addresses() ([]string, error) {
 	if c.masters != "" {
-		return splitList(c.masters), nil
+		return folder.Split(c.masters), nil
 	}
-	list, err := readMasters(c.dir)
-	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("%w: none is listed in %s", ErrNoMaster, c.dir)
-	}
-	return list, err
+	return folder.Masters(c.dir)
 }
 
 // conn returns the connection to an address, which all calls share.
@@ -91,6 +114,16 @@ func (c *Client) conn(addr string) (*grpc.ClientConn, error) {
 		c.conns[addr] = conn
 	}
 	return conn, err
+}
+
+// drop forgets the connection to a process that is dead: it would be dialled for ever.
+func (c *Client) drop(addr string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if conn := c.conns[addr]; conn != nil {
+		delete(c.conns, addr)
+		conn.Close()
+	}
 }
 
 // scheduleWithin is how long one master has to answer.
@@ -132,7 +165,7 @@ type Offer struct {
 
 // Offers returns what the platform offers, in the order of services and servers.
 func (c *Client) Offers(ctx context.Context) ([]Offer, error) {
-	reply, err := c.schedule(ctx, &pb.ScheduleRequest{MaxAge: 1, All: true})
+	reply, err := c.schedule(ctx, &pb.ScheduleRequest{All: true})
 	if err != nil {
 		return nil, &Error{Op: "list", Err: err}
 	}

@@ -23,10 +23,13 @@
 // # What is promised
 //
 //   - A call returns a result, an error of its body, or an error of this package, whatever
-//     server dies; a server that is killed is known in milliseconds.
+//     server dies; a server that is killed is known in milliseconds, one that is stopped or
+//     cut off within what Detect says.
 //   - At least once: a body may run more than once, on several servers; the first result
 //     wins. With AtMostOnce it runs once or not at all, and the loss of its server is an
 //     error.
+//   - What a body has stored with CheckpointNow or Notify, the next attempt goes on from.
+//     A checkpoint is there whole or not at all.
 //   - A call under which three servers are lost is not tried again: ErrPoison.
 //
 // # Not promised

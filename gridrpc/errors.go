@@ -3,11 +3,13 @@ package gridrpc
 import (
 	"errors"
 	"fmt"
+
+	"github.com/goulfm/goulfm/gridrpc/internal/folder"
 )
 
 // What can go wrong; errors.Is finds them in what this package returns.
 var (
-	ErrNoMaster    = errors.New("no master could be asked")
+	ErrNoMaster    = folder.ErrNoMaster
 	ErrNoService   = errors.New("no such service")
 	ErrRefused     = errors.New("refused by the server")
 	ErrServerLost  = errors.New("server lost")

@@ -23,6 +23,7 @@ const (
 	Progressed   EventKind = "progress"
 	Checkpointed EventKind = "checkpoint"
 	Suspected    EventKind = "suspected" // its server is silent
+	Trusted      EventKind = "trusted"   // that was a mistake
 	StreamBroke  EventKind = "stream broke"
 	Lost         EventKind = "server lost"
 )

@@ -31,7 +31,8 @@ type flight struct {
 	attempts map[uint32]*line
 	keys     map[session.Manifest]string // of checkpoints, in the store
 	near     []string                    // services of a similar name
-	asked    error                       // why no master could be asked
+	dead     map[session.Server]bool
+	asked    error // why no master could be asked
 	results  map[uint32]outcome
 	over     bool
 
@@ -68,6 +69,7 @@ func (c *Client) begin(ctx context.Context, name string, in []byte, set settings
 		rule: session.New(set.rule), origin: time.Now(),
 		refs: map[session.Server]*pb.Ref{}, attempts: map[uint32]*line{},
 		keys: map[session.Manifest]string{}, results: map[uint32]outcome{},
+		dead: map[session.Server]bool{},
 	}
 	f.ctx, f.cancel = context.WithCancel(ctx)
 	go f.fly()
@@ -80,6 +82,7 @@ func (f *flight) now() mono.Time { return mono.Time(time.Since(f.origin)) }
 func (f *flight) fly() {
 	defer close(f.done)
 	defer f.cancel()
+	defer f.client.guards.remove(f)
 	f.carryOut(f.rule.Step(session.Begin{At: f.now()}))
 	closed := f.client.ctx.Done()
 	for !f.over {
@@ -122,15 +125,27 @@ func (f *flight) carryOut(actions []session.Action) {
 			f.tell(Event{What: Submitted, Attempt: int(a.Attempt), Server: a.Server.Name, Text: f.resumes(a.Manifest)})
 			ctx, cancel := context.WithCancel(context.WithoutCancel(f.ctx))
 			f.attempts[a.Attempt] = &line{server: a.Server, ctx: ctx, cancel: cancel}
-			f.connect(a.Attempt, a.Manifest)
+			f.connect(a.Attempt, a.Manifest, false)
+			f.guardSoon(f.refs[a.Server])
 		case session.Attach:
-			f.connect(a.Attempt, session.Manifest{})
+			f.connect(a.Attempt, session.Manifest{}, a.Accepted)
 		case session.Abandon:
-			go f.attempts[a.Attempt].abandon()
+			go f.attempts[a.Attempt].abandon(a.Over)
 		case session.End:
 			f.end(a)
 		}
 	}
+}
+
+// guardSoon has the server of an attempt observed, if the call lasts.
+func (f *flight) guardSoon(ref *pb.Ref) {
+	go func() {
+		select {
+		case <-f.done:
+		case <-time.After(guardAfter):
+			f.post(nil, func() { f.client.guards.add(f, ref) })
+		}
+	}()
 }
 
 func (f *flight) resumes(m session.Manifest) string {
@@ -143,10 +158,7 @@ func (f *flight) resumes(m session.Manifest) string {
 func (f *flight) tell(e Event) { f.set.tell(e) }
 
 func (f *flight) request(a session.Ask) *pb.ScheduleRequest {
-	m := &pb.ScheduleRequest{Service: f.service, Work: f.set.work, Bytes: f.set.bytes, MaxAge: 1}
-	if a.Fresh {
-		m.MaxAge = 0
-	}
+	m := &pb.ScheduleRequest{Service: f.service, Work: f.set.work, Bytes: f.set.bytes, Fresh: a.Fresh}
 	for _, s := range a.Exclude {
 		m.Exclude = append(m.Exclude, &pb.Ref{Name: s.Name, Incarnation: s.Incarnation})
 	}

@@ -2,74 +2,88 @@ package gridrpc
 
 import (
 	"context"
-	"math/rand/v2"
+	"os"
 	"time"
 
+	"github.com/goulfm/goulfm/fd/adaptive"
+	"github.com/goulfm/goulfm/gridrpc/internal/branch"
+	"github.com/goulfm/goulfm/gridrpc/internal/folder"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
-// reportEvery is the shortest time between two reports.
-const reportEvery = 100 * time.Millisecond
+// Times between two reports, at least and at most: agents forget what they have promised of a
+// server when it reports.
+const (
+	reportEvery  = 100 * time.Millisecond
+	reportWithin = 2 * time.Second
+)
 
-// stayJoined keeps the server linked to a master.
-func (s *Server) stayJoined(ctx context.Context, id *link.Identity) {
-	pause := 50 * time.Millisecond
-	for ctx.Err() == nil {
-		begun := time.Now()
-		_ = s.join(ctx, id)
-		if time.Since(begun) > time.Second {
-			pause = 50 * time.Millisecond
+// detection is how long a silent agent is waited for.
+const detection = 5 * adaptive.Second
+
+// leaf is the place of a server in the tree of agents.
+type leaf struct {
+	server *Server
+	branch *branch.Branch
+}
+
+// join gives the server its place.
+func (s *Server) join(ctx context.Context, id *link.Identity) error {
+	q := adaptive.QoS{Detection: detection}
+	if text := os.Getenv(folder.EnvDetect); text != "" {
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			return err
 		}
+		q.Detection = adaptive.Duration(d)
+	}
+	if err := q.Check(); err != nil {
+		return err
+	}
+	l := &leaf{server: s}
+	l.branch = branch.New(ctx, branch.Config{
+		Me: s.me, Identity: id, Pulse: s.pulse, Parent: os.Getenv(folder.EnvParent), Detect: q, Owner: l,
+		Address: func(name string) string { return folder.Address(s.dir, name) },
+		Oracle:  func(ctx context.Context) (*pb.Ref, error) { return folder.Root(ctx, s.dir, id) },
+	})
+	s.leaf = l
+	l.branch.Start()
+	go l.tellParent(ctx)
+	return nil
+}
+
+// tellParent reports what has changed.
+func (l *leaf) tellParent(ctx context.Context) {
+	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-		case <-time.After(pause + rand.N(pause)):
+		case <-l.server.news:
+		case <-time.After(reportWithin):
 		}
-		pause = min(2*pause, time.Second)
+		l.report(0)
+		select {
+		case <-ctx.Done():
+		case <-time.After(reportEvery):
+		}
 	}
 }
 
-// join links the server to a master until the link breaks.
-func (s *Server) join(ctx context.Context, id *link.Identity) error {
-	masters, err := readMasters(s.dir)
-	if err != nil || len(masters) == 0 {
-		return errParent
-	}
-	conn, err := id.Dial(masters[rand.N(len(masters))])
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	up, err := pb.NewAgentClient(conn).Link(ctx)
-	if err != nil {
-		return err
-	}
-	err = up.Send(&pb.Up{Kind: &pb.Up_Join{Join: &pb.Join{Child: s.me, Generation: rand.Uint64()}}})
-	if err != nil {
-		return err
-	}
-	broken := make(chan error, 1)
-	go func() {
-		for {
-			if _, err := up.Recv(); err != nil {
-				broken <- err
-				return
-			}
-		}
-	}()
-	for {
-		if err := up.Send(&pb.Up{Kind: &pb.Up_Report{Report: &pb.Report{Estimates: s.estimates()}}}); err != nil {
-			return err
-		}
-		select {
-		case err := <-broken:
-			return err
-		case <-time.After(reportEvery):
-		}
-		select {
-		case err := <-broken:
-			return err
-		case <-s.news:
-		}
-	}
+func (l *leaf) report(answers uint64) {
+	l.branch.Report(&pb.Report{Estimates: l.server.estimates(), Answers: answers})
 }
+
+// Attached has a new parent told everything.
+func (l *leaf) Attached() { l.report(0) }
+
+// Asked answers a question of the parent.
+func (l *leaf) Asked(q *pb.Question) { l.report(q.Number) }
+
+// Reported, Gone: a server has no children.
+func (l *leaf) Reported(uint64, *pb.Report) {}
+
+// Gone is as Reported.
+func (l *leaf) Gone(uint64) {}
+
+// Say tells a person something.
+func (l *leaf) Say(text string) { l.server.log.Print(text) }

@@ -45,16 +45,20 @@ func Register[Req, Rep any](s *Server, name string, f func(ctx context.Context, 
 		o(v)
 	}
 	v.run = func(ctx context.Context, c *Call, codec Codec, data []byte) (_ []byte, err error) {
-		in := new(Req)
-		if err := decode(codec, data, in); err != nil {
-			return nil, err
-		}
-		defer s.measure(v, v.work(in))()
-		defer func() {
+		defer func() { // also of Work, and of methods that decode
 			if p := recover(); p != nil {
 				err = &Error{Op: "run", Service: name, Err: ErrService, Text: fmt.Sprintf("panic: %v", p), Stack: string(debug.Stack())}
 			}
 		}()
+		in := new(Req)
+		if err := decode(codec, data, in); err != nil {
+			return nil, err
+		}
+		end, err := s.measure(ctx, v, v.work(in))
+		if err != nil {
+			return nil, err
+		}
+		defer func() { end(err == nil) }()
 		out, err := f(ctx, c, in)
 		if err != nil {
 			return nil, err

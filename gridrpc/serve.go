@@ -27,7 +27,7 @@ type callStream = grpc.BidiStreamingServer[pb.CallFrame, pb.CallFrame]
 // Times that a server waits.
 const (
 	reattachWithin = 10 * time.Second // for a client whose stream broke
-	rememberFor    = time.Minute      // an old attempt that is still on its way
+	rememberFor    = time.Duration(session.ForgetAfter)
 )
 
 // Calls serves one stream: one attempt of a call.
@@ -48,6 +48,7 @@ func (c calls) Calls(stream callStream) error {
 		return err
 	}
 	defer c.server.unattended(a)
+	defer c.server.cleanUp(a)
 	return converse(stream, a)
 }
 
@@ -62,6 +63,8 @@ func (s *Server) examine(m *pb.Submit) (pb.Refusal_Why, string) {
 		return pb.Refusal_MALFORMED, "the first frame must be a Submit"
 	case len(m.Call) != len(session.CallID{}):
 		return pb.Refusal_MALFORMED, fmt.Sprintf("a call of %d bytes, want %d", len(m.Call), len(session.CallID{}))
+	case m.Attempt == 0:
+		return pb.Refusal_MALFORMED, "attempts count from 1"
 	case m.Size > argumentMax:
 		return pb.Refusal_MALFORMED, fmt.Sprintf("an argument of %d bytes, at most %d", m.Size, argumentMax)
 	case s.services[m.Service] == nil:
@@ -75,13 +78,14 @@ func (s *Server) examine(m *pb.Submit) (pb.Refusal_Why, string) {
 func (s *Server) take(stream callStream, m *pb.Submit) (*attempt, error) {
 	id := session.CallID(m.Call)
 	s.mu.Lock()
-	verdict := s.desk.Submit(id, m.Attempt, m.Incarnation)
+	verdict := s.desk.Submit(id, m.Attempt, m.Incarnation, m.Attach)
 	a := s.attempts[id]
 	if verdict == session.Run {
 		if a != nil {
 			a.cancel() // an older attempt, which hangs
 		}
-		a = &attempt{call: id, number: m.Attempt, changed: make(chan struct{}), streams: 1}
+		a = &attempt{call: id, number: m.Attempt, service: m.Service, changed: make(chan struct{}), streams: 1}
+		a.limit(s.ctx, time.Duration(m.DeadlineIn))
 		s.attempts[id] = a
 	} else if verdict == session.Rejoin && a != nil {
 		a.streams++
@@ -98,24 +102,21 @@ func (s *Server) take(stream callStream, m *pb.Submit) (*attempt, error) {
 		return nil, refuse(stream, pb.Refusal_DRAINING, "about to leave")
 	case verdict == session.NotMe:
 		return nil, refuse(stream, pb.Refusal_OTHER, "another incarnation")
+	case verdict == session.Forgotten:
+		return nil, refuse(stream, pb.Refusal_STALE, "not known any more")
 	}
 	return nil, refuse(stream, pb.Refusal_STALE, "a later attempt was here")
 }
 
 // begin reads the argument and starts the body.
 func (s *Server) begin(stream callStream, m *pb.Submit, a *attempt) (*attempt, error) {
-	ctx, cancel := context.WithCancel(s.ctx)
-	if m.DeadlineIn > 0 {
-		ctx, cancel = context.WithTimeout(s.ctx, time.Duration(m.DeadlineIn))
-	}
-	a.cancel = cancel
 	in, err := readPieces(stream, m.Size)
 	if err != nil {
-		cancel()
+		a.cancel()
 		s.withdraw(a)
 		return nil, err
 	}
-	go s.run(ctx, s.newCall(m, a), s.services[m.Service], Codec(m.Codec), in)
+	go s.run(a.ctx, s.newCall(m, a), s.services[m.Service], Codec(m.Codec), in)
 	return a, stream.Send(&pb.CallFrame{Kind: &pb.CallFrame_Accepted{Accepted: &pb.Accepted{}}})
 }
 
@@ -155,12 +156,25 @@ func (s *Server) withdraw(a *attempt) {
 func (s *Server) run(ctx context.Context, c *Call, v *service, codec Codec, in []byte) {
 	defer c.attempt.cancel()
 	s.changed()
-	out, err := v.run(ctx, c, codec, in)
+	var out []byte
+	err := c.restore(ctx)
+	if err == nil {
+		out, err = v.run(ctx, c, codec, in)
+	}
+	c.close()
 	c.attempt.finish(out, failure(err))
+	s.cleanUp(c.attempt)
 	s.mu.Lock()
 	s.desk.Leave()
 	s.mu.Unlock()
 	s.changed()
+}
+
+// cleanUp deletes the checkpoints of a call that has ended.
+func (s *Server) cleanUp(a *attempt) {
+	if a.isOver() && (a.number > 1 || a.made()) {
+		s.removeCheckpoints(callText(a.call))
+	}
 }
 
 func failure(err error) *pb.Failed {
@@ -181,7 +195,7 @@ func converse(stream callStream, a *attempt) error {
 		for {
 			f, err := stream.Recv()
 			if err == nil && f.GetCancel() != nil {
-				a.cancel()
+				a.end(f.GetCancel().Over)
 			}
 			if err != nil {
 				heard <- err
@@ -207,7 +221,7 @@ func converse(stream callStream, a *attempt) error {
 		case <-more:
 		case err := <-heard:
 			if err == io.EOF { // the client has all, or wants no more
-				a.update(func() { a.heard, a.result = true, nil })
+				a.update(func() { a.heard, a.result, a.over = true, nil, a.over || a.done })
 				return nil
 			}
 			return err

@@ -2,9 +2,9 @@ package gridrpc
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"log"
 	"maps"
 	"net"
 	"os"
@@ -15,9 +15,13 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/goulfm/goulfm/gridrpc/internal/branch"
+	"github.com/goulfm/goulfm/gridrpc/internal/folder"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
+	"github.com/goulfm/goulfm/gridrpc/internal/pulse"
 	"github.com/goulfm/goulfm/gridrpc/internal/session"
+	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
 // Server offers services. Its fields may be set in the function that Main calls.
@@ -28,8 +32,13 @@ type Server struct {
 	services map[string]*service
 	me       *pb.Ref
 	dir      string
+	pulse    *pulse.Pulse
+	leaf     *leaf
+	store    checkpoint.Store // of checkpoints; nil: none
+	log      *log.Logger
 	ctx      context.Context
 	news     chan struct{} // has one element when an estimate has changed
+	said     uint64        // how often it was told
 	slots    chan struct{} // bodies that run
 
 	mu       sync.Mutex
@@ -49,14 +58,10 @@ func Main(setup func(*Server) error) {
 	}
 }
 
-// EnvTether in the environment says that a process ends when its standard input does: that is
-// how the processes of a platform do not outlive who started them.
-const EnvTether = "GRIDRPC_TETHER"
-
-// Tethered returns a context that is also done when the standard input ends, if EnvTether is
-// set.
+// Tethered returns a context that is also done when the standard input ends, in a process that
+// "gridrpc up" has started: none of a platform outlives who started it.
 func Tethered(ctx context.Context) context.Context {
-	if os.Getenv(EnvTether) == "" {
+	if os.Getenv(folder.EnvTether) == "" {
 		return ctx
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -79,9 +84,9 @@ func serve(ctx context.Context, setup func(*Server) error) error {
 		s.Queue = s.Places
 	}
 	s.ctx, s.slots = ctx, make(chan struct{}, s.Places)
-	name := os.Getenv(EnvName)
+	name := os.Getenv(folder.EnvName)
 	if !nameForm.MatchString(name) {
-		return &Error{Op: "serve", Err: fmt.Errorf("%s is %q, want a name: start this program with \"gridrpc up\"", EnvName, name)}
+		return &Error{Op: "serve", Err: fmt.Errorf("%s is %q, want a name: start this program with \"gridrpc up\"", folder.EnvName, name)}
 	}
 	id, err := link.Load(s.dir, name)
 	if err != nil {
@@ -96,11 +101,25 @@ func (s *Server) listen(ctx context.Context, id *link.Identity, name string) err
 	if err != nil {
 		return &Error{Op: "serve", Server: name, Err: err}
 	}
-	s.me = &pb.Ref{Name: name, Incarnation: uint64(time.Now().UnixNano()), Addr: l.Addr().String(), Tier: serverTier}
+	s.me = &pb.Ref{Name: name, Incarnation: uint64(time.Now().UnixNano()), Addr: l.Addr().String(), Tier: branch.ServerTier}
+	s.log = log.New(os.Stderr, name+": ", log.Lmsgprefix)
+	if s.store, err = platformStore(s.dir); err != nil {
+		return &Error{Op: "serve", Server: name, Err: err}
+	}
+	if err := os.RemoveAll(s.workDir()); err != nil { // of an incarnation that was killed
+		return &Error{Op: "serve", Server: name, Err: err}
+	}
 	s.desk = session.Desk{Incarnation: s.me.Incarnation, Places: s.Places + s.Queue}
+	if s.pulse, err = pulse.New(id, s.me); err != nil {
+		return &Error{Op: "serve", Server: name, Err: err}
+	}
+	defer s.pulse.Close()
 	g := id.NewServer()
 	pb.RegisterServerServer(g, calls{server: s})
-	go s.stayJoined(ctx, id)
+	pb.RegisterNodeServer(g, node{server: s})
+	if err := s.join(ctx, id); err != nil {
+		return &Error{Op: "serve", Server: name, Err: err}
+	}
 	go func() {
 		<-ctx.Done()
 		g.Stop()
@@ -111,9 +130,6 @@ func (s *Server) listen(ctx context.Context, id *link.Identity, name string) err
 	return nil
 }
 
-// serverTier is the tier of all servers: they are leaves.
-const serverTier = 65535
-
 // changed says that an estimate has changed.
 func (s *Server) changed() {
 	select {
@@ -122,28 +138,35 @@ func (s *Server) changed() {
 	}
 }
 
-// measure waits for a place, and returns what is to be called at the end of a body of so
-// much work.
-func (s *Server) measure(v *service, work float64) (end func()) {
-	s.slots <- struct{}{}
+// measure waits for a place, unless ctx is done before, and returns what is to be called at
+// the end of a body of so much work. How fast the server is shows one that was not cut short.
+func (s *Server) measure(ctx context.Context, v *service, work float64) (end func(whole bool), err error) {
+	select {
+	case s.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	begun := time.Now()
-	return func() {
+	return func(whole bool) {
 		<-s.slots
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		v.rates.add(work, time.Since(begun))
-	}
+		if whole {
+			v.rates.add(work, time.Since(begun))
+		}
+	}, nil
 }
 
 // estimates is what the server says of itself now.
 func (s *Server) estimates() []*pb.Estimate {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.said++
 	waiting := max(0, s.Places+s.Queue-s.desk.Free()-s.Places)
 	var list []*pb.Estimate
 	for _, name := range slices.Sorted(maps.Keys(s.services)) {
 		v := s.services[name]
-		e := &pb.Estimate{Server: s.me, Service: name, Rate: v.rates.perSecond, Free: uint32(max(0, s.desk.Free()))}
+		e := &pb.Estimate{Server: s.me, Number: s.said, Service: name, Rate: v.rates.perSecond, Free: uint32(max(0, s.desk.Free()))}
 		if v.rates.perSecond > 0 {
 			e.Wait = float64(waiting) / float64(s.Places) / v.rates.perSecond
 		}
@@ -151,6 +174,3 @@ func (s *Server) estimates() []*pb.Estimate {
 	}
 	return list
 }
-
-// errParent says that no parent is known.
-var errParent = errors.New("no parent")

@@ -19,12 +19,12 @@ type callerStream = grpc.BidiStreamingClient[pb.CallFrame, pb.CallFrame]
 const lookWithin = time.Second
 
 // connect carries a stream of an attempt in a goroutine of its own.
-func (f *flight) connect(attempt uint32, from session.Manifest) {
+func (f *flight) connect(attempt uint32, from session.Manifest, attach bool) {
 	l := f.attempts[attempt]
 	ref := f.refs[l.server]
 	m := &pb.Submit{
 		Call: f.id[:], Attempt: attempt, Incarnation: l.server.Incarnation, Service: f.service,
-		Codec: string(f.set.codec), Size: uint64(len(f.in)), AtMostOnce: f.set.rule.AtMostOnce,
+		Codec: string(f.set.codec), Size: uint64(len(f.in)), Attach: attach,
 	}
 	if key := f.keys[from]; key != "" {
 		m.Manifest = &pb.Checkpointed{Attempt: from.Attempt, Seq: from.Number, Key: key}
@@ -45,7 +45,8 @@ func (f *flight) carry(l *line, addr string, m *pb.Submit) {
 	look, cancel := context.WithTimeout(l.ctx, lookWithin)
 	defer cancel()
 	if link.Look(look, addr) == link.Refuses { // a killed process is known so in milliseconds
-		f.lost(l, m.Attempt, "its machine refuses connections")
+		f.client.drop(addr)
+		f.lost(l, "its machine refuses connections")
 		return
 	}
 	if conn, err := f.client.conn(addr); err == nil {
@@ -56,10 +57,26 @@ func (f *flight) carry(l *line, addr string, m *pb.Submit) {
 	})
 }
 
-func (f *flight) lost(l *line, attempt uint32, why string) {
-	f.post(session.Declared{At: f.now(), Server: l.server}, func() {
-		f.tell(Event{What: Lost, Attempt: int(attempt), Server: l.server.Name, Text: why})
-	})
+func (f *flight) lost(l *line, why string) {
+	f.post(session.Declared{At: f.now(), Server: l.server}, func() { f.lose(l.server, why) })
+}
+
+// lose tells that a server is lost, once: several may have found out.
+func (f *flight) lose(server session.Server, why string) {
+	if !f.dead[server] {
+		f.dead[server] = true
+		f.tellOf(server, Lost, why)
+	}
+}
+
+// tellOf tells something of a server, by its latest attempt.
+func (f *flight) tellOf(server session.Server, what EventKind, text string) {
+	for n := f.rule.Attempt(); n > 0; n-- {
+		if l := f.attempts[n]; l != nil && l.server == server {
+			f.tell(Event{What: what, Attempt: int(n), Server: server.Name, Text: text})
+			return
+		}
+	}
 }
 
 // speak submits, and takes what the server says. An error is that of the stream.
@@ -114,8 +131,9 @@ func (f *flight) submit(l *line, stream callerStream, m *pb.Submit) {
 	}
 }
 
-// goodbye ends a stream whose outcome is here, and waits until the server knows.
+// goodbye ends a stream whose outcome is here, and waits a while until the server knows.
 func (l *line) goodbye(stream callerStream) error {
+	defer time.AfterFunc(abandonWithin, l.cancel).Stop()
 	l.mu.Lock()
 	err := stream.CloseSend()
 	l.mu.Unlock()
@@ -133,11 +151,11 @@ func (l *line) goodbye(stream callerStream) error {
 const abandonWithin = time.Second
 
 // abandon cancels the attempt at its server.
-func (l *line) abandon() {
+func (l *line) abandon(over bool) {
 	time.AfterFunc(abandonWithin, l.cancel)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.stream != nil && l.stream.Send(&pb.CallFrame{Kind: &pb.CallFrame_Cancel{Cancel: &pb.Cancel{}}}) == nil {
+	if l.stream != nil && l.stream.Send(&pb.CallFrame{Kind: &pb.CallFrame_Cancel{Cancel: &pb.Cancel{Over: over}}}) == nil {
 		_ = l.stream.CloseSend()
 	}
 }
@@ -174,7 +192,7 @@ func (f *flight) hear(l *line, attempt uint32, frame *pb.CallFrame) (last bool) 
 // one that was meant is dead.
 func (f *flight) refused(l *line, attempt uint32, r *pb.Refusal) {
 	if r.Why == pb.Refusal_OTHER {
-		f.lost(l, attempt, "it was started anew")
+		f.lost(l, "it was started anew")
 		return
 	}
 	f.post(session.Refused{At: f.now(), Attempt: attempt}, func() {

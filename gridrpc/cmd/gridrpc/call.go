@@ -37,6 +37,7 @@ func call(ctx context.Context, args []string) error {
 	f := flags("call")
 	watch := f.Bool("watch", false, "tell what happens")
 	timeout := f.Duration("timeout", 0, "give up after")
+	detect := f.Duration("detect", 30*time.Second, "until a silent server is given up")
 	if err := parse(f, args); err != nil || f.NArg() < 1 || f.NArg() > 2 {
 		return errUsage
 	}
@@ -49,14 +50,14 @@ func call(ctx context.Context, args []string) error {
 		ctx, stop = context.WithTimeout(ctx, *timeout)
 		defer stop()
 	}
-	c, err := gridrpc.Dial(ctx, "")
+	c, err := gridrpc.Dial(ctx, "", gridrpc.Detect(*detect))
 	if err != nil {
 		return err
 	}
 	defer c.Close()
 	begun := time.Now()
 	tell := func(e gridrpc.Event) {
-		if *watch || e.Attempt > 1 && e.What == gridrpc.Submitted || e.What == gridrpc.Lost || e.What == gridrpc.Suspected {
+		if *watch || e.Attempt > 1 && e.What == gridrpc.Submitted || e.What == gridrpc.Lost || e.What == gridrpc.Suspected || e.What == gridrpc.Trusted {
 			fmt.Fprintf(os.Stderr, "+%.3fs %v\n", time.Since(begun).Seconds(), e)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/internal/folder"
 )
 
 // children are the processes of a platform. They end when this one does: each is tethered to
@@ -64,7 +64,7 @@ func (c *children) launch(name string, env []string, program string, args []stri
 	cmd := exec.CommandContext(c.ctx, program, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = endWithin
-	cmd.Env = append(os.Environ(), gridrpc.EnvDir+"="+c.platform.dir, gridrpc.EnvName+"="+name, gridrpc.EnvTether+"=1")
+	cmd.Env = append(os.Environ(), folder.EnvDir+"="+c.platform.dir, folder.EnvName+"="+name, folder.EnvTether+"=1")
 	cmd.Env = append(cmd.Env, env...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if _, err := cmd.StdinPipe(); err != nil { // held open as long as this process lives

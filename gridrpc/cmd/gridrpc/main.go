@@ -14,13 +14,23 @@ import (
 )
 
 const usage = `usage:
-  gridrpc up [--tree AxB] [--no-restart] PROGRAM [ARGUMENT...]
-        starts a platform here: a master, A agents, and B servers of each agent, which
-        run PROGRAM, a program or a folder of one
-  gridrpc call [--watch] [--timeout D] SERVICE [JSON | @FILE | -]
+  gridrpc up [--tree AxBx...xS] [--detect D] [--store FOLDER] [--no-restart] PROGRAM [ARGUMENT...]
+        starts a platform here: a master, A agents, B agents below each of them, ..., and
+        S servers below each agent of the last level, which run PROGRAM, a program or a
+        folder of one; silent processes are waited for D
+  gridrpc call [--watch] [--timeout D] [--detect D] SERVICE [JSON | @FILE | -]
         calls a service, and prints the result as JSON
   gridrpc ls
         lists servers and services
+  gridrpc tree
+        shows who is whose child, and what each server runs
+  gridrpc top [--every D]
+        shows how well processes observe each other, and what servers run
+  gridrpc ckpt ls | rm CALL... | rm --all
+        lists or deletes checkpoints; those of calls that end are deleted anyhow
+  gridrpc ckpt register FILE | restart FILE | notify
+        in a program that a body has started: makes a file a part of the call's
+        checkpoints, also one that is run when the call goes on elsewhere; makes one
 All take --dir FOLDER, the folder of the platform.
 `
 
@@ -51,6 +61,12 @@ func command(ctx context.Context, args []string) error {
 		return call(ctx, args[1:])
 	case "ls":
 		return list(ctx, args[1:])
+	case "top":
+		return top(ctx, args[1:])
+	case "ckpt":
+		return ckpt(ctx, args[1:])
+	case "tree":
+		return showTree(ctx, args[1:])
 	case "master", "agent":
 		return agentProcess(ctx, args[0], args[1:])
 	}

@@ -20,27 +20,37 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"google.golang.org/grpc"
+
 	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/internal/link"
+	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
-// programs are built once for all tests.
+// programs are built once, by the first test that needs them.
 type programs struct{ gridrpc, trial string }
 
-var built programs
-
-func TestMain(m *testing.M) {
+var built = sync.OnceValue(func() programs {
 	dir, err := os.MkdirTemp("", "gridrpc-test")
 	if err != nil {
 		panic(err)
 	}
-	built = programs{gridrpc: filepath.Join(dir, "gridrpc"), trial: filepath.Join(dir, "trial")}
-	for binary, pkg := range map[string]string{built.gridrpc: ".", built.trial: "../../internal/trial"} {
+	p := programs{gridrpc: filepath.Join(dir, "gridrpc"), trial: filepath.Join(dir, "trial")}
+	for binary, pkg := range map[string]string{p.gridrpc: ".", p.trial: "../../internal/trial"} {
 		if out, err := exec.Command("go", "build", "-o", binary, pkg).CombinedOutput(); err != nil {
 			panic(string(out))
 		}
 	}
+	toRemove = dir
+	return p
+})
+
+// toRemove is the folder of the programs, if there is one.
+var toRemove string
+
+func TestMain(m *testing.M) {
 	code := m.Run()
-	os.RemoveAll(dir)
+	os.RemoveAll(toRemove)
 	os.Exit(code)
 }
 
@@ -65,7 +75,7 @@ func startTrial(t *testing.T, args ...string) *trial {
 	p := &trial{t: t, dir: filepath.Join(t.TempDir(), "platform"), pids: map[string]int{}}
 	p.more = sync.NewCond(&p.mu)
 	t.Setenv(gridrpc.EnvDir, p.dir)
-	cmd := exec.Command(built.gridrpc, append(append([]string{"up", "--dir", p.dir}, args...), built.trial)...)
+	cmd := exec.Command(built().gridrpc, append(append([]string{"up", "--dir", p.dir}, args...), built().trial)...)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	cmd.Stderr = cmd.Stdout
@@ -115,6 +125,13 @@ func (p *trial) until(what string, holds func() bool) {
 	require.True(p.t, holds(), "waited for %s; the story:\n%s", what, p.story.String())
 }
 
+// told returns the story so far.
+func (p *trial) told() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.story.String()
+}
+
 // signal sends a signal to a process of the platform.
 func (p *trial) signal(name string, s syscall.Signal) {
 	p.mu.Lock()
@@ -125,10 +142,10 @@ func (p *trial) signal(name string, s syscall.Signal) {
 }
 
 // dial makes a client.
-func (p *trial) dial() *gridrpc.Client {
+func (p *trial) dial(o ...gridrpc.DialOption) *gridrpc.Client {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	p.t.Cleanup(cancel)
-	c, err := gridrpc.Dial(ctx, "")
+	c, err := gridrpc.Dial(ctx, "", o...)
 	require.NoError(p.t, err)
 	p.t.Cleanup(c.Close)
 	return c
@@ -244,6 +261,53 @@ func TestCallsAndMistakes(t *testing.T) {
 		}
 	}))
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// TestAbandonedBeforeItsArgument: a client attaches to an attempt whose argument has not come,
+// and cancels it. There is no body to cancel yet, and the server lives on.
+func TestAbandonedBeforeItsArgument(t *testing.T) {
+	p := startTrial(t, "--tree", "1x1", "--no-restart")
+	c := p.dial()
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	in := 3.0
+	square := gridrpc.Service[float64, where](c, "square")
+	_, err := square.Call(ctx, &in) // the server has joined
+	require.NoError(t, err)
+	offers, err := c.Offers(ctx)
+	require.NoError(t, err)
+	id, err := link.Load(p.dir, "client")
+	require.NoError(t, err)
+	conn, err := id.Dial(offers[0].Addr)
+	require.NoError(t, err)
+	defer conn.Close()
+	probed, err := pb.NewNodeClient(conn).Probe(ctx, &pb.ProbeRequest{})
+	require.NoError(t, err)
+	submit := func(cancelled bool) grpc.BidiStreamingClient[pb.CallFrame, pb.CallFrame] {
+		stream, err := pb.NewServerClient(conn).Calls(ctx)
+		require.NoError(t, err)
+		require.NoError(t, stream.Send(&pb.CallFrame{Kind: &pb.CallFrame_Submit{Submit: &pb.Submit{
+			Call: make([]byte, 16), Attempt: 1, Incarnation: probed.Me.Incarnation, Service: "square", Codec: "gob", Size: 10,
+		}}}))
+		if cancelled {
+			require.NoError(t, stream.Send(&pb.CallFrame{Kind: &pb.CallFrame_Cancel{Cancel: &pb.Cancel{}}}))
+			require.NoError(t, stream.CloseSend())
+		}
+		return stream
+	}
+	var first grpc.BidiStreamingClient[pb.CallFrame, pb.CallFrame]
+	for joined := false; !joined; { // until the server has taken them in this order
+		first = submit(false)
+		second := submit(true)
+		f, err := second.Recv()
+		joined = f.GetAccepted().GetAttached()
+		for err == nil {
+			_, err = second.Recv()
+		}
+	}
+	require.NoError(t, first.CloseSend())
+	_, err = square.Call(ctx, &in)
+	require.NoError(t, err)
 }
 
 // TestManyCalls: more calls than places wait, are refused and tried again, and all come back.

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/internal/folder"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 )
 
@@ -18,29 +20,36 @@ type platform struct {
 	dir      string
 	begun    time.Time
 	restarts bool
+	detect   time.Duration
+	agents   int
 	children *children
 }
 
 func up(ctx context.Context, args []string) error {
 	f := flags("up")
-	tree := f.String("tree", "2x2", "agents x servers of each")
+	tree := f.String("tree", "2x2", "agents below each agent, level by level, and servers below each of the last")
 	noRestart := f.Bool("no-restart", false, "leave the dead dead")
+	store := f.String("store", "DIR/store", "folder of checkpoints, which all servers see; empty for none")
+	detect := f.Duration("detect", 5*time.Second, "how long silent agents and servers are waited for")
 	if err := parse(f, args); err != nil || f.NArg() < 1 {
 		return errUsage
 	}
-	var agents, servers int
-	if _, err := fmt.Sscanf(*tree, "%dx%d", &agents, &servers); err != nil || agents < 0 || servers < 1 || agents > 1000 || servers > 1000 {
-		return fmt.Errorf("--tree %s: want agents x servers of each, as 2x4", *tree)
+	levels, err := parseTree(*tree)
+	if err != nil {
+		return err
 	}
-	p := &platform{dir: gridrpc.DefaultDir(), begun: time.Now(), restarts: !*noRestart}
+	p := &platform{dir: gridrpc.DefaultDir(), begun: time.Now(), restarts: !*noRestart, detect: *detect}
 	program, err := p.prepare(ctx, f.Arg(0))
+	if err == nil {
+		err = p.nameStore(*store)
+	}
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	p.children = newChildren(ctx, p)
-	if err := p.start(agents, servers, append([]string{program}, f.Args()[1:]...)); err != nil {
+	if err := p.start(levels, append([]string{program}, f.Args()[1:]...)); err != nil {
 		cancel()
 		p.children.wait()
 		return err
@@ -50,6 +59,29 @@ func up(ctx context.Context, args []string) error {
 	p.children.wait()
 	p.say("ended")
 	return nil
+}
+
+// processesMax bounds a platform on one machine.
+const processesMax = 4096
+
+// parseTree reads how many there are below each agent, level by level: AxBxC.
+func parseTree(text string) (levels []int, err error) {
+	for part := range strings.SplitSeq(text, "x") {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("--tree %s: want numbers above 0, as 2x4: two agents with four servers each", text)
+		}
+		levels = append(levels, n)
+	}
+	all := 0
+	for i, width := 0, 1; i < len(levels); i++ {
+		width = min(width*levels[i], processesMax+1)
+		all += width
+	}
+	if all > processesMax {
+		return nil, fmt.Errorf("--tree %s: more than %d processes", text, processesMax)
+	}
+	return levels, nil
 }
 
 func (p *platform) say(format string, args ...any) {
@@ -68,7 +100,11 @@ func (p *platform) prepare(ctx context.Context, program string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	os.Remove(gridrpc.MastersFile())
+	os.Remove(folder.MastersFile(p.dir))
+	old, _ := filepath.Glob(folder.AddressFile(p.dir, "*"))
+	for _, path := range old {
+		os.Remove(path)
+	}
 	if info, err := os.Stat(program); err != nil || !info.IsDir() {
 		return program, err
 	}
@@ -76,8 +112,26 @@ func (p *platform) prepare(ctx context.Context, program string) (string, error) 
 	return binary, build(ctx, program, binary)
 }
 
-// start starts all processes, the master first.
-func (p *platform) start(agents, servers int, program []string) error {
+// nameStore tells servers where checkpoints are kept.
+func (p *platform) nameStore(name string) error {
+	if name == "DIR/store" {
+		name = filepath.Join(p.dir, "store")
+	}
+	if _, err := gridrpc.OpenStore(name); err != nil {
+		return err
+	}
+	if name != "" {
+		abs, err := filepath.Abs(name)
+		if err != nil {
+			return err
+		}
+		name = abs
+	}
+	return folder.SaveStore(p.dir, name)
+}
+
+// start starts all processes, level by level: each finds its parent.
+func (p *platform) start(levels []int, program []string) error {
 	authority, err := link.NewAuthority("local")
 	if err == nil {
 		err = errors.Join(authority.Save(p.dir), authority.Issue(p.dir, link.Client, "client"))
@@ -89,40 +143,67 @@ func (p *platform) start(agents, servers int, program []string) error {
 	if err != nil {
 		return err
 	}
-	if err := authority.Issue(p.dir, link.Master, "ma"); err != nil {
-		return err
-	}
-	if err := p.children.start("ma", nil, self, "master", "--name", "ma"); err != nil {
-		return err
-	}
-	if err := p.awaitMaster(); err != nil {
-		return err
-	}
-	return p.startServers(authority, max(1, agents)*servers, program)
-}
-
-func (p *platform) startServers(authority *link.Authority, n int, program []string) error {
-	for i := range n {
-		name := fmt.Sprintf("s%d", i+1)
-		if err := authority.Issue(p.dir, link.Worker, name); err != nil {
-			return err
+	parents, err := p.startAgents(authority, self, link.Master, 0, []string{""}, 1)
+	for i := range levels[:len(levels)-1] {
+		if err == nil {
+			parents, err = p.startAgents(authority, self, link.Agent, i+1, parents, levels[i])
 		}
-		if err := p.children.start(name, nil, program[0], program[1:]...); err != nil {
-			return err
+	}
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, parent := range parents {
+		for range levels[len(levels)-1] {
+			n++
+			name := fmt.Sprintf("s%d", n)
+			env := []string{folder.EnvParent + "=" + parent, folder.EnvDetect + "=" + p.detect.String()}
+			err := authority.Issue(p.dir, link.Worker, name)
+			if err == nil {
+				err = p.children.start(name, env, program[0], program[1:]...)
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// startWithin is how long the master may take to listen.
-const startWithin = 20 * time.Second
+// startAgents starts so many agents below each parent, and returns their names. Their tier is
+// configured: one that is started anew while its parent is away can come home later.
+func (p *platform) startAgents(authority *link.Authority, self string, role link.Role, tier int, parents []string, each int) (names []string, err error) {
+	for _, parent := range parents {
+		for range each {
+			name := "ma"
+			if role == link.Agent {
+				p.agents++
+				name = fmt.Sprintf("a%d", p.agents)
+			}
+			err := authority.Issue(p.dir, role, name)
+			if err == nil {
+				err = p.children.start(name, []string{folder.EnvParent + "=" + parent}, self, string(role), "--name", name, "--detect", p.detect.String(), "--tier", strconv.Itoa(tier))
+			}
+			if err != nil {
+				return nil, err
+			}
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		if err := p.awaitAddress(name); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
 
-// awaitMaster waits until the master's address is known.
-func (p *platform) awaitMaster() error {
+// awaitAddress waits until an agent listens.
+func (p *platform) awaitAddress(name string) error {
 	for end := time.Now().Add(startWithin); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if text, err := os.ReadFile(gridrpc.MastersFile()); err == nil && strings.HasSuffix(string(text), "\n") {
+		if folder.Address(p.dir, name) != "" {
 			return nil
 		}
 	}
-	return fmt.Errorf("the master did not listen within %v", startWithin)
+	return fmt.Errorf("%s did not listen within %v", name, startWithin)
 }

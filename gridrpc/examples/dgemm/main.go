@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"time"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -49,13 +50,21 @@ func multiply(ctx context.Context, c *gridrpc.Call, in *Request) (*Reply, error)
 	}
 	a, b := fill(in.N, in.Seed), fill(in.N, in.Seed+1)
 	out := blas64.General{Rows: in.N, Cols: in.N, Stride: in.N, Data: make([]float64, in.N*in.N)}
-	times := max(1, in.Times)
-	for i := range times {
+	times, done := max(1, in.Times), 0
+	if err := c.State("done", &done); err != nil { // how many were done where the call goes on
+		return nil, err
+	}
+	defer c.CheckpointEvery(time.Second)()
+	for done < times || out.Data[0] == 0 { // the product itself is in no checkpoint
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, a, b, 0, out)
-		c.Progress(float64(i+1), float64(times), "")
+		done++
+		c.Progress(float64(done), float64(times), "")
+		if c.Due() {
+			_, _ = c.CheckpointNow(ctx) // without one the call goes on, with less protection
+		}
 	}
 	sum, deviation := check(a, b, out)
 	if deviation > 1e-12 {

@@ -1,18 +1,22 @@
-// Package agent is the process between servers and clients: it keeps what servers report and
-// answers which of them are best for a request.
+// Package agent is the process between servers and clients: it has a place in the tree, keeps
+// what its children report, tells its parent, and answers which servers are best for a
+// request. The master is an agent without a parent.
 package agent
 
 import (
 	"context"
+	"fmt"
 	"net"
+	"os"
 	"sync"
 	"time"
 
-	"google.golang.org/grpc"
-
+	"github.com/goulfm/goulfm/fd/adaptive"
+	"github.com/goulfm/goulfm/gridrpc/internal/branch"
 	"github.com/goulfm/goulfm/gridrpc/internal/collate"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
+	"github.com/goulfm/goulfm/gridrpc/internal/pulse"
 	"github.com/goulfm/goulfm/internal/mono"
 )
 
@@ -21,28 +25,55 @@ type Config struct {
 	Identity *link.Identity
 	Name     string
 	Listener net.Listener
+	Root     bool
+	Parent   string                   // name of the configured parent
+	Tier     int                      // below the root; 0: one more than that of its first parent
+	Address  func(name string) string // of an agent
+	Oracle   func(ctx context.Context) (*pb.Ref, error)
+	Detect   time.Duration // until a silent process around is given up; 0 is 5 s
 }
 
 // Agent hosts the rules of an agent.
 type Agent struct {
 	pb.UnimplementedAgentServer
 	pb.UnimplementedNodeServer
-	me     *pb.Ref
+	root   bool
+	name   string
+	pulse  *pulse.Pulse
+	branch *branch.Branch
 	origin time.Time
+	news   chan struct{} // has one element when there is something to report
 
-	mu    sync.Mutex
-	table collate.Table
-	refs  map[collate.Server]*pb.Ref
-	links uint64
+	mu        sync.Mutex
+	table     collate.Table
+	questions uint64
+	answers   map[uint64]uint64 // by child: the latest question that it has answered
+	more      chan struct{}     // closed at each report
 }
+
+// detection is how long a silent process around is waited for, as the paper has it.
+const detection = 5 * adaptive.Second
 
 // Serve runs an agent until ctx is done.
 func Serve(ctx context.Context, c Config) error {
+	me := &pb.Ref{Name: c.Name, Incarnation: uint64(time.Now().UnixNano()), Addr: c.Listener.Addr().String(), Tier: uint32(c.Tier)}
 	a := &Agent{
-		me:     &pb.Ref{Name: c.Name, Incarnation: uint64(time.Now().UnixNano()), Addr: c.Listener.Addr().String()},
-		origin: time.Now(),
-		refs:   map[collate.Server]*pb.Ref{},
+		root: c.Root, name: c.Name, origin: time.Now(), news: make(chan struct{}, 1),
+		answers: map[uint64]uint64{}, more: make(chan struct{}),
 	}
+	var err error
+	if a.pulse, err = pulse.New(c.Identity, me); err != nil {
+		return err
+	}
+	defer a.pulse.Close()
+	q := adaptive.QoS{Detection: adaptive.Duration(c.Detect)}
+	if c.Detect == 0 {
+		q.Detection = detection
+	}
+	a.branch = branch.New(ctx, branch.Config{
+		Me: me, Identity: c.Identity, Pulse: a.pulse, Root: c.Root, Parent: c.Parent,
+		Address: c.Address, Oracle: c.Oracle, Detect: q, Owner: a,
+	})
 	g := c.Identity.NewServer()
 	pb.RegisterAgentServer(g, a)
 	pb.RegisterNodeServer(g, a)
@@ -50,7 +81,9 @@ func Serve(ctx context.Context, c Config) error {
 		<-ctx.Done()
 		g.Stop()
 	}()
-	err := g.Serve(c.Listener)
+	go a.tellParent(ctx)
+	a.branch.Start() // who answers first finds the listener
+	err = g.Serve(c.Listener)
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -61,76 +94,34 @@ func (a *Agent) now() mono.Time { return mono.Time(time.Since(a.origin)) }
 
 // Probe says who is here.
 func (a *Agent) Probe(context.Context, *pb.ProbeRequest) (*pb.ProbeReply, error) {
-	return &pb.ProbeReply{Me: a.me}, nil
+	return &pb.ProbeReply{Me: a.branch.Me()}, nil
 }
+
+// Beats serves an observer.
+func (a *Agent) Beats(stream pulse.Stream) error { return a.pulse.Serve(stream) }
 
 // Link keeps a child for as long as its stream lasts.
-func (a *Agent) Link(stream grpc.BidiStreamingServer[pb.Up, pb.Down]) error {
-	if err := link.Demand(stream.Context(), link.Worker, link.Agent, link.Master); err != nil {
-		return err
+func (a *Agent) Link(stream branch.Stream) error { return a.branch.Link(stream) }
+
+// Root says who the root is, if this is it.
+func (a *Agent) Root(context.Context, *pb.RootRequest) (*pb.RootReply, error) {
+	if !a.root {
+		return &pb.RootReply{}, nil
 	}
-	a.mu.Lock()
-	a.links++
-	id := a.links
-	a.mu.Unlock()
-	defer func() {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.table.Drop(id, a.now())
-	}()
-	for {
-		m, err := stream.Recv()
-		if err != nil {
-			return err
-		}
-		if r := m.GetReport(); r != nil {
-			a.report(id, r)
-		}
-	}
+	return &pb.RootReply{Root: a.branch.Me()}, nil
 }
 
-func (a *Agent) report(id uint64, r *pb.Report) {
+// Describe tells what is known here.
+func (a *Agent) Describe(context.Context, *pb.DescribeRequest) (*pb.Description, error) {
+	d := &pb.Description{Watched: a.pulse.Watched()}
+	a.branch.Describe(d)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	now := a.now()
-	var list []collate.Estimate
-	for _, e := range r.Estimates {
-		s := collate.Server{Name: e.Server.GetName(), Incarnation: e.Server.GetIncarnation()}
-		a.refs[s] = e.Server
-		list = append(list, collate.Estimate{
-			Server: s, Service: e.Service, Wait: e.Wait, Rate: e.Rate, Bandwidth: e.Bandwidth, Free: int(e.Free),
-			Said: now.Add(-mono.Duration(e.Age * float64(mono.Second))),
-		})
+	for _, e := range a.table.Estimates("") {
+		d.Estimates = append(d.Estimates, a.toWire(e))
 	}
-	a.table.Report(id, list, now)
+	return d, nil
 }
 
-// Schedule names the servers that are best for a request.
-func (a *Agent) Schedule(ctx context.Context, m *pb.ScheduleRequest) (*pb.ScheduleReply, error) {
-	if err := link.Demand(ctx, link.Client, link.Master, link.Agent); err != nil {
-		return nil, err
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	r := collate.Request{Service: m.Service, Work: m.Work, Bytes: m.Bytes}
-	for _, x := range m.Exclude {
-		r.Exclude = append(r.Exclude, collate.Server{Name: x.Name, Incarnation: x.Incarnation})
-	}
-	best, known := a.table.Best(r)
-	if m.All {
-		best = a.table.Estimates("")
-	}
-	reply := &pb.ScheduleReply{Unknown: !known, Quiet: float64(a.now().Sub(a.table.Changed)) / float64(mono.Second)}
-	if !known {
-		reply.Near = a.table.Near(m.Service)
-	}
-	if len(best) > 0 && !m.All {
-		a.table.Book(r, best[0].Server)
-	}
-	for _, e := range best {
-		reply.Candidates = append(reply.Candidates, &pb.Estimate{
-			Server: a.refs[e.Server], Service: e.Service, Wait: e.Wait, Rate: e.Rate, Free: uint32(max(0, e.Free)), Bandwidth: e.Bandwidth,
-		})
-	}
-	return reply, nil
-}
+// Say tells a person something.
+func (a *Agent) Say(text string) { fmt.Fprintf(os.Stderr, "%s: %s\n", a.name, text) }

@@ -16,7 +16,9 @@ type Server struct {
 // Estimate is what a server has said of one of its services.
 type Estimate struct {
 	Server    Server
+	Addr      string
 	Service   string
+	Number    uint64  // grows with each thing that the server says
 	Wait      float64 // seconds until a call would begin
 	Rate      float64 // units of work a second; 0 is not known
 	Bandwidth float64 // bytes a second to it; 0 is not known: bytes cost nothing
@@ -59,7 +61,19 @@ func (t *Table) Report(id uint64, list []Estimate, now mono.Time) {
 	if !slices.EqualFunc(t.children[i].list, list, sameOffer) {
 		t.Changed = now
 	}
+	for j := range list {
+		list[j].keepBooking(t.children[i].list)
+	}
 	t.children[i].list = list
+}
+
+// keepBooking goes on with what was promised since the server has said this: an agent between
+// repeats it whenever another server says something.
+func (e *Estimate) keepBooking(before []Estimate) {
+	i := slices.IndexFunc(before, func(o Estimate) bool { return sameOffer(*e, o) && e.Number == o.Number })
+	if i >= 0 {
+		e.booked, e.Free = before[i].booked, before[i].Free
+	}
 }
 
 func sameOffer(a, b Estimate) bool { return a.Server == b.Server && a.Service == b.Service }

@@ -43,13 +43,22 @@ func TestBestIsWhoIsDoneFirst(t *testing.T) {
 func TestBookedUntilTheNextReport(t *testing.T) {
 	var table Table
 	r := Request{Service: "x", Work: 100}
-	report := func() { table.Report(1, []Estimate{est("a", 0, 100), est("b", 0, 90)}, 0) }
+	number := uint64(0)
+	report := func() {
+		a := est("a", 0, 100)
+		a.Number = number
+		table.Report(1, []Estimate{a, est("b", 0, 90)}, 0)
+	}
 	report()
 	best, _ := table.Best(r)
 	assert.Equal(t, "a", best[0].Server.Name)
 	table.Book(r, best[0].Server)
 	best, _ = table.Best(r)
 	assert.Equal(t, "b", best[0].Server.Name)
+	report() // an agent repeats what the server had said before
+	best, _ = table.Best(r)
+	assert.Equal(t, "b", best[0].Server.Name)
+	number++
 	report()
 	best, _ = table.Best(r)
 	assert.Equal(t, "a", best[0].Server.Name)

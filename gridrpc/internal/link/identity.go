@@ -89,11 +89,20 @@ func Caller(ctx context.Context) (Role, string, error) {
 	if !ok || len(info.State.PeerCertificates) == 0 || len(info.State.PeerCertificates[0].URIs) != 1 {
 		return "", "", status.Error(codes.Unauthenticated, "no certificate")
 	}
-	role, name, ok := strings.Cut(strings.TrimPrefix(info.State.PeerCertificates[0].URIs[0].Path, "/"), "/")
+	role, name, ok := parseWho(info.State.PeerCertificates[0].URIs[0].Path)
 	if !ok {
 		return "", "", status.Error(codes.Unauthenticated, "a certificate without a role")
 	}
-	return Role(role), name, nil
+	return role, name, nil
+}
+
+// parseWho reads the path of a certificate's URI: /ROLE/NAME.
+func parseWho(path string) (role Role, name string, ok bool) {
+	path, rooted := strings.CutPrefix(path, "/")
+	text, name, named := strings.Cut(path, "/")
+	role = Role(text)
+	known := role == Client || role == Worker || role == Agent || role == Master
+	return role, name, rooted && named && known && name != "" && !strings.Contains(name, "/")
 }
 
 // Demand refuses callers that have none of the roles.

@@ -81,7 +81,7 @@ func (x Refusal_Why) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Refusal_Why.Descriptor instead.
 func (Refusal_Why) EnumDescriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{28, 0}
+	return file_gridrpc_proto_rawDescGZIP(), []int{29, 0}
 }
 
 // Ref names one incarnation of a process: a restarted one has a greater number.
@@ -233,28 +233,32 @@ func (x *ProbeReply) GetMe() *Ref {
 	return nil
 }
 
-// Datagram is one message of the failure detector, in its own layout.
-type Datagram struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Body          []byte                 `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+type Beating struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Kind:
+	//
+	//	*Beating_Observe
+	//	*Beating_Observing
+	//	*Beating_Sealed
+	Kind          isBeating_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Datagram) Reset() {
-	*x = Datagram{}
+func (x *Beating) Reset() {
+	*x = Beating{}
 	mi := &file_gridrpc_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Datagram) String() string {
+func (x *Beating) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Datagram) ProtoMessage() {}
+func (*Beating) ProtoMessage() {}
 
-func (x *Datagram) ProtoReflect() protoreflect.Message {
+func (x *Beating) ProtoReflect() protoreflect.Message {
 	mi := &file_gridrpc_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -266,14 +270,167 @@ func (x *Datagram) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Datagram.ProtoReflect.Descriptor instead.
-func (*Datagram) Descriptor() ([]byte, []int) {
+// Deprecated: Use Beating.ProtoReflect.Descriptor instead.
+func (*Beating) Descriptor() ([]byte, []int) {
 	return file_gridrpc_proto_rawDescGZIP(), []int{3}
 }
 
-func (x *Datagram) GetBody() []byte {
+func (x *Beating) GetKind() isBeating_Kind {
 	if x != nil {
-		return x.Body
+		return x.Kind
+	}
+	return nil
+}
+
+func (x *Beating) GetObserve() *Observe {
+	if x != nil {
+		if x, ok := x.Kind.(*Beating_Observe); ok {
+			return x.Observe
+		}
+	}
+	return nil
+}
+
+func (x *Beating) GetObserving() *Observing {
+	if x != nil {
+		if x, ok := x.Kind.(*Beating_Observing); ok {
+			return x.Observing
+		}
+	}
+	return nil
+}
+
+func (x *Beating) GetSealed() []byte {
+	if x != nil {
+		if x, ok := x.Kind.(*Beating_Sealed); ok {
+			return x.Sealed
+		}
+	}
+	return nil
+}
+
+type isBeating_Kind interface {
+	isBeating_Kind()
+}
+
+type Beating_Observe struct {
+	Observe *Observe `protobuf:"bytes,1,opt,name=observe,proto3,oneof"` // to the observed, first
+}
+
+type Beating_Observing struct {
+	Observing *Observing `protobuf:"bytes,2,opt,name=observing,proto3,oneof"` // the answer
+}
+
+type Beating_Sealed struct {
+	Sealed []byte `protobuf:"bytes,3,opt,name=sealed,proto3,oneof"` // a message of the failure detector, in its own layout
+}
+
+func (*Beating_Observe) isBeating_Kind() {}
+
+func (*Beating_Observing) isBeating_Kind() {}
+
+func (*Beating_Sealed) isBeating_Kind() {}
+
+type Observe struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Stream        uint32                 `protobuf:"varint,1,opt,name=stream,proto3" json:"stream,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Observe) Reset() {
+	*x = Observe{}
+	mi := &file_gridrpc_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Observe) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Observe) ProtoMessage() {}
+
+func (x *Observe) ProtoReflect() protoreflect.Message {
+	mi := &file_gridrpc_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Observe.ProtoReflect.Descriptor instead.
+func (*Observe) Descriptor() ([]byte, []int) {
+	return file_gridrpc_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Observe) GetStream() uint32 {
+	if x != nil {
+		return x.Stream
+	}
+	return 0
+}
+
+type Observing struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Addr          string                 `protobuf:"bytes,1,opt,name=addr,proto3" json:"addr,omitempty"` // where the observed takes datagrams
+	Key           []byte                 `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`   // of this stream's messages
+	Me            *Ref                   `protobuf:"bytes,3,opt,name=me,proto3" json:"me,omitempty"`     // who is observed
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Observing) Reset() {
+	*x = Observing{}
+	mi := &file_gridrpc_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Observing) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Observing) ProtoMessage() {}
+
+func (x *Observing) ProtoReflect() protoreflect.Message {
+	mi := &file_gridrpc_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Observing.ProtoReflect.Descriptor instead.
+func (*Observing) Descriptor() ([]byte, []int) {
+	return file_gridrpc_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Observing) GetAddr() string {
+	if x != nil {
+		return x.Addr
+	}
+	return ""
+}
+
+func (x *Observing) GetKey() []byte {
+	if x != nil {
+		return x.Key
+	}
+	return nil
+}
+
+func (x *Observing) GetMe() *Ref {
+	if x != nil {
+		return x.Me
 	}
 	return nil
 }
@@ -285,9 +442,7 @@ type Up struct {
 	//
 	//	*Up_Join
 	//	*Up_Report
-	//	*Up_Answer
 	//	*Up_Leave
-	//	*Up_Subtree
 	Kind          isUp_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -295,7 +450,7 @@ type Up struct {
 
 func (x *Up) Reset() {
 	*x = Up{}
-	mi := &file_gridrpc_proto_msgTypes[4]
+	mi := &file_gridrpc_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -307,7 +462,7 @@ func (x *Up) String() string {
 func (*Up) ProtoMessage() {}
 
 func (x *Up) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[4]
+	mi := &file_gridrpc_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -320,7 +475,7 @@ func (x *Up) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Up.ProtoReflect.Descriptor instead.
 func (*Up) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{4}
+	return file_gridrpc_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Up) GetKind() isUp_Kind {
@@ -348,28 +503,10 @@ func (x *Up) GetReport() *Report {
 	return nil
 }
 
-func (x *Up) GetAnswer() *Answer {
-	if x != nil {
-		if x, ok := x.Kind.(*Up_Answer); ok {
-			return x.Answer
-		}
-	}
-	return nil
-}
-
 func (x *Up) GetLeave() *Leave {
 	if x != nil {
 		if x, ok := x.Kind.(*Up_Leave); ok {
 			return x.Leave
-		}
-	}
-	return nil
-}
-
-func (x *Up) GetSubtree() *Subtree {
-	if x != nil {
-		if x, ok := x.Kind.(*Up_Subtree); ok {
-			return x.Subtree
 		}
 	}
 	return nil
@@ -387,27 +524,15 @@ type Up_Report struct {
 	Report *Report `protobuf:"bytes,2,opt,name=report,proto3,oneof"`
 }
 
-type Up_Answer struct {
-	Answer *Answer `protobuf:"bytes,3,opt,name=answer,proto3,oneof"`
-}
-
 type Up_Leave struct {
-	Leave *Leave `protobuf:"bytes,4,opt,name=leave,proto3,oneof"`
-}
-
-type Up_Subtree struct {
-	Subtree *Subtree `protobuf:"bytes,5,opt,name=subtree,proto3,oneof"`
+	Leave *Leave `protobuf:"bytes,3,opt,name=leave,proto3,oneof"`
 }
 
 func (*Up_Join) isUp_Kind() {}
 
 func (*Up_Report) isUp_Kind() {}
 
-func (*Up_Answer) isUp_Kind() {}
-
 func (*Up_Leave) isUp_Kind() {}
-
-func (*Up_Subtree) isUp_Kind() {}
 
 // Down is from a parent to its child.
 type Down struct {
@@ -419,7 +544,6 @@ type Down struct {
 	//	*Down_Ancestors
 	//	*Down_Question
 	//	*Down_Leave
-	//	*Down_Inspect
 	Kind          isDown_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -427,7 +551,7 @@ type Down struct {
 
 func (x *Down) Reset() {
 	*x = Down{}
-	mi := &file_gridrpc_proto_msgTypes[5]
+	mi := &file_gridrpc_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -439,7 +563,7 @@ func (x *Down) String() string {
 func (*Down) ProtoMessage() {}
 
 func (x *Down) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[5]
+	mi := &file_gridrpc_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -452,7 +576,7 @@ func (x *Down) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Down.ProtoReflect.Descriptor instead.
 func (*Down) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{5}
+	return file_gridrpc_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Down) GetKind() isDown_Kind {
@@ -507,15 +631,6 @@ func (x *Down) GetLeave() *Leave {
 	return nil
 }
 
-func (x *Down) GetInspect() *Inspect {
-	if x != nil {
-		if x, ok := x.Kind.(*Down_Inspect); ok {
-			return x.Inspect
-		}
-	}
-	return nil
-}
-
 type isDown_Kind interface {
 	isDown_Kind()
 }
@@ -540,10 +655,6 @@ type Down_Leave struct {
 	Leave *Leave `protobuf:"bytes,5,opt,name=leave,proto3,oneof"`
 }
 
-type Down_Inspect struct {
-	Inspect *Inspect `protobuf:"bytes,6,opt,name=inspect,proto3,oneof"`
-}
-
 func (*Down_Joined) isDown_Kind() {}
 
 func (*Down_Refused) isDown_Kind() {}
@@ -554,20 +665,20 @@ func (*Down_Question) isDown_Kind() {}
 
 func (*Down_Leave) isDown_Kind() {}
 
-func (*Down_Inspect) isDown_Kind() {}
-
-// Join asks to become a child. generation is drawn by the child.
+// Join asks to become a child. generation is drawn by the child. parent is who is meant: an
+// incarnation of 0 is any one.
 type Join struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Child         *Ref                   `protobuf:"bytes,1,opt,name=child,proto3" json:"child,omitempty"`
 	Generation    uint64                 `protobuf:"varint,2,opt,name=generation,proto3" json:"generation,omitempty"`
+	Parent        *Ref                   `protobuf:"bytes,3,opt,name=parent,proto3" json:"parent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Join) Reset() {
 	*x = Join{}
-	mi := &file_gridrpc_proto_msgTypes[6]
+	mi := &file_gridrpc_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -579,7 +690,7 @@ func (x *Join) String() string {
 func (*Join) ProtoMessage() {}
 
 func (x *Join) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[6]
+	mi := &file_gridrpc_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -592,7 +703,7 @@ func (x *Join) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Join.ProtoReflect.Descriptor instead.
 func (*Join) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{6}
+	return file_gridrpc_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Join) GetChild() *Ref {
@@ -609,6 +720,13 @@ func (x *Join) GetGeneration() uint64 {
 	return 0
 }
 
+func (x *Join) GetParent() *Ref {
+	if x != nil {
+		return x.Parent
+	}
+	return nil
+}
+
 type Joined struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Parent        *Ref                   `protobuf:"bytes,1,opt,name=parent,proto3" json:"parent,omitempty"`
@@ -619,7 +737,7 @@ type Joined struct {
 
 func (x *Joined) Reset() {
 	*x = Joined{}
-	mi := &file_gridrpc_proto_msgTypes[7]
+	mi := &file_gridrpc_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -631,7 +749,7 @@ func (x *Joined) String() string {
 func (*Joined) ProtoMessage() {}
 
 func (x *Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[7]
+	mi := &file_gridrpc_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -644,7 +762,7 @@ func (x *Joined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Joined.ProtoReflect.Descriptor instead.
 func (*Joined) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{7}
+	return file_gridrpc_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Joined) GetParent() *Ref {
@@ -671,7 +789,7 @@ type Refused struct {
 
 func (x *Refused) Reset() {
 	*x = Refused{}
-	mi := &file_gridrpc_proto_msgTypes[8]
+	mi := &file_gridrpc_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -683,7 +801,7 @@ func (x *Refused) String() string {
 func (*Refused) ProtoMessage() {}
 
 func (x *Refused) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[8]
+	mi := &file_gridrpc_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -696,7 +814,7 @@ func (x *Refused) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refused.ProtoReflect.Descriptor instead.
 func (*Refused) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{8}
+	return file_gridrpc_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Refused) GetWhy() string {
@@ -725,7 +843,7 @@ type Ancestors struct {
 
 func (x *Ancestors) Reset() {
 	*x = Ancestors{}
-	mi := &file_gridrpc_proto_msgTypes[9]
+	mi := &file_gridrpc_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -737,7 +855,7 @@ func (x *Ancestors) String() string {
 func (*Ancestors) ProtoMessage() {}
 
 func (x *Ancestors) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[9]
+	mi := &file_gridrpc_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -750,7 +868,7 @@ func (x *Ancestors) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ancestors.ProtoReflect.Descriptor instead.
 func (*Ancestors) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{9}
+	return file_gridrpc_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Ancestors) GetNearestFirst() []*Ref {
@@ -783,7 +901,7 @@ type Leave struct {
 
 func (x *Leave) Reset() {
 	*x = Leave{}
-	mi := &file_gridrpc_proto_msgTypes[10]
+	mi := &file_gridrpc_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -795,7 +913,7 @@ func (x *Leave) String() string {
 func (*Leave) ProtoMessage() {}
 
 func (x *Leave) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[10]
+	mi := &file_gridrpc_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -808,7 +926,7 @@ func (x *Leave) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Leave.ProtoReflect.Descriptor instead.
 func (*Leave) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{10}
+	return file_gridrpc_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Leave) GetWhy() string {
@@ -818,17 +936,19 @@ func (x *Leave) GetWhy() string {
 	return ""
 }
 
-// Report replaces what the parent knew of the subtree.
+// Report replaces what the parent knew of the subtree. answers is the number of the latest
+// question that it answers.
 type Report struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Estimates     []*Estimate            `protobuf:"bytes,1,rep,name=estimates,proto3" json:"estimates,omitempty"`
+	Answers       uint64                 `protobuf:"varint,2,opt,name=answers,proto3" json:"answers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Report) Reset() {
 	*x = Report{}
-	mi := &file_gridrpc_proto_msgTypes[11]
+	mi := &file_gridrpc_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -840,7 +960,7 @@ func (x *Report) String() string {
 func (*Report) ProtoMessage() {}
 
 func (x *Report) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[11]
+	mi := &file_gridrpc_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -853,7 +973,7 @@ func (x *Report) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report.ProtoReflect.Descriptor instead.
 func (*Report) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{11}
+	return file_gridrpc_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Report) GetEstimates() []*Estimate {
@@ -861,6 +981,13 @@ func (x *Report) GetEstimates() []*Estimate {
 		return x.Estimates
 	}
 	return nil
+}
+
+func (x *Report) GetAnswers() uint64 {
+	if x != nil {
+		return x.Answers
+	}
+	return 0
 }
 
 // Estimate is what a server says of one of its services.
@@ -874,13 +1001,14 @@ type Estimate struct {
 	Site          string                 `protobuf:"bytes,6,opt,name=site,proto3" json:"site,omitempty"`
 	Age           float64                `protobuf:"fixed64,7,opt,name=age,proto3" json:"age,omitempty"`             // seconds since the server said so, when it was sent
 	Bandwidth     float64                `protobuf:"fixed64,8,opt,name=bandwidth,proto3" json:"bandwidth,omitempty"` // bytes a second to the server; 0 is not known
+	Number        uint64                 `protobuf:"varint,9,opt,name=number,proto3" json:"number,omitempty"`        // grows with each thing that the server says
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Estimate) Reset() {
 	*x = Estimate{}
-	mi := &file_gridrpc_proto_msgTypes[12]
+	mi := &file_gridrpc_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -892,7 +1020,7 @@ func (x *Estimate) String() string {
 func (*Estimate) ProtoMessage() {}
 
 func (x *Estimate) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[12]
+	mi := &file_gridrpc_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -905,7 +1033,7 @@ func (x *Estimate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Estimate.ProtoReflect.Descriptor instead.
 func (*Estimate) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{12}
+	return file_gridrpc_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Estimate) GetServer() *Ref {
@@ -964,18 +1092,25 @@ func (x *Estimate) GetBandwidth() float64 {
 	return 0
 }
 
-// Question asks a child for the best servers of its subtree.
+func (x *Estimate) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+// Question asks a child for a report that every server of its subtree has contributed to now.
 type Question struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            uint64                 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Request       *ScheduleRequest       `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
+	Number        uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
+	Within        int64                  `protobuf:"varint,2,opt,name=within,proto3" json:"within,omitempty"` // nanoseconds
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Question) Reset() {
 	*x = Question{}
-	mi := &file_gridrpc_proto_msgTypes[13]
+	mi := &file_gridrpc_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -987,7 +1122,7 @@ func (x *Question) String() string {
 func (*Question) ProtoMessage() {}
 
 func (x *Question) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[13]
+	mi := &file_gridrpc_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1000,73 +1135,21 @@ func (x *Question) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Question.ProtoReflect.Descriptor instead.
 func (*Question) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{13}
+	return file_gridrpc_proto_rawDescGZIP(), []int{15}
 }
 
-func (x *Question) GetId() uint64 {
+func (x *Question) GetNumber() uint64 {
 	if x != nil {
-		return x.Id
+		return x.Number
 	}
 	return 0
 }
 
-func (x *Question) GetRequest() *ScheduleRequest {
+func (x *Question) GetWithin() int64 {
 	if x != nil {
-		return x.Request
-	}
-	return nil
-}
-
-type Answer struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            uint64                 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Estimates     []*Estimate            `protobuf:"bytes,2,rep,name=estimates,proto3" json:"estimates,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Answer) Reset() {
-	*x = Answer{}
-	mi := &file_gridrpc_proto_msgTypes[14]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Answer) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Answer) ProtoMessage() {}
-
-func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[14]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Answer.ProtoReflect.Descriptor instead.
-func (*Answer) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{14}
-}
-
-func (x *Answer) GetId() uint64 {
-	if x != nil {
-		return x.Id
+		return x.Within
 	}
 	return 0
-}
-
-func (x *Answer) GetEstimates() []*Estimate {
-	if x != nil {
-		return x.Estimates
-	}
-	return nil
 }
 
 type ScheduleRequest struct {
@@ -1075,15 +1158,15 @@ type ScheduleRequest struct {
 	Work          float64                `protobuf:"fixed64,2,opt,name=work,proto3" json:"work,omitempty"`
 	Bytes         float64                `protobuf:"fixed64,3,opt,name=bytes,proto3" json:"bytes,omitempty"`
 	Exclude       []*Ref                 `protobuf:"bytes,4,rep,name=exclude,proto3" json:"exclude,omitempty"`
-	MaxAge        float64                `protobuf:"fixed64,5,opt,name=max_age,json=maxAge,proto3" json:"max_age,omitempty"` // seconds; 0 asks every server
-	All           bool                   `protobuf:"varint,6,opt,name=all,proto3" json:"all,omitempty"`                      // all that is known, of all services
+	Fresh         bool                   `protobuf:"varint,5,opt,name=fresh,proto3" json:"fresh,omitempty"` // ask every server now
+	All           bool                   `protobuf:"varint,6,opt,name=all,proto3" json:"all,omitempty"`     // all that is known, of all services
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ScheduleRequest) Reset() {
 	*x = ScheduleRequest{}
-	mi := &file_gridrpc_proto_msgTypes[15]
+	mi := &file_gridrpc_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1095,7 +1178,7 @@ func (x *ScheduleRequest) String() string {
 func (*ScheduleRequest) ProtoMessage() {}
 
 func (x *ScheduleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[15]
+	mi := &file_gridrpc_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1108,7 +1191,7 @@ func (x *ScheduleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleRequest.ProtoReflect.Descriptor instead.
 func (*ScheduleRequest) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{15}
+	return file_gridrpc_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ScheduleRequest) GetService() string {
@@ -1139,11 +1222,11 @@ func (x *ScheduleRequest) GetExclude() []*Ref {
 	return nil
 }
 
-func (x *ScheduleRequest) GetMaxAge() float64 {
+func (x *ScheduleRequest) GetFresh() bool {
 	if x != nil {
-		return x.MaxAge
+		return x.Fresh
 	}
-	return 0
+	return false
 }
 
 func (x *ScheduleRequest) GetAll() bool {
@@ -1165,7 +1248,7 @@ type ScheduleReply struct {
 
 func (x *ScheduleReply) Reset() {
 	*x = ScheduleReply{}
-	mi := &file_gridrpc_proto_msgTypes[16]
+	mi := &file_gridrpc_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1177,7 +1260,7 @@ func (x *ScheduleReply) String() string {
 func (*ScheduleReply) ProtoMessage() {}
 
 func (x *ScheduleReply) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[16]
+	mi := &file_gridrpc_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1190,7 +1273,7 @@ func (x *ScheduleReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleReply.ProtoReflect.Descriptor instead.
 func (*ScheduleReply) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{16}
+	return file_gridrpc_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ScheduleReply) GetCandidates() []*Estimate {
@@ -1229,7 +1312,7 @@ type RootRequest struct {
 
 func (x *RootRequest) Reset() {
 	*x = RootRequest{}
-	mi := &file_gridrpc_proto_msgTypes[17]
+	mi := &file_gridrpc_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1241,7 +1324,7 @@ func (x *RootRequest) String() string {
 func (*RootRequest) ProtoMessage() {}
 
 func (x *RootRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[17]
+	mi := &file_gridrpc_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1254,7 +1337,7 @@ func (x *RootRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RootRequest.ProtoReflect.Descriptor instead.
 func (*RootRequest) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{17}
+	return file_gridrpc_proto_rawDescGZIP(), []int{18}
 }
 
 type RootReply struct {
@@ -1267,7 +1350,7 @@ type RootReply struct {
 
 func (x *RootReply) Reset() {
 	*x = RootReply{}
-	mi := &file_gridrpc_proto_msgTypes[18]
+	mi := &file_gridrpc_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1279,7 +1362,7 @@ func (x *RootReply) String() string {
 func (*RootReply) ProtoMessage() {}
 
 func (x *RootReply) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[18]
+	mi := &file_gridrpc_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1292,7 +1375,7 @@ func (x *RootReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RootReply.ProtoReflect.Descriptor instead.
 func (*RootReply) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{18}
+	return file_gridrpc_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RootReply) GetRoot() *Ref {
@@ -1317,7 +1400,7 @@ type DescribeRequest struct {
 
 func (x *DescribeRequest) Reset() {
 	*x = DescribeRequest{}
-	mi := &file_gridrpc_proto_msgTypes[19]
+	mi := &file_gridrpc_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1329,7 +1412,7 @@ func (x *DescribeRequest) String() string {
 func (*DescribeRequest) ProtoMessage() {}
 
 func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[19]
+	mi := &file_gridrpc_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1342,74 +1425,37 @@ func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeRequest.ProtoReflect.Descriptor instead.
 func (*DescribeRequest) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{19}
-}
-
-type DescribeReply struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Tree          *Subtree               `protobuf:"bytes,1,opt,name=tree,proto3" json:"tree,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DescribeReply) Reset() {
-	*x = DescribeReply{}
-	mi := &file_gridrpc_proto_msgTypes[20]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DescribeReply) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DescribeReply) ProtoMessage() {}
-
-func (x *DescribeReply) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[20]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DescribeReply.ProtoReflect.Descriptor instead.
-func (*DescribeReply) Descriptor() ([]byte, []int) {
 	return file_gridrpc_proto_rawDescGZIP(), []int{20}
 }
 
-func (x *DescribeReply) GetTree() *Subtree {
-	if x != nil {
-		return x.Tree
-	}
-	return nil
-}
-
-type Inspect struct {
+// Description is what a process knows of itself and of others.
+type Description struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            uint64                 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Me            *Ref                   `protobuf:"bytes,1,opt,name=me,proto3" json:"me,omitempty"`
+	Parent        *Ref                   `protobuf:"bytes,2,opt,name=parent,proto3" json:"parent,omitempty"`       // none: it is the root, or looks for one
+	Ancestors     []*Ref                 `protobuf:"bytes,3,rep,name=ancestors,proto3" json:"ancestors,omitempty"` // nearest first
+	Children      []*Ref                 `protobuf:"bytes,4,rep,name=children,proto3" json:"children,omitempty"`
+	Watched       []*Watched             `protobuf:"bytes,5,rep,name=watched,proto3" json:"watched,omitempty"`
+	Estimates     []*Estimate            `protobuf:"bytes,6,rep,name=estimates,proto3" json:"estimates,omitempty"` // of its subtree
+	Running       []*Running             `protobuf:"bytes,7,rep,name=running,proto3" json:"running,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Inspect) Reset() {
-	*x = Inspect{}
+func (x *Description) Reset() {
+	*x = Description{}
 	mi := &file_gridrpc_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Inspect) String() string {
+func (x *Description) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Inspect) ProtoMessage() {}
+func (*Description) ProtoMessage() {}
 
-func (x *Inspect) ProtoReflect() protoreflect.Message {
+func (x *Description) ProtoReflect() protoreflect.Message {
 	mi := &file_gridrpc_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1421,91 +1467,226 @@ func (x *Inspect) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Inspect.ProtoReflect.Descriptor instead.
-func (*Inspect) Descriptor() ([]byte, []int) {
+// Deprecated: Use Description.ProtoReflect.Descriptor instead.
+func (*Description) Descriptor() ([]byte, []int) {
 	return file_gridrpc_proto_rawDescGZIP(), []int{21}
 }
 
-func (x *Inspect) GetId() uint64 {
+func (x *Description) GetMe() *Ref {
 	if x != nil {
-		return x.Id
-	}
-	return 0
-}
-
-// Subtree tells of a process and of all below it.
-type Subtree struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Node          *Ref                   `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
-	Children      []*Subtree             `protobuf:"bytes,2,rep,name=children,proto3" json:"children,omitempty"`
-	Services      []string               `protobuf:"bytes,3,rep,name=services,proto3" json:"services,omitempty"`
-	Ancestors     []*Ref                 `protobuf:"bytes,4,rep,name=ancestors,proto3" json:"ancestors,omitempty"`
-	Id            uint64                 `protobuf:"varint,5,opt,name=id,proto3" json:"id,omitempty"` // of the Inspect that it answers
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Subtree) Reset() {
-	*x = Subtree{}
-	mi := &file_gridrpc_proto_msgTypes[22]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Subtree) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Subtree) ProtoMessage() {}
-
-func (x *Subtree) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[22]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Subtree.ProtoReflect.Descriptor instead.
-func (*Subtree) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{22}
-}
-
-func (x *Subtree) GetNode() *Ref {
-	if x != nil {
-		return x.Node
+		return x.Me
 	}
 	return nil
 }
 
-func (x *Subtree) GetChildren() []*Subtree {
+func (x *Description) GetParent() *Ref {
 	if x != nil {
-		return x.Children
+		return x.Parent
 	}
 	return nil
 }
 
-func (x *Subtree) GetServices() []string {
-	if x != nil {
-		return x.Services
-	}
-	return nil
-}
-
-func (x *Subtree) GetAncestors() []*Ref {
+func (x *Description) GetAncestors() []*Ref {
 	if x != nil {
 		return x.Ancestors
 	}
 	return nil
 }
 
-func (x *Subtree) GetId() uint64 {
+func (x *Description) GetChildren() []*Ref {
 	if x != nil {
-		return x.Id
+		return x.Children
+	}
+	return nil
+}
+
+func (x *Description) GetWatched() []*Watched {
+	if x != nil {
+		return x.Watched
+	}
+	return nil
+}
+
+func (x *Description) GetEstimates() []*Estimate {
+	if x != nil {
+		return x.Estimates
+	}
+	return nil
+}
+
+func (x *Description) GetRunning() []*Running {
+	if x != nil {
+		return x.Running
+	}
+	return nil
+}
+
+// Watched is a process that is observed.
+type Watched struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Rtt           float64                `protobuf:"fixed64,2,opt,name=rtt,proto3" json:"rtt,omitempty"`               // seconds
+	Loss          float64                `protobuf:"fixed64,3,opt,name=loss,proto3" json:"loss,omitempty"`             // probability
+	Period        float64                `protobuf:"fixed64,4,opt,name=period,proto3" json:"period,omitempty"`         // seconds from beat to beat
+	Recurrence    float64                `protobuf:"fixed64,5,opt,name=recurrence,proto3" json:"recurrence,omitempty"` // seconds from mistake to mistake, expected
+	Attainable    bool                   `protobuf:"varint,6,opt,name=attainable,proto3" json:"attainable,omitempty"`  // what was asked for can be had
+	Suspected     bool                   `protobuf:"varint,7,opt,name=suspected,proto3" json:"suspected,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Watched) Reset() {
+	*x = Watched{}
+	mi := &file_gridrpc_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Watched) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Watched) ProtoMessage() {}
+
+func (x *Watched) ProtoReflect() protoreflect.Message {
+	mi := &file_gridrpc_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Watched.ProtoReflect.Descriptor instead.
+func (*Watched) Descriptor() ([]byte, []int) {
+	return file_gridrpc_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *Watched) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Watched) GetRtt() float64 {
+	if x != nil {
+		return x.Rtt
+	}
+	return 0
+}
+
+func (x *Watched) GetLoss() float64 {
+	if x != nil {
+		return x.Loss
+	}
+	return 0
+}
+
+func (x *Watched) GetPeriod() float64 {
+	if x != nil {
+		return x.Period
+	}
+	return 0
+}
+
+func (x *Watched) GetRecurrence() float64 {
+	if x != nil {
+		return x.Recurrence
+	}
+	return 0
+}
+
+func (x *Watched) GetAttainable() bool {
+	if x != nil {
+		return x.Attainable
+	}
+	return false
+}
+
+func (x *Watched) GetSuspected() bool {
+	if x != nil {
+		return x.Suspected
+	}
+	return false
+}
+
+// Running is an attempt at a server.
+type Running struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Call          []byte                 `protobuf:"bytes,1,opt,name=call,proto3" json:"call,omitempty"`
+	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	Service       string                 `protobuf:"bytes,3,opt,name=service,proto3" json:"service,omitempty"`
+	Progress      *Progress              `protobuf:"bytes,4,opt,name=progress,proto3" json:"progress,omitempty"`
+	Checkpoints   uint32                 `protobuf:"varint,5,opt,name=checkpoints,proto3" json:"checkpoints,omitempty"` // made by this attempt
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Running) Reset() {
+	*x = Running{}
+	mi := &file_gridrpc_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Running) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Running) ProtoMessage() {}
+
+func (x *Running) ProtoReflect() protoreflect.Message {
+	mi := &file_gridrpc_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Running.ProtoReflect.Descriptor instead.
+func (*Running) Descriptor() ([]byte, []int) {
+	return file_gridrpc_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *Running) GetCall() []byte {
+	if x != nil {
+		return x.Call
+	}
+	return nil
+}
+
+func (x *Running) GetAttempt() uint32 {
+	if x != nil {
+		return x.Attempt
+	}
+	return 0
+}
+
+func (x *Running) GetService() string {
+	if x != nil {
+		return x.Service
+	}
+	return ""
+}
+
+func (x *Running) GetProgress() *Progress {
+	if x != nil {
+		return x.Progress
+	}
+	return nil
+}
+
+func (x *Running) GetCheckpoints() uint32 {
+	if x != nil {
+		return x.Checkpoints
 	}
 	return 0
 }
@@ -1531,7 +1712,7 @@ type CallFrame struct {
 
 func (x *CallFrame) Reset() {
 	*x = CallFrame{}
-	mi := &file_gridrpc_proto_msgTypes[23]
+	mi := &file_gridrpc_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1543,7 +1724,7 @@ func (x *CallFrame) String() string {
 func (*CallFrame) ProtoMessage() {}
 
 func (x *CallFrame) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[23]
+	mi := &file_gridrpc_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1556,7 +1737,7 @@ func (x *CallFrame) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallFrame.ProtoReflect.Descriptor instead.
 func (*CallFrame) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{23}
+	return file_gridrpc_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *CallFrame) GetKind() isCallFrame_Kind {
@@ -1715,15 +1896,14 @@ type Submit struct {
 	Size          uint64                 `protobuf:"varint,6,opt,name=size,proto3" json:"size,omitempty"`                               // bytes of the argument, which follows as Data
 	DeadlineIn    int64                  `protobuf:"varint,7,opt,name=deadline_in,json=deadlineIn,proto3" json:"deadline_in,omitempty"` // nanoseconds from now; 0 is none
 	Manifest      *Checkpointed          `protobuf:"bytes,8,opt,name=manifest,proto3" json:"manifest,omitempty"`                        // to resume from
-	AtMostOnce    bool                   `protobuf:"varint,9,opt,name=at_most_once,json=atMostOnce,proto3" json:"at_most_once,omitempty"`
-	Client        string                 `protobuf:"bytes,10,opt,name=client,proto3" json:"client,omitempty"`
+	Attach        bool                   `protobuf:"varint,9,opt,name=attach,proto3" json:"attach,omitempty"`                           // the server has accepted it before: it must not run another time
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Submit) Reset() {
 	*x = Submit{}
-	mi := &file_gridrpc_proto_msgTypes[24]
+	mi := &file_gridrpc_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1735,7 +1915,7 @@ func (x *Submit) String() string {
 func (*Submit) ProtoMessage() {}
 
 func (x *Submit) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[24]
+	mi := &file_gridrpc_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1748,7 +1928,7 @@ func (x *Submit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Submit.ProtoReflect.Descriptor instead.
 func (*Submit) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{24}
+	return file_gridrpc_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Submit) GetCall() []byte {
@@ -1807,18 +1987,11 @@ func (x *Submit) GetManifest() *Checkpointed {
 	return nil
 }
 
-func (x *Submit) GetAtMostOnce() bool {
+func (x *Submit) GetAttach() bool {
 	if x != nil {
-		return x.AtMostOnce
+		return x.Attach
 	}
 	return false
-}
-
-func (x *Submit) GetClient() string {
-	if x != nil {
-		return x.Client
-	}
-	return ""
 }
 
 type Data struct {
@@ -1830,7 +2003,7 @@ type Data struct {
 
 func (x *Data) Reset() {
 	*x = Data{}
-	mi := &file_gridrpc_proto_msgTypes[25]
+	mi := &file_gridrpc_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1842,7 +2015,7 @@ func (x *Data) String() string {
 func (*Data) ProtoMessage() {}
 
 func (x *Data) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[25]
+	mi := &file_gridrpc_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1855,7 +2028,7 @@ func (x *Data) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Data.ProtoReflect.Descriptor instead.
 func (*Data) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{25}
+	return file_gridrpc_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Data) GetBody() []byte {
@@ -1867,13 +2040,14 @@ func (x *Data) GetBody() []byte {
 
 type Cancel struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
+	Over          bool                   `protobuf:"varint,1,opt,name=over,proto3" json:"over,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Cancel) Reset() {
 	*x = Cancel{}
-	mi := &file_gridrpc_proto_msgTypes[26]
+	mi := &file_gridrpc_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1885,7 +2059,7 @@ func (x *Cancel) String() string {
 func (*Cancel) ProtoMessage() {}
 
 func (x *Cancel) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[26]
+	mi := &file_gridrpc_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1898,7 +2072,14 @@ func (x *Cancel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancel.ProtoReflect.Descriptor instead.
 func (*Cancel) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{26}
+	return file_gridrpc_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *Cancel) GetOver() bool {
+	if x != nil {
+		return x.Over
+	}
+	return false
 }
 
 type Accepted struct {
@@ -1910,7 +2091,7 @@ type Accepted struct {
 
 func (x *Accepted) Reset() {
 	*x = Accepted{}
-	mi := &file_gridrpc_proto_msgTypes[27]
+	mi := &file_gridrpc_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1922,7 +2103,7 @@ func (x *Accepted) String() string {
 func (*Accepted) ProtoMessage() {}
 
 func (x *Accepted) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[27]
+	mi := &file_gridrpc_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1935,7 +2116,7 @@ func (x *Accepted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Accepted.ProtoReflect.Descriptor instead.
 func (*Accepted) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{27}
+	return file_gridrpc_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Accepted) GetAttached() bool {
@@ -1955,7 +2136,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_gridrpc_proto_msgTypes[28]
+	mi := &file_gridrpc_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1967,7 +2148,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[28]
+	mi := &file_gridrpc_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1980,7 +2161,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{28}
+	return file_gridrpc_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Refusal) GetWhy() Refusal_Why {
@@ -2008,7 +2189,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_gridrpc_proto_msgTypes[29]
+	mi := &file_gridrpc_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2020,7 +2201,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[29]
+	mi := &file_gridrpc_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2033,7 +2214,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{29}
+	return file_gridrpc_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Progress) GetDone() float64 {
@@ -2069,7 +2250,7 @@ type Checkpointed struct {
 
 func (x *Checkpointed) Reset() {
 	*x = Checkpointed{}
-	mi := &file_gridrpc_proto_msgTypes[30]
+	mi := &file_gridrpc_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2081,7 +2262,7 @@ func (x *Checkpointed) String() string {
 func (*Checkpointed) ProtoMessage() {}
 
 func (x *Checkpointed) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[30]
+	mi := &file_gridrpc_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2094,7 +2275,7 @@ func (x *Checkpointed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpointed.ProtoReflect.Descriptor instead.
 func (*Checkpointed) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{30}
+	return file_gridrpc_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Checkpointed) GetAttempt() uint32 {
@@ -2127,7 +2308,7 @@ type Result struct {
 
 func (x *Result) Reset() {
 	*x = Result{}
-	mi := &file_gridrpc_proto_msgTypes[31]
+	mi := &file_gridrpc_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2139,7 +2320,7 @@ func (x *Result) String() string {
 func (*Result) ProtoMessage() {}
 
 func (x *Result) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[31]
+	mi := &file_gridrpc_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2152,7 +2333,7 @@ func (x *Result) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Result.ProtoReflect.Descriptor instead.
 func (*Result) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{31}
+	return file_gridrpc_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Result) GetSize() uint64 {
@@ -2173,7 +2354,7 @@ type Failed struct {
 
 func (x *Failed) Reset() {
 	*x = Failed{}
-	mi := &file_gridrpc_proto_msgTypes[32]
+	mi := &file_gridrpc_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2185,7 +2366,7 @@ func (x *Failed) String() string {
 func (*Failed) ProtoMessage() {}
 
 func (x *Failed) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[32]
+	mi := &file_gridrpc_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2198,7 +2379,7 @@ func (x *Failed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failed.ProtoReflect.Descriptor instead.
 func (*Failed) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{32}
+	return file_gridrpc_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Failed) GetText() string {
@@ -2236,29 +2417,36 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\fProbeRequest\"-\n" +
 	"\n" +
 	"ProbeReply\x12\x1f\n" +
-	"\x02me\x18\x01 \x01(\v2\x0f.gridrpc.v1.RefR\x02me\"\x1e\n" +
-	"\bDatagram\x12\x12\n" +
-	"\x04body\x18\x01 \x01(\fR\x04body\"\xec\x01\n" +
+	"\x02me\x18\x01 \x01(\v2\x0f.gridrpc.v1.RefR\x02me\"\x93\x01\n" +
+	"\aBeating\x12/\n" +
+	"\aobserve\x18\x01 \x01(\v2\x13.gridrpc.v1.ObserveH\x00R\aobserve\x125\n" +
+	"\tobserving\x18\x02 \x01(\v2\x15.gridrpc.v1.ObservingH\x00R\tobserving\x12\x18\n" +
+	"\x06sealed\x18\x03 \x01(\fH\x00R\x06sealedB\x06\n" +
+	"\x04kind\"!\n" +
+	"\aObserve\x12\x16\n" +
+	"\x06stream\x18\x01 \x01(\rR\x06stream\"R\n" +
+	"\tObserving\x12\x12\n" +
+	"\x04addr\x18\x01 \x01(\tR\x04addr\x12\x10\n" +
+	"\x03key\x18\x02 \x01(\fR\x03key\x12\x1f\n" +
+	"\x02me\x18\x03 \x01(\v2\x0f.gridrpc.v1.RefR\x02me\"\x8d\x01\n" +
 	"\x02Up\x12&\n" +
 	"\x04join\x18\x01 \x01(\v2\x10.gridrpc.v1.JoinH\x00R\x04join\x12,\n" +
-	"\x06report\x18\x02 \x01(\v2\x12.gridrpc.v1.ReportH\x00R\x06report\x12,\n" +
-	"\x06answer\x18\x03 \x01(\v2\x12.gridrpc.v1.AnswerH\x00R\x06answer\x12)\n" +
-	"\x05leave\x18\x04 \x01(\v2\x11.gridrpc.v1.LeaveH\x00R\x05leave\x12/\n" +
-	"\asubtree\x18\x05 \x01(\v2\x13.gridrpc.v1.SubtreeH\x00R\asubtreeB\x06\n" +
-	"\x04kind\"\xb4\x02\n" +
+	"\x06report\x18\x02 \x01(\v2\x12.gridrpc.v1.ReportH\x00R\x06report\x12)\n" +
+	"\x05leave\x18\x03 \x01(\v2\x11.gridrpc.v1.LeaveH\x00R\x05leaveB\x06\n" +
+	"\x04kind\"\x83\x02\n" +
 	"\x04Down\x12,\n" +
 	"\x06joined\x18\x01 \x01(\v2\x12.gridrpc.v1.JoinedH\x00R\x06joined\x12/\n" +
 	"\arefused\x18\x02 \x01(\v2\x13.gridrpc.v1.RefusedH\x00R\arefused\x125\n" +
 	"\tancestors\x18\x03 \x01(\v2\x15.gridrpc.v1.AncestorsH\x00R\tancestors\x122\n" +
 	"\bquestion\x18\x04 \x01(\v2\x14.gridrpc.v1.QuestionH\x00R\bquestion\x12)\n" +
-	"\x05leave\x18\x05 \x01(\v2\x11.gridrpc.v1.LeaveH\x00R\x05leave\x12/\n" +
-	"\ainspect\x18\x06 \x01(\v2\x13.gridrpc.v1.InspectH\x00R\ainspectB\x06\n" +
-	"\x04kind\"M\n" +
+	"\x05leave\x18\x05 \x01(\v2\x11.gridrpc.v1.LeaveH\x00R\x05leaveB\x06\n" +
+	"\x04kind\"v\n" +
 	"\x04Join\x12%\n" +
 	"\x05child\x18\x01 \x01(\v2\x0f.gridrpc.v1.RefR\x05child\x12\x1e\n" +
 	"\n" +
 	"generation\x18\x02 \x01(\x04R\n" +
-	"generation\"f\n" +
+	"generation\x12'\n" +
+	"\x06parent\x18\x03 \x01(\v2\x0f.gridrpc.v1.RefR\x06parent\"f\n" +
 	"\x06Joined\x12'\n" +
 	"\x06parent\x18\x01 \x01(\v2\x0f.gridrpc.v1.RefR\x06parent\x123\n" +
 	"\tancestors\x18\x02 \x01(\v2\x15.gridrpc.v1.AncestorsR\tancestors\"H\n" +
@@ -2270,9 +2458,10 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x1a\n" +
 	"\bdetached\x18\x03 \x01(\bR\bdetached\"\x19\n" +
 	"\x05Leave\x12\x10\n" +
-	"\x03why\x18\x01 \x01(\tR\x03why\"<\n" +
+	"\x03why\x18\x01 \x01(\tR\x03why\"V\n" +
 	"\x06Report\x122\n" +
-	"\testimates\x18\x01 \x03(\v2\x14.gridrpc.v1.EstimateR\testimates\"\xcd\x01\n" +
+	"\testimates\x18\x01 \x03(\v2\x14.gridrpc.v1.EstimateR\testimates\x12\x18\n" +
+	"\aanswers\x18\x02 \x01(\x04R\aanswers\"\xe5\x01\n" +
 	"\bEstimate\x12'\n" +
 	"\x06server\x18\x01 \x01(\v2\x0f.gridrpc.v1.RefR\x06server\x12\x18\n" +
 	"\aservice\x18\x02 \x01(\tR\aservice\x12\x12\n" +
@@ -2281,19 +2470,17 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\x04free\x18\x05 \x01(\rR\x04free\x12\x12\n" +
 	"\x04site\x18\x06 \x01(\tR\x04site\x12\x10\n" +
 	"\x03age\x18\a \x01(\x01R\x03age\x12\x1c\n" +
-	"\tbandwidth\x18\b \x01(\x01R\tbandwidth\"Q\n" +
-	"\bQuestion\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x04R\x02id\x125\n" +
-	"\arequest\x18\x02 \x01(\v2\x1b.gridrpc.v1.ScheduleRequestR\arequest\"L\n" +
-	"\x06Answer\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x04R\x02id\x122\n" +
-	"\testimates\x18\x02 \x03(\v2\x14.gridrpc.v1.EstimateR\testimates\"\xab\x01\n" +
+	"\tbandwidth\x18\b \x01(\x01R\tbandwidth\x12\x16\n" +
+	"\x06number\x18\t \x01(\x04R\x06number\":\n" +
+	"\bQuestion\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x16\n" +
+	"\x06within\x18\x02 \x01(\x03R\x06within\"\xa8\x01\n" +
 	"\x0fScheduleRequest\x12\x18\n" +
 	"\aservice\x18\x01 \x01(\tR\aservice\x12\x12\n" +
 	"\x04work\x18\x02 \x01(\x01R\x04work\x12\x14\n" +
 	"\x05bytes\x18\x03 \x01(\x01R\x05bytes\x12)\n" +
-	"\aexclude\x18\x04 \x03(\v2\x0f.gridrpc.v1.RefR\aexclude\x12\x17\n" +
-	"\amax_age\x18\x05 \x01(\x01R\x06maxAge\x12\x10\n" +
+	"\aexclude\x18\x04 \x03(\v2\x0f.gridrpc.v1.RefR\aexclude\x12\x14\n" +
+	"\x05fresh\x18\x05 \x01(\bR\x05fresh\x12\x10\n" +
 	"\x03all\x18\x06 \x01(\bR\x03all\"\x89\x01\n" +
 	"\rScheduleReply\x124\n" +
 	"\n" +
@@ -2306,17 +2493,33 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\tRootReply\x12#\n" +
 	"\x04root\x18\x01 \x01(\v2\x0f.gridrpc.v1.RefR\x04root\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\"\x11\n" +
-	"\x0fDescribeRequest\"8\n" +
-	"\rDescribeReply\x12'\n" +
-	"\x04tree\x18\x01 \x01(\v2\x13.gridrpc.v1.SubtreeR\x04tree\"\x19\n" +
-	"\aInspect\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x04R\x02id\"\xba\x01\n" +
-	"\aSubtree\x12#\n" +
-	"\x04node\x18\x01 \x01(\v2\x0f.gridrpc.v1.RefR\x04node\x12/\n" +
-	"\bchildren\x18\x02 \x03(\v2\x13.gridrpc.v1.SubtreeR\bchildren\x12\x1a\n" +
-	"\bservices\x18\x03 \x03(\tR\bservices\x12-\n" +
-	"\tancestors\x18\x04 \x03(\v2\x0f.gridrpc.v1.RefR\tancestors\x12\x0e\n" +
-	"\x02id\x18\x05 \x01(\x04R\x02id\"\xcc\x03\n" +
+	"\x0fDescribeRequest\"\xc5\x02\n" +
+	"\vDescription\x12\x1f\n" +
+	"\x02me\x18\x01 \x01(\v2\x0f.gridrpc.v1.RefR\x02me\x12'\n" +
+	"\x06parent\x18\x02 \x01(\v2\x0f.gridrpc.v1.RefR\x06parent\x12-\n" +
+	"\tancestors\x18\x03 \x03(\v2\x0f.gridrpc.v1.RefR\tancestors\x12+\n" +
+	"\bchildren\x18\x04 \x03(\v2\x0f.gridrpc.v1.RefR\bchildren\x12-\n" +
+	"\awatched\x18\x05 \x03(\v2\x13.gridrpc.v1.WatchedR\awatched\x122\n" +
+	"\testimates\x18\x06 \x03(\v2\x14.gridrpc.v1.EstimateR\testimates\x12-\n" +
+	"\arunning\x18\a \x03(\v2\x13.gridrpc.v1.RunningR\arunning\"\xb9\x01\n" +
+	"\aWatched\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
+	"\x03rtt\x18\x02 \x01(\x01R\x03rtt\x12\x12\n" +
+	"\x04loss\x18\x03 \x01(\x01R\x04loss\x12\x16\n" +
+	"\x06period\x18\x04 \x01(\x01R\x06period\x12\x1e\n" +
+	"\n" +
+	"recurrence\x18\x05 \x01(\x01R\n" +
+	"recurrence\x12\x1e\n" +
+	"\n" +
+	"attainable\x18\x06 \x01(\bR\n" +
+	"attainable\x12\x1c\n" +
+	"\tsuspected\x18\a \x01(\bR\tsuspected\"\xa5\x01\n" +
+	"\aRunning\x12\x12\n" +
+	"\x04call\x18\x01 \x01(\fR\x04call\x12\x18\n" +
+	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x18\n" +
+	"\aservice\x18\x03 \x01(\tR\aservice\x120\n" +
+	"\bprogress\x18\x04 \x01(\v2\x14.gridrpc.v1.ProgressR\bprogress\x12 \n" +
+	"\vcheckpoints\x18\x05 \x01(\rR\vcheckpoints\"\xcc\x03\n" +
 	"\tCallFrame\x12,\n" +
 	"\x06submit\x18\x01 \x01(\v2\x12.gridrpc.v1.SubmitH\x00R\x06submit\x12&\n" +
 	"\x04data\x18\x02 \x01(\v2\x10.gridrpc.v1.DataH\x00R\x04data\x12,\n" +
@@ -2327,7 +2530,7 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\fcheckpointed\x18\a \x01(\v2\x18.gridrpc.v1.CheckpointedH\x00R\fcheckpointed\x12,\n" +
 	"\x06result\x18\b \x01(\v2\x12.gridrpc.v1.ResultH\x00R\x06result\x12,\n" +
 	"\x06failed\x18\t \x01(\v2\x12.gridrpc.v1.FailedH\x00R\x06failedB\x06\n" +
-	"\x04kind\"\xad\x02\n" +
+	"\x04kind\"\x8b\x02\n" +
 	"\x06Submit\x12\x12\n" +
 	"\x04call\x18\x01 \x01(\fR\x04call\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12 \n" +
@@ -2337,14 +2540,12 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\x04size\x18\x06 \x01(\x04R\x04size\x12\x1f\n" +
 	"\vdeadline_in\x18\a \x01(\x03R\n" +
 	"deadlineIn\x124\n" +
-	"\bmanifest\x18\b \x01(\v2\x18.gridrpc.v1.CheckpointedR\bmanifest\x12 \n" +
-	"\fat_most_once\x18\t \x01(\bR\n" +
-	"atMostOnce\x12\x16\n" +
-	"\x06client\x18\n" +
-	" \x01(\tR\x06client\"\x1a\n" +
+	"\bmanifest\x18\b \x01(\v2\x18.gridrpc.v1.CheckpointedR\bmanifest\x12\x16\n" +
+	"\x06attach\x18\t \x01(\bR\x06attach\"\x1a\n" +
 	"\x04Data\x12\x12\n" +
-	"\x04body\x18\x01 \x01(\fR\x04body\"\b\n" +
-	"\x06Cancel\"&\n" +
+	"\x04body\x18\x01 \x01(\fR\x04body\"\x1c\n" +
+	"\x06Cancel\x12\x12\n" +
+	"\x04over\x18\x01 \x01(\bR\x04over\"&\n" +
 	"\bAccepted\x12\x1a\n" +
 	"\battached\x18\x01 \x01(\bR\battached\"\xaa\x01\n" +
 	"\aRefusal\x12)\n" +
@@ -2371,15 +2572,15 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\x06Failed\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x14\n" +
 	"\x05stack\x18\x02 \x01(\tR\x05stack\x12\x14\n" +
-	"\x05codec\x18\x03 \x01(\bR\x05codec2z\n" +
+	"\x05codec\x18\x03 \x01(\bR\x05codec2\xba\x01\n" +
 	"\x04Node\x129\n" +
-	"\x05Probe\x12\x18.gridrpc.v1.ProbeRequest\x1a\x16.gridrpc.v1.ProbeReply\x127\n" +
-	"\x05Beats\x12\x14.gridrpc.v1.Datagram\x1a\x14.gridrpc.v1.Datagram(\x010\x012\xf5\x01\n" +
+	"\x05Probe\x12\x18.gridrpc.v1.ProbeRequest\x1a\x16.gridrpc.v1.ProbeReply\x125\n" +
+	"\x05Beats\x12\x13.gridrpc.v1.Beating\x1a\x13.gridrpc.v1.Beating(\x010\x01\x12@\n" +
+	"\bDescribe\x12\x1b.gridrpc.v1.DescribeRequest\x1a\x17.gridrpc.v1.Description2\xb1\x01\n" +
 	"\x05Agent\x12,\n" +
 	"\x04Link\x12\x0e.gridrpc.v1.Up\x1a\x10.gridrpc.v1.Down(\x010\x01\x12B\n" +
 	"\bSchedule\x12\x1b.gridrpc.v1.ScheduleRequest\x1a\x19.gridrpc.v1.ScheduleReply\x126\n" +
-	"\x04Root\x12\x17.gridrpc.v1.RootRequest\x1a\x15.gridrpc.v1.RootReply\x12B\n" +
-	"\bDescribe\x12\x1b.gridrpc.v1.DescribeRequest\x1a\x19.gridrpc.v1.DescribeReply2C\n" +
+	"\x04Root\x12\x17.gridrpc.v1.RootRequest\x1a\x15.gridrpc.v1.RootReply2C\n" +
 	"\x06Server\x129\n" +
 	"\x05Calls\x12\x15.gridrpc.v1.CallFrame\x1a\x15.gridrpc.v1.CallFrame(\x010\x01B.Z,github.com/goulfm/goulfm/gridrpc/internal/pbb\x06proto3"
 
@@ -2396,102 +2597,106 @@ func file_gridrpc_proto_rawDescGZIP() []byte {
 }
 
 var file_gridrpc_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_gridrpc_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_gridrpc_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_gridrpc_proto_goTypes = []any{
 	(Refusal_Why)(0),        // 0: gridrpc.v1.Refusal.Why
 	(*Ref)(nil),             // 1: gridrpc.v1.Ref
 	(*ProbeRequest)(nil),    // 2: gridrpc.v1.ProbeRequest
 	(*ProbeReply)(nil),      // 3: gridrpc.v1.ProbeReply
-	(*Datagram)(nil),        // 4: gridrpc.v1.Datagram
-	(*Up)(nil),              // 5: gridrpc.v1.Up
-	(*Down)(nil),            // 6: gridrpc.v1.Down
-	(*Join)(nil),            // 7: gridrpc.v1.Join
-	(*Joined)(nil),          // 8: gridrpc.v1.Joined
-	(*Refused)(nil),         // 9: gridrpc.v1.Refused
-	(*Ancestors)(nil),       // 10: gridrpc.v1.Ancestors
-	(*Leave)(nil),           // 11: gridrpc.v1.Leave
-	(*Report)(nil),          // 12: gridrpc.v1.Report
-	(*Estimate)(nil),        // 13: gridrpc.v1.Estimate
-	(*Question)(nil),        // 14: gridrpc.v1.Question
-	(*Answer)(nil),          // 15: gridrpc.v1.Answer
-	(*ScheduleRequest)(nil), // 16: gridrpc.v1.ScheduleRequest
-	(*ScheduleReply)(nil),   // 17: gridrpc.v1.ScheduleReply
-	(*RootRequest)(nil),     // 18: gridrpc.v1.RootRequest
-	(*RootReply)(nil),       // 19: gridrpc.v1.RootReply
-	(*DescribeRequest)(nil), // 20: gridrpc.v1.DescribeRequest
-	(*DescribeReply)(nil),   // 21: gridrpc.v1.DescribeReply
-	(*Inspect)(nil),         // 22: gridrpc.v1.Inspect
-	(*Subtree)(nil),         // 23: gridrpc.v1.Subtree
-	(*CallFrame)(nil),       // 24: gridrpc.v1.CallFrame
-	(*Submit)(nil),          // 25: gridrpc.v1.Submit
-	(*Data)(nil),            // 26: gridrpc.v1.Data
-	(*Cancel)(nil),          // 27: gridrpc.v1.Cancel
-	(*Accepted)(nil),        // 28: gridrpc.v1.Accepted
-	(*Refusal)(nil),         // 29: gridrpc.v1.Refusal
-	(*Progress)(nil),        // 30: gridrpc.v1.Progress
-	(*Checkpointed)(nil),    // 31: gridrpc.v1.Checkpointed
-	(*Result)(nil),          // 32: gridrpc.v1.Result
-	(*Failed)(nil),          // 33: gridrpc.v1.Failed
+	(*Beating)(nil),         // 4: gridrpc.v1.Beating
+	(*Observe)(nil),         // 5: gridrpc.v1.Observe
+	(*Observing)(nil),       // 6: gridrpc.v1.Observing
+	(*Up)(nil),              // 7: gridrpc.v1.Up
+	(*Down)(nil),            // 8: gridrpc.v1.Down
+	(*Join)(nil),            // 9: gridrpc.v1.Join
+	(*Joined)(nil),          // 10: gridrpc.v1.Joined
+	(*Refused)(nil),         // 11: gridrpc.v1.Refused
+	(*Ancestors)(nil),       // 12: gridrpc.v1.Ancestors
+	(*Leave)(nil),           // 13: gridrpc.v1.Leave
+	(*Report)(nil),          // 14: gridrpc.v1.Report
+	(*Estimate)(nil),        // 15: gridrpc.v1.Estimate
+	(*Question)(nil),        // 16: gridrpc.v1.Question
+	(*ScheduleRequest)(nil), // 17: gridrpc.v1.ScheduleRequest
+	(*ScheduleReply)(nil),   // 18: gridrpc.v1.ScheduleReply
+	(*RootRequest)(nil),     // 19: gridrpc.v1.RootRequest
+	(*RootReply)(nil),       // 20: gridrpc.v1.RootReply
+	(*DescribeRequest)(nil), // 21: gridrpc.v1.DescribeRequest
+	(*Description)(nil),     // 22: gridrpc.v1.Description
+	(*Watched)(nil),         // 23: gridrpc.v1.Watched
+	(*Running)(nil),         // 24: gridrpc.v1.Running
+	(*CallFrame)(nil),       // 25: gridrpc.v1.CallFrame
+	(*Submit)(nil),          // 26: gridrpc.v1.Submit
+	(*Data)(nil),            // 27: gridrpc.v1.Data
+	(*Cancel)(nil),          // 28: gridrpc.v1.Cancel
+	(*Accepted)(nil),        // 29: gridrpc.v1.Accepted
+	(*Refusal)(nil),         // 30: gridrpc.v1.Refusal
+	(*Progress)(nil),        // 31: gridrpc.v1.Progress
+	(*Checkpointed)(nil),    // 32: gridrpc.v1.Checkpointed
+	(*Result)(nil),          // 33: gridrpc.v1.Result
+	(*Failed)(nil),          // 34: gridrpc.v1.Failed
 }
 var file_gridrpc_proto_depIdxs = []int32{
 	1,  // 0: gridrpc.v1.ProbeReply.me:type_name -> gridrpc.v1.Ref
-	7,  // 1: gridrpc.v1.Up.join:type_name -> gridrpc.v1.Join
-	12, // 2: gridrpc.v1.Up.report:type_name -> gridrpc.v1.Report
-	15, // 3: gridrpc.v1.Up.answer:type_name -> gridrpc.v1.Answer
-	11, // 4: gridrpc.v1.Up.leave:type_name -> gridrpc.v1.Leave
-	23, // 5: gridrpc.v1.Up.subtree:type_name -> gridrpc.v1.Subtree
-	8,  // 6: gridrpc.v1.Down.joined:type_name -> gridrpc.v1.Joined
-	9,  // 7: gridrpc.v1.Down.refused:type_name -> gridrpc.v1.Refused
-	10, // 8: gridrpc.v1.Down.ancestors:type_name -> gridrpc.v1.Ancestors
-	14, // 9: gridrpc.v1.Down.question:type_name -> gridrpc.v1.Question
-	11, // 10: gridrpc.v1.Down.leave:type_name -> gridrpc.v1.Leave
-	22, // 11: gridrpc.v1.Down.inspect:type_name -> gridrpc.v1.Inspect
+	5,  // 1: gridrpc.v1.Beating.observe:type_name -> gridrpc.v1.Observe
+	6,  // 2: gridrpc.v1.Beating.observing:type_name -> gridrpc.v1.Observing
+	1,  // 3: gridrpc.v1.Observing.me:type_name -> gridrpc.v1.Ref
+	9,  // 4: gridrpc.v1.Up.join:type_name -> gridrpc.v1.Join
+	14, // 5: gridrpc.v1.Up.report:type_name -> gridrpc.v1.Report
+	13, // 6: gridrpc.v1.Up.leave:type_name -> gridrpc.v1.Leave
+	10, // 7: gridrpc.v1.Down.joined:type_name -> gridrpc.v1.Joined
+	11, // 8: gridrpc.v1.Down.refused:type_name -> gridrpc.v1.Refused
+	12, // 9: gridrpc.v1.Down.ancestors:type_name -> gridrpc.v1.Ancestors
+	16, // 10: gridrpc.v1.Down.question:type_name -> gridrpc.v1.Question
+	13, // 11: gridrpc.v1.Down.leave:type_name -> gridrpc.v1.Leave
 	1,  // 12: gridrpc.v1.Join.child:type_name -> gridrpc.v1.Ref
-	1,  // 13: gridrpc.v1.Joined.parent:type_name -> gridrpc.v1.Ref
-	10, // 14: gridrpc.v1.Joined.ancestors:type_name -> gridrpc.v1.Ancestors
-	1,  // 15: gridrpc.v1.Refused.redirect:type_name -> gridrpc.v1.Ref
-	1,  // 16: gridrpc.v1.Ancestors.nearest_first:type_name -> gridrpc.v1.Ref
-	13, // 17: gridrpc.v1.Report.estimates:type_name -> gridrpc.v1.Estimate
-	1,  // 18: gridrpc.v1.Estimate.server:type_name -> gridrpc.v1.Ref
-	16, // 19: gridrpc.v1.Question.request:type_name -> gridrpc.v1.ScheduleRequest
-	13, // 20: gridrpc.v1.Answer.estimates:type_name -> gridrpc.v1.Estimate
-	1,  // 21: gridrpc.v1.ScheduleRequest.exclude:type_name -> gridrpc.v1.Ref
-	13, // 22: gridrpc.v1.ScheduleReply.candidates:type_name -> gridrpc.v1.Estimate
-	1,  // 23: gridrpc.v1.RootReply.root:type_name -> gridrpc.v1.Ref
-	23, // 24: gridrpc.v1.DescribeReply.tree:type_name -> gridrpc.v1.Subtree
-	1,  // 25: gridrpc.v1.Subtree.node:type_name -> gridrpc.v1.Ref
-	23, // 26: gridrpc.v1.Subtree.children:type_name -> gridrpc.v1.Subtree
-	1,  // 27: gridrpc.v1.Subtree.ancestors:type_name -> gridrpc.v1.Ref
-	25, // 28: gridrpc.v1.CallFrame.submit:type_name -> gridrpc.v1.Submit
-	26, // 29: gridrpc.v1.CallFrame.data:type_name -> gridrpc.v1.Data
-	27, // 30: gridrpc.v1.CallFrame.cancel:type_name -> gridrpc.v1.Cancel
-	28, // 31: gridrpc.v1.CallFrame.accepted:type_name -> gridrpc.v1.Accepted
-	29, // 32: gridrpc.v1.CallFrame.refusal:type_name -> gridrpc.v1.Refusal
-	30, // 33: gridrpc.v1.CallFrame.progress:type_name -> gridrpc.v1.Progress
-	31, // 34: gridrpc.v1.CallFrame.checkpointed:type_name -> gridrpc.v1.Checkpointed
-	32, // 35: gridrpc.v1.CallFrame.result:type_name -> gridrpc.v1.Result
-	33, // 36: gridrpc.v1.CallFrame.failed:type_name -> gridrpc.v1.Failed
-	31, // 37: gridrpc.v1.Submit.manifest:type_name -> gridrpc.v1.Checkpointed
-	0,  // 38: gridrpc.v1.Refusal.why:type_name -> gridrpc.v1.Refusal.Why
-	2,  // 39: gridrpc.v1.Node.Probe:input_type -> gridrpc.v1.ProbeRequest
-	4,  // 40: gridrpc.v1.Node.Beats:input_type -> gridrpc.v1.Datagram
-	5,  // 41: gridrpc.v1.Agent.Link:input_type -> gridrpc.v1.Up
-	16, // 42: gridrpc.v1.Agent.Schedule:input_type -> gridrpc.v1.ScheduleRequest
-	18, // 43: gridrpc.v1.Agent.Root:input_type -> gridrpc.v1.RootRequest
-	20, // 44: gridrpc.v1.Agent.Describe:input_type -> gridrpc.v1.DescribeRequest
-	24, // 45: gridrpc.v1.Server.Calls:input_type -> gridrpc.v1.CallFrame
-	3,  // 46: gridrpc.v1.Node.Probe:output_type -> gridrpc.v1.ProbeReply
-	4,  // 47: gridrpc.v1.Node.Beats:output_type -> gridrpc.v1.Datagram
-	6,  // 48: gridrpc.v1.Agent.Link:output_type -> gridrpc.v1.Down
-	17, // 49: gridrpc.v1.Agent.Schedule:output_type -> gridrpc.v1.ScheduleReply
-	19, // 50: gridrpc.v1.Agent.Root:output_type -> gridrpc.v1.RootReply
-	21, // 51: gridrpc.v1.Agent.Describe:output_type -> gridrpc.v1.DescribeReply
-	24, // 52: gridrpc.v1.Server.Calls:output_type -> gridrpc.v1.CallFrame
-	46, // [46:53] is the sub-list for method output_type
-	39, // [39:46] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	1,  // 13: gridrpc.v1.Join.parent:type_name -> gridrpc.v1.Ref
+	1,  // 14: gridrpc.v1.Joined.parent:type_name -> gridrpc.v1.Ref
+	12, // 15: gridrpc.v1.Joined.ancestors:type_name -> gridrpc.v1.Ancestors
+	1,  // 16: gridrpc.v1.Refused.redirect:type_name -> gridrpc.v1.Ref
+	1,  // 17: gridrpc.v1.Ancestors.nearest_first:type_name -> gridrpc.v1.Ref
+	15, // 18: gridrpc.v1.Report.estimates:type_name -> gridrpc.v1.Estimate
+	1,  // 19: gridrpc.v1.Estimate.server:type_name -> gridrpc.v1.Ref
+	1,  // 20: gridrpc.v1.ScheduleRequest.exclude:type_name -> gridrpc.v1.Ref
+	15, // 21: gridrpc.v1.ScheduleReply.candidates:type_name -> gridrpc.v1.Estimate
+	1,  // 22: gridrpc.v1.RootReply.root:type_name -> gridrpc.v1.Ref
+	1,  // 23: gridrpc.v1.Description.me:type_name -> gridrpc.v1.Ref
+	1,  // 24: gridrpc.v1.Description.parent:type_name -> gridrpc.v1.Ref
+	1,  // 25: gridrpc.v1.Description.ancestors:type_name -> gridrpc.v1.Ref
+	1,  // 26: gridrpc.v1.Description.children:type_name -> gridrpc.v1.Ref
+	23, // 27: gridrpc.v1.Description.watched:type_name -> gridrpc.v1.Watched
+	15, // 28: gridrpc.v1.Description.estimates:type_name -> gridrpc.v1.Estimate
+	24, // 29: gridrpc.v1.Description.running:type_name -> gridrpc.v1.Running
+	31, // 30: gridrpc.v1.Running.progress:type_name -> gridrpc.v1.Progress
+	26, // 31: gridrpc.v1.CallFrame.submit:type_name -> gridrpc.v1.Submit
+	27, // 32: gridrpc.v1.CallFrame.data:type_name -> gridrpc.v1.Data
+	28, // 33: gridrpc.v1.CallFrame.cancel:type_name -> gridrpc.v1.Cancel
+	29, // 34: gridrpc.v1.CallFrame.accepted:type_name -> gridrpc.v1.Accepted
+	30, // 35: gridrpc.v1.CallFrame.refusal:type_name -> gridrpc.v1.Refusal
+	31, // 36: gridrpc.v1.CallFrame.progress:type_name -> gridrpc.v1.Progress
+	32, // 37: gridrpc.v1.CallFrame.checkpointed:type_name -> gridrpc.v1.Checkpointed
+	33, // 38: gridrpc.v1.CallFrame.result:type_name -> gridrpc.v1.Result
+	34, // 39: gridrpc.v1.CallFrame.failed:type_name -> gridrpc.v1.Failed
+	32, // 40: gridrpc.v1.Submit.manifest:type_name -> gridrpc.v1.Checkpointed
+	0,  // 41: gridrpc.v1.Refusal.why:type_name -> gridrpc.v1.Refusal.Why
+	2,  // 42: gridrpc.v1.Node.Probe:input_type -> gridrpc.v1.ProbeRequest
+	4,  // 43: gridrpc.v1.Node.Beats:input_type -> gridrpc.v1.Beating
+	21, // 44: gridrpc.v1.Node.Describe:input_type -> gridrpc.v1.DescribeRequest
+	7,  // 45: gridrpc.v1.Agent.Link:input_type -> gridrpc.v1.Up
+	17, // 46: gridrpc.v1.Agent.Schedule:input_type -> gridrpc.v1.ScheduleRequest
+	19, // 47: gridrpc.v1.Agent.Root:input_type -> gridrpc.v1.RootRequest
+	25, // 48: gridrpc.v1.Server.Calls:input_type -> gridrpc.v1.CallFrame
+	3,  // 49: gridrpc.v1.Node.Probe:output_type -> gridrpc.v1.ProbeReply
+	4,  // 50: gridrpc.v1.Node.Beats:output_type -> gridrpc.v1.Beating
+	22, // 51: gridrpc.v1.Node.Describe:output_type -> gridrpc.v1.Description
+	8,  // 52: gridrpc.v1.Agent.Link:output_type -> gridrpc.v1.Down
+	18, // 53: gridrpc.v1.Agent.Schedule:output_type -> gridrpc.v1.ScheduleReply
+	20, // 54: gridrpc.v1.Agent.Root:output_type -> gridrpc.v1.RootReply
+	25, // 55: gridrpc.v1.Server.Calls:output_type -> gridrpc.v1.CallFrame
+	49, // [49:56] is the sub-list for method output_type
+	42, // [42:49] is the sub-list for method input_type
+	42, // [42:42] is the sub-list for extension type_name
+	42, // [42:42] is the sub-list for extension extendee
+	0,  // [0:42] is the sub-list for field type_name
 }
 
 func init() { file_gridrpc_proto_init() }
@@ -2499,22 +2704,24 @@ func file_gridrpc_proto_init() {
 	if File_gridrpc_proto != nil {
 		return
 	}
-	file_gridrpc_proto_msgTypes[4].OneofWrappers = []any{
+	file_gridrpc_proto_msgTypes[3].OneofWrappers = []any{
+		(*Beating_Observe)(nil),
+		(*Beating_Observing)(nil),
+		(*Beating_Sealed)(nil),
+	}
+	file_gridrpc_proto_msgTypes[6].OneofWrappers = []any{
 		(*Up_Join)(nil),
 		(*Up_Report)(nil),
-		(*Up_Answer)(nil),
 		(*Up_Leave)(nil),
-		(*Up_Subtree)(nil),
 	}
-	file_gridrpc_proto_msgTypes[5].OneofWrappers = []any{
+	file_gridrpc_proto_msgTypes[7].OneofWrappers = []any{
 		(*Down_Joined)(nil),
 		(*Down_Refused)(nil),
 		(*Down_Ancestors)(nil),
 		(*Down_Question)(nil),
 		(*Down_Leave)(nil),
-		(*Down_Inspect)(nil),
 	}
-	file_gridrpc_proto_msgTypes[23].OneofWrappers = []any{
+	file_gridrpc_proto_msgTypes[24].OneofWrappers = []any{
 		(*CallFrame_Submit)(nil),
 		(*CallFrame_Data)(nil),
 		(*CallFrame_Cancel)(nil),
@@ -2531,7 +2738,7 @@ func file_gridrpc_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gridrpc_proto_rawDesc), len(file_gridrpc_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   33,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   3,
 		},

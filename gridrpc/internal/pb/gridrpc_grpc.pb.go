@@ -21,8 +21,9 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	Node_Probe_FullMethodName = "/gridrpc.v1.Node/Probe"
-	Node_Beats_FullMethodName = "/gridrpc.v1.Node/Beats"
+	Node_Probe_FullMethodName    = "/gridrpc.v1.Node/Probe"
+	Node_Beats_FullMethodName    = "/gridrpc.v1.Node/Beats"
+	Node_Describe_FullMethodName = "/gridrpc.v1.Node/Describe"
 )
 
 // NodeClient is the client API for Node service.
@@ -33,8 +34,11 @@ const (
 type NodeClient interface {
 	// Probe asks who is there.
 	Probe(ctx context.Context, in *ProbeRequest, opts ...grpc.CallOption) (*ProbeReply, error)
-	// Beats carries heartbeats: what an observer asks for goes up, beats come down.
-	Beats(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[Datagram, Datagram], error)
+	// Beats is the connection of an observer to the process that it observes. Heartbeats go by
+	// UDP, sealed with a key that is told here, or by this stream if datagrams do not arrive.
+	Beats(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[Beating, Beating], error)
+	// Describe tells what the process knows, to show it.
+	Describe(ctx context.Context, in *DescribeRequest, opts ...grpc.CallOption) (*Description, error)
 }
 
 type nodeClient struct {
@@ -55,18 +59,28 @@ func (c *nodeClient) Probe(ctx context.Context, in *ProbeRequest, opts ...grpc.C
 	return out, nil
 }
 
-func (c *nodeClient) Beats(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[Datagram, Datagram], error) {
+func (c *nodeClient) Beats(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[Beating, Beating], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	stream, err := c.cc.NewStream(ctx, &Node_ServiceDesc.Streams[0], Node_Beats_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
-	x := &grpc.GenericClientStream[Datagram, Datagram]{ClientStream: stream}
+	x := &grpc.GenericClientStream[Beating, Beating]{ClientStream: stream}
 	return x, nil
 }
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type Node_BeatsClient = grpc.BidiStreamingClient[Datagram, Datagram]
+type Node_BeatsClient = grpc.BidiStreamingClient[Beating, Beating]
+
+func (c *nodeClient) Describe(ctx context.Context, in *DescribeRequest, opts ...grpc.CallOption) (*Description, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Description)
+	err := c.cc.Invoke(ctx, Node_Describe_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
 
 // NodeServer is the server API for Node service.
 // All implementations must embed UnimplementedNodeServer
@@ -76,8 +90,11 @@ type Node_BeatsClient = grpc.BidiStreamingClient[Datagram, Datagram]
 type NodeServer interface {
 	// Probe asks who is there.
 	Probe(context.Context, *ProbeRequest) (*ProbeReply, error)
-	// Beats carries heartbeats: what an observer asks for goes up, beats come down.
-	Beats(grpc.BidiStreamingServer[Datagram, Datagram]) error
+	// Beats is the connection of an observer to the process that it observes. Heartbeats go by
+	// UDP, sealed with a key that is told here, or by this stream if datagrams do not arrive.
+	Beats(grpc.BidiStreamingServer[Beating, Beating]) error
+	// Describe tells what the process knows, to show it.
+	Describe(context.Context, *DescribeRequest) (*Description, error)
 	mustEmbedUnimplementedNodeServer()
 }
 
@@ -91,8 +108,11 @@ type UnimplementedNodeServer struct{}
 func (UnimplementedNodeServer) Probe(context.Context, *ProbeRequest) (*ProbeReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Probe not implemented")
 }
-func (UnimplementedNodeServer) Beats(grpc.BidiStreamingServer[Datagram, Datagram]) error {
+func (UnimplementedNodeServer) Beats(grpc.BidiStreamingServer[Beating, Beating]) error {
 	return status.Error(codes.Unimplemented, "method Beats not implemented")
+}
+func (UnimplementedNodeServer) Describe(context.Context, *DescribeRequest) (*Description, error) {
+	return nil, status.Error(codes.Unimplemented, "method Describe not implemented")
 }
 func (UnimplementedNodeServer) mustEmbedUnimplementedNodeServer() {}
 func (UnimplementedNodeServer) testEmbeddedByValue()              {}
@@ -134,11 +154,29 @@ func _Node_Probe_Handler(srv interface{}, ctx context.Context, dec func(interfac
 }
 
 func _Node_Beats_Handler(srv interface{}, stream grpc.ServerStream) error {
-	return srv.(NodeServer).Beats(&grpc.GenericServerStream[Datagram, Datagram]{ServerStream: stream})
+	return srv.(NodeServer).Beats(&grpc.GenericServerStream[Beating, Beating]{ServerStream: stream})
 }
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type Node_BeatsServer = grpc.BidiStreamingServer[Datagram, Datagram]
+type Node_BeatsServer = grpc.BidiStreamingServer[Beating, Beating]
+
+func _Node_Describe_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DescribeRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(NodeServer).Describe(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Node_Describe_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(NodeServer).Describe(ctx, req.(*DescribeRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
 
 // Node_ServiceDesc is the grpc.ServiceDesc for Node service.
 // It's only intended for direct use with grpc.RegisterService,
@@ -150,6 +188,10 @@ var Node_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Probe",
 			Handler:    _Node_Probe_Handler,
+		},
+		{
+			MethodName: "Describe",
+			Handler:    _Node_Describe_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{
@@ -167,7 +209,6 @@ const (
 	Agent_Link_FullMethodName     = "/gridrpc.v1.Agent/Link"
 	Agent_Schedule_FullMethodName = "/gridrpc.v1.Agent/Schedule"
 	Agent_Root_FullMethodName     = "/gridrpc.v1.Agent/Root"
-	Agent_Describe_FullMethodName = "/gridrpc.v1.Agent/Describe"
 )
 
 // AgentClient is the client API for Agent service.
@@ -182,8 +223,6 @@ type AgentClient interface {
 	Schedule(ctx context.Context, in *ScheduleRequest, opts ...grpc.CallOption) (*ScheduleReply, error)
 	// Root asks who is the root.
 	Root(ctx context.Context, in *RootRequest, opts ...grpc.CallOption) (*RootReply, error)
-	// Describe tells of the subtree.
-	Describe(ctx context.Context, in *DescribeRequest, opts ...grpc.CallOption) (*DescribeReply, error)
 }
 
 type agentClient struct {
@@ -227,16 +266,6 @@ func (c *agentClient) Root(ctx context.Context, in *RootRequest, opts ...grpc.Ca
 	return out, nil
 }
 
-func (c *agentClient) Describe(ctx context.Context, in *DescribeRequest, opts ...grpc.CallOption) (*DescribeReply, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(DescribeReply)
-	err := c.cc.Invoke(ctx, Agent_Describe_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 // AgentServer is the server API for Agent service.
 // All implementations must embed UnimplementedAgentServer
 // for forward compatibility.
@@ -249,8 +278,6 @@ type AgentServer interface {
 	Schedule(context.Context, *ScheduleRequest) (*ScheduleReply, error)
 	// Root asks who is the root.
 	Root(context.Context, *RootRequest) (*RootReply, error)
-	// Describe tells of the subtree.
-	Describe(context.Context, *DescribeRequest) (*DescribeReply, error)
 	mustEmbedUnimplementedAgentServer()
 }
 
@@ -269,9 +296,6 @@ func (UnimplementedAgentServer) Schedule(context.Context, *ScheduleRequest) (*Sc
 }
 func (UnimplementedAgentServer) Root(context.Context, *RootRequest) (*RootReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Root not implemented")
-}
-func (UnimplementedAgentServer) Describe(context.Context, *DescribeRequest) (*DescribeReply, error) {
-	return nil, status.Error(codes.Unimplemented, "method Describe not implemented")
 }
 func (UnimplementedAgentServer) mustEmbedUnimplementedAgentServer() {}
 func (UnimplementedAgentServer) testEmbeddedByValue()               {}
@@ -337,24 +361,6 @@ func _Agent_Root_Handler(srv interface{}, ctx context.Context, dec func(interfac
 	return interceptor(ctx, in, info, handler)
 }
 
-func _Agent_Describe_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(DescribeRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AgentServer).Describe(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: Agent_Describe_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AgentServer).Describe(ctx, req.(*DescribeRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 // Agent_ServiceDesc is the grpc.ServiceDesc for Agent service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -369,10 +375,6 @@ var Agent_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Root",
 			Handler:    _Agent_Root_Handler,
-		},
-		{
-			MethodName: "Describe",
-			Handler:    _Agent_Describe_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

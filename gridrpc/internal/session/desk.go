@@ -8,12 +8,13 @@ type Verdict uint8
 
 // The verdicts.
 const (
-	Run      Verdict = iota + 1 // the body is to run
-	Rejoin                      // this attempt is here already: its stream is another one now
-	TooOld                      // a later attempt was here (S1)
-	TooMany                     // no place, also not in the queue
-	Draining                    // the server is about to leave
-	NotMe                       // another incarnation was meant
+	Run       Verdict = iota + 1 // the body is to run
+	Rejoin                       // this attempt is here already: its stream is another one now
+	TooOld                       // a later attempt was here (S1)
+	TooMany                      // no place, also not in the queue
+	Draining                     // the server is about to leave
+	NotMe                        // another incarnation was meant
+	Forgotten                    // it was accepted here, and nobody asked for it for too long
 )
 
 // Desk is the rule of a server: which submissions run.
@@ -25,8 +26,9 @@ type Desk struct {
 	draining    bool
 }
 
-// Submit takes a submission. Run is a place taken, until Leave.
-func (d *Desk) Submit(id CallID, attempt uint32, incarnation uint64) Verdict {
+// Submit takes a submission. Run is a place taken, until Leave. Of one that this server is
+// said to have accepted before the body has begun: it must not begin another time.
+func (d *Desk) Submit(id CallID, attempt uint32, incarnation uint64, accepted bool) Verdict {
 	seen, known := d.calls[id]
 	switch {
 	case incarnation != d.Incarnation:
@@ -35,6 +37,8 @@ func (d *Desk) Submit(id CallID, attempt uint32, incarnation uint64) Verdict {
 		return TooOld
 	case known && attempt == seen:
 		return Rejoin
+	case accepted:
+		return Forgotten
 	case d.draining:
 		return Draining
 	case d.busy >= d.Places:

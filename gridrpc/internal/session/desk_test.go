@@ -11,34 +11,35 @@ import (
 func TestDeskTakesTheLatestAttemptOnce(t *testing.T) {
 	d := Desk{Incarnation: 7, Places: 2}
 	id := CallID{1}
-	assert.Equal(t, NotMe, d.Submit(id, 1, 6))
-	assert.Equal(t, Run, d.Submit(id, 2, 7))
-	assert.Equal(t, Rejoin, d.Submit(id, 2, 7))
-	assert.Equal(t, TooOld, d.Submit(id, 1, 7))
-	assert.Equal(t, Run, d.Submit(id, 3, 7), "a later attempt of a call that hangs here")
-	assert.Equal(t, TooMany, d.Submit(CallID{2}, 1, 7))
+	assert.Equal(t, NotMe, d.Submit(id, 1, 6, false))
+	assert.Equal(t, Run, d.Submit(id, 2, 7, false))
+	assert.Equal(t, Rejoin, d.Submit(id, 2, 7, false))
+	assert.Equal(t, TooOld, d.Submit(id, 1, 7, false))
+	assert.Equal(t, Run, d.Submit(id, 3, 7, false), "a later attempt of a call that hangs here")
+	assert.Equal(t, TooMany, d.Submit(CallID{2}, 1, 7, false))
 	d.Leave()
 	d.Leave()
-	assert.Equal(t, TooOld, d.Submit(id, 2, 7))
+	assert.Equal(t, TooOld, d.Submit(id, 2, 7, false))
 	d.Forget(id)
-	assert.Equal(t, Run, d.Submit(id, 1, 7))
+	assert.Equal(t, Forgotten, d.Submit(id, 3, 7, true), "it may have run")
+	assert.Equal(t, Run, d.Submit(id, 1, 7, false))
 }
 
 // TestDeskWithdraws: an argument that did not arrive leaves no trace.
 func TestDeskWithdraws(t *testing.T) {
 	d := Desk{Places: 1}
-	assert.Equal(t, Run, d.Submit(CallID{1}, 1, 0))
-	assert.Equal(t, TooMany, d.Submit(CallID{2}, 1, 0))
+	assert.Equal(t, Run, d.Submit(CallID{1}, 1, 0, false))
+	assert.Equal(t, TooMany, d.Submit(CallID{2}, 1, 0, false))
 	d.Withdraw(CallID{1})
 	assert.Equal(t, 1, d.Free())
-	assert.Equal(t, Run, d.Submit(CallID{1}, 1, 0))
+	assert.Equal(t, Run, d.Submit(CallID{1}, 1, 0, false))
 }
 
 // TestDeskDrains: what is new is refused, what is here can be attached to.
 func TestDeskDrains(t *testing.T) {
 	d := Desk{Places: 3}
-	assert.Equal(t, Run, d.Submit(CallID{1}, 1, 0))
+	assert.Equal(t, Run, d.Submit(CallID{1}, 1, 0, false))
 	d.Drain()
-	assert.Equal(t, Rejoin, d.Submit(CallID{1}, 1, 0))
-	assert.Equal(t, Draining, d.Submit(CallID{2}, 1, 0))
+	assert.Equal(t, Rejoin, d.Submit(CallID{1}, 1, 0, false))
+	assert.Equal(t, Draining, d.Submit(CallID{2}, 1, 0, false))
 }

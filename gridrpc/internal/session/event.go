@@ -121,14 +121,19 @@ type Submit struct {
 	Manifest Manifest
 }
 
-// Attach dials the server of a broken stream again and sends the same attempt.
+// Attach dials the server of a broken stream again and sends the same attempt. The server had
+// Accepted it, or may have missed it with the stream.
 type Attach struct {
-	Attempt uint32
-	Server  Server
+	Attempt  uint32
+	Server   Server
+	Accepted bool
 }
 
-// Abandon cancels an attempt.
-type Abandon struct{ Attempt uint32 }
+// Abandon cancels an attempt. Over says that the call has ended: else its checkpoints are needed.
+type Abandon struct {
+	Attempt uint32
+	Over    bool
+}
 
 // End is the outcome, once.
 type End struct {

@@ -130,8 +130,15 @@ func show(a Action) string {
 		}
 		return text
 	case Attach:
-		return fmt.Sprintf("attach to attempt %d at %s", a.Attempt, name(a.Server))
+		text := fmt.Sprintf("attach to attempt %d at %s", a.Attempt, name(a.Server))
+		if !a.Accepted {
+			text += ", or begin it"
+		}
+		return text
 	case Abandon:
+		if !a.Over {
+			return fmt.Sprintf("abandon attempt %d, the call goes on", a.Attempt)
+		}
 		return fmt.Sprintf("abandon attempt %d", a.Attempt)
 	case End:
 		return fmt.Sprintf("end: %v, attempt %d", a.Outcome, a.Attempt)

@@ -36,6 +36,9 @@ const (
 	pauseLast  = mono.Second
 )
 
+// ForgetAfter is how long a server knows a call that nobody attends to, at least.
+const ForgetAfter = 60 * mono.Second
+
 // phase is where a call is.
 type phase uint8
 
@@ -56,6 +59,8 @@ type Session struct {
 	lost       int
 	servers    []Server // of each attempt, from 1
 	over       []bool   // of each attempt: refused, or abandoned
+	accepted   bool     // the latest attempt, by its server
+	brokenAt   mono.Time
 	candidates []Server // not tried yet
 	dead       []Server
 	manifest   Manifest
@@ -107,6 +112,7 @@ func (s *Session) Step(ev Event) []Action {
 	case Accepted:
 		if ev.Attempt == s.attempt && s.phase != scheduling {
 			s.phase, s.waiting, s.pause, s.lastSign = running, false, pauseFirst, ev.At
+			s.accepted = true
 		}
 	case Refused:
 		s.refuse(ev)
@@ -123,7 +129,9 @@ func (s *Session) Step(ev Event) []Action {
 		s.end(BodyFailed, ev.Attempt)
 	case Broken:
 		if ev.Attempt == s.attempt && (s.phase == submitting || s.phase == running || s.phase == broken) {
-			s.phase = broken
+			if s.phase != broken {
+				s.phase, s.brokenAt = broken, ev.At
+			}
 			s.sleep(ev.At)
 		}
 	case Declared:
@@ -188,7 +196,7 @@ func (s *Session) next(now mono.Time) {
 	s.tries++
 	s.servers = append(s.servers, to)
 	s.over = append(s.over, false)
-	s.phase, s.waiting, s.lastSign = submitting, false, now
+	s.phase, s.waiting, s.lastSign, s.accepted = submitting, false, now, false
 	s.act(Submit{Attempt: s.attempt, Server: to, Manifest: s.manifest})
 }
 
@@ -206,13 +214,18 @@ func (s *Session) notHeard(now mono.Time) {
 	s.sleep(now)
 }
 
-// refuse goes on to the next candidate: a refusal is no try (S4).
+// refuse goes on to the next candidate: a refusal is no try (S4). A server that refuses what
+// it had accepted has forgotten it: whether the body ran is lost with that (S2).
 func (s *Session) refuse(ev Refused) {
 	if ev.Attempt == 0 || ev.Attempt > s.attempt {
 		must.That(false, "attempt %d was refused, of %d", ev.Attempt, s.attempt)
 	}
 	s.over[ev.Attempt-1] = true
 	if ev.Attempt != s.attempt || s.phase == scheduling {
+		return
+	}
+	if s.accepted && s.cfg.AtMostOnce {
+		s.end(ServerLost, s.attempt)
 		return
 	}
 	s.tries--
@@ -249,9 +262,11 @@ func (s *Session) lose(now mono.Time) {
 
 func (s *Session) tick(now mono.Time) {
 	switch {
+	case s.waiting && now >= s.wake && s.phase == broken && s.cfg.AtMostOnce && !s.accepted && now.Sub(s.brokenAt) >= ForgetAfter/2:
+		s.end(ServerLost, s.attempt) // its server may have run it, and forgotten it soon (S2)
 	case s.waiting && now >= s.wake && s.phase == broken:
 		s.waiting = false
-		s.act(Attach{Attempt: s.attempt, Server: s.servers[s.attempt-1]})
+		s.act(Attach{Attempt: s.attempt, Server: s.servers[s.attempt-1], Accepted: s.accepted})
 	case s.waiting && now >= s.wake:
 		s.ask()
 	case s.stalls() && now >= s.lastSign.Add(s.cfg.Stall):
@@ -270,7 +285,7 @@ func (s *Session) end(o Outcome, attempt uint32) {
 		n := uint32(i + 1)
 		won := n == attempt && (o == Succeeded || o == BodyFailed)
 		if !won && !s.over[i] {
-			s.act(Abandon{Attempt: n})
+			s.act(Abandon{Attempt: n, Over: true})
 		}
 	}
 	s.act(End{Outcome: o, Attempt: attempt})

@@ -195,7 +195,7 @@ func (t *Tree) linked() bool { return t.phase == Attached || t.homing }
 
 // declared is evidence that somebody is dead, be it wrong or right.
 func (t *Tree) declared(ev Declared) {
-	if !slices.Contains(t.dead, ev.Who) {
+	if t.knows(ev.Who) && !slices.Contains(t.dead, ev.Who) {
 		t.dead = append(t.dead, ev.Who)
 	}
 	t.drop(func(c link) bool { return c.ref.ID == ev.Who }, true)
@@ -208,6 +208,12 @@ func (t *Tree) declared(ev Declared) {
 	case t.phase == Probing:
 		t.consider(ev.At)
 	}
+}
+
+// knows says whether somebody is an ancestor: of whom else is dead nothing is kept, or a root
+// with children that come and go would keep it for ever.
+func (t *Tree) knows(id ID) bool {
+	return slices.ContainsFunc(t.ancestors, func(a Ref) bool { return a.ID == id })
 }
 
 func (t *Tree) closed(ev Closed) {

@@ -20,6 +20,7 @@ type world struct {
 	queue  queue
 	order  int
 	agents []*node // by number; the root is 0
+	room   int     // for children, at each agent; 0: for all
 	last   map[[2]int]mono.Time
 	story  []string
 	joins  int
@@ -64,7 +65,11 @@ func (w *world) at(t mono.Time, do func()) {
 
 func (w *world) after(d mono.Duration, do func()) { w.at(w.now.Add(d), do) }
 
+// delay is short mostly; a message that was lost once comes later.
 func (w *world) delay() mono.Duration {
+	if w.random.IntN(30) == 0 {
+		return mono.Duration(w.random.Int64N(int64(400 * mono.Millisecond)))
+	}
 	return mono.Duration(1 + w.random.Int64N(int64(20*mono.Millisecond)))
 }
 
@@ -87,7 +92,7 @@ func (w *world) start(i, home, known int) {
 		inc = old.me.Incarnation + 1
 	}
 	me := ID{fmt.Sprint("a", i), inc}
-	cfg := Config{Me: Ref{ID: me, Tier: Untiered, Addr: me.Name}, Root: i == 0, Known: known, Seed: w.random.Uint64()}
+	cfg := Config{Me: Ref{ID: me, Tier: Untiered, Addr: me.Name}, Root: i == 0, Known: known, Children: w.room, Seed: w.random.Uint64()}
 	if home >= 0 {
 		cfg.Home = &Ref{ID: ID{Name: fmt.Sprint("a", home)}, Addr: fmt.Sprint("a", home), Tier: Untiered}
 	}
@@ -190,7 +195,7 @@ func (w *world) do(n *node, a Action, known []Ref) {
 	case AskOracle:
 		w.asks++
 		w.checkAsk(n, known)
-		w.after(w.delay(), func() { root := w.agents[0].rule.Me(); w.step(n, Oracle{At: w.now, Root: &root}) })
+		w.after(w.delay(), func() { root := w.oracle(); w.step(n, Oracle{At: w.now, Root: &root}) })
 	case LookHome:
 		w.reach(n, a.Home.Name, func(o *node) {
 			home := o.rule.Me()
@@ -199,9 +204,20 @@ func (w *world) do(n *node, a Action, known []Ref) {
 	}
 }
 
+// oracle says who is the root; now and then it says what was right once, or never.
+func (w *world) oracle() Ref {
+	if n := w.agents[w.random.IntN(len(w.agents))]; n != nil && w.random.IntN(4) == 0 {
+		return n.rule.Me()
+	}
+	return w.agents[0].rule.Me()
+}
+
 // checkAsk is G4: nobody asks the oracle while a known ancestor lives that it was not told
 // wrongly to be dead, and to which it could go.
 func (w *world) checkAsk(n *node, known []Ref) {
+	if w.room > 0 {
+		return // they may be full
+	}
 	for _, a := range known {
 		o := w.agents[numberOf(a.Name)]
 		w.require(!o.alive || o.me != a.ID || n.slurs[a.ID], "a%d asks the oracle, and %v lives", n.number, a)
@@ -278,6 +294,9 @@ func (w *world) settled(known int) {
 // schedule plays one random life of a tree.
 func schedule(t *testing.T, seed uint64) {
 	w := &world{t: t, random: rand.New(rand.NewPCG(seed, 1)), last: map[[2]int]mono.Time{}}
+	if w.random.IntN(5) == 0 {
+		w.room = 1 + w.random.IntN(3)
+	}
 	size := 5 + w.random.IntN(16)
 	known := []int{1, 2, 4, 16}[w.random.IntN(4)]
 	w.agents = make([]*node, size)
@@ -290,19 +309,28 @@ func schedule(t *testing.T, seed uint64) {
 			}
 		}
 		w.start(i, home, known)
-		w.run(w.now.Add(200 * mono.Millisecond))
+		w.run(w.now.Add(3 * mono.Second))
 	}
-	w.settled(known)
 	homes := make([]int, size)
 	for i := 1; i < size; i++ {
 		p, _, _ := w.agents[i].rule.Parent()
 		homes[i] = numberOf(p.Name)
 	}
+	if w.room == 0 {
+		w.settled(known)
+	}
 	for range 1 + w.random.IntN(size) {
 		w.fault(homes, known)
-		w.run(w.now.Add(mono.Duration(w.random.Int64N(int64(100 * mono.Millisecond)))))
+		gap := 100 * mono.Millisecond
+		if w.random.IntN(2) == 0 {
+			gap = 5 * mono.Millisecond // the next one comes while messages of this one are under way
+		}
+		w.run(w.now.Add(mono.Duration(w.random.Int64N(int64(gap)))))
 	}
 	w.run(w.now.Add(120 * mono.Second))
+	if w.room > 0 {
+		return // who finds no room goes on looking; a cycle there must not be either
+	}
 	w.settled(known)
 	for i, n := range w.agents {
 		if home := w.agents[homes[i]]; i > 0 && n.alive && home.alive && home.rule.Me().Tier < n.rule.Me().Tier {
@@ -320,6 +348,8 @@ func (w *world) fault(homes []int, known int) {
 	i := 1 + w.random.IntN(len(w.agents)-1)
 	n := w.agents[i]
 	switch what := w.random.IntN(4); {
+	case !n.alive && what == 0 && w.random.IntN(3) == 0:
+		w.startBelowEachOther(i, homes, known)
 	case !n.alive && what == 0:
 		if w.random.IntN(2) == 0 { // below any other one, also a former descendant
 			homes[i] = (i + 1 + w.random.IntN(len(w.agents)-1)) % len(w.agents)
@@ -333,6 +363,19 @@ func (w *world) fault(homes []int, known int) {
 		}
 	default:
 		w.kill(i)
+	}
+}
+
+// startBelowEachOther starts a dead agent anew, and another one with it, each configured to be a
+// child of the other: a mistake that people make.
+func (w *world) startBelowEachOther(i int, homes []int, known int) {
+	for j, n := range w.agents[1:] {
+		if j+1 != i && !n.alive {
+			homes[i], homes[j+1] = j+1, i
+			w.start(i, j+1, known)
+			w.start(j+1, i, known)
+			return
+		}
 	}
 }
 

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// FuzzParseTree: any text is refused, or is a platform that one machine can have.
+func FuzzParseTree(f *testing.F) {
+	for _, text := range []string{"2x4", "4", "1x1x1x1", "0x1", "2x", "x", "4097", "99999999999999999999x1", "4000x4000x4000x4000x4000x4000x4000"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		levels, err := parseTree(text)
+		if err != nil {
+			assert.ErrorContains(t, err, "--tree")
+			return
+		}
+		assert.Len(t, levels, strings.Count(text, "x")+1)
+		all, width := 0, 1
+		for _, n := range levels {
+			width *= n
+			all += width
+			assert.Positive(t, n)
+			assert.LessOrEqual(t, all, processesMax)
+		}
+	})
+}
+
+// FuzzArgument: any argument of "call" that is no file is refused, or is JSON.
+func FuzzArgument(f *testing.F) {
+	for _, text := range []string{"", "3", `{"n":400}`, "{", "[1,2] 3"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if text == "-" || strings.HasPrefix(text, "@") {
+			return
+		}
+		if data, err := argument(text); err == nil {
+			assert.True(t, json.Valid(data))
+		}
+	})
+}

@@ -1,0 +1,100 @@
+package gridrpc
+
+import (
+	"context"
+	"encoding/hex"
+	"math"
+	"time"
+
+	"github.com/goulfm/goulfm/gridrpc/internal/branch"
+	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/pb"
+)
+
+// Description tells of one process of a platform.
+type Description struct {
+	Name     string
+	Addr     string
+	Parent   string // "": none, as the root, or an agent that looks for one
+	Children []Description
+	Server   bool
+	Running  []Running
+	Watched  []Watched
+	Err      error // it could not be asked; what is known is from its parent
+}
+
+// Running is a call at a server.
+type Running struct {
+	Call    string
+	Attempt int
+	Service string
+	Done    float64
+	Total   float64
+
+	Checkpoints int // made by this attempt
+}
+
+// Watched is how well one process observes another one.
+type Watched struct {
+	Name       string
+	RTT        time.Duration
+	Loss       float64       // probability, at least 1/2 of one in all that came
+	Period     time.Duration // from heartbeat to heartbeat
+	Recurrence time.Duration // from one wrong suspicion to the next, expected at least
+	Attainable bool          // what was asked for can be had on this network
+	Suspected  bool
+}
+
+// Describe asks the root and all below it what they know.
+func (c *Client) Describe(ctx context.Context) (Description, error) {
+	root, err := folder.Root(ctx, c.dir, c.id)
+	if err != nil {
+		return Description{}, &Error{Op: "describe", Err: err}
+	}
+	return c.describe(ctx, root, 0), nil
+}
+
+// depthMax bounds the walk down a tree that moves meanwhile.
+const depthMax = 64
+
+func (c *Client) describe(ctx context.Context, ref *pb.Ref, depth int) Description {
+	d := Description{Name: ref.GetName(), Addr: ref.GetAddr(), Server: ref.GetTier() == branch.ServerTier}
+	conn, err := c.conn(ref.GetAddr())
+	if err != nil {
+		d.Err = err
+		return d
+	}
+	one, cancel := context.WithTimeout(ctx, scheduleWithin)
+	defer cancel()
+	m, err := pb.NewNodeClient(conn).Describe(one, &pb.DescribeRequest{})
+	if err != nil {
+		d.Err = err
+		return d
+	}
+	d.Parent = m.GetParent().GetName()
+	for _, r := range m.Running {
+		d.Running = append(d.Running, Running{
+			Call: hex.EncodeToString(r.Call), Attempt: int(r.Attempt), Service: r.Service, Done: r.GetProgress().GetDone(), Total: r.GetProgress().GetTotal(), Checkpoints: int(r.Checkpoints),
+		})
+	}
+	for _, w := range m.Watched {
+		d.Watched = append(d.Watched, Watched{
+			Name: w.Name, RTT: seconds(w.Rtt), Loss: w.Loss, Period: seconds(w.Period), Recurrence: seconds(w.Recurrence),
+			Attainable: w.Attainable, Suspected: w.Suspected,
+		})
+	}
+	if depth < depthMax {
+		for _, child := range m.Children {
+			d.Children = append(d.Children, c.describe(ctx, child, depth+1))
+		}
+	}
+	return d
+}
+
+// seconds returns a duration of so many; what does not fit is the longest.
+func seconds(s float64) time.Duration {
+	if s >= math.MaxInt64/1e9 {
+		return math.MaxInt64
+	}
+	return time.Duration(s * 1e9)
+}

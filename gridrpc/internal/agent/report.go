@@ -1,0 +1,148 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	"github.com/goulfm/goulfm/gridrpc/internal/collate"
+	"github.com/goulfm/goulfm/gridrpc/internal/pb"
+	"github.com/goulfm/goulfm/internal/mono"
+)
+
+// reportEvery is the shortest time between two reports to the parent.
+const reportEvery = 50 * time.Millisecond
+
+// Reported takes the report of a child.
+func (a *Agent) Reported(child uint64, r *pb.Report) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := a.now()
+	var list []collate.Estimate
+	for _, e := range r.Estimates {
+		if !sensible(e) {
+			continue
+		}
+		list = append(list, collate.Estimate{
+			Server: collate.Server{Name: e.Server.GetName(), Incarnation: e.Server.GetIncarnation()}, Addr: e.Server.GetAddr(),
+			Number: e.Number, Service: e.Service, Wait: e.Wait, Rate: e.Rate, Bandwidth: e.Bandwidth, Free: int(e.Free),
+			Said: now.Add(-mono.Duration(e.Age * float64(mono.Second))),
+		})
+	}
+	a.table.Report(child, list, now)
+	a.answers[child] = max(a.answers[child], r.Answers)
+	a.changed()
+}
+
+// sensible says whether an estimate has values that can be sorted and added.
+func sensible(e *pb.Estimate) bool {
+	for _, v := range []float64{e.Wait, e.Rate, e.Bandwidth, e.Age} {
+		if !(v >= 0 && v < 1e18) { // nor is it one that is no number
+			return false
+		}
+	}
+	return e.GetServer().GetName() != "" && e.Age < 1e6 && e.Free < 1<<30
+}
+
+// Gone forgets a child.
+func (a *Agent) Gone(child uint64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.table.Drop(child, a.now())
+	delete(a.answers, child)
+	a.changed()
+}
+
+// changed wakes who waits for reports. It holds the lock.
+func (a *Agent) changed() {
+	close(a.more)
+	a.more = make(chan struct{})
+	select {
+	case a.news <- struct{}{}:
+	default:
+	}
+}
+
+// Attached has a new parent told everything.
+func (a *Agent) Attached() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.changed()
+}
+
+// tellParent reports what has changed, not too often.
+func (a *Agent) tellParent(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-a.news:
+		}
+		a.report(0)
+		select {
+		case <-ctx.Done():
+		case <-time.After(reportEvery):
+		}
+	}
+}
+
+// report tells the parent all that is known here.
+func (a *Agent) report(answers uint64) {
+	a.mu.Lock()
+	r := &pb.Report{Answers: answers}
+	for _, e := range a.table.Estimates("") {
+		r.Estimates = append(r.Estimates, a.toWire(e))
+	}
+	a.mu.Unlock()
+	a.branch.Report(r)
+}
+
+func (a *Agent) toWire(e collate.Estimate) *pb.Estimate {
+	return &pb.Estimate{
+		Server: &pb.Ref{Name: e.Server.Name, Incarnation: e.Server.Incarnation, Addr: e.Addr}, Number: e.Number,
+		Service: e.Service, Wait: e.Wait, Rate: e.Rate, Bandwidth: e.Bandwidth, Free: uint32(max(0, e.Free)),
+		Age: float64(a.now().Sub(e.Said)) / float64(mono.Second),
+	}
+}
+
+// Asked answers a question of the parent, when the children have, or a part of its time is over.
+func (a *Agent) Asked(q *pb.Question) {
+	go func() {
+		a.refresh(context.Background(), time.Duration(q.Within)*3/4)
+		a.report(q.Number)
+	}()
+}
+
+// refresh has all children report now. Who does not within that time is left out: a request
+// is answered in part, never late.
+func (a *Agent) refresh(ctx context.Context, within time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	a.mu.Lock()
+	a.questions++
+	number := a.questions
+	a.mu.Unlock()
+	children := a.branch.Ask(&pb.Question{Number: number, Within: int64(within)})
+	for {
+		a.mu.Lock()
+		waits, more := a.waits(children, number), a.more
+		a.mu.Unlock()
+		if !waits {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-more:
+		}
+	}
+}
+
+// waits says whether a child that is still there has not answered.
+func (a *Agent) waits(children []uint64, number uint64) bool {
+	for _, c := range children {
+		if latest, there := a.answers[c]; there && latest < number {
+			return true
+		}
+	}
+	return false
+}

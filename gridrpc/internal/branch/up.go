@@ -1,0 +1,199 @@
+package branch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/goulfm/goulfm/gridrpc/internal/link"
+	"github.com/goulfm/goulfm/gridrpc/internal/pb"
+	"github.com/goulfm/goulfm/gridrpc/internal/pulse"
+	"github.com/goulfm/goulfm/gridrpc/internal/tree"
+	"github.com/goulfm/goulfm/internal/beat"
+	"github.com/goulfm/goulfm/internal/postbox"
+)
+
+// up is a link to a parent, or to one that was asked to be it.
+type up struct {
+	generation uint64
+	ctx        context.Context
+	cancel     context.CancelFunc
+	out        *postbox.Box[*pb.Up] // nil until the parent has accepted
+}
+
+// join asks an agent to be the parent.
+func (b *Branch) join(a tree.Join) {
+	u := &up{generation: a.Generation}
+	u.ctx, u.cancel = context.WithCancel(b.ctx)
+	b.ups[a.Generation] = u
+	go b.climb(u, a)
+}
+
+// climb carries a link until it has ended.
+func (b *Branch) climb(u *up, a tree.Join) {
+	defer u.cancel()
+	defer b.forget(u)
+	to := a.To
+	if to.Addr == "" { // the configured parent may have moved
+		to.Addr = b.cfg.Address(to.Name)
+	}
+	err := b.attach(u, to, a.Child)
+	if u.ctx.Err() != nil { // this process has left
+		return
+	}
+	look, cancel := context.WithTimeout(u.ctx, askWithin)
+	defer cancel()
+	if err != nil && link.Look(look, to.Addr) == link.Refuses && to.Incarnation != 0 {
+		b.step(tree.Declared{At: b.now(), Who: to.ID})
+	}
+	// Whatever the rule knows by now, it ignores what is not of its present link.
+	b.step(tree.Declined{At: b.now(), Generation: u.generation})
+	b.step(tree.Closed{At: b.now(), Peer: to.ID, Generation: u.generation, Up: true})
+}
+
+func (b *Branch) forget(u *up) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.ups, u.generation)
+}
+
+// attach speaks with a parent until the link ends. An error is that of the connection.
+func (b *Branch) attach(u *up, to tree.Ref, me tree.Ref) error {
+	conn, err := b.cfg.Identity.Dial(to.Addr)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	stream, err := pb.NewAgentClient(conn).Link(u.ctx)
+	if err != nil {
+		return err
+	}
+	join := &pb.Join{Child: refTo(me), Generation: u.generation, Parent: refTo(to)}
+	if err := stream.Send(&pb.Up{Kind: &pb.Up_Join{Join: join}}); err != nil {
+		return err
+	}
+	m, err := stream.Recv()
+	if err != nil {
+		return err
+	}
+	if m.GetJoined() == nil {
+		b.step(tree.Declined{At: b.now(), Generation: u.generation, Redirect: refsOf(m.GetRefused().GetRedirect())})
+		return nil
+	}
+	parent := refOf(m.GetJoined().Parent)
+	b.attached(u, stream, parent, m.GetJoined())
+	return b.hearParent(u, stream, parent)
+}
+
+// attached has an accepted link be the one to the parent, if the rule still wants it.
+func (b *Branch) attached(u *up, stream grpc.BidiStreamingClient[pb.Up, pb.Down], parent tree.Ref, m *pb.Joined) {
+	b.mu.Lock()
+	u.out = postbox.New(func(list []*pb.Up) error {
+		for _, m := range list {
+			if err := stream.Send(m); err != nil {
+				return err
+			}
+			if m.GetLeave() != nil {
+				u.cancel()
+			}
+		}
+		return nil
+	})
+	b.mu.Unlock()
+	b.step(tree.Joined{At: b.now(), Parent: parent, Generation: u.generation, Ancestors: refsOf(m.GetAncestors().GetNearestFirst())})
+	b.mu.Lock()
+	_, generation, ok := b.rule.Parent()
+	is := ok && generation == u.generation
+	text := "has the parent " + parent.Name
+	if is && !b.lost.IsZero() {
+		text += fmt.Sprintf(", after %v without one", time.Since(b.lost).Round(time.Millisecond/10))
+		b.lost = time.Time{}
+	}
+	b.mu.Unlock()
+	if is {
+		b.cfg.Owner.Say(text)
+		b.cfg.Owner.Attached()
+	}
+}
+
+// hearParent takes what the parent says until the link ends.
+func (b *Branch) hearParent(u *up, stream grpc.BidiStreamingClient[pb.Up, pb.Down], parent tree.Ref) error {
+	for {
+		m, err := stream.Recv()
+		if err != nil {
+			return err
+		}
+		switch {
+		case m.GetAncestors() != nil:
+			list := refsOf(m.GetAncestors().NearestFirst)
+			b.step(tree.Listed{At: b.now(), From: parent.ID, Generation: u.generation, Ancestors: list})
+		case m.GetQuestion() != nil:
+			b.cfg.Owner.Asked(m.GetQuestion())
+		case m.GetLeave() != nil:
+			return nil
+		}
+	}
+}
+
+// Report tells the parent, if there is one, what is known of this subtree.
+func (b *Branch) Report(r *pb.Report) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_, generation, ok := b.rule.Parent()
+	if u := b.ups[generation]; ok && u != nil && u.out != nil {
+		u.out.Post(&pb.Up{Kind: &pb.Up_Report{Report: r}})
+	}
+}
+
+// leave ends a link. It holds the lock.
+func (b *Branch) leave(a tree.Leave) {
+	if !a.Up {
+		b.toChild(a.Peer, a.Generation, &pb.Down{Kind: &pb.Down_Leave{Leave: &pb.Leave{}}})
+		return
+	}
+	u := b.ups[a.Generation]
+	if u == nil {
+		return
+	}
+	delete(b.ups, a.Generation)
+	if u.out == nil {
+		u.cancel()
+		return
+	}
+	u.out.Post(&pb.Up{Kind: &pb.Up_Leave{Leave: &pb.Leave{}}})
+	time.AfterFunc(askWithin, u.cancel) // one that is stopped takes nothing
+}
+
+// observe has exactly these ancestors observed. It holds the lock.
+func (b *Branch) observe(whom []tree.Ref) {
+	for id, w := range b.ancestors {
+		if !slices.ContainsFunc(whom, func(r tree.Ref) bool { return r.ID == id }) {
+			delete(b.ancestors, id)
+			w.End()
+		}
+	}
+	for _, r := range whom {
+		if b.ancestors[r.ID] == nil {
+			if w := b.watch(r); w != nil {
+				b.ancestors[r.ID] = w
+			}
+		}
+	}
+}
+
+// watch observes a process around: its death is an event. Without it, if there are too many,
+// broken links are evidence still.
+func (b *Branch) watch(r tree.Ref) *pulse.Watch {
+	w, err := b.cfg.Pulse.Watch(refTo(r), b.cfg.Detect, func(n beat.News) {
+		if n.Kind == beat.Dead {
+			go b.step(tree.Declared{At: b.now(), Who: r.ID})
+		}
+	})
+	if err != nil {
+		return nil
+	}
+	return w
+}

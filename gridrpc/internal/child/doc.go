@@ -1,0 +1,3 @@
+// Package child has programs that a server starts end with the server: one that is killed cannot end
+// them any more, and its calls go on elsewhere.
+package child

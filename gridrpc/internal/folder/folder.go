@@ -1,0 +1,147 @@
+// Package folder is what the processes of one platform find in its folder: who the masters
+// are, and where agents listen. Certificates are there too: see internal/link.
+package folder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/goulfm/goulfm/gridrpc/internal/link"
+	"github.com/goulfm/goulfm/gridrpc/internal/pb"
+)
+
+// Names in the environment of the processes of a platform.
+const (
+	EnvDir     = "GRIDRPC_DIR"     // its folder
+	EnvName    = "GRIDRPC_NAME"    // of this process
+	EnvParent  = "GRIDRPC_PARENT"  // name of the agent above it
+	EnvMasters = "GRIDRPC_MASTERS" // addresses of masters, by commas
+	EnvTether  = "GRIDRPC_TETHER"  // set: the process ends when its standard input does
+	EnvStore   = "GRIDRPC_STORE"   // where checkpoints are kept
+	EnvCall    = "GRIDRPC_CALL"    // socket of the call that a program runs for
+	EnvDetect  = "GRIDRPC_DETECT"  // how long silent agents and servers are waited for
+)
+
+// ErrNoMaster is returned where no master is known.
+var ErrNoMaster = errors.New("no master could be asked")
+
+// Default returns the folder of this user's platform on this machine.
+func Default() string {
+	if dir := os.Getenv(EnvDir); dir != "" {
+		return dir
+	}
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
+		return filepath.Join(dir, "gridrpc")
+	}
+	return filepath.Join(os.TempDir(), fmt.Sprintf("gridrpc-%d", os.Getuid()))
+}
+
+// MastersFile returns the path of the file with the addresses of the masters, one a line.
+func MastersFile(dir string) string { return filepath.Join(dir, "masters") }
+
+// Masters returns the addresses of the masters of the platform in folder dir.
+func Masters(dir string) ([]string, error) {
+	if list := os.Getenv(EnvMasters); list != "" {
+		return Split(list), nil
+	}
+	text, err := os.ReadFile(MastersFile(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: no platform in %s: start one with \"gridrpc up\", or set %s", ErrNoMaster, dir, EnvDir)
+	}
+	list := Split(strings.ReplaceAll(string(text), "\n", ","))
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("%w: none is listed in %s", ErrNoMaster, dir)
+	}
+	return list, err
+}
+
+// Split returns the parts of a list by commas.
+func Split(list string) []string {
+	var parts []string
+	for part := range strings.SplitSeq(list, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+// AddressFile returns the path of the file with the address of an agent.
+func AddressFile(dir, name string) string { return filepath.Join(dir, name+".addr") }
+
+// Address returns where an agent listens; "" is not known.
+func Address(dir, name string) string {
+	text, err := os.ReadFile(AddressFile(dir, name))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// SaveAddress tells where an agent listens. Readers see the old address or the new one.
+func SaveAddress(dir, name, addr string) error {
+	return replace(AddressFile(dir, name), addr+"\n")
+}
+
+// Store returns the name of the platform's store of checkpoints; "" is none.
+func Store(dir string) (string, error) {
+	if name, ok := os.LookupEnv(EnvStore); ok {
+		return name, nil
+	}
+	text, err := os.ReadFile(storeFile(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return strings.TrimSuffix(string(text), "\n"), err
+}
+
+// SaveStore tells the name of the store.
+func SaveStore(dir, name string) error { return replace(storeFile(dir), name+"\n") }
+
+func storeFile(dir string) string { return filepath.Join(dir, "store.name") }
+
+// SaveMaster tells where the only master listens.
+func SaveMaster(dir, addr string) error { return replace(MastersFile(dir), addr+"\n") }
+
+func replace(path, text string) error {
+	fresh := fmt.Sprintf("%s.%d", path, os.Getpid())
+	if err := os.WriteFile(fresh, []byte(text), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(fresh, path)
+}
+
+// Root asks the masters who the root is.
+func Root(ctx context.Context, dir string, id *link.Identity) (*pb.Ref, error) {
+	masters, err := Masters(dir)
+	if err != nil {
+		return nil, err
+	}
+	failures := []error{ErrNoMaster}
+	for _, addr := range masters {
+		root, err := askRoot(ctx, addr, id)
+		if root != nil {
+			return root, nil
+		}
+		failures = append(failures, fmt.Errorf("%s: %w", addr, err))
+	}
+	return nil, errors.Join(failures...)
+}
+
+func askRoot(ctx context.Context, addr string, id *link.Identity) (*pb.Ref, error) {
+	conn, err := id.Dial(addr)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	reply, err := pb.NewAgentClient(conn).Root(ctx, &pb.RootRequest{})
+	if err == nil && reply.Root == nil {
+		err = errors.New("is not the root, and knows none")
+	}
+	return reply.GetRoot(), err
+}

@@ -1,0 +1,135 @@
+package pulse
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	mathrand "math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/goulfm/goulfm/gridrpc/internal/link"
+	"github.com/goulfm/goulfm/gridrpc/internal/pb"
+	"github.com/goulfm/goulfm/internal/beat"
+)
+
+// Pulse is the heartbeats of one process.
+type Pulse struct {
+	node *beat.Node
+	id   *link.Identity
+	me   *pb.Ref // none: nobody observes this process
+
+	mu    sync.Mutex
+	all   map[*Watch]bool
+	ended context.Context
+	end   context.CancelFunc
+}
+
+// New opens the socket of a process. me is nil for one that nobody can observe, a client.
+func New(id *link.Identity, me *pb.Ref) (*Pulse, error) {
+	node, err := beat.Listen("127.0.0.1:0", mathrand.Uint32())
+	if err != nil {
+		return nil, err
+	}
+	p := &Pulse{node: node, id: id, me: me, all: map[*Watch]bool{}}
+	p.ended, p.end = context.WithCancel(context.Background())
+	return p, nil
+}
+
+// Close ends all observations.
+func (p *Pulse) Close() {
+	p.end()
+	p.node.Close()
+}
+
+// Stream is the connection of an observer, at the process that is observed.
+type Stream = grpc.BidiStreamingServer[pb.Beating, pb.Beating]
+
+// queued is how many messages wait for a connection. More are lost, as datagrams are.
+const queued = 16
+
+// Serve serves an observer until its connection ends.
+func (p *Pulse) Serve(stream Stream) error {
+	first, err := stream.Recv()
+	if err != nil {
+		return err
+	}
+	if first.GetObserve() == nil {
+		return status.Error(codes.InvalidArgument, "the first message must be an Observe")
+	}
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails
+	out := make(chan []byte, queued)
+	e, err := p.node.Emit(first.GetObserve().Stream, key, func(sealed []byte) {
+		select {
+		case out <- sealed:
+		default:
+		}
+	})
+	if err != nil {
+		return status.Error(codes.ResourceExhausted, err.Error())
+	}
+	defer e.End()
+	hello := &pb.Observing{Addr: p.node.Addr().String(), Key: key, Me: p.me}
+	if err := stream.Send(&pb.Beating{Kind: &pb.Beating_Observing{Observing: hello}}); err != nil {
+		return err
+	}
+	broken := make(chan error, 1)
+	go func() { broken <- hearFrom(stream, e.Hear) }()
+	for {
+		select {
+		case sealed := <-out:
+			if err := stream.Send(&pb.Beating{Kind: &pb.Beating_Sealed{Sealed: sealed}}); err != nil {
+				return err
+			}
+		case err := <-broken:
+			return err
+		case <-p.ended.Done():
+			return status.Error(codes.Unavailable, "ends")
+		}
+	}
+}
+
+// hearFrom takes the messages of a connection until it ends.
+func hearFrom(stream interface{ Recv() (*pb.Beating, error) }, hear func(sealed []byte)) error {
+	for {
+		m, err := stream.Recv()
+		if err != nil {
+			return err
+		}
+		if len(m.GetSealed()) > 0 {
+			hear(m.GetSealed())
+		}
+	}
+}
+
+// errStranger says that another process is at an address.
+var errStranger = errors.New("another process has this address")
+
+// Watched tells of all that are observed, in the order of their names.
+func (p *Pulse) Watched() []*pb.Watched {
+	p.mu.Lock()
+	var all []*Watch
+	for w := range p.all {
+		all = append(all, w)
+	}
+	p.mu.Unlock()
+	var list []*pb.Watched
+	for _, w := range all {
+		f := w.observation.Figures()
+		list = append(list, &pb.Watched{
+			Name: w.ref.Name, Rtt: f.Network.RTT.Seconds(), Loss: f.Network.Loss, Period: f.Period.Seconds(),
+			Recurrence: f.Quality.Recurrence.Seconds(), Attainable: f.Quality.Attainable, Suspected: f.Suspected,
+		})
+	}
+	slices.SortFunc(list, func(a, b *pb.Watched) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(a.Period, b.Period))
+	})
+	return list
+}
