@@ -5,9 +5,17 @@ export CGO_ENABLED ?= 0
 RANKS   ?= 8
 FUZZFOR ?= 10s
 SIM     ?=
-# Rules have no goroutine: the race detector would only make their searches slower.
-RULES := repair|roster|session|redundancy|relayout|pace
-RACE ?= ./comm/... ./collectives $(shell go list ./internal/... | grep -vE '/($(RULES))$$')
+# Rules have no goroutine, nor has what reads source: the race detector would only make them slower.
+RULES := repair|roster|session|redundancy|relayout|pace|rendezvous|tidy|scaffold|sabotage.*
+RACE ?= ./comm/... ./collectives $(shell go list ./internal/... | grep -vE '/($(RULES)|nodecoll|transport/tcp)$$')
+# Thousands of broken connections, or of schedules, take minutes under it: fewer do.
+RACESHORT ?= ./internal/transport/tcp ./internal/nodecoll
+# Costly checks are in the rules and in what runs them, not in the processes around.
+COSTLY ?= $(shell go list ./comm/... ./collectives ./era/... ./fd/... ./recovery/... ./rma ./internal/... | \
+	grep -vE '/(adopt|introduce|sabotage.*|tidy|scaffold|launch|fleet|outpost|daemon|relay|vigil|hostlist|rm|pmi|transport/tcp)$$')
+# cmd/goulfm runs more than a thousand jobs, one after the other: on two busy cores longer than the
+# ten minutes that go test gives a package. Each job has a limit of its own.
+GOTEST := go test -shuffle=on -count=1 -timeout 30m
 FIGURES ?=
 SABOTAGE ?=
 BENCH   ?=
@@ -21,7 +29,7 @@ RANDOM  ?=
 GOLANGCI ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 
 .DEFAULT_GOAL := help
-.PHONY: demo check nightly test vulns race lint fuzz sim sim-deep sabotage stress random engines bench compare bench-check figures help
+.PHONY: demo check nightly test vulns race lint fuzz sim sim-repairs sim-deep sabotage stress random nodes engines bench compare bench-check figures help
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,7 +37,7 @@ help: ## this list
 demo: ## heat on 8 processes, two of them killed on the way, the right answer at the end
 	@scripts/demo.sh $(RANKS)
 
-check: ## what CI runs, below 30 minutes: test, race, lint, vulns, fuzz, a short sim, random
+check: ## what CI runs, some 45 minutes: test, race, lint, vulns, fuzz, a short sim, random
 	@scripts/gates.sh check
 
 nightly: ## random runs with fresh seeds for some hours: sim, random, stress, fuzz, a death before every store
@@ -41,15 +49,17 @@ test: ## format, vet, cross-builds, tests, tests with costly checks, deaths befo
 	go vet -tags invariants ./...
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build ./...
 	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 go build ./...
-	go test -shuffle=on -count=1 ./...
-	go test -tags invariants -short -shuffle=on -count=1 ./...
+	$(GOTEST) ./...
+	$(GOTEST) -tags invariants -short $(COSTLY)
 	go vet -tags killpoints ./...
-	go test -tags killpoints -short -shuffle=on -count=1 ./internal/park ./internal/nodecoll ./internal/transport/...
-	cd bench/figures && go vet ./... && go test -shuffle=on -count=1 ./...
-	cd gridrpc && go vet ./... && go test -short -shuffle=on -count=1 ./...
+	$(GOTEST) -tags killpoints -short ./internal/park ./internal/nodecoll ./internal/transport/...
+	cd bench/figures && go vet ./... && $(GOTEST) ./...
+	cd bench/swim && go vet ./... && $(GOTEST) ./...
+	cd gridrpc && go vet ./... && $(GOTEST) -short ./...
 
 race: ## the library's tests under the race detector (needs a C compiler); RACE=./... for all
-	CGO_ENABLED=1 go test -race -shuffle=on -count=1 $(RACE)
+	CGO_ENABLED=1 $(GOTEST) -race $(RACE)
+	CGO_ENABLED=1 $(GOTEST) -race -short $(RACESHORT)
 
 lint: ## golangci-lint, pinned, built on the spot (a minute, once); GOLANGCI=golangci-lint for an installed one
 	$(GOLANGCI) run ./...
@@ -69,6 +79,9 @@ figures: ## the papers' figures from the shipped code, as CSV and SVG; FIGURES="
 sim: ## a million simulated agreements with faults at any step, some minutes; SIM="-seed N" or "-replay N"
 	go run ./cmd/goulfm sim -agreements-total 1000000 -deaths-total 150000 -matrix $(SIM)
 
+sim-repairs: ## a million repairs of simulated jobs whose ranks die and are replaced, some minutes; SIM="-seed N"
+	go run ./cmd/goulfm sim -repairs 1000000 $(SIM)
+
 sim-deep: ## every crash point and delivery order for 4 processes; minutes for each model
 	go run ./cmd/goulfm sim -exhaustive -n 4
 
@@ -83,7 +96,10 @@ random: ## ROUNDS=200 random programs under deaths over processes, and as many o
 	go run ./bench/randprog -killpoints -rounds $(ROUNDS) $(RANDOM)
 	go run ./bench/randprog -mode goroutines -rounds $(ROUNDS) $(RANDOM)
 
-engines: ## examples under real Slurm and Open MPI on one node, ranks killed, results checked; root, else code 77
+nodes: ## jobs on several hosts by real ssh to this machine, nodes killed, wrong hosts tried; no sshd: code 77
+	@scripts/nodes.sh
+
+engines: ## examples under real Slurm, hydra and Open MPI: one node and several, ranks and nodes killed; root, else code 77
 	@scripts/engines.sh
 
 bench: ## what messages, collectives, failures and a start cost here; BENCH="-time 50ms"

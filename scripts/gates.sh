@@ -58,7 +58,7 @@ check() {
 	must race make race
 	must lint make lint
 	must vulns scripts/vulns.sh
-	must fuzz make fuzz
+	must fuzz make fuzz FUZZFOR=4s
 	must sim make sim SIM="-seed 1 -agreements-total 100000 -deaths-total 15000"
 	must random make random ROUNDS=200 RANDOM="-seed 1"
 }
@@ -66,6 +66,7 @@ check() {
 nightly() {
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		gate sim make sim
+		gate sim-repairs make sim-repairs
 	done
 	gate random make random ROUNDS=10000
 	gate kill.all go test ./cmd/goulfm -count=1 -kill.all -timeout 1h

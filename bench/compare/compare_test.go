@@ -38,7 +38,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-const good = `[{"name": "a", "compile": "cc {src} {out}", "run": "run {ft} -n {n} {prog} {args}", "ft": "--ft", "max_n": {"coll": 2, "ulfm": 0},
+const good = `[{"name": "a", "compile": "cc {src} {out}", "run": "run {ft} {tcp} -n {n} {prog} {args}", "ft": "--ft", "tcp": "--tcp", "max_n": {"coll": 2, "ulfm": 0},
   "cgo": "go {out} {pkg}", "dir": "/d", "inside": "/i"}]`
 
 func TestSpecs(t *testing.T) {
@@ -51,8 +51,9 @@ func TestSpecs(t *testing.T) {
 	}
 	s := all[0]
 	for _, c := range []struct{ got, want string }{
-		{s.run("coll", s.inside("coll"), 4, []string{"-sizes", "8"}), "run  -n 4 /i/coll.a -sizes 8"},
-		{s.run("ulfm", "/p", 4, nil), "run --ft -n 4 /p "},
+		{s.run(task{suite: "coll", n: 4, args: []string{"-sizes", "8"}}, s.inside("coll")), "run   -n 4 /i/coll.a -sizes 8"},
+		{s.run(task{suite: "ulfm", n: 4}, "/p"), "run --ft  -n 4 /p "},
+		{s.run(task{suite: overTCP, between: "ulfm", n: 4}, "/p"), "run --ft --tcp -n 4 /p "},
 		{s.compile("s.c", "s"), "cc s.c s"},
 		{s.cgo("p", "o"), "go o p"},
 	} {
@@ -64,8 +65,8 @@ func TestSpecs(t *testing.T) {
 		suite string
 		n     int
 		want  bool
-	}{{"coll", 2, true}, {"coll", 3, false}, {"ulfm", 2, false}, {"p2p", 99, true}, {everyColl, 2, true}, {everyColl, 3, false}} {
-		if got := s.takesPart(c.suite, c.n); got != c.want {
+	}{{"coll", 2, true}, {"coll", 3, false}, {"ulfm", 2, false}, {"p2p", 99, true}, {everyColl, 2, true}, {everyColl, 3, false}, {overTCP, 8, true}} {
+		if got := s.takesPart(task{suite: c.suite, n: c.n}); got != c.want {
 			t.Errorf("%s with %d ranks: %v", c.suite, c.n, got)
 		}
 	}
@@ -175,6 +176,12 @@ ulfm 2 -json -batches 5
 ulfm 4 -json -batches 5
 start 2
 start 4
+tcp 2 -ops latency,rate -sizes 8,4K,64K,1M -json -batches 5 -time 100ms
+tcp 2 -ops barrier,allreduce -sizes 8,64K -json -batches 5 -time 100ms
+tcp 4 -ops barrier,allreduce -sizes 8,64K -json -batches 5 -time 100ms
+tcp 8 -ops barrier,allreduce -sizes 8,64K -json -batches 5 -time 100ms
+tcp 4 -json -batches 5
+tcp 8 -json -batches 5
 `
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
@@ -222,7 +229,7 @@ func TestPrograms(t *testing.T) {
 	if got := programOf(everyColl) + programOf("ulfm"); got != "collulfm" {
 		t.Error(got)
 	}
-	if got := peerProgramOf(everyColl) + peerProgramOf("start"); got != "collhello" {
+	if got := (task{suite: everyColl}).peerProgram() + (task{suite: "start"}).peerProgram(); got != "collhello" {
 		t.Error(got)
 	}
 }
@@ -334,7 +341,8 @@ func TestMeasureGoesOnWithoutAPeerThatFails(t *testing.T) {
 // A bound of the suite itself goes before that of its program.
 func TestTakesPartInTheSuiteOfAll(t *testing.T) {
 	s := spec{MaxN: map[string]int{"coll": 2, everyColl: 8}}
-	if !s.takesPart(everyColl, 8) || s.takesPart(everyColl, 16) || s.takesPart("coll", 8) {
+	part := func(suite string, n int) bool { return s.takesPart(task{suite: suite, n: n}) }
+	if !part(everyColl, 8) || part(everyColl, 16) || part("coll", 8) || part(overTCP, 2) {
 		t.Errorf("%+v", s)
 	}
 }
@@ -558,7 +566,7 @@ func TestPreparePeer(t *testing.T) {
 		}
 	}
 	d := newDriver(1, &contender{name: oursName})
-	d.root, d.only = root, []string{"p2p", "ulfm", "start", "coll"}
+	d.root, d.only, d.counts = root, []string{"p2p", "ulfm", "start", "coll"}, []int{2}
 	s := spec{Name: "a", Version: "echo one; echo two", Dir: dir, Inside: dir, MaxN: map[string]int{"coll": 0},
 		Compile: "test {src} != " + dir + "/ulfm.c && cp {src} {out}", Run: "x {n} {prog} {args}"}
 	if err := d.preparePeer(t.Context(), s); err != nil {
@@ -583,5 +591,30 @@ func TestPreparePeer(t *testing.T) {
 	argv, _ := c.command(task{suite: "start", n: 2})
 	if want := "x 2 " + dir + "/hello.a "; argv[2] != want {
 		t.Errorf("%q, want %q", argv[2], want)
+	}
+}
+
+// TestOverTCP: rows between nodes have names and targets of their own, and each comes from its task.
+func TestOverTCP(t *testing.T) {
+	ts := tasks(options{only: []string{overTCP}, counts: []int{64}})
+	count := func(k key) (n int) {
+		for _, t := range ts {
+			if t.measures(k) {
+				n++
+			}
+		}
+		return n
+	}
+	for k, want := range map[key]int{{"tcp_latency", 2, 8}: 1, {"tcp_barrier", 8, 0}: 1, {"tcp_shrink", 4, 0}: 1, {"tcp_shrink", 2, 0}: 0, {"latency", 2, 8}: 0} {
+		if got := count(k); got != want {
+			t.Errorf("%+v: %d tasks", k, got)
+		}
+	}
+	if target, ok := targetOf(key{"tcp_barrier", 8, 0}); !ok || target.Bound != 0.6 {
+		t.Error(target, ok)
+	}
+	records := []record.Record{{Bench: "latency"}}
+	if got := named(ts[0], records); got[0].Bench != "tcp_latency" || records[0].Bench != "latency" {
+		t.Error(got, records)
 	}
 }

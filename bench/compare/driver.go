@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/goulfm/goulfm/bench/internal/job"
@@ -73,14 +74,27 @@ func (d *driver) prepare(ctx context.Context, specs []spec) error {
 		if t.suite == "start" {
 			args = []string{"-rank"}
 		}
-		return bin.Command(programOf(t.suite), t.n, nil, args), true
+		return bin.Command(t.program(), t.n, flagsOf(t, "auth"), args), true
 	}}}
 	for _, s := range specs {
 		if err := d.preparePeer(ctx, s); err != nil {
 			return err
 		}
 	}
+	if slices.Contains(d.only, overTCP) {
+		d.contenders = append(d.contenders, &contender{name: oursName + "-tls", twin: true, version: "this tree, encrypted", command: func(t task) ([]string, bool) {
+			return bin.Command(t.program(), t.n, flagsOf(t, "tls"), t.args), t.suite == overTCP
+		}})
+	}
 	return nil
+}
+
+// flagsOf are those of goulfm run: over TCP each rank is a node.
+func flagsOf(t task, secure string) []string {
+	if t.suite != overTCP {
+		return nil
+	}
+	return []string{"--host", strconv.Itoa(t.n), "--ppn", "1", "--secure", secure}
 }
 
 func (d *driver) preparePeer(ctx context.Context, s spec) error {
@@ -95,19 +109,18 @@ func (d *driver) preparePeer(ctx context.Context, s spec) error {
 		return err
 	}
 	made := map[string]bool{}
-	for _, suite := range d.only {
-		if most, limited := s.most(suite); limited && most == 0 {
+	for _, t := range tasks(d.options) {
+		p := t.peerProgram()
+		if _, tried := made[p]; tried || !s.takesPart(t) {
 			continue
 		}
-		p := peerProgramOf(suite)
 		err := d.shell(ctx, s.compile(filepath.Join(s.Inside, p+".c"), s.inside(p)))
-		if made[suite] = err == nil; err != nil {
-			d.note(fmt.Sprintf("%s in suite %s: %s.c does not compile", s.Name, suite, p), err)
+		if made[p] = err == nil; err != nil {
+			d.note(fmt.Sprintf("%s in suite %s: %s.c does not compile", s.Name, t.suite, p), err)
 		}
 	}
 	d.contenders = append(d.contenders, &contender{name: s.Name, first: len(d.contenders) == 1, version: version(ctx, s), command: func(t task) ([]string, bool) {
-		line := s.run(t.suite, s.inside(peerProgramOf(t.suite)), t.n, t.args)
-		return []string{"sh", "-c", line}, made[t.suite] && s.takesPart(t.suite, t.n)
+		return []string{"sh", "-c", s.run(t, s.inside(t.peerProgram()))}, made[t.peerProgram()] && s.takesPart(t)
 	}})
 	if s.Cgo != "" && slices.Contains(d.only, "p2p") {
 		d.prepareCgo(ctx, s)
@@ -127,7 +140,7 @@ func (d *driver) prepareCgo(ctx context.Context, s spec) {
 	}
 	d.contenders = append(d.contenders, &contender{name: s.Name + "-cgo", twin: true, version: "the same, called from Go through cgo",
 		command: func(t task) ([]string, bool) {
-			return []string{"sh", "-c", s.run(t.suite, s.inside("cgo"), t.n, t.args)}, t.suite == "p2p"
+			return []string{"sh", "-c", s.run(t, s.inside("cgo"))}, t.suite == "p2p"
 		}})
 }
 
@@ -215,8 +228,8 @@ func (d *driver) measure(ctx context.Context, t task) (*measured, error) {
 func settle(t task, res job.Result, err error) ([]record.Record, error) {
 	last := len(res.Records) - 1
 	switch {
-	case t.suite == "ulfm" && last >= 0 && res.Records[last].Bench == lastPhase:
-		return res.Records, nil
+	case t.program() == "ulfm" && last >= 0 && res.Records[last].Bench == lastPhase:
+		return named(t, res.Records), nil
 	case err != nil:
 		return nil, err
 	case t.suite == "start":
@@ -224,7 +237,19 @@ func settle(t task, res job.Result, err error) ([]record.Record, error) {
 	case len(res.Records) == 0:
 		return nil, errors.New("it printed no record")
 	}
-	return res.Records, nil
+	return named(t, res.Records), nil
+}
+
+// named are records with the names of the task's suite.
+func named(t task, records []record.Record) []record.Record {
+	if t.suite != overTCP {
+		return records
+	}
+	records = slices.Clone(records)
+	for i := range records {
+		records[i].Bench = tcpPrefix + records[i].Bench
+	}
+	return records
 }
 
 // lastPhase is what the program that kills a rank measures last.

@@ -18,7 +18,8 @@
 // # Suites
 //
 // p2p, coll (barrier, bcast, allreduce), collectives (all others, from 8 B to 4 MiB),
-// ulfm (what a failure costs) and start; -only chooses. In collectives each has a row
+// ulfm (what a failure costs), start, and tcp: p2p, coll and ulfm between nodes of one rank each, over this
+// machine's loopback, in the clear (--secure auth) and, as goulfm-tls, encrypted; -only chooses. In collectives each has a row
 // for every size and one, named after it with _median, of the median over the sizes:
 // there the unit is the time of ours, so that a peer's figure says how many times as
 // long it takes.
@@ -30,14 +31,16 @@
 //	[{"name": "openmpi",
 //	  "version": "mpirun --version | head -1",
 //	  "compile": "mpicc -O2 -o {out} {src}",
-//	  "run":     "mpirun --oversubscribe {ft} -n {n} {prog} {args}",
+//	  "run":     "mpirun --oversubscribe {ft} {tcp} -n {n} {prog} {args}",
 //	  "ft":      "--with-ft ulfm",
+//	  "tcp":     "--mca btl tcp,self",
 //	  "cgo":     "CGO_ENABLED=1 CC=mpicc go build -tags mpi -o {out} {pkg}",
 //	  "dir":     "/srv/debian/tmp/bench", "inside": "/tmp/bench",
 //	  "max_n":   {"coll": 2}}]
 //
 // Commands are run by sh. Only name, compile and run are needed. {ft} is put in
-// for the program that kills a rank, and nothing for the others; cgo makes the Go
+// for the program that kills a rank, and nothing for the others, {tcp} for the suite of that name, in which a
+// peer without it takes no part; cgo makes the Go
 // twin of p2p. A peer in a folder of its own (chroot) has dir, where sources and
 // programs are copied to, and inside, the name of dir in there: compile and run see
 // names inside, cgo, which runs here, those outside. max_n bounds the ranks for a

@@ -17,6 +17,7 @@ type spec struct {
 	Compile string         `json:"compile"`
 	Run     string         `json:"run"`
 	FT      string         `json:"ft"`
+	TCP     string         `json:"tcp"`
 	Cgo     string         `json:"cgo"`
 	Dir     string         `json:"dir"`
 	Inside  string         `json:"inside"`
@@ -75,6 +76,9 @@ func checkSpecs(all []spec) error {
 				}
 			}
 		}
+		if s.TCP != "" && !strings.Contains(s.Run, "{tcp}") {
+			return fmt.Errorf("peer %s: run %q lacks {tcp}, where what tcp says is to stand", s.Name, s.Run)
+		}
 		if (s.Dir == "") != (s.Inside == "") {
 			return fmt.Errorf("peer %s: dir and inside are the two names of one folder: want both or none", s.Name)
 		}
@@ -102,10 +106,10 @@ func parsePeer(s string) (spec, error) {
 	return simple(name, mpicc, mpirun), nil
 }
 
-// takesPart says whether the peer is to run a suite with n ranks.
-func (s spec) takesPart(suite string, n int) bool {
-	most, limited := s.most(suite)
-	return !limited || n <= most
+// takesPart says whether the peer is to run a task.
+func (s spec) takesPart(t task) bool {
+	most, limited := s.most(t.suite)
+	return (!limited || t.n <= most) && (t.suite != overTCP || s.TCP != "")
 }
 
 // most is the bound of a suite, or that of the suite whose program it runs.
@@ -128,11 +132,14 @@ func (s spec) cgo(pkg, out string) string {
 	return strings.NewReplacer("{pkg}", pkg, "{out}", out).Replace(s.Cgo)
 }
 
-// run is the command that runs n ranks; prog is a name inside.
-func (s spec) run(suite, prog string, n int, args []string) string {
-	ft := ""
-	if suite == "ulfm" {
+// run is the command that runs a task; prog is a name inside.
+func (s spec) run(t task, prog string) string {
+	ft, tcp := "", ""
+	if t.program() == "ulfm" {
 		ft = s.FT
 	}
-	return strings.NewReplacer("{ft}", ft, "{n}", strconv.Itoa(n), "{prog}", prog, "{args}", strings.Join(args, " ")).Replace(s.Run)
+	if t.suite == overTCP {
+		tcp = s.TCP
+	}
+	return strings.NewReplacer("{ft}", ft, "{tcp}", tcp, "{n}", strconv.Itoa(t.n), "{prog}", prog, "{args}", strings.Join(t.args, " ")).Replace(s.Run)
 }

@@ -18,6 +18,9 @@ const (
 
 // targetOf returns the target of a row, if it has one.
 func targetOf(k key) (target, bool) {
+	if bare, ok := strings.CutPrefix(k.bench, tcpPrefix); ok {
+		return tcpTarget(bare, k)
+	}
 	switch k.bench {
 	case "latency":
 		return latencyTarget(k.size)
@@ -58,6 +61,29 @@ func latencyTarget(size int) (target, bool) {
 		return target{reference, "<=", 0.65}, true
 	}
 	return target{}, false
+}
+
+// tcpTarget is that of a row between nodes.
+func tcpTarget(bench string, k key) (target, bool) {
+	if bench == "rate" {
+		return target{reference, ">=", 10}, true
+	}
+	bound, ok := tcpBounds[tcpRow{bench, k.n, k.size}]
+	return target{reference, "<=", bound}, ok
+}
+
+// A tcpRow is a row of the suite over TCP, without its prefix.
+type tcpRow struct {
+	bench   string
+	n, size int
+}
+
+var tcpBounds = map[tcpRow]float64{
+	{"latency", 2, 8}: 0.85, {"latency", 2, 4 << 10}: 0.9, {"latency", 2, 64 << 10}: 0.75, {"latency", 2, 1 << 20}: 1,
+	{"barrier", 2, 0}: 1, {"barrier", 4, 0}: 0.8, {"barrier", 8, 0}: 0.6,
+	{"allreduce", 2, 8}: 1, {"allreduce", 4, 8}: 0.8, {"allreduce", 8, 8}: 0.6, {"allreduce", 8, 64 << 10}: 0.8,
+	{"agree", 4, 0}: 0.8, {"agree", 8, 0}: 0.8, {"shrink", 4, 0}: 0.5, {"shrink", 8, 0}: 0.5,
+	{"detect", 4, 0}: 0.5, {"detect", 8, 0}: 0.5, {"revoke", 4, 0}: 1, {"revoke", 8, 0}: 0.4,
 }
 
 // smallTarget is that of collectives without much data. Two ranks have a core

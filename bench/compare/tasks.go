@@ -1,12 +1,23 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
 
 // suites are what can be compared.
-var suites = []string{"p2p", "coll", everyColl, "ulfm", "start"}
+var suites = []string{"p2p", "coll", everyColl, "ulfm", "start", overTCP}
+
+// overTCP is the suite of p2p, coll and ulfm between nodes of one rank each, all on this machine. Its
+// rows are named after theirs, with tcpPrefix.
+const (
+	overTCP   = "tcp"
+	tcpPrefix = "tcp_"
+)
+
+// tcpCounts are its numbers of nodes.
+var tcpCounts = []int{2, 4, 8}
 
 // everyColl is the suite of the collectives that coll has no targets for, each at many
 // sizes, by the program of coll.
@@ -18,13 +29,17 @@ var verbs = []string{"reduce", "allgather", "alltoall", "gather", "scatter", "re
 // A task is one program with its arguments at one number of ranks: what takes
 // one turn.
 type task struct {
-	suite string
-	n     int
-	verb  string // the collective of the suite of all, else ""
-	args  []string
+	suite   string
+	n       int
+	verb    string // the collective of the suite of all, else ""
+	args    []string
+	between string // of the suite over TCP: the suite whose program it runs
 }
 
-func (t task) String() string { return strings.TrimSuffix(t.suite+" "+t.verb, " ") }
+func (t task) String() string { return strings.TrimSuffix(t.suite+" "+t.verb+t.between, " ") }
+
+// program is the command of bench/measure that the task runs.
+func (t task) program() string { return programOf(cmp.Or(t.between, t.suite)) }
 
 // programOf is the command of bench/measure that a suite runs.
 func programOf(suite string) string {
@@ -34,12 +49,12 @@ func programOf(suite string) string {
 	return suite
 }
 
-// peerProgramOf is that of the peers.
-func peerProgramOf(suite string) string {
-	if suite == "start" {
+// peerProgram is that of the peers.
+func (t task) peerProgram() string {
+	if t.suite == "start" {
 		return "hello"
 	}
-	return programOf(suite)
+	return t.program()
 }
 
 // The sizes of the suite of all collectives: bytes of a block or of a vector. An odd
@@ -82,6 +97,23 @@ func tasks(o options) []task {
 	for _, n := range o.counts {
 		add("start", n, "", nil)
 	}
+	if slices.Contains(o.only, overTCP) {
+		ts = append(ts, tcpTasks(budget, deaths)...)
+	}
+	return ts
+}
+
+func tcpTasks(budget, deaths []string) (ts []task) {
+	add := func(between string, n int, args string, more []string) {
+		ts = append(ts, task{suite: overTCP, between: between, n: n, args: append(strings.Fields(args), more...)})
+	}
+	add("p2p", 2, "-ops latency,rate -sizes 8,4K,64K,1M", budget)
+	for _, n := range tcpCounts {
+		add("coll", n, "-ops barrier,allreduce -sizes 8,64K", budget)
+	}
+	for _, n := range tcpCounts[1:] {
+		add("ulfm", n, "", deaths)
+	}
 	return ts
 }
 
@@ -96,7 +128,7 @@ func verbTasks(o options, budget []string) (ts []task) {
 			sizes = verbSizesMany
 		}
 		for _, v := range o.verbs {
-			ts = append(ts, task{everyColl, n, v, append([]string{"-ops", v, "-sizes", sizes}, budget...)})
+			ts = append(ts, task{suite: everyColl, n: n, verb: v, args: append([]string{"-ops", v, "-sizes", sizes}, budget...)})
 		}
 	}
 	return ts
@@ -104,11 +136,17 @@ func verbTasks(o options, budget []string) (ts []task) {
 
 // measures says whether the task gives the row.
 func (t task) measures(k key) bool {
+	if bare, ok := strings.CutPrefix(k.bench, tcpPrefix); ok {
+		return t.suite == overTCP && t.n == k.n && suiteOf(bare) == t.between
+	}
 	return suiteOf(k.bench) == t.suite && t.n == k.n && (t.verb == "" || t.verb == strings.TrimSuffix(k.bench, medianSuffix))
 }
 
 // suiteOf is the suite that a row comes from.
 func suiteOf(bench string) string {
+	if strings.HasPrefix(bench, tcpPrefix) {
+		return overTCP
+	}
 	switch bench {
 	case "latency", "bandwidth", "bibandwidth", "rate":
 		return "p2p"

@@ -27,7 +27,7 @@ func drive(o options, out io.Writer) (int, error) {
 		return 0, nil
 	}
 	play := func(r *round) *result { return runThreads(&o, r) }
-	if o.mode == modeProcs {
+	if o.mode != modeGoroutines {
 		st, err := openStage(&o)
 		if err != nil {
 			return 0, err
@@ -128,7 +128,7 @@ func (t *tally) add(res *result, bad string) {
 // features are what rounds are counted by.
 func (r *round) features() []string {
 	all := []string{fmt.Sprintf("%d ranks", r.n)}
-	for _, flag := range []string{"ring", "--suspect-after", "--fence", "era"} {
+	for _, flag := range []string{"ring", "--suspect-after", "--fence", "era", "--host", "--stop", "--cut"} {
 		if slices.Contains(r.launch, flag) {
 			all = append(all, flag)
 		}

@@ -25,7 +25,7 @@ type fate struct {
 
 func (r *round) fateOf(proc int, die func(m *machine, d doom)) *fate {
 	f := &fate{die: die}
-	if d, ok := r.dooms[proc]; ok && d.kind != doomLaunch {
+	if d, ok := r.dooms[proc]; ok && d.kind != doomLaunch && d.kind != doomNode {
 		f.doom = &d
 	}
 	return f

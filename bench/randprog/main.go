@@ -3,6 +3,7 @@
 // checked, each error too, and what all have to agree on is compared.
 //
 //	go run ./bench/randprog -rounds 200                       # processes, under the launcher
+//	go run ./bench/randprog -mode nodes -rounds 200           # the same over several nodes
 //	go run -race ./bench/randprog -mode goroutines -for 10m   # ranks of one process
 //	go run ./bench/randprog -seed 77 -v                       # that round again, with its log
 //	go run ./bench/randprog -list                             # what programs are made of
@@ -25,6 +26,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,6 +58,7 @@ func main() {
 
 const (
 	modeProcs      = "procs"
+	modeNodes      = "nodes" // processes on several nodes
 	modeGoroutines = "goroutines"
 )
 
@@ -65,7 +68,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	fs.IntVar(&o.rounds, "rounds", 0, "how many rounds, with the seeds from -seed on (default 1 if -seed is given, else 200)")
 	fs.DurationVar(&o.span, "for", 0, "or as many rounds as there is time for")
 	fs.Uint64Var(&o.seed, "seed", 0, "seed of the first round; 0: take one, it is printed")
-	fs.StringVar(&o.mode, "mode", modeProcs, "procs, under the launcher, or goroutines, in this process")
+	fs.StringVar(&o.mode, "mode", modeProcs, "procs, under the launcher; nodes, over several of them on this machine; or goroutines, in this process")
 	fs.DurationVar(&o.timeout, "timeout", 30*time.Second, "a round of processes that takes longer hangs (of goroutines: a minute)")
 	fs.StringVar(&o.goulfm, "goulfm", "", "the launcher (default: build cmd/goulfm)")
 	fs.StringVar(&o.only, "only", "", "operations to draw from, as \"agree,bcast,i:*\"; * at the end is any rest")
@@ -79,8 +82,8 @@ func parse(args []string, out io.Writer) (options, error) {
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}
-	if o.rounds < 0 || o.span < 0 || o.timeout <= 0 || fs.NArg() > 0 || o.mode != modeProcs && o.mode != modeGoroutines {
-		return o, fmt.Errorf("want -rounds and -for from 0 up, -timeout above 0, -mode procs or goroutines, no other argument (-h for help)")
+	if o.rounds < 0 || o.span < 0 || o.timeout <= 0 || fs.NArg() > 0 || !slices.Contains([]string{modeProcs, modeNodes, modeGoroutines}, o.mode) {
+		return o, fmt.Errorf("want -rounds and -for from 0 up, -timeout above 0, -mode procs, nodes or goroutines, no other argument (-h for help)")
 	}
 	if o.points && o.mode == modeGoroutines && !pointsBuilt {
 		return o, fmt.Errorf("-killpoints of goroutines takes a program that is built with -tags killpoints")

@@ -112,7 +112,7 @@ func (st *stage) run(r *round) *result {
 	for _, e := range r.env {
 		flags = append(flags, "-x", e)
 	}
-	args := []string{"-rank", "-log", dir, "-seed", strconv.FormatUint(r.seed, 10), "-mode", modeProcs, "-only", st.o.only, "-without", st.o.without}
+	args := []string{"-rank", "-log", dir, "-seed", strconv.FormatUint(r.seed, 10), "-mode", st.o.mode, "-only", st.o.only, "-without", st.o.without}
 	st.place.Self = st.self
 	if st.o.points {
 		args = append(args, "-killpoints")
@@ -143,6 +143,11 @@ func deadOf(res *trial.Result) map[int]bool {
 	return dead
 }
 
+// onEndedNode says whether a process runs on the node that is killed or stopped.
+func (r *round) onEndedNode(proc int) bool {
+	return r.ended && proc < len(r.nodes) && r.nodes[proc] == r.node
+}
+
 // judgeJob says what is wrong with a job whatever its ranks have found.
 func judgeJob(r *round, all logs, res *trial.Result) string {
 	dead := deadOf(res)
@@ -158,7 +163,7 @@ func judgeJob(r *round, all logs, res *trial.Result) string {
 		return bad
 	}
 	for _, ev := range res.Deaths() {
-		if _, planned := r.dooms[ev.Rank]; !planned && !r.silence && !all.says(ev.Rank, recDie) {
+		if _, planned := r.dooms[ev.Rank]; !planned && !r.onEndedNode(ev.Rank) && !r.silence && !all.says(ev.Rank, recDie) {
 			return fmt.Sprintf("process %d is lost, which nobody planned: %s", ev.Rank, ev.Cause)
 		}
 	}
@@ -167,12 +172,15 @@ func judgeJob(r *round, all logs, res *trial.Result) string {
 
 // judgeCode says what is wrong with how the launcher ended.
 func (r *round) judgeCode(err error, all logs, dead map[int]bool) string {
-	said := slices.ContainsFunc(all.procs(), func(p int) bool { return dead[p] && all.saysFailure(p) })
+	// Of a process whose node is lost nobody may know how it ended.
+	says := func(p int) bool { return dead[p] && all.saysFailure(p) }
+	said := slices.ContainsFunc(all.procs(), says)
+	known := slices.ContainsFunc(all.procs(), func(p int) bool { return says(p) && !r.onEndedNode(p) })
 	switch {
 	case r.allDead(dead), all.endedLate(dead):
 	case err != nil && !(r.strict && said):
 		return "ended with " + err.Error()
-	case err == nil && r.strict && said && !r.silence:
+	case err == nil && r.strict && known && !r.silence:
 		return "ended well, though a rank said that it failed"
 	}
 	return ""

@@ -29,9 +29,11 @@ func TestFlags(t *testing.T) {
 	assert.Equal(t, 1, o.rounds, "with a seed alone it is that round again")
 }
 
-// TestRoundsOfProcesses and TestRoundsOfGoroutines are a glance at what make random does
+// TestRoundsOfProcesses, TestRoundsOfNodes and TestRoundsOfGoroutines are a glance at what make random does
 // at length.
 func TestRoundsOfProcesses(t *testing.T) { rehearse(t, modeProcs) }
+
+func TestRoundsOfNodes(t *testing.T) { rehearse(t, modeNodes) }
 
 func TestRoundsOfGoroutines(t *testing.T) { rehearse(t, modeGoroutines) }
 
@@ -51,7 +53,7 @@ func rehearse(t *testing.T, mode string) {
 
 // TestDraw: a seed is one round; somebody is left; all that is promised to vary does.
 func TestDraw(t *testing.T) {
-	for _, mode := range []string{modeProcs, modeGoroutines} {
+	for _, mode := range []string{modeProcs, modeNodes, modeGoroutines} {
 		kinds, features := map[string]int{}, map[string]int{}
 		for seed := range uint64(2000) {
 			points := seed%2 == 0
@@ -71,7 +73,11 @@ func TestDraw(t *testing.T) {
 			}
 		}
 		want := []string{doomFrame, doomKill, doomPoint}
-		if mode == modeProcs {
+		switch mode {
+		case modeNodes:
+			want = []string{doomError, doomExit, doomKill, doomPoint, doomLaunch, doomMark, doomNode, doomPanic, doomPause}
+			assert.Subset(t, slices.Collect(maps.Keys(features)), []string{"--host", "--stop", "--cut", "era"})
+		case modeProcs:
 			want = []string{doomError, doomExit, doomKill, doomPoint, doomLaunch, doomMark, doomPanic, doomPause, doomStop}
 			assert.Subset(t, slices.Collect(maps.Keys(features)), []string{"ring", "era", "--fence", "--suspect-after", "GOGC", "GOMAXPROCS", "one core", "load"})
 		}
@@ -151,6 +157,9 @@ func TestJudgeCode(t *testing.T) {
 	assert.Empty(t, lenient.judgeCode(nil, died(doomPanic), dead))
 	assert.Empty(t, strict.judgeCode(nil, died(doomKill), dead))
 	assert.NotEmpty(t, strict.judgeCode(nil, died(doomExit), dead))
+	lost := *strict
+	lost.nodes, lost.node, lost.ended = []int{0, 0, 1}, 1, true
+	assert.Empty(t, lost.judgeCode(nil, died(doomExit), dead), "its node is lost, and with it how it ended")
 	assert.NotEmpty(t, lenient.judgeCode(exit, died(doomError), dead))
 	assert.NotEmpty(t, strict.judgeCode(exit, died(doomKill), dead))
 	assert.Empty(t, strict.judgeCode(exit, nil, map[int]bool{0: true, 1: true, 2: true}), "nobody is left")

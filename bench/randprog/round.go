@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -29,9 +30,12 @@ type round struct {
 	silence bool     // processes that are silent for long are ended
 	points  bool     // ranks are built with kill points
 
+	node  int // that is killed or stands still, if ended
+	ended bool
+	nodes []int // by process, simulated for goroutine ranks; nil: one
+
 	// Of goroutine ranks:
-	nodes  []int // simulated; nil: one
-	victim int   // dies at a frame, if frame is not 0
+	victim int // dies at a frame, if frame is not 0
 	frame  uint64
 }
 
@@ -54,6 +58,7 @@ const (
 	doomLaunch = "launcher"  // the launcher kills it at a moment
 	doomMark   = "mark"      // the launcher kills it when it comes to a step
 	doomFrame  = "frame"     // a goroutine rank stops before a frame
+	doomNode   = "node"      // the launcher kills its node, or has it stand still
 )
 
 const atEnd = -1
@@ -82,7 +87,7 @@ func pick[T any](rng *rand.Rand, all ...T) T { return all[rng.IntN(len(all))] }
 // draw makes the round of a seed.
 func draw(seed uint64, mode string, points bool) *round {
 	rng := stream(seed, 1)
-	r := &round{seed: seed, exact: mode == modeProcs, stretches: 1 + rng.IntN(stretchesMax), dooms: map[int]doom{}}
+	r := &round{seed: seed, exact: mode != modeGoroutines, stretches: 1 + rng.IntN(stretchesMax), dooms: map[int]doom{}}
 	r.n = ranksMin + min(rng.IntN(ranksMax-ranksMin+1), rng.IntN(ranksMax-ranksMin+1))
 	r.uniform = one(rng, 5)
 	if one(rng, 4) {
@@ -91,10 +96,16 @@ func draw(seed uint64, mode string, points bool) *round {
 	if one(rng, 3) {
 		r.choice = drawChoice(rng)
 	}
-	if mode == modeProcs {
-		r.drawProcesses(rng, points)
-	} else {
+	switch mode {
+	case modeGoroutines:
 		r.drawGoroutines(rng, points)
+	case modeProcs:
+		r.drawDetector(rng)
+		r.drawProcesses(rng, points)
+	case modeNodes:
+		hosts, each := r.drawHosts(rng)
+		r.drawProcesses(rng, points)
+		r.drawEndOfNode(rng, hosts, each)
 	}
 	return r
 }
@@ -171,7 +182,8 @@ const (
 	pauseMax     = 100 * time.Millisecond
 )
 
-func (r *round) drawProcesses(rng *rand.Rand, points bool) {
+// drawDetector draws how deaths are found.
+func (r *round) drawDetector(rng *rand.Rand) {
 	switch rng.IntN(16) {
 	case 0:
 		r.launch = append(r.launch, "--suspect-after", suspectAfter.String())
@@ -186,6 +198,62 @@ func (r *round) drawProcesses(rng *rand.Rand, points bool) {
 		r.launch = append(r.launch, "--detector", "ring", "--period", "20ms", "--timeout-factor", "10", "--fence")
 		r.silence, r.exact = true, false
 	}
+}
+
+// spareSeats are those that the launcher has, beyond one more for each rank: each node has as many of
+// the later ones.
+const spareSeats = 16
+
+// drawHosts spreads the ranks over nodes of this machine: so many of them, so many ranks each.
+func (r *round) drawHosts(rng *rand.Rand) (hosts, each int) {
+	hosts = 1 + rng.IntN(min(r.n, 5))
+	each = (r.n + hosts - 1) / hosts
+	r.launch = append(r.launch, "--host", strconv.Itoa(hosts), "--ppn", strconv.Itoa(each))
+	for rank := range r.n {
+		r.nodes = append(r.nodes, rank/each)
+	}
+	later := r.n + spareSeats
+	for seat := range later {
+		r.nodes = append(r.nodes, seat*hosts/later)
+	}
+	return hosts, each
+}
+
+// drawEndOfNode may have a node killed, with all its ranks, if ranks are left then; or have one stand
+// still, or cut off from all others or in one direction from the launcher, for less or for longer than it is
+// waited for.
+func (r *round) drawEndOfNode(rng *rand.Rand, hosts, each int) {
+	node := rng.IntN(hosts)
+	first, last := min(node*each, r.n), min((node+1)*each, r.n)
+	at := time.Duration(rng.IntN(30_000)) * time.Microsecond
+	doomed := 0
+	for v := range r.dooms {
+		if v < first || v >= last {
+			doomed++
+		}
+	}
+	switch {
+	case first == last:
+	case one(rng, 4) && doomed < r.n-(last-first):
+		r.launch = append(r.launch, "--kill", fmt.Sprintf("node%d@%v", node, at))
+	case one(rng, 4) && doomed < r.n-(last-first):
+		r.launch = append(r.launch, "--stop", fmt.Sprintf("node%d@%v+%v", node, at, pick(rng, 50*time.Millisecond, 300*time.Millisecond, 1500*time.Millisecond)))
+	case one(rng, 4) && doomed < r.n-(last-first):
+		r.launch = append(r.launch, "--cut", fmt.Sprintf(pick(rng, "launcher/%d", "launcher>%d", "%d>launcher"), node)+
+			fmt.Sprintf("@%v+%v", at, pick(rng, 50*time.Millisecond, 300*time.Millisecond, 1500*time.Millisecond)))
+	default:
+		return
+	}
+	r.node, r.ended = node, true
+	for v := first; v < last; v++ {
+		if _, ok := r.dooms[v]; !ok {
+			r.dooms[v] = doom{kind: doomNode}
+		}
+	}
+}
+
+// drawProcesses draws the world of processes, and who of them dies.
+func (r *round) drawProcesses(rng *rand.Rand, points bool) {
 	if one(rng, 4) {
 		r.launch = append(r.launch, "--agree", "era")
 	}
@@ -286,7 +354,7 @@ func (r *round) String() string {
 	if r.choice != "" {
 		s += ", " + r.choice
 	}
-	if r.nodes != nil {
+	if r.nodes != nil && len(r.launch) == 0 {
 		s += fmt.Sprintf(", nodes %v", r.nodes)
 	}
 	return s

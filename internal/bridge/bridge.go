@@ -22,6 +22,7 @@ package bridge
 
 import (
 	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/keep"
 	"github.com/goulfm/goulfm/internal/lifeline"
 )
 
@@ -73,6 +74,10 @@ type Door[C, I, R, S any] struct {
 	// Family begins a family: c and all communicators that will be made from it here, however
 	// far down, as far as they are not freed. revoke revokes them all, free frees them.
 	Family func(c *C) (revoke, free func())
+
+	// NodeMemory returns the memory of this process's node that outlives processes, in which the ranks of the
+	// job's world have homes; nil: there is none for this process.
+	NodeMemory func(c *C) *keep.Memory
 }
 
 // A Job is what a process has beside its engine.
@@ -80,6 +85,7 @@ type Job struct {
 	Starter lifeline.Launcher        // starts processes; nil: nobody does
 	Place   *lifeline.Place          // of a process that was started to have a rank among others; else nil
 	Mark    func(name string, n int) // is called when the program reaches a point; nil: nothing is
+	Memory  *keep.Memory             // of its node, which outlives it; nil: there is none
 }
 
 // opened is the Door that comm has opened. It is written while comm is initialized, and

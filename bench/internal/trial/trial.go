@@ -205,6 +205,7 @@ type Event struct {
 	Rank      int     `json:"rank"`
 	Ranks     []int   `json:"ranks"`
 	Cause     string  `json:"cause"`
+	By        string  `json:"by"`      // how it was found
 	Planned   string  `json:"planned"` // the moment that --kill named, if it was that
 	LatencyMs float64 `json:"latencyMs"`
 	Size      string  `json:"size"`

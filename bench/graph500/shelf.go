@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/rma"
+)
+
+// A shelf is three windows, and which part each rank has there; none: -1. At first there is one. After a death the dead
+// one's part is on a shelf of its own.
+type shelf struct {
+	words, begin, near *rma.Win[uint64]
+	parts              []int
+}
+
+func newShelf(ctx context.Context, c *comm.Comm, vertices, neighbours int) (s shelf, err error) {
+	if s.words, err = rma.Allocate[uint64](ctx, c, vertices); err != nil {
+		return s, err
+	}
+	if s.begin, err = rma.Allocate[uint64](ctx, c, vertices+1); err != nil {
+		return s, errors.Join(err, s.free())
+	}
+	if s.near, err = rma.Allocate[uint64](ctx, c, neighbours); err != nil {
+		return s, errors.Join(err, s.free())
+	}
+	return s, nil
+}
+
+// moved is a shelf with the same memory on another communicator.
+func (s *shelf) moved(ctx context.Context, c *comm.Comm, o ...rma.Option) (n shelf, err error) {
+	for range c.Size() {
+		n.parts = append(n.parts, -1)
+	}
+	if n.words, err = rma.Rebuild(ctx, c, s.words, o...); err != nil {
+		return n, err
+	}
+	if n.begin, err = rma.Rebuild(ctx, c, s.begin, o...); err != nil {
+		return n, errors.Join(err, n.free())
+	}
+	if n.near, err = rma.Rebuild(ctx, c, s.near, o...); err != nil {
+		return n, errors.Join(err, n.free())
+	}
+	return n, nil
+}
+
+func (s *shelf) free() error {
+	var errs []error
+	for _, w := range []*rma.Win[uint64]{s.words, s.begin, s.near} {
+		if w != nil {
+			errs = append(errs, w.Free())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (g *graph) free() error {
+	var errs []error
+	for _, s := range g.shelves {
+		errs = append(errs, s.free())
+	}
+	return errors.Join(errs...)
+}
+
+// repaired is the graph on a communicator of the living, who have taken over the parts of the dead. The old one
+// is freed.
+func (g *graph) repaired(ctx context.Context) (*graph, error) {
+	for try := 1; ; try++ {
+		left, err := g.c.Shrink(ctx)
+		if err != nil {
+			return g, err
+		}
+		left.Mark("repair", try)
+		n, failure := g.on(ctx, left)
+		ok, err := left.AllOK(ctx, failure)
+		if ok {
+			return n, g.free()
+		}
+		if err := errors.Join(err, failure); err != nil && !comm.Recoverable(err) {
+			return g, err
+		}
+		if err := n.free(); err != nil && !comm.Recoverable(err) {
+			return g, err
+		}
+	}
+}
+
+// on is the graph on a communicator of some of its ranks, or as much of it as there is when that fails.
+func (g *graph) on(ctx context.Context, c *comm.Comm) (*graph, error) {
+	n := &graph{c: c, edges: g.edges, parts: g.parts, where: make([]place, g.parts)}
+	ranks := c.RanksOf(g.c.Group()) // by old rank
+	heir := 0
+	for _, s := range g.shelves {
+		moved, err := s.moved(ctx, c)
+		if err != nil {
+			return n, err
+		}
+		n.shelves = append(n.shelves, moved)
+		for rank, part := range s.parts {
+			if ranks[rank] != comm.Undefined {
+				moved.parts[ranks[rank]] = part
+				continue
+			}
+			if part < 0 {
+				continue
+			}
+			o := rma.Fresh(0)
+			if c.Rank() == heir {
+				o = rma.Inherit(rank)
+			}
+			lost, err := s.moved(ctx, c, o)
+			if err != nil {
+				return n, err
+			}
+			lost.parts[heir] = part
+			n.shelves = append(n.shelves, lost)
+			heir = (heir + 1) % c.Size()
+		}
+	}
+	n.index()
+	return n, nil
+}
