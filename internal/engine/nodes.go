@@ -14,6 +14,9 @@ type betweenNodes interface {
 	// Away says of each seat whether its process is on another node: Watch has no word for it,
 	// and Peek asks the kernel.
 	Away() []bool
+	// WriteOut writes at once what was sent to a process of another node, and would have waited for
+	// this process's next look to go with what is sent until then. Of a process of this node there is nothing.
+	WriteOut(proc int)
 	// Part begins to take leave of all processes of other nodes: nothing is sent any more.
 	Part()
 	// Parted says whether they have let go: all was taken on both sides. Gone says of a process

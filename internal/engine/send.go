@@ -33,6 +33,9 @@ func (c *Comm) Send(ctx context.Context, to Envelope, buf []byte) error {
 	p.mu.Lock()
 	p.called()
 	r, tell, err := c.put(ctx, to, buf, "send")
+	if proc := c.group.Procs[to.Rank]; r == nil && p.others.isAway(proc) {
+		p.others.link.WriteOut(proc)
+	}
 	p.mu.Unlock()
 	if tell {
 		p.port.Tell(c.group.Procs[to.Rank], transport.Eager)
@@ -60,6 +63,9 @@ func (c *Comm) Isend(to Envelope, buf []byte) (Handle, error) {
 		}
 		r = p.newRequestAs(reqDone, sendRequest, c, "isend")
 		r.peer, r.ctx, r.err = c.group.Procs[to.Rank], dataContext(0, to.Class), err
+		if p.others.isAway(r.peer) {
+			p.loop.hurryUp() // it may wait to be written
+		}
 	} else {
 		p.loop.hurryUp()
 	}
@@ -80,6 +86,9 @@ func (c *Comm) Post(to Envelope, buf []byte) (Handle, error) {
 	p.called()
 	r, err := c.send(context.Background(), to, buf, "isend")
 	if r == nil {
+		if p.others.isAway(c.group.Procs[to.Rank]) {
+			p.loop.hurryUp()
+		}
 		return 0, err
 	}
 	p.loop.hurryUp()
@@ -141,11 +150,14 @@ func (c *Comm) put(ctx context.Context, to Envelope, buf []byte, what string) (r
 	return p.queueSend(c, proc, h, buf, what), false, nil
 }
 
-// sendsEagerly says whether a message goes without an announcement. Where each rank has a
-// core its own, longer ones do: memory that both map is faster than the kernel for some more.
+// sendsEagerly says whether a message goes without an announcement. Between nodes, and where each
+// rank has a core its own, longer ones do: on a node memory that both map is faster than the kernel for some more.
 func (p *Proc) sendsEagerly(proc, size int) bool {
 	if size <= transport.ShortMax {
 		return true
+	}
+	if p.others.isAway(proc) { // an announcement and its answer are two trips
+		return size <= transport.LongMax
 	}
 	if size <= transport.LongMax && p.cfg.Mutual && p.near(proc) != nil && p.port.Processes() && p.port.TakesLong(proc) {
 		return true

@@ -89,8 +89,12 @@ func (ts *transfers) grant(r *Request) {
 // pushChunks publishes what is left of a message, as far as there is room, and says whether all
 // is out.
 func (ts *transfers) pushChunks(to int, r *Request) bool {
+	most := transport.ChunkMax
+	if ts.p.others.isAway(to) {
+		most = transport.LongMax
+	}
 	for {
-		recv, offset, n := r.sending.Chunk(transport.ChunkMax)
+		recv, offset, n := r.sending.Chunk(most)
 		if n == 0 {
 			ts.p.complete(r, nil)
 			return true

@@ -29,11 +29,12 @@ const (
 const (
 	// EagerMax is the largest payload of an Eager frame.
 	EagerMax = 8 << 10
-	// LongMax is the largest one to a process of which Port.TakesLong.
+	// LongMax is the largest one to a process of which Port.TakesLong, and to one of another node; there it is
+	// that of a Chunk frame, too: what one write takes whole costs one wake-up at the receiver.
 	LongMax = 64 << 10
 	// ShortMax is up to what size a payload never goes where long ones do.
 	ShortMax = 512
-	// ChunkMax is the largest payload of a Chunk frame.
+	// ChunkMax is the largest payload of a Chunk frame in a ring.
 	ChunkMax = 8 << 10
 	// SizeMax is the largest message: the header has 40 bits for it.
 	SizeMax = 1<<40 - 1
@@ -66,7 +67,9 @@ type Frame struct {
 // Watch are called by one goroutine at a time.
 type Link interface {
 	// TrySend publishes one data frame and says whether there was room. Payload
-	// has h.Size bytes for Eager and Chunk, none for Announce.
+	// has h.Size bytes for Eager and Chunk, none for Announce. To a process of another
+	// node the frame may wait for the caller's next Peek or Take to be written with
+	// others, if it has sent one since the last; then Pending says true until that.
 	TrySend(to int, h *Header, payload []byte) bool
 	// Peek returns the next data frame from a process, without taking it.
 	Peek(from int) (Frame, bool)

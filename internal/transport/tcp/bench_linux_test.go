@@ -65,3 +65,44 @@ func BenchmarkPingPong(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkRate sends windows of 64 short frames, each window answered by one; an operation is one of the 64.
+func BenchmarkRate(b *testing.B) {
+	const window = 64
+	w := newWorld(b, 2, socket.Auth)
+	links := [2]*Link{w.Port(0).Link.(*Link), w.Port(1).Link.(*Link)}
+	h, payload := transport.Header{Kind: transport.Eager, Size: 8}, make([]byte, 8)
+	send := func(me int) {
+		for !links[me].TrySend(1-me, &h, payload) {
+			links[me].Take(transport.Data, nil)
+		}
+	}
+	receive := func(me, frames int) {
+		for looks := 1; frames > 0; looks++ {
+			if _, ok := links[me].Peek(1 - me); ok {
+				links[me].Advance(1 - me)
+				frames--
+			} else if looks%16 == 0 {
+				links[me].Take(transport.Data, nil)
+				links[me].Sweep(1 - me)
+			}
+		}
+	}
+	rounds := b.N/window + 1
+	ended := make(chan struct{})
+	go func() {
+		runtime.LockOSThread()
+		for range rounds {
+			receive(1, window)
+			send(1)
+		}
+		close(ended)
+	}()
+	for range rounds {
+		for range window {
+			send(0)
+		}
+		receive(0, 1)
+	}
+	<-ended
+}

@@ -55,7 +55,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var (
 	errHeader = errors.New("malformed frame")
-	bodyMax   = [...]int{transport.Eager: transport.LongMax, transport.Announce: numbersBytes, transport.Chunk: numbersBytes + transport.ChunkMax,
+	bodyMax   = [...]int{transport.Eager: transport.LongMax, transport.Announce: numbersBytes, transport.Chunk: numbersBytes + transport.LongMax,
 		kindControl: partMax, kindAck: numbersBytes, kindBye: 0, kindByeAck: 0}
 	bodyMin = [...]int{transport.Announce: numbersBytes, transport.Chunk: numbersBytes, kindControl: 1, kindAck: numbersBytes, kindByeAck: 0}
 )

@@ -22,6 +22,7 @@ type lane struct {
 	mine      attempt      // the connection that this process makes
 	accepted  attempt      // one that it was given, while the session looks at it
 	wantsOut  bool         // epoll tells when the socket takes bytes again
+	gathers   bool         // frames have been sent since this process last looked: see Mesh.gathering
 	closed    bool         // everything is dropped from now on
 	hasClosed bool         // the session has: both have said goodbye, or the peer is gone
 	broken    error
@@ -233,7 +234,7 @@ func (l *lane) bad(err error) {
 	l.broke()
 }
 
-// put appends a frame to the stream, if there is room, and writes what can be written.
+// put appends a frame to the stream, if there is room. It is written later, with others, if it gathers.
 func (l *lane) put(h header, numbers [2]uint64, payload []byte) bool {
 	if l.out.ring == nil {
 		l.out.ring = make([]byte, l.window)
@@ -244,9 +245,14 @@ func (l *lane) put(h header, numbers [2]uint64, payload []byte) bool {
 	}
 	l.out.put(h, numbers, payload)
 	l.step(session.Append{Copied: h.size()})
-	l.flush()
+	if !l.gathers || l.out.queued-l.out.written >= gatheredMax {
+		l.flush()
+	}
 	return true
 }
+
+// gatheredMax is how many bytes wait for more at most.
+const gatheredMax = 16 << 10
 
 // flush writes what there is, as far as the socket takes it.
 func (l *lane) flush() {

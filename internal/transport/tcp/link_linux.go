@@ -104,6 +104,13 @@ func (l *Link) Broken(proc int) error { return l.to(proc).Broken(proc) }
 // Written says whether all that was sent to processes of other nodes is in the hands of the kernel.
 func (l *Link) Written() bool { return l.mesh.written() }
 
+// WriteOut writes what was sent to a process of another node and waits for more to go with.
+func (l *Link) WriteOut(proc int) {
+	if l.away[proc] {
+		l.mesh.WriteOut(proc)
+	}
+}
+
 // Part begins to take leave of the processes of other nodes: nothing is sent to them any more.
 func (l *Link) Part() { l.mesh.Part() }
 

@@ -51,6 +51,11 @@ type Mesh struct {
 	timer    *time.Timer
 	armed    mono.Time // when the timer fires; 0: it does not
 
+	// To gathering lanes something was sent since this process last looked, and was written: what is sent
+	// until it looks again goes with that look, in one write.
+	gathering []*lane
+	holds     atomic.Bool // something is not written yet: who would sleep looks first
+
 	allClosed bool
 	parts     bool         // Part was called
 	incoming  session.Conn // the last number of an accepted connection
@@ -166,6 +171,7 @@ func (m *Mesh) attend() {
 
 // Take implements Link: see there.
 func (m *Mesh) Take(c transport.Class, dst []int) []int {
+	m.writeGathered()
 	m.attend()
 	var events [64]event
 	for _, e := range m.poll.ready(events[:]) {
@@ -209,7 +215,7 @@ func (m *Mesh) takeUnseen(c transport.Class, dst []int) []int {
 
 // Pending implements Link: see there.
 func (m *Mesh) Pending(except int) bool {
-	if m.news.Load() || m.anyUnseen.Load() {
+	if m.news.Load() || m.anyUnseen.Load() || m.holds.Load() {
 		return true
 	}
 	var events [4]event // the doorbell and one lane do not count
@@ -239,11 +245,40 @@ func (m *Mesh) TrySend(to int, h *transport.Header, payload []byte) bool {
 		numbers = [2]uint64{h.Handle, uint64(h.Offset)}
 	}
 	w.body += w.head() - headerBytes
-	return l.put(w, numbers, payload)
+	sent := l.put(w, numbers, payload)
+	if !l.gathers {
+		l.gathers = true
+		m.gathering = append(m.gathering, l)
+	} else if l.out.written < l.out.queued && !m.holds.Load() {
+		m.holds.Store(true)
+	}
+	return sent
+}
+
+// WriteOut writes what waits for more to a seat.
+func (m *Mesh) WriteOut(seat int) {
+	if l := m.lanes[transport.Data][seat]; l != nil && l.gathers {
+		l.flush()
+	}
+}
+
+// writeGathered writes what waits for more, to all.
+func (m *Mesh) writeGathered() {
+	for _, l := range m.gathering {
+		l.gathers = false
+		if l.out.written < l.out.queued {
+			l.flush()
+		}
+	}
+	m.gathering = m.gathering[:0]
+	if m.holds.Load() {
+		m.holds.Store(false)
+	}
 }
 
 // Peek implements Link.
 func (m *Mesh) Peek(from int) (f transport.Frame, ok bool) {
+	m.writeGathered()
 	l := m.lanes[transport.Data][from]
 	if l == nil || l.closed {
 		return f, false

@@ -320,3 +320,42 @@ func TestDelayed(t *testing.T) {
 		k.finish(k.start())
 	})
 }
+
+// TestGathering: of frames that are sent without a look between them the first is written at once, the
+// others together: at the next look, when they have become many bytes, or when they are asked for.
+func TestGathering(t *testing.T) {
+	w := newWorld(t, 2, socket.Auth)
+	link, peer := w.Port(0).Link.(*Link), w.Port(1).Link.(*Link)
+	send := func(size int) {
+		require.True(t, link.TrySend(1, &transport.Header{Kind: transport.Eager, Size: size}, make([]byte, size)))
+	}
+	l := link.mesh.lane(transport.Data, 1)
+	unwritten := func() int { return int(l.out.queued - l.out.written) }
+	send(8)
+	for l.out.written == 0 { // the connection is made
+		link.Take(transport.Data, nil)
+		peer.Take(transport.Data, nil)
+		peer.Peek(0)
+	}
+
+	send(8)
+	require.Zero(t, unwritten(), "the first after a look")
+	require.False(t, link.mesh.holds.Load())
+	send(8)
+	send(8)
+	require.Equal(t, 2*(headerBytes+8), unwritten())
+	require.True(t, link.Pending(-1), "it would sleep on them")
+	link.Peek(1)
+	require.Zero(t, unwritten(), "looked from where nothing has come")
+	require.False(t, link.mesh.holds.Load())
+
+	send(8)
+	send(8)
+	link.WriteOut(1)
+	require.Zero(t, unwritten(), "written out")
+	send(8)
+	for unwritten() > 0 {
+		require.Less(t, unwritten(), gatheredMax)
+		send(100)
+	}
+}
