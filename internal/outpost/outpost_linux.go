@@ -317,6 +317,7 @@ func (o *outpost) goOn() {
 
 // start starts a process, or notes that it is to be started with the first.
 func (o *outpost) start(s orders.Start) {
+	o.expectInput(s)
 	if !o.begun {
 		o.first = append(o.first, s)
 		return
@@ -357,13 +358,27 @@ func (o *outpost) stdinOf(s orders.Start) (*os.File, error) {
 	}
 	r, w, err := os.Pipe()
 	if err == nil {
-		ch := make(chan orders.Input, 1)
 		o.mu.Lock()
-		o.feeds[s.Proc] = ch
+		ch := o.feeds[s.Proc]
 		o.mu.Unlock()
 		go o.feed(s.Proc, ch, w)
 	}
 	return r, err
+}
+
+// expectInput makes room for the first input of a process, which may come before it is started:
+//
+//	launcher           this daemon
+//	Start, Input, Go
+//	                   notes the Start
+//	                   takes the Input: the launcher sends no other before it hears of this one
+//	                   Go: starts the process, which reads it
+func (o *outpost) expectInput(s orders.Start) {
+	if s.Stdin {
+		o.mu.Lock()
+		o.feeds[s.Proc] = make(chan orders.Input, 1)
+		o.mu.Unlock()
+	}
 }
 
 // feed passes input on to a process, piece by piece, as it reads.
