@@ -13,10 +13,15 @@ var windowJobs = flag.Int("windows", 2, "how many jobs whose ranks are killed in
 // window runs the test program, as many times as there are jobs to be killed, and looks at what it prints.
 func window(t *testing.T, jobs int, ranks, what, out string) {
 	t.Helper()
+	windowOn(t, jobs, []string{"-n", ranks}, what, out)
+}
+
+func windowOn(t *testing.T, jobs int, where []string, what, out string) {
+	t.Helper()
 	program := filepath.Join(t.TempDir(), "window")
 	build(t, program, "./testdata/window")
 	for range jobs {
-		got := goulfmCommand(t, "", "run", "-q", "-n", ranks, "--timeout", "90s", program, what)
+		got := goulfmCommand(t, "", append(append([]string{"run", "-q"}, where...), "--timeout", "90s", program, what)...)
 		assert.Zero(t, got.code, "%s%s", got.out, got.err)
 		assert.Regexp(t, out, got.out)
 		t.Log(got.out)
@@ -49,6 +54,12 @@ func TestSpecW11LocksOfTheKilled(t *testing.T) {
 // TestSpecW9W20MemoryOfTheKilled: the memory of a killed process is read, and taken over.
 func TestSpecW9W20MemoryOfTheKilled(t *testing.T) {
 	window(t, 1, "4", "rebuild", `^ok\n$`)
+}
+
+// TestWindowsOfANode: the processes of one node share memory also in a job of several.
+func TestWindowsOfANode(t *testing.T) {
+	windowOn(t, 1, []string{"--host", "2", "--ppn", "3"}, "near-calls", `^ok\nok\n$`)
+	windowOn(t, 1, []string{"--host", "2", "--ppn", "4"}, "near-lock", `^(mended [1-9]\d*\n){2}$`)
 }
 
 // TestHashtable: a table in the memory of all ranks loses nothing when two of them are killed.

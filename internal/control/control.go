@@ -52,12 +52,16 @@ type Config struct {
 	// forgotten there (see onenode.Memory). The world's memory comes prepared.
 	Prepare func(index uint32)
 
+	// Together says whether all members of a communicator share memory, for one all of whose
+	// members have blocks: the same at all of them. Nil: all processes do.
+	Together func(g member.Group) bool
+
 	// SilentRevocation says that revocations of communicators all of whose members have
-	// blocks travel outside of these rules, as Revoke events at each member.
+	// blocks of memory that they share travel outside of these rules, as Revoke events at each member.
 	SilentRevocation bool
 
 	// Memory, if not nil, returns what the agreements of a communicator share, for one
-	// all of whose members have blocks; or none, for reasons that are the same at all
+	// all of whose members have blocks of memory that they share; or none, for reasons that are the same at all
 	// members. It takes exact deaths: see package onenode.
 	Memory func(index uint32, g member.Group) (repair, create onenode.Memory)
 }
@@ -514,7 +518,7 @@ func errNoMember(index uint32, proc int) error {
 
 func (c *Control) commConfig(g member.Group) member.Config {
 	cfg := member.Config{Group: g, Watchdog: c.cfg.Watchdog}
-	inBlocks := HasBlocks(g.Indices, c.cfg.Blocks)
+	inBlocks := HasBlocks(g.Indices, c.cfg.Blocks) && (c.cfg.Together == nil || c.cfg.Together(g))
 	cfg.SilentRevocation = c.cfg.SilentRevocation && inBlocks
 	if c.cfg.Memory != nil && inBlocks {
 		cfg.Memory.Repair, cfg.Memory.Create = c.cfg.Memory(g.Index, g)

@@ -65,7 +65,7 @@ type Comm struct {
 
 func (p *Proc) openComm(g member.Group, called string) *Comm {
 	c := &Comm{p: p, group: g, name: rootName(called), rankOf: make([]int32, slices.Max(g.Procs)+1), mem: p.memory.take(g.Index)}
-	c.shared = p.memory.shares && control.HasBlocks(g.Indices, segment.Blocks)
+	c.shared = p.memory.shares && p.others.isNear(g.Procs) && control.HasBlocks(g.Indices, segment.Blocks)
 	c.findNodes()
 	c.revocation = p.memory.revocationOf(c)
 	for q := range c.rankOf {
@@ -82,7 +82,7 @@ func (p *Proc) openComm(g member.Group, called string) *Comm {
 		if p.isDead(q) {
 			c.deaths++
 		}
-		if p.memory.shares && p.port.Processes() && p.port.Reach(q) != nil {
+		if p.memory.shares && !p.others.isAway(q) && p.port.Processes() && p.port.Reach(q) != nil {
 			defer p.fenceLocked("the memory of a process that was started later cannot be mapped")
 		}
 	}

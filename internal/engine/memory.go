@@ -37,10 +37,10 @@ func (my *memory) waitsFor(r *Request) (ranks []int, mine bool) {
 	return ranks, true
 }
 
-// begin has the agreements of this process made in the memory of the node,
+// begin has the agreements among processes of this node made in its memory,
 // where that is possible: deaths must be exact.
 func (my *memory) begin(cfg *control.Config) {
-	if my.p.port == nil || my.p.others != nil || my.p.cfg.Messages || my.p.fences() || my.p.port.ReachAll() != nil {
+	if my.p.port == nil || my.p.cfg.Messages || my.p.fences() || !my.reachesAll() {
 		return
 	}
 	must.That(segment.AgreementsKept == 2*onenode.Slots, "memory for %d agreements", segment.AgreementsKept)
@@ -49,6 +49,9 @@ func (my *memory) begin(cfg *control.Config) {
 	cfg.Blocks = segment.Blocks
 	cfg.Prepare = my.node.Prepare
 	cfg.SilentRevocation = true
+	if my.p.others != nil {
+		cfg.Together = func(g member.Group) bool { return my.p.others.isNear(g.Procs) }
+	}
 	if my.p.cfg.Era {
 		return
 	}
@@ -57,6 +60,19 @@ func (my *memory) begin(cfg *control.Config) {
 		my.made = append(my.made, commMemory{index: index, series: series})
 		return &series[0], &series[1]
 	}
+}
+
+// reachesAll says whether the memory of all processes of the node can be mapped.
+func (my *memory) reachesAll() bool {
+	if !my.p.port.Processes() {
+		return true
+	}
+	for proc := range my.p.node.Started() {
+		if !my.p.others.isAway(proc) && my.p.port.Reach(proc) != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // commMemory is what openComm looks for when control has made a communicator.

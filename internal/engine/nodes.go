@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/goulfm/goulfm/internal/transport"
 )
@@ -35,6 +36,9 @@ type others struct {
 
 // isAway says whether a process is on another node.
 func (o *others) isAway(proc int) bool { return o != nil && o.away[proc] }
+
+// isNear says whether processes are all on this node.
+func (o *others) isNear(procs []int) bool { return o == nil || !slices.ContainsFunc(procs, o.isAway) }
 
 // near returns the link to a process of this node; nil: it is on another one, or the transport has
 // no port.

@@ -5,6 +5,7 @@
 //	window counts   all ranks but 0 and 1 are killed while they count in it
 //	window rebuild  rank 2 is killed; the others take its memory over, beside their own
 //	window lock     all ranks but 0 and 1 are killed: half of them with the lock of rank 0, the others anywhere
+//	window near-... the same among the ranks of each node
 package main
 
 import (
@@ -15,6 +16,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -25,7 +27,16 @@ import (
 
 func main() {
 	bodies := map[string]func(context.Context, *comm.Comm) error{"calls": calls, "puts": puts, "counts": counts, "lock": lock, "rebuild": rebuild}
-	comm.Main(bodies[os.Args[1]])
+	name, near := strings.CutPrefix(os.Args[1], "near-")
+	comm.Main(func(ctx context.Context, c *comm.Comm) error {
+		if near {
+			var err error
+			if c, err = c.SplitNode(ctx); err != nil {
+				return err
+			}
+		}
+		return bodies[name](ctx, c)
+	})
 }
 
 // doom ends this process at some moment before life is over.
