@@ -30,6 +30,7 @@ type Fleet struct {
 
 	wires    *wires // nil: all reach each other directly
 	survive  bool   // the job may outlive the launcher
+	isLocal  bool   // all nodes are on this machine
 	deserted func(why string)
 
 	mu        sync.Mutex

@@ -49,6 +49,7 @@ type Config struct {
 func New(ctx context.Context, host daemon.Host, cfg Config) (*Fleet, error) {
 	f := &Fleet{host: host, procs: len(cfg.Nodes), of: cfg.Nodes, survive: cfg.Beats.Survive, deserted: cfg.Deserted, processes: map[int]*process{},
 		ended: make(chan struct{}), halted: make(chan struct{})}
+	_, f.isLocal = cfg.Starter.(Local)
 	if cfg.Cuts {
 		f.wires = newWires()
 	}

@@ -8,11 +8,15 @@ import (
 	"net"
 	"os"
 	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/internal/orders"
+	"github.com/goulfm/goulfm/internal/pidfd"
 )
 
 // A node is one, as the launcher sees it.
@@ -40,6 +44,7 @@ type node struct {
 	mu      sync.Mutex
 	isOver  bool  // the launcher closes the connection
 	why     error // the connection has ended
+	orphans []*pidfd.Handle // what ran here when it was lost, if it is on this machine
 }
 
 // String names it for people.
@@ -256,6 +261,9 @@ func (n *node) bury() {
 	f := n.f
 	f.host.Note("node", "%s is lost: %v", n, why)
 	gone := f.processesOf(n)
+	if f.isLocal {
+		n.hold(gone)
+	}
 	for _, p := range gone {
 		if !p.isFound {
 			f.host.Found(p.seat, job.ByNode, false, boot.NowNs())
@@ -300,7 +308,8 @@ func (n *node) noteOver() {
 	n.mu.Unlock()
 }
 
-// close ends the daemon of the node.
+// close ends the daemon of the node. What ran on a lost one of this machine has ended then, too: it ends
+// by its daemon's death, but not in the same moment, and the launcher is the last to leave.
 func (n *node) close() {
 	n.noteOver()
 	if n.conn != nil {
@@ -308,6 +317,34 @@ func (n *node) close() {
 	}
 	if n.end != nil {
 		n.end()
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, h := range n.orphans {
+		late := time.AfterFunc(endFor, h.Close)
+		h.Wait()
+		late.Stop()
+		h.Close()
+	}
+	n.orphans = nil
+}
+
+// hold keeps hold of processes of this machine, as long as their numbers are theirs: nobody else reaps
+// them now.
+func (n *node) hold(orphans []*process) {
+	n.f.mu.Lock()
+	defer n.f.mu.Unlock()
+	for _, p := range orphans {
+		if p.reaped {
+			continue
+		}
+		if fd, err := unix.PidfdOpen(p.pid, 0); err == nil { // else it has ended
+			if h, err := pidfd.New(fd); err == nil {
+				n.mu.Lock()
+				n.orphans = append(n.orphans, h)
+				n.mu.Unlock()
+			}
+		}
 	}
 }
 
