@@ -78,4 +78,6 @@ func (c *Comm) SetName(text string) {
 
 // Blockless says whether c has no block in memory although its members share some, and others of
 // this process can have one: its collectives and agreements go by messages.
-func (c *Comm) Blockless() bool { return c.p.memory.shares && !c.shared && c.p.others.isNear(c.group.Procs) }
+func (c *Comm) Blockless() bool {
+	return c.p.memory.shares && !c.shared && c.p.others.isNear(c.group.Procs)
+}
