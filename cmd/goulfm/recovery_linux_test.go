@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -52,6 +54,48 @@ func TestRecoveryOverProcesses(t *testing.T) {
 		assert.Equal(t, 0, r.code, "%s\n%s", plan, r.err)
 		assert.Equal(t, want, got, plan)
 		assert.Regexp(t, regexp.MustCompile(`recovery: .*rank \d is served by process \d+`), r.err, plan)
+	}
+}
+
+// TestRestart: when none of the ranks is left all start anew, over what they have kept in the memory of the machine,
+// or in files where that is gone with its node.
+func TestRestart(t *testing.T) {
+	heat := filepath.Join(t.TempDir(), "heat")
+	build(t, heat, "../../examples/heat")
+	run := func(args string, more ...string) result {
+		all := append(append([]string{"run"}, strings.Fields(args)...), heat, "-nx", "40", "-ny", "40", "-steps", "60", "-every", "5", "-print", "10")
+		return goulfmCommand(t, "", append(all, more...)...)
+	}
+	want := run("-n 1")
+	require.Equal(t, 0, want.code, want.err)
+
+	got := run("-n 1 --restart 2 --kill 0@step=47")
+	assert.Equal(t, want, result{got.code, got.out, ""}, "no step is printed twice: it goes on from step 45. %s", got.err)
+	assert.Contains(t, got.err, "0 of 1 ranks finished: too many lost, all start anew: restart 1 of 2, 1 rank lost")
+
+	dir := t.TempDir()
+	got = run("--host 2 --restart 1 --kill 0@step=47 --kill 1@step=47", "-dir", dir)
+	assert.Equal(t, 0, got.code, got.err)
+	lines := strings.Split(strings.TrimSpace(got.out), "\n")
+	assert.Contains(t, want.out, lines[len(lines)-1])
+
+	out := t.TempDir()
+	got = run("-n 1 --restart 1 --kill 0@step=47 --output-dir " + out)
+	assert.Equal(t, 0, got.code, got.err)
+	text, err := os.ReadFile(filepath.Join(out, "rank.0.out"))
+	require.NoError(t, err)
+	assert.Equal(t, want.out, string(text), "the second life prints behind the first")
+
+	got = run("-n 1 --kill 0@step=47")
+	assert.Equal(t, 4, got.code, "nobody has asked for a restart")
+	for flags, says := range map[string]string{
+		"-n 1 --restart -1":        "--restart -1: want 0 or more",
+		"-n 1 --restart 1 --watch": "not with --watch",
+		"--host 2 --survive-launcher --output-dir x --restart 1": "not with --survive-launcher",
+	} {
+		got = run(flags)
+		assert.Equal(t, 2, got.code, flags)
+		assert.Contains(t, got.err, says)
 	}
 }
 

@@ -44,6 +44,9 @@ ranks than cores is normal.
   --spares N          N processes beside the ranks that wait for one to replace, warm: they are in Init, and have done what
                       Config.Warm says. One that is used, or dies, is followed by another
   --respawn N         at most N processes may be started to replace others, or spares that did (default: no limit)
+  --restart N         when none of the ranks is left, and none has finished, start all anew, at most N times: with package
+                      recovery they go on from the memory of the machine, or from files. What is planned to go wrong
+                      does so once. On several nodes only files are left
   --survive-launcher  the nodes go on without the launcher, and without a minority of launcher and nodes that goes at
                       once; needs --output-dir, which each node then has for itself
   --universe N        processes that the job can have at a time, with those that it starts itself (default: twice -n and
@@ -148,6 +151,7 @@ func parseRunOn(enlisted *adopt.Enlisted, args []string) (*launch.Spec, error) {
 	f.IntVar(&spec.Universe, "universe", 0, "")
 	f.IntVar(&spec.Spares, "spares", 0, "")
 	f.IntVar(&spec.Respawn, "respawn", 0, "")
+	f.IntVar(&spec.Restarts, "restart", 0, "")
 	survive := f.String("survive", string(launch.SurviveKilled), "")
 	var env, kills, stops, cuts list
 	f.Var(&env, "x", "")

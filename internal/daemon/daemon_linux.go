@@ -93,9 +93,12 @@ func newProcess(number, pid int, line *net.UnixConn) *process {
 // New makes a daemon with memory for procs processes, and memory that outlives them for so many ranks (0:
 // none). The caller closes it when no process
 // will be started any more.
-func New(host Host, procs, homes int) (*Daemon, error) {
+func New(host Host, procs, homes int) (*Daemon, error) { return NewOver(host, procs, homes, nil) }
+
+// NewOver is New over what an earlier daemon has bequeathed, if it has, which has a home for each of as many ranks.
+func NewOver(host Host, procs, homes int, kept *keep.Memory) (*Daemon, error) {
 	d := newDaemon(host)
-	d.job = NewIdentity()
+	d.job, d.kept = NewIdentity(), kept
 	return d, d.begin(procs, homes)
 }
 

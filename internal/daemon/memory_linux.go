@@ -20,7 +20,7 @@ func NewIdentity() uint64 {
 // makeMemory makes segment 0 and the arenas of the job, and memory that outlives processes: a home for each
 // of so many ranks, where package recovery finds what the one before has left.
 func (d *Daemon) makeMemory(procs, homes int) (err error) {
-	if homes > 0 {
+	if homes > 0 && d.kept == nil {
 		if d.kept, err = keep.Create(homes); err != nil {
 			return err
 		}
@@ -52,6 +52,14 @@ func (d *Daemon) Close() {
 	for _, f := range d.memory {
 		f.Close()
 	}
+}
+
+// Bequeath returns the memory that outlives processes, for another daemon to begin over, once all processes
+// have ended; nil: there is none. It is the caller's then.
+func (d *Daemon) Bequeath() *keep.Memory {
+	kept := d.kept
+	d.kept = nil
+	return kept
 }
 
 // Job is the identity of the job, as all of its memory has it.

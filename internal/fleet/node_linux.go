@@ -42,8 +42,8 @@ type node struct {
 	lost    chan struct{} // closed when it was declared dead
 	once    sync.Once
 	mu      sync.Mutex
-	isOver  bool  // the launcher closes the connection
-	why     error // the connection has ended
+	isOver  bool            // the launcher closes the connection
+	why     error           // the connection has ended
 	orphans []*pidfd.Handle // what ran here when it was lost, if it is on this machine
 }
 

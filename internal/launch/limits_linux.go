@@ -28,6 +28,9 @@ func (s *Spec) check() error {
 	if s.Spares > 0 && s.Universe > 0 && s.Universe < s.N+s.Spares {
 		return fmt.Errorf("--universe %d: want at least the %d ranks and %d spares", s.Universe, s.N, s.Spares)
 	}
+	if err := s.checkRestarts(); err != nil {
+		return err
+	}
 	if s.Fence && s.SuspectAfter == 0 && !s.Ring {
 		return fmt.Errorf("--fence: say with --suspect-after how long a rank may show no life, or with --detector ring")
 	}

@@ -55,7 +55,7 @@ func (l *launcher) hire(ctx context.Context) error {
 		if l.spec.Fence { // who is declared dead may run on, and write there
 			homes = 0
 		}
-		d, err := daemon.New(l, l.spec.universe(), homes)
+		d, err := daemon.NewOver(l, l.spec.universe(), homes, l.memory)
 		if err != nil {
 			return fail(ExitFailed, "%w", err)
 		}

@@ -92,6 +92,7 @@ func (s *Spec) prefixOf(rank int, start time.Time) func() string {
 // A sink is where the ranks' two streams go.
 type sink struct {
 	dir            string // files of each rank there; else
+	appends        bool
 	stdout, stderr *outlet
 	failed         func(error)
 }
@@ -102,7 +103,7 @@ func (s *Spec) sink(stderr *outlet, failed func(error)) sink {
 		nowhere := &outlet{w: io.Discard}
 		return sink{stdout: nowhere, stderr: nowhere}
 	}
-	return sink{dir: s.OutputDir, stdout: &outlet{w: s.Stdout, name: "standard output", failed: failed}, stderr: stderr, failed: failed}
+	return sink{dir: s.OutputDir, appends: s.appends, stdout: &outlet{w: s.Stdout, name: "standard output", failed: failed}, stderr: stderr, failed: failed}
 }
 
 // of returns where the two streams of a rank go.
@@ -122,7 +123,11 @@ func (s sink) of(rank int) (out, errs *outlet, err error) {
 
 func (s sink) create(rank int, errs bool) (*outlet, error) {
 	name := orders.OutputFile(s.dir, rank, errs)
-	f, err := os.Create(name)
+	how := os.O_TRUNC
+	if s.appends {
+		how = os.O_APPEND
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|how, 0o666)
 	if err != nil {
 		return nil, err
 	}

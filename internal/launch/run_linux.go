@@ -10,6 +10,7 @@ import (
 	"github.com/goulfm/goulfm/internal/fleet"
 	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/jobhost"
+	"github.com/goulfm/goulfm/internal/keep"
 )
 
 // A launcher runs one job: it asks the rules of the job what follows from what happens, has the
@@ -32,7 +33,8 @@ type launcher struct {
 	programs map[string]*program // of spawns: built or found already; of the starter's thread
 
 	dumps     dumps
-	unwritten string // what kept output from being written, first
+	unwritten string       // what kept output from being written, first
+	memory    *keep.Memory // that of an earlier life, to begin over; nil: there is none
 
 	allJoined chan struct{}
 	quiet     chan struct{} // all that can still happen is that output is read
@@ -61,8 +63,21 @@ func Run(ctx context.Context, spec *Spec) (int, error) {
 		return codeOf(err), err
 	}
 	defer prog.close()
-	l := newLauncher(spec)
-	l.prog = prog
+	lives := newLives(spec)
+	defer lives.end()
+	for {
+		l := newLauncher(lives.spec())
+		l.prog, l.memory = prog, lives.inherit()
+		code, err := l.live(ctx, lives)
+		if err != nil || !lives.another() {
+			return code, err
+		}
+	}
+}
+
+// live runs the ranks once, to their end, and returns the exit code.
+func (l *launcher) live(ctx context.Context, lives *lives) (code int, err error) {
+	spec, prog := l.spec, l.prog
 	if l.herald, err = newHerald(spec, l.rep); err != nil {
 		return ExitFailed, err
 	}
@@ -93,6 +108,10 @@ func Run(ctx context.Context, spec *Spec) (int, error) {
 	<-l.crew.Ended()
 	l.settle()
 	v := l.verdict()
+	if d, ok := l.crew.(*daemon.Daemon); ok {
+		lives.bequeath(d.Bequeath())
+	}
+	v = lives.judge(ctx, v)
 	l.herald.over(v)
 	l.rep.end(v, l.crew.Halted())
 	close(l.settled)

@@ -46,6 +46,7 @@ type Spec struct {
 	Spares   int // processes that wait for a rank to replace
 	Respawn  int // with Limited: how many processes may be started to replace others, or spares that did
 	Limited  bool
+	Restarts int      // how often all ranks are started anew when none is left
 	Program  string   // a file, a name in PATH, or a Go package (./dir)
 	Args     []string // of the program
 	Env      []string // NAME=VALUE, added to the environment
@@ -72,6 +73,8 @@ type Spec struct {
 	Watch  bool // tell programs that are no ranks who lives
 	Report bool // JSON events on stderr instead of text
 	Quiet  bool // no narration
+
+	appends bool // output goes behind what is in the files
 
 	Stdout, Stderr io.Writer
 	In             *os.File
