@@ -213,7 +213,7 @@ func (s *server) prepare(size int) (err error) {
 	}
 	h := &host{ended: func(rank int) { s.later(ended{rank}) }}
 	h.Rules = job.New(job.Config{Ranks: size, Procs: size, Survive: job.SurviveKilled})
-	d, err := daemon.New(h, size, 0)
+	d, err := daemon.New(h, size, nil)
 	if err != nil {
 		return fmt.Errorf("the memory of this node: %w", err)
 	}

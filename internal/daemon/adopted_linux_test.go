@@ -62,7 +62,7 @@ func engine(t *testing.T, reaps bool) (pid int, said *bufio.Reader) {
 // adopt makes a daemon with n adopted processes, and ends all with the test.
 func adopt(t *testing.T, r Host, n int, reaps bool) (*Daemon, []ward) {
 	t.Helper()
-	d, err := New(r, 8, 1)
+	d, err := New(r, 8, someMemory(t))
 	require.NoError(t, err)
 	require.True(t, d.Expect(n))
 	require.NoError(t, d.Begin(func() error { return nil }))
@@ -222,7 +222,7 @@ func TestBornAndAdopted(t *testing.T) {
 
 // TestAPidfdThatIsNone is refused, and its lifeline closed.
 func TestAPidfdThatIsNone(t *testing.T) {
-	d, err := New(&record{}, 2, 1)
+	d, err := New(&record{}, 2, someMemory(t))
 	require.NoError(t, err)
 	defer d.Close()
 	mine, theirs, err := openLifeline()

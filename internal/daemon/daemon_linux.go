@@ -39,6 +39,7 @@ type Daemon struct {
 	node   *segment.Node
 	memory []*os.File   // segment 0, all arenas
 	kept   *keep.Memory // that outlives processes; nil: there is none
+	isLent bool         // it outlives this daemon, too
 
 	neighbours *Neighbours  // of a job on several nodes; else nil
 	sleeper    park.Sleeper // with which its processes sleep
@@ -90,16 +91,12 @@ func newProcess(number, pid int, line *net.UnixConn) *process {
 	return &process{number: number, pid: pid, line: newMouth(line), words: stream{line}, silent: make(chan struct{}), told: make(chan struct{})}
 }
 
-// New makes a daemon with memory for procs processes, and memory that outlives them for so many ranks (0:
-// none). The caller closes it when no process
-// will be started any more.
-func New(host Host, procs, homes int) (*Daemon, error) { return NewOver(host, procs, homes, nil) }
-
-// NewOver is New over what an earlier daemon has bequeathed, if it has, which has a home for each of as many ranks.
-func NewOver(host Host, procs, homes int, kept *keep.Memory) (*Daemon, error) {
+// New makes a daemon with memory for procs processes, which keep what is to outlive them in what it is lent (nil:
+// nowhere). The caller closes the daemon when no process will be started any more, and that memory when it likes.
+func New(host Host, procs int, lent *keep.Memory) (*Daemon, error) {
 	d := newDaemon(host)
-	d.job, d.kept = NewIdentity(), kept
-	return d, d.begin(procs, homes)
+	d.job, d.kept, d.isLent = NewIdentity(), lent, true
+	return d, d.begin(procs, 0)
 }
 
 func (d *Daemon) begin(procs, homes int) error {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/job"
+	"github.com/goulfm/goulfm/internal/keep"
 	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/stretchr/testify/assert"
@@ -90,7 +91,7 @@ func shell(t *testing.T, number int, script string) (Placement, *printed) {
 // start makes a daemon with scripts as processes 0 and on, and ends all with the test.
 func start(t *testing.T, r *record, scripts ...string) (*Daemon, []*printed) {
 	t.Helper()
-	d, err := New(r, 8, 1)
+	d, err := New(r, 8, someMemory(t))
 	require.NoError(t, err)
 	var outs []*printed
 	require.NoError(t, d.Begin(func() error {
@@ -229,7 +230,7 @@ func TestStartedWhileAllIsEnded(t *testing.T) {
 // has left a child behind, is reaped; and the job is over once nobody expects another.
 func TestExpectedWhenAllHaveEnded(t *testing.T) {
 	r := &record{heard: make(chan int, 2)}
-	d, err := New(r, 8, 1)
+	d, err := New(r, 8, someMemory(t))
 	require.NoError(t, err)
 	require.True(t, d.Expect(2)) // before anything was started: nothing is over yet
 	require.NoError(t, d.Begin(func() error { return nil }))
@@ -378,4 +379,12 @@ func TestDeathsAreDeclared(t *testing.T) {
 // different ones of two.
 func TestEnvironment(t *testing.T) {
 	assert.Equal(t, []string{"A=5", "B=2", "C=", "D=4"}, mergeEnv([]string{"A=1", "B=2"}, []string{"C=3", "A=5"}, nil, []string{"C=", "D=4"}))
+}
+
+// someMemory is for what a rank keeps.
+func someMemory(t *testing.T) *keep.Memory {
+	m, err := keep.Create(1)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = m.Close() })
+	return m
 }

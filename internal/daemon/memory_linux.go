@@ -20,7 +20,7 @@ func NewIdentity() uint64 {
 // makeMemory makes segment 0 and the arenas of the job, and memory that outlives processes: a home for each
 // of so many ranks, where package recovery finds what the one before has left.
 func (d *Daemon) makeMemory(procs, homes int) (err error) {
-	if homes > 0 && d.kept == nil {
+	if homes > 0 {
 		if d.kept, err = keep.Create(homes); err != nil {
 			return err
 		}
@@ -46,20 +46,12 @@ func (d *Daemon) makeMemory(procs, homes int) (err error) {
 
 // Close lets go of what only new processes need.
 func (d *Daemon) Close() {
-	if d.kept != nil {
+	if d.kept != nil && !d.isLent {
 		_ = d.kept.Close() // of no process any more
 	}
 	for _, f := range d.memory {
 		f.Close()
 	}
-}
-
-// Bequeath returns the memory that outlives processes, for another daemon to begin over, once all processes
-// have ended; nil: there is none. It is the caller's then.
-func (d *Daemon) Bequeath() *keep.Memory {
-	kept := d.kept
-	d.kept = nil
-	return kept
 }
 
 // Job is the identity of the job, as all of its memory has it.

@@ -20,8 +20,8 @@ type lives struct {
 	first  *Spec
 	number int // of the present one, from 0
 	begun  time.Time
-	kept   *keep.Memory // of the life before, or of none
-	again  bool         // another one follows
+	kept   *keep.Memory
+	again  bool // another one follows
 }
 
 func newLives(spec *Spec) *lives { return &lives{first: spec, begun: time.Now()} }
@@ -40,15 +40,13 @@ func (ls *lives) spec() *Spec {
 	return &s
 }
 
-// inherit returns what the life before has left, which is the caller's then.
-func (ls *lives) inherit() *keep.Memory {
-	kept := ls.kept
-	ls.kept = nil
-	return kept
+// memory is where ranks of all lives keep what is to outlive them, on this machine; nil: nowhere.
+func (ls *lives) memory() (kept *keep.Memory, err error) {
+	if ls.kept == nil && !ls.first.Fence { // else who is declared dead may run on, and write there
+		ls.kept, err = keep.Create(ls.first.N)
+	}
+	return ls.kept, err
 }
-
-// bequeath keeps what a life has left, for the next one.
-func (ls *lives) bequeath(kept *keep.Memory) { ls.kept = kept }
 
 // judge decides whether another life follows, and says so in the verdict about this one.
 func (ls *lives) judge(ctx context.Context, v job.Verdict) job.Verdict {
@@ -69,7 +67,7 @@ func (ls *lives) another() bool {
 	return false
 }
 
-// end lets go of what no life will inherit.
+// end lets go of the memory.
 func (ls *lives) end() {
 	if ls.kept != nil {
 		_ = ls.kept.Close() // of no process any more

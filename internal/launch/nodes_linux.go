@@ -49,13 +49,13 @@ type crew interface {
 }
 
 // hire makes the daemon of this machine, or has those of all nodes start.
-func (l *launcher) hire(ctx context.Context) error {
+func (l *launcher) hire(ctx context.Context, lives *lives) error {
 	if len(l.spec.Hosts.Nodes) == 0 {
-		homes := l.spec.N
-		if l.spec.Fence { // who is declared dead may run on, and write there
-			homes = 0
+		kept, err := lives.memory()
+		if err != nil {
+			return fail(ExitFailed, "%w", err)
 		}
-		d, err := daemon.NewOver(l, l.spec.universe(), homes, l.memory)
+		d, err := daemon.New(l, l.spec.universe(), kept)
 		if err != nil {
 			return fail(ExitFailed, "%w", err)
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/goulfm/goulfm/internal/fleet"
 	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/jobhost"
-	"github.com/goulfm/goulfm/internal/keep"
 )
 
 // A launcher runs one job: it asks the rules of the job what follows from what happens, has the
@@ -33,8 +32,7 @@ type launcher struct {
 	programs map[string]*program // of spawns: built or found already; of the starter's thread
 
 	dumps     dumps
-	unwritten string       // what kept output from being written, first
-	memory    *keep.Memory // that of an earlier life, to begin over; nil: there is none
+	unwritten string // what kept output from being written, first
 
 	allJoined chan struct{}
 	quiet     chan struct{} // all that can still happen is that output is read
@@ -67,7 +65,7 @@ func Run(ctx context.Context, spec *Spec) (int, error) {
 	defer lives.end()
 	for {
 		l := newLauncher(lives.spec())
-		l.prog, l.memory = prog, lives.inherit()
+		l.prog = prog
 		code, err := l.live(ctx, lives)
 		if err != nil || !lives.another() {
 			return code, err
@@ -82,7 +80,7 @@ func (l *launcher) live(ctx context.Context, lives *lives) (code int, err error)
 		return ExitFailed, err
 	}
 	defer l.herald.close()
-	if err := l.hire(ctx); err != nil {
+	if err := l.hire(ctx, lives); err != nil {
 		return codeOf(err), err
 	}
 	defer l.close()
@@ -108,9 +106,6 @@ func (l *launcher) live(ctx context.Context, lives *lives) (code int, err error)
 	<-l.crew.Ended()
 	l.settle()
 	v := l.verdict()
-	if d, ok := l.crew.(*daemon.Daemon); ok {
-		lives.bequeath(d.Bequeath())
-	}
 	v = lives.judge(ctx, v)
 	l.herald.over(v)
 	l.rep.end(v, l.crew.Halted())

@@ -20,7 +20,8 @@ func runningJob(t *testing.T) *launcher {
 	require.NoError(t, err)
 	l := newLauncher(spec)
 	l.prog = prog
-	require.NoError(t, l.hire(t.Context()))
+	lives := newLives(spec)
+	require.NoError(t, l.hire(t.Context(), lives))
 	require.NoError(t, l.startRanks())
 	t.Cleanup(func() {
 		l.stop(ExitFailed, "the test is over")
@@ -28,6 +29,7 @@ func runningJob(t *testing.T) *launcher {
 		l.settle()
 		l.rep.end(l.verdict(), l.crew.Halted())
 		l.close()
+		lives.end()
 	})
 	return l
 }

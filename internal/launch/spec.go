@@ -43,14 +43,11 @@ type Spec struct {
 	// Universe is how many processes the job can have at a time, with those that it starts
 	// itself; 0: twice N, and 16.
 	Universe int
-	Spares   int // processes that wait for a rank to replace
-	Respawn  int // with Limited: how many processes may be started to replace others, or spares that did
-	Limited  bool
-	Restarts int      // how often all ranks are started anew when none is left
-	Program  string   // a file, a name in PATH, or a Go package (./dir)
-	Args     []string // of the program
-	Env      []string // NAME=VALUE, added to the environment
-	Dir      string   // working directory; empty: this one
+	Renewal
+	Program string   // a file, a name in PATH, or a Go package (./dir)
+	Args    []string // of the program
+	Env     []string // NAME=VALUE, added to the environment
+	Dir     string   // working directory; empty: this one
 
 	Hosts Hosts // where the ranks run
 
@@ -103,6 +100,14 @@ type Node struct {
 	Name  string
 	User  string // to log in as; empty: ssh's choice
 	Slots int    // how many ranks it takes
+}
+
+// Renewal is what takes the place of the dead.
+type Renewal struct {
+	Spares   int // processes that wait for a rank to replace
+	Respawn  int // with Limited: how many processes may be started to replace others, or spares that did
+	Limited  bool
+	Restarts int // how often all ranks are started anew when none is left
 }
 
 // Faults are what is planned to go wrong.
