@@ -107,7 +107,7 @@ func TestDaemonsThatCannotMeet(t *testing.T) {
 	require.NoError(t, all[1].cmd.Process.Kill())
 	codes(all)
 	assert.Equal(t, 3, all[0].cmd.ProcessState.ExitCode())
-	assert.Contains(t, all[0].errs.String(), "missing")
+	assert.Contains(t, all[0].errs.String(), "of 2 nodes after 1s; missing: ")
 
 	for _, c := range []struct {
 		args string

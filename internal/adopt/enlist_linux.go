@@ -77,6 +77,7 @@ func enlist(ctx context.Context, c *claim, session *pmi.Client, within time.Dura
 // lives.
 func (x *crossing) enlistOthers(ctx context.Context, proof introduce.Proof, within time.Duration) (*Enlisted, error) {
 	h := newHead(x.claim.Key, x.claim.Size, within)
+	h.register.areNodes = true
 	go func() { _ = introduce.Serve(context.Background(), x.listener, x.id, proof, h.answer) }()
 	_, err := h.enter(x.introduction(""))
 	if err == nil {

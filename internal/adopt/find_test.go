@@ -82,6 +82,9 @@ func TestRegister(t *testing.T) {
 	require.NoError(t, err)
 	assert.Zero(t, again, "it asks once more")
 	assert.Equal(t, "2 of 4 ranks after 1m0s; missing, with their nodes: 0, 2 (GOULFM_START_TIMEOUT gives them longer)", r.whoIsMissing("1m0s"))
+	r.areNodes = true
+	assert.Equal(t, "2 of 4 nodes after 1m0s; missing: 0, 2 (goulfm daemon --start-timeout gives them longer)", r.whoIsMissing("1m0s"))
+	r.areNodes = false
 	other := in("c", -1, 0)
 	other.Key = "j"
 	for _, bad := range []introduction{in("c", -1), in("c", -1, 4), in("c", -1, 2, 0), in("c", -1, 3), {Host: "c"}, other, {Version: version, Key: "k", Size: 4, Host: "c", Why: "no memory"}} {

@@ -35,6 +35,8 @@ type register struct {
 	nodes []introduction
 	at    []int // by rank: the index of its introduction, or nobody
 	come  int   // ranks
+
+	areNodes bool // what claims call ranks: see enlist
 }
 
 func newRegister(key string, size int) *register {
@@ -106,6 +108,10 @@ func (r *register) order() (nodes, of []int) {
 
 // whoIsMissing is why a world did not start in time.
 func (r *register) whoIsMissing(after string) string {
+	if r.areNodes {
+		return fmt.Sprintf("%d of %d nodes after %s; missing: %s (goulfm daemon --start-timeout gives them longer)",
+			r.come, len(r.at), after, listMissing(r.at))
+	}
 	return fmt.Sprintf("%d of %d ranks after %s; missing, with their nodes: %s (%s gives them longer)",
 		r.come, len(r.at), after, listMissing(r.at), timeoutVariable)
 }
