@@ -29,7 +29,7 @@ RANDOM  ?=
 GOLANGCI ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 
 .DEFAULT_GOAL := help
-.PHONY: demo check nightly test vulns race lint fuzz sim sim-repairs sim-deep sabotage stress random nodes engines bench compare bench-check figures help
+.PHONY: demo check nightly test vulns race lint fuzz sim sim-repairs sim-deep sabotage stress random nodes netns engines bench compare bench-check figures help
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -98,6 +98,9 @@ random: ## ROUNDS=200 random programs under deaths over processes, and as many o
 
 nodes: ## jobs on several hosts by real ssh to this machine, nodes killed, wrong hosts tried; no sshd: code 77
 	@scripts/nodes.sh
+
+netns: ## jobs over networks of their own: a node killed, 5 of 100 packets lost, a node cut off; no namespaces or no nft: code 77
+	@scripts/netns_jobs.sh
 
 engines: ## examples under real Slurm, hydra and Open MPI: one node and several, ranks and nodes killed; root, else code 77
 	@scripts/engines.sh

@@ -20,6 +20,9 @@ import (
 func TestEverythingEqualsSequential(t *testing.T) {
 	s, k := newSweep(t), wordElements()
 	for _, n := range manyRanks {
+		if raced && n > 17 {
+			break // 33 and 64 goroutines at a time find nothing more, and take most of the time
+		}
 		longest := 1000
 		switch {
 		case n > 17:

@@ -71,6 +71,8 @@ nightly() {
 	gate random make random ROUNDS=10000
 	gate kill.all go test ./cmd/goulfm -count=1 -kill.all -timeout 1h
 	gate stress make stress KILLS="-kills 1000" SHRINKS="-rounds 1000" REPLACES="-rounds 1000"
+	gate nodes make nodes
+	gate netns make netns
 	gate fuzz make fuzz FUZZFOR=5m
 	gate sim-deep make sim-deep
 }

@@ -30,6 +30,7 @@ func startDaemon(cmd *exec.Cmd, bootstrap []byte, failed func(error)) (end func(
 	defer in.Close()
 	errs := &tail{}
 	cmd.Stdin, cmd.Stderr = in, errs
+	cmd.WaitDelay = time.Second // a daemon that cannot be reached may hold its standard error after the command that led to it
 	if err := cmd.Start(); err != nil {
 		out.Close()
 		return nil, err

@@ -1,0 +1,43 @@
+#!/bin/bash
+# netns_jobs.sh: jobs over networks of their own (netns.sh), with addresses that are not this machine's, so over TLS:
+# a node killed, packets lost, a node cut off for good. The result has to be that of one node.
+#
+#   scripts/netns_jobs.sh     all cases; code 77: skipped, and why. SHOW=1 shows what each has said
+set -euo pipefail
+cd "$(dirname "$0")/.."
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+export CGO_ENABLED=0
+go build -o "$dir/goulfm" ./cmd/goulfm
+go build -o "$dir/heat" ./examples/heat
+
+run="$dir/goulfm run --ppn 2 --timeout 120s"
+over="$run --host \$HOSTS --rsh \$RSH --iface \$HERE --daemon-path $dir/goulfm"
+failed=0
+# job NAME SAYS NETNS-ARGUMENTS... -- COMMAND: its result, code 0, and that its story says something.
+job() {
+  local name=$1 says=$2 code=0 start=$SECONDS; shift 2
+  local net=()
+  while [ "$1" != -- ]; do net+=("$1"); shift; done
+  shift
+  scripts/netns.sh "${net[@]}" sh -c "$1" >"$dir/out" 2>"$dir/errs" </dev/null || code=$?
+  [ $code != 77 ] || { cat "$dir/errs"; echo "skipped: $name"; skipped=1; return 0; }
+  local bad=
+  [ $code = 0 ] || bad="code $code"
+  [ "$(tail -1 "$dir/out")" = "$want" ] || bad="$bad, result $(tail -1 "$dir/out")"
+  grep -qE "$says" "$dir/errs" "$dir/out" || bad="$bad, nothing says: $says"
+  echo "${bad:+WRONG: }$name: $((SECONDS - start)) s${bad:+: $bad}"
+  if [ -n "$bad" ] || [ -n "${SHOW:-}" ]; then sed 's/^/    /' "$dir/errs" | cut -c 1-250; fi
+  [ -z "$bad" ] || failed=1
+}
+
+heat="$dir/heat -steps 150 -print 0"
+want=$($dir/goulfm run -q -n 8 $heat)
+job "4 nodes, 2 ranks each" 'result' 4 -- "$over $heat"
+job "a node is killed" 'node 2 .* is lost|2 ranks lost' 4 -- "$over --kill node2@0s $heat"
+job "5 of 100 packets are lost, and a node is killed" '2 ranks lost' --loss 5 4 -- "$over --kill node2@1s $heat"
+heat="$dir/heat -nx 600 -ny 600 -steps 3000 -every 50 -print 0"
+want=$($dir/goulfm run -q -n 8 $heat)
+job "a node is cut off for good" '2 ranks lost' 4 -- "(sleep 1; \$LINK down 10.77.1.3) & $over $heat"
+[ -z "${skipped:-}" ] || { [ $failed != 0 ] || exit 77; }
+exit $failed
