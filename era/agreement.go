@@ -17,11 +17,13 @@ const (
 )
 
 // member is what the agreements of one Series share: who this member is, whom it
-// has closed, and what it wants done.
+// has closed, and what it wants done. Agreements know participants alone; which ranks
+// these are matters at the edges, where messages come and go.
 type member struct {
-	n, me   int
-	closed  rankset.Set  // skipped by the tree, not heard: the dead and those who left
-	dead    rankset.Set  // the dead alone: what a contribution reports
+	n, me   int          // participants, and which one this is
+	teams   *teams       // their ranks; nil: each is the rank of its number
+	closed  rankset.Set  // participants that the tree skips and that are not heard: the dead and those who left
+	dead    rankset.Set  // ranks, the dead alone: what a contribution reports
 	out     []Action     // of the Step in progress
 	settled []*agreement // decided in the Step in progress; the Series takes them from here
 }
@@ -33,19 +35,34 @@ type agreement struct {
 	state        state
 	tree         *tree       // nil until entered
 	value        Value       // what is merged so far; the decision once decided
-	contributors rankset.Set // members whose UP is merged here: each has promised to listen to this member only
-	requesters   rankset.Set // members that sent a RESULTREQUEST
-	asked        rankset.Set // members this one, as root, sent a RESULTREQUEST: their DOWN is accepted
+	contributors rankset.Set // participants whose UP is merged here: each has promised to listen to this member only
+	requesters   rankset.Set // participants that sent a RESULTREQUEST
+	asked        rankset.Set // participants this one, as root, sent a RESULTREQUEST: their DOWN is accepted
 	parent       int         // where the last UP went; -1 before that and as root
 	idle         bool        // the watchdog has seen it in this state once
 }
 
-// enter starts the agreement here: Procedure Agreement of ERA.
-func (a *agreement) enter(own Value, t *tree) {
+// enter starts the agreement here: Procedure Agreement of ERA. Again says that an earlier
+// speaker of this participant may have entered it. As root that one had asked, and a child
+// that has decided sends nothing by itself: so this one asks, too (A25).
+func (a *agreement) enter(own Value, t *tree, again bool) {
 	a.tree = t
 	a.value.Merge(own)
 	a.become(gathering)
 	a.evaluate()
+	if again && a.state == gathering && a.isRoot() {
+		a.ask()
+	}
+}
+
+// learn takes v, which an earlier speaker of this participant has decided, and tells those
+// who have asked this one. The others ask again when they know that the earlier one is gone.
+func (a *agreement) learn(v Value, t *tree) {
+	a.tree = t
+	to := a.contributors
+	to.Union(a.requesters)
+	to.Subtract(a.closed)
+	a.conclude(v, to)
 }
 
 // up handles an UP from q (rule 1).
@@ -90,7 +107,7 @@ func (a *agreement) down(y int, v Value) {
 	switch {
 	case a.state == decided:
 		if !a.value.Equal(v) {
-			a.anomaly(y, "agreement %d was decided as [%v], member %d says [%v]", a.seq, a.value, y, v)
+			a.anomaly(a.teams.speaks(y), "agreement %d was decided as [%v], member %d says [%v]", a.seq, a.value, y, v)
 		}
 	case y == a.parent, a.asked.Has(y):
 		a.decide(v, y)
@@ -111,6 +128,20 @@ func (a *agreement) failed(x int) {
 		a.ask()
 	}
 	a.evaluate()
+}
+
+// succeeded handles that another rank speaks for participant p now. What the one before
+// had been told may be lost with it, and what it had said, too; the promises between
+// the two participants stand (A25, A27). So who waits for p says so again, and who has
+// asked p asks again. Who is owed something by this member asks by itself: it knows
+// nothing of the agreement but what this node's memory says.
+func (a *agreement) succeeded(p int) {
+	switch {
+	case a.state == waiting && p == a.parent:
+		a.sendUp(p)
+	case a.state == gathering && a.asked.Has(p) && !a.contributors.Has(p):
+		a.send(p, ResultRequest{})
+	}
 }
 
 // reattach finds a new parent after the death of the last one. If there is none this
@@ -164,12 +195,17 @@ func (a *agreement) decide(v Value, teller int) {
 	}
 	to.Subtract(a.closed)
 	to.Remove(teller)
+	a.conclude(v, to)
+	a.out = append(a.out, Decide{Seq: a.seq, Value: v.Clone()})
+}
+
+// conclude stores the decision v and tells it.
+func (a *agreement) conclude(v Value, to rankset.Set) {
 	a.value = v
 	a.become(decided)
 	for q := range to.All() {
 		a.send(q, Down{v})
 	}
-	a.out = append(a.out, Decide{Seq: a.seq, Value: v.Clone()})
 	a.settled = append(a.settled, a)
 	// Nothing but the decision is needed any more (ERA, section 3).
 	a.contributors, a.requesters, a.asked = rankset.Set{}, rankset.Set{}, rankset.Set{}
@@ -234,10 +270,10 @@ func (a *agreement) probeParent(heard int) {
 }
 
 func (a *agreement) send(to int, m Message) {
-	a.out = append(a.out, Send{To: to, Seq: a.seq, Msg: AppendMessage(nil, m)})
+	a.out = append(a.out, Send{To: a.teams.speaks(to), Seq: a.seq, Msg: AppendMessage(nil, m)})
 }
 
-func (m *member) probe(rank int) { m.out = append(m.out, Probe{Rank: rank}) }
+func (m *member) probe(p int) { m.out = append(m.out, Probe{Rank: m.teams.speaks(p)}) }
 
 func (m *member) anomaly(from int, format string, args ...any) {
 	m.out = append(m.out, Anomaly{From: from, Text: fmt.Sprintf(format, args...)})

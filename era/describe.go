@@ -9,9 +9,14 @@ import (
 func (a *agreement) waitsFor() []int {
 	switch a.state {
 	case waiting:
-		return []int{a.parent}
+		return []int{a.teams.speaks(a.parent)}
 	case gathering:
-		return slices.Sorted(a.missing)
+		var ranks []int
+		for q := range a.missing {
+			ranks = append(ranks, a.teams.speaks(q))
+		}
+		slices.Sort(ranks)
+		return ranks
 	}
 	return nil
 }

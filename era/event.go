@@ -2,7 +2,8 @@ package era
 
 import "github.com/goulfm/goulfm/internal/mono"
 
-// Event is what may happen to a Series: Propose, Receive, Failed, Left or Tick.
+// Event is what may happen to a Series: Propose, Receive, Failed, Left,
+// Learned or Tick.
 type Event interface{ isEvent() }
 
 // Propose is this member's contribution to agreement Next().
@@ -11,7 +12,24 @@ type Event interface{ isEvent() }
 // moment; each must have been announced by Failed or Config.Dead), Entries (at
 // most one, of rank Me) and Lo = Hi = its claim. The Series fills From, Dead and
 // Returned. Beyond the window the contribution is queued, with Acked as it is.
-type Propose struct{ Value Value }
+//
+// Where participants are teams (Config.Teams) it is the contribution of all ranks of this
+// one: the caller fills From, which has rank Me, and Dead, too. Two speakers of one
+// participant contribute the same to an agreement, in everything but Dead (A28).
+type Propose struct {
+	Value Value
+	// Again says that an earlier speaker of this participant may have proposed the
+	// same: its messages, and the answers to them, are lost with it (A25).
+	Again bool
+}
+
+// Learned says that this participant has decided agreement Seq, which is Next(), as Value,
+// although this member has not: an earlier speaker did, or another speaks for it now. It
+// counts as proposed and decided here; there is no Decide for it.
+type Learned struct {
+	Seq   uint64
+	Value Value
+}
 
 // Receive is a message of agreement Seq from member From. Msg is only read
 // during the Step.
@@ -23,7 +41,8 @@ type Receive struct {
 
 // Failed says that member Rank was declared dead. It closes the rank: every
 // frame of it that is handed in later is dropped (A6). A repeated one and the
-// member's own rank (the owner fences itself) do nothing.
+// member's own rank (the owner fences itself) do nothing. A participant of several ranks
+// is closed when all of them are; until then another rank speaks for it.
 type Failed struct{ Rank int }
 
 // Left says that member Rank has gone in an orderly way: nobody waits for it and
@@ -38,6 +57,7 @@ func (Propose) isEvent() {}
 func (Receive) isEvent() {}
 func (Failed) isEvent()  {}
 func (Left) isEvent()    {}
+func (Learned) isEvent() {}
 func (Tick) isEvent()    {}
 
 // Action is what the owner of a Series must do: Send, Decide, Probe or Anomaly.

@@ -1,7 +1,6 @@
 package era
 
 import (
-	"encoding/binary"
 	"flag"
 	"fmt"
 	"hash/fnv"
@@ -257,25 +256,7 @@ func (c *cluster) clone() *cluster {
 	for r, s := range c.members {
 		d.told[r] = c.told[r].Clone()
 		d.history[r], d.results[r] = slices.Clip(c.history[r]), slices.Clone(c.results[r])
-		d.members[r] = s.clone()
-	}
-	return &d
-}
-
-func (s *Series) clone() *Series {
-	d := *s
-	d.closed, d.dead, d.gone = s.closed.Clone(), s.dead.Clone(), s.gone.Clone()
-	d.out, d.settled, d.queue = nil, nil, slices.Clone(s.queue)
-	d.records = make([]*agreement, len(s.records))
-	for i, a := range s.records {
-		if a == nil {
-			continue
-		}
-		b := *a
-		b.member = &d.member
-		b.value = a.value.Clone()
-		b.contributors, b.requesters, b.asked = a.contributors.Clone(), a.requesters.Clone(), a.asked.Clone()
-		d.records[i] = &b
+		d.members[r] = s.Clone()
 	}
 	return &d
 }
@@ -292,7 +273,7 @@ func (c *cluster) fingerprint() (sum [16]byte) {
 		}
 		b = wire.AppendSet(b, c.told[r])
 		b = appendHistory(b, c.history[r])
-		b = appendSeries(b, s)
+		b = s.AppendState(b)
 	}
 	for _, q := range c.queues {
 		b = wire.AppendUint(b, uint64(len(q)))
@@ -310,21 +291,6 @@ func appendHistory(b []byte, history []Value) []byte {
 	b = wire.AppendUint(b, uint64(len(history)))
 	for _, p := range history {
 		b = wire.AppendSet(b, p.Acked)
-	}
-	return b
-}
-
-func appendSeries(b []byte, s *Series) []byte {
-	b = wire.AppendSet(wire.AppendSet(b, s.closed), s.gone)
-	b = binary.AppendUvarint(binary.AppendUvarint(b, s.entered), s.low)
-	for _, a := range s.records {
-		if a == nil {
-			b = append(b, 255)
-			continue
-		}
-		b = append(b, byte(a.state), byte(a.parent+1))
-		b = appendValue(b, a.value)
-		b = wire.AppendSet(wire.AppendSet(wire.AppendSet(b, a.contributors), a.requesters), a.asked)
 	}
 	return b
 }

@@ -17,11 +17,12 @@ import (
 // a living member, which bounds what must be kept for early messages (A3).
 const Window = 16
 
-// Config says what a Series is about. All members give the same N and Parent.
+// Config says what a Series is about. All members give the same N, Teams and Parent.
 type Config struct {
 	N, Me    int               // members of the group, and which one this is
+	Teams    [][]int           // ranks by participant, ascending, each rank in one; nil: each rank is a participant
 	Dead     rankset.Set       // deaths already known
-	Parent   func(pos int) int // tree over positions 0, 1, ...: the parent, less than pos; -1 for 0. nil: binary
+	Parent   func(pos int) int // tree of the participants, over positions 0, 1, ...: the parent, less than pos; -1 for 0. nil: binary
 	Watchdog mono.Duration     // rule 9: an agreement that stands still for one to two of these sends again; 0: off
 }
 
@@ -29,14 +30,16 @@ type Config struct {
 // communicator has a few.
 type Series struct {
 	member
+	ranks    int // members of the group: N of Config
+	rank     int // which one this is: Me of Config
 	shape    *shape
 	watchdog mono.Duration
 	wake     mono.Time // when the watchdog looks next
 
-	entered uint64  // agreements 1..entered are entered here
-	queue   []Value // contributions to entered+1, entered+2, ..., held back by the window
-	decided uint64  // agreements 1..decided are decided here
-	open    int     // proposed here and not decided here
+	entered uint64    // agreements 1..entered are entered here
+	queue   []Propose // contributions to entered+1, entered+2, ..., held back by the window
+	decided uint64    // agreements 1..decided are decided here
+	open    int       // proposed here and not decided here
 
 	// records[i] is agreement low+i, nil if nothing is known of it. All below low
 	// were forgotten: every living member has their decision.
@@ -46,23 +49,27 @@ type Series struct {
 	// agreedDead[k%Window] is the dead set decided in agreement k. It is read when
 	// agreement k+Window is entered, and that one overwrites it.
 	agreedDead [Window]rankset.Set
-	gone       rankset.Set // dead agreed in 1..entered-Window: not in the tree
+	gone       rankset.Set // ranks whose death was agreed in 1..entered-Window: not in the tree
 	tree       *tree       // for agreement entered
 }
 
 // NewSeries returns the member's side before the first agreement.
 func NewSeries(cfg Config) *Series {
 	must.That(cfg.Me >= 0 && cfg.Me < cfg.N, "rank %d of %d", cfg.Me, cfg.N)
+	t := newTeams(cfg.Teams, cfg.N)
+	n := t.participants(cfg.N)
 	s := &Series{
-		member:   member{n: cfg.N, me: cfg.Me},
-		shape:    newShape(cfg.Parent, cfg.N),
+		member:   member{n: n, me: t.participant(cfg.Me), teams: t},
+		ranks:    cfg.N,
+		rank:     cfg.Me,
+		shape:    newShape(cfg.Parent, n),
 		watchdog: cfg.Watchdog,
 		low:      1,
 	}
-	s.dead.Union(cfg.Dead)
-	s.dead.Remove(cfg.Me)
-	s.closed = s.dead.Clone()
 	s.tree = newTree(s.shape, s.n, s.gone)
+	for r := range cfg.Dead.All() {
+		s.failed(r)
+	}
 	return s
 }
 
@@ -72,13 +79,15 @@ func (s *Series) Step(ev Event) []Action {
 	s.out = s.out[:0]
 	switch ev := ev.(type) {
 	case Propose:
-		s.propose(ev.Value)
+		s.propose(ev)
 	case Receive:
 		s.receive(ev)
 	case Failed:
 		s.failed(ev.Rank)
 	case Left:
 		s.close(ev.Rank)
+	case Learned:
+		s.learned(ev)
 	case Tick:
 		s.tick(ev.Now)
 	}
@@ -103,12 +112,24 @@ func (s *Series) Decision(seq uint64) (Value, bool) {
 }
 
 // propose takes this member's contribution to the next agreement.
-func (s *Series) propose(v Value) {
-	must.That(v.Acked.SubsetOf(s.dead), "rank %d acknowledges %v, known dead are %v", s.me, v.Acked, s.dead)
-	v = v.Clone()
-	v.From, v.Dead = rankset.Of(s.me), rankset.Set{}
-	s.queue = append(s.queue, v)
+func (s *Series) propose(ev Propose) {
+	v := ev.Value.Clone()
+	if s.teams == nil {
+		must.That(v.Acked.SubsetOf(s.dead), "rank %d acknowledges %v, known dead are %v", s.me, v.Acked, s.dead)
+		v.From, v.Dead = rankset.Of(s.me), rankset.Set{}
+	}
+	must.That(v.From.Has(s.rank), "rank %d contributes for %v", s.rank, v.From)
+	s.queue = append(s.queue, Propose{Value: v, Again: ev.Again})
 	s.open++
+}
+
+// learned enters agreement entered+1 as one that is decided.
+func (s *Series) learned(ev Learned) {
+	must.That(ev.Seq == s.Next() && len(s.queue) == 0, "rank %d learns agreement %d, next is %d", s.rank, ev.Seq, s.Next())
+	s.entered++
+	s.open++
+	s.regrow()
+	s.touch(s.entered).learn(ev.Value.Clone(), s.tree)
 }
 
 // settle books what was decided and enters what the window lets in, until neither
@@ -135,8 +156,8 @@ func (s *Series) enter() {
 	s.queue = slices.Delete(s.queue, 0, 1)
 	s.entered++
 	s.regrow()
-	own.Returned = s.decided + 1
-	s.touch(s.entered).enter(own, s.tree)
+	own.Value.Returned = s.decided + 1
+	s.touch(s.entered).enter(own.Value, s.tree, own.Again)
 }
 
 // regrow makes the tree for agreement entered: without the dead agreed up to
@@ -148,8 +169,8 @@ func (s *Series) enter() {
 func (s *Series) regrow() {
 	leaving := s.agreedDead[s.entered%Window] // of agreement entered-Window; empty if there is none
 	if s.gone.Union(leaving) {
-		s.gone.Remove(s.me) // agreed dead and still running: about to be fenced, needs any tree at all
-		s.tree = newTree(s.shape, s.n, s.gone)
+		s.gone.Remove(s.rank) // agreed dead and still running: about to be fenced, needs any tree at all
+		s.tree = newTree(s.shape, s.n, s.teams.within(s.gone))
 	}
 }
 
@@ -178,19 +199,24 @@ func (s *Series) forget(returned uint64) {
 // receive handles one message.
 func (s *Series) receive(ev Receive) {
 	if !s.isPeer(ev.From) {
-		s.anomaly(ev.From, "message from rank %d, which is no peer of %d among %d", ev.From, s.me, s.n)
+		s.anomaly(ev.From, "message from rank %d, which is no peer of %d among %d", ev.From, s.rank, s.ranks)
 		return
 	}
-	if s.closed.Has(ev.From) {
+	if s.isClosed(ev.From) {
 		return // A6: a closed member is not heard, whatever was in flight
 	}
-	m, err := DecodeMessage(ev.Msg, s.n)
+	m, err := DecodeMessage(ev.Msg, s.ranks)
 	if err != nil {
 		s.anomaly(ev.From, "agreement %d: %v", ev.Seq, err)
 		return
 	}
-	if s.admit(ev, m) {
-		s.deliver(s.touch(ev.Seq), ev.From, m)
+	if !s.admit(ev, m) {
+		return
+	}
+	p, moved := s.teams.hear(ev.From)
+	s.deliver(s.touch(ev.Seq), p, m)
+	if moved {
+		s.succeeded(p)
 	}
 }
 
@@ -248,17 +274,25 @@ func (s *Series) deliver(a *agreement, from int, m Message) {
 
 // failed adds rank x to what this member reports as dead, and closes it.
 func (s *Series) failed(x int) {
-	if x != s.me {
+	if x != s.rank {
 		s.dead.Add(x)
 	}
 	s.close(x)
 }
 
-// close makes rank x unheard and skipped, and lets every agreement react. Closing
-// comes first: an UP sent as a reaction must not cross a late DOWN of x (A6).
+// close makes rank x unheard, skips its participant if that was the last of it, and lets
+// every agreement react. Closing comes first: an UP sent as a reaction must not cross a
+// late DOWN of x (A6).
 func (s *Series) close(x int) {
-	must.That(x >= 0 && x < s.n, "rank %d of %d died", x, s.n)
-	if x == s.me || s.closed.Has(x) {
+	must.That(x >= 0 && x < s.ranks, "rank %d of %d died", x, s.ranks)
+	if x == s.rank || s.isClosed(x) {
+		return
+	}
+	x, gone, moved := s.teams.stop(x)
+	if moved {
+		s.succeeded(x)
+	}
+	if !gone {
 		return
 	}
 	s.closed.Add(x)
@@ -267,6 +301,23 @@ func (s *Series) close(x int) {
 			a.failed(x)
 		}
 	}
+}
+
+// succeeded lets every agreement react to another rank that speaks for participant p.
+func (s *Series) succeeded(p int) {
+	for _, a := range s.records {
+		if a != nil {
+			a.succeeded(p)
+		}
+	}
+}
+
+// isClosed says whether a rank is dead or has left, as far as this member knows.
+func (s *Series) isClosed(rank int) bool {
+	if s.teams == nil {
+		return s.closed.Has(rank)
+	}
+	return s.teams.stopped.Has(rank)
 }
 
 // Deadline returns when the Series next wants a Tick: never with the watchdog off
@@ -310,7 +361,7 @@ func (s *Series) WaitsFor(seq uint64) []int {
 // agreement it keeps.
 func (s *Series) Describe() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "rank %d of %d: next %d, open %d, closed %v", s.me, s.n, s.Next(), s.open, s.closed)
+	fmt.Fprintf(&b, "rank %d of %d: next %d, open %d, closed %v", s.rank, s.ranks, s.Next(), s.open, s.closedRanks())
 	if !s.gone.IsEmpty() {
 		fmt.Fprintf(&b, ", not in the tree %v", s.gone)
 	}
@@ -325,7 +376,18 @@ func (s *Series) Describe() string {
 	return b.String()
 }
 
-func (s *Series) isPeer(rank int) bool { return rank >= 0 && rank < s.n && rank != s.me }
+// closedRanks returns the ranks for which isClosed.
+func (s *Series) closedRanks() rankset.Set {
+	if s.teams == nil {
+		return s.closed
+	}
+	return s.teams.stopped
+}
+
+// isPeer says whether a rank is one of another participant.
+func (s *Series) isPeer(rank int) bool {
+	return rank >= 0 && rank < s.ranks && s.teams.participant(rank) != s.me
+}
 
 // record returns what is kept of agreement seq, or nil.
 func (s *Series) record(seq uint64) *agreement {

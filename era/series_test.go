@@ -12,7 +12,7 @@ import (
 )
 
 func contribution(me int) Propose {
-	return Propose{Value{Flag: 1, Lo: Claim{Rank: me}, Hi: Claim{Rank: me}}}
+	return Propose{Value: Value{Flag: 1, Lo: Claim{Rank: me}, Hi: Claim{Rank: me}}}
 }
 
 func up(from int, seq uint64, v Value) Receive {

@@ -71,38 +71,7 @@ func (s *Series) takeAll(k uint64) bool {
 
 // take merges member m's contribution to agreement k, and says whether it is there.
 func (s *Series) take(m int, k uint64) bool {
-	l, there := s.memory.Read(m, s.slot(k), k)
-	switch {
-	case !there:
-		return false
-	case l.LongBytes == 0:
-		s.value.AddPlain(era.Claim{Call: l.Call, Rank: m}, l.Flag)
-		return true
-	case l.LongBytes > uint32(LongMax(s.n)):
-		s.value.Merge(broken(m))
-		return true
-	}
-	long := s.memory.Long(m, s.slot(k), int(l.LongBytes))
-	if long == nil {
-		return false
-	}
-	s.value.Merge(s.contribution(m, long))
-	return true
-}
-
-// contribution decodes what member m published.
-func (s *Series) contribution(m int, long []byte) era.Value {
-	v, err := era.DecodeUp(long, s.n)
-	if err != nil || v.From.Len() != 1 || !v.From.Has(m) {
-		return broken(m)
-	}
-	return v
-}
-
-// broken stands for bytes of member m that no correct member writes. All read the
-// same bytes, and so all get the same mismatch, which names m.
-func broken(m int) era.Value {
-	return era.Value{From: rankset.Of(m), Lo: era.Claim{Rank: m}, Hi: era.Claim{Call: ^uint64(0), Rank: m}}
+	return MergeLine(&s.value, s.memory, m, s.slot(k), k, m, s.n)
 }
 
 // decideAll is case (a): a function of the lines and of nothing else (I2).
@@ -117,10 +86,10 @@ func (s *Series) arbitrate(k uint64, skipped rankset.Set) bool {
 	if word&tagMask != s.tag {
 		return false // closed, and gone: nobody waits for this agreement any more
 	}
-	if winner(word, k) < 0 {
+	if Winner(word, k) < 0 {
 		v := s.without(skipped)
-		s.memory.Offer(slot, era.AppendMessage(nil, era.Down{Value: v}))
-		if s.memory.Swap(slot, word, s.tag|uint64(uint16(k))<<16|uint64(s.me+1)) {
+		OfferDecision(s.memory, slot, v)
+		if s.memory.Swap(slot, word, DecisionWord(uint32(s.tag>>32), k, s.me)) {
 			s.decide(k, v)
 			return true
 		}
@@ -142,36 +111,16 @@ func (s *Series) without(skipped rankset.Set) era.Value {
 // is of this agreement: then everybody without a line had stopped, whether this
 // member has heard of it or not.
 func (s *Series) follow(k uint64, word uint64) bool {
-	w := winner(word, k)
+	w := Winner(word, k)
 	if word&tagMask != s.tag || w < 0 || w >= s.n {
 		return false
 	}
-	b := s.memory.Value(w, s.slot(k))
-	if b == nil {
+	v, there := Decision(s.memory, w, s.slot(k), w, s.n)
+	if !there {
 		return false
 	}
-	msg, err := era.DecodeMessage(b, s.n)
-	down, ok := msg.(era.Down)
-	if err != nil || !ok {
-		down.Value = broken(w)
-	}
-	s.decide(k, down.Value)
+	s.decide(k, v)
 	return true
-}
-
-// A decision word is the tag, the low bits of the agreement's number, and 1 + the
-// member whose value is the decision; 0: nobody yet.
-const tagMask uint64 = 0xFFFF_FFFF << 32
-
-// winner returns who has decided agreement k, or -1: the word is older. It can be of
-// k-Slots, or of none: once an agreement is decided by its word a member has stopped
-// before it, so all later ones are decided by their words. Six bits of the number would
-// tell these apart; sixteen are what the word has room for.
-func winner(word, k uint64) int {
-	if uint16(word>>16) != uint16(k) {
-		return -1
-	}
-	return int(uint16(word)) - 1
 }
 
 func (s *Series) decide(k uint64, v era.Value) {

@@ -132,20 +132,7 @@ func (s *Series) enter() {
 	s.queue = slices.Delete(s.queue, 0, 1)
 	v.Dead = s.dead.Clone()
 	s.entered++
-	l := Line{Call: v.Lo.Call, Flag: v.Flag}
-	var long []byte
-	if !isPlain(v) {
-		long = era.AppendMessage(make([]byte, 0, longUsual), era.Up{Value: v})
-		l.LongBytes = uint32(len(long))
-	}
-	s.memory.Publish(s.slot(s.entered), s.entered, l, long)
-}
-
-// longUsual is room for most contributions of some ten members: what does not fit is copied.
-const longUsual = 64
-
-func isPlain(v era.Value) bool {
-	return v.Dead.IsEmpty() && v.Acked.IsEmpty() && v.Vetoes.IsEmpty() && len(v.Entries) == 0
+	PublishLine(s.memory, s.slot(s.entered), s.entered, v)
 }
 
 func (s *Series) slot(seq uint64) int { return int(seq % s.slots) }

@@ -245,7 +245,7 @@ var forgetAtOnce = Change{eraSeries, "\ts.forget(a.value.Returned)\n", "\ts.forg
 // reported, because living and dead may differ (A17): that is not the bug itself.
 func hearTheDead() []Change {
 	return []Change{
-		{eraSeries, "if s.closed.Has(ev.From) {", "if false {"},
+		{eraSeries, "if s.isClosed(ev.From) {", "if false {"},
 		{eraCluster, "\treturn fmt.Errorf(\"anomaly at", "\tif c.dead.Has(a.From) {\n\t\treturn nil\n\t}\n\treturn fmt.Errorf(\"anomaly at"},
 		hearTheDeadHere,
 	}

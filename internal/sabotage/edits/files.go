@@ -8,6 +8,7 @@ const (
 	eraPaper     = "era/paper.go" // comes with A23 only
 
 	nodeDecide = "era/onenode/decide.go"
+	nodeLine   = "era/onenode/line.go"
 	nodeSeries = "era/onenode/series.go"
 
 	fdDetector = "fd/detector.go"

@@ -41,7 +41,7 @@ func unreachedBugs() []Edit {
 		},
 		{
 			Name: "onenode-number", Rule: "a decision word can be of an older agreement",
-			Changes: []Change{{File: nodeDecide, Old: "if uint16(word>>16) != uint16(k) {", New: "if uint16(word>>16)&31 != uint16(k)&31 {"}},
+			Changes: []Change{{File: nodeLine, Old: "if uint16(word>>16) != uint16(k) {", New: "if uint16(word>>16)&31 != uint16(k)&31 {"}},
 			Tests:   []Test{{Run: "TestRandom"}},
 		},
 	}

@@ -24,7 +24,7 @@ func nodeBugs() []Edit {
 		{
 			Name: "onenode-swap", Rule: "the first to swap the decision word decides for all",
 			// Each member decides its own value (I3). Splits.
-			Changes: []Change{{nodeDecide, "uint64(s.me+1)) {", "uint64(s.me+1)) || true {"}},
+			Changes: []Change{{nodeDecide, "k, s.me)) {", "k, s.me)) || true {"}},
 			Tests:   []Test{{Run: "TestExhaustive/n=3,k=1,f=1,w=1,leaves,noack", Args: []string{"-long"}, Says: "agreement:"}},
 		},
 		{

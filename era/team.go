@@ -1,0 +1,121 @@
+package era
+
+import (
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/must"
+	"github.com/goulfm/goulfm/internal/rankset"
+)
+
+// teams says which ranks are one participant together, and which of them speaks for it. A
+// nil *teams is the flat case: each rank is a participant by itself.
+//
+// The speaker of a team is its least rank that has not stopped, and only speakers send. So
+// a rank that sends shows that those before it have stopped, also where that is not known
+// yet: an answer to it must not go to one of them. It shows nothing about any other team,
+// and closes nobody (A27).
+type teams struct {
+	of      []int       // participant by rank
+	members [][]int     // ranks by participant, ascending
+	stopped rankset.Set // ranks that are dead or have left
+	speaker []int       // by participant: index in members; only grows
+}
+
+// newTeams returns the teams with these ranks, each rank below n in exactly one; nil for none.
+func newTeams(members [][]int, n int) *teams {
+	if members == nil {
+		return nil
+	}
+	t := &teams{of: slices.Repeat([]int{-1}, n), members: members, speaker: make([]int, len(members))}
+	for p, ranks := range members {
+		must.That(len(ranks) > 0 && slices.IsSorted(ranks), "the ranks of participant %d are %v", p, ranks)
+		for _, r := range ranks {
+			must.That(r >= 0 && r < n && t.of[r] < 0, "rank %d of %d in participant %d", r, n, p)
+			t.of[r] = p
+		}
+	}
+	must.That(!slices.Contains(t.of, -1), "a rank of %d is in no team: %v", n, members)
+	return t
+}
+
+// participants returns how many there are among n ranks.
+func (t *teams) participants(n int) int {
+	if t == nil {
+		return n
+	}
+	return len(t.members)
+}
+
+// participant returns whom a rank belongs to.
+func (t *teams) participant(rank int) int {
+	if t == nil {
+		return rank
+	}
+	return t.of[rank]
+}
+
+// speaks returns the rank that speaks for a participant.
+func (t *teams) speaks(p int) int {
+	if t == nil {
+		return p
+	}
+	return t.members[p][t.speaker[p]]
+}
+
+// stop notes that a rank has stopped. It says whether that was the last one of its
+// participant, and otherwise whether another rank speaks for that now.
+func (t *teams) stop(rank int) (p int, gone, moved bool) {
+	if t == nil {
+		return rank, true, false
+	}
+	t.stopped.Add(rank)
+	p = t.of[rank]
+	if gone = !slices.ContainsFunc(t.members[p], t.lives); gone {
+		return p, true, false
+	}
+	after := t.members[p][t.speaker[p]:]
+	if ahead := slices.IndexFunc(after, t.lives); ahead > 0 {
+		t.speaker[p] += ahead
+		return p, false, true
+	}
+	return p, false, false
+}
+
+func (t *teams) lives(rank int) bool { return !t.stopped.Has(rank) }
+
+// hear notes that a rank has spoken, and says whether it is the first time that this one does.
+func (t *teams) hear(rank int) (p int, moved bool) {
+	if t == nil {
+		return rank, false
+	}
+	p = t.of[rank]
+	i, _ := slices.BinarySearch(t.members[p], rank)
+	if i <= t.speaker[p] {
+		return p, false // also what one before it had sent, on a slower way
+	}
+	t.speaker[p] = i
+	return p, true
+}
+
+// within returns the participants all of whose ranks are in the set.
+func (t *teams) within(ranks rankset.Set) rankset.Set {
+	if t == nil {
+		return ranks
+	}
+	var all rankset.Set
+	for p, members := range t.members {
+		if rankset.Of(members...).SubsetOf(ranks) {
+			all.Add(p)
+		}
+	}
+	return all
+}
+
+func (t *teams) clone() *teams {
+	if t == nil {
+		return nil
+	}
+	c := *t
+	c.stopped, c.speaker = t.stopped.Clone(), slices.Clone(t.speaker)
+	return &c
+}
