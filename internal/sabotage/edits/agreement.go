@@ -162,7 +162,7 @@ func decisionBugs() []Edit {
 			Name: "A11", Rule: "parents and children fit together",
 			// The parent of position p is p/2 although positions count from 0, as printed for heaps
 			// that count from 1. Children are found by the rule of before. Stalls.
-			Changes: []Change{{eraSeries, "newShape(cfg.Parent, cfg.N)", "&shape{parent: func(pos int) int {\n\t\tif pos == 0 {\n\t\t\treturn -1\n\t\t}\n\t\treturn pos / 2\n\t}}"}},
+			Changes: []Change{{eraSeries, "newShape(cfg.Parent, n)", "&shape{parent: func(pos int) int {\n\t\tif pos == 0 {\n\t\t\treturn -1\n\t\t}\n\t\treturn pos / 2\n\t}}"}},
 			Hunt:    cluster("I2"),
 		},
 		{

@@ -1,0 +1,195 @@
+package twolevel
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/goulfm/goulfm/era"
+	"github.com/goulfm/goulfm/era/onenode"
+	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/must"
+	"github.com/goulfm/goulfm/internal/rankset"
+)
+
+// Config says what a Series is about. All members give the same N, Nodes, Parent; those of
+// one node the same Tag.
+type Config struct {
+	N, Me    int               // members of the group, and which one this is
+	Nodes    [][]int           // ranks by node, ascending; each rank is on one node
+	Memory   onenode.Memory    // this member's view of what those of its node share: member i is its i-th rank
+	Tag      uint32            // names the communicator in the decision words: see onenode.Memory
+	Parent   func(pos int) int // tree of the nodes: see era.Config; nil: binary
+	Watchdog mono.Duration     // of the messages between nodes: see era.Config; 0: off
+}
+
+// A Series is one member's side of all agreements of one numbered sequence.
+type Series struct {
+	n, me  int
+	node   []int // ranks of this node, ascending
+	place  int   // of this member among them
+	memory onenode.Memory
+	tag    uint32
+
+	upper   *era.Series // whose participants are the nodes; what it has open is the leader's
+	leads   bool        // this member is the least of its node that has not stopped
+	stopped rankset.Set // ranks of this node that are dead or have left, as its list says
+	dead    rankset.Set // deaths known here, from wherever: what this member's contributions report
+
+	entered   uint64      // agreements 1..entered have a line of this member
+	decided   uint64      // agreements 1..decided are decided here
+	queue     []era.Value // contributions to entered+1, entered+2, ..., held back by the window
+	inherited uint64      // agreements up to it may have been proposed by an earlier leader of this node
+
+	out []era.Action // of the Step in progress
+}
+
+// NewSeries returns the member's side before the first agreement. What the list of the
+// node holds already is told by Listed and Left, before anything is proposed.
+func NewSeries(cfg Config) *Series {
+	must.That(cfg.Me >= 0 && cfg.Me < cfg.N, "rank %d of %d", cfg.Me, cfg.N)
+	s := &Series{n: cfg.N, me: cfg.Me, memory: cfg.Memory, tag: cfg.Tag}
+	for _, ranks := range cfg.Nodes {
+		if i, here := slices.BinarySearch(ranks, cfg.Me); here {
+			s.node, s.place = ranks, i
+		}
+	}
+	s.leads = s.place == 0
+	s.upper = era.NewSeries(era.Config{N: cfg.N, Me: cfg.Me, Teams: cfg.Nodes, Parent: cfg.Parent, Watchdog: cfg.Watchdog})
+	return s
+}
+
+// Step applies one event and returns, in order, what the owner must do: first what is to be
+// sent, then what is decided. Before it returns, the memory holds what that follows from.
+// The slice is valid until the next Step.
+func (s *Series) Step(ev Event) []era.Action {
+	s.out = s.out[:0]
+	switch ev := ev.(type) {
+	case Propose:
+		s.propose(ev.Value)
+	case Receive:
+		s.receive(ev)
+	case Failed:
+		s.learnDeath(ev.Rank)
+	case Listed:
+		s.learnDeath(ev.Rank)
+		s.stop(ev.Rank, era.Failed{Rank: ev.Rank})
+	case Left:
+		s.stop(ev.Rank, era.Left{Rank: ev.Rank})
+	case Look:
+	case Tick:
+		s.stepUpper(era.Tick{Now: ev.Now})
+	}
+	s.settle()
+	return s.out
+}
+
+// Next returns the number that the next Propose gets. The first is 1.
+func (s *Series) Next() uint64 { return s.entered + uint64(len(s.queue)) + 1 }
+
+// Open returns how many agreements were proposed here and are not decided here.
+func (s *Series) Open() int { return int(s.entered-s.decided) + len(s.queue) }
+
+// Deadline returns when the Series next wants a Tick.
+func (s *Series) Deadline() (mono.Time, bool) { return s.upper.Deadline() }
+
+// propose takes this member's contribution to the next agreement.
+func (s *Series) propose(v era.Value) {
+	must.That(v.Acked.SubsetOf(s.dead), "rank %d acknowledges %v, known dead are %v", s.me, v.Acked, s.dead)
+	for _, e := range v.Entries {
+		must.That(len(e.Data) <= onenode.EntryMax && e.Rank == s.me, "an entry of %d bytes, of rank %d", len(e.Data), e.Rank)
+	}
+	v = v.Clone()
+	v.From, v.Returned = rankset.Of(s.me), 0
+	s.queue = append(s.queue, v)
+}
+
+// receive hands a message to the agreement of the nodes. Only leaders are sent any: this
+// member's list, which it has read, is ahead of all others in what concerns its node.
+func (s *Series) receive(ev Receive) {
+	if !s.leads {
+		text := fmt.Sprintf("agreement %d: a message for the leader of a node, which is rank %d and not %d", ev.Seq, s.leader(), s.me)
+		s.out = append(s.out, era.Anomaly{From: ev.From, Text: text})
+		return
+	}
+	s.stepUpper(era.Receive{From: ev.From, Seq: ev.Seq, Msg: ev.Msg})
+}
+
+func (s *Series) learnDeath(x int) {
+	must.That(x >= 0 && x < s.n, "rank %d of %d died", x, s.n)
+	if x != s.me {
+		s.dead.Add(x)
+	}
+}
+
+// stop notes that the list of the node has rank x as dead or left. Who becomes leader by
+// that knows what this node's memory holds, and nothing that the one before was told or
+// has said: see lead.
+func (s *Series) stop(x int, told era.Event) {
+	must.That(x >= 0 && x < s.n, "rank %d of %d has stopped", x, s.n)
+	if x == s.me {
+		return
+	}
+	s.stepUpper(told)
+	if slices.Contains(s.node, x) {
+		s.stopped.Add(x)
+	}
+	if !s.leads && s.leader() == s.me {
+		s.leads, s.inherited = true, s.entered
+	}
+}
+
+// leader returns the least rank of this node that has not stopped.
+func (s *Series) leader() int {
+	for _, r := range s.node {
+		if !s.stopped.Has(r) {
+			return r
+		}
+	}
+	panic("unreachable: this member lives")
+}
+
+// settle does what can be done, until nothing is left.
+func (s *Series) settle() {
+	for s.enter() || s.follow() || s.lead() {
+	}
+	must.That(s.entered <= s.decided+era.Window, "%d entered, %d decided", s.entered, s.decided)
+}
+
+// WaitsFor returns the ranks, ascending, whose part this member needs before agreement
+// seq goes on here: those of its node that have not contributed; else its leader; and at
+// the leader those that speak for other nodes. It is nil if the agreement is decided here or
+// not proposed here, and for one that the window holds back that of the oldest open one.
+func (s *Series) WaitsFor(seq uint64) []int {
+	if seq <= s.decided || seq >= s.Next() {
+		return nil
+	}
+	if seq > s.entered {
+		seq = s.decided + 1
+	}
+	if missing := s.missing(min(seq, s.upper.Next())); len(missing) > 0 {
+		return missing
+	}
+	if !s.leads {
+		return []int{s.leader()}
+	}
+	return s.upper.WaitsFor(seq)
+}
+
+// Describe prints the state for a reader.
+func (s *Series) Describe() string {
+	var b strings.Builder
+	role := "leader of"
+	if !s.leads {
+		role = fmt.Sprintf("led by %d in", s.leader())
+	}
+	fmt.Fprintf(&b, "rank %d of %d, %s %v: next %d, open %d, stopped here %v", s.me, s.n, role, s.node, s.Next(), s.Open(), s.stopped)
+	for k := s.decided + 1; k <= s.entered; k++ {
+		fmt.Fprintf(&b, "\n  agreement %d: waits for %v", k, s.WaitsFor(k))
+	}
+	if len(s.queue) > 0 {
+		fmt.Fprintf(&b, "\n  held back by the window: %d", len(s.queue))
+	}
+	fmt.Fprintf(&b, "\n  nodes: %s", strings.ReplaceAll(s.upper.Describe(), "\n", "\n  "))
+	return b.String()
+}
