@@ -203,11 +203,12 @@ func readings(c *cluster, r int) (out []move) {
 	return out
 }
 
-// rumours returns the moves "r learns by an agreement elsewhere that x is dead".
+// rumours returns the moves "r learns by an agreement elsewhere that x is dead", of those x
+// that are their nodes.
 func rumours(c *cluster) (out []move) {
 	for r := range c.n() {
 		for x := range c.dead.All() {
-			if !c.dead.Has(r) && !c.left.Has(x) && !c.known[r].Has(x) {
+			if !c.dead.Has(r) && !c.left.Has(x) && !c.known[r].Has(x) && len(c.cfg.Nodes[c.of[x]]) == 1 {
 				out = append(out, move{r, fmt.Sprintf("%d hears elsewhere of %d", r, x), func(c *cluster) error { return c.elsewhere(r, x) }})
 			}
 		}
@@ -265,7 +266,7 @@ func choices(c *cluster, channels [][2]int) [][]int {
 }
 
 func (s *search) String() string {
-	text := strings.ReplaceAll(fmt.Sprint(s.sizes), " ", "+")
+	text := strings.ReplaceAll(fmt.Sprint(s.sizes), " ", ",")
 	text = fmt.Sprintf("%s,k=%d,f=%d,lost=%d", strings.Trim(text, "[]"), s.agreements, s.deaths, s.losses)
 	if s.parent != "" {
 		text += "," + s.parent
@@ -288,9 +289,13 @@ func TestExhaustive(t *testing.T) {
 		long bool
 	}{
 		{search: search{sizes: []int{2, 2}, agreements: 2}},
-		{search: search{sizes: []int{2, 2}, agreements: 1, deaths: 1}},
+		{search: search{sizes: []int{2, 2}, agreements: 1, deaths: 1, leaves: true}},
 		{search: search{sizes: []int{2, 2}, agreements: 1, losses: 1}},
 		{search: search{sizes: []int{1, 2, 1}, agreements: 1, deaths: 1}},
+		{search: search{sizes: []int{2, 2}, agreements: 1, deaths: 2}},
+		{search: search{sizes: []int{1, 2, 1}, agreements: 1, deaths: 2, noAck: true}},
+		{search: search{sizes: []int{1, 1, 2}, agreements: 1, deaths: 2, noAck: true, elsewhere: true}},
+		{search: search{sizes: []int{2, 2}, agreements: 2, deaths: 1}},
 	} {
 		t.Run(c.String(), func(t *testing.T) {
 			if c.long && !*long {

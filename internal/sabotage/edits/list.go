@@ -17,6 +17,7 @@ func All() []Edit {
 		matchingBugs(),
 		longBugs(),
 		nodeBugs(),
+		twoLevelBugs(),
 		unreachedBugs(),
 		machineryBugs(),
 		adaptiveDetector(),
