@@ -16,7 +16,8 @@ import (
 // each ordered pair of members. Nothing moves by itself: a script, a random driver or an
 // exhaustive search chooses the steps.
 //
-// It keeps what a host promises: deaths are exact; a list is read in its order, and all that
+// It keeps what a host promises: deaths are exact, but those of a node that is cut off, of which
+// nothing counts any more; a list is read in its order, and all that
 // it holds is read before a frame is; a death is in the list of its own node first; frames
 // of those who are known to be dead are dropped.
 type cluster struct {
@@ -27,6 +28,7 @@ type cluster struct {
 	queues   []queue     // of from -> to at from*n+to
 	dead     rankset.Set // who has stopped, those who left before included
 	left     rankset.Set // of these, who left
+	cutoff   rankset.Set // who is on a node that others may declare, and runs on
 	lists    [][]int     // by node: who is in it, in order
 	read     []int       // by member: so many entries of its node's list
 	known    []rankset.Set
@@ -141,6 +143,9 @@ func (c *cluster) act(r int, a era.Action) error {
 		c.log("%d probes %d", r, a.Rank)
 	case era.Anomaly:
 		c.log("%d finds %d at fault: %s", r, a.From, a.Text)
+		if c.cutoff.Has(r) {
+			return nil // the entries of its node come one by one: for a moment it looks like a leader
+		}
 		return fmt.Errorf("anomaly at %d from %d: %s", r, a.From, a.Text)
 	case era.Decide:
 		c.log("%d decides #%d [%v]%s", r, a.Seq, a.Value, failedMark(a.Value))
@@ -197,6 +202,10 @@ func (c *cluster) decided(r int, d era.Decide) error {
 	if d.Seq != uint64(len(c.results[r]))+1 {
 		return fmt.Errorf("integrity: %d decides #%d behind %d", r, d.Seq, len(c.results[r]))
 	}
+	if c.cutoff.Has(r) {
+		c.results[r] = append(slices.Clip(c.results[r]), d.Value)
+		return nil // it is frozen before it returns anything (F13)
+	}
 	err := errors.Join(c.checkAgreement(r, d), c.checkParticipation(r, d), c.checkDead(d), c.checkValue(d))
 	c.results[r] = append(slices.Clip(c.results[r]), d.Value)
 	for x := range d.Value.Dead.All() {
@@ -220,9 +229,12 @@ func with(s rankset.Set, x int) rankset.Set {
 	return s
 }
 
+// gone says whether r is dead, or might as well be.
+func (c *cluster) gone(r int) bool { return c.dead.Has(r) || c.cutoff.Has(r) }
+
 // lives says whether a member of a node lives.
 func (c *cluster) lives(node int) bool {
-	return slices.ContainsFunc(c.cfg.Nodes[node], func(r int) bool { return !c.dead.Has(r) })
+	return slices.ContainsFunc(c.cfg.Nodes[node], func(r int) bool { return !c.gone(r) })
 }
 
 // checkAgreement compares with everybody whose decision binds: the living, and those who
@@ -243,8 +255,8 @@ func (c *cluster) checkAgreement(r int, d era.Decide) error {
 func (c *cluster) checkParticipation(r int, d era.Decide) error {
 	for q := range c.n() {
 		entered := uint64(len(c.history[q])) >= d.Seq
-		if in := d.Value.From.Has(q); in && !entered || !in && !c.dead.Has(q) {
-			return fmt.Errorf("participation: #%d is decided at %d and of %v; %d entered: %v, lives: %v", d.Seq, r, d.Value.From, q, entered, !c.dead.Has(q))
+		if in := d.Value.From.Has(q); in && !entered || !in && !c.gone(q) {
+			return fmt.Errorf("participation: #%d is decided at %d and of %v; %d entered: %v, lives: %v", d.Seq, r, d.Value.From, q, entered, !c.gone(q))
 		}
 	}
 	return nil
@@ -254,7 +266,7 @@ func (c *cluster) checkParticipation(r int, d era.Decide) error {
 func (c *cluster) checkDead(d era.Decide) error {
 	v := d.Value
 	for q := range c.n() {
-		if v.Dead.Has(q) && (!c.dead.Has(q) || c.left.Has(q)) {
+		if v.Dead.Has(q) && (!c.gone(q) || c.left.Has(q)) {
 			return fmt.Errorf("accuracy: #%d has %d dead, which is not", d.Seq, q)
 		}
 		if !v.From.Has(q) {
@@ -311,7 +323,7 @@ func (c *cluster) checkValue(d era.Decide) error {
 // checkReturned is rule 8: what a decision lets all forget is decided on every node.
 func (c *cluster) checkReturned(d era.Decide) error {
 	for q, s := range c.members {
-		for k := s.decided + 1; k < d.Value.Returned && !c.dead.Has(q); k++ {
+		for k := s.decided + 1; k < d.Value.Returned && !c.gone(q); k++ {
 			if _, there := s.written(k); !there {
 				return fmt.Errorf("rule 8: #%d says all below %d are decided, #%d is not on the node of %d", d.Seq, d.Value.Returned, k, q)
 			}
@@ -360,16 +372,16 @@ func (c *cluster) readList(r int) error {
 // enlist puts x into the list of a node: its own has it first (B23).
 func (c *cluster) enlist(node, x int) {
 	for _, at := range []int{c.of[x], node} {
-		if !slices.Contains(c.lists[at], x) {
+		if !slices.Contains(c.lists[at], x) && (at != c.of[x] || c.dead.Has(x)) {
 			c.lists[at] = append(slices.Clip(c.lists[at]), x)
 		}
 	}
 }
 
-// unlisted returns who has stopped and is not in the list of a node.
+// unlisted returns who has stopped, or is declared, and is not in the list of a node.
 func (c *cluster) unlisted(node int) (out []int) {
-	for x := range c.dead.All() {
-		if !slices.Contains(c.lists[node], x) {
+	for x := range c.n() {
+		if c.gone(x) && !slices.Contains(c.lists[node], x) && (node != c.of[x] || c.dead.Has(x)) {
 			out = append(out, x)
 		}
 	}
@@ -444,7 +456,7 @@ func holdNothing(int, int) bool { return false }
 // death, and nobody need look: all that was proposed is decided, and the same.
 func (c *cluster) checkEnd() error {
 	for r := range c.n() {
-		if s := c.members[r]; !c.dead.Has(r) && s.Open() > 0 {
+		if s := c.members[r]; !c.gone(r) && s.Open() > 0 {
 			return fmt.Errorf("termination: %d waits for %v\n%s", r, s.WaitsFor(s.decided+1), s.Describe())
 		}
 	}
@@ -491,9 +503,9 @@ func (s *Series) append(b []byte) []byte {
 // fingerprint digests everything that the future, and what is checked, depend on.
 func (c *cluster) fingerprint() (sum [16]byte) {
 	must.That(c.n() < 64, "%d members", c.n())
-	b := wire.AppendSet(wire.AppendSet(nil, c.dead), c.left)
+	b := wire.AppendSet(wire.AppendSet(wire.AppendSet(nil, c.dead), c.left), c.cutoff)
 	for node, list := range c.lists {
-		if !c.lives(node) {
+		if !slices.ContainsFunc(c.cfg.Nodes[node], func(r int) bool { return !c.dead.Has(r) }) {
 			continue
 		}
 		b = c.rams[node].append(b)

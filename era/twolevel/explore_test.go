@@ -3,6 +3,7 @@ package twolevel
 import (
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/era"
+	"github.com/goulfm/goulfm/internal/rankset"
 )
 
 var long = flag.Bool("long", false, "also the exhaustive searches that take minutes")
@@ -24,9 +26,13 @@ type search struct {
 	agreements uint64 // that each member proposes
 	deaths     int    // processes that die, at most
 	losses     int    // nodes that are lost, at most
+	cutoff     bool   // those of a lost node run on, and what they say arrives
+	first      bool   // only the first node is lost, and only others die
 	leaves     bool   // a death may be one of a process that had left
 	noAck      bool   // nobody acknowledges anything
 	elsewhere  bool   // a member may know of a death what its node's list does not say yet
+
+	vary *rand.Rand // contributions are drawn; nil: they are the same in all searches
 
 	seen map[[16]byte]struct{}
 	ends int
@@ -34,7 +40,7 @@ type search struct {
 
 // move is one thing that can happen next.
 type move struct {
-	who  int // whose Steps it is made of; -1: nobody's
+	who  int // whose Steps it is made of; -1: nobody's, it is a fault
 	name string
 	do   func(c *cluster) error
 }
@@ -62,21 +68,18 @@ func (s *search) visit(c *cluster, f faults, path []string) error {
 		return nil
 	}
 	s.seen[key] = struct{}{}
-	musts := s.musts(c)
+	musts, mays := s.moves(c)
 	if len(musts) == 0 {
 		s.ends++
 		if err := c.checkEnd(); err != nil {
 			return at(path, err)
 		}
 	}
-	if s.elsewhere {
-		musts = append(musts, rumours(c)...)
-	}
-	for _, m := range musts {
+	for _, m := range append(musts, mays...) {
 		if err := s.try(c, f, path, m); err != nil {
 			return err
 		}
-		if f.deaths < s.deaths && m.who >= 0 {
+		if f.deaths < s.deaths && !(s.first && c.of[m.who] == 0) {
 			if err := s.tryCut(c, f, path, m); err != nil {
 				return err
 			}
@@ -116,7 +119,7 @@ func (s *search) tryCut(c *cluster, f faults, path []string, m move) error {
 
 func (s *search) visitFaults(c *cluster, f faults, path []string) error {
 	for r := range c.n() {
-		if c.dead.Has(r) || f.deaths >= s.deaths {
+		if c.dead.Has(r) || f.deaths >= s.deaths || s.first && c.of[r] == 0 {
 			continue
 		}
 		for _, m := range s.stops(c, []int{r}) {
@@ -126,10 +129,18 @@ func (s *search) visitFaults(c *cluster, f faults, path []string) error {
 		}
 	}
 	for node, ranks := range c.cfg.Nodes {
-		if f.losses >= s.losses || !c.lives(node) {
+		if f.losses >= s.losses || !c.lives(node) || s.first && node > 0 {
 			continue
 		}
-		for _, m := range s.stops(c, ranks) {
+		lost := s.stops(c, ranks)
+		if s.cutoff {
+			lost = []move{{-1, fmt.Sprintf("%v are cut off", ranks), func(c *cluster) error {
+				c.cutoff = rankset.Of(ranks...)
+				c.cutoff.Subtract(c.dead)
+				return nil
+			}}}
+		}
+		for _, m := range lost {
 			if err := s.try(c, faults{f.deaths, f.losses + 1}, path, m); err != nil {
 				return err
 			}
@@ -145,27 +156,36 @@ func at(path []string, err error) error {
 	return fmt.Errorf("%w\nafter: %s", err, strings.Join(path, ", "))
 }
 
-// musts returns what must happen some day.
-func (s *search) musts(c *cluster) []move {
-	var out []move
+// moves returns what must happen some day, and what may.
+func (s *search) moves(c *cluster) (musts, mays []move) {
+	add := func(r int, moves ...move) {
+		if c.cutoff.Has(r) {
+			mays = append(mays, moves...)
+		} else {
+			musts = append(musts, moves...)
+		}
+	}
 	for r := range c.n() {
 		if c.dead.Has(r) {
 			continue
 		}
-		out = append(out, s.proposals(c, r)...)
-		out = append(out, readings(c, r)...)
+		add(r, s.proposals(c, r)...)
+		add(r, readings(c, r)...)
 		if !c.idle(r) {
-			out = append(out, move{r, fmt.Sprintf("%d looks", r), func(c *cluster) error { return c.step(r, Look{}) }})
+			add(r, move{r, fmt.Sprintf("%d looks", r), func(c *cluster) error { return c.step(r, Look{}) }})
 		}
 	}
 	for from := range c.n() {
 		for to := range c.n() {
 			if c.pending(from, to) {
-				out = append(out, move{to, fmt.Sprintf("deliver %d->%d", from, to), func(c *cluster) error { return c.deliver(from, to) }})
+				add(to, move{to, fmt.Sprintf("deliver %d->%d", from, to), func(c *cluster) error { return c.deliver(from, to) }})
 			}
 		}
 	}
-	return out
+	if s.elsewhere {
+		mays = append(mays, rumours(c)...)
+	}
+	return musts, mays
 }
 
 // proposals returns the moves "r proposes", with its known deaths acknowledged or not.
@@ -174,6 +194,9 @@ func (s *search) proposals(c *cluster, r int) []move {
 		return nil
 	}
 	v := era.Value{Flag: ^uint64(1 << r), Lo: era.Claim{Rank: r}, Hi: era.Claim{Rank: r}}
+	if s.vary != nil {
+		v = varied(s.vary, r, v)
+	}
 	out := []move{proposal(r, v)}
 	if !c.known[r].IsEmpty() && !s.noAck {
 		v.Acked = c.known[r].Clone()
@@ -207,9 +230,12 @@ func readings(c *cluster, r int) (out []move) {
 // that are their nodes.
 func rumours(c *cluster) (out []move) {
 	for r := range c.n() {
-		for x := range c.dead.All() {
-			if !c.dead.Has(r) && !c.left.Has(x) && !c.known[r].Has(x) && len(c.cfg.Nodes[c.of[x]]) == 1 {
-				out = append(out, move{r, fmt.Sprintf("%d hears elsewhere of %d", r, x), func(c *cluster) error { return c.elsewhere(r, x) }})
+		for x := range c.n() {
+			if x != r && c.gone(x) && !c.dead.Has(r) && !c.left.Has(x) && !c.known[r].Has(x) && len(c.cfg.Nodes[c.of[x]]) == 1 {
+				out = append(out, move{r, fmt.Sprintf("%d hears elsewhere of %d", r, x), func(c *cluster) error {
+					c.enlist(c.of[x], x)
+					return c.elsewhere(r, x)
+				}})
 			}
 		}
 	}
@@ -274,7 +300,7 @@ func (s *search) String() string {
 	for _, o := range []struct {
 		on   bool
 		name string
-	}{{s.leaves, "leaves"}, {s.noAck, "noack"}, {s.elsewhere, "elsewhere"}} {
+	}{{s.cutoff, "cutoff"}, {s.first, "first"}, {s.leaves, "leaves"}, {s.noAck, "noack"}, {s.elsewhere, "elsewhere"}} {
 		if o.on {
 			text += "," + o.name
 		}
@@ -294,7 +320,8 @@ func TestExhaustive(t *testing.T) {
 		{search: search{sizes: []int{1, 2, 1}, agreements: 1, deaths: 1}},
 		{search: search{sizes: []int{2, 2}, agreements: 1, deaths: 2}},
 		{search: search{sizes: []int{1, 2, 1}, agreements: 1, deaths: 2, noAck: true}},
-		{search: search{sizes: []int{1, 1, 2}, agreements: 1, deaths: 2, noAck: true, elsewhere: true}},
+		{search: search{sizes: []int{1, 1, 2}, agreements: 1, deaths: 2, noAck: true}},
+		{search: search{sizes: []int{1, 1, 2}, agreements: 1, deaths: 1, losses: 1, cutoff: true, first: true, noAck: true, elsewhere: true}},
 		{search: search{sizes: []int{2, 2}, agreements: 2, deaths: 1}},
 	} {
 		t.Run(c.String(), func(t *testing.T) {
