@@ -3,6 +3,8 @@ package era
 import (
 	"fmt"
 	"slices"
+
+	"github.com/goulfm/goulfm/internal/rankset"
 )
 
 // waitsFor returns the ranks whose message this agreement needs, ascending.
@@ -11,12 +13,7 @@ func (a *agreement) waitsFor() []int {
 	case waiting:
 		return []int{a.teams.speaks(a.parent)}
 	case gathering:
-		var ranks []int
-		for q := range a.missing {
-			ranks = append(ranks, a.teams.speaks(q))
-		}
-		slices.Sort(ranks)
-		return ranks
+		return a.teams.speakers(rankset.Of(slices.Collect(a.missing)...)).Slice()
 	}
 	return nil
 }
@@ -31,10 +28,10 @@ func (a *agreement) String() string {
 		text += fmt.Sprintf(", waits for %v", w)
 	}
 	if !a.requesters.IsEmpty() {
-		text += fmt.Sprintf(", requested by %v", a.requesters)
+		text += fmt.Sprintf(", requested by %v", a.teams.speakers(a.requesters))
 	}
 	if !a.asked.IsEmpty() {
-		text += fmt.Sprintf(", asked %v", a.asked)
+		text += fmt.Sprintf(", asked %v", a.teams.speakers(a.asked))
 	}
 	return text
 }

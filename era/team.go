@@ -62,6 +62,18 @@ func (t *teams) speaks(p int) int {
 	return t.members[p][t.speaker[p]]
 }
 
+// speakers returns the ranks that speak for these participants.
+func (t *teams) speakers(ps rankset.Set) rankset.Set {
+	if t == nil {
+		return ps
+	}
+	var ranks rankset.Set
+	for p := range ps.All() {
+		ranks.Add(t.speaks(p))
+	}
+	return ranks
+}
+
 // stop notes that a rank has stopped. It says whether that was the last one of its
 // participant, and otherwise whether another rank speaks for that now.
 func (t *teams) stop(rank int) (p int, gone, moved bool) {

@@ -86,6 +86,10 @@ func (s *Series) written(k uint64) (v era.Value, there bool) {
 
 // follow takes the next decision of this node, and says whether it is there. All members
 // do, its leader, too: so what a member returns is in memory, for whoever leads next (A26).
+//
+// Deaths that were agreed are known before anything else is entered, which the window may
+// let in at once: the tree of that leaves them out, so it must report them (R31). They
+// close nobody (A27).
 func (s *Series) follow() bool {
 	k := s.decided + 1
 	if k > s.entered {
@@ -96,6 +100,8 @@ func (s *Series) follow() bool {
 		return false
 	}
 	s.decided = k
+	s.dead.Union(v.Dead)
+	s.dead.Remove(s.me)
 	if s.upper.Next() == k {
 		s.stepUpper(era.Learned{Seq: k, Value: v})
 	}

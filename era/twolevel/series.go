@@ -159,7 +159,8 @@ func (s *Series) settle() {
 // WaitsFor returns the ranks, ascending, whose part this member needs before agreement
 // seq goes on here: those of its node that have not contributed; else its leader; and at
 // the leader those that speak for other nodes. It is nil if the agreement is decided here or
-// not proposed here, and for one that the window holds back that of the oldest open one.
+// not proposed here; for one that the window holds back, or that is decided before an
+// older one, it is what the oldest open one needs.
 func (s *Series) WaitsFor(seq uint64) []int {
 	if seq <= s.decided || seq >= s.Next() {
 		return nil
@@ -173,7 +174,10 @@ func (s *Series) WaitsFor(seq uint64) []int {
 	if !s.leads {
 		return []int{s.leader()}
 	}
-	return s.upper.WaitsFor(seq)
+	if ranks := s.upper.WaitsFor(seq); ranks != nil || seq == s.decided+1 {
+		return ranks
+	}
+	return s.WaitsFor(s.decided + 1)
 }
 
 // Describe prints the state for a reader.

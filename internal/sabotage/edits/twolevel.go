@@ -15,8 +15,8 @@ func twoLevelBugs() []Edit {
 		folder   = "era/twolevel"
 		pairs    = "TestExhaustive/2,2,k=1,f=1,lost=0,leaves"
 		triple   = "TestExhaustive/1,2,1,k=1,f=2,lost=0,noack"
-		rumours  = "TestExhaustive/1,1,2,k=1,f=2,lost=0,noack,elsewhere"
-		anywhere = "TestRandom"
+		chained  = "TestExhaustive/1,1,2,k=1,f=2,lost=0,noack"
+		rumours  = "TestExhaustive/1,1,2,k=1,f=1,lost=1,cutoff,first,noack,elsewhere"
 	)
 	found := func(run, says string) []Test { return []Test{{Package: folder, Run: run, Says: says}} }
 	return []Edit{
@@ -28,7 +28,7 @@ func twoLevelBugs() []Edit {
 		{
 			Name: "A25-ask", Rule: "who has asked a node asks its next leader again",
 			Changes: []Change{{eraAgreement, "case a.state == gathering && a.asked.Has(p) && !a.contributors.Has(p):", "case false:"}},
-			Tests:   found(rumours, "termination:"),
+			Tests:   found(chained, "termination:"),
 		},
 		{
 			Name: "A25-heir", Rule: "who becomes leader of the root asks the nodes below, as the one before may have done",
@@ -53,9 +53,9 @@ func twoLevelBugs() []Edit {
 		},
 		{
 			Name: "A27", Rule: "only the list of the node closes another node",
-			// A death that is known by another communicator's agreement does, too, at nodes of
-			// several members. Splits.
-			Changes: []Change{{series, "\tcase Failed:\n\t\ts.learnDeath(ev.Rank)\n", "\tcase Failed:\n\t\ts.learnDeath(ev.Rank)\n\t\tif len(s.node) > 1 {\n\t\t\ts.stop(ev.Rank, era.Failed{Rank: ev.Rank})\n\t\t}\n"}},
+			// A death that is known by another communicator's agreement does, too. A leader binds
+			// its node to another one by that, and its heir listens to one that is cut off. Splits.
+			Changes: []Change{{series, "\tcase Failed:\n\t\ts.learnDeath(ev.Rank)\n", "\tcase Failed:\n\t\ts.learnDeath(ev.Rank)\n\t\ts.stop(ev.Rank, era.Failed{Rank: ev.Rank})\n"}},
 			Tests:   found(rumours, "agreement:"),
 		},
 		{
@@ -77,7 +77,17 @@ func twoLevelBugs() []Edit {
 		{
 			Name: "twolevel-learn", Rule: "who becomes leader learns decisions from memory, also beyond one that is missing",
 			Changes: []Change{{lead, "; there {\n\t\ts.stepUpper(era.Learned", "; there && false {\n\t\ts.stepUpper(era.Learned"}},
-			Tests:   found(anywhere, ""),
+			Tests:   found("TestScripts/early_word", ""),
+		},
+		{
+			Name: "twolevel-agreed", Rule: "a death that was agreed is reported by all that is entered after it",
+			Changes: []Change{{lines, "\ts.dead.Union(v.Dead)\n", ""}},
+			Tests:   found("TestAgreedDeathsAreReported", ""),
+		},
+		{
+			Name: "twolevel-close", Rule: "a node is closed when all its members are",
+			Changes: []Change{{team, "if gone = !slices.ContainsFunc(t.members[p], t.lives); gone {", "if gone = true; gone {"}},
+			Tests:   found(pairs, ""),
 		},
 	}
 }
