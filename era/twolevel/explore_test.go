@@ -28,6 +28,7 @@ type search struct {
 	losses     int    // nodes that are lost, at most
 	cutoff     bool   // those of a lost node run on, and what they say arrives
 	first      bool   // only the first node is lost, and only others die
+	begun      bool   // all have proposed when it begins
 	leaves     bool   // a death may be one of a process that had left
 	noAck      bool   // nobody acknowledges anything
 	elsewhere  bool   // a member may know of a death what its node's list does not say yet
@@ -55,7 +56,16 @@ var parents = map[string]func(int) int{
 // run visits everything. An error tells the path to the violation.
 func (s *search) run() error {
 	s.seen = map[[16]byte]struct{}{}
-	return s.visit(newCluster(consecutive(s.sizes...), parents[s.parent]), faults{}, nil)
+	c := newCluster(consecutive(s.sizes...), parents[s.parent])
+	for r := range c.n() {
+		if !s.begun {
+			break
+		}
+		if err := s.proposals(c, r)[0].do(c); err != nil {
+			return err
+		}
+	}
+	return s.visit(c, faults{}, nil)
 }
 
 // faults is what has gone wrong so far.
@@ -300,7 +310,7 @@ func (s *search) String() string {
 	for _, o := range []struct {
 		on   bool
 		name string
-	}{{s.cutoff, "cutoff"}, {s.first, "first"}, {s.leaves, "leaves"}, {s.noAck, "noack"}, {s.elsewhere, "elsewhere"}} {
+	}{{s.cutoff, "cutoff"}, {s.first, "first"}, {s.begun, "begun"}, {s.leaves, "leaves"}, {s.noAck, "noack"}, {s.elsewhere, "elsewhere"}} {
 		if o.on {
 			text += "," + o.name
 		}
@@ -321,7 +331,7 @@ func TestExhaustive(t *testing.T) {
 		{search: search{sizes: []int{2, 2}, agreements: 1, deaths: 2}},
 		{search: search{sizes: []int{1, 2, 1}, agreements: 1, deaths: 2, noAck: true}},
 		{search: search{sizes: []int{1, 1, 2}, agreements: 1, deaths: 2, noAck: true}},
-		{search: search{sizes: []int{1, 1, 2}, agreements: 1, deaths: 1, losses: 1, cutoff: true, first: true, noAck: true, elsewhere: true}},
+		{search: search{sizes: []int{1, 1, 2}, agreements: 1, deaths: 1, losses: 1, cutoff: true, first: true, begun: true, noAck: true, elsewhere: true}},
 		{search: search{sizes: []int{2, 2}, agreements: 2, deaths: 1}},
 	} {
 		t.Run(c.String(), func(t *testing.T) {

@@ -12,11 +12,11 @@ func twoLevelBugs() []Edit {
 		model  = "era/twolevel/cluster_test.go"
 
 		// Nodes by their members; k agreements, f deaths, lost nodes.
-		folder   = "era/twolevel"
-		pairs    = "TestExhaustive/2,2,k=1,f=1,lost=0,leaves"
-		triple   = "TestExhaustive/1,2,1,k=1,f=2,lost=0,noack"
-		chained  = "TestExhaustive/1,1,2,k=1,f=2,lost=0,noack"
-		rumours  = "TestExhaustive/1,1,2,k=1,f=1,lost=1,cutoff,first,noack,elsewhere"
+		folder  = "era/twolevel"
+		pairs   = "TestExhaustive/2,2,k=1,f=1,lost=0,leaves"
+		triple  = "TestExhaustive/1,2,1,k=1,f=2,lost=0,noack"
+		chained = "TestExhaustive/1,1,2,k=1,f=2,lost=0,noack"
+		rumours = "TestExhaustive/1,1,2,k=1,f=1,lost=1,cutoff,first,begun,noack,elsewhere"
 	)
 	found := func(run, says string) []Test { return []Test{{Package: folder, Run: run, Says: says}} }
 	return []Edit{
