@@ -25,12 +25,15 @@ type cluster struct {
 	of       []int // node by rank
 	rams     []*ram
 	members  []*Series
-	queues   []queue     // of from -> to at from*n+to
-	dead     rankset.Set // who has stopped, those who left before included
-	left     rankset.Set // of these, who left
-	cutoff   rankset.Set // who is on a node that others may declare, and runs on
-	lists    [][]int     // by node: who is in it, in order
-	read     []int       // by member: so many entries of its node's list
+	queues   []queue       // of from -> to at from*n+to
+	dead     rankset.Set   // who has stopped, those who left before included
+	left     rankset.Set   // of these, who left
+	absent   rankset.Set   // of those who left, who never was there: no list says so
+	noticed  []rankset.Set // by member: of those, of whom it knows
+	overtake bool          // a frame may be heard before the list is read
+	cutoff   rankset.Set   // who is on a node that others may declare, and runs on
+	lists    [][]int       // by node: who is in it, in order
+	read     []int         // by member: so many entries of its node's list
 	known    []rankset.Set
 	history  [][]contribution // by member, by seq-1
 	results  [][]era.Value    // by member, by seq-1
@@ -58,7 +61,7 @@ func newCluster(nodes [][]int, parent func(int) int) *cluster {
 	}
 	c := &cluster{
 		cfg: Config{N: n, Nodes: nodes, Tag: tag, Parent: parent}, of: make([]int, n),
-		queues: make([]queue, n*n), lists: make([][]int, len(nodes)), read: make([]int, n), known: make([]rankset.Set, n),
+		queues: make([]queue, n*n), lists: make([][]int, len(nodes)), read: make([]int, n), known: make([]rankset.Set, n), noticed: make([]rankset.Set, n),
 		history: make([][]contribution, n), results: make([][]era.Value, n), parts: make([][]rankset.Set, len(nodes)),
 		members: make([]*Series, n),
 	}
@@ -342,7 +345,7 @@ func (c *cluster) propose(r int, v era.Value) error {
 
 // deliver hands over the oldest message from -> to, after the list.
 func (c *cluster) deliver(from, to int) error {
-	for c.read[to] < len(c.list(to)) {
+	for !c.overtake && c.read[to] < len(c.list(to)) {
 		if err := c.readList(to); err != nil {
 			return err
 		}
@@ -369,6 +372,12 @@ func (c *cluster) readList(r int) error {
 	return c.step(r, Listed{Rank: x})
 }
 
+// notice tells r that x never was there.
+func (c *cluster) notice(r, x int) error {
+	c.noticed[r] = with(c.noticed[r], x)
+	return c.step(r, Left{Rank: x})
+}
+
 // enlist puts x into the list of a node: its own has it first (B23).
 func (c *cluster) enlist(node, x int) {
 	for _, at := range []int{c.of[x], node} {
@@ -381,7 +390,7 @@ func (c *cluster) enlist(node, x int) {
 // unlisted returns who has stopped, or is declared, and is not in the list of a node.
 func (c *cluster) unlisted(node int) (out []int) {
 	for x := range c.n() {
-		if c.gone(x) && !slices.Contains(c.lists[node], x) && (node != c.of[x] || c.dead.Has(x)) {
+		if c.gone(x) && !c.absent.Has(x) && !slices.Contains(c.lists[node], x) && (node != c.of[x] || c.dead.Has(x)) {
 			out = append(out, x)
 		}
 	}
@@ -474,7 +483,7 @@ func (c *cluster) clone() *cluster {
 	for i, m := range d.rams {
 		d.rams[i] = m.clone()
 	}
-	d.lists, d.read, d.known = slices.Clone(c.lists), slices.Clone(c.read), slices.Clone(c.known)
+	d.lists, d.read, d.known, d.noticed = slices.Clone(c.lists), slices.Clone(c.read), slices.Clone(c.known), slices.Clone(c.noticed)
 	d.history, d.results, d.parts = slices.Clone(c.history), slices.Clone(c.results), slices.Clone(c.parts)
 	d.members = slices.Clone(c.members)
 	for r, s := range c.members {
@@ -530,7 +539,7 @@ func (c *cluster) fingerprint() (sum [16]byte) {
 		}
 		if !c.dead.Has(r) {
 			b = append(b, byte(c.read[r]))
-			b = s.append(wire.AppendSet(b, c.known[r]))
+			b = s.append(wire.AppendSet(wire.AppendSet(b, c.known[r]), c.noticed[r]))
 		}
 	}
 	for _, q := range c.queues {

@@ -15,7 +15,8 @@ type Event interface{ isEvent() }
 type Propose struct{ Value era.Value }
 
 // Receive is a message of agreement Seq from rank From of another node. Msg is only read
-// during the Step. All that the list of this node holds by now was told before.
+// during the Step. All that the list of this node holds by now was told before: if not, the
+// message is kept all the same, unless it is beyond the window.
 type Receive struct {
 	From int
 	Seq  uint64

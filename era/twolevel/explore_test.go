@@ -29,6 +29,8 @@ type search struct {
 	cutoff     bool   // those of a lost node run on, and what they say arrives
 	first      bool   // only the first node is lost, and only others die
 	begun      bool   // all have proposed when it begins
+	absent     []int  // who never takes part, which each member learns by itself
+	overtake   bool   // a frame may be heard before the list is read
 	leaves     bool   // a death may be one of a process that had left
 	noAck      bool   // nobody acknowledges anything
 	elsewhere  bool   // a member may know of a death what its node's list does not say yet
@@ -57,9 +59,17 @@ var parents = map[string]func(int) int{
 func (s *search) run() error {
 	s.seen = map[[16]byte]struct{}{}
 	c := newCluster(consecutive(s.sizes...), parents[s.parent])
+	c.overtake = s.overtake
+	for _, x := range s.absent {
+		c.absent, c.left = with(c.absent, x), with(c.left, x)
+		c.die(x)
+	}
 	for r := range c.n() {
 		if !s.begun {
 			break
+		}
+		if c.dead.Has(r) {
+			continue
 		}
 		if err := s.proposals(c, r)[0].do(c); err != nil {
 			return err
@@ -181,6 +191,7 @@ func (s *search) moves(c *cluster) (musts, mays []move) {
 		}
 		add(r, s.proposals(c, r)...)
 		add(r, readings(c, r)...)
+		add(r, notices(c, r)...)
 		if !c.idle(r) {
 			add(r, move{r, fmt.Sprintf("%d looks", r), func(c *cluster) error { return c.step(r, Look{}) }})
 		}
@@ -232,6 +243,16 @@ func readings(c *cluster, r int) (out []move) {
 			c.enlist(node, x)
 			return c.readList(r)
 		}})
+	}
+	return out
+}
+
+// notices returns the moves "r learns that x never was there".
+func notices(c *cluster, r int) (out []move) {
+	for x := range c.absent.All() {
+		if !c.noticed[r].Has(x) {
+			out = append(out, move{r, fmt.Sprintf("%d notices that %d is absent", r, x), func(c *cluster) error { return c.notice(r, x) }})
+		}
 	}
 	return out
 }
@@ -304,13 +325,16 @@ func choices(c *cluster, channels [][2]int) [][]int {
 func (s *search) String() string {
 	text := strings.ReplaceAll(fmt.Sprint(s.sizes), " ", ",")
 	text = fmt.Sprintf("%s,k=%d,f=%d,lost=%d", strings.Trim(text, "[]"), s.agreements, s.deaths, s.losses)
+	if s.absent != nil {
+		text += fmt.Sprintf(",absent=%d", s.absent[0])
+	}
 	if s.parent != "" {
 		text += "," + s.parent
 	}
 	for _, o := range []struct {
 		on   bool
 		name string
-	}{{s.cutoff, "cutoff"}, {s.first, "first"}, {s.begun, "begun"}, {s.leaves, "leaves"}, {s.noAck, "noack"}, {s.elsewhere, "elsewhere"}} {
+	}{{s.cutoff, "cutoff"}, {s.first, "first"}, {s.begun, "begun"}, {s.overtake, "overtake"}, {s.leaves, "leaves"}, {s.noAck, "noack"}, {s.elsewhere, "elsewhere"}} {
 		if o.on {
 			text += "," + o.name
 		}
@@ -332,6 +356,12 @@ func TestExhaustive(t *testing.T) {
 		{search: search{sizes: []int{1, 2, 1}, agreements: 1, deaths: 2, noAck: true}},
 		{search: search{sizes: []int{1, 1, 2}, agreements: 1, deaths: 2, noAck: true}},
 		{search: search{sizes: []int{1, 1, 2}, agreements: 1, deaths: 1, losses: 1, cutoff: true, first: true, begun: true, noAck: true, elsewhere: true}},
+		{search: search{sizes: []int{2, 2}, agreements: 1, deaths: 2, overtake: true, noAck: true}},
+		{search: search{sizes: []int{1, 1, 2}, agreements: 1, deaths: 2, overtake: true, begun: true, noAck: true}},
+		{search: search{sizes: []int{2, 2}, agreements: 1, deaths: 1, absent: []int{0}, noAck: true}},
+		{search: search{sizes: []int{2, 2}, agreements: 1, deaths: 1, absent: []int{2}, noAck: true}},
+		{search: search{sizes: []int{1, 2, 1}, agreements: 1, deaths: 2, absent: []int{0}, noAck: true}},
+		{search: search{sizes: []int{1, 1, 2}, agreements: 1, deaths: 2, absent: []int{2}, noAck: true}},
 		{search: search{sizes: []int{2, 2, 1}, agreements: 1, deaths: 1, begun: true, noAck: true}},
 		{search: search{sizes: []int{2, 2}, agreements: 1, deaths: 2, losses: 1}, long: true},
 		{search: search{sizes: []int{3, 1}, agreements: 1, deaths: 2, noAck: true}, long: true},

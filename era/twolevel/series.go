@@ -68,7 +68,7 @@ func (s *Series) Step(ev Event) []era.Action {
 	case Propose:
 		s.propose(ev.Value)
 	case Receive:
-		s.receive(ev)
+		s.stepUpper(era.Receive{From: ev.From, Seq: ev.Seq, Msg: ev.Msg})
 	case Failed:
 		s.learnDeath(ev.Rank)
 	case Listed:
@@ -102,17 +102,6 @@ func (s *Series) propose(v era.Value) {
 	v = v.Clone()
 	v.From, v.Returned = rankset.Of(s.me), 0
 	s.queue = append(s.queue, v)
-}
-
-// receive hands a message to the agreement of the nodes. Only leaders are sent any: this
-// member's list, which it has read, is ahead of all others in what concerns its node.
-func (s *Series) receive(ev Receive) {
-	if !s.leads {
-		text := fmt.Sprintf("agreement %d: a message for the leader of a node, which is rank %d and not %d", ev.Seq, s.leader(), s.me)
-		s.out = append(s.out, era.Anomaly{From: ev.From, Text: text})
-		return
-	}
-	s.stepUpper(era.Receive{From: ev.From, Seq: ev.Seq, Msg: ev.Msg})
 }
 
 func (s *Series) learnDeath(x int) {

@@ -62,15 +62,17 @@ func TestAgreedDeathsAreReported(t *testing.T) {
 	assert.Equal(t, "UP [from={1} flag=1 dead={2} acked={}]", ups[0].(era.Up).String())
 }
 
-// TestMessageToNoLeader: nobody whose list is behind is sent anything, so such a message is
-// reported, and has no effect.
-func TestMessageToNoLeader(t *testing.T) {
-	s, _ := member(3, 2, 2)
-	s.Step(Propose{Value: own(3)})
-	acts := s.Step(down(0, 1, of(rankset.Set{}, 0, 1, 2, 3)))
-	require.Len(t, acts, 1)
-	assert.Equal(t, 0, acts[0].(era.Anomaly).From)
-	assert.Equal(t, 1, s.Open())
+// TestMessageBeforeTheList: what comes for a leader that this member does not know to have
+// stopped is kept, and counts when this one leads.
+func TestMessageBeforeTheList(t *testing.T) {
+	s, _ := member(1, 2, 1)
+	s.Step(Propose{Value: own(1)})
+	up := era.AppendMessage(nil, era.Up{Value: of(rankset.Of(0), 2)})
+	assert.Empty(t, s.Step(Receive{From: 2, Seq: 1, Msg: up}))
+	acts := s.Step(Listed{Rank: 0})
+	require.Len(t, acts, 2, "%v", acts)
+	assert.Equal(t, 2, acts[0].(era.Send).To)
+	assert.Equal(t, "from={1,2} flag=1 dead={0} acked={}", acts[1].(era.Decide).Value.String())
 }
 
 // TestMessageFromTheSameNode: members of one node meet in its memory.
