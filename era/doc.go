@@ -58,5 +58,11 @@
 //   - Progress without a member that never proposes and never dies (A22).
 //     WaitsFor says who that is.
 //
+// # Participants of several ranks
+//
+// A participant can be several ranks, as those of one node (Config.Teams; team.go): the least
+// that has not stopped speaks for it, and is a member of the tree in the above. Package
+// twolevel says what holds when that one dies, and hosts such a Series.
+//
 // To read next: testdata/failure_free.txt, agreement.go, testdata/a23.txt.
 package era

@@ -73,9 +73,8 @@
 //     that is not answered learns that L has stopped, and tells H. H asks, as root, all
 //     who have not contributed to it, as L might have been doing.
 //
-// A leader and its heir never both speak: the death of L is exact, or L is on the same
-// node, and then its stores are visible and its words were looked at before H leads. Others
-// may hear H before their lists have L's death. That H speaks shows it, and answers go
+// A leader and its heir never both speak: L is on the same node, so its death is exact, and
+// its stores are visible and its words were looked at before H says anything. Others may hear H before their lists have L's death. That H speaks shows it, and answers go
 // to H from then on; it closes nobody, because H's own node might not know it by a list.
 //
 // Slots are used again as in package onenode, whose proof holds: a decision takes a line

@@ -67,6 +67,12 @@ func randomRun(seed uint64) (stats, error) {
 		d.agreements = uint64(era.Window + rng.IntN(3*era.Window))
 	}
 	d.leaves, d.elsewhere = rng.IntN(2) == 0, rng.IntN(2) == 0
+	d.c.overtake = d.agreements < era.Window && rng.IntN(2) == 0
+	if rng.IntN(8) == 0 {
+		x := rng.IntN(d.c.n())
+		d.c.absent, d.c.left = rankset.Of(x), rankset.Of(x)
+		d.c.die(x)
+	}
 	if rng.IntN(5) > 0 {
 		d.deaths = rng.IntN(d.c.n())
 		d.losses = rng.IntN(2)
