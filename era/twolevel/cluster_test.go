@@ -459,8 +459,6 @@ func (c *cluster) drain(held func(from, to int) bool) error {
 	return nil
 }
 
-func holdNothing(int, int) bool { return false }
-
 // checkEnd checks what must hold when nothing is in flight, everybody has read of every
 // death, and nobody need look: all that was proposed is decided, and the same.
 func (c *cluster) checkEnd() error {
