@@ -133,8 +133,8 @@ func (a *agreement) failed(x int) {
 // succeeded handles that another rank speaks for participant p now. What the one before
 // had been told may be lost with it, and what it had said, too; the promises between
 // the two participants stand (A25, A27). So who waits for p says so again, and who has
-// asked p asks again. Who is owed something by this member asks by itself: it knows
-// nothing of the agreement but what this node's memory says.
+// asked p asks again. What this member owes to p needs nothing: the heir asks for it by
+// itself, as it knows of the agreement only what the memory of its node says.
 func (a *agreement) succeeded(p int) {
 	switch {
 	case a.state == waiting && p == a.parent:
