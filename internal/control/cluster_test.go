@@ -40,11 +40,12 @@ const testBlocks = 3
 func (c *cluster) share(heap *onenode.Heap, p int, cfg Config) Config {
 	cfg.Blocks = testBlocks
 	cfg.Prepare = func(index uint32) { heap.Prepare(p, index, 2) }
-	cfg.Memory = func(_ uint32, g member.Group) (repair, create onenode.Memory) {
+	cfg.Memory = func(_ uint32, g member.Group) (m member.Memory) {
 		of := onenode.Sharing{Procs: g.Procs, Indices: g.Indices, Me: g.Me}
-		repair = heap.Open(of)
+		m.Repair = heap.Open(of)
 		of.Part = 1
-		return repair, heap.Open(of)
+		m.Create = heap.Open(of)
+		return m
 	}
 	return cfg
 }

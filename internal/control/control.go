@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goulfm/goulfm/era/onenode"
 	"github.com/goulfm/goulfm/fd"
 	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/mono"
@@ -61,9 +60,9 @@ type Config struct {
 	SilentRevocation bool
 
 	// Memory, if not nil, returns what the agreements of a communicator share, for one
-	// all of whose members have blocks of memory that they share; or none, for reasons that are the same at all
+	// all of whose members have blocks; or none, for reasons that are the same at all
 	// members. It takes exact deaths: see package onenode.
-	Memory func(index uint32, g member.Group) (repair, create onenode.Memory)
+	Memory func(index uint32, g member.Group) member.Memory
 }
 
 // HasBlocks says whether all members of a communicator with these context indices
@@ -94,6 +93,7 @@ type Control struct {
 	letGoDue   bool        // a process is gone, or a communicator is
 	departed   rankset.Set // processes of which Exited, Lost or Left was heard; for letGo
 	lost       rankset.Set // those that may run on
+	listed     rankset.Set // the dead that the list of this node has
 	ending     ending      // Finalize, before it closes
 	finalizing bool        // this process has proposed to close the world
 	fenced     bool        // declared dead by others: does nothing any more
@@ -253,11 +253,13 @@ func (c *Control) apply(ev Event) {
 		c.departed.Add(ev.Proc)
 		c.letGoDue = true
 		c.stepDetector(fd.Exited{Rank: ev.Proc})
+		c.list(ev.Proc)
 	case Lost:
 		c.departed.Add(ev.Proc)
 		c.lost.Add(ev.Proc)
 		c.letGoDue = true
 		c.stepDetector(fd.Agreed{Dead: rankset.Of(ev.Proc)})
+		c.list(ev.Proc)
 	case Broken:
 		c.stepDetector(fd.Broken{Rank: ev.Proc})
 	case Left:
@@ -394,6 +396,22 @@ func (c *Control) tellDeath(cm *communicator, proc int) {
 	}
 }
 
+// list notes a death that the list of this node has, and tells the communicators so.
+func (c *Control) list(proc int) {
+	if !c.dead.Has(proc) || !c.listed.Add(proc) {
+		return // of this very process: it is fenced
+	}
+	for cm := range c.comm.comms() {
+		c.tellListed(cm, proc)
+	}
+}
+
+func (c *Control) tellListed(cm *communicator, proc int) {
+	if rank, belongs := cm.rank(proc); belongs {
+		c.step(cm, member.Listed{Rank: rank})
+	}
+}
+
 // setUniform has failures revoke a communicator, or not. No rank can miss a failure
 // then (C9): each member revokes by itself when it learns of a death, whatever it is
 // doing, and the revocation reaches those who will learn of it later.
@@ -518,10 +536,10 @@ func errNoMember(index uint32, proc int) error {
 
 func (c *Control) commConfig(g member.Group) member.Config {
 	cfg := member.Config{Group: g, Watchdog: c.cfg.Watchdog}
-	inBlocks := HasBlocks(g.Indices, c.cfg.Blocks) && (c.cfg.Together == nil || c.cfg.Together(g))
-	cfg.SilentRevocation = c.cfg.SilentRevocation && inBlocks
+	inBlocks := HasBlocks(g.Indices, c.cfg.Blocks)
+	cfg.SilentRevocation = c.cfg.SilentRevocation && inBlocks && (c.cfg.Together == nil || c.cfg.Together(g))
 	if c.cfg.Memory != nil && inBlocks {
-		cfg.Memory.Repair, cfg.Memory.Create = c.cfg.Memory(g.Index, g)
+		cfg.Memory = c.cfg.Memory(g.Index, g)
 	}
 	return cfg
 }

@@ -153,6 +153,9 @@ func (rh *rules) step(ev control.Event) {
 			rh.execute(a)
 		}
 		rh.p.memory.node.Published = false
+		if len(rh.p.memory.node.Touched) > 0 {
+			rh.p.memory.tellTeams()
+		}
 	}
 	rh.todo = rh.todo[:0]
 	rh.stepping = false
@@ -255,7 +258,7 @@ func (p *Proc) decided(a control.Decided) {
 // contribution that was held back. The others may sleep, and nobody else wakes them. And a
 // member that hears last of a death decides when it does, long after its line was published.
 func (p *Proc) wakeAfterDecision(c *Comm) {
-	if c != nil && c.mem != nil && (p.memory.node.Published || !p.memory.looking) {
+	if c != nil && c.mem != nil && c.shared && (p.memory.node.Published || !p.memory.looking) {
 		p.notifyMembers(c)
 	}
 }
@@ -377,6 +380,13 @@ func (ln *links) readControl(from int) bool {
 	did := false
 	for {
 		frame, ok := ln.p.link.NextControl(from)
+		if ok && ln.p.others.isAway(from) && !ln.p.gone.reading && ln.p.node.Epoch() != ln.p.epochSeen.Load() {
+			// The sender may have heard of a death on this node, which is in the list then: first the list (B23).
+			// What the dead have said is read in the middle of the list, whose order stays.
+			ln.p.others.link.PutBack(from)
+			did = ln.p.gone.read() || did
+			continue
+		}
 		if !ok {
 			ln.checkBroken(from)
 			return did

@@ -11,6 +11,7 @@ type departures struct {
 	p        *Proc
 	handled  int  // entries
 	newcomer bool // it learns of those that departed before it came
+	reading  bool // the list
 }
 
 // begin is called before a process looks who has departed already: see meet.
@@ -82,6 +83,9 @@ func (d *departures) read() bool {
 		return false
 	}
 	p.epochSeen.Store(e)
+	outer := d.reading
+	d.reading = true
+	defer func() { d.reading = outer }()
 	p.memory.lookRevocations() // before the deaths: who revoked and died is heard in that order
 	for {
 		of, ok := p.node.Departure(d.handled)

@@ -55,11 +55,55 @@ func (my *memory) begin(cfg *control.Config) {
 	if my.p.cfg.Era {
 		return
 	}
-	cfg.Memory = func(index uint32, g member.Group) (repair, create onenode.Memory) {
-		series := my.node.Open(g)
+	cfg.Memory = func(index uint32, g member.Group) (m member.Memory) {
+		team := g
+		if !my.p.others.isNear(g.Procs) {
+			if m.Nodes = my.p.teamsOf(&g); m.Nodes == nil {
+				return m
+			}
+			team = nodemem.TeamOf(&g, m.Nodes[slices.IndexFunc(m.Nodes, func(t []int) bool { return slices.Contains(t, g.Me) })])
+			m.Tag = nodemem.TeamTag(&team, my.p.cameLater)
+		}
+		series := my.node.Open(team)
 		my.made = append(my.made, commMemory{index: index, series: series})
-		return &series[0], &series[1]
+		if m.Repair, m.Create = &series[0], &series[1]; m.Nodes != nil {
+			m.Repair, m.Create = nodemem.Team{Series: &series[0]}, nodemem.Team{Series: &series[1]}
+		}
+		return m
 	}
+}
+
+// teamsOf returns the ranks of a communicator on several nodes by node, the nodes by least rank, if it agrees in
+// two levels: where each node has one member there is nothing to gain. Else nil.
+func (p *Proc) teamsOf(g *member.Group) (teams [][]int) {
+	if !p.cfg.TwoLevel {
+		return nil
+	}
+	at, together := map[int]int{}, false
+	for r, q := range g.Procs {
+		i, met := at[p.cfg.Nodes[q]]
+		if !met {
+			i = len(teams)
+			at[p.cfg.Nodes[q]], teams = i, append(teams, nil)
+		}
+		teams[i] = append(teams[i], r)
+		together = together || met
+	}
+	if !together {
+		return nil
+	}
+	return teams
+}
+
+// cameLater says whether a process was started by others of the job.
+func (p *Proc) cameLater(proc int) bool { return proc >= p.cfg.Share || p.node.Generation(proc) > 0 }
+
+// tellTeams wakes those who may wait for what this process has stored for agreements in two levels.
+func (my *memory) tellTeams() {
+	for _, g := range my.node.Touched {
+		my.p.node.NotifyAll(g.Procs, park.Caller|park.Background)
+	}
+	my.node.Touched = my.node.Touched[:0]
 }
 
 // reachesAll says whether the memory of all processes of the node can be mapped.

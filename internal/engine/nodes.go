@@ -15,6 +15,8 @@ type betweenNodes interface {
 	// Away says of each seat whether its process is on another node: Watch has no word for it,
 	// and Peek asks the kernel.
 	Away() []bool
+	// PutBack has NextControl return once more what it returned last.
+	PutBack(proc int)
 	// WriteOut writes at once what was sent to a process of another node, and would have waited for
 	// this process's next look to go with what is sent until then. Of a process of this node there is nothing.
 	WriteOut(proc int)

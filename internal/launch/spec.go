@@ -64,6 +64,7 @@ type Spec struct {
 	SuspectAfter time.Duration // kill a rank that shows no life for so long; 0: never
 	Fence        bool          // declare such a rank dead without killing it
 	Era          bool          // agree by messages, not in the node's memory
+	TwoLevel     bool          // agree in two levels among several nodes
 
 	Survive Survive // empty: SurviveKilled
 

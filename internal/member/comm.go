@@ -59,16 +59,21 @@ type Config struct {
 	// its own, also if who revoked dies: nothing is sent.
 	SilentRevocation bool
 
-	// Memory is what the members share, if they are processes of one node whose
-	// deaths are exact: SeriesRepair and SeriesCreate are agreed there. With none they
+	// Memory is what the members share, or those of each node, if their deaths are exact:
+	// SeriesRepair and SeriesCreate are agreed there. With none they
 	// are agreed by messages, as closing is in any case: it needs no haste, and is
 	// answered by members that have forgotten the communicator.
 	Memory Memory
 }
 
 // Memory is what the members of a communicator share for agreements, as one of them
-// sees it: all of them have it or none.
-type Memory struct{ Repair, Create onenode.Memory }
+// sees it: all of them have it or none. If they are on several nodes it is what those of
+// this one's node share, and Nodes has all ranks by node, each ascending, the nodes by least rank.
+type Memory struct {
+	Repair, Create onenode.Memory
+	Nodes          [][]int
+	Tag            uint32 // with Nodes: of the decision words of this node
+}
 
 // Comm is one communicator at one of its members.
 //
@@ -105,7 +110,11 @@ func New(cfg Config) *Comm {
 		failed: NewFailed(n),
 		flood:  flood.New(flood.Config{N: n, Me: me, Items: 1, Silent: cfg.SilentRevocation}),
 	}
-	if m := cfg.Memory; m.Repair != nil {
+	switch m := cfg.Memory; {
+	case m.Nodes != nil:
+		c.series[SeriesRepair] = c.onNodes(m, m.Repair, cfg.Watchdog)
+		c.series[SeriesCreate] = c.onNodes(m, m.Create, cfg.Watchdog)
+	case m.Repair != nil:
 		c.node = c.onNode(m.Repair)
 		c.series[SeriesRepair] = &nodeSeries{Series: c.node}
 		c.series[SeriesCreate] = &nodeSeries{Series: c.onNode(m.Create)}
@@ -185,6 +194,8 @@ func (c *Comm) Step(ev Event) []Action {
 		c.stepFlood(flood.Publish{Items: rankset.Of(0)})
 	case Died:
 		c.died(ev.Rank)
+	case Listed:
+		c.listed(ev.Rank)
 	case Left:
 		for s := range seriesCount {
 			c.stepSeries(s, era.Left{Rank: ev.Rank})

@@ -51,6 +51,10 @@ type Revoke struct{}
 // Died says that Rank was declared dead.
 type Died struct{ Rank int }
 
+// Listed says that the list of departures of this member's node has the death of Rank. It comes behind
+// Died, and may come much later: others may have agreed on a death before the node hears of it.
+type Listed struct{ Rank int }
+
 // Left says that Rank has finalized, or never took up the communicator: nobody
 // waits for it, nor counts it as dead.
 type Left struct{ Rank int }
@@ -71,6 +75,7 @@ func (Propose) event() {}
 func (Receive) event() {}
 func (Revoke) event()  {}
 func (Died) event()    {}
+func (Listed) event()  {}
 func (Left) event()    {}
 func (Look) event()    {}
 func (Ended) event()   {}

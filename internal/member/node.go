@@ -53,13 +53,26 @@ func (s *nodeSeries) step(ev onenode.Event) {
 	}
 }
 
+// A memorySeries is agreed in memory, that of one node or of each.
+type memorySeries interface {
+	series
+	// Open returns how many agreements were proposed here and are not decided here.
+	Open() int
+	// look looks what has moved.
+	look() []era.Action
+}
+
+func (s *nodeSeries) look() []era.Action {
+	s.acts = s.acts[:0]
+	s.step(onenode.Look{})
+	return s.acts
+}
+
 // look lets the agreements in memory look what has moved.
 func (c *Comm) look() {
 	for i, s := range c.series {
-		if n, ok := s.(*nodeSeries); ok && n.Open() > 0 {
-			n.acts = n.acts[:0]
-			n.step(onenode.Look{})
-			c.carryOut(Series(i), n.acts)
+		if m, ok := s.(memorySeries); ok && m.Open() > 0 {
+			c.carryOut(Series(i), m.look())
 		}
 	}
 }
@@ -80,7 +93,7 @@ func (c *Comm) OnNode() bool { return c.node != nil }
 // wait for what this member makes of its result.
 func (c *Comm) Looking() bool {
 	for _, s := range c.series {
-		if n, ok := s.(*nodeSeries); ok && n.Open() > 0 {
+		if m, ok := s.(memorySeries); ok && m.Open() > 0 {
 			return true
 		}
 	}

@@ -29,6 +29,9 @@ type Node struct {
 	Block func(proc int, index uint32, part segment.Part) segment.Region
 	// Published is set when this process publishes a contribution.
 	Published bool
+	// Touched are the groups of Teams for which this process has stored something since the owner
+	// has looked: the others are to look.
+	Touched []*member.Group
 
 	copied []byte // what Long or Value returned last
 }

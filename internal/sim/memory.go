@@ -54,11 +54,12 @@ func (s *simulation) share(cfg *control.Config) {
 	me := cfg.Me
 	cfg.Blocks = blocks
 	cfg.Prepare = func(index uint32) { s.heap.Prepare(me, index, 2) }
-	cfg.Memory = func(_ uint32, g member.Group) (repair, create onenode.Memory) {
+	cfg.Memory = func(_ uint32, g member.Group) (m member.Memory) {
 		of := onenode.Sharing{Part: int(member.SeriesRepair), Procs: g.Procs, Indices: g.Indices, Me: g.Me}
-		repair = s.heap.Open(of)
+		m.Repair = s.heap.Open(of)
 		of.Part = int(member.SeriesCreate)
-		return repair, s.heap.Open(of)
+		m.Create = s.heap.Open(of)
+		return m
 	}
 }
 

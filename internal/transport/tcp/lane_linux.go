@@ -37,6 +37,7 @@ type lane struct {
 	creditReturned uint64 // of this process's payload
 	assembled      []byte // parts of a control frame
 	awaited        int    // its length; 0: none has begun
+	isPutBack      bool   // it is whole, and was not handled
 }
 
 // An attempt is a connection that is not in use yet.

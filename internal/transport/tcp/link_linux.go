@@ -104,6 +104,9 @@ func (l *Link) Broken(proc int) error { return l.to(proc).Broken(proc) }
 // Written says whether all that was sent to processes of other nodes is in the hands of the kernel.
 func (l *Link) Written() bool { return l.mesh.written() }
 
+// PutBack has NextControl return once more what it returned last from a process of another node.
+func (l *Link) PutBack(proc int) { l.mesh.lanes[transport.Control][proc].isPutBack = true }
+
 // WriteOut writes what was sent to a process of another node and waits for more to go with.
 func (l *Link) WriteOut(proc int) {
 	if l.away[proc] {

@@ -329,6 +329,10 @@ func (m *Mesh) NextControl(from int) ([]byte, bool) {
 	if l == nil || l.closed {
 		return nil, false
 	}
+	if l.isPutBack {
+		l.isPutBack = false
+		return l.assembled, true
+	}
 	if l.awaited > 0 && len(l.assembled) == l.awaited { // the one returned last time
 		l.assembled, l.awaited = l.assembled[:0], 0
 	}

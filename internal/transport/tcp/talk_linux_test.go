@@ -359,3 +359,30 @@ func TestGathering(t *testing.T) {
 		send(100)
 	}
 }
+
+// TestPutBack: a control frame that was put back comes once more, before those behind it.
+func TestPutBack(t *testing.T) {
+	w := newWorld(t, 2, socket.Auth)
+	from, to := w.Port(0).Link.(*Link), w.Port(1).Link.(*Link)
+	for _, text := range []string{"first", "second"} {
+		require.Equal(t, len(text), from.TryControl(1, []byte(text), 0))
+	}
+	next := func() string {
+		for {
+			if frame, ok := to.NextControl(0); ok {
+				return string(frame)
+			}
+			from.Take(transport.Control, nil)
+			to.Take(transport.Control, nil)
+		}
+	}
+	require.Equal(t, "first", next())
+	to.PutBack(0)
+	require.Equal(t, "first", next())
+	to.PutBack(0)
+	to.PutBack(0)
+	require.Equal(t, "first", next())
+	require.Equal(t, "second", next())
+	_, again := to.NextControl(0)
+	require.False(t, again)
+}
