@@ -42,6 +42,10 @@ func (c *cluster) share(heap *onenode.Heap, p int, cfg Config) Config {
 	cfg.Prepare = func(index uint32) { heap.Prepare(p, index, 2) }
 	cfg.Memory = func(_ uint32, g member.Group) (m member.Memory) {
 		of := onenode.Sharing{Procs: g.Procs, Indices: g.Indices, Me: g.Me}
+		if procsPerNode > 0 {
+			m.Nodes, of = teamsOf(g)
+			m.Tag = of.Indices[0]
+		}
 		m.Repair = heap.Open(of)
 		of.Part = 1
 		m.Create = heap.Open(of)
@@ -50,11 +54,33 @@ func (c *cluster) share(heap *onenode.Heap, p int, cfg Config) Config {
 	return cfg
 }
 
+// procsPerNode is how many processes a node has, in tests of several; 0: all are on one.
+var procsPerNode = 0
+
+// teamsOf returns the ranks of a group by node, and what those of this one's share.
+func teamsOf(g member.Group) (teams [][]int, mine onenode.Sharing) {
+	node := func(rank int) int { return g.Procs[rank] / procsPerNode }
+	for r := range g.Procs {
+		i := slices.IndexFunc(teams, func(t []int) bool { return node(t[0]) == node(r) })
+		if i < 0 {
+			i, teams = len(teams), append(teams, nil)
+		}
+		teams[i] = append(teams[i], r)
+		if node(r) == node(g.Me) {
+			if r == g.Me {
+				mine.Me = len(mine.Procs)
+			}
+			mine.Procs, mine.Indices = append(mine.Procs, g.Procs[r]), append(mine.Indices, g.Indices[r])
+		}
+	}
+	return teams, mine
+}
+
 // look lets everybody look at every communicator.
 func (c *cluster) look() {
 	for p, ctl := range c.procs {
 		for i := range ctl.comm.slots.n {
-			if ctl.OnNode(i) {
+			if ctl.OnNode(i) || ctl.Looking(i) {
 				c.step(p, Look{Comm: i})
 			}
 		}
