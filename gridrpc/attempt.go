@@ -15,6 +15,7 @@ type attempt struct {
 	call    session.CallID
 	number  uint32
 	service string
+	codec   Codec
 	ctx     context.Context // of the body
 	cancel  context.CancelFunc
 
@@ -25,10 +26,13 @@ type attempt struct {
 	result    []byte
 	failed    *pb.Failed
 	done      bool
-	withdrawn bool // its argument has not come: there is no body
-	streams   int  // that tell it
-	heard     bool // the client has the outcome, or wants none
-	over      bool // the call has ended: no other attempt will need its checkpoints
+	keep      time.Duration // for which the outcome is held, from the end of the body on; 0: for its client alone
+	shelved   bool          // the result is in the store
+	spent     bool          // the outcome is not here any more
+	withdrawn bool          // its argument has not come: there is no body
+	streams   int           // that tell it
+	heard     bool          // the client has the outcome, or wants none
+	over      bool          // the call has ended: no other attempt will need its checkpoints
 }
 
 // limit gives the body a context, with a deadline if it has one.
@@ -62,7 +66,17 @@ func (a *attempt) running() *pb.Running {
 // end cancels the attempt: the client wants no more of it. over says that the call has ended.
 func (a *attempt) end(over bool) {
 	a.cancel()
-	a.update(func() { a.over = a.over || over })
+	a.update(func() { a.over, a.keep = a.over || over, 0 })
+}
+
+// wasHeard notes that a client has all, or wants no more.
+func (a *attempt) wasHeard() {
+	a.update(func() {
+		a.over = a.over || a.done
+		if a.keep == 0 {
+			a.heard, a.spent, a.result = true, true, nil
+		}
+	})
 }
 
 // isOver says whether body and call have ended.

@@ -28,9 +28,11 @@ type Client struct {
 	cancel  context.CancelFunc
 
 	guards guards
+	work   sync.WaitGroup // calls, and cancellations on their way
 
 	mu    sync.Mutex
 	conns map[string]*grpc.ClientConn
+	shut  bool // no connection is made any more
 }
 
 // DialOption changes what a client is.
@@ -79,12 +81,21 @@ func Dial(ctx context.Context, masters string, options ...DialOption) (*Client, 
 	return c, nil
 }
 
-// Close cancels all calls.
+// Close cancels all calls, but those that a server keeps.
 func (c *Client) Close() {
+	c.mu.Lock()
 	c.cancel()
+	c.mu.Unlock()
+	told := make(chan struct{})
+	go func() { defer close(told); c.work.Wait() }()
+	select {
+	case <-told:
+	case <-time.After(abandonWithin): // a server is stopped, or a Watch calls this
+	}
 	c.guards.pulse.Close()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.shut = true
 	for _, conn := range c.conns {
 		conn.Close()
 	}
@@ -106,14 +117,25 @@ func (c *Client) conn(addr string) (*grpc.ClientConn, error) {
 	if conn := c.conns[addr]; conn != nil {
 		return conn, nil
 	}
-	if c.ctx.Err() != nil {
-		return nil, c.ctx.Err()
+	if c.shut {
+		return nil, context.Canceled
 	}
 	conn, err := c.id.Dial(addr)
 	if err == nil {
 		c.conns[addr] = conn
 	}
 	return conn, err
+}
+
+// spawn runs something that Close waits for. After Close it does not.
+func (c *Client) spawn(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ctx.Err() != nil {
+		go f()
+		return
+	}
+	c.work.Go(f)
 }
 
 // drop forgets the connection to a process that is dead: it would be dialled for ever.
@@ -129,28 +151,36 @@ func (c *Client) drop(addr string) {
 // scheduleWithin is how long one master has to answer.
 const scheduleWithin = 2 * time.Second
 
-// schedule asks the masters, one after the other, for servers.
-func (c *Client) schedule(ctx context.Context, m *pb.ScheduleRequest) (*pb.ScheduleReply, error) {
+// schedule asks the masters for servers.
+func (c *Client) schedule(ctx context.Context, m *pb.ScheduleRequest) (reply *pb.ScheduleReply, err error) {
+	err = c.askMasters(ctx, func(ctx context.Context, master pb.AgentClient) error {
+		reply, err = master.Schedule(ctx, m)
+		return err
+	})
+	return reply, err
+}
+
+// askMasters asks the masters, one after the other, until one has answered.
+func (c *Client) askMasters(ctx context.Context, ask func(ctx context.Context, master pb.AgentClient) error) error {
 	list, err := c.addresses()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	failures := []error{ErrNoMaster}
 	for _, addr := range list {
 		conn, err := c.conn(addr)
 		if err == nil {
 			one, cancel := context.WithTimeout(ctx, scheduleWithin)
-			var reply *pb.ScheduleReply
-			reply, err = pb.NewAgentClient(conn).Schedule(one, m)
+			err = ask(one, pb.NewAgentClient(conn))
 			cancel()
 			if err == nil {
-				return reply, nil
+				return nil
 			}
 			conn.ResetConnectBackoff()
 		}
 		failures = append(failures, fmt.Errorf("%s: %w", addr, err))
 	}
-	return nil, errors.Join(failures...)
+	return errors.Join(failures...)
 }
 
 // Offer is a service at a server, as the master knows it.

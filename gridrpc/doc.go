@@ -30,6 +30,7 @@
 //     error.
 //   - What a body has stored with CheckpointNow or Notify, the next attempt goes on from.
 //     A checkpoint is there whole or not at all.
+//   - A call with Keep goes on when its client is gone, and its outcome is held: Attach finds it.
 //   - A call under which three servers are lost is not tried again: ErrPoison.
 //
 // # Not promised

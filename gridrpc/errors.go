@@ -17,6 +17,7 @@ var (
 	ErrService     = errors.New("the service failed")
 	ErrCodec       = errors.New("argument or result does not fit")
 	ErrTooLarge    = errors.New("too large")
+	ErrGone        = errors.New("no such call is kept")
 	ErrDenied      = errors.New("denied")
 	ErrCheckpoint  = errors.New("checkpoint failed")
 	ErrUnsupported = errors.New("not supported here")

@@ -58,13 +58,16 @@ type line struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	mu     sync.Mutex // held while the stream is written to
-	stream callerStream
+	mu        sync.Mutex // held while the stream is written to
+	stream    callerStream
+	adopted   bool // its server has the attempt since before there was a stream
+	abandoned bool
+	over      bool // and the call has ended
 }
 
-func (c *Client) begin(ctx context.Context, name string, in []byte, set settings) *flight {
+func (c *Client) newFlight(ctx context.Context, name string, id session.CallID, set settings) *flight {
 	f := &flight{
-		client: c, service: name, id: newCallID(), in: in, set: set,
+		client: c, service: name, id: id, set: set,
 		events: make(chan event), done: make(chan struct{}),
 		rule: session.New(set.rule), origin: time.Now(),
 		refs: map[session.Server]*pb.Ref{}, attempts: map[uint32]*line{},
@@ -72,18 +75,17 @@ func (c *Client) begin(ctx context.Context, name string, in []byte, set settings
 		dead: map[session.Server]bool{},
 	}
 	f.ctx, f.cancel = context.WithCancel(ctx)
-	go f.fly()
 	return f
 }
 
 func (f *flight) now() mono.Time { return mono.Time(time.Since(f.origin)) }
 
-// fly steps the rule until the call has ended.
-func (f *flight) fly() {
+// fly steps the rule, from its first event until the call has ended.
+func (f *flight) fly(first session.Event) {
 	defer close(f.done)
 	defer f.cancel()
 	defer f.client.guards.remove(f)
-	f.carryOut(f.rule.Step(session.Begin{At: f.now()}))
+	f.carryOut(f.rule.Step(first))
 	closed := f.client.ctx.Done()
 	for !f.over {
 		var due <-chan time.Time
@@ -103,9 +105,17 @@ func (f *flight) fly() {
 		case <-f.ctx.Done():
 			f.carryOut(f.rule.Step(session.Cancelled{At: f.now()}))
 		case <-closed:
-			f.carryOut(f.rule.Step(session.Cancelled{At: f.now()}))
+			f.carryOut(f.rule.Step(f.closing()))
 		}
 	}
+}
+
+// closing is what the end of the client means for its call.
+func (f *flight) closing() session.Event {
+	if f.set.keep > 0 {
+		return session.Left{At: f.now()}
+	}
+	return session.Cancelled{At: f.now()}
 }
 
 // post gives an event to the rule, from another goroutine.
@@ -130,7 +140,8 @@ func (f *flight) carryOut(actions []session.Action) {
 		case session.Attach:
 			f.connect(a.Attempt, session.Manifest{}, a.Accepted)
 		case session.Abandon:
-			go f.attempts[a.Attempt].abandon(a.Over)
+			l := f.attempts[a.Attempt]
+			f.client.work.Go(func() { l.abandon(a.Over) }) // which waits for this goroutine, too
 		case session.End:
 			f.end(a)
 		}
@@ -219,7 +230,9 @@ func (f *flight) end(a session.End) {
 		f.err = f.fail(ErrPoison, server)
 	case session.TriesOver:
 		f.err = f.fail(ErrServerLost, server)
-	case session.GivenUp:
+	case session.Gone:
+		f.err = f.fail(ErrGone, server)
+	case session.GivenUp, session.LeftBehind:
 		f.err = f.fail(context.Cause(f.ctx), server)
 		if f.ctx.Err() == nil {
 			f.err = f.fail(context.Canceled, server)

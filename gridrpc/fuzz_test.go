@@ -1,6 +1,7 @@
 package gridrpc
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -48,6 +49,37 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+// FuzzCallID: any text is refused, or names a call.
+func FuzzCallID(f *testing.F) {
+	for _, text := range []string{"", "0", callText(session.CallID{1, 2}), "zz", callText(session.CallID{}) + "00"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if id, err := parseCallID(text); err == nil {
+			assert.Equal(t, strings.ToLower(text), callText(id))
+		}
+	})
+}
+
+// FuzzFound: any answer of a master is refused, or is a place of the call that was asked for.
+func FuzzFound(f *testing.F) {
+	id := session.CallID{7}
+	for _, k := range []*pb.Kept{{Call: id[:], Attempt: 1, Server: &pb.Ref{Name: "s1", Addr: "x"}}, {Call: id[:]}, {Attempt: 1}} {
+		data, err := proto.Marshal(k)
+		assert.NoError(f, err)
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var k pb.Kept
+		if proto.Unmarshal(data, &k) == nil && usable(&k, id) {
+			assert.Equal(t, id[:], k.Call)
+			rule := session.New(session.Config{})
+			rule.Step(session.Found{Server: serverOf(k.Server), Attempt: k.Attempt})
+			assert.Equal(t, k.Attempt, rule.Attempt())
+		}
+	})
+}
+
 // FuzzSubmit: any first frame is refused for a reason, or names a call that the desk can take.
 func FuzzSubmit(f *testing.F) {
 	for _, m := range []*pb.Submit{
@@ -55,6 +87,7 @@ func FuzzSubmit(f *testing.F) {
 		{Call: make([]byte, 15), Attempt: 1, Service: "square"},
 		{Call: make([]byte, 16), Attempt: 0, Service: "square"},
 		{Call: make([]byte, 16), Attempt: 1, Service: "none", Size: 1 << 40},
+		{Call: make([]byte, 16), Attempt: 1, Service: "square", Keep: -1},
 	} {
 		data, err := proto.Marshal(&pb.CallFrame{Kind: &pb.CallFrame_Submit{Submit: m}})
 		assert.NoError(f, err)
@@ -75,6 +108,7 @@ func FuzzSubmit(f *testing.F) {
 		assert.NotZero(t, m.Attempt)
 		assert.LessOrEqual(t, m.Size, uint64(argumentMax))
 		assert.NotNil(t, s.services[m.Service])
+		assert.LessOrEqual(t, m.Keep, int64(keepMax))
 		s.desk.Submit(session.CallID(m.Call), m.Attempt, m.Incarnation, m.Attach)
 	})
 }

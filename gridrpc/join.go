@@ -3,6 +3,8 @@ package gridrpc
 import (
 	"context"
 	"os"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/goulfm/goulfm/fd/adaptive"
@@ -26,6 +28,10 @@ const detection = 5 * adaptive.Second
 type leaf struct {
 	server *Server
 	branch *branch.Branch
+
+	mu      sync.Mutex // held while the parent is told: it hears everything in order
+	told    []kept     // calls that the parent knows of
+	tellAll bool       // it knows of none
 }
 
 // join gives the server its place.
@@ -70,11 +76,26 @@ func (l *leaf) tellParent(ctx context.Context) {
 }
 
 func (l *leaf) report(answers uint64) {
-	l.branch.Report(&pb.Report{Estimates: l.server.estimates(), Answers: answers})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := &pb.Report{Estimates: l.server.estimates(), Answers: answers}
+	if now := l.server.keeping(); l.tellAll || !slices.Equal(now, l.told) {
+		r.Keeping = &pb.Keeping{}
+		for _, k := range now {
+			r.Keeping.Calls = append(r.Keeping.Calls, k.toWire(l.server.me))
+		}
+		l.told, l.tellAll = now, false
+	}
+	l.branch.Report(r)
 }
 
 // Attached has a new parent told everything.
-func (l *leaf) Attached() { l.report(0) }
+func (l *leaf) Attached() {
+	l.mu.Lock()
+	l.tellAll = true
+	l.mu.Unlock()
+	l.report(0)
+}
 
 // Asked answers a question of the parent.
 func (l *leaf) Asked(q *pb.Question) { l.report(q.Number) }

@@ -67,6 +67,8 @@ func (s *Server) examine(m *pb.Submit) (pb.Refusal_Why, string) {
 		return pb.Refusal_MALFORMED, "attempts count from 1"
 	case m.Size > argumentMax:
 		return pb.Refusal_MALFORMED, fmt.Sprintf("an argument of %d bytes, at most %d", m.Size, argumentMax)
+	case m.Keep < 0 || m.Keep > int64(keepMax):
+		return pb.Refusal_MALFORMED, fmt.Sprintf("to be kept for %v, at most %v", time.Duration(m.Keep), keepMax)
 	case s.services[m.Service] == nil:
 		return pb.Refusal_UNKNOWN, "no service " + m.Service
 	}
@@ -78,13 +80,20 @@ func (s *Server) examine(m *pb.Submit) (pb.Refusal_Why, string) {
 func (s *Server) take(stream callStream, m *pb.Submit) (*attempt, error) {
 	id := session.CallID(m.Call)
 	s.mu.Lock()
+	if m.Keep > 0 && !m.Attach && len(s.keptNow()) >= keptMax {
+		s.mu.Unlock()
+		return nil, refuse(stream, pb.Refusal_FULL, fmt.Sprintf("%d calls are kept already", keptMax))
+	}
 	verdict := s.desk.Submit(id, m.Attempt, m.Incarnation, m.Attach)
 	a := s.attempts[id]
 	if verdict == session.Run {
 		if a != nil {
-			a.cancel() // an older attempt, which hangs
+			a.end(false) // an older attempt, which hangs
 		}
-		a = &attempt{call: id, number: m.Attempt, service: m.Service, changed: make(chan struct{}), streams: 1}
+		a = &attempt{
+			call: id, number: m.Attempt, service: m.Service, codec: Codec(m.Codec), keep: time.Duration(m.Keep),
+			changed: make(chan struct{}), streams: 1,
+		}
 		a.limit(s.ctx, time.Duration(m.DeadlineIn))
 		s.attempts[id] = a
 	} else if verdict == session.Rejoin && a != nil {
@@ -95,6 +104,10 @@ func (s *Server) take(stream callStream, m *pb.Submit) (*attempt, error) {
 	case verdict == session.Run:
 		return s.begin(stream, m, a)
 	case verdict == session.Rejoin && a != nil:
+		if err := s.fetch(stream.Context(), a); err != nil {
+			s.unattended(a)
+			return nil, s.unfetched(stream, a, err)
+		}
 		return a, stream.Send(&pb.CallFrame{Kind: &pb.CallFrame_Accepted{Accepted: &pb.Accepted{Attached: true}}})
 	case verdict == session.TooMany:
 		return nil, refuse(stream, pb.Refusal_FULL, "no place")
@@ -102,7 +115,7 @@ func (s *Server) take(stream callStream, m *pb.Submit) (*attempt, error) {
 		return nil, refuse(stream, pb.Refusal_DRAINING, "about to leave")
 	case verdict == session.NotMe:
 		return nil, refuse(stream, pb.Refusal_OTHER, "another incarnation")
-	case verdict == session.Forgotten:
+	case verdict == session.Forgotten, verdict == session.Rejoin:
 		return nil, refuse(stream, pb.Refusal_STALE, "not known any more")
 	}
 	return nil, refuse(stream, pb.Refusal_STALE, "a later attempt was here")
@@ -163,6 +176,7 @@ func (s *Server) run(ctx context.Context, c *Call, v *service, codec Codec, in [
 	}
 	c.close()
 	c.attempt.finish(out, failure(err))
+	s.hold(c.attempt)
 	s.cleanUp(c.attempt)
 	s.mu.Lock()
 	s.desk.Leave()
@@ -221,7 +235,7 @@ func converse(stream callStream, a *attempt) error {
 		case <-more:
 		case err := <-heard:
 			if err == io.EOF { // the client has all, or wants no more
-				a.update(func() { a.heard, a.result, a.over = true, nil, a.over || a.done })
+				a.wasHeard()
 				return nil
 			}
 			return err
@@ -236,6 +250,12 @@ func (s *Server) unattended(a *attempt) {
 	defer a.mu.Unlock()
 	a.streams--
 	if a.streams > 0 {
+		return
+	}
+	if a.keep > 0 { // letGo will do the rest
+		if a.shelved {
+			a.result = nil
+		}
 		return
 	}
 	wait := reattachWithin
@@ -254,6 +274,7 @@ func (s *Server) giveUp(a *attempt) {
 		return
 	}
 	a.cancel()
+	s.unshelve(a)
 	time.AfterFunc(rememberFor, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -21,6 +21,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 	"github.com/goulfm/goulfm/gridrpc/internal/pulse"
 	"github.com/goulfm/goulfm/gridrpc/internal/session"
+	"github.com/goulfm/goulfm/gridrpc/internal/shelf"
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
@@ -35,6 +36,7 @@ type Server struct {
 	pulse    *pulse.Pulse
 	leaf     *leaf
 	store    checkpoint.Store // of checkpoints; nil: none
+	shelf    *shelf.Shelf     // of large results that are kept; nil: none
 	log      *log.Logger
 	ctx      context.Context
 	news     chan struct{} // has one element when an estimate has changed
@@ -110,6 +112,10 @@ func (s *Server) listen(ctx context.Context, id *link.Identity, name string) err
 		return &Error{Op: "serve", Server: name, Err: err}
 	}
 	s.desk = session.Desk{Incarnation: s.me.Incarnation, Places: s.Places + s.Queue}
+	if s.store != nil {
+		s.shelf = shelf.New(s.store, name)
+	}
+	s.takeOver(ctx)
 	if s.pulse, err = pulse.New(id, s.me); err != nil {
 		return &Error{Op: "serve", Server: name, Err: err}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
 	"time"
 
 	"github.com/goulfm/goulfm/gridrpc/internal/session"
@@ -16,6 +17,7 @@ type settings struct {
 	codec Codec
 	work  float64
 	bytes float64
+	keep  time.Duration
 	tell  func(Event)
 }
 
@@ -39,6 +41,13 @@ func Stall(d time.Duration) CallOption {
 
 // AtMostOnce never lets a body run twice: the loss of its server is ErrServerLost.
 func AtMostOnce() CallOption { return func(s *settings) { s.rule.AtMostOnce = true } }
+
+// Keep has a call go on if its client is gone, and its outcome held for d from the end of the
+// body on: Attach finds it, from any client. d is at most 7 days. The server holds it, results
+// above 64 KiB in the store of the platform, if there is one; what is in memory ends with its
+// server. A context that is done, and Session.Cancel, end the call all the same; Close leaves
+// it.
+func Keep(d time.Duration) CallOption { return func(s *settings) { s.keep = d } }
 
 // InCodec is how argument and result become bytes. The default is Gob.
 func InCodec(c Codec) CallOption { return func(s *settings) { s.codec = c } }
@@ -76,12 +85,18 @@ func (f Func[Req, Rep]) Go(ctx context.Context, in *Req, o ...CallOption) (*Sess
 	for _, o := range append(f.options[:len(f.options):len(f.options)], o...) {
 		o(&set)
 	}
+	if set.keep < 0 || set.keep > keepMax {
+		return nil, &Error{Op: "call", Service: f.name, Err: fmt.Errorf("to be kept for %v: want 0 to %v", set.keep, keepMax)}
+	}
 	data, err := encode(set.codec, in)
 	if err != nil {
 		return nil, &Error{Op: "call", Service: f.name, Err: err}
 	}
 	set.bytes = float64(len(data))
-	return &Session[Rep]{codec: set.codec, flight: f.client.begin(ctx, f.name, data, set)}, nil
+	fl := f.client.newFlight(ctx, f.name, newCallID(), set)
+	fl.in = data
+	f.client.spawn(func() { fl.fly(session.Begin{At: fl.now()}) })
+	return &Session[Rep]{codec: set.codec, flight: fl}, nil
 }
 
 // Session is a call that has begun.
@@ -90,7 +105,7 @@ type Session[Rep any] struct {
 	flight *flight
 }
 
-// ID names the call.
+// ID names the call, for Attach.
 func (s *Session[Rep]) ID() string { return callText(s.flight.id) }
 
 // Cancel gives the call up.
@@ -127,6 +142,15 @@ func (s *Session[Rep]) Test() (out *Rep, done bool, err error) {
 func newCallID() (id session.CallID) {
 	_, _ = rand.Read(id[:]) // never fails
 	return id
+}
+
+// parseCallID reads what callText wrote.
+func parseCallID(text string) (id session.CallID, err error) {
+	data, err := hex.DecodeString(text)
+	if err != nil || len(data) != len(id) {
+		return id, fmt.Errorf("%.40q is no call: want its id, %d hexadecimal digits", text, 2*len(id))
+	}
+	return session.CallID(data), nil
 }
 
 func callText(id session.CallID) string { return hex.EncodeToString(id[:]) }

@@ -24,7 +24,7 @@ func (f *flight) connect(attempt uint32, from session.Manifest, attach bool) {
 	ref := f.refs[l.server]
 	m := &pb.Submit{
 		Call: f.id[:], Attempt: attempt, Incarnation: l.server.Incarnation, Service: f.service,
-		Codec: string(f.set.codec), Size: uint64(len(f.in)), Attach: attach,
+		Codec: string(f.set.codec), Size: uint64(len(f.in)), Attach: attach, Keep: int64(f.set.keep),
 	}
 	if key := f.keys[from]; key != "" {
 		m.Manifest = &pb.Checkpointed{Attempt: from.Attempt, Seq: from.Number, Key: key}
@@ -38,7 +38,7 @@ func (f *flight) connect(attempt uint32, from session.Manifest, attach bool) {
 // carry speaks with a server until the attempt has ended, or the stream is broken.
 func (f *flight) carry(l *line, addr string, m *pb.Submit) {
 	err := f.speak(l, addr, m)
-	if err == nil || l.ctx.Err() != nil {
+	if err == nil || l.ctx.Err() != nil || l.isAbandoned() {
 		l.cancel()
 		return
 	}
@@ -120,6 +120,10 @@ func (f *flight) speak(l *line, addr string, m *pb.Submit) error {
 func (f *flight) submit(l *line, stream callerStream, m *pb.Submit) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.abandoned && !l.adopted {
+		l.cancel()
+		return
+	}
 	l.stream = stream
 	if err := stream.Send(&pb.CallFrame{Kind: &pb.CallFrame_Submit{Submit: m}}); err != nil {
 		return
@@ -128,6 +132,9 @@ func (f *flight) submit(l *line, stream callerStream, m *pb.Submit) {
 		if err := stream.Send(p); err != nil {
 			return
 		}
+	}
+	if l.abandoned {
+		l.sayCancel()
 	}
 }
 
@@ -150,14 +157,32 @@ func (l *line) goodbye(stream callerStream) error {
 // the body when nobody has attached for a while.
 const abandonWithin = time.Second
 
-// abandon cancels the attempt at its server.
+// abandon cancels the attempt at its server, and returns when that knows, or is slow to.
 func (l *line) abandon(over bool) {
-	time.AfterFunc(abandonWithin, l.cancel)
+	defer time.AfterFunc(abandonWithin, l.cancel).Stop()
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.stream != nil && l.stream.Send(&pb.CallFrame{Kind: &pb.CallFrame_Cancel{Cancel: &pb.Cancel{Over: over}}}) == nil {
+	l.abandoned, l.over = true, over
+	switch {
+	case l.stream != nil:
+		l.sayCancel()
+	case !l.adopted:
+		l.cancel()
+	}
+	l.mu.Unlock()
+	<-l.ctx.Done()
+}
+
+// sayCancel writes the cancellation. It holds the lock.
+func (l *line) sayCancel() {
+	if l.stream.Send(&pb.CallFrame{Kind: &pb.CallFrame_Cancel{Cancel: &pb.Cancel{Over: l.over}}}) == nil {
 		_ = l.stream.CloseSend()
 	}
+}
+
+func (l *line) isAbandoned() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.abandoned
 }
 
 // hear gives a frame to the rule, and says whether it was the last one.

@@ -38,6 +38,7 @@ func call(ctx context.Context, args []string) error {
 	watch := f.Bool("watch", false, "tell what happens")
 	timeout := f.Duration("timeout", 0, "give up after")
 	detect := f.Duration("detect", 30*time.Second, "until a silent server is given up")
+	keep := f.Duration("keep", 0, "let the call go on without this command, and hold its outcome for so long")
 	if err := parse(f, args); err != nil || f.NArg() < 1 || f.NArg() > 2 {
 		return errUsage
 	}
@@ -45,24 +46,45 @@ func call(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	limited := ctx
+	if *keep > 0 { // it outlives an interrupt
+		limited = context.WithoutCancel(ctx)
+	}
 	if *timeout > 0 {
 		var stop context.CancelFunc
-		ctx, stop = context.WithTimeout(ctx, *timeout)
+		limited, stop = context.WithTimeout(limited, *timeout)
 		defer stop()
 	}
-	c, err := gridrpc.Dial(ctx, "", gridrpc.Detect(*detect))
+	c, err := gridrpc.Dial(limited, "", gridrpc.Detect(*detect))
 	if err != nil {
 		return err
 	}
 	defer c.Close()
+	s, err := gridrpc.Service[json.RawMessage, json.RawMessage](c, f.Arg(0)).
+		Go(limited, &in, gridrpc.InCodec(gridrpc.JSON), gridrpc.Watch(teller(*watch)), gridrpc.Keep(*keep))
+	if err != nil {
+		return err
+	}
+	if *keep > 0 {
+		fmt.Fprintf(os.Stderr, "call %s is kept for %v after its end: gridrpc attach %s\n", s.ID(), *keep, s.ID())
+	} else {
+		ctx = context.WithoutCancel(ctx) // its end is that of limited
+	}
+	return printResult(ctx, s)
+}
+
+// teller prints what happens to a call: all, or what is out of the ordinary.
+func teller(all bool) func(gridrpc.Event) {
 	begun := time.Now()
-	tell := func(e gridrpc.Event) {
-		if *watch || e.Attempt > 1 && e.What == gridrpc.Submitted || e.What == gridrpc.Lost || e.What == gridrpc.Suspected || e.What == gridrpc.Trusted {
+	return func(e gridrpc.Event) {
+		if all || e.Attempt > 1 && e.What == gridrpc.Submitted || e.What == gridrpc.Lost || e.What == gridrpc.Suspected || e.What == gridrpc.Trusted {
 			fmt.Fprintf(os.Stderr, "+%.3fs %v\n", time.Since(begun).Seconds(), e)
 		}
 	}
-	out, err := gridrpc.Service[json.RawMessage, json.RawMessage](c, f.Arg(0)).
-		Call(ctx, &in, gridrpc.InCodec(gridrpc.JSON), gridrpc.Watch(tell))
+}
+
+func printResult(ctx context.Context, s *gridrpc.Session[json.RawMessage]) error {
+	out, err := s.Wait(ctx)
 	if err != nil {
 		return err
 	}

@@ -18,8 +18,11 @@ const usage = `usage:
         starts a platform here: a master, A agents, B agents below each of them, ..., and
         S servers below each agent of the last level, which run PROGRAM, a program or a
         folder of one; silent processes are waited for D
-  gridrpc call [--watch] [--timeout D] [--detect D] SERVICE [JSON | @FILE | -]
-        calls a service, and prints the result as JSON
+  gridrpc call [--watch] [--timeout D] [--detect D] [--keep D] SERVICE [JSON | @FILE | -]
+        calls a service, and prints the result as JSON; with --keep the call goes on if this
+        command ends, and its outcome is held for D
+  gridrpc attach [--watch] [--cancel] [ID]
+        prints the result of a call that is kept, or cancels it; without ID lists them
   gridrpc ls
         lists servers and services
   gridrpc tree
@@ -59,6 +62,8 @@ func command(ctx context.Context, args []string) error {
 		return up(ctx, args[1:])
 	case "call":
 		return call(ctx, args[1:])
+	case "attach":
+		return attach(ctx, args[1:])
 	case "ls":
 		return list(ctx, args[1:])
 	case "top":

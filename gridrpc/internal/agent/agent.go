@@ -44,8 +44,12 @@ type Agent struct {
 	origin time.Time
 	news   chan struct{} // has one element when there is something to report
 
+	telling sync.Mutex // held while the parent is told: it hears everything in order
+
 	mu        sync.Mutex
 	table     collate.Table
+	keeps     collate.Keeps
+	toldKeeps uint64 // version that the parent knows; 0: none
 	questions uint64
 	answers   map[uint64]uint64 // by child: the latest question that it has answered
 	more      chan struct{}     // closed at each report

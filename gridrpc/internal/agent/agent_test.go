@@ -23,6 +23,7 @@ func FuzzReported(f *testing.F) {
 		{Estimates: []*pb.Estimate{one, one}},
 		{Estimates: []*pb.Estimate{{Server: &pb.Ref{Name: "s1"}, Service: "x", Rate: math.NaN(), Age: math.Inf(1)}}},
 		{Estimates: []*pb.Estimate{{Service: "x", Wait: -1}}, Answers: 1 << 63},
+		{Keeping: &pb.Keeping{Calls: []*pb.Kept{{Call: make([]byte, 16), Attempt: 1, Server: &pb.Ref{Name: "s1"}}, {Call: []byte{1}}}}},
 	} {
 		data, err := proto.Marshal(r)
 		assert.NoError(f, err)
@@ -41,8 +42,15 @@ func FuzzReported(f *testing.F) {
 		for _, e := range a.table.Estimates("") {
 			assert.True(t, sensible(a.toWire(e)), "%+v", e)
 		}
+		for _, k := range a.keeps.All() {
+			assert.NotZero(t, k.Attempt)
+			found, ok := a.keeps.Find(k.Call)
+			assert.True(t, ok)
+			assert.Equal(t, k, found)
+		}
 		a.Gone(1)
 		a.Gone(2)
 		assert.Empty(t, a.table.Estimates(""))
+		assert.Empty(t, a.keeps.All())
 	})
 }

@@ -29,6 +29,9 @@ func (a *Agent) Reported(child uint64, r *pb.Report) {
 		})
 	}
 	a.table.Report(child, list, now)
+	if r.Keeping != nil {
+		a.keeps.Report(child, keptOf(r.Keeping.Calls))
+	}
 	a.answers[child] = max(a.answers[child], r.Answers)
 	a.changed()
 }
@@ -48,6 +51,7 @@ func (a *Agent) Gone(child uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.table.Drop(child, a.now())
+	a.keeps.Drop(child)
 	delete(a.answers, child)
 	a.changed()
 }
@@ -66,6 +70,7 @@ func (a *Agent) changed() {
 func (a *Agent) Attached() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.toldKeeps = 0
 	a.changed()
 }
 
@@ -87,8 +92,13 @@ func (a *Agent) tellParent(ctx context.Context) {
 
 // report tells the parent all that is known here.
 func (a *Agent) report(answers uint64) {
+	a.telling.Lock()
+	defer a.telling.Unlock()
 	a.mu.Lock()
 	r := &pb.Report{Answers: answers}
+	if a.toldKeeps != a.keeps.Version {
+		r.Keeping, a.toldKeeps = &pb.Keeping{Calls: keptTo(a.keeps.All())}, a.keeps.Version
+	}
 	for _, e := range a.table.Estimates("") {
 		r.Estimates = append(r.Estimates, a.toWire(e))
 	}

@@ -81,7 +81,7 @@ func (x Refusal_Why) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Refusal_Why.Descriptor instead.
 func (Refusal_Why) EnumDescriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{29, 0}
+	return file_gridrpc_proto_rawDescGZIP(), []int{33, 0}
 }
 
 // Ref names one incarnation of a process: a restarted one has a greater number.
@@ -942,6 +942,7 @@ type Report struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Estimates     []*Estimate            `protobuf:"bytes,1,rep,name=estimates,proto3" json:"estimates,omitempty"`
 	Answers       uint64                 `protobuf:"varint,2,opt,name=answers,proto3" json:"answers,omitempty"`
+	Keeping       *Keeping               `protobuf:"bytes,3,opt,name=keeping,proto3" json:"keeping,omitempty"` // none: as this link's report before had it
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -990,6 +991,143 @@ func (x *Report) GetAnswers() uint64 {
 	return 0
 }
 
+func (x *Report) GetKeeping() *Keeping {
+	if x != nil {
+		return x.Keeping
+	}
+	return nil
+}
+
+// Keeping is all calls that a subtree keeps for clients that may be gone.
+type Keeping struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Calls         []*Kept                `protobuf:"bytes,1,rep,name=calls,proto3" json:"calls,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Keeping) Reset() {
+	*x = Keeping{}
+	mi := &file_gridrpc_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Keeping) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Keeping) ProtoMessage() {}
+
+func (x *Keeping) ProtoReflect() protoreflect.Message {
+	mi := &file_gridrpc_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Keeping.ProtoReflect.Descriptor instead.
+func (*Keeping) Descriptor() ([]byte, []int) {
+	return file_gridrpc_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Keeping) GetCalls() []*Kept {
+	if x != nil {
+		return x.Calls
+	}
+	return nil
+}
+
+// Kept is a call that goes on, or whose outcome is held, whether its client lives or not.
+type Kept struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Call          []byte                 `protobuf:"bytes,1,opt,name=call,proto3" json:"call,omitempty"` // 16 bytes
+	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	Server        *Ref                   `protobuf:"bytes,3,opt,name=server,proto3" json:"server,omitempty"`
+	Service       string                 `protobuf:"bytes,4,opt,name=service,proto3" json:"service,omitempty"`
+	Codec         string                 `protobuf:"bytes,5,opt,name=codec,proto3" json:"codec,omitempty"`
+	Done          bool                   `protobuf:"varint,6,opt,name=done,proto3" json:"done,omitempty"` // there is an outcome
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Kept) Reset() {
+	*x = Kept{}
+	mi := &file_gridrpc_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Kept) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Kept) ProtoMessage() {}
+
+func (x *Kept) ProtoReflect() protoreflect.Message {
+	mi := &file_gridrpc_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Kept.ProtoReflect.Descriptor instead.
+func (*Kept) Descriptor() ([]byte, []int) {
+	return file_gridrpc_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *Kept) GetCall() []byte {
+	if x != nil {
+		return x.Call
+	}
+	return nil
+}
+
+func (x *Kept) GetAttempt() uint32 {
+	if x != nil {
+		return x.Attempt
+	}
+	return 0
+}
+
+func (x *Kept) GetServer() *Ref {
+	if x != nil {
+		return x.Server
+	}
+	return nil
+}
+
+func (x *Kept) GetService() string {
+	if x != nil {
+		return x.Service
+	}
+	return ""
+}
+
+func (x *Kept) GetCodec() string {
+	if x != nil {
+		return x.Codec
+	}
+	return ""
+}
+
+func (x *Kept) GetDone() bool {
+	if x != nil {
+		return x.Done
+	}
+	return false
+}
+
 // Estimate is what a server says of one of its services.
 type Estimate struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1008,7 +1146,7 @@ type Estimate struct {
 
 func (x *Estimate) Reset() {
 	*x = Estimate{}
-	mi := &file_gridrpc_proto_msgTypes[14]
+	mi := &file_gridrpc_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1020,7 +1158,7 @@ func (x *Estimate) String() string {
 func (*Estimate) ProtoMessage() {}
 
 func (x *Estimate) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[14]
+	mi := &file_gridrpc_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1033,7 +1171,7 @@ func (x *Estimate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Estimate.ProtoReflect.Descriptor instead.
 func (*Estimate) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{14}
+	return file_gridrpc_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Estimate) GetServer() *Ref {
@@ -1110,7 +1248,7 @@ type Question struct {
 
 func (x *Question) Reset() {
 	*x = Question{}
-	mi := &file_gridrpc_proto_msgTypes[15]
+	mi := &file_gridrpc_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1122,7 +1260,7 @@ func (x *Question) String() string {
 func (*Question) ProtoMessage() {}
 
 func (x *Question) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[15]
+	mi := &file_gridrpc_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1135,7 +1273,7 @@ func (x *Question) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Question.ProtoReflect.Descriptor instead.
 func (*Question) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{15}
+	return file_gridrpc_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Question) GetNumber() uint64 {
@@ -1166,7 +1304,7 @@ type ScheduleRequest struct {
 
 func (x *ScheduleRequest) Reset() {
 	*x = ScheduleRequest{}
-	mi := &file_gridrpc_proto_msgTypes[16]
+	mi := &file_gridrpc_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1178,7 +1316,7 @@ func (x *ScheduleRequest) String() string {
 func (*ScheduleRequest) ProtoMessage() {}
 
 func (x *ScheduleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[16]
+	mi := &file_gridrpc_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1191,7 +1329,7 @@ func (x *ScheduleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleRequest.ProtoReflect.Descriptor instead.
 func (*ScheduleRequest) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{16}
+	return file_gridrpc_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ScheduleRequest) GetService() string {
@@ -1248,7 +1386,7 @@ type ScheduleReply struct {
 
 func (x *ScheduleReply) Reset() {
 	*x = ScheduleReply{}
-	mi := &file_gridrpc_proto_msgTypes[17]
+	mi := &file_gridrpc_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1260,7 +1398,7 @@ func (x *ScheduleReply) String() string {
 func (*ScheduleReply) ProtoMessage() {}
 
 func (x *ScheduleReply) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[17]
+	mi := &file_gridrpc_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1273,7 +1411,7 @@ func (x *ScheduleReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleReply.ProtoReflect.Descriptor instead.
 func (*ScheduleReply) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{17}
+	return file_gridrpc_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ScheduleReply) GetCandidates() []*Estimate {
@@ -1304,6 +1442,111 @@ func (x *ScheduleReply) GetQuiet() float64 {
 	return 0
 }
 
+// FindRequest asks for one call, or for all if call is empty.
+type FindRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Call          []byte                 `protobuf:"bytes,1,opt,name=call,proto3" json:"call,omitempty"`
+	Fresh         bool                   `protobuf:"varint,2,opt,name=fresh,proto3" json:"fresh,omitempty"` // ask every server now
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FindRequest) Reset() {
+	*x = FindRequest{}
+	mi := &file_gridrpc_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FindRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FindRequest) ProtoMessage() {}
+
+func (x *FindRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gridrpc_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FindRequest.ProtoReflect.Descriptor instead.
+func (*FindRequest) Descriptor() ([]byte, []int) {
+	return file_gridrpc_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *FindRequest) GetCall() []byte {
+	if x != nil {
+		return x.Call
+	}
+	return nil
+}
+
+func (x *FindRequest) GetFresh() bool {
+	if x != nil {
+		return x.Fresh
+	}
+	return false
+}
+
+type FindReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Calls         []*Kept                `protobuf:"bytes,1,rep,name=calls,proto3" json:"calls,omitempty"`
+	Quiet         float64                `protobuf:"fixed64,2,opt,name=quiet,proto3" json:"quiet,omitempty"` // seconds since the tree last changed
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FindReply) Reset() {
+	*x = FindReply{}
+	mi := &file_gridrpc_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FindReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FindReply) ProtoMessage() {}
+
+func (x *FindReply) ProtoReflect() protoreflect.Message {
+	mi := &file_gridrpc_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FindReply.ProtoReflect.Descriptor instead.
+func (*FindReply) Descriptor() ([]byte, []int) {
+	return file_gridrpc_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *FindReply) GetCalls() []*Kept {
+	if x != nil {
+		return x.Calls
+	}
+	return nil
+}
+
+func (x *FindReply) GetQuiet() float64 {
+	if x != nil {
+		return x.Quiet
+	}
+	return 0
+}
+
 type RootRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1312,7 +1555,7 @@ type RootRequest struct {
 
 func (x *RootRequest) Reset() {
 	*x = RootRequest{}
-	mi := &file_gridrpc_proto_msgTypes[18]
+	mi := &file_gridrpc_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1324,7 +1567,7 @@ func (x *RootRequest) String() string {
 func (*RootRequest) ProtoMessage() {}
 
 func (x *RootRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[18]
+	mi := &file_gridrpc_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1337,7 +1580,7 @@ func (x *RootRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RootRequest.ProtoReflect.Descriptor instead.
 func (*RootRequest) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{18}
+	return file_gridrpc_proto_rawDescGZIP(), []int{22}
 }
 
 type RootReply struct {
@@ -1350,7 +1593,7 @@ type RootReply struct {
 
 func (x *RootReply) Reset() {
 	*x = RootReply{}
-	mi := &file_gridrpc_proto_msgTypes[19]
+	mi := &file_gridrpc_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1362,7 +1605,7 @@ func (x *RootReply) String() string {
 func (*RootReply) ProtoMessage() {}
 
 func (x *RootReply) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[19]
+	mi := &file_gridrpc_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1375,7 +1618,7 @@ func (x *RootReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RootReply.ProtoReflect.Descriptor instead.
 func (*RootReply) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{19}
+	return file_gridrpc_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *RootReply) GetRoot() *Ref {
@@ -1400,7 +1643,7 @@ type DescribeRequest struct {
 
 func (x *DescribeRequest) Reset() {
 	*x = DescribeRequest{}
-	mi := &file_gridrpc_proto_msgTypes[20]
+	mi := &file_gridrpc_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1412,7 +1655,7 @@ func (x *DescribeRequest) String() string {
 func (*DescribeRequest) ProtoMessage() {}
 
 func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[20]
+	mi := &file_gridrpc_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1425,7 +1668,7 @@ func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeRequest.ProtoReflect.Descriptor instead.
 func (*DescribeRequest) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{20}
+	return file_gridrpc_proto_rawDescGZIP(), []int{24}
 }
 
 // Description is what a process knows of itself and of others.
@@ -1444,7 +1687,7 @@ type Description struct {
 
 func (x *Description) Reset() {
 	*x = Description{}
-	mi := &file_gridrpc_proto_msgTypes[21]
+	mi := &file_gridrpc_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1456,7 +1699,7 @@ func (x *Description) String() string {
 func (*Description) ProtoMessage() {}
 
 func (x *Description) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[21]
+	mi := &file_gridrpc_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1469,7 +1712,7 @@ func (x *Description) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Description.ProtoReflect.Descriptor instead.
 func (*Description) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{21}
+	return file_gridrpc_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Description) GetMe() *Ref {
@@ -1537,7 +1780,7 @@ type Watched struct {
 
 func (x *Watched) Reset() {
 	*x = Watched{}
-	mi := &file_gridrpc_proto_msgTypes[22]
+	mi := &file_gridrpc_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1549,7 +1792,7 @@ func (x *Watched) String() string {
 func (*Watched) ProtoMessage() {}
 
 func (x *Watched) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[22]
+	mi := &file_gridrpc_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1562,7 +1805,7 @@ func (x *Watched) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Watched.ProtoReflect.Descriptor instead.
 func (*Watched) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{22}
+	return file_gridrpc_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Watched) GetName() string {
@@ -1628,7 +1871,7 @@ type Running struct {
 
 func (x *Running) Reset() {
 	*x = Running{}
-	mi := &file_gridrpc_proto_msgTypes[23]
+	mi := &file_gridrpc_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1640,7 +1883,7 @@ func (x *Running) String() string {
 func (*Running) ProtoMessage() {}
 
 func (x *Running) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[23]
+	mi := &file_gridrpc_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1653,7 +1896,7 @@ func (x *Running) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Running.ProtoReflect.Descriptor instead.
 func (*Running) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{23}
+	return file_gridrpc_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Running) GetCall() []byte {
@@ -1712,7 +1955,7 @@ type CallFrame struct {
 
 func (x *CallFrame) Reset() {
 	*x = CallFrame{}
-	mi := &file_gridrpc_proto_msgTypes[24]
+	mi := &file_gridrpc_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1724,7 +1967,7 @@ func (x *CallFrame) String() string {
 func (*CallFrame) ProtoMessage() {}
 
 func (x *CallFrame) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[24]
+	mi := &file_gridrpc_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1737,7 +1980,7 @@ func (x *CallFrame) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallFrame.ProtoReflect.Descriptor instead.
 func (*CallFrame) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{24}
+	return file_gridrpc_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *CallFrame) GetKind() isCallFrame_Kind {
@@ -1897,13 +2140,14 @@ type Submit struct {
 	DeadlineIn    int64                  `protobuf:"varint,7,opt,name=deadline_in,json=deadlineIn,proto3" json:"deadline_in,omitempty"` // nanoseconds from now; 0 is none
 	Manifest      *Checkpointed          `protobuf:"bytes,8,opt,name=manifest,proto3" json:"manifest,omitempty"`                        // to resume from
 	Attach        bool                   `protobuf:"varint,9,opt,name=attach,proto3" json:"attach,omitempty"`                           // the server has accepted it before: it must not run another time
+	Keep          int64                  `protobuf:"varint,10,opt,name=keep,proto3" json:"keep,omitempty"`                              // nanoseconds for which the outcome is held, whatever becomes of the client; 0: not
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Submit) Reset() {
 	*x = Submit{}
-	mi := &file_gridrpc_proto_msgTypes[25]
+	mi := &file_gridrpc_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1915,7 +2159,7 @@ func (x *Submit) String() string {
 func (*Submit) ProtoMessage() {}
 
 func (x *Submit) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[25]
+	mi := &file_gridrpc_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1928,7 +2172,7 @@ func (x *Submit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Submit.ProtoReflect.Descriptor instead.
 func (*Submit) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{25}
+	return file_gridrpc_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Submit) GetCall() []byte {
@@ -1994,6 +2238,13 @@ func (x *Submit) GetAttach() bool {
 	return false
 }
 
+func (x *Submit) GetKeep() int64 {
+	if x != nil {
+		return x.Keep
+	}
+	return 0
+}
+
 type Data struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Body          []byte                 `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
@@ -2003,7 +2254,7 @@ type Data struct {
 
 func (x *Data) Reset() {
 	*x = Data{}
-	mi := &file_gridrpc_proto_msgTypes[26]
+	mi := &file_gridrpc_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2015,7 +2266,7 @@ func (x *Data) String() string {
 func (*Data) ProtoMessage() {}
 
 func (x *Data) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[26]
+	mi := &file_gridrpc_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2028,7 +2279,7 @@ func (x *Data) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Data.ProtoReflect.Descriptor instead.
 func (*Data) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{26}
+	return file_gridrpc_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Data) GetBody() []byte {
@@ -2047,7 +2298,7 @@ type Cancel struct {
 
 func (x *Cancel) Reset() {
 	*x = Cancel{}
-	mi := &file_gridrpc_proto_msgTypes[27]
+	mi := &file_gridrpc_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2059,7 +2310,7 @@ func (x *Cancel) String() string {
 func (*Cancel) ProtoMessage() {}
 
 func (x *Cancel) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[27]
+	mi := &file_gridrpc_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2072,7 +2323,7 @@ func (x *Cancel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancel.ProtoReflect.Descriptor instead.
 func (*Cancel) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{27}
+	return file_gridrpc_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Cancel) GetOver() bool {
@@ -2091,7 +2342,7 @@ type Accepted struct {
 
 func (x *Accepted) Reset() {
 	*x = Accepted{}
-	mi := &file_gridrpc_proto_msgTypes[28]
+	mi := &file_gridrpc_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2103,7 +2354,7 @@ func (x *Accepted) String() string {
 func (*Accepted) ProtoMessage() {}
 
 func (x *Accepted) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[28]
+	mi := &file_gridrpc_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2116,7 +2367,7 @@ func (x *Accepted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Accepted.ProtoReflect.Descriptor instead.
 func (*Accepted) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{28}
+	return file_gridrpc_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Accepted) GetAttached() bool {
@@ -2136,7 +2387,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_gridrpc_proto_msgTypes[29]
+	mi := &file_gridrpc_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2148,7 +2399,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[29]
+	mi := &file_gridrpc_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2161,7 +2412,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{29}
+	return file_gridrpc_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Refusal) GetWhy() Refusal_Why {
@@ -2189,7 +2440,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_gridrpc_proto_msgTypes[30]
+	mi := &file_gridrpc_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2201,7 +2452,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[30]
+	mi := &file_gridrpc_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2214,7 +2465,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{30}
+	return file_gridrpc_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Progress) GetDone() float64 {
@@ -2250,7 +2501,7 @@ type Checkpointed struct {
 
 func (x *Checkpointed) Reset() {
 	*x = Checkpointed{}
-	mi := &file_gridrpc_proto_msgTypes[31]
+	mi := &file_gridrpc_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2262,7 +2513,7 @@ func (x *Checkpointed) String() string {
 func (*Checkpointed) ProtoMessage() {}
 
 func (x *Checkpointed) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[31]
+	mi := &file_gridrpc_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2275,7 +2526,7 @@ func (x *Checkpointed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpointed.ProtoReflect.Descriptor instead.
 func (*Checkpointed) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{31}
+	return file_gridrpc_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Checkpointed) GetAttempt() uint32 {
@@ -2308,7 +2559,7 @@ type Result struct {
 
 func (x *Result) Reset() {
 	*x = Result{}
-	mi := &file_gridrpc_proto_msgTypes[32]
+	mi := &file_gridrpc_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2320,7 +2571,7 @@ func (x *Result) String() string {
 func (*Result) ProtoMessage() {}
 
 func (x *Result) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[32]
+	mi := &file_gridrpc_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2333,7 +2584,7 @@ func (x *Result) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Result.ProtoReflect.Descriptor instead.
 func (*Result) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{32}
+	return file_gridrpc_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Result) GetSize() uint64 {
@@ -2354,7 +2605,7 @@ type Failed struct {
 
 func (x *Failed) Reset() {
 	*x = Failed{}
-	mi := &file_gridrpc_proto_msgTypes[33]
+	mi := &file_gridrpc_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2366,7 +2617,7 @@ func (x *Failed) String() string {
 func (*Failed) ProtoMessage() {}
 
 func (x *Failed) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[33]
+	mi := &file_gridrpc_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2379,7 +2630,7 @@ func (x *Failed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failed.ProtoReflect.Descriptor instead.
 func (*Failed) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{33}
+	return file_gridrpc_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Failed) GetText() string {
@@ -2458,10 +2709,20 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x1a\n" +
 	"\bdetached\x18\x03 \x01(\bR\bdetached\"\x19\n" +
 	"\x05Leave\x12\x10\n" +
-	"\x03why\x18\x01 \x01(\tR\x03why\"V\n" +
+	"\x03why\x18\x01 \x01(\tR\x03why\"\x85\x01\n" +
 	"\x06Report\x122\n" +
 	"\testimates\x18\x01 \x03(\v2\x14.gridrpc.v1.EstimateR\testimates\x12\x18\n" +
-	"\aanswers\x18\x02 \x01(\x04R\aanswers\"\xe5\x01\n" +
+	"\aanswers\x18\x02 \x01(\x04R\aanswers\x12-\n" +
+	"\akeeping\x18\x03 \x01(\v2\x13.gridrpc.v1.KeepingR\akeeping\"1\n" +
+	"\aKeeping\x12&\n" +
+	"\x05calls\x18\x01 \x03(\v2\x10.gridrpc.v1.KeptR\x05calls\"\xa1\x01\n" +
+	"\x04Kept\x12\x12\n" +
+	"\x04call\x18\x01 \x01(\fR\x04call\x12\x18\n" +
+	"\aattempt\x18\x02 \x01(\rR\aattempt\x12'\n" +
+	"\x06server\x18\x03 \x01(\v2\x0f.gridrpc.v1.RefR\x06server\x12\x18\n" +
+	"\aservice\x18\x04 \x01(\tR\aservice\x12\x14\n" +
+	"\x05codec\x18\x05 \x01(\tR\x05codec\x12\x12\n" +
+	"\x04done\x18\x06 \x01(\bR\x04done\"\xe5\x01\n" +
 	"\bEstimate\x12'\n" +
 	"\x06server\x18\x01 \x01(\v2\x0f.gridrpc.v1.RefR\x06server\x12\x18\n" +
 	"\aservice\x18\x02 \x01(\tR\aservice\x12\x12\n" +
@@ -2488,7 +2749,13 @@ const file_gridrpc_proto_rawDesc = "" +
 	"candidates\x12\x18\n" +
 	"\aunknown\x18\x02 \x01(\bR\aunknown\x12\x12\n" +
 	"\x04near\x18\x03 \x03(\tR\x04near\x12\x14\n" +
-	"\x05quiet\x18\x04 \x01(\x01R\x05quiet\"\r\n" +
+	"\x05quiet\x18\x04 \x01(\x01R\x05quiet\"7\n" +
+	"\vFindRequest\x12\x12\n" +
+	"\x04call\x18\x01 \x01(\fR\x04call\x12\x14\n" +
+	"\x05fresh\x18\x02 \x01(\bR\x05fresh\"I\n" +
+	"\tFindReply\x12&\n" +
+	"\x05calls\x18\x01 \x03(\v2\x10.gridrpc.v1.KeptR\x05calls\x12\x14\n" +
+	"\x05quiet\x18\x02 \x01(\x01R\x05quiet\"\r\n" +
 	"\vRootRequest\"D\n" +
 	"\tRootReply\x12#\n" +
 	"\x04root\x18\x01 \x01(\v2\x0f.gridrpc.v1.RefR\x04root\x12\x12\n" +
@@ -2530,7 +2797,7 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\fcheckpointed\x18\a \x01(\v2\x18.gridrpc.v1.CheckpointedH\x00R\fcheckpointed\x12,\n" +
 	"\x06result\x18\b \x01(\v2\x12.gridrpc.v1.ResultH\x00R\x06result\x12,\n" +
 	"\x06failed\x18\t \x01(\v2\x12.gridrpc.v1.FailedH\x00R\x06failedB\x06\n" +
-	"\x04kind\"\x8b\x02\n" +
+	"\x04kind\"\x9f\x02\n" +
 	"\x06Submit\x12\x12\n" +
 	"\x04call\x18\x01 \x01(\fR\x04call\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12 \n" +
@@ -2541,7 +2808,9 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\vdeadline_in\x18\a \x01(\x03R\n" +
 	"deadlineIn\x124\n" +
 	"\bmanifest\x18\b \x01(\v2\x18.gridrpc.v1.CheckpointedR\bmanifest\x12\x16\n" +
-	"\x06attach\x18\t \x01(\bR\x06attach\"\x1a\n" +
+	"\x06attach\x18\t \x01(\bR\x06attach\x12\x12\n" +
+	"\x04keep\x18\n" +
+	" \x01(\x03R\x04keep\"\x1a\n" +
 	"\x04Data\x12\x12\n" +
 	"\x04body\x18\x01 \x01(\fR\x04body\"\x1c\n" +
 	"\x06Cancel\x12\x12\n" +
@@ -2576,10 +2845,11 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\x04Node\x129\n" +
 	"\x05Probe\x12\x18.gridrpc.v1.ProbeRequest\x1a\x16.gridrpc.v1.ProbeReply\x125\n" +
 	"\x05Beats\x12\x13.gridrpc.v1.Beating\x1a\x13.gridrpc.v1.Beating(\x010\x01\x12@\n" +
-	"\bDescribe\x12\x1b.gridrpc.v1.DescribeRequest\x1a\x17.gridrpc.v1.Description2\xb1\x01\n" +
+	"\bDescribe\x12\x1b.gridrpc.v1.DescribeRequest\x1a\x17.gridrpc.v1.Description2\xe9\x01\n" +
 	"\x05Agent\x12,\n" +
 	"\x04Link\x12\x0e.gridrpc.v1.Up\x1a\x10.gridrpc.v1.Down(\x010\x01\x12B\n" +
 	"\bSchedule\x12\x1b.gridrpc.v1.ScheduleRequest\x1a\x19.gridrpc.v1.ScheduleReply\x126\n" +
+	"\x04Find\x12\x17.gridrpc.v1.FindRequest\x1a\x15.gridrpc.v1.FindReply\x126\n" +
 	"\x04Root\x12\x17.gridrpc.v1.RootRequest\x1a\x15.gridrpc.v1.RootReply2C\n" +
 	"\x06Server\x129\n" +
 	"\x05Calls\x12\x15.gridrpc.v1.CallFrame\x1a\x15.gridrpc.v1.CallFrame(\x010\x01B.Z,github.com/goulfm/goulfm/gridrpc/internal/pbb\x06proto3"
@@ -2597,7 +2867,7 @@ func file_gridrpc_proto_rawDescGZIP() []byte {
 }
 
 var file_gridrpc_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_gridrpc_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
+var file_gridrpc_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
 var file_gridrpc_proto_goTypes = []any{
 	(Refusal_Why)(0),        // 0: gridrpc.v1.Refusal.Why
 	(*Ref)(nil),             // 1: gridrpc.v1.Ref
@@ -2614,26 +2884,30 @@ var file_gridrpc_proto_goTypes = []any{
 	(*Ancestors)(nil),       // 12: gridrpc.v1.Ancestors
 	(*Leave)(nil),           // 13: gridrpc.v1.Leave
 	(*Report)(nil),          // 14: gridrpc.v1.Report
-	(*Estimate)(nil),        // 15: gridrpc.v1.Estimate
-	(*Question)(nil),        // 16: gridrpc.v1.Question
-	(*ScheduleRequest)(nil), // 17: gridrpc.v1.ScheduleRequest
-	(*ScheduleReply)(nil),   // 18: gridrpc.v1.ScheduleReply
-	(*RootRequest)(nil),     // 19: gridrpc.v1.RootRequest
-	(*RootReply)(nil),       // 20: gridrpc.v1.RootReply
-	(*DescribeRequest)(nil), // 21: gridrpc.v1.DescribeRequest
-	(*Description)(nil),     // 22: gridrpc.v1.Description
-	(*Watched)(nil),         // 23: gridrpc.v1.Watched
-	(*Running)(nil),         // 24: gridrpc.v1.Running
-	(*CallFrame)(nil),       // 25: gridrpc.v1.CallFrame
-	(*Submit)(nil),          // 26: gridrpc.v1.Submit
-	(*Data)(nil),            // 27: gridrpc.v1.Data
-	(*Cancel)(nil),          // 28: gridrpc.v1.Cancel
-	(*Accepted)(nil),        // 29: gridrpc.v1.Accepted
-	(*Refusal)(nil),         // 30: gridrpc.v1.Refusal
-	(*Progress)(nil),        // 31: gridrpc.v1.Progress
-	(*Checkpointed)(nil),    // 32: gridrpc.v1.Checkpointed
-	(*Result)(nil),          // 33: gridrpc.v1.Result
-	(*Failed)(nil),          // 34: gridrpc.v1.Failed
+	(*Keeping)(nil),         // 15: gridrpc.v1.Keeping
+	(*Kept)(nil),            // 16: gridrpc.v1.Kept
+	(*Estimate)(nil),        // 17: gridrpc.v1.Estimate
+	(*Question)(nil),        // 18: gridrpc.v1.Question
+	(*ScheduleRequest)(nil), // 19: gridrpc.v1.ScheduleRequest
+	(*ScheduleReply)(nil),   // 20: gridrpc.v1.ScheduleReply
+	(*FindRequest)(nil),     // 21: gridrpc.v1.FindRequest
+	(*FindReply)(nil),       // 22: gridrpc.v1.FindReply
+	(*RootRequest)(nil),     // 23: gridrpc.v1.RootRequest
+	(*RootReply)(nil),       // 24: gridrpc.v1.RootReply
+	(*DescribeRequest)(nil), // 25: gridrpc.v1.DescribeRequest
+	(*Description)(nil),     // 26: gridrpc.v1.Description
+	(*Watched)(nil),         // 27: gridrpc.v1.Watched
+	(*Running)(nil),         // 28: gridrpc.v1.Running
+	(*CallFrame)(nil),       // 29: gridrpc.v1.CallFrame
+	(*Submit)(nil),          // 30: gridrpc.v1.Submit
+	(*Data)(nil),            // 31: gridrpc.v1.Data
+	(*Cancel)(nil),          // 32: gridrpc.v1.Cancel
+	(*Accepted)(nil),        // 33: gridrpc.v1.Accepted
+	(*Refusal)(nil),         // 34: gridrpc.v1.Refusal
+	(*Progress)(nil),        // 35: gridrpc.v1.Progress
+	(*Checkpointed)(nil),    // 36: gridrpc.v1.Checkpointed
+	(*Result)(nil),          // 37: gridrpc.v1.Result
+	(*Failed)(nil),          // 38: gridrpc.v1.Failed
 }
 var file_gridrpc_proto_depIdxs = []int32{
 	1,  // 0: gridrpc.v1.ProbeReply.me:type_name -> gridrpc.v1.Ref
@@ -2646,7 +2920,7 @@ var file_gridrpc_proto_depIdxs = []int32{
 	10, // 7: gridrpc.v1.Down.joined:type_name -> gridrpc.v1.Joined
 	11, // 8: gridrpc.v1.Down.refused:type_name -> gridrpc.v1.Refused
 	12, // 9: gridrpc.v1.Down.ancestors:type_name -> gridrpc.v1.Ancestors
-	16, // 10: gridrpc.v1.Down.question:type_name -> gridrpc.v1.Question
+	18, // 10: gridrpc.v1.Down.question:type_name -> gridrpc.v1.Question
 	13, // 11: gridrpc.v1.Down.leave:type_name -> gridrpc.v1.Leave
 	1,  // 12: gridrpc.v1.Join.child:type_name -> gridrpc.v1.Ref
 	1,  // 13: gridrpc.v1.Join.parent:type_name -> gridrpc.v1.Ref
@@ -2654,49 +2928,55 @@ var file_gridrpc_proto_depIdxs = []int32{
 	12, // 15: gridrpc.v1.Joined.ancestors:type_name -> gridrpc.v1.Ancestors
 	1,  // 16: gridrpc.v1.Refused.redirect:type_name -> gridrpc.v1.Ref
 	1,  // 17: gridrpc.v1.Ancestors.nearest_first:type_name -> gridrpc.v1.Ref
-	15, // 18: gridrpc.v1.Report.estimates:type_name -> gridrpc.v1.Estimate
-	1,  // 19: gridrpc.v1.Estimate.server:type_name -> gridrpc.v1.Ref
-	1,  // 20: gridrpc.v1.ScheduleRequest.exclude:type_name -> gridrpc.v1.Ref
-	15, // 21: gridrpc.v1.ScheduleReply.candidates:type_name -> gridrpc.v1.Estimate
-	1,  // 22: gridrpc.v1.RootReply.root:type_name -> gridrpc.v1.Ref
-	1,  // 23: gridrpc.v1.Description.me:type_name -> gridrpc.v1.Ref
-	1,  // 24: gridrpc.v1.Description.parent:type_name -> gridrpc.v1.Ref
-	1,  // 25: gridrpc.v1.Description.ancestors:type_name -> gridrpc.v1.Ref
-	1,  // 26: gridrpc.v1.Description.children:type_name -> gridrpc.v1.Ref
-	23, // 27: gridrpc.v1.Description.watched:type_name -> gridrpc.v1.Watched
-	15, // 28: gridrpc.v1.Description.estimates:type_name -> gridrpc.v1.Estimate
-	24, // 29: gridrpc.v1.Description.running:type_name -> gridrpc.v1.Running
-	31, // 30: gridrpc.v1.Running.progress:type_name -> gridrpc.v1.Progress
-	26, // 31: gridrpc.v1.CallFrame.submit:type_name -> gridrpc.v1.Submit
-	27, // 32: gridrpc.v1.CallFrame.data:type_name -> gridrpc.v1.Data
-	28, // 33: gridrpc.v1.CallFrame.cancel:type_name -> gridrpc.v1.Cancel
-	29, // 34: gridrpc.v1.CallFrame.accepted:type_name -> gridrpc.v1.Accepted
-	30, // 35: gridrpc.v1.CallFrame.refusal:type_name -> gridrpc.v1.Refusal
-	31, // 36: gridrpc.v1.CallFrame.progress:type_name -> gridrpc.v1.Progress
-	32, // 37: gridrpc.v1.CallFrame.checkpointed:type_name -> gridrpc.v1.Checkpointed
-	33, // 38: gridrpc.v1.CallFrame.result:type_name -> gridrpc.v1.Result
-	34, // 39: gridrpc.v1.CallFrame.failed:type_name -> gridrpc.v1.Failed
-	32, // 40: gridrpc.v1.Submit.manifest:type_name -> gridrpc.v1.Checkpointed
-	0,  // 41: gridrpc.v1.Refusal.why:type_name -> gridrpc.v1.Refusal.Why
-	2,  // 42: gridrpc.v1.Node.Probe:input_type -> gridrpc.v1.ProbeRequest
-	4,  // 43: gridrpc.v1.Node.Beats:input_type -> gridrpc.v1.Beating
-	21, // 44: gridrpc.v1.Node.Describe:input_type -> gridrpc.v1.DescribeRequest
-	7,  // 45: gridrpc.v1.Agent.Link:input_type -> gridrpc.v1.Up
-	17, // 46: gridrpc.v1.Agent.Schedule:input_type -> gridrpc.v1.ScheduleRequest
-	19, // 47: gridrpc.v1.Agent.Root:input_type -> gridrpc.v1.RootRequest
-	25, // 48: gridrpc.v1.Server.Calls:input_type -> gridrpc.v1.CallFrame
-	3,  // 49: gridrpc.v1.Node.Probe:output_type -> gridrpc.v1.ProbeReply
-	4,  // 50: gridrpc.v1.Node.Beats:output_type -> gridrpc.v1.Beating
-	22, // 51: gridrpc.v1.Node.Describe:output_type -> gridrpc.v1.Description
-	8,  // 52: gridrpc.v1.Agent.Link:output_type -> gridrpc.v1.Down
-	18, // 53: gridrpc.v1.Agent.Schedule:output_type -> gridrpc.v1.ScheduleReply
-	20, // 54: gridrpc.v1.Agent.Root:output_type -> gridrpc.v1.RootReply
-	25, // 55: gridrpc.v1.Server.Calls:output_type -> gridrpc.v1.CallFrame
-	49, // [49:56] is the sub-list for method output_type
-	42, // [42:49] is the sub-list for method input_type
-	42, // [42:42] is the sub-list for extension type_name
-	42, // [42:42] is the sub-list for extension extendee
-	0,  // [0:42] is the sub-list for field type_name
+	17, // 18: gridrpc.v1.Report.estimates:type_name -> gridrpc.v1.Estimate
+	15, // 19: gridrpc.v1.Report.keeping:type_name -> gridrpc.v1.Keeping
+	16, // 20: gridrpc.v1.Keeping.calls:type_name -> gridrpc.v1.Kept
+	1,  // 21: gridrpc.v1.Kept.server:type_name -> gridrpc.v1.Ref
+	1,  // 22: gridrpc.v1.Estimate.server:type_name -> gridrpc.v1.Ref
+	1,  // 23: gridrpc.v1.ScheduleRequest.exclude:type_name -> gridrpc.v1.Ref
+	17, // 24: gridrpc.v1.ScheduleReply.candidates:type_name -> gridrpc.v1.Estimate
+	16, // 25: gridrpc.v1.FindReply.calls:type_name -> gridrpc.v1.Kept
+	1,  // 26: gridrpc.v1.RootReply.root:type_name -> gridrpc.v1.Ref
+	1,  // 27: gridrpc.v1.Description.me:type_name -> gridrpc.v1.Ref
+	1,  // 28: gridrpc.v1.Description.parent:type_name -> gridrpc.v1.Ref
+	1,  // 29: gridrpc.v1.Description.ancestors:type_name -> gridrpc.v1.Ref
+	1,  // 30: gridrpc.v1.Description.children:type_name -> gridrpc.v1.Ref
+	27, // 31: gridrpc.v1.Description.watched:type_name -> gridrpc.v1.Watched
+	17, // 32: gridrpc.v1.Description.estimates:type_name -> gridrpc.v1.Estimate
+	28, // 33: gridrpc.v1.Description.running:type_name -> gridrpc.v1.Running
+	35, // 34: gridrpc.v1.Running.progress:type_name -> gridrpc.v1.Progress
+	30, // 35: gridrpc.v1.CallFrame.submit:type_name -> gridrpc.v1.Submit
+	31, // 36: gridrpc.v1.CallFrame.data:type_name -> gridrpc.v1.Data
+	32, // 37: gridrpc.v1.CallFrame.cancel:type_name -> gridrpc.v1.Cancel
+	33, // 38: gridrpc.v1.CallFrame.accepted:type_name -> gridrpc.v1.Accepted
+	34, // 39: gridrpc.v1.CallFrame.refusal:type_name -> gridrpc.v1.Refusal
+	35, // 40: gridrpc.v1.CallFrame.progress:type_name -> gridrpc.v1.Progress
+	36, // 41: gridrpc.v1.CallFrame.checkpointed:type_name -> gridrpc.v1.Checkpointed
+	37, // 42: gridrpc.v1.CallFrame.result:type_name -> gridrpc.v1.Result
+	38, // 43: gridrpc.v1.CallFrame.failed:type_name -> gridrpc.v1.Failed
+	36, // 44: gridrpc.v1.Submit.manifest:type_name -> gridrpc.v1.Checkpointed
+	0,  // 45: gridrpc.v1.Refusal.why:type_name -> gridrpc.v1.Refusal.Why
+	2,  // 46: gridrpc.v1.Node.Probe:input_type -> gridrpc.v1.ProbeRequest
+	4,  // 47: gridrpc.v1.Node.Beats:input_type -> gridrpc.v1.Beating
+	25, // 48: gridrpc.v1.Node.Describe:input_type -> gridrpc.v1.DescribeRequest
+	7,  // 49: gridrpc.v1.Agent.Link:input_type -> gridrpc.v1.Up
+	19, // 50: gridrpc.v1.Agent.Schedule:input_type -> gridrpc.v1.ScheduleRequest
+	21, // 51: gridrpc.v1.Agent.Find:input_type -> gridrpc.v1.FindRequest
+	23, // 52: gridrpc.v1.Agent.Root:input_type -> gridrpc.v1.RootRequest
+	29, // 53: gridrpc.v1.Server.Calls:input_type -> gridrpc.v1.CallFrame
+	3,  // 54: gridrpc.v1.Node.Probe:output_type -> gridrpc.v1.ProbeReply
+	4,  // 55: gridrpc.v1.Node.Beats:output_type -> gridrpc.v1.Beating
+	26, // 56: gridrpc.v1.Node.Describe:output_type -> gridrpc.v1.Description
+	8,  // 57: gridrpc.v1.Agent.Link:output_type -> gridrpc.v1.Down
+	20, // 58: gridrpc.v1.Agent.Schedule:output_type -> gridrpc.v1.ScheduleReply
+	22, // 59: gridrpc.v1.Agent.Find:output_type -> gridrpc.v1.FindReply
+	24, // 60: gridrpc.v1.Agent.Root:output_type -> gridrpc.v1.RootReply
+	29, // 61: gridrpc.v1.Server.Calls:output_type -> gridrpc.v1.CallFrame
+	54, // [54:62] is the sub-list for method output_type
+	46, // [46:54] is the sub-list for method input_type
+	46, // [46:46] is the sub-list for extension type_name
+	46, // [46:46] is the sub-list for extension extendee
+	0,  // [0:46] is the sub-list for field type_name
 }
 
 func init() { file_gridrpc_proto_init() }
@@ -2721,7 +3001,7 @@ func file_gridrpc_proto_init() {
 		(*Down_Question)(nil),
 		(*Down_Leave)(nil),
 	}
-	file_gridrpc_proto_msgTypes[24].OneofWrappers = []any{
+	file_gridrpc_proto_msgTypes[28].OneofWrappers = []any{
 		(*CallFrame_Submit)(nil),
 		(*CallFrame_Data)(nil),
 		(*CallFrame_Cancel)(nil),
@@ -2738,7 +3018,7 @@ func file_gridrpc_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gridrpc_proto_rawDesc), len(file_gridrpc_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   34,
+			NumMessages:   38,
 			NumExtensions: 0,
 			NumServices:   3,
 		},

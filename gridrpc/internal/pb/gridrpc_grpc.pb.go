@@ -208,6 +208,7 @@ var Node_ServiceDesc = grpc.ServiceDesc{
 const (
 	Agent_Link_FullMethodName     = "/gridrpc.v1.Agent/Link"
 	Agent_Schedule_FullMethodName = "/gridrpc.v1.Agent/Schedule"
+	Agent_Find_FullMethodName     = "/gridrpc.v1.Agent/Find"
 	Agent_Root_FullMethodName     = "/gridrpc.v1.Agent/Root"
 )
 
@@ -221,6 +222,8 @@ type AgentClient interface {
 	Link(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[Up, Down], error)
 	// Schedule asks for the servers that are best for a request.
 	Schedule(ctx context.Context, in *ScheduleRequest, opts ...grpc.CallOption) (*ScheduleReply, error)
+	// Find asks who keeps a call whose client has gone.
+	Find(ctx context.Context, in *FindRequest, opts ...grpc.CallOption) (*FindReply, error)
 	// Root asks who is the root.
 	Root(ctx context.Context, in *RootRequest, opts ...grpc.CallOption) (*RootReply, error)
 }
@@ -256,6 +259,16 @@ func (c *agentClient) Schedule(ctx context.Context, in *ScheduleRequest, opts ..
 	return out, nil
 }
 
+func (c *agentClient) Find(ctx context.Context, in *FindRequest, opts ...grpc.CallOption) (*FindReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(FindReply)
+	err := c.cc.Invoke(ctx, Agent_Find_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *agentClient) Root(ctx context.Context, in *RootRequest, opts ...grpc.CallOption) (*RootReply, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(RootReply)
@@ -276,6 +289,8 @@ type AgentServer interface {
 	Link(grpc.BidiStreamingServer[Up, Down]) error
 	// Schedule asks for the servers that are best for a request.
 	Schedule(context.Context, *ScheduleRequest) (*ScheduleReply, error)
+	// Find asks who keeps a call whose client has gone.
+	Find(context.Context, *FindRequest) (*FindReply, error)
 	// Root asks who is the root.
 	Root(context.Context, *RootRequest) (*RootReply, error)
 	mustEmbedUnimplementedAgentServer()
@@ -293,6 +308,9 @@ func (UnimplementedAgentServer) Link(grpc.BidiStreamingServer[Up, Down]) error {
 }
 func (UnimplementedAgentServer) Schedule(context.Context, *ScheduleRequest) (*ScheduleReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Schedule not implemented")
+}
+func (UnimplementedAgentServer) Find(context.Context, *FindRequest) (*FindReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method Find not implemented")
 }
 func (UnimplementedAgentServer) Root(context.Context, *RootRequest) (*RootReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Root not implemented")
@@ -343,6 +361,24 @@ func _Agent_Schedule_Handler(srv interface{}, ctx context.Context, dec func(inte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Agent_Find_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(FindRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServer).Find(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Agent_Find_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServer).Find(ctx, req.(*FindRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Agent_Root_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(RootRequest)
 	if err := dec(in); err != nil {
@@ -371,6 +407,10 @@ var Agent_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Schedule",
 			Handler:    _Agent_Schedule_Handler,
+		},
+		{
+			MethodName: "Find",
+			Handler:    _Agent_Find_Handler,
 		},
 		{
 			MethodName: "Root",

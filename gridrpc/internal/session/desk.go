@@ -65,6 +65,14 @@ func (d *Desk) Withdraw(id CallID) {
 // Forget ends the memory of a call: its client cannot submit it any more.
 func (d *Desk) Forget(id CallID) { delete(d.calls, id) }
 
+// Adopt remembers an attempt that an incarnation before this one has run to its end.
+func (d *Desk) Adopt(id CallID, attempt uint32) {
+	if d.calls == nil {
+		d.calls = map[CallID]uint32{}
+	}
+	d.calls[id] = max(d.calls[id], attempt)
+}
+
 // Drain refuses all new calls from now on.
 func (d *Desk) Drain() { d.draining = true }
 

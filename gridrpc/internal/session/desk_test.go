@@ -35,6 +35,16 @@ func TestDeskWithdraws(t *testing.T) {
 	assert.Equal(t, Run, d.Submit(CallID{1}, 1, 0, false))
 }
 
+// TestDeskAdopts: what ended before this incarnation can be attached to, and does not run again.
+func TestDeskAdopts(t *testing.T) {
+	d := Desk{Places: 1}
+	d.Adopt(CallID{1}, 3)
+	d.Adopt(CallID{1}, 2)
+	assert.Equal(t, 1, d.Free())
+	assert.Equal(t, Rejoin, d.Submit(CallID{1}, 3, 0, true))
+	assert.Equal(t, TooOld, d.Submit(CallID{1}, 2, 0, true))
+}
+
 // TestDeskDrains: what is new is refused, what is here can be attached to.
 func TestDeskDrains(t *testing.T) {
 	d := Desk{Places: 3}

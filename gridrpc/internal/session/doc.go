@@ -27,6 +27,10 @@
 //     Patience.
 //   - S7 A call that is given up is cancelled everywhere.
 //   - S8 A server that reports neither progress nor a checkpoint for Stall is lost.
+//   - S9 A server cancels the calls of a client that is gone, unless they are to be kept: then
+//     they go on, and their outcome is held. Another client attaches to a kept call. It has no
+//     argument, so there is no other attempt: a refusal means that the call is gone, and the
+//     loss of its server is the end.
 //
 // # Not promised
 //

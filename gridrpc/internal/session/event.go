@@ -17,13 +17,21 @@ func (m Manifest) newer(o Manifest) bool {
 	return m.Attempt > o.Attempt || m.Attempt == o.Attempt && m.Number > o.Number
 }
 
-// An Event is something that happened at the client: Begin, Candidates, Unreachable,
-// Accepted, Refused, Progressed, Checkpointed, Result, Failed, Broken, Declared, Cancelled
-// or Tick.
+// An Event is something that happened at the client: Begin, Found, Candidates,
+// Unreachable, Accepted, Refused, Progressed, Checkpointed, Result, Failed, Broken, Declared,
+// Cancelled, Left or Tick.
 type Event interface{ happened() }
 
 // Begin begins the call.
 type Begin struct{ At mono.Time }
+
+// Found begins, in the place of Begin, where a server keeps a call of another client (S9).
+// Attempts count from 1.
+type Found struct {
+	At      mono.Time
+	Server  Server
+	Attempt uint32
+}
 
 // Candidates answers Ask: servers, best first.
 type Candidates struct {
@@ -87,10 +95,14 @@ type Declared struct {
 // Cancelled says that the caller has given up.
 type Cancelled struct{ At mono.Time }
 
+// Left says that the caller ends and leaves the call to its server, which keeps it (S9).
+type Left struct{ At mono.Time }
+
 // Tick says what time it is.
 type Tick struct{ Now mono.Time }
 
 func (Begin) happened()        {}
+func (Found) happened()        {}
 func (Candidates) happened()   {}
 func (Unreachable) happened()  {}
 func (Accepted) happened()     {}
@@ -102,6 +114,7 @@ func (Failed) happened()       {}
 func (Broken) happened()       {}
 func (Declared) happened()     {}
 func (Cancelled) happened()    {}
+func (Left) happened()         {}
 func (Tick) happened()         {}
 
 // An Action is something that the call's owner must do: Ask, Submit, Attach, Abandon or End.
@@ -160,6 +173,8 @@ const (
 	Poisoned           // too many servers were lost under it (S4)
 	TriesOver          // too many attempts
 	GivenUp            // cancelled by the caller (S7)
+	LeftBehind         // the caller has ended, the call goes on (S9)
+	Gone               // its server does not have it any more (S9)
 )
 
 // String returns the outcome in words.
@@ -181,6 +196,10 @@ func (o Outcome) String() string {
 		return "tries over"
 	case GivenUp:
 		return "given up"
+	case LeftBehind:
+		return "left behind"
+	case Gone:
+		return "gone"
 	}
 	return "no outcome"
 }

@@ -57,6 +57,11 @@ func readEvent(t *testing.T, w []string) Event {
 	switch w[1] {
 	case "begin":
 		return Begin{At: at}
+	case "found":
+		require.Len(t, w, 4, "%v", w)
+		return Found{At: at, Server: readServer(w[2]), Attempt: uint32(number(t, w[3]))}
+	case "left":
+		return Left{At: at}
 	case "candidates":
 		ev := Candidates{At: at}
 		for _, name := range w[2:] {

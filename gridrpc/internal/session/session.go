@@ -55,10 +55,12 @@ type Session struct {
 	cfg        Config
 	phase      phase
 	attempt    uint32 // the latest
+	found      bool   // the call of another client, whose argument is not here (S9)
+	before     uint32 // attempts of that client
 	tries      int
 	lost       int
-	servers    []Server // of each attempt, from 1
-	over       []bool   // of each attempt: refused, or abandoned
+	servers    []Server // of each attempt of this client
+	over       []bool   // of each attempt of this client: refused, or abandoned
 	accepted   bool     // the latest attempt, by its server
 	brokenAt   mono.Time
 	candidates []Server // not tried yet
@@ -105,6 +107,8 @@ func (s *Session) Step(ev Event) []Action {
 	switch ev := ev.(type) {
 	case Begin:
 		s.ask()
+	case Found:
+		s.adopt(ev)
 	case Candidates:
 		s.choose(ev)
 	case Unreachable:
@@ -138,6 +142,9 @@ func (s *Session) Step(ev Event) []Action {
 		s.declare(ev.Server, ev.At)
 	case Cancelled:
 		s.end(GivenUp, s.attempt)
+	case Left:
+		s.phase, s.waiting = ended, false
+		s.act(End{Outcome: LeftBehind, Attempt: s.attempt})
 	case Tick:
 		s.tick(ev.Now)
 	}
@@ -145,6 +152,17 @@ func (s *Session) Step(ev Event) []Action {
 }
 
 func (s *Session) act(a Action) { s.out = append(s.out, a) }
+
+// adopt attaches to what another client has begun (S9).
+func (s *Session) adopt(ev Found) {
+	s.found, s.before, s.attempt = true, ev.Attempt-1, ev.Attempt
+	s.servers, s.over = []Server{ev.Server}, []bool{false}
+	s.phase, s.accepted, s.brokenAt, s.lastSign = broken, true, ev.At, ev.At
+	s.act(Attach{Attempt: ev.Attempt, Server: ev.Server, Accepted: true})
+}
+
+// latest returns the server of the latest attempt.
+func (s *Session) latest() Server { return s.servers[len(s.servers)-1] }
 
 func (s *Session) sign(attempt uint32, at mono.Time) {
 	if attempt == s.attempt {
@@ -217,11 +235,15 @@ func (s *Session) notHeard(now mono.Time) {
 // refuse goes on to the next candidate: a refusal is no try (S4). A server that refuses what
 // it had accepted has forgotten it: whether the body ran is lost with that (S2).
 func (s *Session) refuse(ev Refused) {
-	if ev.Attempt == 0 || ev.Attempt > s.attempt {
+	if ev.Attempt <= s.before || ev.Attempt > s.attempt {
 		must.That(false, "attempt %d was refused, of %d", ev.Attempt, s.attempt)
 	}
-	s.over[ev.Attempt-1] = true
+	s.over[ev.Attempt-s.before-1] = true
 	if ev.Attempt != s.attempt || s.phase == scheduling {
+		return
+	}
+	if s.found {
+		s.end(Gone, s.attempt)
 		return
 	}
 	if s.accepted && s.cfg.AtMostOnce {
@@ -239,7 +261,7 @@ func (s *Session) declare(dead Server, now mono.Time) {
 	}
 	s.dead = append(s.dead, dead)
 	s.candidates = slices.DeleteFunc(s.candidates, func(c Server) bool { return c == dead })
-	if s.phase != scheduling && s.servers[s.attempt-1] == dead {
+	if s.phase != scheduling && s.latest() == dead {
 		s.lose(now)
 	}
 }
@@ -248,6 +270,9 @@ func (s *Session) declare(dead Server, now mono.Time) {
 func (s *Session) lose(now mono.Time) {
 	s.lost++
 	switch {
+	case s.found:
+		s.over[len(s.over)-1] = true // if that was a mistake, the call goes on for its next client
+		s.end(ServerLost, s.attempt)
 	case s.cfg.AtMostOnce:
 		s.end(ServerLost, s.attempt)
 	case s.lost >= s.cfg.Losses:
@@ -266,13 +291,13 @@ func (s *Session) tick(now mono.Time) {
 		s.end(ServerLost, s.attempt) // its server may have run it, and forgotten it soon (S2)
 	case s.waiting && now >= s.wake && s.phase == broken:
 		s.waiting = false
-		s.act(Attach{Attempt: s.attempt, Server: s.servers[s.attempt-1], Accepted: s.accepted})
+		s.act(Attach{Attempt: s.attempt, Server: s.latest(), Accepted: s.accepted})
 	case s.waiting && now >= s.wake:
 		s.ask()
 	case s.stalls() && now >= s.lastSign.Add(s.cfg.Stall):
-		stuck := s.servers[s.attempt-1]
+		stuck := s.latest()
 		s.act(Abandon{Attempt: s.attempt})
-		s.over[s.attempt-1] = true
+		s.over[len(s.over)-1] = true
 		s.dead = append(s.dead, stuck) // it lives, but not for this call
 		s.lose(now)
 	}
@@ -282,7 +307,7 @@ func (s *Session) tick(now mono.Time) {
 func (s *Session) end(o Outcome, attempt uint32) {
 	s.phase, s.waiting = ended, false
 	for i := range s.servers {
-		n := uint32(i + 1)
+		n := s.before + uint32(i+1)
 		won := n == attempt && (o == Succeeded || o == BodyFailed)
 		if !won && !s.over[i] {
 			s.act(Abandon{Attempt: n, Over: true})

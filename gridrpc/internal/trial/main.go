@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/goulfm/goulfm/gridrpc"
@@ -31,6 +32,7 @@ func main() {
 			gridrpc.Register(s, "fail", fail),
 			gridrpc.Register(s, "panic", crash),
 			gridrpc.Register(s, "relay", relay),
+			gridrpc.Register(s, "text", text),
 			gridrpc.Register(s, "count", count),
 			gridrpc.Register(s, "script", script),
 		)
@@ -66,6 +68,12 @@ func relay(ctx context.Context, c *gridrpc.Call, in *string) (*Where, error) {
 	case err := <-written:
 		return &Where{Server: c.Server(), Attempt: c.Attempt}, err
 	}
+}
+
+// text answers with so many bytes.
+func text(_ context.Context, _ *gridrpc.Call, in *int) (*string, error) {
+	out := strings.Repeat("x", *in)
+	return &out, nil
 }
 
 // Count is what count is asked for. Attempt a waits for ever at Holds[a-1], if there is one.

@@ -1,0 +1,123 @@
+package gridrpc
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/goulfm/goulfm/gridrpc/internal/pb"
+	"github.com/goulfm/goulfm/gridrpc/internal/session"
+	"github.com/goulfm/goulfm/internal/mono"
+)
+
+// KeptCall is a call that a server keeps, as the master knows it.
+type KeptCall struct {
+	ID      string
+	Attempt int
+	Server  string
+	Service string
+	Codec   Codec
+	Done    bool // its outcome can be fetched at once
+}
+
+// Kept returns all calls that are kept.
+func (c *Client) Kept(ctx context.Context) ([]KeptCall, error) {
+	reply, err := c.find(ctx, &pb.FindRequest{Fresh: true})
+	if err != nil {
+		return nil, &Error{Op: "list", Err: err}
+	}
+	var all []KeptCall
+	for _, k := range reply.Calls {
+		all = append(all, KeptCall{
+			ID: fmt.Sprintf("%x", k.Call), Attempt: int(k.Attempt), Server: k.Server.GetName(), Service: k.Service,
+			Codec: Codec(k.Codec), Done: k.Done,
+		})
+	}
+	return all, nil
+}
+
+// attachPatience is how long a call that nobody keeps is looked for, from the latest change of
+// the tree on: servers that have just found a parent tell what they keep.
+const attachPatience = 5 * time.Second
+
+// Attach returns a call that was made with Keep, by this client or another one, which may be
+// gone. It is ErrGone if no server keeps it: its time is over, its server was lost, or there
+// never was one. ctx bounds the search alone; Watch, Patience, Stall and InCodec may be given. The
+// loss of its server while a client is attached is ErrServerLost: its argument is nowhere else.
+func Attach[Rep any](ctx context.Context, c *Client, id string, o ...CallOption) (*Session[Rep], error) {
+	call, err := parseCallID(id)
+	if err != nil {
+		return nil, &Error{Op: "attach", Err: err}
+	}
+	set := settings{tell: func(Event) {}, keep: keepMax}
+	for _, option := range o {
+		option(&set)
+	}
+	k, err := c.search(ctx, call, &set)
+	if err != nil {
+		return nil, &Error{Op: "attach", Err: err}
+	}
+	if set.codec != "" && set.codec != Codec(k.Codec) {
+		return nil, &Error{Op: "attach", Service: k.Service, Err: fmt.Errorf("%w: the call was made in %s, not %s", ErrCodec, k.Codec, set.codec)}
+	}
+	set.codec = Codec(k.Codec)
+	return &Session[Rep]{codec: set.codec, flight: c.adopt(context.WithoutCancel(ctx), k, set)}, nil
+}
+
+// adopt attaches to a kept call.
+func (c *Client) adopt(ctx context.Context, k *pb.Kept, set settings) *flight {
+	f := c.newFlight(ctx, k.Service, session.CallID(k.Call), set)
+	server := serverOf(k.Server)
+	f.refs[server] = k.Server
+	one, cancel := context.WithCancel(context.WithoutCancel(f.ctx))
+	f.attempts[k.Attempt] = &line{server: server, ctx: one, cancel: cancel, adopted: true}
+	f.guardSoon(k.Server)
+	c.spawn(func() { f.fly(session.Found{At: f.now(), Server: server, Attempt: k.Attempt}) })
+	return f
+}
+
+func (c *Client) find(ctx context.Context, m *pb.FindRequest) (reply *pb.FindReply, err error) {
+	err = c.askMasters(ctx, func(ctx context.Context, master pb.AgentClient) error {
+		reply, err = master.Find(ctx, m)
+		return err
+	})
+	return reply, err
+}
+
+// Pauses between two questions for a kept call, doubled.
+const (
+	searchFirst = 10 * time.Millisecond
+	searchLast  = time.Second
+)
+
+// search asks the masters for a kept call: what they know, then every server.
+func (c *Client) search(ctx context.Context, id session.CallID, set *settings) (*pb.Kept, error) {
+	patience := attachPatience
+	if set.rule.Patience > 0 {
+		patience = time.Duration(set.rule.Patience)
+	}
+	begun := time.Now()
+	m := &pb.FindRequest{Call: id[:]}
+	for pause := searchFirst; ; pause = min(2*pause, searchLast) {
+		reply, err := c.find(ctx, m)
+		switch {
+		case err == nil && len(reply.Calls) > 0 && usable(reply.Calls[0], id):
+			return reply.Calls[0], nil
+		case err != nil && time.Since(begun) >= patience:
+			return nil, err
+		case err == nil && m.Fresh && mono.Duration(reply.Quiet*float64(mono.Second)) >= mono.Duration(patience):
+			return nil, fmt.Errorf("%w: %s", ErrGone, callText(id))
+		}
+		m.Fresh = true
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// usable says whether an answer names a place of the call.
+func usable(k *pb.Kept, id session.CallID) bool {
+	return string(k.Call) == string(id[:]) && k.Attempt > 0 && k.Server.GetAddr() != ""
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"text/tabwriter"
+
+	"github.com/goulfm/goulfm/gridrpc"
+)
+
+// attach fetches the result of a call that is kept, cancels it, or lists all.
+func attach(ctx context.Context, args []string) error {
+	f := flags("attach")
+	watch := f.Bool("watch", false, "tell what happens")
+	cancel := f.Bool("cancel", false, "end the call")
+	if err := parse(f, args); err != nil || f.NArg() > 1 || *cancel && f.NArg() == 0 {
+		return errUsage
+	}
+	c, err := gridrpc.Dial(ctx, "")
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if f.NArg() == 0 {
+		return listKept(ctx, c)
+	}
+	if *cancel {
+		s, err := gridrpc.Attach[json.RawMessage](ctx, c, f.Arg(0))
+		if err != nil {
+			return err
+		}
+		s.Cancel()
+		if _, err = s.Wait(ctx); errors.Is(err, context.Canceled) {
+			return nil
+		}
+		return err
+	}
+	s, err := gridrpc.Attach[json.RawMessage](ctx, c, f.Arg(0), gridrpc.InCodec(gridrpc.JSON), gridrpc.Watch(teller(*watch)))
+	if err != nil {
+		return err
+	}
+	return printResult(ctx, s)
+}
+
+func listKept(ctx context.Context, c *gridrpc.Client) error {
+	all, err := c.Kept(ctx)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "CALL\tSERVICE\tSERVER\tATTEMPT\tSTATE")
+	for _, k := range all {
+		state := "runs"
+		if k.Done {
+			state = "has ended"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", k.ID, k.Service, k.Server, k.Attempt, state)
+	}
+	return w.Flush()
+}
