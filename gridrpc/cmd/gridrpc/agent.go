@@ -50,7 +50,7 @@ func agentProcess(ctx context.Context, role string, args []string) error {
 		Identity: id, Name: *name, Listener: l, Detect: *detect, Tier: *tier,
 		Root: role == "master", Parent: os.Getenv(folder.EnvParent),
 		Address: func(name string) string { return folder.Address(dir, name) },
-		Oracle:  func(ctx context.Context) (*pb.Ref, error) { return folder.Root(ctx, dir, id) },
+		Oracle:  func(ctx context.Context) (*pb.RootReply, error) { return folder.RootAndTerm(ctx, dir, id) },
 	})
 }
 

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"syscall"
@@ -131,6 +133,41 @@ func TestTheDeadComeBack(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, shape(after), "a1(a3(s1))")
 	assert.Contains(t, shape(after), "a2(a4(s2))")
+}
+
+// TestDeposedMaster: a master is stopped, and another one is started by hand. The first one goes on
+// later, with a child that has not noticed: it hears that it is deposed, and ends its links. All
+// are below the second one then.
+func TestDeposedMaster(t *testing.T) {
+	p := startTrial(t, "--tree", "2x1", "--detect", "1s", "--no-restart")
+	for _, text := range []string{"s1: has the parent a1", "s2: has the parent a2", "a1: has the parent ma", "a2: has the parent ma"} {
+		p.await(text)
+	}
+	p.signal("a2", syscall.SIGSTOP)
+	p.signal("ma", syscall.SIGSTOP)
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	later := exec.CommandContext(ctx, built().gridrpc, "master", "--dir", p.dir, "--name", "ma")
+	later.Cancel = func() error { return later.Process.Signal(os.Interrupt) }
+	require.NoError(t, later.Start())
+	t.Cleanup(func() { cancel(); _ = later.Wait() })
+	p.until("a1 to be below the second master", func() bool { return strings.Count(p.story.String(), "a1: has the parent ma") == 2 })
+	p.signal("ma", syscall.SIGCONT)
+	p.signal("a2", syscall.SIGCONT)
+	p.await("ma: is deposed")
+	p.until("a2 to be below the second master", func() bool { return strings.Count(p.story.String(), "a2: has the parent ma") == 2 })
+	p.await("ma died (exit status 1)")
+	c := p.dial()
+	calls := startTraffic(t, c)
+	for {
+		after, err := c.Describe(ctx)
+		require.NoError(t, err)
+		text := shape(after)
+		if strings.Contains(text, "a1(s1)") && strings.Contains(text, "a2(s2)") {
+			break
+		}
+	}
+	calls.end()
 }
 
 // TestStoppedAgent: those below an agent that is stopped go elsewhere, and come back when it

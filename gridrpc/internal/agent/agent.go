@@ -5,6 +5,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -29,7 +30,7 @@ type Config struct {
 	Parent   string                   // name of the configured parent
 	Tier     int                      // below the root; 0: one more than that of its first parent
 	Address  func(name string) string // of an agent
-	Oracle   func(ctx context.Context) (*pb.Ref, error)
+	Oracle   func(ctx context.Context) (*pb.RootReply, error) // who is the root, as masters say
 	Detect   time.Duration // until a silent process around is given up; 0 is 5 s
 }
 
@@ -38,6 +39,7 @@ type Agent struct {
 	pb.UnimplementedAgentServer
 	pb.UnimplementedNodeServer
 	root   bool
+	term   uint64 // of the root, if this is it
 	name   string
 	pulse  *pulse.Pulse
 	branch *branch.Branch
@@ -58,12 +60,18 @@ type Agent struct {
 // detection is how long a silent process around is waited for, as the paper has it.
 const detection = 5 * adaptive.Second
 
-// Serve runs an agent until ctx is done.
+// ErrDeposed is the end of a root that is none any more.
+var ErrDeposed = errors.New("deposed: a later master is the root")
+
+// Serve runs an agent until ctx is done, or until it is a root that is deposed.
 func Serve(ctx context.Context, c Config) error {
 	me := &pb.Ref{Name: c.Name, Incarnation: uint64(time.Now().UnixNano()), Addr: c.Listener.Addr().String(), Tier: uint32(c.Tier)}
 	a := &Agent{
 		root: c.Root, name: c.Name, origin: time.Now(), news: make(chan struct{}, 1),
 		answers: map[uint64]uint64{}, more: make(chan struct{}),
+	}
+	if a.root {
+		a.term = me.Incarnation
 	}
 	var err error
 	if a.pulse, err = pulse.New(c.Identity, me); err != nil {
@@ -75,8 +83,12 @@ func Serve(ctx context.Context, c Config) error {
 		q.Detection = detection
 	}
 	a.branch = branch.New(ctx, branch.Config{
-		Me: me, Identity: c.Identity, Pulse: a.pulse, Root: c.Root, Parent: c.Parent,
-		Address: c.Address, Oracle: c.Oracle, Detect: q, Owner: a,
+		Me: me, Identity: c.Identity, Pulse: a.pulse, Root: c.Root, Term: a.term, Parent: c.Parent,
+		Address: c.Address, Detect: q, Owner: a,
+		Oracle: func(ctx context.Context) (*pb.Ref, error) {
+			reply, err := c.Oracle(ctx)
+			return reply.GetRoot(), err
+		},
 	})
 	g := c.Identity.NewServer()
 	pb.RegisterAgentServer(g, a)
@@ -86,12 +98,25 @@ func Serve(ctx context.Context, c Config) error {
 		g.Stop()
 	}()
 	go a.tellParent(ctx)
+	deposed := make(chan struct{})
+	if c.Root {
+		go func() {
+			if a.reign(ctx, c.Oracle) {
+				close(deposed)
+				g.Stop()
+			}
+		}()
+	}
 	a.branch.Start() // who answers first finds the listener
 	err = g.Serve(c.Listener)
-	if ctx.Err() != nil {
+	select {
+	case <-ctx.Done():
 		return nil
+	case <-deposed:
+		return ErrDeposed
+	default:
+		return err
 	}
-	return err
 }
 
 func (a *Agent) now() mono.Time { return mono.Time(time.Since(a.origin)) }
@@ -112,7 +137,7 @@ func (a *Agent) Root(context.Context, *pb.RootRequest) (*pb.RootReply, error) {
 	if !a.root {
 		return &pb.RootReply{}, nil
 	}
-	return &pb.RootReply{Root: a.branch.Me()}, nil
+	return &pb.RootReply{Root: a.branch.Me(), Term: a.term}, nil
 }
 
 // Describe tells what is known here.

@@ -23,6 +23,7 @@ type Config struct {
 	Identity *link.Identity
 	Pulse    *pulse.Pulse
 	Root     bool
+	Term     uint64 // of the root, if this is it: greater than that of any root before
 	Parent   string                                     // name of the configured parent; "": the root
 	Address  func(name string) string                   // of the configured parent; "" is not known
 	Oracle   func(ctx context.Context) (*pb.Ref, error) // who is the root
@@ -63,7 +64,7 @@ func New(ctx context.Context, c Config) *Branch {
 		ups: map[uint64]*up{}, downs: map[downKey]*down{}, ancestors: map[tree.ID]*pulse.Watch{}, lost: time.Now(),
 	}
 	b.ctx, b.cancel = context.WithCancel(ctx)
-	t := tree.Config{Me: refOf(c.Me), Root: c.Root, Seed: rand.Uint64()}
+	t := tree.Config{Me: refOf(c.Me), Root: c.Root, Term: c.Term, Seed: rand.Uint64()}
 	if t.Me.Tier == 0 {
 		t.Me.Tier = tree.Untiered
 	}
@@ -78,6 +79,16 @@ func New(ctx context.Context, c Config) *Branch {
 
 // Start looks for a parent. The process must be reachable at its address by now.
 func (b *Branch) Start() { b.step(tree.Start{At: b.now()}) }
+
+// Depose tells the rule of a root that there is a later one (T11).
+func (b *Branch) Depose(term uint64) { b.step(tree.Deposed{Term: term}) }
+
+// Links returns how many children, or who want to be one, have a link.
+func (b *Branch) Links() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.downs)
+}
 
 func (b *Branch) now() mono.Time { return mono.Time(time.Since(b.origin)) }
 
@@ -134,7 +145,7 @@ func (b *Branch) carryOut(a tree.Action) {
 	case tree.Refuse:
 		b.toChild(a.Child, a.Generation, &pb.Down{Kind: &pb.Down_Refused{Refused: &pb.Refused{Redirect: refsTo(a.Redirect)}}})
 	case tree.List:
-		b.toChild(a.Child, a.Generation, &pb.Down{Kind: &pb.Down_Ancestors{Ancestors: &pb.Ancestors{NearestFirst: refsTo(a.Ancestors)}}})
+		b.toChild(a.Child, a.Generation, &pb.Down{Kind: &pb.Down_Ancestors{Ancestors: &pb.Ancestors{NearestFirst: refsTo(a.Ancestors), Term: a.Term}}})
 	case tree.AskOracle:
 		b.cfg.Owner.Say("asks who is the root")
 		go b.askOracle()

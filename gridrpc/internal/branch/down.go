@@ -167,7 +167,7 @@ func (b *Branch) accept(a tree.Accept) {
 	d.accepted = true
 	d.watch = b.watch(d.child)
 	d.out.Post(&pb.Down{Kind: &pb.Down_Joined{Joined: &pb.Joined{
-		Parent: refTo(a.Parent), Ancestors: &pb.Ancestors{NearestFirst: refsTo(a.Ancestors)},
+		Parent: refTo(a.Parent), Ancestors: &pb.Ancestors{NearestFirst: refsTo(a.Ancestors), Term: a.Term},
 	}}})
 }
 

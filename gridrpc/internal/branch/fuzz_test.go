@@ -61,12 +61,12 @@ func events(data []byte, now mono.Time) (list []tree.Event) {
 	switch {
 	case down.GetJoined() != nil:
 		m := down.GetJoined()
-		list = append(list, tree.Joined{At: now, Parent: refOf(m.Parent), Generation: 1, Ancestors: refsOf(m.GetAncestors().GetNearestFirst())})
+		list = append(list, tree.Joined{At: now, Parent: refOf(m.Parent), Generation: 1, Ancestors: refsOf(m.GetAncestors().GetNearestFirst()), Term: m.GetAncestors().GetTerm()})
 	case down.GetRefused() != nil:
 		list = append(list, tree.Declined{At: now, Generation: 1, Redirect: refsOf(down.GetRefused().Redirect)})
 	case down.GetAncestors() != nil:
 		refs := refsOf(down.GetAncestors().NearestFirst)
-		list = append(list, tree.Listed{At: now, From: tree.ID{Name: "root", Incarnation: 1}, Generation: 1, Ancestors: refs})
+		list = append(list, tree.Listed{At: now, From: tree.ID{Name: "root", Incarnation: 1}, Generation: 1, Ancestors: refs, Term: down.GetAncestors().Term})
 	}
 	return list
 }

@@ -103,7 +103,7 @@ func (b *Branch) attached(u *up, stream grpc.BidiStreamingClient[pb.Up, pb.Down]
 		return nil
 	})
 	b.mu.Unlock()
-	b.step(tree.Joined{At: b.now(), Parent: parent, Generation: u.generation, Ancestors: refsOf(m.GetAncestors().GetNearestFirst())})
+	b.step(tree.Joined{At: b.now(), Parent: parent, Generation: u.generation, Ancestors: refsOf(m.GetAncestors().GetNearestFirst()), Term: m.GetAncestors().GetTerm()})
 	b.mu.Lock()
 	_, generation, ok := b.rule.Parent()
 	is := ok && generation == u.generation
@@ -129,7 +129,7 @@ func (b *Branch) hearParent(u *up, stream grpc.BidiStreamingClient[pb.Up, pb.Dow
 		switch {
 		case m.GetAncestors() != nil:
 			list := refsOf(m.GetAncestors().NearestFirst)
-			b.step(tree.Listed{At: b.now(), From: parent.ID, Generation: u.generation, Ancestors: list})
+			b.step(tree.Listed{At: b.now(), From: parent.ID, Generation: u.generation, Ancestors: list, Term: m.GetAncestors().Term})
 		case m.GetQuestion() != nil:
 			b.cfg.Owner.Asked(m.GetQuestion())
 		case m.GetLeave() != nil:

@@ -118,22 +118,28 @@ func replace(path, text string) error {
 
 // Root asks the masters who the root is.
 func Root(ctx context.Context, dir string, id *link.Identity) (*pb.Ref, error) {
+	reply, err := RootAndTerm(ctx, dir, id)
+	return reply.GetRoot(), err
+}
+
+// RootAndTerm asks the masters who the root is, and since when.
+func RootAndTerm(ctx context.Context, dir string, id *link.Identity) (*pb.RootReply, error) {
 	masters, err := Masters(dir)
 	if err != nil {
 		return nil, err
 	}
 	failures := []error{ErrNoMaster}
 	for _, addr := range masters {
-		root, err := askRoot(ctx, addr, id)
-		if root != nil {
-			return root, nil
+		reply, err := askRoot(ctx, addr, id)
+		if err == nil {
+			return reply, nil
 		}
 		failures = append(failures, fmt.Errorf("%s: %w", addr, err))
 	}
 	return nil, errors.Join(failures...)
 }
 
-func askRoot(ctx context.Context, addr string, id *link.Identity) (*pb.Ref, error) {
+func askRoot(ctx context.Context, addr string, id *link.Identity) (*pb.RootReply, error) {
 	conn, err := id.Dial(addr)
 	if err != nil {
 		return nil, err
@@ -143,5 +149,5 @@ func askRoot(ctx context.Context, addr string, id *link.Identity) (*pb.Ref, erro
 	if err == nil && reply.Root == nil {
 		err = errors.New("is not the root, and knows none")
 	}
-	return reply.GetRoot(), err
+	return reply, err
 }

@@ -19,7 +19,7 @@ type Ref struct {
 const Untiered = -1
 
 // An Event is something that happened at an agent: Start, Joined, Declined, JoinAsked,
-// Listed, Closed, Declared, Answered, Oracle, HomeSeen or Tick.
+// Listed, Closed, Declared, Answered, Oracle, Deposed, HomeSeen or Tick.
 type Event interface{ happened() }
 
 // Start begins.
@@ -30,7 +30,8 @@ type Joined struct {
 	At         mono.Time
 	Parent     Ref
 	Generation uint64
-	Ancestors  []Ref // of the parent, nearest first
+	Ancestors  []Ref  // of the parent, nearest first
+	Term       uint64 // of the root above
 }
 
 // Declined refuses the join of that generation, or says that it could not be delivered.
@@ -52,6 +53,7 @@ type Listed struct {
 	From       ID
 	Generation uint64
 	Ancestors  []Ref
+	Term       uint64
 }
 
 // Closed says that a link has ended, by a Leave or because it broke. Up says that it was
@@ -82,6 +84,9 @@ type Oracle struct {
 	Root *Ref
 }
 
+// Deposed says, to a root, that there is another one, of a greater term.
+type Deposed struct{ Term uint64 }
+
 // HomeSeen answers LookHome: who is at the configured parent's address.
 type HomeSeen struct {
 	At   mono.Time
@@ -100,6 +105,7 @@ func (Closed) happened()    {}
 func (Declared) happened()  {}
 func (Answered) happened()  {}
 func (Oracle) happened()    {}
+func (Deposed) happened()   {}
 func (HomeSeen) happened()  {}
 func (Tick) happened()      {}
 
@@ -123,6 +129,7 @@ type Accept struct {
 	Generation uint64
 	Parent     Ref
 	Ancestors  []Ref
+	Term       uint64
 }
 
 // Refuse does not.
@@ -132,11 +139,12 @@ type Refuse struct {
 	Redirect   []Ref
 }
 
-// List tells a child its ancestors beyond this agent.
+// List tells a child its ancestors beyond this agent, and the root's term.
 type List struct {
 	Child      ID
 	Generation uint64
 	Ancestors  []Ref
+	Term       uint64
 }
 
 // Leave ends a link. Up says that it is one to a parent.

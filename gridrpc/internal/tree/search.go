@@ -86,6 +86,11 @@ func (t *Tree) joined(ev Joined) {
 		t.act(Leave{Peer: ev.Parent.ID, Generation: ev.Generation, Up: true}) // T2
 		return
 	}
+	if ev.Term < t.term { // T11
+		t.act(Leave{Peer: ev.Parent.ID, Generation: ev.Generation, Up: true})
+		t.fail(ev.At)
+		return
+	}
 	if t.homing {
 		t.act(Leave{Peer: t.parent.ID, Generation: t.generation, Up: true}) // T12
 	}
@@ -95,7 +100,7 @@ func (t *Tree) joined(ev Joined) {
 		t.me.Tier = ev.Parent.Tier + 1
 	}
 	t.dead = t.dead[:0]
-	t.learn(ev.Parent, ev.Ancestors)
+	t.learn(ev.Parent, ev.Ancestors, ev.Term)
 	if t.away() {
 		t.due = ev.At.Add(homeEach)
 	}

@@ -11,6 +11,7 @@ import (
 type Config struct {
 	Me       Ref    // Tier is Untiered, unless it is configured or this is the root
 	Root     bool   // it is the root: its tier is 0
+	Term     uint64 // of the root: greater than that of any root before
 	Home     *Ref   // the configured parent, of any incarnation; nil: the root
 	Known    int    // how many ancestors are known (f); default 16
 	Observed int    // how many of them are observed (m); default (f-1)/4, rounded up
@@ -30,6 +31,8 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Root {
 		c.Me.Tier = 0
+	} else {
+		c.Term = 0
 	}
 	return c
 }
@@ -71,6 +74,7 @@ type Tree struct {
 	parent     Ref
 	generation uint64 // of the link to the parent
 	drawn      uint64 // the latest generation
+	term       uint64 // of the latest root above, or of this one
 	ancestors  []Ref  // nearest first: the parent, its parent, ...
 	children   []link
 
@@ -97,7 +101,7 @@ type link struct {
 // New returns an agent that has not started.
 func New(c Config) *Tree {
 	c = c.withDefaults()
-	return &Tree{cfg: c, me: c.Me, pause: askFirst, random: rand.New(rand.NewPCG(c.Seed, c.Me.Incarnation))}
+	return &Tree{cfg: c, me: c.Me, term: c.Term, pause: askFirst, random: rand.New(rand.NewPCG(c.Seed, c.Me.Incarnation))}
 }
 
 // Phase returns where the agent is.
@@ -110,6 +114,9 @@ func (t *Tree) Me() Ref { return t.me }
 func (t *Tree) Parent() (parent Ref, generation uint64, ok bool) {
 	return t.parent, t.generation, t.phase == Attached || t.homing
 }
+
+// Term returns the greatest term of a root that this agent has been below.
+func (t *Tree) Term() uint64 { return t.term }
 
 // Ancestors returns the known ancestors, nearest first.
 func (t *Tree) Ancestors() []Ref { return t.ancestors }
@@ -148,6 +155,8 @@ func (t *Tree) Step(ev Event) []Action {
 		t.heard(ev)
 	case Oracle:
 		t.oracle(ev)
+	case Deposed:
+		t.deposed(ev)
 	case HomeSeen:
 		t.homeSeen(ev)
 	case Tick:
@@ -168,18 +177,28 @@ func (t *Tree) start(now mono.Time) {
 	}
 }
 
-// learn is T3: a list replaces the one before, and whoever is below hears of any difference.
-func (t *Tree) learn(parent Ref, beyond []Ref) {
+// learn is T3: a list replaces the one before, and whoever is below hears of any difference. The
+// term may be the only one: of a list that is cut short the root's place is not seen.
+func (t *Tree) learn(parent Ref, beyond []Ref, term uint64) {
 	list := append([]Ref{parent}, beyond...)
 	list = list[:min(len(list), t.cfg.Known)]
-	if slices.Equal(list, t.ancestors) {
+	if slices.Equal(list, t.ancestors) && term == t.term {
 		return
 	}
-	t.ancestors = list
+	t.ancestors, t.term = list, term
 	t.act(Observe{Whom: slices.Clone(list[:min(len(list), t.cfg.Observed)])})
 	for _, c := range t.children {
-		t.act(List{Child: c.ref.ID, Generation: c.generation, Ancestors: slices.Clone(list)})
+		t.act(List{Child: c.ref.ID, Generation: c.generation, Ancestors: slices.Clone(list), Term: term})
 	}
+}
+
+// deposed is T11, at a root. It is none any more, and has no tier, until its process starts anew.
+func (t *Tree) deposed(ev Deposed) {
+	if !t.cfg.Root || ev.Term <= t.term {
+		return
+	}
+	t.term, t.me.Tier = ev.Term, Untiered
+	t.drop(func(link) bool { return true }, true)
 }
 
 func (t *Tree) listed(ev Listed) {
@@ -187,7 +206,7 @@ func (t *Tree) listed(ev Listed) {
 		t.act(Leave{Peer: ev.From, Generation: ev.Generation, Up: true}) // T2
 		return
 	}
-	t.learn(t.parent, ev.Ancestors)
+	t.learn(t.parent, ev.Ancestors, ev.Term)
 }
 
 // linked says whether there is a link to a parent.
@@ -263,7 +282,7 @@ func (t *Tree) asked(ev JoinAsked) {
 		ev.Child.Tier = t.me.Tier + 1
 	}
 	t.children = append(t.children, link{ev.Child, ev.Generation})
-	t.act(Accept{Child: ev.Child.ID, Generation: ev.Generation, Parent: t.me, Ancestors: slices.Clone(t.ancestors)})
+	t.act(Accept{Child: ev.Child.ID, Generation: ev.Generation, Parent: t.me, Ancestors: slices.Clone(t.ancestors), Term: t.term})
 }
 
 // above returns children that could take an agent of that tier.

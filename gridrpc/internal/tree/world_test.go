@@ -19,7 +19,10 @@ type world struct {
 	now    mono.Time
 	queue  queue
 	order  int
-	agents []*node // by number; the root is 0
+	agents []*node // by number; the first root is 0
+	root   int     // the present one
+	term   uint64  // of it
+	was    []Ref   // answers that were right once
 	room   int     // for children, at each agent; 0: for all
 	last   map[[2]int]mono.Time
 	story  []string
@@ -36,6 +39,8 @@ type node struct {
 	alive  bool
 	slurs  map[ID]bool // whom it was told wrongly to be dead
 	wake   mono.Time
+	master bool   // it is the root, or was
+	term   uint64 // the greatest that it has known
 }
 
 type happening struct {
@@ -92,13 +97,39 @@ func (w *world) start(i, home, known int) {
 		inc = old.me.Incarnation + 1
 	}
 	me := ID{fmt.Sprint("a", i), inc}
-	cfg := Config{Me: Ref{ID: me, Tier: Untiered, Addr: me.Name}, Root: i == 0, Known: known, Children: w.room, Seed: w.random.Uint64()}
+	cfg := Config{Me: Ref{ID: me, Tier: Untiered, Addr: me.Name}, Root: i == w.root, Known: known, Children: w.room, Seed: w.random.Uint64()}
 	if home >= 0 {
 		cfg.Home = &Ref{ID: ID{Name: fmt.Sprint("a", home)}, Addr: fmt.Sprint("a", home), Tier: Untiered}
 	}
-	n := &node{number: i, rule: New(cfg), me: me, alive: true, slurs: map[ID]bool{}}
+	if cfg.Root {
+		w.term++
+		cfg.Term = w.term
+	}
+	n := &node{number: i, rule: New(cfg), me: me, alive: true, slurs: map[ID]bool{}, master: cfg.Root}
 	w.agents[i] = n
+	if cfg.Root {
+		w.was = append(w.was, n.rule.Me())
+	}
 	w.step(n, Start{At: w.now})
+}
+
+// replaceRoot has another master be the root. The one before may be dead, which ends its links, or
+// go on as one for a while, until it hears that it is deposed.
+func (w *world) replaceRoot(known int) {
+	old := w.agents[w.root]
+	switch w.random.IntN(3) {
+	case 0: // it is started anew, at the same address
+		w.kill(w.root)
+		w.start(w.root, -1, known)
+		return
+	case 1:
+		w.kill(w.root)
+	}
+	w.root = len(w.agents)
+	w.agents = append(w.agents, nil)
+	w.start(w.root, -1, known)
+	term := w.term
+	w.after(mono.Duration(w.random.Int64N(int64(3*mono.Second))), func() { w.step(old, Deposed{Term: term}) })
 }
 
 func (w *world) note(format string, args ...any) {
@@ -133,6 +164,8 @@ func (w *world) step(n *node, ev Event) {
 			}
 		})
 	}
+	w.require(n.rule.Term() >= n.term, "a%d has gone back from a root of term %d to one of term %d", n.number, n.term, n.rule.Term())
+	n.term = n.rule.Term()
 	w.noCycle()
 }
 
@@ -168,7 +201,7 @@ func (w *world) do(n *node, a Action, known []Ref) {
 	case Accept:
 		w.reach(n, a.Child.Name, func(o *node) {
 			if o.me == a.Child {
-				w.step(o, Joined{At: w.now, Parent: a.Parent, Generation: a.Generation, Ancestors: a.Ancestors})
+				w.step(o, Joined{At: w.now, Parent: a.Parent, Generation: a.Generation, Ancestors: a.Ancestors, Term: a.Term})
 			} else {
 				w.send(o.number, n.number, func() { w.step(n, Closed{At: w.now, Peer: a.Child, Generation: a.Generation}) })
 			}
@@ -183,7 +216,7 @@ func (w *world) do(n *node, a Action, known []Ref) {
 		w.lists++
 		w.reach(n, a.Child.Name, func(o *node) {
 			if o.me == a.Child {
-				w.step(o, Listed{At: w.now, From: me.ID, Generation: a.Generation, Ancestors: a.Ancestors})
+				w.step(o, Listed{At: w.now, From: me.ID, Generation: a.Generation, Ancestors: a.Ancestors, Term: a.Term})
 			}
 		}, nil)
 	case Leave:
@@ -206,10 +239,13 @@ func (w *world) do(n *node, a Action, known []Ref) {
 
 // oracle says who is the root; now and then it says what was right once, or never.
 func (w *world) oracle() Ref {
-	if n := w.agents[w.random.IntN(len(w.agents))]; n != nil && w.random.IntN(4) == 0 {
+	switch n := w.agents[w.random.IntN(len(w.agents))]; {
+	case n != nil && w.random.IntN(4) == 0:
 		return n.rule.Me()
+	case w.random.IntN(4) == 0:
+		return w.was[w.random.IntN(len(w.was))]
 	}
-	return w.agents[0].rule.Me()
+	return w.was[len(w.was)-1]
 }
 
 // checkAsk is G4: nobody asks the oracle while a known ancestor lives that it was not told
@@ -220,9 +256,12 @@ func (w *world) checkAsk(n *node, known []Ref) {
 	}
 	for _, a := range known {
 		o := w.agents[numberOf(a.Name)]
-		w.require(!o.alive || o.me != a.ID || n.slurs[a.ID], "a%d asks the oracle, and %v lives", n.number, a)
+		w.require(!o.alive || o.me != a.ID || n.slurs[a.ID] || w.isFormer(o), "a%d asks the oracle, and %v lives", n.number, a)
 	}
 }
+
+// isFormer says whether an agent was the root once, and may have heard of it.
+func (w *world) isFormer(n *node) bool { return n.master && n.number != w.root }
 
 // noCycle is G1, for the links as children see them.
 func (w *world) noCycle() {
@@ -274,14 +313,18 @@ func (w *world) settled(known int) {
 			}
 		}
 	}
-	for _, n := range w.agents[1:] {
-		if !n.alive {
+	for _, n := range w.agents {
+		if w.isFormer(n) { // G9
+			w.require(!n.alive || len(n.rule.Children()) == 0, "a%d is deposed, and has children", n.number)
+		}
+		if !n.alive || n.master {
 			continue
 		}
+		w.require(n.rule.Term() == w.term, "a%d knows term %d of %d", n.number, n.rule.Term(), w.term)
 		w.require(n.rule.Phase() == Attached, "a%d is %v", n.number, n.rule.Phase())
 		w.require(tables[n.me] == 1, "a%d is in %d tables", n.number, tables[n.me])
 		var want []Ref
-		for at := n; at.number != 0 && len(want) < known; {
+		for at := n; at.number != w.root && len(want) < known; {
 			p, _, _ := at.rule.Parent()
 			at = w.agents[numberOf(p.Name)]
 			w.require(at.alive && at.me == p.ID, "the parent %v of a%d is dead", p, n.number)
@@ -332,8 +375,8 @@ func schedule(t *testing.T, seed uint64) {
 		return // who finds no room goes on looking; a cycle there must not be either
 	}
 	w.settled(known)
-	for i, n := range w.agents {
-		if home := w.agents[homes[i]]; i > 0 && n.alive && home.alive && home.rule.Me().Tier < n.rule.Me().Tier {
+	for i, n := range w.agents[:size] {
+		if home := w.agents[homes[i]]; i > 0 && n.alive && home.alive && !w.isFormer(home) && home.rule.Me().Tier < n.rule.Me().Tier {
 			p, _, _ := n.rule.Parent()
 			w.require(p.ID == home.me, "a%d is not at home", i)
 		}
@@ -343,16 +386,20 @@ func schedule(t *testing.T, seed uint64) {
 	w.require(joins == w.joins && asks == w.asks && lists == w.lists, "a settled tree still moves") // G7
 }
 
-// fault does something bad to an agent that is not the root.
+// fault does something bad to an agent, or to the root.
 func (w *world) fault(homes []int, known int) {
-	i := 1 + w.random.IntN(len(w.agents)-1)
+	if w.random.IntN(12) == 0 {
+		w.replaceRoot(known)
+		return
+	}
+	i := 1 + w.random.IntN(len(homes)-1)
 	n := w.agents[i]
 	switch what := w.random.IntN(4); {
 	case !n.alive && what == 0 && w.random.IntN(3) == 0:
 		w.startBelowEachOther(i, homes, known)
 	case !n.alive && what == 0:
 		if w.random.IntN(2) == 0 { // below any other one, also a former descendant
-			homes[i] = (i + 1 + w.random.IntN(len(w.agents)-1)) % len(w.agents)
+			homes[i] = (i + 1 + w.random.IntN(len(homes)-1)) % len(homes)
 		}
 		w.start(i, homes[i], known)
 	case !n.alive:
@@ -369,7 +416,7 @@ func (w *world) fault(homes []int, known int) {
 // startBelowEachOther starts a dead agent anew, and another one with it, each configured to be a
 // child of the other: a mistake that people make.
 func (w *world) startBelowEachOther(i int, homes []int, known int) {
-	for j, n := range w.agents[1:] {
+	for j, n := range w.agents[1:len(homes)] {
 		if j+1 != i && !n.alive {
 			homes[i], homes[j+1] = j+1, i
 			w.start(i, j+1, known)

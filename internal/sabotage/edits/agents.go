@@ -2,7 +2,7 @@ package edits
 
 // agents are the edits of gridrpc/internal/tree: the rules that the published algorithm lacks.
 func agents() []Edit {
-	const file = "gridrpc/internal/tree/tree.go"
+	const file, search = "gridrpc/internal/tree/tree.go", "gridrpc/internal/tree/search.go"
 	lives := []Test{{Run: "TestRandomLives"}}
 	return []Edit{
 		{
@@ -22,12 +22,32 @@ func agents() []Edit {
 		},
 		{
 			Name: "tree-first", Rule: "children are told if any place of the list differs, also the first (T3)",
-			Changes: []Change{{File: file, Old: "if slices.Equal(list, t.ancestors) {", New: "if len(t.ancestors) > 0 && slices.Equal(list[1:], t.ancestors[1:]) {"}},
+			Changes: []Change{{File: file, Old: "slices.Equal(list, t.ancestors) &&", New: "len(t.ancestors) > 0 && slices.Equal(list[1:], t.ancestors[1:]) &&"}},
 			Tests:   lives,
 		},
 		{
 			Name: "tree-leave", Rule: "a parent that is left by a wrong suspicion is told (T9)",
 			Changes: []Change{{File: file, Old: "t.act(Leave{Peer: ev.Who, Generation: t.generation, Up: true}) // T9", New: ""}},
+			Tests:   lives,
+		},
+		{
+			Name: "tree-term", Rule: "nobody goes back below a root of a lesser term (T11)",
+			Changes: []Change{{File: search, Old: "if ev.Term < t.term {", New: "if false {"}},
+			Tests:   lives,
+		},
+		{
+			Name: "tree-term-told", Rule: "children are told of a new term, also if no ancestor that they know is another one (T11)",
+			Changes: []Change{{File: file, Old: " && term == t.term {", New: " {"}},
+			Tests:   lives,
+		},
+		{
+			Name: "tree-deposed", Rule: "a root that is deposed closes its links (T11)",
+			Changes: []Change{{File: file, Old: "t.drop(func(link) bool { return true }, true)", New: ""}},
+			Tests:   lives,
+		},
+		{
+			Name: "tree-deposed-takes", Rule: "a root that is deposed takes nobody any more (T11)",
+			Changes: []Change{{File: file, Old: "t.term, t.me.Tier = ev.Term, Untiered", New: "t.term = ev.Term"}},
 			Tests:   lives,
 		},
 	}
@@ -51,6 +71,16 @@ func calls() []Edit {
 		{
 			Name: "call-forgotten", Rule: "a server that has forgotten what it accepted may have run it (S2)",
 			Changes: []Change{{File: file, Old: "if s.accepted && s.cfg.AtMostOnce {", New: "if false {"}},
+			Tests:   scripts,
+		},
+		{
+			Name: "call-found", Rule: "who is attached to a kept call has no argument for another attempt (S9)",
+			Changes: []Change{{File: file, Old: "case s.found:", New: "case false:"}},
+			Tests:   scripts,
+		},
+		{
+			Name: "call-found-lives", Rule: "a kept call whose server is given up is not cancelled (S9)",
+			Changes: []Change{{File: file, Old: "s.over[len(s.over)-1] = true // if", New: "// if"}},
 			Tests:   scripts,
 		},
 		{
