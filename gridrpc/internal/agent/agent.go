@@ -27,11 +27,11 @@ type Config struct {
 	Name     string
 	Listener net.Listener
 	Root     bool
-	Parent   string                   // name of the configured parent
-	Tier     int                      // below the root; 0: one more than that of its first parent
-	Address  func(name string) string // of an agent
+	Parent   string                                           // name of the configured parent
+	Tier     int                                              // below the root; 0: one more than that of its first parent
+	Address  func(name string) string                         // of an agent
 	Oracle   func(ctx context.Context) (*pb.RootReply, error) // who is the root, as masters say
-	Detect   time.Duration // until a silent process around is given up; 0 is 5 s
+	Detect   time.Duration                                    // until a silent process around is given up; 0 is 5 s
 }
 
 // Agent hosts the rules of an agent.

@@ -23,7 +23,7 @@ type Config struct {
 	Identity *link.Identity
 	Pulse    *pulse.Pulse
 	Root     bool
-	Term     uint64 // of the root, if this is it: greater than that of any root before
+	Term     uint64                                     // of the root, if this is it: greater than that of any root before
 	Parent   string                                     // name of the configured parent; "": the root
 	Address  func(name string) string                   // of the configured parent; "" is not known
 	Oracle   func(ctx context.Context) (*pb.Ref, error) // who is the root
