@@ -49,7 +49,7 @@ func (s *Server) join(ctx context.Context, id *link.Identity) error {
 	}
 	l := &leaf{server: s}
 	l.branch = branch.New(ctx, branch.Config{
-		Me: s.me, Identity: id, Pulse: s.pulse, Parent: os.Getenv(folder.EnvParent), Detect: q, Owner: l,
+		Me: s.me, Identity: id, Pulse: s.pulse, Parent: os.Getenv(folder.EnvParent), Detect: q, Owner: l, Stay: os.Getenv(folder.EnvStay) != "",
 		Address: func(name string) string { return folder.Address(s.dir, name) },
 		Oracle:  func(ctx context.Context) (*pb.Ref, error) { return folder.Root(ctx, s.dir, id) },
 	})

@@ -5,6 +5,7 @@ import "time"
 // rates is what a server knows of how long its bodies take.
 type rates struct {
 	perSecond float64 // units of work, of one body; 0 is not known
+	took      float64 // seconds, of one body; 0 is not known
 }
 
 // smoothing is the weight of the latest body in the mean.
@@ -15,10 +16,14 @@ func (r *rates) add(work float64, took time.Duration) {
 	if work <= 0 || took <= 0 {
 		return
 	}
-	now := work / took.Seconds()
-	if r.perSecond == 0 {
-		r.perSecond = now
+	smooth(&r.perSecond, work/took.Seconds())
+	smooth(&r.took, took.Seconds())
+}
+
+func smooth(mean *float64, now float64) {
+	if *mean == 0 {
+		*mean = now
 		return
 	}
-	r.perSecond += smoothing * (now - r.perSecond)
+	*mean += smoothing * (now - *mean)
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/gridrpc/internal/branch"
+	"github.com/goulfm/goulfm/gridrpc/internal/collate"
 	"github.com/goulfm/goulfm/gridrpc/internal/folder"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
@@ -168,14 +169,12 @@ func (s *Server) estimates() []*pb.Estimate {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.said++
-	waiting := max(0, s.Places+s.Queue-s.desk.Free()-s.Places)
+	taken := s.Places + s.Queue - s.desk.Free()
 	var list []*pb.Estimate
 	for _, name := range slices.Sorted(maps.Keys(s.services)) {
 		v := s.services[name]
 		e := &pb.Estimate{Server: s.me, Number: s.said, Service: name, Rate: v.rates.perSecond, Free: uint32(max(0, s.desk.Free()))}
-		if v.rates.perSecond > 0 {
-			e.Wait = float64(waiting) / float64(s.Places) / v.rates.perSecond
-		}
+		e.Wait = collate.Wait(s.Places, taken, v.rates.took)
 		list = append(list, e)
 	}
 	return list

@@ -9,7 +9,7 @@
 //   - Chen, Toueg, Aguilera (On the Quality of Service of Failure Detectors, IEEE TC 2002),
 //     Figure 12.
 //   - Bouteiller, Desprez (Fault Tolerance Management for a Hierarchical GridRPC Middleware,
-//     2008), Figure 4.
+//     2008), Figure 4; Figure 6 from the runs of gridrpc/bench/farm.
 //
 // Two comparisons belong to no paper: mistakes a month of fd/adaptive in years of losses and
 // outages (rates.go), and other detectors beside it on six kinds of networks (rivals.go).

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/goulfm/goulfm/internal/mono"
@@ -20,6 +21,23 @@ func TestBoundOfTheorem1(t *testing.T) {
 	if got, want := lowLat.bound(256000, 16), 272*mono.Second; got < want || got > want+30*mono.Millisecond {
 		t.Errorf("T(16) among 256,000 is %v, want just above %v", got, want)
 	}
+}
+
+// FuzzFarm: any text is refused, or is three curves.
+func FuzzFarm(f *testing.F) {
+	f.Add("curve,seconds,jobs done\na,1,2\nb,1,2\nc,2,3\na,2,9\n")
+	f.Add("curve,seconds,jobs done\na,x,2\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		var g figure
+		if g.parseFarm(strings.NewReader(text)) != nil {
+			return
+		}
+		for _, s := range g.series {
+			if len(s.x) == 0 || len(s.x) != len(s.y) {
+				t.Errorf("curve %q has %d and %d places", s.name, len(s.x), len(s.y))
+			}
+		}
+	})
 }
 
 // TestRisk compares with the sum from below where that is exact enough.

@@ -25,6 +25,7 @@ var all = []struct {
 	{"scale", scaleFigure},
 	{"chen12", chenFigure},
 	{"diet4", dietFigure},
+	{"diet6", farmFigures},
 	{"rates", ratesFigure},
 	{"rivals", rivalFigures},
 	{"era2", agreementFigures},

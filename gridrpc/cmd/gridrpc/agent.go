@@ -48,7 +48,7 @@ func agentProcess(ctx context.Context, role string, args []string) error {
 	}
 	return agent.Serve(ctx, agent.Config{
 		Identity: id, Name: *name, Listener: l, Detect: *detect, Tier: *tier,
-		Root: role == "master", Parent: os.Getenv(folder.EnvParent),
+		Root: role == "master", Stay: os.Getenv(folder.EnvStay) != "", Parent: os.Getenv(folder.EnvParent),
 		Address: func(name string) string { return folder.Address(dir, name) },
 		Oracle:  func(ctx context.Context) (*pb.RootReply, error) { return folder.RootAndTerm(ctx, dir, id) },
 	})

@@ -65,6 +65,9 @@ func (c *children) launch(name string, env []string, program string, args []stri
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = endWithin
 	cmd.Env = append(os.Environ(), folder.EnvDir+"="+c.platform.dir, folder.EnvName+"="+name, folder.EnvTether+"=1")
+	if c.platform.noRecovery {
+		cmd.Env = append(cmd.Env, folder.EnvStay+"=1")
+	}
 	cmd.Env = append(cmd.Env, env...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if _, err := cmd.StdinPipe(); err != nil { // held open as long as this process lives

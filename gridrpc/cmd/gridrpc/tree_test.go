@@ -190,3 +190,25 @@ func TestStoppedAgent(t *testing.T) {
 		p.until(name+" to be back", func() bool { return strings.Count(p.story.String(), name+": has the parent a2") >= 2 })
 	}
 }
+
+// TestSitesWithoutRecovery: each site is below an agent of its own. With --no-recovery who loses its
+// parent looks for no other one, and only the other site is found.
+func TestSitesWithoutRecovery(t *testing.T) {
+	p := startTrial(t, "--tree", "1x1,1x1", "--no-restart", "--no-recovery")
+	c := p.dial()
+	for _, text := range []string{"a1: has the parent ma", "a2: has the parent a1", "a3: has the parent ma", "a4: has the parent a3", "s1: has the parent a2", "s2: has the parent a4"} {
+		p.await(text)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	before, err := c.Describe(ctx)
+	require.NoError(t, err)
+	assert.Contains(t, []string{"ma(a1(a2(s1)) a3(a4(s2)))", "ma(a3(a4(s2)) a1(a2(s1)))"}, shape(before))
+	p.signal("a1", syscall.SIGKILL)
+	p.await("a2: has lost its parent")
+	require.Eventually(t, func() bool {
+		after, err := c.Describe(ctx)
+		return err == nil && shape(after) == "ma(a3(a4(s2)))"
+	}, within, time.Millisecond)
+	assert.NotContains(t, p.told(), "a2: has the parent ma")
+}

@@ -22,23 +22,27 @@ type platform struct {
 	restarts bool
 	detect   time.Duration
 	agents   int
+	servers  int
 	children *children
+
+	noRecovery bool
 }
 
 func up(ctx context.Context, args []string) error {
 	f := flags("up")
 	tree := f.String("tree", "2x2", "agents below each agent, level by level, and servers below each of the last")
+	noRecovery := f.Bool("no-recovery", false, "who loses its parent looks for no other: for comparisons")
 	noRestart := f.Bool("no-restart", false, "leave the dead dead")
 	store := f.String("store", "DIR/store", "folder of checkpoints, which all servers see; empty for none")
 	detect := f.Duration("detect", 5*time.Second, "how long silent agents and servers are waited for")
 	if err := parse(f, args); err != nil || f.NArg() < 1 {
 		return errUsage
 	}
-	levels, err := parseTree(*tree)
+	sites, err := parseSites(*tree)
 	if err != nil {
 		return err
 	}
-	p := &platform{dir: gridrpc.DefaultDir(), begun: time.Now(), restarts: !*noRestart, detect: *detect}
+	p := &platform{dir: gridrpc.DefaultDir(), begun: time.Now(), restarts: !*noRestart, detect: *detect, noRecovery: *noRecovery}
 	program, err := p.prepare(ctx, f.Arg(0))
 	if err == nil {
 		err = p.nameStore(*store)
@@ -49,7 +53,7 @@ func up(ctx context.Context, args []string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	p.children = newChildren(ctx, p)
-	if err := p.start(levels, append([]string{program}, f.Args()[1:]...)); err != nil {
+	if err := p.start(sites, append([]string{program}, f.Args()[1:]...)); err != nil {
 		cancel()
 		p.children.wait()
 		return err
@@ -59,6 +63,39 @@ func up(ctx context.Context, args []string) error {
 	p.children.wait()
 	p.say("ended")
 	return nil
+}
+
+// parseSites reads trees of sites, by commas. One tree is below the master; of several each is below
+// an agent of its own, which is below the master.
+func parseSites(text string) (sites [][]int, err error) {
+	all := 0
+	for part := range strings.SplitSeq(text, ",") {
+		levels, err := parseTree(part)
+		if err != nil {
+			return nil, err
+		}
+		sites = append(sites, levels)
+	}
+	if len(sites) == 1 {
+		return sites, nil
+	}
+	for i, levels := range sites {
+		sites[i] = append([]int{1}, levels...)
+		all += processesOf(sites[i])
+	}
+	if all > processesMax {
+		return nil, fmt.Errorf("--tree %s: more than %d processes", text, processesMax)
+	}
+	return sites, nil
+}
+
+// processesOf returns how many processes levels have, or more than processesMax if that is so.
+func processesOf(levels []int) (all int) {
+	for i, width := 0, 1; i < len(levels); i++ {
+		width = min(width*levels[i], processesMax+1)
+		all += width
+	}
+	return all
 }
 
 // processesMax bounds a platform on one machine.
@@ -73,12 +110,7 @@ func parseTree(text string) (levels []int, err error) {
 		}
 		levels = append(levels, n)
 	}
-	all := 0
-	for i, width := 0, 1; i < len(levels); i++ {
-		width = min(width*levels[i], processesMax+1)
-		all += width
-	}
-	if all > processesMax {
+	if processesOf(levels) > processesMax {
 		return nil, fmt.Errorf("--tree %s: more than %d processes", text, processesMax)
 	}
 	return levels, nil
@@ -131,7 +163,7 @@ func (p *platform) nameStore(name string) error {
 }
 
 // start starts all processes, level by level: each finds its parent.
-func (p *platform) start(levels []int, program []string) error {
+func (p *platform) start(sites [][]int, program []string) error {
 	authority, err := link.NewAuthority("local")
 	if err == nil {
 		err = errors.Join(authority.Save(p.dir), authority.Issue(p.dir, link.Client, "client"))
@@ -143,7 +175,17 @@ func (p *platform) start(levels []int, program []string) error {
 	if err != nil {
 		return err
 	}
-	parents, err := p.startAgents(authority, self, link.Master, 0, []string{""}, 1)
+	master, err := p.startAgents(authority, self, link.Master, 0, []string{""}, 1)
+	for _, levels := range sites {
+		if err == nil {
+			err = p.startSite(authority, self, master, levels, program)
+		}
+	}
+	return err
+}
+
+// startSite starts a tree below the master.
+func (p *platform) startSite(authority *link.Authority, self string, parents []string, levels []int, program []string) (err error) {
 	for i := range levels[:len(levels)-1] {
 		if err == nil {
 			parents, err = p.startAgents(authority, self, link.Agent, i+1, parents, levels[i])
@@ -152,11 +194,10 @@ func (p *platform) start(levels []int, program []string) error {
 	if err != nil {
 		return err
 	}
-	n := 0
 	for _, parent := range parents {
 		for range levels[len(levels)-1] {
-			n++
-			name := fmt.Sprintf("s%d", n)
+			p.servers++
+			name := fmt.Sprintf("s%d", p.servers)
 			env := []string{folder.EnvParent + "=" + parent, folder.EnvDetect + "=" + p.detect.String()}
 			err := authority.Issue(p.dir, link.Worker, name)
 			if err == nil {

@@ -31,6 +31,7 @@ type Config struct {
 	Tier     int                                              // below the root; 0: one more than that of its first parent
 	Address  func(name string) string                         // of an agent
 	Oracle   func(ctx context.Context) (*pb.RootReply, error) // who is the root, as masters say
+	Stay     bool                                             // once it has lost its parent it looks for no other
 	Detect   time.Duration                                    // until a silent process around is given up; 0 is 5 s
 }
 
@@ -84,7 +85,7 @@ func Serve(ctx context.Context, c Config) error {
 	}
 	a.branch = branch.New(ctx, branch.Config{
 		Me: me, Identity: c.Identity, Pulse: a.pulse, Root: c.Root, Term: a.term, Parent: c.Parent,
-		Address: c.Address, Detect: q, Owner: a,
+		Address: c.Address, Detect: q, Owner: a, Stay: c.Stay,
 		Oracle: func(ctx context.Context) (*pb.Ref, error) {
 			reply, err := c.Oracle(ctx)
 			return reply.GetRoot(), err

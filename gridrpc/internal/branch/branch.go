@@ -28,6 +28,7 @@ type Config struct {
 	Address  func(name string) string                   // of the configured parent; "" is not known
 	Oracle   func(ctx context.Context) (*pb.Ref, error) // who is the root
 	Detect   adaptive.QoS                               // of the processes around
+	Stay     bool                                       // who loses its parent looks for no other: to see what that comes to
 	Owner    Owner
 }
 
@@ -55,6 +56,7 @@ type Branch struct {
 	links     uint64
 	ancestors map[tree.ID]*pulse.Watch
 	lost      time.Time // since when there is no parent; zero: there is one
+	stays     bool      // the rule is not stepped any more
 }
 
 // New returns a branch that has no parent yet. It runs until ctx is done.
@@ -115,15 +117,21 @@ func (b *Branch) Describe(d *pb.Description) {
 func (b *Branch) step(ev tree.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.ctx.Err() != nil {
+	if b.ctx.Err() != nil || b.stays {
 		return
 	}
 	_, _, had := b.rule.Parent()
-	for _, a := range b.rule.Step(ev) {
-		b.carryOut(a)
-	}
+	actions := b.rule.Step(ev)
 	if _, _, has := b.rule.Parent(); had && !has {
 		b.lost = time.Now()
+		if b.stays = b.cfg.Stay; b.stays {
+			b.timer.Stop()
+			b.cfg.Owner.Say("has lost its parent")
+			return
+		}
+	}
+	for _, a := range actions {
+		b.carryOut(a)
 	}
 	b.timer.Stop()
 	if at, ok := b.rule.Deadline(); ok {

@@ -181,6 +181,15 @@ func medianRate(all []Estimate) float64 {
 // unknownTakes is what a call is booked for if no rate is known, in seconds.
 const unknownTakes = 1e-3
 
+// Wait returns how long a call would wait at a server, in seconds, of which so many calls have
+// taken places, and a body takes so long: 0 is not known. On average a body that runs is half done.
+func Wait(places, taken int, each float64) float64 {
+	if taken < places {
+		return 0
+	}
+	return (float64(taken-places) + 0.5) / float64(places) * max(each, unknownTakes)
+}
+
 // Book notes that a call was promised to a server: until its next report it is taken to be
 // busy for as long as the call takes, and to have a place less. So the clients of the same
 // moment are not all sent to one server.

@@ -39,6 +39,16 @@ func TestBestIsWhoIsDoneFirst(t *testing.T) {
 	assert.False(t, known)
 }
 
+// TestWait: a server all of whose places are taken is worse than one that has a free one, also while
+// nobody knows how long a body takes.
+func TestWait(t *testing.T) {
+	assert.Zero(t, Wait(2, 1, 30))
+	assert.Equal(t, 7.5, Wait(2, 2, 30))
+	assert.Equal(t, 15.0, Wait(1, 1, 30))
+	assert.Equal(t, 45.0, Wait(1, 2, 30))
+	assert.Positive(t, Wait(1, 1, 0))
+}
+
 // TestBookedUntilTheNextReport: two clients of one moment get two servers.
 func TestBookedUntilTheNextReport(t *testing.T) {
 	var table Table

@@ -25,6 +25,7 @@ const (
 	EnvStore   = "GRIDRPC_STORE"   // where checkpoints are kept
 	EnvCall    = "GRIDRPC_CALL"    // socket of the call that a program runs for
 	EnvDetect  = "GRIDRPC_DETECT"  // how long silent agents and servers are waited for
+	EnvStay    = "GRIDRPC_STAY"    // set: who loses its parent looks for no other
 )
 
 // ErrNoMaster is returned where no master is known.
