@@ -2,4 +2,5 @@
 // gridrpc.proto.
 package pb
 
+//go:generate protoc --python_out=../../examples/python gridrpc.proto
 //go:generate protoc --go_out=. --go_opt=paths=source_relative --go-grpc_out=. --go-grpc_opt=paths=source_relative gridrpc.proto
