@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -136,7 +139,58 @@ func TestNoStore(t *testing.T) {
 	_, err := gridrpc.Service[count, counted](p.dial(), "count").Call(ctx, &count{To: 1})
 	require.ErrorIs(t, err, gridrpc.ErrService)
 	assert.ErrorContains(t, err, "--store")
-	out, err := exec.Command(built().gridrpc, "up", "--dir", p.dir+"2", "--store", "s3://b", built().trial).CombinedOutput()
+	out, err := exec.Command(built().gridrpc, "up", "--dir", p.dir+"2", "--store", "ftp://b", built().trial).CombinedOutput()
 	require.Error(t, err)
 	assert.Contains(t, string(out), "s3://")
+}
+
+// TestS3: checkpoints and kept results in an object store. A server is killed, and its call goes on
+// from there; the result is fetched by another client; and nothing is left.
+func TestS3(t *testing.T) {
+	backend := s3mem.New()
+	require.NoError(t, backend.CreateBucket("ckpt"))
+	web := httptest.NewServer(gofakes3.New(backend).Server())
+	t.Cleanup(web.Close)
+	for name, value := range map[string]string{"AWS_ENDPOINT_URL": web.URL, "AWS_ENDPOINT_URL_S3": "", "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "me", "AWS_SECRET_ACCESS_KEY": "secret"} {
+		t.Setenv(name, value)
+	}
+	p := startTrial(t, "--tree", "1x2", "--no-restart", "--store", "s3://ckpt/mine")
+	s, err := gridrpc.OpenStore("s3://ckpt/mine")
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	watch := gridrpc.Watch(func(e gridrpc.Event) {
+		if e.What == gridrpc.Checkpointed && e.Attempt == 1 && strings.HasSuffix(e.Text, "/1/manifest-3.json") {
+			assert.Contains(t, p.ckpt("ls"), "numbers, n")
+			p.signal(e.Server, syscall.SIGKILL)
+		}
+	})
+	out, err := gridrpc.Service[count, counted](p.dial(), "count").Call(ctx, &count{To: 6, Holds: []int{3}}, watch)
+	require.NoError(t, err)
+	assert.Equal(t, 3, out.From)
+	assert.Equal(t, "1 2 3 4 5 6 ", out.Text)
+
+	n := 100_000
+	c, err := gridrpc.Dial(ctx, "")
+	require.NoError(t, err)
+	call, err := gridrpc.Service[int, string](c, "text").Go(ctx, &n, gridrpc.Keep(time.Hour))
+	require.NoError(t, err)
+	_, err = call.Wait(ctx)
+	require.NoError(t, err)
+	c.Close()
+	holds := func(prefix string, some bool) func() bool {
+		return func() bool {
+			items, err := s.List(ctx, prefix)
+			return err == nil && len(items) > 0 == some
+		}
+	}
+	require.Eventually(t, holds("kept/", true), within, 10*time.Millisecond)
+	again, err := gridrpc.Attach[string](ctx, p.dial(), call.ID())
+	require.NoError(t, err)
+	text, err := again.Wait(ctx)
+	require.NoError(t, err)
+	assert.Len(t, *text, n)
+	_, _, err = p.command("attach", "--cancel", call.ID())
+	require.NoError(t, err)
+	require.Eventually(t, holds("", false), within, 10*time.Millisecond)
 }

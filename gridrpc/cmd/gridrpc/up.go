@@ -33,7 +33,7 @@ func up(ctx context.Context, args []string) error {
 	tree := f.String("tree", "2x2", "agents below each agent, level by level, and servers below each of the last")
 	noRecovery := f.Bool("no-recovery", false, "who loses its parent looks for no other: for comparisons")
 	noRestart := f.Bool("no-restart", false, "leave the dead dead")
-	store := f.String("store", "DIR/store", "folder of checkpoints, which all servers see; empty for none")
+	store := f.String("store", "DIR/store", "of checkpoints: a folder that all servers see, or s3://BUCKET/FOLDER; empty for none")
 	detect := f.Duration("detect", 5*time.Second, "how long silent agents and servers are waited for")
 	if err := parse(f, args); err != nil || f.NArg() < 1 {
 		return errUsage
@@ -152,7 +152,7 @@ func (p *platform) nameStore(name string) error {
 	if _, err := gridrpc.OpenStore(name); err != nil {
 		return err
 	}
-	if name != "" {
+	if name != "" && !strings.Contains(name, "://") {
 		abs, err := filepath.Abs(name)
 		if err != nil {
 			return err
