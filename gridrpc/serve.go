@@ -80,7 +80,7 @@ func (s *Server) examine(m *pb.Submit) (pb.Refusal_Why, string) {
 func (s *Server) take(stream callStream, m *pb.Submit) (*attempt, error) {
 	id := session.CallID(m.Call)
 	s.mu.Lock()
-	if m.Keep > 0 && !m.Attach && len(s.keptNow()) >= keptMax {
+	if m.Keep > 0 && s.attempts[id] == nil && len(s.keptNow()) >= keptMax {
 		s.mu.Unlock()
 		return nil, refuse(stream, pb.Refusal_FULL, fmt.Sprintf("%d calls are kept already", keptMax))
 	}

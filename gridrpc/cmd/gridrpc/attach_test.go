@@ -106,6 +106,28 @@ func TestClientKilled(t *testing.T) {
 	p.gone(ctx, p.dial(), id)
 }
 
+// TestClientInterrupted: who interrupts the command leaves a call that is kept to its server.
+func TestClientInterrupted(t *testing.T) {
+	p := startTrial(t, "--tree", "1x1", "--no-restart")
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe+"-1", 0o600))
+	caller := exec.Command(built().gridrpc, "call", "--dir", p.dir, "--watch", "--keep", "1h", "relay", fmt.Sprintf("%q", pipe))
+	told, err := caller.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, caller.Start())
+	story := bufio.NewReader(told)
+	words := strings.Fields(lineWith(t, story, "is kept for"))
+	lineWith(t, story, "progress")
+	require.NoError(t, caller.Process.Signal(os.Interrupt))
+	lineWith(t, story, "context canceled")
+	_, _ = io.Copy(io.Discard, story)
+	require.Error(t, caller.Wait())
+	require.NoError(t, os.WriteFile(pipe+"-1", []byte("go"), 0o600))
+	out, errs, err := p.command("attach", words[len(words)-1])
+	require.NoError(t, err, errs)
+	assert.Contains(t, out, `"Attempt":1`)
+}
+
 // TestKeptOver: after the time for which it is kept a call is gone, and nothing of it is left.
 func TestKeptOver(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1", "--no-restart")

@@ -126,7 +126,7 @@ func (s *Shelf) Remove(ctx context.Context, call string, attempt uint32) error {
 
 // Decode reads a header, and returns it and what follows.
 func Decode(data []byte) (r Record, rest []byte, err error) {
-	line, rest, ok := bytes.Cut(data[:min(len(data), headerMax)], []byte("\n"))
+	line, _, ok := bytes.Cut(data[:min(len(data), headerMax)], []byte("\n"))
 	if !ok {
 		return Record{}, nil, fmt.Errorf("%w: no header", ErrMalformed)
 	}
