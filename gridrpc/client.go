@@ -28,7 +28,7 @@ type Client struct {
 	cancel  context.CancelFunc
 
 	guards guards
-	work   sync.WaitGroup // calls, and cancellations on their way
+	work   sync.WaitGroup // calls, until their cancellations have arrived
 
 	mu    sync.Mutex
 	conns map[string]*grpc.ClientConn

@@ -35,6 +35,7 @@ type flight struct {
 	asked    error // why no master could be asked
 	results  map[uint32]outcome
 	over     bool
+	leaving  sync.WaitGroup // cancellations on their way
 
 	result []byte // once done is closed
 	err    error
@@ -82,6 +83,7 @@ func (f *flight) now() mono.Time { return mono.Time(time.Since(f.origin)) }
 
 // fly steps the rule, from its first event until the call has ended.
 func (f *flight) fly(first session.Event) {
+	defer f.leaving.Wait() // Close waits for this goroutine
 	defer close(f.done)
 	defer f.cancel()
 	defer f.client.guards.remove(f)
@@ -141,7 +143,7 @@ func (f *flight) carryOut(actions []session.Action) {
 			f.connect(a.Attempt, session.Manifest{}, a.Accepted)
 		case session.Abandon:
 			l := f.attempts[a.Attempt]
-			f.client.work.Go(func() { l.abandon(a.Over) }) // which waits for this goroutine, too
+			f.leaving.Go(func() { l.abandon(a.Over) })
 		case session.End:
 			f.end(a)
 		}
