@@ -23,7 +23,7 @@ func TestBoundOfTheorem1(t *testing.T) {
 	}
 }
 
-// FuzzFarm: any text is refused, or is three curves.
+// FuzzFarm: any text is refused, or is curves.
 func FuzzFarm(f *testing.F) {
 	f.Add("curve,seconds,jobs done\na,1,2\nb,1,2\nc,2,3\na,2,9\n")
 	f.Add("curve,seconds,jobs done\na,x,2\n")
