@@ -33,9 +33,6 @@ func farmFigures(run) []*figure {
 		for _, s := range f.series {
 			took[s.name] = s.x[len(s.x)-1]
 		}
-		if c.id == "diet6b" {
-			f.addDask()
-		}
 		mended, lost := took["recovery"]/took["undisturbed"], took["no recovery"]/took["undisturbed"]
 		what := fmt.Sprintf("makespan with the deaths of 4 agents, recovery, against %.1f s undisturbed; %s", took["undisturbed"], c.how)
 		f.claim(mended <= 1.10, what, "most failures are not even noticeable", "%.3f times", mended)
@@ -44,6 +41,9 @@ func farmFigures(run) []*figure {
 			judge = f.differs
 		}
 		judge(lost >= 1.25, "the same, no recovery", "a major degradation", "%.3f times", lost)
+		if c.id == "diet6b" {
+			f.addDask()
+		}
 		all = append(all, f)
 	}
 	return all
