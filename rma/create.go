@@ -125,7 +125,7 @@ func create(ctx context.Context, c *comm.Comm, s spec) (*core, error) {
 		return nil, err
 	}
 	dup.SetErrorHandler(comm.ErrorsReturn) // what programs see goes through fail
-	k := &creation{core: &core{parent: c, c: dup, name: "window of " + c.Name(), me: c.Rank(), n: c.Size(), spec: s, unit: s.unit, elem: window.ElemOf(s.code)}}
+	k := &creation{core: &core{base: &base{parent: c, c: dup, name: "window of " + c.Name(), me: c.Rank(), n: c.Size()}, spec: s, unit: s.unit, elem: window.ElemOf(s.code)}}
 	k.pieces = make([]piece, k.n)
 	k.watch, k.mine = engine.NewWatch(door.Engine(dup), door.Engine(c))
 	if k.mine == nil {

@@ -17,7 +17,10 @@ var (
 	ErrStale = errors.New("memory that was given back")
 )
 
-var errNoContext = fmt.Errorf("%w: nil context", comm.ErrArgument)
+var (
+	errNoContext = fmt.Errorf("%w: nil context", comm.ErrArgument)
+	errView      = fmt.Errorf("%w: it is a view: that belongs to the window that it was made of", comm.ErrArgument)
+)
 
 // raise returns an error as the error handler of the window's communicator has it. Every exported
 // call makes it once; what they call in turn does not.

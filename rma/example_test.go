@@ -53,6 +53,25 @@ func ExampleAllocate() {
 	// Output: 10 20 30 10 3
 }
 
+// One window holds a counter and a vector.
+func ExampleView() {
+	ranks(2, func(ctx context.Context, c *comm.Comm) {
+		w := window[byte](ctx, c, 64)
+		counter, err := rma.View[int64](w, 0, 1)
+		told(err)
+		vector, err := rma.View[float32](w, 16, 4)
+		told(err)
+		told(vector.At(0).Put(ctx, 2*c.Rank(), []float32{1.5, 2.5}))
+		_, err = counter.At(0).FetchAndOp(ctx, 0, 2, collectives.Sum)
+		told(err, w.Fence(ctx))
+		if c.Rank() == 0 {
+			fmt.Println(counter.Local(), vector.Local())
+		}
+		told(w.Free())
+	})
+	// Output: [4] [1.5 2.5 1.5 2.5]
+}
+
 // Pages of all the memory are there before the first access.
 func ExamplePopulate() {
 	ranks(2, func(ctx context.Context, c *comm.Comm) {

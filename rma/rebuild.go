@@ -17,8 +17,8 @@ import (
 //	w2, err := rma.Rebuild(ctx, left, w)
 //	err = w.Free()
 //
-// Collective over c, uniform as Allocate, with its errors; besides comm.ErrFreed for an old window that was freed, and the
-// errors of Inherit.
+// Collective over c, uniform as Allocate, with its errors; besides comm.ErrFreed for an old window that was freed, comm.ErrArgument
+// for a View, and the errors of Inherit.
 func Rebuild[T comm.Elem](ctx context.Context, c *comm.Comm, old *Win[T], o ...Option) (*Win[T], error) {
 	s := specOf[T]("rebuild", 0, o)
 	if old != nil {
@@ -48,6 +48,8 @@ func (s spec) rebuilt() spec {
 	case s.err != nil:
 	case s.heir && s.fresh:
 		s.err = fmt.Errorf("%w: both Inherit and Fresh", comm.ErrArgument)
+	case old != nil && old.view:
+		s.err = errView
 	case s.heir && old == nil:
 		s.err = fmt.Errorf("%w: Inherit without an old window", comm.ErrArgument)
 	case s.fresh || old == nil:

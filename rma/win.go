@@ -27,17 +27,23 @@ type Target[T comm.Elem] struct {
 	rank int
 }
 
-// core is a window at one member, whatever its elements are.
+// core is a window at one member, whatever its elements are: one that was made, or a View of it.
 type core struct {
+	*base
+	spec   spec
+	unit   int // bytes of an element
+	elem   kernel.Elem
+	pieces []piece // by rank
+	view   bool    // the memory belongs to another core of the base
+}
+
+// base is what a window and all Views of it have in common.
+type base struct {
 	parent *comm.Comm // what it was made of
 	c      *comm.Comm // a duplicate, which nobody else uses
 	name   string     // in errors
 	watch  *engine.Watch
 	me, n  int
-	spec   spec
-	unit   int // bytes of an element
-	elem   kernel.Elem
-	pieces []piece // by rank
 
 	numbers  *members
 	guards   []guard // by target
@@ -76,8 +82,13 @@ func (w *Win[T]) Len(rank int) int {
 
 // Local returns this member's elements, to load and store directly. What others access at the same
 // time must be synchronised as between goroutines: an atomic operation, a notification, a lock or
-// a fence orders the accesses before it (package comment). After Free the slice is dead.
-func (w *Win[T]) Local() []T { return elements[T](&w.k.pieces[w.k.me]) }
+// a fence orders the accesses before it (package comment). After Free the slice is dead, and there is none any more.
+func (w *Win[T]) Local() []T {
+	if w.k.sight.Load().freed {
+		return nil
+	}
+	return elements[T](&w.k.pieces[w.k.me])
+}
 
 // At returns the target of a rank. A rank that there is not is the error of each operation there.
 func (w *Win[T]) At(rank int) Target[T] { return Target[T]{k: w.k, rank: rank} }
@@ -104,9 +115,12 @@ func (w *Win[T]) Revoke() error { return w.k.raise(w.k.failBy("revoke", w.k.c.Re
 // Free gives the window up here. It is local, and works on a window that was revoked or has lost
 // members. The others may use this member's memory until they free it themselves (W21); a slice
 // that this one has of the window is dead. No other call on the window may be under way in this
-// process.
+// process. Views of it end with it; a View cannot be freed: comm.ErrArgument.
 func (w *Win[T]) Free() error {
 	k := w.k
+	if k.view {
+		return k.raise(k.fail("free", nil, errView))
+	}
 	err := comm.ErrFreed
 	k.freeing.Do(func() {
 		k.looking.Lock()

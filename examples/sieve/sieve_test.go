@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/comm/commtest"
+)
+
+// primesBelow counts the slow way.
+func primesBelow(n int) (primes int) {
+	for v := 2; v < n; v++ {
+		prime := true
+		for d := 2; d*d <= v; d++ {
+			prime = prime && v%d != 0
+		}
+		if prime {
+			primes++
+		}
+	}
+	return primes
+}
+
+// TestNobodyDies: sieves of several sizes, also with fewer numbers than ranks.
+func TestNobodyDies(t *testing.T) {
+	for _, n := range []int{1, 2, 5} {
+		for _, below := range []int{2, 3, 100, 5000} {
+			commtest.Run(t, n, func(ctx context.Context, w *comm.Comm) {
+				r, err := run(ctx, w, below)
+				assert.NoError(t, err)
+				assert.Equal(t, result{w.Rank() == 0, primesBelow(below), n, 0}, r)
+			})
+		}
+	}
+}
+
+// TestRanksDie: some ranks die at points of the work, also while the sieve is repaired; all primes are there, and no other number.
+func TestRanksDie(t *testing.T) {
+	for _, kills := range [][]commtest.Killed{
+		{{Rank: 1, Mark: "factor", At: 0}},
+		{{Rank: 0, Mark: "factor", At: 3}},
+		{{Rank: 4, Mark: "factor", At: 1}, {Rank: 2, Mark: "factor", At: 4}},
+		{{Rank: 1, Mark: "factor", At: 2}, {Rank: 3, Mark: "repair", At: 1}},
+		{{Rank: 4, Mark: "factor", At: 2}, {Rank: 0, Mark: "repair", At: 1}, {Rank: 2, Mark: "repair", At: 2}, {Rank: 1, Mark: "factor", At: 5}},
+	} {
+		reached := commtest.Job{N: 5, Kills: kills}.Run(t, func(ctx context.Context, w *comm.Comm) error {
+			r, err := run(ctx, w, 20000)
+			if err != nil {
+				return err
+			}
+			assert.Equal(t, primesBelow(20000), r.primes)
+			assert.GreaterOrEqual(t, r.repairs, 1)
+			assert.Equal(t, 5-len(kills), r.ranks)
+			return nil
+		})
+		for _, k := range kills {
+			assert.Contains(t, reached, k)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package rma
+
+import (
+	"fmt"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/window"
+)
+
+// View returns a window of n elements of U at each member, which are the bytes of w from off on: so one
+// window holds elements of several types, as a heap does. It is local, costs no memory but a few words for each
+// member, and has everything else in common with w: the communicator, locks, counters of notifications, epochs, and the end. Whoever
+// frees w ends its views; Free and Rebuild of a view are comm.ErrArgument.
+//
+// Errors: comm.ErrType for elements without a fixed size, comm.ErrArgument for an off that is no multiple of their
+// alignment, ErrBounds if there are not as many bytes at every member, comm.ErrFreed.
+func View[U, T comm.Elem](w *Win[T], off, n int) (*Win[U], error) {
+	k := w.k
+	s := specOf[U]("view", n, nil)
+	switch {
+	case k.sight.Load().freed:
+		s.err = comm.ErrFreed
+	case s.err != nil:
+	case off%view.Align[U]() != 0:
+		s.err = fmt.Errorf("%w: byte %d, for elements that begin at multiples of %d", comm.ErrArgument, off, view.Align[U]())
+	}
+	if s.err != nil {
+		return nil, k.raise(k.fail(s.op, nil, s.err))
+	}
+	v := &core{base: k.base, spec: s, unit: s.unit, elem: window.ElemOf(s.code), view: true, pieces: make([]piece, k.n)}
+	v.spec.notifications = k.spec.notifications
+	for rank, p := range k.pieces {
+		bytes := n * s.unit
+		if off < 0 || off > len(p.data) || bytes > len(p.data)-off {
+			return nil, k.raise(k.fail(s.op, []int{rank}, fmt.Errorf("%w: bytes %d to %d of %d", ErrBounds, off, off+bytes, len(p.data))))
+		}
+		v.pieces[rank] = piece{n: n, data: p.data[off : off+bytes : off+bytes], control: p.control}
+	}
+	return &Win[U]{k: v}, nil
+}

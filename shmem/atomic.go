@@ -1,0 +1,107 @@
+package shmem
+
+import (
+	"context"
+
+	"github.com/goulfm/goulfm/collectives"
+	"github.com/goulfm/goulfm/rma"
+)
+
+// Atomic operations take effect after every operation of this PE on that PE whose call happened before (P1). Their errors are those of
+// Put, and comm.ErrType for records and complex128.
+
+// Fetch returns element i of a PE, atomically (shmem_atomic_fetch).
+func (s Sym[T]) Fetch(ctx context.Context, pe, i int) (T, error) {
+	if s.isOutside(i, 1) {
+		var zero T
+		return zero, s.raise(s.outside("fetch", pe, i, 1))
+	}
+	return s.w.At(pe).Load(ctx, s.at+i)
+}
+
+// Set stores v in element i of a PE, atomically (shmem_atomic_set).
+func (s Sym[T]) Set(ctx context.Context, pe, i int, v T) error {
+	if s.isOutside(i, 1) {
+		return s.raise(s.outside("set", pe, i, 1))
+	}
+	return s.w.At(pe).Store(ctx, s.at+i, v)
+}
+
+// Swap stores v in element i of a PE, atomically, and returns what was there (shmem_atomic_swap).
+func (s Sym[T]) Swap(ctx context.Context, pe, i int, v T) (T, error) {
+	return s.FetchOp(ctx, pe, i, v, rma.Replace)
+}
+
+// CompareSwap stores v in element i of a PE if that is cond, atomically, and returns what was there: v was stored iff that is cond. Floats are
+// compared by their bits (shmem_atomic_compare_swap).
+func (s Sym[T]) CompareSwap(ctx context.Context, pe, i int, cond, v T) (T, error) {
+	if s.isOutside(i, 1) {
+		var zero T
+		return zero, s.raise(s.outside("compare_swap", pe, i, 1))
+	}
+	prev, _, err := s.w.At(pe).CompareAndSwap(ctx, s.at+i, cond, v)
+	return prev, err
+}
+
+// FetchOp combines element i of a PE with v by any operation of a reduction, atomically, and returns what was there. Where
+// OpenSHMEM has a name for one, so has this package: Add, And, Or, Xor.
+func (s Sym[T]) FetchOp(ctx context.Context, pe, i int, v T, op collectives.Op[T]) (T, error) {
+	if s.isOutside(i, 1) {
+		var zero T
+		return zero, s.raise(s.outside("fetch_op", pe, i, 1))
+	}
+	return s.w.At(pe).FetchAndOp(ctx, s.at+i, v, op)
+}
+
+// done is what is left of an operation whose result nobody wants.
+func done[T any](_ T, err error) error { return err }
+
+// Add adds v to element i of a PE, atomically (shmem_atomic_add).
+func Add[T collectives.Number](ctx context.Context, s Sym[T], pe, i int, v T) error {
+	return done(s.FetchOp(ctx, pe, i, v, collectives.Sum))
+}
+
+// FetchAdd is Add that returns what was there (shmem_atomic_fetch_add).
+func FetchAdd[T collectives.Number](ctx context.Context, s Sym[T], pe, i int, v T) (T, error) {
+	return s.FetchOp(ctx, pe, i, v, collectives.Sum)
+}
+
+// Inc adds 1 to element i of a PE, atomically (shmem_atomic_inc).
+func Inc[T collectives.Number](ctx context.Context, s Sym[T], pe, i int) error {
+	return Add(ctx, s, pe, i, 1)
+}
+
+// FetchInc is Inc that returns what was there (shmem_atomic_fetch_inc).
+func FetchInc[T collectives.Number](ctx context.Context, s Sym[T], pe, i int) (T, error) {
+	return FetchAdd(ctx, s, pe, i, 1)
+}
+
+// And leaves in element i of a PE the bits that v has, too, atomically (shmem_atomic_and).
+func And[T collectives.Integer](ctx context.Context, s Sym[T], pe, i int, v T) error {
+	return done(s.FetchOp(ctx, pe, i, v, collectives.BAnd))
+}
+
+// FetchAnd is And that returns what was there (shmem_atomic_fetch_and).
+func FetchAnd[T collectives.Integer](ctx context.Context, s Sym[T], pe, i int, v T) (T, error) {
+	return s.FetchOp(ctx, pe, i, v, collectives.BAnd)
+}
+
+// Or sets in element i of a PE the bits that v has, atomically (shmem_atomic_or).
+func Or[T collectives.Integer](ctx context.Context, s Sym[T], pe, i int, v T) error {
+	return done(s.FetchOp(ctx, pe, i, v, collectives.BOr))
+}
+
+// FetchOr is Or that returns what was there (shmem_atomic_fetch_or).
+func FetchOr[T collectives.Integer](ctx context.Context, s Sym[T], pe, i int, v T) (T, error) {
+	return s.FetchOp(ctx, pe, i, v, collectives.BOr)
+}
+
+// Xor turns in element i of a PE the bits over that v has, atomically (shmem_atomic_xor).
+func Xor[T collectives.Integer](ctx context.Context, s Sym[T], pe, i int, v T) error {
+	return done(s.FetchOp(ctx, pe, i, v, collectives.BXor))
+}
+
+// FetchXor is Xor that returns what was there (shmem_atomic_fetch_xor).
+func FetchXor[T collectives.Integer](ctx context.Context, s Sym[T], pe, i int, v T) (T, error) {
+	return s.FetchOp(ctx, pe, i, v, collectives.BXor)
+}

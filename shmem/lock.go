@@ -1,0 +1,188 @@
+package shmem
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/goulfm/goulfm/collectives"
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/rma"
+)
+
+// A lock is the first element of a symbol, at PE 0 of the heap (not of a team). It names its holder: 0 is free, else
+//
+//	bits 0 to 39   the number of the process that has it, and 1
+//	bits 40 to 61  how often the heap had been repaired: what was locked before the last repair is free
+//	bit 62         somebody waits: whoever gives it back wakes all
+//
+// So a holder's death needs no store to be seen: the word names a dead process. A process has it once; its goroutines
+// exclude each other, too.
+const (
+	lockHolder  = 1<<40 - 1
+	lockRepairs = 40
+	lockWaiting = 1 << 62
+)
+
+// Lock gets a lock, the first element of an object that is nothing else, alone, and waits for it. What was stored under it before is there (shmem_set_lock). It
+// is of the whole heap, whatever team the symbol is seen by. Those who wait get it in no order.
+//
+// A PE that dies with it leaves it broken: each Lock, waiting or later, is comm.ErrProcFailed that names the dead, until somebody
+// calls Mend, repairs what the lock protects, and unlocks. The death of PE 0, where locks are, is that error, too. After a Repair
+// of the heap all its locks are free.
+//
+// Other errors: comm.ErrRevoked, comm.ErrFreed, rma.ErrBounds for an object without elements; when ctx ends the wait is withdrawn.
+func (h *Heap) Lock(ctx context.Context, lock Sym[int64]) error {
+	return h.setLock(ctx, "lock", lock, false)
+}
+
+// Mend is Lock that gets a lock also if a dead PE has left it broken.
+func (h *Heap) Mend(ctx context.Context, lock Sym[int64]) error {
+	return h.setLock(ctx, "mend", lock, true)
+}
+
+// TestLock gets a lock if nobody has it, and says whether it has got it. Errors as of Lock (shmem_test_lock).
+func (h *Heap) TestLock(ctx context.Context, lock Sym[int64]) (bool, error) {
+	l, err := h.lockOf("test_lock", lock)
+	if err != nil {
+		return false, err
+	}
+	got, err := l.try(ctx, false)
+	return got, l.told(err)
+}
+
+// Unlock gives a lock back (shmem_clear_lock). Errors: rma.ErrNotHeld; those of Lock, when it cannot be given back.
+func (h *Heap) Unlock(ctx context.Context, lock Sym[int64]) error {
+	l, err := h.lockOf("unlock", lock)
+	if err != nil {
+		return err
+	}
+	word, err := l.w.At(0).Load(ctx, l.at)
+	if err != nil {
+		return err
+	}
+	if word&^lockWaiting != l.mine {
+		return l.h.raise(l.h.fail(l.op, nil, rma.ErrNotHeld))
+	}
+	if word, err = l.w.At(0).FetchAndOp(ctx, l.at, 0, rma.Replace); err != nil {
+		return err
+	}
+	for pe := 0; word&lockWaiting != 0 && pe < l.h.PEs(); pe++ {
+		_, _ = l.h.wake.At(pe).FetchAndOp(ctx, 0, 1, collectives.Sum) // the dead do not wait
+	}
+	return nil
+}
+
+// lockWord is a lock as this PE comes to it.
+type lockWord struct {
+	op   string
+	h    *Heap // that has it, no team
+	w    *rma.Win[int64]
+	at   int
+	mine int64 // the word when this PE has it
+	dead []int // the holder that has died
+}
+
+func (h *Heap) lockOf(op string, lock Sym[int64]) (l lockWord, err error) {
+	switch {
+	case lock.isOutside(0, 1):
+		return l, h.raise(lock.outside(op, 0, 0, 1))
+	case lock.h.kin != h.kin || lock.h.root != h.root:
+		return l, h.raise(h.fail(op, nil, fmt.Errorf("%w: a lock of another heap", comm.ErrArgument)))
+	}
+	if lock.h != h.root {
+		if lock, err = lock.On(h.root); err != nil {
+			return l, err
+		}
+	}
+	r := h.root
+	me := r.win.Comm().Group().Processes()[r.PE()]
+	return lockWord{op: op, h: r, w: lock.w, at: lock.at, mine: int64(me) + 1 | r.repairs<<lockRepairs}, nil
+}
+
+// setLock waits until it has a lock.
+func (h *Heap) setLock(ctx context.Context, op string, lock Sym[int64], mend bool) error {
+	l, err := h.lockOf(op, lock)
+	if err != nil {
+		return err
+	}
+	got, err := l.try(ctx, mend)
+	if got || err != nil {
+		return l.told(err)
+	}
+	_, waited := l.h.wake.Wait(ctx, 0, func(uint64) bool {
+		got, err = l.try(ctx, mend)
+		if err == nil && !got {
+			err = l.announce(ctx)
+		}
+		return got || err != nil
+	}, 0)
+	if err == nil {
+		return waited
+	}
+	return l.told(err)
+}
+
+// errBroken is what try says of a lock whose holder has died.
+var errBroken = fmt.Errorf("%w: it held the lock", comm.ErrProcFailed)
+
+// told returns an error of try; those of package rma have been told.
+func (l *lockWord) told(err error) error {
+	if err == errBroken {
+		return l.h.raise(l.h.fail(l.op, l.dead, err))
+	}
+	return err
+}
+
+// try gets the lock if nobody has it; with mend, also if its holder is dead.
+func (l *lockWord) try(ctx context.Context, mend bool) (got bool, err error) {
+	t := l.w.At(0)
+	word, _, err := t.CompareAndSwap(ctx, l.at, 0, l.mine)
+	for err == nil && word != 0 {
+		if !l.isOld(word) {
+			dead := l.holderIfDead(word)
+			if dead == nil {
+				return false, nil
+			}
+			if !mend {
+				l.dead = dead
+				return false, errBroken
+			}
+		}
+		var took bool
+		now := l.mine | word&lockWaiting
+		if l.isOld(word) {
+			now = l.mine
+		}
+		if word, took, err = t.CompareAndSwap(ctx, l.at, word, now); took {
+			return true, err
+		}
+		if err == nil && word == 0 {
+			word, _, err = t.CompareAndSwap(ctx, l.at, 0, l.mine)
+		}
+	}
+	return err == nil, err
+}
+
+// announce has whoever gives the lock back wake those who wait.
+func (l *lockWord) announce(ctx context.Context) error {
+	word, err := l.w.At(0).Load(ctx, l.at)
+	if err == nil && word != 0 && word&lockWaiting == 0 {
+		_, _, err = l.w.At(0).CompareAndSwap(ctx, l.at, word, word|lockWaiting)
+	}
+	return err
+}
+
+// isOld says whether a word is of before the last repair, or of no lock at all.
+func (l *lockWord) isOld(word int64) bool {
+	return word&^lockWaiting>>lockRepairs != l.h.repairs || word&lockHolder == 0
+}
+
+// holderIfDead returns the PE that a word names if it is dead, else nil.
+func (l *lockWord) holderIfDead(word int64) []int {
+	pe := l.h.win.Comm().RankOf(int(word&lockHolder) - 1)
+	if slices.Contains(l.h.Failed(), pe) {
+		return []int{pe}
+	}
+	return nil
+}

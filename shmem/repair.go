@@ -1,0 +1,63 @@
+package shmem
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/rma"
+)
+
+// Repair makes a heap of the living PEs, after a failure. Their objects are where they were, with what is in them; PEs
+// are numbered anew, in the old order; locks are free. Symbols of the old heap are those of the new one by On:
+//
+//	h2, err := h.Repair(ctx)
+//	x, err = x.On(h2)
+//	err = h.Free()
+//
+// Collective over the living PEs: it revokes the old heap, so whoever is in a call there gets comm.ErrRevoked, and comes, too. What the
+// dead had can be read there (Salvage) until it is freed. PEs that die meanwhile are left out.
+//
+// Errors: comm.ErrArgument for a team, comm.ErrMismatch when a collective call that was given up has left PEs with different
+// objects, comm.ErrFreed, and those of comm.Comm.Shrink and rma.Rebuild that are not of a death.
+func (h *Heap) Repair(ctx context.Context) (*Heap, error) {
+	const op = "repair"
+	if h.root != h {
+		return nil, h.raise(h.fail(op, nil, fmt.Errorf("%w: a team: repair the heap that it was made of", comm.ErrArgument)))
+	}
+	if err := h.win.Revoke(); err != nil {
+		return nil, err
+	}
+	for {
+		left, err := h.c.Shrink(ctx)
+		if err != nil {
+			return nil, err
+		}
+		n, err := h.on(ctx, left)
+		if err == nil {
+			return n, nil
+		}
+		if !comm.Recoverable(err) {
+			return nil, h.raise(h.failBy(op, err))
+		}
+	}
+}
+
+// on is the heap on a communicator of some of its PEs, which is the new one's. What it returns is uniform.
+func (h *Heap) on(ctx context.Context, left *comm.Comm) (*Heap, error) {
+	w, err := rma.Rebuild(ctx, left, h.win)
+	if err != nil {
+		return nil, errors.Join(err, left.Free())
+	}
+	h.mu.Lock()
+	n := &Heap{c: left, owned: true, kin: h.kin, space: h.space.clone(), repairs: h.repairs + 1}
+	h.mu.Unlock()
+	if err = n.use(w); err == nil {
+		err = n.agree(ctx, "repair", n.space.digest(), nil)
+	}
+	if err != nil {
+		return nil, errors.Join(err, w.Free(), left.Free())
+	}
+	return n, nil
+}

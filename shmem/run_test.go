@@ -1,0 +1,63 @@
+package shmem_test
+
+import (
+	"context"
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/comm/commtest"
+)
+
+// asProcess says that this is a rank that a launcher has started, and not the test.
+var asProcess = os.Getenv("SHMEM_TEST_RANK") != ""
+
+// world is this process's, once it has one, and used says that a test has run in it.
+var (
+	world *comm.Comm
+	used  bool
+)
+
+// run runs body as n goroutine ranks. In a process of a job of n it runs it as that rank, the first time.
+func run(t *testing.T, n int, body func(ctx context.Context, c *comm.Comm)) {
+	t.Helper()
+	if !asProcess {
+		commtest.Run(t, n, body)
+		return
+	}
+	if world == nil {
+		var err error
+		if world, err = comm.Init(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if used || world.Size() != n {
+		return
+	}
+	used = true
+	body(t.Context(), world)
+	if err := world.Finalize(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// kill ends this rank.
+func kill(c *comm.Comm) {
+	if !asProcess {
+		commtest.Kill(c)
+	}
+	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	select {} // it is on its way
+}
+
+// awaitFailure waits until this rank knows that so many members have failed.
+func awaitFailure(ctx context.Context, c *comm.Comm, n int) error {
+	if !asProcess {
+		return commtest.AwaitFailure(ctx, c, n)
+	}
+	for c.GetFailed().Size() < n && ctx.Err() == nil {
+		yield()
+	}
+	return ctx.Err()
+}
