@@ -7,11 +7,11 @@ FUZZFOR ?= 10s
 SIM     ?=
 # Rules have no goroutine, nor has what reads source: the race detector would only make them slower.
 RULES := repair|roster|session|redundancy|relayout|pace|rendezvous|tidy|scaffold|sabotage.*
-RACE ?= ./comm/... ./collectives $(shell go list ./internal/... | grep -vE '/($(RULES)|nodecoll|transport/tcp)$$')
+RACE ?= ./comm/... ./collectives ./rma ./shmem $(shell go list ./internal/... | grep -vE '/($(RULES)|nodecoll|transport/tcp)$$')
 # Thousands of broken connections, or of schedules, take minutes under it: fewer do.
 RACESHORT ?= ./internal/transport/tcp ./internal/nodecoll
 # Costly checks are in the rules and in what runs them, not in the processes around.
-COSTLY ?= $(shell go list ./comm/... ./collectives ./era/... ./fd/... ./recovery/... ./rma ./internal/... | \
+COSTLY ?= $(shell go list ./comm/... ./collectives ./era/... ./fd/... ./recovery/... ./rma ./shmem ./internal/... | \
 	grep -vE '/(adopt|introduce|sabotage.*|tidy|scaffold|launch|fleet|outpost|daemon|relay|vigil|hostlist|rm|pmi|transport/tcp)$$')
 # cmd/goulfm runs more than a thousand jobs, one after the other: on two busy cores longer than the
 # ten minutes that go test gives a package. Each job has a limit of its own.

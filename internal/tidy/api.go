@@ -20,7 +20,7 @@ const ChangelogPath = "CHANGELOG.md"
 
 // published are the folders whose exported names programs depend on. The other folders that
 // are not internal hold rules to be read (era, fd): their package comments say so.
-var published = []string{"collectives", "comm", "comm/commtest", "comm/file", "fd/adaptive", "fd/watch", "recovery", "recovery/checkpoint", "ulfm"}
+var published = []string{"collectives", "comm", "comm/commtest", "comm/file", "fd/adaptive", "fd/watch", "recovery", "recovery/checkpoint", "rma", "shmem", "ulfm"}
 
 // declaration is one exported name: what a program can write, and what it is.
 type declaration struct {

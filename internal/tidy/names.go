@@ -8,9 +8,9 @@ import (
 )
 
 // namingPages are those that tell readers what to call.
-var namingPages = []string{"README.md", "docs/TUTORIAL.md", "docs/FROM_MPI.md", "docs/ENGINES.md", "docs/GLOSSARY.md", RulesPath}
+var namingPages = []string{"README.md", "docs/TUTORIAL.md", "docs/FROM_MPI.md", "docs/ONESIDED.md", "docs/ENGINES.md", "docs/GLOSSARY.md", RulesPath}
 
-var mention = regexp.MustCompile(`\b(comm|collectives|ulfm|commtest|file)\.([A-Z]\w*)`)
+var mention = regexp.MustCompile(`\b(comm|collectives|ulfm|commtest|file|rma|shmem)\.([A-Z]\w*)`)
 
 // Names asks that every name of a published package which a page for users mentions,
 // as comm.Send, exists.
