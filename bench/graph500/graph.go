@@ -3,127 +3,160 @@ package main
 import (
 	"context"
 	"fmt"
-	"sort"
+	"math/bits"
 
+	"github.com/goulfm/goulfm/bench/internal/csr"
 	"github.com/goulfm/goulfm/bench/internal/kron"
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
 )
 
 // A graph lies in as many parts as there were ranks at first: vertex v is in part v mod parts, at v div parts. Each part
-// has the neighbours of its vertices, and a word for each vertex that searches claim. Parts lie on shelves.
+// has the neighbours of its vertices, and a word for each vertex that searches set. Parts lie on shelves.
 type graph struct {
 	c       *comm.Comm
 	edges   *kron.Graph
+	variant variant
 	parts   int
+	shift   int // of a number of parts that is a power of two; else 0
 	shelves []shelf
 	where   []place // by part
+	slots   int     // the most parts that one rank has
+
+	scan  scanner     // nil: not made yet
+	block []kron.Edge // those that this rank validates; nil: not generated yet
 }
 
-type place struct{ shelf, rank int }
+type place struct{ shelf, rank, slot int }
 
 // part is one of this rank's.
 type part struct {
-	number int
-	words  []uint64 // claimed or 0, by vertex
-	begin  []uint64 // where a vertex's neighbours begin; one more than vertices
-	near   []uint64 // neighbours
+	number, slot int
+	words        []uint64        // set or 0, by vertex
+	begin        []uint64        // where a vertex's neighbours begin; one more than vertices
+	near         []csr.Neighbour // neighbours
 }
+
+// neighbours are those of the i-th vertex.
+func (p *part) neighbours(i int) []csr.Neighbour { return p.near[p.begin[i]:p.begin[i+1]] }
+
+// partOf returns the part of a vertex and its place there.
+func (g *graph) partOf(v uint64) (part, i int) {
+	if g.shift > 0 {
+		return int(v) & (g.parts - 1), int(v >> g.shift)
+	}
+	return int(v % uint64(g.parts)), int(v / uint64(g.parts))
+}
+
+// shiftOf is by how many bits to shift to divide by n; 0: none.
+func shiftOf(n int) int {
+	if n&(n-1) != 0 {
+		return 0
+	}
+	return bits.TrailingZeros(uint(n))
+}
+
+// vertexOf is the inverse of partOf.
+func (g *graph) vertexOf(part, i int) uint64 { return uint64(i*g.parts + part) }
+
+// rankOf is who has a vertex.
+func (g *graph) rankOf(v uint64) int { return g.where[v%uint64(g.parts)].rank }
 
 // vertices returns how many vertices a part has.
 func (g *graph) vertices(part int) int {
 	return (g.edges.Vertices() - part + g.parts - 1) / g.parts
 }
 
-// index finds the place of each part.
+// rows is how many vertices the largest part has.
+func (g *graph) rows() int { return g.vertices(0) }
+
+// index finds the place of each part, and numbers those of each rank.
 func (g *graph) index() {
+	have := make([]int, g.c.Size())
 	for i, s := range g.shelves {
 		for rank, part := range s.parts {
 			if part >= 0 {
-				g.where[part] = place{i, rank}
+				g.where[part] = place{i, rank, have[rank]}
+				have[rank]++
+				g.slots = max(g.slots, have[rank])
 			}
 		}
 	}
 }
 
-// mine are the parts in this rank's memory.
+// mine are the parts in this rank's memory, by slot.
 func (g *graph) mine() (parts []part) {
 	for _, s := range g.shelves {
 		if n := s.parts[g.c.Rank()]; n >= 0 {
-			parts = append(parts, part{n, s.words.Local(), s.begin.Local(), s.near.Local()})
+			parts = append(parts, part{n, g.where[n].slot, s.words.Local(), s.begin.Local(), s.near.Local()})
 		}
 	}
 	return parts
 }
 
-// build generates the graph: each rank a block of the edges, of which it tells both ends' parts.
-func build(ctx context.Context, c *comm.Comm, edges *kron.Graph) (*graph, error) {
+// build generates the graph: each rank a block of the edges, of which it tells both ends' parts. With an error it returns as much
+// of it as there is.
+func build(ctx context.Context, c *comm.Comm, edges *kron.Graph, v variant) (*graph, error) {
 	n := c.Size()
-	g := &graph{c: c, edges: edges, parts: n, where: make([]place, n)}
-	lo, hi := comm.Block(edges.Edges(), n, c.Rank())
-	toward := make([][]uint64, n) // vertex and neighbour, by part of the vertex
-	for e := lo; e < hi; e++ {
-		x := edges.Edge(e)
+	g := &graph{c: c, edges: edges, variant: v, parts: n, shift: shiftOf(n), where: make([]place, n)}
+	toward := make([][]csr.Edge, n) // by part of the vertex
+	tell := func(from, to uint64, weight float32) {
+		part, i := g.partOf(from)
+		toward[part] = append(toward[part], csr.Edge{From: uint64(i), To: csr.Toward(to, weight)})
+	}
+	for _, x := range g.edgesHere() {
 		if x.From != x.To {
-			toward[x.From%uint64(n)] = append(toward[x.From%uint64(n)], x.From, x.To)
-			toward[x.To%uint64(n)] = append(toward[x.To%uint64(n)], x.To, x.From)
+			tell(x.From, x.To, x.Weight)
+			tell(x.To, x.From, x.Weight)
 		}
 	}
-	pairs, err := exchange(ctx, c, toward)
+	rows, _, err := exchange(ctx, c, toward)
 	if err != nil {
-		return nil, err
+		return g, err
 	}
-	s, err := newShelf(ctx, c, g.vertices(c.Rank()), len(pairs)/2)
+	s, err := newShelf(ctx, c, g.vertices(c.Rank()), len(rows))
 	if err != nil {
-		return nil, err
+		return g, err
 	}
 	for rank := range n {
 		s.parts = append(s.parts, rank)
 	}
 	g.shelves = []shelf{s}
 	g.index()
-	g.mine()[0].fill(pairs, uint64(n))
-	return g, s.words.Fence(ctx)
+	csr.Fill(s.begin.Local(), s.near.Local(), rows)
+	return g, g.fence(ctx)
 }
 
-// exchange gives each rank what is for it.
-func exchange(ctx context.Context, c *comm.Comm, toward [][]uint64) ([]uint64, error) {
+// edgesHere are the edges that this rank looks at in a validation: a block of them all.
+func (g *graph) edgesHere() []kron.Edge {
+	if g.block == nil {
+		lo, hi := comm.Block(g.edges.Edges(), g.c.Size(), g.c.Rank())
+		g.block = make([]kron.Edge, 0, hi-lo)
+		for e := lo; e < hi; e++ {
+			g.block = append(g.block, g.edges.Edge(e))
+		}
+	}
+	return g.block
+}
+
+// exchange gives each rank what is for it, in the order of who gives it, of whom counts says how much.
+func exchange[T comm.Elem](ctx context.Context, c *comm.Comm, toward [][]T) (got []T, counts []int, err error) {
 	n := c.Size()
 	out, in := make([]int, n), make([]int, n)
-	var all []uint64
-	for rank, pairs := range toward {
-		out[rank] = len(pairs)
-		all = append(all, pairs...)
+	var all []T
+	for rank, some := range toward {
+		out[rank] = len(some)
+		all = append(all, some...)
 	}
 	if err := collectives.Alltoall(ctx, c, in, out); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	total := 0
 	for _, k := range in {
 		total += k
 	}
-	got := make([]uint64, total)
-	return got, collectives.Alltoallv(ctx, c, got, in, nil, all, out, nil)
-}
-
-// fill puts pairs of vertices and neighbours into a part.
-func (p *part) fill(pairs []uint64, parts uint64) {
-	for i := 0; i < len(pairs); i += 2 {
-		p.begin[pairs[i]/parts+1]++
-	}
-	for v := range p.words {
-		p.begin[v+1] += p.begin[v]
-	}
-	next := append([]uint64{}, p.begin...)
-	for i := 0; i < len(pairs); i += 2 {
-		v := pairs[i] / parts
-		p.near[next[v]] = pairs[i+1]
-		next[v]++
-	}
-	for v := range p.words {
-		near := p.near[p.begin[v]:p.begin[v+1]]
-		sort.Slice(near, func(i, j int) bool { return near[i] < near[j] })
-	}
+	got = make([]T, total)
+	return got, in, collectives.Alltoallv(ctx, c, got, in, nil, all, out, nil)
 }
 
 // roots are the first roots of the reference.
@@ -131,7 +164,7 @@ func (g *graph) roots(ctx context.Context, n int) ([]uint64, error) {
 	joined := make([]bool, g.edges.Vertices())
 	for _, p := range g.mine() {
 		for v := range p.words {
-			joined[v*g.parts+p.number] = p.begin[v+1] > p.begin[v]
+			joined[g.vertexOf(p.number, v)] = p.begin[v+1] > p.begin[v]
 		}
 	}
 	if err := collectives.Allreduce(ctx, g.c, joined, joined, collectives.LOr); err != nil {

@@ -2,49 +2,177 @@ package main
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/goulfm/goulfm/bench/internal/kron"
+	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
 // Of the first root of scale 10, as the reference has it.
-var levels10 = []uint64{1, 8, 500, 380, 8}
+var levels10 = kron.Vectors[0].Levels0
 
-// TestSearches: every search is valid, and has the levels and the edges of the reference.
+const edges10 = 16239 + 144
+
+// ways are all variants and kernel 3, as options of a run.
+func ways(roots int) map[string]options {
+	all := map[string]options{"shortest": {scale: 10, roots: roots, kernel: 3, variant: "claim"}}
+	for name := range variants {
+		all[name] = options{scale: 10, roots: roots, kernel: 2, variant: name}
+	}
+	return all
+}
+
+// is checks the first search of a run.
+func is(t *testing.T, o options, f found) {
+	t.Helper()
+	assert.Equal(t, uint64(458), f.root)
+	assert.Equal(t, uint64(edges10), f.edges)
+	if o.kernel == 3 {
+		assert.Equal(t, []uint64{897}, f.levels)
+	} else {
+		assert.Equal(t, levels10, f.levels)
+	}
+}
+
+// TestSearches: every search of every variant is valid, and has the levels and the edges of the reference.
 func TestSearches(t *testing.T) {
-	for _, n := range []int{1, 3, 4} {
-		commtest.Run(t, n, func(ctx context.Context, w *comm.Comm) {
-			r, err := run(ctx, w, 10, 5)
-			if assert.NoError(t, err) && assert.Len(t, r.searches, 5) {
-				assert.Equal(t, uint64(458), r.searches[0].root)
-				assert.Equal(t, levels10, r.searches[0].levels)
-				assert.Equal(t, uint64(16239+144), r.searches[0].edges)
+	for name, o := range ways(5) {
+		t.Run(name, func(t *testing.T) {
+			for _, n := range []int{1, 3, 4} {
+				commtest.Run(t, n, func(ctx context.Context, w *comm.Comm) {
+					r, err := run(ctx, w, o)
+					if assert.NoError(t, err) && assert.Len(t, r.searches, 5) {
+						is(t, o, r.searches[0])
+					}
+				})
 			}
 		})
 	}
 }
 
-// TestSearchIsResumed: ranks die at levels of a search and in repairs; the levels are those of an undisturbed one.
-func TestSearchIsResumed(t *testing.T) {
-	for _, kills := range [][]commtest.Killed{
-		{{Rank: 1, Mark: "level", At: 0}},
-		{{Rank: 0, Mark: "level", At: 2}},
-		{{Rank: 3, Mark: "level", At: 1}, {Rank: 2, Mark: "level", At: 3}},
-		{{Rank: 3, Mark: "level", At: 2}, {Rank: 1, Mark: "repair", At: 1}},
-	} {
-		commtest.Job{N: 4, Kills: kills}.Run(t, func(ctx context.Context, w *comm.Comm) error {
-			r, err := run(ctx, w, 10, 2)
-			if err != nil {
-				return err
+// TestSearchGoesOn: ranks die at levels of a search and in repairs; the levels are those of an undisturbed one.
+func TestSearchGoesOn(t *testing.T) {
+	for name, o := range ways(2) {
+		t.Run(name, func(t *testing.T) {
+			for _, kills := range [][]commtest.Killed{
+				{{Rank: 1, Mark: "step", At: 0}},
+				{{Rank: 0, Mark: "step", At: 2}},
+				{{Rank: 3, Mark: "step", At: 1}, {Rank: 2, Mark: "step", At: 3}},
+				{{Rank: 3, Mark: "step", At: 2}, {Rank: 1, Mark: "repair", At: 1}},
+				{{Rank: 2, Mark: "step", At: 1}, {Rank: 0, Mark: "step", At: 1001}, {Rank: 1, Mark: "step", At: 1003}},
+			} {
+				commtest.Job{N: 4, Kills: kills}.Run(t, func(ctx context.Context, w *comm.Comm) error {
+					r, err := run(ctx, w, o)
+					if err != nil {
+						return err
+					}
+					is(t, o, r.searches[0])
+					assert.GreaterOrEqual(t, r.repairs, 1)
+					assert.Equal(t, 4-len(kills), r.ranks)
+					return nil
+				})
 			}
-			assert.Equal(t, levels10, r.searches[0].levels)
-			assert.Equal(t, uint64(16239+144), r.searches[0].edges)
-			assert.GreaterOrEqual(t, r.repairs, 1)
-			assert.Equal(t, 4-len(kills), r.ranks)
-			return nil
 		})
 	}
+}
+
+// TestCheck: what is known of the smallest scale is found, and what is not as it is known is told.
+func TestCheck(t *testing.T) {
+	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
+		assert.NoError(t, check(ctx, w, 10))
+		v := kron.Vectors[0]
+		v.Levels63 = []uint64{1, 2}
+		assert.ErrorIs(t, checkVariant(ctx, w, v, variants["claim"]), errOther)
+		v.Loops++
+		if w.Rank() == 0 {
+			assert.ErrorIs(t, checkEdges(ctx, w, v), errOther)
+		} else {
+			_, err := w.AllOK(ctx, nil)
+			assert.NoError(t, err)
+		}
+	})
+}
+
+// TestInvalidTrees: each way in which a tree can be wrong is found, by messages and by one-sided operations.
+func TestInvalidTrees(t *testing.T) {
+	for _, name := range []string{"simple", "claim"} {
+		for number, harm := range map[int][]func(words []uint64, root uint64){
+			2: {
+				func(w []uint64, root uint64) { w[root] = claimed(0, root^1) },
+				func(w []uint64, root uint64) { w[someone(w, root)] = 0 },
+				func(w []uint64, root uint64) { v := someone(w, root); w[v] = claimed(levelOf(w[v])+3, parentOf(w[v])) },
+				func(w []uint64, root uint64) { v := someone(w, root); w[v] = claimed(levelOf(w[v]), uint64(v)) },
+				func(w []uint64, root uint64) { w[someone(w, root)] = 1 << 63 },
+				func(w []uint64, root uint64) { w[noone(w, 0)] = claimed(1, root) },
+			},
+			3: {
+				func(w []uint64, root uint64) { w[root] = reached(0, root^1) },
+				func(w []uint64, root uint64) { w[someone(w, root)] = far },
+				func(w []uint64, root uint64) {
+					v := someone(w, root)
+					w[v] = reached(distanceOf(w[v])+3, nearerOf(w[v]))
+				},
+				func(w []uint64, root uint64) { v := someone(w, root); w[v] = reached(distanceOf(w[v]), uint64(v)) },
+				func(w []uint64, root uint64) { w[noone(w, far)] = reached(1, root) },
+			},
+		} {
+			for k, damage := range harm {
+				commtest.Run(t, 1, func(ctx context.Context, c *comm.Comm) {
+					g, err := build(ctx, c, kron.New(8), variants[name])
+					assert.NoError(t, err)
+					roots, err := g.roots(ctx, 1)
+					assert.NoError(t, err)
+					var s kernel = &search{root: roots[0]}
+					if number == 3 {
+						s = &shortest{root: roots[0]}
+					}
+					assert.NoError(t, s.run(ctx, g))
+					var f found
+					assert.NoError(t, g.validated(ctx, roots[0], number, &f))
+					damage(g.mine()[0].words, roots[0])
+					assert.Error(t, g.validated(ctx, roots[0], number, &f), "%s, kernel %d, %d", name, number, k)
+					assert.NoError(t, g.free())
+				})
+			}
+		}
+	}
+}
+
+// someone is a vertex that was found, and not the root.
+func someone(words []uint64, root uint64) int {
+	for v, w := range words {
+		if w != 0 && w != far && uint64(v) != root {
+			return v
+		}
+	}
+	panic("none was found")
+}
+
+// noone is a vertex that was not found, whose word is that.
+func noone(words []uint64, none uint64) int { return slices.Index(words, none) }
+
+// TestSpread: the keys of the specification, of figures of which they are known.
+func TestSpread(t *testing.T) {
+	var b strings.Builder
+	printSpread(&b, "time", []float64{4, 1, 3, 2}, "%g")
+	assert.Equal(t, "min_time: 1\nfirstquartile_time: 1.75\nmedian_time: 2.5\nthirdquartile_time: 3.25\nmax_time: 4\nmean_time: 2.5\nstddev_time: 1.2909944487358056\n", b.String())
+	mean, deviation := harmonic([]float64{2, 2, 2})
+	assert.Equal(t, 2.0, mean)
+	assert.Zero(t, deviation)
+	mean, _ = harmonic([]float64{1, 3})
+	assert.InDelta(t, 1.5, mean, 1e-12)
+}
+
+// TestFlags: what is taken and what is not.
+func TestFlags(t *testing.T) {
+	trial.CheckFlags(t, parse, map[string]bool{
+		"": true, "-scale 16 -roots 4 -variant hybrid": true, "-kernel 3": true, "-searches 10 -n 3": true, "-check -scale 10": true,
+		"-scale 3": false, "-scale 31": false, "-roots 65": false, "-variant other": false, "-kernel 1": false, "-n 1": false, "x": false,
+	})
 }

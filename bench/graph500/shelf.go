@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/goulfm/goulfm/bench/internal/csr"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/rma"
 )
@@ -11,8 +12,9 @@ import (
 // A shelf is three windows, and which part each rank has there; none: -1. At first there is one. After a death the dead
 // one's part is on a shelf of its own.
 type shelf struct {
-	words, begin, near *rma.Win[uint64]
-	parts              []int
+	words, begin *rma.Win[uint64]
+	near         *rma.Win[csr.Neighbour]
+	parts        []int
 }
 
 func newShelf(ctx context.Context, c *comm.Comm, vertices, neighbours int) (s shelf, err error) {
@@ -22,7 +24,7 @@ func newShelf(ctx context.Context, c *comm.Comm, vertices, neighbours int) (s sh
 	if s.begin, err = rma.Allocate[uint64](ctx, c, vertices+1); err != nil {
 		return s, errors.Join(err, s.free())
 	}
-	if s.near, err = rma.Allocate[uint64](ctx, c, neighbours); err != nil {
+	if s.near, err = rma.Allocate[csr.Neighbour](ctx, c, neighbours); err != nil {
 		return s, errors.Join(err, s.free())
 	}
 	return s, nil
@@ -46,17 +48,23 @@ func (s *shelf) moved(ctx context.Context, c *comm.Comm, o ...rma.Option) (n she
 }
 
 func (s *shelf) free() error {
-	var errs []error
-	for _, w := range []*rma.Win[uint64]{s.words, s.begin, s.near} {
-		if w != nil {
-			errs = append(errs, w.Free())
-		}
+	return errors.Join(freed(s.words), freed(s.begin), freed(s.near))
+}
+
+// freed frees a window that may not have been made.
+func freed[T comm.Elem](w *rma.Win[T]) error {
+	if w == nil {
+		return nil
 	}
-	return errors.Join(errs...)
+	return w.Free()
 }
 
 func (g *graph) free() error {
 	var errs []error
+	if g.scan != nil {
+		errs = append(errs, g.scan.free())
+		g.scan = nil
+	}
 	for _, s := range g.shelves {
 		errs = append(errs, s.free())
 	}
@@ -88,7 +96,7 @@ func (g *graph) repaired(ctx context.Context) (*graph, error) {
 
 // on is the graph on a communicator of some of its ranks, or as much of it as there is when that fails.
 func (g *graph) on(ctx context.Context, c *comm.Comm) (*graph, error) {
-	n := &graph{c: c, edges: g.edges, parts: g.parts, where: make([]place, g.parts)}
+	n := &graph{c: c, edges: g.edges, variant: g.variant, parts: g.parts, shift: g.shift, where: make([]place, g.parts)}
 	ranks := c.RanksOf(g.c.Group()) // by old rank
 	heir := 0
 	for _, s := range g.shelves {

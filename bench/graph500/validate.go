@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/goulfm/goulfm/collectives"
-	"github.com/goulfm/goulfm/comm"
 )
 
 var errInvalid = errors.New("not a breadth-first tree")
@@ -14,80 +13,97 @@ var errInvalid = errors.New("not a breadth-first tree")
 // validate holds the tree against the edges that the generator makes, as the specification wants it: (1) the tree has no cycle, (2)
 // its edges lead from one level to the next, (3) each edge of the graph joins vertices of levels that differ by one at most,
 // or two outside, (4) so the tree spans the component of the root, (5) the edges of the tree are edges of the graph. It fills in what was
-// found.
+// found. Each rank looks at a block of the edges, and at its vertices.
 func (g *graph) validate(ctx context.Context, root uint64, f *found) error {
-	words, err := g.allWords(ctx)
+	ask := g.asker()
+	edges := g.edgesHere()
+	ends := make([]uint64, 0, 2*len(edges))
+	for _, x := range edges {
+		ends = append(ends, x.From, x.To)
+	}
+	words, err := ask.words(ctx, ends)
 	if err != nil {
 		return err
 	}
-	bad := g.checkTree(words, root)
+	var bad error
 	var inside [1]uint64
-	proved := make([]bool, len(words)) // the edge from its parent is one of the graph
-	lo, hi := comm.Block(g.edges.Edges(), g.c.Size(), g.c.Rank())
-	for e := lo; e < hi; e++ {
-		x := g.edges.Edge(e)
-		a, b := words[x.From], words[x.To]
-		if bad == nil && (a == 0) != (b == 0) || a != 0 && max(levelOf(a)-levelOf(b), levelOf(b)-levelOf(a)) > 1 {
-			bad = fmt.Errorf("%w: edge %d from %d of level %d to %d of level %d", errInvalid, e, x.From, levelOf(a), x.To, levelOf(b))
+	var proved []uint64 // vertices to whose parents an edge leads
+	for k, x := range edges {
+		a, b := words[2*k], words[2*k+1]
+		if (a == 0) != (b == 0) || a != 0 && max(levelOf(a)-levelOf(b), levelOf(b)-levelOf(a)) > 1 {
+			bad = fmt.Errorf("%w: an edge from %d of level %d to %d of level %d", errInvalid, x.From, levelOf(a), x.To, levelOf(b))
 		}
 		if a == 0 {
 			continue
 		}
 		inside[0]++
-		proved[x.From] = proved[x.From] || parentOf(a) == x.To
-		proved[x.To] = proved[x.To] || parentOf(b) == x.From
+		if parentOf(a) == x.To {
+			proved = append(proved, x.From)
+		}
+		if parentOf(b) == x.From {
+			proved = append(proved, x.To)
+		}
 	}
-	if err := collectives.Allreduce(ctx, g.c, proved, proved, collectives.LOr); err != nil {
+	marks, err := ask.mark(ctx, proved)
+	if err != nil {
 		return err
 	}
 	if err := collectives.Allreduce(ctx, g.c, inside[:], inside[:], collectives.Sum); err != nil {
 		return err
 	}
-	f.edges, f.levels = inside[0], nil
-	for v, word := range words {
-		if word == 0 {
-			continue
+	f.edges = inside[0]
+	return errors.Join(bad, g.checkTree(ctx, ask, root, marks, f))
+}
+
+// levelsMax is more than there are in any search.
+const levelsMax = 1 << 10
+
+// checkTree looks whether each of this rank's vertices is one level below its parent, from which an edge leads to it: then there is no cycle.
+func (g *graph) checkTree(ctx context.Context, ask asker, root uint64, marks []byte, f *found) error {
+	var children, parents []uint64 // vertices, and those of which they are
+	var words []uint64
+	var levels [levelsMax]uint64
+	var bad error
+	for _, p := range g.mine() {
+		for i, word := range p.words {
+			v := g.vertexOf(p.number, i)
+			switch {
+			case word == 0 && v != root:
+				continue
+			case v == root && word != claimed(0, root):
+				bad = fmt.Errorf("%w: the root has the word %#x", errInvalid, word)
+			case levelOf(word) < 0 || levelOf(word) >= levelsMax || parentOf(word) >= uint64(g.edges.Vertices()):
+				bad = fmt.Errorf("%w: %d has the word %#x", errInvalid, v, word)
+			default:
+				levels[levelOf(word)]++
+				if v == root {
+					continue
+				}
+				if marks[p.slot*g.rows()+i] == 0 {
+					bad = fmt.Errorf("%w: no edge from %d to its parent %d", errInvalid, v, parentOf(word))
+				}
+				children, parents, words = append(children, v), append(parents, parentOf(word)), append(words, word)
+			}
 		}
-		if !proved[v] && uint64(v) != root && bad == nil {
-			bad = fmt.Errorf("%w: no edge from %d to its parent %d", errInvalid, v, parentOf(word))
+	}
+	above, err := ask.words(ctx, parents)
+	if err != nil {
+		return err
+	}
+	for k, v := range children {
+		if above[k] == 0 || levelOf(above[k]) != levelOf(words[k])-1 {
+			bad = fmt.Errorf("%w: %d of level %d has the parent %d of level %d", errInvalid, v, levelOf(words[k]), parents[k], levelOf(above[k]))
 		}
-		for len(f.levels) <= levelOf(word) {
-			f.levels = append(f.levels, 0)
+	}
+	if err := collectives.Allreduce(ctx, g.c, levels[:], levels[:], collectives.Sum); err != nil {
+		return err
+	}
+	f.levels = nil
+	for _, n := range levels {
+		if n == 0 {
+			break
 		}
-		f.levels[levelOf(word)]++
+		f.levels = append(f.levels, n)
 	}
 	return bad
-}
-
-// allWords gets the words of all vertices.
-func (g *graph) allWords(ctx context.Context) ([]uint64, error) {
-	words := make([]uint64, g.edges.Vertices())
-	for part, at := range g.where {
-		w := g.shelves[at.shelf].words
-		got := make([]uint64, w.Len(at.rank))
-		if err := w.At(at.rank).Get(ctx, 0, got); err != nil {
-			return nil, err
-		}
-		for i, word := range got {
-			words[i*g.parts+part] = word
-		}
-	}
-	return words, nil
-}
-
-// checkTree looks whether each vertex is one level below its parent: then there is no cycle.
-func (g *graph) checkTree(words []uint64, root uint64) error {
-	if words[root] != claimed(0, root) {
-		return fmt.Errorf("%w: the root has the word %#x", errInvalid, words[root])
-	}
-	for v, word := range words {
-		if word == 0 || uint64(v) == root {
-			continue
-		}
-		p := parentOf(word)
-		if p >= uint64(len(words)) || words[p] == 0 || levelOf(words[p]) != levelOf(word)-1 {
-			return fmt.Errorf("%w: %d of level %d has the parent %d", errInvalid, v, levelOf(word), p)
-		}
-	}
-	return nil
 }

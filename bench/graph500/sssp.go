@@ -1,0 +1,279 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/goulfm/goulfm/collectives"
+)
+
+// A word of a vertex in kernel 3 is the bits of its distance, and its parent: as distances are not below 0 the lesser word has the
+// lesser distance.
+const distanceBits = 32
+
+func reached(distance float32, parent uint64) uint64 {
+	return uint64(math.Float32bits(distance))<<distanceBits | parent
+}
+
+func distanceOf(word uint64) float32 { return math.Float32frombits(uint32(word >> distanceBits)) }
+func nearerOf(word uint64) uint64    { return word & (1<<distanceBits - 1) }
+
+// far is the word of a vertex that nobody has reached.
+var far = reached(float32(math.Inf(1)), 1<<distanceBits-1)
+
+// delta is the width of a bucket.
+const delta = 0.1
+
+// shortest finds the shortest paths from a root, by delta-stepping (Meyer, Sanders 2003): vertices in the order of buckets of distances, first
+// along edges that are not longer than a bucket, again and again, then along the others. A vertex is relaxed by compare-and-swap of its word.
+//
+// A word only ever becomes less, and names a parent that had the distance which it is from. So when ranks die the living take over their
+// words and look at all that are reached again.
+type shortest struct {
+	number int // of a run
+	root   uint64
+	begun  bool
+}
+
+// walk is what one attempt has looked at: by part and vertex the words whose light and whose heavy edges were relaxed.
+type walk struct {
+	g            *graph
+	parts        []part
+	light, heavy [][]uint64
+}
+
+func (s *shortest) run(ctx context.Context, g *graph) error {
+	if !s.begun {
+		if err := s.clear(ctx, g); err != nil {
+			return err
+		}
+		s.begun = true
+	}
+	w := &walk{g: g, parts: g.mine()}
+	for _, p := range w.parts {
+		w.light, w.heavy = append(w.light, make([]uint64, len(p.words))), append(w.heavy, make([]uint64, len(p.words)))
+	}
+	for step := 0; ; step++ {
+		bucket, err := collectives.AllreduceOne(ctx, g.c, w.least(), collectives.Min)
+		if err != nil || bucket == math.MaxInt {
+			return err
+		}
+		g.c.Mark("bucket", step)
+		g.c.Mark("step", stepOf(s.number, step))
+		if err := w.settle(ctx, bucket); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *shortest) clear(ctx context.Context, g *graph) error {
+	at, i := g.partOf(s.root)
+	for _, p := range g.mine() {
+		for k := range p.words {
+			p.words[k] = far
+		}
+		if p.number == at {
+			p.words[i] = reached(0, s.root)
+		}
+	}
+	return g.fence(ctx)
+}
+
+// resume has all begin again, unless all have begun.
+func (s *shortest) resume(ctx context.Context, g *graph) error {
+	all, err := collectives.AllreduceOne(ctx, g.c, s.begun, collectives.LAnd)
+	s.begun = all && err == nil
+	return err
+}
+
+func bucketOf(word uint64) int { return int(distanceOf(word) / delta) }
+
+// least is the least bucket in which there is something to look at; MaxInt: none.
+func (w *walk) least() int {
+	bucket := math.MaxInt
+	for k, p := range w.parts {
+		for i, word := range p.words {
+			if word != far && (word != w.light[k][i] || word != w.heavy[k][i]) {
+				bucket = min(bucket, bucketOf(word))
+			}
+		}
+	}
+	return bucket
+}
+
+// settle relaxes the edges from all vertices of a bucket, until none comes into it any more.
+func (w *walk) settle(ctx context.Context, bucket int) error {
+	for {
+		n, err := w.relax(ctx, bucket, w.light, func(weight float32) bool { return weight <= delta })
+		if err != nil {
+			return err
+		}
+		if n, err = collectives.AllreduceOne(ctx, w.g.c, n, collectives.Sum); err != nil {
+			return err
+		}
+		if err := w.g.fence(ctx); err != nil {
+			return err
+		}
+		if n == 0 {
+			break
+		}
+	}
+	if _, err := w.relax(ctx, bucket, w.heavy, func(weight float32) bool { return weight > delta }); err != nil {
+		return err
+	}
+	return w.g.fence(ctx)
+}
+
+// relax relaxes some edges from the vertices of a bucket, of each whose word is another one than when that was done last. It
+// returns from how many.
+func (w *walk) relax(ctx context.Context, bucket int, done [][]uint64, along func(weight float32) bool) (vertices int, err error) {
+	me := w.g.c.Rank()
+	for k, p := range w.parts {
+		own := w.g.shelves[w.g.where[p.number].shelf].words.At(me)
+		for i := range p.words {
+			word, err := own.Load(ctx, i) // others lessen it meanwhile
+			if err != nil {
+				return vertices, err
+			}
+			if word == far || word == done[k][i] || bucketOf(word) != bucket {
+				continue
+			}
+			vertices++
+			for _, n := range p.neighbours(i) {
+				if along(n.Weight()) {
+					if err := w.lessen(ctx, n.Vertex(), distanceOf(word)+n.Weight(), w.g.vertexOf(p.number, i)); err != nil {
+						return vertices, err
+					}
+				}
+			}
+			done[k][i] = word
+		}
+	}
+	return vertices, nil
+}
+
+// lessen has a vertex be reached from a parent, if that is nearer.
+func (w *walk) lessen(ctx context.Context, v uint64, distance float32, parent uint64) error {
+	part, i := w.g.partOf(v)
+	at := w.g.where[part]
+	to := w.g.shelves[at.shelf].words.At(at.rank)
+	word, err := to.Load(ctx, i)
+	for err == nil && distance < distanceOf(word) {
+		var swapped bool
+		if word, swapped, err = to.CompareAndSwap(ctx, i, word, reached(distance, parent)); swapped {
+			break
+		}
+	}
+	return err
+}
+
+var errNotShortest = errors.New("not a tree of shortest paths")
+
+// validateDistances holds the distances against the edges: no edge makes a vertex nearer than it is, it joins two that were reached or two
+// outside, each vertex has an edge from its parent that is as long as the difference, and the tree has no cycle. It fills in what was found.
+func (g *graph) validateDistances(ctx context.Context, root uint64, f *found) error {
+	ask := g.asker()
+	edges := g.edgesHere()
+	ends := make([]uint64, 0, 2*len(edges))
+	for _, x := range edges {
+		ends = append(ends, x.From, x.To)
+	}
+	words, err := ask.words(ctx, ends)
+	if err != nil {
+		return err
+	}
+	var bad error
+	var inside [1]uint64
+	var proved []uint64
+	for k, x := range edges {
+		a, b := words[2*k], words[2*k+1]
+		da, db := distanceOf(a), distanceOf(b)
+		if (a == far) != (b == far) || da+x.Weight < db || db+x.Weight < da {
+			bad = fmt.Errorf("%w: an edge of %g from %d at %g to %d at %g", errNotShortest, x.Weight, x.From, da, x.To, db)
+		}
+		if a == far {
+			continue
+		}
+		inside[0]++
+		if nearerOf(a) == x.To && db+x.Weight == da {
+			proved = append(proved, x.From)
+		}
+		if nearerOf(b) == x.From && da+x.Weight == db {
+			proved = append(proved, x.To)
+		}
+	}
+	marks, err := ask.mark(ctx, proved)
+	if err != nil {
+		return err
+	}
+	if err := collectives.Allreduce(ctx, g.c, inside[:], inside[:], collectives.Sum); err != nil {
+		return err
+	}
+	f.edges = inside[0]
+	return errors.Join(bad, g.checkPaths(ctx, root, marks, f))
+}
+
+// checkPaths looks whether each of this rank's vertices has an edge from its parent, and whether the paths of all lead to the root.
+func (g *graph) checkPaths(ctx context.Context, root uint64, marks []byte, f *found) error {
+	var bad error
+	var vertices [1]uint64
+	for _, p := range g.mine() {
+		for i, word := range p.words {
+			switch v := g.vertexOf(p.number, i); {
+			case word == far && v != root:
+			case v == root && word != reached(0, root):
+				bad = fmt.Errorf("%w: the root has the word %#x", errNotShortest, word)
+			case v != root && marks[p.slot*g.rows()+i] == 0:
+				bad = fmt.Errorf("%w: no edge from %d at %g to its parent %d", errNotShortest, v, distanceOf(word), nearerOf(word))
+			default:
+				vertices[0]++
+			}
+		}
+	}
+	if err := collectives.Allreduce(ctx, g.c, vertices[:], vertices[:], collectives.Sum); err != nil {
+		return err
+	}
+	f.levels = vertices[:]
+	cycle, err := g.hasCycle(ctx, root)
+	if cycle {
+		bad = errors.Join(bad, fmt.Errorf("%w: a path that does not lead to the root", errNotShortest))
+	}
+	return errors.Join(bad, err)
+}
+
+// hasCycle says whether a path of parents does not lead to the root.
+func (g *graph) hasCycle(ctx context.Context, root uint64) (bool, error) {
+	all := make([]uint64, g.edges.Vertices()) // the parents of all, and 1
+	for _, p := range g.mine() {
+		for i, word := range p.words {
+			if word != far {
+				all[g.vertexOf(p.number, i)] = nearerOf(word) + 1
+			}
+		}
+	}
+	if err := collectives.Allreduce(ctx, g.c, all, all, collectives.Max); err != nil {
+		return false, err
+	}
+	good := make([]bool, len(all)) // its path leads to the root
+	good[root] = true
+	for v := range all {
+		path := []uint64{}
+		at := uint64(v)
+		for all[at] != 0 && !good[at] {
+			if len(path) > len(all) {
+				return true, nil
+			}
+			path = append(path, at)
+			at = all[at] - 1
+		}
+		if len(path) > 0 && !good[at] {
+			return true, nil
+		}
+		for _, u := range path {
+			good[u] = true
+		}
+	}
+	return false, nil
+}
