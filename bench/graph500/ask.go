@@ -80,7 +80,7 @@ func (m *messenger) mark(ctx context.Context, vertices []uint64) ([]byte, error)
 	return marks, nil
 }
 
-// A getter gets the words of all vertices, and puts marks to whoever has them, with a notification at the end.
+// A getter gets the words of all vertices, and stores marks at whoever has them, with a notification at the end.
 type getter struct {
 	g   *graph
 	all [][]uint64 // words, by part; nil: not got yet
@@ -111,12 +111,11 @@ func (m *getter) mark(ctx context.Context, vertices []uint64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	one := []byte{1}
 	for _, v := range vertices {
 		part, i := g.partOf(v)
 		at := g.where[part]
 		if err == nil {
-			err = marks.At(at.rank).Put(ctx, at.slot*g.rows()+i, one)
+			err = marks.At(at.rank).Store(ctx, at.slot*g.rows()+i, 1) // several ranks may
 		}
 	}
 	for rank := 0; rank < g.c.Size() && err == nil; rank++ {
