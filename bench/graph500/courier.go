@@ -14,39 +14,60 @@ type courier[T comm.Elem] struct {
 	where []place // by part
 	room  int     // elements of a buffer
 	out   [][]T   // by part: what is not sent yet
-	sent  [][]T   // what is on its way
-	sends []comm.Request
+	trips [][]trip[T]
 	in    []T
 	ended int // ranks that have no more for this level
 	take  func(elements []T)
 }
 
+// A trip is a buffer on its way.
+type trip[T any] struct {
+	buf  []T
+	send comm.Request
+}
+
+// depth is how many buffers for one part are on their way at most: a rank that is busy does not make others wait at once.
+const depth = 8
+
 func newCourier[T comm.Elem](g *graph, room int, take func([]T)) *courier[T] {
-	k := &courier[T]{c: g.c, where: g.where, room: room, take: take, in: make([]T, room), sends: make([]comm.Request, g.parts)}
+	k := &courier[T]{c: g.c, where: g.where, room: room, take: take, in: make([]T, room), trips: make([][]trip[T], g.parts)}
 	for range g.parts {
-		k.out, k.sent = append(k.out, make([]T, 0, room)), append(k.sent, make([]T, 0, room))
+		k.out = append(k.out, make([]T, 0, room))
 	}
 	return k
 }
 
-// send sends the buffer for a part. While the one before is on its way it takes what comes: two ranks that send to each other
-// do not wait for each other.
+// send sends the buffer for a part. While as many as may be are on their way it takes what comes: two ranks that send to each
+// other do not wait for each other.
 func (k *courier[T]) send(ctx context.Context, part int) error {
+	t, err := k.spare(ctx, part)
+	if err != nil {
+		return err
+	}
+	k.out[part], t.buf = t.buf[:0], k.out[part]
+	t.send = comm.Isend(k.c.To(k.where[part].rank), t.buf)
+	return k.poll(ctx)
+}
+
+// spare waits until there is a buffer for a part that is not on its way.
+func (k *courier[T]) spare(ctx context.Context, part int) (*trip[T], error) {
 	for {
-		_, over, err := k.sends[part].Test()
-		if err != nil {
-			return err
+		for i := range k.trips[part] {
+			t := &k.trips[part][i]
+			_, over, err := t.send.Test()
+			if over || err != nil {
+				t.send = comm.Request{}
+				return t, err
+			}
 		}
-		if over {
-			break
+		if len(k.trips[part]) < depth {
+			k.trips[part] = append(k.trips[part], trip[T]{buf: make([]T, 0, k.room)})
+			return &k.trips[part][len(k.trips[part])-1], nil
 		}
 		if err := k.poll(ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	k.out[part], k.sent[part] = k.sent[part][:0], k.out[part]
-	k.sends[part] = comm.Isend(k.c.To(k.where[part].rank), k.sent[part])
-	return k.poll(ctx)
 }
 
 // flush sends all buffers in which there is something.
@@ -88,9 +109,9 @@ func (k *courier[T]) finish(ctx context.Context) error {
 	if err := k.flush(ctx); err != nil {
 		return err
 	}
-	sends := k.sends
+	var ends []comm.Request
 	for i := 1; i < k.c.Size(); i++ {
-		sends = append(sends, comm.Isend(k.c.To((k.c.Rank()+i)%k.c.Size()), []T{}))
+		ends = append(ends, comm.Isend(k.c.To((k.c.Rank()+i)%k.c.Size()), []T{}))
 	}
 	for k.ended < k.c.Size()-1 {
 		if err := k.receive(ctx); err != nil {
@@ -98,11 +119,16 @@ func (k *courier[T]) finish(ctx context.Context) error {
 		}
 	}
 	k.ended = 0
-	for _, r := range sends {
+	for _, trips := range k.trips {
+		for i := range trips {
+			ends = append(ends, trips[i].send)
+			trips[i].send = comm.Request{}
+		}
+	}
+	for _, r := range ends {
 		if _, err := r.Wait(ctx); err != nil {
 			return err
 		}
 	}
-	clear(k.sends)
 	return nil
 }

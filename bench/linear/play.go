@@ -228,19 +228,26 @@ func (p *player) history() (history []porcupine.Operation, v verdict, err error)
 		if err := p.log.Salvage(rank, 0, log); err != nil {
 			return nil, v, err
 		}
+		told := map[[2]int]bool{} // which goroutines know of the death of which rank
 		for i := 0; i < len(log); i += recordWords {
-			if log[i+atCalled] == 0 {
+			record := log[i : i+recordWords]
+			if record[atCalled] == 0 {
 				continue
 			}
-			op := operationOf(log[i:i+recordWords], goroutines*rank+i/recordWords/p.calls)
 			v.operations++
-			if log[i+atReturned] == 0 {
+			client := goroutines*rank + i/recordWords/p.calls
+			switch record[atReturned] {
+			case 0:
 				v.open++
-			}
-			if log[i+atReturned] == failed {
+			case failed:
 				v.failed++
+				know := [2]int{client, int(record[atCell]) / cells}
+				if told[know] {
+					continue // W3: it has had no effect
+				}
+				told[know] = true
 			}
-			history = append(history, op)
+			history = append(history, operationOf(record, client))
 		}
 		last := make([]uint64, p.w.Len(rank))
 		if err := p.w.Salvage(rank, 0, last); err != nil {
