@@ -14,13 +14,14 @@ import (
 // A Heap is memory of the same size at each processing element (PE), which are the ranks of a communicator, in which objects lie at the same
 // place everywhere. Its methods may be called from any goroutine; collective ones by one goroutine of a PE at a time.
 type Heap struct {
-	c     *comm.Comm // what it was made of
-	owned bool       // c is the heap's
-	name  string     // in errors
-	win   *rma.Win[byte]
-	wake  *rma.Win[uint64] // a word of each PE that changes when a lock was given back
-	root  *Heap            // of a team: the heap with the objects; else itself
-	kin   *kin
+	c      *comm.Comm // what it was made of
+	owned  bool       // c is the heap's
+	name   string     // in errors
+	win    *rma.Win[byte]
+	wake   *rma.Win[uint64] // a word of each PE that changes when a lock was given back
+	root   *Heap            // of a team: the heap with the objects; else itself
+	kin    *kin
+	holder int64 // what a lock says that this PE has
 
 	mu      sync.Mutex
 	space   space // guarded by mu; of a team: empty
@@ -60,6 +61,7 @@ func (h *Heap) use(w *rma.Win[byte]) (err error) {
 	if h.root == nil {
 		h.root = h
 	}
+	h.holder = int64(w.Comm().Group().Processes()[h.PE()]) + 1 | h.repairs<<lockRepairs
 	for pe := range h.PEs() {
 		if w.Len(pe) != w.Len(0) {
 			return h.fail("new", nil, fmt.Errorf("%w: heaps of %d and %d bytes", comm.ErrMismatch, w.Len(0), w.Len(pe)))

@@ -57,17 +57,17 @@ func (h *Heap) Unlock(ctx context.Context, lock Sym[int64]) error {
 	if err != nil {
 		return err
 	}
-	word, err := l.w.At(0).Load(ctx, l.at)
-	if err != nil {
+	word, back, err := l.w.At(0).CompareAndSwap(ctx, l.at, l.mine, 0)
+	if back || err != nil {
 		return err
 	}
-	if word&^lockWaiting != l.mine {
+	if word != l.mine|lockWaiting {
 		return l.h.raise(l.h.fail(l.op, nil, rma.ErrNotHeld))
 	}
-	if word, err = l.w.At(0).FetchAndOp(ctx, l.at, 0, rma.Replace); err != nil {
+	if _, _, err = l.w.At(0).CompareAndSwap(ctx, l.at, word, 0); err != nil { // nobody else changes it
 		return err
 	}
-	for pe := 0; word&lockWaiting != 0 && pe < l.h.PEs(); pe++ {
+	for pe := range l.h.PEs() {
 		_, _ = l.h.wake.At(pe).FetchAndOp(ctx, 0, 1, collectives.Sum) // the dead do not wait
 	}
 	return nil
@@ -95,9 +95,7 @@ func (h *Heap) lockOf(op string, lock Sym[int64]) (l lockWord, err error) {
 			return l, err
 		}
 	}
-	r := h.root
-	me := r.win.Comm().Group().Processes()[r.PE()]
-	return lockWord{op: op, h: r, w: lock.w, at: lock.at, mine: int64(me) + 1 | r.repairs<<lockRepairs}, nil
+	return lockWord{op: op, h: h.root, w: lock.w, at: lock.at, mine: h.root.holder}, nil
 }
 
 // setLock waits until it has a lock.
@@ -110,7 +108,13 @@ func (h *Heap) setLock(ctx context.Context, op string, lock Sym[int64], mend boo
 	if got || err != nil {
 		return l.told(err)
 	}
+	return l.wait(ctx, mend)
+}
+
+// wait is what is left of setLock when somebody else has the lock.
+func (l lockWord) wait(ctx context.Context, mend bool) (err error) {
 	_, waited := l.h.wake.Wait(ctx, 0, func(uint64) bool {
+		var got bool
 		got, err = l.try(ctx, mend)
 		if err == nil && !got {
 			err = l.announce(ctx)
