@@ -19,11 +19,7 @@ func TestOnProcesses(t *testing.T) {
 	if testing.Short() || asProcess {
 		t.Skip("builds the launcher and starts processes")
 	}
-	goulfm := filepath.Join(t.TempDir(), "goulfm")
-	build := exec.Command("go", "build", "-o", goulfm, "github.com/goulfm/goulfm/cmd/goulfm")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	goulfm := build(t, "cmd/goulfm")
 	for test, n := range map[string]int{
 		"TestObjects": 5, "TestBounds": 2, "TestSpecW1AllocIsUniform": 3, "TestStrided": 2, "TestAtomics": 4, "TestWaits": 4,
 		"TestCollectives": 4, "TestLockExcludes": 4, "TestSpecW2W3W5W8W9W17DeadPE": 3, "TestSpecW20Repair": 5, "TestRepairReachesWaiters": 5,
@@ -40,4 +36,29 @@ func TestOnProcesses(t *testing.T) {
 			assert.GreaterOrEqual(t, passed, n/2, "%s", out)
 		})
 	}
+}
+
+// TestSieve: examples/sieve finds all primes when two of its processes are killed, one of which has the list of what is done.
+func TestSieve(t *testing.T) {
+	if testing.Short() || asProcess {
+		t.Skip("builds the launcher and starts processes")
+	}
+	goulfm, sieve := build(t, "cmd/goulfm"), build(t, "examples/sieve")
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	job := exec.CommandContext(ctx, goulfm, "run", "-q", "-n", "4", "--timeout", "1m", "--kill", "1@factor=5", "--kill", "0@factor=20", sieve)
+	out, err := job.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Regexp(t, `(?m)^sieve: 148933 primes below 2000000, 2 ranks of 4, [12] repairs$`, string(out))
+}
+
+// build builds a program of this module.
+func build(t *testing.T, program string) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), filepath.Base(program))
+	cmd := exec.Command("go", "build", "-o", file, "github.com/goulfm/goulfm/"+program)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return file
 }
