@@ -45,7 +45,7 @@ func TestSpecW2W3W5W8W9W17DeadPE(t *testing.T) {
 		wants(t, s.PutStrided(ctx, 2, 1, []int{1}, 1, 1), comm.ErrProcFailed, "put", 2)
 		wants(t, s.GetStrided(ctx, 2, 1, dst, 1, 1), comm.ErrProcFailed, "get", 2)
 		assert.Equal(t, []int{77}, dst)
-		assert.NoError(t, s.Put(ctx, peer, []int{5}))
+		assert.NoError(t, s.Part(1, 2).Put(ctx, peer, []int{5})) // nobody waits for that
 		wants(t, h.Quiet(ctx), comm.ErrProcFailed, "flush_all", 2)
 		wants(t, h.BarrierAll(ctx), comm.ErrProcFailed, "fence", 2)
 		wants(t, h.SyncAll(ctx), comm.ErrProcFailed, "sync_all", 2)

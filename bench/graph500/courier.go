@@ -16,6 +16,8 @@ type courier[T comm.Elem] struct {
 	out   [][]T   // by part: what is not sent yet
 	trips [][]trip[T]
 	in    []T
+	recv  comm.Request // into in, once it was begun
+	begun bool
 	ended int // ranks that have no more for this level
 	take  func(elements []T)
 }
@@ -46,7 +48,7 @@ func (k *courier[T]) send(ctx context.Context, part int) error {
 	}
 	k.out[part], t.buf = t.buf[:0], k.out[part]
 	t.send = comm.Isend(k.c.To(k.where[part].rank), t.buf)
-	return k.poll(ctx)
+	return k.poll()
 }
 
 // spare waits until there is a buffer for a part that is not on its way.
@@ -64,8 +66,20 @@ func (k *courier[T]) spare(ctx context.Context, part int) (*trip[T], error) {
 			k.trips[part] = append(k.trips[part], trip[T]{buf: make([]T, 0, k.room)})
 			return &k.trips[part][len(k.trips[part])-1], nil
 		}
-		if err := k.poll(ctx); err != nil {
+		waits := []comm.Request{k.receiving()}
+		for _, t := range k.trips[part] {
+			waits = append(waits, t.send)
+		}
+		i, st, err := comm.WaitAny(ctx, waits...)
+		switch {
+		case err != nil:
 			return nil, err
+		case i == 0:
+			k.received(st)
+		default:
+			t := &k.trips[part][i-1]
+			t.send = comm.Request{}
+			return t, nil
 		}
 	}
 }
@@ -82,24 +96,36 @@ func (k *courier[T]) flush(ctx context.Context) error {
 	return nil
 }
 
-// poll takes one message, if there is one.
-func (k *courier[T]) poll(ctx context.Context) error {
-	_, there, err := comm.Iprobe(k.c.From(comm.Any))
-	if err != nil || !there {
-		return err
+// receiving is the receive that is always there while a level is scanned.
+func (k *courier[T]) receiving() comm.Request {
+	if !k.begun {
+		k.recv, k.begun = comm.Irecv(k.c.From(comm.Any), k.in), true
 	}
-	return k.receive(ctx)
+	return k.recv
 }
 
-func (k *courier[T]) receive(ctx context.Context) error {
-	st, err := comm.Recv(ctx, k.c.From(comm.Any), k.in)
-	if err != nil {
-		return err
-	}
+func (k *courier[T]) received(st comm.Status) {
+	k.begun = false
 	if st.Count == 0 {
 		k.ended++
 	} else {
 		k.take(k.in[:st.Count])
+	}
+}
+
+// poll takes one message, if there is one.
+func (k *courier[T]) poll() error {
+	st, there, err := k.receiving().Test()
+	if there && err == nil {
+		k.received(st)
+	}
+	return err
+}
+
+// free gives up the receive.
+func (k *courier[T]) free() error {
+	if k.begun {
+		k.recv.Cancel()
 	}
 	return nil
 }
@@ -114,9 +140,11 @@ func (k *courier[T]) finish(ctx context.Context) error {
 		ends = append(ends, comm.Isend(k.c.To((k.c.Rank()+i)%k.c.Size()), []T{}))
 	}
 	for k.ended < k.c.Size()-1 {
-		if err := k.receive(ctx); err != nil {
+		st, err := k.receiving().Wait(ctx)
+		if err != nil {
 			return err
 		}
+		k.received(st)
 	}
 	k.ended = 0
 	for _, trips := range k.trips {

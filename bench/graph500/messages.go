@@ -21,7 +21,7 @@ func newSimple(_ context.Context, g *graph) (scanner, error) {
 }
 
 func (s *simple) begin()      {}
-func (s *simple) free() error { return nil }
+func (s *simple) free() error { return s.courier.free() }
 
 func (s *simple) found(pairs []pair) {
 	for _, x := range pairs {
@@ -75,7 +75,7 @@ func newPacked(_ context.Context, g *graph) (scanner, error) {
 }
 
 func (s *packed) begin()      {}
-func (s *packed) free() error { return nil }
+func (s *packed) free() error { return s.courier.free() }
 
 // found takes a message: the parts of the targets and of the sources, then pairs of places.
 func (s *packed) found(m []uint32) {
