@@ -2,6 +2,7 @@ package shmem
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -132,7 +133,7 @@ var errBroken = fmt.Errorf("%w: it held the lock", comm.ErrProcFailed)
 
 // told returns an error of try; those of package rma have been told.
 func (l *lockWord) told(err error) error {
-	if err == errBroken {
+	if errors.Is(err, errBroken) {
 		return l.h.raise(l.h.fail(l.op, l.dead, err))
 	}
 	return err
