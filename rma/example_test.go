@@ -72,6 +72,44 @@ func ExampleView() {
 	// Output: [4] [1.5 2.5 1.5 2.5]
 }
 
+// A rank makes an object when it likes, and tells the other one where that is.
+func ExampleNewPool() {
+	ranks(2, func(ctx context.Context, c *comm.Comm) {
+		p, err := rma.NewPool(ctx, c, 1<<16)
+		told(err)
+		where := make([]rma.Ref[float64], 1)
+		if c.Rank() == 0 {
+			where[0], err = rma.Grow[float64](ctx, p, 3)
+			told(err, comm.Send(ctx, c.To(1), where), p.Fence(ctx))
+			mine, err := rma.Own(ctx, p, where[0])
+			fmt.Println(mine, err)
+			told(rma.Detach(ctx, p, where[0]), p.Fence(ctx))
+		} else {
+			_, err := comm.Recv(ctx, c.From(0), where)
+			told(err)
+			there, err := rma.Deref(ctx, p, where[0])
+			told(err, there.Put(ctx, 1, []float64{2.5}), p.Fence(ctx), p.Fence(ctx))
+			_, err = rma.Deref(ctx, p, where[0])
+			last := make([]float64, 3)
+			fmt.Println(errors.Is(err, rma.ErrStale), rma.SalvageObject(p, where[0], last), last)
+		}
+		told(p.Free())
+	})
+	// Output:
+	// [0 2.5 0] <nil>
+	// true <nil> [0 2.5 0]
+}
+
+func ExampleGrow()          { ExampleNewPool() }
+func ExampleDetach()        { ExampleNewPool() }
+func ExampleDeref()         { ExampleNewPool() }
+func ExampleOwn()           { ExampleNewPool() }
+func ExampleSalvageObject() { ExampleNewPool() }
+func ExamplePool_Fence()    { ExampleNewPool() }
+func ExamplePool_Free()     { ExampleNewPool() }
+func ExamplePool_Comm()     { ExampleNewPool() }
+func ExamplePool_Revoke()   { ExampleNewPool() }
+
 // Pages of all the memory are there before the first access.
 func ExamplePopulate() {
 	ranks(2, func(ctx context.Context, c *comm.Comm) {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/firstfit"
 	"github.com/goulfm/goulfm/rma"
 )
 
@@ -24,15 +25,15 @@ type Heap struct {
 	holder int64 // what a lock says that this PE has
 
 	mu      sync.Mutex
-	space   space // guarded by mu; of a team: empty
-	repairs int64 // how often the heap was repaired
+	space   firstfit.Space // guarded by mu; of a team: empty
+	repairs int64          // how often the heap was repaired
 }
 
 // kin is one for a heap, its teams, and those that come of its repairs: they have the same objects.
 type kin struct{ _ byte }
 
 // headBytes are in front of the objects at each PE: the word to wake by.
-const headBytes = line
+const headBytes = firstfit.Line
 
 // New makes a heap of bytes zeroed bytes at each PE. Collective over c: all give the same number and the same options, of which Populate is the
 // one that a heap has a use for. It succeeds at every living PE or at none. A revocation of c is one of the heap.
@@ -40,7 +41,7 @@ const headBytes = line
 // Errors: comm.ErrArgument for a wrong number, comm.ErrMismatch where PEs gave different ones, and those of rma.Allocate, as
 // comm.ErrUnsupported where PEs are on several nodes (OpenSHMEM 1.5, 9.1.1: there the environment says how large the heap is).
 func New(ctx context.Context, c *comm.Comm, bytes int, o ...rma.Option) (*Heap, error) {
-	size := headBytes + roundUp(bytes)
+	size := headBytes + firstfit.RoundUp(bytes)
 	if bytes < 0 || bytes > math.MaxInt/4 {
 		size = -1 // the error is that of the window, everywhere
 	}
@@ -48,7 +49,7 @@ func New(ctx context.Context, c *comm.Comm, bytes int, o ...rma.Option) (*Heap, 
 	if err != nil {
 		return nil, err
 	}
-	h := &Heap{c: c, kin: &kin{}, space: space{bytes: size - headBytes}}
+	h := &Heap{c: c, kin: &kin{}, space: firstfit.Space{Bytes: size - headBytes}}
 	if err := h.use(w); err != nil {
 		return nil, errors.Join(h.raise(err), w.Free())
 	}

@@ -51,10 +51,10 @@ func (h *Heap) on(ctx context.Context, left *comm.Comm) (*Heap, error) {
 		return nil, errors.Join(err, left.Free())
 	}
 	h.mu.Lock()
-	n := &Heap{c: left, owned: true, kin: h.kin, space: h.space.clone(), repairs: h.repairs + 1}
+	n := &Heap{c: left, owned: true, kin: h.kin, space: h.space.Clone(), repairs: h.repairs + 1}
 	h.mu.Unlock()
 	if err = n.use(w); err == nil {
-		err = n.agree(ctx, "repair", n.space.digest(), nil)
+		err = n.agree(ctx, "repair", n.space.Digest(), nil)
 	}
 	if err != nil {
 		return nil, errors.Join(err, w.Free(), left.Free())

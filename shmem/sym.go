@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/firstfit"
 	"github.com/goulfm/goulfm/internal/view"
 	"github.com/goulfm/goulfm/rma"
 )
@@ -18,7 +19,7 @@ import (
 type Sym[T comm.Elem] struct {
 	h      *Heap
 	w      *rma.Win[T]
-	object block
+	object firstfit.Block
 	at, n  int  // of the object's elements
 	number bool // elements can be changed atomically
 }
@@ -38,7 +39,7 @@ func Alloc[T comm.Elem](ctx context.Context, h *Heap, n int) (Sym[T], error) {
 	defer h.mu.Unlock()
 	size, code := view.Size[T](), view.Code[T]()
 	var mine error
-	var b block
+	var b firstfit.Block
 	var at int
 	fits := false
 	switch {
@@ -46,24 +47,24 @@ func Alloc[T comm.Elem](ctx context.Context, h *Heap, n int) (Sym[T], error) {
 		mine = fmt.Errorf("%w: elements that have no fixed size or hold pointers", comm.ErrType)
 	case n < 0:
 		mine = fmt.Errorf("%w: %d elements", comm.ErrArgument, n)
-	case n <= h.space.bytes/max(size, 1):
-		if b, at, fits = h.space.fit(n * size); fits {
-			clear(h.win.Local()[headBytes+b.off:][:b.bytes]) // nobody uses it before all are through
+	case n <= h.space.Bytes/max(size, 1):
+		if b, at, fits = h.space.Fit(n * size); fits {
+			clear(h.win.Local()[headBytes+b.Off:][:b.Bytes]) // nobody uses it before all are through
 		}
 	}
-	if err := h.agree(ctx, op, h.space.digest(uint64(n), uint64(code)), mine); err != nil {
+	if err := h.agree(ctx, op, h.space.Digest(uint64(n), uint64(code)), mine); err != nil {
 		return Sym[T]{}, h.raise(err)
 	}
 	if !fits {
-		return Sym[T]{}, h.raise(h.fail(op, nil, fmt.Errorf("%w: %d elements of %d bytes in a heap of %d", comm.ErrNoRoom, n, size, h.space.bytes)))
+		return Sym[T]{}, h.raise(h.fail(op, nil, fmt.Errorf("%w: %d elements of %d bytes in a heap of %d", comm.ErrNoRoom, n, size, h.space.Bytes)))
 	}
-	h.space.take(b, at)
+	h.space.Take(b, at)
 	return symOf[T](h, b, n)
 }
 
 // symOf is an object as a heap sees it.
-func symOf[T comm.Elem](h *Heap, b block, n int) (Sym[T], error) {
-	w, err := rma.View[T](h.win, headBytes+b.off, n)
+func symOf[T comm.Elem](h *Heap, b firstfit.Block, n int) (Sym[T], error) {
+	w, err := rma.View[T](h.win, headBytes+b.Off, n)
 	if err != nil {
 		return Sym[T]{}, err
 	}
@@ -85,17 +86,17 @@ func (s Sym[T]) Free(ctx context.Context) error {
 	h := s.h.root
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	at := h.space.find(s.object)
+	at := h.space.Find(s.object)
 	if s.h != h {
 		return h.raise(h.fail(op, nil, fmt.Errorf("%w: by a team: free it on the heap that has it", comm.ErrUnsupported)))
 	}
-	if err := h.agree(ctx, op, h.space.digest(s.object.id), nil); err != nil {
+	if err := h.agree(ctx, op, h.space.Digest(s.object.ID), nil); err != nil {
 		return h.raise(err)
 	}
 	if at < 0 {
 		return h.raise(h.fail(op, nil, comm.ErrFreed))
 	}
-	h.space.give(at)
+	h.space.Give(at)
 	return nil
 }
 
@@ -110,12 +111,12 @@ func (s Sym[T]) On(h *Heap) (Sym[T], error) {
 		return Sym[T]{}, s.raise(s.h.fail(op, nil, fmt.Errorf("%w: a heap that is neither a team nor a repair of that of the object", comm.ErrArgument)))
 	}
 	h.root.mu.Lock()
-	at := h.root.space.find(s.object)
+	at := h.root.space.Find(s.object)
 	h.root.mu.Unlock()
 	if at < 0 {
 		return Sym[T]{}, h.raise(h.fail(op, nil, comm.ErrFreed))
 	}
-	t, err := symOf[T](h, s.object, s.object.bytes/max(view.Size[T](), 1))
+	t, err := symOf[T](h, s.object, s.object.Bytes/max(view.Size[T](), 1))
 	if err != nil {
 		return Sym[T]{}, err
 	}

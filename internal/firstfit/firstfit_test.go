@@ -1,4 +1,4 @@
-package shmem
+package firstfit
 
 import (
 	"math/rand/v2"
@@ -12,48 +12,48 @@ import (
 func TestSpace(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		s, twin := space{bytes: 4096}, space{bytes: 4096}
+		s, twin := Space{Bytes: 4096}, Space{Bytes: 4096}
 		taken := make([]bool, 4096)
 		for range 200 {
-			before := s.digest()
+			before := s.Digest()
 			if n := len(s.blocks); n > 0 && r.IntN(3) == 0 {
 				at := r.IntN(n)
 				b := s.blocks[at]
-				assert.Equal(t, at, s.find(b))
-				for i := range b.bytes {
-					taken[b.off+i] = false
+				assert.Equal(t, at, s.Find(b))
+				for i := range b.Bytes {
+					taken[b.Off+i] = false
 				}
-				s.give(at)
-				twin.give(at)
-				assert.Equal(t, -1, s.find(b))
-				assert.NotEqual(t, before, s.digest())
+				s.Give(at)
+				twin.Give(at)
+				assert.Equal(t, -1, s.Find(b))
+				assert.NotEqual(t, before, s.Digest())
 				continue
 			}
 			bytes := r.IntN(600)
-			b, at, ok := s.fit(bytes)
+			b, at, ok := s.Fit(bytes)
 			if !assert.Equal(t, hasRoom(taken, bytes), ok, "seed %d", seed) || !ok {
 				continue
 			}
-			assert.Zero(t, b.off%line)
+			assert.Zero(t, b.Off%Line)
 			for i := range bytes {
-				assert.False(t, taken[b.off+i], "seed %d", seed)
-				taken[b.off+i] = true
+				assert.False(t, taken[b.Off+i], "seed %d", seed)
+				taken[b.Off+i] = true
 			}
-			s.take(b, at)
-			again, at, _ := twin.fit(bytes)
-			twin.take(again, at)
+			s.Take(b, at)
+			again, at, _ := twin.Fit(bytes)
+			twin.Take(again, at)
 			assert.Equal(t, b, again)
-			assert.NotEqual(t, before, s.digest())
+			assert.NotEqual(t, before, s.Digest())
 		}
-		assert.Equal(t, twin.digest(), s.digest())
-		assert.Equal(t, twin.clone(), s)
-		assert.NotEqual(t, s.digest(1, 2), s.digest(2, 1))
+		assert.Equal(t, twin.Digest(), s.Digest())
+		assert.Equal(t, twin.Clone(), s)
+		assert.NotEqual(t, s.Digest(1, 2), s.Digest(2, 1))
 	}
 }
 
 // hasRoom says whether an object of so many bytes fits anywhere.
 func hasRoom(taken []bool, bytes int) bool {
-	for off := 0; off <= len(taken); off += line {
+	for off := 0; off <= len(taken); off += Line {
 		free := off+bytes <= len(taken)
 		for i := off; free && i < off+bytes; i++ {
 			free = !taken[i]

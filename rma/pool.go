@@ -1,0 +1,213 @@
+package rma
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/firstfit"
+	"github.com/goulfm/goulfm/internal/view"
+)
+
+// A Pool is a window in which each member makes objects by itself, at any time, and tells others where they are by a Ref: lists, trees and
+// tables that grow (MPI 12.2.4, MPI_Win_create_dynamic). Its methods and the functions on it may be called from any goroutine.
+type Pool struct {
+	bytes *Win[byte]
+	slots *Win[uint64] // of each member: what is in each slot
+
+	mu      sync.Mutex
+	space   firstfit.Space
+	used    []slot // of this member
+	free    []int  // slots that may be used again
+	leaving []int  // slots that were detached since the last Fence
+}
+
+// slot is one of this member's.
+type slot struct {
+	generation uint64 // how many objects there were in it; that in memory has the type, too
+	block      firstfit.Block
+	attached   bool
+}
+
+// A Ref says where an object of a Pool is: n elements of T at a member. It can be sent, and be in an element of a
+// window. The zero value is of nothing.
+type Ref[T comm.Elem] struct {
+	Rank       int32
+	Slot       int32
+	Generation uint64 // 0: of nothing
+	Offset     uint64 // in bytes, of the member's memory
+	Len        uint64
+}
+
+// A word of a slot is the generation of the object in it, and the code of its type; with code 0 there is none.
+const codeBits = 8
+
+// bytesOfSlot is how many bytes of a pool there are for each slot.
+const bytesOfSlot = 256
+
+// NewPool makes a Pool of up to so many bytes of objects at each member, of which pages come when they are touched if they are more than 64 MiB.
+// An object takes a multiple of 64 bytes, and there is one for each 256 bytes at most. Collective, uniform, and with the errors of
+// Allocate.
+func NewPool(ctx context.Context, c *comm.Comm, bytes int) (*Pool, error) {
+	slots := 8 * roundTo(bytes/bytesOfSlot+8, 8)
+	size := slots + roundTo(bytes, firstfit.Line)
+	if bytes < 0 || bytes > math.MaxInt/4 {
+		size = -1 // the error is that of the window, everywhere
+	}
+	w, err := Allocate[byte](ctx, c, size)
+	if err != nil {
+		return nil, err
+	}
+	p := &Pool{bytes: w, space: firstfit.Space{Bytes: w.Len(w.k.me) - slots}}
+	for rank := range w.k.n {
+		if w.Len(rank) != w.Len(0) {
+			return nil, errors.Join(w.k.raise(w.k.fail("new_pool", nil, fmt.Errorf("%w: pools of %d and %d bytes", comm.ErrMismatch, w.Len(0), w.Len(rank)))), w.Free())
+		}
+	}
+	if p.slots, err = View[uint64](w, 0, slots/8); err != nil {
+		return nil, errors.Join(err, w.Free())
+	}
+	p.used = make([]slot, slots/8)
+	for i := len(p.used) - 1; i >= 0; i-- {
+		p.free = append(p.free, i)
+	}
+	return p, nil
+}
+
+func roundTo(n, unit int) int { return (n + unit - 1) / unit * unit }
+
+// Comm is Win.Comm.
+func (p *Pool) Comm() *comm.Comm { return p.bytes.Comm() }
+
+// Fence is Win.Fence. When it succeeds the memory of objects that this member had detached before is free for others.
+func (p *Pool) Fence(ctx context.Context) error {
+	p.mu.Lock()
+	leaving := p.leaving
+	p.leaving = nil
+	p.mu.Unlock()
+	err := p.bytes.Fence(ctx)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err != nil {
+		p.leaving = append(p.leaving, leaving...)
+		return err
+	}
+	for _, i := range leaving {
+		p.space.Give(p.space.Find(p.used[i].block))
+		p.free = append(p.free, i)
+	}
+	return nil
+}
+
+// Revoke is Win.Revoke.
+func (p *Pool) Revoke() error { return p.bytes.Revoke() }
+
+// Free is Win.Free.
+func (p *Pool) Free() error { return p.bytes.Free() }
+
+// Grow makes an object of n zeroed elements in this member's part of a pool. It is local. Errors: comm.ErrNoRoom when there is no stretch of
+// free bytes as long, or no slot; comm.ErrType, comm.ErrArgument for a wrong T or n; comm.ErrRevoked, comm.ErrFreed.
+func Grow[T comm.Elem](ctx context.Context, p *Pool, n int) (Ref[T], error) {
+	k := p.bytes.k
+	const op = "grow"
+	s := specOf[T](op, n, nil)
+	if s.err != nil {
+		return Ref[T]{}, k.raise(k.fail(op, nil, s.err))
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b, at, fits := p.space.Fit(n * s.unit)
+	if !fits || len(p.free) == 0 {
+		return Ref[T]{}, k.raise(k.fail(op, nil, fmt.Errorf("%w: %d elements of %d bytes in a pool of %d, in which there are %d objects more", comm.ErrNoRoom, n, s.unit, p.space.Bytes, len(p.free))))
+	}
+	i := p.free[len(p.free)-1]
+	off := p.slots.Len(k.me)*8 + b.Off
+	if local := p.bytes.Local(); local != nil {
+		clear(local[off : off+b.Bytes])
+	}
+	generation := p.used[i].generation + 1
+	if err := p.slots.At(k.me).Store(ctx, i, generation<<codeBits|uint64(s.code)); err != nil {
+		return Ref[T]{}, err
+	}
+	p.free = p.free[:len(p.free)-1]
+	p.space.Take(b, at)
+	p.used[i] = slot{generation, b, true}
+	return Ref[T]{Rank: int32(k.me), Slot: int32(i), Generation: generation, Offset: uint64(off), Len: uint64(n)}, nil
+}
+
+// Detach gives an object of this member up: from now on a Deref of it is ErrStale. Targets that others have got before may be used until the next Fence,
+// after which its memory is another object's. Errors: ErrStale, comm.ErrRank for another member's object, comm.ErrRevoked, comm.ErrFreed.
+func Detach[T comm.Elem](ctx context.Context, p *Pool, ref Ref[T]) error {
+	k := p.bytes.k
+	const op = "detach"
+	if int(ref.Rank) != k.me {
+		return k.raise(k.fail(op, []int{int(ref.Rank)}, fmt.Errorf("%w: an object of another member", comm.ErrRank)))
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := int(ref.Slot)
+	if i < 0 || i >= len(p.used) || !p.used[i].attached || p.used[i].generation != ref.Generation {
+		return k.raise(k.fail(op, []int{k.me}, ErrStale))
+	}
+	if err := p.slots.At(k.me).Store(ctx, i, ref.Generation<<codeBits); err != nil {
+		return err
+	}
+	p.used[i].attached = false
+	p.leaving = append(p.leaving, i)
+	return nil
+}
+
+// Deref returns the target of an object: its elements are counted from 0, and there are no others. It looks whether the object is still attached; an object
+// that is detached later is not noticed. Errors: ErrStale for one that was detached, or never was; comm.ErrType for one of
+// another type; comm.ErrRank; comm.ErrProcFailed for one of a dead member; comm.ErrRevoked, comm.ErrFreed.
+func Deref[T comm.Elem](ctx context.Context, p *Pool, ref Ref[T]) (Target[T], error) {
+	k := p.bytes.k
+	const op = "deref"
+	rank := int(ref.Rank)
+	if i := int(ref.Slot); rank >= 0 && rank < k.n && (i < 0 || i >= p.slots.Len(rank) || ref.Generation == 0) {
+		return Target[T]{}, k.raise(k.fail(op, []int{rank}, ErrStale))
+	}
+	word, err := p.slots.At(rank).Load(ctx, int(ref.Slot))
+	code := uint64(view.Code[T]())
+	switch {
+	case err != nil:
+		return Target[T]{}, err
+	case word>>codeBits != ref.Generation || word&(1<<codeBits-1) == 0:
+		return Target[T]{}, k.raise(k.fail(op, []int{rank}, ErrStale))
+	case word&(1<<codeBits-1) != code:
+		return Target[T]{}, k.raise(k.fail(op, []int{rank}, fmt.Errorf("%w: %s of %s", comm.ErrType, view.CodeName(uint8(code)), view.CodeName(uint8(word)))))
+	case ref.Offset > math.MaxInt || int(ref.Offset) < 8*p.slots.Len(rank) || ref.Len > math.MaxInt/uint64(max(view.Size[T](), 1)):
+		return Target[T]{}, k.raise(k.fail(op, []int{rank}, ErrBounds))
+	}
+	w, err := View[T](p.bytes, int(ref.Offset), int(ref.Len))
+	if err != nil {
+		return Target[T]{}, err
+	}
+	return w.At(rank), nil
+}
+
+// Own returns the elements of an object of this member, to load and store directly (Win.Local). Errors as of Detach.
+func Own[T comm.Elem](ctx context.Context, p *Pool, ref Ref[T]) ([]T, error) {
+	t, err := Deref(ctx, p, ref)
+	if err == nil && int(ref.Rank) != p.bytes.k.me {
+		k := p.bytes.k
+		err = k.raise(k.fail("own", []int{int(ref.Rank)}, fmt.Errorf("%w: an object of another member", comm.ErrRank)))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return (&Win[T]{k: t.k}).Local(), nil
+}
+
+// SalvageObject copies an object's elements, also those of a dead member's, into dst, from the first on. It does not look whether the object
+// is attached. Errors as of Win.Salvage.
+func SalvageObject[T comm.Elem](p *Pool, ref Ref[T], dst []T) error {
+	k := p.bytes.k
+	if uint64(len(dst)) > ref.Len {
+		return k.raise(k.fail("salvage", []int{int(ref.Rank)}, fmt.Errorf("%w: %d elements of %d", ErrBounds, len(dst), ref.Len)))
+	}
+	return p.bytes.Salvage(int(ref.Rank), int(ref.Offset), view.Bytes(dst))
+}
