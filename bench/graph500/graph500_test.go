@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -175,4 +176,31 @@ func TestFlags(t *testing.T) {
 		"": true, "-scale 16 -roots 4 -variant hybrid": true, "-kernel 3": true, "-searches 10 -n 3": true, "-check -scale 10": true,
 		"-scale 3": false, "-scale 31": false, "-roots 65": false, "-variant other": false, "-kernel 1": false, "-n 1": false, "x": false,
 	})
+}
+
+// TestMain lets a copy of this program be a rank.
+func TestMain(m *testing.M) {
+	trial.RunTests(m, func(args []string) {
+		o, err := parse(args, io.Discard)
+		if err != nil {
+			panic(err)
+		}
+		beRank(o)
+	})
+}
+
+// TestKilledSearches: searches of every variant by processes, of which some are killed.
+func TestKilledSearches(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the launcher and starts processes")
+	}
+	o, err := parse([]string{"-searches", "14", "-scale", "10", "-n", "4", "-seed", "5"}, io.Discard)
+	assert.NoError(t, err)
+	var out strings.Builder
+	code, err := drive(o, &out)
+	assert.NoError(t, err)
+	assert.Zero(t, code, out.String())
+	for name := range ways(1) {
+		assert.Contains(t, out.String(), "ranks killed in "+name+": ")
+	}
 }

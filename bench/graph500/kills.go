@@ -40,7 +40,7 @@ func (o *options) draw(number int, killed map[string]int) trial.Job {
 	r := rand.New(rand.NewPCG(o.SeedOf(number), 1))
 	names := append(slices.Sorted(maps.Keys(variants)), "shortest")
 	name := names[number%len(names)]
-	args := []string{"-scale", strconv.Itoa(o.scale), "-roots", strconv.Itoa(kills + 1)}
+	args := []string{"-rank", "-scale", strconv.Itoa(o.scale), "-roots", strconv.Itoa(kills + 1)}
 	if name == "shortest" {
 		args = append(args, "-kernel", "3")
 	} else {

@@ -58,6 +58,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	fs.StringVar(&o.variant, "variant", "claim", "how kernel 2 searches: "+strings.Join(slices.Sorted(maps.Keys(variants)), ", "))
 	fs.BoolVar(&o.check, "check", false, "compare with the values that are known, of all scales up to -scale, and of all variants")
 	fs.IntVar(&o.searches, "searches", 0, "run so many searches by jobs of their own, each of which loses a rank")
+	fs.Bool("rank", false, "be a rank of a job; so it is without -searches, too")
 	fs.IntVar(&o.ranks, "n", 6, "of -searches: ranks of a job")
 	o.Register(fs, "jobs", 1000)
 	if err := fs.Parse(args); err != nil {
