@@ -20,7 +20,8 @@ type oneSided struct {
 
 // memory is what is accumulated in: of each rank a predecessor for each vertex, by slot, and a queue.
 type memory interface {
-	lessen(ctx context.Context, rank, i int, v uint64) error
+	// lessen looks first: most vertices have many neighbours in a level, and most of these come too late. It says whether it has accumulated.
+	lessen(ctx context.Context, rank, i int, v uint64) (bool, error)
 	setBits(ctx context.Context, rank, i int, bits uint64) error
 	fence(ctx context.Context) error
 	local() (predecessors, queue []uint64)
@@ -61,8 +62,12 @@ func (s *oneSided) scan(ctx context.Context, level int, here []vertex, _ sums) e
 		for _, n := range v.near {
 			part, i := s.g.partOf(n.Vertex())
 			at := s.g.where[part]
-			if err := s.lessen(ctx, at.rank, at.slot*s.g.rows()+i, v.number); err != nil {
+			lessened, err := s.lessen(ctx, at.rank, at.slot*s.g.rows()+i, v.number)
+			if err != nil {
 				return err
+			}
+			if !lessened { // whoever has set that sets the bit, too
+				continue
 			}
 			bit := i / perBit
 			if err := s.setBits(ctx, at.rank, at.slot*s.wordsOf()+bit/64, 1<<(bit%64)); err != nil {
@@ -104,9 +109,13 @@ func overRMA(ctx context.Context, g *graph, vertices, words int) (memory, error)
 	return m, nil
 }
 
-func (m *rmaMemory) lessen(ctx context.Context, rank, i int, v uint64) error {
-	_, err := m.predecessors.At(rank).FetchAndOp(ctx, i, v, collectives.Min)
-	return err
+func (m *rmaMemory) lessen(ctx context.Context, rank, i int, v uint64) (bool, error) {
+	was, err := m.predecessors.At(rank).Load(ctx, i)
+	if err != nil || was <= v {
+		return false, err
+	}
+	_, err = m.predecessors.At(rank).FetchAndOp(ctx, i, v, collectives.Min)
+	return true, err
 }
 
 func (m *rmaMemory) setBits(ctx context.Context, rank, i int, bits uint64) error {
@@ -139,9 +148,13 @@ func overShmem(ctx context.Context, g *graph, vertices, words int) (memory, erro
 	return m, nil
 }
 
-func (m *shmemMemory) lessen(ctx context.Context, rank, i int, v uint64) error {
-	_, err := m.predecessors.FetchOp(ctx, rank, i, v, collectives.Min)
-	return err
+func (m *shmemMemory) lessen(ctx context.Context, rank, i int, v uint64) (bool, error) {
+	was, err := m.predecessors.Fetch(ctx, rank, i)
+	if err != nil || was <= v {
+		return false, err
+	}
+	_, err = m.predecessors.FetchOp(ctx, rank, i, v, collectives.Min)
+	return true, err
 }
 
 func (m *shmemMemory) setBits(ctx context.Context, rank, i int, bits uint64) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync/atomic"
 
 	"github.com/goulfm/goulfm/collectives"
 )
@@ -129,14 +130,9 @@ func (w *walk) settle(ctx context.Context, bucket int) error {
 // relax relaxes some edges from the vertices of a bucket, of each whose word is another one than when that was done last. It
 // returns from how many.
 func (w *walk) relax(ctx context.Context, bucket int, done [][]uint64, along func(weight float32) bool) (vertices int, err error) {
-	me := w.g.c.Rank()
 	for k, p := range w.parts {
-		own := w.g.shelves[w.g.where[p.number].shelf].words.At(me)
 		for i := range p.words {
-			word, err := own.Load(ctx, i) // others lessen it meanwhile
-			if err != nil {
-				return vertices, err
-			}
+			word := atomic.LoadUint64(&p.words[i]) // others lessen it meanwhile
 			if word == far || word == done[k][i] || bucketOf(word) != bucket {
 				continue
 			}
