@@ -157,6 +157,47 @@ func TestRepairReachesWaiters(t *testing.T) {
 	}
 }
 
+// TestRepairMeetsCalls: PEs that allocate and give back while others repair are told, and come; no object is there at some PEs alone.
+func TestRepairMeetsCalls(t *testing.T) {
+	for delay := range 10 {
+		run(t, 4, func(ctx context.Context, c *comm.Comm) {
+			h := heap(ctx, t, c, 4096)
+			s := alloc[int](ctx, t, h, 1)
+			if c.Rank() == 3 {
+				for range delay * 20 {
+					yield()
+				}
+				kill(c)
+			}
+			var err error
+			switch c.Rank() {
+			case 0:
+				for err == nil {
+					_, err = shmem.Alloc[byte](ctx, h, 0) // until somebody repairs
+				}
+			case 1:
+				assert.NoError(t, awaitFailure(ctx, c, 1))
+				err = s.Free(ctx)
+				if assert.Error(t, err) {
+					assert.True(t, comm.Recoverable(err) || errors.Is(err, comm.ErrMismatch), "%v", err)
+				}
+			case 2:
+				assert.NoError(t, awaitFailure(ctx, c, 1))
+			}
+			n, err := h.Repair(ctx)
+			if assert.NoError(t, err) {
+				s, err = s.On(n)
+				assert.NoError(t, err)
+				assert.NoError(t, s.P(ctx, (n.PE()+1)%n.PEs(), 0, 7))
+				assert.NoError(t, n.BarrierAll(ctx))
+				assert.Equal(t, []int{7}, s.Local())
+				assert.NoError(t, n.Free())
+			}
+			assert.NoError(t, h.Free())
+		})
+	}
+}
+
 // TestSpecW11BrokenLock: a PE dies with a lock. Who waits and who comes is told, until somebody mends; another lock is none of that.
 func TestSpecW11BrokenLock(t *testing.T) {
 	run(t, 4, func(ctx context.Context, c *comm.Comm) {

@@ -104,7 +104,8 @@ func (h *Heap) Free() error {
 
 // Team returns the heap as the members of c see it, each of which is a PE of h: PEs are numbered by their ranks in c, and
 // barriers, waits and collectives are of these alone. It has the objects of h (On), and makes none. Collective over
-// c, with the errors of rma.Rebuild. The team has an end of its own (Free); after a Repair of h teams are made anew (shmem_team_split_strided:
+// c, with the errors of rma.Rebuild. All come to it, as to every call
+// that makes something of c: one that goes to Repair instead leaves the others waiting. The team has an end of its own (Free); after a Repair of h teams are made anew (shmem_team_split_strided:
 // c.Split, c.Create).
 func (h *Heap) Team(ctx context.Context, c *comm.Comm) (*Heap, error) {
 	w, err := rma.Rebuild(ctx, c, h.win)
@@ -118,15 +119,25 @@ func (h *Heap) Team(ctx context.Context, c *comm.Comm) (*Heap, error) {
 	return t, nil
 }
 
+// The flag of an agreement on a heap. Calls that end by one and Repair meet in it: else a PE in Alloc would wait for one in Repair, which
+// waits for it.
+const (
+	inOrder    = 1 << 63 // whoever contributes is not in Repair
+	inRepair   = 1 << 62 // it is
+	digestBits = 31      // twice: what all must have alike, and its complement
+	digestMask = 1<<digestBits - 1
+)
+
 // agree ends a collective call: nil at all, or an error at all. Word is what all must have alike, mine what
 // is wrong here. It is a barrier, too.
 func (h *Heap) agree(ctx context.Context, op string, word uint32, mine error) error {
 	if ctx == nil {
 		return h.fail(op, nil, fmt.Errorf("%w: nil context", comm.ErrArgument))
 	}
-	flag := uint64(word)<<32 | uint64(^word) // the AND of two that differ lacks a bit of either
+	d := uint64(word) & digestMask
+	flag := inOrder | d<<digestBits | ^d&digestMask // the AND of two that differ lacks a bit of either
 	if mine != nil {
-		flag = 0
+		flag = inOrder
 	}
 	all := flag
 	_, err := h.win.Comm().Iagree(&all).Wait(ctx) // it contributes also if ctx is over
@@ -138,8 +149,22 @@ func (h *Heap) agree(ctx context.Context, op string, word uint32, mine error) er
 		return h.fail(op, nil, mine)
 	case err != nil:
 		return h.failBy(op, err)
+	case all&inOrder == 0:
+		return h.fail(op, nil, fmt.Errorf("%w: it is being repaired", comm.ErrRevoked))
 	case all != flag:
 		return h.fail(op, nil, fmt.Errorf("%w: PEs that want different things, or have made different calls before", comm.ErrMismatch))
+	}
+	return nil
+}
+
+// gather returns when all living PEs are in Repair: those that are in another call that ends by an agreement are told there, and come.
+func (h *Heap) gather(ctx context.Context) error {
+	for all := uint64(0); all&inRepair == 0; {
+		all = ^uint64(inOrder)
+		_, err := h.win.Comm().Iagree(&all).Wait(ctx)
+		if err != nil && !comm.Recoverable(err) {
+			return err
+		}
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func TestOnProcesses(t *testing.T) {
 	goulfm := build(t, "cmd/goulfm")
 	for test, n := range map[string]int{
 		"TestObjects": 5, "TestBounds": 2, "TestSpecW1AllocIsUniform": 3, "TestStrided": 2, "TestAtomics": 4, "TestWaits": 4,
-		"TestCollectives": 4, "TestLockExcludes": 4, "TestSpecW2W3W5W8W9W17DeadPE": 3, "TestSpecW20Repair": 5, "TestRepairReachesWaiters": 5,
+		"TestCollectives": 4, "TestLockExcludes": 4, "TestSpecW2W3W5W8W9W17DeadPE": 3, "TestSpecW20Repair": 5, "TestRepairReachesWaiters": 5, "TestRepairMeetsCalls": 4,
 		"TestSpecW11BrokenLock": 4, "TestLockGivenUp": 3, "TestSpecW24AllocGivenUp": 3, "TestHandler": 2, "TestNoAllocations": 2,
 	} {
 		t.Run(test, func(t *testing.T) {

@@ -17,7 +17,8 @@ import (
 //	err = h.Free()
 //
 // Collective over the living PEs: it revokes the old heap, so whoever is in a call there gets comm.ErrRevoked, and comes, too. What the
-// dead had can be read there (Salvage) until it is freed. PEs that die meanwhile are left out.
+// dead had can be read there (Salvage) until it is freed. PEs that die meanwhile are left out. When ctx ends first
+// the heap cannot be repaired any more.
 //
 // Errors: comm.ErrArgument for a team, comm.ErrMismatch when a collective call that was given up has left PEs with different
 // objects, comm.ErrFreed, and those of comm.Comm.Shrink and rma.Rebuild that are not of a death.
@@ -26,8 +27,14 @@ func (h *Heap) Repair(ctx context.Context) (*Heap, error) {
 	if h.root != h {
 		return nil, h.raise(h.fail(op, nil, fmt.Errorf("%w: a team: repair the heap that it was made of", comm.ErrArgument)))
 	}
+	if ctx == nil {
+		return nil, h.raise(h.fail(op, nil, fmt.Errorf("%w: nil context", comm.ErrArgument)))
+	}
 	if err := h.win.Revoke(); err != nil {
 		return nil, err
+	}
+	if err := h.gather(ctx); err != nil {
+		return nil, h.raise(h.failBy(op, err))
 	}
 	for {
 		left, err := h.c.Shrink(ctx)
