@@ -32,6 +32,11 @@
 // the race detector finds them. (Elements of 1 and 2 bytes are changed with their neighbours of one
 // 4-byte word: it takes a put to a neighbour at that time for a race, which it is not.)
 //
+// # Objects
+//
+// A View is a part of a window's bytes as elements of another type. In a Pool members make objects by themselves, at any time, and tell
+// others where these are by a Ref. Package shmem is a symmetric heap in a window.
+//
 // # Failures
 //
 // W1 to W24 of docs/SEMANTICS.md; docs/ONESIDED.md explains them. In short: an operation on a living target
