@@ -32,6 +32,8 @@ type peer struct {
 	in     [2]reader
 	closed [2]bool
 	broken error
+	// The seat is free from now on for the process of this generation; 0: it is taken, or was never.
+	vacated uint32
 
 	indirect bool // no copies between the two memories
 }
@@ -70,6 +72,12 @@ func (p *Port) End() End { return End{p.node, p} }
 // reach makes sure that the peer's arena is mapped.
 func (p *Port) reach(proc int) *peer {
 	q := p.peers.At(proc)
+	if q.vacated != 0 {
+		if p.node.Generation(proc) < q.vacated {
+			return q
+		}
+		*q = p.freshPeer()
+	}
 	if q.arena == nil && q.broken == nil {
 		a, err := p.arena(proc)
 		if err != nil {
@@ -88,12 +96,16 @@ func (p *Port) stop(q *peer, err error) {
 	q.closed = [2]bool{true, true}
 }
 
-// Vacate forgets all about the process that was in a seat: the next one there is another. Both
-// classes of frames are closed.
+// Vacate forgets all about the process that was in a seat: the next one there is another, which is of another
+// generation. Until then both classes of frames are closed. The seat may be that of a process that has left and
+// still looks at its rings, which a ring that is opened anew there would pull from under it:
+//
+//	0: Finalize; says that it has left
+//	1: hears that, and forgets 0
+//	1: finds a ring of 0 again, reads an old frame of it, and answers: its memory for that ring is made zero
+//	0: looks for the last time, in that memory
 func (p *Port) Vacate(seat int) {
-	if q := p.peers.Peek(seat); q != nil {
-		*q = p.freshPeer()
-	}
+	*p.peers.At(seat) = peer{closed: [2]bool{true, true}, vacated: p.node.Generation(seat) + 1}
 }
 
 // Broken implements Link.

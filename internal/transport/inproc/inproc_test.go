@@ -126,3 +126,40 @@ func publish(w *World, kind segment.Kind) *segment.Ring {
 	}
 	return ring
 }
+
+// TestVacatedSeatStaysClosed until a process of another generation has it: what the one before has left in its
+// rings is not heard, and nothing is opened for it.
+func TestVacatedSeatStaysClosed(t *testing.T) {
+	w := New(2)
+	gone, port := w.Port(0).Link.(*transport.Port), w.Port(1).Link.(*transport.Port)
+	for _, text := range []string{"first", "second"} {
+		if n := gone.TryControl(1, []byte(text), 0); n != len(text) {
+			t.Fatalf("sent %d bytes of %q", n, text)
+		}
+	}
+	if frame, ok := port.NextControl(0); !ok || string(frame) != "first" {
+		t.Fatalf("%q, %v", frame, ok)
+	}
+	port.Vacate(0)
+	if frame, ok := port.NextControl(0); ok {
+		t.Errorf("heard of a vacated seat: %q", frame)
+	}
+	if n := port.TryControl(0, []byte("an answer"), 0); n != len("an answer") {
+		t.Errorf("sent %d bytes", n)
+	}
+	if frame, ok := gone.NextControl(1); ok {
+		t.Errorf("a vacated seat has heard %q", frame)
+	}
+	if !port.TrySend(0, &transport.Header{Kind: transport.Eager}, nil) {
+		t.Error("no room towards a vacated seat")
+	}
+
+	w.node.Vacate(0) // for the next one
+	if n := port.TryControl(0, []byte("hello"), 0); n != len("hello") {
+		t.Errorf("sent %d bytes", n)
+	}
+	next := w.Port(0).Link
+	if frame, ok := next.NextControl(1); !ok || string(frame) != "hello" {
+		t.Errorf("the next one in the seat has heard %q, %v", frame, ok)
+	}
+}
