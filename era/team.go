@@ -10,10 +10,10 @@ import (
 // teams says which ranks are one participant together, and which of them speaks for it. A
 // nil *teams is the flat case: each rank is a participant by itself.
 //
-// The speaker of a team is its least rank that has not stopped, and only speakers send. So
-// a rank that sends shows that those before it have stopped, also where that is not known
-// yet: an answer to it must not go to one of them. It shows nothing about any other team,
-// and closes nobody (A27).
+// The speaker of a team is its least rank that has not stopped. Only speakers send, and who
+// was sent something as one. So a rank that sends shows that those before it have stopped,
+// also where that is not known yet: an answer to it must not go to one of them. It closes
+// nobody (A27).
 type teams struct {
 	of      []int       // participant by rank
 	members [][]int     // ranks by participant, ascending

@@ -59,11 +59,14 @@ type driver struct {
 
 func randomRun(seed uint64) (stats, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x2E))
-	nodes := randomNodes(rng, 2+rng.IntN(9))
-	d := driver{c: newCluster(nodes, randomParent(rng)), rng: rng, rare: 10 << rng.IntN(5)}
+	n := 2 + rng.IntN(9)
+	if rng.IntN(8) == 0 {
+		n += rng.IntN(20)
+	}
+	d := driver{c: newCluster(randomNodes(rng, n), randomParent(rng)), rng: rng, rare: 10 << rng.IntN(5)}
 	d.vary = rng
 	d.agreements = uint64(1 + rng.IntN(3))
-	if rng.IntN(3) == 0 {
+	if rng.IntN(3) == 0 && n <= 10 {
 		d.agreements = uint64(era.Window + rng.IntN(3*era.Window))
 	}
 	d.leaves, d.elsewhere = rng.IntN(2) == 0, rng.IntN(2) == 0
