@@ -59,9 +59,9 @@ func NewSeries(cfg Config) *Series {
 	return s
 }
 
-// Step applies one event and returns, in order, what the owner must do: first what is to be
-// sent, then what is decided. Before it returns, the memory holds what that follows from.
-// The slice is valid until the next Step.
+// Step applies one event and returns, in order, what the owner must do; what is to be sent of
+// an agreement comes before its Decide. When Step returns, the memory holds what all that
+// follows from. The slice is valid until the next Step.
 func (s *Series) Step(ev Event) []era.Action {
 	s.out = s.out[:0]
 	switch ev := ev.(type) {
