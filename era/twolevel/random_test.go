@@ -15,21 +15,26 @@ import (
 )
 
 var (
-	runs = flag.Uint64("runs", 1500, "random schedules to run")
+	runs = flag.Uint64("runs", plainRuns, "random schedules to run")
 	seed = flag.Uint64("seed", 0, "the first of them")
 )
+
+const plainRuns = 1500
 
 // TestRandom: larger groups, on nodes of any size and in any order of ranks, across the
 // window several times. Everything follows from the seed.
 func TestRandom(t *testing.T) {
 	var sum stats
+	if raceEnabled && *runs == plainRuns {
+		*runs = 200 // there is one goroutine
+	}
 	for i := range *runs {
 		s, err := randomRun(*seed + i)
 		require.NoError(t, err, "-seed %d -runs 1", *seed+i)
 		sum.add(s)
 	}
 	t.Logf("%+v", sum)
-	if *runs >= 1500 {
+	if *runs >= plainRuns {
 		require.Greater(t, sum.decisions, 50_000, "too tame")
 		require.Greater(t, sum.deaths, 1000, "too tame")
 		require.Greater(t, sum.heirs, 350, "too tame")

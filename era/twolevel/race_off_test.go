@@ -1,0 +1,5 @@
+//go:build !race
+
+package twolevel
+
+const raceEnabled = false
