@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/goulfm/goulfm/fd/watch"
+)
+
+// loads are what a job does while false positives are looked for.
+var loads = []string{loadIdle, loadCompute, loadP2P, loadColl, loadStart}
+
+// loadStart is jobs that do nothing, one after the other.
+const loadStart = "starting"
+
+// ladder is the periods that are tried, in ms, from the longest down; the papers stop at 20 and 1.
+var ladder = map[int][]int{2: {500, 200, 100, 50, 20, 10, 5}, 10: {100, 50, 20, 10, 5, 2, 1}}
+
+// accuracy is D5, with a timeout of 2 periods as RDAEMON# has, and D6, with 10 as the detector of ULFM: the
+// period is made shorter until a node is declared dead that lives (PARCO 2019, section 5.2, figure 8;
+// SC 2016, section 5.3).
+func (b *bench) accuracy(ctx context.Context, id string, factor int) (*figure, error) {
+	f := &figure{id: id, title: fmt.Sprintf("%s: wrongly lost nodes while nothing is done to them, T = %dP, C = 1 ms", id, factor), xLabel: "period P, ms", yLabel: fmt.Sprintf("1: a node was lost within %v", b.look())}
+	n := b.sizes([]int{4}, []int{2})[0]
+	papers := paperAccuracy[id]
+	for _, load := range loads {
+		c, frozen := f.add(load, true), 0
+		least, wrongAt := "none", "none"
+		for _, ms := range ladder[factor] {
+			s := setting{period: time.Duration(ms) * time.Millisecond, factor: factor, confirm: time.Millisecond}
+			o, err := b.lookFor(ctx, s, n, load)
+			if err != nil {
+				return nil, fmt.Errorf("%s, P %v: %w", load, s.period, err)
+			}
+			c.at(float64(ms), float64(o.lost))
+			frozen += o.frozen
+			say("%s, %s, P %v: %d lost, %d frozen", id, load, s.period, o.lost, o.frozen)
+			if o.lost > 0 {
+				wrongAt = s.period.String()
+				break
+			}
+			least = s.period.String()
+		}
+		f.row(fmt.Sprintf("%s, %d nodes, %v each, T = %dP: least P without a false positive", load, n, b.look(), factor), papers[load], "%s (first with one: %s); nodes stood still %d times", least, wrongAt, frozen)
+	}
+	return f, nil
+}
+
+// paperAccuracy is what the papers say of the least period.
+var paperAccuracy = map[string]map[string]string{
+	"D5": {loadP2P: "20 ms (64 nodes, IMB)", loadColl: "20 ms (64 nodes, IMB)", loadStart: "what the 20 ms come from", loadIdle: "", loadCompute: ""},
+	"D6": {loadP2P: "10 ms; 2.5 ms with occasional ones", loadColl: "10 ms; 25 ms to meet all deadlines", loadCompute: "1 ms", loadIdle: "", loadStart: ""},
+}
+
+// An observation is what happened to nodes to which nobody did anything.
+type observation struct{ lost, frozen int }
+
+func (o *observation) add(more observation) {
+	o.lost, o.frozen = o.lost+more.lost, o.frozen+more.frozen
+}
+
+// lookFor runs jobs for the time of a look, or until a node is lost.
+func (b *bench) lookFor(ctx context.Context, s setting, n int, load string) (o observation, err error) {
+	if load != loadStart {
+		return b.leaveAlone(ctx, s, n, load, fmt.Sprint(b.look().Seconds()))
+	}
+	for begin := time.Now(); time.Since(begin) < b.look() && o.lost == 0; {
+		more, err := b.leaveAlone(ctx, s, n, roleNothing)
+		if err != nil {
+			return o, err
+		}
+		o.add(more)
+	}
+	return o, nil
+}
+
+// leaveAlone runs one job to its end and counts.
+func (b *bench) leaveAlone(ctx context.Context, s setting, n int, role ...string) (o observation, err error) {
+	ctx, cancel := context.WithTimeout(ctx, b.look()+b.limit)
+	defer cancel()
+	g, err := b.start(ctx, n, s.flags(), role...)
+	if err != nil {
+		return o, err
+	}
+	defer g.end()
+	for {
+		e, ok, err := g.await(ctx)
+		switch {
+		case err != nil:
+			return o, err
+		case ok && e.what == watch.Lost:
+			o.lost++ // one is enough
+			return o, nil
+		case ok && e.what == watch.Frozen:
+			o.frozen++
+		case !ok && g.err == nil:
+			return o, nil
+		case !ok && strings.Contains(g.said.String(), "is lost"):
+			o.lost++ // before it could be watched
+			return o, nil
+		case !ok:
+			return o, g.over()
+		}
+	}
+}

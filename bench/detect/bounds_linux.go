@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+var (
+	periodsFull  = []time.Duration{30 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond}
+	periodsQuick = []time.Duration{100 * time.Millisecond, 200 * time.Millisecond}
+)
+
+// bounds is D3: with T = 2P and C = 1 ms every node that stands still is declared within
+// P and T + C + P/10, whatever the period (PARCO 2019, figure 13).
+func (b *bench) bounds(ctx context.Context) (*figure, error) {
+	f := &figure{id: "D3", title: "D3: from a SIGSTOP of a node until it is declared, T = 2P, C = 1 ms", xLabel: "period P, ms", yLabel: "ms", logY: true}
+	n := b.sizes([]int{8}, []int{3})[0]
+	verdict, all := f.add("declared", false), f.add("all know", false)
+	runs := b.runsOr(20, 2)
+	var ps, low, high []float64
+	taken, out, outAll, wrong := 0, 0, 0, 0
+	for _, p := range b.periods() {
+		s := setting{period: p, factor: 2, confirm: time.Millisecond}
+		delays, bad, err := b.repeat(ctx, s, runs, one(n, faultStop))
+		if err != nil {
+			return nil, err
+		}
+		from, to := millis(p), millis(s.timeout()+s.confirm+p/10)
+		var verdicts, alls []float64
+		for _, d := range delays {
+			verdict.at(millis(p), d.verdict)
+			all.at(millis(p), d.all)
+			verdicts, alls = append(verdicts, d.verdict), append(alls, d.all)
+		}
+		ps, low, high = append(ps, millis(p)), append(low, from), append(high, to)
+		o := outside(verdicts, from, to)
+		taken, out, outAll, wrong = taken+len(delays), out+o, outAll+outside(alls, from, to), wrong+bad
+		f.row(fmt.Sprintf("P = %g ms, %d nodes: declared, ms", millis(p), n), "in [P, T], 64 nodes", "%s, bounds %g to %g: %d of %d outside, %d runs with a false positive",
+			spanOf(verdicts), from, to, o, len(verdicts), bad)
+		say("D3, P %v: done", p)
+	}
+	f.state("P", ps, low)
+	f.state("T + C + P/10", ps, high)
+	f.row("of all: outside of [P, T + C + P/10]", "0", "%d of %d declared, %d of %d known to all ranks; %d runs with a false positive", out, taken, outAll, taken, wrong)
+	return f, nil
+}
+
+func (b *bench) periods() []time.Duration {
+	if b.quick {
+		return periodsQuick
+	}
+	return periodsFull
+}
+
+func millis(d time.Duration) float64 { return float64(d) / 1e6 }

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/goulfm/goulfm/fd/watch"
+	"golang.org/x/sys/unix"
+)
+
+// A group is a job of several nodes of this machine that is watched.
+type group struct {
+	nodes  int
+	cmd    *exec.Cmd
+	events chan event       // closed when the launcher has ended and all is read
+	pids   map[int64][2]int // by node: descriptors of its daemon and of its rank
+	said   tail             // of standard error; read when events is closed
+	err    error            // how the launcher ended; read when events is closed
+	left   context.CancelFunc
+}
+
+// An event is a line of a rank, or one of the watch (of nodes alone).
+type event struct {
+	what         string // lineIn, lineKnows, watch.Lost, watch.Frozen
+	node, victim int64
+	ns           int64
+	pids         [2]int
+}
+
+// errWrong is that a node was declared dead to which nobody had done anything.
+var errWrong = errors.New("a node that lived was declared dead")
+
+// nowNs is CLOCK_MONOTONIC, which all processes of a machine share.
+func nowNs() int64 {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
+		panic(err) // it exists on every Linux
+	}
+	return t.Nano()
+}
+
+// start starts a job of n nodes with a rank each, which are this program in the given role.
+func (b *bench) start(ctx context.Context, n int, flags []string, role ...string) (*group, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	args := slices.Concat([]string{"run", "--report", "json", "--watch", "--host", strconv.Itoa(n), "--ppn", "1"}, flags, []string{b.self, beRank}, role)
+	g := &group{nodes: n, events: make(chan event, 64*n), pids: map[int64][2]int{}, left: cancel}
+	g.cmd = exec.Command(b.goulfm(), args...)
+	g.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	out, err := g.cmd.StdoutPipe()
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	errs, err := g.cmd.StderrPipe()
+	if err == nil {
+		err = g.cmd.Start()
+	}
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	var readers sync.WaitGroup
+	readers.Go(func() { g.readRanks(out) })
+	readers.Go(func() { g.readStory(ctx, errs, &readers) })
+	go func() {
+		readers.Wait()
+		g.err = g.cmd.Wait()
+		close(g.events)
+	}()
+	return g, nil
+}
+
+func (g *group) readRanks(from io.Reader) {
+	lines := bufio.NewScanner(from)
+	for lines.Scan() {
+		switch what, w, ok := parseLine(lines.Text()); {
+		case !ok:
+		case what == lineIn:
+			g.events <- event{what: what, node: w[0], pids: [2]int{int(w[1]), int(w[2])}}
+		default:
+			g.events <- event{what: what, node: w[0], victim: w[1], ns: w[2]}
+		}
+	}
+}
+
+// readStory keeps the last of what the launcher and the ranks say, and watches the job
+// once it is known where.
+func (g *group) readStory(ctx context.Context, from io.Reader, readers *sync.WaitGroup) {
+	lines := bufio.NewScanner(from)
+	for lines.Scan() {
+		g.said.add(lines.Text())
+		if socket, ok := socketOf(lines.Text()); ok {
+			readers.Go(func() { g.watch(ctx, socket) })
+		}
+	}
+}
+
+// watch passes on what is told of nodes. Without a watcher every run would seem to be without
+// a false positive, so that is the end of the run.
+func (g *group) watch(ctx context.Context, socket string) {
+	w, err := watch.OpenAt(ctx, socket)
+	if err != nil {
+		g.events <- event{what: noWatch}
+		return
+	}
+	defer w.Close()
+	for e, err := range w.Events() {
+		if err != nil {
+			return // the launcher is gone, or this job was left
+		}
+		if e.Proc == watch.None && e.Node != watch.None && (e.What == watch.Lost || e.What == watch.Frozen) {
+			g.events <- event{what: e.What, node: int64(e.Node), ns: e.AtNs}
+		}
+	}
+}
+
+// noWatch is an event of a job that could not be watched.
+const noWatch = "nowatch"
+
+// await returns the next event; ok is false when the job is over.
+func (g *group) await(ctx context.Context) (e event, ok bool, err error) {
+	select {
+	case e, ok = <-g.events:
+		if e.what == noWatch {
+			err = errors.New("the job could not be watched")
+		}
+		return e, ok, err
+	case <-ctx.Done():
+		return event{}, true, fmt.Errorf("%w (-limit)", ctx.Err())
+	}
+}
+
+// over is the error of a job that has ended too early.
+func (g *group) over() error { return fmt.Errorf("the job has ended (%v)%s", g.err, &g.said) }
+
+// awaitIn waits until all ranks are there.
+func (g *group) awaitIn(ctx context.Context) error {
+	for len(g.pids) < g.nodes {
+		e, ok, err := g.await(ctx)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%d of %d nodes are in: %w", len(g.pids), g.nodes, err)
+		case !ok:
+			return g.over()
+		case e.what == watch.Lost:
+			return fmt.Errorf("%w: node %d, at the start", errWrong, e.node)
+		case e.what != lineIn:
+			continue
+		}
+		var fds [2]int
+		for i, pid := range e.pids {
+			if fds[i], err = unix.PidfdOpen(pid, 0); err != nil {
+				return fmt.Errorf("node %d, process %d: %w", e.node, pid, err)
+			}
+		}
+		g.pids[e.node] = fds
+	}
+	return nil
+}
+
+// How a node goes.
+const (
+	faultRank = "rank" // its rank is killed, and the daemon tells
+	faultKill = "kill" // its daemon is killed, and takes the rank along
+	faultStop = "stop" // both stand still
+)
+
+// strike has a node go.
+func (g *group) strike(node int, fault string) error {
+	daemon, rank := g.pids[int64(node)][0], g.pids[int64(node)][1]
+	switch fault {
+	case faultRank:
+		return unix.PidfdSendSignal(rank, unix.SIGKILL, nil, 0)
+	case faultKill:
+		return unix.PidfdSendSignal(daemon, unix.SIGKILL, nil, 0)
+	}
+	return errors.Join(unix.PidfdSendSignal(daemon, unix.SIGSTOP, nil, 0), unix.PidfdSendSignal(rank, unix.SIGSTOP, nil, 0))
+}
+
+// Within endMax the launcher ends a job by itself whose ranks are all gone, or when it is asked to.
+const endMax = 10 * time.Second
+
+// end ends all that is left of the job: what stands still, too. It returns when nothing runs.
+func (g *group) end(victims ...int) {
+	defer g.left()
+	for _, v := range victims {
+		for _, fd := range g.pids[int64(v)] {
+			_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) // or it has ended
+		}
+	}
+	for _, sig := range []syscall.Signal{0, syscall.SIGTERM, syscall.SIGTERM, syscall.SIGKILL} {
+		if len(victims) > 0 || sig != 0 { // without a death the ranks have no reason to end
+			_ = g.cmd.Process.Signal(sig)
+			if g.drain() {
+				break
+			}
+		}
+	}
+	for _, fds := range g.pids {
+		for _, fd := range fds {
+			_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
+			_ = unix.Close(fd)
+		}
+	}
+}
+
+// drain reads what the job still has to say, and says whether it has ended.
+func (g *group) drain() bool {
+	limit := time.After(endMax)
+	for {
+		select {
+		case _, ok := <-g.events:
+			if !ok {
+				return true
+			}
+		case <-limit:
+			return false
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/goulfm/goulfm/bench/internal/job"
+	"github.com/goulfm/goulfm/bench/internal/record"
+)
+
+var noisePeriods = []time.Duration{time.Millisecond, 10 * time.Millisecond, 100 * time.Millisecond, time.Second}
+
+// silent is a period that no run lives to see: a job with daemons and without heartbeats.
+const silent = time.Hour
+
+// patience keeps a node that others leave no core to from standing still, which would be no
+// noise of heartbeats.
+const patience = 2 * time.Second
+
+// noiseFlags are those of the launcher.
+func noiseFlags(n int, period time.Duration) []string {
+	factor := max(5, int(patience/period))
+	long := time.Duration(2*factor) * period
+	return append([]string{"--host", strconv.Itoa(n), "--ppn", "1", "--link-timeout", max(long, 10*time.Second).String(), "--orphan-after", max(long, 30*time.Second).String()},
+		setting{period: period, factor: factor}.flags()...)
+}
+
+// A noiseProgram is what heartbeats may disturb.
+type noiseProgram func(n int, period time.Duration) []string
+
+// messagesNoise is D7: latency between two nodes, and allreduce (PARCO 2019, section 5.3, figure 7).
+func (b *bench) messagesNoise(ctx context.Context) (*figure, error) {
+	f := &figure{id: "D7", title: "D7: time of messages with heartbeats between daemons, over that without", xLabel: "period P, ms", yLabel: "overhead, %"}
+	n := b.sizes([]int{4}, []int{2})[0]
+	budget := []string{"-json", "-time", b.slice().String()}
+	measure := func(command string, n int, args ...string) noiseProgram {
+		return func(_ int, period time.Duration) []string {
+			return b.bin.Command(command, n, noiseFlags(n, period), append(args, budget...))
+		}
+	}
+	return f, b.noise(ctx, f, "P ≥ 10 ms: within the band of what nature does; P = 1 ms: up to 3 % of ping-pong, below 8 % of collectives (band 4 %)", n,
+		measure("p2p", 2, "-ops", "latency", "-sizes", "8,64K"), measure("coll", n, "-ops", "allreduce", "-sizes", "8,64K"))
+}
+
+// workNoise is D8: a program that computes, a rank for each node (SC 2016, figure 8: HPL).
+func (b *bench) workNoise(ctx context.Context) (*figure, error) {
+	f := &figure{id: "D8", title: "D8: time of computing beside daemons with heartbeats, over that without", xLabel: "period P, ms", yLabel: "overhead, %"}
+	n := b.sizes([]int{2}, []int{2})[0]
+	return f, b.noise(ctx, f, "HPL, detector of ULFM: none for P ≥ 100 ms, below 2 % for less", n, func(n int, period time.Duration) []string {
+		argv := slices.Concat([]string{b.goulfm(), "run", "-q"}, noiseFlags(n, period))
+		return append(argv, b.self, beRank, roleWork, fmt.Sprint(b.slice().Seconds()))
+	})
+}
+
+// slice is the time of one operation of one turn: many heartbeats of all but the longest periods fall into it.
+func (b *bench) slice() time.Duration {
+	if b.quick {
+		return 300 * time.Millisecond
+	}
+	return 2 * time.Second
+}
+
+// noise gives each setting its turn in each round. First and last are without heartbeats: what these
+// differ by is what nature does.
+func (b *bench) noise(ctx context.Context, f *figure, paper string, n int, programs ...noiseProgram) error {
+	periods := slices.Concat([]time.Duration{silent}, noisePeriods, []time.Duration{silent})
+	t := newTurns(len(periods))
+	runs := b.runsOr(9, 2)
+	for run := range runs {
+		for i, p := range periods {
+			for _, argv := range programs {
+				res, err := job.Run(ctx, b.limit, argv(n, p))
+				if err != nil {
+					return err
+				}
+				for _, r := range res.Records {
+					t.add(i, r)
+				}
+			}
+		}
+		say("%s, round %d of %d: done", f.id, run+1, runs)
+	}
+	for _, of := range t.rows {
+		c, text := f.add(of.String(), true), ""
+		for i, p := range noisePeriods {
+			over := 100 * record.Median(t.overheads(of, i+1))
+			c.at(millis(p), over)
+			text += fmt.Sprintf("%s%+.1f %% (P %v)", sep(i), over, p)
+		}
+		f.row(fmt.Sprintf("%s (medians of %d rounds)", of, runs), paper, "%s; a second turn without: %s", text, spanPercent(t.overheads(of, len(periods)-1)))
+	}
+	return nil
+}

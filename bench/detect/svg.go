@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"slices"
+	"strings"
+)
+
+// The size of a drawing and of its margins, in pixels.
+const (
+	width, height       = 720, 480
+	left, right         = 70, 20
+	top, bottom         = 36, 50
+	ticksMax            = 12
+	legendLine, legendX = 15, left + 12
+)
+
+// colors are told apart also by those who see red and green alike (Okabe and Ito).
+var colors = []string{"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"}
+
+// An axis maps values to pixels.
+type axis struct {
+	low, high float64 // after log10, if log
+	from, to  float64 // pixels
+	log       bool
+}
+
+func newAxis(values []float64, log bool, from, to float64) axis {
+	a := axis{low: math.Inf(1), high: math.Inf(-1), from: from, to: to, log: log}
+	for _, v := range values {
+		if log && v <= 0 {
+			continue // is not drawn
+		}
+		a.low, a.high = min(a.low, a.scale(v)), max(a.high, a.scale(v))
+	}
+	if a.low > a.high {
+		a.low, a.high = 0, 1
+	}
+	if !log {
+		a.low = min(a.low, 0)
+	}
+	if a.high-a.low < 1e-9 {
+		a.low, a.high = a.low-0.5, a.high+0.5
+	}
+	return a
+}
+
+func (a axis) scale(v float64) float64 {
+	if a.log {
+		return math.Log10(v)
+	}
+	return v
+}
+
+func (a axis) pixel(v float64) float64 {
+	return a.from + (a.scale(v)-a.low)/(a.high-a.low)*(a.to-a.from)
+}
+
+// ticks are round values within the axis: 1, 2 and 5 of each decade, or five to ten equal steps.
+func (a axis) ticks() (all []float64) {
+	if a.log {
+		for e := math.Floor(a.low); e <= a.high; e++ {
+			for _, m := range []float64{1, 2, 5} {
+				if v := m * math.Pow(10, e); a.scale(v) >= a.low-1e-9 && a.scale(v) <= a.high+1e-9 {
+					all = append(all, v)
+				}
+			}
+		}
+		return all
+	}
+	step := math.Pow(10, math.Floor(math.Log10((a.high-a.low)/5)))
+	for _, m := range []float64{2, 5, 10} {
+		if (a.high-a.low)/step <= 10 {
+			break
+		}
+		step *= m / map[float64]float64{2: 1, 5: 2, 10: 5}[m]
+	}
+	for i := math.Ceil(a.low / step); i*step <= a.high+1e-9; i++ {
+		all = append(all, i*step)
+	}
+	return all
+}
+
+// svg draws the figure. x is logarithmic, as all that is counted or chosen here doubles; its
+// ticks are the values that are there.
+func (f *figure) svg() string {
+	var xs, ys []float64
+	for _, c := range f.curves {
+		xs, ys = append(xs, c.x...), append(ys, c.y...)
+	}
+	x, y := newAxis(xs, true, left, width-right), newAxis(ys, f.logY, height-bottom, top)
+	slices.Sort(xs)
+	if xs = slices.Compact(xs); len(xs) > ticksMax {
+		xs = x.ticks()
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n", width, height)
+	put := func(px, py float64, more, text string) {
+		fmt.Fprintf(&b, "<text x=\"%.1f\" y=\"%.1f\" %s>%s</text>\n", px, py, more, html.EscapeString(text))
+	}
+	rule := func(x1, y1, x2, y2 float64, more string) {
+		fmt.Fprintf(&b, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" %s/>\n", x1, y1, x2, y2, more)
+	}
+	for _, v := range xs {
+		rule(x.pixel(v), top, x.pixel(v), height-bottom, `stroke="#ddd"`)
+		put(x.pixel(v), height-bottom+16, `text-anchor="middle"`, number(v))
+	}
+	for _, v := range y.ticks() {
+		rule(left, y.pixel(v), width-right, y.pixel(v), `stroke="#ddd"`)
+		put(left-6, y.pixel(v)+4, `text-anchor="end"`, number(v))
+	}
+	put(width/2, 20, `text-anchor="middle" font-size="14"`, f.title)
+	put(width/2, height-12, `text-anchor="middle"`, f.xLabel)
+	put(16, height/2, fmt.Sprintf(`text-anchor="middle" transform="rotate(-90 16 %d)"`, height/2), f.yLabel)
+	for i, c := range f.curves {
+		shade, dash := colors[i%len(colors)], ""
+		if c.stated {
+			shade, dash = "black", `stroke-dasharray="5 3"`
+		}
+		c.draw(&b, x, y, shade, dash)
+		at := float64(top + 14 + i*legendLine)
+		fmt.Fprintf(&b, "<circle cx=\"%d\" cy=\"%.1f\" r=\"4\" fill=\"%s\"/>\n", legendX, at-4, shade)
+		put(legendX+10, at, "", c.name)
+	}
+	b.WriteString("</svg>\n")
+	return b.String()
+}
+
+func (c *curve) draw(b *strings.Builder, x, y axis, shade, dash string) {
+	var path []string
+	for i := range c.x {
+		if x.log && c.x[i] <= 0 || y.log && c.y[i] <= 0 {
+			continue
+		}
+		px, py := x.pixel(c.x[i]), y.pixel(c.y[i])
+		path = append(path, fmt.Sprintf("%.1f,%.1f", px, py))
+		if !c.stated {
+			fmt.Fprintf(b, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\" fill-opacity=\"0.7\"/>\n", px, py, shade)
+		}
+	}
+	if c.line {
+		fmt.Fprintf(b, "<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" %s/>\n", strings.Join(path, " "), shade, dash)
+	}
+}
