@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goulfm/goulfm/fd/watch"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestMain has this binary be the ranks of jobs, too.
+func TestMain(m *testing.M) {
+	if beRankIfAsked(os.Args[1:]) {
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// told is a group that has told these events, and whose job is over if that is said.
+func told(over bool, events ...event) *group {
+	g := &group{events: make(chan event, len(events))}
+	for _, e := range events {
+		g.events <- e
+	}
+	if over {
+		close(g.events)
+	}
+	return g
+}
+
+const began = 1_000_000_000
+
+func knows(node, victim, ms int64) event {
+	return event{what: lineKnows, node: node, victim: victim, ns: began + ms*1e6}
+}
+
+func lost(node, ms int64) event { return event{what: watch.Lost, node: node, ns: began + ms*1e6} }
+
+func TestAwaitKnown(t *testing.T) {
+	f := fault{nodes: 4, victims: []int{1, 2}, how: faultStop}
+	d, err := told(false, knows(0, 1, 30), lost(1, 20), event{what: watch.Frozen, node: 1}, knows(3, 1, 25), lost(2, 40), knows(0, 2, 50), knows(3, 2, 45)).awaitKnown(t.Context(), began, f)
+	require.NoError(t, err)
+	assert.Equal(t, delay{first: 25, all: 50, verdict: 40}, d)
+
+	// The death of a rank has no verdict.
+	d, err = told(false, knows(1, 0, 2)).awaitKnown(t.Context(), began, fault{nodes: 2, victims: []int{0}, how: faultRank})
+	require.NoError(t, err)
+	assert.Equal(t, delay{first: 2, all: 2}, d)
+}
+
+func TestAwaitKnownOfWrongVerdicts(t *testing.T) {
+	f := fault{nodes: 3, victims: []int{1}, how: faultStop}
+	_, err := told(false, lost(1, 20), lost(0, 21)).awaitKnown(t.Context(), began, f)
+	require.ErrorIs(t, err, errWrong)
+	_, err = told(false, lost(1, -1)).awaitKnown(t.Context(), began, f)
+	require.ErrorIs(t, err, errWrong, "before anything was done")
+	_, err = told(false, knows(0, 1, -1)).awaitKnown(t.Context(), began, f)
+	require.ErrorIs(t, err, errWrong, "before anything was done")
+	_, err = told(true, lost(1, 20), knows(0, 1, 21)).awaitKnown(t.Context(), began, f)
+	require.ErrorContains(t, err, "has ended")
+	_, err = told(false, event{what: noWatch}).awaitKnown(t.Context(), began, f)
+	require.ErrorContains(t, err, "could not be watched")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = told(false).awaitKnown(ctx, began, f)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestAwaitInOfAWrongVerdict(t *testing.T) {
+	g := told(false, lost(1, 5))
+	g.nodes = 2
+	require.ErrorIs(t, g.awaitIn(t.Context()), errWrong)
+}
+
+func TestSettingFlags(t *testing.T) {
+	assert.Equal(t, "--period 100ms --timeout-factor 5", strings.Join(standard.flags(), " "))
+	s := setting{period: 30 * time.Millisecond, factor: 2, confirm: time.Millisecond}
+	assert.Equal(t, "--period 30ms --timeout-factor 2 --confirm 1ms", strings.Join(s.flags(), " "))
+	assert.Equal(t, 60*time.Millisecond, s.timeout())
+	assert.Equal(t, "--host 3 --ppn 1 --link-timeout 10s --orphan-after 30s --period 1ms --timeout-factor 2000", strings.Join(noiseFlags(3, time.Millisecond), " "))
+	assert.Equal(t, "--host 3 --ppn 1 --link-timeout 10h0m0s --orphan-after 10h0m0s --period 1h0m0s --timeout-factor 5", strings.Join(noiseFlags(3, time.Hour), " "))
+}
+
+func TestRanksOf(t *testing.T) {
+	ranks, err := ranksOf(fault{victims: []int{3, 0, 12}}.list())
+	require.NoError(t, err)
+	assert.Equal(t, []int{3, 0, 12}, ranks)
+	_, err = ranksOf("")
+	assert.Error(t, err)
+}
+
+// TestD1OfTwoNodes takes the figure from two daemons, with a rank and then a node killed in each run.
+func TestD1OfTwoNodes(t *testing.T) {
+	dir := t.TempDir()
+	page := filepath.Join(dir, "page.md")
+	require.NoError(t, os.WriteFile(page, []byte(marker+"\n"), 0o600))
+	require.NoError(t, takeAll(t.Context(), plan{figures: []string{"D1"}, quick: true, nodes: []int{2}, out: dir, table: page, limit: 2 * time.Minute}))
+	text, err := os.ReadFile(filepath.Join(dir, "D1.csv"))
+	require.NoError(t, err)
+	for _, name := range []string{"a rank killed", "a node killed"} {
+		for _, of := range []string{"the first knows", "all know"} {
+			assert.Equal(t, 2, strings.Count(string(text), "\n"+name+": "+of+",2,"), "two runs of %s: %s in\n%s", name, of, text)
+		}
+	}
+	rows, err := os.ReadFile(page)
+	require.NoError(t, err)
+	assert.Equal(t, 4, strings.Count(string(rows), "\n| D1 |"), "%s", rows)
+}
