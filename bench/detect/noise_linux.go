@@ -84,13 +84,33 @@ func (b *bench) noise(ctx context.Context, f *figure, paper string, n int, progr
 		say("%s, round %d of %d: done", f.id, run+1, runs)
 	}
 	for _, of := range t.rows {
-		c, text := f.add(of.String(), true), ""
-		for i, p := range noisePeriods {
-			over := 100 * record.Median(t.overheads(of, i+1))
-			c.at(millis(p), over)
-			text += fmt.Sprintf("%s%+.1f %% (P %v)", sep(i), over, p)
+		if of.bench == benchDaemon {
+			shareRow(f, t, of, runs)
+		} else {
+			overheadRow(f, t, of, paper, runs)
 		}
-		f.row(fmt.Sprintf("%s (medians of %d rounds)", of, runs), paper, "%s; a second turn without: %s", text, spanPercent(t.overheads(of, len(periods)-1)))
 	}
 	return nil
+}
+
+// overheadRow is how much longer one kind of operation takes.
+func overheadRow(f *figure, t *turns, of kind, paper string, runs int) {
+	c, text := f.add(of.String(), true), ""
+	for i, p := range noisePeriods {
+		over := 100 * record.Median(t.overheads(of, i+1))
+		c.at(millis(p), over)
+		text += fmt.Sprintf("%s%+.1f %% (P %v)", sep(i), over, p)
+	}
+	f.row(fmt.Sprintf("%s: overhead (medians of %d rounds)", of, runs), paper, "%s; a second turn without: %s", text, spanPercent(t.overheads(of, t.settings-1)))
+}
+
+// shareRow is what daemons take of a core, which other programs of the machine change little.
+func shareRow(f *figure, t *turns, of kind, runs int) {
+	c, text := f.add("CPU time of a daemon, % of a core", true), ""
+	for i, p := range noisePeriods {
+		share := record.Median(t.values[of][i+1]) / 1e4 // us in a second
+		c.at(millis(p), share)
+		text += fmt.Sprintf("%s%.3f %% (P %v)", sep(i), share, p)
+	}
+	f.row(fmt.Sprintf("CPU time of a daemon, %% of a core (medians of %d rounds)", runs), "", "%s; without heartbeats %.3f %%", text, record.Median(t.values[of][0])/1e4)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/goulfm/goulfm/bench/internal/record"
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
+	"golang.org/x/sys/unix"
 )
 
 // beRank has this program be a rank, in one of the roles.
@@ -154,9 +155,20 @@ func piece(x float64) float64 {
 	return x
 }
 
-// work computes for a while beside all other ranks, and prints how long a piece took at each.
+// The records of work, each with a value for every rank.
+const (
+	benchWork   = "work"   // us of a piece
+	benchDaemon = "daemon" // us of CPU time that the daemon of the rank has taken, in a second
+)
+
+// work computes for a while beside all other ranks, and prints how long a piece took at each, and what
+// its daemon has taken of the cores meanwhile.
 func work(ctx context.Context, w *comm.Comm, long time.Duration) error {
 	if err := collectives.Barrier(ctx, w); err != nil {
+		return err
+	}
+	used, err := cpuTime(os.Getppid())
+	if err != nil {
 		return err
 	}
 	pieces, begin, x := 0, time.Now(), 1.0
@@ -164,13 +176,36 @@ func work(ctx context.Context, w *comm.Comm, long time.Duration) error {
 		x = piece(x)
 		pieces++
 	}
-	took := float64(time.Since(begin).Microseconds()) / float64(pieces)
+	took := time.Since(begin)
+	usedNow, err := cpuTime(os.Getppid())
+	if err != nil {
+		return err
+	}
 	if x < 0 {
 		return errors.New("the work came out wrong") // and is not optimized away
 	}
-	all := make([]float64, w.Size())
-	if err := collectives.Allgather(ctx, w, all, []float64{took}); err != nil {
-		return err
+	out := record.AtRoot(w.Rank(), os.Stdout, record.JSON)
+	for _, r := range []struct {
+		bench string
+		value float64
+	}{{benchWork, float64(took.Microseconds()) / float64(pieces)}, {benchDaemon, float64((usedNow - used).Microseconds()) / took.Seconds()}} {
+		all := make([]float64, w.Size())
+		if err := collectives.Allgather(ctx, w, all, []float64{r.value}); err != nil {
+			return err
+		}
+		if err := out.Write(record.Record{Bench: r.bench, N: w.Size(), Unit: record.Micros, Batches: all}); err != nil {
+			return err
+		}
 	}
-	return record.AtRoot(w.Rank(), os.Stdout, record.JSON).Write(record.Record{Bench: "work", N: w.Size(), Unit: record.Micros, Batches: all})
+	return nil
+}
+
+// cpuTime is how long a process has run on cores.
+func cpuTime(pid int) (time.Duration, error) {
+	var t unix.Timespec
+	// The clock of another process, as clock_getcpuclockid(3) makes its number.
+	if err := unix.ClockGettime(int32(^pid<<3|2), &t); err != nil {
+		return 0, fmt.Errorf("CPU clock of process %d: %w", pid, err)
+	}
+	return time.Duration(t.Nano()), nil
 }

@@ -86,6 +86,22 @@ func TestSettingFlags(t *testing.T) {
 	assert.Equal(t, "--host 3 --ppn 1 --link-timeout 10h0m0s --orphan-after 10h0m0s --period 1h0m0s --timeout-factor 5", strings.Join(noiseFlags(3, time.Hour), " "))
 }
 
+// TestCPUTime: the clock of another process goes on while that works, and that of none is an error.
+func TestCPUTime(t *testing.T) {
+	before, err := cpuTime(os.Getpid())
+	require.NoError(t, err)
+	x := 1.0
+	for range 100 {
+		x = piece(x)
+	}
+	assert.Positive(t, x)
+	after, err := cpuTime(os.Getpid())
+	require.NoError(t, err)
+	assert.Greater(t, after, before)
+	_, err = cpuTime(1 << 29)
+	assert.Error(t, err)
+}
+
 func TestRanksOf(t *testing.T) {
 	ranks, err := ranksOf(fault{victims: []int{3, 0, 12}}.list())
 	require.NoError(t, err)
