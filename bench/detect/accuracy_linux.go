@@ -94,7 +94,7 @@ func (b *bench) leaveAlone(ctx context.Context, s setting, n int, role ...string
 		switch {
 		case err != nil:
 			return o, err
-		case ok && e.what == watch.Lost:
+		case ok && (e.what == watch.Lost || e.what == someFailed):
 			o.lost++ // one is enough
 			return o, nil
 		case ok && e.what == watch.Frozen:

@@ -101,11 +101,13 @@ func (g *group) readStory(ctx context.Context, from io.Reader, readers *sync.Wai
 		if socket, ok := socketOf(lines.Text()); ok {
 			readers.Go(func() { g.watch(ctx, socket) })
 		}
+		if failed, ok := failedOf(lines.Text()); ok && failed > 0 {
+			g.events <- event{what: someFailed}
+		}
 	}
 }
 
-// watch passes on what is told of nodes. Without a watcher every run would seem to be without
-// a false positive, so that is the end of the run.
+// watch passes on what is told of nodes, or says that the job was over too soon for that.
 func (g *group) watch(ctx context.Context, socket string) {
 	w, err := watch.OpenAt(ctx, socket)
 	if err != nil {
@@ -123,17 +125,20 @@ func (g *group) watch(ctx context.Context, socket string) {
 	}
 }
 
-// noWatch is an event of a job that could not be watched.
-const noWatch = "nowatch"
+// Events of the job.
+const (
+	noWatch    = "nowatch"    // it could not be watched
+	someFailed = "somefailed" // it is at its end, and ranks had failed
+)
 
-// await returns the next event; ok is false when the job is over.
+// errNoWatch is that there are no verdicts to wait for.
+var errNoWatch = errors.New("the job could not be watched")
+
+// await returns the next event; ok is false when the job is over. An error is that of ctx.
 func (g *group) await(ctx context.Context) (e event, ok bool, err error) {
 	select {
 	case e, ok = <-g.events:
-		if e.what == noWatch {
-			err = errors.New("the job could not be watched")
-		}
-		return e, ok, err
+		return e, ok, nil
 	case <-ctx.Done():
 		return event{}, true, fmt.Errorf("%w (-limit)", ctx.Err())
 	}
@@ -153,6 +158,8 @@ func (g *group) awaitIn(ctx context.Context) error {
 			return g.over()
 		case e.what == watch.Lost:
 			return fmt.Errorf("%w: node %d, at the start", errWrong, e.node)
+		case e.what == noWatch:
+			return errNoWatch
 		case e.what != lineIn:
 			continue
 		}

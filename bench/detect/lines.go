@@ -43,6 +43,18 @@ func socketOf(line string) (path string, ok bool) {
 	return path, ok && path != ""
 }
 
+// failedOf reads from a line of --report json how many ranks had failed at the end of the job.
+func failedOf(line string) (failed int, ok bool) {
+	var e struct {
+		Event string
+		Ranks []int
+	}
+	if json.Unmarshal([]byte(line), &e) != nil || e.Event != "end" {
+		return 0, false
+	}
+	return len(e.Ranks), true
+}
+
 // A tail keeps the last lines of a program's standard error, for the error that ends a run.
 type tail struct{ lines []string }
 

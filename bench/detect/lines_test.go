@@ -49,6 +49,30 @@ func TestSocketOf(t *testing.T) {
 	}
 }
 
+func TestFailedOf(t *testing.T) {
+	failed, ok := failedOf(`{"event":"end","at":3.1,"ranks":[1,2],"code":0,"text":"1 of 3 ranks finished"}`)
+	assert.True(t, ok)
+	assert.Equal(t, 2, failed)
+	failed, ok = failedOf(`{"event":"end","code":0}`)
+	assert.True(t, ok)
+	assert.Zero(t, failed)
+	for _, line := range []string{"", "{", `{"event":"death","ranks":[1]}`, `{"event":"end","ranks":1}`} {
+		_, ok := failedOf(line)
+		assert.False(t, ok, line)
+	}
+}
+
+// FuzzFailedOf: what is no end has no failed ranks.
+func FuzzFailedOf(f *testing.F) {
+	f.Add(`{"event":"end","ranks":[1,2]}`)
+	f.Add(`{"event":"start"}`)
+	f.Fuzz(func(t *testing.T, line string) {
+		failed, ok := failedOf(line)
+		assert.True(t, ok || failed == 0)
+		assert.LessOrEqual(t, failed, len(line))
+	})
+}
+
 // FuzzSocketOf: no line makes a path with a space, or an empty one.
 func FuzzSocketOf(f *testing.F) {
 	f.Add(`{"event":"watch","text":"goulfm watch --socket /tmp/a shows"}`)

@@ -164,6 +164,8 @@ func (g *group) awaitKnown(ctx context.Context, began int64, f fault) (delay, er
 			return d, fmt.Errorf("%d of %d notices, %d of %d verdicts: %w", known, wantKnown, lost, wantLost, err)
 		case !ok:
 			return d, g.over()
+		case e.what == noWatch:
+			return d, errNoWatch
 		}
 		after := float64(e.ns-began) / 1e6
 		switch e.what {
@@ -179,7 +181,7 @@ func (g *group) awaitKnown(ctx context.Context, began int64, f fault) (delay, er
 			lost++
 			d.verdict = max(d.verdict, after)
 		}
-		if after < 0 && e.what != watch.Frozen {
+		if after < 0 && (e.what == watch.Lost || e.what == lineKnows) {
 			return d, fmt.Errorf("%w: before anything was done", errWrong)
 		}
 	}
