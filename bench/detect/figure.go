@@ -22,6 +22,7 @@ type figure struct {
 type curve struct {
 	name         string
 	line, stated bool
+	of           *curve // whose medians these are, or nil
 	x, y         []float64
 }
 
@@ -42,6 +43,7 @@ func (f *figure) state(name string, x, y []float64) {
 // medianOf adds the line through the medians of a curve's points.
 func (f *figure) medianOf(c *curve) *curve {
 	m := f.add(c.name+", median", true)
+	m.of = c
 	m.x, m.y = medians(c.x, c.y)
 	return m
 }

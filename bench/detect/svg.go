@@ -8,13 +8,15 @@ import (
 	"strings"
 )
 
-// The size of a drawing and of its margins, in pixels.
+// The size of a drawing and of its margins, in pixels. The legend is between title and graph,
+// a line a curve, and makes the drawing longer.
 const (
-	width, height       = 720, 480
-	left, right         = 70, 20
-	top, bottom         = 36, 50
-	ticksMax            = 12
-	legendLine, legendX = 15, left + 12
+	width, graph = 720, 400
+	left, right  = 70, 20
+	head, foot   = 34, 50
+	legendLine   = 16
+	legendX      = left + 12
+	xValuesMax   = 12 // beyond that not each has a tick
 )
 
 // colors are told apart also by those who see red and green alike (Okabe and Ito).
@@ -90,9 +92,12 @@ func (f *figure) svg() string {
 	for _, c := range f.curves {
 		xs, ys = append(xs, c.x...), append(ys, c.y...)
 	}
-	x, y := newAxis(xs, true, left, width-right), newAxis(ys, f.logY, height-bottom, top)
+	top := float64(head + len(f.curves)*legendLine)
+	low := top + graph
+	height := int(low) + foot
+	x, y := newAxis(xs, true, left, width-right), newAxis(ys, f.logY, low, top)
 	slices.Sort(xs)
-	if xs = slices.Compact(xs); len(xs) > ticksMax {
+	if xs = slices.Compact(xs); len(xs) > xValuesMax {
 		xs = x.ticks()
 	}
 	var b strings.Builder
@@ -104,23 +109,29 @@ func (f *figure) svg() string {
 		fmt.Fprintf(&b, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" %s/>\n", x1, y1, x2, y2, more)
 	}
 	for _, v := range xs {
-		rule(x.pixel(v), top, x.pixel(v), height-bottom, `stroke="#ddd"`)
-		put(x.pixel(v), height-bottom+16, `text-anchor="middle"`, number(v))
+		rule(x.pixel(v), top, x.pixel(v), low, `stroke="#ddd"`)
+		put(x.pixel(v), low+16, `text-anchor="middle"`, number(v))
 	}
 	for _, v := range y.ticks() {
 		rule(left, y.pixel(v), width-right, y.pixel(v), `stroke="#ddd"`)
 		put(left-6, y.pixel(v)+4, `text-anchor="end"`, number(v))
 	}
 	put(width/2, 20, `text-anchor="middle" font-size="14"`, f.title)
-	put(width/2, height-12, `text-anchor="middle"`, f.xLabel)
-	put(16, height/2, fmt.Sprintf(`text-anchor="middle" transform="rotate(-90 16 %d)"`, height/2), f.yLabel)
+	put(width/2, low+foot-12, `text-anchor="middle"`, f.xLabel)
+	put(16, top+graph/2, fmt.Sprintf(`text-anchor="middle" transform="rotate(-90 16 %.0f)"`, top+graph/2), f.yLabel)
+	shades := map[*curve]string{}
 	for i, c := range f.curves {
-		shade, dash := colors[i%len(colors)], ""
-		if c.stated {
+		shade, dash := colors[len(shades)%len(colors)], ""
+		switch {
+		case c.stated:
 			shade, dash = "black", `stroke-dasharray="5 3"`
+		case c.of != nil:
+			shade = shades[c.of]
+		default:
+			shades[c] = shade
 		}
 		c.draw(&b, x, y, shade, dash)
-		at := float64(top + 14 + i*legendLine)
+		at := float64(head + (i+1)*legendLine - 6)
 		fmt.Fprintf(&b, "<circle cx=\"%d\" cy=\"%.1f\" r=\"4\" fill=\"%s\"/>\n", legendX, at-4, shade)
 		put(legendX+10, at, "", c.name)
 	}
