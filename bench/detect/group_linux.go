@@ -30,7 +30,7 @@ type group struct {
 
 // An event is a line of a rank, or one of the watch (of nodes alone).
 type event struct {
-	what         string // lineIn, lineKnows, watch.Lost, watch.Frozen
+	what         string // lineIn, lineKnows, watch.Complete, watch.Lost, watch.Frozen, or below
 	node, victim int64
 	ns           int64
 	pids         [2]int
@@ -119,7 +119,8 @@ func (g *group) watch(ctx context.Context, socket string) {
 		if err != nil {
 			return // the launcher is gone, or this job was left
 		}
-		if e.Proc == watch.None && e.Node != watch.None && (e.What == watch.Lost || e.What == watch.Frozen) {
+		switch ofNode := e.Proc == watch.None && e.Node != watch.None; {
+		case e.What == watch.Complete, ofNode && (e.What == watch.Lost || e.What == watch.Frozen):
 			g.events <- event{what: e.What, node: int64(e.Node), ns: e.AtNs}
 		}
 	}
@@ -147,9 +148,9 @@ func (g *group) await(ctx context.Context) (e event, ok bool, err error) {
 // over is the error of a job that has ended too early.
 func (g *group) over() error { return fmt.Errorf("the job has ended (%v)%s", g.err, &g.said) }
 
-// awaitIn waits until all ranks are there.
+// awaitIn waits until all ranks are there, and the watcher: what is lost before it would be missing.
 func (g *group) awaitIn(ctx context.Context) error {
-	for len(g.pids) < g.nodes {
+	for watched := false; len(g.pids) < g.nodes || !watched; {
 		e, ok, err := g.await(ctx)
 		switch {
 		case err != nil:
@@ -160,6 +161,9 @@ func (g *group) awaitIn(ctx context.Context) error {
 			return fmt.Errorf("%w: node %d, at the start", errWrong, e.node)
 		case e.what == noWatch:
 			return errNoWatch
+		case e.what == watch.Complete:
+			watched = true
+			continue
 		case e.what != lineIn:
 			continue
 		}
@@ -200,9 +204,7 @@ const endMax = 10 * time.Second
 func (g *group) end(victims ...int) {
 	defer g.left()
 	for _, v := range victims {
-		for _, fd := range g.pids[int64(v)] {
-			_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) // or it has ended
-		}
+		g.kill(v)
 	}
 	for _, sig := range []syscall.Signal{0, syscall.SIGTERM, syscall.SIGTERM, syscall.SIGKILL} {
 		if len(victims) > 0 || sig != 0 { // without a death the ranks have no reason to end
@@ -212,11 +214,23 @@ func (g *group) end(victims ...int) {
 			}
 		}
 	}
+	for node := range g.nodes {
+		g.kill(node)
+	}
+	g.close()
+}
+
+// kill ends what there is of a node, if that has not ended.
+func (g *group) kill(node int) {
+	if fds, ok := g.pids[int64(node)]; ok {
+		_ = unix.PidfdSendSignal(fds[0], unix.SIGKILL, nil, 0)
+		_ = unix.PidfdSendSignal(fds[1], unix.SIGKILL, nil, 0)
+	}
+}
+
+func (g *group) close() {
 	for _, fds := range g.pids {
-		for _, fd := range fds {
-			_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
-			_ = unix.Close(fd)
-		}
+		_, _ = unix.Close(fds[0]), unix.Close(fds[1])
 	}
 }
 
