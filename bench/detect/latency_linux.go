@@ -47,7 +47,11 @@ func (b *bench) latency(ctx context.Context, f *figure, how, name, paper string)
 	}
 	for _, c := range []*curve{first, all} {
 		m := f.medianOf(c)
-		f.row(fmt.Sprintf("%s, ms (medians of %d runs)", c.name, runs), paper, "%s; worst %s; %s", valuesAt(m), worstOf(c), fitOf(m))
+		stated := ""
+		if c == all {
+			stated = paper
+		}
+		f.row(fmt.Sprintf("%s, ms (medians of %d runs)", c.name, runs), stated, "%s; worst %s; %s", valuesAt(m), worstOf(c), fitOf(m))
 	}
 	if wrong > 0 {
 		f.row(name+": runs in which another node was declared", "", "%d", wrong)
