@@ -30,7 +30,7 @@ type group struct {
 
 // An event is a line of a rank, or one of the watch (of nodes alone).
 type event struct {
-	what         string // lineIn, lineKnows, watch.Complete, watch.Lost, watch.Frozen, or below
+	what         string // lineIn, lineKnows, watch.Complete, watch.Suspected, watch.Lost, watch.Frozen, or below
 	node, victim int64
 	ns           int64
 	pids         [2]int
@@ -120,7 +120,7 @@ func (g *group) watch(ctx context.Context, socket string) {
 			return // the launcher is gone, or this job was left
 		}
 		switch ofNode := e.Proc == watch.None && e.Node != watch.None; {
-		case e.What == watch.Complete, ofNode && (e.What == watch.Lost || e.What == watch.Frozen):
+		case e.What == watch.Complete, ofNode && (e.What == watch.Lost || e.What == watch.Suspected || e.What == watch.Frozen):
 			g.events <- event{what: e.What, node: int64(e.Node), ns: e.AtNs}
 		}
 	}

@@ -117,8 +117,9 @@ func (f fault) list() string {
 }
 
 // A delay is how long after the fault something was known, in ms: the death of some victim at the
-// first rank, those of all at all, and those of all nodes at the launcher.
-type delay struct{ first, all, verdict float64 }
+// first rank, those of all at all, and those of all nodes at the launcher, which had the last of them as a suspect
+// before; 0 if it had none.
+type delay struct{ first, all, suspected, verdict float64 }
 
 // settle is for how many periods a group is left alone, once all nodes are in.
 const settle = 5
@@ -174,6 +175,10 @@ func (g *group) awaitKnown(ctx context.Context, began int64, f fault) (delay, er
 				d.first = after
 			}
 			d.all = max(d.all, after)
+		case watch.Suspected:
+			if f.has(e.node) {
+				d.suspected = max(d.suspected, after)
+			}
 		case watch.Lost:
 			if !f.has(e.node) {
 				return d, fmt.Errorf("%w: node %d", errWrong, e.node)

@@ -43,9 +43,9 @@ func lost(node, ms int64) event { return event{what: watch.Lost, node: node, ns:
 
 func TestAwaitKnown(t *testing.T) {
 	f := fault{nodes: 4, victims: []int{1, 2}, how: faultStop}
-	d, err := told(false, knows(0, 1, 30), lost(1, 20), event{what: watch.Frozen, node: 1}, knows(3, 1, 25), lost(2, 40), knows(0, 2, 50), knows(3, 2, 45)).awaitKnown(t.Context(), began, f)
+	d, err := told(false, knows(0, 1, 30), event{what: watch.Suspected, node: 1, ns: began + 15e6}, event{what: watch.Suspected, node: 3, ns: began + 90e6}, lost(1, 20), event{what: watch.Frozen, node: 1}, knows(3, 1, 25), lost(2, 40), knows(0, 2, 50), knows(3, 2, 45)).awaitKnown(t.Context(), began, f)
 	require.NoError(t, err)
-	assert.Equal(t, delay{first: 25, all: 50, verdict: 40}, d)
+	assert.Equal(t, delay{first: 25, all: 50, suspected: 15, verdict: 40}, d)
 
 	// The death of a rank has no verdict.
 	d, err = told(false, knows(1, 0, 2)).awaitKnown(t.Context(), began, fault{nodes: 2, victims: []int{0}, how: faultRank})
