@@ -64,6 +64,24 @@ func TestBoundOfASilentNode(t *testing.T) {
 	}
 }
 
+// TestBoundOfAShortTimeout: with T = 2P and C = 1 ms all know within [P, T + C + P/10], and two
+// messages, at whatever moment of a Period a node falls silent. bench/detect -figure D3 is the same of daemons.
+func TestBoundOfAShortTimeout(t *testing.T) {
+	const period, moments = 200 * ms, 40
+	for victim := 1; victim < 5; victim++ {
+		for i := range mono.Duration(moments) {
+			w := quietWorld(t, Config{Members: 5, Period: period, Timeout: 2 * period, Confirm: ms})
+			w.runUntil(w.now.Add(i * period / moments))
+			since := w.now
+			w.powerOff(victim)
+			w.runUntil(since.Add(4 * period))
+			known := w.knownAfter(t, since, victim)
+			assert.GreaterOrEqual(t, known, period, "%d after %d/%d of a period", victim, i, moments)
+			assert.LessOrEqual(t, known, 2*period+ms+period/10+2*ms, "%d after %d/%d of a period", victim, i, moments)
+		}
+	}
+}
+
 // TestBoundOfNeighbours: f nodes in a row fall silent at once. The ring finds them in
 // 1 + log2 f rounds (B9), each of a Period and a Timeout.
 func TestBoundOfNeighbours(t *testing.T) {
