@@ -114,7 +114,7 @@ func (g *group) watch(ctx context.Context, socket string) {
 		g.events <- event{what: noWatch}
 		return
 	}
-	defer w.Close()
+	defer func() { _ = w.Close() }()
 	for e, err := range w.Events() {
 		if err != nil {
 			return // the launcher is gone, or this job was left
@@ -146,7 +146,9 @@ func (g *group) await(ctx context.Context) (e event, ok bool, err error) {
 }
 
 // over is the error of a job that has ended too early.
-func (g *group) over() error { return fmt.Errorf("the job has ended (%v)%s", g.err, &g.said) }
+func (g *group) over() error {
+	return errors.Join(errors.New("the job has ended"+g.said.String()), g.err)
+}
 
 // awaitIn waits until all ranks are there, and the watcher: what is lost before it would be missing.
 func (g *group) awaitIn(ctx context.Context) error {
