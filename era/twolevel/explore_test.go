@@ -371,7 +371,6 @@ func TestExhaustive(t *testing.T) {
 		{search: search{sizes: []int{1, 1, 2, 1}, parent: "side", agreements: 1, deaths: 2, begun: true, noAck: true}, long: true},
 		{search: search{sizes: []int{2, 2, 1}, agreements: 1, deaths: 1, losses: 1, noAck: true}, long: true},
 		{search: search{sizes: []int{2, 2, 1}, agreements: 1, deaths: 2, losses: 1, begun: true, noAck: true}, long: true},
-		{search: search{sizes: []int{2, 2, 1}, agreements: 1, deaths: 2, losses: 1, noAck: true}, long: true},
 		{search: search{sizes: []int{2, 2}, agreements: 2, deaths: 2, noAck: true}, long: true},
 		{search: search{sizes: []int{2, 2}, agreements: 1, deaths: 2, losses: 1, leaves: true, overtake: true}, long: true},
 		{search: search{sizes: []int{1, 2, 1}, agreements: 1, deaths: 2, losses: 1, cutoff: true, first: true, begun: true, noAck: true, elsewhere: true}, long: true},
