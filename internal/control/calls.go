@@ -177,9 +177,6 @@ func (c *Control) enliven(from origin, g member.Group) *communicator {
 	for _, proc := range c.seen {
 		c.tellDeath(cm, proc)
 		c.compareDue = true
-		if c.listed.Has(proc) {
-			c.tellListed(cm, proc)
-		}
 	}
 	for proc := range c.left.All() {
 		c.tellLeft(cm, proc)

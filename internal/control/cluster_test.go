@@ -80,7 +80,7 @@ func teamsOf(g member.Group) (teams [][]int, mine onenode.Sharing) {
 func (c *cluster) look() {
 	for p, ctl := range c.procs {
 		for i := range ctl.comm.slots.n {
-			if ctl.OnNode(i) || ctl.Looking(i) {
+			if ctl.Looking(i) {
 				c.step(p, Look{Comm: i})
 			}
 		}

@@ -389,7 +389,10 @@ func (c *Control) declare(proc int, evidence fd.Evidence) {
 
 func (c *Control) tellDeath(cm *communicator, proc int) {
 	if rank, belongs := cm.rank(proc); belongs {
-		c.step(cm, member.Died{Rank: rank})
+		c.step(cm, member.Died{Rank: rank}) // once more changes nothing
+		if c.listed.Has(proc) {
+			c.step(cm, member.Listed{Rank: rank})
+		}
 		if cm.visible().uniform {
 			c.step(cm, member.Revoke{})
 		}
@@ -402,13 +405,7 @@ func (c *Control) list(proc int) {
 		return // of this very process: it is fenced
 	}
 	for cm := range c.comm.comms() {
-		c.tellListed(cm, proc)
-	}
-}
-
-func (c *Control) tellListed(cm *communicator, proc int) {
-	if rank, belongs := cm.rank(proc); belongs {
-		c.step(cm, member.Listed{Rank: rank})
+		c.tellDeath(cm, proc)
 	}
 }
 

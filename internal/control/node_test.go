@@ -154,7 +154,7 @@ func TestBlocksAreUsedAgain(t *testing.T) {
 				}
 			}
 		}
-		if c.procs[0].OnNode(index(0)) {
+		if c.procs[0].Plain(index(0)) {
 			shared++
 		} else {
 			not++
@@ -340,7 +340,7 @@ func TestPlainOnForgotten(t *testing.T) {
 	index := newIndex(c.all(world, call(member.KindDup)))
 	c.procs[0].EnterPlain(index(0), agreeCall, 1)
 	c.all(index, call(member.KindClose))
-	if c.procs[0].Plain(index(0)) || c.procs[0].OnNode(index(0)) {
+	if c.procs[0].Plain(index(0)) || c.procs[0].Looking(index(0)) {
 		t.Error("a freed communicator can be used")
 	}
 	if _, state := c.procs[0].PollPlain(index(0)); state != onenode.Mixed {

@@ -20,13 +20,6 @@ import (
 // Its calls follow the rule of Step: one goroutine at a time. Other Steps may come
 // between them, but no Propose of an agree or shrink on the same communicator.
 
-// OnNode says whether communicator comm is live and agrees in shared memory: a Look
-// may then move it.
-func (c *Control) OnNode(comm uint32) bool {
-	cm := c.comm.live(comm)
-	return cm != nil && cm.OnNode()
-}
-
 // Looking says whether a Look at communicator comm may decide something: an agreement
 // in memory is open here, though perhaps no caller waits for it any more. As long as
 // it is so the owner looks when the memory has moved.

@@ -84,10 +84,6 @@ func (c *Comm) adopt(ev Propose) {
 	c.look()
 }
 
-// OnNode says whether the communicator's agreements are made in shared memory, so
-// that a Look may move them.
-func (c *Comm) OnNode() bool { return c.node != nil }
-
 // Looking says whether a Look may decide something here: an agreement in memory is
 // open. One whose caller has its answer counts (see Proposal.GivenUp): others may
 // wait for what this member makes of its result.

@@ -110,7 +110,7 @@ func TestNodeDeaths(t *testing.T) {
 func TestNodePlain(t *testing.T) {
 	m := nodeGroup(2)
 	agree := Call{Kind: KindAgree}
-	if !m[0].OnNode() || !m[0].Plain() || m[0].EnterPlain(agree, 6) != 1 || m[0].Plain() {
+	if !m[0].Plain() || m[0].EnterPlain(agree, 6) != 1 || m[0].Plain() {
 		t.Fatal("not entered")
 	}
 	if _, state := m[0].PollPlain(); state != onenode.Waiting {
@@ -128,7 +128,7 @@ func TestNodePlain(t *testing.T) {
 	if m[0].Plain() {
 		t.Error("plain while closing")
 	}
-	if byMessages := New(Config{Group: *m[0].Group()}); byMessages.OnNode() || byMessages.Plain() {
+	if byMessages := New(Config{Group: *m[0].Group()}); byMessages.Plain() {
 		t.Error("plain without memory")
 	}
 }

@@ -40,7 +40,7 @@ func TestWhoAgreesInMemory(t *testing.T) {
 	}
 	for seed := range uint64(50) {
 		s := newSimulation(Options{Seed: seed, Agree: Node, NMax: 4})
-		if !s.swarm.memory || s.swarm.detector != Exact || !s.procs[0].rules.OnNode(control.World) {
+		if !s.swarm.memory || s.swarm.detector != Exact || !s.procs[0].rules.Plain(control.World) {
 			t.Errorf("seed %d: %v", seed, s.swarm)
 		}
 	}
