@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -49,6 +50,13 @@ func TestMedians(t *testing.T) {
 	x, y = medians(nil, nil)
 	assert.Empty(t, x)
 	assert.Empty(t, y)
+}
+
+func TestLateness(t *testing.T) {
+	l := startLateness()
+	l.note(time.Hour)
+	l.note(time.Second)
+	assert.GreaterOrEqual(t, l.stop(), 3.6e6, "the most of all")
 }
 
 func TestOutside(t *testing.T) {

@@ -95,6 +95,8 @@ func (p plan) sizes(full, quick []int) []int {
 	return full
 }
 
+func millis(d time.Duration) float64 { return float64(d) / 1e6 }
+
 // look is how long a job is left alone and watched for false positives.
 func (p plan) look() time.Duration {
 	switch {

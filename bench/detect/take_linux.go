@@ -118,8 +118,8 @@ func (f fault) list() string {
 
 // A delay is how long after the fault something was known, in ms: the death of some victim at the
 // first rank, those of all at all, and those of all nodes at the launcher, which had the last of them as a suspect
-// before; 0 if it had none.
-type delay struct{ first, all, suspected, verdict float64 }
+// before; 0 if it had none. late is the most by which a timer of this program was late meanwhile.
+type delay struct{ first, all, suspected, verdict, late float64 }
 
 // settle is for how many periods a group is left alone, once all nodes are in.
 const settle = 5
@@ -141,13 +141,17 @@ func (b *bench) once(ctx context.Context, s setting, f fault) (delay, error) {
 	case <-ctx.Done():
 		return delay{}, ctx.Err()
 	}
+	timer := startLateness()
 	began := nowNs()
 	for _, v := range f.victims {
 		if err := g.strike(v, f.how); err != nil {
+			timer.stop()
 			return delay{}, fmt.Errorf("node %d: %w", v, err)
 		}
 	}
-	return g.awaitKnown(ctx, began, f)
+	d, err := g.awaitKnown(ctx, began, f)
+	d.late = timer.stop()
+	return d, err
 }
 
 // awaitKnown returns when all ranks that live know all victims, and the launcher all lost nodes.
