@@ -102,7 +102,7 @@ func (g *group) readStory(ctx context.Context, from io.Reader, readers *sync.Wai
 			readers.Go(func() { g.watch(ctx, socket) })
 		}
 		if failed, ok := failedOf(lines.Text()); ok && failed > 0 {
-			g.events <- event{what: someFailed}
+			g.events <- event{what: someFailed, node: int64(failed)}
 		}
 	}
 }
@@ -129,7 +129,7 @@ func (g *group) watch(ctx context.Context, socket string) {
 // Events of the job.
 const (
 	noWatch    = "nowatch"    // it could not be watched
-	someFailed = "somefailed" // it is at its end, and ranks had failed
+	someFailed = "somefailed" // it is at its end, and so many ranks had failed as its node says
 )
 
 // errNoWatch is that there are no verdicts to wait for.

@@ -179,6 +179,10 @@ func (g *group) awaitKnown(ctx context.Context, began int64, f fault) (delay, er
 				d.first = after
 			}
 			d.all = max(d.all, after)
+		case someFailed:
+			if int(e.node) > len(f.victims) {
+				return d, fmt.Errorf("%w, before it could be watched: %d ranks were lost", errWrong, e.node)
+			}
 		case watch.Suspected:
 			if f.has(e.node) {
 				d.suspected = max(d.suspected, after)
