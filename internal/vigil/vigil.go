@@ -155,11 +155,9 @@ func (v *Vigil) run() {
 		case <-v.closed:
 			return
 		case ev := <-v.events:
-			v.step(roster.Tick{Now: v.cfg.Now()})
-			v.step(ev)
+			v.inTime(func() { v.step(ev) })
 		case b := <-v.raw:
-			v.step(roster.Tick{Now: v.cfg.Now()})
-			v.hear(b)
+			v.inTime(func() { v.hear(b) })
 		case <-timer.C:
 			v.tick()
 		case so := <-v.holds:
@@ -170,6 +168,14 @@ func (v *Vigil) run() {
 			timer.Reset(time.Duration(at.Sub(v.cfg.Now())))
 		}
 	}
+}
+
+// inTime gives the rules the time before something that has happened, and after it: what a heartbeat sets
+// running counts from the next Tick, and that might come a period later.
+func (v *Vigil) inTime(happen func()) {
+	v.step(roster.Tick{Now: v.cfg.Now()})
+	happen()
+	v.step(roster.Tick{Now: v.cfg.Now()})
 }
 
 // tick hands the time to the rules. What has arrived comes before it, though the goroutine that
