@@ -15,7 +15,18 @@ var past = time.Unix(1, 0)
 // watch ends all reading from and writing to conn when ctx ends, until stop is called. That
 // says false if it has been too late: the connection is of no more use then.
 func watch(ctx context.Context, conn net.Conn) (stop func() bool) {
-	return context.AfterFunc(ctx, func() { _ = conn.SetDeadline(past) })
+	ended := make(chan struct{})
+	stopped := context.AfterFunc(ctx, func() {
+		defer close(ended)
+		_ = conn.SetDeadline(past)
+	})
+	return func() bool {
+		if stopped() {
+			return true
+		}
+		<-ended
+		return false
+	}
 }
 
 // within calls do, which talks over conn, and has it end when ctx does or limit is over.
