@@ -35,7 +35,7 @@ func within(ctx context.Context, conn net.Conn, limit time.Duration, do func(con
 	defer cancel()
 	stop := watch(phase, conn)
 	err := do(phase)
-	if stop() {
+	if stop() && (err == nil || phase.Err() == nil) { // what it does may see the end of the time before watch does
 		return err
 	}
 	return because(phase, err)

@@ -18,7 +18,7 @@ import (
 //	the deadline is lifted    runs: the deadline is over
 //	the reason cannot be written
 func TestWithinIsOverWhenItReturns(t *testing.T) {
-	for range 200 {
+	for range 1000 {
 		synctest.Test(t, func(t *testing.T) {
 			mine, its := net.Pipe()
 			err := within(t.Context(), mine, time.Second, func(ctx context.Context) error {
