@@ -91,9 +91,8 @@ type Control struct {
 	out        []Action    // what Step returns
 	compareDue bool        // digests go out at the end of this Step
 	letGoDue   bool        // a process is gone, or a communicator is
-	departed   rankset.Set // processes of which Exited, Lost or Left was heard; for letGo
+	departed   rankset.Set // processes of which Exited, Lost or Left was heard: those that the list of this node has
 	lost       rankset.Set // those that may run on
-	listed     rankset.Set // the dead that the list of this node has
 	ending     ending      // Finalize, before it closes
 	finalizing bool        // this process has proposed to close the world
 	fenced     bool        // declared dead by others: does nothing any more
@@ -250,16 +249,10 @@ func (c *Control) Describe() string {
 func (c *Control) apply(ev Event) {
 	switch ev := ev.(type) {
 	case Exited:
-		c.departed.Add(ev.Proc)
-		c.letGoDue = true
-		c.stepDetector(fd.Exited{Rank: ev.Proc})
-		c.list(ev.Proc)
+		c.list(ev.Proc, fd.Exited{Rank: ev.Proc})
 	case Lost:
-		c.departed.Add(ev.Proc)
 		c.lost.Add(ev.Proc)
-		c.letGoDue = true
-		c.stepDetector(fd.Agreed{Dead: rankset.Of(ev.Proc)})
-		c.list(ev.Proc)
+		c.list(ev.Proc, fd.Agreed{Dead: rankset.Of(ev.Proc)})
 	case Broken:
 		c.stepDetector(fd.Broken{Rank: ev.Proc})
 	case Left:
@@ -390,7 +383,7 @@ func (c *Control) declare(proc int, evidence fd.Evidence) {
 func (c *Control) tellDeath(cm *communicator, proc int) {
 	if rank, belongs := cm.rank(proc); belongs {
 		c.step(cm, member.Died{Rank: rank}) // once more changes nothing
-		if c.listed.Has(proc) {
+		if c.departed.Has(proc) {
 			c.step(cm, member.Listed{Rank: rank})
 		}
 		if cm.visible().uniform {
@@ -399,10 +392,15 @@ func (c *Control) tellDeath(cm *communicator, proc int) {
 	}
 }
 
-// list notes a death that the list of this node has, and tells the communicators so.
-func (c *Control) list(proc int) {
-	if !c.dead.Has(proc) || !c.listed.Add(proc) {
-		return // of this very process: it is fenced
+// list notes a death that the list of this node has. Communicators are told of both at once, or, if an
+// agreement has declared the death before, that it is in the list now.
+func (c *Control) list(proc int, ev fd.Event) {
+	wasDead := c.dead.Has(proc)
+	c.departed.Add(proc)
+	c.letGoDue = true
+	c.stepDetector(ev)
+	if !wasDead {
+		return
 	}
 	for cm := range c.comm.comms() {
 		c.tellDeath(cm, proc)

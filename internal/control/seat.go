@@ -32,7 +32,6 @@ func (c *Control) letGo() {
 		}
 		c.departed.Remove(proc)
 		c.lost.Remove(proc)
-		c.listed.Remove(proc)
 		c.dead.Remove(proc)
 		c.left.Remove(proc)
 		c.met.Remove(proc)
