@@ -40,7 +40,7 @@ func (my *memory) waitsFor(r *Request) (ranks []int, mine bool) {
 // begin has the agreements among processes of this node made in its memory,
 // where that is possible: deaths must be exact.
 func (my *memory) begin(cfg *control.Config) {
-	if my.p.port == nil || my.p.cfg.Messages || my.p.fences() || !my.reachesAll() {
+	if my.p.port == nil || my.p.cfg.Messages || my.p.fences() || my.p.port.ReachAll(my.p.others.isAway) != nil {
 		return
 	}
 	must.That(segment.AgreementsKept == 2*onenode.Slots, "memory for %d agreements", segment.AgreementsKept)
@@ -79,7 +79,7 @@ func (p *Proc) teamsOf(g *member.Group) (teams [][]int) {
 	if !p.cfg.TwoLevel {
 		return nil
 	}
-	at, together := map[int]int{}, false
+	at := map[int]int{}
 	for r, q := range g.Procs {
 		i, met := at[p.cfg.Nodes[q]]
 		if !met {
@@ -87,9 +87,8 @@ func (p *Proc) teamsOf(g *member.Group) (teams [][]int) {
 			at[p.cfg.Nodes[q]], teams = i, append(teams, nil)
 		}
 		teams[i] = append(teams[i], r)
-		together = together || met
 	}
-	if !together {
+	if len(teams) == len(g.Procs) {
 		return nil
 	}
 	return teams
@@ -104,19 +103,6 @@ func (my *memory) tellTeams() {
 		my.p.node.NotifyAll(g.Procs, park.Caller|park.Background)
 	}
 	my.node.Touched = my.node.Touched[:0]
-}
-
-// reachesAll says whether the memory of all processes of the node can be mapped.
-func (my *memory) reachesAll() bool {
-	if !my.p.port.Processes() {
-		return true
-	}
-	for proc := range my.p.node.Started() {
-		if !my.p.others.isAway(proc) && my.p.port.Reach(proc) != nil {
-			return false
-		}
-	}
-	return true
 }
 
 // commMemory is what openComm looks for when control has made a communicator.

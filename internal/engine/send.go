@@ -53,6 +53,7 @@ func (c *Comm) Isend(to Envelope, buf []byte) (Handle, error) {
 	p.mu.Lock()
 	p.called()
 	r, tell, err := c.put(context.Background(), to, buf, "isend")
+	c.leaveToLoop(to.Rank, r)
 	if r == nil {
 		if err != nil && !ulfm.Recoverable(err) {
 			p.mu.Unlock()
@@ -63,11 +64,6 @@ func (c *Comm) Isend(to Envelope, buf []byte) (Handle, error) {
 		}
 		r = p.newRequestAs(reqDone, sendRequest, c, "isend")
 		r.peer, r.ctx, r.err = c.group.Procs[to.Rank], dataContext(0, to.Class), err
-		if p.others.isAway(r.peer) {
-			p.loop.hurryUp() // it may wait to be written
-		}
-	} else {
-		p.loop.hurryUp()
 	}
 	h := r.handle()
 	p.mu.Unlock()
@@ -85,14 +81,19 @@ func (c *Comm) Post(to Envelope, buf []byte) (Handle, error) {
 	defer p.mu.Unlock()
 	p.called()
 	r, err := c.send(context.Background(), to, buf, "isend")
+	c.leaveToLoop(to.Rank, r)
 	if r == nil {
-		if p.others.isAway(c.group.Procs[to.Rank]) {
-			p.loop.hurryUp()
-		}
 		return 0, err
 	}
-	p.loop.hurryUp()
 	return r.handle(), nil
+}
+
+// leaveToLoop hurries the background loop where a send for which nobody waits is not over: r says so, or it
+// may wait to be written to another node.
+func (c *Comm) leaveToLoop(rank int, r *Request) {
+	if r != nil || c.p.others.isAway(c.group.Procs[rank]) {
+		c.p.loop.hurryUp()
+	}
 }
 
 // send publishes the message at once if it can: then it returns no request.

@@ -21,7 +21,7 @@ func newWorld(t *testing.T, n int) (w world) {
 	job := inproc.New(n)
 	for me := range n {
 		port := job.Port(me).Link.(*transport.Port)
-		require.NoError(t, port.ReachAll())
+		require.NoError(t, port.ReachAll(func(int) bool { return false }))
 		node := NewNode(me, n, port.Block)
 		w = append(w, &node)
 	}

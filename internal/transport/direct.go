@@ -34,13 +34,16 @@ func (p *Port) WriteTo(proc int, src []byte, addr uint64) error {
 	return segment.WriteRemote(p.pid(proc), src, addr)
 }
 
-// ReachAll maps the memory of every process that has been started; ranks that are goroutines
-// have it mapped.
-func (p *Port) ReachAll() error {
+// ReachAll maps the memory of every process that has been started, but of those that are away, on other
+// nodes; ranks that are goroutines have it mapped.
+func (p *Port) ReachAll(isAway func(proc int) bool) error {
 	if !p.Processes() {
 		return nil
 	}
 	for q := range p.node.Started() {
+		if isAway(q) {
+			continue
+		}
 		if err := p.Reach(q); err != nil {
 			return err
 		}
