@@ -7,6 +7,7 @@ import (
 	"math"
 	"sync/atomic"
 
+	"github.com/goulfm/goulfm/bench/internal/kron"
 	"github.com/goulfm/goulfm/collectives"
 )
 
@@ -170,44 +171,18 @@ var errNotShortest = errors.New("not a tree of shortest paths")
 // validateDistances holds the distances against the edges: no edge makes a vertex nearer than it is, it joins two that were reached or two
 // outside, each vertex has an edge from its parent that is as long as the difference, and the tree has no cycle. It fills in what was found.
 func (g *graph) validateDistances(ctx context.Context, root uint64, f *found) error {
-	ask := g.asker()
-	edges := g.edgesHere()
-	ends := make([]uint64, 0, 2*len(edges))
-	for _, x := range edges {
-		ends = append(ends, x.From, x.To)
-	}
-	words, err := ask.words(ctx, ends)
-	if err != nil {
-		return err
-	}
-	var bad error
-	var inside [1]uint64
-	var proved []uint64
-	for k, x := range edges {
-		a, b := words[2*k], words[2*k+1]
+	marks, bad, err := g.judgeEdges(ctx, g.asker(), f, func(x kron.Edge, a, b uint64) (j judgement) {
 		da, db := distanceOf(a), distanceOf(b)
 		if (a == far) != (b == far) || da+x.Weight < db || db+x.Weight < da {
-			bad = fmt.Errorf("%w: an edge of %g from %d at %g to %d at %g", errNotShortest, x.Weight, x.From, da, x.To, db)
+			j.bad = fmt.Errorf("%w: an edge of %g from %d at %g to %d at %g", errNotShortest, x.Weight, x.From, da, x.To, db)
 		}
-		if a == far {
-			continue
-		}
-		inside[0]++
-		if nearerOf(a) == x.To && db+x.Weight == da {
-			proved = append(proved, x.From)
-		}
-		if nearerOf(b) == x.From && da+x.Weight == db {
-			proved = append(proved, x.To)
-		}
-	}
-	marks, err := ask.mark(ctx, proved)
+		j.inside = a != far
+		j.provesFrom, j.provesTo = nearerOf(a) == x.To && db+x.Weight == da, nearerOf(b) == x.From && da+x.Weight == db
+		return j
+	})
 	if err != nil {
 		return err
 	}
-	if err := collectives.Allreduce(ctx, g.c, inside[:], inside[:], collectives.Sum); err != nil {
-		return err
-	}
-	f.edges = inside[0]
 	return errors.Join(bad, g.checkPaths(ctx, root, marks, f))
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/goulfm/goulfm/bench/internal/kron"
 	"github.com/goulfm/goulfm/collectives"
 )
 
@@ -16,6 +17,30 @@ var errInvalid = errors.New("not a breadth-first tree")
 // found. Each rank looks at a block of the edges, and at its vertices.
 func (g *graph) validate(ctx context.Context, root uint64, f *found) error {
 	ask := g.asker()
+	marks, bad, err := g.judgeEdges(ctx, ask, f, func(x kron.Edge, a, b uint64) (j judgement) {
+		if (a == 0) != (b == 0) || a != 0 && max(levelOf(a)-levelOf(b), levelOf(b)-levelOf(a)) > 1 {
+			j.bad = fmt.Errorf("%w: an edge from %d of level %d to %d of level %d", errInvalid, x.From, levelOf(a), x.To, levelOf(b))
+		}
+		j.inside = a != 0
+		j.provesFrom, j.provesTo = parentOf(a) == x.To, parentOf(b) == x.From
+		return j
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(bad, g.checkTree(ctx, ask, root, marks, f))
+}
+
+// A judgement is what an edge of the graph says of a search, by the words of its ends.
+type judgement struct {
+	bad                  error
+	inside               bool // the search has reached it
+	provesFrom, provesTo bool // if so: it is the edge from the parent of that end
+}
+
+// judgeEdges judges this rank's block of the edges. It returns marks of the vertices of this rank to whose parents an edge leads, and
+// what is wrong with an edge; how many edges are inside, of all ranks, goes into what was found.
+func (g *graph) judgeEdges(ctx context.Context, ask asker, f *found, judge func(x kron.Edge, from, to uint64) judgement) (marks []byte, bad, err error) {
 	edges := g.edgesHere()
 	ends := make([]uint64, 0, 2*len(edges))
 	for _, x := range edges {
@@ -23,36 +48,34 @@ func (g *graph) validate(ctx context.Context, root uint64, f *found) error {
 	}
 	words, err := ask.words(ctx, ends)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	var bad error
 	var inside [1]uint64
-	var proved []uint64 // vertices to whose parents an edge leads
+	var proved []uint64
 	for k, x := range edges {
-		a, b := words[2*k], words[2*k+1]
-		if (a == 0) != (b == 0) || a != 0 && max(levelOf(a)-levelOf(b), levelOf(b)-levelOf(a)) > 1 {
-			bad = fmt.Errorf("%w: an edge from %d of level %d to %d of level %d", errInvalid, x.From, levelOf(a), x.To, levelOf(b))
+		j := judge(x, words[2*k], words[2*k+1])
+		if j.bad != nil {
+			bad = j.bad
 		}
-		if a == 0 {
+		if !j.inside {
 			continue
 		}
 		inside[0]++
-		if parentOf(a) == x.To {
+		if j.provesFrom {
 			proved = append(proved, x.From)
 		}
-		if parentOf(b) == x.From {
+		if j.provesTo {
 			proved = append(proved, x.To)
 		}
 	}
-	marks, err := ask.mark(ctx, proved)
-	if err != nil {
-		return err
+	if marks, err = ask.mark(ctx, proved); err != nil {
+		return nil, nil, err
 	}
 	if err := collectives.Allreduce(ctx, g.c, inside[:], inside[:], collectives.Sum); err != nil {
-		return err
+		return nil, nil, err
 	}
 	f.edges = inside[0]
-	return errors.Join(bad, g.checkTree(ctx, ask, root, marks, f))
+	return marks, bad, nil
 }
 
 // levelsMax is more than there are in any search.

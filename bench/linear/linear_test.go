@@ -91,15 +91,7 @@ func TestFlags(t *testing.T) {
 }
 
 // TestMain lets a copy of this program be a rank.
-func TestMain(m *testing.M) {
-	trial.RunTests(m, func(args []string) {
-		o, err := parse(args, io.Discard)
-		if err != nil {
-			panic(err)
-		}
-		beRank(o)
-	})
-}
+func TestMain(m *testing.M) { trial.RunTests(m, func([]string) { main() }) }
 
 // TestProcesses: histories in which a process is killed.
 func TestProcesses(t *testing.T) {
