@@ -118,6 +118,14 @@ func (bg *background) hurryUp() {
 	}
 }
 
+// takeSend leaves a send for which nobody waits to the loop, unless it is over: r is its request, and without
+// one it may wait to be written to another node. The caller holds mu.
+func (bg *background) takeSend(to int, r *Request) {
+	if r != nil || bg.p.others.isAway(to) {
+		bg.hurryUp()
+	}
+}
+
 func (bg *background) lead() {
 	for {
 		select {

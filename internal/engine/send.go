@@ -53,7 +53,7 @@ func (c *Comm) Isend(to Envelope, buf []byte) (Handle, error) {
 	p.mu.Lock()
 	p.called()
 	r, tell, err := c.put(context.Background(), to, buf, "isend")
-	c.leaveToLoop(to.Rank, r)
+	p.loop.takeSend(c.group.Procs[to.Rank], r)
 	if r == nil {
 		if err != nil && !ulfm.Recoverable(err) {
 			p.mu.Unlock()
@@ -81,19 +81,11 @@ func (c *Comm) Post(to Envelope, buf []byte) (Handle, error) {
 	defer p.mu.Unlock()
 	p.called()
 	r, err := c.send(context.Background(), to, buf, "isend")
-	c.leaveToLoop(to.Rank, r)
+	p.loop.takeSend(c.group.Procs[to.Rank], r)
 	if r == nil {
 		return 0, err
 	}
 	return r.handle(), nil
-}
-
-// leaveToLoop hurries the background loop where a send for which nobody waits is not over: r says so, or it
-// may wait to be written to another node.
-func (c *Comm) leaveToLoop(rank int, r *Request) {
-	if r != nil || c.p.others.isAway(c.group.Procs[rank]) {
-		c.p.loop.hurryUp()
-	}
 }
 
 // send publishes the message at once if it can: then it returns no request.
