@@ -84,6 +84,10 @@ func (p *Proc) arrive(from int, f *transport.Frame) {
 		p.transfers.chunk(from, f)
 		return
 	}
+	if Class(f.Ctx%uint32(classes)) == OneSided {
+		p.memory.oneSided.arrive(from, f)
+		return
+	}
 	if f.Kind == transport.Announce && p.transfers.isTakenBack(from, f.Handle) {
 		return
 	}

@@ -139,8 +139,17 @@ func (bg *background) lead() {
 		if bg.p.leads.wanted.Load() > 0 {
 			return
 		}
-		bg.p.leads.sleep(park.Background, bg.ready, -1)
+		bg.p.leads.sleep(bg.wakes(), bg.ready, -1)
 	}
+}
+
+// wakes returns for what the loop wants to be woken: for frames that other members of windows send, too, if there
+// are such. To a process that computes they come as those of messages do, for which nobody would wake it.
+func (bg *background) wakes() uint32 {
+	if len(bg.p.memory.oneSided.serving) > 0 {
+		return park.Background | park.Caller
+	}
+	return park.Background
 }
 
 // mustLook is the last question before the background loop sleeps.

@@ -16,7 +16,7 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// Class tells the two contexts of a communicator apart, so that collectives
+// Class tells the contexts of a communicator apart, so that collectives
 // never match what the program sends.
 type Class uint32
 
@@ -24,7 +24,11 @@ type Class uint32
 const (
 	PointToPoint Class = iota
 	Collective
-	classes
+	OneSided // not matched: see oneSided
+	_
+	classes // a power of two
+
+	matched = OneSided // the classes below it are
 )
 
 // A Comm is one communicator at one member.
@@ -94,7 +98,7 @@ func (p *Proc) openComm(g member.Group, called string) *Comm {
 	p.match.Open(dataContext(g.Index, Collective), len(c.rankOf), true)
 	// A process that decided another group before it died may have sent to this one
 	// (A17): no member, no message.
-	for class := range classes {
+	for class := range matched {
 		p.match.Purge(dataContext(g.Index, class), func(proc int) bool { return c.RankOf(proc) >= 0 }, p.dropped)
 	}
 	return c
@@ -376,7 +380,7 @@ func countUnderWay(c *Comm) (n int) {
 
 // endComm ends every data operation on c.
 func (p *Proc) endComm(c *Comm, why error) {
-	for class := range classes {
+	for class := range matched {
 		p.match.Revoke(dataContext(c.group.Index, class), func(m *matchRecv) { p.complete(p.slots[m.Slot], why) }, p.dropped)
 	}
 	c.dropClaims()

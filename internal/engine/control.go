@@ -177,7 +177,7 @@ func (rh *rules) execute(a control.Action) {
 	case control.Revoked:
 		rh.p.revoked(a.Comm)
 	case control.Reserved:
-		for class := range classes {
+		for class := range matched {
 			rh.p.match.Reserve(dataContext(a.Index, class))
 		}
 	case control.Decided:
@@ -289,11 +289,12 @@ func (p *Proc) forgotten(index uint32) {
 		why = ErrFinalized
 		p.ending.reportUnreceived() // before it is gone
 	}
-	for class := range classes {
+	for class := range matched {
 		p.match.Free(dataContext(index, class), func(m *matchRecv) { p.complete(p.slots[m.Slot], why) }, p.dropped)
 	}
 	p.memory.take(index) // of one that nobody took up
 	if c := p.commAt(index); c != nil {
+		p.memory.oneSided.forget(c)
 		p.comms.forget(index)
 		p.live = slices.DeleteFunc(p.live, func(x *Comm) bool { return x == c })
 	}
@@ -503,7 +504,7 @@ func (p *Proc) failPeer(proc int) {
 		if c.RankOf(proc) < 0 {
 			continue
 		}
-		for class := range classes {
+		for class := range matched {
 			p.match.Fail(dataContext(c.group.Index, class), proc, func(m *matchRecv) { p.complete(p.slots[m.Slot], ulfm.ErrProcFailed) },
 				func(m *matchRecv) { r := p.slots[m.Slot]; r.setPending(true); p.faults.Add(1); p.wakeWaiter(r) }, p.dropped)
 		}
@@ -515,7 +516,7 @@ func (p *Proc) failPeer(proc int) {
 		// The parts of a schedule that concern others end as the schedule takes them
 		// back: a peer that has not heard of the death may have granted them.
 		collective := r.comm.RankOf(proc) >= 0 && r.class() == Collective && r.part == nil
-		if collective || r.peer == proc && (r.kind == sendRequest || r.receiving.HasMatched()) {
+		if collective || r.peer == proc && (r.kind == sendRequest || r.kind == oneSidedRequest || r.receiving.HasMatched()) {
 			p.fail(r, ulfm.ErrProcFailed)
 		}
 	}

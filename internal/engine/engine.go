@@ -187,8 +187,8 @@ func (c Config) newPeer() peerState {
 func New(end transport.End, cfg Config) *Proc {
 	p := &Proc{node: end.Node, link: end.Link, cfg: cfg, me: end.Node.Me(), n: end.Node.Procs(), start: time.Now(), match: match.New()}
 	p.gone.p, p.links.p, p.rules.p, p.leads.p, p.loop.p, p.ending.p = p, p, p, p, p, p
-	p.transfers.p, p.memory.p, p.schedules.p = p, p, p
-	p.services = [servicesCount]service{servesTransfers: &p.transfers, servesMemory: &p.memory, servesSchedules: &p.schedules}
+	p.transfers.p, p.memory.p, p.schedules.p, p.memory.oneSided.p = p, p, p, p
+	p.services = [servicesCount]service{servesTransfers: &p.transfers, servesMemory: &p.memory, servesSchedules: &p.schedules, servesOneSided: &p.memory.oneSided}
 	p.loop.stop, p.loop.hurry, p.loop.ended = make(chan struct{}), make(chan struct{}, 1), make(chan struct{})
 	p.leads.spin.Most = cfg.SpinPolls
 	p.port, _ = end.Link.(*transport.Port)

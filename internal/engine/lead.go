@@ -497,6 +497,9 @@ func (ld *leadership) sleep(flag uint32, mustLook func() bool, most mono.Duratio
 	if ld.p.busy.has(servesTransfers) && ld.p.transfers.awaitsEnd() {
 		most = endLook
 	}
+	if ld.p.busy.has(servesOneSided) && (most < 0 || most > lookAgain) {
+		most = lookAgain
+	}
 	ld.asleep.Store(true)
 	ld.p.node.Sleep(flag, mustLook, most)
 	ld.asleep.Store(false)

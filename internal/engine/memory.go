@@ -23,6 +23,8 @@ type memory struct {
 	opened  []*Comm      // those with something open in memory
 	looking bool         // the step is for memory that moved
 	stores  stores       // into memory of others
+
+	oneSided oneSided // by messages, where memory is not shared
 }
 
 func (my *memory) peerDied(int) {}

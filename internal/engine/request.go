@@ -26,6 +26,7 @@ const (
 	callRequest       // a call that ends in an agreement
 	collectiveRequest // one in memory
 	scheduleRequest   // one by messages
+	oneSidedRequest   // an answer of a window's member
 )
 
 const (
@@ -227,7 +228,7 @@ func (p *Proc) unqueue(r *Request) {
 	q := p.peers.At(r.peer)
 	q.pushes = slices.DeleteFunc(q.pushes, func(x *Request) bool { return x == r })
 	r.queued = false
-	if !r.sending.IsUsed() { // never published: the receiver will not return its credit
+	if !r.sending.IsUsed() && r.class() != OneSided { // never published: the receiver will not return its credit
 		q.credit.Untake(match.Charge(len(r.buf)))
 	}
 }

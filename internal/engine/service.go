@@ -23,6 +23,7 @@ const (
 	servesTransfers = iota // messages from memory to memory
 	servesMemory           // agreements and collectives in the memory of the node
 	servesSchedules        // collectives by messages
+	servesOneSided         // windows of others by messages
 	servicesCount
 )
 

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -69,23 +68,21 @@ type Watch struct {
 	parent *Comm // its revocation is also one of c
 	node   *node.Node
 	epoch  *uint64
-	stores *stores // nil: the operating system ends stores
+	stores *stores       // nil: the operating system ends stores
+	away   []bool        // by rank: its memory is not shared; nil: that of all is
+	server Server        // of frames of those; nil: there is none
+	gone   func()        // it was closed here: what to do when it is by all
+	served atomic.Uint64 // frames
+	nobody group         // whom napServing waits for
 }
 
 // NewWatch returns the Watch of c, which was made from parent, until Close. A revocation of parent
-// that this process hears of revokes c. The error is ErrUnsupported if not all members share
-// memory, or may write there after they were declared dead.
-func NewWatch(c, parent *Comm) (*Watch, error) {
+// that this process hears of revokes c. Apart says that no member reaches another one's memory, whether that could be shared or not.
+func NewWatch(c, parent *Comm, apart bool) *Watch {
 	p := c.p
-	switch {
-	case !p.memory.shares:
-		return nil, fmt.Errorf("%w: processes do not use each other's memory here", ErrUnsupported)
-	case c.nodes != nil:
-		return nil, fmt.Errorf("%w: the members are on several nodes", ErrUnsupported)
-	}
-	w := &Watch{c: c, parent: parent, node: p.node, epoch: p.node.EpochWord()}
+	w := &Watch{c: c, parent: parent, node: p.node, epoch: p.node.EpochWord(), away: awayFrom(c, apart)}
 	s := &p.memory.stores
-	if !p.port.Processes() {
+	if p.port == nil || !p.port.Processes() {
 		w.stores = s
 	} else if !s.opened.Load() {
 		publish.Silenceable() // if not, silence waits longer
@@ -97,16 +94,37 @@ func NewWatch(c, parent *Comm) (*Watch, error) {
 	if parent.revoked {
 		p.rules.step(control.Revoke{Comm: c.group.Index})
 	}
-	return w, nil
+	return w
 }
 
-// Close ends what NewWatch has begun.
-func (w *Watch) Close() {
+// awayFrom says of each member whether this one does not share its memory: those of other nodes, and all others where
+// what a process stores after it was declared dead could not be kept out.
+func awayFrom(c *Comm, apart bool) (away []bool) {
+	for rank := range c.Size() {
+		if rank == c.Rank() || !apart && c.p.memory.shares && (c.nodes == nil || c.nodes[rank] == c.nodes[c.Rank()]) {
+			continue
+		}
+		if away == nil {
+			away = make([]bool, c.Size())
+		}
+		away[rank] = true
+	}
+	return away
+}
+
+// Close ends what NewWatch has begun. Gone is called when no other member uses this one's memory by way of this
+// process any more: at once where all share memory, else once all have freed the communicator.
+func (w *Watch) Close(gone func()) {
 	p := w.c.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := &p.memory.stores
 	s.watches = slices.DeleteFunc(s.watches, func(other *Watch) bool { return other == w })
+	if w.server == nil {
+		gone()
+		return
+	}
+	w.gone = gone
 }
 
 // Processes says whether the members are processes, and not goroutines of one.
@@ -174,16 +192,29 @@ const napMax = mono.Duration(time.Millisecond)
 // Await returns when done says true, once. It asks again and again, and sleeps between at a bell of
 // this process, for a millisecond at most; others Wake it when there may be something.
 func (w *Watch) Await(bell *uint32, done func() bool) {
-	for polls := 0; !done(); polls++ {
+	for polls := 0; ; polls++ {
+		served := w.served.Load()
+		if done() {
+			return
+		}
 		switch {
 		case w.c.p.cfg.YieldPolls > 0 && polls < w.c.p.cfg.YieldPolls:
 			w.node.Yield()
 		case polls < w.c.p.cfg.SpinPolls:
 			park.Pause(1)
+		case w.away != nil:
+			if w.napServing(bell, done, served) {
+				return
+			}
+			continue
 		default:
 			if w.nap(bell, done) {
 				return
 			}
+			continue
+		}
+		if w.away != nil && polls&15 == 15 {
+			w.Poll()
 		}
 	}
 }

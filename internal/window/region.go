@@ -10,6 +10,7 @@ import (
 	"unsafe"
 	"weak"
 
+	"github.com/goulfm/goulfm/internal/kernel"
 	"github.com/goulfm/goulfm/internal/segment"
 )
 
@@ -58,6 +59,26 @@ func heapBytes(n int) []byte {
 	base := unsafe.Pointer(unsafe.SliceData(words))
 	skip := -uintptr(base) & (segment.Line - 1)
 	return unsafe.Slice((*byte)(unsafe.Add(base, skip)), roundUp(n, 8))
+}
+
+// Own returns a Region of a program's memory, which no other process reaches. Its length may be any.
+func Own(mem []byte) *Region {
+	r := &Region{token: newToken(), fd: -1, body: mem}
+	r.users.Store(1)
+	return r
+}
+
+// IsWhole says whether the numbers in a program's memory can be changed atomically: each of unit bytes begins at a multiple of that,
+// and those of less than 4 bytes fill words. Records have none.
+func IsWhole(mem []byte, unit int, elem kernel.Elem) bool {
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(mem)))
+	switch {
+	case elem == 0 || len(mem) == 0:
+		return true
+	case unit < 4:
+		return at%4 == 0 && len(mem)%4 == 0
+	}
+	return at%uintptr(min(unit, 8)) == 0
 }
 
 // FindHeap returns the Region of a goroutine rank that was offered.

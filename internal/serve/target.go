@@ -1,0 +1,268 @@
+package serve
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/goulfm/goulfm/internal/hold"
+	"github.com/goulfm/goulfm/internal/view"
+)
+
+// Memory is what a Target's owner lends: Bytes of elements, and counters.
+type Memory interface {
+	// Bytes returns how many there are.
+	Bytes() int
+	// Put stores data from byte at on, Get fills dst from there: each element as a whole.
+	Put(at int, data []byte)
+	Get(at int, dst []byte)
+	// Load, Swap and CompareAndSwap are atomic operations on the number of size bytes at byte at, in the
+	// lowest bits of a word. They return what was there.
+	Load(at, size int) uint64
+	Swap(at, size int, v uint64) uint64
+	CompareAndSwap(at, size int, old, v uint64) uint64
+	// Combines says whether there is such an operation on such numbers; Combine changes one by it, and
+	// returns what was there.
+	Combines(kernel, elem uint8, size int) bool
+	Combine(kernel, elem uint8, at, size int, in uint64) uint64
+	// Count has a counter of notifications be one more; false: there is none of that number.
+	Count(slot uint64) bool
+	// Posted and Completed say of an origin how often it has posted for this process, and how
+	// many epochs it has completed here.
+	Posted(origin int, n uint64)
+	Completed(origin int, n uint64)
+}
+
+// Locker is one origin's part in the target's lock: a hold.Lock.
+type Locker interface {
+	Lock(m hold.Mode) hold.Outcome
+	Look() hold.Outcome
+	Outcome() hold.Outcome
+	Unlock()
+	Withdraw()
+	Dead() uint64
+}
+
+// An Answer goes back to an origin, under the name that its frame had.
+type Answer struct {
+	To    int
+	Reply uint64
+	Data  []byte
+}
+
+// Granted is what the answer to a Lock says.
+type Granted struct {
+	Held bool
+	Dead uint64 // not held: the name of the holder that died
+}
+
+// GrantedBytes is the length of an answer to a Lock.
+const GrantedBytes = 9
+
+// ReadGranted returns what the answer to a Lock says.
+func ReadGranted(b []byte) (g Granted, err error) {
+	if len(b) != GrantedBytes || b[0] > 1 {
+		return g, fmt.Errorf("answer to a lock: %d bytes", len(b))
+	}
+	return Granted{Held: b[0] == 1, Dead: binary.LittleEndian.Uint64(b[1:])}, nil
+}
+
+func (g Granted) append(b []byte) []byte {
+	held := byte(0)
+	if g.Held {
+		held = 1
+	}
+	return binary.LittleEndian.AppendUint64(append(b, held), g.Dead)
+}
+
+// A Target executes what origins ask for on the memory of one member.
+type Target struct {
+	memory Memory
+	lock   func(origin int) Locker
+	asked  []asker // who has asked for the lock, in the order of their first time
+}
+
+// asker is an origin that has asked for the lock.
+type asker struct {
+	origin int
+	lock   Locker
+	reply  uint64 // of the Lock that waits; 0: none does
+}
+
+// New returns the Target of a memory. Lock makes an origin's part in its lock.
+func New(m Memory, lock func(origin int) Locker) *Target { return &Target{memory: m, lock: lock} }
+
+// Step executes a frame of an origin. The error says what is wrong with it; then nothing happened.
+func (t *Target) Step(from int, b []byte) ([]Answer, error) {
+	f, err := Read(b)
+	if err == nil {
+		err = t.check(&f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch f.Op {
+	case Lock, Unlock:
+		return t.stepLock(from, &f), nil
+	case Posted:
+		t.memory.Posted(from, f.Count)
+	case Completed:
+		t.memory.Completed(from, f.Count)
+	default:
+		return t.access(from, &f), nil
+	}
+	return nil, nil
+}
+
+// check says what is wrong with a frame for this memory. The origin has checked the same, so nobody
+// who is well sends one.
+func (t *Target) check(f *Frame) error {
+	n := uint64(len(f.Data))
+	switch f.Op {
+	case Put, Accumulate:
+	case Get:
+		n = f.Count
+	case Load, Swap, CompareAndSwap:
+		n = uint64(f.Size)
+	default:
+		return nil
+	}
+	have := uint64(t.memory.Bytes())
+	switch {
+	case f.At > have || n > have-f.At:
+		return fmt.Errorf("frame of a window: %v of bytes %d to %d of %d", f.Op, f.At, f.At+n, have)
+	case f.hasNumber() && f.At%uint64(f.Size) != 0:
+		return fmt.Errorf("frame of a window: %v of a number of %d bytes at byte %d", f.Op, f.Size, f.At)
+	case f.Op == Accumulate && !t.memory.Combines(f.Kernel, f.Elem, int(f.Size)):
+		return fmt.Errorf("frame of a window: accumulate by operation %d of element %d", f.Kernel, f.Elem)
+	}
+	return nil
+}
+
+// access executes an operation on elements and counters.
+func (t *Target) access(from int, f *Frame) []Answer {
+	m, at, size := t.memory, int(f.At), int(f.Size)
+	var out []byte
+	switch f.Op {
+	case Put:
+		m.Put(at, f.Data)
+	case Get:
+		out = make([]byte, f.Count)
+		m.Get(at, out)
+	case Load:
+		out = word(m.Load(at, size))
+	case Swap:
+		out = word(m.Swap(at, size, f.Operand))
+	case CompareAndSwap:
+		out = word(m.CompareAndSwap(at, size, f.Count, f.Operand))
+	case Accumulate:
+		out = t.accumulate(f)
+	case Notify:
+		m.Count(f.At)
+	case Flush:
+	}
+	if f.Reply == 0 {
+		return nil
+	}
+	return []Answer{{To: from, Reply: f.Reply, Data: out}}
+}
+
+func word(v uint64) []byte { return binary.LittleEndian.AppendUint64(nil, v) }
+
+// accumulate combines numbers one by one, and returns what was there if anybody wants to know.
+func (t *Target) accumulate(f *Frame) (were []byte) {
+	size := int(f.Size)
+	if f.Reply != 0 {
+		were = make([]byte, len(f.Data))
+	}
+	for off := 0; off < len(f.Data); off += size {
+		was := t.memory.Combine(f.Kernel, f.Elem, int(f.At)+off, size, view.BitsAt(f.Data[off:], size))
+		if were != nil {
+			view.SetBitsAt(were[off:], size, was)
+		}
+	}
+	return were
+}
+
+func (t *Target) stepLock(from int, f *Frame) []Answer {
+	a := t.asker(from)
+	if f.Op == Unlock {
+		t.letGo(a)
+		answers := t.Look()
+		if f.Reply != 0 {
+			answers = append(answers, Answer{To: from, Reply: f.Reply})
+		}
+		return answers
+	}
+	if a.lock.Outcome() == hold.Held || a.lock.Outcome() == hold.Waiting {
+		return nil // of one process one goroutine at a time asks: it is not one of ours
+	}
+	a.reply = f.Reply
+	return t.granted(nil, a, a.lock.Lock(hold.Mode(f.Mode)))
+}
+
+// letGo gives back what an origin has of the lock.
+func (t *Target) letGo(a *asker) {
+	switch a.lock.Outcome() {
+	case hold.Held:
+		a.lock.Unlock()
+	case hold.Waiting:
+		a.lock.Withdraw()
+	}
+	a.reply = 0
+}
+
+// granted answers a Lock that is over.
+func (t *Target) granted(out []Answer, a *asker, o hold.Outcome) []Answer {
+	if o == hold.Waiting || a.reply == 0 {
+		return out
+	}
+	g := Granted{Held: o == hold.Held}
+	if o == hold.Broken {
+		g.Dead = a.lock.Dead()
+	}
+	out = append(out, Answer{To: a.origin, Reply: a.reply, Data: g.append(nil)})
+	a.reply = 0
+	return out
+}
+
+// asker returns an origin's part in the lock.
+func (t *Target) asker(origin int) *asker {
+	for i := range t.asked {
+		if t.asked[i].origin == origin {
+			return &t.asked[i]
+		}
+	}
+	t.asked = append(t.asked, asker{origin: origin, lock: t.lock(origin)})
+	return &t.asked[len(t.asked)-1]
+}
+
+// Look goes on with the locks that are waited for: what they wait for may have changed in memory.
+func (t *Target) Look() (answers []Answer) {
+	for i := range t.asked {
+		if a := &t.asked[i]; a.reply != 0 {
+			answers = t.granted(answers, a, a.lock.Look())
+		}
+	}
+	return answers
+}
+
+// Waits says whether an origin waits for the lock: then Look wants to be called again and again.
+func (t *Target) Waits() bool {
+	for i := range t.asked {
+		if t.asked[i].reply != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Died forgets an origin that is known to be dead. What it held stays in the words of the lock, where all
+// see that its holder is dead.
+func (t *Target) Died(origin int) {
+	for i := range t.asked {
+		if t.asked[i].origin == origin {
+			t.asked = append(t.asked[:i], t.asked[i+1:]...)
+			return
+		}
+	}
+}
