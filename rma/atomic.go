@@ -7,6 +7,7 @@ import (
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/internal/kernel"
+	"github.com/goulfm/goulfm/internal/serve"
 	"github.com/goulfm/goulfm/internal/view"
 	"github.com/goulfm/goulfm/internal/window"
 )
@@ -24,6 +25,13 @@ func Replace[T comm.Elem]() collectives.Kernel[T] {
 // components are atomic each: an Accumulate changes them.
 func (t Target[T]) Load(ctx context.Context, disp int) (T, error) {
 	var v T
+	if t.k.isAway(t.rank) {
+		bits, err := t.k.far(t.rank).askNumber(ctx, "load", disp, serve.Frame{Op: serve.Load})
+		if err == nil {
+			v = fromBits[T](bits)
+		}
+		return v, t.k.raise(err)
+	}
 	e, err := t.k.element(ctx, "load", t.rank, disp)
 	if err == nil {
 		v = fromBits[T](e.Load())
@@ -36,6 +44,9 @@ func (t Target[T]) Load(ctx context.Context, disp int) (T, error) {
 // call happened before (P1): data that were put before it are there for whoever loads the element. Errors as of
 // Load.
 func (t Target[T]) Store(ctx context.Context, disp int, v T) error {
+	if t.k.isAway(t.rank) {
+		return t.k.raise(t.k.far(t.rank).tellNumber(ctx, "store", disp, toBits(v)))
+	}
 	e, err := t.k.element(ctx, "store", t.rank, disp)
 	if err == nil {
 		e.Swap(toBits(v))
@@ -54,6 +65,13 @@ func (t Target[T]) FetchAndOp(ctx context.Context, disp int, v T, op collectives
 	if err != nil {
 		return prev, t.k.raise(err)
 	}
+	if t.k.isAway(t.rank) {
+		bits, err := t.k.far(t.rank).change(ctx, "fetch_and_op", disp, change, toBits(v))
+		if err == nil {
+			prev = fromBits[T](bits)
+		}
+		return prev, t.k.raise(err)
+	}
 	e, err := t.k.element(ctx, "fetch_and_op", t.rank, disp)
 	if err == nil {
 		prev = fromBits[T](change.apply(e, toBits(v)))
@@ -67,6 +85,13 @@ func (t Target[T]) FetchAndOp(ctx context.Context, disp int, v T, op collectives
 // whether it stored (MPI 12.3.4, MPI_Compare_and_swap). Floats are compared by their bits. After every operation on
 // the target before it, as Store. Errors as of Load.
 func (t Target[T]) CompareAndSwap(ctx context.Context, disp int, old, v T) (prev T, swapped bool, err error) {
+	if t.k.isAway(t.rank) {
+		was, err := t.k.far(t.rank).askNumber(ctx, "compare_and_swap", disp, serve.Frame{Op: serve.CompareAndSwap, Count: toBits(old), Operand: toBits(v)})
+		if err != nil {
+			return prev, false, t.k.raise(err)
+		}
+		return fromBits[T](was), was == toBits(old), nil
+	}
 	e, err := t.k.element(ctx, "compare_and_swap", t.rank, disp)
 	if err != nil {
 		return prev, false, t.k.raise(err)
@@ -112,15 +137,18 @@ func accumulate[T comm.Elem](ctx context.Context, t Target[T], name string, disp
 	if err != nil {
 		return err
 	}
+	size, in, out := change.size, view.Bytes(src), view.Bytes(result)
+	if t.k.isAway(t.rank) {
+		return t.k.far(t.rank).accumulate(ctx, name, disp, len(src), change, in, out)
+	}
 	mem, err := t.k.reach(ctx, name, t.rank, disp, len(src))
 	if err != nil {
 		return err
 	}
-	size, in, out := change.size, view.Bytes(src), view.Bytes(result)
 	for at := 0; at < len(mem); at += size {
-		prev := change.apply(window.At(mem[at:], size), bitsAt(in[at:], size))
+		prev := change.apply(window.At(mem[at:], size), view.BitsAt(in[at:], size))
 		if out != nil {
-			setBitsAt(out[at:], size, prev)
+			view.SetBitsAt(out[at:], size, prev)
 		}
 	}
 	t.k.leave()
@@ -130,8 +158,8 @@ func accumulate[T comm.Elem](ctx context.Context, t Target[T], name string, disp
 
 // element begins an atomic access to one element of a target.
 func (k *core) element(ctx context.Context, op string, rank, disp int) (e window.Element, err error) {
-	if k.elem == 0 || k.unit > 8 {
-		return e, k.fail(op, nil, fmt.Errorf("%w: %s have no atomic operations", comm.ErrType, view.CodeName(k.spec.code)))
+	if err := k.atomic(op); err != nil {
+		return e, err
 	}
 	mem, err := k.reach(ctx, op, rank, disp, 1)
 	if err != nil {
@@ -140,11 +168,26 @@ func (k *core) element(ctx context.Context, op string, rank, disp int) (e window
 	return window.At(mem, k.unit), nil
 }
 
+// atomic says what is wrong with an atomic operation on a whole element.
+func (k *core) atomic(op string) error {
+	if k.elem == 0 || k.unit > 8 {
+		return k.fail(op, nil, fmt.Errorf("%w: %s have no atomic operations", comm.ErrType, view.CodeName(k.spec.code)))
+	}
+	return nil
+}
+
 // A change is what an operation does to one number of size bytes.
 type change struct {
+	op   kernel.Op // 0: one of the program
+	elem kernel.Elem
 	size int
 	adds bool // it is a sum of integers
 	f    func(acc, in uint64) uint64
+}
+
+// changeBy is the change by a built-in operation; its f is nil where there is none.
+func changeBy(op kernel.Op, elem kernel.Elem, size int) change {
+	return change{op: op, elem: elem, size: size, adds: op == kernel.Sum && elem <= kernel.Uint64, f: kernel.Scalar(op, elem)}
 }
 
 func (c change) apply(e window.Element, in uint64) (prev uint64) {
@@ -170,7 +213,7 @@ func changeOf[T comm.Elem](k *core, name string, op collectives.Op[T]) (c change
 		}
 		elem, size = kernel.Float64, 8
 	}
-	c = change{size: size, adds: code == kernel.Sum && elem <= kernel.Uint64, f: kernel.Scalar(code, elem)}
+	c = changeBy(code, elem, size)
 	if code == 0 {
 		c.f = foldOf(kern)
 	}
@@ -206,11 +249,11 @@ func opOf(name string) kernel.Op {
 // toBits and fromBits have a number of up to 8 bytes in the lowest bits of a word.
 func toBits[T any](v T) uint64 {
 	one := [1]T{v}
-	return bitsAt(view.Bytes(one[:]), view.Size[T]())
+	return view.BitsAt(view.Bytes(one[:]), view.Size[T]())
 }
 
 func fromBits[T any](bits uint64) T {
 	var one [1]T
-	setBitsAt(view.Bytes(one[:]), view.Size[T](), bits)
+	view.SetBitsAt(view.Bytes(one[:]), view.Size[T](), bits)
 	return one[0]
 }

@@ -9,6 +9,9 @@ import (
 )
 
 func (k *core) put(ctx context.Context, op string, rank, disp, n int, src []byte) error {
+	if k.isAway(rank) {
+		return k.far(rank).put(ctx, op, disp, n, src)
+	}
 	dst, err := k.reach(ctx, op, rank, disp, n)
 	if err != nil {
 		return err
@@ -19,6 +22,9 @@ func (k *core) put(ctx context.Context, op string, rank, disp, n int, src []byte
 }
 
 func (k *core) get(ctx context.Context, op string, rank, disp, n int, dst []byte) error {
+	if k.isAway(rank) {
+		return k.far(rank).get(ctx, op, disp, n, dst)
+	}
 	src, err := k.reach(ctx, op, rank, disp, n)
 	if err != nil {
 		return err
@@ -36,6 +42,9 @@ func (k *core) salvage(rank, disp int, dst []byte, n int) error {
 	p := &k.pieces[rank]
 	if uint(disp) > uint(p.n) || n > p.n-disp {
 		return k.fail(op, []int{rank}, fmt.Errorf("%w: elements %d to %d of %d", ErrBounds, disp, disp+n, p.n))
+	}
+	if k.isAway(rank) {
+		return k.failAway(op, rank)
 	}
 	k.sees() // the dead are silenced before their memory is read
 	copy(dst, p.data[disp*k.unit:])

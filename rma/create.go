@@ -22,10 +22,23 @@ import (
 // Errors: comm.ErrNoRoom where there is no memory, comm.ErrType for elements without a fixed size,
 // comm.ErrArgument for a wrong n or option, each at the member that has it and comm.ErrPeerArgument at the others; comm.ErrMismatch
 // where members gave different types or options; comm.ErrProcFailed when a member has died;
-// comm.ErrUnsupported where members do not share memory: on several nodes, with --fence, and where all
-// goes by messages. When ctx ends first the window is revoked at all (MPI 12.2.2, MPI_Win_allocate).
+// and comm.ErrFenced, comm.ErrFinalized. When ctx ends first the window is revoked at all (MPI 12.2.2, MPI_Win_allocate).
 func Allocate[T comm.Elem](ctx context.Context, c *comm.Comm, n int, o ...Option) (*Win[T], error) {
 	return made[T](create(ctx, c, specOf[T]("allocate", n, o)))
+}
+
+// Create makes a window of the program's own memory: mem is this member's elements, which all others access by frames that this process
+// executes, whatever the program does meanwhile: so Allocate is faster, and on one node much. The window holds mem until all have freed
+// it; a member that is killed takes it along (Salvage and Inherit are comm.ErrUnsupported). All members Create, and a Rebuild of such a window has no
+// members that come new. Collective over c, uniform as Allocate, with its errors; besides comm.ErrArgument for memory in which numbers cannot be
+// changed atomically: elements that do not begin at a multiple of their size, or are of 1 or 2 bytes and do not fill words of 4 (MPI
+// 12.2.1, MPI_Win_create).
+func Create[T comm.Elem](ctx context.Context, c *comm.Comm, mem []T, o ...Option) (*Win[T], error) {
+	s := specOf[T]("create", len(mem), o)
+	if s.own, s.mem = true, view.Bytes(mem); s.err == nil && !window.IsWhole(s.mem, s.unit, window.ElemOf(s.code)) {
+		s.err = fmt.Errorf("%w: memory of %d elements of %d bytes, which cannot be changed atomically there", comm.ErrArgument, len(mem), s.unit)
+	}
+	return made[T](create(ctx, c, s))
 }
 
 func made[T comm.Elem](k *core, err error) (*Win[T], error) {
@@ -59,8 +72,10 @@ type spec struct {
 	err           error // what is wrong with it
 	notifications int
 	populate      bool
-	old           *core // whose memory is moved; nil: new memory
-	heir          bool  // Inherit was given, of rank dead of old
+	own           bool   // the memory is the program's
+	mem           []byte // of a Create
+	old           *core  // whose memory is moved; nil: new memory
+	heir          bool   // Inherit was given, of rank dead of old
 	dead          int
 	fresh         bool // Fresh was given
 }
@@ -84,7 +99,7 @@ func specOf[T comm.Elem](op string, n int, options []Option) spec {
 		s.err = fmt.Errorf("%w: %d counters of notifications: at most %d", comm.ErrArgument, s.notifications, notificationsMax)
 	case s.n > math.MaxInt/2/max(s.unit, 1):
 		s.err = fmt.Errorf("%w: %d elements", comm.ErrNoRoom, s.n)
-	case op == "allocate" && (s.heir || s.fresh):
+	case op != "rebuild" && (s.heir || s.fresh):
 		s.err = fmt.Errorf("%w: Inherit and Fresh are for Rebuild", comm.ErrArgument)
 	}
 	return s
@@ -94,6 +109,7 @@ func specOf[T comm.Elem](op string, n int, options []Option) spec {
 // travels as it lies in memory.
 type contribution struct {
 	Fine          bool // it has memory, and nothing is wrong with what it asked for
+	Own           bool // the memory is the program's
 	Code          uint8
 	Notifications uint32
 	Elements      uint64
@@ -127,10 +143,9 @@ func create(ctx context.Context, c *comm.Comm, s spec) (*core, error) {
 	dup.SetErrorHandler(comm.ErrorsReturn) // what programs see goes through fail
 	k := &creation{core: &core{base: &base{parent: c, c: dup, name: "window of " + c.Name(), me: c.Rank(), n: c.Size()}, spec: s, unit: s.unit, elem: window.ElemOf(s.code)}}
 	k.pieces = make([]piece, k.n)
-	k.watch, k.mine = engine.NewWatch(door.Engine(dup), door.Engine(c))
-	if k.mine == nil {
-		k.mine = s.err
-	}
+	k.exposure.posted, k.access.started = make([]uint64, k.n), make([]uint64, k.n)
+	k.watch, k.mine = engine.NewWatch(door.Engine(dup), door.Engine(c), s.own), s.err
+	k.away = k.watch.Away()
 	offer := k.offer()
 	k.exchange(ctx, offer)
 	k.findAll()
@@ -140,13 +155,12 @@ func create(ctx context.Context, c *comm.Comm, s spec) (*core, error) {
 	}
 	k.look()
 	k.newGuards()
-	k.exposure.posted, k.access.started = make([]uint64, k.n), make([]uint64, k.n)
 	return k.core, nil
 }
 
 // offer makes this member's memory.
 func (k *creation) offer() contribution {
-	mine := contribution{Code: k.spec.code, Notifications: uint32(k.spec.notifications)}
+	mine := contribution{Own: k.spec.own, Code: k.spec.code, Notifications: uint32(k.spec.notifications)}
 	if k.mine != nil {
 		return mine
 	}
@@ -159,6 +173,7 @@ func (k *creation) offer() contribution {
 	}
 	mine.Fine, mine.Elements = true, uint64(k.spec.n)
 	mine.Data, mine.Control = p.memory.Offer(), p.says.Offer()
+	k.lend(p)
 	return mine
 }
 
@@ -166,6 +181,9 @@ func (k *creation) offer() contribution {
 // member's, or new memory.
 func (k *creation) elements() (*window.Region, error) {
 	old := k.spec.old
+	if k.spec.mem != nil {
+		return window.Own(k.spec.mem), nil
+	}
 	if old == nil || k.spec.fresh {
 		return k.newRegion(k.spec.n*k.unit, k.spec.populate)
 	}
@@ -210,6 +228,10 @@ func (k *creation) findAll() {
 	}
 	mine := &k.all[k.me]
 	for _, o := range k.all {
+		if o.Own != mine.Own {
+			k.mine = fmt.Errorf("%w: memory of the program, and of the library", comm.ErrMismatch)
+			return
+		}
 		if o.Code != mine.Code || o.Notifications != mine.Notifications {
 			k.mine = fmt.Errorf("%w: %s and %s, %d and %d counters of notifications", comm.ErrMismatch,
 				view.CodeName(mine.Code), view.CodeName(o.Code), mine.Notifications, o.Notifications)
@@ -229,6 +251,10 @@ func (k *creation) findAll() {
 // find maps what one member offers.
 func (k *creation) find(rank int) (err error) {
 	o, p := &k.all[rank], &k.pieces[rank]
+	p.n = int(min(o.Elements, math.MaxInt/uint64(max(k.unit, 1))))
+	if k.isAway(rank) {
+		return nil
+	}
 	if rank != k.me {
 		if p.memory, err = k.findRegion(o.Data); err == nil {
 			p.says, err = k.findRegion(o.Control)
@@ -245,7 +271,7 @@ func (k *creation) find(rank int) (err error) {
 	if bytes > uint64(len(p.memory.Bytes())) || window.ControlBytes(k.n, k.spec.notifications) > len(p.says.Bytes()) {
 		return fmt.Errorf("%w: rank %d", window.ErrForeign, rank)
 	}
-	p.n, p.data = int(o.Elements), p.memory.Bytes()[:bytes:bytes]
+	p.data = p.memory.Bytes()[:bytes:bytes]
 	p.control = window.ControlOf(p.says, k.n)
 	return nil
 }
@@ -308,9 +334,6 @@ func (k *creation) guilty(flag uint64) (ranks []int) {
 
 // giveUp undoes a creation that has failed.
 func (k *creation) giveUp() {
-	if k.watch != nil {
-		k.watch.Close()
-	}
-	k.release()
+	k.watch.Close(k.releaser())
 	_ = k.c.Free() // the creation has failed, and says why
 }

@@ -32,6 +32,12 @@
 // the race detector finds them. (Elements of 1 and 2 bytes are changed with their neighbours of one
 // 4-byte word: it takes a put to a neighbour at that time for a race, which it is not.)
 //
+// # Several nodes
+//
+// Members of a node access each other's memory by copies and instructions, and the target does nothing. To one of another node,
+// with --fence to any, and to memory of the program's own (Create) a member sends frames, which the target's process executes when they come, while
+// its program computes; so such a put is there when a Flush, an Unlock or a Fence says so. Everything else is the same.
+//
 // # Objects
 //
 // A View is a part of a window's bytes as elements of another type. In a Pool members make objects by themselves, at any time, and tell
@@ -47,8 +53,8 @@
 //
 // # What is not promised
 //
-//   - Members on several nodes: comm.ErrUnsupported, as yet.
-//   - Memory of the program's own as a window (MPI_Win_create).
+//   - The memory of a dead member of another node, and of one that has made the window of its own memory (Create), cannot
+//     be read by others: Salvage and Inherit are comm.ErrUnsupported.
 //   - A system call of the program into memory of a window, as a read from a file, may go on after its death
 //     was declared.
 package rma

@@ -8,6 +8,7 @@ import (
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/internal/segment"
+	"github.com/goulfm/goulfm/internal/serve"
 )
 
 // exposure is what this member has posted. Counters in memory never go back: the k-th Start of
@@ -101,6 +102,9 @@ func (k *core) post(ctx context.Context, g comm.Group) error {
 	k.watch.Leave()
 	for _, o := range ranks {
 		k.ring(o)
+		if k.isAway(o) {
+			_ = k.far(o).tell(ctx, op, &serve.Frame{Op: serve.Posted, Count: x.posted[o]}) // WaitPosted names the dead
+		}
 	}
 	return nil
 }
@@ -118,7 +122,7 @@ func (k *core) start(ctx context.Context, g comm.Group) error {
 		return k.fail(op, nil, fmt.Errorf("%w: the Start before is not over", comm.ErrArgument))
 	}
 	dead, err := k.awaitEach(ctx, op, ranks, func(rank int) bool {
-		return segment.Load64(k.pieces[rank].control.Posted(k.me)) > e.started[rank]
+		return k.postedFor(rank) > e.started[rank]
 	})
 	if err != nil {
 		return err
@@ -131,6 +135,14 @@ func (k *core) start(ctx context.Context, g comm.Group) error {
 		}
 	}
 	return k.failDead(op, dead)
+}
+
+// postedFor is how often a target has posted for this member.
+func (k *core) postedFor(rank int) uint64 {
+	if k.isAway(rank) {
+		return k.remote[rank].posted.Load()
+	}
+	return segment.Load64(k.pieces[rank].control.Posted(k.me))
 }
 
 func (k *core) complete(ctx context.Context) error {
@@ -154,7 +166,9 @@ func (k *core) complete(ctx context.Context) error {
 	}
 	var dead []int
 	for _, rank := range e.targets {
-		segment.Store64(k.pieces[rank].control.Completed(k.me), e.started[rank])
+		if !k.isAway(rank) {
+			segment.Store64(k.pieces[rank].control.Completed(k.me), e.started[rank])
+		}
 		if s.dead[rank] {
 			dead = append(dead, rank)
 		}
@@ -162,6 +176,9 @@ func (k *core) complete(ctx context.Context) error {
 	k.watch.Leave()
 	for _, rank := range e.targets {
 		k.ring(rank)
+		if k.isAway(rank) && !s.dead[rank] && k.far(rank).tell(ctx, op, &serve.Frame{Op: serve.Completed, Count: e.started[rank]}) != nil && k.look().dead[rank] {
+			dead = append(dead, rank)
+		}
 	}
 	if s.err != nil {
 		return k.fail(op, nil, s.err)

@@ -27,7 +27,7 @@ func must[T any](v T, err error) T {
 // TestPostStart: each step a member has the values of both neighbours of that step.
 func TestPostStart(t *testing.T) {
 	const n = 4
-	commtest.Run(t, n, func(ctx context.Context, c *comm.Comm) {
+	run(t, n, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 2)
 		g, right, left := neighbours(c), (c.Rank()+1)%n, (c.Rank()+n-1)%n
 		for step := range 50 {
@@ -65,7 +65,7 @@ func TestPostStart(t *testing.T) {
 
 // TestSpecW16EpochsWithTheDead: the dead are named after all others have come, and the epoch is over.
 func TestSpecW16EpochsWithTheDead(t *testing.T) {
-	commtest.Run(t, 4, func(ctx context.Context, c *comm.Comm) {
+	run(t, 4, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 2)
 		others := must(c.Group().Incl(0, 1, 3))
 		target := must(c.Group().Incl(2))
@@ -94,7 +94,7 @@ func TestSpecW16EpochsWithTheDead(t *testing.T) {
 
 // TestNotifications: each that is counted implies its data.
 func TestNotifications(t *testing.T) {
-	commtest.Run(t, 3, func(ctx context.Context, c *comm.Comm) {
+	run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 200, rma.Notifications(2))
 		if c.Rank() > 0 {
 			for i := range 100 {

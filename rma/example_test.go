@@ -467,6 +467,51 @@ func ExampleRebuild() {
 	// Output: [0 0] [20 0] [10 0] [10 0]
 }
 
+// The living ask who shares the memory of the dead: of several nodes those of its own do.
+func ExampleHeirs() {
+	ranks(3, func(ctx context.Context, c *comm.Comm) {
+		w := window[int](ctx, c, 1)
+		w.Local()[0] = 10 * c.Rank()
+		told(w.Fence(ctx))
+		if c.Rank() == 1 {
+			commtest.Kill(c)
+		}
+		left, err := c.Shrink(ctx)
+		told(err)
+		heirs, err := rma.Heirs(ctx, left, w, []int{1})
+		told(err)
+		o := rma.Fresh(0)
+		if left.Rank() == heirs[0] {
+			o = rma.Inherit(1)
+		}
+		lost, err := rma.Rebuild(ctx, left, w, o)
+		told(err)
+		if left.Rank() == heirs[0] {
+			fmt.Println(lost.Local())
+		}
+		told(lost.Fence(ctx), lost.Free(), w.Free())
+	})
+	// Output: [10]
+}
+
+// Others change a slice of the program.
+func ExampleCreate() {
+	ranks(2, func(ctx context.Context, c *comm.Comm) {
+		mine := make([]float64, 3)
+		w, err := rma.Create(ctx, c, mine)
+		told(err)
+		if c.Rank() == 1 {
+			told(w.At(0).Put(ctx, 1, []float64{2.5}))
+		}
+		told(w.Fence(ctx))
+		if c.Rank() == 0 {
+			fmt.Println(mine)
+		}
+		told(w.Free())
+	})
+	// Output: [0 2.5 0]
+}
+
 func ExampleInherit()     { ExampleRebuild() }
 func ExampleFresh()       { ExampleRebuild() }
 func ExampleWin_Salvage() { ExampleRebuild() }

@@ -16,7 +16,7 @@ import (
 // TestSpecW1OneOutcome: a member with a wrong argument votes no, and is named at the others; members that do not
 // fit each other all get that; a death ends the creation at all.
 func TestSpecW1OneOutcome(t *testing.T) {
-	commtest.Run(t, 4, func(ctx context.Context, c *comm.Comm) {
+	run(t, 4, func(ctx context.Context, c *comm.Comm) {
 		n := 3
 		if c.Rank() == 2 {
 			n = -1
@@ -93,10 +93,10 @@ func TestSpecW1DeathWhileItIsMade(t *testing.T) {
 // TestSpecR60W2W3W5W8W9W14W15DeadTarget: operations on the dead fail without effect, those on the living go
 // on; a fence fails, and what was put before it is there; the memory of the dead can be read.
 func TestSpecR60W2W3W5W8W9W14W15DeadTarget(t *testing.T) {
-	commtest.Run(t, 3, func(ctx context.Context, c *comm.Comm) {
+	run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 4, rma.Notifications(1))
 		assert.NoError(t, w.At(2).Put(ctx, c.Rank(), []int{10 + c.Rank()}))
-		assert.NoError(t, w.Fence(ctx))
+		fence(ctx, t, w)
 		if c.Rank() == 2 {
 			commtest.Kill(c)
 		}
@@ -127,9 +127,7 @@ func TestSpecR60W2W3W5W8W9W14W15DeadTarget(t *testing.T) {
 		wants(t, err, comm.ErrProcFailed, "agree", 2)
 		assert.Equal(t, 5, w.Local()[0], "W14, W15: what was put before the fence that failed is there")
 
-		left := make([]int, 4) // W9
-		assert.NoError(t, w.Salvage(2, 0, left))
-		assert.Equal(t, []int{10, 11, 12, 0}, left)
+		salvages(t, w, 2, 0, 10, 11, 12, 0) // W9
 		assert.NoError(t, w.Free())
 	})
 }
@@ -138,9 +136,9 @@ func TestSpecR60W2W3W5W8W9W14W15DeadTarget(t *testing.T) {
 // there is nothing but errors.
 func TestSpecW4TargetDiesMeanwhile(t *testing.T) {
 	for delay := range 20 {
-		commtest.Run(t, 3, func(ctx context.Context, c *comm.Comm) {
+		run(t, 3, func(ctx context.Context, c *comm.Comm) {
 			w := allocate[uint64](ctx, t, c, 2)
-			assert.NoError(t, w.Fence(ctx))
+			fence(ctx, t, w)
 			if c.Rank() == 2 {
 				for range 10 * delay {
 					yield()
@@ -157,9 +155,7 @@ func TestSpecW4TargetDiesMeanwhile(t *testing.T) {
 				assert.Equal(t, done, prev)
 				done++
 			}
-			got := []uint64{0}
-			assert.NoError(t, w.Salvage(2, c.Rank(), got))
-			assert.Equal(t, done, got[0])
+			salvages(t, w, 2, c.Rank(), done)
 			wants(t, w.At(2).Store(ctx, c.Rank(), 0), comm.ErrProcFailed, "store", 2)
 			assert.NoError(t, w.Free())
 		})
@@ -170,7 +166,7 @@ func TestSpecW4TargetDiesMeanwhile(t *testing.T) {
 // death nothing more comes.
 func TestSpecW7Silence(t *testing.T) {
 	for range 20 {
-		commtest.Run(t, 3, func(ctx context.Context, c *comm.Comm) {
+		run(t, 3, func(ctx context.Context, c *comm.Comm) {
 			w := allocate[uint64](ctx, t, c, 512, rma.Notifications(1))
 			if c.Rank() == 2 {
 				go func() {
@@ -211,7 +207,7 @@ func TestSpecW7Silence(t *testing.T) {
 // TestSpecW17W18Waits: the value first, then a revocation, then deaths: of those that were named, or of anybody that is
 // not acknowledged.
 func TestSpecW17W18Waits(t *testing.T) {
-	commtest.Run(t, 3, func(ctx context.Context, c *comm.Comm) {
+	run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 1, rma.Notifications(2))
 		if c.Rank() == 2 {
 			assert.NoError(t, w.At(0).PutNotify(ctx, 0, []int{9}, 1))
@@ -264,12 +260,12 @@ func TestSpecW17W18Waits(t *testing.T) {
 // is not one of its communicator.
 func TestSpecW19W23Revoke(t *testing.T) {
 	for _, parent := range []bool{true, false} {
-		commtest.Run(t, 3, func(ctx context.Context, world *comm.Comm) {
+		run(t, 3, func(ctx context.Context, world *comm.Comm) {
 			c, err := world.Dup(ctx)
 			assert.NoError(t, err)
 			w, other := allocate[int](ctx, t, c, 3), allocate[int](ctx, t, world, 1)
 			assert.NoError(t, w.At(0).Put(ctx, c.Rank(), []int{4}))
-			assert.NoError(t, w.Fence(ctx))
+			fence(ctx, t, w)
 			if c.Rank() == 0 {
 				if parent {
 					assert.NoError(t, c.Revoke())
@@ -284,9 +280,7 @@ func TestSpecW19W23Revoke(t *testing.T) {
 			wants(t, w.At(1).Put(ctx, 0, []int{1}), comm.ErrRevoked, "put")
 			wants(t, w.At(1).Lock(ctx, rma.Shared), comm.ErrRevoked, "lock")
 			assert.Equal(t, parent, c.IsRevoked())
-			got := []int{0}
-			assert.NoError(t, w.Salvage(0, c.Rank(), got))
-			assert.Equal(t, []int{4}, got, "what was done stays")
+			salvages(t, w, 0, c.Rank(), 4) // what was done stays
 			assert.NoError(t, other.Fence(ctx), "W23")
 			assert.NoError(t, w.Free())
 			assert.NoError(t, other.Free())
@@ -295,26 +289,26 @@ func TestSpecW19W23Revoke(t *testing.T) {
 	}
 }
 
-// TestUnsupported: where processes do not use each other's memory there are no windows, at all members.
+// TestUnsupported: what needs the memory itself there is not of members of other nodes.
 func TestUnsupported(t *testing.T) {
-	body := func(ctx context.Context, c *comm.Comm) {
-		_, err := rma.Allocate[int](ctx, c, 1)
-		wants(t, err, comm.ErrUnsupported, "allocate")
-	}
-	commtest.Config{Messages: true}.Run(t, 3, body)
 	commtest.Nodes{0, 0, 1}.Run(t, func(ctx context.Context, c *comm.Comm) {
-		body(ctx, c)
-		node, err := c.SplitNode(ctx)
-		assert.NoError(t, err)
-		w := allocate[int](ctx, t, node, 1)
-		assert.NoError(t, w.Fence(ctx))
+		w := allocate[int](ctx, t, c, 1)
+		for rank := range 3 {
+			_, err := w.Slice(rank)
+			if (rank == 2) == (c.Rank() == 2) {
+				assert.NoError(t, err)
+				continue
+			}
+			wants(t, err, comm.ErrUnsupported, "slice", rank)
+			wants(t, w.Salvage(rank, 0, []int{0}), comm.ErrUnsupported, "salvage", rank)
+		}
 		assert.NoError(t, w.Free())
 	})
 }
 
 // TestSpecW24Contexts: a fence that is given up revokes the window; a creation, too.
 func TestSpecW24Contexts(t *testing.T) {
-	commtest.Run(t, 2, func(ctx context.Context, c *comm.Comm) {
+	run(t, 2, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 1)
 		over, cancel := context.WithCancel(ctx)
 		cancel()
@@ -331,7 +325,7 @@ func TestSpecW24Contexts(t *testing.T) {
 
 // TestHandler: the error handler of the communicator has each error once.
 func TestHandler(t *testing.T) {
-	commtest.Run(t, 2, func(ctx context.Context, c *comm.Comm) {
+	run(t, 2, func(ctx context.Context, c *comm.Comm) {
 		var calls int
 		c.SetErrorHandler(func(_ *comm.Comm, err error) error { calls++; return err })
 		w := allocate[int](ctx, t, c, 1)

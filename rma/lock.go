@@ -9,6 +9,7 @@ import (
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/internal/hold"
+	"github.com/goulfm/goulfm/internal/serve"
 	"github.com/goulfm/goulfm/internal/window"
 )
 
@@ -60,9 +61,11 @@ func (m *members) Origin(name uint64) (o int, ok bool) {
 }
 
 func (k *core) newGuards() {
-	k.numbers = &members{k: k, numbers: k.c.Group().Processes()}
 	k.guards = make([]guard, k.n)
 	for rank := range k.guards {
+		if k.isAway(rank) {
+			continue // the target makes this member's steps
+		}
 		memory := window.LockOf{Control: k.pieces[rank].control, Me: k.me}
 		k.guards[rank].lock = hold.New(hold.Config{Memory: memory, Members: k.numbers, Me: k.me})
 	}
@@ -86,7 +89,7 @@ func (t Target[T]) Lock(ctx context.Context, m Mode) error {
 
 // Unlock gives the lock of a target back. What was stored under it is there for the next who gets
 // it (MPI 12.5.3, MPI_Win_unlock). Errors: ErrNotHeld; comm.ErrProcFailed when the target is dead, comm.ErrRevoked: the lock is given back all
-// the same. It does not wait.
+// the same. All operations on the target before it have taken effect, as after a Flush; where memory is shared it does not wait.
 func (t Target[T]) Unlock(ctx context.Context) error {
 	return t.k.raise(t.k.unlockTarget(ctx, "unlock", t.rank))
 }
@@ -112,6 +115,15 @@ func (k *core) lockTarget(ctx context.Context, op string, rank int, m Mode) erro
 		if err := k.awaitTurn(ctx, op, rank); err != nil {
 			return err
 		}
+	}
+	if k.isAway(rank) {
+		err := k.far(rank).lock(ctx, op, m)
+		if err != nil {
+			k.free(g)
+			return err
+		}
+		g.held.Store(true)
+		return nil
 	}
 	if err := k.watch.Enter(); err != nil {
 		return k.fail(op, nil, err) // it is dead: nobody needs the turn
@@ -141,14 +153,19 @@ func (k *core) lockSlowly(ctx context.Context, op string, rank int, out hold.Out
 		return nil
 	}
 	if err == nil { // broken
-		var ranks []int
-		if o, ok := k.numbers.Origin(g.lock.Dead()); ok {
-			ranks = []int{o}
-		}
-		err = k.fail(op, ranks, fmt.Errorf("%w: it held the lock of rank %d", comm.ErrProcFailed, rank))
+		err = k.failBroken(op, rank, g.lock.Dead())
 	}
 	k.free(g)
 	return err
+}
+
+// failBroken is the error of a lock whose holder of that name is dead.
+func (k *core) failBroken(op string, rank int, dead uint64) error {
+	var ranks []int
+	if o, ok := k.numbers.Origin(dead); ok {
+		ranks = []int{o}
+	}
+	return k.fail(op, ranks, fmt.Errorf("%w: it held the lock of rank %d", comm.ErrProcFailed, rank))
 }
 
 // awaitLock waits until it stands otherwise with a lock, or withdraws.
@@ -197,6 +214,11 @@ func (k *core) unlockTarget(ctx context.Context, op string, rank int) error {
 	if !g.held.CompareAndSwap(true, false) {
 		return k.fail(op, []int{rank}, ErrNotHeld)
 	}
+	if k.isAway(rank) {
+		err := k.far(rank).ask(ctx, op, &serve.Frame{Op: serve.Unlock}, nil) // MPI's says that all is there
+		k.free(g)
+		return err
+	}
 	if err := k.watch.Enter(); err != nil {
 		return k.fail(op, nil, err)
 	}
@@ -212,13 +234,22 @@ func (k *core) ringNext(rank int) {
 	memory := window.LockOf{Control: k.pieces[rank].control, Me: k.me}
 	next, readers := hold.Next(memory.Word())
 	if o, ok := k.numbers.Origin(next); ok {
-		k.ring(o)
+		k.ringWaiter(rank, o)
 	}
 	for o := 0; readers && o < k.n; o++ {
 		if memory.Claim(o) == hold.Reading {
-			k.ring(o)
+			k.ringWaiter(rank, o)
 		}
 	}
+}
+
+// ringWaiter wakes who waits for the lock of a target. For one that does not reach this memory the target does.
+func (k *core) ringWaiter(rank, o int) {
+	if k.isAway(o) {
+		k.watch.Stir(rank)
+		return
+	}
+	k.ring(o)
 }
 
 // allLocked is what a LockAll has got.

@@ -15,7 +15,7 @@ import (
 // loses nothing; sharers see no writer.
 func TestLockExcludes(t *testing.T) {
 	const n, each = 4, 60
-	commtest.Run(t, n, func(ctx context.Context, c *comm.Comm) {
+	run(t, n, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 2)
 		work := func() {
 			for i := range each {
@@ -40,7 +40,7 @@ func TestLockExcludes(t *testing.T) {
 		}()
 		work()
 		<-done
-		assert.NoError(t, w.Fence(ctx))
+		fence(ctx, t, w)
 		if c.Rank() == 1 {
 			assert.Equal(t, []int{2 * n * each * 3 / 4, 2 * n * each * 3 / 4}, w.Local())
 		}
@@ -53,13 +53,13 @@ func TestLockExcludes(t *testing.T) {
 // TestSpecW11W23BrokenLock: a member dies with the lock. Who waits and who comes is told, until somebody mends; another
 // target's lock is none of that (W23).
 func TestSpecW11W23BrokenLock(t *testing.T) {
-	commtest.Run(t, 4, func(ctx context.Context, c *comm.Comm) {
+	run(t, 4, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 2)
 		if c.Rank() == 3 {
 			assert.NoError(t, w.At(0).Lock(ctx, rma.Exclusive))
 			assert.NoError(t, w.At(0).Put(ctx, 0, []int{1})) // element 1 should follow
 		}
-		assert.NoError(t, w.Fence(ctx))
+		fence(ctx, t, w)
 		if c.Rank() == 3 {
 			commtest.Kill(c)
 		}
@@ -93,7 +93,7 @@ func TestSpecW11W23BrokenLock(t *testing.T) {
 
 // TestSpecW10W12DeadSharersAndWaiters: a share of the dead is free, and the death of one who waits behind a holder is nobody's business.
 func TestSpecW10W12DeadSharersAndWaiters(t *testing.T) {
-	commtest.Run(t, 4, func(ctx context.Context, c *comm.Comm) {
+	run(t, 4, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 1)
 		switch c.Rank() {
 		case 2:
@@ -101,7 +101,7 @@ func TestSpecW10W12DeadSharersAndWaiters(t *testing.T) {
 		case 0:
 			assert.NoError(t, w.At(0).Lock(ctx, rma.Exclusive))
 		}
-		assert.NoError(t, w.Fence(ctx))
+		fence(ctx, t, w)
 		switch c.Rank() {
 		case 2:
 			commtest.Kill(c)
@@ -133,12 +133,12 @@ func TestSpecW10W12DeadSharersAndWaiters(t *testing.T) {
 
 // TestSpecW13LockOfADeadTarget: the lock of a dead target; a holder may forget it.
 func TestSpecW13LockOfADeadTarget(t *testing.T) {
-	commtest.Run(t, 3, func(ctx context.Context, c *comm.Comm) {
+	run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 1)
 		if c.Rank() == 0 {
 			assert.NoError(t, w.At(2).Lock(ctx, rma.Exclusive))
 		}
-		assert.NoError(t, w.Fence(ctx))
+		fence(ctx, t, w)
 		switch c.Rank() {
 		case 2:
 			commtest.Kill(c)
@@ -158,12 +158,12 @@ func TestSpecW13LockOfADeadTarget(t *testing.T) {
 
 // TestLockIsWithdrawn: when its context ends, a wait leaves nothing.
 func TestLockIsWithdrawn(t *testing.T) {
-	commtest.Run(t, 2, func(ctx context.Context, c *comm.Comm) {
+	run(t, 2, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 1)
 		if c.Rank() == 0 {
 			assert.NoError(t, w.At(0).Lock(ctx, rma.Exclusive))
 		}
-		assert.NoError(t, w.Fence(ctx))
+		fence(ctx, t, w)
 		if c.Rank() == 1 {
 			for _, m := range []rma.Mode{rma.Shared, rma.Exclusive, rma.Mend} {
 				over, cancel := context.WithCancel(ctx)
@@ -171,7 +171,7 @@ func TestLockIsWithdrawn(t *testing.T) {
 				assert.ErrorIs(t, w.At(0).Lock(over, m), context.Canceled)
 			}
 		}
-		assert.NoError(t, w.Fence(ctx))
+		fence(ctx, t, w)
 		if c.Rank() == 0 {
 			assert.NoError(t, w.At(0).Unlock(ctx))
 		}

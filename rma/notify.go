@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/goulfm/goulfm/internal/segment"
+	"github.com/goulfm/goulfm/internal/serve"
 	"github.com/goulfm/goulfm/internal/view"
 	"github.com/goulfm/goulfm/internal/window"
 )
@@ -57,6 +58,9 @@ func (w *Win[T]) TakeNotified(slot int) uint64 {
 }
 
 func (k *core) putNotify(ctx context.Context, op string, rank, disp, n int, src []byte, slot int) error {
+	if k.isAway(rank) {
+		return k.far(rank).putNotify(ctx, op, disp, n, src, slot)
+	}
 	dst, err := k.reach(ctx, op, rank, disp, n)
 	if err != nil {
 		return err
@@ -75,9 +79,30 @@ func (k *core) putNotify(ctx context.Context, op string, rank, disp, n int, src 
 	return nil
 }
 
-func (k *core) counter(op string, rank, slot int) (*uint64, error) {
+func (t far) putNotify(ctx context.Context, op string, disp, n int, src []byte, slot int) error {
+	if _, err := t.locate(ctx, op, disp, n); err != nil {
+		return err
+	}
+	if err := t.k.hasCounter(op, t.rank, slot); err != nil {
+		return err
+	}
+	if err := t.put(ctx, op, disp, n, src); err != nil {
+		return err
+	}
+	return t.tell(ctx, op, &serve.Frame{Op: serve.Notify, At: uint64(slot)})
+}
+
+// hasCounter says what is wrong with a counter's number.
+func (k *core) hasCounter(op string, rank, slot int) error {
 	if slot < 0 || slot >= k.spec.notifications {
-		return nil, k.fail(op, []int{rank}, fmt.Errorf("%w: counter %d of %d", ErrBounds, slot, k.spec.notifications))
+		return k.fail(op, []int{rank}, fmt.Errorf("%w: counter %d of %d", ErrBounds, slot, k.spec.notifications))
+	}
+	return nil
+}
+
+func (k *core) counter(op string, rank, slot int) (*uint64, error) {
+	if err := k.hasCounter(op, rank, slot); err != nil {
+		return nil, err
 	}
 	return k.pieces[rank].control.Counter(slot), nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/internal/window"
 )
@@ -22,7 +23,7 @@ import (
 func Rebuild[T comm.Elem](ctx context.Context, c *comm.Comm, old *Win[T], o ...Option) (*Win[T], error) {
 	s := specOf[T]("rebuild", 0, o)
 	if old != nil {
-		s.old = old.k
+		s.old, s.own = old.k, old.k.spec.own
 	}
 	return made[T](create(ctx, c, s.rebuilt()))
 }
@@ -30,9 +31,50 @@ func Rebuild[T comm.Elem](ctx context.Context, c *comm.Comm, old *Win[T], o ...O
 // Inherit has this member's elements in a Rebuild be those of a dead member of the old window, by its
 // rank there, as they are after its death is known: a copy. It is this member's alone: others inherit somebody
 // else, or nothing. Errors of the Rebuild: comm.ErrRank for a rank that the old window does not have,
-// comm.ErrArgument for one that is not known to be dead, and without an old window.
+// comm.ErrArgument for one that is not known to be dead, and without an old window; comm.ErrUnsupported for one
+// whose memory is not shared: Heirs says who can.
 func Inherit(oldRank int) Option {
 	return func(s *spec) { s.heir, s.dead = true, oldRank }
+}
+
+// Heirs returns for each of some dead ranks of an old window which rank of c can Inherit its elements: one that shares memory
+// with the dead, as those of its node do; comm.Undefined where none is left, as after the loss of a node. Different dead have different heirs, as far as there are.
+// All members of c pass the same ranks, and the window or, who did not have it, nil. The result has the length of dead.
+//
+//	heirs, err := rma.Heirs(ctx, left, w, []int{dead})
+//	if heirs[0] == left.Rank() {
+//		o = append(o, rma.Inherit(dead))
+//	}
+//	w2, err := rma.Rebuild(ctx, left, w, o...)
+//
+// Collective over c, with the errors of an Allreduce; comm.ErrRank for a rank that the window does not have.
+func Heirs[T comm.Elem](ctx context.Context, c *comm.Comm, old *Win[T], dead []int) ([]int, error) {
+	n := c.Size()
+	turn := make([]int, len(dead)) // how many come before this rank; n: it cannot
+	for i, rank := range dead {
+		turn[i] = n
+		if old == nil {
+			continue
+		}
+		if rank < 0 || rank >= old.k.n {
+			return nil, old.k.raise(old.k.fail("heirs", nil, fmt.Errorf("%w: %d of %d", comm.ErrRank, rank, old.k.n)))
+		}
+		if !old.k.isAway(rank) {
+			turn[i] = (c.Rank() - rank%n + n) % n
+		}
+	}
+	first := make([]int, len(dead))
+	if err := collectives.Allreduce(ctx, c, first, turn, collectives.Min); err != nil {
+		return nil, err
+	}
+	for i, rank := range dead {
+		if first[i] == n {
+			first[i] = comm.Undefined
+		} else {
+			first[i] = (first[i] + rank) % n
+		}
+	}
+	return first, nil
 }
 
 // Fresh has this member get n new, zeroed elements in a Rebuild in place of those that it had: for members that
@@ -61,6 +103,8 @@ func (s spec) rebuilt() spec {
 		s.err = fmt.Errorf("%w: %d of %d", comm.ErrRank, s.dead, old.n)
 	case !old.look().dead[s.dead]:
 		s.err = fmt.Errorf("%w: rank %d is not known to be dead", comm.ErrArgument, s.dead)
+	case old.isAway(s.dead):
+		s.err = fmt.Errorf("%w: the memory of rank %d is not shared with its heir", comm.ErrUnsupported, s.dead)
 	default:
 		s.n = old.pieces[s.dead].n
 	}

@@ -2,8 +2,10 @@ package rma
 
 import (
 	"context"
+	"errors"
 
 	"github.com/goulfm/goulfm/collectives"
+	"github.com/goulfm/goulfm/comm"
 )
 
 // Flush returns when all operations that this member has made on the target before have taken
@@ -13,7 +15,11 @@ import (
 func (t Target[T]) Flush(ctx context.Context) error {
 	fence()
 	err := t.k.toward(ctx, "flush", t.rank)
-	if err == nil {
+	switch {
+	case err != nil:
+	case t.k.isAway(t.rank):
+		err = t.k.flushAway(ctx, "flush", t.rank)
+	default:
 		t.k.ring(t.rank)
 	}
 	return t.k.raise(err)
@@ -29,26 +35,47 @@ func (t Target[T]) FlushLocal(ctx context.Context) error {
 // FlushAll is Flush of all targets. Its error names those that are dead: it has completed at all
 // others (W5, MPI 12.5.4, MPI_Win_flush_all).
 func (w *Win[T]) FlushAll(ctx context.Context) error {
-	return w.k.raise(w.k.flushAll(ctx, "flush_all"))
+	return w.k.raise(w.k.flushAll(ctx, "flush_all", true))
 }
 
 // FlushLocalAll is FlushLocal of all targets.
 func (w *Win[T]) FlushLocalAll(ctx context.Context) error {
-	return w.k.raise(w.k.flushAll(ctx, "flush_local_all"))
+	return w.k.raise(w.k.flushAll(ctx, "flush_local_all", false))
 }
 
-func (k *core) flushAll(ctx context.Context, op string) error {
+func (k *core) flushAll(ctx context.Context, op string, there bool) error {
 	if ctx == nil {
 		return k.fail(op, nil, errNoContext)
 	}
 	fence()
 	s := k.sees()
-	if s.err == nil {
-		for rank := range k.n {
-			k.ring(rank)
+	if s.err != nil || !there {
+		return k.failGone(op, s)
+	}
+	for rank := range k.n {
+		k.ring(rank)
+	}
+	if err := k.flushLiving(ctx, op, s); err != nil {
+		return err
+	}
+	return k.failGone(op, k.sees())
+}
+
+// flushLiving is flushAway of all that live. Those that die meanwhile are no error.
+func (k *core) flushLiving(ctx context.Context, op string, s *sight) error {
+	if k.away == nil {
+		return nil
+	}
+	var living []int
+	for rank := range k.n {
+		if !s.dead[rank] {
+			living = append(living, rank)
 		}
 	}
-	return k.failGone(op, s)
+	if err := k.flushAway(ctx, op, living...); !errors.Is(err, comm.ErrProcFailed) {
+		return err
+	}
+	return nil
 }
 
 // Fence returns when all members have come to it and all operations before it, of all of them, have taken
@@ -68,11 +95,26 @@ func (k *core) fenceAll(ctx context.Context) error {
 		return k.fail(op, nil, errNoContext)
 	}
 	fence()
-	if s := k.sees(); s.err != nil {
+	s := k.sees()
+	if s.err != nil {
 		return k.fail(op, nil, s.err)
+	}
+	if err := k.flushLiving(ctx, op, s); err != nil {
+		if ctx.Err() != nil {
+			_ = k.c.Revoke() // as the barrier would (W24)
+		}
+		return err
 	}
 	return k.failBy(op, collectives.Barrier(ctx, k.c))
 }
 
 // ring wakes goroutines of a member that wait for a change of its memory. A dead member's bell harms nobody.
-func (k *core) ring(rank int) { k.watch.Wake(k.pieces[rank].control.Bell()) }
+func (k *core) ring(rank int) {
+	if k.isAway(rank) {
+		return
+	}
+	k.watch.Wake(k.pieces[rank].control.Bell())
+	if k.away != nil {
+		k.watch.Stir(rank) // it may wait for frames at the same time
+	}
+}

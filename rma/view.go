@@ -32,10 +32,13 @@ func View[U, T comm.Elem](w *Win[T], off, n int) (*Win[U], error) {
 	v.spec.notifications = k.spec.notifications
 	for rank, p := range k.pieces {
 		bytes := n * s.unit
-		if off < 0 || off > len(p.data) || bytes > len(p.data)-off {
-			return nil, k.raise(k.fail(s.op, []int{rank}, fmt.Errorf("%w: bytes %d to %d of %d", ErrBounds, off, off+bytes, len(p.data))))
+		if has := p.n * k.unit; off < 0 || off > has || bytes > has-off {
+			return nil, k.raise(k.fail(s.op, []int{rank}, fmt.Errorf("%w: bytes %d to %d of %d", ErrBounds, off, off+bytes, has)))
 		}
-		v.pieces[rank] = piece{n: n, data: p.data[off : off+bytes : off+bytes], control: p.control}
+		v.pieces[rank] = piece{n: n, at: p.at + off, control: p.control}
+		if !k.isAway(rank) {
+			v.pieces[rank].data = p.data[off : off+bytes : off+bytes]
+		}
 	}
 	return &Win[U]{k: v}, nil
 }

@@ -8,13 +8,12 @@ import (
 
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/comm/commtest"
 	"github.com/goulfm/goulfm/rma"
 )
 
 // TestView: elements of several types in one window, whose lock, counters and end are those of the window.
 func TestView(t *testing.T) {
-	commtest.Run(t, 3, func(ctx context.Context, c *comm.Comm) {
+	run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[byte](ctx, t, c, 100+c.Rank(), rma.Notifications(1))
 		peer := (c.Rank() + 1) % 3
 		words, err := rma.View[uint64](w, 8, 3)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/view"
 	"github.com/goulfm/goulfm/internal/window"
 )
 
@@ -29,8 +28,8 @@ func waitFor[T comm.Elem](ctx context.Context, k *core, disp int, ok func(T) boo
 	if err := k.mayWait(ctx, op, from); err != nil {
 		return v, err
 	}
-	if k.elem == 0 || k.unit > 8 {
-		return v, k.fail(op, nil, fmt.Errorf("%w: %s have no atomic operations", comm.ErrType, view.CodeName(k.spec.code)))
+	if err := k.atomic(op); err != nil {
+		return v, err
 	}
 	p := &k.pieces[k.me]
 	if disp < 0 || disp >= p.n {

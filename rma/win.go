@@ -43,6 +43,8 @@ type base struct {
 	c      *comm.Comm // a duplicate, which nobody else uses
 	name   string     // in errors
 	watch  *engine.Watch
+	away   []bool // by rank: its memory is not shared, it executes frames; nil: none is
+	remote []remote
 	me, n  int
 
 	numbers  *members
@@ -60,7 +62,8 @@ type base struct {
 // piece is the memory of one member, as this one sees it.
 type piece struct {
 	n       int    // elements
-	data    []byte // of these
+	at      int    // of a View: the byte of the member's memory at which they begin
+	data    []byte // of these; of a member that is away: nil
 	memory  *window.Region
 	control window.Control
 	says    *window.Region // where control lies
@@ -95,11 +98,14 @@ func (w *Win[T]) At(rank int) Target[T] { return Target[T]{k: w.k, rank: rank} }
 
 // Slice returns the elements of a member on this node, to load and store directly, as Local does
 // (MPI 12.2.1.3, MPI_Win_shared_query). It can be read also when the member has died; see Salvage. Errors: comm.ErrRank,
-// comm.ErrFreed.
+// comm.ErrFreed; comm.ErrUnsupported for a member whose memory is not shared: on another node, or with --fence.
 func (w *Win[T]) Slice(rank int) ([]T, error) {
 	const op = "slice"
 	if err := w.k.there(op, rank); err != nil {
 		return nil, w.k.raise(err)
+	}
+	if w.k.isAway(rank) {
+		return nil, w.k.raise(w.k.failAway(op, rank))
 	}
 	return elements[T](&w.k.pieces[rank]), nil
 }
@@ -126,8 +132,7 @@ func (w *Win[T]) Free() error {
 		k.looking.Lock()
 		k.sight.Store(&sight{err: comm.ErrFreed, freed: true, dead: make([]bool, k.n)})
 		k.looking.Unlock()
-		k.watch.Close()
-		k.release()
+		k.watch.Close(k.releaser())
 		err = k.c.Free()
 	})
 	return k.raise(k.failBy("free", err))
@@ -144,22 +149,25 @@ func (k *core) there(op string, rank int) error {
 	return nil
 }
 
-// release gives the memory back.
-func (k *core) release() {
-	for _, p := range k.pieces {
-		for _, r := range []*window.Region{p.memory, p.says} {
-			if r != nil {
-				r.Release()
+// releaser takes the memory from the window, and returns what gives it back.
+func (k *core) releaser() func() {
+	pieces := k.pieces
+	k.pieces = make([]piece, k.n)
+	return func() {
+		for _, p := range pieces {
+			for _, r := range []*window.Region{p.memory, p.says} {
+				if r != nil {
+					r.Release()
+				}
 			}
 		}
 	}
-	k.pieces = make([]piece, k.n)
 }
 
 // Salvage copies elements out of a member's memory, also of one that is dead: from disp on as many as
 // dst has. Each element is one that some whole write gave it, the dead member's own direct
 // stores included (W6, W9). It works until this member frees the window, also when it is revoked.
-// Errors: comm.ErrRank, ErrBounds, comm.ErrFreed.
+// Errors: comm.ErrRank, ErrBounds, comm.ErrFreed; comm.ErrUnsupported as of Slice.
 func (w *Win[T]) Salvage(rank, disp int, dst []T) error {
 	return w.k.raise(w.k.salvage(rank, disp, view.Bytes(dst), len(dst)))
 }
@@ -170,7 +178,8 @@ func (w *Win[T]) Salvage(rank, disp int, dst []T) error {
 func (w *Win[T]) Sync() { fence() }
 
 // Put stores src in the target's elements, from disp on; src is the caller's again. Each number is stored as a whole, the whole
-// of them is not atomic (MPI 12.3.1, MPI_Put; local and remote completion at once).
+// of them is not atomic (MPI 12.3.1, MPI_Put). In memory that is shared they are there when it returns, else when a
+// Flush does.
 //
 // Errors: comm.ErrRank, ErrBounds; comm.ErrProcFailed when the target is known to be dead, without effect
 // then (W3); comm.ErrRevoked, comm.ErrFreed, comm.ErrFenced. When the target dies meanwhile it is
@@ -185,7 +194,7 @@ func (t Target[T]) Get(ctx context.Context, disp int, dst []T) error {
 	return t.k.raise(t.k.get(ctx, "get", t.rank, disp, len(dst), view.Bytes(dst)))
 }
 
-// Iput is Put, as a request: its errors are those of the Wait. On one node it is complete when it
+// Iput is Put, as a request: its errors are those of the Wait. It is complete when it
 // returns (MPI 12.3.5, MPI_Rput).
 func (t Target[T]) Iput(ctx context.Context, disp int, src []T) comm.Request {
 	return door.NotStarted(t.Put(ctx, disp, src))

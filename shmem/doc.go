@@ -36,5 +36,5 @@
 //
 // # What is not promised
 //
-// PEs on several nodes: comm.ErrUnsupported, as yet.
+// The objects of a dead PE of another node cannot be salvaged: comm.ErrUnsupported.
 package shmem

@@ -10,7 +10,6 @@ import (
 
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/comm/commtest"
 	"github.com/goulfm/goulfm/shmem"
 )
 
@@ -25,7 +24,7 @@ func TestSpecW2W3W5W8W9W17DeadPE(t *testing.T) {
 				assert.NoError(t, s.Part(3, 4).PutSignal(ctx, pe, []int{7}, sig, 1, shmem.SignalSet))
 			}
 		}
-		assert.NoError(t, h.BarrierAll(ctx))
+		together(ctx, t, h)
 		if h.PE() == 2 {
 			kill(c)
 		}
@@ -53,9 +52,7 @@ func TestSpecW2W3W5W8W9W17DeadPE(t *testing.T) {
 		_, err = shmem.Alloc[int](ctx, h, 1)
 		wants(t, err, comm.ErrProcFailed, "alloc", 2)
 		wants(t, s.Free(ctx), comm.ErrProcFailed, "free", 2)
-		left := make([]int, 2)
-		assert.NoError(t, s.Salvage(2, left))
-		assert.Equal(t, []int{10, 11}, left)
+		salvages(t, s, 2, 10, 11)
 		assert.NoError(t, h.Free())
 	})
 }
@@ -76,7 +73,7 @@ func TestSpecW20Repair(t *testing.T) {
 			}
 			assert.Equal(t, 5-round, h.PEs())
 			if round == 1 {
-				assert.NoError(t, h.BarrierAll(ctx))
+				together(ctx, t, h)
 				if c.Rank() == victim {
 					kill(c)
 				}
@@ -90,9 +87,7 @@ func TestSpecW20Repair(t *testing.T) {
 			assert.NoError(t, err)
 			lock, err = lock.On(n)
 			assert.NoError(t, err)
-			dead := []int{0}
-			assert.NoError(t, old.Salvage(slotOf(victim, round), dead))
-			assert.Equal(t, []int{10 * victim}, dead)
+			salvages(t, old.Part(0, 1), slotOf(victim, round), 10*victim)
 			assert.Same(t, &old.Local()[0], &s.Local()[0])
 			assert.NoError(t, h.Free())
 			h = n
@@ -115,6 +110,26 @@ func TestSpecW20Repair(t *testing.T) {
 	})
 }
 
+// salvages checks what can be read of a PE that is dead, or that nothing can: of one that shares no memory.
+func salvages[T comm.Elem](t *testing.T, s shmem.Sym[T], pe int, want ...T) {
+	t.Helper()
+	got := make([]T, len(want))
+	err := s.Salvage(pe, got)
+	if _, unshared := s.Ptr(pe); unshared != nil {
+		wants(t, err, comm.ErrUnsupported, "salvage", pe)
+		return
+	}
+	assert.NoError(t, err)
+	assert.Equal(t, want, got)
+}
+
+// together is a barrier that all have left before any returns: a PE can be killed then.
+func together(ctx context.Context, t *testing.T, h *shmem.Heap) {
+	t.Helper()
+	assert.NoError(t, h.BarrierAll(ctx))
+	_, _ = h.Comm().Agree(ctx, 1) // what comes after may come before the others return
+}
+
 // slotOf is the PE of a rank before a repair.
 func slotOf(rank, round int) int { return rank - round }
 
@@ -125,7 +140,7 @@ func TestRepairReachesWaiters(t *testing.T) {
 			run(t, 5, func(ctx context.Context, c *comm.Comm) {
 				h := heap(ctx, t, c, 1024)
 				s := alloc[int](ctx, t, h, 1)
-				assert.NoError(t, h.BarrierAll(ctx))
+				together(ctx, t, h)
 				switch c.Rank() {
 				case 4:
 					kill(c)
@@ -207,7 +222,7 @@ func TestSpecW11BrokenLock(t *testing.T) {
 			assert.NoError(t, h.Lock(ctx, lock))
 			assert.NoError(t, pair.P(ctx, 0, 0, 1)) // element 1 should follow
 		}
-		assert.NoError(t, h.BarrierAll(ctx))
+		together(ctx, t, h)
 		if h.PE() == 3 {
 			_, err := shmem.WaitUntil(ctx, there, 0, shmem.EQ, 3)
 			assert.NoError(t, err)
@@ -243,13 +258,13 @@ func TestLockGivenUp(t *testing.T) {
 		if h.PE() == 1 {
 			assert.NoError(t, h.Lock(ctx, lock))
 		}
-		assert.NoError(t, h.BarrierAll(ctx))
+		together(ctx, t, h)
 		if h.PE() == 2 {
 			over, cancel := context.WithCancel(ctx)
 			cancel()
 			assert.ErrorIs(t, h.Lock(over, lock), context.Canceled)
 		}
-		assert.NoError(t, h.BarrierAll(ctx))
+		together(ctx, t, h)
 		switch h.PE() {
 		case 0:
 			kill(c)
@@ -331,20 +346,12 @@ func TestHandler(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestUnsupported: where processes do not use each other's memory there are no heaps, at all PEs.
-func TestUnsupported(t *testing.T) {
-	commtest.Nodes{0, 0, 1}.Run(t, func(ctx context.Context, c *comm.Comm) {
-		_, err := shmem.New(ctx, c, 10)
-		wants(t, err, comm.ErrUnsupported, "allocate")
-	})
-}
-
-// TestNoAllocations: operations allocate nothing.
+// TestNoAllocations: operations on memory that is shared allocate nothing.
 func TestNoAllocations(t *testing.T) {
 	run(t, 2, func(ctx context.Context, c *comm.Comm) {
 		h := heap(ctx, t, c, 4096)
 		s, sig, lock, buf := alloc[int64](ctx, t, h, 8), alloc[uint64](ctx, t, h, 1), alloc[int64](ctx, t, h, 1), make([]int64, 8)
-		if h.PE() == 0 {
+		if _, err := s.Ptr(1); h.PE() == 0 && err == nil {
 			n := testing.AllocsPerRun(100, func() {
 				_ = s.Put(ctx, 1, buf)
 				_ = s.Get(ctx, 1, buf)

@@ -38,8 +38,8 @@ const headBytes = firstfit.Line
 // New makes a heap of bytes zeroed bytes at each PE. Collective over c: all give the same number and the same options, of which Populate is the
 // one that a heap has a use for. It succeeds at every living PE or at none. A revocation of c is one of the heap.
 //
-// Errors: comm.ErrArgument for a wrong number, comm.ErrMismatch where PEs gave different ones, and those of rma.Allocate, as
-// comm.ErrUnsupported where PEs are on several nodes (OpenSHMEM 1.5, 9.1.1: there the environment says how large the heap is).
+// Errors: comm.ErrArgument for a wrong number, comm.ErrMismatch where PEs gave different ones, and those of rma.Allocate
+// (OpenSHMEM 1.5, 9.1.1: there the environment says how large the heap is).
 func New(ctx context.Context, c *comm.Comm, bytes int, o ...rma.Option) (*Heap, error) {
 	size := headBytes + firstfit.RoundUp(bytes)
 	if bytes < 0 || bytes > math.MaxInt/4 {

@@ -52,10 +52,13 @@ func (h *Heap) TestLock(ctx context.Context, lock Sym[int64]) (bool, error) {
 	return got, l.told(err)
 }
 
-// Unlock gives a lock back (shmem_clear_lock). Errors: rma.ErrNotHeld; those of Lock, when it cannot be given back.
+// Unlock is Quiet, and gives a lock back (shmem_clear_lock). Errors: rma.ErrNotHeld; those of Lock, when it cannot be given back.
 func (h *Heap) Unlock(ctx context.Context, lock Sym[int64]) error {
 	l, err := h.lockOf("unlock", lock)
 	if err != nil {
+		return err
+	}
+	if err := h.root.win.FlushAll(ctx); err != nil && !errors.Is(err, comm.ErrProcFailed) {
 		return err
 	}
 	word, back, err := l.w.At(0).CompareAndSwap(ctx, l.at, l.mine, 0)

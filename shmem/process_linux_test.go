@@ -25,17 +25,26 @@ func TestOnProcesses(t *testing.T) {
 		"TestCollectives": 4, "TestLockExcludes": 4, "TestSpecW2W3W5W8W9W17DeadPE": 3, "TestSpecW20Repair": 5, "TestRepairReachesWaiters": 5, "TestRepairMeetsCalls": 4,
 		"TestSpecW11BrokenLock": 4, "TestLockGivenUp": 3, "TestSpecW24AllocGivenUp": 3, "TestHandler": 2, "TestNoAllocations": 2,
 	} {
-		t.Run(test, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-			defer cancel()
-			job := exec.CommandContext(ctx, goulfm, "run", "-n", strconv.Itoa(n), "--timeout", "1m", os.Args[0], "-test.run", "^"+test+"$", "-test.v")
-			job.Env = append(os.Environ(), "SHMEM_TEST_RANK=1")
-			out, err := job.CombinedOutput()
-			require.NoError(t, err, "%s", out)
-			passed := strings.Count(string(out), "--- PASS: "+test)
-			assert.GreaterOrEqual(t, passed, n/2, "%s", out)
-		})
+		t.Run(test, func(t *testing.T) { onProcesses(t, goulfm, test, n) })
 	}
+	for test, n := range map[string]int{
+		"TestAtomics": 4, "TestWaits": 4, "TestCollectives": 4, "TestLockExcludes": 4, "TestSpecW2W3W5W8W9W17DeadPE": 3, "TestSpecW20Repair": 5, "TestSpecW11BrokenLock": 4,
+	} {
+		t.Run(test+"/nodes", func(t *testing.T) { onProcesses(t, goulfm, test, n, "--host", "3", "--ppn", "2") })
+	}
+}
+
+// onProcesses runs a test as the ranks of a job.
+func onProcesses(t *testing.T, goulfm, test string, n int, flags ...string) {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	args := append([]string{"run", "-n", strconv.Itoa(n), "--timeout", "1m"}, flags...)
+	job := exec.CommandContext(ctx, goulfm, append(args, os.Args[0], "-test.run", "^"+test+"$", "-test.v")...)
+	job.Env = append(os.Environ(), "SHMEM_TEST_RANK=1")
+	out, err := job.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	passed := strings.Count(string(out), "--- PASS: "+test)
+	assert.GreaterOrEqual(t, passed, n/2, "%s", out)
 }
 
 // TestSieve: examples/sieve finds all primes when two of its processes are killed, one of which has the list of what is done.

@@ -3,6 +3,7 @@ package shmem_test
 import (
 	"context"
 	"os"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -19,11 +20,14 @@ var (
 	used  bool
 )
 
-// run runs body as n goroutine ranks. In a process of a job of n it runs it as that rank, the first time.
+// run runs body as n goroutine ranks: that share memory, on two nodes, and where all goes by messages. In a process of a job of n it runs it as
+// that rank, the first time.
 func run(t *testing.T, n int, body func(ctx context.Context, c *comm.Comm)) {
 	t.Helper()
 	if !asProcess {
-		commtest.Run(t, n, body)
+		t.Run("memory", func(t *testing.T) { commtest.Run(t, n, body) })
+		t.Run("nodes", func(t *testing.T) { commtest.Nodes(slices.Repeat([]int{0, 1}, n)[:n]).Run(t, body) })
+		t.Run("messages", func(t *testing.T) { commtest.Config{Messages: true}.Run(t, n, body) })
 		return
 	}
 	if world == nil {

@@ -1,0 +1,320 @@
+package rma
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/hold"
+	"github.com/goulfm/goulfm/internal/serve"
+	"github.com/goulfm/goulfm/internal/view"
+)
+
+// What a member does to another one whose memory it does not reach: it sends frames, which the
+// target's engine executes in that order (package serve).
+
+// remote is what this member knows of one that is away.
+type remote struct {
+	posted    atomic.Uint64 // how often it has posted for this member
+	unflushed atomic.Bool   // something was sent since the last Flush
+}
+
+// far is one member that is away, for those who access its memory.
+type far struct {
+	k    *core
+	rank int
+}
+
+func (k *core) far(rank int) far { return far{k, rank} }
+
+// isAway says whether a member's memory is not reached. A rank that there is not is not away.
+func (k *core) isAway(rank int) bool { return uint(rank) < uint(len(k.away)) && k.away[rank] }
+
+// failAway is the error of a call that wants a member's memory itself.
+func (k *core) failAway(op string, rank int) error {
+	return k.fail(op, []int{rank}, fmt.Errorf("%w: its memory is not shared: it is on another node, or all goes by messages", comm.ErrUnsupported))
+}
+
+// failRemote says where a frame to a member failed.
+func (k *core) failRemote(op string, rank int, err error) error {
+	if errors.Is(err, comm.ErrProcFailed) {
+		return k.fail(op, []int{rank}, comm.ErrProcFailed)
+	}
+	return k.fail(op, nil, err)
+}
+
+// locate begins an access to n elements of a target that is away: it returns the byte at which they begin.
+func (t far) locate(ctx context.Context, op string, disp, n int) (at uint64, err error) {
+	if err := t.k.toward(ctx, op, t.rank); err != nil {
+		return 0, err
+	}
+	p := &t.k.pieces[t.rank]
+	if uint(disp) > uint(p.n) || n > p.n-disp {
+		return 0, t.k.fail(op, []int{t.rank}, fmt.Errorf("%w: elements %d to %d of %d", ErrBounds, disp, disp+n, p.n))
+	}
+	return uint64(p.at + disp*t.k.unit), nil
+}
+
+// frames are buffers of frames that are not used just now.
+var frames = sync.Pool{New: func() any { return new([]byte) }}
+
+// tell sends a frame that has no answer.
+func (t far) tell(ctx context.Context, op string, f *serve.Frame) error {
+	b := frames.Get().(*[]byte)
+	*b = f.Append((*b)[:0])
+	t.k.remote[t.rank].unflushed.Store(true)
+	err := t.k.watch.Tell(ctx, t.rank, *b)
+	frames.Put(b)
+	return t.k.failRemote(op, t.rank, err)
+}
+
+// ask sends a frame and waits for its answer, of len(answer) bytes.
+func (t far) ask(ctx context.Context, op string, f *serve.Frame, answer []byte) error {
+	h, err := t.begin(op, f, answer)
+	if err != nil {
+		return err
+	}
+	return t.end(ctx, op, h, len(answer))
+}
+
+// begin sends a frame, for whose answer end waits. Nobody else may have the frame's memory until then: it is new.
+func (t far) begin(op string, f *serve.Frame, answer []byte) (engine.Handle, error) {
+	f.Reply = 1 // the engine puts the name of the request there
+	h, err := t.k.watch.Ask(t.rank, f.Append(make([]byte, 0, serve.HeadBytes+len(f.Data))), answer)
+	return h, t.k.failRemote(op, t.rank, err)
+}
+
+func (t far) end(ctx context.Context, op string, h engine.Handle, want int) error {
+	n, err := t.k.watch.Answered(ctx, h)
+	if err == nil && n != want {
+		err = fmt.Errorf("an answer of %d bytes, not %d", n, want)
+	}
+	return t.k.failRemote(op, t.rank, err)
+}
+
+// dataMax returns how many bytes of elements a frame to a member may have: a multiple of all units of numbers.
+func (t far) dataMax() int {
+	most := (t.k.watch.FrameMax(t.rank) - serve.HeadBytes) &^ 63
+	if t.k.unit > 0 && t.k.unit <= most {
+		most -= most % t.k.unit // no element in two
+	}
+	return most
+}
+
+// inPieces calls f for all pieces of so many bytes, as places in them.
+func (t far) inPieces(bytes int, f func(from, to int) error) error {
+	most := t.dataMax()
+	for from := 0; from < bytes; from += most {
+		if err := f(from, min(from+most, bytes)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t far) put(ctx context.Context, op string, disp, n int, src []byte) error {
+	at, err := t.locate(ctx, op, disp, n)
+	if err != nil {
+		return err
+	}
+	return t.inPieces(len(src), func(from, to int) error {
+		return t.tell(ctx, op, &serve.Frame{Op: serve.Put, At: at + uint64(from), Data: src[from:to]})
+	})
+}
+
+// get asks for all pieces before it waits for the first. An error leaves dst as it was (W8).
+func (t far) get(ctx context.Context, op string, disp, n int, dst []byte) error {
+	at, err := t.locate(ctx, op, disp, n)
+	if err != nil || len(dst) == 0 {
+		return err
+	}
+	into := dst
+	if len(dst) > t.dataMax() {
+		into = make([]byte, len(dst))
+	}
+	err = t.askPieces(ctx, op, into, func(from, to int) serve.Frame {
+		return serve.Frame{Op: serve.Get, At: at + uint64(from), Count: uint64(to - from)}
+	})
+	if err == nil && len(dst) > t.dataMax() {
+		copy(dst, into)
+	}
+	return err
+}
+
+// askPieces sends a frame for each piece of what is to be answered, and waits for all answers.
+func (t far) askPieces(ctx context.Context, op string, answer []byte, frame func(from, to int) serve.Frame) error {
+	type asked struct {
+		h    engine.Handle
+		want int
+	}
+	var open []asked
+	err := t.inPieces(len(answer), func(from, to int) error {
+		f := frame(from, to)
+		h, err := t.begin(op, &f, answer[from:to])
+		if err == nil {
+			open = append(open, asked{h, to - from})
+		}
+		return err
+	})
+	for _, a := range open {
+		if e := t.end(ctx, op, a.h, a.want); err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// askNumber has an atomic operation made on one number of a target that is away, and returns what was there.
+func (t far) askNumber(ctx context.Context, op string, disp int, f serve.Frame) (was uint64, err error) {
+	if err := t.k.atomic(op); err != nil {
+		return 0, err
+	}
+	if f.At, err = t.locate(ctx, op, disp, 1); err != nil {
+		return 0, err
+	}
+	f.Size = uint8(t.k.unit)
+	var answer [8]byte
+	if f.Op == serve.Accumulate {
+		return t.askOne(ctx, op, &f, answer[:t.k.unit])
+	}
+	err = t.ask(ctx, op, &f, answer[:])
+	return binary.LittleEndian.Uint64(answer[:]), err
+}
+
+func (t far) askOne(ctx context.Context, op string, f *serve.Frame, answer []byte) (uint64, error) {
+	if err := t.ask(ctx, op, f, answer); err != nil {
+		return 0, err
+	}
+	return view.BitsAt(answer, len(answer)), nil
+}
+
+// tellNumber stores a number at a target that is away.
+func (t far) tellNumber(ctx context.Context, op string, disp int, v uint64) error {
+	if err := t.k.atomic(op); err != nil {
+		return err
+	}
+	at, err := t.locate(ctx, op, disp, 1)
+	if err != nil {
+		return err
+	}
+	return t.tell(ctx, op, &serve.Frame{Op: serve.Swap, At: at, Size: uint8(t.k.unit), Operand: v})
+}
+
+// change is apply for one number of a target that is away.
+func (t far) change(ctx context.Context, op string, disp int, c change, in uint64) (was uint64, err error) {
+	if c.op == 0 {
+		return t.swapUntil(ctx, op, disp, c, in)
+	}
+	data := make([]byte, c.size)
+	view.SetBitsAt(data, c.size, in)
+	return t.askNumber(ctx, op, disp, serve.Frame{Op: serve.Accumulate, Kernel: uint8(c.op), Elem: uint8(c.elem), Data: data})
+}
+
+// swapUntil makes an operation of the program, which nobody else can make: it tries until nobody changed the element
+// meanwhile.
+func (t far) swapUntil(ctx context.Context, op string, disp int, c change, in uint64) (was uint64, err error) {
+	was, err = t.askNumber(ctx, op, disp, serve.Frame{Op: serve.Load})
+	for err == nil {
+		var now uint64
+		now, err = t.askNumber(ctx, op, disp, serve.Frame{Op: serve.CompareAndSwap, Count: was, Operand: c.f(was, in)})
+		if err == nil && now == was {
+			return was, nil
+		}
+		was = now
+	}
+	return 0, err
+}
+
+// accumulate combines numbers of a target that is away; out is nil, or gets what was there.
+func (t far) accumulate(ctx context.Context, op string, disp, n int, c change, in, out []byte) error {
+	at, err := t.locate(ctx, op, disp, n)
+	switch {
+	case err != nil || len(in) == 0:
+		return err
+	case c.op == 0:
+		return t.swapEach(ctx, op, disp, n, c, in, out)
+	}
+	frame := func(from, to int) serve.Frame {
+		return serve.Frame{Op: serve.Accumulate, Kernel: uint8(c.op), Elem: uint8(c.elem), Size: uint8(c.size), At: at + uint64(from), Data: in[from:to]}
+	}
+	if out != nil {
+		return t.askPieces(ctx, op, out, frame)
+	}
+	return t.inPieces(len(in), func(from, to int) error {
+		f := frame(from, to)
+		return t.tell(ctx, op, &f)
+	})
+}
+
+// swapEach makes an operation of the program on one element after the other.
+func (t far) swapEach(ctx context.Context, op string, disp, n int, c change, in, out []byte) error {
+	for i := range n {
+		was, err := t.swapUntil(ctx, op, disp+i, c, view.BitsAt(in[i*c.size:], c.size))
+		if err != nil {
+			return err
+		}
+		if out != nil {
+			view.SetBitsAt(out[i*c.size:], c.size, was)
+		}
+	}
+	return nil
+}
+
+// flushAway returns when all that was sent to members that are away has taken effect there, of those ranks that
+// live. It asks all before it waits for the first.
+func (k *core) flushAway(ctx context.Context, op string, ranks ...int) error {
+	type asked struct {
+		rank int
+		h    engine.Handle
+	}
+	var open []asked
+	var first error
+	note := func(rank int, err error) {
+		if err == nil {
+			return
+		}
+		k.remote[rank].unflushed.Store(true)
+		if first == nil {
+			first = err
+		}
+	}
+	for _, rank := range ranks {
+		if !k.isAway(rank) || !k.remote[rank].unflushed.Swap(false) {
+			continue
+		}
+		h, err := k.far(rank).begin(op, &serve.Frame{Op: serve.Flush}, nil)
+		if err == nil {
+			open = append(open, asked{rank, h})
+		}
+		note(rank, err)
+	}
+	for _, a := range open {
+		note(a.rank, k.far(a.rank).end(ctx, op, a.h, 0))
+	}
+	return first
+}
+
+// lock gets the lock of a target that is away. The caller has its process's turn at it.
+func (t far) lock(ctx context.Context, op string, m Mode) error {
+	var b [serve.GrantedBytes]byte
+	err := t.ask(ctx, op, &serve.Frame{Op: serve.Lock, Mode: uint8(hold.Mode(m))}, b[:])
+	if err != nil {
+		if !errors.Is(err, comm.ErrProcFailed) {
+			_ = t.tell(context.WithoutCancel(ctx), op, &serve.Frame{Op: serve.Unlock}) // or the wait for it; the first error is told
+		}
+		return err
+	}
+	g, err := serve.ReadGranted(b[:])
+	switch {
+	case err != nil:
+		return t.k.fail(op, []int{t.rank}, err)
+	case g.Held:
+		return nil
+	}
+	return t.k.failBroken(op, t.rank, g.Dead)
+}

@@ -1,0 +1,118 @@
+package rma
+
+import (
+	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/hold"
+	"github.com/goulfm/goulfm/internal/kernel"
+	"github.com/goulfm/goulfm/internal/segment"
+	"github.com/goulfm/goulfm/internal/serve"
+	"github.com/goulfm/goulfm/internal/window"
+)
+
+// server executes what members that are away ask for on this one's memory, until all have freed the
+// window. Its methods are called with the lock of the process held, by whoever makes progress.
+type server struct {
+	watch   *engine.Watch
+	data    []byte // of the elements, whatever views there are
+	control window.Control
+	me      int
+	remote  []remote
+	target  *serve.Target
+}
+
+// lend has the members that are away use this member's memory, before any of them knows of it.
+func (k *creation) lend(p *piece) {
+	k.numbers = &members{k: k.core, numbers: k.c.Group().Processes()}
+	if k.away == nil {
+		return
+	}
+	k.remote = make([]remote, k.n)
+	s := &server{watch: k.watch, data: p.memory.Bytes()[:k.spec.n*k.unit], control: window.ControlOf(p.says, k.n), me: k.me, remote: k.remote}
+	counters := k.spec.notifications
+	s.target = serve.New(lent{s, counters}, func(origin int) serve.Locker {
+		return hold.New(hold.Config{Memory: window.LockOf{Control: s.control, Me: origin}, Members: served{k.numbers, k.watch}, Me: origin})
+	})
+	k.watch.Serve(s)
+}
+
+// served is who may lock, as the server knows them: it asks the process, whose lock it has.
+type served struct {
+	*members
+	watch *engine.Watch
+}
+
+func (m served) Dead(o int) bool { return m.watch.IsDead(o) }
+
+// Serve implements engine.Server.
+func (s *server) Serve(from int, frame []byte) (waits bool, err error) {
+	if err := s.watch.Enter(); err != nil {
+		return false, nil // it is dead
+	}
+	answers, err := s.target.Step(from, frame)
+	s.watch.Leave()
+	s.answer(answers)
+	s.watch.Wake(s.control.Bell())
+	return s.target.Waits(), err
+}
+
+// Look implements engine.Server.
+func (s *server) Look() (waits bool) {
+	if s.watch.Enter() != nil {
+		return false
+	}
+	answers := s.target.Look()
+	s.watch.Leave()
+	s.answer(answers)
+	return s.target.Waits()
+}
+
+// Died implements engine.Server.
+func (s *server) Died(rank int) (waits bool) {
+	s.target.Died(rank)
+	return s.target.Waits()
+}
+
+func (s *server) answer(answers []serve.Answer) {
+	for _, a := range answers {
+		s.watch.Answer(a.To, a.Reply, a.Data)
+	}
+}
+
+// lent is the memory of a member, as its server changes it.
+type lent struct {
+	*server
+	counters int
+}
+
+func (l lent) Bytes() int              { return len(l.data) }
+func (l lent) Put(at int, data []byte) { window.Copy(l.data[at:at+len(data)], data) }
+func (l lent) Get(at int, dst []byte)  { copy(dst, l.data[at:]) }
+
+func (l lent) Load(at, size int) uint64 { return window.At(l.data[at:], size).Load() }
+
+func (l lent) Swap(at, size int, v uint64) uint64 { return window.At(l.data[at:], size).Swap(v) }
+
+func (l lent) CompareAndSwap(at, size int, old, v uint64) uint64 {
+	was, _ := window.At(l.data[at:], size).CompareAndSwap(old, v)
+	return was
+}
+
+func (l lent) Combines(op, elem uint8, size int) bool {
+	return kernel.Scalar(kernel.Op(op), kernel.Elem(elem)) != nil && kernel.Elem(elem).Bytes() == size
+}
+
+func (l lent) Combine(op, elem uint8, at, size int, in uint64) uint64 {
+	return changeBy(kernel.Op(op), kernel.Elem(elem), size).apply(window.At(l.data[at:], size), in)
+}
+
+func (l lent) Count(slot uint64) bool {
+	if slot >= uint64(l.counters) {
+		return false
+	}
+	segment.Add64(l.control.Counter(int(slot)), 1)
+	return true
+}
+
+func (l lent) Posted(origin int, n uint64) { l.remote[origin].posted.Store(n) }
+
+func (l lent) Completed(origin int, n uint64) { segment.Store64(l.control.Completed(origin), n) }
