@@ -22,6 +22,7 @@ type graph struct {
 	shelves []shelf
 	where   []place // by part
 	slots   int     // the most parts that one rank has
+	anew    bool    // it was generated again: what searches had set is lost
 
 	scan  scanner     // nil: not made yet
 	block []kron.Edge // those that this rank validates; nil: not generated yet

@@ -106,7 +106,7 @@ func (g *graph) clear(ctx context.Context, root, word uint64) error {
 // again, and so does every one of a variant that does not resume.
 func (s *search) resume(ctx context.Context, g *graph) error {
 	at := s.level
-	if !s.begun || !g.variant.resumes {
+	if !s.begun || !g.variant.resumes || g.anew {
 		at = -1
 	}
 	least, err := collectives.AllreduceOne(ctx, g.c, at, collectives.Min)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/goulfm/goulfm/bench/internal/csr"
 	"github.com/goulfm/goulfm/comm"
@@ -71,8 +72,8 @@ func (g *graph) free() error {
 	return errors.Join(errs...)
 }
 
-// repaired is the graph on a communicator of the living, who have taken over the parts of the dead. The old one
-// is freed.
+// repaired is the graph on a communicator of the living, who have taken over the parts of the dead; or one that they have generated
+// anew, if a part was in memory that none of them reaches: a node was lost. The old one is freed.
 func (g *graph) repaired(ctx context.Context) (*graph, error) {
 	for try := 1; ; try++ {
 		left, err := g.c.Shrink(ctx)
@@ -98,8 +99,15 @@ func (g *graph) repaired(ctx context.Context) (*graph, error) {
 func (g *graph) on(ctx context.Context, c *comm.Comm) (*graph, error) {
 	n := &graph{c: c, edges: g.edges, variant: g.variant, parts: g.parts, shift: g.shift, where: make([]place, g.parts)}
 	ranks := c.RanksOf(g.c.Group()) // by old rank
-	heir := 0
 	for _, s := range g.shelves {
+		dead := s.lost(ranks)
+		heirs, err := rma.Heirs(ctx, c, s.words, dead)
+		if err != nil {
+			return n, err
+		}
+		if slices.Contains(heirs, comm.Undefined) {
+			return g.generated(ctx, c, n)
+		}
 		moved, err := s.moved(ctx, c)
 		if err != nil {
 			return n, err
@@ -108,24 +116,41 @@ func (g *graph) on(ctx context.Context, c *comm.Comm) (*graph, error) {
 		for rank, part := range s.parts {
 			if ranks[rank] != comm.Undefined {
 				moved.parts[ranks[rank]] = part
-				continue
 			}
-			if part < 0 {
-				continue
-			}
+		}
+		for i, rank := range dead {
 			o := rma.Fresh(0)
-			if c.Rank() == heir {
+			if c.Rank() == heirs[i] {
 				o = rma.Inherit(rank)
 			}
 			lost, err := s.moved(ctx, c, o)
 			if err != nil {
 				return n, err
 			}
-			lost.parts[heir] = part
+			lost.parts[heirs[i]] = s.parts[rank]
 			n.shelves = append(n.shelves, lost)
-			heir = (heir + 1) % c.Size()
 		}
 	}
 	n.index()
 	return n, nil
+}
+
+// lost are the ranks of a shelf that have a part and are not among the living.
+func (s *shelf) lost(ranks []int) (dead []int) {
+	for rank, part := range s.parts {
+		if part >= 0 && ranks[rank] == comm.Undefined {
+			dead = append(dead, rank)
+		}
+	}
+	return dead
+}
+
+// generated is the graph that the living generate anew, in place of what there is of one of the old memory.
+func (g *graph) generated(ctx context.Context, c *comm.Comm, n *graph) (*graph, error) {
+	if err := n.free(); err != nil {
+		return n, err
+	}
+	n, err := build(ctx, c, g.edges, g.variant)
+	n.anew = true
+	return n, err
 }

@@ -85,7 +85,7 @@ func (s *shortest) clear(ctx context.Context, g *graph) error {
 
 // resume has all begin again, unless all have begun.
 func (s *shortest) resume(ctx context.Context, g *graph) error {
-	all, err := collectives.AllreduceOne(ctx, g.c, s.begun, collectives.LAnd)
+	all, err := collectives.AllreduceOne(ctx, g.c, s.begun && !g.anew, collectives.LAnd)
 	s.begun = all && err == nil
 	return err
 }

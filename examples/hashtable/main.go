@@ -91,6 +91,8 @@ func repair(ctx context.Context, t *table) (*table, error) {
 			return n, t.free()
 		case err != nil && !comm.Recoverable(err):
 			return nil, err
+		case failure != nil && !comm.Recoverable(failure):
+			return nil, failure
 		case failure == nil:
 			err = n.free()
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/rma"
@@ -97,28 +98,49 @@ func (t *table) mine(f func(key uint64)) {
 }
 
 // repaired is the table on the communicator of the survivors: each has its parts as before, in place,
-// and the parts of the dead go to some of them. Nothing is lost: memory outlives its process. The old
+// and the parts of the dead go to some of them. Nothing is lost: memory outlives its process, where others share it. When
+// a node has gone, and its memory with it, it is an empty table: filling it inserts all keys again. The old
 // table stays as it was until it is freed, so that a repair in which another rank dies can be made again.
 func (t *table) repaired(ctx context.Context, left *comm.Comm) (*table, error) {
 	n := &table{c: left, slots: t.slots, where: make([]place, len(t.where))}
 	ranks := left.RanksOf(t.c.Group()) // by old rank: the new one, or Undefined
-	heir := 0
 	for _, s := range t.shelves {
-		if err := n.move(ctx, s, ranks); err != nil {
-			return nil, errors.Join(err, n.free())
+		dead := s.lost(ranks)
+		heirs, err := rma.Heirs(ctx, left, s.w, dead)
+		if err == nil && slices.Contains(heirs, comm.Undefined) {
+			return t.emptied(ctx, left, n)
 		}
-		for rank, part := range s.parts {
-			if ranks[rank] != comm.Undefined || part < 0 {
-				continue
-			}
-			if err := n.inherit(ctx, s, rank, heir); err != nil {
-				return nil, errors.Join(err, n.free())
-			}
-			heir = (heir + 1) % left.Size()
+		if err == nil {
+			err = n.move(ctx, s, ranks)
+		}
+		for i := 0; err == nil && i < len(dead); i++ {
+			err = n.inherit(ctx, s, dead[i], heirs[i])
+		}
+		if err != nil {
+			return nil, errors.Join(err, n.free())
 		}
 	}
 	n.index()
 	return n, nil
+}
+
+// lost are the ranks of a shelf that have a part and are not among the survivors.
+func (s shelf) lost(ranks []int) (dead []int) {
+	for rank, part := range s.parts {
+		if part >= 0 && ranks[rank] == comm.Undefined {
+			dead = append(dead, rank)
+		}
+	}
+	return dead
+}
+
+// emptied is a table without keys, in place of what there is of one with the old memory.
+func (t *table) emptied(ctx context.Context, left *comm.Comm, n *table) (*table, error) {
+	if err := n.free(); err != nil {
+		return nil, err
+	}
+	all := t.slots * len(t.where)
+	return newTable(ctx, left, all/left.Size()+1)
 }
 
 // move takes over what the living have on a shelf.
