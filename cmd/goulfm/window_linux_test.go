@@ -62,6 +62,19 @@ func TestWindowsOfANode(t *testing.T) {
 	windowOn(t, 1, []string{"--host", "2", "--ppn", "4"}, "near-lock", `^(mended [1-9]\d*\n){2}$`)
 }
 
+// TestWindowsBetweenNodes: the same calls, and the same deaths, where most members are on other nodes.
+func TestWindowsBetweenNodes(t *testing.T) {
+	windowOn(t, 1, []string{"--host", "3", "--ppn", "2"}, "calls", `^ok\n$`)
+	windowOn(t, *windowJobs, []string{"--host", "3", "--ppn", "3"}, "puts", `^begun: [0-7], in the middle: \d\n$`)
+	windowOn(t, *windowJobs, []string{"--host", "3", "--ppn", "3"}, "counts", `^counted, ahead by \d\n$`)
+	windowOn(t, *windowJobs, []string{"--host", "3", "--ppn", "3"}, "lock", `^mended [1-9]\d*\n$`)
+}
+
+// TestSpecW22FencedStores: with --fence nothing is executed that a rank sends after it was declared dead, also if it runs on.
+func TestSpecW22FencedStores(t *testing.T) {
+	windowOn(t, *windowJobs, []string{"-n", "3", "--suspect-after", "200ms", "--fence"}, "fenced", `^ok\n$`)
+}
+
 // TestHashtable: a table in the memory of all ranks loses nothing when two of them are killed.
 func TestHashtable(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "hashtable")
@@ -69,4 +82,7 @@ func TestHashtable(t *testing.T) {
 	got := goulfmCommand(t, "", "run", "-q", "-n", "4", "--timeout", "90s", "--kill", "1@batch=20", "--kill", "3@batch=60", program, "-keys", "100000")
 	assert.Zero(t, got.code, got.err)
 	assert.Regexp(t, `^hashtable: 100000 keys, 2 ranks of 4, [12] repairs: all there\n$`, got.out, "both may die before anybody repairs")
+	got = goulfmCommand(t, "", "run", "-q", "--host", "2", "--ppn", "2", "--timeout", "90s", "--kill", "1@batch=20", "--kill", "node1@150ms", program, "-keys", "100000")
+	assert.Zero(t, got.code, got.err)
+	assert.Regexp(t, `^hashtable: 100000 keys, [12] ranks? of 4, [12] repairs: all there\n$`, got.out)
 }

@@ -24,7 +24,7 @@ func windowRules() []Rule {
 		{ID: "W19", Sentence: "Revoking a communicator revokes the windows made of it, not the reverse. Waits end, later calls raise revoked, and what was done stays.", Tests: []string{"rma.TestSpecW19W23Revoke"}},
 		{ID: "W20", Sentence: "A Shrink leaves windows usable among the living. Rebuild gives a new communicator the same memory in place; with Inherit a member gets a copy of what a dead one had.", Tests: []string{"goulfm.TestSpecW9W20MemoryOfTheKilled", "rma.TestSpecW20Rebuild", "shmem.TestSpecW20Repair"}},
 		{ID: "W21", Sentence: "Free is local: the memory stays in reach of the others until they have freed the window.", Tests: []string{"rma.TestSpecW21FreeIsLocal"}},
-		{ID: "W22", Sentence: "Where a declared death may still run on, windows go by messages and frames of the dead are dropped.", Status: Later, Note: "windows by messages; until then they are refused there"},
+		{ID: "W22", Sentence: "Where a declared death may still run on, windows go by messages and frames of the dead are dropped.", Tests: []string{"goulfm.TestSpecW22FencedStores"}},
 		{ID: "W23", Sentence: "A broken lock, a revoked window or a dead target leave every other target and window usable.", Tests: []string{"rma.TestSpecW11W23BrokenLock", "rma.TestSpecW19W23Revoke"}},
 		{ID: "W24", Sentence: "An operation that need not wait does not look at its context; Lock, Wait and WaitPosted are withdrawn; Fence and the creation of a window revoke it.", Tests: []string{"rma.TestSpecW24Contexts", "shmem.TestSpecW24AllocGivenUp"}},
 	}

@@ -5,6 +5,7 @@
 //	window counts   all ranks but 0 and 1 are killed while they count in it
 //	window rebuild  rank 2 is killed; the others take its memory over, beside their own
 //	window lock     all ranks but 0 and 1 are killed: half of them with the lock of rank 0, the others anywhere
+//	window fenced   rank 1 stops while it stores, is declared dead, and goes on: nobody hears it
 //	window near-... the same among the ranks of each node
 package main
 
@@ -26,7 +27,7 @@ import (
 )
 
 func main() {
-	bodies := map[string]func(context.Context, *comm.Comm) error{"calls": calls, "puts": puts, "counts": counts, "lock": lock, "rebuild": rebuild}
+	bodies := map[string]func(context.Context, *comm.Comm) error{"calls": calls, "puts": puts, "counts": counts, "lock": lock, "rebuild": rebuild, "fenced": fenced}
 	name, near := strings.CutPrefix(os.Args[1], "near-")
 	comm.Main(func(ctx context.Context, c *comm.Comm) error {
 		if near {
@@ -103,7 +104,7 @@ func puts(ctx context.Context, c *comm.Comm) error {
 	if err != nil {
 		return err
 	}
-	if err := w.Fence(ctx); err != nil {
+	if err := w.Fence(ctx); err != nil && !errors.Is(err, comm.ErrProcFailed) { // who has left it may be dead already
 		return err
 	}
 	if c.Rank() > 1 {
@@ -158,7 +159,7 @@ func counts(ctx context.Context, c *comm.Comm) error {
 	if err != nil {
 		return err
 	}
-	if err := w.Fence(ctx); err != nil {
+	if err := w.Fence(ctx); err != nil && !errors.Is(err, comm.ErrProcFailed) { // who has left it may be dead already
 		return err
 	}
 	if c.Rank() > 1 {
@@ -195,7 +196,7 @@ func lock(ctx context.Context, c *comm.Comm) error {
 	if err != nil {
 		return err
 	}
-	if err := w.Fence(ctx); err != nil {
+	if err := w.Fence(ctx); err != nil && !errors.Is(err, comm.ErrProcFailed) { // who has left it may be dead already
 		return err
 	}
 	if c.Rank()%2 == 1 && c.Rank() > 1 {
@@ -257,7 +258,7 @@ func rebuild(ctx context.Context, c *comm.Comm) error {
 	for i := range w.Local() {
 		w.Local()[i] = 100*c.Rank() + i
 	}
-	if err := w.Fence(ctx); err != nil {
+	if err := w.Fence(ctx); err != nil && !errors.Is(err, comm.ErrProcFailed) { // who has left it may be dead already
 		return err
 	}
 	if c.Rank() == 2 {
@@ -305,4 +306,54 @@ func rebuild(ctx context.Context, c *comm.Comm) error {
 		fmt.Println("ok")
 	}
 	return check(err, own.Free(), theirs.Free())
+}
+
+// fenced: rank 1 stores one number after another at rank 0 and stops in the middle. Rank 0 lets it go on once it has heard
+// that rank 1 is dead; nothing that it sends then is executed.
+func fenced(ctx context.Context, c *comm.Comm) error {
+	w, err := rma.Allocate[uint64](ctx, c, 2)
+	if err != nil {
+		return err
+	}
+	if err := w.Fence(ctx); err != nil && !errors.Is(err, comm.ErrProcFailed) { // who has left it may be dead already
+		return err
+	}
+	switch c.Rank() {
+	case 1:
+		if err := w.At(0).Store(ctx, 1, uint64(os.Getpid())); err != nil {
+			return err
+		}
+		go func() {
+			time.Sleep(20 * time.Millisecond)
+			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		}()
+		for v := uint64(1); ; v++ {
+			if err := w.At(0).Store(ctx, 0, v); err != nil {
+				return err
+			}
+		}
+	case 0:
+		pid, err := w.Wait(ctx, 1, func(v uint64) bool { return v != 0 }, 1)
+		if err != nil {
+			return err
+		}
+		if _, err = w.Wait(ctx, 1, func(uint64) bool { return false }, 1); !errors.Is(err, comm.ErrProcFailed) {
+			return fmt.Errorf("waited for the dead: %w", err)
+		}
+		last := w.Local()[0]
+		_ = syscall.Kill(int(pid), syscall.SIGCONT)
+		for syscall.Kill(int(pid), 0) == nil {
+			runtime.Gosched()
+			if err := w.At(0).Flush(ctx); err != nil {
+				return err
+			}
+			_ = c.GetFailed() // what has come takes effect
+		}
+		if now := w.Local()[0]; now != last || last == 0 {
+			return fmt.Errorf("the dead has stored %d after %d", now, last)
+		}
+		fmt.Println("ok")
+	}
+	_, _ = w.Comm().Agree(ctx, 1)
+	return w.Free()
 }
