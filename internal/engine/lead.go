@@ -289,7 +289,10 @@ func (ld *leadership) lookCloser() bool {
 				return did
 			}
 		}
-		if r.kind != recvRequest || r.receiving.HasMatched() || r.peer < 0 || r.peer == ld.p.me {
+		if ld.p.others != nil && r.kind == callRequest {
+			l.yields = ld.p.cfg.YieldPolls // what comes next is a few messages away, as in a collective
+		}
+		if !r.awaitsPeer(ld.p.me) {
 			if !ld.p.busy.has(servesTransfers) || r.done() {
 				return did
 			}

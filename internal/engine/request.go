@@ -106,6 +106,17 @@ func (r *Request) active() bool {
 
 func (r *Request) pending() bool { return atomic.LoadUint64(&r.state) == reqPending }
 
+// awaitsPeer says whether what ends r comes next from its peer, if all goes well: a message, or an answer.
+func (r *Request) awaitsPeer(me int) bool {
+	switch r.kind {
+	case recvRequest:
+		return !r.receiving.HasMatched() && r.peer >= 0 && r.peer != me
+	case oneSidedRequest:
+		return true
+	}
+	return false
+}
+
 // setPending says of an active request whether waiting may not help it.
 func (r *Request) setPending(yes bool) {
 	switch s := atomic.LoadUint64(&r.state); {
