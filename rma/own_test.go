@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
 	"github.com/goulfm/goulfm/rma"
@@ -92,6 +93,35 @@ func TestHeirs(t *testing.T) {
 		v, err := rma.Rebuild(ctx, left, w, o...)
 		assert.NoError(t, err)
 		assert.NoError(t, v.Free())
+		assert.NoError(t, w.Free())
+	})
+}
+
+// TestLong: operations of more than one frame, and more than are sent ahead; records across none.
+func TestLong(t *testing.T) {
+	const n = 100_000
+	run(t, 2, func(ctx context.Context, c *comm.Comm) {
+		w := allocate[int64](ctx, t, c, n)
+		peer, src, got := w.At(1-c.Rank()), make([]int64, n), make([]int64, n)
+		for i := range src {
+			src[i] = int64(i * (1 + c.Rank()))
+		}
+		assert.NoError(t, peer.Put(ctx, 0, src))
+		assert.NoError(t, peer.Accumulate(ctx, 0, src, collectives.Sum))
+		assert.NoError(t, peer.Get(ctx, 0, got))
+		for i := range src {
+			src[i] *= 2
+		}
+		assert.Equal(t, src, got)
+		assert.NoError(t, peer.GetAccumulate(ctx, 1, make([]int64, n-1), got[1:], collectives.Max))
+		assert.Equal(t, src, got)
+		triple := rma.Replace[int64]()
+		_, err := peer.FetchAndOp(ctx, 7, 5, func() collectives.Kernel[int64] { return triple })
+		assert.NoError(t, err)
+		v, err := peer.Load(ctx, 7)
+		assert.NoError(t, err)
+		assert.Equal(t, int64(5), v)
+		assert.NoError(t, w.Fence(ctx))
 		assert.NoError(t, w.Free())
 	})
 }

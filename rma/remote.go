@@ -146,14 +146,25 @@ func (t far) get(ctx context.Context, op string, disp, n int, dst []byte) error 
 	return err
 }
 
-// askPieces sends a frame for each piece of what is to be answered, and waits for all answers.
+// askedAhead is how many answers a member waits for at a time: what a target cannot send at once it holds in memory.
+const askedAhead = 16
+
+// asked is a frame whose answer has not come, of want bytes.
+type asked struct {
+	h    engine.Handle
+	want int
+}
+
+// askPieces sends a frame for each piece of what is to be answered, some ahead, and waits for all answers.
 func (t far) askPieces(ctx context.Context, op string, answer []byte, frame func(from, to int) serve.Frame) error {
-	type asked struct {
-		h    engine.Handle
-		want int
-	}
 	var open []asked
-	err := t.inPieces(len(answer), func(from, to int) error {
+	err := t.inPieces(len(answer), func(from, to int) (err error) {
+		if len(open) == askedAhead {
+			err = t.end(ctx, op, open[0].h, open[0].want)
+			if open = open[1:]; err != nil {
+				return err
+			}
+		}
 		f := frame(from, to)
 		h, err := t.begin(op, &f, answer[from:to])
 		if err == nil {
@@ -268,11 +279,11 @@ func (t far) swapEach(ctx context.Context, op string, disp, n int, c change, in,
 // flushAway returns when all that was sent to members that are away has taken effect there, of those ranks that
 // live. It asks all before it waits for the first.
 func (k *core) flushAway(ctx context.Context, op string, ranks ...int) error {
-	type asked struct {
+	type flushed struct {
 		rank int
 		h    engine.Handle
 	}
-	var open []asked
+	var open []flushed
 	var first error
 	note := func(rank int, err error) {
 		if err == nil {
@@ -289,7 +300,7 @@ func (k *core) flushAway(ctx context.Context, op string, ranks ...int) error {
 		}
 		h, err := k.far(rank).begin(op, &serve.Frame{Op: serve.Flush}, nil)
 		if err == nil {
-			open = append(open, asked{rank, h})
+			open = append(open, flushed{rank, h})
 		}
 		note(rank, err)
 	}

@@ -31,7 +31,7 @@ type background struct {
 // them, looks as much more seldom as there are ranks for a core, until something is.
 func (bg *background) run() {
 	defer close(bg.ended)
-	tick := bg.p.cfg.Tick
+	tick := bg.tick()
 	timer := time.NewTimer(tick)
 	defer timer.Stop()
 	var seen uint64
@@ -40,7 +40,7 @@ func (bg *background) run() {
 		case <-bg.stop:
 			return
 		case <-bg.hurry:
-			tick = bg.p.cfg.Tick
+			tick = bg.tick()
 			timer.Reset(tick)
 			continue
 		case <-timer.C:
@@ -67,16 +67,20 @@ func (bg *background) run() {
 // out whether it has to hurry the loop.
 func (bg *background) nextTick(tick time.Duration, seen *uint64) (next time.Duration, leads bool) {
 	if !bg.p.mu.TryLock() {
-		return bg.p.cfg.Tick, false // somebody makes a call right now
+		return min(tick, bg.p.cfg.Tick), false // somebody makes a call right now
 	}
 	defer bg.p.mu.Unlock()
 	calls := bg.p.calls != *seen
 	*seen = bg.p.calls
 	crowd := time.Duration(bg.p.cfg.Crowd)
-	if bg.underWayBeside() {
+	serves := bg.serves()
+	if serves || bg.underWayBeside() {
 		crowd = 1
 	}
 	next = bg.p.cfg.Tick
+	if serves {
+		next = min(next, servingTick)
+	}
 	switch {
 	case calls:
 		next *= crowd
@@ -85,7 +89,7 @@ func (bg *background) nextTick(tick time.Duration, seen *uint64) (next time.Dura
 	default:
 		leads = bg.p.leads.wanted.Load() == 0 && bg.p.leads.take(inBackground)
 	}
-	bg.drowsy = next > bg.p.cfg.Tick
+	bg.drowsy = next > bg.p.cfg.Tick || serves && next > servingTick
 	return next, leads
 }
 
@@ -143,10 +147,29 @@ func (bg *background) lead() {
 	}
 }
 
+// servingTick is the tick of a process that serves windows of others: they wait for it while its program computes, until
+// the loop has found that no call was made for a tick, and sleeps where frames wake it.
+const servingTick = time.Millisecond
+
+// serves says whether others send frames to this process's windows. The caller holds mu.
+func (bg *background) serves() bool { return len(bg.p.memory.oneSided.serving) > 0 }
+
+// tick returns the time between two looks of the loop.
+func (bg *background) tick() time.Duration {
+	bg.p.mu.Lock()
+	defer bg.p.mu.Unlock()
+	if bg.serves() {
+		return min(bg.p.cfg.Tick, servingTick)
+	}
+	return bg.p.cfg.Tick
+}
+
 // wakes returns for what the loop wants to be woken: for frames that other members of windows send, too, if there
 // are such. To a process that computes they come as those of messages do, for which nobody would wake it.
 func (bg *background) wakes() uint32 {
-	if len(bg.p.memory.oneSided.serving) > 0 {
+	bg.p.mu.Lock()
+	defer bg.p.mu.Unlock()
+	if bg.serves() {
 		return park.Background | park.Caller
 	}
 	return park.Background

@@ -173,6 +173,7 @@ func (w *Watch) Serve(s Server) {
 	w.server = s
 	os := &p.memory.oneSided
 	os.serving = append(os.serving, w)
+	p.loop.drowsy = true // whatever it waits for: its tick is another one now
 	p.loop.hurryUp()
 }
 
