@@ -9,7 +9,6 @@ import (
 	"github.com/goulfm/goulfm/internal/kernel"
 	"github.com/goulfm/goulfm/internal/serve"
 	"github.com/goulfm/goulfm/internal/view"
-	"github.com/goulfm/goulfm/internal/window"
 )
 
 // Replace is the operation that takes the new value: an Accumulate with it is a put each of whose
@@ -34,7 +33,7 @@ func (t Target[T]) Load(ctx context.Context, disp int) (T, error) {
 	}
 	e, err := t.k.element(ctx, "load", t.rank, disp)
 	if err == nil {
-		v = fromBits[T](e.Load())
+		v = fromBits[T](e.load())
 		t.k.leave()
 	}
 	return v, t.k.raise(err)
@@ -49,7 +48,7 @@ func (t Target[T]) Store(ctx context.Context, disp int, v T) error {
 	}
 	e, err := t.k.element(ctx, "store", t.rank, disp)
 	if err == nil {
-		e.Swap(toBits(v))
+		e.swap(toBits(v))
 		t.k.leave()
 		t.k.ring(t.rank)
 	}
@@ -74,7 +73,7 @@ func (t Target[T]) FetchAndOp(ctx context.Context, disp int, v T, op collectives
 	}
 	e, err := t.k.element(ctx, "fetch_and_op", t.rank, disp)
 	if err == nil {
-		prev = fromBits[T](change.apply(e, toBits(v)))
+		prev = fromBits[T](e.change(change, toBits(v)))
 		t.k.leave()
 		t.k.ring(t.rank)
 	}
@@ -96,7 +95,7 @@ func (t Target[T]) CompareAndSwap(ctx context.Context, disp int, old, v T) (prev
 	if err != nil {
 		return prev, false, t.k.raise(err)
 	}
-	was, swapped := e.CompareAndSwap(toBits(old), toBits(v))
+	was, swapped := e.compareAndSwap(toBits(old), toBits(v))
 	t.k.leave()
 	if swapped {
 		t.k.ring(t.rank)
@@ -137,7 +136,7 @@ func accumulate[T comm.Elem](ctx context.Context, t Target[T], name string, disp
 	if err != nil {
 		return err
 	}
-	size, in, out := change.size, view.Bytes(src), view.Bytes(result)
+	in, out := view.Bytes(src), view.Bytes(result)
 	if t.k.isAway(t.rank) {
 		return t.k.far(t.rank).accumulate(ctx, name, disp, len(src), change, in, out)
 	}
@@ -145,19 +144,15 @@ func accumulate[T comm.Elem](ctx context.Context, t Target[T], name string, disp
 	if err != nil {
 		return err
 	}
-	for at := 0; at < len(mem); at += size {
-		prev := change.apply(window.At(mem[at:], size), view.BitsAt(in[at:], size))
-		if out != nil {
-			view.SetBitsAt(out[at:], size, prev)
-		}
-	}
+	p := &t.k.pieces[t.rank]
+	changeAll(p.stripes, change, mem, p.at+disp*t.k.unit, in, out)
 	t.k.leave()
 	t.k.ring(t.rank)
 	return nil
 }
 
 // element begins an atomic access to one element of a target.
-func (k *core) element(ctx context.Context, op string, rank, disp int) (e window.Element, err error) {
+func (k *core) element(ctx context.Context, op string, rank, disp int) (e cell, err error) {
 	if err := k.atomic(op); err != nil {
 		return e, err
 	}
@@ -165,7 +160,8 @@ func (k *core) element(ctx context.Context, op string, rank, disp int) (e window
 	if err != nil {
 		return e, err
 	}
-	return window.At(mem, k.unit), nil
+	p := &k.pieces[rank]
+	return cellAt(p.stripes, mem, p.at+disp*k.unit, k.unit), nil
 }
 
 // atomic says what is wrong with an atomic operation on a whole element.
@@ -188,13 +184,6 @@ type change struct {
 // changeBy is the change by a built-in operation; its f is nil where there is none.
 func changeBy(op kernel.Op, elem kernel.Elem, size int) change {
 	return change{op: op, elem: elem, size: size, adds: op == kernel.Sum && elem <= kernel.Uint64, f: kernel.Scalar(op, elem)}
-}
-
-func (c change) apply(e window.Element, in uint64) (prev uint64) {
-	if c.adds {
-		return e.Add(in)
-	}
-	return e.Update(c.f, in)
 }
 
 // changeOf returns what op does to an element, or to each component of a complex128.

@@ -63,6 +63,12 @@ func Notifications(n int) Option { return func(s *spec) { s.notifications = n } 
 // touches them.
 func Populate() Option { return func(s *spec) { s.populate = true } }
 
+// Bulk has accumulates and atomic operations go under locks of 4 KiB of elements each, in place of one atomic instruction an element: long
+// accumulates are many times as fast, single operations slower, and atomic operations of package sync/atomic on Local and
+// Slice are not atomic with them any more (MPI 4.1, 12.2.1: mpi_accumulate_granularity). A member that dies with such a lock
+// leaves nothing: the next takes it (W6).
+func Bulk() Option { return func(s *spec) { s.bulk = true } }
+
 // spec is what a member asks for.
 type spec struct {
 	op            string
@@ -72,6 +78,7 @@ type spec struct {
 	err           error // what is wrong with it
 	notifications int
 	populate      bool
+	bulk          bool
 	own           bool   // the memory is the program's
 	mem           []byte // of a Create
 	old           *core  // whose memory is moved; nil: new memory
@@ -110,6 +117,7 @@ func specOf[T comm.Elem](op string, n int, options []Option) spec {
 type contribution struct {
 	Fine          bool // it has memory, and nothing is wrong with what it asked for
 	Own           bool // the memory is the program's
+	Bulk          bool
 	Code          uint8
 	Notifications uint32
 	Elements      uint64
@@ -160,7 +168,7 @@ func create(ctx context.Context, c *comm.Comm, s spec) (*core, error) {
 
 // offer makes this member's memory.
 func (k *creation) offer() contribution {
-	mine := contribution{Own: k.spec.own, Code: k.spec.code, Notifications: uint32(k.spec.notifications)}
+	mine := contribution{Own: k.spec.own, Bulk: k.spec.bulk, Code: k.spec.code, Notifications: uint32(k.spec.notifications)}
 	if k.mine != nil {
 		return mine
 	}
@@ -168,7 +176,7 @@ func (k *creation) offer() contribution {
 	if p.memory, k.mine = k.elements(); k.mine != nil {
 		return mine
 	}
-	if p.says, k.mine = k.newRegion(window.ControlBytes(k.n, k.spec.notifications), true); k.mine != nil {
+	if p.says, k.mine = k.newRegion(window.ControlBytes(k.n, k.spec.notifications, k.spec.bulk), true); k.mine != nil {
 		return mine
 	}
 	mine.Fine, mine.Elements = true, uint64(k.spec.n)
@@ -232,6 +240,10 @@ func (k *creation) findAll() {
 			k.mine = fmt.Errorf("%w: memory of the program, and of the library", comm.ErrMismatch)
 			return
 		}
+		if o.Bulk != mine.Bulk {
+			k.mine = fmt.Errorf("%w: with Bulk, and without", comm.ErrMismatch)
+			return
+		}
 		if o.Code != mine.Code || o.Notifications != mine.Notifications {
 			k.mine = fmt.Errorf("%w: %s and %s, %d and %d counters of notifications", comm.ErrMismatch,
 				view.CodeName(mine.Code), view.CodeName(o.Code), mine.Notifications, o.Notifications)
@@ -268,12 +280,21 @@ func (k *creation) find(rank int) (err error) {
 		return err
 	}
 	bytes := o.Elements * uint64(k.unit)
-	if bytes > uint64(len(p.memory.Bytes())) || window.ControlBytes(k.n, k.spec.notifications) > len(p.says.Bytes()) {
+	if bytes > uint64(len(p.memory.Bytes())) || window.ControlBytes(k.n, k.spec.notifications, k.spec.bulk) > len(p.says.Bytes()) {
 		return fmt.Errorf("%w: rank %d", window.ErrForeign, rank)
 	}
 	p.data = p.memory.Bytes()[:bytes:bytes]
-	p.control = window.ControlOf(p.says, k.n)
+	p.control = window.ControlOf(p.says, k.n, k.spec.notifications)
+	p.stripes = k.stripesOf(p.control)
 	return nil
+}
+
+// stripesOf are the locks of a member's elements, if there are any.
+func (k *creation) stripesOf(c window.Control) *stripes {
+	if !k.spec.bulk {
+		return nil
+	}
+	return &stripes{k.watch, k.numbers, c}
 }
 
 func (k *creation) findRegion(o window.Offer) (*window.Region, error) {

@@ -17,6 +17,9 @@ import (
 // ownMemory is the key of a context in which allocate makes windows of the test's own memory.
 type ownMemory struct{}
 
+// inBulk is the key of a context in which allocate gives the option Bulk.
+type inBulk struct{}
+
 // own is a number of elements in memory that a test creates windows of.
 func own[T any](n int) []T {
 	room := make([]uint64, (n+1)*16)
@@ -26,7 +29,7 @@ func own[T any](n int) []T {
 func yield() { runtime.Gosched() }
 
 // run runs a body on n goroutine ranks wherever a window may live: in memory that all share; on two nodes, where those of the other
-// one send frames; where all send frames; and in memory of the test's own.
+// one send frames; where all send frames; with locks for elements, of three on two nodes; and in memory of the test's own.
 func run(t *testing.T, n int, body func(ctx context.Context, c *comm.Comm)) {
 	t.Helper()
 	t.Run("memory", func(t *testing.T) { commtest.Run(t, n, body) })
@@ -41,6 +44,9 @@ func runAway(t *testing.T, n int, body func(ctx context.Context, c *comm.Comm)) 
 		commtest.Nodes(nodes).Run(t, body)
 	})
 	t.Run("messages", func(t *testing.T) { commtest.Config{Messages: true}.Run(t, n, body) })
+	t.Run("bulk", func(t *testing.T) {
+		commtest.Nodes(slices.Repeat([]int{0, 0, 1}, n)[:n]).Run(t, func(ctx context.Context, c *comm.Comm) { body(context.WithValue(ctx, inBulk{}, true), c) })
+	})
 	t.Run("own", func(t *testing.T) {
 		commtest.Run(t, n, func(ctx context.Context, c *comm.Comm) { body(context.WithValue(ctx, ownMemory{}, true), c) })
 	})

@@ -16,6 +16,9 @@ import (
 func allocate[T comm.Elem](ctx context.Context, t *testing.T, c *comm.Comm, n int, o ...rma.Option) *rma.Win[T] {
 	t.Helper()
 	made := func() (*rma.Win[T], error) { return rma.Allocate[T](ctx, c, n, o...) }
+	if ctx.Value(inBulk{}) != nil {
+		o = append(o, rma.Bulk())
+	}
 	if ctx.Value(ownMemory{}) != nil && view.Size[T]() >= 4 {
 		made = func() (*rma.Win[T], error) { return rma.Create(ctx, c, own[T](n), o...) }
 	}

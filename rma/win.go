@@ -66,6 +66,7 @@ type piece struct {
 	data    []byte // of these; of a member that is away: nil
 	memory  *window.Region
 	control window.Control
+	stripes *stripes       // of a window with Bulk
 	says    *window.Region // where control lies
 }
 

@@ -39,14 +39,22 @@ const (
 	wordsHere
 )
 
-func newBench(ctx context.Context, w *comm.Comm, size int) (*bench, error) {
+// newBench makes the windows for an operation: that of the data with Bulk for bulk, and of the program's memory for own_...
+func newBench(ctx context.Context, w *comm.Comm, op string, size int) (*bench, error) {
 	n := max(size, 8) / 8
 	b := &bench{me: w.Rank(), buf: make([]float64, n)}
 	for i := range b.buf {
 		b.buf[i] = 1
 	}
 	var errs [6]error
-	b.data, errs[0] = rma.Allocate[float64](ctx, w, n, rma.Notifications(1), rma.Populate())
+	switch op {
+	case "bulk":
+		b.data, errs[0] = rma.Allocate[float64](ctx, w, n, rma.Notifications(1), rma.Populate(), rma.Bulk())
+	case "own_put", "own_get":
+		b.data, errs[0] = rma.Create(ctx, w, make([]float64, n), rma.Notifications(1))
+	default:
+		b.data, errs[0] = rma.Allocate[float64](ctx, w, n, rma.Notifications(1), rma.Populate())
+	}
 	b.words, errs[1] = rma.Allocate[int64](ctx, w, wordsHere)
 	b.heap, errs[2] = shmem.New(ctx, w, 4096)
 	b.peer, errs[3] = w.Group().Incl(1 - min(w.Rank(), 1))
@@ -83,7 +91,7 @@ func (b *bench) loop(op string) batch.Loop {
 		return b.first(b.put64)
 	}
 	one := map[string]func(context.Context) error{
-		"put": b.put, "get": func(ctx context.Context) error { return b.to.Get(ctx, 0, b.buf) },
+		"put": b.put, "get": b.get,
 		"load":  func(ctx context.Context) error { _, err := b.word.Load(ctx, counterAt); return err },
 		"store": func(ctx context.Context) error { return b.word.Store(ctx, counterAt, 1) },
 		"fetch_add": func(ctx context.Context) error {
@@ -91,12 +99,18 @@ func (b *bench) loop(op string) batch.Loop {
 			return err
 		},
 		"cas":        func(ctx context.Context) error { _, _, err := b.word.CompareAndSwap(ctx, counterAt, 0, 0); return err },
-		"accumulate": func(ctx context.Context) error { return b.to.Accumulate(ctx, 0, b.buf, collectives.Sum) },
+		"accumulate": b.accumulate, "bulk": b.accumulate, "own_put": b.put, "own_get": b.get,
 		"lock":       b.locked, "shmem_put": b.shmemPut,
 		"shmem_inc":  func(ctx context.Context) error { return shmem.Inc(ctx, b.object, 1, 0) },
 		"shmem_lock": b.shmemLocked,
 	}[op]
 	return b.first(each(one))
+}
+
+func (b *bench) get(ctx context.Context) error { return b.to.Get(ctx, 0, b.buf) }
+
+func (b *bench) accumulate(ctx context.Context) error {
+	return b.to.Accumulate(ctx, 0, b.buf, collectives.Sum)
 }
 
 // each repeats a call.
@@ -264,7 +278,7 @@ func (b *bench) check(ctx context.Context, op string) error {
 		return nil
 	}
 	for i, v := range b.data.Local() {
-		if (op == "put" || op == "accumulate") && v < 1 || op == "put" && v != 1 {
+		if (op == "put" || op == "own_put" || op == "accumulate" || op == "bulk") && v < 1 || op == "put" && v != 1 {
 			return fmt.Errorf("element %d is %v", i, v)
 		}
 	}

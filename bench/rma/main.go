@@ -38,7 +38,7 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-var ops = []string{"put", "put64", "get", "load", "store", "fetch_add", "cas", "accumulate", "lock", "lock_both", "fence", "post", "flag", "notify", "busy",
+var ops = []string{"put", "put64", "get", "load", "store", "fetch_add", "cas", "accumulate", "bulk", "own_put", "own_get", "lock", "lock_both", "fence", "post", "flag", "notify", "busy",
 	"shmem_put", "shmem_inc", "shmem_lock"}
 
 const sizes = "8,1K,4K,64K,1M,4M"
@@ -60,7 +60,7 @@ func run(ctx context.Context, w *comm.Comm, p plan.Plan, out *record.Writer) err
 	}
 	for _, op := range p.Ops {
 		for _, size := range sizesOf(op, p.Sizes) {
-			b, err := newBench(ctx, w, size)
+			b, err := newBench(ctx, w, op, size)
 			if err != nil {
 				return fmt.Errorf("rma: windows of %d bytes: %w", size, err)
 			}
@@ -85,7 +85,7 @@ func run(ctx context.Context, w *comm.Comm, p plan.Plan, out *record.Writer) err
 // sizesOf are the sizes of an operation that has any.
 func sizesOf(op string, sizes []int) (some []int) {
 	switch op {
-	case "put", "get", "accumulate":
+	case "put", "get", "accumulate", "bulk", "own_put", "own_get":
 		for _, s := range sizes {
 			if s >= 8 && s%8 == 0 {
 				some = append(some, s)

@@ -27,7 +27,7 @@ func TestEveryOperation(t *testing.T) {
 	})
 	rs, err := record.Parse(strings.NewReader(out.String()))
 	assert.NoError(t, err)
-	assert.Len(t, rs, len(ops)+3)
+	assert.Len(t, rs, len(ops)+6)
 	for _, r := range rs {
 		assert.Len(t, r.Batches, 3)
 		assert.Positive(t, slices.Min(r.Batches), r.Bench)
@@ -52,7 +52,7 @@ func TestFigures(t *testing.T) {
 // TestCheckSeesAWrongElement: what was put has to be there.
 func TestCheckSeesAWrongElement(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
-		b, err := newBench(ctx, w, 64)
+		b, err := newBench(ctx, w, "put", 64)
 		assert.NoError(t, err)
 		assert.NoError(t, b.loop("put")(ctx, 1))
 		assert.NoError(t, b.check(ctx, "put"))

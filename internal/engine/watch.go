@@ -182,6 +182,18 @@ func (w *Watch) Leave() {
 	}
 }
 
+// HasDeparted says whether a member's process has ended, known or not: nobody has to look first. Silenced it is when Silence has returned.
+func (w *Watch) HasDeparted(rank int) bool {
+	_, departed := w.node.HasDeparted(w.c.group.Procs[rank])
+	return departed
+}
+
+// Silence returns when nothing that a member which has departed stores is still on its way.
+func (w *Watch) Silence(rank int) { w.c.p.memory.stores.silence(w.c.p, w.c.group.Procs[rank]) }
+
+// Yield lets another process or goroutine run.
+func (w *Watch) Yield() { w.node.Yield() }
+
 // Wake wakes all who Await something at a bell.
 func (w *Watch) Wake(bell *uint32) { w.node.RingOn(bell, park.Caller) }
 

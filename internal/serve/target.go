@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/goulfm/goulfm/internal/hold"
-	"github.com/goulfm/goulfm/internal/view"
 )
 
 // Memory is what a Target's owner lends: Bytes of elements, and counters.
@@ -20,10 +19,10 @@ type Memory interface {
 	Load(at, size int) uint64
 	Swap(at, size int, v uint64) uint64
 	CompareAndSwap(at, size int, old, v uint64) uint64
-	// Combines says whether there is such an operation on such numbers; Combine changes one by it, and
-	// returns what was there.
+	// Combines says whether there is such an operation on such numbers; Combine changes those from byte at on by it and by in,
+	// each atomically, and stores what was there in were, which has the length of in or is nil.
 	Combines(kernel, elem uint8, size int) bool
-	Combine(kernel, elem uint8, at, size int, in uint64) uint64
+	Combine(kernel, elem uint8, at, size int, in, were []byte)
 	// Count has a counter of notifications be one more; false: there is none of that number.
 	Count(slot uint64) bool
 	// Posted and Completed say of an origin how often it has posted for this process, and how
@@ -168,18 +167,12 @@ func (t *Target) access(from int, f *Frame) []Answer {
 
 func word(v uint64) []byte { return binary.LittleEndian.AppendUint64(nil, v) }
 
-// accumulate combines numbers one by one, and returns what was there if anybody wants to know.
+// accumulate combines numbers, and returns what was there if anybody wants to know.
 func (t *Target) accumulate(f *Frame) (were []byte) {
-	size := int(f.Size)
 	if f.Reply != 0 {
 		were = make([]byte, len(f.Data))
 	}
-	for off := 0; off < len(f.Data); off += size {
-		was := t.memory.Combine(f.Kernel, f.Elem, int(f.At)+off, size, view.BitsAt(f.Data[off:], size))
-		if were != nil {
-			view.SetBitsAt(were[off:], size, was)
-		}
-	}
+	t.memory.Combine(f.Kernel, f.Elem, int(f.At), int(f.Size), f.Data, were)
 	return were
 }
 

@@ -39,8 +39,14 @@ func (m *plain) CompareAndSwap(at, size int, old, v uint64) uint64 {
 	return was
 }
 func (m *plain) Combines(kernel, elem uint8, size int) bool { return kernel == 1 && elem == 1 }
-func (m *plain) Combine(_, _ uint8, at, size int, in uint64) uint64 {
-	return m.Swap(at, size, m.Load(at, size)+in)
+func (m *plain) Combine(_, _ uint8, at, size int, in, were []byte) {
+	for off := 0; off < len(in); off += size {
+		was := m.Load(at+off, size)
+		m.Swap(at+off, size, was+view.BitsAt(in[off:], size))
+		if were != nil {
+			view.SetBitsAt(were[off:], size, was)
+		}
+	}
 }
 func (m *plain) Count(slot uint64) bool {
 	if slot >= uint64(len(m.counters)) {

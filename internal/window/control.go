@@ -18,17 +18,31 @@ const (
 
 // A Control is what the members of a window say to each other about the memory of one of them.
 type Control struct {
-	mem     []byte
-	members int
+	mem      []byte
+	members  int
+	counters int
 }
 
+// Stripes is how many locks there are for the elements of a window whose operations go under locks: the first is of the first
+// StripeBytes of them, the second of those that follow, and so on, and round again.
+const (
+	Stripes     = 64
+	StripeBytes = 4 << 10
+)
+
 // ControlBytes returns how many bytes a Control takes.
-func ControlBytes(members, counters int) int {
-	return postedAt(members, members) + counters*segment.Line
+func ControlBytes(members, counters int, striped bool) int {
+	bytes := postedAt(members, members) + counters*segment.Line
+	if striped {
+		bytes += Stripes * segment.Line
+	}
+	return bytes
 }
 
 // ControlOf returns the Control that lies in a Region of ControlBytes.
-func ControlOf(r *Region, members int) Control { return Control{mem: r.Bytes(), members: members} }
+func ControlOf(r *Region, members, counters int) Control {
+	return Control{mem: r.Bytes(), members: members, counters: counters}
+}
 
 // postedAt is where the word of origin o is; that of the members-th is where the counters begin.
 func postedAt(members, o int) int {
@@ -53,6 +67,11 @@ func (c Control) Completed(o int) *uint64 { return c.word(originsAt + o*segment.
 // Counter is the i-th counter of notifications.
 func (c Control) Counter(i int) *uint64 {
 	return c.word(postedAt(c.members, c.members) + i*segment.Line)
+}
+
+// Stripe is the lock of the elements at a byte: 0, or who has it. All store it by compare-and-swap, and its holder 0.
+func (c Control) Stripe(at int) *uint64 {
+	return c.word(postedAt(c.members, c.members) + (c.counters+at/StripeBytes%Stripes)*segment.Line)
 }
 
 // LockOf is the memory of the owner's lock, as origin me sees it.

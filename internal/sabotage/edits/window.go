@@ -17,7 +17,7 @@ func windows() []Edit {
 			"w&^(e.mask()<<e.shift)|uint32(v)<<e.shift", "uint32(v)<<e.shift", "TestElements"),
 		edit("broken", "a lock whose holder died is got in mode Mend alone", "rma/lock.go", "out := g.lock.Lock(hold.Mode(m))", "out := g.lock.Lock(max(hold.Mode(m), hold.Mend))", "TestSpecW11W23"),
 		edit("epochs", "who waits for the posted waits for all of them", "rma/epoch.go", "\t\t\treturn nil, false\n", "\t\t\treturn nil, true\n", "TestPostStart"),
-		edit("fresh", "a window that is made anew inherits no lock", "rma/create.go", "if p.says, k.mine = k.newRegion(window.ControlBytes(k.n, k.spec.notifications), true); k.mine != nil {\n\t\treturn mine\n\t}",
-			"if p.says, k.mine = k.newRegion(window.ControlBytes(k.n, k.spec.notifications), true); k.mine != nil {\n\t\treturn mine\n\t}\n\tif old := k.spec.old; old != nil {\n\t\tcopy(p.says.Bytes(), old.pieces[old.me].says.Bytes())\n\t}", "TestSpecW20"),
+		edit("fresh", "a window that is made anew inherits no lock", "rma/create.go", "if p.says, k.mine = k.newRegion(window.ControlBytes(k.n, k.spec.notifications, k.spec.bulk), true); k.mine != nil {\n\t\treturn mine\n\t}",
+			"if p.says, k.mine = k.newRegion(window.ControlBytes(k.n, k.spec.notifications, k.spec.bulk), true); k.mine != nil {\n\t\treturn mine\n\t}\n\tif old := k.spec.old; old != nil {\n\t\tcopy(p.says.Bytes(), old.pieces[old.me].says.Bytes())\n\t}", "TestSpecW20"),
 	}
 }
