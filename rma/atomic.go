@@ -9,6 +9,7 @@ import (
 	"github.com/goulfm/goulfm/internal/kernel"
 	"github.com/goulfm/goulfm/internal/serve"
 	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/window"
 )
 
 // Replace is the operation that takes the new value: an Accumulate with it is a put each of whose
@@ -33,7 +34,11 @@ func (t Target[T]) Load(ctx context.Context, disp int) (T, error) {
 	}
 	e, err := t.k.element(ctx, "load", t.rank, disp)
 	if err == nil {
-		v = fromBits[T](e.load())
+		if s, at := t.k.stripe(t.rank, disp); s != nil {
+			v = fromBits[T](s.load(e, at))
+		} else {
+			v = fromBits[T](e.Load())
+		}
 		t.k.leave()
 	}
 	return v, t.k.raise(err)
@@ -48,7 +53,11 @@ func (t Target[T]) Store(ctx context.Context, disp int, v T) error {
 	}
 	e, err := t.k.element(ctx, "store", t.rank, disp)
 	if err == nil {
-		e.swap(toBits(v))
+		if s, at := t.k.stripe(t.rank, disp); s != nil {
+			s.swap(e, at, toBits(v))
+		} else {
+			e.Swap(toBits(v))
+		}
 		t.k.leave()
 		t.k.ring(t.rank)
 	}
@@ -73,7 +82,11 @@ func (t Target[T]) FetchAndOp(ctx context.Context, disp int, v T, op collectives
 	}
 	e, err := t.k.element(ctx, "fetch_and_op", t.rank, disp)
 	if err == nil {
-		prev = fromBits[T](e.change(change, toBits(v)))
+		if s, at := t.k.stripe(t.rank, disp); s != nil {
+			prev = fromBits[T](s.change(e, at, change, toBits(v)))
+		} else {
+			prev = fromBits[T](change.apply(e, toBits(v)))
+		}
 		t.k.leave()
 		t.k.ring(t.rank)
 	}
@@ -95,7 +108,12 @@ func (t Target[T]) CompareAndSwap(ctx context.Context, disp int, old, v T) (prev
 	if err != nil {
 		return prev, false, t.k.raise(err)
 	}
-	was, swapped := e.compareAndSwap(toBits(old), toBits(v))
+	var was uint64
+	if s, at := t.k.stripe(t.rank, disp); s != nil {
+		was, swapped = s.compareAndSwap(e, at, toBits(old), toBits(v))
+	} else {
+		was, swapped = e.CompareAndSwap(toBits(old), toBits(v))
+	}
 	t.k.leave()
 	if swapped {
 		t.k.ring(t.rank)
@@ -151,8 +169,14 @@ func accumulate[T comm.Elem](ctx context.Context, t Target[T], name string, disp
 	return nil
 }
 
+// stripe returns the locks of a target's elements, or nil, and the byte at which an element begins.
+func (k *core) stripe(rank, disp int) (s *stripes, at int) {
+	p := &k.pieces[rank]
+	return p.stripes, p.at + disp*k.unit
+}
+
 // element begins an atomic access to one element of a target.
-func (k *core) element(ctx context.Context, op string, rank, disp int) (e cell, err error) {
+func (k *core) element(ctx context.Context, op string, rank, disp int) (e window.Element, err error) {
 	if err := k.atomic(op); err != nil {
 		return e, err
 	}
@@ -160,8 +184,7 @@ func (k *core) element(ctx context.Context, op string, rank, disp int) (e cell, 
 	if err != nil {
 		return e, err
 	}
-	p := &k.pieces[rank]
-	return cellAt(p.stripes, mem, p.at+disp*k.unit, k.unit), nil
+	return window.At(mem, k.unit), nil
 }
 
 // atomic says what is wrong with an atomic operation on a whole element.
@@ -174,8 +197,7 @@ func (k *core) atomic(op string) error {
 
 // A change is what an operation does to one number of size bytes.
 type change struct {
-	op   kernel.Op // 0: one of the program
-	elem kernel.Elem
+	code uint16 // op and elem; four fields are as many as the compiler keeps in registers
 	size int
 	adds bool // it is a sum of integers
 	f    func(acc, in uint64) uint64
@@ -183,8 +205,13 @@ type change struct {
 
 // changeBy is the change by a built-in operation; its f is nil where there is none.
 func changeBy(op kernel.Op, elem kernel.Elem, size int) change {
-	return change{op: op, elem: elem, size: size, adds: op == kernel.Sum && elem <= kernel.Uint64, f: kernel.Scalar(op, elem)}
+	return change{code: uint16(op)<<8 | uint16(elem), size: size, adds: op == kernel.Sum && elem <= kernel.Uint64, f: kernel.Scalar(op, elem)}
 }
+
+// op is the built-in operation; 0: it is one of the program.
+func (c change) op() kernel.Op { return kernel.Op(c.code >> 8) }
+
+func (c change) elem() kernel.Elem { return kernel.Elem(c.code & 0xff) }
 
 // changeOf returns what op does to an element, or to each component of a complex128.
 func changeOf[T comm.Elem](k *core, name string, op collectives.Op[T]) (c change, err error) {

@@ -44,8 +44,8 @@ func (s *stripes) isGone(name uint64) bool {
 
 // combine changes the numbers in mem, from byte at of a member's elements on, by a built-in operation and in; were is nil, or
 // gets what was there. Numbers of one stripe are changed together.
-func (s *stripes) combine(c change, mem []byte, at int, in, were []byte) {
-	do := kernel.Find(c.op, c.elem)
+func (s *stripes) combine(by change, mem []byte, at int, in, were []byte) {
+	do := kernel.Find(by.op(), by.elem())
 	for from := 0; from < len(mem); {
 		to := min(len(mem), from+window.StripeBytes-(at+from)%window.StripeBytes)
 		word := s.lock(at + from)
@@ -58,69 +58,70 @@ func (s *stripes) combine(c change, mem []byte, at int, in, were []byte) {
 	}
 }
 
-// cell is one number of a member, for atomic operations.
-type cell struct {
-	e       window.Element
-	stripes *stripes // nil: each is an instruction
-	at      int
-}
-
-func (c cell) load() uint64 {
-	if c.stripes != nil {
-		defer unlock(c.stripes.lock(c.at))
+// apply changes a number by an operation and in, and returns what was there.
+func (by change) apply(e window.Element, in uint64) (prev uint64) {
+	if by.adds {
+		return e.Add(in)
 	}
-	return c.e.Load()
+	return e.Update(by.f, in)
 }
 
-func (c cell) swap(v uint64) uint64 {
-	if c.stripes != nil {
-		defer unlock(c.stripes.lock(c.at))
+// load, swap, compareAndSwap and change are atomic operations on the number at a byte. s may be nil: then they are instructions.
+func (s *stripes) load(e window.Element, at int) uint64 {
+	if s != nil {
+		defer unlock(s.lock(at))
 	}
-	return c.e.Swap(v)
+	return e.Load()
 }
 
-func (c cell) compareAndSwap(old, v uint64) (prev uint64, swapped bool) {
-	if c.stripes != nil {
-		defer unlock(c.stripes.lock(c.at))
+func (s *stripes) swap(e window.Element, at int, v uint64) uint64 {
+	if s != nil {
+		defer unlock(s.lock(at))
 	}
-	return c.e.CompareAndSwap(old, v)
+	return e.Swap(v)
 }
 
-// change changes the number by an operation and in, and returns what was there. One of the program is made without a lock: it may take
-// long, and it is made again if the number has changed meanwhile.
-func (c cell) change(by change, in uint64) (prev uint64) {
+func (s *stripes) compareAndSwap(e window.Element, at int, old, v uint64) (prev uint64, swapped bool) {
+	if s != nil {
+		defer unlock(s.lock(at))
+	}
+	return e.CompareAndSwap(old, v)
+}
+
+// change is made without the lock if it is an operation of the program: it may take long, and it is made again if the number has changed
+// meanwhile.
+func (s *stripes) change(e window.Element, at int, by change, in uint64) (prev uint64) {
 	switch {
-	case c.stripes == nil && by.adds:
-		return c.e.Add(in)
-	case c.stripes == nil:
-		return c.e.Update(by.f, in)
-	case by.op != 0:
-		defer unlock(c.stripes.lock(c.at))
-		prev = c.e.Load()
-		c.e.Swap(by.f(prev, in))
+	case s == nil:
+		return by.apply(e, in)
+	case by.op() != 0:
+		defer unlock(s.lock(at))
+		prev = e.Load()
+		e.Swap(by.f(prev, in))
 		return prev
 	}
 	for {
-		old := c.load()
-		if _, swapped := c.compareAndSwap(old, by.f(old, in)); swapped {
+		old := s.load(e, at)
+		if _, swapped := s.compareAndSwap(e, at, old, by.f(old, in)); swapped {
 			return old
 		}
 	}
 }
 
-// cellAt is the number of size bytes at which mem begins, byte at of a member's elements.
-func cellAt(s *stripes, mem []byte, at, size int) cell {
-	return cell{window.At(mem, size), s, at}
-}
-
 // changeAll changes the numbers in mem by an operation and in, each atomically; were is nil, or gets what was there.
 func changeAll(s *stripes, by change, mem []byte, at int, in, were []byte) {
-	if s != nil && by.op != 0 {
+	switch {
+	case s != nil && by.op() != 0:
 		s.combine(by, mem, at, in, were)
+		return
+	case s == nil && were == nil:
+		for off := 0; off < len(mem); off += by.size {
+			by.apply(window.At(mem[off:], by.size), view.BitsAt(in[off:], by.size))
+		}
 		return
 	}
 	for off := 0; off < len(mem); off += by.size {
-		prev := cellAt(s, mem[off:], at+off, by.size).change(by, view.BitsAt(in[off:], by.size))
+		prev := s.change(window.At(mem[off:], by.size), at+off, by, view.BitsAt(in[off:], by.size))
 		if were != nil {
 			view.SetBitsAt(were[off:], by.size, prev)
 		}

@@ -284,7 +284,7 @@ func (k *creation) find(rank int) (err error) {
 		return fmt.Errorf("%w: rank %d", window.ErrForeign, rank)
 	}
 	p.data = p.memory.Bytes()[:bytes:bytes]
-	p.control = window.ControlOf(p.says, k.n, k.spec.notifications)
+	p.control = window.ControlOf(p.says, k.n)
 	p.stripes = k.stripesOf(p.control)
 	return nil
 }

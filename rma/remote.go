@@ -218,12 +218,12 @@ func (t far) tellNumber(ctx context.Context, op string, disp int, v uint64) erro
 
 // change is apply for one number of a target that is away.
 func (t far) change(ctx context.Context, op string, disp int, c change, in uint64) (was uint64, err error) {
-	if c.op == 0 {
+	if c.op() == 0 {
 		return t.swapUntil(ctx, op, disp, c, in)
 	}
 	data := make([]byte, c.size)
 	view.SetBitsAt(data, c.size, in)
-	return t.askNumber(ctx, op, disp, serve.Frame{Op: serve.Accumulate, Kernel: uint8(c.op), Elem: uint8(c.elem), Data: data})
+	return t.askNumber(ctx, op, disp, serve.Frame{Op: serve.Accumulate, Kernel: uint8(c.op()), Elem: uint8(c.elem()), Data: data})
 }
 
 // swapUntil makes an operation of the program, which nobody else can make: it tries until nobody changed the element
@@ -247,11 +247,11 @@ func (t far) accumulate(ctx context.Context, op string, disp, n int, c change, i
 	switch {
 	case err != nil || len(in) == 0:
 		return err
-	case c.op == 0:
+	case c.op() == 0:
 		return t.swapEach(ctx, op, disp, n, c, in, out)
 	}
 	frame := func(from, to int) serve.Frame {
-		return serve.Frame{Op: serve.Accumulate, Kernel: uint8(c.op), Elem: uint8(c.elem), Size: uint8(c.size), At: at + uint64(from), Data: in[from:to]}
+		return serve.Frame{Op: serve.Accumulate, Kernel: uint8(c.op()), Elem: uint8(c.elem()), Size: uint8(c.size), At: at + uint64(from), Data: in[from:to]}
 	}
 	if out != nil {
 		return t.askPieces(ctx, op, out, frame)

@@ -28,7 +28,7 @@ func (k *creation) lend(p *piece) {
 		return
 	}
 	k.remote = make([]remote, k.n)
-	s := &server{watch: k.watch, data: p.memory.Bytes()[:k.spec.n*k.unit], control: window.ControlOf(p.says, k.n, k.spec.notifications), me: k.me, remote: k.remote, stripes: k.stripesOf(window.ControlOf(p.says, k.n, k.spec.notifications))}
+	s := &server{watch: k.watch, data: p.memory.Bytes()[:k.spec.n*k.unit], control: window.ControlOf(p.says, k.n), me: k.me, remote: k.remote, stripes: k.stripesOf(window.ControlOf(p.says, k.n))}
 	counters := k.spec.notifications
 	s.target = serve.New(lent{s, counters}, func(origin int) serve.Locker {
 		return hold.New(hold.Config{Memory: window.LockOf{Control: s.control, Me: origin}, Members: served{k.numbers, k.watch}, Me: origin})
@@ -89,14 +89,14 @@ func (l lent) Bytes() int              { return len(l.data) }
 func (l lent) Put(at int, data []byte) { window.Copy(l.data[at:at+len(data)], data) }
 func (l lent) Get(at int, dst []byte)  { copy(dst, l.data[at:]) }
 
-func (l lent) cell(at, size int) cell { return cellAt(l.stripes, l.data[at:], at, size) }
+func (l lent) Load(at, size int) uint64 { return l.stripes.load(window.At(l.data[at:], size), at) }
 
-func (l lent) Load(at, size int) uint64 { return l.cell(at, size).load() }
-
-func (l lent) Swap(at, size int, v uint64) uint64 { return l.cell(at, size).swap(v) }
+func (l lent) Swap(at, size int, v uint64) uint64 {
+	return l.stripes.swap(window.At(l.data[at:], size), at, v)
+}
 
 func (l lent) CompareAndSwap(at, size int, old, v uint64) uint64 {
-	was, _ := l.cell(at, size).compareAndSwap(old, v)
+	was, _ := l.stripes.compareAndSwap(window.At(l.data[at:], size), at, old, v)
 	return was
 }
 
@@ -105,7 +105,8 @@ func (l lent) Combines(op, elem uint8, size int) bool {
 }
 
 func (l lent) Combine(op, elem uint8, at, size int, in, were []byte) {
-	changeAll(l.stripes, changeBy(kernel.Op(op), kernel.Elem(elem), size), l.data[at:at+len(in)], at, in, were)
+	by := changeBy(kernel.Op(op), kernel.Elem(elem), size)
+	changeAll(l.stripes, by, l.data[at:at+len(in)], at, in, were)
 }
 
 func (l lent) Count(slot uint64) bool {

@@ -110,11 +110,18 @@ func (k *core) fenceAll(ctx context.Context) error {
 
 // ring wakes goroutines of a member that wait for a change of its memory. A dead member's bell harms nobody.
 func (k *core) ring(rank int) {
-	if k.isAway(rank) {
+	if k.away != nil {
+		k.stir(rank)
 		return
 	}
 	k.watch.Wake(k.pieces[rank].control.Bell())
-	if k.away != nil {
-		k.watch.Stir(rank) // it may wait for frames at the same time
+}
+
+// stir is ring where some members are away: others may wait for their frames at the same time.
+func (k *core) stir(rank int) {
+	if k.away[rank] {
+		return // its server rings
 	}
+	k.watch.Wake(k.pieces[rank].control.Bell())
+	k.watch.Stir(rank)
 }

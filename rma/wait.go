@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/window"
 )
 
 // Wait returns when ok says true of this member's own element disp, with its value, which it loads atomically: what was
@@ -34,9 +35,9 @@ func waitFor[T comm.Elem](ctx context.Context, k *core, disp int, ok func(T) boo
 	if disp < 0 || disp >= p.n {
 		return v, k.fail(op, nil, fmt.Errorf("%w: element %d of %d", ErrBounds, disp, p.n))
 	}
-	e := cellAt(p.stripes, p.data[disp*k.unit:], p.at+disp*k.unit, k.unit)
+	e, at := window.At(p.data[disp*k.unit:], k.unit), p.at+disp*k.unit
 	err := k.await(ctx, op, from, func() bool {
-		v = fromBits[T](e.load())
+		v = fromBits[T](p.stripes.load(e, at))
 		return ok(v)
 	})
 	return v, err

@@ -18,9 +18,8 @@ const (
 
 // A Control is what the members of a window say to each other about the memory of one of them.
 type Control struct {
-	mem      []byte
-	members  int
-	counters int
+	mem     []byte // with locks of stripes at its end, if there are any
+	members int
 }
 
 // Stripes is how many locks there are for the elements of a window whose operations go under locks: the first is of the first
@@ -40,9 +39,7 @@ func ControlBytes(members, counters int, striped bool) int {
 }
 
 // ControlOf returns the Control that lies in a Region of ControlBytes.
-func ControlOf(r *Region, members, counters int) Control {
-	return Control{mem: r.Bytes(), members: members, counters: counters}
-}
+func ControlOf(r *Region, members int) Control { return Control{mem: r.Bytes(), members: members} }
 
 // postedAt is where the word of origin o is; that of the members-th is where the counters begin.
 func postedAt(members, o int) int {
@@ -71,7 +68,7 @@ func (c Control) Counter(i int) *uint64 {
 
 // Stripe is the lock of the elements at a byte: 0, or who has it. All store it by compare-and-swap, and its holder 0.
 func (c Control) Stripe(at int) *uint64 {
-	return c.word(postedAt(c.members, c.members) + (c.counters+at/StripeBytes%Stripes)*segment.Line)
+	return c.word(len(c.mem) - (1+at/StripeBytes%Stripes)*segment.Line)
 }
 
 // LockOf is the memory of the owner's lock, as origin me sees it.

@@ -40,7 +40,7 @@ func gone(o Offer) bool {
 func TestControlsAreApart(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 8, 9, 64} {
 		const counters = 3
-		c := ControlOf(Heap(ControlBytes(n, counters, false)), n, counters)
+		c := ControlOf(Heap(ControlBytes(n, counters, false)), n)
 		at := map[*uint64]string{c.word(lockWordAt): "W", c.word(lockHintAt): "N", c.word(bellAt): "bell"}
 		add := func(p *uint64, what string) {
 			assert.Empty(t, at[p], "%s and %s, %d members", at[p], what, n)
