@@ -29,7 +29,7 @@ RANDOM  ?=
 GOLANGCI ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 
 .DEFAULT_GOAL := help
-.PHONY: demo check nightly test vulns race lint fuzz sim sim-repairs sim-deep sabotage stress random nodes netns engines bench compare bench-check figures help
+.PHONY: demo check nightly test vulns race lint fuzz sim sim-repairs sim-deep sabotage stress random nodestress nodes netns engines bench compare bench-check figures help
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -96,6 +96,9 @@ stress: ## real processes under kills, every result checked: agreements, everyth
 random: ## ROUNDS=200 random programs under deaths over processes, and as many over goroutine ranks, every result checked; RANDOM="-seed N"
 	go run ./bench/randprog -killpoints -rounds $(ROUNDS) $(RANDOM)
 	go run ./bench/randprog -mode goroutines -rounds $(ROUNDS) $(RANDOM)
+
+nodestress: ## random programs on several nodes of this machine: ranks and nodes killed, nodes that stand still, networks cut, every result checked; some 15 minutes; NODESTRESS="-rounds 100 -seed N"
+	go run ./bench/randprog -mode nodes -rounds 1000 $(NODESTRESS)
 
 nodes: ## jobs on several hosts by real ssh to this machine, nodes killed, wrong hosts tried; no sshd: code 77
 	@scripts/nodes.sh
