@@ -23,6 +23,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/goulfm/goulfm/examples/plate"
 	"github.com/goulfm/goulfm/recovery"
@@ -31,14 +32,15 @@ import (
 // Options say what to compute.
 type options struct {
 	plate.Options
-	every int    // steps between two commits; 0: as it pays
-	dir   string // of files that outlive the job; empty: none
+	every int           // steps between two commits; 0: as it pays
+	mtbf  time.Duration // for that
+	dir   string        // of files that outlive the job; empty: none
 	short recovery.Short
 }
 
 func main() {
 	o := parse()
-	recovery.Main(recovery.Config{Every: o.every, Short: o.short, Files: recovery.Files{Dir: o.dir}}, func(ctx context.Context, w *recovery.World) error {
+	recovery.Main(recovery.Config{Every: o.every, MTBF: o.mtbf, Short: o.short, Files: recovery.Files{Dir: o.dir}}, func(ctx context.Context, w *recovery.World) error {
 		if o.PIDs {
 			fmt.Printf("rank %d: kill -9 %d\n", w.Rank(), os.Getpid())
 		}
@@ -53,6 +55,7 @@ func parse() options {
 	var o options
 	o.Register(flag.CommandLine)
 	flag.IntVar(&o.every, "every", 10, "steps between two commits; 0 for as often as it pays")
+	flag.DurationVar(&o.mtbf, "mtbf", 0, "mean time between failures for which -every 0 finds how often it pays; 0: one hour")
 	flag.StringVar(&o.dir, "dir", "", "folder for checkpoints, from which another job goes on, with any number of ranks")
 	flag.BoolFunc("shrink", "go on with fewer ranks where the dead cannot be replaced", func(string) error {
 		o.short = recovery.Shrink
@@ -73,8 +76,8 @@ func parse() options {
 
 // wrong says what is wrong with the options, if anything.
 func (o options) wrong(rest []string) string {
-	if o.every < 0 {
-		return fmt.Sprintf("-every must not be negative, got %d", o.every)
+	if o.every < 0 || o.mtbf < 0 {
+		return fmt.Sprintf("-every and -mtbf must not be negative, got %d and %v", o.every, o.mtbf)
 	}
 	return o.Wrong(rest)
 }

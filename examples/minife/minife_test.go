@@ -3,12 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"math"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
@@ -46,6 +48,28 @@ func TestOneRankTwice(t *testing.T) {
 		{Rank: 1, Mark: "cg", At: 3}, {Rank: 0, Mark: "repair.replace", At: 1}, {Rank: 4, Mark: "assemble", At: 1}, {Rank: 6, Mark: "cg", At: 2},
 	}}, cfg)
 	assert.Equal(t, want, got)
+}
+
+// TestAgreeInEachIteration: it changes nothing, and there are as many agreements as iterations at least.
+func TestAgreeInEachIteration(t *testing.T) {
+	cfg := recovery.Config{Every: 1, Log: io.Discard}
+	want := run(t, commtest.Job{N: 3}, cfg)
+	for _, kills := range [][]commtest.Killed{nil, {{Rank: 1, Mark: "cg", At: 4}, {Rank: 2, Mark: "commit.copy", At: 1}}} {
+		var out bytes.Buffer
+		commtest.Job{N: 3, Kills: kills}.Run(t, func(ctx context.Context, w *comm.Comm) error {
+			p := &process{box: box{3, 2, 5}, steps: 2, agree: true, out: &out}
+			return recovery.Run(ctx, w, cfg, p.run)
+		})
+		first, rest, _ := strings.Cut(out.String(), "\n")
+		result, _, _ := strings.Cut(rest, "\n")
+		var agreements, iterations int
+		_, err := fmt.Sscanf(first, "agreements: %d in", &agreements)
+		require.NoError(t, err, out.String())
+		_, err = fmt.Sscanf(result, "result: steps=2 iterations=%d", &iterations)
+		require.NoError(t, err, out.String())
+		assert.Equal(t, want, result)
+		assert.GreaterOrEqual(t, agreements, iterations)
+	}
 }
 
 // TestMatrix: the stiffness of a linear field is zero inside, the mass of a constant one is the volume.

@@ -8,6 +8,7 @@ import (
 	"hash/fnv"
 	"io"
 	"math"
+	"time"
 
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
@@ -18,10 +19,14 @@ import (
 type process struct {
 	box   box
 	steps int
+	agree bool // in each iteration
 	out   io.Writer
 
 	lo, hi       int // planes; hi 0: nothing is assembled yet
 	mass, system *matrix
+
+	agreements int           // that this process has made,
+	agreeing   time.Duration // and how long they took
 }
 
 // A solver is one attempt.
@@ -123,7 +128,9 @@ func (s *solver) cg(ctx context.Context, b []float64) error {
 	if err != nil {
 		return err
 	}
-	for first, iteration := rr, 1; rr > 1e-22*first && rr > 0; iteration++ {
+	first := rr
+	more := func() bool { return rr > 1e-22*first && rr > 0 }
+	for iteration, goOn := 1, more(); goOn; iteration++ {
 		if iteration > 1000 {
 			return errors.New("minife: conjugate gradients do not converge")
 		}
@@ -151,8 +158,27 @@ func (s *solver) cg(ctx context.Context, b []float64) error {
 		}
 		rr = next
 		s.iterations++
+		if goOn, err = s.goOn(ctx, more()); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// goOn says whether there is another iteration: whether this rank wants one, or, with -agree each, whether any does. Then all
+// leave the solver after the same iteration, whoever dies in it, and that somebody has died is an error at all ranks or at none.
+func (s *solver) goOn(ctx context.Context, want bool) (bool, error) {
+	if !s.agree {
+		return want, nil
+	}
+	enough := uint64(1)
+	if want {
+		enough = 0
+	}
+	begun := time.Now()
+	enough, err := s.c.Agree(ctx, enough)
+	s.agreements, s.agreeing = s.agreements+1, s.agreeing+time.Since(begun)
+	return enough == 0, err
 }
 
 // padded is a vector with a plane of the neighbours at each end.
@@ -207,6 +233,9 @@ func (s *solver) report(ctx context.Context) error {
 		return err
 	}
 	s.c.Mark("report", 1)
+	if s.agree {
+		fmt.Fprintf(s.out, "agreements: %d in %.6f s\n", s.agreements, s.agreeing.Seconds())
+	}
 	fmt.Fprintf(s.out, "result: steps=%d iterations=%d error=%.1e checksum=%016x\n", s.steps, s.iterations, worst, combine(sums))
 	if worst > 1e-9 {
 		return fmt.Errorf("minife: the temperature is wrong by %.1e", worst)

@@ -24,6 +24,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/goulfm/goulfm/recovery"
 )
@@ -33,13 +34,14 @@ type options struct {
 	cells   [3]int // of the whole box, in x, y and z
 	species int
 	steps   int
-	every   int // steps between two commits; 0: as it pays
-	print   int // steps between two lines; 0: none
+	every   int           // steps between two commits; 0: as it pays
+	mtbf    time.Duration // for that
+	print   int           // steps between two lines; 0: none
 }
 
 func main() {
 	o := parse()
-	recovery.Main(recovery.Config{Every: o.every}, func(ctx context.Context, w *recovery.World) error {
+	recovery.Main(recovery.Config{Every: o.every, MTBF: o.mtbf}, func(ctx context.Context, w *recovery.World) error {
 		return (&solver{o: o, out: os.Stdout}).solve(ctx, w)
 	})
 }
@@ -52,6 +54,7 @@ func parse() options {
 	flag.IntVar(&o.species, "species", 3, "number of species")
 	flag.IntVar(&o.steps, "steps", 40, "time steps")
 	flag.IntVar(&o.every, "every", 5, "steps between two commits; 0 for as often as it pays")
+	flag.DurationVar(&o.mtbf, "mtbf", 0, "mean time between failures for which -every 0 finds how often it pays; 0: one hour")
 	flag.IntVar(&o.print, "print", 0, "steps between two lines about the error so far; 0 for none")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: goulfm run -n RANKS s3d [flags]\n"+
@@ -76,8 +79,8 @@ func (o options) wrong(rest []string) string {
 		return "-nx, -ny and -nz must be at least 8"
 	case o.species < 1 || o.steps < 1:
 		return "-species and -steps must be at least 1"
-	case o.every < 0 || o.print < 0:
-		return "-every and -print must not be negative"
+	case o.every < 0 || o.mtbf < 0 || o.print < 0:
+		return "-every, -mtbf and -print must not be negative"
 	}
 	return ""
 }
