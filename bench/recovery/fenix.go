@@ -1,0 +1,233 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goulfm/goulfm/bench/internal/record"
+)
+
+// agreements are the ways to agree that are measured: in the memory of the node, and by messages.
+var agreements = []string{"node", "era"}
+
+// A lot says which ranks of n are lost, count of them.
+type lot struct {
+	name string
+	of   func(n, count int) []int
+}
+
+// lots are the shapes of a failure, as in figure 4b.
+var lots = []lot{
+	{"side by side", func(n, count int) []int { return run(n/4, count) }},
+	{"at random", func(n, count int) []int {
+		all := rand.New(rand.NewPCG(uint64(n), uint64(count))).Perm(n)[:count]
+		slices.Sort(all)
+		return all
+	}},
+	{"a subtree", subtree},
+}
+
+func run(from, count int) (all []int) {
+	for i := range count {
+		all = append(all, from+i)
+	}
+	return all
+}
+
+// subtree are the first ranks below rank 1, itself included, in the binary tree of agreements: rank r has 2r+1 and 2r+2 below it.
+func subtree(n, count int) (all []int) {
+	for queue := []int{1}; len(queue) > 0 && len(all) < count; queue = queue[1:] {
+		if r := queue[0]; r < n {
+			all, queue = append(all, r), append(queue, 2*r+1, 2*r+2)
+		}
+	}
+	return all
+}
+
+func listOf(ranks []int) string {
+	var all []string
+	for _, r := range ranks {
+		all = append(all, strconv.Itoa(r))
+	}
+	return strings.Join(all, ",")
+}
+
+var paperTitle = []string{"figure", "what", "paper", "simulated", "measured here", "measured / simulated"}
+
+// fenix is figures 4a to 4c, and the overhead of a program that loses ranks.
+func (b *bench) fenix() (*table, error) {
+	t := &table{id: "fenix", title: paperTitle}
+	for _, take := range []func(*table) error{b.shrinks, b.shapes, b.repairs, b.overhead} {
+		if err := take(t); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// shrink is how long a shrink takes, in us, some times.
+func (b *bench) shrink(n int, agree string, lost []int) (all []float64, err error) {
+	for range b.roundsOr(5, 1) {
+		v, _, err := b.records(n, "--agree "+agree, "-rank", "shrink", "-pause", "20ms", "-lost", listOf(lost))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v["shrink"]...)
+	}
+	return all, nil
+}
+
+// compare adds a row, in which the measured values stand beside what was simulated of the same size, in us.
+func (t *table) compare(id, what, paper string, sim *graph, curve string, x float64, measured []float64) {
+	simulated, ratio := "", ""
+	if y, ok := sim.value(curve, x); ok {
+		simulated, ratio = short(y)+" us", short(record.Median(measured)/y)
+	}
+	t.keep(id+" "+what, record.Micros, measured)
+	t.add(id, what, paper, simulated, spread(measured)+" us", ratio)
+}
+
+// shrinks is figure 4a: the more are lost.
+func (b *bench) shrinks(t *table) error {
+	sim, err := readGraph(b.simulated, "fenix4a")
+	if err != nil {
+		return err
+	}
+	g := &graph{id: "fenix4a", xLabel: "processes lost", yLabel: "us of a shrink"}
+	for _, n := range b.sizes([]int{16, 64}, []int{4}) {
+		for _, agree := range agreements {
+			for count := 1; count <= n/2; count *= 2 {
+				say("4a: %d of %d lost, --agree %s", count, n, agree)
+				took, err := b.shrink(n, agree, lots[0].of(n, count))
+				if err != nil {
+					return err
+				}
+				g.at(fmt.Sprintf("measured, %d processes, --agree %s", n, agree), float64(count), record.Median(took))
+				t.compare("4a", fmt.Sprintf("shrink of %d, %d lost side by side, --agree %s", n, count, agree), "2,197 processes: 0.43 s with 16 lost, and the fewer the faster; Log2phases 6.85 s, however many", sim,
+					fmt.Sprintf("era, %d processes", n), float64(count), took)
+			}
+		}
+	}
+	return g.write(b.out)
+}
+
+// shapes is figure 4b: a quarter is lost, in several shapes, of more and more processes.
+func (b *bench) shapes(t *table) error {
+	sim, err := readGraph(b.simulated, "fenix4b")
+	if err != nil {
+		return err
+	}
+	g := &graph{id: "fenix4b", xLabel: "processes", yLabel: "us of a shrink"}
+	for _, shape := range lots {
+		for _, n := range b.sizes([]int{16, 32, 64}, []int{4}) {
+			say("4b: a quarter of %d lost %s", n, shape.name)
+			took, err := b.shrink(n, "era", shape.of(n, n/4))
+			if err != nil {
+				return err
+			}
+			g.at("measured, a quarter lost "+shape.name+", --agree era", float64(n), record.Median(took))
+			t.compare("4b", fmt.Sprintf("shrink of %d, a quarter lost %s, --agree era", n, shape.name), "256 lost of up to 10,648: ten times faster than Log2phases; the place matters", sim,
+				"era, a quarter lost "+shape.name, float64(n), took)
+		}
+	}
+	return g.write(b.out)
+}
+
+// repairs is figure 4c: a whole repair, and its phases, as package recovery tells of them.
+func (b *bench) repairs(t *table) error {
+	sim, err := readGraph(b.simulated, "fenix4c")
+	if err != nil {
+		return err
+	}
+	g := &graph{id: "fenix4c", xLabel: "processes", yLabel: "us of a repair"}
+	for _, n := range b.sizes([]int{4, 8, 16, 32, 64}, []int{4}) {
+		say("4c: repairs of %d", n)
+		k, err := b.kills(n, "", b.roundsOr(20, 3), 0)
+		if err != nil {
+			return err
+		}
+		var whole []float64
+		for _, ms := range k.took {
+			whole = append(whole, 1000*ms)
+		}
+		g.at("measured: from the death until all are back", float64(n), record.Median(whole))
+		text := ""
+		for _, p := range []struct {
+			name string
+			ms   []float64
+		}{{"seen to end", k.phases.seen}, {"agree", k.phases.agree}, {"shrink", k.phases.shrink}, {"replace", k.phases.replace}} {
+			if len(p.ms) == 0 {
+				return fmt.Errorf("%d ranks: no repair was told of", n)
+			}
+			g.at("measured: "+p.name, float64(n), 1000*record.Median(p.ms))
+			text += fmt.Sprintf(", %s %.1f", p.name, record.Median(p.ms))
+		}
+		t.compare("4c", fmt.Sprintf("repair of %d that have lost one, new processes (ms%s)", n, text), "16 lost: below 1.4 s above 10,000, linear", sim, "era, as here: shrink, replace", float64(n), whole)
+	}
+	return g.write(b.out)
+}
+
+// daly is the least overhead of a program that commits in cost and is back in restart, both in seconds, by Daly's optimum
+// of first order: what it commits, what it computes again, and its repairs.
+func daly(cost, restart, mtbf float64) float64 {
+	interval := math.Sqrt(2 * cost * mtbf)
+	return cost/interval + (interval/2+restart)/mtbf
+}
+
+// overhead is that of S3D in Fenix: a small stand-in loses a rank every now and then.
+func (b *bench) overhead(t *table) error {
+	file, err := b.example("s3d")
+	if err != nil {
+		return err
+	}
+	const n = 16
+	steps, mtbfs := 500, []float64{4, 2, 1}
+	if b.quick {
+		steps, mtbfs = 5, []float64{1}
+	}
+	s3d := func(how string, kills string) (float64, phases, error) {
+		r, err := b.job(n, "--host 4 --ppn 4"+kills, file, append([]string{"-steps", strconv.Itoa(steps)}, strings.Fields(how)...)...)
+		return r.Took.Seconds(), phasesOf(r.Stderr), err
+	}
+	say("s3d without commits, and with one after each step")
+	alone, _, err := s3d("-every 1000000000", "")
+	if err != nil {
+		return err
+	}
+	always, _, err := s3d("-every 1", "")
+	if err != nil {
+		return err
+	}
+	cost := max(always-alone, 1e-6) / float64(steps) // of a commit, in s
+	g := &graph{id: "fenixmtbf", xLabel: "MTBF, s", yLabel: "overhead, %"}
+	papers := map[float64]string{1: "47 s: 31 %, 17.9 with ERA", 2: "94 s: 15 %, 8.4 with ERA", 4: "189 s: 10 %, 6.2 with ERA"}
+	for _, mtbf := range mtbfs {
+		say("s3d, a rank lost each %g s", mtbf)
+		kills := ""
+		for i := range n {
+			kills += fmt.Sprintf(" --kill %d@%gs", (5*i)%n, mtbf*float64(i+1))
+		}
+		took, p, err := s3d(fmt.Sprintf("-every 0 -mtbf %gs", mtbf), kills)
+		if err != nil {
+			return err
+		}
+		calm, _, err := s3d(fmt.Sprintf("-every 0 -mtbf %gs", mtbf), "")
+		if err != nil {
+			return err
+		}
+		sum := 0.0
+		for _, ms := range p.seen {
+			sum += ms / 1000
+		}
+		percent, least := 100*(took/alone-1), 100*daly(cost, record.Median(p.seen)/1000, mtbf)
+		g.at("measured: s3d, 16 ranks on 4 simulated nodes", mtbf, percent)
+		t.keep(fmt.Sprintf("s3d, MTBF %g s", mtbf), record.Percent, []float64{percent})
+		t.add("overhead", fmt.Sprintf("s3d, %d ranks on 4 simulated nodes, a rank lost each %g s: %d repairs in %.1f s, which took %.1f %% of it; its commits alone %+.1f %%", n, mtbf, len(p.seen), took, 100*sum/took, 100*(calm/alone-1)),
+			papers[mtbf], fmt.Sprintf("%.1f %% by Daly's optimum, with commits of %.2f ms", least, 1000*cost), fmt.Sprintf("%.1f %%", percent), short(percent/least))
+	}
+	return g.write(b.out)
+}

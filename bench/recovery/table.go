@@ -1,0 +1,207 @@
+package main
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goulfm/goulfm/bench/internal/record"
+)
+
+// A table is what a figure says in rows, and the values behind them.
+type table struct {
+	id     string
+	title  []string // of the columns
+	rows   [][]string
+	values []values
+}
+
+// values are the single ones of a row.
+type values struct {
+	what, unit string
+	all        []float64
+}
+
+func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+
+func (t *table) keep(what, unit string, all []float64) {
+	t.values = append(t.values, values{what, unit, all})
+}
+
+// text is the table in Markdown.
+func (t *table) text() string {
+	var b strings.Builder
+	line := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
+	line(t.title)
+	b.WriteString(strings.Repeat("|---", len(t.title)) + "|\n")
+	for _, r := range t.rows {
+		line(r)
+	}
+	return b.String()
+}
+
+// spread is the median of some values and their quartiles.
+func spread(all []float64) string {
+	if len(all) == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%s (%s-%s)", short(record.Median(all)), short(record.Quantile(all, 0.25)), short(record.Quantile(all, 0.75)))
+}
+
+// short is a value in a table, in three digits or all that are before the point.
+func short(x float64) string {
+	if x >= 1000 {
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 3, 64)
+}
+
+// over is each value of a round divided by the other one of that round.
+func over(a, b []float64) (all []float64) {
+	for i := range min(len(a), len(b)) {
+		all = append(all, a[i]/b[i])
+	}
+	return all
+}
+
+// publish writes what the flags ask for.
+func (b *bench) publish(t *table) error {
+	var errs []error
+	if b.csv != "" {
+		errs = append(errs, t.writeValues(b.csv))
+	}
+	if b.table != "" {
+		page, err := os.ReadFile(b.table)
+		if err != nil {
+			return err
+		}
+		text, err := replaceTable(string(page), t)
+		if err != nil {
+			return fmt.Errorf("%s: %w", b.table, err)
+		}
+		errs = append(errs, os.WriteFile(b.table, []byte(text), 0o644))
+	}
+	return errors.Join(errs...)
+}
+
+// writeValues adds all single values to a file, which is made if it is not there.
+func (t *table) writeValues(name string) error {
+	_, missing := os.Stat(name)
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	w := csv.NewWriter(f)
+	if missing != nil {
+		_ = w.Write([]string{"figure", "what", "unit", "value"}) // w.Error tells
+	}
+	for _, v := range t.values {
+		for _, x := range v.all {
+			_ = w.Write([]string{t.id, v.what, v.unit, number(x)})
+		}
+	}
+	w.Flush()
+	return errors.Join(w.Error(), f.Close())
+}
+
+// number is a value in a file.
+func number(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+
+// replaceTable puts a table into a page, in the place of the one after its line.
+func replaceTable(page string, t *table) (string, error) {
+	marker := "<!-- " + t.id + " -->\n"
+	head, tail, found := strings.Cut(page, marker)
+	if !found {
+		return "", fmt.Errorf("no line %s: put one where the table shall be", strings.TrimSpace(marker))
+	}
+	for strings.HasPrefix(tail, "|") {
+		_, tail, _ = strings.Cut(tail, "\n")
+	}
+	return head + marker + t.text() + tail, nil
+}
+
+// A graph is the curves of one figure of the paper, as they were measured.
+type graph struct {
+	id, xLabel, yLabel string
+	curves             []curve
+}
+
+type curve struct {
+	name string
+	x, y []float64
+}
+
+// at adds a point to the curve of that name.
+func (g *graph) at(name string, x, y float64) {
+	i := slices.IndexFunc(g.curves, func(c curve) bool { return c.name == name })
+	if i < 0 {
+		i = len(g.curves)
+		g.curves = append(g.curves, curve{name: name})
+	}
+	c := &g.curves[i]
+	c.x, c.y = append(c.x, x), append(c.y, y)
+}
+
+// write makes ID.csv in a folder, a line a point, as bench/figures does.
+func (g *graph) write(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	f, err := os.Create(filepath.Join(dir, g.id+".csv"))
+	if err != nil {
+		return err
+	}
+	w := csv.NewWriter(f)
+	_ = w.Write([]string{"series", g.xLabel, g.yLabel}) // w.Error tells
+	for _, c := range g.curves {
+		for i := range c.x {
+			_ = w.Write([]string{c.name, number(c.x[i]), number(c.y[i])})
+		}
+	}
+	w.Flush()
+	return errors.Join(w.Error(), f.Close())
+}
+
+// readGraph reads such a file. One that is not there has no curves.
+func readGraph(dir, id string) (*graph, error) {
+	g := &graph{id: id}
+	f, err := os.Open(filepath.Join(dir, id+".csv"))
+	if errors.Is(err, os.ErrNotExist) {
+		return g, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	for i, r := range rows {
+		if i == 0 || len(r) != 3 {
+			continue
+		}
+		x, errX := strconv.ParseFloat(r[1], 64)
+		y, errY := strconv.ParseFloat(r[2], 64)
+		if err := errors.Join(errX, errY); err != nil {
+			return nil, fmt.Errorf("%s, line %d: %w", f.Name(), i+1, err)
+		}
+		g.at(r[0], x, y)
+	}
+	return g, nil
+}
+
+// value is the point of a curve at x; ok is false where there is none.
+func (g *graph) value(name string, x float64) (y float64, ok bool) {
+	for _, c := range g.curves {
+		if i := slices.Index(c.x, x); c.name == name && i >= 0 {
+			return c.y[i], true
+		}
+	}
+	return 0, false
+}
