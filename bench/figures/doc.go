@@ -4,7 +4,9 @@
 //
 //   - RR-9024 (Bosilca et al., A Failure Detector for HPC Platforms), Figures 3 to 7
 //     and the left and centre graphs of Figure 10; the bound of its Theorem 1.
-//   - ERA (Herault et al., SC'15), the shapes of Figures 2a and 2b, and Table 2d.
+//   - ERA (Herault et al., SC'15), the shapes of Figures 2a and 2b, and Table 2d; its section 4.2: shrinks and
+//     repairs of S3D in Fenix (Figures 4a to 4c) and agreements of MiniFE in LFLR (Figures 5a to 5c), beside what
+//     bench/recovery measures on real processes.
 //   - Zhong et al., PARCO 2019, Figures 11, 12, 14 and 15.
 //   - Chen, Toueg, Aguilera (On the Quality of Service of Failure Detectors, IEEE TC 2002),
 //     Figure 12.

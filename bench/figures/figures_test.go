@@ -57,6 +57,31 @@ func TestRisk(t *testing.T) {
 	}
 }
 
+// TestMergeRows: a figure that is drawn alone takes the place of its rows, and a new one comes last.
+func TestMergeRows(t *testing.T) {
+	const old = "| a1 | x |\n| b | x |\n| b | y |\n| c | x |\n"
+	for rows, want := range map[string]string{
+		"| b | z |\n": "| a1 | x |\n| b | z |\n| c | x |\n",
+		"| d | z |\n": old + "| d | z |\n",
+		"":            old,
+	} {
+		if got := mergeRows(old, rows); got != want {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
+// TestShrink: the more are lost the longer it takes, and a repair has a shrink in it.
+func TestShrink(t *testing.T) {
+	one, many := newGroup(darter, 64, flat).shrink([]int{5}), newGroup(darter, 64, flat).shrink(shapes[0].of(64, 32))
+	if notices := 32 * darter.overhead; many <= one || many <= notices {
+		t.Errorf("32 lost: %v, one: %v; to take the notices alone: %v", many, one, notices)
+	}
+	if whole := newGroup(darter, 64, flat).repair([]int{5}); whole <= 2*one {
+		t.Errorf("repair: %v, shrink: %v", whole, one)
+	}
+}
+
 // TestSpreadIsFirstArrival compares the flood with all messages carried one by one.
 func TestSpreadIsFirstArrival(t *testing.T) {
 	for _, n := range []int{2, 3, 7, 64, 100} {
@@ -146,8 +171,14 @@ func TestFilesAreWritten(t *testing.T) {
 	if err := os.WriteFile(table, []byte("head\n"+marker+"\nold\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := drawAll(dir, "ring3", table, run{quick: true}); err != nil {
-		t.Fatal(err)
+	for range 2 { // the second time there is a table
+		if err := drawAll(dir, "ring3", table, run{quick: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(table)
+	if n := strings.Count(string(text), "| ring3 |"); err != nil || n != 2 || strings.Contains(string(text), "\nold") || strings.Count(string(text), title) != 1 {
+		t.Errorf("%v, %d rows of ring3, want 2:\n%s", err, n, text)
 	}
 	for _, name := range []string{"ring3.csv", "ring3.svg", "table.md"} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() < 200 {

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
@@ -31,6 +32,8 @@ var all = []struct {
 	{"era2", agreementFigures},
 	{"rdaemon11", processFigures},
 	{"rdaemon14", nodeFigures},
+	{"fenix", fenixFigures},
+	{"lflr", lflrFigures},
 }
 
 // marker is what the table of claims follows in README.md.
@@ -38,7 +41,7 @@ const marker = "<!-- table -->"
 
 func main() {
 	out := flag.String("out", "out", "folder for the CSV and SVG files")
-	only := flag.String("only", "", "draw the figures whose name begins so")
+	only := flag.String("only", "", "draw the figures whose name begins so; several with commas")
 	quick := flag.Bool("quick", false, "small sizes, few runs")
 	table := flag.String("table", "", "file whose table of claims, after "+marker+", to replace")
 	flag.Parse()
@@ -53,10 +56,9 @@ func drawAll(dir, only, table string, r run) error {
 		return err
 	}
 	var rows strings.Builder
-	rows.WriteString("| figure | claim | paper | ours | holds |\n|---|---|---|---|---|\n")
 	failed := 0
 	for _, entry := range all {
-		if !strings.HasPrefix(entry.name, only) {
+		if !slices.ContainsFunc(strings.Split(only, ","), func(begin string) bool { return strings.HasPrefix(entry.name, begin) }) {
 			continue
 		}
 		begin := time.Now()
@@ -75,7 +77,7 @@ func drawAll(dir, only, table string, r run) error {
 		fmt.Printf("%-12s %.1f s\n", entry.name, time.Since(begin).Seconds())
 	}
 	if table != "" {
-		if err := replaceTable(table, rows.String()); err != nil {
+		if err := replaceTable(table, rows.String(), only == ""); err != nil {
 			return err
 		}
 	}
@@ -85,15 +87,40 @@ func drawAll(dir, only, table string, r run) error {
 	return nil
 }
 
-// replaceTable replaces all that follows the marker.
-func replaceTable(path, table string) error {
+// title is how the table begins.
+const title = "| figure | claim | paper | ours | holds |\n|---|---|---|---|---|\n"
+
+// replaceTable puts rows into the table that follows the marker. Unless they are all, rows of other figures stay.
+func replaceTable(path, rows string, all bool) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	head, _, found := strings.Cut(string(text), marker)
+	head, tail, found := strings.Cut(string(text), marker)
 	if !found {
 		return fmt.Errorf("%s: no %s", path, marker)
 	}
-	return os.WriteFile(path, []byte(head+marker+"\n"+table), 0o644)
+	if _, old, is := strings.Cut(tail, title); is && !all {
+		rows = mergeRows(old, rows)
+	}
+	return os.WriteFile(path, []byte(head+marker+"\n"+title+rows), 0o644)
+}
+
+// mergeRows returns the old rows with those of figures that are in rows in the place of theirs, or at the end.
+func mergeRows(old, rows string) string {
+	figureOf := func(line string) string { id, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |"); return id }
+	taken := map[string]bool{}
+	for line := range strings.Lines(rows) {
+		taken[figureOf(line)] = true
+	}
+	var before, after strings.Builder
+	to := &before
+	for line := range strings.Lines(old) {
+		if taken[figureOf(line)] {
+			to = &after
+			continue
+		}
+		to.WriteString(line)
+	}
+	return before.String() + rows + after.String()
 }

@@ -44,6 +44,7 @@ const (
 	holds   verdict = "yes"
 	fails   verdict = "NO"
 	differs verdict = "no, see above"
+	untold  verdict = "-" // no paper says anything
 )
 
 func (f *figure) add(name string, line bool) *series {

@@ -166,7 +166,7 @@ func (b *bench) repairs(t *table) error {
 			g.at("measured: "+p.name, float64(n), 1000*record.Median(p.ms))
 			text += fmt.Sprintf(", %s %.1f", p.name, record.Median(p.ms))
 		}
-		t.compare("4c", fmt.Sprintf("repair of %d that have lost one, new processes (ms%s)", n, text), "16 lost: below 1.4 s above 10,000, linear", sim, "era, as here: shrink, replace", float64(n), whole)
+		t.compare("4c", fmt.Sprintf("repair of %d that have lost one, new processes (ms%s)", n, text), "16 lost: below 1.4 s above 10,000, linear", sim, "era, as here: six agreements and an exchange", float64(n), whole)
 	}
 	return g.write(b.out)
 }

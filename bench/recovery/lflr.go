@@ -101,7 +101,7 @@ func (b *bench) finite(t *table, sim [3]*graph, measured [3]*graph, agree string
 	measured[0].at("measured"+suffix, x, record.Median(repair))
 	measured[1].at("measured"+suffix, x, record.Median(each))
 	measured[2].at("measured"+suffix, x, record.Median(share))
-	t.compare("5a", fmt.Sprintf("repair of %d with 4 spares%s", n, suffix), "512 to 2,048: ERA scales better than Log2phases (no numbers in the text)", sim[0], "era", x, repair)
+	t.compare("5a", fmt.Sprintf("repair of %d with 4 spares%s", n, suffix), "512 to 2,048: ERA scales better than Log2phases (no numbers in the text)", sim[0], "era, as here: six agreements and an exchange", x, repair)
 	t.compare("5b", fmt.Sprintf("an agreement of %d, of %d%s", n, calls, suffix), "ERA's benefit is visible (no numbers in the text)", sim[1], "era", x, each)
 	t.keep(fmt.Sprintf("minife of %d%s, agreements", n, suffix), record.Percent, share)
 	t.add("5c", fmt.Sprintf("all of minife of %d%s: %.2f s, %.2f without agreements in iterations", n, suffix, record.Median(whole), record.Median(plain)),
