@@ -2,6 +2,7 @@ package checkpoint_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -67,4 +68,52 @@ func ExampleList() {
 	}
 	// Output:
 	// heat-2-17 checkpoint: the version was not published: heat-2-17
+}
+
+// Keys of parts without anything that leads out of a folder.
+func ExampleCheckKey() {
+	for _, key := range []string{"heat-2-17/rank-0.gck", "../secret", "a b", "notes/half.tmp"} {
+		fmt.Println(key, errors.Is(checkpoint.CheckKey(key), checkpoint.ErrKey))
+	}
+	// Output:
+	// heat-2-17/rank-0.gck false
+	// ../secret true
+	// a b true
+	// notes/half.tmp true
+}
+
+// Under its name a version is a folder of the store, and what GOULFM_RESTART takes.
+func ExampleVersion_Name() {
+	fmt.Println(checkpoint.Version{Job: "heat", Epoch: 2, Number: 17}.Name())
+	// Output: heat-2-17
+}
+
+// A version without its manifest is not whole, whatever else is there.
+func ExampleVerify() {
+	ctx, path := context.Background(), folder()
+	defer os.RemoveAll(filepath.Dir(path))
+	store, v := checkpoint.Dir(path), checkpoint.Version{Job: "heat", Epoch: 2, Number: 17}
+	if err := store.Put(ctx, v.Name()+"/rank-0.gck", -1, strings.NewReader("...")); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(errors.Is(checkpoint.Verify(ctx, store, v), checkpoint.ErrIncomplete))
+	// Output: true
+}
+
+// What is left of a version that nobody needs any more.
+func ExampleRemove() {
+	ctx, path := context.Background(), folder()
+	defer os.RemoveAll(filepath.Dir(path))
+	store, v := checkpoint.Dir(path), checkpoint.Version{Job: "heat", Epoch: 2, Number: 17}
+	if err := store.Put(ctx, v.Name()+"/rank-0.gck", -1, strings.NewReader("...")); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(checkpoint.Remove(ctx, store, v))
+	items, err := store.List(ctx, "heat")
+	fmt.Println(len(items), err)
+	// Output:
+	// <nil>
+	// 0 <nil>
 }
