@@ -20,7 +20,7 @@ type work struct{ name, args string }
 
 // Some seconds each; and a moment each.
 var (
-	worksFull  = []work{{"heat", "-nx 1500 -ny 1500 -steps 1500 -tol 0 -print 0"}, {"minife", "-nx 24 -ny 24 -nz 96 -steps 40"}}
+	worksFull  = []work{{"heat", "-nx 1500 -ny 1500 -steps 600 -tol 0 -print 0"}, {"minife", "-nx 24 -ny 24 -nz 96 -steps 20"}}
 	worksQuick = []work{{"heat", "-nx 100 -ny 100 -steps 20 -tol 0 -print 0"}, {"minife", "-nx 4 -ny 4 -nz 8 -steps 2"}}
 )
 
@@ -37,7 +37,7 @@ func (b *bench) protection() (all []goal, err error) {
 		if err != nil {
 			return nil, err
 		}
-		for round := range b.roundsOr(9, 1) {
+		for round := range b.roundsOr(7, 1) {
 			took := [2]float64{}
 			for turn := range took {
 				way := (round + turn) % 2
