@@ -60,7 +60,7 @@ func (t *table) goal(g goal) {
 		met = "yes"
 	}
 	t.keep(g.what, g.unit, g.ours)
-	t.add(g.what+g.note, g.anchor, spread(g.ours)+" "+g.unit, ratio, g.want, met)
+	t.add(g.what, g.anchor, spread(g.ours)+" "+g.unit+g.note, ratio, g.want, met)
 }
 
 // warm is from a death until all are in the first barrier of the repaired world, where spares wait.
@@ -84,10 +84,10 @@ func (b *bench) resumed(how string, goals map[int]float64, sizes []int, launch, 
 		}
 		median := record.Median(k.took)
 		g := goal{what: fmt.Sprintf("kill to resumed, %s, %d ranks", how, n), anchor: anchor, unit: record.Millis, ours: k.took, want: fmt.Sprintf("<= %g ms", goals[n]), met: median <= goals[n]}
-		g.note = fmt.Sprintf(" (of the %s ms after it was seen: agree %s, shrink %s, replace %s)", short(record.Median(k.phases.seen)),
+		g.note = fmt.Sprintf("; of %s after it was seen: agree %s, shrink %s, replace %s", short(record.Median(k.phases.seen)),
 			short(record.Median(k.phases.agree)), short(record.Median(k.phases.shrink)), short(record.Median(k.phases.replace)))
 		if how == "warm" && k.cold > 0 {
-			g.note += fmt.Sprintf(" (%d of %d newcomers were cold)", k.cold, len(k.took))
+			g.note += fmt.Sprintf("; %d of %d newcomers were cold", k.cold, len(k.took))
 		}
 		all = append(all, g)
 	}

@@ -75,7 +75,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	fs.StringVar(&o.csv, "csv", "", "file for all single values")
 	fs.StringVar(&o.out, "out", "bench/recovery/out", "folder for the CSV files of figures")
 	fs.StringVar(&o.simulated, "simulated", "bench/figures/out", "folder in which bench/figures has put what it simulated")
-	fs.StringVar(&o.table, "table", "", "page whose tables to replace, each after its line <!-- ID -->")
+	fs.StringVar(&o.table, "table", "", "page whose tables to replace, each after its line <!-- ID -->; with -only those rows alone")
 	fs.StringVar(&o.goulfm, "goulfm", "", "the launcher (default: build cmd/goulfm)")
 	fs.DurationVar(&o.timeout, "timeout", 2*time.Minute, "a job that takes longer hangs")
 	fs.StringVar(&o.mode, "rank", "", "be a rank of a job: kills, commit, idle or shrink; the flags below are for that")

@@ -80,7 +80,7 @@ func (b *bench) publish(t *table) error {
 		if err != nil {
 			return err
 		}
-		text, err := replaceTable(string(page), t)
+		text, err := replaceTable(string(page), t, b.only == "")
 		if err != nil {
 			return fmt.Errorf("%s: %w", b.table, err)
 		}
@@ -112,17 +112,40 @@ func (t *table) writeValues(name string) error {
 // number is a value in a file.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
-// replaceTable puts a table into a page, in the place of the one after its line.
-func replaceTable(page string, t *table) (string, error) {
+// replaceTable puts a table into a page, in the place of the one after its line. Unless it has all rows, those of the old one that
+// are about something else stay.
+func replaceTable(page string, t *table, all bool) (string, error) {
 	marker := "<!-- " + t.id + " -->\n"
 	head, tail, found := strings.Cut(page, marker)
 	if !found {
 		return "", fmt.Errorf("no line %s: put one where the table shall be", strings.TrimSpace(marker))
 	}
+	var old []string
 	for strings.HasPrefix(tail, "|") {
-		_, tail, _ = strings.Cut(tail, "\n")
+		var line string
+		line, tail, _ = strings.Cut(tail, "\n")
+		old = append(old, line)
 	}
-	return head + marker + t.text() + tail, nil
+	whole := *t
+	if !all && len(old) > 2 {
+		whole.rows = merge(old[2:], t.rows)
+	}
+	return head + marker + whole.text() + tail, nil
+}
+
+// merge returns the rows of a table in a page, in the place of each the new one that begins alike, and then the other new ones.
+func merge(old []string, fresh [][]string) (rows [][]string) {
+	left := slices.Clone(fresh)
+	for _, line := range old {
+		cells := strings.Split(strings.Trim(line, "| "), " | ")
+		i := slices.IndexFunc(left, func(r []string) bool { return r[0] == cells[0] })
+		if i < 0 {
+			rows = append(rows, cells)
+			continue
+		}
+		rows, left = append(rows, left[i]), slices.Delete(left, i, i+1)
+	}
+	return append(rows, left...)
 }
 
 // A graph is the curves of one figure of the paper, as they were measured.
