@@ -101,6 +101,7 @@ type Result struct {
 	Command        string
 	Stdout, Stderr string
 	Took           time.Duration
+	CPU            time.Duration // of the launcher and of all that it has waited for
 	Hung           bool
 	Err            error    // of the launcher's process
 	Left           []string // processes, files and shared memory
@@ -137,6 +138,7 @@ func (p *Place) Run(n int, flags, args []string) Result {
 	stop.Stop()
 	r := Result{Command: cmd.String(), Took: time.Since(start), Err: err, Stdout: stdout.String(), Stderr: stderr.String()}
 	r.Hung = r.Took >= p.Timeout
+	r.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	r.Left = p.leftovers(shm)
 	return r
 }
