@@ -61,9 +61,15 @@ var paperTitle = []string{"figure", "what", "paper", "simulated", "measured here
 // fenix is figures 4a to 4c, and the overhead of a program that loses ranks.
 func (b *bench) fenix() (*table, error) {
 	t := &table{id: "fenix", title: paperTitle}
-	for _, take := range []func(*table) error{b.shrinks, b.shapes, b.repairs, b.overhead} {
-		if err := take(t); err != nil {
-			return nil, err
+	for _, part := range []struct {
+		id   string
+		take func(*table) error
+	}{{"4a", b.shrinks}, {"4b", b.shapes}, {"4c", b.repairs}, {"overhead", b.overhead}} {
+		if !strings.Contains(part.id, b.only) {
+			continue
+		}
+		if err := part.take(t); err != nil {
+			return nil, fmt.Errorf("%s: %w", part.id, err)
 		}
 	}
 	return t, nil

@@ -23,7 +23,7 @@ func (b *bench) minife(n int, launch string, more ...string) (f finite, err erro
 	if err != nil {
 		return f, err
 	}
-	side, steps := "16", "20"
+	side, steps := "16", "8" // the paper's 20 would take minutes on two cores
 	if b.quick {
 		side, steps = "4", "2"
 	}
@@ -76,7 +76,7 @@ func (b *bench) lflr() (*table, error) {
 func (b *bench) finite(t *table, sim [3]*graph, measured [3]*graph, agree string, n int) error {
 	var repair, each, share, whole, plain []float64
 	calls := 0
-	for range b.roundsOr(5, 1) {
+	for range b.roundsOr(3, 1) {
 		say("minife of %d, --agree %s", n, agree)
 		launch := "--spares 4 --agree " + agree
 		kill := fmt.Sprintf(" --kill %d@step=%d", n/2, map[bool]int{true: 2, false: 5}[b.quick])

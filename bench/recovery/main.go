@@ -69,7 +69,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	var o options
 	fs := cli.Flags("recovery", "usage: go run ./bench/recovery [-figure ID[,ID]] [flags]\nWhat it costs to outlive deaths.", out)
 	figure := fs.String("figure", "goals", "which: "+strings.Join(ids, ", ")+", with commas, or all")
-	fs.StringVar(&o.only, "only", "", "of the goals those whose text has this")
+	fs.StringVar(&o.only, "only", "", "of the goals, and of 4a, 4b, 4c and overhead of fenix, those whose text has this")
 	fs.BoolVar(&o.quick, "quick", false, "small sizes, few rounds")
 	fs.IntVar(&o.rounds, "rounds", 0, "of each measurement (default: what it needs)")
 	fs.StringVar(&o.csv, "csv", "", "file for all single values")

@@ -82,6 +82,9 @@ func TestRunSeesLeftovers(t *testing.T) {
 	if bad := r.Judge(); bad != "" || len(r.Left) > 0 {
 		t.Errorf("the second time: %q, %v", bad, r.Left)
 	}
+	if r.CPU <= 0 || r.Took <= 0 {
+		t.Errorf("it took %v, and %v of CPU time", r.Took, r.CPU)
+	}
 }
 
 func TestRunSeesHangs(t *testing.T) {
