@@ -100,7 +100,7 @@ func (b *bench) loop(op string) batch.Loop {
 		},
 		"cas":        func(ctx context.Context) error { _, _, err := b.word.CompareAndSwap(ctx, counterAt, 0, 0); return err },
 		"accumulate": b.accumulate, "bulk": b.accumulate, "own_put": b.put, "own_get": b.get,
-		"lock":       b.locked, "shmem_put": b.shmemPut,
+		"lock": b.locked, "shmem_put": b.shmemPut,
 		"shmem_inc":  func(ctx context.Context) error { return shmem.Inc(ctx, b.object, 1, 0) },
 		"shmem_lock": b.shmemLocked,
 	}[op]

@@ -63,6 +63,9 @@ func (s *Session) sayGoodbye() {
 	}
 }
 
+// Owes says whether the peer has said bye and waits for the answer, which waits until all that was sent here is acknowledged.
+func (s *Session) Owes() bool { return s.end.heard }
+
 // bye is the peer's. A closed end still answers: the peer missed the bye-ack.
 func (s *Session) bye(c Conn) {
 	switch {

@@ -246,6 +246,17 @@ func (l *lane) put(h header, numbers [2]uint64, payload []byte) bool {
 	}
 	l.out.put(h, numbers, payload)
 	l.step(session.Append{Copied: h.size()})
+	if l.s.Owes() {
+		// The peer has said bye. It acknowledges what it was asked for when that was heard, and this frame is none of it:
+		//
+		//	A: hello, unacknowledged    B: bye
+		//	A: hears it, asks
+		//	                            B: takes hello, acknowledges what A has asked for
+		//	A: more                     B: takes it, and nobody has asked
+		//	A: the answer waits for an acknowledgement of more; so does B, for the answer
+		l.ask()
+		return true
+	}
 	if !l.gathers || l.out.queued-l.out.written >= gatheredMax {
 		l.flush()
 	}

@@ -37,3 +37,43 @@ func TestPartBeforeTheFirstFrame(t *testing.T) {
 		}
 	}
 }
+
+// TestPartWhileThePeerSends: one takes leave, and another one, which is asked for nothing, has more to say after it has heard of that.
+func TestPartWhileThePeerSends(t *testing.T) {
+	w := newWorld(t, 2, socket.Auth)
+	a, b := w.Port(0).Link.(*Link), w.Port(1).Link.(*Link)
+	nobody := func(int) bool { return false }
+	var taken []string
+	look := func(l *Link) {
+		for c := range transport.Class(2) {
+			for _, from := range l.Take(c, nil) {
+				for frame, ok := l.NextControl(from); ok; frame, ok = l.NextControl(from) {
+					taken = append(taken, string(frame))
+				}
+				l.Sweep(from)
+			}
+		}
+	}
+	until := func(what string, done func() bool, links ...*Link) {
+		for range 1_000_000 {
+			if done() {
+				return
+			}
+			for _, l := range links {
+				look(l)
+			}
+		}
+		require.Fail(t, "it does not come to that", what)
+	}
+	lane := func() *lane { return b.mesh.lanes[transport.Control][0] }
+
+	require.Equal(t, 5, b.TryControl(0, []byte("hello"), 0))
+	until("hello is taken", func() bool { return len(taken) == 1 }, a, b)
+	require.Equal(t, 2, b.TryControl(0, []byte("2."), 0))
+	a.Part()
+	until("the bye is heard", func() bool { return lane().s.Owes() }, b)
+	until("taken", func() bool { return len(taken) == 2 }, a)
+	require.Equal(t, 4, b.TryControl(0, []byte("more"), 0))
+	until("parted", func() bool { return a.Parted(nobody) }, a, b)
+	require.Equal(t, []string{"hello", "2.", "more"}, taken)
+}
