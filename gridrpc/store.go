@@ -1,33 +1,49 @@
 package gridrpc
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/link"
+	"github.com/goulfm/goulfm/gridrpc/store/jetstream"
 	"github.com/goulfm/goulfm/gridrpc/store/s3"
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
 // OpenStore returns the store of checkpoints that a text names: the path of a folder that all
-// servers see, or s3://BUCKET or s3://BUCKET/FOLDER, at the service that the environment names as
-// package store/s3 says. "" is none.
+// servers see; or s3://BUCKET or s3://BUCKET/FOLDER, at the service that the environment names as
+// package store/s3 says; or jetstream://HOST:PORT,..., which "gridrpc up --store jetstream" starts,
+// with the certificate of this process in the folder of the platform. "" is none.
 func OpenStore(name string) (checkpoint.Store, error) {
 	switch scheme, _, ok := strings.Cut(name, "://"); {
 	case name == "":
 		return nil, nil
 	case ok && scheme+"://" == s3.Scheme:
 		return s3.Open(context.Background(), name)
+	case ok && scheme+"://" == jetstream.Scheme:
+		return openReplicas(name)
 	case ok:
-		return nil, fmt.Errorf("%w: store %s://: want the path of a folder, or %sBUCKET", ErrUnsupported, scheme, s3.Scheme)
+		return nil, fmt.Errorf("%w: store %s://: want the path of a folder, %sBUCKET, or %sHOST:PORT,...", ErrUnsupported, scheme, s3.Scheme, jetstream.Scheme)
 	}
 	path, err := filepath.Abs(name)
 	if err != nil {
 		return nil, err
 	}
 	return checkpoint.Dir(path), nil
+}
+
+// openReplicas opens the platform's own store.
+func openReplicas(name string) (checkpoint.Store, error) {
+	id, err := link.Load(DefaultDir(), cmp.Or(os.Getenv(folder.EnvName), clientName))
+	if err != nil {
+		return nil, fmt.Errorf("store %s: %w", name, err)
+	}
+	return jetstream.Open(context.Background(), name, id.TLS(link.Store))
 }
 
 // platformStore returns the store of the platform in folder dir.

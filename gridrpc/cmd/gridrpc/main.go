@@ -14,12 +14,13 @@ import (
 )
 
 const usage = `usage:
-  gridrpc up [--tree AxBx...xS] [--detect D] [--store FOLDER | s3://BUCKET] [--no-restart]
-             [--no-recovery] PROGRAM [ARGUMENT...]
+  gridrpc up [--tree AxBx...xS] [--detect D] [--store FOLDER | s3://BUCKET | jetstream]
+             [--no-restart] [--no-recovery] PROGRAM [ARGUMENT...]
         starts a platform here: a master, A agents, B agents below each of them, ..., and
         S servers below each agent of the last level, which run PROGRAM, a program or a
-        folder of one; checkpoints are in a folder, or where AWS_ENDPOINT_URL and others
-        of its kind say (go doc ./store/s3); several trees by commas are each below an agent of its own; silent
+        folder of one; checkpoints are in a folder, where AWS_ENDPOINT_URL and others of
+        its kind say (go doc ./store/s3), or with three processes of the platform
+        (jetstream); several trees by commas are each below an agent of its own; silent
         processes are waited for D
   gridrpc call [--watch] [--timeout D] [--detect D] [--keep D] SERVICE [JSON | @FILE | -]
         calls a service, and prints the result as JSON; with --keep the call goes on if this
@@ -75,6 +76,8 @@ func command(ctx context.Context, args []string) error {
 		return ckpt(ctx, args[1:])
 	case "tree":
 		return showTree(ctx, args[1:])
+	case "store":
+		return storeProcess(ctx, args[1:])
 	case "master", "agent":
 		return agentProcess(ctx, args[0], args[1:])
 	}

@@ -26,6 +26,7 @@ type platform struct {
 	children *children
 
 	noRecovery bool
+	ownStore   bool // the platform holds its checkpoints itself
 }
 
 func up(ctx context.Context, args []string) error {
@@ -33,7 +34,7 @@ func up(ctx context.Context, args []string) error {
 	tree := f.String("tree", "2x2", "agents below each agent, level by level, and servers below each of the last")
 	noRecovery := f.Bool("no-recovery", false, "who loses its parent looks for no other: for comparisons")
 	noRestart := f.Bool("no-restart", false, "leave the dead dead")
-	store := f.String("store", "DIR/store", "of checkpoints: a folder that all servers see, or s3://BUCKET/FOLDER; empty for none")
+	store := f.String("store", "DIR/store", "of checkpoints: a folder that all servers see, s3://BUCKET/FOLDER, or jetstream; empty for none")
 	detect := f.Duration("detect", 5*time.Second, "how long silent agents and servers are waited for")
 	if err := parse(f, args); err != nil || f.NArg() < 1 {
 		return errUsage
@@ -44,7 +45,7 @@ func up(ctx context.Context, args []string) error {
 	}
 	p := &platform{dir: gridrpc.DefaultDir(), begun: time.Now(), restarts: !*noRestart, detect: *detect, noRecovery: *noRecovery}
 	program, err := p.prepare(ctx, f.Arg(0))
-	if err == nil {
+	if p.ownStore = *store == ownStore; err == nil && !p.ownStore {
 		err = p.nameStore(*store)
 	}
 	if err != nil {
@@ -149,8 +150,12 @@ func (p *platform) nameStore(name string) error {
 	if name == "DIR/store" {
 		name = filepath.Join(p.dir, "store")
 	}
-	if _, err := gridrpc.OpenStore(name); err != nil {
+	s, err := gridrpc.OpenStore(name)
+	if err != nil {
 		return err
+	}
+	if c, ok := s.(interface{ Close() }); ok {
+		c.Close()
 	}
 	if name != "" && !strings.Contains(name, "://") {
 		abs, err := filepath.Abs(name)
@@ -174,6 +179,11 @@ func (p *platform) start(sites [][]int, program []string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
+	}
+	if p.ownStore {
+		if err := p.startStore(authority, self); err != nil {
+			return err
+		}
 	}
 	master, err := p.startAgents(authority, self, link.Master, 0, []string{""}, 1)
 	for _, levels := range sites {

@@ -71,7 +71,7 @@ func admit(ctx context.Context, j *pb.Join) error {
 		return err
 	case j == nil || j.Child.GetName() != name:
 		return status.Errorf(codes.PermissionDenied, "%s %s joins as %q", role, name, j.GetChild().GetName())
-	case role == link.Client || (role == link.Worker) != (j.Child.Tier == ServerTier):
+	case role == link.Client || role == link.Store || (role == link.Worker) != (j.Child.Tier == ServerTier):
 		return status.Errorf(codes.PermissionDenied, "%s %s may not join with tier %d", role, name, j.Child.Tier)
 	}
 	return nil

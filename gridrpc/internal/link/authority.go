@@ -24,6 +24,7 @@ const (
 	Worker Role = "server" // joins as a leaf
 	Agent  Role = "agent"  // joins, and takes children
 	Master Role = "master" // may be the root
+	Store  Role = "store"  // holds checkpoints
 )
 
 // AnyName is in all certificates, for clients in other languages, which insist on a host name:

@@ -86,14 +86,39 @@ func Caller(ctx context.Context) (Role, string, error) {
 		return "", "", status.Error(codes.Unauthenticated, "no peer")
 	}
 	info, ok := p.AuthInfo.(credentials.TLSInfo)
-	if !ok || len(info.State.PeerCertificates) == 0 || len(info.State.PeerCertificates[0].URIs) != 1 {
+	if !ok {
 		return "", "", status.Error(codes.Unauthenticated, "no certificate")
 	}
-	role, name, ok := parseWho(info.State.PeerCertificates[0].URIs[0].Path)
+	return otherSide(info.State)
+}
+
+// otherSide returns the role and name of the other side of a connection.
+func otherSide(c tls.ConnectionState) (Role, string, error) {
+	if len(c.PeerCertificates) == 0 || len(c.PeerCertificates[0].URIs) != 1 {
+		return "", "", status.Error(codes.Unauthenticated, "no certificate")
+	}
+	role, name, ok := parseWho(c.PeerCertificates[0].URIs[0].Path)
 	if !ok {
 		return "", "", status.Error(codes.Unauthenticated, "a certificate without a role")
 	}
 	return role, name, nil
+}
+
+// TLS returns how this process speaks to others by something else than gRPC, in either direction:
+// they have to have one of the roles.
+func (id *Identity) TLS(roles ...Role) *tls.Config {
+	c := id.config()
+	c.VerifyConnection = func(state tls.ConnectionState) error {
+		if err := id.verify(state); err != nil {
+			return err
+		}
+		role, name, err := otherSide(state)
+		if err == nil && !slices.Contains(roles, role) {
+			err = fmt.Errorf("%s %s may not connect here", role, name)
+		}
+		return err
+	}
+	return c
 }
 
 // parseWho reads the path of a certificate's URI: /ROLE/NAME.
@@ -101,7 +126,7 @@ func parseWho(path string) (role Role, name string, ok bool) {
 	path, rooted := strings.CutPrefix(path, "/")
 	text, name, named := strings.Cut(path, "/")
 	role = Role(text)
-	known := role == Client || role == Worker || role == Agent || role == Master
+	known := role == Client || role == Worker || role == Agent || role == Master || role == Store
 	return role, name, rooted && named && known && name != "" && !strings.Contains(name, "/")
 }
 

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/link"
+	"github.com/goulfm/goulfm/gridrpc/store/jetstream"
+	"github.com/goulfm/goulfm/gridrpc/store/jetstream/replica"
+)
+
+// ownStore is what --store says for a store of the platform's own.
+const ownStore = "jetstream"
+
+// replicas is how many processes hold it: one of three may be lost.
+const replicas = 3
+
+// storeProcess is one of them, as "up" starts it.
+func storeProcess(ctx context.Context, args []string) error {
+	f := flags("store")
+	name := f.String("name", "", "of this process, as in its certificate")
+	if err := parse(f, args); err != nil {
+		return err
+	}
+	dir := gridrpc.DefaultDir()
+	id, err := link.Load(dir, *name)
+	if err != nil {
+		return err
+	}
+	list, err := folder.Replicas(dir)
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(list, func(r folder.Replica) bool { return r.Name == *name })
+	if at < 0 {
+		return fmt.Errorf("no replica %q is listed in %s", *name, dir)
+	}
+	c := replica.Config{
+		Name: *name, Addr: list[at].Addr, Route: list[at].Route, Dir: filepath.Join(dir, "jetstream", *name),
+		Client: id.TLS(link.Client, link.Worker), Peer: id.TLS(link.Store),
+		Say: func(text string) { fmt.Fprintf(os.Stderr, "%s: %s\n", *name, text) },
+	}
+	for _, r := range list {
+		c.Routes = append(c.Routes, r.Route)
+	}
+	return replica.Serve(gridrpc.Tethered(ctx), c)
+}
+
+// startStore starts the platform's own store, and waits until it can be used.
+func (p *platform) startStore(authority *link.Authority, self string) error {
+	list, err := reserve(replicas)
+	if err == nil {
+		err = folder.SaveReplicas(p.dir, list)
+	}
+	if err != nil {
+		return err
+	}
+	var addrs []string
+	for _, r := range list {
+		addrs = append(addrs, r.Addr)
+		err := authority.Issue(p.dir, link.Store, r.Name)
+		if err == nil {
+			err = p.children.start(r.Name, nil, self, "store", "--name", r.Name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return p.nameStore(jetstream.Name(addrs))
+}
+
+// reserve finds addresses at which nobody listens: replicas have to know each other's before any of
+// them is there. Should another process take one meanwhile, its replica says so and ends.
+func reserve(n int) (list []folder.Replica, err error) {
+	var open []net.Listener
+	free := func() string {
+		l, failed := net.Listen("tcp", "127.0.0.1:0")
+		if failed != nil {
+			err = errors.Join(err, failed)
+			return ""
+		}
+		open = append(open, l)
+		return l.Addr().String()
+	}
+	for i := range n {
+		list = append(list, folder.Replica{Name: fmt.Sprintf("st%d", i+1), Addr: free(), Route: free()})
+	}
+	for _, l := range open {
+		l.Close()
+	}
+	return list, err
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/store/jetstream"
+)
+
+// waiting is bytes of which the second half comes when it is allowed to.
+type waiting struct {
+	io.Reader
+	left  int // bytes until it waits
+	begun chan bool
+	goOn  chan bool
+}
+
+func (w *waiting) Read(p []byte) (int, error) {
+	if w.left == 0 {
+		close(w.begun)
+		<-w.goOn
+		w.left = -1
+	}
+	if w.left > 0 {
+		p = p[:min(len(p), w.left)]
+	}
+	n, err := w.Reader.Read(p)
+	if w.left > 0 {
+		w.left -= n
+	}
+	return n, err
+}
+
+// TestReplicaKilled: of the three processes that hold the store the one that leads is killed, in the
+// middle of a Put, of a Get and of a call, whose server is killed with it. The file that is put and
+// the one that is read are whole, and the call goes on from its latest checkpoint. The killed replica is started
+// anew, and has everything again.
+func TestReplicaKilled(t *testing.T) {
+	begun := time.Now()
+	p := startTrial(t, "--tree", "1x2", "--store", "jetstream")
+	t.Logf("up after %v", time.Since(begun).Round(time.Millisecond))
+	ctx, cancel := context.WithTimeout(t.Context(), 2*within)
+	defer cancel()
+	name, err := folder.Store(p.dir)
+	require.NoError(t, err)
+	opened, err := gridrpc.OpenStore(name)
+	require.NoError(t, err)
+	s, ok := opened.(*jetstream.Store)
+	require.True(t, ok)
+	t.Cleanup(s.Close)
+	large := bytes.Repeat([]byte("0123456"), 1<<20)
+	require.NoError(t, s.Put(ctx, "read", int64(len(large)), bytes.NewReader(large)))
+	r, err := s.Get(ctx, "read", 0, -1)
+	require.NoError(t, err)
+	half := make([]byte, len(large)/2)
+	_, err = io.ReadFull(r, half)
+	require.NoError(t, err)
+	slow := &waiting{Reader: bytes.NewReader(large), left: 4 << 20, begun: make(chan bool), goOn: make(chan bool)}
+	written := make(chan error, 1)
+	go func() { written <- s.Put(ctx, "written", int64(len(large)), slow) }()
+	<-slow.begun
+
+	var killed time.Time
+	var leader string
+	watch := gridrpc.Watch(func(e gridrpc.Event) {
+		if e.What == gridrpc.Checkpointed && strings.HasSuffix(e.Text, "/1/manifest-3.json") {
+			leader, _, err = s.Leader(ctx)
+			assert.NoError(t, err)
+			p.signal(leader, syscall.SIGKILL)
+			p.signal(e.Server, syscall.SIGKILL)
+			killed = time.Now()
+			close(slow.goOn)
+		}
+	})
+	out, err := gridrpc.Service[count, counted](p.dial(), "count").Call(ctx, &count{To: 6, Holds: []int{3}}, watch)
+	require.NoError(t, err)
+	t.Logf("leader %s killed: the call had ended after %v", leader, time.Since(killed).Round(time.Millisecond))
+	assert.Equal(t, 2, out.Attempt)
+	assert.Equal(t, 3, out.From)
+	assert.Equal(t, "1 2 3 4 5 6 ", out.Text)
+	require.NoError(t, <-written)
+	rest, err := io.ReadAll(r)
+	require.NoError(t, err)
+	assert.True(t, bytes.Equal(large, append(half, rest...)), "what is read during the loss is the file")
+	r, err = s.Get(ctx, "written", 0, -1)
+	require.NoError(t, err)
+	all, err := io.ReadAll(r)
+	require.NoError(t, err)
+	assert.True(t, bytes.Equal(large, all), "what is written during the loss is the file")
+	t.Logf("Put and Get had ended %v after the loss", time.Since(killed).Round(time.Millisecond))
+	require.Eventually(t, func() bool {
+		_, whole, err := s.Leader(ctx)
+		return err == nil && whole
+	}, within, 50*time.Millisecond, "all three have everything again")
+	t.Logf("all three had everything again %v after it", time.Since(killed).Round(time.Millisecond))
+	require.Eventually(t, func() bool { // the call has ended: its checkpoints go
+		items, err := s.List(ctx, "")
+		return err == nil && len(items) == 2
+	}, within, 50*time.Millisecond)
+}

@@ -1,0 +1,71 @@
+package jetstream
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Sizes of messages. A piece is as long as the chunks of a checkpoint are at most: one synced write
+// for each.
+const (
+	pieceSize = 1 << 20
+	inlineMax = 8 << 10 // bytes of a file that stand in its own message
+)
+
+// errMalformed is wrapped by the errors of messages that are not from this package.
+var errMalformed = errors.New("jetstream: malformed file")
+
+// record is the message of a file: a line of JSON, and the bytes if they are few.
+type record struct {
+	ID     string `json:"id"` // of the Put that has made it
+	Size   int64  `json:"size"`
+	Inline bool   `json:"inline,omitempty"`
+
+	body []byte // Size bytes, if Inline
+}
+
+// newID names a Put.
+func newID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+func (r record) encode() ([]byte, error) {
+	line, err := json.Marshal(r)
+	return append(append(line, '\n'), r.body...), err
+}
+
+// decodeRecord reads what encode wrote.
+func decodeRecord(data []byte) (r record, err error) {
+	line, body, ok := bytes.Cut(data[:min(len(data), inlineMax+headMax)], []byte("\n"))
+	if !ok {
+		return record{}, fmt.Errorf("%w: no line", errMalformed)
+	}
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&r); err != nil {
+		return record{}, fmt.Errorf("%w: %w", errMalformed, err)
+	}
+	id, err := hex.DecodeString(r.ID)
+	switch {
+	case d.More():
+		err = errors.New("more than one value")
+	case err != nil || len(id) != 16 || r.ID != strings.ToLower(r.ID):
+		err = fmt.Errorf("id %.40q", r.ID)
+	case r.Size < 0 || r.Inline && r.Size != int64(len(body)) || !r.Inline && len(body) > 0 || len(data) > len(line)+1+len(body):
+		err = fmt.Errorf("%d bytes, and %d are here", r.Size, len(body))
+	default:
+		r.body = body
+		return r, nil
+	}
+	return record{}, fmt.Errorf("%w: %w", errMalformed, err)
+}
+
+// headMax is how long the line of a record is at most.
+const headMax = 200

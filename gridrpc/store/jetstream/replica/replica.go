@@ -1,0 +1,124 @@
+// Package replica is one of the servers of a store of package jetstream: a NATS server with
+// JetStream, embedded. Three of them, which know each other from the beginning, hold a copy of
+// everything each, and write through to the disk before they acknowledge.
+package replica
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// Config is what a replica is started with.
+type Config struct {
+	Name   string // the same for all its incarnations, and no other one's
+	Dir    string // of its files
+	Addr   string // HOST:PORT at which it takes clients
+	Route  string // HOST:PORT at which it takes the other replicas
+	Routes []string
+	Client *tls.Config       // for clients; nil: without TLS
+	Peer   *tls.Config       // for the other replicas; nil: without TLS
+	Say    func(text string) // something that a person may want to know
+}
+
+// messageMax is how many bytes a message may have. One that is read comes as text, a third longer.
+const messageMax = 2 << 20
+
+// Times of a replica.
+const (
+	handshake = 5 * time.Second
+	pingEach  = 2 * time.Second // of connections between replicas: one that is stopped keeps its own
+	pingsMax  = 2
+	readyIn   = 20 * time.Second
+)
+
+// Serve runs a replica until ctx is done.
+func Serve(ctx context.Context, c Config) error {
+	o, err := c.options()
+	if err != nil {
+		return err
+	}
+	s, err := server.NewServer(o)
+	if err != nil {
+		return fmt.Errorf("replica %s: %w", c.Name, err)
+	}
+	failed := make(chan string, 1)
+	s.SetLogger(teller{say: c.Say, failed: failed}, false, false)
+	s.Start()
+	defer s.WaitForShutdown()
+	defer s.Shutdown()
+	if !s.ReadyForConnections(readyIn) {
+		select {
+		case why := <-failed:
+			err = errors.New(why)
+		default:
+			err = fmt.Errorf("it does not listen after %v", readyIn)
+		}
+		return fmt.Errorf("replica %s at %s: %w", c.Name, c.Addr, err)
+	}
+	<-ctx.Done()
+	return nil
+}
+
+func (c Config) options() (*server.Options, error) {
+	o := &server.Options{
+		ServerName: c.Name, NoSigs: true, MaxPayload: messageMax, MaxPending: 64 * messageMax,
+		JetStream: true, StoreDir: c.Dir, SyncAlways: true, DisableJetStreamBanner: true,
+		TLSTimeout: handshake.Seconds(), TLSConfig: c.Client,
+		Cluster: server.ClusterOpts{
+			Name: "gridrpc", NoAdvertise: true, TLSTimeout: handshake.Seconds(), TLSConfig: c.Peer,
+			PingInterval: pingEach, MaxPingsOut: pingsMax,
+		},
+	}
+	var err error
+	if o.Host, o.Port, err = split(c.Addr); err != nil {
+		return nil, err
+	}
+	if o.Cluster.Host, o.Cluster.Port, err = split(c.Route); err != nil {
+		return nil, err
+	}
+	for _, addr := range c.Routes {
+		if addr != c.Route {
+			o.Routes = append(o.Routes, &url.URL{Scheme: "nats-route", Host: addr})
+		}
+	}
+	return o, nil
+}
+
+func split(addr string) (host string, port int, err error) {
+	host, text, err := net.SplitHostPort(addr)
+	if err == nil {
+		port, err = strconv.Atoi(text)
+	}
+	return host, port, err
+}
+
+// teller tells what is out of the ordinary. Connections break when a replica is killed, and are
+// made again: that is not.
+type teller struct {
+	say    func(string)
+	failed chan string
+}
+
+// Fatalf keeps why the server cannot run.
+func (t teller) Fatalf(format string, v ...any) {
+	select {
+	case t.failed <- fmt.Sprintf(format, v...):
+	default:
+	}
+	t.say(fmt.Sprintf(format, v...))
+}
+
+// Errorf, Warnf, Noticef, Debugf and Tracef say nothing.
+func (teller) Errorf(string, ...any)  {}
+func (teller) Warnf(string, ...any)   {}
+func (teller) Noticef(string, ...any) {}
+func (teller) Debugf(string, ...any)  {}
+func (teller) Tracef(string, ...any)  {}
