@@ -88,6 +88,14 @@ func (c *Call) RegisterFile(path string, o ...FileOption) error {
 	return nil
 }
 
+// ForgetFile takes a file out of all checkpoints from now on; it stays where it is.
+func (c *Call) ForgetFile(path string) {
+	c.ckpt.mu.Lock()
+	defer c.ckpt.mu.Unlock()
+	name := filepath.Clean(path)
+	c.ckpt.files = slices.DeleteFunc(c.ckpt.files, func(s bundle.Source) bool { return s.Name == name })
+}
+
 // State makes what p points to a part of all checkpoints from now on. If this attempt goes on
 // from a checkpoint that has a state of that name, it is read into *p. Only gob's kinds of
 // values can be kept.

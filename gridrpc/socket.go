@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -83,6 +84,8 @@ func (c *Call) obey(conn net.Conn) {
 	case err != nil:
 	case o.register:
 		err = c.RegisterFile(o.path, o.options()...)
+	case o.progress:
+		c.Progress(o.done, o.total, o.path)
 	default:
 		var m Manifest
 		if m, err = c.Notify(context.Background()); err == nil {
@@ -100,6 +103,9 @@ type order struct {
 	register bool // else it is to notify
 	restart  bool
 	path     string
+
+	progress    bool // path is its text
+	done, total float64
 }
 
 func (o order) options() []FileOption {
@@ -112,7 +118,8 @@ func (o order) options() []FileOption {
 // orderMax bounds an order, in bytes.
 const orderMax = 8 << 10
 
-// parseOrder reads "register PATH", "restart PATH" or "notify", with a newline.
+// parseOrder reads "register PATH", "restart PATH", "progress DONE TOTAL TEXT" or "notify", with a
+// newline.
 func parseOrder(line string) (order, error) {
 	line, ok := strings.CutSuffix(line, "\n")
 	verb, path, _ := strings.Cut(line, " ")
@@ -122,8 +129,25 @@ func parseOrder(line string) (order, error) {
 		return order{}, nil
 	case (verb == "register" || verb == "restart") && path != "":
 		return order{register: true, restart: verb == "restart", path: path}, nil
+	case verb == "progress":
+		return parseProgress(path)
 	}
-	return order{}, fmt.Errorf("%.40q: want register PATH, restart PATH or notify", line)
+	return order{}, fmt.Errorf("%.40q: want register PATH, restart PATH, progress DONE TOTAL TEXT or notify", line)
+}
+
+func parseProgress(rest string) (order, error) {
+	words := strings.SplitN(rest, " ", 3)
+	o := order{progress: true}
+	if len(words) < 3 {
+		return order{}, fmt.Errorf("progress %.40q: want DONE TOTAL TEXT", rest)
+	}
+	var err, err2 error
+	o.done, err = strconv.ParseFloat(words[0], 64)
+	o.total, err2 = strconv.ParseFloat(words[1], 64)
+	if o.path = words[2]; err != nil || err2 != nil || !(o.done >= 0 && o.total >= 0) {
+		return order{}, fmt.Errorf("progress %.40q: want two numbers from 0 up and a text", rest)
+	}
+	return o, nil
 }
 
 // Order sends an order to the call that this program runs for, and returns the answer: "gridrpc

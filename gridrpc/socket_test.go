@@ -9,7 +9,7 @@ import (
 
 // FuzzParseOrder: any line is refused, or is the order that it says.
 func FuzzParseOrder(f *testing.F) {
-	for _, line := range []string{"notify\n", "register a/b\n", "restart go on\n", "notify now\n", "", "register \n"} {
+	for _, line := range []string{"notify\n", "register a/b\n", "restart go on\n", "notify now\n", "", "register \n", "progress 1 2 a b\n", "progress 1 2\n", "progress NaN 2 x\n"} {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
@@ -19,6 +19,9 @@ func FuzzParseOrder(f *testing.F) {
 		case o.register:
 			assert.True(t, strings.HasSuffix(line, " "+o.path+"\n"))
 			assert.NotContains(t, o.path, "\n")
+		case o.progress:
+			assert.True(t, strings.HasSuffix(line, " "+o.path+"\n"))
+			assert.True(t, o.done >= 0 && o.total >= 0)
 		default:
 			assert.Equal(t, "notify\n", line)
 		}

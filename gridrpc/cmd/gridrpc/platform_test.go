@@ -70,12 +70,15 @@ const within = time.Minute
 
 var pidLine = regexp.MustCompile(`(\S+) is process (\d+)$`)
 
-// startTrial starts "gridrpc up" with the arguments before the program.
-func startTrial(t *testing.T, args ...string) *trial {
+// startTrial starts "gridrpc up" with the arguments before the server for tests.
+func startTrial(t *testing.T, args ...string) *trial { return startProgram(t, built().trial, args...) }
+
+// startProgram starts "gridrpc up" with the arguments before the program.
+func startProgram(t *testing.T, program string, args ...string) *trial {
 	p := &trial{t: t, dir: filepath.Join(t.TempDir(), "platform"), pids: map[string]int{}}
 	p.more = sync.NewCond(&p.mu)
 	t.Setenv(gridrpc.EnvDir, p.dir)
-	cmd := exec.Command(built().gridrpc, append(append([]string{"up", "--dir", p.dir}, args...), built().trial)...)
+	cmd := exec.Command(built().gridrpc, append(append([]string{"up", "--dir", p.dir}, args...), program)...)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	cmd.Stderr = cmd.Stdout

@@ -14,3 +14,12 @@ func EndWithParent(cmd *exec.Cmd) {
 	}
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 }
+
+// OwnGroup has a process that is about to be started lead a process group: signals of a terminal, which
+// are for the group of this process, do not reach it.
+func OwnGroup(cmd *exec.Cmd) {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setpgid = true
+}

@@ -6,3 +6,6 @@ import "os/exec"
 
 // EndWithParent does nothing: only Linux knows of such a wish.
 func EndWithParent(*exec.Cmd) {}
+
+// OwnGroup does nothing: there is no launcher but on Linux.
+func OwnGroup(*exec.Cmd) {}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goulfm/goulfm/examples/plate"
+	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/parallel"
+)
+
+// heat is the parallel service and the launcher of its jobs, built once.
+var heat = sync.OnceValue(func() string {
+	built() // makes the folder
+	for binary, pkg := range map[string]string{"heat": "../../examples/heat", "goulfm": "../../../cmd/goulfm"} {
+		cmd := exec.Command("go", "build", "-o", filepath.Join(toRemove, binary), ".")
+		cmd.Dir = pkg
+		if out, err := cmd.CombinedOutput(); err != nil {
+			panic(string(out))
+		}
+	}
+	return filepath.Join(toRemove, "heat")
+})
+
+// startHeat starts a platform of it.
+func startHeat(t *testing.T) *trial {
+	program := heat()
+	t.Setenv(parallel.EnvGoulfm, filepath.Join(toRemove, "goulfm"))
+	return startProgram(t, program, "--tree", "1x2", "--no-restart")
+}
+
+// plateOf and cooled are its request and reply.
+type plateOf struct{ NX, NY, Steps int }
+
+type cooled struct {
+	Checksum    string
+	From, Ranks int
+}
+
+// childrenOf returns the processes that a process has started.
+func childrenOf(t *testing.T, parent int) (pids []int) {
+	all, err := filepath.Glob("/proc/[0-9]*/stat")
+	require.NoError(t, err)
+	for _, path := range all {
+		text, _ := os.ReadFile(path) // it may have ended
+		var pid, ppid int
+		var state string
+		_, rest, _ := strings.Cut(string(text), ") ")
+		_, err1 := fmt.Sscanf(string(text), "%d", &pid)
+		_, err2 := fmt.Sscanf(rest, "%s %d", &state, &ppid)
+		if err1 == nil && err2 == nil && ppid == parent {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// job returns the launcher of the only job of a server, and its ranks.
+func (p *trial) job(server string) (launcher int, ranks []int) {
+	p.mu.Lock()
+	pid := p.pids[server]
+	p.mu.Unlock()
+	launchers := childrenOf(p.t, pid)
+	if !assert.Len(p.t, launchers, 1) {
+		return 0, nil
+	}
+	return launchers[0], childrenOf(p.t, launchers[0])
+}
+
+// allGone says whether none of these processes is there any more.
+func allGone(pids []int) bool {
+	for _, pid := range pids {
+		if syscall.Kill(pid, 0) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// ordeal is what happens to the first attempt of a job: a rank is killed, and when another process has its
+// place, and there is a checkpoint, the server. Meanwhile ranks stand still, so that the job is not over
+// before.
+type ordeal struct {
+	p            *trial
+	first        []int // ranks at first, the second of which is killed
+	mended       bool
+	checkpointed bool
+	ended        []int // launcher and ranks when their server was killed
+	at           float64
+}
+
+func (o *ordeal) signal(s syscall.Signal, pids ...int) {
+	for _, pid := range pids {
+		assert.NoError(o.p.t, syscall.Kill(pid, s))
+	}
+}
+
+func (o *ordeal) hear(e gridrpc.Event) {
+	if e.Attempt > 1 || len(o.ended) > 0 {
+		return
+	}
+	switch {
+	case e.What == gridrpc.Checkpointed:
+		o.checkpointed = true
+	case e.What == gridrpc.Progressed && e.Total > 0:
+		o.step(e)
+	}
+	if o.mended && o.checkpointed {
+		o.p.await("died: killed (SIGKILL)") // what the launcher tells is in the server's log
+		launcher, ranks := o.p.job(e.Server)
+		o.ended = append(ranks, launcher)
+		o.p.signal(e.Server, syscall.SIGKILL)
+	}
+}
+
+// step is told when the job has made some more steps.
+func (o *ordeal) step(e gridrpc.Event) {
+	_, ranks := o.p.job(e.Server)
+	switch {
+	case o.first == nil && assert.Len(o.p.t, ranks, 3):
+		o.first = ranks
+		o.signal(syscall.SIGSTOP, ranks...)
+		o.signal(syscall.SIGKILL, ranks[1])
+		o.signal(syscall.SIGCONT, ranks[0], ranks[2])
+	case !o.mended && len(ranks) == 3 && !slices.Contains(ranks, o.first[1]):
+		o.mended, o.at = true, e.Done
+		o.signal(syscall.SIGSTOP, ranks...)
+	}
+}
+
+// TestJobAsService: a call is a job of three ranks. One of them is killed, and the job mends itself: the
+// attempt goes on. Then the server is killed: launcher and ranks end with it, and another server goes
+// on from the latest version. The plate is the same, bit for bit, as one that is computed at once.
+func TestJobAsService(t *testing.T) {
+	o := &ordeal{p: startHeat(t)}
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	in := plateOf{NX: 96, NY: 96, Steps: 3000}
+	attempts := 0
+	watch := gridrpc.Watch(func(e gridrpc.Event) { attempts = max(attempts, e.Attempt); o.hear(e) })
+	out, err := gridrpc.Service[plateOf, cooled](o.p.dial(), "heat", gridrpc.InCodec(gridrpc.JSON)).Call(ctx, &in, watch)
+	require.NoError(t, err)
+	assert.Equal(t, 2, attempts)
+	assert.Len(t, o.ended, 4, "launcher and ranks of the first attempt, one of which was replaced")
+	assert.Positive(t, out.From)
+	assert.Equal(t, 3, out.Ranks)
+	t.Logf("a rank and then the first server were killed by step %v, the second one went on from step %d of %d", o.at, out.From, in.Steps)
+	_, _, want := plate.Reference(plate.Options{NX: in.NX, NY: in.NY, Steps: in.Steps})
+	assert.Equal(t, fmt.Sprintf("%016x", want), out.Checksum)
+	require.Eventually(t, func() bool { return allGone(o.ended) }, within, time.Millisecond, "the lost server's job")
+}
+
+// TestJobIsStopped: a call that is given up ends its job, and the server has place for others. An error
+// of the ranks is one of the call.
+func TestJobIsStopped(t *testing.T) {
+	p := startHeat(t)
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	c := p.dial()
+	service := gridrpc.Service[plateOf, cooled](c, "heat", gridrpc.InCodec(gridrpc.JSON))
+	limited, giveUp := context.WithCancel(ctx)
+	var pids []int
+	_, err := service.Call(limited, &plateOf{NX: 100, NY: 100, Steps: 1 << 30}, gridrpc.Watch(func(e gridrpc.Event) {
+		if e.What == gridrpc.Progressed && e.Total > 0 && len(pids) == 0 {
+			launcher, ranks := p.job(e.Server)
+			pids = append(ranks, launcher)
+			giveUp()
+		}
+	}))
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Len(t, pids, 4)
+	require.Eventually(t, func() bool { return allGone(pids) }, within, time.Millisecond)
+	out, err := service.Call(ctx, &plateOf{NX: 10, NY: 10, Steps: 10})
+	require.NoError(t, err)
+	_, _, want := plate.Reference(plate.Options{NX: 10, NY: 10, Steps: 10})
+	assert.Equal(t, fmt.Sprintf("%016x", want), out.Checksum)
+	_, err = service.Call(ctx, &plateOf{NX: 10, NY: 1, Steps: 10})
+	require.ErrorIs(t, err, gridrpc.ErrService)
+	assert.ErrorContains(t, err, "exit status 1")
+}

@@ -1,0 +1,73 @@
+// Command heat is a server whose calls are goulfm jobs: the temperature of a plate of which the upper edge is
+// hot, computed by ranks that may die, at servers that may die.
+//
+//	go build -o bin/goulfm ../cmd/goulfm && export GRIDRPC_GOULFM=$PWD/bin/goulfm
+//	gridrpc up ./examples/heat
+//	gridrpc call --watch heat '{"nx":256,"ny":256,"steps":50000}'
+//
+// Kill a rank, and the launcher tells that another process has taken its place; kill the server,
+// and the call goes on at another one. The checksum is the same, bit for bit, as without a death.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/parallel"
+	"github.com/goulfm/goulfm/gridrpc/parallel/rank"
+	"github.com/goulfm/goulfm/recovery"
+)
+
+// Request asks for so many steps on a plate.
+type Request struct {
+	NX    int `json:"nx"` // cells across
+	NY    int `json:"ny"` // rows, at least as many as ranks
+	Steps int `json:"steps"`
+}
+
+// Reply is what comes of it.
+type Reply struct {
+	Checksum string `json:"checksum"` // of the bits of all cells
+	From     int    `json:"from"`     // the step at which the last attempt of the job has begun
+	Ranks    int    `json:"ranks"`
+}
+
+// ranks is how many each call has.
+const ranks = 3
+
+func main() {
+	if rank.Is() {
+		work()
+		return
+	}
+	gridrpc.Main(func(s *gridrpc.Server) error {
+		return parallel.Register[Request, Reply](s, "heat", parallel.Job{Ranks: ranks},
+			gridrpc.Work(func(r *Request) float64 { return float64(r.NX) * float64(r.NY) * float64(r.Steps) }))
+	})
+}
+
+// Commits and files: a call that loses its server loses what was computed since the latest files.
+const (
+	commitEach = 20 // steps
+	filesEach  = 25 // commits
+)
+
+// work is one rank.
+func work() {
+	var in Request
+	err := rank.Argument(&in)
+	if err == nil && (in.NX < 1 || in.NY < ranks || in.Steps < 0) {
+		err = fmt.Errorf("a plate of %d x %d and %d steps: want nx from 1, ny from %d and steps from 0 up", in.NX, in.NY, in.Steps, ranks)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "heat:", err)
+		os.Exit(1)
+	}
+	files := rank.Files()
+	files.Every = filesEach
+	recovery.Main(recovery.Config{Every: commitEach, Files: files}, func(ctx context.Context, w *recovery.World) error {
+		return (&solver{Request: in}).solve(ctx, w)
+	})
+}

@@ -1,0 +1,178 @@
+package parallel
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/internal/child"
+	"github.com/goulfm/goulfm/gridrpc/parallel/rank"
+)
+
+// EnvGoulfm names the launcher in the environment of a server.
+const EnvGoulfm = "GRIDRPC_GOULFM"
+
+// Job is what is started for a call.
+type Job struct {
+	Ranks   int      // default: one for each core
+	Program string   // of the ranks; default: this program, to which rank.Is says that it is one
+	Args    []string // of Program
+	Flags   []string // of goulfm run, besides -n: "--host", "a:4,b:4", or "--restart", "2"
+	Goulfm  string   // the launcher; default: what GRIDRPC_GOULFM names, else goulfm in PATH
+}
+
+// Register offers a job as a service. Argument and result are what rank.Argument and rank.Return
+// take, by JSON.
+func Register[Req, Rep any](s *gridrpc.Server, name string, j Job, o ...gridrpc.ServiceOption) error {
+	return gridrpc.Register(s, name, func(ctx context.Context, c *gridrpc.Call, in *Req) (*Rep, error) {
+		out := new(Rep)
+		if err := Run(ctx, c, j, in, out); err != nil {
+			return nil, err
+		}
+		return out, nil
+	}, o...)
+}
+
+// stopWithin is how long a job whose call was given up may take to end.
+const stopWithin = 3 * time.Second
+
+// Run runs a job as a part of a body, or all of it, and reads its result into *out. When ctx is done
+// the job ends.
+func Run(ctx context.Context, c *gridrpc.Call, j Job, in, out any) error {
+	dir, err := c.Dir()
+	if err != nil {
+		return err
+	}
+	p, err := prepare(dir, in)
+	if err != nil {
+		return err
+	}
+	cmd, err := j.command(ctx, c, p)
+	if err != nil {
+		return err
+	}
+	story := &lines{tell: func(line string) {
+		c.Log.Print(line)
+		if strings.HasPrefix(line, storyPrefix) {
+			c.Progress(0, 0, line)
+		}
+	}}
+	cmd.Stdout, cmd.Stderr = &lines{tell: func(line string) { c.Log.Print(line) }}, story
+	k := newKeeper(c, dir)
+	if err := k.recall(); err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("parallel: %w", err)
+	}
+	watched, stop := context.WithCancel(ctx)
+	kept := make(chan struct{})
+	go func() { defer close(kept); k.watch(watched) }()
+	err = cmd.Wait()
+	stop()
+	<-kept
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return fmt.Errorf("parallel: goulfm run: %w: %s", err, story.last)
+	}
+	return p.result(out)
+}
+
+// storyPrefix begins what the launcher itself says.
+const storyPrefix = "goulfm: "
+
+// paths are the files by which a job and its server talk.
+type paths struct{ argument, answer, versions string }
+
+// prepare writes the argument.
+func prepare(dir string, in any) (paths, error) {
+	p := paths{filepath.Join(dir, "argument.json"), filepath.Join(dir, "result.json"), filepath.Join(dir, versionsDir)}
+	data, err := json.Marshal(in)
+	if err != nil {
+		return p, fmt.Errorf("%w: %w", gridrpc.ErrCodec, err)
+	}
+	return p, errors.Join(os.WriteFile(p.argument, data, 0o600), os.MkdirAll(p.versions, 0o700))
+}
+
+// result reads what a rank has returned.
+func (p paths) result(out any) error {
+	data, err := os.ReadFile(p.answer)
+	if errors.Is(err, fs.ErrNotExist) {
+		return errors.New("parallel: the job has ended, and none of its ranks has called rank.Return")
+	}
+	if err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(out); err != nil {
+		return fmt.Errorf("%w: result of the job: %w", gridrpc.ErrCodec, err)
+	}
+	return nil
+}
+
+// command is the launcher, in a process group of its own, which ends with this process.
+func (j Job) command(ctx context.Context, c *gridrpc.Call, p paths) (*exec.Cmd, error) {
+	program := j.Program
+	if program == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		program = self
+	}
+	environ, err := c.Environ()
+	if err != nil {
+		return nil, err
+	}
+	args := append([]string{"run", "-n", strconv.Itoa(cmp.Or(j.Ranks, runtime.NumCPU()))}, j.Flags...)
+	args = append(append(args, program), j.Args...)
+	cmd := exec.CommandContext(ctx, cmp.Or(j.Goulfm, os.Getenv(EnvGoulfm), "goulfm"), args...)
+	if cmd.Err != nil {
+		return nil, fmt.Errorf("parallel: the launcher: %w: set %s, or Job.Goulfm", cmd.Err, EnvGoulfm)
+	}
+	child.EndWithParent(cmd)
+	child.OwnGroup(cmd)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = stopWithin
+	cmd.Env = append(environ, rank.EnvArgument+"="+p.argument, rank.EnvResult+"="+p.answer, rank.EnvVersions+"="+p.versions)
+	return cmd, nil
+}
+
+// lineMax bounds a line of a job's output, in bytes.
+const lineMax = 4 << 10
+
+// lines hands on what is written to it line by line. One that is too long is cut.
+type lines struct {
+	tell func(line string)
+	part []byte
+	last string
+}
+
+// Write never fails.
+func (l *lines) Write(p []byte) (int, error) {
+	for rest := p; len(rest) > 0; {
+		line, after, whole := bytes.Cut(rest, []byte("\n"))
+		l.part = append(l.part, line[:min(len(line), lineMax-len(l.part))]...)
+		if rest = after; whole {
+			l.last, l.part = string(l.part), l.part[:0]
+			l.tell(l.last)
+		}
+	}
+	return len(p), nil
+}
