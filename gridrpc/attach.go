@@ -76,12 +76,8 @@ func (c *Client) adopt(ctx context.Context, k *pb.Kept, set settings) *flight {
 	return f
 }
 
-func (c *Client) find(ctx context.Context, m *pb.FindRequest) (reply *pb.FindReply, err error) {
-	err = c.askMasters(ctx, func(ctx context.Context, master pb.AgentClient) error {
-		reply, err = master.Find(ctx, m)
-		return err
-	})
-	return reply, err
+func (c *Client) find(ctx context.Context, m *pb.FindRequest) (*pb.FindReply, error) {
+	return askMasters(ctx, c, func(ctx context.Context, master pb.AgentClient) (*pb.FindReply, error) { return master.Find(ctx, m) })
 }
 
 // Pauses between two questions for a kept call, doubled.

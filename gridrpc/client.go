@@ -3,8 +3,6 @@ package gridrpc
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -32,7 +30,8 @@ type Client struct {
 
 	mu    sync.Mutex
 	conns map[string]*grpc.ClientConn
-	shut  bool // no connection is made any more
+	shut  bool   // no connection is made any more
+	asked string // the master that has answered last
 }
 
 // DialOption changes what a client is.
@@ -148,39 +147,11 @@ func (c *Client) drop(addr string) {
 	}
 }
 
-// scheduleWithin is how long one master has to answer.
-const scheduleWithin = 2 * time.Second
-
 // schedule asks the masters for servers.
-func (c *Client) schedule(ctx context.Context, m *pb.ScheduleRequest) (reply *pb.ScheduleReply, err error) {
-	err = c.askMasters(ctx, func(ctx context.Context, master pb.AgentClient) error {
-		reply, err = master.Schedule(ctx, m)
-		return err
+func (c *Client) schedule(ctx context.Context, m *pb.ScheduleRequest) (*pb.ScheduleReply, error) {
+	return askMasters(ctx, c, func(ctx context.Context, master pb.AgentClient) (*pb.ScheduleReply, error) {
+		return master.Schedule(ctx, m)
 	})
-	return reply, err
-}
-
-// askMasters asks the masters, one after the other, until one has answered.
-func (c *Client) askMasters(ctx context.Context, ask func(ctx context.Context, master pb.AgentClient) error) error {
-	list, err := c.addresses()
-	if err != nil {
-		return err
-	}
-	failures := []error{ErrNoMaster}
-	for _, addr := range list {
-		conn, err := c.conn(addr)
-		if err == nil {
-			one, cancel := context.WithTimeout(ctx, scheduleWithin)
-			err = ask(one, pb.NewAgentClient(conn))
-			cancel()
-			if err == nil {
-				return nil
-			}
-			conn.ResetConnectBackoff()
-		}
-		failures = append(failures, fmt.Errorf("%s: %w", addr, err))
-	}
-	return errors.Join(failures...)
 }
 
 // Offer is a service at a server, as the master knows it.

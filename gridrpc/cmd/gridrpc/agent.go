@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/folder"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
+	"github.com/goulfm/goulfm/gridrpc/internal/root"
 )
 
 // agentProcess is a master or an agent, as "up" starts it.
@@ -23,6 +25,7 @@ func agentProcess(ctx context.Context, role string, args []string) error {
 	name := f.String("name", role, "of this process, as in its certificate")
 	tier := f.Int("tier", 0, "how far it is from the root; 0: one further than its first parent")
 	detect := f.Duration("detect", 0, "how long silent processes around are waited for")
+	several := f.Bool("council", false, "of a master: it is one of several, of which one is the root")
 	if err := parse(f, args); err != nil {
 		return err
 	}
@@ -35,23 +38,53 @@ func agentProcess(ctx context.Context, role string, args []string) error {
 	if err != nil {
 		return err
 	}
-	l, err := listenAgain(dir, *name)
-	if err != nil {
-		return err
-	}
-	err = folder.SaveAddress(dir, *name, l.Addr().String())
-	if role == "master" {
-		err = errors.Join(err, folder.SaveMaster(dir, l.Addr().String()))
-	}
-	if err != nil {
-		return err
-	}
-	return agent.Serve(ctx, agent.Config{
-		Identity: id, Name: *name, Listener: l, Detect: *detect, Tier: *tier,
+	c := agent.Config{
+		Identity: id, Name: *name, Detect: *detect, Tier: *tier,
 		Root: role == "master", Stay: os.Getenv(folder.EnvStay) != "", Parent: os.Getenv(folder.EnvParent),
 		Address: func(name string) string { return folder.Address(dir, name) },
 		Oracle:  func(ctx context.Context) (*pb.RootReply, error) { return folder.RootAndTerm(ctx, dir, id) },
-	})
+	}
+	if *several {
+		return councillor(ctx, dir, c)
+	}
+	if c.Listener, err = listenAgain(dir, *name); err != nil {
+		return err
+	}
+	addr := c.Listener.Addr().String()
+	err = folder.SaveAddress(dir, *name, addr)
+	if role == "master" {
+		err = errors.Join(err, folder.SaveMasters(dir, addr))
+	}
+	if err != nil {
+		return err
+	}
+	return agent.Serve(ctx, c)
+}
+
+// councillor is one of several masters: they know each other's addresses before they are started.
+func councillor(ctx context.Context, dir string, c agent.Config) error {
+	list, err := folder.Peers(dir, folder.Council)
+	if err != nil {
+		return err
+	}
+	g := root.Config{Name: c.Name, File: filepath.Join(dir, c.Name+".raft"), TLS: c.Identity.TLS(link.Master)}
+	for _, p := range list {
+		g.Peers = append(g.Peers, root.Peer{Name: p.Name, Addr: p.Route})
+		if p.Name == c.Name {
+			c.Listener, err = net.Listen("tcp", p.Addr)
+		}
+	}
+	if err == nil {
+		err = folder.SaveAddress(dir, c.Name, c.Listener.Addr().String())
+	}
+	if err != nil {
+		return err
+	}
+	group, err := root.Join(g)
+	if err != nil {
+		return err
+	}
+	return agent.ServeMaster(ctx, c, group)
 }
 
 // listenAgain listens where an agent of this name has listened before: its children look for it

@@ -15,8 +15,8 @@ import (
 
 const usage = `usage:
   gridrpc up [--tree AxBx...xS] [--detect D] [--store FOLDER | s3://BUCKET | jetstream]
-             [--no-restart] [--no-recovery] PROGRAM [ARGUMENT...]
-        starts a platform here: a master, A agents, B agents below each of them, ..., and
+             [--masters 1 | 3 | 5] [--no-restart] [--no-recovery] PROGRAM [ARGUMENT...]
+        starts a platform here: a master, or several of which one is the root, A agents, B agents below each of them, ..., and
         S servers below each agent of the last level, which run PROGRAM, a program or a
         folder of one; checkpoints are in a folder, where AWS_ENDPOINT_URL and others of
         its kind say (go doc ./store/s3), or with three processes of the platform

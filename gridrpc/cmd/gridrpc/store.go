@@ -34,11 +34,11 @@ func storeProcess(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	list, err := folder.Replicas(dir)
+	list, err := folder.Peers(dir, folder.Replicas)
 	if err != nil {
 		return err
 	}
-	at := slices.IndexFunc(list, func(r folder.Replica) bool { return r.Name == *name })
+	at := slices.IndexFunc(list, func(r folder.Peer) bool { return r.Name == *name })
 	if at < 0 {
 		return fmt.Errorf("no replica %q is listed in %s", *name, dir)
 	}
@@ -55,9 +55,9 @@ func storeProcess(ctx context.Context, args []string) error {
 
 // startStore starts the platform's own store, and waits until it can be used.
 func (p *platform) startStore(authority *link.Authority, self string) error {
-	list, err := reserve(replicas)
+	list, err := reserve("st", replicas)
 	if err == nil {
-		err = folder.SaveReplicas(p.dir, list)
+		err = folder.SavePeers(p.dir, folder.Replicas, list)
 	}
 	if err != nil {
 		return err
@@ -76,9 +76,9 @@ func (p *platform) startStore(authority *link.Authority, self string) error {
 	return p.nameStore(jetstream.Name(addrs))
 }
 
-// reserve finds addresses at which nobody listens: replicas have to know each other's before any of
-// them is there. Should another process take one meanwhile, its replica says so and ends.
-func reserve(n int) (list []folder.Replica, err error) {
+// reserve finds addresses at which nobody listens, for peers that have to know each other's before any
+// of them is there. Should another process take one meanwhile, who wants it says so and ends.
+func reserve(prefix string, n int) (list []folder.Peer, err error) {
 	var open []net.Listener
 	free := func() string {
 		l, failed := net.Listen("tcp", "127.0.0.1:0")
@@ -90,7 +90,7 @@ func reserve(n int) (list []folder.Replica, err error) {
 		return l.Addr().String()
 	}
 	for i := range n {
-		list = append(list, folder.Replica{Name: fmt.Sprintf("st%d", i+1), Addr: free(), Route: free()})
+		list = append(list, folder.Peer{Name: fmt.Sprintf("%s%d", prefix, i+1), Addr: free(), Route: free()})
 	}
 	for _, l := range open {
 		l.Close()

@@ -21,6 +21,7 @@ type platform struct {
 	begun    time.Time
 	restarts bool
 	detect   time.Duration
+	masters  int
 	agents   int
 	servers  int
 	children *children
@@ -33,6 +34,7 @@ func up(ctx context.Context, args []string) error {
 	f := flags("up")
 	tree := f.String("tree", "2x2", "agents below each agent, level by level, and servers below each of the last")
 	noRecovery := f.Bool("no-recovery", false, "who loses its parent looks for no other: for comparisons")
+	masters := f.Int("masters", 1, "of which one is the root: 1, 3 or 5")
 	noRestart := f.Bool("no-restart", false, "leave the dead dead")
 	store := f.String("store", "DIR/store", "of checkpoints: a folder that all servers see, s3://BUCKET/FOLDER, or jetstream; empty for none")
 	detect := f.Duration("detect", 5*time.Second, "how long silent agents and servers are waited for")
@@ -40,10 +42,13 @@ func up(ctx context.Context, args []string) error {
 		return errUsage
 	}
 	sites, err := parseSites(*tree)
+	if err == nil && *masters != 1 && *masters != 3 && *masters != 5 {
+		err = fmt.Errorf("--masters %d: want 1, 3 or 5: a majority of them has to be there", *masters)
+	}
 	if err != nil {
 		return err
 	}
-	p := &platform{dir: gridrpc.DefaultDir(), begun: time.Now(), restarts: !*noRestart, detect: *detect, noRecovery: *noRecovery}
+	p := &platform{masters: *masters, dir: gridrpc.DefaultDir(), begun: time.Now(), restarts: !*noRestart, detect: *detect, noRecovery: *noRecovery}
 	program, err := p.prepare(ctx, f.Arg(0))
 	if p.ownStore = *store == ownStore; err == nil && !p.ownStore {
 		err = p.nameStore(*store)
@@ -135,7 +140,8 @@ func (p *platform) prepare(ctx context.Context, program string) (string, error) 
 	}
 	os.Remove(folder.MastersFile(p.dir))
 	old, _ := filepath.Glob(folder.AddressFile(p.dir, "*"))
-	for _, path := range old {
+	votes, _ := filepath.Glob(filepath.Join(p.dir, "*.raft"))
+	for _, path := range append(old, votes...) {
 		os.Remove(path)
 	}
 	if info, err := os.Stat(program); err != nil || !info.IsDir() {
@@ -185,13 +191,43 @@ func (p *platform) start(sites [][]int, program []string) error {
 			return err
 		}
 	}
-	master, err := p.startAgents(authority, self, link.Master, 0, []string{""}, 1)
+	first, err := p.startMasters(authority, self)
 	for _, levels := range sites {
 		if err == nil {
-			err = p.startSite(authority, self, master, levels, program)
+			err = p.startSite(authority, self, first, levels, program)
 		}
 	}
 	return err
+}
+
+// startMasters starts the masters, and returns the configured parents of who is next to the root: of one
+// of several nobody knows whether it is the root, which is asked for.
+func (p *platform) startMasters(authority *link.Authority, self string) (parents []string, err error) {
+	if p.masters == 1 {
+		return p.startAgents(authority, self, link.Master, 0, []string{""}, 1)
+	}
+	list, err := reserve("ma", p.masters)
+	var addrs []string
+	for _, m := range list {
+		addrs = append(addrs, m.Addr)
+	}
+	if err == nil {
+		err = errors.Join(folder.SavePeers(p.dir, folder.Council, list), folder.SaveMasters(p.dir, addrs...))
+	}
+	for _, m := range list {
+		if err == nil {
+			err = authority.Issue(p.dir, link.Master, m.Name)
+		}
+		if err == nil {
+			err = p.children.start(m.Name, nil, self, string(link.Master), "--name", m.Name, "--detect", p.detect.String(), "--council")
+		}
+	}
+	for _, m := range list {
+		if err == nil {
+			err = p.awaitAddress(m.Name)
+		}
+	}
+	return []string{""}, err
 }
 
 // startSite starts a tree below the master.

@@ -66,31 +66,11 @@ var ErrDeposed = errors.New("deposed: a later master is the root")
 
 // Serve runs an agent until ctx is done, or until it is a root that is deposed.
 func Serve(ctx context.Context, c Config) error {
-	me := &pb.Ref{Name: c.Name, Incarnation: uint64(time.Now().UnixNano()), Addr: c.Listener.Addr().String(), Tier: uint32(c.Tier)}
-	a := &Agent{
-		root: c.Root, name: c.Name, origin: time.Now(), news: make(chan struct{}, 1),
-		answers: map[uint64]uint64{}, more: make(chan struct{}),
-	}
-	if a.root {
-		a.term = me.Incarnation
-	}
-	var err error
-	if a.pulse, err = pulse.New(c.Identity, me); err != nil {
+	a, err := c.begin(ctx, 0)
+	if err != nil {
 		return err
 	}
 	defer a.pulse.Close()
-	q := adaptive.QoS{Detection: adaptive.Duration(c.Detect)}
-	if c.Detect == 0 {
-		q.Detection = detection
-	}
-	a.branch = branch.New(ctx, branch.Config{
-		Me: me, Identity: c.Identity, Pulse: a.pulse, Root: c.Root, Term: a.term, Parent: c.Parent,
-		Address: c.Address, Detect: q, Owner: a, Stay: c.Stay,
-		Oracle: func(ctx context.Context) (*pb.Ref, error) {
-			reply, err := c.Oracle(ctx)
-			return reply.GetRoot(), err
-		},
-	})
 	g := c.Identity.NewServer()
 	pb.RegisterAgentServer(g, a)
 	pb.RegisterNodeServer(g, a)
@@ -98,7 +78,6 @@ func Serve(ctx context.Context, c Config) error {
 		<-ctx.Done()
 		g.Stop()
 	}()
-	go a.tellParent(ctx)
 	deposed := make(chan struct{})
 	if c.Root {
 		go func() {
@@ -118,6 +97,42 @@ func Serve(ctx context.Context, c Config) error {
 	default:
 		return err
 	}
+}
+
+// me is a new incarnation of this process, or of its reign.
+func (c Config) me() *pb.Ref {
+	return &pb.Ref{Name: c.Name, Incarnation: uint64(time.Now().UnixNano()), Addr: c.Listener.Addr().String(), Tier: uint32(c.Tier)}
+}
+
+// begin returns an agent that runs until ctx is done, and has no place yet. A root without a term takes
+// the time.
+func (c Config) begin(ctx context.Context, term uint64) (*Agent, error) {
+	me := c.me()
+	a := &Agent{
+		root: c.Root, term: term, name: c.Name, origin: time.Now(), news: make(chan struct{}, 1),
+		answers: map[uint64]uint64{}, more: make(chan struct{}),
+	}
+	if a.root && term == 0 {
+		a.term = me.Incarnation
+	}
+	var err error
+	if a.pulse, err = pulse.New(c.Identity, me); err != nil {
+		return nil, err
+	}
+	q := adaptive.QoS{Detection: adaptive.Duration(c.Detect)}
+	if c.Detect == 0 {
+		q.Detection = detection
+	}
+	a.branch = branch.New(ctx, branch.Config{
+		Me: me, Identity: c.Identity, Pulse: a.pulse, Root: c.Root, Term: a.term, Parent: c.Parent,
+		Address: c.Address, Detect: q, Owner: a, Stay: c.Stay,
+		Oracle: func(ctx context.Context) (*pb.Ref, error) {
+			reply, err := c.Oracle(ctx)
+			return reply.GetRoot(), err
+		},
+	})
+	go a.tellParent(ctx)
+	return a, nil
 }
 
 func (a *Agent) now() mono.Time { return mono.Time(time.Since(a.origin)) }

@@ -31,10 +31,16 @@ func (a *Agent) reign(ctx context.Context, oracle func(context.Context) (*pb.Roo
 			continue
 		}
 		a.Say(fmt.Sprintf("is deposed: %s at %s is the root, of term %d", reply.Root.GetName(), reply.Root.GetAddr(), reply.Term))
-		a.branch.Depose(reply.Term)
-		for end := time.Now().Add(closeLinks); a.branch.Links() > 0 && time.Now().Before(end); {
-			time.Sleep(closeLinks / 100)
-		}
+		a.letGo(reply.Term)
 		return true
+	}
+}
+
+// letGo has the children of a root that is none any more look for the one of that term, and gives
+// them some time to.
+func (a *Agent) letGo(term uint64) {
+	a.branch.Depose(term)
+	for end := time.Now().Add(closeLinks); a.branch.Links() > 0 && time.Now().Before(end); {
+		time.Sleep(closeLinks / 100)
 	}
 }

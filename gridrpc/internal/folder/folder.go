@@ -106,8 +106,10 @@ func SaveStore(dir, name string) error { return replace(storeFile(dir), name+"\n
 
 func storeFile(dir string) string { return filepath.Join(dir, "store.name") }
 
-// SaveMaster tells where the only master listens.
-func SaveMaster(dir, addr string) error { return replace(MastersFile(dir), addr+"\n") }
+// SaveMasters tells where the masters listen.
+func SaveMasters(dir string, addrs ...string) error {
+	return replace(MastersFile(dir), strings.Join(addrs, "\n")+"\n")
+}
 
 func replace(path, text string) error {
 	fresh := fmt.Sprintf("%s.%d", path, os.Getpid())
@@ -123,19 +125,36 @@ func Root(ctx context.Context, dir string, id *link.Identity) (*pb.Ref, error) {
 	return reply.GetRoot(), err
 }
 
-// RootAndTerm asks the masters who the root is, and since when.
+// RootAndTerm asks all masters who the root is, and since when. The one that is it says so; others, and
+// those that are stopped, are not waited for.
 func RootAndTerm(ctx context.Context, dir string, id *link.Identity) (*pb.RootReply, error) {
 	masters, err := Masters(dir)
 	if err != nil {
 		return nil, err
 	}
-	failures := []error{ErrNoMaster}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type answer struct {
+		reply *pb.RootReply
+		err   error
+	}
+	answers := make(chan answer, len(masters))
 	for _, addr := range masters {
-		reply, err := askRoot(ctx, addr, id)
-		if err == nil {
-			return reply, nil
+		go func() {
+			reply, err := askRoot(ctx, addr, id)
+			if err != nil {
+				err = fmt.Errorf("%s: %w", addr, err)
+			}
+			answers <- answer{reply, err}
+		}()
+	}
+	failures := []error{ErrNoMaster}
+	for range masters {
+		a := <-answers
+		if a.err == nil {
+			return a.reply, nil
 		}
-		failures = append(failures, fmt.Errorf("%s: %w", addr, err))
+		failures = append(failures, a.err)
 	}
 	return nil, errors.Join(failures...)
 }
@@ -148,7 +167,7 @@ func askRoot(ctx context.Context, addr string, id *link.Identity) (*pb.RootReply
 	defer conn.Close()
 	reply, err := pb.NewAgentClient(conn).Root(ctx, &pb.RootRequest{})
 	if err == nil && reply.Root == nil {
-		err = errors.New("is not the root, and knows none")
+		err = errors.New("is not the root")
 	}
 	return reply, err
 }

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"os"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+)
+
+var rootLine = regexp.MustCompile(`(?m)^(\S+): is the root, of term \d+$`)
+
+// nextRoot waits until somebody has become the root for the n-th time, and returns who.
+func (p *trial) nextRoot(n int) (name string) {
+	p.until("a root", func() bool {
+		all := rootLine.FindAllStringSubmatch(p.story.String(), -1)
+		if len(all) >= n {
+			name = all[len(all)-1][1]
+		}
+		return len(all) >= n
+	})
+	return name
+}
+
+// reigns returns how often there was a new root so far.
+func (p *trial) reigns() int { return len(rootLine.FindAllString(p.told(), -1)) }
+
+// served waits until a new client finds servers, and returns how long that took.
+func (p *trial) served(ctx context.Context) time.Duration {
+	begun := time.Now()
+	for {
+		c, err := gridrpc.Dial(ctx, "")
+		if err == nil {
+			offers, err := c.Offers(ctx)
+			c.Close()
+			if err == nil && len(offers) > 0 {
+				return time.Since(begun)
+			}
+		}
+		require.NoError(p.t, ctx.Err(), "nobody serves: %v", err)
+	}
+}
+
+// TestMastersKilled: of three masters the root is killed, and another one serves; the next root is stopped,
+// and so does the third. When that one goes on it is none any more. Calls go on all the while.
+func TestMastersKilled(t *testing.T) {
+	p := startTrial(t, "--masters", "3", "--tree", "2x1", "--detect", "1s")
+	ctx, cancel := context.WithTimeout(t.Context(), 2*within)
+	defer cancel()
+	for _, text := range []string{"a1: has the parent ma", "a2: has the parent ma", "s1: has the parent a1", "s2: has the parent a2"} {
+		p.await(text)
+	}
+	list, err := folder.Masters(p.dir)
+	require.NoError(t, err)
+	assert.Len(t, list, 3)
+	calls := startTraffic(t, p.dial())
+	before := p.reigns()
+	first := p.nextRoot(before)
+	p.signal(first, syscall.SIGKILL)
+	t.Logf("kill -9 of the root to a new client that is served: %v", p.served(ctx).Round(time.Millisecond))
+	second := p.nextRoot(before + 1)
+	assert.NotEqual(t, first, second)
+
+	if testing.Short() {
+		calls.end()
+		return
+	}
+	p.until(first+" to be started anew", func() bool { return strings.Count(p.story.String(), first+" is process") == 2 })
+	before = p.reigns()
+	second = p.nextRoot(before)
+	p.signal(second, syscall.SIGSTOP)
+	third := p.nextRoot(before + 1)
+	assert.NotEqual(t, second, third)
+	t.Logf("served again: %v", p.served(ctx).Round(time.Millisecond))
+	p.signal(second, syscall.SIGCONT)
+	p.await(second + ": is the root no more")
+	require.Eventually(t, func() bool {
+		root, err := p.dial().Describe(ctx)
+		text := shape(root)
+		return err == nil && strings.Contains(text, "a1(s1)") && strings.Contains(text, "a2(s2)")
+	}, within, 50*time.Millisecond)
+	calls.end()
+}
+
+// TestHowManyMasters: two are no better than one, and nobody gets them.
+func TestHowManyMasters(t *testing.T) {
+	p := &trial{t: t, dir: t.TempDir()}
+	require.NoError(t, os.Chmod(p.dir, 0o700))
+	_, errs, err := p.command("up", "--masters", "2", built().trial)
+	require.Error(t, err)
+	assert.Contains(t, errs, "1, 3 or 5")
+}

@@ -1,0 +1,90 @@
+package gridrpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/goulfm/goulfm/gridrpc/internal/pb"
+)
+
+// Times of questions to masters.
+const (
+	scheduleWithin = 2 * time.Second        // one master has to answer
+	nextMaster     = 250 * time.Millisecond // until the next one is asked, too: it may be stopped
+)
+
+// answer is what a master has said.
+type answer[T any] struct {
+	addr  string
+	reply T
+	err   error
+}
+
+// askMasters asks the masters until one has answered: only the root does. The next one is asked when one has
+// failed, or is slow.
+func askMasters[T any](ctx context.Context, c *Client, ask func(ctx context.Context, master pb.AgentClient) (T, error)) (none T, err error) {
+	list, err := c.addresses()
+	if err != nil {
+		return none, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	list = c.latestFirst(list)
+	answers := make(chan answer[T], len(list))
+	failures := []error{ErrNoMaster}
+	for waiting := 0; len(list) > 0 || waiting > 0; {
+		if len(list) > 0 {
+			go askMaster(ctx, c, list[0], ask, answers)
+			list, waiting = list[1:], waiting+1
+		}
+		var late <-chan time.Time
+		if len(list) > 0 {
+			late = time.After(nextMaster)
+		}
+		select {
+		case <-late:
+		case a := <-answers:
+			waiting--
+			if a.err == nil {
+				c.hasAnswered(a.addr)
+				return a.reply, nil
+			}
+			failures = append(failures, fmt.Errorf("%s: %w", a.addr, a.err))
+		}
+	}
+	return none, errors.Join(failures...)
+}
+
+// askMaster asks one.
+func askMaster[T any](ctx context.Context, c *Client, addr string, ask func(ctx context.Context, master pb.AgentClient) (T, error), answers chan<- answer[T]) {
+	a := answer[T]{addr: addr}
+	conn, err := c.conn(addr)
+	if a.err = err; err == nil {
+		one, cancel := context.WithTimeout(ctx, scheduleWithin)
+		defer cancel()
+		if a.reply, a.err = ask(one, pb.NewAgentClient(conn)); a.err != nil {
+			conn.ResetConnectBackoff()
+		}
+	}
+	answers <- a
+}
+
+func (c *Client) hasAnswered(addr string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked = addr
+}
+
+// latestFirst puts the master that has answered last before the others: it may be the root still.
+func (c *Client) latestFirst(list []string) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.Index(list, c.asked)
+	if i <= 0 {
+		return list
+	}
+	return slices.Concat(list[i:], list[:i])
+}
