@@ -49,6 +49,7 @@ type child struct {
 type Table struct {
 	children []child
 	Changed  mono.Time // when a child or a service last came or went
+	index    *index    // nil: the children have changed since it was made
 }
 
 // Report replaces what a child has said before.
@@ -62,17 +63,19 @@ func (t *Table) Report(id uint64, list []Estimate, now mono.Time) {
 		t.Changed = now
 	}
 	for j := range list {
-		list[j].keepBooking(t.children[i].list)
+		list[j].keepBooking(t.children[i].list, j)
 	}
-	t.children[i].list = list
+	t.children[i].list, t.index = list, nil
 }
 
 // keepBooking goes on with what was promised since the server has said this: an agent between
-// repeats it whenever another server says something.
-func (e *Estimate) keepBooking(before []Estimate) {
-	i := slices.IndexFunc(before, func(o Estimate) bool { return sameOffer(*e, o) && e.Number == o.Number })
-	if i >= 0 {
-		e.booked, e.Free = before[i].booked, before[i].Free
+// repeats it whenever another server says something, mostly at the same place.
+func (e *Estimate) keepBooking(before []Estimate, place int) {
+	if place >= len(before) || !sameOffer(*e, before[place]) {
+		place = slices.IndexFunc(before, func(o Estimate) bool { return sameOffer(*e, o) })
+	}
+	if place >= 0 && e.Number == before[place].Number {
+		e.booked, e.Free = before[place].booked, before[place].Free
 	}
 }
 
@@ -83,7 +86,7 @@ func (t *Table) Drop(id uint64, now mono.Time) {
 	n := len(t.children)
 	t.children = slices.DeleteFunc(t.children, func(c child) bool { return c.id == id })
 	if len(t.children) != n {
-		t.Changed = now
+		t.Changed, t.index = now, nil
 	}
 }
 
@@ -91,52 +94,40 @@ func (t *Table) Drop(id uint64, now mono.Time) {
 // children report, because it moves from one to the other, is in it once, with what it said
 // last.
 func (t *Table) Estimates(service string) []Estimate {
-	var all []Estimate
-	for _, c := range t.children {
-		for _, e := range c.list {
-			if service != "" && e.Service != service {
-				continue
-			}
-			i := slices.IndexFunc(all, func(o Estimate) bool { return o.Service == e.Service && o.Server.Name == e.Server.Name })
-			switch {
-			case i < 0:
-				all = append(all, e)
-			case all[i].older(e):
-				all[i] = e
-			}
+	x := t.look()
+	slots := x.all
+	if service != "" {
+		slots = nil
+		if o := x.services[service]; o != nil {
+			slots = o.slots
 		}
+	}
+	all := make([]Estimate, 0, len(slots))
+	for _, s := range slots {
+		all = append(all, *s.latest)
 	}
 	return all
 }
 
 // older says whether e is of an older incarnation than o, or was said before it.
-func (e Estimate) older(o Estimate) bool {
+func (e *Estimate) older(o *Estimate) bool {
 	return cmp.Or(cmp.Compare(e.Server.Incarnation, o.Server.Incarnation), cmp.Compare(e.Said, o.Said)) < 0
 }
 
 // Best returns the servers that are best for a request, the best first, and whether anybody
 // offers the service at all. Who has no place comes last: a place may be free by the time.
 func (t *Table) Best(r Request) (best []Estimate, known bool) {
-	all := t.Estimates(r.Service)
-	known = len(all) > 0
-	all = slices.DeleteFunc(all, func(e Estimate) bool { return slices.Contains(r.Exclude, e.Server) })
-	Sort(all, r)
-	return all[:min(len(all), CandidatesMax)], known
+	o := t.look().services[r.Service]
+	if o == nil {
+		return nil, false
+	}
+	for _, p := range o.best(r) {
+		best = append(best, *p.e)
+	}
+	return best, true
 }
 
-// Sort brings estimates of one service into the order of completion; equal ones are sorted by
-// name, so that all agents have one order.
-func Sort(all []Estimate, r Request) {
-	usual := medianRate(all)
-	slices.SortStableFunc(all, func(a, b Estimate) int {
-		return cmp.Or(
-			cmp.Compare(full(a), full(b)),
-			cmp.Compare(a.completion(r, usual), b.completion(r, usual)),
-			cmp.Compare(a.Server.Name, b.Server.Name))
-	})
-}
-
-func full(e Estimate) int {
+func full(e *Estimate) int {
 	if e.Free > 0 {
 		return 0
 	}
@@ -144,7 +135,7 @@ func full(e Estimate) int {
 }
 
 // completion is when a call would be done at the server, in seconds from now.
-func (e Estimate) completion(r Request, usual float64) float64 {
+func (e *Estimate) completion(r Request, usual float64) float64 {
 	took := e.Wait + e.booked
 	if e.Bandwidth > 0 {
 		took += r.Bytes / e.Bandwidth
@@ -152,7 +143,7 @@ func (e Estimate) completion(r Request, usual float64) float64 {
 	return took + e.duration(r, usual)
 }
 
-func (e Estimate) duration(r Request, usual float64) float64 {
+func (e *Estimate) duration(r Request, usual float64) float64 {
 	rate := e.Rate
 	if rate == 0 {
 		rate = usual
@@ -161,21 +152,6 @@ func (e Estimate) duration(r Request, usual float64) float64 {
 		return 0
 	}
 	return r.Work / rate
-}
-
-// medianRate is the rate of an average server; 0 if none is known.
-func medianRate(all []Estimate) float64 {
-	var rates []float64
-	for _, e := range all {
-		if e.Rate > 0 {
-			rates = append(rates, e.Rate)
-		}
-	}
-	if len(rates) == 0 {
-		return 0
-	}
-	slices.Sort(rates)
-	return rates[len(rates)/2]
 }
 
 // unknownTakes is what a call is booked for if no rate is known, in seconds.
@@ -194,11 +170,17 @@ func Wait(places, taken int, each float64) float64 {
 // busy for as long as the call takes, and to have a place less. So the clients of the same
 // moment are not all sent to one server.
 func (t *Table) Book(r Request, to Server) {
-	usual := medianRate(t.Estimates(r.Service))
-	for _, c := range t.children {
-		for i := range c.list {
-			if e := &c.list[i]; e.Server == to && e.Service == r.Service {
-				e.booked += max(e.duration(r, usual), unknownTakes)
+	o := t.look().services[r.Service]
+	if o == nil {
+		return
+	}
+	for _, s := range o.slots {
+		if s.latest.Server.Name != to.Name {
+			continue
+		}
+		for _, e := range s.copies {
+			if e.Server == to {
+				e.booked += max(e.duration(r, o.usual), unknownTakes)
 				e.Free = max(0, e.Free-1)
 			}
 		}

@@ -1,6 +1,10 @@
 package collate
 
 import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -102,6 +106,99 @@ func TestQuietSinceTheLastChange(t *testing.T) {
 	assert.Equal(t, mono.Time(4), table.Changed)
 	table.Drop(1, 5)
 	assert.Equal(t, mono.Time(5), table.Changed)
+}
+
+// slowly is Best by its definition: the latest of each server, sorted.
+func slowly(children [][]Estimate, r Request) (list []string) {
+	var all []Estimate
+	for _, c := range children {
+		for _, e := range c {
+			if e.Service != r.Service {
+				continue
+			}
+			i := slices.IndexFunc(all, func(o Estimate) bool { return o.Server.Name == e.Server.Name })
+			switch {
+			case i < 0:
+				all = append(all, e)
+			case all[i].Server.Incarnation < e.Server.Incarnation, all[i].Server == e.Server && all[i].Said < e.Said:
+				all[i] = e
+			}
+		}
+	}
+	all = slices.DeleteFunc(all, func(e Estimate) bool { return slices.Contains(r.Exclude, e.Server) })
+	rates := []float64{}
+	for _, e := range all {
+		if e.Rate > 0 {
+			rates = append(rates, e.Rate)
+		}
+	}
+	slices.Sort(rates)
+	done := func(e Estimate) float64 {
+		if e.Rate == 0 && len(rates) > 0 {
+			e.Rate = rates[len(rates)/2]
+		}
+		if e.Rate == 0 {
+			return e.Wait
+		}
+		return e.Wait + r.Work/e.Rate
+	}
+	slices.SortStableFunc(all, func(a, b Estimate) int {
+		return cmp.Or(cmp.Compare(min(1, b.Free), min(1, a.Free)), cmp.Compare(done(a), done(b)), cmp.Compare(a.Server.Name, b.Server.Name))
+	})
+	return names(all[:min(len(all), CandidatesMax)])
+}
+
+// TestBestAsDefined: on random tables that change the choice is the one that sorting gives.
+func TestBestAsDefined(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	number := uint64(0)
+	for range 300 {
+		var table Table
+		children := make([][]Estimate, 1+random.IntN(4))
+		for range 6 {
+			i := random.IntN(len(children))
+			children[i] = nil
+			for range random.IntN(8) {
+				e := est(string(rune('a'+random.IntN(9))), float64(random.IntN(3)), float64(random.IntN(3)))
+				e.Server.Incarnation, e.Said, e.Free = uint64(1+random.IntN(2)), mono.Time(random.IntN(3)), random.IntN(2)
+				number++
+				e.Number = number // nothing is promised of it yet
+				if !slices.ContainsFunc(children[i], func(o Estimate) bool { return o.Server.Name == e.Server.Name }) {
+					children[i] = append(children[i], e)
+				}
+			}
+			table.Report(uint64(i), slices.Clone(children[i]), 0)
+			r := Request{Service: "x", Work: float64(random.IntN(5))}
+			for range random.IntN(3) {
+				r.Exclude = append(r.Exclude, Server{string(rune('a' + random.IntN(9))), uint64(1 + random.IntN(2))})
+			}
+			order := make([][]Estimate, 0, len(children)) // children are asked in the order in which they came
+			for _, c := range table.children {
+				order = append(order, children[c.id])
+			}
+			best, _ := table.Best(r)
+			assert.Equal(t, slowly(order, r), names(best))
+		}
+	}
+}
+
+// BenchmarkDecision is one decision among 96 servers of 8 agents.
+func BenchmarkDecision(b *testing.B) {
+	var table Table
+	for i := range 8 {
+		var list []Estimate
+		for j := range 12 {
+			e := est(fmt.Sprintf("s%d", i*12+j), 0, 1000)
+			e.Free = 1 << 30
+			list = append(list, e)
+		}
+		table.Report(uint64(i), list, 0)
+	}
+	r := Request{Service: "x", Work: 1, Bytes: 64}
+	for b.Loop() {
+		best, _ := table.Best(r)
+		table.Book(r, best[0].Server)
+	}
 }
 
 // TestNear: what somebody may have meant.
