@@ -10,7 +10,6 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 	"github.com/goulfm/goulfm/gridrpc/internal/pulse"
@@ -32,6 +31,8 @@ type Client struct {
 	conns map[string]*grpc.ClientConn
 	shut  bool   // no connection is made any more
 	asked string // the master that has answered last
+	found []string
+	since time.Time // when found was read
 }
 
 // DialOption changes what a client is.
@@ -99,14 +100,6 @@ func (c *Client) Close() {
 		conn.Close()
 	}
 	clear(c.conns)
-}
-
-// addresses returns the masters: of a platform that was started again they are others.
-func (c *Client) addresses() ([]string, error) {
-	if c.masters != "" {
-		return folder.Split(c.masters), nil
-	}
-	return folder.Masters(c.dir)
 }
 
 // conn returns the connection to an address, which all calls share.

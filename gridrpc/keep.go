@@ -45,10 +45,12 @@ func (s *Server) keeping() []kept {
 
 // keptNow is keeping for who has the lock.
 func (s *Server) keptNow() (list []kept) {
-	for _, a := range s.attempts {
+	for id, a := range s.keeps {
 		a.mu.Lock()
 		if a.keep > 0 && !a.withdrawn {
 			list = append(list, kept{a.call, a.number, a.service, a.codec, a.done})
+		} else { // for good
+			delete(s.keeps, id)
 		}
 		a.mu.Unlock()
 	}
@@ -181,7 +183,7 @@ func (s *Server) takeOver(ctx context.Context) {
 		a.limit(s.ctx, 0)
 		s.mu.Lock()
 		if old := s.attempts[id]; old == nil || old.number < a.number {
-			s.attempts[id] = a
+			s.attempts[id], s.keeps[id] = a, a
 			s.desk.Adopt(id, a.number)
 		}
 		s.mu.Unlock()

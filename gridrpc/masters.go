@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/goulfm/goulfm/gridrpc/internal/folder"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
@@ -15,6 +16,24 @@ const (
 	scheduleWithin = 2 * time.Second        // one master has to answer
 	nextMaster     = 250 * time.Millisecond // until the next one is asked, too: it may be stopped
 )
+
+// knownFor is how long the masters of a folder are taken to be the same.
+const knownFor = time.Second
+
+// addresses returns the masters: of a platform that was started again they are others.
+func (c *Client) addresses() ([]string, error) {
+	if c.masters != "" {
+		return folder.Split(c.masters), nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.found) > 0 && time.Since(c.since) < knownFor {
+		return c.found, nil
+	}
+	list, err := folder.Masters(c.dir)
+	c.found, c.since = list, time.Now()
+	return list, err
+}
 
 // answer is what a master has said.
 type answer[T any] struct {

@@ -96,6 +96,9 @@ func (s *Server) take(stream callStream, m *pb.Submit) (*attempt, error) {
 		}
 		a.limit(s.ctx, time.Duration(m.DeadlineIn))
 		s.attempts[id] = a
+		if a.keep > 0 {
+			s.keeps[id] = a
+		}
 	} else if verdict == session.Rejoin && a != nil {
 		a.streams++
 	}
@@ -146,9 +149,18 @@ func readPieces(stream callStream, size uint64) ([]byte, error) {
 		if d == nil || uint64(len(in)+len(d.Body)) > size {
 			return nil, errors.New("not the argument that was announced")
 		}
-		in = append(in, d.Body...)
+		in = appendPiece(in, d.Body, size)
 	}
 	return in, nil
+}
+
+// appendPiece appends to what is to become size bytes. The memory is at most doubled, whatever the size says, and
+// not by less: each time all is copied.
+func appendPiece(data, piece []byte, size uint64) []byte {
+	if need := len(data) + len(piece); need > cap(data) {
+		data = append(make([]byte, 0, max(need, int(min(size, 2*uint64(cap(data)))))), data...)
+	}
+	return append(data, piece...)
 }
 
 // withdraw undoes a submission whose argument has not come. Streams that have attached to it

@@ -47,6 +47,7 @@ type Server struct {
 	mu       sync.Mutex
 	desk     session.Desk
 	attempts map[session.CallID]*attempt
+	keeps    map[session.CallID]*attempt // those of them that may be kept: far fewer
 }
 
 // Main runs this program as a server of the platform whose folder its environment names,
@@ -76,7 +77,7 @@ func Tethered(ctx context.Context) context.Context {
 }
 
 func serve(ctx context.Context, setup func(*Server) error) error {
-	s := &Server{dir: DefaultDir(), services: map[string]*service{}, attempts: map[session.CallID]*attempt{}, news: make(chan struct{}, 1)}
+	s := &Server{dir: DefaultDir(), services: map[string]*service{}, attempts: map[session.CallID]*attempt{}, keeps: map[session.CallID]*attempt{}, news: make(chan struct{}, 1)}
 	if err := setup(s); err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func (f *flight) speak(l *line, addr string, m *pb.Submit) error {
 		}
 		switch {
 		case result != nil && frame.GetData() != nil:
-			data = append(data, frame.GetData().Body...)
+			data = appendPiece(data, frame.GetData().Body, result.Size)
 		case frame.GetResult() != nil:
 			result = frame.GetResult()
 		case result != nil:

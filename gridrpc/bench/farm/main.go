@@ -74,10 +74,10 @@ func run(ctx context.Context) error {
 	switch os.Args[1] {
 	case "simulated":
 	case "waiting":
-		play = func(c curve, p plan) ([]float64, error) { return processes(ctx, c, p, waiting(*seconds)) }
+		play = func(c curve, p plan) ([]float64, error) { return onProcesses(ctx, c, p, waiting(*seconds)) }
 	case "dgemm":
 		p = small
-		play = func(c curve, p plan) ([]float64, error) { return processes(ctx, c, p, multiplying(*n)) }
+		play = func(c curve, p plan) ([]float64, error) { return onProcesses(ctx, c, p, multiplying(*n)) }
 	default:
 		return fmt.Errorf("%q: want simulated, waiting or dgemm", os.Args[1])
 	}

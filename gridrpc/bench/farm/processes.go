@@ -1,21 +1,13 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"fmt"
-	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
-	"strconv"
-	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/bench/internal/processes"
 )
 
 // work is what a job is.
@@ -53,38 +45,32 @@ func multiplying(n int) work {
 	}}
 }
 
-// platform is "gridrpc up" and its processes.
-type platform struct {
-	cmd   *exec.Cmd
-	dir   string
-	ended chan struct{}
-	up    chan struct{} // closed when all were started
-
-	mu   sync.Mutex
-	pids map[string]int
-}
-
-// processes runs a farm on real processes, and returns when each job was done.
-func processes(ctx context.Context, c curve, p plan, w work) (done []float64, err error) {
+// onProcesses runs a farm on real processes, and returns when each job was done.
+func onProcesses(ctx context.Context, c curve, p plan, w work) (done []float64, err error) {
 	dir, err := os.MkdirTemp("", "farm")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	real, err := startPlatform(ctx, dir, c, p, w)
+	flags := []string{"--tree", p.sites, "--no-restart", "--store", ""}
+	if !c.mends {
+		flags = append(flags, "--no-recovery")
+	}
+	real, err := processes.Start(ctx, dir, w.program, flags...)
 	if err != nil {
 		return nil, err
 	}
-	defer real.end()
-	if err := os.Setenv(gridrpc.EnvDir, real.dir); err != nil {
-		return nil, err
-	}
+	defer real.End()
 	client, err := gridrpc.Dial(ctx, "")
 	if err != nil {
 		return nil, err
 	}
 	defer client.Close()
-	if err := awaitServers(ctx, client, p); err != nil {
+	servers, err := p.servers()
+	if err != nil {
+		return nil, err
+	}
+	if err := processes.AwaitServers(ctx, client, w.service, servers); err != nil {
 		return nil, err
 	}
 	begun := time.Now()
@@ -93,7 +79,7 @@ func processes(ctx context.Context, c curve, p plan, w work) (done []float64, er
 		if !c.deaths {
 			return nil
 		}
-		return real.kill(p.victims(n))
+		return real.Signal(syscall.SIGKILL, p.victims(n)...)
 	})
 	return done, err
 }
@@ -130,91 +116,4 @@ func (p plan) drive(call func() error, told func(n int) error) error {
 		}
 	}
 	return nil
-}
-
-var pidLine = regexp.MustCompile(`(\S+) is process (\d+)$`)
-
-func startPlatform(ctx context.Context, dir string, c curve, p plan, w work) (*platform, error) {
-	binary, server := filepath.Join(dir, "gridrpc"), filepath.Join(dir, "server")
-	for out, from := range map[string]string{binary: "./cmd/gridrpc", server: w.program} {
-		if text, err := exec.CommandContext(ctx, "go", "build", "-o", out, from).CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("go build %s, in the folder of the module: %w\n%s", from, err, text)
-		}
-	}
-	real := &platform{dir: filepath.Join(dir, "platform"), ended: make(chan struct{}), up: make(chan struct{}), pids: map[string]int{}}
-	args := []string{"up", "--dir", real.dir, "--tree", p.sites, "--no-restart", "--store", ""}
-	if !c.mends {
-		args = append(args, "--no-recovery")
-	}
-	real.cmd = exec.CommandContext(ctx, binary, append(args, server)...)
-	real.cmd.Cancel = func() error { return real.cmd.Process.Signal(os.Interrupt) }
-	out, err := real.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	real.cmd.Stderr = real.cmd.Stdout
-	if err := real.cmd.Start(); err != nil {
-		return nil, err
-	}
-	go real.read(out)
-	select {
-	case <-real.up:
-		return real, nil
-	case <-real.ended:
-		return nil, fmt.Errorf("gridrpc up has ended: %w", real.cmd.Wait())
-	}
-}
-
-// read takes the platform's story line by line.
-func (r *platform) read(out io.Reader) {
-	defer close(r.ended)
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if m := pidLine.FindStringSubmatch(lines.Text()); m != nil {
-			r.mu.Lock()
-			r.pids[m[1]], _ = strconv.Atoi(m[2])
-			r.mu.Unlock()
-		}
-		if strings.Contains(lines.Text(), "serving in") {
-			close(r.up)
-		}
-	}
-}
-
-func (r *platform) kill(names []string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, name := range names {
-		if err := syscall.Kill(r.pids[name], syscall.SIGKILL); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return nil
-}
-
-func (r *platform) end() {
-	_ = r.cmd.Process.Signal(os.Interrupt)
-	<-r.ended
-	_ = r.cmd.Wait()
-}
-
-// awaitServers waits until the master knows all servers.
-func awaitServers(ctx context.Context, c *gridrpc.Client, p plan) error {
-	want, err := p.servers()
-	if err != nil {
-		return err
-	}
-	for {
-		offers, err := c.Offers(ctx)
-		if err != nil {
-			return err
-		}
-		if len(offers) == want {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
 }

@@ -25,7 +25,7 @@ import (
 var heat = sync.OnceValue(func() string {
 	built() // makes the folder
 	for binary, pkg := range map[string]string{"heat": "../../examples/heat", "goulfm": "../../../cmd/goulfm"} {
-		cmd := exec.Command("go", "build", "-o", filepath.Join(toRemove, binary), ".")
+		cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(toRemove, binary), ".")
 		cmd.Dir = pkg
 		if out, err := cmd.CombinedOutput(); err != nil {
 			panic(string(out))

@@ -64,15 +64,25 @@ func (id *Identity) verify(c tls.ConnectionState) error {
 	return err
 }
 
+// How many bytes may be under way, in a stream and in a connection, before the other side has read any.
+// gRPC begins with 64 KiB and guesses by the time that answers take: where processors are busy that is
+// theirs, and large arguments crawl.
+const (
+	streamWindow = 4 << 20
+	connWindow   = 16 << 20
+)
+
 // NewServer returns a gRPC server that only processes of the platform can speak to.
 func (id *Identity) NewServer() *grpc.Server {
-	return grpc.NewServer(grpc.Creds(credentials.NewTLS(id.config())), grpc.MaxConcurrentStreams(1<<20))
+	return grpc.NewServer(grpc.Creds(credentials.NewTLS(id.config())), grpc.MaxConcurrentStreams(1<<20),
+		grpc.InitialWindowSize(streamWindow), grpc.InitialConnWindowSize(connWindow))
 }
 
 // Dial returns a connection that is made when it is first used.
 func (id *Identity) Dial(addr string) (*grpc.ClientConn, error) {
 	return grpc.NewClient("passthrough:///"+addr,
 		grpc.WithTransportCredentials(credentials.NewTLS(id.config())),
+		grpc.WithInitialWindowSize(streamWindow), grpc.WithInitialConnWindowSize(connWindow),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 2, Jitter: 0.2, MaxDelay: time.Second},
 			MinConnectTimeout: 2 * time.Second,
