@@ -59,6 +59,7 @@ func TestMain(m *testing.M) {
 type trial struct {
 	t   *testing.T
 	dir string
+	end func() // of "gridrpc up"; the test's end does so too
 
 	mu    sync.Mutex
 	more  *sync.Cond
@@ -77,6 +78,13 @@ func startTrial(t *testing.T, args ...string) *trial { return startProgram(t, bu
 // startProgram starts "gridrpc up" with the arguments before the program.
 func startProgram(t *testing.T, program string, args ...string) *trial {
 	p := &trial{t: t, dir: filepath.Join(t.TempDir(), "platform"), pids: map[string]int{}}
+	p.start(program, args...)
+	return p
+}
+
+// start starts it in the folder that is known.
+func (p *trial) start(program string, args ...string) {
+	t := p.t
 	p.more = sync.NewCond(&p.mu)
 	t.Setenv(gridrpc.EnvDir, p.dir)
 	cmd := exec.Command(built().gridrpc, append(append([]string{"up", "--dir", p.dir}, args...), program)...)
@@ -86,7 +94,7 @@ func startProgram(t *testing.T, program string, args ...string) *trial {
 	require.NoError(t, cmd.Start())
 	told := make(chan struct{})
 	go func() { defer close(told); p.read(out) }()
-	t.Cleanup(func() {
+	p.end = sync.OnceFunc(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
 		<-told
 		assert.NoError(t, cmd.Wait())
@@ -94,8 +102,8 @@ func startProgram(t *testing.T, program string, args ...string) *trial {
 			t.Log("the platform's story:\n" + p.story.String())
 		}
 	})
+	t.Cleanup(p.end)
 	p.await("serving in")
-	return p
 }
 
 // read takes the story line by line.

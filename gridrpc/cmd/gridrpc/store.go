@@ -54,7 +54,7 @@ func storeProcess(ctx context.Context, args []string) error {
 }
 
 // startStore starts the platform's own store, and waits until it can be used.
-func (p *platform) startStore(authority *link.Authority, self string) error {
+func (p *platform) startStore(ctx context.Context, authority *link.Authority, self string) error {
 	list, err := reserve("st", replicas)
 	if err == nil {
 		err = folder.SavePeers(p.dir, folder.Replicas, list)
@@ -73,7 +73,7 @@ func (p *platform) startStore(authority *link.Authority, self string) error {
 			return err
 		}
 	}
-	return p.nameStore(jetstream.Name(addrs))
+	return p.nameStore(ctx, jetstream.Name(addrs))
 }
 
 // reserve finds addresses at which nobody listens, for peers that have to know each other's before any

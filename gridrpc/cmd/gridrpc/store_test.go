@@ -51,13 +51,7 @@ func TestReplicaKilled(t *testing.T) {
 	t.Logf("up after %v", time.Since(begun).Round(time.Millisecond))
 	ctx, cancel := context.WithTimeout(t.Context(), 2*within)
 	defer cancel()
-	name, err := folder.Store(p.dir)
-	require.NoError(t, err)
-	opened, err := gridrpc.OpenStore(name)
-	require.NoError(t, err)
-	s, ok := opened.(*jetstream.Store)
-	require.True(t, ok)
-	t.Cleanup(s.Close)
+	s := p.store()
 	large := bytes.Repeat([]byte("0123456"), 1<<20)
 	require.NoError(t, s.Put(ctx, "read", int64(len(large)), bytes.NewReader(large)))
 	r, err := s.Get(ctx, "read", 0, -1)
@@ -107,4 +101,36 @@ func TestReplicaKilled(t *testing.T) {
 		items, err := s.List(ctx, "")
 		return err == nil && len(items) == 2
 	}, within, 50*time.Millisecond)
+}
+
+// TestStoreStays: what a platform has stored is there for the next one in its folder, whose processes are others,
+// at other addresses, with other certificates.
+func TestStoreStays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts two stores, of some seconds each")
+	}
+	first := startTrial(t, "--tree", "1x1", "--store", "jetstream")
+	ctx, cancel := context.WithTimeout(t.Context(), 2*within)
+	defer cancel()
+	require.NoError(t, first.store().Put(ctx, "kept", 5, strings.NewReader("hello")))
+	first.end()
+	second := &trial{t: t, dir: first.dir, pids: map[string]int{}}
+	second.start(built().trial, "--tree", "1x1", "--store", "jetstream")
+	r, err := second.store().Get(ctx, "kept", 0, -1)
+	require.NoError(t, err)
+	data, err := io.ReadAll(r)
+	require.NoError(t, err)
+	assert.Equal(t, "hello", string(data))
+}
+
+// store opens the platform's own store.
+func (p *trial) store() *jetstream.Store {
+	name, err := folder.Store(p.dir)
+	require.NoError(p.t, err)
+	opened, err := gridrpc.OpenStore(name)
+	require.NoError(p.t, err)
+	s, ok := opened.(*jetstream.Store)
+	require.True(p.t, ok)
+	p.t.Cleanup(s.Close)
+	return s
 }

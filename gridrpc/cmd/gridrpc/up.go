@@ -13,6 +13,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc"
 	"github.com/goulfm/goulfm/gridrpc/internal/folder"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
+	"github.com/goulfm/goulfm/gridrpc/store/jetstream"
 )
 
 // platform is what "up" starts.
@@ -51,7 +52,7 @@ func up(ctx context.Context, args []string) error {
 	p := &platform{masters: *masters, dir: gridrpc.DefaultDir(), begun: time.Now(), restarts: !*noRestart, detect: *detect, noRecovery: *noRecovery}
 	program, err := p.prepare(ctx, f.Arg(0))
 	if p.ownStore = *store == ownStore; err == nil && !p.ownStore {
-		err = p.nameStore(*store)
+		err = p.nameStore(ctx, *store)
 	}
 	if err != nil {
 		return err
@@ -152,7 +153,7 @@ func (p *platform) prepare(ctx context.Context, program string) (string, error) 
 }
 
 // nameStore tells servers where checkpoints are kept.
-func (p *platform) nameStore(name string) error {
+func (p *platform) nameStore(ctx context.Context, name string) error {
 	if name == "DIR/store" {
 		name = filepath.Join(p.dir, "store")
 	}
@@ -160,8 +161,12 @@ func (p *platform) nameStore(name string) error {
 	if err != nil {
 		return err
 	}
-	if c, ok := s.(interface{ Close() }); ok {
-		c.Close()
+	if own, ok := s.(*jetstream.Store); ok {
+		err := own.Sweep(ctx)
+		own.Close()
+		if err != nil {
+			return err
+		}
 	}
 	if name != "" && !strings.Contains(name, "://") {
 		abs, err := filepath.Abs(name)
@@ -187,7 +192,7 @@ func (p *platform) start(sites [][]int, program []string) error {
 		return err
 	}
 	if p.ownStore {
-		if err := p.startStore(authority, self); err != nil {
+		if err := p.startStore(p.children.ctx, authority, self); err != nil {
 			return err
 		}
 	}

@@ -25,7 +25,7 @@
 //
 // # Not promised
 //
-// A process that dies within Put leaves its pieces: they are in nobody's way, but take room. An
-// error of Put by which it is not known whether the file was taken leaves the former one or the new
+// A process that dies within Put leaves its pieces: they are in nobody's way, but take room until
+// Sweep takes them away, a day later. An error of Put by which it is not known whether the file was taken leaves the former one or the new
 // one, whole.
 package jetstream

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/assert"
@@ -67,6 +68,7 @@ func TestConformance(t *testing.T) {
 	name, next := cluster(t), atomic.Int64{}
 	storetest.Run(t, func(t *testing.T) checkpoint.Store { return open(t, fmt.Sprintf("%s/s%d", name, next.Add(1))) })
 	t.Run("many Puts of one key", func(t *testing.T) { manyOfOneKey(t, open(t, name+"/one")) })
+	t.Run("abandoned pieces", func(t *testing.T) { abandoned(t, open(t, name+"/three")) })
 	t.Run("replaced while it is read", func(t *testing.T) { replaced(t, open(t, name+"/two")) })
 }
 
@@ -112,6 +114,27 @@ func replaced(t *testing.T, s *Store) {
 	_, err = s.Get(t.Context(), "bad", 0, -1)
 	assert.ErrorIs(t, err, errMalformed)
 	require.NoError(t, s.Delete(t.Context(), "bad"))
+}
+
+// abandoned: what a process has left that died within a Put goes when it is old, and nothing else does.
+func abandoned(t *testing.T, s *Store) {
+	ctx, now := t.Context(), time.Now()
+	text := strings.Repeat("x", pieceSize)
+	require.NoError(t, s.Put(ctx, "whole", -1, strings.NewReader(text)))
+	for _, age := range []time.Duration{time.Minute, 2 * time.Hour} {
+		require.NoError(t, s.publish(ctx, s.piece(newID(now.Add(-age)), 0), []byte("left"), nil))
+	}
+	require.NoError(t, s.Sweep(ctx))
+	assert.EqualValues(t, 4, messages(t, s), "a file and its piece, and two pieces that are not a day old")
+	require.NoError(t, s.sweep(ctx, now.Add(-time.Hour)))
+	assert.EqualValues(t, 3, messages(t, s))
+	require.NoError(t, s.sweep(ctx, now.Add(time.Hour)))
+	assert.EqualValues(t, 2, messages(t, s))
+	r, err := s.Get(ctx, "whole", 0, -1)
+	require.NoError(t, err)
+	data, err := io.ReadAll(r)
+	require.NoError(t, err)
+	assert.Len(t, data, pieceSize)
 }
 
 // TestMistakes: what is no name is said.
@@ -177,7 +200,7 @@ func FuzzKeys(f *testing.F) {
 
 // FuzzRecord: any message is refused, or is a file that is written as it was read.
 func FuzzRecord(f *testing.F) {
-	for _, r := range []record{{ID: newID(), Size: 3, Inline: true, body: []byte("abc")}, {ID: newID(), Size: 5 << 20}} {
+	for _, r := range []record{{ID: newID(time.Now()), Size: 3, Inline: true, body: []byte("abc")}, {ID: newID(time.Now()), Size: 5 << 20}} {
 		data, err := r.encode()
 		require.NoError(f, err)
 		f.Add(data)

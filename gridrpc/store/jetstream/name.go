@@ -70,4 +70,11 @@ func (s subjects) piece(id string, n int64) string {
 	return fmt.Sprintf("%s.piece.%s.%d", s.name, id, n)
 }
 
+// idOf returns the id of a piece's subject.
+func (s subjects) idOf(subject string) (id string, ok bool) {
+	rest, ok := strings.CutPrefix(subject, s.name+".piece.")
+	id, _, cut := strings.Cut(rest, ".")
+	return id, ok && cut
+}
+
 func (s subjects) pieces(id string) string { return fmt.Sprintf("%s.piece.%s.*", s.name, id) }

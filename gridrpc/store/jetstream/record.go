@@ -3,11 +3,13 @@ package jetstream
 import (
 	"bytes"
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Sizes of messages. A piece is as long as the chunks of a checkpoint are at most: one synced write
@@ -29,11 +31,21 @@ type record struct {
 	body []byte // Size bytes, if Inline
 }
 
-// newID names a Put.
-func newID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
+// newID names a Put that begins at a time.
+func newID(at time.Time) string {
+	b := binary.BigEndian.AppendUint64(nil, uint64(at.UnixNano()))
+	b = append(b, make([]byte, 8)...)
+	_, _ = rand.Read(b[8:]) // never fails
+	return hex.EncodeToString(b)
+}
+
+// begun returns when a Put has begun; of what is no id the zero time.
+func begun(id string) time.Time {
+	b, err := hex.DecodeString(id)
+	if err != nil || len(b) != 16 {
+		return time.Time{}
+	}
+	return time.Unix(0, int64(binary.BigEndian.Uint64(b)))
 }
 
 func (r record) encode() ([]byte, error) {

@@ -151,7 +151,7 @@ const outstanding = 8
 
 // send sends the pieces of a file.
 func (s *Store) send(ctx context.Context, in *source) (record, error) {
-	rec := record{ID: newID()}
+	rec := record{ID: newID(time.Now())}
 	first := make([]byte, inlineMax+1)
 	n, err := in.fill(first)
 	if err != nil {
