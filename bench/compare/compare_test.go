@@ -182,6 +182,23 @@ tcp 4 -ops barrier,allreduce -sizes 8,64K -json -batches 5 -time 100ms
 tcp 8 -ops barrier,allreduce -sizes 8,64K -json -batches 5 -time 100ms
 tcp 4 -json -batches 5
 tcp 8 -json -batches 5
+rma 2 -ops put -sizes 8,1K,4K,64K,1M,4M -json -batches 5 -time 100ms
+rma 2 -ops put64 -json -batches 5 -time 100ms
+rma 2 -ops get -sizes 8,64K,1M -json -batches 5 -time 100ms
+rma 2 -ops load -json -batches 5 -time 100ms
+rma 2 -ops store -json -batches 5 -time 100ms
+rma 2 -ops fetch_add -json -batches 5 -time 100ms
+rma 2 -ops cas -json -batches 5 -time 100ms
+rma 2 -ops accumulate -sizes 8,1K,64K,1M -json -batches 5 -time 100ms
+rma 2 -ops bulk -sizes 1K,64K,1M -json -batches 5 -time 100ms
+rma 2 -ops own_put -sizes 8,64K,1M -json -batches 5 -time 100ms
+rma 2 -ops own_get -sizes 8,64K,1M -json -batches 5 -time 100ms
+rma 2 -ops lock -json -batches 5 -time 100ms
+rma 2 -ops lock_both -json -batches 5 -time 100ms
+rma 2 -ops fence -json -batches 5 -time 100ms
+rma 2 -ops post -json -batches 5 -time 100ms
+rma 2 -ops flag -json -batches 5 -time 100ms
+rma 2 -ops busy -json -batches 5 -time 100ms
 `
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)

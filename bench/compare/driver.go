@@ -65,17 +65,11 @@ func (d *driver) prepare(ctx context.Context, specs []spec) error {
 	if err != nil {
 		return err
 	}
-	bin, err := job.Build(ctx, dir)
+	bin, err := job.Build(ctx, dir, oneSidedFolder)
 	if err != nil {
 		return err
 	}
-	d.contenders = []*contender{{name: oursName, version: "this tree", command: func(t task) ([]string, bool) {
-		args := t.args
-		if t.suite == "start" {
-			args = []string{"-rank"}
-		}
-		return bin.Command(t.program(), t.n, flagsOf(t, "auth"), args), true
-	}}}
+	d.contenders = []*contender{{name: oursName, version: "this tree", command: func(t task) ([]string, bool) { return ours(bin, t), true }}}
 	for _, s := range specs {
 		if err := d.preparePeer(ctx, s); err != nil {
 			return err
@@ -87,6 +81,17 @@ func (d *driver) prepare(ctx context.Context, specs []spec) error {
 		}})
 	}
 	return nil
+}
+
+// ours is the command line of our program for a task.
+func ours(bin job.Bin, t task) []string {
+	switch t.suite {
+	case oneSided:
+		return bin.Program(t.program(), t.n, nil, t.args)
+	case "start":
+		return bin.Command(t.program(), t.n, nil, []string{"-rank"})
+	}
+	return bin.Command(t.program(), t.n, flagsOf(t, "auth"), t.args)
 }
 
 // flagsOf are those of goulfm run: over TCP each rank is a node.
@@ -209,7 +214,7 @@ func (d *driver) measure(ctx context.Context, t task) (*measured, error) {
 			res, err := job.Run(ctx, d.limit, argv)
 			records, err := settle(t, res, err)
 			if err == nil {
-				m.add(c.name, records)
+				m.add(c.name, d.correct(c.name, records))
 				continue
 			}
 			if ctx.Err() != nil || c.name == oursName {
@@ -220,6 +225,20 @@ func (d *driver) measure(ctx context.Context, t task) (*measured, error) {
 		}
 	}
 	return m, nil
+}
+
+// correct returns the records without those of which the program says itself that the result came out wrong, and says so.
+// A row that lacks a round of a peer lacks the peer.
+func (d *driver) correct(name string, records []record.Record) []record.Record {
+	var some []record.Record
+	for _, r := range records {
+		if r.Wrong == "" {
+			some = append(some, r)
+			continue
+		}
+		d.note(fmt.Sprintf("%s in row %s: the result is wrong", name, key{r.Bench, r.N, r.Size}.name()), errors.New(r.Wrong))
+	}
+	return some
 }
 
 // settle returns the records of a job. The life of a job of start is its figure.
@@ -242,12 +261,13 @@ func settle(t task, res job.Result, err error) ([]record.Record, error) {
 
 // named are records with the names of the task's suite.
 func named(t task, records []record.Record) []record.Record {
-	if t.suite != overTCP {
+	prefix := prefixOf(t.suite)
+	if prefix == "" {
 		return records
 	}
 	records = slices.Clone(records)
 	for i := range records {
-		records[i].Bench = tcpPrefix + records[i].Bench
+		records[i].Bench = prefix + records[i].Bench
 	}
 	return records
 }

@@ -19,10 +19,17 @@
 //
 // p2p, coll (barrier, bcast, allreduce), collectives (all others, from 8 B to 4 MiB),
 // ulfm (what a failure costs), start, and tcp: p2p, coll and ulfm between nodes of one rank each, over this
-// machine's loopback, in the clear (--secure auth) and, as goulfm-tls, encrypted; -only chooses. In collectives each has a row
+// machine's loopback, in the clear (--secure auth) and, as goulfm-tls, encrypted, and rma, one-sided operations between two
+// ranks, each a task of its own; -only chooses. In collectives each has a row
 // for every size and one, named after it with _median, of the median over the sizes:
 // there the unit is the time of ours, so that a peer's figure says how many times as
 // long it takes.
+//
+// In rma the operations are those of bench/rma that MPI has, and rows are named rma_ and the operation. The peers'
+// window is MPI_Win_allocate's, for own_put and own_get MPI_Win_create's, and all of theirs is flushed. rma_bulk is
+// our window with Bulk beside the peer's accumulate. In rma_busy the peer's target
+// computes 20 ms at a time, and calls the library in between: ours never does. A peer's program looks whether what it put, got or added
+// is there, also when two ranks add at once; a row in which it is not lacks the peer, and a note says so.
 //
 // # Peers
 //
@@ -92,7 +99,7 @@ func parse(args []string, env func(string) string) (options, error) {
 	fs.BoolVar(&o.check, "check", false, "measure quickly, write nothing, fail when a recorded ratio got worse by more than a quarter")
 	only := fs.String("only", strings.Join(suites, ","), "suites, with commas")
 	chosenVerbs := fs.String("verbs", strings.Join(verbs, ","), "collectives of the suite "+everyColl+", with commas")
-	counts := fs.String("n", "2,8,16,64", "numbers of ranks, with commas; p2p has always 2")
+	counts := fs.String("n", "2,8,16,64", "numbers of ranks, with commas; p2p and rma have always 2")
 	fs.IntVar(&o.rounds, "rounds", 0, "turns of each library; 0 for 11, or 3 with -quick and -check")
 	fs.DurationVar(&o.limit, "limit", time.Minute, "for one job: a peer that takes longer is left out of the rows concerned")
 	fs.StringVar(&o.peersFile, "peers", env("GOULFM_PEERS"), "file that describes the peers (default $GOULFM_PEERS)")

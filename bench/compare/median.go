@@ -13,7 +13,7 @@ const medianSuffix = "_median"
 // is 1 in each round, and a peer's figure how many times as long it takes, the median
 // over the sizes. So its ratio is the median of the ratios.
 func (m *measured) overSizes() {
-	if m.task.verb == "" || len(m.keys) == 0 {
+	if m.task.suite != everyColl || len(m.keys) == 0 {
 		return
 	}
 	sizes := slices.Clone(m.keys)

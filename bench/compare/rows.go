@@ -144,7 +144,7 @@ func (m *measured) base(t target, k key) []float64 {
 		base = medians(m.rounds[k][m.reference()])
 	case best:
 		for _, c := range m.contenders {
-			if c.name != oursName && !c.twin && len(m.rounds[k][c.name]) > 0 {
+			if c.name != oursName && !c.twin && len(m.rounds[k][c.name]) == len(m.rounds[k][oursName]) {
 				base = better(m.units[k], base, medians(m.rounds[k][c.name]))
 			}
 		}

@@ -21,6 +21,9 @@ func targetOf(k key) (target, bool) {
 	if bare, ok := strings.CutPrefix(k.bench, tcpPrefix); ok {
 		return tcpTarget(bare, k)
 	}
+	if op, ok := strings.CutPrefix(k.bench, oneSidedPrefix); ok {
+		return oneSidedTarget(op, k.size)
+	}
 	switch k.bench {
 	case "latency":
 		return latencyTarget(k.size)

@@ -7,7 +7,7 @@ import (
 )
 
 // suites are what can be compared.
-var suites = []string{"p2p", "coll", everyColl, "ulfm", "start", overTCP}
+var suites = []string{"p2p", "coll", everyColl, "ulfm", "start", overTCP, oneSided}
 
 // overTCP is the suite of p2p, coll and ulfm between nodes of one rank each, all on this machine. Its
 // rows are named after theirs, with tcpPrefix.
@@ -31,17 +31,17 @@ var verbs = []string{"reduce", "allgather", "alltoall", "gather", "scatter", "re
 type task struct {
 	suite   string
 	n       int
-	verb    string // the collective of the suite of all, else ""
+	verb    string // the collective of the suite of all, or the operation on a window; else ""
 	args    []string
 	between string // of the suite over TCP: the suite whose program it runs
 }
 
 func (t task) String() string { return strings.TrimSuffix(t.suite+" "+t.verb+t.between, " ") }
 
-// program is the command of bench/measure that the task runs.
+// program is the command of bench/measure that the task runs, or bench/rma.
 func (t task) program() string { return programOf(cmp.Or(t.between, t.suite)) }
 
-// programOf is the command of bench/measure that a suite runs.
+// programOf is that of a suite.
 func programOf(suite string) string {
 	if suite == everyColl {
 		return "coll"
@@ -100,6 +100,9 @@ func tasks(o options) []task {
 	if slices.Contains(o.only, overTCP) {
 		ts = append(ts, tcpTasks(budget, deaths)...)
 	}
+	if slices.Contains(o.only, oneSided) {
+		ts = append(ts, oneSidedTasks(budget)...)
+	}
 	return ts
 }
 
@@ -139,13 +142,27 @@ func (t task) measures(k key) bool {
 	if bare, ok := strings.CutPrefix(k.bench, tcpPrefix); ok {
 		return t.suite == overTCP && t.n == k.n && suiteOf(bare) == t.between
 	}
-	return suiteOf(k.bench) == t.suite && t.n == k.n && (t.verb == "" || t.verb == strings.TrimSuffix(k.bench, medianSuffix))
+	bare := strings.TrimSuffix(strings.TrimPrefix(k.bench, prefixOf(t.suite)), medianSuffix)
+	return suiteOf(k.bench) == t.suite && t.n == k.n && (t.verb == "" || t.verb == bare)
+}
+
+// prefixOf begins the names of a suite's rows, "" if they are those of its program.
+func prefixOf(suite string) string {
+	switch suite {
+	case overTCP:
+		return tcpPrefix
+	case oneSided:
+		return oneSidedPrefix
+	}
+	return ""
 }
 
 // suiteOf is the suite that a row comes from.
 func suiteOf(bench string) string {
-	if strings.HasPrefix(bench, tcpPrefix) {
-		return overTCP
+	for _, s := range []string{overTCP, oneSided} {
+		if strings.HasPrefix(bench, prefixOf(s)) {
+			return s
+		}
 	}
 	switch bench {
 	case "latency", "bandwidth", "bibandwidth", "rate":

@@ -140,11 +140,15 @@ static inline void measure(loop f, size_t size, double *seconds) {
   for (int b = 0; b < plan.batches; b++) seconds[b] = once(f, iters) / (double)iters;
 }
 
+/* What a check found in what was measured last; NULL if nothing. The record says it, and no figure of it counts. */
+static const char *wrong;
+
 static inline void put(const char *bench, size_t size, const char *unit, const double *v, int n) {
   if (rank != 0) return;
   printf("{\"bench\":\"%s\",\"n\":%d,\"size\":%zu,\"unit\":\"%s\",\"batches\":[", bench, ranks, size, unit);
   for (int i = 0; i < n; i++) printf("%s%.9g", i ? "," : "", v[i]);
-  printf("]}\n");
+  if (wrong) printf("],\"wrong\":\"%s\"}\n", wrong);
+  else printf("]}\n");
   fflush(stdout);
 }
 #endif

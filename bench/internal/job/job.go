@@ -1,4 +1,4 @@
-// Package job builds the launcher and bench/measure, and runs jobs under a launcher,
+// Package job builds the launcher and the programs that measure, and runs jobs under a launcher,
 // ours or another library's, for drivers that compare.
 package job
 
@@ -72,12 +72,15 @@ func tail(s string) string {
 	return "\n\t" + strings.ReplaceAll(s, "\n", "\n\t")
 }
 
-// A Bin is a folder with the launcher and bench/measure.
+// A Bin is a folder with the launcher, bench/measure, and other programs.
 type Bin struct{ dir string }
 
-// Build compiles both into dir.
-func Build(ctx context.Context, dir string) (Bin, error) {
+// Build compiles the launcher and bench/measure into dir, and more: folders of programs, like "bench/rma", from the module's on.
+func Build(ctx context.Context, dir string, more ...string) (Bin, error) {
 	args := []string{"build", "-o", dir + string(filepath.Separator), module + "/cmd/goulfm", module + "/bench/measure"}
+	for _, folder := range more {
+		args = append(args, module+"/"+folder)
+	}
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -89,8 +92,13 @@ func Build(ctx context.Context, dir string) (Bin, error) {
 // Command is the command line of n ranks of a command of bench/measure. flags go to the
 // launcher, args to the command.
 func (b Bin) Command(command string, n int, flags, args []string) []string {
+	return b.Program("measure", n, flags, append([]string{command}, args...))
+}
+
+// Program is the command line of n ranks of a program that was built. flags go to the launcher, args to the program.
+func (b Bin) Program(name string, n int, flags, args []string) []string {
 	argv := append([]string{filepath.Join(b.dir, "goulfm"), "run", "-q", "-n", strconv.Itoa(n)}, flags...)
-	return append(append(argv, filepath.Join(b.dir, "measure"), command), args...)
+	return append(append(argv, filepath.Join(b.dir, name)), args...)
 }
 
 // Root returns the folder of the module, in which the programs' sources are.

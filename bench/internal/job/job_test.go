@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
 )
 
 const line = `{"bench":"latency","n":2,"size":8,"unit":"us","batches":[1]}`
@@ -50,6 +52,7 @@ func TestCommand(t *testing.T) {
 	if want := strings.Fields("/b/goulfm run -q -n 4 --period 1ms /b/measure p2p -json"); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+	assert.Equal(t, strings.Fields("/b/goulfm run -q -n 2 /b/rma -ops put"), Bin{"/b"}.Program("rma", 2, nil, []string{"-ops", "put"}))
 }
 
 func TestCounts(t *testing.T) {

@@ -23,6 +23,8 @@ type Record struct {
 	Size    int       `json:"size"`    // bytes; 0 where size means nothing
 	Unit    string    `json:"unit"`    // us, ms, MB/s (10^6 bytes), Mmsg/s (10^6 messages), % or x
 	Batches []float64 `json:"batches"` // the mean of each batch, in the order they ran
+	// Wrong says what a check of the result found; "" if nothing. Figures of what came out wrong count for nothing.
+	Wrong string `json:"wrong,omitempty"`
 }
 
 // The units of a Record.

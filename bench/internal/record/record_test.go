@@ -62,9 +62,9 @@ func TestQuantileAgainstCounting(t *testing.T) {
 
 func TestWriter(t *testing.T) {
 	rs := []Record{
-		{"latency", 2, 8, Micros, []float64{3, 1, 2}},
-		{"latency", 2, 16, Micros, []float64{4}},
-		{"rate", 2, 8, Messages, []float64{20}},
+		{Bench: "latency", N: 2, Size: 8, Unit: Micros, Batches: []float64{3, 1, 2}},
+		{Bench: "latency", N: 2, Size: 16, Unit: Micros, Batches: []float64{4}},
+		{Bench: "rate", N: 2, Size: 8, Unit: Messages, Batches: []float64{20}},
 	}
 	for _, c := range []struct {
 		format Format
