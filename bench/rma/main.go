@@ -21,7 +21,7 @@
 //	shmem_inc    an atomic increment there
 //	shmem_lock   a lock there and its unlock
 //
-// Buffers are used again and again, so small ones stay in the cache.
+// bench/peers/rma.c is its twin, beside which bench/compare -only rma measures it. Buffers are used again and again, so small ones stay in the cache.
 package main
 
 import (
