@@ -39,7 +39,7 @@ func TestParse(t *testing.T) {
 }
 
 const good = `[{"name": "a", "compile": "cc {src} {out}", "run": "run {ft} {tcp} -n {n} {prog} {args}", "ft": "--ft", "tcp": "--tcp", "max_n": {"coll": 2, "ulfm": 0},
-  "cgo": "go {out} {pkg}", "dir": "/d", "inside": "/i"}]`
+  "cgo": "go {out} {pkg}", "shmem": "osh {src} {out}", "dir": "/d", "inside": "/i"}]`
 
 func TestSpecs(t *testing.T) {
 	all, err := readSpecs([]byte(good))
@@ -54,7 +54,8 @@ func TestSpecs(t *testing.T) {
 		{s.run(task{suite: "coll", n: 4, args: []string{"-sizes", "8"}}, s.inside("coll")), "run   -n 4 /i/coll.a -sizes 8"},
 		{s.run(task{suite: "ulfm", n: 4}, "/p"), "run --ft  -n 4 /p "},
 		{s.run(task{suite: overTCP, between: "ulfm", n: 4}, "/p"), "run --ft --tcp -n 4 /p "},
-		{s.compile("s.c", "s"), "cc s.c s"},
+		{s.compile("coll"), "cc /i/coll.c /i/coll.a"},
+		{s.compile("shmem"), "osh /i/shmem.c /i/shmem.a"},
 		{s.cgo("p", "o"), "go o p"},
 	} {
 		if c.got != c.want {
@@ -199,6 +200,9 @@ rma 2 -ops fence -json -batches 5 -time 100ms
 rma 2 -ops post -json -batches 5 -time 100ms
 rma 2 -ops flag -json -batches 5 -time 100ms
 rma 2 -ops busy -json -batches 5 -time 100ms
+rma 2 -ops shmem_put -json -batches 5 -time 100ms
+rma 2 -ops shmem_inc -json -batches 5 -time 100ms
+rma 2 -ops shmem_lock -json -batches 5 -time 100ms
 `
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)

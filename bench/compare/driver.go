@@ -119,7 +119,7 @@ func (d *driver) preparePeer(ctx context.Context, s spec) error {
 		if _, tried := made[p]; tried || !s.takesPart(t) {
 			continue
 		}
-		err := d.shell(ctx, s.compile(filepath.Join(s.Inside, p+".c"), s.inside(p)))
+		err := d.shell(ctx, s.compile(p))
 		if made[p] = err == nil; err != nil {
 			d.note(fmt.Sprintf("%s in suite %s: %s.c does not compile", s.Name, t.suite, p), err)
 		}

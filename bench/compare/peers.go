@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,6 +20,7 @@ type spec struct {
 	FT      string         `json:"ft"`
 	TCP     string         `json:"tcp"`
 	Cgo     string         `json:"cgo"`
+	Shmem   string         `json:"shmem"`
 	Dir     string         `json:"dir"`
 	Inside  string         `json:"inside"`
 	MaxN    map[string]int `json:"max_n"`
@@ -66,8 +68,9 @@ func checkSpecs(all []spec) error {
 			{"compile", s.Compile, []string{"{src}", "{out}"}},
 			{"run", s.Run, []string{"{n}", "{prog}", "{args}"}},
 			{"cgo", s.Cgo, []string{"{out}", "{pkg}"}},
+			{"shmem", s.Shmem, []string{"{src}", "{out}"}},
 		} {
-			if c.text == "" && c.field == "cgo" {
+			if c.text == "" && (c.field == "cgo" || c.field == "shmem") {
 				continue
 			}
 			for _, m := range c.must {
@@ -108,6 +111,9 @@ func parsePeer(s string) (spec, error) {
 
 // takesPart says whether the peer is to run a task.
 func (s spec) takesPart(t task) bool {
+	if t.peerProgram() == shmemProgram && s.Shmem == "" {
+		return false
+	}
 	most, limited := s.most(t.suite)
 	return (!limited || t.n <= most) && (t.suite != overTCP || s.TCP != "")
 }
@@ -122,9 +128,14 @@ func (s spec) most(suite string) (n int, limited bool) {
 	return 0, false
 }
 
-// compile is the command that makes a program of a source; names are inside.
-func (s spec) compile(src, out string) string {
-	return strings.NewReplacer("{src}", src, "{out}", out).Replace(s.Compile)
+// compile is the command that makes a program of its source; it knows both by their names inside.
+func (s spec) compile(program string) string {
+	command := s.Compile
+	if program == shmemProgram {
+		command = s.Shmem
+	}
+	src := filepath.Join(s.Inside, program+".c")
+	return strings.NewReplacer("{src}", src, "{out}", s.inside(program)).Replace(command)
 }
 
 // cgo is the command that makes the Go twin; names are outside.

@@ -6,15 +6,18 @@ const (
 	oneSided       = "rma"
 	oneSidedPrefix = "rma_"
 	oneSidedFolder = "bench/rma" // of our program
+	shmemPrefix    = "shmem_"    // of the operations on a symmetric heap
+	shmemProgram   = "shmem"     // which peers have in a program of its own, by OpenSHMEM
 )
 
-// oneSidedOps are those that MPI has, too, each with its sizes, "" if it has but one.
+// oneSidedOps are those that MPI or OpenSHMEM has, too, each with its sizes, "" if it has but one.
 var oneSidedOps = []struct{ op, sizes string }{
 	{"put", "8,1K,4K,64K,1M,4M"}, {"put64", ""}, {"get", "8,64K,1M"},
 	{"load", ""}, {"store", ""}, {"fetch_add", ""}, {"cas", ""},
 	{"accumulate", "8,1K,64K,1M"}, {"bulk", "1K,64K,1M"},
 	{"own_put", "8,64K,1M"}, {"own_get", "8,64K,1M"},
 	{"lock", ""}, {"lock_both", ""}, {"fence", ""}, {"post", ""}, {"flag", ""}, {"busy", ""},
+	{"shmem_put", ""}, {"shmem_inc", ""}, {"shmem_lock", ""},
 }
 
 // oneSidedTasks are one for each operation, so that a peer that does not get through one has the others.

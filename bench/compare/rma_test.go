@@ -38,13 +38,23 @@ func TestOneSidedTasks(t *testing.T) {
 	missing := maps.Clone(oneSidedBounds)
 	for _, x := range ts {
 		assert.Equal(t, 2, x.n)
-		assert.Equal(t, "rma", x.peerProgram())
+		assert.Equal(t, "rma", x.program())
 		for _, k := range rowsOf(t, x) {
 			delete(missing, oneSidedRow{x.verb, k.size})
 			assert.Equal(t, []task{x}, concerned(ts, []loss{{row: k}}), k)
 		}
 	}
 	assert.Empty(t, missing, "targets of rows that nobody measures")
+}
+
+// TestOnlyPeersWithOpenSHMEMHaveItsRows: the others do the rest of the suite.
+func TestOnlyPeersWithOpenSHMEMHaveItsRows(t *testing.T) {
+	put, inc := task{suite: oneSided, n: 2, verb: "put"}, task{suite: oneSided, n: 2, verb: "shmem_inc"}
+	assert.Equal(t, "rma", put.peerProgram())
+	assert.Equal(t, "shmem", inc.peerProgram())
+	assert.True(t, spec{}.takesPart(put))
+	assert.False(t, spec{}.takesPart(inc))
+	assert.True(t, spec{Shmem: "oshcc {src} {out}"}.takesPart(inc))
 }
 
 // TestOneSidedTargets: are about the best peer; a row with the name of another suite's operation is not of that suite.

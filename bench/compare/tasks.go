@@ -51,8 +51,11 @@ func programOf(suite string) string {
 
 // peerProgram is that of the peers.
 func (t task) peerProgram() string {
-	if t.suite == "start" {
+	switch {
+	case t.suite == "start":
 		return "hello"
+	case t.suite == oneSided && strings.HasPrefix(t.verb, shmemPrefix):
+		return shmemProgram
 	}
 	return t.program()
 }
