@@ -2,6 +2,7 @@ package main
 
 import (
 	"maps"
+	"os"
 	"strings"
 	"testing"
 
@@ -55,6 +56,17 @@ func TestOnlyPeersWithOpenSHMEMHaveItsRows(t *testing.T) {
 	assert.True(t, spec{}.takesPart(put))
 	assert.False(t, spec{}.takesPart(inc))
 	assert.True(t, spec{Shmem: "oshcc {src} {out}"}.takesPart(inc))
+}
+
+// TestBothProgramsHaveEveryOperation: ours and the peers' in C.
+func TestBothProgramsHaveEveryOperation(t *testing.T) {
+	for _, x := range oneSidedTasks(nil) {
+		for _, file := range []string{"../rma/main.go", "../peers/" + x.peerProgram() + ".c"} {
+			source, err := os.ReadFile(file)
+			assert.NoError(t, err)
+			assert.Contains(t, string(source), `"`+x.verb+`"`, file)
+		}
+	}
 }
 
 // TestOneSidedTargets: are about the best peer; a row with the name of another suite's operation is not of that suite.
