@@ -270,6 +270,9 @@ func (r *Roster) Leads() (epoch uint32, acts bool) {
 	return r.head.record.Epoch, r.mayAct()
 }
 
+// Written returns the newest version of the roster that this member has written down.
+func (r *Roster) Written() Record { return r.voter.record }
+
 // Dropped returns how many messages of dead members were not heard.
 func (r *Roster) Dropped() uint64 { return r.dropped }
 
