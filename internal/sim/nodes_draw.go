@@ -51,6 +51,7 @@ type nodeSetup struct {
 	link     mono.Duration // see roster.Config, as orphan
 	orphan   mono.Duration
 	jitter   mono.Duration // most by which a daemon, or the look of a rank at its lease, is late
+	sleepy   mono.Duration // the same, on a machine that goes on after it stood still
 	delay    mono.Duration // typical, of a message between machines
 	tails    bool          // some are much later
 	loss     int           // percent, of datagrams
@@ -82,6 +83,7 @@ func drawNodes(t *tape, o NodeOptions) nodeSetup {
 	s.link = []mono.Duration{2, 8}[t.below(2)] * timeout
 	s.orphan = []mono.Duration{4, 12, 40}[t.below(3)] * timeout
 	s.jitter = []mono.Duration{100 * mono.Microsecond, mono.Millisecond}[t.below(2)]
+	s.sleepy = []mono.Duration{s.jitter, s.period}[t.below(2)]
 	s.delay = []mono.Duration{100 * mono.Microsecond, s.period / 50, s.period / 8}[t.below(3)]
 	s.loss = []int{0, 0, 5, 20}[t.below(4)]
 	s.copied = []int{2 << 10, 8 << 10, 64 << 10}[t.below(3)]
@@ -103,8 +105,8 @@ func drawNodes(t *tape, o NodeOptions) nodeSetup {
 }
 
 func (s nodeSetup) String() string {
-	return fmt.Sprintf("ranks=%v survive=%v flat=%v closes=%v period=%v link=%v orphan=%v jitter=%v delay=%v tails=%v loss=%d copied=%d news=%v safety=%v faults=%d calls=%d think=%v bursts=%d ack=%d revokes=%d letters=%d together=%d",
-		s.sizes, s.survive, s.flat, s.closes, s.period, s.link, s.orphan, s.jitter, s.delay, s.tails, s.loss, s.copied, s.news, s.safety, s.faults, s.calls, s.think, s.bursts, s.ack, s.revokes, s.letters, s.together)
+	return fmt.Sprintf("ranks=%v survive=%v flat=%v closes=%v period=%v link=%v orphan=%v jitter=%v sleepy=%v delay=%v tails=%v loss=%d copied=%d news=%v safety=%v faults=%d calls=%d think=%v bursts=%d ack=%d revokes=%d letters=%d together=%d",
+		s.sizes, s.survive, s.flat, s.closes, s.period, s.link, s.orphan, s.jitter, s.sleepy, s.delay, s.tails, s.loss, s.copied, s.news, s.safety, s.faults, s.calls, s.think, s.bursts, s.ack, s.revokes, s.letters, s.together)
 }
 
 // timeout is how long a lease lasts.

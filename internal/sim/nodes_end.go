@@ -58,7 +58,6 @@ func (k *nodeChecker) overdue() {
 		r.fail("I2", "%v after the last fault the programs are not done\n%s", r.setup.settleFor(), r.describe())
 		return
 	}
-	r.report.Stopped = true
 	for _, s := range r.stations[1:] {
 		if !s.gone && !s.over {
 			r.fail("I2", "the job cannot go on, and %s does not end\n%s", s.name(), r.describe())
@@ -102,6 +101,7 @@ func isMajorityOf(yes, voters rankset.Set) bool {
 
 // final checks what must hold in the end.
 func (k *nodeChecker) final() {
+	k.run.report.Stopped = !k.run.canGoOn()
 	for _, p := range k.run.ranks {
 		if p.left || !p.lives() || k.run.report.Stopped {
 			continue

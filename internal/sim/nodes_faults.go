@@ -236,10 +236,10 @@ func (s *station) pause(length mono.Duration) {
 		for _, do := range queued {
 			do()
 		}
-		soon := func() mono.Duration { return r.draw(forResume, s.me).upTo(r.setup.jitter) + 1 }
+		soon := func() mono.Duration { return r.draw(forResume, s.me).upTo(r.setup.sleepy) + 1 }
 		r.plan(soon(), s.resume)
 		for _, p := range s.ranks {
-			p.watchLease()
+			r.plan(soon(), p.watchLease)
 			r.plan(soon(), p.goOn)
 		}
 	})

@@ -93,8 +93,11 @@ func (g *nodeProgram) rouse() {
 		return
 	}
 	g.awake = true
-	r := g.me.run
-	r.plan(r.draw(forNodeThink, g.me.proc).uniform(r.setup.think)+1, func() { g.me.happen(g.wake) })
+	r, typical := g.me.run, g.me.run.setup.think
+	if r.calm() { // nothing more is to come that it could meet
+		typical = min(typical, r.setup.period)
+	}
+	r.plan(r.draw(forNodeThink, g.me.proc).uniform(typical)+1, func() { g.me.happen(g.wake) })
 }
 
 // wake makes one of the calls that the program can make now, if any.

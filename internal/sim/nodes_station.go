@@ -23,12 +23,12 @@ type station struct {
 	wakes  int // number of the last plan that wakes the daemon; older ones are void
 	inbox  []roster.Event
 
-	gone    bool // the daemon has ended
-	off     bool // the machine has: it is only silent
-	over    bool // the daemon has ended itself and its ranks
-	paused  int  // faults for which the whole machine stands still now
-	stopped int  // faults for which the daemon alone does
-	late    bool // the machine goes on, and its daemon has not had its turn yet
+	gone    bool     // the daemon has ended
+	off     bool     // the machine has: it is only silent
+	over    bool     // the daemon has ended itself and its ranks
+	paused  int      // faults for which the whole machine stands still now
+	stopped int      // faults for which the daemon alone does
+	late    bool     // the machine goes on, and its daemon has not had its turn yet
 	waits   []func() // until the daemon goes on
 	queued  []func() // until the machine does: what its kernel will find
 
