@@ -5,6 +5,7 @@ export CGO_ENABLED ?= 0
 RANKS   ?= 8
 FUZZFOR ?= 10s
 SIM     ?=
+SIMNODES ?=
 # Rules have no goroutine, nor has what reads source: the race detector would only make them slower.
 RULES := repair|roster|session|redundancy|relayout|pace|rendezvous|tidy|scaffold|sabotage.*
 RACE ?= ./comm/... ./collectives ./rma ./shmem $(shell go list ./internal/... | grep -vE '/($(RULES)|nodecoll|transport/tcp)$$')
@@ -29,7 +30,7 @@ RANDOM  ?=
 GOLANGCI ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 
 .DEFAULT_GOAL := help
-.PHONY: demo check nightly test vulns race lint fuzz sim sim-repairs sim-deep sabotage stress random nodestress nodes netns engines bench compare bench-check figures help
+.PHONY: demo check nightly test vulns race lint fuzz sim sim-nodes sim-repairs sim-deep sabotage stress random nodestress nodes netns engines bench compare bench-check figures help
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -77,8 +78,12 @@ sabotage: ## plants bugs, one at a time, and shows that the simulator or a test 
 figures: ## the papers' figures from the shipped code, as CSV and SVG; FIGURES="-quick" or "-only ring4"
 	cd bench/figures && go run . -table README.md $(FIGURES)
 
-sim: ## a million simulated agreements with faults at any step, some minutes; SIM="-seed N" or "-replay N"
+sim: ## a million simulated agreements with faults at any step, some minutes, and sim-nodes; SIM="-seed N" or "-replay N"
 	go run ./cmd/goulfm sim -agreements-total 1000000 -deaths-total 150000 -matrix $(SIM)
+	$(if $(filter -replay -run,$(SIM)),,go run ./cmd/goulfm sim -nodes 10000 $(SIMNODES))
+
+sim-nodes: ## 10000 simulated jobs on several nodes, some minutes; SIMNODES="-seed N -nodes 100" or "-replay N"
+	go run ./cmd/goulfm sim -nodes 10000 $(SIMNODES)
 
 sim-repairs: ## a million repairs of simulated jobs whose ranks die and are replaced, some minutes; SIM="-seed N"
 	go run ./cmd/goulfm sim -repairs 1000000 $(SIM)

@@ -59,7 +59,7 @@ check() {
 	must lint make lint
 	must vulns scripts/vulns.sh
 	must fuzz make fuzz FUZZFOR=2s
-	must sim make sim SIM="-seed 1 -agreements-total 100000 -deaths-total 15000"
+	must sim make sim SIM="-seed 1 -agreements-total 100000 -deaths-total 15000" SIMNODES="-seed 1 -nodes 600"
 	must random make random ROUNDS=200 RANDOM="-seed 1"
 }
 

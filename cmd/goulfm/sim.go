@@ -56,7 +56,7 @@ what runs are like (default: drawn from the seed):
 all runs:
   -exhaustive    not at random: every order of steps, deaths and messages of
                  -n processes (default 3); 4 takes minutes
-` + simRepairsUsage + `
+` + simRepairsUsage + simNodesUsage + `
 Exit code: 0, 1 when an invariant was broken, 2 usage.
 `
 
@@ -72,6 +72,8 @@ type simJob struct {
 	matrix, verbose    bool
 	exhaustive         bool
 	repairs            int
+	nodes              int
+	faults             string
 }
 
 func simulate(args []string) int {
@@ -100,6 +102,8 @@ func simulate(args []string) int {
 	watchdog := f.Int64("watchdog", 0, "")
 	f.BoolVar(&j.exhaustive, "exhaustive", false, "")
 	f.IntVar(&j.repairs, "repairs", 0, "")
+	f.IntVar(&j.nodes, "nodes", 0, "")
+	f.StringVar(&j.faults, "faults", "", "")
 	switch err := f.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Print(simUsage)
@@ -108,9 +112,9 @@ func simulate(args []string) int {
 		return simUsageError("%v", err)
 	case f.NArg() > 0:
 		return simUsageError("unexpected argument %q", f.Arg(0))
-	case o.N != 0 && j.repairs == 0 && (o.N < 2 || o.N > sim.ProcessesMax) || o.N < 0:
+	case o.N != 0 && j.repairs == 0 && j.nodes == 0 && (o.N < 2 || o.N > sim.ProcessesMax) || o.N < 0:
 		return simUsageError("-n %d: want 2 to %d", o.N, sim.ProcessesMax)
-	case j.workers < 1 || j.repairs < 0 || j.agreements < 1 || j.deaths < 0 || o.NMax < 0 || o.NMax == 1 || o.Agreements < 0 || *watchdog < 0:
+	case j.workers < 1 || j.repairs < 0 || j.nodes < 0 || j.agreements < 1 || j.deaths < 0 || o.NMax < 0 || o.NMax == 1 || o.Agreements < 0 || *watchdog < 0:
 		return simUsageError("a number is out of range")
 	}
 	o.Watchdog = mono.Duration(*watchdog)
@@ -127,6 +131,8 @@ func simulate(args []string) int {
 	switch {
 	case j.repairs > 0:
 		return j.repair()
+	case j.nodes > 0:
+		return j.severalNodes()
 	case j.exhaustive:
 		return exhaust(o.N)
 	case j.run != "" || j.replay != 0:
