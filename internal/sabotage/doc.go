@@ -11,11 +11,11 @@
 //
 // # How
 //
-// This package holds the arenas: whole clusters and jobs whose ranks are replaced (internal/sim), or detectors alone
-// (ring.go), matchers alone (matching.go), one flood alone (floods.go), where one run is
-// short. It knows of no bug. Those are edits of the source, in package edits, each with its
-// arena and the invariants by which it may be found: being found by another one counts as a
-// miss. Command hunter is one Hunt; command cmd builds it anew for each bug, which takes a
+// This package holds the arenas: whole clusters, jobs whose ranks are replaced and jobs on several
+// nodes (internal/sim), or detectors alone (ring.go), matchers alone (matching.go), one flood alone
+// (floods.go), where one run is short. It knows of no bug. Those are edits of the source, in package
+// edits, each with its arena and the invariants by which it may be found: being found by another one
+// counts as a miss. Command hunter is one Hunt; command cmd builds it anew for each bug, which takes a
 // second, and prints the table. A panic of the rules' own assertions counts as found by
 // "assert".
 //

@@ -88,7 +88,7 @@ type arena func(seed uint64, h Hunt) *failure
 
 var arenas = map[string]arena{
 	"cluster": cluster, "memory": memory, "ring": rings, "wild": wilds,
-	"repairs": repairs, "detectors": detectors, "islands": islands, "flood": floods, "matching": matching,
+	"repairs": repairs, "nodes": nodes, "detectors": detectors, "islands": islands, "flood": floods, "matching": matching,
 }
 
 // cluster is the arena of whole clusters whose processes are told of deaths and agree by
@@ -117,6 +117,15 @@ func wilds(seed uint64, h Hunt) *failure {
 func repairs(seed uint64, _ Hunt) *failure {
 	_, err := sim.RunRepairs(sim.RepairOptions{Seed: seed})
 	if v, broken := errors.AsType[*sim.RepairViolation](err); broken {
+		return &failure{v.Invariant, v.Error()}
+	}
+	return nil
+}
+
+// nodes is the arena of jobs on several nodes.
+func nodes(seed uint64, _ Hunt) *failure {
+	_, err := sim.RunNodes(sim.NodeOptions{Seed: seed})
+	if v, broken := errors.AsType[*sim.NodeViolation](err); broken {
 		return &failure{v.Invariant, v.Error()}
 	}
 	return nil

@@ -23,8 +23,9 @@ import (
 //	I7   only the head declares; no agreement leaves out a member that runs
 //	I8   what is revoked somewhere is revoked at all living members
 //	I9   a communicator has the same members, order, uid and indices at all
-//	I18  a node is declared when its lease is over, by its own clock; from then on it does not
-//	     thaw, no agreement returns there, and its ranks send nothing once their daemon has had a turn
+//	I18  a node is declared when its lease is over, by its own clock, and its ranks stand still, unless its
+//	     daemon does; from then on it does not thaw, no agreement between nodes returns there, and its ranks
+//	     send nothing once their daemon has had a turn
 //	I19  each frame of a lane comes once and in order, and none is lost but with its peer
 //	I20  who acts as head does so in no earlier epoch than another one has
 //	R31, R36, R38 as in other runs
@@ -80,9 +81,27 @@ func (k *nodeChecker) verdict(by, of *station) {
 	if e, _ := by.rules.Leads(); e == 0 && by.me != roster.Launcher || e < k.epoch {
 		r.fail("I7", "%s declares %s, and is not the head\n%s", by.name(), of.name(), r.describe())
 	}
+	if !of.gone && !of.over {
+		k.deserved(by, of)
+	}
+}
+
+// deserved is I18 of one that lives: its lease is over by its own clock, and its daemon has stopped the
+// ranks if it does not stand still itself. And somebody has had trouble with it (F4): where no
+// datagram is lost or late all know of a living node that it is there.
+func (k *nodeChecker) deserved(by, of *station) {
+	r := k.run
 	needsLease := of.me > 0 || r.setup.survive
-	if !of.gone && !of.over && needsLease && !of.leaseIsOver() {
+	if needsLease && !of.leaseIsOver() {
 		r.fail("I18", "%s declares %s, whose lease runs for %v\n%s", by.name(), of.name(), of.lease.Sub(of.local(r.now)), r.describe())
+	}
+	if needsLease && !of.stands() && !of.frozen {
+		r.fail("I18", "%s declares %s, which is not frozen\n%s", by.name(), of.name(), r.describe())
+	}
+	recently := r.now.Add(-4 * r.setup.timeout())
+	calm := !r.setup.survive && r.setup.loss == 0 && !r.setup.tails && by.trouble < recently && of.trouble < recently
+	if calm && !of.stands() && !by.stands() && !r.net.cut(of, by) && !r.net.cut(by, of) && !of.hasComplaints() {
+		r.fail("I6", "%s declares %s, with which nothing is wrong\n%s", by.name(), of.name(), r.describe())
 	}
 }
 
@@ -100,12 +119,18 @@ func (k *nodeChecker) fenced(s *station) {
 	}
 }
 
-// acted is I18, of a rank that does what others see. A machine that goes on may run its ranks before
-// its daemon; what they send then nobody need hear, but nothing returns there.
-func (k *nodeChecker) acted(p *nodeRank, what string, whom int) {
-	s := p.station
-	if s.declared && (!s.late || whom == p.proc) {
-		k.run.fail("I18", "process %d %s %d, and its node was declared\n%s", p.proc, what, whom, k.run.describe())
+// returned is I18: an agreement between nodes returns.
+func (k *nodeChecker) returned(p *nodeRank, d control.Decided) {
+	if p.station.declared && p.program.spansNodes(d.Token) {
+		k.run.fail("I18", "process %d returns from an agreement, and its node was declared\n%s", p.proc, k.run.describe())
+	}
+}
+
+// spoke is I18, of a rank that sends. A machine that goes on may run its ranks before its daemon;
+// what they send then nobody need hear.
+func (k *nodeChecker) spoke(p *nodeRank, to int) {
+	if s := p.station; s.declared && !s.stands() {
+		k.run.fail("I18", "process %d sends a frame to %d, and its node was declared\n%s", p.proc, to, k.run.describe())
 	}
 }
 

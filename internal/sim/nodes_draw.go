@@ -22,7 +22,6 @@ const (
 	forNodeThink
 	forNodeCall
 	forLetter
-	forHalt
 	forResume
 )
 
@@ -89,6 +88,9 @@ func drawNodes(t *tape, o NodeOptions) nodeSetup {
 	s.copied = []int{2 << 10, 8 << 10, 64 << 10}[t.below(3)]
 	s.news = []mono.Duration{20 * mono.Microsecond, s.delay, 4 * s.delay}[t.below(3)]
 	s.safety = mono.Duration(t.between(12, 36)) * timeout
+	if t.percent(25) { // for what takes seconds: complaints of lanes
+		s.safety = max(s.safety, 4*mono.Second+2*s.link)
+	}
 	s.faults = []int{0, 1, 2, 3, t.between(2, 6), t.between(3, 10)}[t.below(6)]
 	s.calls = t.between(4, 24)
 	s.think = s.safety / mono.Duration(s.calls+t.between(1, 12))

@@ -48,7 +48,7 @@ func (f nodeFault) String() string {
 	case rankDies, leaderDies:
 		return text + fmt.Sprintf(", rank %d of node %d, after %d/1000 of a step", f.rank, f.machine-1, f.part)
 	case launcherDies:
-		return text
+		return text + fmt.Sprintf(", its machine %v", f.part < 500)
 	case wayCut:
 		return text + fmt.Sprintf(" from members %b to %b, both ways %v, for %v", f.from, f.to, f.both, f.length)
 	case machinePauses, daemonPauses:
@@ -106,7 +106,7 @@ func (r *nodeRun) drawNodeFault(t *tape, number int) nodeFault {
 	if t.percent(60) {
 		f.part = t.below(1000)
 	}
-	f.length = t.upTo([]mono.Duration{timeout / 4, timeout, 2 * timeout, 6 * timeout}[t.below(4)]) + 1
+	f.length = t.upTo([]mono.Duration{timeout / 4, timeout, 2 * timeout, 6 * timeout, 3*mono.Second + r.setup.link}[t.below(5)]) + 1
 	all := uint64(1)<<members - 1
 	f.from, f.to = t.next()&all, t.next()&all
 	if t.percent(40) { // two sides of one partition
@@ -139,7 +139,13 @@ func (r *nodeRun) strike(f nodeFault) {
 		if i := slices.IndexFunc(s.ranks, func(p *nodeRank) bool { return !p.ended() }); i >= 0 {
 			s.ranks[i].meetDeath(f.part)
 		}
-	case daemonDies, launcherDies:
+	case launcherDies:
+		if f.part < 500 {
+			s.powerOff()
+		} else {
+			s.daemonDies()
+		}
+	case daemonDies:
 		s.daemonDies()
 	case nodeDies:
 		s.powerOff()
@@ -149,6 +155,7 @@ func (r *nodeRun) strike(f nodeFault) {
 		s.stopped++
 		r.plan(f.length, func() {
 			s.stopped--
+			s.inTrouble()
 			s.resume()
 		})
 	case wayCut:
@@ -230,6 +237,7 @@ func (s *station) pause(length mono.Duration) {
 			return
 		}
 		r.trace(s.name(), "the machine goes on")
+		s.inTrouble()
 		s.late = true
 		queued := s.queued
 		s.queued = nil
@@ -239,7 +247,6 @@ func (s *station) pause(length mono.Duration) {
 		soon := func() mono.Duration { return r.draw(forResume, s.me).upTo(r.setup.sleepy) + 1 }
 		r.plan(soon(), s.resume)
 		for _, p := range s.ranks {
-			r.plan(soon(), p.watchLease)
 			r.plan(soon(), p.goOn)
 		}
 	})
@@ -269,5 +276,11 @@ func (r *nodeRun) cutWays(f nodeFault) {
 			c.breakApart()
 		}
 	}
-	r.plan(f.length, func() { each(r.net.mend) })
+	r.plan(f.length, func() {
+		each(func(from, to *station) {
+			r.net.mend(from, to)
+			from.inTrouble()
+			to.inTrouble()
+		})
+	})
 }

@@ -210,6 +210,12 @@ func (g *nodeProgram) decided(a control.Decided) {
 	g.rouse()
 }
 
+// spansNodes says whether a call is on a communicator with members on several nodes.
+func (g *nodeProgram) spansNodes(token uint64) bool {
+	c, open := g.calls[token]
+	return open && len(g.me.run.teamsOf(c.group)) > 1
+}
+
 // forgotten drops the handle of a closed communicator.
 func (g *nodeProgram) forgotten(a control.Forgotten) {
 	g.handles = slices.DeleteFunc(g.handles, func(h *nodeHandle) bool { return h.group.Index == a.Index })

@@ -24,13 +24,12 @@ type nodeRank struct {
 	read    int // entries of the list
 	doom    int // above 0: it dies in its next step, with so many thousandths of that done, and one
 
-	died     bool
-	left     bool // in peace
-	parting  bool // it has finalized, and waits until its lanes are closed
-	halted   bool // it has found the lease over
-	watching bool // it will look at the lease
-	backlog  []func()
-	rest     []control.Action // of the step in which it halted
+	died    bool
+	left    bool // in peace
+	parting bool // it has finalized, and waits until its lanes are closed
+	halted  bool // it has found the lease over
+	backlog []func()
+	rest    []control.Action // of the step in which it halted
 }
 
 func (p *nodeRank) begin() {
@@ -47,7 +46,6 @@ func (p *nodeRank) begin() {
 		Memory:  p.memory,
 	})
 	p.program = newNodeProgram(p)
-	p.watchLease()
 }
 
 // memory is what a communicator agrees in: the memory of the node, for one whose members are all
@@ -219,7 +217,7 @@ func (p *nodeRank) hear(from int, frame []byte) {
 func (p *nodeRank) post(to int, kind byte, body []byte) {
 	r, q := p.run, p.run.ranks[to]
 	r.report.Frames++
-	r.check.acted(p, "sends a frame to", to)
+	r.check.spoke(p, to)
 	frame := append([]byte{kind}, body...)
 	if lane := p.lanes[to]; lane != nil {
 		lane.send(frame)
@@ -258,14 +256,14 @@ func (p *nodeRank) step(ev control.Event) {
 	p.carryOut(acts)
 }
 
-// carryOut does what the rules want. Before an agreement returns, the rank looks at the lease of
-// its node (F13).
+// carryOut does what the rules want. Before an agreement between nodes returns, the rank looks at
+// the lease of its node (F13).
 func (p *nodeRank) carryOut(acts []control.Action) {
 	for i, a := range acts {
 		if p.ended() {
 			return
 		}
-		if _, returns := a.(control.Decided); returns && p.station.leaseIsOver() {
+		if d, returns := a.(control.Decided); returns && p.station.leaseIsOver() && p.program.spansNodes(d.Token) {
 			p.rest = append(slices.Clone(acts[i:]), p.rest...)
 			p.halt()
 			return
@@ -291,7 +289,7 @@ func (p *nodeRank) do(a control.Action) {
 		p.program.forgotten(a)
 	case control.Decided:
 		r.report.Decisions++
-		r.check.acted(p, "returns from an agreement with", p.proc)
+		r.check.returned(p, a)
 		r.check.decided(p, a)
 		p.program.decided(a)
 	case control.Fenced:
@@ -324,25 +322,6 @@ func (p *nodeRank) halt() {
 		p.run.trace(p.name(), "finds the lease over")
 	}
 	p.halted = true
-}
-
-// watchLease has the rank look at the lease when it ends: its daemon may be what stands still.
-func (p *nodeRank) watchLease() {
-	if p.watching || p.ended() {
-		return
-	}
-	p.watching = true
-	late := p.run.draw(forHalt, p.proc).upTo(p.run.setup.jitter)
-	p.run.agenda.Plan(max(p.station.real(p.station.lease), p.run.now).Add(late), func() {
-		p.watching = false
-		switch {
-		case p.ended(), p.station.paused > 0, p.station.frozen: // looks again when it goes on
-		case p.station.leaseIsOver():
-			p.halt()
-		default:
-			p.watchLease()
-		}
-	})
 }
 
 // die ends the rank as a signal does: its daemon finds it after a while.

@@ -42,8 +42,8 @@ type station struct {
 	complained []bool    // by member: the daemon was told so
 
 	verdicts rankset.Set // that were heard here
+	trouble  mono.Time   // when it last stood still, was cut off from another one, or had lanes that reached nobody; by real time
 	declared bool        // somebody has heard that this one is dead
-	acting   uint32      // the epoch in which this one has acted as head last
 }
 
 // departure is an entry of a node's list.
@@ -206,7 +206,6 @@ func (s *station) renew(until mono.Time) {
 		if p.halted && !s.leaseIsOver() {
 			p.halted = false
 		}
-		p.watchLease()
 	}
 	s.awake()
 }
@@ -287,6 +286,8 @@ func (s *station) end() {
 // hears of it a little later, and tells the head.
 func (s *station) complain(of *station, more int) {
 	s.complaints[of.me] += more
+	s.inTrouble()
+	of.inTrouble()
 	s.run.plan(messageDelay, func() {
 		switch complains := s.complaints[of.me] > 0; {
 		case complains == s.complained[of.me]:
@@ -319,6 +320,14 @@ func (s *station) resume() {
 		s.happen(ev)
 	}
 }
+
+// hasComplaints says whether there are lanes between its ranks and others that reach nobody.
+func (s *station) hasComplaints() bool {
+	return slices.ContainsFunc(s.run.stations, func(x *station) bool { return x.complaints[s.me] > 0 || s.complaints[x.me] > 0 })
+}
+
+// inTrouble notes that something is wrong with the machine, or its ways, until now.
+func (s *station) inTrouble() { s.trouble = s.run.now }
 
 func (s *station) describe() string {
 	text := fmt.Sprintf("%s: gone %v, off %v, over %v, paused %d, stopped %d, frozen %v, declared %v, lease for %v, list %v\n  %s\n",
