@@ -91,17 +91,48 @@ func (k *nodeChecker) verdict(by, of *station) {
 // datagram is lost or late all know of a living node that it is there.
 func (k *nodeChecker) deserved(by, of *station) {
 	r := k.run
-	needsLease := of.me > 0 || r.setup.survive
+	needsLease := of.needsLease()
 	if needsLease && !of.leaseIsOver() {
 		r.fail("I18", "%s declares %s, whose lease runs for %v\n%s", by.name(), of.name(), of.lease.Sub(of.local(r.now)), r.describe())
 	}
 	if needsLease && !of.stands() && !of.frozen {
 		r.fail("I18", "%s declares %s, which is not frozen\n%s", by.name(), of.name(), r.describe())
 	}
-	recently := r.now.Add(-4 * r.setup.timeout())
-	calm := !r.setup.survive && r.setup.loss == 0 && !r.setup.tails && by.trouble < recently && of.trouble < recently
-	if calm && !of.stands() && !by.stands() && !r.net.cut(of, by) && !r.net.cut(by, of) && !of.hasComplaints() {
+	if k.untroubled(of, by) {
 		r.fail("I6", "%s declares %s, with which nothing is wrong\n%s", by.name(), of.name(), r.describe())
+	}
+	k.hearsOfIt(of)
+}
+
+// untroubled says whether nothing is wrong with a machine and its ways to the head, and was not for so
+// long that all must have forgotten it. It is asked only where one loss changes nothing, and for the
+// launcher as head.
+func (k *nodeChecker) untroubled(s, head *station) bool {
+	r := k.run
+	recently := r.now.Add(-4 * r.setup.timeout())
+	plain := head.me == roster.Launcher && k.epoch == 0 && r.setup.loss <= 5 && !r.setup.tails
+	return plain && s.trouble < recently && head.trouble < recently && s.stood < recently && !s.stands() && !head.gone && !head.stands() &&
+		!r.net.cut(s, head) && !r.net.cut(head, s) && !s.hasComplaints()
+}
+
+// hearsOfIt is F6: who was declared, and lives, is told once it can be.
+func (k *nodeChecker) hearsOfIt(of *station) {
+	r := k.run
+	r.plan(r.setup.timeout(), func() {
+		switch {
+		case of.gone, of.over, r.finished:
+		case k.untroubled(of, r.stations[roster.Launcher]):
+			r.fail("I18", "%s was declared, and is never told\n%s", of.name(), r.describe())
+		default:
+			k.hearsOfIt(of)
+		}
+	})
+}
+
+// hadTurn is F11 and F8: after each turn of a daemon whose lease is over its ranks stand still.
+func (k *nodeChecker) hadTurn(s *station) {
+	if s.needsLease() && !s.gone && !s.over && !s.frozen && s.leaseIsOver() {
+		k.run.fail("I18", "the lease of %s is over, and its daemon has had a turn: the ranks run\n%s", s.name(), k.run.describe())
 	}
 }
 

@@ -87,11 +87,11 @@ func drawNodes(t *tape, o NodeOptions) nodeSetup {
 	s.loss = []int{0, 0, 5, 20}[t.below(4)]
 	s.copied = []int{2 << 10, 8 << 10, 64 << 10}[t.below(3)]
 	s.news = []mono.Duration{20 * mono.Microsecond, s.delay, 4 * s.delay}[t.below(3)]
-	s.safety = mono.Duration(t.between(12, 36)) * timeout
+	s.safety = mono.Duration(t.between(8, 20)) * timeout
 	if t.percent(25) { // for what takes seconds: complaints of lanes
 		s.safety = max(s.safety, 4*mono.Second+2*s.link)
 	}
-	s.faults = []int{0, 1, 2, 3, t.between(2, 6), t.between(3, 10)}[t.below(6)]
+	s.faults = []int{0, 1, 2, 3, t.between(2, 6), t.between(4, 12)}[t.below(6)]
 	s.calls = t.between(4, 24)
 	s.think = s.safety / mono.Duration(s.calls+t.between(1, 12))
 	if t.percent(30) { // all at once: nobody is done before the faults are over

@@ -109,7 +109,11 @@ func (r *nodeRun) drawNodeFault(t *tape, number int) nodeFault {
 	f.length = t.upTo([]mono.Duration{timeout / 4, timeout, 2 * timeout, 6 * timeout, 3*mono.Second + r.setup.link}[t.below(5)]) + 1
 	all := uint64(1)<<members - 1
 	f.from, f.to = t.next()&all, t.next()&all
-	if t.percent(40) { // two sides of one partition
+	switch t.below(5) {
+	case 0, 1: // two of them
+		f.from = 1 << t.below(members)
+		f.to = 1 << t.below(members)
+	case 2, 3: // two sides of one partition
 		f.to = all &^ f.from
 	}
 	f.both = t.percent(60)
@@ -155,7 +159,7 @@ func (r *nodeRun) strike(f nodeFault) {
 		s.stopped++
 		r.plan(f.length, func() {
 			s.stopped--
-			s.inTrouble()
+			s.stood = r.now
 			s.resume()
 		})
 	case wayCut:
@@ -237,7 +241,7 @@ func (s *station) pause(length mono.Duration) {
 			return
 		}
 		r.trace(s.name(), "the machine goes on")
-		s.inTrouble()
+		s.stood = r.now
 		s.late = true
 		queued := s.queued
 		s.queued = nil

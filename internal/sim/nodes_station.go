@@ -42,7 +42,8 @@ type station struct {
 	complained []bool    // by member: the daemon was told so
 
 	verdicts rankset.Set // that were heard here
-	trouble  mono.Time   // when it last stood still, was cut off from another one, or had lanes that reached nobody; by real time
+	trouble  mono.Time   // until when it was cut off from another one, or had lanes that reached nobody
+	stood    mono.Time   // until when it stood still
 	declared bool        // somebody has heard that this one is dead
 }
 
@@ -93,6 +94,9 @@ func (s *station) name() string {
 // leaseIsOver is what a rank finds that looks.
 func (s *station) leaseIsOver() bool { return s.local(s.run.now) >= s.lease }
 
+// needsLease: a launcher that is head for ever has none above it.
+func (s *station) needsLease() bool { return s.me != roster.Launcher || s.run.setup.survive }
+
 // stands says whether the daemon does nothing at the moment.
 func (s *station) stands() bool { return s.paused > 0 || s.stopped > 0 || s.late }
 
@@ -131,6 +135,7 @@ func (s *station) happen(events ...roster.Event) {
 		s.step(ev)
 		s.step(nil)
 	}
+	s.run.check.hadTurn(s)
 	s.schedule()
 }
 
@@ -326,7 +331,7 @@ func (s *station) hasComplaints() bool {
 	return slices.ContainsFunc(s.run.stations, func(x *station) bool { return x.complaints[s.me] > 0 || s.complaints[x.me] > 0 })
 }
 
-// inTrouble notes that something is wrong with the machine, or its ways, until now.
+// inTrouble notes that something is wrong with the ways of the machine until now.
 func (s *station) inTrouble() { s.trouble = s.run.now }
 
 func (s *station) describe() string {
