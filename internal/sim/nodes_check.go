@@ -105,12 +105,12 @@ func (k *nodeChecker) deserved(by, of *station) {
 }
 
 // untroubled says whether nothing is wrong with a machine and its ways to the head, and was not for so
-// long that all must have forgotten it. It is asked only where one loss changes nothing, and for the
-// launcher as head.
+// long that all must have forgotten it. It is asked only where one loss changes nothing, and nobody
+// promises to follow another head.
 func (k *nodeChecker) untroubled(s, head *station) bool {
 	r := k.run
 	recently := r.now.Add(-4 * r.setup.timeout())
-	plain := head.me == roster.Launcher && k.epoch == 0 && r.setup.loss <= 5 && !r.setup.tails
+	plain := !r.setup.survive && r.setup.loss <= 5 && !r.setup.tails
 	return plain && s.trouble < recently && head.trouble < recently && s.stood < recently && !s.stands() && !head.gone && !head.stands() &&
 		!r.net.cut(s, head) && !r.net.cut(head, s) && !s.hasComplaints()
 }

@@ -58,6 +58,7 @@ type nodeSetup struct {
 	news     mono.Duration // typical time until a rank reads the list
 	safety   mono.Duration // faults begin and end before
 	faults   int
+	within   mono.Duration // they begin
 	calls    int           // on the world
 	think    mono.Duration // typical time between two calls
 	bursts   int           // calls open at once, in a series
@@ -73,7 +74,7 @@ func drawNodes(t *tape, o NodeOptions) nodeSetup {
 	if o.Nodes > 0 {
 		nodes = o.Nodes
 	}
-	most := []int{1, 2, 2, 3}[t.below(4)]
+	most := []int{1, 2, 3, 3}[t.below(4)]
 	for range nodes {
 		s.sizes = append(s.sizes, t.between(1, most))
 	}
@@ -88,27 +89,32 @@ func drawNodes(t *tape, o NodeOptions) nodeSetup {
 	s.copied = []int{2 << 10, 8 << 10, 64 << 10}[t.below(3)]
 	s.news = []mono.Duration{20 * mono.Microsecond, s.delay, 4 * s.delay}[t.below(3)]
 	s.safety = mono.Duration(t.between(8, 20)) * timeout
-	if t.percent(25) { // for what takes seconds: complaints of lanes
-		s.safety = max(s.safety, 4*mono.Second+2*s.link)
-	}
 	s.faults = []int{0, 1, 2, 3, t.between(2, 6), t.between(4, 12)}[t.below(6)]
 	s.calls = t.between(4, 24)
-	s.think = s.safety / mono.Duration(s.calls+t.between(1, 12))
-	if t.percent(30) { // all at once: nobody is done before the faults are over
-		s.think = s.period / 10
-		s.calls += 40
+	s.letters = []int{0, 4, 20}[t.below(3)]
+	s.within = s.safety
+	switch t.below(8) {
+	case 0: // long: lanes complain after a second
+		s.safety = max(s.safety, 4*mono.Second+2*s.link)
+		s.letters, s.within = 40, s.safety
+	case 1, 2, 3, 4: // short: all that happens does so while agreements are under way
+		s.safety, s.think = 4*timeout, 2*s.delay
+		s.within = min(s.safety, mono.Duration(s.calls)*6*s.delay)
+		s.faults = t.between(1, 6)
+	}
+	if s.think == 0 {
+		s.think = s.safety / mono.Duration(s.calls+s.letters+t.between(1, 12))
 	}
 	s.bursts = []int{1, 1, 2, 4}[t.below(4)]
 	s.ack = []int{0, 50, 90, 100}[t.below(4)]
 	s.revokes = []int{0, 0, 10, 30}[t.below(4)]
-	s.letters = []int{0, 4, 20}[t.below(3)]
 	s.together = []int{0, 30, 70}[t.below(3)]
 	return s
 }
 
 func (s nodeSetup) String() string {
-	return fmt.Sprintf("ranks=%v survive=%v flat=%v closes=%v period=%v link=%v orphan=%v jitter=%v sleepy=%v delay=%v tails=%v loss=%d copied=%d news=%v safety=%v faults=%d calls=%d think=%v bursts=%d ack=%d revokes=%d letters=%d together=%d",
-		s.sizes, s.survive, s.flat, s.closes, s.period, s.link, s.orphan, s.jitter, s.sleepy, s.delay, s.tails, s.loss, s.copied, s.news, s.safety, s.faults, s.calls, s.think, s.bursts, s.ack, s.revokes, s.letters, s.together)
+	return fmt.Sprintf("ranks=%v survive=%v flat=%v closes=%v period=%v link=%v orphan=%v jitter=%v sleepy=%v delay=%v tails=%v loss=%d copied=%d news=%v safety=%v faults=%d within=%v calls=%d think=%v bursts=%d ack=%d revokes=%d letters=%d together=%d",
+		s.sizes, s.survive, s.flat, s.closes, s.period, s.link, s.orphan, s.jitter, s.sleepy, s.delay, s.tails, s.loss, s.copied, s.news, s.safety, s.faults, s.within, s.calls, s.think, s.bursts, s.ack, s.revokes, s.letters, s.together)
 }
 
 // timeout is how long a lease lasts.

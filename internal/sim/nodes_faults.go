@@ -97,7 +97,7 @@ func (r *nodeRun) planNodeFaults() {
 
 func (r *nodeRun) drawNodeFault(t *tape, number int) nodeFault {
 	members, timeout := len(r.stations), r.setup.timeout()
-	f := nodeFault{number: number, at: t.upTo(r.setup.safety), machine: t.between(1, members-1), part: 1000}
+	f := nodeFault{number: number, at: t.upTo(r.setup.within), machine: t.between(1, members-1), part: 1000}
 	f.kind = []nodeFaultKind{
 		rankDies, rankDies, rankDies, leaderDies, leaderDies, leaderDies, daemonDies, nodeDies, launcherDies,
 		machinePauses, machinePauses, daemonPauses, wayCut, wayCut, wayCut, cablesBreak, cablesBreak,
@@ -106,7 +106,7 @@ func (r *nodeRun) drawNodeFault(t *tape, number int) nodeFault {
 	if t.percent(60) {
 		f.part = t.below(1000)
 	}
-	f.length = t.upTo([]mono.Duration{timeout / 4, timeout, 2 * timeout, 6 * timeout, 3*mono.Second + r.setup.link}[t.below(5)]) + 1
+	f.length = t.upTo([]mono.Duration{timeout / 4, timeout, 2 * timeout, 6 * timeout, 3*mono.Second + 2*r.setup.link}[t.below(5)]) + 1
 	all := uint64(1)<<members - 1
 	f.from, f.to = t.next()&all, t.next()&all
 	switch t.below(5) {
@@ -283,8 +283,10 @@ func (r *nodeRun) cutWays(f nodeFault) {
 	r.plan(f.length, func() {
 		each(func(from, to *station) {
 			r.net.mend(from, to)
-			from.inTrouble()
-			to.inTrouble()
+			if from.me == roster.Launcher || to.me == roster.Launcher {
+				from.inTrouble()
+				to.inTrouble()
+			}
 		})
 	})
 }

@@ -42,7 +42,7 @@ type station struct {
 	complained []bool    // by member: the daemon was told so
 
 	verdicts rankset.Set // that were heard here
-	trouble  mono.Time   // until when it was cut off from another one, or had lanes that reached nobody
+	trouble  mono.Time   // until when it was cut off from the launcher, or had lanes that reached nobody
 	stood    mono.Time   // until when it stood still
 	declared bool        // somebody has heard that this one is dead
 }
