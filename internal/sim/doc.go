@@ -94,6 +94,16 @@
 // package job, at exact deaths and with agreements by messages. They have invariants of
 // their own, V1 to V8 (repairs_check.go).
 //
+// # Nodes
+//
+// Runs of a third kind are jobs on several machines (nodes.go): daemons that watch each other by
+// the rules of package roster, with clocks that run at different rates, leases, and a launcher that
+// is survived or not; ranks that share the memory of their node, read its list before anything else
+// and agree in two levels; lanes of package session between those of different nodes, over
+// connections that break and lose what is not acknowledged. Ranks, leaders, daemons, machines and the
+// launcher die; machines and daemons stand still; ways are cut, also in one direction. What must hold
+// is listed at nodeChecker. ShrinkNodes takes faults away from a run that fails.
+//
 // # Searches
 //
 // Searches visit all states of very small worlds instead: every order of calls,
@@ -102,8 +112,8 @@
 //
 // # Not here
 //
-// Duplicated frames and reconnects: the rules are promised channels that deliver
-// once and in order until one end dies, and a link has no second connection. Stale
-// incarnations, but in repairs: a process has one life. Partitions in which at most one side may go
-// on (I7): the rules do not promise that. Clocks that run at different rates.
+// Duplicated frames: the rules are promised channels that deliver once and in order until one end
+// dies. Reconnects, partitions of which at most one side may go on (I7), and clocks that run at
+// different rates, but in runs of nodes. Stale incarnations, but in repairs: a process has one life.
+// Data messages between nodes, spawns there, and networks that stay cut for ever.
 package sim

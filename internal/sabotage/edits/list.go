@@ -25,6 +25,7 @@ func All() []Edit {
 		calls(),
 		holdBugs(),
 		nodes(),
+		acrossNodes(),
 		worlds(),
 		repairs(),
 		versions(),

@@ -1,8 +1,8 @@
 package edits
 
 // twoLevelBugs are bugs of the agreement whose participants are nodes (era/twolevel, and what
-// era has for it). The worlds that find them are those of its own tests: members of several
-// nodes, of which the simulator has none that share memory.
+// era has for it). The worlds that find them are those of its own tests, in which steps are cut at every
+// store; some are found in whole jobs on several nodes, too: see acrossNodes.
 func twoLevelBugs() []Edit {
 	const (
 		team   = "era/team.go"
