@@ -37,6 +37,8 @@ type NodeOptions struct {
 
 	// Done, if not nil, is told of each run of RunManyNodes, one at a time.
 	Done func(NodeReport)
+
+	tamper func(*nodeRun) // nil, but in tests of the checks
 }
 
 // NodesMax is how many nodes a run can have.
@@ -164,6 +166,9 @@ func newNodeRun(o NodeOptions) *nodeRun {
 	}
 	r.planNodeFaults()
 	r.plan(r.setup.period, r.lookWhetherDone)
+	if o.tamper != nil {
+		o.tamper(r)
+	}
 	return r
 }
 

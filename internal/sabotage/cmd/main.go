@@ -125,7 +125,7 @@ func (j job) table() error {
 
 func (j job) head(kind string) {
 	if kind == "arena" {
-		fmt.Printf("%-16s %-10s %-11s %9s %8s  %-8s %s\n", "bug", "arena", "found by", "runs", "seconds", "seed", "rule left out")
+		fmt.Printf("%-22s %-10s %-11s %9s %8s  %-8s %s\n", "bug", "arena", "found by", "runs", "seconds", "seed", "rule left out")
 		return
 	}
 	fmt.Printf("%-20s %-20s %-32s %8s  %s\n", "bug", "package", "found by", "seconds", "rule left out")
@@ -146,7 +146,7 @@ func (j job) huntOne(e edits.Edit) bool {
 	case !expected:
 		by += " (!)"
 	}
-	fmt.Printf("%-16s %-10s %-11s %9d %8.2f  %-8d %s\n", e.Name, e.Hunt.Arena, by, f.Runs, f.Took.Seconds(), f.Seed, e.Rule)
+	fmt.Printf("%-22s %-10s %-11s %9d %8.2f  %-8d %s\n", e.Name, e.Hunt.Arena, by, f.Runs, f.Took.Seconds(), f.Seed, e.Rule)
 	if f.Found() && (j.verbose || !expected) {
 		fmt.Println(f.Text)
 		if strings.Contains(f.Text, "replay: goulfm sim") {
