@@ -27,13 +27,6 @@ func (r *Roster) tellHead() {
 	r.sendReport(held)
 }
 
-// repeatReport says it again each Period, for a head forgets a report that is not repeated.
-func (r *Roster) repeatReport() {
-	if held := r.heldNow(); !held.isEmpty() {
-		r.sendReport(held)
-	}
-}
-
 func (r *Roster) heldNow() report {
 	return report{
 		epoch: r.voter.follows, silent: r.held.silent.Clone(),

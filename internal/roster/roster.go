@@ -157,7 +157,9 @@ func (r *Roster) beat() {
 	if head := r.headMember(); head != r.cfg.Me {
 		r.sendBeat(head)
 	}
-	r.repeatReport()
+	if held := r.heldNow(); !held.isEmpty() {
+		r.sendReport(held) // again, for a head forgets a report that is not repeated
+	}
 	if r.cfg.Survive {
 		r.seekHead()
 	}
