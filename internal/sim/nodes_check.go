@@ -286,7 +286,8 @@ func (k *nodeChecker) agree(p *nodeRank, key agreementKey, a *agreement, c nodeC
 // binds says whether the others have to decide as a process has (A17): it lives, or a member on
 // its node does, whose memory has the decision.
 func (k *nodeChecker) binds(p *nodeRank, g member.Group) bool {
-	if p.lives() || k.run.setup.flat && len(k.run.teamsOf(g)) > 1 {
+	byMessages := k.run.setup.flat && len(k.run.teamsOf(g)) > 1 || !control.HasBlocks(g.Indices, blocks)
+	if p.lives() || byMessages {
 		return p.lives()
 	}
 	return slices.ContainsFunc(g.Procs, func(q int) bool { return k.run.ranks[q].station == p.station && k.run.ranks[q].lives() })
