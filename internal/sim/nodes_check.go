@@ -98,7 +98,7 @@ func (k *nodeChecker) deserved(by, of *station) {
 	if needsLease && !of.stands() && !of.frozen {
 		r.fail("I18", "%s declares %s, which is not frozen\n%s", by.name(), of.name(), r.describe())
 	}
-	if k.untroubled(of, by) {
+	if !of.condemned && k.untroubled(of, by) {
 		r.fail("I6", "%s declares %s, with which nothing is wrong\n%s", by.name(), of.name(), r.describe())
 	}
 	k.hearsOfIt(of)

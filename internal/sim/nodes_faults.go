@@ -21,11 +21,11 @@ const (
 	daemonPauses  // its daemon alone does
 	wayCut        // nothing arrives that goes from some machines to others, for a while
 	cablesBreak   // all connections between ranks of two nodes break
-	nodeFaultKinds
+	ordersBreak   // the launcher cannot give orders to a daemon any more, which runs on
 )
 
 func (k nodeFaultKind) String() string {
-	return [...]string{"rank dies", "leader dies", "daemon dies", "node dies", "launcher dies", "machine pauses", "daemon pauses", "way cut", "connections break"}[k]
+	return [...]string{"rank dies", "leader dies", "daemon dies", "node dies", "launcher dies", "machine pauses", "daemon pauses", "way cut", "connections break", "orders break"}[k]
 }
 
 // nodeFault is one planned fault.
@@ -80,7 +80,7 @@ func (r *nodeRun) planNodeFaults() {
 			f.at = min(last+t.tail(r.setup.delay), r.setup.safety-1)
 		}
 		last = f.at
-		if f.kind == daemonDies || f.kind == nodeDies || f.kind == launcherDies {
+		if slices.Contains([]nodeFaultKind{daemonDies, nodeDies, launcherDies, ordersBreak}, f.kind) {
 			if mortal == 0 {
 				f.kind = machinePauses
 			} else {
@@ -100,8 +100,8 @@ func (r *nodeRun) drawNodeFault(t *tape, number int) nodeFault {
 	f := nodeFault{number: number, at: t.upTo(r.setup.within), machine: t.between(1, members-1), part: 1000}
 	f.kind = []nodeFaultKind{
 		rankDies, rankDies, rankDies, leaderDies, leaderDies, leaderDies, daemonDies, nodeDies, launcherDies,
-		machinePauses, machinePauses, daemonPauses, wayCut, wayCut, wayCut, cablesBreak, cablesBreak,
-	}[t.below(17)]
+		machinePauses, machinePauses, daemonPauses, wayCut, wayCut, wayCut, cablesBreak, cablesBreak, ordersBreak,
+	}[t.below(18)]
 	f.rank = t.below(len(r.stations[f.machine].ranks))
 	if t.percent(60) {
 		f.part = t.below(1000)
@@ -153,6 +153,9 @@ func (r *nodeRun) strike(f nodeFault) {
 		s.daemonDies()
 	case nodeDies:
 		s.powerOff()
+	case ordersBreak:
+		s.condemned = true
+		r.stations[roster.Launcher].tell(roster.Condemned{Member: s.me})
 	case machinePauses:
 		s.pause(f.length)
 	case daemonPauses:

@@ -41,10 +41,11 @@ type station struct {
 	complaints []int     // by member: lanes of ranks here that reach no rank there
 	complained []bool    // by member: the daemon was told so
 
-	verdicts rankset.Set // that were heard here
-	trouble  mono.Time   // until when it was cut off from the launcher, or had lanes that reached nobody
-	stood    mono.Time   // until when it stood still
-	declared bool        // somebody has heard that this one is dead
+	verdicts  rankset.Set // that were heard here
+	trouble   mono.Time   // until when it was cut off from the launcher, or had lanes that reached nobody
+	stood     mono.Time   // until when it stood still
+	declared  bool        // somebody has heard that this one is dead
+	condemned bool        // the launcher cannot give it orders
 }
 
 // departure is an entry of a node's list.
