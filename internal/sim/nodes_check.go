@@ -129,6 +129,21 @@ func (k *nodeChecker) hearsOfIt(of *station) {
 	})
 }
 
+// getsItsVerdict: a node to which a launcher that is head for ever cannot give orders is granted nothing
+// any more, and so declared when its lease is over.
+func (k *nodeChecker) getsItsVerdict(of *station) {
+	r, launcher := k.run, k.run.stations[roster.Launcher]
+	r.plan(4*r.setup.timeout(), func() {
+		switch {
+		case of.declared, of.gone, of.over, r.finished, r.setup.survive, launcher.gone:
+		case launcher.stands() || launcher.stood > r.now.Add(-4*r.setup.timeout()):
+			k.getsItsVerdict(of)
+		default:
+			r.fail("I2", "%s is condemned, and not declared\n%s", of.name(), r.describe())
+		}
+	})
+}
+
 // hadTurn is F11 and F8: after each turn of a daemon whose lease is over its ranks stand still.
 func (k *nodeChecker) hadTurn(s *station) {
 	if s.needsLease() && !s.gone && !s.over && !s.frozen && s.leaseIsOver() {

@@ -156,6 +156,7 @@ func (r *nodeRun) strike(f nodeFault) {
 	case ordersBreak:
 		s.condemned = true
 		r.stations[roster.Launcher].tell(roster.Condemned{Member: s.me})
+		r.check.getsItsVerdict(s)
 	case machinePauses:
 		s.pause(f.length)
 	case daemonPauses:

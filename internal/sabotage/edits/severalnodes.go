@@ -16,6 +16,7 @@ func acrossNodes() []Edit {
 	}
 	return []Edit{
 		hunted("roster-F4", "I6"),
+		hunted("roster-F5", "I18"),
 		hunted("roster-F6", "I18"),
 		{
 			Name: "nodes-F7", Rule: "who learns of its own death ends",
@@ -30,6 +31,7 @@ func acrossNodes() []Edit {
 		hunted("roster-B17", "I6"),
 		hunted("roster-B22", "I7"),
 		hunted("roster-B23", "I5", "B23", "assert"),
+		hunted("roster-link", "I2"),
 		hunted("session-from", "I19"),
 		hunted("session-bye", "I19"),
 		hunted("A25", "I2"),
