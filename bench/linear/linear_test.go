@@ -10,28 +10,35 @@ import (
 
 	"github.com/anishathalye/porcupine"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// TestGoroutineRanks: histories in which a goroutine rank is killed.
+// configs are how goroutine ranks find their window in each home.
+var configs = map[home]commtest.Config{inMemory: {}, onNodes: {Nodes: commtest.Nodes{0, 0, 1, 1}}, byMessages: {Messages: true}, ownMemory: {}}
+
+// TestGoroutineRanks: histories in which a goroutine rank is killed, in each home.
 func TestGoroutineRanks(t *testing.T) {
-	for seed := range uint64(10) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			var judged atomic.Int32
-			commtest.Run(t, 4, func(ctx context.Context, c *comm.Comm) {
-				v, err := play(ctx, c, seed, 30, func() { commtest.Kill(c) })
-				assert.NoError(t, err)
-				if v.judged {
-					judged.Add(1)
-					assert.GreaterOrEqual(t, v.operations, 3*2*30)
-					assert.LessOrEqual(t, v.open, 2)
-				}
+	for _, h := range homes {
+		for seed := range uint64(5) {
+			t.Run(fmt.Sprint(h, seed), func(t *testing.T) {
+				var judged atomic.Int32
+				dir := t.TempDir()
+				configs[h].Run(t, 4, func(ctx context.Context, c *comm.Comm) {
+					v, err := play(ctx, c, script{h, seed, 30, dir, func() { commtest.Kill(c) }})
+					assert.NoError(t, err)
+					if v.judged {
+						judged.Add(1)
+						assert.GreaterOrEqual(t, v.operations, 3*2*30)
+						assert.LessOrEqual(t, v.open, 2)
+					}
+				})
+				assert.Equal(t, int32(1), judged.Load())
 			})
-			assert.Equal(t, int32(1), judged.Load())
-		})
+		}
 	}
 }
 
@@ -87,21 +94,27 @@ func TestModel(t *testing.T) {
 
 // TestFlags: what is taken and what is not.
 func TestFlags(t *testing.T) {
-	trial.CheckFlags(t, parse, map[string]bool{"": true, "-histories 3 -n 2 -calls 9": true, "-n 1": false, "-calls 0": false, "-histories 0": false, "x": false})
+	trial.CheckFlags(t, parse, map[string]bool{"": true, "-histories 3 -n 2 -calls 9": true, "-n 1": false, "-calls 0": false, "-home nodes": true, "-home moon": false, "-rank": false, "-log x": false, "-rank -log x": true, "-histories 0": false, "x": false})
 }
 
 // TestMain lets a copy of this program be a rank.
 func TestMain(m *testing.M) { trial.RunTests(m, func([]string) { main() }) }
 
-// TestProcesses: histories in which a process is killed.
+// TestProcesses: histories in which a process is killed, in each home.
 func TestProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the launcher and starts processes")
 	}
-	o, err := parse([]string{"-histories", "10", "-seed", "3"}, io.Discard)
-	assert.NoError(t, err)
-	var out strings.Builder
-	code, err := drive(o, &out)
-	assert.NoError(t, err)
-	assert.Zero(t, code, out.String())
+	var launcher options
+	remove, err := launcher.build()
+	require.NoError(t, err)
+	defer remove()
+	for _, h := range homes {
+		o, err := parse([]string{"-histories", "3", "-seed", "3", "-home", string(h), "-goulfm", launcher.Goulfm}, io.Discard)
+		assert.NoError(t, err)
+		var out strings.Builder
+		code, err := drive(o, &out)
+		assert.NoError(t, err)
+		assert.Zero(t, code, out.String())
+	}
 }

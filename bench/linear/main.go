@@ -2,11 +2,13 @@
 // its call and its return, also those of a process that is killed meanwhile, each of which counts or does not.
 //
 //	go run . -histories 100
+//	go run . -histories 100 -home nodes              # memory, nodes, messages, own: where the window is
 //	go run . -histories 1 -seed 7 -first 31 -v      # that history again
 //
 // A history is a job: 4 processes with 2 goroutines each load, store, add and compare-and-swap elements at all of them, and read and write
 // pairs of elements under locks. One process is killed with SIGKILL in the middle. Each writes down what it calls and what comes back in a
-// window of its own, which the others read when it is dead. Porcupine (github.com/anishathalye/porcupine) judges.
+// mapped file, which the others read when it is dead. A store counts until its flush has returned: where operations are sent it is not there
+// before. Elements of a dead process on another node, with --fence, or in memory of its own, have no last value. Porcupine (github.com/anishathalye/porcupine) judges.
 package main
 
 import (
@@ -28,7 +30,9 @@ import (
 type options struct {
 	trial.Flags
 	n, calls int
+	home     home
 	rank     bool
+	log      string
 }
 
 func main() {
@@ -42,12 +46,18 @@ func parse(args []string, out io.Writer) (options, error) {
 	o.Register(fs, "histories", 100)
 	fs.IntVar(&o.n, "n", 4, "processes, of 2 goroutines each")
 	fs.IntVar(&o.calls, "calls", 60, "operations of a goroutine")
-	fs.BoolVar(&o.rank, "rank", false, "be a rank of a job: goulfm run -n 4 linear -rank -seed 1")
+	o.home = inMemory
+	fs.Var(&o.home, "home", "where the window is: memory, nodes (two of them), messages (--fence), own (rma.Create)")
+	fs.StringVar(&o.log, "log", "", "of a rank: the folder of what ranks write down")
+	fs.BoolVar(&o.rank, "rank", false, "be a rank of a job: goulfm run -n 4 linear -rank -log DIR -seed 1")
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}
 	if o.n < 2 || o.calls < 1 || o.calls > 10_000 || fs.NArg() > 0 {
 		return o, errors.New("want -n from 2 up, -calls of 1 to 10000, no other argument (-h for help)")
+	}
+	if o.rank != (o.log != "") {
+		return o, errors.New("want -log with -rank, and not without (-h for help)")
 	}
 	return o, o.Check()
 }
@@ -58,7 +68,7 @@ func beRank(o options) bool {
 		return false
 	}
 	comm.Main(trial.Rank(func(ctx context.Context, w *comm.Comm) error {
-		v, err := play(ctx, w, o.Seed, o.calls, trial.Die)
+		v, err := play(ctx, w, script{o.home, o.Seed, o.calls, o.log, trial.Die})
 		if err == nil && v.judged {
 			fmt.Printf("linearizable: %d operations, %d of them open, %d on the dead\n", v.operations, v.open, v.failed)
 		}
@@ -81,12 +91,18 @@ func drive(o options, out io.Writer) (int, error) {
 		return 0, err
 	}
 	defer p.Close()
-	fmt.Fprintf(out, "linear: %d histories of %d processes, seed %d\n", o.Jobs, o.n, o.Seed)
+	dir, err := os.MkdirTemp("", "linear")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	fmt.Fprintf(out, "linear: %d histories of %d processes, window: %s, seed %d\n", o.Jobs, o.n, o.home, o.Seed)
 	var open int
 	t := o.Loop(p, out, func(number int) trial.Job {
 		return trial.Job{
-			N: o.n, Args: []string{"-rank", "-seed", strconv.FormatUint(o.SeedOf(number), 10), "-calls", strconv.Itoa(o.calls)},
-			Again: fmt.Sprintf("-histories 1 -n %d -calls %d", o.n, o.calls),
+			N: o.n, Launch: o.home.launch(o.n),
+			Args:  []string{"-rank", "-log", dir, "-home", string(o.home), "-seed", strconv.FormatUint(o.SeedOf(number), 10), "-calls", strconv.Itoa(o.calls)},
+			Again: fmt.Sprintf("-histories 1 -n %d -calls %d -home %s", o.n, o.calls, o.home),
 			Check: func(r *trial.Result) string { return wrong(r, &open) },
 			Note:  func(r *trial.Result) string { return r.Stdout },
 		}

@@ -29,19 +29,6 @@ const (
 	stride     = 7 // words between two elements: none shares a word's neighbours
 )
 
-// A record in the log of a goroutine: what is called, when, and when it has returned, which is stored last.
-const (
-	atKind = iota
-	atCell
-	atA
-	atB
-	atCalled
-	atX
-	atY
-	atReturned // 0: not yet; failed: with an error
-	recordWords
-)
-
 const failed = math.MaxUint64
 
 // verdict is what was judged.
@@ -50,29 +37,37 @@ type verdict struct {
 	operations, open, failed int
 }
 
+// A script is what a history is made of.
+type script struct {
+	home  home
+	seed  uint64
+	calls int    // of a goroutine
+	dir   string // of the journals
+	die   func()
+}
+
 // player is one process.
 type player struct {
-	w     *rma.Win[uint64]
-	log   *rma.Win[uint64]
-	calls int
-	seed  uint64
-	done  atomic.Int64 // operations of this process
+	script
+	w    *rma.Win[uint64]
+	log  journal
+	done atomic.Int64 // operations of this process
 }
 
 // play has this process make its calls, dies if it is the victim, and has one of those who live judge the history.
-func play(ctx context.Context, c *comm.Comm, seed uint64, calls int, die func()) (v verdict, err error) {
-	p := &player{calls: calls, seed: seed}
-	if p.w, err = rma.Allocate[uint64](ctx, c, cells*stride+1); err != nil {
+func play(ctx context.Context, c *comm.Comm, s script) (v verdict, err error) {
+	p := &player{script: s}
+	if p.w, err = s.home.window(ctx, c, cells*stride+1); err != nil {
 		return v, err
 	}
-	if p.log, err = rma.Allocate[uint64](ctx, c, goroutines*calls*recordWords); err != nil {
+	if p.log, err = newJournal(s.dir, c.Rank(), goroutines*s.calls*recordWords); err != nil {
 		return v, err
 	}
 	if err := p.w.Fence(ctx); err != nil {
 		return v, err
 	}
-	r := rand.New(rand.NewPCG(seed, 0))
-	victim, moment := r.IntN(c.Size()), 1+r.Int64N(int64(goroutines*calls))
+	r := rand.New(rand.NewPCG(s.seed, 0))
+	victim, moment := r.IntN(c.Size()), 1+r.Int64N(int64(goroutines*s.calls))
 	var all sync.WaitGroup
 	errs := make([]error, goroutines)
 	for k := range goroutines {
@@ -82,7 +77,7 @@ func play(ctx context.Context, c *comm.Comm, seed uint64, calls int, die func())
 		for p.done.Load() < moment {
 			time.Sleep(time.Microsecond) // a thread of its own, so that both goroutines are in the middle of something
 		}
-		die()
+		s.die()
 	}
 	all.Wait()
 	if err := errors.Join(errs...); err != nil {
@@ -96,12 +91,12 @@ func play(ctx context.Context, c *comm.Comm, seed uint64, calls int, die func())
 		return v, err
 	}
 	if left.Rank() == 0 {
-		v, err = p.judge()
+		v, err = p.judge(ctx)
 	}
 	if err := collectives.Barrier(ctx, left); err != nil {
 		return v, err
 	}
-	return v, errors.Join(err, p.w.Free(), p.log.Free())
+	return v, errors.Join(err, p.w.Free(), p.log.close())
 }
 
 // now is a clock that all processes have in common.
@@ -113,18 +108,12 @@ func now() uint64 {
 
 // work makes the calls of a goroutine and writes them down.
 func (p *player) work(ctx context.Context, k int) error {
-	me := p.log.Comm().Rank()
+	me := p.w.Comm().Rank()
 	r := rand.New(rand.NewPCG(p.seed, uint64(1+goroutines*me+k)))
-	own := p.log.At(me)
 	for i := range p.calls {
-		c := draw(r, p.log.Comm().Size())
+		c := draw(r, p.w.Comm().Size())
 		at := (k*p.calls + i) * recordWords
-		if err := own.Put(ctx, at, []uint64{uint64(c.Kind), c.Cell, c.A, c.B}); err != nil {
-			return err
-		}
-		if err := own.Store(ctx, at+atCalled, now()); err != nil {
-			return err
-		}
+		p.log.note(at, uint64(c.Kind), c.Cell, c.A, c.B, now())
 		a, err := p.make(ctx, &c)
 		if err != nil && !errors.Is(err, comm.ErrProcFailed) {
 			return err
@@ -133,15 +122,8 @@ func (p *player) work(ctx context.Context, k int) error {
 		if err != nil {
 			returned = failed
 		}
-		if err := own.Put(ctx, at, []uint64{uint64(c.Kind)}); err != nil {
-			return err
-		}
-		if err := own.Put(ctx, at+atX, []uint64{a.X, a.Y}); err != nil {
-			return err
-		}
-		if err := own.Store(ctx, at+atReturned, returned); err != nil {
-			return err
-		}
+		p.log.note(at, uint64(c.Kind))
+		p.log.note(at+atX, a.X, a.Y, returned)
 		p.done.Add(1)
 	}
 	return nil
@@ -168,7 +150,9 @@ func (p *player) make(ctx context.Context, c *call) (a answer, err error) {
 	case load:
 		a.X, err = to.Load(ctx, at)
 	case store:
-		err = to.Store(ctx, at, c.A)
+		if err = to.Store(ctx, at, c.A); err == nil {
+			err = to.Flush(ctx) // where it is sent it is not there yet
+		}
 	case add:
 		a.X, err = to.FetchAndOp(ctx, at, c.A, collectives.Sum)
 	case swap:
@@ -207,8 +191,8 @@ func (p *player) locked(ctx context.Context, to rma.Target[uint64], at int, c *c
 }
 
 // judge reads what all have written down, and what is there in the end, and says whether that is linearizable.
-func (p *player) judge() (v verdict, err error) {
-	history, v, err := p.history()
+func (p *player) judge(ctx context.Context) (v verdict, err error) {
+	history, v, err := p.history(ctx)
 	if err != nil {
 		return v, err
 	}
@@ -221,11 +205,11 @@ func (p *player) judge() (v verdict, err error) {
 	return v, nil
 }
 
-func (p *player) history() (history []porcupine.Operation, v verdict, err error) {
+func (p *player) history(ctx context.Context) (history []porcupine.Operation, v verdict, err error) {
 	n := p.w.Comm().Size()
 	for rank := range n {
-		log := make([]uint64, p.log.Len(rank))
-		if err := p.log.Salvage(rank, 0, log); err != nil {
+		log, err := readJournal(p.dir, rank)
+		if err != nil {
 			return nil, v, err
 		}
 		told := map[[2]int]bool{} // which goroutines know of the death of which rank
@@ -249,9 +233,12 @@ func (p *player) history() (history []porcupine.Operation, v verdict, err error)
 			}
 			history = append(history, operationOf(record, client))
 		}
-		last := make([]uint64, p.w.Len(rank))
-		if err := p.w.Salvage(rank, 0, last); err != nil {
+		last, err := p.last(ctx, rank)
+		if err != nil {
 			return nil, v, err
+		}
+		if last == nil {
+			continue
 		}
 		for i := range pairCell { // of a pair whose lock is broken half may be there
 			history = append(history, porcupine.Operation{
@@ -261,6 +248,19 @@ func (p *player) history() (history []porcupine.Operation, v verdict, err error)
 		}
 	}
 	return history, v, nil
+}
+
+// last is what the elements of a rank are in the end; nil where that died with it.
+func (p *player) last(ctx context.Context, rank int) ([]uint64, error) {
+	last := make([]uint64, p.w.Len(rank))
+	err := p.w.Salvage(rank, 0, last)
+	if errors.Is(err, comm.ErrUnsupported) {
+		err = p.w.At(rank).Get(ctx, 0, last)
+	}
+	if errors.Is(err, comm.ErrProcFailed) {
+		return nil, nil
+	}
+	return last, err
 }
 
 // operationOf is a record as the judge wants it. One that is open, or has failed, may take effect after all others, as if it never had.
