@@ -197,6 +197,9 @@ func (k *core) waitPosted(ctx context.Context) error {
 	if !x.open {
 		return k.fail(op, nil, ErrNotHeld)
 	}
+	if s := k.sees(); s.freed {
+		return k.fail(op, nil, s.err)
+	}
 	dead, err := k.awaitEach(ctx, op, x.origins, k.hasCompleted)
 	if err != nil {
 		return err
@@ -214,13 +217,16 @@ func (k *core) testPosted() (bool, error) {
 		return false, k.fail(op, nil, ErrNotHeld)
 	}
 	s := k.sees()
+	if s.freed {
+		return false, k.fail(op, nil, s.err)
+	}
 	dead, over := k.each(s, x.origins, k.hasCompleted)
 	switch {
+	case s.err != nil && (!over || len(dead) > 0):
+		return false, k.fail(op, nil, s.err)
 	case over:
 		x.open = false
 		return true, k.failDead(op, dead)
-	case s.err != nil:
-		return false, k.fail(op, nil, s.err)
 	}
 	return false, nil
 }
@@ -244,17 +250,20 @@ func (k *core) each(s *sight, ranks []int, ok func(rank int) bool) (dead []int, 
 	return dead, true
 }
 
-// awaitEach waits until each is over.
+// awaitEach waits until each is over. What has happened counts first, then a revocation, then deaths, as in a Wait (W17).
 func (k *core) awaitEach(ctx context.Context, op string, ranks []int, ok func(rank int) bool) (dead []int, err error) {
 	over := func() (over bool) {
 		s := k.sees()
-		if dead, over = k.each(s, ranks, ok); over {
+		dead, over = k.each(s, ranks, ok)
+		switch {
+		case over && len(dead) == 0:
 			return true
-		}
-		if err = s.err; err == nil {
+		case s.err != nil:
+			err = s.err
+		case !over:
 			err = ctx.Err()
 		}
-		return err != nil
+		return over || err != nil
 	}
 	k.watch.Await(k.pieces[k.me].control.Bell(), over)
 	if err != nil {

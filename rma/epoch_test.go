@@ -113,3 +113,25 @@ func TestNotifications(t *testing.T) {
 		assert.NoError(t, w.Free())
 	})
 }
+
+// TestPostedWhenTheWindowIsOver: the end of a Post on a window that was revoked tells that before it tells of the dead, and on one that was freed
+// it touches no memory.
+func TestPostedWhenTheWindowIsOver(t *testing.T) {
+	run(t, 3, func(ctx context.Context, c *comm.Comm) {
+		w := allocate[int](ctx, t, c, 1)
+		assert.NoError(t, w.Post(ctx, must(c.Group().Incl(2))))
+		fence(ctx, t, w)
+		if c.Rank() == 2 {
+			commtest.Kill(c)
+		}
+		assert.NoError(t, commtest.AwaitFailure(ctx, w.Comm(), 1))
+		assert.NoError(t, w.Revoke())
+		_, err := w.TestPosted()
+		wants(t, err, comm.ErrRevoked, "test_posted")
+		wants(t, w.WaitPosted(ctx), comm.ErrRevoked, "wait_posted")
+		assert.NoError(t, w.Free())
+		_, err = w.TestPosted()
+		wants(t, err, comm.ErrFreed, "test_posted")
+		wants(t, w.WaitPosted(ctx), comm.ErrFreed, "wait_posted")
+	})
+}
