@@ -110,11 +110,16 @@ const (
 	Pending
 	Revoked
 	Other // none of these is ever right
+
+	// Freed, NotHeld and Unsupported are those of windows alone.
+	Freed
+	NotHeld
+	Unsupported
 )
 
 // String returns the outcome's name.
 func (o Outcome) String() string {
-	return []string{"ok", "failed", "pending", "revoked", "other"}[o]
+	return []string{"ok", "failed", "pending", "revoked", "other", "freed", "not held", "unsupported"}[o]
 }
 
 // An Expectation is what the rules allow a call to return.

@@ -15,11 +15,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/goulfm/goulfm/internal/spectable"
 	"github.com/goulfm/goulfm/internal/spectable/matrix"
 )
 
 var overShm = flag.Bool("shm", false, "run the table over processes and shared memory, one call of each class in every state (minutes)")
+
+var onlyCells = flag.String("window-cells", "", "of the table of windows: the cells whose name holds this")
 
 // binaries builds the launcher and the program once, into a folder that TestMain
 // removes.
@@ -52,13 +56,19 @@ func TestMain(m *testing.M) {
 // job's exit code.
 func launch(t *testing.T, n int, args ...string) (string, int) {
 	t.Helper()
+	return launchOn(t, []string{"-n", strconv.Itoa(n)}, args...)
+}
+
+// launchOn is launch where the launcher's flags say.
+func launchOn(t *testing.T, where []string, args ...string) (string, int) {
+	t.Helper()
 	if err := binaries(); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*limit)
 	defer cancel()
 	// The launcher's own limit comes first: it says who waits for whom, with stacks.
-	args = append([]string{"run", "-n", strconv.Itoa(n), "--timeout", limit.String(), filepath.Join(binDir, "cells")}, args...)
+	args = slices.Concat([]string{"run"}, where, []string{"--timeout", limit.String(), filepath.Join(binDir, "cells")}, args)
 	cmd := exec.CommandContext(ctx, filepath.Join(binDir, "goulfm"), args...)
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
@@ -142,4 +152,42 @@ func TestSpecR1CellsOverProcesses(t *testing.T) {
 	}
 	said.Judge(t, "matrix.TestSpecR1CellsOverProcesses", spectable.Gaps())
 	t.Logf("%d cells over processes", len(cells))
+}
+
+// processHomes are the launcher's flags for each home of windows.
+var processHomes = map[string]string{"memory": "-n 4", "nodes": "--host 2 --ppn 2", "messages": "-n 4 --fence --suspect-after 10s", "own": "-n 4"}
+
+// windowSubset is one call of each class in every state, or a few cells in each home without the flag.
+func windowSubset() []matrix.WindowCell {
+	few := []string{
+		"Put / target dead, known", "FetchAndOp / target dies during", "Flush / target dead, unknown", "Lock, exclusive / its holder dies during",
+		"Lock, mend / lock broken", "WaitNotify, from target / target dies during", "Fence / third dies during", "Salvage / target dead, known",
+		"WaitPosted / target's node goes during", "Wait, from any / revoked during",
+	}
+	var cells []matrix.WindowCell
+	first := map[spectable.WindowClass]string{}
+	for _, x := range matrix.WindowCells() {
+		if first[x.Call.Class] == "" {
+			first[x.Call.Class] = x.Call.Name
+		}
+		if slices.Contains(few, strings.TrimSuffix(x.Name(), " / "+x.Home.Name)) || *overShm && first[x.Call.Class] == x.Call.Name {
+			cells = append(cells, x)
+		}
+	}
+	return cells
+}
+
+// TestSpecW3W11W14W16W17WindowsOverProcesses runs a part of the table of windows in real jobs, where the dead are killed by SIGKILL.
+func TestSpecW3W11W14W16W17WindowsOverProcesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and launches programs")
+	}
+	cells := windowSubset()
+	for _, x := range cells {
+		out, code := launchOn(t, strings.Fields(processHomes[x.Home.Name]), "window", t.TempDir(), x.Name())
+		assert.NotContains(t, out, "wrong: ", x.Name())
+		assert.Equal(t, spectable.Ranks-len(x.State.Dead), strings.Count(out, "done: "), "%s\n%s", x.Name(), out)
+		assert.Zero(t, code, "%s\n%s", x.Name(), out)
+	}
+	t.Logf("%d cells of windows over processes", len(cells))
 }

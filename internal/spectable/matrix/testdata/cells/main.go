@@ -2,6 +2,7 @@
 // counts as a failure:
 //
 //	goulfm run -n 4 cells cell DIR "Recv from peer / peer dead, known"
+//	goulfm run -n 4 cells window DIR "Put / target dead, known / memory"
 //	goulfm run -n 4 cells end crash|exit|panic|error|abort|handler|fatal|finalize
 //
 // or hangs, by recoveries in different orders:
@@ -30,6 +31,8 @@ func main() {
 			return end(ctx, w, os.Args[2])
 		case "overlap":
 			return overlap(ctx, w)
+		case "window":
+			return windowCell(ctx, w, os.Args[2], os.Args[3])
 		}
 		return cell(ctx, w, os.Args[2], os.Args[3])
 	})
@@ -42,16 +45,32 @@ func cell(ctx context.Context, w *comm.Comm, dir, name string) error {
 			continue
 		}
 		report, ok := x.Run(ctx, w, place(dir))
-		for _, wrong := range report.Wrong {
-			fmt.Printf("wrong: %s\n", wrong)
-		}
-		fmt.Printf("done: rank %d judged %v outcome %v\n", w.Rank(), ok, report.Outcome)
+		tell(w, report, ok)
 		if x.Call.World {
 			os.Exit(0) // it is finalized
 		}
 		return nil
 	}
 	return errors.New("no such cell")
+}
+
+// windowCell is cell of the table of windows.
+func windowCell(ctx context.Context, w *comm.Comm, dir, name string) error {
+	for _, x := range matrix.WindowCells() {
+		if x.Name() == name {
+			report, ok := x.Run(ctx, w, place(dir))
+			tell(w, report, ok)
+			return nil
+		}
+	}
+	return errors.New("no such cell")
+}
+
+func tell(w *comm.Comm, report matrix.Report, ok bool) {
+	for _, wrong := range report.Wrong {
+		fmt.Printf("wrong: %s\n", wrong)
+	}
+	fmt.Printf("done: rank %d judged %v outcome %v\n", w.Rank(), ok, report.Outcome)
 }
 
 // A place gives signs by files of a folder.
