@@ -211,3 +211,16 @@ func FuzzStep(f *testing.F) {
 		}
 	})
 }
+
+// TestDeathOfOneWhoWaits: nobody looks for it any more, and it gets no answer.
+func TestDeathOfOneWhoWaits(t *testing.T) {
+	w := newWorld()
+	lock := func(reply uint64) Frame { return Frame{Op: Lock, Reply: reply, Mode: uint8(hold.Exclusive)} }
+	w.do(t, 1, lock(10))
+	assert.Empty(t, w.do(t, 2, lock(20)))
+	assert.True(t, w.Waits())
+	w.Died(2)
+	assert.False(t, w.Waits())
+	w.Died(3) // it has asked for nothing
+	assert.Equal(t, []Answer{{1, 11, nil}}, w.do(t, 1, Frame{Op: Unlock, Reply: 11}))
+}

@@ -31,6 +31,7 @@ func All() []Edit {
 		versions(),
 		replacement(),
 		windows(),
+		windowsAway(),
 		outliving(),
 		keeping(),
 	)

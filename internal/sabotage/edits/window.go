@@ -21,3 +21,26 @@ func windows() []Edit {
 			"if p.says, k.mine = k.newRegion(window.ControlBytes(k.n, k.spec.notifications, k.spec.bulk), true); k.mine != nil {\n\t\treturn mine\n\t}\n\tif old := k.spec.old; old != nil {\n\t\tcopy(p.says.Bytes(), old.pieces[old.me].says.Bytes())\n\t}", "TestSpecW20"),
 	}
 }
+
+// windowsAway are the edits of windows whose members are reached by frames.
+func windowsAway() []Edit {
+	const target, remote = "internal/serve/target.go", "rma/remote.go"
+	edit := func(name, rule, test string, in string, changes ...Change) Edit {
+		return Edit{Name: "away-" + name, Rule: rule, Changes: changes, Tests: []Test{{Package: in, Run: test}}}
+	}
+	return []Edit{
+		edit("flush", "a flush waits until what was sent before it is executed", "TestFlushIsThere", "rma",
+			Change{remote, "if !k.isAway(rank) || !k.remote[rank].unflushed.Swap(false) {", "if true || !k.isAway(rank) || !k.remote[rank].unflushed.Swap(false) {"}),
+		edit("notify", "a notification comes after its data", "TestNotificationOfALongPut", "rma",
+			Change{"rma/notify.go", "\tif err := t.put(ctx, op, disp, n, src); err != nil {\n\t\treturn err\n\t}\n\treturn t.tell(ctx, op, &serve.Frame{Op: serve.Notify, At: uint64(slot)})\n",
+				"\tif err := t.tell(ctx, op, &serve.Frame{Op: serve.Notify, At: uint64(slot)}); err != nil {\n\t\treturn err\n\t}\n\treturn t.put(ctx, op, disp, n, src)\n"}),
+		edit("unlock", "who unlocks hands the lock on to an origin that waits", "TestLocks", "",
+			Change{target, "\t\tanswers := t.Look()\n", "\t\tvar answers []Answer\n"}),
+		edit("forget", "an origin that is dead waits for nothing", "TestDeathOfOneWhoWaits", "",
+			Change{target, "\t\t\tt.asked = append(t.asked[:i], t.asked[i+1:]...)\n\t\t\treturn\n", "\t\t\treturn\n"}),
+		edit("given-up", "an Unlock of an origin that waits gives the wait up", "TestLocks", "",
+			Change{target, "\tcase hold.Waiting:\n\t\ta.lock.Withdraw()\n", ""}),
+		edit("posted", "a wait for those who were posted for tells a revocation before deaths", "TestPostedWhen", "rma",
+			Change{"rma/epoch.go", "case over && len(dead) == 0:", "case over:"}),
+	}
+}

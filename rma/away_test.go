@@ -1,0 +1,70 @@
+package rma_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/rma"
+)
+
+// TestFlushIsThere: what was put before a Flush, or under a lock, is there when that returns, for a member of the target's node, who
+// reads the memory itself, and is told without a message. The target's program makes no call meanwhile.
+func TestFlushIsThere(t *testing.T) {
+	const rounds = 100
+	put, seen := make(chan int), make(chan bool)
+	commtest.Nodes{0, 1, 1}.Run(t, func(ctx context.Context, c *comm.Comm) {
+		w := allocate[int](ctx, t, c, 1)
+		fence(ctx, t, w)
+		switch c.Rank() {
+		case 0:
+			to := w.At(1)
+			for i := 1; i <= rounds; i++ {
+				if i%2 == 0 {
+					assert.NoError(t, to.Put(ctx, 0, []int{i}))
+					assert.NoError(t, to.Flush(ctx))
+				} else {
+					assert.NoError(t, to.Lock(ctx, rma.Exclusive))
+					assert.NoError(t, to.Put(ctx, 0, []int{i}))
+					assert.NoError(t, to.Unlock(ctx))
+				}
+				put <- i
+				<-seen
+			}
+			close(put)
+		case 2:
+			for i := range put {
+				v, err := w.At(1).Load(ctx, 0)
+				assert.NoError(t, err)
+				assert.Equal(t, i, v)
+				seen <- true
+			}
+		}
+		assert.NoError(t, w.Fence(ctx))
+		assert.NoError(t, w.Free())
+	})
+}
+
+// TestNotificationOfALongPut: a notification that is counted implies all of its data, however many frames these are.
+func TestNotificationOfALongPut(t *testing.T) {
+	const n = 200_000
+	run(t, 2, func(ctx context.Context, c *comm.Comm) {
+		w := allocate[int64](ctx, t, c, n, rma.Notifications(1))
+		if c.Rank() == 0 {
+			src := make([]int64, n)
+			for i := range src {
+				src[i] = int64(i)
+			}
+			assert.NoError(t, w.At(1).PutNotify(ctx, 0, src, 0))
+		} else {
+			assert.NoError(t, w.WaitNotify(ctx, 0, 1, 0))
+			mine := w.Local()
+			assert.Equal(t, []int64{0, n / 2, n - 1}, []int64{mine[0], mine[n/2], mine[n-1]})
+		}
+		assert.NoError(t, w.Fence(ctx))
+		assert.NoError(t, w.Free())
+	})
+}
