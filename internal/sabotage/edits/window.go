@@ -31,6 +31,8 @@ func windowsAway() []Edit {
 	return []Edit{
 		edit("flush", "a flush waits until what was sent before it is executed", "TestFlushIsThere", "rma",
 			Change{remote, "if !k.isAway(rank) || !k.remote[rank].unflushed.Swap(false) {", "if true || !k.isAway(rank) || !k.remote[rank].unflushed.Swap(false) {"}),
+		edit("silence", "a frame of an origin whose death is known is not executed", "TestFramesOfTheDead", "",
+			Change{"internal/engine/onesided.go", "if c == nil || p.isDead(from) {", "if c == nil {"}),
 		edit("notify", "a notification comes after its data", "TestNotificationOfALongPut", "rma",
 			Change{"rma/notify.go", "\tif err := t.put(ctx, op, disp, n, src); err != nil {\n\t\treturn err\n\t}\n\treturn t.tell(ctx, op, &serve.Frame{Op: serve.Notify, At: uint64(slot)})\n",
 				"\tif err := t.tell(ctx, op, &serve.Frame{Op: serve.Notify, At: uint64(slot)}); err != nil {\n\t\treturn err\n\t}\n\treturn t.put(ctx, op, disp, n, src)\n"}),

@@ -1,0 +1,38 @@
+package engine
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// counter is a Server that counts what comes.
+type counter struct{ frames int }
+
+func (s *counter) Serve(int, []byte) (waits bool, err error) { s.frames++; return false, nil }
+func (s *counter) Look() (waits bool)                        { return false }
+func (s *counter) Died(int) (waits bool)                     { return false }
+
+// TestFramesOfTheDeadAreDropped: a frame to a window that is still on its way when its sender is known to be dead is not
+// executed: who asks after the death sees no change any more (W7, W22).
+func TestFramesOfTheDeadAreDropped(t *testing.T) {
+	sender, receiver, link := pair(t, nil)
+	from, to := NewWatch(sender.World(), sender.World(), true), NewWatch(receiver.World(), receiver.World(), true)
+	var served counter
+	to.Serve(&served)
+	require.NoError(t, from.Tell(bg, 1, make([]byte, 40)))
+	receiver.mu.Lock()
+	receiver.drain(0)
+	assert.Equal(t, 1, served.frames)
+	receiver.mu.Unlock()
+	link.late.Store(true)
+	require.NoError(t, from.Tell(bg, 1, make([]byte, 40)))
+	receiver.mu.Lock()
+	defer receiver.mu.Unlock()
+	receiver.peers.At(0).dead = true // what a death that is declared sets
+	link.late.Store(false)
+	receiver.drain(0)
+	assert.Equal(t, 1, served.frames)
+	assert.False(t, receiver.link.Pending(0), "it is not in the ring any more")
+}
