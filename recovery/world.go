@@ -261,8 +261,9 @@ func (w *World) answered() error {
 	return nil
 }
 
-// Go starts a goroutine of the attempt: a repair, and the end, wait for it. Give it ctx of the
-// body. An error of f ends the attempt, as one that the body returns.
+// Go starts a goroutine of the attempt: a repair, and the end, wait for it. Its context ends when the body returns, for whatever reason, so
+// that a repair need not wait long. So a body whose goroutine is to end its work waits for it before it returns: a goroutine that is
+// in a call then fails with the end of its context, and an error of f ends the attempt, as one that the body returns.
 func (w *World) Go(f func(ctx context.Context) error) {
 	w.group.Add(1)
 	go func() {
