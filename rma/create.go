@@ -156,7 +156,7 @@ func create(ctx context.Context, c *comm.Comm, s spec) (*core, error) {
 	k.away = k.watch.Away()
 	offer := k.offer()
 	k.exchange(ctx, offer)
-	k.findAll()
+	k.findAll(ctx)
 	if err := k.agree(ctx); err != nil {
 		k.giveUp()
 		return nil, k.raise(err)
@@ -230,7 +230,7 @@ func (k *creation) exchange(ctx context.Context, mine contribution) {
 }
 
 // findAll maps what the others offer, if all do.
-func (k *creation) findAll() {
+func (k *creation) findAll(ctx context.Context) {
 	if k.mine != nil || k.all == nil {
 		return
 	}
@@ -255,8 +255,19 @@ func (k *creation) findAll() {
 	}
 	for rank := range k.all {
 		if k.mine = k.find(rank); k.mine != nil {
+			if errors.Is(k.mine, comm.ErrProcFailed) {
+				k.awaitDeath(ctx, rank)
+			}
 			return
 		}
+	}
+}
+
+// awaitDeath waits until this member knows the death of one whose process it has found gone. Else the agreement might know nothing of it, and this
+// member's no would be for a wrong argument to the others.
+func (k *creation) awaitDeath(ctx context.Context, rank int) {
+	for ctx.Err() == nil && !slices.Contains(k.watch.Look().Dead, rank) {
+		k.watch.Yield()
 	}
 }
 
