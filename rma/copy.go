@@ -2,7 +2,6 @@ package rma
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/goulfm/goulfm/internal/publish"
 	"github.com/goulfm/goulfm/internal/window"
@@ -40,8 +39,8 @@ func (k *core) salvage(rank, disp int, dst []byte, n int) error {
 		return err
 	}
 	p := &k.pieces[rank]
-	if uint(disp) > uint(p.n) || n > p.n-disp {
-		return k.fail(op, []int{rank}, fmt.Errorf("%w: elements %d to %d of %d", ErrBounds, disp, disp+n, p.n))
+	if !p.has(disp, n) {
+		return k.failBounds(op, rank, disp, n)
 	}
 	if k.isAway(rank) {
 		return k.failAway(op, rank)

@@ -80,13 +80,14 @@ func (k *core) putNotify(ctx context.Context, op string, rank, disp, n int, src 
 }
 
 func (t far) putNotify(ctx context.Context, op string, disp, n int, src []byte, slot int) error {
-	if _, err := t.locate(ctx, op, disp, n); err != nil {
+	at, err := t.locate(ctx, op, disp, n)
+	if err != nil {
 		return err
 	}
 	if err := t.k.hasCounter(op, t.rank, slot); err != nil {
 		return err
 	}
-	if err := t.put(ctx, op, disp, n, src); err != nil {
+	if err := t.store(ctx, op, at, src); err != nil {
 		return err
 	}
 	return t.tell(ctx, op, &serve.Frame{Op: serve.Notify, At: uint64(slot)})

@@ -54,8 +54,8 @@ func (t far) locate(ctx context.Context, op string, disp, n int) (at uint64, err
 		return 0, err
 	}
 	p := &t.k.pieces[t.rank]
-	if uint(disp) > uint(p.n) || n > p.n-disp {
-		return 0, t.k.fail(op, []int{t.rank}, fmt.Errorf("%w: elements %d to %d of %d", ErrBounds, disp, disp+n, p.n))
+	if !p.has(disp, n) {
+		return 0, t.k.failBounds(op, t.rank, disp, n)
 	}
 	return uint64(p.at + disp*t.k.unit), nil
 }
@@ -122,6 +122,11 @@ func (t far) put(ctx context.Context, op string, disp, n int, src []byte) error 
 	if err != nil {
 		return err
 	}
+	return t.store(ctx, op, at, src)
+}
+
+// store is put of what was located.
+func (t far) store(ctx context.Context, op string, at uint64, src []byte) error {
 	return t.inPieces(len(src), func(from, to int) error {
 		return t.tell(ctx, op, &serve.Frame{Op: serve.Put, At: at + uint64(from), Data: src[from:to]})
 	})
@@ -191,17 +196,11 @@ func (t far) askNumber(ctx context.Context, op string, disp int, f serve.Frame) 
 	f.Size = uint8(t.k.unit)
 	var answer [8]byte
 	if f.Op == serve.Accumulate {
-		return t.askOne(ctx, op, &f, answer[:t.k.unit])
+		err = t.ask(ctx, op, &f, answer[:t.k.unit]) // numbers as they lie in memory
+		return view.BitsAt(answer[:], t.k.unit), err
 	}
 	err = t.ask(ctx, op, &f, answer[:])
 	return binary.LittleEndian.Uint64(answer[:]), err
-}
-
-func (t far) askOne(ctx context.Context, op string, f *serve.Frame, answer []byte) (uint64, error) {
-	if err := t.ask(ctx, op, f, answer); err != nil {
-		return 0, err
-	}
-	return view.BitsAt(answer, len(answer)), nil
 }
 
 // tellNumber stores a number at a target that is away.

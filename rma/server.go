@@ -15,10 +15,11 @@ type server struct {
 	watch   *engine.Watch
 	data    []byte // of the elements, whatever views there are
 	control window.Control
-	me      int
 	remote  []remote
 	stripes *stripes
 	target  *serve.Target
+
+	counters int // of notifications
 }
 
 // lend has the members that are away use this member's memory, before any of them knows of it.
@@ -28,9 +29,9 @@ func (k *creation) lend(p *piece) {
 		return
 	}
 	k.remote = make([]remote, k.n)
-	s := &server{watch: k.watch, data: p.memory.Bytes()[:k.spec.n*k.unit], control: window.ControlOf(p.says, k.n), me: k.me, remote: k.remote, stripes: k.stripesOf(window.ControlOf(p.says, k.n))}
-	counters := k.spec.notifications
-	s.target = serve.New(lent{s, counters}, func(origin int) serve.Locker {
+	s := &server{watch: k.watch, data: p.memory.Bytes()[:k.spec.n*k.unit], control: window.ControlOf(p.says, k.n), remote: k.remote, counters: k.spec.notifications}
+	s.stripes = k.stripesOf(s.control)
+	s.target = serve.New(lent{s}, func(origin int) serve.Locker {
 		return hold.New(hold.Config{Memory: window.LockOf{Control: s.control, Me: origin}, Members: served{k.numbers, k.watch}, Me: origin})
 	})
 	k.watch.Serve(s)
@@ -80,10 +81,7 @@ func (s *server) answer(answers []serve.Answer) {
 }
 
 // lent is the memory of a member, as its server changes it.
-type lent struct {
-	*server
-	counters int
-}
+type lent struct{ *server }
 
 func (l lent) Bytes() int              { return len(l.data) }
 func (l lent) Put(at int, data []byte) { window.Copy(l.data[at:at+len(data)], data) }

@@ -72,13 +72,21 @@ func (k *core) reach(ctx context.Context, op string, rank, disp, n int) ([]byte,
 		return nil, err
 	}
 	p := &k.pieces[rank]
-	if uint(disp) > uint(p.n) || n > p.n-disp {
-		return nil, k.fail(op, []int{rank}, fmt.Errorf("%w: elements %d to %d of %d", ErrBounds, disp, disp+n, p.n))
+	if !p.has(disp, n) {
+		return nil, k.failBounds(op, rank, disp, n)
 	}
 	if err := k.watch.Enter(); err != nil {
 		return nil, k.fail(op, nil, err)
 	}
 	return p.data[disp*k.unit : (disp+n)*k.unit : (disp+n)*k.unit], nil
+}
+
+// has says whether a piece has n elements from disp on.
+func (p *piece) has(disp, n int) bool { return uint(disp) <= uint(p.n) && n <= p.n-disp }
+
+// failBounds is the error of an access to n elements that a member does not have.
+func (k *core) failBounds(op string, rank, disp, n int) error {
+	return k.fail(op, []int{rank}, fmt.Errorf("%w: elements %d to %d of %d", ErrBounds, disp, disp+n, k.pieces[rank].n))
 }
 
 func (k *core) leave() { k.watch.Leave() }

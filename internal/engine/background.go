@@ -73,14 +73,11 @@ func (bg *background) nextTick(tick time.Duration, seen *uint64) (next time.Dura
 	calls := bg.p.calls != *seen
 	*seen = bg.p.calls
 	crowd := time.Duration(bg.p.cfg.Crowd)
-	serves := bg.serves()
-	if serves || bg.underWayBeside() {
+	if bg.serves() || bg.underWayBeside() {
 		crowd = 1
 	}
-	next = bg.p.cfg.Tick
-	if serves {
-		next = min(next, servingTick)
-	}
+	period := bg.period()
+	next = period
 	switch {
 	case calls:
 		next *= crowd
@@ -89,7 +86,7 @@ func (bg *background) nextTick(tick time.Duration, seen *uint64) (next time.Dura
 	default:
 		leads = bg.p.leads.wanted.Load() == 0 && bg.p.leads.take(inBackground)
 	}
-	bg.drowsy = next > bg.p.cfg.Tick || serves && next > servingTick
+	bg.drowsy = next > period
 	return next, leads
 }
 
@@ -154,10 +151,15 @@ const servingTick = time.Millisecond
 // serves says whether others send frames to this process's windows. The caller holds mu.
 func (bg *background) serves() bool { return len(bg.p.memory.oneSided.serving) > 0 }
 
-// tick returns the time between two looks of the loop.
+// tick is period for a caller that does not hold mu.
 func (bg *background) tick() time.Duration {
 	bg.p.mu.Lock()
 	defer bg.p.mu.Unlock()
+	return bg.period()
+}
+
+// period returns the time between two looks of the loop at least. The caller holds mu.
+func (bg *background) period() time.Duration {
 	if bg.serves() {
 		return min(bg.p.cfg.Tick, servingTick)
 	}

@@ -57,7 +57,7 @@ func (os *oneSided) progress() (did bool) {
 func (os *oneSided) attention() bool { return false } // sleeps are short meanwhile: lookAgain
 
 func (os *oneSided) peerDied(proc int) {
-	for _, w := range slices.Clone(os.p.memory.stores.watches) {
+	for _, w := range os.p.memory.stores.watches {
 		rank := w.c.RankOf(proc)
 		if rank < 0 || w.away == nil {
 			continue
@@ -150,9 +150,6 @@ func (os *oneSided) forget(c *Comm) {
 		w.gone()
 	}
 }
-
-// IsAway says whether this member does not reach a member's memory.
-func (w *Watch) IsAway(rank int) bool { return uint(rank) < uint(len(w.away)) && w.away[rank] }
 
 // Away says of each rank whether this member does not reach its memory; nil: it reaches all. Read only.
 func (w *Watch) Away() []bool { return w.away }
