@@ -368,8 +368,15 @@ func (k *checker) deaths(p *process, key agreementKey, a *agreement, out member.
 // errorRule is R28 and R36: agree succeeds iff every contributor had acknowledged
 // every agreed death, and then all had acknowledged the same.
 func (k *checker) errorRule(p *process, key agreementKey, a *agreement, c call, out member.Outcome) {
-	if c.call.Kind != member.KindAgree || errors.Is(out.Err, member.ErrMismatch) {
-		return
+	if !a.keepsErrorRule(c.call, out) {
+		k.sim.fail("R36", "%v/%d on %v: process %d has error %v, agreed dead %v, acknowledged %v", key.series, key.seq, key.comm, p.id, out.Err, out.Dead, a.acked)
+	}
+}
+
+// keepsErrorRule says whether the outcome of a call keeps R28 and R36, if it is an agree.
+func (a *agreement) keepsErrorRule(call member.Call, out member.Outcome) bool {
+	if call.Kind != member.KindAgree || errors.Is(out.Err, member.ErrMismatch) {
+		return true
 	}
 	dead, all := rankset.Of(out.Dead...), true
 	for rank := range a.group.Procs {
@@ -377,9 +384,7 @@ func (k *checker) errorRule(p *process, key agreementKey, a *agreement, c call, 
 			all = false
 		}
 	}
-	if success := out.Err == nil; success != all {
-		k.sim.fail("R36", "%v/%d on %v: process %d has error %v, agreed dead %v, acknowledged %v", key.series, key.seq, key.comm, p.id, out.Err, out.Dead, a.acked)
-	}
+	return all == (out.Err == nil)
 }
 
 // group is I9: a communicator is the same at all its members.

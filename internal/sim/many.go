@@ -48,15 +48,20 @@ func (t *Total) add(r Report) {
 // is single-threaded; which seeds are run may depend on timing only in how far
 // the last ones got. The error is the *Violation of the least seed that failed.
 func RunMany(o Options, workers int, enough func(Total) bool) (Total, error) {
-	var total Total
-	err := runSeeds(o.Seed, workers, func(seed uint64) (Report, error) {
+	return runMany(o.Seed, workers, func(seed uint64) (Report, error) {
 		run := o
 		run.Seed = seed
 		return Run(run)
-	}, func(r Report) bool {
-		total.add(r)
-		if o.Done != nil {
-			o.Done(r)
+	}, (*Total).add, o.Done, enough)
+}
+
+// runMany carries out runs with the seeds from first on, on workers goroutines, until enough says of the total so far that it is
+// enough, or one fails. Done, if it is not nil, is told of each run. The error is that of the least seed that failed.
+func runMany[R, T any](first uint64, workers int, run func(seed uint64) (R, error), add func(*T, R), done func(R), enough func(T) bool) (total T, err error) {
+	err = runSeeds(first, workers, run, func(r R) bool {
+		add(&total, r)
+		if done != nil {
+			done(r)
 		}
 		return enough(total)
 	})

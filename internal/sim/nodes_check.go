@@ -350,16 +350,7 @@ func (k *nodeChecker) deaths(p *nodeRank, key agreementKey, a *agreement, out me
 
 // errorRule is R36: agree succeeds iff every contributor had acknowledged every agreed death.
 func (k *nodeChecker) errorRule(p *nodeRank, key agreementKey, a *agreement, c nodeCall, out member.Outcome) {
-	if c.call.Kind != member.KindAgree || errors.Is(out.Err, member.ErrMismatch) {
-		return
-	}
-	dead, all := rankset.Of(out.Dead...), true
-	for rank := range a.group.Procs {
-		if out.Flag>>rank&1 == 0 && !a.acked[rank].Equal(dead) {
-			all = false
-		}
-	}
-	if success := out.Err == nil; success != all {
+	if !a.keepsErrorRule(c.call, out) {
 		k.run.fail("R36", "%v/%d on %v: process %d has error %v, agreed dead %v, acknowledged %v", key.series, key.seq, key.comm, p.proc, out.Err, out.Dead, a.acked)
 	}
 }

@@ -44,17 +44,9 @@ func (t *NodeTotal) add(r NodeReport) {
 // enough says of the total so far that it is enough, or one fails. The error is the
 // *NodeViolation of the least seed that failed.
 func RunManyNodes(o NodeOptions, workers int, enough func(NodeTotal) bool) (NodeTotal, error) {
-	var total NodeTotal
-	err := runSeeds(o.Seed, workers, func(seed uint64) (NodeReport, error) {
+	return runMany(o.Seed, workers, func(seed uint64) (NodeReport, error) {
 		run := o
 		run.Seed = seed
 		return RunNodes(run)
-	}, func(r NodeReport) bool {
-		total.add(r)
-		if o.Done != nil {
-			o.Done(r)
-		}
-		return enough(total)
-	})
-	return total, err
+	}, (*NodeTotal).add, o.Done, enough)
 }

@@ -48,17 +48,9 @@ func (t *RepairTotal) add(r RepairReport) {
 // enough says of the total so far that it is enough, or one fails. The error is the
 // *RepairViolation of the least seed that failed.
 func RunManyRepairs(o RepairOptions, workers int, enough func(RepairTotal) bool) (RepairTotal, error) {
-	var total RepairTotal
-	err := runSeeds(o.Seed, workers, func(seed uint64) (RepairReport, error) {
+	return runMany(o.Seed, workers, func(seed uint64) (RepairReport, error) {
 		run := o
 		run.Seed = seed
 		return RunRepairs(run)
-	}, func(r RepairReport) bool {
-		total.add(r)
-		if o.Done != nil {
-			o.Done(r)
-		}
-		return enough(total)
-	})
-	return total, err
+	}, (*RepairTotal).add, o.Done, enough)
 }

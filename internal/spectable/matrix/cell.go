@@ -232,12 +232,12 @@ func (r *run) prepare(ctx context.Context) {
 		r.serveBefore(ctx)
 	}
 	if r.State.Died == spectable.Before || r.State.Died == spectable.Unaware {
-		r.deaths(ctx)
+		bury(ctx, r.env, r.me, r.State, r.c)
 	}
 	r.acknowledge()
 	switch r.State.Revoked {
 	case spectable.Before, spectable.Unaware:
-		r.revocation(ctx)
+		revoke(ctx, r.env, r.me, r.State.Revoked, r.c)
 	}
 }
 
@@ -254,14 +254,15 @@ func (r *run) serveBefore(ctx context.Context) {
 	r.env.Await(ctx, "served")
 }
 
-func (r *run) deaths(ctx context.Context) {
-	if r.victim() {
-		r.env.Die(fmt.Sprintf("dead %d", r.me))
+// bury has those die that are to, and returns when all are dead; if that was before the call, once rank me knows it.
+func bury(ctx context.Context, env Env, me int, st spectable.State, c *comm.Comm) {
+	if slices.Contains(st.Dead, me) {
+		env.Die(fmt.Sprintf("dead %d", me))
 	}
-	for _, q := range r.State.Dead {
-		r.env.Await(ctx, fmt.Sprintf("dead %d", q))
+	for _, q := range st.Dead {
+		env.Await(ctx, fmt.Sprintf("dead %d", q))
 	}
-	for r.State.Died == spectable.Before && r.c.GetFailed().Size() < len(r.State.Dead) && ctx.Err() == nil {
+	for st.Died == spectable.Before && c.GetFailed().Size() < len(st.Dead) && ctx.Err() == nil {
 		runtime.Gosched()
 	}
 }
@@ -275,13 +276,14 @@ func (r *run) acknowledge() {
 	}
 }
 
-func (r *run) revocation(ctx context.Context) {
-	if r.me == spectable.Revoker {
-		_ = r.c.Revoke()
-		r.env.Raise("revoked")
+// revoke has a communicator be revoked, and returns when it is; if that was before the call, once rank me knows it.
+func revoke(ctx context.Context, env Env, me int, when spectable.Moment, c *comm.Comm) {
+	if me == spectable.Revoker {
+		_ = c.Revoke()
+		env.Raise("revoked")
 	}
-	r.env.Await(ctx, "revoked")
-	for r.State.Revoked == spectable.Before && !r.c.IsRevoked() && ctx.Err() == nil {
+	env.Await(ctx, "revoked")
+	for when == spectable.Before && !c.IsRevoked() && ctx.Err() == nil {
 		runtime.Gosched()
 	}
 }

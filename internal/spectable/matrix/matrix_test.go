@@ -61,10 +61,22 @@ func (p place) Die(sign string) {
 // runCell runs one cell on goroutine ranks and returns what its ranks report.
 func runCell(t testing.TB, x matrix.Cell) []matrix.Report {
 	t.Helper()
+	return report(t, commtest.Config{}, x.Ranks(), x)
+}
+
+// A runner is a cell of either table.
+type runner interface {
+	Name() string
+	Run(ctx context.Context, w *comm.Comm, env matrix.Env) (matrix.Report, bool)
+}
+
+// report runs a cell on goroutine ranks and returns what they report.
+func report(t testing.TB, cfg commtest.Config, ranks int, x runner) []matrix.Report {
+	t.Helper()
 	var mu sync.Mutex
 	var reports []matrix.Report
 	var s signs
-	commtest.Run(t, x.Ranks(), func(ctx context.Context, w *comm.Comm) {
+	cfg.Run(t, ranks, func(ctx context.Context, w *comm.Comm) {
 		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
 		report, ok := x.Run(ctx, w, place{&s, w})

@@ -198,7 +198,7 @@ func (r *windowRun) serve(ctx context.Context) error {
 // happen brings the window into the state: deaths, acknowledgements, revocation, in that order, or its end.
 func (r *windowRun) happen(ctx context.Context) {
 	if r.State.Died == spectable.Before || r.State.Died == spectable.Unaware {
-		r.deaths(ctx)
+		bury(ctx, r.env, r.me, r.State.State, r.w.Comm())
 	}
 	switch r.State.Acked {
 	case spectable.Part:
@@ -207,36 +207,13 @@ func (r *windowRun) happen(ctx context.Context) {
 		_, _ = r.w.Comm().AckFailed(r.c.Size())
 	}
 	if r.State.Revoked == spectable.Before || r.State.Revoked == spectable.Unaware {
-		r.revocation(ctx)
+		revoke(ctx, r.env, r.me, r.State.Revoked, r.c)
 	}
 	if r.State.Freed && (r.me == spectable.Caller || r.Call.Class.Collective()) {
 		_ = r.w.Free() // if it does not, the call shows it
 		if r.pool != nil {
 			_ = r.pool.Free()
 		}
-	}
-}
-
-func (r *windowRun) deaths(ctx context.Context) {
-	if r.victim() {
-		r.env.Die(fmt.Sprintf("dead %d", r.me))
-	}
-	for _, q := range r.State.Dead {
-		r.env.Await(ctx, fmt.Sprintf("dead %d", q))
-	}
-	for r.State.Died == spectable.Before && r.w.Comm().GetFailed().Size() < len(r.State.Dead) && ctx.Err() == nil {
-		runtime.Gosched()
-	}
-}
-
-func (r *windowRun) revocation(ctx context.Context) {
-	if r.me == spectable.Revoker {
-		_ = r.c.Revoke()
-		r.env.Raise("revoked")
-	}
-	r.env.Await(ctx, "revoked")
-	for r.State.Revoked == spectable.Before && !r.c.IsRevoked() && ctx.Err() == nil {
-		runtime.Gosched()
 	}
 }
 

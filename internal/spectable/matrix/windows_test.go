@@ -1,7 +1,6 @@
 package matrix_test
 
 import (
-	"context"
 	"runtime"
 	"strings"
 	"sync"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
 	"github.com/goulfm/goulfm/internal/spectable"
 	"github.com/goulfm/goulfm/internal/spectable/matrix"
@@ -21,23 +19,7 @@ var homes = map[string]commtest.Config{"memory": {}, "nodes": {Nodes: commtest.N
 // runWindowCell runs one cell on goroutine ranks and returns what its ranks report.
 func runWindowCell(t testing.TB, x matrix.WindowCell) []matrix.Report {
 	t.Helper()
-	var mu sync.Mutex
-	var reports []matrix.Report
-	var s signs
-	homes[x.Home.Name].Run(t, spectable.Ranks, func(ctx context.Context, w *comm.Comm) {
-		ctx, cancel := context.WithTimeout(ctx, limit)
-		defer cancel()
-		report, ok := x.Run(ctx, w, place{&s, w})
-		if ctx.Err() != nil {
-			t.Errorf("%s: rank %d was still waiting after %v\n%s", x.Name(), w.Rank(), limit, stacks())
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		if ok {
-			reports = append(reports, report)
-		}
-	})
-	return reports
+	return report(t, homes[x.Home.Name], spectable.Ranks, x)
 }
 
 // TestSpecW2W3W5W8W10W11W13W14W16W17W18W19W20W23EveryCallInEveryState runs the table of windows, several cells at a time.
