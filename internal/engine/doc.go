@@ -38,9 +38,11 @@
 //	| transfers | transfer*.go         | service: long messages, in chunks or copied from memory  |
 //	| memory    | memory.go, shared.go | service: agreements and collectives in the node's memory |
 //	| schedules | schedule.go          | service: collectives by messages                        |
+//	| memory    | watch.go             | what a window sees of its members, stores of the dead    |
+//	| memory    | onesided.go          | service: windows whose members share no memory           |
 //
 // A service (service.go) is work beside messages and agreements by messages. What is served
-// next (windows, sockets) is one more of them: a bit of the busy word, and no new question in
+// next is one more of them: a bit of the busy word, and no new question in
 // any loop that polls.
 //
 // # The order at a death
