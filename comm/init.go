@@ -228,7 +228,7 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 	if out.Nodes != nil {
 		out.Heed = w.process.HeedLease
 	}
-	out.Era, out.TwoLevel, out.Fence, out.Share = info.Era, info.Levels, info.Fence, info.Ranks
+	out.Era, out.Fence, out.Share = info.Era, info.Fence, info.Ranks
 	for rank := range info.Size {
 		out.World = append(out.World, info.First+rank)
 	}

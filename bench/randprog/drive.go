@@ -128,7 +128,7 @@ func (t *tally) add(res *result, bad string) {
 // features are what rounds are counted by.
 func (r *round) features() []string {
 	all := []string{fmt.Sprintf("%d ranks", r.n)}
-	for _, flag := range []string{"ring", "--suspect-after", "--fence", "era", "two-level", "--host", "--stop", "--cut"} {
+	for _, flag := range []string{"ring", "--suspect-after", "--fence", "era", "--host", "--stop", "--cut"} {
 		if slices.Contains(r.launch, flag) {
 			all = append(all, flag)
 		}

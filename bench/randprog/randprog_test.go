@@ -76,7 +76,7 @@ func TestDraw(t *testing.T) {
 		switch mode {
 		case modeNodes:
 			want = []string{doomError, doomExit, doomKill, doomPoint, doomLaunch, doomMark, doomNode, doomPanic, doomPause}
-			assert.Subset(t, slices.Collect(maps.Keys(features)), []string{"--host", "--stop", "--cut", "era", "two-level"})
+			assert.Subset(t, slices.Collect(maps.Keys(features)), []string{"--host", "--stop", "--cut", "era"})
 		case modeProcs:
 			want = []string{doomError, doomExit, doomKill, doomPoint, doomLaunch, doomMark, doomPanic, doomPause, doomStop}
 			assert.Subset(t, slices.Collect(maps.Keys(features)), []string{"ring", "era", "--fence", "--suspect-after", "GOGC", "GOMAXPROCS", "one core", "load"})

@@ -256,8 +256,6 @@ func (r *round) drawEndOfNode(rng *rand.Rand, hosts, each int) {
 func (r *round) drawProcesses(rng *rand.Rand, points bool) {
 	if one(rng, 4) {
 		r.launch = append(r.launch, "--agree", "era")
-	} else if slices.Contains(r.launch, "--host") && one(rng, 2) {
-		r.launch = append(r.launch, "--agree", "two-level")
 	}
 	if one(rng, 8) {
 		r.env = append(r.env, "GOGC="+pick(rng, "1", "3", "20"))

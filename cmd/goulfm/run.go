@@ -79,9 +79,8 @@ ranks than cores is normal.
                       the launcher kill a rank that is silent
   --period D          of the heartbeats, of nodes or of the ring of ranks (default 100ms)
   --timeout-factor F  how many periods a silent node or rank is waited for (default 5 for nodes, 4 for ranks)
-  --agree node|era|two-level   how ranks agree: those of one machine in its memory, which takes exact deaths (no
-                      --fence), all others by messages (default); all by messages; those of several nodes in the memory
-                      of each node and by messages between nodes, an experiment
+  --agree node|era    how ranks agree: those of a node in its memory, which takes exact deaths (no --fence), and
+                      nodes by messages (default); or all by messages
   --watch             tell programs that are no ranks who lives: goulfm watch, package fd/watch. GOULFM_WATCH says where,
                       in the environment of ranks on this machine and of what they start
   --report json       one line of JSON per event on stderr: start, death, detection, revoke, agree,
@@ -202,10 +201,10 @@ func parseRunOn(enlisted *adopt.Enlisted, args []string) (*launch.Spec, error) {
 		return nil, fmt.Errorf("--suspect-after %s: want at least 200ms: a rank that computes shows life late", spec.SuspectAfter)
 	}
 	switch *agree {
-	case "node", "era", "two-level":
-		spec.Era, spec.TwoLevel = *agree == "era", *agree == "two-level"
+	case "node", "era":
+		spec.Era = *agree == "era"
 	default:
-		return nil, fmt.Errorf("--agree %s: want node, era or two-level", *agree)
+		return nil, fmt.Errorf("--agree %s: want node or era", *agree)
 	}
 	switch spec.Survive = launch.Survive(*survive); spec.Survive {
 	case launch.SurviveKilled, launch.SurviveAny, launch.SurviveNone:

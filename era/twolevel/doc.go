@@ -6,8 +6,8 @@
 // what a node decides lie in memory as in package onenode. Rules are cited by number: A1-A28
 // and R1-R68 are explained in docs/SEMANTICS.md.
 //
-// As package era it is here to be read, not to be imported. Package internal/member hosts it where
-// goulfm run --agree two-level asks for it; else agreements over several nodes go by package era alone.
+// As package era it is here to be read, not to be imported. Package internal/member hosts it for communicators
+// of which several members share a node; goulfm run --agree era has agreements go by package era alone.
 //
 // # A walk
 //

@@ -46,8 +46,7 @@ type Info struct {
 	Timeout time.Duration `json:"timeout,omitempty"` // of the ring
 	Watched bool          `json:"watched,omitempty"` // for signs of life: see Process.Beat
 	Fence   bool          `json:"fence,omitempty"`   // who is declared dead may run on
-	Era     bool          `json:"era,omitempty"`     // agree by messages, not in the node's memory
-	Levels  bool          `json:"levels,omitempty"`  // agree in two levels among several nodes
+	Era     bool          `json:"era,omitempty"`     // agree by messages, not in the nodes' memory
 }
 
 // Mesh are the descriptors by which a process reaches those of other nodes, and is woken.

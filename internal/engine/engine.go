@@ -60,9 +60,6 @@ type Config struct {
 	// Messages has agreements and collectives go by messages also where processes
 	// share memory; Era agreements alone. The same at all processes.
 	Messages, Era bool
-	// TwoLevel has members that are on several nodes agree in the memory of each and by messages between
-	// them, where all have blocks and some share a node. The same at all processes.
-	TwoLevel bool
 	// Tick is how long a rank must make no call until the background loop takes
 	// over; 0: 10 ms. After calls, with nothing else under way, it may be up to Crowd of
 	// them, and after one that waited long up to tickMax, or that many if it is more.

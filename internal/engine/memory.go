@@ -75,12 +75,9 @@ func (my *memory) begin(cfg *control.Config) {
 	}
 }
 
-// teamsOf returns the ranks of a communicator on several nodes by node, the nodes by least rank, if it agrees in
-// two levels: where each node has one member there is nothing to gain. Else nil.
+// teamsOf returns the ranks of a communicator on several nodes by node, the nodes by least rank: it agrees in
+// two levels. Nil where each node has one member: there is nothing to gain.
 func (p *Proc) teamsOf(g *member.Group) (teams [][]int) {
-	if !p.cfg.TwoLevel {
-		return nil
-	}
 	at := map[int]int{}
 	for r, q := range g.Procs {
 		i, met := at[p.cfg.Nodes[q]]

@@ -63,8 +63,7 @@ type Spec struct {
 	Factor       int           // the ring's timeout in periods
 	SuspectAfter time.Duration // kill a rank that shows no life for so long; 0: never
 	Fence        bool          // declare such a rank dead without killing it
-	Era          bool          // agree by messages, not in the node's memory
-	TwoLevel     bool          // agree in two levels among several nodes
+	Era          bool          // agree by messages, not in the nodes' memory
 
 	Survive Survive // empty: SurviveKilled
 

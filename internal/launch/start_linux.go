@@ -57,7 +57,7 @@ func (l *launcher) place(number int, prog *program, who boot.Info) (daemon.Place
 		return daemon.Placement{}, err
 	}
 	s, prefix := l.spec, l.spec.prefixOf(number, l.start)
-	who.Ranks, who.Ring, who.Era, who.Levels, who.Fence, who.Watched = s.N, s.Ring, s.Era, s.TwoLevel, s.Fence, s.SuspectAfter > 0
+	who.Ranks, who.Ring, who.Era, who.Fence, who.Watched = s.N, s.Ring, s.Era, s.Fence, s.SuspectAfter > 0
 	who.Period, who.Timeout = s.Period, s.Period*time.Duration(s.Factor)
 	for _, k := range s.Kills {
 		if k.Rank == number && k.Point != "" {
