@@ -40,7 +40,8 @@ func (k *worker) run(ctx context.Context) error {
 		}
 		k.repair = append(k.repair, time.Since(begin))
 	}
-	if err := collectives.Barrier(ctx, c); err != nil {
+	// No barrier: a replacement that is through it ends, which to others is a failed member while they are in it.
+	if _, err := c.Agree(ctx, 1); err != nil {
 		return err
 	}
 	if c.Rank() == 0 {
@@ -75,13 +76,16 @@ func (k *worker) meet(ctx context.Context, c *comm.Comm) error {
 		return err
 	}
 	k.round = told[0]
-	// Before the sum: nobody is done with it, and can find the next death and revoke c, until
-	// all have been here.
+	// Before the agreement: nobody is done with it, and can find the next death and revoke c, until
+	// all have been here. Nor can the next victim die: between nodes the sum might be lost with it that others wait for.
 	if err := alone(c); err != nil {
 		return err
 	}
 	sum := []int{c.Rank()}
 	if err := collectives.Allreduce(ctx, c, sum, sum, collectives.Sum); err != nil {
+		return err
+	}
+	if _, err := c.Agree(ctx, 1); err != nil {
 		return err
 	}
 	if want := k.n * (k.n - 1) / 2; c.Size() != k.n || sum[0] != want {
