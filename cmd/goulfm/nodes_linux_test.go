@@ -205,6 +205,15 @@ func TestSpawnOnNodes(t *testing.T) {
 	}
 }
 
+// TestSeatsOfNodesAreUsedAgain: in each of 20 rounds a process dies, and another one while it is replaced, on any
+// of three nodes; together they are more than there can be at a time.
+func TestSeatsOfNodesAreUsedAgain(t *testing.T) {
+	for seed := range 3 {
+		got := goulfmCommand(t, "", "run", "-q", "-n", "6", "--host", "3", "--ppn", "2", "--universe", "40", prog, "spawn-stress", fmt.Sprint(seed), "20")
+		assert.Equal(t, result{0, "done with 6\n", ""}, got, "seed %d", seed)
+	}
+}
+
 // TestRemoteShell: daemons start by a command that gets a host and what to run there.
 func TestRemoteShell(t *testing.T) {
 	dir := t.TempDir()

@@ -55,6 +55,8 @@ type Mesh struct {
 	ListenFd int   `json:"listenFd"` // where this process accepts connections
 	BellFds  []int `json:"bellFds"`  // eventfds, in the order of Seats
 	Seats    []int `json:"seats"`    // of the node
+
+	Generation uint32 `json:"generation,omitempty"` // how many processes had its seat before
 }
 
 // A Table says where the processes of all seats of a job are. It goes over a descriptor, for it
@@ -64,7 +66,7 @@ type Table struct {
 	Secure string   `json:"secure"` // how members of the job talk: see socket.ParseMode
 	Node   int      `json:"node"`   // of this process
 	Addrs  []string `json:"addrs"`  // by seat: where it listens
-	Births []uint64 `json:"births"` // by seat
+	Births []uint64 `json:"births"` // by seat, of its first process
 	Nodes  []int    `json:"nodes"`  // by seat
 }
 

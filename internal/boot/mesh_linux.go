@@ -41,7 +41,7 @@ func (p *Process) openMesh() error {
 		local[seat] = table.Nodes[seat] == table.Node
 	}
 	me := p.Info.Proc()
-	mesh, err := tcp.New(tcp.Config{Job: p.Info.Job, Me: me, Peers: peers, Trust: trust, Secure: mode, Listener: listener,
+	mesh, err := tcp.New(tcp.Config{Job: p.Info.Job, Me: me, Generation: p.Info.Mesh.Generation, Peers: peers, Trust: trust, Secure: mode, Listener: listener,
 		OnFenced: p.wasFenced, OnAnomaly: p.toldNonsense})
 	if err != nil {
 		return err
@@ -58,6 +58,7 @@ func (p *Process) openMesh() error {
 		return err
 	}
 	p.End, p.Node, p.Nodes = port.End(), node, table.Nodes
+	mesh.SetGenerations(node.Generation)
 	mesh.SetWake(func() { p.End.Node.Notify(me, park.Caller|park.Background) })
 	p.End.Link = tcp.Join(port, mesh, local)
 	return nil

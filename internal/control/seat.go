@@ -10,7 +10,8 @@ import (
 // had it (package node). Here nothing does when this process has heard of its departure, and no
 // communicator of this process has it as a member, nor may get it as one. That an agreement has
 // declared it dead is not enough: the news of its departure, which comes later, would be taken
-// for that of the next process.
+// for that of the next process. Of a process that is lost with its node it is never forgotten that
+// it is dead: it may run on, and speak (F6). Nobody gets a seat of that node.
 //
 // What is known of such a process is forgotten, and LetGo says so, once. The next process in the
 // seat is met by a Spawn, as a process that nobody knows. Schedule that makes it necessary to
@@ -27,11 +28,10 @@ func (c *Control) letGo() {
 	gone := c.dead.Clone()
 	gone.Union(c.left)
 	for proc := range gone.All() {
-		if !c.departed.Has(proc) || c.refersTo(proc) {
+		if !c.departed.Has(proc) || c.lost.Has(proc) || c.refersTo(proc) {
 			continue
 		}
 		c.departed.Remove(proc)
-		c.lost.Remove(proc)
 		c.dead.Remove(proc)
 		c.left.Remove(proc)
 		c.met.Remove(proc)

@@ -62,6 +62,18 @@ func TestLetGoOfTheUnion(t *testing.T) {
 	assert.Equal(t, []int{2}, lettingGo(c.Step(Propose{Comm: member.SpawnedIndex, Token: 1, Call: member.Call{Kind: member.KindClose}})))
 }
 
+// TestLostIsNeverLetGo: a process that is lost with its node may still speak, so it is dead for ever.
+func TestLostIsNeverLetGo(t *testing.T) {
+	frame := memberFrame{to: World, from: World, part: member.PartRevoke}.append(nil)
+	c := New(Config{N: 4, World: []int{0, 1}, Seats: true})
+	actions := c.Step(Lost{Proc: 3})
+	assert.Equal(t, []int{3}, declaring(actions))
+	assert.Empty(t, lettingGo(actions))
+	assert.Empty(t, lettingGo(c.Step(Receive{From: 3, Frame: frame})))
+	assert.True(t, c.Dead().Has(3))
+	assert.False(t, c.IsRevoked(World))
+}
+
 // TestLost: a process that was declared dead without exact evidence is dead like any other; if it
 // still speaks it is told so, once. One that has certainly ended is told nothing.
 func TestLost(t *testing.T) {

@@ -15,7 +15,7 @@ type Neighbours struct {
 	Job       uint64
 	Table     *os.File         // a boot.Table as JSON
 	Seats     []int            // of the node, ascending
-	Listeners map[int]*os.File // by seat: where its process will listen
+	Listeners map[int]*os.File // by seat: where its processes listen, one after the other
 	bells     []int            // eventfds, in the order of Seats
 }
 
@@ -45,12 +45,12 @@ func (n *Neighbours) makeBells() error {
 	return nil
 }
 
-// give adds what the process of a seat gets to its descriptors, and says where it finds it.
-func (n *Neighbours) give(files []uintptr, seat int) ([]uintptr, *boot.Mesh) {
+// give adds what the process of a seat gets to its descriptors, and says where it finds it, and which one of the seat it is.
+func (n *Neighbours) give(files []uintptr, seat int, generation uint32) ([]uintptr, *boot.Mesh) {
 	for _, fd := range n.Descriptors(seat) {
 		files = append(files, uintptr(fd))
 	}
-	mesh := &boot.Mesh{TableFd: fdTable, ListenFd: fdListen, Seats: n.Seats}
+	mesh := &boot.Mesh{TableFd: fdTable, ListenFd: fdListen, Seats: n.Seats, Generation: generation}
 	for i := range n.bells {
 		mesh.BellFds = append(mesh.BellFds, fdBells+i)
 	}
@@ -64,5 +64,7 @@ func (n *Neighbours) Descriptors(seat int) (fds []int) {
 }
 
 // CloseListener lets go of where a process listens, once it has that: when it has ended nobody
-// listens there any more.
+// listens there any more. It is for processes that nobody replaces. Where the next process of the seat will listen
+// connections to the one before wait until they are given up: who dials does so when it learns of the end, and the
+// next process refuses what was meant for another (socket: the proof names the listener's birth).
 func (n *Neighbours) CloseListener(seat int) { n.Listeners[seat].Close() }

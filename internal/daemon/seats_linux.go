@@ -2,9 +2,9 @@ package daemon
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
+	"github.com/goulfm/goulfm/internal/job"
+	"github.com/goulfm/goulfm/internal/node"
 	"github.com/goulfm/goulfm/internal/segment"
 	"golang.org/x/sys/unix"
 )
@@ -12,28 +12,28 @@ import (
 // Barred returns none: see the daemons of several nodes.
 func (d *Daemon) Barred() []int { return nil }
 
-// Vacant returns the seats, ascending, of processes that are reaped and of which all others that
-// run have let go.
-func (d *Daemon) Vacant() (seats []int) {
+// Holdings returns the seats, ascending, of processes that are gone: they are in the node's list of departures, and
+// reaped if they were of this node. Of processes that may refer to them it knows those of this node.
+func (d *Daemon) Holdings() (all []job.Holding) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for seat := range d.node.Started() {
-		if d.isGone(seat) && len(d.holders(seat)) == 0 {
-			seats = append(seats, seat)
+		if d.isGone(seat) {
+			all = append(all, job.Holding{Seat: seat, By: d.holders(seat)})
 		}
 	}
-	return seats
+	return all
 }
 
-// isGone says whether the process of a seat is reaped and in the list of departures. The caller
+// isGone says whether the process of a seat is in the list of departures, and reaped. The caller
 // holds mu.
 func (d *Daemon) isGone(seat int) bool {
-	p := d.procs[seat]
+	p := d.procs[seat] // nil: of another node
 	_, departed := d.node.Departed(seat)
-	return p != nil && p.reaped && departed
+	return departed && (p == nil || p.reaped)
 }
 
-// holders are the processes that may refer to that of a seat: those that run, have not finished,
+// holders are the processes of this node that may refer to that of a seat: those that run, have not finished,
 // and have not said that they let go of it. One that is on its way into the job may refer to all; a
 // spare will, once it is told its world.
 // The caller holds mu.
@@ -47,36 +47,8 @@ func (d *Daemon) holders(seat int) (by []int) {
 	return by
 }
 
-// HeldBy returns the seats, ascending, of processes that are gone and to which proc still refers.
-func (d *Daemon) HeldBy(proc int) (seats []int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for seat := range d.node.Started() {
-		if d.isGone(seat) && slices.Contains(d.holders(seat), proc) {
-			seats = append(seats, seat)
-		}
-	}
-	return seats
-}
-
-// heldMax is how many seats Held names.
-const heldMax = 8
-
-// Held says for people which seats of the gone are not vacant, and whose processes hold them.
-func (d *Daemon) Held() string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var held []string
-	for seat := range d.node.Started() {
-		if by := d.holders(seat); d.isGone(seat) && len(by) > 0 {
-			held = append(held, fmt.Sprintf("that of seat %d by %s", seat, strings.Trim(strings.ReplaceAll(fmt.Sprint(by), " ", ","), "[]")))
-		}
-	}
-	if len(held) > heldMax {
-		held = append(held[:heldMax], fmt.Sprintf("and %d more", len(held)-heldMax))
-	}
-	return strings.Join(held, ", ")
-}
+// Number is that of the process that has a seat, or will have it.
+func (d *Daemon) Number(seat int) int { return int(d.node.Generation(seat))<<node.SeatBits | seat }
 
 // Vacate makes a seat free for the next process: its lines of the node's tables are cleared, and
 // the memory of its arena is given back, so that replacements without end take no more of it.

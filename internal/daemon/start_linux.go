@@ -115,8 +115,7 @@ func (d *Daemon) Start(p Placement) error {
 	defer d.forking.Unlock()
 	files := []uintptr{p.Stdin.Fd(), pipes.outW.Fd(), pipes.errsW.Fd(), d.memory[0].Fd(), pipes.theirs.Fd(), d.memory[1].Fd()}
 	if d.neighbours != nil {
-		files, p.Info.Mesh = d.neighbours.give(files, p.Number)
-		defer d.neighbours.CloseListener(p.Number)
+		files, p.Info.Mesh = d.neighbours.give(files, p.Number, d.node.Generation(p.Number))
 	}
 	if p.Info.Keeps && d.kept != nil {
 		p.Info.KeepFd = len(files)

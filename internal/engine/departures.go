@@ -69,7 +69,11 @@ func (d *departures) vacate(proc int) {
 	if q := p.peers.Peek(proc); q != nil {
 		*q = p.cfg.newPeer()
 	}
-	if p.port != nil {
+	switch {
+	case p.others.isAway(proc): // until then what would still be sent is dropped
+		p.link.CloseControl(proc)
+		p.link.CloseData(proc)
+	case p.port != nil:
 		p.port.Vacate(proc)
 	}
 	p.node.LetGo(proc)

@@ -216,7 +216,7 @@ func New(end transport.End, cfg Config) *Proc {
 	p.peers = sparse.New(p.n, p.cfg.newPeer)
 	p.gone.begin()
 	rules := control.Config{N: p.n, Me: p.me, World: cfg.World, Union: cfg.Union, UnionUniform: cfg.UnionUniform, Detector: cfg.Detector, Watchdog: cfg.Watchdog, Uniform: cfg.Uniform,
-		Seats: p.port != nil && p.others == nil && cfg.Detector.Mode == fd.Exact && !cfg.Fence}
+		Seats: p.port != nil && cfg.Detector.Mode == fd.Exact && !cfg.Fence}
 	if len(cfg.World) > 0 {
 		rules.Generation = p.node.Generation(cfg.World[0])
 	}

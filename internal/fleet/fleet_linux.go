@@ -15,6 +15,7 @@ import (
 	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/daemon"
 	"github.com/goulfm/goulfm/internal/lifeline"
+	seating "github.com/goulfm/goulfm/internal/node"
 	"github.com/goulfm/goulfm/internal/orders"
 	"github.com/goulfm/goulfm/internal/vigil"
 )
@@ -33,8 +34,12 @@ type Fleet struct {
 	isLocal  bool   // all nodes are on this machine
 	deserted func(why string)
 
+	starting sync.Mutex // who starts processes: one after the other, as who has a seat is asked first
+
 	mu        sync.Mutex
 	processes map[int]*process // by seat: those that were to be started
+	printing  map[int]*process // by number: those whose output has not ended
+	used      []int            // by seat: how many processes had it before
 	live      int              // not reaped yet
 	expected  int              // about to be started
 	isOver    bool
@@ -48,12 +53,14 @@ type Fleet struct {
 // A process is one that was started on a node.
 type process struct {
 	seat, pid int
+	number    int
 	reaped    bool
 	heard     bool
 	started   chan orders.Started // the answer to a Start after Begin
 	taken     chan struct{}       // the process has read the last input
 	outs      [2]*outlet          // standard output, standard error; nil of one that was adopted
 	isFound   bool
+	ends      int // of its streams that have ended
 }
 
 // nodeOf returns the node of a seat.
@@ -172,9 +179,6 @@ func (f *Fleet) endIfOver() {
 	}
 }
 
-// Vacant returns nothing: seats of a job on several nodes are not used again.
-func (f *Fleet) Vacant() []int { return nil }
-
 // Barred returns the seats of lost nodes.
 func (f *Fleet) Barred() (seats []int) {
 	for _, n := range f.nodes {
@@ -185,17 +189,12 @@ func (f *Fleet) Barred() (seats []int) {
 	return seats
 }
 
-// Held says why.
-func (f *Fleet) Held() string { return "seats of a job on several nodes are not used again" }
-
-// HeldBy returns nothing, for the same reason.
-func (f *Fleet) HeldBy(int) []int { return nil }
-
-// Vacate is never asked for.
-func (f *Fleet) Vacate(seat int) error { return fmt.Errorf("seat %d: %s", seat, f.Held()) }
-
-// OnStarter calls fn, which starts processes: orders have no thread.
-func (f *Fleet) OnStarter(fn func()) { fn() }
+// OnStarter calls fn, which starts processes, when others that were called before have returned.
+func (f *Fleet) OnStarter(fn func()) {
+	f.starting.Lock()
+	defer f.starting.Unlock()
+	fn()
+}
 
 // Build runs a command to its end.
 func (f *Fleet) Build(dir string, args []string) ([]byte, error) {
@@ -234,7 +233,8 @@ func (f *Fleet) Start(p daemon.Placement) error {
 	proc.outs = [2]*outlet{newOutlet(p.Out, &f.writers), newOutlet(p.Errs, &f.writers)}
 	f.mu.Lock()
 	later := f.begun
-	f.processes[p.Number] = proc
+	proc.number = f.used[p.Number]<<seating.SeatBits | p.Number
+	f.processes[p.Number], f.printing[proc.number] = proc, proc
 	f.live++
 	f.mu.Unlock()
 	reads := p.Stdin.Name() != os.DevNull

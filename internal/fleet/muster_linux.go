@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/internal/daemon"
+	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/orders"
 	"github.com/goulfm/goulfm/internal/roster"
 	"github.com/goulfm/goulfm/internal/socket"
@@ -47,7 +48,7 @@ type Config struct {
 // New starts the daemons of all nodes and returns when they are ready. An error names every node
 // that is not; nothing of them runs on then.
 func New(ctx context.Context, host daemon.Host, cfg Config) (*Fleet, error) {
-	f := &Fleet{host: host, procs: len(cfg.Nodes), of: cfg.Nodes, survive: cfg.Beats.Survive, deserted: cfg.Deserted, processes: map[int]*process{},
+	f := &Fleet{host: host, procs: len(cfg.Nodes), of: cfg.Nodes, survive: cfg.Beats.Survive, deserted: cfg.Deserted, processes: map[int]*process{}, printing: map[int]*process{}, used: make([]int, len(cfg.Nodes)),
 		ended: make(chan struct{}), halted: make(chan struct{})}
 	_, f.isLocal = cfg.Starter.(Local)
 	if cfg.Cuts {
@@ -66,7 +67,7 @@ func New(ctx context.Context, host daemon.Host, cfg Config) (*Fleet, error) {
 	defer func() { _ = m.listener.Close() }()
 	for i, name := range cfg.Names {
 		f.nodes = append(f.nodes, &node{f: f, index: i, name: name, seats: seatsOf(cfg.Nodes, i),
-			begun: make(chan orders.Begun, 1), settled: make(chan struct{}), lost: make(chan struct{})})
+			begun: make(chan orders.Begun, 1), census: make(chan []job.Holding, 1), vacated: make(chan orders.Vacated, 1), settled: make(chan struct{}), lost: make(chan struct{})})
 	}
 	ctx, cancel := context.WithTimeout(ctx, cfg.Within)
 	defer cancel()

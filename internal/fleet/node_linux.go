@@ -38,8 +38,10 @@ type node struct {
 	arch    string
 	ready   orders.Ready
 	begun   chan orders.Begun
-	settled chan struct{} // closed
-	lost    chan struct{} // closed when it was declared dead
+	census  chan []job.Holding  // the answer to a Census, of which there is one at a time
+	vacated chan orders.Vacated // that to a Vacate
+	settled chan struct{}       // closed
+	lost    chan struct{}       // closed when it was declared dead
 	once    sync.Once
 	mu      sync.Mutex
 	isOver  bool            // the launcher closes the connection
@@ -114,6 +116,10 @@ func (n *node) hear(m orders.Message) {
 		}
 	case orders.Output:
 		n.print(m)
+	case orders.Holdings:
+		n.census <- m.All
+	case orders.Vacated:
+		n.vacated <- m
 	case orders.Settled:
 		close(n.settled)
 	case orders.Note:
@@ -203,7 +209,7 @@ func (f *Fleet) said(m orders.Said) {
 
 // print passes on what a process has printed. It gives the daemon credit once it is written.
 func (n *node) print(m orders.Output) {
-	p := n.f.process(n, m.Proc)
+	p := n.f.printer(n, m.Proc)
 	if p == nil {
 		return
 	}
@@ -217,6 +223,27 @@ func (n *node) print(m orders.Output) {
 	out.add(m.Data, func() { n.mouth.Say(orders.Credit{Bytes: len(m.Data)}) })
 	if m.End {
 		out.end()
+		n.f.forgetPrinter(p)
+	}
+}
+
+// printer returns the process with a number, if it is one of the node and its output has not ended.
+func (f *Fleet) printer(n *node, number int) *process {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := f.printing[number]
+	if p == nil || f.of[p.seat] != n.index {
+		return nil
+	}
+	return p
+}
+
+// forgetPrinter forgets a process both of whose streams have ended.
+func (f *Fleet) forgetPrinter(p *process) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if p.ends++; p.ends == len(p.outs) {
+		delete(f.printing, p.number)
 	}
 }
 
@@ -275,7 +302,19 @@ func (n *node) bury() {
 			p.heard = true
 			f.host.Heard(p.seat)
 		}
-		p.endOutput()
+	}
+	f.endOutputOf(n)
+}
+
+// endOutputOf ends the output of all processes of a node, those before in their seats, too.
+func (f *Fleet) endOutputOf(n *node) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for number, p := range f.printing {
+		if f.of[p.seat] == n.index {
+			p.endOutput()
+			delete(f.printing, number)
+		}
 	}
 }
 

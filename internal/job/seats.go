@@ -103,7 +103,7 @@ func (r *Rules) isVacant(seat int) bool {
 func (r *Rules) mayBeVacant(ev Wanted) bool {
 	free := 0
 	for seat := range r.cfg.Procs {
-		if r.isFree(seat, ev) || r.maybeLetGo(seat) && !slices.Contains(ev.Parents, seat) && !slices.Contains(ev.Kept, seat) {
+		if r.isFree(seat, ev) || r.maybeLetGo(seat) && !slices.Contains(ev.Barred, seat) && !slices.Contains(ev.Parents, seat) && !slices.Contains(ev.Kept, seat) {
 			free++
 		}
 	}
@@ -111,9 +111,8 @@ func (r *Rules) mayBeVacant(ev Wanted) bool {
 }
 
 // maybeLetGo says whether a seat is that of a process which is gone, and of which all others may let go.
-// Of several nodes none is used again.
 func (r *Rules) maybeLetGo(seat int) bool {
-	if seat >= len(r.procs) || r.cfg.Nodes != nil {
+	if seat >= len(r.procs) {
 		return false
 	}
 	p := &r.procs[seat]

@@ -29,10 +29,8 @@ type crew interface {
 	Unexpect(n int)
 	Start(p daemon.Placement) error
 	Build(dir string, args []string) ([]byte, error)
-	Vacant() []int
+	Holdings() []job.Holding
 	Barred() []int
-	Held() string
-	HeldBy(proc int) []int
 	Vacate(seat int) error
 	Watch(first, count int)
 	WatchLife(after time.Duration)

@@ -93,6 +93,7 @@ func (s *Spec) prefixOf(rank int, start time.Time) func() string {
 type sink struct {
 	dir            string // files of each rank there; else
 	appends        bool
+	begun          map[string]bool // files that this job has made: who has a rank's seat after it goes on with its file
 	stdout, stderr *outlet
 	failed         func(error)
 }
@@ -103,7 +104,7 @@ func (s *Spec) sink(stderr *outlet, failed func(error)) sink {
 		nowhere := &outlet{w: io.Discard}
 		return sink{stdout: nowhere, stderr: nowhere}
 	}
-	return sink{dir: s.OutputDir, appends: s.appends, stdout: &outlet{w: s.Stdout, name: "standard output", failed: failed}, stderr: stderr, failed: failed}
+	return sink{dir: s.OutputDir, appends: s.appends, begun: map[string]bool{}, stdout: &outlet{w: s.Stdout, name: "standard output", failed: failed}, stderr: stderr, failed: failed}
 }
 
 // of returns where the two streams of a rank go.
@@ -124,12 +125,13 @@ func (s sink) of(rank int) (out, errs *outlet, err error) {
 func (s sink) create(rank int, errs bool) (*outlet, error) {
 	name := orders.OutputFile(s.dir, rank, errs)
 	how := os.O_TRUNC
-	if s.appends {
+	if s.appends || s.begun[name] {
 		how = os.O_APPEND
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|how, 0o666)
 	if err != nil {
 		return nil, err
 	}
+	s.begun[name] = true
 	return &outlet{w: f, file: f, name: name, failed: s.failed}, nil
 }

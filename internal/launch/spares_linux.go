@@ -29,7 +29,7 @@ func (l *launcher) addSpare() {
 
 // roomForSpare asks the rules for a seat.
 func (l *launcher) roomForSpare() (start job.Start, ok bool) {
-	vacant, barred := l.crew.Vacant(), l.crew.Barred()
+	vacant, barred := job.Vacant(l.crew.Holdings()), l.crew.Barred()
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
 	for _, a := range l.Rules.Step(job.SpareRoom{Vacant: vacant, Barred: barred}) {

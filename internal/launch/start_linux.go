@@ -102,12 +102,13 @@ func (l *launcher) awaitSeats(root int, m lifeline.Spawn, bad error) (start job.
 		ev.Bad = bad.Error()
 	}
 	for begun := time.Now(); ; time.Sleep(seatsLook) {
-		ev.Vacant, ev.Barred = l.crew.Vacant(), l.crew.Barred()
+		gone := l.crew.Holdings()
+		ev.Vacant, ev.Barred = job.Vacant(gone), l.crew.Barred()
 		if ev.Last = time.Since(begun) > seatsMax; ev.Last {
-			ev.Held = l.crew.Held()
+			ev.Held = job.DescribeHeld(gone)
 		}
 		if time.Since(begun) > seatsOwn {
-			ev.Kept = l.crew.HeldBy(root)
+			ev.Kept = job.HeldBy(gone, root)
 		}
 		start, ok, later := l.want(ev)
 		if !later {

@@ -222,6 +222,12 @@ type (
 	EndFenced struct {
 		Proc int `json:"proc"`
 	}
+	// Census asks which seats' processes are gone, and who refers to them: Holdings answers.
+	Census struct{}
+	// Vacate has the node forget the process of a seat, so that another can have the seat: Vacated answers.
+	Vacate struct {
+		Proc int `json:"proc"`
+	}
 	// Settle ends what processes have left behind.
 	Settle struct{}
 	// Die has the daemon kill itself, as a planned death of its node.
@@ -255,6 +261,15 @@ type (
 	NoLife struct {
 		Proc int   `json:"proc"`
 		AtNs int64 `json:"atNs"`
+	}
+	// Holdings are the seats whose processes are gone, as the node knows, and its processes that may refer to them.
+	Holdings struct {
+		All []job.Holding `json:"all"`
+	}
+	// Vacated says that the process of a seat is forgotten, or why not.
+	Vacated struct {
+		Proc int    `json:"proc"`
+		Why  string `json:"why,omitempty"`
 	}
 	// Note is for people.
 	Note struct {
@@ -291,6 +306,8 @@ func (Say) what() string       { return "say" }
 func (Watch) what() string     { return "watch" }
 func (WatchLife) what() string { return "watchlife" }
 func (EndFenced) what() string { return "endfenced" }
+func (Census) what() string    { return "census" }
+func (Vacate) what() string    { return "vacate" }
 func (Settle) what() string    { return "settle" }
 func (Die) what() string       { return "die" }
 func (Found) what() string     { return "found" }
@@ -298,6 +315,8 @@ func (Reaped) what() string    { return "reaped" }
 func (Heard) what() string     { return "heard" }
 func (Said) what() string      { return "said" }
 func (NoLife) what() string    { return "nolife" }
+func (Holdings) what() string  { return "holdings" }
+func (Vacated) what() string   { return "vacated" }
 func (Note) what() string      { return "note" }
 func (Settled) what() string   { return "settled" }
 func (Failed) what() string    { return "failed" }
@@ -312,9 +331,9 @@ func kindOf(what string) func([]byte) (Message, error) {
 		{Go{}, body[Go]}, {Begun{}, body[Begun]}, {Started{}, body[Started]}, {Input{}, body[Input]}, {Taken{}, body[Taken]}, {Output{}, body[Output]},
 		{Credit{}, body[Credit]}, {Announce{}, body[Announce]}, {Declare{}, body[Declare]}, {Signal{}, body[Signal]},
 		{Hold{}, body[Hold]}, {KillAll{}, body[KillAll]}, {Say{}, body[Say]}, {Watch{}, body[Watch]},
-		{WatchLife{}, body[WatchLife]}, {EndFenced{}, body[EndFenced]}, {Settle{}, body[Settle]}, {Die{}, body[Die]},
+		{WatchLife{}, body[WatchLife]}, {EndFenced{}, body[EndFenced]}, {Census{}, body[Census]}, {Vacate{}, body[Vacate]}, {Settle{}, body[Settle]}, {Die{}, body[Die]},
 		{Found{}, body[Found]}, {Reaped{}, body[Reaped]}, {Heard{}, body[Heard]}, {Said{}, body[Said]}, {NoLife{}, body[NoLife]},
-		{Note{}, body[Note]}, {Settled{}, body[Settled]}, {Failed{}, body[Failed]},
+		{Holdings{}, body[Holdings]}, {Vacated{}, body[Vacated]}, {Note{}, body[Note]}, {Settled{}, body[Settled]}, {Failed{}, body[Failed]},
 	} {
 		if k.m.what() == what {
 			return k.read

@@ -20,7 +20,7 @@ var examples = []Message{
 	Start{Proc: 3, Path: "/bin/true", Argv: []string{"true"}, Env: []string{"A=b"}, Info: json.RawMessage(`{}`)}, Go{},
 	Begun{Why: "no room"}, Started{Proc: 3, Pid: 9}, Input{Proc: 1, Data: []byte("x")}, Taken{1}, Output{Proc: 1, Errs: true, Data: []byte("y\n")},
 	Credit{7}, Announce{3}, Declare{Proc: 3, Lost: true}, Signal{-1, 2}, KillAll{}, Say{1, []byte("{}\n")}, Watch{2},
-	WatchLife{5}, EndFenced{1}, Settle{}, Die{}, Found{Proc: 1, By: job.ByTombstone, AtNs: 8}, Reaped{1, job.Status{Signal: 9, Name: "killed"}},
+	WatchLife{5}, EndFenced{1}, Census{}, Vacate{4}, Holdings{[]job.Holding{{Seat: 4, By: []int{1}}}}, Vacated{4, "no room"}, Settle{}, Die{}, Found{Proc: 1, By: job.ByTombstone, AtNs: 8}, Reaped{1, job.Status{Signal: 9, Name: "killed"}},
 	Heard{2}, Said{1, []byte("{}\n")}, NoLife{1, 2}, Note{"event", "text"}, Settled{}, Failed{"disk full"},
 }
 

@@ -4,10 +4,11 @@ import (
 	"os"
 
 	"github.com/goulfm/goulfm/internal/daemon"
+	"github.com/goulfm/goulfm/internal/node"
 	"github.com/goulfm/goulfm/internal/orders"
 )
 
-// streams returns where what a process prints goes.
+// streams returns where what the process with a number prints goes.
 func (o *outpost) streams(proc int) (out, errs daemon.Lines, err error) {
 	if o.plan.OutputDir == "" {
 		return &output{o: o, proc: proc}, &output{o: o, proc: proc, errs: true}, nil
@@ -28,7 +29,11 @@ func (o *outpost) createFile(proc int, errs bool) (*file, error) {
 	if err := os.MkdirAll(o.plan.OutputDir, 0o777); err != nil {
 		return nil, err
 	}
-	f, err := os.Create(orders.OutputFile(o.plan.OutputDir, proc, errs))
+	seat, how := node.Seat(proc), os.O_TRUNC
+	if seat != proc { // it goes on with the file of the process before
+		how = os.O_APPEND
+	}
+	f, err := os.OpenFile(orders.OutputFile(o.plan.OutputDir, seat, errs), os.O_WRONLY|os.O_CREATE|how, 0o666)
 	return &file{o: o, proc: proc, errs: errs, file: f}, err
 }
 
@@ -56,6 +61,6 @@ func (f *file) Close() {
 func (f *file) check(err error) {
 	if err != nil && !f.told {
 		f.told = true
-		f.o.note("output", "output of rank %d is lost: %v", f.proc, err)
+		f.o.note("output", "output of rank %d is lost: %v", node.Seat(f.proc), err)
 	}
 }

@@ -21,7 +21,7 @@ func (o *outpost) Found(proc int, by job.Evidence, left bool, atNs int64) {
 		kind = roster.Left
 	}
 	o.roll.enter(proc, left)
-	o.vigil.Publish(roster.Process(kind, uint32(proc)))
+	o.vigil.Publish(roster.Process(kind, uint32(o.d.Number(proc))))
 	o.mouth.Say(orders.Found{Proc: proc, By: by, Left: left, AtNs: atNs})
 }
 
@@ -98,7 +98,7 @@ func (c *credit) give(n int) {
 // An output takes the lines of one process.
 type output struct {
 	o    *outpost
-	proc int
+	proc int // its number: what has the seat next may print while somebody still holds the pipe of this one
 	errs bool
 }
 

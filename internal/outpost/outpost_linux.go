@@ -339,7 +339,7 @@ func (o *outpost) startOne(s orders.Start) error {
 	}
 	p.Info.Crowd = o.crowd
 	var err error
-	if p.Out, p.Errs, err = o.streams(s.Proc); err != nil {
+	if p.Out, p.Errs, err = o.streams(o.d.Number(s.Proc)); err != nil {
 		return err
 	}
 	if p.Stdin, err = o.stdinOf(s); err != nil {
@@ -438,7 +438,23 @@ func (o *outpost) command(m orders.Message) {
 		go o.d.WatchLife(time.Duration(m.AfterNs))
 	case orders.EndFenced:
 		o.d.EndFenced(m.Proc)
+	case orders.Census:
+		o.mouth.Say(orders.Holdings{All: o.d.Holdings()})
+	case orders.Vacate:
+		o.vacate(m.Proc)
 	}
+}
+
+// vacate forgets the process of a seat.
+func (o *outpost) vacate(seat int) {
+	vacated := orders.Vacated{Proc: seat}
+	if err := o.roll.vacate(seat); err != nil {
+		vacated.Why = err.Error()
+	}
+	o.mu.Lock()
+	delete(o.joined, seat)
+	o.mu.Unlock()
+	o.mouth.Say(vacated)
 }
 
 // pass says a line of the launcher's to a process.

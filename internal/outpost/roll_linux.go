@@ -1,9 +1,11 @@
 package outpost
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/goulfm/goulfm/internal/daemon"
+	"github.com/goulfm/goulfm/internal/node"
 )
 
 // A roll is the node's list of departures, which its processes read. Several tell of the same end,
@@ -13,7 +15,7 @@ type roll struct {
 	mu        sync.Mutex
 	d         *daemon.Daemon
 	nodes     []int  // by seat: its node
-	entered   []bool // by seat. Seats of a job on several nodes are not used again
+	entered   []bool // by seat
 	announced int    // processes of lower seats are there, or will be
 	lost      []bool // by node: declared dead
 }
@@ -21,6 +23,36 @@ type roll struct {
 // newRoll returns the list of a node on which nobody has departed yet.
 func newRoll(d *daemon.Daemon, nodes []int, count int) *roll {
 	return &roll{d: d, nodes: nodes, entered: make([]bool, len(nodes)), lost: make([]bool, count)}
+}
+
+// vacate forgets the process of a seat: the next one there is another.
+func (r *roll) vacate(seat int) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if seat < 0 || seat >= len(r.entered) || !r.entered[seat] {
+		return fmt.Errorf("seat %d: its process has not departed", seat)
+	}
+	if err := r.d.Vacate(seat); err != nil {
+		return err
+	}
+	r.entered[seat] = false
+	return nil
+}
+
+// enterNumber notes that a process has departed, if it is the one of its seat: other daemons' news may come
+// when it was known long ago, and another process has the seat.
+//
+//	node 1: its process dies; tells the launcher, and in the next packet node 0
+//	launcher: tells node 0. All let go; the seat is vacated on both, a new process has it
+//	node 0: has the packet
+func (r *roll) enterNumber(number int, left bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	seat := node.Seat(number)
+	if seat < len(r.entered) && r.d.Number(seat) == number && r.isNew(seat) {
+		r.d.Declare(seat, left)
+		r.d.WakeAll()
+	}
 }
 
 // enter notes that the process of a seat has departed, and wakes all.

@@ -4,7 +4,7 @@ import "slices"
 
 // nodes are the bugs of the rules of several machines: lanes that survive their
 // connections, and which nodes live.
-func nodes() []Edit { return slices.Concat(lanes(), detection(), succession()) }
+func nodes() []Edit { return slices.Concat(lanes(), detection(), succession(), seatsOfNodes()) }
 
 func lanes() []Edit {
 	const dir = "internal/session/"
@@ -53,6 +53,37 @@ func lanes() []Edit {
 			Name: "session-bye-ack", Rule: "who has closed still answers a bye",
 			Changes: []Change{{File: dir + "goodbye.go", Old: "\t\ts.act(WriteByeAck{Conn: c}) // the", New: "\t\t// the"}},
 			Tests:   []Test{{Run: "TestGoodbyeExhaustively"}},
+		},
+	}
+}
+
+// seatsOfNodes are about seats that are used again.
+func seatsOfNodes() []Edit {
+	return []Edit{
+		{
+			Name: "seats-lane", Rule: "the process that has a seat next is reached by a lane of its own",
+			Changes: []Change{{File: "internal/transport/tcp/mesh_linux.go", Old: "if l != nil && l.closed && l.birth != m.birth(seat) {", New: "if false {"}},
+			Tests:   []Test{{Run: "TestTheNextProcessOfASeat"}},
+		},
+		{
+			Name: "seats-birth", Rule: "who listens where another one did takes nothing that was meant for that",
+			Changes: []Change{{File: "internal/transport/tcp/mesh_linux.go", Old: "return p.Birth + uint64(generation)*0x9e3779b97f4a7c15", New: "return p.Birth + uint64(generation)*0"}},
+			Tests:   []Test{{Run: "TestTheNextProcessOfASeat"}},
+		},
+		{
+			Name: "seats-late-news", Rule: "news of a death are of one process, and not of who has its seat now",
+			Changes: []Change{{File: "internal/outpost/roll_linux.go", Old: " && r.d.Number(seat) == number", New: ""}},
+			Tests:   []Test{{Run: "TestLateNewsOfTheProcessBefore"}},
+		},
+		{
+			Name: "seats-lost", Rule: "who may still speak is never forgotten to be dead",
+			Changes: []Change{{File: "internal/control/seat.go", Old: " || c.lost.Has(proc)", New: ""}},
+			Tests:   []Test{{Run: "TestLostIsNeverLetGo"}},
+		},
+		{
+			Name: "seats-barred", Rule: "seats of a lost node are not waited for",
+			Changes: []Change{{File: "internal/job/seats.go", Old: " && !slices.Contains(ev.Barred, seat)", New: ""}},
+			Tests:   []Test{{Run: "TestScripts/nodes"}},
 		},
 	}
 }

@@ -67,10 +67,11 @@ func newWorld(t testing.TB, n int, mode socket.Mode) *world {
 }
 
 func (w *world) Port(rank int) transport.End {
-	m, err := New(Config{Job: 1, Me: rank, Peers: w.peers, Trust: w.trust, Listener: w.listen[rank], Secure: w.mode,
+	m, err := New(Config{Job: 1, Me: rank, Generation: w.node.Generation(rank), Peers: w.peers, Trust: w.trust, Listener: w.listen[rank], Secure: w.mode,
 		OnFenced: func(int) {}, OnAnomaly: func(peer int, text string) { w.anomalies(fmt.Sprintf("rank %d of %d: %s", rank, peer, text)) }})
 	require.NoError(w.t, err)
 	w.meshes[rank] = m
+	m.SetGenerations(w.node.Generation)
 	poll, others := m.Poll()
 	sleeper, err := w.bells.Owner(rank, poll, others)
 	require.NoError(w.t, err)

@@ -12,7 +12,8 @@ import (
 // A lane is this process's end of one: the host of a session.
 type lane struct {
 	mesh   *Mesh
-	peer   int // seat
+	peer   int    // seat
+	birth  uint64 // of the process there
 	class  transport.Class
 	window int // bytes that may be under way, of both ends
 	s      *session.Session
@@ -62,13 +63,12 @@ const (
 )
 
 func newLane(m *Mesh, peer int, class transport.Class) *lane {
-	l := &lane{mesh: m, peer: peer, class: class, window: dataWindow, line: noLine, mine: attempt{line: noLine}, accepted: attempt{line: noLine}}
+	l := &lane{mesh: m, peer: peer, birth: m.birth(peer), class: class, window: dataWindow, line: noLine, mine: attempt{line: noLine}, accepted: attempt{line: noLine}}
 	if class == transport.Control {
 		l.window = controlWindow
 	}
-	me, it := m.cfg.Peers[m.cfg.Me], m.cfg.Peers[peer]
 	l.s = session.New(session.Config{Job: m.cfg.Job, Lane: uint8(class), Copied: l.window,
-		Me: session.Identity{Number: uint32(m.cfg.Me), Birth: me.Birth}, Peer: session.Identity{Number: uint32(peer), Birth: it.Birth}})
+		Me: session.Identity{Number: uint32(m.cfg.Me), Birth: m.cfg.Peers[m.cfg.Me].birthOf(m.cfg.Generation)}, Peer: session.Identity{Number: uint32(peer), Birth: l.birth}})
 	return l
 }
 

@@ -31,7 +31,7 @@ func (m *Mesh) dial(l *lane, conn session.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), dialFor)
 	defer cancel()
 	made := noLine
-	if c, err := m.trust.Dial(ctx, peer.Addr, peer.Birth); err == nil {
+	if c, err := m.trust.Dial(ctx, peer.Addr, l.birth); err == nil {
 		made = prepare(c)
 	}
 	m.post(arrival{lane: l, conn: conn, line: made})

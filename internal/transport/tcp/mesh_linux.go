@@ -15,12 +15,13 @@ import (
 
 // Config describes one process's part of the mesh.
 type Config struct {
-	Job      uint64
-	Me       int    // seat
-	Peers    []Peer // by seat, this process among them
-	Trust    *socket.Trust
-	Listener *net.TCPListener // this process's; the mesh closes it
-	Secure   socket.Mode      // of all members; 0: that of Trust
+	Job        uint64
+	Me         int    // seat
+	Generation uint32 // how many processes had that seat before
+	Peers      []Peer // by seat, this process among them
+	Trust      *socket.Trust
+	Listener   *net.TCPListener // this process's; the mesh closes it
+	Secure     socket.Mode      // of all members; 0: that of Trust
 	// OnFenced is called when a peer says that this process was declared dead; OnAnomaly is
 	// told what a peer has said that no member says. They must not call the mesh.
 	OnFenced  func(by int)
@@ -30,7 +31,13 @@ type Config struct {
 // A Peer is a seat of the job, as all know it from the start.
 type Peer struct {
 	Addr  string // where its process listens; empty: there will be none
-	Birth uint64 // tells this process from any other that ever listens there
+	Birth uint64 // tells its first process from any other that ever listens there
+}
+
+// birthOf returns what tells a process of the seat from any other: it follows from how many the seat had before, which the
+// memory of each node says, so that nobody has to be told.
+func (p Peer) birthOf(generation uint32) uint64 {
+	return p.Birth + uint64(generation)*0x9e3779b97f4a7c15 // odd: 2^32 processes have as many births
 }
 
 // A Mesh moves frames between one process and those of other nodes. Its methods are called by
@@ -42,6 +49,8 @@ type Mesh struct {
 	lanes [2][]*lane // by class, seat; nil: nobody has wanted it
 	list  []*lane    // those that are there
 	start time.Time
+
+	generations func(seat int) uint32 // how many processes had a seat before; nil: none
 
 	mu       sync.Mutex
 	wake     func() // has this process look
@@ -83,7 +92,7 @@ func New(cfg Config) (*Mesh, error) {
 	m.timer = time.AfterFunc(time.Hour, m.timeHasCome)
 	m.timer.Stop()
 	if cfg.Listener != nil {
-		go trust.Serve(cfg.Listener, cfg.Peers[cfg.Me].Birth, m.admit)
+		go trust.Serve(cfg.Listener, cfg.Peers[cfg.Me].birthOf(cfg.Generation), m.admit)
 	}
 	return m, nil
 }
@@ -100,11 +109,26 @@ func (m *Mesh) SetWake(wake func()) {
 	m.mu.Unlock()
 }
 
+// SetGenerations says where it is written how many processes had a seat before. It comes before anything is sent or taken.
+func (m *Mesh) SetGenerations(of func(seat int) uint32) { m.generations = of }
+
+// birth returns that of the process of a seat.
+func (m *Mesh) birth(seat int) uint64 {
+	if m.generations == nil {
+		return m.cfg.Peers[seat].birthOf(0)
+	}
+	return m.cfg.Peers[seat].birthOf(m.generations(seat))
+}
+
 func (m *Mesh) now() mono.Time { return mono.Time(time.Since(m.start)) + 1 }
 
 // lane returns the lane of a class towards a seat.
 func (m *Mesh) lane(c transport.Class, seat int) *lane {
 	l := m.lanes[c][seat]
+	if l != nil && l.closed && l.birth != m.birth(seat) { // it led to the process before, and everybody has let go of that
+		m.list = slices.DeleteFunc(m.list, func(old *lane) bool { return old == l })
+		l = nil
+	}
 	if l == nil {
 		l = newLane(m, seat, c)
 		m.lanes[c][seat] = l
