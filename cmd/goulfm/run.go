@@ -42,7 +42,7 @@ ranks than cores is normal.
   --link-timeout D    how long two living nodes may fail to reach each other before one is given up (default 10s)
   --orphan-after D    when a node ends that stands still because nothing of the launcher reaches it (default 30s)
   --spares N          N processes beside the ranks that wait for one to replace, warm: they are in Init, and have done what
-                      Config.Warm says. One that is used, or dies, is followed by another
+                      Config.Warm says. One that dies is followed by another, one that is used too, 0.1 s later
   --respawn N         at most N processes may be started to replace others, or spares that did (default: no limit)
   --restart N         when none of the ranks is left, and none has finished, start all anew, at most N times: with package
                       recovery they go on from the memory of the machine, or from files. What is planned to go wrong

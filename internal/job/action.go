@@ -30,8 +30,8 @@ type Start struct {
 // Postpone has the request made again a little later: seats may be let go of until then.
 type Postpone struct{}
 
-// Refill asks whether there is room for a spare; SpareRoom is the answer.
-type Refill struct{}
+// Refill asks whether there is room for a spare; SpareRoom is the answer. Later: a repair has just taken one, and is not over.
+type Refill struct{ Later bool }
 
 // Waits says that a spare is in Init, and waits; for the story.
 type Waits struct{ Proc int }

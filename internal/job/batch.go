@@ -229,7 +229,7 @@ func (r *Rules) passKeep(b *batch) {
 		r.procs[seat].Spare, r.procs[seat].Dropped = false, false
 	}
 	b.spares = false
-	r.refill()
+	r.refill(true)
 }
 
 // settle ends what is remembered of a batch that was kept: when nobody is left who could say

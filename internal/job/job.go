@@ -196,7 +196,7 @@ func (r *Rules) join(ev Joined) {
 	if p.Seat < r.cfg.Ranks && p.Generation == 0 {
 		if r.joined++; r.joined == r.cfg.Ranks {
 			r.do(AllJoined{})
-			r.refill()
+			r.refill(false)
 		}
 	}
 	r.countInInit(p.Seat)
@@ -247,7 +247,7 @@ func (r *Rules) hear(ev Heard) {
 	}
 	r.lose(p.Seat)
 	r.dismissIfOver()
-	r.refill()
+	r.refill(false)
 	strangers := r.joined == 0
 	if !p.lost(strangers) {
 		return

@@ -20,15 +20,15 @@ type spares struct {
 // does not come through Init, or somebody kills them.
 const wastedMax = 10
 
-// refill asks for room for as many spares as are missing, once the job has begun.
-func (r *Rules) refill() {
+// refill asks for room for as many spares as are missing, once the job has begun. later: a repair has just taken what is missing.
+func (r *Rules) refill(later bool) {
 	s := &r.spares
 	if r.cfg.Spares == 0 || r.joined < r.cfg.Ranks || r.ending || s.wasted >= wastedMax || r.isOver() {
 		return
 	}
 	for len(s.waiting)+len(s.coming)+s.asked < r.cfg.Spares && r.mayStart(s.asked+1) {
 		s.asked++
-		r.do(Refill{})
+		r.do(Refill{Later: later})
 	}
 }
 

@@ -1,6 +1,8 @@
 package launch
 
 import (
+	"time"
+
 	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/lifeline"
@@ -15,7 +17,11 @@ func (l *launcher) more(a job.Action) {
 	case job.AllJoined:
 		close(l.allJoined)
 	case job.Refill:
-		go l.addSpare()
+		if a.Later {
+			time.AfterFunc(refillPause, l.addSpare)
+		} else {
+			go l.addSpare()
+		}
 	case job.Waits:
 		l.rep.spareWaits(a.Proc)
 	case job.Lost:
