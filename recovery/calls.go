@@ -1,7 +1,6 @@
 package recovery
 
 import (
-	"encoding/json"
 	"errors"
 	"slices"
 
@@ -73,34 +72,12 @@ func classOf(err error) int {
 	return 0
 }
 
-// A wireReport is a repair.Report as it travels.
-type wireReport struct {
-	Node, Home int
-	Epoch      uint64
-	Committed  repair.Label
-	Known      bool
-	Members    uint64
-	Held       []wireHeld
-	Own        []repair.Own
-	Files, Bad []repair.Label
-	Kept       bool // it has a home in the memory of its node
-}
-
-type wireHeld struct {
-	Label        repair.Label
-	Nodes        []int
-	Data, Parity []int
-}
-
 // gather exchanges reports; nil: it failed here.
 func (r *runner) gather(a repair.Gather) []repair.Report {
 	r.w.base.Mark("restore.plan", r.clock.count("plan"))
 	r.takeOver()
-	mine := wireReport{Kept: r.home != nil, Node: door.Engine(r.w.base).Proc().Node(), Home: r.w.run.Home, Epoch: a.Epoch, Committed: a.Committed, Known: a.Known,
-		Members: digestOf(r.w.members), Own: r.own.counts()}
-	for _, h := range r.mem.held() {
-		mine.Held = append(mine.Held, wireHeld{h.Label, h.Nodes, h.Data.Slice(), h.Parity.Slice()})
-	}
+	mine := report{Kept: r.home != nil, Node: door.Engine(r.w.base).Proc().Node(), Home: r.w.run.Home, Epoch: a.Epoch, Committed: a.Committed, Known: a.Known,
+		Members: digestOf(r.w.members), Held: r.mem.held(), Own: r.own.counts()}
 	if r.home != nil && !a.Known {
 		mine.Committed = r.home.committed
 	}
@@ -126,38 +103,15 @@ func (r *runner) gather(a repair.Gather) []repair.Report {
 	r.w.nodes, r.w.homes = nil, nil
 	for i, t := range all {
 		r.w.nodes, r.w.homes = append(r.w.nodes, t.Node), append(r.w.homes, t.Home)
-		reports[i] = repair.Report{Node: t.Node, Home: t.Home, Epoch: t.Epoch, Committed: t.Committed, Known: t.Known, Members: t.Members, Own: t.Own}
+		reports[i] = repair.Report{Node: t.Node, Home: t.Home, Epoch: t.Epoch, Committed: t.Committed, Known: t.Known, Members: t.Members, Held: t.Held, Own: t.Own}
 		if r.files != nil {
 			reports[i].Files = r.files.known // by now the same at all
-		}
-		for _, h := range t.Held {
-			reports[i].Held = append(reports[i].Held, repair.Held{Label: h.Label, Nodes: h.Nodes, Data: rankset.Of(h.Data...), Parity: rankset.Of(h.Parity...)})
 		}
 	}
 	return reports
 }
 
-// exchange gives every rank all reports, by rank. They travel as JSON: gob describes the type anew in each, which each rank would
-// compile for each other one, and takes 72 us for that; of 64 ranks it was half of a repair.
-func exchange(c *comm.Comm, mine wireReport) ([]wireReport, error) {
-	text, err := json.Marshal(mine)
-	if err != nil {
-		return nil, err
-	}
-	texts, err := collectives.AllgatherValue(uniform, c, text)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]wireReport, len(texts))
-	for i, text := range texts {
-		if err := json.Unmarshal(text, &all[i]); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
-}
-
 // onOneNode says whether all ranks are on one node and have a home in its memory.
-func onOneNode(all []wireReport) bool {
-	return !slices.ContainsFunc(all, func(t wireReport) bool { return !t.Kept || t.Node != all[0].Node })
+func onOneNode(all []report) bool {
+	return !slices.ContainsFunc(all, func(t report) bool { return !t.Kept || t.Node != all[0].Node })
 }

@@ -1,0 +1,136 @@
+package recovery
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/goulfm/goulfm/collectives"
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/repair"
+	"github.com/goulfm/goulfm/internal/wire"
+)
+
+// A report is a repair.Report as it travels.
+type report struct {
+	Node, Home int
+	Epoch      uint64
+	Committed  repair.Label
+	Known      bool
+	Members    uint64
+	Held       []repair.Held
+	Own        []repair.Own
+	Files, Bad []repair.Label
+	Kept       bool // it has a home in the memory of its node
+}
+
+// append encodes t.
+func (t report) append(b []byte) []byte {
+	b = wire.AppendUint(wire.AppendUint(b, uint64(t.Node)), uint64(t.Home))
+	b = appendLabels(wire.AppendUint(b, t.Epoch), t.Committed)
+	b = wire.AppendBool(wire.AppendBool(b, t.Known), t.Kept)
+	b = binary.LittleEndian.AppendUint64(b, t.Members)
+	b = wire.AppendUint(b, uint64(len(t.Held)))
+	for _, h := range t.Held {
+		b = wire.AppendUint(appendLabels(b, h.Label), uint64(len(h.Nodes)))
+		for _, node := range h.Nodes {
+			b = wire.AppendUint(b, uint64(node))
+		}
+		b = wire.AppendSet(wire.AppendSet(b, h.Data), h.Parity)
+	}
+	b = wire.AppendUint(b, uint64(len(t.Own)))
+	for _, o := range t.Own {
+		b = wire.AppendUint(wire.AppendUint(b, uint64(o.Home)), o.Count)
+	}
+	for _, list := range [][]repair.Label{t.Files, t.Bad} {
+		b = appendLabels(wire.AppendUint(b, uint64(len(list))), list...)
+	}
+	return b
+}
+
+func appendLabels(b []byte, ls ...repair.Label) []byte {
+	for _, l := range ls {
+		b = wire.AppendUint(wire.AppendUint(b, l.Epoch), l.Number)
+	}
+	return b
+}
+
+// readReport reads what append wrote.
+func readReport(b []byte) (report, error) {
+	r := wire.NewReader(b)
+	t := report{Node: readIndex(r), Home: readIndex(r), Epoch: r.Uint(), Committed: readLabel(r), Known: r.Bool(), Kept: r.Bool(), Members: r.Uint64()}
+	t.Held = readList(r, func() repair.Held {
+		return repair.Held{
+			Label: readLabel(r), Nodes: readList(r, func() int { return readIndex(r) }),
+			Data: r.Set(rankset.RankMax), Parity: r.Set(rankset.RankMax),
+		}
+	})
+	t.Own = readList(r, func() repair.Own { return repair.Own{Home: readIndex(r), Count: r.Uint()} })
+	for _, list := range []*[]repair.Label{&t.Files, &t.Bad} {
+		*list = readList(r, func() repair.Label { return readLabel(r) })
+	}
+	return t, r.Done()
+}
+
+func readIndex(r *wire.Reader) int { return r.Below(1 << 31) }
+
+func readLabel(r *wire.Reader) repair.Label { return repair.Label{Epoch: r.Uint(), Number: r.Uint()} }
+
+// readList reads a number, and so many values; each has one byte or more.
+func readList[T any](r *wire.Reader, read func() T) (list []T) {
+	for range r.Below(r.Left() + 1) {
+		list = append(list, read())
+	}
+	return list
+}
+
+// frameBytes hold the report of a rank of a world of some hundred ranks that has two versions of its own, after four
+// bytes with its length. Members write them in one exchange, and what is longer in another one.
+const frameBytes = 512
+
+// exchange gives every rank all reports, by rank.
+func exchange(c *comm.Comm, mine report) ([]report, error) {
+	texts, err := exchangeTexts(c, mine.append(nil))
+	if err != nil {
+		return nil, err
+	}
+	all := make([]report, len(texts))
+	for rank, text := range texts {
+		if all[rank], err = readReport(text); err != nil {
+			return nil, fmt.Errorf("the report of rank %d: %w", rank, err)
+		}
+	}
+	return all, nil
+}
+
+// exchangeTexts gives every rank all texts, by rank.
+func exchangeTexts(c *comm.Comm, mine []byte) ([][]byte, error) {
+	const head = 4
+	frame := make([]byte, frameBytes)
+	binary.LittleEndian.PutUint32(frame, uint32(len(mine)))
+	rest := mine[copy(frame[head:], mine):]
+	frames := make([]byte, frameBytes*c.Size())
+	if err := collectives.Allgather(uniform, c, frames, frame); err != nil {
+		return nil, err
+	}
+	texts, rests, total := make([][]byte, c.Size()), make([]int, c.Size()), 0
+	for rank := range texts {
+		f := frames[rank*frameBytes:][:frameBytes:frameBytes]
+		n := int(binary.LittleEndian.Uint32(f))
+		texts[rank] = f[head:min(head+n, frameBytes):frameBytes]
+		rests[rank] = n - len(texts[rank])
+		total += rests[rank]
+	}
+	if total == 0 {
+		return texts, nil
+	}
+	all := make([]byte, total)
+	if err := collectives.Allgatherv(uniform, c, all, rests, nil, rest); err != nil {
+		return nil, err
+	}
+	for rank, n := range rests {
+		texts[rank] = append(texts[rank], all[:n]...)
+		all = all[n:]
+	}
+	return texts, nil
+}
