@@ -43,6 +43,7 @@
 // # Invariants
 //
 //   - A version that Labels names and Read returns is bit for bit what Write was given.
+//   - ReadInto compares all checksums, also of what goes nowhere.
 //   - Write, Drop and Punch change nothing that another root leads to, wherever they end.
 //   - Whatever the bytes of a memory are, reading neither panics nor asks for more memory than all its
 //     chunks have, and one table may have (16 MiB).

@@ -82,6 +82,32 @@ func TestRoundTrip(t *testing.T) {
 }
 
 // TestOneLabelTwice: the later one counts.
+// TestReadInto: parts go where the caller says, and those that go nowhere are compared with their checksums all the same.
+func TestReadInto(t *testing.T) {
+	for name, m := range memories(t) {
+		t.Run(name, func(t *testing.T) {
+			h, parts := owned(t, m), partsOf(1)
+			require.NoError(t, h.Write(label(1), parts))
+			long, asked := make([]byte, len(parts[1].Data)), map[int]int{}
+			room := func(i, n int) []byte {
+				if asked[i] = n; i == 1 {
+					return long
+				}
+				return nil
+			}
+			got, err := h.ReadInto(label(1), room)
+			require.NoError(t, err)
+			assert.Equal(t, map[int]int{0: 1, 1: len(long), 3: 0, 4: chunkBytes}, asked, "nobody is asked for what is nil")
+			assert.Equal(t, parts[1].Data, long)
+			assert.Nil(t, got[4].Data)
+			last := h.live[0].table[4].chunks[0].number
+			require.NoError(t, m.put([]byte{parts[4].Data[9] + 1}, h.at(int(last))+9))
+			_, err = h.ReadInto(label(1), room)
+			require.ErrorIs(t, err, ErrTorn)
+		})
+	}
+}
+
 func TestOneLabelTwice(t *testing.T) {
 	m := Heap(2)
 	h := owned(t, m)

@@ -22,6 +22,12 @@ func (h *Home) Labels() ([]Label, error) {
 // Read returns the parts of a version, in the order in which they were given to Write, in memory of their own. ErrNone:
 // there is no such version. ErrTorn: it is not what was written.
 func (h *Home) Read(l Label) ([]Part, error) {
+	return h.ReadInto(l, func(_, n int) []byte { return make([]byte, n) })
+}
+
+// ReadInto is Read into memory of the caller: room returns where the n bytes of part i go. Those of which it is nil
+// are compared with their checksums and not returned, which takes no memory.
+func (h *Home) ReadInto(l Label, room func(i, n int) []byte) ([]Part, error) {
 	all, err := h.all()
 	if err != nil {
 		return nil, err
@@ -35,11 +41,11 @@ func (h *Home) Read(l Label) ([]Part, error) {
 	if found == nil {
 		return nil, fmt.Errorf("%w: %v in home %d", ErrNone, l, h.number)
 	}
-	return h.readParts(found)
+	return h.readParts(found, room)
 }
 
 // readParts bounds what it asks for by the memory that there is: a table that is not right may speak of more.
-func (h *Home) readParts(v *version) ([]Part, error) {
+func (h *Home) readParts(v *version, room func(i, n int) []byte) ([]Part, error) {
 	left, err := h.m.store.Taken()
 	if err != nil {
 		return nil, err
@@ -50,25 +56,33 @@ func (h *Home) readParts(v *version) ([]Part, error) {
 			return nil, fmt.Errorf("%w: %v in home %d is larger than the memory", ErrTorn, v.root.label, h.number)
 		}
 		parts[i] = Part{Name: e.name, Kind: e.kind, Elem: e.elem}
-		if parts[i].Data, err = h.readPart(e); err != nil {
+		if e.absent {
+			continue
+		}
+		parts[i].Data = room(i, e.bytes)
+		if err := h.readPart(e, parts[i].Data); err != nil {
 			return nil, fmt.Errorf("%w: part %q of %v in home %d", err, e.name, v.root.label, h.number)
 		}
 	}
 	return parts, nil
 }
 
-func (h *Home) readPart(e entry) ([]byte, error) {
-	if e.absent {
-		return nil, nil
+// readPart reads a part into data; nil: it only compares checksums.
+func (h *Home) readPart(e entry, data []byte) error {
+	var buffer []byte
+	if data == nil {
+		buffer = make([]byte, min(e.bytes, chunkBytes))
 	}
-	data := make([]byte, e.bytes)
 	for i := range e.chunks {
-		from, to := pieceOf(e.bytes, i)
-		if err := h.readChunk(e, i, data[from:to]); err != nil {
-			return nil, err
+		b := buffer
+		if data != nil {
+			b = data[i*chunkBytes:]
+		}
+		if err := h.readChunk(e, i, b); err != nil {
+			return err
 		}
 	}
-	return data, nil
+	return nil
 }
 
 // readChunk reads chunk i of a part into the front of b, and compares its checksum.

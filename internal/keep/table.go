@@ -61,6 +61,14 @@ func (t table) encode() []byte {
 	return b
 }
 
+// chunks is how many chunks the data take.
+func (t table) chunks() (n int) {
+	for _, e := range t {
+		n += len(e.chunks)
+	}
+	return n
+}
+
 // readTable reads what encode wrote. No chunk is used twice in it, so what it leads to is not larger
 // than a home.
 func readTable(b []byte) (table, error) {

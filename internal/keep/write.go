@@ -19,20 +19,25 @@ func (h *Home) Write(l Label, parts []Part) error {
 	if err := checkParts(parts); err != nil {
 		return err
 	}
-	t, fresh := h.plan(newest(h.live[:], l.Kind), parts)
-	slot, err := h.admit(l, len(fresh), len(t.encode()))
-	if err != nil {
-		return err
-	}
-	taken, c := h.used.Clone(), 0
-	for _, p := range fresh {
-		c = firstGap(taken, 1, c+1)
-		taken.Add(c)
-		t[p.part].chunks[p.chunk].number = uint32(c)
-		from, to := pieceOf(len(parts[p.part].Data), p.chunk)
-		if err := h.fill(c, parts[p.part].Data[from:to]); err != nil {
+	before, t := newest(h.live[:], l.Kind), unwritten(parts)
+	tableBytes := len(t.encode())
+	slot, err := h.admit(l, t.chunks(), tableBytes)
+	if err != nil { // it may fit all the same, with what it shares
+		fresh := 0
+		_ = h.share(t, before, parts, func(*chunk, []byte) error { fresh++; return nil })
+		if slot, err = h.admit(l, fresh, tableBytes); err != nil {
 			return err
 		}
+	}
+	taken, number := h.used.Clone(), 0
+	err = h.share(t, before, parts, func(c *chunk, data []byte) error {
+		number = firstGap(taken, 1, number+1)
+		taken.Add(number)
+		c.number = uint32(number)
+		return h.fill(number, data)
+	})
+	if err != nil {
+		return err
 	}
 	v, err := h.putTable(l, t, taken)
 	if err != nil {
@@ -70,32 +75,39 @@ func (h *Home) chunk(c int) []byte {
 	return b
 }
 
-// A piece is what is to be stored: a chunk of a part.
-type piece struct{ part, chunk int }
+// unwritten makes the table of a version of which nothing is stored yet.
+func unwritten(parts []Part) table {
+	var t table
+	for _, p := range parts {
+		t = append(t, entry{name: p.Name, kind: p.Kind, elem: p.Elem, absent: p.Data == nil, bytes: len(p.Data), chunks: make([]chunk, chunksOf(len(p.Data)))})
+	}
+	return t
+}
 
-// plan makes the table of a version, with the chunks that it shares with another one, and lists what is to be
-// stored. It compares bytes where the checksums are the same: another piece can have the same one.
-func (h *Home) plan(before *version, parts []Part) (t table, fresh []piece) {
+// share enters into the table of a version the chunks that it shares with another one, and has the others stored, each right
+// after its checksum was taken: its data are in the cache then. It compares bytes where the checksums are the
+// same: another piece can have the same one.
+func (h *Home) share(t table, before *version, parts []Part, store func(c *chunk, data []byte) error) error {
 	buffer := make([]byte, chunkBytes)
 	for i, p := range parts {
-		e := entry{name: p.Name, kind: p.Kind, elem: p.Elem, absent: p.Data == nil, bytes: len(p.Data)}
 		var old entry
 		if before != nil {
 			old = before.table.find(p.Name)
 		}
-		for k := range chunksOf(len(p.Data)) {
+		for k := range t[i].chunks {
 			from, to := pieceOf(len(p.Data), k)
-			c := chunk{crc: checksum(p.Data[from:to])}
+			c := &t[i].chunks[k]
+			c.crc = checksum(p.Data[from:to])
 			if h.holds(old, k, c.crc, p.Data[from:to], buffer) {
 				c.number = old.chunks[k].number
-			} else {
-				fresh = append(fresh, piece{i, k})
+				continue
 			}
-			e.chunks = append(e.chunks, c)
+			if err := store(c, p.Data[from:to]); err != nil {
+				return err
+			}
 		}
-		t = append(t, e)
 	}
-	return t, fresh
+	return nil
 }
 
 // holds says whether chunk k of a part is what data are.
