@@ -76,6 +76,7 @@ func classOf(err error) int {
 func (r *runner) gather(a repair.Gather) []repair.Report {
 	r.w.base.Mark("restore.plan", r.clock.count("plan"))
 	r.takeOver()
+	r.forgetUnkept()
 	mine := report{Kept: r.home != nil, Node: door.Engine(r.w.base).Proc().Node(), Home: r.w.run.Home, Epoch: a.Epoch, Committed: a.Committed, Known: a.Known,
 		Members: digestOf(r.w.members), Held: r.mem.held(), Own: r.own.counts()}
 	if r.home != nil && !a.Known {

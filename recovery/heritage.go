@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/internal/keep"
+	"github.com/goulfm/goulfm/internal/rankset"
 	"github.com/goulfm/goulfm/internal/repair"
 	"github.com/goulfm/goulfm/internal/wire"
 )
@@ -78,19 +79,28 @@ func (r *runner) inheritVersion(h *keep.Home, l keep.Label) error {
 		}
 		return nil
 	case ofSave:
-		_, _, p, err := r.w.readKept(h, l)
+		_, _, p, err := r.w.readKept(h, l, here)
 		if err == nil && l.Number > r.own.get(h.Number()).count {
 			r.own.put(h.Number(), saving{l.Number, p})
 		}
 		return err
 	}
-	rank, nodes, p, err := r.w.readKept(h, l)
+	room, kept := here, rankset.Set{}
+	if h == r.home.Home {
+		room = func(i, n int) []byte {
+			if i < len(r.w.members) && r.staysInHome(r.w.members[i], n) {
+				kept.Add(i)
+				return nil // it is compared with its checksums
+			}
+			return here(i, n)
+		}
+	}
+	rank, nodes, p, err := r.w.readKept(h, l, room)
 	if err != nil {
 		return err
 	}
-	v := r.mem.at(label, nodes)
-	if v.parts[rank] == nil {
-		v.parts[rank] = p
+	if v := r.mem.at(label, nodes); v.parts[rank] == nil {
+		v.put(rank, p, kept)
 	}
 	return nil
 }
@@ -113,9 +123,18 @@ const aboutWorld = "world"
 
 func nameIn(m Member) string { return "member " + m.name }
 
-// readKept is the way back. It is an error where the program protects something else now.
-func (w *World) readKept(h *keep.Home, l keep.Label) (rank int, nodes []int, p part, err error) {
-	parts, err := h.Read(l)
+// here is room for n bytes of a member.
+func here(_, n int) []byte { return make([]byte, n) }
+
+// readKept is the way back. It is an error where the program protects something else now. room says where the n bytes of
+// member i go; nil: they are only compared with their checksums.
+func (w *World) readKept(h *keep.Home, l keep.Label, room func(i, n int) []byte) (rank int, nodes []int, p part, err error) {
+	parts, err := h.ReadInto(l, func(i, n int) []byte {
+		if i == 0 {
+			return here(i, n)
+		}
+		return room(i-1, n)
+	})
 	if err != nil {
 		return 0, nil, nil, err
 	}

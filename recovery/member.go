@@ -26,6 +26,8 @@ type Member struct {
 	save    func(dst []byte) ([]byte, error) // appends the present value to dst
 	restore func(b []byte) error             // sets the value that save wrote; b is read only
 	elem    int                              // bytes of an element of a Slice
+	bytes   func() []byte                    // of a Slice: the present value, in place
+	room    func(n int) ([]byte, error)      // of a Slice: where a value of n bytes goes, in place
 	option  options
 }
 
@@ -65,17 +67,22 @@ func Slice[T any](name string, p *[]T, opts ...Option) Member {
 		m.bad = fmt.Errorf("%w: %q: a nil pointer", ErrMember, name)
 		return m
 	}
-	m.save = func(dst []byte) ([]byte, error) { return append(dst, view.Bytes(*p)...), nil }
-	m.restore = func(b []byte) error {
+	m.bytes = func() []byte { return view.Bytes(*p) }
+	m.room = func(n int) ([]byte, error) {
 		size := view.Size[T]()
-		if size == 0 || len(b)%size != 0 {
-			return fmt.Errorf("%w: %q: %d bytes for elements of %d", ErrMember, name, len(b), size)
+		if size == 0 || n%size != 0 {
+			return nil, fmt.Errorf("%w: %q: %d bytes for elements of %d", ErrMember, name, n, size)
 		}
-		if n := len(b) / size; n != len(*p) {
+		if n /= size; n != len(*p) {
 			*p = make([]T, n)
 		}
-		copy(view.Bytes(*p), b)
-		return nil
+		return view.Bytes(*p), nil
+	}
+	m.save = func(dst []byte) ([]byte, error) { return append(dst, view.Bytes(*p)...), nil }
+	m.restore = func(b []byte) error {
+		to, err := m.room(len(b))
+		copy(to, b)
+		return err
 	}
 	return m
 }

@@ -17,6 +17,11 @@ type version struct {
 	nodes  []int // of the world that made it, or restored it since
 	parts  map[int]part
 	shares []share // of parity; of several placements after a Protect that failed
+
+	// In the part of rank owner the bytes of these members are nil: they are in this process's home, and nowhere
+	// else. See kept.go.
+	owner int
+	kept  rankset.Set
 }
 
 // memory has the versions that a process can read: its own parts, and copies that it keeps

@@ -15,16 +15,16 @@ func (r *runner) copyPart(a repair.Copy) repair.Event {
 		return repair.Copied{Files: r.files.says(a.All)}
 	}
 	w.base.Mark("commit.copy", r.clock.count("copy"))
-	p, err := w.save()
+	p, kept, err := w.save()
 	if err != nil {
 		w.bad = err
 		w.revoke() // others wait for this part
 		return repair.Copied{Files: r.files.says(a.All)}
 	}
-	r.mem.at(a.Label, w.nodes).parts[w.run.Rank] = p
 	if !r.keepPart(a.Label, p) {
 		return repair.Copied{Files: r.files.says(a.All)}
 	}
+	r.mem.at(a.Label, w.nodes).put(w.run.Rank, p, kept)
 	w.base.Mark("commit.send", r.clock.count("send"))
 	digest, same := digestOfSame(w.members, p)
 	complete := r.exchange(a.Label, p)
@@ -75,15 +75,24 @@ func (r *runner) exchange(l repair.Label, mine part) bool {
 	return true
 }
 
-// save copies the members. Those that are static are shared with the last version.
-func (w *World) save() (part, error) {
+// save copies the members. Those that are static are shared with the last version; those that are kept are not copied: they
+// are the program's, until they are in the home.
+func (w *World) save() (p part, kept rankset.Set, err error) {
 	var before part
 	if v := w.r.mem.find(w.r.last); v != nil {
 		before = v.parts[w.run.Rank]
 	}
-	p := make(part, len(w.members))
+	p = make(part, len(w.members))
 	for i, m := range w.members {
 		if m.option.Own {
+			continue
+		}
+		if w.r.alone && w.r.staysInHome(m, m.length()) {
+			p[i] = m.bytes()
+			kept.Add(i)
+			if err := w.checkRows(m, len(p[i])); err != nil {
+				return nil, kept, err
+			}
 			continue
 		}
 		if before != nil && m.option.Static {
@@ -99,11 +108,11 @@ func (w *World) save() (part, error) {
 			err = w.checkRows(m, len(b))
 		}
 		if err != nil {
-			return nil, err
+			return nil, kept, err
 		}
 		p[i] = b
 	}
-	return p, nil
+	return p, kept, nil
 }
 
 // restore does this process's part of a plan; the program gets its data once all agree.
@@ -131,6 +140,9 @@ func (r *runner) restore(p repair.Plan) bool {
 func (r *runner) restoreMemory(p repair.Plan) bool {
 	w := r.w
 	v := r.mem.at(p.Label, madeOn(p, w.nodes))
+	if (len(p.Steps) > 0 || len(p.Copies) > 0 || p.Size != w.run.Size || v.owner != w.run.Rank) && r.load(v) != nil {
+		return false
+	}
 	c := w.coding(v)
 	for _, s := range slices.Concat(p.Steps, p.Copies) {
 		var err error

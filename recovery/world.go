@@ -11,6 +11,7 @@ import (
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/rankset"
 	"github.com/goulfm/goulfm/internal/redundancy"
 	"github.com/goulfm/goulfm/internal/repair"
 )
@@ -140,7 +141,7 @@ func (w *World) takeRestored() error {
 	case repair.FromFiles:
 		loaded := w.loaded
 		w.loaded, w.r.last = nil, repair.Label{} // nothing is shared with what is in memory
-		return w.takePart(loaded)
+		return w.takePart(loaded, rankset.Set{})
 	default:
 		return nil
 	}
@@ -149,18 +150,21 @@ func (w *World) takeRestored() error {
 		w.r.last = repair.Label{} // what is here is of other ranks: nothing is shared with it
 		return w.dealOut(v)
 	}
-	if err := w.takePart(v.parts[w.run.Rank]); err != nil {
+	if err := errors.Join(w.takePart(v.parts[w.run.Rank], v.kept), w.takeKept(v)); err != nil {
 		return err
 	}
 	w.r.last = w.plan.Label
 	return nil
 }
 
-// takePart gives the members what is in a part, but for those that survivors keep.
-func (w *World) takePart(p part) error {
+// takePart gives the members what is in a part, but for those that survivors keep, and those that are in the home alone.
+func (w *World) takePart(p part, kept rankset.Set) error {
 	for i, b := range p {
 		m := w.members[i]
 		if m.option.Own || w.role == Survivor && (m.option.Static || m.option.Forward) {
+			continue
+		}
+		if kept.Has(i) {
 			continue
 		}
 		if err := m.restore(b); err != nil {
