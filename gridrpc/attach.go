@@ -66,12 +66,13 @@ func Attach[Rep any](ctx context.Context, c *Client, id string, o ...CallOption)
 
 // adopt attaches to a kept call.
 func (c *Client) adopt(ctx context.Context, k *pb.Kept, set settings) *flight {
+	set.adopted = true
 	f := c.newFlight(ctx, k.Service, session.CallID(k.Call), set)
 	server := serverOf(k.Server)
 	f.refs[server] = k.Server
 	one, cancel := context.WithCancel(context.WithoutCancel(f.ctx))
 	f.attempts[k.Attempt] = &line{server: server, ctx: one, cancel: cancel, adopted: true}
-	f.guardSoon(k.Server)
+	f.toGuard = []*pb.Ref{k.Server}
 	c.spawn(func() { f.fly(session.Found{At: f.now(), Server: server, Attempt: k.Attempt}) })
 	return f
 }

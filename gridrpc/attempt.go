@@ -2,6 +2,7 @@ package gridrpc
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,7 +21,7 @@ type attempt struct {
 	cancel  context.CancelFunc
 
 	mu        sync.Mutex
-	changed   chan struct{} // closed at each change
+	followers []*follower // who is told of each change
 	progress  *pb.Progress
 	latest    *pb.Checkpointed
 	result    []byte
@@ -44,13 +45,31 @@ func (a *attempt) limit(ctx context.Context, within time.Duration) {
 	a.ctx, a.cancel = context.WithCancel(ctx)
 }
 
+// follower is a stream, or a lane of a trunk, that tells the client. poke must not block, and must not
+// lock the attempt.
+type follower struct{ poke func() }
+
+// follow has somebody poked at each change, until unfollow.
+func (a *attempt) follow(f *follower) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.followers = append(a.followers, f)
+}
+
+func (a *attempt) unfollow(f *follower) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.followers = slices.DeleteFunc(a.followers, func(o *follower) bool { return o == f })
+}
+
 // update changes what the client has to know.
 func (a *attempt) update(f func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	f()
-	close(a.changed)
-	a.changed = make(chan struct{})
+	for _, o := range a.followers {
+		o.poke()
+	}
 }
 
 // running describes the attempt; nil once its body has ended.
@@ -110,9 +129,9 @@ type told struct {
 	latest   *pb.Checkpointed
 }
 
-// news returns the frames that are new since t, whether they are the last ones, and what is
-// closed when there are more.
-func (a *attempt) news(t *told) (frames []*pb.CallFrame, last bool, more <-chan struct{}) {
+// news returns the frames that are new since t, with an outcome at the end once there is one. A result is only
+// announced: how it goes is the business of who tells it.
+func (a *attempt) news(t *told) (frames []*pb.CallFrame, result []byte, done bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.progress != t.progress {
@@ -127,9 +146,8 @@ func (a *attempt) news(t *told) (frames []*pb.CallFrame, last bool, more <-chan 
 		frames = append(frames, &pb.CallFrame{Kind: &pb.CallFrame_Failed{Failed: a.failed}})
 	case a.done:
 		frames = append(frames, &pb.CallFrame{Kind: &pb.CallFrame_Result{Result: &pb.Result{Size: uint64(len(a.result))}}})
-		frames = append(frames, pieces(a.result)...)
 	}
-	return frames, a.done, a.changed
+	return frames, a.result, a.done
 }
 
 // pieceMax is how many bytes one frame carries.

@@ -27,5 +27,5 @@ func (c *Call) Server() string { return c.server.me.Name }
 
 // Progress tells the caller how far the body is.
 func (c *Call) Progress(done, total float64, text string) {
-	c.attempt.update(func() { c.attempt.progress = &pb.Progress{Done: done, Total: total, Text: text} })
+	c.attempt.update(func() { c.attempt.progress = &pb.Progress{Done: done, Total: total, Text: readable(text)} })
 }

@@ -9,11 +9,14 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 	"github.com/goulfm/goulfm/gridrpc/internal/pulse"
 	"github.com/goulfm/goulfm/gridrpc/internal/session"
+	"github.com/goulfm/goulfm/internal/mono"
 )
 
 // Client calls services of one platform. It may be used by several goroutines.
@@ -27,12 +30,15 @@ type Client struct {
 	guards guards
 	work   sync.WaitGroup // calls, until their cancellations have arrived
 
-	mu    sync.Mutex
-	conns map[string]*grpc.ClientConn
-	shut  bool   // no connection is made any more
-	asked string // the master that has answered last
-	found []string
-	since time.Time // when found was read
+	mu     sync.Mutex
+	conns  map[string]*grpc.ClientConn
+	trunks map[string]*clientTrunk // that take new calls
+	seats  session.Seats
+	origin time.Time
+	shut   bool   // no connection is made any more
+	asked  string // the master that has answered last
+	found  []string
+	since  time.Time // when found was read
 }
 
 // DialOption changes what a client is.
@@ -54,7 +60,7 @@ const clientName = "client"
 // those of this machine's platform. It asks one of them, so that a mistake is known here.
 func Dial(ctx context.Context, masters string, options ...DialOption) (*Client, error) {
 	dir := DefaultDir()
-	c := &Client{dir: dir, masters: masters, conns: map[string]*grpc.ClientConn{}}
+	c := &Client{dir: dir, masters: masters, conns: map[string]*grpc.ClientConn{}, trunks: map[string]*clientTrunk{}, origin: time.Now()}
 	c.guards = guards{asked: quality(0), all: map[session.Server]*guard{}}
 	for _, o := range options {
 		o(c)
@@ -93,9 +99,9 @@ func (c *Client) Close() {
 	case <-time.After(abandonWithin): // a server is stopped, or a Watch calls this
 	}
 	c.guards.pulse.Close()
+	c.closeTrunks()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.shut = true
 	for _, conn := range c.conns {
 		conn.Close()
 	}
@@ -117,6 +123,76 @@ func (c *Client) conn(addr string) (*grpc.ClientConn, error) {
 		c.conns[addr] = conn
 	}
 	return conn, err
+}
+
+// closeTrunks says what is left to be said, and waits a while until it has arrived.
+func (c *Client) closeTrunks() {
+	c.mu.Lock()
+	c.shut = true
+	trunks := c.trunks
+	c.trunks = map[string]*clientTrunk{}
+	c.mu.Unlock()
+	for _, t := range trunks {
+		t.leave()
+	}
+	late := time.After(abandonWithin)
+	for _, t := range trunks {
+		select {
+		case <-t.ended:
+		case <-late: // a server is stopped
+			late = closed
+		}
+		t.cancel()
+	}
+}
+
+// closed is a channel that never waits.
+var closed = func() <-chan time.Time { c := make(chan time.Time); close(c); return c }()
+
+// now is the time of the client's rules.
+func (c *Client) now() mono.Time { return mono.Time(time.Since(c.origin)) }
+
+// sit takes a place that a call has just left.
+func (c *Client) sit(service string, work float64) (session.Seat, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.seats.Take(service, work, c.now())
+}
+
+// rise leaves a place to the next call.
+func (c *Client) rise(seat session.Seat, took mono.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seats.Leave(seat, took, c.now())
+}
+
+// forsake has no new call go by the trunk to an address, or there without a question: its process is dead, or
+// may be.
+func (c *Client) forsake(addr string) {
+	c.mu.Lock()
+	t := c.trunks[addr]
+	c.seats.Drop(addr)
+	c.mu.Unlock()
+	if t != nil {
+		t.retire()
+	}
+}
+
+// whyLost says why the process at an address is lost, whose stream has ended so; "" if it may live.
+func (c *Client) whyLost(addr string, err error) string {
+	if status.Code(err) == codes.Unimplemented {
+		return "it speaks another version of the wire"
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, lookWithin)
+	defer cancel()
+	if link.Look(ctx, addr) == link.Refuses { // a killed process is known so in milliseconds
+		c.drop(addr)
+		return "its machine refuses connections"
+	}
+	if conn, err := c.conn(addr); err == nil {
+		conn.ResetConnectBackoff()
+	}
+	return ""
 }
 
 // spawn runs something that Close waits for. After Close it does not.

@@ -13,7 +13,7 @@ import (
 )
 
 // flight hosts the rule of one call: one goroutine steps it, others carry its streams and
-// questions and give back events.
+// questions and give back events. Those of a trunk serve other calls besides: they never wait for this one.
 type flight struct {
 	client  *Client
 	service string
@@ -22,8 +22,11 @@ type flight struct {
 	set     settings
 	ctx     context.Context
 	cancel  context.CancelFunc
-	events  chan event
 	done    chan struct{}
+
+	mu     sync.Mutex
+	events []event
+	wake   chan struct{} // has one element when there are events
 
 	rule     *session.Session
 	origin   time.Time
@@ -32,7 +35,11 @@ type flight struct {
 	keys     map[session.Manifest]string // of checkpoints, in the store
 	near     []string                    // services of a similar name
 	dead     map[session.Server]bool
-	asked    error // why no master could be asked
+	asked    error     // why no master could be asked
+	answered mono.Time // when a master named the servers; of the client's clock
+	begun    mono.Time // when the latest attempt was submitted
+	observe  *time.Timer
+	toGuard  []*pb.Ref // servers that are to be observed when that is due
 	results  map[uint32]outcome
 	over     bool
 	leaving  sync.WaitGroup // cancellations on their way
@@ -59,9 +66,14 @@ type line struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
+	tried bool // by the trunk; as the next one, of the flight's goroutine
+	began bool // the caller was told
+
 	mu        sync.Mutex // held while the stream is written to
 	stream    callerStream
-	adopted   bool // its server has the attempt since before there was a stream
+	trunk     *clientTrunk // that has the attempt; nil: none, or not any more
+	lane      uint64       // in it
+	adopted   bool         // its server has the attempt since before there was a stream
 	abandoned bool
 	over      bool // and the call has ended
 }
@@ -69,7 +81,7 @@ type line struct {
 func (c *Client) newFlight(ctx context.Context, name string, id session.CallID, set settings) *flight {
 	f := &flight{
 		client: c, service: name, id: id, set: set,
-		events: make(chan event), done: make(chan struct{}),
+		wake: make(chan struct{}, 1), done: make(chan struct{}),
 		rule: session.New(set.rule), origin: time.Now(),
 		refs: map[session.Server]*pb.Ref{}, attempts: map[uint32]*line{},
 		keys: map[session.Manifest]string{}, results: map[uint32]outcome{},
@@ -87,6 +99,8 @@ func (f *flight) fly(first session.Event) {
 	defer close(f.done)
 	defer f.cancel()
 	defer f.client.guards.remove(f)
+	f.observe = time.NewTimer(guardAfter)
+	defer f.observe.Stop()
 	f.carryOut(f.rule.Step(first))
 	closed := f.client.ctx.Done()
 	for !f.over {
@@ -95,13 +109,13 @@ func (f *flight) fly(first session.Event) {
 			due = time.After(time.Duration(at.Sub(f.now())))
 		}
 		select {
-		case ev := <-f.events:
-			if ev.apply != nil {
-				ev.apply()
+		case <-f.wake:
+			f.happen(f.take())
+		case <-f.observe.C:
+			for _, ref := range f.toGuard {
+				f.client.guards.add(f, ref)
 			}
-			if ev.rule != nil {
-				f.carryOut(f.rule.Step(ev.rule))
-			}
+			f.toGuard = nil
 		case <-due:
 			f.carryOut(f.rule.Step(session.Tick{Now: f.now()}))
 		case <-f.ctx.Done():
@@ -120,23 +134,60 @@ func (f *flight) closing() session.Event {
 	return session.Cancelled{At: f.now()}
 }
 
-// post gives an event to the rule, from another goroutine.
-func (f *flight) post(ev session.Event, apply func()) {
-	select {
-	case f.events <- event{ev, apply}:
-	case <-f.done:
+// happen gives events to the rule.
+func (f *flight) happen(list []event) {
+	for _, ev := range list {
+		if f.over {
+			return
+		}
+		if ev.apply != nil {
+			ev.apply()
+		}
+		if ev.rule != nil {
+			f.carryOut(f.rule.Step(ev.rule))
+		}
 	}
+}
+
+// post gives an event to the rule, from any goroutine. It does not wait: of progress that the caller is too slow to
+// be told only the latest stays.
+func (f *flight) post(ev session.Event, apply func()) {
+	f.mu.Lock()
+	_, again := ev.(session.Progressed)
+	if n := len(f.events); again && n > 0 {
+		if last, ok := f.events[n-1].rule.(session.Progressed); ok && last.Attempt == ev.(session.Progressed).Attempt {
+			f.events = f.events[:n-1]
+		}
+	}
+	f.events = append(f.events, event{ev, apply})
+	f.mu.Unlock()
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take returns the events that have come.
+func (f *flight) take() []event {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	list := f.events
+	f.events = nil
+	return list
 }
 
 func (f *flight) carryOut(actions []session.Action) {
 	for _, a := range actions {
 		switch a := a.(type) {
 		case session.Ask:
-			go f.ask(f.request(a))
+			if !f.sit(a) {
+				go f.ask(f.request(a))
+			}
 		case session.Submit:
 			f.tell(Event{What: Submitted, Attempt: int(a.Attempt), Server: a.Server.Name, Text: f.resumes(a.Manifest)})
 			ctx, cancel := context.WithCancel(context.WithoutCancel(f.ctx))
 			f.attempts[a.Attempt] = &line{server: a.Server, ctx: ctx, cancel: cancel}
+			f.begun = f.now()
 			f.connect(a.Attempt, a.Manifest, false)
 			f.guardSoon(f.refs[a.Server])
 		case session.Attach:
@@ -152,13 +203,33 @@ func (f *flight) carryOut(actions []session.Action) {
 
 // guardSoon has the server of an attempt observed, if the call lasts.
 func (f *flight) guardSoon(ref *pb.Ref) {
-	go func() {
-		select {
-		case <-f.done:
-		case <-time.After(guardAfter):
-			f.post(nil, func() { f.client.guards.add(f, ref) })
-		}
-	}()
+	f.toGuard = append(f.toGuard, ref)
+	f.observe.Reset(guardAfter)
+}
+
+// sit answers a question for servers by the place that a call of this client has just left, if there is one (S10).
+func (f *flight) sit(a session.Ask) bool {
+	if a.Fresh || len(a.Exclude) > 0 || f.rule.Attempt() > 0 {
+		return false
+	}
+	seat, ok := f.client.sit(f.service, f.set.work)
+	if !ok {
+		return false
+	}
+	f.answered = seat.Asked
+	f.refs[seat.Server] = &pb.Ref{Name: seat.Server.Name, Incarnation: seat.Server.Incarnation, Addr: seat.Addr}
+	f.post(session.Candidates{At: f.now(), Held: true, Servers: []session.Server{seat.Server}}, nil)
+	return true
+}
+
+// rise leaves the place of the latest attempt to the next call.
+func (f *flight) rise(attempt uint32) {
+	l := f.attempts[attempt]
+	if l == nil || attempt != f.rule.Attempt() || f.dead[l.server] || f.set.adopted {
+		return
+	}
+	ref := f.refs[l.server]
+	f.client.rise(session.Seat{Service: f.service, Work: f.set.work, Server: l.server, Addr: ref.Addr, Asked: f.answered}, f.now().Sub(f.begun))
 }
 
 func (f *flight) resumes(m session.Manifest) string {
@@ -190,7 +261,7 @@ func (f *flight) ask(m *pb.ScheduleRequest) {
 		ev.Servers = append(ev.Servers, serverOf(e.Server))
 	}
 	f.post(ev, func() {
-		f.near = reply.Near
+		f.near, f.answered = reply.Near, f.client.now()
 		for _, e := range reply.Candidates {
 			f.refs[serverOf(e.Server)] = e.Server
 		}
@@ -209,8 +280,10 @@ func (f *flight) end(a session.End) {
 	}
 	switch a.Outcome {
 	case session.Succeeded:
+		f.rise(a.Attempt)
 		f.result = f.results[a.Attempt].data
 	case session.BodyFailed:
+		f.rise(a.Attempt)
 		failed := f.results[a.Attempt].failed
 		kind := ErrService
 		if failed.Codec {

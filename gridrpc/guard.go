@@ -120,7 +120,10 @@ func (f *flight) hearOf(server session.Server, n beat.News) {
 		if n.Evidence == adaptive.ByRefusal {
 			why = "its machine refuses connections"
 		}
-		f.post(session.Declared{At: f.now(), Server: server}, func() { f.lose(server, why) })
+		f.post(session.Declared{At: f.now(), Server: server}, func() {
+			f.client.forsake(f.refs[server].GetAddr())
+			f.lose(server, why)
+		})
 	}
 }
 

@@ -177,7 +177,7 @@ func (s *Server) takeOver(ctx context.Context) {
 			continue
 		}
 		a := &attempt{
-			call: id, number: r.Attempt, service: r.Service, codec: Codec(r.Codec), changed: make(chan struct{}),
+			call: id, number: r.Attempt, service: r.Service, codec: Codec(r.Codec),
 			done: true, shelved: true, keep: max(1, time.Until(r.Until)), over: true,
 		}
 		a.limit(s.ctx, 0)

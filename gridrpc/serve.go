@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -53,7 +54,11 @@ func (c calls) Calls(stream callStream) error {
 }
 
 func refuse(stream callStream, why pb.Refusal_Why, text string) error {
-	return stream.Send(&pb.CallFrame{Kind: &pb.CallFrame_Refusal{Refusal: &pb.Refusal{Why: why, Text: text}}})
+	return stream.Send(refusal(why, text))
+}
+
+func refusal(why pb.Refusal_Why, text string) *pb.CallFrame {
+	return &pb.CallFrame{Kind: &pb.CallFrame_Refusal{Refusal: &pb.Refusal{Why: why, Text: text}}}
 }
 
 // examine says what is wrong with a submission itself.
@@ -78,50 +83,60 @@ func (s *Server) examine(m *pb.Submit) (pb.Refusal_Why, string) {
 // take begins an attempt, or finds the one that runs already. It returns no attempt if the
 // server refused.
 func (s *Server) take(stream callStream, m *pb.Submit) (*attempt, error) {
+	a, begins, no := s.admit(m)
+	switch {
+	case no != nil:
+		return nil, stream.Send(no)
+	case begins:
+		return s.begin(stream, m, a)
+	}
+	if err := s.fetch(stream.Context(), a); err != nil {
+		s.unattended(a)
+		return nil, s.unfetched(stream, a, err)
+	}
+	return a, stream.Send(&pb.CallFrame{Kind: &pb.CallFrame_Accepted{Accepted: &pb.Accepted{Attached: true}}})
+}
+
+// admit has the desk decide about a submission: its attempt begins, or is here already, and has one stream more
+// in either case; or it is refused.
+func (s *Server) admit(m *pb.Submit) (a *attempt, begins bool, no *pb.CallFrame) {
 	id := session.CallID(m.Call)
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if m.Keep > 0 && s.attempts[id] == nil && len(s.keptNow()) >= keptMax {
-		s.mu.Unlock()
-		return nil, refuse(stream, pb.Refusal_FULL, fmt.Sprintf("%d calls are kept already", keptMax))
+		return nil, false, refusal(pb.Refusal_FULL, fmt.Sprintf("%d calls are kept already", keptMax))
 	}
 	verdict := s.desk.Submit(id, m.Attempt, m.Incarnation, m.Attach)
-	a := s.attempts[id]
-	if verdict == session.Run {
+	a = s.attempts[id]
+	switch {
+	case verdict == session.Run:
 		if a != nil {
 			a.end(false) // an older attempt, which hangs
 		}
 		a = &attempt{
-			call: id, number: m.Attempt, service: m.Service, codec: Codec(m.Codec), keep: time.Duration(m.Keep),
-			changed: make(chan struct{}), streams: 1,
+			call: id, number: m.Attempt, service: m.Service, codec: Codec(m.Codec), keep: time.Duration(m.Keep), streams: 1,
 		}
 		a.limit(s.ctx, time.Duration(m.DeadlineIn))
 		s.attempts[id] = a
 		if a.keep > 0 {
 			s.keeps[id] = a
 		}
-	} else if verdict == session.Rejoin && a != nil {
-		a.streams++
-	}
-	s.mu.Unlock()
-	switch {
-	case verdict == session.Run:
-		return s.begin(stream, m, a)
+		return a, true, nil
 	case verdict == session.Rejoin && a != nil:
-		if err := s.fetch(stream.Context(), a); err != nil {
-			s.unattended(a)
-			return nil, s.unfetched(stream, a, err)
-		}
-		return a, stream.Send(&pb.CallFrame{Kind: &pb.CallFrame_Accepted{Accepted: &pb.Accepted{Attached: true}}})
+		a.mu.Lock()
+		a.streams++
+		a.mu.Unlock()
+		return a, false, nil
 	case verdict == session.TooMany:
-		return nil, refuse(stream, pb.Refusal_FULL, "no place")
+		return nil, false, refusal(pb.Refusal_FULL, "no place")
 	case verdict == session.Draining:
-		return nil, refuse(stream, pb.Refusal_DRAINING, "about to leave")
+		return nil, false, refusal(pb.Refusal_DRAINING, "about to leave")
 	case verdict == session.NotMe:
-		return nil, refuse(stream, pb.Refusal_OTHER, "another incarnation")
+		return nil, false, refusal(pb.Refusal_OTHER, "another incarnation")
 	case verdict == session.Forgotten, verdict == session.Rejoin:
-		return nil, refuse(stream, pb.Refusal_STALE, "not known any more")
+		return nil, false, refusal(pb.Refusal_STALE, "not known any more")
 	}
-	return nil, refuse(stream, pb.Refusal_STALE, "a later attempt was here")
+	return nil, false, refusal(pb.Refusal_STALE, "a later attempt was here")
 }
 
 // begin reads the argument and starts the body.
@@ -187,12 +202,12 @@ func (s *Server) run(ctx context.Context, c *Call, v *service, codec Codec, in [
 		out, err = v.run(ctx, c, codec, in)
 	}
 	c.close()
+	s.mu.Lock()
+	s.desk.Leave() // before anybody is told: who has the result may send the next call here
+	s.mu.Unlock()
 	c.attempt.finish(out, failure(err))
 	s.hold(c.attempt)
 	s.cleanUp(c.attempt)
-	s.mu.Lock()
-	s.desk.Leave()
-	s.mu.Unlock()
 	s.changed()
 }
 
@@ -203,6 +218,14 @@ func (s *Server) cleanUp(a *attempt) {
 	}
 }
 
+// textMax is how many bytes of a text of a body go to its client.
+const textMax = 64 << 10
+
+// readable returns as much of a text as can be sent: one that is not, in a trunk, would be the end of all other calls.
+func readable(text string) string {
+	return strings.ToValidUTF8(text[:min(len(text), textMax)], "\uFFFD")
+}
+
 func failure(err error) *pb.Failed {
 	if err == nil {
 		return nil
@@ -211,6 +234,7 @@ func failure(err error) *pb.Failed {
 	if e, ok := errors.AsType[*Error](err); ok {
 		f.Text, f.Stack = e.Text, e.Stack
 	}
+	f.Text, f.Stack = readable(f.Text), readable(f.Stack)
 	return f
 }
 
@@ -229,10 +253,19 @@ func converse(stream callStream, a *attempt) error {
 			}
 		}
 	}()
+	more := make(chan struct{}, 1)
+	f := &follower{poke: func() {
+		select {
+		case more <- struct{}{}:
+		default:
+		}
+	}}
+	a.follow(f)
+	defer a.unfollow(f)
 	var t told
 	for {
-		frames, last, more := a.news(&t)
-		for _, f := range frames {
+		frames, result, done := a.news(&t)
+		for _, f := range append(frames, pieces(result)...) {
 			if err := stream.Send(f); err != nil {
 				return err
 			}
@@ -240,7 +273,7 @@ func converse(stream callStream, a *attempt) error {
 		if a.isWithdrawn() {
 			return status.Error(codes.Unavailable, "the argument of this attempt has not come")
 		}
-		if last {
+		if done {
 			more = nil // only the client's goodbye is left
 		}
 		select {
@@ -276,6 +309,24 @@ func (s *Server) unattended(a *attempt) {
 		a.cancel()
 	}
 	time.AfterFunc(wait, func() { s.giveUp(a) })
+}
+
+// forget ends the memory of a first attempt that has ended and was heard through the trunk that it came by: its
+// client has submitted it nowhere else, so nothing of this call is on its way to here any more. Any other one is
+// remembered for a while (S1). It says whether it did so.
+func (s *Server) forget(a *attempt) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.number != 1 || !a.done || !a.heard || a.shelved || a.streams != 1 || s.attempts[a.call] != a {
+		return false
+	}
+	a.streams = 0
+	a.cancel()
+	delete(s.attempts, a.call)
+	s.desk.Forget(a.call)
+	return true
 }
 
 func (s *Server) giveUp(a *attempt) {

@@ -13,12 +13,13 @@ import (
 
 // settings is how a call is made.
 type settings struct {
-	rule  session.Config
-	codec Codec
-	work  float64
-	bytes float64
-	keep  time.Duration
-	tell  func(Event)
+	rule    session.Config
+	codec   Codec
+	work    float64
+	bytes   float64
+	keep    time.Duration
+	adopted bool // another client has made it
+	tell    func(Event)
 }
 
 // CallOption changes how calls are made.

@@ -1,14 +1,12 @@
 package gridrpc
 
 import (
-	"context"
 	"errors"
 	"io"
 	"time"
 
 	"google.golang.org/grpc"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 	"github.com/goulfm/goulfm/gridrpc/internal/session"
 )
@@ -18,7 +16,8 @@ type callerStream = grpc.BidiStreamingClient[pb.CallFrame, pb.CallFrame]
 // lookWithin is how long a look at the address of a broken stream may take.
 const lookWithin = time.Second
 
-// connect carries a stream of an attempt in a goroutine of its own.
+// connect has an attempt carried to its server: by the trunk, if it is small and new; else by a stream of its own, in
+// a goroutine of its own.
 func (f *flight) connect(attempt uint32, from session.Manifest, attach bool) {
 	l := f.attempts[attempt]
 	ref := f.refs[l.server]
@@ -32,7 +31,13 @@ func (f *flight) connect(attempt uint32, from session.Manifest, attach bool) {
 	if end, ok := f.ctx.Deadline(); ok {
 		m.DeadlineIn = int64(max(1, time.Until(end)))
 	}
-	go f.carry(l, ref.Addr, m)
+	if attach || l.tried || len(f.in) > laneMax {
+		go f.carry(l, ref.Addr, m)
+		return
+	}
+	l.tried = true
+	m.Argument = f.in
+	f.client.submit(ref.Addr, &clientLane{flight: f, line: l, submit: m})
 }
 
 // carry speaks with a server until the attempt has ended, or the stream is broken.
@@ -42,18 +47,17 @@ func (f *flight) carry(l *line, addr string, m *pb.Submit) {
 		l.cancel()
 		return
 	}
-	look, cancel := context.WithTimeout(l.ctx, lookWithin)
-	defer cancel()
-	if link.Look(look, addr) == link.Refuses { // a killed process is known so in milliseconds
-		f.client.drop(addr)
-		f.lost(l, "its machine refuses connections")
+	f.broke(l, m.Attempt, f.client.whyLost(addr, err))
+}
+
+// broke tells the rule of a broken stream, or of a lost server if it is known why.
+func (f *flight) broke(l *line, attempt uint32, why string) {
+	if why != "" {
+		f.lost(l, why)
 		return
 	}
-	if conn, err := f.client.conn(addr); err == nil {
-		conn.ResetConnectBackoff()
-	}
-	f.post(session.Broken{At: f.now(), Attempt: m.Attempt}, func() {
-		f.tell(Event{What: StreamBroke, Attempt: int(m.Attempt), Server: l.server.Name})
+	f.post(session.Broken{At: f.now(), Attempt: attempt}, func() {
+		f.tell(Event{What: StreamBroke, Attempt: int(attempt), Server: l.server.Name})
 	})
 }
 
@@ -111,9 +115,25 @@ func (f *flight) speak(l *line, addr string, m *pb.Submit) error {
 			}
 		}
 	}
-	f.post(session.Result{At: f.now(), Attempt: m.Attempt}, func() { f.results[m.Attempt] = outcome{data: data} })
+	f.succeed(l, m.Attempt, data)
 	_ = l.goodbye(stream)
 	return nil
+}
+
+// succeed gives a result to the rule.
+func (f *flight) succeed(l *line, attempt uint32, data []byte) {
+	f.post(session.Result{At: f.now(), Attempt: attempt}, func() {
+		f.tellBegan(l, attempt)
+		f.results[attempt] = outcome{data: data}
+	})
+}
+
+// tellBegan tells that an attempt was accepted, where an outcome shows that.
+func (f *flight) tellBegan(l *line, attempt uint32) {
+	if !l.began {
+		l.began = true
+		f.tell(Event{What: Began, Attempt: int(attempt), Server: l.server.Name})
+	}
 }
 
 // submit sends the submission and its argument. Errors show when the answer is read.
@@ -162,7 +182,12 @@ func (l *line) abandon(over bool) {
 	defer time.AfterFunc(abandonWithin, l.cancel).Stop()
 	l.mu.Lock()
 	l.abandoned, l.over = true, over
+	trunk, lane := l.trunk, l.lane
 	switch {
+	case trunk != nil:
+		if !trunk.abandon(lane, over) {
+			l.cancel()
+		}
 	case l.stream != nil:
 		l.sayCancel()
 	case !l.adopted:
@@ -170,6 +195,18 @@ func (l *line) abandon(over bool) {
 	}
 	l.mu.Unlock()
 	<-l.ctx.Done()
+	if trunk != nil {
+		trunk.drop(lane)
+	}
+}
+
+// leaveTrunk notes that the trunk does not have the attempt any more, and says whether it is abandoned. Its server
+// has it if the outcome is there.
+func (l *line) leaveTrunk(there bool) (abandoned bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.trunk, l.adopted = nil, l.adopted || there
+	return l.abandoned
 }
 
 // sayCancel writes the cancellation. It holds the lock.
@@ -193,7 +230,10 @@ func (f *flight) hear(l *line, attempt uint32, frame *pb.CallFrame) (last bool) 
 	}
 	switch k := frame.Kind.(type) {
 	case *pb.CallFrame_Accepted:
-		f.post(session.Accepted{At: f.now(), Attempt: attempt}, tell(Event{What: Began}))
+		f.post(session.Accepted{At: f.now(), Attempt: attempt}, func() {
+			l.began = true
+			tell(Event{What: Began})()
+		})
 	case *pb.CallFrame_Progress:
 		p := k.Progress
 		f.post(session.Progressed{At: f.now(), Attempt: attempt}, tell(Event{What: Progressed, Text: p.Text, Done: p.Done, Total: p.Total}))
@@ -204,7 +244,10 @@ func (f *flight) hear(l *line, attempt uint32, frame *pb.CallFrame) (last bool) 
 			tell(Event{What: Checkpointed, Text: k.Checkpointed.Key})()
 		})
 	case *pb.CallFrame_Failed:
-		f.post(session.Failed{At: f.now(), Attempt: attempt}, func() { f.results[attempt] = outcome{failed: k.Failed} })
+		f.post(session.Failed{At: f.now(), Attempt: attempt}, func() {
+			f.tellBegan(l, attempt)
+			f.results[attempt] = outcome{failed: k.Failed}
+		})
 		return true
 	case *pb.CallFrame_Refusal:
 		f.refused(l, attempt, k.Refusal)

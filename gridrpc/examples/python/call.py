@@ -70,7 +70,7 @@ class Platform:
         for address in self.masters:
             with self.channel(address) as channel:
                 ask = channel.unary_unary(
-                    "/gridrpc.v1.Agent/Schedule",
+                    "/gridrpc.v2.Agent/Schedule",
                     request_serializer=pb.ScheduleRequest.SerializeToString,
                     response_deserializer=pb.ScheduleReply.FromString)
                 try:
@@ -119,7 +119,7 @@ class Platform:
         size, result, whole = None, b"", False
         with self.channel(server.addr) as channel:
             calls = channel.stream_stream(
-                "/gridrpc.v1.Server/Calls",
+                "/gridrpc.v2.Server/Calls",
                 request_serializer=pb.CallFrame.SerializeToString,
                 response_deserializer=pb.CallFrame.FromString)
             try:

@@ -6,6 +6,9 @@
 // 	protoc        v3.21.12
 // source: gridrpc.proto
 
+// The number is that of the wire: it grows whenever an older client would no longer be understood. Processes
+// of another number get UNIMPLEMENTED with a text that names both.
+
 package pb
 
 import (
@@ -81,7 +84,7 @@ func (x Refusal_Why) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Refusal_Why.Descriptor instead.
 func (Refusal_Why) EnumDescriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{33, 0}
+	return file_gridrpc_proto_rawDescGZIP(), []int{36, 0}
 }
 
 // Ref names one incarnation of a process: a restarted one has a greater number.
@@ -1934,20 +1937,69 @@ func (x *Running) GetCheckpoints() uint32 {
 	return 0
 }
 
-// CallFrame is a piece of an attempt.
+// CallFrames are what a side has had to say since the message before.
+type CallFrames struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Frames        []*CallFrame           `protobuf:"bytes,1,rep,name=frames,proto3" json:"frames,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CallFrames) Reset() {
+	*x = CallFrames{}
+	mi := &file_gridrpc_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CallFrames) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CallFrames) ProtoMessage() {}
+
+func (x *CallFrames) ProtoReflect() protoreflect.Message {
+	mi := &file_gridrpc_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CallFrames.ProtoReflect.Descriptor instead.
+func (*CallFrames) Descriptor() ([]byte, []int) {
+	return file_gridrpc_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *CallFrames) GetFrames() []*CallFrame {
+	if x != nil {
+		return x.Frames
+	}
+	return nil
+}
+
+// CallFrame is a piece of an attempt. In a trunk arguments and results are in the frames that announce them,
+// and a lane is over when the client has said End, or has been told Ended.
 type CallFrame struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
+	Lane  uint64                 `protobuf:"varint,10,opt,name=lane,proto3" json:"lane,omitempty"` // in a trunk: drawn by the client, never again in this trunk
 	// Types that are valid to be assigned to Kind:
 	//
 	//	*CallFrame_Submit
 	//	*CallFrame_Data
 	//	*CallFrame_Cancel
+	//	*CallFrame_End
 	//	*CallFrame_Accepted
 	//	*CallFrame_Refusal
 	//	*CallFrame_Progress
 	//	*CallFrame_Checkpointed
 	//	*CallFrame_Result
 	//	*CallFrame_Failed
+	//	*CallFrame_Ended
 	Kind          isCallFrame_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1955,7 +2007,7 @@ type CallFrame struct {
 
 func (x *CallFrame) Reset() {
 	*x = CallFrame{}
-	mi := &file_gridrpc_proto_msgTypes[28]
+	mi := &file_gridrpc_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1967,7 +2019,7 @@ func (x *CallFrame) String() string {
 func (*CallFrame) ProtoMessage() {}
 
 func (x *CallFrame) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[28]
+	mi := &file_gridrpc_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1980,7 +2032,14 @@ func (x *CallFrame) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallFrame.ProtoReflect.Descriptor instead.
 func (*CallFrame) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{28}
+	return file_gridrpc_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *CallFrame) GetLane() uint64 {
+	if x != nil {
+		return x.Lane
+	}
+	return 0
 }
 
 func (x *CallFrame) GetKind() isCallFrame_Kind {
@@ -2012,6 +2071,15 @@ func (x *CallFrame) GetCancel() *Cancel {
 	if x != nil {
 		if x, ok := x.Kind.(*CallFrame_Cancel); ok {
 			return x.Cancel
+		}
+	}
+	return nil
+}
+
+func (x *CallFrame) GetEnd() *End {
+	if x != nil {
+		if x, ok := x.Kind.(*CallFrame_End); ok {
+			return x.End
 		}
 	}
 	return nil
@@ -2071,6 +2139,15 @@ func (x *CallFrame) GetFailed() *Failed {
 	return nil
 }
 
+func (x *CallFrame) GetEnded() *Ended {
+	if x != nil {
+		if x, ok := x.Kind.(*CallFrame_Ended); ok {
+			return x.Ended
+		}
+	}
+	return nil
+}
+
 type isCallFrame_Kind interface {
 	isCallFrame_Kind()
 }
@@ -2080,11 +2157,15 @@ type CallFrame_Submit struct {
 }
 
 type CallFrame_Data struct {
-	Data *Data `protobuf:"bytes,2,opt,name=data,proto3,oneof"` // both ways: the argument, the result
+	Data *Data `protobuf:"bytes,2,opt,name=data,proto3,oneof"` // both ways, but not in a trunk: the argument, the result
 }
 
 type CallFrame_Cancel struct {
 	Cancel *Cancel `protobuf:"bytes,3,opt,name=cancel,proto3,oneof"` // to the server
+}
+
+type CallFrame_End struct {
+	End *End `protobuf:"bytes,11,opt,name=end,proto3,oneof"` // to the server, in a trunk
 }
 
 type CallFrame_Accepted struct {
@@ -2111,11 +2192,17 @@ type CallFrame_Failed struct {
 	Failed *Failed `protobuf:"bytes,9,opt,name=failed,proto3,oneof"`
 }
 
+type CallFrame_Ended struct {
+	Ended *Ended `protobuf:"bytes,12,opt,name=ended,proto3,oneof"` // in a trunk: the answer to a Cancel
+}
+
 func (*CallFrame_Submit) isCallFrame_Kind() {}
 
 func (*CallFrame_Data) isCallFrame_Kind() {}
 
 func (*CallFrame_Cancel) isCallFrame_Kind() {}
+
+func (*CallFrame_End) isCallFrame_Kind() {}
 
 func (*CallFrame_Accepted) isCallFrame_Kind() {}
 
@@ -2129,6 +2216,8 @@ func (*CallFrame_Result) isCallFrame_Kind() {}
 
 func (*CallFrame_Failed) isCallFrame_Kind() {}
 
+func (*CallFrame_Ended) isCallFrame_Kind() {}
+
 type Submit struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Call          []byte                 `protobuf:"bytes,1,opt,name=call,proto3" json:"call,omitempty"`                // 16 bytes
@@ -2141,13 +2230,14 @@ type Submit struct {
 	Manifest      *Checkpointed          `protobuf:"bytes,8,opt,name=manifest,proto3" json:"manifest,omitempty"`                        // to resume from
 	Attach        bool                   `protobuf:"varint,9,opt,name=attach,proto3" json:"attach,omitempty"`                           // the server has accepted it before: it must not run another time
 	Keep          int64                  `protobuf:"varint,10,opt,name=keep,proto3" json:"keep,omitempty"`                              // nanoseconds for which the outcome is held, whatever becomes of the client; 0: not
+	Argument      []byte                 `protobuf:"bytes,11,opt,name=argument,proto3" json:"argument,omitempty"`                       // in a trunk: all of it
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Submit) Reset() {
 	*x = Submit{}
-	mi := &file_gridrpc_proto_msgTypes[29]
+	mi := &file_gridrpc_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2159,7 +2249,7 @@ func (x *Submit) String() string {
 func (*Submit) ProtoMessage() {}
 
 func (x *Submit) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[29]
+	mi := &file_gridrpc_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2172,7 +2262,7 @@ func (x *Submit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Submit.ProtoReflect.Descriptor instead.
 func (*Submit) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{29}
+	return file_gridrpc_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Submit) GetCall() []byte {
@@ -2245,6 +2335,13 @@ func (x *Submit) GetKeep() int64 {
 	return 0
 }
 
+func (x *Submit) GetArgument() []byte {
+	if x != nil {
+		return x.Argument
+	}
+	return nil
+}
+
 type Data struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Body          []byte                 `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
@@ -2254,7 +2351,7 @@ type Data struct {
 
 func (x *Data) Reset() {
 	*x = Data{}
-	mi := &file_gridrpc_proto_msgTypes[30]
+	mi := &file_gridrpc_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2266,7 +2363,7 @@ func (x *Data) String() string {
 func (*Data) ProtoMessage() {}
 
 func (x *Data) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[30]
+	mi := &file_gridrpc_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2279,7 +2376,7 @@ func (x *Data) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Data.ProtoReflect.Descriptor instead.
 func (*Data) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{30}
+	return file_gridrpc_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Data) GetBody() []byte {
@@ -2298,7 +2395,7 @@ type Cancel struct {
 
 func (x *Cancel) Reset() {
 	*x = Cancel{}
-	mi := &file_gridrpc_proto_msgTypes[31]
+	mi := &file_gridrpc_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2310,7 +2407,7 @@ func (x *Cancel) String() string {
 func (*Cancel) ProtoMessage() {}
 
 func (x *Cancel) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[31]
+	mi := &file_gridrpc_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2323,7 +2420,7 @@ func (x *Cancel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancel.ProtoReflect.Descriptor instead.
 func (*Cancel) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{31}
+	return file_gridrpc_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Cancel) GetOver() bool {
@@ -2331,6 +2428,86 @@ func (x *Cancel) GetOver() bool {
 		return x.Over
 	}
 	return false
+}
+
+type End struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Heard         bool                   `protobuf:"varint,1,opt,name=heard,proto3" json:"heard,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *End) Reset() {
+	*x = End{}
+	mi := &file_gridrpc_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *End) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*End) ProtoMessage() {}
+
+func (x *End) ProtoReflect() protoreflect.Message {
+	mi := &file_gridrpc_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use End.ProtoReflect.Descriptor instead.
+func (*End) Descriptor() ([]byte, []int) {
+	return file_gridrpc_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *End) GetHeard() bool {
+	if x != nil {
+		return x.Heard
+	}
+	return false
+}
+
+type Ended struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Ended) Reset() {
+	*x = Ended{}
+	mi := &file_gridrpc_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Ended) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Ended) ProtoMessage() {}
+
+func (x *Ended) ProtoReflect() protoreflect.Message {
+	mi := &file_gridrpc_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Ended.ProtoReflect.Descriptor instead.
+func (*Ended) Descriptor() ([]byte, []int) {
+	return file_gridrpc_proto_rawDescGZIP(), []int{34}
 }
 
 type Accepted struct {
@@ -2342,7 +2519,7 @@ type Accepted struct {
 
 func (x *Accepted) Reset() {
 	*x = Accepted{}
-	mi := &file_gridrpc_proto_msgTypes[32]
+	mi := &file_gridrpc_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2354,7 +2531,7 @@ func (x *Accepted) String() string {
 func (*Accepted) ProtoMessage() {}
 
 func (x *Accepted) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[32]
+	mi := &file_gridrpc_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2367,7 +2544,7 @@ func (x *Accepted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Accepted.ProtoReflect.Descriptor instead.
 func (*Accepted) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{32}
+	return file_gridrpc_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Accepted) GetAttached() bool {
@@ -2379,7 +2556,7 @@ func (x *Accepted) GetAttached() bool {
 
 type Refusal struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Why           Refusal_Why            `protobuf:"varint,1,opt,name=why,proto3,enum=gridrpc.v1.Refusal_Why" json:"why,omitempty"`
+	Why           Refusal_Why            `protobuf:"varint,1,opt,name=why,proto3,enum=gridrpc.v2.Refusal_Why" json:"why,omitempty"`
 	Text          string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2387,7 +2564,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_gridrpc_proto_msgTypes[33]
+	mi := &file_gridrpc_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2399,7 +2576,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[33]
+	mi := &file_gridrpc_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2412,7 +2589,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{33}
+	return file_gridrpc_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Refusal) GetWhy() Refusal_Why {
@@ -2440,7 +2617,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_gridrpc_proto_msgTypes[34]
+	mi := &file_gridrpc_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2452,7 +2629,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[34]
+	mi := &file_gridrpc_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2465,7 +2642,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{34}
+	return file_gridrpc_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Progress) GetDone() float64 {
@@ -2501,7 +2678,7 @@ type Checkpointed struct {
 
 func (x *Checkpointed) Reset() {
 	*x = Checkpointed{}
-	mi := &file_gridrpc_proto_msgTypes[35]
+	mi := &file_gridrpc_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2513,7 +2690,7 @@ func (x *Checkpointed) String() string {
 func (*Checkpointed) ProtoMessage() {}
 
 func (x *Checkpointed) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[35]
+	mi := &file_gridrpc_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2526,7 +2703,7 @@ func (x *Checkpointed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpointed.ProtoReflect.Descriptor instead.
 func (*Checkpointed) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{35}
+	return file_gridrpc_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Checkpointed) GetAttempt() uint32 {
@@ -2550,16 +2727,19 @@ func (x *Checkpointed) GetKey() string {
 	return ""
 }
 
+// Result announces a result, which follows as Data. In a trunk it is the body; or it is too large for that, and there
+// is none: a stream for this attempt alone, which attaches, will bring it.
 type Result struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Size          uint64                 `protobuf:"varint,1,opt,name=size,proto3" json:"size,omitempty"`
+	Body          []byte                 `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Result) Reset() {
 	*x = Result{}
-	mi := &file_gridrpc_proto_msgTypes[36]
+	mi := &file_gridrpc_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2571,7 +2751,7 @@ func (x *Result) String() string {
 func (*Result) ProtoMessage() {}
 
 func (x *Result) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[36]
+	mi := &file_gridrpc_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2584,7 +2764,7 @@ func (x *Result) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Result.ProtoReflect.Descriptor instead.
 func (*Result) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{36}
+	return file_gridrpc_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Result) GetSize() uint64 {
@@ -2592,6 +2772,13 @@ func (x *Result) GetSize() uint64 {
 		return x.Size
 	}
 	return 0
+}
+
+func (x *Result) GetBody() []byte {
+	if x != nil {
+		return x.Body
+	}
+	return nil
 }
 
 type Failed struct {
@@ -2605,7 +2792,7 @@ type Failed struct {
 
 func (x *Failed) Reset() {
 	*x = Failed{}
-	mi := &file_gridrpc_proto_msgTypes[37]
+	mi := &file_gridrpc_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2617,7 +2804,7 @@ func (x *Failed) String() string {
 func (*Failed) ProtoMessage() {}
 
 func (x *Failed) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[37]
+	mi := &file_gridrpc_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2630,7 +2817,7 @@ func (x *Failed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failed.ProtoReflect.Descriptor instead.
 func (*Failed) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{37}
+	return file_gridrpc_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Failed) GetText() string {
@@ -2659,7 +2846,7 @@ var File_gridrpc_proto protoreflect.FileDescriptor
 const file_gridrpc_proto_rawDesc = "" +
 	"\n" +
 	"\rgridrpc.proto\x12\n" +
-	"gridrpc.v1\"c\n" +
+	"gridrpc.v2\"c\n" +
 	"\x03Ref\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x12\n" +
@@ -2668,10 +2855,10 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\fProbeRequest\"-\n" +
 	"\n" +
 	"ProbeReply\x12\x1f\n" +
-	"\x02me\x18\x01 \x01(\v2\x0f.gridrpc.v1.RefR\x02me\"\x93\x01\n" +
+	"\x02me\x18\x01 \x01(\v2\x0f.gridrpc.v2.RefR\x02me\"\x93\x01\n" +
 	"\aBeating\x12/\n" +
-	"\aobserve\x18\x01 \x01(\v2\x13.gridrpc.v1.ObserveH\x00R\aobserve\x125\n" +
-	"\tobserving\x18\x02 \x01(\v2\x15.gridrpc.v1.ObservingH\x00R\tobserving\x12\x18\n" +
+	"\aobserve\x18\x01 \x01(\v2\x13.gridrpc.v2.ObserveH\x00R\aobserve\x125\n" +
+	"\tobserving\x18\x02 \x01(\v2\x15.gridrpc.v2.ObservingH\x00R\tobserving\x12\x18\n" +
 	"\x06sealed\x18\x03 \x01(\fH\x00R\x06sealedB\x06\n" +
 	"\x04kind\"!\n" +
 	"\aObserve\x12\x16\n" +
@@ -2679,52 +2866,52 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\tObserving\x12\x12\n" +
 	"\x04addr\x18\x01 \x01(\tR\x04addr\x12\x10\n" +
 	"\x03key\x18\x02 \x01(\fR\x03key\x12\x1f\n" +
-	"\x02me\x18\x03 \x01(\v2\x0f.gridrpc.v1.RefR\x02me\"\x8d\x01\n" +
+	"\x02me\x18\x03 \x01(\v2\x0f.gridrpc.v2.RefR\x02me\"\x8d\x01\n" +
 	"\x02Up\x12&\n" +
-	"\x04join\x18\x01 \x01(\v2\x10.gridrpc.v1.JoinH\x00R\x04join\x12,\n" +
-	"\x06report\x18\x02 \x01(\v2\x12.gridrpc.v1.ReportH\x00R\x06report\x12)\n" +
-	"\x05leave\x18\x03 \x01(\v2\x11.gridrpc.v1.LeaveH\x00R\x05leaveB\x06\n" +
+	"\x04join\x18\x01 \x01(\v2\x10.gridrpc.v2.JoinH\x00R\x04join\x12,\n" +
+	"\x06report\x18\x02 \x01(\v2\x12.gridrpc.v2.ReportH\x00R\x06report\x12)\n" +
+	"\x05leave\x18\x03 \x01(\v2\x11.gridrpc.v2.LeaveH\x00R\x05leaveB\x06\n" +
 	"\x04kind\"\x83\x02\n" +
 	"\x04Down\x12,\n" +
-	"\x06joined\x18\x01 \x01(\v2\x12.gridrpc.v1.JoinedH\x00R\x06joined\x12/\n" +
-	"\arefused\x18\x02 \x01(\v2\x13.gridrpc.v1.RefusedH\x00R\arefused\x125\n" +
-	"\tancestors\x18\x03 \x01(\v2\x15.gridrpc.v1.AncestorsH\x00R\tancestors\x122\n" +
-	"\bquestion\x18\x04 \x01(\v2\x14.gridrpc.v1.QuestionH\x00R\bquestion\x12)\n" +
-	"\x05leave\x18\x05 \x01(\v2\x11.gridrpc.v1.LeaveH\x00R\x05leaveB\x06\n" +
+	"\x06joined\x18\x01 \x01(\v2\x12.gridrpc.v2.JoinedH\x00R\x06joined\x12/\n" +
+	"\arefused\x18\x02 \x01(\v2\x13.gridrpc.v2.RefusedH\x00R\arefused\x125\n" +
+	"\tancestors\x18\x03 \x01(\v2\x15.gridrpc.v2.AncestorsH\x00R\tancestors\x122\n" +
+	"\bquestion\x18\x04 \x01(\v2\x14.gridrpc.v2.QuestionH\x00R\bquestion\x12)\n" +
+	"\x05leave\x18\x05 \x01(\v2\x11.gridrpc.v2.LeaveH\x00R\x05leaveB\x06\n" +
 	"\x04kind\"v\n" +
 	"\x04Join\x12%\n" +
-	"\x05child\x18\x01 \x01(\v2\x0f.gridrpc.v1.RefR\x05child\x12\x1e\n" +
+	"\x05child\x18\x01 \x01(\v2\x0f.gridrpc.v2.RefR\x05child\x12\x1e\n" +
 	"\n" +
 	"generation\x18\x02 \x01(\x04R\n" +
 	"generation\x12'\n" +
-	"\x06parent\x18\x03 \x01(\v2\x0f.gridrpc.v1.RefR\x06parent\"f\n" +
+	"\x06parent\x18\x03 \x01(\v2\x0f.gridrpc.v2.RefR\x06parent\"f\n" +
 	"\x06Joined\x12'\n" +
-	"\x06parent\x18\x01 \x01(\v2\x0f.gridrpc.v1.RefR\x06parent\x123\n" +
-	"\tancestors\x18\x02 \x01(\v2\x15.gridrpc.v1.AncestorsR\tancestors\"H\n" +
+	"\x06parent\x18\x01 \x01(\v2\x0f.gridrpc.v2.RefR\x06parent\x123\n" +
+	"\tancestors\x18\x02 \x01(\v2\x15.gridrpc.v2.AncestorsR\tancestors\"H\n" +
 	"\aRefused\x12\x10\n" +
 	"\x03why\x18\x01 \x01(\tR\x03why\x12+\n" +
-	"\bredirect\x18\x02 \x03(\v2\x0f.gridrpc.v1.RefR\bredirect\"q\n" +
+	"\bredirect\x18\x02 \x03(\v2\x0f.gridrpc.v2.RefR\bredirect\"q\n" +
 	"\tAncestors\x124\n" +
-	"\rnearest_first\x18\x01 \x03(\v2\x0f.gridrpc.v1.RefR\fnearestFirst\x12\x12\n" +
+	"\rnearest_first\x18\x01 \x03(\v2\x0f.gridrpc.v2.RefR\fnearestFirst\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x1a\n" +
 	"\bdetached\x18\x03 \x01(\bR\bdetached\"\x19\n" +
 	"\x05Leave\x12\x10\n" +
 	"\x03why\x18\x01 \x01(\tR\x03why\"\x85\x01\n" +
 	"\x06Report\x122\n" +
-	"\testimates\x18\x01 \x03(\v2\x14.gridrpc.v1.EstimateR\testimates\x12\x18\n" +
+	"\testimates\x18\x01 \x03(\v2\x14.gridrpc.v2.EstimateR\testimates\x12\x18\n" +
 	"\aanswers\x18\x02 \x01(\x04R\aanswers\x12-\n" +
-	"\akeeping\x18\x03 \x01(\v2\x13.gridrpc.v1.KeepingR\akeeping\"1\n" +
+	"\akeeping\x18\x03 \x01(\v2\x13.gridrpc.v2.KeepingR\akeeping\"1\n" +
 	"\aKeeping\x12&\n" +
-	"\x05calls\x18\x01 \x03(\v2\x10.gridrpc.v1.KeptR\x05calls\"\xa1\x01\n" +
+	"\x05calls\x18\x01 \x03(\v2\x10.gridrpc.v2.KeptR\x05calls\"\xa1\x01\n" +
 	"\x04Kept\x12\x12\n" +
 	"\x04call\x18\x01 \x01(\fR\x04call\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12'\n" +
-	"\x06server\x18\x03 \x01(\v2\x0f.gridrpc.v1.RefR\x06server\x12\x18\n" +
+	"\x06server\x18\x03 \x01(\v2\x0f.gridrpc.v2.RefR\x06server\x12\x18\n" +
 	"\aservice\x18\x04 \x01(\tR\aservice\x12\x14\n" +
 	"\x05codec\x18\x05 \x01(\tR\x05codec\x12\x12\n" +
 	"\x04done\x18\x06 \x01(\bR\x04done\"\xe5\x01\n" +
 	"\bEstimate\x12'\n" +
-	"\x06server\x18\x01 \x01(\v2\x0f.gridrpc.v1.RefR\x06server\x12\x18\n" +
+	"\x06server\x18\x01 \x01(\v2\x0f.gridrpc.v2.RefR\x06server\x12\x18\n" +
 	"\aservice\x18\x02 \x01(\tR\aservice\x12\x12\n" +
 	"\x04wait\x18\x03 \x01(\x01R\x04wait\x12\x12\n" +
 	"\x04rate\x18\x04 \x01(\x01R\x04rate\x12\x12\n" +
@@ -2740,12 +2927,12 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\aservice\x18\x01 \x01(\tR\aservice\x12\x12\n" +
 	"\x04work\x18\x02 \x01(\x01R\x04work\x12\x14\n" +
 	"\x05bytes\x18\x03 \x01(\x01R\x05bytes\x12)\n" +
-	"\aexclude\x18\x04 \x03(\v2\x0f.gridrpc.v1.RefR\aexclude\x12\x14\n" +
+	"\aexclude\x18\x04 \x03(\v2\x0f.gridrpc.v2.RefR\aexclude\x12\x14\n" +
 	"\x05fresh\x18\x05 \x01(\bR\x05fresh\x12\x10\n" +
 	"\x03all\x18\x06 \x01(\bR\x03all\"\x89\x01\n" +
 	"\rScheduleReply\x124\n" +
 	"\n" +
-	"candidates\x18\x01 \x03(\v2\x14.gridrpc.v1.EstimateR\n" +
+	"candidates\x18\x01 \x03(\v2\x14.gridrpc.v2.EstimateR\n" +
 	"candidates\x12\x18\n" +
 	"\aunknown\x18\x02 \x01(\bR\aunknown\x12\x12\n" +
 	"\x04near\x18\x03 \x03(\tR\x04near\x12\x14\n" +
@@ -2754,21 +2941,21 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\x04call\x18\x01 \x01(\fR\x04call\x12\x14\n" +
 	"\x05fresh\x18\x02 \x01(\bR\x05fresh\"I\n" +
 	"\tFindReply\x12&\n" +
-	"\x05calls\x18\x01 \x03(\v2\x10.gridrpc.v1.KeptR\x05calls\x12\x14\n" +
+	"\x05calls\x18\x01 \x03(\v2\x10.gridrpc.v2.KeptR\x05calls\x12\x14\n" +
 	"\x05quiet\x18\x02 \x01(\x01R\x05quiet\"\r\n" +
 	"\vRootRequest\"D\n" +
 	"\tRootReply\x12#\n" +
-	"\x04root\x18\x01 \x01(\v2\x0f.gridrpc.v1.RefR\x04root\x12\x12\n" +
+	"\x04root\x18\x01 \x01(\v2\x0f.gridrpc.v2.RefR\x04root\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\"\x11\n" +
 	"\x0fDescribeRequest\"\xc5\x02\n" +
 	"\vDescription\x12\x1f\n" +
-	"\x02me\x18\x01 \x01(\v2\x0f.gridrpc.v1.RefR\x02me\x12'\n" +
-	"\x06parent\x18\x02 \x01(\v2\x0f.gridrpc.v1.RefR\x06parent\x12-\n" +
-	"\tancestors\x18\x03 \x03(\v2\x0f.gridrpc.v1.RefR\tancestors\x12+\n" +
-	"\bchildren\x18\x04 \x03(\v2\x0f.gridrpc.v1.RefR\bchildren\x12-\n" +
-	"\awatched\x18\x05 \x03(\v2\x13.gridrpc.v1.WatchedR\awatched\x122\n" +
-	"\testimates\x18\x06 \x03(\v2\x14.gridrpc.v1.EstimateR\testimates\x12-\n" +
-	"\arunning\x18\a \x03(\v2\x13.gridrpc.v1.RunningR\arunning\"\xb9\x01\n" +
+	"\x02me\x18\x01 \x01(\v2\x0f.gridrpc.v2.RefR\x02me\x12'\n" +
+	"\x06parent\x18\x02 \x01(\v2\x0f.gridrpc.v2.RefR\x06parent\x12-\n" +
+	"\tancestors\x18\x03 \x03(\v2\x0f.gridrpc.v2.RefR\tancestors\x12+\n" +
+	"\bchildren\x18\x04 \x03(\v2\x0f.gridrpc.v2.RefR\bchildren\x12-\n" +
+	"\awatched\x18\x05 \x03(\v2\x13.gridrpc.v2.WatchedR\awatched\x122\n" +
+	"\testimates\x18\x06 \x03(\v2\x14.gridrpc.v2.EstimateR\testimates\x12-\n" +
+	"\arunning\x18\a \x03(\v2\x13.gridrpc.v2.RunningR\arunning\"\xb9\x01\n" +
 	"\aWatched\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
 	"\x03rtt\x18\x02 \x01(\x01R\x03rtt\x12\x12\n" +
@@ -2785,19 +2972,26 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\x04call\x18\x01 \x01(\fR\x04call\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x18\n" +
 	"\aservice\x18\x03 \x01(\tR\aservice\x120\n" +
-	"\bprogress\x18\x04 \x01(\v2\x14.gridrpc.v1.ProgressR\bprogress\x12 \n" +
-	"\vcheckpoints\x18\x05 \x01(\rR\vcheckpoints\"\xcc\x03\n" +
-	"\tCallFrame\x12,\n" +
-	"\x06submit\x18\x01 \x01(\v2\x12.gridrpc.v1.SubmitH\x00R\x06submit\x12&\n" +
-	"\x04data\x18\x02 \x01(\v2\x10.gridrpc.v1.DataH\x00R\x04data\x12,\n" +
-	"\x06cancel\x18\x03 \x01(\v2\x12.gridrpc.v1.CancelH\x00R\x06cancel\x122\n" +
-	"\baccepted\x18\x04 \x01(\v2\x14.gridrpc.v1.AcceptedH\x00R\baccepted\x12/\n" +
-	"\arefusal\x18\x05 \x01(\v2\x13.gridrpc.v1.RefusalH\x00R\arefusal\x122\n" +
-	"\bprogress\x18\x06 \x01(\v2\x14.gridrpc.v1.ProgressH\x00R\bprogress\x12>\n" +
-	"\fcheckpointed\x18\a \x01(\v2\x18.gridrpc.v1.CheckpointedH\x00R\fcheckpointed\x12,\n" +
-	"\x06result\x18\b \x01(\v2\x12.gridrpc.v1.ResultH\x00R\x06result\x12,\n" +
-	"\x06failed\x18\t \x01(\v2\x12.gridrpc.v1.FailedH\x00R\x06failedB\x06\n" +
-	"\x04kind\"\x9f\x02\n" +
+	"\bprogress\x18\x04 \x01(\v2\x14.gridrpc.v2.ProgressR\bprogress\x12 \n" +
+	"\vcheckpoints\x18\x05 \x01(\rR\vcheckpoints\";\n" +
+	"\n" +
+	"CallFrames\x12-\n" +
+	"\x06frames\x18\x01 \x03(\v2\x15.gridrpc.v2.CallFrameR\x06frames\"\xb0\x04\n" +
+	"\tCallFrame\x12\x12\n" +
+	"\x04lane\x18\n" +
+	" \x01(\x04R\x04lane\x12,\n" +
+	"\x06submit\x18\x01 \x01(\v2\x12.gridrpc.v2.SubmitH\x00R\x06submit\x12&\n" +
+	"\x04data\x18\x02 \x01(\v2\x10.gridrpc.v2.DataH\x00R\x04data\x12,\n" +
+	"\x06cancel\x18\x03 \x01(\v2\x12.gridrpc.v2.CancelH\x00R\x06cancel\x12#\n" +
+	"\x03end\x18\v \x01(\v2\x0f.gridrpc.v2.EndH\x00R\x03end\x122\n" +
+	"\baccepted\x18\x04 \x01(\v2\x14.gridrpc.v2.AcceptedH\x00R\baccepted\x12/\n" +
+	"\arefusal\x18\x05 \x01(\v2\x13.gridrpc.v2.RefusalH\x00R\arefusal\x122\n" +
+	"\bprogress\x18\x06 \x01(\v2\x14.gridrpc.v2.ProgressH\x00R\bprogress\x12>\n" +
+	"\fcheckpointed\x18\a \x01(\v2\x18.gridrpc.v2.CheckpointedH\x00R\fcheckpointed\x12,\n" +
+	"\x06result\x18\b \x01(\v2\x12.gridrpc.v2.ResultH\x00R\x06result\x12,\n" +
+	"\x06failed\x18\t \x01(\v2\x12.gridrpc.v2.FailedH\x00R\x06failed\x12)\n" +
+	"\x05ended\x18\f \x01(\v2\x11.gridrpc.v2.EndedH\x00R\x05endedB\x06\n" +
+	"\x04kind\"\xbb\x02\n" +
 	"\x06Submit\x12\x12\n" +
 	"\x04call\x18\x01 \x01(\fR\x04call\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12 \n" +
@@ -2807,18 +3001,22 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\x04size\x18\x06 \x01(\x04R\x04size\x12\x1f\n" +
 	"\vdeadline_in\x18\a \x01(\x03R\n" +
 	"deadlineIn\x124\n" +
-	"\bmanifest\x18\b \x01(\v2\x18.gridrpc.v1.CheckpointedR\bmanifest\x12\x16\n" +
+	"\bmanifest\x18\b \x01(\v2\x18.gridrpc.v2.CheckpointedR\bmanifest\x12\x16\n" +
 	"\x06attach\x18\t \x01(\bR\x06attach\x12\x12\n" +
 	"\x04keep\x18\n" +
-	" \x01(\x03R\x04keep\"\x1a\n" +
+	" \x01(\x03R\x04keep\x12\x1a\n" +
+	"\bargument\x18\v \x01(\fR\bargument\"\x1a\n" +
 	"\x04Data\x12\x12\n" +
 	"\x04body\x18\x01 \x01(\fR\x04body\"\x1c\n" +
 	"\x06Cancel\x12\x12\n" +
-	"\x04over\x18\x01 \x01(\bR\x04over\"&\n" +
+	"\x04over\x18\x01 \x01(\bR\x04over\"\x1b\n" +
+	"\x03End\x12\x14\n" +
+	"\x05heard\x18\x01 \x01(\bR\x05heard\"\a\n" +
+	"\x05Ended\"&\n" +
 	"\bAccepted\x12\x1a\n" +
 	"\battached\x18\x01 \x01(\bR\battached\"\xaa\x01\n" +
 	"\aRefusal\x12)\n" +
-	"\x03why\x18\x01 \x01(\x0e2\x17.gridrpc.v1.Refusal.WhyR\x03why\x12\x12\n" +
+	"\x03why\x18\x01 \x01(\x0e2\x17.gridrpc.v2.Refusal.WhyR\x03why\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\"`\n" +
 	"\x03Why\x12\x0f\n" +
 	"\vUNSPECIFIED\x10\x00\x12\b\n" +
@@ -2835,24 +3033,26 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\fCheckpointed\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\rR\aattempt\x12\x10\n" +
 	"\x03seq\x18\x02 \x01(\rR\x03seq\x12\x10\n" +
-	"\x03key\x18\x03 \x01(\tR\x03key\"\x1c\n" +
+	"\x03key\x18\x03 \x01(\tR\x03key\"0\n" +
 	"\x06Result\x12\x12\n" +
-	"\x04size\x18\x01 \x01(\x04R\x04size\"H\n" +
+	"\x04size\x18\x01 \x01(\x04R\x04size\x12\x12\n" +
+	"\x04body\x18\x02 \x01(\fR\x04body\"H\n" +
 	"\x06Failed\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x14\n" +
 	"\x05stack\x18\x02 \x01(\tR\x05stack\x12\x14\n" +
 	"\x05codec\x18\x03 \x01(\bR\x05codec2\xba\x01\n" +
 	"\x04Node\x129\n" +
-	"\x05Probe\x12\x18.gridrpc.v1.ProbeRequest\x1a\x16.gridrpc.v1.ProbeReply\x125\n" +
-	"\x05Beats\x12\x13.gridrpc.v1.Beating\x1a\x13.gridrpc.v1.Beating(\x010\x01\x12@\n" +
-	"\bDescribe\x12\x1b.gridrpc.v1.DescribeRequest\x1a\x17.gridrpc.v1.Description2\xe9\x01\n" +
+	"\x05Probe\x12\x18.gridrpc.v2.ProbeRequest\x1a\x16.gridrpc.v2.ProbeReply\x125\n" +
+	"\x05Beats\x12\x13.gridrpc.v2.Beating\x1a\x13.gridrpc.v2.Beating(\x010\x01\x12@\n" +
+	"\bDescribe\x12\x1b.gridrpc.v2.DescribeRequest\x1a\x17.gridrpc.v2.Description2\xe9\x01\n" +
 	"\x05Agent\x12,\n" +
-	"\x04Link\x12\x0e.gridrpc.v1.Up\x1a\x10.gridrpc.v1.Down(\x010\x01\x12B\n" +
-	"\bSchedule\x12\x1b.gridrpc.v1.ScheduleRequest\x1a\x19.gridrpc.v1.ScheduleReply\x126\n" +
-	"\x04Find\x12\x17.gridrpc.v1.FindRequest\x1a\x15.gridrpc.v1.FindReply\x126\n" +
-	"\x04Root\x12\x17.gridrpc.v1.RootRequest\x1a\x15.gridrpc.v1.RootReply2C\n" +
+	"\x04Link\x12\x0e.gridrpc.v2.Up\x1a\x10.gridrpc.v2.Down(\x010\x01\x12B\n" +
+	"\bSchedule\x12\x1b.gridrpc.v2.ScheduleRequest\x1a\x19.gridrpc.v2.ScheduleReply\x126\n" +
+	"\x04Find\x12\x17.gridrpc.v2.FindRequest\x1a\x15.gridrpc.v2.FindReply\x126\n" +
+	"\x04Root\x12\x17.gridrpc.v2.RootRequest\x1a\x15.gridrpc.v2.RootReply2\x80\x01\n" +
 	"\x06Server\x129\n" +
-	"\x05Calls\x12\x15.gridrpc.v1.CallFrame\x1a\x15.gridrpc.v1.CallFrame(\x010\x01B.Z,github.com/goulfm/goulfm/gridrpc/internal/pbb\x06proto3"
+	"\x05Calls\x12\x15.gridrpc.v2.CallFrame\x1a\x15.gridrpc.v2.CallFrame(\x010\x01\x12;\n" +
+	"\x05Trunk\x12\x16.gridrpc.v2.CallFrames\x1a\x16.gridrpc.v2.CallFrames(\x010\x01B.Z,github.com/goulfm/goulfm/gridrpc/internal/pbb\x06proto3"
 
 var (
 	file_gridrpc_proto_rawDescOnce sync.Once
@@ -2867,116 +3067,124 @@ func file_gridrpc_proto_rawDescGZIP() []byte {
 }
 
 var file_gridrpc_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_gridrpc_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
+var file_gridrpc_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
 var file_gridrpc_proto_goTypes = []any{
-	(Refusal_Why)(0),        // 0: gridrpc.v1.Refusal.Why
-	(*Ref)(nil),             // 1: gridrpc.v1.Ref
-	(*ProbeRequest)(nil),    // 2: gridrpc.v1.ProbeRequest
-	(*ProbeReply)(nil),      // 3: gridrpc.v1.ProbeReply
-	(*Beating)(nil),         // 4: gridrpc.v1.Beating
-	(*Observe)(nil),         // 5: gridrpc.v1.Observe
-	(*Observing)(nil),       // 6: gridrpc.v1.Observing
-	(*Up)(nil),              // 7: gridrpc.v1.Up
-	(*Down)(nil),            // 8: gridrpc.v1.Down
-	(*Join)(nil),            // 9: gridrpc.v1.Join
-	(*Joined)(nil),          // 10: gridrpc.v1.Joined
-	(*Refused)(nil),         // 11: gridrpc.v1.Refused
-	(*Ancestors)(nil),       // 12: gridrpc.v1.Ancestors
-	(*Leave)(nil),           // 13: gridrpc.v1.Leave
-	(*Report)(nil),          // 14: gridrpc.v1.Report
-	(*Keeping)(nil),         // 15: gridrpc.v1.Keeping
-	(*Kept)(nil),            // 16: gridrpc.v1.Kept
-	(*Estimate)(nil),        // 17: gridrpc.v1.Estimate
-	(*Question)(nil),        // 18: gridrpc.v1.Question
-	(*ScheduleRequest)(nil), // 19: gridrpc.v1.ScheduleRequest
-	(*ScheduleReply)(nil),   // 20: gridrpc.v1.ScheduleReply
-	(*FindRequest)(nil),     // 21: gridrpc.v1.FindRequest
-	(*FindReply)(nil),       // 22: gridrpc.v1.FindReply
-	(*RootRequest)(nil),     // 23: gridrpc.v1.RootRequest
-	(*RootReply)(nil),       // 24: gridrpc.v1.RootReply
-	(*DescribeRequest)(nil), // 25: gridrpc.v1.DescribeRequest
-	(*Description)(nil),     // 26: gridrpc.v1.Description
-	(*Watched)(nil),         // 27: gridrpc.v1.Watched
-	(*Running)(nil),         // 28: gridrpc.v1.Running
-	(*CallFrame)(nil),       // 29: gridrpc.v1.CallFrame
-	(*Submit)(nil),          // 30: gridrpc.v1.Submit
-	(*Data)(nil),            // 31: gridrpc.v1.Data
-	(*Cancel)(nil),          // 32: gridrpc.v1.Cancel
-	(*Accepted)(nil),        // 33: gridrpc.v1.Accepted
-	(*Refusal)(nil),         // 34: gridrpc.v1.Refusal
-	(*Progress)(nil),        // 35: gridrpc.v1.Progress
-	(*Checkpointed)(nil),    // 36: gridrpc.v1.Checkpointed
-	(*Result)(nil),          // 37: gridrpc.v1.Result
-	(*Failed)(nil),          // 38: gridrpc.v1.Failed
+	(Refusal_Why)(0),        // 0: gridrpc.v2.Refusal.Why
+	(*Ref)(nil),             // 1: gridrpc.v2.Ref
+	(*ProbeRequest)(nil),    // 2: gridrpc.v2.ProbeRequest
+	(*ProbeReply)(nil),      // 3: gridrpc.v2.ProbeReply
+	(*Beating)(nil),         // 4: gridrpc.v2.Beating
+	(*Observe)(nil),         // 5: gridrpc.v2.Observe
+	(*Observing)(nil),       // 6: gridrpc.v2.Observing
+	(*Up)(nil),              // 7: gridrpc.v2.Up
+	(*Down)(nil),            // 8: gridrpc.v2.Down
+	(*Join)(nil),            // 9: gridrpc.v2.Join
+	(*Joined)(nil),          // 10: gridrpc.v2.Joined
+	(*Refused)(nil),         // 11: gridrpc.v2.Refused
+	(*Ancestors)(nil),       // 12: gridrpc.v2.Ancestors
+	(*Leave)(nil),           // 13: gridrpc.v2.Leave
+	(*Report)(nil),          // 14: gridrpc.v2.Report
+	(*Keeping)(nil),         // 15: gridrpc.v2.Keeping
+	(*Kept)(nil),            // 16: gridrpc.v2.Kept
+	(*Estimate)(nil),        // 17: gridrpc.v2.Estimate
+	(*Question)(nil),        // 18: gridrpc.v2.Question
+	(*ScheduleRequest)(nil), // 19: gridrpc.v2.ScheduleRequest
+	(*ScheduleReply)(nil),   // 20: gridrpc.v2.ScheduleReply
+	(*FindRequest)(nil),     // 21: gridrpc.v2.FindRequest
+	(*FindReply)(nil),       // 22: gridrpc.v2.FindReply
+	(*RootRequest)(nil),     // 23: gridrpc.v2.RootRequest
+	(*RootReply)(nil),       // 24: gridrpc.v2.RootReply
+	(*DescribeRequest)(nil), // 25: gridrpc.v2.DescribeRequest
+	(*Description)(nil),     // 26: gridrpc.v2.Description
+	(*Watched)(nil),         // 27: gridrpc.v2.Watched
+	(*Running)(nil),         // 28: gridrpc.v2.Running
+	(*CallFrames)(nil),      // 29: gridrpc.v2.CallFrames
+	(*CallFrame)(nil),       // 30: gridrpc.v2.CallFrame
+	(*Submit)(nil),          // 31: gridrpc.v2.Submit
+	(*Data)(nil),            // 32: gridrpc.v2.Data
+	(*Cancel)(nil),          // 33: gridrpc.v2.Cancel
+	(*End)(nil),             // 34: gridrpc.v2.End
+	(*Ended)(nil),           // 35: gridrpc.v2.Ended
+	(*Accepted)(nil),        // 36: gridrpc.v2.Accepted
+	(*Refusal)(nil),         // 37: gridrpc.v2.Refusal
+	(*Progress)(nil),        // 38: gridrpc.v2.Progress
+	(*Checkpointed)(nil),    // 39: gridrpc.v2.Checkpointed
+	(*Result)(nil),          // 40: gridrpc.v2.Result
+	(*Failed)(nil),          // 41: gridrpc.v2.Failed
 }
 var file_gridrpc_proto_depIdxs = []int32{
-	1,  // 0: gridrpc.v1.ProbeReply.me:type_name -> gridrpc.v1.Ref
-	5,  // 1: gridrpc.v1.Beating.observe:type_name -> gridrpc.v1.Observe
-	6,  // 2: gridrpc.v1.Beating.observing:type_name -> gridrpc.v1.Observing
-	1,  // 3: gridrpc.v1.Observing.me:type_name -> gridrpc.v1.Ref
-	9,  // 4: gridrpc.v1.Up.join:type_name -> gridrpc.v1.Join
-	14, // 5: gridrpc.v1.Up.report:type_name -> gridrpc.v1.Report
-	13, // 6: gridrpc.v1.Up.leave:type_name -> gridrpc.v1.Leave
-	10, // 7: gridrpc.v1.Down.joined:type_name -> gridrpc.v1.Joined
-	11, // 8: gridrpc.v1.Down.refused:type_name -> gridrpc.v1.Refused
-	12, // 9: gridrpc.v1.Down.ancestors:type_name -> gridrpc.v1.Ancestors
-	18, // 10: gridrpc.v1.Down.question:type_name -> gridrpc.v1.Question
-	13, // 11: gridrpc.v1.Down.leave:type_name -> gridrpc.v1.Leave
-	1,  // 12: gridrpc.v1.Join.child:type_name -> gridrpc.v1.Ref
-	1,  // 13: gridrpc.v1.Join.parent:type_name -> gridrpc.v1.Ref
-	1,  // 14: gridrpc.v1.Joined.parent:type_name -> gridrpc.v1.Ref
-	12, // 15: gridrpc.v1.Joined.ancestors:type_name -> gridrpc.v1.Ancestors
-	1,  // 16: gridrpc.v1.Refused.redirect:type_name -> gridrpc.v1.Ref
-	1,  // 17: gridrpc.v1.Ancestors.nearest_first:type_name -> gridrpc.v1.Ref
-	17, // 18: gridrpc.v1.Report.estimates:type_name -> gridrpc.v1.Estimate
-	15, // 19: gridrpc.v1.Report.keeping:type_name -> gridrpc.v1.Keeping
-	16, // 20: gridrpc.v1.Keeping.calls:type_name -> gridrpc.v1.Kept
-	1,  // 21: gridrpc.v1.Kept.server:type_name -> gridrpc.v1.Ref
-	1,  // 22: gridrpc.v1.Estimate.server:type_name -> gridrpc.v1.Ref
-	1,  // 23: gridrpc.v1.ScheduleRequest.exclude:type_name -> gridrpc.v1.Ref
-	17, // 24: gridrpc.v1.ScheduleReply.candidates:type_name -> gridrpc.v1.Estimate
-	16, // 25: gridrpc.v1.FindReply.calls:type_name -> gridrpc.v1.Kept
-	1,  // 26: gridrpc.v1.RootReply.root:type_name -> gridrpc.v1.Ref
-	1,  // 27: gridrpc.v1.Description.me:type_name -> gridrpc.v1.Ref
-	1,  // 28: gridrpc.v1.Description.parent:type_name -> gridrpc.v1.Ref
-	1,  // 29: gridrpc.v1.Description.ancestors:type_name -> gridrpc.v1.Ref
-	1,  // 30: gridrpc.v1.Description.children:type_name -> gridrpc.v1.Ref
-	27, // 31: gridrpc.v1.Description.watched:type_name -> gridrpc.v1.Watched
-	17, // 32: gridrpc.v1.Description.estimates:type_name -> gridrpc.v1.Estimate
-	28, // 33: gridrpc.v1.Description.running:type_name -> gridrpc.v1.Running
-	35, // 34: gridrpc.v1.Running.progress:type_name -> gridrpc.v1.Progress
-	30, // 35: gridrpc.v1.CallFrame.submit:type_name -> gridrpc.v1.Submit
-	31, // 36: gridrpc.v1.CallFrame.data:type_name -> gridrpc.v1.Data
-	32, // 37: gridrpc.v1.CallFrame.cancel:type_name -> gridrpc.v1.Cancel
-	33, // 38: gridrpc.v1.CallFrame.accepted:type_name -> gridrpc.v1.Accepted
-	34, // 39: gridrpc.v1.CallFrame.refusal:type_name -> gridrpc.v1.Refusal
-	35, // 40: gridrpc.v1.CallFrame.progress:type_name -> gridrpc.v1.Progress
-	36, // 41: gridrpc.v1.CallFrame.checkpointed:type_name -> gridrpc.v1.Checkpointed
-	37, // 42: gridrpc.v1.CallFrame.result:type_name -> gridrpc.v1.Result
-	38, // 43: gridrpc.v1.CallFrame.failed:type_name -> gridrpc.v1.Failed
-	36, // 44: gridrpc.v1.Submit.manifest:type_name -> gridrpc.v1.Checkpointed
-	0,  // 45: gridrpc.v1.Refusal.why:type_name -> gridrpc.v1.Refusal.Why
-	2,  // 46: gridrpc.v1.Node.Probe:input_type -> gridrpc.v1.ProbeRequest
-	4,  // 47: gridrpc.v1.Node.Beats:input_type -> gridrpc.v1.Beating
-	25, // 48: gridrpc.v1.Node.Describe:input_type -> gridrpc.v1.DescribeRequest
-	7,  // 49: gridrpc.v1.Agent.Link:input_type -> gridrpc.v1.Up
-	19, // 50: gridrpc.v1.Agent.Schedule:input_type -> gridrpc.v1.ScheduleRequest
-	21, // 51: gridrpc.v1.Agent.Find:input_type -> gridrpc.v1.FindRequest
-	23, // 52: gridrpc.v1.Agent.Root:input_type -> gridrpc.v1.RootRequest
-	29, // 53: gridrpc.v1.Server.Calls:input_type -> gridrpc.v1.CallFrame
-	3,  // 54: gridrpc.v1.Node.Probe:output_type -> gridrpc.v1.ProbeReply
-	4,  // 55: gridrpc.v1.Node.Beats:output_type -> gridrpc.v1.Beating
-	26, // 56: gridrpc.v1.Node.Describe:output_type -> gridrpc.v1.Description
-	8,  // 57: gridrpc.v1.Agent.Link:output_type -> gridrpc.v1.Down
-	20, // 58: gridrpc.v1.Agent.Schedule:output_type -> gridrpc.v1.ScheduleReply
-	22, // 59: gridrpc.v1.Agent.Find:output_type -> gridrpc.v1.FindReply
-	24, // 60: gridrpc.v1.Agent.Root:output_type -> gridrpc.v1.RootReply
-	29, // 61: gridrpc.v1.Server.Calls:output_type -> gridrpc.v1.CallFrame
-	54, // [54:62] is the sub-list for method output_type
-	46, // [46:54] is the sub-list for method input_type
-	46, // [46:46] is the sub-list for extension type_name
-	46, // [46:46] is the sub-list for extension extendee
-	0,  // [0:46] is the sub-list for field type_name
+	1,  // 0: gridrpc.v2.ProbeReply.me:type_name -> gridrpc.v2.Ref
+	5,  // 1: gridrpc.v2.Beating.observe:type_name -> gridrpc.v2.Observe
+	6,  // 2: gridrpc.v2.Beating.observing:type_name -> gridrpc.v2.Observing
+	1,  // 3: gridrpc.v2.Observing.me:type_name -> gridrpc.v2.Ref
+	9,  // 4: gridrpc.v2.Up.join:type_name -> gridrpc.v2.Join
+	14, // 5: gridrpc.v2.Up.report:type_name -> gridrpc.v2.Report
+	13, // 6: gridrpc.v2.Up.leave:type_name -> gridrpc.v2.Leave
+	10, // 7: gridrpc.v2.Down.joined:type_name -> gridrpc.v2.Joined
+	11, // 8: gridrpc.v2.Down.refused:type_name -> gridrpc.v2.Refused
+	12, // 9: gridrpc.v2.Down.ancestors:type_name -> gridrpc.v2.Ancestors
+	18, // 10: gridrpc.v2.Down.question:type_name -> gridrpc.v2.Question
+	13, // 11: gridrpc.v2.Down.leave:type_name -> gridrpc.v2.Leave
+	1,  // 12: gridrpc.v2.Join.child:type_name -> gridrpc.v2.Ref
+	1,  // 13: gridrpc.v2.Join.parent:type_name -> gridrpc.v2.Ref
+	1,  // 14: gridrpc.v2.Joined.parent:type_name -> gridrpc.v2.Ref
+	12, // 15: gridrpc.v2.Joined.ancestors:type_name -> gridrpc.v2.Ancestors
+	1,  // 16: gridrpc.v2.Refused.redirect:type_name -> gridrpc.v2.Ref
+	1,  // 17: gridrpc.v2.Ancestors.nearest_first:type_name -> gridrpc.v2.Ref
+	17, // 18: gridrpc.v2.Report.estimates:type_name -> gridrpc.v2.Estimate
+	15, // 19: gridrpc.v2.Report.keeping:type_name -> gridrpc.v2.Keeping
+	16, // 20: gridrpc.v2.Keeping.calls:type_name -> gridrpc.v2.Kept
+	1,  // 21: gridrpc.v2.Kept.server:type_name -> gridrpc.v2.Ref
+	1,  // 22: gridrpc.v2.Estimate.server:type_name -> gridrpc.v2.Ref
+	1,  // 23: gridrpc.v2.ScheduleRequest.exclude:type_name -> gridrpc.v2.Ref
+	17, // 24: gridrpc.v2.ScheduleReply.candidates:type_name -> gridrpc.v2.Estimate
+	16, // 25: gridrpc.v2.FindReply.calls:type_name -> gridrpc.v2.Kept
+	1,  // 26: gridrpc.v2.RootReply.root:type_name -> gridrpc.v2.Ref
+	1,  // 27: gridrpc.v2.Description.me:type_name -> gridrpc.v2.Ref
+	1,  // 28: gridrpc.v2.Description.parent:type_name -> gridrpc.v2.Ref
+	1,  // 29: gridrpc.v2.Description.ancestors:type_name -> gridrpc.v2.Ref
+	1,  // 30: gridrpc.v2.Description.children:type_name -> gridrpc.v2.Ref
+	27, // 31: gridrpc.v2.Description.watched:type_name -> gridrpc.v2.Watched
+	17, // 32: gridrpc.v2.Description.estimates:type_name -> gridrpc.v2.Estimate
+	28, // 33: gridrpc.v2.Description.running:type_name -> gridrpc.v2.Running
+	38, // 34: gridrpc.v2.Running.progress:type_name -> gridrpc.v2.Progress
+	30, // 35: gridrpc.v2.CallFrames.frames:type_name -> gridrpc.v2.CallFrame
+	31, // 36: gridrpc.v2.CallFrame.submit:type_name -> gridrpc.v2.Submit
+	32, // 37: gridrpc.v2.CallFrame.data:type_name -> gridrpc.v2.Data
+	33, // 38: gridrpc.v2.CallFrame.cancel:type_name -> gridrpc.v2.Cancel
+	34, // 39: gridrpc.v2.CallFrame.end:type_name -> gridrpc.v2.End
+	36, // 40: gridrpc.v2.CallFrame.accepted:type_name -> gridrpc.v2.Accepted
+	37, // 41: gridrpc.v2.CallFrame.refusal:type_name -> gridrpc.v2.Refusal
+	38, // 42: gridrpc.v2.CallFrame.progress:type_name -> gridrpc.v2.Progress
+	39, // 43: gridrpc.v2.CallFrame.checkpointed:type_name -> gridrpc.v2.Checkpointed
+	40, // 44: gridrpc.v2.CallFrame.result:type_name -> gridrpc.v2.Result
+	41, // 45: gridrpc.v2.CallFrame.failed:type_name -> gridrpc.v2.Failed
+	35, // 46: gridrpc.v2.CallFrame.ended:type_name -> gridrpc.v2.Ended
+	39, // 47: gridrpc.v2.Submit.manifest:type_name -> gridrpc.v2.Checkpointed
+	0,  // 48: gridrpc.v2.Refusal.why:type_name -> gridrpc.v2.Refusal.Why
+	2,  // 49: gridrpc.v2.Node.Probe:input_type -> gridrpc.v2.ProbeRequest
+	4,  // 50: gridrpc.v2.Node.Beats:input_type -> gridrpc.v2.Beating
+	25, // 51: gridrpc.v2.Node.Describe:input_type -> gridrpc.v2.DescribeRequest
+	7,  // 52: gridrpc.v2.Agent.Link:input_type -> gridrpc.v2.Up
+	19, // 53: gridrpc.v2.Agent.Schedule:input_type -> gridrpc.v2.ScheduleRequest
+	21, // 54: gridrpc.v2.Agent.Find:input_type -> gridrpc.v2.FindRequest
+	23, // 55: gridrpc.v2.Agent.Root:input_type -> gridrpc.v2.RootRequest
+	30, // 56: gridrpc.v2.Server.Calls:input_type -> gridrpc.v2.CallFrame
+	29, // 57: gridrpc.v2.Server.Trunk:input_type -> gridrpc.v2.CallFrames
+	3,  // 58: gridrpc.v2.Node.Probe:output_type -> gridrpc.v2.ProbeReply
+	4,  // 59: gridrpc.v2.Node.Beats:output_type -> gridrpc.v2.Beating
+	26, // 60: gridrpc.v2.Node.Describe:output_type -> gridrpc.v2.Description
+	8,  // 61: gridrpc.v2.Agent.Link:output_type -> gridrpc.v2.Down
+	20, // 62: gridrpc.v2.Agent.Schedule:output_type -> gridrpc.v2.ScheduleReply
+	22, // 63: gridrpc.v2.Agent.Find:output_type -> gridrpc.v2.FindReply
+	24, // 64: gridrpc.v2.Agent.Root:output_type -> gridrpc.v2.RootReply
+	30, // 65: gridrpc.v2.Server.Calls:output_type -> gridrpc.v2.CallFrame
+	29, // 66: gridrpc.v2.Server.Trunk:output_type -> gridrpc.v2.CallFrames
+	58, // [58:67] is the sub-list for method output_type
+	49, // [49:58] is the sub-list for method input_type
+	49, // [49:49] is the sub-list for extension type_name
+	49, // [49:49] is the sub-list for extension extendee
+	0,  // [0:49] is the sub-list for field type_name
 }
 
 func init() { file_gridrpc_proto_init() }
@@ -3001,16 +3209,18 @@ func file_gridrpc_proto_init() {
 		(*Down_Question)(nil),
 		(*Down_Leave)(nil),
 	}
-	file_gridrpc_proto_msgTypes[28].OneofWrappers = []any{
+	file_gridrpc_proto_msgTypes[29].OneofWrappers = []any{
 		(*CallFrame_Submit)(nil),
 		(*CallFrame_Data)(nil),
 		(*CallFrame_Cancel)(nil),
+		(*CallFrame_End)(nil),
 		(*CallFrame_Accepted)(nil),
 		(*CallFrame_Refusal)(nil),
 		(*CallFrame_Progress)(nil),
 		(*CallFrame_Checkpointed)(nil),
 		(*CallFrame_Result)(nil),
 		(*CallFrame_Failed)(nil),
+		(*CallFrame_Ended)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -3018,7 +3228,7 @@ func file_gridrpc_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gridrpc_proto_rawDesc), len(file_gridrpc_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   38,
+			NumMessages:   41,
 			NumExtensions: 0,
 			NumServices:   3,
 		},

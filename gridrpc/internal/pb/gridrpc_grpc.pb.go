@@ -6,6 +6,9 @@
 // - protoc             v3.21.12
 // source: gridrpc.proto
 
+// The number is that of the wire: it grows whenever an older client would no longer be understood. Processes
+// of another number get UNIMPLEMENTED with a text that names both.
+
 package pb
 
 import (
@@ -21,9 +24,9 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	Node_Probe_FullMethodName    = "/gridrpc.v1.Node/Probe"
-	Node_Beats_FullMethodName    = "/gridrpc.v1.Node/Beats"
-	Node_Describe_FullMethodName = "/gridrpc.v1.Node/Describe"
+	Node_Probe_FullMethodName    = "/gridrpc.v2.Node/Probe"
+	Node_Beats_FullMethodName    = "/gridrpc.v2.Node/Beats"
+	Node_Describe_FullMethodName = "/gridrpc.v2.Node/Describe"
 )
 
 // NodeClient is the client API for Node service.
@@ -182,7 +185,7 @@ func _Node_Describe_Handler(srv interface{}, ctx context.Context, dec func(inter
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
 var Node_ServiceDesc = grpc.ServiceDesc{
-	ServiceName: "gridrpc.v1.Node",
+	ServiceName: "gridrpc.v2.Node",
 	HandlerType: (*NodeServer)(nil),
 	Methods: []grpc.MethodDesc{
 		{
@@ -206,10 +209,10 @@ var Node_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
-	Agent_Link_FullMethodName     = "/gridrpc.v1.Agent/Link"
-	Agent_Schedule_FullMethodName = "/gridrpc.v1.Agent/Schedule"
-	Agent_Find_FullMethodName     = "/gridrpc.v1.Agent/Find"
-	Agent_Root_FullMethodName     = "/gridrpc.v1.Agent/Root"
+	Agent_Link_FullMethodName     = "/gridrpc.v2.Agent/Link"
+	Agent_Schedule_FullMethodName = "/gridrpc.v2.Agent/Schedule"
+	Agent_Find_FullMethodName     = "/gridrpc.v2.Agent/Find"
+	Agent_Root_FullMethodName     = "/gridrpc.v2.Agent/Root"
 )
 
 // AgentClient is the client API for Agent service.
@@ -401,7 +404,7 @@ func _Agent_Root_Handler(srv interface{}, ctx context.Context, dec func(interfac
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
 var Agent_ServiceDesc = grpc.ServiceDesc{
-	ServiceName: "gridrpc.v1.Agent",
+	ServiceName: "gridrpc.v2.Agent",
 	HandlerType: (*AgentServer)(nil),
 	Methods: []grpc.MethodDesc{
 		{
@@ -429,7 +432,8 @@ var Agent_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
-	Server_Calls_FullMethodName = "/gridrpc.v1.Server/Calls"
+	Server_Calls_FullMethodName = "/gridrpc.v2.Server/Calls"
+	Server_Trunk_FullMethodName = "/gridrpc.v2.Server/Trunk"
 )
 
 // ServerClient is the client API for Server service.
@@ -438,8 +442,10 @@ const (
 //
 // Server is what servers answer.
 type ServerClient interface {
-	// Calls carries one attempt of a call.
+	// Calls carries one attempt of a call: one with a large argument or result, or one that is attached to.
 	Calls(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallFrame, CallFrame], error)
+	// Trunk carries all small attempts of one client, each in a lane of its own. It stays from call to call.
+	Trunk(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallFrames, CallFrames], error)
 }
 
 type serverClient struct {
@@ -463,14 +469,29 @@ func (c *serverClient) Calls(ctx context.Context, opts ...grpc.CallOption) (grpc
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Server_CallsClient = grpc.BidiStreamingClient[CallFrame, CallFrame]
 
+func (c *serverClient) Trunk(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallFrames, CallFrames], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Server_ServiceDesc.Streams[1], Server_Trunk_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[CallFrames, CallFrames]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Server_TrunkClient = grpc.BidiStreamingClient[CallFrames, CallFrames]
+
 // ServerServer is the server API for Server service.
 // All implementations must embed UnimplementedServerServer
 // for forward compatibility.
 //
 // Server is what servers answer.
 type ServerServer interface {
-	// Calls carries one attempt of a call.
+	// Calls carries one attempt of a call: one with a large argument or result, or one that is attached to.
 	Calls(grpc.BidiStreamingServer[CallFrame, CallFrame]) error
+	// Trunk carries all small attempts of one client, each in a lane of its own. It stays from call to call.
+	Trunk(grpc.BidiStreamingServer[CallFrames, CallFrames]) error
 	mustEmbedUnimplementedServerServer()
 }
 
@@ -483,6 +504,9 @@ type UnimplementedServerServer struct{}
 
 func (UnimplementedServerServer) Calls(grpc.BidiStreamingServer[CallFrame, CallFrame]) error {
 	return status.Error(codes.Unimplemented, "method Calls not implemented")
+}
+func (UnimplementedServerServer) Trunk(grpc.BidiStreamingServer[CallFrames, CallFrames]) error {
+	return status.Error(codes.Unimplemented, "method Trunk not implemented")
 }
 func (UnimplementedServerServer) mustEmbedUnimplementedServerServer() {}
 func (UnimplementedServerServer) testEmbeddedByValue()                {}
@@ -512,17 +536,30 @@ func _Server_Calls_Handler(srv interface{}, stream grpc.ServerStream) error {
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Server_CallsServer = grpc.BidiStreamingServer[CallFrame, CallFrame]
 
+func _Server_Trunk_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(ServerServer).Trunk(&grpc.GenericServerStream[CallFrames, CallFrames]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Server_TrunkServer = grpc.BidiStreamingServer[CallFrames, CallFrames]
+
 // Server_ServiceDesc is the grpc.ServiceDesc for Server service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
 var Server_ServiceDesc = grpc.ServiceDesc{
-	ServiceName: "gridrpc.v1.Server",
+	ServiceName: "gridrpc.v2.Server",
 	HandlerType: (*ServerServer)(nil),
 	Methods:     []grpc.MethodDesc{},
 	Streams: []grpc.StreamDesc{
 		{
 			StreamName:    "Calls",
 			Handler:       _Server_Calls_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
+		},
+		{
+			StreamName:    "Trunk",
+			Handler:       _Server_Trunk_Handler,
 			ServerStreams: true,
 			ClientStreams: true,
 		},

@@ -31,6 +31,8 @@
 //     they go on, and their outcome is held. Another client attaches to a kept call. It has no
 //     argument, so there is no other attempt: a refusal means that the call is gone, and the
 //     loss of its server is the end.
+//   - S10 A client calls again where a short call of its own has just left a place, without
+//     asking a master, for a second at most (Seats). Who is refused there asks.
 //
 // # Not promised
 //

@@ -37,6 +37,7 @@ type Found struct {
 type Candidates struct {
 	At      mono.Time
 	Servers []Server
+	Held    bool          // no master was asked: a call of this client has just left a place there (S10)
 	Unknown bool          // nobody has this service,
 	Quiet   mono.Duration // and the tree has not changed for so long
 }

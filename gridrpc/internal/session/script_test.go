@@ -62,8 +62,8 @@ func readEvent(t *testing.T, w []string) Event {
 		return Found{At: at, Server: readServer(w[2]), Attempt: uint32(number(t, w[3]))}
 	case "left":
 		return Left{At: at}
-	case "candidates":
-		ev := Candidates{At: at}
+	case "candidates", "held":
+		ev := Candidates{At: at, Held: w[1] == "held"}
 		for _, name := range w[2:] {
 			ev.Servers = append(ev.Servers, readServer(name))
 		}

@@ -67,6 +67,7 @@ type Session struct {
 	dead       []Server
 	manifest   Manifest
 	fresh      bool // the next question is to every server
+	held       bool // the candidates are not what a master says
 
 	pause    mono.Duration // the next one
 	wake     mono.Time     // when to ask or dial; if waiting
@@ -186,7 +187,7 @@ func (s *Session) choose(ev Candidates) {
 	if s.phase != scheduling || s.waiting {
 		return
 	}
-	s.unheard = false
+	s.unheard, s.held = s.unheard && ev.Held, ev.Held
 	if ev.Unknown && ev.Quiet >= s.cfg.Patience {
 		s.end(NoService, s.attempt)
 		return
@@ -203,6 +204,11 @@ func (s *Session) choose(ev Candidates) {
 // next submits to the next candidate, or asks again after a pause.
 func (s *Session) next(now mono.Time) {
 	s.phase = scheduling
+	if len(s.candidates) == 0 && s.held {
+		s.held = false
+		s.ask()
+		return
+	}
 	if len(s.candidates) == 0 {
 		s.fresh = true
 		s.sleep(now)
