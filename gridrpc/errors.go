@@ -20,6 +20,7 @@ var (
 	ErrGone        = errors.New("no such call is kept")
 	ErrDenied      = errors.New("denied")
 	ErrCheckpoint  = errors.New("checkpoint failed")
+	ErrVersion     = errors.New("the platform speaks another version of the wire")
 	ErrUnsupported = errors.New("not supported here")
 )
 

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/goulfm/goulfm/gridrpc/internal/folder"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
@@ -70,6 +73,9 @@ func askMasters[T any](ctx context.Context, c *Client, ask func(ctx context.Cont
 			if a.err == nil {
 				c.hasAnswered(a.addr)
 				return a.reply, nil
+			}
+			if status.Code(a.err) == codes.Unimplemented {
+				a.err = fmt.Errorf("%w: %s", ErrVersion, status.Convert(a.err).Message())
 			}
 			failures = append(failures, fmt.Errorf("%s: %w", a.addr, a.err))
 		}

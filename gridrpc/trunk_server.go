@@ -60,7 +60,11 @@ func (c calls) Trunk(stream grpc.BidiStreamingServer[pb.CallFrames, pb.CallFrame
 	if err := link.Demand(stream.Context(), link.Client, link.Worker); err != nil {
 		return err
 	}
-	t := &serverTrunk{server: c.server, stream: stream, lanes: map[uint64]*serverLane{}, wake: make(chan struct{}, 1)}
+	return c.server.serveTrunk(stream)
+}
+
+func (s *Server) serveTrunk(stream grpc.BidiStreamingServer[pb.CallFrames, pb.CallFrames]) error {
+	t := &serverTrunk{server: s, stream: stream, lanes: map[uint64]*serverLane{}, wake: make(chan struct{}, 1)}
 	t.room = sync.NewCond(&t.mu)
 	quit, written := make(chan struct{}), make(chan struct{})
 	go func() { defer close(written); t.write(quit) }()

@@ -20,6 +20,8 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
+
+	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
 // Identity is who a process is, as its certificate says.
@@ -75,7 +77,13 @@ const (
 // NewServer returns a gRPC server that only processes of the platform can speak to.
 func (id *Identity) NewServer() *grpc.Server {
 	return grpc.NewServer(grpc.Creds(credentials.NewTLS(id.config())), grpc.MaxConcurrentStreams(1<<20),
-		grpc.InitialWindowSize(streamWindow), grpc.InitialConnWindowSize(connWindow))
+		grpc.UnknownServiceHandler(foreign), grpc.InitialWindowSize(streamWindow), grpc.InitialConnWindowSize(connWindow))
+}
+
+// foreign answers who asks for what is not in this wire: a process of another version.
+func foreign(_ any, stream grpc.ServerStream) error {
+	method, _ := grpc.MethodFromServerStream(stream)
+	return status.Errorf(codes.Unimplemented, "this process speaks %s, and was asked for %s: both must be built from the same version", pb.Wire(), method)
 }
 
 // Dial returns a connection that is made when it is first used.
