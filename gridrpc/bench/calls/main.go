@@ -6,7 +6,7 @@
 //	go run ./bench/calls -turns 3 -for 200ms
 //
 // The plain call is Node.Probe, which each process of a platform answers: some 40 bytes back. Calls have an
-// argument and a result of 64 bytes, by gob.
+// argument and a result of 64 bytes.
 package main
 
 import (
