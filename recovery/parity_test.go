@@ -65,3 +65,14 @@ func TestErasureAfterErasure(t *testing.T) {
 	}}, cfg)
 	assert.Equal(t, want, got)
 }
+
+// TestErasureOntoOneNode: of two nodes one is gone with its memory, and those who replace its ranks are on the other one. There
+// nobody needs parity any more, but what the dead had is still in that of before.
+func TestErasureOntoOneNode(t *testing.T) {
+	cfg := recovery.Config{Every: 3, Erasure: recovery.Erasure{Data: 1, Parity: 1}}
+	j := commtest.Job{N: 4, Nodes: commtest.Nodes{0, 0, 1, 1}, NodeMemory: true}
+	want, _ := run(t, j, cfg)
+	j.Kills = []commtest.Killed{{Rank: 2, Mark: "step", At: 8, Node: true}}
+	got, _ := run(t, j, cfg)
+	assert.Equal(t, want, got)
+}

@@ -97,9 +97,10 @@ func newRunner(ctx context.Context, w *comm.Comm, cfg Config, body Body) (*runne
 	return r, nil
 }
 
-// layout says who keeps what of whom.
+// layout says who keeps what of whom, of ranks on these nodes: of the present world, or of the one that has made a version,
+// which had copies or parity if it was on several nodes, wherever all are now.
 func (r *runner) layout(nodes []int) redundancy.Layout {
-	if r.alone {
+	if r.alone && slices.Min(nodes) == slices.Max(nodes) {
 		return redundancy.Alone(nodes)
 	}
 	if e := r.cfg.Erasure; e.Parity > 0 {
