@@ -89,8 +89,10 @@ func (c *Comm) Mark(name string, n int) {
 	for _, m := range c.w.marks {
 		if m.Name == name && m.N == n {
 			c.w.process.Say(lifeline.Killing{Name: name, N: n})
-			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			select {} // SIGKILL is on its way
+			if !m.Node {
+				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			}
+			select {} // SIGKILL is on its way: from here, or of the whole node from its daemon
 		}
 	}
 }

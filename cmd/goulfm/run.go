@@ -71,6 +71,7 @@ ranks than cores is normal.
   --cut 0,1/2,3@D+D2  cut the network between nodes of this machine, D after all ranks are in Init, for D2: the launcher
                       and nodes that are not named are with the first; 0>2@D+D2: only what node 0 says to node 2
   --kill R@NAME=K     SIGKILL rank R when it reaches Mark(NAME, K); may be repeated
+  --kill nodeN@NAME=K SIGKILL node N when one of its ranks reaches that
   --suspect-after D   kill a rank that shows no life for D, as one that is stopped; never below 200ms (default: never)
   --fence             with --suspect-after or --detector ring: declare such a rank dead without killing it; when it
                       goes on it hears so and ends with code 5, and nobody hears it. Agreements and collectives go
@@ -313,7 +314,7 @@ func parseCut(text string) (launch.Cut, error) {
 // parseKill reads R@D and R@NAME=K.
 func parseKill(text string) (launch.Kill, error) {
 	bad := func(why string) (launch.Kill, error) {
-		return launch.Kill{}, fmt.Errorf("--kill %s: %s: want RANK@DURATION like 3@500ms, or RANK@NAME=K like 3@step=40", text, why)
+		return launch.Kill{}, fmt.Errorf("--kill %s: %s: want RANK@DURATION like 3@500ms, or RANK@NAME=K like 3@step=40 (nodeN for RANK: a whole node)", text, why)
 	}
 	who, when, ok := strings.Cut(text, "@")
 	if !ok {
@@ -331,19 +332,19 @@ func parseKill(text string) (launch.Kill, error) {
 	if err != nil || isNode && rank < 0 {
 		return bad("bad rank " + strconv.Quote(who))
 	}
-	if name, k, ok := strings.Cut(when, "="); ok && !isNode {
-		n, err := strconv.Atoi(k)
-		if err != nil || name == "" {
+	k := launch.Kill{Rank: rank}
+	if isNode {
+		k = launch.Kill{Node: rank + 1}
+	}
+	if name, value, ok := strings.Cut(when, "="); ok {
+		k.Point = name
+		if k.Value, err = strconv.Atoi(value); err != nil || name == "" {
 			return bad("bad point " + strconv.Quote(when))
 		}
-		return launch.Kill{Rank: rank, Point: name, Value: n}, nil
+		return k, nil
 	}
-	d, err := time.ParseDuration(when)
-	if err != nil || d < 0 {
+	if k.After, err = time.ParseDuration(when); err != nil || k.After < 0 {
 		return bad("bad duration " + strconv.Quote(when))
 	}
-	if isNode {
-		return launch.Kill{Node: rank + 1, After: d}, nil
-	}
-	return launch.Kill{Rank: rank, After: d}, nil
+	return k, nil
 }

@@ -40,7 +40,7 @@ type Info struct {
 	Ranks      int    `json:"ranks"`             // with which the job began: what all processes have to see alike goes by it
 
 	Mesh    *Mesh         `json:"mesh,omitempty"`    // of a job on several nodes
-	Marks   []Mark        `json:"marks,omitempty"`   // points at which this process ends itself by SIGKILL
+	Marks   []Mark        `json:"marks,omitempty"`   // points at which this process ends itself by SIGKILL, or its node is ended
 	Ring    bool          `json:"ring,omitempty"`    // find deaths by heartbeats, not by tombstones
 	Period  time.Duration `json:"period,omitempty"`  // of heartbeats
 	Timeout time.Duration `json:"timeout,omitempty"` // of the ring
@@ -82,6 +82,7 @@ func (t *Table) Check(procs int) error {
 type Mark struct {
 	Name string `json:"name"`
 	N    int    `json:"n"`
+	Node bool   `json:"node,omitempty"` // its node is ended there by the launcher, and the process with it
 }
 
 // FromEnv returns what the launcher left in the environment, and takes it out,

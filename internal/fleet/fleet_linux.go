@@ -66,6 +66,9 @@ type process struct {
 // nodeOf returns the node of a seat.
 func (f *Fleet) nodeOf(seat int) *node { return f.nodes[f.of[seat]] }
 
+// NodeOf returns the number of the node of a seat.
+func (f *Fleet) NodeOf(seat int) int { return f.of[seat] }
+
 // tellAll gives an order to all nodes.
 func (f *Fleet) tellAll(m orders.Message) {
 	for _, n := range f.nodes {

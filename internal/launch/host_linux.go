@@ -81,6 +81,10 @@ func (l *launcher) Said(proc int, said lifeline.Received) error {
 		survivors := l.Rules.Survivors()
 		l.Mu.Unlock()
 		l.rep.event(proc, said.AtNs, m, survivors)
+	case lifeline.Killing:
+		err := l.Take(proc, said)
+		l.killNodeAt(proc, m)
+		return err
 	case lifeline.Joined:
 		err := l.Take(proc, said)
 		if err == nil {

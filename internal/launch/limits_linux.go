@@ -56,8 +56,14 @@ func (s *Spec) check() error {
 			continue
 		}
 		if k.Node > 0 {
+			if len(s.Hosts.Nodes) == 0 {
+				return fmt.Errorf("--kill node%d@...: say with --host which nodes the job has", k.Node-1)
+			}
 			if k.Node > len(s.Hosts.Nodes) {
 				return fmt.Errorf("--kill node%d@...: there are nodes 0 to %d", k.Node-1, len(s.Hosts.Nodes)-1)
+			}
+			if k.Point != "" && s.Hosts.Survive {
+				return fmt.Errorf("--kill node%d@%s=%d: not with --survive-launcher: the launcher, which kills the node, may be gone", k.Node-1, k.Point, k.Value)
 			}
 			continue
 		}

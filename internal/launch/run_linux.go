@@ -15,7 +15,7 @@ import (
 // A launcher runs one job: it asks the rules of the job what follows from what happens, has the
 // daemon of the node do it, and tells people.
 type launcher struct {
-	jobhost.Base // its Mu guards dumps and unwritten, too
+	jobhost.Base // its Mu guards dumps, unwritten and struck, too
 	crew         crew
 	fleet        *fleet.Fleet // crew, of a job on several nodes; else nil
 
@@ -33,6 +33,7 @@ type launcher struct {
 
 	dumps     dumps
 	unwritten string // what kept output from being written, first
+	struck    []int  // nodes that were killed at a point, as in Kill.Node
 
 	allJoined chan struct{}
 	quiet     chan struct{} // all that can still happen is that output is read

@@ -3,10 +3,12 @@ package launch
 import (
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
 	"github.com/goulfm/goulfm/internal/job"
+	"github.com/goulfm/goulfm/internal/lifeline"
 )
 
 // schedule starts the planned kills and the timeout.
@@ -91,6 +93,33 @@ func (l *launcher) killAfter(k Kill) {
 		return
 	}
 	l.kill(k)
+}
+
+// concerns says whether a process is one of those that a planned death waits for: the rank itself, or any
+// process of the node.
+func (l *launcher) concerns(k Kill, proc int) bool {
+	if k.Node > 0 {
+		return l.fleet.NodeOf(proc) == k.Node-1
+	}
+	return !k.Self && k.Rank == proc
+}
+
+// killNodeAt kills the node of a process that stands at a point where that was planned. Others of that node may come
+// there before they are dead, which changes nothing.
+func (l *launcher) killNodeAt(proc int, at lifeline.Killing) {
+	for _, k := range l.spec.Kills {
+		if k.Node == 0 || k.Point != at.Name || k.Value != at.N || !l.concerns(k, proc) {
+			continue
+		}
+		l.Mu.Lock()
+		first := !slices.Contains(l.struck, k.Node)
+		l.struck = append(l.struck, k.Node)
+		l.Mu.Unlock()
+		if first {
+			l.rep.note("node", "node %d is killed as planned, as rank %d is at %s=%d", k.Node-1, proc, at.Name, at.N)
+			l.fleet.KillNode(k.Node - 1)
+		}
+	}
 }
 
 func catchSignals() chan os.Signal {

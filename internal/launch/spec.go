@@ -123,7 +123,7 @@ type Kill struct {
 	Node  int           // 1 more than the node that dies, with all that runs there; 0: the rank does
 	Self  bool          // the launcher dies
 	After time.Duration // once all ranks are in Init; used when Point is empty
-	Point string        // when it reaches Mark(Point, Value)
+	Point string        // when it reaches Mark(Point, Value); a node: when the first one of its processes does
 	Value int
 }
 

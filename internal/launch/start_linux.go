@@ -60,8 +60,8 @@ func (l *launcher) place(number int, prog *program, who boot.Info) (daemon.Place
 	who.Ranks, who.Ring, who.Era, who.Fence, who.Watched = s.N, s.Ring, s.Era, s.Fence, s.SuspectAfter > 0
 	who.Period, who.Timeout = s.Period, s.Period*time.Duration(s.Factor)
 	for _, k := range s.Kills {
-		if k.Rank == number && k.Point != "" {
-			who.Marks = append(who.Marks, boot.Mark{Name: k.Point, N: k.Value})
+		if k.Point != "" && l.concerns(k, number) {
+			who.Marks = append(who.Marks, boot.Mark{Name: k.Point, N: k.Value, Node: k.Node > 0})
 		}
 	}
 	return daemon.Placement{Number: number, Path: prog.path, Argv: []string{prog.name}, Dir: s.Dir, Info: who,
