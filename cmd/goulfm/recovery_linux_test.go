@@ -59,6 +59,44 @@ func TestRecoveryOverProcesses(t *testing.T) {
 	}
 }
 
+// TestNodesAreLost: examples/s3d has the same result when whole nodes go with the memory in which its ranks have kept what they
+// committed: copies, or parity, are on others. That holds for nodes side by side, for rank 0's, for one that is lost in the repair
+// after another one, and until all ranks are on the last node.
+func TestNodesAreLost(t *testing.T) {
+	s3d := filepath.Join(t.TempDir(), "s3d")
+	build(t, s3d, "../../examples/s3d")
+	run := func(plan, flags string) (result, string) {
+		args := append([]string{"run", "--host", "4", "--ppn", "2", "--timeout", "60s"}, strings.Fields(plan)...)
+		args = append(args, s3d, "-nx", "16", "-ny", "16", "-nz", "16", "-steps", "30", "-every", "5")
+		r := goulfmCommand(t, "", append(args, strings.Fields(flags)...)...)
+		return r, strings.Split(r.out, "\n")[0]
+	}
+	r, want := run("", "")
+	assert.Equal(t, 0, r.code, r.err)
+	assert.Regexp(t, "^result: steps=30 ", want)
+	for _, c := range []struct {
+		plan, flags string
+		from        string // the version of the first repair
+	}{
+		{"--kill node2@step=17", "", "version 1.3 .step 15."},
+		{"--spares 2 --kill node0@step=17", "", "version 1.3 .step 15."},
+		{"--kill node2@step=17 --kill node0@repair.shrink=1", "-copies 2", "version 1.3 .step 15."},
+		{"--kill node2@step=17 --kill node1@step=22 --kill node0@step=27", "", "version 1.3 .step 15."},
+		{"--kill node2@step=17 --kill node0@repair.replace=1", "-data 2 -parity 2", "version 1.3 .step 15."},
+		{"--kill node2@step=17 --kill node1@step=22 --kill node0@step=27", "-data 3 -parity 1", "version 1.3 .step 15."},
+		{"--kill node1@step=3", "", "the beginning: nothing was committed"},
+	} {
+		r, got := run(c.plan, c.flags)
+		assert.Equal(t, 0, r.code, "%s\n%s", c.plan, r.err)
+		assert.Equal(t, want, got, c.plan)
+		assert.Regexp(t, `recovery: .*rank \d is served by process \d+; 8 ranks back to `+c.from, r.err, c.plan)
+		assert.Equal(t, strings.Count(c.plan, "--kill"), strings.Count(r.err, "is killed as planned, as rank"), "%s\n%s", c.plan, r.err)
+	}
+	r, _ = run("--kill node2@step=17 --kill node0@repair.shrink=1", "") // ranks i and i+4 keep each other's copies
+	assert.Equal(t, 1, r.code, r.err)
+	assert.Contains(t, r.err, "committed data are lost")
+}
+
 // TestRestart: when none of the ranks is left all start anew, over what they have kept in the memory of the machine,
 // or in files where that is gone with its node.
 func TestRestart(t *testing.T) {

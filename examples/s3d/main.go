@@ -13,6 +13,11 @@
 //	goulfm run -n 4 --kill 1@step=17 ./examples/s3d
 //	goulfm run -n 8 --kill 3@stage=60 --kill 5@step=31 ./examples/s3d -print 10
 //	goulfm run -n 4 --kill 2@300ms ./examples/s3d -nx 32 -ny 32 -nz 32
+//	goulfm run --host 4 --ppn 2 --kill node2@step=17 ./examples/s3d
+//	goulfm run --host 4 --ppn 2 --kill node2@step=17 --kill node1@step=31 ./examples/s3d -data 3 -parity 1
+//
+// In the last two all ranks of a node are lost with their memory: what they had comes back from copies on
+// other nodes, or is computed from parity there.
 //
 // The result is the same bit for bit, with and without deaths, and on any number of ranks.
 // Read field.go for the numerics and solve.go for the parallel program. Points for fault plans:
@@ -36,12 +41,14 @@ type options struct {
 	steps   int
 	every   int           // steps between two commits; 0: as it pays
 	mtbf    time.Duration // for that
-	print   int           // steps between two lines; 0: none
+	copies  int           // of each rank's fields, on other nodes
+	erasure recovery.Erasure
+	print   int // steps between two lines; 0: none
 }
 
 func main() {
 	o := parse()
-	recovery.Main(recovery.Config{Every: o.every, MTBF: o.mtbf}, func(ctx context.Context, w *recovery.World) error {
+	recovery.Main(recovery.Config{Every: o.every, MTBF: o.mtbf, Copies: o.copies, Erasure: o.erasure}, func(ctx context.Context, w *recovery.World) error {
 		return (&solver{o: o, out: os.Stdout}).solve(ctx, w)
 	})
 }
@@ -55,6 +62,9 @@ func parse() options {
 	flag.IntVar(&o.steps, "steps", 40, "time steps")
 	flag.IntVar(&o.every, "every", 5, "steps between two commits; 0 for as often as it pays")
 	flag.DurationVar(&o.mtbf, "mtbf", 0, "mean time between failures for which -every 0 finds how often it pays; 0: one hour")
+	flag.IntVar(&o.copies, "copies", 1, "how many ranks, on other nodes where there are some, keep a copy of each one's fields")
+	flag.IntVar(&o.erasure.Data, "data", 0, "instead of copies: groups of so many ranks and -parity more, on different nodes")
+	flag.IntVar(&o.erasure.Parity, "parity", 0, "how many ranks of such a group may be lost at once")
 	flag.IntVar(&o.print, "print", 0, "steps between two lines about the error so far; 0 for none")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: goulfm run -n RANKS s3d [flags]\n"+
@@ -81,6 +91,10 @@ func (o options) wrong(rest []string) string {
 		return "-species and -steps must be at least 1"
 	case o.every < 0 || o.mtbf < 0 || o.print < 0:
 		return "-every, -mtbf and -print must not be negative"
+	case o.copies < 1:
+		return "-copies must be at least 1"
+	case min(o.erasure.Data, o.erasure.Parity) < 0 || (o.erasure.Data == 0) != (o.erasure.Parity == 0):
+		return "-data and -parity must both be at least 1, or both be left out"
 	}
 	return ""
 }
