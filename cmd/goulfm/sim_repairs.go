@@ -39,8 +39,8 @@ func (j *simJob) repair() int {
 		return t.Repairs >= j.repairs
 	})
 	took := time.Since(start).Seconds()
-	fmt.Printf("%d runs, %d repairs, %d deaths, %d processes started (%d in seats that others had had, %d requests refused), %d commits, %d versions restored, %d parts out of parity, %d saves, %d worlds that shrank, %d orphans, %d shrinks made again in %.1f s: %.0f repairs/s, %.0f deaths/s, %.0f steps/s, %.2f s of virtual time\n",
-		total.Runs, total.Repairs, total.Deaths, total.Started, total.Reused, total.Refused, total.Commits, total.Restored, total.Rebuilt, total.Saves, total.Shrunk, total.Orphans, total.Again, took,
+	fmt.Printf("%d runs, %d repairs, %d deaths, %d processes started (%d in seats that others had had, %d requests refused), %d commits, %d versions restored, %d parts out of parity, %d out of node memory, %d nodes lost with theirs, %d saves, %d worlds that shrank, %d orphans, %d shrinks made again in %.1f s: %.0f repairs/s, %.0f deaths/s, %.0f steps/s, %.2f s of virtual time\n",
+		total.Runs, total.Repairs, total.Deaths, total.Started, total.Reused, total.Refused, total.Commits, total.Restored, total.Rebuilt, total.Inherited, total.NodesLost, total.Saves, total.Shrunk, total.Orphans, total.Again, took,
 		float64(total.Repairs)/took, float64(total.Deaths)/took, float64(total.Steps)/took, float64(total.Time)/float64(mono.Second))
 	fmt.Printf("%d runs ended with all ranks done, %d with a stop, %d with an error of a rank or lost data, %d with too few processes, %d with the death of all\n", total.Done, total.Stopped, total.Peer, total.TooFew, total.No)
 	return verdict(err)

@@ -91,8 +91,8 @@
 //
 // Runs of another kind are jobs whose ranks die and are replaced (repairs.go): processes of
 // the control rules and the rules of package repair, under a launcher with the rules of
-// package job, at exact deaths and with agreements by messages. They have invariants of
-// their own, V1 to V8 (repairs_check.go).
+// package job, at exact deaths and with agreements by messages. In half of the runs nodes have memory that
+// outlives processes, and are lost with it. They have invariants of their own, V1 to V8 (repairs_check.go).
 //
 // # Nodes
 //

@@ -19,11 +19,12 @@ import (
 //	repairs_calls.go   its calls: boundaries, shrinks, replacements, exchanges
 //	repairs_body.go    the program
 //	repairs_data.go    commits and restores, on what repairs_store.go has
+//	repairs_memory.go  memory of nodes, which outlives processes
 //	repairs_own.go     what is saved outside of versions
 //	repairs_check.go   what must hold, V1 to V8; with repairs_losses.go, which says when a loss
 //	                   excuses something, and repairs_end.go
 //
-// Not here: agreements in shared memory, files, and memory of nodes that outlives processes.
+// Not here: agreements in shared memory, files, and jobs that are started anew once all ranks have died.
 
 // RepairOptions say which run to make. What is not said is drawn from Seed.
 type RepairOptions struct {
@@ -40,25 +41,27 @@ const RepairRanksMax = 16
 
 // RepairReport is what happened in a run.
 type RepairReport struct {
-	Seed     uint64
-	Repairs  int // attempts after the first one that have begun somewhere
-	Deaths   int
-	Started  int // processes that replaced others, or were to
-	Reused   int // of these, in seats that others had
-	Refused  int // requests for processes that the launcher refused
-	Commits  int // versions that were committed
-	Restored int // versions that a Protect has restored
-	Rebuilt  int // parts that came out of parity
-	Saves    int // of what is outside of versions, with their answers
-	Shrunk   int // attempts with fewer ranks than the one before
-	Orphans  int // newcomers that only the dead had wanted
-	Again    int // shrinks that were repeated, since one of the dead had made another call
-	Steps    int // events given to the control rules
-	Events   int
-	Ending   string        // how the world ended; "": all have died
-	Time     mono.Duration // virtual
-	Hash     uint64        // of what happened: equal iff the runs are
-	Plan     string        // what the run was like
+	Seed      uint64
+	Repairs   int // attempts after the first one that have begun somewhere
+	Deaths    int
+	Started   int // processes that replaced others, or were to
+	Reused    int // of these, in seats that others had
+	Refused   int // requests for processes that the launcher refused
+	Commits   int // versions that were committed
+	Restored  int // versions that a Protect has restored
+	Rebuilt   int // parts that came out of parity
+	Inherited int // parts that were read out of the memory of a node
+	NodesLost int // nodes with memory in them
+	Saves     int // of what is outside of versions, with their answers
+	Shrunk    int // attempts with fewer ranks than the one before
+	Orphans   int // newcomers that only the dead had wanted
+	Again     int // shrinks that were repeated, since one of the dead had made another call
+	Steps     int // events given to the control rules
+	Events    int
+	Ending    string        // how the world ended; "": all have died
+	Time      mono.Duration // virtual
+	Hash      uint64        // of what happened: equal iff the runs are
+	Plan      string        // what the run was like
 }
 
 // RepairViolation is a broken invariant.
@@ -90,10 +93,11 @@ type repairRun struct {
 	agenda    agenda.Agenda[mono.Time]
 	now       mono.Time
 	launcher  launcher
-	workers   []*worker // all that ever were, by number
-	seats     []*worker // who has a seat, or had it last
-	fuse      int       // steps until somebody dies
-	deaths    int       // that are still to come
+	workers   []*worker     // all that ever were, by number
+	seats     []*worker     // who has a seat, or had it last
+	fuse      int           // steps until somebody dies
+	deaths    int           // that are still to come
+	memories  []*nodeMemory // by node; nil: nobody was there since it was lost
 	check     repairChecker
 	hash      hash
 	report    RepairReport
@@ -116,6 +120,7 @@ func newRepairRun(o RepairOptions) *repairRun {
 	r.setup = drawRepairs(&r.tape, o)
 	r.report.Seed, r.report.Plan = o.Seed, r.setup.String()
 	r.deaths = r.setup.deaths
+	r.memories = make([]*nodeMemory, r.setup.nodes)
 	r.check = newRepairChecker(r)
 	r.launcher.init(r)
 	r.light()

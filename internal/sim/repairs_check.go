@@ -33,6 +33,7 @@ type repairChecker struct {
 	layout            redundancy.Layout
 	keepers           redundancy.Mirror
 	lost              rankset.Set
+	kept, keptOwn     []*nodeMemory // by rank: the memory that had its part, and its savings; nil: none
 	beyond, beyondOwn bool
 
 	saves map[int]uint64 // by home: a Save that has returned nil
@@ -185,7 +186,8 @@ func (k *repairChecker) sealed(w *driver) {
 			layout = a.keepers()
 		}
 		k.whole(w, layout)
-		k.keepers, k.beyondOwn = a.keepers(), !a.keepers().Recoverable(k.lost)
+		k.keepers = a.keepers()
+		k.beyondOwn = !k.recoverable(k.keepers, k.keptOwn, -1)
 	}
 	k.replied(w)
 	if rec.label != label {

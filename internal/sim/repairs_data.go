@@ -10,9 +10,14 @@ import (
 
 func (w *driver) gather(g repair.Gather) {
 	w.busy = "gather"
+	w.takeOver()
 	mine := repair.Report{Node: w.node, Home: w.att.run.Home, Epoch: g.Epoch, Committed: g.Committed, Known: g.Known, Held: w.store.held(), Own: w.store.owned()}
+	if w.home != nil && !g.Known {
+		mine.Committed = w.home.committed
+	}
 	w.exchange(w.att.base, "report", mine, func(all []any) {
 		var reports []repair.Report
+		w.alone = w.run.setup.keeps == keepsAlone && onOneNode(w.att.nodes())
 		for _, x := range all {
 			reports = append(reports, x.(repair.Report))
 			w.att.reported = append(w.att.reported, x.(repair.Report).Home)
@@ -158,7 +163,12 @@ func (w *driver) restore(p repair.Plan) {
 	}
 	moves = append(moves, w.restoringOwn(p)...)
 	w.later(func() {
-		w.moveAll(moves, func(ok bool) { w.answer(repair.Restored{OK: ok && !w.att.canceled}) })
+		w.moveAll(moves, func(ok bool) {
+			if ok && !w.gone {
+				w.keepRestored(p)
+			}
+			w.answer(repair.Restored{OK: ok && !w.att.canceled})
+		})
 	})
 }
 
@@ -195,6 +205,9 @@ func (w *driver) copyPart(a repair.Copy) {
 	me := w.att.base.group.Me
 	v := w.store.at(a.Label, w.att.nodes())
 	v.parts[me] = newPart(a.Label, me, w.att.step, w.att.value)
+	if !w.keepPart(a.Label, v.parts[me]) {
+		return
+	}
 	var moves []move
 	switch layout := w.att.plan.Layout.(type) {
 	case redundancy.Mirror:

@@ -37,6 +37,7 @@ type repairSetup struct {
 	tails      bool
 	stalls     int // per thousand steps
 	stepsApart int // typical, between deaths
+	keeps      int // what becomes of node memory
 }
 
 func drawRepairs(t *tape, o RepairOptions) repairSetup {
@@ -70,7 +71,18 @@ func drawRepairs(t *tape, o RepairOptions) repairSetup {
 	s.steps = t.between(3, 4+s.deaths)
 	s.universe = 2*s.n + 8
 	s.drawOdd(t)
+	s.drawMemory(t)
 	return s
+}
+
+// drawMemory draws what becomes of node memory. Where there is some nodes are few and die: else it would be lost with each
+// process, or never.
+func (s *repairSetup) drawMemory(t *tape) {
+	if s.keeps = []int{keepsNothing, keepsNothing, keepsWithCopies, keepsAlone}[t.below(4)]; s.keeps == keepsNothing {
+		return
+	}
+	s.nodes = []int{1, 2, 2, t.between(1, s.n)}[t.below(4)]
+	s.nodeDies = []int{0, 20, 50}[t.below(3)]
 }
 
 // drawOdd draws what makes one run in some end in another way.
@@ -93,15 +105,16 @@ func (s *repairSetup) drawOdd(t *tape) {
 }
 
 func (s repairSetup) String() string {
-	return fmt.Sprintf("n=%d steps=%d universe=%d nodes=%d copies=%d data=%d every=%d want=%d short=%d programs=%d saves=%d slow=%d fatal=%d rollback=%d stop=%d deaths=%d within=%d near=%d nodedies=%d midstep=%d loses=%d starts=%d refills=%v news=%v tails=%v stalls=%d apart=%d",
-		s.n, s.steps, s.universe, s.nodes, s.copies, s.data, s.every, s.want, s.short, s.programs, s.saves, s.slow, s.fatal, s.rollback, s.stop, s.deaths, s.within, s.near, s.nodeDies, s.midStep, s.loses, s.starts, s.refills, s.news, s.tails, s.stalls, s.stepsApart)
+	return fmt.Sprintf("n=%d steps=%d universe=%d nodes=%d copies=%d data=%d every=%d want=%d short=%d programs=%d saves=%d slow=%d fatal=%d rollback=%d stop=%d deaths=%d within=%d near=%d nodedies=%d midstep=%d loses=%d starts=%d refills=%v news=%v tails=%v stalls=%d apart=%d keeps=%d",
+		s.n, s.steps, s.universe, s.nodes, s.copies, s.data, s.every, s.want, s.short, s.programs, s.saves, s.slow, s.fatal, s.rollback, s.stop, s.deaths, s.within, s.near, s.nodeDies, s.midStep, s.loses, s.starts, s.refills, s.news, s.tails, s.stalls, s.stepsApart, s.keeps)
 }
 
 // repairTries are so many that no run loses a rank so often at one point.
 const repairTries = 1000
 
-func (s *repairSetup) config() repair.Config {
-	return repair.Config{Layout: s.layout, Short: s.short, Wait: 2 * seatsMax, Tries: repairTries, Every: s.every}
+func (w *driver) config() repair.Config {
+	s := &w.run.setup
+	return repair.Config{Layout: w.layout, Short: s.short, Wait: 2 * seatsMax, Tries: repairTries, Every: s.every}
 }
 
 func (s *repairSetup) layout(nodes []int) redundancy.Layout {
@@ -119,17 +132,17 @@ func (r *repairRun) light() {
 	}
 }
 
-// neighbours are those that die with a process.
-func (r *repairRun) neighbours(victim *worker) (also []*worker) {
+// neighbours are those that die with a process if its node does; node is that one, or -1.
+func (r *repairRun) neighbours(victim *worker) (also []*worker, node int) {
 	if !r.tape.percent(r.setup.nodeDies) {
-		return nil
+		return nil, -1
 	}
 	for _, o := range r.seats {
 		if o.node == victim.node && o != victim && o.forked && !o.gone {
 			also = append(also, o)
 		}
 	}
-	return also
+	return also, victim.node
 }
 
 // strikes says whether somebody dies in this step of w: w itself, or another one, which
@@ -155,11 +168,15 @@ func (r *repairRun) strikes(w *worker) bool {
 		victim = others[r.tape.below(len(others))]
 	}
 	r.light()
-	also := r.neighbours(victim)
-	if !r.check.bears(append(also, victim)) && r.tape.percent(r.setup.within) {
+	also, node := r.neighbours(victim)
+	if !r.check.bears(append(also, victim), node) && r.tape.percent(r.setup.within) {
 		return false
 	}
 	r.deaths--
+	if node >= 0 && r.memories[node] != nil {
+		r.memories[node] = nil
+		r.report.NodesLost++
+	}
 	r.report.Deaths += 1 + len(also)
 	for _, o := range also {
 		if o != w {

@@ -22,6 +22,9 @@ type driver struct {
 	next    *repair.Run
 	outcome *repair.Outcome
 	store   store
+	alone   bool        // no copies are sent: the memory of the one node is enough
+	home    *keptHome   // in the memory of the node; nil: there is none
+	taken   []*keptHome // of ranks that are not on this node now, which this process has read
 	awaited *awaited
 	ask     *asking
 
@@ -62,7 +65,7 @@ type asking struct {
 func (w *driver) openFirst() {
 	w.open(control.Config{Uniform: true})
 	w.base = w.comms[control.World]
-	w.world = repair.New(w.run.setup.config(), w.count, w.seat)
+	w.world = repair.New(w.config(), w.count, w.seat)
 	w.later(func() { w.handle(repair.Begin{}, w.attempt) })
 }
 
@@ -76,7 +79,7 @@ func (w *driver) openNewcomer(what invitation) {
 		}
 	}
 	var err error
-	if w.world, err = repair.Adopt(w.run.setup.config(), g.Size(), g.Me, what.handover); err != nil {
+	if w.world, err = repair.Adopt(w.config(), g.Size(), g.Me, what.handover); err != nil {
 		w.run.fail("assert", "process %d: %v", w.number, err)
 		return
 	}
@@ -143,10 +146,14 @@ func (w *driver) perform(a repair.Action) {
 		w.reply = a
 	case repair.Keep:
 		w.store.drop(func(l repair.Label) bool { return l.Less(a.Oldest) })
+		w.agreed(a.Oldest)
 	case repair.Settle:
 		w.settle(a.Label)
 	case repair.Drop:
 		w.store.drop(func(l repair.Label) bool { return l == a.Label })
+		if w.home != nil {
+			w.home.forget(func(l repair.Label) bool { return l == a.Label })
+		}
 	case repair.Cancel:
 		w.cancel()
 	case repair.Revoke:

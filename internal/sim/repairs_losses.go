@@ -33,11 +33,13 @@ func (k *repairChecker) whole(w *driver, layout redundancy.Layout) {
 			k.lost.Add(rank)
 		}
 	}
-	k.beyond = !k.layout.Recoverable(k.lost)
+	k.keptBeyond(w, w.reply.Label)
+	k.beyond = !k.recoverable(k.layout, k.kept, -1)
 }
 
-// bears says whether the death of some processes would leave the last version whole, and anybody alive.
-func (k *repairChecker) bears(dying []*worker) bool {
+// bears says whether the death of some processes, and of a node with its memory (-1: none), would leave the last version whole, and
+// anybody alive.
+func (k *repairChecker) bears(dying []*worker, node int) bool {
 	living := 0
 	for _, w := range k.run.seats {
 		if w.rules != nil && !w.gone && !slices.Contains(dying, w) {
@@ -47,13 +49,15 @@ func (k *repairChecker) bears(dying []*worker) bool {
 	if living == 0 || k.layout == nil {
 		return living > 0
 	}
-	lost := k.lost.Clone()
+	before := k.lost
+	defer func() { k.lost = before }()
+	k.lost = before.Clone()
 	for _, w := range dying {
 		if rank := slices.Index(k.members, w); rank >= 0 {
-			lost.Add(rank)
+			k.lost.Add(rank)
 		}
 	}
-	return k.layout.Recoverable(lost) && k.keepers.Recoverable(lost)
+	return k.recoverable(k.layout, k.kept, node) && k.recoverable(k.keepers, k.keptOwn, node)
 }
 
 // died notes a loss.
@@ -63,6 +67,6 @@ func (k *repairChecker) died(w *worker) {
 		return
 	}
 	k.lost.Add(rank)
-	k.beyond = k.beyond || !k.layout.Recoverable(k.lost)
-	k.beyondOwn = k.beyondOwn || !k.keepers.Recoverable(k.lost)
+	k.beyond = k.beyond || !k.recoverable(k.layout, k.kept, -1)
+	k.beyondOwn = k.beyondOwn || !k.recoverable(k.keepers, k.keptOwn, -1)
 }

@@ -7,6 +7,7 @@ type RepairTotal struct {
 	Runs, Repairs, Deaths           int
 	Started, Reused, Refused        int
 	Commits, Restored, Rebuilt      int
+	Inherited, NodesLost            int
 	Saves, Shrunk, Orphans, Again   int
 	Steps, Events                   int
 	Time                            mono.Duration
@@ -23,6 +24,8 @@ func (t *RepairTotal) add(r RepairReport) {
 	t.Commits += r.Commits
 	t.Restored += r.Restored
 	t.Rebuilt += r.Rebuilt
+	t.Inherited += r.Inherited
+	t.NodesLost += r.NodesLost
 	t.Saves += r.Saves
 	t.Shrunk += r.Shrunk
 	t.Orphans += r.Orphans

@@ -32,6 +32,13 @@ func (w *driver) saveOwn(then func()) {
 	w.ever = a.own
 	next := saving{home, a.own}
 	w.putOwn(next)
+	if w.home != nil {
+		if a.canceled {
+			w.returnedUnlessGone()
+			return
+		}
+		w.home.own = next.count
+	}
 	keepers := a.keepers().Keepers(a.run.Rank)
 	for _, k := range keepers {
 		if a.canceled || !w.send(a.base, k, messageKey{what: savingMessage, op: int(next.count)}, next) {

@@ -23,7 +23,7 @@ func TestRepairs(t *testing.T) {
 	require.NoError(t, err)
 	for what, n := range map[string]int{
 		"deaths": total.Deaths, "seats used again": total.Reused, "requests refused": total.Refused, "versions restored": total.Restored, "parts out of parity": total.Rebuilt,
-		"saves": total.Saves, "worlds that shrank": total.Shrunk, "done": total.Done, "stopped": total.Stopped, "errors": total.Peer, "too few processes": total.TooFew, "all dead": total.No,
+		"parts out of node memory": total.Inherited, "nodes lost": total.NodesLost, "saves": total.Saves, "worlds that shrank": total.Shrunk, "done": total.Done, "stopped": total.Stopped, "errors": total.Peer, "too few processes": total.TooFew, "all dead": total.No,
 	} {
 		assert.Positive(t, n, what)
 	}

@@ -110,7 +110,7 @@ func (j job) table() error {
 		if kind == "arena" {
 			found = j.huntOne(e)
 		} else {
-			found = j.tryOne(e)
+			found = j.tryAll(e)
 		}
 		if !found {
 			missed++
@@ -156,9 +156,17 @@ func (j job) huntOne(e edits.Edit) bool {
 	return expected
 }
 
-// tryOne is huntOne for a bug that only tests find.
-func (j job) tryOne(e edits.Edit) bool {
-	f, err := e.Try(j.root, e.Tests[0])
+// tryAll is huntOne for a bug that only tests find: each of them must.
+func (j job) tryAll(e edits.Edit) bool {
+	all := true
+	for _, t := range e.Tests {
+		all = j.tryOne(e, t) && all
+	}
+	return all
+}
+
+func (j job) tryOne(e edits.Edit, t edits.Test) bool {
+	f, err := e.Try(j.root, t)
 	by := f.By
 	if by == "" {
 		by = "NOT FOUND"

@@ -4,12 +4,19 @@ const (
 	keepHome  = "internal/keep/home.go"
 	keepWrite = "internal/keep/write.go"
 	heritage  = "recovery/heritage.go"
+	simMemory = "internal/sim/repairs_memory.go"
 )
 
 // keeping are rules left out of node memory, and of what package recovery does with it.
 func keeping() []Edit {
 	edit := func(name, rule, test string, changes ...Change) Edit {
 		return Edit{Name: "keep-" + name, Rule: rule, Changes: changes, Tests: []Test{{Run: test}}}
+	}
+	// both leaves a rule out of package recovery and out of the simulator of repairs, which has to find it by an invariant.
+	both := func(name, rule, test string, ours Change, old, new, breaks string) Edit {
+		e := edit(name, rule, test, ours, Change{simMemory, old, new})
+		e.Tests = append(e.Tests, Test{Package: simFolder, Run: "TestRepairs$", Says: breaks})
+		return e
 	}
 	return []Edit{
 		edit("owner", "a home has one owner, until that is reaped", "TestOwner",
@@ -25,10 +32,20 @@ func keeping() []Edit {
 			Change{keepWrite, " == nil && bytes.Equal(buffer[:len(data)], data)", " == nil"}),
 		edit("torn", "what has changed is not what was written", "TestFlippedBits",
 			Change{"internal/keep/read.go", "if checksum(b) != e.chunks[i].crc {", "if false {"}),
-		edit("others", "the lowest rank of a node reads what ranks have left that are not there any more", "TestAnotherNode",
-			Change{heritage, "r.inherit(other) {", "other == nil {"}),
-		edit("restored", "what is restored is in the home when Protect returns", "TestNodeLost$",
-			Change{"recovery/store.go", "\tok = ok && r.keepRestored(p)\n", ""}),
+		both("others", "the lowest rank of a node reads what ranks have left that are not there any more", "TestAnotherNode",
+			Change{heritage, "r.inherit(other) {", "other == nil {"},
+			"if other := &memory.homes[number]; !other.isEmpty() {", "if other := &memory.homes[number]; false {", "V2 broken"),
+		both("restored", "what is restored is in the home when Protect returns", "TestNodeLost$",
+			Change{"recovery/store.go", "\tok = ok && r.keepRestored(p)\n", ""},
+			"p.Size == w.att.run.Size && !w.home.has(p.Label)", "false", "V6 broken"),
+		both("alone", "ranks of one node need no parity, and what they had on several nodes has some", "TestErasureOntoOneNode",
+			Change{"recovery/run.go", "if r.alone && slices.Min(nodes) == slices.Max(nodes) {", "if r.alone && slices.Max(nodes) >= 0 {"},
+			"if w.alone && onOneNode(nodes) {", "if w.alone {", "V2 broken"),
+		{
+			Name: "keep-placements", Rule: "a version is whole if it is whole in one of the placements that its parts are of",
+			Changes: []Change{{"internal/repair/choose.go", "\t\tif !whole {\n\t\t\tcontinue\n", "\t\tif !whole {\n\t\t\treturn false\n"}},
+			Tests:   []Test{{Package: simFolder, Run: "TestRepairs$", Args: []string{"-repairs", "25000"}, Says: "V2 broken"}},
+		},
 		edit("agreed", "memory says that something was committed, also when all have died", "TestNodeLostByAll",
 			Change{"recovery/calls.go", "\t\tmine.Committed = r.home.committed\n", ""}),
 		edit("stale", "what attempts before have left is forgotten", "TestManyAttempts",
