@@ -5,16 +5,18 @@
 //	go run ./bench/recovery -only commit -csv x.csv   rows whose text has that, and all single values
 //	go run ./bench/recovery -figure fenix             shrinks, phases of a repair, a program that loses ranks
 //	go run ./bench/recovery -figure lflr              finite elements with an agreement in each iteration
+//	go run ./bench/recovery -figure daly              a program that loses ranks at random, and commits at several intervals
 //	go run ./bench/recovery -figure all -table bench/RECOVERY.md
 //
 // The paper is Herault et al., Practical Scalable Consensus for Pseudo-Synchronous Distributed Systems, SC'15 (ERA), section 4.2:
 // S3D in Fenix (figures 4a to 4c), MiniFE in LFLR (figures 5a to 5c). bench/figures -only fenix,lflr simulates its sizes, and draws
-// what is measured here beside that: each figure is a CSV file in the folder -out.
+// what is measured here beside that: each figure is a CSV file in the folder -out. The figure daly is beside Daly, A higher order estimate of
+// the optimum checkpoint interval for restart dumps, FGCS 22(3), 2006, which package pace follows.
 //
 // The processes of a job are this program again (-rank), or one of examples. Times that begin with a death are from just
 // before the SIGKILL, by CLOCK_MONOTONIC, which all processes share: the victim writes it to a file that all have mapped.
 //
-// Reading order: main.go, goals.go, kills.go, memory.go, shrink.go; fenix.go and lflr.go; bench.go, table.go.
+// Reading order: main.go, goals.go, kills.go, memory.go, shrink.go; fenix.go, lflr.go and daly.go; bench.go, table.go.
 package main
 
 import (
@@ -43,6 +45,7 @@ type options struct {
 	table      string
 	goulfm     string
 	timeout    time.Duration
+	seed       uint64
 	rankOption // of a rank
 }
 
@@ -58,7 +61,7 @@ type rankOption struct {
 }
 
 // ids are the figures in their order.
-var ids = []string{"goals", "fenix", "lflr"}
+var ids = []string{"goals", "fenix", "lflr", "daly"}
 
 // program is this one, its ranks included.
 var program = trial.Program[options]{Name: "recovery", Parse: parse, Rank: beRank, Drive: drive}
@@ -78,6 +81,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	fs.StringVar(&o.table, "table", "", "page whose tables to replace, each after its line <!-- ID -->; with -only those rows alone")
 	fs.StringVar(&o.goulfm, "goulfm", "", "the launcher (default: build cmd/goulfm)")
 	fs.DurationVar(&o.timeout, "timeout", 2*time.Minute, "a job that takes longer hangs")
+	fs.Uint64Var(&o.seed, "seed", 1, "of the moments at which ranks die in daly, and which")
 	fs.StringVar(&o.mode, "rank", "", "be a rank of a job: kills, commit, idle or shrink; the flags below are for that")
 	fs.IntVar(&o.bytes, "bytes", 0, "what each rank protects")
 	fs.IntVar(&o.times, "times", 3, "how many deaths one after the other, or commits")
@@ -119,7 +123,7 @@ func drive(o options, out io.Writer) (int, error) {
 		return 0, err
 	}
 	defer b.close()
-	take := map[string]func() (*table, error){"goals": b.goals, "fenix": b.fenix, "lflr": b.lflr}
+	take := map[string]func() (*table, error){"goals": b.goals, "fenix": b.fenix, "lflr": b.lflr, "daly": b.daly}
 	for _, id := range o.figures {
 		t, err := take[id]()
 		if err != nil {

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goulfm/goulfm/bench/internal/record"
+	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/pace"
+)
+
+// The size of the figure daly. A commit of heat costs about as much as a step of it: what is protected is all that a step reads.
+const (
+	dalyRanks = 8   // each of them is killed once at most
+	dalyCosts = 40  // the MTBF, in commits: then Daly's optimum loses about a fifth, and repairs come on top of that
+	dalyWork  = 3   // what there is to do, in MTBFs
+	leastMTBF = 0.3 // s; a repair on a busy machine takes a good part of that
+)
+
+// dalyTimes are the intervals that are tried, in parts of the one that Daly advises.
+var dalyTimes = []float64{0.25, 0.5, 1, 2, 4}
+
+// A pilot is what heat costs where nobody dies, and what follows from that. All but the start is in steps, whose length differs from
+// one moment to the next where others use the machine.
+type pilot struct {
+	start        float64 // s
+	commit, mtbf float64
+	steps        int // of the runs in which ranks die
+}
+
+// An outcome is what one run of heat was: times in s, of the whole and of all processors.
+type outcome struct {
+	took, cpu      float64
+	result, stderr string
+}
+
+// A tried is one way to choose when to commit, and what came of it.
+type tried struct {
+	name      string
+	every     int // steps; 0: package recovery finds the interval
+	took, cpu []float64
+	deaths    int
+	between   []float64 // steps between commits, of runs in which package recovery has told where a repair goes back to
+	repairs   []float64 // each in steps
+	millis    []float64 // the same in ms
+	alone     []float64 // s of the undisturbed runs
+}
+
+// daly is the figure of that name: heat loses ranks at moments that are exponentially distributed, and commits at several
+// intervals. In a round all of them, in turns, have the same deaths after the same parts of the MTBF. Before each run comes one in
+// which nobody dies or commits: it says how long the MTBF is just now, and it is what the other one is compared with.
+func (b *bench) daly() (*table, error) {
+	file, err := b.example("heat")
+	if err != nil {
+		return nil, err
+	}
+	p, err := b.pilot(file)
+	if err != nil {
+		return nil, err
+	}
+	advised := float64(pace.Interval(units(p.commit), units(p.mtbf))) / float64(units(1))
+	var all []*tried
+	for _, times := range dalyTimes {
+		all = append(all, &tried{name: fmt.Sprintf("%g x Daly's", times), every: max(int(times*advised+0.5), 1)})
+	}
+	all = append(all, &tried{name: "as package recovery finds it"})
+	for round := range b.roundsOr(6, 1) {
+		moments := moments(b.seed, round)
+		for turn := range all {
+			t := all[(round+turn)%len(all)]
+			say("daly, round %d: %s", round, t.name)
+			if err := b.disturbed(t, file, p, moments); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return dalyTable(p, all), nil
+}
+
+// units makes durations, which package pace takes, of steps.
+func units(steps float64) mono.Duration { return mono.Duration(steps * float64(mono.Second)) }
+
+// heat runs the example once.
+func (b *bench) heat(file, launch string, steps, every int, more ...string) (o outcome, err error) {
+	side := "1500"
+	if b.quick {
+		side = "128"
+	}
+	args := []string{"-nx", side, "-ny", side, "-tol", "0", "-print", "0", "-steps", strconv.Itoa(steps), "-every", strconv.Itoa(every)}
+	r, err := b.job(dalyRanks, launch, file, append(args, more...)...)
+	if err != nil {
+		return o, err
+	}
+	lines := slices.Compact(strings.Split(strings.TrimSpace(r.Stdout), "\n"))
+	if len(lines) != 1 || !strings.HasPrefix(lines[0], "result: ") {
+		return o, fmt.Errorf("heat has not one result:\n%s", r.Story())
+	}
+	return outcome{took: r.Took.Seconds(), cpu: r.CPU.Seconds(), result: lines[0], stderr: r.Stderr}, nil
+}
+
+// pilot measures what a step and a commit cost, and chooses an MTBF by that.
+func (b *bench) pilot(file string) (p pilot, err error) {
+	const steps = 100
+	var start, plain, ratio []float64
+	for range b.roundsOr(5, 1) {
+		say("daly: what a step and a commit cost")
+		var took [3]float64
+		for i, m := range [3]struct{ steps, every int }{{1, never}, {steps, never}, {steps, 1}} {
+			o, err := b.heat(file, "", m.steps, m.every)
+			if err != nil {
+				return p, err
+			}
+			took[i] = o.took
+		}
+		work := max(took[1]-took[0], 1e-2)
+		start, plain, ratio = append(start, took[0]), append(plain, work/steps), append(ratio, (took[2]-took[1])/work)
+	}
+	p.start, p.commit = record.Median(start), max(record.Median(ratio), 0.1)
+	p.mtbf = max(dalyCosts*p.commit, leastMTBF/record.Median(plain))
+	p.steps = int(dalyWork * p.mtbf)
+	return p, nil
+}
+
+// A moment is a planned death: when, in MTBFs from the start.
+type moment struct {
+	rank int
+	at   float64
+}
+
+// moments are the deaths of a round: of all ranks, one after the other, at exponentially distributed distances.
+func moments(seed uint64, round int) (all []moment) {
+	rng := rand.New(rand.NewPCG(seed, uint64(round)))
+	at := 0.0
+	for _, victim := range rng.Perm(dalyRanks) {
+		at += rng.ExpFloat64()
+		all = append(all, moment{victim, at})
+	}
+	return all
+}
+
+// backTo is what package recovery tells of where a repair goes back to: how many commits there were, and to which step.
+var backTo = regexp.MustCompile(`back to version \d+\.(\d+) \(step (\d+)\)`)
+
+// disturbed runs heat while ranks die, after a run in which none does. Overheads are without what it takes to start.
+func (b *bench) disturbed(t *tried, file string, p pilot, deaths []moment) error {
+	plain, err := b.heat(file, "", p.steps, never)
+	if err != nil {
+		return err
+	}
+	work := max(plain.took-p.start, 1e-2)
+	step := work / float64(p.steps)
+	launch := ""
+	for _, d := range deaths {
+		launch += fmt.Sprintf(" --kill %d@%.3fs", d.rank, d.at*p.mtbf*step)
+	}
+	o, err := b.heat(file, launch, p.steps, t.every, "-mtbf", fmt.Sprintf("%.3fs", p.mtbf*step))
+	if err == nil && o.result != plain.result {
+		err = fmt.Errorf("the result is %q, and undisturbed %q", o.result, plain.result)
+	}
+	if err != nil {
+		return err
+	}
+	t.took, t.cpu = append(t.took, 100*(o.took-plain.took)/work), append(t.cpu, 100*(o.cpu/plain.cpu-1))
+	t.alone = append(t.alone, plain.took)
+	for _, ms := range phasesOf(o.stderr).seen {
+		t.repairs, t.millis = append(t.repairs, ms/1000/step), append(t.millis, ms)
+	}
+	t.deaths += strings.Count(o.stderr, `"event":"death"`)
+	if all := backTo.FindAllStringSubmatch(o.stderr, -1); len(all) > 0 {
+		last := all[len(all)-1]
+		commits, _ := strconv.ParseFloat(last[1], 64) // the pattern has digits
+		at, _ := strconv.ParseFloat(last[2], 64)
+		t.between = append(t.between, at/commits)
+	}
+	return nil
+}
+
+// dalyTable puts what was measured beside Daly's complete model (pace.Slowdown), with the repairs of all runs.
+func dalyTable(p pilot, all []*tried) *table {
+	out := &table{id: "daly", title: []string{"commits", "steps between two", "by Daly's model", "measured", "of CPU time", "deaths"}}
+	var repairs, millis, alone []float64
+	total := 0
+	for _, t := range all {
+		repairs, millis, alone = append(repairs, t.repairs...), append(millis, t.millis...), append(alone, t.alone...)
+		total += t.deaths
+	}
+	restart := record.Median(repairs)
+	for _, t := range all {
+		every, steps := strconv.Itoa(t.every), float64(t.every)
+		if t.every == 0 {
+			steps = max(record.Median(t.between), 1)
+			every = fmt.Sprintf("%.3g, measured", steps)
+		}
+		model := 100 * (pace.Slowdown(units(steps), units(p.commit), units(restart), units(p.mtbf)) - 1)
+		out.keep("heat, commits "+t.name, record.Percent, t.took)
+		out.keep("heat, commits "+t.name+", CPU time", record.Percent, t.cpu)
+		out.add(t.name, every, short(model)+" %", spread(t.took)+" %", spread(t.cpu)+" %", strconv.Itoa(t.deaths))
+	}
+	out.add("in all", fmt.Sprintf("%d, in %s s undisturbed", p.steps, short(record.Median(alone))),
+		fmt.Sprintf("in steps: a commit %.3g, a repair %.3g (%.0f ms), the MTBF %.3g", p.commit, restart, record.Median(millis), p.mtbf),
+		"each result is that of the run before, in which nobody has died", "", strconv.Itoa(total))
+	return out
+}
