@@ -2,6 +2,7 @@ package rma_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -42,6 +43,37 @@ func TestFlushIsThere(t *testing.T) {
 				assert.Equal(t, i, v)
 				seen <- true
 			}
+		}
+		assert.NoError(t, w.Fence(ctx))
+		assert.NoError(t, w.Free())
+	})
+}
+
+// TestFlushesAtTheSameTime: what a goroutine has put is there when its Flush returns, whatever flushes of other goroutines are under way.
+func TestFlushesAtTheSameTime(t *testing.T) {
+	const rounds, goroutines = 2000, 4
+	theirs := make([]int64, goroutines)
+	commtest.Run(t, 2, func(ctx context.Context, c *comm.Comm) {
+		mine := theirs
+		if c.Rank() == 0 {
+			mine = nil
+		}
+		w, err := rma.Create(ctx, c, mine)
+		assert.NoError(t, err)
+		if c.Rank() == 0 {
+			var all sync.WaitGroup
+			for g := range goroutines {
+				all.Go(func() {
+					for i := range int64(rounds) {
+						assert.NoError(t, w.At(1).Put(ctx, g, []int64{i}))
+						assert.NoError(t, w.At(1).Flush(ctx))
+						if !assert.Equal(t, i, theirs[g]) {
+							return
+						}
+					}
+				})
+			}
+			all.Wait()
 		}
 		assert.NoError(t, w.Fence(ctx))
 		assert.NoError(t, w.Free())

@@ -20,8 +20,22 @@ import (
 
 // remote is what this member knows of one that is away.
 type remote struct {
-	posted    atomic.Uint64 // how often it has posted for this member
-	unflushed atomic.Bool   // something was sent since the last Flush
+	posted  atomic.Uint64 // how often it has posted for this member
+	sent    atomic.Uint64 // frames without an answer: counted when they are on their way
+	flushed atomic.Uint64 // how many of those have taken effect, for certain
+}
+
+// isFlushed says whether all has taken effect whose call has returned.
+func (r *remote) isFlushed() bool { return r.flushed.Load() >= r.sent.Load() }
+
+// hasFlushed notes that the first so many have taken effect: more may be known by now.
+func (r *remote) hasFlushed(sent uint64) {
+	for {
+		known := r.flushed.Load()
+		if known >= sent || r.flushed.CompareAndSwap(known, sent) {
+			return
+		}
+	}
 }
 
 // far is one member that is away, for those who access its memory.
@@ -63,12 +77,18 @@ func (t far) locate(ctx context.Context, op string, disp, n int) (at uint64, err
 // frames are buffers of frames that are not used just now.
 var frames = sync.Pool{New: func() any { return new([]byte) }}
 
-// tell sends a frame that has no answer.
+// tell sends a frame that has no answer. It counts it afterwards, so that a Flush which counts it comes behind it:
+//
+//	goroutine 1                  goroutine 2
+//	Put: counts a frame
+//	                             Flush: sends its frame, is answered: all that was counted is flushed
+//	sends the frame of the Put
+//	Flush: nothing is to be done
 func (t far) tell(ctx context.Context, op string, f *serve.Frame) error {
 	b := frames.Get().(*[]byte)
 	*b = f.Append((*b)[:0])
-	t.k.remote[t.rank].unflushed.Store(true)
 	err := t.k.watch.Tell(ctx, t.rank, *b)
+	t.k.remote[t.rank].sent.Add(1)
 	frames.Put(b)
 	return t.k.failRemote(op, t.rank, err)
 }
@@ -278,33 +298,31 @@ func (t far) swapEach(ctx context.Context, op string, disp, n int, c change, in,
 // flushAway returns when all that was sent to members that are away has taken effect there, of those ranks that
 // live. It asks all before it waits for the first.
 func (k *core) flushAway(ctx context.Context, op string, ranks ...int) error {
-	type flushed struct {
+	type flush struct {
 		rank int
+		sent uint64
 		h    engine.Handle
 	}
-	var open []flushed
+	var open []flush
 	var first error
-	note := func(rank int, err error) {
-		if err == nil {
-			return
+	for _, rank := range ranks {
+		if !k.isAway(rank) || k.remote[rank].isFlushed() {
+			continue
 		}
-		k.remote[rank].unflushed.Store(true)
-		if first == nil {
+		f := flush{rank: rank, sent: k.remote[rank].sent.Load()}
+		var err error
+		if f.h, err = k.far(rank).begin(op, &serve.Frame{Op: serve.Flush}, nil); err == nil {
+			open = append(open, f)
+		} else if first == nil {
 			first = err
 		}
 	}
-	for _, rank := range ranks {
-		if !k.isAway(rank) || !k.remote[rank].unflushed.Swap(false) {
-			continue
+	for _, f := range open {
+		if err := k.far(f.rank).end(ctx, op, f.h, 0); err == nil {
+			k.remote[f.rank].hasFlushed(f.sent)
+		} else if first == nil {
+			first = err
 		}
-		h, err := k.far(rank).begin(op, &serve.Frame{Op: serve.Flush}, nil)
-		if err == nil {
-			open = append(open, flushed{rank, h})
-		}
-		note(rank, err)
-	}
-	for _, a := range open {
-		note(a.rank, k.far(a.rank).end(ctx, op, a.h, 0))
 	}
 	return first
 }

@@ -30,7 +30,7 @@ func windowsAway() []Edit {
 	}
 	return []Edit{
 		edit("flush", "a flush waits until what was sent before it is executed", "TestFlushIsThere", "rma",
-			Change{remote, "if !k.isAway(rank) || !k.remote[rank].unflushed.Swap(false) {", "if true || !k.isAway(rank) || !k.remote[rank].unflushed.Swap(false) {"}),
+			Change{remote, "if !k.isAway(rank) || k.remote[rank].isFlushed() {", "if true || !k.isAway(rank) || k.remote[rank].isFlushed() {"}),
 		edit("silence", "a frame of an origin whose death is known is not executed", "TestFramesOfTheDead", "",
 			Change{"internal/engine/onesided.go", "if c == nil || p.isDead(from) {", "if c == nil {"}),
 		edit("notify", "a notification comes after its data", "TestNotificationOfALongPut", "rma",
