@@ -27,8 +27,9 @@ func Allocate[T comm.Elem](ctx context.Context, c *comm.Comm, n int, o ...Option
 	return made[T](create(ctx, c, specOf[T]("allocate", n, o)))
 }
 
-// Create makes a window of the program's own memory: mem is this member's elements, which all others access by frames that this process
-// executes, whatever the program does meanwhile: so Allocate is faster, and on one node much. The window holds mem until all have freed
+// Create makes a window of the program's own memory: mem is this member's elements. The kernel copies from there for a Get of another process of
+// the node, if it lets one process read another's memory; all other accesses are frames that this process executes, whatever the program does
+// meanwhile: so Allocate is faster, and on one node much. A Get that meets a store of the same element may tear it. The window holds mem until all have freed
 // it; a member that is killed takes it along (Salvage and Inherit are comm.ErrUnsupported). All members Create, and a Rebuild of such a window has no
 // members that come new. Collective over c, uniform as Allocate, with its errors; besides comm.ErrArgument for memory in which numbers cannot be
 // changed atomically: elements that do not begin at a multiple of their size, or are of 1 or 2 bytes and do not fill words of 4 (MPI
@@ -123,6 +124,7 @@ type contribution struct {
 	Elements      uint64
 	Data          window.Offer
 	Control       window.Offer
+	Place         window.Place // of memory of the program
 }
 
 // creation is a window on its way, at one member.
@@ -181,6 +183,9 @@ func (k *creation) offer() contribution {
 	}
 	mine.Fine, mine.Elements = true, uint64(k.spec.n)
 	mine.Data, mine.Control = p.memory.Offer(), p.says.Offer()
+	if k.spec.own && k.watch.Processes() {
+		mine.Place = p.memory.Place()
+	}
 	k.lend(p)
 	return mine
 }
@@ -276,6 +281,9 @@ func (k *creation) find(rank int) (err error) {
 	o, p := &k.all[rank], &k.pieces[rank]
 	p.n = int(min(o.Elements, math.MaxInt/uint64(max(k.unit, 1))))
 	if k.isAway(rank) {
+		if k.spec.own && k.watch.IsNear(rank) {
+			p.source = window.SourceAt(o.Place, o.Data.Token)
+		}
 		return nil
 	}
 	if rank != k.me {

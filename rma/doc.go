@@ -23,7 +23,8 @@
 // effect. There is no other order.
 //
 // Atomicity. Load, Store, FetchAndOp, CompareAndSwap and each element of an Accumulate are atomic with
-// each other, and with package sync/atomic on Local and Slice. Put and Get are not, but tear no number.
+// each other, and with package sync/atomic on Local and Slice. Put and Get are not, but tear no number; only a Get from
+// memory of the program's own (Create) may tear one that is stored at the same time.
 //
 // Memory model. An atomic operation that sees another one's value, a WaitNotify that counts a PutNotify, a Lock after
 // an Unlock, a WaitPosted after a Complete, and what follows a Fence after what was before it at any
@@ -35,7 +36,7 @@
 // # Several nodes
 //
 // Members of a node access each other's memory by copies and instructions, and the target does nothing. To one of another node,
-// with --fence to any, and to memory of the program's own (Create) a member sends frames, which the target's process executes when they come, while
+// with --fence to any, and to memory of the program's own (Create; but for a Get on its node) a member sends frames, which the target's process executes when they come, while
 // its program computes; so such a put is there when a Flush, an Unlock or a Fence says so. Everything else is the same.
 //
 // # Objects

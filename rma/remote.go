@@ -23,6 +23,7 @@ type remote struct {
 	posted  atomic.Uint64 // how often it has posted for this member
 	sent    atomic.Uint64 // frames without an answer: counted when they are on their way
 	flushed atomic.Uint64 // how many of those have taken effect, for certain
+	gone    atomic.Uint64 // how many members were dead when it last took effect that it knows of them
 }
 
 // isFlushed says whether all has taken effect whose call has returned.
@@ -158,6 +159,14 @@ func (t far) get(ctx context.Context, op string, disp, n int, dst []byte) error 
 	if err != nil || len(dst) == 0 {
 		return err
 	}
+	if p := &t.k.pieces[t.rank]; p.source.HasMemory() {
+		if err := t.settle(ctx, op); err != nil {
+			return err
+		}
+		if p.source.Read(at, dst) {
+			return nil
+		}
+	}
 	into := dst
 	if len(dst) > t.dataMax() {
 		into = make([]byte, len(dst))
@@ -169,6 +178,21 @@ func (t far) get(ctx context.Context, op string, disp, n int, dst []byte) error 
 		copy(dst, into)
 	}
 	return err
+}
+
+// settle comes before memory of a target is read that the target's process changes for others. It returns when what this member has sent
+// there has taken effect (P1), and nothing comes any more of those whose death this member knows (W7): both are so when the target has
+// answered, once for each death.
+func (t far) settle(ctx context.Context, op string) error {
+	r, gone := &t.k.remote[t.rank], uint64(len(t.k.sees().gone))
+	if r.gone.Load() >= gone {
+		return t.k.flushAway(ctx, op, t.rank)
+	}
+	if err := t.ask(ctx, op, &serve.Frame{Op: serve.Flush}, nil); err != nil {
+		return err
+	}
+	r.gone.Store(gone)
+	return nil
 }
 
 // askedAhead is how many answers a member waits for at a time: what a target cannot send at once it holds in memory.

@@ -35,7 +35,7 @@ func View[U, T comm.Elem](w *Win[T], off, n int) (*Win[U], error) {
 		if has := p.n * k.unit; off < 0 || off > has || bytes > has-off {
 			return nil, k.raise(k.fail(s.op, []int{rank}, fmt.Errorf("%w: bytes %d to %d of %d", ErrBounds, off, off+bytes, has)))
 		}
-		v.pieces[rank] = piece{n: n, at: p.at + off, control: p.control, stripes: p.stripes}
+		v.pieces[rank] = piece{n: n, at: p.at + off, control: p.control, stripes: p.stripes, source: p.source}
 		if !k.isAway(rank) {
 			v.pieces[rank].data = p.data[off : off+bytes : off+bytes]
 		}

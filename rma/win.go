@@ -68,6 +68,7 @@ type piece struct {
 	control window.Control
 	stripes *stripes       // of a window with Bulk
 	says    *window.Region // where control lies
+	source  window.Source  // of a member that is away, but on this node: for gets from memory of the program
 }
 
 // Comm returns the communicator of the window: a duplicate of the one that it was made of, whose
@@ -190,7 +191,7 @@ func (t Target[T]) Put(ctx context.Context, disp int, src []T) error {
 }
 
 // Get copies the target's elements from disp on into dst, as many as it has. On an error dst is untouched
-// (W8). Errors as of Put (MPI 12.3.2, MPI_Get).
+// (W8; of a window that was Created it may be half filled if the target was killed because memory is short). Errors as of Put (MPI 12.3.2, MPI_Get).
 func (t Target[T]) Get(ctx context.Context, disp int, dst []T) error {
 	return t.k.raise(t.k.get(ctx, "get", t.rank, disp, len(dst), view.Bytes(dst)))
 }

@@ -79,7 +79,7 @@ func (os *oneSided) waitsFor(*Request) ([]int, bool) { return nil, false }
 func (os *oneSided) arrive(from int, f *transport.Frame) {
 	p := os.p
 	c := p.commAt(f.Ctx / uint32(classes))
-	if c == nil || p.isDead(from) {
+	if c == nil || p.isDead(from) || p.hasDied(from) {
 		return
 	}
 	rank := c.RankOf(from)
@@ -102,6 +102,22 @@ func (os *oneSided) arrive(from int, f *transport.Frame) {
 	if waits {
 		p.busy.set(servesOneSided, true)
 	}
+}
+
+// hasDied says whether anybody may know that a process is dead, though this one has not looked. Others may look at this process's
+// memory, and what they see once they know is to stay (W7):
+//
+//	this process               another one
+//	looks who is dead: nobody
+//	                           hears that the origin is dead, reads the memory
+//	takes the origin's frame
+//	                           reads the memory
+func (p *Proc) hasDied(proc int) bool {
+	if p.node.Epoch() == p.epochSeen.Load() {
+		return false
+	}
+	d, departed := p.node.HasDeparted(proc)
+	return departed && d.Died
 }
 
 // answered ends the request whose handle an answer begins with.
@@ -153,6 +169,11 @@ func (os *oneSided) forget(c *Comm) {
 
 // Away says of each rank whether this member does not reach its memory; nil: it reaches all. Read only.
 func (w *Watch) Away() []bool { return w.away }
+
+// IsNear says whether a member is another process of this node: one whose memory the kernel may read for this one.
+func (w *Watch) IsNear(rank int) bool {
+	return w.Processes() && !w.c.p.others.isAway(w.c.group.Procs[rank])
+}
 
 // FrameMax returns how long a frame to a member, and its answer, may be.
 func (w *Watch) FrameMax(to int) int {

@@ -15,6 +15,8 @@
 // it, whether its owner lives or not. Goroutine ranks share the Region itself, on the Go heap,
 // where the race detector sees every access.
 //
+// Memory of a program stays where it is (Own): its Place is told, and the kernel copies from there (Source).
+//
 // The elements of a member lie in one Region and what the members say to each other about them,
 // the Control, in another: so a window that is made anew takes the elements of the old one over,
 // and none of its locks.
@@ -38,6 +40,6 @@
 //
 // # What is not promised
 //
-// Order between a plain copy and anything else, but that an atomic operation of the same goroutine
+// That a Source reads whole elements while they are stored. Order between a plain copy and anything else, but that an atomic operation of the same goroutine
 // comes after it. Who may still store when its death is known: see package engine (Watch).
 package window

@@ -32,7 +32,7 @@ func windowsAway() []Edit {
 		edit("flush", "a flush waits until what was sent before it is executed", "TestFlushIsThere", "rma",
 			Change{remote, "if !k.isAway(rank) || k.remote[rank].isFlushed() {", "if true || !k.isAway(rank) || k.remote[rank].isFlushed() {"}),
 		edit("silence", "a frame of an origin whose death is known is not executed", "TestFramesOfTheDead", "",
-			Change{"internal/engine/onesided.go", "if c == nil || p.isDead(from) {", "if c == nil {"}),
+			Change{"internal/engine/onesided.go", "if c == nil || p.isDead(from) || p.hasDied(from) {", "if c == nil {"}),
 		edit("notify", "a notification comes after its data", "TestNotificationOfALongPut", "rma",
 			Change{"rma/notify.go", "\tif err := t.store(ctx, op, at, src); err != nil {\n\t\treturn err\n\t}\n\treturn t.tell(ctx, op, &serve.Frame{Op: serve.Notify, At: uint64(slot)})\n",
 				"\tif err := t.tell(ctx, op, &serve.Frame{Op: serve.Notify, At: uint64(slot)}); err != nil {\n\t\treturn err\n\t}\n\treturn t.store(ctx, op, at, src)\n"}),
