@@ -260,18 +260,25 @@ func (k *creation) findAll(ctx context.Context) {
 	}
 	for rank := range k.all {
 		if k.mine = k.find(rank); k.mine != nil {
-			if errors.Is(k.mine, comm.ErrProcFailed) {
-				k.awaitDeath(ctx, rank)
+			if errors.Is(k.mine, comm.ErrProcFailed) && !k.awaitDeath(ctx, rank) {
+				k.mine = comm.ErrRevoked
 			}
 			return
 		}
 	}
 }
 
-// awaitDeath waits until this member knows the death of one whose process it has found gone. Else the agreement might know nothing of it, and this
-// member's no would be for a wrong argument to the others.
-func (k *creation) awaitDeath(ctx context.Context, rank int) {
-	for ctx.Err() == nil && !slices.Contains(k.watch.Look().Dead, rank) {
+// awaitDeath waits until this member knows the death of one whose memory it has found gone. Else the agreement might know nothing of it, and this
+// member's no would be for a wrong argument to the others. It says false if the window is revoked first: a member whose context ends gives its
+// memory up, too, and revokes the window.
+func (k *creation) awaitDeath(ctx context.Context, rank int) bool {
+	for {
+		switch now := k.watch.Look(); {
+		case slices.Contains(now.Dead, rank) || now.Err != nil || ctx.Err() != nil:
+			return true
+		case now.Revoked:
+			return false
+		}
 		k.watch.Yield()
 	}
 }
@@ -291,8 +298,9 @@ func (k *creation) find(rank int) (err error) {
 			p.says, err = k.findRegion(o.Control)
 		}
 	}
-	if err != nil && k.watch.Processes() && window.IsGone(o.Data.Pid) {
-		// Killed since it has made its offer; that may not be known here yet.
+	if err != nil && (!k.watch.Processes() || window.IsGone(o.Data.Pid)) {
+		// Killed since it has made its offer; that may not be known here yet. A goroutine rank that is killed returns from its
+		// call, and what it has offered is garbage then.
 		return &comm.Error{Op: k.spec.op, Comm: k.name, Ranks: []int{rank}, Err: comm.ErrProcFailed}
 	}
 	if err != nil {
