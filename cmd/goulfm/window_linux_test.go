@@ -56,6 +56,13 @@ func TestSpecW9W20MemoryOfTheKilled(t *testing.T) {
 	window(t, 1, "4", "rebuild", `^ok\n$`)
 }
 
+// TestSpecW7W8OwnMemoryOfTheKilled: a get from memory of a program that is killed brings all or nothing, and what the killed have put in such
+// memory stays as it is once their death is known.
+func TestSpecW7W8OwnMemoryOfTheKilled(t *testing.T) {
+	window(t, *windowJobs, "6", "own", `^ok\n$`)
+	windowOn(t, *windowJobs, []string{"--host", "2", "--ppn", "3"}, "own", `^ok\n$`)
+}
+
 // TestWindowsOfANode: the processes of one node share memory also in a job of several.
 func TestWindowsOfANode(t *testing.T) {
 	windowOn(t, 1, []string{"--host", "2", "--ppn", "3"}, "near-calls", `^ok\nok\n$`)

@@ -5,6 +5,7 @@
 //	window counts   all ranks but 0 and 1 are killed while they count in it
 //	window rebuild  rank 2 is killed; the others take its memory over, beside their own
 //	window lock     all ranks but 0 and 1 are killed: half of them with the lock of rank 0, the others anywhere
+//	window own      windows of the program's memory: all ranks but 0 and 1 are killed while rank 1 reads theirs, and what they put at rank 0
 //	window fenced   rank 1 stops while it stores, is declared dead, and goes on: nobody hears it
 //	window near-... the same among the ranks of each node
 package main
@@ -27,7 +28,7 @@ import (
 )
 
 func main() {
-	bodies := map[string]func(context.Context, *comm.Comm) error{"calls": calls, "puts": puts, "counts": counts, "lock": lock, "rebuild": rebuild, "fenced": fenced}
+	bodies := map[string]func(context.Context, *comm.Comm) error{"calls": calls, "puts": puts, "counts": counts, "lock": lock, "rebuild": rebuild, "own": own, "fenced": fenced}
 	name, near := strings.CutPrefix(os.Args[1], "near-")
 	comm.Main(func(ctx context.Context, c *comm.Comm) error {
 		if near {
@@ -306,6 +307,88 @@ func rebuild(ctx context.Context, c *comm.Comm) error {
 		fmt.Println("ok")
 	}
 	return check(err, own.Free(), theirs.Free())
+}
+
+// own: a get sees what the same rank has put before. A get from a rank that is killed meanwhile brings all of its elements, or is an error that
+// leaves the destination as it was; once rank 1 knows of all deaths, what it reads at rank 0 does not change.
+func own(ctx context.Context, c *comm.Comm) error {
+	const each = 1 << 15
+	n, me := c.Size(), c.Rank()
+	mem := make([]uint64, each*n)
+	for i := range mem {
+		mem[i] = uint64(me)
+	}
+	w, err := rma.Create(ctx, c, mem)
+	if err != nil {
+		return err
+	}
+	if err := w.Fence(ctx); err != nil {
+		return err
+	}
+	next, got := (me+1)%n, make([]uint64, each)
+	part, err := rma.View[uint32](w, 8*each*n-8, 2)
+	if err != nil {
+		return err
+	}
+	for v := range uint64(100) {
+		var halves [2]uint32
+		err = check(err, w.At(next).Put(ctx, each*n-1, []uint64{v<<32 | v}), part.At(next).Get(ctx, 0, halves[:]))
+		if halves != [2]uint32{uint32(v), uint32(v)} {
+			return fmt.Errorf("rank %d has put %d and got %v: %w", me, v, halves, err)
+		}
+	}
+	err = check(err, w.At(next).Put(ctx, each*n-1, []uint64{uint64(next)}), w.Fence(ctx))
+	if err != nil && !errors.Is(err, comm.ErrProcFailed) {
+		return err
+	}
+	if me > 1 {
+		doom(5 * time.Millisecond)
+		src := make([]uint64, 512)
+		for v := uint64(1); ; v++ {
+			for i := range src {
+				src[i] = v
+			}
+			if err := w.At(0).Put(ctx, each*me, src); err != nil {
+				return err
+			}
+		}
+	}
+	gets := 0
+	for target := 2; me == 1 && target < n; target++ {
+		for err = nil; err == nil; gets++ {
+			for i := range got {
+				got[i] = ^uint64(0)
+			}
+			err = w.At(target).Get(ctx, 0, got)
+			want := uint64(target)
+			if err != nil {
+				want = ^uint64(0)
+			}
+			if slices.Min(got) != want || slices.Max(got) != want {
+				return fmt.Errorf("a get from rank %d has brought %d to %d: %w", target, slices.Min(got), slices.Max(got), err)
+			}
+		}
+		if !errors.Is(err, comm.ErrProcFailed) {
+			return err
+		}
+	}
+	buried(c)
+	if me == 1 {
+		seen := make([]uint64, each*n)
+		err := w.At(0).Get(ctx, 0, seen)
+		for again := make([]uint64, each*n); err == nil && gets > 0; gets-- {
+			err = w.At(0).Get(ctx, 0, again)
+			if !slices.Equal(again, seen) {
+				return errors.New("it changed after all deaths were known")
+			}
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Println("ok")
+	}
+	_, _ = w.Comm().Agree(ctx, 1)
+	return w.Free()
 }
 
 // fenced: rank 1 stores one number after another at rank 0 and stops in the middle. Rank 0 lets it go on once it has heard
