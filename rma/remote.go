@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -75,7 +76,7 @@ func (t far) locate(ctx context.Context, op string, disp, n int) (at uint64, err
 	return uint64(p.at + disp*t.k.unit), nil
 }
 
-// frames are buffers of frames that are not used just now.
+// frames are buffers of frames, and of what several answers bring, that are not used just now.
 var frames = sync.Pool{New: func() any { return new([]byte) }}
 
 // tell sends a frame that has no answer. It counts it afterwards, so that a Flush which counts it comes behind it:
@@ -169,7 +170,10 @@ func (t far) get(ctx context.Context, op string, disp, n int, dst []byte) error 
 	}
 	into := dst
 	if len(dst) > t.dataMax() {
-		into = make([]byte, len(dst))
+		b := frames.Get().(*[]byte)
+		defer frames.Put(b)
+		*b = slices.Grow((*b)[:0], len(dst))[:len(dst)]
+		into = *b
 	}
 	err = t.askPieces(ctx, op, into, func(from, to int) serve.Frame {
 		return serve.Frame{Op: serve.Get, At: at + uint64(from), Count: uint64(to - from)}

@@ -21,6 +21,7 @@ import (
 type oneSided struct {
 	p       *Proc
 	serving []*Watch // with a Server
+	answer  []byte   // room for a frame that is sent at once
 }
 
 // A Server executes what other members ask for on this one's memory. It is called with the lock of the process
@@ -204,10 +205,11 @@ func (w *Watch) Answer(to int, handle uint64, data []byte) {
 	if p.alive() != nil || w.IsDead(to) {
 		return
 	}
-	frame := append(binary.LittleEndian.AppendUint64(make([]byte, 0, 8+len(data)), handle), data...)
-	r := w.send(to, answersTag, frame, "answer")
+	os := &p.memory.oneSided
+	os.answer = append(binary.LittleEndian.AppendUint64(os.answer[:0], handle), data...)
+	r := w.send(to, answersTag, os.answer, "answer")
 	if r != nil {
-		r.detached = true
+		r.detached, os.answer = true, nil // it waits with the frame
 	} else if proc := w.c.group.Procs[to]; p.others.isAway(proc) {
 		p.others.link.WriteOut(proc)
 	}

@@ -3,6 +3,7 @@ package serve
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/goulfm/goulfm/internal/hold"
 )
@@ -41,7 +42,7 @@ type Locker interface {
 	Dead() uint64
 }
 
-// An Answer goes back to an origin, under the name that its frame had.
+// An Answer goes back to an origin, under the name that its frame had. Its Data are valid until the next Step.
 type Answer struct {
 	To    int
 	Reply uint64
@@ -78,6 +79,7 @@ type Target struct {
 	memory Memory
 	lock   func(origin int) Locker
 	asked  []asker // who has asked for the lock, in the order of their first time
+	out    []byte  // of the answer of the last Step
 }
 
 // asker is an origin that has asked for the lock.
@@ -145,7 +147,8 @@ func (t *Target) access(from int, f *Frame) []Answer {
 	case Put:
 		m.Put(at, f.Data)
 	case Get:
-		out = make([]byte, f.Count)
+		t.out = slices.Grow(t.out[:0], int(f.Count))[:f.Count]
+		out = t.out
 		m.Get(at, out)
 	case Load:
 		out = word(m.Load(at, size))
