@@ -9,6 +9,7 @@ import (
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/internal/hold"
+	"github.com/goulfm/goulfm/internal/publish"
 	"github.com/goulfm/goulfm/internal/serve"
 	"github.com/goulfm/goulfm/internal/window"
 )
@@ -36,10 +37,22 @@ var _ [hold.Shared - hold.Mode(Shared)]struct{} = [hold.Mend - hold.Mode(Mend)]s
 
 // guard is this process's part in the lock of one target. Goroutines of a process have it in turns.
 type guard struct {
-	busy atomic.Bool // a goroutine waits for the lock or holds it
-	held atomic.Bool
+	turn uint64 // free, taken or held
 	lock *hold.Lock
 }
+
+// What a guard's turn is.
+const (
+	turnFree  uint64 = iota
+	turnTaken        // a goroutine is on its way to the lock, or from it
+	turnHeld         // the lock is held
+)
+
+// take has the calling goroutine get its turn, if nobody has it.
+func (g *guard) take() bool { return atomic.CompareAndSwapUint64(&g.turn, turnFree, turnTaken) }
+
+// got says that the lock is held. Nobody else stores while the turn is taken, so it takes no exchange.
+func (g *guard) got() { publish.Word(&g.turn, turnHeld) }
 
 // members is who may lock, as hold wants to know it. A name is the number of a process and 1:
 // numbers are never used twice.
@@ -111,7 +124,7 @@ func (k *core) lockTarget(ctx context.Context, op string, rank int, m Mode) erro
 		return k.fail(op, nil, fmt.Errorf("%w: %v of a lock", comm.ErrArgument, m))
 	}
 	g := &k.guards[rank]
-	if !g.busy.CompareAndSwap(false, true) {
+	if !g.take() {
 		if err := k.awaitTurn(ctx, op, rank); err != nil {
 			return err
 		}
@@ -122,7 +135,7 @@ func (k *core) lockTarget(ctx context.Context, op string, rank int, m Mode) erro
 			k.free(g)
 			return err
 		}
-		g.held.Store(true)
+		g.got()
 		return nil
 	}
 	if err := k.watch.Enter(); err != nil {
@@ -131,7 +144,7 @@ func (k *core) lockTarget(ctx context.Context, op string, rank int, m Mode) erro
 	out := g.lock.Lock(hold.Mode(m))
 	k.watch.Leave()
 	if out == hold.Held {
-		g.held.Store(true)
+		g.got()
 		return nil
 	}
 	return k.lockSlowly(ctx, op, rank, out)
@@ -139,7 +152,7 @@ func (k *core) lockTarget(ctx context.Context, op string, rank int, m Mode) erro
 
 // awaitTurn waits for this goroutine's turn among those of its process.
 func (k *core) awaitTurn(ctx context.Context, op string, rank int) error {
-	return k.await(ctx, op, []int{rank}, func() bool { return k.guards[rank].busy.CompareAndSwap(false, true) })
+	return k.await(ctx, op, []int{rank}, func() bool { return k.guards[rank].take() })
 }
 
 // lockSlowly goes on with a lock that was not got at once.
@@ -149,7 +162,7 @@ func (k *core) lockSlowly(ctx context.Context, op string, rank int, out hold.Out
 		out, err = k.awaitLock(ctx, op, rank)
 	}
 	if err == nil && out == hold.Held {
-		g.held.Store(true)
+		g.got()
 		return nil
 	}
 	if err == nil { // broken
@@ -197,7 +210,7 @@ func (k *core) lockStep(do func() hold.Outcome) (hold.Outcome, error) {
 
 // free lets another goroutine of this process have its turn at a lock.
 func (k *core) free(g *guard) {
-	g.busy.Store(false)
+	atomic.StoreUint64(&g.turn, turnFree)
 	k.ring(k.me)
 }
 
@@ -211,7 +224,7 @@ func (k *core) unlockTarget(ctx context.Context, op string, rank int) error {
 		return k.fail(op, nil, comm.ErrFreed)
 	}
 	g := &k.guards[rank]
-	if !g.held.CompareAndSwap(true, false) {
+	if !atomic.CompareAndSwapUint64(&g.turn, turnHeld, turnTaken) {
 		return k.fail(op, []int{rank}, ErrNotHeld)
 	}
 	if k.isAway(rank) {
