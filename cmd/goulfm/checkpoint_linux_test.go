@@ -24,11 +24,8 @@ func heatOn(t *testing.T, n string, more ...string) *exec.Cmd {
 // TestStopAndRestart: heat on 8 is stopped, and goes on with 5, and with 12: the same bits. A job
 // that is killed goes on from what it had published.
 func TestStopAndRestart(t *testing.T) {
-	heat := filepath.Join(t.TempDir(), "heat")
-	build := exec.Command("go", "build", "-o", heat, "../../examples/heat")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	text, err := build.CombinedOutput()
-	require.NoError(t, err, string(text))
+	t.Parallel()
+	heat := build(t, "../../examples/heat")
 	program := []string{heat, "-nx", "60", "-ny", "60", "-steps", "1500", "-tol", "0", "-every", "20", "-print", "0"}
 	want := goulfmCommand(t, "", append([]string{"run", "-n", "8"}, program...)...)
 	require.Equal(t, 0, want.code, want.err)

@@ -53,8 +53,7 @@ func codes(all []*daemonTask) (codes []int) {
 // TestDaemonsOfAnEngine: the first one is the launcher, all are nodes; a node is killed, and its ranks are
 // replaced on others.
 func TestDaemonsOfAnEngine(t *testing.T) {
-	heat := filepath.Join(t.TempDir(), "heat")
-	buildFor(t, heat, "../../examples/heat")
+	heat := build(t, "../../examples/heat")
 	all := startDaemons(t, 3, "--ppn", "2", "--", heat)
 	assert.Equal(t, []int{0, 0, 0}, codes(all), all[0].errs.String())
 	result := lastLine(all[0].out.String())
@@ -74,8 +73,7 @@ func lastLine(text string) string {
 
 // TestPods: the pods of an indexed Job are nodes.
 func TestPods(t *testing.T) {
-	heat := filepath.Join(t.TempDir(), "heat")
-	buildFor(t, heat, "../../examples/heat")
+	heat := build(t, "../../examples/heat")
 	start := func(index, nodes int, more ...string) *daemonTask {
 		d := &daemonTask{cmd: limited(t, goulfm, "daemon", "--ppn", "2", "--start-timeout", "30s", "--", heat)}
 		d.cmd.Env = append(append(os.Environ(), fmt.Sprintf("JOB_COMPLETION_INDEX=%d", index), fmt.Sprintf("GOULFM_NODES=%d", nodes), "GOULFM_JOB="+t.Name(), fmt.Sprintf("HOSTNAME=heat-%d", index), "GOULFM_SERVICE=heat"), more...)
@@ -122,8 +120,7 @@ func TestDaemonsThatCannotMeet(t *testing.T) {
 		assert.Equal(t, c.code, got.code, c.args)
 		assert.Contains(t, got.out+got.err, c.text)
 	}
-	heat := filepath.Join(t.TempDir(), "heat")
-	buildFor(t, heat, "../../examples/heat")
+	heat := build(t, "../../examples/heat")
 	got := goulfmCommand(t, "", "daemon", "--ppn", "3", "--", heat)
 	assert.Equal(t, 0, got.code, got.err)
 	assert.Contains(t, got.out, "checksum=")

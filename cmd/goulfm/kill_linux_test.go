@@ -2,9 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -16,31 +13,36 @@ func TestKillBeforeEveryStore(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some hundred jobs")
 	}
-	counted := filepath.Join(t.TempDir(), "prog")
-	cmd := exec.Command("go", "build", "-tags", "killpoints", "-o", counted, "./testdata/prog")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if text, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
+	t.Parallel()
+	counted := build(t, "./testdata/prog", "-tags", "killpoints")
 	const n = 3
 	for victim := range n {
-		killed := 0
-		for k := 1; ; k++ {
-			got := goulfmCommand(t, "", "run", "-q", "-n", fmt.Sprint(n), "--timeout", "20s", "-x", fmt.Sprintf("GOULFM_KILL_POINT=%d:%d", victim, k), counted, "everything")
-			if got.code != 0 {
-				t.Fatalf("rank %d killed before store %d: code %d\n%s%s", victim, k, got.code, got.out, got.err)
-			}
-			if strings.Contains(got.out, fmt.Sprintf("left %d\n", n)) {
-				break // it made no k-th store, or died with the work done
-			}
-			if !strings.Contains(got.out, fmt.Sprintf("left %d\n", n-1)) && victim != 0 {
-				t.Fatalf("rank %d killed before store %d: %s%s", victim, k, got.out, got.err)
-			}
-			killed++
-		}
-		if killed < 50 {
-			t.Errorf("rank %d was killed at %d points only", victim, killed)
-		}
-		t.Logf("rank %d: %d points", victim, killed)
+		t.Run(fmt.Sprint("rank ", victim), func(t *testing.T) {
+			t.Parallel()
+			killBeforeEveryStore(t, counted, n, victim)
+		})
 	}
+}
+
+// killBeforeEveryStore runs the jobs of one victim, one after the other: each is over before the next k.
+func killBeforeEveryStore(t *testing.T, counted string, n, victim int) {
+	t.Helper()
+	killed := 0
+	for k := 1; ; k++ {
+		got := goulfmCommand(t, "", "run", "-q", "-n", fmt.Sprint(n), "--timeout", "20s", "-x", fmt.Sprintf("GOULFM_KILL_POINT=%d:%d", victim, k), counted, "everything")
+		if got.code != 0 {
+			t.Fatalf("rank %d killed before store %d: code %d\n%s%s", victim, k, got.code, got.out, got.err)
+		}
+		if strings.Contains(got.out, fmt.Sprintf("left %d\n", n)) {
+			break // it made no k-th store, or died with the work done
+		}
+		if !strings.Contains(got.out, fmt.Sprintf("left %d\n", n-1)) && victim != 0 {
+			t.Fatalf("rank %d killed before store %d: %s%s", victim, k, got.out, got.err)
+		}
+		killed++
+	}
+	if killed < 50 {
+		t.Errorf("rank %d was killed at %d points only", victim, killed)
+	}
+	t.Logf("rank %d: %d points", victim, killed)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"flag"
 	"fmt"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,8 +14,7 @@ var midcopies = flag.Int("midcopy", 64, "how many senders are killed in the midd
 // message into the receiver's memory. Nothing is written there once the receive has failed.
 func TestSenderDiesInMidCopy(t *testing.T) {
 	const senders = 32
-	program := filepath.Join(t.TempDir(), "midcopy")
-	build(t, program, "./testdata/midcopy")
+	program := build(t, "./testdata/midcopy")
 	brokenOff := 0
 	for killed := 0; killed < *midcopies; killed += senders {
 		got := goulfmCommand(t, "", "run", "-q", "-n", fmt.Sprint(senders+1), "--timeout", "60s", program)

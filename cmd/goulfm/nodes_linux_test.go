@@ -23,8 +23,7 @@ const heatResult = "result: steps=968 residual=0x1.0622850ad9cp-12 checksum=c3b4
 
 // TestNodes: programs give what they give on one node, with the same codes and words.
 func TestNodes(t *testing.T) {
-	heat := filepath.Join(t.TempDir(), "heat")
-	buildFor(t, heat, "../../examples/byhand/heat")
+	heat := build(t, "../../examples/byhand/heat")
 	for _, c := range []struct {
 		args, program string
 		code          int
@@ -79,18 +78,9 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-func buildFor(t *testing.T, out, pkg string) {
-	t.Helper()
-	cmd := limited(t, "go", "build", "-o", out, pkg)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	text, err := cmd.CombinedOutput()
-	require.NoError(t, err, string(text))
-}
-
 // TestANodeIsKilled: all that ran there is lost, and the others come to the same result.
 func TestANodeIsKilled(t *testing.T) {
-	heat := filepath.Join(t.TempDir(), "heat")
-	buildFor(t, heat, "../../examples/byhand/heat")
+	heat := build(t, "../../examples/byhand/heat")
 	got := goulfmCommand(t, "", "run", "--host", "4", "--ppn", "2", "--kill", "node2@200ms", heat, "-steps", "100000")
 	assert.Equal(t, 0, got.code, got.err)
 	assert.Contains(t, got.out, heatResult)
@@ -102,8 +92,7 @@ func TestANodeIsKilled(t *testing.T) {
 // TestANodeStandsStill for longer than a silent node is waited for: it is declared dead, and nothing
 // of it runs when it goes on. For less nobody dies.
 func TestANodeStandsStill(t *testing.T) {
-	heat := filepath.Join(t.TempDir(), "heat")
-	buildFor(t, heat, "../../examples/byhand/heat")
+	heat := build(t, "../../examples/byhand/heat")
 	got := goulfmCommand(t, "", "run", "--host", "4", "--ppn", "2", "--stop", "node1@100ms+3s", heat, "-steps", "100000")
 	assert.Equal(t, 0, got.code, got.err)
 	assert.Contains(t, got.out, heatResult)
@@ -119,8 +108,7 @@ func TestANodeStandsStill(t *testing.T) {
 // TestTheNetworkIsCut: the launcher's side ends right, and of the other one nothing is left. A cut that is
 // shorter than a silent node is waited for, and one of a single direction, cost nobody.
 func TestTheNetworkIsCut(t *testing.T) {
-	heat := filepath.Join(t.TempDir(), "heat")
-	buildFor(t, heat, "../../examples/byhand/heat")
+	heat := build(t, "../../examples/byhand/heat")
 	for _, c := range []struct{ cut, want string }{
 		{"--cut 0,1/2,3@100ms+60s", "4 of 8 ranks finished, 4 ranks lost; exit code 0"},
 		{"--cut launcher,1/0@100ms+60s", "6 of 8 ranks finished, 2 ranks lost; exit code 0"},

@@ -100,8 +100,7 @@ func TestNodesAreLost(t *testing.T) {
 // TestRestart: when none of the ranks is left all start anew, over what they have kept in the memory of the machine,
 // or in files where that is gone with its node.
 func TestRestart(t *testing.T) {
-	heat := filepath.Join(t.TempDir(), "heat")
-	build(t, heat, "../../examples/heat")
+	heat := build(t, "../../examples/heat")
 	run := func(args string, more ...string) result {
 		all := append(append([]string{"run"}, strings.Fields(args)...), heat, "-nx", "40", "-ny", "40", "-steps", "60", "-every", "5", "-print", "10")
 		return goulfmCommand(t, "", append(all, more...)...)

@@ -14,33 +14,65 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 )
 
-// binaries are built once for all tests of this package.
-var goulfm, prog string
+// goulfm and prog are what most tests run; builds is the folder of all that is built.
+var goulfm, prog, builds string
 
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "goulfm-test-")
-	if err != nil {
-		panic(err)
-	}
-	goulfm, prog = filepath.Join(dir, "goulfm"), filepath.Join(dir, "prog")
-	for out, pkg := range map[string]string{goulfm: ".", prog: "./testdata/prog"} {
-		cmd := exec.Command("go", "build", "-o", out, pkg)
+	os.Exit(func() int {
+		var err error
+		if builds, err = os.MkdirTemp("", "goulfm-test-"); err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(builds)
+		for file, pkg := range map[*string]string{&goulfm: ".", &prog: "./testdata/prog"} {
+			if *file, err = builtOnce(pkg); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				return 1
+			}
+		}
+		return m.Run()
+	}())
+}
+
+var built sync.Map // file and error of each package and flags, as sync.OnceValues gives them
+
+// builtOnce compiles a program, once for all tests of this package, and returns its file.
+func builtOnce(pkg string, flags ...string) (file string, err error) {
+	once, _ := built.LoadOrStore(fmt.Sprint(pkg, flags), sync.OnceValues(func() (string, error) {
+		dir, err := os.MkdirTemp(builds, "")
+		if err != nil {
+			return "", err
+		}
+		folder, err := filepath.Abs(pkg)
+		if err != nil {
+			return "", err
+		}
+		file := filepath.Join(dir, filepath.Base(folder))
+		cmd := exec.Command("go", slices.Concat([]string{"build", "-o", file}, flags, []string{pkg})...)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if text, err := cmd.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "%v\n%s", err, text)
-			os.Exit(1)
+			return "", fmt.Errorf("%w\n%s", err, text)
 		}
-	}
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
+		return file, nil
+	}))
+	return once.(func() (string, error))()
+}
+
+// build is builtOnce for a test.
+func build(t *testing.T, pkg string, flags ...string) string {
+	t.Helper()
+	file, err := builtOnce(pkg, flags...)
+	require.NoError(t, err)
+	return file
 }
 
 type result struct {

@@ -76,8 +76,7 @@ func TestAllocation(t *testing.T) {
 
 // TestANodeOfAnAllocationIsKilled, and the others go on.
 func TestANodeOfAnAllocationIsKilled(t *testing.T) {
-	heat := filepath.Join(t.TempDir(), "heat")
-	buildFor(t, heat, "../../examples/byhand/heat")
+	heat := build(t, "../../examples/byhand/heat")
 	got, _ := inSlurm(t, nil, "--kill", "node2@200ms", heat, "-steps", "100000")
 	assert.Equal(t, 0, got.code, got.err)
 	assert.Contains(t, got.out, heatResult)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -88,8 +87,7 @@ func rankOf(t *testing.T, w *watch.Watcher, pid int) int {
 // TestWatch: a program that is no rank registers and is killed, and a rank is: all watchers hear both, those
 // that are programs and goulfm watch.
 func TestWatch(t *testing.T) {
-	stranger := filepath.Join(t.TempDir(), "stranger")
-	buildFor(t, stranger, "./testdata/stranger")
+	stranger := build(t, "./testdata/stranger")
 	j := startWatched(t, 3, "-n", "3")
 	shown := limited(t, goulfm, "watch", "--socket", j.socket)
 	shows, err := shown.StdoutPipe()

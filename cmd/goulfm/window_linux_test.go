@@ -2,7 +2,6 @@ package main
 
 import (
 	"flag"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -18,8 +17,7 @@ func window(t *testing.T, jobs int, ranks, what, out string) {
 
 func windowOn(t *testing.T, jobs int, where []string, what, out string) {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "window")
-	build(t, program, "./testdata/window")
+	program := build(t, "./testdata/window")
 	for range jobs {
 		got := goulfmCommand(t, "", append(append([]string{"run", "-q"}, where...), "--timeout", "90s", program, what)...)
 		assert.Zero(t, got.code, "%s%s", got.out, got.err)
@@ -84,8 +82,7 @@ func TestSpecW22FencedStores(t *testing.T) {
 
 // TestHashtable: a table in the memory of all ranks loses nothing when two of them are killed.
 func TestHashtable(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "hashtable")
-	build(t, program, "../../examples/hashtable")
+	program := build(t, "../../examples/hashtable")
 	got := goulfmCommand(t, "", "run", "-q", "-n", "4", "--timeout", "90s", "--kill", "1@batch=20", "--kill", "3@batch=60", program, "-keys", "100000")
 	assert.Zero(t, got.code, got.err)
 	assert.Regexp(t, `^hashtable: 100000 keys, 2 ranks of 4, [12] repairs: all there\n$`, got.out, "both may die before anybody repairs")
