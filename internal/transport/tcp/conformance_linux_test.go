@@ -107,9 +107,11 @@ func inModes(t *testing.T, test func(t *testing.T, mode socket.Mode)) {
 }
 
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	transporttest.RunLate(t, func(t *testing.T, n int) transporttest.World { return newWorld(t, n, socket.Auth) })
 }
 
 func TestConformanceOverTLS(t *testing.T) {
+	t.Parallel()
 	transporttest.RunRough(t, func(t *testing.T, n int) transporttest.World { return newWorld(t, n, socket.TLS) })
 }

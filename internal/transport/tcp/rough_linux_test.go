@@ -87,6 +87,7 @@ func (l *lasting) Written() bool {
 // TestConformanceOverCuts holds the mesh to the suite while every connection breaks after some hundred
 // thousand bytes, by a reset or by an end: in the middle of frames, most of them.
 func TestConformanceOverCuts(t *testing.T) {
+	t.Parallel()
 	inModes(t, func(t *testing.T, mode socket.Mode) {
 		if mode == socket.TLS && testing.Short() {
 			t.Skip("the talks go over TLS, too")

@@ -174,6 +174,7 @@ func random(seed uint64, most int64, acts ...relay.Act) func(target int) relay.P
 // TestTalkOverCuts: each number arrives once, and both say goodbye, while connections are cut in
 // the middle of handshakes, hellos, acknowledgements and byes.
 func TestTalkOverCuts(t *testing.T) {
+	t.Parallel()
 	inModes(t, func(t *testing.T, mode socket.Mode) {
 		for _, c := range []struct {
 			size int
@@ -201,6 +202,7 @@ func TestTalkOverCuts(t *testing.T) {
 // TestGarbledBytes: a byte that arrives as another one is found by a checksum, wherever it is in
 // handshakes, hellos, acknowledgements and frames, and what it was in comes again.
 func TestGarbledBytes(t *testing.T) {
+	t.Parallel()
 	garbled := 0
 	for seed := range seeds(3) {
 		k := newTalk(t, socket.Auth, 500, 0, 0, random(seed, 600, relay.Garble))
@@ -214,6 +216,7 @@ func TestGarbledBytes(t *testing.T) {
 
 // TestGarbledBytesOverTLS: there every byte is under a checksum, those of messages too.
 func TestGarbledBytesOverTLS(t *testing.T) {
+	t.Parallel()
 	garbled := 0
 	for seed := range seeds(3) {
 		k := newTalk(t, socket.TLS, 1000, 50, 1000, random(seed, 60_000, relay.Garble))
@@ -285,6 +288,7 @@ func TestCutsDuringAStall(t *testing.T) {
 // TestHalfOpen: one end of each connection is reset, and the other is told nothing. The end that
 // knows dials, and its hello replaces what the other takes for open.
 func TestHalfOpen(t *testing.T) {
+	t.Parallel()
 	inModes(t, func(t *testing.T, mode socket.Mode) {
 		for seed := range seeds(2) {
 			k := newTalk(t, mode, 500, 300, 1000, random(seed, 40_000, relay.HalfOpen))
@@ -312,6 +316,7 @@ func TestRefused(t *testing.T) {
 
 // TestDelayed: a long way for every byte changes nothing.
 func TestDelayed(t *testing.T) {
+	t.Parallel()
 	inModes(t, func(t *testing.T, mode socket.Mode) {
 		plan := relay.Random(3, 1, 60_000, relay.Cut)
 		k := newTalk(t, mode, 100, 100, 1000, func(int) relay.Plan {
