@@ -94,7 +94,7 @@ func (e Edit) goTest(root, overlay string, t Test) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*timeout)
 	defer cancel()
 	dir, folder := moduleOf(root, e.folder(t))
-	args := []string{"test", "-overlay", overlay, "-count=1", "-failfast", "-timeout", timeout.String(), "-tags", t.Tags, "-run", t.Run, folder}
+	args := []string{"test", "-vet=off", "-overlay", overlay, "-count=1", "-failfast", "-timeout", timeout.String(), "-tags", t.Tags, "-run", t.Run, folder}
 	if t.shows() {
 		args = append(args, "-v") // so that skips are told
 	}
