@@ -41,7 +41,7 @@ type crossing struct {
 	guests   []*guest
 	placings chan<- placing
 
-	cancel context.CancelFunc // nil: it has not begun
+	cancel context.CancelCauseFunc // nil: it has not begun
 }
 
 // A placing asks for the places of the ranks to be given.
@@ -121,7 +121,7 @@ func (x *crossing) ranks() (all []int) {
 func (s *server) cross() {
 	x := s.crossing
 	x.placings = s.placings
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancelCause(context.Background())
 	x.cancel = cancel
 	go func() { s.crossed <- x.run(ctx, s.cards) }()
 }
@@ -206,12 +206,20 @@ func (x *crossing) introduction(why string) introduction {
 	return introduction{Version: version, Key: x.claim.Key, Size: x.claim.Size, Node: x.claim.Several.Node, Host: x.host, Ranks: x.ranks(), Why: why}
 }
 
-// lead is run of the head: it is an outpost of its own.
+// leads says whether this daemon is the head. After a start that has failed it stays for a while, though its
+// ranks have heard: a daemon that it has not answered would ask until the time is up.
+//
+//	daemon of node 1    head                 daemon of node 2
+//	                    fails          <--   rank 2 ended
+//	introduction -->    is gone
+//	asks again, for a minute
+func (x *crossing) leads() bool { return x.claim.Several.isHead(x.ranks()) }
+
+// lead is run of the head: it is an outpost of its own. Those that ask are answered for as long as this process
+// lives: if the start fails, with the reason.
 func (x *crossing) lead(ctx context.Context, proof introduce.Proof) error {
 	h := newHead(x.claim.Key, x.claim.Size, time.Duration(x.due.Sub(now())))
-	serving, stop := context.WithCancel(ctx)
-	defer stop()
-	go func() { _ = introduce.Serve(serving, x.listener, x.id, proof, h.answer) }()
+	go func() { _ = introduce.Serve(context.Background(), x.listener, x.id, proof, h.answer) }()
 	over := make(chan error, 1)
 	go func() { over <- h.run(ctx, x.iface()) }()
 	line, err := h.admit(x.introduction(""))
@@ -297,7 +305,7 @@ func (x *crossing) abandon(why string) {
 	switch {
 	case x == nil:
 	case x.cancel != nil:
-		x.cancel()
+		x.cancel(errors.New(why))
 	case x.claim.Several.Channel != byCards && !x.claim.Several.isHead(x.ranks()): // else the engine ends all
 		ctx, cancel := context.WithTimeout(context.Background(), lingerMax/2)
 		defer cancel()

@@ -128,7 +128,7 @@ func (h *head) await(ctx context.Context) error {
 	case <-h.failing:
 		return h.failed
 	case <-ctx.Done():
-		return ctx.Err()
+		return context.Cause(ctx)
 	case <-time.After(h.within):
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -165,7 +165,7 @@ func (h *head) runJob(ctx context.Context, iface string) error {
 	select {
 	case <-f.Ended():
 	case <-ctx.Done():
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 	f.EndLeftovers()
 	return nil

@@ -140,7 +140,7 @@ func (s *server) run() {
 		case <-s.linger:
 			return
 		}
-		if s.linger != nil && s.host == nil && (s.crossing == nil || s.muster.allHeard()) {
+		if s.linger != nil && s.host == nil && (s.crossing == nil || s.muster.allHeard() && !s.crossing.leads()) {
 			return // nobody has come, or there is no memory, or all have heard
 		}
 	}
