@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/goulfm/goulfm/internal/job"
-	"github.com/goulfm/goulfm/internal/node"
 	"github.com/goulfm/goulfm/internal/segment"
 	"golang.org/x/sys/unix"
 )
@@ -48,7 +47,7 @@ func (d *Daemon) holders(seat int) (by []int) {
 }
 
 // Number is that of the process that has a seat, or will have it.
-func (d *Daemon) Number(seat int) int { return int(d.node.Generation(seat))<<node.SeatBits | seat }
+func (d *Daemon) Number(seat int) int { return job.NumberOf(seat, int(d.node.Generation(seat))) }
 
 // Vacate makes a seat free for the next process: its lines of the node's tables are cleared, and
 // the memory of its arena is given back, so that replacements without end take no more of it.

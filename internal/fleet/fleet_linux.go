@@ -14,8 +14,8 @@ import (
 
 	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/daemon"
+	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/lifeline"
-	seating "github.com/goulfm/goulfm/internal/node"
 	"github.com/goulfm/goulfm/internal/orders"
 	"github.com/goulfm/goulfm/internal/vigil"
 )
@@ -236,7 +236,7 @@ func (f *Fleet) Start(p daemon.Placement) error {
 	proc.outs = [2]*outlet{newOutlet(p.Out, &f.writers), newOutlet(p.Errs, &f.writers)}
 	f.mu.Lock()
 	later := f.begun
-	proc.number = f.used[p.Number]<<seating.SeatBits | p.Number
+	proc.number = job.NumberOf(p.Number, f.used[p.Number])
 	f.processes[p.Number], f.printing[proc.number] = proc, proc
 	f.live++
 	f.mu.Unlock()

@@ -125,7 +125,13 @@ func (r *Rules) stepProcess(ev Event) {
 func (r *Rules) do(a Action) { r.out = append(r.out, a) }
 
 // Number is that of the process in the job.
-func (p Process) Number() int { return p.Generation<<SeatBits | p.Seat }
+func (p Process) Number() int { return NumberOf(p.Seat, p.Generation) }
+
+// NumberOf returns the number of the process of a seat that had so many before, and SeatOf the seat of a process.
+func NumberOf(seat, generation int) int { return generation<<SeatBits | seat }
+
+// SeatOf goes with NumberOf.
+func SeatOf(number int) int { return number & (1<<SeatBits - 1) }
 
 // proc returns what is known of the process in a seat, or nil.
 func (r *Rules) proc(number int) *Process {

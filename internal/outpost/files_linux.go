@@ -4,7 +4,7 @@ import (
 	"os"
 
 	"github.com/goulfm/goulfm/internal/daemon"
-	"github.com/goulfm/goulfm/internal/node"
+	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/orders"
 )
 
@@ -29,7 +29,7 @@ func (o *outpost) createFile(proc int, errs bool) (*file, error) {
 	if err := os.MkdirAll(o.plan.OutputDir, 0o777); err != nil {
 		return nil, err
 	}
-	seat, how := node.Seat(proc), os.O_TRUNC
+	seat, how := job.SeatOf(proc), os.O_TRUNC
 	if seat != proc { // it goes on with the file of the process before
 		how = os.O_APPEND
 	}
@@ -61,6 +61,6 @@ func (f *file) Close() {
 func (f *file) check(err error) {
 	if err != nil && !f.told {
 		f.told = true
-		f.o.note("output", "output of rank %d is lost: %v", node.Seat(f.proc), err)
+		f.o.note("output", "output of rank %d is lost: %v", job.SeatOf(f.proc), err)
 	}
 }

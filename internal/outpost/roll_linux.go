@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/goulfm/goulfm/internal/daemon"
-	"github.com/goulfm/goulfm/internal/node"
+	"github.com/goulfm/goulfm/internal/job"
 )
 
 // A roll is the node's list of departures, which its processes read. Several tell of the same end,
@@ -48,7 +48,7 @@ func (r *roll) vacate(seat int) error {
 func (r *roll) enterNumber(number int, left bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	seat := node.Seat(number)
+	seat := job.SeatOf(number)
 	if seat < len(r.entered) && r.d.Number(seat) == number && r.isNew(seat) {
 		r.d.Declare(seat, left)
 		r.d.WakeAll()

@@ -8,7 +8,6 @@ import (
 
 	"github.com/goulfm/goulfm/internal/daemon"
 	"github.com/goulfm/goulfm/internal/job"
-	"github.com/goulfm/goulfm/internal/node"
 )
 
 // TestLateNewsOfTheProcessBefore: the launcher has told of a death, the seat is another process's, and only now the news
@@ -30,6 +29,6 @@ func TestLateNewsOfTheProcessBefore(t *testing.T) {
 
 	r.enterNumber(first, false)
 	assert.Empty(t, d.Holdings(), "it is not the death of the process that has the seat now")
-	r.enterNumber(first+1<<node.SeatBits, false)
+	r.enterNumber(job.NumberOf(3, 1), false)
 	assert.Equal(t, []job.Holding{{Seat: 3}}, d.Holdings())
 }
