@@ -163,6 +163,20 @@ func (p *trial) dial(o ...gridrpc.DialOption) *gridrpc.Client {
 	return c
 }
 
+// toServer returns a connection of a client's identity to the only server, which has joined.
+func (p *trial) toServer(ctx context.Context, c *gridrpc.Client) *grpc.ClientConn {
+	_, err := gridrpc.Service[float64, where](c, "square").Call(ctx, new(3.0))
+	require.NoError(p.t, err)
+	offers, err := c.Offers(ctx)
+	require.NoError(p.t, err)
+	id, err := link.Load(p.dir, "client")
+	require.NoError(p.t, err)
+	conn, err := id.Dial(offers[0].Addr)
+	require.NoError(p.t, err)
+	p.t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
 // where is what the services of the trial server answer.
 type where struct {
 	Server  string
@@ -284,15 +298,7 @@ func TestAbandonedBeforeItsArgument(t *testing.T) {
 	defer cancel()
 	in := 3.0
 	square := gridrpc.Service[float64, where](c, "square")
-	_, err := square.Call(ctx, &in) // the server has joined
-	require.NoError(t, err)
-	offers, err := c.Offers(ctx)
-	require.NoError(t, err)
-	id, err := link.Load(p.dir, "client")
-	require.NoError(t, err)
-	conn, err := id.Dial(offers[0].Addr)
-	require.NoError(t, err)
-	defer conn.Close()
+	conn := p.toServer(ctx, c)
 	probed, err := pb.NewNodeClient(conn).Probe(ctx, &pb.ProbeRequest{})
 	require.NoError(t, err)
 	submit := func(cancelled bool) grpc.BidiStreamingClient[pb.CallFrame, pb.CallFrame] {

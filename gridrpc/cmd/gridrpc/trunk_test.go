@@ -15,7 +15,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/goulfm/goulfm/gridrpc"
-	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
@@ -28,15 +27,7 @@ func TestSmallCallsBesideALargeOne(t *testing.T) {
 	defer cancel()
 	square, text := gridrpc.Service[float64, where](c, "square"), gridrpc.Service[int, string](c, "text")
 	in := 3.0
-	_, err := square.Call(ctx, &in) // the server has joined
-	require.NoError(t, err)
-	offers, err := c.Offers(ctx)
-	require.NoError(t, err)
-	id, err := link.Load(p.dir, "client")
-	require.NoError(t, err)
-	conn, err := id.Dial(offers[0].Addr)
-	require.NoError(t, err)
-	defer conn.Close()
+	conn := p.toServer(ctx, c)
 	probed, err := pb.NewNodeClient(conn).Probe(ctx, &pb.ProbeRequest{})
 	require.NoError(t, err)
 	const large = 64 << 20
@@ -141,17 +132,8 @@ func TestOldClient(t *testing.T) {
 	c := p.dial()
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
-	in := 3.0
-	_, err := gridrpc.Service[float64, where](c, "square").Call(ctx, &in)
-	require.NoError(t, err)
-	offers, err := c.Offers(ctx)
-	require.NoError(t, err)
-	id, err := link.Load(p.dir, "client")
-	require.NoError(t, err)
-	conn, err := id.Dial(offers[0].Addr)
-	require.NoError(t, err)
-	defer conn.Close()
-	err = conn.Invoke(ctx, "/gridrpc.v1.Node/Probe", &pb.ProbeRequest{}, &pb.ProbeReply{})
+	conn := p.toServer(ctx, c)
+	err := conn.Invoke(ctx, "/gridrpc.v1.Node/Probe", &pb.ProbeRequest{}, &pb.ProbeReply{})
 	assert.Equal(t, codes.Unimplemented, status.Code(err))
 	assert.ErrorContains(t, err, "/gridrpc.v1.Node/Probe")
 	assert.ErrorContains(t, err, pb.Wire())
