@@ -63,8 +63,7 @@ func TestRecoveryOverProcesses(t *testing.T) {
 // committed: copies, or parity, are on others. That holds for nodes side by side, for rank 0's, for one that is lost in the repair
 // after another one, and until all ranks are on the last node.
 func TestNodesAreLost(t *testing.T) {
-	s3d := filepath.Join(t.TempDir(), "s3d")
-	build(t, s3d, "../../examples/s3d")
+	s3d := build(t, "../../examples/s3d")
 	run := func(plan, flags string) (result, string) {
 		args := append([]string{"run", "--host", "4", "--ppn", "2", "--timeout", "60s"}, strings.Fields(plan)...)
 		args = append(args, s3d, "-nx", "16", "-ny", "16", "-nz", "16", "-steps", "30", "-every", "5")

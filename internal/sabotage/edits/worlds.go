@@ -45,12 +45,12 @@ func worlds() []Edit {
 		},
 		{
 			Name: "world-seats", Rule: "a seat is not free while a communicator has its process",
-			Changes: []Change{{File: "internal/control/seat.go", Old: "if !c.departed.Has(proc) || c.refersTo(proc) {", New: "if !c.departed.Has(proc) {"}},
+			Changes: []Change{{File: "internal/control/seat.go", Old: " || c.refersTo(proc) {", New: " {"}},
 			Hunt:    lives("V5", "V4"),
 		},
 		{
 			Name: "world-news", Rule: "a seat is not free while a process has not heard of the death in it",
-			Changes: []Change{{File: "internal/control/seat.go", Old: "if !c.departed.Has(proc) || c.refersTo(proc) {", New: "if c.refersTo(proc) {"}},
+			Changes: []Change{{File: "internal/control/seat.go", Old: "if !c.departed.Has(proc) || c.lost", New: "if c.lost"}},
 			Hunt:    lives("V5", "V4"),
 		},
 		{
