@@ -61,17 +61,49 @@ func (n *node) isLost() bool {
 	}
 }
 
-// awaitBegun waits until the first processes of the node run.
+// awaitBegun waits until the first processes of the node run. A node that is lost when all of them had been started has begun, and its
+// processes are dead: others may have met them, although their daemon has not come to say so.
+//
+//	daemon of node 2     launcher                           processes
+//	Started, of all
+//	Begun                waits for node 0                   have their world; go on
+//	killed               hears Begun, and that 2 is lost
+//	                     looks at node 2: which came first?
 func (n *node) awaitBegun() error {
 	select {
 	case b := <-n.begun:
-		if b.Why != "" {
-			return adviseOfProgram(b.Why)
-		}
-		return nil
+		return fault(b)
 	case <-n.lost:
-		return errLost
 	}
+	select {
+	case b := <-n.begun:
+		return fault(b)
+	default:
+	}
+	if n.f.hasStarted(n) {
+		return nil
+	}
+	return errLost
+}
+
+// fault says why processes could not be started, or nil.
+func fault(b orders.Begun) error {
+	if b.Why == "" {
+		return nil
+	}
+	return adviseOfProgram(b.Why)
+}
+
+// hasStarted says whether all processes that were to be started on a node have been.
+func (f *Fleet) hasStarted(n *node) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, seat := range n.seats {
+		if p := f.processes[seat]; p != nil && p.pid == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 var (

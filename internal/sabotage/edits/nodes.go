@@ -85,6 +85,11 @@ func seatsOfNodes() []Edit {
 			Changes: []Change{{File: "internal/job/seats.go", Old: " && !slices.Contains(ev.Barred, seat)", New: ""}},
 			Tests:   []Test{{Run: "TestScripts/nodes"}},
 		},
+		{
+			Name: "node-lost-at-start", Rule: "a node whose processes have started is lost, and no start that has failed",
+			Changes: []Change{{File: "internal/fleet/node_linux.go", Old: "if n.f.hasStarted(n) {", New: "if false {"}},
+			Tests:   []Test{{Run: "TestANodeIsLostAtItsStart"}},
+		},
 	}
 }
 
