@@ -153,10 +153,10 @@ func (f *flight) happen(list []event) {
 // be told only the latest stays.
 func (f *flight) post(ev session.Event, apply func()) {
 	f.mu.Lock()
-	_, again := ev.(session.Progressed)
-	if n := len(f.events); again && n > 0 {
-		if last, ok := f.events[n-1].rule.(session.Progressed); ok && last.Attempt == ev.(session.Progressed).Attempt {
-			f.events = f.events[:n-1]
+	if p, ok := ev.(session.Progressed); ok && len(f.events) > 0 {
+		n := len(f.events) - 1
+		if last, ok := f.events[n].rule.(session.Progressed); ok && last.Attempt == p.Attempt {
+			f.events = f.events[:n]
 		}
 	}
 	f.events = append(f.events, event{ev, apply})

@@ -68,7 +68,7 @@ func (d *Daemon) takeStatus() (p *process, status syscall.WaitStatus) {
 		p.reaped = true
 		d.node.SetEnded(p.number)
 		if d.kept != nil {
-			d.kept.Release(int(d.node.Generation(p.number))<<job.SeatBits | p.number)
+			d.kept.Release(d.Number(p.number))
 		}
 	}
 	return p, status

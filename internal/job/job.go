@@ -16,9 +16,9 @@ type Config struct {
 	Respawn int
 }
 
-// SeatBits are the bits of a process's number that are its seat; the others are its generation:
+// seatBits are the bits of a process's number that are its seat; the others are its generation:
 // how many processes had the seat before. A number is never used twice.
-const SeatBits = 16
+const seatBits = 16
 
 // A Process is what is known of one.
 type Process struct {
@@ -128,10 +128,10 @@ func (r *Rules) do(a Action) { r.out = append(r.out, a) }
 func (p Process) Number() int { return NumberOf(p.Seat, p.Generation) }
 
 // NumberOf returns the number of the process of a seat that had so many before, and SeatOf the seat of a process.
-func NumberOf(seat, generation int) int { return generation<<SeatBits | seat }
+func NumberOf(seat, generation int) int { return generation<<seatBits | seat }
 
 // SeatOf goes with NumberOf.
-func SeatOf(number int) int { return number & (1<<SeatBits - 1) }
+func SeatOf(number int) int { return number & (1<<seatBits - 1) }
 
 // proc returns what is known of the process in a seat, or nil.
 func (r *Rules) proc(number int) *Process {

@@ -49,9 +49,8 @@ func (r *roll) enterNumber(number int, left bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	seat := job.SeatOf(number)
-	if seat < len(r.entered) && r.d.Number(seat) == number && r.isNew(seat) {
-		r.d.Declare(seat, left)
-		r.d.WakeAll()
+	if seat < len(r.entered) && r.d.Number(seat) == number {
+		r.declare(seat, left)
 	}
 }
 
@@ -59,6 +58,11 @@ func (r *roll) enterNumber(number int, left bool) {
 func (r *roll) enter(seat int, left bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.declare(seat, left)
+}
+
+// declare is enter for who holds mu.
+func (r *roll) declare(seat int, left bool) {
 	if r.isNew(seat) {
 		r.d.Declare(seat, left)
 		r.d.WakeAll()
