@@ -104,7 +104,10 @@ func (b *bench) heat(file, launch string, steps, every int, more ...string) (o o
 
 // pilot measures what a step and a commit cost, and chooses an MTBF by that.
 func (b *bench) pilot(file string) (p pilot, err error) {
-	const steps = 100
+	steps, err := b.manySteps(file)
+	if err != nil {
+		return p, err
+	}
 	var start, plain, ratio []float64
 	for range b.roundsOr(5, 1) {
 		say("daly: what a step and a commit cost")
@@ -116,14 +119,30 @@ func (b *bench) pilot(file string) (p pilot, err error) {
 			}
 			took[i] = o.took
 		}
-		work := max(took[1]-took[0], 1e-2)
-		start, plain, ratio = append(start, took[0]), append(plain, work/steps), append(ratio, (took[2]-took[1])/work)
+		work := workOf(took[1], took[0])
+		start, plain, ratio = append(start, took[0]), append(plain, work/float64(steps)), append(ratio, (took[2]-took[1])/work)
 	}
 	p.start, p.commit = record.Median(start), max(record.Median(ratio), 0.1)
 	p.mtbf = max(dalyCosts*p.commit, leastMTBF/record.Median(plain))
 	p.steps = int(dalyWork * p.mtbf)
 	return p, nil
 }
+
+// manySteps is so many that they take several times as long as the start, which differs from one run to the next.
+func (b *bench) manySteps(file string) (steps int, err error) {
+	start, err := b.heat(file, "", 1, never)
+	for steps = 100; err == nil; steps *= 2 {
+		var o outcome
+		if o, err = b.heat(file, "", steps, never); o.took >= 5*start.took {
+			break
+		}
+	}
+	return steps, err
+}
+
+// workOf is what of a run is not its start. That was measured at another moment: if it seems to be most of the run, it was
+// a slower one.
+func workOf(took, start float64) float64 { return max(took-start, took/2) }
 
 // A moment is a planned death: when, in MTBFs from the start.
 type moment struct {
@@ -151,13 +170,14 @@ func (b *bench) disturbed(t *tried, file string, p pilot, deaths []moment) error
 	if err != nil {
 		return err
 	}
-	work := max(plain.took-p.start, 1e-2)
+	work := workOf(plain.took, p.start)
 	step := work / float64(p.steps)
+	mtbf := max(p.mtbf*step, leastMTBF)
 	launch := ""
 	for _, d := range deaths {
-		launch += fmt.Sprintf(" --kill %d@%.3fs", d.rank, d.at*p.mtbf*step)
+		launch += fmt.Sprintf(" --kill %d@%.3fs", d.rank, d.at*mtbf)
 	}
-	o, err := b.heat(file, launch, p.steps, t.every, "-mtbf", fmt.Sprintf("%.3fs", p.mtbf*step))
+	o, err := b.heat(file, launch, p.steps, t.every, "-mtbf", fmt.Sprintf("%.3fs", mtbf))
 	if err == nil && o.result != plain.result {
 		err = fmt.Errorf("the result is %q, and undisturbed %q", o.result, plain.result)
 	}
