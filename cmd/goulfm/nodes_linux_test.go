@@ -197,12 +197,14 @@ func TestSpawnOnNodes(t *testing.T) {
 	}
 }
 
-// TestSeatsOfNodesAreUsedAgain: in each of 20 rounds a process dies, and another one while it is replaced, on any
-// of three nodes; together they are more than there can be at a time.
+// TestSeatsOfNodesAreUsedAgain: in each of 30 rounds a process on one of two nodes dies and is replaced; together they are
+// more than there can be at a time.
 func TestSeatsOfNodesAreUsedAgain(t *testing.T) {
+	endure := build(t, "../../bench/endure")
 	for seed := range 3 {
-		got := goulfmCommand(t, "", "run", "-q", "-n", "6", "--host", "3", "--ppn", "2", "--universe", "40", prog, "spawn-stress", fmt.Sprint(seed), "20")
-		assert.Equal(t, result{0, "done with 6\n", ""}, got, "seed %d", seed)
+		got := goulfmCommand(t, "", "run", "-q", "--host", "2", "--ppn", "2", "--universe", "12", endure, "replace", "-rank", "-n", "4", "-rounds", "30", "-seed", fmt.Sprint(seed+1))
+		assert.Equal(t, 0, got.code, "seed %d: %s", seed+1, got.err)
+		assert.Regexp(t, `^replace: 30 rounds; .*\n$`, got.out)
 	}
 }
 
