@@ -29,7 +29,7 @@ type ReplaceSpec struct {
 // Collective. It works on a revoked communicator, and it has one outcome at all living
 // members: success, or an error that Is ErrProcFailed if a member has died or left,
 // ErrNoRoom if so many processes cannot be had, ErrPeerArgument if one could not be
-// started, ErrMismatch if members gave different ranks. What fails leaves no process. A
+// started (rank 0 gets the reason, which Is ErrProcFailed where it was killed or lost with its node), ErrMismatch if members gave different ranks. What fails leaves no process. A
 // death that comes later is found on the new communicator, which has the mode of c
 // (SetUniform). After a failure it takes a Shrink of c, of what is left of it, to try again.
 //

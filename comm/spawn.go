@@ -29,8 +29,9 @@ type SpawnSpec struct {
 // Collective; it succeeds at every live member of c or at none (R56), once all new
 // processes are in Init. It fails if one of them cannot be started or ends before, if a
 // member of c is dead, and if the job has memory for fewer processes (goulfm run
-// --universe): then nothing remains of the new ones (R59). Rank 0 gets the reason, the
-// others ErrPeerArgument. A process that the job has lost is not replaced in its
+// --universe): then nothing remains of the new ones (R59). Rank 0 gets the reason, which Is
+// ErrProcFailed where a new process was killed or lost with its node; the others get
+// ErrPeerArgument. A process that the job has lost is not replaced in its
 // communicators: Shrink, Spawn, Merge make one with as many members as before, and
 // Split puts them in order. When ctx ends only the wait is given up.
 //
@@ -106,6 +107,8 @@ func (c starting) startProcesses(ctx context.Context, ask lifeline.Spawn) (start
 		return started, err
 	case answer.Short:
 		return started, fmt.Errorf("%w: %s", ErrNoRoom, answer.Why)
+	case answer.Died:
+		return started, fmt.Errorf("%w: %s", ErrProcFailed, answer.Why)
 	case answer.Why != "":
 		return started, errors.New(answer.Why)
 	}

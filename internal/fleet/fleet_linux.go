@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -267,15 +268,15 @@ func (f *Fleet) Adopt() {
 // awaitStarted waits for the answer to a Start. What was started on a node that is lost now has
 // started, and died with it.
 func (f *Fleet) awaitStarted(n *node, proc *process) error {
-	var why string
+	var why error
 	select {
 	case s := <-proc.started:
 		if s.Why == "" {
 			return nil
 		}
-		why = s.Why
+		why = errors.New(s.Why)
 	case <-n.lost:
-		why = "the node is lost"
+		why = ErrNodeLost
 	}
 	f.mu.Lock()
 	if proc.pid != 0 {
@@ -288,7 +289,7 @@ func (f *Fleet) awaitStarted(n *node, proc *process) error {
 	}
 	f.mu.Unlock()
 	proc.endOutput()
-	return fmt.Errorf("%s: %s", n, why)
+	return fmt.Errorf("%s: %w", n, why)
 }
 
 // everywhere returns a path by which other processes of this machine find what this one calls

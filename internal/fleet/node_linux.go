@@ -106,6 +106,9 @@ func (f *Fleet) hasStarted(n *node) bool {
 	return true
 }
 
+// ErrNodeLost is why a process could not be started whose node is lost.
+var ErrNodeLost = errors.New("the node is lost")
+
 var (
 	errLost   = errors.New("the connection to its daemon has ended")
 	errSilent = errors.New("neither the launcher nor its neighbour hears of it")

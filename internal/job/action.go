@@ -42,6 +42,7 @@ type Answer struct {
 	Token    uint64
 	First, N int
 	Short    bool // the job has room for fewer
+	Died     bool // one was killed, or lost with its node, before it was in Init: to ask again may help
 	Why      string
 }
 

@@ -109,12 +109,24 @@ func (r *Rules) take(first, n int) Start {
 	return start
 }
 
-// answer tells who asked for a batch what became of it, once.
-func (r *Rules) answer(b *batch, why string) {
+// answer tells the root of a batch, once, that its processes are in Init, or why there are none. Died: their program
+// has nothing to do with that.
+func (r *Rules) answer(b *batch, died bool, why string) {
 	if !b.told {
-		r.do(Answer{Root: b.root, Token: b.token, First: b.first, N: b.count, Why: why})
+		r.do(Answer{Root: b.root, Token: b.token, First: b.first, N: b.count, Died: died, Why: why})
 	}
 	b.told = true
+}
+
+// endBeforeInit says why a process has ended before it was in Init, and whether its program has nothing to do with it.
+func endBeforeInit(p Process) (died bool, why string) {
+	switch {
+	case p.By == ByNode:
+		return true, fmt.Sprintf("process %d was lost with its node before it was in Init", p.Number())
+	case p.By == BySilence || p.Status.Signal != 0:
+		return true, fmt.Sprintf("process %d was killed before it was in Init", p.Number())
+	}
+	return false, fmt.Sprintf("process %d ended before it was in Init: is it a goulfm program?", p.Number())
 }
 
 // startedOne notes that a process of a batch runs. The batch may be over already.
@@ -138,7 +150,7 @@ func (r *Rules) abandon(ev NotStarted) {
 		return
 	}
 	b.missed = true
-	r.answer(b, fmt.Sprintf("start process %d: %s", ev.Proc, ev.Why))
+	r.answer(b, ev.NodeLost, fmt.Sprintf("start process %d: %s", ev.Proc, ev.Why))
 	r.drop(b)
 }
 
@@ -146,7 +158,7 @@ func (r *Rules) abandon(ev NotStarted) {
 func (r *Rules) countInInit(number int) {
 	if b := r.batchOf(number); b != nil && !b.over {
 		if b.joined++; b.joined == b.count {
-			r.answer(b, "")
+			r.answer(b, false, "")
 		}
 	}
 }
@@ -155,7 +167,8 @@ func (r *Rules) countInInit(number int) {
 // batch, or the last one that could keep a batch.
 func (r *Rules) lose(number int) {
 	if b := r.batchOf(number); b != nil && !b.told && !b.over {
-		r.answer(b, fmt.Sprintf("process %d ended before it was in Init: is it a goulfm program?", number))
+		died, why := endBeforeInit(r.procs[number])
+		r.answer(b, died, why)
 		r.drop(b)
 	}
 	for _, b := range slices.Clone(r.batches) {

@@ -10,8 +10,9 @@ type Forked struct{ Proc int }
 // NotStarted says that the process could not be started, and those of its batch that come after it are
 // not tried.
 type NotStarted struct {
-	Proc int
-	Why  string
+	Proc     int
+	NodeLost bool // the node on which it was to run
+	Why      string
 }
 
 // Joined says that the process is in Init.

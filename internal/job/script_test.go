@@ -78,11 +78,13 @@ func event(t *testing.T, words []string) Event {
 	case "forked":
 		return Forked{n(1)}
 	case "notstarted":
-		return NotStarted{n(1), strings.Join(words[2:], " ")}
+		return NotStarted{Proc: n(1), NodeLost: words[2] == "node", Why: strings.Join(words[2:], " ")}
 	case "joined":
 		return Joined{n(1)}
 	case "found":
 		return Found{Proc: n(1), By: ByTombstone, AtNs: int64(n(2)), Left: len(words) > 3 && words[3] == "left"}
+	case "lost": // with its node
+		return Found{Proc: n(1), By: ByNode, AtNs: int64(n(2))}
 	case "exits":
 		return Reaped{n(1), Status{Code: n(2)}}
 	case "killed":

@@ -105,7 +105,7 @@ func (r *Rules) takeSpares(ev Wanted) bool {
 	s.wasted = 0
 	b := &batch{first: best, count: ev.N, root: ev.Root, parents: slices.Clone(ev.Parents), token: ev.Token, joined: ev.N, spares: true}
 	r.batches = append(r.batches, b)
-	r.answer(b, "")
+	r.answer(b, false, "")
 	return true
 }
 

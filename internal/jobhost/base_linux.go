@@ -53,7 +53,7 @@ func (b *Base) Perform(actions []job.Action) (wake bool) {
 		case job.KillAll:
 			b.Daemon.KillAll()
 		case job.Answer:
-			b.Daemon.Say(a.Root, lifeline.Spawned{Token: a.Token, First: a.First, N: a.N, Short: a.Short, Why: a.Why})
+			b.Daemon.Say(a.Root, lifeline.Spawned{Token: a.Token, First: a.First, N: a.N, Short: a.Short, Died: a.Died, Why: a.Why})
 		default:
 			if b.More != nil {
 				b.More(a)

@@ -29,7 +29,7 @@ func (l *launcher) addSpare() {
 			return
 		}
 		if err := l.startSpare(start); err != nil {
-			l.Apply(job.NotStarted{Proc: start.First, Why: err.Error()})
+			l.Apply(notStarted(start.First, err))
 			l.rep.note("spare", "a spare does not start: %v", err)
 			return
 		}

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/daemon"
+	"github.com/goulfm/goulfm/internal/fleet"
 	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/lifeline"
 	"golang.org/x/sys/unix"
@@ -137,7 +139,7 @@ func (l *launcher) want(ev job.Wanted) (start job.Start, ok, later bool) {
 
 func (l *launcher) startBatch(root int, b job.Start, prog *program, m lifeline.Spawn) {
 	if err := l.vacate(b.Used); err != nil {
-		l.Apply(job.NotStarted{Proc: b.First, Why: err.Error()})
+		l.Apply(notStarted(b.First, err))
 		l.crew.Unexpect(b.Count)
 		return
 	}
@@ -146,7 +148,7 @@ func (l *launcher) startBatch(root int, b job.Start, prog *program, m lifeline.S
 		number := b.First + i
 		who := boot.Info{Rank: i, Size: b.Count, First: b.First, Spawned: true, Keeps: m.Replace}
 		if err := l.startSpawned(number, who, prog, m); err != nil {
-			l.Apply(job.NotStarted{Proc: number, Why: err.Error()})
+			l.Apply(notStarted(number, err))
 			l.crew.Unexpect(b.Count - i)
 			return
 		}
@@ -155,6 +157,11 @@ func (l *launcher) startBatch(root int, b job.Start, prog *program, m lifeline.S
 	}
 	l.crew.Watch(b.First, b.Count)
 	l.rep.spawned(l.numbers(b), prog.name, root)
+}
+
+// notStarted says that a process could not be started, and whether the loss of its node is why.
+func notStarted(seat int, why error) job.NotStarted {
+	return job.NotStarted{Proc: seat, NodeLost: errors.Is(why, fleet.ErrNodeLost), Why: why.Error()}
 }
 
 // vacate makes seats free that others had. It comes before anybody can learn who has them now.

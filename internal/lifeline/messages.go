@@ -61,6 +61,7 @@ type Spawned struct {
 	First int    `json:"first,omitempty"`
 	N     int    `json:"n,omitempty"`
 	Short bool   `json:"short,omitempty"` // the job has room for fewer processes
+	Died  bool   `json:"died,omitempty"`  // one was killed, or lost with its node, before it was in Init
 	Why   string `json:"why,omitempty"`
 }
 
