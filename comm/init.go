@@ -172,7 +172,7 @@ func begin(ctx context.Context, cfg Config) (*Comm, error) {
 	if info.Spawned {
 		w.takeParent(place)
 	}
-	go p.Listen(w.dump)
+	go p.Listen(w.dump, w.outlived)
 	c := &Comm{e: w.proc.World(), w: w}
 	c.uniform.Store(cfg.Uniform)
 	return c, nil
@@ -227,6 +227,7 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 	out.Nodes = w.process.Nodes
 	if out.Nodes != nil {
 		out.Heed = w.process.HeedLease
+		out.OnRevoke = func(name [16]byte) { w.process.Say(lifeline.Revoked{Name: name[:]}) }
 	}
 	out.Era, out.Fence, out.Share = info.Era, info.Fence, info.Ranks
 	for rank := range info.Size {
@@ -249,6 +250,9 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 	}
 	return out
 }
+
+// outlived revokes a communicator that a process of this or another node had revoked, which has died.
+func (w *world) outlived(name [16]byte) { engine.Outlived(w.proc, name) }
 
 // tick is what is to be looked at now and then.
 func (w *world) tick() {

@@ -197,6 +197,18 @@ func TestSpawnOnNodes(t *testing.T) {
 	}
 }
 
+// TestARevocationOutlivesItsRevoker: who revokes has no connection yet to anybody, and is killed before there is one.
+func TestARevocationOutlivesItsRevoker(t *testing.T) {
+	for _, args := range []string{"--host 4 --ppn 1", "--host 2 --ppn 3 --secure tls"} {
+		got := goulfmCommand(t, "", append(append([]string{"run", "--timeout", "60s"}, strings.Fields(args)...), prog, "revoke")...)
+		assert.Equal(t, 0, got.code, "%s: %s", args, got.err)
+		for rank := range strings.Count(got.out, "\n") {
+			assert.Contains(t, got.out, fmt.Sprintf("rank %d: revoked\n", rank), args)
+		}
+		assert.Contains(t, []int{3, 5}, strings.Count(got.out, "revoked"), args)
+	}
+}
+
 // TestSeatsOfNodesAreUsedAgain: in each of 30 rounds a process on one of two nodes dies and is replaced; together they are
 // more than there can be at a time.
 func TestSeatsOfNodesAreUsedAgain(t *testing.T) {

@@ -169,9 +169,9 @@ func (p *Process) flush() {
 }
 
 // Listen shows that this process lives, or calls dump, whenever the launcher asks, gives
-// answers to who waits for them, and ends this process when the launcher is gone: by
-// default a job ends with its launcher.
-func (p *Process) Listen(dump func()) {
+// answers to who waits for them, tells revoked of revocations by processes that have died, and ends this
+// process when the launcher is gone: by default a job ends with its launcher.
+func (p *Process) Listen(dump func(), revoked func(name [16]byte)) {
 	for m, err := p.in.Next(); err == nil; m, err = p.in.Next() {
 		switch m := m.Message.(type) {
 		case lifeline.Prove:
@@ -185,6 +185,8 @@ func (p *Process) Listen(dump func()) {
 				delete(p.answers, m.Token)
 			}
 			p.mu.Unlock()
+		case lifeline.Revoked:
+			revoked([16]byte(m.Name))
 		}
 	}
 	_ = unix.Kill(os.Getpid(), unix.SIGKILL)

@@ -50,7 +50,7 @@ func (p *Process) Ask(context.Context, lifeline.Spawn, func(lifeline.Spawned)) (
 }
 
 // Listen does nothing.
-func (p *Process) Listen(func()) {}
+func (p *Process) Listen(func(), func([16]byte)) {}
 
 var start = time.Now()
 

@@ -174,6 +174,9 @@ func (c *Control) enliven(from origin, g member.Group) *communicator {
 	cm := c.newCommunicator(g, from)
 	c.comm.put(g.Index, slot{state: Live, comm: cm})
 	c.release(cm, wait.held, true)
+	if c.early.take(g) {
+		c.step(cm, member.Revoke{})
+	}
 	for _, proc := range c.seen {
 		c.tellDeath(cm, proc)
 		c.compareDue = true

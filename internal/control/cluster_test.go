@@ -416,6 +416,9 @@ func (c *cluster) command(line string) error {
 		c.step(num(1), Uniform{Comm: uint32(num(2)), On: w[3] == "on"})
 	case "revoke":
 		c.step(num(1), Revoke{Comm: uint32(num(2))})
+	case "outlived": // PROC INDEX BY: by process BY, of the communicator that has this index there
+		g := c.procs[num(3)].comm.live(uint32(num(2))).Group()
+		c.step(num(1), Outlived{g.UID.RevokedBy(num(3))})
 	case "ack":
 		n, err := c.procs[num(1)].Failed(uint32(num(2))).Ack(num(3))
 		c.log("%s: acknowledged %d, error %v", w[1], n, err)

@@ -87,6 +87,7 @@ type Control struct {
 	met  rankset.Set // members of communicators that this process has or had
 	comm table
 
+	early      early
 	queue      []job       // what communicators want done, oldest first
 	out        []Action    // what Step returns
 	compareDue bool        // digests go out at the end of this Step
@@ -275,6 +276,10 @@ func (c *Control) apply(ev Event) {
 		}
 	case Revoke:
 		if cm := c.comm.live(ev.Comm); cm != nil {
+			c.step(cm, member.Revoke{})
+		}
+	case Outlived:
+		if cm := c.early.hear(&c.comm, ev.Name); cm != nil {
 			c.step(cm, member.Revoke{})
 		}
 	}

@@ -70,6 +70,10 @@ type Look struct{ Comm uint32 }
 // one that is freed, does nothing.
 type Revoke struct{ Comm uint32 }
 
+// Outlived says that a process that has died since had revoked a communicator. Others spread that, too, if they have
+// heard of it (B24).
+type Outlived struct{ Name member.Revocation }
+
 // Uniform says whether a failure of a member of communicator Comm revokes it here by
 // itself. With a failure that is known it does at once. What is made from Comm begins
 // as Comm is then.
@@ -78,16 +82,17 @@ type Uniform struct {
 	On   bool
 }
 
-func (Uniform) event() {}
-func (Exited) event()  {}
-func (Lost) event()    {}
-func (Broken) event()  {}
-func (Left) event()    {}
-func (Tick) event()    {}
-func (Receive) event() {}
-func (Propose) event() {}
-func (Look) event()    {}
-func (Revoke) event()  {}
+func (Uniform) event()  {}
+func (Exited) event()   {}
+func (Lost) event()     {}
+func (Broken) event()   {}
+func (Left) event()     {}
+func (Tick) event()     {}
+func (Receive) event()  {}
+func (Propose) event()  {}
+func (Look) event()     {}
+func (Revoke) event()   {}
+func (Outlived) event() {}
 
 // Action is what the caller of Step must do: one of the types below.
 type Action interface{ action() }

@@ -211,9 +211,29 @@ func (c *Comm) Revoke() error {
 	if err := c.alive(); err != nil {
 		return err
 	}
+	revoke(c)
+	return nil
+}
+
+// revoke revokes c at all members, also if this process dies before they have been told (B24).
+func revoke(c *Comm) {
+	p := c.p
+	if p.cfg.OnRevoke != nil && !c.revoked && !c.shared {
+		p.cfg.OnRevoke(c.group.UID.RevokedBy(c.group.Procs[c.group.Me]))
+	}
 	p.rules.step(control.Revoke{Comm: c.group.Index})
 	p.links.pushOn()
-	return nil
+}
+
+// Outlived tells a process of a revocation by one that has died: a member.Revocation.
+func Outlived(p *Proc, name [16]byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.fenced.Load() || p.finalized.Load() {
+		return
+	}
+	p.rules.step(control.Outlived{Name: name})
+	p.links.pushOn()
 }
 
 // SetUniform says whether the first failure of a member revokes c by itself.

@@ -84,6 +84,9 @@ type Config struct {
 	// Heed, if not nil, is called before the outcome of an agreement between nodes is returned, without
 	// locks: it returns once this node may go on (F13).
 	Heed func()
+	// OnRevoke, if not nil, is called before any member is told that this process revokes a communicator of
+	// several nodes, by a member.Revocation: whoever lives is to learn of it, though this process dies (B24). It must not call the engine.
+	OnRevoke func(name [16]byte)
 	// OnSilent, if not nil, is called when a process has shown no life for long enough to
 	// be ended, by a detector that does not fence: who may ends it, and lets its departure
 	// be known. It must not call the engine.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/match"
 	"github.com/goulfm/goulfm/internal/must"
 	"github.com/goulfm/goulfm/internal/sched"
@@ -355,8 +354,7 @@ func (ss *schedules) withdrawPart(r *Request) {
 func (c *Comm) suffer(sequence int, k Consequence) {
 	p := c.p
 	if k.Revoke {
-		p.rules.step(control.Revoke{Comm: c.group.Index})
-		p.links.pushOn()
+		revoke(c)
 	}
 	if k.Tag == 0 {
 		return

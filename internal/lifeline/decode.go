@@ -58,6 +58,8 @@ func saidByRank(what string) func([]byte) (Message, error) {
 		return body[Drop]
 	case Dump{}.what():
 		return body[Dump]
+	case Revoked{}.what():
+		return body[Revoked]
 	}
 	return nil
 }
@@ -73,6 +75,8 @@ func saidByDaemon(what string) func([]byte) (Message, error) {
 		return body[Prove]
 	case Describe{}.what():
 		return body[Describe]
+	case Revoked{}.what():
+		return body[Revoked]
 	}
 	return nil
 }

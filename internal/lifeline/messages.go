@@ -98,6 +98,12 @@ type Drop struct {
 	Root  int `json:"root,omitempty"`
 }
 
+// Revoked says that the sender revokes a communicator, before it tells any member of that. The daemon says
+// it of a rank that has died.
+type Revoked struct {
+	Name []byte `json:"name"` // a member.Revocation: 16 bytes
+}
+
 // Prove asks a rank to show that it lives.
 type Prove struct{}
 
@@ -130,6 +136,7 @@ func (Spawn) what() string    { return "spawn" }
 func (Spawned) what() string  { return "spawned" }
 func (Keep) what() string     { return "keep" }
 func (Drop) what() string     { return "drop" }
+func (Revoked) what() string  { return "revoked" }
 func (Prove) what() string    { return "prove" }
 func (Describe) what() string { return "describe" }
 func (Dump) what() string     { return "dump" }
@@ -184,6 +191,13 @@ func (m Drop) check(procs int) error {
 		return fmt.Errorf("%d processes dropped", m.N)
 	}
 	return checkProcs(procs, m.First, m.Root)
+}
+
+func (m Revoked) check(int) error {
+	if len(m.Name) != 16 {
+		return fmt.Errorf("a revocation of %d bytes", len(m.Name))
+	}
+	return nil
 }
 
 func (Prove) check(int) error    { return nil }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"slices"
 )
 
 // Kind names a call that ends in an agreement.
@@ -193,6 +194,26 @@ func GatheringUID(parent UID, procs []int, tag int, count uint64) UID {
 }
 
 // String returns the first eight hexadecimal digits.
+// A Revocation names a communicator and a member that revoked it, for those who may not know it. The uid alone will
+// not do:
+//
+//	0 decides a shrink, {0 1 2} is left; revokes that, and dies.
+//	1 and 2 decide the same shrink without 0 (A17): theirs has the same uid, and nobody has revoked it.
+type Revocation [16]byte
+
+// RevokedBy returns the name of the revocation of u by a process.
+func (u UID) RevokedBy(proc int) Revocation {
+	r := Revocation(u)
+	binary.LittleEndian.PutUint32(r[12:], binary.LittleEndian.Uint32(r[12:])^uint32(proc))
+	return r
+}
+
+// Meets says whether r is of the communicator of g, by one of its members.
+func (r Revocation) Meets(g Group) bool {
+	proc := binary.LittleEndian.Uint32(r[12:]) ^ binary.LittleEndian.Uint32(g.UID[12:])
+	return g.UID.RevokedBy(int(proc)) == r && slices.Contains(g.Procs, int(proc))
+}
+
 func (u UID) String() string { return hex.EncodeToString(u[:4]) }
 
 func hash(parent UID, kind string, seq, color uint64) UID {

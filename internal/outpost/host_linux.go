@@ -19,6 +19,7 @@ func (o *outpost) Found(proc int, by job.Evidence, left bool, atNs int64) {
 	kind := roster.Died
 	if left {
 		kind = roster.Left
+		o.revocations.take(proc) // Finalize has seen to it that all members have heard
 	}
 	o.roll.enter(proc, left)
 	o.vigil.Publish(roster.Process(kind, uint32(o.d.Number(proc))))
@@ -31,7 +32,10 @@ func (o *outpost) Reaped(proc int, status job.Status) {
 }
 
 // Heard is told that it has said its last.
-func (o *outpost) Heard(proc int) { o.mouth.Say(orders.Heard{Proc: proc}) }
+func (o *outpost) Heard(proc int) {
+	o.outlive(proc)
+	o.mouth.Say(orders.Heard{Proc: proc})
+}
 
 // NoLife is told of a process that shows none.
 func (o *outpost) NoLife(proc int, atNs int64) { o.mouth.Say(orders.NoLife{Proc: proc, AtNs: atNs}) }
@@ -50,6 +54,10 @@ func (o *outpost) Said(proc int, said lifeline.Received) error {
 		if twice {
 			return jobhost.ErrTwice
 		}
+	}
+	if m, ok := said.Message.(lifeline.Revoked); ok {
+		o.revocations.add(proc, revocation(m.Name))
+		return nil
 	}
 	if o.hearAlone(proc, said.Message) {
 		return nil

@@ -56,6 +56,8 @@ type outpost struct {
 	roll       *roll
 	solo       solo
 
+	revocations revocations
+
 	guests Guests         // nil: it starts its processes itself
 	begun  bool           // Go has come
 	first  []orders.Start // what is started then

@@ -109,7 +109,8 @@ func (w *watcher) Learned(origin int, entries []roster.Entry) {
 			w.d.Signal(int(e.Number()), syscall.SIGKILL)
 		case roster.Quiet:
 			w.solo.finish(origin, w.nodes+1)
-		case roster.Revoked: // revocations go by the members themselves
+		case roster.Revoked:
+			(*outpost)(w).tellRevoked(e.Name)
 		}
 	}
 }

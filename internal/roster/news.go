@@ -17,7 +17,7 @@ type Kind uint8
 const (
 	Died    Kind = iota + 1 // a process of this node ended without leaving
 	Left                    // a process of this node has finalized
-	Revoked                 // a communicator was revoked by a process of this node
+	Revoked                 // a process of this node that has died had revoked a communicator
 	Aborted                 // a process of this node has ended the job, with an exit code
 	Doomed                  // a process of this node has ended that process
 	Quiet                   // no process runs on this node any more, nor will
@@ -44,8 +44,8 @@ func (k Kind) String() string {
 	return "nothing"
 }
 
-// An Entry is one line of a node's list. Name is the number of the process, the 128-bit
-// uid of the communicator, or the exit code, least significant byte first.
+// An Entry is one line of a node's list. Name is the number of the process, the name of the
+// revocation, or the exit code, least significant byte first.
 type Entry struct {
 	Kind Kind
 	Name [16]byte

@@ -22,6 +22,7 @@ import (
 //	I6   who is dead for somebody has ended, or its node was declared
 //	I7   only the head declares; no agreement leaves out a member that runs
 //	I8   what is revoked somewhere is revoked at all living members
+//	B24  what a process had revoked that has died is, too, unless its node is lost
 //	I9   a communicator has the same members, order, uid and indices at all
 //	I18  a node is declared when its lease is over, by its own clock, and its ranks stand still, unless its
 //	     daemon does; from then on it does not thaw, no agreement between nodes returns there, and its ranks

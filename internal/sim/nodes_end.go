@@ -3,6 +3,7 @@ package sim
 import (
 	"slices"
 
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/rankset"
 	"github.com/goulfm/goulfm/internal/roster"
@@ -124,9 +125,17 @@ func (k *nodeChecker) completeness(p *nodeRank) {
 // revocations is I8.
 func (k *nodeChecker) revocations(p *nodeRank) {
 	for _, h := range p.program.handles {
+		if p.rules.IsRevoked(h.group.Index) {
+			continue
+		}
 		by := slices.IndexFunc(k.revokedBy[h.key], func(q int) bool { return k.run.ranks[q].lives() })
-		if by >= 0 && !p.rules.IsRevoked(h.group.Index) {
+		if by >= 0 {
 			k.run.fail("I8", "communicator %v is revoked at process %d, not at %d\n%s", h.group.UID, k.revokedBy[h.key][by], p.proc, k.run.describe())
+		}
+		for _, q := range k.run.ranks {
+			if q.died && q.station.counts() && slices.ContainsFunc(q.told, func(r member.Revocation) bool { return r.Meets(h.group) }) {
+				k.run.fail("B24", "process %d revoked communicator %v and died, and %d never hears of it\n%s", q.proc, h.group.UID, p.proc, k.run.describe())
+			}
 		}
 	}
 }

@@ -159,6 +159,7 @@ func (g *nodeProgram) revoke(h *nodeHandle) {
 	h.revokes = false
 	g.me.run.report.Revokes++
 	g.me.run.trace(g.me.name(), "revokes %v", h.group.UID)
+	g.me.told = append(g.me.told, h.group.UID.RevokedBy(g.me.proc))
 	g.me.step(control.Revoke{Comm: h.group.Index})
 }
 

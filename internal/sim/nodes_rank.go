@@ -24,6 +24,8 @@ type nodeRank struct {
 	read    int // entries of the list
 	doom    int // above 0: it dies in its next step, with so many thousandths of that done, and one
 
+	told []member.Revocation // what its daemon has heard of it
+
 	died    bool
 	left    bool // in peace
 	parting bool // it has finalized, and waits until its lanes are closed

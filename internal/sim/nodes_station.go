@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/era/onenode"
+	"github.com/goulfm/goulfm/internal/control"
+	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/must"
 	"github.com/goulfm/goulfm/internal/rankset"
@@ -254,11 +256,30 @@ func (s *station) found(p *nodeRank) {
 	}
 	s.enter(p.proc, how)
 	s.tell(roster.Publish{Entries: []roster.Entry{roster.Process(kind, uint32(p.proc))}})
+	if p.left {
+		return
+	}
+	for _, name := range p.told { // once all that it has said was heard (B24)
+		s.outlive(name)
+		s.tell(roster.Publish{Entries: []roster.Entry{{Kind: roster.Revoked, Name: name}}})
+	}
+}
+
+// outlive has the ranks of the node know of a revocation whose revoker has died.
+func (s *station) outlive(name member.Revocation) {
+	for _, p := range s.ranks {
+		wait := s.run.draw(forNodeNews, p.proc).tail(s.run.setup.news)
+		s.run.plan(wait, func() { p.happen(func() { p.step(control.Outlived{Name: name}) }) })
+	}
 }
 
 // learn puts what other nodes have told into the list.
 func (s *station) learn(a roster.Learned) {
 	for _, e := range a.Entries {
+		if e.Kind == roster.Revoked {
+			s.outlive(e.Name)
+			continue
+		}
 		must.That(s.run.ranks[e.Number()].station.me == a.Origin, "process %d of member %d", e.Number(), a.Origin)
 		how := died
 		if e.Kind == roster.Left {

@@ -19,6 +19,26 @@ func revocationBugs() []Edit {
 			Changes: []Change{{commRules, "func(p Proposal) bool { return p.Series == SeriesCreate }", "func(Proposal) bool { return false }"}},
 			Hunt:    cluster("I2"),
 		},
+		{
+			Name: "B24-early", Rule: "a revocation whose revoker has died is kept for a pending communicator",
+			Changes: []Change{{"internal/control/calls.go", "\tif c.early.take(g) {\n", "\tif c.early.take(g) && false {\n"}},
+			Tests:   []Test{{Run: "TestScripts/outlived"}},
+		},
+		{
+			Name: "B24-member", Rule: "a revocation counts where its revoker is a member",
+			Changes: []Change{{"internal/member/call.go", "return g.UID.RevokedBy(int(proc)) == r && slices.Contains(g.Procs, int(proc))", "return g.UID.RevokedBy(int(proc)) == r && slices.Max(g.Procs) >= 0"}},
+			Tests:   []Test{{Run: "TestRevocationOfATwin"}},
+		},
+		{
+			Name: "B24-daemon", Rule: "a daemon tells what its dead had revoked",
+			Changes: []Change{{"internal/outpost/revocations_linux.go", "\tr.by[seat] = append(r.by[seat], name)\n", ""}},
+			Tests:   []Test{{Run: "TestRevocationsOfTheDead"}},
+		},
+		{
+			Name: "nodes-B24", Rule: "what a process had revoked that has died is revoked",
+			Changes: []Change{{"internal/control/control.go", "\t\tif cm := c.early.hear(&c.comm, ev.Name); cm != nil {\n", "\t\tif cm := c.early.hear(&c.comm, ev.Name); cm != nil && false {\n"}},
+			Hunt:    Hunt{Arena: "nodes", Breaks: []string{"B24"}},
+		},
 	}
 }
 

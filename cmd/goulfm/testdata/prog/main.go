@@ -25,6 +25,7 @@ var modes = map[string]func(ctx context.Context, w *comm.Comm) error{
 	"hang":    func(ctx context.Context, w *comm.Comm) error { return awaitNext(ctx, w) },
 	"recover": recoverOnce,
 	"outlive": outlive,
+	"revoke":  revokeAndDie,
 	"spares":  spares,
 	"stopped": stopped,
 	"stopped-for-ever": func(ctx context.Context, w *comm.Comm) error {
@@ -231,6 +232,24 @@ func recoverOnce(ctx context.Context, w *comm.Comm) error {
 		fmt.Println("survivors", s.Group())
 	}
 	return ring(ctx, s)
+}
+
+// revokeAndDie has the last rank revoke the world and die at once; the others wait for each other, in a circle, and
+// for nobody else.
+func revokeAndDie(ctx context.Context, w *comm.Comm) error {
+	last := w.Size() - 1
+	if w.Rank() == last {
+		if err := w.Revoke(); err != nil {
+			return err
+		}
+		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	_, err := comm.Recv(ctx, w.From((w.Rank()+1)%last), []int{0})
+	if !errors.Is(err, ulfm.ErrRevoked) {
+		return fmt.Errorf("receive on a revoked communicator: %w", err)
+	}
+	fmt.Printf("rank %d: revoked\n", w.Rank())
+	return nil
 }
 
 // outlive recovers, asks for a process, and has rank 0 of the survivors end the job.
