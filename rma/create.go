@@ -80,6 +80,7 @@ type spec struct {
 	notifications int
 	populate      bool
 	bulk          bool
+	keep          bool
 	own           bool   // the memory is the program's
 	mem           []byte // of a Create
 	old           *core  // whose memory is moved; nil: new memory
@@ -201,11 +202,11 @@ func (k *creation) elements() (*window.Region, error) {
 		return k.newRegion(k.spec.n*k.unit, k.spec.populate)
 	}
 	if !k.spec.heir {
-		return old.pieces[old.me].memory.Retain(), nil
+		return old.memories()[old.me].memory.Retain(), nil
 	}
 	r, err := k.newRegion(k.spec.n*k.unit, k.spec.populate)
 	if err == nil {
-		copy(r.Bytes(), old.pieces[k.spec.dead].data)
+		copy(r.Bytes(), old.memories()[k.spec.dead].data)
 	}
 	return r, err
 }

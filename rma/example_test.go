@@ -467,6 +467,29 @@ func ExampleRebuild() {
 	// Output: [0 0] [20 0] [10 0] [10 0]
 }
 
+// All give the window up first, repair, and go on from the memory that they have kept.
+func ExampleKeep() {
+	ranks(3, func(ctx context.Context, c *comm.Comm) {
+		w := window[int](ctx, c, 1, rma.Keep())
+		w.Local()[0] = 10 * c.Rank()
+		told(w.Fence(ctx), w.Free())
+		if c.Rank() == 1 {
+			commtest.Kill(c)
+		}
+		left, err := c.Shrink(ctx) // ranks 0 and 2
+		told(err)
+		w, err = rma.Rebuild(ctx, left, w)
+		told(err)
+		if left.Rank() == 0 {
+			got := make([]int, 1)
+			told(w.At(1).Get(ctx, 0, got))
+			fmt.Println(got)
+		}
+		told(w.Fence(ctx), w.Free())
+	})
+	// Output: [20]
+}
+
 // The living ask who shares the memory of the dead: of several nodes those of its own do.
 func ExampleHeirs() {
 	ranks(3, func(ctx context.Context, c *comm.Comm) {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/window"
 )
 
 // Rebuild makes a window on c of the memory of an old one, after a failure: each member's elements
@@ -18,14 +17,18 @@ import (
 //	w2, err := rma.Rebuild(ctx, left, w)
 //	err = w.Free()
 //
-// Collective over c, uniform as Allocate, with its errors; besides comm.ErrFreed for an old window that was freed, comm.ErrArgument
+// Collective over c, uniform as Allocate, with its errors; besides comm.ErrFreed for an old window that was freed without Keep, comm.ErrArgument
 // for a View, and the errors of Inherit.
 func Rebuild[T comm.Elem](ctx context.Context, c *comm.Comm, old *Win[T], o ...Option) (*Win[T], error) {
 	s := specOf[T]("rebuild", 0, o)
 	if old != nil {
 		s.old, s.own = old.k, old.k.spec.own
 	}
-	return made[T](create(ctx, c, s.rebuilt()))
+	k, err := create(ctx, c, s.rebuilt())
+	if err == nil && s.old != nil {
+		s.old.letGo()
+	}
+	return made[T](k, err)
 }
 
 // Inherit has this member's elements in a Rebuild be those of a dead member of the old window, by its
@@ -95,10 +98,10 @@ func (s spec) rebuilt() spec {
 	case s.heir && old == nil:
 		s.err = fmt.Errorf("%w: Inherit without an old window", comm.ErrArgument)
 	case s.fresh || old == nil:
-	case old.sight.Load().freed:
+	case old.sight.Load().freed && old.kept.Load() == nil:
 		s.err = comm.ErrFreed
 	case !s.heir:
-		s.n = old.pieces[old.me].n
+		s.n = old.memories()[old.me].n
 	case s.dead < 0 || s.dead >= old.n:
 		s.err = fmt.Errorf("%w: %d of %d", comm.ErrRank, s.dead, old.n)
 	case !old.look().dead[s.dead]:
@@ -106,20 +109,7 @@ func (s spec) rebuilt() spec {
 	case old.isAway(s.dead):
 		s.err = fmt.Errorf("%w: the memory of rank %d is not shared with its heir", comm.ErrUnsupported, s.dead)
 	default:
-		s.n = old.pieces[s.dead].n
+		s.n = old.memories()[s.dead].n
 	}
 	return s
-}
-
-// regionOf returns the memory with that token, if a window has it. k may be nil.
-func (k *core) regionOf(t window.Token) *window.Region {
-	if k == nil {
-		return nil
-	}
-	for _, p := range k.pieces {
-		if p.memory != nil && p.memory.Token() == t {
-			return p.memory
-		}
-	}
-	return nil
 }

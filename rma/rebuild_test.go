@@ -112,6 +112,41 @@ func TestRebuildErrors(t *testing.T) {
 	})
 }
 
+// TestSpecW21Keep: all give their windows up, one dies, and the others go on from the memory that they have kept. What no Rebuild
+// takes a second Free gives back.
+func TestSpecW21Keep(t *testing.T) {
+	run(t, 3, func(ctx context.Context, c *comm.Comm) {
+		w := allocate[int](ctx, t, c, 2, rma.Keep())
+		w.Local()[1] = 7 + c.Rank()
+		fence(ctx, t, w)
+		assert.NoError(t, w.Free())
+		wants(t, w.At(0).Put(ctx, 0, []int{1}), comm.ErrFreed, "put")
+		if c.Rank() == 2 {
+			commtest.Kill(c)
+		}
+		left, err := c.Shrink(ctx)
+		assert.NoError(t, err)
+
+		v, err := rma.Rebuild(ctx, left, w)
+		if !assert.NoError(t, err) {
+			return
+		}
+		got := make([]int, 1)
+		assert.NoError(t, v.At(1-left.Rank()).Get(ctx, 1, got))
+		assert.Equal(t, 7+1-left.Rank(), got[0])
+		wants(t, w.Free(), comm.ErrFreed, "free")
+		_, err = rma.Rebuild(ctx, left, w)
+		wants(t, err, comm.ErrFreed, "rebuild")
+
+		again := allocate[int](ctx, t, left, 1, rma.Keep())
+		assert.NoError(t, again.Free())
+		assert.NoError(t, again.Free(), "the second gives the memory back")
+		wants(t, again.Free(), comm.ErrFreed, "free")
+		fence(ctx, t, v)
+		assert.NoError(t, v.Free())
+	})
+}
+
 // TestSpecW21FreeIsLocal: memory of who has freed a window is there for the others.
 func TestSpecW21FreeIsLocal(t *testing.T) {
 	run(t, 2, func(ctx context.Context, c *comm.Comm) {

@@ -57,6 +57,7 @@ type base struct {
 	sight   atomic.Pointer[sight]
 
 	freeing sync.Once
+	kept    atomic.Pointer[[]piece] // of a window with Keep that was freed; nil: nothing
 }
 
 // piece is the memory of one member, as this one sees it.
@@ -123,16 +124,25 @@ func (w *Win[T]) Revoke() error { return w.k.raise(w.k.failBy("revoke", w.k.c.Re
 // Free gives the window up here. It is local, and works on a window that was revoked or has lost
 // members. The others may use this member's memory until they free it themselves (W21); a slice
 // that this one has of the window is dead. No other call on the window may be under way in this
-// process. Views of it end with it; a View cannot be freed: comm.ErrArgument.
+// process. Views of it end with it; a View cannot be freed: comm.ErrArgument. With Keep the memory is there until a second
+// Free, or a Rebuild.
 func (w *Win[T]) Free() error {
 	k := w.k
 	if k.view {
 		return k.raise(k.fail("free", nil, errView))
 	}
 	err := comm.ErrFreed
+	if k.letGo() {
+		err = nil
+	}
 	k.freeing.Do(func() {
+		dead := make([]bool, k.n)
+		if k.spec.keep {
+			dead = k.look().dead
+			k.keep()
+		}
 		k.looking.Lock()
-		k.sight.Store(&sight{err: comm.ErrFreed, freed: true, dead: make([]bool, k.n)})
+		k.sight.Store(&sight{err: comm.ErrFreed, freed: true, dead: dead})
 		k.looking.Unlock()
 		k.watch.Close(k.releaser())
 		err = k.c.Free()

@@ -19,6 +19,7 @@ func windows() []Edit {
 		edit("epochs", "who waits for the posted waits for all of them", "rma/epoch.go", "\t\t\treturn nil, false\n", "\t\t\treturn nil, true\n", "TestPostStart"),
 		edit("fresh", "a window that is made anew inherits no lock", "rma/create.go", "if p.says, k.mine = k.newRegion(window.ControlBytes(k.n, k.spec.notifications, k.spec.bulk), true); k.mine != nil {\n\t\treturn mine\n\t}",
 			"if p.says, k.mine = k.newRegion(window.ControlBytes(k.n, k.spec.notifications, k.spec.bulk), true); k.mine != nil {\n\t\treturn mine\n\t}\n\tif old := k.spec.old; old != nil {\n\t\tcopy(p.says.Bytes(), old.pieces[old.me].says.Bytes())\n\t}", "TestSpecW20"),
+		edit("keep", "a window that was kept can be rebuilt once", "rma/rebuild.go", "\t\ts.old.letGo()\n", "\t\t_ = s.old.letGo\n", "TestSpecW21Keep"),
 	}
 }
 
