@@ -32,6 +32,7 @@ STRESS  ?= -agreements 2000 -seed 1
 KILLS   ?= -kills 200
 SHRINKS ?= -rounds 200
 REPLACES ?= -rounds 100
+DAY     ?= -for 60s
 ROUNDS  ?= 200
 RANDOM  ?=
 GOLANGCI ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
@@ -100,12 +101,13 @@ sim-repairs: ## a million repairs of simulated jobs whose ranks die and are repl
 sim-deep: ## every crash point and delivery order for 4 processes; minutes for each model
 	go run ./cmd/goulfm sim -exhaustive -n 4
 
-stress: ## real processes under kills, every result checked: agreements, everything, from N to one, and back; STRESS="-seed N ..." KILLS="-kills 1000" SHRINKS="-rounds 1000" REPLACES="-rounds 1000"
+stress: ## real processes under kills, every result checked: agreements, everything, from N to one, and back, a minute of a day; STRESS="-seed N ..." KILLS="-kills 1000" SHRINKS="-rounds 1000" REPLACES="-rounds 1000" DAY="-for 1h"
 	go build -o bin/goulfm ./cmd/goulfm
 	bin/goulfm run -n $(RANKS) ./bench/endure agree $(STRESS)
 	go run ./bench/endure kill -goulfm bin/goulfm -n $(RANKS) $(KILLS)
 	go run ./bench/endure shrink -goulfm bin/goulfm $(SHRINKS)
 	go run ./bench/endure replace -goulfm bin/goulfm $(REPLACES)
+	bin/goulfm run -q -n $(RANKS) --spares 1 ./bench/endure day $(DAY)
 
 random: ## ROUNDS=200 random programs under deaths over processes, and as many over goroutine ranks, every result checked; RANDOM="-seed N"
 	go run ./bench/randprog -killpoints -rounds $(ROUNDS) $(RANDOM)

@@ -11,6 +11,7 @@ package main
 
 import (
 	"github.com/goulfm/goulfm/bench/endure/agree"
+	"github.com/goulfm/goulfm/bench/endure/day"
 	"github.com/goulfm/goulfm/bench/endure/heat"
 	"github.com/goulfm/goulfm/bench/endure/kill"
 	"github.com/goulfm/goulfm/bench/endure/replace"
@@ -25,6 +26,7 @@ var commands = []cli.Command{
 	{Name: "shrink", Does: "from N processes to one, by kills, revocations and shrinks", Main: shrink.Main},
 	{Name: "replace", Does: "processes are killed and replaced by Spawn and Merge", Main: replace.Main},
 	{Name: "agree", Job: true, Does: "agreements, while ranks kill themselves", Main: agree.Main},
+	{Name: "day", Job: true, Does: "agreements without a pause, while ranks die and are replaced: the paper's day", Main: day.Main},
 	{Name: "soak", Job: true, Does: "agreements and communicators in numbers: nothing may grow", Main: soak.Main},
 }
 

@@ -5,8 +5,9 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"strconv"
 	"strings"
+
+	"github.com/goulfm/goulfm/bench/internal/procfs"
 )
 
 // Quantities are what a sample has, in this order, and by how much each may grow from
@@ -49,7 +50,7 @@ func measure() sample {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	count, size := segments(read("/proc/self/maps"))
-	return sample{rss(read("/proc/self/status")), int64(m.HeapAlloc >> 10), int64(runtime.NumGoroutine()), descriptors(), count, size}
+	return sample{procfs.RSS(os.Getpid()), int64(m.HeapAlloc >> 10), int64(runtime.NumGoroutine()), procfs.Descriptors(os.Getpid()), count, size}
 }
 
 func read(name string) string {
@@ -58,17 +59,6 @@ func read(name string) string {
 		return ""
 	}
 	return string(text)
-}
-
-// rss finds the resident memory, in KiB, in the status of a process.
-func rss(status string) int64 {
-	for line := range strings.Lines(status) {
-		if f := strings.Fields(line); len(f) == 3 && f[0] == "VmRSS:" {
-			n, _ := strconv.ParseInt(f[1], 10, 64)
-			return n
-		}
-	}
-	return 0
 }
 
 // segments finds the shared mappings in the maps of a process, and their size in KiB.
@@ -81,15 +71,6 @@ func segments(maps string) (count, size int64) {
 		}
 	}
 	return count, size
-}
-
-// descriptors counts the open ones, without the one that reads the folder.
-func descriptors() int64 {
-	names, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		return 0
-	}
-	return int64(len(names)) - 1
 }
 
 // growth says what has grown by more than it may while so many communicators were made,
