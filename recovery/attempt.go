@@ -63,7 +63,6 @@ func (r *runner) begin(run repair.Run) *World {
 		w.role = Initial
 	}
 	r.newcomer = false
-	r.pacer.Failed(len(run.Lost), 0)
 	w.ctx, w.cancel = context.WithCancelCause(context.WithoutCancel(r.ctx))
 	w.service, w.endService = context.WithCancel(context.WithoutCancel(r.ctx))
 	if w.c, w.opened = w.base.Dup(uniform); w.opened == nil {

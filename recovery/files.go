@@ -56,6 +56,7 @@ type files struct {
 	bad   []repair.Label // of those, what some rank could not read
 
 	open  *writing  // the version that is being written
+	made  time.Time // when this process began to observe
 	begun time.Time // when the last one was
 	since int       // commits since then
 	pacer *pace.Pacer
@@ -95,7 +96,7 @@ func newFiles(cfg Files) *files {
 	if cfg.Job == "" {
 		cfg.Job = jobName(os.Args[0])
 	}
-	return &files{cfg: cfg, store: store, where: where, pacer: pace.New(mono.Duration(cfg.MTBF))}
+	return &files{cfg: cfg, store: store, where: where, pacer: pace.New(mono.Duration(cfg.MTBF), 0), made: time.Now()}
 }
 
 // jobName makes a name that a key may have of that of a program.
@@ -140,7 +141,7 @@ func (f *files) due() bool {
 	case f.cfg.Every > 0:
 		return f.since >= f.cfg.Every
 	}
-	return time.Since(f.begun) >= time.Duration(f.pacer.Interval())
+	return time.Since(f.begun) >= time.Duration(f.pacer.Interval(mono.Time(time.Since(f.made))))
 }
 
 // obey does what a boundary has said about files.

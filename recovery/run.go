@@ -82,7 +82,7 @@ func newRunner(ctx context.Context, w *comm.Comm, cfg Config, body Body) (*runne
 	if cfg.Log == nil {
 		cfg.Log = os.Stderr
 	}
-	r := &runner{ctx: ctx, cfg: cfg, body: body, world: w, c: w, begun: time.Now(), pacer: pace.New(mono.Duration(cfg.MTBF)), files: newFiles(cfg.Files)}
+	r := &runner{ctx: ctx, cfg: cfg, body: body, world: w, c: w, begun: time.Now(), pacer: pace.New(mono.Duration(cfg.MTBF), 0), files: newFiles(cfg.Files)}
 	if joined := w.Joined(); joined != nil {
 		rules, err := repair.Adopt(r.settings(), joined.Size(), joined.Rank(), w.Handover())
 		if err != nil {
@@ -231,6 +231,9 @@ func (r *runner) perform(a repair.Action) repair.Event {
 	return nil
 }
 
+// now is the time since this process has begun to observe failures: those before it has replaced somebody are not its own.
+func (r *runner) now() mono.Time { return mono.Time(time.Since(r.begun)) }
+
 // uniform is the context of calls that have one outcome at all: nobody gives up the wait.
 var uniform = context.Background()
 
@@ -254,6 +257,7 @@ func (r *runner) shrink() repair.Event {
 	if orphaned {
 		return r.fail(errors.New("the other ranks go on without this process"))
 	}
+	r.pacer.Failed(r.c.Size() - s.Size())
 	r.old, r.c = append(r.old, r.c), s
 	return repair.Shrunk{Left: left}
 }

@@ -219,7 +219,7 @@ func (w *World) commit(ctx context.Context, now bool) error {
 		return err
 	}
 	begun := time.Now()
-	w.r.handle(repair.Commit{Now: now, Stop: w.r.ctx.Err() != nil, Want: w.r.pacer.Points()})
+	w.r.handle(repair.Commit{Now: now, Stop: w.r.ctx.Err() != nil, Want: w.wish()})
 	err := w.answered()
 	if w.r.failure == nil {
 		w.r.obey(*w.r.reply)
@@ -230,6 +230,15 @@ func (w *World) commit(ctx context.Context, now bool) error {
 		return w.bad
 	}
 	return err
+}
+
+// wish is the interval that this rank wants, in points; 0: it has none. A newcomer knows nothing of commits before its first
+// one, and those who were there before do.
+func (w *World) wish() int {
+	if w.role == Recovered && !w.r.pacer.Measured() {
+		return 0
+	}
+	return w.r.pacer.Points(w.r.now())
 }
 
 // skip counts a point at which no commit is due.

@@ -113,18 +113,22 @@ func TestUnaryIsTheLeast(t *testing.T) {
 
 // TestPacer: after enough commits the wish is the formula's, and failures shorten it.
 func TestPacer(t *testing.T) {
-	p := New(0)
-	assert.Equal(t, 1, p.Points(), "nothing measured")
+	const turn = 102 * mono.Millisecond
+	now := mono.Time(0).Add(Day)
+	p := New(0, now)
+	assert.Equal(t, 1, p.Points(now), "nothing measured")
 	for range 50 {
+		now = now.Add(turn)
 		p.Committed(100*mono.Millisecond, 10, 2*mono.Millisecond)
 	}
-	calm := Interval(2*mono.Millisecond, Hour+50*102*mono.Millisecond)
-	assert.Equal(t, int(calm/(10*mono.Millisecond)), p.Points())
-	p.Failed(99, mono.Second)
-	assert.Equal(t, MTBF(50*102*mono.Millisecond+mono.Second, Hour, 99), p.MTBF())
-	assert.InEpsilon(t, float64(calm)/10, float64(p.Interval()), 0.02, "failures a hundred times as often: a tenth")
+	calm := Interval(2*mono.Millisecond, Hour+50*turn)
+	assert.Equal(t, int(calm/(10*mono.Millisecond)), p.Points(now))
+	p.Failed(99)
+	now = now.Add(mono.Second)
+	assert.Equal(t, MTBF(50*turn+mono.Second, Hour, 99), p.MTBF(now), "also time that was lost")
+	assert.InEpsilon(t, float64(calm)/10, float64(p.Interval(now)), 0.02, "failures a hundred times as often: a tenth")
 	p.Committed(mono.Second, 1, 2*mono.Second)
 	assert.Less(t, p.cost, mono.Second, "one slow commit does not decide")
-	assert.Equal(t, Longest, (&Pacer{prior: Hour, cost: 1}).Points(), "points that take no time")
-	assert.Equal(t, 1, (&Pacer{prior: Hour, cost: 1, point: Day}).Points())
+	assert.Equal(t, Longest, (&Pacer{prior: Hour, cost: 1}).Points(0), "points that take no time")
+	assert.Equal(t, 1, (&Pacer{prior: Hour, cost: 1, point: Day}).Points(0))
 }

@@ -16,54 +16,61 @@ const forget = 4
 // Pacer measures, at one process, what the formulas need for one level of protection
 // (node memory, partners, files), and says which interval this process wants. Each
 // level has its own cost and its own kind of failure.
+//
+// It observes from when it was made on, whatever the program does meanwhile: also what an
+// attempt computes that is lost, and what a repair takes, is time without another failure.
+// If only time counted that led to a commit, failures would seem more frequent than they
+// are, the more so the more of them there are.
 type Pacer struct {
 	prior    mono.Duration // of the MTBF; > 0
-	observed mono.Duration // since the world began
-	failures int           // since the world began
+	begun    mono.Time     // when it began to observe
+	failures int           // since then
 	cost     mono.Duration // of a commit, smoothed; 0 until one was measured
 	point    mono.Duration // from one consistent point to the next, smoothed; 0 until measured
 }
 
-// New returns a Pacer with a prior for the mean time between the failures that this
-// level protects from. 0 stands for Hour.
-func New(prior mono.Duration) *Pacer {
+// New returns a Pacer that observes from now on, with a prior for the mean time between the
+// failures that this level protects from. 0 stands for Hour.
+func New(prior mono.Duration, now mono.Time) *Pacer {
 	if prior <= 0 {
 		prior = Hour
 	}
-	return &Pacer{prior: prior}
+	return &Pacer{prior: prior, begun: now}
 }
 
 // Committed tells of one commit: it took cost, and before it the program computed for
 // work, in which it passed so many consistent points (at least 1).
 func (p *Pacer) Committed(work mono.Duration, points int, cost mono.Duration) {
-	p.observed += work + cost
 	p.cost = smooth(p.cost, cost)
 	p.point = smooth(p.point, work/mono.Duration(max(points, 1)))
 }
 
-// Failed tells of so many failures that this level protects from, and of the time since
-// the last commit or failure.
-func (p *Pacer) Failed(failures int, since mono.Duration) {
-	p.failures += failures
-	p.observed += since
-}
+// Failed tells of so many failures that this level protects from. One that this process has
+// replaced somebody after is not among them: it was before the process began to observe.
+func (p *Pacer) Failed(failures int) { p.failures += failures }
 
 // MTBF returns the present estimate.
-func (p *Pacer) MTBF() mono.Duration { return MTBF(p.observed, p.prior, p.failures) }
+func (p *Pacer) MTBF(now mono.Time) mono.Duration {
+	return MTBF(now.Sub(p.begun), p.prior, p.failures)
+}
 
 // Interval returns the advised time between two commits; 0 if none was measured.
-func (p *Pacer) Interval() mono.Duration { return Interval(p.cost, p.MTBF()) }
+func (p *Pacer) Interval(now mono.Time) mono.Duration { return Interval(p.cost, p.MTBF(now)) }
+
+// Measured says whether a commit was measured. One process in a world where others have measured
+// some has nothing to say before it has, too: its wish would be the least of all.
+func (p *Pacer) Measured() bool { return p.cost > 0 }
 
 // Points returns the interval that this process wants, in consistent points: at least
 // 1, at most Longest; 1 until a commit was measured.
-func (p *Pacer) Points() int {
-	if p.cost == 0 {
+func (p *Pacer) Points(now mono.Time) int {
+	if !p.Measured() {
 		return 1
 	}
 	if p.point == 0 {
 		return Longest
 	}
-	return int(min(max(p.Interval()/p.point, 1), Longest))
+	return int(min(max(p.Interval(now)/p.point, 1), Longest))
 }
 
 func smooth(old, sample mono.Duration) mono.Duration {

@@ -115,6 +115,25 @@ func versions() []Edit {
 			Tests:   []Test{{Run: "TestUnaryIsTheLeast"}},
 		},
 		{
+			Name: "pace-lost-time", Rule: "time that is lost to a failure is time without another one",
+			Changes: []Change{
+				{File: "internal/pace/pacer.go", Old: "	p.cost = smooth(p.cost, cost)\n", New: "	p.kept += work + cost\n	p.cost = smooth(p.cost, cost)\n"},
+				{File: "internal/pace/pacer.go", Old: "	return MTBF(now.Sub(p.begun), p.prior", New: "	return MTBF(p.kept+0*now.Sub(p.begun), p.prior"},
+				{File: "internal/pace/pacer.go", Old: "	begun    mono.Time     // when it began to observe\n", New: "	begun    mono.Time     // when it began to observe\n	kept     mono.Duration\n"},
+			},
+			Tests: []Test{{Run: "TestTimeThatIsLostCounts"}},
+		},
+		{
+			Name: "pace-newcomer", Rule: "a newcomer has no wish before it has measured a commit",
+			Changes: []Change{{File: "recovery/world.go", Old: "if w.role == Recovered && !w.r.pacer.Measured() {", New: "if false {"}},
+			Tests:   []Test{{Run: "TestWhoCountsWhichFailures"}},
+		},
+		{
+			Name: "pace-predecessor", Rule: "a newcomer does not count the failure that it came after",
+			Changes: []Change{{File: "recovery/attempt.go", Old: "	r.newcomer = false\n", New: "	if r.newcomer {\n		r.pacer.Failed(len(run.Lost))\n	}\n	r.newcomer = false\n"}},
+			Tests:   []Test{{Run: "TestWhoCountsWhichFailures"}},
+		},
+		{
 			Name: "erasure-padding", Rule: "what is beyond the data is zero, whatever was there",
 			Changes: []Change{{File: "internal/erasure/cut.go", Old: "clear(dst[n:])", New: "clear(dst[n:n])"}},
 			Tests:   []Test{{Run: "TestCut"}},

@@ -1,0 +1,41 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/comm/commtest"
+)
+
+// TestWhoCountsWhichFailures: those who have seen a death count it, once; who came after it does not,
+// and has no wish before it has measured a commit. With a prior of a year what the test takes is nothing.
+func TestWhoCountsWhichFailures(t *testing.T) {
+	const year = 365 * 24 * time.Hour
+	job := commtest.Job{N: 3, Kills: []commtest.Killed{{Rank: 1, Mark: "step", At: 3}, {Rank: 2, Mark: "step", At: 5}}}
+	deaths := [3]float64{2, 1, 0} // that the process of each rank has seen in the end
+	job.Run(t, func(ctx context.Context, w *comm.Comm) error {
+		err := Run(ctx, w, Config{MTBF: year, Every: 1, Log: io.Discard}, func(ctx context.Context, w *World) error {
+			x := 0
+			if _, err := w.Protect(ctx, Value("x", &x)); err != nil {
+				return err
+			}
+			assert.Equal(t, w.Role() == Recovered, w.wish() == 0, "rank %d in attempt %d", w.Rank(), w.Attempt())
+			for range w.Steps(ctx, 6) {
+				x++
+			}
+			if w.Err() == nil {
+				assert.Positive(t, w.wish())
+				assert.InEpsilon(t, float64(year)/(deaths[w.Rank()]+1), float64(w.r.pacer.MTBF(w.r.now())), 0.01, "rank %d", w.Rank())
+			}
+			return w.Err()
+		})
+		assert.True(t, err == nil || errors.Is(err, comm.ErrFenced), "%v", err)
+		return nil
+	})
+}
