@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/goulfm/goulfm/bench/internal/figure"
 	"github.com/goulfm/goulfm/fd/watch"
 )
 
@@ -20,12 +21,12 @@ var ladder = map[int][]int{2: {500, 200, 100, 50, 20, 10, 5}, 10: {100, 50, 20, 
 // accuracy is D5, with a timeout of 2 periods as RDAEMON# has, and D6, with 10 as the detector of ULFM: the
 // period is made shorter until a node is declared dead that lives (PARCO 2019, section 5.2, figure 8;
 // SC 2016, section 5.3).
-func (b *bench) accuracy(ctx context.Context, id string, factor int) (*figure, error) {
-	f := &figure{id: id, title: fmt.Sprintf("%s: wrongly lost nodes while nothing is done to them, T = %dP, C = 1 ms", id, factor), xLabel: "period P, ms", yLabel: fmt.Sprintf("1: a node was lost within %v", b.look())}
+func (b *bench) accuracy(ctx context.Context, id string, factor int) (*figure.Figure, error) {
+	f := &figure.Figure{ID: id, Title: fmt.Sprintf("%s: wrongly lost nodes while nothing is done to them, T = %dP, C = 1 ms", id, factor), XLabel: "period P, ms", YLabel: fmt.Sprintf("1: a node was lost within %v", b.look())}
 	n := b.sizes([]int{4}, []int{2})[0]
 	papers := paperAccuracy[id]
 	for _, load := range loads {
-		c, frozen := f.add(load, true), 0
+		c, frozen := f.Add(load, true), 0
 		least, wrongAt := "none", "none"
 		for _, ms := range ladder[factor] {
 			s := setting{period: time.Duration(ms) * time.Millisecond, factor: factor, confirm: time.Millisecond}
@@ -33,7 +34,7 @@ func (b *bench) accuracy(ctx context.Context, id string, factor int) (*figure, e
 			if err != nil {
 				return nil, fmt.Errorf("%s, P %v: %w", load, s.period, err)
 			}
-			c.at(float64(ms), float64(o.lost))
+			c.At(float64(ms), float64(o.lost))
 			frozen += o.frozen
 			say("%s, %s, P %v: %d lost, %d frozen", id, load, s.period, o.lost, o.frozen)
 			if o.lost > 0 {
@@ -44,7 +45,7 @@ func (b *bench) accuracy(ctx context.Context, id string, factor int) (*figure, e
 			}
 			least = s.period.String()
 		}
-		f.row(fmt.Sprintf("%s, %d nodes, %v each, T = %dP: least P without a false positive", load, n, b.look(), factor), papers[load], "%s (first with one: %s); nodes stood still %d times", least, wrongAt, frozen)
+		f.Row(fmt.Sprintf("%s, %d nodes, %v each, T = %dP: least P without a false positive", load, n, b.look(), factor), papers[load], "%s (first with one: %s); nodes stood still %d times", least, wrongAt, frozen)
 	}
 	return f, nil
 }

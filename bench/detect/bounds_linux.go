@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/goulfm/goulfm/bench/internal/figure"
 )
 
 var (
@@ -13,11 +15,11 @@ var (
 
 // bounds is D3: with T = 2P and C = 1 ms every node that stands still is declared within
 // P and T + C + P/10, whatever the period (PARCO 2019, figure 13).
-func (b *bench) bounds(ctx context.Context) (*figure, error) {
-	f := &figure{id: "D3", title: "D3: from a SIGSTOP of a node until it is declared, T = 2P, C = 1 ms", xLabel: "period P, ms", yLabel: "ms", logY: true}
+func (b *bench) bounds(ctx context.Context) (*figure.Figure, error) {
+	f := &figure.Figure{ID: "D3", Title: "D3: from a SIGSTOP of a node until it is declared, T = 2P, C = 1 ms", XLabel: "period P, ms", YLabel: "ms", LogY: true}
 	n := b.sizes([]int{8}, []int{3})[0]
-	suspected, verdict, all := f.add("suspected", false), f.add("declared", false), f.add("all know", false)
-	late := f.add("a timer of this program was late by, at most", false)
+	suspected, verdict, all := f.Add("suspected", false), f.Add("declared", false), f.Add("all know", false)
+	late := f.Add("a timer of this program was late by, at most", false)
 	runs := b.runsOr(20, 2)
 	var ps, low, high []float64
 	taken, out, outAll, wrong := 0, 0, 0, 0
@@ -31,25 +33,25 @@ func (b *bench) bounds(ctx context.Context) (*figure, error) {
 		var suspicions, verdicts, alls, lates []float64
 		for _, d := range delays {
 			if d.suspected > 0 {
-				suspected.at(millis(p), d.suspected)
+				suspected.At(millis(p), d.suspected)
 				suspicions = append(suspicions, d.suspected)
 			}
-			verdict.at(millis(p), d.verdict)
-			late.at(millis(p), d.late)
+			verdict.At(millis(p), d.verdict)
+			late.At(millis(p), d.late)
 			lates = append(lates, d.late)
-			all.at(millis(p), d.all)
+			all.At(millis(p), d.all)
 			verdicts, alls = append(verdicts, d.verdict), append(alls, d.all)
 		}
 		ps, low, high = append(ps, millis(p)), append(low, from), append(high, to)
 		o := outside(verdicts, from, to)
 		taken, out, outAll, wrong = taken+len(delays), out+o, outAll+outside(alls, from, to), wrong+bad
-		f.row(fmt.Sprintf("P = %g ms, %d nodes: declared, ms", millis(p), n), "in [P, T], 64 nodes", "%s, bounds %g to %g: %d of %d outside, %d runs with a false positive; known to the launcher as suspect, where it is the observer, after %s; a timer of this program was late by up to %s in a run",
+		f.Row(fmt.Sprintf("P = %g ms, %d nodes: declared, ms", millis(p), n), "in [P, T], 64 nodes", "%s, bounds %g to %g: %d of %d outside, %d runs with a false positive; known to the launcher as suspect, where it is the observer, after %s; a timer of this program was late by up to %s in a run",
 			spanOf(verdicts), from, to, o, len(verdicts), bad, spanOf(suspicions), spanOf(lates))
 		say("D3, P %v: done", p)
 	}
-	f.state("P", ps, low)
-	f.state("T + C + P/10", ps, high)
-	f.row("of all: outside of [P, T + C + P/10]", "0", "%d of %d declared, %d of %d known to all ranks; %d runs with a false positive", out, taken, outAll, taken, wrong)
+	f.State("P", ps, low)
+	f.State("T + C + P/10", ps, high)
+	f.Row("of all: outside of [P, T + C + P/10]", "0", "%d of %d declared, %d of %d known to all ranks; %d runs with a false positive", out, taken, outAll, taken, wrong)
 	return f, nil
 }
 

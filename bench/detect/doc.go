@@ -17,5 +17,5 @@
 // rank there has failed at the ranks of other nodes, and until the launcher, which is the head and decides, tells
 // its watchers (package fd/watch) that the node is lost.
 //
-// Reading order: main.go, figure.go, latency_linux.go, group_linux.go, rank_linux.go.
+// Reading order: main.go, take_linux.go, latency_linux.go, group_linux.go, rank_linux.go.
 package main

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-
-	"github.com/goulfm/goulfm/bench/internal/record"
 )
 
 // A fit is the line y = a*log2(x) + b that has the least squares.
@@ -51,21 +49,6 @@ func (f fit) at(x float64) float64 { return f.a*math.Log2(x) + f.b }
 
 func (f fit) String() string {
 	return fmt.Sprintf("%.2f·log2 N %+.2f ms, R² = %.2f", f.a, f.b, f.r2)
-}
-
-// medians groups points by x, in the order in which an x comes first.
-func medians(x, y []float64) (xs, ys []float64) {
-	at := map[float64][]float64{}
-	for i := range x {
-		if at[x[i]] == nil {
-			xs = append(xs, x[i])
-		}
-		at[x[i]] = append(at[x[i]], y[i])
-	}
-	for _, v := range xs {
-		ys = append(ys, record.Median(at[v]))
-	}
-	return xs, ys
 }
 
 // outside counts what is not within [low, high].

@@ -43,15 +43,6 @@ func TestFitWithoutALine(t *testing.T) {
 	}
 }
 
-func TestMedians(t *testing.T) {
-	x, y := medians([]float64{4, 2, 4, 2, 4}, []float64{9, 1, 5, 3, 7})
-	assert.Equal(t, []float64{4, 2}, x)
-	assert.Equal(t, []float64{7, 2}, y)
-	x, y = medians(nil, nil)
-	assert.Empty(t, x)
-	assert.Empty(t, y)
-}
-
 func TestLateness(t *testing.T) {
 	l := startLateness()
 	l.note(time.Hour)

@@ -4,41 +4,28 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
+	"github.com/goulfm/goulfm/bench/internal/figure"
+	"github.com/goulfm/goulfm/bench/internal/heartbeats"
 	"github.com/goulfm/goulfm/bench/internal/job"
 	"github.com/goulfm/goulfm/bench/internal/record"
+	"github.com/goulfm/goulfm/bench/internal/turns"
 )
 
 var noisePeriods = []time.Duration{time.Millisecond, 10 * time.Millisecond, 100 * time.Millisecond, time.Second}
-
-// silent is a period that no run lives to see: a job with daemons and without heartbeats.
-const silent = time.Hour
-
-// patience keeps a node that others leave no core to from standing still, which would be no
-// noise of heartbeats.
-const patience = 2 * time.Second
-
-// noiseFlags are those of the launcher.
-func noiseFlags(n int, period time.Duration) []string {
-	factor := max(5, int(patience/period))
-	long := time.Duration(2*factor) * period
-	return append([]string{"--host", strconv.Itoa(n), "--ppn", "1", "--link-timeout", max(long, 10*time.Second).String(), "--orphan-after", max(long, 30*time.Second).String()},
-		setting{period: period, factor: factor}.flags()...)
-}
 
 // A noiseProgram is what heartbeats may disturb.
 type noiseProgram func(n int, period time.Duration) []string
 
 // messagesNoise is D7: latency between two nodes, and allreduce (PARCO 2019, section 5.3, figure 7).
-func (b *bench) messagesNoise(ctx context.Context) (*figure, error) {
-	f := &figure{id: "D7", title: "D7: time of messages with heartbeats between daemons, over that without", xLabel: "period P, ms", yLabel: "overhead, %"}
+func (b *bench) messagesNoise(ctx context.Context) (*figure.Figure, error) {
+	f := &figure.Figure{ID: "D7", Title: "D7: time of messages with heartbeats between daemons, over that without", XLabel: "period P, ms", YLabel: "overhead, %"}
 	n := b.sizes([]int{4}, []int{2})[0]
 	budget := []string{"-json", "-time", b.slice().String()}
 	measure := func(command string, n int, args ...string) noiseProgram {
 		return func(_ int, period time.Duration) []string {
-			return b.bin.Command(command, n, noiseFlags(n, period), append(args, budget...))
+			return b.bin.Command(command, n, heartbeats.BetweenNodes(n, 1, period), append(args, budget...))
 		}
 	}
 	return f, b.noise(ctx, f, "P ≥ 10 ms: within the band of what nature does; P = 1 ms: up to 3 % of ping-pong, below 8 % of collectives (band 4 %)", n,
@@ -46,11 +33,11 @@ func (b *bench) messagesNoise(ctx context.Context) (*figure, error) {
 }
 
 // workNoise is D8: a program that computes, a rank for each node (SC 2016, figure 8: HPL).
-func (b *bench) workNoise(ctx context.Context) (*figure, error) {
-	f := &figure{id: "D8", title: "D8: time of computing beside daemons with heartbeats, over that without", xLabel: "period P, ms", yLabel: "overhead, %"}
+func (b *bench) workNoise(ctx context.Context) (*figure.Figure, error) {
+	f := &figure.Figure{ID: "D8", Title: "D8: time of computing beside daemons with heartbeats, over that without", XLabel: "period P, ms", YLabel: "overhead, %"}
 	n := b.sizes([]int{2}, []int{2})[0]
 	return f, b.noise(ctx, f, "HPL, detector of ULFM: none for P ≥ 100 ms, below 2 % for less", n, func(n int, period time.Duration) []string {
-		argv := slices.Concat([]string{b.goulfm(), "run", "-q"}, noiseFlags(n, period))
+		argv := slices.Concat([]string{b.goulfm(), "run", "-q"}, heartbeats.BetweenNodes(n, 1, period))
 		return append(argv, b.self, beRank, roleWork, fmt.Sprint(b.slice().Seconds()))
 	})
 }
@@ -65,9 +52,9 @@ func (b *bench) slice() time.Duration {
 
 // noise gives each setting its turn in each round. First and last are without heartbeats: what these
 // differ by is what nature does.
-func (b *bench) noise(ctx context.Context, f *figure, paper string, n int, programs ...noiseProgram) error {
-	periods := slices.Concat([]time.Duration{silent}, noisePeriods, []time.Duration{silent})
-	t := newTurns(len(periods))
+func (b *bench) noise(ctx context.Context, f *figure.Figure, paper string, n int, programs ...noiseProgram) error {
+	periods := slices.Concat([]time.Duration{heartbeats.Off}, noisePeriods, []time.Duration{heartbeats.Off})
+	t := turns.New(len(periods), 0)
 	runs := b.runsOr(9, 2)
 	for run := range runs {
 		for i, p := range periods {
@@ -77,14 +64,14 @@ func (b *bench) noise(ctx context.Context, f *figure, paper string, n int, progr
 					return err
 				}
 				for _, r := range res.Records {
-					t.add(i, r)
+					t.Add(i, turns.KindOf(r), r.Summary().Median)
 				}
 			}
 		}
-		say("%s, round %d of %d: done", f.id, run+1, runs)
+		say("%s, round %d of %d: done", f.ID, run+1, runs)
 	}
-	for _, of := range t.rows {
-		if of.bench == benchDaemon {
+	for _, of := range t.Kinds {
+		if of.Bench == benchDaemon {
 			shareRow(f, t, of, runs)
 		} else {
 			overheadRow(f, t, of, paper, runs)
@@ -94,23 +81,23 @@ func (b *bench) noise(ctx context.Context, f *figure, paper string, n int, progr
 }
 
 // overheadRow is how much longer one kind of operation takes.
-func overheadRow(f *figure, t *turns, of kind, paper string, runs int) {
-	c, text := f.add(of.String(), true), ""
+func overheadRow(f *figure.Figure, t *turns.Turns, of turns.Kind, paper string, runs int) {
+	c, text := f.Add(of.String(), true), ""
 	for i, p := range noisePeriods {
-		over := 100 * record.Median(t.overheads(of, i+1))
-		c.at(millis(p), over)
+		over := 100 * record.Median(t.Overheads(of, i+1))
+		c.At(millis(p), over)
 		text += fmt.Sprintf("%s%+.1f %% (P %v)", sep(i), over, p)
 	}
-	f.row(fmt.Sprintf("%s: overhead (medians of %d rounds)", of, runs), paper, "%s; a second turn without: %s", text, spanPercent(t.overheads(of, t.settings-1)))
+	f.Row(fmt.Sprintf("%s: overhead (medians of %d rounds)", of, runs), paper, "%s; a second turn without: %s", text, spanPercent(t.Overheads(of, 1+len(noisePeriods))))
 }
 
 // shareRow is what daemons take of a core, which other programs of the machine change little.
-func shareRow(f *figure, t *turns, of kind, runs int) {
-	c, text := f.add("CPU time of a daemon, % of a core", true), ""
+func shareRow(f *figure.Figure, t *turns.Turns, of turns.Kind, runs int) {
+	c, text := f.Add("CPU time of a daemon, % of a core", true), ""
 	for i, p := range noisePeriods {
-		share := record.Median(t.values[of][i+1]) / 1e4 // us in a second
-		c.at(millis(p), share)
+		share := record.Median(t.Of(of, i+1)) / 1e4 // us in a second
+		c.At(millis(p), share)
 		text += fmt.Sprintf("%s%.3f %% (P %v)", sep(i), share, p)
 	}
-	f.row(fmt.Sprintf("CPU time of a daemon, %% of a core (medians of %d rounds)", runs), "", "%s; without heartbeats %.3f %%", text, record.Median(t.values[of][0])/1e4)
+	f.Row(fmt.Sprintf("CPU time of a daemon, %% of a core (medians of %d rounds)", runs), "", "%s; without heartbeats %.3f %%", text, record.Median(t.Of(of, 0))/1e4)
 }

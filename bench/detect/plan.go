@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/bench/internal/cli"
+	"github.com/goulfm/goulfm/bench/internal/figure"
 	"github.com/goulfm/goulfm/bench/internal/job"
 )
 
@@ -38,7 +39,7 @@ func parse(args []string) (plan, error) {
 	f.IntVar(&p.runs, "runs", 0, "runs of each point (default: what the figure says)")
 	f.IntVar(&p.seconds, "seconds", 0, "of each look for false positives, D5 and D6 (default 60, quick 2)")
 	f.StringVar(&p.out, "out", "bench/detect/out", "folder for the CSV and SVG files")
-	f.StringVar(&p.table, "table", "", "page whose rows of these figures to replace, after "+marker)
+	f.StringVar(&p.table, "table", "", "page whose rows of these figures to replace, after "+figure.Marker)
 	f.DurationVar(&p.limit, "limit", 2*time.Minute, "of one run, beyond the seconds that it is asked to take")
 	if err := f.Parse(args); err != nil {
 		return p, err

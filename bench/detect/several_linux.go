@@ -4,21 +4,23 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+
+	"github.com/goulfm/goulfm/bench/internal/figure"
 )
 
 // several is D4: nodes that stand still at the same moment, in a row or at random (PARCO 2019,
 // figure 15).
-func (b *bench) several(ctx context.Context) (*figure, error) {
-	f := &figure{id: "D4", title: "D4: from a SIGSTOP of several nodes until all know all, P = 100 ms, T = 5P, C = T/2", xLabel: "nodes that stop at once", yLabel: "ms"}
+func (b *bench) several(ctx context.Context) (*figure.Figure, error) {
+	f := &figure.Figure{ID: "D4", Title: "D4: from a SIGSTOP of several nodes until all know all, P = 100 ms, T = 5P, C = T/2", XLabel: "nodes that stop at once", YLabel: "ms"}
 	n := b.sizes([]int{16}, []int{5})[0]
 	runs := b.runsOr(10, 1)
-	row, random := f.add("in a row", false), f.add("at random", false)
+	row, random := f.Add("in a row", false), f.Add("at random", false)
 	most := min(8, n-1)
 	if b.quick {
 		most = min(2, most)
 	}
 	for k := 1; k <= most; k++ {
-		for _, c := range []*curve{row, random} {
+		for _, c := range []*figure.Curve{row, random} {
 			delays, bad, err := b.repeat(ctx, standard, runs, func(run int) fault {
 				return fault{nodes: n, how: faultStop, victims: pickVictims(rand.New(rand.NewPCG(uint64(run), uint64(k))), n, k, c == row)}
 			})
@@ -26,22 +28,22 @@ func (b *bench) several(ctx context.Context) (*figure, error) {
 				return nil, err
 			}
 			for _, d := range delays {
-				c.at(float64(k), d.all)
+				c.At(float64(k), d.all)
 			}
 			if bad > 0 {
-				f.row(fmt.Sprintf("%d %s: runs in which another node was declared", k, c.name), "", "%d of %d", bad, runs)
+				f.Row(fmt.Sprintf("%d %s: runs in which another node was declared", k, c.Name), "", "%d of %d", bad, runs)
 			}
 		}
 		say("D4, %d nodes at once: done", k)
 	}
-	papers := map[*curve]string{row: "linear in timeouts", random: "marginal increase"}
-	for _, c := range []*curve{row, random} {
-		m, paper := f.medianOf(c), papers[c]
+	papers := map[*figure.Curve]string{row: "linear in timeouts", random: "marginal increase"}
+	for _, c := range []*figure.Curve{row, random} {
+		m, paper := f.MedianOf(c), papers[c]
 		text := ""
-		for i := range m.x {
-			text += fmt.Sprintf("%s%.0f (f %g)", sep(i), m.y[i], m.x[i])
+		for i := range m.X {
+			text += fmt.Sprintf("%s%.0f (f %g)", sep(i), m.Y[i], m.X[i])
 		}
-		f.row(fmt.Sprintf("%s, of %d nodes, ms (medians of %d)", c.name, n, runs), paper+" (64 nodes)", "%s; worst %s", text, worstOf(c))
+		f.Row(fmt.Sprintf("%s, of %d nodes, ms (medians of %d)", c.Name, n, runs), paper+" (64 nodes)", "%s; worst %s", text, worstOf(c))
 	}
 	return f, nil
 }

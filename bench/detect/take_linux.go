@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/goulfm/goulfm/bench/internal/figure"
 	"github.com/goulfm/goulfm/bench/internal/job"
 	"github.com/goulfm/goulfm/fd/watch"
 )
@@ -47,19 +48,20 @@ func takeAll(ctx context.Context, p plan) error {
 	if b.bin, err = job.Build(ctx, dir); err != nil {
 		return err
 	}
+	place := figure.Place{IDs: ids, Dir: p.out, Page: p.table}
 	for _, id := range p.figures {
 		f, err := b.take(ctx, id)
 		if err != nil {
 			return fmt.Errorf("%s: %w", id, err)
 		}
-		if err := report(p, f); err != nil {
+		if err := place.Put(f, os.Stdout); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *bench) take(ctx context.Context, id string) (*figure, error) {
+func (b *bench) take(ctx context.Context, id string) (*figure.Figure, error) {
 	switch id {
 	case "D1":
 		return b.killed(ctx)

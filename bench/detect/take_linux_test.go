@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goulfm/goulfm/bench/internal/figure"
 	"github.com/goulfm/goulfm/fd/watch"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -105,8 +106,6 @@ func TestSettingFlags(t *testing.T) {
 	s := setting{period: 30 * time.Millisecond, factor: 2, confirm: time.Millisecond}
 	assert.Equal(t, "--period 30ms --timeout-factor 2 --confirm 1ms", strings.Join(s.flags(), " "))
 	assert.Equal(t, 60*time.Millisecond, s.timeout())
-	assert.Equal(t, "--host 3 --ppn 1 --link-timeout 10s --orphan-after 30s --period 1ms --timeout-factor 2000", strings.Join(noiseFlags(3, time.Millisecond), " "))
-	assert.Equal(t, "--host 3 --ppn 1 --link-timeout 10h0m0s --orphan-after 10h0m0s --period 1h0m0s --timeout-factor 5", strings.Join(noiseFlags(3, time.Hour), " "))
 }
 
 // TestCPUTime: the clock of another process goes on while that works, and that of none is an error.
@@ -137,7 +136,7 @@ func TestRanksOf(t *testing.T) {
 func TestD1OfTwoNodes(t *testing.T) {
 	dir := t.TempDir()
 	page := filepath.Join(dir, "page.md")
-	require.NoError(t, os.WriteFile(page, []byte(marker+"\n"), 0o600))
+	require.NoError(t, os.WriteFile(page, []byte(figure.Marker+"\n"), 0o600))
 	require.NoError(t, takeAll(t.Context(), plan{figures: []string{"D1"}, quick: true, nodes: []int{2}, out: dir, table: page, limit: 2 * time.Minute}))
 	text, err := os.ReadFile(filepath.Join(dir, "D1.csv"))
 	require.NoError(t, err)

@@ -1,4 +1,4 @@
-package main
+package figure
 
 import (
 	"fmt"
@@ -41,7 +41,7 @@ func newAxis(values []float64, log bool, from, to float64) axis {
 		a.low, a.high = 0, 1
 	}
 	if !log {
-		a.low = min(a.low, 0)
+		a.low, a.high = min(a.low, 0), max(a.high, 0)
 	}
 	if a.high-a.low < 1e-9 {
 		a.low, a.high = a.low-0.5, a.high+0.5
@@ -87,15 +87,15 @@ func (a axis) ticks() (all []float64) {
 
 // svg draws the figure. x is logarithmic, as all that is counted or chosen here doubles; its
 // ticks are the values that are there.
-func (f *figure) svg() string {
+func (f *Figure) svg() string {
 	var xs, ys []float64
 	for _, c := range f.curves {
-		xs, ys = append(xs, c.x...), append(ys, c.y...)
+		xs, ys = append(xs, c.X...), slices.Concat(ys, c.Y, c.low)
 	}
 	top := float64(head + len(f.curves)*legendLine)
 	low := top + graph
 	height := int(low) + foot
-	x, y := newAxis(xs, true, left, width-right), newAxis(ys, f.logY, low, top)
+	x, y := newAxis(xs, true, left, width-right), newAxis(ys, f.LogY, low, top)
 	slices.Sort(xs)
 	if xs = slices.Compact(xs); len(xs) > xValuesMax {
 		xs = x.ticks()
@@ -116,10 +116,10 @@ func (f *figure) svg() string {
 		rule(left, y.pixel(v), width-right, y.pixel(v), `stroke="#ddd"`)
 		put(left-6, y.pixel(v)+4, `text-anchor="end"`, number(v))
 	}
-	put(width/2, 20, `text-anchor="middle" font-size="14"`, f.title)
-	put(width/2, low+foot-12, `text-anchor="middle"`, f.xLabel)
-	put(16, top+graph/2, fmt.Sprintf(`text-anchor="middle" transform="rotate(-90 16 %.0f)"`, top+graph/2), f.yLabel)
-	shades := map[*curve]string{}
+	put(width/2, 20, `text-anchor="middle" font-size="14"`, f.Title)
+	put(width/2, low+foot-12, `text-anchor="middle"`, f.XLabel)
+	put(16, top+graph/2, fmt.Sprintf(`text-anchor="middle" transform="rotate(-90 16 %.0f)"`, top+graph/2), f.YLabel)
+	shades := map[*Curve]string{}
 	for i, c := range f.curves {
 		shade, dash := colors[len(shades)%len(colors)], ""
 		switch {
@@ -133,19 +133,23 @@ func (f *figure) svg() string {
 		c.draw(&b, x, y, shade, dash)
 		at := float64(head + (i+1)*legendLine - 6)
 		fmt.Fprintf(&b, "<circle cx=\"%d\" cy=\"%.1f\" r=\"4\" fill=\"%s\"/>\n", legendX, at-4, shade)
-		put(legendX+10, at, "", c.name)
+		put(legendX+10, at, "", c.Name)
 	}
 	b.WriteString("</svg>\n")
 	return b.String()
 }
 
-func (c *curve) draw(b *strings.Builder, x, y axis, shade, dash string) {
+func (c *Curve) draw(b *strings.Builder, x, y axis, shade, dash string) {
+	if c.low != nil {
+		c.drawBand(b, x, y, shade)
+		return
+	}
 	var path []string
-	for i := range c.x {
-		if x.log && c.x[i] <= 0 || y.log && c.y[i] <= 0 {
+	for i := range c.X {
+		if x.log && c.X[i] <= 0 || y.log && c.Y[i] <= 0 {
 			continue
 		}
-		px, py := x.pixel(c.x[i]), y.pixel(c.y[i])
+		px, py := x.pixel(c.X[i]), y.pixel(c.Y[i])
 		path = append(path, fmt.Sprintf("%.1f,%.1f", px, py))
 		if !c.stated {
 			fmt.Fprintf(b, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\" fill-opacity=\"0.7\"/>\n", px, py, shade)
@@ -154,4 +158,16 @@ func (c *curve) draw(b *strings.Builder, x, y axis, shade, dash string) {
 	if c.line {
 		fmt.Fprintf(b, "<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" %s/>\n", strings.Join(path, " "), shade, dash)
 	}
+}
+
+// drawBand goes along the upper edge and back along the lower one.
+func (c *Curve) drawBand(b *strings.Builder, x, y axis, shade string) {
+	var path []string
+	for i := range c.X {
+		path = append(path, fmt.Sprintf("%.1f,%.1f", x.pixel(c.X[i]), y.pixel(c.Y[i])))
+	}
+	for i := len(c.X) - 1; i >= 0; i-- {
+		path = append(path, fmt.Sprintf("%.1f,%.1f", x.pixel(c.X[i]), y.pixel(c.low[i])))
+	}
+	fmt.Fprintf(b, "<polygon points=\"%s\" fill=\"%s\" fill-opacity=\"0.15\"/>\n", strings.Join(path, " "), shade)
 }
