@@ -6,10 +6,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/bench/internal/kron"
+	"github.com/goulfm/goulfm/bench/internal/record"
 	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
@@ -170,10 +173,30 @@ func TestSpread(t *testing.T) {
 	assert.InDelta(t, 1.5, mean, 1e-12)
 }
 
+// TestRecords: what programs read of a run, and that a run which lost ranks says so.
+func TestRecords(t *testing.T) {
+	r := report{ranks: 4, searches: []found{{took: 2 * time.Millisecond, valid: 3 * time.Millisecond}, {took: 5 * time.Millisecond, valid: 1500 * time.Microsecond}}}
+	var b strings.Builder
+	require.NoError(t, r.printRecords(&b, options{kernel: 2, variant: "simple"}, 4))
+	got, err := record.Parse(strings.NewReader(b.String()))
+	require.NoError(t, err)
+	assert.Equal(t, []record.Record{
+		{Bench: "simple search", N: 4, Unit: record.Millis, Batches: []float64{2, 5}},
+		{Bench: "simple validation", N: 4, Unit: record.Millis, Batches: []float64{3, 1.5}},
+	}, got)
+	b.Reset()
+	r.ranks, r.repairs = 3, 1
+	require.NoError(t, r.printRecords(&b, options{kernel: 3}, 4))
+	got, err = record.Parse(strings.NewReader(b.String()))
+	require.NoError(t, err)
+	assert.Equal(t, "shortest search", got[0].Bench)
+	assert.Equal(t, "1 repairs, 3 of 4 ranks left", got[1].Wrong)
+}
+
 // TestFlags: what is taken and what is not.
 func TestFlags(t *testing.T) {
 	trial.CheckFlags(t, parse, map[string]bool{
-		"": true, "-scale 16 -roots 4 -variant hybrid": true, "-kernel 3": true, "-searches 10 -n 3": true, "-check -scale 10": true,
+		"": true, "-scale 16 -roots 4 -variant hybrid": true, "-kernel 3": true, "-json": true, "-searches 10 -n 3": true, "-check -scale 10": true,
 		"-scale 3": false, "-scale 31": false, "-roots 65": false, "-variant other": false, "-kernel 1": false, "-n 1": false, "x": false,
 	})
 }

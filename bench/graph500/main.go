@@ -41,6 +41,7 @@ type options struct {
 	scale, roots, kernel, ranks int
 	variant                     string
 	check                       bool
+	json                        bool
 	searches                    int
 }
 
@@ -57,6 +58,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	fs.IntVar(&o.kernel, "kernel", 2, "2: breadth-first search; 3: shortest paths")
 	fs.StringVar(&o.variant, "variant", "claim", "how kernel 2 searches: "+strings.Join(slices.Sorted(maps.Keys(variants)), ", "))
 	fs.BoolVar(&o.check, "check", false, "compare with the values that are known, of all scales up to -scale, and of all variants")
+	fs.BoolVar(&o.json, "json", false, "print how long each search and each validation took, as lines of JSON for programs")
 	fs.IntVar(&o.searches, "searches", 0, "run so many searches by jobs of their own, each of which loses a rank")
 	fs.Bool("rank", false, "be a rank of a job; so it is without -searches, too")
 	fs.IntVar(&o.ranks, "n", 6, "of -searches: ranks of a job")
@@ -88,10 +90,14 @@ func beRank(o options) bool {
 			return check(ctx, w, o.scale)
 		}
 		r, err := run(ctx, w, o)
-		if err == nil && r.first {
-			r.print(os.Stdout, o, w.Size())
+		if err != nil || !r.first {
+			return err
 		}
-		return err
+		if o.json {
+			return r.printRecords(os.Stdout, o, w.Size())
+		}
+		r.print(os.Stdout, o, w.Size())
+		return nil
 	})
 	return true
 }

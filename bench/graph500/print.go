@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/bench/internal/kron"
+	"github.com/goulfm/goulfm/bench/internal/record"
 )
 
 // print writes the keys that the specification of the benchmark wants, and what deaths have cost.
@@ -74,3 +76,25 @@ func harmonic(rates []float64) (mean, deviation float64) {
 	mean = n / sum
 	return mean, math.Sqrt(squares/max(n-1, 1)) / math.Sqrt(n) * mean * mean
 }
+
+// printRecords writes how long each search and each validation took, for programs. Of ranks that had to be repaired on the way they
+// are told to be wrong: such times are no others'.
+func (r *report) printRecords(out io.Writer, o options, ranks int) error {
+	name, wrong := o.variant, ""
+	if o.kernel == 3 {
+		name = "shortest"
+	}
+	if r.repairs > 0 {
+		wrong = fmt.Sprintf("%d repairs, %d of %d ranks left", r.repairs, r.ranks, ranks)
+	}
+	search := record.Record{Bench: name + " search", N: ranks, Unit: record.Millis, Wrong: wrong}
+	validation := record.Record{Bench: name + " validation", N: ranks, Unit: record.Millis, Wrong: wrong}
+	for _, f := range r.searches {
+		search.Batches = append(search.Batches, millis(f.took))
+		validation.Batches = append(validation.Batches, millis(f.valid))
+	}
+	w := record.NewWriter(out, record.JSON)
+	return errors.Join(w.Write(search), w.Write(validation))
+}
+
+func millis(d time.Duration) float64 { return float64(d) / 1e6 }
