@@ -40,6 +40,20 @@ func (f *fate) step(m *machine) {
 	}
 }
 
+// soonMax is how many steps before its moment a death may be met.
+const soonMax = 3
+
+// soon has a rank die, or pause, on the spot if that is due in some steps: at a place where much is half done.
+func (f *fate) soon(m *machine) {
+	if f.doom == nil || f.doom.step < f.steps || f.doom.step >= f.steps+soonMax {
+		return
+	}
+	d := *f.doom
+	f.doom.step = metAlready
+	d.after = 0
+	f.die(m, d)
+}
+
 func (f *fate) meet(m *machine) {
 	d := *f.doom
 	if d.after == 0 {

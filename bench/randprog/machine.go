@@ -75,6 +75,7 @@ type step struct {
 	made   *group     // of a creation: what it makes
 	out    string     // of an agreement: what all members must have
 	late   bool       // it has only been started
+	branch bool       // it is one of several goroutines'
 }
 
 const tagsEach = 16
@@ -217,6 +218,7 @@ func (m *machine) newStep(ctx context.Context, op *operation, g *group, number, 
 	s := &step{ctx: ctx, m: m, op: op, g: g, c: g.c, tag: int(at) * tagsEach, number: number}
 	s.name = fmt.Sprintf("%d.%d", number/stepsMax, number%stepsMax)
 	if part > 0 {
+		s.branch = true
 		s.name += fmt.Sprintf(".%d", part)
 	}
 	s.id = stream(m.r.seed, 4, at).Uint64()

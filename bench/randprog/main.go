@@ -14,9 +14,9 @@
 // how it went, and if it went badly anywhere they shrink and go on with fewer. In some
 // stretches nobody revokes or leaves, and every call has to end all the same.
 //
-// What is checked: data are functions of seed, step and sender; agreements, shrinks and
-// creations have one outcome at all survivors; errors name only the dead; a communicator
-// is revoked only if somebody revoked it; nothing hangs, and nothing is left behind.
+// What is checked: data are functions of seed, step and sender, in messages and in windows, whose memory
+// and locks outlive their holders; agreements, shrinks and creations have one outcome at all survivors;
+// errors name only the dead; a communicator is revoked only if somebody revoked it; nothing hangs, and nothing is left behind.
 //
 // Every rank writes a log, a line before and after each step, which outlives it. A round
 // that goes wrong is told with these logs and the command that runs it again.

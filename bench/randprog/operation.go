@@ -26,5 +26,6 @@ func init() {
 	table = append(table, collectiveOps()...)
 	table = append(table, creationOps...)
 	table = append(table, agreementOps...)
+	table = append(table, windowOps...)
 	table = append(table, &operation{name: "goroutines", weight: 4, run: runGoroutines, whole: true, agreed: true, stays: true})
 }

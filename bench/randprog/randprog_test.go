@@ -37,12 +37,19 @@ func TestRoundsOfNodes(t *testing.T) { rehearse(t, modeNodes) }
 
 func TestRoundsOfGoroutines(t *testing.T) { rehearse(t, modeGoroutines) }
 
-func rehearse(t *testing.T, mode string) {
+// TestRoundsOfWindows has programs of windows alone, in each home that these have.
+func TestRoundsOfWindows(t *testing.T) {
+	for _, mode := range []string{modeGoroutines, modeProcs, modeNodes} {
+		rehearse(t, mode, "-only", "win:*,dup,split")
+	}
+}
+
+func rehearse(t *testing.T, mode string, more ...string) {
 	rounds := "20"
 	if testing.Short() {
 		rounds = "5"
 	}
-	o, err := parse([]string{"-mode", mode, "-seed", "1", "-rounds", rounds}, io.Discard)
+	o, err := parse(append([]string{"-mode", mode, "-seed", "1", "-rounds", rounds}, more...), io.Discard)
 	require.NoError(t, err)
 	var out strings.Builder
 	code, err := drive(o, &out)

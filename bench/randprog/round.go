@@ -61,7 +61,10 @@ const (
 	doomNode   = "node"      // the launcher kills its node, or has it stand still
 )
 
-const atEnd = -1
+const (
+	atEnd      = -1
+	metAlready = -2
+)
 
 const (
 	ranksMin, ranksMax = 2, 12
