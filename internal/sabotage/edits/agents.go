@@ -55,8 +55,8 @@ func agents() []Edit {
 
 // calls are the edits of gridrpc/internal/session.
 func calls() []Edit {
-	const file, desk = "gridrpc/internal/session/session.go", "gridrpc/internal/session/desk.go"
-	scripts := []Test{{Run: "TestScripts"}}
+	const file, desk, places = "gridrpc/internal/session/session.go", "gridrpc/internal/session/desk.go", "gridrpc/internal/session/seats.go"
+	scripts, seats := []Test{{Run: "TestScripts"}}, []Test{{Run: "TestSeats"}}
 	return []Edit{
 		{
 			Name: "call-old-attempt", Rule: "a server refuses an attempt below the highest that it has seen (S1)",
@@ -86,6 +86,26 @@ func calls() []Edit {
 		{
 			Name: "call-poison", Rule: "a call under which three servers are lost is not tried again (S4)",
 			Changes: []Change{{File: file, Old: "case s.lost >= s.cfg.Losses:", New: "case false:"}},
+			Tests:   scripts,
+		},
+		{
+			Name: "call-seat-taken", Rule: "a seat is taken by one call at a time (S10)",
+			Changes: []Change{{File: places, Old: "s.seats, s.left = slices.Delete(s.seats, i, i+1), slices.Delete(s.left, i, i+1)", New: ""}},
+			Tests:   seats,
+		},
+		{
+			Name: "call-seat-age", Rule: "a seat goes on from call to call for a second at most since a master was asked (S10)",
+			Changes: []Change{{File: places, Old: " && now.Sub(seat.Asked) < SeatAge {", New: " {"}},
+			Tests:   seats,
+		},
+		{
+			Name: "call-seat-dead", Rule: "a server that is lost has no seats (S10)",
+			Changes: []Change{{File: places, Old: "if seat.Addr != addr {", New: "if addr != \"\" {"}},
+			Tests:   seats,
+		},
+		{
+			Name: "call-seat-refused", Rule: "who is refused at a seat asks at once (S10)",
+			Changes: []Change{{File: file, Old: "if len(s.candidates) == 0 && s.held {", New: "if false {"}},
 			Tests:   scripts,
 		},
 	}
