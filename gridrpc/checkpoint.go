@@ -16,6 +16,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/bundle"
 	"github.com/goulfm/goulfm/gridrpc/internal/child"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
+	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
 // Manifest names a checkpoint of a call.
@@ -207,10 +208,29 @@ func (c *Call) store(ctx context.Context) (Manifest, error) {
 		return Manifest{}, c.fail(err)
 	}
 	c.ckpt.due = time.Now().Add(c.ckpt.every)
+	told := &pb.Checkpointed{Attempt: uint32(m.Attempt), Seq: uint32(m.Number), Key: m.Key(), Size: uint64(m.Bytes()), Hosts: c.locate(ctx, m)}
 	c.attempt.update(func() {
-		c.attempt.latest = &pb.Checkpointed{Attempt: uint32(m.Attempt), Seq: uint32(m.Number), Key: m.Key()}
+		c.attempt.latest = told
 	})
 	return manifestOf(m), nil
+}
+
+// locateWithin is how long a store may take to say where a checkpoint is.
+const locateWithin = time.Second
+
+// locate returns the machines that have a checkpoint. Its manifest stands for its chunks, which a store has where it has
+// the manifest. If they are not known one server is as near as another.
+func (c *Call) locate(ctx context.Context, m bundle.Manifest) (names []string) {
+	ctx, cancel := context.WithTimeout(ctx, locateWithin)
+	defer cancel()
+	hosts, err := checkpoint.Locate(ctx, c.server.store, m.Key())
+	if err != nil {
+		c.Log.Printf("call %.8s has checkpoint %s, and the store does not say where: %v", c.ID, m.Key(), err)
+	}
+	for _, h := range hosts {
+		names = append(names, string(h))
+	}
+	return names
 }
 
 // storeWithin is how long a store is waited for where it is asked aside of a body.

@@ -32,8 +32,8 @@ type flight struct {
 	origin   time.Time
 	refs     map[session.Server]*pb.Ref
 	attempts map[uint32]*line
-	keys     map[session.Manifest]string // of checkpoints, in the store
-	near     []string                    // services of a similar name
+	saved    map[session.Manifest]*pb.Checkpointed
+	near     []string // services of a similar name
 	dead     map[session.Server]bool
 	asked    error     // why no master could be asked
 	answered mono.Time // when a master named the servers; of the client's clock
@@ -84,7 +84,7 @@ func (c *Client) newFlight(ctx context.Context, name string, id session.CallID, 
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 		rule: session.New(set.rule), origin: time.Now(),
 		refs: map[session.Server]*pb.Ref{}, attempts: map[uint32]*line{},
-		keys: map[session.Manifest]string{}, results: map[uint32]outcome{},
+		saved: map[session.Manifest]*pb.Checkpointed{}, results: map[uint32]outcome{},
 		dead: map[session.Server]bool{},
 	}
 	f.ctx, f.cancel = context.WithCancel(ctx)
@@ -233,8 +233,8 @@ func (f *flight) rise(attempt uint32) {
 }
 
 func (f *flight) resumes(m session.Manifest) string {
-	if key := f.keys[m]; key != "" {
-		return "from checkpoint " + key
+	if known := f.saved[m]; known != nil {
+		return "from checkpoint " + known.Key
 	}
 	return ""
 }
@@ -243,6 +243,9 @@ func (f *flight) tell(e Event) { f.set.tell(e) }
 
 func (f *flight) request(a session.Ask) *pb.ScheduleRequest {
 	m := &pb.ScheduleRequest{Service: f.service, Work: f.set.work, Bytes: f.set.bytes, Fresh: a.Fresh}
+	if known := f.saved[a.Manifest]; known != nil {
+		m.Saved, m.Holders = float64(known.Size), known.Hosts
+	}
 	for _, s := range a.Exclude {
 		m.Exclude = append(m.Exclude, &pb.Ref{Name: s.Name, Incarnation: s.Incarnation})
 	}

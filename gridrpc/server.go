@@ -33,6 +33,7 @@ type Server struct {
 
 	services map[string]*service
 	me       *pb.Ref
+	host     string // this machine
 	dir      string
 	pulse    *pulse.Pulse
 	leaf     *leaf
@@ -106,6 +107,7 @@ func (s *Server) listen(ctx context.Context, id *link.Identity, name string) err
 		return &Error{Op: "serve", Server: name, Err: err}
 	}
 	s.me = &pb.Ref{Name: name, Incarnation: uint64(time.Now().UnixNano()), Addr: l.Addr().String(), Tier: branch.ServerTier}
+	s.host = folder.Host()
 	s.log = log.New(os.Stderr, name+": ", log.Lmsgprefix)
 	if s.store, err = platformStore(s.dir); err != nil {
 		return &Error{Op: "serve", Server: name, Err: err}
@@ -174,7 +176,7 @@ func (s *Server) estimates() []*pb.Estimate {
 	var list []*pb.Estimate
 	for _, name := range slices.Sorted(maps.Keys(s.services)) {
 		v := s.services[name]
-		e := &pb.Estimate{Server: s.me, Number: s.said, Service: name, Rate: v.rates.perSecond, Free: uint32(max(0, s.desk.Free()))}
+		e := &pb.Estimate{Server: s.me, Host: s.host, Number: s.said, Service: name, Rate: v.rates.perSecond, Free: uint32(max(0, s.desk.Free()))}
 		e.Wait = collate.Wait(s.Places, taken, v.rates.took)
 		list = append(list, e)
 	}

@@ -3,7 +3,9 @@ package gridrpc
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,7 +45,19 @@ func openReplicas(name string) (checkpoint.Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store %s: %w", name, err)
 	}
-	return jetstream.Open(context.Background(), name, id.TLS(link.Store))
+	list, err := folder.Peers(DefaultDir(), folder.Replicas)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // others may have started the servers
+		return nil, fmt.Errorf("store %s: %w", name, err)
+	}
+	s, err := jetstream.Open(context.Background(), name, id.TLS(link.Store))
+	if err != nil {
+		return nil, err
+	}
+	s.Hosts = map[string]checkpoint.Host{}
+	for _, r := range list {
+		s.Hosts[r.Name] = checkpoint.Host(r.Host)
+	}
+	return s, nil
 }
 
 // platformStore returns the store of the platform in folder dir.

@@ -25,8 +25,8 @@ func (f *flight) connect(attempt uint32, from session.Manifest, attach bool) {
 		Call: f.id[:], Attempt: attempt, Incarnation: l.server.Incarnation, Service: f.service,
 		Codec: string(f.set.codec), Size: uint64(len(f.in)), Attach: attach, Keep: int64(f.set.keep),
 	}
-	if key := f.keys[from]; key != "" {
-		m.Manifest = &pb.Checkpointed{Attempt: from.Attempt, Seq: from.Number, Key: key}
+	if known := f.saved[from]; known != nil {
+		m.Manifest = &pb.Checkpointed{Attempt: from.Attempt, Seq: from.Number, Key: known.Key}
 	}
 	if end, ok := f.ctx.Deadline(); ok {
 		m.DeadlineIn = int64(max(1, time.Until(end)))
@@ -240,7 +240,7 @@ func (f *flight) hear(l *line, attempt uint32, frame *pb.CallFrame) (last bool) 
 	case *pb.CallFrame_Checkpointed:
 		m := session.Manifest{Attempt: attempt, Number: k.Checkpointed.Seq}
 		f.post(session.Checkpointed{At: f.now(), Manifest: m}, func() {
-			f.keys[m] = k.Checkpointed.Key
+			f.saved[m] = k.Checkpointed
 			tell(Event{What: Checkpointed, Text: k.Checkpointed.Key})()
 		})
 	case *pb.CallFrame_Failed:

@@ -13,7 +13,7 @@
 //
 // A Store keeps named files. Dir keeps them in a folder that all nodes see; a store of
 // another kind, such as a bucket of objects, implements the same five rules and belongs
-// into a module of its own.
+// into a module of its own. One that knows on which machines its files are is a Locator, too.
 //
 // # What a store promises
 //

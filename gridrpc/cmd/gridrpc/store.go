@@ -55,7 +55,7 @@ func storeProcess(ctx context.Context, args []string) error {
 
 // startStore starts the platform's own store, and waits until it can be used.
 func (p *platform) startStore(ctx context.Context, authority *link.Authority, self string) error {
-	list, err := reserve("st", replicas)
+	list, err := p.reserve("st", replicas)
 	if err == nil {
 		err = folder.SavePeers(p.dir, folder.Replicas, list)
 	}
@@ -78,7 +78,7 @@ func (p *platform) startStore(ctx context.Context, authority *link.Authority, se
 
 // reserve finds addresses at which nobody listens, for peers that have to know each other's before any
 // of them is there. Should another process take one meanwhile, who wants it says so and ends.
-func reserve(prefix string, n int) (list []folder.Peer, err error) {
+func (p *platform) reserve(prefix string, n int) (list []folder.Peer, err error) {
 	var open []net.Listener
 	free := func() string {
 		l, failed := net.Listen("tcp", "127.0.0.1:0")
@@ -90,7 +90,7 @@ func reserve(prefix string, n int) (list []folder.Peer, err error) {
 		return l.Addr().String()
 	}
 	for i := range n {
-		list = append(list, folder.Peer{Name: fmt.Sprintf("%s%d", prefix, i+1), Addr: free(), Route: free()})
+		list = append(list, folder.Peer{Name: fmt.Sprintf("%s%d", prefix, i+1), Addr: free(), Route: free(), Host: p.host(i)})
 	}
 	for _, l := range open {
 		l.Close()

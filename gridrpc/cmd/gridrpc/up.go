@@ -25,6 +25,7 @@ type platform struct {
 	masters  int
 	agents   int
 	servers  int
+	hosts    int // that are played: processes are on them in turn; 0: all are on this machine
 	children *children
 
 	noRecovery bool
@@ -38,18 +39,22 @@ func up(ctx context.Context, args []string) error {
 	masters := f.Int("masters", 1, "of which one is the root: 1, 3 or 5")
 	noRestart := f.Bool("no-restart", false, "leave the dead dead")
 	store := f.String("store", "DIR/store", "of checkpoints: a folder that all servers see, s3://BUCKET/FOLDER, or jetstream; empty for none")
+	hosts := f.Int("hosts", 0, "play so many machines: servers, and processes of the store, are taken to be on them in turn")
 	detect := f.Duration("detect", 5*time.Second, "how long silent agents and servers are waited for")
 	if err := parse(f, args); err != nil || f.NArg() < 1 {
 		return errUsage
 	}
 	sites, err := parseSites(*tree)
+	if err == nil && *hosts < 0 {
+		err = fmt.Errorf("--hosts %d: want the number of machines", *hosts)
+	}
 	if err == nil && *masters != 1 && *masters != 3 && *masters != 5 {
 		err = fmt.Errorf("--masters %d: want 1, 3 or 5: a majority of them has to be there", *masters)
 	}
 	if err != nil {
 		return err
 	}
-	p := &platform{masters: *masters, dir: gridrpc.DefaultDir(), begun: time.Now(), restarts: !*noRestart, detect: *detect, noRecovery: *noRecovery}
+	p := &platform{masters: *masters, hosts: *hosts, dir: gridrpc.DefaultDir(), begun: time.Now(), restarts: !*noRestart, detect: *detect, noRecovery: *noRecovery}
 	program, err := p.prepare(ctx, f.Arg(0))
 	if p.ownStore = *store == ownStore; err == nil && !p.ownStore {
 		err = p.nameStore(ctx, *store)
@@ -211,7 +216,7 @@ func (p *platform) startMasters(authority *link.Authority, self string) (parents
 	if p.masters == 1 {
 		return p.startAgents(authority, self, link.Master, 0, []string{""}, 1)
 	}
-	list, err := reserve("ma", p.masters)
+	list, err := p.reserve("ma", p.masters)
 	var addrs []string
 	for _, m := range list {
 		addrs = append(addrs, m.Addr)
@@ -249,7 +254,7 @@ func (p *platform) startSite(authority *link.Authority, self string, parents []s
 		for range levels[len(levels)-1] {
 			p.servers++
 			name := fmt.Sprintf("s%d", p.servers)
-			env := []string{folder.EnvParent + "=" + parent, folder.EnvDetect + "=" + p.detect.String()}
+			env := []string{folder.EnvParent + "=" + parent, folder.EnvDetect + "=" + p.detect.String(), folder.EnvHost + "=" + p.host(p.servers-1)}
 			err := authority.Issue(p.dir, link.Worker, name)
 			if err == nil {
 				err = p.children.start(name, env, program[0], program[1:]...)
@@ -288,6 +293,14 @@ func (p *platform) startAgents(authority *link.Authority, self string, role link
 		}
 	}
 	return names, nil
+}
+
+// host names the machine that the i-th server, or process of the store, is taken to be on.
+func (p *platform) host(i int) string {
+	if p.hosts == 0 {
+		return folder.Host()
+	}
+	return fmt.Sprintf("h%d", i%p.hosts+1)
 }
 
 // awaitAddress waits until an agent listens.

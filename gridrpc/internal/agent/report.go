@@ -23,7 +23,7 @@ func (a *Agent) Reported(child uint64, r *pb.Report) {
 			continue
 		}
 		list = append(list, collate.Estimate{
-			Server: collate.Server{Name: e.Server.GetName(), Incarnation: e.Server.GetIncarnation()}, Addr: e.Server.GetAddr(),
+			Server: collate.Server{Name: e.Server.GetName(), Incarnation: e.Server.GetIncarnation()}, Addr: e.Server.GetAddr(), Host: e.Host,
 			Number: e.Number, Service: e.Service, Wait: e.Wait, Rate: e.Rate, Bandwidth: e.Bandwidth, Free: int(e.Free),
 			Said: now.Add(-mono.Duration(e.Age * float64(mono.Second))),
 		})
@@ -108,7 +108,7 @@ func (a *Agent) report(answers uint64) {
 
 func (a *Agent) toWire(e collate.Estimate) *pb.Estimate {
 	return &pb.Estimate{
-		Server: &pb.Ref{Name: e.Server.Name, Incarnation: e.Server.Incarnation, Addr: e.Addr}, Number: e.Number,
+		Server: &pb.Ref{Name: e.Server.Name, Incarnation: e.Server.Incarnation, Addr: e.Addr}, Host: e.Host, Number: e.Number,
 		Service: e.Service, Wait: e.Wait, Rate: e.Rate, Bandwidth: e.Bandwidth, Free: uint32(max(0, e.Free)),
 		Age: float64(a.now().Sub(e.Said)) / float64(mono.Second),
 	}

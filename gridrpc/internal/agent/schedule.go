@@ -21,7 +21,7 @@ func (a *Agent) Schedule(ctx context.Context, m *pb.ScheduleRequest) (*pb.Schedu
 	if m.Fresh {
 		a.refresh(ctx, freshWithin)
 	}
-	r := collate.Request{Service: m.Service, Work: m.Work, Bytes: m.Bytes}
+	r := collate.Request{Service: m.Service, Work: m.Work, Bytes: m.Bytes, Saved: m.Saved, Holders: m.Holders}
 	for _, x := range m.Exclude {
 		r.Exclude = append(r.Exclude, collate.Server{Name: x.Name, Incarnation: x.Incarnation})
 	}

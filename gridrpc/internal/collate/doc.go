@@ -3,6 +3,7 @@
 // the root books what it has promised.
 //
 // Best is who is done first: the wait until a call would begin, the time for bytes that are
-// not there yet, and the work over the rate. A server whose rate nobody knows is taken for
+// not there yet (its argument, and its checkpoint, unless the same machine has that), and the
+// work over the rate. A server whose rate nobody knows is taken for
 // an average one, so that it is tried. See Estimate.completion.
 package collate

@@ -17,11 +17,12 @@ type Server struct {
 type Estimate struct {
 	Server    Server
 	Addr      string
+	Host      string // its machine
 	Service   string
 	Number    uint64  // grows with each thing that the server says
 	Wait      float64 // seconds until a call would begin
 	Rate      float64 // units of work a second; 0 is not known
-	Bandwidth float64 // bytes a second to it; 0 is not known: bytes cost nothing
+	Bandwidth float64 // bytes a second to it; 0 is not known
 	Free      int     // calls that it would take
 	Said      mono.Time
 	booked    float64 // seconds of work promised since then
@@ -30,8 +31,10 @@ type Estimate struct {
 // Request is what a call needs.
 type Request struct {
 	Service string
-	Work    float64 // in units of the service
-	Bytes   float64
+	Work    float64  // in units of the service
+	Bytes   float64  // of its argument
+	Saved   float64  // bytes of the checkpoint that it goes on from
+	Holders []string // hosts that have this checkpoint, as far as is known
 	Exclude []Server
 }
 
@@ -136,11 +139,18 @@ func full(e *Estimate) int {
 
 // completion is when a call would be done at the server, in seconds from now.
 func (e *Estimate) completion(r Request, usual float64) float64 {
-	took := e.Wait + e.booked
-	if e.Bandwidth > 0 {
-		took += r.Bytes / e.Bandwidth
+	return e.Wait + e.booked + e.missing(r)/cmp.Or(e.Bandwidth, usualBandwidth) + e.duration(r, usual)
+}
+
+// usualBandwidth is that of a server of which nobody knows it, in bytes a second: of a network of 1 Gbit/s.
+const usualBandwidth = 125e6
+
+// missing is how many bytes of a call are not at the server yet.
+func (e *Estimate) missing(r Request) float64 {
+	if r.Saved > 0 && slices.Contains(r.Holders, e.Host) {
+		return r.Bytes
 	}
-	return took + e.duration(r, usual)
+	return r.Bytes + r.Saved
 }
 
 func (e *Estimate) duration(r Request, usual float64) float64 {

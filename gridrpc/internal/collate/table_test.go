@@ -43,6 +43,33 @@ func TestBestIsWhoIsDoneFirst(t *testing.T) {
 	assert.False(t, known)
 }
 
+// TestCheckpointNearby: of servers that are alike those on a machine that has the checkpoint come first, as it does not have
+// to be brought; not if they are busy for longer than that takes.
+func TestCheckpointNearby(t *testing.T) {
+	var table Table
+	at := func(name, host string, wait float64) Estimate {
+		e := est(name, wait, 100)
+		e.Host = host
+		return e
+	}
+	table.Report(1, []Estimate{at("a", "h1", 0), at("b", "h2", 0), at("c", "h3", 0.5), at("d", "", 0)}, 0)
+	order := func(saved float64, holders ...string) []string {
+		best, _ := table.Best(Request{Service: "x", Work: 100, Saved: saved, Holders: holders})
+		return names(best)
+	}
+	assert.Equal(t, []string{"a", "b", "d", "c"}, order(0, "h2"), "there is none")
+	assert.Equal(t, []string{"b", "a", "d", "c"}, order(1, "h2"))
+	assert.Equal(t, []string{"b", "a", "d", "c"}, order(usualBandwidth/4, "h2", "h3"), "c would begin later than it is brought")
+	assert.Equal(t, []string{"b", "c", "a", "d"}, order(usualBandwidth, "h2", "h3"), "it takes a second")
+	assert.Equal(t, []string{"a", "b", "d", "c"}, order(usualBandwidth), "nobody knows where it is")
+
+	slow, quick := at("slow", "h4", 0), at("quick", "h5", 0.5)
+	slow.Bandwidth, quick.Bandwidth = 10, 1000
+	table.Report(1, []Estimate{slow, quick}, 0)
+	assert.Equal(t, []string{"quick", "slow"}, order(100, "h6"), "1.6 s and 11 s")
+	assert.Equal(t, []string{"slow", "quick"}, order(100, "h4"), "1 s and 1.6 s")
+}
+
 // TestWait: a server all of whose places are taken is worse than one that has a free one, also while
 // nobody knows how long a body takes.
 func TestWait(t *testing.T) {

@@ -26,6 +26,7 @@ const (
 	EnvCall    = "GRIDRPC_CALL"    // socket of the call that a program runs for
 	EnvDetect  = "GRIDRPC_DETECT"  // how long silent agents and servers are waited for
 	EnvStay    = "GRIDRPC_STAY"    // set: who loses its parent looks for no other
+	EnvHost    = "GRIDRPC_HOST"    // name of the machine that this process is taken to be on
 )
 
 // ErrNoMaster is returned where no master is known.
@@ -40,6 +41,18 @@ func Default() string {
 		return filepath.Join(dir, "gridrpc")
 	}
 	return filepath.Join(os.TempDir(), fmt.Sprintf("gridrpc-%d", os.Getuid()))
+}
+
+// Host returns the name of this machine, by which is told what is near to what.
+func Host() string {
+	if name := os.Getenv(EnvHost); name != "" {
+		return name
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		return "localhost"
+	}
+	return name
 }
 
 // MastersFile returns the path of the file with the addresses of the masters, one a line.

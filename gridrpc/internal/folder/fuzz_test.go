@@ -9,8 +9,9 @@ import (
 
 // FuzzPeers: any text is refused, or is peers that are written and read as they are.
 func FuzzPeers(f *testing.F) {
-	f.Add("st1 127.0.0.1:1 127.0.0.1:2\nst2 [::1]:1 h:2\n")
-	f.Add("st1 a b\n")
+	f.Add("st1 127.0.0.1:1 127.0.0.1:2 h1\nst2 [::1]:1 h:2 h2\n")
+	f.Add("st1 127.0.0.1:1 127.0.0.1:2\n")
+	f.Add("st1 a b c\n")
 	f.Add("\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		list, err := parsePeers(text)

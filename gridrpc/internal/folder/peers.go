@@ -13,6 +13,7 @@ type Peer struct {
 	Name  string
 	Addr  string // HOST:PORT for clients
 	Route string // HOST:PORT for the other ones
+	Host  string // machine that it is on
 }
 
 // The groups of peers.
@@ -25,7 +26,7 @@ const (
 func SavePeers(dir, group string, list []Peer) error {
 	var text strings.Builder
 	for _, r := range list {
-		fmt.Fprintln(&text, r.Name, r.Addr, r.Route)
+		fmt.Fprintln(&text, r.Name, r.Addr, r.Route, r.Host)
 	}
 	return replace(filepath.Join(dir, group), text.String())
 }
@@ -42,15 +43,15 @@ func Peers(dir, group string) ([]Peer, error) {
 func parsePeers(text string) (list []Peer, err error) {
 	for line := range strings.Lines(text) {
 		words := strings.Fields(line)
-		if len(words) != 3 {
-			return nil, fmt.Errorf("peers: %.60q: want NAME ADDRESS ADDRESS", line)
+		if len(words) != 4 {
+			return nil, fmt.Errorf("peers: %.60q: want NAME ADDRESS ADDRESS HOST", line)
 		}
-		for _, addr := range words[1:] {
+		for _, addr := range words[1:3] {
 			if _, _, err := net.SplitHostPort(addr); err != nil {
 				return nil, fmt.Errorf("peers: %w", err)
 			}
 		}
-		list = append(list, Peer{Name: words[0], Addr: words[1], Route: words[2]})
+		list = append(list, Peer{Name: words[0], Addr: words[1], Route: words[2], Host: words[3]})
 	}
 	return list, nil
 }

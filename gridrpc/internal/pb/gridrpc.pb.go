@@ -1136,10 +1136,10 @@ type Estimate struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Server        *Ref                   `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
 	Service       string                 `protobuf:"bytes,2,opt,name=service,proto3" json:"service,omitempty"`
-	Wait          float64                `protobuf:"fixed64,3,opt,name=wait,proto3" json:"wait,omitempty"` // seconds until a call would begin
-	Rate          float64                `protobuf:"fixed64,4,opt,name=rate,proto3" json:"rate,omitempty"` // units of work a second; 0 is not known
-	Free          uint32                 `protobuf:"varint,5,opt,name=free,proto3" json:"free,omitempty"`  // calls that could begin at once
-	Site          string                 `protobuf:"bytes,6,opt,name=site,proto3" json:"site,omitempty"`
+	Wait          float64                `protobuf:"fixed64,3,opt,name=wait,proto3" json:"wait,omitempty"`           // seconds until a call would begin
+	Rate          float64                `protobuf:"fixed64,4,opt,name=rate,proto3" json:"rate,omitempty"`           // units of work a second; 0 is not known
+	Free          uint32                 `protobuf:"varint,5,opt,name=free,proto3" json:"free,omitempty"`            // calls that could begin at once
+	Host          string                 `protobuf:"bytes,6,opt,name=host,proto3" json:"host,omitempty"`             // machine of the server
 	Age           float64                `protobuf:"fixed64,7,opt,name=age,proto3" json:"age,omitempty"`             // seconds since the server said so, when it was sent
 	Bandwidth     float64                `protobuf:"fixed64,8,opt,name=bandwidth,proto3" json:"bandwidth,omitempty"` // bytes a second to the server; 0 is not known
 	Number        uint64                 `protobuf:"varint,9,opt,name=number,proto3" json:"number,omitempty"`        // grows with each thing that the server says
@@ -1212,9 +1212,9 @@ func (x *Estimate) GetFree() uint32 {
 	return 0
 }
 
-func (x *Estimate) GetSite() string {
+func (x *Estimate) GetHost() string {
 	if x != nil {
-		return x.Site
+		return x.Host
 	}
 	return ""
 }
@@ -1299,8 +1299,10 @@ type ScheduleRequest struct {
 	Work          float64                `protobuf:"fixed64,2,opt,name=work,proto3" json:"work,omitempty"`
 	Bytes         float64                `protobuf:"fixed64,3,opt,name=bytes,proto3" json:"bytes,omitempty"`
 	Exclude       []*Ref                 `protobuf:"bytes,4,rep,name=exclude,proto3" json:"exclude,omitempty"`
-	Fresh         bool                   `protobuf:"varint,5,opt,name=fresh,proto3" json:"fresh,omitempty"` // ask every server now
-	All           bool                   `protobuf:"varint,6,opt,name=all,proto3" json:"all,omitempty"`     // all that is known, of all services
+	Fresh         bool                   `protobuf:"varint,5,opt,name=fresh,proto3" json:"fresh,omitempty"`    // ask every server now
+	All           bool                   `protobuf:"varint,6,opt,name=all,proto3" json:"all,omitempty"`        // all that is known, of all services
+	Saved         float64                `protobuf:"fixed64,7,opt,name=saved,proto3" json:"saved,omitempty"`   // bytes of the checkpoint that the call goes on from
+	Holders       []string               `protobuf:"bytes,8,rep,name=holders,proto3" json:"holders,omitempty"` // machines that have it
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1375,6 +1377,20 @@ func (x *ScheduleRequest) GetAll() bool {
 		return x.All
 	}
 	return false
+}
+
+func (x *ScheduleRequest) GetSaved() float64 {
+	if x != nil {
+		return x.Saved
+	}
+	return 0
+}
+
+func (x *ScheduleRequest) GetHolders() []string {
+	if x != nil {
+		return x.Holders
+	}
+	return nil
 }
 
 type ScheduleReply struct {
@@ -2672,6 +2688,8 @@ type Checkpointed struct {
 	Attempt       uint32                 `protobuf:"varint,1,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	Seq           uint32                 `protobuf:"varint,2,opt,name=seq,proto3" json:"seq,omitempty"`
 	Key           string                 `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"`
+	Size          uint64                 `protobuf:"varint,4,opt,name=size,proto3" json:"size,omitempty"`  // bytes of the checkpoint
+	Hosts         []string               `protobuf:"bytes,5,rep,name=hosts,proto3" json:"hosts,omitempty"` // machines that have it, as far as the store knows
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2725,6 +2743,20 @@ func (x *Checkpointed) GetKey() string {
 		return x.Key
 	}
 	return ""
+}
+
+func (x *Checkpointed) GetSize() uint64 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
+func (x *Checkpointed) GetHosts() []string {
+	if x != nil {
+		return x.Hosts
+	}
+	return nil
 }
 
 // Result announces a result, which follows as Data. In a trunk it is the body; or it is too large for that, and there
@@ -2916,20 +2948,22 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\x04wait\x18\x03 \x01(\x01R\x04wait\x12\x12\n" +
 	"\x04rate\x18\x04 \x01(\x01R\x04rate\x12\x12\n" +
 	"\x04free\x18\x05 \x01(\rR\x04free\x12\x12\n" +
-	"\x04site\x18\x06 \x01(\tR\x04site\x12\x10\n" +
+	"\x04host\x18\x06 \x01(\tR\x04host\x12\x10\n" +
 	"\x03age\x18\a \x01(\x01R\x03age\x12\x1c\n" +
 	"\tbandwidth\x18\b \x01(\x01R\tbandwidth\x12\x16\n" +
 	"\x06number\x18\t \x01(\x04R\x06number\":\n" +
 	"\bQuestion\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x16\n" +
-	"\x06within\x18\x02 \x01(\x03R\x06within\"\xa8\x01\n" +
+	"\x06within\x18\x02 \x01(\x03R\x06within\"\xd8\x01\n" +
 	"\x0fScheduleRequest\x12\x18\n" +
 	"\aservice\x18\x01 \x01(\tR\aservice\x12\x12\n" +
 	"\x04work\x18\x02 \x01(\x01R\x04work\x12\x14\n" +
 	"\x05bytes\x18\x03 \x01(\x01R\x05bytes\x12)\n" +
 	"\aexclude\x18\x04 \x03(\v2\x0f.gridrpc.v2.RefR\aexclude\x12\x14\n" +
 	"\x05fresh\x18\x05 \x01(\bR\x05fresh\x12\x10\n" +
-	"\x03all\x18\x06 \x01(\bR\x03all\"\x89\x01\n" +
+	"\x03all\x18\x06 \x01(\bR\x03all\x12\x14\n" +
+	"\x05saved\x18\a \x01(\x01R\x05saved\x12\x18\n" +
+	"\aholders\x18\b \x03(\tR\aholders\"\x89\x01\n" +
 	"\rScheduleReply\x124\n" +
 	"\n" +
 	"candidates\x18\x01 \x03(\v2\x14.gridrpc.v2.EstimateR\n" +
@@ -3029,11 +3063,13 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\bProgress\x12\x12\n" +
 	"\x04done\x18\x01 \x01(\x01R\x04done\x12\x14\n" +
 	"\x05total\x18\x02 \x01(\x01R\x05total\x12\x12\n" +
-	"\x04text\x18\x03 \x01(\tR\x04text\"L\n" +
+	"\x04text\x18\x03 \x01(\tR\x04text\"v\n" +
 	"\fCheckpointed\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\rR\aattempt\x12\x10\n" +
 	"\x03seq\x18\x02 \x01(\rR\x03seq\x12\x10\n" +
-	"\x03key\x18\x03 \x01(\tR\x03key\"0\n" +
+	"\x03key\x18\x03 \x01(\tR\x03key\x12\x12\n" +
+	"\x04size\x18\x04 \x01(\x04R\x04size\x12\x14\n" +
+	"\x05hosts\x18\x05 \x03(\tR\x05hosts\"0\n" +
 	"\x06Result\x12\x12\n" +
 	"\x04size\x18\x01 \x01(\x04R\x04size\x12\x12\n" +
 	"\x04body\x18\x02 \x01(\fR\x04body\"H\n" +

@@ -20,7 +20,8 @@
 //     whether it was accepted may be lost with its server.
 //   - S3 A broken stream to a living server is dialled again, and the attempt attached to.
 //     Recovery starts when a server is declared dead. It is excluded, and the newest
-//     manifest, by (attempt, number), goes along.
+//     manifest, by (attempt, number), goes along: with the question, because a server near its
+//     bytes is better, and with the submission.
 //   - S4 Three servers lost under one call: the call is poison. A refusal is no try.
 //   - S5 An error of the body is the result.
 //   - S6 A service that nobody knows is waited for until the tree has not changed for

@@ -121,11 +121,12 @@ func (Tick) happened()         {}
 // An Action is something that the call's owner must do: Ask, Submit, Attach, Abandon or End.
 type Action interface{ action() }
 
-// Ask asks the masters for servers. Fresh is a walk to every server, because what agents
-// remember has led to refusals.
+// Ask asks the masters for servers, to go on from a manifest if there is one: best near its bytes. Fresh
+// is a walk to every server, because what agents remember has led to refusals.
 type Ask struct {
-	Exclude []Server
-	Fresh   bool
+	Exclude  []Server
+	Fresh    bool
+	Manifest Manifest
 }
 
 // Submit sends the call to a server, to go on from a manifest if there is one.

@@ -117,6 +117,14 @@ func name(s Server) string {
 	return fmt.Sprint(s.Name, s.Incarnation)
 }
 
+// from tells the checkpoint that a call goes on from.
+func from(m Manifest) string {
+	if m == (Manifest{}) {
+		return ""
+	}
+	return fmt.Sprintf(" from checkpoint %d.%d", m.Attempt, m.Number)
+}
+
 func show(a Action) string {
 	switch a := a.(type) {
 	case Ask:
@@ -127,13 +135,9 @@ func show(a Action) string {
 		for _, s := range a.Exclude {
 			text += ", not " + name(s)
 		}
-		return text
+		return text + from(a.Manifest)
 	case Submit:
-		text := fmt.Sprintf("submit attempt %d to %s", a.Attempt, name(a.Server))
-		if a.Manifest != (Manifest{}) {
-			text += fmt.Sprintf(" from checkpoint %d.%d", a.Manifest.Attempt, a.Manifest.Number)
-		}
-		return text
+		return fmt.Sprintf("submit attempt %d to %s", a.Attempt, name(a.Server)) + from(a.Manifest)
 	case Attach:
 		text := fmt.Sprintf("attach to attempt %d at %s", a.Attempt, name(a.Server))
 		if !a.Accepted {

@@ -173,7 +173,7 @@ func (s *Session) sign(attempt uint32, at mono.Time) {
 
 func (s *Session) ask() {
 	s.phase, s.waiting = scheduling, false
-	s.act(Ask{Exclude: slices.Clone(s.dead), Fresh: s.fresh})
+	s.act(Ask{Exclude: slices.Clone(s.dead), Fresh: s.fresh, Manifest: s.manifest})
 }
 
 // sleep sets the time of the next question or dial, a longer pause away than the last one.

@@ -70,6 +70,30 @@ func TestConformance(t *testing.T) {
 	t.Run("many Puts of one key", func(t *testing.T) { manyOfOneKey(t, open(t, name+"/one")) })
 	t.Run("abandoned pieces", func(t *testing.T) { abandoned(t, open(t, name+"/three")) })
 	t.Run("replaced while it is read", func(t *testing.T) { replaced(t, open(t, name+"/two")) })
+	t.Run("located", func(t *testing.T) { located(t, open(t, name+"/four")) })
+}
+
+// located: a file is on the hosts of all three servers, once they have caught up.
+func located(t *testing.T, s *Store) {
+	require.NoError(t, s.Put(t.Context(), "a/b", -1, strings.NewReader("x")))
+	where := func(want ...checkpoint.Host) {
+		require.EventuallyWithT(t, func(t *assert.CollectT) { // the slowest of three may have it a little later
+			hosts, err := s.Locate(context.Background(), "a/b")
+			assert.NoError(t, err)
+			assert.Equal(t, want, hosts)
+		}, openWithin, 10*time.Millisecond)
+	}
+	where("r0", "r1", "r2")
+	s.Hosts = map[string]checkpoint.Host{"r0": "rack", "r2": "rack"}
+	where("r1", "rack")
+}
+
+// TestHostsOf: of the servers those count that lead or have caught up.
+func TestHostsOf(t *testing.T) {
+	s := &Store{Hosts: map[string]checkpoint.Host{"a": "x", "c": "x"}}
+	replicas := []*jetstream.PeerInfo{{Name: "b", Current: true}, {Name: "c", Current: true}, {Name: "d"}, {Name: "e", Current: true, Offline: true}}
+	assert.Equal(t, []checkpoint.Host{"b", "x"}, s.hostsOf(&jetstream.ClusterInfo{Leader: "a", Replicas: replicas}))
+	assert.Empty(t, s.hostsOf(&jetstream.ClusterInfo{}), "it was not told who leads")
 }
 
 // manyOfOneKey: one whole file remains of several that come at once, and only its pieces.

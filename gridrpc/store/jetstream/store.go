@@ -26,13 +26,20 @@ const openWithin = time.Minute
 
 // Store is a store of checkpoints. It may be used by several goroutines.
 type Store struct {
+	// Hosts tells on which host a server is, by its name. One that is not here is on a host of the same name. It is
+	// set before the store is used.
+	Hosts map[string]checkpoint.Host
+
 	subjects
 	conn   *nats.Conn
 	js     jetstream.JetStream
 	stream jetstream.Stream
 }
 
-var _ checkpoint.Store = (*Store)(nil)
+var (
+	_ checkpoint.Store   = (*Store)(nil)
+	_ checkpoint.Locator = (*Store)(nil)
+)
 
 // Open connects to the servers that the name of a store lists, under TLS as config has it; nil is
 // without. It waits until enough of them are there, a minute at most, and makes the stream if there
@@ -110,18 +117,15 @@ func (s *Store) config() jetstream.StreamConfig {
 // Leader returns the name of the server that leads the stream, and whether all copies are there and
 // have everything.
 func (s *Store) Leader(ctx context.Context) (name string, whole bool, err error) {
-	err = s.ask(ctx, func(ctx context.Context) error {
-		info, err := s.stream.Info(ctx)
-		if err != nil || info.Cluster == nil {
-			return err
-		}
-		name, whole = info.Cluster.Leader, len(info.Cluster.Replicas) == copies-1
-		for _, r := range info.Cluster.Replicas {
-			whole = whole && r.Current && !r.Offline && r.Lag == 0
-		}
-		return nil
-	})
-	return name, whole, err
+	c, err := s.cluster(ctx)
+	if err != nil {
+		return "", false, err
+	}
+	whole = len(c.Replicas) == copies-1
+	for _, r := range c.Replicas {
+		whole = whole && r.Current && !r.Offline && r.Lag == 0
+	}
+	return c.Leader, whole, nil
 }
 
 // Close ends the connection.

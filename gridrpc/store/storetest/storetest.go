@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -33,6 +34,7 @@ func Run(t *testing.T, open func(t *testing.T) checkpoint.Store) {
 		{"whole or not at all", whole},
 		{"list", lists},
 		{"delete", deletes},
+		{"locate", locates},
 		{"keys", keys},
 		{"canceled", canceled},
 		{"large", large},
@@ -161,6 +163,26 @@ func deletes(t *testing.T, s checkpoint.Store) {
 	assert.Equal(t, "y", get(t, s, "a/bc", 0, -1))
 }
 
+// locates: a store that is a Locator names at least one host of a file that is there, each once and in order, and none of
+// one that is not; of another store nothing is known.
+func locates(t *testing.T, s checkpoint.Store) {
+	put(t, s, "a/b", "x")
+	hosts, err := checkpoint.Locate(t.Context(), s, "a/b")
+	require.NoError(t, err)
+	l, ok := s.(checkpoint.Locator)
+	if !ok {
+		assert.Empty(t, hosts)
+		return
+	}
+	assert.NotEmpty(t, hosts)
+	assert.NotContains(t, hosts, checkpoint.Host(""))
+	assert.Equal(t, slices.Compact(slices.Sorted(slices.Values(hosts))), hosts)
+	_, err = l.Locate(t.Context(), "a/c")
+	assert.ErrorIs(t, err, fs.ErrNotExist)
+	_, err = l.Locate(t.Context(), "../x")
+	assert.ErrorIs(t, err, checkpoint.ErrKey)
+}
+
 // keys: what is none is refused everywhere.
 func keys(t *testing.T, s checkpoint.Store) {
 	for _, key := range []string{"", "/", "/etc/passwd", "../x", "a/../../x", "a//b", "a/", ".hidden", "a/.x", "a.tmp", `a\b`, "a b", "ä", "a\x00", strings.Repeat("a", checkpoint.KeyMax+1)} {
@@ -192,6 +214,8 @@ func canceled(t *testing.T, s checkpoint.Store) {
 	_, err = s.List(ctx, "")
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.ErrorIs(t, s.Delete(ctx, "b"), context.Canceled)
+	_, err = checkpoint.Locate(ctx, s, "b")
+	assert.ErrorIs(t, err, context.Canceled)
 	assert.Equal(t, []checkpoint.Item{{Key: "b", Size: 1}}, list(t, s, ""))
 }
 

@@ -108,5 +108,20 @@ func calls() []Edit {
 			Changes: []Change{{File: file, Old: "if len(s.candidates) == 0 && s.held {", New: "if false {"}},
 			Tests:   scripts,
 		},
+		{
+			Name: "call-near", Rule: "who looks for another server says which checkpoint it is to go on from (S3)",
+			Changes: []Change{{File: file, Old: "Fresh: s.fresh, Manifest: s.manifest}", New: "Fresh: s.fresh}"}},
+			Tests:   scripts,
+		},
+		{
+			Name: "best-near", Rule: "a checkpoint need not be brought to a server whose machine has it",
+			Changes: []Change{{File: "gridrpc/internal/collate/table.go", Old: "if r.Saved > 0 && slices.Contains(r.Holders, e.Host) {", New: "if false {"}},
+			Tests:   []Test{{Run: "TestCheckpointNearby"}},
+		},
+		{
+			Name: "store-behind", Rule: "a server of a store that has not caught up does not have a file for sure",
+			Changes: []Change{{File: "gridrpc/store/jetstream/locate.go", Old: "if r.Current && !r.Offline {", New: "if !r.Offline {"}},
+			Tests:   []Test{{Run: "TestHostsOf"}},
+		},
 	}
 }

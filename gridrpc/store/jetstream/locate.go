@@ -1,0 +1,63 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/goulfm/goulfm/recovery/checkpoint"
+)
+
+// cluster returns the servers that have the stream, as the one that leads it knows them.
+func (s *Store) cluster(ctx context.Context) (c *jetstream.ClusterInfo, err error) {
+	err = s.ask(ctx, func(ctx context.Context) error {
+		info, err := s.stream.Info(ctx)
+		if err == nil {
+			c = info.Cluster
+		}
+		return err
+	})
+	if err == nil && c == nil {
+		c = &jetstream.ClusterInfo{} // a server that is alone, and has made no copies
+	}
+	return c, err
+}
+
+// Locate returns the hosts of the servers that have the file for sure, as they have the whole stream: the one that
+// leads it, and those that have caught up with it.
+func (s *Store) Locate(ctx context.Context, key string) ([]checkpoint.Host, error) {
+	if err := errors.Join(ctx.Err(), checkpoint.CheckKey(key)); err != nil {
+		return nil, err
+	}
+	if _, _, err := s.head(ctx, key); err != nil {
+		return nil, err
+	}
+	c, err := s.cluster(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.hostsOf(c), nil
+}
+
+// hostsOf returns the hosts of servers that have everything.
+func (s *Store) hostsOf(c *jetstream.ClusterInfo) (hosts []checkpoint.Host) {
+	servers := []string{c.Leader}
+	for _, r := range c.Replicas {
+		if r.Current && !r.Offline {
+			servers = append(servers, r.Name)
+		}
+	}
+	for _, name := range servers {
+		host, known := s.Hosts[name]
+		if !known {
+			host = checkpoint.Host(name)
+		}
+		if host != "" {
+			hosts = append(hosts, host)
+		}
+	}
+	slices.Sort(hosts)
+	return slices.Compact(hosts)
+}
