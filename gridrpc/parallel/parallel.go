@@ -27,11 +27,30 @@ const EnvGoulfm = "GRIDRPC_GOULFM"
 
 // Job is what is started for a call.
 type Job struct {
-	Ranks   int      // default: one for each core
+	Ranks   int      // default: as many as Hosts take; without Hosts one for each core
+	Hosts   string   // on which nodes, as goulfm run --host has them: "a:4,b:4", or "3" for three on this machine; default: one, this machine
+	PerNode int      // ranks of each of Hosts that does not say how many; default 1
 	Program string   // of the ranks; default: this program, to which rank.Is says that it is one
 	Args    []string // of Program
-	Flags   []string // of goulfm run, besides -n: "--host", "a:4,b:4", or "--restart", "2"
+	Flags   []string // of goulfm run, besides: "--restart", "2", or "--spares", "1"
 	Goulfm  string   // the launcher; default: what GRIDRPC_GOULFM names, else goulfm in PATH
+}
+
+// flags are those of goulfm run.
+func (j Job) flags() (list []string) {
+	if j.Ranks > 0 || j.Hosts == "" {
+		list = append(list, "-n", strconv.Itoa(cmp.Or(j.Ranks, runtime.NumCPU())))
+	}
+	if j.Hosts != "" {
+		list = append(list, "--host", j.Hosts)
+	}
+	if j.PerNode > 0 {
+		list = append(list, "--ppn", strconv.Itoa(j.PerNode))
+	}
+	for _, name := range []string{rank.EnvArgument, rank.EnvResult, rank.EnvVersions} { // other machines have another environment
+		list = append(list, "-x", name)
+	}
+	return append(list, j.Flags...)
 }
 
 // Register offers a job as a service. Argument and result are what rank.Argument and rank.Return
@@ -140,8 +159,7 @@ func (j Job) command(ctx context.Context, c *gridrpc.Call, p paths) (*exec.Cmd, 
 	if err != nil {
 		return nil, err
 	}
-	args := append([]string{"run", "-n", strconv.Itoa(cmp.Or(j.Ranks, runtime.NumCPU()))}, j.Flags...)
-	args = append(append(args, program), j.Args...)
+	args := append(append(append([]string{"run"}, j.flags()...), program), j.Args...)
 	cmd := exec.CommandContext(ctx, cmp.Or(j.Goulfm, os.Getenv(EnvGoulfm), "goulfm"), args...)
 	if cmd.Err != nil {
 		return nil, fmt.Errorf("parallel: the launcher: %w: set %s, or Job.Goulfm", cmd.Err, EnvGoulfm)

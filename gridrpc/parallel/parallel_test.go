@@ -1,11 +1,27 @@
 package parallel
 
 import (
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 )
+
+// TestFlags: the launcher is told how many ranks a job has, and on which nodes; their number is the nodes' if nobody
+// says it.
+func TestFlags(t *testing.T) {
+	const variables = " -x GRIDRPC_ARGUMENT -x GRIDRPC_RESULT -x GRIDRPC_VERSIONS"
+	for want, j := range map[string]Job{
+		"-n " + strconv.Itoa(runtime.NumCPU()) + variables: {},
+		"-n 4" + variables + " --restart 2":                {Ranks: 4, Flags: []string{"--restart", "2"}},
+		"--host a:2,b:3" + variables:                       {Hosts: "a:2,b:3"},
+		"-n 5 --host 3 --ppn 2" + variables:                {Hosts: "3", PerNode: 2, Ranks: 5},
+	} {
+		assert.Equal(t, want, strings.Join(j.flags(), " "))
+	}
+}
 
 // TestLines: what comes in any pieces is told by lines, and one that is too long is cut.
 func TestLines(t *testing.T) {

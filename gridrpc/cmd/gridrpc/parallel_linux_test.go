@@ -34,11 +34,13 @@ var heat = sync.OnceValue(func() string {
 	return filepath.Join(toRemove, "heat")
 })
 
-// startHeat starts a platform of it.
-func startHeat(t *testing.T) *trial {
+// startHeat starts a platform of it, with arguments of the program.
+func startHeat(t *testing.T, args ...string) *trial {
 	program := heat()
 	t.Setenv(parallel.EnvGoulfm, filepath.Join(toRemove, "goulfm"))
-	return startProgram(t, program, "--tree", "1x2", "--no-restart")
+	p := newTrial(t)
+	p.start(append([]string{program}, args...), "--tree", "1x2", "--no-restart")
+	return p
 }
 
 // plateOf and cooled are its request and reply.
@@ -67,16 +69,35 @@ func childrenOf(t *testing.T, parent int) (pids []int) {
 	return pids
 }
 
-// job returns the launcher of the only job of a server, and its ranks.
-func (p *trial) job(server string) (launcher int, ranks []int) {
+// processes are those of a job: the launcher is the parent of the ranks, or of the daemons of several nodes, which are
+// the parents of the ranks.
+type processes struct {
+	launcher int
+	daemons  []int
+	ranks    []int // with a daemon for each, in the same order
+}
+
+func (j processes) all() []int { return slices.Concat([]int{j.launcher}, j.daemons, j.ranks) }
+
+// job returns the processes of the only job of a server.
+func (p *trial) job(server string, several bool) (j processes) {
 	p.mu.Lock()
 	pid := p.pids[server]
 	p.mu.Unlock()
 	launchers := childrenOf(p.t, pid)
 	if !assert.Len(p.t, launchers, 1) {
-		return 0, nil
+		return j
 	}
-	return launchers[0], childrenOf(p.t, launchers[0])
+	j.launcher = launchers[0]
+	if !several {
+		j.ranks = childrenOf(p.t, j.launcher)
+		return j
+	}
+	j.daemons = childrenOf(p.t, j.launcher)
+	for _, d := range j.daemons {
+		j.ranks = append(j.ranks, childrenOf(p.t, d)...)
+	}
+	return j
 }
 
 // allGone says whether none of these processes is there any more.
@@ -89,15 +110,16 @@ func allGone(pids []int) bool {
 	return true
 }
 
-// ordeal is what happens to the first attempt of a job: a rank is killed, and when another process has its
-// place, and there is a checkpoint, the server. Meanwhile ranks stand still, so that the job is not over
+// ordeal is what happens to the first attempt of a job: a rank is killed, or the daemon of its node, and when another
+// process has its place, and there is a checkpoint, the server. Meanwhile ranks stand still, so that the job is not over
 // before.
 type ordeal struct {
 	p            *trial
-	first        []int // ranks at first, the second of which is killed
+	several      bool  // the job has a node for each rank: the daemon is killed
+	first        []int // ranks at first, the second of which is lost
 	mended       bool
 	checkpointed bool
-	ended        []int // launcher and ranks when their server was killed
+	ended        []int // all of the job when its server was killed
 	at           float64
 }
 
@@ -118,21 +140,29 @@ func (o *ordeal) hear(e gridrpc.Event) {
 		o.step(e)
 	}
 	if o.mended && o.checkpointed {
-		o.p.await("died: killed (SIGKILL)") // what the launcher tells is in the server's log
-		launcher, ranks := o.p.job(e.Server)
-		o.ended = append(ranks, launcher)
+		if o.several {
+			o.p.await(") is lost")
+		} else {
+			o.p.await("died: killed (SIGKILL)") // what the launcher tells is in the server's log
+		}
+		o.ended = o.p.job(e.Server, o.several).all()
 		o.p.signal(e.Server, syscall.SIGKILL)
 	}
 }
 
 // step is told when the job has made some more steps.
 func (o *ordeal) step(e gridrpc.Event) {
-	_, ranks := o.p.job(e.Server)
+	j := o.p.job(e.Server, o.several)
+	ranks := j.ranks
 	switch {
 	case o.first == nil && assert.Len(o.p.t, ranks, 3):
 		o.first = ranks
 		o.signal(syscall.SIGSTOP, ranks...)
-		o.signal(syscall.SIGKILL, ranks[1])
+		if o.several {
+			o.signal(syscall.SIGKILL, j.daemons[1]) // with which its rank ends
+		} else {
+			o.signal(syscall.SIGKILL, ranks[1])
+		}
 		o.signal(syscall.SIGCONT, ranks[0], ranks[2])
 	case !o.mended && len(ranks) == 3 && !slices.Contains(ranks, o.first[1]):
 		o.mended, o.at = true, e.Done
@@ -145,6 +175,20 @@ func (o *ordeal) step(e gridrpc.Event) {
 // on from the latest version. The plate is the same, bit for bit, as one that is computed at once.
 func TestJobAsService(t *testing.T) {
 	o := &ordeal{p: startHeat(t)}
+	o.run(t)
+	assert.Len(t, o.ended, 4, "launcher and ranks of the first attempt, one of which was replaced")
+}
+
+// TestJobOnNodes: the same of a job of three nodes with a rank each, of which one is killed: its rank goes on at another
+// node, from the copy of its rows there. With the server end the launcher, the daemons of the two nodes, and the ranks.
+func TestJobOnNodes(t *testing.T) {
+	o := &ordeal{p: startHeat(t, "-hosts", "3"), several: true}
+	o.run(t)
+	assert.Len(t, o.ended, 6, "launcher, daemons and ranks of the first attempt")
+}
+
+// run has a plate computed, with all that befalls its first attempt.
+func (o *ordeal) run(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
 	in := plateOf{NX: 96, NY: 96, Steps: 3000}
@@ -153,10 +197,9 @@ func TestJobAsService(t *testing.T) {
 	out, err := gridrpc.Service[plateOf, cooled](o.p.dial(), "heat", gridrpc.InCodec(gridrpc.JSON)).Call(ctx, &in, watch)
 	require.NoError(t, err)
 	assert.Equal(t, 2, attempts)
-	assert.Len(t, o.ended, 4, "launcher and ranks of the first attempt, one of which was replaced")
 	assert.Positive(t, out.From)
 	assert.Equal(t, 3, out.Ranks)
-	t.Logf("a rank and then the first server were killed by step %v, the second one went on from step %d of %d", o.at, out.From, in.Steps)
+	t.Logf("a rank was lost, and then the first server, by step %v; the second one went on from step %d of %d", o.at, out.From, in.Steps)
 	_, _, want := plate.Reference(plate.Options{NX: in.NX, NY: in.NY, Steps: in.Steps})
 	assert.Equal(t, fmt.Sprintf("%016x", want), out.Checksum)
 	require.Eventually(t, func() bool { return allGone(o.ended) }, within, time.Millisecond, "the lost server's job")
@@ -174,8 +217,7 @@ func TestJobIsStopped(t *testing.T) {
 	var pids []int
 	_, err := service.Call(limited, &plateOf{NX: 100, NY: 100, Steps: 1 << 30}, gridrpc.Watch(func(e gridrpc.Event) {
 		if e.What == gridrpc.Progressed && e.Total > 0 && len(pids) == 0 {
-			launcher, ranks := p.job(e.Server)
-			pids = append(ranks, launcher)
+			pids = p.job(e.Server, false).all()
 			giveUp()
 		}
 	}))

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -73,21 +74,23 @@ const within = time.Minute
 var pidLine = regexp.MustCompile(`(\S+) is process (\d+)$`)
 
 // startTrial starts "gridrpc up" with the arguments before the server for tests.
-func startTrial(t *testing.T, args ...string) *trial { return startProgram(t, built().trial, args...) }
-
-// startProgram starts "gridrpc up" with the arguments before the program.
-func startProgram(t *testing.T, program string, args ...string) *trial {
-	p := &trial{t: t, dir: filepath.Join(t.TempDir(), "platform"), pids: map[string]int{}}
-	p.start(program, args...)
+func startTrial(t *testing.T, args ...string) *trial {
+	p := newTrial(t)
+	p.start([]string{built().trial}, args...)
 	return p
 }
 
-// start starts it in the folder that is known.
-func (p *trial) start(program string, args ...string) {
+// newTrial returns a platform in a folder of its own that was not started.
+func newTrial(t *testing.T) *trial {
+	return &trial{t: t, dir: filepath.Join(t.TempDir(), "platform"), pids: map[string]int{}}
+}
+
+// start starts it in the folder that is known: program is the servers', with its arguments.
+func (p *trial) start(program []string, args ...string) {
 	t := p.t
 	p.more = sync.NewCond(&p.mu)
 	t.Setenv(gridrpc.EnvDir, p.dir)
-	cmd := exec.Command(built().gridrpc, append(append([]string{"up", "--dir", p.dir}, args...), program)...)
+	cmd := exec.Command(built().gridrpc, slices.Concat([]string{"up", "--dir", p.dir}, args, program)...)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	cmd.Stderr = cmd.Stdout

@@ -114,8 +114,9 @@ func TestStoreStays(t *testing.T) {
 	defer cancel()
 	require.NoError(t, first.store().Put(ctx, "kept", 5, strings.NewReader("hello")))
 	first.end()
-	second := &trial{t: t, dir: first.dir, pids: map[string]int{}}
-	second.start(built().trial, "--tree", "1x1", "--store", "jetstream")
+	second := newTrial(t)
+	second.dir = first.dir
+	second.start([]string{built().trial}, "--tree", "1x1", "--store", "jetstream")
 	r, err := second.store().Get(ctx, "kept", 0, -1)
 	require.NoError(t, err)
 	data, err := io.ReadAll(r)

@@ -6,11 +6,13 @@
 //	gridrpc call --watch heat '{"nx":256,"ny":256,"steps":50000}'
 //
 // Kill a rank, and the launcher tells that another process has taken its place; kill the server,
-// and the call goes on at another one. The checksum is the same, bit for bit, as without a death.
+// and the call goes on at another one. The checksum is the same, bit for bit, as without a death. With
+// "gridrpc up ./examples/heat -hosts 3" each job has three nodes, of which one may be killed, too.
 package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 
@@ -42,8 +44,10 @@ func main() {
 		work()
 		return
 	}
+	hosts := flag.String("hosts", "", "nodes of each job, as goulfm run --host has them: 3 are three on this machine")
+	flag.Parse()
 	gridrpc.Main(func(s *gridrpc.Server) error {
-		return parallel.Register[Request, Reply](s, "heat", parallel.Job{Ranks: ranks},
+		return parallel.Register[Request, Reply](s, "heat", parallel.Job{Ranks: ranks, Hosts: *hosts},
 			gridrpc.Work(func(r *Request) float64 { return float64(r.NX) * float64(r.NY) * float64(r.Steps) }))
 	})
 }
