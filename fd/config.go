@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/goulfm/goulfm/fd/adaptive"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/rankset"
 )
@@ -131,6 +132,25 @@ type Config struct {
 	Partition Partition
 	// AllowShortTimeouts permits a Timeout below TimeoutMin: for virtual time.
 	AllowShortTimeouts bool
+
+	// Adaptive, if not nil, says how good the detection of silence has to be, and nothing
+	// says when heartbeats are sent: each observer measures the way from its emitter, asks
+	// it for as few heartbeats as will do, and suspects it at the freshness point (package
+	// adaptive). Its default is nil: the times above. All processes have the same, in Ring
+	// mode.
+	//
+	// Confirm is then a part of Adaptive.Detection (T_D), by default a tenth. Timeout is the
+	// rest of it, for those of whom there is no heartbeat to judge by: who is watched, and an
+	// emitter just found. Period is the first one. Neither may be set to anything else.
+	//
+	// A death is declared by its observer within T_D, once that has heard the dead as its
+	// emitter, and if the mean heartbeat is under way no longer than the round trip that was
+	// measured; of f processes dead side by side as above. That nobody alive is suspected is
+	// a matter of probability: Adaptive.Recurrence.
+	//
+	// A message counts as having come at the Tick after it, so a Tick has to follow each, or
+	// all that have come together.
+	Adaptive *adaptive.QoS
 }
 
 // Fences says whether a process that is declared dead may be alive: then what it does
@@ -139,6 +159,9 @@ func (c Config) Fences() bool { return c.Mode == Ring && c.Fence }
 
 // WithDefaults returns c with every Duration that is 0 replaced by its default.
 func (c Config) WithDefaults() Config {
+	if c.Adaptive != nil {
+		return c.withQuality()
+	}
 	if c.Period == 0 {
 		c.Period = periodDefault
 		if c.Timeout > 0 {
@@ -157,8 +180,52 @@ func (c Config) WithDefaults() Config {
 	return c
 }
 
+// withQuality is WithDefaults where times follow from the quality that is asked for.
+func (c Config) withQuality() Config {
+	q := c.Adaptive.WithDefaults()
+	c.Confirm = mono.Duration(c.limits().WithDefaults(q).Confirm)
+	if c.Timeout == 0 {
+		c.Timeout = mono.Duration(q.Detection) - c.Confirm
+	}
+	if c.Period == 0 {
+		var w adaptive.Watch
+		w.Start(0, q, c.limits())
+		c.Period = mono.Duration(w.Wanted())
+	}
+	return c
+}
+
+// limits bound what an observer may ask for.
+func (c Config) limits() adaptive.Limits {
+	return adaptive.Limits{Confirm: adaptive.Duration(c.Confirm)}
+}
+
+// checkQuality returns what is wrong with the quality that is asked for, and with times that do
+// not follow from it.
+func (c Config) checkQuality() error {
+	if c.Adaptive == nil {
+		return nil
+	}
+	if err := errors.Join(c.Adaptive.Check(), c.limits().Check(*c.Adaptive)); err != nil {
+		return fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	bare := c
+	bare.Period, bare.Timeout = 0, 0
+	if given, follows := c.WithDefaults(), bare.WithDefaults(); given != follows {
+		return fmt.Errorf("%w: period %v and timeout %v, want none where they follow from a quality, as %v and %v",
+			ErrConfig, given.Period, given.Timeout, follows.Period, follows.Timeout)
+	}
+	if c.Mode != Ring {
+		return fmt.Errorf("%w: a quality of detection in mode %v, want %v", ErrConfig, c.Mode, Ring)
+	}
+	return nil
+}
+
 // Check returns what is wrong with c, after its defaults, or nil.
 func (c Config) Check() error {
+	if err := c.checkQuality(); err != nil {
+		return err
+	}
 	c = c.WithDefaults()
 	switch {
 	case c.N < 1 || c.N > processesMax:

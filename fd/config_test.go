@@ -4,6 +4,10 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goulfm/goulfm/fd/adaptive"
 	"github.com/goulfm/goulfm/internal/mono"
 )
 
@@ -34,6 +38,22 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// TestTimesOfAQuality: the times follow from what is asked for.
+func TestTimesOfAQuality(t *testing.T) {
+	for detection, confirm := range map[adaptive.Duration]mono.Duration{230 * adaptive.Millisecond: 0, adaptive.Second: 0, 30 * adaptive.Second: 5 * mono.Second} {
+		c := Config{N: 2, Mode: Ring, Confirm: confirm, Adaptive: &adaptive.QoS{Detection: detection}}
+		require.NoError(t, c.Check())
+		c = c.WithDefaults()
+		require.NoError(t, c.Check())
+		assert.Equal(t, c, c.WithDefaults())
+		assert.Equal(t, mono.Duration(detection), c.Timeout+c.Confirm)
+		assert.LessOrEqual(t, 3*c.Period, c.Timeout)
+		if confirm == 0 {
+			assert.Equal(t, mono.Duration(detection)/10, c.Confirm)
+		}
+	}
+}
+
 func TestCheckRefuses(t *testing.T) {
 	for _, c := range []Config{
 		{},
@@ -51,6 +71,13 @@ func TestCheckRefuses(t *testing.T) {
 		{N: 2, Timeout: DurationMax + 1},
 		{N: 2, Confirm: DurationMax + 1},
 		{N: 2, Period: DurationMax},
+		{N: 2, Adaptive: &adaptive.QoS{}},
+		{N: 2, Mode: Ring, Adaptive: &adaptive.QoS{Detection: -1}},
+		{N: 2, Mode: Ring, Adaptive: &adaptive.QoS{Detection: 220 * adaptive.Millisecond}}, // TimeoutMin
+		{N: 2, Mode: Ring, Adaptive: &adaptive.QoS{Detection: adaptive.Second}, Confirm: 600 * ms},
+		{N: 2, Mode: Ring, Adaptive: &adaptive.QoS{Detection: adaptive.Second}, Confirm: -1},
+		{N: 2, Mode: Ring, Adaptive: &adaptive.QoS{Detection: adaptive.Second}, Period: 100 * ms},
+		{N: 2, Mode: Ring, Adaptive: &adaptive.QoS{Detection: adaptive.Second}, Timeout: 400 * ms},
 	} {
 		if err := c.Check(); !errors.Is(err, ErrConfig) {
 			t.Errorf("%+v: %v, want an error", c, err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/goulfm/goulfm/fd/adaptive"
 	"github.com/goulfm/goulfm/internal/flood"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/must"
@@ -32,6 +33,9 @@ type Detector struct {
 	drift    mono.Duration
 	checks   []check // processes under a second check, ascending by rank
 
+	rhythm      rhythm       // Config.Adaptive: of the heartbeats from here
+	observation *observation // Config.Adaptive: what is known of the emitter; nil without
+
 	out   []Action
 	posts []Send // sends of this Step, put behind its declarations
 }
@@ -55,6 +59,11 @@ func New(cfg Config) *Detector {
 	}
 	d.silence.start(2 * cfg.Timeout)
 	d.silence.tick(cfg.Start)
+	if cfg.Adaptive != nil {
+		d.rhythm.period = cfg.Period
+		d.observation = &observation{of: nobody}
+		d.observe()
+	}
 	return d
 }
 
@@ -103,6 +112,9 @@ func (d *Detector) Deadline() (mono.Time, bool) {
 			next = min(next, c.timer.at)
 		}
 	}
+	if o := d.observation; o != nil && o.of == d.emitter {
+		next = min(next, o.deadline())
+	}
 	return next, true
 }
 
@@ -138,6 +150,9 @@ func (d *Detector) Describe() string {
 	}
 	for i := range d.checks {
 		text += fmt.Sprintf(", %d %v", d.checks[i].rank, d.checks[i].stage)
+	}
+	if d.observation != nil {
+		text += fmt.Sprintf(", beats each %v, wants one each %v", d.rhythm.period, mono.Duration(d.observation.watch.Wanted()))
 	}
 	if d.drift > d.cfg.Period {
 		text += fmt.Sprintf(", was late by %v", d.drift)
@@ -176,8 +191,8 @@ func (d *Detector) receive(from int, msg []byte) {
 	if d.left.Has(from) {
 		return
 	}
-	d.signOfLife(from)
 	m, err := parseMessage(msg)
+	d.signOfLife(from, m.told)
 	if err != nil {
 		d.out = append(d.out, Anomaly{From: from, Text: "failure detector: " + err.Error()})
 		return
@@ -186,7 +201,7 @@ func (d *Detector) receive(from int, msg []byte) {
 	case kindHeartbeat:
 		d.compare(from, m.digest)
 	case kindNewObserver:
-		d.newObserver(from, m.digest)
+		d.newObserver(from, m.digest, m.told)
 	case kindProbe:
 		d.mail(from, digestMessage(kindHeartbeat, d.flood.Digest()))
 		d.compare(from, m.digest)
@@ -199,9 +214,9 @@ func (d *Detector) receive(from int, msg []byte) {
 
 // newObserver is T4. The heartbeat goes out at once, so that the new observer need
 // not wait for the next period; the sets are exchanged if they differ (B2).
-func (d *Detector) newObserver(from int, digest uint64) {
+func (d *Detector) newObserver(from int, digest uint64, told adaptive.Message) {
 	if d.adopt(from) {
-		d.mail(from, digestMessage(kindHeartbeat, d.flood.Digest()))
+		d.mail(from, d.obey(told))
 	}
 	d.compare(from, digest)
 }

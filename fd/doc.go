@@ -17,6 +17,11 @@
 // suspicious, declares the death, takes the next live predecessor for its new emitter
 // (T3), which obeys (T4), and floods its dead set (T5, package flood).
 //
+// With Config.Adaptive there is neither a Period nor a Timeout in the ring: each observer
+// measures the way from its emitter, and asks for as few heartbeats as will do for a stated
+// quality of detection (package adaptive; rhythm.go and observation.go here). What follows a
+// suspicion is the same.
+//
 // # Where the paper is filled in
 //
 //   - B1: a message of somebody who is not the emitter is a sign of its life, and does
@@ -31,8 +36,8 @@
 //   - B9: the predecessors of a suspect are watched, twice as many each time, so
 //     that neighbours who die together are not found one after the other.
 //   - B10: a suspect is probed, and may refute until it is declared.
-//   - B10, B17: time in which this process was late itself is not silence; how late
-//     it has been is measured (Drift).
+//   - B10, B17: time in which this process was late itself is not silence, nor a property
+//     of the network; how late it has been is measured (Drift).
 //   - B11: an observer that was declared dead, and may live, is told by its emitter.
 //   - B13: a process without others is Alone.
 //   - B15: no process has a part of its own.
@@ -43,6 +48,8 @@
 //   - A2, B20: the dead are not heard any more; one that still speaks is told once; one
 //     that learns of its own death does nothing ever again.
 //   - A21: a process that somebody waits for is probed, whoever observes it.
+//   - B25: with Config.Adaptive a wish is said until heartbeats tell that it is obeyed, and
+//     each emitter is measured anew.
 //
 // # Invariants
 //
@@ -76,6 +83,6 @@
 // once, or not at all if one end dies; they need not keep their order, except that
 // RR-9024's bounds are for a known longest delay.
 //
-// Reading order: event.go, config.go, ring.go, suspect.go, detector.go; then the
-// scripts in testdata, t1 to t5 first.
+// Reading order: event.go, config.go, ring.go, suspect.go, detector.go, rhythm.go,
+// observation.go; then the scripts in testdata, t1 to t5 first.
 package fd

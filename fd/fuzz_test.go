@@ -1,8 +1,10 @@
 package fd
 
 import (
+	"bytes"
 	"testing"
 
+	"github.com/goulfm/goulfm/fd/adaptive"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/rankset"
 	"github.com/goulfm/goulfm/internal/wire"
@@ -15,13 +17,19 @@ func FuzzReceive(f *testing.F) {
 	f.Add(digestMessage(kindHeartbeat, 0))
 	f.Add(digestMessage(kindNewObserver, 1))
 	f.Add(digestMessage(kindProbe, 1))
+	f.Add(tellingMessage(kindHeartbeat, 0, adaptive.Beat{Seq: 7, Nominal: 70_000, Period: adaptive.Second, Epoch: 1}))
+	f.Add(tellingMessage(kindHeartbeat, 0, adaptive.Echo{Clock: 5000}))
+	f.Add(tellingMessage(kindNewObserver, 0, adaptive.Adjust{Period: adaptive.Second, Epoch: 1, Echo: true}))
+	f.Add(tellingMessage(kindNewObserver, 0, adaptive.Beat{Period: adaptive.Second}))
+	f.Add(append(digestMessage(kindHeartbeat, 0), toldVersion+1))
 	f.Add(noticeMessage(wire.AppendSet(nil, rankset.Of(1, 6))))
 	f.Add(noticeMessage(wire.AppendSet(nil, rankset.Of(999))))
 	f.Add(noticeMessage([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01}))
 	f.Add(fenceMessage())
 	f.Fuzz(func(t *testing.T, msg []byte) {
-		for _, mode := range []Mode{Exact, Ring} {
-			d := New(Config{N: 1000, Me: 3, Mode: mode})
+		for _, cfg := range []Config{{Mode: Exact}, {Mode: Ring}, {Mode: Ring, Adaptive: &adaptive.QoS{}}} {
+			cfg.N, cfg.Me = 1000, 3
+			d := New(cfg)
 			before := d.Describe()
 			anomaly := false
 			for _, a := range d.Step(Receive{From: 4, Msg: msg}) {
@@ -36,6 +44,42 @@ func FuzzReceive(f *testing.F) {
 			if anomaly && d.Describe() != before {
 				t.Fatalf("an anomaly changed %s to %s", before, d.Describe())
 			}
+			tickOn(t, d)
+		}
+	})
+}
+
+// tickOn lets a detector hear what it has kept.
+func tickOn(t *testing.T, d *Detector) {
+	if at, ok := d.Deadline(); ok {
+		d.Step(Tick{Now: at})
+		if next, _ := d.Deadline(); next <= at {
+			t.Fatalf("after the Tick of %v the deadline is %v", at, next)
+		}
+	}
+}
+
+// FuzzMessage: what is read is written the same way again.
+func FuzzMessage(f *testing.F) {
+	f.Add(digestMessage(kindHeartbeat, 1))
+	f.Add(tellingMessage(kindHeartbeat, 2, adaptive.Beat{Seq: 7, Nominal: 70_000, Period: adaptive.Second, Epoch: 1}))
+	f.Add(tellingMessage(kindNewObserver, 3, adaptive.Adjust{Period: adaptive.Second, Epoch: 1, Echo: true}))
+	f.Fuzz(func(t *testing.T, msg []byte) {
+		m, err := parseMessage(msg)
+		if err != nil {
+			return
+		}
+		again := fenceMessage()
+		switch {
+		case m.told != nil:
+			again = tellingMessage(m.kind, m.digest, m.told)
+		case m.kind == kindNotice:
+			again = noticeMessage(m.flooded)
+		case m.kind != kindFence:
+			again = digestMessage(m.kind, m.digest)
+		}
+		if !bytes.Equal(again, msg) {
+			t.Fatalf("%x is read as %+v, which is %x", msg, m, again)
 		}
 	})
 }
@@ -47,6 +91,7 @@ func FuzzEvents(f *testing.F) {
 	f.Add([]byte{0, 10, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 0, 200})
 	f.Add([]byte{0, 80, 0, 10, 0, 10, 0, 10, 0, 10, 0, 10, 7, 1, 0, 90, 8, 1, 9, 2})
 	f.Add([]byte{7, 1, 6, 1, 0, 50, 5, 1, 0, 50, 0, 50, 0, 50, 1, 1, 10, 3, 3, 1})
+	f.Add([]byte("0\xff\xe3\xb9\xdc\nv\x84\x00200A0M0")) // an observer is declared dead, and the next one wants its first heartbeat in that Tick
 	f.Fuzz(func(t *testing.T, program []byte) { playEvents(t, program) })
 }
 
@@ -65,12 +110,13 @@ func TestRandomEvents(t *testing.T) {
 func playEvents(t *testing.T, program []byte) {
 	t.Helper()
 	const n, me = 5, 2
-	for _, cfg := range []Config{{Mode: Exact}, {Mode: Ring}, {Mode: Ring, Fence: true}} {
+	quality := &adaptive.QoS{Detection: 500 * adaptive.Millisecond}
+	for _, cfg := range []Config{{Mode: Exact}, {Mode: Ring}, {Mode: Ring, Fence: true}, {Mode: Ring, Adaptive: quality}, {Mode: Ring, Fence: true, Adaptive: quality}} {
 		cfg.N, cfg.Me = n, me
 		c := actionChecker{d: New(cfg), me: me}
 		now := mono.Time(0)
 		for i := 0; i+1 < len(program); i += 2 {
-			op, arg := program[i]%11, program[i+1]
+			op, arg := program[i]%12, program[i+1]
 			if op == 0 {
 				now = now.Add(mono.Duration(arg) * 5 * ms)
 			}
@@ -106,9 +152,23 @@ func fuzzEvent(op, arg byte, n, me int, now mono.Time) Event {
 		return Receive{From: rank, Msg: fenceMessage()}
 	case 7:
 		return Receive{From: rank, Msg: noticeMessage(wire.AppendSet(nil, rankset.Of(int(arg/8)%n)))}
+	case 11:
+		return Receive{From: rank, Msg: fuzzTelling(arg, now)}
 	default: // 8, 9, 10 are the kinds that carry a digest
 		return Receive{From: rank, Msg: digestMessage(op-8+kindHeartbeat, uint64(arg/64))}
 	}
+}
+
+// fuzzTelling is a message of Config.Adaptive.
+func fuzzTelling(arg byte, now mono.Time) []byte {
+	at := adaptive.Time(now).Add(adaptive.Duration(arg%5)*20*adaptive.Millisecond - 40*adaptive.Millisecond)
+	switch arg % 3 {
+	case 0:
+		return tellingMessage(kindHeartbeat, 0, adaptive.Beat{Seq: uint32(arg / 16), Nominal: at, Period: adaptive.Duration(1+arg) * adaptive.Millisecond, Epoch: uint16(arg % 4)})
+	case 1:
+		return tellingMessage(kindHeartbeat, 0, adaptive.Echo{Clock: at})
+	}
+	return tellingMessage(kindNewObserver, 0, adaptive.Adjust{Clock: at, Period: adaptive.Duration(1+arg) * adaptive.Millisecond, Epoch: uint16(arg % 4), Echo: arg%2 == 0})
 }
 
 // An actionChecker checks what a detector wants against what it promised.

@@ -3,12 +3,18 @@ package fd
 import (
 	"encoding/binary"
 
+	"github.com/goulfm/goulfm/fd/adaptive"
 	"github.com/goulfm/goulfm/internal/wire"
 )
 
 // A message is one byte for its kind, then for heartbeat, newObserver and probe the
 // digest of the sender's dead set (8 bytes), for notice a message of the death
 // flood, for fence nothing.
+//
+// With Config.Adaptive a heartbeat and a newObserver go on: one byte for the version of what
+// follows (1), then a message of package adaptive without a tag. That is in a heartbeat a Beat,
+// or the Echo that answers, and in a newObserver an Adjust. Their stream is 0: a process
+// observes another one once in its life.
 const (
 	kindHeartbeat   byte = iota + 1 // T1; also the answer to newObserver and to probe
 	kindNewObserver                 // T3: the sender observes the receiver from now on
@@ -17,26 +23,40 @@ const (
 	kindFence                       // the receiver has been declared dead
 )
 
+// toldVersion is that of what follows the digest.
+const toldVersion = 1
+
 func digestMessage(kind byte, digest uint64) []byte {
 	return binary.LittleEndian.AppendUint64([]byte{kind}, digest)
+}
+
+// tellingMessage is a heartbeat or newObserver of Config.Adaptive.
+func tellingMessage(kind byte, digest uint64, told adaptive.Message) []byte {
+	return adaptive.AppendMessage(append(digestMessage(kind, digest), toldVersion), told)
 }
 
 func noticeMessage(flooded []byte) []byte { return append([]byte{kindNotice}, flooded...) }
 
 func fenceMessage() []byte { return []byte{kindFence} }
 
-// A message taken apart: digest and flooded mean something for some kinds only.
+// A message taken apart: digest, told and flooded mean something for some kinds only.
 type message struct {
 	kind    byte
 	digest  uint64
-	flooded []byte // part of the received bytes
+	told    adaptive.Message // nil: nothing
+	flooded []byte           // part of the received bytes
 }
 
 func parseMessage(b []byte) (message, error) {
 	r := wire.NewReader(b)
 	m := message{kind: r.Byte()}
 	switch m.kind {
-	case kindHeartbeat, kindNewObserver, kindProbe:
+	case kindHeartbeat, kindNewObserver:
+		m.digest = r.Uint64()
+		if r.Left() > 0 {
+			return m.withTold(r.Byte(), r.Rest())
+		}
+	case kindProbe:
 		m.digest = r.Uint64()
 	case kindNotice:
 		m.flooded = r.Rest()
@@ -45,6 +65,27 @@ func parseMessage(b []byte) (message, error) {
 		return message{}, wire.ErrMalformed
 	}
 	return m, r.Done()
+}
+
+// withTold adds what follows the digest.
+func (m message) withTold(version byte, b []byte) (message, error) {
+	told, err := adaptive.ParseMessage(b)
+	if err != nil || version != toldVersion || !m.mayTell(told) {
+		return message{}, wire.ErrMalformed
+	}
+	m.told = told
+	return m, nil
+}
+
+// mayTell says whether a message of that kind carries that.
+func (m message) mayTell(told adaptive.Message) bool {
+	switch told.(type) {
+	case adaptive.Beat, adaptive.Echo:
+		return m.kind == kindHeartbeat
+	case adaptive.Adjust:
+		return m.kind == kindNewObserver
+	}
+	return false
 }
 
 // IsHeartbeat says whether msg, from a Send, is a heartbeat. One that gets lost is made up

@@ -1,6 +1,9 @@
 package fd
 
-import "github.com/goulfm/goulfm/internal/rankset"
+import (
+	"github.com/goulfm/goulfm/fd/adaptive"
+	"github.com/goulfm/goulfm/internal/rankset"
+)
 
 // predecessor returns the nearest process before me on the ring of n that is not in
 // gone, which is me when there is no other: FindEmitter of RR-9024, Algorithm 1,
@@ -42,9 +45,21 @@ func (d *Detector) rewire() {
 	}
 	d.emitter = emitter
 	d.silence.start(2 * d.cfg.Timeout) // T3, line 19
-	if d.ringing() {
-		d.mail(emitter, digestMessage(kindNewObserver, d.flood.Digest()))
+	if d.observation != nil {
+		d.observation.of = nobody
 	}
+	if d.ringing() {
+		d.mail(emitter, d.newObserverMessage())
+	}
+}
+
+// newObserverMessage tells the emitter that it is observed from here, and with Config.Adaptive
+// which period is wanted: at first that with which all begin.
+func (d *Detector) newObserverMessage() []byte {
+	if d.cfg.Adaptive == nil {
+		return digestMessage(kindNewObserver, d.flood.Digest())
+	}
+	return tellingMessage(kindNewObserver, d.flood.Digest(), adaptive.Adjust{Clock: adaptive.Time(d.now), Period: adaptive.Duration(d.cfg.Period)})
 }
 
 // aim recomputes the observer: the nearest live successor, or the one that claimed
@@ -53,10 +68,11 @@ func (d *Detector) aim(gone rankset.Set) {
 	if d.claim != d.cfg.Me && gone.Has(d.claim) {
 		d.claim = d.cfg.Me
 	}
-	d.observer = successor(d.cfg.N, d.cfg.Me, gone)
-	if d.claim != d.cfg.Me && ahead(d.cfg.N, d.cfg.Me, d.claim) > ahead(d.cfg.N, d.cfg.Me, d.observer) {
-		d.observer = d.claim
+	observer := successor(d.cfg.N, d.cfg.Me, gone)
+	if d.claim != d.cfg.Me && ahead(d.cfg.N, d.cfg.Me, d.claim) > ahead(d.cfg.N, d.cfg.Me, observer) {
+		observer = d.claim
 	}
+	d.turnTo(observer)
 }
 
 // adopt obeys a NEWOBSERVER (T4), unless it is stale: from a process nearer than the
@@ -73,6 +89,6 @@ func (d *Detector) adopt(from int) bool {
 		return false
 	}
 	d.claim = from
-	d.observer = from
+	d.turnTo(from)
 	return true
 }

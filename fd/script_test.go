@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goulfm/goulfm/fd/adaptive"
 	"github.com/goulfm/goulfm/internal/golden"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/rankset"
@@ -25,7 +26,8 @@ func TestScripts(t *testing.T) {
 // Commands, with times in milliseconds:
 //
 //	ring n=4 [fence] [majority]    start: period 100, timeout 400, confirmation 200; or "exact n=4"
-//	cut {0,1} {2,3}       from now on, what one side sends to the other is lost
+//	ring n=4 within=1000  the same, with Config.Adaptive: detection within that time
+//	cut {0,1} {2,3}       from now on, what one side sends to the other is lost; of one kind: "cut {0} {1} NEWOBSERVER"
 //	tick 2 100            process 2 is told the time
 //	run 1000              all live processes tick at their deadlines up to then; messages arrive at once
 //	deliver 1->2          the oldest message in flight; "drop 1->2" loses it; "deliver-all" until none is left
@@ -33,6 +35,7 @@ func TestScripts(t *testing.T) {
 //	exited 1 5; broken 1 5; left 1 5; watch 1 5; agreed 1 {2,5}    event at process 1
 //	deliver-last 1->2     the newest message in flight: it overtakes the others
 //	message 1->2 HEARTBEAT    one that 1 might have sent; also NEWOBSERVER, PROBE, FENCE, NOTICE {2,5}
+//	wish 1->2 3 300       NEWOBSERVER of Config.Adaptive: wish 3, one heartbeat each 300 ms
 //	raw 1->2 ff00         any bytes
 //	show 1; show          state
 type scriptStage struct {
@@ -42,6 +45,8 @@ type scriptStage struct {
 	paused rankset.Set
 	quiet  bool           // print no message
 	cut    [2]rankset.Set // what one sends to the other is lost
+	kind   string         // only of this kind; "" = all
+	within int            // with Config.Adaptive: T_D in milliseconds; 0 = without
 	now    mono.Time
 }
 
@@ -88,13 +93,18 @@ func (s *scriptStage) run(t *testing.T, line string) string {
 		scan("%d %d", &a, &b)
 		return s.step(a, map[string]Event{"exited": Exited{b}, "broken": Broken{b}, "left": Left{b}, "watch": Watch{b}}[word])
 	case "cut":
-		var side string
-		scan("%s %s", &text, &side)
-		s.cut = [2]rankset.Set{parseSet(t, text), parseSet(t, side)}
+		words := append(strings.Fields(rest), "", "")
+		s.cut = [2]rankset.Set{parseSet(t, words[0]), parseSet(t, words[1])}
+		s.kind = words[2]
 		return ""
 	case "agreed":
 		scan("%d %s", &a, &text)
 		return s.step(a, Agreed{Dead: parseSet(t, text)})
+	case "wish":
+		var wish, period int
+		scan("%d->%d %d %d", &a, &b, &wish, &period)
+		told := adaptive.Adjust{Epoch: uint16(wish), Period: adaptive.Duration(period) * adaptive.Millisecond}
+		return s.step(b, Receive{From: a, Msg: tellingMessage(kindNewObserver, s.all[a].Digest(), told)})
 	case "raw":
 		var msg []byte
 		scan("%d->%d %x", &a, &b, &msg)
@@ -137,8 +147,14 @@ func millis(ms int) mono.Time { return mono.Time(ms) * mono.Time(mono.Millisecon
 
 func (s *scriptStage) start(n int, ring bool, options string) {
 	*s = scriptStage{queues: make([][][][]byte, n)}
+	if _, within, asked := strings.Cut(options, "within="); asked {
+		fmt.Sscan(within, &s.within)
+	}
 	for me := range n {
 		cfg := Config{N: n, Me: me, Fence: strings.Contains(options, "fence")}
+		if s.within > 0 {
+			cfg.Adaptive = &adaptive.QoS{Detection: adaptive.Duration(s.within) * adaptive.Millisecond}
+		}
 		if strings.Contains(options, "majority") {
 			cfg.Partition = Majority
 		}
@@ -167,7 +183,7 @@ func (s *scriptStage) step(me int, ev Event) string {
 	var out strings.Builder
 	for _, a := range s.all[me].Step(ev) {
 		if send, ok := a.(Send); ok {
-			if s.isCut(me, send.To) {
+			if s.isCut(me, send.To) && strings.HasPrefix(describeMessage(send.Msg, len(s.all)), s.kind) {
 				continue
 			}
 			s.queues[me][send.To] = append(s.queues[me][send.To], send.Msg)
@@ -241,7 +257,22 @@ func (s *scriptStage) runUntil(end mono.Time) string {
 		s.now = now
 		print(now, s.step(who, Tick{Now: now}))
 		print(now, s.deliverAll())
+		for s.within > 0 && s.tickHeard(print) {
+			print(now, s.deliverAll())
+		}
 	}
+}
+
+// tickHeard gives the time to all that have heard something of their emitters, and says whether there
+// were any.
+func (s *scriptStage) tickHeard(print func(now mono.Time, text string)) (any bool) {
+	for me, d := range s.all {
+		if s.active(me) && len(d.observation.heard) > 0 {
+			print(s.now, s.step(me, Tick{Now: s.now}))
+			any = true
+		}
+	}
+	return any
 }
 
 func (s *scriptStage) show(t *testing.T, rest string) string {
@@ -288,6 +319,18 @@ func describe(a Action, n int) string {
 	return fmt.Sprintf("unknown action %T", a)
 }
 
+func describeTold(told adaptive.Message) string {
+	switch told := told.(type) {
+	case adaptive.Beat:
+		return fmt.Sprintf(" %d of %v, the next after %v (wish %d)", told.Seq, adaptive.Duration(told.Nominal), told.Period, told.Epoch)
+	case adaptive.Echo:
+		return fmt.Sprintf(" that answers what was asked at %v", adaptive.Duration(told.Clock))
+	case adaptive.Adjust:
+		return fmt.Sprintf(", wish %d: one each %v", told.Epoch, told.Period)
+	}
+	return ""
+}
+
 // describeMessage prints a message among n processes.
 func describeMessage(msg []byte, n int) string {
 	m, err := parseMessage(msg)
@@ -296,9 +339,9 @@ func describeMessage(msg []byte, n int) string {
 	}
 	switch m.kind {
 	case kindHeartbeat:
-		return "HEARTBEAT"
+		return "HEARTBEAT" + describeTold(m.told)
 	case kindNewObserver:
-		return "NEWOBSERVER"
+		return "NEWOBSERVER" + describeTold(m.told)
 	case kindProbe:
 		return "PROBE"
 	case kindNotice:

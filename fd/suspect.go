@@ -3,6 +3,7 @@ package fd
 import (
 	"slices"
 
+	"github.com/goulfm/goulfm/fd/adaptive"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/rankset"
 )
@@ -53,6 +54,9 @@ func (d *Detector) tick(now mono.Time) {
 		d.suspect(d.emitter, now.Sub(d.silence.since))
 	}
 	d.lookBehind()
+	if d.ringing() {
+		d.beat() // to an observer that this Tick has found, with Config.Adaptive
+	}
 	d.tickTimers()
 }
 
@@ -66,10 +70,17 @@ func (d *Detector) forgiveLateness(now mono.Time) {
 	}
 	late := now.Sub(wanted)
 	d.drift = max(d.drift, late)
-	if late <= d.cfg.Period {
+	harmless, o := late <= d.lateAtMost(), d.observation
+	if o != nil {
+		o.wasLate, o.late = o.late, !harmless
+	}
+	if harmless {
 		return
 	}
 	d.silence.delay(late)
+	if o != nil {
+		o.mercy = d.silence.at
+	}
 	for i := range d.checks {
 		d.checks[i].timer.delay(late)
 	}
@@ -77,6 +88,9 @@ func (d *Detector) forgiveLateness(now mono.Time) {
 
 func (d *Detector) tickTimers() {
 	d.silence.tick(d.now)
+	if d.observation != nil {
+		d.observe()
+	}
 	for i := range d.checks {
 		d.checks[i].timer.tick(d.now)
 	}
@@ -85,6 +99,10 @@ func (d *Detector) tickTimers() {
 // beat is T1. Beats that a late process missed are not made up for.
 func (d *Detector) beat() {
 	if d.now < d.nextBeat {
+		return
+	}
+	if d.observation != nil {
+		d.mail(d.observer, d.numberedBeat())
 		return
 	}
 	d.nextBeat = d.nextBeat.Add(d.cfg.Period)
@@ -97,12 +115,17 @@ func (d *Detector) beat() {
 // signOfLife is T2, for any message from the emitter. From anybody else it only ends
 // a check (B1): a heartbeat of a former emitter, still in flight when the ring was
 // rewired, says nothing about the present one.
-func (d *Detector) signOfLife(rank int) {
+func (d *Detector) signOfLife(rank int, told adaptive.Message) {
 	d.endCheck(rank)
-	if rank == d.emitter {
-		d.silence.prolong(d.cfg.Timeout)
-		d.breadth, d.behind = 1, d.cfg.Me
+	if rank != d.emitter {
+		return
 	}
+	d.breadth, d.behind = 1, d.cfg.Me
+	if d.observation != nil {
+		d.hear(told)
+		return
+	}
+	d.silence.prolong(d.cfg.Timeout)
 }
 
 // broken turns a failed connection into a suspicion (B19). Without a ring there is

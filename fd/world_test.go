@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/goulfm/goulfm/fd/adaptive"
 	"github.com/goulfm/goulfm/internal/agenda"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/rankset"
@@ -42,6 +43,8 @@ type world struct {
 	calm       bool        // nobody alive may even be suspected: delays are short and nobody stops
 	spared     int         // never dies and never stops; -1 for none
 	cut        rankset.Set // what these and the others send each other is lost
+	loss       float64     // probability that a numbered heartbeat is lost
+	lossOfWish float64     // the same, of a NEWOBSERVER
 	mortal     rankset.Set // may die in the step in which they declare a death by silence, before any send
 }
 
@@ -173,7 +176,7 @@ func (w *world) declare(p int, a Declare) {
 
 func (w *world) send(from, to int, msg []byte) {
 	w.messages++
-	if w.cut.Has(from) != w.cut.Has(to) {
+	if w.cut.Has(from) != w.cut.Has(to) || w.loses(msg) {
 		return
 	}
 	delay := w.delayMax
@@ -183,6 +186,21 @@ func (w *world) send(from, to int, msg []byte) {
 	at := max(w.now.Add(delay), w.lastIn[from][to])
 	w.lastIn[from][to] = at
 	w.plan(at, func() { w.receive(to, Receive{From: from, Msg: msg}) })
+}
+
+// loses says whether a message of Config.Adaptive is lost.
+func (w *world) loses(msg []byte) bool {
+	m, err := parseMessage(msg)
+	if err != nil || m.told == nil {
+		return false
+	}
+	switch m.told.(type) {
+	case adaptive.Beat:
+		return w.rng.Float64() < w.loss
+	case adaptive.Adjust:
+		return w.rng.Float64() < w.lossOfWish
+	}
+	return false
 }
 
 func (w *world) kill(p int) {
@@ -207,6 +225,10 @@ func (w *world) stop(p int, pause mono.Duration) {
 			w.tick(p)
 		}
 		for _, ev := range late {
+			if w.cfg.Adaptive != nil {
+				w.step(p, ev) // one Tick follows all of them
+				continue
+			}
 			w.receive(p, ev)
 		}
 		if w.acts(p) {

@@ -16,7 +16,7 @@ const RulesPath = "docs/SEMANTICS.md"
 var families = []struct {
 	letter string
 	last   int
-}{{"R", 68}, {"A", 24}, {"B", 23}, {"C", 10}, {"F", 12}, {"W", 24}, {"V", 8}}
+}{{"R", 68}, {"A", 24}, {"B", 24}, {"C", 10}, {"F", 12}, {"W", 24}, {"V", 8}}
 
 var ruleRow = regexp.MustCompile(`(?m)^\| \*{0,2}([A-Z]\d+)\*{0,2} \| *(.*?) *\|`)
 

@@ -48,7 +48,7 @@ func detectorBugs() []Edit {
 		},
 		{
 			Name: "B1", Rule: "only the emitter's messages count for its timing",
-			Changes: []Change{{fdSuspect, "\tif rank == d.emitter {\n", "\tif rank == d.emitter || true {\n"}},
+			Changes: []Change{{fdSuspect, "\tif rank != d.emitter {\n", "\tif false {\n"}},
 			Hunt:    detectors("I5"),
 		},
 		{
@@ -105,7 +105,7 @@ func detectorBugs() []Edit {
 		},
 		{
 			Name: "B17", Rule: "one's own lateness is not another's silence",
-			Changes: []Change{{fdSuspect, "\tif late <= d.cfg.Period {\n", "\tif late <= d.cfg.Period || true {\n"}},
+			Changes: []Change{{fdSuspect, "\tif harmless {\n", "\tif harmless || true {\n"}},
 			Hunt:    detectors("I6"),
 		},
 		{

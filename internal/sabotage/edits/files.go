@@ -13,6 +13,8 @@ const (
 
 	fdDetector = "fd/detector.go"
 	fdRing     = "fd/ring.go"
+	fdRhythm   = "fd/rhythm.go"
+	fdObserve  = "fd/observation.go"
 	fdSuspect  = "fd/suspect.go"
 
 	floodFlood = "internal/flood/flood.go"

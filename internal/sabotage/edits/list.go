@@ -21,6 +21,7 @@ func All() []Edit {
 		unreachedBugs(),
 		machineryBugs(),
 		adaptiveDetector(),
+		ringWithQuality(),
 		agents(),
 		calls(),
 		holdBugs(),

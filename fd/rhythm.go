@@ -1,0 +1,74 @@
+package fd
+
+import (
+	"github.com/goulfm/goulfm/fd/adaptive"
+	"github.com/goulfm/goulfm/internal/mono"
+)
+
+// A rhythm is that of the heartbeats to the observer, with Config.Adaptive: each has a number,
+// the moment when it was due, and the time to the next one (adaptive.Beat).
+//
+//	observer                                emitter
+//	   │◀────────────────── beat 7, wish 0 ────│
+//	   │  the way is good: fewer will do       │
+//	   │── NEWOBSERVER, wish 1: 60 ms ──────▶  │  lost
+//	   │◀────────────────── beat 8, wish 0 ────│
+//	   │── NEWOBSERVER, wish 1: 60 ms ────────▶│
+//	   │◀────────────────── beat 9, wish 1 ────│  and the next one 60 ms later
+//
+// Wish 0 is Config.Period, with which each observation begins at both ends, so no message need
+// tell it.
+type rhythm struct {
+	period mono.Duration
+	wish   uint16 // number of the observer's wish that period is
+	seq    uint32 // of the next beat
+}
+
+// numberedBeat returns the latest beat that is due, and plans the next one. Those that a late
+// process missed are left out, numbers and all: sent together they would tell nothing.
+func (d *Detector) numberedBeat() []byte {
+	r := &d.rhythm
+	missed := d.now.Sub(d.nextBeat) / r.period
+	due := d.nextBeat.Add(missed * r.period)
+	beat := adaptive.Beat{Epoch: r.wish, Seq: r.seq + uint32(missed), Nominal: adaptive.Time(due), Period: adaptive.Duration(r.period)}
+	r.seq = beat.Seq + 1
+	d.nextBeat = due.Add(r.period)
+	return tellingMessage(kindHeartbeat, d.flood.Digest(), beat)
+}
+
+// obey takes the wish that a NEWOBSERVER tells, unless it is an older one, which was overtaken;
+// and returns the heartbeat that answers.
+func (d *Detector) obey(told adaptive.Message) []byte {
+	a, tells := told.(adaptive.Adjust)
+	if d.observation == nil || !tells {
+		return digestMessage(kindHeartbeat, d.flood.Digest())
+	}
+	if int16(a.Epoch-d.rhythm.wish) >= 0 {
+		d.rhythm.wish = a.Epoch
+		d.beatEach(max(mono.Duration(a.Period), mono.Duration(adaptive.PeriodLeast)))
+	}
+	if !a.Echo {
+		return digestMessage(kindHeartbeat, d.flood.Digest())
+	}
+	return tellingMessage(kindHeartbeat, d.flood.Digest(), adaptive.Echo{Clock: a.Clock})
+}
+
+// beatEach changes the period. A shorter one counts from the latest beat, a longer one from the
+// next, which has been promised.
+func (d *Detector) beatEach(period mono.Duration) {
+	d.nextBeat = min(d.nextBeat, max(d.now, d.nextBeat.Add(period-d.rhythm.period)))
+	d.rhythm.period = period
+}
+
+// turnTo sends the heartbeats to another observer from now on, which knows nothing of this
+// process yet: what the one before wished is over.
+func (d *Detector) turnTo(observer int) {
+	if observer == d.observer {
+		return
+	}
+	d.observer = observer
+	if d.observation != nil {
+		d.rhythm.wish = 0
+		d.beatEach(d.cfg.Period)
+	}
+}

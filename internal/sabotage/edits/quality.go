@@ -1,0 +1,69 @@
+package edits
+
+// ringWithQuality are the edits of a detector ring that sends as few heartbeats as will do for a
+// stated quality of detection (fd.Config.Adaptive).
+func ringWithQuality() []Edit {
+	const scripts = "TestScripts/quality"
+	return []Edit{
+		{
+			Name: "quality-obeyed", Rule: "the emitter beats as its observer wishes",
+			Changes: []Change{{fdRhythm, "\t\td.beatEach(max(", "\t\t_ = (max("}},
+			Tests:   []Test{{Run: "TestQualityHolds"}, {Run: scripts}},
+		},
+		{
+			Name: "quality-overtaken", Rule: "a wish that was overtaken is not obeyed",
+			Changes: []Change{{fdRhythm, "if int16(a.Epoch-d.rhythm.wish) >= 0 {", "if true {"}},
+			Tests:   []Test{{Run: "TestWishThatWasOvertaken"}},
+		},
+		{
+			Name: "quality-next-observer", Rule: "what an observer wished is over when another one takes its place",
+			Changes: []Change{{fdRhythm, "\t\td.rhythm.wish = 0\n", ""}},
+			Tests:   []Test{{Run: "TestNextObserverIsNotKnown"}},
+		},
+		{
+			Name: "quality-missed", Rule: "beats that a late process missed are left out",
+			Changes: []Change{{fdRhythm, "missed := d.now.Sub(d.nextBeat) / r.period", "missed := mono.Duration(0)"}},
+			Tests:   []Test{{Run: "TestRandomEvents"}},
+		},
+		{
+			Name: "quality-promised", Rule: "a longer period counts from the beat that has been promised",
+			Changes: []Change{{fdRhythm, "d.nextBeat = min(d.nextBeat, max(", "d.nextBeat = max(d.nextBeat, max("}},
+			Tests:   []Test{{Run: scripts}},
+		},
+		{
+			Name: "quality-said-again", Rule: "a wish that beats do not tell is said again",
+			Changes: []Change{{fdObserve, "\t\tif told.Epoch != o.wish {\n", "\t\tif false {\n"}},
+			Tests:   []Test{{Run: scripts}},
+		},
+		{
+			Name: "quality-fresh", Rule: "what is known of the way from one process says nothing of the way from the next",
+			Changes: []Change{{fdObserve, "\t*o = observation{of: d.emitter, heard: o.heard[:0], mercy: d.silence.at, looked: true, late: o.late, wasLate: o.wasLate}\n\to.watch.Start(", "\to.of, o.heard, o.mercy = d.emitter, o.heard[:0], d.silence.at\n\tvar w adaptive.Watch\n\tw.Start("}},
+			Tests:   []Test{{Run: scripts}},
+		},
+		{
+			Name: "quality-freshness", Rule: "a suspicion comes at the freshness point",
+			Changes: []Change{{fdObserve, "d.silence.at = max(mono.Time(o.watch.Freshness()), o.mercy)", "d.silence.at = max(d.silence.since.Add(2*d.cfg.Timeout), o.mercy)"}},
+			Tests:   []Test{{Run: "TestQualityHolds"}},
+		},
+		{
+			Name: "quality-mercy", Rule: "a new emitter has longer only until it was heard",
+			Changes: []Change{{fdObserve, "\tif !late {\n\t\to.mercy = 0\n\t}\n", ""}},
+			Tests:   []Test{{Run: scripts}},
+		},
+		{
+			Name: "quality-B17-sample", Rule: "what waited while this process was late says nothing of the way",
+			Changes: []Change{{fdObserve, "d.weigh(told, o.late || o.wasLate)", "d.weigh(told, false)"}},
+			Tests:   []Test{{Run: "TestOwnStopIsNoDelay"}},
+		},
+		{
+			Name: "quality-B17-silence", Rule: "own lateness is no silence of the emitter",
+			Changes: []Change{{fdSuspect, "\t\to.mercy = d.silence.at\n", ""}},
+			Tests:   []Test{{Run: "TestLateTickSuspectsNobody"}},
+		},
+		{
+			Name: "quality-bounded", Rule: "what is heard until the next Tick is bounded",
+			Changes: []Change{{fdObserve, "if len(o.heard) == heardMax {", "if false {"}},
+			Tests:   []Test{{Run: "TestHeardIsBounded"}},
+		},
+	}
+}
