@@ -119,8 +119,9 @@ nodestress: ## random programs on several nodes of this machine: ranks and nodes
 nodes: ## jobs on several hosts by real ssh to this machine, nodes killed, wrong hosts tried; no sshd: code 77
 	@scripts/nodes.sh
 
-netns: ## jobs over networks of their own: a node killed, 5 of 100 packets lost, a node cut off; no namespaces or no nft: code 77
+netns: ## jobs over networks of their own: a node killed, 5 of 100 packets lost, a node cut off; calls of GridRPC there; no namespaces or no nft: code 77
 	@scripts/netns_jobs.sh
+	@scripts/netns_calls.sh
 
 engines: ## examples under real Slurm, hydra and Open MPI: one node and several, ranks and nodes killed; root, else code 77
 	@scripts/engines.sh

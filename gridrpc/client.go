@@ -3,6 +3,7 @@ package gridrpc
 import (
 	"cmp"
 	"context"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/goulfm/goulfm/gridrpc/internal/folder"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 	"github.com/goulfm/goulfm/gridrpc/internal/pulse"
@@ -68,7 +70,8 @@ func Dial(ctx context.Context, masters string, options ...DialOption) (*Client, 
 	if err := c.guards.asked.Check(); err != nil {
 		return nil, &Error{Op: "dial", Err: err}
 	}
-	if _, err := c.addresses(); err != nil {
+	addresses, err := c.addresses()
+	if err != nil {
 		return nil, &Error{Op: "dial", Err: err}
 	}
 	id, err := link.Load(dir, clientName)
@@ -76,7 +79,7 @@ func Dial(ctx context.Context, masters string, options ...DialOption) (*Client, 
 		return nil, &Error{Op: "dial", Err: err}
 	}
 	c.id = id
-	if c.guards.pulse, err = pulse.New(id, nil); err != nil {
+	if c.guards.pulse, err = pulse.NewObserver(id, heartbeatsAt(addresses)); err != nil {
 		return nil, &Error{Op: "dial", Err: err}
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
@@ -85,6 +88,20 @@ func Dial(ctx context.Context, masters string, options ...DialOption) (*Client, 
 		return nil, &Error{Op: "dial", Err: err}
 	}
 	return c, nil
+}
+
+// heartbeatsAt is where heartbeats of servers come to: the address from which a master is reached.
+func heartbeatsAt(masters []string) string {
+	for _, m := range masters {
+		host, _, err := net.SplitHostPort(m)
+		if err != nil {
+			continue
+		}
+		if here, err := folder.ReachedFrom(host); err == nil {
+			return net.JoinHostPort(here, "0")
+		}
+	}
+	return folder.ListenAt()
 }
 
 // Close cancels all calls, but those that a server keeps.

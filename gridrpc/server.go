@@ -102,7 +102,7 @@ func serve(ctx context.Context, setup func(*Server) error) error {
 
 // listen serves until ctx is done.
 func (s *Server) listen(ctx context.Context, id *link.Identity, name string) error {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", folder.ListenAt())
 	if err != nil {
 		return &Error{Op: "serve", Server: name, Err: err}
 	}

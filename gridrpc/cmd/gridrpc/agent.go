@@ -96,7 +96,7 @@ func listenAgain(dir, name string) (net.Listener, error) {
 			return l, err
 		}
 	}
-	return net.Listen("tcp", "127.0.0.1:0")
+	return net.Listen("tcp", folder.ListenAt())
 }
 
 // startWithin is how long an agent may take to listen.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,9 +30,14 @@ const (
 	endWithin    = 3 * time.Second
 )
 
-// start starts a process and keeps it running.
+// start starts a process here and keeps it running.
 func (c *children) start(name string, env []string, program string, args ...string) error {
-	cmd, err := c.launch(name, env, program, args)
+	return c.startAt(remote{}, name, env, program, args...)
+}
+
+// startAt starts it on another machine.
+func (c *children) startAt(at remote, name string, env []string, program string, args ...string) error {
+	cmd, err := c.launch(at, name, env, program, args)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -50,7 +56,7 @@ func (c *children) start(name string, env []string, program string, args ...stri
 				return
 			case <-time.After(restartAfter):
 			}
-			if cmd, err = c.launch(name, env, program, args); err != nil {
+			if cmd, err = c.launch(at, name, env, program, args); err != nil {
 				c.platform.say("%s cannot be started anew: %v", name, err)
 				return
 			}
@@ -60,15 +66,20 @@ func (c *children) start(name string, env []string, program string, args ...stri
 }
 
 // launch starts a process once.
-func (c *children) launch(name string, env []string, program string, args []string) (*exec.Cmd, error) {
-	cmd := exec.CommandContext(c.ctx, program, args...)
+func (c *children) launch(at remote, name string, env []string, program string, args []string) (*exec.Cmd, error) {
+	env = append(slices.Clone(env), folder.EnvDir+"="+c.platform.dir, folder.EnvName+"="+name, folder.EnvTether+"=1")
+	if c.platform.noRecovery {
+		env = append(env, folder.EnvStay+"=1")
+	}
+	where := ""
+	if at.host != "" {
+		env, where = append(env, folder.EnvListen+"="+at.host), " at "+at.host
+	}
+	command, words := at.command(env, program, args)
+	cmd := exec.CommandContext(c.ctx, command, words...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = endWithin
-	cmd.Env = append(os.Environ(), folder.EnvDir+"="+c.platform.dir, folder.EnvName+"="+name, folder.EnvTether+"=1")
-	if c.platform.noRecovery {
-		cmd.Env = append(cmd.Env, folder.EnvStay+"=1")
-	}
-	cmd.Env = append(cmd.Env, env...)
+	cmd.Env = append(os.Environ(), env...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if _, err := cmd.StdinPipe(); err != nil { // held open as long as this process lives
 		return nil, err
@@ -76,7 +87,7 @@ func (c *children) launch(name string, env []string, program string, args []stri
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	c.platform.say("%s is process %d", name, cmd.Process.Pid)
+	c.platform.say("%s is process %d%s", name, cmd.Process.Pid, where)
 	return cmd, nil
 }
 

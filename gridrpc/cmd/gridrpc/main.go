@@ -15,14 +15,15 @@ import (
 
 const usage = `usage:
   gridrpc up [--tree AxBx...xS] [--detect D] [--store FOLDER | s3://BUCKET | jetstream]
-             [--masters 1 | 3 | 5] [--hosts N] [--no-restart] [--no-recovery] PROGRAM [ARGUMENT...]
+             [--masters 1 | 3 | 5] [--hosts A,B,C | N] [--rsh COMMAND] [--no-restart] [--no-recovery] PROGRAM [ARGUMENT...]
         starts a platform here: a master, or several of which one is the root, A agents, B agents below each of them, ..., and
         S servers below each agent of the last level, which run PROGRAM, a program or a
         folder of one; checkpoints are in a folder, where AWS_ENDPOINT_URL and others of
         its kind say (go doc ./store/s3), or with three processes of the platform
         (jetstream); several trees by commas are each below an agent of its own; silent
-        processes are waited for D; with --hosts servers, and processes of the store, are
-        taken to be on N machines in turn
+        processes are waited for D; with --hosts servers are started on these machines in
+        turn, by ssh or COMMAND: they have to see the folder; or servers, and processes of
+        the store, are taken to be on N machines
   gridrpc call [--watch] [--timeout D] [--detect D] [--keep D] SERVICE [JSON | @FILE | -]
         calls a service, and prints the result as JSON; with --keep the call goes on if this
         command ends, and its outcome is held for D

@@ -71,7 +71,7 @@ type trial struct {
 // within bounds what a test waits for: it is never the measure of anything.
 const within = time.Minute
 
-var pidLine = regexp.MustCompile(`(\S+) is process (\d+)$`)
+var pidLine = regexp.MustCompile(`(\S+) is process (\d+)(?: at \S+)?$`)
 
 // startTrial starts "gridrpc up" with the arguments before the server for tests.
 func startTrial(t *testing.T, args ...string) *trial {

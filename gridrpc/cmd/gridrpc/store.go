@@ -81,7 +81,7 @@ func (p *platform) startStore(ctx context.Context, authority *link.Authority, se
 func (p *platform) reserve(prefix string, n int) (list []folder.Peer, err error) {
 	var open []net.Listener
 	free := func() string {
-		l, failed := net.Listen("tcp", "127.0.0.1:0")
+		l, failed := net.Listen("tcp", folder.ListenAt())
 		if failed != nil {
 			err = errors.Join(err, failed)
 			return ""
@@ -90,7 +90,7 @@ func (p *platform) reserve(prefix string, n int) (list []folder.Peer, err error)
 		return l.Addr().String()
 	}
 	for i := range n {
-		list = append(list, folder.Peer{Name: fmt.Sprintf("%s%d", prefix, i+1), Addr: free(), Route: free(), Host: p.host(i)})
+		list = append(list, folder.Peer{Name: fmt.Sprintf("%s%d", prefix, i+1), Addr: free(), Route: free(), Host: p.hosts.played(i)})
 	}
 	for _, l := range open {
 		l.Close()

@@ -25,7 +25,7 @@ type platform struct {
 	masters  int
 	agents   int
 	servers  int
-	hosts    int // that are played: processes are on them in turn; 0: all are on this machine
+	hosts    hosts
 	children *children
 
 	noRecovery bool
@@ -39,14 +39,16 @@ func up(ctx context.Context, args []string) error {
 	masters := f.Int("masters", 1, "of which one is the root: 1, 3 or 5")
 	noRestart := f.Bool("no-restart", false, "leave the dead dead")
 	store := f.String("store", "DIR/store", "of checkpoints: a folder that all servers see, s3://BUCKET/FOLDER, or jetstream; empty for none")
-	hosts := f.Int("hosts", 0, "play so many machines: servers, and processes of the store, are taken to be on them in turn")
+	hosts := f.String("hosts", "", "machines that see the platform's folder, by commas: servers are started on them in turn; or a number, to play so many")
+	rsh := f.String("rsh", sshCommand, "a command that gets a machine, and what to run there")
 	detect := f.Duration("detect", 5*time.Second, "how long silent agents and servers are waited for")
 	if err := parse(f, args); err != nil || f.NArg() < 1 {
 		return errUsage
 	}
 	sites, err := parseSites(*tree)
-	if err == nil && *hosts < 0 {
-		err = fmt.Errorf("--hosts %d: want the number of machines", *hosts)
+	machines, bad := parseHosts(*hosts, *rsh)
+	if err == nil {
+		err = bad
 	}
 	if err == nil && *masters != 1 && *masters != 3 && *masters != 5 {
 		err = fmt.Errorf("--masters %d: want 1, 3 or 5: a majority of them has to be there", *masters)
@@ -54,8 +56,14 @@ func up(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	p := &platform{masters: *masters, hosts: *hosts, dir: gridrpc.DefaultDir(), begun: time.Now(), restarts: !*noRestart, detect: *detect, noRecovery: *noRecovery}
+	p := &platform{masters: *masters, hosts: machines, dir: gridrpc.DefaultDir(), begun: time.Now(), restarts: !*noRestart, detect: *detect, noRecovery: *noRecovery}
 	program, err := p.prepare(ctx, f.Arg(0))
+	if err == nil {
+		err = p.hosts.listen()
+	}
+	if err == nil && len(p.hosts.names) > 0 {
+		program, err = filepath.Abs(program)
+	}
 	if p.ownStore = *store == ownStore; err == nil && !p.ownStore {
 		err = p.nameStore(ctx, *store)
 	}
@@ -254,10 +262,10 @@ func (p *platform) startSite(authority *link.Authority, self string, parents []s
 		for range levels[len(levels)-1] {
 			p.servers++
 			name := fmt.Sprintf("s%d", p.servers)
-			env := []string{folder.EnvParent + "=" + parent, folder.EnvDetect + "=" + p.detect.String(), folder.EnvHost + "=" + p.host(p.servers-1)}
+			env := []string{folder.EnvParent + "=" + parent, folder.EnvDetect + "=" + p.detect.String(), folder.EnvHost + "=" + p.hosts.of(p.servers-1)}
 			err := authority.Issue(p.dir, link.Worker, name)
 			if err == nil {
-				err = p.children.start(name, env, program[0], program[1:]...)
+				err = p.children.startAt(p.hosts.remote(p.servers-1), name, env, program[0], program[1:]...)
 			}
 			if err != nil {
 				return err
@@ -293,14 +301,6 @@ func (p *platform) startAgents(authority *link.Authority, self string, role link
 		}
 	}
 	return names, nil
-}
-
-// host names the machine that the i-th server, or process of the store, is taken to be on.
-func (p *platform) host(i int) string {
-	if p.hosts == 0 {
-		return folder.Host()
-	}
-	return fmt.Sprintf("h%d", i%p.hosts+1)
 }
 
 // awaitAddress waits until an agent listens.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,6 +28,7 @@ const (
 	EnvDetect  = "GRIDRPC_DETECT"  // how long silent agents and servers are waited for
 	EnvStay    = "GRIDRPC_STAY"    // set: who loses its parent looks for no other
 	EnvHost    = "GRIDRPC_HOST"    // name of the machine that this process is taken to be on
+	EnvListen  = "GRIDRPC_LISTEN"  // name or address at which this process listens; the loopback address if there is none
 )
 
 // ErrNoMaster is returned where no master is known.
@@ -53,6 +55,28 @@ func Host() string {
 		return "localhost"
 	}
 	return name
+}
+
+// loopback is where processes of a platform on one machine listen.
+const loopback = "127.0.0.1"
+
+// ListenAt returns where this process listens, at any port.
+func ListenAt() string {
+	host := os.Getenv(EnvListen)
+	if host == "" {
+		host = loopback
+	}
+	return net.JoinHostPort(host, "0")
+}
+
+// ReachedFrom returns the address of this machine from which another one is reached: who runs there may answer to it.
+func ReachedFrom(host string) (string, error) {
+	c, err := net.Dial("udp", net.JoinHostPort(host, "9")) // nothing is sent
+	if err != nil {
+		return "", fmt.Errorf("%s cannot be reached: %w", host, err)
+	}
+	defer c.Close()
+	return c.LocalAddr().(*net.UDPAddr).IP.String(), nil
 }
 
 // MastersFile returns the path of the file with the addresses of the masters, one a line.

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	mathrand "math/rand/v2"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -31,13 +32,26 @@ type Pulse struct {
 	end   context.CancelFunc
 }
 
-// New opens the socket of a process. me is nil for one that nobody can observe, a client.
+// New opens the socket of a process that others can observe, at the address where they reach me.
 func New(id *link.Identity, me *pb.Ref) (*Pulse, error) {
-	node, err := beat.Listen("127.0.0.1:0", mathrand.Uint32())
+	host, _, err := net.SplitHostPort(me.Addr)
 	if err != nil {
 		return nil, err
 	}
-	p := &Pulse{node: node, id: id, me: me, all: map[*Watch]bool{}}
+	p, err := NewObserver(id, net.JoinHostPort(host, "0"))
+	if err == nil {
+		p.me = me
+	}
+	return p, err
+}
+
+// NewObserver opens the socket of a process that nobody observes, a client, at an address.
+func NewObserver(id *link.Identity, at string) (*Pulse, error) {
+	node, err := beat.Listen(at, mathrand.Uint32())
+	if err != nil {
+		return nil, err
+	}
+	p := &Pulse{node: node, id: id, all: map[*Watch]bool{}}
 	p.ended, p.end = context.WithCancel(context.Background())
 	return p, nil
 }
