@@ -77,37 +77,34 @@ func (r *runner) gather(a repair.Gather) []repair.Report {
 	r.w.base.Mark("restore.plan", r.clock.count("plan"))
 	r.takeOver()
 	r.forgetUnkept()
-	mine := report{Kept: r.home != nil, Node: door.Engine(r.w.base).Proc().Node(), Home: r.w.run.Home, Epoch: a.Epoch, Committed: a.Committed, Known: a.Known,
-		Members: digestOf(r.w.members), Held: r.mem.held(), Own: r.own.counts()}
+	mine := report{Kept: r.home != nil, Report: repair.Report{
+		Node: door.Engine(r.w.base).Proc().Node(), Home: r.w.run.Home, Epoch: a.Epoch, Committed: a.Committed, Known: a.Known,
+		Members: digestOf(r.w.members), Held: r.mem.held(), Own: r.own.counts(),
+	}}
 	if r.home != nil && !a.Known {
 		mine.Committed = r.home.committed
 	}
 	if r.files != nil {
-		if r.w.Rank() == 0 && !a.Known {
-			if r.w.bad = r.look(); r.w.bad != nil {
+		if r.files.archive.Looks(r.w.Rank(), a) {
+			if r.w.bad = r.look(a); r.w.bad != nil {
 				return nil
 			}
 		}
-		mine.Epoch, mine.Files, mine.Bad = max(a.Epoch, r.files.epoch), r.files.known, r.files.bad
+		r.files.archive.Fill(&mine.Report)
 	}
 	all, err := exchange(r.w.base, mine)
 	if err != nil {
 		return nil
-	}
-	if r.files != nil {
-		for _, t := range all {
-			r.files.learn(t.Files, t.Bad)
-		}
 	}
 	r.alone = r.cfg.NodeMemory == WithoutCopies && onOneNode(all)
 	reports := make([]repair.Report, len(all))
 	r.w.nodes, r.w.homes = nil, nil
 	for i, t := range all {
 		r.w.nodes, r.w.homes = append(r.w.nodes, t.Node), append(r.w.homes, t.Home)
-		reports[i] = repair.Report{Node: t.Node, Home: t.Home, Epoch: t.Epoch, Committed: t.Committed, Known: t.Known, Members: t.Members, Held: t.Held, Own: t.Own}
-		if r.files != nil {
-			reports[i].Files = r.files.known // by now the same at all
-		}
+		reports[i] = t.Report
+	}
+	if r.files != nil {
+		r.files.archive.Learn(reports)
 	}
 	return reports
 }

@@ -51,9 +51,7 @@ type files struct {
 	store checkpoint.Store
 	where string // for people
 
-	epoch uint64         // greatest of a version that is there, or was
-	known []repair.Label // versions that this job may restore: found at its start, or agreed to be written
-	bad   []repair.Label // of those, what some rank could not read
+	archive repair.Archive // what is known of versions, and what follows from it
 
 	open  *writing  // the version that is being written
 	made  time.Time // when this process began to observe
@@ -63,6 +61,7 @@ type files struct {
 	told  string // what was told last of an error
 
 	background sync.WaitGroup
+	publishing chan struct{} // closed when the version before is published, or is not; nil: there was none
 	mu         sync.Mutex
 	lost       error // a version that could not be published
 }
@@ -114,23 +113,27 @@ func (f *files) name(l repair.Label) string { return ckptfile.FolderName(f.cfg.J
 
 // says is what this rank contributes to the boundary of a commit; last: all is written by then.
 func (f *files) says(last bool) repair.Files {
-	switch {
-	case f == nil:
+	if f == nil {
 		return repair.FilesDone
-	case f.open != nil:
-		select {
-		case <-f.open.done:
-			if f.open.err != nil {
-				return repair.FilesFailed
-			}
-			return repair.FilesDone
-		default:
-			return repair.FilesWriting
-		}
-	case !last && f.due():
-		return repair.FilesWanted
 	}
-	return repair.FilesDone
+	own := f.open.state()
+	return f.archive.Says(own, own == repair.WritingNothing && !last && f.due(), last)
+}
+
+// state says how far a file is; of none, that there is none.
+func (o *writing) state() repair.Writing {
+	if o == nil {
+		return repair.WritingNothing
+	}
+	select {
+	case <-o.done:
+		if o.err != nil {
+			return repair.WritingFailed
+		}
+		return repair.WritingDone
+	default:
+		return repair.WritingStill
+	}
 }
 
 func (f *files) due() bool {
@@ -240,12 +243,18 @@ func (r *runner) publish(last bool) {
 			return
 		}
 	}
-	f.known = append(f.known, o.label)
+	f.archive.Publishes(o.label)
 	if all == nil {
 		return
 	}
 	m := ckptfile.Manifest{Job: f.cfg.Job, Epoch: o.label.Epoch, Number: o.label.Number, Files: all}
+	before, over := f.publishing, make(chan struct{})
+	f.publishing = over
 	f.background.Go(func() {
+		defer close(over)
+		if before != nil {
+			<-before // else the next one deletes the files of this one, which then comes to be published
+		}
 		ctx := context.WithoutCancel(r.ctx)
 		if err := publishManifest(ctx, f.store, m); err != nil {
 			r.told("recovery: %s in %s cannot be published: %v", m.Folder(), f.where, err)
@@ -284,40 +293,44 @@ func (r *runner) filesError(o *writing) error {
 	return ErrFiles
 }
 
-// sweep deletes what is older than the newest versions: those that were not published, too.
+// sweep deletes what is not needed once a version is published.
 func (f *files) sweep(ctx context.Context, newest repair.Label) error {
 	all, err := checkpoint.List(ctx, f.store)
-	kept := 0
-	for _, v := range all {
-		l := repair.Label{Epoch: v.Epoch, Number: v.Number}
-		switch {
-		case v.Job != f.cfg.Job || newest.Less(l):
-			continue
-		case v.Err == nil && kept < f.cfg.Keep:
-			kept++
-			continue
-		case errors.Is(v.Err, checkpoint.ErrForeign) || errors.Is(v.Err, checkpoint.ErrFormat):
-			continue // not ours
+	mine := slices.DeleteFunc(all, func(v checkpoint.Version) bool { return v.Job != f.cfg.Job })
+	there := make([]repair.Stored, len(mine))
+	for i, v := range mine {
+		there[i] = stored(v)
+	}
+	gone := repair.Superfluous(there, newest, f.cfg.Keep)
+	for i, v := range mine {
+		if slices.Contains(gone, there[i].Label) {
+			err = errors.Join(err, checkpoint.Remove(ctx, f.store, v))
 		}
-		err = errors.Join(err, checkpoint.Remove(ctx, f.store, v))
 	}
 	return err
 }
 
-// learn takes over what others know about files.
-func (f *files) learn(known, bad []repair.Label) {
-	for _, l := range known {
-		f.epoch = max(f.epoch, l.Epoch)
-		if !slices.Contains(f.known, l) {
-			f.known = append(f.known, l)
-		}
+// stored is what the rules are told of a version.
+func stored(v checkpoint.Version) repair.Stored {
+	s := repair.Stored{Label: repair.Label{Epoch: v.Epoch, Number: v.Number}}
+	switch {
+	case v.Err == nil:
+		s.State = repair.Published
+	case errors.Is(v.Err, checkpoint.ErrIncomplete):
+		s.State = repair.Unpublished
+	case errors.Is(v.Err, checkpoint.ErrForeign), errors.Is(v.Err, checkpoint.ErrFormat):
+		s.State = repair.Foreign
+	default:
+		s.State = repair.Damaged
 	}
-	for _, l := range bad {
-		if !slices.Contains(f.bad, l) {
-			f.bad = append(f.bad, l)
-		}
+	return s
+}
+
+// spoiled notes that a version must not be restored.
+func (f *files) spoiled(l repair.Label) {
+	if f != nil {
+		f.archive.Spoiled(l)
 	}
-	f.known = slices.DeleteFunc(f.known, func(l repair.Label) bool { return slices.Contains(f.bad, l) })
 }
 
 // end waits for what is being published, and ends what is being written.

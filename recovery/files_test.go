@@ -13,6 +13,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -52,6 +53,7 @@ type field struct {
 	steps  int // 0: fieldSteps
 	cfg    recovery.Config
 	puts   *counted // what the program waits for, if not nil
+	atStop func()   // instead of a stop
 
 	mu   sync.Mutex
 	sums map[int]int // by row, at the end
@@ -92,6 +94,9 @@ func (f *field) body(ctx context.Context, w *recovery.World, stop func()) error 
 			first = step
 		}
 		if step == f.stopAt-1 && w.Rank() == 0 {
+			if f.atStop != nil {
+				stop = f.atStop
+			}
 			stop()
 		}
 		if f.puts != nil && step-first <= 12 {
@@ -403,5 +408,129 @@ func TestDiskFull(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestDamagedFileAndSavings: a rank that cannot read its file does not let the others wait for what it had saved.
+func TestDamagedFileAndSavings(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "checkpoints")
+	cfg := everyCommit(dir)
+	cfg.Files.Job = "saver"
+	run := func(stopAt int, log io.Writer) (errs []error, last [3]int) {
+		cfg.Log = log
+		var mu sync.Mutex
+		commtest.Job{N: 3, Limit: 10 * time.Second}.Run(t, func(ctx context.Context, w *comm.Comm) error {
+			ctx, stop := context.WithCancel(ctx)
+			defer stop()
+			err := recovery.Run(ctx, w, cfg, func(ctx context.Context, w *recovery.World) error {
+				x, saved := []int{0}, 0
+				if _, err := w.Protect(ctx, recovery.Slice("x", &x), recovery.Value("saved", &saved, recovery.Own())); err != nil {
+					return err
+				}
+				for step := range w.Steps(ctx, fieldSteps) {
+					x[0] += step
+					saved++
+					if err := w.Save(ctx); err != nil {
+						return err
+					}
+					if step == stopAt && w.Rank() == 0 {
+						stop()
+					}
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				last[w.Rank()] = x[0]
+				return w.Err()
+			})
+			mu.Lock()
+			defer mu.Unlock()
+			errs = append(errs, err)
+			return nil
+		})
+		return errs, last
+	}
+	errs, _ := run(5, io.Discard)
+	for _, err := range errs {
+		require.ErrorIs(t, err, recovery.ErrStopped)
+	}
+	newest := versions(t, dir)[0].Name()
+	file := filepath.Join(dir, newest, "rank-1.gck")
+	b, err := os.ReadFile(file)
+	require.NoError(t, err)
+	b[len(b)/2] ^= 4
+	require.NoError(t, os.WriteFile(file, b, 0o600))
+	var log lines
+	errs, last := run(-1, &log)
+	for _, err := range errs {
+		assert.NoError(t, err)
+	}
+	assert.Contains(t, log.String(), newest)
+	assert.Equal(t, [3]int{190, 190, 190}, last)
+}
+
+// TestLastManifestIsLost: who must have files is not told that all have stopped after a last commit if that is not in files.
+func TestLastManifestIsLost(t *testing.T) {
+	for _, must := range []bool{false, true} {
+		dir := t.TempDir()
+		require.NoError(t, os.Chmod(dir, 0o700))
+		f := &field{cfg: everyCommit(""), stopAt: 1} // known at the first commit; the second one is the last
+		f.cfg.Files = recovery.Files{Store: full{checkpoint.Dir(dir), "manifest.json"}, Every: 1, Must: must}
+		for _, err := range f.run(t, commtest.Job{N: 3}) {
+			if must {
+				assert.ErrorIs(t, err, recovery.ErrFiles)
+				assert.NotErrorIs(t, err, recovery.ErrStopped)
+			} else {
+				assert.ErrorIs(t, err, recovery.ErrStopped)
+			}
+		}
+		assert.Contains(t, f.log.String(), "cannot be published: "+syscall.ENOSPC.Error())
+	}
+}
+
+// TestAllWhoKnewOfFilesAreLost: what a job has written is found also if all have died who had a part in it.
+func TestAllWhoKnewOfFilesAreLost(t *testing.T) {
+	want := undisturbed(t)
+	for _, told := range []string{"", "none"} {
+		t.Setenv(recovery.RestartVariable, told)
+		f := awaited(filepath.Join(t.TempDir(), "dir"))
+		kills := []commtest.Killed{{Rank: 0, Mark: "step", At: 17}, {Rank: 1, Mark: "restore.plan", At: 2}}
+		for _, err := range f.run(t, commtest.Job{N: 2, Kills: kills}) {
+			assert.True(t, err == nil || errors.Is(err, comm.ErrFenced), "%v", err)
+		}
+		assert.Equal(t, want, f.sums)
+		assert.Contains(t, f.log.String(), "2 ranks back to field-1-5 in the store (step 10), which 2 ranks have written")
+	}
+}
+
+// held is a store that keeps the first manifest back until it is released.
+type held struct {
+	checkpoint.Store
+	once    sync.Once
+	release chan struct{}
+}
+
+func (s *held) Put(ctx context.Context, key string, size int64, r io.Reader) error {
+	if strings.HasSuffix(key, "manifest.json") {
+		s.once.Do(func() { <-s.release })
+	}
+	return s.Store.Put(ctx, key, size, r)
+}
+
+// TestPublishedInOrder: a version whose manifest takes long is not overtaken by the next one, which would delete its files.
+func TestPublishedInOrder(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o700))
+	store := &held{Store: checkpoint.Dir(dir), release: make(chan struct{})}
+	f := &field{cfg: everyCommit(""), puts: newCounted(store), stopAt: fieldSteps}
+	f.puts.unwritten = true // nobody waits for manifests
+	f.cfg.Files.Store = f.puts
+	f.atStop = func() { close(store.release) }
+	for _, err := range f.run(t, commtest.Job{N: 3}) {
+		assert.NoError(t, err)
+	}
+	all := versions(t, dir)
+	assert.NoError(t, all[0].Err)
+	for _, v := range all {
+		assert.NotErrorIs(t, v.Err, checkpoint.ErrMissing, v.Name())
 	}
 }

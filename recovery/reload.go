@@ -2,9 +2,9 @@ package recovery
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/goulfm/goulfm/internal/ckptfile"
@@ -18,22 +18,31 @@ const RestartVariable = "GOULFM_RESTART"
 
 // look finds what the job may start from: at its lowest rank, before anything was agreed. What
 // cannot be restored is named. An error ends the program: it is not started from the beginning
-// where it was to go on.
-func (r *runner) look() error {
+// where it was to go on. Afterwards a newcomer at the lowest rank finds what the job has written.
+func (r *runner) look(g repair.Gather) error {
 	f, wanted := r.files, os.Getenv(RestartVariable)
 	all, err := checkpoint.List(r.ctx, f.store)
-	if err != nil {
+	switch {
+	case err != nil && g.Known: // it may not be needed
+		r.told("recovery: rank %d cannot look at %s: %v", r.w.Rank(), f.where, err)
+		return nil
+	case err != nil:
 		return fmt.Errorf("%w: %w", ErrFiles, err)
+	}
+	all = slices.DeleteFunc(all, func(v checkpoint.Version) bool { return v.Job != f.cfg.Job })
+	if g.Known {
+		for _, v := range all {
+			what := stored(v)
+			f.archive.Found(what, wanted == "" || wanted == "latest" || isOf(g, what.Label))
+		}
+		return nil
 	}
 	found := false
 	for _, v := range all {
-		if v.Job != f.cfg.Job {
-			continue
-		}
-		f.epoch = max(f.epoch, v.Epoch)
-		label := repair.Label{Epoch: v.Epoch, Number: v.Number}
-		named := wanted == v.Name() || wanted == label.String()
+		what := stored(v)
+		named := wanted == v.Name() || wanted == what.Label.String()
 		if wanted == "none" || wanted != "" && wanted != "latest" && !named {
+			f.archive.Found(what, false)
 			continue
 		}
 		switch {
@@ -41,17 +50,24 @@ func (r *runner) look() error {
 			if err := r.w.fits(f.store, v); err != nil {
 				return err
 			}
-			f.known, found = append(f.known, label), found || named
+			found = found || named
 		case named:
 			return fmt.Errorf("%w: %s in %s: %w", ErrLost, v.Name(), f.where, v.Err)
-		case !errors.Is(v.Err, checkpoint.ErrIncomplete):
+		case what.State != repair.Unpublished:
 			r.told("recovery: %s in %s is not restored: %v", v.Name(), f.where, v.Err)
 		}
+		f.archive.Found(what, true)
 	}
 	if wanted != "" && wanted != "none" && wanted != "latest" && !found {
 		return fmt.Errorf("%w: %s=%s: no such version of %s in %s", ErrLost, RestartVariable, wanted, f.cfg.Job, f.where)
 	}
 	return nil
+}
+
+// isOf says that a version is, beyond doubt, one that this job has made or started from: others may be of a job before, from which
+// this one was not to go on.
+func isOf(g repair.Gather, l repair.Label) bool {
+	return l.Epoch == g.Committed.Epoch && !g.Committed.Less(l)
 }
 
 // fits says whether this program, at so many ranks, can take over what another one has written.
@@ -93,7 +109,7 @@ func (w *World) reload(l repair.Label) (part, error) {
 	if err != nil {
 		return nil, err
 	}
-	for rank := w.Rank(); rank < len(m.Files); rank += w.Size() {
+	for rank := range repair.Examined(w.Rank(), w.Size(), len(m.Files)) {
 		if err := ckptfile.VerifyFile(w.ctx, f.store, m, rank); err != nil {
 			return nil, err
 		}
@@ -197,5 +213,5 @@ func (r *runner) spoiled(l repair.Label, err error) {
 		return // that is why
 	}
 	r.told("recovery: rank %d: %s in %s is not restored: %v", r.w.Rank(), r.files.name(l), r.files.where, strings.TrimPrefix(err.Error(), r.files.name(l)+"/"))
-	r.files.learn(nil, []repair.Label{l})
+	r.files.archive.Spoiled(l)
 }

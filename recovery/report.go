@@ -13,15 +13,8 @@ import (
 
 // A report is a repair.Report as it travels.
 type report struct {
-	Node, Home int
-	Epoch      uint64
-	Committed  repair.Label
-	Known      bool
-	Members    uint64
-	Held       []repair.Held
-	Own        []repair.Own
-	Files, Bad []repair.Label
-	Kept       bool // it has a home in the memory of its node
+	repair.Report
+	Kept bool // it has a home in the memory of its node
 }
 
 // append encodes t.
@@ -58,7 +51,8 @@ func appendLabels(b []byte, ls ...repair.Label) []byte {
 // readReport reads what append wrote.
 func readReport(b []byte) (report, error) {
 	r := wire.NewReader(b)
-	t := report{Node: readIndex(r), Home: readIndex(r), Epoch: r.Uint(), Committed: readLabel(r), Known: r.Bool(), Kept: r.Bool(), Members: r.Uint64()}
+	t := report{Report: repair.Report{Node: readIndex(r), Home: readIndex(r), Epoch: r.Uint(), Committed: readLabel(r), Known: r.Bool()}}
+	t.Kept, t.Members = r.Bool(), r.Uint64()
 	t.Held = readList(r, func() repair.Held {
 		return repair.Held{
 			Label: readLabel(r), Nodes: readList(r, func() int { return readIndex(r) }),

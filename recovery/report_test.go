@@ -17,15 +17,15 @@ import (
 
 // TestReportTravels: what is read is what was written, and all that is shorter or longer is an error.
 func TestReportTravels(t *testing.T) {
-	full := report{
-		Node: 3, Home: 70_000, Epoch: 9, Committed: repair.Label{Epoch: 8, Number: 1 << 40}, Known: true, Members: 1 << 63, Kept: true,
+	full := report{Kept: true, Report: repair.Report{
+		Node: 3, Home: 70_000, Epoch: 9, Committed: repair.Label{Epoch: 8, Number: 1 << 40}, Known: true, Members: 1 << 63,
 		Held: []repair.Held{
 			{Label: repair.Label{Epoch: 8, Number: 7}, Nodes: []int{0, 0, 3}, Data: rankset.Of(0, 2), Parity: rankset.Of(1)},
 			{Label: repair.Label{Epoch: 9, Number: 1}, Nodes: []int{1}, Data: rankset.Of(200)},
 		},
 		Own:   []repair.Own{{Home: 2, Count: 300}},
 		Files: []repair.Label{{Epoch: 1, Number: 2}, {Epoch: 3, Number: 4}}, Bad: []repair.Label{{Epoch: 5, Number: 6}},
-	}
+	}}
 	for _, r := range []report{{}, full} {
 		text := r.append(nil)
 		got, err := readReport(text)

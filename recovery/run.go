@@ -113,7 +113,7 @@ func (r *runner) layout(nodes []int) redundancy.Layout {
 func (r *runner) settings() repair.Config {
 	return repair.Config{
 		Layout: r.layout,
-		Short:  repair.Short(r.cfg.Short), Wait: mono.Duration(r.cfg.Wait), Tries: r.cfg.Tries, Every: r.cfg.Every, Must: r.cfg.Files.Must, Verify: r.cfg.Verify,
+		Short:  repair.Short(r.cfg.Short), Wait: mono.Duration(r.cfg.Wait), Tries: r.cfg.Tries, Every: r.cfg.Every, Files: r.files != nil, Must: r.cfg.Files.Must, Verify: r.cfg.Verify,
 	}
 }
 
@@ -198,7 +198,7 @@ func (r *runner) perform(a repair.Action) repair.Event {
 	case repair.Gather:
 		return repair.Gathered{Reports: r.gather(a)}
 	case repair.Restore:
-		return repair.Restored{OK: r.restore(a.Plan)}
+		return r.restored(a.Plan)
 	case repair.Copy:
 		return r.copyPart(a)
 	case repair.Agree:
@@ -214,6 +214,7 @@ func (r *runner) perform(a repair.Action) repair.Event {
 	case repair.Drop:
 		r.mem.drop(func(l repair.Label) bool { return l == a.Label })
 		r.home.drop(a.Label)
+		r.files.spoiled(a.Label)
 	case repair.Cancel:
 		r.clock.start()
 		r.w.end()

@@ -115,10 +115,25 @@ func (w *World) save() (p part, kept rankset.Set, err error) {
 	return p, kept, nil
 }
 
+// restored does this process's part of a plan, and says what came of it.
+func (r *runner) restored(p repair.Plan) repair.Event {
+	w := r.w
+	ev := repair.Restored{OK: r.restore(p)}
+	switch {
+	case !ev.OK:
+	case p.Source == repair.FromFiles:
+		ev.Digest, ev.Same = digestOfSame(w.members, w.loaded)
+	case p.Source == repair.FromMemory && p.Size == w.run.Size:
+		ev.Digest, ev.Same = digestOfSame(w.members, r.mem.find(p.Label).parts[w.run.Rank])
+	}
+	return ev
+}
+
 // restore does this process's part of a plan; the program gets its data once all agree.
 func (r *runner) restore(p repair.Plan) bool {
 	w := r.w
 	w.plan, w.layout = p, p.Layout
+	r.mem.expected = nil // of an attempt before
 	w.base.Mark("restore.move", r.clock.count("move"))
 	ok := true
 	switch p.Source {
@@ -132,6 +147,9 @@ func (r *runner) restore(p repair.Plan) bool {
 		ok = w.restoreOwn(p.Own) == nil
 	}
 	ok = ok && r.keepRestored(p)
+	if !ok {
+		w.revoke() // others wait for what this rank was to send them
+	}
 	w.base.Mark("restore.done", r.clock.count("done"))
 	return ok
 }

@@ -226,8 +226,11 @@ func (w *World) commit(ctx context.Context, now bool) error {
 	}
 	w.r.pacer.Committed(mono.Duration(begun.Sub(w.since)), w.points, mono.Duration(time.Since(begun)))
 	w.since, w.points = time.Now(), 0
-	if w.bad != nil {
+	switch lost := w.r.files.failed(); {
+	case w.bad != nil:
 		return w.bad
+	case lost != nil && errors.Is(err, ErrStopped):
+		return lost // the last version, which had to be in files
 	}
 	return err
 }

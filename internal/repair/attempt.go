@@ -32,7 +32,7 @@ func (w *World) commit(ev Commit) {
 		return
 	}
 	w.points++
-	if !ev.Now && w.points < w.interval && !w.lastOne {
+	if !ev.Now && w.points < w.interval && !w.hurries() {
 		w.back(OK)
 		return
 	}
@@ -87,12 +87,25 @@ func (w *World) boundary(t Tally, dead rankset.Set) {
 }
 
 // sealed ends Protect. Until here a second loss finds all that the first one found.
+//
+// A version is restored if it is whole, also if its Commit was never agreed. Nobody has compared then
+// what is equal at all ranks:
+//
+//	A, B  make version 3, and B's replica is another one
+//	B     dies before it contributes: the boundary has A's digest alone
+//	A, C  have both parts out of memory, go on from them, and hear at each Commit that they differ
+//
+// So it is compared here, too, and what differs is not restored again: the version before is.
 func (w *World) sealed(t Tally, dead rankset.Set) {
-	if !t.AllStay || !t.Complete || !dead.IsEmpty() {
+	if t.Replica {
+		w.do(Drop{w.plan.Label})
+	}
+	if !t.AllStay || !t.Complete || t.Replica || !dead.IsEmpty() {
 		w.leave(t, dead, OverAgain)
 		return
 	}
-	w.hist.last, w.hist.sealed = w.plan.Label, true
+	w.hist.progress(w.plan.Label)
+	w.hist.sealed = true
 	w.hist.saves(w.plan.Saved)
 	if w.plan.Source == FromMemory {
 		w.do(Settle{w.plan.Label})
@@ -102,11 +115,11 @@ func (w *World) sealed(t Tally, dead rankset.Set) {
 
 // committed ends a Commit.
 //
-// With deaths the version counts if it is whole without the memory of the dead: the
-// agreement does not tell whether a member died before or after it had stored its part,
-// but its keepers vouch for their copies. Who leaves vouches for nothing.
+// With deaths nothing is committed, and no older version goes: whether the dead had stored their parts the
+// agreement does not tell, nor whether what is equal at all ranks was so in theirs. No Commit returns OK, so
+// nobody was told anything; the next Protect restores this version, if it is whole and nothing differs.
 func (w *World) committed(t Tally, dead rankset.Set) {
-	good := t.AllStay && t.Complete && !t.Replica && (dead.IsEmpty() || w.layout != nil && w.layout.Recoverable(dead))
+	good := t.AllStay && t.Complete && !t.Replica && dead.IsEmpty()
 	w.pending = t.AllStay && !t.Complete && !t.Replica
 	if good {
 		w.keep()
@@ -147,7 +160,7 @@ func (w *World) orderFiles(said Files, good bool) FilesOrder {
 	open := w.filesOpen
 	switch {
 	case w.lastOne && good && said == FilesDone, open && said == FilesDone:
-		w.filesOpen = false
+		w.filesOpen = w.lastOne && good && w.cfg.Files
 		return FilesPublish
 	case said == FilesFailed:
 		w.filesOpen = false

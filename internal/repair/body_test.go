@@ -320,7 +320,7 @@ func (m *model) endRestore(p *proc) {
 		m.takeRestored(p)
 	}
 	p.body.phase = bodyWaits
-	m.step(p, Restored{OK: !p.body.bad})
+	m.step(p, Restored{OK: !p.body.bad, Same: true, Digest: 1})
 }
 
 // takeRestored gives the program its data back. After a shrink it takes any old part: the

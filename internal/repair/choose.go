@@ -9,15 +9,16 @@ import (
 
 // Report is what a process tells all others in Protect.
 type Report struct {
-	Node      int    // where it is
-	Home      int    // whose memory it goes on with
-	Epoch     uint64 // as Gather said
-	Committed Label  // as Gather said, if that is Known; else what its memory had to Keep
-	Known     bool   // as Gather said
-	Members   uint64 // digest of what the program protects: names, types, options
-	Held      []Held // versions in memory that it can read
-	Own       []Own  // what is never rolled back
-	Files     []Label
+	Node      int     // where it is
+	Home      int     // whose memory it goes on with
+	Epoch     uint64  // as Gather said
+	Committed Label   // as Gather said, if that is Known; else what its memory had to Keep
+	Known     bool    // as Gather said
+	Members   uint64  // digest of what the program protects: names, types, options
+	Held      []Held  // versions in memory that it can read
+	Own       []Own   // what is never rolled back
+	Files     []Label // versions that it knows to be in files
+	Bad       []Label // those of which it could not read its part, whoever knows them
 }
 
 // Held is what a process has of one version. Parity is of one placement of the ranks; who
@@ -165,20 +166,14 @@ func labelsOf(reports []Report) []Label {
 		}
 		all = append(all, r.Files...)
 	}
-	slices.SortFunc(all, func(a, b Label) int {
-		switch {
-		case a.Less(b):
-			return -1
-		case b.Less(a):
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(all, Label.compare)
 	return slices.Compact(all)
 }
 
+// published says whether a version is in files, as far as is known, and nobody has failed to read it.
 func published(reports []Report, l Label) bool {
-	return slices.ContainsFunc(reports, func(r Report) bool { return slices.Contains(r.Files, l) })
+	return slices.ContainsFunc(reports, func(r Report) bool { return slices.Contains(r.Files, l) }) &&
+		!slices.ContainsFunc(reports, func(r Report) bool { return slices.Contains(r.Bad, l) })
 }
 
 // fromMemory plans to restore a version from what processes have of it. It returns false

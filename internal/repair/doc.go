@@ -67,7 +67,8 @@
 //   - A version survives its process: reports name what the dead have left behind, and a
 //     process reads it at once. But nothing is written there, no copy for somebody else
 //     either, before the predecessor was reaped: its threads may still be storing.
-//   - What a Restore makes stands beside what was there before: nothing is overwritten.
+//   - What a Restore makes stands beside what was there before: nothing is overwritten. Who cannot do its
+//     part of one revokes the communicator: others may wait for what it was to send them.
 //   - After a restart of all processes each home has its process on the node where it is.
 //   - Calls of the program itself that agree on the attempt's communicator end by its
 //     revocation; otherwise one waits for a member that has left.

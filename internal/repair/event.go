@@ -21,7 +21,11 @@ type Gathered struct {
 }
 
 // Restored answers Restore: this process has done its part of the plan, or could not.
-type Restored struct{ OK bool }
+type Restored struct {
+	OK     bool
+	Same   bool // Digest is that of the members that are equal at all ranks, as they were restored
+	Digest uint64
+}
 
 // Commit is the program's call at a consistent point. It returns with Return.
 type Commit struct {

@@ -69,8 +69,8 @@ func readInts(r *wire.Reader, limit int) []int {
 	return list
 }
 
-// progress notes a commit. Only a number that was never reached before is progress: what
-// a rollback has taken back is not.
+// progress notes a version that was committed or restored. Only a number that was never reached before is
+// progress: what a rollback has taken back is not.
 func (h *history) progress(l Label) {
 	h.last = l
 	if l.Number > h.best {

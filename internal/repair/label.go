@@ -1,6 +1,9 @@
 package repair
 
-import "strconv"
+import (
+	"cmp"
+	"strconv"
+)
 
 // Label names a version. A number alone does not do:
 //
@@ -13,8 +16,11 @@ import "strconv"
 type Label struct{ Epoch, Number uint64 }
 
 // Less says whether l is older than m.
-func (l Label) Less(m Label) bool {
-	return l.Epoch < m.Epoch || l.Epoch == m.Epoch && l.Number < m.Number
+func (l Label) Less(m Label) bool { return l.compare(m) < 0 }
+
+// compare is negative if l is older than m, and 0 if it is m.
+func (l Label) compare(m Label) int {
+	return cmp.Or(cmp.Compare(l.Epoch, m.Epoch), cmp.Compare(l.Number, m.Number))
 }
 
 // IsZero says that there is no version: the program's initial values stand.

@@ -48,7 +48,8 @@ func (w *World) revoke() {
 
 // depart goes on where the boundary that ends the attempt is decided. Nobody goes home
 // before all have finished: if one of the others dies its work is done again, and that
-// takes all ranks.
+// takes all ranks. Nor does anybody after a last version that is to be in files, if the rank has
+// died that was to publish it: perhaps it has not.
 func (w *World) depart(t Tally, dead rankset.Set) {
 	switch {
 	case t.Mismatch:
@@ -57,7 +58,7 @@ func (w *World) depart(t Tally, dead rankset.Set) {
 	case t.Finished && dead.IsEmpty():
 		w.end(Outcome{End: Done})
 		return
-	case t.Stop && !t.SomeStay && !t.Fatal:
+	case t.Stop && !t.SomeStay && !t.Fatal && !(w.filesOpen && dead.Has(0)):
 		w.end(Outcome{End: Stopped})
 		return
 	}

@@ -59,7 +59,7 @@ func (s *scriptStage) run(t *testing.T, line string) string {
 }
 
 func (s *scriptStage) start(t *testing.T, opts map[string]string) {
-	s.cfg = Config{Verify: opts["verify"] != "", Must: opts["must"] != "", Tries: atoi(t, opts["tries"])}
+	s.cfg = Config{Verify: opts["verify"] != "", Must: opts["must"] != "", Files: opts["files"] != "", Tries: atoi(t, opts["tries"])}
 	switch opts["short"] {
 	case "shrink":
 		s.cfg.Short = ShortShrink

@@ -22,7 +22,7 @@ type Ballot struct {
 	Stop       bool   // Commit: a stop is asked for; Leave: the last commit before it is made
 	Offer      bool   // this member was told of processes that could fill the world up
 	Files      Files  // Commit
-	Same       bool   // the members that are equal at all ranks have the digest Digest
+	Same       bool   // Commit, Seal: the members that are equal at all ranks have the digest Digest
 	Digest     uint64 // salted by the version, so that one accident does not repeat itself
 	Want       int    // the interval this member wants, in points; 0: no wish
 }

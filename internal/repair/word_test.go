@@ -211,3 +211,37 @@ func TestSavesAreProgress(t *testing.T) {
 	assert.Equal(t, Over, lose(false))
 	assert.Equal(t, Computing, lose(true))
 }
+
+// TestReplicasAreComparedWhenRestored: a version that nobody has compared is restored only if what is equal at all ranks is.
+func TestReplicasAreComparedWhenRestored(t *testing.T) {
+	for _, other := range []uint64{0x1234, 0x1235} {
+		w := New(Config{}, 2, 0)
+		w.Step(Begin{})
+		w.Step(Protect{})
+		held := []Held{{Label: Label{1, 3}, Nodes: []int{0, 0}, Data: rankset.Of(0, 1)}}
+		w.Step(Gathered{Reports: []Report{{Held: held}, {Home: 1}}})
+		mine := w.Step(Restored{OK: true, Same: true, Digest: 0x1234})[0].(Agree)
+		theirs := Ballot{Call: CallSeal, Same: true, Digest: salted(other, Label{1, 3})}
+		acts := w.Step(Decided{Word: mine.Word & theirs.Word()})
+		if other == 0x1234 {
+			assert.Contains(t, acts, Action(Return{Verdict: OK, Label: Label{1, 3}}))
+			continue
+		}
+		assert.Equal(t, []Action{Drop{Label{1, 3}}, Cancel{}, Return{Verdict: OverAgain}}, acts)
+	}
+}
+
+// TestLastVersionWithVerify: with Verify the last version before a stop is made where it is due, as its replay is.
+func TestLastVersionWithVerify(t *testing.T) {
+	for _, verify := range []bool{false, true} {
+		w := New(Config{Every: 2, Verify: verify}, 1, 0)
+		for _, ev := range []Event{Begin{}, Protect{}, Gathered{Reports: []Report{{}}}, Restored{OK: true}, Decided{Word: Ballot{Call: CallSeal}.Word()}, Commit{}, Commit{Stop: true}, Copied{Complete: true}} {
+			w.Step(ev)
+		}
+		w.Step(Decided{Word: Ballot{Call: CallCommit, Stop: true}.Word()})
+		assert.Equal(t, !verify, w.Due())
+		assert.Equal(t, verify, w.Skip())
+		assert.True(t, w.Due())
+		assert.Equal(t, Copy{Label: Label{1, 2}, All: true}, w.Step(Commit{})[0])
+	}
+}

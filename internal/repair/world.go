@@ -38,6 +38,7 @@ type Config struct {
 	Wait   mono.Duration // ShortWait: for how long
 	Tries  int           // so many losses of one rank at one point are no progress; 0: Tries
 	Every  int           // commit at each Every-th point; 0: as the members' wishes say
+	Files  bool          // versions go to files, too; the lowest rank publishes them
 	Must   bool          // files that cannot be written end the world
 	Verify bool          // restore the version before the last one, to compare the replay
 }
@@ -85,7 +86,7 @@ type World struct {
 	points    int               // since the last boundary
 	request   Commit            // Copying, Deciding: what the program asked for
 	lastOne   bool              // a stop is agreed: the next boundary is the last one
-	filesOpen bool              // agreed: files of a version are being written
+	filesOpen bool              // agreed: files of a version are being written; before a stop also: published
 	stopped   bool              // that one is committed
 	over      bool              // the body was told to return
 	canceled  bool
@@ -140,7 +141,11 @@ func (w *World) Interval() int { return w.interval }
 
 // Due says whether the next Commit will do more than count. A program may ask before it
 // prepares anything; the answer is the same at all members at the same point.
-func (w *World) Due() bool { return w.points+1 >= w.interval || w.lastOne }
+func (w *World) Due() bool { return w.points+1 >= w.interval || w.hurries() }
+
+// hurries says whether the last version is due at the next point, whatever the interval. With Verify it is not: after
+// a death the same number would be made again at another point, and differ.
+func (w *World) hurries() bool { return w.lastOne && !w.cfg.Verify }
 
 // Skip is the quick way of a Commit that is not due: it counts the point and returns true.
 // Where it returns false nothing was done, and Commit is for Step.
@@ -169,7 +174,7 @@ func (w *World) Step(ev Event) []Action {
 		w.gathered(ev.Reports)
 	case Restored:
 		w.expect(w.state == Restoring, ev)
-		w.agree(Ballot{Call: CallSeal, Incomplete: !ev.OK})
+		w.agree(Ballot{Call: CallSeal, Incomplete: !ev.OK, Same: ev.OK && ev.Same, Digest: salted(ev.Digest, w.plan.Label)})
 	case Commit:
 		w.expect(w.state == Computing, ev)
 		w.commit(ev)

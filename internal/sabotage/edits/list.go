@@ -34,6 +34,8 @@ func All() []Edit {
 		windows(),
 		windowsAway(),
 		outliving(),
+		inFiles(),
+		unseen(),
 		keeping(),
 	)
 }

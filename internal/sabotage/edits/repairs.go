@@ -34,8 +34,8 @@ func repairs() []Edit {
 			Tests:   []Test{{Run: "TestRandomSchedules"}},
 		},
 		{
-			Name: "repair-dead-keeper", Rule: "a version counts if it is whole without the memory of the agreed dead",
-			Changes: []Change{{File: "internal/repair/attempt.go", Old: " && (dead.IsEmpty() || w.layout != nil && w.layout.Recoverable(dead))", New: ""}},
+			Name: "repair-dead-commit", Rule: "with deaths no older version goes",
+			Changes: []Change{{File: "internal/repair/attempt.go", Old: "!t.Replica && dead.IsEmpty()\n", New: "!t.Replica\n"}},
 			Tests:   []Test{{Run: "TestOneDeath$"}},
 		},
 		{
