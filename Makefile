@@ -38,7 +38,7 @@ RANDOM  ?=
 GOLANGCI ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 
 .DEFAULT_GOAL := help
-.PHONY: demo check nightly test vulns race lint fuzz sim sim-nodes sim-repairs sim-deep sabotage stress random nodestress nodes netns engines bench compare bench-check figures help
+.PHONY: demo runsc check nightly test vulns race lint fuzz sim sim-nodes sim-repairs sim-deep sabotage stress random nodestress nodes netns engines bench compare bench-check figures help
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,6 +75,9 @@ race: ## the library's tests under the race detector (needs a C compiler); RACE=
 
 lint: ## golangci-lint, pinned, built on the spot (a minute, once); GOLANGCI=golangci-lint for an installed one
 	$(GOLANGCI) run ./...
+
+runsc: ## gVisor's sandbox, for gridrpc/sandbox, into bin (some minutes, once)
+	cd gridrpc/tools && go build -ldflags=-s -o ../../bin/runsc gvisor.dev/gvisor/runsc
 
 vulns: ## known vulnerabilities in what the code calls; code 77 where the database cannot be reached
 	@scripts/vulns.sh

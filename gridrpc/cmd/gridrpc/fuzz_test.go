@@ -54,3 +54,22 @@ func FuzzArgument(f *testing.F) {
 		}
 	})
 }
+
+// FuzzParseProgram: any text is refused, or is a service and the words of a command.
+func FuzzParseProgram(f *testing.F) {
+	for _, text := range []string{"solve=./solver {dir} -x", "solve", "=x", "solve= ", "a=b=c"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		one, err := parseProgram(text)
+		if err != nil {
+			assert.ErrorContains(t, err, "--program")
+			return
+		}
+		assert.NotEmpty(t, one.name)
+		assert.NotEmpty(t, one.args)
+		again, err := parseProgram(one.name + "=" + strings.Join(one.args, " "))
+		assert.NoError(t, err)
+		assert.Equal(t, one, again)
+	})
+}

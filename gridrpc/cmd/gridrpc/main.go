@@ -15,7 +15,8 @@ import (
 
 const usage = `usage:
   gridrpc up [--tree AxBx...xS] [--detect D] [--store FOLDER | s3://BUCKET | jetstream]
-             [--masters 1 | 3 | 5] [--hosts A,B,C | N] [--rsh COMMAND] [--no-restart] [--no-recovery] PROGRAM [ARGUMENT...]
+             [--masters 1 | 3 | 5] [--hosts A,B,C | N] [--rsh COMMAND] [--no-restart] [--no-recovery]
+             PROGRAM [ARGUMENT...] | --program 'SERVICE=PROGRAM ARGUMENT...' ... [--image-every D]
         starts a platform here: a master, or several of which one is the root, A agents, B agents below each of them, ..., and
         S servers below each agent of the last level, which run PROGRAM, a program or a
         folder of one; checkpoints are in a folder, where AWS_ENDPOINT_URL and others of
@@ -23,7 +24,8 @@ const usage = `usage:
         (jetstream); several trees by commas are each below an agent of its own; silent
         processes are waited for D; with --hosts servers are started on these machines in
         turn, by ssh or COMMAND: they have to see the folder; or servers, and processes of
-        the store, are taken to be on N machines
+        the store, are taken to be on N machines; with --program servers run, for each call, a program that
+        knows nothing of all this, in a sandbox, from its input to its output (go doc ./sandbox)
   gridrpc call [--watch] [--timeout D] [--detect D] [--keep D] SERVICE [JSON | @FILE | -]
         calls a service, and prints the result as JSON; with --keep the call goes on if this
         command ends, and its outcome is held for D
@@ -80,6 +82,8 @@ func command(ctx context.Context, args []string) error {
 		return showTree(ctx, args[1:])
 	case "store":
 		return storeProcess(ctx, args[1:])
+	case "serve":
+		return serveProcess(args[1:])
 	case "master", "agent":
 		return agentProcess(ctx, args[0], args[1:])
 	}

@@ -41,8 +41,10 @@ func up(ctx context.Context, args []string) error {
 	store := f.String("store", "DIR/store", "of checkpoints: a folder that all servers see, s3://BUCKET/FOLDER, or jetstream; empty for none")
 	hosts := f.String("hosts", "", "machines that see the platform's folder, by commas: servers are started on them in turn; or a number, to play so many")
 	rsh := f.String("rsh", sshCommand, "a command that gets a machine, and what to run there")
+	var programs sandboxed
+	programs.register(f)
 	detect := f.Duration("detect", 5*time.Second, "how long silent agents and servers are waited for")
-	if err := parse(f, args); err != nil || f.NArg() < 1 {
+	if err := parse(f, args); err != nil || (f.NArg() < 1) != (len(programs.list) > 0) {
 		return errUsage
 	}
 	sites, err := parseSites(*tree)
@@ -56,13 +58,19 @@ func up(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	p := &platform{masters: *masters, hosts: machines, dir: gridrpc.DefaultDir(), begun: time.Now(), restarts: !*noRestart, detect: *detect, noRecovery: *noRecovery}
-	program, err := p.prepare(ctx, f.Arg(0))
-	if err == nil {
-		err = p.hosts.listen()
+	dir, err := filepath.Abs(gridrpc.DefaultDir())
+	if err != nil {
+		return err
 	}
-	if err == nil && len(p.hosts.names) > 0 {
-		program, err = filepath.Abs(program)
+	p := &platform{masters: *masters, hosts: machines, dir: dir, begun: time.Now(), restarts: !*noRestart, detect: *detect, noRecovery: *noRecovery}
+	err = errors.Join(p.prepare(), p.hosts.listen())
+	var server []string
+	switch {
+	case err != nil:
+	case f.NArg() > 0:
+		server, err = p.program(ctx, f.Args())
+	default:
+		server, err = programs.server()
 	}
 	if p.ownStore = *store == ownStore; err == nil && !p.ownStore {
 		err = p.nameStore(ctx, *store)
@@ -73,7 +81,7 @@ func up(ctx context.Context, args []string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	p.children = newChildren(ctx, p)
-	if err := p.start(sites, append([]string{program}, f.Args()[1:]...)); err != nil {
+	if err := p.start(sites, server); err != nil {
 		cancel()
 		p.children.wait()
 		return err
@@ -140,17 +148,17 @@ func (p *platform) say(format string, args ...any) {
 	fmt.Printf("+%.3fs %s\n", time.Since(p.begun).Seconds(), fmt.Sprintf(format, args...))
 }
 
-// prepare makes the folder and builds the program, if it is a folder.
-func (p *platform) prepare(ctx context.Context, program string) (string, error) {
+// prepare makes the folder, and removes what the platform before has said there of its processes.
+func (p *platform) prepare() error {
 	if err := os.MkdirAll(p.dir, 0o700); err != nil {
-		return "", err
+		return err
 	}
 	info, err := os.Stat(p.dir)
 	if err == nil && info.Mode().Perm()&0o077 != 0 {
 		err = fmt.Errorf("%s: others than its owner may look into it", p.dir)
 	}
 	if err != nil {
-		return "", err
+		return err
 	}
 	os.Remove(folder.MastersFile(p.dir))
 	old, _ := filepath.Glob(folder.AddressFile(p.dir, "*"))
@@ -158,11 +166,17 @@ func (p *platform) prepare(ctx context.Context, program string) (string, error) 
 	for _, path := range append(old, votes...) {
 		os.Remove(path)
 	}
-	if info, err := os.Stat(program); err != nil || !info.IsDir() {
-		return program, err
+	return nil
+}
+
+// program is the command of servers: it builds the program, if that is a folder.
+func (p *platform) program(ctx context.Context, command []string) ([]string, error) {
+	if info, err := os.Stat(command[0]); err != nil || !info.IsDir() {
+		path, wrong := filepath.Abs(command[0]) // also for other machines
+		return append([]string{path}, command[1:]...), errors.Join(err, wrong)
 	}
 	binary := filepath.Join(p.dir, "program")
-	return binary, build(ctx, program, binary)
+	return append([]string{binary}, command[1:]...), build(ctx, command[0], binary)
 }
 
 // nameStore tells servers where checkpoints are kept.

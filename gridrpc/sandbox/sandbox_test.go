@@ -1,0 +1,90 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goulfm/goulfm/gridrpc"
+)
+
+// TestComplete: without runsc it is said what to install; what is no program is said before a call is made.
+func TestComplete(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	t.Setenv(EnvRunsc, "")
+	self, err := os.Executable()
+	require.NoError(t, err)
+	_, err = Program{Args: []string{self}}.complete()
+	require.ErrorIs(t, err, gridrpc.ErrUnsupported)
+	assert.ErrorContains(t, err, "make runsc")
+	p, err := Program{Args: []string{self}, Runsc: self}.complete()
+	require.NoError(t, err)
+	assert.Equal(t, everyDefault, p.Every)
+	for _, args := range [][]string{nil, {"program"}, {filepath.Join(t.TempDir(), "none")}} {
+		_, err = Program{Args: args, Runsc: self}.complete()
+		assert.ErrorContains(t, err, "sandbox: ")
+	}
+	_, err = Program{Args: []string{self}, Read: []string{"lib"}, Runsc: self}.complete()
+	assert.ErrorContains(t, err, "from the root")
+}
+
+// TestContainer: all that is outside is read only, and there is no way to write to a folder of the machine.
+func TestContainer(t *testing.T) {
+	c := containerOf(Program{Args: []string{"/opt/solver", "-x"}, Read: []string{"/usr", "/data"}})
+	assert.True(t, c.Root.ReadOnly)
+	var outside []string
+	for _, m := range c.Mounts {
+		if m.Type == "bind" {
+			outside = append(outside, m.Destination)
+			assert.Equal(t, m.Source, m.Destination)
+			assert.Contains(t, m.Options, "ro")
+		}
+	}
+	assert.Equal(t, []string{"/usr", "/data", "/opt/solver"}, outside)
+	assert.Contains(t, c.Linux.Namespaces, namespace{"network"})
+}
+
+// TestProcessor: the order of features does not matter, their names do, and other processors of the machine do not.
+func TestProcessor(t *testing.T) {
+	const one = "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\nflags\t\t: fpu vme avx2\n"
+	first := parseProcessor(one + "\nvendor_id : other\n")
+	assert.Contains(t, first, "/GenuineIntel/6/85 ")
+	assert.Equal(t, first, parseProcessor("vendor_id: GenuineIntel\ncpu family: 6\nmodel: 85\nflags: avx2 vme fpu\n"))
+	assert.NotEqual(t, first, parseProcessor("vendor_id: GenuineIntel\ncpu family: 6\nmodel: 85\nflags: vme fpu\n"))
+	assert.NotEqual(t, first, parseProcessor(""))
+}
+
+// TestTail: of what is said the end is kept.
+func TestTail(t *testing.T) {
+	var end tail
+	for range 1000 {
+		_, _ = end.Write([]byte("a line\n"))
+	}
+	_, _ = end.Write([]byte("the last"))
+	assert.Len(t, end, tailMax)
+	assert.Contains(t, string(end), "a line\nthe last")
+}
+
+// FuzzAbout: any text is refused, or tells of an image, and is written as it was read.
+func FuzzAbout(f *testing.F) {
+	f.Add([]byte(`{"Number":1,"Output":5,"CPU":"x"}`))
+	f.Add([]byte(`{"Number":0}`))
+	f.Add([]byte(`{"Number":1} {}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		a, err := parseAbout(data)
+		if err != nil {
+			return
+		}
+		assert.Positive(t, a.Number)
+		assert.GreaterOrEqual(t, a.Output, int64(0))
+		again, err := json.Marshal(a)
+		require.NoError(t, err)
+		b, err := parseAbout(again)
+		require.NoError(t, err)
+		assert.Equal(t, a, b)
+	})
+}
