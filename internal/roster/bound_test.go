@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/goulfm/goulfm/fd/adaptive"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/rankset"
 )
@@ -62,6 +63,44 @@ func TestBoundOfASilentNode(t *testing.T) {
 			require.NoError(t, w.settled())
 		}
 	}
+}
+
+// TestBoundOfAQuality: all know of a silent node within the time that was asked for, and not long before
+// it, for the ring sends few heartbeats; but no sooner than its lease is over.
+func TestBoundOfAQuality(t *testing.T) {
+	for _, survive := range []bool{false, true} {
+		for _, detection := range []mono.Duration{600 * ms, mono.Second, 4 * mono.Second} {
+			for _, members := range []int{3, 9} {
+				cfg := Config{Members: members, Survive: survive, Adaptive: &adaptive.QoS{Detection: adaptive.Duration(detection)}}
+				w := newWorld(nil, cfg)
+				w.runUntil(mono.Time(100 * detection))
+				require.NoError(t, w.settled())
+				since, victim := w.now, members/2
+				w.powerOff(victim)
+				w.runUntil(since.Add(detection + w.cfg.Timeout))
+				took := w.knownAfter(t, since, victim)
+				assert.LessOrEqual(t, took, max(detection, w.cfg.Timeout+w.cfg.Period)+20*ms, "%d members, survive %v, within %v", members, survive, detection)
+				assert.GreaterOrEqual(t, took, max(detection/2, w.cfg.Timeout-w.cfg.Period), "%d members, survive %v, within %v", members, survive, detection)
+				require.NoError(t, w.violation)
+				require.NoError(t, w.settled())
+			}
+		}
+	}
+}
+
+// TestQualitySavesHeartbeats: a ring that may take longer sends less.
+func TestQualitySavesHeartbeats(t *testing.T) {
+	sent := func(quality *adaptive.QoS) int {
+		w := newWorld(nil, Config{Members: 9, Adaptive: quality})
+		w.runUntil(mono.Time(200 * mono.Second))
+		before := w.heartbeats
+		w.runUntil(w.now.Add(100 * mono.Second))
+		require.NoError(t, w.settled())
+		return w.heartbeats - before
+	}
+	fixed := sent(nil)
+	assert.Equal(t, 9*1000, fixed)
+	assert.Less(t, 6*sent(&adaptive.QoS{Detection: 2 * adaptive.Second}), fixed+fixed/10)
 }
 
 // TestBoundOfAShortTimeout: with T = 2P and C = 1 ms all know within [P, T + C + P/10], and two

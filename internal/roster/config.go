@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/goulfm/goulfm/fd"
+	"github.com/goulfm/goulfm/fd/adaptive"
 	"github.com/goulfm/goulfm/internal/mono"
 )
 
@@ -44,6 +45,11 @@ type Config struct {
 	// Confirm is the time a suspect has to answer the second check (C). Default half a
 	// Timeout.
 	Confirm mono.Duration
+	// Adaptive, if not nil, says how good the ring's detection of silence has to be, in place of
+	// the three times above, which remain those of the lease (fd.Config.Adaptive). The ring's
+	// timeout, nine tenths of Adaptive.Detection, is at least Timeout: nobody is suspected by the
+	// ring before its lease is over, and the lease is over before anybody is declared.
+	Adaptive *adaptive.QoS
 	// Link is how long two living nodes may fail to reach each other, or a node the head,
 	// before one of them is declared. Default 10 s.
 	Link mono.Duration
@@ -97,16 +103,23 @@ func (c Config) Check() error {
 	if err := c.ring().Check(); err != nil {
 		return fmt.Errorf("%w: %w", ErrConfig, err)
 	}
+	if ring := c.ring().WithDefaults(); ring.Timeout < c.Timeout {
+		return fmt.Errorf("%w: detection within %v, which suspects after %v, want at least the timeout of %v", ErrConfig, c.Adaptive.WithDefaults().Detection, ring.Timeout, c.Timeout)
+	}
 	return nil
 }
 
 // ring returns the configuration of the failure detector: it suspects, and declares only
 // what the head has (B22), so it does not fence.
 func (c Config) ring() fd.Config {
-	return fd.Config{
-		N: c.Members, Me: c.Me, Mode: fd.Ring, Period: c.Period, Timeout: c.Timeout, Confirm: c.Confirm,
+	ring := fd.Config{
+		N: c.Members, Me: c.Me, Mode: fd.Ring, Adaptive: c.Adaptive,
 		Start: c.Start, AllowShortTimeouts: true,
 	}
+	if c.Adaptive == nil {
+		ring.Period, ring.Timeout, ring.Confirm = c.Period, c.Timeout, c.Confirm
+	}
+	return ring
 }
 
 // fenceAfter is how long after the sending of a grant, by the head's clock, the lease that

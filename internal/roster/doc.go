@@ -9,7 +9,8 @@
 // decision (B22), and who is decided about stands still before (F11).
 //
 //	layer       file           what it does
-//	ring        ring.go        heartbeats to a neighbour, suspicion, a second check (package fd)
+//	ring        ring.go        heartbeats to a neighbour, suspicion, a second check (package fd);
+//	                           as few as will do where Config.Adaptive asks for a quality
 //	lease       lease.go       each node's right to run, renewed by the head with every beat
 //	head        head.go        the only one that declares; complaint.go: links between living nodes
 //	succession  succession.go  who is head, and what a majority has written down
@@ -48,7 +49,7 @@
 // # Bounds
 //
 // With messages of some milliseconds: an ended daemon is known to all within 20 ms; a silent
-// node within Period + Timeout + Confirm, f neighbours on the ring within 1 + log2 f rounds of
+// node within Period + Timeout + Confirm, or within Adaptive.Detection if that is longer, f neighbours on the ring within 1 + log2 f rounds of
 // a Period and a Timeout; a rank's death after one message per hop. A head that ended is
 // replaced, and grants again, after about a Timeout and a Confirm; a silent one after twice that.
 //

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/goulfm/goulfm/fd/adaptive"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/rankset"
 )
@@ -25,6 +26,9 @@ type chaos struct {
 func newChaos(seed uint64, survive bool) *chaos {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	cfg := Config{Members: 2 + rng.IntN(7), Survive: survive}
+	if seed%3 == 2 {
+		cfg.Adaptive = &adaptive.QoS{Detection: 600 * adaptive.Millisecond}
+	}
 	c := &chaos{world: newWorld(rng, cfg), end: mono.Time(8 * mono.Second)}
 	c.delay = mono.Duration(1 + rng.Int64N(int64(8*ms)))
 	c.jitter = mono.Duration(1 + rng.Int64N(int64(2*ms)))

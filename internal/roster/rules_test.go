@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/goulfm/goulfm/fd/adaptive"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/rankset"
 )
@@ -52,9 +53,13 @@ func TestConfigCheck(t *testing.T) {
 		"link":         {Members: 3, Link: 499 * ms},
 		"orphan":       {Members: 3, Orphan: 499 * ms},
 		"beat too few": {Members: 3, Period: 100 * ms, Timeout: 150 * ms},
+		"no quality":   {Members: 3, Adaptive: &adaptive.QoS{Detection: -1}},
+		"before lease": {Members: 3, Adaptive: &adaptive.QoS{Detection: 550 * adaptive.Millisecond}},
 	} {
 		assert.ErrorIs(t, c.Check(), ErrConfig, name)
 	}
+	require.NoError(t, Config{Members: 3, Adaptive: &adaptive.QoS{Detection: 556 * adaptive.Millisecond}}.Check())
+	require.NoError(t, Config{Members: 3, Period: 10 * ms, Adaptive: &adaptive.QoS{Detection: 200 * adaptive.Millisecond}}.Check())
 }
 
 // TestF8LeaseIsLookedAtFirst: what comes back from a pause freezes before it says anything.

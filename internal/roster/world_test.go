@@ -24,15 +24,16 @@ type world struct {
 	members []*member
 	plans   agenda.Agenda[mono.Time]
 
-	delay    mono.Duration // the longest of a message
-	loss     float64       // of a datagram
-	cut      [][]bool      // cut[from][to]: nothing arrives
-	jitter   mono.Duration // the most by which a daemon is late
-	deaf     [2]int        // heartbeats of the ring from the one to the other are lost, if not both 0
-	storm    bool          // some messages take up to a thousand times as long
-	wronged  rankset.Set   // members that others were told have ended, and had not: I18 is not theirs
-	messages int
-	last     map[[2]int]map[string][]byte // the last message of a kind, by its ends; for scripts
+	delay      mono.Duration // the longest of a message
+	loss       float64       // of a datagram
+	cut        [][]bool      // cut[from][to]: nothing arrives
+	jitter     mono.Duration // the most by which a daemon is late
+	deaf       [2]int        // heartbeats of the ring from the one to the other are lost, if not both 0
+	storm      bool          // some messages take up to a thousand times as long
+	wronged    rankset.Set   // members that others were told have ended, and had not: I18 is not theirs
+	messages   int
+	heartbeats int                          // of the ring
+	last       map[[2]int]map[string][]byte // the last message of a kind, by its ends; for scripts
 
 	acted     uint32        // the latest epoch whose head has granted or declared anything
 	versions  []rankset.Set // that have come to count
@@ -158,6 +159,9 @@ func (w *world) step(me int, ev Event) {
 	w.apply(me, slices.Clone(m.r.Step(Tick{Now: m.local(w.now)})))
 	if ev != nil {
 		w.apply(me, slices.Clone(m.r.Step(ev)))
+		if w.cfg.Adaptive != nil { // what has come is of the next Tick
+			w.apply(me, slices.Clone(m.r.Step(Tick{Now: m.local(w.now)})))
+		}
 	}
 	w.checkVersions(me)
 	w.schedule(me)
@@ -211,8 +215,11 @@ func (w *world) apply(me int, actions []Action) {
 func (w *world) carry(from int, s Send) {
 	w.messages++
 	w.watch(from, s)
-	if heartbeat := s.Datagram && s.Msg[0] == kindRing; heartbeat && w.deaf == [2]int{from, s.To} {
-		return
+	if heartbeat := s.Datagram && s.Msg[0] == kindRing; heartbeat {
+		w.heartbeats++
+		if w.deaf == [2]int{from, s.To} {
+			return
+		}
 	}
 	if w.cut[from][s.To] || s.Datagram && w.loss > 0 && w.rng.Float64() < w.loss {
 		return

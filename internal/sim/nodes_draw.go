@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 
+	"github.com/goulfm/goulfm/fd/adaptive"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/roster"
 )
@@ -66,6 +67,7 @@ type nodeSetup struct {
 	revokes  int           // percent: a rank revokes a communicator at some point
 	letters  int           // that a program sends to ranks of other nodes
 	together int           // percent: a fault comes right behind another one
+	detect   mono.Duration // how soon the ring has to know of a silent node, with heartbeats as few as will do; 0: by fixed times
 }
 
 func drawNodes(t *tape, o NodeOptions) nodeSetup {
@@ -109,12 +111,16 @@ func drawNodes(t *tape, o NodeOptions) nodeSetup {
 	s.ack = []int{0, 50, 90, 100}[t.below(4)]
 	s.revokes = []int{0, 0, 10, 30}[t.below(4)]
 	s.together = []int{0, 30, 70}[t.below(3)]
+	s.detect = []mono.Duration{0, 0, 5, 20}[t.below(4)] * timeout / 4
+	if s.detect > 0 {
+		s.detect = max(s.detect, mono.Duration(adaptive.DetectionMin))
+	}
 	return s
 }
 
 func (s nodeSetup) String() string {
-	return fmt.Sprintf("ranks=%v survive=%v flat=%v closes=%v period=%v link=%v orphan=%v jitter=%v sleepy=%v delay=%v tails=%v loss=%d copied=%d news=%v safety=%v faults=%d within=%v calls=%d think=%v bursts=%d ack=%d revokes=%d letters=%d together=%d",
-		s.sizes, s.survive, s.flat, s.closes, s.period, s.link, s.orphan, s.jitter, s.sleepy, s.delay, s.tails, s.loss, s.copied, s.news, s.safety, s.faults, s.within, s.calls, s.think, s.bursts, s.ack, s.revokes, s.letters, s.together)
+	return fmt.Sprintf("ranks=%v survive=%v flat=%v closes=%v period=%v link=%v orphan=%v jitter=%v sleepy=%v delay=%v tails=%v loss=%d copied=%d news=%v safety=%v faults=%d within=%v calls=%d think=%v bursts=%d ack=%d revokes=%d letters=%d together=%d detect=%v",
+		s.sizes, s.survive, s.flat, s.closes, s.period, s.link, s.orphan, s.jitter, s.sleepy, s.delay, s.tails, s.loss, s.copied, s.news, s.safety, s.faults, s.within, s.calls, s.think, s.bursts, s.ack, s.revokes, s.letters, s.together, s.detect)
 }
 
 // timeout is how long a lease lasts.
@@ -122,8 +128,12 @@ func (s nodeSetup) timeout() mono.Duration { return 5 * s.period }
 
 // roster returns the configuration of a member, whose clock shows start when the job begins.
 func (s nodeSetup) roster(me int, start mono.Time) roster.Config {
-	return roster.Config{
+	c := roster.Config{
 		Members: len(s.sizes) + 1, Me: me, Survive: s.survive, Period: s.period, Timeout: s.timeout(),
 		Link: s.link, Orphan: s.orphan, Start: start,
 	}
+	if s.detect > 0 {
+		c.Adaptive = &adaptive.QoS{Detection: adaptive.Duration(s.detect)}
+	}
+	return c
 }

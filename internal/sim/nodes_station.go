@@ -131,12 +131,15 @@ func (s *station) tell(ev roster.Event) {
 	s.happen(ev)
 }
 
-// happen has the daemon take its turn: the time comes before each event, and after it.
+// happen has the daemon take its turn: the time comes before each event, and after it; where the
+// ring measures the ways between daemons, after all that have come together.
 func (s *station) happen(events ...roster.Event) {
 	s.step(nil)
-	for _, ev := range events {
+	for i, ev := range events {
 		s.step(ev)
-		s.step(nil)
+		if s.run.setup.detect == 0 || i == len(events)-1 {
+			s.step(nil)
+		}
 	}
 	s.run.check.hadTurn(s)
 	s.schedule()
@@ -340,6 +343,11 @@ func (s *station) resume() {
 	s.waits = nil
 	for _, do := range waits {
 		do()
+	}
+	if s.run.setup.detect > 0 {
+		inbox := s.inbox
+		s.inbox = nil
+		s.happen(inbox...)
 	}
 	for len(s.inbox) > 0 && !s.stands() {
 		ev := s.inbox[0]

@@ -171,26 +171,34 @@ func (v *Vigil) run() {
 }
 
 // inTime gives the rules the time before something that has happened, and after it: what a heartbeat sets
-// running counts from the next Tick, and that might come a period later.
+// running counts from the next Tick, and that might come a period later. If this loop is late, all that has
+// arrived comes before that second Tick: it has waited here, and says nothing of how long the way takes.
 func (v *Vigil) inTime(happen func()) {
+	late := v.isLate()
 	v.step(roster.Tick{Now: v.cfg.Now()})
 	happen()
+	if late {
+		v.hearAll()
+	}
 	v.step(roster.Tick{Now: v.cfg.Now()})
+}
+
+// isLate says whether the rules wanted the time a while ago.
+func (v *Vigil) isLate() bool {
+	at, ok := v.rules.Deadline()
+	return ok && v.cfg.Now().Sub(at) > v.period/4
 }
 
 // tick hands the time to the rules. What has arrived comes before it, though the goroutine that
 // receives may not have run yet: a member that waits there must not be found silent. If this loop
 // is late itself the time comes first, and the rules forgive as much as it is late.
 func (v *Vigil) tick() {
-	at, ok := v.rules.Deadline()
-	late := ok && v.cfg.Now().Sub(at) > v.period/4
-	if !late {
-		v.hearAll()
+	if v.isLate() {
+		v.inTime(func() {})
+		return
 	}
+	v.hearAll()
 	v.step(roster.Tick{Now: v.cfg.Now()})
-	if late {
-		v.hearAll()
-	}
 }
 
 // hearAll hands to the rules all that lies there.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/goulfm/goulfm/fd/adaptive"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/roster"
 	"github.com/goulfm/goulfm/internal/socket"
@@ -45,7 +46,10 @@ type job struct {
 }
 
 // start begins the vigils of n members. Times are short, and long enough for a busy machine.
-func start(t *testing.T, n int) *job {
+func start(t *testing.T, n int) *job { return startDetecting(t, n, nil) }
+
+// startDetecting is start with a ring that has to be that good.
+func startDetecting(t *testing.T, n int, quality *adaptive.QoS) *job {
 	j := &job{t: t, all: make(chan happening, 1000), seen: map[happening]bool{}}
 	trust, err := socket.NewTrust(1, bytes.Repeat([]byte{1}, socket.SecretSize))
 	require.NoError(t, err)
@@ -59,7 +63,7 @@ func start(t *testing.T, n int) *job {
 	begun := time.Now()
 	for m := range n {
 		v, err := Start(Config{Trust: trust, Peers: peers, Place: places[m], Host: host{m, j.all},
-			Roster: roster.Config{Members: n, Me: m, Period: 40 * mono.Millisecond, Timeout: 400 * mono.Millisecond, Orphan: 2 * mono.Second},
+			Roster: roster.Config{Members: n, Me: m, Period: 40 * mono.Millisecond, Timeout: 400 * mono.Millisecond, Orphan: 2 * mono.Second, Adaptive: quality},
 			Now:    func() mono.Time { return mono.Time(time.Since(begun)) }})
 		require.NoError(t, err)
 		j.members = append(j.members, v)
@@ -102,6 +106,18 @@ func TestStoppedMember(t *testing.T) {
 	j.members[1].Hold(false)
 	j.await(happening{1, 1, "over: it was declared dead"})
 	assert.True(t, j.seen[happening{1, 1, "freeze"}])
+}
+
+// TestStoppedMemberOfAQuality is the same where the ring sends as few heartbeats as will do.
+func TestStoppedMemberOfAQuality(t *testing.T) {
+	j := startDetecting(t, 4, &adaptive.QoS{Detection: adaptive.Second})
+	j.members[1].Hold(true)
+	j.await(happening{0, 1, "verdict"}, happening{2, 1, "verdict"}, happening{3, 1, "verdict"})
+	j.members[1].Hold(false)
+	j.await(happening{1, 1, "over: it was declared dead"})
+	for h := range j.seen {
+		assert.True(t, h.what != "verdict" || h.member == 1, "%v", h)
+	}
 }
 
 // TestStoppedHead stops all, and declares nobody when it goes on.

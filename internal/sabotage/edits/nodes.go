@@ -162,6 +162,11 @@ func detection() []Edit {
 			Tests:   []Test{{Run: "TestLinkTrouble"}},
 		},
 		{
+			Name: "roster-quality", Rule: "the ring suspects nobody before its lease is over",
+			Changes: []Change{{File: dir + "config.go", Old: "; ring.Timeout < c.Timeout {", New: "; ring.Timeout < 0 {"}},
+			Tests:   []Test{{Run: "TestConfigCheck"}},
+		},
+		{
 			Name: "roster-stale-report", Rule: "a report that is not repeated is void",
 			Changes: []Change{{File: dir + "head.go", Old: "; r.now.Sub(p.reports) <= r.cfg.Timeout {", New: "; p != nil {"}},
 			Tests:   []Test{{Run: "TestReportsGoStale"}},
