@@ -10,7 +10,9 @@ import (
 // Allocation returns the nodes of the allocation of Slurm's that a process is to start a job in,
 // with as many slots as the allocation has tasks there (0: not known). There are none for a
 // process outside of one, for a task of a step, which has its processors from who asked for that
-// task, and for a batch script whose only node is this one. An error wraps ErrEvidence.
+// task, and for a batch script whose only node is this one. The allocation of a heterogeneous job is
+// an error: one srun without --het-group reaches its first component alone, and the others would
+// stand idle. An error wraps ErrEvidence.
 func Allocation(env []string) ([]hostlist.Host, error) {
 	v := index(env)
 	if _, ok := v.number("SLURM_JOB_ID", 1<<32); !ok || !v.has("SLURM_JOB_NODELIST") {
@@ -18,6 +20,9 @@ func Allocation(env []string) ([]hostlist.Host, error) {
 	}
 	if _, isTask := v.step(); isTask {
 		return nil, nil
+	}
+	if components, ok := v.number("SLURM_HET_SIZE", RanksMax); ok && components > 1 {
+		return nil, unusable("%s, and goulfm run starts a job in one component: start the ranks with srun --het-group=0-%d instead, or say with --host which nodes of the first component they are to have, or --launcher local for this one alone", v.show("SLURM_HET_SIZE"), components-1)
 	}
 	names, err := hostlist.Expand(v["SLURM_JOB_NODELIST"])
 	if err != nil || len(names) == 0 {

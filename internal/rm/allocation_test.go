@@ -35,7 +35,13 @@ func TestAllocation(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, c.want, hosts, c.change)
 	}
-	_, err := Allocation(set(batch, "SLURM_JOB_NODELIST=n[1-"))
+	_, err := Allocation(set(batch, "SLURM_HET_SIZE=2"))
+	require.ErrorIs(t, err, ErrEvidence)
+	assert.ErrorContains(t, err, "SLURM_HET_SIZE=2, and goulfm run starts a job in one component: start the ranks with srun --het-group=0-1 instead")
+	task, err := Allocation(observed(t, "slurm-24.11.5-het-job"))
+	require.NoError(t, err)
+	assert.Empty(t, task, "a task of such a job has what it was given")
+	_, err = Allocation(set(batch, "SLURM_JOB_NODELIST=n[1-"))
 	assert.ErrorIs(t, err, ErrEvidence)
 	assert.ErrorContains(t, err, "--launcher local")
 }

@@ -50,6 +50,8 @@
 //     rank starts (srun) has another key, and is a world of its own.
 //   - Which rank is on which node is never computed from counts of tasks. Peers are what
 //     the engine lists (SLURM_GTIDS), and unknown where no engine lists them.
+//   - The components of a heterogeneous step, and the programs of --multi-prog, are one world.
+//     Node is the place of this node's name in Hosts, which all ranks have alike.
 //   - Recognise reads nothing but its arguments, and what it makes is bounded by them.
 //
 // # Not promised

@@ -55,6 +55,7 @@ func (v vars) step() (c Claim, ok bool) {
 	}
 	v.stepPeers(&c)
 	v.stepHosts(&c)
+	v.stepPlace(&c)
 	return c, true
 }
 
@@ -107,5 +108,28 @@ func (v vars) stepHosts(c *Claim) {
 		c.Ignored = append(c.Ignored, fmt.Sprintf("%s: %d nodes, not %s", v.show("SLURM_STEP_NODELIST"), len(hosts), v.show("SLURM_STEP_NUM_NODES")))
 	default:
 		c.Hosts = hosts
+	}
+}
+
+// stepPlace puts this node where its name is among those of the step. That is not where its number
+// says in a heterogeneous step: Slurm numbers the nodes of one component behind those of the one
+// before, and lists all of them by their names.
+//
+//	srun -w n3 -n 1 ./a : -w n[1-2] -n 2 ./b      SLURM_NODEID is 0 on n3, SLURM_STEP_NODELIST is n[1-3]
+//
+// By their numbers all would look on n1 for the daemon of n3. Where two components share a node
+// the list has it twice, and is ordered as the numbers are.
+func (v vars) stepPlace(c *Claim) {
+	name := v["SLURMD_NODENAME"]
+	if c.Hosts == nil || name == "" {
+		return
+	}
+	sorted := slices.Sorted(slices.Values(c.Hosts))
+	if at := slices.Index(c.Hosts, name); at >= 0 && len(slices.Compact(sorted)) == len(c.Hosts) {
+		c.Node = at
+	}
+	if c.Hosts[c.Node] != name {
+		c.Ignored = append(c.Ignored, fmt.Sprintf("%s: its name %d is not %s", v.show("SLURM_STEP_NODELIST"), c.Node, v.show("SLURMD_NODENAME")))
+		c.Hosts = nil
 	}
 }

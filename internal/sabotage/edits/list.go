@@ -22,6 +22,7 @@ func All() []Edit {
 		machineryBugs(),
 		adaptiveDetector(),
 		ringWithQuality(),
+		components(),
 		agents(),
 		calls(),
 		holdBugs(),
