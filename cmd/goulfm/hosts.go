@@ -31,6 +31,7 @@ func (n *nodeFlags) register(f *flag.FlagSet, spec *launch.Spec) {
 	f.DurationVar(&spec.Hosts.StartTimeout, "start-timeout", 30*time.Second, "")
 	f.StringVar(&spec.Hosts.Secure, "secure", "", "")
 	f.DurationVar(&spec.Hosts.Confirm, "confirm", 0, "")
+	f.DurationVar(&spec.Hosts.Detection, "detection", 0, "")
 	f.DurationVar(&spec.Hosts.LinkTimeout, "link-timeout", 10*time.Second, "")
 	f.DurationVar(&spec.Hosts.OrphanAfter, "orphan-after", 30*time.Second, "")
 	f.BoolVar(&spec.Hosts.Survive, "survive-launcher", false, "")
@@ -115,7 +116,7 @@ func (n *nodeFlags) checkAlone(given map[string]bool) error {
 	if n.launcher == launch.LauncherSlurm {
 		return errors.New("--launcher slurm: this is no batch script and no shell of salloc: start it in one, or say with --host which nodes of an allocation to take")
 	}
-	for _, name := range []string{"ppn", "launcher", "rsh", "daemon-path", "iface", "secure", "confirm", "link-timeout", "orphan-after", "survive-launcher"} {
+	for _, name := range []string{"ppn", "launcher", "rsh", "daemon-path", "iface", "secure", "confirm", "detection", "link-timeout", "orphan-after", "survive-launcher"} {
 		if given[name] && n.launcher != launch.LauncherLocal {
 			return fmt.Errorf("--%s: say with --host or --hostfile which nodes the job has", name)
 		}

@@ -65,6 +65,10 @@ func TestNodes(t *testing.T) {
 		{"--survive-launcher", "PROG ring", 2, ``, `say with --host or --hostfile`},
 		{"-n 2 --kill launcher@1s", "PROG ring", 2, ``, `on one machine nothing is left without it`},
 		{"--host 2 --stop node1@1s", "PROG ring", 2, ``, `want nodeN@DURATION\+DURATION`},
+		{"--host 4 --ppn 2 --detection 1s", "HEAT", 0, regexp.QuoteMeta(heatResult), `^$`},
+		{"--host 2 --detection 300ms", "PROG ring", 2, ``, `suspects after 270ms, want at least the timeout of 500ms`},
+		{"--host 2 --detection 1s --confirm 1s", "PROG ring", 2, ``, `leave one of them out`},
+		{"--detection 1s", "PROG ring", 2, ``, `--detection: say with --host or --hostfile`},
 		{"--host 2 --period 1ms", "PROG ring", 2, ``, `timeout 5ms, want at least 10ms`},
 		{"--host 2 --launcher pigeon", "PROG ring", 2, ``, `want local, ssh or slurm`},
 		{"--host 2 --daemon-path /no/such/goulfm", "PROG ring", 3, ``, `node 0 \(local0\): .*no such file`},
@@ -97,6 +101,11 @@ func TestANodeStandsStill(t *testing.T) {
 	assert.Equal(t, 0, got.code, got.err)
 	assert.Contains(t, got.out, heatResult)
 	assert.Contains(t, got.err, "node 1 (local1) is lost: neither the launcher nor its neighbour hears of it")
+	assert.Contains(t, got.err, "6 of 8 ranks finished, 2 ranks lost; exit code 0")
+
+	got = goulfmCommand(t, "", "run", "--host", "4", "--ppn", "2", "--detection", "1s", "--stop", "node1@100ms+4s", heat, "-steps", "100000")
+	assert.Equal(t, 0, got.code, got.err)
+	assert.Contains(t, got.out, heatResult)
 	assert.Contains(t, got.err, "6 of 8 ranks finished, 2 ranks lost; exit code 0")
 
 	got = goulfmCommand(t, "", "run", "--host", "4", "--ppn", "2", "--timeout-factor", "50", "--stop", "node1@10ms+300ms", heat, "-steps", "100000")

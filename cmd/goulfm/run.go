@@ -39,6 +39,8 @@ ranks than cores is normal.
   --secure tls|auth   how nodes talk: encrypted, or with no more than a proof that both are of the job (default: tls,
                       and auth where all nodes are this machine)
   --confirm D         what a silent node has to answer after its timeout (default: half of that)
+  --detection D       silent nodes are suspected within D, by as few heartbeats between them as
+                      the network allows (default: by --period, --timeout-factor, --confirm)
   --link-timeout D    how long two living nodes may fail to reach each other before one is given up (default 10s)
   --orphan-after D    when a node ends that stands still because nothing of the launcher reaches it (default 30s)
   --spares N          N processes beside the ranks that wait for one to replace, warm: they are in Init, and have done what

@@ -142,7 +142,7 @@ func (s *Spec) secure() (socket.Mode, error) {
 
 // beats are the times by which nodes watch each other.
 func (s *Spec) beats() orders.Beats {
-	return orders.Beats{Period: s.Period, Timeout: s.Period * time.Duration(s.Factor), Confirm: s.Hosts.Confirm, Link: s.Hosts.LinkTimeout, Orphan: s.Hosts.OrphanAfter, Survive: s.Hosts.Survive}
+	return orders.Beats{Period: s.Period, Timeout: s.Period * time.Duration(s.Factor), Confirm: s.Hosts.Confirm, Link: s.Hosts.LinkTimeout, Orphan: s.Hosts.OrphanAfter, Survive: s.Hosts.Survive, Detection: s.Hosts.Detection}
 }
 
 // nodesOfSeats says on which node the process of each seat runs: ranks fill one node after the
@@ -171,8 +171,11 @@ func (s *Spec) checkNodes() error {
 	if len(s.Hosts.Nodes) == 0 {
 		return nil
 	}
+	if s.Hosts.Detection != 0 && s.Hosts.Confirm != 0 {
+		return fmt.Errorf("--confirm: a tenth of --detection is for the answer: leave one of them out")
+	}
 	if err := s.beats().Roster(len(s.Hosts.Nodes)+1, roster.Launcher).Check(); err != nil {
-		return fmt.Errorf("--period, --timeout-factor, --confirm, --link-timeout, --orphan-after: %w", err)
+		return fmt.Errorf("--period, --timeout-factor, --confirm, --detection, --link-timeout, --orphan-after: %w", err)
 	}
 	if _, err := s.secure(); err != nil {
 		return fmt.Errorf("--secure: %w", err)

@@ -89,6 +89,7 @@ type Hosts struct {
 	StartTimeout time.Duration // all daemons must be there
 	Secure       string        // how they talk: tls or auth; empty: auth where all nodes are this machine, else tls
 	Confirm      time.Duration // what a silent node has to answer, beyond the timeout; 0: half of that
+	Detection    time.Duration // how soon a silent node is known, at as few heartbeats as will do; 0: as timeout and Confirm say
 	LinkTimeout  time.Duration // how long two living nodes may fail to reach each other
 	OrphanAfter  time.Duration // when a node ends that stands still because it hears nothing of the launcher
 	Survive      bool          // a majority of launcher and nodes goes on without those that are gone, be it the launcher

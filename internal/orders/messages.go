@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/internal/job"
+	"github.com/goulfm/goulfm/fd/adaptive"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/roster"
 )
@@ -70,12 +71,19 @@ type Beats struct {
 	Link    time.Duration `json:"linkNs"`
 	Orphan  time.Duration `json:"orphanNs"`
 	Survive bool          `json:"survive,omitempty"` // the job may outlive its launcher
+
+	// Detection is how soon a silent node is known, at as few heartbeats of the ring as will do; 0: by the times above.
+	Detection time.Duration `json:"detectionNs,omitempty"`
 }
 
 // Roster returns the configuration of member me of so many.
 func (b Beats) Roster(members, me int) roster.Config {
-	return roster.Config{Members: members, Me: me, Period: mono.Duration(b.Period), Timeout: mono.Duration(b.Timeout),
+	c := roster.Config{Members: members, Me: me, Period: mono.Duration(b.Period), Timeout: mono.Duration(b.Timeout),
 		Confirm: mono.Duration(b.Confirm), Link: mono.Duration(b.Link), Orphan: mono.Duration(b.Orphan), Survive: b.Survive}
+	if b.Detection != 0 {
+		c.Adaptive = &adaptive.QoS{Detection: adaptive.Duration(b.Detection)}
+	}
+	return c
 }
 
 // Plan says what the node is: it has these seats, ascending, of Procs that the job has. What its
