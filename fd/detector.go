@@ -60,7 +60,7 @@ func New(cfg Config) *Detector {
 	d.silence.start(2 * cfg.Timeout)
 	d.silence.tick(cfg.Start)
 	if cfg.Adaptive != nil {
-		d.rhythm.period = cfg.Period
+		d.rhythm.period, d.rhythm.wished = cfg.Period, cfg.Period
 		d.observation = &observation{of: nobody}
 		d.observe()
 	}

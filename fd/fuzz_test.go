@@ -178,6 +178,7 @@ type actionChecker struct {
 	declared rankset.Set
 	told     rankset.Set // got a fence notice
 	fenced   bool
+	now      mono.Time // the last Tick's
 }
 
 func (c *actionChecker) step(t *testing.T, ev Event) {
@@ -236,8 +237,12 @@ func (c *actionChecker) state(t *testing.T, ev Event) {
 		t.Fatalf("declared %v: %s", c.declared, c.d.Describe())
 	}
 	at, ok := c.d.Deadline()
-	if tick, isTick := ev.(Tick); isTick && ok && at <= tick.Now {
-		t.Fatalf("after the Tick of %v the deadline is %v", tick.Now, at)
+	tick, isTick := ev.(Tick)
+	if isTick {
+		c.now = max(c.now, tick.Now)
+	}
+	if ok && c.now > 0 && at <= c.now { // nor does any other event make this process late
+		t.Fatalf("after %#v, the last Tick being that of %v, the deadline is %v", ev, c.now, at)
 	}
 	if ok && (c.fenced || c.d.Alone() || c.d.cfg.Mode == Exact) {
 		t.Fatalf("a deadline: %s", c.d.Describe())

@@ -52,7 +52,6 @@ func (d *Detector) observe() {
 		}
 		clear(o.heard)
 		o.heard = o.heard[:0]
-		d.silence.since = d.now
 	}
 	d.silence.at = max(mono.Time(o.watch.Freshness()), o.mercy)
 	if d.now >= o.overdue() {
@@ -82,6 +81,7 @@ func (d *Detector) hear(told adaptive.Message) {
 		o.heard = slices.Delete(o.heard, 0, 1)
 	}
 	o.heard = append(o.heard, told)
+	d.silence.ticked = false // the freshness point is another one now; which one, the Tick tells
 }
 
 // weigh takes one thing that the emitter has said. What may have waited here, because this
@@ -106,7 +106,7 @@ func (d *Detector) weigh(told adaptive.Message, late bool) {
 		o.wish++
 		o.ask = d.now
 	}
-	if !late {
+	if !late && o.watch.Freshness() > now {
 		o.mercy = 0
 	}
 }

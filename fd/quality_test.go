@@ -132,13 +132,13 @@ func TestWishThatWasOvertaken(t *testing.T) {
 	d := New(c)
 	tell := func(wish uint16, period adaptive.Duration) mono.Duration {
 		d.Step(Receive{From: 1, Msg: tellingMessage(kindNewObserver, d.Digest(), adaptive.Adjust{Epoch: wish, Period: period})})
-		return d.rhythm.period
+		return d.rhythm.wished
 	}
 	assert.Equal(t, 50*ms, tell(2, 50*adaptive.Millisecond))
 	assert.Equal(t, 50*ms, tell(1, 70*adaptive.Millisecond))
 	assert.Equal(t, ms, tell(3, adaptive.Microsecond))
 	d.Step(Receive{From: 2, Msg: tellingMessage(kindNewObserver, d.Digest(), adaptive.Adjust{Period: 80 * adaptive.Millisecond})})
-	assert.Equal(t, 80*ms, d.rhythm.period, "of another observer")
+	assert.Equal(t, 80*ms, d.rhythm.wished, "of another observer")
 	assert.Equal(t, 80*ms, tell(9, 90*adaptive.Millisecond), "of one that is nearer, and so dead")
 }
 
@@ -153,6 +153,7 @@ func TestNextObserverIsNotKnown(t *testing.T) {
 	w.lossOfWish = 1 // the next observer's
 	w.kill(observer)
 	w.step(0, Exited{Rank: observer})
+	w.tick(0)
 	assert.Zero(t, w.all[0].rhythm.wish)
 	assert.Equal(t, w.cfg.Period, w.all[0].rhythm.period)
 	at, _ := w.all[0].Deadline()
@@ -212,6 +213,26 @@ func TestLateTickSuspectsNobody(t *testing.T) {
 		}
 	}
 	assert.Fail(t, "nobody is ever suspected")
+}
+
+// TestAnswerMakesNobodyLate: who was suspected answers, and the freshness point that has passed is no deadline
+// that this process has missed.
+func TestAnswerMakesNobodyLate(t *testing.T) {
+	c := within(mono.Second)
+	c.N, c.Me = 2, 1
+	d := New(c)
+	now := mono.Time(0)
+	for ; !d.suspects(0); now, _ = d.Deadline() {
+		d.Step(Tick{Now: now})
+	}
+	now = now.Add(-ms)
+	d.Step(Tick{Now: now})
+	d.Step(Receive{From: 0, Msg: digestMessage(kindHeartbeat, d.Digest())})
+	at, _ := d.Deadline()
+	assert.Greater(t, at, now)
+	d.Step(Tick{Now: now})
+	assert.False(t, d.suspects(0))
+	assert.Zero(t, d.Drift())
 }
 
 // TestHeardIsBounded: a host that gives no Tick does not fill the memory.

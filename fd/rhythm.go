@@ -20,8 +20,22 @@ import (
 // tell it.
 type rhythm struct {
 	period mono.Duration
-	wish   uint16 // number of the observer's wish that period is
-	seq    uint32 // of the next beat
+	wished mono.Duration // the period from the next Tick on
+	wish   uint16        // number of the observer's wish that this is
+	seq    uint32        // of the next beat
+}
+
+// beatAsWished is T1 with Config.Adaptive. A shorter period counts from the latest beat, a longer
+// one from the next, which has been promised.
+func (d *Detector) beatAsWished() {
+	r := &d.rhythm
+	if r.wished != r.period {
+		d.nextBeat = min(d.nextBeat, max(d.now, d.nextBeat.Add(r.wished-r.period)))
+		r.period = r.wished
+	}
+	if d.now >= d.nextBeat {
+		d.mail(d.observer, d.numberedBeat())
+	}
 }
 
 // numberedBeat returns the latest beat that is due, and plans the next one. Those that a late
@@ -45,19 +59,12 @@ func (d *Detector) obey(told adaptive.Message) []byte {
 	}
 	if int16(a.Epoch-d.rhythm.wish) >= 0 {
 		d.rhythm.wish = a.Epoch
-		d.beatEach(max(mono.Duration(a.Period), mono.Duration(adaptive.PeriodLeast)))
+		d.rhythm.wished = mono.Duration(max(a.Period, adaptive.PeriodLeast))
 	}
 	if !a.Echo {
 		return digestMessage(kindHeartbeat, d.flood.Digest())
 	}
 	return tellingMessage(kindHeartbeat, d.flood.Digest(), adaptive.Echo{Clock: a.Clock})
-}
-
-// beatEach changes the period. A shorter one counts from the latest beat, a longer one from the
-// next, which has been promised.
-func (d *Detector) beatEach(period mono.Duration) {
-	d.nextBeat = min(d.nextBeat, max(d.now, d.nextBeat.Add(period-d.rhythm.period)))
-	d.rhythm.period = period
 }
 
 // turnTo sends the heartbeats to another observer from now on, which knows nothing of this
@@ -68,7 +75,6 @@ func (d *Detector) turnTo(observer int) {
 	}
 	d.observer = observer
 	if d.observation != nil {
-		d.rhythm.wish = 0
-		d.beatEach(d.cfg.Period)
+		d.rhythm.wish, d.rhythm.wished = 0, d.cfg.Period
 	}
 }

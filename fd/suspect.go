@@ -98,11 +98,11 @@ func (d *Detector) tickTimers() {
 
 // beat is T1. Beats that a late process missed are not made up for.
 func (d *Detector) beat() {
-	if d.now < d.nextBeat {
+	if d.observation != nil {
+		d.beatAsWished()
 		return
 	}
-	if d.observation != nil {
-		d.mail(d.observer, d.numberedBeat())
+	if d.now < d.nextBeat {
 		return
 	}
 	d.nextBeat = d.nextBeat.Add(d.cfg.Period)

@@ -7,7 +7,7 @@ func ringWithQuality() []Edit {
 	return []Edit{
 		{
 			Name: "quality-obeyed", Rule: "the emitter beats as its observer wishes",
-			Changes: []Change{{fdRhythm, "\t\td.beatEach(max(", "\t\t_ = (max("}},
+			Changes: []Change{{fdRhythm, "\t\td.rhythm.wished = mono.Duration(", "\t\t_ = mono.Duration("}},
 			Tests:   []Test{{Run: "TestQualityHolds"}, {Run: scripts}},
 		},
 		{
@@ -17,7 +17,7 @@ func ringWithQuality() []Edit {
 		},
 		{
 			Name: "quality-next-observer", Rule: "what an observer wished is over when another one takes its place",
-			Changes: []Change{{fdRhythm, "\t\td.rhythm.wish = 0\n", ""}},
+			Changes: []Change{{fdRhythm, "\t\td.rhythm.wish, d.rhythm.wished = 0, d.cfg.Period\n", ""}},
 			Tests:   []Test{{Run: "TestNextObserverIsNotKnown"}},
 		},
 		{
@@ -47,7 +47,7 @@ func ringWithQuality() []Edit {
 		},
 		{
 			Name: "quality-mercy", Rule: "a new emitter has longer only until it was heard",
-			Changes: []Change{{fdObserve, "\tif !late {\n\t\to.mercy = 0\n\t}\n", ""}},
+			Changes: []Change{{fdObserve, "\t\to.mercy = 0\n", ""}},
 			Tests:   []Test{{Run: scripts}},
 		},
 		{
@@ -59,6 +59,11 @@ func ringWithQuality() []Edit {
 			Name: "quality-B17-silence", Rule: "own lateness is no silence of the emitter",
 			Changes: []Change{{fdSuspect, "\t\to.mercy = d.silence.at\n", ""}},
 			Tests:   []Test{{Run: "TestLateTickSuspectsNobody"}},
+		},
+		{
+			Name: "quality-in-time", Rule: "a message makes no deadline of the past: this process is not late for it",
+			Changes: []Change{{fdObserve, "\td.silence.ticked = false ", "\t"}},
+			Tests:   []Test{{Run: "TestAnswerMakesNobodyLate"}},
 		},
 		{
 			Name: "quality-bounded", Rule: "what is heard until the next Tick is bounded",
