@@ -8,11 +8,13 @@ import (
 
 // With Config.Verify a repair goes back one version more than it must, and the program makes the
 // newest one again. expect keeps what there was of that one: this rank's part, and copies that it
-// keeps for others, so that the new part of a rank that was replaced is compared by its keeper.
+// keeps for others, so that the new part of a rank that was replaced is compared by its keeper. If it was made
+// several times, the newest one counts.
 func (r *runner) expect(restored repair.Label) {
 	r.mem.expected = nil
 	for _, v := range r.mem.versions {
-		if r.cfg.Verify && repair.Replays(restored, v.label) && len(v.nodes) == r.w.Size() {
+		newer := r.mem.expected == nil || r.mem.expected.label.Less(v.label)
+		if r.cfg.Verify && newer && repair.Replays(restored, v.label) && len(v.nodes) == r.w.Size() {
 			r.mem.expected = v
 		}
 	}

@@ -47,6 +47,8 @@
 //	V7  interval, stop and leave are the same at all members
 //	V8  what is saved outside of versions never goes back
 //
+// V9 to V12, of files and of what changes unseen, package sim alone checks.
+//
 // (V5, that no place in the job's tables is reused while anybody refers to it, is not
 // decided here.)
 //
@@ -84,6 +86,6 @@
 // Sources of the ideas: Gamell et al. (Fenix, SC'14) and Teranishi and Heroux (LFLR,
 // 2014) for repair in place; Bland et al. (ULFM, 2013) for shrink and agree.
 //
-// To read next: world.go, attempt.go, leave.go, word.go, choose.go, handover.go, and a
-// script in testdata.
+// To read next: world.go, attempt.go, leave.go, word.go, choose.go, handover.go, archive.go,
+// replay.go, and a script in testdata.
 package repair

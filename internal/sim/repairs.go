@@ -21,10 +21,13 @@ import (
 //	repairs_data.go    commits and restores, on what repairs_store.go has
 //	repairs_memory.go  memory of nodes, which outlives processes
 //	repairs_own.go     what is saved outside of versions
-//	repairs_check.go   what must hold, V1 to V8; with repairs_losses.go, which says when a loss
+//	repairs_files.go   what a process does with files, in what repairs_folder.go has
+//	repairs_lives.go   jobs that are started anew over files, and what must hold there
+//	repairs_silent.go  what changes unseen in one process, and who must find it
+//	repairs_check.go   what must hold, V1 to V12; with repairs_losses.go, which says when a loss
 //	                   excuses something, and repairs_end.go
 //
-// Not here: agreements in shared memory, files, and jobs that are started anew once all ranks have died.
+// Not here: agreements in shared memory, and jobs that are started anew over the memory of nodes.
 
 // RepairOptions say which run to make. What is not said is drawn from Seed.
 type RepairOptions struct {
@@ -53,6 +56,8 @@ type RepairReport struct {
 	Inherited int // parts that were read out of the memory of a node
 	NodesLost int // nodes with memory in them
 	Saves     int // of what is outside of versions, with their answers
+	Files     FileCounts
+	Silent    SilentCounts
 	Shrunk    int // attempts with fewer ranks than the one before
 	Orphans   int // newcomers that only the dead had wanted
 	Again     int // shrinks that were repeated, since one of the dead had made another call
@@ -62,6 +67,42 @@ type RepairReport struct {
 	Time      mono.Duration // virtual
 	Hash      uint64        // of what happened: equal iff the runs are
 	Plan      string        // what the run was like
+}
+
+// FileCounts is what happened with files.
+type FileCounts struct {
+	Written   int // versions that were published
+	Abandoned int // times that a process gave one up, since some process could not write its file
+	Deleted   int // versions
+	Lives     int // jobs that were started anew
+	Restored  int // times that a process went on from files
+	Dealt     int // of these, of a world of another size
+	Spoiled   int // times that a process could not read its part of a version
+}
+
+func (c *FileCounts) add(d FileCounts) {
+	c.Written += d.Written
+	c.Abandoned += d.Abandoned
+	c.Deleted += d.Deleted
+	c.Lives += d.Lives
+	c.Restored += d.Restored
+	c.Dealt += d.Dealt
+	c.Spoiled += d.Spoiled
+}
+
+// SilentCounts is what changed unseen in a process, and who has found it.
+type SilentCounts struct {
+	Flipped  int
+	Replicas int // attempts in which all heard that values differ
+	Replays  int // times that a process found that a replay differs
+	Unseen   int // boundaries that did not tell that values differ
+}
+
+func (c *SilentCounts) add(d SilentCounts) {
+	c.Flipped += d.Flipped
+	c.Replicas += d.Replicas
+	c.Replays += d.Replays
+	c.Unseen += d.Unseen
 }
 
 // RepairViolation is a broken invariant.
@@ -98,6 +139,9 @@ type repairRun struct {
 	fuse      int           // steps until somebody dies
 	deaths    int           // that are still to come
 	memories  []*nodeMemory // by node; nil: nobody was there since it was lost
+	folder    folder
+	n, first  int // ranks of the present job; number of the first of them
+	lives     int // jobs that may follow
 	check     repairChecker
 	hash      hash
 	report    RepairReport
@@ -119,7 +163,7 @@ func newRepairRun(o RepairOptions) *repairRun {
 	r := &repairRun{options: o, tape: newTape(o.Seed), now: epoch, hash: newHash()}
 	r.setup = drawRepairs(&r.tape, o)
 	r.report.Seed, r.report.Plan = o.Seed, r.setup.String()
-	r.deaths = r.setup.deaths
+	r.deaths, r.n, r.lives = r.setup.deaths, r.setup.n, r.setup.files.lives
 	r.memories = make([]*nodeMemory, r.setup.nodes)
 	r.check = newRepairChecker(r)
 	r.launcher.init(r)
@@ -137,8 +181,11 @@ func (r *repairRun) runToPanic() {
 	r.launcher.begin()
 	for r.violation == nil {
 		if _, any := r.agenda.Next(); !any {
-			r.check.final()
-			return
+			if r.check.final(); !r.isToStartAnew() {
+				return
+			}
+			r.anew()
+			continue
 		}
 		at, do := r.agenda.Take()
 		r.now = at

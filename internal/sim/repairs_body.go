@@ -12,6 +12,7 @@ import (
 type body struct {
 	step   int
 	value  uint64 // the same at all ranks
+	local  uint64 // of this rank
 	own    uint64 // how often this rank has saved
 	served bool   // it keeps what others save
 	sealed bool   // Protect has returned OK
@@ -70,15 +71,14 @@ func (w *driver) nextStep() {
 		w.rolledBack = true
 		w.returned(repair.Again)
 	default:
-		a.step++
-		a.value = mix(a.value ^ w.run.check.idOf(a.base)<<16 ^ uint64(a.step))
+		w.compute()
 		w.agreeInProgram()
 	}
 }
 
 // choice is one that all ranks make alike.
 func (w *driver) choice(what, percent int) bool {
-	t := tape{state: w.att.value + uint64(what)}
+	t := tape{state: mix(w.run.check.idOf(w.att.base)<<32^uint64(w.att.step)) + uint64(what)}
 	return t.percent(percent)
 }
 
@@ -128,18 +128,31 @@ func (w *driver) commit() {
 		w.later(w.nextStep)
 		return
 	}
+	if w.desk.cannotPublish() {
+		w.returned(repair.Fatal)
+		return
+	}
 	s := &w.run.setup
-	c := repair.Commit{Stop: s.stop == w.number && a.step >= s.steps/2, Want: s.want}
+	c := repair.Commit{Stop: s.stop == w.number-w.run.first && a.step >= s.steps/2, Want: s.want}
 	if c.Want == 0 {
 		c.Want = 1 + w.number%3
 	}
 	w.handle(c, func() {
 		w.run.check.replied(w)
-		if v := w.reply.Verdict; v != repair.OK {
-			w.returned(resultOf(v))
-			return
-		}
+		w.desk.obey(w.reply, w.committed)
+	})
+}
+
+// committed goes on where Commit has returned.
+func (w *driver) committed() {
+	switch v := w.reply.Verdict; {
+	case w.gone:
+	case w.differs, v == repair.OverStop && w.desk.cannotPublish():
+		w.returned(repair.Fatal)
+	case v != repair.OK:
+		w.returned(resultOf(v))
+	default:
 		w.run.check.promised(w)
 		w.later(w.nextStep)
-	})
+	}
 }

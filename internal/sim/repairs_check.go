@@ -19,6 +19,11 @@ import (
 //	V6  redundancy is whole after Protect
 //	V7  interval, stop and leave are uniform
 //	V8  what is saved outside of versions never goes back
+//	V9  what was said to be in files is restored, or something newer, as long as it is there
+//	V10 nothing is restored from files of which one is not there as it was written
+//	V11 a version in files is deleted only if a newer one is whole
+//	V12 what has changed unseen is found at the next commit, by all: equal values that differ, and,
+//	    with Verify, a replay that comes to something else; and nothing is found that has not
 //
 // V2 and V8 hold as long as losses stay within what the layout bears. What a dead process has
 // seen binds nobody (A17): a record that one has made is the next one's to make again.
@@ -35,8 +40,12 @@ type repairChecker struct {
 	lost              rankset.Set
 	kept, keptOwn     []*nodeMemory // by rank: the memory that had its part, and its savings; nil: none
 	beyond, beyondOwn bool
+	filed             bool // the version is in files, and cannot be lost
 
-	saves map[int]uint64 // by home: a Save that has returned nil
+	saves   map[int]uint64 // by home: a Save that has returned nil
+	inFiles []repair.Label // versions that were said to be there
+	made    int            // worlds so far
+	unseen  int            // boundaries in a row that have not told that values differ
 }
 
 // worldRecord is what is known of one attempt: of the communicator that it begins on.
@@ -50,6 +59,9 @@ type worldRecord struct {
 	committed  repair.Label
 	sealed     bool
 	label      repair.Label
+	inFiles    repair.Label // the newest version that was said to be in files when it began
+	replay     replayed
+	replicas   bool // that values differ was told
 }
 
 // boundaryRecord is what one boundary has told.
@@ -62,6 +74,7 @@ type boundaryRecord struct {
 	every   int
 	step    int
 	value   uint64
+	unseen  bool // values differ, and it does not tell
 }
 
 func newRepairChecker(r *repairRun) repairChecker {
@@ -71,7 +84,8 @@ func newRepairChecker(r *repairRun) repairChecker {
 func (k *repairChecker) of(l *line) *worldRecord {
 	rec := k.worlds[l.group.UID]
 	if rec == nil {
-		rec = &worldRecord{id: len(k.worlds) + 1, homes: map[int]*driver{}}
+		k.made++
+		rec = &worldRecord{id: k.made, homes: map[int]*driver{}, inFiles: k.newestInFiles()}
 		k.worlds[l.group.UID] = rec
 	}
 	return rec
@@ -137,11 +151,19 @@ func (k *repairChecker) replied(w *driver) {
 		if !k.beyond {
 			r.fail("V2", "process %d finds no whole version though losses stayed within the levels", w.number)
 		}
+		if in := k.of(a.base).inFiles; !in.IsZero() {
+			r.fail("V9", "process %d finds no whole version, and %v is in files", w.number, in)
+		}
 	case repair.BadReplica:
-		r.fail("V3", "process %d hears that values differ, at step %d", w.number, a.step)
-	case repair.BadMembers, repair.BadPlace, repair.BadFiles:
+		k.replicasDiffer(w)
+	case repair.BadMembers, repair.BadPlace:
 		r.fail("V1", "process %d gets verdict %d", w.number, w.reply.Verdict)
+	case repair.BadFiles:
+		if r.setup.files.full == 0 {
+			r.fail("V9", "process %d hears that files could not be written", w.number)
+		}
 	}
+	k.committedAgain(w)
 	if a.compared == a.number { // there was no boundary
 		return
 	}
@@ -154,11 +176,12 @@ func (k *repairChecker) replied(w *driver) {
 	case b.reply != w.reply || b.every != every:
 		r.fail("V7", "boundary %d tells process %d %+v, interval %d, and process %d %+v, interval %d", a.number, b.replied.number, b.reply, b.every, w.number, w.reply, every)
 	case b.step != a.step || b.value != a.value:
-		r.fail("V3", "at boundary %d process %d is at step %d with value %x, process %d at step %d with value %x", a.number, b.replied.number, b.step, b.value, w.number, a.step, a.value)
+		k.valuesDiffer(w, b)
 	}
 	if a.sealed && rec.committed.Less(w.reply.Label) {
 		rec.committed = w.reply.Label
 		r.report.Commits++
+		k.filed = false
 		k.whole(w, a.plan.Layout)
 	}
 }
@@ -178,6 +201,7 @@ func (k *repairChecker) sealed(w *driver) {
 	if !rec.sealed {
 		rec.sealed, rec.label, rec.committed, k.last = true, label, label, rec
 		k.forgive(rec)
+		k.filed = a.plan.Source == repair.FromFiles
 		if a.plan.Source == repair.FromMemory {
 			r.report.Restored++
 		}
@@ -194,10 +218,12 @@ func (k *repairChecker) sealed(w *driver) {
 		r.fail("V1", "process %d goes on from version %v, others from %v", w.number, label, rec.label)
 	}
 	for _, q := range r.workers {
-		if !q.gone && label.Less(q.drive.promise) {
+		again := r.setup.silent.verify && label.Number+1 == q.drive.promise.Number
+		if !q.gone && label.Less(q.drive.promise) && !again {
 			r.fail("V2", "process %d goes on from version %v, and a Commit of process %d has returned nil for %v", w.number, label, q.number, q.drive.promise)
 		}
 	}
+	k.restoredFromFiles(w, label)
 	k.ownNeverGoesBack(w)
 	k.copies(w, label)
 }
@@ -276,7 +302,7 @@ func (k *repairChecker) reused(dead *worker) {
 
 // orphan holds V4 where a process is left behind: it is a newcomer in its first attempt.
 func (k *repairChecker) orphan(w *driver) {
-	if w.attempts != 1 || w.number < k.run.setup.n {
+	if w.attempts != 1 || w.isOfFirst() {
 		k.run.fail("V4", "the others go on without process %d, which is no newcomer", w.number)
 	}
 }

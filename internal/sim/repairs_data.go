@@ -15,6 +15,10 @@ func (w *driver) gather(g repair.Gather) {
 	if w.home != nil && !g.Known {
 		mine.Committed = w.home.committed
 	}
+	if w.desk.archive.Looks(w.att.run.Rank, g) {
+		w.desk.look()
+	}
+	w.desk.archive.Fill(&mine)
 	w.exchange(w.att.base, "report", mine, func(all []any) {
 		var reports []repair.Report
 		w.alone = w.run.setup.keeps == keepsAlone && onOneNode(w.att.nodes())
@@ -22,6 +26,7 @@ func (w *driver) gather(g repair.Gather) {
 			reports = append(reports, x.(repair.Report))
 			w.att.reported = append(w.att.reported, x.(repair.Report).Home)
 		}
+		w.desk.archive.Learn(reports)
 		w.answer(repair.Gathered{Reports: reports})
 	})
 }
@@ -142,7 +147,7 @@ func (w *driver) rebuilding(v *kept, x redundancy.Rebuild, placed []int) (moves 
 // restore does this worker's part of a plan.
 func (w *driver) restore(p repair.Plan) {
 	w.busy = "restore"
-	w.att.plan = p
+	w.att.plan, w.expected = p, nil
 	var moves []move
 	if p.Source == repair.FromMemory {
 		nodes := w.att.nodes()
@@ -163,13 +168,32 @@ func (w *driver) restore(p repair.Plan) {
 	}
 	moves = append(moves, w.restoringOwn(p)...)
 	w.later(func() {
+		if p.Source == repair.FromFiles && !w.desk.restore(p.Label) {
+			w.revoke() // others wait for what this one was to send them
+			w.answer(repair.Restored{OK: false})
+			return
+		}
 		w.moveAll(moves, func(ok bool) {
 			if ok && !w.gone {
 				w.keepRestored(p)
 			}
-			w.answer(repair.Restored{OK: ok && !w.att.canceled})
+			w.restored(ok && !w.att.canceled)
 		})
 	})
+}
+
+// restored says what came of a restore.
+func (w *driver) restored(ok bool) {
+	a := w.att
+	ev := repair.Restored{OK: ok}
+	switch {
+	case !ok:
+	case a.plan.Source == repair.FromFiles:
+		ev.Same, ev.Digest = true, w.desk.read.value
+	case a.plan.Source == repair.FromMemory && a.plan.Size == a.run.Size:
+		ev.Same, ev.Digest = true, w.store.find(a.plan.Label).parts[a.run.Rank].value
+	}
+	w.answer(ev)
 }
 
 // restoringOwn are the moves of what is outside of versions: to who goes on with a home, and to
@@ -199,12 +223,13 @@ func (w *driver) restoringOwn(p repair.Plan) (moves []move) {
 func (w *driver) copyPart(a repair.Copy) {
 	w.busy = "copy"
 	if a.Check {
-		w.later(func() { w.copied(w.att.copied) })
+		w.later(func() { w.copied(a, w.att.copied) })
 		return
 	}
 	me := w.att.base.group.Me
 	v := w.store.at(a.Label, w.att.nodes())
-	v.parts[me] = newPart(a.Label, me, w.att.step, w.att.value)
+	v.parts[me] = newPart(a.Label, me, &w.att.body)
+	w.run.check.makesAgain(w, v.parts[me])
 	if !w.keepPart(a.Label, v.parts[me]) {
 		return
 	}
@@ -227,19 +252,33 @@ func (w *driver) copyPart(a repair.Copy) {
 	}
 	w.later(func() {
 		w.moveAll(moves, func(ok bool) {
-			w.att.copied = ok
-			w.copied(ok && !w.run.tape.percent(w.run.setup.slow))
+			w.compare(v)
+			w.att.copied = ok && !w.differs
+			w.copied(a, w.att.copied && !w.run.tape.percent(w.run.setup.slow))
 		})
 	})
 }
 
-func (w *driver) copied(complete bool) {
-	offer := w.run.setup.refills && w.run.check.hasRoom()
-	w.answer(repair.Copied{Complete: complete, Same: true, Digest: w.att.value, Offer: offer})
+// copied says what came of a copy; before the end of all files of it are written, too.
+func (w *driver) copied(a repair.Copy, complete bool) {
+	answer := func() {
+		offer := w.run.setup.refills && w.run.check.hasRoom()
+		w.answer(repair.Copied{Complete: complete, Same: true, Digest: w.att.value, Offer: offer, Files: w.desk.says(a.All)})
+	}
+	if a.All && w.run.setup.files.used && !w.gone {
+		w.desk.writeNow(a.Label, answer)
+		return
+	}
+	answer()
 }
 
 // settle forgets what the present layout does not need, and the versions that were not restored.
 func (w *driver) settle(l repair.Label) {
+	w.run.check.remembers(w, l)
+	w.expected = nil
+	if w.run.setup.silent.verify {
+		w.expected = w.store.replayOf(l, w.att.run.Size)
+	}
 	w.store.drop(func(other repair.Label) bool { return other != l })
 	a := w.att
 	v := w.store.find(l)
@@ -264,6 +303,9 @@ func (w *driver) settle(l repair.Label) {
 // all old parts from who serves them: that stands for dealing out the elements anew.
 func (w *driver) takeRestored(then func(ok bool)) {
 	a := w.att
+	if a.plan.Source == repair.FromFiles {
+		w.desk.take()
+	}
 	if a.plan.Source != repair.FromMemory {
 		then(true)
 		return
@@ -275,7 +317,7 @@ func (w *driver) takeRestored(then func(ok bool)) {
 			w.run.fail("V6", "process %d goes on with version %v, and has no part of it", w.number, a.plan.Label)
 			return
 		}
-		a.step, a.value = p.step, p.value
+		a.step, a.value, a.local = p.step, p.value, p.local
 		then(true)
 		return
 	}

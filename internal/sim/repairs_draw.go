@@ -38,6 +38,8 @@ type repairSetup struct {
 	stalls     int // per thousand steps
 	stepsApart int // typical, between deaths
 	keeps      int // what becomes of node memory
+	files      fileSetup
+	silent     silentSetup
 }
 
 func drawRepairs(t *tape, o RepairOptions) repairSetup {
@@ -72,6 +74,11 @@ func drawRepairs(t *tape, o RepairOptions) repairSetup {
 	s.universe = 2*s.n + 8
 	s.drawOdd(t)
 	s.drawMemory(t)
+	s.files = t.drawFiles()
+	if s.silent = t.drawSilent(s.n, s.steps); s.silent.verify {
+		s.slow = 0        // package recovery has no versions that are complete later
+		s.refills = false // with each offer that comes to nothing a version would be made again, for ever
+	}
 	return s
 }
 
@@ -105,8 +112,8 @@ func (s *repairSetup) drawOdd(t *tape) {
 }
 
 func (s repairSetup) String() string {
-	return fmt.Sprintf("n=%d steps=%d universe=%d nodes=%d copies=%d data=%d every=%d want=%d short=%d programs=%d saves=%d slow=%d fatal=%d rollback=%d stop=%d deaths=%d within=%d near=%d nodedies=%d midstep=%d loses=%d starts=%d refills=%v news=%v tails=%v stalls=%d apart=%d keeps=%d",
-		s.n, s.steps, s.universe, s.nodes, s.copies, s.data, s.every, s.want, s.short, s.programs, s.saves, s.slow, s.fatal, s.rollback, s.stop, s.deaths, s.within, s.near, s.nodeDies, s.midStep, s.loses, s.starts, s.refills, s.news, s.tails, s.stalls, s.stepsApart, s.keeps)
+	return fmt.Sprintf("n=%d steps=%d universe=%d nodes=%d copies=%d data=%d every=%d want=%d short=%d programs=%d saves=%d slow=%d fatal=%d rollback=%d stop=%d deaths=%d within=%d near=%d nodedies=%d midstep=%d loses=%d starts=%d refills=%v news=%v tails=%v stalls=%d apart=%d keeps=%d files=%+v silent=%+v",
+		s.n, s.steps, s.universe, s.nodes, s.copies, s.data, s.every, s.want, s.short, s.programs, s.saves, s.slow, s.fatal, s.rollback, s.stop, s.deaths, s.within, s.near, s.nodeDies, s.midStep, s.loses, s.starts, s.refills, s.news, s.tails, s.stalls, s.stepsApart, s.keeps, s.files, s.silent)
 }
 
 // repairTries are so many that no run loses a rank so often at one point.
@@ -114,7 +121,11 @@ const repairTries = 1000
 
 func (w *driver) config() repair.Config {
 	s := &w.run.setup
-	return repair.Config{Layout: w.layout, Short: s.short, Wait: 2 * seatsMax, Tries: repairTries, Every: s.every}
+	every := s.every
+	if s.silent.verify && every == 0 {
+		every = 1
+	}
+	return repair.Config{Layout: w.layout, Short: s.short, Wait: 2 * seatsMax, Tries: repairTries, Every: every, Files: s.files.used, Must: s.files.must, Verify: s.silent.verify}
 }
 
 func (s *repairSetup) layout(nodes []int) redundancy.Layout {
@@ -154,6 +165,10 @@ func (r *repairRun) strikes(w *worker) bool {
 	if r.fuse--; r.fuse > 0 {
 		return false
 	}
+	if r.lives > 0 && r.tape.percent(r.setup.files.allDie) {
+		r.allDie(w)
+		return true
+	}
 	victim := w
 	if w.drive.outcome != nil || r.tape.percent(30) {
 		var others []*worker
@@ -192,4 +207,18 @@ func (r *repairRun) strikes(w *worker) bool {
 		return false
 	}
 	return true
+}
+
+// allDie ends all processes but w, which its owner ends.
+func (r *repairRun) allDie(w *worker) {
+	r.trace(nil, "all die")
+	r.light()
+	r.deaths--
+	r.report.Deaths++
+	for _, o := range r.seats {
+		if o != w && o.forked && !o.gone {
+			r.report.Deaths++
+			o.die()
+		}
+	}
 }

@@ -22,6 +22,7 @@ type driver struct {
 	next    *repair.Run
 	outcome *repair.Outcome
 	store   store
+	desk    desk
 	alone   bool        // no copies are sent: the memory of the one node is enough
 	home    *keptHome   // in the memory of the node; nil: there is none
 	taken   []*keptHome // of ranks that are not on this node now, which this process has read
@@ -30,6 +31,9 @@ type driver struct {
 
 	attempts   int
 	rolledBack bool
+	flipped    bool         // something has changed unseen
+	expected   *kept        // what a replay has to come to
+	differs    bool         // it has come to something else
 	ever       uint64       // how often this process has saved
 	promise    repair.Label // of a Commit that has returned nil here
 }
@@ -151,6 +155,7 @@ func (w *driver) perform(a repair.Action) {
 		w.settle(a.Label)
 	case repair.Drop:
 		w.store.drop(func(l repair.Label) bool { return l == a.Label })
+		w.desk.archive.Spoiled(a.Label)
 		if w.home != nil {
 			w.home.forget(func(l repair.Label) bool { return l == a.Label })
 		}
@@ -212,6 +217,7 @@ func (w *driver) begin(before *attempt) {
 func (w *driver) returned(result repair.Result) {
 	w.handle(repair.Returned{Result: result}, func() {
 		w.later(func() {
+			w.desk.closeOpen() // what an attempt has begun ends with it
 			quiet := repair.Quiet{Result: result}
 			if result == repair.Fatal {
 				quiet.Text = "an error of the body"

@@ -16,8 +16,9 @@ func (k *repairChecker) hasRoom() bool {
 // final holds V4: everybody has ended, and alike.
 func (k *repairChecker) final() {
 	r := k.run
+	r.report.Ending = ""
 	var first *driver
-	for _, process := range r.workers {
+	for _, process := range r.workers[r.first:] {
 		w := process.drive
 		switch {
 		case w.gone:
@@ -37,8 +38,11 @@ func (k *repairChecker) final() {
 	if first == nil {
 		return
 	}
-	if first.outcome.End == repair.Done {
+	switch first.outcome.End {
+	case repair.Done:
 		k.allDone(first)
+	case repair.Stopped:
+		k.stoppedWithFiles(first)
 	}
 	r.report.Ending = first.outcome.End.String()
 	k.ending(first.outcome.End)
@@ -63,9 +67,11 @@ func (k *repairChecker) ending(e repair.Ending) {
 	case repair.Done:
 		possible = true
 	case repair.Peer:
-		possible = s.fatal >= 0 || k.beyond
+		possible = s.fatal >= 0 || k.beyond || s.files.must && s.files.full > 0 || r.report.Silent.Replays > 0
 	case repair.Stopped:
 		possible = s.stop >= 0
+	case repair.NoProgress:
+		possible = r.report.Silent.Unseen > 0 // in what was committed since values differ for ever
 	case repair.TooFew:
 		possible = r.report.Refused > 0 && s.short != repair.ShortShrink || s.starts > 0 || s.deaths > repair.FillsMax
 	}

@@ -33,18 +33,18 @@ type invitation struct {
 
 func (l *launcher) init(r *repairRun) {
 	l.run, l.asked = r, map[uint64]mono.Time{}
-	l.rules = job.New(job.Config{Ranks: r.setup.n, Procs: r.setup.universe, Survive: job.SurviveAny})
+	l.rules = job.New(job.Config{Ranks: r.n, Procs: r.setup.universe, Survive: job.SurviveAny})
 }
 
 // begin starts the ranks.
 func (l *launcher) begin() {
-	n := l.run.setup.n
+	n := l.run.n
 	for seat := range n {
 		l.run.newWorker(seat, 0, 0, n).forked = true
 		l.step(job.Forked{Proc: seat})
 		l.step(job.Joined{Proc: seat})
 	}
-	for _, w := range slices.Clone(l.run.workers) {
+	for _, w := range slices.Clone(l.run.seats) {
 		w.drive.openFirst()
 	}
 }

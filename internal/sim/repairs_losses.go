@@ -34,7 +34,7 @@ func (k *repairChecker) whole(w *driver, layout redundancy.Layout) {
 		}
 	}
 	k.keptBeyond(w, w.reply.Label)
-	k.beyond = !k.recoverable(k.layout, k.kept, -1)
+	k.beyond = !k.filed && !k.recoverable(k.layout, k.kept, -1)
 }
 
 // bears says whether the death of some processes, and of a node with its memory (-1: none), would leave the last version whole, and
@@ -57,7 +57,7 @@ func (k *repairChecker) bears(dying []*worker, node int) bool {
 			k.lost.Add(rank)
 		}
 	}
-	return k.recoverable(k.layout, k.kept, node) && k.recoverable(k.keepers, k.keptOwn, node)
+	return (k.filed || k.recoverable(k.layout, k.kept, node)) && k.recoverable(k.keepers, k.keptOwn, node)
 }
 
 // died notes a loss.
@@ -67,6 +67,6 @@ func (k *repairChecker) died(w *worker) {
 		return
 	}
 	k.lost.Add(rank)
-	k.beyond = k.beyond || !k.recoverable(k.layout, k.kept, -1)
+	k.beyond = k.beyond || !k.filed && !k.recoverable(k.layout, k.kept, -1)
 	k.beyondOwn = k.beyondOwn || !k.recoverable(k.keepers, k.keptOwn, -1)
 }

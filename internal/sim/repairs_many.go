@@ -9,6 +9,8 @@ type RepairTotal struct {
 	Commits, Restored, Rebuilt      int
 	Inherited, NodesLost            int
 	Saves, Shrunk, Orphans, Again   int
+	Files                           FileCounts
+	Silent                          SilentCounts
 	Steps, Events                   int
 	Time                            mono.Duration
 	Done, Stopped, Peer, TooFew, No int // how runs have ended; No: all have died
@@ -27,6 +29,8 @@ func (t *RepairTotal) add(r RepairReport) {
 	t.Inherited += r.Inherited
 	t.NodesLost += r.NodesLost
 	t.Saves += r.Saves
+	t.Files.add(r.Files)
+	t.Silent.add(r.Silent)
 	t.Shrunk += r.Shrunk
 	t.Orphans += r.Orphans
 	t.Again += r.Again

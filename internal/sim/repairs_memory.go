@@ -164,8 +164,10 @@ func (w *driver) agreed(oldest repair.Label) {
 	w.taken = nil
 }
 
-// keptBeyond notes, once redundancy is whole, whose parts and savings are in the memories of nodes, too.
+// keptBeyond notes, once redundancy is whole, whose parts and savings are in the memories of nodes, too. Until the first commit of a world
+// of another size parts of the old one are with those who serve them, and what each has in its home is its own alone.
 func (k *repairChecker) keptBeyond(w *driver, label repair.Label) {
+	dealt := w.att.plan.Size != w.att.run.Size && label == w.att.plan.Label
 	k.kept, k.keptOwn = make([]*nodeMemory, len(k.members)), make([]*nodeMemory, len(k.members))
 	for rank, m := range k.members {
 		memory := k.run.memoryOf(m.node)
@@ -175,9 +177,10 @@ func (k *repairChecker) keptBeyond(w *driver, label repair.Label) {
 		number := w.att.run.Homes[rank]
 		home := &memory.homes[number]
 		switch {
+		case dealt:
 		case home.has(label):
 			k.kept[rank] = memory
-		case !m.gone && !label.IsZero() && w.att.plan.Size == w.att.run.Size:
+		case !m.gone && !label.IsZero() && !k.filed:
 			k.run.fail("V6", "version %v is whole, and home %d on node %d has nothing of it", label, number, m.node)
 		}
 		if home.own >= k.saves[number] {

@@ -26,7 +26,8 @@ type keptPart struct {
 	label repair.Label
 	rank  int
 	step  int
-	value uint64
+	value uint64 // the same at all ranks
+	local uint64 // of this rank
 	sum   uint64
 }
 
@@ -37,8 +38,8 @@ type keptShare struct {
 	of    map[int]keptPart
 }
 
-func newPart(l repair.Label, rank, step int, value uint64) keptPart {
-	return keptPart{l, rank, step, value, sumOf(l, rank, value)}
+func newPart(l repair.Label, rank int, b *body) keptPart {
+	return keptPart{l, rank, b.step, b.value, b.local, sumOf(l, rank, b.value)}
 }
 
 func sumOf(l repair.Label, rank int, value uint64) uint64 {

@@ -70,6 +70,7 @@ func (r *repairRun) newWorker(seat, generation, first, count int) *worker {
 		comms: map[uint32]*line{}, early: map[uint32][]letter{}, calls: map[uint64]func(member.Outcome){},
 		links: make([]track, r.setup.universe), letGo: make([]int, r.setup.universe)}
 	w.drive = &driver{worker: w}
+	w.drive.desk.driver = w.drive
 	r.workers = append(r.workers, w)
 	if seat == len(r.seats) {
 		r.seats = append(r.seats, w)
@@ -347,6 +348,7 @@ func (w *worker) die() {
 	r := w.run
 	r.trace(w, "dies")
 	w.gone = true
+	w.drive.desk.leaveTorn()
 	if r.tape.percent(r.setup.loses) {
 		for i := range w.links {
 			if left := w.links[i].latest.Sub(r.now); left > 0 {
