@@ -9,7 +9,7 @@ import (
 // counts has all count at one target: in common, by each way to add there is, and each for itself. It comes to what those have counted who
 // say so, and at most to what the others may have; of each one's last change that failed it is not known whether it happened (W4).
 func (s *pane) counts() {
-	target, most := s.rng.IntN(s.g.size()), 1+s.rng.IntN(40)
+	target, most := s.rng.IntN(s.g.size()), 1+s.rng.IntN(15)
 	alone, sum := s.partAt(s.c.Rank()), s.commonAt(0)
 	to := s.w.At(target)
 	count, last := 0, uint64(0)
@@ -81,13 +81,16 @@ func (s *pane) settleCounts(who []bool, target, count, most int) {
 	}
 }
 
+// claimsMax is how many elements are claimed at most.
+const claimsMax = 30
+
 // claims has all swap their mark into elements of one target that nobody has. Who has one keeps it.
 func (s *pane) claims() {
 	target := s.rng.IntN(s.g.size())
 	to, n := s.w.At(target), s.partAt(s.g.size())
 	var won []int
 	var err error
-	for _, i := range s.own.Perm(min(n, 100)) {
+	for _, i := range s.own.Perm(min(n, claimsMax)) {
 		var was uint64
 		var mine bool
 		if was, mine, err = to.CompareAndSwap(s.ctx, i, 0, s.valueOf(s.c.Rank(), i)); err != nil {
@@ -108,7 +111,7 @@ func (s *pane) claims() {
 		}
 	}
 	if slices.Contains(who, true) { // that one has tried them all
-		i := s.own.IntN(min(n, 100))
+		i := s.own.IntN(min(n, claimsMax))
 		if v, there := s.load(target, i); there {
 			s.isMark(v, target, i)
 		}

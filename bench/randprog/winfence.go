@@ -67,17 +67,25 @@ func (s *pane) put(target, first int) error {
 	return err
 }
 
+// replaceMax is how many elements are replaced at most: between nodes each of them is a question and an answer.
+const replaceMax = 5
+
 func (s *pane) putSomehow(target, first int) error {
 	to, at, src := s.w.At(target), s.partAt(s.c.Rank()), s.valuesOf(s.c.Rank(), first)
 	switch s.own.IntN(5) {
 	case 0:
 		_, err := to.Iput(s.ctx, at, src).Wait(s.ctx)
 		return err
-	case 1:
-		return to.Accumulate(s.ctx, at, src, rma.Replace[uint64])
-	case 2:
-		_, err := to.Iaccumulate(s.ctx, at, src, rma.Replace[uint64]).Wait(s.ctx)
-		return err
+	case 1, 2:
+		few := min(len(src), replaceMax)
+		if err := to.Put(s.ctx, at+few, src[few:]); err != nil {
+			return err
+		}
+		if one(s.own, 2) {
+			_, err := to.Iaccumulate(s.ctx, at, src[:few], rma.Replace[uint64]).Wait(s.ctx)
+			return err
+		}
+		return to.Accumulate(s.ctx, at, src[:few], rma.Replace[uint64])
 	case 3:
 		half := len(src) / 2
 		if err := to.Put(s.ctx, at+half, src[half:]); err != nil {
