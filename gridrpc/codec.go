@@ -68,7 +68,7 @@ func plainly(v any) []byte {
 }
 
 // decodeGob reads what encode wrote in the codec Gob. A plain value goes into a variable of its type, or of any that
-// gob takes it into.
+// gob takes it into; a []byte is a part of data.
 func decodeGob(data []byte, v any) error {
 	if len(data) == 0 {
 		return errors.New("no value")
@@ -79,7 +79,7 @@ func decodeGob(data []byte, v any) error {
 		return gob.NewDecoder(bytes.NewReader(data)).Decode(v)
 	case raw:
 		if to, ok := v.(*[]byte); ok {
-			*to = bytes.Clone(data)
+			*to = data
 			return nil
 		}
 		return throughGob(data, v)
@@ -125,7 +125,7 @@ func fits(data []byte, err error) error {
 	return nil
 }
 
-// decode reads a value that encode wrote. JSON with an unknown field is refused: it is a
+// decode reads a value that encode wrote. The value may have data as its memory. JSON with an unknown field is refused: it is a
 // misspelt one.
 func decode(c Codec, data []byte, v any) error {
 	var err error

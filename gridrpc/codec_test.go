@@ -40,13 +40,17 @@ func TestPlainValues(t *testing.T) {
 	require.ErrorIs(t, decode(Gob, []byte{9}, new(int)), ErrCodec)
 }
 
-// TestDecodedIsOwn: what is decoded twice is two values.
-func TestDecodedIsOwn(t *testing.T) {
+// TestWaitIsOwn: who waits twice for a call gets two values.
+func TestWaitIsOwn(t *testing.T) {
 	data, err := encode(Gob, &[]byte{1})
 	require.NoError(t, err)
-	var a, b []byte
-	require.NoError(t, decode(Gob, data, &a))
-	require.NoError(t, decode(Gob, data, &b))
-	a[0] = 7
-	assert.Equal(t, []byte{1}, b)
+	done := make(chan struct{})
+	close(done)
+	s := &Session[[]byte]{codec: Gob, flight: &flight{done: done, result: data}}
+	a, err := s.Wait(t.Context())
+	require.NoError(t, err)
+	(*a)[0] = 7
+	b, err := s.Wait(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, []byte{1}, *b)
 }

@@ -141,41 +141,14 @@ func (s *Server) admit(m *pb.Submit) (a *attempt, begins bool, no *pb.CallFrame)
 
 // begin reads the argument and starts the body.
 func (s *Server) begin(stream callStream, m *pb.Submit, a *attempt) (*attempt, error) {
-	in, err := readPieces(stream, m.Size)
-	if err != nil {
+	in := link.Bytes{Size: m.Size}
+	if err := in.Receive(stream); err != nil {
 		a.cancel()
 		s.withdraw(a)
 		return nil, err
 	}
-	go s.run(a.ctx, s.newCall(m, a), s.services[m.Service], Codec(m.Codec), in)
+	go s.run(a.ctx, s.newCall(m, a), s.services[m.Service], Codec(m.Codec), in.Have)
 	return a, stream.Send(&pb.CallFrame{Kind: &pb.CallFrame_Accepted{Accepted: &pb.Accepted{}}})
-}
-
-// readPieces reads an argument of size bytes. The memory grows with what arrives, whatever
-// the size says.
-func readPieces(stream callStream, size uint64) ([]byte, error) {
-	var in []byte
-	for uint64(len(in)) < size {
-		f, err := stream.Recv()
-		if err != nil {
-			return nil, err
-		}
-		d := f.GetData()
-		if d == nil || uint64(len(in)+len(d.Body)) > size {
-			return nil, errors.New("not the argument that was announced")
-		}
-		in = appendPiece(in, d.Body, size)
-	}
-	return in, nil
-}
-
-// appendPiece appends to what is to become size bytes. The memory is at most doubled, whatever the size says, and
-// not by less: each time all is copied.
-func appendPiece(data, piece []byte, size uint64) []byte {
-	if need := len(data) + len(piece); need > cap(data) {
-		data = append(make([]byte, 0, max(need, int(min(size, 2*uint64(cap(data)))))), data...)
-	}
-	return append(data, piece...)
 }
 
 // withdraw undoes a submission whose argument has not come. Streams that have attached to it

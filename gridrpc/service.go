@@ -1,6 +1,7 @@
 package gridrpc
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -77,7 +78,7 @@ func (f Func[Req, Rep]) Call(ctx context.Context, in *Req, o ...CallOption) (*Re
 	if err != nil {
 		return nil, err
 	}
-	return s.Wait(ctx)
+	return s.wait(ctx, func(result []byte) []byte { return result }) // nobody else waits for it
 }
 
 // Go begins a call. It is cancelled when ctx is done.
@@ -112,8 +113,12 @@ func (s *Session[Rep]) ID() string { return callText(s.flight.id) }
 // Cancel gives the call up.
 func (s *Session[Rep]) Cancel() { s.flight.cancel() }
 
-// Wait returns the outcome, or an error of ctx. The call goes on in the latter case.
-func (s *Session[Rep]) Wait(ctx context.Context) (*Rep, error) {
+// Wait returns the outcome, or an error of ctx. The call goes on in the latter case. Each Wait returns a value of
+// its own.
+func (s *Session[Rep]) Wait(ctx context.Context) (*Rep, error) { return s.wait(ctx, bytes.Clone) }
+
+// wait is Wait, with a value whose memory is what memory makes of the bytes of the result.
+func (s *Session[Rep]) wait(ctx context.Context, memory func([]byte) []byte) (*Rep, error) {
 	select {
 	case <-s.flight.done:
 	case <-ctx.Done():
@@ -123,7 +128,7 @@ func (s *Session[Rep]) Wait(ctx context.Context) (*Rep, error) {
 		return nil, s.flight.err
 	}
 	out := new(Rep)
-	if err := decode(s.codec, s.flight.result, out); err != nil {
+	if err := decode(s.codec, memory(s.flight.result), out); err != nil {
 		return nil, s.flight.fail(err, "")
 	}
 	return out, nil

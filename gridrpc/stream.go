@@ -1,12 +1,12 @@
 package gridrpc
 
 import (
-	"errors"
 	"io"
 	"time"
 
 	"google.golang.org/grpc"
 
+	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 	"github.com/goulfm/goulfm/gridrpc/internal/session"
 )
@@ -94,28 +94,23 @@ func (f *flight) speak(l *line, addr string, m *pb.Submit) error {
 		return err
 	}
 	go f.submit(l, stream, m)
-	var result *pb.Result
-	var data []byte
-	for result == nil || uint64(len(data)) < result.Size {
+	for {
 		frame, err := stream.Recv()
 		if err != nil {
 			return err
 		}
-		switch {
-		case result != nil && frame.GetData() != nil:
-			data = appendPiece(data, frame.GetData().Body, result.Size)
-		case frame.GetResult() != nil:
-			result = frame.GetResult()
-		case result != nil:
-			return errors.New("a frame that is no piece of the result")
-		default:
-			if f.hear(l, m.Attempt, frame) {
-				_ = l.goodbye(stream)
-				return nil
+		if r := frame.GetResult(); r != nil {
+			data := link.Bytes{Size: r.Size}
+			if err := data.Receive(stream); err != nil {
+				return err
 			}
+			f.succeed(l, m.Attempt, data.Have)
+			break
+		}
+		if f.hear(l, m.Attempt, frame) {
+			break
 		}
 	}
-	f.succeed(l, m.Attempt, data)
 	_ = l.goodbye(stream)
 	return nil
 }

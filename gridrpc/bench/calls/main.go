@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string) error {
 	f.IntVar(&p.callers, "callers", 64, "that call at a time, where throughput is measured")
 	f.StringVar(&p.tree, "tree", "8x12", "where decisions are measured: two numbers, agents and servers below each")
 	f.IntVar(&p.losses, "losses", 10, "of servers, of each kind")
-	only := f.String("only", "", "rule, calls, decisions, losses or store; several by commas; default all")
+	only := f.String("only", "", "rule, calls, bulk, decisions, losses or store; several by commas; default all")
 	_ = f.Parse(args) // it exits
 	if p.turns < 1 || p.each <= 0 || p.callers < 1 || p.losses < 1 {
 		return fmt.Errorf("want positive numbers")
@@ -59,7 +59,7 @@ func run(ctx context.Context, args []string) error {
 	for _, part := range []struct {
 		name string
 		run  func(context.Context, plan) ([]row, error)
-	}{{"rule", measureRule}, {"calls", measureCalls}, {"decisions", measureDecisions}, {"losses", measureLosses}, {"store", measureStore}} {
+	}{{"rule", measureRule}, {"calls", measureCalls}, {"bulk", measureBulk}, {"decisions", measureDecisions}, {"losses", measureLosses}, {"store", measureStore}} {
 		if *only != "" && !slices.Contains(strings.Split(*only, ","), part.name) {
 			continue
 		}

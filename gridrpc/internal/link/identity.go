@@ -77,7 +77,7 @@ const (
 // NewServer returns a gRPC server that only processes of the platform can speak to.
 func (id *Identity) NewServer() *grpc.Server {
 	return grpc.NewServer(grpc.Creds(credentials.NewTLS(id.config())), grpc.MaxConcurrentStreams(1<<20),
-		grpc.UnknownServiceHandler(foreign), grpc.InitialWindowSize(streamWindow), grpc.InitialConnWindowSize(connWindow))
+		grpc.ForceServerCodecV2(newCodec()), grpc.UnknownServiceHandler(foreign), grpc.InitialWindowSize(streamWindow), grpc.InitialConnWindowSize(connWindow))
 }
 
 // foreign answers who asks for what is not in this wire: a process of another version.
@@ -89,7 +89,7 @@ func foreign(_ any, stream grpc.ServerStream) error {
 // Dial returns a connection that is made when it is first used.
 func (id *Identity) Dial(addr string) (*grpc.ClientConn, error) {
 	return grpc.NewClient("passthrough:///"+addr,
-		grpc.WithTransportCredentials(credentials.NewTLS(id.config())),
+		grpc.WithTransportCredentials(credentials.NewTLS(id.config())), grpc.WithDefaultCallOptions(grpc.ForceCodecV2(newCodec())),
 		grpc.WithInitialWindowSize(streamWindow), grpc.WithInitialConnWindowSize(connWindow),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 2, Jitter: 0.2, MaxDelay: time.Second},
