@@ -56,8 +56,7 @@ func (b *box) path(name string) string { return filepath.Join(b.dir, name) }
 
 func (a about) folder() string { return filepath.Join(imagesDir, fmt.Sprint(a.Number)) }
 
-// recall returns the image from which this attempt goes on; "" is none. The output of the attempt before that is not
-// in the image is written again.
+// recall returns the image from which this attempt goes on; "" is none.
 func (b *box) recall() (image string, err error) {
 	if _, ok := b.call.Restored(); !ok {
 		return "", nil
@@ -72,7 +71,13 @@ func (b *box) recall() (image string, err error) {
 	if err := b.register(); err != nil {
 		return "", err
 	}
-	if here := processor(); here != b.last.CPU {
+	return b.resume(processor())
+}
+
+// resume returns the latest image if it can be restored on a processor. Output that the attempt before has written after
+// it is written again.
+func (b *box) resume(here string) (image string, err error) {
+	if here != b.last.CPU {
 		b.call.Log.Printf("call %.8s begins from the start: its image needs a processor %s, and this is %s", b.call.ID, b.last.CPU, here)
 		return "", nil
 	}

@@ -2,8 +2,10 @@ package sandbox
 
 import (
 	"encoding/json"
+	"log"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -56,6 +58,29 @@ func TestProcessor(t *testing.T) {
 	assert.Equal(t, first, parseProcessor("vendor_id: GenuineIntel\ncpu family: 6\nmodel: 85\nflags: avx2 vme fpu\n"))
 	assert.NotEqual(t, first, parseProcessor("vendor_id: GenuineIntel\ncpu family: 6\nmodel: 85\nflags: vme fpu\n"))
 	assert.NotEqual(t, first, parseProcessor(""))
+}
+
+// TestResume: an attempt goes on from an image of the same processor, with as much output as there was by then; else it begins.
+func TestResume(t *testing.T) {
+	var said strings.Builder
+	b := &box{tool: tool{dir: t.TempDir()}, call: &gridrpc.Call{ID: "ab", Log: log.New(&said, "", 0)}, last: about{Number: 3, Output: 4, CPU: "one"}}
+	require.NoError(t, os.WriteFile(b.path(outputFile), []byte("1\n2\n3\n"), 0o600))
+	image, err := b.resume("one")
+	require.NoError(t, err)
+	assert.Equal(t, b.path("images/3"), image)
+	out, err := os.ReadFile(b.path(outputFile))
+	require.NoError(t, err)
+	assert.Equal(t, "1\n2\n", string(out))
+	assert.Empty(t, said.String())
+
+	image, err = b.resume("another")
+	require.NoError(t, err)
+	assert.Empty(t, image)
+	assert.Contains(t, said.String(), "begins from the start")
+	require.NoError(t, b.prepare(Program{Args: []string{"/opt/solver"}}, image == "", "5"))
+	out, err = os.ReadFile(b.path(outputFile))
+	require.NoError(t, err)
+	assert.Empty(t, out)
 }
 
 // TestTail: of what is said the end is kept.

@@ -123,5 +123,15 @@ func calls() []Edit {
 			Changes: []Change{{File: "gridrpc/store/jetstream/locate.go", Old: "if r.Current && !r.Offline {", New: "if !r.Offline {"}},
 			Tests:   []Test{{Run: "TestHostsOf"}},
 		},
+		{
+			Name: "sandbox-output", Rule: "output that is not in an image is written again",
+			Changes: []Change{{File: "gridrpc/sandbox/box.go", Old: "os.Truncate(b.path(outputFile), b.last.Output)", New: "nil"}},
+			Tests:   []Test{{Run: "TestResume"}},
+		},
+		{
+			Name: "sandbox-processor", Rule: "an image is restored on a processor of its kind only",
+			Changes: []Change{{File: "gridrpc/sandbox/box.go", Old: "if here != b.last.CPU {", New: "if false {"}},
+			Tests:   []Test{{Run: "TestResume"}},
+		},
 	}
 }
