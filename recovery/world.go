@@ -118,6 +118,7 @@ func (w *World) Protect(ctx context.Context, ms ...Member) (Version, error) {
 		return Version{}, err
 	}
 	w.since = time.Now()
+	w.r.pacer.Resumed()
 	if err := w.takeRestored(); err != nil {
 		return Version{}, err
 	}

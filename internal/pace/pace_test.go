@@ -117,6 +117,8 @@ func TestPacer(t *testing.T) {
 	now := mono.Time(0).Add(Day)
 	p := New(0, now)
 	assert.Equal(t, 1, p.Points(now), "nothing measured")
+	p.Committed(mono.Second, 1, mono.Second)
+	assert.False(t, p.Measured(), "the first one is no measure")
 	for range 50 {
 		now = now.Add(turn)
 		p.Committed(100*mono.Millisecond, 10, 2*mono.Millisecond)
@@ -124,7 +126,9 @@ func TestPacer(t *testing.T) {
 	calm := Interval(2*mono.Millisecond, Hour+50*turn)
 	assert.Equal(t, int(calm/(10*mono.Millisecond)), p.Points(now))
 	p.Failed(99)
+	p.Resumed()
 	now = now.Add(mono.Second)
+	p.Committed(mono.Second, 1, mono.Second)
 	assert.Equal(t, MTBF(50*turn+mono.Second, Hour, 99), p.MTBF(now), "also time that was lost")
 	assert.InEpsilon(t, float64(calm)/10, float64(p.Interval(now)), 0.02, "failures a hundred times as often: a tenth")
 	p.Committed(mono.Second, 1, 2*mono.Second)

@@ -27,6 +27,7 @@ type Pacer struct {
 	failures int           // since then
 	cost     mono.Duration // of a commit, smoothed; 0 until one was measured
 	point    mono.Duration // from one consistent point to the next, smoothed; 0 until measured
+	cold     bool          // nothing was committed since the program was begun, or begun again
 }
 
 // New returns a Pacer that observes from now on, with a prior for the mean time between the
@@ -35,12 +36,21 @@ func New(prior mono.Duration, now mono.Time) *Pacer {
 	if prior <= 0 {
 		prior = Hour
 	}
-	return &Pacer{prior: prior, begun: now}
+	return &Pacer{prior: prior, begun: now, cold: true}
 }
 
+// Resumed says that the program begins again, after a failure: the first stretch of work is not like
+// others. Somebody is new there, whose memory and caches are, too, and all wait for that one.
+func (p *Pacer) Resumed() { p.cold = true }
+
 // Committed tells of one commit: it took cost, and before it the program computed for
-// work, in which it passed so many consistent points (at least 1).
+// work, in which it passed so many consistent points (at least 1). The first one since the
+// program has begun, or begun again, is no measure.
 func (p *Pacer) Committed(work mono.Duration, points int, cost mono.Duration) {
+	if p.cold {
+		p.cold = false
+		return
+	}
 	p.cost = smooth(p.cost, cost)
 	p.point = smooth(p.point, work/mono.Duration(max(points, 1)))
 }

@@ -16,6 +16,7 @@ import (
 type paced struct {
 	members             []*Pacer
 	newcomers           map[*Pacer]bool
+	cold                int           // the first point of an attempt takes so many times as long as others
 	point, cost, repair mono.Duration // what they take
 	mtbf                mono.Duration // which is what the members are told, too
 	every               int           // points between commits; 0: as the members wish
@@ -27,7 +28,7 @@ type paced struct {
 }
 
 func newPaced(every int, seed uint64) *paced {
-	w := &paced{point: 10 * mono.Millisecond, cost: 20 * mono.Millisecond, repair: 500 * mono.Millisecond, mtbf: 2 * mono.Second, every: every, newcomers: map[*Pacer]bool{}}
+	w := &paced{point: 10 * mono.Millisecond, cost: 20 * mono.Millisecond, repair: 500 * mono.Millisecond, mtbf: 2 * mono.Second, every: every, newcomers: map[*Pacer]bool{}, cold: 8}
 	w.rng = rand.New(rand.NewPCG(seed, 9))
 	for range 8 {
 		w.members = append(w.members, New(w.mtbf, w.now))
@@ -71,11 +72,13 @@ func (w *paced) wish() int {
 
 // run computes so many points, and returns how much longer that takes than without failures and commits.
 func (w *paced) run(points int) (overhead float64) {
-	every := max(w.every, 1)
+	every, extra := max(w.every, 1), w.cold-1
 	for done := 0; done < points; {
 		begun := w.now
 		wish := w.wish() // of before what this commit tells
-		if w.spend(mono.Duration(every)*w.point) && w.spend(w.cost) {
+		work := mono.Duration(every+extra) * w.point
+		extra = 0
+		if w.spend(work) && w.spend(w.cost) {
 			for _, m := range w.members {
 				m.Committed(w.now.Sub(begun)-w.cost, every, w.cost)
 			}
@@ -88,7 +91,10 @@ func (w *paced) run(points int) (overhead float64) {
 		for !w.spend(w.repair) {
 			continue
 		}
-		every = max(w.every, 1)
+		every, extra = max(w.every, 1), w.cold-1
+		for _, m := range w.members {
+			m.Resumed()
+		}
 	}
 	return float64(w.now)/float64(mono.Duration(points)*w.point) - 1
 }

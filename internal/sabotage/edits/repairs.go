@@ -124,6 +124,11 @@ func versions() []Edit {
 			Tests: []Test{{Run: "TestTimeThatIsLostCounts"}},
 		},
 		{
+			Name: "pace-cold", Rule: "what is measured right after a repair is not like the rest",
+			Changes: []Change{{File: "internal/pace/pacer.go", Old: "func (p *Pacer) Resumed() { p.cold = true }", New: "func (p *Pacer) Resumed() {}"}},
+			Tests:   []Test{{Run: "TestTimeThatIsLostCounts"}},
+		},
+		{
 			Name: "pace-newcomer", Rule: "a newcomer has no wish before it has measured a commit",
 			Changes: []Change{{File: "recovery/world.go", Old: "if w.role == Recovered && !w.r.pacer.Measured() {", New: "if false {"}},
 			Tests:   []Test{{Run: "TestWhoCountsWhichFailures"}},
