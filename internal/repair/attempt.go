@@ -155,10 +155,13 @@ func (w *World) committed(t Tally, dead rankset.Set) {
 }
 
 // orderFiles says what is to be done about files after a boundary at which all go on. Those of the
-// last version before a stop are written before the boundary, whatever was open.
+// last version before a stop are written before the boundary, whatever was open: if that has committed
+// nothing, they are of a version that there is not, and are written again before the next one.
 func (w *World) orderFiles(said Files, good bool) FilesOrder {
 	open := w.filesOpen
 	switch {
+	case w.lastOne && !good && said == FilesDone:
+		return FilesAsBefore
 	case w.lastOne && good && said == FilesDone, open && said == FilesDone:
 		w.filesOpen = w.lastOne && good && w.cfg.Files
 		return FilesPublish

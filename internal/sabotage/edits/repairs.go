@@ -19,6 +19,11 @@ func repairs() []Edit {
 			Tests:   []Test{{Run: "TestRandomSchedules"}},
 		},
 		{
+			Name: "repair-stop-files", Rule: "files of a last version that was not committed are not published",
+			Changes: []Change{{File: "internal/repair/attempt.go", Old: "case w.lastOne && !good && said == FilesDone:", New: "case w.lastOne && !good && said == FilesDone && w.over:"}},
+			Tests:   []Test{{Run: "TestFilesBeforeAStopOfNothing"}},
+		},
+		{
 			Name: "repair-finished", Rule: "nobody goes home before all have finished",
 			Changes: []Change{{File: "internal/repair/leave.go", Old: "w.agree(Ballot{Call: CallFinish})", New: "w.end(Outcome{End: Done})"}},
 			Tests:   []Test{{Run: "TestOneDeath$"}},
