@@ -218,6 +218,16 @@ func TestARevocationOutlivesItsRevoker(t *testing.T) {
 	}
 }
 
+// TestOneGoroutineSleepsInAReceive while another one of the process locks and unlocks a window of another node: what that asks is
+// written though who leads sleeps.
+func TestOneGoroutineSleepsInAReceive(t *testing.T) {
+	for range 3 {
+		got := goulfmCommand(t, "", "run", "--host", "2", "--ppn", "1", "--timeout", "60s", prog, "lock-beside")
+		assert.Equal(t, 0, got.code, got.err)
+		assert.Equal(t, "counted 40\n", got.out)
+	}
+}
+
 // TestSeatsOfNodesAreUsedAgain: in each of 30 rounds a process on one of two nodes dies and is replaced; together they are
 // more than there can be at a time.
 func TestSeatsOfNodesAreUsedAgain(t *testing.T) {

@@ -265,6 +265,10 @@ func (w *Watch) Answered(ctx context.Context, h Handle) (n int, err error) {
 	p := w.c.p
 	p.mu.Lock()
 	r := p.find(h)
+	if p.others.isAway(r.peer) {
+		// Another goroutine may lead, and sleep: it would not write what waits for more to go with.
+		p.others.link.WriteOut(r.peer)
+	}
 	p.mu.Unlock()
 	over := p.leads.await(ctx, &r.own)
 	p.mu.Lock()
