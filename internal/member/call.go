@@ -193,7 +193,6 @@ func GatheringUID(parent UID, procs []int, tag int, count uint64) UID {
 	return hash(members, "tag", count, uint64(int64(tag)))
 }
 
-// String returns the first eight hexadecimal digits.
 // A Revocation names a communicator and a member that revoked it, for those who may not know it. The uid alone will
 // not do:
 //
@@ -214,6 +213,7 @@ func (r Revocation) Meets(g Group) bool {
 	return g.UID.RevokedBy(int(proc)) == r && slices.Contains(g.Procs, int(proc))
 }
 
+// String returns the first eight hexadecimal digits.
 func (u UID) String() string { return hex.EncodeToString(u[:4]) }
 
 func hash(parent UID, kind string, seq, color uint64) UID {
