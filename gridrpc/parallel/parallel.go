@@ -94,20 +94,13 @@ func Run(ctx context.Context, c *gridrpc.Call, j Job, in, out any) error {
 	if err := k.recall(); err != nil {
 		return err
 	}
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("parallel: %w", err)
-	}
-	watched, stop := context.WithCancel(ctx)
-	kept := make(chan struct{})
-	go func() { defer close(kept); k.watch(watched) }()
-	err = cmd.Wait()
-	stop()
-	<-kept
-	switch {
+	switch notStarted, ended := child.RunBeside(ctx, cmd, k.watch); {
+	case notStarted != nil:
+		return fmt.Errorf("parallel: %w", notStarted)
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case err != nil:
-		return fmt.Errorf("parallel: goulfm run: %w: %s", err, story.last)
+	case ended != nil:
+		return fmt.Errorf("parallel: goulfm run: %w: %s", ended, story.last)
 	}
 	return p.result(out)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/internal/child"
 )
 
 // What an image consists of, in the folder of the call.
@@ -110,20 +111,13 @@ func (b *box) run(ctx context.Context, from string) error {
 	var said tail
 	cmd := b.start(ctx, from)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, io.MultiWriter(b.call.Log.Writer(), &said)
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("sandbox: %w", err)
-	}
-	watched, stop := context.WithCancel(ctx)
-	over := make(chan struct{})
-	go func() { defer close(over); b.images(watched) }()
-	err = cmd.Wait()
-	stop()
-	<-over
-	switch {
+	switch notStarted, ended := child.RunBeside(ctx, cmd, b.images); {
+	case notStarted != nil:
+		return fmt.Errorf("sandbox: %w", notStarted)
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case err != nil:
-		return fmt.Errorf("%w: %w: %s", errExit, err, cmp.Or(string(bytes.TrimSpace(said)), "it said nothing"))
+	case ended != nil:
+		return fmt.Errorf("%w: %w: %s", errExit, ended, cmp.Or(string(bytes.TrimSpace(said)), "it said nothing"))
 	}
 	return nil
 }
