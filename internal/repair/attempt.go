@@ -160,10 +160,13 @@ func (w *World) committed(t Tally, dead rankset.Set) {
 func (w *World) orderFiles(said Files, good bool) FilesOrder {
 	open := w.filesOpen
 	switch {
-	case w.lastOne && !good && said == FilesDone:
+	case said == FilesDone && w.lastOne && !good:
 		return FilesAsBefore
-	case w.lastOne && good && said == FilesDone, open && said == FilesDone:
-		w.filesOpen = w.lastOne && good && w.cfg.Files
+	case said == FilesDone && w.lastOne:
+		w.filesOpen = w.cfg.Files
+		return FilesPublish
+	case said == FilesDone && open:
+		w.filesOpen = false
 		return FilesPublish
 	case said == FilesFailed:
 		w.filesOpen = false

@@ -20,7 +20,7 @@ func repairs() []Edit {
 		},
 		{
 			Name: "repair-stop-files", Rule: "files of a last version that was not committed are not published",
-			Changes: []Change{{File: "internal/repair/attempt.go", Old: "case w.lastOne && !good && said == FilesDone:", New: "case w.lastOne && !good && said == FilesDone && w.over:"}},
+			Changes: []Change{{File: "internal/repair/attempt.go", Old: "case said == FilesDone && w.lastOne && !good:", New: "case said == FilesDone && w.lastOne && !good && w.over:"}},
 			Tests:   []Test{{Run: "TestFilesBeforeAStopOfNothing"}},
 		},
 		{
