@@ -46,7 +46,7 @@ help: ## this list
 demo: ## heat on 8 processes, two of them killed on the way, the right answer at the end
 	@scripts/demo.sh $(RANKS)
 
-check: ## what CI runs, some 30 minutes: test, race, lint, vulns, fuzz, a short sim, random
+check: ## what CI runs, some 35 minutes: test, race, lint, vulns, fuzz, a short sim, random
 	@scripts/gates.sh check
 
 nightly: ## random runs with fresh seeds for some hours: sim, random, stress, fuzz, a death before every store
