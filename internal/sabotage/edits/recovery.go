@@ -37,7 +37,7 @@ func inFiles() []Edit {
 	return []Edit{
 		{
 			Name: "files-all", Rule: "a version is published when all have written their files",
-			Changes: []Change{{File: "internal/repair/attempt.go", Old: "open && said == FilesDone:", New: "open && said != FilesFailed:"}},
+			Changes: []Change{{File: "internal/repair/attempt.go", Old: "case said == FilesDone && open:", New: "case said != FilesFailed && open:"}},
 			Hunt:    lives("V9"),
 			Tests:   []Test{{Run: "TestScripts"}},
 		},
