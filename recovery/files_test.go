@@ -528,9 +528,15 @@ func TestPublishedInOrder(t *testing.T) {
 	for _, err := range f.run(t, commtest.Job{N: 3}) {
 		assert.NoError(t, err)
 	}
-	all := versions(t, dir)
-	assert.NoError(t, all[0].Err)
-	for _, v := range all {
-		assert.NotErrorIs(t, v.Err, checkpoint.ErrMissing, v.Name())
+	published := 0
+	for _, v := range versions(t, dir) {
+		if v.Err == nil {
+			published++
+			continue
+		}
+		// The newest one may have been on its way when the program ended.
+		assert.ErrorIs(t, v.Err, checkpoint.ErrIncomplete, v.Name())
+		assert.Zero(t, published, "%s is older than a version that was published", v.Name())
 	}
+	assert.Positive(t, published)
 }
