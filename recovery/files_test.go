@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -53,7 +54,7 @@ type field struct {
 	steps  int // 0: fieldSteps
 	cfg    recovery.Config
 	puts   *counted // what the program waits for, if not nil
-	atStop func()   // instead of a stop
+	atEnd  func()   // at rank 0, when all steps are done
 
 	mu   sync.Mutex
 	sums map[int]int // by row, at the end
@@ -94,9 +95,6 @@ func (f *field) body(ctx context.Context, w *recovery.World, stop func()) error 
 			first = step
 		}
 		if step == f.stopAt-1 && w.Rank() == 0 {
-			if f.atStop != nil {
-				stop = f.atStop
-			}
 			stop()
 		}
 		if f.puts != nil && step-first <= 12 {
@@ -112,6 +110,9 @@ func (f *field) body(ctx context.Context, w *recovery.World, stop func()) error 
 			return err
 		}
 		seen = (seen + sum) % 1_000_003
+	}
+	if f.atEnd != nil && w.Rank() == 0 {
+		f.atEnd()
 	}
 	if w.Err() == nil {
 		f.mu.Lock()
@@ -493,7 +494,7 @@ func TestAllWhoKnewOfFilesAreLost(t *testing.T) {
 	for _, told := range []string{"", "none"} {
 		t.Setenv(recovery.RestartVariable, told)
 		f := awaited(filepath.Join(t.TempDir(), "dir"))
-		kills := []commtest.Killed{{Rank: 0, Mark: "step", At: 17}, {Rank: 1, Mark: "restore.plan", At: 2}}
+		kills := []commtest.Killed{{Rank: 0, Mark: "step", At: 16}, {Rank: 1, Mark: "restore.plan", At: 2}} // one step on they may have published the seventh
 		for _, err := range f.run(t, commtest.Job{N: 2, Kills: kills}) {
 			assert.True(t, err == nil || errors.Is(err, comm.ErrFenced), "%v", err)
 		}
@@ -505,13 +506,21 @@ func TestAllWhoKnewOfFilesAreLost(t *testing.T) {
 // held is a store that keeps the first manifest back until it is released.
 type held struct {
 	checkpoint.Store
-	once    sync.Once
-	release chan struct{}
+	once      sync.Once
+	release   chan struct{}
+	overtaken atomic.Bool // another one came before that
 }
 
 func (s *held) Put(ctx context.Context, key string, size int64, r io.Reader) error {
 	if strings.HasSuffix(key, "manifest.json") {
-		s.once.Do(func() { <-s.release })
+		first := false
+		s.once.Do(func() { first = true })
+		select {
+		case <-s.release:
+		default:
+			s.overtaken.Store(!first || s.overtaken.Load())
+			<-s.release
+		}
 	}
 	return s.Store.Put(ctx, key, size, r)
 }
@@ -521,13 +530,14 @@ func TestPublishedInOrder(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Chmod(dir, 0o700))
 	store := &held{Store: checkpoint.Dir(dir), release: make(chan struct{})}
-	f := &field{cfg: everyCommit(""), puts: newCounted(store), stopAt: fieldSteps}
+	f := &field{cfg: everyCommit(""), puts: newCounted(store)}
 	f.puts.unwritten = true // nobody waits for manifests
 	f.cfg.Files.Store = f.puts
-	f.atStop = func() { close(store.release) }
+	f.atEnd = func() { close(store.release) }
 	for _, err := range f.run(t, commtest.Job{N: 3}) {
 		assert.NoError(t, err)
 	}
+	assert.False(t, store.overtaken.Load())
 	published := 0
 	for _, v := range versions(t, dir) {
 		if v.Err == nil {
