@@ -63,14 +63,25 @@ func (r *runner) inherit(h *keep.Home) bool {
 		return false
 	}
 	for _, l := range labels {
-		if err := r.inheritVersion(h, l); err != nil {
+		if err := r.inheritVersion(h, l, h == r.home.Home && partsIn(labels, l) == 1); err != nil {
 			r.told("recovery: rank %d: %v", r.w.run.Rank, err)
 		}
 	}
 	return len(labels) > 0
 }
 
-func (r *runner) inheritVersion(h *keep.Home, l keep.Label) error {
+// partsIn counts the parts of a version in a home. A process can leave one of them there: see version.owner.
+func partsIn(labels []keep.Label, of keep.Label) (n int) {
+	for _, k := range labels {
+		if isPartOf(k, repair.Label{Epoch: of.Epoch, Number: of.Number}) {
+			n++
+		}
+	}
+	return n
+}
+
+// inheritVersion reads one thing in a home. stays: of a part, what need not be here is only compared with its checksums.
+func (r *runner) inheritVersion(h *keep.Home, l keep.Label, stays bool) error {
 	label := repair.Label{Epoch: l.Epoch, Number: l.Number}
 	switch l.Kind {
 	case ofAgreement:
@@ -85,8 +96,11 @@ func (r *runner) inheritVersion(h *keep.Home, l keep.Label) error {
 		}
 		return err
 	}
+	if slices.Contains(r.home.dropped, label) {
+		return nil
+	}
 	room, kept := here, rankset.Set{}
-	if h == r.home.Home {
+	if stays {
 		room = func(i, n int) []byte {
 			if i < len(r.w.members) && r.staysInHome(r.w.members[i], n) {
 				kept.Add(i)

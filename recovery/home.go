@@ -16,9 +16,10 @@ import (
 type home struct {
 	*keep.Home
 	process   int
-	committed repair.Label // agreed, as the predecessor knew
-	taken     []*keep.Home // of ranks that are not on this node now, which this process has read
-	err       error        // what was wrong with something that nobody waits for
+	committed repair.Label   // agreed, as the predecessor knew
+	taken     []*keep.Home   // of ranks that are not on this node now, which this process has read
+	dropped   []repair.Label // not to be restored: another home may still have them
+	err       error          // what was wrong with something that nobody waits for
 }
 
 // What versions in a home are of.
@@ -28,8 +29,23 @@ const (
 	ofAgreement                      // nothing: the label is that of the oldest version that is needed
 )
 
-func labelIn(kind keep.Kind, l repair.Label) keep.Label {
-	return keep.Label{Kind: kind, Epoch: l.Epoch, Number: l.Number}
+// partIn names the part of a rank in a home. A world that has shrunk and was filled again may have its ranks in other homes
+// than before: then a home has the parts of two of them until the next commit.
+//
+//	homes of ranks 0, 1, 2   each has the part of its rank; 0 dies and is not replaced
+//	1, 2 go on as 0, 1       and serve the version of three ranks
+//	homes 1, 2, 0            a third rank has come: the part of rank 0 is in home 1 now, as well as that of rank 1
+func partIn(l repair.Label, rank int) keep.Label {
+	return keep.Label{Kind: ofCommit, Epoch: l.Epoch, Number: l.Number, Rank: uint32(rank)}
+}
+
+// isPartOf says whether something in a home is a part of a version.
+func isPartOf(k keep.Label, l repair.Label) bool {
+	return k.Kind == ofCommit && k.Epoch == l.Epoch && k.Number == l.Number
+}
+
+func agreementIn(l repair.Label) keep.Label {
+	return keep.Label{Kind: ofAgreement, Epoch: l.Epoch, Number: l.Number}
 }
 
 // Bounds of the wait for a home whose owner has died and was not reaped yet.
@@ -88,7 +104,7 @@ func (r *runner) keepPart(l repair.Label, p part) bool {
 		err = r.home.forget(func(k keep.Label) bool { return k.Kind == ofCommit && w.isStale(k) })
 	}
 	if err == nil {
-		err = r.home.store(w.ctx, labelIn(ofCommit, l), w.partsOf(p))
+		err = r.home.store(w.ctx, partIn(l, w.run.Rank), w.partsOf(p))
 	}
 	return w.kept(err)
 }
@@ -102,11 +118,14 @@ func (w *World) kept(err error) bool {
 	return err == nil
 }
 
-// isStale says of a version in this home that it was left by an attempt before, and not restored: nobody can
-// have it whole.
+// isStale says of a part in this home that nobody needs it: a version that was left by an attempt before, and not restored, nobody
+// can have whole; and of the one that was restored each rank has its part in its own home by now, unless the world that made it had
+// another size.
 func (w *World) isStale(k keep.Label) bool {
-	restored := w.plan.Source == repair.FromMemory && k == labelIn(ofCommit, w.plan.Label)
-	return !restored && k.Epoch != w.plan.Epoch
+	if w.plan.Source == repair.FromMemory && isPartOf(k, w.plan.Label) {
+		return w.plan.Size == w.run.Size && int(k.Rank) != w.run.Rank
+	}
+	return k.Epoch != w.plan.Epoch
 }
 
 // keepRestored stores what was restored in the home, where it is not there: a copy of another process made it
@@ -116,7 +135,7 @@ func (r *runner) keepRestored(p repair.Plan) bool {
 		return true
 	}
 	w := r.w
-	l := labelIn(ofCommit, p.Label)
+	l := partIn(p.Label, w.run.Rank)
 	if v := r.mem.find(p.Label); p.Source == repair.FromMemory && p.Size == w.run.Size && !r.home.has(l) {
 		if !w.kept(r.home.store(w.ctx, l, w.partsOf(v.parts[w.run.Rank]))) {
 			return false
@@ -148,9 +167,11 @@ func (h *home) agreed(oldest repair.Label) {
 		return
 	}
 	older := func(kind keep.Kind) func(keep.Label) bool {
-		return func(k keep.Label) bool { return k.Kind == kind && k.Compare(labelIn(kind, oldest)) < 0 }
+		return func(k keep.Label) bool {
+			return k.Kind == kind && repair.Label{Epoch: k.Epoch, Number: k.Number}.Less(oldest)
+		}
 	}
-	h.err = errors.Join(h.err, h.forget(older(ofCommit)), h.store(uniform, labelIn(ofAgreement, oldest), nil), h.forget(older(ofAgreement)), h.punch())
+	h.err = errors.Join(h.err, h.forget(older(ofCommit)), h.store(uniform, agreementIn(oldest), nil), h.forget(older(ofAgreement)), h.punch())
 	for _, other := range h.taken {
 		h.clear(other)
 	}
@@ -169,7 +190,8 @@ func (h *home) clear(other *keep.Home) {
 // drop forgets a version that is not to be restored.
 func (h *home) drop(l repair.Label) {
 	if h != nil {
-		h.err = errors.Join(h.err, h.forget(func(k keep.Label) bool { return k == labelIn(ofCommit, l) }))
+		h.dropped = append(h.dropped, l)
+		h.err = errors.Join(h.err, h.forget(func(k keep.Label) bool { return isPartOf(k, l) }))
 	}
 }
 

@@ -42,7 +42,7 @@ func (r *runner) load(v *version) error {
 	if v.kept.IsEmpty() {
 		return nil
 	}
-	_, _, p, err := r.w.readKept(r.home.Home, labelIn(ofCommit, v.label), here)
+	_, _, p, err := r.w.readKept(r.home.Home, partIn(v.label, v.owner), here)
 	v.kept = rankset.Set{}
 	if err != nil {
 		delete(v.parts, v.owner)
@@ -58,7 +58,7 @@ func (w *World) takeKept(v *version) error {
 		return nil
 	}
 	var bad error
-	_, _, _, err := w.readKept(w.r.home.Home, labelIn(ofCommit, v.label), func(i, n int) []byte {
+	_, _, _, err := w.readKept(w.r.home.Home, partIn(v.label, v.owner), func(i, n int) []byte {
 		if bad != nil || !v.kept.Has(i) || w.role == Survivor && w.members[i].option.Forward {
 			return nil
 		}
@@ -76,7 +76,7 @@ func (w *World) takeKept(v *version) error {
 // left there, and this process is not to report it.
 func (r *runner) forgetUnkept() {
 	for _, v := range r.mem.versions {
-		if !v.kept.IsEmpty() && !r.home.has(labelIn(ofCommit, v.label)) {
+		if !v.kept.IsEmpty() && !r.home.has(partIn(v.label, v.owner)) {
 			delete(v.parts, v.owner)
 			v.kept = rankset.Set{}
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/internal/ckptfile"
 	"github.com/goulfm/goulfm/internal/relayout"
 	"github.com/goulfm/goulfm/internal/repair"
@@ -99,6 +100,24 @@ func (w *World) fitsHead(h ckptfile.Head) error {
 		}
 	}
 	return nil
+}
+
+// awaitPublished returns when what rank 0 publishes is in files: all know of such a version once they have agreed on it, and who
+// looks for it too early says for good that it cannot be read.
+//
+//	0        publishes version 3.13; the store takes long
+//	1        dies; memory has too little without it
+//	0, 2     go back to 3.13, and see no manifest
+func (r *runner) awaitPublished() error {
+	w := r.w
+	if over := r.files.publishing; over != nil {
+		select {
+		case <-over:
+		case <-w.ctx.Done():
+			return w.ctx.Err()
+		}
+	}
+	return collectives.Barrier(w.ctx, w.base)
 }
 
 // reload reads this rank's part of a version from files. All ranks together read all bytes of it

@@ -195,6 +195,9 @@ func madeOn(p repair.Plan, nodes []int) []int {
 // restoreFiles is restore from files.
 func (r *runner) restoreFiles(p repair.Plan) bool {
 	w := r.w
+	if r.awaitPublished() != nil {
+		return false
+	}
 	loaded, err := w.reload(p.Label)
 	if err != nil {
 		r.spoiled(p.Label, err)

@@ -81,7 +81,6 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestOneLabelTwice: the later one counts.
 // TestReadInto: parts go where the caller says, and those that go nowhere are compared with their checksums all the same.
 func TestReadInto(t *testing.T) {
 	for name, m := range memories(t) {
@@ -108,6 +107,31 @@ func TestReadInto(t *testing.T) {
 	}
 }
 
+// TestTwoRanks: a home may have a version of two ranks, each by its own name.
+func TestTwoRanks(t *testing.T) {
+	for name, m := range memories(t) {
+		t.Run(name, func(t *testing.T) {
+			h, of := owned(t, m), []Label{{Kind: 1, Epoch: 2, Number: 3}, {Kind: 1, Epoch: 2, Number: 3, Rank: 1 << 20}}
+			for i, l := range of {
+				require.NoError(t, h.Write(l, partsOf(uint64(i+1))))
+			}
+			labels, err := m.Home(1).Labels()
+			require.NoError(t, err)
+			assert.Equal(t, of, labels)
+			for i, l := range of {
+				parts, err := m.Home(1).Read(l)
+				require.NoError(t, err)
+				assert.Equal(t, partsOf(uint64(i+1)), parts)
+			}
+			require.NoError(t, h.Drop(func(l Label) bool { return l == of[0] }))
+			labels, err = m.Home(1).Labels()
+			require.NoError(t, err)
+			assert.Equal(t, of[1:], labels)
+		})
+	}
+}
+
+// TestOneLabelTwice: the later one counts.
 func TestOneLabelTwice(t *testing.T) {
 	m := Heap(2)
 	h := owned(t, m)

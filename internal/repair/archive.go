@@ -64,10 +64,11 @@ func (a *Archive) Found(s Stored, wanted bool) {
 	}
 }
 
-// Fill enters what this process knows into its report.
+// Fill enters what this process knows into its report, which does not change when it learns what others have reported: all make
+// their plan of the same reports.
 func (a *Archive) Fill(r *Report) {
 	r.Epoch = max(r.Epoch, a.epoch)
-	r.Files, r.Bad = a.known, a.bad
+	r.Files, r.Bad = slices.Clone(a.known), slices.Clone(a.bad)
 }
 
 // Learn takes over what all have reported: by then all know the same. Without reports nothing is learnt.

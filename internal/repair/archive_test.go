@@ -123,3 +123,15 @@ func TestReplays(t *testing.T) {
 	assert.False(t, Replays(Label{1, 4}, Label{1, 4}))
 	assert.False(t, Replays(Label{2, 4}, Label{1, 5}), "an older one is not made again: others have gone on from it")
 }
+
+// TestReportsStay: what a process learns does not change what it has reported: the plan is made of that.
+func TestReportsStay(t *testing.T) {
+	var a Archive
+	a.Publishes(Label{3, 1})
+	reports := make([]Report, 2)
+	a.Fill(&reports[0])
+	reports[1].Bad = []Label{{3, 1}}
+	a.Learn(reports)
+	assert.Equal(t, []Label{{3, 1}}, reports[0].Files)
+	assert.Equal(t, FromNowhere, (&Config{}).choose(reports).Source)
+}

@@ -105,7 +105,7 @@ func (w *World) sealed(t Tally, dead rankset.Set) {
 		return
 	}
 	w.hist.progress(w.plan.Label)
-	w.hist.sealed = true
+	w.hist.sealed, w.hist.epoch = true, w.plan.Epoch
 	w.hist.saves(w.plan.Saved)
 	if w.plan.Source == FromMemory {
 		w.do(Settle{w.plan.Label})

@@ -99,15 +99,15 @@ func nextEpoch(reports []Report) uint64 {
 }
 
 // pick takes the newest version that is whole in memory or published; with Verify the
-// one before it in memory, if there is one, so that the replay can be compared.
+// one right before it in memory, if that is whole, so that the replay can be compared.
 func (p *Plan) pick(c *Config, reports []Report, nodes []int) {
 	labels := labelsOf(reports)
 	var spared *Plan // Verify: the newest version, in case that there is none before it
 	for i := len(labels) - 1; i >= 0; i-- {
 		try := *p
 		switch {
-		case spared != nil && labels[i].Number >= spared.Label.Number:
-			continue // of another epoch: nothing would be replayed
+		case spared != nil && !Replays(labels[i], spared.Label):
+			continue // of another epoch, or what was left long ago on a node that ranks have come back to
 		case try.fromMemory(c, reports, nodes, labels[i]):
 			if !c.Verify || spared != nil {
 				*p = try

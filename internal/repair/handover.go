@@ -19,6 +19,7 @@ type history struct {
 	best    uint64   // greatest number that was ever committed
 	last    Label    // committed or restored
 	sealed  bool     // a Protect was agreed: last is the truth, whatever memory says
+	epoch   uint64   // of the newest Protect that was agreed: the homes of the dead may have versions of that
 }
 
 // handoverMax bounds the ranks that a handover may have.
@@ -26,7 +27,7 @@ const handoverMax = rankset.RankMax
 
 // append encodes h.
 func (h *history) append(dst []byte) []byte {
-	for _, v := range []uint64{uint64(h.attempt), uint64(h.target), uint64(h.repairs), h.best, h.last.Epoch, h.last.Number} {
+	for _, v := range []uint64{uint64(h.attempt), uint64(h.target), uint64(h.repairs), h.best, h.last.Epoch, h.last.Number, h.epoch} {
 		dst = wire.AppendUint(dst, v)
 	}
 	dst = wire.AppendBool(dst, h.sealed)
@@ -47,6 +48,7 @@ func readHistory(b []byte, size int) (history, error) {
 	r := wire.NewReader(b)
 	h := history{attempt: r.Below(1 << 31), target: r.Below(handoverMax), repairs: r.Below(1 << 31), best: r.Uint()}
 	h.last = Label{Epoch: r.Uint(), Number: r.Uint()}
+	h.epoch = r.Uint()
 	h.sealed = r.Bool()
 	h.homes = readInts(r, handoverMax)
 	h.lost = readInts(r, 1<<31)

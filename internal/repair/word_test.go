@@ -9,6 +9,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/pace"
 	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/redundancy"
 )
 
 // TestWordAgainstBallots: what is read out of the AND of the words is what one would say
@@ -244,4 +245,19 @@ func TestLastVersionWithVerify(t *testing.T) {
 		assert.True(t, w.Due())
 		assert.Equal(t, Copy{Label: Label{1, 2}, All: true}, w.Step(Commit{})[0])
 	}
+}
+
+// TestVerifyGoesBackOne: with Verify the version right before the newest one is restored, not what is left of versions long ago.
+func TestVerifyGoesBackOne(t *testing.T) {
+	held := func(labels ...Label) []Report {
+		r := Report{Committed: Label{3, 7}, Known: true}
+		for _, l := range labels {
+			r.Held = append(r.Held, Held{Label: l, Nodes: []int{0}, Data: rankset.Of(0)})
+		}
+		return []Report{r}
+	}
+	c := Config{Verify: true, Layout: func(nodes []int) redundancy.Layout { return redundancy.Partners(nodes, 1) }}
+	assert.Equal(t, Label{3, 6}, c.choose(held(Label{1, 5}, Label{3, 6}, Label{3, 7})).Label)
+	assert.Equal(t, Label{2, 6}, c.choose(held(Label{1, 5}, Label{2, 6}, Label{3, 7})).Label, "the first one of its epoch")
+	assert.Equal(t, Label{3, 7}, c.choose(held(Label{1, 5}, Label{2, 7}, Label{3, 7})).Label)
 }

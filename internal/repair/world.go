@@ -125,11 +125,16 @@ func Adopt(cfg Config, size, rank int, handover []byte) (*World, error) {
 	return build(cfg, h, rank), nil
 }
 
+// build makes the World of a rank. No newcomer gives an epoch a second time, also where those are gone who stored something in it:
+//
+//	0, 1     go on in epoch 3 from initial values; 1 is on another node, stores its part of version 3.1 there, and dies
+//	0, 2     0 was told of the epoch; it starts 2 in place of 1, and dies before they meet
+//	2, 3     know of nothing that was committed; their first version must not be called 3.1
 func build(cfg Config, h history, rank int) *World {
 	if cfg.Tries <= 0 {
 		cfg.Tries = Tries
 	}
-	return &World{cfg: cfg, hist: h, rank: rank, epoch: h.last.Epoch}
+	return &World{cfg: cfg, hist: h, rank: rank, epoch: max(h.last.Epoch, h.epoch)}
 }
 
 // State returns where w stands.
