@@ -168,16 +168,18 @@ func (w *driver) restore(p repair.Plan) {
 	}
 	moves = append(moves, w.restoringOwn(p)...)
 	w.later(func() {
-		if p.Source == repair.FromFiles && !w.desk.restore(p.Label) {
-			w.revoke() // others wait for what this one was to send them
-			w.answer(repair.Restored{OK: false})
-			return
-		}
-		w.moveAll(moves, func(ok bool) {
-			if ok && !w.gone {
-				w.keepRestored(p)
+		w.desk.awaitPublished(p, func(ok bool) {
+			if !ok || p.Source == repair.FromFiles && !w.desk.restore(p.Label) {
+				w.revoke() // others wait for what this one was to send them
+				w.answer(repair.Restored{OK: false})
+				return
 			}
-			w.restored(ok && !w.att.canceled)
+			w.moveAll(moves, func(ok bool) {
+				if ok && !w.gone {
+					w.keepRestored(p)
+				}
+				w.restored(ok && !w.att.canceled)
+			})
 		})
 	})
 }

@@ -23,9 +23,10 @@ type driver struct {
 	outcome *repair.Outcome
 	store   store
 	desk    desk
-	alone   bool        // no copies are sent: the memory of the one node is enough
-	home    *keptHome   // in the memory of the node; nil: there is none
-	taken   []*keptHome // of ranks that are not on this node now, which this process has read
+	alone   bool           // no copies are sent: the memory of the one node is enough
+	home    *keptHome      // in the memory of the node; nil: there is none
+	taken   []*keptHome    // of ranks that are not on this node now, which this process has read
+	dropped []repair.Label // not to be restored
 	awaited *awaited
 	ask     *asking
 
@@ -156,6 +157,7 @@ func (w *driver) perform(a repair.Action) {
 	case repair.Drop:
 		w.store.drop(func(l repair.Label) bool { return l == a.Label })
 		w.desk.archive.Spoiled(a.Label)
+		w.dropped = append(w.dropped, a.Label)
 		if w.home != nil {
 			w.home.forget(func(l repair.Label) bool { return l == a.Label })
 		}

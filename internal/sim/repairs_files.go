@@ -49,6 +49,7 @@ type desk struct {
 	since   int      // commits since the last version was begun
 	puts    []*put   // under way
 	queue   []func() // versions to publish, one after the other; the first one is under way
+	idle    []func() // what waits for the end of that
 	lost    bool     // a version could not be published
 	loaded  bool     // the program can have what was read
 	read    keptPart
@@ -239,6 +240,12 @@ func (d *desk) writeManifest(l repair.Label, sums []uint64, then func()) {
 		d.queue = d.queue[1:]
 		if len(d.queue) > 0 {
 			d.queue[0]()
+			return
+		}
+		idle := d.idle
+		d.idle = nil
+		for _, f := range idle {
+			f()
 		}
 	}
 	d.queue = append(d.queue, func() {
@@ -271,6 +278,33 @@ func (d *desk) sweep(gone []repair.Label, then func()) {
 		}
 		d.sweep(gone, then)
 	})
+}
+
+// awaitPublished goes on when what rank 0 publishes is in files, if the plan needs those.
+func (d *desk) awaitPublished(p repair.Plan, then func(ok bool)) {
+	if p.Source != repair.FromFiles {
+		then(true)
+		return
+	}
+	var told []move
+	for rank := 1; rank < d.att.run.Size; rank++ {
+		told = append(told, move{0, rank, func() any { return true }, func(any) {}})
+	}
+	tell := func() { d.moveAll(told, then) }
+	if d.att.run.Rank == 0 {
+		d.afterPublishing(tell)
+		return
+	}
+	tell()
+}
+
+// afterPublishing goes on when no version is being published.
+func (d *desk) afterPublishing(then func()) {
+	if len(d.queue) == 0 {
+		then()
+		return
+	}
+	d.idle = append(d.idle, then)
 }
 
 // look finds what a job may go on from.

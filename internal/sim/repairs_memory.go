@@ -34,8 +34,8 @@ type partInHome struct {
 	nodes []int
 }
 
-func (h *keptHome) has(l repair.Label) bool {
-	return slices.ContainsFunc(h.versions, func(p partInHome) bool { return p.label == l })
+func (h *keptHome) has(l repair.Label, rank int) bool {
+	return slices.ContainsFunc(h.versions, func(p partInHome) bool { return p.label == l && p.rank == rank })
 }
 
 func (h *keptHome) forget(which func(l repair.Label) bool) {
@@ -98,6 +98,9 @@ func (w *driver) takeOver() {
 // inherit reads a home: its parts belong to what this process has.
 func (w *driver) inherit(h *keptHome) {
 	for _, p := range h.versions {
+		if slices.Contains(w.dropped, p.label) {
+			continue // another home than that of this rank may still have it
+		}
 		v := w.store.at(p.label, p.nodes)
 		if _, has := v.parts[p.rank]; !has {
 			v.parts[p.rank] = p.keptPart
@@ -129,9 +132,12 @@ func (w *driver) keepPart(l repair.Label, p keptPart) bool {
 	if w.gone {
 		return false
 	}
-	plan := w.att.plan
-	w.home.forget(func(k repair.Label) bool {
-		return k.Epoch != plan.Epoch && !(plan.Source == repair.FromMemory && k == plan.Label) || k == l
+	plan, run := w.att.plan, w.att.run
+	w.home.versions = slices.DeleteFunc(w.home.versions, func(k partInHome) bool {
+		if plan.Source == repair.FromMemory && k.label == plan.Label {
+			return plan.Size == run.Size && k.rank != run.Rank // each rank has its part in its own home by now
+		}
+		return k.label.Epoch != plan.Epoch || k.label == l
 	})
 	w.home.versions = append(w.home.versions, partInHome{p, w.att.nodes()})
 	return true
@@ -143,7 +149,7 @@ func (w *driver) keepRestored(p repair.Plan) {
 	if w.home == nil {
 		return
 	}
-	if v := w.store.find(p.Label); p.Source == repair.FromMemory && p.Size == w.att.run.Size && !w.home.has(p.Label) {
+	if v := w.store.find(p.Label); p.Source == repair.FromMemory && p.Size == w.att.run.Size && !w.home.has(p.Label, w.att.run.Rank) {
 		if part, has := v.parts[w.att.run.Rank]; has {
 			w.home.versions = append(w.home.versions, partInHome{part, w.att.nodes()})
 		}
@@ -178,10 +184,10 @@ func (k *repairChecker) keptBeyond(w *driver, label repair.Label) {
 		home := &memory.homes[number]
 		switch {
 		case dealt:
-		case home.has(label):
+		case home.has(label, rank):
 			k.kept[rank] = memory
 		case !m.gone && !label.IsZero() && !k.filed:
-			k.run.fail("V6", "version %v is whole, and home %d on node %d has nothing of it", label, number, m.node)
+			k.run.fail("V6", "version %v is whole, and home %d on node %d has not the part of rank %d", label, number, m.node, rank)
 		}
 		if home.own >= k.saves[number] {
 			k.keptOwn[rank] = memory

@@ -54,6 +54,21 @@ func TestRepairViolationNamesItsReplay(t *testing.T) {
 	assert.True(t, strings.HasSuffix(r.violation.Error(), "\nreplay: goulfm sim -repairs 1 -replay 7 -n 3"), r.violation)
 }
 
+// TestRepairsFound runs the schedules that have shown something to be wrong which few schedules show.
+func TestRepairsFound(t *testing.T) {
+	for seed, what := range map[uint64]string{
+		1795695726042527899: "a part of a version was not stored in a home that had one of another rank",
+		1795695726000042106: "ranks went back to a version in files before its manifest was there",
+		1795695726000104025: "what was not to be restored was found again in the homes of others",
+		1795695726000000351: "ranks made their plans of reports that had changed",
+		1795695726000064167: "with Verify all went back to what was left long ago on a node",
+		37011:               "an epoch was given twice: to newcomers nobody had told of it",
+	} {
+		_, err := RunRepairs(RepairOptions{Seed: seed})
+		assert.NoError(t, err, what)
+	}
+}
+
 func TestRepairReplay(t *testing.T) {
 	if *repairReplay == 0 {
 		t.Skip("needs -repair-replay SEED")

@@ -25,6 +25,16 @@ func outliving() []Edit {
 			Tests:   []Test{{Run: "TestSaveAtEachPoint"}},
 		},
 		{
+			Name: "epoch-handover", Rule: "no epoch is given twice, also by newcomers that nobody has told of it",
+			Changes: []Change{{File: "internal/repair/world.go", Old: "epoch: max(h.last.Epoch, h.epoch)}", New: "epoch: h.last.Epoch}"}},
+			Tests:   []Test{{Run: "TestScripts"}, {Package: simFolder, Run: "TestRepairsFound$", Says: "V2 broken"}},
+		},
+		{
+			Name: "verify-one", Rule: "with Verify a repair goes back one version more than it must, not further",
+			Changes: []Change{{File: "internal/repair/choose.go", Old: "!Replays(labels[i], spared.Label)", New: "labels[i].Number >= spared.Label.Number"}},
+			Tests:   []Test{{Run: "TestVerifyGoesBackOne"}, {Package: simFolder, Run: "TestRepairsFound$", Says: "V2 broken"}},
+		},
+		{
 			Name: "parity-anew", Rule: "after a repair the newcomers' shares are made, too",
 			Changes: []Change{{File: "recovery/store.go", Old: "			err = c.encode(s.Group, s.To)\n", New: ""}},
 			Tests:   []Test{{Run: "TestErasureAfterErasure"}},
@@ -40,6 +50,16 @@ func inFiles() []Edit {
 			Changes: []Change{{File: "internal/repair/attempt.go", Old: "case said == FilesDone && open:", New: "case said != FilesFailed && open:"}},
 			Hunt:    lives("V9"),
 			Tests:   []Test{{Run: "TestScripts"}},
+		},
+		{
+			Name: "files-awaited", Rule: "nobody looks for a version before the lowest rank has published it",
+			Changes: []Change{{File: "internal/sim/repairs_files.go", Old: "		d.afterPublishing(tell)\n", New: "		tell()\n"}},
+			Tests:   []Test{{Package: simFolder, Run: "TestRepairsFound$", Says: "V9 broken"}},
+		},
+		{
+			Name: "files-reports", Rule: "all make their plan of the same reports",
+			Changes: []Change{{File: "internal/repair/archive.go", Old: "slices.Clone(a.known), slices.Clone(a.bad)", New: "a.known, a.bad"}},
+			Tests:   []Test{{Run: "TestReportsStay"}},
 		},
 		{
 			Name: "files-keep", Rule: "of versions in files the newest stay",
