@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -71,32 +73,82 @@ func lastLine(text string) string {
 	return lines[len(lines)-1]
 }
 
-// TestPods: the pods of an indexed Job are nodes.
-func TestPods(t *testing.T) {
-	heat := build(t, "../../examples/heat")
-	start := func(index, nodes int, more ...string) *daemonTask {
-		d := &daemonTask{cmd: limited(t, goulfm, "daemon", "--ppn", "2", "--start-timeout", "30s", "--", heat)}
-		d.cmd.Env = append(append(os.Environ(), fmt.Sprintf("JOB_COMPLETION_INDEX=%d", index), fmt.Sprintf("GOULFM_NODES=%d", nodes), "GOULFM_JOB="+t.Name(), fmt.Sprintf("HOSTNAME=heat-%d", index), "GOULFM_SERVICE=heat"), more...)
-		d.cmd.Stdout, d.cmd.Stderr = &d.out, &d.errs
-		require.NoError(t, d.cmd.Start())
-		return d
-	}
+// pod makes the daemon of a pod of an indexed Job, with two ranks.
+func pod(t *testing.T, index, nodes int, env []string, program ...string) *daemonTask {
+	d := &daemonTask{cmd: limited(t, goulfm, append([]string{"daemon", "--ppn", "2", "--start-timeout", "30s", "--"}, program...)...)}
+	d.cmd.Env = append(append(os.Environ(), fmt.Sprintf("JOB_COMPLETION_INDEX=%d", index), fmt.Sprintf("GOULFM_NODES=%d", nodes), "GOULFM_JOB="+t.Name(), fmt.Sprintf("HOSTNAME=heat-%d", index), "GOULFM_SERVICE=heat"), env...)
+	d.cmd.Stdout, d.cmd.Stderr = &d.out, &d.errs
+	return d
+}
+
+// secretOfPods is how they know each other: no DNS here.
+func secretOfPods(t *testing.T) []string {
 	file := filepath.Join(t.TempDir(), "secret")
 	require.NoError(t, os.WriteFile(file, []byte("sixteen bytes, at least"), 0o600))
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	require.NoError(t, ln.Close())
-	secret := []string{"GOULFM_SECRET_FILE=" + file, "GOULFM_RENDEZVOUS=" + ln.Addr().String()} // no DNS here
+	return []string{"GOULFM_SECRET_FILE=" + file, "GOULFM_RENDEZVOUS=" + ln.Addr().String()}
+}
+
+// TestPodsBesideTheWorld: one that is started in place of a lost one, and one that came when the Job was made larger, wait
+// for the end of the job and end with its code.
+func TestPodsBesideTheWorld(t *testing.T) {
+	for _, code := range []int{0, 7} {
+		program := []string{"sh", "-c", fmt.Sprint("echo ready; cat; exit ", code)}
+		secret := secretOfPods(t)
+		var world []*daemonTask
+		for i := range 3 {
+			world = append(world, pod(t, i, 3, secret, program...))
+		}
+		input, err := world[0].cmd.StdinPipe()
+		require.NoError(t, err)
+		world[0].cmd.Stdout = nil
+		output, err := world[0].cmd.StdoutPipe()
+		require.NoError(t, err)
+		for _, d := range world {
+			require.NoError(t, d.cmd.Start())
+		}
+		_, err = io.ReadFull(output, make([]byte, 6*len("ready\n")))
+		require.NoError(t, err, "all ranks run")
+		beside := func(index int) *daemonTask {
+			d := pod(t, index, 3, append(secret, "GOULFM_NODES_MAX=5"), program...)
+			d.cmd.Stderr = nil
+			said, err := d.cmd.StderrPipe()
+			require.NoError(t, err)
+			require.NoError(t, d.cmd.Start())
+			line, err := bufio.NewReader(said).ReadString('\n')
+			require.NoError(t, err)
+			assert.Contains(t, line, "the world has begun without this node")
+			return d
+		}
+		larger := beside(4)
+		require.NoError(t, world[2].cmd.Process.Kill())
+		again := beside(2)
+		require.NoError(t, input.Close())
+		assert.Equal(t, []int{code, code, code}, codes([]*daemonTask{world[0], larger, again}), world[0].errs.String())
+		codes(world[1:])
+	}
+}
+
+// TestPods: the pods of an indexed Job are nodes.
+func TestPods(t *testing.T) {
+	heat := build(t, "../../examples/heat")
+	start := func(index, nodes int, more ...string) *daemonTask {
+		d := pod(t, index, nodes, more, heat)
+		require.NoError(t, d.cmd.Start())
+		return d
+	}
+	secret := secretOfPods(t)
 	all := []*daemonTask{start(0, 3, secret...), start(1, 3, secret...), start(2, 3, secret...)}
 	assert.Equal(t, []int{0, 0, 0}, codes(all), all[0].errs.String())
 	assert.Contains(t, all[0].out.String(), "checksum=c3b43d7a35bf283b")
 
 	one := []*daemonTask{start(0, 1)}
 	assert.Equal(t, []int{0}, codes(one), one[0].errs.String())
-	bare, late := start(1, 3), start(3, 3, append(secret, "GOULFM_NODES_MAX=4")...)
-	assert.Equal(t, []int{3, 3}, codes([]*daemonTask{bare, late}))
+	bare := start(1, 3)
+	assert.Equal(t, []int{3}, codes([]*daemonTask{bare}))
 	assert.Contains(t, bare.errs.String(), "set GOULFM_SECRET_FILE to where the pods mount one Secret")
-	assert.Contains(t, late.errs.String(), "this pod came when the world had begun with the first 3")
 }
 
 // TestDaemonsThatCannotMeet: the code is 3 and a line says why; on one node there is nobody to meet.

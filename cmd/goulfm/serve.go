@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"slices"
+	"syscall"
 
 	"github.com/goulfm/goulfm/internal/adopt"
 	"github.com/goulfm/goulfm/internal/hostlist"
@@ -69,6 +71,9 @@ func serveEngine(ctx context.Context, args []string) int {
 		return fail(launch.ExitFailed, err)
 	}
 	spendIdentity()
+	if e != nil && e.Beside != nil {
+		return waitBeside(ctx, e)
+	}
 	if e != nil && e.Names == nil {
 		code, err := outpost.Run(ctx, bytes.NewReader(append(e.Bootstrap, '\n')), version(), outpost.AsTold)
 		if err != nil {
@@ -82,8 +87,25 @@ func serveEngine(ctx context.Context, args []string) int {
 		return fail(launch.ExitUsage, err)
 	}
 	code, err := launch.Run(ctx, spec)
+	e.End(code)
 	if err != nil {
 		return fail(code, err)
+	}
+	return code
+}
+
+// waitBeside is the daemon of a node that the world has begun without.
+func waitBeside(ctx context.Context, e *adopt.Enlisted) int {
+	fmt.Fprintln(os.Stderr, "goulfm daemon: the world has begun without this node: it waits for the end of the job, and takes no ranks")
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	code, err := e.Beside(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return launch.ExitSignal + int(syscall.SIGTERM)
+	case err != nil:
+		fmt.Fprintf(os.Stderr, "goulfm daemon: %v\n", err)
+		return launch.ExitFailed
 	}
 	return code
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/netip"
 	"os"
@@ -35,6 +36,7 @@ import (
 type crossing struct {
 	claim    *claim // of the first rank
 	host     string // for people
+	birth    uint64 // of this daemon
 	due      mono.Time
 	id       *introduce.Identity
 	listener net.Listener // where the head listens; with cards all daemons do until they know who it is
@@ -58,7 +60,7 @@ var worldVersion = "adopted-" + strconv.Itoa(version)
 
 // newCrossing makes what others know this daemon by.
 func newCrossing(c *claim, host string, due mono.Time) (x *crossing, err error) {
-	x = &crossing{claim: c, host: host, due: due}
+	x = &crossing{claim: c, host: host, birth: rand.Uint64(), due: due}
 	if x.id, err = introduce.NewIdentity(); err == nil && c.Several.Channel == byCards {
 		x.listener, err = net.Listen("tcp", ":0") // a card says where
 	}
@@ -203,7 +205,7 @@ func wayByCards(cs *cards) (introduce.Proof, []string, error) {
 
 // introduction is what this daemon says to the head.
 func (x *crossing) introduction(why string) introduction {
-	return introduction{Version: version, Key: x.claim.Key, Size: x.claim.Size, Node: x.claim.Several.Node, Host: x.host, Ranks: x.ranks(), Why: why}
+	return introduction{Version: version, Key: x.claim.Key, Size: x.claim.Size, Node: x.claim.Several.Node, Host: x.host, Ranks: x.ranks(), Birth: x.birth, Why: why}
 }
 
 // leads says whether this daemon is the head. After a start that has failed it stays for a while, though its

@@ -1,6 +1,10 @@
 package adopt
 
-import "github.com/goulfm/goulfm/internal/fleet"
+import (
+	"context"
+
+	"github.com/goulfm/goulfm/internal/fleet"
+)
 
 // Enlisted is a daemon that a job engine has started, one on each node, with no launcher around them: the
 // first one is the launcher, too.
@@ -9,4 +13,18 @@ type Enlisted struct {
 	Starter   fleet.Starter // at the first one: the other daemons wait for what it gives them
 	Iface     string        // at the first one: the address at which it listens; empty: all
 	Bootstrap []byte        // at the others: what they serve
+
+	// Beside is at a daemon that the world has begun without, as that of a pod in place of a lost one: it waits for the end of
+	// the job and returns its code. Else nil.
+	Beside func(ctx context.Context) (code int, err error)
+
+	end func(code int)
+}
+
+// End tells those that wait beside the job, at the first daemon, with which code it has ended. It returns when they have heard, or
+// after ten seconds.
+func (e *Enlisted) End(code int) {
+	if e != nil && e.end != nil {
+		e.end(code)
+	}
 }

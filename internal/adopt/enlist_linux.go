@@ -22,7 +22,7 @@ func Enlist(ctx context.Context, within time.Duration) (e *Enlisted, err error) 
 		task, session, err = askServer(ctx, task)
 	}
 	if err == nil && task.Engine == rm.Kubernetes {
-		err = beNode(&task)
+		beNode(&task)
 	}
 	if err != nil || task.Engine == rm.Alone || task.Engine == rm.Goulfm || task.Size == 1 {
 		return nil, err
@@ -40,13 +40,10 @@ func Enlist(ctx context.Context, within time.Duration) (e *Enlisted, err error) 
 	return enlist(ctx, &claim{Version: version, Key: task.Key, Rank: task.Rank, Size: task.Size, Several: s}, session, within)
 }
 
-// beNode makes the claim of a pod that of a task: one a node.
-func beNode(pod *rm.Claim) error {
-	if pod.Node >= pod.Nodes {
-		return fmt.Errorf("%s (%s): this pod came when the world had begun with the first %d: let the Job have as many completions as GOULFM_NODES says", pod, pod.Why, pod.Nodes)
-	}
+// beNode makes the claim of a pod that of a task: one a node. One beyond GOULFM_NODES came when the Job was made larger; it waits
+// beside the world.
+func beNode(pod *rm.Claim) {
 	pod.Rank, pod.Size, pod.Local, pod.Locals = pod.Node, pod.Nodes, 0, 1
-	return nil
 }
 
 // enlist is Enlist for a task that has others to meet. What a claim calls ranks are nodes here.
@@ -70,6 +67,9 @@ func enlist(ctx context.Context, c *claim, session *pmi.Client, within time.Dura
 	case proof != nil:
 		return x.enlistOthers(ctx, proof, within)
 	}
+	if told := decodeBeside(line); told != nil {
+		return &Enlisted{Beside: func(ctx context.Context) (int, error) { return x.standBeside(ctx, told) }}, nil
+	}
 	return &Enlisted{Bootstrap: line}, nil
 }
 
@@ -78,7 +78,7 @@ func enlist(ctx context.Context, c *claim, session *pmi.Client, within time.Dura
 func (x *crossing) enlistOthers(ctx context.Context, proof introduce.Proof, within time.Duration) (*Enlisted, error) {
 	h := newHead(x.claim.Key, x.claim.Size, within)
 	h.register.areNodes = true
-	go func() { _ = introduce.Serve(context.Background(), x.listener, x.id, proof, h.answer) }()
+	serving, served := h.serve(x, proof)
 	_, err := h.enter(x.introduction(""))
 	if err == nil {
 		err = h.await(ctx)
@@ -92,7 +92,7 @@ func (x *crossing) enlistOthers(ctx context.Context, proof introduce.Proof, with
 		return nil, err
 	}
 	nodes, _ := h.register.order()
-	e := &Enlisted{Starter: mixed{handOut{h, nodes}, fleet.Local{Goulfm: self}}, Iface: x.iface()}
+	e := &Enlisted{Starter: mixed{handOut{h, nodes}, fleet.Local{Goulfm: self}}, Iface: x.iface(), end: func(code int) { h.end(code, serving, served) }}
 	for _, i := range nodes {
 		e.Names = append(e.Names, h.register.nodes[i].Host)
 	}

@@ -105,6 +105,28 @@ func TestRegister(t *testing.T) {
 	assert.Equal(t, []int{1, 1, 0, 0}, of, "by their numbers")
 }
 
+// TestBeside: who has no place in a world that has begun is known by the birth of its daemon.
+func TestBeside(t *testing.T) {
+	r := newRegister("k", 2)
+	in := func(node int, birth uint64) introduction {
+		return introduction{Version: version, Key: "k", Size: 2, Node: node, Host: "heat", Ranks: []int{node}, Birth: birth}
+	}
+	_, err := r.enter(in(0, 1))
+	require.NoError(t, err)
+	assert.False(t, r.isBeside(in(1, 2)))
+	r.areNodes = true
+	assert.False(t, r.isBeside(in(1, 2)), "the world has not begun")
+	assert.True(t, r.isBeside(in(2, 3)), "it has two nodes")
+	_, err = r.enter(in(1, 2))
+	require.NoError(t, err)
+	assert.False(t, r.isBeside(in(1, 2)), "it asks once more")
+	assert.True(t, r.isBeside(in(1, 4)))
+	other := in(1, 4)
+	other.Key = "j"
+	assert.False(t, r.isBeside(other))
+	assert.False(t, r.isBeside(introduction{Version: version, Key: "k", Size: 2, Ranks: []int{-1}}))
+}
+
 // TestTimeouts reads GOULFM_START_TIMEOUT.
 func TestTimeouts(t *testing.T) {
 	for text, want := range map[string]time.Duration{"": startTimeout, "90s": 90 * time.Second, "5": 5 * time.Second, "1m30s": 90 * time.Second} {

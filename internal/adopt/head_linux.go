@@ -23,6 +23,9 @@ type head struct {
 	register *register
 	asking   []*asking // by introduction
 	complete chan struct{}
+	over     chan struct{} // closed when the job has ended, with code
+	code     int
+	besides  map[uint64]chan struct{} // by birth: daemons beside the world; closed: it has heard of the end
 	failed   error
 	failing  chan struct{}
 }
@@ -45,7 +48,7 @@ func (a *asking) tell(bootstrap []byte, err error) {
 }
 
 func newHead(key string, size int, within time.Duration) *head {
-	return &head{size: size, within: within, register: newRegister(key, size), complete: make(chan struct{}), failing: make(chan struct{})}
+	return &head{size: size, within: within, register: newRegister(key, size), complete: make(chan struct{}), over: make(chan struct{}), besides: map[uint64]chan struct{}{}, failing: make(chan struct{})}
 }
 
 // answer notes a node, and returns its bootstrap once all have come.
@@ -53,6 +56,9 @@ func (h *head) answer(line []byte) ([]byte, error) {
 	in, err := decodeIntroduction(line)
 	if err != nil {
 		return nil, err
+	}
+	if h.isBeside(in) {
+		return h.tellBeside(in)
 	}
 	return h.admit(in)
 }

@@ -16,7 +16,9 @@ type introduction struct {
 	Node    int    `json:"node"` // -1: by the least rank
 	Host    string `json:"host"`
 	Ranks   []int  `json:"ranks"`
-	Why     string `json:"why,omitempty"` // the start has failed there
+	Beside  bool   `json:"beside,omitempty"` // it knows that it is beside the world, and waits for the end of the job
+	Birth   uint64 `json:"birth"`            // of the daemon: one that is started in place of another one has another
+	Why     string `json:"why,omitempty"`    // the start has failed there
 }
 
 // line is it as it is sent.
@@ -58,6 +60,16 @@ func (r *register) enter(in introduction) (i int, err error) {
 	r.nodes = append(r.nodes, in)
 	r.come += len(in.Ranks)
 	return len(r.nodes) - 1, nil
+}
+
+// isBeside says whether a daemon has come for which the world that has begun has no place: another one has had it, or there
+// was none.
+func (r *register) isBeside(in introduction) bool {
+	if !r.areNodes || in.Version != version || in.Key != r.key || in.Why != "" || len(in.Ranks) != 1 || in.Ranks[0] < 0 {
+		return false
+	}
+	node := in.Ranks[0]
+	return node >= len(r.at) || r.isComplete() && r.nodes[r.at[node]].Birth != in.Birth
 }
 
 // isComplete says whether all ranks have come.

@@ -30,8 +30,8 @@ const (
 // error, its text goes to the dialler as the reason why it is refused.
 //
 // answer is called by several goroutines at a time, and once for each request: one whose
-// answer is lost comes again. Serve returns once all calls of answer have: nil when ctx
-// ended, or why ln does not accept any more.
+// answer is lost comes again. Serve returns once all calls of answer have, and what they
+// returned was taken, within 10 seconds: nil when ctx ended, or why ln does not accept any more.
 //
 // Of those who have not proved anything there are at most 64 at a time, for at most 10 seconds
 // each; others wait to be accepted. Whatever one of them does harms nobody.
@@ -147,7 +147,7 @@ func (h *host) meet(ctx context.Context, s *stranger) {
 		return
 	}
 	h.leave(s)
-	part(ctx, secure, replyFor, h.reply(request))
+	part(context.WithoutCancel(ctx), secure, replyFor, h.reply(request))
 }
 
 // admit returns what a daemon of this start asks for. With an error it returns a connection on

@@ -1,0 +1,158 @@
+package adopt
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/introduce"
+)
+
+// A daemon for which there is no place in a world that has begun waits beside it and ends with its code: where an engine has
+// started it in place of a lost one, the engine takes the job for done when all have ended well.
+//
+//	pod 2      is lost; its ranks are replaced on others
+//	pod 2'     introduction, of another birth   --> head: the world is complete
+//	           beside                           <--
+//	           asks again, ...                  --> the job has ended with code 0
+//	           beside, over, 0                  <--
+//	           ends with 0: the Job is complete
+
+// A beside is what such a daemon is told, in place of a bootstrap.
+type beside struct {
+	Beside bool `json:"beside"` // always
+	Over   bool `json:"over"`   // the job has ended
+	Code   int  `json:"code"`   // with that
+}
+
+// besideFor is how long the head lets a daemon beside the world wait for news; it asks again then.
+const besideFor = 5 * time.Second
+
+// decodeBeside returns nil for what is a bootstrap.
+func decodeBeside(line []byte) *beside {
+	var b beside
+	if json.Unmarshal(line, &b) != nil || !b.Beside {
+		return nil
+	}
+	return &b
+}
+
+// standBeside waits for the end of the job, after what the first answer has said. If nobody answers any more, the head is gone, and with it what is known.
+func (x *crossing) standBeside(ctx context.Context, told *beside) (code int, err error) {
+	if told.Over {
+		return told.Code, nil
+	}
+	proof, heads, err := x.way(nil)
+	for err == nil {
+		var line []byte
+		asking, stop := context.WithTimeoutCause(ctx, time.Minute, errNoHead)
+		in := x.introduction("")
+		in.Beside = true
+		line, err = introduce.Ask(asking, heads, x.id, proof, in.line())
+		stop()
+		if err != nil {
+			break
+		}
+		b := decodeBeside(line)
+		if b == nil {
+			return 0, fmt.Errorf("%w: a place in a world that has begun", errMessage)
+		}
+		if b.Over {
+			return b.Code, nil
+		}
+	}
+	return 0, fmt.Errorf("the world has begun without this node: %w", err)
+}
+
+// errNoHead is why a daemon beside the world stops waiting.
+var errNoHead = errors.New("its first daemon does not answer: nobody knows here how the job has ended")
+
+// isBeside says so of a daemon that asks.
+func (h *head) isBeside(in introduction) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.register.isBeside(in) {
+		return false
+	}
+	if _, has := h.besides[in.Birth]; !has {
+		h.besides[in.Birth] = make(chan struct{})
+	}
+	return true
+}
+
+// tellBeside is the answer to it: that it is beside once the world has begun, and when it asks again that the job has ended.
+func (h *head) tellBeside(in introduction) ([]byte, error) {
+	awaitEither(h.complete, h.failing)
+	h.mu.Lock()
+	failed := h.failed
+	h.mu.Unlock()
+	if failed != nil {
+		return nil, failed
+	}
+	b := beside{Beside: true}
+	if in.Beside {
+		awaitEither(h.over, time.After(besideFor))
+	}
+	select {
+	case <-h.over:
+		b.Over, b.Code = true, h.code
+		h.hearsEnd(in.Birth)
+	default:
+	}
+	line, err := json.Marshal(b)
+	if err != nil {
+		panic(err) // numbers and bools always marshal
+	}
+	return line, nil
+}
+
+func (h *head) hearsEnd(birth uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	select {
+	case <-h.besides[birth]:
+	default:
+		close(h.besides[birth])
+	}
+}
+
+// serve answers daemons until the returned function is called, and closes served when the last one has its answer.
+func (h *head) serve(x *crossing, proof introduce.Proof) (stop context.CancelFunc, served <-chan struct{}) {
+	ctx, stop := context.WithCancel(context.Background())
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		_ = introduce.Serve(ctx, x.listener, x.id, proof, h.answer)
+	}()
+	return stop, over
+}
+
+// besideMax bounds the wait for those beside the job to hear of its end: one may be gone.
+const besideMax = 3 * time.Second
+
+// end tells those beside the job that it has ended.
+func (h *head) end(code int, stop context.CancelFunc, served <-chan struct{}) {
+	h.mu.Lock()
+	h.code = code
+	close(h.over)
+	besides := slices.Collect(maps.Values(h.besides))
+	h.mu.Unlock()
+	limit, cancel := context.WithTimeout(context.Background(), besideMax)
+	defer cancel()
+	for _, heard := range besides {
+		awaitEither(heard, limit.Done())
+	}
+	stop()
+	awaitEither(served, limit.Done())
+}
+
+func awaitEither[T any](a <-chan struct{}, b <-chan T) {
+	select {
+	case <-a:
+	case <-b:
+	}
+}
