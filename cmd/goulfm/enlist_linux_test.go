@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -129,6 +130,45 @@ func TestPodsBesideTheWorld(t *testing.T) {
 		assert.Equal(t, []int{code, code, code}, codes([]*daemonTask{world[0], larger, again}), world[0].errs.String())
 		codes(world[1:])
 	}
+}
+
+// TestPodIsWantedBack: SIGTERM at one pod ends its ranks before its grace is over, and not the job; at the first one it ends the job.
+func TestPodIsWantedBack(t *testing.T) {
+	start := func() (world []*daemonTask, input io.Closer) {
+		pipe := filepath.Join(t.TempDir(), "input")
+		require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+		input, err := os.OpenFile(pipe, os.O_RDWR, 0)
+		require.NoError(t, err)
+		secret := append(secretOfPods(t), "GOULFM_GRACE=1s")
+		for i := range 3 {
+			world = append(world, pod(t, i, 3, secret, prog, "read", pipe))
+		}
+		world[0].cmd.Stdout = nil
+		output, err := world[0].cmd.StdoutPipe()
+		require.NoError(t, err)
+		for _, d := range world {
+			require.NoError(t, d.cmd.Start())
+		}
+		_, err = io.ReadFull(output, make([]byte, 6*len("ready\n")))
+		require.NoError(t, err, "all ranks run")
+		return world, input
+	}
+	world, input := start()
+	require.NoError(t, world[2].cmd.Process.Signal(syscall.SIGTERM))
+	assert.Equal(t, []int{143}, codes(world[2:]))
+	require.NoError(t, input.Close())
+	assert.Equal(t, []int{0, 0}, codes(world[:2]))
+	assert.Contains(t, world[0].errs.String(), "is wanted back by its engine")
+	assert.Contains(t, world[0].errs.String(), "killed (SIGKILL)")
+	assert.Contains(t, world[0].errs.String(), "4 of 6 ranks finished, 2 ranks lost; exit code 0")
+
+	world, input = start()
+	defer input.Close()
+	for _, d := range world {
+		require.NoError(t, d.cmd.Process.Signal(syscall.SIGTERM))
+	}
+	assert.Equal(t, 143, codes(world)[0])
+	assert.NotContains(t, world[0].errs.String(), "is wanted back by its engine")
 }
 
 // TestPods: the pods of an indexed Job are nodes.

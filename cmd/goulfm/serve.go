@@ -47,7 +47,7 @@ func serveNode(ctx context.Context, args []string) int {
 	node, err := nodeOf(args, os.Getenv(slurmNodeVariable))
 	if err == nil {
 		spendIdentity()
-		code, err = outpost.Run(ctx, os.Stdin, version(), node)
+		code, err = outpost.Run(ctx, os.Stdin, version(), node, 0)
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "goulfm daemon: %v\n", err)
@@ -75,7 +75,7 @@ func serveEngine(ctx context.Context, args []string) int {
 		return waitBeside(ctx, e)
 	}
 	if e != nil && e.Names == nil {
-		code, err := outpost.Run(ctx, bytes.NewReader(append(e.Bootstrap, '\n')), version(), outpost.AsTold)
+		code, err := outpost.Run(ctx, bytes.NewReader(append(e.Bootstrap, '\n')), version(), outpost.AsTold, e.Grace)
 		if err != nil {
 			return fail(code, err)
 		}

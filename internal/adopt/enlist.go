@@ -2,6 +2,7 @@ package adopt
 
 import (
 	"context"
+	"time"
 
 	"github.com/goulfm/goulfm/internal/fleet"
 )
@@ -13,6 +14,10 @@ type Enlisted struct {
 	Starter   fleet.Starter // at the first one: the other daemons wait for what it gives them
 	Iface     string        // at the first one: the address at which it listens; empty: all
 	Bootstrap []byte        // at the others: what they serve
+
+	// Grace is, where the engine may want one node back while the job goes on, the time from its SIGTERM to the end of
+	// the node. Else 0.
+	Grace time.Duration
 
 	// Beside is at a daemon that the world has begun without, as that of a pod in place of a lost one: it waits for the end of
 	// the job and returns its code. Else nil.

@@ -21,8 +21,10 @@ func Enlist(ctx context.Context, within time.Duration) (e *Enlisted, err error) 
 	if err == nil && task.Engine == rm.PMI && task.Size != 1 {
 		task, session, err = askServer(ctx, task)
 	}
+	grace := time.Duration(0)
 	if err == nil && task.Engine == rm.Kubernetes {
 		beNode(&task)
+		grace, err = graceOf(os.Getenv(graceVariable))
 	}
 	if err != nil || task.Engine == rm.Alone || task.Engine == rm.Goulfm || task.Size == 1 {
 		return nil, err
@@ -37,7 +39,11 @@ func Enlist(ctx context.Context, within time.Duration) (e *Enlisted, err error) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, within+time.Duration(headFirst))
 	defer cancel()
-	return enlist(ctx, &claim{Version: version, Key: task.Key, Rank: task.Rank, Size: task.Size, Several: s}, session, within)
+	e, err = enlist(ctx, &claim{Version: version, Key: task.Key, Rank: task.Rank, Size: task.Size, Several: s}, session, within)
+	if e != nil {
+		e.Grace = grace
+	}
+	return e, err
 }
 
 // beNode makes the claim of a pod that of a task: one a node. One beyond GOULFM_NODES came when the Job was made larger; it waits

@@ -17,9 +17,13 @@ import (
 
 // Environment variables that a person may set.
 const (
+	graceVariable   = "GOULFM_GRACE"         // how long a pod has from SIGTERM to its end; default grace
 	timeoutVariable = "GOULFM_START_TIMEOUT" // how long all ranks may take to come; default startTimeout
 	quietVariable   = "GOULFM_QUIET"         // 1: no line of what the world is
 )
+
+// grace is how long a pod has from SIGTERM to SIGKILL where its template does not say.
+const grace = 30 * time.Second
 
 // startTimeout is how long the ranks of a world may take until all have come.
 const startTimeout = 60 * time.Second
@@ -130,17 +134,27 @@ func check(claim *rm.Claim, severally func(*rm.Claim) (*several, error)) (s *sev
 	return nil, no
 }
 
-// timeoutOf reads GOULFM_START_TIMEOUT: a duration, or seconds.
+// timeoutOf reads GOULFM_START_TIMEOUT.
 func timeoutOf(text string) (time.Duration, error) {
+	return durationOf(timeoutVariable, text, startTimeout, "how long all ranks may take to start, as 90s, up to a day")
+}
+
+// graceOf reads GOULFM_GRACE.
+func graceOf(text string) (time.Duration, error) {
+	return durationOf(graceVariable, text, grace, "the pod's terminationGracePeriodSeconds, as 30 or 30s, up to a day")
+}
+
+// durationOf reads the value of a variable: a duration, or seconds.
+func durationOf(variable, text string, unset time.Duration, want string) (time.Duration, error) {
 	if text == "" {
-		return startTimeout, nil
+		return unset, nil
 	}
 	d, err := time.ParseDuration(text)
 	if seconds, bad := strconv.Atoi(text); bad == nil {
 		d, err = time.Duration(seconds)*time.Second, nil
 	}
 	if err != nil || d <= 0 || d > 24*time.Hour {
-		return 0, fmt.Errorf("environment variable %s: %q: want how long all ranks may take to start, as 90s, up to a day", timeoutVariable, text)
+		return 0, fmt.Errorf("environment variable %s: %q: want %s", variable, text, want)
 	}
 	return d, nil
 }

@@ -127,8 +127,15 @@ func TestBeside(t *testing.T) {
 	assert.False(t, r.isBeside(introduction{Version: version, Key: "k", Size: 2, Ranks: []int{-1}}))
 }
 
-// TestTimeouts reads GOULFM_START_TIMEOUT.
+// TestTimeouts reads GOULFM_START_TIMEOUT and GOULFM_GRACE.
 func TestTimeouts(t *testing.T) {
+	for text, want := range map[string]time.Duration{"": grace, "2m": 2 * time.Minute, "45": 45 * time.Second} {
+		got, err := graceOf(text)
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+	}
+	_, err := graceOf("-1s")
+	assert.EqualError(t, err, `environment variable GOULFM_GRACE: "-1s": want the pod's terminationGracePeriodSeconds, as 30 or 30s, up to a day`)
 	for text, want := range map[string]time.Duration{"": startTimeout, "90s": 90 * time.Second, "5": 5 * time.Second, "1m30s": 90 * time.Second} {
 		got, err := timeoutOf(text)
 		require.NoError(t, err)

@@ -183,10 +183,10 @@ func (f *Fleet) endIfOver() {
 	}
 }
 
-// Barred returns the seats of lost nodes.
+// Barred returns the seats of nodes that are lost, or are wanted back.
 func (f *Fleet) Barred() (seats []int) {
 	for _, n := range f.nodes {
-		if n.isLost() || n.isClosed() {
+		if n.isLost() || n.isClosed() || n.leaving.Load() {
 			seats = append(seats, n.seats...)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -44,6 +45,7 @@ type node struct {
 	lost    chan struct{}       // closed when it was declared dead
 	once    sync.Once
 	mu      sync.Mutex
+	leaving atomic.Bool     // its engine wants it back
 	isOver  bool            // the launcher closes the connection
 	why     error           // the connection has ended
 	orphans []*pidfd.Handle // what ran here when it was lost, if it is on this machine
@@ -159,6 +161,9 @@ func (n *node) hear(m orders.Message) {
 		close(n.settled)
 	case orders.Note:
 		f.host.Note(m.Event, "%s: %s", n, m.Text)
+	case orders.Notice:
+		n.leaving.Store(true)
+		f.host.Note("node", "%s is wanted back by its engine: its ranks end in %v, if the job has not ended by then, and are replaced elsewhere", n, time.Duration(m.AfterNs).Round(time.Second))
 	case orders.Failed:
 		f.host.Note("node", "%s: %s", n, m.Why)
 	default:

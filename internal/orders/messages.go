@@ -284,6 +284,11 @@ type (
 		Event string `json:"event"`
 		Text  string `json:"text"`
 	}
+	// Notice says that the job engine wants this node back, and not the job to end: its processes end by themselves so much later,
+	// and none is started there any more.
+	Notice struct {
+		AfterNs int64 `json:"afterNs"`
+	}
 	// Settled says that nothing is left of them, and all that they have printed was passed on.
 	Settled struct{}
 	// Failed says why the daemon cannot go on.
@@ -326,6 +331,7 @@ func (NoLife) what() string    { return "nolife" }
 func (Holdings) what() string  { return "holdings" }
 func (Vacated) what() string   { return "vacated" }
 func (Note) what() string      { return "note" }
+func (Notice) what() string    { return "notice" }
 func (Settled) what() string   { return "settled" }
 func (Failed) what() string    { return "failed" }
 
@@ -341,7 +347,7 @@ func kindOf(what string) func([]byte) (Message, error) {
 		{Hold{}, body[Hold]}, {KillAll{}, body[KillAll]}, {Say{}, body[Say]}, {Watch{}, body[Watch]},
 		{WatchLife{}, body[WatchLife]}, {EndFenced{}, body[EndFenced]}, {Census{}, body[Census]}, {Vacate{}, body[Vacate]}, {Settle{}, body[Settle]}, {Die{}, body[Die]},
 		{Found{}, body[Found]}, {Reaped{}, body[Reaped]}, {Heard{}, body[Heard]}, {Said{}, body[Said]}, {NoLife{}, body[NoLife]},
-		{Holdings{}, body[Holdings]}, {Vacated{}, body[Vacated]}, {Note{}, body[Note]}, {Settled{}, body[Settled]}, {Failed{}, body[Failed]},
+		{Holdings{}, body[Holdings]}, {Vacated{}, body[Vacated]}, {Note{}, body[Note]}, {Notice{}, body[Notice]}, {Settled{}, body[Settled]}, {Failed{}, body[Failed]},
 	} {
 		if k.m.what() == what {
 			return k.read

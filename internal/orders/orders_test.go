@@ -21,7 +21,7 @@ var examples = []Message{
 	Begun{Why: "no room"}, Started{Proc: 3, Pid: 9}, Input{Proc: 1, Data: []byte("x")}, Taken{1}, Output{Proc: 1, Errs: true, Data: []byte("y\n")},
 	Credit{7}, Announce{3}, Declare{Proc: 3, Lost: true}, Signal{-1, 2}, KillAll{}, Say{1, []byte("{}\n")}, Watch{2},
 	WatchLife{5}, EndFenced{1}, Census{}, Vacate{4}, Holdings{[]job.Holding{{Seat: 4, By: []int{1}}}}, Vacated{4, "no room"}, Settle{}, Die{}, Found{Proc: 1, By: job.ByTombstone, AtNs: 8}, Reaped{1, job.Status{Signal: 9, Name: "killed"}},
-	Heard{2}, Said{1, []byte("{}\n")}, NoLife{1, 2}, Note{"event", "text"}, Settled{}, Failed{"disk full"},
+	Heard{2}, Said{1, []byte("{}\n")}, NoLife{1, 2}, Note{"event", "text"}, Notice{28}, Settled{}, Failed{"disk full"},
 }
 
 func TestThereAndBack(t *testing.T) {

@@ -57,6 +57,7 @@ type outpost struct {
 	solo       solo
 
 	revocations revocations
+	drain       drain
 
 	guests Guests         // nil: it starts its processes itself
 	begun  bool           // Go has come
@@ -72,8 +73,11 @@ const AsTold = -1
 // Run serves a node: in is where the bootstrap comes from, which names the node if node is AsTold;
 // a job engine gives all daemons the same. Run returns when the job is over, or the launcher is
 // gone, with the exit code of the daemon.
-func Run(ctx context.Context, in io.Reader, version string, node int) (int, error) {
+//
+// With a grace SIGTERM says that an engine wants the node back: see drain.
+func Run(ctx context.Context, in io.Reader, version string, node int, grace time.Duration) (int, error) {
 	o := newOutpost()
+	o.drain.grace = grace
 	line, err := bufio.NewReader(io.LimitReader(in, orders.MaxBytes)).ReadBytes('\n')
 	if err == nil {
 		err = json.Unmarshal(line, &o.boot)
@@ -88,7 +92,7 @@ func Run(ctx context.Context, in io.Reader, version string, node int) (int, erro
 }
 
 func newOutpost() *outpost {
-	return &outpost{listeners: map[int]*os.File{}, feeds: map[int]chan orders.Input{}, joined: map[int]bool{}, solo: newSolo()}
+	return &outpost{listeners: map[int]*os.File{}, feeds: map[int]chan orders.Input{}, joined: map[int]bool{}, solo: newSolo(), drain: newDrain()}
 }
 
 // run is the life of a daemon that knows what it serves.
@@ -111,8 +115,11 @@ func (o *outpost) run(ctx context.Context, version string) (int, error) {
 	if !o.settled.Load() && o.begun && o.solo.may && ctx.Err() == nil {
 		err = o.goOnAlone(ctx)
 	}
-	if o.settled.Load() {
+	switch {
+	case o.settled.Load():
 		return 0, nil
+	case o.drain.done.Load():
+		return 128 + int(syscall.SIGTERM), nil
 	}
 	if o.d != nil {
 		o.d.KillAll()
@@ -424,6 +431,7 @@ func (o *outpost) command(m orders.Message) {
 		}
 	case orders.Signal:
 		if m.Proc < 0 {
+			o.drain.hear(syscall.Signal(m.Sig))
 			o.d.SignalAll(syscall.Signal(m.Sig))
 		} else {
 			o.d.Signal(m.Proc, syscall.Signal(m.Sig))

@@ -140,6 +140,20 @@ var modes = map[string]func(ctx context.Context, w *comm.Comm) error{
 		fmt.Printf("rank %d read %d lines\n", w.Rank(), n)
 		return nil
 	},
+	"read": func(ctx context.Context, _ *comm.Comm) error {
+		fmt.Println("ready")
+		read := make(chan error, 1)
+		go func() {
+			_, err := os.ReadFile(os.Args[2])
+			read <- err
+		}()
+		select {
+		case err := <-read:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	},
 	"env": func(context.Context, *comm.Comm) error {
 		fmt.Printf("GIVEN=%s boot=%q\n", os.Getenv("GIVEN"), os.Getenv("GOULFM_BOOT"))
 		return nil
