@@ -1,0 +1,108 @@
+package token
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Hash is a SHA-256: of a certificate, of a public key, of a secret. As text it is hexadecimal.
+type Hash [sha256.Size]byte
+
+// HashOf returns the hash of some bytes.
+func HashOf(data []byte) Hash { return sha256.Sum256(data) }
+
+// MarshalText writes a hash.
+func (h Hash) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString(h[:])), nil }
+
+// UnmarshalText reads a hash.
+func (h *Hash) UnmarshalText(text []byte) error {
+	data, err := hex.DecodeString(string(text))
+	if err != nil || len(data) != len(h) {
+		return fmt.Errorf("%.80q is no hash", text)
+	}
+	copy(h[:], data)
+	return nil
+}
+
+// Secret is what who has a token knows, and nobody else.
+type Secret [16]byte
+
+// Hash returns what the platform keeps of a secret.
+func (s Secret) Hash() Hash { return HashOf(s[:]) }
+
+// Token is what a person carries to a machine that shall come into a platform.
+type Token struct {
+	CA     Hash // of the certificate of the platform's authority
+	Secret Secret
+	Addrs  []string // HOST:PORT of the masters
+}
+
+// ErrMalformed says that a text is no token.
+var ErrMalformed = errors.New(`no token: want the whole of gr1.HASH.SECRET.HOST:PORT, as "gridrpc token new" prints it`)
+
+// Bounds of what is read.
+const (
+	textMax  = 4096
+	addrsMax = 16
+)
+
+// first is what each token begins with, in this version.
+const first = "gr1"
+
+// String writes a token: Parse reads it.
+func (t Token) String() string {
+	code := base64.RawURLEncoding
+	return strings.Join([]string{first, code.EncodeToString(t.CA[:]), code.EncodeToString(t.Secret[:]), strings.Join(t.Addrs, ",")}, ".")
+}
+
+// Parse reads a token; an error is ErrMalformed.
+func Parse(text string) (t Token, err error) {
+	text = strings.TrimSpace(text)
+	parts := strings.SplitN(text, ".", 4)
+	if len(text) > textMax || len(parts) != 4 || parts[0] != first {
+		return Token{}, ErrMalformed
+	}
+	if !decode(t.CA[:], parts[1]) || !decode(t.Secret[:], parts[2]) {
+		return Token{}, ErrMalformed
+	}
+	t.Addrs = strings.Split(parts[3], ",")
+	if len(t.Addrs) > addrsMax {
+		return Token{}, ErrMalformed
+	}
+	for _, addr := range t.Addrs {
+		if !isAddr(addr) {
+			return Token{}, ErrMalformed
+		}
+	}
+	return t, nil
+}
+
+// decode fills to with exactly what text means.
+func decode(to []byte, text string) bool {
+	data, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	return err == nil && copy(to, data) == len(to) && len(data) == len(to) && base64.RawURLEncoding.EncodeToString(data) == text
+}
+
+// isAddr says whether a text is HOST:PORT, or [HOST]:PORT of a host with colons.
+func isAddr(text string) bool {
+	at := strings.LastIndexByte(text, ':')
+	if at < 1 {
+		return false
+	}
+	host, inner := text[:at], text[:at]
+	if rest, opens := strings.CutPrefix(host, "["); opens {
+		var closes bool
+		if inner, closes = strings.CutSuffix(rest, "]"); !closes {
+			return false
+		}
+	} else if strings.ContainsRune(host, ':') {
+		return false
+	}
+	port, err := strconv.ParseUint(text[at+1:], 10, 16)
+	return err == nil && port > 0 && inner != "" && !strings.ContainsAny(inner, "[]/@ \t\r\n\"\\")
+}
