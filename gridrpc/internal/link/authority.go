@@ -1,12 +1,15 @@
 package link
 
 import (
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"math/big"
 	"net/url"
@@ -31,23 +34,32 @@ const (
 // they name this one in its place.
 const AnyName = "gridrpc"
 
-// validFor is how long a certificate can be used.
-const validFor = 30 * 24 * time.Hour
+// Life is how long a certificate can be used, by default; it is renewed when half of that is over.
+const Life = 24 * time.Hour
+
+// authorityLife is how long that of an authority can be. Its hash is in tokens and its certificate in identities of other
+// machines: a new one would have all of them join anew.
+const authorityLife = 10 * 365 * 24 * time.Hour
+
+// skew is by how much clocks may be behind that of who issues.
+const skew = time.Minute
 
 // Authority issues the certificates of one platform.
 type Authority struct {
+	Life time.Duration // of what it issues
+
 	platform string
 	cert     *x509.Certificate
-	key      *ecdsa.PrivateKey
+	key      crypto.Signer
 }
 
-// NewAuthority makes an authority with a key of its own, which stays in this process.
+// NewAuthority makes an authority with a key of its own.
 func NewAuthority(platform string) (*Authority, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	key, err := NewKey()
 	if err != nil {
 		return nil, err
 	}
-	t, err := template()
+	t, err := template(time.Now(), authorityLife)
 	if err != nil {
 		return nil, err
 	}
@@ -58,41 +70,72 @@ func NewAuthority(platform string) (*Authority, error) {
 		return nil, err
 	}
 	cert, err := x509.ParseCertificate(der)
-	return &Authority{platform: platform, cert: cert, key: key}, err
+	return &Authority{Life: Life, platform: platform, cert: cert, key: key}, err
 }
 
-func template() (*x509.Certificate, error) {
+// OpenAuthority returns the authority of the platform in folder dir, whose key is there, for masters.
+func OpenAuthority(dir, platform string) (*Authority, error) {
+	path := filepath.Join(dir, authorityFile)
+	pair, err := tls.LoadX509KeyPair(path, path)
+	if err != nil {
+		return nil, fmt.Errorf("authority of the platform: %w", err)
+	}
+	key, ok := pair.PrivateKey.(crypto.Signer)
+	if !ok || !pair.Leaf.IsCA {
+		return nil, fmt.Errorf("%s: no authority", path)
+	}
+	return &Authority{Life: Life, platform: platform, cert: pair.Leaf, key: key}, nil
+}
+
+// Ends returns when the authority's own certificate ends.
+func (a *Authority) Ends() time.Time { return a.cert.NotAfter }
+
+// Certificate returns that of the authority.
+func (a *Authority) Certificate() *x509.Certificate { return a.cert }
+
+// NewKey makes a key, for an authority or a process.
+func NewKey() (*ecdsa.PrivateKey, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) }
+
+func template(now time.Time, life time.Duration) (*x509.Certificate, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
 		return nil, err
 	}
-	now := time.Now()
-	return &x509.Certificate{SerialNumber: serial, NotBefore: now.Add(-time.Minute), NotAfter: now.Add(validFor)}, nil
+	return &x509.Certificate{SerialNumber: serial, NotBefore: now.Add(-skew), NotAfter: now.Add(life)}, nil
 }
 
-// Save writes the authority's certificate into folder dir, which Load reads.
+// Save writes the authority into folder dir: its certificate, which Load reads, and its key, which OpenAuthority does.
 func (a *Authority) Save(dir string) error {
-	return writePEM(filepath.Join(dir, caFile), block{"CERTIFICATE", a.cert.Raw})
+	secret, err := x509.MarshalPKCS8PrivateKey(a.key)
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		writePEM(filepath.Join(dir, authorityFile), block{"CERTIFICATE", a.cert.Raw}, block{"PRIVATE KEY", secret}),
+		SaveTrust(dir, a.cert.Raw),
+	)
+}
+
+// SaveTrust writes the certificate of an authority into folder dir, for Load.
+func SaveTrust(dir string, ca []byte) error {
+	return writePEM(filepath.Join(dir, caFile), block{"CERTIFICATE", ca})
 }
 
 // Issue writes a certificate and its key for a process into folder dir.
 func (a *Authority) Issue(dir string, role Role, name string) error {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	key, err := NewKey()
 	if err != nil {
 		return err
 	}
-	t, err := template()
+	der, err := a.Sign(&key.PublicKey, role, name, time.Now())
 	if err != nil {
 		return err
 	}
-	t.KeyUsage = x509.KeyUsageDigitalSignature
-	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth}
-	t.DNSNames = []string{AnyName}
-	t.URIs = []*url.URL{{Scheme: "goulfm", Host: a.platform, Path: fmt.Sprintf("/%s/%s", role, name)}}
-	der, err := x509.CreateCertificate(rand.Reader, t, a.cert, &key.PublicKey, a.key)
-	if err != nil {
-		return err
-	}
+	return SaveIdentity(dir, name, der, key)
+}
+
+// SaveIdentity writes a certificate and its key into folder dir, for Load. Who reads meanwhile sees those before, or these.
+func SaveIdentity(dir, name string, der []byte, key *ecdsa.PrivateKey) error {
 	secret, err := x509.MarshalECPrivateKey(key)
 	if err != nil {
 		return err
@@ -100,7 +143,24 @@ func (a *Authority) Issue(dir string, role Role, name string) error {
 	return writePEM(certFile(dir, name), block{"CERTIFICATE", der}, block{"EC PRIVATE KEY", secret})
 }
 
-const caFile = "ca.pem"
+// Sign returns a certificate for a key, which is valid from now on for the authority's Life.
+func (a *Authority) Sign(key crypto.PublicKey, role Role, name string, now time.Time) (der []byte, err error) {
+	t, err := template(now, a.Life)
+	if err != nil {
+		return nil, err
+	}
+	t.KeyUsage = x509.KeyUsageDigitalSignature
+	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth}
+	t.DNSNames = []string{AnyName}
+	t.URIs = []*url.URL{{Scheme: "goulfm", Host: a.platform, Path: fmt.Sprintf("/%s/%s", role, name)}}
+	return x509.CreateCertificate(rand.Reader, t, a.cert, key, a.key)
+}
+
+// Files of a folder.
+const (
+	caFile        = "ca.pem"        // the certificate of the authority
+	authorityFile = "authority.pem" // the same, and its key
+)
 
 func certFile(dir, name string) string { return filepath.Join(dir, name+".pem") }
 
@@ -109,11 +169,15 @@ type block struct {
 	der  []byte
 }
 
-// writePEM writes a file that only its owner can read.
+// writePEM writes a file that only its owner can read, at once: as a whole it takes the place of the one before.
 func writePEM(path string, blocks ...block) error {
 	var text []byte
 	for _, b := range blocks {
 		text = append(text, pem.EncodeToMemory(&pem.Block{Type: b.kind, Bytes: b.der})...)
 	}
-	return os.WriteFile(path, text, 0o600)
+	fresh := fmt.Sprintf("%s.%d", path, os.Getpid())
+	if err := os.WriteFile(fresh, text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(fresh, path)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -24,9 +26,11 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
-// Identity is who a process is, as its certificate says.
+// Identity is who a process is, as its certificate says. The certificate is renewed while connections are open: those stay, and
+// the next ones are made with the new one.
 type Identity struct {
-	cert tls.Certificate
+	cert atomic.Pointer[tls.Certificate]
+	ca   *x509.Certificate
 	pool *x509.CertPool
 }
 
@@ -36,21 +40,48 @@ func Load(dir, name string) (*Identity, error) {
 	if err != nil {
 		return nil, fmt.Errorf("certificate of the platform: %w", err)
 	}
-	id := &Identity{pool: x509.NewCertPool()}
-	if !id.pool.AppendCertsFromPEM(ca) {
+	b, _ := pem.Decode(ca)
+	if b == nil {
 		return nil, fmt.Errorf("%s: no certificate", filepath.Join(dir, caFile))
 	}
-	path := certFile(dir, name)
-	id.cert, err = tls.LoadX509KeyPair(path, path)
-	return id, err
+	id := &Identity{pool: x509.NewCertPool()}
+	if id.ca, err = x509.ParseCertificate(b.Bytes); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, caFile), err)
+	}
+	id.pool.AddCert(id.ca)
+	cert, err := LoadPair(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	id.cert.Store(&cert)
+	return id, nil
 }
+
+// LoadPair reads the certificate of a process, and its key, from folder dir.
+func LoadPair(dir, name string) (tls.Certificate, error) {
+	path := certFile(dir, name)
+	return tls.LoadX509KeyPair(path, path)
+}
+
+// Who returns the role and name of this process.
+func (id *Identity) Who() (Role, string, error) { return whoIs(id.cert.Load().Leaf) }
+
+// Ends returns when the certificate ends.
+func (id *Identity) Ends() time.Time { return id.cert.Load().Leaf.NotAfter }
+
+// Pair returns the certificate and its key.
+func (id *Identity) Pair() tls.Certificate { return *id.cert.Load() }
+
+// Authority returns the certificate of the platform's authority.
+func (id *Identity) Authority() *x509.Certificate { return id.ca }
 
 // config demands a certificate of the platform's authority from the other side. Addresses
 // are not in certificates, because processes move: who the other is matters, not where.
 func (id *Identity) config() *tls.Config {
 	return &tls.Config{
 		MinVersion:             tls.VersionTLS13,
-		Certificates:           []tls.Certificate{id.cert},
+		GetCertificate:         func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return id.cert.Load(), nil },
+		GetClientCertificate:   func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return id.cert.Load(), nil },
 		ClientAuth:             tls.RequireAnyClientCert,
 		InsecureSkipVerify:     true, // of the host name only: verify looks at the chain
 		VerifyConnection:       id.verify,
@@ -62,8 +93,12 @@ func (id *Identity) verify(c tls.ConnectionState) error {
 	if len(c.PeerCertificates) == 0 {
 		return errors.New("no certificate")
 	}
-	_, err := c.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: id.pool, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}})
+	_, err := c.PeerCertificates[0].Verify(id.verifyOptions())
 	return err
+}
+
+func (id *Identity) verifyOptions() x509.VerifyOptions {
+	return x509.VerifyOptions{Roots: id.pool, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}
 }
 
 // How many bytes may be under way, in a stream and in a connection, before the other side has read any.
@@ -75,9 +110,11 @@ const (
 )
 
 // NewServer returns a gRPC server that only processes of the platform can speak to.
-func (id *Identity) NewServer() *grpc.Server {
-	return grpc.NewServer(grpc.Creds(credentials.NewTLS(id.config())), grpc.MaxConcurrentStreams(1<<20),
-		grpc.ForceServerCodecV2(newCodec()), grpc.UnknownServiceHandler(foreign), grpc.InitialWindowSize(streamWindow), grpc.InitialConnWindowSize(connWindow))
+func (id *Identity) NewServer() *grpc.Server { return newServer(id.config()) }
+
+func newServer(c *tls.Config, o ...grpc.ServerOption) *grpc.Server {
+	return grpc.NewServer(append(o, grpc.Creds(credentials.NewTLS(c)), grpc.MaxConcurrentStreams(1<<20),
+		grpc.ForceServerCodecV2(newCodec()), grpc.UnknownServiceHandler(foreign), grpc.InitialWindowSize(streamWindow), grpc.InitialConnWindowSize(connWindow))...)
 }
 
 // foreign answers who asks for what is not in this wire: a process of another version.
@@ -86,10 +123,15 @@ func foreign(_ any, stream grpc.ServerStream) error {
 	return status.Errorf(codes.Unimplemented, "this process speaks %s, and was asked for %s: both must be built from the same version", pb.Wire(), method)
 }
 
-// Dial returns a connection that is made when it is first used.
-func (id *Identity) Dial(addr string) (*grpc.ClientConn, error) {
+// Dial returns a connection that is made when it is first used. The process there has to have one of the roles; without any it
+// has to be of the platform.
+func (id *Identity) Dial(addr string, roles ...Role) (*grpc.ClientConn, error) {
+	config := id.config()
+	if len(roles) > 0 {
+		config = id.TLS(roles...)
+	}
 	return grpc.NewClient("passthrough:///"+addr,
-		grpc.WithTransportCredentials(credentials.NewTLS(id.config())), grpc.WithDefaultCallOptions(grpc.ForceCodecV2(newCodec())),
+		grpc.WithTransportCredentials(credentials.NewTLS(config)), grpc.WithDefaultCallOptions(grpc.ForceCodecV2(newCodec())),
 		grpc.WithInitialWindowSize(streamWindow), grpc.WithInitialConnWindowSize(connWindow),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 2, Jitter: 0.2, MaxDelay: time.Second},
@@ -112,10 +154,18 @@ func Caller(ctx context.Context) (Role, string, error) {
 
 // otherSide returns the role and name of the other side of a connection.
 func otherSide(c tls.ConnectionState) (Role, string, error) {
-	if len(c.PeerCertificates) == 0 || len(c.PeerCertificates[0].URIs) != 1 {
+	if len(c.PeerCertificates) == 0 {
 		return "", "", status.Error(codes.Unauthenticated, "no certificate")
 	}
-	role, name, ok := parseWho(c.PeerCertificates[0].URIs[0].Path)
+	return whoIs(c.PeerCertificates[0])
+}
+
+// whoIs reads a certificate.
+func whoIs(cert *x509.Certificate) (Role, string, error) {
+	if len(cert.URIs) != 1 {
+		return "", "", status.Error(codes.Unauthenticated, "a certificate of nobody")
+	}
+	role, name, ok := parseWho(cert.URIs[0].Path)
 	if !ok {
 		return "", "", status.Error(codes.Unauthenticated, "a certificate without a role")
 	}

@@ -2873,6 +2873,178 @@ func (x *Failed) GetCodec() bool {
 	return false
 }
 
+type RedeemRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Secret        []byte                 `protobuf:"bytes,1,opt,name=secret,proto3" json:"secret,omitempty"` // of the token
+	Csr           []byte                 `protobuf:"bytes,2,opt,name=csr,proto3" json:"csr,omitempty"`       // PKCS #10: of it only the key counts
+	Name          string                 `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	Role          string                 `protobuf:"bytes,4,opt,name=role,proto3" json:"role,omitempty"` // in which the certificate is to be used: that of the token, or it is refused
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RedeemRequest) Reset() {
+	*x = RedeemRequest{}
+	mi := &file_gridrpc_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RedeemRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RedeemRequest) ProtoMessage() {}
+
+func (x *RedeemRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gridrpc_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RedeemRequest.ProtoReflect.Descriptor instead.
+func (*RedeemRequest) Descriptor() ([]byte, []int) {
+	return file_gridrpc_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *RedeemRequest) GetSecret() []byte {
+	if x != nil {
+		return x.Secret
+	}
+	return nil
+}
+
+func (x *RedeemRequest) GetCsr() []byte {
+	if x != nil {
+		return x.Csr
+	}
+	return nil
+}
+
+func (x *RedeemRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *RedeemRequest) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+type RenewRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Csr           []byte                 `protobuf:"bytes,1,opt,name=csr,proto3" json:"csr,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RenewRequest) Reset() {
+	*x = RenewRequest{}
+	mi := &file_gridrpc_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RenewRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RenewRequest) ProtoMessage() {}
+
+func (x *RenewRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gridrpc_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RenewRequest.ProtoReflect.Descriptor instead.
+func (*RenewRequest) Descriptor() ([]byte, []int) {
+	return file_gridrpc_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *RenewRequest) GetCsr() []byte {
+	if x != nil {
+		return x.Csr
+	}
+	return nil
+}
+
+type Enrolled struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Certificate   []byte                 `protobuf:"bytes,1,opt,name=certificate,proto3" json:"certificate,omitempty"` // X.509
+	Masters       []string               `protobuf:"bytes,2,rep,name=masters,proto3" json:"masters,omitempty"`         // where they listen
+	Store         string                 `protobuf:"bytes,3,opt,name=store,proto3" json:"store,omitempty"`             // of checkpoints; empty: none that can be reached from other machines
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Enrolled) Reset() {
+	*x = Enrolled{}
+	mi := &file_gridrpc_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Enrolled) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Enrolled) ProtoMessage() {}
+
+func (x *Enrolled) ProtoReflect() protoreflect.Message {
+	mi := &file_gridrpc_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Enrolled.ProtoReflect.Descriptor instead.
+func (*Enrolled) Descriptor() ([]byte, []int) {
+	return file_gridrpc_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *Enrolled) GetCertificate() []byte {
+	if x != nil {
+		return x.Certificate
+	}
+	return nil
+}
+
+func (x *Enrolled) GetMasters() []string {
+	if x != nil {
+		return x.Masters
+	}
+	return nil
+}
+
+func (x *Enrolled) GetStore() string {
+	if x != nil {
+		return x.Store
+	}
+	return ""
+}
+
 var File_gridrpc_proto protoreflect.FileDescriptor
 
 const file_gridrpc_proto_rawDesc = "" +
@@ -3076,7 +3248,18 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\x06Failed\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x14\n" +
 	"\x05stack\x18\x02 \x01(\tR\x05stack\x12\x14\n" +
-	"\x05codec\x18\x03 \x01(\bR\x05codec2\xba\x01\n" +
+	"\x05codec\x18\x03 \x01(\bR\x05codec\"a\n" +
+	"\rRedeemRequest\x12\x16\n" +
+	"\x06secret\x18\x01 \x01(\fR\x06secret\x12\x10\n" +
+	"\x03csr\x18\x02 \x01(\fR\x03csr\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x12\x12\n" +
+	"\x04role\x18\x04 \x01(\tR\x04role\" \n" +
+	"\fRenewRequest\x12\x10\n" +
+	"\x03csr\x18\x01 \x01(\fR\x03csr\"\\\n" +
+	"\bEnrolled\x12 \n" +
+	"\vcertificate\x18\x01 \x01(\fR\vcertificate\x12\x18\n" +
+	"\amasters\x18\x02 \x03(\tR\amasters\x12\x14\n" +
+	"\x05store\x18\x03 \x01(\tR\x05store2\xba\x01\n" +
 	"\x04Node\x129\n" +
 	"\x05Probe\x12\x18.gridrpc.v2.ProbeRequest\x1a\x16.gridrpc.v2.ProbeReply\x125\n" +
 	"\x05Beats\x12\x13.gridrpc.v2.Beating\x1a\x13.gridrpc.v2.Beating(\x010\x01\x12@\n" +
@@ -3088,7 +3271,11 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\x04Root\x12\x17.gridrpc.v2.RootRequest\x1a\x15.gridrpc.v2.RootReply2\x80\x01\n" +
 	"\x06Server\x129\n" +
 	"\x05Calls\x12\x15.gridrpc.v2.CallFrame\x1a\x15.gridrpc.v2.CallFrame(\x010\x01\x12;\n" +
-	"\x05Trunk\x12\x16.gridrpc.v2.CallFrames\x1a\x16.gridrpc.v2.CallFrames(\x010\x01B.Z,github.com/goulfm/goulfm/gridrpc/internal/pbb\x06proto3"
+	"\x05Trunk\x12\x16.gridrpc.v2.CallFrames\x1a\x16.gridrpc.v2.CallFrames(\x010\x012\x80\x01\n" +
+	"\n" +
+	"Enrollment\x129\n" +
+	"\x06Redeem\x12\x19.gridrpc.v2.RedeemRequest\x1a\x14.gridrpc.v2.Enrolled\x127\n" +
+	"\x05Renew\x12\x18.gridrpc.v2.RenewRequest\x1a\x14.gridrpc.v2.EnrolledB.Z,github.com/goulfm/goulfm/gridrpc/internal/pbb\x06proto3"
 
 var (
 	file_gridrpc_proto_rawDescOnce sync.Once
@@ -3103,7 +3290,7 @@ func file_gridrpc_proto_rawDescGZIP() []byte {
 }
 
 var file_gridrpc_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_gridrpc_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
+var file_gridrpc_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
 var file_gridrpc_proto_goTypes = []any{
 	(Refusal_Why)(0),        // 0: gridrpc.v2.Refusal.Why
 	(*Ref)(nil),             // 1: gridrpc.v2.Ref
@@ -3147,6 +3334,9 @@ var file_gridrpc_proto_goTypes = []any{
 	(*Checkpointed)(nil),    // 39: gridrpc.v2.Checkpointed
 	(*Result)(nil),          // 40: gridrpc.v2.Result
 	(*Failed)(nil),          // 41: gridrpc.v2.Failed
+	(*RedeemRequest)(nil),   // 42: gridrpc.v2.RedeemRequest
+	(*RenewRequest)(nil),    // 43: gridrpc.v2.RenewRequest
+	(*Enrolled)(nil),        // 44: gridrpc.v2.Enrolled
 }
 var file_gridrpc_proto_depIdxs = []int32{
 	1,  // 0: gridrpc.v2.ProbeReply.me:type_name -> gridrpc.v2.Ref
@@ -3207,17 +3397,21 @@ var file_gridrpc_proto_depIdxs = []int32{
 	23, // 55: gridrpc.v2.Agent.Root:input_type -> gridrpc.v2.RootRequest
 	30, // 56: gridrpc.v2.Server.Calls:input_type -> gridrpc.v2.CallFrame
 	29, // 57: gridrpc.v2.Server.Trunk:input_type -> gridrpc.v2.CallFrames
-	3,  // 58: gridrpc.v2.Node.Probe:output_type -> gridrpc.v2.ProbeReply
-	4,  // 59: gridrpc.v2.Node.Beats:output_type -> gridrpc.v2.Beating
-	26, // 60: gridrpc.v2.Node.Describe:output_type -> gridrpc.v2.Description
-	8,  // 61: gridrpc.v2.Agent.Link:output_type -> gridrpc.v2.Down
-	20, // 62: gridrpc.v2.Agent.Schedule:output_type -> gridrpc.v2.ScheduleReply
-	22, // 63: gridrpc.v2.Agent.Find:output_type -> gridrpc.v2.FindReply
-	24, // 64: gridrpc.v2.Agent.Root:output_type -> gridrpc.v2.RootReply
-	30, // 65: gridrpc.v2.Server.Calls:output_type -> gridrpc.v2.CallFrame
-	29, // 66: gridrpc.v2.Server.Trunk:output_type -> gridrpc.v2.CallFrames
-	58, // [58:67] is the sub-list for method output_type
-	49, // [49:58] is the sub-list for method input_type
+	42, // 58: gridrpc.v2.Enrollment.Redeem:input_type -> gridrpc.v2.RedeemRequest
+	43, // 59: gridrpc.v2.Enrollment.Renew:input_type -> gridrpc.v2.RenewRequest
+	3,  // 60: gridrpc.v2.Node.Probe:output_type -> gridrpc.v2.ProbeReply
+	4,  // 61: gridrpc.v2.Node.Beats:output_type -> gridrpc.v2.Beating
+	26, // 62: gridrpc.v2.Node.Describe:output_type -> gridrpc.v2.Description
+	8,  // 63: gridrpc.v2.Agent.Link:output_type -> gridrpc.v2.Down
+	20, // 64: gridrpc.v2.Agent.Schedule:output_type -> gridrpc.v2.ScheduleReply
+	22, // 65: gridrpc.v2.Agent.Find:output_type -> gridrpc.v2.FindReply
+	24, // 66: gridrpc.v2.Agent.Root:output_type -> gridrpc.v2.RootReply
+	30, // 67: gridrpc.v2.Server.Calls:output_type -> gridrpc.v2.CallFrame
+	29, // 68: gridrpc.v2.Server.Trunk:output_type -> gridrpc.v2.CallFrames
+	44, // 69: gridrpc.v2.Enrollment.Redeem:output_type -> gridrpc.v2.Enrolled
+	44, // 70: gridrpc.v2.Enrollment.Renew:output_type -> gridrpc.v2.Enrolled
+	60, // [60:71] is the sub-list for method output_type
+	49, // [49:60] is the sub-list for method input_type
 	49, // [49:49] is the sub-list for extension type_name
 	49, // [49:49] is the sub-list for extension extendee
 	0,  // [0:49] is the sub-list for field type_name
@@ -3264,9 +3458,9 @@ func file_gridrpc_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gridrpc_proto_rawDesc), len(file_gridrpc_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   41,
+			NumMessages:   44,
 			NumExtensions: 0,
-			NumServices:   3,
+			NumServices:   4,
 		},
 		GoTypes:           file_gridrpc_proto_goTypes,
 		DependencyIndexes: file_gridrpc_proto_depIdxs,

@@ -566,3 +566,151 @@ var Server_ServiceDesc = grpc.ServiceDesc{
 	},
 	Metadata: "gridrpc.proto",
 }
+
+const (
+	Enrollment_Redeem_FullMethodName = "/gridrpc.v2.Enrollment/Redeem"
+	Enrollment_Renew_FullMethodName  = "/gridrpc.v2.Enrollment/Renew"
+)
+
+// EnrollmentClient is the client API for Enrollment service.
+//
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// Enrollment is what masters answer: certificates for machines that do not see the folder of the platform.
+type EnrollmentClient interface {
+	// Redeem changes a token for a certificate. It is the one call that a process without a certificate may make.
+	Redeem(ctx context.Context, in *RedeemRequest, opts ...grpc.CallOption) (*Enrolled, error)
+	// Renew prolongs the certificate with which it is called.
+	Renew(ctx context.Context, in *RenewRequest, opts ...grpc.CallOption) (*Enrolled, error)
+}
+
+type enrollmentClient struct {
+	cc grpc.ClientConnInterface
+}
+
+func NewEnrollmentClient(cc grpc.ClientConnInterface) EnrollmentClient {
+	return &enrollmentClient{cc}
+}
+
+func (c *enrollmentClient) Redeem(ctx context.Context, in *RedeemRequest, opts ...grpc.CallOption) (*Enrolled, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Enrolled)
+	err := c.cc.Invoke(ctx, Enrollment_Redeem_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *enrollmentClient) Renew(ctx context.Context, in *RenewRequest, opts ...grpc.CallOption) (*Enrolled, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Enrolled)
+	err := c.cc.Invoke(ctx, Enrollment_Renew_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// EnrollmentServer is the server API for Enrollment service.
+// All implementations must embed UnimplementedEnrollmentServer
+// for forward compatibility.
+//
+// Enrollment is what masters answer: certificates for machines that do not see the folder of the platform.
+type EnrollmentServer interface {
+	// Redeem changes a token for a certificate. It is the one call that a process without a certificate may make.
+	Redeem(context.Context, *RedeemRequest) (*Enrolled, error)
+	// Renew prolongs the certificate with which it is called.
+	Renew(context.Context, *RenewRequest) (*Enrolled, error)
+	mustEmbedUnimplementedEnrollmentServer()
+}
+
+// UnimplementedEnrollmentServer must be embedded to have
+// forward compatible implementations.
+//
+// NOTE: this should be embedded by value instead of pointer to avoid a nil
+// pointer dereference when methods are called.
+type UnimplementedEnrollmentServer struct{}
+
+func (UnimplementedEnrollmentServer) Redeem(context.Context, *RedeemRequest) (*Enrolled, error) {
+	return nil, status.Error(codes.Unimplemented, "method Redeem not implemented")
+}
+func (UnimplementedEnrollmentServer) Renew(context.Context, *RenewRequest) (*Enrolled, error) {
+	return nil, status.Error(codes.Unimplemented, "method Renew not implemented")
+}
+func (UnimplementedEnrollmentServer) mustEmbedUnimplementedEnrollmentServer() {}
+func (UnimplementedEnrollmentServer) testEmbeddedByValue()                    {}
+
+// UnsafeEnrollmentServer may be embedded to opt out of forward compatibility for this service.
+// Use of this interface is not recommended, as added methods to EnrollmentServer will
+// result in compilation errors.
+type UnsafeEnrollmentServer interface {
+	mustEmbedUnimplementedEnrollmentServer()
+}
+
+func RegisterEnrollmentServer(s grpc.ServiceRegistrar, srv EnrollmentServer) {
+	// If the following call panics, it indicates UnimplementedEnrollmentServer was
+	// embedded by pointer and is nil.  This will cause panics if an
+	// unimplemented method is ever invoked, so we test this at initialization
+	// time to prevent it from happening at runtime later due to I/O.
+	if t, ok := srv.(interface{ testEmbeddedByValue() }); ok {
+		t.testEmbeddedByValue()
+	}
+	s.RegisterService(&Enrollment_ServiceDesc, srv)
+}
+
+func _Enrollment_Redeem_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RedeemRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(EnrollmentServer).Redeem(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Enrollment_Redeem_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(EnrollmentServer).Redeem(ctx, req.(*RedeemRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Enrollment_Renew_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RenewRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(EnrollmentServer).Renew(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Enrollment_Renew_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(EnrollmentServer).Renew(ctx, req.(*RenewRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+// Enrollment_ServiceDesc is the grpc.ServiceDesc for Enrollment service.
+// It's only intended for direct use with grpc.RegisterService,
+// and not to be introspected or modified (even as a copy)
+var Enrollment_ServiceDesc = grpc.ServiceDesc{
+	ServiceName: "gridrpc.v2.Enrollment",
+	HandlerType: (*EnrollmentServer)(nil),
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "Redeem",
+			Handler:    _Enrollment_Redeem_Handler,
+		},
+		{
+			MethodName: "Renew",
+			Handler:    _Enrollment_Renew_Handler,
+		},
+	},
+	Streams:  []grpc.StreamDesc{},
+	Metadata: "gridrpc.proto",
+}

@@ -1,0 +1,107 @@
+package link
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/goulfm/goulfm/gridrpc/internal/token"
+)
+
+// NewGate returns a gRPC server as NewServer does, which besides lets processes that have no certificate yet call some methods,
+// and nothing else. It shows them the certificate of the authority, of which they know the hash.
+func (id *Identity) NewGate(methods ...string) *grpc.Server {
+	c := id.config()
+	c.ClientAuth = tls.RequestClientCert
+	c.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+		chain := *id.cert.Load()
+		chain.Certificate = append(slices.Clone(chain.Certificate), id.ca.Raw)
+		return &chain, nil
+	}
+	c.VerifyConnection = func(state tls.ConnectionState) error {
+		if len(state.PeerCertificates) == 0 {
+			return nil
+		}
+		return id.verify(state)
+	}
+	admit := func(ctx context.Context, method string) error {
+		if slices.Contains(methods, method) {
+			return nil
+		}
+		_, _, err := Caller(ctx)
+		return err
+	}
+	return newServer(c,
+		grpc.UnaryInterceptor(func(ctx context.Context, m any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+			if err := admit(ctx, info.FullMethod); err != nil {
+				return nil, err
+			}
+			return next(ctx, m)
+		}),
+		grpc.StreamInterceptor(func(v any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+			if err := admit(stream.Context(), info.FullMethod); err != nil {
+				return err
+			}
+			return next(v, stream)
+		}))
+}
+
+// ErrOtherAuthority says that who answers is not of the platform that was meant.
+var ErrOtherAuthority = errors.New("who answers there is not a master of the platform that the token is of: somebody is in between, or another platform is there now: " +
+	`compare the address with that of the platform, and make a new token with "gridrpc token new"`)
+
+// Knock connects a process without a certificate to a master of the platform whose authority's certificate has this hash, and
+// returns that certificate. Nothing is said to anybody else.
+func Knock(ctx context.Context, addr string, ca token.Hash) (*grpc.ClientConn, *x509.Certificate, error) {
+	var authority *x509.Certificate
+	d := tls.Dialer{Config: &tls.Config{
+		MinVersion: tls.VersionTLS13, NextProtos: []string{"h2"},
+		InsecureSkipVerify: true, // of the host name, and of an authority of the system's: pinned looks at the chain
+		VerifyConnection: func(state tls.ConnectionState) (err error) {
+			authority, err = pinned(state, ca)
+			return err
+		},
+	}}
+	tcp, err := d.DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return nil, nil, err
+	}
+	once := make(chan net.Conn, 1)
+	once <- tcp
+	conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(insecure.NewCredentials()), // TLS is below
+		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(newCodec())),
+		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) {
+			select {
+			case c := <-once:
+				return c, nil
+			default:
+				return nil, errors.New("the connection has ended")
+			}
+		}))
+	return conn, authority, err
+}
+
+// pinned returns the authority's certificate of a chain, if it has this hash and stands for the other side, a master.
+func pinned(state tls.ConnectionState, ca token.Hash) (*x509.Certificate, error) {
+	at := slices.IndexFunc(state.PeerCertificates, func(c *x509.Certificate) bool { return token.HashOf(c.Raw) == ca })
+	if at < 1 || !state.PeerCertificates[at].IsCA {
+		return nil, ErrOtherAuthority
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(state.PeerCertificates[at])
+	leaf := state.PeerCertificates[0]
+	if _, err := leaf.Verify(x509.VerifyOptions{Roots: roots, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}); err != nil {
+		return nil, fmt.Errorf("%w (%w)", ErrOtherAuthority, err)
+	}
+	if role, _, err := whoIs(leaf); err != nil || role != Master {
+		return nil, ErrOtherAuthority
+	}
+	return state.PeerCertificates[at], nil
+}

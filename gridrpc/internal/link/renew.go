@@ -1,0 +1,75 @@
+package link
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/goulfm/goulfm/gridrpc/internal/token"
+	"github.com/goulfm/goulfm/internal/mono"
+)
+
+// ErrNotYet says that there is no newer certificate yet.
+var ErrNotYet = errors.New("no newer certificate is there yet")
+
+// Times of renewals.
+const (
+	tries    = 48               // in a life, while there is no new certificate
+	lookEach = 10 * time.Minute // at the clock: timers stand still while a machine sleeps
+)
+
+// KeepFresh gets a new certificate whenever half of the life of this one is over, until ctx is done. fetch returns one, or
+// ErrNotYet; say tells a person. No connection is cut.
+func (id *Identity) KeepFresh(ctx context.Context, fetch func(ctx context.Context) (tls.Certificate, error), say func(text string)) {
+	failing := false
+	for at := id.renewAt(); sleepUntil(ctx, at); {
+		cert, err := fetch(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil && cert.Leaf.NotAfter.After(id.Ends()):
+			id.cert.Store(&cert)
+			at, failing = id.renewAt(), false
+			say("its certificate is renewed, until " + id.Ends().Format(time.DateTime))
+			continue
+		case err != nil && !errors.Is(err, ErrNotYet) && !failing:
+			failing = true
+			say(fmt.Sprintf("its certificate, which ends at %s, is not renewed yet: %v", id.Ends().Format(time.DateTime), err))
+		}
+		at = time.Now().Add(id.life() / tries)
+	}
+}
+
+// FromFile returns what fetches the certificate that "gridrpc up" has put into folder dir for this process.
+func FromFile(dir, name string) func(context.Context) (tls.Certificate, error) {
+	return func(context.Context) (tls.Certificate, error) { return LoadPair(dir, name) }
+}
+
+// life is for how long the certificate was made.
+func (id *Identity) life() time.Duration {
+	leaf := id.cert.Load().Leaf
+	return leaf.NotAfter.Sub(leaf.NotBefore.Add(skew))
+}
+
+func (id *Identity) renewAt() time.Time {
+	ends := id.Ends()
+	at := token.RenewAt(mono.Time(ends.Add(-id.life()).UnixNano()), mono.Time(ends.UnixNano()))
+	return time.Unix(0, int64(at))
+}
+
+// sleepUntil waits until a time of the wall clock. It returns false if ctx is done before.
+func sleepUntil(ctx context.Context, at time.Time) bool {
+	for {
+		left := time.Until(at)
+		if left <= 0 {
+			return ctx.Err() == nil
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(min(left, lookEach)):
+		}
+	}
+}

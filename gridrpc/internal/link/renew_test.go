@@ -1,0 +1,142 @@
+package link
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// meet has two processes shake hands, and returns the connection.
+func meet(t *testing.T, one, other *Identity) (a, b *tls.Conn, err error) {
+	t.Helper()
+	left, right := net.Pipe() // who writes waits for a reader: also with an alert to who has left
+	for _, c := range []net.Conn{left, right} {
+		require.NoError(t, c.SetDeadline(time.Now().Add(time.Second)))
+		defer func() { require.NoError(t, c.SetDeadline(time.Time{})) }()
+	}
+	a, b = tls.Client(left, one.TLS(Worker)), tls.Server(right, other.TLS(Master))
+	served := make(chan error, 1)
+	go func() { served <- b.Handshake() }()
+	err = a.Handshake()
+	return a, b, errors.Join(err, <-served)
+}
+
+// echo sends a byte there.
+func echo(t *testing.T, a, b *tls.Conn) {
+	t.Helper()
+	sent := make(chan error, 1)
+	go func() {
+		_, err := a.Write([]byte{7})
+		sent <- err
+	}()
+	var got [1]byte
+	_, err := b.Read(got[:])
+	require.NoError(t, err)
+	require.NoError(t, <-sent)
+	require.Equal(t, byte(7), got[0])
+}
+
+// TestRenewal, in virtual time: for five days a connection stays that was made on the first, certificates are renewed at half of
+// their life, and who comes later gets the new ones. Who is not renewed is refused when its certificate has ended.
+func TestRenewal(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		authority, err := NewAuthority("p")
+		require.NoError(t, err)
+		require.NoError(t, authority.Save(dir))
+		load := func(role Role, name string) *Identity {
+			require.NoError(t, authority.Issue(dir, role, name))
+			id, err := Load(dir, name)
+			require.NoError(t, err)
+			return id
+		}
+		begun := time.Now()
+		master, server, left := load(Master, "ma"), load(Worker, "s1"), load(Master, "left")
+		var renewed []time.Duration
+		failures := 0
+		go master.KeepFresh(ctx, func(context.Context) (tls.Certificate, error) {
+			require.NoError(t, authority.Issue(dir, Master, "ma"))
+			renewed = append(renewed, time.Since(begun))
+			return LoadPair(dir, "ma")
+		}, func(string) {})
+		go server.KeepFresh(ctx, func(context.Context) (tls.Certificate, error) { // every third try is a success
+			if failures++; failures%3 != 0 {
+				return tls.Certificate{}, errors.New("master away")
+			}
+			require.NoError(t, authority.Issue(dir, Worker, "s1"))
+			return LoadPair(dir, "s1")
+		}, func(text string) { assert.True(t, strings.Contains(text, "renewed")) })
+		a, b, err := meet(t, master, server)
+		require.NoError(t, err)
+		for range 5 * 24 {
+			time.Sleep(time.Hour) // of virtual time
+			synctest.Wait()
+			echo(t, a, b)
+			c, d, err := meet(t, master, server)
+			require.NoError(t, err)
+			echo(t, d, c)
+		}
+		_, _, err = meet(t, left, server)
+		require.ErrorContains(t, err, "expired")
+		assert.Greater(t, failures, 15)
+		require.Len(t, renewed, 10)
+		for i, at := range renewed {
+			assert.Equal(t, time.Duration(i+1)*Life/2, at.Round(time.Minute))
+		}
+	})
+}
+
+// TestFromFile: a process takes what "up" has put into the folder, once it is newer.
+func TestFromFile(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		authority, err := NewAuthority("p")
+		require.NoError(t, err)
+		authority.Life = time.Hour
+		require.NoError(t, authority.Save(dir))
+		require.NoError(t, authority.Issue(dir, Agent, "a1"))
+		id, err := Load(dir, "a1")
+		require.NoError(t, err)
+		first := id.Ends()
+		go id.KeepFresh(ctx, FromFile(dir, "a1"), func(string) {})
+		time.Sleep(40 * time.Minute)
+		assert.Equal(t, first, id.Ends(), "nobody has made a new one")
+		require.NoError(t, authority.Issue(dir, Agent, "a1"))
+		time.Sleep(time.Hour / tries)
+		synctest.Wait()
+		assert.Equal(t, first.Add(40*time.Minute), id.Ends())
+		role, name, err := id.Who()
+		require.NoError(t, err)
+		assert.Equal(t, "agent a1", string(role)+" "+name)
+	})
+}
+
+// TestOpenAuthority: a platform that is started again has the authority of before.
+func TestOpenAuthority(t *testing.T) {
+	dir := t.TempDir()
+	_, err := OpenAuthority(dir, "p")
+	require.Error(t, err)
+	first, err := NewAuthority("p")
+	require.NoError(t, err)
+	require.NoError(t, first.Save(dir))
+	second, err := OpenAuthority(dir, "p")
+	require.NoError(t, err)
+	assert.True(t, first.Certificate().Equal(second.Certificate()))
+	require.NoError(t, second.Issue(dir, Worker, "s1"))
+	id, err := Load(dir, "s1")
+	require.NoError(t, err)
+	_, err = id.Pair().Leaf.Verify(id.verifyOptions())
+	require.NoError(t, err)
+}
