@@ -3,7 +3,9 @@ package gridrpc
 import (
 	"cmp"
 	"context"
+	"log"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -25,7 +27,8 @@ import (
 type Client struct {
 	id      *link.Identity
 	dir     string
-	masters string // as the caller gave them; "": those of the folder
+	member  *Membership // nil: it sees the platform's folder, or its environment says who it is
+	masters string      // as the caller gave them; "": those of the folder
 	ctx     context.Context
 	cancel  context.CancelFunc
 
@@ -58,8 +61,8 @@ func Detect(within time.Duration) DialOption {
 const clientName = "client"
 
 // Dial makes a client of the platform whose masters are at the given addresses, with the
-// certificate in the platform's folder. "" are the masters that GRIDRPC_MASTERS names, else
-// those of this machine's platform. It asks one of them, so that a mistake is known here.
+// certificate in the platform's folder, or the one that As names. "" are the masters that GRIDRPC_MASTERS names, else
+// those of this machine's platform, or of the identity. It asks one of them, so that a mistake is known here.
 func Dial(ctx context.Context, masters string, options ...DialOption) (*Client, error) {
 	dir := DefaultDir()
 	c := &Client{dir: dir, masters: masters, conns: map[string]*grpc.ClientConn{}, trunks: map[string]*clientTrunk{}, origin: time.Now()}
@@ -70,11 +73,7 @@ func Dial(ctx context.Context, masters string, options ...DialOption) (*Client, 
 	if err := c.guards.asked.Check(); err != nil {
 		return nil, &Error{Op: "dial", Err: err}
 	}
-	addresses, err := c.addresses()
-	if err != nil {
-		return nil, &Error{Op: "dial", Err: err}
-	}
-	id, err := link.Load(dir, clientName)
+	id, fresh, addresses, err := c.identify(ctx)
 	if err != nil {
 		return nil, &Error{Op: "dial", Err: err}
 	}
@@ -83,11 +82,26 @@ func Dial(ctx context.Context, masters string, options ...DialOption) (*Client, 
 		return nil, &Error{Op: "dial", Err: err}
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
+	go fresh(c.ctx, nil)
 	if _, err := c.schedule(ctx, &pb.ScheduleRequest{}); err != nil {
 		c.Close()
 		return nil, &Error{Op: "dial", Err: err}
 	}
 	return c, nil
+}
+
+// identify returns who the client is, and the masters, which are where its identity is.
+func (c *Client) identify(ctx context.Context) (id *link.Identity, fresh func(context.Context, *log.Logger), masters []string, err error) {
+	if c.member == nil && os.Getenv(EnvIdentity) == "" { // a platform that is not up is the likelier mistake
+		if masters, err = c.addresses(); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	id, fresh, c.dir, err = identify(ctx, c.member, c.dir, link.Client, clientName)
+	if err == nil {
+		masters, err = c.addresses()
+	}
+	return id, fresh, masters, err
 }
 
 // heartbeatsAt is where heartbeats of servers come to: the address from which a master is reached.

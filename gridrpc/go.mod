@@ -3,6 +3,7 @@ module github.com/goulfm/goulfm/gridrpc
 go 1.26.0
 
 require (
+	github.com/gofrs/flock v0.13.2
 	github.com/goulfm/goulfm v0.0.0
 	github.com/hashicorp/raft v1.8.0
 	github.com/johannesboyne/gofakes3 v1.2.0

@@ -1,110 +1,102 @@
 package gridrpc
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net"
 	"os"
-	"slices"
-	"sync"
-	"time"
 
-	"github.com/goulfm/goulfm/fd/adaptive"
-	"github.com/goulfm/goulfm/gridrpc/internal/branch"
+	"github.com/goulfm/goulfm/gridrpc/internal/enroll"
 	"github.com/goulfm/goulfm/gridrpc/internal/folder"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
-	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
-// Times between two reports, at least and at most: agents forget what they have promised of a
-// server when it reports.
-const (
-	reportEvery  = 100 * time.Millisecond
-	reportWithin = 2 * time.Second
-)
+// EnvIdentity is the name in the environment of a program of the folder with its identity: it does not see that of the platform.
+const EnvIdentity = folder.EnvOwn
 
-// detection is how long a silent agent is waited for.
-const detection = 5 * adaptive.Second
-
-// leaf is the place of a server in the tree of agents.
-type leaf struct {
-	server *Server
-	branch *branch.Branch
-
-	mu      sync.Mutex // held while the parent is told: it hears everything in order
-	told    []kept     // calls that the parent knows of
-	tellAll bool       // it knows of none
+// Membership is how a program on a machine that does not see the platform's folder comes into the platform: by an identity that
+// is in a folder of its own, and for which "gridrpc token new" makes a token, once. The identity is renewed while
+// the program runs. One that did not run for a day needs a new token, and has its name back if nobody else has taken it.
+type Membership struct {
+	Dir   string // folder of the identity; "" is what GRIDRPC_IDENTITY says, else gridrpc/client or gridrpc/server in the user's folder of settings
+	Token string // redeemed if there is no identity in Dir yet; "" is none
+	Name  string // of this process, if the token is redeemed; "" is one of the machine and its key
 }
 
-// join gives the server its place.
-func (s *Server) join(ctx context.Context, id *link.Identity) error {
-	q := adaptive.QoS{Detection: detection}
-	if text := os.Getenv(folder.EnvDetect); text != "" {
-		d, err := time.ParseDuration(text)
+// As has a client be who a membership says.
+func As(m Membership) DialOption { return func(c *Client) { c.member = &m } }
+
+// Enter redeems the token of a membership, unless there is an identity already, for a server or a client. It returns the folder of the
+// identity and the name in it. Dial and Main do so themselves.
+func Enter(ctx context.Context, m Membership, server bool) (dir, name string, err error) {
+	role := link.Client
+	if server {
+		role = link.Worker
+	}
+	id, dir, err := m.enter(ctx, role)
+	if err == nil {
+		_, name, err = id.Who()
+	}
+	if err != nil {
+		return "", "", &Error{Op: "join", Err: err}
+	}
+	return dir, name, nil
+}
+
+func (m Membership) enter(ctx context.Context, role link.Role) (*link.Identity, string, error) {
+	w := enroll.Wish{Dir: cmp.Or(m.Dir, os.Getenv(EnvIdentity)), Token: m.Token, Name: m.Name, Role: role}
+	return enroll.Enter(ctx, w)
+}
+
+// identify returns who this process is: a member, or a process of the platform whose folder it sees; what keeps its certificate fresh
+// until ctx is done; and the folder.
+func identify(ctx context.Context, m *Membership, dir string, role link.Role, name string) (id *link.Identity, fresh func(context.Context, *log.Logger), home string, err error) {
+	if m == nil && os.Getenv(EnvIdentity) != "" {
+		m = &Membership{}
+	}
+	if m == nil {
+		if id, err = link.Load(dir, name); err != nil {
+			return nil, nil, "", err
+		}
+		return id, func(ctx context.Context, l *log.Logger) { id.KeepFresh(ctx, link.FromFile(dir, name), say(l)) }, dir, nil
+	}
+	if id, home, err = m.enter(ctx, role); err != nil {
+		return nil, nil, "", fmt.Errorf("join: %w", err)
+	}
+	return id, func(ctx context.Context, l *log.Logger) { id.KeepFresh(ctx, enroll.Renewal(id, home), say(l)) }, home, nil
+}
+
+// say returns what prints a line; without a logger nothing does.
+func say(l *log.Logger) func(string) {
+	if l == nil {
+		return func(string) {}
+	}
+	return func(text string) { l.Print(text) }
+}
+
+// listenForMasters has a server of another machine listen at the address from which it reaches a master, unless its environment says where.
+func listenForMasters(dir string) (string, error) {
+	if os.Getenv(folder.EnvListen) != "" {
+		return folder.ListenAt(), nil
+	}
+	masters, err := folder.Masters(dir)
+	if err != nil {
+		return "", err
+	}
+	var failures []error
+	for _, addr := range masters {
+		host, _, err := net.SplitHostPort(addr)
 		if err != nil {
-			return err
+			continue
 		}
-		q.Detection = adaptive.Duration(d)
-	}
-	if err := q.Check(); err != nil {
-		return err
-	}
-	l := &leaf{server: s}
-	l.branch = branch.New(ctx, branch.Config{
-		Me: s.me, Identity: id, Pulse: s.pulse, Parent: os.Getenv(folder.EnvParent), Detect: q, Owner: l, Stay: os.Getenv(folder.EnvStay) != "",
-		Address: func(name string) string { return folder.Address(s.dir, name) },
-		Oracle:  func(ctx context.Context) (*pb.Ref, error) { return folder.Root(ctx, s.dir, id) },
-	})
-	s.leaf = l
-	l.branch.Start()
-	go l.tellParent(ctx)
-	return nil
-}
-
-// tellParent reports what has changed.
-func (l *leaf) tellParent(ctx context.Context) {
-	for ctx.Err() == nil {
-		select {
-		case <-ctx.Done():
-		case <-l.server.news:
-		case <-time.After(reportWithin):
+		here, err := folder.ReachedFrom(host)
+		if err == nil {
+			return net.JoinHostPort(here, "0"), nil
 		}
-		l.report(0)
-		select {
-		case <-ctx.Done():
-		case <-time.After(reportEvery):
-		}
+		failures = append(failures, err)
 	}
+	return "", fmt.Errorf("%w: is the network there? Or say by %s where this server listens", errors.Join(failures...), folder.EnvListen)
 }
-
-func (l *leaf) report(answers uint64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	r := &pb.Report{Estimates: l.server.estimates(), Answers: answers}
-	if now := l.server.keeping(); l.tellAll || !slices.Equal(now, l.told) {
-		r.Keeping = &pb.Keeping{}
-		for _, k := range now {
-			r.Keeping.Calls = append(r.Keeping.Calls, k.toWire(l.server.me))
-		}
-		l.told, l.tellAll = now, false
-	}
-	l.branch.Report(r)
-}
-
-// Attached has a new parent told everything.
-func (l *leaf) Attached() {
-	l.mu.Lock()
-	l.tellAll = true
-	l.mu.Unlock()
-	l.report(0)
-}
-
-// Asked answers a question of the parent.
-func (l *leaf) Asked(q *pb.Question) { l.report(q.Number) }
-
-// Reported, Gone: a server has no children.
-func (l *leaf) Reported(uint64, *pb.Report) {}
-
-// Gone is as Reported.
-func (l *leaf) Gone(uint64) {}
-
-// Say tells a person something.
-func (l *leaf) Say(text string) { l.server.log.Print(text) }

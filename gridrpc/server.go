@@ -17,6 +17,7 @@ import (
 
 	"github.com/goulfm/goulfm/gridrpc/internal/branch"
 	"github.com/goulfm/goulfm/gridrpc/internal/collate"
+	"github.com/goulfm/goulfm/gridrpc/internal/enroll"
 	"github.com/goulfm/goulfm/gridrpc/internal/folder"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
@@ -28,8 +29,9 @@ import (
 
 // Server offers services. Its fields may be set in the function that Main calls.
 type Server struct {
-	Places int // bodies that run at once; default the number of CPUs
-	Queue  int // calls that may wait besides; default as many again
+	Places int         // bodies that run at once; default the number of CPUs
+	Queue  int         // calls that may wait besides; default as many again
+	Member *Membership // of a server on a machine that does not see the folder of the platform; nil: it sees it, or GRIDRPC_IDENTITY says who it is
 
 	services map[string]*service
 	me       *pb.Ref
@@ -89,27 +91,42 @@ func serve(ctx context.Context, setup func(*Server) error) error {
 		s.Queue = s.Places
 	}
 	s.ctx, s.slots = ctx, make(chan struct{}, s.Places)
-	name := os.Getenv(folder.EnvName)
-	if !nameForm.MatchString(name) {
-		return &Error{Op: "serve", Err: fmt.Errorf("%s is %q, want a name: start this program with \"gridrpc up\"", folder.EnvName, name)}
+	name, member := os.Getenv(folder.EnvName), s.Member != nil || os.Getenv(EnvIdentity) != ""
+	if !member && !nameForm.MatchString(name) {
+		return &Error{Op: "serve", Err: fmt.Errorf("%s is %q, want a name: start this program with \"gridrpc up\", or \"gridrpc serve\" on other machines", folder.EnvName, name)}
 	}
-	id, err := link.Load(s.dir, name)
+	id, fresh, dir, err := identify(ctx, s.Member, s.dir, link.Worker, name)
 	if err != nil {
 		return &Error{Op: "serve", Server: name, Err: err}
 	}
-	return s.listen(ctx, id, name)
+	at := folder.ListenAt()
+	if s.dir = dir; member {
+		release, err := enroll.Occupy(dir)
+		if err == nil {
+			defer release()
+			_, name, err = id.Who()
+		}
+		if err == nil {
+			at, err = listenForMasters(dir)
+		}
+		if err != nil {
+			return &Error{Op: "serve", Server: name, Err: err}
+		}
+	}
+	s.log = log.New(os.Stderr, name+": ", log.Lmsgprefix)
+	go fresh(ctx, s.log)
+	return s.listen(ctx, id, name, at)
 }
 
 // listen serves until ctx is done.
-func (s *Server) listen(ctx context.Context, id *link.Identity, name string) error {
-	l, err := net.Listen("tcp", folder.ListenAt())
+func (s *Server) listen(ctx context.Context, id *link.Identity, name, at string) error {
+	l, err := net.Listen("tcp", at)
 	if err != nil {
 		return &Error{Op: "serve", Server: name, Err: err}
 	}
 	s.me = &pb.Ref{Name: name, Incarnation: uint64(time.Now().UnixNano()), Addr: l.Addr().String(), Tier: branch.ServerTier}
 	s.host = folder.Host()
-	s.log = log.New(os.Stderr, name+": ", log.Lmsgprefix)
-	if s.store, err = platformStore(s.dir); err != nil {
+	if s.store, err = platformStore(s.dir, id); err != nil {
 		return &Error{Op: "serve", Server: name, Err: err}
 	}
 	if err := os.RemoveAll(s.workDir()); err != nil { // of an incarnation that was killed

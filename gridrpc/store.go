@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/goulfm/goulfm/gridrpc/internal/enroll"
 	"github.com/goulfm/goulfm/gridrpc/internal/folder"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/store/jetstream"
@@ -21,14 +22,16 @@ import (
 // servers see; or s3://BUCKET or s3://BUCKET/FOLDER, at the service that the environment names as
 // package store/s3 says; or jetstream://HOST:PORT,..., which "gridrpc up --store jetstream" starts,
 // with the certificate of this process in the folder of the platform. "" is none.
-func OpenStore(name string) (checkpoint.Store, error) {
+func OpenStore(name string) (checkpoint.Store, error) { return openStore(name, DefaultDir(), nil) }
+
+func openStore(name, dir string, id *link.Identity) (checkpoint.Store, error) {
 	switch scheme, _, ok := strings.Cut(name, "://"); {
 	case name == "":
 		return nil, nil
 	case ok && scheme+"://" == s3.Scheme:
 		return s3.Open(context.Background(), name)
 	case ok && scheme+"://" == jetstream.Scheme:
-		return openReplicas(name)
+		return openReplicas(name, dir, id)
 	case ok:
 		return nil, fmt.Errorf("%w: store %s://: want the path of a folder, %sBUCKET, or %sHOST:PORT,...", ErrUnsupported, scheme, s3.Scheme, jetstream.Scheme)
 	}
@@ -39,13 +42,19 @@ func OpenStore(name string) (checkpoint.Store, error) {
 	return checkpoint.Dir(path), nil
 }
 
-// openReplicas opens the platform's own store.
-func openReplicas(name string) (checkpoint.Store, error) {
-	id, err := link.Load(DefaultDir(), cmp.Or(os.Getenv(folder.EnvName), clientName))
-	if err != nil {
-		return nil, fmt.Errorf("store %s: %w", name, err)
+// openReplicas opens the platform's own store. Without an identity it takes that of a process in the folder.
+func openReplicas(name, dir string, id *link.Identity) (checkpoint.Store, error) {
+	if id == nil {
+		loaded, err := link.Load(dir, cmp.Or(os.Getenv(folder.EnvName), clientName))
+		if os.Getenv(EnvIdentity) != "" {
+			loaded, err = enroll.Load(dir)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("store %s: %w", name, err)
+		}
+		id = loaded
 	}
-	list, err := folder.Peers(DefaultDir(), folder.Replicas)
+	list, err := folder.Peers(dir, folder.Replicas)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // others may have started the servers
 		return nil, fmt.Errorf("store %s: %w", name, err)
 	}
@@ -60,11 +69,11 @@ func openReplicas(name string) (checkpoint.Store, error) {
 	return s, nil
 }
 
-// platformStore returns the store of the platform in folder dir.
-func platformStore(dir string) (checkpoint.Store, error) {
+// platformStore returns the store of the platform in folder dir, for a process of it.
+func platformStore(dir string, id *link.Identity) (checkpoint.Store, error) {
 	name, err := folder.Store(dir)
 	if err != nil {
 		return nil, err
 	}
-	return OpenStore(name)
+	return openStore(name, dir, id)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc"
 	"github.com/goulfm/goulfm/gridrpc/internal/agent"
 	"github.com/goulfm/goulfm/gridrpc/internal/branch"
+	"github.com/goulfm/goulfm/gridrpc/internal/enroll"
 	"github.com/goulfm/goulfm/gridrpc/internal/folder"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
@@ -25,6 +26,7 @@ func agentProcess(ctx context.Context, role string, args []string) error {
 	name := f.String("name", role, "of this process, as in its certificate")
 	tier := f.Int("tier", 0, "how far it is from the root; 0: one further than its first parent")
 	detect := f.Duration("detect", 0, "how long silent processes around are waited for")
+	life := f.Duration("life", link.Life, "of the certificates that a master issues")
 	several := f.Bool("council", false, "of a master: it is one of several, of which one is the root")
 	if err := parse(f, args); err != nil {
 		return err
@@ -43,6 +45,16 @@ func agentProcess(ctx context.Context, role string, args []string) error {
 		Root: role == "master", Stay: os.Getenv(folder.EnvStay) != "", Parent: os.Getenv(folder.EnvParent),
 		Address: func(name string) string { return folder.Address(dir, name) },
 		Oracle:  func(ctx context.Context) (*pb.RootReply, error) { return folder.RootAndTerm(ctx, dir, id) },
+	}
+	say := func(text string) { fmt.Fprintf(os.Stderr, "%s: %s\n", *name, text) }
+	go id.KeepFresh(ctx, link.FromFile(dir, *name), say)
+	if role == string(link.Master) {
+		authority, err := link.OpenAuthority(dir, platformName)
+		if err != nil {
+			return err
+		}
+		authority.Life = *life
+		c.Desk = &enroll.Desk{Dir: dir, Authority: authority, Now: time.Now, Say: say}
 	}
 	if *several {
 		return councillor(ctx, dir, c)

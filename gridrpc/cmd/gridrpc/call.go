@@ -19,6 +19,7 @@ func flags(name string) *flag.FlagSet {
 	f := flag.NewFlagSet(name, flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	f.Func("dir", "folder of the platform", func(dir string) error { return os.Setenv(gridrpc.EnvDir, dir) })
+	f.Func("identity", "folder of an identity, where the platform's folder is not seen", func(dir string) error { return os.Setenv(gridrpc.EnvIdentity, dir) })
 	return f
 }
 
@@ -38,6 +39,7 @@ func call(ctx context.Context, args []string) error {
 	watch := f.Bool("watch", false, "tell what happens")
 	timeout := f.Duration("timeout", 0, "give up after")
 	detect := f.Duration("detect", 30*time.Second, "until a silent server is given up")
+	join, name := joinFlags(f)
 	keep := f.Duration("keep", 0, "let the call go on without this command, and hold its outcome for so long")
 	if err := parse(f, args); err != nil || f.NArg() < 1 || f.NArg() > 2 {
 		return errUsage
@@ -55,7 +57,11 @@ func call(ctx context.Context, args []string) error {
 		limited, stop = context.WithTimeout(limited, *timeout)
 		defer stop()
 	}
-	c, err := gridrpc.Dial(limited, "", gridrpc.Detect(*detect))
+	options := []gridrpc.DialOption{gridrpc.Detect(*detect)}
+	if *join != "" {
+		options = append(options, gridrpc.As(gridrpc.Membership{Token: *join, Name: *name}))
+	}
+	c, err := gridrpc.Dial(limited, "", options...)
 	if err != nil {
 		return err
 	}

@@ -10,12 +10,14 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 )
 
 const usage = `usage:
   gridrpc up [--tree AxBx...xS] [--detect D] [--store FOLDER | s3://BUCKET | jetstream]
              [--masters 1 | 3 | 5] [--hosts A,B,C | N] [--rsh COMMAND] [--no-restart] [--no-recovery]
+             [--listen HOST] [--certificates D]
              PROGRAM [ARGUMENT...] | --program 'SERVICE=PROGRAM ARGUMENT...' ... [--image-every D]
         starts a platform here: a master, or several of which one is the root, A agents, B agents below each of them, ..., and
         S servers below each agent of the last level, which run PROGRAM, a program or a
@@ -24,13 +26,22 @@ const usage = `usage:
         (jetstream); several trees by commas are each below an agent of its own; silent
         processes are waited for D; with --hosts servers are started on these machines in
         turn, by ssh or COMMAND: they have to see the folder; or servers, and processes of
-        the store, are taken to be on N machines; with --program servers run, for each call, a program that
+        the store, are taken to be on N machines; with --listen other machines reach this one at
+        HOST; certificates last D (24h), and are renewed at half of that; with --program servers run, for each call, a program that
         knows nothing of all this, in a sandbox, from its input to its output (go doc ./sandbox)
-  gridrpc call [--watch] [--timeout D] [--detect D] [--keep D] SERVICE [JSON | @FILE | -]
+  gridrpc call [--watch] [--timeout D] [--detect D] [--keep D] [--join TOKEN] [--name NAME] SERVICE [JSON | @FILE | -]
         calls a service, and prints the result as JSON; with --keep the call goes on if this
-        command ends, and its outcome is held for D
+        command ends, and its outcome is held for D; with --join this machine does not see the platform's folder, and gets
+        an identity of a client by the token, in --identity, by default gridrpc/client in the user's folder of settings
   gridrpc attach [--watch] [--cancel] [ID]
         prints the result of a call that is kept, or cancels it; without ID lists them
+  gridrpc token new [--role server | client] [--uses N] [--for D] | ls | revoke ID
+        prints a token by which machines that do not see the platform's folder come in: one of
+        them within an hour, or N within D; lists tokens; ends one, and with it within a day who came by it
+  gridrpc serve [--join TOKEN] [--name NAME] [--identity DIR]
+                PROGRAM [ARGUMENT...] | --program 'SERVICE=PROGRAM ARGUMENT...' ... [--image-every D]
+        on such a machine: is a server of the platform; the token is needed once, then the
+        identity is in DIR, by default gridrpc/server in the user's folder of settings
   gridrpc ls
         lists servers and services
   gridrpc tree
@@ -42,7 +53,8 @@ const usage = `usage:
   gridrpc ckpt register FILE | restart FILE | notify
         in a program that a body has started: makes a file a part of the call's
         checkpoints, also one that is run when the call goes on elsewhere; makes one
-All take --dir FOLDER, the folder of the platform.
+All take --dir FOLDER, the folder of the platform, and those that ask it --identity DIR, the folder of an
+identity where that is not seen.
 `
 
 // errUsage is a mistake of who typed the command.
@@ -56,7 +68,7 @@ func main() {
 		fmt.Fprint(os.Stderr, usage)
 		os.Exit(2)
 	case err != nil:
-		fmt.Fprintln(os.Stderr, "gridrpc:", err)
+		fmt.Fprintln(os.Stderr, "gridrpc:", strings.TrimPrefix(err.Error(), "gridrpc: "))
 		os.Exit(1)
 	}
 }
@@ -76,6 +88,8 @@ func command(ctx context.Context, args []string) error {
 		return list(ctx, args[1:])
 	case "top":
 		return top(ctx, args[1:])
+	case "token":
+		return tokens(ctx, args[1:])
 	case "ckpt":
 		return ckpt(ctx, args[1:])
 	case "tree":
@@ -83,7 +97,7 @@ func command(ctx context.Context, args []string) error {
 	case "store":
 		return storeProcess(ctx, args[1:])
 	case "serve":
-		return serveProcess(args[1:])
+		return serveProcess(ctx, args[1:])
 	case "master", "agent":
 		return agentProcess(ctx, args[0], args[1:])
 	}

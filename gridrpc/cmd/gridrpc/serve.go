@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -8,9 +9,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/internal/folder"
 	"github.com/goulfm/goulfm/gridrpc/sandbox"
 )
 
@@ -64,13 +67,36 @@ func (s *sandboxed) server() ([]string, error) {
 	return command, err
 }
 
-// serveProcess is a server of such services, as "up" starts it.
-func serveProcess(args []string) error {
+// become has this process run a program in its place: who kills it kills the server.
+func become(command []string) error {
+	path, err := exec.LookPath(command[0])
+	if err != nil {
+		return fmt.Errorf("%w: name the program of the server, built for this machine", err)
+	}
+	return fmt.Errorf("%s: %w", path, syscall.Exec(path, command, os.Environ()))
+}
+
+// serveProcess is a server: of such services as "up" starts it, or on a machine that does not see the platform's folder.
+func serveProcess(ctx context.Context, args []string) error {
 	f := flags("serve")
 	var programs sandboxed
 	programs.register(f)
-	if err := parse(f, args); err != nil || len(programs.list) == 0 {
+	join, name := joinFlags(f)
+	if err := parse(f, args); err != nil || (f.NArg() > 0) == (len(programs.list) > 0) {
 		return errUsage
+	}
+	if f.NArg() > 0 || *join != "" || os.Getenv(folder.EnvTether) == "" {
+		dir, own, err := gridrpc.Enter(ctx, gridrpc.Membership{Token: *join, Name: *name}, true)
+		if err != nil {
+			return err
+		}
+		if err := os.Setenv(gridrpc.EnvIdentity, dir); err != nil {
+			return err
+		}
+		fmt.Printf("%s is process %d, with the identity in %s\n", own, os.Getpid(), dir)
+	}
+	if f.NArg() > 0 {
+		return become(f.Args())
 	}
 	gridrpc.Main(func(s *gridrpc.Server) (err error) {
 		for _, one := range programs.list {

@@ -34,6 +34,9 @@ func storeProcess(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	say := func(text string) { fmt.Fprintf(os.Stderr, "%s: %s\n", *name, text) }
+	ctx = gridrpc.Tethered(ctx)
+	go id.KeepFresh(ctx, link.FromFile(dir, *name), say)
 	list, err := folder.Peers(dir, folder.Replicas)
 	if err != nil {
 		return err
@@ -45,16 +48,16 @@ func storeProcess(ctx context.Context, args []string) error {
 	c := replica.Config{
 		Name: *name, Addr: list[at].Addr, Route: list[at].Route, Dir: filepath.Join(dir, "jetstream", *name),
 		Client: id.TLS(link.Client, link.Worker), Peer: id.TLS(link.Store),
-		Say: func(text string) { fmt.Fprintf(os.Stderr, "%s: %s\n", *name, text) },
+		Say: say,
 	}
 	for _, r := range list {
 		c.Routes = append(c.Routes, r.Route)
 	}
-	return replica.Serve(gridrpc.Tethered(ctx), c)
+	return replica.Serve(ctx, c)
 }
 
 // startStore starts the platform's own store, and waits until it can be used.
-func (p *platform) startStore(ctx context.Context, authority *link.Authority, self string) error {
+func (p *platform) startStore(ctx context.Context, authority *issuer, self string) error {
 	list, err := p.reserve("st", replicas)
 	if err == nil {
 		err = folder.SavePeers(p.dir, folder.Replicas, list)
@@ -65,7 +68,7 @@ func (p *platform) startStore(ctx context.Context, authority *link.Authority, se
 	var addrs []string
 	for _, r := range list {
 		addrs = append(addrs, r.Addr)
-		err := authority.Issue(p.dir, link.Store, r.Name)
+		err := authority.issue(link.Store, r.Name)
 		if err == nil {
 			err = p.children.start(r.Name, nil, self, "store", "--name", r.Name)
 		}

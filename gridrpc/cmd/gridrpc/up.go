@@ -22,6 +22,7 @@ type platform struct {
 	begun    time.Time
 	restarts bool
 	detect   time.Duration
+	life     time.Duration // of certificates
 	masters  int
 	agents   int
 	servers  int
@@ -44,6 +45,8 @@ func up(ctx context.Context, args []string) error {
 	var programs sandboxed
 	programs.register(f)
 	detect := f.Duration("detect", 5*time.Second, "how long silent agents and servers are waited for")
+	listen := f.String("listen", "", "name or address of this machine at which the processes here are reached; the loopback address if there is none")
+	life := f.Duration("certificates", link.Life, "how long certificates last; they are renewed at half of that")
 	if err := parse(f, args); err != nil || (f.NArg() < 1) != (len(programs.list) > 0) {
 		return errUsage
 	}
@@ -55,6 +58,12 @@ func up(ctx context.Context, args []string) error {
 	if err == nil && *masters != 1 && *masters != 3 && *masters != 5 {
 		err = fmt.Errorf("--masters %d: want 1, 3 or 5: a majority of them has to be there", *masters)
 	}
+	if err == nil && *life < lifeMin {
+		err = fmt.Errorf("--certificates %v: want %v at least: they have to be renewed before they end", *life, lifeMin)
+	}
+	if err == nil && *listen != "" {
+		err = os.Setenv(folder.EnvListen, *listen)
+	}
 	if err != nil {
 		return err
 	}
@@ -62,7 +71,7 @@ func up(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	p := &platform{masters: *masters, hosts: machines, dir: dir, begun: time.Now(), restarts: !*noRestart, detect: *detect, noRecovery: *noRecovery}
+	p := &platform{masters: *masters, hosts: machines, dir: dir, begun: time.Now(), restarts: !*noRestart, detect: *detect, life: *life, noRecovery: *noRecovery}
 	err = errors.Join(p.prepare(), p.hosts.listen())
 	var server []string
 	switch {
@@ -207,9 +216,9 @@ func (p *platform) nameStore(ctx context.Context, name string) error {
 
 // start starts all processes, level by level: each finds its parent.
 func (p *platform) start(sites [][]int, program []string) error {
-	authority, err := link.NewAuthority("local")
+	authority, err := openIssuer(p.dir, p.life)
 	if err == nil {
-		err = errors.Join(authority.Save(p.dir), authority.Issue(p.dir, link.Client, "client"))
+		err = authority.issue(link.Client, "client")
 	}
 	if err != nil {
 		return err
@@ -218,6 +227,7 @@ func (p *platform) start(sites [][]int, program []string) error {
 	if err != nil {
 		return err
 	}
+	go authority.keepFresh(p.children.ctx, p.say)
 	if p.ownStore {
 		if err := p.startStore(p.children.ctx, authority, self); err != nil {
 			return err
@@ -234,7 +244,7 @@ func (p *platform) start(sites [][]int, program []string) error {
 
 // startMasters starts the masters, and returns the configured parents of who is next to the root: of one
 // of several nobody knows whether it is the root, which is asked for.
-func (p *platform) startMasters(authority *link.Authority, self string) (parents []string, err error) {
+func (p *platform) startMasters(authority *issuer, self string) (parents []string, err error) {
 	if p.masters == 1 {
 		return p.startAgents(authority, self, link.Master, 0, []string{""}, 1)
 	}
@@ -248,10 +258,10 @@ func (p *platform) startMasters(authority *link.Authority, self string) (parents
 	}
 	for _, m := range list {
 		if err == nil {
-			err = authority.Issue(p.dir, link.Master, m.Name)
+			err = authority.issue(link.Master, m.Name)
 		}
 		if err == nil {
-			err = p.children.start(m.Name, nil, self, string(link.Master), "--name", m.Name, "--detect", p.detect.String(), "--council")
+			err = p.children.start(m.Name, nil, self, string(link.Master), "--name", m.Name, "--detect", p.detect.String(), "--life", p.life.String(), "--council")
 		}
 	}
 	for _, m := range list {
@@ -263,7 +273,7 @@ func (p *platform) startMasters(authority *link.Authority, self string) (parents
 }
 
 // startSite starts a tree below the master.
-func (p *platform) startSite(authority *link.Authority, self string, parents []string, levels []int, program []string) (err error) {
+func (p *platform) startSite(authority *issuer, self string, parents []string, levels []int, program []string) (err error) {
 	for i := range levels[:len(levels)-1] {
 		if err == nil {
 			parents, err = p.startAgents(authority, self, link.Agent, i+1, parents, levels[i])
@@ -277,7 +287,7 @@ func (p *platform) startSite(authority *link.Authority, self string, parents []s
 			p.servers++
 			name := fmt.Sprintf("s%d", p.servers)
 			env := []string{folder.EnvParent + "=" + parent, folder.EnvDetect + "=" + p.detect.String(), folder.EnvHost + "=" + p.hosts.of(p.servers-1)}
-			err := authority.Issue(p.dir, link.Worker, name)
+			err := authority.issue(link.Worker, name)
 			if err == nil {
 				err = p.children.startAt(p.hosts.remote(p.servers-1), name, env, program[0], program[1:]...)
 			}
@@ -291,7 +301,7 @@ func (p *platform) startSite(authority *link.Authority, self string, parents []s
 
 // startAgents starts so many agents below each parent, and returns their names. Their tier is
 // configured: one that is started anew while its parent is away can come home later.
-func (p *platform) startAgents(authority *link.Authority, self string, role link.Role, tier int, parents []string, each int) (names []string, err error) {
+func (p *platform) startAgents(authority *issuer, self string, role link.Role, tier int, parents []string, each int) (names []string, err error) {
 	for _, parent := range parents {
 		for range each {
 			name := "ma"
@@ -299,9 +309,9 @@ func (p *platform) startAgents(authority *link.Authority, self string, role link
 				p.agents++
 				name = fmt.Sprintf("a%d", p.agents)
 			}
-			err := authority.Issue(p.dir, role, name)
+			err := authority.issue(role, name)
 			if err == nil {
-				err = p.children.start(name, []string{folder.EnvParent + "=" + parent}, self, string(role), "--name", name, "--detect", p.detect.String(), "--tier", strconv.Itoa(tier))
+				err = p.children.start(name, []string{folder.EnvParent + "=" + parent}, self, string(role), "--name", name, "--detect", p.detect.String(), "--life", p.life.String(), "--tier", strconv.Itoa(tier))
 			}
 			if err != nil {
 				return nil, err

@@ -12,9 +12,12 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/grpc"
+
 	"github.com/goulfm/goulfm/fd/adaptive"
 	"github.com/goulfm/goulfm/gridrpc/internal/branch"
 	"github.com/goulfm/goulfm/gridrpc/internal/collate"
+	"github.com/goulfm/goulfm/gridrpc/internal/enroll"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 	"github.com/goulfm/goulfm/gridrpc/internal/pulse"
@@ -24,6 +27,7 @@ import (
 // Config is what an agent is started with.
 type Config struct {
 	Identity *link.Identity
+	Desk     *enroll.Desk // of a master: who has a token comes in by it; nil: nobody does
 	Name     string
 	Listener net.Listener
 	Root     bool
@@ -71,7 +75,7 @@ func Serve(ctx context.Context, c Config) error {
 		return err
 	}
 	defer a.pulse.Close()
-	g := c.Identity.NewServer()
+	g := c.newServer()
 	pb.RegisterAgentServer(g, a)
 	pb.RegisterNodeServer(g, a)
 	go func() {
@@ -97,6 +101,14 @@ func Serve(ctx context.Context, c Config) error {
 	default:
 		return err
 	}
+}
+
+// newServer returns the gRPC server of this process.
+func (c Config) newServer() *grpc.Server {
+	if c.Desk == nil {
+		return c.Identity.NewServer()
+	}
+	return c.Desk.NewServer(c.Identity)
 }
 
 // me is a new incarnation of this process, or of its reign.

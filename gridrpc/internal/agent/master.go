@@ -35,7 +35,7 @@ func ServeMaster(ctx context.Context, c Config, g *root.Group) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	m := &master{cfg: c, idle: c.me(), over: ctx}
-	s := c.Identity.NewServer()
+	s := c.newServer()
 	pb.RegisterAgentServer(s, m)
 	pb.RegisterNodeServer(s, m)
 	left := make(chan error, 1)

@@ -62,7 +62,7 @@ func (b *Branch) forget(u *up) {
 
 // attach speaks with a parent until the link ends. An error is that of the connection.
 func (b *Branch) attach(u *up, to tree.Ref, me tree.Ref) error {
-	conn, err := b.cfg.Identity.Dial(to.Addr)
+	conn, err := b.cfg.Identity.Dial(to.Addr, link.Agent, link.Master)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@
 package folder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,25 +19,26 @@ import (
 
 // Names in the environment of the processes of a platform.
 const (
-	EnvDir     = "GRIDRPC_DIR"     // its folder
-	EnvName    = "GRIDRPC_NAME"    // of this process
-	EnvParent  = "GRIDRPC_PARENT"  // name of the agent above it
-	EnvMasters = "GRIDRPC_MASTERS" // addresses of masters, by commas
-	EnvTether  = "GRIDRPC_TETHER"  // set: the process ends when its standard input does
-	EnvStore   = "GRIDRPC_STORE"   // where checkpoints are kept
-	EnvCall    = "GRIDRPC_CALL"    // socket of the call that a program runs for
-	EnvDetect  = "GRIDRPC_DETECT"  // how long silent agents and servers are waited for
-	EnvStay    = "GRIDRPC_STAY"    // set: who loses its parent looks for no other
-	EnvHost    = "GRIDRPC_HOST"    // name of the machine that this process is taken to be on
-	EnvListen  = "GRIDRPC_LISTEN"  // name or address at which this process listens; the loopback address if there is none
+	EnvDir     = "GRIDRPC_DIR"      // its folder
+	EnvOwn     = "GRIDRPC_IDENTITY" // folder of the identity of a process on a machine that does not see the platform's
+	EnvName    = "GRIDRPC_NAME"     // of this process
+	EnvParent  = "GRIDRPC_PARENT"   // name of the agent above it
+	EnvMasters = "GRIDRPC_MASTERS"  // addresses of masters, by commas
+	EnvTether  = "GRIDRPC_TETHER"   // set: the process ends when its standard input does
+	EnvStore   = "GRIDRPC_STORE"    // where checkpoints are kept
+	EnvCall    = "GRIDRPC_CALL"     // socket of the call that a program runs for
+	EnvDetect  = "GRIDRPC_DETECT"   // how long silent agents and servers are waited for
+	EnvStay    = "GRIDRPC_STAY"     // set: who loses its parent looks for no other
+	EnvHost    = "GRIDRPC_HOST"     // name of the machine that this process is taken to be on
+	EnvListen  = "GRIDRPC_LISTEN"   // name or address at which this process listens; the loopback address if there is none
 )
 
 // ErrNoMaster is returned where no master is known.
 var ErrNoMaster = errors.New("no master could be asked")
 
-// Default returns the folder of this user's platform on this machine.
+// Default returns the folder of this user's platform on this machine, or of the identity that stands for it.
 func Default() string {
-	if dir := os.Getenv(EnvDir); dir != "" {
+	if dir := cmp.Or(os.Getenv(EnvOwn), os.Getenv(EnvDir)); dir != "" {
 		return dir
 	}
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
@@ -197,7 +199,7 @@ func RootAndTerm(ctx context.Context, dir string, id *link.Identity) (*pb.RootRe
 }
 
 func askRoot(ctx context.Context, addr string, id *link.Identity) (*pb.RootReply, error) {
-	conn, err := id.Dial(addr)
+	conn, err := id.Dial(addr, link.Master)
 	if err != nil {
 		return nil, err
 	}

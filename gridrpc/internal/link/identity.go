@@ -64,7 +64,7 @@ func LoadPair(dir, name string) (tls.Certificate, error) {
 }
 
 // Who returns the role and name of this process.
-func (id *Identity) Who() (Role, string, error) { return whoIs(id.cert.Load().Leaf) }
+func (id *Identity) Who() (Role, string, error) { return WhoIs(id.cert.Load().Leaf) }
 
 // Ends returns when the certificate ends.
 func (id *Identity) Ends() time.Time { return id.cert.Load().Leaf.NotAfter }
@@ -157,11 +157,11 @@ func otherSide(c tls.ConnectionState) (Role, string, error) {
 	if len(c.PeerCertificates) == 0 {
 		return "", "", status.Error(codes.Unauthenticated, "no certificate")
 	}
-	return whoIs(c.PeerCertificates[0])
+	return WhoIs(c.PeerCertificates[0])
 }
 
-// whoIs reads a certificate.
-func whoIs(cert *x509.Certificate) (Role, string, error) {
+// WhoIs returns the role and name in a certificate.
+func WhoIs(cert *x509.Certificate) (Role, string, error) {
 	if len(cert.URIs) != 1 {
 		return "", "", status.Error(codes.Unauthenticated, "a certificate of nobody")
 	}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+	"time"
+
+	"github.com/goulfm/goulfm/gridrpc/internal/link"
+)
+
+// platformName stands in certificates.
+const platformName = "local"
+
+// Times of certificates.
+const (
+	lifeMin      = 4 * time.Second
+	ticks        = 48                   // looks at the clock in the life of a certificate
+	authorityFor = 365 * 24 * time.Hour // that the authority's certificate has to last still when a platform is started
+)
+
+// issuer gives the processes that "up" starts their certificates, in the platform's folder, and new ones in time.
+type issuer struct {
+	dir       string
+	authority *link.Authority
+
+	mu  sync.Mutex
+	all map[string]link.Role // by name
+}
+
+// openIssuer returns the issuer of a platform. Its authority is that of before, if there was one: who has joined from other machines
+// knows it, and comes again.
+func openIssuer(dir string, life time.Duration) (*issuer, error) {
+	authority, err := link.OpenAuthority(dir, platformName)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: delete authority.pem in %s: machines that have joined need new tokens then", err, dir)
+	}
+	if err != nil || time.Until(authority.Ends()) < authorityFor {
+		if authority, err = link.NewAuthority(platformName); err != nil {
+			return nil, err
+		}
+	}
+	authority.Life = life
+	return &issuer{dir: dir, authority: authority, all: map[string]link.Role{}}, authority.Save(dir)
+}
+
+// issue writes the certificate of a process into the folder.
+func (i *issuer) issue(role link.Role, name string) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.all[name] = role
+	return i.authority.Issue(i.dir, role, name)
+}
+
+// keepFresh writes new certificates for all whenever half of their life is over, until ctx is done.
+func (i *issuer) keepFresh(ctx context.Context, say func(format string, args ...any)) {
+	last := time.Now().Round(0) // by the wall clock: that of timers stands still while a machine sleeps
+	for each := time.NewTicker(i.authority.Life / ticks); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-each.C:
+		}
+		if time.Since(last) < i.authority.Life/2 {
+			continue
+		}
+		if err := i.issueAll(); err != nil {
+			say("certificates are not renewed: %v", err)
+			continue
+		}
+		last = time.Now().Round(0)
+	}
+}
+
+func (i *issuer) issueAll() error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	var err error
+	for name, role := range i.all {
+		err = errors.Join(err, i.authority.Issue(i.dir, role, name))
+	}
+	return err
+}
