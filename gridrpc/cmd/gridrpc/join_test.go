@@ -1,0 +1,303 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/internal/branch"
+	"github.com/goulfm/goulfm/gridrpc/internal/enroll"
+	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/link"
+	"github.com/goulfm/goulfm/gridrpc/internal/pb"
+)
+
+// elsewhere is a machine that does not see the folder of the platform: nothing of it is in its environment, and its home is another one.
+type elsewhere struct {
+	t    *testing.T
+	home string
+}
+
+func newElsewhere(t *testing.T) elsewhere { return elsewhere{t, t.TempDir()} }
+
+func (e elsewhere) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(built().gridrpc, args...)
+	cmd.Dir = e.home
+	cmd.Env = []string{"HOME=" + e.home, "XDG_CONFIG_HOME=" + filepath.Join(e.home, "settings"), "PATH=" + os.Getenv("PATH")}
+	return cmd
+}
+
+// identity is where the one of a role is, if no other folder is named.
+func (e elsewhere) identity(role string) string {
+	return filepath.Join(e.home, "settings", "gridrpc", role)
+}
+
+// run runs a command to its end.
+func (e elsewhere) run(args ...string) (out, complaint string) {
+	cmd := e.command(args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	_ = cmd.Run() // what it says counts
+	return stdout.String(), stderr.String()
+}
+
+// serve starts a server there, whose output becomes a part of the platform's story. It ends with the test.
+func (e elsewhere) serve(p *trial, args ...string) *exec.Cmd {
+	cmd := e.command(append([]string{"serve"}, args...)...)
+	out, err := cmd.StdoutPipe()
+	require.NoError(e.t, err)
+	cmd.Stderr = cmd.Stdout
+	require.NoError(e.t, cmd.Start())
+	told := make(chan struct{})
+	go func() { defer close(told); p.read(out) }()
+	e.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-told
+		_ = cmd.Wait()
+	})
+	return cmd
+}
+
+// token makes one on the platform's machine.
+func (p *trial) token(args ...string) string {
+	out, err := exec.Command(built().gridrpc, append([]string{"token", "new", "--dir", p.dir}, args...)...).Output()
+	require.NoError(p.t, err)
+	return strings.TrimSpace(string(out))
+}
+
+// TestJoin: a server on a machine that does not see the platform's folder joins by token, is called from a third one, is killed,
+// and comes again by its identity without a token.
+func TestJoin(t *testing.T) {
+	p := startTrial(t, "--tree", "1x1", "--no-restart")
+	p.signal("s1", syscall.SIGKILL) // so that who answers has joined
+	p.await("s1 died")
+	server, client := newElsewhere(t), newElsewhere(t)
+	join := p.token()
+	first := server.serve(p, "--join", join, "--name", "far", built().trial)
+	p.await("far: has the parent ma")
+
+	out, complaint := client.run("call", "--timeout", "1m", "--join", p.token("--role", "client"), "square", "3")
+	assert.JSONEq(t, `{"Server":"far","Attempt":1,"Value":9}`, out, complaint)
+
+	require.NoError(t, first.Process.Signal(syscall.SIGKILL))
+	_ = first.Wait()
+	server.serve(p, built().trial)
+	p.until("far to come again", func() bool { return strings.Count(p.story.String(), "far: has the parent") == 2 })
+	out, complaint = client.run("call", "--timeout", "1m", "--identity", client.identity("client"), "square", "4")
+	assert.JSONEq(t, `{"Server":"far","Attempt":1,"Value":16}`, out, complaint)
+
+	_, complaint = server.run("serve", built().trial)
+	assert.Contains(t, complaint, enroll.ErrInUse.Error(), "two servers with one identity")
+	isPrivate(t, server.identity("server"))
+	isPrivate(t, client.identity("client"))
+	out, _ = client.run("token", "ls", "--dir", p.dir)
+	assert.Contains(t, out, "used up")
+	assert.Contains(t, out, "far")
+}
+
+// isPrivate asks that nobody but its owner sees anything of a folder.
+func isPrivate(t *testing.T, dir string) {
+	files := 0
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		require.NoError(t, err)
+		info, err := d.Info()
+		require.NoError(t, err)
+		want := fs.FileMode(0o600)
+		if d.IsDir() {
+			want = 0o700
+		} else {
+			files++
+		}
+		assert.Equal(t, want, info.Mode().Perm(), path)
+		return nil
+	}))
+	assert.Positive(t, files)
+}
+
+// TestJoinRoles: what a certificate that came by a token may, and may not: with three masters, among whom it does not vote.
+func TestJoinRoles(t *testing.T) {
+	p := startTrial(t, "--tree", "1x1", "--masters", "3", "--no-restart")
+	p.await("is the root, of term")
+	enter := func(role string, server bool) (*link.Identity, string) {
+		dir, _, err := gridrpc.Enter(t.Context(), gridrpc.Membership{Dir: filepath.Join(t.TempDir(), role), Token: p.token("--role", role), Name: "far-" + role}, server)
+		require.NoError(t, err)
+		id, err := enroll.Load(dir)
+		require.NoError(t, err)
+		return id, dir
+	}
+	client, home := enter("client", false)
+	server, _ := enter("server", true)
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+
+	_, complaint := newElsewhere(t).run("serve", "--identity", home, built().trial)
+	assert.Contains(t, complaint, "far-client is a client, not a server")
+	require.Equal(t, 1, strings.Count(complaint, "\n"))
+
+	// The platform refuses, whatever the machine says.
+	for _, c := range []struct {
+		id   *link.Identity
+		name string
+		tier uint32
+	}{{client, "far-client", branch.ServerTier}, {client, "far-client", 1}, {server, "far-server", 1}, {server, "s1", branch.ServerTier}} {
+		assert.Equal(t, codes.PermissionDenied, status.Code(p.joinAs(ctx, c.id, c.name, c.tier)), "%+v", c)
+	}
+	conn, err := server.Dial(p.rootAddr(ctx))
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = pb.NewAgentClient(conn).Schedule(ctx, &pb.ScheduleRequest{Service: "square"})
+	assert.Equal(t, codes.PermissionDenied, status.Code(err), "servers schedule nothing")
+
+	masters, err := folder.Peers(p.dir, folder.Council)
+	require.NoError(t, err)
+	require.Len(t, masters, 3)
+	voter, err := link.Load(p.dir, "ma1")
+	require.NoError(t, err)
+	assert.NoError(t, votes(masters[1].Route, voter))
+	for _, id := range []*link.Identity{client, server} {
+		assert.Error(t, votes(masters[1].Route, id), "only masters vote")
+	}
+}
+
+// votes connects to a master as another one does, and says whether that one takes it: what it does not take it closes.
+func votes(addr string, id *link.Identity) error {
+	conn, err := tls.Dial("tcp", addr, id.TLS(link.Master))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := conn.SetReadDeadline(time.Now().Add(time.Second)); err != nil { // one that takes it waits for a question
+		return err
+	}
+	_, err = conn.Read(make([]byte, 1))
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil
+	}
+	return err
+}
+
+// rootAddr returns where the root listens.
+func (p *trial) rootAddr(ctx context.Context) string {
+	id, err := link.Load(p.dir, "client")
+	require.NoError(p.t, err)
+	root, err := folder.Root(ctx, p.dir, id)
+	require.NoError(p.t, err)
+	return root.Addr
+}
+
+// joinAs asks the root to take a child.
+func (p *trial) joinAs(ctx context.Context, id *link.Identity, name string, tier uint32) error {
+	conn, err := id.Dial(p.rootAddr(ctx))
+	require.NoError(p.t, err)
+	defer conn.Close()
+	probed, err := pb.NewNodeClient(conn).Probe(ctx, &pb.ProbeRequest{})
+	require.NoError(p.t, err)
+	stream, err := pb.NewAgentClient(conn).Link(ctx)
+	require.NoError(p.t, err)
+	child := &pb.Ref{Name: name, Incarnation: 1, Addr: "127.0.0.1:1", Tier: tier}
+	require.NoError(p.t, stream.Send(&pb.Up{Kind: &pb.Up_Join{Join: &pb.Join{Child: child, Generation: 1, Parent: probed.Me}}}))
+	_, err = stream.Recv()
+	return err
+}
+
+// TestJoinMistakes: each is told in one line, with what to do.
+func TestJoinMistakes(t *testing.T) {
+	p := startTrial(t, "--tree", "1x1", "--no-restart")
+	other := newTrial(t)
+	other.start([]string{built().trial}, "--tree", "1x1", "--no-restart")
+	t.Setenv(gridrpc.EnvDir, p.dir)
+	e := newElsewhere(t)
+	refused := func(want, remedy string, args ...string) {
+		t.Helper()
+		_, complaint := e.run(append(args, built().trial)...)
+		assert.Contains(t, complaint, want)
+		assert.Contains(t, complaint, remedy)
+		assert.Equal(t, 1, strings.Count(complaint, "\n"), complaint)
+	}
+	good := p.token()
+	refused("no token", "gridrpc token new", "serve", "--join", good[:len(good)-30])
+	refused("no identity in", "--join TOKEN", "serve")
+	refused("another role", "--role server", "serve", "--join", p.token("--role", "client"))
+	refused("name is taken", "--name", "serve", "--join", good, "--name", "s1")
+
+	used := p.token()
+	_, _, err := gridrpc.Enter(t.Context(), gridrpc.Membership{Dir: filepath.Join(t.TempDir(), "id"), Token: used, Name: "far"}, true)
+	require.NoError(t, err)
+	refused("used up", "--uses", "serve", "--join", used)
+	refused("name is taken", "--name", "serve", "--join", good, "--name", "far")
+
+	list, err := exec.Command(built().gridrpc, "token", "ls", "--dir", p.dir).Output()
+	require.NoError(t, err)
+	id := strings.Fields(strings.Split(string(list), "\n")[1])[0]
+	require.NoError(t, exec.Command(built().gridrpc, "token", "revoke", "--dir", p.dir, id).Run())
+	refused("revoked", "ask who runs", "serve", "--join", good)
+
+	parts := strings.SplitN(p.token(), ".", 4)
+	there := strings.SplitN(other.token(), ".", 4)
+	refused("not a master of the platform", "compare the address", "serve", "--join", strings.Join([]string{parts[0], parts[1], parts[2], there[3]}, "."))
+	agent := folder.Address(p.dir, "a1") // of the platform, but no master
+	refused("not a master of the platform", "compare the address", "serve", "--join", strings.Join([]string{parts[0], parts[1], parts[2], agent}, "."))
+	refused("no master of the platform answers", "--listen", "serve", "--join", strings.Join([]string{parts[0], parts[1], parts[2], "127.0.0.1:1"}, "."))
+	refused("another platform", "--identity", "serve", "--join", other.token(), "--identity", e.joined(p))
+}
+
+// joined returns the folder of an identity of a platform.
+func (e elsewhere) joined(p *trial) string {
+	dir := filepath.Join(e.home, "joined")
+	_, _, err := gridrpc.Enter(e.t.Context(), gridrpc.Membership{Dir: dir, Token: p.token()}, true)
+	require.NoError(e.t, err)
+	return dir
+}
+
+// TestCertificatesRenewed: a call outlives several lives of all certificates: nothing is cut, and who comes later is served.
+func TestCertificatesRenewed(t *testing.T) {
+	p := startTrial(t, "--tree", "1x1", "--certificates", "6s", "--no-restart")
+	p.signal("s1", syscall.SIGKILL)
+	p.await("s1 died")
+	server := newElsewhere(t)
+	server.serve(p, "--join", p.token(), "--name", "far", built().trial)
+	p.await("far: has the parent ma")
+	dir, _, err := gridrpc.Enter(t.Context(), gridrpc.Membership{Dir: filepath.Join(t.TempDir(), "id"), Token: p.token("--role", "client")}, false)
+	require.NoError(t, err)
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe+"-1", 0o600))
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	c, err := gridrpc.Dial(ctx, "", gridrpc.As(gridrpc.Membership{Dir: dir}))
+	require.NoError(t, err)
+	defer c.Close()
+	s, err := gridrpc.Service[string, where](c, "relay").Go(ctx, &pipe)
+	require.NoError(t, err)
+	for _, name := range []string{"far", "ma", "a1"} {
+		p.until(name+" to be renewed 3 times", func() bool {
+			return strings.Count(p.story.String(), fmt.Sprintf("%s: its certificate is renewed", name)) >= 3
+		})
+	}
+	late, err := gridrpc.Dial(ctx, "", gridrpc.As(gridrpc.Membership{Dir: dir}))
+	require.NoError(t, err)
+	defer late.Close()
+	out, err := gridrpc.Service[float64, where](late, "square").Call(ctx, new(3.0))
+	require.NoError(t, err)
+	assert.Equal(t, where{Server: "far", Attempt: 1, Value: 9}, *out)
+	require.NoError(t, os.WriteFile(pipe+"-1", nil, 0o600))
+	out, err = s.Wait(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, where{Server: "far", Attempt: 1}, *out)
+	assert.Equal(t, 1, strings.Count(p.told(), "far: has the parent"), "its link was never cut")
+}
