@@ -36,7 +36,7 @@ type Client struct {
 	work   sync.WaitGroup // calls, until their cancellations have arrived
 
 	mu     sync.Mutex
-	conns  map[string]*grpc.ClientConn
+	conns  map[place]*grpc.ClientConn
 	trunks map[string]*clientTrunk // that take new calls
 	seats  session.Seats
 	origin time.Time
@@ -65,7 +65,7 @@ const clientName = "client"
 // those of this machine's platform, or of the identity. It asks one of them, so that a mistake is known here.
 func Dial(ctx context.Context, masters string, options ...DialOption) (*Client, error) {
 	dir := DefaultDir()
-	c := &Client{dir: dir, masters: masters, conns: map[string]*grpc.ClientConn{}, trunks: map[string]*clientTrunk{}, origin: time.Now()}
+	c := &Client{dir: dir, masters: masters, conns: map[place]*grpc.ClientConn{}, trunks: map[string]*clientTrunk{}, origin: time.Now()}
 	c.guards = guards{asked: quality(0), all: map[session.Server]*guard{}}
 	for _, o := range options {
 		o(c)
@@ -139,19 +139,30 @@ func (c *Client) Close() {
 	clear(c.conns)
 }
 
-// conn returns the connection to an address, which all calls share.
-func (c *Client) conn(addr string) (*grpc.ClientConn, error) {
+// place is where a connection leads: to a process of a role at an address; without a role to any of the platform.
+type place struct {
+	addr string
+	role link.Role
+}
+
+// conn returns the connection to an address, which all calls share. Who has another role there is not spoken to.
+func (c *Client) conn(addr string, role link.Role) (*grpc.ClientConn, error) {
+	to := place{addr, role}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if conn := c.conns[addr]; conn != nil {
+	if conn := c.conns[to]; conn != nil {
 		return conn, nil
 	}
 	if c.shut {
 		return nil, context.Canceled
 	}
-	conn, err := c.id.Dial(addr)
+	roles := []link.Role{role}
+	if role == "" {
+		roles = nil
+	}
+	conn, err := c.id.Dial(addr, roles...)
 	if err == nil {
-		c.conns[addr] = conn
+		c.conns[to] = conn
 	}
 	return conn, err
 }
@@ -220,7 +231,7 @@ func (c *Client) whyLost(addr string, err error) string {
 		c.drop(addr)
 		return "its machine refuses connections"
 	}
-	if conn, err := c.conn(addr); err == nil {
+	if conn, err := c.conn(addr, link.Worker); err == nil {
 		conn.ResetConnectBackoff()
 	}
 	return ""
@@ -241,9 +252,11 @@ func (c *Client) spawn(f func()) {
 func (c *Client) drop(addr string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if conn := c.conns[addr]; conn != nil {
-		delete(c.conns, addr)
-		conn.Close()
+	for to, conn := range c.conns {
+		if to.addr == addr {
+			delete(c.conns, to)
+			conn.Close()
+		}
 	}
 }
 

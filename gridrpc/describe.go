@@ -59,7 +59,7 @@ const depthMax = 64
 
 func (c *Client) describe(ctx context.Context, ref *pb.Ref, depth int) Description {
 	d := Description{Name: ref.GetName(), Addr: ref.GetAddr(), Server: ref.GetTier() == branch.ServerTier}
-	conn, err := c.conn(ref.GetAddr())
+	conn, err := c.conn(ref.GetAddr(), "")
 	if err != nil {
 		d.Err = err
 		return d

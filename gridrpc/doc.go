@@ -35,5 +35,5 @@
 //
 // # Not promised
 //
-// Secrecy from the user who runs the platform: whoever reads its folder can call.
+// Secrecy from the user who runs the platform: whoever reads its folder can call, and let other machines in.
 package gridrpc

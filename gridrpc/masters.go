@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
@@ -86,7 +87,7 @@ func askMasters[T any](ctx context.Context, c *Client, ask func(ctx context.Cont
 // askMaster asks one.
 func askMaster[T any](ctx context.Context, c *Client, addr string, ask func(ctx context.Context, master pb.AgentClient) (T, error), answers chan<- answer[T]) {
 	a := answer[T]{addr: addr}
-	conn, err := c.conn(addr)
+	conn, err := c.conn(addr, link.Master)
 	if a.err = err; err == nil {
 		one, cancel := context.WithTimeout(ctx, scheduleWithin)
 		defer cancel()

@@ -85,7 +85,7 @@ func (f *flight) tellOf(server session.Server, what EventKind, text string) {
 
 // speak submits, and takes what the server says. An error is that of the stream.
 func (f *flight) speak(l *line, addr string, m *pb.Submit) error {
-	conn, err := f.client.conn(addr)
+	conn, err := f.client.conn(addr, link.Worker)
 	if err != nil {
 		return err
 	}

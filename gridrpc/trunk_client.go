@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
@@ -193,7 +194,7 @@ func (t *clientTrunk) leave() {
 }
 
 func (t *clientTrunk) speak() error {
-	conn, err := t.client.conn(t.addr)
+	conn, err := t.client.conn(t.addr, link.Worker)
 	if err != nil {
 		return err
 	}

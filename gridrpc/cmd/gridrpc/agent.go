@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -27,6 +28,7 @@ func agentProcess(ctx context.Context, role string, args []string) error {
 	tier := f.Int("tier", 0, "how far it is from the root; 0: one further than its first parent")
 	detect := f.Duration("detect", 0, "how long silent processes around are waited for")
 	life := f.Duration("life", link.Life, "of the certificates that a master issues")
+	port := f.Int("port", 0, "at which it listens if it can; 0: any")
 	several := f.Bool("council", false, "of a master: it is one of several, of which one is the root")
 	if err := parse(f, args); err != nil {
 		return err
@@ -59,7 +61,7 @@ func agentProcess(ctx context.Context, role string, args []string) error {
 	if *several {
 		return councillor(ctx, dir, c)
 	}
-	if c.Listener, err = listenAgain(dir, *name); err != nil {
+	if c.Listener, err = listenAgain(dir, *name, *port); err != nil {
 		return err
 	}
 	addr := c.Listener.Addr().String()
@@ -100,9 +102,13 @@ func councillor(ctx context.Context, dir string, c agent.Config) error {
 }
 
 // listenAgain listens where an agent of this name has listened before: its children look for it
-// there. If another process has that address now, anywhere.
-func listenAgain(dir, name string) (net.Listener, error) {
-	if addr := folder.Address(dir, name); addr != "" {
+// there; or at a port, if it is given and there was none. If another process has that address now, anywhere.
+func listenAgain(dir, name string, port int) (net.Listener, error) {
+	addr := folder.Address(dir, name)
+	if host, _, err := net.SplitHostPort(folder.ListenAt()); addr == "" && port > 0 && err == nil {
+		addr = net.JoinHostPort(host, strconv.Itoa(port))
+	}
+	if addr != "" {
 		l, err := net.Listen("tcp", addr)
 		if !errors.Is(err, syscall.EADDRINUSE) {
 			return l, err

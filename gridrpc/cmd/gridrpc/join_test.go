@@ -111,6 +111,26 @@ func TestJoin(t *testing.T) {
 	assert.Contains(t, out, "far")
 }
 
+// TestJoinedComesAgain: a platform that is started anew in its folder takes those who have joined the one before: it has the same authority,
+// and its master the same port.
+func TestJoinedComesAgain(t *testing.T) {
+	p := newTrial(t)
+	p.start([]string{built().trial}, "--tree", "1x1", "--no-restart")
+	server := newElsewhere(t)
+	first := server.serve(p, "--join", p.token(), "--name", "far", built().trial)
+	p.await("far: has the parent ma")
+	p.end()
+	p.mu.Lock()
+	p.story.Reset()
+	p.mu.Unlock()
+	p.start([]string{built().trial}, "--tree", "1x1", "--no-restart")
+	p.await("far: has the parent ma") // which has waited for it
+	require.NoError(t, first.Process.Signal(syscall.SIGKILL))
+	_ = first.Wait()
+	server.serve(p, built().trial)
+	p.until("far to come again", func() bool { return strings.Count(p.story.String(), "far: has the parent") == 2 })
+}
+
 // isPrivate asks that nobody but its owner sees anything of a folder.
 func isPrivate(t *testing.T, dir string) {
 	files := 0

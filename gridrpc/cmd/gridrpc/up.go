@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,16 +19,17 @@ import (
 
 // platform is what "up" starts.
 type platform struct {
-	dir      string
-	begun    time.Time
-	restarts bool
-	detect   time.Duration
-	life     time.Duration // of certificates
-	masters  int
-	agents   int
-	servers  int
-	hosts    hosts
-	children *children
+	dir        string
+	begun      time.Time
+	restarts   bool
+	detect     time.Duration
+	masterPort string        // where the master of the platform before has listened, for those who know it; "0": there was none
+	life       time.Duration // of certificates
+	masters    int
+	agents     int
+	servers    int
+	hosts      hosts
+	children   *children
 
 	noRecovery bool
 	ownStore   bool // the platform holds its checkpoints itself
@@ -169,6 +171,7 @@ func (p *platform) prepare() error {
 	if err != nil {
 		return err
 	}
+	p.masterPort = portOf(folder.Address(p.dir, "ma"))
 	os.Remove(folder.MastersFile(p.dir))
 	old, _ := filepath.Glob(folder.AddressFile(p.dir, "*"))
 	votes, _ := filepath.Glob(filepath.Join(p.dir, "*.raft"))
@@ -176,6 +179,15 @@ func (p *platform) prepare() error {
 		os.Remove(path)
 	}
 	return nil
+}
+
+// portOf returns the port of an address, or "0".
+func portOf(addr string) string {
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "0"
+	}
+	return port
 }
 
 // program is the command of servers: it builds the program, if that is a folder.
@@ -304,14 +316,14 @@ func (p *platform) startSite(authority *issuer, self string, parents []string, l
 func (p *platform) startAgents(authority *issuer, self string, role link.Role, tier int, parents []string, each int) (names []string, err error) {
 	for _, parent := range parents {
 		for range each {
-			name := "ma"
+			name, port := "ma", p.masterPort
 			if role == link.Agent {
 				p.agents++
-				name = fmt.Sprintf("a%d", p.agents)
+				name, port = fmt.Sprintf("a%d", p.agents), "0"
 			}
 			err := authority.issue(role, name)
 			if err == nil {
-				err = p.children.start(name, []string{folder.EnvParent + "=" + parent}, self, string(role), "--name", name, "--detect", p.detect.String(), "--life", p.life.String(), "--tier", strconv.Itoa(tier))
+				err = p.children.start(name, []string{folder.EnvParent + "=" + parent}, self, string(role), "--name", name, "--detect", p.detect.String(), "--life", p.life.String(), "--port", port, "--tier", strconv.Itoa(tier))
 			}
 			if err != nil {
 				return nil, err
