@@ -30,7 +30,7 @@ type Membership struct {
 func As(m Membership) DialOption { return func(c *Client) { c.member = &m } }
 
 // Enter redeems the token of a membership, unless there is an identity already, for a server or a client. It returns the folder of the
-// identity and the name in it. Dial and Main do so themselves.
+// identity and the name in it. Dial and Main do so themselves. What the platform refuses is ErrDenied, with the reason.
 func Enter(ctx context.Context, m Membership, server bool) (dir, name string, err error) {
 	role := link.Client
 	if server {
@@ -48,7 +48,11 @@ func Enter(ctx context.Context, m Membership, server bool) (dir, name string, er
 
 func (m Membership) enter(ctx context.Context, role link.Role) (*link.Identity, string, error) {
 	w := enroll.Wish{Dir: cmp.Or(m.Dir, os.Getenv(EnvIdentity)), Token: m.Token, Name: m.Name, Role: role}
-	return enroll.Enter(ctx, w)
+	id, dir, err := enroll.Enter(ctx, w)
+	if enroll.IsRefusal(err) {
+		err = fmt.Errorf("%w: %w", ErrDenied, err)
+	}
+	return id, dir, err
 }
 
 // identify returns who this process is: a member, or a process of the platform whose folder it sees; what keeps its certificate fresh

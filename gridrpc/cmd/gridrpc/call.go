@@ -18,7 +18,9 @@ import (
 func flags(name string) *flag.FlagSet {
 	f := flag.NewFlagSet(name, flag.ContinueOnError)
 	f.SetOutput(io.Discard)
-	f.Func("dir", "folder of the platform", func(dir string) error { return os.Setenv(gridrpc.EnvDir, dir) })
+	f.Func("dir", "folder of the platform", func(dir string) error {
+		return errors.Join(os.Setenv(gridrpc.EnvDir, dir), os.Unsetenv(gridrpc.EnvIdentity)) // what is said here is meant
+	})
 	f.Func("identity", "folder of an identity, where the platform's folder is not seen", func(dir string) error { return os.Setenv(gridrpc.EnvIdentity, dir) })
 	return f
 }

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -129,6 +130,27 @@ func TestJoinedComesAgain(t *testing.T) {
 	_ = first.Wait()
 	server.serve(p, built().trial)
 	p.until("far to come again", func() bool { return strings.Count(p.story.String(), "far: has the parent") == 2 })
+}
+
+// TestJoinedHasCheckpoints: with a store of the platform's own a call that has lost its server goes on at one that has joined, from its checkpoint.
+func TestJoinedHasCheckpoints(t *testing.T) {
+	p := startTrial(t, "--tree", "1x1", "--store", "jetstream", "--no-restart")
+	server := newElsewhere(t)
+	var once sync.Once
+	watch := gridrpc.Watch(func(e gridrpc.Event) {
+		if e.What == gridrpc.Checkpointed && e.Server == "s1" {
+			once.Do(func() {
+				server.serve(p, "--join", p.token(), "--name", "far", built().trial)
+				p.await("far: has the parent ma")
+				p.signal("s1", syscall.SIGKILL)
+			})
+		}
+	})
+	out, err := gridrpc.Service[count, counted](p.dial(), "count").Call(t.Context(), &count{To: 4, Holds: []int{2}}, watch)
+	require.NoError(t, err)
+	assert.Equal(t, "far", out.Server)
+	assert.Equal(t, "1 2 3 4 ", out.Text)
+	assert.Positive(t, out.From)
 }
 
 // isPrivate asks that nobody but its owner sees anything of a folder.
@@ -260,6 +282,8 @@ func TestJoinMistakes(t *testing.T) {
 	_, _, err := gridrpc.Enter(t.Context(), gridrpc.Membership{Dir: filepath.Join(t.TempDir(), "id"), Token: used, Name: "far"}, true)
 	require.NoError(t, err)
 	refused("used up", "--uses", "serve", "--join", used)
+	_, _, err = gridrpc.Enter(t.Context(), gridrpc.Membership{Dir: filepath.Join(t.TempDir(), "id"), Token: used}, true)
+	require.ErrorIs(t, err, gridrpc.ErrDenied)
 	refused("name is taken", "--name", "serve", "--join", good, "--name", "far")
 
 	list, err := exec.Command(built().gridrpc, "token", "ls", "--dir", p.dir).Output()

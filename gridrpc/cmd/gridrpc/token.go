@@ -57,7 +57,7 @@ func newToken(args []string) error {
 	}
 	authority, err := link.OpenAuthority(dir, platformName)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: tokens are made where the folder of the platform is seen: name it with --dir", err)
 	}
 	t := token.Token{CA: token.HashOf(authority.Certificate().Raw), Addrs: masters}
 	_, _ = rand.Read(t.Secret[:]) // never fails

@@ -69,6 +69,9 @@ func up(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := os.Unsetenv(gridrpc.EnvIdentity); err != nil { // of another platform, perhaps: here everybody sees the folder
+		return err
+	}
 	dir, err := filepath.Abs(gridrpc.DefaultDir())
 	if err != nil {
 		return err

@@ -132,14 +132,28 @@ var refusals = map[codes.Code][]error{
 }
 
 func refusal(err error) error {
+	if one, code := find(err); one != nil {
+		return status.Error(code, one.Error())
+	}
+	return status.Error(codes.Internal, err.Error())
+}
+
+// find returns what the rules have said, if it is that.
+func find(err error) (one error, code codes.Code) {
 	for code, list := range refusals {
 		for _, one := range list {
 			if errors.Is(err, one) {
-				return status.Error(code, one.Error())
+				return one, code
 			}
 		}
 	}
-	return status.Error(codes.Internal, err.Error())
+	return nil, codes.OK
+}
+
+// IsRefusal says whether an error of Enter is a refusal by the platform, by its rules: whoever asks again gets it again.
+func IsRefusal(err error) bool {
+	one, _ := find(err)
+	return one != nil
 }
 
 // refused returns the error of the rules that has come over the wire, or the one that it is.
