@@ -311,7 +311,7 @@ func (e elsewhere) joined(p *trial) string {
 
 // TestCertificatesRenewed: a call outlives several lives of all certificates: nothing is cut, and who comes later is served.
 func TestCertificatesRenewed(t *testing.T) {
-	p := startTrial(t, "--tree", "1x1", "--certificates", "6s", "--no-restart")
+	p := startTrial(t, "--tree", "1x1", "--certificates", "8s", "--no-restart")
 	p.signal("s1", syscall.SIGKILL)
 	p.await("s1 died")
 	server := newElsewhere(t)

@@ -3,6 +3,8 @@ package enroll
 import (
 	"context"
 	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/x509"
 	"errors"
 	"os"
@@ -115,13 +117,20 @@ func readRequest(csr []byte) (crypto.PublicKey, token.Hash, error) {
 	if err != nil {
 		return nil, token.Hash{}, status.Errorf(codes.InvalidArgument, "no request for a certificate: %v", err)
 	}
-	return r.PublicKey, token.HashOf(r.RawSubjectPublicKeyInfo), nil
+	key, ok := r.PublicKey.(*ecdsa.PublicKey)
+	if !ok || key.Curve != elliptic.P256() {
+		return nil, token.Hash{}, status.Error(codes.InvalidArgument, "want a key of ECDSA on P-256, as all of a platform have")
+	}
+	return key, token.HashOf(r.RawSubjectPublicKeyInfo), nil
 }
 
-// isOwn says whether a process of the platform itself has the name.
+// ownForm is how "gridrpc up" names processes: those that it has not started yet, too.
+var ownForm = regexp.MustCompile(`^(ma|a|s|st)[0-9]*$|^client$`)
+
+// isOwn says whether a process of the platform itself has the name, or may get it.
 func (d *Desk) isOwn(name string) bool {
 	_, err := os.Stat(filepath.Join(d.Dir, name+".pem"))
-	return err == nil
+	return err == nil || ownForm.MatchString(name)
 }
 
 // refusals are what rules say, which travels as text with a code of its own.

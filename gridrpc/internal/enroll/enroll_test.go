@@ -2,7 +2,9 @@ package enroll
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/rand"
+	"crypto/x509"
 	"encoding/json"
 	"net"
 	"path/filepath"
@@ -242,6 +244,52 @@ func TestGate(t *testing.T) {
 	require.NoError(t, err)
 	_, err = stream.Recv()
 	assert.Equal(t, codes.Aborted, status.Code(err))
+}
+
+// TestRequests: only a name that nobody of the platform has or may get, and a key as all have, which whoever asks has.
+func TestRequests(t *testing.T) {
+	p := newPlatform(t)
+	for _, own := range []string{"ma", "ma3", "a12", "s1", "st2", "client"} {
+		_, err := enter(t, Wish{Token: p.token(token.Server).String(), Name: own, Role: link.Worker})
+		assert.ErrorIs(t, err, token.ErrNameTaken, own)
+	}
+	_, err := enter(t, Wish{Token: p.token(token.Server).String(), Name: "no name", Role: link.Worker})
+	assert.Equal(t, codes.InvalidArgument, status.Code(err))
+
+	_, weak, err := ed25519.GenerateKey(rand.Reader)
+	require.NoError(t, err)
+	other, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{}, weak)
+	require.NoError(t, err)
+	key, err := link.NewKey()
+	require.NoError(t, err)
+	forged, _, err := request(key)
+	require.NoError(t, err)
+	forged[len(forged)-1] ^= 1 // of the signature
+	for _, csr := range [][]byte{other, forged, nil} {
+		secret := p.token(token.Server).Secret
+		_, err = p.desk.Redeem(t.Context(), &pb.RedeemRequest{Secret: secret[:], Csr: csr, Name: "far", Role: token.Server})
+		assert.Equal(t, codes.InvalidArgument, status.Code(err))
+	}
+}
+
+// FuzzRequest: any request is refused, or is of a key whose owner has asked.
+func FuzzRequest(f *testing.F) {
+	key, err := link.NewKey()
+	require.NoError(f, err)
+	csr, _, err := request(key)
+	require.NoError(f, err)
+	f.Add(csr)
+	f.Add(csr[:20])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got, hash, err := readRequest(data)
+		if err != nil {
+			assert.Equal(t, codes.InvalidArgument, status.Code(err))
+			return
+		}
+		public, err := x509.MarshalPKIXPublicKey(got)
+		require.NoError(t, err)
+		assert.Equal(t, token.HashOf(public), hash)
+	})
 }
 
 func TestOccupy(t *testing.T) {

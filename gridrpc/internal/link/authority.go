@@ -41,8 +41,8 @@ const Life = 24 * time.Hour
 // machines: a new one would have all of them join anew.
 const authorityLife = 10 * 365 * 24 * time.Hour
 
-// skew is by how much clocks may be behind that of who issues.
-const skew = time.Minute
+// skew is by how much the clocks of other machines may be behind that of who issues.
+const skew = 5 * time.Minute
 
 // Authority issues the certificates of one platform.
 type Authority struct {
