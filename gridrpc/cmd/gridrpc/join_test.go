@@ -60,7 +60,10 @@ func (e elsewhere) run(args ...string) (out, complaint string) {
 
 // serve starts a server there, whose output becomes a part of the platform's story. It ends with the test.
 func (e elsewhere) serve(p *trial, args ...string) *exec.Cmd {
-	cmd := e.command(append([]string{"serve"}, args...)...)
+	return e.start(p, e.command(append([]string{"serve"}, args...)...))
+}
+
+func (e elsewhere) start(p *trial, cmd *exec.Cmd) *exec.Cmd {
 	out, err := cmd.StdoutPipe()
 	require.NoError(e.t, err)
 	cmd.Stderr = cmd.Stdout
@@ -151,6 +154,27 @@ func TestJoinedHasCheckpoints(t *testing.T) {
 	assert.Equal(t, "far", out.Server)
 	assert.Equal(t, "1 2 3 4 ", out.Text)
 	assert.Positive(t, out.From)
+}
+
+// TestProgramJoins: a program joins by itself, without the command: a server by a field, a client by an option.
+func TestProgramJoins(t *testing.T) {
+	p := startTrial(t, "--tree", "1x1", "--listen", "localhost", "--no-restart")
+	p.signal("s1", syscall.SIGKILL)
+	p.await("s1 died")
+	e := newElsewhere(t)
+	cmd := e.command()
+	cmd.Path, cmd.Args = built().trial, []string{built().trial}
+	cmd.Env = append(cmd.Env, "TRIAL_JOIN="+p.token())
+	e.start(p, cmd)
+	p.await("by-itself: has the parent ma")
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	c, err := gridrpc.Dial(ctx, "", gridrpc.As(gridrpc.Membership{Dir: filepath.Join(t.TempDir(), "id"), Token: p.token("--role", "client")}))
+	require.NoError(t, err)
+	defer c.Close()
+	out, err := gridrpc.Service[float64, where](c, "square").Call(ctx, new(3.0))
+	require.NoError(t, err)
+	assert.Equal(t, where{Server: "by-itself", Attempt: 1, Value: 9}, *out)
 }
 
 // isPrivate asks that nobody but its owner sees anything of a folder.

@@ -26,6 +26,9 @@ type Where struct {
 func main() {
 	gridrpc.Main(func(s *gridrpc.Server) error {
 		s.Places, s.Queue = 2, 2
+		if join := os.Getenv("TRIAL_JOIN"); join != "" { // a program that joins by itself
+			s.Member = &gridrpc.Membership{Token: join, Name: "by-itself"}
+		}
 		return errors.Join(
 			gridrpc.Register(s, "square", square),
 			gridrpc.Register(s, "hold", hold),
