@@ -38,10 +38,10 @@ RANDOM  ?=
 GOLANGCI ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 
 .DEFAULT_GOAL := help
-.PHONY: demo runsc check nightly test vulns race lint fuzz sim sim-nodes sim-repairs sim-deep sabotage stress random nodestress nodes netns engines bench compare bench-check figures help
+.PHONY: demo runsc s3 check nightly test vulns race lint fuzz sim sim-nodes sim-repairs sim-deep sabotage stress random nodestress nodes netns engines bench compare bench-check figures help
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## heat on 8 processes, two of them killed on the way, the right answer at the end
 	@scripts/demo.sh $(RANKS)
@@ -78,6 +78,10 @@ lint: ## golangci-lint, pinned, built on the spot (a minute, once); GOLANGCI=gol
 
 runsc: ## gVisor's sandbox, for gridrpc/sandbox, into bin (some minutes, once)
 	cd gridrpc/tools && go build -ldflags=-s -o ../../bin/runsc gvisor.dev/gvisor/runsc
+
+s3: ## SeaweedFS into bin (some minutes, once), and gridrpc's checkpoints in it while its servers are killed
+	cd gridrpc/tools/s3 && go build -ldflags=-s -o ../../../bin/weed github.com/seaweedfs/seaweedfs/weed
+	cd gridrpc && GRIDRPC_WEED=$(CURDIR)/bin/weed go test -count=1 -v -timeout 30m -run '^(TestService|TestS3Service)' ./store/s3 ./cmd/gridrpc
 
 vulns: ## known vulnerabilities in what the code calls; code 77 where the database cannot be reached
 	@scripts/vulns.sh

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/store/s3/seaweed"
+)
+
+// TestS3Service: checkpoints are in a real service that keeps three copies. One of its servers is killed after the first
+// checkpoint, and stays dead; the server of the call is killed after the third. The call goes on at another server from there,
+// makes more checkpoints, and in the end nothing is left.
+func TestS3Service(t *testing.T) {
+	service := seaweed.Start(t, 4, 3)
+	service.Bucket("ckpt")
+	p := startTrial(t, "--tree", "1x2", "--no-restart", "--store", "s3://ckpt/mine")
+	s, err := gridrpc.OpenStore("s3://ckpt/mine")
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*within)
+	defer cancel()
+	var lost, killed time.Time
+	watch := gridrpc.Watch(func(e gridrpc.Event) {
+		switch {
+		case e.What == gridrpc.Checkpointed && strings.HasSuffix(e.Text, "/1/manifest-1.json"):
+			lost = time.Now()
+			service.Kill("v1")
+		case e.What == gridrpc.Checkpointed && strings.HasSuffix(e.Text, "/1/manifest-3.json"):
+			killed = time.Now()
+			p.signal(e.Server, syscall.SIGKILL)
+		}
+	})
+	out, err := gridrpc.Service[count, counted](p.dial(), "count").Call(ctx, &count{To: 6, Holds: []int{3}}, watch)
+	require.NoError(t, err)
+	t.Logf("a server of the service killed: two checkpoints more %v later; then the call's: it had ended after %v",
+		killed.Sub(lost).Round(time.Millisecond), time.Since(killed).Round(time.Millisecond))
+	assert.Equal(t, 2, out.Attempt)
+	assert.Equal(t, 3, out.From)
+	assert.Equal(t, "1 2 3 4 5 6 ", out.Text)
+	require.Eventually(t, func() bool { // the call has ended: its checkpoints go
+		items, err := s.List(ctx, "")
+		return err == nil && len(items) == 0
+	}, within, 50*time.Millisecond)
+}

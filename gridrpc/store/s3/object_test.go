@@ -1,0 +1,65 @@
+package s3
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/goulfm/goulfm/recovery/checkpoint"
+)
+
+// object returns bytes that say of themselves which they are: of a key and a version, and how many. So a reader knows
+// whether it has all of one Put, and of which.
+func object(key string, version, size int) []byte {
+	head := fmt.Sprintf("%s %d %d\n", key, version, size)
+	data := make([]byte, max(size, len(head)))
+	n := copy(data, head)
+	noise := rand.NewChaCha8(sha256.Sum256([]byte(head)))
+	_, _ = noise.Read(data[n:]) // it has no errors
+	return data
+}
+
+// versionOf returns whose bytes these are, or an error if they are not all those of one Put.
+func versionOf(key string, data []byte) (version int, err error) {
+	var named string
+	var size int
+	if _, err := fmt.Sscanf(string(data[:min(len(data), 200)]), "%s %d %d\n", &named, &version, &size); err != nil {
+		return 0, fmt.Errorf("%s: %d bytes of no object: %w", key, len(data), err)
+	}
+	if named != key || !bytes.Equal(data, object(key, version, size)) {
+		return 0, fmt.Errorf("%s: %d bytes are not the %d of version %d of %s", key, len(data), size, version, named)
+	}
+	return version, nil
+}
+
+// put puts a version of an object.
+func put(ctx context.Context, s checkpoint.Store, key string, version, size int) error {
+	data := object(key, version, size)
+	return s.Put(ctx, key, int64(len(data)), bytes.NewReader(data))
+}
+
+// read reads an object to its end.
+func read(ctx context.Context, s checkpoint.Store, key string) ([]byte, error) {
+	r, err := s.Get(ctx, key, 0, -1)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
+}
+
+// assertWhole reads an object, of which there has to be a version, and returns that.
+func assertWhole(t *testing.T, s checkpoint.Store, key string) int {
+	t.Helper()
+	data, err := read(t.Context(), s, key)
+	require.NoError(t, err)
+	version, err := versionOf(key, data)
+	require.NoError(t, err)
+	return version
+}

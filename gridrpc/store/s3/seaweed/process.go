@@ -1,0 +1,58 @@
+package seaweed
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/goulfm/goulfm/gridrpc/internal/child"
+)
+
+// process is one of the service's. It may die, and be started anew with what it has on disk.
+type process struct {
+	name  string
+	dir   string // its own, where its log is, too
+	args  []string
+	cmd   *exec.Cmd
+	ended chan struct{} // closed when it has
+}
+
+// start starts it. It ends with this process, however that ends.
+func (p *process) start(t testing.TB, weed string) {
+	require.NoError(t, os.MkdirAll(p.dir, 0o700))
+	log, err := os.OpenFile(p.log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	require.NoError(t, err)
+	defer log.Close()
+	p.cmd = exec.Command(weed, append([]string{"-logtostderr"}, p.args...)...)
+	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = p.dir, log, log
+	p.cmd.Env = slices.Concat(os.Environ(), []string{"HOME=" + p.dir, "TMPDIR=" + p.dir}) // no settings of this machine, no traces on it
+	child.EndWithParent(p.cmd)
+	require.NoError(t, p.cmd.Start())
+	p.ended = make(chan struct{})
+	go func(cmd *exec.Cmd, ended chan struct{}) {
+		defer close(ended)
+		_ = cmd.Wait() // it is killed
+	}(p.cmd, p.ended)
+}
+
+// kill ends it at once, and returns when it is gone. It does nothing to one that has ended.
+func (p *process) kill() {
+	if p.ended != nil {
+		_ = p.cmd.Process.Kill() // an error: it has ended
+		<-p.ended
+	}
+}
+
+func (p *process) log() string { return filepath.Join(p.dir, "log") }
+
+// said returns the last lines of its log.
+func (p *process) said(lines int) string {
+	text, _ := os.ReadFile(p.log()) // without one it has said nothing
+	all := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+	return string(bytes.Join(all[max(0, len(all)-lines):], []byte("\n")))
+}

@@ -1,0 +1,174 @@
+package s3
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goulfm/goulfm/gridrpc/internal/bundle"
+	"github.com/goulfm/goulfm/gridrpc/store/s3/seaweed"
+	"github.com/goulfm/goulfm/gridrpc/store/storetest"
+	"github.com/goulfm/goulfm/recovery/checkpoint"
+)
+
+// servers of volumes, and copies of everything: with one server lost there are enough for all copies of what is put.
+const (
+	servers = 4
+	copies  = 3
+)
+
+// openAt opens a store of the service.
+func openAt(t *testing.T, name string) checkpoint.Store {
+	s, err := Open(t.Context(), Scheme+name)
+	require.NoError(t, err)
+	return s
+}
+
+// TestServiceConformance: folders in a bucket of a real service are stores.
+func TestServiceConformance(t *testing.T) {
+	seaweed.Start(t, copies, copies).Bucket("our")
+	next := atomic.Int64{}
+	storetest.Run(t, func(t *testing.T) checkpoint.Store { return openAt(t, fmt.Sprintf("our/s%d", next.Add(1))) })
+}
+
+// sizes are of objects: one piece of the service, several, several parts of a Put.
+var sizes = []int{100, 300 << 10, 9 << 20, 2*partSize + 12345}
+
+// TestServiceLosesServer: each server of volumes is killed in turn. Whatever was put is read whole, Puts go on, and the
+// server has its share again once it was started anew.
+func TestServiceLosesServer(t *testing.T) {
+	service := seaweed.Start(t, servers, copies)
+	service.Bucket("our")
+	s := openAt(t, "our/lost")
+	latest := map[string]int{}
+	putAll := func(version int) {
+		for i, size := range sizes {
+			key := fmt.Sprint("o", i)
+			require.NoError(t, put(t.Context(), s, key, version, size))
+			latest[key] = version
+			key = fmt.Sprint("new/", version, "/", i)
+			require.NoError(t, put(t.Context(), s, key, version, size))
+			latest[key] = version
+		}
+	}
+	readAll := func() {
+		for key, version := range latest {
+			assert.Equal(t, version, assertWhole(t, s, key), key)
+		}
+	}
+	putAll(0)
+	made := checkpointed(t, s)
+	for i := range servers {
+		name := fmt.Sprint("v", i+1)
+		service.Kill(name)
+		begun := time.Now()
+		require.NoError(t, put(t.Context(), s, "first", i, 1000))
+		t.Logf("%s killed: the first Put had ended after %v", name, time.Since(begun).Round(time.Millisecond))
+		begun = time.Now()
+		readAll()
+		t.Logf("%d objects were read in %v", len(latest), time.Since(begun).Round(time.Millisecond))
+		assertRestored(t, s, made)
+		putAll(i + 1)
+		made = checkpointed(t, s)
+		readAll()
+		service.Restart(name)
+		service.AwaitVolumes(servers)
+		readAll()
+	}
+}
+
+// checkpointed puts a checkpoint of a file of some chunks.
+func checkpointed(t *testing.T, s checkpoint.Store) bundle.Manifest {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "numbers"), object("numbers", 1, 10<<20), 0o600))
+	m, err := bundle.NewWriter(s, "ab12", 1).Commit(t.Context(), dir, []bundle.Source{{Name: "numbers", Kind: bundle.File}})
+	require.NoError(t, err)
+	return m
+}
+
+// assertRestored restores it.
+func assertRestored(t *testing.T, s checkpoint.Store, made bundle.Manifest) {
+	dir := t.TempDir()
+	m, err := bundle.Load(t.Context(), s, made.ID)
+	require.NoError(t, err)
+	_, err = m.Restore(t.Context(), s, dir)
+	require.NoError(t, err)
+	data, err := os.ReadFile(filepath.Join(dir, "numbers"))
+	require.NoError(t, err)
+	_, err = versionOf("numbers", data)
+	assert.NoError(t, err)
+}
+
+// TestServiceTooFewServers: with as many servers as copies nothing can be put while one is dead, as a copy of it would have no place.
+// That is said, what is there is read, and Puts go on when the server is back.
+func TestServiceTooFewServers(t *testing.T) {
+	service := seaweed.Start(t, copies, copies)
+	service.Bucket("our")
+	s := openAt(t, "our/few")
+	require.NoError(t, put(t.Context(), s, "o", 1, 300<<10))
+	service.Kill("v2")
+	for _, key := range []string{"o", "new"} {
+		begun := time.Now()
+		err := put(t.Context(), s, key, 2, 300<<10)
+		t.Logf("Put ended after %v: %v", time.Since(begun).Round(time.Millisecond), err)
+		require.Error(t, err)
+	}
+	assert.Equal(t, 1, assertWhole(t, s, "o"))
+	_, err := read(t.Context(), s, "new")
+	assert.ErrorIs(t, err, fs.ErrNotExist)
+	service.Restart("v2")
+	service.AwaitVolumes(copies)
+	begun := time.Now()
+	require.NoError(t, put(t.Context(), s, "o", 3, 300<<10))
+	t.Logf("a Put once it is back: %v", time.Since(begun).Round(time.Millisecond))
+	assert.Equal(t, 3, assertWhole(t, s, "o"))
+}
+
+// pausing gives its bytes, and calls pause once at some of them.
+type pausing struct {
+	io.Reader
+	left  int
+	pause func()
+}
+
+func (p *pausing) Read(b []byte) (int, error) {
+	if p.left == 0 {
+		p.pause()
+		p.left = -1
+	}
+	if p.left > 0 {
+		b = b[:min(len(b), p.left)]
+	}
+	n, err := p.Reader.Read(b)
+	if p.left > 0 {
+		p.left -= n
+	}
+	return n, err
+}
+
+// TestServiceLosesServerInPut: a server dies between the parts of a Put, for each of them in turn.
+func TestServiceLosesServerInPut(t *testing.T) {
+	service := seaweed.Start(t, servers, copies)
+	service.Bucket("our")
+	s := openAt(t, "our/under-way")
+	for i := range servers {
+		name := fmt.Sprint("v", i+1)
+		data := object("o", i, 3*partSize)
+		slow := &pausing{Reader: bytes.NewReader(data), left: partSize + partSize/2, pause: func() { service.Kill(name) }}
+		begun := time.Now()
+		require.NoError(t, s.Put(t.Context(), "o", int64(len(data)), slow))
+		t.Logf("%s killed: a Put of %d MiB took %v", name, len(data)>>20, time.Since(begun).Round(time.Millisecond))
+		assert.Equal(t, i, assertWhole(t, s, "o"))
+		service.Restart(name)
+		service.AwaitVolumes(servers)
+	}
+}
