@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/recovery/checkpoint"
@@ -62,4 +63,19 @@ func assertWhole(t *testing.T, s checkpoint.Store, key string) int {
 	version, err := versionOf(key, data)
 	require.NoError(t, err)
 	return version
+}
+
+// TestVersionOf: bytes of an object are known, whole or not.
+func TestVersionOf(t *testing.T) {
+	one, two := object("o", 1, 5000), object("o", 2, 5000)
+	version, err := versionOf("o", two)
+	require.NoError(t, err)
+	assert.Equal(t, 2, version)
+	for what, data := range map[string][]byte{
+		"nothing": {}, "less": one[:4999], "more": append(bytes.Clone(one), 0), "of two": append(bytes.Clone(one[:2000]), two[2000:]...),
+		"of another key": object("x", 1, 5000), "zeros": append(bytes.Clone(one[:4000]), make([]byte, 1000)...),
+	} {
+		_, err = versionOf("o", data)
+		assert.Error(t, err, what)
+	}
 }

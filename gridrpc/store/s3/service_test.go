@@ -2,6 +2,7 @@ package s3
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"io/fs"
@@ -109,7 +110,7 @@ func assertRestored(t *testing.T, s checkpoint.Store, made bundle.Manifest) {
 }
 
 // TestServiceTooFewServers: with as many servers as copies nothing can be put while one is dead, as a copy of it would have no place.
-// That is said, what is there is read, and Puts go on when the server is back.
+// What is there is read. A Put waits: until its context ends, then nothing of it is there; or until the server is back, then it is done.
 func TestServiceTooFewServers(t *testing.T) {
 	service := seaweed.Start(t, copies, copies)
 	service.Bucket("our")
@@ -117,20 +118,27 @@ func TestServiceTooFewServers(t *testing.T) {
 	require.NoError(t, put(t.Context(), s, "o", 1, 300<<10))
 	service.Kill("v2")
 	for _, key := range []string{"o", "new"} {
-		begun := time.Now()
-		err := put(t.Context(), s, key, 2, 300<<10)
-		t.Logf("Put ended after %v: %v", time.Since(begun).Round(time.Millisecond), err)
-		require.Error(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		require.ErrorIs(t, put(ctx, s, key, 2, 300<<10), context.DeadlineExceeded)
+		cancel()
 	}
 	assert.Equal(t, 1, assertWhole(t, s, "o"))
 	_, err := read(t.Context(), s, "new")
 	assert.ErrorIs(t, err, fs.ErrNotExist)
+	under, done := make(chan bool), make(chan error, 1)
+	data := object("waits", 3, 300<<10)
+	go func() {
+		all := &pausing{Reader: bytes.NewReader(data), left: len(data), pause: func() { close(under) }}
+		done <- s.Put(t.Context(), "waits", int64(len(data)), all)
+	}()
+	<-under
 	service.Restart("v2")
-	service.AwaitVolumes(copies)
 	begun := time.Now()
-	require.NoError(t, put(t.Context(), s, "o", 3, 300<<10))
-	t.Logf("a Put once it is back: %v", time.Since(begun).Round(time.Millisecond))
-	assert.Equal(t, 3, assertWhole(t, s, "o"))
+	service.AwaitVolumes(copies)
+	joined := time.Now()
+	require.NoError(t, <-done)
+	t.Logf("the server had joined after %v, and the Put that waited for it ended %v later", joined.Sub(begun).Round(time.Millisecond), time.Since(joined).Round(time.Millisecond))
+	assert.Equal(t, 3, assertWhole(t, s, "waits"))
 }
 
 // pausing gives its bytes, and calls pause once at some of them.
