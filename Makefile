@@ -81,7 +81,7 @@ runsc: ## gVisor's sandbox, for gridrpc/sandbox, into bin (some minutes, once)
 
 s3: ## SeaweedFS into bin (some minutes, once), and gridrpc's checkpoints in it while its servers are killed
 	cd gridrpc/tools/s3 && go build -ldflags=-s -o ../../../bin/weed github.com/seaweedfs/seaweedfs/weed
-	cd gridrpc && GRIDRPC_WEED=$(CURDIR)/bin/weed go test -count=1 -v -timeout 30m -run '^(TestService|TestS3Service)' ./store/s3 ./cmd/gridrpc
+	cd gridrpc && GRIDRPC_WEED=$(CURDIR)/bin/weed go test -count=1 -v -timeout 30m -run '^(TestService|TestS3Service)' -bench '^BenchmarkService' -benchtime 20x ./store/s3 ./cmd/gridrpc
 
 vulns: ## known vulnerabilities in what the code calls; code 77 where the database cannot be reached
 	@scripts/vulns.sh

@@ -48,3 +48,45 @@ func TestS3Service(t *testing.T) {
 		return err == nil && len(items) == 0
 	}, within, 50*time.Millisecond)
 }
+
+// TestS3ServiceWaits: the service has as many servers as it makes copies, and one is killed, together with the server of the call: what is
+// there can be read, and nothing can be put. The call goes on elsewhere, waits in its next checkpoint, and ends when the service is whole again.
+func TestS3ServiceWaits(t *testing.T) {
+	service := seaweed.Start(t, 3, 3)
+	service.Bucket("ckpt")
+	p := startTrial(t, "--tree", "1x2", "--no-restart", "--store", "s3://ckpt/mine")
+	s, err := gridrpc.OpenStore("s3://ckpt/mine")
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*within)
+	defer cancel()
+	lost, again := make(chan bool), make(chan bool)
+	watch := gridrpc.Watch(func(e gridrpc.Event) {
+		switch {
+		case e.What == gridrpc.Checkpointed && strings.HasSuffix(e.Text, "/1/manifest-3.json"):
+			service.Kill("v1")
+			p.signal(e.Server, syscall.SIGKILL)
+			close(lost)
+		case e.What == gridrpc.Began && e.Attempt == 2:
+			close(again)
+		}
+	})
+	call, err := gridrpc.Service[count, counted](p.dial(), "count").Go(ctx, &count{To: 6, Holds: []int{3}}, watch)
+	require.NoError(t, err)
+	<-lost
+	<-again
+	short, stop := context.WithTimeout(ctx, 3*time.Second)
+	defer stop()
+	require.ErrorIs(t, s.Put(short, "other", 1, strings.NewReader("x")), context.DeadlineExceeded)
+	items, err := s.List(ctx, "")
+	require.NoError(t, err)
+	for _, item := range items {
+		assert.NotContains(t, item.Key, "/2/manifest", "a checkpoint has no place")
+	}
+	require.NotEmpty(t, items, "the call has not ended")
+	service.Restart("v1")
+	out, err := call.Wait(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, 2, out.Attempt)
+	assert.Equal(t, 3, out.From)
+	assert.Equal(t, "1 2 3 4 5 6 ", out.Text)
+}

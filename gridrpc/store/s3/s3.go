@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"net/http"
 	"net/url"
 	"os"
 	"slices"
@@ -197,6 +198,13 @@ func (b bucket) explain(ctx context.Context, key string, err error) error {
 		return context.Cause(ctx)
 	case minio.ToErrorResponse(err).Code == minio.NoSuchKey:
 		return fmt.Errorf("s3: %s%s in %s: %w", b.prefix, key, b.name, fs.ErrNotExist)
+	case isInside(minio.ToErrorResponse(err)):
+		return fmt.Errorf("s3: %s%s in %s: the service cannot do it now, and its log says why (fewer of its servers may live than it makes copies): %w", b.prefix, key, b.name, err)
 	}
 	return fmt.Errorf("s3: %s%s in %s: %w", b.prefix, key, b.name, err)
+}
+
+// isInside tells whether the service has failed, not who asked.
+func isInside(e minio.ErrorResponse) bool {
+	return e.StatusCode >= http.StatusInternalServerError && e.StatusCode != http.StatusNotImplemented
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
+	"github.com/minio/minio-go/v7"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -76,6 +78,16 @@ func TestMistakes(t *testing.T) {
 	t.Setenv("AWS_ENDPOINT_URL", "localhost:9000")
 	_, err = Open(t.Context(), "s3://our")
 	assert.ErrorContains(t, err, "want https://HOST")
+}
+
+// TestErrorIsExplained: of an error inside the service its user learns where to look.
+func TestErrorIsExplained(t *testing.T) {
+	inside := minio.ErrorResponse{Code: "InternalError", StatusCode: http.StatusInternalServerError, Message: "please try again"}
+	err := bucket{name: "our", prefix: "mine/"}.explain(t.Context(), "x", inside)
+	assert.ErrorContains(t, err, "mine/x in our: the service cannot do it now")
+	assert.ErrorIs(t, err, inside)
+	denied := minio.ErrorResponse{Code: "AccessDenied", StatusCode: http.StatusForbidden, Message: "no"}
+	assert.NotContains(t, bucket{name: "our"}.explain(t.Context(), "x", denied).Error(), "the service cannot")
 }
 
 // FuzzParse: any name is refused, or is a bucket and a folder that keys can be in.
