@@ -180,3 +180,35 @@ func TestServiceLosesServerInPut(t *testing.T) {
 		service.AwaitVolumes(servers)
 	}
 }
+
+// TestServiceLosesTheOnlyOne: of gateway, filer and master there is one each. It is killed between the parts of a Put, and started anew: the
+// Put may fail, and what is read is the former object or this one. Then Puts go on.
+func TestServiceLosesTheOnlyOne(t *testing.T) {
+	service := seaweed.Start(t, copies, copies)
+	service.Bucket("our")
+	s := openAt(t, "our/only")
+	require.NoError(t, put(t.Context(), s, "o", 0, 1000))
+	for i, name := range []string{"s3", "filer", "master"} {
+		data := object("o", 2*i+1, 2*partSize)
+		restarted := func() { service.Kill(name); service.Restart(name) }
+		begun := time.Now()
+		err := s.Put(t.Context(), "o", int64(len(data)), &pausing{Reader: bytes.NewReader(data), left: partSize + partSize/2, pause: restarted})
+		t.Logf("%s killed: the Put ended after %v: %v", name, time.Since(begun).Round(time.Millisecond), err)
+		service.AwaitVolumes(copies)
+		var got []byte
+		require.Eventually(t, func() bool {
+			var failed error
+			got, failed = read(t.Context(), s, "o")
+			return failed == nil
+		}, time.Minute, 50*time.Millisecond)
+		version, torn := versionOf("o", got)
+		require.NoError(t, torn)
+		if err == nil {
+			assert.Equal(t, 2*i+1, version)
+		} else {
+			assert.Contains(t, []int{2 * i, 2*i + 1}, version)
+		}
+		require.NoError(t, put(t.Context(), s, "o", 2*i+2, 1000))
+		assert.Equal(t, 2*i+2, assertWhole(t, s, "o"))
+	}
+}

@@ -2,6 +2,7 @@ package seaweed
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -66,7 +67,7 @@ func Start(t testing.TB, volumes, copies int) *Service {
 // plan says which processes there are, and at which addresses.
 func (s *Service) plan(volumes, copies int) {
 	ports := freePorts(s.t, 6+2*volumes)
-	at := func(i int) []string { // the two ports of a server, which has all of its own
+	at := func(i int) []string { // where a server listens: nobody else has its two ports
 		return []string{"-ip=127.0.0.1", "-ip.bind=127.0.0.1", fmt.Sprint("-port=", ports[i]), fmt.Sprint("-port.grpc=", ports[i+1])}
 	}
 	add := func(name, kind string, ports []string, args ...string) {
@@ -97,7 +98,7 @@ func freePorts(t testing.TB, n int) (ports []int) {
 	for range n {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
-		defer l.Close() // all are held until the last one is known: they differ
+		defer func() { assert.NoError(t, l.Close()) }() // all are held until the last one is known: they differ
 		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
 	}
 	return ports
@@ -160,7 +161,7 @@ func (s *Service) liveVolumes() (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer r.Body.Close()
+	defer func() { err = errors.Join(err, r.Body.Close()) }()
 	var status struct {
 		Topology struct {
 			DataCenters []struct {
