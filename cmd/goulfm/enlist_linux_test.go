@@ -82,6 +82,19 @@ func pod(t *testing.T, index, nodes int, env []string, program ...string) *daemo
 	return d
 }
 
+// startWorld starts pods, and waits until both ranks of each have said that they are ready.
+func startWorld(t *testing.T, pods []*daemonTask) {
+	t.Helper()
+	pods[0].cmd.Stdout = nil
+	output, err := pods[0].cmd.StdoutPipe()
+	require.NoError(t, err)
+	for _, d := range pods {
+		require.NoError(t, d.cmd.Start())
+	}
+	_, err = io.ReadFull(output, make([]byte, 2*len(pods)*len("ready\n")))
+	require.NoError(t, err, "all ranks run")
+}
+
 // secretOfPods is how they know each other: no DNS here.
 func secretOfPods(t *testing.T) []string {
 	file := filepath.Join(t.TempDir(), "secret")
@@ -104,14 +117,7 @@ func TestPodsBesideTheWorld(t *testing.T) {
 		}
 		input, err := world[0].cmd.StdinPipe()
 		require.NoError(t, err)
-		world[0].cmd.Stdout = nil
-		output, err := world[0].cmd.StdoutPipe()
-		require.NoError(t, err)
-		for _, d := range world {
-			require.NoError(t, d.cmd.Start())
-		}
-		_, err = io.ReadFull(output, make([]byte, 6*len("ready\n")))
-		require.NoError(t, err, "all ranks run")
+		startWorld(t, world)
 		beside := func(index int) *daemonTask {
 			d := pod(t, index, 3, append(secret, "GOULFM_NODES_MAX=5"), program...)
 			d.cmd.Stderr = nil
@@ -143,14 +149,7 @@ func TestPodIsWantedBack(t *testing.T) {
 		for i := range 3 {
 			world = append(world, pod(t, i, 3, secret, prog, "read", pipe))
 		}
-		world[0].cmd.Stdout = nil
-		output, err := world[0].cmd.StdoutPipe()
-		require.NoError(t, err)
-		for _, d := range world {
-			require.NoError(t, d.cmd.Start())
-		}
-		_, err = io.ReadFull(output, make([]byte, 6*len("ready\n")))
-		require.NoError(t, err, "all ranks run")
+		startWorld(t, world)
 		return world, input
 	}
 	world, input := start()
