@@ -15,6 +15,7 @@ import (
 
 	"github.com/goulfm/goulfm/gridrpc/internal/bundle"
 	"github.com/goulfm/goulfm/gridrpc/internal/child"
+	"github.com/goulfm/goulfm/gridrpc/internal/folder"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
@@ -101,8 +102,8 @@ func (c *Call) ForgetFile(path string) {
 // from a checkpoint that has a state of that name, it is read into *p. Only gob's kinds of
 // values can be kept.
 func (c *Call) State(name string, p any) error {
-	if !nameForm.MatchString(name) {
-		return c.fail(fmt.Errorf("state %q: a name is %s", name, nameForm))
+	if !folder.NameForm.MatchString(name) {
+		return c.fail(fmt.Errorf("state %q: a name is %s", name, folder.NameForm))
 	}
 	c.ckpt.mu.Lock()
 	defer c.ckpt.mu.Unlock()

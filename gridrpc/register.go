@@ -3,8 +3,9 @@ package gridrpc
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"runtime/debug"
+
+	"github.com/goulfm/goulfm/gridrpc/internal/folder"
 )
 
 // body is a service without its types.
@@ -28,14 +29,12 @@ func Work[Req any](f func(*Req) float64) ServiceOption {
 	return func(s *service) { s.work = func(in any) float64 { return f(in.(*Req)) } }
 }
 
-var nameForm = regexp.MustCompile(`^[a-z0-9._-]{1,64}$`)
-
 // Register offers a function as a service. The function may be called several times at once.
 // Its error goes to the caller as text, and so does a panic; ctx is done when the caller has
 // given up, or is gone.
 func Register[Req, Rep any](s *Server, name string, f func(ctx context.Context, c *Call, in *Req) (*Rep, error), options ...ServiceOption) error {
-	if !nameForm.MatchString(name) {
-		return &Error{Op: "register", Service: name, Err: fmt.Errorf("a name is %s", nameForm)}
+	if !folder.NameForm.MatchString(name) {
+		return &Error{Op: "register", Service: name, Err: fmt.Errorf("a name is %s", folder.NameForm)}
 	}
 	if s.services[name] != nil {
 		return &Error{Op: "register", Service: name, Err: fmt.Errorf("is registered already")}

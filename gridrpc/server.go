@@ -92,7 +92,7 @@ func serve(ctx context.Context, setup func(*Server) error) error {
 	}
 	s.ctx, s.slots = ctx, make(chan struct{}, s.Places)
 	name, member := os.Getenv(folder.EnvName), s.Member != nil || os.Getenv(EnvIdentity) != ""
-	if !member && !nameForm.MatchString(name) {
+	if !member && !folder.NameForm.MatchString(name) {
 		return &Error{Op: "serve", Err: fmt.Errorf("%s is %q, want a name: start this program with \"gridrpc up\", or \"gridrpc serve\" on other machines", folder.EnvName, name)}
 	}
 	id, fresh, dir, err := identify(ctx, s.Member, s.dir, link.Worker, name)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/goulfm/goulfm/gridrpc/internal/folder"
 	"github.com/goulfm/goulfm/gridrpc/internal/token"
 	"github.com/goulfm/goulfm/internal/ckptfile"
 )
@@ -82,7 +83,7 @@ func decodeBook(data []byte) (*token.Book, error) {
 		}
 	}
 	for _, m := range book.Members {
-		if m.Role != token.Client && m.Role != token.Server || !IsName(m.Name) {
+		if m.Role != token.Client && m.Role != token.Server || !folder.NameForm.MatchString(m.Name) {
 			return nil, fmt.Errorf("%q is nobody who has come by a token", m.Name)
 		}
 	}

@@ -40,16 +40,11 @@ func (d *Desk) NewServer(id *link.Identity) *grpc.Server {
 	return g
 }
 
-var nameForm = regexp.MustCompile(`^[a-z0-9._-]{1,64}$`)
-
-// IsName says whether a process can be called so.
-func IsName(text string) bool { return nameForm.MatchString(text) }
-
 // Redeem changes a token for a certificate.
 func (d *Desk) Redeem(_ context.Context, m *pb.RedeemRequest) (*pb.Enrolled, error) {
 	var secret token.Secret
-	if len(m.Secret) != len(secret) || !IsName(m.Name) {
-		return nil, status.Errorf(codes.InvalidArgument, "a secret of %d bytes, and the name %.80q: a name is %s", len(m.Secret), m.Name, nameForm)
+	if len(m.Secret) != len(secret) || !folder.NameForm.MatchString(m.Name) {
+		return nil, status.Errorf(codes.InvalidArgument, "a secret of %d bytes, and the name %.80q: a name is %s", len(m.Secret), m.Name, folder.NameForm)
 	}
 	copy(secret[:], m.Secret)
 	key, hash, err := readRequest(m.Csr)

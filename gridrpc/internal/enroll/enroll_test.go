@@ -306,7 +306,7 @@ func TestOccupy(t *testing.T) {
 
 func TestNameOf(t *testing.T) {
 	for _, host := range []string{"Node-7.example.org", "", "ünïcode höst", string(make([]byte, 300))} {
-		assert.True(t, IsName(nameOf(host, token.Hash{1})), "%q", host)
+		assert.True(t, folder.NameForm.MatchString(nameOf(host, token.Hash{1})), "%q", host)
 	}
 	assert.Equal(t, "node-7-01000000", nameOf("Node-7.example.org", token.Hash{1}))
 }

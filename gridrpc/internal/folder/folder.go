@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
@@ -32,6 +33,9 @@ const (
 	EnvHost    = "GRIDRPC_HOST"     // name of the machine that this process is taken to be on
 	EnvListen  = "GRIDRPC_LISTEN"   // name or address at which this process listens; the loopback address if there is none
 )
+
+// NameForm is how names of processes are, and of services and states: files and keys of stores are called so.
+var NameForm = regexp.MustCompile(`^[a-z0-9._-]{1,64}$`)
 
 // ErrNoMaster is returned where no master is known.
 var ErrNoMaster = errors.New("no master could be asked")
