@@ -6,7 +6,6 @@ import (
 
 	"github.com/goulfm/goulfm/internal/keep"
 	"github.com/goulfm/goulfm/internal/rankset"
-	"github.com/goulfm/goulfm/internal/repair"
 	"github.com/goulfm/goulfm/internal/wire"
 )
 
@@ -73,7 +72,7 @@ func (r *runner) inherit(h *keep.Home) bool {
 // partsIn counts the parts of a version in a home. A process can leave one of them there: see version.owner.
 func partsIn(labels []keep.Label, of keep.Label) (n int) {
 	for _, k := range labels {
-		if isPartOf(k, repair.Label{Epoch: of.Epoch, Number: of.Number}) {
+		if isPartOf(k, versionOf(of)) {
 			n++
 		}
 	}
@@ -82,7 +81,7 @@ func partsIn(labels []keep.Label, of keep.Label) (n int) {
 
 // inheritVersion reads one thing in a home. stays: of a part, what need not be here is only compared with its checksums.
 func (r *runner) inheritVersion(h *keep.Home, l keep.Label, stays bool) error {
-	label := repair.Label{Epoch: l.Epoch, Number: l.Number}
+	label := versionOf(l)
 	switch l.Kind {
 	case ofAgreement:
 		if r.home.committed.Less(label) {

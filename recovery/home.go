@@ -41,8 +41,11 @@ func partIn(l repair.Label, rank int) keep.Label {
 
 // isPartOf says whether something in a home is a part of a version.
 func isPartOf(k keep.Label, l repair.Label) bool {
-	return k.Kind == ofCommit && k.Epoch == l.Epoch && k.Number == l.Number
+	return k.Kind == ofCommit && versionOf(k) == l
 }
+
+// versionOf is the version that something in a home is of.
+func versionOf(k keep.Label) repair.Label { return repair.Label{Epoch: k.Epoch, Number: k.Number} }
 
 func agreementIn(l repair.Label) keep.Label {
 	return keep.Label{Kind: ofAgreement, Epoch: l.Epoch, Number: l.Number}
@@ -167,9 +170,7 @@ func (h *home) agreed(oldest repair.Label) {
 		return
 	}
 	older := func(kind keep.Kind) func(keep.Label) bool {
-		return func(k keep.Label) bool {
-			return k.Kind == kind && repair.Label{Epoch: k.Epoch, Number: k.Number}.Less(oldest)
-		}
+		return func(k keep.Label) bool { return k.Kind == kind && versionOf(k).Less(oldest) }
 	}
 	h.err = errors.Join(h.err, h.forget(older(ofCommit)), h.store(uniform, agreementIn(oldest), nil), h.forget(older(ofAgreement)), h.punch())
 	for _, other := range h.taken {

@@ -41,12 +41,13 @@ func decodeBeside(line []byte) *beside {
 	return &b
 }
 
-// standBeside waits for the end of the job, after what the first answer has said. If nobody answers any more, the head is gone, and with it what is known.
-func (x *crossing) standBeside(ctx context.Context, told *beside) (code int, err error) {
+// standBeside waits for the end of the job, after what the first answer has said. If nobody answers any more, the head is gone, and
+// with it what is known.
+func (x *crossing) standBeside(ctx context.Context, cs *cards, told *beside) (code int, err error) {
 	if told.Over {
 		return told.Code, nil
 	}
-	proof, heads, err := x.way(nil)
+	proof, heads, err := x.way(cs)
 	for err == nil {
 		var line []byte
 		asking, stop := context.WithTimeoutCause(ctx, time.Minute, errNoHead)

@@ -27,7 +27,7 @@ type Enlisted struct {
 }
 
 // End tells those that wait beside the job, at the first daemon, with which code it has ended. It returns when they have heard, or
-// after ten seconds.
+// after three seconds.
 func (e *Enlisted) End(code int) {
 	if e != nil && e.end != nil {
 		e.end(code)

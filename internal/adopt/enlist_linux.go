@@ -74,7 +74,7 @@ func enlist(ctx context.Context, c *claim, session *pmi.Client, within time.Dura
 		return x.enlistOthers(ctx, proof, within)
 	}
 	if told := decodeBeside(line); told != nil {
-		return &Enlisted{Beside: func(ctx context.Context) (int, error) { return x.standBeside(ctx, told) }}, nil
+		return &Enlisted{Beside: func(ctx context.Context) (int, error) { return x.standBeside(ctx, cs, told) }}, nil
 	}
 	return &Enlisted{Bootstrap: line}, nil
 }
