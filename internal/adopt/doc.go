@@ -48,5 +48,6 @@
 //
 // Reading order: find.go, server.go, muster.go (the rules), message.go, meet_linux.go (rank),
 // serve_linux.go (daemon), host_linux.go, watchdog_linux.go; of several nodes several.go,
-// introduction.go (the head's rules), showing_linux.go (rank), crossing_linux.go (daemon), head_linux.go.
+// introduction.go (the head's rules), showing_linux.go (rank), crossing_linux.go (daemon), head_linux.go; of goulfm
+// daemon with a program enlist_linux.go, beside_linux.go.
 package adopt

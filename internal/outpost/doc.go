@@ -10,5 +10,6 @@
 //   - What its processes print is passed on as the launcher takes it: beyond CreditBytes nobody
 //     reads their pipes.
 //   - Where the job may outlive the launcher what processes print goes to files here (files_linux.go).
+//   - In a pod SIGTERM has the node leave a job that goes on (drain_linux.go).
 //   - The job's secret comes by standard input, and goes to its processes by a descriptor.
 package outpost
