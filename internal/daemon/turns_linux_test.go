@@ -186,9 +186,7 @@ func niceOf(t *testing.T, tid int) int {
 func TestCalm(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	before := Cores()
-	defer func() {
-		_ = unix.SchedSetAttr(firstThread(), &unix.SchedAttr{Policy: unix.SCHED_NORMAL, Nice: int32(ownNice())}, 0)
-	}()
+	defer endCalm()
 	Calm(129)
 	assert.Equal(t, before+3, runtime.GOMAXPROCS(0), "processors of the launcher")
 	assert.Equal(t, before, Cores(), "processors for jobs")
@@ -205,6 +203,19 @@ func TestCalm(t *testing.T) {
 		case 1:
 			assert.Equal(t, uint32(unix.SCHED_BATCH), attr.Policy, "the monitor")
 			assert.Equal(t, int32(ownNice()), attr.Nice)
+		}
+	}
+}
+
+// endCalm gives all threads of this process their usual policy back, those too that the monitor has made meanwhile, and those that
+// they make: what another test starts from one of them would have its policy.
+func endCalm() {
+	for found := true; found; {
+		found = false
+		for _, tid := range threadsOf(os.Getpid()) {
+			if attr, err := unix.SchedGetAttr(tid, 0); err == nil && attr.Policy == unix.SCHED_BATCH {
+				found = unix.SchedSetAttr(tid, &unix.SchedAttr{Policy: unix.SCHED_NORMAL, Nice: int32(ownNice())}, 0) == nil || found
+			}
 		}
 	}
 }
