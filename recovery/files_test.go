@@ -46,6 +46,15 @@ func (l *lines) String() string {
 
 const fieldRows, fieldWidth, fieldSteps = 23, 3, 20
 
+// awaits is which of its files a program waits for before each step.
+type awaits int
+
+const (
+	awaitsNone awaits = iota
+	awaitsRanks
+	awaitsAll // and manifests
+)
+
 // field is a program that may go on with any number of ranks. It stops itself in a step, if told
 // so, and returns what all ranks together have come to.
 type field struct {
@@ -53,8 +62,8 @@ type field struct {
 	stopAt int
 	steps  int // 0: fieldSteps
 	cfg    recovery.Config
-	puts   *counted // what the program waits for, if not nil
-	atEnd  func()   // at rank 0, when all steps are done
+	awaits awaits
+	atEnd  func() // at rank 0, when all steps are done
 
 	mu   sync.Mutex
 	sums map[int]int // by row, at the end
@@ -89,16 +98,12 @@ func (f *field) body(ctx context.Context, w *recovery.World, stop func()) error 
 	if _, err := w.Protect(ctx, recovery.Slice("u", &u, recovery.Rows(fieldRows, fieldWidth)), recovery.Value("seen", &seen, recovery.Same())); err != nil {
 		return err
 	}
-	first := -1
 	for step := range w.Steps(ctx, cmp.Or(f.steps, fieldSteps)) {
-		if first < 0 {
-			first = step
-		}
 		if step == f.stopAt-1 && w.Rank() == 0 {
 			stop()
 		}
-		if f.puts != nil && step-first <= 12 {
-			f.puts.await(step-first, w.Size())
+		if f.awaits != awaitsNone {
+			w.AwaitFiles(f.awaits == awaitsAll)
 		}
 		local := 0
 		for i := range u {
@@ -127,45 +132,6 @@ func (f *field) body(ctx context.Context, w *recovery.World, stop func()) error 
 	return w.Err()
 }
 
-// counted is a store that knows which files were put, or could not be.
-type counted struct {
-	checkpoint.Store
-	mu        sync.Mutex
-	more      sync.Cond
-	ranks     int
-	manifests int
-	unwritten bool // there will be no manifest
-}
-
-func newCounted(s checkpoint.Store) *counted {
-	c := &counted{Store: s}
-	c.more.L = &c.mu
-	return c
-}
-
-func (c *counted) Put(ctx context.Context, key string, size int64, r io.Reader) error {
-	err := c.Store.Put(ctx, key, size, r)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if strings.HasSuffix(key, ".gck") {
-		c.ranks++
-	} else {
-		c.manifests++
-	}
-	c.more.Broadcast()
-	return err
-}
-
-// await returns when the files are there that the commits of so many steps have asked for: of
-// two commits, each of two steps, the first one begins a version and the second one publishes it.
-func (c *counted) await(step, n int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for c.ranks < n*((step+2)/4) || !c.unwritten && c.manifests < step/4 {
-		c.more.Wait()
-	}
-}
-
 // everyCommit has files of each version that is committed while none is being written.
 func everyCommit(dir string) recovery.Config {
 	return recovery.Config{Every: 2, Files: recovery.Files{Dir: dir, Every: 1}}
@@ -173,8 +139,8 @@ func everyCommit(dir string) recovery.Config {
 
 // awaited is a program that waits for its files.
 func awaited(dir string) *field {
-	f := &field{cfg: everyCommit(""), puts: newCounted(checkpoint.Dir(dir))}
-	f.cfg.Files.Store = f.puts
+	f := &field{cfg: everyCommit(""), awaits: awaitsAll}
+	f.cfg.Files.Store = checkpoint.Dir(dir)
 	return f
 }
 
@@ -353,7 +319,7 @@ func TestEachPointWithFiles(t *testing.T) {
 func TestPairLostWithFiles(t *testing.T) {
 	want := undisturbed(t)
 	f := awaited(filepath.Join(t.TempDir(), "dir"))
-	kills := []commtest.Killed{{Rank: 0, Mark: "step", At: 17}, {Rank: 2, Mark: "step", At: 17}}
+	kills := []commtest.Killed{{Rank: 0, Mark: "step", At: 16}, {Rank: 2, Mark: "step", At: 16}} // one step on they may have published the seventh
 	for _, err := range f.run(t, commtest.Job{N: 4, Kills: kills}) {
 		assert.True(t, err == nil || errors.Is(err, comm.ErrFenced), "%v", err)
 	}
@@ -387,9 +353,8 @@ func TestDiskFull(t *testing.T) {
 			t.Run(fmt.Sprint(file, must), func(t *testing.T) {
 				dir := t.TempDir()
 				require.NoError(t, os.Chmod(dir, 0o700))
-				f := &field{cfg: everyCommit(""), puts: newCounted(full{checkpoint.Dir(dir), file})}
-				f.puts.unwritten = strings.HasPrefix(file, "rank")
-				f.cfg.Files.Store, f.cfg.Files.Must = f.puts, must
+				f := &field{cfg: everyCommit(""), awaits: awaitsAll}
+				f.cfg.Files.Store, f.cfg.Files.Must = full{checkpoint.Dir(dir), file}, must
 				errs := f.run(t, commtest.Job{N: 3})
 				for _, err := range errs {
 					if must {
@@ -530,9 +495,8 @@ func TestPublishedInOrder(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Chmod(dir, 0o700))
 	store := &held{Store: checkpoint.Dir(dir), release: make(chan struct{})}
-	f := &field{cfg: everyCommit(""), puts: newCounted(store)}
-	f.puts.unwritten = true // nobody waits for manifests
-	f.cfg.Files.Store = f.puts
+	f := &field{cfg: everyCommit(""), awaits: awaitsRanks}
+	f.cfg.Files.Store = store
 	f.atEnd = func() { close(store.release) }
 	for _, err := range f.run(t, commtest.Job{N: 3}) {
 		assert.NoError(t, err)
