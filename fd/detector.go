@@ -19,6 +19,8 @@ type Detector struct {
 	dead   rankset.Set // declared here; only grows, but for Vacated; never holds Me
 	left   rankset.Set // finalized; only grows, but for Vacated
 	ended  rankset.Set // declared on exact evidence; only grows, but for Vacated; part of dead
+	absent rankset.Set // not there yet
+	late   rankset.Set // were absent, and have come; only grows
 	told   rankset.Set // dead processes that need no fence notice any more: told, or known to have ended
 	fenced bool        // this process was declared dead: nothing happens any more
 
@@ -90,6 +92,10 @@ func (d *Detector) Step(ev Event) []Action {
 		d.watch(ev.Rank)
 	case Left:
 		d.depart(ev.Rank)
+	case Absent:
+		d.miss(ev.Ranks)
+	case Came:
+		d.come(ev.Rank)
 	case Vacated:
 		d.vacate(ev.Rank)
 	}
@@ -148,6 +154,9 @@ func (d *Detector) Describe() string {
 	if !d.left.IsEmpty() {
 		text += fmt.Sprintf(", left %v", d.left)
 	}
+	if !d.absent.IsEmpty() {
+		text += fmt.Sprintf(", absent %v", d.absent)
+	}
 	for i := range d.checks {
 		text += fmt.Sprintf(", %d %v", d.checks[i].rank, d.checks[i].stage)
 	}
@@ -170,9 +179,11 @@ func (d *Detector) otherOrNone(rank int) int {
 	return rank
 }
 
-// gone returns who takes no part in the ring: the dead and those who left.
+// gone returns who takes no part in the ring: the dead, those who left, and those who are not
+// there yet.
 func (d *Detector) gone() rankset.Set {
 	gone := d.dead.Clone()
+	gone.Union(d.absent)
 	gone.Union(d.left)
 	return gone
 }
@@ -188,7 +199,7 @@ func (d *Detector) receive(from int, msg []byte) {
 		d.tellDead(from)
 		return
 	}
-	if d.left.Has(from) {
+	if d.left.Has(from) || d.absent.Has(from) {
 		return
 	}
 	m, err := parseMessage(msg)
@@ -361,6 +372,37 @@ func (d *Detector) leave(rank int) {
 	d.close(rank)
 }
 
+// miss takes processes out of the ring, and of the flood, that are not there yet.
+func (d *Detector) miss(ranks rankset.Set) {
+	must.That(!ranks.Has(d.cfg.Me) && ranks.Next(d.cfg.N) < 0, "process %d misses %v", d.cfg.Me, ranks)
+	for rank := range ranks.All() {
+		if d.absent.Add(rank) {
+			d.close(rank)
+		}
+	}
+	d.rewire()
+}
+
+// come takes one in. Who claims to be the observer from beyond it did so when it was not there.
+func (d *Detector) come(rank int) {
+	d.checkPeer(rank)
+	if !d.absent.Remove(rank) {
+		return
+	}
+	d.late.Add(rank)
+	if d.dead.Has(rank) {
+		return
+	}
+	if !d.ringing() {
+		d.nextBeat = d.now // it was alone
+	}
+	d.follow(-1, d.flood.Step(flood.Came{Rank: rank}), ByNotice)
+	if d.claim != d.cfg.Me && d.skips(d.claim) {
+		d.claim = d.cfg.Me
+	}
+	d.rewire()
+}
+
 // vacate forgets a process: the next one of that number is another.
 func (d *Detector) vacate(rank int) {
 	d.checkPeer(rank)
@@ -398,6 +440,7 @@ func (d *Detector) wouldBeMinority(dead rankset.Set) bool {
 	}
 	certain := d.ended.Clone()
 	certain.Union(d.left)
+	certain.Union(d.absent)
 	gone := d.gone()
 	gone.Union(dead)
 	base, alive := d.cfg.N-certain.Len(), d.cfg.N-gone.Len()
@@ -416,7 +459,7 @@ func (d *Detector) mail(to int, msg []byte) {
 // to processes that it declared dead.
 func (d *Detector) deliverPosts() {
 	for _, s := range d.posts {
-		if !d.dead.Has(s.To) || s.Msg[0] == kindFence {
+		if (!d.dead.Has(s.To) || s.Msg[0] == kindFence) && !d.absent.Has(s.To) {
 			d.out = append(d.out, s)
 		}
 	}

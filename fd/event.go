@@ -6,7 +6,7 @@ import (
 )
 
 // An Event is something that happened at this process: Exited, Broken, Left,
-// Agreed, Receive, Watch, Vacated or Tick.
+// Agreed, Receive, Watch, Absent, Came, Vacated or Tick.
 type Event interface{ event() }
 
 // Exited is exact evidence of a death: the tombstone of a process, or its reaping.
@@ -51,6 +51,21 @@ type Watch struct {
 	Rank int
 }
 
+// Absent says, as the first event, that these processes are not there yet. Who is absent takes no
+// part in the ring, is not observed, is sent nothing and not heard, until it Came.
+type Absent struct {
+	Ranks rankset.Set // without this process
+}
+
+// Came says that a process that was Absent is there: the ring runs through it from now on, here.
+// Processes learn of it one after the other. Best it begins itself before any of them learns it;
+// who learns it first expects heartbeats from it, or sends them to it, and who does not know it
+// yet drops what it says. Nobody is found dead by that who hears of it within Config.Timeout. It
+// has no effect if the process was not absent, or has been declared dead meanwhile.
+type Came struct {
+	Rank int
+}
+
 // Vacated says that nobody refers any more to a process that is dead or has left: Rank may be
 // that of another process from now on, which is alive. It has no effect in Ring mode, where
 // others may still speak of the one before.
@@ -71,6 +86,8 @@ func (Left) event()    {}
 func (Agreed) event()  {}
 func (Receive) event() {}
 func (Watch) event()   {}
+func (Absent) event()  {}
+func (Came) event()    {}
 func (Vacated) event() {}
 func (Tick) event()    {}
 

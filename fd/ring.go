@@ -84,11 +84,32 @@ func (d *Detector) aim(gone rankset.Set) {
 //	is slow, and dies. 3 declares 2 and sends NEWOBSERVER to 0. That arrives
 //	first, then the one from 2. Obeyed, it would turn the heartbeats of 0 to the
 //	dead 2, and 3 would suspect 0.
+//
+// Only who comes late (Came) makes the farther one know less, so a claim from beyond it is stale,
+// too, as long as it lives as far as is known here. If it has died meanwhile the digests differ,
+// and the answer brings both to know that.
+//
+//	2 is not there yet, 3 observes 1: it has sent NEWOBSERVER, which is slow. 2 comes, and 1 turns
+//	to it. Then that message arrives. Obeyed, 2 would suspect 1 again and again, and 3, which
+//	observes 2 now, would get what it does not listen for.
 func (d *Detector) adopt(from int) bool {
 	if ahead(d.cfg.N, d.cfg.Me, from) < ahead(d.cfg.N, d.cfg.Me, d.observer) {
+		return false
+	}
+	if d.skips(from) {
 		return false
 	}
 	d.claim = from
 	d.turnTo(from)
 	return true
+}
+
+// skips says whether between this process and from there is one that came late, and lives.
+func (d *Detector) skips(from int) bool {
+	for rank := range d.late.All() {
+		if !d.dead.Has(rank) && !d.left.Has(rank) && ahead(d.cfg.N, d.cfg.Me, rank) < ahead(d.cfg.N, d.cfg.Me, from) && rank != d.cfg.Me {
+			return true
+		}
+	}
+	return false
 }

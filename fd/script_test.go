@@ -26,6 +26,7 @@ func TestScripts(t *testing.T) {
 // Commands, with times in milliseconds:
 //
 //	ring n=4 [fence] [majority]    start: period 100, timeout 400, confirmation 200; or "exact n=4"
+//	ring n=4 absent={2}   the same, 2 is not there yet; "begin 2" has it begin, "came 1 2" is the event at process 1
 //	ring n=4 within=1000  the same, with Config.Adaptive: detection within that time
 //	cut {0,1} {2,3}       from now on, what one side sends to the other is lost; of one kind: "cut {0} {1} NEWOBSERVER"
 //	tick 2 100            process 2 is told the time
@@ -43,6 +44,7 @@ type scriptStage struct {
 	queues [][][][]byte // queues[from][to]: messages in flight, first in, first out
 	dead   rankset.Set
 	paused rankset.Set
+	absent rankset.Set    // have not begun
 	quiet  bool           // print no message
 	cut    [2]rankset.Set // what one sends to the other is lost
 	kind   string         // only of this kind; "" = all
@@ -89,9 +91,12 @@ func (s *scriptStage) run(t *testing.T, line string) string {
 		scan("%d", &a)
 		s.change(word, a)
 		return ""
-	case "exited", "broken", "left", "watch":
+	case "begin":
+		scan("%d", &a)
+		return s.begin(a)
+	case "exited", "broken", "left", "watch", "came":
 		scan("%d %d", &a, &b)
-		return s.step(a, map[string]Event{"exited": Exited{b}, "broken": Broken{b}, "left": Left{b}, "watch": Watch{b}}[word])
+		return s.step(a, map[string]Event{"exited": Exited{b}, "broken": Broken{b}, "left": Left{b}, "watch": Watch{b}, "came": Came{b}}[word])
 	case "cut":
 		words := append(strings.Fields(rest), "", "")
 		s.cut = [2]rankset.Set{parseSet(t, words[0]), parseSet(t, words[1])}
@@ -147,6 +152,10 @@ func millis(ms int) mono.Time { return mono.Time(ms) * mono.Time(mono.Millisecon
 
 func (s *scriptStage) start(n int, ring bool, options string) {
 	*s = scriptStage{queues: make([][][][]byte, n)}
+	if _, absent, some := strings.Cut(options, "absent="); some {
+		s.absent, _ = rankset.Parse(absent)
+		s.paused = s.absent.Clone()
+	}
 	if _, within, asked := strings.Cut(options, "within="); asked {
 		fmt.Sscan(within, &s.within)
 	}
@@ -163,7 +172,23 @@ func (s *scriptStage) start(n int, ring bool, options string) {
 		}
 		s.all = append(s.all, New(cfg))
 		s.queues[me] = make([][][]byte, n)
+		if !s.absent.IsEmpty() && !s.absent.Has(me) {
+			s.step(me, Absent{Ranks: s.absent.Clone()})
+		}
 	}
+	for from := range s.queues {
+		clear(s.queues[from])
+	}
+}
+
+// begin has a process begin that was absent.
+func (s *scriptStage) begin(me int) string {
+	cfg := s.all[me].cfg
+	cfg.Start = s.now
+	s.all[me] = New(cfg)
+	s.paused.Remove(me)
+	s.absent.Remove(me)
+	return s.step(me, Absent{Ranks: s.absent.Clone()})
 }
 
 func (s *scriptStage) change(word string, rank int) {

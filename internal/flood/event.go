@@ -38,6 +38,12 @@ type Vacated struct {
 	Items rankset.Set
 }
 
+// Came says that a member that was reported as Failed, since it was not there yet, is there now:
+// for the first time, so no message of another one of its number can be on its way.
+type Came struct {
+	Rank int // a member other than this one
+}
+
 // Compare says that the digest of With's set came along on some other message. If
 // it is not the digest of this member's set, With gets the whole set, and answers
 // with its own if that has more (B3).
@@ -52,6 +58,7 @@ func (Receive) event() {}
 func (Failed) event()  {}
 func (Compare) event() {}
 func (Vacated) event() {}
+func (Came) event()    {}
 
 // An Action is something the caller must do: Send, Deliver or Anomaly.
 type Action interface{ action() }

@@ -22,7 +22,7 @@ type Config struct {
 type Flood struct {
 	cfg     Config
 	have    rankset.Set // the set; only grows, but for Vacated
-	closed  rankset.Set // members reported as Failed; the same
+	closed  rankset.Set // members reported as Failed; only grows, but for Vacated and Came
 	targets []int       // who gets a set that grew: Neighbors(N, Me) ∪ nearest live neighbours, minus closed; ascending; nil while the set is empty
 	out     []Action
 }
@@ -49,6 +49,8 @@ func (f *Flood) Step(ev Event) []Action {
 		f.failed(ev.Rank)
 	case Compare:
 		f.compare(ev.With, ev.Digest)
+	case Came:
+		f.came(ev.Rank)
 	case Vacated:
 		must.That(f.cfg.Silent, "member %d is vacated, and a message about it may be on its way", ev.Rank)
 		f.closed.Remove(ev.Rank)
@@ -123,6 +125,18 @@ func (f *Flood) failed(rank int) {
 		if _, old := slices.BinarySearch(before, to); !old {
 			f.send(to)
 		}
+	}
+}
+
+// came opens a member, and sends it what it may have missed, if it is a target now.
+func (f *Flood) came(rank int) {
+	f.checkPeer(rank)
+	if !f.closed.Remove(rank) || f.cfg.Silent || f.have.IsEmpty() {
+		return
+	}
+	f.targets = f.findTargets()
+	if slices.Contains(f.targets, rank) {
+		f.send(rank)
 	}
 }
 
