@@ -7,6 +7,7 @@ import (
 	"github.com/goulfm/goulfm/fd"
 	"github.com/goulfm/goulfm/fd/adaptive"
 	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/rankset"
 )
 
 // ErrConfig is wrapped by every error of Config.Check.
@@ -27,10 +28,18 @@ const (
 )
 
 // A Config describes one member's roster. Its zero Durations mean defaults. All members
-// have the same, but for Me and Start.
+// have the same, but for Me, Start, Absent and Late.
 type Config struct {
 	Members int // the launcher and the nodes, at least 1
 	Me      int // this member; Launcher, or the number of the node plus 1
+
+	// Absent are members that are not there yet: rows for nodes that may come. All that are there
+	// have the same, but for those of which they are told by Came. It takes a launcher that is
+	// head for ever: of members that come later nobody can say what a majority is.
+	Absent rankset.Set
+	// Late says that this member was Absent for the others: its lease does not begin with its
+	// start, but with what the head grants it.
+	Late bool
 
 	// Survive lets a job outlive its launcher: a majority of the members may choose
 	// another head. Without it the launcher is head for ever.
@@ -97,6 +106,9 @@ func (c Config) Check() error {
 	if c.Survive && c.Timeout < 4*c.Period {
 		return fmt.Errorf("%w: timeout %v, want at least 4 periods of %v where the head may change", ErrConfig, c.Timeout, c.Period)
 	}
+	if err := c.checkAbsent(); err != nil {
+		return err
+	}
 	if c.Link < c.Timeout || c.Orphan < c.Timeout {
 		return fmt.Errorf("%w: link timeout %v and orphan time %v, want at least the timeout of %v", ErrConfig, c.Link, c.Orphan, c.Timeout)
 	}
@@ -105,6 +117,16 @@ func (c Config) Check() error {
 	}
 	if ring := c.ring().WithDefaults(); ring.Timeout < c.Timeout {
 		return fmt.Errorf("%w: detection within %v, which suspects after %v, want at least the timeout of %v", ErrConfig, c.Adaptive.WithDefaults().Detection, ring.Timeout, c.Timeout)
+	}
+	return nil
+}
+
+func (c Config) checkAbsent() error {
+	switch {
+	case c.Absent.Has(Launcher) || c.Absent.Has(c.Me) || c.Absent.Next(c.Members) >= 0:
+		return fmt.Errorf("%w: %v are not there yet, of %d members, and this one is %d", ErrConfig, c.Absent, c.Members, c.Me)
+	case c.Survive && (c.Late || !c.Absent.IsEmpty()):
+		return fmt.Errorf("%w: members that come later, where the head may change", ErrConfig)
 	}
 	return nil
 }

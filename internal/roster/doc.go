@@ -14,6 +14,7 @@
 //	lease       lease.go       each node's right to run, renewed by the head with every beat
 //	head        head.go        the only one that declares; complaint.go: links between living nodes
 //	succession  succession.go  who is head, and what a majority has written down
+//	late        late.go        nodes that come when the job runs
 //	news        news.go        deaths, leavings and more of each node, told to all others
 //
 // # Why the ring does not declare
@@ -58,9 +59,9 @@
 // A firewall that refuses connections of a living node makes its daemon look ended: one
 // wrongful death. It freezes within a Timeout, for it has no head, and hears that it is dead
 // from whomever it reaches. A pair of ranks that cannot meet although both nodes live costs
-// one of the nodes after Config.Link. Nodes are fixed at the start. Messages may be lost,
+// one of the nodes after Config.Link. Where the head may change nodes are fixed at the start. Messages may be lost,
 // doubled or late: everything is repeated each Period for as long as it matters.
 //
 // Reading order: event.go, config.go, lease.go, head.go, record.go, succession.go, ring.go,
-// complaint.go, news.go; then the scripts in testdata.
+// complaint.go, news.go, late.go; then the scripts in testdata.
 package roster

@@ -5,7 +5,7 @@ import (
 )
 
 // An Event is something that happened at this member: Receive, Broken, Refused, Connected,
-// Unreachable, Reachable, Condemned, Publish or Tick.
+// Unreachable, Reachable, Condemned, Came, Publish or Tick.
 type Event interface{ event() }
 
 // Receive is the arrival of a message that another member's Send carried. Msg is read
@@ -48,6 +48,12 @@ type Condemned struct {
 	Member int
 }
 
+// Came says that a member of Config.Absent is there. The head has it first, before the member begins;
+// the others when that has begun, in any order. It has no effect a second time.
+type Came struct {
+	Member int
+}
+
 // Publish adds entries to the list of this node: its processes' ends, which are exact, and
 // revocations said here. The caller has put them on its own list before (B23).
 type Publish struct {
@@ -67,6 +73,7 @@ func (Connected) event()   {}
 func (Unreachable) event() {}
 func (Reachable) event()   {}
 func (Condemned) event()   {}
+func (Came) event()        {}
 func (Publish) event()     {}
 func (Tick) event()        {}
 

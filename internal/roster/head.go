@@ -207,7 +207,7 @@ func (h *head) findDead(r *Roster) rankset.Set {
 	var dead rankset.Set
 	gone, e := r.ring.Dead(), h.gather(r)
 	for m := range h.peers {
-		if m != r.cfg.Me && !gone.Has(m) && !h.record.Dead.Has(m) && r.now >= h.deadAt(r, m, e) {
+		if m != r.cfg.Me && !gone.Has(m) && !r.absent.Has(m) && !h.record.Dead.Has(m) && r.now >= h.deadAt(r, m, e) {
 			dead.Add(m)
 		}
 	}
@@ -294,7 +294,7 @@ func (h *head) deadline(r *Roster) mono.Time {
 	}
 	gone, e := r.ring.Dead(), h.gather(r)
 	for m := range h.peers {
-		if m == r.cfg.Me || gone.Has(m) {
+		if m == r.cfg.Me || gone.Has(m) || r.absent.Has(m) {
 			continue
 		}
 		at := h.fencedAt(r, m, e)

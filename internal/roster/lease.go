@@ -30,8 +30,13 @@ type lease struct {
 	named  uint64 // the last answer's number; 0 if none in this epoch
 }
 
-// begin: the start of the job is the first grant.
-func (l *lease) begin(cfg Config) { l.until = cfg.Start.Add(cfg.Timeout) }
+// begin: the start of the job is the first grant. Who comes late has none.
+func (l *lease) begin(cfg Config) {
+	l.until = cfg.Start
+	if !cfg.Late {
+		l.until = cfg.Start.Add(cfg.Timeout)
+	}
+}
 
 // deadline returns when the lease wants to be looked at.
 func (l *lease) deadline(r *Roster) mono.Time {

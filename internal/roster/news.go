@@ -79,7 +79,7 @@ const entrySize = 17
 type news struct {
 	me      int
 	lists   [][]Entry   // by member
-	closed  rankset.Set // declared dead: nothing is sent to them
+	closed  rankset.Set // declared dead, or not there yet: nothing is sent to them
 	targets []int       // neighbours on the graph, and the nearest living ones; ascending
 	out     []Action    // what the roster has still to pass on
 }
@@ -155,6 +155,13 @@ func (n *news) lengths() []int {
 // on the heartbeats between its neighbours.
 func (n *news) close(member int) {
 	n.closed.Add(member)
+	n.targets = n.findTargets()
+}
+
+// open takes a member in that was closed since it was not there yet. It asks for what it does not know
+// when the first digest reaches it.
+func (n *news) open(member int) {
+	n.closed.Remove(member)
 	n.targets = n.findTargets()
 }
 

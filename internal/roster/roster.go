@@ -15,6 +15,7 @@ type Roster struct {
 	now mono.Time // the last Tick's
 
 	ring     *fd.Detector
+	absent   rankset.Set // not there yet
 	told     []mono.Time // by member: when a dead one was told so last
 	dropped  uint64      // messages of dead members
 	ended    bool        // Fenced or End was said: nothing happens any more
@@ -45,6 +46,7 @@ func New(cfg Config) *Roster {
 		told:     make([]mono.Time, cfg.Members),
 	}
 	r.lease.begin(cfg)
+	r.miss()
 	r.voter.quiet = cfg.Start
 	if cfg.Me == Launcher {
 		r.head = newHead(cfg, Record{}, cfg.Start)
@@ -80,6 +82,9 @@ func (r *Roster) Step(ev Event) []Action {
 		if r.head != nil && !r.isDead(ev.Member) {
 			r.head.condemned.Add(ev.Member)
 		}
+	case Came:
+		r.checkPeer(ev.Member)
+		r.come(ev.Member)
 	case Publish:
 		r.news.publish(ev.Entries)
 	}
@@ -172,6 +177,9 @@ func (r *Roster) beat() {
 // and counted, and it is told (F6); again after a Timeout, for it may still be cut off.
 func (r *Roster) receive(from int, msg []byte) {
 	r.checkPeer(from)
+	if r.absent.Has(from) {
+		return // it has begun, and this member has not been told yet
+	}
 	if r.isDead(from) {
 		r.dropped++
 		if last := r.told[from]; last == 0 || r.now.Sub(last) >= r.cfg.Timeout {
@@ -293,6 +301,9 @@ func (r *Roster) Describe() string {
 	}
 	if !r.held.isEmpty() {
 		text += fmt.Sprintf(", holds silent %v ended %v unreachable %v", r.held.silent, r.held.ended, r.held.unreachable)
+	}
+	if !r.absent.IsEmpty() {
+		text += fmt.Sprintf(", absent %v", r.absent)
 	}
 	if r.ended {
 		text += ", ended"

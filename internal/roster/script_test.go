@@ -19,7 +19,8 @@ import (
 // the time in milliseconds. Member 0 is the launcher, m the daemon of node m-1. A message
 // takes a millisecond.
 //
-//	job members=4 [survive]   all durations are the defaults
+//	job members=4 [survive]   all durations are the defaults; absent={3}: 3 is not there yet
+//	come 3                    it comes
 //	run 2000                  until two seconds
 //	kill 2; off 2             the daemon ends; the machine loses its power, and is silent
 //	pause 2 300               the machine stands still so long
@@ -56,6 +57,8 @@ func scriptJob(t *testing.T, args []string) *world {
 		switch key {
 		case "members":
 			cfg.Members = number(t, value)
+		case "absent":
+			cfg.Absent = parseSet(t, value)
 		case "survive":
 			cfg.Survive = true
 		default:
@@ -70,6 +73,8 @@ func command(t *testing.T, w *world, words []string) {
 	switch words[0] {
 	case "run":
 		w.runUntil(mono.Time(arg(1)) * mono.Time(ms))
+	case "come":
+		w.come(arg(1))
 	case "kill":
 		w.kill(arg(1))
 	case "off":

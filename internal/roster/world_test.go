@@ -47,6 +47,7 @@ type member struct {
 	rate     float64 // its clock against real time
 	offset   mono.Time
 	gone     bool // the process has ended
+	absent   bool // it has not begun
 	paused   bool // the whole machine stands still
 	inbox    []func()
 	wake     int // the number of the plan that wakes it; an older one is void
@@ -61,16 +62,20 @@ type member struct {
 }
 
 // runs says whether the ranks of a node may do anything.
-func (m *member) runs() bool { return !m.gone && !m.paused && !m.frozen && !m.fenced && !m.ended }
+func (m *member) runs() bool {
+	return !m.gone && !m.absent && !m.paused && !m.frozen && !m.fenced && !m.ended
+}
 
-func (m *member) lives() bool { return !m.gone && !m.fenced && !m.ended }
+func (m *member) lives() bool { return !m.gone && !m.absent && !m.fenced && !m.ended }
 
 func newWorld(rng *rand.Rand, cfg Config) *world {
 	w := &world{rng: rng, cfg: cfg.WithDefaults(), delay: ms}
 	for me := range cfg.Members {
 		c := cfg
 		c.Me = me
-		m := &member{rate: 1, told: map[int]mono.Time{}}
+		c.Absent = cfg.Absent.Clone()
+		c.Absent.Remove(me)
+		m := &member{rate: 1, absent: cfg.Absent.Has(me), told: map[int]mono.Time{}}
 		if rng != nil {
 			m.rate = 1 + (rng.Float64()*2-1)*1e-3
 			m.offset = mono.Time(rng.Int64N(1 << 40))
@@ -124,7 +129,7 @@ func (w *world) runUntil(end mono.Time) {
 
 func (w *world) schedule(me int) {
 	m := w.members[me]
-	if m.gone || m.paused {
+	if m.gone || m.absent || m.paused {
 		return
 	}
 	at, ok := m.r.Deadline()
@@ -147,7 +152,7 @@ func (w *world) schedule(me int) {
 // step tells a member the time, then gives it an event, unless ev is nil.
 func (w *world) step(me int, ev Event) {
 	m := w.members[me]
-	if m.gone {
+	if m.gone || m.absent {
 		return
 	}
 	if m.paused {
@@ -322,6 +327,53 @@ func (w *world) checkNotDeclared(me int) {
 	}
 }
 
+// come has a member begin that is not there yet: the launcher knows first, then it begins, then all others
+// that the launcher reaches are told, at times of their own. Whoever is paused is told later.
+func (w *world) come(me int) {
+	if !w.members[me].absent || w.members[Launcher].gone {
+		return
+	}
+	w.step(Launcher, Came{Member: me})
+	if w.members[Launcher].paused {
+		w.at(w.now.Add(10*ms), func() { w.begin(me) })
+		return
+	}
+	w.begin(me)
+}
+
+func (w *world) begin(me int) {
+	if w.members[Launcher].r.absent.Has(me) { // it is paused
+		w.at(w.now.Add(10*ms), func() { w.begin(me) })
+		return
+	}
+	m, c := w.members[me], w.cfg
+	c.Me, c.Late, c.Start, c.Absent = me, true, m.local(w.now), w.members[Launcher].r.absent.Clone()
+	m.r, m.absent = New(c), false
+	w.say("%d begins", me)
+	w.step(me, nil)
+	for other := range w.members {
+		if other != me && other != Launcher {
+			w.tellCame(me, other)
+		}
+	}
+}
+
+// tellCame has another member know, once the launcher reaches it.
+func (w *world) tellCame(me, other int) {
+	took := w.delay
+	if w.rng != nil {
+		took = mono.Duration(w.rng.Int64N(int64(200 * ms)))
+	}
+	w.at(w.now.Add(took), func() {
+		switch {
+		case w.cut[Launcher][other]:
+			w.tellCame(me, other)
+		case !w.members[other].absent:
+			w.step(other, Came{Member: me})
+		}
+	})
+}
+
 // kill ends a process: connections to it end at once, and new ones are refused.
 func (w *world) kill(me int) {
 	w.members[me].gone = true
@@ -387,7 +439,7 @@ func (w *world) settled() error {
 	acting := 0
 	var dead rankset.Set
 	for me, m := range w.members {
-		if !m.lives() {
+		if !m.lives() && !m.absent {
 			dead.Add(me)
 		}
 	}

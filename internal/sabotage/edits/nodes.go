@@ -167,6 +167,26 @@ func detection() []Edit {
 			Tests:   []Test{{Run: "TestConfigCheck"}},
 		},
 		{
+			Name: "roster-late-lease", Rule: "who comes late runs when it is granted something, not before",
+			Changes: []Change{{File: dir + "lease.go", Old: "if !cfg.Late {", New: "if true {"}},
+			Tests:   []Test{{Run: "TestScripts/late"}},
+		},
+		{
+			Name: "roster-late-counted", Rule: "who comes late was not silent before",
+			Changes: []Change{{File: dir + "late.go", Old: "r.head.meet(member, r)", New: "_ = r.head.meet"}},
+			Tests:   []Test{{Run: "TestScripts/late"}},
+		},
+		{
+			Name: "roster-absent-declared", Rule: "who is not there yet is not missed",
+			Changes: []Change{{File: dir + "head.go", Old: "!gone.Has(m) && !r.absent.Has(m) &&", New: "!gone.Has(m) &&"}},
+			Tests:   []Test{{Run: "TestScripts/late"}},
+		},
+		{
+			Name: "fd-late-claim", Rule: "who claims to observe from beyond one that came late did so before",
+			Changes: []Change{{File: "fd/ring.go", Old: "if d.skips(from) {", New: "if false {"}},
+			Tests:   []Test{{Run: "TestScripts/late"}},
+		},
+		{
 			Name: "roster-stale-report", Rule: "a report that is not repeated is void",
 			Changes: []Change{{File: dir + "head.go", Old: "; r.now.Sub(p.reports) <= r.cfg.Timeout {", New: "; p != nil {"}},
 			Tests:   []Test{{Run: "TestReportsGoStale"}},
