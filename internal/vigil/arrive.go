@@ -66,7 +66,7 @@ func (v *Vigil) receive() {
 // hear hands what a datagram says to the rules. A sequence that is not a new one is a copy, or was
 // overtaken.
 func (v *Vigil) hear(b []byte) {
-	from, sequence, payload, err := v.cfg.Trust.OpenDatagram(v.cfg.Peers[v.cfg.Roster.Me].Birth, b)
+	from, sequence, payload, err := v.cfg.Trust.OpenDatagram(v.birth(), b)
 	if err != nil || !v.isPeer(from) || sequence <= v.seen[from] {
 		return
 	}
@@ -84,7 +84,7 @@ const helloFor = 3 * time.Second
 
 // accept lets members in.
 func (v *Vigil) accept() {
-	v.cfg.Trust.Serve(v.cfg.Place.listener, v.cfg.Peers[v.cfg.Roster.Me].Birth, v.admit)
+	v.cfg.Trust.Serve(v.cfg.Place.listener, v.birth(), v.admit)
 }
 
 // admit takes the frames of a connection, to its end.
@@ -115,11 +115,25 @@ func (v *Vigil) readHello(conn net.Conn) (from int, err error) {
 		return 0, err
 	}
 	member := binary.LittleEndian.Uint32(hello)
-	if !v.isPeer(member) || binary.LittleEndian.Uint64(hello[4:]) != v.cfg.Peers[member].Birth {
+	if !v.isPeer(member) || !v.awaitOpened(member) || binary.LittleEndian.Uint64(hello[4:]) != v.ways[member].to.Load().Birth {
 		return 0, fmt.Errorf("%w: member %d", socket.ErrStranger, member)
 	}
 	return int(member), conn.SetReadDeadline(time.Time{})
 }
+
+// awaitOpened waits until a member is known that may have begun before this one has been told: refused, it would
+// dial again and again. False: the vigil is over.
+func (v *Vigil) awaitOpened(member uint32) bool {
+	select {
+	case <-v.ways[member].opened:
+		return true
+	case <-v.closed:
+		return false
+	}
+}
+
+// birth is that of this member.
+func (v *Vigil) birth() uint64 { return v.cfg.Peers[v.cfg.Roster.Me].Birth }
 
 // readFrame reads one message. Memory follows the bytes that come, not what a length says.
 func readFrame(r io.Reader) ([]byte, error) {

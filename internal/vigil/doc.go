@@ -19,5 +19,5 @@
 // members have to say (roster). Connections carry frames in one direction, from who dialed;
 // messages may be lost with them, which the rules allow.
 //
-// Reading order: vigil.go, link.go, arrive.go.
+// Reading order: vigil.go, way.go, link.go, arrive.go.
 package vigil

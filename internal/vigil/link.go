@@ -156,14 +156,14 @@ func (l *link) dial() (net.Conn, error) {
 		cancel()
 	}
 	l.mu.Unlock()
-	peer := l.v.cfg.Peers[l.to]
+	peer := l.v.ways[l.to].to.Load()
 	conn, err := l.v.cfg.Trust.Dial(ctx, peer.Addr, peer.Birth)
 	if err != nil {
 		return nil, err
 	}
 	me := l.v.cfg.Roster.Me
 	hello := binary.LittleEndian.AppendUint32(nil, uint32(me))
-	hello = binary.LittleEndian.AppendUint64(hello, l.v.cfg.Peers[me].Birth)
+	hello = binary.LittleEndian.AppendUint64(hello, l.v.birth())
 	if _, err := conn.Write(hello); err != nil {
 		conn.Close()
 		return nil, err

@@ -1,7 +1,6 @@
 package vigil
 
 import (
-	"net"
 	"runtime"
 	"sync"
 	"time"
@@ -44,7 +43,7 @@ type Peer struct {
 type Config struct {
 	Roster roster.Config
 	Trust  *socket.Trust
-	Peers  []Peer // by member, this one, too
+	Peers  []Peer // by member, this one, too; of one that is not there yet (Roster.Absent) it is empty
 	Place  *Place // where this one is reached; Close closes it
 	Host   Host
 	Now    func() mono.Time // a clock that does not stand still while the machine sleeps
@@ -57,9 +56,9 @@ type Config struct {
 type Vigil struct {
 	cfg     Config
 	rules   *roster.Roster
-	links   []*link        // by member; nil at its own place
-	packets []*net.UDPAddr // by member
-	sent    []uint64       // by member: sequence of the last datagram
+	links   []*link  // by member; nil at its own place
+	ways    []way    // by member
+	sent    []uint64 // by member: sequence of the last datagram
 	sealed  []byte
 	keeping keeping // of run alone, as what follows
 	period  mono.Duration
@@ -81,12 +80,14 @@ func Start(cfg Config) (*Vigil, error) {
 	}
 	v := &Vigil{cfg: cfg, rules: roster.New(cfg.Roster), sent: make([]uint64, len(cfg.Peers)),
 		period: cfg.Roster.WithDefaults().Period, seen: make([]uint64, len(cfg.Peers)), events: make(chan roster.Event, 256), raw: make(chan []byte, 256), holds: make(chan bool), closed: make(chan struct{}), keeping: keeping{head: nobody}}
+	v.ways = make([]way, len(cfg.Peers))
 	for member, p := range cfg.Peers {
-		at, err := net.ResolveUDPAddr("udp", p.Packets)
-		if err != nil {
-			return nil, err
+		v.ways[member].opened = make(chan struct{})
+		if !cfg.Roster.Absent.Has(member) {
+			if err := v.ways[member].open(p); err != nil {
+				return nil, err
+			}
 		}
-		v.packets = append(v.packets, at)
 		v.links = append(v.links, nil)
 		if member != cfg.Roster.Me {
 			v.links[member] = newLink(v, member)
@@ -118,6 +119,16 @@ func (v *Vigil) Close() {
 		}
 	}
 	v.ended.Wait()
+}
+
+// Admit has a member known that was not there yet: see roster.Came. A second time it does nothing, nor once
+// the vigil is closed.
+func (v *Vigil) Admit(member int, p Peer) error {
+	if err := v.ways[member].open(p); err != nil {
+		return err
+	}
+	v.tell(roster.Came{Member: member})
+	return nil
 }
 
 // Condemn has a member, to which the head cannot give orders any more, lose its lease and be
@@ -235,6 +246,9 @@ func (v *Vigil) waitHeld(held bool) {
 // step hands one event to the rules and has done what they want.
 func (v *Vigil) step(ev roster.Event) {
 	host := v.cfg.Host
+	if _, came := ev.(roster.Came); came {
+		v.keeping.head = nobody // the connection to it may have to be kept
+	}
 	for _, a := range v.rules.Step(ev) {
 		switch a := a.(type) {
 		case roster.Send:
@@ -279,8 +293,9 @@ func (v *Vigil) send(s roster.Send) {
 		return
 	}
 	v.sent[s.To]++
-	v.sealed = v.cfg.Trust.SealDatagram(v.sealed[:0], v.cfg.Peers[s.To].Birth, uint32(v.cfg.Roster.Me), v.sent[s.To], s.Msg)
-	_, _ = v.cfg.Place.packets.WriteToUDP(v.sealed, v.packets[s.To]) // it may be lost
+	to := v.ways[s.To].to.Load()
+	v.sealed = v.cfg.Trust.SealDatagram(v.sealed[:0], to.Birth, uint32(v.cfg.Roster.Me), v.sent[s.To], s.Msg)
+	_, _ = v.cfg.Place.packets.WriteToUDP(v.sealed, to.packets) // it may be lost
 }
 
 // keeping is to whom connections are kept, besides by a head to everybody that lives.
@@ -301,7 +316,7 @@ func (v *Vigil) keepLinks() {
 	dead, me := v.rules.Dead(), v.cfg.Roster.Me
 	for m, l := range v.links {
 		if l != nil {
-			l.keep(!dead.Has(m) && (m == head || m == emitter || me == head))
+			l.keep(!dead.Has(m) && v.ways[m].to.Load() != nil && (m == head || m == emitter || me == head))
 		}
 	}
 }

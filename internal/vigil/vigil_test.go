@@ -3,6 +3,7 @@ package vigil
 import (
 	"bytes"
 	"net"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/goulfm/goulfm/fd/adaptive"
 	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/rankset"
 	"github.com/goulfm/goulfm/internal/roster"
 	"github.com/goulfm/goulfm/internal/socket"
 )
@@ -41,6 +43,8 @@ func (h host) Anomaly(member int, txt string) { h.say("anomaly: "+txt, member) }
 type job struct {
 	t       *testing.T
 	members []*Vigil
+	peers   []Peer
+	begin   func(m int, absent rankset.Set, late bool)
 	all     chan happening
 	seen    map[happening]bool
 }
@@ -50,6 +54,11 @@ func start(t *testing.T, n int) *job { return startDetecting(t, n, nil) }
 
 // startDetecting is start with a ring that has to be that good.
 func startDetecting(t *testing.T, n int, quality *adaptive.QoS) *job {
+	return startWithout(t, n, quality, rankset.Set{})
+}
+
+// startWithout is startDetecting, with members that are not there yet.
+func startWithout(t *testing.T, n int, quality *adaptive.QoS, absent rankset.Set) *job {
 	j := &job{t: t, all: make(chan happening, 1000), seen: map[happening]bool{}}
 	trust, err := socket.NewTrust(1, bytes.Repeat([]byte{1}, socket.SecretSize))
 	require.NoError(t, err)
@@ -61,15 +70,44 @@ func startDetecting(t *testing.T, n int, quality *adaptive.QoS) *job {
 		places, peers = append(places, p), append(peers, p.Peer(uint64(100+m)))
 	}
 	begun := time.Now()
-	for m := range n {
-		v, err := Start(Config{Trust: trust, Peers: peers, Place: places[m], Host: host{m, j.all},
-			Roster: roster.Config{Members: n, Me: m, Period: 40 * mono.Millisecond, Timeout: 400 * mono.Millisecond, Orphan: 2 * mono.Second, Adaptive: quality},
+	j.begin = func(m int, absent rankset.Set, late bool) {
+		known := slices.Clone(peers)
+		for other := range absent.All() {
+			known[other] = Peer{}
+		}
+		v, err := Start(Config{Trust: trust, Peers: known, Place: places[m], Host: host{m, j.all},
+			Roster: roster.Config{Members: n, Me: m, Period: 40 * mono.Millisecond, Timeout: 400 * mono.Millisecond, Orphan: 2 * mono.Second, Adaptive: quality, Absent: absent, Late: late},
 			Now:    func() mono.Time { return mono.Time(time.Since(begun)) }})
 		require.NoError(t, err)
-		j.members = append(j.members, v)
+		j.members[m] = v
 		t.Cleanup(v.Close)
 	}
+	j.members, j.peers = make([]*Vigil, n), peers
+	for m := range n {
+		if !absent.Has(m) {
+			j.begin(m, absent, false)
+		}
+	}
 	return j
+}
+
+// TestMembersComeLate: one that is not there is not missed; it is granted its lease, is told who has died before, and its own
+// end is known to all.
+func TestMembersComeLate(t *testing.T) {
+	j := startWithout(t, 5, nil, rankset.Of(3, 4))
+	j.members[2].Close()
+	j.await(happening{0, 2, "verdict"}, happening{1, 2, "verdict"})
+	require.NoError(t, j.members[0].Admit(3, j.peers[3]))
+	j.begin(3, rankset.Of(4), true)
+	j.await(happening{3, 3, "freeze"}, happening{3, 3, "thaw"})
+	require.NoError(t, j.members[1].Admit(3, j.peers[3]))
+	require.NoError(t, j.members[1].Admit(3, j.peers[3]), "a second time")
+	j.await(happening{3, 2, "verdict"})
+	j.members[3].Close()
+	j.await(happening{0, 3, "verdict"}, happening{1, 3, "verdict"})
+	for h := range j.seen {
+		assert.True(t, h.what != "verdict" || h.member == 2 || h.member == 3, "%v", h)
+	}
 }
 
 // await waits until all of these have happened.
