@@ -51,7 +51,7 @@ type Info struct {
 
 // Mesh are the descriptors by which a process reaches those of other nodes, and is woken.
 type Mesh struct {
-	TableFd  int   `json:"tableFd"`  // a Table as JSON
+	TableFd  int   `json:"tableFd"`  // a TableFile
 	ListenFd int   `json:"listenFd"` // where this process accepts connections
 	BellFds  []int `json:"bellFds"`  // eventfds, in the order of Seats
 	Seats    []int `json:"seats"`    // of the node
@@ -65,7 +65,7 @@ type Table struct {
 	Secret []byte   `json:"secret"`
 	Secure string   `json:"secure"` // how members of the job talk: see socket.ParseMode
 	Node   int      `json:"node"`   // of this process
-	Addrs  []string `json:"addrs"`  // by seat: where it listens
+	Addrs  []string `json:"addrs"`  // by seat: where it listens; empty: its node may come late, with a Row
 	Births []uint64 `json:"births"` // by seat, of its first process
 	Nodes  []int    `json:"nodes"`  // by seat
 }

@@ -1,10 +1,8 @@
 package boot
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 
@@ -18,10 +16,11 @@ import (
 
 // openMesh attaches to the memory of the node and to the processes of all others.
 func (p *Process) openMesh() error {
-	table, err := readTable(p.Info.Mesh.TableFd)
+	reader, err := openTable(os.NewFile(uintptr(p.Info.Mesh.TableFd), "table"))
 	if err != nil {
 		return err
 	}
+	table := reader.t
 	trust, err := socket.NewTrust(p.Info.Job, table.Secret)
 	if err != nil {
 		return err
@@ -34,14 +33,12 @@ func (p *Process) openMesh() error {
 	if err != nil {
 		return err
 	}
-	peers := make([]tcp.Peer, len(table.Addrs))
-	local := make([]bool, len(peers))
-	for seat := range peers {
-		peers[seat] = tcp.Peer{Addr: table.Addrs[seat], Birth: table.Births[seat]}
+	local := make([]bool, len(table.Addrs))
+	for seat := range local {
 		local[seat] = table.Nodes[seat] == table.Node
 	}
 	me := p.Info.Proc()
-	mesh, err := tcp.New(tcp.Config{Job: p.Info.Job, Me: me, Generation: p.Info.Mesh.Generation, Peers: peers, Trust: trust, Secure: mode, Listener: listener,
+	mesh, err := tcp.New(tcp.Config{Job: p.Info.Job, Me: me, Generation: p.Info.Mesh.Generation, Peers: reader.peers(), Find: reader.finder(), Trust: trust, Secure: mode, Listener: listener,
 		OnFenced: p.wasFenced, OnAnomaly: p.toldNonsense})
 	if err != nil {
 		return err
@@ -95,22 +92,6 @@ func (m *Mesh) bells() []int {
 	}
 	return m.BellFds
 }
-
-func readTable(fd int) (*Table, error) {
-	f := os.NewFile(uintptr(fd), "table")
-	defer f.Close()
-	text, err := io.ReadAll(io.NewSectionReader(f, 0, tableMax)) // all processes of the node have one file, and one place in it
-	if err != nil {
-		return nil, fmt.Errorf("table of the job's processes: %w: %s", err, anothers)
-	}
-	var t Table
-	if err := json.Unmarshal(text, &t); err != nil {
-		return nil, fmt.Errorf("table of the job's processes: %w", err)
-	}
-	return &t, t.Check(len(t.Addrs))
-}
-
-const tableMax = 64 << 20
 
 func takeListener(fd int) (*net.TCPListener, error) {
 	f := os.NewFile(uintptr(fd), "listener")

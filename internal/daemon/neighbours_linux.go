@@ -13,7 +13,7 @@ import (
 // those of others.
 type Neighbours struct {
 	Job       uint64
-	Table     *os.File         // a boot.Table as JSON
+	Table     *boot.TableFile
 	Seats     []int            // of the node, ascending
 	Listeners map[int]*os.File // by seat: where its processes listen, one after the other
 	bells     []int            // eventfds, in the order of Seats
@@ -60,7 +60,7 @@ func (n *Neighbours) give(files []uintptr, seat int, generation uint32) ([]uintp
 // Descriptors are what the process of a seat is given by whoever has adopted it, in this order: the
 // table, where it listens, the doorbells. They stay the daemon's.
 func (n *Neighbours) Descriptors(seat int) (fds []int) {
-	return append([]int{int(n.Table.Fd()), int(n.Listeners[seat].Fd())}, n.bells...)
+	return append([]int{int(n.Table.File().Fd()), int(n.Listeners[seat].Fd())}, n.bells...)
 }
 
 // CloseListener lets go of where a process listens, once it has that: when it has ended nobody

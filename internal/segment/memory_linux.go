@@ -18,6 +18,11 @@ func CreateWith(name string, content []byte) (*os.File, error) {
 	return create(name, len(content), content, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_WRITE|unix.F_SEAL_SEAL)
 }
 
+// CreateGrowing makes an empty memfd that grows, and never shrinks under a reader.
+func CreateGrowing(name string) (*os.File, error) {
+	return create(name, 0, nil, unix.F_SEAL_SHRINK|unix.F_SEAL_SEAL)
+}
+
 func create(name string, size int, content []byte, seals int) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {

@@ -182,6 +182,9 @@ func (n *Node) Departed(proc int) (why uint32, departed bool) {
 // Generation returns how many processes had a seat before the one that has it now.
 func (n *Node) Generation(proc int) uint32 { return Load32(n.generation(proc)) }
 
+// SetGeneration has a seat be that of a later process, in memory that nobody has looked at yet.
+func (n *Node) SetGeneration(proc int, g uint32) { Store32(n.generation(proc), g) }
+
 func (n *Node) generation(proc int) *uint32 { return n.m.word32(n.line(proc, 0) + 8) }
 
 // letGo is where the process in seat by says of which process of a seat it has let go.

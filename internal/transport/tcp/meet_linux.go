@@ -27,7 +27,7 @@ const (
 
 // dial makes the connection for which a session has asked.
 func (m *Mesh) dial(l *lane, conn session.Conn) {
-	peer := m.cfg.Peers[l.peer]
+	peer := m.peer(l.peer)
 	ctx, cancel := context.WithTimeout(context.Background(), dialFor)
 	defer cancel()
 	made := noLine

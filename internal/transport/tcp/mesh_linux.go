@@ -19,18 +19,20 @@ type Config struct {
 	Me         int    // seat
 	Generation uint32 // how many processes had that seat before
 	Peers      []Peer // by seat, this process among them
-	Trust      *socket.Trust
-	Listener   *net.TCPListener // this process's; the mesh closes it
-	Secure     socket.Mode      // of all members; 0: that of Trust
+	// Find returns the Peer of a seat that has no address among Peers, once it is known. Several goroutines call it.
+	Find     func(seat int) (Peer, bool)
+	Trust    *socket.Trust
+	Listener *net.TCPListener // this process's; the mesh closes it
+	Secure   socket.Mode      // of all members; 0: that of Trust
 	// OnFenced is called when a peer says that this process was declared dead; OnAnomaly is
 	// told what a peer has said that no member says. They must not call the mesh.
 	OnFenced  func(by int)
 	OnAnomaly func(peer int, text string)
 }
 
-// A Peer is a seat of the job, as all know it from the start.
+// A Peer is a seat of the job.
 type Peer struct {
-	Addr  string // where its process listens; empty: there will be none
+	Addr  string // where its process listens; empty: there is none yet (Config.Find)
 	Birth uint64 // tells its first process from any other that ever listens there
 }
 
@@ -115,9 +117,18 @@ func (m *Mesh) SetGenerations(of func(seat int) uint32) { m.generations = of }
 // birth returns that of the process of a seat.
 func (m *Mesh) birth(seat int) uint64 {
 	if m.generations == nil {
-		return m.cfg.Peers[seat].birthOf(0)
+		return m.peer(seat).birthOf(0)
 	}
-	return m.cfg.Peers[seat].birthOf(m.generations(seat))
+	return m.peer(seat).birthOf(m.generations(seat))
+}
+
+// peer returns where a seat is.
+func (m *Mesh) peer(seat int) Peer {
+	p := m.cfg.Peers[seat]
+	if p.Addr == "" && m.cfg.Find != nil {
+		p, _ = m.cfg.Find(seat)
+	}
+	return p
 }
 
 func (m *Mesh) now() mono.Time { return mono.Time(time.Since(m.start)) + 1 }
