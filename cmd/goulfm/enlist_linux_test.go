@@ -105,35 +105,125 @@ func secretOfPods(t *testing.T) []string {
 	return []string{"GOULFM_SECRET_FILE=" + file, "GOULFM_RENDEZVOUS=" + ln.Addr().String()}
 }
 
-// TestPodsBesideTheWorld: one that is started in place of a lost one, and one that came when the Job was made larger, wait
-// for the end of the job and end with its code.
-func TestPodsBesideTheWorld(t *testing.T) {
-	for _, code := range []int{0, 7} {
-		program := []string{"sh", "-c", fmt.Sprint("echo ready; cat; exit ", code)}
-		secret := secretOfPods(t)
-		var world []*daemonTask
-		for i := range 3 {
-			world = append(world, pod(t, i, 3, secret, program...))
+// listening is what a process says on a stream, line by line.
+type listening struct {
+	t   *testing.T
+	in  *bufio.Reader
+	all strings.Builder
+}
+
+// listenTo has what a process says on standard error, or on standard output, read by the test.
+func listenTo(t *testing.T, pipe func() (io.ReadCloser, error)) *listening {
+	stream, err := pipe()
+	require.NoError(t, err)
+	return &listening{t: t, in: bufio.NewReader(stream)}
+}
+
+// await reads up to a line that has such a text, and returns it.
+func (l *listening) await(text string) string {
+	l.t.Helper()
+	for {
+		line, err := l.in.ReadString('\n')
+		l.all.WriteString(line)
+		require.NoError(l.t, err, "no %q in %s", text, l.all.String())
+		if strings.Contains(line, text) {
+			return line
 		}
-		input, err := world[0].cmd.StdinPipe()
+	}
+}
+
+// TestPodsComeLate: one that came when the Job was made larger, and those that are started in place of lost ones, are nodes: processes
+// that are started later run there, and reach all others. Seats that had processes before are among theirs.
+func TestPodsComeLate(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "lines")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	lines, err := os.OpenFile(pipe, os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer lines.Close()
+	secret := append(secretOfPods(t), "GOULFM_NODES_MAX=4")
+	var world []*daemonTask
+	for i := range 2 {
+		world = append(world, pod(t, i, 2, secret, prog, "spawn-told", pipe))
+	}
+	world[0].cmd.Stdout, world[0].cmd.Stderr = nil, nil
+	out, errs := listenTo(t, world[0].cmd.StdoutPipe), listenTo(t, world[0].cmd.StderrPipe)
+	for _, d := range world {
+		require.NoError(t, d.cmd.Start())
+	}
+	for range 4 {
+		out.await("ready")
+	}
+	spawn := func() (daemon string) {
+		_, err := lines.WriteString("more\n")
 		require.NoError(t, err)
+		errs.await("starts 2 ranks of")
+		return strings.TrimSpace(out.await("new, of"))
+	}
+	spawn()
+	spawn() // where those before were
+	come := func(index int) *daemonTask {
+		d := pod(t, index, 2, secret, prog, "spawn-told", pipe)
+		require.NoError(t, d.cmd.Start())
+		errs.await("has come: 2 processes can be started there")
+		return d
+	}
+	larger := come(3)
+	assert.Equal(t, fmt.Sprint("new, of ", larger.cmd.Process.Pid), spawn(), "where nobody is yet")
+	require.NoError(t, larger.cmd.Process.Kill())
+	errs.await("is lost")
+	again := come(3)
+	assert.Equal(t, fmt.Sprint("new, of ", again.cmd.Process.Pid), spawn())
+	spawn() // also where those before were, of whom the next node is told
+	third := come(2)
+	_, err = lines.WriteString("more\n")
+	require.NoError(t, err)
+	out.await("new, of")
+	require.NoError(t, lines.Close())
+	rest, err := io.ReadAll(errs.in)
+	require.NoError(t, err)
+	assert.Equal(t, []int{0, 0, 0, 0}, codes(append(world, again, third)), "%s%s", &errs.all, rest)
+	assert.Equal(t, []int{-1}, codes([]*daemonTask{larger}))
+	assert.Empty(t, again.errs.String()+third.errs.String()+world[1].errs.String())
+}
+
+// TestPodsBesideTheWorld: when there is no row any more, one that is started in place of a lost one, and one that came when the Job
+// was made larger, wait for the end of the job and end with its code.
+func TestPodsBesideTheWorld(t *testing.T) {
+	for _, code := range []int{0, 143} {
+		pipe := filepath.Join(t.TempDir(), "input")
+		require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+		input, err := os.OpenFile(pipe, os.O_RDWR, 0)
+		require.NoError(t, err)
+		program, secret := []string{prog, "read", pipe}, secretOfPods(t)
+		world := []*daemonTask{pod(t, 0, 3, secret, program...), pod(t, 1, 3, secret, program...), pod(t, 2, 3, secret, program...)}
+		world[0].cmd.Stderr = nil
+		errs := listenTo(t, world[0].cmd.StderrPipe)
 		startWorld(t, world)
+		for range 3 { // as many rows as there were nodes
+			require.NoError(t, world[len(world)-1].cmd.Process.Kill())
+			errs.await("is lost")
+			again := pod(t, 2, 3, secret, program...)
+			require.NoError(t, again.cmd.Start())
+			errs.await("has come")
+			world = append(world, again)
+		}
 		beside := func(index int) *daemonTask {
 			d := pod(t, index, 3, append(secret, "GOULFM_NODES_MAX=5"), program...)
 			d.cmd.Stderr = nil
-			said, err := d.cmd.StderrPipe()
-			require.NoError(t, err)
+			said := listenTo(t, d.cmd.StderrPipe)
 			require.NoError(t, d.cmd.Start())
-			line, err := bufio.NewReader(said).ReadString('\n')
-			require.NoError(t, err)
-			assert.Contains(t, line, "the world has begun without this node")
+			said.await("the world has begun without this node")
 			return d
 		}
-		larger := beside(4)
-		require.NoError(t, world[2].cmd.Process.Kill())
-		again := beside(2)
+		larger, one := beside(4), beside(2)
+		if code > 0 {
+			require.NoError(t, world[0].cmd.Process.Signal(syscall.SIGTERM))
+			errs.await("exit code 143")
+		}
 		require.NoError(t, input.Close())
-		assert.Equal(t, []int{code, code, code}, codes([]*daemonTask{world[0], larger, again}), world[0].errs.String())
+		rest, err := io.ReadAll(errs.in)
+		require.NoError(t, err)
+		assert.Equal(t, []int{code, code, code}, codes([]*daemonTask{world[0], larger, one}), "%s%s", &errs.all, rest)
 		codes(world[1:])
 	}
 }

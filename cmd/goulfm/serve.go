@@ -25,7 +25,8 @@ const daemonUsage = `usage: goulfm daemon [flags of goulfm run] -- PROGRAM [args
 Starts ranks of a program under a job engine that starts this command once on each node: the first one is goulfm run,
 whose nodes are those of all; what it prints and its exit code are the job's. So one task of the engine is a node, and
 a rank that dies is none of the engine's business. --ppn N: ranks of each node (default: one per usable core of the
-first one). On one node it is goulfm run.
+first one). On one node it is goulfm run. In pods one that comes when the job runs, as in place of a lost one, is a node on which
+processes that are started later find room (GOULFM_NODES_MAX).
 
   srun -N 4 --ntasks-per-node=1 --no-kill goulfm daemon --ppn 8 -- ./prog
   mpiexec -ppn 1 -n 4 goulfm daemon --ppn 8 -- ./prog
@@ -71,11 +72,8 @@ func serveEngine(ctx context.Context, args []string) int {
 		return fail(launch.ExitFailed, err)
 	}
 	spendIdentity()
-	if e != nil && e.Beside != nil {
-		return waitBeside(ctx, e)
-	}
 	if e != nil && e.Names == nil {
-		code, err := outpost.Run(ctx, bytes.NewReader(append(e.Bootstrap, '\n')), version(), outpost.AsTold, e.Grace)
+		code, err := serveEnlisted(ctx, e)
 		if err != nil {
 			return fail(code, err)
 		}
@@ -94,20 +92,37 @@ func serveEngine(ctx context.Context, args []string) int {
 	return code
 }
 
-// waitBeside is the daemon of a node that the world has begun without.
-func waitBeside(ctx context.Context, e *adopt.Enlisted) int {
-	fmt.Fprintln(os.Stderr, "goulfm daemon: the world has begun without this node: it waits for the end of the job, and takes no ranks")
+// serveEnlisted is the daemon of a node of a job whose launcher is another's. One that the world has begun without waits for a
+// place in it.
+func serveEnlisted(ctx context.Context, e *adopt.Enlisted) (code int, err error) {
+	for bootstrap := e.Bootstrap; ; {
+		if bootstrap == nil {
+			if bootstrap, code, err = waitBeside(ctx, e); bootstrap == nil {
+				return code, err
+			}
+		}
+		code, err = outpost.Run(ctx, bytes.NewReader(append(bootstrap, '\n')), version(), outpost.AsTold, e.Grace)
+		if !errors.Is(err, outpost.ErrTooLate) {
+			return code, err
+		}
+		fmt.Fprintf(os.Stderr, "goulfm daemon: %v\n", err)
+		bootstrap = nil
+	}
+}
+
+// waitBeside waits for a place in the world, or for its end.
+func waitBeside(ctx context.Context, e *adopt.Enlisted) (bootstrap []byte, code int, err error) {
+	fmt.Fprintln(os.Stderr, "goulfm daemon: the world has begun without this node: it waits for a place in it, or for the end of the job")
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
 	defer stop()
-	code, err := e.Beside(ctx)
+	bootstrap, code, err = e.Beside(ctx)
 	switch {
 	case ctx.Err() != nil:
-		return launch.ExitSignal + int(syscall.SIGTERM)
+		return nil, launch.ExitSignal + int(syscall.SIGTERM), nil
 	case err != nil:
-		fmt.Fprintf(os.Stderr, "goulfm daemon: %v\n", err)
-		return launch.ExitFailed
+		return nil, launch.ExitFailed, err
 	}
-	return code
+	return bootstrap, code, nil
 }
 
 // slurmNodeVariable is set by Slurm's daemon on a node, to its name there.

@@ -12,11 +12,14 @@ import (
 	"github.com/goulfm/goulfm/internal/introduce"
 )
 
-// A daemon for which there is no place in a world that has begun waits beside it and ends with its code: where an engine has
-// started it in place of a lost one, the engine takes the job for done when all have ended well.
+// A daemon that an engine starts when the world has begun, in place of a lost one or since there are more now, takes part as a node
+// that comes late (fleet.Invite) if there is a row for it. Else it waits beside the world, and ends with its code: the engine
+// takes the job for done when all have ended well.
 //
 //	pod 2      is lost; its ranks are replaced on others
 //	pod 2'     introduction, of another birth   --> head: the world is complete
+//	           bootstrap                        <-- there is a row: it is a node
+//	pod 2"     introduction                     --> there is no row any more
 //	           beside                           <--
 //	           asks again, ...                  --> the job has ended with code 0
 //	           beside, over, 0                  <--
@@ -41,12 +44,9 @@ func decodeBeside(line []byte) *beside {
 	return &b
 }
 
-// standBeside waits for the end of the job, after what the first answer has said. If nobody answers any more, the head is gone, and
-// with it what is known.
-func (x *crossing) standBeside(ctx context.Context, cs *cards, told *beside) (code int, err error) {
-	if told.Over {
-		return told.Code, nil
-	}
+// standBeside waits for the end of the job, and returns its code; or for a place, and returns its bootstrap. If nobody answers any more,
+// the head is gone, and with it what is known.
+func (x *crossing) standBeside(ctx context.Context, cs *cards) (bootstrap []byte, code int, err error) {
 	proof, heads, err := x.way(cs)
 	for err == nil {
 		var line []byte
@@ -60,13 +60,13 @@ func (x *crossing) standBeside(ctx context.Context, cs *cards, told *beside) (co
 		}
 		b := decodeBeside(line)
 		if b == nil {
-			return 0, fmt.Errorf("%w: a place in a world that has begun", errMessage)
+			return line, 0, nil
 		}
 		if b.Over {
-			return b.Code, nil
+			return nil, b.Code, nil
 		}
 	}
-	return 0, fmt.Errorf("the world has begun without this node: %w", err)
+	return nil, 0, fmt.Errorf("the world has begun without this node: %w", err)
 }
 
 // errNoHead is why a daemon beside the world stops waiting.
@@ -94,6 +94,9 @@ func (h *head) tellBeside(in introduction) ([]byte, error) {
 	if failed != nil {
 		return nil, failed
 	}
+	if place := h.invitation(in); place != nil {
+		return place, nil
+	}
 	b := beside{Beside: true}
 	if in.Beside {
 		awaitEither(h.over, time.After(besideFor))
@@ -111,13 +114,37 @@ func (h *head) tellBeside(in introduction) ([]byte, error) {
 	return line, nil
 }
 
+// invitation returns what a daemon is to serve that comes late, or nil. One that asks again since the answer was lost gets it
+// again; one that stands beside the world does so since that led to nothing, or there was no room.
+func (h *head) invitation(in introduction) []byte {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	place, has := h.invited[in.Birth]
+	switch {
+	case has && in.Beside:
+		return nil
+	case !has && h.invite != nil:
+		place, has = h.invite(in.Host)
+	}
+	if !has {
+		return nil
+	}
+	h.invited[in.Birth] = place
+	delete(h.besides, in.Birth) // it hears of the end as a node
+	return place
+}
+
 func (h *head) hearsEnd(birth uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	heard, waits := h.besides[birth]
+	if !waits {
+		return
+	}
 	select {
-	case <-h.besides[birth]:
+	case <-heard:
 	default:
-		close(h.besides[birth])
+		close(heard)
 	}
 }
 

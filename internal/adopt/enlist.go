@@ -19,9 +19,13 @@ type Enlisted struct {
 	// the node. Else 0.
 	Grace time.Duration
 
-	// Beside is at a daemon that the world has begun without, as that of a pod in place of a lost one: it waits for the end of
-	// the job and returns its code. Else nil.
-	Beside func(ctx context.Context) (code int, err error)
+	// Late is, at the first one, how many more nodes may come while the job runs.
+	Late int
+
+	// Beside is at the others. It is for a daemon that the world has begun without, as that of a pod in place of a lost one, and
+	// that has no Bootstrap, or came too late with it: it waits until the world has room for it, and returns what the daemon
+	// serves then, or for the end of the job, and returns its code.
+	Beside func(ctx context.Context) (bootstrap []byte, code int, err error)
 
 	end func(code int)
 }

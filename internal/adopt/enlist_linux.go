@@ -42,6 +42,7 @@ func Enlist(ctx context.Context, within time.Duration) (e *Enlisted, err error) 
 	e, err = enlist(ctx, &claim{Version: version, Key: task.Key, Rank: task.Rank, Size: task.Size, Several: s}, session, within)
 	if e != nil {
 		e.Grace = grace
+		e.Late = max(task.NodesMax, 0)
 	}
 	return e, err
 }
@@ -73,10 +74,11 @@ func enlist(ctx context.Context, c *claim, session *pmi.Client, within time.Dura
 	case proof != nil:
 		return x.enlistOthers(ctx, proof, within)
 	}
-	if told := decodeBeside(line); told != nil {
-		return &Enlisted{Beside: func(ctx context.Context) (int, error) { return x.standBeside(ctx, cs, told) }}, nil
+	e := &Enlisted{Beside: func(ctx context.Context) ([]byte, int, error) { return x.standBeside(ctx, cs) }}
+	if decodeBeside(line) == nil {
+		e.Bootstrap = line
 	}
-	return &Enlisted{Bootstrap: line}, nil
+	return e, nil
 }
 
 // enlistOthers waits until all daemons have come. Those that ask are answered for as long as this process
@@ -103,6 +105,13 @@ func (x *crossing) enlistOthers(ctx context.Context, proof introduce.Proof, with
 		e.Names = append(e.Names, h.register.nodes[i].Host)
 	}
 	return e, nil
+}
+
+// Opens implements fleet.Doorkeeper.
+func (s mixed) Opens(invite func(name string) (bootstrap []byte, ok bool)) {
+	s.h.mu.Lock()
+	defer s.h.mu.Unlock()
+	s.h.invite = invite
 }
 
 // A mixed starter starts the daemon of the first node, its own, beside this process, and hands the others what

@@ -25,7 +25,9 @@ type head struct {
 	complete chan struct{}
 	over     chan struct{} // closed when the job has ended, with code
 	code     int
-	besides  map[uint64]chan struct{} // by birth: daemons beside the world; closed: it has heard of the end
+	besides  map[uint64]chan struct{}                      // by birth: daemons beside the world; closed: it has heard of the end
+	invite   func(name string) (bootstrap []byte, ok bool) // nil: the world takes nobody in
+	invited  map[uint64][]byte                             // by birth: what daemons were told that were taken in
 	failed   error
 	failing  chan struct{}
 }
@@ -48,7 +50,7 @@ func (a *asking) tell(bootstrap []byte, err error) {
 }
 
 func newHead(key string, size int, within time.Duration) *head {
-	return &head{size: size, within: within, register: newRegister(key, size), complete: make(chan struct{}), over: make(chan struct{}), besides: map[uint64]chan struct{}{}, failing: make(chan struct{})}
+	return &head{size: size, within: within, register: newRegister(key, size), complete: make(chan struct{}), over: make(chan struct{}), besides: map[uint64]chan struct{}{}, invited: map[uint64][]byte{}, failing: make(chan struct{})}
 }
 
 // answer notes a node, and returns its bootstrap once all have come.

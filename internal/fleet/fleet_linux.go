@@ -35,6 +35,10 @@ type Fleet struct {
 	isLocal  bool   // all nodes are on this machine
 	deserted func(why string)
 
+	late    late
+	telling sync.Mutex // what all nodes are told, and which ones these are
+	history history
+
 	starting sync.Mutex // who starts processes: one after the other, as who has a seat is asked first
 
 	mu        sync.Mutex
@@ -72,7 +76,10 @@ func (f *Fleet) NodeOf(seat int) int { return f.of[seat] }
 
 // tellAll gives an order to all nodes.
 func (f *Fleet) tellAll(m orders.Message) {
-	for _, n := range f.nodes {
+	f.telling.Lock()
+	defer f.telling.Unlock()
+	f.history.note(m)
+	for _, n := range f.there() {
 		n.mouth.Say(m)
 	}
 }
@@ -125,7 +132,11 @@ func (f *Fleet) WatchLife(after time.Duration) {
 }
 
 // KillNode kills the daemon of a node, and so all that runs there.
-func (f *Fleet) KillNode(i int) { f.nodes[i].mouth.Say(orders.Die{}) }
+func (f *Fleet) KillNode(i int) {
+	if f.nodes[i].is(isThere) {
+		f.nodes[i].mouth.Say(orders.Die{})
+	}
+}
 
 // StopNode has all of a node of this machine stand still, first the daemon: what it does not see
 // cannot end under a number that another process may get.
@@ -183,10 +194,10 @@ func (f *Fleet) endIfOver() {
 	}
 }
 
-// Barred returns the seats of nodes that are lost, or are wanted back.
+// Barred returns the seats of nodes that are lost, are wanted back, or are not there yet.
 func (f *Fleet) Barred() (seats []int) {
 	for _, n := range f.nodes {
-		if n.isLost() || n.isClosed() || n.leaving.Load() {
+		if !n.is(isThere) || n.isNew.Load() || n.isLost() || n.isClosed() || n.leaving.Load() {
 			seats = append(seats, n.seats...)
 		}
 	}
@@ -213,7 +224,7 @@ func (f *Fleet) Begin(start func() error) error {
 		return err
 	}
 	f.tellAll(orders.Go{})
-	for _, n := range f.nodes {
+	for _, n := range f.there() {
 		if err := n.awaitBegun(); err != nil {
 			return fmt.Errorf("%s: %w", n, err)
 		}
@@ -334,8 +345,9 @@ func (f *Fleet) Over() bool {
 
 // EndLeftovers ends what processes have left behind on all nodes.
 func (f *Fleet) EndLeftovers() {
+	f.late.end()
 	f.tellAll(orders.Settle{})
-	for _, n := range f.nodes {
+	for _, n := range f.there() {
 		n.awaitSettled()
 	}
 }
@@ -345,6 +357,7 @@ func (f *Fleet) Drain() { daemon.Await(&f.writers, f.halted) }
 
 // Close ends the daemons.
 func (f *Fleet) Close() {
+	f.late.end()
 	for _, n := range f.nodes {
 		n.noteOver()
 	}

@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/goulfm/goulfm/internal/daemon"
-	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/orders"
 	"github.com/goulfm/goulfm/internal/roster"
 	"github.com/goulfm/goulfm/internal/socket"
@@ -23,7 +23,8 @@ import (
 // Config says which nodes a job has.
 type Config struct {
 	Names   []string // of the nodes, for people and for the Starter
-	Nodes   []int    // by seat: its node
+	Late    int      // so many more nodes may come when the job runs: see Invite
+	Nodes   []int    // by seat: its node; those that may come are the last ones
 	Ranks   int      // with which the job begins
 	Starter Starter
 	Within  time.Duration // all daemons must be there
@@ -58,17 +59,21 @@ func New(ctx context.Context, host daemon.Host, cfg Config) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer cargo.close()
 	m, err := f.newMuster(cfg)
 	if err != nil {
+		cargo.close()
 		return nil, err
 	}
 	m.cargo = cargo
-	defer func() { _ = m.listener.Close() }()
-	for i, name := range cfg.Names {
-		f.nodes = append(f.nodes, &node{f: f, index: i, name: name, seats: seatsOf(cfg.Nodes, i),
-			begun: make(chan orders.Begun, 1), census: make(chan []job.Holding, 1), vacated: make(chan orders.Vacated, 1), settled: make(chan struct{}), lost: make(chan struct{})})
+	for i, name := range append(slices.Clone(cfg.Names), make([]string, cfg.Late)...) {
+		n := newNode(f, i, name)
+		n.state.Store(int32(isAbsent))
+		if i < len(cfg.Names) {
+			n.state.Store(int32(isThere))
+		}
+		f.nodes = append(f.nodes, n)
 	}
+	f.late.begin(m)
 	ctx, cancel := context.WithTimeout(ctx, cfg.Within)
 	defer cancel()
 	if err := m.gather(ctx); err != nil {
@@ -76,8 +81,16 @@ func New(ctx context.Context, host daemon.Host, cfg Config) (*Fleet, error) {
 		m.place.Close()
 		return nil, err
 	}
-	for _, n := range f.nodes {
+	for _, n := range f.there() {
 		go n.listen()
+	}
+	if cfg.Late > 0 {
+		go f.late.admit()
+		if d, ok := cfg.Starter.(Doorkeeper); ok {
+			d.Opens(f.Invite)
+		}
+	} else {
+		f.late.end()
 	}
 	return f, nil
 }
@@ -131,7 +144,7 @@ func (f *Fleet) newMuster(cfg Config) (*muster, error) {
 // gather starts the daemons, and has all of them ready.
 func (m *muster) gather(ctx context.Context) error {
 	go m.trust.Serve(m.listener, m.birth, func(conn *socket.Conn) {
-		if m.admit(ctx, conn) != nil {
+		if m.admit(conn) != nil {
 			conn.Close()
 		}
 	})
@@ -139,12 +152,12 @@ func (m *muster) gather(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, n := range m.f.nodes {
+	for _, n := range m.f.there() {
 		heads, err := m.headsFor(n, heads)
 		if err != nil {
 			return err
 		}
-		boot, err := json.Marshal(orders.Bootstrap{Job: m.f.job, Secret: m.secret, Node: n.index, Heads: heads, Birth: m.birth, Secure: m.cfg.Secure.String()})
+		boot, err := m.bootstrap(n, heads)
 		if err != nil {
 			return err
 		}
@@ -156,6 +169,11 @@ func (m *muster) gather(ctx context.Context) error {
 		return err
 	}
 	return m.exchange()
+}
+
+// bootstrap is what the daemon of a node is told first.
+func (m *muster) bootstrap(n *node, heads []string) ([]byte, error) {
+	return json.Marshal(orders.Bootstrap{Job: m.f.job, Secret: m.secret, Node: n.index, Heads: heads, Birth: m.birth, Secure: m.cfg.Secure.String(), Late: n.is(isInvited)})
 }
 
 // heads returns the addresses at which the launcher listens, those of this machine alone last.
@@ -181,7 +199,7 @@ func (m *muster) headsFor(n *node, heads []string) ([]string, error) {
 }
 
 // admit hears which daemon a connection comes from.
-func (m *muster) admit(ctx context.Context, conn *socket.Conn) error {
+func (m *muster) admit(conn *socket.Conn) error {
 	in := orders.NewReader(conn)
 	said, err := in.Next()
 	if err != nil {
@@ -194,26 +212,22 @@ func (m *muster) admit(ctx context.Context, conn *socket.Conn) error {
 	select {
 	case m.arrived <- arrival{hello, conn, in}:
 		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+	case <-m.f.late.over:
+		return errOver
 	}
 }
 
 // awaitHellos waits until all daemons are there.
 func (m *muster) awaitHellos(ctx context.Context, heads []string) error {
-	for missing := len(m.f.nodes); missing > 0; {
+	for missing := len(m.cfg.Names); missing > 0; {
 		select {
 		case a := <-m.arrived:
-			if a.hello.Node < 0 || a.hello.Node >= len(m.f.nodes) || m.f.nodes[a.hello.Node].conn != nil {
+			if a.hello.Node < 0 || a.hello.Node >= len(m.cfg.Names) || m.f.nodes[a.hello.Node].conn != nil {
 				a.conn.Close()
 				continue
 			}
-			n := m.f.nodes[a.hello.Node]
-			n.conn, n.in, n.mouth = a.conn, a.in, orders.NewMouth(a.conn)
-			n.member, n.pid = a.hello.Member, a.hello.Pid
-			n.cores, n.kernel, n.arch = a.hello.Cores, a.hello.Kernel, a.hello.Arch
-			if a.hello.Version != m.cfg.Version {
-				return fmt.Errorf("%s has goulfm %s, and this is %s: install the same version there", n, a.hello.Version, m.cfg.Version)
+			if err := m.meet(m.f.nodes[a.hello.Node], a); err != nil {
+				return err
 			}
 			missing--
 		case fail := <-m.failed:
@@ -225,10 +239,21 @@ func (m *muster) awaitHellos(ctx context.Context, heads []string) error {
 	return nil
 }
 
+// meet has a node be that of a daemon.
+func (m *muster) meet(n *node, a arrival) error {
+	n.conn, n.in, n.mouth = a.conn, a.in, orders.NewMouth(a.conn)
+	n.member, n.pid = a.hello.Member, a.hello.Pid
+	n.cores, n.kernel, n.arch = a.hello.Cores, a.hello.Kernel, a.hello.Arch
+	if a.hello.Version != m.cfg.Version {
+		return fmt.Errorf("%s has goulfm %s, and this is %s: install the same version there", n, a.hello.Version, m.cfg.Version)
+	}
+	return nil
+}
+
 // missing names the nodes whose daemons are not there.
 func (m *muster) missing() string {
 	var names []string
-	for _, n := range m.f.nodes {
+	for _, n := range m.f.there() {
 		if n.conn == nil {
 			names = append(names, n.String())
 		}
@@ -238,22 +263,19 @@ func (m *muster) missing() string {
 
 // exchange tells each daemon what it serves, and all of them where everybody listens.
 func (m *muster) exchange() error {
-	table := orders.Table{Addrs: make([]string, m.f.procs), Births: make([]uint64, m.f.procs), Nodes: m.f.of, Beats: m.cfg.Beats, Crowd: m.crowd()}
-	for _, n := range m.f.nodes {
-		n.mouth.Say(orders.Plan{Procs: m.f.procs, Seats: n.seats, OutputDir: m.cfg.OutputDir, Program: m.cargo.programFor(n), Homes: m.cfg.Homes})
+	for _, n := range m.f.there() {
+		n.mouth.Say(m.plan(n))
 	}
-	for _, n := range m.f.nodes {
+	for _, n := range m.f.there() {
 		if err := n.awaitReady(); err != nil {
 			return fmt.Errorf("%s: %w", n, err)
-		}
-		for i, seat := range n.seats {
-			table.Addrs[seat], table.Births[seat] = n.ready.Addrs[i], n.ready.Births[i]
 		}
 	}
 	if err := m.ship(); err != nil {
 		return err
 	}
-	for _, n := range m.f.nodes {
+	table := m.table()
+	for _, n := range m.f.there() {
 		table.Members = m.members(n)
 		own := table
 		if m.f.wires != nil {
@@ -267,11 +289,31 @@ func (m *muster) exchange() error {
 	return m.watch()
 }
 
+// plan says what a node is.
+func (m *muster) plan(n *node) orders.Plan {
+	return orders.Plan{Procs: m.f.procs, Seats: n.seats, OutputDir: m.cfg.OutputDir, Program: m.cargo.programFor(n), Homes: m.cfg.Homes}
+}
+
+// table says where the seats of all nodes are that are there, or were.
+func (m *muster) table() orders.Table {
+	table := orders.Table{Addrs: make([]string, m.f.procs), Births: make([]uint64, m.f.procs), Nodes: m.f.of, Beats: m.cfg.Beats, Crowd: m.crowd()}
+	for _, n := range m.f.nodes {
+		if !n.is(isThere) {
+			table.Absent = append(table.Absent, n.index)
+			continue
+		}
+		for i, seat := range n.seats {
+			table.Addrs[seat], table.Births[seat] = n.ready.Addrs[i], n.ready.Births[i]
+		}
+	}
+	return table
+}
+
 // ship sends the program to all nodes that lack it, at the same time.
 func (m *muster) ship() error {
 	errs := make([]error, len(m.f.nodes))
 	var sending sync.WaitGroup
-	for i, n := range m.f.nodes {
+	for i, n := range m.f.there() {
 		if n.ready.Lacks && m.cargo != nil {
 			sending.Go(func() { errs[i] = m.cargo.ship(n) })
 		}
@@ -287,7 +329,7 @@ func (m *muster) crowd() (most int) {
 	for _, node := range m.cfg.Nodes[:m.cfg.Ranks] {
 		ranks[m.f.nodes[node].kernel]++
 	}
-	for _, n := range m.f.nodes {
+	for _, n := range m.f.there() {
 		cores[n.kernel] = max(cores[n.kernel], n.cores, 1)
 	}
 	for kernel, n := range ranks {

@@ -23,7 +23,9 @@ func TestCrowd(t *testing.T) {
 	} {
 		m := &muster{f: &Fleet{}, cfg: Config{Nodes: c.of, Ranks: c.ranks}}
 		for i, kernel := range c.kernels {
-			m.f.nodes = append(m.f.nodes, &node{kernel: kernel, cores: c.cores[i]})
+			n := &node{kernel: kernel, cores: c.cores[i]}
+			n.state.Store(int32(isThere))
+			m.f.nodes = append(m.f.nodes, n)
 		}
 		assert.Equal(t, c.want, m.crowd(), c.name)
 	}

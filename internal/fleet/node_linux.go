@@ -32,24 +32,47 @@ type node struct {
 	mouth *orders.Mouth
 	end   func() // ends what was started for it on this machine
 
-	member  orders.Member
-	pid     int // of its daemon, there
-	cores   int
-	kernel  string
-	arch    string
-	ready   orders.Ready
-	begun   chan orders.Begun
-	census  chan []job.Holding  // the answer to a Census, of which there is one at a time
-	vacated chan orders.Vacated // that to a Vacate
-	settled chan struct{}       // closed
-	lost    chan struct{}       // closed when it was declared dead
-	once    sync.Once
-	mu      sync.Mutex
-	leaving atomic.Bool     // its engine wants it back
-	isOver  bool            // the launcher closes the connection
-	why     error           // the connection has ended
-	orphans []*pidfd.Handle // what ran here when it was lost, if it is on this machine
+	member   orders.Member
+	pid      int // of its daemon, there
+	cores    int
+	kernel   string
+	arch     string
+	ready    orders.Ready
+	begun    chan orders.Begun
+	census   chan []job.Holding   // the answer to a Census, of which there is one at a time
+	vacated  chan orders.Vacated  // that to a Vacate
+	welcomed chan orders.Welcomed // that to a Welcome
+	settled  chan struct{}        // closed
+	lost     chan struct{}        // closed when it was declared dead
+	once     sync.Once
+	mu       sync.Mutex
+	state    atomic.Int32    // a presence
+	isNew    atomic.Bool     // not all others have been told yet that it is there
+	leaving  atomic.Bool     // its engine wants it back
+	isOver   bool            // the launcher closes the connection
+	why      error           // the connection has ended
+	orphans  []*pidfd.Handle // what ran here when it was lost, if it is on this machine
 }
+
+func newNode(f *Fleet, index int, name string) *node {
+	return &node{f: f, index: index, name: name, seats: seatsOf(f.of, index), begun: make(chan orders.Begun, 1), census: make(chan []job.Holding, 1),
+		vacated: make(chan orders.Vacated, 1), welcomed: make(chan orders.Welcomed, 1), settled: make(chan struct{}), lost: make(chan struct{})}
+}
+
+// A presence is how far a node is on its way into the job.
+type presence int32
+
+const (
+	isAbsent  presence = iota // a row without a node
+	isInvited                 // a daemon was told to come
+	isComing                  // it has
+	isThere                   // it takes part, or has: it may be lost
+)
+
+func (n *node) is(p presence) bool { return presence(n.state.Load()) == p }
+
+// become moves it from one presence to another one; false: it was not there.
+func (n *node) become(from, to presence) bool { return n.state.CompareAndSwap(int32(from), int32(to)) }
 
 // String names it for people.
 func (n *node) String() string { return fmt.Sprintf("node %d (%s)", n.index, n.name) }
@@ -157,6 +180,8 @@ func (n *node) hear(m orders.Message) {
 		n.census <- m.All
 	case orders.Vacated:
 		n.vacated <- m
+	case orders.Welcomed:
+		n.welcomed <- m
 	case orders.Settled:
 		close(n.settled)
 	case orders.Note:

@@ -65,13 +65,16 @@ func (f *Fleet) Vacate(seat int) error {
 		f.mu.Lock()
 		f.used[seat]++
 		f.mu.Unlock()
+		f.telling.Lock()
+		f.history.forget(seat)
+		f.telling.Unlock()
 	}
 	return why
 }
 
 // askAll gives an order to all nodes that are not lost, and returns these.
 func (f *Fleet) askAll(m orders.Message) (asked []*node) {
-	for _, n := range f.nodes {
+	for _, n := range f.there() {
 		if !n.isLost() {
 			n.mouth.Say(m)
 			asked = append(asked, n)

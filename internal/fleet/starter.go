@@ -1,5 +1,11 @@
 package fleet
 
+// A Doorkeeper is a Starter whom daemons reach also when the job runs.
+type Doorkeeper interface {
+	// Opens is told how one of them is invited: see Fleet.Invite.
+	Opens(invite func(name string) (bootstrap []byte, ok bool))
+}
+
 // A Starter starts the daemon of a node.
 type Starter interface {
 	// Start starts it, and has it read bootstrap, a line: by its standard input, or where a job engine has

@@ -17,10 +17,10 @@ import (
 
 // watch begins the vigil.
 func (m *muster) watch() (err error) {
-	cfg := vigil.Config{Trust: m.trust, Place: m.place, Host: watcher{m.f}, Roster: m.cfg.Beats.Roster(len(m.f.nodes)+1, roster.Launcher),
+	cfg := vigil.Config{Trust: m.trust, Place: m.place, Host: watcher{m.f}, Roster: m.roster(),
 		Now: func() mono.Time { return mono.Time(boot.LeaseNowNs()) }, Hurry: daemon.Hurry}
 	for i, member := range m.members(nil) {
-		if m.f.wires != nil {
+		if m.f.wires != nil && !cfg.Roster.Absent.Has(i) {
 			if err := m.f.wires.reach(&member, Way{roster.Launcher, i}); err != nil {
 				return err
 			}
@@ -29,6 +29,17 @@ func (m *muster) watch() (err error) {
 	}
 	m.f.vigil, err = vigil.Start(cfg)
 	return err
+}
+
+// roster is the configuration of the launcher.
+func (m *muster) roster() roster.Config {
+	c := m.cfg.Beats.Roster(len(m.f.nodes)+1, roster.Launcher)
+	for _, n := range m.f.nodes {
+		if !n.is(isThere) {
+			c.Absent.Add(n.index + 1)
+		}
+	}
+	return c
 }
 
 // members returns where all are reached: the launcher at the address at which node n has reached it.
@@ -106,7 +117,7 @@ func (w watcher) Anomaly(member int, text string) {
 // leave ends the launcher's part in a job that goes on.
 func (f *Fleet) leave(why string) {
 	f.deserted(why)
-	for _, n := range f.nodes {
+	for _, n := range f.there() {
 		n.noteOver()
 		n.conn.Close()
 	}
@@ -126,7 +137,7 @@ func (f *Fleet) Hold(on bool) {
 	f.tellAll(orders.Hold{On: on})
 	sent := make(chan struct{})
 	go func() {
-		for _, n := range f.nodes {
+		for _, n := range f.there() {
 			n.mouth.Flush()
 		}
 		close(sent)

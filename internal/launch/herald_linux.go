@@ -94,7 +94,7 @@ func (h *herald) tell(what string, p job.Process, evidence string) {
 }
 
 // heraldsNotes are the notes about nodes that are events.
-var heraldsNotes = map[string]string{"suspect": watch.Suspected, "frozen": watch.Frozen, "thawed": watch.Thawed, "node": watch.Lost}
+var heraldsNotes = map[string]string{"suspect": watch.Suspected, "frozen": watch.Frozen, "thawed": watch.Thawed, "node": watch.Lost, "came": watch.Joined}
 
 // noted is told what the story is, and tells what of it is about nodes: a verdict is a note like others, of a node
 // that is lost since.
@@ -115,7 +115,7 @@ func (h *herald) noted(event, format string, args []any) {
 	}
 	h.lost[number] = what == watch.Lost
 	_, evidence, _ := strings.Cut(fmt.Sprintf(format, args...), ": ")
-	h.post.Tell(watch.Event{What: what, Name: h.nodes[number].Name, Proc: watch.None, Node: number, Evidence: evidence, AtNs: boot.NowNs()})
+	h.post.Tell(watch.Event{What: what, Name: about.Name(), Proc: watch.None, Node: number, Evidence: evidence, AtNs: boot.NowNs()})
 }
 
 // over is told how the job has ended: the last event.

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"fmt"
 	"io"
 	"testing"
 	"time"
@@ -14,17 +15,19 @@ import (
 // aNode is the subject of a note.
 type aNode struct {
 	number int
+	name   string
 	isLost bool
 }
 
 func (n *aNode) Node() (int, bool) { return n.number, n.isLost }
 
-func (n *aNode) String() string { return "node 1 (b)" }
+func (n *aNode) Name() string { return n.name }
+
+func (n *aNode) String() string { return fmt.Sprintf("node %d (%s)", n.number, n.name) }
 
 // TestHerald: each end is told once, in the words of its evidence, and of what people are told that about nodes. Of
 // a node that is lost nothing follows.
 func TestHerald(t *testing.T) {
-	assert.Equal(t, watch.Variable, watch.Variable)
 	t.Setenv("TMPDIR", t.TempDir())
 	spec := &Spec{N: 4, Watch: true, Hosts: Hosts{Launcher: LauncherLocal, Nodes: []Node{{Name: "a", Slots: 2}, {Name: "b", Slots: 2}}}}
 	h, err := newHerald(spec, newReporter(spec, &outlet{w: io.Discard}, time.Now()))
@@ -38,7 +41,8 @@ func TestHerald(t *testing.T) {
 	h.ended(job.Process{Seat: 0, Left: true, By: job.ByTombstone})
 	h.ended(job.Process{Seat: 1, Left: true, By: job.ByTombstone, Status: job.Status{Code: 3}})
 	h.ended(job.Process{Seat: 2, By: job.ByReaping})
-	node := &aNode{number: 1}
+	h.noted("came", "%s has come: %d processes can be started there", []any{&aNode{number: 2, name: "late"}, 2})
+	node := &aNode{number: 1, name: "b"}
 	h.noted("suspect", "%s: not heard for %s", []any{node, time.Second})
 	h.noted("frozen", "%s: %s", []any{node, "nothing granted"})
 	h.noted("node", "%s: %s", []any{node, "some words"})
@@ -65,6 +69,7 @@ func TestHerald(t *testing.T) {
 		"rank 0 (node 0) left: exit code 0",
 		"rank 1 (node 0) died: exit code 3 after Finalize",
 		"rank 2 (node 1) died: exit without Finalize",
+		"node 2 (late) joined: 2 processes can be started there",
 		"node 1 (b) suspected: not heard for 1s",
 		"node 1 (b) frozen: nothing granted",
 		"node 1 (b) lost: it is silent",

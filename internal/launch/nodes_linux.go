@@ -68,7 +68,7 @@ func (l *launcher) hire(ctx context.Context, lives *lives) error {
 	if err != nil {
 		return fail(ExitFailed, "%w", err)
 	}
-	cfg := fleet.Config{Nodes: l.spec.nodesOfSeats(), Ranks: l.spec.N, Starter: starter, Within: l.spec.Hosts.StartTimeout, Version: l.spec.Hosts.Version, Iface: l.spec.Hosts.Iface, Beats: l.spec.beats(), Secure: secure, Cuts: len(l.spec.Cuts) > 0, Homes: l.spec.N}
+	cfg := fleet.Config{Nodes: l.spec.nodesOfSeats(), Ranks: l.spec.N, Starter: starter, Within: l.spec.Hosts.StartTimeout, Version: l.spec.Hosts.Version, Iface: l.spec.Hosts.Iface, Beats: l.spec.beats(), Secure: secure, Cuts: len(l.spec.Cuts) > 0, Homes: l.spec.N, Late: l.spec.lateNodes()}
 	if l.spec.Hosts.Launcher != LauncherLocal {
 		cfg.Program = l.prog.path
 	}
@@ -146,7 +146,7 @@ func (s *Spec) beats() orders.Beats {
 }
 
 // nodesOfSeats says on which node the process of each seat runs: ranks fill one node after the
-// other, and each node has a row of the seats of those that are started later. Nil: there is one node.
+// other, and each node has a row of the seats of those that are started later; so has each node that may come. Nil: there is one node.
 func (s *Spec) nodesOfSeats() []int {
 	if len(s.Hosts.Nodes) == 0 {
 		return nil
@@ -159,9 +159,12 @@ func (s *Spec) nodesOfSeats() []int {
 			}
 		}
 	}
-	later := s.universe() - len(of)
+	later := s.firstSeats() - len(of)
 	for seat := range later {
 		of = append(of, seat*len(s.Hosts.Nodes)/later)
+	}
+	for late := range s.lateNodes() {
+		of = append(of, slices.Repeat([]int{len(s.Hosts.Nodes) + late}, s.slotsMax())...)
 	}
 	return of
 }
@@ -174,7 +177,7 @@ func (s *Spec) checkNodes() error {
 	if s.Hosts.Detection != 0 && s.Hosts.Confirm != 0 {
 		return fmt.Errorf("--confirm: a tenth of --detection is for the answer: leave one of them out")
 	}
-	if err := s.beats().Roster(len(s.Hosts.Nodes)+1, roster.Launcher).Check(); err != nil {
+	if err := s.beats().Roster(len(s.Hosts.Nodes)+s.lateNodes()+1, roster.Launcher).Check(); err != nil {
 		return fmt.Errorf("--period, --timeout-factor, --confirm, --detection, --link-timeout, --orphan-after: %w", err)
 	}
 	if _, err := s.secure(); err != nil {

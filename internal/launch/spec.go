@@ -11,6 +11,7 @@ import (
 	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/fleet"
 	"github.com/goulfm/goulfm/internal/job"
+	"github.com/goulfm/goulfm/internal/roster"
 )
 
 // Exit codes of a job.
@@ -81,6 +82,7 @@ type Spec struct {
 // runs on this machine, in its memory.
 type Hosts struct {
 	Nodes        []Node
+	Late         int           // so many more nodes may come while the job runs, with as many slots as the largest; of LauncherEngine
 	Launcher     string        // LauncherLocal, LauncherSSH, LauncherSlurm or LauncherEngine
 	Starter      fleet.Starter // of LauncherEngine
 	Rsh          []string      // the command instead of ssh
@@ -158,7 +160,10 @@ const RanksMax = 4096
 
 // universe is for how many processes there is memory. It is sparse: who is not started
 // costs next to nothing.
-func (s *Spec) universe() int {
+func (s *Spec) universe() int { return s.firstSeats() + s.lateSeats() }
+
+// firstSeats is how many seats the nodes have with which the job begins.
+func (s *Spec) firstSeats() int {
 	switch {
 	case s.Ring: // of all that there can be each watches its neighbour
 		return s.N
@@ -166,6 +171,26 @@ func (s *Spec) universe() int {
 		return s.Universe
 	}
 	return min(2*s.N+s.Spares+spareProcs, RanksMax)
+}
+
+// lateNodes is how many nodes may come while the job runs: as many as there are numbers for, of nodes and of processes.
+func (s *Spec) lateNodes() int {
+	if s.Hosts.Survive || s.Hosts.Late == 0 {
+		return 0
+	}
+	room := (RanksMax - s.firstSeats()) / s.slotsMax()
+	return max(0, min(s.Hosts.Late, roster.MembersMax-1-len(s.Hosts.Nodes), room))
+}
+
+// lateSeats is how many seats those have.
+func (s *Spec) lateSeats() int { return s.lateNodes() * s.slotsMax() }
+
+// slotsMax is how many ranks the largest node takes.
+func (s *Spec) slotsMax() (most int) {
+	for _, n := range s.Hosts.Nodes {
+		most = max(most, n.Slots)
+	}
+	return max(most, 1)
 }
 
 // How the daemons of nodes are started.

@@ -8,6 +8,7 @@
 //	launcher: Part ...                the program, if the node lacks it
 //	launcher: Table, Start ..., Go    where everybody listens; what the node runs first
 //	daemon:   Begun
+//	launcher: Welcome                 another node has come; Welcomed answers
 //	          then, in any order, what happens and what is to be done about it
 //	launcher: Settle                  all processes have ended
 //	daemon:   Settled                 nothing is left of them; all that they printed was passed on
@@ -39,9 +40,10 @@ type Bootstrap struct {
 	Job    uint64   `json:"job"`
 	Secret []byte   `json:"secret"` // never in arguments or the environment
 	Node   int      `json:"node"`
-	Heads  []string `json:"heads"`  // addresses at which the launcher listens
-	Birth  uint64   `json:"birth"`  // of the launcher
-	Secure string   `json:"secure"` // how all members of the job talk: see socket.ParseMode
+	Heads  []string `json:"heads"`          // addresses at which the launcher listens
+	Birth  uint64   `json:"birth"`          // of the launcher
+	Secure string   `json:"secure"`         // how all members of the job talk: see socket.ParseMode
+	Late   bool     `json:"late,omitempty"` // the job runs: a daemon that does not come to take part harms nobody
 }
 
 // Hello begins what a daemon says.
@@ -134,6 +136,36 @@ type Table struct {
 	Members []Member `json:"members"`
 	Beats   Beats    `json:"beats"`
 	Crowd   int      `json:"crowd"` // how many of the first ranks share a core, rounded up, where that is the most
+
+	Absent []int `json:"absent,omitempty"` // nodes that are not there yet: their seats and their Member are empty
+	Late   bool  `json:"late,omitempty"`   // the node was one of them
+	Used   []int `json:"used,omitempty"`   // by seat, to one that comes late: how many processes had it before
+}
+
+// Roster returns the configuration of member me.
+func (t Table) Roster(me int) roster.Config {
+	c := t.Beats.Roster(len(t.Members), me)
+	for _, node := range t.Absent {
+		c.Absent.Add(node + 1)
+	}
+	c.Late = t.Late
+	return c
+}
+
+// Welcome says that a node is there that was Absent: where its daemon is reached, and its seats. Welcomed answers,
+// when processes that are started there later can be reached from this node.
+type Welcome struct {
+	Node   int      `json:"node"`
+	Member Member   `json:"member"`
+	Seats  []int    `json:"seats"`
+	Addrs  []string `json:"addrs"`  // in the order of Seats
+	Births []uint64 `json:"births"` // likewise
+}
+
+// Welcomed answers, or says why not.
+type Welcomed struct {
+	Node int    `json:"node"`
+	Why  string `json:"why,omitempty"`
 }
 
 // Start has a process started. Before Go it only waits for it; after it Started answers.
@@ -302,6 +334,8 @@ func (Plan) what() string      { return "plan" }
 func (Ready) what() string     { return "ready" }
 func (Part) what() string      { return "part" }
 func (Table) what() string     { return "table" }
+func (Welcome) what() string   { return "welcome" }
+func (Welcomed) what() string  { return "welcomed" }
 func (Start) what() string     { return "start" }
 func (Go) what() string        { return "go" }
 func (Begun) what() string     { return "begun" }
@@ -341,7 +375,7 @@ func kindOf(what string) func([]byte) (Message, error) {
 		m    Message
 		read func([]byte) (Message, error)
 	}{
-		{Hello{}, body[Hello]}, {Plan{}, body[Plan]}, {Ready{}, body[Ready]}, {Part{}, body[Part]}, {Table{}, body[Table]}, {Start{}, body[Start]},
+		{Hello{}, body[Hello]}, {Plan{}, body[Plan]}, {Ready{}, body[Ready]}, {Part{}, body[Part]}, {Table{}, body[Table]}, {Welcome{}, body[Welcome]}, {Welcomed{}, body[Welcomed]}, {Start{}, body[Start]},
 		{Go{}, body[Go]}, {Begun{}, body[Begun]}, {Started{}, body[Started]}, {Input{}, body[Input]}, {Taken{}, body[Taken]}, {Output{}, body[Output]},
 		{Credit{}, body[Credit]}, {Announce{}, body[Announce]}, {Declare{}, body[Declare]}, {Signal{}, body[Signal]},
 		{Hold{}, body[Hold]}, {KillAll{}, body[KillAll]}, {Say{}, body[Say]}, {Watch{}, body[Watch]},

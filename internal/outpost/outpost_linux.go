@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -20,7 +21,6 @@ import (
 	"github.com/goulfm/goulfm/internal/daemon"
 	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/internal/orders"
-	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/internal/socket"
 	"github.com/goulfm/goulfm/internal/vigil"
 )
@@ -44,6 +44,7 @@ type outpost struct {
 	vigil      *vigil.Vigil
 	frozen     time.Time // when the lease was over; of the vigil
 	plan       orders.Plan
+	late       bool             // the job has begun without this node
 	program    *program         // nil: that of the launcher's path
 	listeners  map[int]*os.File // by seat
 	d          *daemon.Daemon
@@ -100,7 +101,7 @@ func (o *outpost) run(ctx context.Context, version string) (int, error) {
 	collectSeldom()
 	runtime.GOMAXPROCS(daemon.Cores() + ownLoops)
 	if err := o.connect(ctx); err != nil {
-		return 3, fmt.Errorf("node %d does not reach the launcher at %v: %w", o.boot.Node, o.boot.Heads, err)
+		return 3, o.unlessTooLate("node %d does not reach the launcher at %v: %w", o.boot.Node, o.boot.Heads, err)
 	}
 	defer o.conn.Close()
 	if err := o.openPlace(); err != nil {
@@ -127,7 +128,22 @@ func (o *outpost) run(ctx context.Context, version string) (int, error) {
 	if why, _ := o.over.Load().(string); why != "" {
 		return 5, fmt.Errorf("node %d ends: %s", o.boot.Node, why)
 	}
+	if !o.begun {
+		err = o.unlessTooLate("%w", err)
+	}
 	return 3, err
+}
+
+// ErrTooLate is why a daemon does not take part in a job that runs.
+var ErrTooLate = errors.New("the job goes on without this node")
+
+// unlessTooLate makes an error, which is ErrTooLate, too, if the job runs.
+func (o *outpost) unlessTooLate(format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	if o.boot.Late {
+		return fmt.Errorf("%w: %w", ErrTooLate, err)
+	}
+	return err
 }
 
 // collectSeldom has the garbage collector leave this process alone while it is small. A collection
@@ -216,6 +232,8 @@ func (o *outpost) obey(m orders.Message) error {
 		o.start(m)
 	case orders.Go:
 		o.goOn()
+	case orders.Welcome:
+		o.welcome(m)
 	case orders.Settle:
 		go o.settle() // the last output waits for credit, which is an order
 	default:
@@ -278,18 +296,18 @@ func (o *outpost) prepare(p orders.Plan) error {
 
 // begin makes the memory of the node.
 func (o *outpost) begin(t orders.Table) error {
-	text, err := json.Marshal(boot.Table{Secret: o.boot.Secret, Secure: o.boot.Secure, Node: o.boot.Node, Addrs: t.Addrs, Births: t.Births, Nodes: t.Nodes})
-	if err != nil {
-		return err
-	}
-	table, err := segment.CreateWith("goulfm-table", text)
+	table, err := boot.NewTableFile(boot.Table{Secret: o.boot.Secret, Secure: o.boot.Secure, Node: o.boot.Node, Addrs: t.Addrs, Births: t.Births, Nodes: t.Nodes})
 	if err != nil {
 		return err
 	}
 	o.nodes, o.crowd = len(t.Members)-1, t.Crowd // one member is the launcher
 	o.neighbours = &daemon.Neighbours{Job: o.boot.Job, Table: table, Seats: o.plan.Seats, Listeners: o.listeners}
 	o.d, err = daemon.NewNode(o, o.plan.Procs, o.plan.Homes, o.neighbours)
+	if err == nil && len(t.Used) > o.plan.Procs {
+		err = fmt.Errorf("%w: %d seats of %d were used", orders.ErrMessage, len(t.Used), o.plan.Procs)
+	}
 	if err == nil {
+		o.d.Skip(t.Used)
 		o.roll = newRoll(o.d, t.Nodes, o.nodes)
 		o.solo.may, o.solo.dir = t.Beats.Survive, o.plan.OutputDir
 		if o.guests == nil { // else the engine sends them their own

@@ -28,7 +28,8 @@ func (o *outpost) member() orders.Member { return orders.Member(o.place.Peer(o.b
 
 // watch begins the vigil.
 func (o *outpost) watch(t orders.Table) (err error) {
-	cfg := vigil.Config{Trust: o.trust, Place: o.place, Host: (*watcher)(o), Now: leaseNow, Hurry: daemon.Hurry, Roster: t.Beats.Roster(len(t.Members), o.boot.Node+1)}
+	cfg := vigil.Config{Trust: o.trust, Place: o.place, Host: (*watcher)(o), Now: leaseNow, Hurry: daemon.Hurry, Roster: t.Roster(o.boot.Node + 1)}
+	o.late = t.Late
 	for _, m := range t.Members {
 		cfg.Peers = append(cfg.Peers, vigil.Peer(m))
 	}
@@ -73,12 +74,19 @@ func (w *watcher) Freeze() {
 	}
 	w.d.Stop(daemon.Frozen)
 	w.frozen = time.Now()
+	if w.late {
+		return // nothing was granted yet, and no process runs
+	}
 	w.note("frozen", "nothing granted for the time of a lease: its processes stand still")
 }
 
 // Thaw continues them.
 func (w *watcher) Thaw() {
 	w.d.Continue(daemon.Frozen)
+	if w.late {
+		w.late = false
+		return
+	}
 	w.note("thawed", "its processes go on after %s", time.Since(w.frozen).Round(time.Millisecond))
 }
 

@@ -53,6 +53,8 @@ type Claim struct {
 	Node   int // of this process among the nodes, from 0
 	Nodes  int // how many nodes there are at the start; a later node has a larger number
 
+	NodesMax int // how many there may be later, at a time; 0: as many as at the start, or Unknown
+
 	Peers   []int    // the ranks on this node, also the own
 	Hosts   []string // the nodes' names, by node
 	Key     string   // names this one start of this one world: what others have too, and no other start has

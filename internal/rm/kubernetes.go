@@ -43,7 +43,7 @@ func (r *reading) pod() (Claim, error) {
 		return Claim{}, unusable("%s: set it to the Job's controller-uid, as pods of an earlier Job of the same name may still run", r.show("GOULFM_JOB"))
 	}
 	c := unknown(Kubernetes)
-	c.Node, c.Nodes, c.Key = index, nodes, "k8s/"+key(r.vars["GOULFM_JOB"])
+	c.Node, c.Nodes, c.NodesMax, c.Key = index, nodes, most, "k8s/"+key(r.vars["GOULFM_JOB"])
 	c.Why = fmt.Sprintf("JOB_COMPLETION_INDEX=%d of GOULFM_NODES=%d", index, nodes)
 	if most > 1 {
 		hosts, err := r.pods(index, most)

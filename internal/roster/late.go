@@ -1,6 +1,9 @@
 package roster
 
-import "github.com/goulfm/goulfm/fd"
+import (
+	"github.com/goulfm/goulfm/fd"
+	"github.com/goulfm/goulfm/internal/rankset"
+)
 
 // Nodes that come late. A job may have rows for more nodes than it begins with. Who is not there
 // takes no part in anything. The launcher, which is head for ever, decides that one comes, as it decides
@@ -21,22 +24,24 @@ import "github.com/goulfm/goulfm/fd"
 //	launcher: Came at 0, counts a grant at 0     late member: begins at 400, runs until 900 without a grant
 //	          hears nothing of it, declares it at 510
 
-// miss leaves out who is not there yet. What the ring would say needs not be said: all leave out the same,
+// absentees are the members that are not there yet.
+type absentees struct{ rankset.Set }
+
+// leaveOut has a new roster leave them out. What the ring would say needs not be said: all leave out the same,
 // or are told.
-func (r *Roster) miss() {
-	r.absent = r.cfg.Absent.Clone()
-	if r.absent.IsEmpty() {
+func (a absentees) leaveOut(r *Roster) {
+	if a.IsEmpty() {
 		return
 	}
-	r.ring.Step(fd.Absent{Ranks: r.absent.Clone()})
-	for member := range r.absent.All() {
+	r.ring.Step(fd.Absent{Ranks: a.Clone()})
+	for member := range a.All() {
 		r.news.close(member)
 	}
 }
 
-// come takes a member in.
-func (r *Roster) come(member int) {
-	if !r.absent.Remove(member) {
+// takeIn has a roster take a member in.
+func (a *absentees) takeIn(r *Roster, member int) {
+	if !a.Remove(member) {
 		return
 	}
 	if !r.isDead(member) {

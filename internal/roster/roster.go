@@ -15,7 +15,7 @@ type Roster struct {
 	now mono.Time // the last Tick's
 
 	ring     *fd.Detector
-	absent   rankset.Set // not there yet
+	absent   absentees
 	told     []mono.Time // by member: when a dead one was told so last
 	dropped  uint64      // messages of dead members
 	ended    bool        // Fenced or End was said: nothing happens any more
@@ -44,9 +44,10 @@ func New(cfg Config) *Roster {
 		nextBeat: cfg.Start,
 		news:     newNews(cfg.Members, cfg.Me),
 		told:     make([]mono.Time, cfg.Members),
+		absent:   absentees{cfg.Absent.Clone()},
 	}
 	r.lease.begin(cfg)
-	r.miss()
+	r.absent.leaveOut(r)
 	r.voter.quiet = cfg.Start
 	if cfg.Me == Launcher {
 		r.head = newHead(cfg, Record{}, cfg.Start)
@@ -84,7 +85,7 @@ func (r *Roster) Step(ev Event) []Action {
 		}
 	case Came:
 		r.checkPeer(ev.Member)
-		r.come(ev.Member)
+		r.absent.takeIn(r, ev.Member)
 	case Publish:
 		r.news.publish(ev.Entries)
 	}
@@ -303,7 +304,7 @@ func (r *Roster) Describe() string {
 		text += fmt.Sprintf(", holds silent %v ended %v unreachable %v", r.held.silent, r.held.ended, r.held.unreachable)
 	}
 	if !r.absent.IsEmpty() {
-		text += fmt.Sprintf(", absent %v", r.absent)
+		text += fmt.Sprintf(", absent %v", r.absent.Set)
 	}
 	if r.ended {
 		text += ", ended"

@@ -1,6 +1,7 @@
 package vigil
 
 import (
+	"fmt"
 	"runtime"
 	"sync"
 	"time"
@@ -124,6 +125,9 @@ func (v *Vigil) Close() {
 // Admit has a member known that was not there yet: see roster.Came. A second time it does nothing, nor once
 // the vigil is closed.
 func (v *Vigil) Admit(member int, p Peer) error {
+	if member < 0 || member >= len(v.ways) || member == v.cfg.Roster.Me {
+		return fmt.Errorf("%w: member %d", socket.ErrStranger, member)
+	}
 	if err := v.ways[member].open(p); err != nil {
 		return err
 	}

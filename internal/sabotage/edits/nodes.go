@@ -4,7 +4,9 @@ import "slices"
 
 // nodes are the bugs of the rules of several machines: lanes that survive their
 // connections, and which nodes live.
-func nodes() []Edit { return slices.Concat(lanes(), detection(), succession(), seatsOfNodes()) }
+func nodes() []Edit {
+	return slices.Concat(lanes(), detection(), succession(), seatsOfNodes(), lateNodes())
+}
 
 func lanes() []Edit {
 	const dir = "internal/session/"
@@ -89,6 +91,52 @@ func seatsOfNodes() []Edit {
 			Name: "node-lost-at-start", Rule: "a node whose processes have started is lost, and no start that has failed",
 			Changes: []Change{{File: "internal/fleet/node_linux.go", Old: "if n.f.hasStarted(n) {", New: "if false {"}},
 			Tests:   []Test{{Run: "TestANodeIsLostAtItsStart"}},
+		},
+	}
+}
+
+// lateNodes are about nodes that come when the job runs.
+func lateNodes() []Edit {
+	return []Edit{
+		{
+			Name: "late-row", Rule: "processes find those of a node that came when they were there",
+			Changes: []Change{{File: "internal/boot/table_linux.go", Old: "if lines, err := r.next(); err == nil {", New: "if lines, err := r.next(); err == nil && false {"}},
+			Tests:   []Test{{Package: "internal/boot", Run: "TestTableFile"}},
+		},
+		{
+			Name: "late-half-row", Rule: "a row that is not whole is not there yet",
+			Changes: []Change{{File: "internal/boot/table_linux.go", Old: "r.at += int64(end)", New: "r.at += int64(len(text))"}},
+			Tests:   []Test{{Package: "internal/boot", Run: "TestHalfARow"}},
+		},
+		{
+			Name: "late-used", Rule: "a node that comes late is told how many processes each seat had",
+			Changes: []Change{{File: "internal/fleet/late_linux.go", Old: "table.Used = append(table.Used, f.used...)", New: "table.Used = nil"}},
+			Tests:   []Test{{Run: "TestLateNode"}},
+		},
+		{
+			Name: "late-history", Rule: "a node that comes late is told who has departed",
+			Changes: []Change{{File: "internal/fleet/late_linux.go", Old: "for _, m := range h.departed {", New: "for _, m := range map[int]orders.Declare{} {"}},
+			Tests:   []Test{{Run: "TestLateNode"}},
+		},
+		{
+			Name: "late-forgotten", Rule: "the departure of a process whose seat is another's is not told any more",
+			Changes: []Change{{File: "internal/fleet/seats_linux.go", Old: "\t\tf.history.forget(seat)\n", New: ""}},
+			Tests:   []Test{{Run: "TestLateNode"}},
+		},
+		{
+			Name: "late-known", Rule: "nothing is started on a node before all others know where it is",
+			Changes: []Change{{File: "internal/fleet/fleet_linux.go", Old: " || n.isNew.Load()", New: ""}},
+			Tests:   []Test{{Run: "TestLateNode"}},
+		},
+		{
+			Name: "late-barred", Rule: "nothing is started where no node is",
+			Changes: []Change{{File: "internal/fleet/fleet_linux.go", Old: "!n.is(isThere) || ", New: ""}},
+			Tests:   []Test{{Run: "TestLateNode"}},
+		},
+		{
+			Name: "late-twice", Rule: "a daemon that comes again after its place led to nothing waits beside the world",
+			Changes: []Change{{File: "internal/adopt/beside_linux.go", Old: "case has && in.Beside:", New: "case false:"}},
+			Tests:   []Test{{Package: "internal/adopt", Run: "TestInvitations"}},
 		},
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 
 func init() {
 	modes["spawn"] = spawn
+	modes["spawn-told"] = spawnTold
 	modes["spawn-errors"] = spawnErrors
 	modes["spawn-stress"] = spawnStress
 }
@@ -48,6 +50,43 @@ func spawn(ctx context.Context, w *comm.Comm) error {
 		}
 	}
 	return together(ctx, ic, false)
+}
+
+// spawnTold starts two more processes for each line of a file, or of a pipe, and exchanges messages with them. They say who has started
+// them: the daemon of their node.
+func spawnTold(ctx context.Context, w *comm.Comm) error {
+	if ic := w.Parent(); ic != nil {
+		if w.Rank() == 0 {
+			fmt.Println("new, of", os.Getppid())
+		}
+		return between(ctx, ic, true)
+	}
+	fmt.Println("ready")
+	var lines *bufio.Scanner
+	if w.Rank() == 0 {
+		f, err := os.Open(os.Args[2])
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		lines = bufio.NewScanner(f)
+	}
+	for {
+		more := []int{0}
+		if w.Rank() == 0 && lines.Scan() {
+			more[0] = 1
+		}
+		if err := collectives.Bcast(ctx, w, 0, more); err != nil || more[0] == 0 {
+			return err
+		}
+		ic, err := w.Spawn(ctx, comm.SpawnSpec{N: 2, Args: []string{"spawn-told"}})
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(between(ctx, ic, false), ic.Free()); err != nil {
+			return err
+		}
+	}
 }
 
 // between makes the collectives of an intercommunicator.
