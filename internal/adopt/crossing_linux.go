@@ -42,6 +42,7 @@ type crossing struct {
 	listener net.Listener // where the head listens; with cards all daemons do until they know who it is
 	guests   []*guest
 	placings chan<- placing
+	head     *head // nil: another daemon's
 
 	cancel context.CancelCauseFunc // nil: it has not begun
 }
@@ -221,6 +222,7 @@ func (x *crossing) leads() bool { return x.claim.Several.isHead(x.ranks()) }
 // lives: if the start fails, with the reason.
 func (x *crossing) lead(ctx context.Context, proof introduce.Proof) error {
 	h := newHead(x.claim.Key, x.claim.Size, time.Duration(x.due.Sub(now())))
+	x.head = h
 	go func() { _ = introduce.Serve(context.Background(), x.listener, x.id, proof, h.answer) }()
 	over := make(chan error, 1)
 	go func() { over <- h.run(ctx, x.iface()) }()
@@ -262,6 +264,9 @@ func (x *crossing) serve(ctx context.Context, line []byte) error {
 // guests are still needed if the start fails.
 func (x *crossing) Adopt(d *daemon.Daemon) (pids map[int]int, err error) {
 	d.Expect(len(x.guests))
+	if x.head != nil {
+		x.head.own.Store(d)
+	}
 	pids = map[int]int{}
 	for _, g := range x.guests {
 		pidfd, err := copyDescriptor(g.pidfd)

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/goulfm/goulfm/internal/daemon"
 	"github.com/goulfm/goulfm/internal/fleet"
 	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/socket"
@@ -30,6 +32,14 @@ type head struct {
 	invited  map[uint64][]byte                             // by birth: what daemons were told that were taken in
 	failed   error
 	failing  chan struct{}
+
+	own atomic.Pointer[daemon.Daemon] // that of this node, once its ranks are adopted
+}
+
+// anyLeft says whether a rank of this node is through Finalize.
+func (h *head) anyLeft() bool {
+	d := h.own.Load()
+	return d != nil && d.AnyLeft()
 }
 
 // An asking is a daemon that has introduced itself, and what it is told: the same, as often as it asks.
@@ -151,7 +161,7 @@ func (h *head) runJob(ctx context.Context, iface string) error {
 	for _, i := range nodes {
 		cfg.Names = append(cfg.Names, h.register.nodes[i].Host)
 	}
-	d := &host{ended: func(int) {}}
+	d := &host{ended: func(int) {}, isOver: h.anyLeft}
 	d.Rules = job.New(job.Config{Ranks: h.size, Procs: h.size, Survive: job.SurviveKilled, Nodes: of})
 	d.Mu.Lock() // until there is a fleet that what the rules decide could go to
 	f, err := fleet.New(ctx, d, cfg)

@@ -16,6 +16,7 @@ type host struct {
 	jobhost.Base
 	daemon *daemon.Daemon // Base's
 	ended  func(rank int) // is told of each end
+	isOver func() bool    // a rank of this node is through Finalize; nil: never
 }
 
 // Found, NoLife, Note and Said are what the daemon tells: see daemon.Host.
@@ -29,8 +30,17 @@ func (h *host) Found(proc int, by job.Evidence, left bool, atNs int64) {
 // NoLife does nothing: nobody watches for life.
 func (h *host) NoLife(int, int64) {}
 
-// Note is told what people should know.
-func (h *host) Note(_, format string, args ...any) {
+// Note is told what people should know. That a node is gone when all its ranks have called Finalize is nothing that they should: engines
+// that keep a step together by a cgroup end a node's daemon when the tasks there have ended.
+//
+//	head                    node 2                    Slurm
+//	ranks: Finalize   <-->  ranks: Finalize, exit
+//	                        daemon                <-- kills what is left of the step there
+//	not heard: is lost      is gone
+func (h *host) Note(event, format string, args ...any) {
+	if (event == "node" || event == "suspect") && h.isOver != nil && h.isOver() {
+		return
+	}
 	fmt.Fprintf(os.Stderr, "goulfm: "+format+"\n", args...)
 }
 

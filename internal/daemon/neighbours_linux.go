@@ -16,6 +16,7 @@ type Neighbours struct {
 	Table     *boot.TableFile
 	Seats     []int            // of the node, ascending
 	Listeners map[int]*os.File // by seat: where its processes listen, one after the other
+	Used      []int            // by seat, of a node that comes late: how many processes had it before; may be short
 	bells     []int            // eventfds, in the order of Seats
 }
 
@@ -28,6 +29,9 @@ func NewNode(host Host, procs, homes int, n *Neighbours) (*Daemon, error) {
 	}
 	if err := d.begin(procs, homes); err != nil {
 		return nil, err
+	}
+	for seat, used := range n.Used {
+		d.node.SetGeneration(seat, uint32(used))
 	}
 	d.sleeper = park.NewBells(d.node.BellOf, procs, n.Seats, n.bells)
 	return d, nil

@@ -46,16 +46,18 @@ func (d *Daemon) holders(seat int) (by []int) {
 	return by
 }
 
+// AnyLeft says whether a process of this node is through Finalize: all of the world that live have called it then.
+func (d *Daemon) AnyLeft() bool {
+	for seat := range d.node.Started() {
+		if d.node.StateOf(seat) == segment.Left {
+			return true
+		}
+	}
+	return false
+}
+
 // Number is that of the process that has a seat, or will have it.
 func (d *Daemon) Number(seat int) int { return job.NumberOf(seat, int(d.node.Generation(seat))) }
-
-// Skip has seats be those of later processes: a node that comes late has seen none of those before. used is by seat;
-// it may be short.
-func (d *Daemon) Skip(used []int) {
-	for seat, n := range used {
-		d.node.SetGeneration(seat, uint32(n))
-	}
-}
 
 // Vacate makes a seat free for the next process: its lines of the node's tables are cleared, and
 // the memory of its arena is given back, so that replacements without end take no more of it.

@@ -296,18 +296,17 @@ func (o *outpost) prepare(p orders.Plan) error {
 
 // begin makes the memory of the node.
 func (o *outpost) begin(t orders.Table) error {
+	if len(t.Used) > o.plan.Procs {
+		return fmt.Errorf("%w: %d seats of %d were used", orders.ErrMessage, len(t.Used), o.plan.Procs)
+	}
 	table, err := boot.NewTableFile(boot.Table{Secret: o.boot.Secret, Secure: o.boot.Secure, Node: o.boot.Node, Addrs: t.Addrs, Births: t.Births, Nodes: t.Nodes})
 	if err != nil {
 		return err
 	}
 	o.nodes, o.crowd = len(t.Members)-1, t.Crowd // one member is the launcher
-	o.neighbours = &daemon.Neighbours{Job: o.boot.Job, Table: table, Seats: o.plan.Seats, Listeners: o.listeners}
+	o.neighbours = &daemon.Neighbours{Job: o.boot.Job, Table: table, Seats: o.plan.Seats, Listeners: o.listeners, Used: t.Used}
 	o.d, err = daemon.NewNode(o, o.plan.Procs, o.plan.Homes, o.neighbours)
-	if err == nil && len(t.Used) > o.plan.Procs {
-		err = fmt.Errorf("%w: %d seats of %d were used", orders.ErrMessage, len(t.Used), o.plan.Procs)
-	}
 	if err == nil {
-		o.d.Skip(t.Used)
 		o.roll = newRoll(o.d, t.Nodes, o.nodes)
 		o.solo.may, o.solo.dir = t.Beats.Survive, o.plan.OutputDir
 		if o.guests == nil { // else the engine sends them their own
