@@ -3,6 +3,7 @@ package commtest
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -57,12 +58,16 @@ func TestConfigNodes(t *testing.T) {
 func TestConfigLimit(t *testing.T) {
 	r := &recorder{TB: t}
 	var err error
-	Config{Limit: time.Millisecond}.Run(r, 2, func(ctx context.Context, w *comm.Comm) {
-		if w.Rank() == 0 {
-			_, err = comm.Recv(ctx, w.From(1), []int{0}) // which sends nothing
-			return
-		}
-		<-ctx.Done()
+	synctest.Test(t, func(t *testing.T) { // the limit is over when both ranks wait, and no rank is too slow to return
+		begun := time.Now()
+		Config{Limit: time.Hour}.Run(r, 2, func(ctx context.Context, w *comm.Comm) {
+			if w.Rank() == 0 {
+				_, err = comm.Recv(ctx, w.From(1), []int{0}) // which sends nothing
+				return
+			}
+			<-ctx.Done()
+		})
+		assert.Equal(t, time.Hour, time.Since(begun))
 	})
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.Contains(t, r.text.String(), "some ranks have not ended in time")

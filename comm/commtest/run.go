@@ -31,7 +31,7 @@ type limits struct {
 
 // generous is far above what a test needs, so that a loaded machine does not
 // trip over it.
-var generous = limits{run: 60 * time.Second, grace: 2 * time.Second, ending: 5 * time.Second}
+var generous = limits{run: time.Minute, grace: 2 * time.Second, ending: time.Minute}
 
 // spinPolls is how often a waiting rank looks before it sleeps: ranks outnumber
 // cores in a test.

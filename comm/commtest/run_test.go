@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/goulfm/goulfm/comm"
@@ -202,16 +203,19 @@ func TestFatalNamesItsRankAndLeavesNobodyWaiting(t *testing.T) {
 	}
 }
 
+// TestDeadlineTellsWhoWaitsForWhom: time passes when all ranks wait, and not before they do.
 func TestDeadlineTellsWhoWaitsForWhom(t *testing.T) {
 	for name, own := range map[string]bool{"with the context": false, "without": true} {
 		r := &recorder{TB: t}
-		limits{run: 50 * time.Millisecond, grace: 50 * time.Millisecond, ending: generous.ending}.runOn(r, world{ranks: 2}, nil, func(ctx context.Context, w *comm.Comm) {
-			if own {
-				ctx = context.Background()
-			}
-			if w.Rank() == 0 {
-				_, _ = comm.Recv(ctx, w.From(1).Tag(7), []int{0})
-			}
+		synctest.Test(t, func(*testing.T) {
+			Config{}.Run(r, 2, func(ctx context.Context, w *comm.Comm) {
+				if own {
+					ctx = context.Background()
+				}
+				if w.Rank() == 0 {
+					_, _ = comm.Recv(ctx, w.From(1).Tag(7), []int{0})
+				}
+			})
 		})
 		text := r.text.String()
 		if !strings.Contains(text, "rank 0: recv on world for [1], tag 7") || !strings.Contains(text, "rank 1: finalize on world for [0]") {
