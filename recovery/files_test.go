@@ -14,7 +14,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -385,7 +384,7 @@ func TestDamagedFileAndSavings(t *testing.T) {
 	run := func(stopAt int, log io.Writer) (errs []error, last [3]int) {
 		cfg.Log = log
 		var mu sync.Mutex
-		commtest.Job{N: 3, Limit: 10 * time.Second}.Run(t, func(ctx context.Context, w *comm.Comm) error {
+		commtest.Job{N: 3}.Run(t, func(ctx context.Context, w *comm.Comm) error {
 			ctx, stop := context.WithCancel(ctx)
 			defer stop()
 			err := recovery.Run(ctx, w, cfg, func(ctx context.Context, w *recovery.World) error {
