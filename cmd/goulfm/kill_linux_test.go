@@ -29,7 +29,7 @@ func killBeforeEveryStore(t *testing.T, counted string, n, victim int) {
 	t.Helper()
 	killed := 0
 	for k := 1; ; k++ {
-		got := goulfmCommand(t, "", "run", "-q", "-n", fmt.Sprint(n), "--timeout", "20s", "-x", fmt.Sprintf("GOULFM_KILL_POINT=%d:%d", victim, k), counted, "everything")
+		got := goulfmCommand(t, "", "run", "-q", "-n", fmt.Sprint(n), "--timeout", "60s", "-x", fmt.Sprintf("GOULFM_KILL_POINT=%d:%d", victim, k), counted, "everything")
 		if got.code != 0 {
 			t.Fatalf("rank %d killed before store %d: code %d\n%s%s", victim, k, got.code, got.out, got.err)
 		}

@@ -130,7 +130,7 @@ var leftLine = regexp.MustCompile(`(?m)^left (\d+)$`)
 // job runs one, and says whether the victim died.
 func (k *killer) job(t *testing.T, name string, n, victim, at int) (died bool, err error) {
 	t.Helper()
-	args := []string{"run", "-q", "-n", strconv.Itoa(n), "--timeout", "20s",
+	args := []string{"run", "-q", "-n", strconv.Itoa(n), "--timeout", "60s",
 		"-x", fmt.Sprintf("GOULFM_KILL_PART=%d:%d", victim, at), k.prog, "protocol", name}
 	got := goulfmCommand(t, "", args...)
 	left := leftLine.FindAllStringSubmatch(got.out, -1)
