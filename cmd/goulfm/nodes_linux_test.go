@@ -41,7 +41,6 @@ func TestNodes(t *testing.T) {
 		{"--host 2", "PROG error", 1, ``, `rank 1 failed: exit code 1`},
 		{"--host 3", "PROG panic", 2, `rank 0: recv on world from rank 1: process failed`, `panic: boom`},
 		{"--host 3", "PROG abort", 9, ``, `the job was stopped \(code 9\)`},
-		{"--host 2 --timeout 1s", "PROG cancel", 124, ``, `who waits for whom, after --timeout 1s(?s).*rank 1: `},
 		{"--host 2", "/no/such/program", 127, ``, `no such program`},
 		{"--host 2 -n 3", "PROG ring", 2, ``, `the 2 nodes take 2 ranks: more slots`},
 		{"--host a:0", "PROG ring", 2, ``, `--host`},
@@ -65,7 +64,7 @@ func TestNodes(t *testing.T) {
 		{"--survive-launcher", "PROG ring", 2, ``, `say with --host or --hostfile`},
 		{"-n 2 --kill launcher@1s", "PROG ring", 2, ``, `on one machine nothing is left without it`},
 		{"--host 2 --stop node1@1s", "PROG ring", 2, ``, `want nodeN@DURATION\+DURATION`},
-		{"--host 4 --ppn 2 --detection 1s", "HEAT", 0, regexp.QuoteMeta(heatResult), `^$`},
+		{"--host 4 --ppn 2 --detection 10s", "HEAT", 0, regexp.QuoteMeta(heatResult), `^$`},
 		{"--host 2 --detection 300ms", "PROG ring", 2, ``, `suspects after 270ms, want at least the timeout of 500ms`},
 		{"--host 2 --detection 1s --confirm 1s", "PROG ring", 2, ``, `leave one of them out`},
 		{"--detection 1s", "PROG ring", 2, ``, `--detection: say with --host or --hostfile`},
@@ -85,7 +84,7 @@ func TestNodes(t *testing.T) {
 // TestANodeIsKilled: all that ran there is lost, and the others come to the same result.
 func TestANodeIsKilled(t *testing.T) {
 	heat := build(t, "../../examples/byhand/heat")
-	got := goulfmCommand(t, "", "run", "--host", "4", "--ppn", "2", "--kill", "node2@200ms", heat, "-steps", "100000")
+	got := goulfmCommand(t, "", "run", "--host", "4", "--ppn", "2", "--kill", "node2@step=200", heat, "-steps", "100000")
 	assert.Equal(t, 0, got.code, got.err)
 	assert.Contains(t, got.out, heatResult)
 	assert.Contains(t, got.err, "node 2 (local2) is lost")
@@ -93,43 +92,52 @@ func TestANodeIsKilled(t *testing.T) {
 	assert.Contains(t, got.err, "6 of 8 ranks finished, 2 ranks lost; exit code 0")
 }
 
+// TestTimeoutOfNodes: who waits is asked on all nodes.
+func TestTimeoutOfNodes(t *testing.T) {
+	says := func(got result) bool {
+		return regexp.MustCompile(`who waits for whom, after --timeout (?s).*rank 1: `).MatchString(got.err)
+	}
+	got := outOfTime(t, says, "--host", "2", prog, "cancel")
+	assert.Equal(t, 124, got.code)
+	assert.True(t, says(got), got.err)
+}
+
 // TestANodeStandsStill for longer than a silent node is waited for: it is declared dead, and nothing
-// of it runs when it goes on. For less nobody dies.
+// of it runs when it goes on. For less nobody dies. Each job lasts until that has happened.
 func TestANodeStandsStill(t *testing.T) {
-	heat := build(t, "../../examples/byhand/heat")
-	got := goulfmCommand(t, "", "run", "--host", "4", "--ppn", "2", "--stop", "node1@100ms+3s", heat, "-steps", "100000")
+	for _, stop := range []string{"--timeout-factor 5 --stop node1@100ms+3s", "--detection 1s --stop node1@100ms+4s"} {
+		got := goulfmCommand(t, "", append(append([]string{"run", "--host", "4", "--ppn", "2"}, strings.Fields(stop)...), prog, "until-few", "6")...)
+		assert.Equal(t, 0, got.code, got.err)
+		assert.Equal(t, "survivors [0 1 4 5 6 7]\nsum 15\n", got.out)
+		assert.Contains(t, got.err, "node 1 (local1) is lost: neither the launcher nor its neighbour hears of it")
+		assert.Contains(t, got.err, "6 of 8 ranks finished, 2 ranks lost; exit code 0")
+	}
+	got := untilSaid(t, "node 1 goes on", "--host", "4", "--ppn", "2", "--timeout-factor", "50", "--stop", "node1@10ms+300ms", prog, "until-input-ends")
 	assert.Equal(t, 0, got.code, got.err)
-	assert.Contains(t, got.out, heatResult)
-	assert.Contains(t, got.err, "node 1 (local1) is lost: neither the launcher nor its neighbour hears of it")
-	assert.Contains(t, got.err, "6 of 8 ranks finished, 2 ranks lost; exit code 0")
-
-	got = goulfmCommand(t, "", "run", "--host", "4", "--ppn", "2", "--detection", "1s", "--stop", "node1@100ms+4s", heat, "-steps", "100000")
-	assert.Equal(t, 0, got.code, got.err)
-	assert.Contains(t, got.out, heatResult)
-	assert.Contains(t, got.err, "6 of 8 ranks finished, 2 ranks lost; exit code 0")
-
-	got = goulfmCommand(t, "", "run", "--host", "4", "--ppn", "2", "--timeout-factor", "50", "--stop", "node1@10ms+300ms", heat, "-steps", "100000")
-	assert.Equal(t, 0, got.code, got.err)
+	assert.Equal(t, "all tokens came round\n", got.out)
 	assert.Contains(t, got.err, "node 1 goes on")
 	assert.NotContains(t, got.err, "is lost")
 }
 
 // TestTheNetworkIsCut: the launcher's side ends right, and of the other one nothing is left. A cut that is
-// shorter than a silent node is waited for, and one of a single direction, cost nobody.
+// shorter than a silent node is waited for, and one of a single direction, cost nobody. Each job lasts until that has happened.
 func TestTheNetworkIsCut(t *testing.T) {
-	heat := build(t, "../../examples/byhand/heat")
-	for _, c := range []struct{ cut, want string }{
-		{"--cut 0,1/2,3@100ms+60s", "4 of 8 ranks finished, 4 ranks lost; exit code 0"},
-		{"--cut launcher,1/0@100ms+60s", "6 of 8 ranks finished, 2 ranks lost; exit code 0"},
-		{"--timeout-factor 50 --cut 0,1/2,3@10ms+300ms", "the network is whole again"},
-		{"--timeout-factor 50 --cut 0>2@10ms+300ms", "the network is whole again"},
+	for _, c := range []struct{ cut, few, out, want string }{
+		{"0,1/2,3@100ms+60s", "4", "survivors [0 1 2 3]\nsum 6\n", "4 of 8 ranks finished, 4 ranks lost; exit code 0"},
+		{"launcher,1/0@100ms+60s", "6", "survivors [2 3 4 5 6 7]\nsum 15\n", "6 of 8 ranks finished, 2 ranks lost; exit code 0"},
 	} {
-		got := goulfmCommand(t, "", append(append([]string{"run", "--host", "4", "--ppn", "2", "--orphan-after", "25s"}, strings.Fields(c.cut)...), heat, "-steps", "100000")...)
+		got := goulfmCommand(t, "", "run", "--host", "4", "--ppn", "2", "--timeout-factor", "10", "--orphan-after", "25s", "--cut", c.cut, prog, "until-few", c.few)
 		assert.Equal(t, 0, got.code, got.err)
-		assert.Contains(t, got.out, heatResult)
+		assert.Equal(t, c.out, got.out, got.err)
 		assert.Contains(t, got.err, "the network is cut as planned")
 		assert.Contains(t, got.err, c.want)
-		assert.Equal(t, strings.Contains(c.want, "lost"), strings.Contains(got.err, "is lost"), got.err)
+	}
+	for _, cut := range []string{"0,1/2,3@10ms+300ms", "0>2@10ms+300ms"} {
+		got := untilSaid(t, "the network is whole again", "--host", "4", "--ppn", "2", "--timeout-factor", "50", "--cut", cut, prog, "until-input-ends")
+		assert.Equal(t, 0, got.code, got.err)
+		assert.Equal(t, "all tokens came round\n", got.out)
+		assert.Contains(t, got.err, "the network is whole again")
+		assert.NotContains(t, got.err, "is lost")
 	}
 }
 
@@ -162,8 +170,8 @@ func TestTheLauncherOfNodesIsPaused(t *testing.T) {
 	for _, c := range []struct {
 		sig    syscall.Signal
 		orphan string
-	}{{syscall.SIGSTOP, "30s"}, {syscall.SIGTSTP, "1s"}} {
-		cmd, lines, errs := start(t, "run", "--host", "2", "--ppn", "2", "--orphan-after", c.orphan, prog, "pid-cancel")
+	}{{syscall.SIGSTOP, "30s"}, {syscall.SIGTSTP, "2s"}} {
+		cmd, lines, errs := start(t, "run", "--host", "2", "--ppn", "2", "--timeout-factor", "10", "--orphan-after", c.orphan, prog, "pid-cancel")
 		pids := pidsOf(t, lines, 4)
 		require.NoError(t, cmd.Process.Signal(c.sig))
 		for _, pid := range append(pids, cmd.Process.Pid) {
@@ -173,9 +181,9 @@ func TestTheLauncherOfNodesIsPaused(t *testing.T) {
 		require.NoError(t, err)
 		ended, err := 0, error(unix.EINTR)
 		for err == unix.EINTR {
-			ended, err = unix.Poll([]unix.PollFd{{Fd: int32(launcher), Events: unix.POLLIN}}, 1500)
+			ended, err = unix.Poll([]unix.PollFd{{Fd: int32(launcher), Events: unix.POLLIN}}, 2500)
 		}
-		assert.Zero(t, ended, "it stands still for longer than a lease lasts")
+		assert.Zero(t, ended, "it stands still for longer than a lease lasts, and than who has no launcher waits")
 		unix.Close(launcher)
 		require.NoError(t, cmd.Process.Signal(syscall.SIGCONT))
 		for _, pid := range pids {
@@ -296,9 +304,5 @@ func TestNothingOfNodesSurvivesTheLauncher(t *testing.T) {
 	}
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
-	for i := range fds { // readable once the process has ended
-		n, err := unix.Poll(fds[i:i+1], 5000)
-		assert.NoError(t, err)
-		assert.Equal(t, 1, n, "a rank still runs 5 s after its launcher was killed")
-	}
+	awaitEnds(t, fds)
 }

@@ -137,10 +137,10 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// withSpares runs prog in a job that reads a line once something was said on standard error.
-func withSpares(t *testing.T, after string, args ...string) result {
+// untilSaid runs a job whose program gets a line of input, its last, once something was said on standard error.
+func untilSaid(t *testing.T, after string, args ...string) result {
 	t.Helper()
-	cmd := limited(t, goulfm, append([]string{"run", "--report", "json"}, args...)...)
+	cmd := limited(t, goulfm, patient(append([]string{"run"}, args...))...)
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	in, err := cmd.StdinPipe()
@@ -159,6 +159,12 @@ func withSpares(t *testing.T, after string, args ...string) result {
 	}
 	_ = cmd.Wait()
 	return result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
+}
+
+// withSpares is untilSaid with the story as JSON.
+func withSpares(t *testing.T, after string, args ...string) result {
+	t.Helper()
+	return untilSaid(t, after, append([]string{"--report", "json"}, args...)...)
 }
 
 // TestSpares: one that waits replaces a rank, and nothing is started for it; those that are not needed end

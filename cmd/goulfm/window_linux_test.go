@@ -77,7 +77,7 @@ func TestWindowsBetweenNodes(t *testing.T) {
 
 // TestSpecW22FencedStores: with --fence nothing is executed that a rank sends after it was declared dead, also if it runs on.
 func TestSpecW22FencedStores(t *testing.T) {
-	windowOn(t, *windowJobs, []string{"-n", "3", "--suspect-after", "200ms", "--fence"}, "fenced", `^ok\n$`)
+	windowOn(t, *windowJobs, []string{"-n", "3", "--suspect-after", "1s", "--fence"}, "fenced", `^ok\n$`)
 }
 
 // TestHashtable: a table in the memory of all ranks loses nothing when two of them are killed.
@@ -86,7 +86,7 @@ func TestHashtable(t *testing.T) {
 	got := goulfmCommand(t, "", "run", "-q", "-n", "4", "--timeout", "90s", "--kill", "1@batch=20", "--kill", "3@batch=60", program, "-keys", "100000")
 	assert.Zero(t, got.code, got.err)
 	assert.Regexp(t, `^hashtable: 100000 keys, 2 ranks of 4, [12] repairs: all there\n$`, got.out, "both may die before anybody repairs")
-	got = goulfmCommand(t, "", "run", "-q", "--host", "2", "--ppn", "2", "--timeout", "90s", "--kill", "1@batch=20", "--kill", "node1@150ms", program, "-keys", "100000")
+	got = goulfmCommand(t, "", "run", "-q", "--host", "2", "--ppn", "2", "--timeout", "90s", "--timeout-factor", "10", "--kill", "1@batch=20", "--kill", "node1@batch=60", program, "-keys", "100000")
 	assert.Zero(t, got.code, got.err)
 	assert.Regexp(t, `^hashtable: 100000 keys, [12] ranks? of 4, [12] repairs: all there\n$`, got.out)
 }

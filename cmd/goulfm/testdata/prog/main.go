@@ -21,13 +21,15 @@ func main() {
 }
 
 var modes = map[string]func(ctx context.Context, w *comm.Comm) error{
-	"ring":    ring,
-	"hang":    func(ctx context.Context, w *comm.Comm) error { return awaitNext(ctx, w) },
-	"recover": recoverOnce,
-	"outlive": outlive,
-	"revoke":  revokeAndDie,
-	"spares":  spares,
-	"stopped": stopped,
+	"ring":             ring,
+	"hang":             func(ctx context.Context, w *comm.Comm) error { return awaitNext(ctx, w) },
+	"recover":          recoverOnce,
+	"until-few":        untilFew,
+	"until-input-ends": untilInputEnds,
+	"outlive":          outlive,
+	"revoke":           revokeAndDie,
+	"spares":           spares,
+	"stopped":          stopped,
 	"stopped-for-ever": func(ctx context.Context, w *comm.Comm) error {
 		if w.Rank() == 1 {
 			return syscall.Kill(os.Getpid(), syscall.SIGSTOP)
