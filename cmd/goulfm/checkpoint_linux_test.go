@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bufio"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // heatOn is a job of examples/heat, as a user starts it.
@@ -22,61 +26,95 @@ func heatOn(t *testing.T, n string, more ...string) *exec.Cmd {
 }
 
 // TestStopAndRestart: heat on 8 is stopped, and goes on with 5, and with 12: the same bits. A job
-// that is killed goes on from what it had published.
+// that is killed goes on from what it had published. Neither ends before, however long its first files
+// take: those that go on end some steps later.
 func TestStopAndRestart(t *testing.T) {
 	t.Parallel()
+	const every = 20
 	heat := build(t, "../../examples/heat")
-	program := []string{heat, "-nx", "60", "-ny", "60", "-steps", "1500", "-tol", "0", "-every", "20", "-print", "0"}
-	want := goulfmCommand(t, "", append([]string{"run", "-n", "8"}, program...)...)
-	require.Equal(t, 0, want.code, want.err)
-	result := strings.Split(want.out, "\n")[0]
+	program := func(steps int, more ...string) []string {
+		return append([]string{heat, "-nx", "60", "-ny", "60", "-tol", "0", "-every", fmt.Sprint(every), "-print", "0", "-steps", fmt.Sprint(steps)}, more...)
+	}
+	endless := func(dir string) []string { return program(1e8, "-pids", "-dir", dir) }
+	undisturbed := func(steps int) string {
+		r := goulfmCommand(t, "", append([]string{"run", "-n", "8"}, program(steps)...)...)
+		require.Equal(t, 0, r.code, r.err)
+		return strings.Split(r.out, "\n")[0]
+	}
+	newest := func(dir string) (name string, step int) { // step: the last one of that version, or a later one
+		r := goulfmCommand(t, "", "checkpoint", "ls", dir)
+		require.Equal(t, 0, r.code, r.err)
+		m := regexp.MustCompile(`(?m)^(heat-1-(\d+)) +8 ranks +\d+ bytes  whole$`).FindStringSubmatch(r.out)
+		require.NotNil(t, m, r.out)
+		number, err := strconv.Atoi(m[2])
+		require.NoError(t, err)
+		return m[1], number * every
+	}
 
 	dir := filepath.Join(t.TempDir(), "checkpoints")
-	program = append(program, "-dir", dir)
-	stop := interrupted(t, heatOn(t, "8", program...), dir, syscall.SIGTERM)
+	stop := interrupted(t, heatOn(t, "8", endless(dir)...), 8, dir, syscall.SIGTERM)
 	assert.Contains(t, stop, "stopped after a last commit")
-	r := goulfmCommand(t, "", "checkpoint", "ls", dir)
-	require.Equal(t, 0, r.code, r.err)
-	newest := regexp.MustCompile(`^heat-1-\d+ +8 ranks +\d+ bytes  whole\n`).FindString(r.out)
-	require.NotEmpty(t, newest, r.out)
+	name, step := newest(dir)
+	want := undisturbed(step + 100)
 	for _, n := range []string{"5", "12"} {
 		copied := filepath.Join(t.TempDir(), "copy")
 		require.NoError(t, os.CopyFS(copied, os.DirFS(dir)))
 		require.NoError(t, os.Chmod(copied, 0o700))
-		r := goulfmCommand(t, "", append(append([]string{"run", "-n", n}, program[:len(program)-1]...), copied)...)
+		r := goulfmCommand(t, "", append([]string{"run", "-n", n}, program(step+100, "-dir", copied)...)...)
 		assert.Equal(t, 0, r.code, r.err)
-		assert.Equal(t, result, strings.Split(r.out, "\n")[0])
-		assert.Contains(t, r.err, n+" ranks go on from "+strings.Fields(newest)[0])
+		assert.Equal(t, want, strings.Split(r.out, "\n")[0])
+		assert.Contains(t, r.err, n+" ranks go on from "+name)
 	}
 
 	dir = filepath.Join(t.TempDir(), "killed")
-	program[len(program)-1] = dir
-	interrupted(t, heatOn(t, "8", program...), dir, syscall.SIGKILL)
-	r = goulfmCommand(t, "", "checkpoint", "verify", dir)
+	interrupted(t, heatOn(t, "8", endless(dir)...), 8, dir, syscall.SIGKILL)
+	r := goulfmCommand(t, "", "checkpoint", "verify", dir)
 	assert.Equal(t, 0, r.code, r.out+r.err)
-	r = goulfmCommand(t, "", append([]string{"run", "-n", "3", "--kill", "1@step=1400"}, program...)...)
+	name, step = newest(dir)
+	r = goulfmCommand(t, "", append([]string{"run", "-n", "3", "--kill", fmt.Sprint("1@step=", step+50)}, program(step+100, "-dir", dir)...)...)
 	assert.Equal(t, 0, r.code, r.err)
-	assert.Equal(t, result, strings.Split(r.out, "\n")[0])
-	assert.Contains(t, r.err, "3 ranks go on from heat-1-")
+	assert.Equal(t, undisturbed(step+100), strings.Split(r.out, "\n")[0])
+	assert.Contains(t, r.err, "3 ranks go on from "+name)
+	assert.Contains(t, r.err, "rank 1 is served by process 3")
 }
 
-// interrupted ends a job by a signal to its launcher once a version is published, and returns
-// what it had to say.
-func interrupted(t *testing.T, cmd *exec.Cmd, dir string, sig syscall.Signal) string {
+// interrupted ends a job, whose ranks say how to kill them, by a signal to its launcher once a version is published,
+// and returns what it had to say when nothing of it is left.
+func interrupted(t *testing.T, cmd *exec.Cmd, ranks int, dir string, sig syscall.Signal) string {
 	t.Helper()
 	var errs strings.Builder
 	cmd.Stderr = &errs
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
+	var fds []unix.PollFd
+	for lines := bufio.NewScanner(out); len(fds) < ranks && lines.Scan(); {
+		var rank, pid int
+		_, err := fmt.Sscanf(lines.Text(), "rank %d: kill -9 %d", &rank, &pid)
+		require.NoError(t, err)
+		fd, err := unix.PidfdOpen(pid, 0)
+		require.NoError(t, err)
+		defer unix.Close(fd)
+		fds = append(fds, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
+	}
+	over := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(over) }()
 	for {
 		published, err := filepath.Glob(filepath.Join(dir, "*", "manifest.json"))
 		require.NoError(t, err)
 		if len(published) > 0 {
 			break
 		}
-		time.Sleep(time.Millisecond) // another process: there is nothing to wait on but the file
+		select {
+		case <-over:
+			require.Fail(t, "it ended before a version was published", errs.String())
+		default:
+			time.Sleep(time.Millisecond) // another process: there is nothing to wait on but the file
+		}
 	}
 	require.NoError(t, cmd.Process.Signal(sig))
-	_ = cmd.Wait()
+	<-over
+	awaitEnds(t, fds)
 	return errs.String()
 }
 
@@ -84,7 +122,7 @@ func interrupted(t *testing.T, cmd *exec.Cmd, dir string, sig syscall.Signal) st
 func TestCheckpointCommand(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Chmod(dir, 0o700))
-	interrupted(t, heatOn(t, "2", "../../examples/heat", "-nx", "8", "-ny", "8", "-steps", "100000000", "-tol", "0", "-print", "0", "-dir", dir), dir, syscall.SIGTERM)
+	interrupted(t, heatOn(t, "2", "../../examples/heat", "-nx", "8", "-ny", "8", "-steps", "100000000", "-tol", "0", "-print", "0", "-pids", "-dir", dir), 2, dir, syscall.SIGTERM)
 	for _, c := range []struct {
 		args string
 		code int
