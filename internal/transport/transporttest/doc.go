@@ -21,8 +21,8 @@
 // # How a hang is found
 //
 // Nothing here sleeps for a while and hopes. Processes wait in Transport.Sleep
-// without a timeout, so that a lost wake-up is a hang, and a case that is not
-// over after a patience far above its usual time fails with all stacks.
+// without a timeout, so that a lost wake-up is a hang, and a case in which nothing
+// has moved for a minute and a half fails with all stacks.
 //
 // # What is not asked
 //

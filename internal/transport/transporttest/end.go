@@ -46,6 +46,7 @@ func (e *end) serve() error {
 	for _, c := range [2]transport.Class{transport.Control, transport.Data} {
 		e.procs = e.Take(c, e.procs[:0])
 		for _, q := range e.procs {
+			moves.Add(1)
 			if err := e.drain(q, c); err != nil {
 				return err
 			}

@@ -2,6 +2,7 @@ package transporttest
 
 import (
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -94,27 +95,35 @@ func run(t *testing.T, factory func(t *testing.T, n int) World, chosen func(test
 	}
 }
 
-// patience is how long a case may take before it counts as hung. The longest took
-// 3 s under the race detector on two busy cores.
+// patience is how long a case may stand still before it counts as hung: how long it takes is another matter.
 const patience = 90 * time.Second
 
+// moves counts what came and whose turn it was. Where tests run at once all have one count: a hang is seen when the others have ended.
+var moves atomic.Int64
+
 // together runs the parts at once and fails the test with the first error, with
-// a panic's trace as usual, or with all stacks when patience is over.
+// a panic's trace as usual, or with all stacks when nothing has moved for as long as patience lasts.
 func together(t *testing.T, parts ...func() error) {
 	t.Helper()
 	ends := make(chan error, len(parts))
 	for _, part := range parts {
 		go func() { ends <- part() }()
 	}
-	over := time.NewTimer(patience)
+	over, seen := time.NewTimer(patience), moves.Load()
 	defer over.Stop()
-	for range parts {
+	for left := len(parts); left > 0; {
 		select {
 		case err := <-ends:
 			if err != nil {
 				t.Fatal(err)
 			}
+			left--
 		case <-over.C:
+			if now := moves.Load(); now != seen {
+				seen = now
+				over.Reset(patience)
+				continue
+			}
 			stacks := make([]byte, 1<<20)
 			t.Fatalf("hung: a wake-up or a frame was lost\n%s", stacks[:runtime.Stack(stacks, true)])
 		}
