@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -36,19 +37,31 @@ func startSomeDaemons(t *testing.T, some, nodes int, args ...string) (all []*dae
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "secret")
 	require.NoError(t, os.WriteFile(file, []byte("sixteen bytes, at least"), 0o600))
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, ln.Close())
+	meet := meetingPlace()
 	for node := range some {
 		d := &daemonTask{cmd: limited(t, goulfm, slices.Concat([]string{"daemon"}, patience, args)...)}
 		d.cmd.Env = append(os.Environ(), "SLURM_CLUSTER_NAME="+t.Name(), "SLURM_JOB_ID=7", "SLURM_STEP_ID=0", fmt.Sprintf("SLURM_STEP_NUM_TASKS=%d", nodes),
 			fmt.Sprintf("SLURM_PROCID=%d", node), "SLURM_LOCALID=0", fmt.Sprintf("SLURM_NODEID=%d", node), fmt.Sprintf("SLURM_STEP_NUM_NODES=%d", nodes), fmt.Sprintf("SLURM_GTIDS=%d", node),
-			"GOULFM_SECRET_FILE="+file, "GOULFM_RENDEZVOUS="+ln.Addr().String())
+			"GOULFM_SECRET_FILE="+file, "GOULFM_RENDEZVOUS="+meet)
 		d.cmd.Stdout, d.cmd.Stderr = &d.out, &d.errs
 		require.NoError(t, d.cmd.Start())
 		all = append(all, d)
 	}
 	return all
+}
+
+var meetings atomic.Int32
+
+// meetingPlace is an address at which nobody listens yet. Its port is below those that the system gives to whoever
+// asks for any: such a one might be another's by the time when the daemon that is to have it starts.
+func meetingPlace() string {
+	for {
+		addr := fmt.Sprint("127.0.0.1:", 10_000+(os.Getpid()*37+int(meetings.Add(1)))%10_000)
+		if ln, err := net.Listen("tcp", addr); err == nil {
+			ln.Close()
+			return addr
+		}
+	}
 }
 
 // codes waits for the end of all.
@@ -106,10 +119,7 @@ func startWorld(t *testing.T, pods []*daemonTask) {
 func secretOfPods(t *testing.T) []string {
 	file := filepath.Join(t.TempDir(), "secret")
 	require.NoError(t, os.WriteFile(file, []byte("sixteen bytes, at least"), 0o600))
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, ln.Close())
-	return []string{"GOULFM_SECRET_FILE=" + file, "GOULFM_RENDEZVOUS=" + ln.Addr().String()}
+	return []string{"GOULFM_SECRET_FILE=" + file, "GOULFM_RENDEZVOUS=" + meetingPlace()}
 }
 
 // listening is what a process says on a stream, line by line.

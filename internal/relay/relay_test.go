@@ -223,8 +223,11 @@ func tryRead(addr string) error {
 func TestATargetThatIsNotThere(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	l.Close()
-	r, err := New(l.Addr().String(), nil)
+	defer l.Close()
+	taken, err := net.Dial("tcp", l.Addr().String()) // nobody listens at its own port, which nobody else can get either
+	require.NoError(t, err)
+	defer taken.Close()
+	r, err := New(taken.LocalAddr().String(), nil)
 	require.NoError(t, err)
 	defer r.Close()
 	assert.Error(t, tryRead(r.Addr()))
