@@ -160,7 +160,7 @@ func TestWhoDoesNotRead(t *testing.T) {
 		if err != nil {
 			require.ErrorIs(t, err, watch.ErrBehind)
 			assert.ErrorContains(t, err, "more than 1024 events were not read")
-			assert.Greater(t, last, uint64(behindMax))
+			assert.GreaterOrEqual(t, last, uint64(behindMax-1), "behind the snapshot: more if some were written meanwhile")
 			assert.Less(t, last, uint64(events))
 			return
 		}
