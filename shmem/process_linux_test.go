@@ -30,7 +30,9 @@ func TestOnProcesses(t *testing.T) {
 	for test, n := range map[string]int{
 		"TestAtomics": 4, "TestWaits": 4, "TestCollectives": 4, "TestLockExcludes": 4, "TestSpecW2W3W5W8W9W17DeadPE": 3, "TestSpecW20Repair": 5, "TestSpecW11BrokenLock": 4,
 	} {
-		t.Run(test+"/nodes", func(t *testing.T) { onProcesses(t, goulfm, test, n, "--host", "3", "--ppn", "2") })
+		t.Run(test+"/nodes", func(t *testing.T) {
+			onProcesses(t, goulfm, test, n, "--host", "3", "--ppn", "2", "--timeout-factor", "50")
+		})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -65,42 +66,49 @@ func TestSpecC4DeadlockIsReported(t *testing.T) {
 		// By messages a member waits for its parent in the tree, who waits for others.
 		{"--agree era", false, "rank 0 (shrink on split of world) -> rank 2 (shrink on split#2 of world) -> rank 1 (shrink on split of world) -> rank 0"},
 	} {
-		dump := hang(t, c.asked, append([]string{"run", "-n", "4"}, strings.Fields(c.flags)...)...)
+		want := "goulfm: they wait for each other: " + c.circle + "\n"
+		tells := func(dump string) bool {
+			return strings.Contains(regexp.MustCompile(`, main.go:\d+`).ReplaceAllString(dump, ""), want)
+		}
+		dump := hang(t, c.asked, tells, append([]string{"run", "-n", "4"}, strings.Fields(c.flags)...)...)
 		waits := waitsOf(t, dump, base)
 		if got := waitgraph.Text(waitgraph.Cycle(waits)); len(waits) != 4 || got != c.circle {
 			t.Errorf("%q, asked %v: %d waits, circle %q, want %q\n%.2000s", c.flags, c.asked, len(waits), got, c.circle, dump)
 		}
-		told := regexp.MustCompile(`, main.go:\d+`).ReplaceAllString(dump, "")
-		if want := "goulfm: they wait for each other: " + c.circle + "\n"; !strings.Contains(told, want) {
-			t.Errorf("%q, asked %v: not told: %q\n%.2000s", c.flags, c.asked, want, told)
+		if !tells(dump) {
+			t.Errorf("%q, asked %v: not told: %q\n%.2000s", c.flags, c.asked, want, dump)
 		}
 	}
 }
 
 // hang runs a job that hangs and returns what its launcher says of that, when the time
-// is up or when it is asked.
-func hang(t *testing.T, asked bool, args ...string) string {
+// is up or when it is asked. The time begins with the job: it is doubled until all ranks have come to where they wait by then.
+func hang(t *testing.T, asked bool, tells func(dump string) bool, args ...string) (dump string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	defer cancel()
-	if !asked {
-		args = append(args, "--timeout", "2s")
+	run := func(flags ...string) *exec.Cmd {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*limit)
+		t.Cleanup(cancel)
+		cmd := exec.CommandContext(ctx, filepath.Join(binDir, "goulfm"), slices.Concat(args, flags, []string{filepath.Join(binDir, "cells"), "overlap"})...)
+		cmd.WaitDelay = time.Second
+		return cmd
 	}
-	cmd := exec.CommandContext(ctx, filepath.Join(binDir, "goulfm"), append(args, filepath.Join(binDir, "cells"), "overlap")...)
-	cmd.WaitDelay = time.Second
 	if asked {
-		return ask(t, cmd)
+		return ask(t, run(), tells)
 	}
-	out, err := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != 124 {
-		t.Errorf("%v, want code 124", err)
+	for after := time.Second; after < limit && !tells(dump); after *= 2 {
+		cmd := run("--timeout", after.String())
+		out, err := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != 124 {
+			t.Errorf("%v, want code 124", err)
+		}
+		dump = string(out)
 	}
-	return string(out)
+	return dump
 }
 
-// ask sends SIGQUIT once all ranks are about to wait, and again until all of them do.
-// Then it kills the launcher, and its ranks with it.
-func ask(t *testing.T, cmd *exec.Cmd) string {
+// ask sends SIGQUIT once all ranks are about to wait, and again until the answer tells that they do, or the time of
+// the command is over. Then it kills the launcher, and its ranks with it.
+func ask(t *testing.T, cmd *exec.Cmd, tells func(dump string) bool) string {
 	t.Helper()
 	out, w, err := os.Pipe()
 	if err != nil {
@@ -125,7 +133,7 @@ func ask(t *testing.T, cmd *exec.Cmd) string {
 			ready++
 		case strings.HasPrefix(line, "goulfm: who waits for whom, on request"):
 			dump.Reset()
-		case strings.HasPrefix(line, "goulfm: stacks of rank 3 ") && len(waitLine.FindAllString(dump.String(), -1)) == 4:
+		case strings.HasPrefix(line, "goulfm: stacks of rank 3 ") && tells(dump.String()):
 			return dump.String()
 		}
 		dump.WriteString(line + "\n")

@@ -155,7 +155,7 @@ func TestSpecR1CellsOverProcesses(t *testing.T) {
 }
 
 // processHomes are the launcher's flags for each home of windows.
-var processHomes = map[string]string{"memory": "-n 4", "nodes": "--host 2 --ppn 2", "messages": "-n 4 --fence --suspect-after 10s", "own": "-n 4"}
+var processHomes = map[string]string{"memory": "-n 4", "nodes": "--host 2 --ppn 2 --timeout-factor 10", "messages": "-n 4 --fence --suspect-after 10s", "own": "-n 4"}
 
 // windowSubset is one call of each class in every state, or a few cells in each home without the flag.
 func windowSubset() []matrix.WindowCell {
