@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -114,6 +115,9 @@ func start(t *testing.T, r *record, scripts ...string) (*Daemon, []*printed) {
 	return d, outs
 }
 
+// patience is how long a test waits for what may never come.
+const patience = time.Minute
+
 // end waits until all processes have ended and are heard.
 func end(d *Daemon) {
 	<-d.Ended()
@@ -202,7 +206,7 @@ func TestNothingIsLeft(t *testing.T) {
 	end(d)
 	select {
 	case <-d.childless:
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		assert.Fail(t, "a child is left")
 	}
 }
@@ -243,14 +247,14 @@ func TestExpectedWhenAllHaveEnded(t *testing.T) {
 		select {
 		case who := <-r.heard:
 			assert.Equal(t, number, who)
-		case <-time.After(10 * time.Second):
+		case <-time.After(patience):
 			require.Fail(t, "a process that has ended was not reaped")
 		}
 	}
 	d.Unexpect(2)
 	select {
 	case <-d.Ended():
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		assert.Fail(t, "the job is not over, and nobody is expected")
 	}
 }
@@ -279,17 +283,20 @@ func TestWhatTheHostRefuses(t *testing.T) {
 	assert.Contains(t, r.events, "lifeline: rank 0: bad message: said twice over its lifeline: closed, which ends the rank")
 }
 
-// TestSayNeverWaits: a process that does not read its lifeline makes nobody wait, and hears
+// TestSayNeverWaits: a process that does not read its lifeline, until the test has it go on, makes nobody wait, and hears
 // later all that it must.
 func TestSayNeverWaits(t *testing.T) {
 	const keeps = 50
 	r := &record{}
-	d, outs := start(t, r, "read go; cat <&4")
+	pipe := filepath.Join(t.TempDir(), "go")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	d, outs := start(t, r, "read go <"+pipe+"; cat <&4")
 	for range keeps {
 		d.Say(0, lifeline.Keep{First: 1, Procs: []int{0}, Indices: []uint32{1}, UID: make([]byte, 100_000)})
 		d.Say(0, lifeline.Prove{})
 	}
 	d.Say(7, lifeline.Prove{}) // there is none
+	require.NoError(t, os.WriteFile(pipe, []byte("go\n"), 0))
 	for {
 		outs[0].mu.Lock()
 		n := strings.Count(outs[0].text.String(), `"keep"`)

@@ -85,7 +85,7 @@ func awaitFollowersLess(p *Proc, n int) {
 // random moments; those that do not get their messages, however late these come.
 func TestWaitersWhoseContextsEnd(t *testing.T) {
 	const rounds, waiters = 300, 6
-	limit, stop := context.WithTimeout(bg, 2*time.Minute)
+	limit, stop := context.WithTimeout(bg, 10*time.Minute)
 	defer stop()
 	world := inproc.New(2)
 	a, b := New(world.Port(0), Config{SpinPolls: 20}), New(world.Port(1), Config{SpinPolls: 20})

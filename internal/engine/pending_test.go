@@ -59,7 +59,7 @@ func TestWaitAnyOfNothingActiveReturns(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		ctx, cancel := context.WithTimeout(bg, 10*time.Second)
+		ctx, cancel := context.WithTimeout(bg, time.Minute)
 		defer cancel()
 		if _, err := w.p.Wait(ctx, h); err != nil {
 			return err

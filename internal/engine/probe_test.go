@@ -52,7 +52,7 @@ func TestProbeSeesWhatOtherCallsBringIn(t *testing.T) {
 			if w.Rank() != 0 {
 				return nil
 			}
-			ctx, cancel := context.WithTimeout(bg, 10*time.Second)
+			ctx, cancel := context.WithTimeout(bg, time.Minute)
 			defer cancel()
 			result := make(chan error)
 			go func() {

@@ -162,7 +162,7 @@ func leftNothing(w *Comm) error {
 //	2: fails, announces a notice to 0; the next allgather is over: it has 0's block from 1
 //	0: has sent its block, and not yet looked what came from 2
 func leavesNothing(w *Comm) error {
-	for deadline := time.Now().Add(20 * time.Second); ; runtime.Gosched() {
+	for deadline := time.Now().Add(time.Minute); ; runtime.Gosched() {
 		if err := leftNothing(w); err == nil || time.Now().After(deadline) {
 			return err
 		}
