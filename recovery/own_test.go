@@ -177,16 +177,18 @@ func TestOwnInFiles(t *testing.T) {
 	job(2, 0, recovery.ErrMember)
 }
 
-// TestManyLosses: a rank is lost again and again, each time with one more task saved, and so is its
-// partner between: what was saved after a repair is kept as what was saved before.
+// TestManyLosses: a rank is lost again and again, each time with one more task saved: what was saved after a repair is kept
+// as what was saved before. (Its partner is not, for it may not be lost at the same time.)
 func TestManyLosses(t *testing.T) {
 	var kills []commtest.Killed
-	for number := range 10 { // whoever serves it: tasks 2, 6, 10, ... are those of rank 1, and 4, 8, ... of rank 3
-		for task := 2 + 4*number; task <= bagTasks; task += 4 {
-			kills = append(kills, commtest.Killed{Rank: number, Mark: "task", At: task + number%2*2})
+	for task := 6; task <= bagTasks; task += 4 { // tasks 2, 6, 10, ... are those of rank 1
+		kills = append(kills, commtest.Killed{Rank: 1, Mark: "task", At: task})
+		if n := len(kills); n > 1 {
+			kills[n-1].Rank = 2 + n // who replaces the one before
 		}
 	}
 	b := &bag{}
-	b.run(t, commtest.Job{N: 4, Kills: kills})
-	b.check(t, 10, "many")
+	reached := b.run(t, commtest.Job{N: 4, Kills: kills})
+	assert.Subset(t, reached, kills)
+	b.check(t, len(kills), "many")
 }
