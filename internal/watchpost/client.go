@@ -17,8 +17,9 @@ type client struct {
 	mu     sync.Mutex
 	more   sync.Cond
 	lines  [][]byte
-	behind int  // lines, with those that are being written
-	last   bool // no line is added any more
+	behind int           // lines, with those that are being written
+	last   bool          // no line is added any more
+	within time.Duration // what the client has for the last ones, once they are being written
 }
 
 func newClient(conn net.Conn) *client {
@@ -42,11 +43,12 @@ func (c *client) post(line []byte) {
 	c.more.Signal()
 }
 
-// end has the connection closed after the lines that are there, for which the client has so much time.
+// end has the connection closed after the lines that are there, for which the client has so much time: from now, if it holds
+// up what is being written, and else from when they are written, so that one that reads has them however late this goroutine runs.
 func (c *client) end(within time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.last = true
+	c.last, c.within = true, within
 	_ = c.conn.SetWriteDeadline(time.Now().Add(within))
 	c.more.Signal()
 }
@@ -77,5 +79,8 @@ func (c *client) take() (lines [][]byte, ok bool) {
 		c.more.Wait()
 	}
 	lines, c.lines = c.lines, nil
+	if c.within > 0 {
+		_ = c.conn.SetWriteDeadline(time.Now().Add(c.within))
+	}
 	return lines, len(lines) > 0
 }

@@ -3,6 +3,7 @@ package watchpost
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/goulfm/goulfm/fd/watch"
 	"github.com/stretchr/testify/assert"
@@ -180,6 +183,22 @@ func TestTheEndWaitsForNobody(t *testing.T) {
 		p.Tell(watch.Event{What: watch.Suspected, Proc: watch.None, Node: 1})
 	}
 	p.Close()
+}
+
+// TestTheLastLineIsWrittenLate: a client that reads has it, also if the goroutine that writes it comes to that after the time
+// which the client has.
+func TestTheLastLineIsWrittenLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		here, there := net.Pipe()
+		c := newClient(here)
+		c.post([]byte("over\n"))
+		c.end(lastFor)
+		time.Sleep(2 * lastFor)
+		go func() { c.write(); here.Close() }()
+		text, err := io.ReadAll(there)
+		assert.NoError(t, err)
+		assert.Equal(t, "over\n", string(text))
+	})
 }
 
 // TestOver: it is the last event, with the words of who tells it, and what is told after it is not.
