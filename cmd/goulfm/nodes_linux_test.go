@@ -105,7 +105,7 @@ func TestTimeoutOfNodes(t *testing.T) {
 // TestANodeStandsStill for longer than a silent node is waited for: it is declared dead, and nothing
 // of it runs when it goes on. For less nobody dies. Each job lasts until that has happened.
 func TestANodeStandsStill(t *testing.T) {
-	for _, stop := range []string{"--timeout-factor 5 --stop node1@100ms+3s", "--detection 1s --stop node1@100ms+4s"} {
+	for _, stop := range []string{"--timeout-factor 5 --stop node1@100ms+60s", "--detection 1s --stop node1@100ms+60s"} {
 		got := goulfmCommand(t, "", append(append([]string{"run", "--host", "4", "--ppn", "2"}, strings.Fields(stop)...), prog, "until-few", "6")...)
 		assert.Equal(t, 0, got.code, got.err)
 		assert.Equal(t, "survivors [0 1 4 5 6 7]\nsum 15\n", got.out)
