@@ -38,10 +38,10 @@ RANDOM  ?=
 GOLANGCI ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 
 .DEFAULT_GOAL := help
-.PHONY: demo runsc s3 check nightly test vulns race lint fuzz sim sim-nodes sim-repairs sim-deep sabotage stress random nodestress nodes netns engines bench compare bench-check figures help
+.PHONY: demo runsc s3 check nightly test vulns race lint fuzz sim sim-nodes sim-repairs sim-deep sabotage stress random nodestress nodes netns netns-platform engines bench compare bench-check figures help
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## heat on 8 processes, two of them killed on the way, the right answer at the end
 	@scripts/demo.sh $(RANKS)
@@ -129,6 +129,9 @@ nodes: ## jobs on several hosts by real ssh to this machine, nodes killed, wrong
 netns: ## jobs over networks of their own: a node killed, 5 of 100 packets lost, a node cut off; calls of GridRPC there; no namespaces or no nft: code 77
 	@scripts/netns_jobs.sh
 	@scripts/netns_calls.sh
+
+netns-platform: ## a GridRPC platform on four machines, which are networks of their own: that of the root is lost under calls, twice; a minute; no namespaces: code 77
+	@scripts/netns_platform.sh
 
 engines: ## examples under real Slurm, hydra and Open MPI: one node and several, ranks and nodes killed; root, else code 77
 	@scripts/engines.sh

@@ -3,7 +3,6 @@ package gridrpc
 import (
 	"context"
 	"fmt"
-	"io"
 	"log"
 	"maps"
 	"net"
@@ -66,17 +65,14 @@ func Main(setup func(*Server) error) {
 }
 
 // Tethered returns a context that is also done when the standard input ends, in a process that
-// "gridrpc up" has started: none of a platform outlives who started it.
+// "gridrpc up" has started: none of a platform outlives who started it. On another machine it is so, too, if nothing has come
+// by it for a minute.
 func Tethered(ctx context.Context) context.Context {
-	if os.Getenv(folder.EnvTether) == "" {
+	kind := os.Getenv(folder.EnvTether)
+	if kind == "" {
 		return ctx
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		cancel()
-	}()
-	return ctx
+	return folder.Hold(ctx, kind, os.Stdin)
 }
 
 func serve(ctx context.Context, setup func(*Server) error) error {

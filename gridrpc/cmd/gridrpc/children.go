@@ -13,7 +13,7 @@ import (
 )
 
 // children are the processes of a platform. They end when this one does: each is tethered to
-// it by its standard input.
+// it by its standard input, by which those on other machines hear besides that this one lives.
 type children struct {
 	ctx      context.Context
 	platform *platform
@@ -30,12 +30,7 @@ const (
 	endWithin    = 3 * time.Second
 )
 
-// start starts a process here and keeps it running.
-func (c *children) start(name string, env []string, program string, args ...string) error {
-	return c.startAt(remote{}, name, env, program, args...)
-}
-
-// startAt starts it on another machine.
+// startAt starts a process on a machine and keeps it running.
 func (c *children) startAt(at remote, name string, env []string, program string, args ...string) error {
 	cmd, err := c.launch(at, name, env, program, args)
 	if err != nil {
@@ -67,25 +62,30 @@ func (c *children) startAt(at remote, name string, env []string, program string,
 
 // launch starts a process once.
 func (c *children) launch(at remote, name string, env []string, program string, args []string) (*exec.Cmd, error) {
-	env = append(slices.Clone(env), folder.EnvDir+"="+c.platform.dir, folder.EnvName+"="+name, folder.EnvTether+"=1")
+	env = append(slices.Clone(env), folder.EnvDir+"="+c.platform.dir, folder.EnvName+"="+name)
 	if c.platform.noRecovery {
 		env = append(env, folder.EnvStay+"=1")
 	}
-	where := ""
+	where, kind := "", folder.TetherEnds
 	if at.host != "" {
-		env, where = append(env, folder.EnvListen+"="+at.host), " at "+at.host
+		env, where, kind = append(env, folder.EnvListen+"="+at.host), " at "+at.host, folder.TetherBeats
 	}
+	env = append(env, folder.EnvTether+"="+kind)
 	command, words := at.command(env, program, args)
 	cmd := exec.CommandContext(c.ctx, command, words...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = endWithin
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	if _, err := cmd.StdinPipe(); err != nil { // held open as long as this process lives
+	hold, err := cmd.StdinPipe() // held open as long as this process lives
+	if err != nil {
 		return nil, err
 	}
 	if err := cmd.Start(); err != nil {
 		return nil, err
+	}
+	if at.host != "" {
+		go folder.Beat(hold)
 	}
 	c.platform.say("%s is process %d%s", name, cmd.Process.Pid, where)
 	return cmd, nil

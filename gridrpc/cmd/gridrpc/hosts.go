@@ -10,9 +10,9 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/folder"
 )
 
-// hosts are the machines of a platform beside this one. Masters, agents and the store are here.
+// hosts are the machines of a platform beside this one.
 type hosts struct {
-	names []string // of the machines on which servers are started, in turn
+	names []string // of the machines on which its processes are started: the i-th of each kind on the i-th, and so on in turn
 	rsh   []string // the command that starts something there
 	plays int      // that so many are played on this machine; of both at most one
 }
@@ -42,23 +42,18 @@ func parseHosts(text, rsh string) (h hosts, err error) {
 	return h, nil
 }
 
-// of names the machine that the i-th server is on, or is taken to be on.
+// of names the machine that the i-th process of a kind is on, or is taken to be on.
 func (h hosts) of(i int) string {
-	if len(h.names) > 0 {
+	switch {
+	case len(h.names) > 0:
 		return h.names[i%len(h.names)]
-	}
-	return h.played(i)
-}
-
-// played names the machine on which something that runs here is taken to be.
-func (h hosts) played(i int) string {
-	if h.plays > 0 {
+	case h.plays > 0:
 		return fmt.Sprintf("h%d", i%h.plays+1)
 	}
 	return folder.Host()
 }
 
-// remote returns the machine on which the i-th server is to be started; none: this one.
+// remote returns the machine on which the i-th process of a kind is to be started; none: this one.
 func (h hosts) remote(i int) remote {
 	if len(h.names) == 0 {
 		return remote{}
@@ -66,7 +61,7 @@ func (h hosts) remote(i int) remote {
 	return remote{host: h.of(i), rsh: h.rsh}
 }
 
-// listen has the processes of the platform that run here listen where the other machines reach them.
+// listen has the processes of the platform that run here, as a master that is the only one, listen where the other machines reach them.
 func (h hosts) listen() error {
 	if len(h.names) == 0 || os.Getenv(folder.EnvListen) != "" {
 		return nil

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -10,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/internal/folder"
 )
 
 func TestParseHosts(t *testing.T) {
@@ -39,12 +42,67 @@ func TestQuote(t *testing.T) {
 	assert.Equal(t, []string{"y"}, args)
 }
 
+// TestMastersOnOtherMachines: masters, agents and processes of the store are on machines in turn, and listen at their addresses. Here
+// the second machine has two masters, and two addresses of the store, which are all different. What "up" has started there ends
+// with it.
+func TestMastersOnOtherMachines(t *testing.T) {
+	p := startTrial(t, "--masters", "3", "--tree", "3x1", "--store", "jetstream", "--hosts", "127.0.0.3,127.0.0.2", "--rsh", remoteShell(t), "--no-restart")
+	hostOf := func(addr string) string {
+		host, _, err := net.SplitHostPort(addr)
+		require.NoError(t, err)
+		return host
+	}
+	seen := map[string]bool{}
+	for _, group := range []string{folder.Council, folder.Replicas} {
+		list, err := folder.Peers(p.dir, group)
+		require.NoError(t, err)
+		require.Len(t, list, 3)
+		for i, want := range []string{"127.0.0.3", "127.0.0.2", "127.0.0.3"} {
+			assert.Equal(t, []string{want, want, want}, []string{list[i].Host, hostOf(list[i].Addr), hostOf(list[i].Route)}, list[i].Name)
+			seen[list[i].Addr], seen[list[i].Route] = true, true
+		}
+	}
+	assert.Len(t, seen, 12)
+	for i, want := range []string{"127.0.0.3", "127.0.0.2", "127.0.0.3"} {
+		assert.Equal(t, want, hostOf(folder.Address(p.dir, fmt.Sprintf("a%d", i+1))))
+	}
+	p.await("is the root, of term")
+	c := p.dial()
+	awaitOffers(t, c, "square", 3)
+	out, err := gridrpc.Service[float64, where](c, "square").Call(t.Context(), new(3.0))
+	require.NoError(t, err)
+	assert.Equal(t, 9.0, out.Value)
+	p.end()
+	for addr := range seen {
+		conn, err := net.Dial("tcp", addr)
+		if !assert.ErrorIs(t, err, syscall.ECONNREFUSED, addr) {
+			conn.Close()
+		}
+	}
+}
+
+// TestNoSuchMachine: a machine on which nothing can be run is a mistake that is told before anything is started.
+func TestNoSuchMachine(t *testing.T) {
+	p := newTrial(t)
+	for rsh, want := range map[string]string{"false": "exit status 1", "echo": "0 of 2 addresses"} {
+		_, errs, err := p.command("up", "--masters", "3", "--hosts", "127.0.0.2,127.0.0.3,127.0.0.4", "--rsh", rsh, built().trial)
+		require.Error(t, err)
+		assert.Contains(t, errs, "127.0.0.2: "+want)
+		assert.Contains(t, errs, "does --rsh run it")
+	}
+}
+
+// remoteShell returns a command that runs another one as a shell on another machine does: here.
+func remoteShell(t *testing.T) string {
+	rsh := filepath.Join(t.TempDir(), "rsh")
+	require.NoError(t, os.WriteFile(rsh, []byte("#!/bin/sh\nshift\nexec sh -c \"$*\"\n"), 0o700))
+	return rsh
+}
+
 // TestServersOnOtherMachines: servers are started by a remote shell on two machines, and listen at their addresses: here two of
 // the addresses that are all this machine's. One of them is killed under a call, which goes on at the other.
 func TestServersOnOtherMachines(t *testing.T) {
-	rsh := filepath.Join(t.TempDir(), "rsh")
-	require.NoError(t, os.WriteFile(rsh, []byte("#!/bin/sh\nshift\nexec sh -c \"$*\"\n"), 0o700))
-	p := startTrial(t, "--tree", "1x2", "--hosts", "127.0.0.2,127.0.0.3", "--rsh", rsh, "--no-restart")
+	p := startTrial(t, "--tree", "1x2", "--hosts", "127.0.0.2,127.0.0.3", "--rsh", remoteShell(t), "--no-restart")
 	c := p.dial()
 	awaitOffers(t, c, "count", 2)
 	var lost []string

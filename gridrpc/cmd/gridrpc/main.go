@@ -19,13 +19,14 @@ const usage = `usage:
              [--masters 1 | 3 | 5] [--hosts A,B,C | N] [--rsh COMMAND] [--no-restart] [--no-recovery]
              [--listen HOST] [--certificates D]
              PROGRAM [ARGUMENT...] | --program 'SERVICE=PROGRAM ARGUMENT...' ... [--image-every D]
-        starts a platform here: a master, or several of which one is the root, A agents, B agents below each of them, ..., and
+        starts a platform, which ends with this command: a master, or several of which one is the root, A agents, B agents below each of them, ..., and
         S servers below each agent of the last level, which run PROGRAM, a program or a
         folder of one; checkpoints are in a folder, where AWS_ENDPOINT_URL and others of
         its kind say (go doc ./store/s3), or with three processes of the platform
         (jetstream); several trees by commas are each below an agent of its own; silent
-        processes are waited for D; with --hosts servers are started on these machines in
-        turn, by ssh or COMMAND: they have to see the folder; or servers, and processes of
+        processes are waited for D; with --hosts servers, agents, processes of the store and several
+        masters are started on these machines in turn, by ssh or COMMAND: they have to see the folder, and have
+        this command and PROGRAM at the same place; or servers, and processes of
         the store, are taken to be on N machines; with --listen other machines reach this one at
         HOST; certificates last D (24h), and are renewed at half of that; with --program servers run, for each call, a program that
         knows nothing of all this, in a sandbox, from its input to its output (go doc ./sandbox)
@@ -94,6 +95,8 @@ func command(ctx context.Context, args []string) error {
 		return ckpt(ctx, args[1:])
 	case "tree":
 		return showTree(ctx, args[1:])
+	case "free":
+		return freeProcess(ctx, args[1:])
 	case "store":
 		return storeProcess(ctx, args[1:])
 	case "serve":

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,7 +56,7 @@ func storeProcess(ctx context.Context, args []string) error {
 
 // startStore starts the platform's own store, and waits until it can be used.
 func (p *platform) startStore(ctx context.Context, authority *issuer, self string) error {
-	list, err := p.reserve("st", replicas)
+	list, err := p.reserve(ctx, "st", replicas)
 	if err == nil {
 		err = folder.SavePeers(p.dir, folder.Replicas, list)
 	}
@@ -66,37 +64,15 @@ func (p *platform) startStore(ctx context.Context, authority *issuer, self strin
 		return err
 	}
 	var addrs []string
-	for _, r := range list {
+	for i, r := range list {
 		addrs = append(addrs, r.Addr)
 		err := authority.issue(link.Store, r.Name)
 		if err == nil {
-			err = p.children.start(r.Name, nil, self, "store", "--name", r.Name)
+			err = p.children.startAt(p.hosts.remote(i), r.Name, nil, self, "store", "--name", r.Name)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return p.nameStore(ctx, jetstream.Name(addrs))
-}
-
-// reserve finds addresses at which nobody listens, for peers that have to know each other's before any
-// of them is there. Should another process take one meanwhile, who wants it says so and ends.
-func (p *platform) reserve(prefix string, n int) (list []folder.Peer, err error) {
-	var open []net.Listener
-	free := func() string {
-		l, failed := net.Listen("tcp", folder.ListenAt())
-		if failed != nil {
-			err = errors.Join(err, failed)
-			return ""
-		}
-		open = append(open, l)
-		return l.Addr().String()
-	}
-	for i := range n {
-		list = append(list, folder.Peer{Name: fmt.Sprintf("%s%d", prefix, i+1), Addr: free(), Route: free(), Host: p.hosts.played(i)})
-	}
-	for _, l := range open {
-		l.Close()
-	}
-	return list, err
 }

@@ -42,7 +42,7 @@ func up(ctx context.Context, args []string) error {
 	masters := f.Int("masters", 1, "of which one is the root: 1, 3 or 5")
 	noRestart := f.Bool("no-restart", false, "leave the dead dead")
 	store := f.String("store", "DIR/store", "of checkpoints: a folder that all servers see, s3://BUCKET/FOLDER, or jetstream; empty for none")
-	hosts := f.String("hosts", "", "machines that see the platform's folder, by commas: servers are started on them in turn; or a number, to play so many")
+	hosts := f.String("hosts", "", "machines that see the platform's folder, by commas: several masters, agents, the platform's own store and servers are started on them in turn; or a number, to play so many")
 	rsh := f.String("rsh", sshCommand, "a command that gets a machine, and what to run there")
 	var programs sandboxed
 	programs.register(f)
@@ -258,12 +258,13 @@ func (p *platform) start(sites [][]int, program []string) error {
 }
 
 // startMasters starts the masters, and returns the configured parents of who is next to the root: of one
-// of several nobody knows whether it is the root, which is asked for.
+// of several nobody knows whether it is the root, which is asked for. A master that is the only one is on this machine,
+// which the platform cannot lose in any case.
 func (p *platform) startMasters(authority *issuer, self string) (parents []string, err error) {
 	if p.masters == 1 {
 		return p.startAgents(authority, self, link.Master, 0, []string{""}, 1)
 	}
-	list, err := p.reserve("ma", p.masters)
+	list, err := p.reserve(p.children.ctx, "ma", p.masters)
 	var addrs []string
 	for _, m := range list {
 		addrs = append(addrs, m.Addr)
@@ -271,12 +272,12 @@ func (p *platform) startMasters(authority *issuer, self string) (parents []strin
 	if err == nil {
 		err = errors.Join(folder.SavePeers(p.dir, folder.Council, list), folder.SaveMasters(p.dir, addrs...))
 	}
-	for _, m := range list {
+	for i, m := range list {
 		if err == nil {
 			err = authority.issue(link.Master, m.Name)
 		}
 		if err == nil {
-			err = p.children.start(m.Name, nil, self, string(link.Master), "--name", m.Name, "--detect", p.detect.String(), "--life", p.life.String(), "--council")
+			err = p.children.startAt(p.hosts.remote(i), m.Name, nil, self, string(link.Master), "--name", m.Name, "--detect", p.detect.String(), "--life", p.life.String(), "--council")
 		}
 	}
 	for _, m := range list {
@@ -319,14 +320,14 @@ func (p *platform) startSite(authority *issuer, self string, parents []string, l
 func (p *platform) startAgents(authority *issuer, self string, role link.Role, tier int, parents []string, each int) (names []string, err error) {
 	for _, parent := range parents {
 		for range each {
-			name, port := "ma", p.masterPort
+			name, port, at := "ma", p.masterPort, remote{}
 			if role == link.Agent {
+				name, port, at = fmt.Sprintf("a%d", p.agents+1), "0", p.hosts.remote(p.agents)
 				p.agents++
-				name, port = fmt.Sprintf("a%d", p.agents), "0"
 			}
 			err := authority.issue(role, name)
 			if err == nil {
-				err = p.children.start(name, []string{folder.EnvParent + "=" + parent}, self, string(role), "--name", name, "--detect", p.detect.String(), "--life", p.life.String(), "--port", port, "--tier", strconv.Itoa(tier))
+				err = p.children.startAt(at, name, []string{folder.EnvParent + "=" + parent}, self, string(role), "--name", name, "--detect", p.detect.String(), "--life", p.life.String(), "--port", port, "--tier", strconv.Itoa(tier))
 			}
 			if err != nil {
 				return nil, err

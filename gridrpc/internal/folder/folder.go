@@ -25,7 +25,7 @@ const (
 	EnvName    = "GRIDRPC_NAME"     // of this process
 	EnvParent  = "GRIDRPC_PARENT"   // name of the agent above it
 	EnvMasters = "GRIDRPC_MASTERS"  // addresses of masters, by commas
-	EnvTether  = "GRIDRPC_TETHER"   // set: the process ends when its standard input does
+	EnvTether  = "GRIDRPC_TETHER"   // set, to a kind: the process ends when its standard input does
 	EnvStore   = "GRIDRPC_STORE"    // where checkpoints are kept
 	EnvCall    = "GRIDRPC_CALL"     // socket of the call that a program runs for
 	EnvDetect  = "GRIDRPC_DETECT"   // how long silent agents and servers are waited for
