@@ -47,7 +47,8 @@ type answer[T any] struct {
 }
 
 // askMasters asks the masters until one has answered: only the root does. The next one is asked when one has
-// failed, or is slow.
+// failed, or is slow. As long as one is slow, perhaps because its machine is lost, those that have failed are asked again: they may be
+// about to have another root.
 func askMasters[T any](ctx context.Context, c *Client, ask func(ctx context.Context, master pb.AgentClient) (T, error)) (none T, err error) {
 	list, err := c.addresses()
 	if err != nil {
@@ -56,21 +57,26 @@ func askMasters[T any](ctx context.Context, c *Client, ask func(ctx context.Cont
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	list = c.latestFirst(list)
-	answers := make(chan answer[T], len(list))
-	failures := []error{ErrNoMaster}
-	for waiting := 0; len(list) > 0 || waiting > 0; {
+	answers := make(chan answer[T], len(list)) // each has one question at a time
+	failures, silent, again := []error{ErrNoMaster}, map[string]bool{}, []string(nil)
+	for _, addr := range list {
+		silent[addr] = true
+	}
+	for len(silent) > 0 {
 		if len(list) > 0 {
 			go askMaster(ctx, c, list[0], ask, answers)
-			list, waiting = list[1:], waiting+1
+			list = list[1:]
 		}
 		var late <-chan time.Time
-		if len(list) > 0 {
+		if len(list) > 0 || len(again) > 0 {
 			late = time.After(nextMaster)
 		}
 		select {
 		case <-late:
+			if len(list) == 0 {
+				list, again = again, nil
+			}
 		case a := <-answers:
-			waiting--
 			if a.err == nil {
 				c.hasAnswered(a.addr)
 				return a.reply, nil
@@ -78,7 +84,11 @@ func askMasters[T any](ctx context.Context, c *Client, ask func(ctx context.Cont
 			if status.Code(a.err) == codes.Unimplemented {
 				a.err = fmt.Errorf("%w: %s", ErrVersion, status.Convert(a.err).Message())
 			}
-			failures = append(failures, fmt.Errorf("%s: %w", a.addr, a.err))
+			again = append(again, a.addr)
+			if silent[a.addr] {
+				failures = append(failures, fmt.Errorf("%s: %w", a.addr, a.err))
+			}
+			delete(silent, a.addr)
 		}
 	}
 	return none, errors.Join(failures...)

@@ -4,7 +4,6 @@ package folder
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,9 +12,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-
-	"github.com/goulfm/goulfm/gridrpc/internal/link"
-	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
 // Names in the environment of the processes of a platform.
@@ -160,57 +156,4 @@ func replace(path, text string) error {
 		return err
 	}
 	return os.Rename(fresh, path)
-}
-
-// Root asks the masters who the root is.
-func Root(ctx context.Context, dir string, id *link.Identity) (*pb.Ref, error) {
-	reply, err := RootAndTerm(ctx, dir, id)
-	return reply.GetRoot(), err
-}
-
-// RootAndTerm asks all masters who the root is, and since when. The one that is it says so; others, and
-// those that are stopped, are not waited for.
-func RootAndTerm(ctx context.Context, dir string, id *link.Identity) (*pb.RootReply, error) {
-	masters, err := Masters(dir)
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	type answer struct {
-		reply *pb.RootReply
-		err   error
-	}
-	answers := make(chan answer, len(masters))
-	for _, addr := range masters {
-		go func() {
-			reply, err := askRoot(ctx, addr, id)
-			if err != nil {
-				err = fmt.Errorf("%s: %w", addr, err)
-			}
-			answers <- answer{reply, err}
-		}()
-	}
-	failures := []error{ErrNoMaster}
-	for range masters {
-		a := <-answers
-		if a.err == nil {
-			return a.reply, nil
-		}
-		failures = append(failures, a.err)
-	}
-	return nil, errors.Join(failures...)
-}
-
-func askRoot(ctx context.Context, addr string, id *link.Identity) (*pb.RootReply, error) {
-	conn, err := id.Dial(addr, link.Master)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close()
-	reply, err := pb.NewAgentClient(conn).Root(ctx, &pb.RootRequest{})
-	if err == nil && reply.Root == nil {
-		err = errors.New("is not the root")
-	}
-	return reply, err
 }
