@@ -116,10 +116,21 @@ func TestJoin(t *testing.T) {
 }
 
 // TestJoinedComesAgain: a platform that is started anew in its folder takes those who have joined the one before: it has the same authority,
-// and its master the same port.
+// and its masters the same ports.
 func TestJoinedComesAgain(t *testing.T) {
+	for _, masters := range []string{"1", "3"} {
+		t.Run(masters, func(t *testing.T) { comeAgain(t, masters) })
+	}
+}
+
+// comesAgainAt is an address of this machine at which nobody else takes a port while the platform is away.
+const comesAgainAt = "127.0.0.78"
+
+func comeAgain(t *testing.T, masters string) {
 	p := newTrial(t)
-	p.start([]string{built().trial}, "--tree", "1x1", "--no-restart")
+	p.start([]string{built().trial}, "--tree", "1x1", "--masters", masters, "--listen", comesAgainAt, "--no-restart")
+	list, err := folder.Masters(p.dir)
+	require.NoError(t, err)
 	server := newElsewhere(t)
 	first := server.serve(p, "--join", p.token(), "--name", "far", built().trial)
 	p.await("far: has the parent ma")
@@ -127,7 +138,10 @@ func TestJoinedComesAgain(t *testing.T) {
 	p.mu.Lock()
 	p.story.Reset()
 	p.mu.Unlock()
-	p.start([]string{built().trial}, "--tree", "1x1", "--no-restart")
+	p.start([]string{built().trial}, "--tree", "1x1", "--masters", masters, "--listen", comesAgainAt, "--no-restart")
+	again, err := folder.Masters(p.dir)
+	require.NoError(t, err)
+	assert.Equal(t, list, again)
 	p.await("far: has the parent ma") // which has waited for it
 	require.NoError(t, first.Process.Signal(syscall.SIGKILL))
 	_ = first.Wait()

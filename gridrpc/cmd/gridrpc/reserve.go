@@ -2,19 +2,24 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"os"
 	"os/exec"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/goulfm/goulfm/gridrpc/internal/folder"
 )
 
-// reserve finds addresses at which nobody listens, on the machines of n peers that have to know each other's before any
-// of them is there. Should another process take one meanwhile, who wants it says so and ends.
-func (p *platform) reserve(ctx context.Context, prefix string, n int) ([]folder.Peer, error) {
+// reserve finds addresses at which nobody listens, on the machines of n peers of a group, which have to know each other's before any
+// of them is there, and tells them in the folder. The ports are those of the platform before, where they are free: who has joined knows them.
+// Should another process take one meanwhile, who wants it says so and ends.
+func (p *platform) reserve(ctx context.Context, group, prefix string, n int) ([]folder.Peer, error) {
+	before, _ := folder.Peers(p.dir, group) // what cannot be read is made anew
 	list := make([]folder.Peer, n)
 	for i := range list {
 		list[i] = folder.Peer{Name: fmt.Sprintf("%s%d", prefix, i+1), Host: p.hosts.of(i)}
@@ -22,10 +27,16 @@ func (p *platform) reserve(ctx context.Context, prefix string, n int) ([]folder.
 	machines := max(1, len(p.hosts.names))
 	for m := range min(machines, n) { // each is asked once: what is free twice may be the same
 		var here []int
+		var ports []string
 		for i := m; i < n; i += machines {
 			here = append(here, i)
+			var was folder.Peer
+			if k := slices.IndexFunc(before, func(p folder.Peer) bool { return p.Name == list[i].Name }); k >= 0 {
+				was = before[k]
+			}
+			ports = append(ports, portOf(was.Addr), portOf(was.Route))
 		}
-		addrs, err := p.freeAt(ctx, p.hosts.remote(m), 2*len(here))
+		addrs, err := p.freeAt(ctx, p.hosts.remote(m), ports)
 		if err != nil {
 			return nil, err
 		}
@@ -33,13 +44,13 @@ func (p *platform) reserve(ctx context.Context, prefix string, n int) ([]folder.
 			list[i].Addr, list[i].Route = addrs[2*k], addrs[2*k+1]
 		}
 	}
-	return list, nil
+	return list, folder.SavePeers(p.dir, group, list)
 }
 
-// freeAt returns so many addresses of a machine at which nobody listens.
-func (p *platform) freeAt(ctx context.Context, at remote, n int) ([]string, error) {
+// freeAt returns addresses of a machine at which nobody listens, as freeAddresses does.
+func (p *platform) freeAt(ctx context.Context, at remote, ports []string) ([]string, error) {
 	if at.host == "" {
-		return freeAddresses(n)
+		return freeAddresses(ports)
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -47,13 +58,13 @@ func (p *platform) freeAt(ctx context.Context, at remote, n int) ([]string, erro
 	}
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
-	command, words := at.command([]string{folder.EnvListen + "=" + at.host}, self, []string{"free", fmt.Sprint(n)})
+	command, words := at.command([]string{folder.EnvListen + "=" + at.host}, self, slices.Concat([]string{"free"}, ports))
 	cmd := exec.CommandContext(ctx, command, words...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	var addrs []string
 	if err == nil {
-		addrs, err = readAddresses(string(out), n)
+		addrs, err = readAddresses(string(out), len(ports))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--hosts: %s: %w: is this command, %s, there, and does --rsh run it?", at.host, err, self)
@@ -76,30 +87,46 @@ func readAddresses(text string, n int) (addrs []string, err error) {
 }
 
 // freeProcess prints addresses of its machine at which nobody listens: "up" runs it there.
-func freeProcess(_ context.Context, args []string) error {
-	var n int
-	if len(args) != 1 {
-		return errUsage
+func freeProcess(_ context.Context, ports []string) error {
+	for _, port := range ports {
+		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+			return errUsage
+		}
 	}
-	if _, err := fmt.Sscan(args[0], &n); err != nil || n < 1 || n > 2*processesMax {
-		return errUsage
-	}
-	addrs, err := freeAddresses(n)
+	addrs, err := freeAddresses(ports)
 	for _, addr := range addrs {
 		fmt.Println(addr)
 	}
 	return err
 }
 
-// freeAddresses returns so many addresses of this machine at which nobody listens.
-func freeAddresses(n int) (addrs []string, err error) {
-	for range n {
-		l, err := net.Listen("tcp", folder.ListenAt())
-		if err != nil {
-			return nil, err
+// freeAddresses returns addresses of this machine at which nobody listens: each at its port, if that is free. "0" is any.
+func freeAddresses(ports []string) ([]string, error) {
+	host, _, err := net.SplitHostPort(folder.ListenAt())
+	addrs := make([]string, len(ports))
+	var open []net.Listener // until all have been found: none is found twice
+	defer func() {
+		for _, l := range open {
+			l.Close()
 		}
-		defer l.Close() // when all have been found: none is found twice
-		addrs = append(addrs, l.Addr().String())
+	}()
+	listen := func(i int, port string) error {
+		l, err := net.Listen("tcp", net.JoinHostPort(host, port))
+		if err != nil {
+			return err
+		}
+		open, addrs[i] = append(open, l), l.Addr().String()
+		return nil
 	}
-	return addrs, nil
+	for i, port := range ports {
+		if port != "0" {
+			_ = listen(i, port) // else it gets another one
+		}
+	}
+	for i := range ports {
+		if addrs[i] == "" {
+			err = errors.Join(err, listen(i, "0"))
+		}
+	}
+	return addrs, err
 }

@@ -56,10 +56,7 @@ func storeProcess(ctx context.Context, args []string) error {
 
 // startStore starts the platform's own store, and waits until it can be used.
 func (p *platform) startStore(ctx context.Context, authority *issuer, self string) error {
-	list, err := p.reserve(ctx, "st", replicas)
-	if err == nil {
-		err = folder.SavePeers(p.dir, folder.Replicas, list)
-	}
+	list, err := p.reserve(ctx, folder.Replicas, "st", replicas)
 	if err != nil {
 		return err
 	}

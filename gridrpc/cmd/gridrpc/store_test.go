@@ -104,7 +104,7 @@ func TestReplicaKilled(t *testing.T) {
 }
 
 // TestStoreStays: what a platform has stored is there for the next one in its folder, whose processes are others,
-// at other addresses, with other certificates.
+// with other certificates.
 func TestStoreStays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts two stores, of some seconds each")

@@ -264,13 +264,13 @@ func (p *platform) startMasters(authority *issuer, self string) (parents []strin
 	if p.masters == 1 {
 		return p.startAgents(authority, self, link.Master, 0, []string{""}, 1)
 	}
-	list, err := p.reserve(p.children.ctx, "ma", p.masters)
+	list, err := p.reserve(p.children.ctx, folder.Council, "ma", p.masters)
 	var addrs []string
 	for _, m := range list {
 		addrs = append(addrs, m.Addr)
 	}
 	if err == nil {
-		err = errors.Join(folder.SavePeers(p.dir, folder.Council, list), folder.SaveMasters(p.dir, addrs...))
+		err = folder.SaveMasters(p.dir, addrs...)
 	}
 	for i, m := range list {
 		if err == nil {
