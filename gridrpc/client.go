@@ -225,6 +225,10 @@ func (c *Client) whyLost(addr string, err error) string {
 	if status.Code(err) == codes.Unimplemented {
 		return "it speaks another version of the wire"
 	}
+	if c.id.IsOutcast(addr) {
+		c.drop(addr)
+		return "its token was revoked"
+	}
 	ctx, cancel := context.WithTimeout(c.ctx, lookWithin)
 	defer cancel()
 	if link.Look(ctx, addr) == link.Refuses { // a killed process is known so in milliseconds

@@ -56,7 +56,7 @@ func (m Membership) enter(ctx context.Context, role link.Role) (*link.Identity, 
 }
 
 // identify returns who this process is: a member, or a process of the platform whose folder it sees; what keeps its certificate fresh
-// until ctx is done; and the folder.
+// until ctx is done, and has it shun who was revoked; and the folder.
 func identify(ctx context.Context, m *Membership, dir string, role link.Role, name string) (id *link.Identity, fresh func(context.Context, *log.Logger), home string, err error) {
 	if m == nil && os.Getenv(EnvIdentity) != "" {
 		m = &Membership{}
@@ -65,12 +65,18 @@ func identify(ctx context.Context, m *Membership, dir string, role link.Role, na
 		if id, err = link.Load(dir, name); err != nil {
 			return nil, nil, "", err
 		}
-		return id, func(ctx context.Context, l *log.Logger) { id.KeepFresh(ctx, link.FromFile(dir, name), say(l)) }, dir, nil
+		return id, func(ctx context.Context, l *log.Logger) {
+			go enroll.ShunRevoked(ctx, dir, id, say(l))
+			id.KeepFresh(ctx, link.FromFile(dir, name), say(l))
+		}, dir, nil
 	}
 	if id, home, err = m.enter(ctx, role); err != nil {
 		return nil, nil, "", fmt.Errorf("join: %w", err)
 	}
-	return id, func(ctx context.Context, l *log.Logger) { id.KeepFresh(ctx, enroll.Renewal(id, home), say(l)) }, home, nil
+	return id, func(ctx context.Context, l *log.Logger) {
+		go enroll.ShunRevokedFar(ctx, home, id, say(l))
+		id.KeepFresh(ctx, enroll.Renewal(id, home), say(l))
+	}, home, nil
 }
 
 // say returns what prints a line; without a logger nothing does.

@@ -50,6 +50,7 @@ func agentProcess(ctx context.Context, role string, args []string) error {
 	}
 	say := func(text string) { fmt.Fprintf(os.Stderr, "%s: %s\n", *name, text) }
 	go id.KeepFresh(ctx, link.FromFile(dir, *name), say)
+	go enroll.ShunRevoked(ctx, dir, id, say)
 	if role == string(link.Master) {
 		authority, err := link.OpenAuthority(dir, platformName)
 		if err != nil {

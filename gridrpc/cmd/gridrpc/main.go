@@ -38,7 +38,7 @@ const usage = `usage:
         prints the result of a call that is kept, or cancels it; without ID lists them
   gridrpc token new [--role server | client] [--uses N] [--for D] | ls | revoke ID
         prints a token by which machines that do not see the platform's folder come in: one of
-        them within an hour, or N within D; lists tokens; ends one, and with it within a day who came by it
+        them within an hour, or N within D; lists tokens; ends one, and cuts off who came by it within seconds
   gridrpc serve [--join TOKEN] [--name NAME] [--identity DIR]
                 PROGRAM [ARGUMENT...] | --program 'SERVICE=PROGRAM ARGUMENT...' ... [--image-every D]
         on such a machine: is a server of the platform; the token is needed once, then the

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/internal/enroll"
 	"github.com/goulfm/goulfm/gridrpc/internal/folder"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/store/jetstream"
@@ -35,6 +37,7 @@ func storeProcess(ctx context.Context, args []string) error {
 	say := func(text string) { fmt.Fprintf(os.Stderr, "%s: %s\n", *name, text) }
 	ctx = gridrpc.Tethered(ctx)
 	go id.KeepFresh(ctx, link.FromFile(dir, *name), say)
+	go enroll.ShunRevoked(ctx, dir, id, say)
 	list, err := folder.Peers(dir, folder.Replicas)
 	if err != nil {
 		return err
@@ -46,6 +49,12 @@ func storeProcess(ctx context.Context, args []string) error {
 	c := replica.Config{
 		Name: *name, Addr: list[at].Addr, Route: list[at].Route, Dir: filepath.Join(dir, "jetstream", *name),
 		Client: id.TLS(link.Client, link.Worker), Peer: id.TLS(link.Store),
+		Shunned: func() (keys []string) {
+			for _, key := range id.Revoked() {
+				keys = append(keys, hex.EncodeToString(key[:]))
+			}
+			return keys
+		},
 		Say: say,
 	}
 	for _, r := range list {

@@ -38,7 +38,7 @@ func (id *Identity) NewGate(methods ...string) *grpc.Server {
 		_, _, err := Caller(ctx)
 		return err
 	}
-	return newServer(c,
+	return newServer(id.credentials(c),
 		grpc.UnaryInterceptor(func(ctx context.Context, m any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 			if err := admit(ctx, info.FullMethod); err != nil {
 				return nil, err

@@ -32,6 +32,8 @@ type Identity struct {
 	cert atomic.Pointer[tls.Certificate]
 	ca   *x509.Certificate
 	pool *x509.CertPool
+
+	outcasts outcasts
 }
 
 // Load reads the certificate of a process from folder dir, where an Authority has put it.
@@ -93,8 +95,13 @@ func (id *Identity) verify(c tls.ConnectionState) error {
 	if len(c.PeerCertificates) == 0 {
 		return errors.New("no certificate")
 	}
-	_, err := c.PeerCertificates[0].Verify(id.verifyOptions())
-	return err
+	if _, err := c.PeerCertificates[0].Verify(id.verifyOptions()); err != nil {
+		return err
+	}
+	if id.outcasts.refuses(c.PeerCertificates[0]) {
+		return ErrRevoked
+	}
+	return nil
 }
 
 func (id *Identity) verifyOptions() x509.VerifyOptions {
@@ -110,10 +117,10 @@ const (
 )
 
 // NewServer returns a gRPC server that only processes of the platform can speak to.
-func (id *Identity) NewServer() *grpc.Server { return newServer(id.config()) }
+func (id *Identity) NewServer() *grpc.Server { return newServer(id.credentials(id.config())) }
 
-func newServer(c *tls.Config, o ...grpc.ServerOption) *grpc.Server {
-	return grpc.NewServer(append(o, grpc.Creds(credentials.NewTLS(c)), grpc.MaxConcurrentStreams(1<<20),
+func newServer(c credentials.TransportCredentials, o ...grpc.ServerOption) *grpc.Server {
+	return grpc.NewServer(append(o, grpc.Creds(c), grpc.MaxConcurrentStreams(1<<20),
 		grpc.ForceServerCodecV2(newCodec()), grpc.UnknownServiceHandler(foreign), grpc.InitialWindowSize(streamWindow), grpc.InitialConnWindowSize(connWindow))...)
 }
 
@@ -131,7 +138,7 @@ func (id *Identity) Dial(addr string, roles ...Role) (*grpc.ClientConn, error) {
 		config = id.TLS(roles...)
 	}
 	return grpc.NewClient("passthrough:///"+addr,
-		grpc.WithTransportCredentials(credentials.NewTLS(config)), grpc.WithDefaultCallOptions(grpc.ForceCodecV2(newCodec())),
+		grpc.WithTransportCredentials(id.credentials(config)), grpc.WithDefaultCallOptions(grpc.ForceCodecV2(newCodec())),
 		grpc.WithInitialWindowSize(streamWindow), grpc.WithInitialConnWindowSize(connWindow),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 2, Jitter: 0.2, MaxDelay: time.Second},

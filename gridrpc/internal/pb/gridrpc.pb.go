@@ -2985,6 +2985,86 @@ func (x *RenewRequest) GetCsr() []byte {
 	return nil
 }
 
+type RevokedRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RevokedRequest) Reset() {
+	*x = RevokedRequest{}
+	mi := &file_gridrpc_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RevokedRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RevokedRequest) ProtoMessage() {}
+
+func (x *RevokedRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gridrpc_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RevokedRequest.ProtoReflect.Descriptor instead.
+func (*RevokedRequest) Descriptor() ([]byte, []int) {
+	return file_gridrpc_proto_rawDescGZIP(), []int{43}
+}
+
+type RevokedReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Keys          [][]byte               `protobuf:"bytes,1,rep,name=keys,proto3" json:"keys,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RevokedReply) Reset() {
+	*x = RevokedReply{}
+	mi := &file_gridrpc_proto_msgTypes[44]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RevokedReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RevokedReply) ProtoMessage() {}
+
+func (x *RevokedReply) ProtoReflect() protoreflect.Message {
+	mi := &file_gridrpc_proto_msgTypes[44]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RevokedReply.ProtoReflect.Descriptor instead.
+func (*RevokedReply) Descriptor() ([]byte, []int) {
+	return file_gridrpc_proto_rawDescGZIP(), []int{44}
+}
+
+func (x *RevokedReply) GetKeys() [][]byte {
+	if x != nil {
+		return x.Keys
+	}
+	return nil
+}
+
 type Enrolled struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Certificate   []byte                 `protobuf:"bytes,1,opt,name=certificate,proto3" json:"certificate,omitempty"` // X.509
@@ -2996,7 +3076,7 @@ type Enrolled struct {
 
 func (x *Enrolled) Reset() {
 	*x = Enrolled{}
-	mi := &file_gridrpc_proto_msgTypes[43]
+	mi := &file_gridrpc_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3008,7 +3088,7 @@ func (x *Enrolled) String() string {
 func (*Enrolled) ProtoMessage() {}
 
 func (x *Enrolled) ProtoReflect() protoreflect.Message {
-	mi := &file_gridrpc_proto_msgTypes[43]
+	mi := &file_gridrpc_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3021,7 +3101,7 @@ func (x *Enrolled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Enrolled.ProtoReflect.Descriptor instead.
 func (*Enrolled) Descriptor() ([]byte, []int) {
-	return file_gridrpc_proto_rawDescGZIP(), []int{43}
+	return file_gridrpc_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Enrolled) GetCertificate() []byte {
@@ -3255,7 +3335,10 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12\x12\n" +
 	"\x04role\x18\x04 \x01(\tR\x04role\" \n" +
 	"\fRenewRequest\x12\x10\n" +
-	"\x03csr\x18\x01 \x01(\fR\x03csr\"\\\n" +
+	"\x03csr\x18\x01 \x01(\fR\x03csr\"\x10\n" +
+	"\x0eRevokedRequest\"\"\n" +
+	"\fRevokedReply\x12\x12\n" +
+	"\x04keys\x18\x01 \x03(\fR\x04keys\"\\\n" +
 	"\bEnrolled\x12 \n" +
 	"\vcertificate\x18\x01 \x01(\fR\vcertificate\x12\x18\n" +
 	"\amasters\x18\x02 \x03(\tR\amasters\x12\x14\n" +
@@ -3271,11 +3354,12 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\x04Root\x12\x17.gridrpc.v2.RootRequest\x1a\x15.gridrpc.v2.RootReply2\x80\x01\n" +
 	"\x06Server\x129\n" +
 	"\x05Calls\x12\x15.gridrpc.v2.CallFrame\x1a\x15.gridrpc.v2.CallFrame(\x010\x01\x12;\n" +
-	"\x05Trunk\x12\x16.gridrpc.v2.CallFrames\x1a\x16.gridrpc.v2.CallFrames(\x010\x012\x80\x01\n" +
+	"\x05Trunk\x12\x16.gridrpc.v2.CallFrames\x1a\x16.gridrpc.v2.CallFrames(\x010\x012\xc1\x01\n" +
 	"\n" +
 	"Enrollment\x129\n" +
 	"\x06Redeem\x12\x19.gridrpc.v2.RedeemRequest\x1a\x14.gridrpc.v2.Enrolled\x127\n" +
-	"\x05Renew\x12\x18.gridrpc.v2.RenewRequest\x1a\x14.gridrpc.v2.EnrolledB.Z,github.com/goulfm/goulfm/gridrpc/internal/pbb\x06proto3"
+	"\x05Renew\x12\x18.gridrpc.v2.RenewRequest\x1a\x14.gridrpc.v2.Enrolled\x12?\n" +
+	"\aRevoked\x12\x1a.gridrpc.v2.RevokedRequest\x1a\x18.gridrpc.v2.RevokedReplyB.Z,github.com/goulfm/goulfm/gridrpc/internal/pbb\x06proto3"
 
 var (
 	file_gridrpc_proto_rawDescOnce sync.Once
@@ -3290,7 +3374,7 @@ func file_gridrpc_proto_rawDescGZIP() []byte {
 }
 
 var file_gridrpc_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_gridrpc_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
+var file_gridrpc_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
 var file_gridrpc_proto_goTypes = []any{
 	(Refusal_Why)(0),        // 0: gridrpc.v2.Refusal.Why
 	(*Ref)(nil),             // 1: gridrpc.v2.Ref
@@ -3336,7 +3420,9 @@ var file_gridrpc_proto_goTypes = []any{
 	(*Failed)(nil),          // 41: gridrpc.v2.Failed
 	(*RedeemRequest)(nil),   // 42: gridrpc.v2.RedeemRequest
 	(*RenewRequest)(nil),    // 43: gridrpc.v2.RenewRequest
-	(*Enrolled)(nil),        // 44: gridrpc.v2.Enrolled
+	(*RevokedRequest)(nil),  // 44: gridrpc.v2.RevokedRequest
+	(*RevokedReply)(nil),    // 45: gridrpc.v2.RevokedReply
+	(*Enrolled)(nil),        // 46: gridrpc.v2.Enrolled
 }
 var file_gridrpc_proto_depIdxs = []int32{
 	1,  // 0: gridrpc.v2.ProbeReply.me:type_name -> gridrpc.v2.Ref
@@ -3399,19 +3485,21 @@ var file_gridrpc_proto_depIdxs = []int32{
 	29, // 57: gridrpc.v2.Server.Trunk:input_type -> gridrpc.v2.CallFrames
 	42, // 58: gridrpc.v2.Enrollment.Redeem:input_type -> gridrpc.v2.RedeemRequest
 	43, // 59: gridrpc.v2.Enrollment.Renew:input_type -> gridrpc.v2.RenewRequest
-	3,  // 60: gridrpc.v2.Node.Probe:output_type -> gridrpc.v2.ProbeReply
-	4,  // 61: gridrpc.v2.Node.Beats:output_type -> gridrpc.v2.Beating
-	26, // 62: gridrpc.v2.Node.Describe:output_type -> gridrpc.v2.Description
-	8,  // 63: gridrpc.v2.Agent.Link:output_type -> gridrpc.v2.Down
-	20, // 64: gridrpc.v2.Agent.Schedule:output_type -> gridrpc.v2.ScheduleReply
-	22, // 65: gridrpc.v2.Agent.Find:output_type -> gridrpc.v2.FindReply
-	24, // 66: gridrpc.v2.Agent.Root:output_type -> gridrpc.v2.RootReply
-	30, // 67: gridrpc.v2.Server.Calls:output_type -> gridrpc.v2.CallFrame
-	29, // 68: gridrpc.v2.Server.Trunk:output_type -> gridrpc.v2.CallFrames
-	44, // 69: gridrpc.v2.Enrollment.Redeem:output_type -> gridrpc.v2.Enrolled
-	44, // 70: gridrpc.v2.Enrollment.Renew:output_type -> gridrpc.v2.Enrolled
-	60, // [60:71] is the sub-list for method output_type
-	49, // [49:60] is the sub-list for method input_type
+	44, // 60: gridrpc.v2.Enrollment.Revoked:input_type -> gridrpc.v2.RevokedRequest
+	3,  // 61: gridrpc.v2.Node.Probe:output_type -> gridrpc.v2.ProbeReply
+	4,  // 62: gridrpc.v2.Node.Beats:output_type -> gridrpc.v2.Beating
+	26, // 63: gridrpc.v2.Node.Describe:output_type -> gridrpc.v2.Description
+	8,  // 64: gridrpc.v2.Agent.Link:output_type -> gridrpc.v2.Down
+	20, // 65: gridrpc.v2.Agent.Schedule:output_type -> gridrpc.v2.ScheduleReply
+	22, // 66: gridrpc.v2.Agent.Find:output_type -> gridrpc.v2.FindReply
+	24, // 67: gridrpc.v2.Agent.Root:output_type -> gridrpc.v2.RootReply
+	30, // 68: gridrpc.v2.Server.Calls:output_type -> gridrpc.v2.CallFrame
+	29, // 69: gridrpc.v2.Server.Trunk:output_type -> gridrpc.v2.CallFrames
+	46, // 70: gridrpc.v2.Enrollment.Redeem:output_type -> gridrpc.v2.Enrolled
+	46, // 71: gridrpc.v2.Enrollment.Renew:output_type -> gridrpc.v2.Enrolled
+	45, // 72: gridrpc.v2.Enrollment.Revoked:output_type -> gridrpc.v2.RevokedReply
+	61, // [61:73] is the sub-list for method output_type
+	49, // [49:61] is the sub-list for method input_type
 	49, // [49:49] is the sub-list for extension type_name
 	49, // [49:49] is the sub-list for extension extendee
 	0,  // [0:49] is the sub-list for field type_name
@@ -3458,7 +3546,7 @@ func file_gridrpc_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gridrpc_proto_rawDesc), len(file_gridrpc_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   44,
+			NumMessages:   46,
 			NumExtensions: 0,
 			NumServices:   4,
 		},

@@ -568,8 +568,9 @@ var Server_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
-	Enrollment_Redeem_FullMethodName = "/gridrpc.v2.Enrollment/Redeem"
-	Enrollment_Renew_FullMethodName  = "/gridrpc.v2.Enrollment/Renew"
+	Enrollment_Redeem_FullMethodName  = "/gridrpc.v2.Enrollment/Redeem"
+	Enrollment_Renew_FullMethodName   = "/gridrpc.v2.Enrollment/Renew"
+	Enrollment_Revoked_FullMethodName = "/gridrpc.v2.Enrollment/Revoked"
 )
 
 // EnrollmentClient is the client API for Enrollment service.
@@ -582,6 +583,8 @@ type EnrollmentClient interface {
 	Redeem(ctx context.Context, in *RedeemRequest, opts ...grpc.CallOption) (*Enrolled, error)
 	// Renew prolongs the certificate with which it is called.
 	Renew(ctx context.Context, in *RenewRequest, opts ...grpc.CallOption) (*Enrolled, error)
+	// Revoked lists who has come by a token that was revoked: nobody of the platform speaks to them any more.
+	Revoked(ctx context.Context, in *RevokedRequest, opts ...grpc.CallOption) (*RevokedReply, error)
 }
 
 type enrollmentClient struct {
@@ -612,6 +615,16 @@ func (c *enrollmentClient) Renew(ctx context.Context, in *RenewRequest, opts ...
 	return out, nil
 }
 
+func (c *enrollmentClient) Revoked(ctx context.Context, in *RevokedRequest, opts ...grpc.CallOption) (*RevokedReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RevokedReply)
+	err := c.cc.Invoke(ctx, Enrollment_Revoked_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // EnrollmentServer is the server API for Enrollment service.
 // All implementations must embed UnimplementedEnrollmentServer
 // for forward compatibility.
@@ -622,6 +635,8 @@ type EnrollmentServer interface {
 	Redeem(context.Context, *RedeemRequest) (*Enrolled, error)
 	// Renew prolongs the certificate with which it is called.
 	Renew(context.Context, *RenewRequest) (*Enrolled, error)
+	// Revoked lists who has come by a token that was revoked: nobody of the platform speaks to them any more.
+	Revoked(context.Context, *RevokedRequest) (*RevokedReply, error)
 	mustEmbedUnimplementedEnrollmentServer()
 }
 
@@ -637,6 +652,9 @@ func (UnimplementedEnrollmentServer) Redeem(context.Context, *RedeemRequest) (*E
 }
 func (UnimplementedEnrollmentServer) Renew(context.Context, *RenewRequest) (*Enrolled, error) {
 	return nil, status.Error(codes.Unimplemented, "method Renew not implemented")
+}
+func (UnimplementedEnrollmentServer) Revoked(context.Context, *RevokedRequest) (*RevokedReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method Revoked not implemented")
 }
 func (UnimplementedEnrollmentServer) mustEmbedUnimplementedEnrollmentServer() {}
 func (UnimplementedEnrollmentServer) testEmbeddedByValue()                    {}
@@ -695,6 +713,24 @@ func _Enrollment_Renew_Handler(srv interface{}, ctx context.Context, dec func(in
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Enrollment_Revoked_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RevokedRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(EnrollmentServer).Revoked(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Enrollment_Revoked_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(EnrollmentServer).Revoked(ctx, req.(*RevokedRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Enrollment_ServiceDesc is the grpc.ServiceDesc for Enrollment service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -709,6 +745,10 @@ var Enrollment_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Renew",
 			Handler:    _Enrollment_Renew_Handler,
+		},
+		{
+			MethodName: "Revoked",
+			Handler:    _Enrollment_Revoked_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -93,6 +93,22 @@ func (b *Book) Revoke(now mono.Time, id string) error {
 	return nil
 }
 
+// Revoked returns the keys of those who have come by a token that was revoked, and whose certificates have not ended (J7).
+func (b *Book) Revoked(now mono.Time) (keys []Hash) {
+	good := map[Hash]bool{} // by another token
+	for _, m := range b.Members {
+		if g := b.grant(m.Grant); g != nil && !g.Revoked {
+			good[m.Key] = true
+		}
+	}
+	for _, m := range b.Members {
+		if now < m.Until && !good[m.Key] {
+			keys = append(keys, m.Key)
+		}
+	}
+	return keys
+}
+
 // Expired says whether a token has ended.
 func (g Grant) Expired(now mono.Time) bool { return now >= g.Until }
 

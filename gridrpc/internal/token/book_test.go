@@ -133,6 +133,28 @@ func TestRenewal(t *testing.T) {
 	assert.ErrorIs(t, b.Revoke(now, id), ErrUnknown)
 }
 
+// TestRevoked (J7): who has come by a token is listed from its revocation until its certificate has ended, or another token has let it in,
+// under any name. Others are not.
+func TestRevoked(t *testing.T) {
+	b, id := issued(t, Terms{Server, 3, hour})
+	_, err := b.Issue(begin, secretOf(2), Terms{Server, 3, hour})
+	require.NoError(t, err)
+	for i, ask := range []Ask{askOf("a", 1), askOf("b", 2), askOf("c", 3), askOf("d", 4)} {
+		_, err := b.Redeem(begin, secretOf(1+byte(i/3)), ask, day)
+		require.NoError(t, err)
+	}
+	assert.Empty(t, b.Revoked(begin))
+	require.NoError(t, b.Revoke(begin, id))
+	assert.Equal(t, []Hash{keyOf(1), keyOf(2), keyOf(3)}, b.Revoked(begin))
+	for _, ask := range []Ask{askOf("b", 2), askOf("e", 3)} {
+		_, err := b.Redeem(begin, secretOf(2), ask, day)
+		require.NoError(t, err)
+		assert.NotContains(t, b.Revoked(begin), ask.Key)
+	}
+	assert.Equal(t, []Hash{keyOf(1)}, b.Revoked(begin.Add(day-moment)))
+	assert.Empty(t, b.Revoked(begin.Add(day)))
+}
+
 func TestRenewAt(t *testing.T) {
 	assert.Equal(t, begin.Add(12*hour), RenewAt(begin, begin.Add(day)))
 	assert.Equal(t, begin, RenewAt(begin, begin))

@@ -7,8 +7,9 @@
 //   - J2: the role of a certificate is that of its token: client or server. Nobody becomes an agent or a master so.
 //   - J3: a name belongs to a key until the latest certificate of that name has ended. Those of the platform's own
 //     processes are never given away.
-//   - J4: a certificate is renewed for the key that it was made for, before its end, unless its token was revoked: who
-//     came by that one is out when the certificate ends.
+//   - J4: a certificate is renewed for the key that it was made for, before its end, unless its token was revoked.
 //   - J5: certificates are renewed from half of their life on.
 //   - J6: a token is remembered for a day after its end, or as long as a certificate lives that came by it.
+//   - J7: who has come by a token that was revoked is listed, by its key, until its latest certificate has ended, or it has come by
+//     another token: nobody has anything to do with it.
 package token

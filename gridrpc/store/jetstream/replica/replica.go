@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -26,6 +27,10 @@ type Config struct {
 	Client *tls.Config       // for clients; nil: without TLS
 	Peer   *tls.Config       // for the other replicas; nil: without TLS
 	Say    func(text string) // something that a person may want to know
+
+	// Shunned lists keys of clients whose connections are to be closed, as the SHA-256 of their PKIX form, in hex: Client has to
+	// refuse new ones. nil: there are none.
+	Shunned func() []string
 }
 
 // messageMax is how many bytes a message may have. One that is read comes as text, a third longer.
@@ -37,6 +42,7 @@ const (
 	pingEach  = 2 * time.Second // of connections between replicas: one that is stopped keeps its own
 	pingsMax  = 2
 	readyIn   = 20 * time.Second
+	sweepEach = time.Second
 )
 
 // Serve runs a replica until ctx is done.
@@ -63,8 +69,36 @@ func Serve(ctx context.Context, c Config) error {
 		}
 		return fmt.Errorf("replica %s at %s: %w", c.Name, c.Addr, err)
 	}
-	<-ctx.Done()
-	return nil
+	if c.Shunned == nil {
+		<-ctx.Done()
+		return nil
+	}
+	for each := time.NewTicker(sweepEach); ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-each.C:
+			c.sweep(s)
+		}
+	}
+}
+
+// sweep closes the connections of clients that are shunned.
+func (c Config) sweep(s *server.Server) {
+	keys := c.Shunned()
+	if len(keys) == 0 {
+		return
+	}
+	list, err := s.Connz(&server.ConnzOptions{Username: true, Limit: s.NumClients() + 1024}) // with certificates, and who comes meanwhile
+	if err != nil {
+		c.Say(fmt.Sprintf("does not know its connections: %v", err))
+		return
+	}
+	for _, conn := range list.Conns {
+		if len(conn.TLSPeerCerts) > 0 && slices.Contains(keys, conn.TLSPeerCerts[0].SubjectPKISha256) {
+			_ = s.DisconnectClientByID(conn.Cid) // it may have left meanwhile
+		}
+	}
 }
 
 func (c Config) options() (*server.Options, error) {

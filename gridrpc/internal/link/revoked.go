@@ -1,0 +1,174 @@
+package link
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+
+	"google.golang.org/grpc/credentials"
+
+	"github.com/goulfm/goulfm/gridrpc/internal/token"
+)
+
+// ErrRevoked says that the other side has come by a token that was revoked.
+var ErrRevoked = errors.New("its token was revoked")
+
+// outcasts are those with whom a process has nothing to do any more, and its open connections, so that theirs can be closed.
+type outcasts struct {
+	mu    sync.Mutex
+	keys  map[token.Hash]bool // of public keys
+	addrs map[string]bool     // where one of them was found
+	open  map[*known]bool
+}
+
+// known is a connection whose other side has shown a certificate.
+type known struct {
+	net.Conn
+	all  *outcasts
+	cert *x509.Certificate
+	addr string // where it was dialled; "": the other side has dialled
+}
+
+func keyOf(cert *x509.Certificate) token.Hash { return token.HashOf(cert.RawSubjectPublicKeyInfo) }
+
+// Close ends the connection.
+func (k *known) Close() error {
+	k.all.mu.Lock()
+	delete(k.all.open, k)
+	k.all.mu.Unlock()
+	return k.Conn.Close()
+}
+
+// Revoke has this process speak to none of these keys any more: their open connections are closed. It returns whose that were.
+// Those of an earlier list that are not in this one may come again.
+func (id *Identity) Revoke(keys []token.Hash) (closed []string) {
+	o := &id.outcasts
+	o.mu.Lock()
+	o.keys = map[token.Hash]bool{}
+	for _, key := range keys {
+		o.keys[key] = true
+	}
+	var theirs []*known
+	for k := range o.open {
+		if o.keys[keyOf(k.cert)] {
+			theirs = append(theirs, k)
+			o.found(k.addr)
+		}
+	}
+	o.mu.Unlock()
+	named := map[string]bool{}
+	for _, k := range theirs {
+		go k.Close() // which may wait for a while until the other side has been told
+		if role, name, err := WhoIs(k.cert); err == nil && !named[name] {
+			named[name] = true
+			closed = append(closed, fmt.Sprintf("%s %s", role, name))
+		}
+	}
+	return closed
+}
+
+// Revoked returns the keys with which this process has nothing to do.
+func (id *Identity) Revoked() (keys []token.Hash) {
+	id.outcasts.mu.Lock()
+	defer id.outcasts.mu.Unlock()
+	for key := range id.outcasts.keys {
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// IsOutcast says whether who was last found at an address that was dialled is one of those.
+func (id *Identity) IsOutcast(addr string) bool {
+	id.outcasts.mu.Lock()
+	defer id.outcasts.mu.Unlock()
+	return id.outcasts.addrs[addr]
+}
+
+// found notes where one of them is. It holds the lock.
+func (o *outcasts) found(addr string) {
+	if addr == "" {
+		return
+	}
+	if o.addrs == nil {
+		o.addrs = map[string]bool{}
+	}
+	o.addrs[addr] = true
+}
+
+// refuses says whether the other side is one of them.
+func (o *outcasts) refuses(cert *x509.Certificate) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.keys[keyOf(cert)]
+}
+
+// keep returns a connection that is closed once its other side is one of them: it may be by now.
+func (o *outcasts) keep(conn net.Conn, cert *x509.Certificate, addr string) (net.Conn, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.keys[keyOf(cert)] {
+		o.found(addr)
+		return nil, ErrRevoked
+	}
+	delete(o.addrs, addr)
+	if o.open == nil {
+		o.open = map[*known]bool{}
+	}
+	k := &known{Conn: conn, all: o, cert: cert, addr: addr}
+	o.open[k] = true
+	return k, nil
+}
+
+// guarded is TLS whose connections are kept.
+type guarded struct {
+	credentials.TransportCredentials
+	id *Identity
+}
+
+// credentials returns how gRPC speaks with others.
+func (id *Identity) credentials(c *tls.Config) credentials.TransportCredentials {
+	return guarded{credentials.NewTLS(c), id}
+}
+
+// ClientHandshake is that of TLS.
+func (g guarded) ClientHandshake(ctx context.Context, authority string, raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	conn, info, err := g.TransportCredentials.ClientHandshake(ctx, authority, raw)
+	return g.shaken(conn, info, err, raw.RemoteAddr().String())
+}
+
+// ServerHandshake is that of TLS.
+func (g guarded) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	conn, info, err := g.TransportCredentials.ServerHandshake(raw)
+	return g.shaken(conn, info, err, "")
+}
+
+// Clone copies it.
+func (g guarded) Clone() credentials.TransportCredentials {
+	return guarded{g.TransportCredentials.Clone(), g.id}
+}
+
+// shaken keeps a connection after the handshake. One without a certificate is of somebody who is about to join.
+func (g guarded) shaken(conn net.Conn, info credentials.AuthInfo, err error, addr string) (net.Conn, credentials.AuthInfo, error) {
+	if err != nil {
+		if errors.Is(err, ErrRevoked) {
+			g.id.outcasts.mu.Lock()
+			g.id.outcasts.found(addr)
+			g.id.outcasts.mu.Unlock()
+		}
+		return nil, nil, err
+	}
+	is, ok := info.(credentials.TLSInfo)
+	if !ok || len(is.State.PeerCertificates) == 0 {
+		return conn, info, nil
+	}
+	kept, err := g.id.outcasts.keep(conn, is.State.PeerCertificates[0], addr)
+	if err != nil {
+		conn.Close()
+		return nil, nil, err
+	}
+	return kept, info, nil
+}
