@@ -67,7 +67,7 @@ func identify(ctx context.Context, m *Membership, dir string, role link.Role, na
 		}
 		return id, func(ctx context.Context, l *log.Logger) {
 			go enroll.ShunRevoked(ctx, dir, id, say(l))
-			id.KeepFresh(ctx, link.FromFile(dir, name), say(l))
+			id.KeepFresh(ctx, id.FromFile(dir, name), say(l))
 		}, dir, nil
 	}
 	if id, home, err = m.enter(ctx, role); err != nil {

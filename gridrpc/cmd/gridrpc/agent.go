@@ -28,6 +28,7 @@ func agentProcess(ctx context.Context, role string, args []string) error {
 	tier := f.Int("tier", 0, "how far it is from the root; 0: one further than its first parent")
 	detect := f.Duration("detect", 0, "how long silent processes around are waited for")
 	life := f.Duration("life", link.Life, "of the certificates that a master issues")
+	renewAfter := f.Duration("renew-after", 0, "how old they are when they are renewed; 0: half of their life")
 	port := f.Int("port", 0, "at which it listens if it can; 0: any")
 	several := f.Bool("council", false, "of a master: it is one of several, of which one is the root")
 	if err := parse(f, args); err != nil {
@@ -49,14 +50,14 @@ func agentProcess(ctx context.Context, role string, args []string) error {
 		Oracle:  func(ctx context.Context) (*pb.RootReply, error) { return folder.RootAndTerm(ctx, dir, id) },
 	}
 	say := func(text string) { fmt.Fprintf(os.Stderr, "%s: %s\n", *name, text) }
-	go id.KeepFresh(ctx, link.FromFile(dir, *name), say)
+	go id.KeepFresh(ctx, id.FromFile(dir, *name), say)
 	go enroll.ShunRevoked(ctx, dir, id, say)
 	if role == string(link.Master) {
 		authority, err := link.OpenAuthority(dir, platformName)
 		if err != nil {
 			return err
 		}
-		authority.Life = *life
+		authority.Life, authority.RenewAfter = *life, *renewAfter
 		c.Desk = &enroll.Desk{Dir: dir, Authority: authority, Now: time.Now, Say: say}
 	}
 	if *several {

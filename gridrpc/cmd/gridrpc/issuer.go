@@ -17,7 +17,7 @@ const platformName = "local"
 // Times of certificates.
 const (
 	lifeMin      = 4 * time.Second
-	ticks        = 48                   // looks at the clock in the life of a certificate
+	ticks        = 24                   // looks at the clock until a certificate is renewed
 	authorityFor = 365 * 24 * time.Hour // that the authority's certificate has to last still when a platform is started
 )
 
@@ -32,7 +32,7 @@ type issuer struct {
 
 // openIssuer returns the issuer of a platform. Its authority is that of before, if there was one: who has joined from other machines
 // knows it, and comes again.
-func openIssuer(dir string, life time.Duration) (*issuer, error) {
+func openIssuer(dir string, life, renewAfter time.Duration) (*issuer, error) {
 	authority, err := link.OpenAuthority(dir, platformName)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: delete authority.pem in %s: machines that have joined need new tokens then", err, dir)
@@ -42,7 +42,7 @@ func openIssuer(dir string, life time.Duration) (*issuer, error) {
 			return nil, err
 		}
 	}
-	authority.Life = life
+	authority.Life, authority.RenewAfter = life, renewAfter
 	return &issuer{dir: dir, authority: authority, all: map[string]link.Role{}}, authority.Save(dir)
 }
 
@@ -54,16 +54,16 @@ func (i *issuer) issue(role link.Role, name string) error {
 	return i.authority.Issue(i.dir, role, name)
 }
 
-// keepFresh writes new certificates for all whenever half of their life is over, until ctx is done.
+// keepFresh writes new certificates for all whenever they are to be renewed, until ctx is done.
 func (i *issuer) keepFresh(ctx context.Context, say func(format string, args ...any)) {
 	last := time.Now().Round(0) // by the wall clock: that of timers stands still while a machine sleeps
-	for each := time.NewTicker(i.authority.Life / ticks); ; {
+	for each := time.NewTicker(i.authority.RenewalAge() / ticks); ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-each.C:
 		}
-		if time.Since(last) < i.authority.Life/2 {
+		if time.Since(last) < i.authority.RenewalAge() {
 			continue
 		}
 		if err := i.issueAll(); err != nil {

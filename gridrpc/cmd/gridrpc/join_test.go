@@ -347,9 +347,11 @@ func (e elsewhere) joined(p *trial) string {
 	return dir
 }
 
-// TestCertificatesRenewed: a call outlives several lives of all certificates: nothing is cut, and who comes later is served.
+// TestCertificatesRenewed: a call outlives several certificates of all processes: nothing is cut, and who comes later is served. They are
+// renewed every few seconds, and last so long that none ends if all stand still meanwhile; that connections outlive
+// certificates that end is shown in virtual time (link.TestRenewal).
 func TestCertificatesRenewed(t *testing.T) {
-	p := startTrial(t, "--tree", "1x1", "--certificates", "8s", "--no-restart")
+	p := startTrial(t, "--tree", "1x1", "--certificates", "24h", "--renew-after", "2s", "--no-restart")
 	p.signal("s1", syscall.SIGKILL)
 	p.await("s1 died")
 	server := newElsewhere(t)

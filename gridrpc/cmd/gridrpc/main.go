@@ -17,7 +17,7 @@ import (
 const usage = `usage:
   gridrpc up [--tree AxBx...xS] [--detect D] [--store FOLDER | s3://BUCKET | jetstream]
              [--masters 1 | 3 | 5] [--hosts A,B,C | N] [--rsh COMMAND] [--no-restart] [--no-recovery]
-             [--listen HOST] [--certificates D]
+             [--listen HOST] [--certificates D] [--renew-after D]
              PROGRAM [ARGUMENT...] | --program 'SERVICE=PROGRAM ARGUMENT...' ... [--image-every D]
         starts a platform, which ends with this command: a master, or several of which one is the root, A agents, B agents below each of them, ..., and
         S servers below each agent of the last level, which run PROGRAM, a program or a
@@ -28,7 +28,7 @@ const usage = `usage:
         masters are started on these machines in turn, by ssh or COMMAND: they have to see the folder, and have
         this command and PROGRAM at the same place; or servers, and processes of
         the store, are taken to be on N machines; with --listen other machines reach this one at
-        HOST; certificates last D (24h), and are renewed at half of that; with --program servers run, for each call, a program that
+        HOST; certificates last D (24h), and are renewed at half of that, or when they are D old; with --program servers run, for each call, a program that
         knows nothing of all this, in a sandbox, from its input to its output (go doc ./sandbox)
   gridrpc call [--watch] [--timeout D] [--detect D] [--keep D] [--join TOKEN] [--name NAME] SERVICE [JSON | @FILE | -]
         calls a service, and prints the result as JSON; with --keep the call goes on if this

@@ -36,7 +36,7 @@ func storeProcess(ctx context.Context, args []string) error {
 	}
 	say := func(text string) { fmt.Fprintf(os.Stderr, "%s: %s\n", *name, text) }
 	ctx = gridrpc.Tethered(ctx)
-	go id.KeepFresh(ctx, link.FromFile(dir, *name), say)
+	go id.KeepFresh(ctx, id.FromFile(dir, *name), say)
 	go enroll.ShunRevoked(ctx, dir, id, say)
 	list, err := folder.Peers(dir, folder.Replicas)
 	if err != nil {

@@ -25,6 +25,7 @@ type platform struct {
 	detect     time.Duration
 	masterPort string        // where the master of the platform before has listened, for those who know it; "0": there was none
 	life       time.Duration // of certificates
+	renewAfter time.Duration // 0: half of that
 	masters    int
 	agents     int
 	servers    int
@@ -49,6 +50,7 @@ func up(ctx context.Context, args []string) error {
 	detect := f.Duration("detect", 5*time.Second, "how long silent agents and servers are waited for")
 	listen := f.String("listen", "", "name or address of this machine at which the processes here are reached; the loopback address if there is none")
 	life := f.Duration("certificates", link.Life, "how long certificates last; they are renewed at half of that")
+	renewAfter := f.Duration("renew-after", 0, "how old certificates are when they are renewed: half of what they last at most, which 0 is")
 	if err := parse(f, args); err != nil || (f.NArg() < 1) != (len(programs.list) > 0) {
 		return errUsage
 	}
@@ -63,6 +65,9 @@ func up(ctx context.Context, args []string) error {
 	if err == nil && *life < lifeMin {
 		err = fmt.Errorf("--certificates %v: want %v at least: they have to be renewed before they end", *life, lifeMin)
 	}
+	if err == nil && *renewAfter != 0 && (*renewAfter < lifeMin/2 || *renewAfter > *life/2) {
+		err = fmt.Errorf("--renew-after %v: want %v at least, and at most half of what certificates last, %v", *renewAfter, lifeMin/2, *life)
+	}
 	if err == nil && *listen != "" {
 		err = os.Setenv(folder.EnvListen, *listen)
 	}
@@ -76,7 +81,7 @@ func up(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	p := &platform{masters: *masters, hosts: machines, dir: dir, begun: time.Now(), restarts: !*noRestart, detect: *detect, life: *life, noRecovery: *noRecovery}
+	p := &platform{masters: *masters, hosts: machines, dir: dir, begun: time.Now(), restarts: !*noRestart, detect: *detect, life: *life, renewAfter: *renewAfter, noRecovery: *noRecovery}
 	err = errors.Join(p.prepare(), p.hosts.listen())
 	var server []string
 	switch {
@@ -231,7 +236,7 @@ func (p *platform) nameStore(ctx context.Context, name string) error {
 
 // start starts all processes, level by level: each finds its parent.
 func (p *platform) start(sites [][]int, program []string) error {
-	authority, err := openIssuer(p.dir, p.life)
+	authority, err := openIssuer(p.dir, p.life, p.renewAfter)
 	if err == nil {
 		err = authority.issue(link.Client, "client")
 	}
@@ -277,7 +282,7 @@ func (p *platform) startMasters(authority *issuer, self string) (parents []strin
 			err = authority.issue(link.Master, m.Name)
 		}
 		if err == nil {
-			err = p.children.startAt(p.hosts.remote(i), m.Name, nil, self, string(link.Master), "--name", m.Name, "--detect", p.detect.String(), "--life", p.life.String(), "--council")
+			err = p.children.startAt(p.hosts.remote(i), m.Name, nil, self, string(link.Master), "--name", m.Name, "--detect", p.detect.String(), "--life", p.life.String(), "--renew-after", p.renewAfter.String(), "--council")
 		}
 	}
 	for _, m := range list {
@@ -327,7 +332,7 @@ func (p *platform) startAgents(authority *issuer, self string, role link.Role, t
 			}
 			err := authority.issue(role, name)
 			if err == nil {
-				err = p.children.startAt(at, name, []string{folder.EnvParent + "=" + parent}, self, string(role), "--name", name, "--detect", p.detect.String(), "--life", p.life.String(), "--port", port, "--tier", strconv.Itoa(tier))
+				err = p.children.startAt(at, name, []string{folder.EnvParent + "=" + parent}, self, string(role), "--name", name, "--detect", p.detect.String(), "--life", p.life.String(), "--renew-after", p.renewAfter.String(), "--port", port, "--tier", strconv.Itoa(tier))
 			}
 			if err != nil {
 				return nil, err

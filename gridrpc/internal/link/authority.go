@@ -46,7 +46,8 @@ const skew = 5 * time.Minute
 
 // Authority issues the certificates of one platform.
 type Authority struct {
-	Life time.Duration // of what it issues
+	Life       time.Duration // of what it issues
+	RenewAfter time.Duration // how old what it issues is when it is renewed; 0: half of Life
 
 	platform string
 	cert     *x509.Certificate
@@ -89,6 +90,14 @@ func OpenAuthority(dir, platform string) (*Authority, error) {
 
 // Ends returns when the authority's own certificate ends.
 func (a *Authority) Ends() time.Time { return a.cert.NotAfter }
+
+// RenewalAge is how old what it issues is when it is renewed: half of its life at most.
+func (a *Authority) RenewalAge() time.Duration {
+	if a.RenewAfter == 0 {
+		return a.Life / 2
+	}
+	return min(a.RenewAfter, a.Life/2)
+}
 
 // Certificate returns that of the authority.
 func (a *Authority) Certificate() *x509.Certificate { return a.cert }
@@ -149,6 +158,8 @@ func (a *Authority) Sign(key crypto.PublicKey, role Role, name string, now time.
 	if err != nil {
 		return nil, err
 	}
+	// Who has it renews it when half of the time is over for which it is made (J5): one to be renewed earlier says that it was made earlier.
+	t.NotBefore = t.NotBefore.Add(2*a.RenewalAge() - a.Life)
 	t.KeyUsage = x509.KeyUsageDigitalSignature
 	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth}
 	t.DNSNames = []string{AnyName}

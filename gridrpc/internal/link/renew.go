@@ -16,8 +16,10 @@ var ErrNotYet = errors.New("no newer certificate is there yet")
 
 // Times of renewals.
 const (
-	tries    = 48               // in a life, while there is no new certificate
+	tries    = 48               // in a life at least, while there is no new certificate
+	tryEach  = 20 * time.Second // at most
 	lookEach = 10 * time.Minute // at the clock: timers stand still while a machine sleeps
+	fileEach = time.Second      // into a file, for a certificate that is due
 )
 
 // KeepFresh gets a new certificate whenever half of the life of this one is over, until ctx is done. fetch returns one, or
@@ -38,13 +40,24 @@ func (id *Identity) KeepFresh(ctx context.Context, fetch func(ctx context.Contex
 			failing = true
 			say(fmt.Sprintf("its certificate, which ends at %s, is not renewed yet: %v", id.Ends().Format(time.DateTime), err))
 		}
-		at = time.Now().Add(id.life() / tries)
+		at = time.Now().Add(min(id.life()/tries, tryEach))
 	}
 }
 
-// FromFile returns what fetches the certificate that "gridrpc up" has put into folder dir for this process.
-func FromFile(dir, name string) func(context.Context) (tls.Certificate, error) {
-	return func(context.Context) (tls.Certificate, error) { return LoadPair(dir, name) }
+// FromFile returns what fetches the certificate that "gridrpc up" puts into folder dir for this process: it waits until a newer one
+// is there.
+func (id *Identity) FromFile(dir, name string) func(context.Context) (tls.Certificate, error) {
+	return func(ctx context.Context) (tls.Certificate, error) {
+		for {
+			cert, err := LoadPair(dir, name)
+			if err != nil || cert.Leaf.NotAfter.After(id.Ends()) {
+				return cert, err
+			}
+			if !sleepUntil(ctx, time.Now().Add(fileEach)) {
+				return cert, ctx.Err()
+			}
+		}
+	}
 }
 
 // life is for how long the certificate was made.

@@ -110,16 +110,46 @@ func TestFromFile(t *testing.T) {
 		id, err := Load(dir, "a1")
 		require.NoError(t, err)
 		first := id.Ends()
-		go id.KeepFresh(ctx, FromFile(dir, "a1"), func(string) {})
+		go id.KeepFresh(ctx, id.FromFile(dir, "a1"), func(string) {})
 		time.Sleep(40 * time.Minute)
 		assert.Equal(t, first, id.Ends(), "nobody has made a new one")
 		require.NoError(t, authority.Issue(dir, Agent, "a1"))
-		time.Sleep(time.Hour / tries)
+		time.Sleep(fileEach)
 		synctest.Wait()
 		assert.Equal(t, first.Add(40*time.Minute), id.Ends())
 		role, name, err := id.Who()
 		require.NoError(t, err)
 		assert.Equal(t, "agent a1", string(role)+" "+name)
+	})
+}
+
+// TestRenewAfter, in virtual time: what is to be renewed earlier than at half of its life is, each time, and lasts as long as ever.
+func TestRenewAfter(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		authority, err := NewAuthority("p")
+		require.NoError(t, err)
+		authority.RenewAfter = time.Minute
+		require.NoError(t, authority.Save(dir))
+		require.NoError(t, authority.Issue(dir, Worker, "s1"))
+		id, err := Load(dir, "s1")
+		require.NoError(t, err)
+		assert.Equal(t, time.Now().Add(Life).Unix(), id.Ends().Unix())
+		begun := time.Now()
+		var renewed []time.Duration
+		go id.KeepFresh(ctx, func(context.Context) (tls.Certificate, error) {
+			renewed = append(renewed, time.Since(begun).Round(time.Second))
+			require.NoError(t, authority.Issue(dir, Worker, "s1"))
+			return LoadPair(dir, "s1")
+		}, func(string) {})
+		time.Sleep(3*time.Minute + 30*time.Second)
+		synctest.Wait()
+		assert.Equal(t, []time.Duration{time.Minute, 2 * time.Minute, 3 * time.Minute}, renewed)
+		assert.Equal(t, begun.Add(Life+3*time.Minute).Unix(), id.Ends().Unix())
+		authority.RenewAfter = Life
+		assert.Equal(t, Life/2, authority.RenewalAge(), "not after half of it")
 	})
 }
 
