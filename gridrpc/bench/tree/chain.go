@@ -22,10 +22,11 @@ type chain struct {
 	*world.World
 	agents []*world.Process
 	first  mono.Time // when a death was first detected; 0: not yet
+	sought map[[2]*world.Process]bool
 }
 
 func newChain(s setting, random *rand.Rand) *chain {
-	w := &chain{setting: s, World: world.New(random)}
+	w := &chain{setting: s, World: world.New(random), sought: map[[2]*world.Process]bool{}}
 	for i := range s.agents {
 		name := fmt.Sprint(i)
 		cfg := tree.Config{Me: tree.Ref{ID: tree.ID{Name: name, Incarnation: 1}, Tier: i, Addr: name}, Root: i == 0, Known: s.known, Observed: s.observed}
@@ -38,6 +39,9 @@ func newChain(s setting, random *rand.Rand) *chain {
 	}
 	w.Silent = s.silence
 	w.Asked = 0
+	if s.silence {
+		w.Stepped = w.watchTheDead
+	}
 	return w
 }
 
@@ -82,12 +86,27 @@ func (w *chain) detect(a, dead *world.Process) {
 	case w.silence || !linked:
 		return
 	}
+	w.declareAfter(after, a, dead)
+}
+
+// declareAfter has a process hold another one for dead, a while later.
+func (w *chain) declareAfter(after mono.Duration, p, dead *world.Process) {
+	w.sought[[2]*world.Process{p, dead}] = true
 	w.After(after, func() {
 		if w.first == 0 {
 			w.first = w.Now
 		}
-		w.Step(a, tree.Declared{At: w.Now, Who: dead.Rule.Me().ID})
+		w.Step(p, tree.Declared{At: w.Now, Who: dead.Rule.Me().ID})
 	})
+}
+
+// watchTheDead has a process that begins to observe one that is silent already find that out.
+func (w *chain) watchTheDead(p *world.Process) {
+	for _, r := range p.Watches {
+		if o := w.Named(r.Name); o.Dead && !w.sought[[2]*world.Process{p, o}] {
+			w.declareAfter(detect, p, o)
+		}
+	}
 }
 
 // whole says whether each survivor is attached to one, and knows its ancestors.

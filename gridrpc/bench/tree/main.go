@@ -1,13 +1,17 @@
 // Command tree plays Figure 5 of Bouteiller and Desprez (Fault tolerance management for a
-// hierarchical GridRPC middleware, 2008) with the rule of internal/tree, in virtual time: a
-// chain of agents of which some die at one moment, and how long it takes from the first
-// detection until each survivor has a parent and knows its ancestors.
+// hierarchical GridRPC middleware, 2008) with the rule of internal/tree: a chain of agents of which some
+// die at one moment, and how long it takes from the first detection until each survivor has a parent and
+// knows its ancestors.
 //
 //	go run ./bench/tree > figure5.csv
+//	go run ./bench/tree -processes -failures 1,4,8,16,20 -runs 3
 //
-// Two kinds of evidence: "refusal", where the machines of the dead are there and refuse
-// connections, as after kill -9; and "silence", where machines are gone, and heartbeats are all
-// there is. A message takes 0.1 to 0.3 ms.
+// The first is in virtual time: a message takes 0.1 to 0.3 ms. Two kinds of evidence: "refusal", where the machines of the dead
+// are there and refuse connections, as after kill -9; and "silence", where machines are gone, and heartbeats are all
+// there is. With -tags published the search is that of the paper's rule, for which silence is all in either case.
+//
+// The second is on processes of "gridrpc up" on this machine: for "refusal" they are killed; for "silence" they are stopped, all
+// connections stay open, and nobody answers; "published" is silence with agents that search by the paper's rule.
 package main
 
 import (
@@ -16,7 +20,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
+	"strings"
 )
+
+// patterns say which agents die: those above the lowest one, or any.
+var patterns = []string{"worst", "random"}
 
 func main() {
 	agents := flag.Int("chain", 32, "agents in the chain, the root included")
@@ -24,19 +33,51 @@ func main() {
 	observed := flag.Int("observed", 4, "of these, how many are observed")
 	runs := flag.Int("runs", 50, "runs of each number of failures")
 	most := flag.Int("most", 20, "failures at most")
+	which := flag.String("failures", "", "numbers of failures, by commas; all up to -most if there are none")
+	processes := flag.Bool("processes", false, "with real processes, on this machine; -f and -observed are as agents have them")
 	flag.Parse()
-	if *agents < 3 || *known < 1 || *observed < 1 || *runs < 1 || *most < 1 || *most > *agents-2 || flag.NArg() > 0 {
+	failures, err := numbers(*which, *most)
+	if *agents < 3 || *known < 1 || *observed < 1 || *runs < 1 || err != nil || slices.Min(failures) < 1 || slices.Max(failures) > *agents-2 || flag.NArg() > 0 {
 		fmt.Fprintln(os.Stderr, "tree: want a chain of 3 or more, and fewer failures than agents between its ends")
 		os.Exit(2)
 	}
+	if *processes && (*known != 16 || *observed != 4) {
+		fmt.Fprintln(os.Stderr, "tree: agents know 16 ancestors, and observe 4")
+		os.Exit(2)
+	}
 	fmt.Println("pattern,evidence,failures,mean_ms,least_ms,longest_ms,asked_for_root")
-	for _, pattern := range []string{"worst", "random"} {
+	if *processes {
+		if err := onProcesses(setting{agents: *agents, known: *known, observed: *observed}, failures, *runs); err != nil {
+			fmt.Fprintln(os.Stderr, "tree:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	for _, pattern := range patterns {
 		for _, evidence := range []string{"refusal", "silence"} {
-			for failures := 1; failures <= *most; failures++ {
-				figure(setting{*agents, *known, *observed, evidence == "silence"}, pattern, evidence, failures, *runs)
+			for _, n := range failures {
+				figure(setting{*agents, *known, *observed, evidence == "silence"}, pattern, evidence, n, *runs)
 			}
 		}
 	}
+}
+
+// numbers reads which numbers of failures are wanted.
+func numbers(text string, most int) (list []int, err error) {
+	if text == "" {
+		for n := range max(1, most) {
+			list = append(list, n+1)
+		}
+		return list, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, n)
+	}
+	return list, nil
 }
 
 // setting is what all runs of a curve have in common.
@@ -45,27 +86,37 @@ type setting struct {
 	silence                 bool
 }
 
-// figure prints one point.
+// victims draws who dies: neither the root nor the lowest.
+func victims(random *rand.Rand, agents int, pattern string, failures int) []int {
+	list := random.Perm(agents - 2)[:failures]
+	for i := range list {
+		list[i]++
+		if pattern == "worst" { // the ancestors of the lowest one
+			list[i] = agents - 2 - i
+		}
+	}
+	return list
+}
+
+// figure prints one point, of virtual time.
 func figure(s setting, pattern, evidence string, failures, runs int) {
 	var took []float64
 	asked := 0
 	for run := range runs {
 		random := rand.New(rand.NewPCG(uint64(run), uint64(failures)))
 		w := newChain(s, random)
-		victims := random.Perm(s.agents - 2)[:failures] // neither the root nor the lowest
-		for i := range victims {
-			victims[i]++
-			if pattern == "worst" { // the ancestors of the lowest one
-				victims[i] = s.agents - 2 - i
-			}
-		}
-		ms, n := w.fail(victims)
+		ms, n := w.fail(victims(random, s.agents, pattern, failures))
 		took = append(took, ms)
 		asked += n
 	}
-	sum := 0.0
+	point(pattern, evidence, failures, took, asked)
+}
+
+// point prints what several runs took.
+func point(pattern, evidence string, failures int, took []float64, asked int) {
+	sum, runs := 0.0, float64(len(took))
 	for _, ms := range took {
 		sum += ms
 	}
-	fmt.Printf("%s,%s,%d,%.2f,%.2f,%.2f,%.2f\n", pattern, evidence, failures, sum/float64(runs), slices.Min(took), slices.Max(took), float64(asked)/float64(runs))
+	fmt.Printf("%s,%s,%d,%.2f,%.2f,%.2f,%.2f\n", pattern, evidence, failures, sum/runs, slices.Min(took), slices.Max(took), float64(asked)/runs)
 }

@@ -46,6 +46,7 @@ func agentProcess(ctx context.Context, role string, args []string) error {
 	c := agent.Config{
 		Identity: id, Name: *name, Detect: *detect, Tier: *tier,
 		Root: role == "master", Stay: os.Getenv(folder.EnvStay) != "", Parent: os.Getenv(folder.EnvParent),
+		Trace:   os.Getenv(folder.EnvTrace) != "",
 		Address: func(name string) string { return folder.Address(dir, name) },
 		Oracle:  func(ctx context.Context) (*pb.RootReply, error) { return folder.RootAndTerm(ctx, dir, id) },
 	}

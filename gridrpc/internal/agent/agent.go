@@ -36,6 +36,7 @@ type Config struct {
 	Address  func(name string) string                         // of an agent
 	Oracle   func(ctx context.Context) (*pb.RootReply, error) // who is the root, as masters say
 	Stay     bool                                             // once it has lost its parent it looks for no other
+	Trace    bool                                             // tells what it finds out of those around
 	Detect   time.Duration                                    // until a silent process around is given up; 0 is 5 s
 }
 
@@ -137,7 +138,7 @@ func (c Config) begin(ctx context.Context, term uint64) (*Agent, error) {
 	}
 	a.branch = branch.New(ctx, branch.Config{
 		Me: me, Identity: c.Identity, Pulse: a.pulse, Root: c.Root, Term: a.term, Parent: c.Parent,
-		Address: c.Address, Detect: q, Owner: a, Stay: c.Stay,
+		Address: c.Address, Detect: q, Owner: a, Stay: c.Stay, Trace: c.Trace,
 		Oracle: func(ctx context.Context) (*pb.Ref, error) {
 			reply, err := c.Oracle(ctx)
 			return reply.GetRoot(), err

@@ -30,6 +30,7 @@ type Config struct {
 	Detect   adaptive.QoS                               // of the processes around
 	Stay     bool                                       // who loses its parent looks for no other: to see what that comes to
 	Owner    Owner
+	Trace    bool // tells the owner what the rule is told of others, and whom it knows above, with the time
 }
 
 // Owner is told what comes by the links. Its methods must not block.
@@ -122,6 +123,9 @@ func (b *Branch) step(ev tree.Event) {
 	}
 	_, _, had := b.rule.Parent()
 	actions := b.rule.Step(ev)
+	if b.cfg.Trace {
+		b.trace(ev, actions)
+	}
 	if _, _, has := b.rule.Parent(); had && !has {
 		b.lost = time.Now()
 		if b.stays = b.cfg.Stay; b.stays {

@@ -27,6 +27,7 @@ const (
 	EnvDetect  = "GRIDRPC_DETECT"   // how long silent agents and servers are waited for
 	EnvStay    = "GRIDRPC_STAY"     // set: who loses its parent looks for no other
 	EnvHost    = "GRIDRPC_HOST"     // name of the machine that this process is taken to be on
+	EnvTrace   = "GRIDRPC_TRACE"    // set: agents tell what they find out of each other, and when
 	EnvListen  = "GRIDRPC_LISTEN"   // name or address at which this process listens; the loopback address if there is none
 )
 

@@ -12,6 +12,10 @@ func (t *Tree) search(now mono.Time) {
 	t.homing = false
 	t.phase, t.since, t.sent = Probing, now, 0
 	t.answered, t.tried, t.redirects = t.answered[:0], t.tried[:0], nil
+	if Published {
+		t.next(now)
+		return
+	}
 	for _, a := range t.ancestors {
 		if !slices.Contains(t.dead, a.ID) {
 			t.act(Probe{To: a})
@@ -122,6 +126,10 @@ func (t *Tree) fail(now mono.Time) {
 	if t.homing {
 		t.homing = false
 		t.due = now.Add(homeEach)
+		return
+	}
+	if Published && len(t.ancestors) > 0 {
+		t.again(now)
 		return
 	}
 	t.tried = append(t.tried, t.candidate.ID)

@@ -222,6 +222,8 @@ func (t *Tree) declared(ev Declared) {
 	case t.linked() && t.parent.ID == ev.Who:
 		t.act(Leave{Peer: ev.Who, Generation: t.generation, Up: true}) // T9
 		t.search(ev.At)
+	case t.phase == Joining && t.candidate.ID == ev.Who && Published:
+		t.next(ev.At)
 	case t.phase == Joining && t.candidate.ID == ev.Who:
 		t.fail(ev.At)
 	case t.phase == Probing:
@@ -302,6 +304,8 @@ func (t *Tree) tick(now mono.Time) {
 	}
 	t.due = 0
 	switch {
+	case t.phase == Joining && Published:
+		t.next(now)
 	case t.joiningNow(): // it has taken too long
 		t.act(Leave{Peer: t.candidate.ID, Generation: t.drawn, Up: true})
 		t.fail(now)
