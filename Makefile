@@ -75,6 +75,7 @@ race: ## the library's tests under the race detector (needs a C compiler); RACE=
 
 lint: ## golangci-lint, pinned, built on the spot (a minute, once); GOLANGCI=golangci-lint for an installed one
 	$(GOLANGCI) run ./...
+	cd gridrpc && $(GOLANGCI) run --config ../.golangci.yml ./...
 
 runsc: ## gVisor's sandbox, for gridrpc/sandbox, into bin (some minutes, once)
 	cd gridrpc/tools && go build -ldflags=-s -o ../../bin/runsc gvisor.dev/gvisor/runsc

@@ -134,7 +134,7 @@ func (c *Client) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, conn := range c.conns {
-		conn.Close()
+		link.HangUp(conn)
 	}
 	clear(c.conns)
 }
@@ -259,7 +259,7 @@ func (c *Client) drop(addr string) {
 	for to, conn := range c.conns {
 		if to.addr == addr {
 			delete(c.conns, to)
-			conn.Close()
+			link.HangUp(conn)
 		}
 	}
 }

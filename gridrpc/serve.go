@@ -252,7 +252,7 @@ func converse(stream callStream, a *attempt) error {
 		select {
 		case <-more:
 		case err := <-heard:
-			if err == io.EOF { // the client has all, or wants no more
+			if errors.Is(err, io.EOF) { // the client has all, or wants no more
 				a.wasHeard()
 				return nil
 			}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/link"
 )
 
 // socket is where programs that a body starts ask for checkpoints.
@@ -53,7 +54,7 @@ func (c *Call) Environ() ([]string, error) {
 }
 
 func (s *socket) close() {
-	s.listener.Close()
+	link.HangUp(s.listener)
 	os.RemoveAll(s.dir)
 }
 

@@ -1,6 +1,7 @@
 package gridrpc
 
 import (
+	"errors"
 	"io"
 	"time"
 
@@ -162,7 +163,7 @@ func (l *line) goodbye(stream callerStream) error {
 	if err == nil {
 		_, err = stream.Recv()
 	}
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return nil
 	}
 	return err

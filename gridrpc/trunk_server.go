@@ -1,6 +1,7 @@
 package gridrpc
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -81,7 +82,7 @@ func (s *Server) serveTrunk(stream grpc.BidiStreamingServer[pb.CallFrames, pb.Ca
 func (t *serverTrunk) read() error {
 	for {
 		m, err := t.stream.Recv()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

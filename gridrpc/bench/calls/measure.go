@@ -70,7 +70,7 @@ func (s *scene) end() {
 func (s *scene) dial(addr string) (*grpc.ClientConn, error) {
 	conn, err := s.id.Dial(addr)
 	if err == nil {
-		s.close = append(s.close, func() { conn.Close() })
+		s.close = append(s.close, func() { link.HangUp(conn) })
 	}
 	return conn, err
 }

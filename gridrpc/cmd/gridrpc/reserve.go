@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/link"
 )
 
 // reserve finds addresses at which nobody listens, on the machines of n peers of a group, which have to know each other's before any
@@ -107,7 +108,7 @@ func freeAddresses(ports []string) ([]string, error) {
 	var open []net.Listener // until all have been found: none is found twice
 	defer func() {
 		for _, l := range open {
-			l.Close()
+			link.HangUp(l)
 		}
 	}()
 	listen := func(i int, port string) error {

@@ -40,7 +40,7 @@ func (p *trial) join(role, name string) (dir string) {
 }
 
 // holdAt has calls begin that never end in their first attempts, until one is at a server; it returns how that one ends.
-func holdAt(t *testing.T, ctx context.Context, c *gridrpc.Client, server string, told func(gridrpc.Event)) func() (*where, error) {
+func holdAt(ctx context.Context, t *testing.T, c *gridrpc.Client, server string, told func(gridrpc.Event)) func() (*where, error) {
 	hold := gridrpc.Service[float64, where](c, "hold")
 	for range 8 {
 		at := make(chan string, 1)
@@ -71,7 +71,7 @@ func TestRevokedServer(t *testing.T) {
 	c := p.dial()
 	awaitOffers(t, c, "hold", 2)
 	why := make(chan string, 8)
-	end := holdAt(t, ctx, c, "far", func(e gridrpc.Event) {
+	end := holdAt(ctx, t, c, "far", func(e gridrpc.Event) {
 		if e.What == gridrpc.Lost && e.Server == "far" {
 			why <- e.Text
 		}
@@ -102,8 +102,8 @@ func TestRevokedClient(t *testing.T) {
 	require.NoError(t, err)
 	defer c.Close()
 	awaitOffers(t, c, "hold", 2)
-	holdAt(t, ctx, c, "far", func(gridrpc.Event) {})
-	holdAt(t, ctx, c, "s1", func(gridrpc.Event) {})
+	holdAt(ctx, t, c, "far", func(gridrpc.Event) {})
+	holdAt(ctx, t, c, "s1", func(gridrpc.Event) {})
 	stored := p.toStore(dir)
 
 	begun := time.Now()

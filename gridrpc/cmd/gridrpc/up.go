@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -180,13 +181,12 @@ func (p *platform) prepare() error {
 		return err
 	}
 	p.masterPort = portOf(folder.Address(p.dir, "ma"))
-	os.Remove(folder.MastersFile(p.dir))
 	old, _ := filepath.Glob(folder.AddressFile(p.dir, "*"))
 	votes, _ := filepath.Glob(filepath.Join(p.dir, "*.raft"))
-	for _, path := range append(old, votes...) {
-		os.Remove(path)
+	for _, path := range slices.Concat(old, votes, []string{folder.MastersFile(p.dir)}) {
+		err = errors.Join(err, os.RemoveAll(path))
 	}
-	return nil
+	return err
 }
 
 // portOf returns the port of an address, or "0".

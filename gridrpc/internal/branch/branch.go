@@ -190,7 +190,7 @@ func (b *Branch) whoIs(ctx context.Context, addr string) (tree.Ref, error) {
 	if err != nil {
 		return tree.Ref{}, err
 	}
-	defer conn.Close()
+	defer link.HangUp(conn)
 	reply, err := pb.NewNodeClient(conn).Probe(ctx, &pb.ProbeRequest{})
 	if err != nil {
 		return tree.Ref{}, err

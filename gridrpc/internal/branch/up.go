@@ -66,7 +66,7 @@ func (b *Branch) attach(u *up, to tree.Ref, me tree.Ref) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer link.HangUp(conn)
 	stream, err := pb.NewAgentClient(conn).Link(u.ctx)
 	if err != nil {
 		return err

@@ -75,7 +75,7 @@ func redeemAt(ctx context.Context, addr string, ca token.Hash, m *pb.RedeemReque
 	if err != nil {
 		return nil, nil, err
 	}
-	defer conn.Close()
+	defer link.HangUp(conn)
 	reply, err := pb.NewEnrollmentClient(conn).Redeem(ctx, m)
 	return authority, reply, err
 }
@@ -148,7 +148,7 @@ func renewAt(ctx context.Context, id *link.Identity, addr string, csr []byte) (*
 	if err != nil {
 		return nil, err
 	}
-	defer conn.Close()
+	defer link.HangUp(conn)
 	return pb.NewEnrollmentClient(conn).Renew(ctx, &pb.RenewRequest{Csr: csr})
 }
 

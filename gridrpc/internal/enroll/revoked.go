@@ -62,7 +62,7 @@ func ShunRevokedFar(ctx context.Context, dir string, id *link.Identity, say func
 	var conn *grpc.ClientConn // to the master that has answered last
 	defer func() {
 		if conn != nil {
-			conn.Close()
+			link.HangUp(conn)
 		}
 	}()
 	shun(ctx, askEach, id, say, func(ctx context.Context) ([]token.Hash, error) {
@@ -70,7 +70,7 @@ func ShunRevokedFar(ctx context.Context, dir string, id *link.Identity, say func
 			if keys, err := askRevoked(ctx, conn); err == nil {
 				return keys, nil
 			}
-			conn.Close()
+			link.HangUp(conn)
 			conn = nil
 		}
 		masters, err := folder.Masters(dir)
@@ -84,7 +84,7 @@ func ShunRevokedFar(ctx context.Context, dir string, id *link.Identity, say func
 				conn = next
 				return keys, nil
 			}
-			next.Close()
+			link.HangUp(next)
 		}
 		return nil, err
 	})

@@ -62,7 +62,7 @@ func askMaster(ctx context.Context, addr string, id *link.Identity, firsts, late
 		firsts <- answer{nil, fmt.Errorf("%s: %w", addr, err)}
 		return
 	}
-	defer conn.Close()
+	defer link.HangUp(conn)
 	for to := firsts; ctx.Err() == nil; to = later {
 		reply, err := pb.NewAgentClient(conn).Root(ctx, &pb.RootRequest{})
 		switch {

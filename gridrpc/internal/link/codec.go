@@ -50,7 +50,7 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 		return c.CodecV2.Unmarshal(data, v)
 	}
 	r := data.Reader()
-	defer r.Close()
+	defer HangUp(r)
 	if n, ok := bodyOf(r); ok {
 		return to.take(r, n)
 	}

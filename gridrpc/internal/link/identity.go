@@ -7,6 +7,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -145,6 +146,9 @@ func (id *Identity) Dial(addr string, roles ...Role) (*grpc.ClientConn, error) {
 			MinConnectTimeout: 2 * time.Second,
 		}))
 }
+
+// HangUp ends a connection or a listener. That it has ended already, or was broken, is nothing that anybody could mend.
+func HangUp(c io.Closer) { _ = c.Close() }
 
 // Caller returns the role and name of who made a call.
 func Caller(ctx context.Context) (Role, string, error) {

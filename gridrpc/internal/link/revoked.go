@@ -62,7 +62,7 @@ func (id *Identity) Revoke(keys []token.Hash) (closed []string) {
 	o.mu.Unlock()
 	named := map[string]bool{}
 	for _, k := range theirs {
-		go k.Close() // which may wait for a while until the other side has been told
+		go HangUp(k) // which may wait for a while until the other side has been told
 		if role, name, err := WhoIs(k.cert); err == nil && !named[name] {
 			named[name] = true
 			closed = append(closed, fmt.Sprintf("%s %s", role, name))

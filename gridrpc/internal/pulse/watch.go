@@ -2,6 +2,7 @@ package pulse
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"time"
 
@@ -83,7 +84,7 @@ func (w *Watch) look() {
 	if err != nil {
 		return
 	}
-	defer conn.Close()
+	defer link.HangUp(conn)
 	reply, err := pb.NewNodeClient(conn).Probe(ctx, &pb.ProbeRequest{})
 	switch {
 	case err != nil && w.refuses(), err == nil && !w.isIt(reply.Me):
@@ -110,7 +111,7 @@ func (w *Watch) stayConnected() {
 		switch {
 		case w.ctx.Err() != nil:
 			return
-		case err == errStranger, w.refuses():
+		case errors.Is(err, errStranger), w.refuses():
 			w.observation.Refused()
 			return
 		case connected:
@@ -130,7 +131,7 @@ func (w *Watch) connect() (connected bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer conn.Close()
+	defer link.HangUp(conn)
 	ctx, cancel := context.WithCancel(w.ctx)
 	defer cancel()
 	stream, err := pb.NewNodeClient(conn).Beats(ctx)
