@@ -123,7 +123,11 @@ func (l *late) receive(a arrival) {
 		f.host.Note("node", "%s does not come: %v", who, err)
 		return
 	}
-	f.OnStarter(func() { l.take(n) })
+	came := false
+	f.OnStarter(func() { came = l.take(n) })
+	if came && l.m.cfg.Came != nil {
+		l.m.cfg.Came()
+	}
 }
 
 // prepare has a node ready, of which nobody else has heard.
@@ -144,30 +148,31 @@ func (l *late) prepare(n *node, a arrival) error {
 	return a.conn.SetDeadline(time.Time{})
 }
 
-// take has a node take part. Its seats are barred until all others know it.
-func (l *late) take(n *node) {
+// take has a node take part. Its seats are barred until all others know it. It returns whether they are free then.
+func (l *late) take(n *node) bool {
 	f := l.m.f
 	n.isNew.Store(true)
 	if err := f.vigil.Admit(n.index+1, vigil.Peer(n.member)); err != nil {
 		n.conn.Close()
 		f.host.Note("node", "%s does not come: %v", n, err)
-		return // its row is lost: the launcher's rules miss it now
+		return false // its row is lost: the launcher's rules miss it now
 	}
 	if !l.tell(n) {
 		n.conn.Close()
-		return
+		return false
 	}
 	go n.listen()
 	if err := n.awaitBegun(); err != nil {
 		f.host.Note("node", "%s does not come: %v", n, err)
-		return
+		return false
 	}
 	if err := l.introduce(n); err != nil {
 		f.host.Note("node", "%s is there, and gets no processes: %v", n, err)
-		return
+		return false
 	}
 	n.isNew.Store(false)
 	f.host.Note("came", "%s has come: %d processes can be started there", n, len(n.seats))
+	return true
 }
 
 // tell has a node know what all others know; false: the job is over.

@@ -41,6 +41,8 @@ type Config struct {
 	Cuts bool
 	// OutputDir is where what processes print goes on their nodes; empty: to the launcher.
 	OutputDir string
+	// Came is told that a node has come late: its seats are free. It is called where nothing waits for processes to be started.
+	Came func()
 	// Deserted is told that the job goes on without this launcher, which was declared dead. It is
 	// for Beats.Survive.
 	Deserted func(why string)

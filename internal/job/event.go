@@ -102,6 +102,9 @@ type Unwanted struct{ First, N, Root, By int }
 // SpareRoom answers a Refill; Vacant and Barred are those of Wanted.
 type SpareRoom struct{ Vacant, Barred []int }
 
+// Roomier says that there are seats that could not be had before: a node has come.
+type Roomier struct{}
+
 // Stopped says that the job is to end at once, with an exit code and for a reason.
 type Stopped struct {
 	Code int
@@ -130,6 +133,7 @@ func (Wanted) event()      {}
 func (Kept) event()        {}
 func (Unwanted) event()    {}
 func (SpareRoom) event()   {}
+func (Roomier) event()     {}
 func (Stopped) event()     {}
 func (Interrupted) event() {}
 

@@ -78,6 +78,8 @@ func (r *Rules) Step(ev Event) []Action {
 		r.dropUnwanted(ev)
 	case SpareRoom:
 		r.addSpare(ev)
+	case Roomier:
+		r.refill(false)
 	case Stopped:
 		r.stop(ev.Code, ev.Why)
 	case Interrupted:

@@ -102,7 +102,10 @@ func event(t *testing.T, words []string) Event {
 	case "nolife":
 		return NoLife{n(1), int64(n(2))}
 	case "room": // for a spare; seats as below
-		return SpareRoom{Vacant: event(t, append([]string{"wants", "0", "1"}, words[1:]...)).(Wanted).Vacant}
+		ev := event(t, append([]string{"wants", "0", "1"}, words[1:]...)).(Wanted)
+		return SpareRoom{Vacant: ev.Vacant, Barred: ev.Barred}
+	case "roomier":
+		return Roomier{}
 	case "replaces":
 		ev := event(t, append([]string{"wants"}, words[1:]...)).(Wanted)
 		ev.Replace = true

@@ -134,6 +134,11 @@ func lateNodes() []Edit {
 			Tests:   []Test{{Run: "TestLateNode"}},
 		},
 		{
+			Name: "late-spares", Rule: "spares for which there was no room are started when there is",
+			Changes: []Change{{File: "internal/job/job.go", Old: "\tcase Roomier:\n\t\tr.refill(false)", New: "\tcase Roomier:"}},
+			Tests:   []Test{{Run: "TestScripts/spares"}},
+		},
+		{
 			Name: "late-twice", Rule: "a daemon that comes again after its place led to nothing waits beside the world",
 			Changes: []Change{{File: "internal/adopt/beside_linux.go", Old: "case has && in.Beside:", New: "case false:"}},
 			Tests:   []Test{{Package: "internal/adopt", Run: "TestInvitations"}},
