@@ -43,7 +43,7 @@ func TestRecoveryOverProcesses(t *testing.T) {
 		"--kill 0@step=40 --kill 1@step=40 --kill 2@step=40 --kill 3@step=40 --kill 5@step=40",
 		"--kill 1@commit.keep=3 --kill 4@commit.keep=3 --agree era",
 		"--host 3 --ppn 2 --kill 1@step=40 --kill 4@step=40",
-		"--host 3 --ppn 2 --kill 1@step=40 --kill 4@step=40",
+		"--host 3 --ppn 2 --kill node1@step=20 --kill node0@step=40", // on which more than half of the ranks are by then
 		"--host 2 --ppn 3 --kill 0@step=20 --kill 3@step=40 --kill 5@repair.replace=1",
 		"--spares 2 --kill 3@step=40",
 		"--spares 1 --kill 3@step=20 --kill 1@step=40 --kill 0@step=55",

@@ -18,7 +18,7 @@ func Alone(nodes []int) Mirror {
 // so many; nodes[r] is the node of rank r.
 //
 // With one copy the ranks form pairs that keep each other's part, one triple if their
-// number is odd: then two nodes lost at random cost data with probability 1/(N-1) among
+// number is odd, and where no node has more than half of them: then two nodes lost at random cost data with probability 1/(N-1) among
 // N nodes. In a ring, where each keeps its neighbour's, it is 2/(N-1).
 func Partners(nodes []int, k int) Mirror {
 	m := Mirror{nodes: nodes, copies: max(k, 0), keepers: make([][]int, len(nodes))}
@@ -48,7 +48,7 @@ func (m Mirror) KeptBy(r int) rankset.Set {
 }
 
 // pair joins the rank at position i with that at i + n/2, in the order of nodes. These
-// two are on one node only if that node has more than half of all ranks. (In the order
+// two are on one node only if that node has more than half of all ranks; then others keep what they would. (In the order
 // of indices on the node it would not do: of two nodes A and B with two ranks each that
 // is A B A B, and each node is paired with itself.)
 //
@@ -68,6 +68,36 @@ func (m Mirror) pair() {
 	if n%2 == 1 {
 		m.keepers[at[half]] = []int{at[n-1]}
 		m.keepers[at[n-1]] = []int{at[0]}
+	}
+	m.moveOut(at)
+}
+
+// moveOut gives ranks whose keeper is on their node one on another node, if there is any: the first in the order of nodes
+// of those that have the fewest parts to keep.
+//
+//	nodes A A A A B B, as when B's neighbour was lost and A has its ranks, in the order of ranks:
+//	pairs 0-3 1-4 2-5; 0 and 3 are both on A. 0 -> 4, 3 -> 5.
+func (m Mirror) moveOut(at []int) {
+	load := make([]int, len(m.nodes))
+	for _, keepers := range m.keepers {
+		load[keepers[0]]++
+	}
+	for _, r := range at {
+		old, best := m.keepers[r][0], -1
+		if m.nodes[old] != m.nodes[r] {
+			continue
+		}
+		for _, k := range at {
+			if m.nodes[k] != m.nodes[r] && (best < 0 || load[k] < load[best]) {
+				best = k
+			}
+		}
+		if best < 0 {
+			return // all are on one node
+		}
+		m.keepers[r][0] = best
+		load[old]--
+		load[best]++
 	}
 }
 

@@ -95,6 +95,11 @@ func versions() []Edit {
 			Tests:   []Test{{Run: "TestPairs|TestStrength"}},
 		},
 		{
+			Name: "redundancy-half", Rule: "also on a node with more than half of the ranks none is kept by a neighbour",
+			Changes: []Change{{File: "internal/redundancy/mirror.go", Old: "\tm.moveOut(at)\n", New: ""}},
+			Tests:   []Test{{Run: "TestPairs"}},
+		},
+		{
 			Name: "redundancy-groups", Rule: "two ranks of a node are in two groups",
 			Changes: []Change{{File: "internal/redundancy/code.go", Old: "g := &c.groups[i%count]\n\t\tg.Members = append(g.Members, r)\n\t\tc.of[r] = i % count", New: "at := i * count / len(nodes)\n\t\tg := &c.groups[at]\n\t\tg.Members = append(g.Members, r)\n\t\tc.of[r] = at"}},
 			Tests:   []Test{{Run: "TestErasureOnSixNodes"}},
