@@ -76,11 +76,14 @@ func TestNobodyReadsStandardError(t *testing.T) {
 // TestNobodyReadsStandardOutput: a job that is stopped ends, though its output cannot.
 func TestNobodyReadsStandardOutput(t *testing.T) {
 	for _, where := range []string{"-n", "--host"} {
-		_, w := fullPipe(t)
-		cmd := limited(t, goulfm, "run", where, "2", "--timeout", "300ms", "yes")
-		cmd.Stdout = w
-		_ = cmd.Run()
-		assert.Equal(t, 124, cmd.ProcessState.ExitCode(), where)
+		t.Run(where, func(t *testing.T) {
+			t.Parallel() // they wait, most of the time
+			_, w := fullPipe(t)
+			cmd := limited(t, goulfm, "run", where, "2", "--timeout", "300ms", "yes")
+			cmd.Stdout = w
+			_ = cmd.Run()
+			assert.Equal(t, 124, cmd.ProcessState.ExitCode(), where)
+		})
 	}
 }
 
@@ -126,16 +129,19 @@ func TestWhatRanksLeaveBehind(t *testing.T) {
 		{"timeout", "setsid sleep 1000 & echo $!; wait", 124, "(code 124): --timeout "},
 		{"timeout when the rank has ended", "setsid sleep 1000 & echo $!", 124, "(code 124): --timeout "},
 	} {
-		args := []string{"-n", "1", "sh", "-c", c.script}
-		var got result
-		if c.code == 124 {
-			got = outOfTime(t, func(got result) bool { return got.out != "" }, args...)
-		} else {
-			got = goulfmCommand(t, "", append([]string{"run"}, args...)...)
-		}
-		assert.Equal(t, c.code, got.code, c.name)
-		assert.Contains(t, got.err, c.says, c.name)
-		assert.True(t, gone(got.out), "%s: process %q lives on", c.name, got.out)
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // they wait, most of the time
+			args := []string{"-n", "1", "sh", "-c", c.script}
+			var got result
+			if c.code == 124 {
+				got = outOfTime(t, func(got result) bool { return got.out != "" }, args...)
+			} else {
+				got = goulfmCommand(t, "", append([]string{"run"}, args...)...)
+			}
+			assert.Equal(t, c.code, got.code, c.name)
+			assert.Contains(t, got.err, c.says, c.name)
+			assert.True(t, gone(got.out), "%s: process %q lives on", c.name, got.out)
+		})
 	}
 }
 

@@ -106,17 +106,23 @@ func TestTimeoutOfNodes(t *testing.T) {
 // of it runs when it goes on. For less nobody dies. Each job lasts until that has happened.
 func TestANodeStandsStill(t *testing.T) {
 	for _, stop := range []string{"--timeout-factor 5 --stop node1@100ms+60s", "--detection 1s --stop node1@100ms+60s"} {
-		got := goulfmCommand(t, "", append(append([]string{"run", "--host", "4", "--ppn", "2"}, strings.Fields(stop)...), prog, "until-few", "6")...)
-		assert.Equal(t, 0, got.code, got.err)
-		assert.Equal(t, "survivors [0 1 4 5 6 7]\nsum 15\n", got.out)
-		assert.Contains(t, got.err, "node 1 (local1) is lost: neither the launcher nor its neighbour hears of it")
-		assert.Contains(t, got.err, "6 of 8 ranks finished, 2 ranks lost; exit code 0")
+		t.Run(stop, func(t *testing.T) {
+			t.Parallel() // they wait, most of the time
+			got := goulfmCommand(t, "", append(append([]string{"run", "--host", "4", "--ppn", "2"}, strings.Fields(stop)...), prog, "until-few", "6")...)
+			assert.Equal(t, 0, got.code, got.err)
+			assert.Equal(t, "survivors [0 1 4 5 6 7]\nsum 15\n", got.out)
+			assert.Contains(t, got.err, "node 1 (local1) is lost: neither the launcher nor its neighbour hears of it")
+			assert.Contains(t, got.err, "6 of 8 ranks finished, 2 ranks lost; exit code 0")
+		})
 	}
-	got := untilSaid(t, "node 1 goes on", "--host", "4", "--ppn", "2", "--timeout-factor", "50", "--stop", "node1@10ms+300ms", prog, "until-input-ends")
-	assert.Equal(t, 0, got.code, got.err)
-	assert.Equal(t, "all tokens came round\n", got.out)
-	assert.Contains(t, got.err, "node 1 goes on")
-	assert.NotContains(t, got.err, "is lost")
+	t.Run("for less", func(t *testing.T) {
+		t.Parallel()
+		got := untilSaid(t, "node 1 goes on", "--host", "4", "--ppn", "2", "--timeout-factor", "50", "--stop", "node1@10ms+300ms", prog, "until-input-ends")
+		assert.Equal(t, 0, got.code, got.err)
+		assert.Equal(t, "all tokens came round\n", got.out)
+		assert.Contains(t, got.err, "node 1 goes on")
+		assert.NotContains(t, got.err, "is lost")
+	})
 }
 
 // TestTheNetworkIsCut: the launcher's side ends right, and of the other one nothing is left. A cut that is
@@ -126,18 +132,24 @@ func TestTheNetworkIsCut(t *testing.T) {
 		{"0,1/2,3@100ms+60s", "4", "survivors [0 1 2 3]\nsum 6\n", "4 of 8 ranks finished, 4 ranks lost; exit code 0"},
 		{"launcher,1/0@100ms+60s", "6", "survivors [2 3 4 5 6 7]\nsum 15\n", "6 of 8 ranks finished, 2 ranks lost; exit code 0"},
 	} {
-		got := goulfmCommand(t, "", "run", "--host", "4", "--ppn", "2", "--timeout-factor", "10", "--orphan-after", "25s", "--cut", c.cut, prog, "until-few", c.few)
-		assert.Equal(t, 0, got.code, got.err)
-		assert.Equal(t, c.out, got.out, got.err)
-		assert.Contains(t, got.err, "the network is cut as planned")
-		assert.Contains(t, got.err, c.want)
+		t.Run(c.cut, func(t *testing.T) {
+			t.Parallel() // they wait, most of the time
+			got := goulfmCommand(t, "", "run", "--host", "4", "--ppn", "2", "--timeout-factor", "10", "--orphan-after", "25s", "--cut", c.cut, prog, "until-few", c.few)
+			assert.Equal(t, 0, got.code, got.err)
+			assert.Equal(t, c.out, got.out, got.err)
+			assert.Contains(t, got.err, "the network is cut as planned")
+			assert.Contains(t, got.err, c.want)
+		})
 	}
 	for _, cut := range []string{"0,1/2,3@10ms+300ms", "0>2@10ms+300ms"} {
-		got := untilSaid(t, "the network is whole again", "--host", "4", "--ppn", "2", "--timeout-factor", "50", "--cut", cut, prog, "until-input-ends")
-		assert.Equal(t, 0, got.code, got.err)
-		assert.Equal(t, "all tokens came round\n", got.out)
-		assert.Contains(t, got.err, "the network is whole again")
-		assert.NotContains(t, got.err, "is lost")
+		t.Run(cut, func(t *testing.T) {
+			t.Parallel() // they wait, most of the time
+			got := untilSaid(t, "the network is whole again", "--host", "4", "--ppn", "2", "--timeout-factor", "50", "--cut", cut, prog, "until-input-ends")
+			assert.Equal(t, 0, got.code, got.err)
+			assert.Equal(t, "all tokens came round\n", got.out)
+			assert.Contains(t, got.err, "the network is whole again")
+			assert.NotContains(t, got.err, "is lost")
+		})
 	}
 }
 
@@ -171,32 +183,35 @@ func TestTheLauncherOfNodesIsPaused(t *testing.T) {
 		sig    syscall.Signal
 		orphan string
 	}{{syscall.SIGSTOP, "30s"}, {syscall.SIGTSTP, "2s"}} {
-		cmd, lines, errs := start(t, "run", "--host", "2", "--ppn", "2", "--timeout-factor", "10", "--orphan-after", c.orphan, prog, "pid-cancel")
-		pids := pidsOf(t, lines, 4)
-		require.NoError(t, cmd.Process.Signal(c.sig))
-		for _, pid := range append(pids, cmd.Process.Pid) {
-			awaitStopped(t, pid, true)
-		}
-		launcher, err := unix.PidfdOpen(cmd.Process.Pid, 0)
-		require.NoError(t, err)
-		ended, err := 0, error(unix.EINTR)
-		for err == unix.EINTR {
-			ended, err = unix.Poll([]unix.PollFd{{Fd: int32(launcher), Events: unix.POLLIN}}, 2500)
-		}
-		assert.Zero(t, ended, "it stands still for longer than a lease lasts, and than who has no launcher waits")
-		unix.Close(launcher)
-		require.NoError(t, cmd.Process.Signal(syscall.SIGCONT))
-		for _, pid := range pids {
-			awaitStopped(t, pid, false)
-		}
-		require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
-		cancelled := 0
-		for lines.Scan() {
-			cancelled++
-		}
-		_ = cmd.Wait()
-		assert.Equal(t, 4, cancelled, errs)
-		assert.NotContains(t, errs.String(), "is lost")
+		t.Run(c.sig.String(), func(t *testing.T) {
+			t.Parallel() // they wait, most of the time
+			cmd, lines, errs := start(t, "run", "--host", "2", "--ppn", "2", "--timeout-factor", "10", "--orphan-after", c.orphan, prog, "pid-cancel")
+			pids := pidsOf(t, lines, 4)
+			require.NoError(t, cmd.Process.Signal(c.sig))
+			for _, pid := range append(pids, cmd.Process.Pid) {
+				awaitStopped(t, pid, true)
+			}
+			launcher, err := unix.PidfdOpen(cmd.Process.Pid, 0)
+			require.NoError(t, err)
+			ended, err := 0, error(unix.EINTR)
+			for err == unix.EINTR {
+				ended, err = unix.Poll([]unix.PollFd{{Fd: int32(launcher), Events: unix.POLLIN}}, 2500)
+			}
+			assert.Zero(t, ended, "it stands still for longer than a lease lasts, and than who has no launcher waits")
+			unix.Close(launcher)
+			require.NoError(t, cmd.Process.Signal(syscall.SIGCONT))
+			for _, pid := range pids {
+				awaitStopped(t, pid, false)
+			}
+			require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+			cancelled := 0
+			for lines.Scan() {
+				cancelled++
+			}
+			_ = cmd.Wait()
+			assert.Equal(t, 4, cancelled, errs)
+			assert.NotContains(t, errs.String(), "is lost")
+		})
 	}
 }
 

@@ -186,37 +186,46 @@ func TestExitCodesAndTexts(t *testing.T) {
 
 func TestKillAtAMark(t *testing.T) {
 	for _, detector := range []string{"exact", "ring --period 250ms", "ring --period 250ms --fence"} {
-		args := slices.Concat([]string{"run", "-n", "6", "--detector"}, strings.Fields(detector), []string{"--kill", "2@step=1", "--kill", "5@step=1", prog, "recover"})
-		got := goulfmCommand(t, "", args...)
-		if got.code != 0 || !strings.Contains(got.out, "survivors [0 1 3 4]\n") || !strings.Contains(got.out, "sum 6\n") {
-			t.Errorf("%s: code %d\n%s%s", detector, got.code, got.out, got.err)
-		}
-		for _, want := range []string{
-			`rank 2 \(pid \d+\) died: killed \(SIGKILL\) at step=1; found \d+\.\d+ ms after by its exit (mark in shared memory|status)`,
-			`rank 5: all 4 survivors know it`,
-			`revoke of world at \d ranks?`,
-			`shrink of world to 4 ranks, dead \[2 5\], at all 4 survivors`,
-			`4 of 6 ranks finished, 2 ranks lost; exit code 0`,
-		} {
-			if !regexp.MustCompile(want).MatchString(got.err) {
-				t.Errorf("%s: the story lacks %q:\n%s", detector, want, got.err)
+		t.Run(detector, func(t *testing.T) {
+			t.Parallel() // they wait, most of the time
+			args := slices.Concat([]string{"run", "-n", "6", "--detector"}, strings.Fields(detector), []string{"--kill", "2@step=1", "--kill", "5@step=1", prog, "recover"})
+			got := goulfmCommand(t, "", args...)
+			if got.code != 0 || !strings.Contains(got.out, "survivors [0 1 3 4]\n") || !strings.Contains(got.out, "sum 6\n") {
+				t.Errorf("%s: code %d\n%s%s", detector, got.code, got.out, got.err)
 			}
-		}
+			for _, want := range []string{
+				`rank 2 \(pid \d+\) died: killed \(SIGKILL\) at step=1; found \d+\.\d+ ms after by its exit (mark in shared memory|status)`,
+				`rank 5: all 4 survivors know it`,
+				`revoke of world at \d ranks?`,
+				`shrink of world to 4 ranks, dead \[2 5\], at all 4 survivors`,
+				`4 of 6 ranks finished, 2 ranks lost; exit code 0`,
+			} {
+				if !regexp.MustCompile(want).MatchString(got.err) {
+					t.Errorf("%s: the story lacks %q:\n%s", detector, want, got.err)
+				}
+			}
+		})
 	}
 }
 
 // TestTheRingFindsAStoppedRank: under the ring a silent rank is killed. With --fence it is
 // declared dead; when it goes on it learns so, and stops itself with code 5.
 func TestTheRingFindsAStoppedRank(t *testing.T) {
-	got := goulfmCommand(t, "", "run", "-n", "4", "--detector", "ring", "--period", "250ms", prog, "stopped")
-	if got.code != 0 || !regexp.MustCompile(`rank 1 shows no life to rank \d: killed \(--detector ring\)`).MatchString(got.err) ||
-		!strings.Contains(got.err, "rank 1: all 3 survivors know it") || strings.Contains(got.err, "stops itself") {
-		t.Errorf("code %d\n%s%s", got.code, got.out, got.err)
-	}
-	got = goulfmCommand(t, "", "run", "-n", "4", "--detector", "ring", "--fence", "--period", "250ms", prog, "stopped")
-	if got.code != 0 || !strings.Contains(got.err, "goulfm: rank 1: stops itself") || !strings.Contains(got.err, "died: fenced") {
-		t.Errorf("code %d\n%s%s", got.code, got.out, got.err)
-	}
+	t.Run("killed", func(t *testing.T) {
+		t.Parallel() // it waits, most of the time
+		got := goulfmCommand(t, "", "run", "-n", "4", "--detector", "ring", "--period", "250ms", prog, "stopped")
+		if got.code != 0 || !regexp.MustCompile(`rank 1 shows no life to rank \d: killed \(--detector ring\)`).MatchString(got.err) ||
+			!strings.Contains(got.err, "rank 1: all 3 survivors know it") || strings.Contains(got.err, "stops itself") {
+			t.Errorf("code %d\n%s%s", got.code, got.out, got.err)
+		}
+	})
+	t.Run("fenced", func(t *testing.T) {
+		t.Parallel()
+		got := goulfmCommand(t, "", "run", "-n", "4", "--detector", "ring", "--fence", "--period", "250ms", prog, "stopped")
+		if got.code != 0 || !strings.Contains(got.err, "goulfm: rank 1: stops itself") || !strings.Contains(got.err, "died: fenced") {
+			t.Errorf("code %d\n%s%s", got.code, got.out, got.err)
+		}
+	})
 }
 
 // TestASilentRankIsKilled: where that is asked for, a rank that is stopped is killed,
