@@ -76,7 +76,7 @@ func startWithout(t *testing.T, n int, quality *adaptive.QoS, absent rankset.Set
 			known[other] = Peer{}
 		}
 		v, err := Start(Config{Trust: trust, Peers: known, Place: places[m], Host: host{m, j.all},
-			Roster: roster.Config{Members: n, Me: m, Period: 40 * mono.Millisecond, Timeout: 400 * mono.Millisecond, Orphan: 2 * mono.Second, Adaptive: quality, Absent: absent, Late: late},
+			Roster: roster.Config{Members: n, Me: m, Period: 100 * mono.Millisecond, Timeout: mono.Second, Orphan: 30 * mono.Second, Adaptive: quality, Absent: absent, Late: late},
 			Now:    func() mono.Time { return mono.Time(time.Since(begun)) }})
 		require.NoError(t, err)
 		j.members[m] = v
@@ -138,6 +138,7 @@ func TestDaemonEnds(t *testing.T) {
 // TestStoppedMember is declared when its lease is over, and told so when it goes on: its
 // ranks stop before it learns anything.
 func TestStoppedMember(t *testing.T) {
+	t.Parallel()
 	j := start(t, 4)
 	j.members[1].Hold(true)
 	j.await(happening{0, 1, "verdict"}, happening{2, 1, "verdict"}, happening{3, 1, "verdict"})
@@ -148,7 +149,8 @@ func TestStoppedMember(t *testing.T) {
 
 // TestStoppedMemberOfAQuality is the same where the ring sends as few heartbeats as will do.
 func TestStoppedMemberOfAQuality(t *testing.T) {
-	j := startDetecting(t, 4, &adaptive.QoS{Detection: adaptive.Second})
+	t.Parallel()
+	j := startDetecting(t, 4, &adaptive.QoS{Detection: 5 * adaptive.Second / 2})
 	j.members[1].Hold(true)
 	j.await(happening{0, 1, "verdict"}, happening{2, 1, "verdict"}, happening{3, 1, "verdict"})
 	j.members[1].Hold(false)
@@ -160,6 +162,7 @@ func TestStoppedMemberOfAQuality(t *testing.T) {
 
 // TestStoppedHead stops all, and declares nobody when it goes on.
 func TestStoppedHead(t *testing.T) {
+	t.Parallel()
 	j := start(t, 3)
 	j.members[0].Hold(true)
 	j.await(happening{1, 1, "freeze"}, happening{2, 2, "freeze"})
@@ -180,6 +183,7 @@ func TestHeadEnds(t *testing.T) {
 // TestCondemned gets no grant any more: it is declared, and hears so. That it stands still before
 // is up to a few milliseconds, and tested in virtual time (roster).
 func TestCondemned(t *testing.T) {
+	t.Parallel()
 	j := start(t, 3)
 	j.members[0].Condemn(2)
 	j.await(happening{0, 2, "verdict"}, happening{2, 2, "over: it was declared dead"})
