@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 
 // TestARun of each side and each fault: all others know, after the fault and not before.
 func TestARun(t *testing.T) {
-	p := plan{period: 50 * time.Millisecond, swim: "local", limit: time.Minute}
+	p := plan{period: 200 * time.Millisecond, swim: "local", limit: time.Minute} // a timeout of a second: nobody is to be lost before the fault
 	goulfm, remove, err := p.command(t.Context())
 	require.NoError(t, err)
 	defer remove()
