@@ -39,7 +39,7 @@ func (h *home) String() string { return string(*h) }
 func (h home) launch(n int) []string {
 	switch h {
 	case onNodes:
-		return []string{"--host", "2", "--ppn", strconv.Itoa((n + 1) / 2)}
+		return []string{"--host", "2", "--ppn", strconv.Itoa((n + 1) / 2), "--timeout-factor", "50"} // nor is a node
 	case byMessages:
 		return strings.Fields("--fence --suspect-after 10s") // a process that is slow is not meant
 	}
