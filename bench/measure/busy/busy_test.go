@@ -23,15 +23,15 @@ func TestFlags(t *testing.T) {
 // patient are the ways that suspect soonest, with limits that hold also where others
 // leave this machine's ranks next to no time: a rank that gets none is silent, too.
 var patient = [][]string{
-	{"--suspect-after", "1s", "-x", "GOMAXPROCS=1"},
-	{"--detector", "ring", "--period", "250ms", "-x", "GOMAXPROCS=1"},
+	{"--suspect-after", "2s", "-x", "GOMAXPROCS=1"},
+	{"--detector", "ring", "--period", "500ms", "-x", "GOMAXPROCS=1"},
 }
 
 // TestNobodyIsSuspected: a rank that is silent and lives is suspected by nobody; with
 // the flag -long for a minute, with the limits as they are. With one thread it has none
 // to spare for a sign of life but what the runtime takes from its loops.
 func TestNobodyIsSuspected(t *testing.T) {
-	o, some := options{n: 4, long: 3 * time.Second}, patient
+	o, some := options{n: 4, long: 5 * time.Second}, patient
 	if *long {
 		o.long, some = time.Minute, ways
 	}
