@@ -35,7 +35,8 @@ func threads(t *testing.T, pid int) []int {
 	return tids
 }
 
-// someProcess starts a process of several threads, a process group of its own.
+// someProcess starts a process of several threads, a process group of its own, and stops it: as one that has died it makes no
+// more threads, which would have the policy of whichever makes them.
 func someProcess(t *testing.T) (pid int) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -52,9 +53,16 @@ func someProcess(t *testing.T) (pid int) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { in.Close(); _ = cmd.Wait() })
+	t.Cleanup(func() { in.Close(); _ = cmd.Process.Signal(syscall.SIGCONT); _ = cmd.Wait() })
 	if _, err := out.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	var stopped unix.WaitStatus
+	if _, err := unix.Wait4(cmd.Process.Pid, &stopped, unix.WUNTRACED, nil); err != nil || !stopped.Stopped() {
+		t.Fatalf("%v, status %v", err, stopped)
 	}
 	if tids := threads(t, cmd.Process.Pid); len(tids) < 2 {
 		t.Errorf("a process of %d threads shows nothing", len(tids))
