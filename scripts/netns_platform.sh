@@ -73,7 +73,7 @@ nothing_left() { for h in ${HOSTS//,/ }; do [ -z "$(inside "$h")" ] || return 1;
 have_checkpoints() { for i in $(seq $calls); do grep -q checkpoint "$dir/call$i" || return 1; done; }
 
 begun=$(now)
-"$grid" up --masters 3 --tree 4x1 --store jetstream --detect 1s --hosts "$HOSTS" --rsh "$RSH" "$PLATFORM_DIR/dgemm" >"$dir/up" 2>&1 &
+"$grid" up --masters 3 --tree 4x1 --store jetstream --store-dir "$dir/disks" --detect 1s --hosts "$HOSTS" --rsh "$RSH" "$PLATFORM_DIR/dgemm" >"$dir/up" 2>&1 &
 up=$!
 await 90 "four servers" offers 4
 was=$(now)

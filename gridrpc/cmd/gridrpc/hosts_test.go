@@ -46,7 +46,8 @@ func TestQuote(t *testing.T) {
 // the second machine has two masters, and two addresses of the store, which are all different. What "up" has started there ends
 // with it.
 func TestMastersOnOtherMachines(t *testing.T) {
-	p := startTrial(t, "--masters", "3", "--tree", "3x1", "--store", "jetstream", "--hosts", "127.0.0.3,127.0.0.2", "--rsh", remoteShell(t), "--no-restart")
+	disks := t.TempDir()
+	p := startTrial(t, "--masters", "3", "--tree", "3x1", "--store", "jetstream", "--store-dir", disks, "--hosts", "127.0.0.3,127.0.0.2", "--rsh", remoteShell(t), "--no-restart")
 	hostOf := func(addr string) string {
 		host, _, err := net.SplitHostPort(addr)
 		require.NoError(t, err)
@@ -63,6 +64,13 @@ func TestMastersOnOtherMachines(t *testing.T) {
 		}
 	}
 	assert.Len(t, seen, 12)
+	for _, name := range []string{"st1", "st2", "st3"} {
+		assert.DirExists(t, filepath.Join(disks, name, "jetstream"))
+		info, err := os.Stat(filepath.Join(disks, name))
+		require.NoError(t, err)
+		assert.Equal(t, os.FileMode(0o700), info.Mode().Perm())
+	}
+	assert.NoDirExists(t, filepath.Join(p.dir, "jetstream"))
 	for i, want := range []string{"127.0.0.3", "127.0.0.2", "127.0.0.3"} {
 		assert.Equal(t, want, hostOf(folder.Address(p.dir, fmt.Sprintf("a%d", i+1))))
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 const usage = `usage:
-  gridrpc up [--tree AxBx...xS] [--detect D] [--store FOLDER | s3://BUCKET | jetstream]
+  gridrpc up [--tree AxBx...xS] [--detect D] [--store FOLDER | s3://BUCKET | jetstream] [--store-dir DIR]
              [--masters 1 | 3 | 5] [--hosts A,B,C | N] [--rsh COMMAND] [--no-restart] [--no-recovery]
              [--listen HOST] [--certificates D] [--renew-after D]
              PROGRAM [ARGUMENT...] | --program 'SERVICE=PROGRAM ARGUMENT...' ... [--image-every D]
@@ -23,7 +23,7 @@ const usage = `usage:
         S servers below each agent of the last level, which run PROGRAM, a program or a
         folder of one; checkpoints are in a folder, where AWS_ENDPOINT_URL and others of
         its kind say (go doc ./store/s3), or with three processes of the platform
-        (jetstream); several trees by commas are each below an agent of its own; silent
+        (jetstream), each of which keeps its files in DIR on its machine, by default in the folder; several trees by commas are each below an agent of its own; silent
         processes are waited for D; with --hosts servers, agents, processes of the store and several
         masters are started on these machines in turn, by ssh or COMMAND: they have to see the folder, and have
         this command and PROGRAM at the same place; or servers, and processes of

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -26,6 +27,7 @@ const replicas = 3
 func storeProcess(ctx context.Context, args []string) error {
 	f := flags("store")
 	name := f.String("name", "", "of this process, as in its certificate")
+	data := f.String("data", "", "folder of its files; that of the platform if there is none")
 	if err := parse(f, args); err != nil {
 		return err
 	}
@@ -46,8 +48,12 @@ func storeProcess(ctx context.Context, args []string) error {
 	if at < 0 {
 		return fmt.Errorf("no replica %q is listed in %s", *name, dir)
 	}
+	files := filepath.Join(cmp.Or(*data, filepath.Join(dir, "jetstream")), *name)
+	if err := os.MkdirAll(files, 0o700); err != nil {
+		return err
+	}
 	c := replica.Config{
-		Name: *name, Addr: list[at].Addr, Route: list[at].Route, Dir: filepath.Join(dir, "jetstream", *name),
+		Name: *name, Addr: list[at].Addr, Route: list[at].Route, Dir: files,
 		Client: id.TLS(link.Client, link.Worker), Peer: id.TLS(link.Store),
 		Shunned: func() (keys []string) {
 			for _, key := range id.Revoked() {
@@ -74,7 +80,7 @@ func (p *platform) startStore(ctx context.Context, authority *issuer, self strin
 		addrs = append(addrs, r.Addr)
 		err := authority.issue(link.Store, r.Name)
 		if err == nil {
-			err = p.children.startAt(p.hosts.remote(i), r.Name, nil, self, "store", "--name", r.Name)
+			err = p.children.startAt(p.hosts.remote(i), r.Name, nil, self, "store", "--name", r.Name, "--data", p.storeDir)
 		}
 		if err != nil {
 			return err

@@ -35,6 +35,7 @@ type platform struct {
 
 	noRecovery bool
 	ownStore   bool // the platform holds its checkpoints itself
+	storeDir   string
 }
 
 func up(ctx context.Context, args []string) error {
@@ -44,6 +45,7 @@ func up(ctx context.Context, args []string) error {
 	masters := f.Int("masters", 1, "of which one is the root: 1, 3 or 5")
 	noRestart := f.Bool("no-restart", false, "leave the dead dead")
 	store := f.String("store", "DIR/store", "of checkpoints: a folder that all servers see, s3://BUCKET/FOLDER, or jetstream; empty for none")
+	storeDir := f.String("store-dir", "", "of --store jetstream: a folder on each machine, in which its process keeps its files; that of the platform if there is none")
 	hosts := f.String("hosts", "", "machines that see the platform's folder, by commas: several masters, agents, the platform's own store and servers are started on them in turn; or a number, to play so many")
 	rsh := f.String("rsh", sshCommand, "a command that gets a machine, and what to run there")
 	var programs sandboxed
@@ -91,6 +93,9 @@ func up(ctx context.Context, args []string) error {
 		server, err = p.program(ctx, f.Args())
 	default:
 		server, err = programs.server()
+	}
+	if *storeDir != "" && err == nil {
+		p.storeDir, err = filepath.Abs(*storeDir)
 	}
 	if p.ownStore = *store == ownStore; err == nil && !p.ownStore {
 		err = p.nameStore(ctx, *store)
