@@ -35,6 +35,7 @@ func main() {
 	most := flag.Int("most", 20, "failures at most")
 	which := flag.String("failures", "", "numbers of failures, by commas; all up to -most if there are none")
 	processes := flag.Bool("processes", false, "with real processes, on this machine; -f and -observed are as agents have them")
+	only := flag.String("only", "", "a part of PATTERN,EVIDENCE: of all curves those that have it")
 	flag.Parse()
 	failures, err := numbers(*which, *most)
 	if *agents < 3 || *known < 1 || *observed < 1 || *runs < 1 || err != nil || slices.Min(failures) < 1 || slices.Max(failures) > *agents-2 || flag.NArg() > 0 {
@@ -47,7 +48,7 @@ func main() {
 	}
 	fmt.Println("pattern,evidence,failures,mean_ms,least_ms,longest_ms,asked_for_root")
 	if *processes {
-		if err := onProcesses(setting{agents: *agents, known: *known, observed: *observed}, failures, *runs); err != nil {
+		if err := onProcesses(setting{agents: *agents, known: *known, observed: *observed}, *only, failures, *runs); err != nil {
 			fmt.Fprintln(os.Stderr, "tree:", err)
 			os.Exit(1)
 		}
@@ -55,6 +56,9 @@ func main() {
 	}
 	for _, pattern := range patterns {
 		for _, evidence := range []string{"refusal", "silence"} {
+			if !strings.Contains(pattern+","+evidence, *only) {
+				continue
+			}
 			for _, n := range failures {
 				figure(setting{*agents, *known, *observed, evidence == "silence"}, pattern, evidence, n, *runs)
 			}

@@ -204,8 +204,34 @@ func (p *platform) end() {
 	_ = p.cmd.Wait()
 }
 
+// curve is what is measured for several numbers of failures.
+type curve struct {
+	pattern, evidence string
+	binary            string
+	signal            syscall.Signal
+}
+
+func (b binaries) curves() (all []curve) {
+	for _, pattern := range patterns {
+		all = append(all, curve{pattern, "refusal", b.shipped, syscall.SIGKILL}, curve{pattern, "silence", b.shipped, syscall.SIGSTOP},
+			curve{pattern, "published", b.published, syscall.SIGSTOP})
+	}
+	return all
+}
+
+// run starts a chain, and has so many of its agents fail at once.
+func (c curve) run(s setting, server, dir string, failures, run int) (ms float64, asked int, err error) {
+	p, err := startChain(c.binary, server, dir, s.agents, s.known)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer p.end()
+	time.Sleep(steadyAfter)
+	return p.fail(c.signal, victims(rand.New(rand.NewPCG(uint64(run), uint64(failures))), s.agents, c.pattern, failures))
+}
+
 // onProcesses prints the figure's points, of real processes: those of "gridrpc up" on this machine.
-func onProcesses(s setting, failures []int, runs int) error {
+func onProcesses(s setting, only string, failures []int, runs int) error {
 	dir, err := os.MkdirTemp("", "gridrpc-tree")
 	if err != nil {
 		return err
@@ -215,29 +241,21 @@ func onProcesses(s setting, failures []int, runs int) error {
 	if err != nil {
 		return err
 	}
-	for _, pattern := range patterns {
-		for _, evidence := range []struct {
-			name, binary string
-			signal       syscall.Signal
-		}{{"refusal", programs.shipped, syscall.SIGKILL}, {"silence", programs.shipped, syscall.SIGSTOP}, {"published", programs.published, syscall.SIGSTOP}} {
-			for _, n := range failures {
-				var took []float64
-				asked := 0
-				for run := range runs {
-					p, err := startChain(evidence.binary, programs.server, filepath.Join(dir, "platform"), s.agents, s.known)
-					if err != nil {
-						return err
-					}
-					time.Sleep(steadyAfter)
-					ms, more, err := p.fail(evidence.signal, victims(rand.New(rand.NewPCG(uint64(run), uint64(n))), s.agents, pattern, n))
-					p.end()
-					if err != nil {
-						return fmt.Errorf("%s, %s: %w", pattern, evidence.name, err)
-					}
-					took, asked = append(took, ms), asked+more
+	for _, c := range programs.curves() {
+		if !strings.Contains(c.pattern+","+c.evidence, only) {
+			continue
+		}
+		for _, n := range failures {
+			var took []float64
+			asked := 0
+			for run := range runs {
+				ms, more, err := c.run(s, programs.server, filepath.Join(dir, "platform"), n, run)
+				if err != nil {
+					return fmt.Errorf("%s, %s, %d failures: %w", c.pattern, c.evidence, n, err)
 				}
-				point(pattern, evidence.name, n, took, asked)
+				took, asked = append(took, ms), asked+more
 			}
+			point(c.pattern, c.evidence, n, took, asked)
 		}
 	}
 	return nil
