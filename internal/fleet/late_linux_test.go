@@ -166,6 +166,9 @@ func (p *puppets) Start(node int, _ string, bootstrap []byte, _ func(error)) (fu
 
 func (p *puppets) Opens(invite func(string) ([]byte, bool)) { p.invite = invite }
 
+// patient are times by which nobody is lost for standing still.
+var patient = orders.Beats{Period: 200 * time.Millisecond, Timeout: time.Minute, Confirm: time.Minute, Link: 5 * time.Minute, Orphan: 5 * time.Minute}
+
 // A silent host of a fleet.
 type silentHost struct{ notes chan string }
 
@@ -181,7 +184,7 @@ func (h silentHost) Note(event, _ string, _ ...any)       { h.notes <- event }
 func TestLateNode(t *testing.T) {
 	p := &puppets{all: []*puppet{newPuppet(t), newPuppet(t)}}
 	host := silentHost{make(chan string, 100)}
-	f, err := New(t.Context(), host, Config{Names: []string{"a", "b"}, Late: 1, Nodes: []int{0, 0, 1, 1, 2, 2}, Ranks: 2, Starter: p, Within: time.Minute, Version: "v", Secure: socket.Auth, Iface: "127.0.0.1"})
+	f, err := New(t.Context(), host, Config{Names: []string{"a", "b"}, Late: 1, Nodes: []int{0, 0, 1, 1, 2, 2}, Ranks: 2, Starter: p, Within: time.Minute, Version: "v", Secure: socket.Auth, Iface: "127.0.0.1", Beats: patient})
 	require.NoError(t, err)
 	defer f.Close()
 	_, ok := p.invite("early")
@@ -232,7 +235,7 @@ func TestLateNode(t *testing.T) {
 func TestLateNodeOfAnotherVersion(t *testing.T) {
 	p := &puppets{all: []*puppet{newPuppet(t)}}
 	host := silentHost{make(chan string, 100)}
-	f, err := New(t.Context(), host, Config{Names: []string{"a"}, Late: 1, Nodes: []int{0, 1}, Ranks: 1, Starter: p, Within: time.Minute, Version: "v", Secure: socket.Auth, Iface: "127.0.0.1"})
+	f, err := New(t.Context(), host, Config{Names: []string{"a"}, Late: 1, Nodes: []int{0, 1}, Ranks: 1, Starter: p, Within: time.Minute, Version: "v", Secure: socket.Auth, Iface: "127.0.0.1", Beats: patient})
 	require.NoError(t, err)
 	defer f.Close()
 	require.True(t, f.Expect(1))
