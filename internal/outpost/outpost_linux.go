@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -133,9 +132,6 @@ func (o *outpost) run(ctx context.Context, version string) (int, error) {
 	}
 	return 3, err
 }
-
-// ErrTooLate is why a daemon does not take part in a job that runs.
-var ErrTooLate = errors.New("the job goes on without this node")
 
 // unlessTooLate makes an error, which is ErrTooLate, too, if the job runs.
 func (o *outpost) unlessTooLate(format string, args ...any) error {
