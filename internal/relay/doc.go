@@ -23,7 +23,8 @@
 // A delay (Script.Delay) makes each byte late and none slower: a long cable, in front of the place
 // where all this happens.
 //
-// Packets does the same for datagrams, which only vanish.
+// Packets does the same for datagrams, which only vanish. Datagrams go both ways, through a Weather: some
+// are lost, each is late by a drawn time, and now and then all are lost for a while.
 //
 // # By plan or on command
 //
