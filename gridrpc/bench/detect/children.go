@@ -1,0 +1,236 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/rpc"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/goulfm/goulfm/fd/adaptive"
+	"github.com/goulfm/goulfm/internal/beat"
+	"github.com/goulfm/goulfm/internal/relay"
+)
+
+// childVar tells a process of this program that it is a child, and which. A child serves calls on its standard input
+// and output, and ends with that.
+const (
+	childVar   = "GOULFM_DETECT_CHILD"
+	asEmitter  = "emitter"
+	asNetwork  = "network"
+	childsName = "Child"
+)
+
+func isChild() bool { return os.Getenv(childVar) != "" }
+
+func serveChild() {
+	var receiver any = &Network{Clock: Clock{startLateness()}}
+	if os.Getenv(childVar) == asEmitter {
+		node, err := beat.Listen("127.0.0.1:0", 0)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "emitter:", err)
+			os.Exit(1)
+		}
+		receiver = &Emitter{Clock: Clock{startLateness()}, node: node}
+	}
+	s := rpc.NewServer()
+	if err := s.RegisterName(childsName, receiver); err != nil {
+		panic(err)
+	}
+	s.ServeConn(pipes{os.Stdin, os.Stdout})
+}
+
+// pipes are two files as one connection.
+type pipes struct {
+	io.ReadCloser
+	out io.WriteCloser
+}
+
+func (p pipes) Write(b []byte) (int, error) { return p.out.Write(b) }
+
+func (p pipes) Close() error { return errors.Join(p.out.Close(), p.ReadCloser.Close()) }
+
+// None is an argument or a result that says nothing.
+type None struct{}
+
+// A Span is two moments.
+type Span struct{ From, To time.Time }
+
+// Clock answers how late a child was.
+type Clock struct{ late *lateness }
+
+// Late returns by how much it was at most.
+func (c Clock) Late(s Span, worst *time.Duration) error {
+	*worst = c.late.worst(s.From, s.To)
+	return nil
+}
+
+// Emitter is the child that sends heartbeats.
+type Emitter struct {
+	Clock
+	node *beat.Node
+	mu   sync.Mutex
+	last *beat.Emission
+}
+
+// Addr returns where it takes datagrams.
+func (e *Emitter) Addr(_ None, addr *string) error {
+	*addr = e.node.Addr().String()
+	return nil
+}
+
+// An Ask is what an observer tells an emitter.
+type Ask struct {
+	Stream uint32
+	Key    []byte
+}
+
+// Emit begins to send, in place of what was asked before. There is no other way than datagrams.
+func (e *Emitter) Emit(a Ask, _ *None) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.last != nil {
+		e.last.End()
+	}
+	var err error
+	e.last, err = e.node.Emit(a.Stream, a.Key, func([]byte) {})
+	return err
+}
+
+// Network is the child through which all datagrams go.
+type Network struct {
+	Clock
+	mu   sync.Mutex
+	ways []*way
+}
+
+// way is what an observer and one emitter say to each other.
+type way struct {
+	*relay.Datagrams
+	mu    sync.Mutex
+	sight Sight
+}
+
+// A Sight is what an emitter has sent, before any of it was lost.
+type Sight struct {
+	Stream uint32
+	Beats  int // so many, with those that it has left out because it was late
+	Period time.Duration
+}
+
+func (w *way) see(_ relay.Direction, packet []byte) {
+	if len(packet) != adaptive.SealedSize {
+		return
+	}
+	b, ok := adaptive.ParseBeat(packet[:adaptive.BodySize])
+	if !ok {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sight = Sight{Stream: b.Stream, Beats: int(b.Seq) + 1, Period: time.Duration(b.Period)}
+}
+
+// A Route is where datagrams are to go, through which weather.
+type Route struct {
+	Target  string
+	Seed    uint64
+	Weather relay.Weather
+}
+
+// A Way is the number of a route, and where to send.
+type Way struct {
+	ID   int
+	Addr string
+}
+
+// Carry opens a way.
+func (n *Network) Carry(r Route, reply *Way) error {
+	w := &way{}
+	d, err := relay.NewDatagrams(r.Target, r.Seed, r.Weather, w.see)
+	if err != nil {
+		return err
+	}
+	w.Datagrams = d
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	*reply = Way{ID: len(n.ways), Addr: d.Addr()}
+	n.ways = append(n.ways, w)
+	return nil
+}
+
+func (n *Network) way(id int) *way {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.ways[id]
+}
+
+// A Turn is another weather of one way.
+type Turn struct {
+	ID      int
+	Weather relay.Weather
+}
+
+// Change changes the weather, and returns what was sent before.
+func (n *Network) Change(t Turn, before *Sight) error {
+	n.way(t.ID).Change(t.Weather)
+	return n.Look(t.ID, before)
+}
+
+// Look returns what an emitter has sent.
+func (n *Network) Look(id int, s *Sight) error {
+	w := n.way(id)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	*s = w.sight
+	return nil
+}
+
+// End closes a way.
+func (n *Network) End(id int, _ *None) error {
+	n.way(id).Close()
+	return nil
+}
+
+// child is such a process, as its parent sees it.
+type child struct {
+	*rpc.Client
+	cmd *exec.Cmd
+}
+
+func startChild(kind string) (*child, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), childVar+"="+kind)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return &child{Client: rpc.NewClient(pipes{out, in}), cmd: cmd}, nil
+}
+
+// call calls a method of the child.
+func (c *child) call(method string, args, reply any) error {
+	return c.Client.Call(childsName+"."+method, args, reply)
+}
+
+// end kills the child, be it stopped or not.
+func (c *child) end() {
+	_ = c.cmd.Process.Kill()
+	c.Client.Close()
+	_ = c.cmd.Wait()
+}
