@@ -43,10 +43,10 @@ func TestNobodyDies(t *testing.T) {
 	list, _, err := b.newTargets(1, 2, relay.Weather{})
 	defer func() { endAll(list) }()
 	require.NoError(t, err)
-	trace, err := list[0].trace(fair(0, 1), 3)
+	tr, err := list[0].trace(fair(0, 1), 3)
 	require.NoError(t, err)
-	require.NotEmpty(t, trace, "held for dead")
-	last := trace[len(trace)-1]
+	require.False(t, tr.mistaken, "held for dead")
+	last := tr.samples[len(tr.samples)-1]
 	assert.GreaterOrEqual(t, last.beat, 3)
 	assert.Positive(t, last.sent)
 	assert.Positive(t, last.wanted)
@@ -59,6 +59,18 @@ func TestLag(t *testing.T) {
 	assert.Equal(t, 30, lag([]sample{at(0, 100, 100), at(10, 100, 50), at(40, 100, 50), at(41, 50, 50), at(60, 50, 100), at(70, 50, 100)}))
 	assert.Equal(t, 60, lag([]sample{at(10, 100, 50), at(70, 100, 50)}), "it never follows")
 	assert.Equal(t, at(210, 1, 1), after([]sample{at(0, 2, 2), at(210, 1, 1), at(300, 3, 3)}, 200))
+}
+
+// TestFollowRows: who was held for dead is told, and is in no figure.
+func TestFollowRows(t *testing.T) {
+	list := []sample{{0, 100 * time.Millisecond, 100 * time.Millisecond}, {200, 50 * time.Millisecond, 50 * time.Millisecond}}
+	measured := adaptive.Network{Loss: 0.04, Variance: 1e-4}
+	rows := followRows(change{"more", fair(0.05, 0)}, []trace{{samples: list, measured: measured}, {samples: list[:1], mistaken: true, late: time.Second}})
+	require.Len(t, rows, 7)
+	assert.Equal(t, "observer, network or emitter itself late by 1000.0 ms", rows[0].found)
+	assert.Equal(t, row{"follow", "more", "period after 200 beats", "50.0 ms", "50.0 ms for what is measured then"}, rows[2])
+	assert.Equal(t, row{"follow", "more", "measured at the end: loss", "4.00 %", "5.00 %"}, rows[4])
+	assert.Equal(t, "10.0 ms", rows[5].found)
 }
 
 // TestKillRows: what is late is told with how late observer and network were, and what was never declared is no time.

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/goulfm/goulfm/fd/adaptive"
@@ -19,7 +22,7 @@ const (
 )
 
 // followed is the quality that is asked for where the period is to follow.
-var followed = adaptive.QoS{Detection: 500 * adaptive.Millisecond}
+var followed = adaptive.QoS{Detection: adaptive.Second}
 
 // A change is another weather, by name.
 type change struct {
@@ -45,16 +48,23 @@ type sample struct {
 	wanted time.Duration // what the configuration says for what is measured
 }
 
+// A trace is what one emitter did after a change. The first sample is from before.
+type trace struct {
+	samples  []sample
+	measured adaptive.Network // at the end
+	mistaken bool             // it was held for dead meanwhile, and has begun anew: the trace says nothing
+	late     time.Duration    // by how much observer, network or emitter was late itself when that happened
+}
+
 // follow shows that the period follows what is measured.
 func follow(p plan) (rows []row, err error) {
-	for _, story := range stories {
-		more, err := tell(p, story)
-		rows = append(rows, more...)
-		if err != nil {
-			return rows, err
-		}
+	told, errs := make([][]row, len(stories)), make([]error, len(stories))
+	var wait sync.WaitGroup
+	for i, story := range stories {
+		wait.Go(func() { told[i], errs[i] = tell(p, story) })
 	}
-	return rows, nil
+	wait.Wait()
+	return slices.Concat(told...), errors.Join(errs...)
 }
 
 func tell(p plan, story []change) (rows []row, err error) {
@@ -79,49 +89,52 @@ func tell(p plan, story []change) (rows []row, err error) {
 }
 
 // traceAll changes the weather of all, and watches each for so many beats.
-func traceAll(list []*target, w relay.Weather, beats int) ([][]sample, error) {
-	traces, errs := make([][]sample, len(list)), make(chan error)
+func traceAll(list []*target, w relay.Weather, beats int) ([]trace, error) {
+	traces, errs := make([]trace, len(list)), make([]error, len(list))
+	var wait sync.WaitGroup
 	for i, t := range list {
-		go func() {
-			var err error
-			traces[i], err = t.trace(w, beats)
-			errs <- err
-		}()
+		wait.Go(func() { traces[i], errs[i] = t.trace(w, beats) })
 	}
-	var first error
-	for range list {
-		if err := <-errs; first == nil {
-			first = err
-		}
-	}
-	return traces, first
+	wait.Wait()
+	return traces, errors.Join(errs...)
 }
 
-// trace changes the weather, and watches for so many beats. The first sample is from before. An emitter that is held for
-// dead meanwhile has begun anew, and has no trace.
-func (t *target) trace(w relay.Weather, beats int) (trace []sample, err error) {
-	var before Sight
-	trace = append(trace, sample{0, time.Duration(t.seen.Figures().Period), t.wanted()})
-	if err := t.bed.network.call("Change", Turn{t.way.ID, w}, &before); err != nil {
-		return nil, err
+// trace changes the weather, when there is a history, and watches for so many beats.
+func (t *target) trace(w relay.Weather, beats int) (tr trace, err error) {
+	if _, err := t.settle(min(history, beats)); err != nil {
+		return tr, err
 	}
+	var before Sight
+	if err := t.bed.network.call("Change", Turn{t.way.ID, w}, &before); err != nil {
+		return tr, err
+	}
+	tr.samples = append(tr.samples, sample{0, before.Period, t.wanted()})
 	tick := time.NewTicker(lookEach)
 	defer tick.Stop()
-	for trace[len(trace)-1].beat < beats {
+	for tr.samples[len(tr.samples)-1].beat < beats {
 		select {
 		case n := <-t.news:
-			if again, err := t.again(n); err != nil || again > 0 {
-				return nil, err
+			again, err := t.again(n)
+			if err != nil {
+				return tr, err
+			}
+			if again > 0 {
+				tr.mistaken = true
+				tr.late, err = t.lateness(n.at)
+				return tr, err
 			}
 		case <-tick.C:
 			s, err := t.sight()
 			if err != nil {
-				return nil, err
+				return tr, err
 			}
-			trace = append(trace, sample{s.Beats - before.Beats, s.Period, t.wanted()})
+			if s.Stream == t.stream {
+				tr.samples = append(tr.samples, sample{s.Beats - before.Beats, s.Period, t.wanted()})
+			}
 		}
 	}
-	return trace, nil
+	tr.measured = t.seen.Figures().Network
+	return tr, nil
 }
 
 // wanted returns the period that the configuration wants for what is measured.
@@ -139,9 +152,9 @@ func predicted(w relay.Weather, q adaptive.QoS) time.Duration {
 }
 
 // lag returns for how many beats in a row an emitter had another period than the wanted one, at most.
-func lag(trace []sample) (most int) {
+func lag(list []sample) (most int) {
 	since := -1
-	for _, s := range trace {
+	for _, s := range list {
 		switch off := float64(s.sent) / float64(s.wanted); {
 		case off <= slack && off >= 1/slack:
 			since = -1
@@ -155,31 +168,35 @@ func lag(trace []sample) (most int) {
 }
 
 // after returns the state so many beats after the change.
-func after(trace []sample, beats int) sample {
-	i := slices.IndexFunc(trace, func(s sample) bool { return s.beat >= beats })
-	return trace[i]
+func after(list []sample, beats int) sample {
+	return list[slices.IndexFunc(list, func(s sample) bool { return s.beat >= beats })]
 }
 
-func followRows(c change, traces [][]sample) (rows []row) {
+func followRows(c change, traces []trace) (rows []row) {
+	add := func(what, found, asked string) { rows = append(rows, row{"follow", c.name, what, found, asked}) }
 	var lags []int
-	var before, sent, wanted, last []time.Duration
+	var before, sent, wanted, last, deviation []time.Duration
+	loss := 0.0
 	for _, t := range traces {
-		if len(t) == 0 {
+		if t.mistaken {
+			add("an emitter was held for dead", fmt.Sprintf("observer, network or emitter itself late by %s", ms(t.late)), "")
 			continue
 		}
-		lags = append(lags, lag(t))
-		before = append(before, t[0].sent)
-		sent, wanted = append(sent, after(t, goal).sent), append(wanted, after(t, goal).wanted)
-		last = append(last, t[len(t)-1].sent)
+		then := after(t.samples, goal)
+		lags, before = append(lags, lag(t.samples)), append(before, t.samples[0].sent)
+		sent, wanted = append(sent, then.sent), append(wanted, then.wanted)
+		last = append(last, t.samples[len(t.samples)-1].sent)
+		deviation = append(deviation, time.Duration(math.Sqrt(t.measured.Variance)*1e9))
+		loss += t.measured.Loss
 	}
-	add := func(what, found, asked string) { rows = append(rows, row{"follow", c.name, what, found, asked}) }
 	if len(lags) == 0 {
-		add("emitters that went on", "0", fmt.Sprint(len(traces)))
 		return rows
 	}
 	add("period before", ms(median(before)), "")
 	add(fmt.Sprintf("period after %d beats", goal), ms(median(sent)), ms(median(wanted))+" for what is measured then")
-	add("period at the end", ms(median(last)), ms(predicted(c.weather, followed))+" for the network as it is")
+	add("period at the end", ms(median(last)), ms(predicted(c.weather, followed))+" for the network as it was set")
+	add("measured at the end: loss", fmt.Sprintf("%.2f %%", 100*loss/float64(len(lags))), fmt.Sprintf("%.2f %%", 100*c.weather.Loss))
+	add("measured at the end: deviation of delays", ms(median(deviation)), ms(time.Duration(float64(c.weather.Jitter)/math.Sqrt(12))))
 	add(fmt.Sprintf("beats in a row with another period, most of %d emitters", len(lags)), fmt.Sprint(slices.Max(lags)), fmt.Sprint(goal))
 	return rows
 }
