@@ -73,6 +73,23 @@ func TestFollowRows(t *testing.T) {
 	assert.Equal(t, "10.0 ms", rows[5].found)
 }
 
+// TestAlone: in virtual time the period is shorter once the network is worse, and the rules come near to what their configuration
+// wants for the network as it is.
+func TestAlone(t *testing.T) {
+	a := newAlone(followed, 1)
+	for range history {
+		a.beat(fair(0, 2))
+	}
+	before := a.watch.Wanted()
+	worse := fair(0.05, 2)
+	assert.Less(t, a.nears(worse, predicted(worse, followed)), aloneMost)
+	for range 1000 {
+		a.beat(worse)
+	}
+	assert.Less(t, a.watch.Wanted(), before)
+	assert.Len(t, aloneRows(stories[0][:1], 2*goal), 2)
+}
+
 // TestKillRows: what is late is told with how late observer and network were, and what was never declared is no time.
 func TestKillRows(t *testing.T) {
 	text := &strings.Builder{}
@@ -88,10 +105,12 @@ kills,killed,never declared,0,0
 kills,killed,"until it is declared, median",1200.0 ms,
 kills,killed,"the same, worst",1200.0 ms,1000.0 ms
 kills,killed,later than that,1,0
+kills,killed,of these by more than the observer itself was late,0,0
 kills,killed,"one of them, after 1200.0 ms","observer itself late by 250.0 ms, network by 3.0 ms",
 kills,stopped,emitters,1,
 kills,stopped,never declared,1,0
 kills,stopped,later than that,0,0
+kills,stopped,of these by more than the observer itself was late,0,0
 kills,all,declared while they lived,3,
 `, text.String())
 }

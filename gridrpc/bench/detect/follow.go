@@ -64,6 +64,9 @@ func follow(p plan) (rows []row, err error) {
 		wait.Go(func() { told[i], errs[i] = tell(p, story) })
 	}
 	wait.Wait()
+	for i, story := range stories {
+		told[i] = append(told[i], aloneRows(story, p.beats)...)
+	}
 	return slices.Concat(told...), errors.Join(errs...)
 }
 

@@ -153,6 +153,13 @@ func killRows(all []round, detection time.Duration) (rows []row) {
 			add(kind, "the same, worst", ms(slices.Max(took)), ms(detection))
 		}
 		add(kind, "later than that", fmt.Sprint(len(late)), "0")
+		beyond := 0
+		for _, r := range late {
+			if r.took-detection > r.observer {
+				beyond++
+			}
+		}
+		add(kind, "of these by more than the observer itself was late", fmt.Sprint(beyond), "0")
 		for _, r := range late {
 			add(kind, "one of them, after "+ms(r.took), fmt.Sprintf("observer itself late by %s, network by %s", ms(r.observer), ms(r.network)), "")
 		}
