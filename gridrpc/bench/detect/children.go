@@ -231,6 +231,6 @@ func (c *child) call(method string, args, reply any) error {
 // end kills the child, be it stopped or not.
 func (c *child) end() {
 	_ = c.cmd.Process.Kill()
-	c.Client.Close()
+	_ = c.Client.Close()
 	_ = c.cmd.Wait()
 }

@@ -113,7 +113,7 @@ func printRows(to io.Writer, rows []row, asCSV bool) {
 	for _, r := range rows {
 		fmt.Fprintln(w, strings.TrimRight(strings.Join([]string{r.part, r.of, r.what, r.found, r.asked}, "\t"), "\t"))
 	}
-	w.Flush()
+	_ = w.Flush()
 }
 
 // ms prints a time in milliseconds.
