@@ -188,6 +188,11 @@ func (d *Detector) gone() rankset.Set {
 	return gone
 }
 
+// isGone says whether a process is one of gone.
+func (d *Detector) isGone(rank int) bool {
+	return d.dead.Has(rank) || d.left.Has(rank) || d.absent.Has(rank)
+}
+
 // ringing says whether this process takes part in a ring.
 func (d *Detector) ringing() bool {
 	return d.cfg.Mode == Ring && !d.Alone() && !d.left.Has(d.cfg.Me)

@@ -107,7 +107,7 @@ func (d *Detector) adopt(from int) bool {
 // skips says whether between this process and from there is one that came late, and lives.
 func (d *Detector) skips(from int) bool {
 	for rank := range d.late.All() {
-		if !d.dead.Has(rank) && !d.left.Has(rank) && ahead(d.cfg.N, d.cfg.Me, rank) < ahead(d.cfg.N, d.cfg.Me, from) && rank != d.cfg.Me {
+		if !d.isGone(rank) && ahead(d.cfg.N, d.cfg.Me, rank) < ahead(d.cfg.N, d.cfg.Me, from) {
 			return true
 		}
 	}

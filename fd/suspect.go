@@ -132,7 +132,7 @@ func (d *Detector) signOfLife(rank int, told adaptive.Message) {
 // no second check: the caller hears of the suspicion and has to bring evidence.
 func (d *Detector) broken(rank int) {
 	d.checkPeer(rank)
-	if d.gone().Has(rank) || d.suspects(rank) {
+	if d.isGone(rank) || d.suspects(rank) {
 		return
 	}
 	var quiet mono.Duration
@@ -145,7 +145,7 @@ func (d *Detector) broken(rank int) {
 // watch probes a process on demand (A21). The emitter is observed anyway.
 func (d *Detector) watch(rank int) {
 	d.checkPeer(rank)
-	if !d.ringing() || d.gone().Has(rank) || rank == d.emitter {
+	if !d.ringing() || d.isGone(rank) || rank == d.emitter {
 		return
 	}
 	if _, open := d.findCheck(rank); !open {
