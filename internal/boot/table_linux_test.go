@@ -43,6 +43,7 @@ func TestHalfARow(t *testing.T) {
 	write := func(text string) *os.File {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
 		require.NoError(t, err)
+		t.Cleanup(func() { _ = f.Close() })
 		_, err = f.WriteString(text)
 		require.NoError(t, err)
 		return f
@@ -51,7 +52,7 @@ func TestHalfARow(t *testing.T) {
 	require.NoError(t, err)
 	_, known := r.find(1)
 	assert.False(t, known)
-	defer write(`["b:1"],"births":[9]}` + "\n").Close()
+	write(`["b:1"],"births":[9]}` + "\n")
 	p, known := r.find(1)
 	assert.True(t, known)
 	assert.Equal(t, tcp.Peer{Addr: "b:1", Birth: 9}, p)

@@ -10,20 +10,15 @@ import (
 // Create makes a sealed sparse memfd of the given size: it has no name, nobody
 // can shrink it under a reader, and it is gone with its last user.
 func Create(name string, size int) (*os.File, error) {
-	return create(name, size, nil, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL)
-}
-
-// CreateWith is Create of a file with a content that nobody can change.
-func CreateWith(name string, content []byte) (*os.File, error) {
-	return create(name, len(content), content, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_WRITE|unix.F_SEAL_SEAL)
+	return create(name, size, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL)
 }
 
 // CreateGrowing makes an empty memfd that grows, and never shrinks under a reader.
 func CreateGrowing(name string) (*os.File, error) {
-	return create(name, 0, nil, unix.F_SEAL_SHRINK|unix.F_SEAL_SEAL)
+	return create(name, 0, unix.F_SEAL_SHRINK|unix.F_SEAL_SEAL)
 }
 
-func create(name string, size int, content []byte, seals int) (*os.File, error) {
+func create(name string, size int, seals int) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
 		return nil, fmt.Errorf("shared memory %s: memfd_create: %w", name, err)
@@ -32,10 +27,6 @@ func create(name string, size int, content []byte, seals int) (*os.File, error) 
 	if err := unix.Ftruncate(fd, int64(size)); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("shared memory %s: %d bytes: %w", name, size, err)
-	}
-	if _, err := f.WriteAt(content, 0); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("shared memory %s: %w", name, err)
 	}
 	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals); err != nil {
 		f.Close()
