@@ -1,7 +1,6 @@
 package relay
 
 import (
-	"errors"
 	"net"
 	"net/netip"
 	"sync"
@@ -34,18 +33,13 @@ type DatagramStats struct {
 // if there is one, is shown each datagram whose fate is drawn, lost or not; it must neither block nor keep
 // it. An error is the operating system's.
 func NewDatagrams(target string, seed uint64, w Weather, seen func(d Direction, packet []byte)) (*Datagrams, error) {
-	to, err := net.ResolveUDPAddr("udp4", target)
+	conn, to, err := listenFor(target)
 	if err != nil {
 		return nil, err
 	}
-	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		return nil, err
-	}
-	at := to.AddrPort()
-	p := &Datagrams{conn: conn, target: netip.AddrPortFrom(at.Addr().Unmap(), at.Port()), seen: seen, begin: time.Now(), fate: newFate(seed)}
+	p := &Datagrams{conn: conn, target: to, seen: seen, begin: time.Now(), fate: newFate(seed)}
 	p.fate.change(0, w)
-	p.ended.Go(p.forward)
+	p.ended.Go(func() { takePackets(conn, p.take) })
 	return p, nil
 }
 
@@ -70,19 +64,6 @@ func (p *Datagrams) Stats() DatagramStats {
 func (p *Datagrams) Close() {
 	p.conn.Close()
 	p.ended.Wait()
-}
-
-func (p *Datagrams) forward() {
-	buf := make([]byte, 64<<10)
-	for {
-		n, from, err := p.conn.ReadFromUDPAddrPort(buf)
-		switch {
-		case errors.Is(err, net.ErrClosed):
-			return
-		case err == nil: // another error is of an earlier one: nobody listens there
-			p.take(buf[:n], netip.AddrPortFrom(from.Addr().Unmap(), from.Port()))
-		}
-	}
 }
 
 // take draws the fate of a datagram, and hands it on when that is due.

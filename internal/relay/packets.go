@@ -3,6 +3,7 @@ package relay
 import (
 	"errors"
 	"net"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 )
@@ -10,7 +11,7 @@ import (
 // Packets forwards datagrams in one direction, and can have them vanish, as a network does.
 type Packets struct {
 	conn    *net.UDPConn
-	target  *net.UDPAddr
+	target  netip.AddrPort
 	dropped atomic.Bool
 	lost    atomic.Int64
 	ended   sync.WaitGroup
@@ -18,16 +19,12 @@ type Packets struct {
 
 // NewPackets returns one on 127.0.0.1 for a target, "host:port". An error is the operating system's.
 func NewPackets(target string) (*Packets, error) {
-	to, err := net.ResolveUDPAddr("udp", target)
-	if err != nil {
-		return nil, err
-	}
-	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	conn, to, err := listenFor(target)
 	if err != nil {
 		return nil, err
 	}
 	p := &Packets{conn: conn, target: to}
-	p.ended.Go(p.forward)
+	p.ended.Go(func() { takePackets(conn, p.forward) })
 	return p, nil
 }
 
@@ -46,18 +43,37 @@ func (p *Packets) Close() {
 	p.ended.Wait()
 }
 
-func (p *Packets) forward() {
+func (p *Packets) forward(packet []byte, _ netip.AddrPort) {
+	if p.dropped.Load() {
+		p.lost.Add(1)
+		return
+	}
+	_, _ = p.conn.WriteToUDPAddrPort(packet, p.target) // it may be lost
+}
+
+// listenFor returns a socket on 127.0.0.1 for what is meant for a target, and where that is.
+func listenFor(target string) (*net.UDPConn, netip.AddrPort, error) {
+	to, err := net.ResolveUDPAddr("udp4", target)
+	if err != nil {
+		return nil, netip.AddrPort{}, err
+	}
+	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	return conn, unmapped(to.AddrPort()), err
+}
+
+// takePackets hands on all that comes, and from where, until the socket is closed.
+func takePackets(conn *net.UDPConn, take func(packet []byte, from netip.AddrPort)) {
 	buf := make([]byte, 64<<10)
 	for {
-		n, _, err := p.conn.ReadFromUDP(buf)
+		n, from, err := conn.ReadFromUDPAddrPort(buf)
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return
-		case err != nil: // of an earlier one: nobody listens at the target
-		case p.dropped.Load():
-			p.lost.Add(1)
-		default:
-			_, _ = p.conn.WriteToUDP(buf[:n], p.target) // it may be lost
+		case err == nil: // another error is of an earlier one: nobody listens there
+			take(buf[:n], unmapped(from))
 		}
 	}
 }
+
+// unmapped is an address in the form in which two of them can be compared.
+func unmapped(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
