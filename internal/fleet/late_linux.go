@@ -48,14 +48,7 @@ func (l *late) end() {
 	})
 }
 
-func (l *late) isOver() bool {
-	select {
-	case <-l.over:
-		return true
-	default:
-		return false
-	}
-}
+func (l *late) isOver() bool { return isShut(l.over) }
 
 // there are the nodes that take part, or have: lost ones are among them.
 func (f *Fleet) there() (all []*node) {

@@ -77,9 +77,12 @@ func (n *node) become(from, to presence) bool { return n.state.CompareAndSwap(in
 // String names it for people.
 func (n *node) String() string { return fmt.Sprintf("node %d (%s)", n.index, n.name) }
 
-func (n *node) isLost() bool {
+func (n *node) isLost() bool { return isShut(n.lost) }
+
+// isShut says whether a channel is closed on which nothing is sent.
+func isShut(c <-chan struct{}) bool {
 	select {
-	case <-n.lost:
+	case <-c:
 		return true
 	default:
 		return false

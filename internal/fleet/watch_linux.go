@@ -33,13 +33,9 @@ func (m *muster) watch() (err error) {
 
 // roster is the configuration of the launcher.
 func (m *muster) roster() roster.Config {
-	c := m.cfg.Beats.Roster(len(m.f.nodes)+1, roster.Launcher)
-	for _, n := range m.f.nodes {
-		if !n.is(isThere) {
-			c.Absent.Add(n.index + 1)
-		}
-	}
-	return c
+	t := m.table()
+	t.Members = m.members(nil)
+	return t.Roster(roster.Launcher)
 }
 
 // members returns where all are reached: the launcher at the address at which node n has reached it.
