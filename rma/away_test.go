@@ -100,3 +100,33 @@ func TestNotificationOfALongPut(t *testing.T) {
 		assert.NoError(t, w.Free())
 	})
 }
+
+// TestTargetIsToldOfDeaths: a member that knows of a death tells the target before its next request, of whatever kind, so
+// that nothing of the dead takes effect there after that (W7). A target that shares memory needs no such frame.
+func TestTargetIsToldOfDeaths(t *testing.T) {
+	for _, request := range []func(ctx context.Context, to rma.Target[int]) error{
+		func(ctx context.Context, to rma.Target[int]) error { return to.Put(ctx, 0, []int{1}) },
+		func(ctx context.Context, to rma.Target[int]) error { return to.Get(ctx, 0, make([]int, 1)) },
+	} {
+		commtest.Nodes{0, 1, 2, 2}.Run(t, func(ctx context.Context, c *comm.Comm) {
+			w := allocate[int](ctx, t, c, 1)
+			fence(ctx, t, w)
+			switch c.Rank() {
+			case 1:
+				commtest.Kill(c)
+			case 2:
+				for c.GetFailed().Size() == 0 {
+					yield()
+				}
+				assert.NoError(t, request(ctx, w.At(0)))
+				assert.Equal(t, 1, w.Told(0))
+				assert.NoError(t, request(ctx, w.At(0)))
+				assert.Equal(t, 1, w.Told(0))
+				assert.NoError(t, request(ctx, w.At(3)))
+				assert.Equal(t, 0, w.Told(3))
+			}
+			_, _ = w.Comm().Agree(ctx, 1)
+			assert.NoError(t, w.Free())
+		})
+	}
+}

@@ -24,7 +24,7 @@ type remote struct {
 	posted  atomic.Uint64 // how often it has posted for this member
 	sent    atomic.Uint64 // frames without an answer: counted when they are on their way
 	flushed atomic.Uint64 // how many of those have taken effect, for certain
-	gone    atomic.Uint64 // how many members were dead when it last took effect that it knows of them
+	told    atomic.Uint64 // of how many dead members it has been told, in the order in which this member learned of them
 }
 
 // isFlushed says whether all has taken effect whose call has returned.
@@ -79,14 +79,43 @@ func (t far) locate(ctx context.Context, op string, disp, n int) (at uint64, err
 // frames are buffers of frames, and of what several answers bring, that are not used just now.
 var frames = sync.Pool{New: func() any { return new([]byte) }}
 
-// tell sends a frame that has no answer. It counts it afterwards, so that a Flush which counts it comes behind it:
+// tell sends a frame that has no answer, behind news of all deaths that this member knows of.
+func (t far) tell(ctx context.Context, op string, f *serve.Frame) error {
+	if err := t.tellDead(ctx, op); err != nil {
+		return err
+	}
+	return t.tellFrame(ctx, op, f)
+}
+
+// tellDead tells the target of each death that this member knows of, before its next request: what this member reads or
+// repairs there is not changed by a request of the dead that comes later (W7). The target's own node may learn of the
+// death last. Another goroutine's request may pass this one, so the count is stored once the frames are on their way.
+func (t far) tellDead(ctx context.Context, op string) error {
+	gone, r := t.k.sees().gone, &t.k.remote[t.rank]
+	told := r.told.Load()
+	if told >= uint64(len(gone)) {
+		return nil
+	}
+	for _, dead := range gone[told:] {
+		if dead == t.rank {
+			continue
+		}
+		if err := t.tellFrame(ctx, op, &serve.Frame{Op: serve.Dead, At: uint64(dead)}); err != nil {
+			return err
+		}
+	}
+	r.told.CompareAndSwap(told, uint64(len(gone)))
+	return nil
+}
+
+// tellFrame sends a frame that has no answer. It counts it afterwards, so that a Flush which counts it comes behind it:
 //
 //	goroutine 1                  goroutine 2
 //	Put: counts a frame
 //	                             Flush: sends its frame, is answered: all that was counted is flushed
 //	sends the frame of the Put
 //	Flush: nothing is to be done
-func (t far) tell(ctx context.Context, op string, f *serve.Frame) error {
+func (t far) tellFrame(ctx context.Context, op string, f *serve.Frame) error {
 	b := frames.Get().(*[]byte)
 	*b = f.Append((*b)[:0])
 	err := t.k.watch.Tell(ctx, t.rank, *b)
@@ -97,7 +126,7 @@ func (t far) tell(ctx context.Context, op string, f *serve.Frame) error {
 
 // ask sends a frame and waits for its answer, of len(answer) bytes.
 func (t far) ask(ctx context.Context, op string, f *serve.Frame, answer []byte) error {
-	h, err := t.begin(op, f, answer)
+	h, err := t.begin(ctx, op, f, answer)
 	if err != nil {
 		return err
 	}
@@ -105,7 +134,10 @@ func (t far) ask(ctx context.Context, op string, f *serve.Frame, answer []byte) 
 }
 
 // begin sends a frame, for whose answer end waits. Nobody else may have the frame's memory until then: it is new.
-func (t far) begin(op string, f *serve.Frame, answer []byte) (engine.Handle, error) {
+func (t far) begin(ctx context.Context, op string, f *serve.Frame, answer []byte) (engine.Handle, error) {
+	if err := t.tellDead(ctx, op); err != nil {
+		return 0, err
+	}
 	f.Reply = 1 // the engine puts the name of the request there
 	h, err := t.k.watch.Ask(t.rank, f.Append(make([]byte, 0, serve.HeadBytes+len(f.Data))), answer)
 	return h, t.k.failRemote(op, t.rank, err)
@@ -160,8 +192,8 @@ func (t far) get(ctx context.Context, op string, disp, n int, dst []byte) error 
 	if err != nil || len(dst) == 0 {
 		return err
 	}
-	if p := &t.k.pieces[t.rank]; p.source.HasMemory() {
-		if err := t.settle(ctx, op); err != nil {
+	if p := &t.k.pieces[t.rank]; p.source.HasMemory() { // of a process of this node, so nothing of the dead comes any more (W7)
+		if err := t.k.flushAway(ctx, op, t.rank); err != nil {
 			return err
 		}
 		if p.source.Read(at, dst) {
@@ -184,21 +216,6 @@ func (t far) get(ctx context.Context, op string, disp, n int, dst []byte) error 
 	return err
 }
 
-// settle comes before memory of a target is read that the target's process changes for others. It returns when what this member has sent
-// there has taken effect (P1), and nothing comes any more of those whose death this member knows (W7): both are so when the target has
-// answered, once for each death.
-func (t far) settle(ctx context.Context, op string) error {
-	r, gone := &t.k.remote[t.rank], uint64(len(t.k.sees().gone))
-	if r.gone.Load() >= gone {
-		return t.k.flushAway(ctx, op, t.rank)
-	}
-	if err := t.ask(ctx, op, &serve.Frame{Op: serve.Flush}, nil); err != nil {
-		return err
-	}
-	r.gone.Store(gone)
-	return nil
-}
-
 // askedAhead is how many answers a member waits for at a time: what a target cannot send at once it holds in memory.
 const askedAhead = 16
 
@@ -219,7 +236,7 @@ func (t far) askPieces(ctx context.Context, op string, answer []byte, frame func
 			}
 		}
 		f := frame(from, to)
-		h, err := t.begin(op, &f, answer[from:to])
+		h, err := t.begin(ctx, op, &f, answer[from:to])
 		if err == nil {
 			open = append(open, asked{h, to - from})
 		}
@@ -339,7 +356,7 @@ func (k *core) flushAway(ctx context.Context, op string, ranks ...int) error {
 		}
 		f := flush{rank: rank, sent: k.remote[rank].sent.Load()}
 		var err error
-		if f.h, err = k.far(rank).begin(op, &serve.Frame{Op: serve.Flush}, nil); err == nil {
+		if f.h, err = k.far(rank).begin(ctx, op, &serve.Frame{Op: serve.Flush}, nil); err == nil {
 			open = append(open, f)
 		} else if first == nil {
 			first = err

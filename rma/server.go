@@ -31,8 +31,8 @@ func (k *creation) lend(p *piece) {
 	k.remote = make([]remote, k.n)
 	s := &server{watch: k.watch, data: p.memory.Bytes()[:k.spec.n*k.unit], control: window.ControlOf(p.says, k.n), remote: k.remote, counters: k.spec.notifications}
 	s.stripes = k.stripesOf(s.control)
-	s.target = serve.New(lent{s}, func(origin int) serve.Locker {
-		return hold.New(hold.Config{Memory: window.LockOf{Control: s.control, Me: origin}, Members: served{k.numbers, k.watch}, Me: origin})
+	s.target = serve.New(lent{s}, k.watch, func(origin int) serve.Locker {
+		return hold.New(hold.Config{Memory: window.ServedLock{LockOf: window.LockOf{Control: s.control, Me: origin}, Name: k.numbers.Name(origin)}, Members: served{k.numbers, k.watch}, Me: origin})
 	})
 	k.watch.Serve(s)
 }
@@ -112,6 +112,14 @@ func (l lent) Count(slot uint64) bool {
 		return false
 	}
 	segment.Add64(l.control.Counter(int(slot)), 1)
+	return true
+}
+
+func (l lent) MarkDead(rank uint64) bool {
+	if rank >= uint64(len(l.remote)) {
+		return false
+	}
+	l.watch.MarkDead(int(rank))
 	return true
 }
 

@@ -15,9 +15,9 @@ func window(t *testing.T, jobs int, ranks, what, out string) {
 	windowOn(t, jobs, []string{"-n", ranks}, what, out)
 }
 
-func windowOn(t *testing.T, jobs int, where []string, what, out string) {
+func windowOn(t *testing.T, jobs int, where []string, what, out string, flags ...string) {
 	t.Helper()
-	program := build(t, "./testdata/window")
+	program := build(t, "./testdata/window", flags...)
 	for range jobs {
 		got := goulfmCommand(t, "", append(append([]string{"run", "-q"}, where...), "--timeout", "90s", program, what)...)
 		assert.Zero(t, got.code, "%s%s", got.out, got.err)
@@ -73,6 +73,17 @@ func TestWindowsBetweenNodes(t *testing.T) {
 	windowOn(t, *windowJobs, []string{"--host", "3", "--ppn", "3"}, "puts", `^begun: [0-7], in the middle: \d\n$`)
 	windowOn(t, *windowJobs, []string{"--host", "3", "--ppn", "3"}, "counts", `^counted, ahead by \d\n$`)
 	windowOn(t, *windowJobs, []string{"--host", "3", "--ppn", "3"}, "lock", `^mended [1-9]\d*\n$`)
+	windowOn(t, *windowJobs, []string{"--host", "3", "--ppn", "3"}, "late", `^ok\n$`)
+	windowOn(t, *windowJobs, []string{"--host", "3", "--ppn", "3"}, "waiter", `^ok\n$`)
+}
+
+// TestWindowsWhilePausedBetweenNodes: a process that loses its processor between the check that an origin lives and the
+// effects of the origin's request, or just before it publishes a death, changes nothing that others see.
+func TestWindowsWhilePausedBetweenNodes(t *testing.T) {
+	t.Setenv("GOULFM_PAUSE", "rate=24,max=15ms,place=engine")
+	for what, out := range map[string]string{"lock": `^mended [1-9]\d*\n$`, "counts": `^counted, ahead by \d\n$`, "late": `^ok\n$`, "waiter": `^ok\n$`} {
+		windowOn(t, *windowJobs, []string{"--host", "3", "--ppn", "3"}, what, out, "-tags", "pausepoints")
+	}
 }
 
 // TestSpecW22FencedStores: with --fence nothing is executed that a rank sends after it was declared dead, also if it runs on.

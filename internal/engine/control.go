@@ -474,11 +474,12 @@ func (p *Proc) declared(a control.Declared) {
 	if q.dead {
 		return
 	}
-	q.outbox, q.sent = nil, 0 // (1) its queued control frames are dropped
+	p.memory.stores.mourn(p, a.Proc) // (0) from here on no process of this node executes its one-sided requests
+	q.outbox, q.sent = nil, 0        // (1) its queued control frames are dropped
 	if !p.fences() {
 		p.link.CloseControl(a.Proc)
 	}
-	p.drain(a.Proc) // (2) what it published is matched as usual
+	p.drain(a.Proc) // (2) messages and answers that it published are matched as usual
 	p.schedules.run()
 	q.dead = true
 	for _, c := range p.live {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 	"github.com/goulfm/goulfm/internal/transport"
 	"github.com/goulfm/goulfm/ulfm"
 )
@@ -80,7 +81,7 @@ func (os *oneSided) waitsFor(*Request) ([]int, bool) { return nil, false }
 func (os *oneSided) arrive(from int, f *transport.Frame) {
 	p := os.p
 	c := p.commAt(f.Ctx / uint32(classes))
-	if c == nil || p.isDead(from) || p.hasDied(from) {
+	if c == nil || p.isDead(from) {
 		return
 	}
 	rank := c.RankOf(from)
@@ -103,22 +104,6 @@ func (os *oneSided) arrive(from int, f *transport.Frame) {
 	if waits {
 		p.busy.set(servesOneSided, true)
 	}
-}
-
-// hasDied says whether anybody may know that a process is dead, though this one has not looked. Others may look at this process's
-// memory, and what they see once they know is to stay (W7):
-//
-//	this process               another one
-//	looks who is dead: nobody
-//	                           hears that the origin is dead, reads the memory
-//	takes the origin's frame
-//	                           reads the memory
-func (p *Proc) hasDied(proc int) bool {
-	if p.node.Epoch() == p.epochSeen.Load() {
-		return false
-	}
-	d, departed := p.node.HasDeparted(proc)
-	return departed && d.Died
 }
 
 // answered ends the request whose handle an answer begins with.
@@ -187,6 +172,7 @@ func (w *Watch) FrameMax(to int) int {
 // Serve has a Server execute the frames of other members from now on. A frame that came before is lost.
 func (w *Watch) Serve(s Server) {
 	p := w.c.p
+	w.node.BeginServing()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w.server = s
@@ -195,6 +181,28 @@ func (w *Watch) Serve(s Server) {
 	p.loop.drowsy = true // whatever it waits for: its tick is another one now
 	p.loop.hurryUp()
 }
+
+// Admit begins the execution of what a member asks for, and Dismiss ends it: see node.Node.Admit. It reports false, and then
+// there is no Dismiss, if the member is known to be dead: nothing of it may take effect any more (W7). They are for Servers.
+func (w *Watch) Admit(rank int) bool {
+	p, proc := w.c.p, w.c.group.Procs[rank]
+	if proc == p.me {
+		return true
+	}
+	if p.isDead(proc) || !w.node.Admit(proc) {
+		return false
+	}
+	if pausepoint.Enabled {
+		pausepoint.At("engine.admitted")
+	}
+	return true
+}
+
+// Dismiss ends what Admit has begun.
+func (w *Watch) Dismiss() { w.node.Dismiss() }
+
+// MarkDead has nothing of a member take effect on this node any more, because another member knows that it is dead. It is for Servers.
+func (w *Watch) MarkDead(rank int) { w.node.MarkDead(w.c.group.Procs[rank]) }
 
 // IsDead says whether a member is known to be dead. It is for Servers.
 func (w *Watch) IsDead(rank int) bool { return w.c.p.isDead(w.c.group.Procs[rank]) }

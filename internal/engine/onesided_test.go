@@ -9,10 +9,19 @@ import (
 	"github.com/goulfm/goulfm/internal/transport/inproc"
 )
 
-// counter is a Server that counts what comes.
-type counter struct{ frames int }
+// counter is a Server that counts what it executes.
+type counter struct {
+	watch  *Watch
+	frames int
+}
 
-func (s *counter) Serve(int, []byte) (waits bool, err error) { s.frames++; return false, nil }
+func (s *counter) Serve(from int, _ []byte) (waits bool, err error) {
+	if s.watch.Admit(from) {
+		s.frames++
+		s.watch.Dismiss()
+	}
+	return false, nil
+}
 func (s *counter) Look() (waits bool)                        { return false }
 func (s *counter) Died(int) (waits bool)                     { return false }
 
@@ -21,7 +30,7 @@ func (s *counter) Died(int) (waits bool)                     { return false }
 func TestFramesOfTheDeadAreDropped(t *testing.T) {
 	sender, receiver, link := pair(t, nil)
 	from, to := NewWatch(sender.World(), sender.World(), true), NewWatch(receiver.World(), receiver.World(), true)
-	var served counter
+	served := counter{watch: to}
 	to.Serve(&served)
 	require.NoError(t, from.Tell(bg, 1, make([]byte, 40)))
 	receiver.mu.Lock()
@@ -46,7 +55,7 @@ func TestFramesOfTheDeparted(t *testing.T) {
 		world := inproc.New(2)
 		sender, receiver := New(world.Port(0), Config{SpinPolls: 20}), New(world.Port(1), Config{SpinPolls: 20})
 		from, to := NewWatch(sender.World(), sender.World(), true), NewWatch(receiver.World(), receiver.World(), true)
-		var served counter
+		served := counter{watch: to}
 		to.Serve(&served)
 		receiver.mu.Lock()
 		require.NoError(t, from.Tell(bg, 1, make([]byte, 40)))
@@ -57,4 +66,28 @@ func TestFramesOfTheDeparted(t *testing.T) {
 		sender.Close()
 		receiver.Close()
 	}
+}
+
+// TestDeclaredDropsRequestsAlone: when a death takes effect here, requests that the dead has sent are dropped, since others
+// of the node may know of the death; a message that it has sent is delivered (R8, W7).
+func TestDeclaredDropsRequestsAlone(t *testing.T) {
+	world := inproc.New(2)
+	sender, receiver := New(world.Port(0), Config{SpinPolls: 20}), New(world.Port(1), Config{SpinPolls: 20})
+	defer receiver.Close()
+	defer sender.Close()
+	from, to := NewWatch(sender.World(), sender.World(), true), NewWatch(receiver.World(), receiver.World(), true)
+	served := counter{watch: to}
+	to.Serve(&served)
+	receiver.mu.Lock()
+	require.NoError(t, from.Tell(bg, 1, make([]byte, 40)))
+	require.NoError(t, sender.World().Send(bg, Envelope{Rank: 1, Tag: 5}, []byte{7}))
+	world.Depart(0, true)
+	receiver.progress()
+	receiver.mu.Unlock()
+	assert.True(t, receiver.Declared().Has(0))
+	assert.Zero(t, served.frames)
+	got := make([]byte, 1)
+	_, err := receiver.World().Recv(bg, Envelope{Rank: 0, Tag: 5}, got)
+	assert.NoError(t, err)
+	assert.Equal(t, []byte{7}, got)
 }

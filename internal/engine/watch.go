@@ -11,6 +11,7 @@ import (
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/node"
 	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 	"github.com/goulfm/goulfm/internal/publish"
 )
 
@@ -35,15 +36,36 @@ func (s *stores) fence() {
 	}
 }
 
-// silence returns when no thread of a process that has died stores anything any more. Where
-// the kernel cannot tell it waits until the process was reaped.
+// silence returns when no thread of a process that has died stores anything into memory of this node
+// any more. Where the kernel cannot tell it waits until the process was reaped. A process of another node
+// stores nothing here, and nobody on this node reaps it.
 func (s *stores) silence(p *Proc, proc int) {
-	if !s.opened.Load() || p.port == nil || !p.port.Processes() || publish.Silence() {
+	if !s.opened.Load() || p.others.isAway(proc) {
+		return
+	}
+	s.stop(p, proc)
+}
+
+// stop is silence for a process of this node.
+func (s *stores) stop(p *Proc, proc int) {
+	if p.port == nil || !p.port.Processes() || publish.Silence() {
 		return
 	}
 	for !p.node.HasEnded(proc) {
 		runtime.Gosched()
 	}
+}
+
+// mourn returns when no process of this node executes one-sided requests of a dead one any more, its servers that
+// have died included (W7). Requests of a process that ended after Finalize still take effect.
+func (s *stores) mourn(p *Proc, proc int) {
+	if p.node.HasLeft(proc) {
+		return
+	}
+	if pausepoint.Enabled {
+		pausepoint.At("engine.mourn")
+	}
+	p.node.Mourn(proc, func(server int) { s.stop(p, server) })
 }
 
 // revoked has a revocation reach those who watch c. It is called when c has been revoked here.

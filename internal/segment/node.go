@@ -6,13 +6,14 @@ import (
 	"unsafe"
 
 	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 )
 
 const (
 	magic = 0x31_6d66_6c75_6f67 // "goulfm1" as bytes
 	// Version is the layout's version: a process built for another one is
 	// refused at Init.
-	Version = 14
+	Version = 15
 )
 
 // Offsets in segment 0.
@@ -25,6 +26,7 @@ const (
 	offStarted    = 32
 	offLease      = 40
 	offEpoch      = 1 * Line
+	offServed     = 1*Line + 8
 	offDeaths     = 2 * Line
 	offAssembly   = 3 * Line
 	offLog        = 4 * Line
@@ -60,13 +62,13 @@ const (
 //
 //	| offset                  | what                                                | writer             |
 //	| 0                       | magic, version, seats, job, seats that were used, lease | launcher       |
-//	| offEpoch                | epoch                                               | all                |
+//	| offEpoch                | epoch; windows are served on this node              | all                |
 //	| offDeaths, offLog       | entries so far; a ring of the last ones             | launcher           |
 //	| offAssembly             | where many sleepers are moved                       | all                |
-//	| lines of seat s: 0      | tombstone; ended, generation, departed              | kernel; launcher   |
+//	| lines of seat s: 0      | tombstone; ended, generation, departed; mourned     | kernel; launcher; all |
 //	|                  1      | state, pid, halting                                 | the process        |
 //	|                  2      | doorbell                                            | all                |
-//	|                  3      | beats                                               | the process        |
+//	|                  3      | beats, serving                                      | the process        |
 //	| row of seat s           | the generation of each seat of which it has let go  | the process        |
 type Node struct {
 	m      Memory
@@ -164,6 +166,9 @@ func (n *Node) Death(i int) (proc int, why uint32, present bool) {
 // AppendDeath adds proc to the list. Only the launcher calls it (one writer),
 // once for each process; the caller then moves the epoch and wakes everybody.
 func (n *Node) AppendDeath(proc int, why uint32) {
+	if pausepoint.Enabled {
+		pausepoint.At("segment.death")
+	}
 	Store32(n.departed(proc), why+1)
 	k := atomic.LoadUint64(n.deaths)
 	Store64(&n.log[k%uint64(n.procs)], uint64(n.Generation(proc))<<32|uint64(why)<<16|uint64(proc))
@@ -218,6 +223,7 @@ func (n *Node) Vacate(proc int) {
 	n.SetPid(proc, 0)
 	n.SetHalting(proc, false)
 	n.Beat(proc, 0)
+	n.SetServing(proc, -1)
 	for seat := range n.procs {
 		Store32(n.letGo(proc, seat), 0)
 	}
@@ -268,6 +274,30 @@ func (n *Node) Beats(proc int) uint32 { return Load32(n.m.word32(n.line(proc, 3)
 
 // Beat is called by proc alone, never with 0; and by Vacate.
 func (n *Node) Beat(proc int, count uint32) { Store32(n.m.word32(n.line(proc, 3)), count) }
+
+// Mourn records that a process of this node knows of the death of proc's present process. Every process of
+// the node may call it: all store the same value, which the next generation of the seat makes stale.
+func (n *Node) Mourn(proc int) { Store32(n.mourned(proc), n.Generation(proc)+1) }
+
+// IsMourned reports whether any process of this node knows, by whatever evidence, that proc's present process is dead.
+func (n *Node) IsMourned(proc int) bool { return Load32(n.mourned(proc)) == n.Generation(proc)+1 }
+
+func (n *Node) mourned(proc int) *uint32 { return n.m.word32(n.line(proc, 0) + 16) }
+
+// SetServing is called by proc alone: it executes what the process in seat origin has sent; -1: nothing. It is a full
+// fence: no load that follows is made before others see it.
+func (n *Node) SetServing(proc, origin int) { Store32(n.serving(proc), uint32(origin+1)) }
+
+// IsServing reports whether proc executes what the process in seat origin has sent.
+func (n *Node) IsServing(proc, origin int) bool { return Load32(n.serving(proc)) == uint32(origin+1) }
+
+func (n *Node) serving(proc int) *uint32 { return n.m.word32(n.line(proc, 3) + 4) }
+
+// SetServed records that a process of this node serves windows of others, before it serves the first frame.
+func (n *Node) SetServed() { Store32(n.m.word32(offServed), 1) }
+
+// IsServed reports whether any process of this node has ever served windows of others.
+func (n *Node) IsServed() bool { return Load32(n.m.word32(offServed)) != 0 }
 
 // Doorbell is the word on which proc sleeps.
 func (n *Node) Doorbell(proc int) *uint32 { return &n.bells[proc*bellsApart] }

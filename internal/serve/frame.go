@@ -22,6 +22,7 @@ const (
 	Unlock                       // the lock back, or the wait for it given up
 	Posted                       // the target of a Start: the sender has posted Count times for it
 	Completed                    // the sender has completed Count epochs here
+	Dead                         // the sender knows that member At is dead
 	last
 )
 
@@ -31,7 +32,7 @@ func (o Op) String() string {
 		return fmt.Sprintf("operation %d", uint8(o))
 	}
 	return [...]string{Put: "put", Get: "get", Load: "load", Swap: "swap", CompareAndSwap: "compare_and_swap", Accumulate: "accumulate",
-		Notify: "notify", Flush: "flush", Lock: "lock", Unlock: "unlock", Posted: "posted", Completed: "completed"}[o]
+		Notify: "notify", Flush: "flush", Lock: "lock", Unlock: "unlock", Posted: "posted", Completed: "completed", Dead: "dead"}[o]
 }
 
 // A Frame is one operation. Its first eight bytes belong to who carries it: the name under which an answer

@@ -30,6 +30,17 @@ type Memory interface {
 	// many epochs it has completed here.
 	Posted(origin int, n uint64)
 	Completed(origin int, n uint64)
+	// MarkDead has no request of a member take effect any more, as another member knows that it is dead. It reports false if
+	// there is no such member.
+	MarkDead(rank uint64) bool
+}
+
+// Gate closes the time between the check that an origin lives and the effects of its requests.
+type Gate interface {
+	// Admit begins the execution of a request of an origin, until Dismiss. It reports false, and there is no Dismiss, if
+	// anybody who reads the memory may know that the origin is dead.
+	Admit(origin int) bool
+	Dismiss()
 }
 
 // Locker is one origin's part in the target's lock: a hold.Lock.
@@ -77,6 +88,7 @@ func (g Granted) append(b []byte) []byte {
 // A Target executes what origins ask for on the memory of one member.
 type Target struct {
 	memory Memory
+	gate   Gate
 	lock   func(origin int) Locker
 	asked  []asker // who has asked for the lock, in the order of their first time
 	out    []byte  // of the answer of the last Step
@@ -90,28 +102,43 @@ type asker struct {
 }
 
 // New returns the Target of a memory. Lock makes an origin's part in its lock.
-func New(m Memory, lock func(origin int) Locker) *Target { return &Target{memory: m, lock: lock} }
+func New(m Memory, g Gate, lock func(origin int) Locker) *Target {
+	return &Target{memory: m, gate: g, lock: lock}
+}
 
-// Step executes a frame of an origin. The error says what is wrong with it; then nothing happened.
+// Step executes a frame of an origin that is not known to be dead. The error says what is wrong with it; then nothing
+// happened.
 func (t *Target) Step(from int, b []byte) ([]Answer, error) {
 	f, err := Read(b)
 	if err == nil {
 		err = t.check(&f)
 	}
-	if err != nil {
+	if err != nil || !t.gate.Admit(from) {
 		return nil, err
 	}
+	answers := t.execute(from, &f)
+	t.gate.Dismiss()
+	if f.Op != Unlock {
+		return answers, nil
+	}
+	return append(t.Look(), answers...), nil
+}
+
+// execute executes a frame. The gate has admitted its origin.
+func (t *Target) execute(from int, f *Frame) []Answer {
 	switch f.Op {
 	case Lock, Unlock:
-		return t.stepLock(from, &f), nil
+		return t.stepLock(from, f)
 	case Posted:
 		t.memory.Posted(from, f.Count)
 	case Completed:
 		t.memory.Completed(from, f.Count)
+	case Dead:
+		t.memory.MarkDead(f.At)
 	default:
-		return t.access(from, &f), nil
+		return t.access(from, f)
 	}
-	return nil, nil
+	return nil
 }
 
 // check says what is wrong with a frame for this memory. The origin has checked the same, so nobody
@@ -183,11 +210,10 @@ func (t *Target) stepLock(from int, f *Frame) []Answer {
 	a := t.asker(from)
 	if f.Op == Unlock {
 		t.letGo(a)
-		answers := t.Look()
 		if f.Reply != 0 {
-			answers = append(answers, Answer{To: from, Reply: f.Reply})
+			return []Answer{{To: from, Reply: f.Reply}}
 		}
-		return answers
+		return nil
 	}
 	if a.lock.Outcome() == hold.Held || a.lock.Outcome() == hold.Waiting {
 		return nil // of one process one goroutine at a time asks: it is not one of ours
@@ -232,11 +258,13 @@ func (t *Target) asker(origin int) *asker {
 	return &t.asked[len(t.asked)-1]
 }
 
-// Look goes on with the locks that are waited for: what they wait for may have changed in memory.
+// Look goes on with the locks that are waited for: what they wait for may have changed in memory. It makes no step for
+// an origin that is known to be dead: the death of a waiter breaks nothing (W12).
 func (t *Target) Look() (answers []Answer) {
 	for i := range t.asked {
-		if a := &t.asked[i]; a.reply != 0 {
+		if a := &t.asked[i]; a.reply != 0 && t.gate.Admit(a.origin) {
 			answers = t.granted(answers, a, a.lock.Look())
+			t.gate.Dismiss()
 		}
 	}
 	return answers

@@ -16,6 +16,7 @@ type plain struct {
 	data              []byte
 	counters          []int
 	posted, completed map[int]uint64
+	marked            []uint64
 }
 
 func newPlain(bytes, counters int) *plain {
@@ -57,6 +58,26 @@ func (m *plain) Count(slot uint64) bool {
 }
 func (m *plain) Posted(origin int, n uint64)    { m.posted[origin] = n }
 func (m *plain) Completed(origin int, n uint64) { m.completed[origin] = n }
+func (m *plain) MarkDead(rank uint64) bool {
+	m.marked = append(m.marked, rank)
+	return rank < 4
+}
+
+// door is a gate that keeps out whom the test says, and checks that it is passed once at a time.
+type door struct {
+	closed map[int]bool
+	inside int
+}
+
+func (d *door) Admit(origin int) bool {
+	if d.closed[origin] {
+		return false
+	}
+	d.inside++
+	return d.inside == 1
+}
+
+func (d *door) Dismiss() { d.inside-- }
 
 // turns is a lock that one origin has at a time, in the order in which they ask.
 type turns struct {
@@ -108,11 +129,12 @@ type world struct {
 	*Target
 	memory *plain
 	lock   *turns
+	door   *door
 }
 
 func newWorld() world {
-	m, l := newPlain(64, 2), &turns{dead: map[int]bool{}}
-	return world{New(m, func(origin int) Locker { return &turn{all: l, origin: origin} }), m, l}
+	m, l, d := newPlain(64, 2), &turns{dead: map[int]bool{}}, &door{closed: map[int]bool{}}
+	return world{New(m, d, func(origin int) Locker { return &turn{all: l, origin: origin} }), m, l, d}
 }
 
 func (w world) do(t *testing.T, from int, f Frame) []Answer {
@@ -168,6 +190,33 @@ func TestLocks(t *testing.T) {
 	assert.NoError(t, err)
 	_, err = ReadGranted(nil)
 	assert.Error(t, err)
+}
+
+// TestNothingOfTheDead: no request of an origin that anybody may know to be dead takes effect, and it gets no lock
+// for which it waited (W7, W12). An Unlock of another origin makes no step for it either.
+func TestNothingOfTheDead(t *testing.T) {
+	w := newWorld()
+	lock := func(reply uint64) Frame { return Frame{Op: Lock, Reply: reply, Mode: uint8(hold.Exclusive)} }
+	held := Granted{Held: true}.append(nil)
+	assert.Equal(t, []Answer{{1, 10, held}}, w.do(t, 1, lock(10)))
+	assert.Empty(t, w.do(t, 2, lock(20)))
+	w.door.closed[2] = true
+	assert.Empty(t, w.do(t, 2, Frame{Op: Put, Data: []byte{1}}))
+	assert.Empty(t, w.do(t, 2, Frame{Op: Notify}))
+	assert.Empty(t, w.do(t, 2, Frame{Op: Flush, Reply: 21}))
+	assert.Zero(t, w.memory.data[0])
+	assert.Zero(t, w.memory.counters[0])
+	assert.Equal(t, []Answer{{1, 11, nil}}, w.do(t, 1, Frame{Op: Unlock, Reply: 11}), "2 is not granted the lock")
+	assert.Empty(t, w.Look())
+	assert.Equal(t, hold.Waiting, w.asker(2).lock.Outcome())
+	assert.Zero(t, w.door.inside)
+}
+
+// TestDeathToldByAnotherMember: a member that knows of a death says so before its next request.
+func TestDeathToldByAnotherMember(t *testing.T) {
+	w := newWorld()
+	assert.Empty(t, w.do(t, 1, Frame{Op: Dead, At: 2}))
+	assert.Equal(t, []uint64{2}, w.memory.marked)
 }
 
 // TestBadFrames: what nobody sends changes nothing.

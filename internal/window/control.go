@@ -88,6 +88,16 @@ func (l LockOf) Swap(old, v uint64) bool { return segment.CompareAndSwap64(l.wor
 // Release implements hold.Memory.
 func (l LockOf) Release(w uint64) { segment.Publish64(l.word(lockWordAt), w) }
 
+// ServedLock is LockOf for the member that makes origin me's steps. Another process may own the lock by the time of a step
+// that is late, so an exclusive hold ends by an exchange of the origin's own name, never by a store.
+type ServedLock struct {
+	LockOf
+	Name uint64 // of the origin
+}
+
+// Release implements hold.Memory.
+func (l ServedLock) Release(w uint64) { segment.CompareAndSwap64(l.word(lockWordAt), l.Name, w) }
+
 // Hint implements hold.Memory.
 func (l LockOf) Hint() bool { return segment.Load64(l.word(lockHintAt)) != 0 }
 

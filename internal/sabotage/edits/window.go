@@ -25,20 +25,34 @@ func windows() []Edit {
 
 // windowsAway are the edits of windows whose members are reached by frames.
 func windowsAway() []Edit {
-	const target, remote = "internal/serve/target.go", "rma/remote.go"
+	const target, remote, gate = "internal/serve/target.go", "rma/remote.go", "internal/node/gate.go"
 	edit := func(name, rule, test string, in string, changes ...Change) Edit {
 		return Edit{Name: "away-" + name, Rule: rule, Changes: changes, Tests: []Test{{Package: in, Run: test}}}
 	}
 	return []Edit{
 		edit("flush", "a flush waits until what was sent before it is executed", "TestFlushIsThere", "rma",
 			Change{remote, "if !k.isAway(rank) || k.remote[rank].isFlushed() {", "if true || !k.isAway(rank) || k.remote[rank].isFlushed() {"}),
-		edit("silence", "a frame of an origin whose death is known is not executed", "TestFramesOfTheDead", "",
-			Change{"internal/engine/onesided.go", "if c == nil || p.isDead(from) || p.hasDied(from) {", "if c == nil {"}),
+		edit("silence", "a request of an origin whose death anybody of the node may know is not executed", "TestFramesOfTheDeparted", "internal/engine",
+			Change{gate, "!w.IsMourned(origin) && !w.HasDied(origin)", "true"}),
+		edit("gate-order", "a server publishes the origin before it checks that it lives", "TestGateInEveryOrder", "",
+			Change{gate, "\tw.SetServing(me, origin)\n\tif !w.IsMourned(origin) && !w.HasDied(origin) {\n", "\tif !w.IsMourned(origin) && !w.HasDied(origin) {\n\t\tw.SetServing(me, origin)\n"}),
+		edit("gate-wait", "a process that learns of a death waits until no server executes a request of the dead", "TestGateInEveryOrder", "",
+			Change{gate, "server != me && w.IsServing(server, dead)", "server != me && w.IsServing(server, dead) && false"}),
+		edit("mourn", "a process publishes a death before it looks at the servers", "TestGateInEveryOrder", "",
+			Change{gate, "\tw.Mourn(dead)\n", ""}),
+		edit("mourn-first", "a death is published before what the dead has sent is drained", "TestDeclaredDropsRequestsAlone", "",
+			Change{"internal/engine/control.go", "\tp.memory.stores.mourn(p, a.Proc) // (0)", "\tdefer p.memory.stores.mourn(p, a.Proc) // (0)"},
+			Change{gate, "!w.IsMourned(origin) && !w.HasDied(origin)", "!w.IsMourned(origin)"}),
+		edit("waiter", "no step of the lock is made for a waiter that is dead", "TestNothingOfTheDead", "",
+			Change{target, "a.reply != 0 && t.gate.Admit(a.origin) {", "a.reply != 0 && (t.gate.Admit(a.origin) || true) {"}),
+		edit("told", "a target is told of deaths before the next request", "TestTargetIsToldOfDeaths", "rma",
+			Change{remote, "\tif err := t.tellDead(ctx, op); err != nil {\n\t\treturn err\n\t}\n", ""},
+			Change{remote, "\tif err := t.tellDead(ctx, op); err != nil {\n\t\treturn 0, err\n\t}\n", ""}),
 		edit("notify", "a notification comes after its data", "TestNotificationOfALongPut", "rma",
 			Change{"rma/notify.go", "\tif err := t.store(ctx, op, at, src); err != nil {\n\t\treturn err\n\t}\n\treturn t.tell(ctx, op, &serve.Frame{Op: serve.Notify, At: uint64(slot)})\n",
 				"\tif err := t.tell(ctx, op, &serve.Frame{Op: serve.Notify, At: uint64(slot)}); err != nil {\n\t\treturn err\n\t}\n\treturn t.store(ctx, op, at, src)\n"}),
 		edit("unlock", "who unlocks hands the lock on to an origin that waits", "TestLocks", "",
-			Change{target, "\t\tanswers := t.Look()\n", "\t\tvar answers []Answer\n"}),
+			Change{target, "return append(t.Look(), answers...), nil", "return answers, nil"}),
 		edit("forget", "an origin that is dead waits for nothing", "TestDeathOfOneWhoWaits", "",
 			Change{target, "\t\t\tt.asked = append(t.asked[:i], t.asked[i+1:]...)\n\t\t\treturn\n", "\t\t\treturn\n"}),
 		edit("given-up", "an Unlock of an origin that waits gives the wait up", "TestLocks", "",

@@ -5,6 +5,8 @@
 //	window counts   all ranks but 0 and 1 are killed while they count in it
 //	window rebuild  rank 2 is killed; the others take its memory over, beside their own
 //	window lock     all ranks but 0 and 1 are killed: half of them with the lock of rank 0, the others anywhere
+//	window late     all ranks but 0 and 1 are killed while they put at rank 0, which rank 1 and the last rank read as they learn of each death
+//	window waiter   all ranks but 0 and 1 are killed, one by one, while they wait for the lock of rank 0, which rank 1 holds
 //	window own      windows of the program's memory: all ranks but 0 and 1 are killed while rank 1 reads theirs, and what they put at rank 0
 //	window fenced   rank 1 stops while it stores, is declared dead, and goes on: nobody hears it
 //	window near-... the same among the ranks of each node
@@ -19,6 +21,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -28,7 +31,7 @@ import (
 )
 
 func main() {
-	bodies := map[string]func(context.Context, *comm.Comm) error{"calls": calls, "puts": puts, "counts": counts, "lock": lock, "rebuild": rebuild, "own": own, "fenced": fenced}
+	bodies := map[string]func(context.Context, *comm.Comm) error{"calls": calls, "puts": puts, "counts": counts, "lock": lock, "rebuild": rebuild, "own": own, "fenced": fenced, "late": late, "waiter": waiter}
 	name, near := strings.CutPrefix(os.Args[1], "near-")
 	comm.Main(func(ctx context.Context, c *comm.Comm) error {
 		if near {
@@ -45,6 +48,16 @@ func main() {
 func doom(life time.Duration) {
 	go func() {
 		time.Sleep(rand.N(life))
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}()
+}
+
+// doomAfter ends this process at some moment after done has counted to n.
+func doomAfter(done *atomic.Int64, n int64) {
+	go func() {
+		for done.Load() < n {
+			runtime.Gosched()
+		}
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}()
 }
@@ -164,8 +177,9 @@ func counts(ctx context.Context, c *comm.Comm) error {
 		return err
 	}
 	if c.Rank() > 1 {
-		doom(3 * time.Millisecond)
-		for {
+		var counted atomic.Int64
+		doomAfter(&counted, 1+rand.N[int64](200))
+		for ; ; counted.Add(1) {
 			if _, err := w.At(0).FetchAndOp(ctx, 0, 1, collectives.Sum); err != nil {
 				return err
 			}
@@ -439,4 +453,140 @@ func fenced(ctx context.Context, c *comm.Comm) error {
 	}
 	_, _ = w.Comm().Agree(ctx, 1)
 	return w.Free()
+}
+
+// late: what rank 0's memory holds for a rank does not change any more once the reader knows of that rank's death,
+// whether the reader shares the memory or sends frames to it (W7).
+func late(ctx context.Context, c *comm.Comm) error {
+	n, last := 0, c.Size()-1
+	if c.Rank() == 0 {
+		n = c.Size()
+	}
+	w, err := rma.Allocate[uint64](ctx, c, n)
+	if err != nil {
+		return err
+	}
+	if err := w.Fence(ctx); err != nil && !errors.Is(err, comm.ErrProcFailed) { // who has left it may be dead already
+		return err
+	}
+	if c.Rank() > 1 && c.Rank() < last {
+		var put atomic.Int64
+		doomAfter(&put, 1+rand.N[int64](2000))
+		for ; ; put.Add(1) {
+			if err := w.At(0).Put(ctx, c.Rank(), []uint64{uint64(put.Load())}); err != nil {
+				return err
+			}
+		}
+	}
+	if c.Rank() != 0 {
+		if err := readAfterDeaths(ctx, c, w); err != nil {
+			return err
+		}
+	}
+	for c.GetFailed().Size() < c.Size()-3 {
+		runtime.Gosched()
+	}
+	_, _ = w.Comm().Agree(ctx, 1)
+	if c.Rank() == 0 {
+		fmt.Println("ok")
+	}
+	return w.Free()
+}
+
+// readAfterDeaths reads what each rank has put as soon as this one knows of its death, and then again and again.
+func readAfterDeaths(ctx context.Context, c *comm.Comm, w *rma.Win[uint64]) error {
+	known := make([]bool, c.Size())
+	for dead := 0; dead < c.Size()-3; {
+		for _, r := range c.GetFailed().Processes() {
+			if known[r] {
+				continue
+			}
+			known[r] = true
+			dead++
+			var first, again [1]uint64
+			if err := w.At(0).Get(ctx, r, first[:]); err != nil {
+				return err
+			}
+			for range 300 {
+				if err := w.At(0).Get(ctx, r, again[:]); err != nil {
+					return err
+				}
+				if again != first {
+					return fmt.Errorf("rank %d has put %d after its death was known, and %d before", r, again[0], first[0])
+				}
+				runtime.Gosched()
+			}
+		}
+	}
+	return nil
+}
+
+// waiter: the death of a rank that waits for a lock does not break it (W12).
+func waiter(ctx context.Context, c *comm.Comm) error {
+	w, err := rma.Allocate[uint64](ctx, c, 1)
+	if err != nil {
+		return err
+	}
+	if err := w.Fence(ctx); err != nil {
+		return err
+	}
+	_, _ = w.Comm().Agree(ctx, 1) // all have left the Fence
+	t := w.At(0)
+	switch {
+	case c.Rank() > 1:
+		if _, err := comm.Recv(ctx, c.From(1), make([]int32, 1)); err != nil {
+			return err
+		}
+		doom(8 * time.Millisecond)
+		_ = t.Lock(ctx, rma.Exclusive)
+		select {}
+	case c.Rank() == 1:
+		for v := 2; v < c.Size(); v++ {
+			if err := lockBesideTheDead(ctx, c, t, v); err != nil {
+				return err
+			}
+		}
+		err = comm.Send(ctx, c.To(0), []int32{0})
+	default:
+		for more := []int32{1}; more[0] != 0 && err == nil; {
+			if _, err = comm.Recv(ctx, c.From(1), more); err == nil && more[0] != 0 {
+				err = comm.Send(ctx, c.To(1), more)
+			}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	_, _ = w.Comm().Agree(ctx, 1)
+	if c.Rank() == 0 {
+		fmt.Println("ok")
+	}
+	return w.Free()
+}
+
+// lockBesideTheDead has a rank wait for the lock that this one holds, and die. Then it unlocks and locks again.
+func lockBesideTheDead(ctx context.Context, c *comm.Comm, t rma.Target[uint64], victim int) error {
+	err := check(t.Lock(ctx, rma.Exclusive), comm.Send(ctx, c.To(victim), []int32{1}))
+	if err != nil {
+		return err
+	}
+	for !slices.Contains(c.FailedRanks(), victim) {
+		runtime.Gosched()
+	}
+	if err := t.Unlock(ctx); err != nil {
+		return err
+	}
+	more := []int32{1}
+	for range 100 { // rank 0 looks at its lock meanwhile
+		if err := comm.Send(ctx, c.To(0), more); err != nil {
+			return err
+		}
+		if _, err := comm.Recv(ctx, c.From(0), more); err != nil {
+			return err
+		}
+	}
+	if err := t.Lock(ctx, rma.Exclusive); err != nil {
+		return fmt.Errorf("rank %d died while it waited: %w", victim, err)
+	}
+	return t.Unlock(ctx)
 }
