@@ -22,8 +22,8 @@ func (s *counter) Serve(from int, _ []byte) (waits bool, err error) {
 	}
 	return false, nil
 }
-func (s *counter) Look() (waits bool)                        { return false }
-func (s *counter) Died(int) (waits bool)                     { return false }
+func (s *counter) Look() (waits bool)    { return false }
+func (s *counter) Died(int) (waits bool) { return false }
 
 // TestFramesOfTheDeadAreDropped: a frame to a window that is still on its way when its sender is known to be dead is not
 // executed: who asks after the death sees no change any more (W7, W22).
