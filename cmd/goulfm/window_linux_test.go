@@ -77,6 +77,11 @@ func TestWindowsBetweenNodes(t *testing.T) {
 	windowOn(t, *windowJobs, []string{"--host", "3", "--ppn", "3"}, "waiter", `^ok\n$`)
 }
 
+// TestNotifyBetweenNodes: a frame that waits for others to go with is written before its sender waits for something else.
+func TestNotifyBetweenNodes(t *testing.T) {
+	windowOn(t, *windowJobs, []string{"--host", "2", "--ppn", "2"}, "notify", `^ok\n$`)
+}
+
 // TestWindowsWhilePausedBetweenNodes: a process that loses its processor between the check that an origin lives and the
 // effects of the origin's request, or just before it publishes a death, changes nothing that others see.
 func TestWindowsWhilePausedBetweenNodes(t *testing.T) {

@@ -20,6 +20,8 @@ type betweenNodes interface {
 	// WriteOut writes at once what was sent to a process of another node, and would have waited for
 	// this process's next look to go with what is sent until then. Of a process of this node there is nothing.
 	WriteOut(proc int)
+	// WriteAllOut is WriteOut for all processes.
+	WriteAllOut()
 	// Part begins to take leave of all processes of other nodes: nothing is sent any more.
 	Part()
 	// Parted says whether they have let go: all was taken on both sides. Gone says of a process
@@ -34,6 +36,17 @@ type others struct {
 	p    *Proc
 	link betweenNodes
 	away []bool // by seat: its process is on another node
+}
+
+// writeAllOut writes what was sent to processes of other nodes: the caller is about to wait for something else than
+// progress.
+func (o *others) writeAllOut() {
+	if o == nil {
+		return
+	}
+	o.p.mu.Lock()
+	o.link.WriteAllOut()
+	o.p.mu.Unlock()
 }
 
 // isAway says whether a process is on another node.

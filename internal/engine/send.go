@@ -189,7 +189,22 @@ func (p *Proc) trySend(to int, h *transport.Header, buf []byte) bool {
 		return port.TrySend(to, h, buf)
 	}
 	p.header = *h
-	return p.link.TrySend(to, &p.header, buf)
+	if !p.link.TrySend(to, &p.header, buf) {
+		return false
+	}
+	// The link may gather the frame with others until the leader looks next. A leader that sleeps does not look:
+	//
+	//	leader                         this goroutine
+	//	asleep = true
+	//	takes mu: nothing is gathered
+	//	sleeps                         takes mu, sends a frame that is gathered
+	//	                               waits for a word in memory, or computes
+	//
+	// A leader that is about to sleep either is seen here, or asks for mu later and finds the frame (Pending).
+	if p.leads.asleep.Load() && p.others.isAway(to) {
+		p.others.link.WriteOut(to)
+	}
+	return true
 }
 
 func (p *Proc) takeCredit(proc, size int) bool {

@@ -242,6 +242,7 @@ func (w *Watch) Await(bell *uint32, done func() bool) {
 			}
 			continue
 		default:
+			w.c.p.others.writeAllOut()
 			if w.nap(bell, done) {
 				return
 			}

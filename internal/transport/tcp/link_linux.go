@@ -114,6 +114,9 @@ func (l *Link) WriteOut(proc int) {
 	}
 }
 
+// WriteAllOut is WriteOut for all processes.
+func (l *Link) WriteAllOut() { l.mesh.writeGathered() }
+
 // Part begins to take leave of the processes of other nodes: nothing is sent to them any more.
 func (l *Link) Part() { l.mesh.Part() }
 

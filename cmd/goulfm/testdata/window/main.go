@@ -7,6 +7,7 @@
 //	window lock     all ranks but 0 and 1 are killed: half of them with the lock of rank 0, the others anywhere
 //	window late     all ranks but 0 and 1 are killed while they put at rank 0, which rank 1 and the last rank read as they learn of each death
 //	window waiter   all ranks but 0 and 1 are killed, one by one, while they wait for the lock of rank 0, which rank 1 holds
+//	window notify   neighbours in a chain over the nodes put data with a notification, and wait for each other's; nobody dies
 //	window own      windows of the program's memory: all ranks but 0 and 1 are killed while rank 1 reads theirs, and what they put at rank 0
 //	window fenced   rank 1 stops while it stores, is declared dead, and goes on: nobody hears it
 //	window near-... the same among the ranks of each node
@@ -31,7 +32,7 @@ import (
 )
 
 func main() {
-	bodies := map[string]func(context.Context, *comm.Comm) error{"calls": calls, "puts": puts, "counts": counts, "lock": lock, "rebuild": rebuild, "own": own, "fenced": fenced, "late": late, "waiter": waiter}
+	bodies := map[string]func(context.Context, *comm.Comm) error{"calls": calls, "puts": puts, "counts": counts, "lock": lock, "rebuild": rebuild, "own": own, "fenced": fenced, "late": late, "waiter": waiter, "notify": notify}
 	name, near := strings.CutPrefix(os.Args[1], "near-")
 	comm.Main(func(ctx context.Context, c *comm.Comm) error {
 		if near {
@@ -589,4 +590,46 @@ func lockBesideTheDead(ctx context.Context, c *comm.Comm, t rma.Target[uint64], 
 		return fmt.Errorf("rank %d died while it waited: %w", victim, err)
 	}
 	return t.Unlock(ctx)
+}
+
+// notify: a put with a notification, or a store behind a put, is written out before its origin waits, whatever its other goroutines
+// wait for. The chain alternates between the nodes, so that each rank waits for one neighbour in memory and for another in frames.
+func notify(ctx context.Context, c *comm.Comm) error {
+	const steps, width = 100, 200
+	c, err := c.Split(ctx, 0, []int{0, 2, 1, 3}[c.Rank()])
+	if err != nil {
+		return err
+	}
+	w, err := rma.Allocate[uint64](ctx, c, 2*width+2, rma.Notifications(2))
+	if err != nil {
+		return err
+	}
+	me, data := c.Rank(), make([]uint64, width)
+	for step := uint64(1); step <= steps; step++ {
+		for side, to := range []int{me - 1, me + 1} {
+			if to < 0 || to >= c.Size() {
+				continue
+			}
+			put, there := w.At(to).PutNotify(ctx, (1-side)*width, data, 1-side), 2*width+1-side
+			if err := check(put, w.At(to).Put(ctx, (1-side)*width, data), w.At(to).Store(ctx, there, step)); err != nil {
+				return err
+			}
+		}
+		for side, from := range []int{me - 1, me + 1} {
+			if from < 0 || from >= c.Size() {
+				continue
+			}
+			_, err := w.Wait(ctx, 2*width+side, func(v uint64) bool { return v >= step }, from)
+			if err := check(err, w.WaitNotify(ctx, side, step, from)); err != nil {
+				return err
+			}
+		}
+	}
+	if err := check(w.Fence(ctx), w.Free()); err != nil {
+		return err
+	}
+	if me == 0 {
+		fmt.Println("ok")
+	}
+	return nil
 }
