@@ -16,7 +16,9 @@ import (
 // messages go (MPI 7.6). It is collective over both groups, and so are failures and
 // revocations: GetFailed is of both (R19), a revocation reaches both. Receives from
 // Any are interrupted by failures of either group that are not acknowledged. The
-// ranks that its errors name are of the remote group.
+// ranks that its errors name are of the remote group. A process of the other world
+// that has left through Finalize counts as failed, except in collectives in which it
+// took part: slower members complete those.
 type Intercomm struct {
 	c *Comm // the union of both groups, with a side
 }

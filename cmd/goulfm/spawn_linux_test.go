@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // TestSpawn: processes that were started by others exchange messages with them, merge
@@ -78,6 +80,20 @@ func TestUniverse(t *testing.T) {
 		r := goulfmCommand(t, "", strings.Fields(strings.ReplaceAll(c.args, "PROG", prog))...)
 		if r.code != 2 || !strings.Contains(r.err, c.want) {
 			t.Errorf("%s: code %d, %s", c.args, r.code, r.err)
+		}
+	}
+}
+
+// TestLastOperationBetweenWorlds: a member that has completed an operation between two worlds and has left is no failure for one
+// that still completes it, in collectives of messages and of memory, in windows, and of long messages.
+func TestLastOperationBetweenWorlds(t *testing.T) {
+	program := build(t, "./testdata/last")
+	for _, operation := range []string{"allreduce", "barrier", "bcast", "merged", "window", "long"} {
+		for _, where := range [][]string{{"-n", "2"}, {"--host", "4", "--ppn", "1"}} {
+			for range *windowJobs {
+				got := goulfmCommand(t, "", append(append([]string{"run", "-q"}, where...), "--timeout", "90s", program, operation)...)
+				assert.Zero(t, got.code, "%s %v: %s", operation, where, got.err)
+			}
 		}
 	}
 }

@@ -251,6 +251,8 @@ func (c *Control) apply(ev Event) {
 	switch ev := ev.(type) {
 	case Exited:
 		c.list(ev.Proc, fd.Exited{Rank: ev.Proc})
+	case Departed:
+		c.depart(ev.Proc)
 	case Lost:
 		c.lost.Add(ev.Proc)
 		c.list(ev.Proc, fd.Agreed{Dead: rankset.Of(ev.Proc)})
@@ -405,6 +407,21 @@ func (c *Control) list(proc int, ev fd.Event) {
 	c.letGoDue = true
 	c.stepDetector(ev)
 	if !wasDead {
+		return
+	}
+	for cm := range c.comm.comms() {
+		c.tellDeath(cm, proc)
+	}
+}
+
+// depart notes that a process of another world has ended after its Finalize.
+func (c *Control) depart(proc int) {
+	wasDead := c.dead.Has(proc)
+	c.departed.Add(proc)
+	c.letGoDue = true
+	c.stepDetector(fd.Left{Rank: proc})
+	if !wasDead {
+		c.declare(proc, fd.ByExit)
 		return
 	}
 	for cm := range c.comm.comms() {

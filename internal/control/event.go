@@ -17,6 +17,10 @@ type Exited struct{ Proc int }
 // was: it is dead to all, and may run on for a moment. If it speaks it is told so, once.
 type Lost struct{ Proc int }
 
+// Departed says that process Proc of another world ended after its Finalize. It takes part in nothing any more, as if it
+// were dead, but no death is flooded: a member that has not read its departure may still use what it sent before it left.
+type Departed struct{ Proc int }
+
 // Broken says that the connection to process Proc broke: a suspicion.
 type Broken struct{ Proc int }
 
@@ -84,6 +88,7 @@ type Uniform struct {
 
 func (Uniform) event()  {}
 func (Exited) event()   {}
+func (Departed) event() {}
 func (Lost) event()     {}
 func (Broken) event()   {}
 func (Left) event()     {}

@@ -60,6 +60,10 @@ type Comm struct {
 	messages   bool               // in a collective that goes by messages
 	apart      *Differs           // in which another member is not
 	schedules  []*Schedule        // collectives by messages that are open
+	begun      bool               // what is sent is of a collective that goes on after departures: see parting.go
+	lasts      map[int]uint32     // by process of another world: its last collective here, which it tells when it leaves
+	parted     int                // members among the deaths that left after Finalize
+	lastOfAll  uint32             // collective in which all of those took part
 	failures   []int              // numbers of collectives by messages that failed here
 	past       int                // number of the last that ended here
 	plain      *Request           // an agree that was entered the fast way, and may have to go the long one
@@ -161,6 +165,9 @@ func (c *Comm) alive() error {
 // entry asks the rules whether an operation may start. The caller holds mu.
 func (c *Comm) entry(op ulfm.Op, proc int) error {
 	if !c.revoked && c.deaths == 0 {
+		return nil
+	}
+	if op == ulfm.OpCollective && c.goesOn(c.collSeq+1) {
 		return nil
 	}
 	st := ulfm.State{Revoked: c.revoked, PeerDead: proc >= 0 && c.p.isDead(proc)}

@@ -393,6 +393,10 @@ func (ln *links) readControl(from int) bool {
 			return did
 		}
 		did = true
+		if len(frame) > 0 && frame[0] == kindLast {
+			ln.p.hearLast(from, frame)
+			continue
+		}
 		if len(frame) > 0 && frame[0] >= engineFrames {
 			ln.p.transfers.hear(from, frame)
 			continue
@@ -480,11 +484,15 @@ func (p *Proc) declared(a control.Declared) {
 		p.link.CloseControl(a.Proc)
 	}
 	p.drain(a.Proc) // (2) messages and answers that it published are matched as usual
+	if p.node.HasLeft(a.Proc) {
+		p.transfers.progress() // it has received what it pulled
+	}
 	p.schedules.run()
 	q.dead = true
 	for _, c := range p.live {
 		if c.RankOf(a.Proc) >= 0 {
 			c.deaths++
+			c.part(a.Proc)
 		}
 	}
 	p.failPeer(a.Proc) // (3) what still needs it fails
@@ -506,6 +514,10 @@ func (p *Proc) failPeer(proc int) {
 			continue
 		}
 		for class := range matched {
+			if class == Collective && c.goesOn(c.lastOfAll) {
+				p.match.Part(dataContext(c.group.Index, class), proc, func(m *matchRecv) { p.complete(p.slots[m.Slot], ulfm.ErrProcFailed) })
+				continue
+			}
 			p.match.Fail(dataContext(c.group.Index, class), proc, func(m *matchRecv) { p.complete(p.slots[m.Slot], ulfm.ErrProcFailed) },
 				func(m *matchRecv) { r := p.slots[m.Slot]; r.setPending(true); p.faults.Add(1); p.wakeWaiter(r) }, p.dropped)
 		}
@@ -516,7 +528,7 @@ func (p *Proc) failPeer(proc int) {
 		}
 		// The parts of a schedule that concern others end as the schedule takes them
 		// back: a peer that has not heard of the death may have granted them.
-		collective := r.comm.RankOf(proc) >= 0 && r.class() == Collective && r.part == nil
+		collective := r.comm.RankOf(proc) >= 0 && r.class() == Collective && r.part == nil && !r.outlives()
 		if collective || r.peer == proc && (r.kind == sendRequest || r.kind == oneSidedRequest || r.receiving.HasMatched()) {
 			p.fail(r, ulfm.ErrProcFailed)
 		}

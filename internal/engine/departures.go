@@ -123,5 +123,9 @@ func (d *departures) depart(of node.Departure) {
 		p.rules.step(control.Lost{Proc: of.Proc})
 		return
 	}
+	if !of.Died {
+		p.rules.step(control.Departed{Proc: of.Proc})
+		return
+	}
 	p.rules.step(control.Exited{Proc: of.Proc})
 }

@@ -20,6 +20,7 @@ type ending struct {
 	busy       bool     // a call of Finalize is under way
 	ended      bool     // nothing is left to do
 	unreceived unreceived
+	lasts      []last // what members in other worlds are told before this process leaves
 }
 
 // Finalize ends by an agreement of all live members, whatever fails meanwhile;
@@ -57,6 +58,7 @@ func (e *ending) begin() (*Request, error) {
 		}
 		e.call = e.p.propose(e.p.world, member.Call{Kind: member.KindFinalize}, Contribution{}, "finalize")
 		e.p.world.closing = true
+		e.lasts = e.p.lasts()
 		e.refuseAnnounced()
 		e.p.progress()
 	}
@@ -79,6 +81,7 @@ func (e *ending) finish(ctx context.Context, r *Request) error {
 	if r.err != nil {
 		return e.stayOn(r)
 	}
+	e.tellLasts()
 	if err := e.p.links.flush(ctx); err != nil {
 		return err
 	}

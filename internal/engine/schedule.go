@@ -48,6 +48,7 @@ type Schedule struct {
 	r        *Request
 	x        sched.Exec
 	parts    []*Request // under way, oldest first
+	number   uint32     // of the collective
 	sequence int
 	blocking bool
 }
@@ -136,7 +137,7 @@ func (c *Comm) startSchedule(what string, s *Schedule, blocking bool) (*Request,
 	c.countCollective()
 	r := p.newRequest(scheduleRequest, c, what)
 	r.peer, r.schedule = Any, s
-	s.c, s.r, s.sequence, s.blocking = c, r, int(c.collSeq&sequenceMask), blocking
+	s.c, s.r, s.number, s.sequence, s.blocking = c, r, c.collSeq, int(c.collSeq&sequenceMask), blocking
 	c.schedules = append(c.schedules, s)
 	must.That(!p.schedules.running, "a collective is started by another one")
 	p.schedules.running = true
@@ -184,7 +185,9 @@ func (s *Schedule) place(at sched.Ref, elems int) []byte {
 func (s *Schedule) send(i int, step *sched.Step) (over bool) {
 	c, rank := s.c, int(step.Peer)
 	to := Envelope{Rank: rank, Tag: s.Tag | s.sequence, Class: Collective, Elem: s.Elem}
+	c.begun = c.goesOn(s.number) && !c.p.isDead(c.group.Procs[rank])
 	r, err := c.send(context.Background(), to, s.place(step.Src, step.Len), s.r.what)
+	c.begun = false
 	if err != nil {
 		s.fail(err)
 		return true
@@ -204,7 +207,7 @@ func (s *Schedule) send(i int, step *sched.Step) (over bool) {
 // receive starts a part, and says whether it is over at once.
 func (s *Schedule) receive(i int, step *sched.Step) (over bool) {
 	c, p, rank := s.c, s.c.p, int(step.Peer)
-	if !c.quiet() {
+	if !c.quiet() && !c.goesOn(s.number) {
 		if err := c.mayStart(context.Background(), ulfm.OpCollective, Collective, c.group.Procs[rank]); err != nil {
 			s.fail(err)
 			return true
@@ -214,6 +217,9 @@ func (s *Schedule) receive(i int, step *sched.Step) (over bool) {
 	r := p.newReceive(c, &from, s.place(step.Dst, step.Len), s.r.what, true)
 	if m := p.match.Post(&r.Recv); m != nil {
 		p.deliverKept(r, m)
+	} else if p.isDead(r.peer) { // it has left, and has sent nothing for this receive
+		p.match.Withdraw(&r.Recv)
+		p.complete(r, ulfm.ErrProcFailed)
 	}
 	if s.add(i, r) {
 		return true

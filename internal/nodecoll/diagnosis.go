@@ -81,6 +81,9 @@ func (g *Group) Waits() []int {
 }
 
 // waitsFor says whether the operation needs something of member m that is not there yet.
+// WaitsFor reports whether the open operation waits for something that member m has not published.
+func (g *Group) WaitsFor(m int) bool { return g.phase != idle && g.waitsFor(m) }
+
 func (g *Group) waitsFor(m int) bool {
 	switch g.phase {
 	case entering:

@@ -34,6 +34,7 @@ func All() []Edit {
 		replacement(),
 		windows(),
 		windowsAway(),
+		partings(),
 		outliving(),
 		inFiles(),
 		unseen(),

@@ -1,0 +1,133 @@
+package engine
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/goulfm/goulfm/internal/must"
+)
+
+// A process of another world leaves without an agreement with this one. It may have completed a collective that is
+// still open here, and nobody needs it there any more:
+//
+//	process of world 2           a slower process of world 1
+//	completes collective 7
+//	Finalize, ends
+//	                             reads the departure
+//	                             completes collective 7 with what the other has sent
+//
+// So before it leaves, it tells each member of another world the number of its last collective on each
+// communicator that they share. Collectives up to that number go on without it, and fail only where
+// they need something that it has not sent; later ones fail as after a death.
+
+// kindLast is the first byte of a control frame: the number of the sender's last collective on a communicator.
+const kindLast = 0x90
+
+// last is such a frame, before it is sent.
+type last struct {
+	to     int    // process
+	index  uint32 // of the communicator, at to
+	number uint32
+}
+
+var errLast = errors.New("malformed frame of a last collective")
+
+func (l last) frame() []byte {
+	return binary.AppendUvarint(binary.AppendUvarint([]byte{kindLast}, uint64(l.index)), uint64(l.number))
+}
+
+func readLast(frame []byte) (l last, err error) {
+	if len(frame) == 0 || frame[0] != kindLast {
+		return l, errLast
+	}
+	index, n := binary.Uvarint(frame[1:])
+	if n <= 0 || index != uint64(uint32(index)) {
+		return l, errLast
+	}
+	number, m := binary.Uvarint(frame[1+n:])
+	if m <= 0 || number != uint64(uint32(number)) || 1+n+m != len(frame) {
+		return l, errLast
+	}
+	return last{index: uint32(index), number: uint32(number)}, nil
+}
+
+// lasts returns what members of other worlds are to be told. The caller holds mu.
+func (p *Proc) lasts() (lasts []last) {
+	for _, c := range p.live {
+		for rank, proc := range c.group.Procs {
+			if p.world.RankOf(proc) < 0 {
+				lasts = append(lasts, last{proc, c.group.Indices[rank], c.collSeq})
+			}
+		}
+	}
+	return lasts
+}
+
+// tellLasts sends the last collectives, in front of everything that says that this process has left.
+func (e *ending) tellLasts() {
+	e.p.mu.Lock()
+	defer e.p.mu.Unlock()
+	for _, l := range e.lasts {
+		e.p.links.sendControl(l.to, l.frame())
+	}
+	e.lasts = nil
+}
+
+// hearLast notes the last collective of a process that is about to leave.
+func (p *Proc) hearLast(from int, frame []byte) {
+	l, err := readLast(frame)
+	if err != nil {
+		p.observe(Event{What: "anomaly", Procs: []int{from}, Text: err.Error()})
+		return
+	}
+	c := p.commAt(l.index)
+	if c == nil || c.RankOf(from) < 0 || p.world.RankOf(from) >= 0 {
+		return // freed here
+	}
+	if c.lasts == nil {
+		c.lasts = map[int]uint32{}
+	}
+	c.lasts[from] = l.number
+}
+
+// part notes that a member has departed: if it left after Finalize, collectives in which it took part go on.
+func (c *Comm) part(proc int) {
+	number, told := c.lasts[proc]
+	if !told || !c.p.node.HasLeft(proc) {
+		return
+	}
+	if c.parted == 0 || int32(c.lastOfAll-number) > 0 {
+		c.lastOfAll = number
+	}
+	c.parted++
+	must.That(c.parted <= c.deaths, "%d members have left, of %d that are gone", c.parted, c.deaths)
+}
+
+// goesOn reports whether all members that are gone have left after Finalize and took part in the collective of that number.
+func (c *Comm) goesOn(number uint32) bool {
+	return c.parted > 0 && c.parted == c.deaths && !c.revoked && int32(c.lastOfAll-number) >= 0
+}
+
+// outlives reports whether a request is a collective that goes on.
+func (r *Request) outlives() bool {
+	switch r.kind {
+	case scheduleRequest:
+		return r.comm.goesOn(r.schedule.number)
+	case collectiveRequest:
+		return r.comm.goesOn(r.comm.collSeq) // advanceRequest looks whether it waits for one that has left
+	}
+	return false
+}
+
+// awaitsParted reports whether the open collective in memory waits for a member that has left: it publishes nothing any more.
+func (c *Comm) awaitsParted() bool {
+	if c.parted == 0 || c.coll == nil {
+		return false
+	}
+	for rank, proc := range c.group.Procs {
+		if c.p.isDead(proc) && c.coll.WaitsFor(rank) {
+			return true
+		}
+	}
+	return false
+}

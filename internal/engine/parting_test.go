@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goulfm/goulfm/internal/member"
+	"github.com/goulfm/goulfm/internal/transport/inproc"
+	"github.com/goulfm/goulfm/ulfm"
+)
+
+// twoWorlds returns processes 0 and 1 of one world and 2 of another, with a communicator of all.
+func twoWorlds(t *testing.T) (world *inproc.World, procs [3]*Proc) {
+	world = inproc.New(3)
+	for me := range procs {
+		cfg := Config{SpinPolls: 20, Tick: time.Hour, World: []int{0, 1}}
+		if me == 2 {
+			cfg.World = []int{2}
+		}
+		cfg.Union = &member.Group{Index: member.SpawnedIndex, Procs: []int{0, 1, 2}, Indices: []uint32{member.SpawnedIndex, member.SpawnedIndex, member.SpawnedIndex}, Me: me}
+		procs[me] = New(world.Port(me), cfg)
+		t.Cleanup(procs[me].Close)
+	}
+	return world, procs
+}
+
+// TestCollectivesGoOnAfterADeparture: a process of another world leaves after it has completed three collectives. A slower
+// member may still make the third; the fourth fails.
+func TestCollectivesGoOnAfterADeparture(t *testing.T) {
+	world, procs := twoWorlds(t)
+	union := procs[0].Union()
+	procs[2].Union().collSeq = 3
+	require.NoError(t, procs[2].Finalize(bg))
+	union.collSeq = 2 // it is slower
+	world.Depart(2, false)
+	lookAt(procs[0])
+	assert.NoError(t, union.Enter(ulfm.OpCollective), "it took part in the third")
+	procs[0].mu.Lock()
+	union.collSeq = 3
+	procs[0].mu.Unlock()
+	assert.ErrorIs(t, union.Enter(ulfm.OpCollective), ulfm.ErrProcFailed, "it takes part in no fourth")
+}
+
+// TestDeathIsNoDeparture: a process that dies ends collectives, whatever it has completed before.
+func TestDeathIsNoDeparture(t *testing.T) {
+	world, procs := twoWorlds(t)
+	procs[2].Union().collSeq = 3
+	world.Depart(2, true)
+	lookAt(procs[0])
+	assert.ErrorIs(t, procs[0].Union().Enter(ulfm.OpCollective), ulfm.ErrProcFailed)
+}
+
+// FuzzLast: any bytes are refused, or stand for a frame that is written and read as the same.
+func FuzzLast(f *testing.F) {
+	f.Add(last{index: 5, number: 70000}.frame())
+	f.Add([]byte{kindLast, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0})
+	f.Fuzz(func(t *testing.T, frame []byte) {
+		l, err := readLast(frame)
+		if err != nil {
+			return
+		}
+		again, err := readLast(l.frame())
+		assert.NoError(t, err)
+		assert.Equal(t, l, again)
+	})
+}
