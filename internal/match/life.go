@@ -158,12 +158,10 @@ func (m *Matcher) Fail(ctx uint32, src int, ended, pending func(*Recv), dropped 
 // Part says that src has left after it sent all that it ever sends, in a collective context: posted receives that name
 // it end, each going to ended, and those from others go on. It must come after the last message of src was given to Arrive.
 func (m *Matcher) Part(ctx uint32, src int, ended func(*Recv)) {
-	s := m.table.space(ctx)
-	if s.state != Live {
-		return
+	if s := m.table.space(ctx); s.state == Live {
+		must.That(uint(src) < uint(s.sources.Len()), "departure of a rank that the context does not have")
+		end(s, &s.sources.At(src).posted, ended)
 	}
-	must.That(uint(src) < uint(s.sources.Len()), "departure of a rank that the context does not have")
-	end(s, &s.sources.At(src).posted, ended)
 }
 
 // Forget has receives and probes from Any pass over the messages of ctx that which selects:

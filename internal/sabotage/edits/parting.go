@@ -12,6 +12,6 @@ func partings() []Edit {
 			"int32(c.lastOfAll-number) >= 0", "c.lastOfAll > 0", "TestCollectivesGoOnAfterADeparture"),
 		edit("told", "a process tells its last collectives before it leaves", "internal/engine/ending.go", "\te.tellLasts()\n", "", "TestCollectivesGoOnAfterADeparture"),
 		edit("receives", "a departure ends receives that name the process alone", "internal/match/life.go",
-			"\tend(s, &s.sources.At(src).posted, ended)\n}\n\n// Forget", "\tm.endAll(s, ended)\n}\n\n// Forget", "TestPartEndsReceivesFromOneSource"),
+			"\t\tend(s, &s.sources.At(src).posted, ended)\n", "\t\tm.endAll(s, ended)\n", "TestPartEndsReceivesFromOneSource"),
 	}
 }
