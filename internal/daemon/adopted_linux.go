@@ -35,7 +35,7 @@ func (d *Daemon) Adopt(a Adoption) error {
 	p.handle = handle
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.procs[p.number] = p
+	d.procs[p.seat] = p
 	d.wards++
 	d.live++
 	if d.isHalted { // KillAll has ended all that it knew
@@ -54,7 +54,7 @@ func (d *Daemon) awaitEnd(p *process) {
 	p.handle.Wait()
 	d.mu.Lock()
 	p.reaped = true
-	d.node.SetEnded(p.number)
+	d.node.SetEnded(p.seat)
 	d.mu.Unlock()
 	d.find(p.number, job.ByReaping)
 	status := job.Status{Unknown: true}
@@ -62,7 +62,7 @@ func (d *Daemon) awaitEnd(p *process) {
 		status = statusOf(ended)
 	}
 	p.handle.Close()
-	d.host.Reaped(p.number, status)
+	d.host.Reaped(p.seat, status)
 	d.hearOut(p)
 	d.release(p)
 }

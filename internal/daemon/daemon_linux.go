@@ -53,7 +53,7 @@ type Daemon struct {
 	forking sync.Mutex
 
 	mu       sync.Mutex
-	procs    map[int]*process                // by number
+	procs    processes
 	byPid    map[int]*process                // not reaped yet
 	builds   map[int]chan syscall.WaitStatus // commands that are not reaped yet
 	outputs  map[stream]bool                 // that are not at their end
@@ -74,7 +74,8 @@ type Daemon struct {
 
 // A process is one that the daemon has started, or adopted.
 type process struct {
-	number  int
+	seat    int
+	number  int // in the job, which no other process ever has
 	pid     int
 	handle  *pidfd.Handle // of an adopted one; else nil
 	line    *postbox.Box[[]byte]
@@ -88,7 +89,18 @@ type process struct {
 }
 
 func newProcess(number, pid int, line *net.UnixConn) *process {
-	return &process{number: number, pid: pid, line: newMouth(line), words: stream{line}, silent: make(chan struct{}), told: make(chan struct{})}
+	return &process{seat: job.SeatOf(number), number: number, pid: pid, line: newMouth(line), words: stream{line}, silent: make(chan struct{}), told: make(chan struct{})}
+}
+
+// processes are those of a node, by seat: the last one that was started there.
+type processes map[int]*process
+
+// with returns the process with a number, or nil where another one has its seat by now.
+func (ps processes) with(number int) *process {
+	if p := ps[job.SeatOf(number)]; p != nil && p.number == number {
+		return p
+	}
+	return nil
 }
 
 // New makes a daemon with memory for procs processes, which keep what is to outlive them in what it is lent (nil:
@@ -110,7 +122,7 @@ func (d *Daemon) begin(procs, homes int) error {
 
 func newDaemon(host Host) *Daemon {
 	d := &Daemon{host: host, sleeper: park.Futex{},
-		procs: map[int]*process{}, byPid: map[int]*process{}, builds: map[int]chan syscall.WaitStatus{}, outputs: map[stream]bool{},
+		procs: processes{}, byPid: map[int]*process{}, builds: map[int]chan syscall.WaitStatus{}, outputs: map[stream]bool{},
 		ended: make(chan struct{}), childless: make(chan struct{}), halted: make(chan struct{})}
 	d.forked = sync.NewCond(&d.mu)
 	return d

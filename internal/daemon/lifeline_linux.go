@@ -17,7 +17,7 @@ func (d *Daemon) listen(p *process) {
 	for {
 		m, err := in.Next()
 		if err == nil {
-			err = d.host.Said(p.number, m)
+			err = d.host.Said(p.seat, m)
 		}
 		switch {
 		case errors.Is(err, lifeline.ErrMessage):

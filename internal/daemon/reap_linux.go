@@ -43,7 +43,7 @@ func (d *Daemon) reapOne() {
 	if p == nil {
 		return
 	}
-	d.host.Reaped(p.number, statusOf(status))
+	d.host.Reaped(p.seat, statusOf(status))
 	d.find(p.number, job.ByReaping)
 	d.hearOut(p)
 	d.release(p)
@@ -66,9 +66,9 @@ func (d *Daemon) takeStatus() (p *process, status syscall.WaitStatus) {
 	if p = d.byPid[pid]; p != nil {
 		delete(d.byPid, pid)
 		p.reaped = true
-		d.node.SetEnded(p.number)
+		d.node.SetEnded(p.seat)
 		if d.kept != nil {
-			d.kept.Release(d.Number(p.number))
+			d.kept.Release(p.number)
 		}
 	}
 	return p, status
@@ -98,6 +98,6 @@ func (d *Daemon) hearOut(p *process) {
 	d.listeners.Go(func() {
 		<-p.told
 		<-p.silent
-		d.host.Heard(p.number)
+		d.host.Heard(p.seat)
 	})
 }

@@ -131,7 +131,7 @@ func (d *Daemon) Start(p Placement) error {
 		p.Errs.Close()
 		return fmt.Errorf("%s: %w", p.Argv[0], err)
 	}
-	d.add(newProcess(p.Number, pid, pipes.line), pipes, p)
+	d.add(newProcess(d.Number(p.Number), pid, pipes.line), pipes, p)
 	return nil
 }
 
@@ -139,7 +139,7 @@ func (d *Daemon) Start(p Placement) error {
 func (d *Daemon) add(proc *process, pipes *pipes, p Placement) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.procs[proc.number], d.byPid[proc.pid] = proc, proc
+	d.procs[proc.seat], d.byPid[proc.pid] = proc, proc
 	proc.spare = p.Info.Spare
 	if d.still != 0 {
 		proc.signalGroup(syscall.SIGSTOP)

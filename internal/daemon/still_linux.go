@@ -77,7 +77,7 @@ func (d *Daemon) SetLease(ns int64) {
 		return
 	}
 	for _, p := range d.procs {
-		if !p.reaped && d.node.Halting(p.number) {
+		if !p.reaped && d.node.Halting(p.seat) {
 			p.signal(syscall.SIGCONT)
 		}
 	}

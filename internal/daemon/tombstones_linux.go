@@ -7,6 +7,7 @@ import (
 	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 	"github.com/goulfm/goulfm/internal/segment"
 )
 
@@ -27,20 +28,22 @@ func (d *Daemon) watchSome(lo, hi int) {
 	var corpses []corpse
 	for {
 		words, old = words[:0], old[:0]
-		for number := lo; number < hi; number++ {
-			if done[number-lo] {
+		for seat := lo; seat < hi; seat++ {
+			if done[seat-lo] {
 				continue
 			}
-			w := d.node.Tombstone(number)
-			v := segment.Load32(w)
+			number, v := readTombstone(d.node, seat)
 			if v&segment.TombstoneDied != 0 {
-				done[number-lo] = true
+				if pausepoint.Enabled {
+					pausepoint.At("daemon.tombstone")
+				}
+				done[seat-lo] = true
 				if dead := d.find(number, job.ByTombstone); dead != nil && mayComeBack() {
 					corpses = append(corpses, corpse{process: dead})
 				}
 				continue
 			}
-			words, old = append(words, w), append(old, v)
+			words, old = append(words, d.node.Tombstone(seat)), append(old, v)
 		}
 		due := nextDue(corpses)
 		switch {
@@ -59,24 +62,43 @@ func (d *Daemon) watchSome(lo, hi int) {
 	}
 }
 
-// find tells the host that a process has ended, unless that is told. It returns the process if
-// that has died and what is left of it gives way to the living.
+// readTombstone returns the tombstone word of a seat and the number of the process that owns it. Vacate
+// clears the word before it moves the generation: a word read between two equal generations belongs to
+// that generation.
+//
+//	watcher                               daemon
+//	reads that the process has died
+//	                                      reaps it, vacates the seat, starts the next process there
+//	looks up the process of the seat:
+//	the next one, which is declared dead
+func readTombstone(node *segment.Node, seat int) (number int, word uint32) {
+	for {
+		generation := node.Generation(seat)
+		word = segment.Load32(node.Tombstone(seat))
+		if node.Generation(seat) == generation {
+			return job.NumberOf(seat, int(generation)), word
+		}
+	}
+}
+
+// find tells the host that the process with a number has ended, unless that is told or another process
+// has its seat. It returns the process if that has died and what is left of it gives way to the living.
 func (d *Daemon) find(number int, by job.Evidence) (dead *process) {
 	now := boot.NowNs()
 	d.mu.Lock()
-	p := d.procs[number]
+	p := d.procs.with(number)
 	if p == nil || p.found {
 		d.mu.Unlock()
 		return nil
 	}
 	p.found, p.foundNs = true, now
-	left := d.node.StateOf(number) == segment.Left
+	left := d.node.StateOf(p.seat) == segment.Left
 	if !left && !p.reaped && by == job.ByTombstone {
 		p.giveWay()
 		dead = p
 	}
 	d.mu.Unlock()
-	d.host.Found(number, by, left, now)
+	d.host.Found(p.seat, by, left, now)
 	close(p.told)
 	return dead
 }

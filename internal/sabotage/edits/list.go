@@ -39,6 +39,7 @@ func All() []Edit {
 		inFiles(),
 		unseen(),
 		keeping(),
+		processes(),
 	)
 }
 
