@@ -109,7 +109,7 @@ func (c *Comm) Abort(code int) {
 	if p := c.w.process; p != nil {
 		m := lifeline.Aborted{Code: code}
 		if c.Size() < c.w.proc.World().Size() {
-			m.Procs = c.e.Procs()
+			m.Procs = c.e.Numbers()
 		}
 		p.Say(m)
 	}

@@ -244,7 +244,7 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 	if info.Ring {
 		// Whom the ring finds silent the launcher kills, and lets it be known once it has
 		// ended; with --fence it is declared at once, and stops itself if it lives.
-		out.OnSilent = func(proc int) { w.process.Say(lifeline.Silent{Procs: []int{proc}}) }
+		out.OnSilent = func(proc int) { w.process.Say(lifeline.Silent{Procs: []int{w.process.End.Node.Number(proc)}}) }
 		out.Detector = fd.Config{Mode: fd.Ring, Fence: info.Fence,
 			Period: mono.Duration(info.Period), Timeout: mono.Duration(info.Timeout), Start: mono.Time(mono.Second)}
 	}

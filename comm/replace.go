@@ -61,7 +61,7 @@ func (c *Comm) Handover() []byte { return slices.Clone(c.w.handover) }
 
 // startNewcomers has the launcher start the processes. That there are too few of them is no
 // error of this member: it is told to all by their number.
-func (c starting) startNewcomers(ctx context.Context, s ReplaceSpec) (started member.Spawned, bad error) {
+func (c starting) startNewcomers(ctx context.Context, s ReplaceSpec) (started newcomers, bad error) {
 	if !member.RanksFit(s.Ranks, c.Size()) {
 		return started, fmt.Errorf("%w: newcomers with ranks %v beside %d members: want distinct ranks of the new communicator", ErrArgument, s.Ranks, c.Size())
 	}
@@ -90,9 +90,9 @@ func waitBetweenAsking(ctx context.Context, left time.Duration) {
 
 // agreeOnNewcomers makes the communicator with the newcomers, and tells the launcher whether
 // they are wanted.
-func (c starting) agreeOnNewcomers(ranks []int, handover []byte, started member.Spawned, bad error) (*Comm, error) {
+func (c starting) agreeOnNewcomers(ranks []int, handover []byte, started newcomers, bad error) (*Comm, error) {
 	const op = "replace"
-	in := engine.Contribution{Spawned: started, Ranks: ranks, Digest: member.Digest(ranks...), Veto: bad != nil}
+	in := engine.Contribution{Spawned: started.seats(), Ranks: ranks, Digest: member.Digest(ranks...), Veto: bad != nil}
 	_, made, err := c.e.Call(context.Background(), member.Call{Kind: member.KindReplace}, in, op)
 	switch {
 	case bad != nil && errors.Is(err, ErrPeerArgument):
@@ -109,7 +109,7 @@ func (c starting) agreeOnNewcomers(ranks []int, handover []byte, started member.
 	all := c.child(made, c.epoch+1)
 	g := made.Identity()
 	name, repairs := engine.Repairs(made)
-	c.w.starter.Say(lifeline.Keep{First: g.Procs[ranks[0]], Procs: g.Procs, Indices: g.Indices, UID: g.UID[:],
+	c.w.starter.Say(lifeline.Keep{First: made.Numbers()[ranks[0]], Procs: g.Procs, Indices: g.Indices, UID: g.UID[:],
 		Place: &lifeline.Place{Name: name, Repairs: repairs, Epoch: all.epoch, Uniform: all.uniform.Load(), Fresh: g.Fresh, Memory: c.w.memory != nil, Handover: handover}})
 	return all, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/goulfm/goulfm/internal/engine"
 	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/internal/member"
+	"github.com/goulfm/goulfm/internal/node"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -60,6 +61,17 @@ func (c *Comm) Spawn(ctx context.Context, s SpawnSpec) (*Intercomm, error) {
 // starting is a communicator whose members have processes started.
 type starting struct{ *Comm }
 
+// newcomers are processes that the launcher has started in a row of seats.
+type newcomers struct {
+	first int // number of the first one
+	count int
+}
+
+// seats are those of the newcomers, as the agreement on them names them.
+func (n newcomers) seats() member.Spawned {
+	return member.Spawned{First: node.Seat(n.first), Count: n.count}
+}
+
 // settleStarted waits for the agreement on processes that were started. It does not end with
 // the caller's context: whoever knows the outcome has to tell the launcher. What the others
 // have must not wait for the word of a member that gave up the wait, so that one is freed.
@@ -88,7 +100,7 @@ func (c starting) settleStarted(ctx context.Context, op string, agree func() (*C
 
 // startProcesses has the launcher start what rank 0 asks for; at others it does
 // nothing.
-func (c starting) startProcesses(ctx context.Context, ask lifeline.Spawn) (started member.Spawned, bad error) {
+func (c starting) startProcesses(ctx context.Context, ask lifeline.Spawn) (started newcomers, bad error) {
 	p := c.w.starter
 	switch {
 	case p == nil && c.w.process != nil:
@@ -100,8 +112,8 @@ func (c starting) startProcesses(ctx context.Context, ask lifeline.Spawn) (start
 	case ask.N < 1:
 		return started, fmt.Errorf("%w: %d processes to start: want at least 1", ErrArgument, ask.N)
 	}
-	ask.Procs = c.e.Procs()
-	answer, err := p.Ask(ctx, ask, func(late lifeline.Spawned) { c.dropSpawned(member.Spawned{First: late.First, Count: late.N}) })
+	ask.Procs = c.e.Numbers()
+	answer, err := p.Ask(ctx, ask, func(late lifeline.Spawned) { c.dropSpawned(newcomers{late.First, late.N}) })
 	switch {
 	case err != nil:
 		return started, err
@@ -112,13 +124,13 @@ func (c starting) startProcesses(ctx context.Context, ask lifeline.Spawn) (start
 	case answer.Why != "":
 		return started, errors.New(answer.Why)
 	}
-	return member.Spawned{First: answer.First, Count: answer.N}, nil
+	return newcomers{answer.First, answer.N}, nil
 }
 
 // agreeOnSpawn makes the communicator with the new processes, and tells the launcher
 // whether they are wanted.
-func (c starting) agreeOnSpawn(started member.Spawned, bad error) (*Comm, error) {
-	call, in := member.Call{Kind: member.KindSpawn}, engine.Contribution{Spawned: started}
+func (c starting) agreeOnSpawn(started newcomers, bad error) (*Comm, error) {
+	call, in := member.Call{Kind: member.KindSpawn}, engine.Contribution{Spawned: started.seats()}
 	union, err := c.create(context.Background(), call, in, bad, "spawn")
 	if err != nil {
 		if c.w.starter != nil {
@@ -127,19 +139,19 @@ func (c starting) agreeOnSpawn(started member.Spawned, bad error) (*Comm, error)
 		return nil, err
 	}
 	g := union.e.Identity()
-	c.w.starter.Say(lifeline.Keep{First: g.Procs[c.Size()], Procs: g.Procs, Indices: g.Indices, UID: g.UID[:]})
+	c.w.starter.Say(lifeline.Keep{First: union.e.Numbers()[c.Size()], Procs: g.Procs, Indices: g.Indices, UID: g.UID[:]})
 	return union, nil
 }
 
 // dropSpawned tells the launcher that those which were started are not wanted, or, where
 // only rank 0 could tell their number and is dead, those that it asked for. The first one may
 // be in seat 0, once those with which the job began are gone.
-func (c starting) dropSpawned(started member.Spawned) {
+func (c starting) dropSpawned(started newcomers) {
 	switch {
-	case started.Count > 0:
-		c.w.starter.Say(lifeline.Drop{First: started.First, N: started.Count})
+	case started.count > 0:
+		c.w.starter.Say(lifeline.Drop{First: started.first, N: started.count})
 	case c.Rank() != 0:
-		c.w.starter.Say(lifeline.Drop{Root: c.e.Procs()[0]})
+		c.w.starter.Say(lifeline.Drop{Root: c.e.Numbers()[0]})
 	}
 }
 
@@ -155,8 +167,8 @@ func (c starting) dropOfTheDead(made *engine.Comm) {
 	if c.w.starter == nil {
 		return
 	}
-	for _, proc := range c.e.Procs() {
-		if made.RankOf(proc) < 0 {
+	for _, proc := range c.e.Numbers() {
+		if made.RankOfNumber(proc) < 0 {
 			c.w.starter.Say(lifeline.Drop{Root: proc})
 		}
 	}

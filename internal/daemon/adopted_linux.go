@@ -62,7 +62,7 @@ func (d *Daemon) awaitEnd(p *process) {
 		status = statusOf(ended)
 	}
 	p.handle.Close()
-	d.host.Reaped(p.seat, status)
+	d.host.Reaped(p.number, status)
 	d.hearOut(p)
 	d.release(p)
 }

@@ -18,6 +18,8 @@ import (
 // A Host is told what happens to the processes of a node. Its methods are called from several
 // goroutines, none of which holds a lock of the daemon.
 type Host interface {
+	// All of them name processes by their numbers.
+	//
 	// Found: a process has ended, and others do not know it yet. Left: it was through Finalize.
 	Found(proc int, by job.Evidence, left bool, atNs int64)
 	// Reaped: nothing of the process runs any more.
@@ -145,7 +147,7 @@ func (d *Daemon) Over() bool {
 func (d *Daemon) Pid(proc int) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if p := d.procs[proc]; p != nil {
+	if p := d.procs.with(proc); p != nil {
 		return p.pid
 	}
 	return 0
@@ -155,7 +157,7 @@ func (d *Daemon) Pid(proc int) int {
 func (d *Daemon) Signal(proc int, sig syscall.Signal) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if p := d.procs[proc]; p != nil && !p.reaped {
+	if p := d.procs.with(proc); p != nil && !p.reaped {
 		p.signal(sig)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/lifeline"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 	"github.com/goulfm/goulfm/internal/segment"
 )
 
@@ -21,44 +22,63 @@ const (
 	asksEvery        = 2 // looks
 )
 
+// A pulse is what the watch for life knows of the process in a seat.
+type pulse struct {
+	number int
+	beats  uint32 // that were counted at the last look
+	still  int    // looks since they changed
+}
+
 // WatchLife tells the host of each process that shows no life for that long: it is stopped from
 // outside, or hangs in the kernel. The daemon counts its own looks and not the time: if it was
 // late itself, a process that was not is given credit. It returns when the job is over.
 func (d *Daemon) WatchLife(after time.Duration) {
 	tick := time.NewTicker(after / looksPerDuration)
 	defer tick.Stop()
-	beats, still := make([]uint32, d.node.Procs()), make([]int, d.node.Procs())
+	pulses := make([]pulse, d.node.Procs())
 	for {
 		select {
 		case <-d.ended:
 			return
 		case <-tick.C:
 		}
-		for number := range d.node.Started() {
-			now := d.node.Beats(number)
-			if now == 0 || d.node.StateOf(number) == segment.Left { // 0: it has not joined
-				continue
-			}
-			if now != beats[number] || d.isStill() {
-				beats[number], still[number] = now, 0
-				continue
-			}
-			switch still[number]++; {
-			case still[number] > looksPerDuration: // an answer may fall between two looks
-				if d.isLifeless(number) {
-					d.host.NoLife(number, boot.NowNs())
-				}
-			case still[number]%asksEvery == 0:
-				d.Say(number, lifeline.Prove{})
-			}
+		for seat := range d.node.Started() {
+			pulses[seat].feel(d, seat)
 		}
+	}
+}
+
+// feel looks for life of the process in a seat. What was known of the process before says nothing about
+// the next one in the seat.
+func (p *pulse) feel(d *Daemon, seat int) {
+	number, beats := d.Number(seat), d.node.Beats(seat)
+	if number != p.number {
+		*p = pulse{number: number}
+	}
+	if beats == 0 || d.node.StateOf(seat) == segment.Left { // 0: it has not joined
+		return
+	}
+	if beats != p.beats || d.isStill() {
+		p.beats, p.still = beats, 0
+		return
+	}
+	switch p.still++; {
+	case p.still > looksPerDuration: // an answer may fall between two looks
+		if d.isLifeless(number) {
+			if pausepoint.Enabled {
+				pausepoint.At("daemon.lifeless")
+			}
+			d.host.NoLife(number, boot.NowNs())
+		}
+	case p.still%asksEvery == 0:
+		d.Say(number, lifeline.Prove{})
 	}
 }
 
 // isLifeless says whether a process that shows no life does not even want a processor.
 func (d *Daemon) isLifeless(number int) bool {
 	d.mu.Lock()
-	p := d.procs[number]
+	p := d.procs.with(number)
 	gone := p == nil || p.reaped || p.found
 	d.mu.Unlock()
 	return !gone && !wantsProcessor(p.pid)

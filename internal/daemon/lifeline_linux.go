@@ -6,6 +6,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/lifeline"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 	"github.com/goulfm/goulfm/internal/postbox"
 )
 
@@ -17,7 +18,10 @@ func (d *Daemon) listen(p *process) {
 	for {
 		m, err := in.Next()
 		if err == nil {
-			err = d.host.Said(p.seat, m)
+			if pausepoint.Enabled {
+				pausepoint.At("daemon.said")
+			}
+			err = d.host.Said(p.number, m)
 		}
 		switch {
 		case errors.Is(err, lifeline.ErrMessage):
@@ -34,7 +38,7 @@ func (d *Daemon) listen(p *process) {
 func (d *Daemon) Say(proc int, m lifeline.Message) {
 	line, err := lifeline.Encode(boot.NowNs(), m)
 	d.mu.Lock()
-	p := d.procs[proc]
+	p := d.procs.with(proc)
 	if _, world := m.(lifeline.Keep); world && p != nil {
 		p.spare = false
 	}

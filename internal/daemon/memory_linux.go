@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"os"
 
+	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/keep"
 	"github.com/goulfm/goulfm/internal/segment"
 )
@@ -75,12 +76,19 @@ func (d *Daemon) Declare(proc int, left bool) {
 	if left {
 		why = segment.Retired
 	}
-	d.node.AppendDeath(proc, why)
+	enter(d.node, proc, why)
 }
 
 // DeclareLost is Declare of a process of another node that was declared dead without exact
 // evidence: it may run on.
-func (d *Daemon) DeclareLost(proc int) { d.node.AppendDeath(proc, segment.Lost) }
+func (d *Daemon) DeclareLost(proc int) { enter(d.node, proc, segment.Lost) }
+
+// enter puts a process into the list, unless another one has its seat by now.
+func enter(node *segment.Node, proc int, why uint32) {
+	if seat := job.SeatOf(proc); int(node.Generation(seat)) == job.GenerationOf(proc) {
+		node.AppendDeath(seat, why)
+	}
+}
 
 // WakeAll has all processes look at the list of departures.
 func (d *Daemon) WakeAll() { d.node.WakeAll(d.sleeper) }

@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/park"
 )
 
@@ -49,12 +50,12 @@ func (n *Neighbours) makeBells() error {
 	return nil
 }
 
-// give adds what the process of a seat gets to its descriptors, and says where it finds it, and which one of the seat it is.
-func (n *Neighbours) give(files []uintptr, seat int, generation uint32) ([]uintptr, *boot.Mesh) {
-	for _, fd := range n.Descriptors(seat) {
+// give adds what the process with a number gets to its descriptors, and says where it finds it, and which one of the seat it is.
+func (n *Neighbours) give(files []uintptr, number int) ([]uintptr, *boot.Mesh) {
+	for _, fd := range n.Descriptors(job.SeatOf(number)) {
 		files = append(files, uintptr(fd))
 	}
-	mesh := &boot.Mesh{TableFd: fdTable, ListenFd: fdListen, Seats: n.Seats, Generation: generation}
+	mesh := &boot.Mesh{TableFd: fdTable, ListenFd: fdListen, Seats: n.Seats, Generation: uint32(job.GenerationOf(number))}
 	for i := range n.bells {
 		mesh.BellFds = append(mesh.BellFds, fdBells+i)
 	}

@@ -43,7 +43,7 @@ func (d *Daemon) reapOne() {
 	if p == nil {
 		return
 	}
-	d.host.Reaped(p.seat, statusOf(status))
+	d.host.Reaped(p.number, statusOf(status))
 	d.find(p.number, job.ByReaping)
 	d.hearOut(p)
 	d.release(p)
@@ -98,6 +98,6 @@ func (d *Daemon) hearOut(p *process) {
 	d.listeners.Go(func() {
 		<-p.told
 		<-p.silent
-		d.host.Heard(p.seat)
+		d.host.Heard(p.number)
 	})
 }

@@ -59,9 +59,13 @@ func (d *Daemon) AnyLeft() bool {
 // Number is that of the process that has a seat, or will have it.
 func (d *Daemon) Number(seat int) int { return job.NumberOf(seat, int(d.node.Generation(seat))) }
 
-// Vacate makes a seat free for the next process: its lines of the node's tables are cleared, and
+// Vacate makes the seat of a process free for the next one: its lines of the node's tables are cleared, and
 // the memory of its arena is given back, so that replacements without end take no more of it.
-func (d *Daemon) Vacate(seat int) error {
+func (d *Daemon) Vacate(proc int) error {
+	seat := job.SeatOf(proc)
+	if d.Number(seat) != proc {
+		return fmt.Errorf("process %d: its seat is that of process %d", proc, d.Number(seat))
+	}
 	stride := int64(segment.ArenaStride(d.node.Procs()))
 	const punch = unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE
 	if err := unix.Fallocate(int(d.memory[1].Fd()), punch, int64(seat)*stride, stride); err != nil {

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/job"
 	"golang.org/x/sys/unix"
 )
 
@@ -31,7 +32,7 @@ const ClearOfProcesses = 64
 // A Placement says which process is started, and how. Start takes over its files and streams,
 // also when it fails.
 type Placement struct {
-	Number    int
+	Number    int       // of the process: that of its seat and generation
 	Path      string    // to execute
 	Argv      []string  // with argument 0
 	Dir       string    // working directory; empty: this one
@@ -105,6 +106,11 @@ func (d *Daemon) Unexpect(n int) {
 func (d *Daemon) Start(p Placement) error {
 	defer p.Stdin.Close()
 	pipes, err := d.openPipes()
+	if next := d.Number(job.SeatOf(p.Number)); err == nil && next != p.Number {
+		pipes.closeTheirs()
+		pipes.closeOurs()
+		err = fmt.Errorf("process %d: its seat is that of process %d", p.Number, next)
+	}
 	if err != nil {
 		p.Out.Close()
 		p.Errs.Close()
@@ -115,7 +121,7 @@ func (d *Daemon) Start(p Placement) error {
 	defer d.forking.Unlock()
 	files := []uintptr{p.Stdin.Fd(), pipes.outW.Fd(), pipes.errsW.Fd(), d.memory[0].Fd(), pipes.theirs.Fd(), d.memory[1].Fd()}
 	if d.neighbours != nil {
-		files, p.Info.Mesh = d.neighbours.give(files, p.Number, d.node.Generation(p.Number))
+		files, p.Info.Mesh = d.neighbours.give(files, p.Number)
 	}
 	if p.Info.Keeps && d.kept != nil {
 		p.Info.KeepFd = len(files)
@@ -131,7 +137,7 @@ func (d *Daemon) Start(p Placement) error {
 		p.Errs.Close()
 		return fmt.Errorf("%s: %w", p.Argv[0], err)
 	}
-	d.add(newProcess(d.Number(p.Number), pid, pipes.line), pipes, p)
+	d.add(newProcess(p.Number, pid, pipes.line), pipes, p)
 	return nil
 }
 

@@ -98,7 +98,7 @@ func (d *Daemon) find(number int, by job.Evidence) (dead *process) {
 		dead = p
 	}
 	d.mu.Unlock()
-	d.host.Found(p.seat, by, left, now)
+	d.host.Found(number, by, left, now)
 	close(p.told)
 	return dead
 }

@@ -57,20 +57,20 @@ func (p *Proc) Waits() []Waiting {
 	return out
 }
 
-// awaitedProcs returns the world processes of ranks, or those of all other members that
+// awaitedProcs returns the numbers of the processes of ranks, or those of all other members that
 // live.
 func (c *Comm) awaitedProcs(ranks []int) (procs []int) {
 	for _, rank := range ranks {
 		if rank >= 0 && rank < c.Size() { // not oneself, not nobody
-			procs = append(procs, c.group.Procs[rank])
+			procs = append(procs, c.Numbers()[rank])
 		}
 	}
 	if len(ranks) > 0 {
 		return procs
 	}
-	for _, q := range c.group.Procs {
+	for rank, q := range c.group.Procs {
 		if q != c.p.me && !c.p.isDead(q) {
-			procs = append(procs, q)
+			procs = append(procs, c.Numbers()[rank])
 		}
 	}
 	return procs

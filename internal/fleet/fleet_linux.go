@@ -42,7 +42,7 @@ type Fleet struct {
 	starting sync.Mutex // who starts processes: one after the other, as who has a seat is asked first
 
 	mu        sync.Mutex
-	processes map[int]*process // by seat: those that were to be started
+	processes map[int]*process // by seat: the last one that was to be started there
 	printing  map[int]*process // by number: those whose output has not ended
 	used      []int            // by seat: how many processes had it before
 	live      int              // not reaped yet
@@ -68,8 +68,8 @@ type process struct {
 	ends      int // of its streams that have ended
 }
 
-// nodeOf returns the node of a seat.
-func (f *Fleet) nodeOf(seat int) *node { return f.nodes[f.of[seat]] }
+// nodeOf returns the node of the process with a number.
+func (f *Fleet) nodeOf(proc int) *node { return f.nodes[f.of[job.SeatOf(proc)]] }
 
 // NodeOf returns the number of the node of a seat.
 func (f *Fleet) NodeOf(seat int) int { return f.of[seat] }
@@ -122,7 +122,7 @@ func (f *Fleet) EndFenced(proc int) { f.nodeOf(proc).mouth.Say(orders.EndFenced{
 // Watch has the deaths of the processes from first on found.
 func (f *Fleet) Watch(first, count int) {
 	for seat := first; seat < first+count; seat++ {
-		f.nodeOf(seat).mouth.Say(orders.Watch{Proc: seat})
+		f.nodeOf(seat).mouth.Say(orders.Watch{Seat: seat})
 	}
 }
 
@@ -244,12 +244,11 @@ func (f *Fleet) Start(p daemon.Placement) error {
 	if err != nil {
 		return err
 	}
-	proc := &process{seat: p.Number, started: make(chan orders.Started, 1), taken: make(chan struct{}, 1)}
+	proc := &process{seat: job.SeatOf(p.Number), number: p.Number, started: make(chan orders.Started, 1), taken: make(chan struct{}, 1)}
 	proc.outs = [2]*outlet{newOutlet(p.Out, &f.writers), newOutlet(p.Errs, &f.writers)}
 	f.mu.Lock()
 	later := f.begun
-	proc.number = job.NumberOf(p.Number, f.used[p.Number])
-	f.processes[p.Number], f.printing[proc.number] = proc, proc
+	f.processes[proc.seat], f.printing[proc.number] = proc, proc
 	f.live++
 	f.mu.Unlock()
 	reads := p.Stdin.Name() != os.DevNull
@@ -271,7 +270,7 @@ func (f *Fleet) Adopt() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for seat := range f.procs {
-		f.processes[seat] = &process{seat: seat, started: make(chan orders.Started, 1), taken: make(chan struct{}, 1)}
+		f.processes[seat] = &process{seat: seat, number: seat, started: make(chan orders.Started, 1), taken: make(chan struct{}, 1)}
 	}
 	f.live += f.procs
 }
@@ -324,7 +323,7 @@ func dirOf(dir string) string {
 func (f *Fleet) Pid(proc int) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if p := f.processes[proc]; p != nil {
+	if p := f.processes[job.SeatOf(proc)]; p != nil && p.number == proc {
 		return p.pid
 	}
 	return 0

@@ -213,7 +213,7 @@ func (l *late) introduce(n *node) error {
 // holder of Fleet.telling has it.
 type history struct {
 	announced orders.Announce
-	departed  map[int]orders.Declare // by seat: the process that is, or was, its last one
+	departed  map[int]orders.Declare // by number: processes whose seats no other one has yet
 }
 
 // note notes what all are told.
@@ -231,8 +231,8 @@ func (h *history) note(m orders.Message) {
 	}
 }
 
-// forget notes that a seat is free for the next process.
-func (h *history) forget(seat int) { delete(h.departed, seat) }
+// forget notes that the seat of a process is free for the next one.
+func (h *history) forget(proc int) { delete(h.departed, proc) }
 
 // all returns it in the order in which it is told.
 func (h *history) all() (all []orders.Message) {

@@ -228,14 +228,18 @@ func (n *node) hearOfProcess(m orders.Message) {
 	}
 }
 
-// process returns the process of a seat, if it is one of the node.
-func (f *Fleet) process(n *node, seat int) *process {
-	if seat < 0 || seat >= f.procs || f.of[seat] != n.index {
+// process returns the process with a number, if it is one of the node and no other one has its seat by now.
+func (f *Fleet) process(n *node, number int) *process {
+	seat := job.SeatOf(number)
+	if number < 0 || seat >= f.procs || f.of[seat] != n.index {
 		return nil
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.processes[seat]
+	if p := f.processes[seat]; p != nil && p.number == number {
+		return p
+	}
+	return nil
 }
 
 // noteStart notes the number of a process that was started, and lets who started it know.
@@ -258,7 +262,7 @@ func (f *Fleet) reap(p *process, status job.Status) {
 	if again {
 		return
 	}
-	f.host.Reaped(p.seat, status)
+	f.host.Reaped(p.number, status)
 	f.mu.Lock()
 	f.live--
 	f.endIfOver()
@@ -361,14 +365,14 @@ func (n *node) bury() {
 	}
 	for _, p := range gone {
 		if !p.isFound {
-			f.host.Found(p.seat, job.ByNode, false, boot.NowNs())
+			f.host.Found(p.number, job.ByNode, false, boot.NowNs())
 		}
 	}
 	for _, p := range gone {
 		f.reap(p, job.Status{Signal: 9, Name: "killed"})
 		if !p.heard {
 			p.heard = true
-			f.host.Heard(p.seat)
+			f.host.Heard(p.number)
 		}
 	}
 	f.endOutputOf(n)
@@ -462,7 +466,7 @@ func (f *Fleet) feed(n *node, p *process, from *os.File) {
 	for {
 		k, err := from.Read(buf)
 		if k > 0 {
-			n.mouth.Say(orders.Input{Proc: p.seat, Data: bytes.Clone(buf[:k])})
+			n.mouth.Say(orders.Input{Proc: p.number, Data: bytes.Clone(buf[:k])})
 			select {
 			case <-p.taken:
 			case <-n.lost:
@@ -470,7 +474,7 @@ func (f *Fleet) feed(n *node, p *process, from *os.File) {
 			}
 		}
 		if err != nil {
-			n.mouth.Say(orders.Input{Proc: p.seat, End: true})
+			n.mouth.Say(orders.Input{Proc: p.number, End: true})
 			return
 		}
 	}

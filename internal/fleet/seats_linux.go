@@ -49,10 +49,10 @@ func (f *Fleet) Holdings() (all []job.Holding) {
 	return all
 }
 
-// Vacate has all nodes forget the process of a seat.
-func (f *Fleet) Vacate(seat int) error {
+// Vacate has all nodes forget a process, so that the next one can have its seat.
+func (f *Fleet) Vacate(proc int) error {
 	var why error
-	for _, n := range f.askAll(orders.Vacate{Proc: seat}) {
+	for _, n := range f.askAll(orders.Vacate{Proc: proc}) {
 		select {
 		case v := <-n.vacated:
 			if v.Why != "" {
@@ -63,10 +63,10 @@ func (f *Fleet) Vacate(seat int) error {
 	}
 	if why == nil {
 		f.mu.Lock()
-		f.used[seat]++
+		f.used[job.SeatOf(proc)]++
 		f.mu.Unlock()
 		f.telling.Lock()
-		f.history.forget(seat)
+		f.history.forget(proc)
 		f.telling.Unlock()
 	}
 	return why

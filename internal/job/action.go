@@ -1,6 +1,6 @@
 package job
 
-// An Action is what the caller of Step must do, in order.
+// An Action is what the caller of Step must do, in order. Proc, By and Root are numbers of processes.
 type Action interface{ action() }
 
 // Declare puts a process into the list of departures that all processes read, and wakes them.
@@ -19,8 +19,8 @@ type KillAll struct{}
 // it has had time to learn of it.
 type EndFenced struct{ Proc int }
 
-// Start starts the processes from First on, and answers each with Forked or NotStarted. Seats
-// that others had before are vacated first.
+// Start starts processes in the seats from First on, and answers each with Forked or NotStarted. Seats
+// that others had before are vacated first. Rules.Occupant returns the number of each.
 type Start struct {
 	First, Count int
 	Used         []int // seats that others had
@@ -36,7 +36,8 @@ type Refill struct{ Later bool }
 // Waits says that a spare is in Init, and waits; for the story.
 type Waits struct{ Proc int }
 
-// Answer tells the process Root what became of its request.
+// Answer tells the process Root what became of its request. First is the number of the first process, in
+// the first of N seats in a row.
 type Answer struct {
 	Root     int
 	Token    uint64
@@ -46,7 +47,7 @@ type Answer struct {
 	Why      string
 }
 
-// PassKeep tells the processes from First on that they are wanted.
+// PassKeep tells the processes in the seats from First on that they are wanted.
 type PassKeep struct{ First, Count int }
 
 // AllJoined says that the ranks with which the job began are all in Init.

@@ -14,9 +14,10 @@ import (
 //
 // Whichever of them lives says so; if none is left the batch ends, too.
 type batch struct {
-	first, count int
-	root         int
-	parents      []int // those that could keep it
+	first, count int   // seats
+	number       int   // of the process in the first seat, by which others name the batch
+	root         int   // a number
+	parents      []int // numbers of those that could keep it
 
 	token  uint64 // of the root's request
 	joined int    // are in Init
@@ -25,16 +26,18 @@ type batch struct {
 	missed bool   // one could not be started
 	spares bool   // they were there before
 
-	// Of a batch with ranks among its parents it is remembered who has kept it until all who live
-	// have said what they know; see orphan.
-	keepers []int
-	refused bool // one of the parents has said that it does not keep it
+	// A batch is remembered until all parents that live have kept or refused it; see settle.
+	keepers  []int // numbers
+	refusers []int // numbers
+	ranked   bool  // the newcomers get ranks among the parents
+	refused  bool  // a living parent has refused it
 }
 
-func (b *batch) has(number int) bool { return number >= b.first && number < b.first+b.count }
+func (b *batch) has(seat int) bool { return seat >= b.first && seat < b.first+b.count }
 
-func (r *Rules) batchOf(number int) *batch {
-	if i := slices.IndexFunc(r.batches, func(b *batch) bool { return b.has(number) }); i >= 0 {
+// batchOf returns the batch that has a seat, or nil.
+func (r *Rules) batchOf(seat int) *batch {
+	if i := slices.IndexFunc(r.batches, func(b *batch) bool { return b.has(seat) }); i >= 0 {
 		return r.batches[i]
 	}
 	return nil
@@ -85,8 +88,13 @@ func (r *Rules) full(ev Wanted) string {
 // seat gives a batch the seats from first on.
 func (r *Rules) seat(first int, ev Wanted) {
 	start := r.take(first, ev.N)
-	r.batches = append(r.batches, &batch{first: first, count: ev.N, root: ev.Root, parents: slices.Clone(ev.Parents), token: ev.Token})
+	r.batches = append(r.batches, newBatch(r.procs[first], ev))
 	r.do(start)
+}
+
+// newBatch returns the batch that begins with a process.
+func newBatch(first Process, ev Wanted) *batch {
+	return &batch{first: first.Seat, number: first.Number(), count: ev.N, root: ev.Root, parents: slices.Clone(ev.Parents), token: ev.Token}
 }
 
 // take gives n new processes the seats from first on.
@@ -113,7 +121,7 @@ func (r *Rules) take(first, n int) Start {
 // has nothing to do with that.
 func (r *Rules) answer(b *batch, died bool, why string) {
 	if !b.told {
-		r.do(Answer{Root: b.root, Token: b.token, First: b.first, N: b.count, Died: died, Why: why})
+		r.do(Answer{Root: b.root, Token: b.token, First: b.number, N: b.count, Died: died, Why: why})
 	}
 	b.told = true
 }
@@ -141,11 +149,15 @@ func (r *Rules) startedOne(b *batch, p *Process) {
 // abandon ends a batch of which one process could not be started. A process that was never
 // started is as good as dead: nobody waits for it.
 func (r *Rules) abandon(ev NotStarted) {
-	if p := r.proc(ev.Proc); p != nil && p.Spare {
-		r.forgetSpare(ev.Proc)
+	p := r.proc(ev.Proc)
+	if p == nil {
 		return
 	}
-	b := r.batchOf(ev.Proc)
+	if p.Spare {
+		r.forgetSpare(p)
+		return
+	}
+	b := r.batchOf(p.Seat)
 	if b == nil {
 		return
 	}
@@ -155,8 +167,8 @@ func (r *Rules) abandon(ev NotStarted) {
 }
 
 // countInInit notes that a process of a batch is in Init.
-func (r *Rules) countInInit(number int) {
-	if b := r.batchOf(number); b != nil && !b.over {
+func (r *Rules) countInInit(seat int) {
+	if b := r.batchOf(seat); b != nil && !b.over {
 		if b.joined++; b.joined == b.count {
 			r.answer(b, false, "")
 		}
@@ -165,9 +177,9 @@ func (r *Rules) countInInit(number int) {
 
 // lose notes that a process has ended and all that it said was heard. It may be one of a
 // batch, or the last one that could keep a batch.
-func (r *Rules) lose(number int) {
-	if b := r.batchOf(number); b != nil && !b.told && !b.over {
-		died, why := endBeforeInit(r.procs[number])
+func (r *Rules) lose(p *Process) {
+	if b := r.batchOf(p.Seat); b != nil && !b.told && !b.over {
+		died, why := endBeforeInit(*p)
 		r.answer(b, died, why)
 		r.drop(b)
 	}
@@ -195,8 +207,8 @@ func (r *Rules) drop(b *batch) {
 		return
 	}
 	b.over = true
-	for number := b.first; number < b.first+b.count; number++ {
-		if p := r.proc(number); p.Present {
+	for seat := b.first; seat < b.first+b.count; seat++ {
+		if p := &r.procs[seat]; p.Present {
 			p.Dropped = true
 			r.kill(p)
 		}
@@ -221,17 +233,15 @@ func (r *Rules) forget(b *batch) {
 
 // keep passes on that those who started a batch agree.
 func (r *Rules) keep(ev Kept) {
-	b := r.batchOf(ev.First)
-	if b == nil || b.over || !slices.Contains(b.parents, ev.By) {
+	b := r.batchOf(SeatOf(ev.First))
+	if b == nil || b.number != ev.First || b.over || !slices.Contains(b.parents, ev.By) {
 		return // another one has dropped it; or it has the seat of one that was dropped before this was heard
 	}
 	if len(b.keepers) == 0 {
+		b.ranked = ev.Ranked
 		r.passKeep(b)
 	}
-	if b.keepers = append(b.keepers, ev.By); !ev.Ranked {
-		r.forget(b)
-		return
-	}
+	b.keepers = append(b.keepers, ev.By)
 	r.settle(b)
 }
 
@@ -245,8 +255,14 @@ func (r *Rules) passKeep(b *batch) {
 	r.refill(true)
 }
 
-// settle ends what is remembered of a batch that was kept: when nobody is left who could say
-// something else, or when the newcomers are orphans.
+// settle ends what is remembered of a batch that was kept: when every parent that lives has said what it
+// knows, or when newcomers with ranks are orphans. Until then the seats of the newcomers are not used again:
+//
+//	0 keeps the batch in seat 4                1 knows that it is kept, and has not said so yet
+//	the process in seat 4 dies; another batch of 0 and 1 starts in seat 4
+//	                                           keeps the batch in seat 4: the new one?
+//
+// Orphans:
 //
 //	0 decides: there are newcomers, who get ranks. It says so, and dies.
 //	1 and 2 decide later, without 0: there are none. They have others started.
@@ -255,12 +271,15 @@ func (r *Rules) passKeep(b *batch) {
 // have ended, and then begin again alone.
 func (r *Rules) settle(b *batch) {
 	alive := func(number int) bool { return !r.isKnownDead(number) }
-	if b.refused && !slices.ContainsFunc(b.keepers, alive) {
+	split := b.ranked && b.refused
+	if split && !slices.ContainsFunc(b.keepers, alive) {
 		r.drop(b)
 		return
 	}
-	waits := func(number int) bool { return r.mayKeep(number) && !slices.Contains(b.keepers, number) }
-	if !b.refused && !slices.ContainsFunc(b.parents, waits) {
+	waits := func(number int) bool {
+		return r.mayKeep(number) && !slices.Contains(b.keepers, number) && !slices.Contains(b.refusers, number)
+	}
+	if !split && !slices.ContainsFunc(b.parents, waits) {
 		r.forget(b)
 	}
 }
@@ -273,10 +292,10 @@ func (r *Rules) settleAll() {
 	}
 }
 
-// isKnownDead says whether a death was declared. Who has left in peace is not dead.
+// isKnownDead says whether a death was declared. A process that has left in peace is not dead.
 func (r *Rules) isKnownDead(number int) bool {
 	p := r.proc(number)
-	return p != nil && p.Declared && !p.Left
+	return p == nil || p.Declared && !p.Left
 }
 
 // dropUnwanted ends what a failed Spawn leaves: the batch that its root names, or, where the
@@ -284,11 +303,12 @@ func (r *Rules) isKnownDead(number int) bool {
 func (r *Rules) dropUnwanted(ev Unwanted) {
 	root := r.proc(ev.Root)
 	for _, b := range slices.Clone(r.batches) {
-		named := ev.N > 0 && b.first == ev.First
+		named := ev.N > 0 && b.number == ev.First
 		unnamed := ev.N == 0 && b.root == ev.Root && root != nil && root.Declared
 		switch {
 		case !named && !unnamed || !slices.Contains(b.parents, ev.By) || slices.Contains(b.keepers, ev.By):
 		case len(b.keepers) > 0:
+			b.refusers = append(b.refusers, ev.By)
 			b.refused = b.refused || !r.isKnownDead(ev.By)
 			r.settle(b)
 		default:

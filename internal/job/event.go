@@ -1,7 +1,7 @@
 package job
 
-// An Event is a fact. Processes are named by their seats; events about one that was never wanted
-// change nothing.
+// An Event is a fact. Processes are named by their numbers. An event about a process that was never wanted,
+// or whose seat another process has by now, changes nothing.
 type Event interface{ event() }
 
 // Forked says that the process runs.
@@ -88,14 +88,14 @@ type Wanted struct {
 	Held string
 }
 
-// Kept says that those who started the processes from First on agree to have them, as By knows. Ranked: they
+// Kept says that those who started the batch whose first process is First agree to have it, as By knows. Ranked: they
 // have given them ranks among themselves, so all who live have come to the same.
 type Kept struct {
 	First, By int
 	Ranked    bool
 }
 
-// Unwanted says that nobody has the N processes from First on. N 0: By, which could keep them, says so of
+// Unwanted says that nobody has the batch of N processes whose first one is First. N 0: By, which could keep them, says so of
 // those for which Root had asked, which has died.
 type Unwanted struct{ First, N, Root, By int }
 

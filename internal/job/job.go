@@ -135,20 +135,34 @@ func NumberOf(seat, generation int) int { return generation<<seatBits | seat }
 // SeatOf goes with NumberOf.
 func SeatOf(number int) int { return number & (1<<seatBits - 1) }
 
-// proc returns what is known of the process in a seat, or nil.
+// GenerationOf returns how many processes had the seat of a process before.
+func GenerationOf(number int) int { return number >> seatBits }
+
+// proc returns what is known of the process with a number, or nil: nobody wanted it, or another
+// process has its seat by now. So a late event about an earlier process changes nothing.
 func (r *Rules) proc(number int) *Process {
-	if number < 0 || number >= len(r.procs) {
+	seat := SeatOf(number)
+	if number < 0 || seat >= len(r.procs) || r.procs[seat].Number() != number {
 		return nil
 	}
-	return &r.procs[number]
+	return &r.procs[seat]
 }
 
-// Process returns what is known of the process in a seat; false: it was never wanted.
+// Process returns what is known of the process with a number; false: it was never wanted, or another
+// process has its seat by now.
 func (r *Rules) Process(number int) (Process, bool) {
 	if p := r.proc(number); p != nil {
 		return *p, true
 	}
 	return Process{}, false
+}
+
+// Occupant returns the process that has a seat now; false: no process ever had it.
+func (r *Rules) Occupant(seat int) (Process, bool) {
+	if seat < 0 || seat >= len(r.procs) {
+		return Process{}, false
+	}
+	return r.procs[seat], true
 }
 
 // Processes returns what is known of all that were started and have a seat, by seat, but for spares.
@@ -186,7 +200,7 @@ func (r *Rules) fork(ev Forked) {
 		r.forkSpare(p)
 		return
 	}
-	if b := r.batchOf(ev.Proc); b != nil {
+	if b := r.batchOf(p.Seat); b != nil {
 		r.startedOne(b, p)
 	}
 }
@@ -219,10 +233,10 @@ func (r *Rules) find(ev Found) {
 	}
 	p.Declared, p.Left, p.By, p.FoundNs = true, ev.Left, ev.By, ev.AtNs
 	if !r.cfg.Ring || p.Left || p.Silenced && !r.cfg.Fence {
-		r.do(Declare{p.Seat, p.Left})
+		r.do(Declare{p.Number(), p.Left})
 	}
 	if ev.By == BySilence { // nobody waits for it: what it may still say counts no more
-		r.lose(p.Seat)
+		r.lose(p)
 	}
 	r.settleAll()
 }
@@ -253,7 +267,7 @@ func (r *Rules) hear(ev Heard) {
 	if p.Spare {
 		r.loseSpare(p)
 	}
-	r.lose(p.Seat)
+	r.lose(p)
 	r.dismissIfOver()
 	r.refill(false)
 	strangers := r.joined == 0
@@ -261,7 +275,7 @@ func (r *Rules) hear(ev Heard) {
 		return
 	}
 	if !p.Left {
-		r.do(Lost{p.Seat})
+		r.do(Lost{p.Number()})
 	}
 	if r.cfg.Survive == SurviveNone {
 		r.stop(codeOfLoss(*p, strangers), fmt.Sprintf("rank %d: %s (--survive none)", p.Number(), p.Fate()))
@@ -274,7 +288,7 @@ func (r *Rules) killAsPlanned(ev KillDue) {
 		return
 	}
 	p.KilledNs, p.Planned = ev.AtNs, ev.Planned
-	r.do(Kill{p.Seat})
+	r.do(Kill{p.Number()})
 }
 
 // abort ends the whole job, or the processes that the event names: the members of a
@@ -296,7 +310,7 @@ func (r *Rules) abort(ev Aborted) {
 // kill ends a process that runs.
 func (r *Rules) kill(p *Process) {
 	if p != nil && p.Present && !p.Reaped {
-		r.do(Kill{p.Seat})
+		r.do(Kill{p.Number()})
 	}
 }
 

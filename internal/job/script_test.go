@@ -139,8 +139,15 @@ func event(t *testing.T, words []string) Event {
 	return nil
 }
 
+// number reads a number. SEAT.GENERATION is that of a process whose seat others had before.
 func number(t *testing.T, text string) int {
-	n, err := strconv.Atoi(text)
+	seat, generation, later := strings.Cut(text, ".")
+	n, err := strconv.Atoi(seat)
 	require.NoError(t, err)
-	return n
+	if !later {
+		return n
+	}
+	g, err := strconv.Atoi(generation)
+	require.NoError(t, err)
+	return NumberOf(n, g)
 }

@@ -49,14 +49,13 @@ func (r *Rules) loads() (load []int) {
 	}
 	for seat := range r.procs {
 		if !r.procs[seat].Declared && !r.isUnused(seat) {
-			load = r.add(load, seat)
+			load = addTo(load, r.cfg.Nodes[seat])
 		}
 	}
 	return load
 }
 
-func (r *Rules) add(load []int, seat int) []int {
-	node := r.cfg.Nodes[seat]
+func addTo(load []int, node int) []int {
 	for len(load) <= node {
 		load = append(load, 0)
 	}
@@ -68,7 +67,7 @@ func (r *Rules) add(load []int, seat int) []int {
 func (r *Rules) fullest(load []int, first, n int) (most int) {
 	load = slices.Clone(load)
 	for seat := first; seat < first+n; seat++ {
-		load = r.add(load, seat)
+		load = addTo(load, r.cfg.Nodes[seat])
 	}
 	for seat := first; seat < first+n; seat++ {
 		most = max(most, load[r.cfg.Nodes[seat]])
@@ -93,7 +92,7 @@ func (r *Rules) isUnused(seat int) bool {
 func (r *Rules) isVacant(seat int) bool {
 	p := &r.procs[seat]
 	speaks := func(b *batch) bool { // others may still say of it that it cannot keep a batch
-		return b.has(seat) || b.root == seat || slices.Contains(b.parents, seat)
+		return b.has(seat) || b.root == p.Number() || slices.Contains(b.parents, p.Number())
 	}
 	return p.Present && p.Declared && p.Heard && !slices.ContainsFunc(r.batches, speaks)
 }
@@ -103,7 +102,7 @@ func (r *Rules) isVacant(seat int) bool {
 func (r *Rules) mayBeVacant(ev Wanted) bool {
 	free := 0
 	for seat := range r.cfg.Procs {
-		if r.isFree(seat, ev) || r.maybeLetGo(seat) && !slices.Contains(ev.Barred, seat) && !slices.Contains(ev.Parents, seat) && !slices.Contains(ev.Kept, seat) {
+		if r.isFree(seat, ev) || r.maybeLetGo(seat) && !slices.Contains(ev.Barred, seat) && !slices.Contains(ev.Parents, r.procs[seat].Number()) && !slices.Contains(ev.Kept, seat) {
 			free++
 		}
 	}

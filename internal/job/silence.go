@@ -12,10 +12,10 @@ func (r *Rules) endSilent(ev Silent) {
 	p.Silenced = true
 	switch {
 	case p.Declared:
-		r.do(Declare{Proc: p.Seat})
+		r.do(Declare{Proc: p.Number()})
 	case !p.Reaped:
-		r.do(Silenced{Proc: p.Seat, By: ev.By, Killed: true})
-		r.do(Kill{p.Seat})
+		r.do(Silenced{Proc: p.Number(), By: ev.By, Killed: true})
+		r.do(Kill{p.Number()})
 	}
 }
 
@@ -27,12 +27,12 @@ func (r *Rules) endLifeless(ev NoLife) {
 		return
 	}
 	p.Silenced = true
-	r.do(Silenced{Proc: p.Seat, By: -1, Killed: !r.cfg.Fence})
+	r.do(Silenced{Proc: p.Number(), By: -1, Killed: !r.cfg.Fence})
 	if r.cfg.Fence {
-		r.find(Found{Proc: p.Seat, By: BySilence, AtNs: ev.AtNs})
+		r.find(Found{Proc: p.Number(), By: BySilence, AtNs: ev.AtNs})
 		return
 	}
-	r.do(Kill{p.Seat})
+	r.do(Kill{p.Number()})
 }
 
 // endFenced ends those that were declared dead and never went on, once nobody else is left. One
@@ -47,7 +47,7 @@ func (r *Rules) endFenced() {
 	}
 	for _, p := range r.procs {
 		if p.Present && !p.Reaped {
-			r.do(EndFenced{p.Seat})
+			r.do(EndFenced{p.Number()})
 		}
 	}
 }

@@ -60,9 +60,9 @@ func (r *Rules) forkSpare(p *Process) {
 }
 
 // forgetSpare notes that a spare could not be started.
-func (r *Rules) forgetSpare(seat int) {
-	r.spares.coming = without(r.spares.coming, seat)
-	r.procs[seat].Spare = false
+func (r *Rules) forgetSpare(p *Process) {
+	r.spares.coming = without(r.spares.coming, p.Seat)
+	p.Spare = false
 	r.spares.wasted++
 }
 
@@ -75,7 +75,7 @@ func (r *Rules) awaitTurn(seat int) {
 	s.coming = without(s.coming, seat)
 	s.waiting = append(s.waiting, seat)
 	slices.Sort(s.waiting)
-	r.do(Waits{seat})
+	r.do(Waits{r.procs[seat].Number()})
 }
 
 // takeSpares gives a batch so many spares with consecutive seats: those on the nodes that have the fewest
@@ -103,7 +103,8 @@ func (r *Rules) takeSpares(ev Wanted) bool {
 		s.waiting = without(s.waiting, seat)
 	}
 	s.wasted = 0
-	b := &batch{first: best, count: ev.N, root: ev.Root, parents: slices.Clone(ev.Parents), token: ev.Token, joined: ev.N, spares: true}
+	b := newBatch(r.procs[best], ev)
+	b.joined, b.spares = ev.N, true
 	r.batches = append(r.batches, b)
 	r.answer(b, false, "")
 	return true
@@ -122,7 +123,7 @@ func (r *Rules) waits(first, n int) bool {
 // giveBack has the spares of a batch that nobody keeps wait again.
 func (r *Rules) giveBack(b *batch) {
 	for seat := b.first; seat < b.first+b.count; seat++ {
-		if p := r.proc(seat); !p.Declared && !p.Reaped {
+		if p := &r.procs[seat]; !p.Declared && !p.Reaped {
 			r.spares.waiting = append(r.spares.waiting, seat)
 		}
 	}

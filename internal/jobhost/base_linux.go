@@ -9,8 +9,8 @@ import (
 	"github.com/goulfm/goulfm/internal/lifeline"
 )
 
-// A Daemon does what the rules of a job decide about processes: that of the node, or those of
-// several.
+// A Daemon does what the rules of a job decide about processes, which are named by their numbers: that of
+// the node, or those of several. It ignores an order for a process whose seat another one has by now.
 type Daemon interface {
 	// Declare has all processes know that one has departed; WakeAll follows.
 	Declare(proc int, left bool)

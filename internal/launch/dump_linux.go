@@ -31,7 +31,7 @@ func (l *launcher) dump(why string) {
 	l.dumps = dumps{}
 	for _, p := range l.Rules.Processes() {
 		if p.Joined {
-			l.crew.Say(p.Seat, lifeline.Describe{})
+			l.crew.Say(p.Number(), lifeline.Describe{})
 		}
 	}
 	l.Mu.Unlock()
@@ -47,7 +47,7 @@ func (l *launcher) allDumped() bool {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
 	for _, p := range l.Rules.Processes() {
-		if _, said := l.dumps[p.Seat]; !said && !p.Reaped && p.Joined {
+		if _, said := l.dumps[p.Number()]; !said && !p.Reaped && p.Joined {
 			return false
 		}
 	}
@@ -64,8 +64,8 @@ type dumped struct {
 // dumpsOf adds to processes what they have said. The caller holds mu.
 func (l *launcher) dumpsOf(processes []job.Process) (all []dumped) {
 	for _, p := range processes {
-		x := dumped{Process: p, pid: l.crew.Pid(p.Seat)}
-		if m, said := l.dumps[p.Seat]; said {
+		x := dumped{Process: p, pid: l.crew.Pid(p.Number())}
+		if m, said := l.dumps[p.Number()]; said {
 			x.dump = &m
 		}
 		all = append(all, x)

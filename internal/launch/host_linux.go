@@ -80,7 +80,7 @@ func (l *launcher) Said(proc int, said lifeline.Received) error {
 		l.Mu.Lock()
 		survivors := l.Rules.Survivors()
 		l.Mu.Unlock()
-		l.rep.event(proc, said.AtNs, m, survivors)
+		l.rep.event(job.SeatOf(proc), said.AtNs, m, survivors)
 	case lifeline.Killing:
 		err := l.Take(proc, said)
 		l.killNodeAt(proc, m)
@@ -104,15 +104,19 @@ func (l *launcher) keep(by int, m lifeline.Keep) {
 	actions := l.Rules.Step(job.Kept{First: m.First, By: by, Ranked: m.Place != nil})
 	for _, a := range actions {
 		if a, ok := a.(job.PassKeep); ok {
-			for proc := a.First; proc < a.First+a.Count; proc++ {
-				l.crew.Say(proc, m)
+			for seat := a.First; seat < a.First+a.Count; seat++ {
+				p, _ := l.Rules.Occupant(seat)
+				l.crew.Say(p.Number(), m)
 			}
 		}
 	}
 	l.Perform(actions)
 }
 
-// kill kills a process as planned.
+// kill kills the process that has the seat of a rank, as planned.
 func (l *launcher) kill(k Kill) {
-	l.Apply(job.KillDue{Proc: k.Rank, AtNs: boot.NowNs(), Planned: k.After.String()})
+	l.Mu.Lock()
+	p, _ := l.Rules.Occupant(k.Rank)
+	l.Mu.Unlock()
+	l.Apply(job.KillDue{Proc: p.Number(), AtNs: boot.NowNs(), Planned: k.After.String()})
 }

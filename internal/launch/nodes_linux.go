@@ -31,7 +31,7 @@ type crew interface {
 	Build(dir string, args []string) ([]byte, error)
 	Holdings() []job.Holding
 	Barred() []int
-	Vacate(seat int) error
+	Vacate(proc int) error
 	Watch(first, count int)
 	WatchLife(after time.Duration)
 	Pid(proc int) int

@@ -99,9 +99,9 @@ func (l *launcher) killAfter(k Kill) {
 // process of the node.
 func (l *launcher) concerns(k Kill, proc int) bool {
 	if k.Node > 0 {
-		return l.fleet.NodeOf(proc) == k.Node-1
+		return l.fleet.NodeOf(job.SeatOf(proc)) == k.Node-1
 	}
-	return !k.Self && k.Rank == proc
+	return !k.Self && k.Rank == job.SeatOf(proc)
 }
 
 // killNodeAt kills the node of a process that stands at a point where that was planned. Others of that node may come
@@ -116,7 +116,7 @@ func (l *launcher) killNodeAt(proc int, at lifeline.Killing) {
 		l.struck = append(l.struck, k.Node)
 		l.Mu.Unlock()
 		if first {
-			l.rep.note("node", "node %d is killed as planned, as rank %d is at %s=%d", k.Node-1, proc, at.Name, at.N)
+			l.rep.note("node", "node %d is killed as planned, as rank %d is at %s=%d", k.Node-1, job.SeatOf(proc), at.Name, at.N)
 			l.fleet.KillNode(k.Node - 1)
 		}
 	}

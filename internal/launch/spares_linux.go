@@ -29,11 +29,11 @@ func (l *launcher) addSpare() {
 			return
 		}
 		if err := l.startSpare(start); err != nil {
-			l.Apply(notStarted(start.First, err))
+			l.Apply(notStarted(l.numbers(start)[0], err))
 			l.rep.note("spare", "a spare does not start: %v", err)
 			return
 		}
-		l.Apply(job.Forked{Proc: start.First})
+		l.Apply(job.Forked{Proc: l.numbers(start)[0]})
 		l.crew.Watch(start.First, 1)
 	})
 }
@@ -58,5 +58,5 @@ func (l *launcher) startSpare(start job.Start) error {
 		return err
 	}
 	l.crew.Announce(l.seats)
-	return l.startSpawned(start.First, boot.Info{Size: 1, First: start.First, Spawned: true, Spare: true, Keeps: true}, l.prog, lifeline.Spawn{Args: l.spec.Args})
+	return l.startSpawned(l.numbers(start)[0], boot.Info{Size: 1, First: start.First, Spawned: true, Spare: true, Keeps: true}, l.prog, lifeline.Spawn{Args: l.spec.Args})
 }

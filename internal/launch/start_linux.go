@@ -54,11 +54,12 @@ func (l *launcher) startRank(rank int) error {
 
 // place says what a process is told, and where its output goes.
 func (l *launcher) place(number int, prog *program, who boot.Info) (daemon.Placement, error) {
-	out, errs, err := l.sink.of(number)
+	seat := job.SeatOf(number)
+	out, errs, err := l.sink.of(seat)
 	if err != nil {
 		return daemon.Placement{}, err
 	}
-	s, prefix := l.spec, l.spec.prefixOf(number, l.start)
+	s, prefix := l.spec, l.spec.prefixOf(seat, l.start)
 	who.Ranks, who.Ring, who.Era, who.Fence, who.Watched = s.N, s.Ring, s.Era, s.Fence, s.SuspectAfter > 0
 	who.Period, who.Timeout = s.Period, s.Period*time.Duration(s.Factor)
 	for _, k := range s.Kills {
@@ -110,7 +111,7 @@ func (l *launcher) awaitSeats(root int, m lifeline.Spawn, bad error) (start job.
 			ev.Held = job.DescribeHeld(gone)
 		}
 		if time.Since(begun) > seatsOwn {
-			ev.Kept = job.HeldBy(gone, root)
+			ev.Kept = job.HeldBy(gone, job.SeatOf(root))
 		}
 		start, ok, later := l.want(ev)
 		if !later {
@@ -138,14 +139,14 @@ func (l *launcher) want(ev job.Wanted) (start job.Start, ok, later bool) {
 }
 
 func (l *launcher) startBatch(root int, b job.Start, prog *program, m lifeline.Spawn) {
+	numbers := l.numbers(b)
 	if err := l.vacate(b.Used); err != nil {
-		l.Apply(notStarted(b.First, err))
+		l.Apply(notStarted(numbers[0], err))
 		l.crew.Unexpect(b.Count)
 		return
 	}
 	l.crew.Announce(l.seats)
-	for i := range b.Count {
-		number := b.First + i
+	for i, number := range numbers {
 		who := boot.Info{Rank: i, Size: b.Count, First: b.First, Spawned: true, Keeps: m.Replace}
 		if err := l.startSpawned(number, who, prog, m); err != nil {
 			l.Apply(notStarted(number, err))
@@ -156,30 +157,33 @@ func (l *launcher) startBatch(root int, b job.Start, prog *program, m lifeline.S
 		l.crew.Unexpect(1)
 	}
 	l.crew.Watch(b.First, b.Count)
-	l.rep.spawned(l.numbers(b), prog.name, root)
+	l.rep.spawned(numbers, prog.name, job.SeatOf(root))
 }
 
 // notStarted says that a process could not be started, and whether the loss of its node is why.
-func notStarted(seat int, why error) job.NotStarted {
-	return job.NotStarted{Proc: seat, NodeLost: errors.Is(why, fleet.ErrNodeLost), Why: why.Error()}
+func notStarted(number int, why error) job.NotStarted {
+	return job.NotStarted{Proc: number, NodeLost: errors.Is(why, fleet.ErrNodeLost), Why: why.Error()}
 }
 
-// vacate makes seats free that others had. It comes before anybody can learn who has them now.
+// vacate makes seats free that others had. It comes before anybody can learn which process has them now.
 func (l *launcher) vacate(seats []int) error {
 	for _, seat := range seats {
-		if err := l.crew.Vacate(seat); err != nil {
+		l.Mu.Lock()
+		next, _ := l.Rules.Occupant(seat)
+		l.Mu.Unlock()
+		if err := l.crew.Vacate(job.NumberOf(seat, next.Generation-1)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// numbers are those of the processes of a batch.
+// numbers are those of the processes to be started.
 func (l *launcher) numbers(b job.Start) (numbers []int) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
 	for seat := b.First; seat < b.First+b.Count; seat++ {
-		p, _ := l.Rules.Process(seat)
+		p, _ := l.Rules.Occupant(seat)
 		numbers = append(numbers, p.Number())
 	}
 	return numbers

@@ -8,7 +8,7 @@ import (
 
 // Version is that of the messages. It grows with each change that an older side would
 // misunderstand.
-const Version = 2
+const Version = 3
 
 // MaxBytes bounds a line, with its newline: a message that names 4,096 members of a
 // communicator has a twentieth of it, the stacks of some thousand goroutines all of it.

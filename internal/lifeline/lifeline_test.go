@@ -47,7 +47,7 @@ func TestBadMessages(t *testing.T) {
 // TestAMessageThatIsCutOff is of a process that was killed while it wrote: its end, no bad
 // message.
 func TestAMessageThatIsCutOff(t *testing.T) {
-	d := FromRank(strings.NewReader(line("joined", "{}")+`{"v":2,"what":"jo`), procs)
+	d := FromRank(strings.NewReader(line("joined", "{}")+`{"v":3,"what":"jo`), procs)
 	m, err := d.Next()
 	require.NoError(t, err)
 	assert.Equal(t, Joined{}, m.Message)
@@ -57,10 +57,10 @@ func TestAMessageThatIsCutOff(t *testing.T) {
 
 // someOf has one message of each type.
 var (
-	ofRanks = []Message{Joined{}, Killing{"step", 40}, Event{"shrink", "world", []int{3}, "3"}, Silent{[]int{1, 2}}, Fenced{}, Aborted{3, []int{0}},
-		Spawn{9, 2, "./x", []string{"a b"}, []string{"A=1"}, []int{0, 7}, true}, Keep{7, []int{0, 7}, []uint32{1, math.MaxUint32}, []byte{1, 2}, &Place{"world", 1, 1, true, true, true, []byte{3}}}, Drop{5, 1, 0}, Drop{0, 2, 0}, Drop{0, 0, 3}, Revoked{make([]byte, 16)},
+	ofRanks = []Message{Joined{}, Killing{"step", 40}, Event{"shrink", "world", []int{3}, "3"}, Silent{[]int{1, 1<<16 | 2}}, Fenced{}, Aborted{3, []int{0, 2 << 16}},
+		Spawn{9, 2, "./x", []string{"a b"}, []string{"A=1"}, []int{0, 1<<16 | 7}, true}, Keep{3<<16 | 7, []int{0, 7}, []uint32{1, math.MaxUint32}, []byte{1, 2}, &Place{"world", 1, 1, true, true, true, []byte{3}}}, Drop{1<<16 | 5, 1, 0}, Drop{0, 2, 0}, Drop{0, 0, 1<<16 | 3}, Revoked{make([]byte, 16)},
 		Dump{[]Wait{{"recv", "world", []int{1}, -1, []int{1}}}, []string{"main.go:7"}, "stacks"}}
-	ofDaemons = []Message{Spawned{9, 5, 2, false, false, ""}, Spawned{9, 0, 0, true, true, "no room"}, Keep{7, []int{0, 7}, []uint32{1, 2}, []byte{1}, nil}, Prove{}, Describe{}, Revoked{make([]byte, 16)}}
+	ofDaemons = []Message{Spawned{9, 1<<16 | 5, 2, false, false, ""}, Spawned{9, 0, 0, true, true, "no room"}, Keep{7, []int{0, 7}, []uint32{1, 2}, []byte{1}, nil}, Prove{}, Describe{}, Revoked{make([]byte, 16)}}
 )
 
 // TestRoundTrip: what one side says the other hears, with its time.

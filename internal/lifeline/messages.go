@@ -1,12 +1,16 @@
 package lifeline
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
-// A Message is one of the types of this file.
+// A Message is one of the types of this file. Messages name processes by their numbers, which no other
+// process ever has: the process that a late message names is never taken for the next one in its seat.
 type Message interface {
 	what() string
 	// check says what is wrong with the numbers of a message in a job with room for that many
-	// processes.
+	// processes at a time.
 	check(procs int) error
 }
 
@@ -19,8 +23,7 @@ type Killing struct {
 	N    int    `json:"n"`
 }
 
-// An Event is what the rank has seen, as engine.Event. Procs are numbers of processes; all other
-// messages have seats.
+// An Event is what the rank has seen, as engine.Event.
 type Event struct {
 	Name  string `json:"name"`
 	Comm  string `json:"comm,omitempty"`
@@ -55,7 +58,8 @@ type Spawn struct {
 	Replace bool     `json:"replace,omitempty"` // they get ranks of the dead: spares will do
 }
 
-// Spawned answers the Spawn of that Token: N processes from First on, or Why not.
+// Spawned answers the Spawn of that Token: N processes in a row of seats, of which First is the first process, or
+// Why not.
 type Spawned struct {
 	Token uint64 `json:"token"`
 	First int    `json:"first,omitempty"`
@@ -65,9 +69,10 @@ type Spawned struct {
 	Why   string `json:"why,omitempty"`
 }
 
-// Keep says that the members of a communicator agree to have the processes from First on. A member says
-// it to its daemon, and the daemon to each of those processes. Procs are all members of the
-// communicator with them, Indices its context index at each, UID its identity.
+// Keep says that the members of a communicator agree to have the processes of which First is the first. A member says
+// it to its daemon, and the daemon to each of those processes. Procs are the seats of all members of the
+// communicator with them: no seat is used again before every member has said so. Indices are its context index
+// at each, UID its identity.
 type Keep struct {
 	First   int      `json:"first"`
 	Procs   []int    `json:"procs"`
@@ -90,7 +95,7 @@ type Place struct {
 	Handover []byte `json:"handover,omitempty"`
 }
 
-// Drop says that nobody has the N processes from First on. N 0: of those which Root asked for that who
+// Drop says that nobody has the N processes of which First is the first. N 0: of those which Root asked for that who
 // says so will not keep them, if Root is dead and could not say their number.
 type Drop struct {
 	First int `json:"first,omitempty"`
@@ -141,56 +146,57 @@ func (Prove) what() string    { return "prove" }
 func (Describe) what() string { return "describe" }
 func (Dump) what() string     { return "dump" }
 
-func (Joined) check(int) error  { return nil }
-func (Killing) check(int) error { return nil }
-func (m Event) check(procs int) error {
-	for _, number := range m.Procs {
-		if number < 0 || number&(1<<seatBits-1) >= procs {
-			return fmt.Errorf("process %d of %d seats", number, procs)
-		}
-	}
-	return nil
-}
+func (Joined) check(int) error        { return nil }
+func (Killing) check(int) error       { return nil }
+func (m Event) check(procs int) error { return checkNumbers(procs, m.Procs...) }
 
 // seatBits are the bits of a process's number that are its seat.
 const seatBits = 16
 
-func (m Silent) check(procs int) error { return checkProcs(procs, m.Procs...) }
+func (m Silent) check(procs int) error { return checkNumbers(procs, m.Procs...) }
 func (Fenced) check(int) error         { return nil }
 
 func (m Aborted) check(procs int) error {
 	if m.Code < 1 || m.Code > 255 {
 		return fmt.Errorf("abort with code %d", m.Code)
 	}
-	return checkProcs(procs, m.Procs...)
+	return checkNumbers(procs, m.Procs...)
 }
 
 func (m Spawn) check(procs int) error {
 	if m.N < 1 {
 		return fmt.Errorf("%d processes to start", m.N)
 	}
-	return checkProcs(procs, m.Procs...)
+	return checkNumbers(procs, m.Procs...)
 }
 
 func (m Spawned) check(procs int) error {
 	if m.N < 0 || m.N > procs {
 		return fmt.Errorf("%d processes started", m.N)
 	}
-	return checkProcs(procs, m.First)
+	return checkNumbers(procs, m.First)
 }
 
 func (m Keep) check(procs int) error {
 	if len(m.Indices) != len(m.Procs) {
 		return fmt.Errorf("%d context indices of %d members", len(m.Indices), len(m.Procs))
 	}
-	return checkProcs(procs, append([]int{m.First}, m.Procs...)...)
+	if err := checkNumbers(procs, m.First); err != nil {
+		return err
+	}
+	for _, seat := range m.Procs {
+		if seat < 0 || seat >= procs {
+			return fmt.Errorf("seat %d of %d", seat, procs)
+		}
+	}
+	return nil
 }
 
 func (m Drop) check(procs int) error {
 	if m.N < 0 || m.N > procs {
 		return fmt.Errorf("%d processes dropped", m.N)
 	}
-	return checkProcs(procs, m.First, m.Root)
+	return checkNumbers(procs, m.First, m.Root)
 }
 
 func (m Revoked) check(int) error {
@@ -205,17 +211,17 @@ func (Describe) check(int) error { return nil }
 
 func (m Dump) check(procs int) error {
 	for _, w := range m.Waits {
-		if err := checkProcs(procs, w.Procs...); err != nil {
+		if err := checkNumbers(procs, w.Procs...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func checkProcs(procs int, numbers ...int) error {
+func checkNumbers(procs int, numbers ...int) error {
 	for _, number := range numbers {
-		if number < 0 || number >= procs {
-			return fmt.Errorf("process %d of %d", number, procs)
+		if number < 0 || number > math.MaxUint32 || number&(1<<seatBits-1) >= procs {
+			return fmt.Errorf("process %d of %d seats", number, procs)
 		}
 	}
 	return nil

@@ -30,9 +30,10 @@ import (
 )
 
 // Version is that of the messages.
-const Version = 1
+const Version = 2
 
-// A Message is one of the types of this file.
+// A Message is one of the types of this file. Proc is the number of a process, which no other process ever has:
+// the process that a late message names is never taken for the next one in its seat.
 type Message interface{ what() string }
 
 // Bootstrap is what a daemon is told when it is started, by a line on its standard input.
@@ -250,9 +251,9 @@ type (
 		Proc int    `json:"proc"`
 		Line []byte `json:"line"`
 	}
-	// Watch has the deaths of the process of a seat found from now on.
+	// Watch has the deaths of the processes of a seat found from now on.
 	Watch struct {
-		Proc int `json:"proc"`
+		Seat int `json:"seat"`
 	}
 	// WatchLife has processes found that show no life for so long.
 	WatchLife struct {
@@ -264,7 +265,7 @@ type (
 	}
 	// Census asks which seats' processes are gone, and who refers to them: Holdings answers.
 	Census struct{}
-	// Vacate has the node forget the process of a seat, so that another can have the seat: Vacated answers.
+	// Vacate has the node forget a process, so that another can have its seat: Vacated answers.
 	Vacate struct {
 		Proc int `json:"proc"`
 	}
@@ -306,7 +307,7 @@ type (
 	Holdings struct {
 		All []job.Holding `json:"all"`
 	}
-	// Vacated says that the process of a seat is forgotten, or why not.
+	// Vacated says that a process is forgotten, or why not.
 	Vacated struct {
 		Proc int    `json:"proc"`
 		Why  string `json:"why,omitempty"`

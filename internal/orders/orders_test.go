@@ -22,7 +22,7 @@ var examples = []Message{
 	Start{Proc: 3, Path: "/bin/true", Argv: []string{"true"}, Env: []string{"A=b"}, Info: json.RawMessage(`{}`)}, Go{},
 	Begun{Why: "no room"}, Started{Proc: 3, Pid: 9}, Input{Proc: 1, Data: []byte("x")}, Taken{1}, Output{Proc: 1, Errs: true, Data: []byte("y\n")},
 	Credit{7}, Announce{3}, Declare{Proc: 3, Lost: true}, Signal{-1, 2}, KillAll{}, Say{1, []byte("{}\n")}, Watch{2},
-	WatchLife{5}, EndFenced{1}, Census{}, Vacate{4}, Holdings{[]job.Holding{{Seat: 4, By: []int{1}}}}, Vacated{4, "no room"}, Settle{}, Die{}, Found{Proc: 1, By: job.ByTombstone, AtNs: 8}, Reaped{1, job.Status{Signal: 9, Name: "killed"}},
+	WatchLife{5}, EndFenced{1<<16 | 1}, Census{}, Vacate{1<<16 | 4}, Holdings{[]job.Holding{{Seat: 4, By: []int{1}}}}, Vacated{1<<16 | 4, "no room"}, Settle{}, Die{}, Found{Proc: 1, By: job.ByTombstone, AtNs: 8}, Reaped{1, job.Status{Signal: 9, Name: "killed"}},
 	Heard{2}, Said{1, []byte("{}\n")}, NoLife{1, 2}, Note{"event", "text"}, Notice{28}, Settled{}, Failed{"disk full"},
 }
 
@@ -44,7 +44,7 @@ func TestThereAndBack(t *testing.T) {
 }
 
 func TestWhatIsNoOrder(t *testing.T) {
-	for _, line := range []string{"x", `{"v":1,"what":"sing","body":{}}`, `{"v":2,"what":"go","body":{}}`, `{"v":1,"what":"announce","body":{"n":"x"}}`} {
+	for _, line := range []string{"x", `{"v":2,"what":"sing","body":{}}`, `{"v":9,"what":"go","body":{}}`, `{"v":2,"what":"announce","body":{"n":"x"}}`} {
 		_, err := NewReader(strings.NewReader(line + "\n")).Next()
 		assert.ErrorIs(t, err, ErrMessage, line)
 	}

@@ -42,7 +42,7 @@ type solo struct {
 
 	mu    sync.Mutex
 	asked map[request]bool // requests for processes that were not answered yet
-	unmet map[int]bool     // seats of processes whose world was not told to them yet
+	unmet map[int]bool     // processes whose world was not told to them yet
 	story *os.File
 
 	quiet    atomic.Bool
@@ -141,15 +141,15 @@ func (s *solo) answered(r request) {
 }
 
 // expect notes that a process waits to be told its world; meet that it was.
-func (s *solo) expect(seat int) {
+func (s *solo) expect(proc int) {
 	s.mu.Lock()
-	s.unmet[seat] = true
+	s.unmet[proc] = true
 	s.mu.Unlock()
 }
 
-func (s *solo) meet(seat int) {
+func (s *solo) meet(proc int) {
 	s.mu.Lock()
-	delete(s.unmet, seat)
+	delete(s.unmet, proc)
 	s.mu.Unlock()
 }
 
@@ -161,13 +161,13 @@ func (s *solo) takeAsked() map[request]bool {
 	return asked
 }
 
-func (s *solo) takeUnmet() (seats []int) {
+func (s *solo) takeUnmet() (procs []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for seat := range s.unmet {
-		seats = append(seats, seat)
+	for proc := range s.unmet {
+		procs = append(procs, proc)
 	}
-	return seats
+	return procs
 }
 
 // finish notes that nothing runs any more at a member. The vigil's goroutine calls it.

@@ -22,7 +22,7 @@ func (o *outpost) Found(proc int, by job.Evidence, left bool, atNs int64) {
 		o.revocations.take(proc) // Finalize has seen to it that all members have heard
 	}
 	o.roll.enter(proc, left)
-	o.vigil.Publish(roster.Process(kind, uint32(o.d.Number(proc))))
+	o.vigil.Publish(roster.Process(kind, uint32(proc)))
 	o.mouth.Say(orders.Found{Proc: proc, By: by, Left: left, AtNs: atNs})
 }
 

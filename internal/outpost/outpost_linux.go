@@ -64,7 +64,7 @@ type outpost struct {
 	first  []orders.Start // what is started then
 	mu     sync.Mutex     // of feeds
 	feeds  map[int]chan orders.Input
-	joined map[int]bool // seats whose processes are in Init
+	joined map[int]bool // processes that are in Init
 }
 
 // AsTold is the node of a daemon whose bootstrap is its own.
@@ -361,7 +361,7 @@ func (o *outpost) startOne(s orders.Start) error {
 	}
 	p.Info.Crowd = o.crowd
 	var err error
-	if p.Out, p.Errs, err = o.streams(o.d.Number(s.Proc)); err != nil {
+	if p.Out, p.Errs, err = o.streams(s.Proc); err != nil {
 		return err
 	}
 	if p.Stdin, err = o.stdinOf(s); err != nil {
@@ -456,7 +456,7 @@ func (o *outpost) command(m orders.Message) {
 	case orders.Say:
 		o.pass(m)
 	case orders.Watch:
-		o.d.Watch(m.Proc, 1)
+		o.d.Watch(m.Seat, 1)
 	case orders.WatchLife:
 		go o.d.WatchLife(time.Duration(m.AfterNs))
 	case orders.EndFenced:
@@ -468,14 +468,14 @@ func (o *outpost) command(m orders.Message) {
 	}
 }
 
-// vacate forgets the process of a seat.
-func (o *outpost) vacate(seat int) {
-	vacated := orders.Vacated{Proc: seat}
-	if err := o.roll.vacate(seat); err != nil {
+// vacate forgets a process.
+func (o *outpost) vacate(proc int) {
+	vacated := orders.Vacated{Proc: proc}
+	if err := o.roll.vacate(proc); err != nil {
 		vacated.Why = err.Error()
 	}
 	o.mu.Lock()
-	delete(o.joined, seat)
+	delete(o.joined, proc)
 	o.mu.Unlock()
 	o.mouth.Say(vacated)
 }

@@ -21,7 +21,7 @@ import (
 // A revocations is what the processes of a node have revoked, until they have died or left.
 type revocations struct {
 	mu sync.Mutex
-	by map[int][]revocation // by seat
+	by map[int][]revocation // by process
 }
 
 // A revocation is a member.Revocation, which means nothing here.
@@ -31,35 +31,35 @@ type revocation = [16]byte
 // that revokes without end costs its daemon.
 const revocationsMax = 4096
 
-// add notes that the process of a seat revokes a communicator.
-func (r *revocations) add(seat int, name revocation) {
+// add notes that a process revokes a communicator.
+func (r *revocations) add(proc int, name revocation) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.by == nil {
 		r.by = map[int][]revocation{}
 	}
-	if slices.Contains(r.by[seat], name) {
+	if slices.Contains(r.by[proc], name) {
 		return
 	}
-	if len(r.by[seat]) == revocationsMax {
-		r.by[seat] = r.by[seat][1:]
+	if len(r.by[proc]) == revocationsMax {
+		r.by[proc] = r.by[proc][1:]
 	}
-	r.by[seat] = append(r.by[seat], name)
+	r.by[proc] = append(r.by[proc], name)
 }
 
-// take returns what the process of a seat has revoked, and forgets it.
-func (r *revocations) take(seat int) []revocation {
+// take returns what a process has revoked, and forgets it.
+func (r *revocations) take(proc int) []revocation {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := r.by[seat]
-	delete(r.by, seat)
+	all := r.by[proc]
+	delete(r.by, proc)
 	return all
 }
 
-// outlive tells all ranks of all nodes what the process of a seat had revoked, which has died.
-func (o *outpost) outlive(seat int) {
+// outlive tells all ranks of all nodes what a process had revoked, which has died.
+func (o *outpost) outlive(proc int) {
 	var entries []roster.Entry
-	for _, name := range o.revocations.take(seat) {
+	for _, name := range o.revocations.take(proc) {
 		entries = append(entries, roster.Entry{Kind: roster.Revoked, Name: name})
 		o.tellRevoked(name)
 	}
@@ -72,7 +72,7 @@ func (o *outpost) outlive(seat int) {
 func (o *outpost) tellRevoked(name revocation) {
 	for seat, node := range o.roll.nodes {
 		if node == o.boot.Node {
-			o.d.Say(seat, lifeline.Revoked{Name: name[:]})
+			o.d.Say(o.d.Number(seat), lifeline.Revoked{Name: name[:]})
 		}
 	}
 }

@@ -25,63 +25,50 @@ func newRoll(d *daemon.Daemon, nodes []int, count int) *roll {
 	return &roll{d: d, nodes: nodes, entered: make([]bool, len(nodes)), lost: make([]bool, count)}
 }
 
-// vacate forgets the process of a seat: the next one there is another.
-func (r *roll) vacate(seat int) error {
+// vacate forgets a process: the next one in its seat is another.
+func (r *roll) vacate(proc int) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if seat < 0 || seat >= len(r.entered) || !r.entered[seat] {
-		return fmt.Errorf("seat %d: its process has not departed", seat)
+	seat := job.SeatOf(proc)
+	if proc < 0 || seat >= len(r.entered) || !r.entered[seat] {
+		return fmt.Errorf("process %d has not departed", proc)
 	}
-	if err := r.d.Vacate(seat); err != nil {
+	if err := r.d.Vacate(proc); err != nil {
 		return err
 	}
 	r.entered[seat] = false
 	return nil
 }
 
-// enterNumber notes that a process has departed, if it is the one of its seat: other daemons' news may come
-// when it was known long ago, and another process has the seat.
+// enter notes that a process has departed, and wakes all, if it is the one of its seat: other daemons' news may
+// come when it was known long ago, and another process has the seat.
 //
 //	node 1: its process dies; tells the launcher, and in the next packet node 0
 //	launcher: tells node 0. All let go; the seat is vacated on both, a new process has it
 //	node 0: has the packet
-func (r *roll) enterNumber(number int, left bool) {
+func (r *roll) enter(proc int, left bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	seat := job.SeatOf(number)
-	if seat < len(r.entered) && r.d.Number(seat) == number {
-		r.declare(seat, left)
-	}
-}
-
-// enter notes that the process of a seat has departed, and wakes all.
-func (r *roll) enter(seat int, left bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.declare(seat, left)
-}
-
-// declare is enter for who holds mu.
-func (r *roll) declare(seat int, left bool) {
-	if r.isNew(seat) {
-		r.d.Declare(seat, left)
+	if r.isNew(proc) {
+		r.d.Declare(proc, left)
 		r.d.WakeAll()
 	}
 }
 
 // enterLost notes that it departed without exact evidence.
-func (r *roll) enterLost(seat int) {
+func (r *roll) enterLost(proc int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.isNew(seat) {
-		r.d.DeclareLost(seat)
+	if r.isNew(proc) {
+		r.d.DeclareLost(proc)
 		r.d.WakeAll()
 	}
 }
 
-// isNew says whether a seat is one that was not entered yet. The caller holds mu.
-func (r *roll) isNew(seat int) bool {
-	if seat < 0 || seat >= len(r.entered) || r.entered[seat] {
+// isNew says whether a process has its seat and was not entered yet. The caller holds mu.
+func (r *roll) isNew(proc int) bool {
+	seat := job.SeatOf(proc)
+	if proc < 0 || seat >= len(r.entered) || r.entered[seat] || r.d.Number(seat) != proc {
 		return false
 	}
 	r.entered[seat] = true
@@ -110,8 +97,8 @@ func (r *roll) announce(n int) {
 func (r *roll) enterLostNodes() {
 	wake := false
 	for seat, node := range r.nodes[:r.announced] {
-		if r.lost[node] && r.isNew(seat) {
-			r.d.DeclareLost(seat)
+		if proc := r.d.Number(seat); r.lost[node] && r.isNew(proc) {
+			r.d.DeclareLost(proc)
 			wake = true
 		}
 	}

@@ -27,8 +27,8 @@ func TestLateNewsOfTheProcessBefore(t *testing.T) {
 	assert.Empty(t, d.Holdings())
 	require.Error(t, r.vacate(3), "its process has not departed")
 
-	r.enterNumber(first, false)
+	r.enter(first, false)
 	assert.Empty(t, d.Holdings(), "it is not the death of the process that has the seat now")
-	r.enterNumber(job.NumberOf(3, 1), false)
+	r.enter(job.NumberOf(3, 1), false)
 	assert.Equal(t, []job.Holding{{Seat: 3}}, d.Holdings())
 }

@@ -110,7 +110,7 @@ func (w *watcher) Learned(origin int, entries []roster.Entry) {
 	for _, e := range entries {
 		switch e.Kind {
 		case roster.Died, roster.Left:
-			w.roll.enterNumber(int(e.Number()), e.Kind == roster.Left)
+			w.roll.enter(int(e.Number()), e.Kind == roster.Left)
 		case roster.Aborted:
 			w.Over(fmt.Sprintf("a rank has ended the job with code %d", e.Number()))
 		case roster.Doomed:

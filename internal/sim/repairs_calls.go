@@ -51,7 +51,7 @@ func (w *driver) shrink() {
 				w.orphaned()
 				return
 			default: // what it had started is not kept here
-				w.say(func(l *launcher) { l.step(job.Unwanted{Root: p, By: w.seat}) })
+				w.say(func(l *launcher) { l.step(job.Unwanted{Root: from.members[rank].name(), By: w.name()}) })
 			}
 		}
 		w.old = append(w.old, from)
@@ -89,7 +89,7 @@ func (w *driver) replace(a repair.Replace) {
 func (w *driver) askLauncher() {
 	w.token++
 	w.ask.token = uint64(w.number)<<32 | w.token
-	ev := job.Wanted{Root: w.seat, Token: w.ask.token, N: len(w.ask.what.Ranks), Parents: w.ask.on.group.Procs}
+	ev := job.Wanted{Root: w.name(), Token: w.ask.token, N: len(w.ask.what.Ranks), Parents: w.ask.on.names()}
 	w.say(func(l *launcher) { l.want(ev) })
 }
 
@@ -108,7 +108,8 @@ func (w *driver) granted(a job.Answer) {
 	case a.Why != "":
 		w.agreeOnNewcomers(ask.what, member.Spawned{}, true)
 	default:
-		w.agreeOnNewcomers(ask.what, member.Spawned{First: a.First, Count: a.N}, false)
+		w.given = a.First
+		w.agreeOnNewcomers(ask.what, member.Spawned{First: job.SeatOf(a.First), Count: a.N}, false)
 	}
 	w.ask = nil
 }
@@ -122,10 +123,9 @@ func (w *driver) agreeOnNewcomers(a repair.Replace, started member.Spawned, bad 
 			w.unfilled(from, out.Err, started)
 			return
 		}
-		first := out.New.Procs[a.Ranks[0]]
 		made := w.adopt(*out.New)
 		w.recall(from, made)
-		w.keepNewcomers(invitation{first, *out.New, a.Handover})
+		w.keepNewcomers(invitation{made.members[a.Ranks[0]].name(), *out.New, a.Handover})
 		w.old = append(w.old, from)
 		w.base = made
 		w.later(func() { w.answer(repair.Filled{}) })
@@ -135,17 +135,17 @@ func (w *driver) agreeOnNewcomers(a repair.Replace, started member.Spawned, bad 
 func (w *driver) keepNewcomers(what invitation) {
 	w.say(func(l *launcher) {
 		l.keep = what
-		l.step(job.Kept{First: what.first, By: w.seat, Ranked: true})
+		l.step(job.Kept{First: what.first, By: w.name(), Ranked: true})
 	})
 }
 
 func (w *driver) unfilled(from *line, err error, started member.Spawned) {
-	root := from.group.Procs[0]
+	root, given := from.members[0].name(), w.given
 	switch {
 	case started.Count > 0:
-		w.say(func(l *launcher) { l.step(job.Unwanted{First: started.First, N: started.Count, By: w.seat}) })
+		w.say(func(l *launcher) { l.step(job.Unwanted{First: given, N: started.Count, By: w.name()}) })
 	case from.group.Me != 0:
-		w.say(func(l *launcher) { l.step(job.Unwanted{Root: root, By: w.seat}) })
+		w.say(func(l *launcher) { l.step(job.Unwanted{Root: root, By: w.name()}) })
 	}
 	switch {
 	case errors.Is(err, member.ErrScarce):

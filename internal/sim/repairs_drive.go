@@ -29,6 +29,7 @@ type driver struct {
 	dropped []repair.Label // not to be restored
 	awaited *awaited
 	ask     *asking
+	given   int // number of the first process with which the launcher has answered last
 
 	attempts   int
 	rolledBack bool

@@ -26,7 +26,7 @@ type launcher struct {
 
 // invitation is what newcomers are told: who the members of the new communicator are.
 type invitation struct {
-	first    int
+	first    int // number of the first newcomer
 	group    member.Group
 	handover []byte
 }
@@ -61,16 +61,16 @@ func (l *launcher) do(a job.Action, ev job.Event) {
 	r := l.run
 	switch a := a.(type) {
 	case job.Declare:
-		l.declare(r.seats[a.Proc])
+		l.declare(r.seats[job.SeatOf(a.Proc)])
 	case job.Kill:
-		r.seats[a.Proc].die()
+		r.seats[job.SeatOf(a.Proc)].die()
 	case job.Start:
 		l.start(a)
 	case job.Answer:
 		if a.Why != "" {
 			r.report.Refused++
 		}
-		w := r.seats[a.Root]
+		w := r.seats[job.SeatOf(a.Root)]
 		r.plan(r.delay(), func() { w.happen(func() { w.drive.granted(a) }) })
 	case job.PassKeep:
 		l.invite(a)
@@ -93,7 +93,7 @@ func (l *launcher) look(ev job.Wanted) {
 	waited := l.run.now.Sub(l.asked[ev.Token])
 	ev.Vacant, ev.Last = l.vacant(), waited > seatsMax
 	if waited > seatsOwn {
-		ev.Kept = l.heldBy(l.run.seats[ev.Root])
+		ev.Kept = l.heldBy(l.run.seats[job.SeatOf(ev.Root)])
 	}
 	l.step(ev)
 }
@@ -136,7 +136,7 @@ func (l *launcher) start(a job.Start) {
 		r.check.reused(r.seats[seat])
 	}
 	for seat := a.First; seat < a.First+a.Count; seat++ {
-		p, _ := l.rules.Process(seat)
+		p, _ := l.rules.Occupant(seat)
 		r.newWorker(seat, p.Generation, a.First, a.Count)
 	}
 	l.startNext(a, a.First)
@@ -149,7 +149,7 @@ func (l *launcher) startNext(a job.Start, seat int) {
 	}
 	r.plan(r.delay(), func() {
 		if r.tape.percent(r.setup.starts) {
-			missing := seat
+			missing := r.seats[seat].name()
 			for ; seat < a.First+a.Count; seat++ { // they never were
 				r.seats[seat].gone, r.seats[seat].reaped = true, true
 			}
@@ -159,11 +159,11 @@ func (l *launcher) startNext(a job.Start, seat int) {
 		w := r.seats[seat]
 		r.report.Started++
 		w.forked = true
-		l.step(job.Forked{Proc: seat})
+		l.step(job.Forked{Proc: w.name()})
 		r.plan(r.delay(), func() {
 			if !w.gone {
 				w.joined = true
-				l.step(job.Joined{Proc: seat})
+				l.step(job.Joined{Proc: w.name()})
 			}
 		})
 		l.startNext(a, seat+1)
@@ -185,12 +185,12 @@ func (l *launcher) lost(w *worker) {
 	r := l.run
 	found := r.now.Add(r.delay())
 	reaped := found.Add(r.delay())
-	r.agenda.Plan(found, func() { l.step(job.Found{Proc: w.seat, By: job.ByTombstone, AtNs: int64(r.now)}) })
+	r.agenda.Plan(found, func() { l.step(job.Found{Proc: w.name(), By: job.ByTombstone, AtNs: int64(r.now)}) })
 	r.agenda.Plan(reaped, func() {
 		w.reaped = true
-		l.step(job.Reaped{Proc: w.seat, Status: job.Status{Signal: 9}})
+		l.step(job.Reaped{Proc: w.name(), Status: job.Status{Signal: 9}})
 	})
-	r.agenda.Plan(max(reaped, w.said)+1, func() { l.step(job.Heard{Proc: w.seat}) })
+	r.agenda.Plan(max(reaped, w.said)+1, func() { l.step(job.Heard{Proc: w.name()}) })
 }
 
 // declare puts a death into the list that all read, each at a time of its own.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/internal/control"
+	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/rankset"
@@ -52,6 +53,17 @@ type line struct {
 	inbox   map[messageKey]any
 	ops     int // exchanges and moves so far, the same at all members
 }
+
+// names are the numbers of the members' processes in the job.
+func (l *line) names() (all []int) {
+	for _, w := range l.members {
+		all = append(all, w.name())
+	}
+	return all
+}
+
+// name is the number of the process in the job.
+func (w *worker) name() int { return job.NumberOf(w.seat, w.generation) }
 
 // messageKey names a letter on a communicator: of which operation, which step of it, from whom.
 type messageKey struct {

@@ -12,7 +12,32 @@ func generations() []Edit {
 		{
 			Name: "daemon-tombstone", Rule: "a tombstone belongs to the process whose generation was read with it",
 			Changes: []Change{{File: dir + "daemon_linux.go", Old: "p != nil && p.number == number", New: "p != nil"}},
-			Tests:   []Test{{Run: "TestTombstoneOfAnEarlierProcess"}},
+			Tests:   []Test{{Run: "TestTombstoneOfAnEarlierProcess"}, {Run: "TestOrdersForAnEarlierProcess"}},
+		},
+		{
+			Name: "daemon-pulse", Rule: "the silence of a process does not count against the next one in its seat",
+			Changes: []Change{{File: dir + "life_linux.go", Old: "if number != p.number {", New: "if number < p.number {"}},
+			Tests:   []Test{{Run: "TestPulseOfAnEarlierProcess"}},
+		},
+		{
+			Name: "job-generation", Rule: "an event about an earlier process of a seat changes nothing",
+			Changes: []Change{{File: "internal/job/job.go", Old: " || r.procs[seat].Number() != number", New: ""}},
+			Tests:   []Test{{Run: "TestScripts/seats"}},
+		},
+		{
+			Name: "job-late-keep", Rule: "a late Keep names an earlier batch",
+			Changes: []Change{{File: "internal/job/batch.go", Old: " || b.number != ev.First", New: ""}},
+			Tests:   []Test{{Run: "TestScripts/seats"}},
+		},
+		{
+			Name: "job-late-drop", Rule: "a late Drop names an earlier batch",
+			Changes: []Change{{File: "internal/job/batch.go", Old: "b.number == ev.First", New: "b.first == SeatOf(ev.First)"}},
+			Tests:   []Test{{Run: "TestScripts/seats"}},
+		},
+		{
+			Name: "job-all-parents", Rule: "a seat is not used again before all who could keep its process have said so",
+			Changes: []Change{{File: "internal/job/batch.go", Old: "if !split && !slices", New: "if !b.ranked || !split && !slices"}},
+			Tests:   []Test{{Run: "TestScripts/seats"}},
 		},
 	}
 }

@@ -54,11 +54,6 @@ func worlds() []Edit {
 			Hunt:    lives("V5", "V4"),
 		},
 		{
-			Name: "job-seat-0", Rule: "newcomers in seat 0 can be dropped",
-			Changes: []Change{{File: "internal/job/batch.go", Old: "named := ev.N > 0 &&", New: "named := ev.N > 0 && ev.First > 0 &&"}},
-			Hunt:    lives("V4"),
-		},
-		{
 			Name: "job-unnamed", Rule: "what the dead had asked for is dropped when others say so",
 			Changes: []Change{{File: "internal/job/batch.go", Old: "unnamed := ev.N == 0 &&", New: "unnamed := ev.N < 0 &&"}},
 			Hunt:    lives("V4"),
@@ -70,7 +65,7 @@ func worlds() []Edit {
 		},
 		{
 			Name: "job-late-word", Rule: "a word about newcomers counts of those only who started them",
-			Changes: []Change{{File: "internal/job/batch.go", Old: "b == nil || b.over || !slices.Contains(b.parents, ev.By)", New: "b == nil || b.over"}},
+			Changes: []Change{{File: "internal/job/batch.go", Old: "b.over || !slices.Contains(b.parents, ev.By)", New: "b.over"}},
 			Tests:   []Test{{Run: "TestScripts"}}, // one run in ten thousand comes to that
 		},
 		{
