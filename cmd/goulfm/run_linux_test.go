@@ -226,6 +226,14 @@ func TestTheRingFindsAStoppedRank(t *testing.T) {
 			t.Errorf("code %d\n%s%s", got.code, got.out, got.err)
 		}
 	})
+	t.Run("fenced for ever", func(t *testing.T) {
+		t.Parallel()
+		got := goulfmCommand(t, "", "run", "-n", "4", "--detector", "ring", "--fence", "--period", "250ms", "--timeout", "60s", prog, "stopped-for-ever")
+		if got.code != 0 || !regexp.MustCompile(`rank 1 shows no life to rank \d: declared dead \(--detector ring, --fence\)`).MatchString(got.err) ||
+			!strings.Contains(got.err, "3 of 4 ranks finished, 1 rank lost; exit code 0") {
+			t.Errorf("code %d\n%s%s", got.code, got.out, got.err)
+		}
+	})
 }
 
 // TestASilentRankIsKilled: where that is asked for, a rank that is stopped is killed,

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/goulfm/goulfm/fd"
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/mono"
@@ -477,6 +478,9 @@ func (p *Proc) declared(a control.Declared) {
 	q := p.peers.At(a.Proc)
 	if q.dead {
 		return
+	}
+	if p.cfg.Detector.Fences() && a.Evidence != fd.ByExit && p.cfg.OnSilent != nil {
+		p.cfg.OnSilent(a.Proc)
 	}
 	p.memory.stores.mourn(p, a.Proc) // (0) from here on no process of this node executes its one-sided requests
 	q.outbox, q.sent = nil, 0        // (1) its queued control frames are dropped

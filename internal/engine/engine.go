@@ -88,8 +88,9 @@ type Config struct {
 	// several nodes, by a member.Revocation: whoever lives is to learn of it, though this process dies (B24). It must not call the engine.
 	OnRevoke func(name [16]byte)
 	// OnSilent, if not nil, is called when a process has shown no life for long enough to
-	// be ended, by a detector that does not fence: who may ends it, and lets its departure
-	// be known. It must not call the engine.
+	// be ended. If the detector does not fence, the launcher ends the process and declares
+	// its departure. If it fences, the members have declared the process, which may run on:
+	// the launcher ends it with the job. OnSilent must not call the engine.
 	OnSilent func(proc int)
 	// OnUnreceived, if not nil, is called once, in Finalize, if messages have come that this
 	// process has not received: how many, and a line about them. It must not call the engine.

@@ -59,7 +59,10 @@ type Aborted struct {
 type Fenced struct{ Proc int }
 
 // Silent says that the ring detector of a process finds that another one shows no life.
-type Silent struct{ Proc, By int }
+type Silent struct {
+	Proc, By int
+	AtNs     int64
+}
 
 // NoLife says that the process has shown no life for the time after which it counts as dead.
 type NoLife struct {

@@ -98,7 +98,7 @@ func event(t *testing.T, words []string) Event {
 	case "fenced":
 		return Fenced{n(1)}
 	case "silent":
-		return Silent{n(1), n(2)}
+		return Silent{Proc: n(1), By: n(2), AtNs: 9}
 	case "nolife":
 		return NoLife{n(1), int64(n(2))}
 	case "room": // for a spare; seats as below

@@ -3,14 +3,19 @@ package job
 import "slices"
 
 // endSilent ends a process that the ring has found silent. If it has ended it is only now let
-// known, so that the ring is what finds deaths. With Fence the members declare it themselves.
+// known, so that the ring is what finds deaths. With Fence the members have declared it themselves:
+// it may run on until it learns so, or until endFenced.
 func (r *Rules) endSilent(ev Silent) {
 	p := r.proc(ev.Proc)
-	if p == nil || !p.Present || p.Silenced || p.Left || r.cfg.Fence {
+	if p == nil || !p.Present || p.Silenced || p.Left || r.cfg.Fence && p.Declared {
 		return
 	}
 	p.Silenced = true
 	switch {
+	case r.cfg.Fence:
+		r.do(Silenced{Proc: p.Number(), By: ev.By})
+		r.find(Found{Proc: p.Number(), By: BySilence, AtNs: ev.AtNs})
+		r.endFenced()
 	case p.Declared:
 		r.do(Declare{Proc: p.Number()})
 	case !p.Reaped:
@@ -30,6 +35,7 @@ func (r *Rules) endLifeless(ev NoLife) {
 	r.do(Silenced{Proc: p.Number(), By: -1, Killed: !r.cfg.Fence})
 	if r.cfg.Fence {
 		r.find(Found{Proc: p.Number(), By: BySilence, AtNs: ev.AtNs})
+		r.endFenced()
 		return
 	}
 	r.do(Kill{p.Number()})

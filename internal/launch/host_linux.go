@@ -37,6 +37,8 @@ func (l *launcher) more(a job.Action) {
 
 func (l *launcher) tellSilence(a job.Silenced) {
 	switch {
+	case a.By >= 0 && !a.Killed:
+		l.rep.note("suspect", "rank %d shows no life to rank %d: declared dead (--detector ring, --fence)", a.Proc, a.By)
 	case a.By >= 0:
 		l.rep.note("suspect", "rank %d shows no life to rank %d: killed (--detector ring)", a.Proc, a.By)
 	case a.Killed:
@@ -64,7 +66,7 @@ func (l *launcher) Said(proc int, said lifeline.Received) error {
 		l.Apply(job.Fenced{Proc: proc})
 	case lifeline.Silent:
 		for _, silent := range m.Procs {
-			l.Apply(job.Silent{Proc: silent, By: proc})
+			l.Apply(job.Silent{Proc: silent, By: proc, AtNs: said.AtNs})
 		}
 	case lifeline.Spawn:
 		go l.spawn(proc, m)

@@ -3,7 +3,7 @@ package edits
 import "slices"
 
 // processes are the bugs of the daemon, the launcher and the rules of a job.
-func processes() []Edit { return slices.Concat(generations()) }
+func processes() []Edit { return slices.Concat(generations(), fencedOnes()) }
 
 // generations are bugs that take a process for the next one in its seat, or an earlier one for it.
 func generations() []Edit {
@@ -38,6 +38,22 @@ func generations() []Edit {
 			Name: "job-all-parents", Rule: "a seat is not used again before all who could keep its process have said so",
 			Changes: []Change{{File: "internal/job/batch.go", Old: "if !split && !slices", New: "if !b.ranked || !split && !slices"}},
 			Tests:   []Test{{Run: "TestScripts/seats"}},
+		},
+	}
+}
+
+// fencedOnes are bugs that leave a process that was declared dead to itself.
+func fencedOnes() []Edit {
+	return []Edit{
+		{
+			Name: "job-ring-fence", Rule: "a process that the ring has declared is ended with the job",
+			Changes: []Change{{File: "internal/job/silence.go", Old: "r.cfg.Fence && p.Declared", New: "r.cfg.Fence"}},
+			Tests:   []Test{{Run: "TestScripts/silence"}},
+		},
+		{
+			Name: "engine-ring-fence", Rule: "members report a process that they have declared without exact evidence",
+			Changes: []Change{{File: "internal/engine/control.go", Old: "p.cfg.Detector.Fences() && a.Evidence", New: "false && a.Evidence"}},
+			Tests:   []Test{{Package: "cmd/goulfm", Run: "TestTheRingFindsAStoppedRank/fenced_for_ever"}},
 		},
 	}
 }
