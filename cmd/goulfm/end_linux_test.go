@@ -106,6 +106,11 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	assert.Equal(t, 6, got.code)
 	assert.Contains(t, got.err, "output of ranks is lost: "+name+": no space left on device")
 	assert.Contains(t, got.err, "2 of 2 ranks finished, output was lost: "+name)
+
+	got = goulfmCommand(t, "", "run", "--host", "2", "--ppn", "1", "--survive-launcher", "--output-dir", dir, prog, "output")
+	assert.Equal(t, 6, got.code, "the node of the rank writes its file")
+	assert.Contains(t, got.err, "output of ranks is lost: node 1 (local1): output of rank 1 is lost: write "+name+": no space left on device")
+	assert.Contains(t, got.err, "2 of 2 ranks finished, output was lost: node 1")
 }
 
 // gone says whether a process has ended: it was never this test's child.

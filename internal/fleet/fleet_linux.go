@@ -35,6 +35,8 @@ type Fleet struct {
 	isLocal  bool   // all nodes are on this machine
 	deserted func(why string)
 
+	unwritten func(error) // nil: no node writes output
+
 	late    late
 	telling sync.Mutex // what all nodes are told, and which ones these are
 	history history

@@ -43,6 +43,8 @@ type Config struct {
 	OutputDir string
 	// Came is told that a node has come late: its seats are free. It is called where nothing waits for processes to be started.
 	Came func()
+	// Unwritten is told that output is lost which a node was to write to OutputDir.
+	Unwritten func(error)
 	// Deserted is told that the job goes on without this launcher, which was declared dead. It is
 	// for Beats.Survive.
 	Deserted func(why string)
@@ -51,7 +53,7 @@ type Config struct {
 // New starts the daemons of all nodes and returns when they are ready. An error names every node
 // that is not; nothing of them runs on then.
 func New(ctx context.Context, host daemon.Host, cfg Config) (*Fleet, error) {
-	f := &Fleet{host: host, procs: len(cfg.Nodes), of: cfg.Nodes, survive: cfg.Beats.Survive, deserted: cfg.Deserted, processes: map[int]*process{}, printing: map[int]*process{}, used: make([]int, len(cfg.Nodes)),
+	f := &Fleet{host: host, procs: len(cfg.Nodes), of: cfg.Nodes, survive: cfg.Beats.Survive, deserted: cfg.Deserted, unwritten: cfg.Unwritten, processes: map[int]*process{}, printing: map[int]*process{}, used: make([]int, len(cfg.Nodes)),
 		ended: make(chan struct{}), halted: make(chan struct{})}
 	_, f.isLocal = cfg.Starter.(Local)
 	if cfg.Cuts {

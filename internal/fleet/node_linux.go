@@ -192,6 +192,10 @@ func (n *node) hear(m orders.Message) {
 	case orders.Notice:
 		n.leaving.Store(true)
 		f.host.Note("node", "%s is wanted back by its engine: its ranks end in %v, if the job has not ended by then, and are replaced elsewhere", n, time.Duration(m.AfterNs).Round(time.Second))
+	case orders.Unwritten:
+		if f.unwritten != nil {
+			f.unwritten(fmt.Errorf("%s: %s", n, m.Why))
+		}
 	case orders.Failed:
 		f.host.Note("node", "%s: %s", n, m.Why)
 	default:

@@ -77,7 +77,7 @@ func (l *launcher) hire(ctx context.Context, lives *lives) error {
 		if err != nil {
 			return fail(ExitFailed, "--output-dir: %w", err)
 		}
-		cfg.Deserted = l.desert
+		cfg.Deserted, cfg.Unwritten = l.desert, l.outputFailed
 	}
 	if cfg.Iface == "" && l.spec.Hosts.Launcher == LauncherLocal {
 		cfg.Iface = loopback

@@ -322,6 +322,10 @@ type (
 	Notice struct {
 		AfterNs int64 `json:"afterNs"`
 	}
+	// Unwritten says why output of a process is lost that its node was to write.
+	Unwritten struct {
+		Why string `json:"why"`
+	}
 	// Settled says that nothing is left of them, and all that they have printed was passed on.
 	Settled struct{}
 	// Failed says why the daemon cannot go on.
@@ -367,6 +371,7 @@ func (Holdings) what() string  { return "holdings" }
 func (Vacated) what() string   { return "vacated" }
 func (Note) what() string      { return "note" }
 func (Notice) what() string    { return "notice" }
+func (Unwritten) what() string { return "unwritten" }
 func (Settled) what() string   { return "settled" }
 func (Failed) what() string    { return "failed" }
 
@@ -382,7 +387,7 @@ func kindOf(what string) func([]byte) (Message, error) {
 		{Hold{}, body[Hold]}, {KillAll{}, body[KillAll]}, {Say{}, body[Say]}, {Watch{}, body[Watch]},
 		{WatchLife{}, body[WatchLife]}, {EndFenced{}, body[EndFenced]}, {Census{}, body[Census]}, {Vacate{}, body[Vacate]}, {Settle{}, body[Settle]}, {Die{}, body[Die]},
 		{Found{}, body[Found]}, {Reaped{}, body[Reaped]}, {Heard{}, body[Heard]}, {Said{}, body[Said]}, {NoLife{}, body[NoLife]},
-		{Holdings{}, body[Holdings]}, {Vacated{}, body[Vacated]}, {Note{}, body[Note]}, {Notice{}, body[Notice]}, {Settled{}, body[Settled]}, {Failed{}, body[Failed]},
+		{Holdings{}, body[Holdings]}, {Vacated{}, body[Vacated]}, {Note{}, body[Note]}, {Notice{}, body[Notice]}, {Unwritten{}, body[Unwritten]}, {Settled{}, body[Settled]}, {Failed{}, body[Failed]},
 	} {
 		if k.m.what() == what {
 			return k.read

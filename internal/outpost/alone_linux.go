@@ -45,6 +45,8 @@ type solo struct {
 	unmet map[int]bool     // processes whose world was not told to them yet
 	story *os.File
 
+	unwritten atomic.Value // a string: why output is lost that this node was to write
+
 	quiet    atomic.Bool
 	finished map[int]bool  // members that are quiet or dead; of the vigil's goroutine
 	all      chan struct{} // closed: all other members are

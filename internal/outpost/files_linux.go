@@ -1,6 +1,7 @@
 package outpost
 
 import (
+	"fmt"
 	"os"
 
 	"github.com/goulfm/goulfm/internal/daemon"
@@ -58,9 +59,30 @@ func (f *file) Close() {
 	f.o.mouth.Say(orders.Output{Proc: f.proc, Errs: f.errs, End: true})
 }
 
+// check reports the first error of a file: lost output is a failure of the job. Without the launcher the exit
+// code of this daemon tells it.
 func (f *file) check(err error) {
-	if err != nil && !f.told {
-		f.told = true
-		f.o.note("output", "output of rank %d is lost: %v", job.SeatOf(f.proc), err)
+	if err == nil || f.told {
+		return
 	}
+	f.told = true
+	text := fmt.Sprintf("output of rank %d is lost: %v", job.SeatOf(f.proc), err)
+	f.o.solo.unwritten.CompareAndSwap(nil, text)
+	if f.o.solo.is.Load() {
+		f.o.solo.tell(f.o.boot.Node, text)
+		return
+	}
+	f.o.mouth.Say(orders.Unwritten{Why: text})
+}
+
+// exitUnwritten is the exit code of a daemon that has lost output in a job whose launcher is gone: as that of
+// goulfm run.
+const exitUnwritten = 6
+
+// settledCode is the exit code of a daemon whose processes have ended.
+func (o *outpost) settledCode() (int, error) {
+	if text, lost := o.solo.unwritten.Load().(string); lost && o.solo.is.Load() {
+		return exitUnwritten, fmt.Errorf("node %d: %s", o.boot.Node, text)
+	}
+	return 0, nil
 }

@@ -117,7 +117,7 @@ func (o *outpost) run(ctx context.Context, version string) (int, error) {
 	}
 	switch {
 	case o.settled.Load():
-		return 0, nil
+		return o.settledCode()
 	case o.drain.done.Load():
 		return 128 + int(syscall.SIGTERM), nil
 	}

@@ -3,7 +3,7 @@ package edits
 import "slices"
 
 // processes are the bugs of the daemon, the launcher and the rules of a job.
-func processes() []Edit { return slices.Concat(generations(), fencedOnes()) }
+func processes() []Edit { return slices.Concat(generations(), fencedOnes(), losses()) }
 
 // generations are bugs that take a process for the next one in its seat, or an earlier one for it.
 func generations() []Edit {
@@ -54,6 +54,23 @@ func fencedOnes() []Edit {
 			Name: "engine-ring-fence", Rule: "members report a process that they have declared without exact evidence",
 			Changes: []Change{{File: "internal/engine/control.go", Old: "p.cfg.Detector.Fences() && a.Evidence", New: "false && a.Evidence"}},
 			Tests:   []Test{{Package: "cmd/goulfm", Run: "TestTheRingFindsAStoppedRank/fenced_for_ever"}},
+		},
+	}
+}
+
+// losses are bugs by which lost output is no failure of the job.
+func losses() []Edit {
+	const dir = "internal/outpost/"
+	return []Edit{
+		{
+			Name: "outpost-unwritten", Rule: "output that a node loses reaches the verdict",
+			Changes: []Change{{File: dir + "files_linux.go", Old: "f.o.mouth.Say(orders.Unwritten{Why: text})", New: ""}},
+			Tests:   []Test{{Package: "cmd/goulfm", Run: "TestOutputThatCannotBeWritten"}},
+		},
+		{
+			Name: "outpost-unwritten-alone", Rule: "so it does where the launcher is gone",
+			Changes: []Change{{File: dir + "files_linux.go", Old: "lost && o.solo.is.Load()", New: "lost && !o.solo.is.Load()"}},
+			Tests:   []Test{{Run: "TestLostOutputWithoutLauncher"}},
 		},
 	}
 }
