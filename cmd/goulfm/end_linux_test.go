@@ -209,3 +209,36 @@ func TestAPIDNamespaceWithTheProcOfAnother(t *testing.T) {
 	require.NoError(t, err, string(out))
 	assert.Equal(t, "sum 1\n", string(out))
 }
+
+// TestWrapperHidesTheJob: a process below goulfm run that calls Init and cannot join never runs as a world of
+// one, whatever the wrapper makes of its end.
+func TestWrapperHidesTheJob(t *testing.T) {
+	const cleared, closed = "the environment was cleared on the way", "has closed descriptors"
+	for _, c := range []struct {
+		name, script string
+		code         int
+		says         string
+	}{
+		{"cleared", "exec env -i " + prog + " output", 3, cleared},
+		{"cleared and ignored", "env -i " + prog + " output || true", 3, cleared},
+		{"closed", "exec 3>&- 4>&- 5>&-; exec " + prog + " output", 3, closed},
+		{"closed and ignored", "exec 3>&- 4>&- 5>&-; " + prog + " output || true", 3, closed},
+		{"wanted", "exec env -i GOULFM_ALONE=1 " + prog + " output", 0, ""},
+		{"no goulfm program", "exec env -i hostname", 0, ""},
+		{"after a rank", prog + " output && env -i " + prog + " output", 0, ""},
+		{"nested", "exec env -i " + goulfm + " run -n 1 " + prog + " output", 0, ""},
+	} {
+		for _, where := range [][]string{{"-n", "1"}, {"--host", "2", "--ppn", "1"}} {
+			if c.name == "after a rank" && len(where) > 2 {
+				continue // one of them waits for the other
+			}
+			got := goulfmCommand(t, "", append(append([]string{"run"}, where...), "sh", "-c", c.script)...)
+			assert.Equal(t, c.code, got.code, "%s %v\n%s", c.name, where, got.err)
+			assert.Contains(t, got.err, c.says, "%s %v", c.name, where)
+			if c.code != 0 {
+				assert.NotContains(t, got.out, "rank 0 line", "%s %v", c.name, where)
+				assert.Contains(t, got.err, "none of the processes came through Init", "%s %v", c.name, where)
+			}
+		}
+	}
+}

@@ -61,7 +61,10 @@ func Find(ctx context.Context) (info boot.Info, launched bool, err error) {
 	case claim.Engine == rm.Goulfm:
 		info, launched, err = boot.FromEnv()
 	case claim.Engine == rm.Alone || claim.Size == 1 && !asked: // who is one has nobody to meet
-		return info, false, nil
+		if os.Getenv(rm.AloneVariable) == "" {
+			err = boot.CheckAlone()
+		}
+		return info, false, err
 	case claim.Size == 1:
 	default:
 		info, err = join(ctx, &claim, session)

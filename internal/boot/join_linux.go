@@ -50,7 +50,7 @@ type Process struct {
 func (i Info) Join() (*Process, error) {
 	me := i.Proc()
 	if _, err := unix.FcntlInt(uintptr(i.NodeFd), unix.F_GET_SEALS, 0); err != nil {
-		return nil, fmt.Errorf("descriptor %d is not the job's memory: %s", i.NodeFd, anothers)
+		return nil, fmt.Errorf("descriptor %d is not the job's memory: %s", i.NodeFd, remedy())
 	}
 	p := &Process{Info: i, notes: make([]lifeline.Received, 0, 16), answers: map[uint64]chan lifeline.Spawned{}}
 	if err := p.open(); err != nil {
@@ -61,7 +61,7 @@ func (i Info) Join() (*Process, error) {
 	line, err := net.FileConn(f) // a copy
 	f.Close()
 	if err != nil {
-		return nil, fmt.Errorf("lifeline to the launcher: %w: %s", err, anothers)
+		return nil, fmt.Errorf("lifeline to the launcher: %w: %s", err, remedy())
 	}
 	p.line, p.in = line, lifeline.FromDaemon(line, node.Procs())
 	if err := putUpTombstone(node.Tombstone(me)); err != nil {

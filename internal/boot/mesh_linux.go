@@ -98,7 +98,7 @@ func takeListener(fd int) (*net.TCPListener, error) {
 	defer f.Close()
 	l, err := net.FileListener(f) // a copy
 	if err != nil {
-		return nil, fmt.Errorf("socket on which this process listens: %w: %s", err, anothers)
+		return nil, fmt.Errorf("socket on which this process listens: %w: %s", err, remedy())
 	}
 	return l.(*net.TCPListener), nil
 }

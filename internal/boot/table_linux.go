@@ -97,9 +97,9 @@ func openTable(file *os.File) (*tableReader, error) {
 	lines, err := r.next()
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("table of the job's processes: %w: %s", err, anothers)
+		return nil, fmt.Errorf("table of the job's processes: %w: %s", err, remedy())
 	case len(lines) == 0:
-		return nil, fmt.Errorf("table of the job's processes: empty: %s", anothers)
+		return nil, fmt.Errorf("table of the job's processes: empty: %s", remedy())
 	}
 	r.t = &Table{}
 	if err := json.Unmarshal(lines[0], r.t); err != nil {

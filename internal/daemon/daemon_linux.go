@@ -47,7 +47,8 @@ type Daemon struct {
 	sleeper    park.Sleeper // with which its processes sleep
 
 	starter starter
-	forked  *sync.Cond // there is a child more, or less to wait for
+	strays  *net.UnixListener // nil: nobody answers them
+	forked  *sync.Cond        // there is a child more, or less to wait for
 
 	// forking is held from a fork until its child is in byPid or builds, and by the reaper while
 	// it takes a status; before mu. A fork lasts until the child has executed its program, on
@@ -119,6 +120,7 @@ func (d *Daemon) begin(procs, homes int) error {
 		return err
 	}
 	d.starter.begin()
+	answerStrays(d)
 	return nil
 }
 

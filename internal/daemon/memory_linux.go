@@ -47,6 +47,9 @@ func (d *Daemon) makeMemory(procs, homes int) (err error) {
 
 // Close lets go of what only new processes need.
 func (d *Daemon) Close() {
+	if d.strays != nil {
+		_ = d.strays.Close()
+	}
 	if d.kept != nil && !d.isLent {
 		_ = d.kept.Close() // of no process any more
 	}

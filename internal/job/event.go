@@ -102,6 +102,9 @@ type Kept struct {
 // those for which Root had asked, which has died.
 type Unwanted struct{ First, N, Root, By int }
 
+// Unjoined says that a process which was to be a rank, or one below it, has called Init and cannot join.
+type Unjoined struct{ Why string }
+
 // SpareRoom answers a Refill; Vacant and Barred are those of Wanted.
 type SpareRoom struct{ Vacant, Barred []int }
 
@@ -135,6 +138,7 @@ func (NoLife) event()      {}
 func (Wanted) event()      {}
 func (Kept) event()        {}
 func (Unwanted) event()    {}
+func (Unjoined) event()    {}
 func (SpareRoom) event()   {}
 func (Roomier) event()     {}
 func (Stopped) event()     {}

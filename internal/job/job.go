@@ -1,6 +1,9 @@
 package job
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Config is what the rules go by.
 type Config struct {
@@ -54,6 +57,8 @@ type Rules struct {
 	code    int  // exit code if it was
 	why     string
 
+	unjoined string // why a process could not join, first
+
 	out []Action
 }
 
@@ -78,6 +83,8 @@ func (r *Rules) Step(ev Event) []Action {
 		r.dropUnwanted(ev)
 	case SpareRoom:
 		r.addSpare(ev)
+	case Unjoined:
+		r.unjoined = cmp.Or(r.unjoined, ev.Why)
 	case Roomier:
 		r.refill(false)
 	case Stopped:

@@ -130,6 +130,8 @@ func event(t *testing.T, words []string) Event {
 		return Kept{First: n(1), By: n(2), Ranked: len(words) > 3}
 	case "unwanted":
 		return Unwanted{n(1), n(2), n(3), n(4)}
+	case "unjoined":
+		return Unjoined{strings.Join(words[1:], " ")}
 	case "stopped":
 		return Stopped{n(1), strings.Join(words[2:], " ")}
 	case "interrupted":

@@ -1,12 +1,16 @@
 package job
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Exit codes of a job that its rules give. Others are those of ranks.
 const (
-	CodeFailed  = 1   // a rank failed without a code of its own
-	CodeTooMany = 4   // nobody survived
-	CodeSignal  = 128 // plus the signal
+	CodeFailed   = 1   // a rank failed without a code of its own
+	CodeUnjoined = 3   // a process has called Init and could not join
+	CodeTooMany  = 4   // nobody survived
+	CodeSignal   = 128 // plus the signal
 )
 
 // Survive says which failures of ranks others may survive, so that the job is a success.
@@ -115,7 +119,12 @@ func (r *Rules) Verdict() Verdict {
 	if r.ending {
 		return Verdict{r.code, fmt.Sprintf("the job was stopped (code %d): %s", r.code, r.why)}
 	}
-	return judge(r.Processes(), r.past, r.cfg.Survive)
+	ends := r.Processes()
+	joined := func(p Process) bool { return p.Joined }
+	if r.unjoined != "" && r.past.count == 0 && !slices.ContainsFunc(ends, joined) {
+		return Verdict{CodeUnjoined, "none of the processes came through Init: " + r.unjoined}
+	}
+	return judge(ends, r.past, r.cfg.Survive)
 }
 
 // A tally counts how processes have ended whose seats others have now.

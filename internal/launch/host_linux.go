@@ -1,9 +1,11 @@
 package launch
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/daemon"
 	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/lifeline"
 )
@@ -56,6 +58,9 @@ func (l *launcher) NoLife(proc int, atNs int64) { l.Apply(job.NoLife{Proc: proc,
 // Note is told what people should know.
 func (l *launcher) Note(event, format string, args ...any) {
 	l.rep.note(event, format, args...)
+	if event == daemon.Unjoined {
+		l.Apply(job.Unjoined{Why: fmt.Sprintf(format, args...)})
+	}
 	l.herald.noted(event, format, args)
 }
 

@@ -3,7 +3,7 @@ package edits
 import "slices"
 
 // processes are the bugs of the daemon, the launcher and the rules of a job.
-func processes() []Edit { return slices.Concat(generations(), fencedOnes(), losses()) }
+func processes() []Edit { return slices.Concat(generations(), fencedOnes(), losses(), strays()) }
 
 // generations are bugs that take a process for the next one in its seat, or an earlier one for it.
 func generations() []Edit {
@@ -71,6 +71,22 @@ func losses() []Edit {
 			Name: "outpost-unwritten-alone", Rule: "so it does where the launcher is gone",
 			Changes: []Change{{File: dir + "files_linux.go", Old: "lost && o.solo.is.Load()", New: "lost && !o.solo.is.Load()"}},
 			Tests:   []Test{{Run: "TestLostOutputWithoutLauncher"}},
+		},
+	}
+}
+
+// strays are bugs by which a process that cannot join its job is not noticed.
+func strays() []Edit {
+	return []Edit{
+		{
+			Name: "job-unjoined", Rule: "a process that cannot join is a failure, however it ends",
+			Changes: []Change{{File: "internal/job/verdict.go", Old: `r.unjoined != "" &&`, New: "false &&"}},
+			Tests:   []Test{{Run: "TestScripts/ends"}},
+		},
+		{
+			Name: "boot-alone", Rule: "a process below goulfm run is no world of one",
+			Changes: []Change{{File: "internal/boot/stray_linux.go", Old: "if standing() != Stray {", New: "if true {"}},
+			Tests:   []Test{{Package: "cmd/goulfm", Run: "TestWrapperHidesTheJob"}},
 		},
 	}
 }
