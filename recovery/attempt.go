@@ -55,14 +55,7 @@ func (r *runner) attempt(run repair.Run) {
 // begin makes the World of an attempt on the newest communicator. The program gets a duplicate of
 // it: what the program and the library do there must not meet.
 func (r *runner) begin(run repair.Run) *World {
-	w := &World{r: r, run: run, base: r.c, role: Survivor}
-	switch {
-	case r.newcomer:
-		w.role = Recovered
-	case run.Attempt == 1:
-		w.role = Initial
-	}
-	r.newcomer = false
+	w := &World{r: r, run: run, base: r.c}
 	w.ctx, w.cancel = context.WithCancelCause(context.WithoutCancel(r.ctx))
 	w.service, w.endService = context.WithCancel(context.WithoutCancel(r.ctx))
 	if w.c, w.opened = w.base.Dup(uniform); w.opened == nil {

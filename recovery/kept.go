@@ -52,14 +52,14 @@ func (r *runner) load(v *version) error {
 	return nil
 }
 
-// takeKept gives the members what is in the home alone, but for those that survivors keep.
-func (w *World) takeKept(v *version) error {
+// takeKept gives the members the bytes that the home alone has, except to members that stand.
+func (w *World) takeKept(v *version, stands func(m Member) bool) error {
 	if v.kept.IsEmpty() {
 		return nil
 	}
 	var bad error
 	_, _, _, err := w.readKept(w.r.home.Home, partIn(v.label, v.owner), func(i, n int) []byte {
-		if bad != nil || !v.kept.Has(i) || w.role == Survivor && w.members[i].option.Forward {
+		if bad != nil || !v.kept.Has(i) || stands(w.members[i]) {
 			return nil
 		}
 		to, err := w.members[i].room(n)

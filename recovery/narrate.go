@@ -68,7 +68,7 @@ func (w *World) narrate() {
 		w.r.told("recovery: %d ranks go on from %s", w.Size(), w.source())
 	}
 	lowest := 0
-	for slices.Contains(w.run.Lost, lowest) {
+	for slices.Contains(w.run.Filled, lowest) {
 		lowest++
 	}
 	if w.run.Attempt > 1 && w.Rank() == lowest && took.total > 0 {

@@ -66,10 +66,11 @@ type runner struct {
 	fatal   error // of this rank's body
 	peer    error // the class of what ended the program at the lowest rank
 
-	newcomer bool // no attempt has begun here yet, others have had some
-	pacer    *pace.Pacer
-	clock    stopwatch
-	begun    time.Time
+	joined bool         // it has replaced another process
+	stock  repair.Stock // of the static and forward members
+	pacer  *pace.Pacer
+	clock  stopwatch
+	begun  time.Time
 }
 
 func newRunner(ctx context.Context, w *comm.Comm, cfg Config, body Body) (*runner, error) {
@@ -88,7 +89,7 @@ func newRunner(ctx context.Context, w *comm.Comm, cfg Config, body Body) (*runne
 		if err != nil {
 			return nil, err
 		}
-		r.c, r.rules, r.newcomer = joined, rules, true
+		r.c, r.rules, r.joined = joined, rules, true
 		r.c.Mark("repair.joined", 1)
 		return r, nil
 	}

@@ -21,7 +21,6 @@ import (
 type World struct {
 	r    *runner
 	run  repair.Run
-	role Role
 	base *comm.Comm // of the library
 	c    *comm.Comm // of the program
 
@@ -62,11 +61,11 @@ func (v Version) IsZero() bool { return v == Version{} }
 // Role is what a process is in an attempt.
 type Role int
 
-// The roles.
+// The roles, in the order of those of package repair.
 const (
-	Initial   Role = iota // in the first attempt
-	Survivor              // it was in an attempt before
-	Recovered             // it has replaced another process, and this is its first attempt
+	Initial   Role = iota // started with the job; no Protect of it has returned yet
+	Survivor              // a Protect of it has returned in an attempt before
+	Recovered             // it has replaced another process, and no Protect of it has returned yet
 )
 
 // Comm returns the communicator of the attempt. It ends with the attempt, and so does all that
@@ -89,9 +88,10 @@ func (w *World) Block(total int) (lo, hi int) {
 func (w *World) Attempt() int { return w.run.Attempt }
 
 // Role returns what this process is in this attempt.
-func (w *World) Role() Role { return w.role }
+func (w *World) Role() Role { return Role(w.run.Role) }
 
-// Lost returns the ranks that have a new process since the attempt before; the same at all.
+// Lost returns the ranks that have a new process since a Protect last returned: those whose Role is Recovered; the same at
+// all ranks. A death during a repair does not take a rank off the list.
 func (w *World) Lost() []int { return slices.Clone(w.run.Lost) }
 
 // Protect registers what belongs to the state of the program, and gives it the values of the last
@@ -137,12 +137,25 @@ const stepName = ""
 
 // takeRestored gives the members what was restored.
 func (w *World) takeRestored() error {
+	fits := w.r.stock.Fits(w.run)
+	stands := func(m Member) bool { return fits && (m.option.Static || m.option.Forward) }
+	w.r.stock.Take()
+	if err := w.takeFrom(stands); err != nil {
+		return err
+	}
+	w.r.stock.Took(w.run)
+	w.r.stock.Took(w.run)
+	return nil
+}
+
+// takeFrom gives the members the version of the plan, except to members that stand: they hold the data of this rank.
+func (w *World) takeFrom(stands func(m Member) bool) error {
 	switch w.plan.Source {
 	case repair.FromMemory:
 	case repair.FromFiles:
 		loaded := w.loaded
 		w.loaded, w.r.last = nil, repair.Label{} // nothing is shared with what is in memory
-		return w.takePart(loaded, rankset.Set{})
+		return w.takePart(loaded, rankset.Set{}, stands)
 	default:
 		return nil
 	}
@@ -151,21 +164,18 @@ func (w *World) takeRestored() error {
 		w.r.last = repair.Label{} // what is here is of other ranks: nothing is shared with it
 		return w.dealOut(v)
 	}
-	if err := errors.Join(w.takePart(v.parts[w.run.Rank], v.kept), w.takeKept(v)); err != nil {
+	if err := errors.Join(w.takePart(v.parts[w.run.Rank], v.kept, stands), w.takeKept(v, stands)); err != nil {
 		return err
 	}
 	w.r.last = w.plan.Label
 	return nil
 }
 
-// takePart gives the members what is in a part, but for those that survivors keep, and those that are in the home alone.
-func (w *World) takePart(p part, kept rankset.Set) error {
+// takePart gives the members the bytes of a part, except to members that stand, and those that the home alone has.
+func (w *World) takePart(p part, kept rankset.Set, stands func(m Member) bool) error {
 	for i, b := range p {
 		m := w.members[i]
-		if m.option.Own || w.role == Survivor && (m.option.Static || m.option.Forward) {
-			continue
-		}
-		if kept.Has(i) {
+		if m.option.Own || stands(m) || kept.Has(i) {
 			continue
 		}
 		if err := m.restore(b); err != nil {
@@ -239,7 +249,7 @@ func (w *World) commit(ctx context.Context, now bool) error {
 // wish is the interval that this rank wants, in points; 0: it has none. A newcomer knows nothing of commits before its first
 // one, and those who were there before do.
 func (w *World) wish() int {
-	if w.role == Recovered && !w.r.pacer.Measured() {
+	if w.r.joined && !w.r.pacer.Measured() {
 		return 0
 	}
 	return w.r.pacer.Points(w.r.now())

@@ -59,6 +59,30 @@ func TestRecoveryOverProcesses(t *testing.T) {
 	}
 }
 
+// TestMembersOverTwoDeathsOfProcesses: a rank dies at a mark of its first attempt, and another one, or its successor, at a mark of
+// the repair. Static and forward members have the data of their rank all the same. -kill.all tries all pairs, else one of five.
+func TestMembersOverTwoDeathsOfProcesses(t *testing.T) {
+	prog := build(t, "./testdata/prog")
+	marks := []string{"repair.shrink=1", "repair.replace=1", "restore.plan=2", "restore.move=2", "restore.done=2", "repair.agree=3", "repair.agree=4", "commit.copy=5"}
+	var seconds []string
+	for _, mark := range marks {
+		seconds = append(seconds, "3@"+mark)
+	}
+	for _, mark := range []string{"repair.joined=1", "restore.plan=1", "restore.move=1", "restore.done=1", "repair.agree=1", "commit.copy=1"} {
+		seconds = append(seconds, "4@"+mark) // the successor
+	}
+	for i, first := range []string{"0@step=21", "2@commit.send=4", "1@restore.move=1", "0@restore.done=1", "2@repair.agree=1"} {
+		for k, second := range seconds {
+			if (i+k)%5 > 0 && !*killAll {
+				continue
+			}
+			r := goulfmCommand(t, "", "run", "-n", "4", "--timeout", "60s", "--kill", first, "--kill", second, prog, "members")
+			assert.Equal(t, 0, r.code, "%s, %s: %s", first, second, r.err)
+			assert.Equal(t, "result: 40 604\n", r.out, "%s, %s: %s", first, second, r.err)
+		}
+	}
+}
+
 // TestNodesAreLost: examples/s3d has the same result when whole nodes go with the memory in which its ranks have kept what they
 // committed: copies, or parity, are on others. That holds for nodes side by side, for rank 0's, for one that is lost in the repair
 // after another one, and until all ranks are on the last node.

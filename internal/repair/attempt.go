@@ -105,7 +105,8 @@ func (w *World) sealed(t Tally, dead rankset.Set) {
 		return
 	}
 	w.hist.progress(w.plan.Label)
-	w.hist.sealed, w.hist.epoch = true, w.plan.Epoch
+	w.hist.sealed, w.hist.epoch, w.hist.fresh = true, w.plan.Epoch, nil
+	w.role = Survivor
 	w.hist.saves(w.plan.Saved)
 	if w.plan.Source == FromMemory {
 		w.do(Settle{w.plan.Label})

@@ -1,6 +1,9 @@
 package repair
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // checkRun holds V1: all members begin with the same size, and ranks in order; and that
 // nobody's home is another's.
@@ -11,6 +14,9 @@ func (m *model) checkRun(p *proc, a Run) {
 	}
 	if p.comm.members[a.Rank] != p {
 		m.violate("V1: p%d begins as rank %d of communicator %d, where that is p%d", p.id, a.Rank, p.comm.id, p.comm.members[a.Rank].id)
+	}
+	if isNew := p.joined && !p.sealed; isNew != (a.Role == Recovered) || isNew != slices.Contains(a.Lost, a.Rank) {
+		m.violate("V13: p%d begins attempt %d with role %d, lost are %v", p.id, a.Attempt, a.Role, a.Lost)
 	}
 	for _, q := range p.comm.members {
 		if q != p && q.alive && q.base == p.comm && q.world.hist.homes[q.world.rank] == a.Home {
@@ -38,6 +44,7 @@ func (m *model) checkReturn(p *proc, r Return) {
 	}
 	sealed := r.Verdict == OK && b.step == m.stepOf(p, r.Label) && p.world.call == CallSeal && p.last.kind == "agree"
 	if sealed {
+		p.sealed = true
 		m.checkSealed(p, r.Label)
 	}
 	if r.Verdict == BadLost && !m.excused {

@@ -46,6 +46,7 @@
 //	V6  after Protect the copies are as the layout says
 //	V7  interval, stop and leave are the same at all members
 //	V8  what is saved outside of versions never goes back
+//	V13 a process is new until a Protect of it was agreed, and all know which ranks have a new process
 //
 // V9 to V12, of files and of what changes unseen, package sim alone checks.
 //

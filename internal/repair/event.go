@@ -129,7 +129,9 @@ type Run struct {
 	Size, Rank int
 	Home       int   // whose memory this process goes on with
 	Homes      []int // of the ranks
-	Lost       []int // ranks that have a new process since the last attempt
+	Lost       []int // ranks whose process is Recovered
+	Filled     []int // those of them that have a new process since the attempt before
+	Role       Role  // of this process
 }
 
 // Gather asks all members of the attempt for their reports; what is in it belongs into

@@ -1,6 +1,8 @@
 package repair
 
 import (
+	"slices"
+
 	"github.com/goulfm/goulfm/internal/rankset"
 	"github.com/goulfm/goulfm/internal/wire"
 )
@@ -14,7 +16,8 @@ type history struct {
 	homes   []int    // homes[r] is the home of rank r; as long as the world is large
 	lost    []int    // lost[r]: how often rank r was lost since the last progress
 	saved   []uint64 // saved[r]: how often the home of rank r had saved when that was last known
-	fresh   []int    // ranks that have a new process in this attempt
+	fresh   []int    // ranks that have a new process since a Protect was agreed
+	filled  []int    // ranks that have a new process since the attempt before
 	repairs int      // since the last progress
 	best    uint64   // greatest number that was ever committed
 	last    Label    // committed or restored
@@ -31,7 +34,7 @@ func (h *history) append(dst []byte) []byte {
 		dst = wire.AppendUint(dst, v)
 	}
 	dst = wire.AppendBool(dst, h.sealed)
-	for _, list := range [][]int{h.homes, h.lost, h.fresh} {
+	for _, list := range [][]int{h.homes, h.lost, h.fresh, h.filled} {
 		dst = wire.AppendUint(dst, uint64(len(list)))
 		for _, v := range list {
 			dst = wire.AppendUint(dst, uint64(v))
@@ -52,7 +55,7 @@ func readHistory(b []byte, size int) (history, error) {
 	h.sealed = r.Bool()
 	h.homes = readInts(r, handoverMax)
 	h.lost = readInts(r, 1<<31)
-	h.fresh = readInts(r, size)
+	h.fresh, h.filled = readInts(r, size), readInts(r, size)
 	for range h.homes {
 		h.saved = append(h.saved, r.Uint())
 	}
@@ -97,10 +100,14 @@ func (h *history) saves(counts []uint64) {
 // close renumbers: the world has only the given of its former ranks, in their order.
 func (h *history) close(ranks []int) {
 	homes, lost, saved := make([]int, len(ranks)), make([]int, len(ranks)), make([]uint64, len(ranks))
+	var fresh []int
 	for i, r := range ranks {
 		homes[i], lost[i], saved[i] = h.homes[r], h.lost[r], h.saved[r]
+		if slices.Contains(h.fresh, r) {
+			fresh = append(fresh, i)
+		}
 	}
-	h.homes, h.lost, h.saved = homes, lost, saved
+	h.homes, h.lost, h.saved, h.fresh = homes, lost, saved, fresh
 }
 
 // grow adds ranks with the least homes that nobody has.
@@ -122,5 +129,6 @@ func (h *history) clone() history {
 	c.lost = append([]int(nil), h.lost...)
 	c.saved = append([]uint64(nil), h.saved...)
 	c.fresh = append([]int(nil), h.fresh...)
+	c.filled = append([]int(nil), h.filled...)
 	return c
 }

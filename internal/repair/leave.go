@@ -64,7 +64,6 @@ func (w *World) depart(t Tally, dead rankset.Set) {
 	}
 	w.fatal = t.Fatal
 	w.hist.repairs++
-	w.hist.fresh = nil
 	w.state = Shrinking
 	w.do(Shrink{})
 }
@@ -137,11 +136,15 @@ func (w *World) fill(ranks []int) {
 	next.grow(w.hist.target)
 	next.close(kept.Slice())
 	next.attempt++
+	var filled rankset.Set // as ranks of the next attempt
 	for i, r := range kept.Slice() {
 		if !w.left.Has(r) {
-			next.fresh = append(next.fresh, i)
+			filled.Add(i)
 		}
 	}
+	fresh := rankset.Of(next.fresh...)
+	fresh.Union(filled)
+	next.fresh, next.filled = fresh.Slice(), filled.Slice()
 	w.next = next
 	w.state = Filling
 	wait := w.cfg.Wait
@@ -149,7 +152,7 @@ func (w *World) fill(ranks []int) {
 		wait = 0
 	}
 	w.asked = ranks
-	w.do(Replace{Ranks: next.fresh, Size: kept.Len(), Handover: next.append(nil), Wait: wait})
+	w.do(Replace{Ranks: next.filled, Size: kept.Len(), Handover: next.append(nil), Wait: wait})
 }
 
 // filled begins the next attempt, with the newcomers.
@@ -202,6 +205,7 @@ func (w *World) short() {
 func (w *World) goOn() {
 	w.rank = place(w.left, w.rank)
 	w.hist.close(w.left.Slice())
+	w.hist.filled = nil
 	w.hist.attempt++
 	w.run()
 }

@@ -83,6 +83,8 @@ type proc struct {
 	rank     int   // in base
 	home     int   // whose memory it uses
 	trueHome int   // whose memory it should use
+	joined   bool  // it has replaced another process
+	sealed   bool  // a Protect was agreed
 	alive    bool
 	ended    *Outcome
 	noticed  bool // a revocation of base
@@ -429,7 +431,7 @@ func (m *model) newcomer(ask Replace, rank int, c *comm) *proc {
 		panic(err)
 	}
 	p := m.start(m.nodeOf(h.homes[rank]))
-	p.comm = c
+	p.comm, p.joined = c, true
 	p.world, err = Adopt(m.setup.cfg, ask.Size, rank, ask.Handover)
 	if err != nil {
 		panic(err)

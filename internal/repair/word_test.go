@@ -112,7 +112,45 @@ func TestRegrow(t *testing.T) {
 	assert.Equal(t, 3, r.Size)
 	newcomer, err := Adopt(Config{}, 3, 2, r.Handover)
 	require.NoError(t, err)
-	assert.Equal(t, []Action{Run{Attempt: 2, Size: 3, Rank: 2, Home: 2, Homes: []int{0, 1, 2}, Lost: []int{2}}}, newcomer.Step(Begin{}))
+	assert.Equal(t, []Action{Run{Attempt: 2, Size: 3, Rank: 2, Home: 2, Homes: []int{0, 1, 2}, Lost: []int{2}, Filled: []int{2}, Role: Recovered}}, newcomer.Step(Begin{}))
+}
+
+// TestNewUntilProtected: a process stays new, and one of the first ranks initial, over attempts that end before a Protect was
+// agreed. Its rank stays among the lost ones as long, and no longer.
+func TestNewUntilProtected(t *testing.T) {
+	w := New(Config{}, 3, 1)
+	begun := w.Step(Begin{})[0].(Run)
+	assert.Equal(t, Initial, begun.Role)
+	assert.Empty(t, begun.Lost)
+	next := func(w *World, lost int) (Replace, Run) { // a rank dies before Protect is agreed
+		w.Step(Returned{Again})
+		w.Step(Quiet{Result: Again})
+		w.Step(Decided{Word: Ballot{Call: CallLeave}.Word(), Dead: rankset.Of(lost)})
+		left := rankset.Range(0, 3)
+		left.Remove(lost)
+		asked := w.Step(Shrunk{Left: left})[0].(Replace)
+		return asked, w.Step(Filled{})[0].(Run)
+	}
+	asked, begun := next(w, 0)
+	assert.Equal(t, []int{0}, asked.Ranks)
+	assert.Equal(t, Initial, begun.Role)
+	assert.Equal(t, []int{0}, begun.Lost)
+
+	newcomer, err := Adopt(Config{}, 3, 0, asked.Handover)
+	require.NoError(t, err)
+	assert.Equal(t, Recovered, newcomer.Step(Begin{})[0].(Run).Role)
+	asked, begun = next(newcomer, 2)
+	assert.Equal(t, []int{2}, asked.Ranks, "rank 0 has a process")
+	assert.Equal(t, Recovered, begun.Role)
+	assert.Equal(t, []int{0, 2}, begun.Lost)
+	assert.Equal(t, []int{2}, begun.Filled)
+
+	for _, ev := range []Event{Protect{}, Gathered{Reports: []Report{{}, {Home: 1}, {Home: 2}}}, Restored{OK: true}, Decided{Word: Ballot{Call: CallSeal}.Word()}} {
+		newcomer.Step(ev)
+	}
+	_, begun = next(newcomer, 1)
+	assert.Equal(t, Survivor, begun.Role)
+	assert.Equal(t, []int{1}, begun.Lost)
 }
 
 // TestReplica: members that should be equal and are not: nothing is committed, all are

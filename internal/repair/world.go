@@ -75,6 +75,7 @@ type World struct {
 	hist  history // alike at all members
 	rank  int
 	epoch uint64 // greatest that this process has seen
+	role  Role   // Survivor since a Protect was agreed
 
 	// The attempt.
 	plan      Plan              // of its Protect
@@ -101,10 +102,15 @@ type World struct {
 	left  rankset.Set // ranks of the attempt that are in the newest communicator
 	fatal bool        // agreed: the world ends after the shrink
 	fills int         // replacements that failed in this repair
-	asked []int       // Filling: the ranks that newcomers are to get
-	next  history     // Filling: alike at all members of the next attempt
+	fillings
 
 	out []Action
+}
+
+// fillings are of the replacement that is under way: see Filling.
+type fillings struct {
+	asked []int   // the ranks that newcomers are to get
+	next  history // alike at all members of the next attempt
 }
 
 // New returns the World of a process that was started with the first size ranks. If home
@@ -122,7 +128,9 @@ func Adopt(cfg Config, size, rank int, handover []byte) (*World, error) {
 	if err != nil {
 		return nil, errors.Join(ErrHandover, err)
 	}
-	return build(cfg, h, rank), nil
+	w := build(cfg, h, rank)
+	w.role = Recovered
+	return w, nil
 }
 
 // build makes the World of a rank. No newcomer gives an epoch a second time, also where those are gone who stored something in it:
@@ -233,7 +241,7 @@ func (w *World) run() {
 	w.fills, w.fatal = 0, false
 	size := len(w.hist.homes)
 	w.left = rankset.Range(0, size)
-	w.do(Run{Attempt: w.hist.attempt, Size: size, Rank: w.rank, Home: w.hist.homes[w.rank], Homes: slices.Clone(w.hist.homes), Lost: w.hist.fresh})
+	w.do(Run{Attempt: w.hist.attempt, Size: size, Rank: w.rank, Home: w.hist.homes[w.rank], Homes: slices.Clone(w.hist.homes), Lost: slices.Clone(w.hist.fresh), Filled: slices.Clone(w.hist.filled), Role: w.role})
 }
 
 func (w *World) end(o Outcome) {

@@ -19,12 +19,13 @@ import (
 //	repairs_calls.go   its calls: boundaries, shrinks, replacements, exchanges
 //	repairs_body.go    the program
 //	repairs_data.go    commits and restores, on what repairs_store.go has
+//	repairs_stock.go   static and forward members
 //	repairs_memory.go  memory of nodes, which outlives processes
 //	repairs_own.go     what is saved outside of versions
 //	repairs_files.go   what a process does with files, in what repairs_folder.go has
 //	repairs_lives.go   jobs that are started anew over files, and what must hold there
 //	repairs_silent.go  what changes unseen in one process, and who must find it
-//	repairs_check.go   what must hold, V1 to V12; with repairs_losses.go, which says when a loss
+//	repairs_check.go   what must hold, V1 to V13; with repairs_losses.go, which says when a loss
 //	                   excuses something, and repairs_end.go
 //
 // Not here: agreements in shared memory, and jobs that are started anew over the memory of nodes.
@@ -55,6 +56,7 @@ type RepairReport struct {
 	Rebuilt   int // parts that came out of parity
 	Inherited int // parts that were read out of the memory of a node
 	NodesLost int // nodes with memory in them
+	Restoring int // deaths while a repair restores
 	Saves     int // of what is outside of versions, with their answers
 	Files     FileCounts
 	Silent    SilentCounts

@@ -24,6 +24,8 @@ import (
 //	V11 a version in files is deleted only if a newer one is whole
 //	V12 what has changed unseen is found at the next commit, by all: equal values that differ, and,
 //	    with Verify, a replay that comes to something else; and nothing is found that has not
+//	V13 after Protect each process has the static and forward data of its rank, and exactly the processes without an
+//	    earlier Protect are new
 //
 // V2 and V8 hold as long as losses stay within what the layout bears. What a dead process has
 // seen binds nobody (A17): a record that one has made is the next one's to make again.
@@ -117,6 +119,7 @@ func (k *repairChecker) begins(w *driver) {
 		r.fail("V1", "processes %d and %d have home %d", other.number, w.number, run.Home)
 	}
 	rec.homes[run.Home] = w
+	k.roles(w)
 }
 
 func (k *repairChecker) count(run repair.Run) {
@@ -196,7 +199,7 @@ func (k *repairChecker) promised(w *driver) {
 // sealed holds V1, V2, V6 and V8 at the end of a Protect.
 func (k *repairChecker) sealed(w *driver) {
 	r, a, label := k.run, w.att, w.reply.Label
-	a.sealed = true
+	a.sealed, w.settled = true, true
 	rec := k.of(a.base)
 	if !rec.sealed {
 		rec.sealed, rec.label, rec.committed, k.last = true, label, label, rec

@@ -230,7 +230,7 @@ func (w *driver) copyPart(a repair.Copy) {
 	}
 	me := w.att.base.group.Me
 	v := w.store.at(a.Label, w.att.nodes())
-	v.parts[me] = newPart(a.Label, me, &w.att.body)
+	v.parts[me] = newPart(a.Label, me, &w.att.body, w.stock)
 	w.run.check.makesAgain(w, v.parts[me])
 	if !w.keepPart(a.Label, v.parts[me]) {
 		return
@@ -305,10 +305,14 @@ func (w *driver) settle(l repair.Label) {
 // all old parts from who serves them: that stands for dealing out the elements anew.
 func (w *driver) takeRestored(then func(ok bool)) {
 	a := w.att
-	if a.plan.Source == repair.FromFiles {
+	switch a.plan.Source {
+	case repair.FromMemory:
+	case repair.FromFiles:
 		w.desk.take()
-	}
-	if a.plan.Source != repair.FromMemory {
+		then(true)
+		return
+	default:
+		w.stock.take(w, nil)
 		then(true)
 		return
 	}
@@ -320,22 +324,30 @@ func (w *driver) takeRestored(then func(ok bool)) {
 			return
 		}
 		a.step, a.value, a.local = p.step, p.value, p.local
+		w.stock.take(w, &p)
 		then(true)
 		return
 	}
 	var moves []move
+	var dealt keptPart
+	w.stock.Take()
 	for owner, server := range a.plan.Servers {
 		for to := range a.run.Size {
 			moves = append(moves, move{server, to, func() any { return v.parts[owner] }, func(x any) {
 				p := x.(keptPart)
 				w.run.check.part(w, p, a.plan.Label, owner)
-				a.step, a.value = p.step, p.value
+				w.run.check.dealt(w, p, a.plan.Size)
+				a.step, a.value, dealt.forward = p.step, p.value, p.forward
 			}})
 		}
 	}
 	w.busy = "deal"
 	w.moveAll(moves, func(ok bool) {
 		w.busy = ""
+		if ok && !w.gone {
+			dealt.static = staticOf(a.run.Rank, a.run.Size)
+			w.stock.take(w, &dealt)
+		}
 		then(ok)
 	})
 }

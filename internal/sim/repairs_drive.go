@@ -38,6 +38,8 @@ type driver struct {
 	differs    bool         // it has come to something else
 	ever       uint64       // how often this process has saved
 	promise    repair.Label // of a Commit that has returned nil here
+	stock      stock
+	settled    bool // a Protect was agreed
 }
 
 // attempt is one call of the body.

@@ -356,5 +356,8 @@ func (d *desk) take() {
 	a.step, a.value = p.step, p.value
 	if p.rank == a.run.Rank && a.run.Size == d.run.folder.writers(a.plan.Label) {
 		a.local = p.local
+	} else { // it stands for dealing out the elements
+		p.static = staticOf(a.run.Rank, a.run.Size)
 	}
+	d.stock.take(d.driver, &p)
 }

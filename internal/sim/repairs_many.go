@@ -8,6 +8,7 @@ type RepairTotal struct {
 	Started, Reused, Refused        int
 	Commits, Restored, Rebuilt      int
 	Inherited, NodesLost            int
+	Restoring                       int // deaths while a repair restores
 	Saves, Shrunk, Orphans, Again   int
 	Files                           FileCounts
 	Silent                          SilentCounts
@@ -28,6 +29,7 @@ func (t *RepairTotal) add(r RepairReport) {
 	t.Rebuilt += r.Rebuilt
 	t.Inherited += r.Inherited
 	t.NodesLost += r.NodesLost
+	t.Restoring += r.Restoring
 	t.Saves += r.Saves
 	t.Files.add(r.Files)
 	t.Silent.add(r.Silent)

@@ -29,6 +29,7 @@ func (t *tape) drawSilent(n, steps int) (s silentSetup) {
 func (w *driver) compute() {
 	a, s := w.att, &w.run.setup.silent
 	a.step++
+	w.stock.forward = max(w.stock.forward, a.step)
 	by := uint64(0)
 	if !s.verify {
 		by = w.run.check.idOf(a.base) << 16

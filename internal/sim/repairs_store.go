@@ -29,6 +29,9 @@ type keptPart struct {
 	value uint64 // the same at all ranks
 	local uint64 // of this rank
 	sum   uint64
+
+	static  uint64 // see stock
+	forward int
 }
 
 // keptShare is a rank's share of the parity of its group in one placement.
@@ -38,8 +41,8 @@ type keptShare struct {
 	of    map[int]keptPart
 }
 
-func newPart(l repair.Label, rank int, b *body) keptPart {
-	return keptPart{l, rank, b.step, b.value, b.local, sumOf(l, rank, b.value)}
+func newPart(l repair.Label, rank int, b *body, s stock) keptPart {
+	return keptPart{l, rank, b.step, b.value, b.local, sumOf(l, rank, b.value), s.static, s.forward}
 }
 
 func sumOf(l repair.Label, rank int, value uint64) uint64 {

@@ -15,7 +15,7 @@ var (
 	repairReplay = flag.Uint64("repair-replay", 0, "print the trace of this run of repairs")
 )
 
-// TestRepairs runs jobs whose ranks die and are replaced: V1 to V12 hold, and runs come past all that
+// TestRepairs runs jobs whose ranks die and are replaced: V1 to V13 hold, and runs come past all that
 // there is.
 func TestRepairs(t *testing.T) {
 	total, err := RunManyRepairs(RepairOptions{Seed: *seed}, runtime.NumCPU(), func(sum RepairTotal) bool { return sum.Repairs >= *repairs })
@@ -23,7 +23,7 @@ func TestRepairs(t *testing.T) {
 	require.NoError(t, err)
 	for what, n := range map[string]int{
 		"deaths": total.Deaths, "seats used again": total.Reused, "requests refused": total.Refused, "versions restored": total.Restored, "parts out of parity": total.Rebuilt,
-		"parts out of node memory": total.Inherited, "nodes lost": total.NodesLost, "saves": total.Saves, "worlds that shrank": total.Shrunk, "versions in files": total.Files.Written, "versions deleted": total.Files.Deleted, "jobs started anew": total.Files.Lives, "versions out of files": total.Files.Restored,
+		"parts out of node memory": total.Inherited, "nodes lost": total.NodesLost, "deaths while a repair restores": total.Restoring, "saves": total.Saves, "worlds that shrank": total.Shrunk, "versions in files": total.Files.Written, "versions deleted": total.Files.Deleted, "jobs started anew": total.Files.Lives, "versions out of files": total.Files.Restored,
 		"of those dealt out": total.Files.Dealt, "files that could not be read": total.Files.Spoiled, "versions given up": total.Files.Abandoned,
 		"changes unseen": total.Silent.Flipped, "values that differed": total.Silent.Replicas, "replays that differed": total.Silent.Replays, "done": total.Done, "stopped": total.Stopped, "errors": total.Peer, "too few processes": total.TooFew, "all dead": total.No,
 	} {

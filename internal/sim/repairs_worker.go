@@ -360,6 +360,9 @@ func (w *worker) die() {
 	r := w.run
 	r.trace(w, "dies")
 	w.gone = true
+	if a := w.drive.att; w.drive.busy == "restore" && a.run.Attempt > 1 {
+		r.report.Restoring++
+	}
 	w.drive.desk.leaveTorn()
 	if r.tape.percent(r.setup.loses) {
 		for i := range w.links {

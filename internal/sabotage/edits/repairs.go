@@ -140,12 +140,12 @@ func versions() []Edit {
 		},
 		{
 			Name: "pace-newcomer", Rule: "a newcomer has no wish before it has measured a commit",
-			Changes: []Change{{File: "recovery/world.go", Old: "if w.role == Recovered && !w.r.pacer.Measured() {", New: "if false {"}},
+			Changes: []Change{{File: "recovery/world.go", Old: "if w.r.joined && !w.r.pacer.Measured() {", New: "if false {"}},
 			Tests:   []Test{{Run: "TestWhoCountsWhichFailures"}},
 		},
 		{
 			Name: "pace-predecessor", Rule: "a newcomer does not count the failure that it came after",
-			Changes: []Change{{File: "recovery/attempt.go", Old: "	r.newcomer = false\n", New: "	if r.newcomer {\n		r.pacer.Failed(len(run.Lost))\n	}\n	r.newcomer = false\n"}},
+			Changes: []Change{{File: "recovery/attempt.go", Old: "	r.w = w\n	return w\n", New: "	if run.Role == repair.Recovered {\n		r.pacer.Failed(len(run.Lost))\n	}\n	r.w = w\n	return w\n"}},
 			Tests:   []Test{{Run: "TestWhoCountsWhichFailures"}},
 		},
 		{

@@ -21,13 +21,36 @@ func replacement() []Edit {
 		},
 		{
 			Name: "recovery-static", Rule: "what a newcomer has of a static member is restored",
-			Changes: []Change{{File: "recovery/world.go", Old: "if m.option.Own || w.role == Survivor && (m.option.Static || m.option.Forward) {", New: "if m.option.Own || m.option.Static || m.option.Forward {"}},
+			Changes: []Change{{File: "recovery/world.go", Old: "if m.option.Own || stands(m) || kept.Has(i) {", New: "if m.option.Own || m.option.Static || stands(m) || kept.Has(i) {"}},
 			Tests:   []Test{{Run: "TestEachPoint$"}},
 		},
 		{
 			Name: "recovery-kept", Rule: "a version is complete once its keepers have it",
 			Changes: []Change{{File: "recovery/store.go", Old: "for _, keeper := range layout.Keepers(owner) {", New: "for _, keeper := range layout.Keepers(owner)[:0] {"}},
 			Tests:   []Test{{Run: "TestEachPoint$"}},
+		},
+		{
+			Name: "recovery-stock", Rule: "who has only seen an attempt has the data of no rank yet",
+			Changes: []Change{
+				{File: "recovery/attempt.go", Old: "func (w *World) free() {\n", New: "func (w *World) free() {\n	w.r.stock.Took(w.run)\n"},
+				{File: "internal/sim/repairs_stock.go", Old: "	fits := s.Fits(a.run)\n", New: "	fits := s.Fits(a.run) || w.attempts > 1\n"},
+			},
+			Tests: []Test{{Run: "TestMembersOverTwoDeaths$"}, {Run: "TestMembersFromFilesOverADeath"}, {Package: simFolder, Run: "TestRepairs$", Says: "V13 broken"}},
+		},
+		{
+			Name: "recovery-stock-of-a-rank", Rule: "static members hold the data of one rank in a world of one size",
+			Changes: []Change{{File: "internal/repair/role.go", Old: "return s == Stock{run.Size, run.Rank}", New: "return s != Stock{}"}},
+			Tests:   []Test{{Package: simFolder, Run: "TestRepairs$", Says: "V13 broken"}},
+		},
+		{
+			Name: "repair-lost-twice", Rule: "a rank is lost until a Protect was agreed, also if another one dies before",
+			Changes: []Change{{File: "internal/repair/leave.go", Old: "	w.hist.repairs++\n", New: "	w.hist.repairs++\n	w.hist.fresh = nil\n"}},
+			Tests:   []Test{{Run: "TestNewUntilProtected|TestRandomSchedules"}, {Package: simFolder, Run: "TestRepairs$", Says: "V13 broken"}},
+		},
+		{
+			Name: "repair-initial-twice", Rule: "a first rank that has restored nothing is no survivor",
+			Changes: []Change{{File: "internal/repair/leave.go", Old: "	w.hist.repairs++\n", New: "	w.hist.repairs++\n	if w.role == Initial {\n		w.role = Survivor\n	}\n"}},
+			Tests:   []Test{{Run: "TestNewUntilProtected"}, {Package: simFolder, Run: "TestRepairs$", Says: "V13 broken"}},
 		},
 	}
 }

@@ -160,7 +160,8 @@ var modes = map[string]func(ctx context.Context, w *comm.Comm) error{
 		fmt.Printf("GIVEN=%s boot=%q\n", os.Getenv("GIVEN"), os.Getenv("GOULFM_BOOT"))
 		return nil
 	},
-	"size": func(_ context.Context, w *comm.Comm) error { fmt.Println("size", w.Size()); return nil },
+	"members": members,
+	"size":    func(_ context.Context, w *comm.Comm) error { fmt.Println("size", w.Size()); return nil },
 }
 
 // stopped has rank 1 stop itself by SIGSTOP; once rank 0 has heard that it is
