@@ -25,6 +25,7 @@ func (r *runner) copyPart(a repair.Copy) repair.Event {
 		return repair.Copied{Files: r.files.says(a.All)}
 	}
 	r.mem.at(a.Label, w.nodes).put(w.run.Rank, p, kept)
+	r.stock.Made(a.Label)
 	w.base.Mark("commit.send", r.clock.count("send"))
 	digest, same := digestOfSame(w.members, p)
 	complete := r.exchange(a.Label, p)

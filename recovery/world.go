@@ -63,9 +63,9 @@ type Role int
 
 // The roles, in the order of those of package repair.
 const (
-	Initial   Role = iota // started with the job; no Protect of it has returned yet
-	Survivor              // a Protect of it has returned in an attempt before
-	Recovered             // it has replaced another process, and no Protect of it has returned yet
+	Initial   Role = iota // started with the job; no Protect of it was agreed yet
+	Survivor              // a Protect of it was agreed in an attempt before
+	Recovered             // it has replaced another process, and no Protect of it was agreed yet
 )
 
 // Comm returns the communicator of the attempt. It ends with the attempt, and so does all that
@@ -90,7 +90,7 @@ func (w *World) Attempt() int { return w.run.Attempt }
 // Role returns what this process is in this attempt.
 func (w *World) Role() Role { return Role(w.run.Role) }
 
-// Lost returns the ranks that have a new process since a Protect last returned: those whose Role is Recovered; the same at
+// Lost returns the ranks that have a new process since a Protect was last agreed: those whose Role is Recovered; the same at
 // all ranks. A death during a repair does not take a rank off the list.
 func (w *World) Lost() []int { return slices.Clone(w.run.Lost) }
 
@@ -137,14 +137,13 @@ const stepName = ""
 
 // takeRestored gives the members what was restored.
 func (w *World) takeRestored() error {
-	fits := w.r.stock.Fits(w.run)
-	stands := func(m Member) bool { return fits && (m.option.Static || m.option.Forward) }
-	w.r.stock.Take()
-	if err := w.takeFrom(stands); err != nil {
+	stock := &w.r.stock
+	fits := stock.Fits(w.run, w.plan.Label)
+	stock.Take()
+	if err := w.takeFrom(func(m Member) bool { return fits && (m.option.Static || m.option.Forward) }); err != nil {
 		return err
 	}
-	w.r.stock.Took(w.run)
-	w.r.stock.Took(w.run)
+	stock.Took(w.run, w.plan.Label, fits)
 	return nil
 }
 

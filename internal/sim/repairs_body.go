@@ -35,6 +35,7 @@ func (w *driver) protect() {
 			w.returned(resultOf(w.reply.Verdict))
 			return
 		}
+		w.settled = true
 		w.takeRestored(func(ok bool) {
 			if !ok {
 				w.returned(repair.Again)

@@ -199,7 +199,7 @@ func (k *repairChecker) promised(w *driver) {
 // sealed holds V1, V2, V6 and V8 at the end of a Protect.
 func (k *repairChecker) sealed(w *driver) {
 	r, a, label := k.run, w.att, w.reply.Label
-	a.sealed, w.settled = true, true
+	a.sealed = true
 	rec := k.of(a.base)
 	if !rec.sealed {
 		rec.sealed, rec.label, rec.committed, k.last = true, label, label, rec

@@ -231,6 +231,7 @@ func (w *driver) copyPart(a repair.Copy) {
 	me := w.att.base.group.Me
 	v := w.store.at(a.Label, w.att.nodes())
 	v.parts[me] = newPart(a.Label, me, &w.att.body, w.stock)
+	w.stock.Made(a.Label)
 	w.run.check.makesAgain(w, v.parts[me])
 	if !w.keepPart(a.Label, v.parts[me]) {
 		return

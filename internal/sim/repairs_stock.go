@@ -21,15 +21,15 @@ func staticOf(rank, size int) uint64 { return mix(uint64(size)<<16 ^ uint64(rank
 // world of another size the parts were dealt out.
 func (s *stock) take(w *driver, p *keptPart) {
 	a := w.att
-	fits := s.Fits(a.run)
+	fits := s.Fits(a.run, a.plan.Label)
 	switch {
+	case fits:
 	case p == nil:
 		s.static = staticOf(a.run.Rank, a.run.Size)
-	case fits:
 	default:
 		s.static, s.forward = p.static, p.forward
 	}
-	s.Took(a.run)
+	s.Took(a.run, a.plan.Label, fits)
 	w.run.check.stocked(w)
 }
 

@@ -32,15 +32,20 @@ func replacement() []Edit {
 		{
 			Name: "recovery-stock", Rule: "who has only seen an attempt has the data of no rank yet",
 			Changes: []Change{
-				{File: "recovery/attempt.go", Old: "func (w *World) free() {\n", New: "func (w *World) free() {\n	w.r.stock.Took(w.run)\n"},
-				{File: "internal/sim/repairs_stock.go", Old: "	fits := s.Fits(a.run)\n", New: "	fits := s.Fits(a.run) || w.attempts > 1\n"},
+				{File: "recovery/attempt.go", Old: "func (w *World) free() {\n", New: "func (w *World) free() {\n	w.r.stock.Took(w.run, w.plan.Label, true)\n"},
+				{File: "internal/sim/repairs_stock.go", Old: "	fits := s.Fits(a.run, a.plan.Label)\n", New: "	fits := s.Fits(a.run, a.plan.Label) || w.attempts > 1\n"},
 			},
 			Tests: []Test{{Run: "TestMembersOverTwoDeaths$"}, {Run: "TestMembersFromFilesOverADeath"}, {Package: simFolder, Run: "TestRepairs$", Says: "V13 broken"}},
 		},
 		{
 			Name: "recovery-stock-of-a-rank", Rule: "static members hold the data of one rank in a world of one size",
-			Changes: []Change{{File: "internal/repair/role.go", Old: "return s == Stock{run.Size, run.Rank}", New: "return s != Stock{}"}},
+			Changes: []Change{{File: "internal/repair/role.go", Old: "return s.size == run.Size && s.rank == run.Rank && (", New: "return s.size > 0 && ("}},
 			Tests:   []Test{{Package: simFolder, Run: "TestRepairs$", Says: "V13 broken"}},
+		},
+		{
+			Name: "recovery-stock-of-a-version", Rule: "forward members that are older than the version are restored",
+			Changes: []Change{{File: "internal/repair/role.go", Old: "(l.IsZero() || s.knows(l))", New: "(l.IsZero() || len(s.been) > 0)"}},
+			Tests:   []Test{{Run: "TestStock"}},
 		},
 		{
 			Name: "repair-lost-twice", Rule: "a rank is lost until a Protect was agreed, also if another one dies before",
