@@ -15,7 +15,7 @@ import (
 // propose takes part in an agreement, or answers at once where there is nothing
 // to take part in.
 func (c *Control) propose(ev Propose) {
-	must.That(ev.Call.Kind != member.KindFinalize || ev.Comm == World, "finalize on communicator %d", ev.Comm)
+	must.That(ev.Call.Kind != member.KindFinalize || ev.Comm == c.world, "finalize on communicator %d", ev.Comm)
 	cm := c.comm.live(ev.Comm)
 	switch {
 	case cm == nil || cm.Closing() && !ev.Entered:
@@ -313,7 +313,7 @@ func (c *Control) leave(proc int) {
 		return
 	}
 	c.stepDetector(fd.Left{Rank: proc})
-	if world := c.comm.live(World); world != nil {
+	if world := c.comm.live(c.world); world != nil {
 		c.step(world, member.Ended{})
 	}
 	for cm := range c.comm.comms() {

@@ -87,6 +87,8 @@ type Control struct {
 	met  rankset.Set // members of communicators that this process has or had
 	comm table
 
+	world uint32 // the communicator that Finalize closes
+
 	early      early
 	queue      []job       // what communicators want done, oldest first
 	out        []Action    // what Step returns
@@ -280,6 +282,9 @@ func (c *Control) apply(ev Event) {
 		if cm := c.comm.live(ev.Comm); cm != nil {
 			c.step(cm, member.Revoke{})
 		}
+	case Succeed:
+		must.That(c.comm.live(ev.Comm) != nil && !c.ending.open && !c.finalizing, "communicator %d succeeds the world", ev.Comm)
+		c.world, c.ending.met = ev.Comm, places{}
 	case Outlived:
 		if cm := c.early.hear(&c.comm, ev.Name); cm != nil {
 			c.step(cm, member.Revoke{})

@@ -56,20 +56,20 @@ func (c *Control) beginEnding(ev Propose) {
 	c.ending.ev, c.ending.open = ev, true
 	var live []*communicator
 	for cm := range c.comm.comms() {
-		if cm.index() != World && cm.hidden == nil && !cm.Closing() && c.ofMyWorld(cm) {
+		if cm.index() != c.world && cm.hidden == nil && !cm.Closing() && c.ofMyWorld(cm) {
 			live = append(live, cm)
 		}
 	}
 	for _, cm := range live[max(len(live)-endsOnMost, 0):] {
 		c.takePlaces(cm)
 	}
-	c.takePlaces(c.comm.live(World))
+	c.takePlaces(c.comm.live(c.world))
 	c.closeIfMet()
 }
 
 // ofMyWorld says whether all members are processes of this one's world.
 func (c *Control) ofMyWorld(cm *communicator) bool {
-	world := c.comm.live(World)
+	world := c.comm.live(c.world)
 	for _, proc := range cm.Group().Procs {
 		if _, belongs := world.rank(proc); !belongs {
 			return false
@@ -82,7 +82,7 @@ func (c *Control) ofMyWorld(cm *communicator) bool {
 // What makes a communicator fails on a revoked one by itself: nobody waits there.
 func (c *Control) takePlaces(cm *communicator) {
 	for s := range member.Series(sequences) {
-		met := cm.index() == World && c.ending.met[s]
+		met := cm.index() == c.world && c.ending.met[s]
 		switch revoked := cm.IsRevoked() && s == member.SeriesCreate; {
 		case met || cm.ends[s]:
 		case revoked:
@@ -104,13 +104,13 @@ func (c *Control) placeDecided(cm *communicator, p member.Proposal, err error) {
 	}
 	if c.ending.open {
 		c.ending.open = false
-		c.act(Decided{Comm: World, Token: c.ending.ev.Token, Outcome: member.Outcome{Call: c.ending.ev.Call, Err: err}})
+		c.act(Decided{Comm: c.world, Token: c.ending.ev.Token, Outcome: member.Outcome{Call: c.ending.ev.Call, Err: err}})
 	}
 }
 
 // foundAll notes that a sequence of a communicator has only members in Finalize.
 func (c *Control) foundAll(cm *communicator, series member.Series) {
-	if cm.index() == World {
+	if cm.index() == c.world {
 		c.ending.met[series] = true
 		c.closeIfMet()
 	}
@@ -122,7 +122,7 @@ func (c *Control) closeIfMet() {
 		return
 	}
 	c.ending.open, c.finalizing = false, true
-	world := c.comm.live(World)
+	world := c.comm.live(c.world)
 	c.contribute(world, c.ending.ev)
 	if !c.left.IsEmpty() {
 		c.step(world, member.Ended{})
@@ -131,7 +131,7 @@ func (c *Control) closeIfMet() {
 
 // worldRank names a member of cm by its rank in the world.
 func (c *Control) worldRank(cm *communicator) func(rank int) int {
-	world := c.comm.live(World)
+	world := c.comm.live(c.world)
 	return func(rank int) int {
 		outer, _ := world.rank(cm.Group().Procs[rank])
 		return outer

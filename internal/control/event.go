@@ -86,6 +86,11 @@ type Uniform struct {
 	On   bool
 }
 
+// Succeed has communicator Comm take the place of the world at this process: Finalize closes it, and the program may then
+// close the former one, which else refers to its dead for ever. All members of Comm do so before any of them is in Finalize.
+type Succeed struct{ Comm uint32 }
+
+func (Succeed) event()  {}
 func (Uniform) event()  {}
 func (Exited) event()   {}
 func (Departed) event() {}

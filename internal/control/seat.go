@@ -41,8 +41,15 @@ func (c *Control) letGo() {
 	}
 }
 
-// refersTo says whether a communicator has a process as a member, or may get it as one: that of
-// a Spawn under way has members that are not known here yet.
+// refersTo reports whether a communicator has a process as a member, or may get it as one: that of
+// a Spawn under way has members that are not known here yet. A process that was a member of another communicator
+// is not among them: it had its seat before. So a member that waits in a Replace lets go of an earlier process, whose
+// seat that Replace may need:
+//
+//	0, 1, 2   begin an attempt, in which 3 has replaced one that died; the communicators with that one begin to close
+//	1         dies
+//	0, 2      shrink; 2 is in Replace, and the first communicator closes
+//	launcher  has one seat, and waits until 2 lets go of the process that had it
 func (c *Control) refersTo(proc int) bool {
 	for _, s := range c.comm.all() {
 		switch s.state {
@@ -51,7 +58,7 @@ func (c *Control) refersTo(proc int) bool {
 				return true
 			}
 		case Pending:
-			if _, belongs := s.wait.parent.rank(proc); belongs || s.wait.spawns {
+			if _, belongs := s.wait.parent.rank(proc); belongs || s.wait.spawns && !c.met.Has(proc) {
 				return true
 			}
 		}

@@ -95,3 +95,37 @@ func TestLost(t *testing.T) {
 	assert.Equal(t, []int{2}, declaring(c.Step(Exited{Proc: 2})))
 	assert.Empty(t, told(c.Step(Receive{From: 2, Frame: frame})))
 }
+
+// TestLetGoOfTheWorld: once another communicator has taken its place the world is closed as any other, and its dead are let go.
+// Finalize ends the successor.
+func TestLetGoOfTheWorld(t *testing.T) {
+	g := member.Group{Index: member.SpawnedIndex, Procs: []int{0, 2}, Indices: []uint32{member.SpawnedIndex, 5}, Me: 0}
+	c := New(Config{N: 4, World: []int{0, 1}, Union: &g, Seats: true})
+	assert.Empty(t, lettingGo(c.Step(Exited{Proc: 1})), "a member of the world")
+	c.Step(Succeed{Comm: member.SpawnedIndex})
+	assert.Equal(t, []int{1}, lettingGo(c.Step(Propose{Comm: World, Token: 1, Call: member.Call{Kind: member.KindClose}})))
+	assert.Equal(t, Freed, c.State(World))
+	assert.Empty(t, lettingGo(c.Step(Exited{Proc: 2})), "a member of what Finalize ends")
+	var decided []Decided
+	for _, a := range c.Step(Propose{Comm: member.SpawnedIndex, Token: 2, Call: member.Call{Kind: member.KindFinalize}}) {
+		if d, ok := a.(Decided); ok {
+			decided = append(decided, d)
+		}
+	}
+	assert.Len(t, decided, 1)
+	assert.Equal(t, uint64(2), decided[0].Token)
+	assert.NoError(t, decided[0].Outcome.Err)
+	assert.Equal(t, Freed, c.State(member.SpawnedIndex))
+}
+
+// TestLetGoInAReplace: a process in a Replace lets go of those that were members of other communicators: the launcher may wait for
+// the seat of one. A process that it has never met may be one of those that the Replace has started.
+func TestLetGoInAReplace(t *testing.T) {
+	g := member.Group{Index: member.SpawnedIndex, Procs: []int{2, 0}, Indices: []uint32{5, member.SpawnedIndex}, Me: 1}
+	c := New(Config{N: 4, World: []int{0, 1}, Union: &g, Seats: true})
+	c.Step(Exited{Proc: 1})
+	c.Step(Propose{Comm: member.SpawnedIndex, Token: 1, Call: member.Call{Kind: member.KindReplace}})
+	c.Step(Succeed{Comm: member.SpawnedIndex})
+	assert.Equal(t, []int{1}, lettingGo(c.Step(Propose{Comm: World, Token: 2, Call: member.Call{Kind: member.KindClose}})))
+	assert.Empty(t, lettingGo(c.Step(Exited{Proc: 3})), "it may be a new member")
+}

@@ -358,6 +358,34 @@ func (c *Comm) Free() error {
 	return nil
 }
 
+// SucceedWorld has c take the place of the world: Finalize ends c, and the former world is freed. A world that is never freed
+// refers to its dead for ever, and no other process can have their seats:
+//
+//	0, 1, 2   1 dies; 3 replaces it in the last free seat; c is 0, 3, 2
+//	all       begin to use c, free what had 1 as a member, and succeed: the world closes, all let go of 1
+//	0, 3, 2   2 dies; a process can have the seat of 1, to which nothing refers, by whatever name
+//
+// All members of c call it before any of them is in Finalize, and none of them needs the former world any more. It closes as any
+// other communicator that is freed does: what a member has still to read there it reads before (control.lastLook).
+func SucceedWorld(c *Comm) error {
+	p := c.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls++
+	if err := c.alive(); err != nil || c == p.world {
+		return err
+	}
+	if p.ending.call != nil {
+		return fmt.Errorf("%w: Finalize has begun", ErrUnsupported)
+	}
+	former := p.world
+	p.world = c
+	p.rules.step(control.Succeed{Comm: c.group.Index})
+	p.giveUp(former)
+	p.links.pushOn()
+	return nil
+}
+
 // giveUp frees a communicator, now or as soon as nothing is under way on it.
 func (p *Proc) giveUp(c *Comm) {
 	c.freed = true

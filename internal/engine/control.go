@@ -286,7 +286,7 @@ func sizeText(c *Comm) string {
 
 func (p *Proc) forgotten(index uint32) {
 	why := ErrFreed
-	if index == control.World {
+	if index == p.world.group.Index {
 		why = ErrFinalized
 		p.ending.reportUnreceived() // before it is gone
 	}

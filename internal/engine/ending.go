@@ -14,6 +14,7 @@ import (
 // the agreement, and the next call goes on from there: members propose it once.
 type ending struct {
 	p          *Proc
+	first      *Comm    // the world that this process has begun with
 	sawLeaver  bool     // it ended here because another process had left
 	call       *Request // the agreement; nil: not proposed yet
 	parting    *Request // the wait for processes of other nodes to let go; else nil

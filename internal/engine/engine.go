@@ -128,7 +128,7 @@ type Proc struct {
 	live  []*Comm // those that are there
 	// Freed, and not closed yet: something is under way on them.
 	parting []*Comm
-	world   *Comm
+	world   *Comm // the one that Finalize ends: that of the beginning, or its successor
 	union   *Comm // with those who started this process, or nil
 
 	calls      uint64 // calls made so far: the background loop sees whether the program computes
@@ -227,6 +227,7 @@ func New(end transport.End, cfg Config) *Proc {
 	p.memory.begin(&rules)
 	p.ctl = control.New(rules)
 	p.world = p.openComm(control.WorldGroup(p.n, p.me, cfg.World, rules.Generation), "world")
+	p.ending.first = p.world
 	if cfg.Union != nil {
 		p.union = p.openComm(*cfg.Union, "")
 		p.union.name = repairedName(cmp.Or(cfg.UnionName, spawnName(cfg.Union)), cfg.UnionRepairs)
@@ -239,8 +240,8 @@ func New(end transport.End, cfg Config) *Proc {
 	return p
 }
 
-// World returns the communicator of all processes.
-func (p *Proc) World() *Comm { return p.world }
+// World returns the communicator that this process has begun with.
+func (p *Proc) World() *Comm { return p.ending.first }
 
 // Union returns the communicator of a spawned process with those who started it, or
 // nil.
