@@ -21,6 +21,7 @@ func (r *runner) attempt(run repair.Run) {
 	if before != nil {
 		before.free() // by now nobody is in a call on what it had
 	}
+	r.leaveWorld()
 	r.freeOld()
 	stop := w.watch()
 	defer stop() // also where the goroutine ends in the body
@@ -63,6 +64,14 @@ func (r *runner) begin(run repair.Run) *World {
 	}
 	r.w = w
 	return w
+}
+
+// leaveWorld has the communicator of the attempt take the place of the world, which refers to the dead. What has begun with the
+// world is over: a death has revoked it.
+func (r *runner) leaveWorld() {
+	if r.c != r.world && engine.SucceedWorld(door.Engine(r.c)) == nil { // an error is that of a process which is fenced
+		r.world = r.c
+	}
 }
 
 // watch tells the rules when the communicator of the attempt is revoked, by a death or by a

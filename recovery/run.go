@@ -30,7 +30,7 @@ func Main(cfg Config, body Body) {
 // Run calls body until all ranks have finished, on the members of w, which is a world and which
 // nothing has used before; in a process that has replaced another one, on those that it has
 // joined. Collective. Its error is the same at all living ranks; one whose body has failed
-// gets that error, too.
+// gets that error, too. Once a rank was replaced w is freed, and is only finalized afterwards.
 func Run(ctx context.Context, w *comm.Comm, cfg Config, body Body) error {
 	r, err := newRunner(ctx, w, cfg, body)
 	if err != nil {
@@ -44,7 +44,7 @@ type runner struct {
 	ctx   context.Context // Run's: its end asks for a stop
 	cfg   Config
 	body  Body
-	world *comm.Comm // of this process: not for us to free
+	world *comm.Comm // the one that Finalize ends: not for us to free
 
 	mu    sync.Mutex // of rules: a revocation is heard beside the body
 	rules *repair.World
@@ -295,7 +295,7 @@ func (r *runner) replace(a repair.Replace) repair.Event {
 // freeOld frees what the next attempt does not need.
 func (r *runner) freeOld() {
 	for _, c := range r.old {
-		if c != r.world { // that one is finalized by whoever has it
+		if c != r.world { // Finalize ends that one
 			_ = c.Free() // it was made here and is freed once
 		}
 	}

@@ -83,6 +83,31 @@ func TestMembersOverTwoDeathsOfProcesses(t *testing.T) {
 	}
 }
 
+// TestSeatsAreUsedAgain: with one place more than it has ranks a job replaces any number of ranks, one after the other, also its first
+// ones; without one it replaces none. -kill.all tries all sizes.
+func TestSeatsAreUsedAgain(t *testing.T) {
+	const deaths = 20
+	prog := build(t, "./testdata/prog")
+	for n := 2; n <= 8; n++ {
+		for more := range 5 {
+			if !*killAll && (n != 2 && n != 5 || more > 1) {
+				continue
+			}
+			r := goulfmCommand(t, "", "run", "-n", fmt.Sprint(n), "--universe", fmt.Sprint(n+more), "--timeout", "60s", prog, "mortal", fmt.Sprint(deaths))
+			if more == 0 {
+				assert.Equal(t, 1, r.code, r.err)
+				assert.Contains(t, r.err, "too few processes", "%d ranks", n)
+				continue
+			}
+			assert.Equal(t, 0, r.code, "%d ranks, %d more: %s", n, more, r.err)
+			assert.Equal(t, fmt.Sprintln("result:", deaths, n*(n-1)/2+n*deaths*(deaths+1)/2), r.out, "%d ranks, %d more: %s", n, more, r.err)
+		}
+	}
+	r := goulfmCommand(t, "", "run", "--host", "2", "--ppn", "2", "--universe", "6", "--timeout", "60s", prog, "mortal", fmt.Sprint(deaths))
+	assert.Equal(t, 0, r.code, r.err)
+	assert.Equal(t, "result: 20 846\n", r.out, r.err)
+}
+
 // TestNodesAreLost: examples/s3d has the same result when whole nodes go with the memory in which its ranks have kept what they
 // committed: copies, or parity, are on others. That holds for nodes side by side, for rank 0's, for one that is lost in the repair
 // after another one, and until all ranks are on the last node.

@@ -95,13 +95,13 @@ func (l *launcher) killAfter(k Kill) {
 	l.kill(k)
 }
 
-// concerns says whether a process is one of those that a planned death waits for: the rank itself, or any
-// process of the node.
+// concerns says whether a process is one of those that a planned death waits for: the rank itself, or any process of
+// the node. The next process in the seat of the rank has another number, and does not die once more.
 func (l *launcher) concerns(k Kill, proc int) bool {
 	if k.Node > 0 {
 		return l.fleet.NodeOf(job.SeatOf(proc)) == k.Node-1
 	}
-	return !k.Self && k.Rank == job.SeatOf(proc)
+	return !k.Self && k.Rank == proc
 }
 
 // killNodeAt kills the node of a process that stands at a point where that was planned. Others of that node may come

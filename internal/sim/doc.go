@@ -94,7 +94,7 @@
 // package job, at exact deaths and with agreements by messages. In half of the runs nodes have memory that
 // outlives processes, and are lost with it. In others versions go to files, from which the job is started anew, with
 // another number of ranks perhaps, when all have died or stopped; and in some data of one process change unseen. They have
-// invariants of their own, V1 to V13 (repairs_check.go).
+// invariants of their own, V1 to V14 (repairs_check.go).
 //
 // # Nodes
 //

@@ -25,7 +25,7 @@ import (
 //	repairs_files.go   what a process does with files, in what repairs_folder.go has
 //	repairs_lives.go   jobs that are started anew over files, and what must hold there
 //	repairs_silent.go  what changes unseen in one process, and who must find it
-//	repairs_check.go   what must hold, V1 to V13; with repairs_losses.go, which says when a loss
+//	repairs_check.go   what must hold, V1 to V14; with repairs_losses.go, which says when a loss
 //	                   excuses something, and repairs_end.go
 //
 // Not here: agreements in shared memory, and jobs that are started anew over the memory of nodes.

@@ -26,6 +26,7 @@ import (
 //	    with Verify, a replay that comes to something else; and nothing is found that has not
 //	V13 after Protect each process has the static and forward data of its rank, and exactly the processes without an
 //	    earlier Protect are new
+//	V14 no process is refused while a seat is that of a dead process which was in no communicator since the last repair began
 //
 // V2 and V8 hold as long as losses stay within what the layout bears. What a dead process has
 // seen binds nobody (A17): a record that one has made is the next one's to make again.

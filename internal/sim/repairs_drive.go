@@ -14,6 +14,7 @@ type driver struct {
 	world   *repair.World
 	base    *line // the newest communicator
 	old     []*line
+	ends    *line // a Finalize would close it: the world, or its successor
 	att     *attempt
 	todo    []repair.Action
 	busy    string // what is awaited; "": nothing
@@ -73,6 +74,7 @@ type asking struct {
 func (w *driver) openFirst() {
 	w.open(control.Config{Uniform: true})
 	w.base = w.comms[control.World]
+	w.ends = w.base
 	w.world = repair.New(w.config(), w.count, w.seat)
 	w.later(func() { w.handle(repair.Begin{}, w.attempt) })
 }
@@ -95,7 +97,7 @@ func (w *driver) openNewcomer(what invitation) {
 	if w.gone {
 		return
 	}
-	w.base = w.comms[member.SpawnedIndex]
+	w.base, w.ends = w.comms[member.SpawnedIndex], w.comms[control.World]
 	w.later(func() { w.handle(repair.Begin{}, w.attempt) })
 }
 
@@ -207,6 +209,7 @@ func (w *driver) begin(before *attempt) {
 	if before != nil {
 		w.free(before)
 	}
+	w.att.leaveWorld(w)
 	w.freeOld()
 	if w.att.base.revoked {
 		w.heardRevocation(w.att.base)
@@ -216,6 +219,16 @@ func (w *driver) begin(before *attempt) {
 		return
 	}
 	w.later(w.protect)
+}
+
+// leaveWorld has the communicator of the attempt take the place of the one that a Finalize would close.
+func (a *attempt) leaveWorld(w *driver) {
+	if w.ends == a.base {
+		return
+	}
+	w.step(control.Succeed{Comm: a.base.group.Index})
+	w.old = append(w.old, w.ends)
+	w.ends = a.base
 }
 
 // returned goes on where the body has returned: its goroutines end a while later.
@@ -254,7 +267,7 @@ func (w *driver) freeOld() {
 	var kept []*line
 	for _, l := range w.old {
 		switch {
-		case l.group.Index == control.World || freed[l]:
+		case l == w.ends || freed[l]:
 		case l == w.base && w.outcome == nil:
 			kept = append(kept, l)
 		default:

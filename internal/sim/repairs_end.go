@@ -1,6 +1,11 @@
 package sim
 
-import "github.com/goulfm/goulfm/internal/repair"
+import (
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/job"
+	"github.com/goulfm/goulfm/internal/repair"
+)
 
 // hasRoom says whether there are processes to fill up a world.
 func (k *repairChecker) hasRoom() bool {
@@ -11,6 +16,28 @@ func (k *repairChecker) hasRoom() bool {
 		}
 	}
 	return living < k.run.setup.universe
+}
+
+// refused holds V14 where a request for processes is refused for lack of seats.
+func (k *repairChecker) refused(root *worker, a job.Answer) {
+	ask := root.drive.ask
+	if !a.Short || root.gone || ask == nil || ask.token != a.Token {
+		return
+	}
+	n, free := len(ask.what.Ranks), 0
+	for seat := range k.run.setup.universe {
+		if seat >= len(k.run.seats) || k.isOver(k.run.seats[seat], root) {
+			free++
+		}
+	}
+	if free >= n && n == 1 { // several have to be in a row
+		k.run.fail("V14", "process %d is refused 1 process, and %d seats of %d are free, or of dead processes that were not in the last attempt\n%s", root.number, free, k.run.setup.universe, k.run.describe())
+	}
+}
+
+// isOver says whether a process is dead and was no member of the last attempt, nor of a repair since.
+func (k *repairChecker) isOver(w *worker, root *worker) bool {
+	return w.gone && w.reaped && w.declared && !slices.Contains(root.drive.att.base.members, w) && !slices.Contains(root.drive.ask.on.members, w)
 }
 
 // final holds V4: everybody has ended, and alike.

@@ -45,7 +45,7 @@ func replacement() []Edit {
 		{
 			Name: "recovery-stock-of-a-version", Rule: "forward members that are older than the version are restored",
 			Changes: []Change{{File: "internal/repair/role.go", Old: "(l.IsZero() || s.knows(l))", New: "(l.IsZero() || len(s.been) > 0)"}},
-			Tests:   []Test{{Run: "TestStock"}},
+			Tests:   []Test{{Run: "TestStock"}, {Package: simFolder, Run: "TestRepairsFound$", Says: "V13 broken"}},
 		},
 		{
 			Name: "repair-lost-twice", Rule: "a rank is lost until a Protect was agreed, also if another one dies before",
@@ -56,6 +56,24 @@ func replacement() []Edit {
 			Name: "repair-initial-twice", Rule: "a first rank that has restored nothing is no survivor",
 			Changes: []Change{{File: "internal/repair/leave.go", Old: "	w.hist.repairs++\n", New: "	w.hist.repairs++\n	if w.role == Initial {\n		w.role = Survivor\n	}\n"}},
 			Tests:   []Test{{Run: "TestNewUntilProtected"}, {Package: simFolder, Run: "TestRepairs$", Says: "V13 broken"}},
+		},
+		{
+			Name: "recovery-leave-world", Rule: "the world does not hold its dead once a communicator has taken its place",
+			Changes: []Change{
+				{File: "recovery/attempt.go", Old: "	if r.c != r.world && engine", New: "	if r.c == nil && engine"},
+				{File: "internal/sim/repairs_drive.go", Old: "	if w.ends == a.base {\n", New: "	if w.ends != nil {\n"},
+			},
+			Tests: []Test{{Package: "cmd/goulfm", Run: "TestSeatsAreUsedAgain"}, {Package: simFolder, Run: "TestRepairs$", Says: "V14 broken"}},
+		},
+		{
+			Name: "control-let-go-in-replace", Rule: "who waits in a replacement lets go of processes that it has met before",
+			Changes: []Change{{File: "internal/control/seat.go", Old: "s.wait.spawns && !c.met.Has(proc)", New: "s.wait.spawns"}},
+			Tests:   []Test{{Run: "TestLetGoInAReplace"}, {Package: simFolder, Run: "TestRepairs$", Says: "V14 broken"}},
+		},
+		{
+			Name: "control-succeed", Rule: "Finalize ends what has taken the place of the world",
+			Changes: []Change{{File: "internal/control/ending.go", Old: "	c.takePlaces(c.comm.live(c.world))\n", New: "	c.takePlaces(c.comm.live(World))\n"}},
+			Tests:   []Test{{Run: "TestLetGoOfTheWorld"}},
 		},
 	}
 }

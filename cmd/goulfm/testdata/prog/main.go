@@ -161,6 +161,7 @@ var modes = map[string]func(ctx context.Context, w *comm.Comm) error{
 		return nil
 	},
 	"members": members,
+	"mortal":  mortal,
 	"size":    func(_ context.Context, w *comm.Comm) error { fmt.Println("size", w.Size()); return nil },
 }
 
