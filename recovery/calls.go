@@ -61,7 +61,7 @@ type wireText struct {
 }
 
 // classes are the errors of this package that end a program; the first one is any other.
-var classes = []error{ErrPeer, ErrLost, ErrMember, ErrPlace, ErrFiles, ErrReplay, ErrMemory}
+var classes = []error{ErrPeer, ErrLost, ErrMember, ErrPlace, ErrFiles, ErrReplay, ErrMemory, ErrInUse, ErrArguments}
 
 func classOf(err error) int {
 	for i, class := range classes {
@@ -86,15 +86,24 @@ func (r *runner) gather(a repair.Gather) []repair.Report {
 	}
 	if r.files != nil {
 		if r.files.archive.Looks(r.w.Rank(), a) {
-			if r.w.bad = r.look(a); r.w.bad != nil {
+			if r.w.bad = r.claimFiles(); r.w.bad == nil {
+				r.w.bad = r.look(a)
+			}
+			if r.w.bad != nil {
 				return nil
 			}
 		}
+		mine.Job = r.files.claim.job
 		r.files.archive.Fill(&mine.Report)
 	}
 	all, err := exchange(r.w.base, mine)
 	if err != nil {
 		return nil
+	}
+	if r.files != nil {
+		if r.w.bad = r.joinFiles(all); r.w.bad != nil {
+			return nil
+		}
 	}
 	r.alone = r.cfg.NodeMemory == WithoutCopies && onOneNode(all)
 	reports := make([]repair.Report, len(all))

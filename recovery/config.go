@@ -100,6 +100,10 @@ var (
 	// ErrFiles: checkpoints could not be written, and Files.Must says that they must; or, at the
 	// start of a job, not be looked at.
 	ErrFiles = errors.New("checkpoints cannot be written")
+	// ErrInUse: another job writes versions of the same name into the same folder or store.
+	ErrInUse = errors.New("checkpoints are in use")
+	// ErrArguments: the newest version in files was written with other arguments.
+	ErrArguments = errors.New("checkpoints are of other arguments")
 	// ErrMemory: what a rank protects does not fit into Config.MemoryMax, or into the memory of its node.
 	ErrMemory = errors.New("node memory cannot be had")
 	// ErrPlace: ranks are at different places of the program: one has finished, or is in

@@ -16,3 +16,6 @@ func (w *World) AwaitFiles(manifests bool) {
 		<-f.publishing
 	}
 }
+
+// Digest is digest.
+func Digest(args []string) string { return digest(args) }

@@ -32,6 +32,9 @@ type Files struct {
 	Store checkpoint.Store
 	// Job is the name under which versions are kept. Default: that of the program's file.
 	Job string
+	// Arguments are those of the problem that the job computes. A version of others is not restored, unless GOULFM_RESTART names it or
+	// is latest: the job ends with ErrArguments. Default: those of the program.
+	Arguments []string
 	// Every says that files are written of each Every-th version, if those before are by then.
 	// Default 0: as often as their costs, and losses of the job, advise.
 	Every int
@@ -52,6 +55,7 @@ type files struct {
 	where string // for people
 
 	archive repair.Archive // what is known of versions, and what follows from it
+	claim   claim          // the lock of the name
 
 	open  *writing  // the version that is being written
 	made  time.Time // when this process began to observe
@@ -94,6 +98,9 @@ func newFiles(cfg Files) *files {
 	}
 	if cfg.Job == "" {
 		cfg.Job = jobName(os.Args[0])
+	}
+	if cfg.Arguments == nil {
+		cfg.Arguments = os.Args[1:]
 	}
 	return &files{cfg: cfg, store: store, where: where, pacer: pace.New(mono.Duration(cfg.MTBF), 0), made: time.Now()}
 }
@@ -247,7 +254,7 @@ func (r *runner) publish(last bool) {
 	if all == nil {
 		return
 	}
-	m := ckptfile.Manifest{Job: f.cfg.Job, Epoch: o.label.Epoch, Number: o.label.Number, Files: all}
+	m := ckptfile.Manifest{Job: f.cfg.Job, Epoch: o.label.Epoch, Number: o.label.Number, Arguments: digest(f.cfg.Arguments), Files: all}
 	before, over := f.publishing, make(chan struct{})
 	f.publishing = over
 	f.background.Go(func() {
@@ -338,5 +345,6 @@ func (r *runner) endFiles() {
 	if r.files != nil {
 		r.closeOpen()
 		r.files.background.Wait()
+		r.files.unclaim()
 	}
 }

@@ -34,11 +34,11 @@ func (r *runner) look(g repair.Gather) error {
 	if g.Known {
 		for _, v := range all {
 			what := stored(v)
-			f.archive.Found(what, wanted == "" || wanted == "latest" || isOf(g, what.Label))
+			f.archive.Found(what, wanted == "" && f.fitsArguments(v) || wanted == "latest" || isOf(g, what.Label))
 		}
 		return nil
 	}
-	found := false
+	found, newest := false, true
 	for _, v := range all {
 		what := stored(v)
 		named := wanted == v.Name() || wanted == what.Label.String()
@@ -47,7 +47,14 @@ func (r *runner) look(g repair.Gather) error {
 			continue
 		}
 		switch {
+		case v.Err == nil && wanted == "" && !f.fitsArguments(v):
+			if !newest {
+				f.archive.Found(what, false)
+				continue
+			}
+			return f.otherArguments(v)
 		case v.Err == nil:
+			newest = false
 			if err := r.w.fits(f.store, v); err != nil {
 				return err
 			}

@@ -14,7 +14,8 @@ import (
 // A report is a repair.Report as it travels.
 type report struct {
 	repair.Report
-	Kept bool // it has a home in the memory of its node
+	Kept bool   // it has a home in the memory of its node
+	Job  string // as which it has the lock of the files, or knows to be this one's; "": it does not know
 }
 
 // append encodes t.
@@ -38,7 +39,7 @@ func (t report) append(b []byte) []byte {
 	for _, list := range [][]repair.Label{t.Files, t.Bad} {
 		b = appendLabels(wire.AppendUint(b, uint64(len(list))), list...)
 	}
-	return b
+	return wire.AppendBytes(b, []byte(t.Job))
 }
 
 func appendLabels(b []byte, ls ...repair.Label) []byte {
@@ -63,6 +64,7 @@ func readReport(b []byte) (report, error) {
 	for _, list := range []*[]repair.Label{&t.Files, &t.Bad} {
 		*list = readList(r, func() repair.Label { return readLabel(r) })
 	}
+	t.Job = string(r.Bytes())
 	return t, r.Done()
 }
 

@@ -17,7 +17,7 @@ import (
 
 // TestReportTravels: what is read is what was written, and all that is shorter or longer is an error.
 func TestReportTravels(t *testing.T) {
-	full := report{Kept: true, Report: repair.Report{
+	full := report{Kept: true, Job: "A", Report: repair.Report{
 		Node: 3, Home: 70_000, Epoch: 9, Committed: repair.Label{Epoch: 8, Number: 1 << 40}, Known: true, Members: 1 << 63,
 		Held: []repair.Held{
 			{Label: repair.Label{Epoch: 8, Number: 7}, Nodes: []int{0, 0, 3}, Data: rankset.Of(0, 2), Parity: rankset.Of(1)},
@@ -45,6 +45,7 @@ func TestReportTravels(t *testing.T) {
 	assert.True(t, got.Held[1].Data.Equal(full.Held[1].Data))
 	assert.Equal(t, full.Own, got.Own)
 	assert.Equal(t, full.Bad, got.Bad)
+	assert.Equal(t, full.Job, got.Job)
 }
 
 // TestExchangeOfAnyLength: texts that fill a frame, that are longer by a byte, and none at all, come to all ranks.

@@ -82,16 +82,26 @@ func TestStopAndRestart(t *testing.T) {
 // and returns what it had to say when nothing of it is left.
 func interrupted(t *testing.T, cmd *exec.Cmd, ranks int, dir string, sig syscall.Signal) string {
 	t.Helper()
+	return interruptedAfter(t, cmd, ranks, dir, sig, func(int) {})
+}
+
+// interruptedAfter is interrupted that calls f before the signal, with the process of a rank.
+func interruptedAfter(t *testing.T, cmd *exec.Cmd, ranks int, dir string, sig syscall.Signal, f func(pid int)) string {
+	t.Helper()
 	var errs strings.Builder
 	cmd.Stderr = &errs
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	var fds []unix.PollFd
+	first := 0
 	for lines := bufio.NewScanner(out); len(fds) < ranks && lines.Scan(); {
 		var rank, pid int
 		_, err := fmt.Sscanf(lines.Text(), "rank %d: kill -9 %d", &rank, &pid)
 		require.NoError(t, err)
+		if rank == 0 {
+			first = pid
+		}
 		fd, err := unix.PidfdOpen(pid, 0)
 		require.NoError(t, err)
 		defer unix.Close(fd)
@@ -112,10 +122,34 @@ func interrupted(t *testing.T, cmd *exec.Cmd, ranks int, dir string, sig syscall
 			time.Sleep(time.Millisecond) // another process: there is nothing to wait on but the file
 		}
 	}
+	f(first)
 	require.NoError(t, cmd.Process.Signal(sig))
 	<-over
 	awaitEnds(t, fds)
 	return errs.String()
+}
+
+// TestTwoJobsInOneFolder: a job of the same name in the folder of another one that lives fails, and names a process of that one. Where
+// the first one is killed with its launcher the next one goes on from its version at once.
+func TestTwoJobsInOneFolder(t *testing.T) {
+	t.Parallel()
+	heat := build(t, "../../examples/heat")
+	dir := filepath.Join(t.TempDir(), "checkpoints")
+	program := func(more ...string) []string {
+		return append([]string{heat, "-nx", "30", "-tol", "0", "-every", "20", "-print", "0", "-dir", dir}, more...)
+	}
+	first := heatOn(t, "3", append(program("-ny", "30"), "-steps", "100000000", "-pids")...)
+	interruptedAfter(t, first, 3, dir, syscall.SIGKILL, func(pid int) {
+		r := goulfmCommand(t, "", append([]string{"run", "-n", "2"}, program("-ny", "30", "-steps", "100")...)...)
+		assert.Equal(t, 1, r.code, r.err)
+		assert.Contains(t, r.err, fmt.Sprintf(`checkpoints are in use: versions of "heat" in %s are written by process %d on host`, dir, pid))
+	})
+	r := goulfmCommand(t, "", append([]string{"run", "-n", "2"}, program("-ny", "31", "-steps", "100")...)...)
+	assert.Equal(t, 1, r.code, r.err)
+	assert.Contains(t, r.err, "checkpoints are of other arguments: heat-1-")
+	r = goulfmCommand(t, "", append([]string{"run", "-n", "2"}, program("-ny", "30", "-steps", "21")...)...)
+	assert.Equal(t, 0, r.code, r.err)
+	assert.Contains(t, r.err, "2 ranks go on from heat-1-")
 }
 
 // TestCheckpointCommand: ls, verify and rm, and what they say of what is wrong.

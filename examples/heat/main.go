@@ -40,7 +40,7 @@ type options struct {
 
 func main() {
 	o := parse()
-	recovery.Main(recovery.Config{Every: o.every, MTBF: o.mtbf, Short: o.short, Files: recovery.Files{Dir: o.dir}}, func(ctx context.Context, w *recovery.World) error {
+	recovery.Main(recovery.Config{Every: o.every, MTBF: o.mtbf, Short: o.short, Files: recovery.Files{Dir: o.dir, Arguments: o.problem()}}, func(ctx context.Context, w *recovery.World) error {
 		if o.PIDs {
 			fmt.Printf("rank %d: kill -9 %d\n", w.Rank(), os.Getpid())
 		}
@@ -50,6 +50,9 @@ func main() {
 		return (&solver{options: o, out: os.Stdout}).solve(ctx, w)
 	})
 }
+
+// problem is what a job that goes on from files has to have in common with the one that wrote them: not how far it goes.
+func (o options) problem() []string { return []string{fmt.Sprint(o.NX), fmt.Sprint(o.NY)} }
 
 func parse() options {
 	var o options

@@ -20,7 +20,11 @@ type Manifest struct {
 	Job    string `json:"job"`
 	Epoch  uint64 `json:"epoch"`
 	Number uint64 `json:"number"`
-	Files  []File `json:"files"` // by rank
+
+	// Arguments is a digest of those with which the job computes; "": it was not noted.
+	Arguments string `json:"arguments,omitempty"`
+
+	Files []File `json:"files"` // by rank
 }
 
 // File is what a manifest says of the file of a rank.

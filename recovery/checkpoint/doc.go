@@ -13,7 +13,8 @@
 //
 // A Store keeps named files. Dir keeps them in a folder that all nodes see; a store of
 // another kind, such as a bucket of objects, implements the same five rules and belongs
-// into a module of its own. One that knows on which machines its files are is a Locator, too.
+// into a module of its own. One that knows on which machines its files are is a Locator, too, and
+// one that has one job at a time write under a name is a Locker, as Dir is.
 //
 // # What a store promises
 //

@@ -30,7 +30,11 @@ type Version struct {
 	Number uint64
 	Ranks  int   // of the world that made it; 0 if it was not published
 	Bytes  int64 // of all its files
-	Err    error // why it cannot be restored; nil: manifest and lengths are right
+
+	// Arguments is a digest of the arguments with which the job computed; "": they were not noted, or it was not published.
+	Arguments string
+
+	Err error // why it cannot be restored; nil: manifest and lengths are right
 }
 
 // Name returns the first part of the version's keys: JOB-EPOCH-NUMBER.
@@ -83,7 +87,7 @@ func (v *Version) look(ctx context.Context, s Store, items []Item) (ckptfile.Man
 	if err != nil {
 		return m, err
 	}
-	v.Ranks = len(m.Files)
+	v.Ranks, v.Arguments = len(m.Files), m.Arguments
 	for _, f := range m.Files {
 		key := v.Name() + "/" + f.Name
 		if size, has := sizes[key]; !has || size != f.Bytes {

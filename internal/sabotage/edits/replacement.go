@@ -75,5 +75,20 @@ func replacement() []Edit {
 			Changes: []Change{{File: "internal/control/ending.go", Old: "	c.takePlaces(c.comm.live(c.world))\n", New: "	c.takePlaces(c.comm.live(World))\n"}},
 			Tests:   []Test{{Run: "TestLetGoOfTheWorld"}},
 		},
+		{
+			Name: "files-lock-joined", Rule: "all processes of a job hold the lock, not its first one alone",
+			Changes: []Change{{File: "recovery/lock.go", Old: "	if job == \"\" || job == f.claim.job && f.claim.release != nil {\n", New: "	if true {\n"}},
+			Tests:   []Test{{Run: "TestOneJobAtATime"}},
+		},
+		{
+			Name: "files-lock", Rule: "another job that has the lock is no reason to go on",
+			Changes: []Change{{File: "recovery/lock.go", Old: "locked != nil && locked.ID != job {", New: "locked != nil && locked.ID == job {"}},
+			Tests:   []Test{{Run: "TestOneJobAtATime"}},
+		},
+		{
+			Name: "files-arguments", Rule: "a version of other arguments is not restored",
+			Changes: []Change{{File: "recovery/lock.go", Old: "return v.Arguments == \"\" || v", New: "return v.Arguments != \"\" || v"}},
+			Tests:   []Test{{Run: "TestOtherArguments"}},
+		},
 	}
 }
