@@ -2,10 +2,12 @@ package recovery_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -129,4 +131,36 @@ func TestLock(t *testing.T) {
 	assert.Empty(t, items, "it is no file of the store")
 	_, err = dir.Lock(t.Context(), "../x", a)
 	assert.ErrorIs(t, err, checkpoint.ErrKey)
+}
+
+// locks is a store that notes as which job its lock was taken.
+type locks struct {
+	checkpoint.Store
+	mu   sync.Mutex
+	jobs []string
+}
+
+// Lock notes the job.
+func (l *locks) Lock(ctx context.Context, name string, o checkpoint.Owner) (release func(), err error) {
+	release, err = l.Store.(checkpoint.Locker).Lock(ctx, name, o)
+	if err == nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.jobs = append(l.jobs, o.ID)
+	}
+	return release, err
+}
+
+// TestAllRanksHoldTheLock: the lock is not that of rank 0 alone, which may die, and a new process holds it as the job that it is of.
+func TestAllRanksHoldTheLock(t *testing.T) {
+	f := awaited("")
+	l := &locks{Store: checkpoint.Dir(filepath.Join(t.TempDir(), "dir"))}
+	f.cfg.Files.Store = l
+	for _, err := range f.run(t, commtest.Job{N: 3, Kills: []commtest.Killed{{Rank: 0, Mark: "step", At: 7}}}) {
+		assert.True(t, err == nil || errors.Is(err, comm.ErrFenced), "%v", err)
+	}
+	require.Len(t, l.jobs, 4, "three ranks, and a new one")
+	for _, job := range l.jobs {
+		assert.Equal(t, l.jobs[0], job)
+	}
 }
