@@ -89,6 +89,7 @@ func (p *process) body(ctx context.Context, w *recovery.World) error {
 		p.note("rank %d, attempt %d, version %v: static %v, forward %d, u %d", w.Rank(), w.Attempt(), v, p.static, p.forward, u)
 	}
 	for range w.Steps(ctx, stockedSteps) {
+		w.AwaitFiles(true)
 		if err := collectives.Barrier(ctx, w.Comm()); err != nil {
 			return err
 		}
@@ -144,8 +145,10 @@ func TestMembersOverTwoDeaths(t *testing.T) {
 // the files in the next attempt, static and forward ones as well.
 func TestMembersFromFilesOverADeath(t *testing.T) {
 	for _, mark := range []string{"restore.plan", "restore.move", "restore.done", "repair.agree"} {
-		s := &stocked{cfg: recovery.Config{Every: 1, Log: io.Discard, Files: recovery.Files{Dir: t.TempDir(), Job: "stocked", Every: 1}}}
+		var log lines
+		s := &stocked{cfg: recovery.Config{Every: 1, Log: &log, Files: recovery.Files{Dir: t.TempDir(), Job: "stocked", Every: 1}}}
 		assert.Equal(t, "6 604", s.run(t, commtest.Job{N: 4}))
 		assert.Equal(t, "6 604", s.run(t, commtest.Job{N: 4, Kills: []commtest.Killed{{Rank: 3, Mark: mark, At: 1}}}), mark)
+		assert.Contains(t, log.String(), "rank 3 is served by process 4; 4 ranks back to stocked-1-", mark)
 	}
 }
