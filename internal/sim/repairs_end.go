@@ -35,8 +35,14 @@ func (k *repairChecker) refused(root *worker, a job.Answer) {
 	}
 }
 
-// isOver says whether a process is dead and was no member of the last attempt, nor of a repair since.
+// isOver says whether a process is dead, all who live have heard of it in the list, and it was no member of the last attempt, nor
+// of a repair since.
 func (k *repairChecker) isOver(w *worker, root *worker) bool {
+	for _, o := range k.run.workers {
+		if !o.gone && o.rules != nil && !o.knows.Has(w.number) {
+			return false
+		}
+	}
 	return w.gone && w.reaped && w.declared && !slices.Contains(root.drive.att.base.members, w) && !slices.Contains(root.drive.ask.on.members, w)
 }
 
