@@ -251,6 +251,15 @@ func TestOneGoroutineSleepsInAReceive(t *testing.T) {
 	}
 }
 
+// TestAnotherGoroutineWaits for a message of another node while one sends to that node: more than may be
+// under way at a time, and frames that wait for more. The wait reads the sockets, and leaves nothing unsent.
+func TestAnotherGoroutineWaits(t *testing.T) {
+	for _, mode := range []string{"send-beside", "gather-beside"} {
+		got := goulfmCommand(t, "", "run", "--host", "2", "--ppn", "1", "--timeout", "60s", "-x", "GOULFM_SPIN=1", prog, mode)
+		assert.Equal(t, 0, got.code, "%s: %s", mode, got.err)
+	}
+}
+
 // TestSeatsOfNodesAreUsedAgain: in each of 30 rounds a process on one of two nodes dies and is replaced; together they are
 // more than there can be at a time.
 func TestSeatsOfNodesAreUsedAgain(t *testing.T) {

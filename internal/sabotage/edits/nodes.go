@@ -5,7 +5,7 @@ import "slices"
 // nodes are the bugs of the rules of several machines: lanes that survive their
 // connections, and which nodes live.
 func nodes() []Edit {
-	return slices.Concat(lanes(), detection(), succession(), seatsOfNodes(), lateNodes())
+	return slices.Concat(lanes(), detection(), succession(), mixedReads(), seatsOfNodes(), lateNodes())
 }
 
 func lanes() []Edit {
@@ -55,6 +55,29 @@ func lanes() []Edit {
 			Name: "session-bye-ack", Rule: "who has closed still answers a bye",
 			Changes: []Change{{File: dir + "goodbye.go", Old: "\t\ts.act(WriteByeAck{Conn: c}) // the", New: "\t\t// the"}},
 			Tests:   []Test{{Run: "TestGoodbyeExhaustively"}},
+		},
+	}
+}
+
+// mixedReads are about a goroutine that reads a lane while another one of its process waits.
+func mixedReads() []Edit {
+	const dir = "internal/transport/tcp/"
+	tests := []Test{{Run: "TestPeek"}}
+	return []Edit{
+		{
+			Name: "peek-room", Rule: "an acknowledgement that makes room is reported, whichever call reads it",
+			Changes: []Change{{File: dir + "lane_linux.go", Old: "	if l.refused {\n", New: "	if false {\n"}},
+			Tests:   tests,
+		},
+		{
+			Name: "peek-ask", Rule: "the request for an acknowledgement is answered, whichever call reads it",
+			Changes: []Change{{File: dir + "mesh_linux.go", Old: "			l.sweep()\n			return f, false\n", New: "			return f, false\n"}},
+			Tests:   tests,
+		},
+		{
+			Name: "held-frame", Rule: "a frame that waits for more wakes a goroutine that sleeps",
+			Changes: []Change{{File: dir + "mesh_linux.go", Old: "		m.rouse() // another", New: "		// another"}},
+			Tests:   []Test{{Run: "TestAFrameHeldBackWakes"}},
 		},
 	}
 }

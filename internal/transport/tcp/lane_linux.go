@@ -23,6 +23,7 @@ type lane struct {
 	mine      attempt      // the connection that this process makes
 	accepted  attempt      // one that it was given, while the session looks at it
 	wantsOut  bool         // epoll tells when the socket takes bytes again
+	refused   bool         // a frame found no room, and none was made since
 	gathers   bool         // frames have been sent since this process last looked: see Mesh.gathering
 	closed    bool         // everything is dropped from now on
 	hasClosed bool         // the session has: both have said goodbye, or the peer is gone
@@ -101,11 +102,14 @@ func (l *lane) do(actions []session.Action) {
 		case session.Opened:
 			l.open(a)
 		case session.Release:
-			l.out.release(a.To)
+			l.release(a.To)
 		case session.Fenced:
 			l.mesh.cfg.OnFenced(l.peer)
 		case session.Closed:
 			l.hasClosed = true
+			if !l.closed {
+				l.mesh.lookAt(l) // Parted may wait for it
+			}
 		case session.Anomaly:
 			l.mesh.anomaly(l.peer, a.Text)
 		default:
@@ -242,6 +246,7 @@ func (l *lane) put(h header, numbers [2]uint64, payload []byte) bool {
 	}
 	copied, _ := l.s.Room()
 	if h.size() > min(l.out.room(), copied) {
+		l.refused = true
 		return false
 	}
 	l.out.put(h, numbers, payload)
@@ -261,6 +266,16 @@ func (l *lane) put(h header, numbers [2]uint64, payload []byte) bool {
 		l.flush()
 	}
 	return true
+}
+
+// release makes the room of what the peer has taken free. Take names the peer then if a frame was
+// refused for want of room, whichever call has read the acknowledgement.
+func (l *lane) release(acked uint64) {
+	l.out.release(acked)
+	if l.refused {
+		l.refused = false
+		l.mesh.lookAt(l)
+	}
 }
 
 // gatheredMax is how many bytes wait for more at most.

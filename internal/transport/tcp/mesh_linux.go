@@ -175,6 +175,11 @@ func (m *Mesh) timeHasCome() {
 // tell has this process look.
 func (m *Mesh) tell() {
 	m.news.Store(true)
+	m.rouse()
+}
+
+// rouse wakes a goroutine of this process that sleeps in the epoll set.
+func (m *Mesh) rouse() {
 	m.mu.Lock()
 	wake := m.wake
 	m.mu.Unlock()
@@ -231,10 +236,14 @@ func (m *Mesh) Take(c transport.Class, dst []int) []int {
 	return dst
 }
 
-// lookAt has Take name the peer of a lane once more than its socket does.
+// lookAt makes Take name the peer of a lane once more than its socket does. It wakes a goroutine of this
+// process that sleeps in the epoll set, because the caller may be another one, and the set reports nothing.
 func (m *Mesh) lookAt(l *lane) {
-	m.unseen = append(m.unseen, l)
+	if !slices.Contains(m.unseen, l) {
+		m.unseen = append(m.unseen, l)
+	}
 	m.anyUnseen.Store(true)
+	m.rouse()
 }
 
 func (m *Mesh) takeUnseen(c transport.Class, dst []int) []int {
@@ -286,6 +295,7 @@ func (m *Mesh) TrySend(to int, h *transport.Header, payload []byte) bool {
 		m.gathering = append(m.gathering, l)
 	} else if l.out.written < l.out.queued && !m.holds.Load() {
 		m.holds.Store(true)
+		m.rouse() // another goroutine of this process may sleep already, and nobody else writes it
 	}
 	return sent
 }
@@ -311,7 +321,15 @@ func (m *Mesh) writeGathered() {
 	}
 }
 
-// Peek implements Link.
+// Peek implements Link. It reads the socket outside of Take, so what it reads beside frames must not
+// stay without effect. An acknowledgement that makes room for a refused frame has the peer named by
+// Take, and one that the peer asks for is written:
+//
+//	goroutine 1                 goroutine 2
+//	TrySend: no room
+//	                            Peek: reads the acknowledgement, no frame
+//	                            Pending: the socket is dry; sleeps
+//	its frame waits for ever
 func (m *Mesh) Peek(from int) (f transport.Frame, ok bool) {
 	m.writeGathered()
 	l := m.lanes[transport.Data][from]
@@ -328,6 +346,7 @@ func (m *Mesh) Peek(from int) (f transport.Frame, ok bool) {
 			return f, err == nil
 		}
 		if !l.fill() {
+			l.sweep()
 			return f, false
 		}
 	}
@@ -375,6 +394,7 @@ func (m *Mesh) NextControl(from int) ([]byte, bool) {
 		h, b, whole := l.next()
 		if !whole {
 			if !l.fill() {
+				l.sweep()
 				return nil, false
 			}
 			continue

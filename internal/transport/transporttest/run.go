@@ -62,6 +62,7 @@ func run(t *testing.T, factory func(t *testing.T, n int) World, chosen func(test
 		{"no room loses nothing", prompt, testRefused},
 		{"room wakes the sender", rough, testRoomWakes},
 		{"a sweep is pending", prompt, testSweepIsPending},
+		{"room that was read of is pending", late, testRoomRead},
 		{"wanting room wakes the peer", prompt, testWantRoomWakes},
 		{"control of any length", rough, testControlLengths},
 		{"control is resumable", prompt, testControlResumes},
