@@ -1,6 +1,6 @@
 #!/bin/bash
 # netns_jobs.sh: jobs over networks of their own (netns.sh), with addresses that are not this machine's, so over TLS:
-# a node killed, packets lost, a node cut off for good. The result has to be that of one node.
+# a node killed, packets lost, roads closed in one direction, a node cut off for good. The result has to be that of one node.
 #
 #   scripts/netns_jobs.sh     all cases; code 77: skipped, and why. SHOW=1 shows what each has said
 set -euo pipefail
@@ -10,6 +10,7 @@ trap 'rm -rf "$dir"' EXIT
 export CGO_ENABLED=0
 go build -o "$dir/goulfm" ./cmd/goulfm
 go build -o "$dir/heat" ./examples/heat
+go build -o "$dir/prog" ./cmd/goulfm/testdata/prog
 
 run="$dir/goulfm run --ppn 2 --timeout 120s"
 over="$run --host \$HOSTS --rsh \$RSH --iface \$HERE --daemon-path $dir/goulfm"
@@ -36,6 +37,21 @@ want=$($dir/goulfm run -q -n 8 $heat)
 job "4 nodes, 2 ranks each" 'result' 4 -- "$over $heat"
 job "a node is killed" 'node 2 .* is lost|2 ranks lost' 4 -- "$over --kill node2@0s $heat"
 job "5 of 100 packets are lost, and a node is killed" '2 ranks lost' --loss 5 4 -- "$over --kill node2@1s $heat"
+for shut in 0:1 1:0 0:1:reject 1:0:reject; do
+  job "node ${shut%%:*} cannot dial node ${shut:2:1} ($shut)" 'result' --no-dial $shut 4 -- "$over $heat"
+done
+job "of 4 nodes half of the roads are closed" 'result' --no-dial 0:1 --no-dial 2:0 --no-dial 1:2:reject --no-dial 3:1 --no-dial 2:3 4 -- "$over $heat"
+pair=${over/--ppn 2/--ppn 1}
+for shut in 0:1 1:0; do
+  want='counted 40'
+  job "windows, $shut shut" 'counted' --no-dial $shut 2 -- "$pair $dir/prog lock-beside"
+  want=spawned
+  job "spawn, $shut shut" '^new 1 of 2 beside 4' --no-dial $shut 2 -- "$over --universe 8 $dir/prog spawn && echo spawned"
+done
+heat="$dir/heat -steps 150 -print 0"
+want=told
+job "neither can dial: the line comes before the time is out" 'node 0 does not reach node 1 at 10.77.1.2:[0-9]+: no answer' \
+  --no-dial 0:1 --no-dial 1:0:reject 2 -- "! ${pair/120s/6s} $heat && echo told"
 heat="$dir/heat -nx 600 -ny 600 -steps 3000 -every 50 -print 0"
 want=$($dir/goulfm run -q -n 8 $heat)
 job "a node is cut off for good" '2 ranks lost' 4 -- "(sleep 1; \$LINK down 10.77.1.3) & $over $heat"

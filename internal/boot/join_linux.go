@@ -31,6 +31,8 @@ type Process struct {
 	// is set before the engine starts.
 	OnFenced func(why string)
 
+	meet func(lifeline.Meet) // nil: all processes are on this node
+
 	mu    sync.Mutex
 	line  net.Conn
 	in    *lifeline.Decoder
@@ -178,6 +180,8 @@ func (p *Process) Listen(dump func(), revoked func(name [16]byte)) {
 			p.Beat()
 		case lifeline.Describe:
 			dump()
+		case lifeline.Meet:
+			p.wasAsked(m)
 		case lifeline.Spawned:
 			p.mu.Lock()
 			if ch := p.answers[m.Token]; ch != nil {
@@ -192,6 +196,13 @@ func (p *Process) Listen(dump func(), revoked func(name [16]byte)) {
 	_ = unix.Kill(os.Getpid(), unix.SIGKILL)
 }
 
+// wasAsked dials a process of another node that cannot dial this one.
+func (p *Process) wasAsked(m lifeline.Meet) {
+	if p.meet != nil {
+		p.meet(m)
+	}
+}
+
 // Kept waits, in a process that others have started, until they say that they agree to
 // have it, and returns what they say. The launcher ends a process that nobody keeps.
 func (p *Process) Kept() (lifeline.Keep, error) {
@@ -199,6 +210,8 @@ func (p *Process) Kept() (lifeline.Keep, error) {
 		switch m := m.Message.(type) {
 		case lifeline.Prove:
 			p.Beat()
+		case lifeline.Meet:
+			p.wasAsked(m)
 		case lifeline.Keep:
 			return m, nil
 		}

@@ -6,9 +6,11 @@ import (
 	"net"
 	"os"
 
+	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/internal/park"
 	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/internal/socket"
+	"github.com/goulfm/goulfm/internal/transport"
 	"github.com/goulfm/goulfm/internal/transport/shm"
 	"github.com/goulfm/goulfm/internal/transport/tcp"
 	"golang.org/x/sys/unix"
@@ -39,7 +41,7 @@ func (p *Process) openMesh() error {
 	}
 	me := p.Info.Proc()
 	mesh, err := tcp.New(tcp.Config{Job: p.Info.Job, Me: me, Generation: p.Info.Mesh.Generation, Peers: reader.peers(), Find: reader.finder(), Trust: trust, Secure: mode, Listener: listener,
-		OnFenced: p.wasFenced, OnAnomaly: p.toldNonsense})
+		OnFenced: p.wasFenced, OnAnomaly: p.toldNonsense, OnUnmet: p.isUnmet, OnMet: p.hasMet})
 	if err != nil {
 		return err
 	}
@@ -58,7 +60,18 @@ func (p *Process) openMesh() error {
 	mesh.SetGenerations(node.Generation)
 	mesh.SetWake(func() { p.End.Node.Notify(me, park.Caller|park.Background) })
 	p.End.Link = tcp.Join(port, mesh, local)
+	p.meet = func(m lifeline.Meet) { mesh.Asked(m.Proc, transport.Class(m.Lane)) }
 	return nil
+}
+
+// isUnmet asks the process of another node, which this one cannot dial, to dial this one.
+func (p *Process) isUnmet(u tcp.Unmet) {
+	p.Say(lifeline.Unmet{Proc: u.Peer, Lane: int(u.Class), Addr: u.Addr, Why: u.Why})
+}
+
+// hasMet takes back what isUnmet has said.
+func (p *Process) hasMet(peer int, class transport.Class) {
+	p.Say(lifeline.Unmet{Proc: peer, Lane: int(class), Over: true})
 }
 
 // wasFenced ends this process: a peer says that it was declared dead.

@@ -47,8 +47,9 @@ type Fleet struct {
 	processes map[int]*process // by seat: the last one that was to be started there
 	printing  map[int]*process // by number: those whose output has not ended
 	used      []int            // by seat: how many processes had it before
-	live      int              // not reaped yet
-	expected  int              // about to be started
+	unmet     unmet
+	live      int // not reaped yet
+	expected  int // about to be started
 	isOver    bool
 	begun     bool
 	ended     chan struct{}

@@ -262,6 +262,7 @@ func (f *Fleet) reap(p *process, status job.Status) {
 	f.mu.Lock()
 	again := p.reaped
 	p.reaped = true
+	f.unmet.forget(p.seat)
 	f.mu.Unlock()
 	if again {
 		return
@@ -275,6 +276,10 @@ func (f *Fleet) reap(p *process, status job.Status) {
 
 func (f *Fleet) said(m orders.Said) {
 	said, err := lifeline.FromRank(bytes.NewReader(m.Line), f.procs).Next()
+	if unmet, ok := said.Message.(lifeline.Unmet); ok && err == nil {
+		f.isUnmet(m.Proc, unmet)
+		return
+	}
 	if err == nil {
 		err = f.host.Said(m.Proc, said)
 	}

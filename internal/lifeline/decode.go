@@ -60,6 +60,8 @@ func saidByRank(what string) func([]byte) (Message, error) {
 		return body[Dump]
 	case Revoked{}.what():
 		return body[Revoked]
+	case Unmet{}.what():
+		return body[Unmet]
 	}
 	return nil
 }
@@ -75,6 +77,8 @@ func saidByDaemon(what string) func([]byte) (Message, error) {
 		return body[Prove]
 	case Describe{}.what():
 		return body[Describe]
+	case Meet{}.what():
+		return body[Meet]
 	case Revoked{}.what():
 		return body[Revoked]
 	}

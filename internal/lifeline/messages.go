@@ -109,6 +109,22 @@ type Revoked struct {
 	Name []byte `json:"name"` // a member.Revocation: 16 bytes
 }
 
+// Unmet says that the rank has not been able to connect to the process of a seat, and wants to be
+// dialed by it. Lane is the class of frames. With Over it has met the process, or needs it no more.
+type Unmet struct {
+	Proc int    `json:"proc"`
+	Lane int    `json:"lane"`
+	Addr string `json:"addr,omitempty"`
+	Why  string `json:"why,omitempty"`
+	Over bool   `json:"over,omitempty"`
+}
+
+// Meet asks a rank to dial the process of a seat, which cannot dial.
+type Meet struct {
+	Proc int `json:"proc"`
+	Lane int `json:"lane"`
+}
+
 // Prove asks a rank to show that it lives.
 type Prove struct{}
 
@@ -142,6 +158,8 @@ func (Spawned) what() string  { return "spawned" }
 func (Keep) what() string     { return "keep" }
 func (Drop) what() string     { return "drop" }
 func (Revoked) what() string  { return "revoked" }
+func (Unmet) what() string    { return "unmet" }
+func (Meet) what() string     { return "meet" }
 func (Prove) what() string    { return "prove" }
 func (Describe) what() string { return "describe" }
 func (Dump) what() string     { return "dump" }
@@ -184,7 +202,11 @@ func (m Keep) check(procs int) error {
 	if err := checkNumbers(procs, m.First); err != nil {
 		return err
 	}
-	for _, seat := range m.Procs {
+	return checkSeats(procs, m.Procs...)
+}
+
+func checkSeats(procs int, seats ...int) error {
+	for _, seat := range seats {
 		if seat < 0 || seat >= procs {
 			return fmt.Errorf("seat %d of %d", seat, procs)
 		}
@@ -205,6 +227,9 @@ func (m Revoked) check(int) error {
 	}
 	return nil
 }
+
+func (m Unmet) check(procs int) error { return checkSeats(procs, m.Proc) }
+func (m Meet) check(procs int) error  { return checkSeats(procs, m.Proc) }
 
 func (Prove) check(int) error    { return nil }
 func (Describe) check(int) error { return nil }

@@ -17,6 +17,8 @@ const (
 	BusyFor = mono.Second
 	// ComplainAfter is how long a wanted lane lacks a connection before Unreachable.
 	ComplainAfter = mono.Second
+	// AskLast bounds the wait between two of Ask, which doubles from ComplainAfter on.
+	AskLast = 8 * mono.Second
 	// AttemptFor bounds one attempt, from the dial to the answer: a dial into silence is
 	// given up then, and another one begins.
 	AttemptFor = 3 * mono.Second

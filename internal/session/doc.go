@@ -36,6 +36,7 @@
 //	                        ▲    │                │             │
 //	                  time  │    └──DialFailed────┴──Broke──────┤
 //	                        └───────── broken ◀─────────────────┘
+//	idle ──Asked──▶ dialing
 //	idle, broken, dialing, shaking, open ──Incoming, accepted──▶ open
 //
 // # Simultaneous open
@@ -45,6 +46,13 @@
 // higher number drops its own attempt for the lower one's Hello. That alone would keep
 // a pair apart of which only the higher number can dial (a firewall), so the lower number
 // is busy only for BusyFor after the lane lost its connection.
+//
+// # One-way roads
+//
+// An end dials a lane only if it wants it, and of two processes only one may be able to dial. A
+// process that has wanted a lane for ComplainAfter, and got no connection, asks its peer to dial, by
+// way of the daemons and the launcher. The peer dials although it wants nothing. So one direction in
+// which connections can be made is enough.
 //
 // # Invariants
 //
@@ -61,7 +69,7 @@
 // # Not promised
 //
 // Whether the peer lives is not decided here: Unreachable is a complaint, never a death.
-// A pair that never meets waits for ever, unless the host says Gone. A pair whose round
+// A pair of which neither can dial waits for ever, unless the host says Gone. A pair whose round
 // trip is longer than BusyFor may take many attempts to meet. Identity is checked against
 // the Config; that a Hello was written by a member of the job at all is for the channel
 // below it to prove (TLS or a challenge).

@@ -7,13 +7,17 @@ import "github.com/goulfm/goulfm/internal/mono"
 // the host. 0 is no connection.
 type Conn uint64
 
-// An Event is something that happened to a lane: Want, Append, Dialed, DialFailed,
+// An Event is something that happened to a lane: Want, Asked, Append, Dialed, DialFailed,
 // Incoming, Answered, Broke, Arrived, Taken, Sweep, Acked, Bye, ByeAck, Close, Gone or
 // Tick. An event of a connection that does not count any more changes nothing.
 type Event interface{ event() }
 
 // Want says that the lane is needed, also if only the peer has something to send.
 type Want struct{}
+
+// Asked says that the peer wants the lane and cannot dial it: see Ask. This process dials then, also if
+// it has nothing to send and closes. Lost, repeated or late it does no harm.
+type Asked struct{}
 
 // Append says that bytes were added to this process's stream: Copied of them into the
 // ring, then Referred of them in a buffer of the user. Room must have allowed it.
@@ -102,6 +106,7 @@ type Tick struct {
 }
 
 func (Want) event()       {}
+func (Asked) event()      {}
 func (Append) event()     {}
 func (Dialed) event()     {}
 func (DialFailed) event() {}
@@ -180,6 +185,11 @@ type Unreachable struct{}
 // Reachable withdraws an Unreachable.
 type Reachable struct{}
 
+// Ask asks the peer, on another way than this lane, to dial: this process wants the lane and has not
+// been able to connect. It comes with Unreachable and is repeated, each time after twice as long, up
+// to AskLast, because it may be lost or the peer may not be there yet.
+type Ask struct{}
+
 // Fenced says that the peer answered: this process was declared dead, and must stop.
 type Fenced struct{}
 
@@ -206,6 +216,7 @@ func (WriteBye) action()    {}
 func (WriteByeAck) action() {}
 func (Unreachable) action() {}
 func (Reachable) action()   {}
+func (Ask) action()         {}
 func (Fenced) action()      {}
 func (Closed) action()      {}
 func (Anomaly) action()     {}

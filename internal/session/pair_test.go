@@ -35,6 +35,7 @@ type end struct {
 	fenced   bool
 	told     int // Unreachable minus Reachable
 	mute     bool
+	asks     bool // it has asked the peer to dial, which has not heard of it
 }
 
 // A link is a connection: made by the dialer, with a queue in each direction.
@@ -147,6 +148,9 @@ func (p *pair) do(me int, a Action) {
 	case Fenced:
 		e.fenced = true
 		p.say("%d fenced", me)
+	case Ask:
+		p.say("%d asks to be dialed", me)
+		e.asks = true
 	case Unreachable:
 		e.told++
 		p.say("%d complains", me)
@@ -357,6 +361,13 @@ func (p *pair) runQuietly(until mono.Time, roads road) {
 	}
 }
 
+// hearAsk lets an end hear that its peer asks to be dialed.
+func (p *pair) hearAsk(me int) {
+	p.say("%d is asked", me)
+	p.ends[1-me].asks = false
+	p.step(me, Asked{})
+}
+
 func (p *pair) moveOne(roads road) bool {
 	for _, l := range p.links {
 		if !l.up && !l.closed[l.dialer] {
@@ -375,6 +386,12 @@ func (p *pair) moveOne(roads road) bool {
 				p.deliver(l, me, 0)
 				return true
 			}
+		}
+	}
+	for me := range p.ends {
+		if p.ends[1-me].asks {
+			p.hearAsk(me)
+			return true
 		}
 	}
 	for me, e := range p.ends {

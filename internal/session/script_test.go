@@ -18,7 +18,7 @@ import (
 // link is named by its dialer and the dialer's count, so 1.2 is the second dial of 1.
 //
 //	pair [copied=8] [referred=16]    how much each may keep
-//	want 0; sweep 0; close 0; gone 0 [dead]
+//	want 0; sweep 0; close 0; gone 0 [dead]; asked 0
 //	append 0 5 [3]      5 bytes by copy, then 3 by reference; written at once if open
 //	connect 0.1; refuse 0.1
 //	deliver 0.1 1 [4]   the next item for end 1, or only its next 4 bytes
@@ -83,6 +83,8 @@ func command(t *testing.T, p *pair, words []string) {
 	switch words[0] {
 	case "want":
 		p.step(arg(1, 0), Want{})
+	case "asked":
+		p.hearAsk(arg(1, 0))
 	case "sweep":
 		p.step(arg(1, 0), Sweep{})
 	case "close":

@@ -55,6 +55,9 @@ type Session struct {
 	giveUp    mono.Time     // when the attempt under way ends
 	redial    mono.Time     // when Broken dials
 	backoff   mono.Duration // the wait before the next dial but one
+	connected bool          // the last attempt, or the one before it if none has ended, got a connection
+	ask       mono.Time     // when the peer is asked to dial, the next time
+	asks      mono.Duration // the wait for the next time but one
 	complains bool          // Unreachable was said and not withdrawn
 	strange   bool          // the peer's answer "stranger" was reported, since the lane was last open
 
@@ -86,6 +89,8 @@ func (s *Session) apply(ev Event) {
 	switch ev := ev.(type) {
 	case Want:
 		s.want()
+	case Asked:
+		s.asked()
 	case Append:
 		s.append(ev)
 	case Dialed:
@@ -140,6 +145,8 @@ func (s *Session) Deadline() (mono.Time, bool) {
 	}
 	if !s.complains {
 		next = min(next, s.since.Add(ComplainAfter))
+	} else if !s.connected {
+		next = min(next, s.ask)
 	}
 	return next, true
 }
@@ -152,7 +159,9 @@ func (s *Session) tick(now mono.Time) {
 	if !s.complains && s.now >= s.since.Add(ComplainAfter) {
 		s.complains = true
 		s.act(Unreachable{})
+		s.ask, s.asks = s.now, ComplainAfter
 	}
+	s.askToBeDialed()
 	if s.state == Broken && s.now >= s.redial {
 		s.dial()
 	} else if s.state != Broken && s.now >= s.giveUp {

@@ -10,6 +10,30 @@ func (s *Session) want() {
 	}
 }
 
+// asked dials for a peer that cannot. An end that has closed without any use of the lane does so, too:
+// the peer may have sent something, and waits until it is taken.
+//
+//	0, which cannot dial 1              1
+//	                                    Close: closed, unused
+//	Append, dials in vain, asks
+//	                                    must dial: 0 would wait for ever
+func (s *Session) asked() {
+	if s.state == Idle {
+		s.since = s.now
+		s.dial()
+	}
+}
+
+// askToBeDialed asks the peer to dial when it is time for that. An attempt that got a connection, and no
+// good answer, needs none: the peer decides about that.
+func (s *Session) askToBeDialed() {
+	if s.complains && !s.connected && s.now >= s.ask {
+		s.act(Ask{})
+		s.ask = s.now.Add(s.asks)
+		s.asks = min(2*s.asks, AskLast)
+	}
+}
+
 func (s *Session) dial() {
 	s.dials++
 	s.mine = Conn(2*s.dials - 1)
@@ -23,7 +47,7 @@ func (s *Session) dialed(c Conn) {
 	if c != s.mine || s.state != Dialing {
 		return
 	}
-	s.state = Shaking
+	s.state, s.connected = Shaking, true
 	s.act(Greet{Conn: c, Hello: s.hello(s.attempt(), Asks)})
 }
 
@@ -42,6 +66,7 @@ func (s *Session) attemptFailed(c Conn) {
 	if c == 0 || c != s.mine {
 		return
 	}
+	s.connected = s.state == Shaking
 	s.dropMine()
 	s.waitToRedial()
 }

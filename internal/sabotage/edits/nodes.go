@@ -22,6 +22,16 @@ func lanes() []Edit {
 			Tests:   []Test{{Run: "TestScripts/simultaneous_open"}},
 		},
 		{
+			Name: "session-asks", Rule: "an end that cannot dial asks to be dialed",
+			Changes: []Change{{File: dir + "shake.go", Old: "\t\ts.act(Ask{})\n", New: ""}},
+			Tests:   []Test{{Run: "TestScripts/asks"}},
+		},
+		{
+			Name: "session-asked-closed", Rule: "an end that has closed without use of the lane dials if it is asked",
+			Changes: []Change{{File: dir + "shake.go", Old: "func (s *Session) asked() {\n\tif s.state == Idle {", New: "func (s *Session) asked() {\n\tif s.state == Idle && !s.end.wanted {"}},
+			Tests:   []Test{{Run: "TestScripts/asks"}},
+		},
+		{
 			Name: "session-gives-way", Rule: "the lower number insists for a second only",
 			Changes: []Change{{File: dir + "shake.go", Old: " && s.now < s.since.Add(BusyFor)", New: ""}},
 			Tests:   []Test{{Run: "TestSimultaneousOpenExhaustively"}},
@@ -50,6 +60,16 @@ func lanes() []Edit {
 			Name: "session-bye", Rule: "nobody says bye before all is acknowledged",
 			Changes: []Change{{File: dir + "goodbye.go", Old: "if s.out.acked < s.out.queued {", New: "if false {"}},
 			Tests:   []Test{{Run: "TestGoodbyeExhaustively"}},
+		},
+		{
+			Name: "session-asks-again", Rule: "an ask to be dialed may be lost",
+			Changes: []Change{{File: dir + "session.go", Old: "\t} else if !s.connected {\n\t\tnext = min(next, s.ask)\n", New: ""}, {File: dir + "shake.go", Old: "s.ask = s.now.Add(s.asks)", New: "s.ask = s.now.Add(1000 * AskLast)"}},
+			Tests:   []Test{{Run: "TestScripts/asks"}},
+		},
+		{
+			Name: "unmet-both", Rule: "a line names two nodes only if neither can dial",
+			Changes: []Change{{File: "internal/fleet/unmet_linux.go", Old: "_, both := u.roads[r.back()]; both", New: "true"}},
+			Tests:   []Test{{Run: "TestUnmet"}},
 		},
 		{
 			Name: "session-bye-ack", Rule: "who has closed still answers a bye",

@@ -32,6 +32,7 @@ type world struct {
 	mode    socket.Mode
 
 	anomalies func(text string) // fails the test
+	configure func(cfg *Config) // nil: nothing more is set
 }
 
 func newWorld(t testing.TB, n int, mode socket.Mode) *world {
@@ -67,8 +68,12 @@ func newWorld(t testing.TB, n int, mode socket.Mode) *world {
 }
 
 func (w *world) Port(rank int) transport.End {
-	m, err := New(Config{Job: 1, Me: rank, Generation: w.node.Generation(rank), Peers: w.peers, Trust: w.trust, Listener: w.listen[rank], Secure: w.mode,
-		OnFenced: func(int) {}, OnAnomaly: func(peer int, text string) { w.anomalies(fmt.Sprintf("rank %d of %d: %s", rank, peer, text)) }})
+	cfg := Config{Job: 1, Me: rank, Generation: w.node.Generation(rank), Peers: w.peers, Trust: w.trust, Listener: w.listen[rank], Secure: w.mode,
+		OnFenced: func(int) {}, OnAnomaly: func(peer int, text string) { w.anomalies(fmt.Sprintf("rank %d of %d: %s", rank, peer, text)) }}
+	if w.configure != nil {
+		w.configure(&cfg)
+	}
+	m, err := New(cfg)
 	require.NoError(w.t, err)
 	w.meshes[rank] = m
 	m.SetGenerations(w.node.Generation)

@@ -28,6 +28,8 @@ type lane struct {
 	closed    bool         // everything is dropped from now on
 	hasClosed bool         // the session has: both have said goodbye, or the peer is gone
 	broken    error
+	dialErr   error // of the last dial that has ended
+	unmet     bool  // Config.OnUnmet was called, and OnMet not since
 
 	out    outbox
 	notice notice
@@ -103,6 +105,8 @@ func (l *lane) do(actions []session.Action) {
 			l.open(a)
 		case session.Release:
 			l.release(a.To)
+		case session.Ask, session.Reachable:
+			l.tellMet(a)
 		case session.Fenced:
 			l.mesh.cfg.OnFenced(l.peer)
 		case session.Closed:
@@ -115,6 +119,22 @@ func (l *lane) do(actions []session.Action) {
 		default:
 			l.doNotice(a)
 		}
+	}
+}
+
+// tellMet reports that the peer cannot be dialed, or no longer needs to be.
+func (l *lane) tellMet(a session.Action) {
+	switch a.(type) {
+	case session.Ask:
+		l.unmet = true
+		if tell := l.mesh.cfg.OnUnmet; tell != nil {
+			tell(Unmet{Peer: l.peer, Class: l.class, Addr: l.mesh.peer(l.peer).Addr, Why: whyUnmet(l.dialErr)})
+		}
+	case session.Reachable:
+		if tell := l.mesh.cfg.OnMet; tell != nil && l.unmet {
+			tell(l.peer, l.class)
+		}
+		l.unmet = false
 	}
 }
 

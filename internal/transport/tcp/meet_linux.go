@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"context"
+	"errors"
 	"io"
 	"time"
 
@@ -16,6 +17,8 @@ type arrival struct {
 	lane  *lane         // of one that was dialed; nil: it was accepted
 	conn  session.Conn  // of one that was dialed
 	line  line          // closed: it could not be made
+	err   error         // why not
+	asked bool          // no connection: the peer of the hello asks to be dialed
 	hello session.Hello // of one that was accepted
 }
 
@@ -31,10 +34,33 @@ func (m *Mesh) dial(l *lane, conn session.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), dialFor)
 	defer cancel()
 	made := noLine
-	if c, err := m.trust.Dial(ctx, peer.Addr, l.birth); err == nil {
+	c, err := m.trust.Dial(ctx, peer.Addr, l.birth)
+	if err == nil {
 		made = prepare(c)
 	}
-	m.post(arrival{lane: l, conn: conn, line: made})
+	m.post(arrival{lane: l, conn: conn, line: made, err: err})
+}
+
+// Asked has this process dial a peer that wants a lane and cannot dial. Any goroutine may call it.
+func (m *Mesh) Asked(peer int, class transport.Class) {
+	if peer < 0 || peer >= len(m.cfg.Peers) || peer == m.cfg.Me || class != transport.Data && class != transport.Control {
+		return
+	}
+	m.post(arrival{asked: true, line: noLine, hello: session.Hello{From: session.Identity{Number: uint32(peer)}, Lane: uint8(class)}})
+}
+
+// whyUnmet says in two words why a dial has failed; nil: none has ended.
+func whyUnmet(err error) string {
+	var timeout interface{ Timeout() bool }
+	switch {
+	case errors.Is(err, unix.ECONNREFUSED):
+		return "refused"
+	case errors.Is(err, unix.EHOSTUNREACH), errors.Is(err, unix.ENETUNREACH):
+		return "no route"
+	case err == nil, errors.As(err, &timeout) && timeout.Timeout():
+		return "no answer"
+	}
+	return err.Error()
 }
 
 // prepare takes a connection for polling; a closed line: it cannot be.
@@ -78,6 +104,10 @@ func (m *Mesh) post(a arrival) {
 // receive lets a session look at an arrival.
 func (m *Mesh) receive(a arrival) {
 	l := a.lane
+	if a.asked {
+		m.lane(transport.Class(a.hello.Lane), int(a.hello.From.Number)).step(session.Asked{})
+		return
+	}
 	if l == nil {
 		m.incoming += 2
 		l = m.lane(transport.Class(a.hello.Lane), int(a.hello.From.Number))
@@ -88,8 +118,10 @@ func (m *Mesh) receive(a arrival) {
 	}
 	switch {
 	case a.conn != l.mine.conn:
+		l.dialErr = a.err
 		a.line.close()
 	case !a.line.open():
+		l.dialErr = a.err
 		l.step(session.DialFailed{Conn: a.conn})
 	default:
 		l.mine.line = a.line

@@ -28,6 +28,19 @@ type Config struct {
 	// told what a peer has said that no member says. They must not call the mesh.
 	OnFenced  func(by int)
 	OnAnomaly func(peer int, text string)
+	// OnUnmet is called when this process has not been able to connect to a peer for some time, and asks it
+	// to dial; OnMet, when a lane for which that was said is open or of no use any more. They must not
+	// call the mesh.
+	OnUnmet func(Unmet)
+	OnMet   func(peer int, class transport.Class)
+}
+
+// Unmet says that a lane to a peer could not be dialed.
+type Unmet struct {
+	Peer  int
+	Class transport.Class
+	Addr  string
+	Why   string // "refused", "no route", "no answer", or the text of another error
 }
 
 // A Peer is a seat of the job.
