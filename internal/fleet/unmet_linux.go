@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/lifeline"
 )
 
@@ -52,11 +53,17 @@ func (u *unmet) forget(seat int) {
 	}
 }
 
-// isUnmet asks a process to dial another one that cannot dial it. Nodes neither of which can dial are
-// named, once.
-func (f *Fleet) isUnmet(from int, m lifeline.Unmet) {
+// isUnmet asks the process of a seat to dial another process, named by its number, that cannot dial it. Nodes
+// neither of which can dial are named, once.
+func (f *Fleet) isUnmet(number int, m lifeline.Unmet) {
+	from := job.SeatOf(number)
 	f.mu.Lock()
-	if p := f.processes[m.Proc]; p == nil || p.pid == 0 || p.reaped {
+	if p := f.processes[from]; p == nil || p.number != number {
+		f.mu.Unlock()
+		return // another process has the seat by now
+	}
+	p := f.processes[m.Proc]
+	if p == nil || p.pid == 0 || p.reaped {
 		f.unmet.forget(m.Proc) // it is asked again
 		f.mu.Unlock()
 		return
@@ -78,6 +85,6 @@ func (f *Fleet) isUnmet(from int, m lifeline.Unmet) {
 		f.host.Note("node", "node %d does not reach node %d at %s: %s", f.of[r.from], f.of[r.to], said[r].Addr, said[r].Why)
 	}
 	if !m.Over {
-		f.Say(m.Proc, lifeline.Meet{Proc: from, Lane: m.Lane})
+		f.Say(p.number, lifeline.Meet{Proc: from, Lane: m.Lane})
 	}
 }
