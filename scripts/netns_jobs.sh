@@ -52,6 +52,26 @@ heat="$dir/heat -steps 150 -print 0"
 want=told
 job "neither can dial: the line comes before the time is out" 'node 0 does not reach node 1 at 10.77.1.2:[0-9]+: no answer' \
   --no-dial 0:1 --no-dial 1:0:reject 2 -- "! ${pair/120s/6s} $heat && echo told"
+# Every connection of a job is reset, at both ends: of the launcher, of daemons, of ranks. RESETS: how often.
+cat >"$dir/reset" <<'END'
+resets() {
+  for i in $(seq "$1"); do
+    sleep 0.2
+    ss --kill dst 10.77.0.0/16
+    for host in $(echo "$HOSTS" | tr , ' '); do $RSH "$host" ss --kill dst 10.77.0.0/16; done
+  done >/dev/null 2>&1
+}
+END
+heat="$dir/heat -nx 600 -ny 600 -steps 3000 -every 50 -print 0"
+want=$($dir/goulfm run -q -n 8 $heat)
+if scripts/netns.sh 1 ss --kill dst 10.77.0.0/16 >/dev/null 2>&1; then
+  for secure in tls auth; do
+    job "all connections are reset again and again, $secure" '8 of 8 ranks finished|^result' 4 -- \
+      ". $dir/reset; (sleep 0.3; resets ${RESETS:-10}) & $over --secure $secure $heat 2>$dir/said; code=\$?; cat $dir/said >&2; ! grep 'is lost' $dir/said && exit \$code"
+  done
+else
+  echo "skipped: resets: ss cannot end connections here"
+fi
 heat="$dir/heat -nx 600 -ny 600 -steps 3000 -every 50 -print 0"
 want=$($dir/goulfm run -q -n 8 $heat)
 job "a node is cut off for good" '2 ranks lost' 4 -- "(sleep 1; \$LINK down 10.77.1.3) & $over $heat"

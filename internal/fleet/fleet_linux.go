@@ -363,6 +363,7 @@ func (f *Fleet) Close() {
 	for _, n := range f.nodes {
 		n.noteOver()
 	}
+	_ = f.late.m.listener.Close() // daemons whose connections break from here on end
 	if f.vigil != nil {
 		f.vigil.Close()
 	}

@@ -43,7 +43,6 @@ func (l *late) begin(m *muster) { l.m, l.over = m, make(chan struct{}) }
 func (l *late) end() {
 	l.once.Do(func() {
 		close(l.over)
-		_ = l.m.listener.Close()
 		l.m.cargo.close()
 	})
 }
@@ -125,7 +124,7 @@ func (l *late) receive(a arrival) {
 
 // prepare has a node ready, of which nobody else has heard.
 func (l *late) prepare(n *node, a arrival) error {
-	_ = a.conn.SetDeadline(time.Now().Add(l.m.cfg.Within))
+	_ = a.conn.SetReadDeadline(time.Now().Add(l.m.cfg.Within))
 	if err := l.m.meet(n, a); err != nil {
 		return err
 	}
@@ -138,7 +137,7 @@ func (l *late) prepare(n *node, a arrival) error {
 			return err
 		}
 	}
-	return a.conn.SetDeadline(time.Time{})
+	return a.conn.SetReadDeadline(time.Time{})
 }
 
 // take has a node take part. Its seats are barred until all others know it. It returns whether they are free then.

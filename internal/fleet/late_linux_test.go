@@ -54,7 +54,7 @@ func (p *puppet) live(bootstrap []byte) {
 	if !assert.NoError(p.t, err) {
 		return
 	}
-	conn, err := trust.Dial(context.Background(), b.Heads[0], b.Birth)
+	conn, err := trust.DialLasting(context.Background(), b.Heads[0], b.Birth)
 	if !assert.NoError(p.t, err) {
 		return
 	}

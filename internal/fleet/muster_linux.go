@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/goulfm/goulfm/internal/daemon"
@@ -111,12 +112,15 @@ type muster struct {
 	arrived  chan arrival
 	failed   chan failure
 	cargo    *cargo // nil: all nodes have the program
+
+	streams socket.Lastings
+	ports   sync.Map // where the daemon at the other end of a stream listens: *socket.Lasting, string
 }
 
 // An arrival is a daemon that has said Hello.
 type arrival struct {
 	hello orders.Hello
-	conn  net.Conn
+	conn  *socket.Lasting
 	in    *orders.Reader
 }
 
@@ -148,8 +152,8 @@ func (f *Fleet) newMuster(cfg Config) (*muster, error) {
 // gather starts the daemons, and has all of them ready.
 func (m *muster) gather(ctx context.Context) error {
 	go m.trust.Serve(m.listener, m.birth, func(conn *socket.Conn) {
-		if m.admit(conn) != nil {
-			conn.Close()
+		if stream := m.streams.Admit(conn, m.broken); stream != nil && m.admit(stream) != nil {
+			stream.Close()
 		}
 	})
 	heads, err := m.heads()
@@ -203,7 +207,7 @@ func (m *muster) headsFor(n *node, heads []string) ([]string, error) {
 }
 
 // admit hears which daemon a connection comes from.
-func (m *muster) admit(conn *socket.Conn) error {
+func (m *muster) admit(conn *socket.Lasting) error {
 	in := orders.NewReader(conn)
 	said, err := in.Next()
 	if err != nil {
@@ -243,9 +247,38 @@ func (m *muster) awaitHellos(ctx context.Context, heads []string) error {
 	return nil
 }
 
+// broken finds out whether the daemon has ended whose stream has lost its connection: then its port is
+// refused. One that lives dials again, and loses nothing. Of one that does neither the rules of the nodes
+// find that it is silent.
+func (m *muster) broken(stream *socket.Lasting) {
+	for since := time.Now(); stream.IsBroken(); time.Sleep(probeEvery) {
+		addr, known := m.ports.Load(stream)
+		if !known {
+			if time.Since(since) > m.cfg.Within {
+				stream.Fail(errLost) // it has not said what it is
+			}
+			continue
+		}
+		conn, err := net.DialTimeout("tcp", addr.(string), probeFor)
+		if err == nil {
+			conn.Close()
+		}
+		if errors.Is(err, syscall.ECONNREFUSED) {
+			stream.Fail(errLost)
+		}
+	}
+}
+
+// How often the port of a daemon is probed whose stream has no connection, and for how long each time.
+const (
+	probeEvery = 10 * time.Millisecond
+	probeFor   = time.Second
+)
+
 // meet has a node be that of a daemon.
 func (m *muster) meet(n *node, a arrival) error {
 	n.conn, n.in, n.mouth = a.conn, a.in, orders.NewMouth(a.conn)
+	m.ports.Store(a.conn, a.hello.Member.Addr)
 	n.member, n.pid = a.hello.Member, a.hello.Pid
 	n.cores, n.kernel, n.arch = a.hello.Cores, a.hello.Kernel, a.hello.Arch
 	if a.hello.Version != m.cfg.Version {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -18,6 +17,7 @@ import (
 	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/internal/orders"
 	"github.com/goulfm/goulfm/internal/pidfd"
+	"github.com/goulfm/goulfm/internal/socket"
 )
 
 // A node is one, as the launcher sees it.
@@ -27,7 +27,7 @@ type node struct {
 	name  string
 	seats []int
 
-	conn  net.Conn
+	conn  *socket.Lasting
 	in    *orders.Reader
 	mouth *orders.Mouth
 	end   func() // ends what was started for it on this machine
@@ -328,8 +328,9 @@ func (f *Fleet) forgetPrinter(p *process) {
 	}
 }
 
-// disconnect notes that the connection has ended: nothing can be ordered there any more. The node is
-// dead when its daemon is known to have ended, or its lease is over.
+// disconnect notes that the stream has ended: the daemon is known to have, by its refused port, and
+// nothing can be ordered there any more. A connection that only breaks comes again, and is not noticed
+// here. The node is dead when its daemon is known to have ended, or its lease is over.
 func (n *node) disconnect(err error) {
 	if errors.Is(err, io.EOF) {
 		err = errLost

@@ -73,12 +73,12 @@ func (r *Reader) Next() (Message, error) {
 // A Mouth says messages over a connection, in order, and never makes its caller wait: who does
 // not read delays nobody but itself.
 type Mouth struct {
-	conn  net.Conn
+	conn  io.WriteCloser
 	lines *postbox.Box[[]byte]
 }
 
 // NewMouth returns one.
-func NewMouth(conn net.Conn) *Mouth {
+func NewMouth(conn io.WriteCloser) *Mouth {
 	return &Mouth{conn, postbox.New(func(lines [][]byte) error {
 		_, err := (*net.Buffers)(&lines).WriteTo(conn)
 		return err

@@ -33,7 +33,7 @@ const dialEach = 3 * time.Second
 // An outpost serves one node.
 type outpost struct {
 	boot  orders.Bootstrap
-	conn  net.Conn
+	conn  *socket.Lasting
 	mouth *orders.Mouth
 	in    *orders.Reader
 
@@ -180,7 +180,7 @@ func (o *outpost) connect(ctx context.Context) error {
 	defer cancel()
 	for _, addr := range o.boot.Heads {
 		each, cancel := context.WithTimeout(ctx, dialEach)
-		conn, dialErr := trust.Dial(each, addr, o.boot.Birth)
+		conn, dialErr := trust.DialLasting(each, addr, o.boot.Birth)
 		cancel()
 		if dialErr != nil {
 			if err != nil {

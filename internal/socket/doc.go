@@ -39,5 +39,5 @@
 // and encrypts in the calling thread (Secure). Serve is the listener's side, with bounds for what
 // strangers may cost.
 //
-// Reading order: trust.go, mode.go, secure.go, conn.go, duct.go, serve.go.
+// Reading order: trust.go, mode.go, secure.go, conn.go, duct.go, serve.go, lasting.go.
 package socket

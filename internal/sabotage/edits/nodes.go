@@ -67,6 +67,16 @@ func lanes() []Edit {
 			Tests:   []Test{{Run: "TestScripts/asks"}},
 		},
 		{
+			Name: "lasting-count", Rule: "a stream goes on from the byte that the peer has",
+			Changes: []Change{{File: "internal/socket/lasting.go", Old: "[]byte{answerGoOn}, received)", New: "[]byte{answerGoOn}, max(received, 1)-1)"}},
+			Tests:   []Test{{Run: "TestLastingOverCuts"}},
+		},
+		{
+			Name: "lasting-over", Rule: "a stream that was closed is not begun anew",
+			Changes: []Change{{File: "internal/socket/lasting.go", Old: "hello[0] == helloFirst && ", New: ""}},
+			Tests:   []Test{{Run: "TestLastingEnds"}},
+		},
+		{
 			Name: "unmet-both", Rule: "a line names two nodes only if neither can dial",
 			Changes: []Change{{File: "internal/fleet/unmet_linux.go", Old: "_, both := u.roads[r.back()]; both", New: "true"}},
 			Tests:   []Test{{Run: "TestUnmet"}},
