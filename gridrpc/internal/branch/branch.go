@@ -50,7 +50,7 @@ type Branch struct {
 	cancel context.CancelFunc
 
 	mu        sync.Mutex
-	rule      *tree.Tree
+	rule      *tree.Links
 	timer     *time.Timer
 	ups       map[uint64]*up // by generation
 	downs     map[downKey]*down
@@ -74,7 +74,7 @@ func New(ctx context.Context, c Config) *Branch {
 	if c.Parent != "" && !c.Root {
 		t.Home = &tree.Ref{ID: tree.ID{Name: c.Parent}, Tier: tree.Untiered}
 	}
-	b.rule = tree.New(t)
+	b.rule = tree.NewLinks(t)
 	b.timer = time.AfterFunc(time.Hour, func() { b.step(tree.Tick{Now: b.now()}) })
 	b.timer.Stop()
 	return b
@@ -99,19 +99,19 @@ func (b *Branch) now() mono.Time { return mono.Time(time.Since(b.origin)) }
 func (b *Branch) Me() *pb.Ref {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return refTo(b.rule.Me())
+	return refTo(b.rule.Tree().Me())
 }
 
 // Describe tells of the links.
 func (b *Branch) Describe(d *pb.Description) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	d.Me = refTo(b.rule.Me())
-	if parent, _, ok := b.rule.Parent(); ok {
+	d.Me = refTo(b.rule.Tree().Me())
+	if parent, _, ok := b.rule.Tree().Parent(); ok {
 		d.Parent = refTo(parent)
 	}
-	d.Ancestors = refsTo(b.rule.Ancestors())
-	d.Children = refsTo(b.rule.Children())
+	d.Ancestors = refsTo(b.rule.Tree().Ancestors())
+	d.Children = refsTo(b.rule.Tree().Children())
 }
 
 // step gives an event to the rule, and does what the rule wants.
@@ -121,21 +121,15 @@ func (b *Branch) step(ev tree.Event) {
 	if b.ctx.Err() != nil || b.stays {
 		return
 	}
-	_, _, had := b.rule.Parent()
 	actions := b.rule.Step(ev)
 	if b.cfg.Trace {
 		b.trace(ev, actions)
 	}
-	if _, _, has := b.rule.Parent(); had && !has {
-		b.lost = time.Now()
-		if b.stays = b.cfg.Stay; b.stays {
+	for _, a := range actions {
+		if b.carryOut(a); b.stays {
 			b.timer.Stop()
-			b.cfg.Owner.Say("has lost its parent")
 			return
 		}
-	}
-	for _, a := range actions {
-		b.carryOut(a)
 	}
 	b.timer.Stop()
 	if at, ok := b.rule.Deadline(); ok {
@@ -165,6 +159,11 @@ func (b *Branch) carryOut(a tree.Action) {
 		go b.lookHome()
 	case tree.Observe:
 		b.observe(a.Whom)
+	case tree.Gained:
+		b.gained(a)
+	case tree.Lost:
+		b.lost, b.stays = time.Now(), b.cfg.Stay
+		b.cfg.Owner.Say("has lost its parent " + a.Parent.Name)
 	}
 }
 

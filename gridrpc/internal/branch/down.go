@@ -46,15 +46,12 @@ func (b *Branch) Link(stream Stream) error {
 		return err
 	}
 	j := m.GetJoin()
-	if !b.isMeant(j.Parent) {
-		return stream.Send(&pb.Down{Kind: &pb.Down_Refused{Refused: &pb.Refused{Why: "another process was meant"}}})
-	}
 	key := downKey{refOf(j.Child).ID, j.Generation}
 	d := b.enter(key, refOf(j.Child), stream)
 	if d == nil {
 		return status.Error(codes.AlreadyExists, "there is this link already")
 	}
-	b.step(tree.JoinAsked{Child: d.child, Generation: key.generation})
+	b.step(tree.JoinAsked{Child: d.child, Generation: key.generation, Parent: refOf(j.Parent).ID})
 	err = b.hearChild(d, stream)
 	b.quit(key, d)
 	b.step(tree.Closed{At: b.now(), Peer: key.child, Generation: key.generation})
@@ -75,12 +72,6 @@ func admit(ctx context.Context, j *pb.Join) error {
 		return status.Errorf(codes.PermissionDenied, "%s %s may not join with tier %d", role, name, j.Child.Tier)
 	}
 	return nil
-}
-
-// isMeant says whether a child looks for this process. It knows its configured parent by name
-// only.
-func (b *Branch) isMeant(r *pb.Ref) bool {
-	return r.GetName() == b.cfg.Me.Name && (r.GetIncarnation() == 0 || r.GetIncarnation() == b.cfg.Me.Incarnation)
 }
 
 func (b *Branch) enter(key downKey, child tree.Ref, stream Stream) *down {

@@ -16,8 +16,9 @@ import (
 func FuzzLinks(f *testing.F) {
 	me := &pb.Ref{Name: "a", Incarnation: 1, Addr: "x", Tier: 1}
 	for _, m := range []proto.Message{
-		&pb.Up{Kind: &pb.Up_Join{Join: &pb.Join{Child: me, Generation: 1, Parent: me}}},
-		&pb.Up{Kind: &pb.Up_Join{Join: &pb.Join{Child: &pb.Ref{Name: "c", Tier: unplaced}}}},
+		&pb.Up{Kind: &pb.Up_Join{Join: &pb.Join{Child: me, Generation: 1, Parent: &pb.Ref{Name: "me"}}}},
+		&pb.Up{Kind: &pb.Up_Join{Join: &pb.Join{Child: &pb.Ref{Name: "c", Tier: unplaced}, Parent: &pb.Ref{Name: "me", Incarnation: 1}}}},
+		&pb.Up{Kind: &pb.Up_Join{Join: &pb.Join{Child: me, Generation: 2, Parent: &pb.Ref{Name: "me", Incarnation: 2}}}},
 		&pb.Down{Kind: &pb.Down_Joined{Joined: &pb.Joined{Parent: me, Ancestors: &pb.Ancestors{NearestFirst: []*pb.Ref{me, me}}}}},
 		&pb.Down{Kind: &pb.Down_Refused{Refused: &pb.Refused{Redirect: []*pb.Ref{me, {Tier: 1 << 31}}}}},
 		&pb.Down{Kind: &pb.Down_Ancestors{Ancestors: &pb.Ancestors{NearestFirst: []*pb.Ref{{Name: "r"}}}}},
@@ -27,7 +28,7 @@ func FuzzLinks(f *testing.F) {
 		f.Add(data, data)
 	}
 	f.Fuzz(func(t *testing.T, first, second []byte) {
-		rule := tree.New(tree.Config{Me: tree.Ref{ID: tree.ID{Name: "me", Incarnation: 1}, Tier: tree.Untiered}})
+		rule := tree.NewLinks(tree.Config{Me: tree.Ref{ID: tree.ID{Name: "me", Incarnation: 1}, Tier: tree.Untiered}})
 		rule.Step(tree.Start{})
 		rule.Step(tree.Oracle{Root: &tree.Ref{ID: tree.ID{Name: "root", Incarnation: 1}}})
 		for i, data := range [][]byte{first, second, first} {
@@ -36,7 +37,7 @@ func FuzzLinks(f *testing.F) {
 					if accept, ok := a.(tree.Accept); ok {
 						asked := ev.(tree.JoinAsked).Child
 						assert.Equal(t, asked.ID, accept.Child)
-						assert.True(t, asked.Tier == tree.Untiered || asked.Tier > rule.Me().Tier)
+						assert.True(t, asked.Tier == tree.Untiered || asked.Tier > rule.Tree().Me().Tier)
 					}
 				}
 			}
@@ -52,7 +53,7 @@ func events(data []byte, now mono.Time) (list []tree.Event) {
 	var up pb.Up
 	if proto.Unmarshal(data, &up) == nil && up.GetJoin() != nil {
 		j := up.GetJoin()
-		list = append(list, tree.JoinAsked{Child: refOf(j.Child), Generation: j.Generation})
+		list = append(list, tree.JoinAsked{Child: refOf(j.Child), Generation: j.Generation, Parent: refOf(j.Parent).ID})
 	}
 	var down pb.Down
 	if proto.Unmarshal(data, &down) != nil {
@@ -66,7 +67,7 @@ func events(data []byte, now mono.Time) (list []tree.Event) {
 		list = append(list, tree.Declined{At: now, Generation: 1, Redirect: refsOf(down.GetRefused().Redirect)})
 	case down.GetAncestors() != nil:
 		refs := refsOf(down.GetAncestors().NearestFirst)
-		list = append(list, tree.Listed{At: now, From: tree.ID{Name: "root", Incarnation: 1}, Generation: 1, Ancestors: refs, Term: down.GetAncestors().Term})
+		list = append(list, tree.Listed{At: now, Generation: 1, Ancestors: refs, Term: down.GetAncestors().Term})
 	}
 	return list
 }

@@ -18,11 +18,18 @@ func (b *Branch) trace(ev tree.Event, actions []tree.Action) {
 		b.cfg.Owner.Say(fmt.Sprintf("trace %d lost %s", now, ev.Peer.Name))
 	}
 	for _, a := range actions {
-		if _, ok := a.(tree.Observe); !ok {
+		switch a := a.(type) {
+		case tree.Observe:
+		case tree.Lost:
+			if _, ended := ev.(tree.Ended); ended {
+				b.cfg.Owner.Say(fmt.Sprintf("trace %d lost %s", now, a.Parent.Name))
+			}
+			continue
+		default:
 			continue
 		}
 		text := fmt.Sprintf("trace %d knows", now)
-		for _, r := range b.rule.Ancestors() {
+		for _, r := range b.rule.Tree().Ancestors() {
 			text += " " + r.Name
 		}
 		b.cfg.Owner.Say(text)

@@ -40,18 +40,10 @@ func (b *Branch) climb(u *up, a tree.Join) {
 	if to.Addr == "" { // the configured parent may have moved
 		to.Addr = b.cfg.Address(to.Name)
 	}
-	err := b.attach(u, to, a.Child)
-	if u.ctx.Err() != nil { // this process has left
-		return
+	b.attach(u, to, a.Child)
+	if u.ctx.Err() == nil { // else this process has left
+		b.step(tree.Ended{At: b.now(), Generation: u.generation})
 	}
-	look, cancel := context.WithTimeout(u.ctx, askWithin)
-	defer cancel()
-	if err != nil && link.Look(look, to.Addr) == link.Refuses && to.Incarnation != 0 {
-		b.step(tree.Declared{At: b.now(), Who: to.ID})
-	}
-	// Whatever the rule knows by now, it ignores what is not of its present link.
-	b.step(tree.Declined{At: b.now(), Generation: u.generation})
-	b.step(tree.Closed{At: b.now(), Peer: to.ID, Generation: u.generation, Up: true})
 }
 
 func (b *Branch) forget(u *up) {
@@ -60,36 +52,34 @@ func (b *Branch) forget(u *up) {
 	delete(b.ups, u.generation)
 }
 
-// attach speaks with a parent until the link ends. An error is that of the connection.
-func (b *Branch) attach(u *up, to tree.Ref, me tree.Ref) error {
+// attach carries a link until its stream ends, for any reason.
+func (b *Branch) attach(u *up, to tree.Ref, me tree.Ref) {
 	conn, err := b.cfg.Identity.Dial(to.Addr, link.Agent, link.Master)
 	if err != nil {
-		return err
+		return
 	}
 	defer link.HangUp(conn)
 	stream, err := pb.NewAgentClient(conn).Link(u.ctx)
 	if err != nil {
-		return err
+		return
 	}
 	join := &pb.Join{Child: refTo(me), Generation: u.generation, Parent: refTo(to)}
 	if err := stream.Send(&pb.Up{Kind: &pb.Up_Join{Join: join}}); err != nil {
-		return err
+		return
 	}
 	m, err := stream.Recv()
-	if err != nil {
-		return err
-	}
-	if m.GetJoined() == nil {
+	switch {
+	case err != nil:
+	case m.GetJoined() == nil:
 		b.step(tree.Declined{At: b.now(), Generation: u.generation, Redirect: refsOf(m.GetRefused().GetRedirect())})
-		return nil
+	default:
+		b.accepted(u, stream, m.GetJoined())
+		b.hearParent(u, stream)
 	}
-	parent := refOf(m.GetJoined().Parent)
-	b.attached(u, stream, parent, m.GetJoined())
-	return b.hearParent(u, stream, parent)
 }
 
-// attached has an accepted link be the one to the parent, if the rule still wants it.
-func (b *Branch) attached(u *up, stream grpc.BidiStreamingClient[pb.Up, pb.Down], parent tree.Ref, m *pb.Joined) {
+// accepted reports the acceptance of a link to the rule, which makes it the link to the parent, or has it left.
+func (b *Branch) accepted(u *up, stream grpc.BidiStreamingClient[pb.Up, pb.Down], m *pb.Joined) {
 	b.mu.Lock()
 	u.out = postbox.New(func(list []*pb.Up) error {
 		for _, m := range list {
@@ -103,37 +93,40 @@ func (b *Branch) attached(u *up, stream grpc.BidiStreamingClient[pb.Up, pb.Down]
 		return nil
 	})
 	b.mu.Unlock()
-	b.step(tree.Joined{At: b.now(), Parent: parent, Generation: u.generation, Ancestors: refsOf(m.GetAncestors().GetNearestFirst()), Term: m.GetAncestors().GetTerm()})
+	b.step(tree.Joined{At: b.now(), Parent: refOf(m.Parent), Generation: u.generation, Ancestors: refsOf(m.GetAncestors().GetNearestFirst()), Term: m.GetAncestors().GetTerm()})
 	b.mu.Lock()
-	_, generation, ok := b.rule.Parent()
-	is := ok && generation == u.generation
-	text := "has the parent " + parent.Name
-	if is && !b.lost.IsZero() {
-		text += fmt.Sprintf(", after %v without one", time.Since(b.lost).Round(time.Millisecond/10))
-		b.lost = time.Time{}
-	}
+	_, generation, ok := b.rule.Tree().Parent()
 	b.mu.Unlock()
-	if is {
-		b.cfg.Owner.Say(text)
+	if ok && generation == u.generation {
 		b.cfg.Owner.Attached()
 	}
 }
 
+// gained reports that there is a parent. It holds the lock.
+func (b *Branch) gained(a tree.Gained) {
+	text := "has the parent " + a.Parent.Name
+	if !b.lost.IsZero() {
+		text += fmt.Sprintf(", after %v without one", time.Since(b.lost).Round(time.Millisecond/10))
+		b.lost = time.Time{}
+	}
+	b.cfg.Owner.Say(text)
+}
+
 // hearParent takes what the parent says until the link ends.
-func (b *Branch) hearParent(u *up, stream grpc.BidiStreamingClient[pb.Up, pb.Down], parent tree.Ref) error {
+func (b *Branch) hearParent(u *up, stream grpc.BidiStreamingClient[pb.Up, pb.Down]) {
 	for {
 		m, err := stream.Recv()
 		if err != nil {
-			return err
+			return
 		}
 		switch {
 		case m.GetAncestors() != nil:
 			list := refsOf(m.GetAncestors().NearestFirst)
-			b.step(tree.Listed{At: b.now(), From: parent.ID, Generation: u.generation, Ancestors: list, Term: m.GetAncestors().Term})
+			b.step(tree.Listed{At: b.now(), Generation: u.generation, Ancestors: list, Term: m.GetAncestors().Term})
 		case m.GetQuestion() != nil:
 			b.cfg.Owner.Asked(m.GetQuestion())
 		case m.GetLeave() != nil:
-			return nil
+			return
 		}
 	}
 }
@@ -142,7 +135,7 @@ func (b *Branch) hearParent(u *up, stream grpc.BidiStreamingClient[pb.Up, pb.Dow
 func (b *Branch) Report(r *pb.Report) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	_, generation, ok := b.rule.Parent()
+	_, generation, ok := b.rule.Tree().Parent()
 	if u := b.ups[generation]; ok && u != nil && u.out != nil {
 		u.out.Post(&pb.Up{Kind: &pb.Up_Report{Report: r}})
 	}

@@ -32,6 +32,8 @@
 //     deposed closes its links, and takes nobody any more.
 //   - T12 Away from its configured parent an agent looks every 10 s whether that one is
 //     back, joins it, and leaves the other one then.
+//   - T13 Every event of a link carries the identity that the process at the other end has
+//     shown by accepting. A configured parent is known by name only before.
 //
 // # Not promised
 //

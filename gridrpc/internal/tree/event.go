@@ -41,10 +41,11 @@ type Declined struct {
 	Redirect   []Ref
 }
 
-// JoinAsked is the wish of a child.
+// JoinAsked is the request of a child.
 type JoinAsked struct {
 	Child      Ref
 	Generation uint64
+	Parent     ID // the process that it means to reach, checked by Links; incarnation 0 is any
 }
 
 // Listed is a list of ancestors of whom thinks to be the parent.

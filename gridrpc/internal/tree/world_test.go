@@ -11,36 +11,42 @@ import (
 	"github.com/goulfm/goulfm/internal/mono"
 )
 
-// world is a tree of agents in virtual time: messages between two agents come in order, after
-// random times; agents die, are started anew, and are suspected wrongly.
+// world is a tree of agents in virtual time, which run Links over simulated streams: agents die, are stopped, are started
+// anew, are cut off, and are suspected wrongly.
 type world struct {
-	t      *testing.T
-	random *rand.Rand
-	now    mono.Time
-	queue  queue
-	order  int
-	agents []*node // by number; the first root is 0
-	root   int     // the present one
-	term   uint64  // of it
-	was    []Ref   // answers that were right once
-	room   int     // for children, at each agent; 0: for all
-	last   map[[2]int]mono.Time
-	story  []string
-	joins  int
-	asks   int
-	lists  int
+	t       *testing.T
+	random  *rand.Rand
+	now     mono.Time
+	queue   queue
+	order   int
+	agents  []*node // by number; the first root is 0
+	root    int     // the present one
+	term    uint64  // of it
+	was     []Ref   // answers that were right once
+	room    int     // for children, at each agent; 0: for all
+	streams []*stream
+	peace   mono.Time // until then somebody may miss an ancestor that lives: links were cut, or processes stood still
+	calm    bool      // messages are quick, and the oracle says what is right
+	story   []string
+	joins   int
+	asks    int
+	lists   int
 }
 
 // node is the present incarnation of an agent.
 type node struct {
-	number int
-	rule   *Tree
-	me     ID
-	alive  bool
-	slurs  map[ID]bool // whom it was told wrongly to be dead
-	wake   mono.Time
-	master bool   // it is the root, or was
-	term   uint64 // the greatest that it has known
+	number   int
+	rule     *Links
+	me       ID
+	alive    bool
+	stopped  bool
+	silentAt mono.Time   // since when it is stopped
+	inbox    []func()    // what has arrived meanwhile
+	observed []Ref       // its ancestors
+	slurs    map[ID]bool // whom it was told wrongly to be dead
+	wake     mono.Time
+	master   bool   // it is the root, or was
+	term     uint64 // the greatest that it has known
 }
 
 type happening struct {
@@ -72,17 +78,10 @@ func (w *world) after(d mono.Duration, do func()) { w.at(w.now.Add(d), do) }
 
 // delay is short mostly; a message that was lost once comes later.
 func (w *world) delay() mono.Duration {
-	if w.random.IntN(30) == 0 {
+	if !w.calm && w.random.IntN(30) == 0 {
 		return mono.Duration(w.random.Int64N(int64(400 * mono.Millisecond)))
 	}
 	return mono.Duration(1 + w.random.Int64N(int64(20*mono.Millisecond)))
-}
-
-// send delivers in order between two agents.
-func (w *world) send(from, to int, do func()) {
-	at := max(w.now.Add(w.delay()), w.last[[2]int{from, to}]+1)
-	w.last[[2]int{from, to}] = at
-	w.at(at, do)
 }
 
 func numberOf(name string) (n int) {
@@ -105,10 +104,10 @@ func (w *world) start(i, home, known int) {
 		w.term++
 		cfg.Term = w.term
 	}
-	n := &node{number: i, rule: New(cfg), me: me, alive: true, slurs: map[ID]bool{}, master: cfg.Root}
+	n := &node{number: i, rule: NewLinks(cfg), me: me, alive: true, slurs: map[ID]bool{}, master: cfg.Root}
 	w.agents[i] = n
 	if cfg.Root {
-		w.was = append(w.was, n.rule.Me())
+		w.was = append(w.was, n.rule.Tree().Me())
 	}
 	w.step(n, Start{At: w.now})
 }
@@ -129,7 +128,9 @@ func (w *world) replaceRoot(known int) {
 	w.agents = append(w.agents, nil)
 	w.start(w.root, -1, known)
 	term := w.term
-	w.after(mono.Duration(w.random.Int64N(int64(3*mono.Second))), func() { w.step(old, Deposed{Term: term}) })
+	w.after(mono.Duration(w.random.Int64N(int64(3*mono.Second))), func() {
+		w.deliver(old, func() { w.step(old, Deposed{Term: term}) })
+	})
 }
 
 func (w *world) note(format string, args ...any) {
@@ -150,98 +151,96 @@ func (w *world) step(n *node, ev Event) {
 		return
 	}
 	w.note("a%d %T%+v", n.number, ev, ev)
-	lost := n.rule.Ancestors()
+	lost := n.rule.Tree().Ancestors()
 	for _, a := range n.rule.Step(ev) {
 		w.note("    %T%+v", a, a)
 		w.do(n, a, lost)
 	}
 	if at, ok := n.rule.Deadline(); ok && at != n.wake {
 		n.wake = at
-		w.at(at, func() {
-			if d, ok := n.rule.Deadline(); ok && d <= w.now {
-				n.wake = 0
-				w.step(n, Tick{Now: w.now})
-			}
-		})
+		w.at(at, func() { w.unless(n.stopped, func() { w.tick(n) }) })
 	}
-	w.require(n.rule.Term() >= n.term, "a%d has gone back from a root of term %d to one of term %d", n.number, n.term, n.rule.Term())
-	n.term = n.rule.Term()
+	w.require(n.rule.Tree().Term() >= n.term, "a%d has gone back from a root of term %d to one of term %d", n.number, n.term, n.rule.Tree().Term())
+	n.term = n.rule.Tree().Term()
 	w.noCycle()
 }
 
-// reach delivers something to whatever incarnation of an agent is there; gone if none is.
-func (w *world) reach(from *node, name string, there func(*node), gone func()) {
-	to := numberOf(name)
-	w.send(from.number, to, func() {
-		if n := w.agents[to]; n.alive {
-			there(n)
-		} else if gone != nil {
-			w.send(to, from.number, gone)
+// ask has the process at an agent's address answer, or the machine that refuses if none is there.
+func (w *world) ask(from *node, name string, answer func(*node) Event, refused Event) {
+	w.after(w.delay(), func() {
+		to := w.agents[numberOf(name)]
+		if !to.alive {
+			if refused != nil {
+				w.after(w.delay(), func() { w.deliver(from, func() { w.step(from, timed(refused, w.now)) }) })
+			}
+			return
 		}
+		w.deliver(to, func() {
+			ev := answer(to)
+			w.after(w.delay(), func() { w.deliver(from, func() { w.step(from, timed(ev, w.now)) }) })
+		})
 	})
 }
 
 func (w *world) do(n *node, a Action, known []Ref) {
-	me := n.rule.Me()
 	switch a := a.(type) {
 	case Probe:
-		w.reach(n, a.To.Name, func(o *node) {
-			w.send(o.number, n.number, func() { w.step(n, Answered{At: w.now, Asked: a.To.ID, Is: o.me}) })
-		}, func() { w.step(n, Declared{At: w.now, Who: a.To.ID}) })
+		w.ask(n, a.To.Name, func(o *node) Event { return Answered{Asked: a.To.ID, Is: o.me} }, Declared{Who: a.To.ID})
 	case Join:
 		w.joins++
-		declined := func() { w.step(n, Declined{At: w.now, Generation: a.Generation}) }
-		w.reach(n, a.To.Name, func(o *node) {
-			if a.To.Incarnation != 0 && a.To.Incarnation != o.me.Incarnation {
-				w.send(o.number, n.number, declined)
-				return
-			}
-			w.step(o, JoinAsked{Child: a.Child, Generation: a.Generation})
-		}, declined)
+		w.dial(n, a)
 	case Accept:
-		w.reach(n, a.Child.Name, func(o *node) {
-			if o.me == a.Child {
-				w.step(o, Joined{At: w.now, Parent: a.Parent, Generation: a.Generation, Ancestors: a.Ancestors, Term: a.Term})
-			} else {
-				w.send(o.number, n.number, func() { w.step(n, Closed{At: w.now, Peer: a.Child, Generation: a.Generation}) })
-			}
-		}, func() { w.step(n, Closed{At: w.now, Peer: a.Child, Generation: a.Generation}) })
+		w.toChild(n, a.Child, a.Generation, false, Joined{Parent: a.Parent, Generation: a.Generation, Ancestors: a.Ancestors, Term: a.Term})
+		w.observe(n, a.Child)
 	case Refuse:
-		w.reach(n, a.Child.Name, func(o *node) {
-			if o.me == a.Child {
-				w.step(o, Declined{At: w.now, Generation: a.Generation, Redirect: a.Redirect})
-			}
-		}, nil)
+		w.toChild(n, a.Child, a.Generation, true, Declined{Generation: a.Generation, Redirect: a.Redirect})
 	case List:
 		w.lists++
-		w.reach(n, a.Child.Name, func(o *node) {
-			if o.me == a.Child {
-				w.step(o, Listed{At: w.now, From: me.ID, Generation: a.Generation, Ancestors: a.Ancestors, Term: a.Term})
-			}
-		}, nil)
+		w.toChild(n, a.Child, a.Generation, false, Listed{Generation: a.Generation, Ancestors: a.Ancestors, Term: a.Term})
 	case Leave:
-		w.reach(n, a.Peer.Name, func(o *node) {
-			if o.me == a.Peer {
-				w.step(o, Closed{At: w.now, Peer: me.ID, Generation: a.Generation, Up: !a.Up})
-			}
-		}, nil)
+		if a.Up {
+			w.leaveUp(n, a.Generation)
+		} else {
+			w.toChild(n, a.Peer, a.Generation, true, nil)
+		}
 	case AskOracle:
 		w.asks++
 		w.checkAsk(n, known)
-		w.after(w.delay(), func() { root := w.oracle(); w.step(n, Oracle{At: w.now, Root: &root}) })
+		w.askOracle(n)
 	case LookHome:
-		w.reach(n, a.Home.Name, func(o *node) {
-			home := o.rule.Me()
-			w.send(o.number, n.number, func() { w.step(n, HomeSeen{At: w.now, Home: home}) })
-		}, nil)
+		w.ask(n, a.Home.Name, func(o *node) Event { return HomeSeen{Home: o.rule.Tree().Me()} }, nil)
+	case Observe:
+		n.observed = a.Whom
+		for _, r := range a.Whom {
+			w.observe(n, r.ID)
+		}
 	}
+}
+
+// askOracle answers at once in a wild world; in a calm one the root itself has to, within two seconds.
+func (w *world) askOracle(n *node) {
+	if !w.calm {
+		w.after(w.delay(), func() { root := w.oracle(); w.deliver(n, func() { w.step(n, Oracle{At: w.now, Root: &root}) }) })
+		return
+	}
+	answered := false
+	answer := func(root *Ref) func() {
+		return func() {
+			w.unless(answered, func() { answered = true; w.step(n, Oracle{At: w.now, Root: root}) })
+		}
+	}
+	root := w.agents[w.root]
+	w.after(w.delay(), func() {
+		w.deliver(root, func() { me := root.rule.Tree().Me(); w.after(w.delay(), func() { w.deliver(n, answer(&me)) }) })
+	})
+	w.after(2*mono.Second, func() { w.deliver(n, answer(nil)) })
 }
 
 // oracle says who is the root; now and then it says what was right once, or never.
 func (w *world) oracle() Ref {
 	switch n := w.agents[w.random.IntN(len(w.agents))]; {
 	case n != nil && w.random.IntN(4) == 0:
-		return n.rule.Me()
+		return n.rule.Tree().Me()
 	case w.random.IntN(4) == 0:
 		return w.was[w.random.IntN(len(w.was))]
 	}
@@ -251,8 +250,8 @@ func (w *world) oracle() Ref {
 // checkAsk is G4: nobody asks the oracle while a known ancestor lives that it was not told
 // wrongly to be dead, and to which it could go.
 func (w *world) checkAsk(n *node, known []Ref) {
-	if w.room > 0 {
-		return // they may be full
+	if w.room > 0 || w.now < w.peace {
+		return // they may be full, or slow
 	}
 	for _, a := range known {
 		o := w.agents[numberOf(a.Name)]
@@ -269,7 +268,7 @@ func (w *world) noCycle() {
 		steps := 0
 		for at := n; at != nil && at.alive; steps++ {
 			w.require(steps <= len(w.agents), "a cycle above a%d", n.number)
-			p, _, ok := at.rule.Parent()
+			p, _, ok := at.rule.Tree().Parent()
 			if !ok {
 				break
 			}
@@ -281,17 +280,18 @@ func (w *world) noCycle() {
 	}
 }
 
-// kill ends an incarnation; those that it has links with notice.
+// kill ends an incarnation. Its machine closes its streams, or is lost with it; then only observers find out, later.
 func (w *world) kill(i int) {
 	dead := w.agents[i]
-	dead.alive = false
+	dead.alive, dead.inbox = false, nil
 	w.note("a%d dies", i)
-	for _, n := range w.agents {
-		if n == dead || !n.alive {
-			continue
-		}
-		w.send(i, n.number, func() { w.step(n, Declared{At: w.now, Who: dead.me}) })
+	if w.random.IntN(3) > 0 {
+		w.cut(func(s *stream) bool { return s.of(dead) })
+		w.declare(dead)
+		return
 	}
+	w.peace = max(w.peace, w.now.Add(detection+5*mono.Second))
+	w.after(detection, func() { w.declare(dead) })
 }
 
 func (w *world) run(until mono.Time) {
@@ -308,35 +308,35 @@ func (w *world) settled(known int) {
 	tables := map[ID]int{}
 	for _, n := range w.agents {
 		if n.alive {
-			for _, c := range n.rule.Children() {
+			for _, c := range n.rule.Tree().Children() {
 				tables[c.ID]++
 			}
 		}
 	}
 	for _, n := range w.agents {
 		if w.isFormer(n) { // G9
-			w.require(!n.alive || len(n.rule.Children()) == 0, "a%d is deposed, and has children", n.number)
+			w.require(!n.alive || len(n.rule.Tree().Children()) == 0, "a%d is deposed, and has children", n.number)
 		}
 		if !n.alive || n.master {
 			continue
 		}
-		w.require(n.rule.Term() == w.term, "a%d knows term %d of %d", n.number, n.rule.Term(), w.term)
-		w.require(n.rule.Phase() == Attached, "a%d is %v", n.number, n.rule.Phase())
+		w.require(n.rule.Tree().Term() == w.term, "a%d knows term %d of %d", n.number, n.rule.Tree().Term(), w.term)
+		w.require(n.rule.Tree().Phase() == Attached, "a%d is %v", n.number, n.rule.Tree().Phase())
 		w.require(tables[n.me] == 1, "a%d is in %d tables", n.number, tables[n.me])
 		var want []Ref
 		for at := n; at.number != w.root && len(want) < known; {
-			p, _, _ := at.rule.Parent()
+			p, _, _ := at.rule.Tree().Parent()
 			at = w.agents[numberOf(p.Name)]
 			w.require(at.alive && at.me == p.ID, "the parent %v of a%d is dead", p, n.number)
-			want = append(want, at.rule.Me())
+			want = append(want, at.rule.Tree().Me())
 		}
-		w.require(fmt.Sprint(want) == fmt.Sprint(n.rule.Ancestors()), "a%d knows %v, want %v", n.number, n.rule.Ancestors(), want)
+		w.require(fmt.Sprint(want) == fmt.Sprint(n.rule.Tree().Ancestors()), "a%d knows %v, want %v", n.number, n.rule.Tree().Ancestors(), want)
 	}
 }
 
 // schedule plays one random life of a tree.
 func schedule(t *testing.T, seed uint64) {
-	w := &world{t: t, random: rand.New(rand.NewPCG(seed, 1)), last: map[[2]int]mono.Time{}}
+	w := &world{t: t, random: rand.New(rand.NewPCG(seed, 1))}
 	if w.random.IntN(5) == 0 {
 		w.room = 1 + w.random.IntN(3)
 	}
@@ -356,7 +356,7 @@ func schedule(t *testing.T, seed uint64) {
 	}
 	homes := make([]int, size)
 	for i := 1; i < size; i++ {
-		p, _, _ := w.agents[i].rule.Parent()
+		p, _, _ := w.agents[i].rule.Tree().Parent()
 		homes[i] = numberOf(p.Name)
 	}
 	if w.room == 0 {
@@ -376,8 +376,8 @@ func schedule(t *testing.T, seed uint64) {
 	}
 	w.settled(known)
 	for i, n := range w.agents[:size] {
-		if home := w.agents[homes[i]]; i > 0 && n.alive && home.alive && !w.isFormer(home) && home.rule.Me().Tier < n.rule.Me().Tier {
-			p, _, _ := n.rule.Parent()
+		if home := w.agents[homes[i]]; i > 0 && n.alive && home.alive && !w.isFormer(home) && home.rule.Tree().Me().Tier < n.rule.Tree().Me().Tier {
+			p, _, _ := n.rule.Tree().Parent()
 			w.require(p.ID == home.me, "a%d is not at home", i)
 		}
 	}
@@ -394,7 +394,9 @@ func (w *world) fault(homes []int, known int) {
 	}
 	i := 1 + w.random.IntN(len(homes)-1)
 	n := w.agents[i]
-	switch what := w.random.IntN(4); {
+	switch what := w.random.IntN(6); {
+	case n.alive && what >= 4:
+		w.disturb(n, what == 4)
 	case !n.alive && what == 0 && w.random.IntN(3) == 0:
 		w.startBelowEachOther(i, homes, known)
 	case !n.alive && what == 0:
@@ -404,12 +406,29 @@ func (w *world) fault(homes []int, known int) {
 		w.start(i, homes[i], known)
 	case !n.alive:
 	case what == 0:
-		if p, _, ok := n.rule.Parent(); ok {
+		if p, _, ok := n.rule.Tree().Parent(); ok {
 			n.slurs[p.ID] = true
-			w.step(n, Declared{At: w.now, Who: p.ID})
+			w.deliver(n, func() { w.step(n, Declared{At: w.now, Who: p.ID}) })
 		}
 	default:
 		w.kill(i)
+	}
+}
+
+// disturb stops an agent for a while, or cuts its links, or all of the world.
+func (w *world) disturb(n *node, stop bool) {
+	w.peace = max(w.peace, w.now.Add(5*mono.Second))
+	switch {
+	case stop && !n.stopped:
+		last := mono.Duration(w.random.Int64N(int64(6 * mono.Second)))
+		w.peace = max(w.peace, w.now.Add(last+5*mono.Second))
+		w.halt(n, last)
+	case w.random.IntN(8) == 0:
+		w.note("all links are cut")
+		w.cut(func(*stream) bool { return true })
+	default:
+		w.note("the links of a%d are cut", n.number)
+		w.cut(func(s *stream) bool { return s.of(n) })
 	}
 }
 

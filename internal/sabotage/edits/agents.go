@@ -2,7 +2,7 @@ package edits
 
 // agents are the edits of gridrpc/internal/tree: the rules that the published algorithm lacks.
 func agents() []Edit {
-	const file, search = "gridrpc/internal/tree/tree.go", "gridrpc/internal/tree/search.go"
+	const file, search, links = "gridrpc/internal/tree/tree.go", "gridrpc/internal/tree/search.go", "gridrpc/internal/tree/links.go"
 	lives := []Test{{Run: "TestRandomLives"}}
 	return []Edit{
 		{
@@ -17,8 +17,11 @@ func agents() []Edit {
 		},
 		{
 			Name: "tree-generation", Rule: "a list of a former parent changes nothing (T2)",
-			Changes: []Change{{File: file, Old: "|| ev.From != t.parent.ID || ev.Generation != t.generation", New: ""}},
-			Tests:   lives,
+			Changes: []Change{
+				{File: file, Old: "|| ev.From != t.parent.ID || ev.Generation != t.generation", New: ""},
+				{File: links, Old: "if u := l.up(ev.Generation); u != nil {\n\t\t\tev.From = u.peer\n\t\t\tl.apply(ev)\n\t\t}", New: "l.apply(ev)"},
+			},
+			Tests: lives,
 		},
 		{
 			Name: "tree-first", Rule: "children are told if any place of the list differs, also the first (T3)",
@@ -49,6 +52,11 @@ func agents() []Edit {
 			Name: "tree-deposed-takes", Rule: "a root that is deposed takes nobody any more (T11)",
 			Changes: []Change{{File: file, Old: "t.term, t.me.Tier = ev.Term, Untiered", New: "t.term = ev.Term"}},
 			Tests:   lives,
+		},
+		{
+			Name: "tree-link-identity", Rule: "a link that ends carries the identity of the process that accepted it, not the name by which it was dialed (T13)",
+			Changes: []Change{{File: links, Old: "u.peer, u.accepted = ev.Parent.ID, true // T13", New: "u.accepted = true"}},
+			Tests:   []Test{{Run: "TestRandomLives"}, {Run: "TestBackInTheTree"}},
 		},
 	}
 }

@@ -1,0 +1,279 @@
+package tree
+
+import (
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/mono"
+)
+
+// stream is a link as the network sees it: it joins two incarnations, and each of them learns of its end at a time of its own.
+// What an incarnation does with an event of a stream is package branch's; the rules get only what that package passes on.
+type stream struct {
+	child, parent *node // parent is nil until the request has arrived
+	generation    uint64
+	accepted      bool // the child has read the acceptance
+	broken        bool // what is under way does not arrive
+	left          bool // the child has left it
+	childEnded    bool // the child reads no more of it: it has left it, or knows that it has ended
+	parentEnded   bool
+	latest        [2]mono.Time // arrival of the latest message, to the child and to the parent
+}
+
+// carry delivers a message of a stream to one of its ends, in order.
+func (w *world) carry(s *stream, to *node, do func()) {
+	latest := &s.latest[0]
+	if to == s.parent {
+		latest = &s.latest[1]
+	}
+	*latest = max(w.now.Add(w.delay()), *latest+1)
+	w.at(*latest, func() { w.deliver(to, func() { w.unless(s.broken, do) }) })
+}
+
+func (w *world) unless(not bool, do func()) {
+	if !not {
+		do()
+	}
+}
+
+// deliver has an incarnation take something: later if it is stopped, never if it is dead.
+func (w *world) deliver(to *node, do func()) {
+	switch {
+	case !to.alive:
+	case to.stopped:
+		to.inbox = append(to.inbox, do)
+	default:
+		do()
+	}
+}
+
+// dial opens a stream for a join. Nobody listens at the address of a dead process.
+func (w *world) dial(n *node, a Join) {
+	s := &stream{child: n, generation: a.Generation}
+	w.streams = append(w.streams, s)
+	name := a.To.Name
+	w.after(w.delay(), func() {
+		s.parent = w.agents[numberOf(name)]
+		if !s.parent.alive {
+			w.endAtChild(s)
+			return
+		}
+		w.carry(s, s.parent, func() {
+			w.step(s.parent, JoinAsked{Child: a.Child, Generation: a.Generation, Parent: a.To.ID})
+		})
+		if s.childEnded { // it has given up meanwhile
+			w.endAtParent(s)
+		}
+	})
+}
+
+// endAtChild has the child learn that a stream has ended.
+func (w *world) endAtChild(s *stream) {
+	w.after(w.delay(), func() {
+		w.deliver(s.child, func() {
+			if !s.childEnded {
+				s.childEnded = true
+				w.step(s.child, Ended{At: w.now, Generation: s.generation})
+			}
+		})
+	})
+}
+
+// endAtParent has the parent learn it, after all that the child has sent.
+func (w *world) endAtParent(s *stream) {
+	at := max(w.now.Add(w.delay()), s.latest[1]+1)
+	s.latest[1] = at
+	w.at(at, func() {
+		w.deliver(s.parent, func() {
+			if !s.parentEnded {
+				s.parentEnded = true
+				w.step(s.parent, Closed{At: w.now, Peer: s.child.me, Generation: s.generation})
+			}
+		})
+	})
+}
+
+// cut breaks streams: what is under way is lost, and both ends learn that they have ended.
+func (w *world) cut(which func(*stream) bool) {
+	for _, s := range w.streams {
+		if s.parent != nil && !s.broken && which(s) {
+			s.broken = true
+			w.endAtChild(s)
+			w.endAtParent(s)
+		}
+	}
+	w.streams = slices.DeleteFunc(w.streams, func(s *stream) bool { return s.broken || s.childEnded && s.parentEnded })
+}
+
+// of says whether a stream has this incarnation at one of its ends.
+func (s *stream) of(n *node) bool { return s.child == n || s.parent == n }
+
+// toChild sends a message on the stream of a child, if there is one. The last one ends it.
+func (w *world) toChild(n *node, child ID, generation uint64, last bool, ev Event) {
+	i := slices.IndexFunc(w.streams, func(s *stream) bool {
+		return s.parent == n && s.child.me == child && s.generation == generation && !s.parentEnded
+	})
+	if i < 0 {
+		return
+	}
+	s := w.streams[i]
+	w.carry(s, s.child, func() {
+		if s.childEnded {
+			return
+		}
+		if _, ok := ev.(Joined); ok {
+			s.accepted = true
+		}
+		if ev != nil {
+			w.step(s.child, timed(ev, w.now))
+		}
+		if last && !s.childEnded {
+			s.childEnded = true
+			w.step(s.child, Ended{At: w.now, Generation: s.generation})
+		}
+	})
+	if last {
+		s.parentEnded = true
+		w.after(w.delay(), func() {
+			w.deliver(n, func() { w.step(n, Closed{At: w.now, Peer: child, Generation: generation}) })
+		})
+	}
+}
+
+// timed gives an event its time.
+func timed(ev Event, now mono.Time) Event {
+	switch ev := ev.(type) {
+	case Joined:
+		ev.At = now
+		return ev
+	case Listed:
+		ev.At = now
+		return ev
+	case Declined:
+		ev.At = now
+		return ev
+	case Declared:
+		ev.At = now
+		return ev
+	case Answered:
+		ev.At = now
+		return ev
+	case HomeSeen:
+		ev.At = now
+		return ev
+	}
+	return ev
+}
+
+// leaveUp ends a stream at the child.
+func (w *world) leaveUp(n *node, generation uint64) {
+	for _, s := range w.streams {
+		if s.child != n || s.generation != generation || s.left || s.childEnded {
+			continue
+		}
+		s.left = true
+		w.after(w.delay(), func() { // until then it may read what is under way
+			s.childEnded = true
+			if s.parent != nil {
+				w.endAtParent(s)
+			}
+		})
+	}
+}
+
+// detection is the time after which observers declare a process that is silent.
+const detection = 2 * mono.Second
+
+// halt stops an incarnation for a while: SIGSTOP and SIGCONT. Observers declare it dead meanwhile if that lasts, and it may
+// declare the processes that it observes once it goes on, because it has heard nothing of them.
+func (w *world) halt(n *node, last mono.Duration) {
+	n.stopped, n.silentAt = true, w.now
+	w.note("a%d is stopped for %v", n.number, last)
+	begun := w.now
+	w.after(detection, func() {
+		if n.stopped && n.silentAt == begun {
+			w.declare(n)
+		}
+	})
+	w.after(last, func() { w.proceed(n, last >= detection) })
+}
+
+// proceed is SIGCONT.
+func (w *world) proceed(n *node, long bool) {
+	if !n.alive || !n.stopped {
+		return
+	}
+	w.note("a%d goes on", n.number)
+	n.stopped = false
+	w.peace = max(w.peace, w.now.Add(5*mono.Second))
+	inbox := n.inbox
+	n.inbox = nil
+	if w.random.IntN(2) == 0 {
+		w.tick(n) // its clock comes first
+	}
+	for _, do := range inbox {
+		w.deliver(n, do)
+	}
+	if long && w.random.IntN(2) == 0 {
+		for _, a := range slices.Clone(n.observed) {
+			n.slurs[a.ID] = true
+			w.step(n, Declared{At: w.now, Who: a.ID})
+		}
+	}
+	w.tick(n)
+}
+
+func (w *world) tick(n *node) {
+	if d, ok := n.rule.Deadline(); ok && d <= w.now {
+		n.wake = 0
+		w.step(n, Tick{Now: w.now})
+	}
+}
+
+// declare has all that observe an incarnation hold it for dead.
+func (w *world) declare(dead *node) {
+	for _, n := range w.agents {
+		if n != nil && n != dead && n.alive && n.observes(dead.me) {
+			w.declareTo(n, dead)
+		}
+	}
+}
+
+func (w *world) declareTo(n, dead *node) {
+	w.after(w.delay(), func() {
+		w.deliver(n, func() {
+			if dead.alive {
+				n.slurs[dead.me] = true
+			}
+			w.step(n, Declared{At: w.now, Who: dead.me})
+		})
+	})
+}
+
+// observes says whether an incarnation observes another one: its children, and its nearest ancestors.
+func (n *node) observes(id ID) bool {
+	is := func(r Ref) bool { return r.ID == id }
+	return slices.ContainsFunc(n.observed, is) || slices.ContainsFunc(n.rule.Tree().Children(), is)
+}
+
+// observe begins observations. Who is dead already, or stopped for long, is found out.
+func (w *world) observe(n *node, ids ...ID) {
+	for _, id := range ids {
+		id := id
+		w.after(detection, func() {
+			if o := w.incarnation(id); n.alive && n.observes(id) && (o == nil || !o.alive || o.stopped && w.now.Sub(o.silentAt) >= detection) {
+				w.deliver(n, func() {
+					n.slurs[id] = true
+					w.step(n, Declared{At: w.now, Who: id})
+				})
+			}
+		})
+	}
+}
+
+// incarnation returns the present incarnation of that identity, if it is the present one.
+func (w *world) incarnation(id ID) *node {
+	if n := w.agents[numberOf(id.Name)]; n != nil && n.me == id {
+		return n
+	}
+	return nil
+}
