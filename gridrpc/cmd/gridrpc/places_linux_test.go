@@ -184,7 +184,7 @@ func TestPlacesOfATree(t *testing.T) {
 	for _, place := range []string{"s1", "a1", "ma"} {
 		t.Logf("%s cut off: all are back after %v", place, o.cut(place))
 	}
-	for _, place := range []string{"s4", "a2", "ma"} {
+	for _, place := range []string{"s4", "a2", "ma", "ma"} {
 		t.Logf("%s stopped: all are back after %v", place, o.stop(place))
 	}
 }

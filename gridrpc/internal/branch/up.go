@@ -177,16 +177,23 @@ func (b *Branch) observe(whom []tree.Ref) {
 	}
 }
 
-// watch observes a process around: its death is an event. Without it, if there are too many,
+// watch observes a process around: its death is an event, and ends the observation. Without it, if there are too many,
 // broken links are evidence still.
 func (b *Branch) watch(r tree.Ref) *pulse.Watch {
 	w, err := b.cfg.Pulse.Watch(refTo(r), b.cfg.Detect, func(n beat.News) {
 		if n.Kind == beat.Dead {
-			go b.step(tree.Declared{At: b.now(), Who: r.ID})
+			go b.declared(r.ID)
 		}
 	})
 	if err != nil {
 		return nil
 	}
 	return w
+}
+
+func (b *Branch) declared(who tree.ID) {
+	b.mu.Lock()
+	delete(b.ancestors, who) // it may be a mistake, and the process a parent again
+	b.mu.Unlock()
+	b.step(tree.Declared{At: b.now(), Who: who})
 }

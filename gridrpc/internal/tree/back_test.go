@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/goulfm/goulfm/internal/mono"
 )
 
@@ -22,6 +24,14 @@ func platform(t *testing.T, seed uint64) *world {
 	return w
 }
 
+// withoutChildren fails if a process that runs takes one that has been stopped for long for its parent.
+func (w *world) withoutChildren(stopped *node) {
+	for _, n := range w.agents {
+		p, _, ok := n.rule.Tree().Parent()
+		w.require(n == stopped || !ok || p.ID != stopped.me, "a%d does not notice that a%d is stopped", n.number, stopped.number)
+	}
+}
+
 // TestBackInTheTree: whichever process is stopped for a short or a long time and goes on, or loses its connections, or only one
 // of them, all are in the tree within two seconds, and at home after some more.
 func TestBackInTheTree(t *testing.T) {
@@ -35,6 +45,15 @@ func TestBackInTheTree(t *testing.T) {
 			w.peace = w.now.Add(60 * mono.Second)
 			w.halt(n, last)
 			w.run(w.now.Add(last))
+		},
+		"stopped twice": func(w *world, n *node) {
+			w.peace = w.now.Add(120 * mono.Second)
+			for range 2 {
+				w.halt(n, 20*mono.Second)
+				w.run(w.now.Add(2*detection + backWithin))
+				w.withoutChildren(n)
+				w.run(w.now.Add(20 * mono.Second))
+			}
 		},
 		"cut off": func(w *world, n *node) {
 			w.peace = w.now.Add(60 * mono.Second)
@@ -66,4 +85,29 @@ func TestBackInTheTree(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestObservedAgain: a declaration ends the observation of an ancestor. If it was a mistake, the next attachment begins it again,
+// also one to the same parent with the same ancestors.
+func TestObservedAgain(t *testing.T) {
+	parent := Ref{ID: ID{"parent", 7}, Addr: "parent", Tier: 1}
+	root := Ref{ID: ID{"root", 8}, Addr: "root"}
+	l := NewLinks(Config{Me: Ref{ID: ID{"me", 9}, Tier: Untiered}, Home: &Ref{ID: ID{Name: "parent"}, Tier: Untiered}})
+	observed := func(actions []Action) (whom []Ref) {
+		for _, a := range actions {
+			if o, ok := a.(Observe); ok {
+				whom = o.Whom
+			}
+		}
+		return whom
+	}
+	attach := func(generation uint64) []Ref {
+		return observed(l.Step(Joined{At: 1, Parent: parent, Generation: generation, Ancestors: []Ref{root}, Term: 1}))
+	}
+	l.Step(Start{At: 1})
+	require.Equal(t, []Ref{parent, root}, attach(1))
+	l.Step(Declared{At: 2, Who: root.ID})
+	l.Step(Ended{At: 3, Generation: 1})
+	l.Step(Answered{At: 4, Asked: parent.ID, Is: parent.ID})
+	require.Equal(t, []Ref{parent, root}, attach(2))
 }

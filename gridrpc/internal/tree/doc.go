@@ -26,7 +26,8 @@
 //   - T7 Who has lost its parent keeps its children. Its ancestors stay listed.
 //   - T8 A parent drops a child whose link closes, that is declared, or that joins anew.
 //   - T9 A parent that is left, also by a wrong suspicion, gets Leave.
-//   - T10 The nearest ancestors are observed: (f-1)/4 of them, rounded up.
+//   - T10 The nearest ancestors are observed: (f-1)/4 of them, rounded up. A declaration ends
+//     an observation; the next attachment begins it again.
 //   - T11 Each root has a term, greater than those before, which lists carry down. Nobody goes
 //     back below a root of a lesser term than the one that it has heard of. A root that is
 //     deposed closes its links, and takes nobody any more.

@@ -105,6 +105,7 @@ func (t *Tree) joined(ev Joined) {
 	}
 	t.dead = t.dead[:0]
 	t.learn(ev.Parent, ev.Ancestors, ev.Term)
+	t.observe() // also if the list is the old one: the observation of an ancestor that was declared by mistake has ended
 	if t.away() {
 		t.due = ev.At.Add(homeEach)
 	}

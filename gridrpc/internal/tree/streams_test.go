@@ -215,8 +215,7 @@ func (w *world) proceed(n *node, long bool) {
 	}
 	if long && w.random.IntN(2) == 0 {
 		for _, a := range slices.Clone(n.observed) {
-			n.slurs[a.ID] = true
-			w.step(n, Declared{At: w.now, Who: a.ID})
+			w.detected(n, a.ID)
 		}
 	}
 	w.tick(n)
@@ -240,13 +239,17 @@ func (w *world) declare(dead *node) {
 
 func (w *world) declareTo(n, dead *node) {
 	w.after(w.delay(), func() {
-		w.deliver(n, func() {
-			if dead.alive {
-				n.slurs[dead.me] = true
-			}
-			w.step(n, Declared{At: w.now, Who: dead.me})
-		})
+		w.deliver(n, func() { w.detected(n, dead.me) })
 	})
+}
+
+// detected is a declaration by the failure detector. It ends the observation.
+func (w *world) detected(n *node, who ID) {
+	if o := w.incarnation(who); o != nil && o.alive {
+		n.slurs[who] = true
+	}
+	n.observed = slices.DeleteFunc(slices.Clone(n.observed), func(r Ref) bool { return r.ID == who })
+	w.step(n, Declared{At: w.now, Who: who})
 }
 
 // observes says whether an incarnation observes another one: its children, and its nearest ancestors.
@@ -261,10 +264,7 @@ func (w *world) observe(n *node, ids ...ID) {
 		id := id
 		w.after(detection, func() {
 			if o := w.incarnation(id); n.alive && n.observes(id) && (o == nil || !o.alive || o.stopped && w.now.Sub(o.silentAt) >= detection) {
-				w.deliver(n, func() {
-					n.slurs[id] = true
-					w.step(n, Declared{At: w.now, Who: id})
-				})
+				w.deliver(n, func() { w.detected(n, id) })
 			}
 		})
 	}

@@ -186,10 +186,15 @@ func (t *Tree) learn(parent Ref, beyond []Ref, term uint64) {
 		return
 	}
 	t.ancestors, t.term = list, term
-	t.act(Observe{Whom: slices.Clone(list[:min(len(list), t.cfg.Observed)])})
+	t.observe()
 	for _, c := range t.children {
 		t.act(List{Child: c.ref.ID, Generation: c.generation, Ancestors: slices.Clone(list), Term: term})
 	}
+}
+
+// observe is T10.
+func (t *Tree) observe() {
+	t.act(Observe{Whom: slices.Clone(t.ancestors[:min(len(t.ancestors), t.cfg.Observed)])})
 }
 
 // deposed is T11, at a root. It is none any more, and has no tier, until its process starts anew.

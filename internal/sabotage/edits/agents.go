@@ -58,6 +58,11 @@ func agents() []Edit {
 			Changes: []Change{{File: links, Old: "u.peer, u.accepted = ev.Parent.ID, true // T13", New: "u.accepted = true"}},
 			Tests:   []Test{{Run: "TestRandomLives"}, {Run: "TestBackInTheTree"}},
 		},
+		{
+			Name: "tree-observe-again", Rule: "an ancestor that was declared by mistake is observed again (T10)",
+			Changes: []Change{{File: search, Old: "t.observe() // also if", New: "// also if"}},
+			Tests:   []Test{{Run: "TestObservedAgain"}},
+		},
 	}
 }
 
