@@ -66,7 +66,8 @@ const clientName = "client"
 func Dial(ctx context.Context, masters string, options ...DialOption) (*Client, error) {
 	dir := DefaultDir()
 	c := &Client{dir: dir, masters: masters, conns: map[place]*grpc.ClientConn{}, trunks: map[string]*clientTrunk{}, origin: time.Now()}
-	c.guards = guards{asked: quality(0), all: map[session.Server]*guard{}}
+	c.guards = guards{asked: quality(0)}
+	c.guards.begin()
 	for _, o := range options {
 		o(c)
 	}

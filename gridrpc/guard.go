@@ -1,6 +1,9 @@
 package gridrpc
 
 import (
+	"cmp"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,17 +19,39 @@ import (
 type guards struct {
 	pulse *pulse.Pulse
 	asked adaptive.QoS
+	news  *postbox.Box[guardNews]
 
-	mu  sync.Mutex
-	all map[session.Server]*guard
+	mu     sync.Mutex
+	all    []*guard    // in the order of their servers: a map would take three times its memory
+	sweep  *time.Timer // runs while a guard is idle
+	sweeps bool
 }
 
-// guard is one observed server.
+// guard is one observed server. There may be thousands, so it has no timer and no goroutine of its own.
 type guard struct {
-	server  session.Server
 	watch   *pulse.Watch
-	flights map[*flight]bool // that it runs a call of
-	idle    *time.Timer      // runs while there are none
+	flights []*flight     // that it runs a call of
+	idle    time.Duration // since when there are none, from guardOrigin
+}
+
+// server returns the observed server.
+func (one *guard) server() session.Server {
+	name, incarnation := one.watch.Who()
+	return session.Server{Name: name, Incarnation: incarnation}
+}
+
+// find returns the place of a server's guard among all, and whether there is one. It holds the lock.
+func (g *guards) find(s session.Server) (int, bool) {
+	return slices.BinarySearchFunc(g.all, s, func(one *guard, s session.Server) int {
+		is := one.server()
+		return cmp.Or(cmp.Compare(is.Incarnation, s.Incarnation), strings.Compare(is.Name, s.Name))
+	})
+}
+
+// guardNews is something that was found out of a server.
+type guardNews struct {
+	of *guard
+	beat.News
 }
 
 // Times of guards. Most calls are over before their server has to be observed.
@@ -42,30 +67,36 @@ func quality(detection time.Duration) adaptive.QoS {
 	return q
 }
 
+// begin has news delivered in order, by a goroutine that is there only while there are any.
+func (g *guards) begin() {
+	g.news = postbox.New(func(list []guardNews) error {
+		for _, n := range list {
+			g.tell(n.of, n.News)
+		}
+		return nil
+	})
+	g.sweep = time.AfterFunc(guardIdle, g.dropIdle)
+	g.sweep.Stop()
+}
+
 // add has a flight told what becomes of the server that runs its call.
 func (g *guards) add(f *flight, ref *pb.Ref) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	server := serverOf(ref)
-	one := g.all[server]
-	if one == nil {
-		one = &guard{server: server, flights: map[*flight]bool{}}
-		news := postbox.New(func(list []beat.News) error {
-			for _, n := range list {
-				g.tell(one, n)
-			}
-			return nil
-		})
-		w, err := g.pulse.Watch(ref, g.asked, news.Post)
+	at, known := g.find(serverOf(ref))
+	if !known {
+		one := &guard{}
+		w, err := g.pulse.Watch(ref, g.asked, func(n beat.News) { g.news.Post(guardNews{one, n}) })
 		if err != nil { // too many, or the client is closed: broken connections are evidence still
 			return
 		}
 		one.watch = w
-		one.idle = time.AfterFunc(guardIdle, func() { g.dropIdle(one) })
-		g.all[server] = one
+		g.all = slices.Insert(g.all, at, one)
 	}
-	one.idle.Stop()
-	one.flights[f] = true
+	one := g.all[at]
+	if !slices.Contains(one.flights, f) {
+		one.flights = append(one.flights, f)
+	}
 }
 
 // remove ends what add has begun, for all servers of a flight.
@@ -73,38 +104,57 @@ func (g *guards) remove(f *flight) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, one := range g.all {
-		if one.flights[f] {
-			delete(one.flights, f)
-			if len(one.flights) == 0 {
-				one.idle.Reset(guardIdle)
-			}
+		i := slices.Index(one.flights, f)
+		if i < 0 {
+			continue
+		}
+		if one.flights = slices.Delete(one.flights, i, i+1); len(one.flights) > 0 {
+			continue
+		}
+		one.flights, one.idle = nil, time.Since(guardOrigin)
+		if !g.sweeps {
+			g.sweeps = true
+			g.sweep.Reset(guardIdle)
 		}
 	}
 }
 
-func (g *guards) dropIdle(one *guard) {
+// guardOrigin is when guards count from.
+var guardOrigin = time.Now()
+
+// dropIdle ends the observation of servers that have run no call of this client for guardIdle.
+func (g *guards) dropIdle() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(one.flights) == 0 && g.all[one.server] == one {
-		delete(g.all, one.server)
-		one.watch.End()
+	now, next := time.Since(guardOrigin), time.Duration(0)
+	g.all = slices.DeleteFunc(g.all, func(one *guard) bool {
+		left := guardIdle - (now - one.idle)
+		switch {
+		case len(one.flights) > 0:
+		case left <= 0:
+			one.watch.End()
+			return true
+		case next == 0 || left < next:
+			next = left
+		}
+		return false
+	})
+	if g.sweeps = next > 0; g.sweeps {
+		g.sweep.Reset(next)
 	}
 }
 
 // tell passes news on to all flights.
 func (g *guards) tell(one *guard, n beat.News) {
 	g.mu.Lock()
-	var flights []*flight
-	for f := range one.flights {
-		flights = append(flights, f)
-	}
-	if n.Kind == beat.Dead {
-		delete(g.all, one.server)
-		one.idle.Stop()
+	flights := slices.Clone(one.flights)
+	server := one.server()
+	if at, known := g.find(server); n.Kind == beat.Dead && known && g.all[at] == one {
+		g.all = slices.Delete(g.all, at, at+1)
 	}
 	g.mu.Unlock()
 	for _, f := range flights {
-		f.hearOf(one.server, n)
+		f.hearOf(server, n)
 	}
 }
 

@@ -233,8 +233,8 @@ func TestTickMovesDeadline(t *testing.T) {
 	}
 }
 
-// TestMemoryOfThePaper: 1,024 observed processes take at most half of the 708 bytes each
-// that the paper measured.
+// TestMemoryOfThePaper: the rules for 1,024 observed processes take at most half of the 708 bytes each
+// that the paper measured. Those of a whole process are measured in package gridrpc.
 func TestMemoryOfThePaper(t *testing.T) {
 	for _, n := range []int{1024, PeersMax} {
 		var before, after runtime.MemStats

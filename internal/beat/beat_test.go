@@ -3,6 +3,8 @@ package beat
 import (
 	"net"
 	"net/netip"
+	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -116,7 +118,7 @@ func observe(t *testing.T, n *Node, detection adaptive.Duration) *watched {
 
 // connect does what a call between two processes would.
 func (w *watched) connect(emitter *Node, addr netip.AddrPort) (*Emission, []byte) {
-	number, key := w.Next(), []byte("a key for this stream")
+	number, key := w.Next(), []byte("a stream's key")
 	e, err := emitter.Emit(number, key, func(sealed []byte) { w.Hear(number, sealed) })
 	require.NoError(w.t, err)
 	w.Connected(Connection{Stream: number, Addr: addr, Key: key, Link: e.Hear, RTT: time.Millisecond})
@@ -340,9 +342,10 @@ func FuzzTake(f *testing.F) {
 	f.Add([]byte{}, false)
 	f.Fuzz(func(t *testing.T, packet []byte, seal bool) {
 		n := newNode(7)
-		o := &Observation{node: n, told: func(News) {}, open: Connection{Stream: first, Key: key}}
-		o.place, _ = n.observed.put(o)
-		n.carryOut(n.observer.Step(adaptive.Observe{Peer: o.place}))
+		o := &Observation{node: n, told: func(News) {}, stream: first, key: [KeyMax]byte([]byte("key" + strings.Repeat("\x00", KeyMax-3))), keyed: true}
+		place, _ := n.observed.put(o)
+		o.place = int32(place)
+		n.carryOut(n.observer.Step(adaptive.Observe{Peer: place}))
 		e := &Emission{node: n, stream: first, key: key, link: func([]byte) {}, adjusted: -1 << 63, probed: -1 << 63}
 		e.place, _ = n.observers.put(e)
 		n.byStream[first] = []*Emission{e}
@@ -361,4 +364,21 @@ func FuzzTake(f *testing.F) {
 			assert.False(t, beats)
 		}
 	})
+}
+
+// TestLapse: beats without a connection end when the observer is silent for long, and no beat is sent for ever.
+func TestLapse(t *testing.T) {
+	n := listen(t)
+	for stream := range uint32(2) {
+		e, err := n.Emit(stream, []byte("key"), func([]byte) {})
+		require.NoError(t, err)
+		e.Alone()
+		if stream == 1 {
+			n.ask(func() { e.until, n.sweep = 0, 0 })
+		}
+	}
+	for end := time.Now().Add(within); n.Emissions() > 1; runtime.Gosched() {
+		require.True(t, time.Now().Before(end), "it has not ended")
+	}
+	require.Equal(t, 1, n.Emissions(), "the other one has time left")
 }

@@ -34,6 +34,9 @@ type Node struct {
 	observed  places[*Observation]
 	observers places[*Emission]
 	byStream  map[uint32][]*Emission // two observers may draw one number
+	qualities []*adaptive.QoS        // that observations ask for
+	alone     []*Emission            // without a connection
+	sweep     adaptive.Time          // when they are next looked through
 	packet    [256]byte              // read
 	sealed    []byte                 // written
 }
@@ -123,6 +126,9 @@ func (n *Node) untilNext() time.Duration {
 	if d, ok := n.emitter.Deadline(); ok {
 		at = min(at, d)
 	}
+	if len(n.alone) > 0 {
+		at = min(at, n.sweep)
+	}
 	return time.Duration(at.Sub(n.now()))
 }
 
@@ -179,6 +185,9 @@ func (n *Node) tick() {
 	now := n.now()
 	n.carryOut(n.observer.Step(adaptive.Tick{Now: now}))
 	n.reply(n.emitter.Step(adaptive.Instant{Now: now}))
+	if now >= n.sweep {
+		n.endLapsed(now)
+	}
 }
 
 // take reads a datagram: of an emitter that this process observes, or of an observer.
@@ -187,7 +196,7 @@ func (n *Node) take(sealed []byte, from netip.AddrPort) {
 	if !ok {
 		return
 	}
-	if o, ok := n.observed.get(adaptive.PeerOf(stream)); ok && o.open.Stream == stream && o.hear(sealed) {
+	if o, ok := n.observed.get(adaptive.PeerOf(stream)); ok && o.stream == stream && o.hear(sealed, true) {
 		return
 	}
 	for _, e := range n.byStream[stream] {

@@ -113,7 +113,7 @@ func (t *target) connect() error {
 	if err != nil {
 		return err
 	}
-	key := []byte(fmt.Sprint("key ", t.bed.seed()))
+	key := []byte(fmt.Sprintf("%016x", t.bed.seed()))
 	t.stream = t.seen.Next()
 	if err := t.call("Emit", Ask{t.stream, key}, &None{}); err != nil {
 		return err

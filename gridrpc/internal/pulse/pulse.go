@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io"
 	mathrand "math/rand/v2"
 	"net"
 	"slices"
@@ -26,10 +27,12 @@ type Pulse struct {
 	id   *link.Identity
 	me   *pb.Ref // none: nobody observes this process
 
-	mu    sync.Mutex
-	all   map[*Watch]bool
-	ended context.Context
-	end   context.CancelFunc
+	mu      sync.Mutex
+	all     []*Watch
+	waiting []waiting // introductions that have not begun
+	begun   int       // those that have, and do not take long
+	ended   context.Context
+	end     context.CancelFunc
 }
 
 // New opens the socket of a process that others can observe, at the address where they reach me.
@@ -51,7 +54,7 @@ func NewObserver(id *link.Identity, at string) (*Pulse, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pulse{node: node, id: id, all: map[*Watch]bool{}}
+	p := &Pulse{node: node, id: id}
 	p.ended, p.end = context.WithCancel(context.Background())
 	return p, nil
 }
@@ -77,7 +80,7 @@ func (p *Pulse) Serve(stream Stream) error {
 	if first.GetObserve() == nil {
 		return status.Error(codes.InvalidArgument, "the first message must be an Observe")
 	}
-	key := make([]byte, 32)
+	key := make([]byte, beat.KeyMax)
 	_, _ = rand.Read(key) // never fails
 	out := make(chan []byte, queued)
 	e, err := p.node.Emit(first.GetObserve().Stream, key, func(sealed []byte) {
@@ -89,7 +92,12 @@ func (p *Pulse) Serve(stream Stream) error {
 	if err != nil {
 		return status.Error(codes.ResourceExhausted, err.Error())
 	}
-	defer e.End()
+	alone := false
+	defer func() {
+		if !alone {
+			e.End()
+		}
+	}()
 	hello := &pb.Observing{Addr: p.node.Addr().String(), Key: key, Me: p.me}
 	if err := stream.Send(&pb.Beating{Kind: &pb.Beating_Observing{Observing: hello}}); err != nil {
 		return err
@@ -103,6 +111,10 @@ func (p *Pulse) Serve(stream Stream) error {
 				return err
 			}
 		case err := <-broken:
+			if alone = err == io.EOF; alone { // beats arrive as datagrams there
+				e.Alone()
+				return nil
+			}
 			return err
 		case <-p.ended.Done():
 			return status.Error(codes.Unavailable, "ends")
@@ -123,22 +135,22 @@ func hearFrom(stream interface{ Recv() (*pb.Beating, error) }, hear func(sealed 
 	}
 }
 
+// Emitting returns the number of processes that observe this one.
+func (p *Pulse) Emitting() int { return p.node.Emissions() }
+
 // errStranger says that another process is at an address.
 var errStranger = errors.New("another process has this address")
 
 // Watched tells of all that are observed, in the order of their names.
 func (p *Pulse) Watched() []*pb.Watched {
 	p.mu.Lock()
-	var all []*Watch
-	for w := range p.all {
-		all = append(all, w)
-	}
+	all := slices.Clone(p.all)
 	p.mu.Unlock()
 	var list []*pb.Watched
 	for _, w := range all {
 		f := w.observation.Figures()
 		list = append(list, &pb.Watched{
-			Name: w.ref.Name, Rtt: f.Network.RTT.Seconds(), Loss: f.Network.Loss, Period: f.Period.Seconds(),
+			Name: w.name, Rtt: f.Network.RTT.Seconds(), Loss: f.Network.Loss, Period: f.Period.Seconds(),
 			Recurrence: f.Quality.Recurrence.Seconds(), Attainable: f.Quality.Attainable, Suspected: f.Suspected,
 		})
 	}

@@ -3,7 +3,9 @@ package pulse
 import (
 	"context"
 	"errors"
+	"io"
 	"net/netip"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc"
@@ -14,15 +16,31 @@ import (
 	"github.com/goulfm/goulfm/internal/beat"
 )
 
-// Watch is one process that this one observes.
+// Watch is one process that this one observes. It has a connection and goroutines only while it is introduced: until the first
+// beat arrives as a datagram, or for ever if none does.
 type Watch struct {
 	pulse       *Pulse
-	ref         *pb.Ref
 	told        func(beat.News)
 	observation *beat.Observation
-	ready       chan bool // closed when observation is set
-	ctx         context.Context
-	cancel      context.CancelFunc
+	name, addr  string
+	incarnation uint64
+
+	work  *work // under the lock of the Pulse: what is under way; nil: nothing
+	index int32 // the same: its place among all; gone: it has ended
+}
+
+// gone is the index of a Watch that has ended.
+const gone = -1
+
+// Who returns the name and incarnation of the process.
+func (w *Watch) Who() (name string, incarnation uint64) { return w.name, w.incarnation }
+
+// work is an introduction that is under way, or waits for its turn.
+type work struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	arrive chan struct{} // closed when beats arrive as datagrams
+	past   bool          // under the lock of the Pulse: it is closed
 }
 
 // Times of a Watch.
@@ -35,19 +53,18 @@ const (
 // Watch observes a process from now on. told must not block; it may be told a last time while
 // End is called.
 func (p *Pulse) Watch(ref *pb.Ref, q adaptive.QoS, told func(beat.News)) (*Watch, error) {
-	w := &Watch{pulse: p, ref: ref, told: told, ready: make(chan bool)}
-	w.ctx, w.cancel = context.WithCancel(p.ended)
+	w := &Watch{pulse: p, told: told, name: ref.Name, addr: ref.Addr, incarnation: ref.Incarnation}
 	o, err := p.node.Observe(q, w.hear)
 	if err != nil {
-		w.cancel()
 		return nil, err
 	}
-	w.observation = o
-	close(w.ready)
 	p.mu.Lock()
-	p.all[w] = true
+	if w.observation = o; w.index != gone { // it may be dead already
+		w.index = int32(len(p.all))
+		p.all = append(p.all, w)
+	}
 	p.mu.Unlock()
-	go w.stayConnected()
+	w.introduce(o)
 	return w, nil
 }
 
@@ -58,29 +75,57 @@ func (w *Watch) End() {
 }
 
 func (w *Watch) forget() {
-	w.cancel()
-	w.pulse.mu.Lock()
-	defer w.pulse.mu.Unlock()
-	delete(w.pulse.all, w)
+	p := w.pulse
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w.index == gone {
+		return
+	}
+	if w.observation != nil { // else it is not among them yet
+		last := len(p.all) - 1
+		p.all[w.index] = p.all[last]
+		p.all[w.index].index = w.index
+		p.all[last] = nil
+		p.all = p.all[:last]
+	}
+	w.index = gone
+	if w.work != nil {
+		w.work.cancel()
+	}
 }
 
-// hear passes news on; a silent process is asked by another connection than that of its beats.
+// hear passes news on; a silent process is asked by another connection than that of its beats. One of which no beat has come
+// since it was asked may have forgotten this observer: it is introduced anew.
 func (w *Watch) hear(n beat.News) {
 	switch {
+	case n.Kind == beat.Reached:
+		w.arrived()
+		return
 	case n.Kind == beat.Dead:
 		w.forget()
 	case n.Kind == beat.Suspected && n.Silent > 0:
-		go w.look()
+		go w.look(n.Of)
+		if n.Deaf {
+			w.introduce(n.Of)
+		}
 	}
 	w.told(n)
 }
 
+func (w *Watch) arrived() {
+	w.pulse.mu.Lock()
+	defer w.pulse.mu.Unlock()
+	if w.work != nil && !w.work.past {
+		w.work.past = true
+		close(w.work.arrive)
+	}
+}
+
 // look asks a suspect whether it lives.
-func (w *Watch) look() {
-	<-w.ready
-	ctx, cancel := context.WithTimeout(w.ctx, answerWithin)
+func (w *Watch) look(o *beat.Observation) {
+	ctx, cancel := context.WithTimeout(w.pulse.ended, answerWithin)
 	defer cancel()
-	conn, err := w.pulse.id.Dial(w.ref.Addr)
+	conn, err := w.pulse.id.Dial(w.addr)
 	if err != nil {
 		return
 	}
@@ -88,57 +133,132 @@ func (w *Watch) look() {
 	reply, err := pb.NewNodeClient(conn).Probe(ctx, &pb.ProbeRequest{})
 	switch {
 	case err != nil && w.refuses(), err == nil && !w.isIt(reply.Me):
-		w.observation.Refused()
+		o.Refused()
 	case err == nil:
-		w.observation.Answered(0)
+		o.Answered(0)
 	}
 }
 
 func (w *Watch) refuses() bool {
-	ctx, cancel := context.WithTimeout(w.ctx, answerWithin)
+	ctx, cancel := context.WithTimeout(w.pulse.ended, answerWithin)
 	defer cancel()
-	return link.Look(ctx, w.ref.Addr) == link.Refuses
+	return link.Look(ctx, w.addr) == link.Refuses
 }
 
 func (w *Watch) isIt(ref *pb.Ref) bool {
-	return ref.GetName() == w.ref.Name && ref.GetIncarnation() == w.ref.Incarnation
+	return ref.GetName() == w.name && ref.GetIncarnation() == w.incarnation
 }
 
-// stayConnected keeps the connection of the beats.
-func (w *Watch) stayConnected() {
-	for pause := redialFirst; w.ctx.Err() == nil; pause = min(2*pause, redialLast) {
-		connected, err := w.connect()
+// introduce has the process send beats, unless that is under way or planned. It does not block.
+func (w *Watch) introduce(o *beat.Observation) {
+	p := w.pulse
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w.work != nil || w.index == gone {
+		return
+	}
+	w.work = &work{arrive: make(chan struct{}), cancel: func() {}}
+	p.waiting = append(p.waiting, waiting{w, o})
+	p.startNext()
+}
+
+// waiting is an introduction that has not begun.
+type waiting struct {
+	watch       *Watch
+	observation *beat.Observation
+}
+
+// An introduction takes a connection and some ten goroutines. Of many, a few are under way at a time, or the memory of a client
+// would be that of the largest number: a goroutine's descriptor is never freed. One that takes long is not waited for.
+const (
+	introductions = 4
+	introduceFor  = 50 * time.Millisecond
+)
+
+// startNext begins introductions for as long as there is room. It holds the lock.
+func (p *Pulse) startNext() {
+	for p.begun < introductions && len(p.waiting) > 0 {
+		next := p.waiting[0]
+		if p.waiting = p.waiting[1:]; len(p.waiting) == 0 {
+			p.waiting = nil
+		}
+		if next.watch.index == gone {
+			continue
+		}
+		p.begun++
+		go next.watch.run(next.observation, sync.OnceFunc(func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.begun--
+			p.startNext()
+		}))
+	}
+}
+
+// run carries out an introduction, and makes room for the next one when it is over, or takes long.
+func (w *Watch) run(o *beat.Observation, room func()) {
+	defer room()
+	defer time.AfterFunc(introduceFor, room).Stop()
+	w.pulse.mu.Lock()
+	now := w.work
+	now.ctx, now.cancel = context.WithCancel(w.pulse.ended)
+	if w.index == gone {
+		now.cancel()
+	}
+	w.pulse.mu.Unlock()
+	w.persist(o, now)
+	now.cancel()
+	w.pulse.mu.Lock()
+	w.work = nil
+	w.pulse.mu.Unlock()
+}
+
+// persist connects until beats arrive as datagrams, or the process is dead.
+func (w *Watch) persist(o *beat.Observation, now *work) {
+	for pause := redialFirst; now.ctx.Err() == nil; pause = min(2*pause, redialLast) {
+		connected, err := w.connect(o, now)
 		switch {
-		case w.ctx.Err() != nil:
+		case err == nil, now.ctx.Err() != nil:
 			return
 		case errors.Is(err, errStranger), w.refuses():
-			w.observation.Refused()
+			o.Refused()
 			return
 		case connected:
-			w.observation.Broken()
+			o.Broken()
 			pause = redialFirst
+			w.again(now)
 		}
 		select {
-		case <-w.ctx.Done():
+		case <-now.ctx.Done():
 		case <-time.After(pause):
 		}
 	}
 }
 
-// connect carries one connection until it breaks, and says whether there was one.
-func (w *Watch) connect() (connected bool, err error) {
-	conn, err := w.pulse.id.Dial(w.ref.Addr)
+// again has the next connection wait for datagrams of its own.
+func (w *Watch) again(now *work) {
+	w.pulse.mu.Lock()
+	defer w.pulse.mu.Unlock()
+	if now.past {
+		now.arrive, now.past = make(chan struct{}), false
+	}
+}
+
+// connect carries one connection until it breaks, and says whether there was one; without an error beats arrive as datagrams,
+// and it was closed in order.
+func (w *Watch) connect(o *beat.Observation, now *work) (connected bool, err error) {
+	conn, err := w.pulse.id.Dial(w.addr)
 	if err != nil {
 		return false, err
 	}
 	defer link.HangUp(conn)
-	ctx, cancel := context.WithCancel(w.ctx)
+	ctx, cancel := context.WithCancel(now.ctx)
 	defer cancel()
 	stream, err := pb.NewNodeClient(conn).Beats(ctx)
 	if err != nil {
 		return false, err
 	}
-	number := w.observation.Next()
+	number := o.Next()
 	begun := time.Now()
 	if err := stream.Send(&pb.Beating{Kind: &pb.Beating_Observe{Observe: &pb.Observe{Stream: number}}}); err != nil {
 		return false, err
@@ -152,19 +272,31 @@ func (w *Watch) connect() (connected bool, err error) {
 		return false, errStranger
 	}
 	addr, _ := netip.ParseAddrPort(hello.Addr) // an invalid one has no datagrams
-	w.observation.Connected(beat.Connection{
-		Stream: number, Addr: addr, Key: hello.Key, Link: sender(ctx, stream), RTT: time.Since(begun),
+	o.Connected(beat.Connection{
+		Stream: number, Addr: addr, Key: hello.Key, Link: sender(ctx, stream, now.arrive), RTT: time.Since(begun),
 	})
-	return true, hearFrom(stream, func(sealed []byte) { w.observation.Hear(number, sealed) })
+	err = hearFrom(stream, func(sealed []byte) { o.Hear(number, sealed) })
+	select {
+	case <-now.arrive:
+		if err == io.EOF {
+			o.Alone(number)
+			return true, nil
+		}
+	default:
+	}
+	return true, err
 }
 
-// sender returns what hands a message to a connection and never waits.
-func sender(ctx context.Context, stream grpc.BidiStreamingClient[pb.Beating, pb.Beating]) func(sealed []byte) {
+// sender returns what hands a message to a connection and never waits. Once datagrams arrive it closes the connection in order.
+func sender(ctx context.Context, stream grpc.BidiStreamingClient[pb.Beating, pb.Beating], arrive <-chan struct{}) func(sealed []byte) {
 	out := make(chan []byte, queued)
 	go func() {
 		for {
 			select {
 			case <-ctx.Done():
+				return
+			case <-arrive:
+				_ = stream.CloseSend() // of a stream that has broken nothing is lost
 				return
 			case sealed := <-out:
 				if stream.Send(&pb.Beating{Kind: &pb.Beating_Sealed{Sealed: sealed}}) != nil {

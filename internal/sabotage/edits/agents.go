@@ -66,6 +66,33 @@ func agents() []Edit {
 	}
 }
 
+// beats are the edits of gridrpc/internal/pulse and internal/beat: heartbeats without a connection.
+func beats() []Edit {
+	const watch, pulse = "gridrpc/internal/pulse/watch.go", "gridrpc/internal/pulse/pulse.go"
+	return []Edit{
+		{
+			Name: "pulse-alone", Rule: "beats go on when the observer has closed its connection in order",
+			Changes: []Change{{File: pulse, Old: "if alone = err == io.EOF; alone {", New: "if alone = err == io.EOF && false; alone {"}},
+			Tests:   []Test{{Run: "TestConnectionEnds"}},
+		},
+		{
+			Name: "pulse-anew", Rule: "a process that has forgotten its observer is introduced anew",
+			Changes: []Change{{File: watch, Old: "if n.Deaf {", New: "if false {"}},
+			Tests:   []Test{{Run: "TestIntroducedAnew"}},
+		},
+		{
+			Name: "beat-farewell", Rule: "an observer without a connection asks for no more beats when it ends",
+			Changes: []Change{{File: "internal/beat/observation.go", Old: "if o.keyed && o.reached {", New: "if false {"}},
+			Tests:   []Test{{Package: "gridrpc/internal/pulse", Run: "TestConnectionEnds"}},
+		},
+		{
+			Name: "beat-lapse", Rule: "beats without a connection end when the observer is silent for long",
+			Changes: []Change{{File: "internal/beat/emission.go", Old: "if now >= e.until {", New: "if false {"}},
+			Tests:   []Test{{Run: "TestLapse"}},
+		},
+	}
+}
+
 // calls are the edits of gridrpc/internal/session.
 func calls() []Edit {
 	const file, desk, places = "gridrpc/internal/session/session.go", "gridrpc/internal/session/desk.go", "gridrpc/internal/session/seats.go"

@@ -24,6 +24,7 @@ func All() []Edit {
 		ringWithQuality(),
 		components(),
 		agents(),
+		beats(),
 		calls(),
 		holdBugs(),
 		nodes(),
