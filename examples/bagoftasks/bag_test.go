@@ -23,7 +23,7 @@ func bag(t *testing.T, n int, die map[int]int, after int) *master {
 	var m *master
 	commtest.Run(t, n, func(ctx context.Context, w *comm.Comm) {
 		if w.Rank() == 0 {
-			m = newMaster(w, few)
+			m = newMaster(w, few, func() {})
 			if err := m.serve(ctx); err != nil {
 				t.Errorf("master: %v", err)
 			}
@@ -128,7 +128,7 @@ func TestIdleWorkerGetsTheTaskOfTheDead(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
 		in := integral{tasks: 1, points: 10}
 		if w.Rank() == 0 {
-			if err := newMaster(w, in).serve(ctx); err != nil {
+			if err := newMaster(w, in, func() {}).serve(ctx); err != nil {
 				t.Errorf("master: %v", err)
 			}
 			return
@@ -150,7 +150,7 @@ func TestIdleWorkerGetsTheTaskOfTheDead(t *testing.T) {
 // As long as a task is at work elsewhere, a worker without one is not sent home.
 func TestNobodyGoesHomeEarly(t *testing.T) {
 	commtest.Run(t, 1, func(ctx context.Context, w *comm.Comm) {
-		m := newMaster(w, few)
+		m := newMaster(w, few, func() {})
 		m.todo, m.missing = nil, 1
 		m.workers = append(m.workers, worker{state: busy}, worker{state: idle})
 		if err := m.handOut(ctx); err != nil || m.workers[2].state != idle {
@@ -163,7 +163,7 @@ func TestNobodyGoesHomeEarly(t *testing.T) {
 // counts, but the worker gets no further task: nobody would take it back.
 func TestValueFromTheDead(t *testing.T) {
 	commtest.Run(t, 1, func(_ context.Context, w *comm.Comm) {
-		m := newMaster(w, few)
+		m := newMaster(w, few, func() {})
 		m.workers = append(m.workers, worker{state: dead})
 		m.take(1, 5, 0.25)
 		if m.value[5] != 0.25 || m.missing != few.tasks-1 || m.workers[1].state != dead {

@@ -42,13 +42,17 @@ func main() {
 			return work(ctx, w, in, func(n int) { w.Mark("task", n) })
 		}
 		start := time.Now()
-		m := newMaster(w, in)
+		var m *master
+		var pi float64
+		m = newMaster(w, in, func() {
+			pi = m.sum()
+			w.Mark("report", 1)
+			fmt.Printf("result: pi=%.15f error=%.1e again=%d dead=%d time=%v\n",
+				pi, math.Abs(pi-math.Pi), m.again, m.lost(), time.Since(start).Round(time.Millisecond))
+		})
 		if err := m.serve(ctx); err != nil {
 			return err
 		}
-		pi := m.sum()
-		fmt.Printf("result: pi=%.15f error=%.1e again=%d dead=%d time=%v\n",
-			pi, math.Abs(pi-math.Pi), m.again, m.lost(), time.Since(start).Round(time.Millisecond))
 		if math.Abs(pi-math.Pi) > in.bound() {
 			return fmt.Errorf("bagoftasks: pi is wrong by more than %.1e", in.bound())
 		}

@@ -36,13 +36,16 @@ type master struct {
 	todo    []int    // tasks that nobody works on, the next one last
 	value   []float64
 	done    []bool
-	missing int // tasks without a value
-	again   int // tasks that were taken back from the dead
+	missing int    // tasks without a value
+	again   int    // tasks that were taken back from the dead
+	report  func() // called once, when each task has its value and no worker was sent home
+	told    bool   // it was called
 }
 
-func newMaster(w *comm.Comm, in integral) *master {
+func newMaster(w *comm.Comm, in integral, report func()) *master {
 	m := &master{
-		w: w, in: in, missing: in.tasks, workers: make([]worker, w.Size()),
+		report: report,
+		w:      w, in: in, missing: in.tasks, workers: make([]worker, w.Size()),
 		value: make([]float64, in.tasks), done: make([]bool, in.tasks),
 	}
 	m.workers[0].state = home
@@ -80,7 +83,16 @@ func (m *master) serve(ctx context.Context) error {
 	}
 	req.Cancel()
 	m.doTheRest()
+	m.tell()
 	return nil
+}
+
+// tell reports the result, once.
+func (m *master) tell() {
+	if !m.told {
+		m.told = true
+		m.report()
+	}
 }
 
 // expecting tells whether any worker will send something.
@@ -137,6 +149,7 @@ func (m *master) handOut(ctx context.Context) error {
 			order[0] = task
 			w.state, w.task = busy, task
 		case m.missing == 0:
+			m.tell() // before: a worker that ends well knows that the result is out
 			w.state = home
 		default:
 			continue

@@ -27,10 +27,12 @@ const (
 func main() {
 	comm.Main(func(ctx context.Context, w *comm.Comm) error {
 		c, points, err := iterate(ctx, w)
-		if err == nil && c.Rank() == 0 {
-			fmt.Printf("%d ranks: %d points, pi is about %.6f\n", c.Size(), points, float64(points)/radius/radius)
+		if err != nil {
+			return err
 		}
-		return err
+		return report(ctx, c, func(ranks int) {
+			fmt.Printf("%d ranks: %d points, pi is about %.6f\n", ranks, points, float64(points)/radius/radius)
+		})
 	})
 }
 
@@ -63,6 +65,26 @@ func iterate(ctx context.Context, c *comm.Comm) (*comm.Comm, int, error) {
 		}
 	}
 	return c, total, nil
+}
+
+// report prints the result at rank 0 and ends in an agreement, as each step does: if
+// rank 0 dies before it has printed, the next rank 0 prints. A line twice is better
+// than none.
+func report(ctx context.Context, c *comm.Comm, print func(ranks int)) error {
+	for printed := false; ; {
+		if c.Rank() == 0 && !printed {
+			c.Mark("report", 1)
+			print(c.Size())
+			printed = true
+		}
+		_, err := c.AllOK(ctx, nil)
+		if err == nil || !comm.Recoverable(err) {
+			return err
+		}
+		if c, err = c.Shrink(ctx); err != nil {
+			return err
+		}
+	}
 }
 
 // count counts the points in the rows of a step that are rank's when size ranks

@@ -30,32 +30,30 @@ func main() {
 		os.Exit(2)
 	}
 	comm.Main(func(ctx context.Context, w *comm.Comm) error {
-		r, err := run(ctx, w, *keys)
-		if err == nil && r.first {
+		return run(ctx, w, *keys, func(r result) {
 			fmt.Printf("hashtable: %d keys, %d ranks of %d, %d repairs: all there\n", *keys, r.ranks, w.Size(), r.repairs)
-		}
-		return err
+		})
 	})
 }
 
-// result is what a run tells.
+// result is the outcome of a run.
 type result struct {
-	first          bool // this rank prints
-	ranks, repairs int  // that are left; that were made
+	ranks, repairs int // that are left; that were made
 }
 
-// run fills a table, repairs it as often as needed, and checks it.
-func run(ctx context.Context, w *comm.Comm, keys int) (r result, err error) {
+// run fills a table, repairs it as often as needed, checks it, and prints the result at one rank.
+func run(ctx context.Context, w *comm.Comm, keys int, print func(result)) (err error) {
+	var r result
 	// Room for twice as many keys, and at least some, so that no part is full.
 	t, err := newTable(ctx, w, 2*keys/w.Size()+64)
 	for comm.Recoverable(err) {
 		if w, err = w.Shrink(ctx); err != nil {
-			return r, err
+			return err
 		}
 		t, err = newTable(ctx, w, 2*keys/w.Size()+64)
 	}
 	if err != nil {
-		return r, err
+		return err
 	}
 	for {
 		work := fill(ctx, t, keys)
@@ -64,15 +62,38 @@ func run(ctx context.Context, w *comm.Comm, keys int) (r result, err error) {
 		}
 		ok, err := t.c.AllOK(ctx, work)
 		if ok {
-			return result{t.c.Rank() == 0, t.c.Size(), r.repairs}, t.free()
+			r.ranks = t.c.Size()
+			if err := report(ctx, t.c, func() { print(r) }); err != nil {
+				return err
+			}
+			return t.free()
 		}
 		if err := errors.Join(err, work); err != nil && !comm.Recoverable(err) {
-			return r, err
+			return err
 		}
 		if t, err = repair(ctx, t); err != nil {
-			return r, err
+			return err
 		}
 		r.repairs++
+	}
+}
+
+// report prints the result at rank 0 and ends in an agreement: if rank 0 dies before it has printed, the next rank 0 prints. A
+// line twice is better than none.
+func report(ctx context.Context, c *comm.Comm, print func()) error {
+	for printed := false; ; {
+		if c.Rank() == 0 && !printed {
+			c.Mark("report", 1)
+			print()
+			printed = true
+		}
+		_, err := c.AllOK(ctx, nil)
+		if err == nil || !comm.Recoverable(err) {
+			return err
+		}
+		if c, err = c.Shrink(ctx); err != nil {
+			return err
+		}
 	}
 }
 

@@ -28,10 +28,8 @@ func main() {
 		os.Exit(2)
 	}
 	comm.Main(func(ctx context.Context, w *comm.Comm) error {
-		r, err := run(ctx, w, *below)
-		if err == nil && r.first {
+		return run(ctx, w, *below, func(r result) {
 			fmt.Printf("sieve: %d primes below %d, %d ranks of %d, %d repairs\n", r.primes, *below, r.ranks, w.Size(), r.repairs)
-		}
-		return err
+		})
 	})
 }

@@ -20,23 +20,21 @@ type sieve struct {
 	count   shmem.Sym[int64] // of primes
 }
 
-// result is what a run tells.
-type result struct {
-	first                  bool // this rank prints
-	primes, ranks, repairs int
-}
+// result is the outcome of a run.
+type result struct{ primes, ranks, repairs int }
 
-// run fills a sieve, repairs it as often as needed, and counts what is left.
-func run(ctx context.Context, w *comm.Comm, below int) (r result, err error) {
+// run fills a sieve, repairs it as often as needed, counts what is left, and prints the result at one rank.
+func run(ctx context.Context, w *comm.Comm, below int, print func(result)) (err error) {
+	var r result
 	h, err := shmem.New(ctx, w, bytesOf(below, w.Size()))
 	for comm.Recoverable(err) { // killed before it had begun
 		if w, err = w.Shrink(ctx); err != nil {
-			return r, err
+			return err
 		}
 		h, err = shmem.New(ctx, w, bytesOf(below, w.Size()))
 	}
 	if err != nil {
-		return r, err
+		return err
 	}
 	s, err := newSieve(ctx, h, below)
 	for {
@@ -45,14 +43,36 @@ func run(ctx context.Context, w *comm.Comm, below int) (r result, err error) {
 		}
 		ok, agreed := h.Comm().AllOK(ctx, err)
 		if ok {
-			r.first, r.ranks = h.PE() == 0, h.PEs()
-			return r, h.Free()
+			r.ranks = h.PEs()
+			if err := report(ctx, h.Comm(), func() { print(r) }); err != nil {
+				return err
+			}
+			return h.Free()
 		}
 		if err := errors.Join(err, agreed); err != nil && !comm.Recoverable(err) {
-			return r, err
+			return err
 		}
 		if s, h, err = repaired(ctx, s, h, below, &r.repairs); err != nil {
-			return r, err
+			return err
+		}
+	}
+}
+
+// report prints the result at rank 0 and ends in an agreement: if rank 0 dies before it has printed, the next rank 0 prints. A
+// line twice is better than none.
+func report(ctx context.Context, c *comm.Comm, print func()) error {
+	for printed := false; ; {
+		if c.Rank() == 0 && !printed {
+			c.Mark("report", 1)
+			print()
+			printed = true
+		}
+		_, err := c.AllOK(ctx, nil)
+		if err == nil || !comm.Recoverable(err) {
+			return err
+		}
+		if c, err = c.Shrink(ctx); err != nil {
+			return err
 		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -29,9 +30,12 @@ func TestNobodyDies(t *testing.T) {
 	for _, n := range []int{1, 2, 5} {
 		for _, below := range []int{2, 3, 100, 5000} {
 			commtest.Run(t, n, func(ctx context.Context, w *comm.Comm) {
-				r, err := run(ctx, w, below)
-				assert.NoError(t, err)
-				assert.Equal(t, result{w.Rank() == 0, primesBelow(below), n, 0}, r)
+				printed := 0
+				assert.NoError(t, run(ctx, w, below, func(r result) {
+					printed++
+					assert.Equal(t, result{primesBelow(below), n, 0}, r)
+				}))
+				assert.Equal(t, w.Rank() == 0, printed == 1)
 			})
 		}
 	}
@@ -46,18 +50,32 @@ func TestRanksDie(t *testing.T) {
 		{{Rank: 1, Mark: "factor", At: 2}, {Rank: 3, Mark: "repair", At: 1}},
 		{{Rank: 4, Mark: "factor", At: 2}, {Rank: 0, Mark: "repair", At: 1}, {Rank: 2, Mark: "repair", At: 2}, {Rank: 1, Mark: "factor", At: 5}},
 	} {
+		var printed atomic.Int32
 		reached := commtest.Job{N: 5, Kills: kills}.Run(t, func(ctx context.Context, w *comm.Comm) error {
-			r, err := run(ctx, w, 20000)
-			if err != nil {
-				return err
-			}
-			assert.Equal(t, primesBelow(20000), r.primes)
-			assert.GreaterOrEqual(t, r.repairs, 1)
-			assert.Equal(t, 5-len(kills), r.ranks)
-			return nil
+			return run(ctx, w, 20000, func(r result) {
+				printed.Add(1)
+				assert.Equal(t, primesBelow(20000), r.primes)
+				assert.GreaterOrEqual(t, r.repairs, 1)
+				assert.Equal(t, 5-len(kills), r.ranks)
+			})
 		})
+		assert.Equal(t, int32(1), printed.Load())
 		for _, k := range kills {
 			assert.Contains(t, reached, k)
 		}
 	}
+}
+
+// TestPrinterDies: the rank that is about to print the result dies, and the next one prints it.
+func TestPrinterDies(t *testing.T) {
+	killed := commtest.Killed{Rank: 0, Mark: "report", At: 1}
+	var printed atomic.Int32
+	reached := commtest.Job{N: 4, Kills: []commtest.Killed{killed}}.Run(t, func(ctx context.Context, w *comm.Comm) error {
+		return run(ctx, w, 20000, func(result) {
+			assert.Equal(t, 1, w.Rank())
+			printed.Add(1)
+		})
+	})
+	assert.Contains(t, reached, killed)
+	assert.Equal(t, int32(1), printed.Load())
 }

@@ -66,6 +66,23 @@ func agents() []Edit {
 	}
 }
 
+// reports are the edits of examples that print a result: nobody ends well before it is out.
+func reports() []Edit {
+	const rule, old, without = "members agree after the print: the next one prints if the first has died", "_, err := c.AllOK(ctx, nil)", "var err error"
+	return []Edit{
+		{
+			Name: "report-hashtable", Rule: rule,
+			Changes: []Change{{File: "examples/hashtable/main.go", Old: old, New: without}},
+			Tests:   []Test{{Run: "TestPrinterDies"}},
+		},
+		{
+			Name: "report-sieve", Rule: rule,
+			Changes: []Change{{File: "examples/sieve/sieve.go", Old: old, New: without}},
+			Tests:   []Test{{Run: "TestPrinterDies"}},
+		},
+	}
+}
+
 // beats are the edits of gridrpc/internal/pulse and internal/beat: heartbeats without a connection.
 func beats() []Edit {
 	const watch, pulse = "gridrpc/internal/pulse/watch.go", "gridrpc/internal/pulse/pulse.go"

@@ -25,6 +25,7 @@ func All() []Edit {
 		components(),
 		agents(),
 		beats(),
+		reports(),
 		calls(),
 		holdBugs(),
 		nodes(),
