@@ -12,6 +12,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pulse"
 	"github.com/goulfm/goulfm/gridrpc/internal/session"
 	"github.com/goulfm/goulfm/internal/beat"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 	"github.com/goulfm/goulfm/internal/postbox"
 )
 
@@ -153,6 +154,9 @@ func (g *guards) tell(one *guard, n beat.News) {
 		g.all = slices.Delete(g.all, at, at+1)
 	}
 	g.mu.Unlock()
+	if pausepoint.Enabled {
+		pausepoint.At("grid.guard")
+	}
 	for _, f := range flights {
 		f.hearOf(server, n)
 	}

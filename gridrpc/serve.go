@@ -15,6 +15,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 	"github.com/goulfm/goulfm/gridrpc/internal/session"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 )
 
 // calls is the wire of a server.
@@ -107,6 +108,9 @@ func (s *Server) admit(m *pb.Submit) (a *attempt, begins bool, no *pb.CallFrame)
 		return nil, false, refusal(pb.Refusal_FULL, fmt.Sprintf("%d calls are kept already", keptMax))
 	}
 	verdict := s.desk.Submit(id, m.Attempt, m.Incarnation, m.Attach)
+	if pausepoint.Enabled {
+		pausepoint.At("grid.submit")
+	}
 	a = s.attempts[id]
 	switch {
 	case verdict == session.Run:

@@ -12,6 +12,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pulse"
 	"github.com/goulfm/goulfm/gridrpc/internal/tree"
 	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 )
 
 // ServerTier is the tier of all servers: they are leaves.
@@ -177,6 +178,9 @@ func (b *Branch) probe(to tree.Ref) {
 	is, err := b.whoIs(ctx, to.Addr)
 	switch {
 	case err == nil:
+		if pausepoint.Enabled {
+			pausepoint.At("grid.answered")
+		}
 		b.step(tree.Answered{At: b.now(), Asked: to.ID, Is: is.ID})
 	case link.Look(ctx, to.Addr) == link.Refuses:
 		b.step(tree.Declared{At: b.now(), Who: to.ID})

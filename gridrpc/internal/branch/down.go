@@ -12,6 +12,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 	"github.com/goulfm/goulfm/gridrpc/internal/pulse"
 	"github.com/goulfm/goulfm/gridrpc/internal/tree"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 	"github.com/goulfm/goulfm/internal/postbox"
 )
 
@@ -50,6 +51,9 @@ func (b *Branch) Link(stream Stream) error {
 	d := b.enter(key, refOf(j.Child), stream)
 	if d == nil {
 		return status.Error(codes.AlreadyExists, "there is this link already")
+	}
+	if pausepoint.Enabled {
+		pausepoint.At("grid.asked")
 	}
 	b.step(tree.JoinAsked{Child: d.child, Generation: key.generation, Parent: refOf(j.Parent).ID})
 	err = b.hearChild(d, stream)
@@ -145,6 +149,9 @@ func (b *Branch) reported(d *down, r *pb.Report) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.ended {
+		if pausepoint.Enabled {
+			pausepoint.At("grid.reported")
+		}
 		b.cfg.Owner.Reported(d.id, r)
 	}
 }

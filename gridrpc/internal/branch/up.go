@@ -13,6 +13,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pulse"
 	"github.com/goulfm/goulfm/gridrpc/internal/tree"
 	"github.com/goulfm/goulfm/internal/beat"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 	"github.com/goulfm/goulfm/internal/postbox"
 )
 
@@ -93,6 +94,9 @@ func (b *Branch) accepted(u *up, stream grpc.BidiStreamingClient[pb.Up, pb.Down]
 		return nil
 	})
 	b.mu.Unlock()
+	if pausepoint.Enabled {
+		pausepoint.At("grid.joined")
+	}
 	b.step(tree.Joined{At: b.now(), Parent: refOf(m.Parent), Generation: u.generation, Ancestors: refsOf(m.GetAncestors().GetNearestFirst()), Term: m.GetAncestors().GetTerm()})
 	b.mu.Lock()
 	_, generation, ok := b.rule.Tree().Parent()

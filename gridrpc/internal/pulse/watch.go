@@ -14,6 +14,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 	"github.com/goulfm/goulfm/internal/beat"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 )
 
 // Watch is one process that this one observes. It has a connection and goroutines only while it is introduced: until the first
@@ -270,6 +271,9 @@ func (w *Watch) connect(o *beat.Observation, now *work) (connected bool, err err
 	hello := m.GetObserving()
 	if hello == nil || len(hello.Key) == 0 || !w.isIt(hello.Me) {
 		return false, errStranger
+	}
+	if pausepoint.Enabled {
+		pausepoint.At("grid.introduced")
 	}
 	addr, _ := netip.ParseAddrPort(hello.Addr) // an invalid one has no datagrams
 	o.Connected(beat.Connection{
