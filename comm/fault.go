@@ -156,6 +156,6 @@ func (c *Comm) Shrink(ctx context.Context) (*Comm, error) {
 }
 
 func shrunk(c *Comm, made *engine.Comm) *Comm {
-	starting{c}.dropOfTheDead(made)
+	starting{c}.noteDropOfTheDead(made)
 	return c.child(made, c.epoch+1)
 }

@@ -155,21 +155,24 @@ func (c starting) dropSpawned(started newcomers) {
 	}
 }
 
-// dropOfTheDead tells the launcher that this process will not keep what those had started who are
-// left out of a shrink. It may never have heard of that:
+// noteDropOfTheDead reports to the launcher that this process keeps no process that was started by a member
+// which a shrink left out. This process may never have learnt of such a start:
 //
 //	0 decides a shrink, {0 2 3} is left. It has processes started for a Replace, and dies.
 //	2 decides that shrink with 3 later: {2 3} is left, and they start others.
 //
 // Nobody would ever say of the first ones that they are not wanted; and as they wait in Init
 // they might refer to any of the dead, so that no seat would be free again.
-func (c starting) dropOfTheDead(made *engine.Comm) {
+//
+// The report waits until the repair is over: without 2 and 3 nobody can have kept the first ones. With a message for each survivor the launcher would wake up once
+// per survivor inside Shrink, while the survivors need the processors: that took longer than the shrink itself.
+func (c starting) noteDropOfTheDead(made *engine.Comm) {
 	if c.w.starter == nil {
 		return
 	}
 	for _, proc := range c.e.Numbers() {
 		if made.RankOfNumber(proc) < 0 {
-			c.w.starter.Say(lifeline.Drop{Root: proc})
+			c.w.starter.Note(lifeline.Drop{Root: proc})
 		}
 	}
 }

@@ -43,6 +43,9 @@ type Job struct {
 	Limit    time.Duration
 
 	reached *[]Killed // EachKill wants to know
+
+	// Calls of Say and Note, for tests; nil: none. Several processes call them at a time.
+	said, noted func(proc int, m lifeline.Message)
 }
 
 // Killed is a process that dies when its program reaches a point (comm.Comm.Mark).
@@ -271,8 +274,24 @@ func (a asker) Ask(_ context.Context, m lifeline.Spawn, _ func(lifeline.Spawned)
 	return lifeline.Spawned{First: b.first, N: m.N}, nil
 }
 
+// Note is Say: here no message delays a repair.
+func (a asker) Note(m lifeline.Message) {
+	if a.r.job.noted != nil {
+		a.r.job.noted(a.me, m)
+	}
+	a.decide(m)
+}
+
 // Say hears whether processes are wanted.
 func (a asker) Say(m lifeline.Message) {
+	if a.r.job.said != nil {
+		a.r.job.said(a.me, m)
+	}
+	a.decide(m)
+}
+
+// decide keeps or drops the batch that a message is about.
+func (a asker) decide(m lifeline.Message) {
 	r := a.r
 	r.mu.Lock()
 	defer r.mu.Unlock()

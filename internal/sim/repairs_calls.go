@@ -51,7 +51,7 @@ func (w *driver) shrink() {
 				w.orphaned()
 				return
 			default: // what it had started is not kept here
-				w.say(func(l *launcher) { l.step(job.Unwanted{Root: from.members[rank].name(), By: w.name()}) })
+				w.note(func(l *launcher) { l.step(job.Unwanted{Root: from.members[rank].name(), By: w.name()}) })
 			}
 		}
 		w.old = append(w.old, from)

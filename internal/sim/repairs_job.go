@@ -219,6 +219,29 @@ func (r *repairRun) newsDelay() mono.Duration { return r.tape.tail(r.setup.news)
 
 // say gives the launcher a message. What a process has said before its death is read.
 func (w *worker) say(what func(l *launcher)) {
+	w.flush()
+	w.report(what)
+}
+
+// note is say for what waits until the repair is over, as boot.Process.Note: for noteWait, or until the next say.
+func (w *worker) note(what func(l *launcher)) {
+	w.notes = append(w.notes, what)
+	if len(w.notes) == 1 {
+		w.run.plan(noteWait, func() { w.happen(w.flush) })
+	}
+}
+
+// noteWait is boot.RepairTime.
+const noteWait = 100 * mono.Millisecond
+
+func (w *worker) flush() {
+	for _, what := range w.notes {
+		w.report(what)
+	}
+	w.notes = nil
+}
+
+func (w *worker) report(what func(l *launcher)) {
 	r := w.run
 	w.said = max(w.said+1, r.now.Add(r.delay()))
 	r.agenda.Plan(w.said, func() { what(&r.launcher) })

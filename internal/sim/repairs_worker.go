@@ -27,7 +27,8 @@ type worker struct {
 	token            uint64
 	links            []track // by seat
 	said             mono.Time
-	letGo            []int // by seat: the generation that was let go of, plus one
+	notes            []func(l *launcher) // that wait for the end of a repair
+	letGo            []int               // by seat: the generation that was let go of, plus one
 	knows            rankset.Set
 	forked, joined   bool
 	gone             bool // it is dead, or could not be started

@@ -61,7 +61,18 @@ func worlds() []Edit {
 		{
 			Name: "job-orphans", Rule: "newcomers whom only the dead have kept are ended",
 			Changes: []Change{{File: "internal/job/batch.go", Old: "b.refused = b.refused ||", New: "b.refused = false &&"}},
-			Hunt:    lives("V4"),
+			// They wait for ever, or begin again alone once the others are gone: without the others' commits.
+			Hunt: lives("V4", "V2"),
+		},
+		{
+			Name: "shrink-sends", Rule: "a survivor sends nothing to the launcher between a death and the return of Shrink",
+			Changes: []Change{{File: "comm/spawn.go", Old: "c.w.starter.Note(lifeline.Drop{Root: proc})", New: "c.w.starter.Say(lifeline.Drop{Root: proc})"}},
+			Tests:   []Test{{Package: "comm/commtest", Run: "TestShrinkSendsNothing"}},
+		},
+		{
+			Name: "shrink-reports", Rule: "a survivor reports that it keeps nothing of a member that a shrink left out",
+			Changes: []Change{{File: "comm/spawn.go", Old: "made.RankOf(proc) < 0", New: "made.RankOf(proc) < -1"}},
+			Tests:   []Test{{Package: "comm/commtest", Run: "TestShrinkSendsNothing"}},
 		},
 		{
 			Name: "job-late-word", Rule: "a word about newcomers counts of those only who started them",
