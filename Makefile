@@ -28,6 +28,9 @@ FIGURES ?=
 SABOTAGE ?=
 BENCH   ?=
 COMPARE ?=
+BASE    ?=
+AB      ?=
+ABTEST  ?=
 STRESS  ?= -agreements 2000 -seed 1
 KILLS   ?= -kills 200
 SHRINKS ?= -rounds 200
@@ -38,7 +41,7 @@ RANDOM  ?=
 GOLANGCI ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 
 .DEFAULT_GOAL := help
-.PHONY: demo runsc s3 check nightly test vulns race lint fuzz sim sim-nodes sim-repairs sim-deep sabotage stress random nodestress nodes netns netns-platform engines bench compare bench-check figures help
+.PHONY: demo runsc s3 check nightly test vulns race lint fuzz sim sim-nodes sim-repairs sim-deep sabotage stress random nodestress nodes netns netns-platform engines bench ab ab-test compare figures help
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,7 +49,7 @@ help: ## this list
 demo: ## heat on 8 processes, two of them killed on the way, the right answer at the end
 	@scripts/demo.sh $(RANKS)
 
-check: ## what CI runs, some 35 minutes: test, race, lint, vulns, fuzz, a short sim, random
+check: ## what CI runs: test, race, lint, vulns, fuzz, a short sim, random, a short ab; docs/HACKING.md says how long it takes
 	@scripts/gates.sh check
 
 nightly: ## random runs with fresh seeds for some hours: sim, random, stress, fuzz, a death before every store
@@ -144,8 +147,11 @@ bench: ## what messages, collectives, failures and a start cost here; BENCH="-ti
 	bin/goulfm run -q -n $(RANKS) ./bench/measure ulfm
 	go run ./bench/measure start
 
+ab: ## the speed of this tree beside another revision, in alternating runs, some 6 minutes; BASE=REVISION, else that in bench/BASE; AB="-only shrink,detect -n 4,8"
+	go run ./bench/ab $(if $(BASE),-base $(BASE)) $(AB)
+
+ab-test: ## shows that make ab finds planted delays of 40 %, and nothing else, some 10 minutes on a quiet machine; ABTEST="-pairs 31"
+	go test ./bench/ab -count=1 -run PlantedDelays -v -timeout 1h -args -long $(ABTEST)
+
 compare: ## the same beside MPI libraries, as ratios, into bench/RESULTS.md; COMPARE="-quick -only p2p,coll -n 2"
 	go run ./bench/compare $(COMPARE)
-
-bench-check: ## fails when a ratio of the last comparison got worse by more than a quarter; COMPARE="-n 2"
-	go run ./bench/compare -check $(COMPARE)

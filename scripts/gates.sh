@@ -61,6 +61,7 @@ check() {
 	must fuzz make fuzz FUZZFOR=2s
 	must sim make sim SIM="-seed 1 -agreements-total 100000 -deaths-total 15000" SIMNODES="-seed 1 -nodes 600"
 	must random make random ROUNDS=200 RANDOM="-seed 1"
+	must ab make ab AB="-short -limit"
 }
 
 nightly() {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"os"
@@ -24,7 +23,7 @@ func TestParse(t *testing.T) {
 	if err != nil || o.rounds != 11 || o.quick || !slices.Equal(o.counts, []int{2, 8, 16, 64}) || !slices.Equal(o.only, suites) || !slices.Equal(o.verbs, verbs) {
 		t.Errorf("%+v %v", o, err)
 	}
-	o, err = parse([]string{"-check", "-only", "coll", "-n", "2", "-peer", "a=cc:run -x"}, func(name string) string {
+	o, err = parse([]string{"-quick", "-only", "coll", "-n", "2", "-peer", "a=cc:run -x"}, func(name string) string {
 		return map[string]string{"MPICC": "mpicc", "MPIRUN": "mpirun", "GOULFM_PEERS": "peers.json"}[name]
 	})
 	if err != nil || o.rounds != 3 || !o.quick || o.peersFile != "peers.json" || len(o.peers) != 2 ||
@@ -214,35 +213,6 @@ rma 2 -ops shmem_lock -json -batches 5 -time 100ms
 		if got := suiteOf(bench); got != suite {
 			t.Errorf("%s belongs to %s", bench, got)
 		}
-	}
-}
-
-// What got worse is measured again, and nothing else.
-func TestConcernedAreSingleCollectives(t *testing.T) {
-	all := tasks(options{only: suites, counts: []int{2, 8}, verbs: verbs})
-	for _, c := range []struct {
-		lost key
-		want string
-	}{
-		{key{"gather", 8, 64}, "collectives gather"},
-		{key{"reduce_scatter_median", 2, 0}, "collectives reduce_scatter"},
-		{key{"allreduce", 2, 8}, "coll"},
-	} {
-		if got := concerned(all, []loss{{row: c.lost}}); len(got) != 1 || got[0].String() != c.want || got[0].n != c.lost.n {
-			t.Errorf("%v: %v", c.lost, got)
-		}
-	}
-}
-
-// A check does not measure what nobody recorded.
-func TestRecorded(t *testing.T) {
-	old := &results{Rows: []Row{{Bench: "gather", N: 8, Size: 64}, {Bench: "shrink", N: 2}}}
-	var got []string
-	for _, x := range recorded(tasks(options{only: suites, counts: []int{2, 8}, verbs: verbs}), old) {
-		got = append(got, fmt.Sprint(x, " ", x.n))
-	}
-	if want := []string{"collectives gather 8", "ulfm 2"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
 	}
 }
 
@@ -487,88 +457,5 @@ func TestMerge(t *testing.T) {
 	now.About.Machine = "Other"
 	if got := now.merge(sample()); len(got.Rows) != 2 {
 		t.Errorf("rows of another machine were kept: %+v", got)
-	}
-}
-
-func TestCheck(t *testing.T) {
-	with := func(latency, bandwidth float64) *results {
-		r := sample()
-		r.Rows[0].Peers = map[string]Versus{"a": {Ratio: latency}}
-		r.Rows[1].Peers = map[string]Versus{"a": {Ratio: bandwidth}}
-		return r
-	}
-	old := with(1, 1)
-	for _, c := range []struct {
-		now  *results
-		want string
-	}{
-		{with(1.24, 0.76), ""},
-		{with(0.1, 9), ""},
-		{with(1.26, 1), "latency, 2 ranks, 8 B: 1.26 of a, was 1.00"},
-		{with(1, 0.74), "bandwidth, 2 ranks, 4 KiB: 0.74 of a, was 1.00"},
-	} {
-		got := ""
-		for _, l := range worse(old, c.now) {
-			got += l.String()
-		}
-		if got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
-		}
-	}
-	bad := worse(old, with(2, 0.1))
-	if got := both(bad, worse(old, with(2, 1))); len(got) != 1 || got[0].row.bench != "latency" {
-		t.Errorf("%v", got)
-	}
-	if len(worse(&results{}, old)) != 0 {
-		t.Error("a row that was not recorded got worse")
-	}
-	twin := with(9, 1)
-	twin.About.Peers[0].Twin = true
-	if got := worse(old, twin); len(got) != 0 {
-		t.Errorf("a cgo twin counts: %v", got)
-	}
-	ts := concerned(tasks(options{only: suites, counts: []int{2, 8}}), bad)
-	if len(ts) != 2 || ts[0].suite != "p2p" || ts[1].suite != "p2p" {
-		t.Errorf("%+v", ts)
-	}
-}
-
-// The check as a whole: slow once is forgiven, slow twice is not.
-func TestCheckAll(t *testing.T) {
-	slow, fast := line("latency", "us", "9"), line("latency", "us", "1")
-	for _, c := range []struct {
-		turns []string
-		bad   bool
-	}{
-		{[]string{fast, fast}, false},
-		{[]string{slow, slow, fast, fast}, false},
-		{[]string{slow, slow, slow, slow}, true},
-	} {
-		d := newDriver(1, fake(t, oursName, false, c.turns...), fake(t, "a", true, fast, fast, fast, fast))
-		d.dir, d.only, d.counts, d.root = t.TempDir(), []string{"p2p"}, []int{2}, t.TempDir()
-		old := sample()
-		old.Rows[0].Peers = map[string]Versus{"a": {Ratio: 1}}
-		if err := old.save(d.dir); err != nil {
-			t.Fatal(err)
-		}
-		err := d.checkAll(t.Context(), io.Discard)
-		if (err != nil) != c.bad || c.bad && !strings.Contains(err.Error(), "latency, 2 ranks, 8 B: 9.00 of a, was 1.00") {
-			t.Errorf("%v: %v", c.turns, err)
-		}
-	}
-	var out strings.Builder
-	d := newDriver(1)
-	d.dir = t.TempDir()
-	if err := d.checkAll(t.Context(), &out); err != nil || !strings.Contains(out.String(), "nothing of this recorded") {
-		t.Errorf("%s %v", out.String(), err)
-	}
-	// Something is recorded, but not of what was asked for: nobody is run.
-	out.Reset()
-	d.only, d.counts, d.verbs = []string{everyColl}, []int{2}, verbs
-	if err := sample().save(d.dir); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.checkAll(t.Context(), &out); err != nil || !strings.Contains(out.String(), "nothing of this recorded") {
-		t.Errorf("%s %v", out.String(), err)
 	}
 }

@@ -3,7 +3,6 @@
 //	MPICC=mpicc MPIRUN="mpirun --oversubscribe" go run ./bench/compare -quick
 //	GOULFM_PEERS=peers.json go run ./bench/compare -only p2p,coll -n 2,8
 //	GOULFM_PEERS=peers.json go run ./bench/compare -only collectives -verbs gather,scan -n 8
-//	go run ./bench/compare -check
 //
 // A machine can change its speed from one minute to the next, so a ratio of
 // figures from different minutes says nothing. Here ours and each peer take turns,
@@ -11,9 +10,8 @@
 // turn of the same round, and the median of the rounds is the ratio.
 //
 // The table goes to the terminal, to RESULTS.md and to results.json; rows that a
-// run did not measure stay there. -check measures quickly and fails when a ratio
-// got worse by more than a quarter of the recorded one. Without a peer compare
-// says so and ends well.
+// run did not measure stay there. Without a peer compare says so and ends well. Whether
+// a change made goulfm slower is a question for bench/ab, which needs no peer.
 //
 // # Suites
 //
@@ -77,15 +75,15 @@ import (
 )
 
 type options struct {
-	quick, check bool
-	only         []string
-	verbs        []string // of the suite of all collectives
-	counts       []int
-	rounds       int
-	limit        time.Duration
-	peersFile    string
-	peers        []spec // from -peer
-	dir          string // where results are, "" for the module's
+	quick     bool
+	only      []string
+	verbs     []string // of the suite of all collectives
+	counts    []int
+	rounds    int
+	limit     time.Duration
+	peersFile string
+	peers     []spec // from -peer
+	dir       string // where results are, "" for the module's
 }
 
 func main() {
@@ -98,11 +96,10 @@ func parse(args []string, env func(string) string) (options, error) {
 	o := options{}
 	fs := flag.NewFlagSet("compare", flag.ContinueOnError)
 	fs.BoolVar(&o.quick, "quick", false, "fewer and shorter rounds")
-	fs.BoolVar(&o.check, "check", false, "measure quickly, write nothing, fail when a recorded ratio got worse by more than a quarter")
 	only := fs.String("only", strings.Join(suites, ","), "suites, with commas")
 	chosenVerbs := fs.String("verbs", strings.Join(verbs, ","), "collectives of the suite "+everyColl+", with commas")
 	counts := fs.String("n", "2,8,16,64", "numbers of ranks, with commas; p2p and rma have always 2")
-	fs.IntVar(&o.rounds, "rounds", 0, "turns of each library; 0 for 11, or 3 with -quick and -check")
+	fs.IntVar(&o.rounds, "rounds", 0, "turns of each library; 0 for 11, or 3 with -quick")
 	fs.DurationVar(&o.limit, "limit", time.Minute, "for one job: a peer that takes longer is left out of the rows concerned")
 	fs.StringVar(&o.peersFile, "peers", env("GOULFM_PEERS"), "file that describes the peers (default $GOULFM_PEERS)")
 	fs.StringVar(&o.dir, "dir", "", "folder of RESULTS.md and results.json (default bench)")
@@ -117,7 +114,6 @@ func parse(args []string, env func(string) string) (options, error) {
 	if cc, run := env("MPICC"), env("MPIRUN"); cc != "" && run != "" {
 		o.peers = append(o.peers, simple("mpi", cc, run))
 	}
-	o.quick = o.quick || o.check
 	if o.rounds == 0 {
 		o.rounds = 11
 		if o.quick {
@@ -151,7 +147,7 @@ func choose(what string, all []string, list string) ([]string, error) {
 	return want, nil
 }
 
-// run measures, prints, and writes or checks.
+// run measures, prints and writes.
 func run(ctx context.Context, o options, out, progress io.Writer) error {
 	specs, err := o.specs()
 	if err != nil {
@@ -177,9 +173,6 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 		_, err := fmt.Fprintln(out, "compare: none of the peers can run any of this:", strings.Join(d.notes, "; "))
 		return err
 	}
-	if o.check {
-		return d.checkAll(ctx, out)
-	}
 	return d.compareAll(ctx, out)
 }
 
@@ -196,42 +189,4 @@ func (d *driver) compareAll(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	return now.merge(old).save(d.dir)
-}
-
-// checkAll measures what got worse a second time: with so short rounds one bad
-// second is enough to look bad.
-func (d *driver) checkAll(ctx context.Context, out io.Writer) error {
-	old, err := load(d.dir)
-	if err != nil {
-		return err
-	}
-	ts := recorded(tasks(d.options), old)
-	if len(ts) == 0 {
-		_, err := fmt.Fprintln(out, "compare: nothing of this recorded to check against: make compare first")
-		return err
-	}
-	first, err := d.measureAll(ctx, ts)
-	if err != nil {
-		return err
-	}
-	bad := worse(old, first)
-	if len(bad) > 0 {
-		second, err := d.measureAll(ctx, concerned(ts, bad))
-		if err != nil {
-			return err
-		}
-		bad = both(bad, worse(old, second))
-	}
-	if err := first.print(out); err != nil {
-		return err
-	}
-	if len(bad) == 0 {
-		_, err := fmt.Fprintln(out, "compare: no recorded ratio got worse by more than a quarter")
-		return err
-	}
-	var lines []string
-	for _, b := range bad {
-		lines = append(lines, b.String())
-	}
-	return errors.New("worse by more than a quarter, twice:\n\t" + strings.Join(lines, "\n\t"))
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/goulfm/goulfm/bench/internal/machine"
 	"github.com/goulfm/goulfm/bench/internal/record"
 )
 
@@ -139,12 +140,12 @@ func indexOf(rows []Row, k key) int {
 func (d *driver) about(ctx context.Context) About {
 	a := About{
 		Date:    time.Now().UTC().Format("2006-01-02"),
-		Machine: processor(),
+		Machine: machine.Processor(),
 		Cores:   runtime.NumCPU(),
-		Kernel:  firstLine(os.ReadFile("/proc/sys/kernel/osrelease")),
-		Load:    load1(),
+		Kernel:  machine.Kernel(),
+		Load:    machine.Load(),
 		Go:      runtime.Version(),
-		Code:    firstLine(exec.CommandContext(ctx, "git", "-C", d.root, "describe", "--always", "--dirty").Output()),
+		Code:    machine.FirstLine(exec.CommandContext(ctx, "git", "-C", d.root, "describe", "--always", "--dirty").Output()),
 		Command: command(d.options),
 	}
 	for _, c := range d.contenders[1:] {
@@ -173,33 +174,10 @@ func command(o options) string {
 	return c + fmt.Sprintf(" -rounds %d", o.rounds)
 }
 
-func processor() string {
-	data, _ := os.ReadFile("/proc/cpuinfo") // another system: no name
-	for line := range strings.Lines(string(data)) {
-		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return runtime.GOARCH
-}
-
-func load1() string {
-	one, _, _ := strings.Cut(firstLine(os.ReadFile("/proc/loadavg")), " ")
-	return one
-}
-
 // version asks a peer for its version.
 func version(ctx context.Context, s spec) string {
 	if s.Version == "" {
 		return "not told"
 	}
-	return firstLine(exec.CommandContext(ctx, "sh", "-c", s.Version).Output())
-}
-
-func firstLine(data []byte, err error) string {
-	if err != nil {
-		return "unknown"
-	}
-	line, _, _ := strings.Cut(strings.TrimSpace(string(data)), "\n")
-	return line
+	return machine.FirstLine(exec.CommandContext(ctx, "sh", "-c", s.Version).Output())
 }

@@ -3,9 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/goulfm/goulfm/bench/internal/grid"
 )
 
 // print writes the table and the notes for a terminal.
@@ -51,14 +52,14 @@ func (r *results) table() string {
 	for _, row := range r.Rows {
 		lines = append(lines, r.line(row))
 	}
-	return align(lines) + "\n" + r.score()
+	return grid.Align(lines) + "\n" + r.score()
 }
 
 func (r *results) line(row Row) []string {
-	cells := []string{row.Bench, strconv.Itoa(row.N), sizeText(row.Size), row.Unit, figure(row.Ours.Median)}
+	cells := []string{row.Bench, strconv.Itoa(row.N), grid.Size(row.Size), row.Unit, grid.Figure(row.Ours.Median)}
 	for _, p := range r.About.Peers {
 		if v, ok := row.Peers[p.Name]; ok {
-			cells = append(cells, figure(v.Median), fmt.Sprintf("%s (%s-%s)", ratio(v.Ratio), ratio(v.Low), ratio(v.High)))
+			cells = append(cells, grid.Figure(v.Median), fmt.Sprintf("%s (%s-%s)", grid.Ratio(v.Ratio), grid.Ratio(v.Low), grid.Ratio(v.High)))
 		} else {
 			cells = append(cells, "-", "-")
 		}
@@ -78,7 +79,7 @@ func (v *Verdict) cells() []string {
 	if v.Met {
 		met = "yes"
 	}
-	return []string{text, ratio(v.Value), met}
+	return []string{text, grid.Ratio(v.Value), met}
 }
 
 // score says how many targets are met, and names the others.
@@ -102,71 +103,10 @@ func (r *results) score() string {
 	return text
 }
 
-// figure prints four digits, and no exponent.
-func figure(v float64) string {
-	switch {
-	case v >= 1000:
-		return fmt.Sprintf("%.0f", v)
-	case v >= 100:
-		return fmt.Sprintf("%.1f", v)
-	case v >= 10:
-		return fmt.Sprintf("%.2f", v)
-	}
-	return fmt.Sprintf("%.3f", v)
-}
-
-// ratio prints two decimals, and none where they mean nothing.
-func ratio(v float64) string {
-	if v >= 100 {
-		return fmt.Sprintf("%.0f", v)
-	}
-	return fmt.Sprintf("%.2f", v)
-}
-
 // name says which row it is.
 func (k key) name() string {
 	if k.size == 0 {
 		return fmt.Sprintf("%s, %d ranks", k.bench, k.n)
 	}
-	return fmt.Sprintf("%s, %d ranks, %s", k.bench, k.n, sizeText(k.size))
-}
-
-func sizeText(size int) string {
-	switch {
-	case size == 0:
-		return ""
-	case size >= 1<<20 && size%(1<<20) == 0:
-		return fmt.Sprintf("%d MiB", size>>20)
-	case size >= 1<<10 && size%(1<<10) == 0:
-		return fmt.Sprintf("%d KiB", size>>10)
-	}
-	return fmt.Sprintf("%d B", size)
-}
-
-// align pads the columns: text to the left, figures to the right.
-func align(lines [][]string) string {
-	widths := make([]int, len(lines[0]))
-	for _, l := range lines {
-		for i, c := range l {
-			widths[i] = max(widths[i], len(c))
-		}
-	}
-	rule := make([]string, len(widths))
-	for i, w := range widths {
-		rule[i] = strings.Repeat("-", max(w, 3)-1) + ":"
-		widths[i] = max(w, 3)
-	}
-	rule[0] = strings.Repeat("-", widths[0])
-	var b strings.Builder
-	for _, l := range slices.Insert(lines, 1, rule) {
-		for i, c := range l {
-			pad := strings.Repeat(" ", widths[i]-len(c))
-			if i == 0 {
-				c, pad = c+pad, ""
-			}
-			fmt.Fprintf(&b, "| %s%s ", pad, c)
-		}
-		b.WriteString("|\n")
-	}
-	return b.String()
+	return fmt.Sprintf("%s, %d ranks, %s", k.bench, k.n, grid.Size(k.size))
 }

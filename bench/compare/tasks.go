@@ -140,15 +140,6 @@ func verbTasks(o options, budget []string) (ts []task) {
 	return ts
 }
 
-// measures says whether the task gives the row.
-func (t task) measures(k key) bool {
-	if bare, ok := strings.CutPrefix(k.bench, tcpPrefix); ok {
-		return t.suite == overTCP && t.n == k.n && suiteOf(bare) == t.between
-	}
-	bare := strings.TrimSuffix(strings.TrimPrefix(k.bench, prefixOf(t.suite)), medianSuffix)
-	return suiteOf(k.bench) == t.suite && t.n == k.n && (t.verb == "" || t.verb == bare)
-}
-
 // prefixOf begins the names of a suite's rows, "" if they are those of its program.
 func prefixOf(suite string) string {
 	switch suite {
