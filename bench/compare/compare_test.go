@@ -386,19 +386,18 @@ func sample() *results {
 		About: About{Date: "2026-01-02", Machine: "Fast", Cores: 2, Kernel: "6", Load: "0.10", Go: "go1", Code: "abc", Command: "go run", Peers: []Peer{{"a", "1.0", false}, {"b", "2.0", false}}},
 		Notes: []string{"b in suite coll: it failed"},
 		Rows: []Row{
-			{Bench: "latency", N: 2, Size: 8, Unit: "us", Date: "2026-01-02", Rounds: 3, Ours: record.Summary{Median: 0.0714},
+			{Bench: "latency", N: 2, Size: 8, Unit: "us", Date: "2026-01-02", Code: "abc", Rounds: 3, Ours: record.Summary{Median: 0.0714},
 				Peers:  map[string]Versus{"a": {Summary: record.Summary{Median: 0.12}, Ratio: 0.6, Low: 0.55, High: 0.65}, "b": {Summary: record.Summary{Median: 150}, Ratio: 1, Low: 1, High: 250}},
 				Target: &Verdict{target{reference, "<=", 0.75}, 0.6, true}},
-			{Bench: "bandwidth", N: 2, Size: 4096, Unit: "MB/s", Date: "2026-01-02", Rounds: 3, Ours: record.Summary{Median: 20000},
+			{Bench: "bandwidth", N: 2, Size: 4096, Unit: "MB/s", Date: "2026-01-02", Code: "abc", Rounds: 3, Ours: record.Summary{Median: 20000},
 				Peers: map[string]Versus{"a": {Ratio: 0.5}}, Target: &Verdict{target{best, ">=", 1}, 0.5, false}},
-			{Bench: "barrier", N: 64, Unit: "us", Date: "2026-01-01", Rounds: 11, Peers: map[string]Versus{}},
+			{Bench: "barrier", N: 64, Unit: "us", Date: "2026-01-01", Code: "0ld", Rounds: 11, Peers: map[string]Versus{}},
 		},
 	}
 }
 
 func TestMarkdown(t *testing.T) {
 	const want = `* date: 2026-01-02
-* machine: Fast, 2 cores
 * kernel: 6
 * load before: 0.10
 * goulfm: abc, go1
@@ -406,11 +405,11 @@ func TestMarkdown(t *testing.T) {
 * a: 1.0
 * b: 2.0
 
-| metric    |   n |  size | unit | goulfm |     a |            ratio |     b |           ratio |       target | reached | met | rounds |       date |
-| --------- | --: | ----: | ---: | -----: | ----: | ---------------: | ----: | --------------: | -----------: | ------: | --: | -----: | ---------: |
-| latency   |   2 |   8 B |   us |  0.071 | 0.120 | 0.60 (0.55-0.65) | 150.0 | 1.00 (1.00-250) |      <= 0.75 |    0.60 | yes |      3 | 2026-01-02 |
-| bandwidth |   2 | 4 KiB | MB/s |  20000 | 0.000 | 0.50 (0.00-0.00) |     - |               - | >= 1 of best |    0.50 |  no |      3 | 2026-01-02 |
-| barrier   |  64 |       |   us |  0.000 |     - |                - |     - |               - |              |         |     |     11 | 2026-01-01 |
+| metric    |   n |  size | unit | goulfm |     a |            ratio |     b |           ratio |       target | reached | met | rounds |       date | revision |
+| --------- | --: | ----: | ---: | -----: | ----: | ---------------: | ----: | --------------: | -----------: | ------: | --: | -----: | ---------: | -------: |
+| latency   |   2 |   8 B |   us |  0.071 | 0.120 | 0.60 (0.55-0.65) | 150.0 | 1.00 (1.00-250) |      <= 0.75 |    0.60 | yes |      3 | 2026-01-02 |      abc |
+| bandwidth |   2 | 4 KiB | MB/s |  20000 | 0.000 | 0.50 (0.00-0.00) |     - |               - | >= 1 of best |    0.50 |  no |      3 | 2026-01-02 |      abc |
+| barrier   |  64 |       |   us |  0.000 |     - |                - |     - |               - |              |         |     |     11 | 2026-01-01 |      0ld |
 
 1 of 2 targets met.
 
@@ -422,17 +421,17 @@ Not measured:
 
 * b in suite coll: it failed
 `
-	if _, got, _ := strings.Cut(sample().markdown(), "The last run:\n\n"); got != want {
+	if _, got, _ := strings.Cut((&book{[]*results{sample()}}).markdown(), "\n## Fast, 2 cores\n\nThe last run:\n\n"); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
 
 func TestSaveAndLoad(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
-	if r, err := load(dir); err != nil || len(r.Rows) != 0 {
+	if r, err := load(dir); err != nil || len(r.Processors) != 0 {
 		t.Errorf("without a file: %+v %v", r, err)
 	}
-	want := sample()
+	want := &book{[]*results{sample()}}
 	if err := want.save(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -447,15 +446,29 @@ func TestSaveAndLoad(t *testing.T) {
 	}
 }
 
-func TestMerge(t *testing.T) {
-	now := &results{About: sample().About, Rows: []Row{{Bench: "barrier", N: 64, Rounds: 1}, {Bench: "start", N: 2}}}
+// TestAdd: a run replaces the rows that it has measured on its model of processor, and nothing else.
+func TestAdd(t *testing.T) {
+	b := &book{[]*results{sample()}}
+	now := &results{About: sample().About, Rows: []Row{{Bench: "barrier", N: 64, Rounds: 1, Code: "new"}, {Bench: "start", N: 2}}}
 	now.About.Peers = now.About.Peers[:1]
-	got := now.merge(sample())
-	if len(got.Rows) != 4 || got.Rows[2].Rounds != 1 || got.Rows[3].Bench != "start" || len(got.About.Peers) != 2 {
+	b.add(now)
+	if len(b.Processors) != 1 {
+		t.Fatalf("%d tables", len(b.Processors))
+	}
+	got := b.Processors[0]
+	if len(got.Rows) != 4 || got.Rows[2].Rounds != 1 || got.Rows[2].Code != "new" || got.Rows[3].Bench != "start" || len(got.About.Peers) != 2 {
 		t.Errorf("%+v", got)
 	}
-	now.About.Machine = "Other"
-	if got := now.merge(sample()); len(got.Rows) != 2 {
-		t.Errorf("rows of another machine were kept: %+v", got)
+	if got.Rows[0].Code != "abc" {
+		t.Errorf("a row that was not measured became %+v", got.Rows[0])
+	}
+	for _, change := range []func(a *About){func(a *About) { a.Machine = "Other" }, func(a *About) { a.Cores = 64 }} {
+		b := &book{[]*results{sample()}}
+		other := *now
+		change(&other.About)
+		b.add(&other)
+		if len(b.Processors) != 2 || len(b.Processors[0].Rows) != 3 || len(b.Processors[1].Rows) != 2 {
+			t.Errorf("%+v", b.Processors)
+		}
 	}
 }

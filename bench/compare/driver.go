@@ -192,7 +192,10 @@ func (d *driver) measureAll(ctx context.Context, ts []task) (*results, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.Rows = append(r.Rows, m.rows(r.About.Date)...)
+		for _, row := range m.rows(r.About.Date) {
+			row.Code = r.About.Code
+			r.Rows = append(r.Rows, row)
+		}
 	}
 	r.Notes = d.notes
 	return r, nil

@@ -188,5 +188,6 @@ func (d *driver) compareAll(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return now.merge(old).save(d.dir)
+	old.add(now)
+	return old.save(d.dir)
 }

@@ -18,7 +18,12 @@ import (
 	"github.com/goulfm/goulfm/bench/internal/record"
 )
 
-// results is what results.json holds.
+// A book is what results.json holds: figures of different processors are never in one table.
+type book struct {
+	Processors []*results `json:"processors"`
+}
+
+// results are those of one model of processor.
 type results struct {
 	About About    `json:"about"` // the last run
 	Notes []string `json:"notes,omitempty"`
@@ -52,6 +57,7 @@ type Row struct {
 	Size   int               `json:"size"`
 	Unit   string            `json:"unit"`
 	Date   string            `json:"date"`
+	Code   string            `json:"code"` // as in About
 	Rounds int               `json:"rounds"`
 	Ours   record.Summary    `json:"ours"` // over the batches of all rounds
 	Peers  map[string]Versus `json:"peers"`
@@ -81,23 +87,23 @@ const (
 )
 
 // load reads the recorded results: none if there is no file.
-func load(dir string) (*results, error) {
-	r := new(results)
+func load(dir string) (*book, error) {
+	b := new(book)
 	data, err := os.ReadFile(filepath.Join(dir, jsonName))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return r, nil
+		return b, nil
 	case err != nil:
 		return nil, err
 	}
-	if err := json.Unmarshal(data, r); err != nil {
+	if err := json.Unmarshal(data, b); err != nil {
 		return nil, fmt.Errorf("%s: %w", jsonName, err)
 	}
-	return r, nil
+	return b, nil
 }
 
-func (r *results) save(dir string) error {
-	data, err := json.MarshalIndent(r, "", " ")
+func (b *book) save(dir string) error {
+	data, err := json.MarshalIndent(b, "", " ")
 	if err != nil {
 		return err
 	}
@@ -107,15 +113,22 @@ func (r *results) save(dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, jsonName), append(data, '\n'), 0o644); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, tableName), []byte(r.markdown()), 0o644)
+	return os.WriteFile(filepath.Join(dir, tableName), []byte(b.markdown()), 0o644)
 }
 
-// merge keeps the old rows that were not measured again, if they are of the same
-// machine. The rows stay in the old order, new ones follow.
-func (r *results) merge(old *results) *results {
-	if old.About.Machine != r.About.Machine || old.About.Cores != r.About.Cores {
-		return r
+// add puts the rows of a run into the table of its processor, each in the place of its older row. The tables of
+// other processors stay.
+func (b *book) add(run *results) {
+	same := func(r *results) bool { return r.About.Machine == run.About.Machine && r.About.Cores == run.About.Cores }
+	if i := slices.IndexFunc(b.Processors, same); i >= 0 {
+		b.Processors[i] = run.merge(b.Processors[i])
+		return
 	}
+	b.Processors = append(b.Processors, run)
+}
+
+// merge keeps the old rows that were not measured again. The rows stay in the old order, new ones follow.
+func (r *results) merge(old *results) *results {
 	merged := *r
 	merged.Rows = slices.Clone(old.Rows)
 	for _, row := range r.Rows {

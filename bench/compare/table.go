@@ -16,14 +16,26 @@ func (r *results) print(out io.Writer) error {
 }
 
 // markdown is RESULTS.md.
-func (r *results) markdown() string {
+func (b *book) markdown() string {
+	var page strings.Builder
+	page.WriteString("# goulfm beside MPI libraries\n\nWritten by `make compare`, one table for each model of processor. Ours and each peer took turns in one run.\n" +
+		"A ratio is ours divided by the peer's turn of the same round, median of the rounds, quartiles in brackets. Times: smaller is\n" +
+		"better; MB/s and Mmsg/s: larger. Targets are about the first peer, or about the best peer of each round;\n" +
+		"[MISSED.md](MISSED.md) says why some are missed. A run replaces the rows that it has measured: each row has the date and\n" +
+		"the revision of its own run.\n")
+	for _, r := range b.Processors {
+		page.WriteString(r.section())
+	}
+	return page.String()
+}
+
+// section is the part of RESULTS.md about one processor.
+func (r *results) section() string {
 	a := r.About
 	var b strings.Builder
-	fmt.Fprintf(&b, "# goulfm beside MPI libraries\n\nWritten by `make compare`. Ours and each peer took turns in one run; a ratio is ours divided by the\n"+
-		"peer's turn of the same round, median of the rounds, quartiles in brackets. Times: smaller is better; MB/s and Mmsg/s: larger.\n"+
-		"Targets are about the first peer, or about the best peer of each round; [MISSED.md](MISSED.md) says why some are missed. The last run:\n\n")
+	fmt.Fprintf(&b, "\n## %s, %d cores\n\nThe last run:\n\n", a.Machine, a.Cores)
 	for _, f := range [][2]string{
-		{"date", a.Date}, {"machine", fmt.Sprintf("%s, %d cores", a.Machine, a.Cores)}, {"kernel", a.Kernel},
+		{"date", a.Date}, {"kernel", a.Kernel},
 		{"load before", a.Load}, {"goulfm", a.Code + ", " + a.Go}, {"command", "`" + a.Command + "`"},
 	} {
 		fmt.Fprintf(&b, "* %s: %s\n", f[0], f[1])
@@ -48,7 +60,7 @@ func (r *results) table() string {
 	for _, p := range r.About.Peers {
 		head = append(head, p.Name, "ratio")
 	}
-	lines := [][]string{append(head, "target", "reached", "met", "rounds", "date")}
+	lines := [][]string{append(head, "target", "reached", "met", "rounds", "date", "revision")}
 	for _, row := range r.Rows {
 		lines = append(lines, r.line(row))
 	}
@@ -64,7 +76,7 @@ func (r *results) line(row Row) []string {
 			cells = append(cells, "-", "-")
 		}
 	}
-	return append(append(cells, row.Target.cells()...), strconv.Itoa(row.Rounds), row.Date)
+	return append(append(cells, row.Target.cells()...), strconv.Itoa(row.Rounds), row.Date, row.Code)
 }
 
 func (v *Verdict) cells() []string {
