@@ -11,9 +11,8 @@
 // a ratio is time over time, or the inverse for bandwidth and rate. The table has, for each row, the median of both
 // revisions, the median of the ratios and their quartiles.
 //
-// Each revision runs its own programs, so a comparison is not one of measuring loops only if these are the same
-// on both sides; paths.tsv finds programs of older revisions under their old paths. A row that one side lacks is
-// named below the table, with the reason.
+// Each revision runs its own measuring programs; paths.tsv finds those of older revisions under their old paths. A
+// row that one side lacks is named below the table, with the reason.
 //
 // # Limits
 //
