@@ -250,9 +250,9 @@ func TestNoiseIsNoAlarm(t *testing.T) {
 func TestFigureOfAJob(t *testing.T) {
 	vs := []float64{3, 1, 8}
 	listed, other := family{listed: true}, family{}
-	assert.Equal(t, 1.0, listed.figureOf(record.Record{Unit: record.Micros, Batches: vs}))
-	assert.Equal(t, 8.0, listed.figureOf(record.Record{Unit: record.MBps, Batches: vs}))
-	assert.Equal(t, 3.0, other.figureOf(record.Record{Unit: record.Micros, Batches: vs}))
+	assert.Equal(t, 1.0, listed.figureOf(record.Micros, vs))
+	assert.Equal(t, 8.0, listed.figureOf(record.MBps, vs))
+	assert.Equal(t, 3.0, other.figureOf(record.Micros, vs))
 }
 
 // TestLacks: a row that one side does not have is named, and the others are measured.

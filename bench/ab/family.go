@@ -31,7 +31,7 @@ type family struct {
 	flags   []string // of goulfm run
 	args    []string // of the program
 	listed  bool     // the program takes -ops and -sizes
-	jobs    int      // in a turn; the figure of the turn is the median of theirs
+	jobs    int      // in a turn
 	read    reader
 	rows    []row
 	gate    bool // -short has it
@@ -90,7 +90,7 @@ func all() (fs []family) {
 		f.rows, f.jobs = slices.Concat(rows...), max(f.jobs, 1)
 		fs = append(fs, f)
 	}
-	p2p := family{group: "p2p", program: "bench/measure p2p", n: 2, args: batches, listed: true, gate: true}
+	p2p := family{group: "p2p", program: "bench/measure p2p", n: 2, args: batches, listed: true, jobs: 3, gate: true}
 	add(p2p, p2p.rowsOf("latency", 8, 64, kib, 16*kib, 64*kib, mib))
 	p2p.gate = false
 	add(p2p, p2p.rowsOf("bandwidth", 4*kib, 64*kib, mib), p2p.rowsOf("rate", 8))
@@ -114,7 +114,7 @@ func all() (fs []family) {
 	repair := family{group: "recovery", prefix: "recovery_", program: "bench/recovery", n: 4, read: valued,
 		args: []string{"-quick", "-only", "warm", "-rounds", strconv.Itoa(repairs)}}
 	add(repair, repair.rowsOf("repair"))
-	rma := family{group: "rma", prefix: "rma_", program: "bench/rma", n: 2, args: batches, listed: true}
+	rma := family{group: "rma", prefix: "rma_", program: "bench/rma", n: 2, args: batches, listed: true, jobs: 3}
 	add(rma, rma.rowsOf("put get", 8, 64*kib), rma.rowsOf("lock"))
 	return fs
 }

@@ -132,7 +132,7 @@ func (r *result) add(base bool, v measure) {
 	}
 }
 
-// turn runs the jobs of a turn, and returns the median of each row.
+// turn runs the jobs of a turn, and returns the figure of each row.
 func (m *meter) turn(ctx context.Context, s *side, f family) (figures, error) {
 	if m.take != nil {
 		return m.take(ctx, s, f)
@@ -146,26 +146,27 @@ func (m *meter) turn(ctx context.Context, s *side, f family) (figures, error) {
 		}
 		for _, rec := range records {
 			r := row{f.prefix + rec.Bench, rec.N, rec.Size}
-			values[r], units[r] = append(values[r], f.figureOf(rec)), rec.Unit
+			values[r], units[r] = append(values[r], f.figureOf(rec.Unit, rec.Batches)), rec.Unit
 		}
 	}
 	got := figures{}
 	for r, vs := range values {
-		got[r] = measure{record.Median(vs), units[r]}
+		got[r] = measure{f.figureOf(units[r], vs), units[r]}
 	}
 	return got, nil
 }
 
-// figureOf is the figure of a job. Of batches of a few ms that follow each other it is the best one: other work on the
-// machine only makes batches slower, and some batch of 15 is free of it. Of failures each has its own course: the median.
-func (f family) figureOf(rec record.Record) float64 {
+// figureOf is the figure of the batches of a job, and of the jobs of a turn. Of loops of a few ms it is the best one: other
+// work on the machine only makes them slower, and some of them are free of it. Of failures each has its own course: the
+// median.
+func (f family) figureOf(unit string, vs []float64) float64 {
 	switch {
 	case !f.listed:
-		return record.Median(rec.Batches)
-	case record.MoreIsBetter(rec.Unit):
-		return slices.Max(rec.Batches)
+		return record.Median(vs)
+	case record.MoreIsBetter(unit):
+		return slices.Max(vs)
 	}
-	return slices.Min(rec.Batches)
+	return slices.Min(vs)
 }
 
 func runJob(ctx context.Context, s *side, f family) ([]record.Record, error) {
