@@ -164,8 +164,9 @@ func (c starting) dropSpawned(started newcomers) {
 // Nobody would ever say of the first ones that they are not wanted; and as they wait in Init
 // they might refer to any of the dead, so that no seat would be free again.
 //
-// The report waits until the repair is over: without 2 and 3 nobody can have kept the first ones. With a message for each survivor the launcher would wake up once
-// per survivor inside Shrink, while the survivors need the processors: that took longer than the shrink itself.
+// The report waits until the repair is over: without 2 and 3 nobody can have kept the first ones. With a message for
+// each survivor the launcher would wake up once per survivor inside Shrink, while the survivors need the processors:
+// that took longer than the shrink itself.
 func (c starting) noteDropOfTheDead(made *engine.Comm) {
 	if c.w.starter == nil {
 		return
