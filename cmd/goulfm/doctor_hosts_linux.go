@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 
 	"github.com/goulfm/goulfm/internal/fleet"
@@ -47,8 +48,8 @@ func examineHost(ctx context.Context, way fleet.Remote, host string) finding {
 		return finding{isMissing, what, fmt.Sprintf("no answer within %s", doctorFor), "is the host up, and may this machine reach it?"}
 	case err != nil:
 		return finding{isMissing, what, err.Error(), ""}
-	case there != version():
-		return finding{isMissing, what, fmt.Sprintf("has %s, and this is %s", there, version()), "install the same version there"}
+	case !strings.Contains(there, ownBuild()):
+		return finding{isMissing, what, fmt.Sprintf("has %s, and this is %s", there, version()), "install the same one there"}
 	}
-	return well(what, "is reached without a question, and has this version")
+	return well(what, "is reached without a question, and has this build of goulfm")
 }

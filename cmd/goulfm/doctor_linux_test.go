@@ -41,7 +41,7 @@ func TestDoctor(t *testing.T) {
 		"a stale task":            {"", "", "PMI_RANK=1 PMI_SIZE=4", "", 3, []string{"error    engine: ", "GOULFM_ALONE=1"}, ""},
 		"too few files":           {"", "", "", "-n 4000000", 3, []string{"error    open files: 4000000 ranks need 20000064"}, ""},
 		"wrong host":              {"", "", "", "--rsh /bin/false --host a,b", 3, []string{"error    host a: exit status 1", "error    host b: exit status 1"}, ""},
-		"another version":         {"", "", "", "--rsh echo --host a", 3, []string{"error    host a: has a ", "install the same version there"}, ""},
+		"another version":         {"", "", "", "--rsh echo --host a", 3, []string{"error    host a: has a ", "install the same one there"}, ""},
 		"usage":                   {"", "", "", "-n 0", 2, nil, "ok"},
 		"a program":               {"", "", "", "./heat", 2, nil, "ok"},
 	} {
@@ -70,7 +70,7 @@ func TestDoctorOfHosts(t *testing.T) {
 	writeProgram(t, dir, "rsh", `echo "$1" >>`+dir+`/told; shift; exec sh -c "$*"`)
 	got := goulfmCommand(t, "", "doctor", "--rsh", filepath.Join(dir, "rsh"), "--host", "someone@a,b:3")
 	assert.Zero(t, got.code, got.out)
-	assert.Contains(t, got.out, "ok       host a: is reached without a question, and has this version\nok       host b: ")
+	assert.Contains(t, got.out, "ok       host a: is reached without a question, and has this build of goulfm\nok       host b: ")
 	told, err := os.ReadFile(filepath.Join(dir, "told"))
 	require.NoError(t, err)
 	assert.ElementsMatch(t, []string{"someone@a", "b"}, strings.Fields(string(told)))

@@ -84,7 +84,7 @@ func (n *nodeFlags) complete(f *flag.FlagSet, spec *launch.Spec) error {
 	} else if !given["timeout-factor"] {
 		spec.Factor = nodeFactor
 	}
-	spec.Hosts.Version, spec.Hosts.Rsh = version(), strings.Fields(n.rsh)
+	spec.Hosts.Rsh = strings.Fields(n.rsh)
 	if n.enlisted != nil {
 		n.launcher, spec.Hosts.Starter, spec.Hosts.Iface = launch.LauncherEngine, n.enlisted.Starter, n.enlisted.Iface
 		spec.Hosts.Late = n.enlisted.Late

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 
 	"github.com/goulfm/goulfm/internal/launch"
+	"github.com/goulfm/goulfm/internal/layout"
 )
 
 const usage = `goulfm runs programs on several processes that survive each other's death.
@@ -70,8 +71,11 @@ func version() string {
 	return versionOf(info)
 }
 
-// versionOf says of what a binary was built: a version of the module, or a commit of a
-// checkout, with what was changed there.
+// ownBuild is how a version names the build. Processes of one job have the same (package layout).
+func ownBuild() string { return fmt.Sprintf("build %08x", layout.Build) }
+
+// versionOf describes a binary: the version of the module or the commit of a checkout, changes
+// made there, and the build.
 func versionOf(info *debug.BuildInfo) string {
 	setting := map[string]string{"GOOS": runtime.GOOS, "GOARCH": runtime.GOARCH}
 	for _, s := range info.Settings {
@@ -87,5 +91,5 @@ func versionOf(info *debug.BuildInfo) string {
 	if setting["vcs.modified"] == "true" {
 		version += " and changes"
 	}
-	return fmt.Sprintf("goulfm %s, %s %s/%s", version, info.GoVersion, setting["GOOS"], setting["GOARCH"])
+	return fmt.Sprintf("goulfm %s, %s, %s %s/%s", version, ownBuild(), info.GoVersion, setting["GOOS"], setting["GOARCH"])
 }

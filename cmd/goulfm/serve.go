@@ -48,7 +48,7 @@ func serveNode(ctx context.Context, args []string) int {
 	node, err := nodeOf(args, os.Getenv(slurmNodeVariable))
 	if err == nil {
 		spendIdentity()
-		code, err = outpost.Run(ctx, os.Stdin, version(), node, 0)
+		code, err = outpost.Run(ctx, os.Stdin, node, 0)
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "goulfm daemon: %v\n", err)
@@ -101,7 +101,7 @@ func serveEnlisted(ctx context.Context, e *adopt.Enlisted) (code int, err error)
 				return code, err
 			}
 		}
-		code, err = outpost.Run(ctx, bytes.NewReader(append(bootstrap, '\n')), version(), outpost.AsTold, e.Grace)
+		code, err = outpost.Run(ctx, bytes.NewReader(append(bootstrap, '\n')), outpost.AsTold, e.Grace)
 		if !errors.Is(err, outpost.ErrTooLate) {
 			return code, err
 		}

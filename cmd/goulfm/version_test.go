@@ -1,9 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"runtime/debug"
+	"strings"
 	"testing"
 
+	"github.com/goulfm/goulfm/internal/layout"
 	"github.com/stretchr/testify/assert"
 )
 
@@ -21,11 +24,11 @@ func TestVersion(t *testing.T) {
 		settings []string
 		want     string
 	}{
-		{"v0.3.1", machine, "goulfm v0.3.1, go1.26 linux/arm64"},
-		{"(devel)", append(machine, "vcs.revision", "0123456789abcdef0123", "vcs.modified", "false"), "goulfm unreleased, commit 0123456789ab, go1.26 linux/arm64"},
-		{"", append(machine, "vcs.revision", "0123", "vcs.modified", "true"), "goulfm unreleased, commit 0123 and changes, go1.26 linux/arm64"},
+		{"v0.3.1", machine, "goulfm v0.3.1, BUILD, go1.26 linux/arm64"},
+		{"(devel)", append(machine, "vcs.revision", "0123456789abcdef0123", "vcs.modified", "false"), "goulfm unreleased, commit 0123456789ab, BUILD, go1.26 linux/arm64"},
+		{"", append(machine, "vcs.revision", "0123", "vcs.modified", "true"), "goulfm unreleased, commit 0123 and changes, BUILD, go1.26 linux/arm64"},
 	} {
 		info := &debug.BuildInfo{GoVersion: "go1.26", Main: debug.Module{Version: c.version}, Settings: setting(c.settings...)}
-		assert.Equal(t, c.want, versionOf(info))
+		assert.Equal(t, strings.Replace(c.want, "BUILD", fmt.Sprintf("build %08x", layout.Build), 1), versionOf(info))
 	}
 }

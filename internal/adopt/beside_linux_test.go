@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goulfm/goulfm/internal/layout"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -13,7 +14,7 @@ import (
 func TestInvitations(t *testing.T) {
 	h := newHead("k", 1, time.Second)
 	h.register.areNodes = true
-	first := introduction{Version: version, Key: "k", Size: 1, Host: "a", Ranks: []int{0}, Birth: 1}
+	first := introduction{Build: layout.Build, Key: "k", Size: 1, Host: "a", Ranks: []int{0}, Birth: 1}
 	_, err := h.enter(first)
 	require.NoError(t, err)
 	ask := func(birth uint64, fromBeside bool) string {

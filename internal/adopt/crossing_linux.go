@@ -16,6 +16,7 @@ import (
 	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/daemon"
 	"github.com/goulfm/goulfm/internal/introduce"
+	"github.com/goulfm/goulfm/internal/layout"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/orders"
 	"github.com/goulfm/goulfm/internal/outpost"
@@ -55,9 +56,6 @@ type placing struct {
 	crowd int
 	done  chan error
 }
-
-// worldVersion is what all daemons of a world have in common.
-var worldVersion = "adopted-" + strconv.Itoa(version)
 
 // newCrossing makes what others know this daemon by.
 func newCrossing(c *claim, host string, due mono.Time) (x *crossing, err error) {
@@ -191,6 +189,9 @@ func wayByCards(cs *cards) (introduce.Proof, []string, error) {
 	var heads []string
 	for i, text := range cs.Texts {
 		card, err := introduce.ParseCard(text)
+		if errors.Is(err, layout.ErrAnother) {
+			return nil, nil, layout.Another(fmt.Sprintf("rank %d", slices.Index(cs.Of, i)))
+		}
 		if err != nil {
 			return nil, nil, err
 		}
@@ -206,7 +207,7 @@ func wayByCards(cs *cards) (introduce.Proof, []string, error) {
 
 // introduction is what this daemon says to the head.
 func (x *crossing) introduction(why string) introduction {
-	return introduction{Version: version, Key: x.claim.Key, Size: x.claim.Size, Node: x.claim.Several.Node, Host: x.host, Ranks: x.ranks(), Birth: x.birth, Why: why}
+	return introduction{Build: layout.Build, Key: x.claim.Key, Size: x.claim.Size, Node: x.claim.Several.Node, Host: x.host, Ranks: x.ranks(), Birth: x.birth, Why: why}
 }
 
 // leads says whether this daemon is the head. After a start that has failed it stays for a while, though its
@@ -256,7 +257,7 @@ func (x *crossing) serve(ctx context.Context, line []byte) error {
 	if err := json.Unmarshal(line, &b); err != nil {
 		return fmt.Errorf("%w: %w", errMessage, err)
 	}
-	_, err := outpost.Adopted(ctx, b, worldVersion, x)
+	_, err := outpost.Adopted(ctx, b, x)
 	return err
 }
 
@@ -301,7 +302,7 @@ func (s *server) place(p placing) error {
 	node, arenas := p.d.Memory()
 	for _, g := range s.crossing.guests {
 		info := boot.Info{Job: p.d.Job(), Rank: g.claim.Rank, Size: p.d.Procs(), Ranks: p.d.Procs(), Cores: s.countCores(), Crowd: p.crowd, Mesh: &boot.Mesh{Seats: p.n.Seats}}
-		_ = send(g.conn, answer{Version: version, What: placed, Info: &info, Nodes: p.nodes}, append([]int{int(node.Fd()), int(arenas.Fd())}, p.n.Descriptors(g.claim.Rank)...)...) // else it has died
+		_ = send(g.conn, answer{Build: layout.Build, What: placed, Info: &info, Nodes: p.nodes}, append([]int{int(node.Fd()), int(arenas.Fd())}, p.n.Descriptors(g.claim.Rank)...)...) // else it has died
 		p.n.CloseListener(g.claim.Rank)
 	}
 	return nil
@@ -319,7 +320,21 @@ func (x *crossing) abandon(why string) {
 		if proof, heads, err := x.way(nil); err == nil {
 			_, _ = introduce.Ask(ctx, heads, x.id, proof, x.introduction(why).line())
 		}
+	case x.claim.Several.Channel != byCards:
+		x.disappoint(why)
 	}
+}
+
+// disappoint has the head answer the daemons of other nodes, for as long as this process lives, though
+// it has failed before it met any of them.
+func (x *crossing) disappoint(why string) {
+	proof, _, err := x.meetHead(context.Background(), nil)
+	if err != nil {
+		return // they wait until their time is up
+	}
+	x.head = newHead(x.claim.Key, x.claim.Size, 0)
+	x.head.fail(errors.New(why))
+	go func() { _ = introduce.Serve(context.Background(), x.listener, x.id, proof, x.head.answer) }()
 }
 
 // part is the end of a node of a world: what went wrong is told.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/goulfm/goulfm/internal/layout"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -18,7 +19,7 @@ func TestTheHeadListens(t *testing.T) {
 		s := &several{Channel: bySecret, Locals: 2, Node: -1, Heads: []string{"127.0.0.1:0"}, Secret: file}
 		var guests []*guest
 		for _, rank := range order {
-			guests = append(guests, &guest{claim: claim{Version: version, Key: "k", Rank: rank, Size: 4, Several: s}})
+			guests = append(guests, &guest{claim: claim{Build: layout.Build, Key: "k", Rank: rank, Size: 4, Several: s}})
 		}
 		x, err := newCrossing(&guests[0].claim, "n1", now())
 		require.NoError(t, err)

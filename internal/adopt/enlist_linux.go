@@ -8,6 +8,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/fleet"
 	"github.com/goulfm/goulfm/internal/introduce"
+	"github.com/goulfm/goulfm/internal/layout"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/pmi"
 	"github.com/goulfm/goulfm/internal/rm"
@@ -39,7 +40,7 @@ func Enlist(ctx context.Context, within time.Duration) (e *Enlisted, err error) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, within+time.Duration(headFirst))
 	defer cancel()
-	e, err = enlist(ctx, &claim{Version: version, Key: task.Key, Rank: task.Rank, Size: task.Size, Several: s}, session, within)
+	e, err = enlist(ctx, &claim{Build: layout.Build, Key: task.Key, Rank: task.Rank, Size: task.Size, Several: s}, session, within)
 	if e != nil {
 		e.Grace = grace
 		e.Late = max(task.NodesMax, 0)

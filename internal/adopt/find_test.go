@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goulfm/goulfm/internal/layout"
 	"github.com/goulfm/goulfm/internal/rm"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -72,7 +73,7 @@ func TestChannels(t *testing.T) {
 func TestRegister(t *testing.T) {
 	r := newRegister("k", 4)
 	in := func(host string, node int, ranks ...int) introduction {
-		return introduction{Version: version, Key: "k", Size: 4, Node: node, Host: host, Ranks: ranks}
+		return introduction{Build: layout.Build, Key: "k", Size: 4, Node: node, Host: host, Ranks: ranks}
 	}
 	i, err := r.enter(in("b", -1, 1, 3))
 	require.NoError(t, err)
@@ -87,7 +88,7 @@ func TestRegister(t *testing.T) {
 	r.areNodes = false
 	other := in("c", -1, 0)
 	other.Key = "j"
-	for _, bad := range []introduction{in("c", -1), in("c", -1, 4), in("c", -1, 2, 0), in("c", -1, 3), {Host: "c"}, other, {Version: version, Key: "k", Size: 4, Host: "c", Why: "no memory"}} {
+	for _, bad := range []introduction{in("c", -1), in("c", -1, 4), in("c", -1, 2, 0), in("c", -1, 3), {Build: layout.Build, Host: "c"}, other, {Build: layout.Build, Key: "k", Size: 4, Host: "c", Why: "no memory"}} {
 		_, err := r.enter(bad)
 		assert.ErrorContains(t, err, "c", "%+v", bad)
 	}
@@ -109,7 +110,7 @@ func TestRegister(t *testing.T) {
 func TestBeside(t *testing.T) {
 	r := newRegister("k", 2)
 	in := func(node int, birth uint64) introduction {
-		return introduction{Version: version, Key: "k", Size: 2, Node: node, Host: "heat", Ranks: []int{node}, Birth: birth}
+		return introduction{Build: layout.Build, Key: "k", Size: 2, Node: node, Host: "heat", Ranks: []int{node}, Birth: birth}
 	}
 	_, err := r.enter(in(0, 1))
 	require.NoError(t, err)
@@ -124,7 +125,7 @@ func TestBeside(t *testing.T) {
 	other := in(1, 4)
 	other.Key = "j"
 	assert.False(t, r.isBeside(other))
-	assert.False(t, r.isBeside(introduction{Version: version, Key: "k", Size: 2, Ranks: []int{-1}}))
+	assert.False(t, r.isBeside(introduction{Build: layout.Build, Key: "k", Size: 2, Ranks: []int{-1}}))
 }
 
 // TestTimeouts reads GOULFM_START_TIMEOUT and GOULFM_GRACE.

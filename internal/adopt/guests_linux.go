@@ -1,11 +1,13 @@
 package adopt
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"time"
 
+	"github.com/goulfm/goulfm/internal/layout"
 	"golang.org/x/sys/unix"
 )
 
@@ -29,8 +31,11 @@ func (s *server) listen(ln *net.UnixListener) {
 			continue
 		}
 		go func() {
-			switch g := greet(conn); {
-			case g == nil:
+			switch g, err := greet(conn); {
+			case errors.Is(err, layout.ErrAnother):
+				conn.Close()
+				s.events <- alien{g.claim.Rank}
+			case err != nil || g == nil:
 				conn.Close()
 			case g.claim.Cards != nil:
 				conn.Close()
@@ -46,31 +51,32 @@ func (s *server) listen(ln *net.UnixListener) {
 }
 
 // greet hears what a connection claims. One of another user is not listened to, and gets no
-// answer: the name of a meeting place is no secret, and everybody may connect.
-func greet(conn *net.UnixConn) *guest {
+// answer: the name of a meeting place is no secret, and everybody may connect. The error is what was
+// wrong with the claim; it Is layout.ErrAnother for a rank of another build.
+func greet(conn *net.UnixConn) (*guest, error) {
 	cred, err := credOf(conn)
 	if err != nil || int(cred.Uid) != os.Getuid() {
-		return nil
+		return nil, err
 	}
 	_ = conn.SetDeadline(time.Now().Add(claimMax))
 	body, fds, err := receive(conn, claimMost)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	c, err := decodeClaim(body)
 	if err == nil && c.Cards != nil {
 		closeAll(fds)
-		return &guest{conn: conn, pidfd: -1, claim: c}
+		return &guest{conn: conn, pidfd: -1, claim: c}, nil
 	}
 	if err == nil && len(fds) != 1 {
 		err = fmt.Errorf("%w: %d descriptors instead of a pidfd", errMessage, len(fds))
 	}
 	if err != nil {
 		closeAll(fds)
-		_ = send(conn, answer{Version: version, What: refused, Why: err.Error()})
-		return nil
+		_ = send(conn, answer{Build: layout.Build, What: refused, Why: err.Error()})
+		return &guest{pidfd: -1, claim: c}, err
 	}
 	unix.CloseOnExec(fds[0])
 	_ = conn.SetDeadline(time.Time{})
-	return &guest{conn: conn, pid: int(cred.Pid), pidfd: fds[0], claim: c}
+	return &guest{conn: conn, pid: int(cred.Pid), pidfd: fds[0], claim: c}, nil
 }

@@ -94,7 +94,9 @@ func (h *head) enter(in introduction) (*asking, error) {
 	}
 	i, err := h.register.enter(in)
 	if err != nil {
-		h.failLocked(err)
+		if !h.register.isComplete() {
+			h.failLocked(err)
+		}
 		return nil, err
 	}
 	if i < len(h.asking) {
@@ -157,7 +159,7 @@ func (h *head) await(ctx context.Context) error {
 // runJob starts the job on its nodes and returns when all processes have ended.
 func (h *head) runJob(ctx context.Context, iface string) error {
 	nodes, of := h.register.order()
-	cfg := fleet.Config{Nodes: of, Ranks: h.size, Starter: handOut{h, nodes}, Within: h.within, Version: worldVersion, Iface: iface, Secure: socket.TLS}
+	cfg := fleet.Config{Nodes: of, Ranks: h.size, Starter: handOut{h, nodes}, Within: h.within, Iface: iface, Secure: socket.TLS}
 	for _, i := range nodes {
 		cfg.Names = append(cfg.Names, h.register.nodes[i].Host)
 	}

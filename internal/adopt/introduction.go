@@ -5,20 +5,23 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/goulfm/goulfm/internal/layout"
 )
 
 // An introduction is what a daemon says to the head: which ranks are with it. The answer is an
-// orders.Bootstrap, once all nodes have come.
+// orders.Bootstrap, once all nodes have come. The fields build and ranks keep their names in all
+// builds (package layout).
 type introduction struct {
-	Version int    `json:"v"`
-	Key     string `json:"key"`
-	Size    int    `json:"size"`
-	Node    int    `json:"node"` // -1: by the least rank
-	Host    string `json:"host"`
-	Ranks   []int  `json:"ranks"`
-	Beside  bool   `json:"beside,omitempty"` // it knows that it is beside the world, and waits for the end of the job
-	Birth   uint64 `json:"birth"`            // of the daemon: one that is started in place of another one has another
-	Why     string `json:"why,omitempty"`    // the start has failed there
+	Build  uint32 `json:"build"` // layout.Build
+	Key    string `json:"key"`
+	Size   int    `json:"size"`
+	Node   int    `json:"node"` // -1: by the least rank
+	Host   string `json:"host"`
+	Ranks  []int  `json:"ranks"`
+	Beside bool   `json:"beside,omitempty"` // it knows that it is beside the world, and waits for the end of the job
+	Birth  uint64 `json:"birth"`            // of the daemon: one that is started in place of another one has another
+	Why    string `json:"why,omitempty"`    // the start has failed there
 }
 
 // line is it as it is sent.
@@ -65,7 +68,7 @@ func (r *register) enter(in introduction) (i int, err error) {
 // isBeside says whether a daemon has come for which the world that has begun has no place: another one has had it, or there
 // was none.
 func (r *register) isBeside(in introduction) bool {
-	if !r.areNodes || in.Version != version || in.Key != r.key || in.Why != "" || len(in.Ranks) != 1 || in.Ranks[0] < 0 {
+	if !r.areNodes || in.Build != layout.Build || in.Key != r.key || in.Why != "" || len(in.Ranks) != 1 || in.Ranks[0] < 0 {
 		return false
 	}
 	node := in.Ranks[0]
@@ -83,8 +86,8 @@ func (in introduction) isOf(other introduction) bool {
 // check says why a node does not fit, or nil.
 func (r *register) check(in introduction) error {
 	switch {
-	case in.Version != version:
-		return fmt.Errorf("%s has version %d of this library, and this is %d: the ranks are built from different versions", in.Host, in.Version, version)
+	case in.Build != layout.Build:
+		return layout.Another(r.name(in))
 	case in.Key != r.key || in.Size != len(r.at):
 		return fmt.Errorf("%s has ranks of another start: %d of %q, here %d of %q", in.Host, in.Size, in.Key, len(r.at), r.key)
 	case in.Why != "":
@@ -101,6 +104,18 @@ func (r *register) check(in introduction) error {
 		}
 	}
 	return nil
+}
+
+// name names the first rank of an introduction, or its node where nodes are what come.
+func (r *register) name(in introduction) string {
+	kind, number := "rank", 0
+	if r.areNodes {
+		kind = "node"
+	}
+	if len(in.Ranks) > 0 {
+		number = in.Ranks[0]
+	}
+	return fmt.Sprintf("%s %d", kind, number)
 }
 
 // order returns the nodes, as indices of introductions: by their numbers, else by their least ranks;
@@ -128,7 +143,12 @@ func (r *register) whoIsMissing(after string) string {
 		r.come, len(r.at), after, listMissing(r.at), timeoutVariable)
 }
 
+// decodeIntroduction reads an introduction. Of another build's it reads what all builds write alike.
 func decodeIntroduction(line []byte) (in introduction, err error) {
+	if stamp, err := layout.Read(line); err == nil && !stamp.IsOurs() {
+		_ = json.Unmarshal(line, &in) // fields of other types are left out
+		return introduction{Build: stamp.Build, Ranks: in.Ranks[:min(len(in.Ranks), 1)]}, nil
+	}
 	if err := json.Unmarshal(line, &in); err != nil {
 		return in, fmt.Errorf("%w: %w", errMessage, err)
 	}

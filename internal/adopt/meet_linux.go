@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/layout"
 	"github.com/goulfm/goulfm/internal/pmi"
 	"github.com/goulfm/goulfm/internal/rm"
 	"golang.org/x/sys/unix"
@@ -43,7 +44,7 @@ var at = func(point string) {}
 // its place. s and session are of a world on several nodes, or nil.
 func meet(ctx context.Context, c *rm.Claim, s *several, session *pmi.Client, timeout time.Duration) (boot.Info, error) {
 	v := &visit{name: placeOf(os.Getuid(), c), rank: c.Rank, begun: time.Now(), quiet: min(quietMax, timeout), until: time.Now().Add(timeout + min(graceMax, timeout)),
-		claim: claim{Version: version, Key: c.Key, Rank: c.Rank, Size: c.Size, Cores: ownCores(), Several: s}}
+		claim: claim{Build: layout.Build, Key: c.Key, Rank: c.Rank, Size: c.Size, Cores: ownCores(), Several: s}}
 	if session != nil {
 		v.showing = &showing{session: session, all: c.Local <= 0}
 	}
@@ -228,7 +229,10 @@ func (v *visit) next(ctx context.Context, conn *net.UnixConn) (a answer, fds []i
 		body, fds, err := receive(conn, placeMost)
 		switch {
 		case err == nil:
-			a, err = decodeAnswer(body)
+			if a, err = decodeAnswer(body); errors.Is(err, layout.ErrAnother) {
+				closeAll(fds)
+				return a, nil, &Failure{Why: layout.Another(fmt.Sprintf("rank %d", v.rank)).Error()}
+			}
 			return a, fds, err
 		case ctx.Err() != nil:
 			return a, nil, ctx.Err()

@@ -8,6 +8,7 @@ import (
 	"math/bits"
 
 	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/layout"
 	"github.com/goulfm/goulfm/internal/rm"
 )
 
@@ -19,9 +20,6 @@ import (
 //
 // Each is a length (u32, little endian) and so many bytes of JSON; descriptors come with the
 // first byte. A placed is the last answer: the next byte is the lifeline's.
-
-// version is that of these messages. Ranks of one start execute one file, as a rule.
-const version = 2
 
 const (
 	headBytes  = 4
@@ -42,11 +40,11 @@ const (
 
 // A claim is who a rank says that it is.
 type claim struct {
-	Version int      `json:"v"`
-	Key     string   `json:"key"`
-	Rank    int      `json:"rank"`
-	Size    int      `json:"size"`
-	Cores   []uint64 `json:"cores"` // its affinity mask
+	Build uint32   `json:"build"` // layout.Build
+	Key   string   `json:"key"`
+	Rank  int      `json:"rank"`
+	Size  int      `json:"size"`
+	Cores []uint64 `json:"cores"` // its affinity mask
 
 	Several *several `json:"several,omitempty"` // nil: all ranks are on this node
 	Cards   *cards   `json:"cards,omitempty"`   // this is no claim: a rank tells its daemon those of all
@@ -60,7 +58,7 @@ type cards struct {
 
 // An answer is what a daemon says to a rank.
 type answer struct {
-	Version   int        `json:"v"`
+	Build     uint32     `json:"build"` // layout.Build
 	What      what       `json:"what"`
 	Card      string     `json:"card,omitempty"`      // waiting, where nodes meet by cards: that of this daemon
 	Info      *boot.Info `json:"info,omitempty"`      // placed: its place
@@ -99,13 +97,20 @@ func lengthOf(head [headBytes]byte) (int, error) {
 	return int(n), nil
 }
 
+// decodeClaim reads a claim. For a rank of another build the error Is layout.ErrAnother, and only key
+// and rank are returned: the fields build, key and rank keep their names in all builds.
 func decodeClaim(body []byte) (c claim, err error) {
+	if stamp, err := layout.Read(body); err == nil && !stamp.IsOurs() {
+		_ = json.Unmarshal(body, &c) // fields of other types are left out
+		if c.Key == "" {
+			return claim{}, fmt.Errorf("%w: of no build of goulfm", errMessage)
+		}
+		return claim{Key: c.Key, Rank: stamp.Rank}, stamp.CheckRank()
+	}
 	if err := json.Unmarshal(body, &c); err != nil {
 		return c, fmt.Errorf("%w: %w", errMessage, err)
 	}
 	switch {
-	case c.Version != version:
-		return c, fmt.Errorf("%w: version %d, and this is version %d: the ranks are built from different versions", errMessage, c.Version, version)
 	case c.Cards != nil:
 		return c, c.Cards.check()
 	case c.Size < 1 || c.Several == nil && c.Size > ranksMax || c.Size > rm.RanksMax || c.Rank < 0 || c.Rank >= c.Size:
@@ -141,13 +146,15 @@ func (c *cards) check() error {
 	return nil
 }
 
+// decodeAnswer reads an answer. The error Is layout.ErrAnother if the daemon has another build.
 func decodeAnswer(body []byte) (a answer, err error) {
+	if stamp, err := layout.Read(body); err == nil && !stamp.IsOurs() {
+		return a, layout.ErrAnother
+	}
 	if err := json.Unmarshal(body, &a); err != nil {
 		return a, fmt.Errorf("%w: %w", errMessage, err)
 	}
 	switch {
-	case a.Version != version:
-		return a, fmt.Errorf("%w: version %d, and this is version %d: the ranks are built from different versions", errMessage, a.Version, version)
 	case a.What == placed && (a.Info == nil || a.Info.Size < 1 || a.Info.Rank < 0 || a.Info.Rank >= a.Info.Size):
 		return a, fmt.Errorf("%w: a place that is none", errMessage)
 	case a.What != waiting && a.What != placed && a.What != started && a.What != refused:

@@ -2,11 +2,13 @@ package adopt
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
 
 	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/layout"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -21,28 +23,50 @@ func bodyOf(t testing.TB, b []byte) []byte {
 
 // TestMessages: what one side says the other hears.
 func TestMessages(t *testing.T) {
-	c := claim{Version: version, Key: "slurm/c/1.0.0", Rank: 3, Size: 4, Cores: []uint64{math.MaxUint64, 1},
+	c := claim{Build: layout.Build, Key: "slurm/c/1.0.0", Rank: 3, Size: 4, Cores: []uint64{math.MaxUint64, 1},
 		Several: &several{Channel: bySecret, Locals: 2, Node: 1, Hosts: []string{"a", "b"}, Secret: "/s"}}
 	got, err := decodeClaim(bodyOf(t, encode(c)))
 	require.NoError(t, err)
 	assert.Equal(t, c, got)
-	for _, a := range []answer{{Version: version, What: waiting}, {Version: version, What: started}, {Version: version, What: refused, Why: "x\n", Elsewhere: true},
-		{Version: version, What: placed, Info: &boot.Info{Job: math.MaxUint64, Rank: 3, Size: 4, Ranks: 4, Cores: 2}}} {
+	for _, a := range []answer{{Build: layout.Build, What: waiting}, {Build: layout.Build, What: started}, {Build: layout.Build, What: refused, Why: "x\n", Elsewhere: true},
+		{Build: layout.Build, What: placed, Info: &boot.Info{Job: math.MaxUint64, Rank: 3, Size: 4, Ranks: 4, Cores: 2}}} {
 		got, err := decodeAnswer(bodyOf(t, encode(a)))
 		require.NoError(t, err)
 		assert.Equal(t, a, got)
 	}
 }
 
+// stamped returns a message with this build in the place of OURS.
+func stamped(text string) []byte {
+	return []byte(strings.Replace(text, "OURS", fmt.Sprintf(`"build":%d`, layout.Build), 1))
+}
+
+// TestMessagesOfAnotherBuild: a rank, a daemon and a head learn from each which rank it is of, and
+// nothing else. Messages from before there was a build have none.
+func TestMessagesOfAnotherBuild(t *testing.T) {
+	for _, build := range []string{`"build":7`, `"v":2`} {
+		c, err := decodeClaim([]byte(`{` + build + `,"key":"other","rank":3,"size":"two"}`))
+		require.EqualError(t, err, "rank 3 has another build of goulfm: install the same one on all nodes")
+		require.ErrorIs(t, err, layout.ErrAnother)
+		assert.Equal(t, claim{Key: "other", Rank: 3}, c)
+		_, err = decodeAnswer([]byte(`{` + build + `,"what":7,"why":"versions differ"}`))
+		require.ErrorIs(t, err, layout.ErrAnother)
+		in, err := decodeIntroduction([]byte(`{` + build + `,"key":"k","size":{},"host":"n2","ranks":[2,5]}`))
+		require.NoError(t, err)
+		_, err = newRegister("k", 6).enter(in)
+		assert.EqualError(t, err, "rank 2 has another build of goulfm: install the same one on all nodes")
+	}
+}
+
 // TestBadMessages: no number gets through that nothing has.
 func TestBadMessages(t *testing.T) {
-	for _, text := range []string{"", "x", "[]", "{}", `{"v":1,"rank":0,"size":1}`, `{"v":2,"rank":-1,"size":1}`, `{"v":2,"rank":1,"size":1}`, `{"v":2,"size":1025}`,
-		`{"v":2,"size":2,"several":{"channel":"x","locals":1}}`, `{"v":2,"size":2,"several":{"channel":"munge","locals":3}}`, `{"v":2,"cards":{"texts":["a"],"of":[1]}}`, `{"v":2,"size":1,"cores":[` + strings.Repeat("1,", wordsMax) + `1]}`} {
-		_, err := decodeClaim([]byte(text))
+	for _, text := range []string{"", "x", "[]", "{}", `{"v":9}`, `{"v":1,"rank":0,"size":1}`, `{"build":7,"key":["k"],"rank":1}`, `{OURS,"rank":-1,"size":1}`, `{OURS,"rank":1,"size":1}`, `{OURS,"size":1025}`,
+		`{OURS,"size":2,"several":{"channel":"x","locals":1}}`, `{OURS,"size":2,"several":{"channel":"munge","locals":3}}`, `{OURS,"cards":{"texts":["a"],"of":[1]}}`, `{OURS,"size":1,"cores":[` + strings.Repeat("1,", wordsMax) + `1]}`} {
+		_, err := decodeClaim(stamped(text))
 		assert.ErrorIs(t, err, errMessage, text)
 	}
-	for _, text := range []string{"", "{}", `{"v":1,"what":"waiting"}`, `{"v":2}`, `{"v":2,"what":"else"}`, `{"v":2,"what":"placed"}`, `{"v":2,"what":"placed","info":{"rank":2,"size":2}}`} {
-		_, err := decodeAnswer([]byte(text))
+	for _, text := range []string{"", `{OURS}`, `{OURS,"what":"else"}`, `{OURS,"what":"placed"}`, `{OURS,"what":"placed","info":{"rank":2,"size":2}}`} {
+		_, err := decodeAnswer(stamped(text))
 		assert.ErrorIs(t, err, errMessage, text)
 	}
 	var head [headBytes]byte
@@ -53,10 +77,10 @@ func TestBadMessages(t *testing.T) {
 
 // FuzzMessages: whatever comes, nothing panics, and what is let through is within bounds.
 func FuzzMessages(f *testing.F) {
-	f.Add(bodyOf(f, encode(claim{Version: version, Key: "k", Size: 2, Cores: []uint64{3}})))
-	f.Add(bodyOf(f, encode(answer{Version: version, What: placed, Info: &boot.Info{Size: 1}})))
-	f.Add(bodyOf(f, encode(claim{Version: version, Cards: &cards{Texts: []string{"a", "b"}, Of: []int{0, 1, 0}}})))
-	f.Add([]byte(`{"v":2,"key":"k","size":4,"node":-1,"host":"n1","ranks":[0,2]}`))
+	f.Add(bodyOf(f, encode(claim{Build: layout.Build, Key: "k", Size: 2, Cores: []uint64{3}})))
+	f.Add(bodyOf(f, encode(answer{Build: layout.Build, What: placed, Info: &boot.Info{Size: 1}})))
+	f.Add(bodyOf(f, encode(claim{Build: layout.Build, Cards: &cards{Texts: []string{"a", "b"}, Of: []int{0, 1, 0}}})))
+	f.Add(stamped(`{OURS,"key":"k","size":4,"node":-1,"host":"n1","ranks":[0,2]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		if c, err := decodeClaim(body); err == nil && c.Cards == nil {
 			assert.True(t, c.Rank >= 0 && c.Rank < c.Size && (c.Size <= ranksMax || c.Several != nil) && len(c.Cores) <= wordsMax)

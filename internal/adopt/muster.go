@@ -1,12 +1,14 @@
 package adopt
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/goulfm/goulfm/internal/layout"
 	"github.com/goulfm/goulfm/internal/mono"
 )
 
@@ -32,10 +34,13 @@ type muster struct {
 	due     mono.Time // when the time is up
 	node    string    // for people
 
-	first  claim // of the first one to come; Size 0: nobody has
-	ranks  []int // the guest that is the rank, or nobody
-	come   int
-	late   int // have come after the start had failed
+	first claim // of the first one to come; Size 0: nobody has
+	ranks []int // the guest that is the rank, or nobody
+	come  int
+	late  int  // have come after the start had failed
+	told  bool // a rank has been told to say why
+
+	mixed  string // why the start fails once a rank has come: one of another build was there before
 	state  state
 	reason string // why it failed
 
@@ -63,6 +68,9 @@ type came struct {
 	claim claim
 }
 
+// alien: a rank of another build has come, and was refused.
+type alien struct{ rank int }
+
 // ended: the process of a rank has.
 type ended struct{ rank int }
 
@@ -76,6 +84,7 @@ type met struct{}
 type tick struct{ now mono.Time }
 
 func (came) event()   {}
+func (alien) event()  {}
 func (ended) event()  {}
 func (unable) event() {}
 func (met) event()    {}
@@ -128,6 +137,8 @@ func (m *muster) Step(ev event) []action {
 	switch ev := ev.(type) {
 	case came:
 		m.receive(ev.guest, ev.claim)
+	case alien:
+		m.refuseBuild(layout.Another(fmt.Sprintf("rank %d", ev.rank)).Error())
 	case ended:
 		if m.isOpen() {
 			m.ranks[ev.rank] = nobody // who could tell nothing to people
@@ -167,7 +178,7 @@ func (m *muster) receive(guest int, c claim) {
 	switch {
 	case m.state == hasFailed:
 		m.late++
-		m.do(refuse{guest, m.reason, true})
+		m.refuse(guest)
 	case c.Size != m.first.Size || c.Key != m.first.Key || (c.Several == nil) != (m.first.Several == nil):
 		m.do(refuse{guest, fmt.Sprintf("rank %d is one of %d by its environment, rank %d was one of %d", c.Rank, c.Size, m.first.Rank, m.first.Size), false})
 	case m.state == hasStarted:
@@ -179,10 +190,24 @@ func (m *muster) receive(guest int, c claim) {
 	}
 }
 
+// refuseBuild ends the start, since a rank of another build has come. That waits for a rank of this
+// build, for example the one that has started this daemon: it knows which other nodes have to hear.
+func (m *muster) refuseBuild(why string) {
+	switch {
+	case !m.isOpen():
+	case m.first.Size == 0:
+		m.mixed = cmp.Or(m.mixed, why)
+	default:
+		m.fail(why)
+	}
+}
+
 func (m *muster) takeIn(guest, rank int) {
 	m.ranks[rank] = guest
 	m.do(accept{guest, rank})
 	switch m.come++; {
+	case m.mixed != "":
+		m.fail(m.mixed)
 	case m.come < m.wanted():
 	case m.first.Several != nil:
 		m.state, m.due = isMeeting, m.due.Add(headFirst)
@@ -205,17 +230,21 @@ func (m *muster) wanted() int {
 	return len(m.ranks)
 }
 
-// fail refuses all that have come. The one of least rank tells people.
+// fail refuses all that have come, in the order of their ranks.
 func (m *muster) fail(why string) {
 	m.state, m.reason = hasFailed, why
 	m.do(fail{why})
-	told := false
 	for _, guest := range m.ranks {
 		if guest != nobody {
-			m.do(refuse{guest, why, told})
-			told = true
+			m.refuse(guest)
 		}
 	}
+}
+
+// refuse tells a guest why the start has failed. The first one passes that on to people.
+func (m *muster) refuse(guest int) {
+	m.do(refuse{guest, m.reason, m.told})
+	m.told = true
 }
 
 // allHeard says whether each rank has come, or was refused because the start had failed before.

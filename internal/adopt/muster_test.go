@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/internal/golden"
+	"github.com/goulfm/goulfm/internal/layout"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -43,7 +44,7 @@ func eventOf(t *testing.T, words []string) event {
 	}
 	switch words[0] {
 	case "came": // came GUEST rank R of N [key K | here L]
-		c := claim{Version: version, Rank: n(3), Size: n(5)}
+		c := claim{Build: layout.Build, Rank: n(3), Size: n(5)}
 		switch {
 		case len(words) > 6 && words[6] == "key":
 			c.Key = words[7]
@@ -51,6 +52,8 @@ func eventOf(t *testing.T, words []string) event {
 			c.Several = &several{Locals: n(7), Channel: byCards}
 		}
 		return came{n(1), c}
+	case "alien":
+		return alien{n(1)}
 	case "met":
 		return met{}
 	case "ended":

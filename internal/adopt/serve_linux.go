@@ -14,6 +14,7 @@ import (
 	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/daemon"
 	"github.com/goulfm/goulfm/internal/job"
+	"github.com/goulfm/goulfm/internal/layout"
 	"github.com/goulfm/goulfm/internal/mono"
 	"golang.org/x/sys/unix"
 )
@@ -260,7 +261,7 @@ func (s *server) start() {
 			continue // has no place
 		}
 		info := boot.Info{Job: d.Job(), Rank: g.claim.Rank, Size: size, Ranks: size, Cores: s.countCores()}
-		_ = send(g.conn, answer{Version: version, What: placed, Info: &info}, int(node.Fd()), int(arenas.Fd())) // else it has died
+		_ = send(g.conn, answer{Build: layout.Build, What: placed, Info: &info}, int(node.Fd()), int(arenas.Fd())) // else it has died
 	}
 	daemon.Calm(size)
 	go s.watchdog.run()
@@ -287,7 +288,7 @@ func (s *server) fail(why string) {
 
 // tell answers a guest. One that is gone does not hear it.
 func (s *server) tell(number int, a answer) {
-	a.Version = version
+	a.Build = layout.Build
 	_ = send(s.guests[number].conn, a)
 }
 

@@ -5,6 +5,7 @@ import (
 	"net"
 	"sync/atomic"
 
+	"github.com/goulfm/goulfm/internal/layout"
 	"github.com/goulfm/goulfm/internal/pmi"
 )
 
@@ -69,5 +70,5 @@ func (v *visit) tellCards(cs *cards) error {
 		return err
 	}
 	defer conn.Close()
-	return send(conn, claim{Version: version, Cards: cs})
+	return send(conn, claim{Build: layout.Build, Cards: cs})
 }

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -222,7 +223,8 @@ func TestStaleEnvironments(t *testing.T) {
 		"a pod of several":                        {"JOB_COMPLETION_INDEX=0 GOULFM_NODES=4 GOULFM_JOB=u GOULFM_SERVICE=heat HOSTNAME=heat-0", "goulfm run"},
 		"a pod that does not know its job":        {"JOB_COMPLETION_INDEX=0 GOULFM_NODES=4", "GOULFM_JOB"},
 		"GOULFM_ALONE that is neither":            {"GOULFM_ALONE=yes", "1 or 0 is expected"},
-		"a launcher that has gone":                {"GOULFM_BOOT={}", "GOULFM_BOOT"},
+		"a launcher of another build":             {"GOULFM_BOOT={}", "rank 0 has another build of goulfm: install the same one on all nodes"},
+		"a launcher that has gone":                {boot.Info{}.Env(), "GOULFM_BOOT"},
 	} {
 		s := newStep(t, 1)
 		s.isBare = true

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/goulfm/goulfm/internal/layout"
 )
 
 // Variable is the environment variable with an Info as JSON.
@@ -47,6 +49,7 @@ type Info struct {
 	Watched bool          `json:"watched,omitempty"` // for signs of life: see Process.Beat
 	Fence   bool          `json:"fence,omitempty"`   // who is declared dead may run on
 	Era     bool          `json:"era,omitempty"`     // agree by messages, not in the nodes' memory
+	Build   uint32        `json:"build"`             // of the daemon: layout.Build, which Env sets and FromEnv checks
 }
 
 // Mesh are the descriptors by which a process reaches those of other nodes, and is woken.
@@ -87,14 +90,22 @@ type Mark struct {
 
 // FromEnv returns what the launcher left in the environment, and takes it out,
 // so that programs started by this one do not believe to be ranks. ok is false
-// where no launcher left anything.
+// where no launcher left anything. It is an error that Is layout.ErrAnother if the daemon that
+// left it is of another build than this process.
 func FromEnv() (info Info, ok bool, err error) {
 	text, ok := os.LookupEnv(Variable)
 	if !ok {
 		return info, false, nil
 	}
 	os.Unsetenv(Variable)
-	if err := json.Unmarshal([]byte(text), &info); err != nil {
+	stamp, err := layout.Read([]byte(text))
+	if err == nil {
+		if err := stamp.CheckRank(); err != nil {
+			return info, true, err
+		}
+		err = json.Unmarshal([]byte(text), &info)
+	}
+	if err != nil {
 		return info, true, fmt.Errorf("environment variable %s: %w: it is set by goulfm run, do not set it by hand", Variable, err)
 	}
 	if info.Size < 1 || info.Rank < 0 || info.Rank >= info.Size || info.First < 0 {
@@ -116,6 +127,7 @@ func (i Info) Proc() int { return i.First + i.Rank }
 
 // Env returns the environment entry that FromEnv reads.
 func (i Info) Env() string {
+	i.Build = layout.Build
 	b, err := json.Marshal(i)
 	if err != nil {
 		panic(err) // numbers, bools and strings always marshal

@@ -14,6 +14,7 @@ import (
 	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/daemon"
 	"github.com/goulfm/goulfm/internal/job"
+	"github.com/goulfm/goulfm/internal/layout"
 	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/orders"
@@ -25,7 +26,8 @@ import (
 
 // A puppet is a daemon that has no processes: it answers what it is told, and keeps it.
 type puppet struct {
-	t *testing.T
+	t     *testing.T
+	build uint32 // of its Hello
 
 	mu    sync.Mutex
 	more  sync.Cond
@@ -36,7 +38,7 @@ type puppet struct {
 }
 
 func newPuppet(t *testing.T) *puppet {
-	p := &puppet{t: t}
+	p := &puppet{t: t, build: layout.Build}
 	p.more.L = &p.mu
 	return p
 }
@@ -65,7 +67,7 @@ func (p *puppet) live(bootstrap []byte) {
 	}
 	birth := daemon.NewIdentity()
 	p.mouth = orders.NewMouth(conn)
-	p.mouth.Say(orders.Hello{Node: b.Node, Member: orders.Member(place.Peer(birth)), Version: "v", Host: "h"})
+	p.mouth.Say(orders.Hello{Node: b.Node, Member: orders.Member(place.Peer(birth)), Build: p.build, Host: "h"})
 	in := orders.NewReader(conn)
 	for {
 		m, err := in.Next()
@@ -184,7 +186,7 @@ func (h silentHost) Note(event, _ string, _ ...any)       { h.notes <- event }
 func TestLateNode(t *testing.T) {
 	p := &puppets{all: []*puppet{newPuppet(t), newPuppet(t)}}
 	host := silentHost{make(chan string, 100)}
-	f, err := New(t.Context(), host, Config{Names: []string{"a", "b"}, Late: 1, Nodes: []int{0, 0, 1, 1, 2, 2}, Ranks: 2, Starter: p, Within: time.Minute, Version: "v", Secure: socket.Auth, Iface: "127.0.0.1", Beats: patient})
+	f, err := New(t.Context(), host, Config{Names: []string{"a", "b"}, Late: 1, Nodes: []int{0, 0, 1, 1, 2, 2}, Ranks: 2, Starter: p, Within: time.Minute, Secure: socket.Auth, Iface: "127.0.0.1", Beats: patient})
 	require.NoError(t, err)
 	defer f.Close()
 	_, ok := p.invite("early")
@@ -231,19 +233,20 @@ func TestLateNode(t *testing.T) {
 	assert.False(t, ok, "the job is over")
 }
 
-// TestLateNodeOfAnotherVersion does not come, and its row is free for the next.
-func TestLateNodeOfAnotherVersion(t *testing.T) {
+// TestLateNodeOfAnotherBuild does not come, and its row is free for the next.
+func TestLateNodeOfAnotherBuild(t *testing.T) {
 	p := &puppets{all: []*puppet{newPuppet(t)}}
 	host := silentHost{make(chan string, 100)}
-	f, err := New(t.Context(), host, Config{Names: []string{"a"}, Late: 1, Nodes: []int{0, 1}, Ranks: 1, Starter: p, Within: time.Minute, Version: "v", Secure: socket.Auth, Iface: "127.0.0.1", Beats: patient})
+	f, err := New(t.Context(), host, Config{Names: []string{"a"}, Late: 1, Nodes: []int{0, 1}, Ranks: 1, Starter: p, Within: time.Minute, Secure: socket.Auth, Iface: "127.0.0.1", Beats: patient})
 	require.NoError(t, err)
 	defer f.Close()
 	require.True(t, f.Expect(1))
 	require.NoError(t, f.Begin(func() error { return nil }))
-	f.late.m.cfg.Version = "w"
 	place, ok := p.invite("b")
 	require.True(t, ok)
-	newPuppet(t).live(place)
+	other := newPuppet(t)
+	other.build++
+	other.live(place)
 	assert.Equal(t, "node", <-host.notes)
 	_, ok = p.invite("c")
 	assert.True(t, ok)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/internal/daemon"
+	"github.com/goulfm/goulfm/internal/layout"
 	"github.com/goulfm/goulfm/internal/orders"
 	"github.com/goulfm/goulfm/internal/roster"
 	"github.com/goulfm/goulfm/internal/socket"
@@ -29,7 +30,6 @@ type Config struct {
 	Ranks   int      // with which the job begins
 	Starter Starter
 	Within  time.Duration // all daemons must be there
-	Version string        // of this program: daemons have the same
 	Iface   string        // address at which the launcher listens; empty: all of this machine
 	Beats   orders.Beats
 	Secure  socket.Mode // of all connections
@@ -181,7 +181,7 @@ func (m *muster) gather(ctx context.Context) error {
 
 // bootstrap is what the daemon of a node is told first.
 func (m *muster) bootstrap(n *node, heads []string) ([]byte, error) {
-	return json.Marshal(orders.Bootstrap{Job: m.f.job, Secret: m.secret, Node: n.index, Heads: heads, Birth: m.birth, Secure: m.cfg.Secure.String(), Late: n.is(isInvited)})
+	return json.Marshal(orders.Bootstrap{Job: m.f.job, Secret: m.secret, Node: n.index, Heads: heads, Birth: m.birth, Secure: m.cfg.Secure.String(), Late: n.is(isInvited), Build: layout.Build})
 }
 
 // heads returns the addresses at which the launcher listens, those of this machine alone last.
@@ -281,8 +281,8 @@ func (m *muster) meet(n *node, a arrival) error {
 	m.ports.Store(a.conn, a.hello.Member.Addr)
 	n.member, n.pid = a.hello.Member, a.hello.Pid
 	n.cores, n.kernel, n.arch = a.hello.Cores, a.hello.Kernel, a.hello.Arch
-	if a.hello.Version != m.cfg.Version {
-		return fmt.Errorf("%s has goulfm %s, and this is %s: install the same version there", n, a.hello.Version, m.cfg.Version)
+	if a.hello.Build != layout.Build {
+		return layout.Another(n.String())
 	}
 	return nil
 }

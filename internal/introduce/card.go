@@ -6,10 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+
+	"github.com/goulfm/goulfm/internal/layout"
 )
 
 // ErrCard says that a text is no card: its error tells why.
 var ErrCard = errors.New("not a card of a daemon")
+
+// A card begins with the build of its daemon. What follows is laid out as that build does it.
 
 // A Card is what a daemon shows of itself where everybody can read: nothing in it is secret, and
 // whoever has an authentic one knows by Key who may answer at the addresses.
@@ -24,27 +28,26 @@ type Card struct {
 const AddrsMax = 3
 
 const (
-	cardVersion = 1
-	birthAt     = 1
-	keyAt       = birthAt + 8
-	portAt      = keyAt + 32
-	addrsAt     = portAt + 2
-	addrBytes   = 16
-	cardBytes   = addrsAt + AddrsMax*addrBytes
+	birthAt   = 4
+	keyAt     = birthAt + 8
+	portAt    = keyAt + 32
+	addrsAt   = portAt + 2
+	addrBytes = 16
+	cardBytes = addrsAt + AddrsMax*addrBytes
 )
 
 // CardDigits is how long the text of a card is. Engines bound what a task may publish: PMI-1 by
 // no less than 256.
 const CardDigits = 2 * cardBytes
 
-// Text returns the card as 182 lower-case hexadecimal digits: a version (1), the birth, the
+// Text returns the card as 188 lower-case hexadecimal digits: the build (4 bytes), the birth, the
 // key, the port, and three addresses of 16 bytes, IPv4 as IPv6 writes it, unused ones zero; numbers
 // most significant byte first. Of the addresses the first three that can be dialled
 // everywhere are written: one that is unspecified is left out, and the zone of an address means
 // nothing on another node.
 func (c Card) Text() string {
 	b := make([]byte, addrsAt, cardBytes)
-	b[0] = cardVersion
+	binary.BigEndian.PutUint32(b, layout.Build)
 	binary.BigEndian.PutUint64(b[birthAt:], c.Birth)
 	copy(b[keyAt:], c.Key[:])
 	binary.BigEndian.PutUint16(b[portAt:], c.Port)
@@ -61,7 +64,8 @@ func (c Card) Text() string {
 func usable(a netip.Addr) bool { return a.IsValid() && !a.Unmap().IsUnspecified() }
 
 // ParseCard reads what [Card.Text] wrote, and nothing else: any text that it accepts is what
-// Text returns for the card. Other errors than [ErrCard] do not come.
+// Text returns for the card. The error is [layout.ErrAnother] for a card of another build, else
+// [ErrCard].
 func ParseCard(text string) (Card, error) {
 	b, err := cardDigits(text)
 	if err != nil {
@@ -87,19 +91,20 @@ func ParseCard(text string) (Card, error) {
 	return c, nil
 }
 
-// cardDigits returns the bytes of a card of our version.
+// cardDigits returns the bytes of a card of this build.
 func cardDigits(text string) ([]byte, error) {
-	if len(text) != CardDigits {
-		return nil, fmt.Errorf("%w: %d characters instead of %d", ErrCard, len(text), CardDigits)
-	}
 	b, err := hex.DecodeString(text)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrCard, err)
 	case hex.EncodeToString(b) != text:
 		return nil, fmt.Errorf("%w: upper-case digits", ErrCard)
-	case b[0] != cardVersion:
-		return nil, fmt.Errorf("%w of version %d, but of version %d: all nodes must run the same program", ErrCard, cardVersion, b[0])
+	case len(b) < birthAt:
+		return nil, fmt.Errorf("%w: %d characters instead of %d", ErrCard, len(text), CardDigits)
+	case binary.BigEndian.Uint32(b) != layout.Build:
+		return nil, layout.ErrAnother
+	case len(b) != cardBytes:
+		return nil, fmt.Errorf("%w: %d characters instead of %d", ErrCard, len(text), CardDigits)
 	}
 	return b, nil
 }

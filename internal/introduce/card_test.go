@@ -1,10 +1,13 @@
 package introduce
 
 import (
+	"errors"
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
 
+	"github.com/goulfm/goulfm/internal/layout"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -25,16 +28,16 @@ func numbered(first byte) (key [32]byte) {
 	return key
 }
 
-const cardText = "01" + "0000000000000102" +
+var cardText = fmt.Sprintf("%08x", layout.Build) + "0000000000000102" +
 	"a0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebf" + "4e21" +
 	"00000000000000000000ffff0a000007" + "fe800000000000000000000000000001" + "00000000000000000000000000000000"
 
-// TestCardText pins every byte: nodes with other builds read it.
+// TestCardText pins every byte.
 func TestCardText(t *testing.T) {
 	c := Card{Birth: 0x102, Key: numbered(0xa0), Port: 20001, Addrs: addrs("10.0.0.7", "fe80::1")}
 	assert.Equal(t, cardText, c.Text())
 	assert.Len(t, cardText, CardDigits)
-	assert.Equal(t, 182, CardDigits)
+	assert.Equal(t, 188, CardDigits)
 	read, err := ParseCard(cardText)
 	require.NoError(t, err)
 	assert.Equal(t, c, read)
@@ -62,23 +65,36 @@ func TestParseCardRefuses(t *testing.T) {
 	head := cardText[:2*addrsAt]
 	for name, c := range map[string]struct{ text, why string }{
 		"nothing":           {"", "0 characters"},
-		"too short":         {cardText[1:], "181 characters"},
-		"too long":          {cardText + "0", "183 characters"},
+		"too short":         {cardText[:186], "186 characters"},
+		"too long":          {cardText + "00", "190 characters"},
 		"no digits":         {"x" + cardText[1:], "invalid byte"},
 		"upper case":        {strings.ToUpper(cardText), "upper-case"},
-		"another version":   {"02" + cardText[2:], "but of version 2"},
+		"an odd digit":      {cardText + "0", "odd length"},
 		"a gap":             {head + zero + zero + cardText[2*addrsAt:][:32], "after an unused one"},
 		"0.0.0.0 as a name": {head + "00000000000000000000ffff00000000" + zero + zero, "address 0.0.0.0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := ParseCard(c.text)
 			require.ErrorIs(t, err, ErrCard)
+			require.NotErrorIs(t, err, layout.ErrAnother)
 			assert.ErrorContains(t, err, c.why)
 		})
 	}
 }
 
-// FuzzParseCard: what is read is written the same, and an error is ErrCard.
+// TestCardOfAnotherBuild: only the first four bytes are read, however long the card is. Cards from
+// before there was a build had 182 digits and began with 01.
+func TestCardOfAnotherBuild(t *testing.T) {
+	other := fmt.Sprintf("%08x", layout.Build^1)
+	for _, text := range []string{other, other + cardText[8:], other + cardText[8:] + "00", "01" + cardText[8:]} {
+		_, err := ParseCard(text)
+		require.ErrorIs(t, err, layout.ErrAnother, text)
+		require.NotErrorIs(t, err, ErrCard, text)
+	}
+}
+
+// FuzzParseCard: the card that is read has the text that was read. An error is ErrCard, or tells
+// of another build.
 func FuzzParseCard(f *testing.F) {
 	f.Add(cardText)
 	f.Add(Card{}.Text())
@@ -88,7 +104,7 @@ func FuzzParseCard(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := ParseCard(text)
 		if err != nil {
-			require.ErrorIs(t, err, ErrCard)
+			require.True(t, errors.Is(err, ErrCard) != errors.Is(err, layout.ErrAnother), err)
 			require.Zero(t, c)
 			return
 		}

@@ -49,5 +49,5 @@ func ExampleParseCard() {
 	card, err := introduce.ParseCard(text)
 	fmt.Println(len(text), card.Birth, card.Port, err)
 	// Output:
-	// 182 7 20001 <nil>
+	// 188 7 20001 <nil>
 }

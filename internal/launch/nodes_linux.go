@@ -68,7 +68,7 @@ func (l *launcher) hire(ctx context.Context, lives *lives) error {
 	if err != nil {
 		return fail(ExitFailed, "%w", err)
 	}
-	cfg := fleet.Config{Nodes: l.spec.nodesOfSeats(), Ranks: l.spec.N, Starter: starter, Within: l.spec.Hosts.StartTimeout, Version: l.spec.Hosts.Version, Iface: l.spec.Hosts.Iface, Beats: l.spec.beats(), Secure: secure, Cuts: len(l.spec.Cuts) > 0, Homes: l.spec.N, Late: l.spec.lateNodes(), Came: func() { l.Apply(job.Roomier{}) }}
+	cfg := fleet.Config{Nodes: l.spec.nodesOfSeats(), Ranks: l.spec.N, Starter: starter, Within: l.spec.Hosts.StartTimeout, Iface: l.spec.Hosts.Iface, Beats: l.spec.beats(), Secure: secure, Cuts: len(l.spec.Cuts) > 0, Homes: l.spec.N, Late: l.spec.lateNodes(), Came: func() { l.Apply(job.Roomier{}) }}
 	if l.spec.Hosts.Launcher != LauncherLocal {
 		cfg.Program = l.prog.path
 	}

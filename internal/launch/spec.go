@@ -95,7 +95,6 @@ type Hosts struct {
 	LinkTimeout  time.Duration // how long two living nodes may fail to reach each other
 	OrphanAfter  time.Duration // when a node ends that stands still because it hears nothing of the launcher
 	Survive      bool          // a majority of launcher and nodes goes on without those that are gone, be it the launcher
-	Version      string        // of this program
 }
 
 // A Node is one of a job on several.

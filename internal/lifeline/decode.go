@@ -116,8 +116,8 @@ func (d *Decoder) decode(line []byte) (Received, error) {
 		return Received{}, err
 	}
 	read := d.kinds(e.What)
-	if e.Version != Version || read == nil {
-		return Received{}, fmt.Errorf("%q of version %d, and this is version %d: the launcher and the program are built from different versions", e.What, e.Version, Version)
+	if read == nil {
+		return Received{}, fmt.Errorf("there is no %.40q", e.What)
 	}
 	m, err := read(e.Body)
 	if err == nil {

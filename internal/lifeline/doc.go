@@ -4,10 +4,9 @@
 // The lifeline is a stream socket that a rank inherits. Its end tells either side that the
 // other is gone. Each message is one line of JSON:
 //
-//	{"v":2,"what":"silent","atNs":81230000123,"body":{"procs":[3]}}
+//	{"what":"silent","atNs":81230000123,"body":{"procs":[3]}}
 //
 //	| field | meaning                                                                |
-//	| v     | Version; a program and a launcher of different versions refuse each other |
 //	| what  | the type of the message                                                |
 //	| atNs  | when it was made: CLOCK_MONOTONIC of the machine, in ns                |
 //	| body  | its fields                                                             |

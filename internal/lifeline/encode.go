@@ -6,24 +6,19 @@ import (
 	"fmt"
 )
 
-// Version is that of the messages. It grows with each change that an older side would
-// misunderstand.
-const Version = 3
-
 // MaxBytes bounds a line, with its newline: a message that names 4,096 members of a
 // communicator has a twentieth of it, the stacks of some thousand goroutines all of it.
 const MaxBytes = 1 << 20
 
-// ErrMessage is a line that is no message: too long, no JSON, of another version, or with a
+// ErrMessage is a line that is no message: too long, no JSON, of an unknown type, or with a
 // number that nothing has. The lifeline on which it came is of no use any more.
 var ErrMessage = errors.New("bad message")
 
 // envelope is a line.
 type envelope struct {
-	Version int             `json:"v"`
-	What    string          `json:"what"`
-	AtNs    int64           `json:"atNs,omitempty"`
-	Body    json.RawMessage `json:"body"`
+	What string          `json:"what"`
+	AtNs int64           `json:"atNs,omitempty"`
+	Body json.RawMessage `json:"body"`
 }
 
 // Encode returns a message of the moment atNs as a line. A text that makes it longer than
@@ -52,7 +47,7 @@ func encode(atNs int64, m Message) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(envelope{Version: Version, What: m.what(), AtNs: atNs, Body: body})
+	return json.Marshal(envelope{What: m.what(), AtNs: atNs, Body: body})
 }
 
 // textOf returns the text of a message that can do without a part of it.

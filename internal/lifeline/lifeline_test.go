@@ -19,7 +19,7 @@ func fromRank(text string) (Received, error) {
 }
 
 func line(what, body string) string {
-	return fmt.Sprintf(`{"v":%d,"what":%q,"body":%s}`+"\n", Version, what, body)
+	return fmt.Sprintf(`{"what":%q,"body":%s}`+"\n", what, body)
 }
 
 // TestBadMessages: whatever a program writes to its lifeline, no number of a process gets
@@ -27,7 +27,7 @@ func line(what, body string) string {
 // beyond MaxBytes.
 func TestBadMessages(t *testing.T) {
 	for _, text := range []string{
-		"\n", "x\n", "[]\n", `{"what":"joined"` + "\n", `{"what":"joined"}` + "\n", `{"v":1,"what":"joined","body":{}}` + "\n",
+		"\n", "x\n", "[]\n", `{"what":"joined"` + "\n", `{"what":"joined"}` + "\n",
 		line("who knows", "{}"), line("joined", "7"), line("prove", "{}"), line("describe", "{}"),
 		line("silent", `{"procs":[-1]}`), line("silent", `{"procs":[0,8]}`), line("event", `{"name":"detect","procs":[99999999999999999999]}`),
 		line("spawn", `{"n":-1}`), line("spawn", `{}`), line("spawn", `{"n":1,"procs":[8]}`), line("aborted", `{"code":0}`), line("aborted", `{"code":256}`), line("aborted", `{"code":3,"procs":[-2]}`),
@@ -47,7 +47,7 @@ func TestBadMessages(t *testing.T) {
 // TestAMessageThatIsCutOff is of a process that was killed while it wrote: its end, no bad
 // message.
 func TestAMessageThatIsCutOff(t *testing.T) {
-	d := FromRank(strings.NewReader(line("joined", "{}")+`{"v":3,"what":"jo`), procs)
+	d := FromRank(strings.NewReader(line("joined", "{}")+`{"what":"jo`), procs)
 	m, err := d.Next()
 	require.NoError(t, err)
 	assert.Equal(t, Joined{}, m.Message)

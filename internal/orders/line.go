@@ -19,9 +19,8 @@ const MaxBytes = 4 << 20
 var ErrMessage = errors.New("bad order")
 
 type envelope struct {
-	Version int             `json:"v"`
-	What    string          `json:"what"`
-	Body    json.RawMessage `json:"body"`
+	What string          `json:"what"`
+	Body json.RawMessage `json:"body"`
 }
 
 // Encode returns a message as a line.
@@ -30,7 +29,7 @@ func Encode(m Message) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	line, err := json.Marshal(envelope{Version, m.what(), text})
+	line, err := json.Marshal(envelope{m.what(), text})
 	if err == nil && len(line) >= MaxBytes {
 		err = fmt.Errorf("%w: %s of %d bytes, at most %d", ErrMessage, m.what(), len(line), MaxBytes)
 	}
@@ -60,8 +59,8 @@ func (r *Reader) Next() (Message, error) {
 		return nil, fmt.Errorf("%w: %w", ErrMessage, err)
 	}
 	read := kindOf(e.What)
-	if e.Version != Version || read == nil {
-		return nil, fmt.Errorf("%w: %q of version %d, and this is version %d: the launcher and a daemon are of different versions of goulfm", ErrMessage, e.What, e.Version, Version)
+	if read == nil {
+		return nil, fmt.Errorf("%w: there is no %.40q", ErrMessage, e.What)
 	}
 	m, err := read(e.Body)
 	if err != nil {

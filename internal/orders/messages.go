@@ -1,5 +1,5 @@
 // Package orders holds the messages between the launcher of a job and the daemons of its nodes:
-// one line of JSON each, {"v": version, "what": type, "body": ...}, over a connection between
+// one line of JSON each, {"what": type, "body": ...}, over a connection between
 // members of the job (package socket). The launcher decides, daemons act and tell:
 //
 //	daemon:   Hello
@@ -25,12 +25,10 @@ import (
 
 	"github.com/goulfm/goulfm/fd/adaptive"
 	"github.com/goulfm/goulfm/internal/job"
+	"github.com/goulfm/goulfm/internal/layout"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/roster"
 )
-
-// Version is that of the messages.
-const Version = 2
 
 // A Message is one of the types of this file. Proc is the number of a process, which no other process ever has:
 // the process that a late message names is never taken for the next one in its seat.
@@ -45,18 +43,19 @@ type Bootstrap struct {
 	Birth  uint64   `json:"birth"`          // of the launcher
 	Secure string   `json:"secure"`         // how all members of the job talk: see socket.ParseMode
 	Late   bool     `json:"late,omitempty"` // the job runs: a daemon that does not come to take part harms nobody
+	Build  uint32   `json:"build"`          // of the launcher: layout.Build
 }
 
 // Hello begins what a daemon says.
 type Hello struct {
-	Node    int    `json:"node"`
-	Pid     int    `json:"pid"`
-	Host    string `json:"host"`
-	Arch    string `json:"arch"`
-	Version string `json:"version"`
-	Cores   int    `json:"cores"`
-	Kernel  string `json:"kernel"` // its boot: nodes with the same one share its cores
-	Member  Member `json:"member"`
+	Node   int    `json:"node"`
+	Pid    int    `json:"pid"`
+	Host   string `json:"host"`
+	Arch   string `json:"arch"`
+	Build  uint32 `json:"build"` // of the daemon: layout.Build
+	Cores  int    `json:"cores"`
+	Kernel string `json:"kernel"` // its boot: nodes with the same one share its cores
+	Member Member `json:"member"`
 }
 
 // A Member is the launcher or a daemon as one of those who watch each other (package vigil).
@@ -381,7 +380,7 @@ func kindOf(what string) func([]byte) (Message, error) {
 		m    Message
 		read func([]byte) (Message, error)
 	}{
-		{Hello{}, body[Hello]}, {Plan{}, body[Plan]}, {Ready{}, body[Ready]}, {Part{}, body[Part]}, {Table{}, body[Table]}, {Welcome{}, body[Welcome]}, {Welcomed{}, body[Welcomed]}, {Start{}, body[Start]},
+		{Hello{}, readHello}, {Plan{}, body[Plan]}, {Ready{}, body[Ready]}, {Part{}, body[Part]}, {Table{}, body[Table]}, {Welcome{}, body[Welcome]}, {Welcomed{}, body[Welcomed]}, {Start{}, body[Start]},
 		{Go{}, body[Go]}, {Begun{}, body[Begun]}, {Started{}, body[Started]}, {Input{}, body[Input]}, {Taken{}, body[Taken]}, {Output{}, body[Output]},
 		{Credit{}, body[Credit]}, {Announce{}, body[Announce]}, {Declare{}, body[Declare]}, {Signal{}, body[Signal]},
 		{Hold{}, body[Hold]}, {KillAll{}, body[KillAll]}, {Say{}, body[Say]}, {Watch{}, body[Watch]},
@@ -394,6 +393,14 @@ func kindOf(what string) func([]byte) (Message, error) {
 		}
 	}
 	return nil
+}
+
+// readHello reads no more of a Hello of another build than which node it is of.
+func readHello(text []byte) (Message, error) {
+	if stamp, err := layout.Read(text); err == nil && !stamp.IsOurs() {
+		return Hello{Node: stamp.Node, Build: stamp.Build}, nil
+	}
+	return body[Hello](text)
 }
 
 func body[M Message](text []byte) (Message, error) {

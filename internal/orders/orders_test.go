@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goulfm/goulfm/internal/layout"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -15,7 +16,7 @@ import (
 )
 
 var examples = []Message{
-	Hello{Node: 1, Pid: 7, Host: "a", Arch: "amd64", Version: "v0", Cores: 2}, Plan{Procs: 8, Seats: []int{2, 5}},
+	Hello{Node: 1, Pid: 7, Host: "a", Arch: "amd64", Build: layout.Build, Cores: 2}, Plan{Procs: 8, Seats: []int{2, 5}},
 	Ready{Addrs: []string{"127.0.0.1:1"}, Births: []uint64{1 << 63}}, Table{Addrs: []string{""}, Births: []uint64{3}, Nodes: []int{1}},
 	Table{Addrs: []string{""}, Births: []uint64{3}, Nodes: []int{1}, Absent: []int{2}, Late: true, Used: []int{1}},
 	Welcome{Node: 2, Member: Member{Birth: 1, Addr: "a:1", Packets: "a:2"}, Seats: []int{4}, Addrs: []string{"a:3"}, Births: []uint64{5}}, Welcomed{2, "no memory"},
@@ -44,12 +45,25 @@ func TestThereAndBack(t *testing.T) {
 }
 
 func TestWhatIsNoOrder(t *testing.T) {
-	for _, line := range []string{"x", `{"v":2,"what":"sing","body":{}}`, `{"v":9,"what":"go","body":{}}`, `{"v":2,"what":"announce","body":{"n":"x"}}`} {
+	for _, line := range []string{"x", `{"what":"sing","body":{}}`, `{"what":"announce","body":{"n":"x"}}`} {
 		_, err := NewReader(strings.NewReader(line + "\n")).Next()
 		assert.ErrorIs(t, err, ErrMessage, line)
 	}
 	_, err := NewReader(strings.NewReader(strings.Repeat("x", MaxBytes))).Next()
 	assert.Error(t, err)
+}
+
+// TestHelloOfAnotherBuild: the launcher learns which node has another build, however that writes the
+// rest. A Hello from before there was a build has none.
+func TestHelloOfAnotherBuild(t *testing.T) {
+	for text, want := range map[string]Hello{
+		`{"what":"hello","body":{"node":3,"build":7,"cores":"two","member":[]}}`:             {Node: 3, Build: 7},
+		`{"v":1,"what":"hello","body":{"node":1,"pid":5,"version":"goulfm v0.3","cores":2}}`: {Node: 1},
+	} {
+		got, err := NewReader(strings.NewReader(text + "\n")).Next()
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+	}
 }
 
 func FuzzNext(f *testing.F) {

@@ -19,10 +19,10 @@ type Guests interface {
 
 // Adopted is Run for a daemon that knows already what it serves, and whose processes are guests. When
 // ctx ends the daemon leaves the job, which loses its node then.
-func Adopted(ctx context.Context, boot orders.Bootstrap, version string, g Guests) (int, error) {
+func Adopted(ctx context.Context, boot orders.Bootstrap, g Guests) (int, error) {
 	o := newOutpost()
 	o.boot, o.guests = boot, g
-	return o.run(ctx, version)
+	return o.run(ctx)
 }
 
 // adopt adopts the guests, has their deaths found, and lets them go on.

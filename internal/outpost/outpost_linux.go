@@ -18,6 +18,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/daemon"
+	"github.com/goulfm/goulfm/internal/layout"
 	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/internal/orders"
 	"github.com/goulfm/goulfm/internal/socket"
@@ -75,10 +76,17 @@ const AsTold = -1
 // gone, with the exit code of the daemon.
 //
 // With a grace SIGTERM says that an engine wants the node back: see drain.
-func Run(ctx context.Context, in io.Reader, version string, node int, grace time.Duration) (int, error) {
+func Run(ctx context.Context, in io.Reader, node int, grace time.Duration) (int, error) {
 	o := newOutpost()
 	o.drain.grace = grace
 	line, err := bufio.NewReader(io.LimitReader(in, orders.MaxBytes)).ReadBytes('\n')
+	stamp := layout.Stamp{}
+	if err == nil {
+		stamp, err = layout.Read(line)
+	}
+	if err == nil && !stamp.IsOurs() {
+		return 3, refuse(stamp.Node, node)
+	}
 	if err == nil {
 		err = json.Unmarshal(line, &o.boot)
 	}
@@ -88,7 +96,16 @@ func Run(ctx context.Context, in io.Reader, version string, node int, grace time
 	if node != AsTold {
 		o.boot.Node = node
 	}
-	return o.run(ctx, version)
+	return o.run(ctx)
+}
+
+// refuse returns the error of a daemon whose launcher has another build. It names the node as the
+// launcher does: by the bootstrap, or by the arguments if they say another one.
+func refuse(told, node int) error {
+	if node == AsTold {
+		node = told
+	}
+	return layout.Another(fmt.Sprintf("node %d", node))
 }
 
 func newOutpost() *outpost {
@@ -96,7 +113,7 @@ func newOutpost() *outpost {
 }
 
 // run is the life of a daemon that knows what it serves.
-func (o *outpost) run(ctx context.Context, version string) (int, error) {
+func (o *outpost) run(ctx context.Context) (int, error) {
 	collectSeldom()
 	runtime.GOMAXPROCS(daemon.Cores() + ownLoops)
 	if err := o.connect(ctx); err != nil {
@@ -108,7 +125,7 @@ func (o *outpost) run(ctx context.Context, version string) (int, error) {
 	}
 	defer o.leave()
 	host, _ := os.Hostname()
-	o.mouth.Say(orders.Hello{Member: o.member(), Node: o.boot.Node, Pid: os.Getpid(), Host: host, Arch: runtime.GOOS + "/" + runtime.GOARCH, Version: version, Cores: daemon.Cores(), Kernel: kernel()})
+	o.mouth.Say(orders.Hello{Member: o.member(), Node: o.boot.Node, Pid: os.Getpid(), Host: host, Arch: runtime.GOOS + "/" + runtime.GOARCH, Build: layout.Build, Cores: daemon.Cores(), Kernel: kernel()})
 	stop := context.AfterFunc(ctx, func() { o.conn.Close() })
 	defer stop()
 	err := o.serve()

@@ -13,6 +13,6 @@ import (
 const AsTold = -1
 
 // Run fails: several processes need Linux.
-func Run(context.Context, io.Reader, string, int, time.Duration) (int, error) {
+func Run(context.Context, io.Reader, int, time.Duration) (int, error) {
 	return 2, errors.New("goulfm daemon needs Linux")
 }

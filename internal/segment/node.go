@@ -5,21 +5,17 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/goulfm/goulfm/internal/layout"
 	"github.com/goulfm/goulfm/internal/park"
 	"github.com/goulfm/goulfm/internal/pausepoint"
 )
 
-const (
-	magic = 0x31_6d66_6c75_6f67 // "goulfm1" as bytes
-	// Version is the layout's version: a process built for another one is
-	// refused at Init.
-	Version = 15
-)
+const magic = 0x31_6d66_6c75_6f67 // "goulfm1" as bytes
 
 // Offsets in segment 0.
 const (
 	offMagic      = 0
-	offVersion    = 8
+	offBuild      = 8
 	offProcs      = 12
 	offJob        = 16
 	offArenaBytes = 24
@@ -61,7 +57,7 @@ const (
 // process's, of the next generation.
 //
 //	| offset                  | what                                                | writer             |
-//	| 0                       | magic, version, seats, job, seats that were used, lease | launcher       |
+//	| 0                       | magic, build, seats, job, seats that were used, lease | launcher       |
 //	| offEpoch                | epoch; windows are served on this node              | all                |
 //	| offDeaths, offLog       | entries so far; a ring of the last ones             | launcher           |
 //	| offAssembly             | where many sleepers are moved                       | all                |
@@ -94,7 +90,7 @@ func FormatNode(m Memory, procs int, job uint64) *Node {
 	*m.word64(offJob) = job
 	*m.word64(offArenaBytes) = uint64(ArenaBytes(procs))
 	*m.word64(offStarted) = uint64(procs)
-	*m.word32(offVersion) = Version
+	*m.word32(offBuild) = layout.Build
 	*m.word64(offMagic) = magic
 	n, err := OpenNode(m, job)
 	if err != nil {
@@ -108,8 +104,8 @@ func OpenNode(m Memory, job uint64) (*Node, error) {
 	if m.Size() < offLog || *m.word64(offMagic) != magic {
 		return nil, fmt.Errorf("shared memory of another kind: not made by goulfm run")
 	}
-	if v := *m.word32(offVersion); v != Version {
-		return nil, fmt.Errorf("shared memory layout %d from the launcher, this program is built for layout %d: build both from one version of goulfm", v, Version)
+	if *m.word32(offBuild) != layout.Build {
+		return nil, layout.Another("the shared memory of this node")
 	}
 	if got := *m.word64(offJob); got != job {
 		return nil, fmt.Errorf("shared memory of job %x, this process belongs to job %x", got, job)

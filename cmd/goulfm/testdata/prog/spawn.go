@@ -20,6 +20,7 @@ func init() {
 	modes["spawn"] = spawn
 	modes["spawn-told"] = spawnTold
 	modes["spawn-errors"] = spawnErrors
+	modes["spawn-program"] = spawnProgram
 	modes["spawn-stress"] = spawnStress
 }
 
@@ -180,6 +181,15 @@ func together(ctx context.Context, ic *comm.Intercomm, high bool) error {
 		return err
 	}
 	return errors.Join(half.Free(), all.Free(), ic.Free())
+}
+
+// spawnProgram starts another program, and prints at rank 0 why that fails.
+func spawnProgram(ctx context.Context, w *comm.Comm) error {
+	_, err := w.Spawn(ctx, comm.SpawnSpec{N: 1, Program: os.Args[2], Args: os.Args[3:]})
+	if w.Rank() == 0 {
+		fmt.Println(err)
+	}
+	return collectives.Barrier(ctx, w)
 }
 
 // spawnErrors asks for what cannot be: every time the communicator works on, and nothing
