@@ -168,7 +168,7 @@ func TestTwoInterrupts(t *testing.T) {
 // the launcher gave to the rank, hears in one line what is wrong.
 func TestAProgramInsideOfARank(t *testing.T) {
 	got := goulfmCommand(t, "", "run", "-n", "2", prog, "exec")
-	line := "goulfm: init: descriptor 3 is not the job's memory: the environment variable GOULFM_BOOT is that of the rank which has started this program: start it with GOULFM_BOOT unset\nexit status 3\n"
+	line := "goulfm: init: descriptor 3 is not the job's memory: invalid argument: the environment variable GOULFM_BOOT is that of the rank which has started this program: start it with GOULFM_BOOT unset\nexit status 3\n"
 	assert.Equal(t, 2, strings.Count(got.out, "size 1\n<nil>\n"), got.out)
 	assert.Equal(t, 2, strings.Count(got.out, line), got.out)
 	assert.Zero(t, got.code)

@@ -52,7 +52,7 @@ type Process struct {
 func (i Info) Join() (*Process, error) {
 	me := i.Proc()
 	if _, err := unix.FcntlInt(uintptr(i.NodeFd), unix.F_GET_SEALS, 0); err != nil {
-		return nil, fmt.Errorf("descriptor %d is not the job's memory: %s", i.NodeFd, remedy())
+		return nil, badDescriptor(i.NodeFd, "the job's memory", err)
 	}
 	p := &Process{Info: i, notes: make([]lifeline.Received, 0, 16), answers: map[uint64]chan lifeline.Spawned{}}
 	if err := p.open(); err != nil {
@@ -63,7 +63,7 @@ func (i Info) Join() (*Process, error) {
 	line, err := net.FileConn(f) // a copy
 	f.Close()
 	if err != nil {
-		return nil, fmt.Errorf("lifeline to the launcher: %w: %s", err, remedy())
+		return nil, badDescriptor(i.LifelineFd, "the lifeline to the launcher", err)
 	}
 	p.line, p.in = line, lifeline.FromDaemon(line, node.Procs())
 	if err := putUpTombstone(node.Tombstone(me)); err != nil {
@@ -100,8 +100,27 @@ func (p *Process) open() (err error) {
 	return nil
 }
 
-// anothers is what a program is told that has the environment of a rank and is none.
-const anothers = "the environment variable " + Variable + " is that of the rank which has started this program: start it with " + Variable + " unset"
+// Remedies, by the fault.
+const (
+	// anothers is for a program that has the environment of a rank and is none.
+	anothers = "the environment variable " + Variable + " is that of the rank which has started this program: start it with " + Variable + " unset"
+	// passOn is for a program whose starter has closed descriptors; a rank does so, too.
+	passOn = "whatever starts a rank has to pass its descriptors on (sudo closes them); a program that is no rank starts with " + Variable + " unset"
+	// ours is for a fault that no environment explains: both sides are of one build.
+	ours = "that is a fault of goulfm: report it as CONTRIBUTING.md says"
+)
+
+// badDescriptor returns the error about a descriptor that does not hold what the daemon has put there.
+func badDescriptor(fd int, what string, err error) error {
+	if errors.Is(err, unix.EBADF) {
+		cure := remedy()
+		if cure == anothers {
+			cure = passOn
+		}
+		return fmt.Errorf("descriptor %d, %s, is closed: %s", fd, what, cure)
+	}
+	return fmt.Errorf("descriptor %d is not %s: %w: %s", fd, what, err, remedy())
+}
 
 // Beat shows that this process lives, if somebody watches for that. Who makes calls shows
 // it in passing; who does not is asked by the launcher. A thread that woke up to count did

@@ -18,7 +18,7 @@ import (
 
 // openMesh attaches to the memory of the node and to the processes of all others.
 func (p *Process) openMesh() error {
-	reader, err := openTable(os.NewFile(uintptr(p.Info.Mesh.TableFd), "table"))
+	reader, err := openTable(p.Info.Mesh.TableFd)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,12 @@ func takeListener(fd int) (*net.TCPListener, error) {
 	defer f.Close()
 	l, err := net.FileListener(f) // a copy
 	if err != nil {
-		return nil, fmt.Errorf("socket on which this process listens: %w: %s", err, remedy())
+		return nil, badDescriptor(fd, "the socket on which this process listens", err)
 	}
-	return l.(*net.TCPListener), nil
+	tcp, ok := l.(*net.TCPListener)
+	if !ok {
+		l.Close()
+		return nil, badDescriptor(fd, "the socket on which this process listens", unix.EPROTOTYPE)
+	}
+	return tcp, nil
 }

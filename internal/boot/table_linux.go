@@ -3,6 +3,7 @@ package boot
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -91,25 +92,33 @@ type tableReader struct {
 	t    *Table
 }
 
-// openTable reads what is there. All processes of a node have one file, and one place in it.
-func openTable(file *os.File) (*tableReader, error) {
-	r := &tableReader{file: file}
+// openTable reads a descriptor as far as there are whole lines. All processes of a node have one file,
+// and one place in it.
+func openTable(fd int) (*tableReader, error) {
+	r := &tableReader{file: os.NewFile(uintptr(fd), "table"), t: &Table{}}
 	lines, err := r.next()
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("table of the job's processes: %w: %s", err, remedy())
+		return nil, badDescriptor(fd, aTable, err)
 	case len(lines) == 0:
-		return nil, fmt.Errorf("table of the job's processes: empty: %s", remedy())
+		return nil, badDescriptor(fd, aTable, errEmpty)
 	}
-	r.t = &Table{}
-	if err := json.Unmarshal(lines[0], r.t); err != nil {
-		return nil, fmt.Errorf("table of the job's processes: %w", err)
+	err = json.Unmarshal(lines[0], r.t)
+	if err == nil {
+		err = r.t.Check(len(r.t.Addrs))
 	}
-	if err := r.t.Check(len(r.t.Addrs)); err != nil {
-		return nil, err
+	if err == nil {
+		err = r.take(lines[1:])
 	}
-	return r, r.take(lines[1:])
+	if err != nil {
+		return nil, fmt.Errorf("descriptor %d, %s: %w: %s", fd, aTable, err, ours)
+	}
+	return r, nil
 }
+
+const aTable = "the table of the job's processes"
+
+var errEmpty = errors.New("it is empty")
 
 // next returns the whole lines that were not read yet.
 func (r *tableReader) next() (lines [][]byte, err error) {
@@ -131,7 +140,7 @@ func (r *tableReader) take(lines [][]byte) error {
 			err = row.check(len(r.t.Addrs))
 		}
 		if err != nil {
-			return fmt.Errorf("table of the job's processes: %w", err)
+			return err
 		}
 		for i, seat := range row.Seats {
 			r.t.Addrs[seat], r.t.Births[seat] = row.Addrs[i], row.Births[i]

@@ -3,4 +3,4 @@
 package layout
 
 // Build identifies the wire formats and memory layouts of this build.
-const Build uint32 = 0x1abb4c6e
+const Build uint32 = 0xb2e464bf
