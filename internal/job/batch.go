@@ -134,7 +134,7 @@ func endBeforeInit(p Process) (died bool, why string) {
 	case p.By == BySilence || p.Status.Signal != 0:
 		return true, fmt.Sprintf("process %d was killed before it was in Init", p.Number())
 	}
-	return false, fmt.Sprintf("process %d ended before it was in Init: is it a goulfm program?", p.Number())
+	return false, fmt.Sprintf("process %d ended before it was in Init: is it a goulfm program of this build?", p.Number())
 }
 
 // startedOne notes that a process of a batch runs. The batch may be over already.

@@ -193,7 +193,7 @@ func judgeStrangers(ends []Process) Verdict {
 			failed++
 		}
 	}
-	return Verdict{codeOfStrangers(ends), fmt.Sprintf("%d of %d processes failed; none came through Init: is it a goulfm program?", failed, len(ends))}
+	return Verdict{codeOfStrangers(ends), fmt.Sprintf("%d of %d processes failed; none came through Init: is it a goulfm program of this build?", failed, len(ends))}
 }
 
 // codeOfStrangers is the exit code of programs that know nothing of goulfm: that of the

@@ -40,8 +40,8 @@ func TestVerdict(t *testing.T) {
 		{"all are killed", []Process{said(0, killed, 1), said(1, killed, 2)}, 4, 4, 137, "0 of 2 ranks finished: too many lost"},
 		{"nobody finishes", []Process{said(0, exits(1), 2), said(1, killed, 1)}, 1, 1, 137, "0 of 2 ranks finished, rank 0 failed: exit code 1"},
 		{"a Spawn that failed", []Process{fine, {Seat: 1, Status: killed, Dropped: true}, {Seat: 2, Status: exits(0), Dropped: true}}, 0, 0, 0, "1 of 3 ranks finished"},
-		{"other programs", []Process{{Status: exits(0)}, {Seat: 1, Status: exits(0)}}, 0, 0, 0, "0 of 2 processes failed; none came through Init: is it a goulfm program?"},
-		{"one of them fails", []Process{{Status: exits(0)}, {Seat: 1, Status: exits(7)}}, 7, 7, 7, "1 of 2 processes failed; none came through Init: is it a goulfm program?"},
+		{"other programs", []Process{{Status: exits(0)}, {Seat: 1, Status: exits(0)}}, 0, 0, 0, "0 of 2 processes failed; none came through Init: is it a goulfm program of this build?"},
+		{"one of them fails", []Process{{Status: exits(0)}, {Seat: 1, Status: exits(7)}}, 7, 7, 7, "1 of 2 processes failed; none came through Init: is it a goulfm program of this build?"},
 	} {
 		assert.Equal(t, Verdict{c.code, c.text}, judge(c.ends, tally{}, SurviveKilled), c.name)
 		assert.Equal(t, c.any, judge(c.ends, tally{}, SurviveAny).Code, "%s, --survive any", c.name)

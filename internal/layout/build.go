@@ -3,4 +3,4 @@
 package layout
 
 // Build identifies the wire formats and memory layouts of this build.
-const Build uint32 = 0xb2e464bf
+const Build uint32 = 0x3ee0e768

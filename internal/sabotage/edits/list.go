@@ -42,6 +42,7 @@ func All() []Edit {
 		unseen(),
 		keeping(),
 		processes(),
+		mixedBuilds(),
 	)
 }
 
