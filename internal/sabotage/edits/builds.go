@@ -6,7 +6,7 @@ func mixedBuilds() []Edit {
 		{
 			Name: "build-hello", Rule: "the launcher refuses a daemon of another build",
 			Changes: []Change{{File: "internal/fleet/muster_linux.go", Old: "if a.hello.Build != layout.Build {", New: "if a.hello.Build != layout.Build && false {"}},
-			Tests:   []Test{{Run: "TestLateNodeOfAnotherBuild"}},
+			Tests:   []Test{{Run: "TestDaemonOfAnotherBuild"}},
 		},
 		{
 			Name: "build-hello-fields", Rule: "a Hello of another build is read no further than all builds agree",

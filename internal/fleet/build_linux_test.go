@@ -1,0 +1,24 @@
+package fleet
+
+import (
+	"net"
+	"testing"
+
+	"github.com/goulfm/goulfm/internal/layout"
+	"github.com/goulfm/goulfm/internal/orders"
+	"github.com/stretchr/testify/assert"
+)
+
+// TestDaemonOfAnotherBuild: the launcher refuses a Hello of another build, or of one from before there
+// were builds, and names the node.
+func TestDaemonOfAnotherBuild(t *testing.T) {
+	meet := func(build uint32) error {
+		conn, other := net.Pipe()
+		t.Cleanup(func() { conn.Close(); other.Close() })
+		return (&muster{}).meet(newNode(&Fleet{}, 1, "b"), arrival{hello: orders.Hello{Node: 1, Build: build}, conn: conn})
+	}
+	assert.NoError(t, meet(layout.Build))
+	for _, build := range []uint32{0, layout.Build ^ 1} {
+		assert.EqualError(t, meet(build), "node 1 (b) has another build of goulfm: install the same one on all nodes")
+	}
+}
