@@ -9,10 +9,13 @@ import (
 	"github.com/goulfm/goulfm/internal/view"
 )
 
-// Allreduce combines src of all members, element by element and in the order of
-// the ranks, into dst of every member. The result is the same at all members bit
-// for bit, and depends on nothing but the inputs. dst and src have one length,
-// else ErrLength, and may be the same slice. Errors: ErrLength, ErrMismatch, and
+// Allreduce combines src of all members, element by element, into dst of every
+// member. The result has the same bits at all members. An operation that does not
+// commute combines in the order of the ranks. For any other the order depends on
+// the number of members, the length, the algorithm and the placement of the members
+// on nodes: a sum of floats may have other last bits after a member was replaced on
+// another node. With Reproducible the order depends on the number of members alone.
+// dst and src have one length, else ErrLength, and may be the same slice. Errors: ErrLength, ErrMismatch, and
 // those of all collectives. MPI 6.9.6.
 func Allreduce[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) error {
 	to, from := view.Bytes(dst), view.Bytes(src)

@@ -30,8 +30,8 @@
 // Reductions by an operation that does not commute combine in the order of the ranks,
 // lower ranks on the left. Others may combine in another order, which depends on the
 // number of members, the length, the way, and between nodes on where the members are and
-// on the root; in one way it is fixed, so a result has the same bits at every member and
-// in every run. Reproducible makes the order depend on the number of members alone: else
+// on the root; in one way and placement it is fixed, so a result has the same bits at every
+// member and in every run. Reproducible makes the order depend on the number of members alone: else
 // a floating-point sum may differ in its last bits from that of a longer vector. Max and
 // Min never do.
 //
