@@ -37,11 +37,13 @@ SHRINKS ?= -rounds 200
 REPLACES ?= -rounds 100
 DAY     ?= -for 60s
 ROUNDS  ?= 200
+FOR     ?= 2m
+SEED    ?=
 RANDOM  ?=
 GOLANGCI ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 
 .DEFAULT_GOAL := help
-.PHONY: demo runsc s3 check nightly test vulns race lint fuzz sim sim-nodes sim-repairs sim-deep sabotage stress random nodestress nodes netns netns-platform engines bench ab ab-test compare figures help
+.PHONY: demo runsc s3 check nightly test vulns race lint fuzz sim sim-nodes sim-repairs sim-deep sabotage stress random pauses nodestress nodes netns netns-platform engines bench ab ab-test compare figures help
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,7 +51,7 @@ help: ## this list
 demo: ## heat on 8 processes, two of them killed on the way, the right answer at the end
 	@scripts/demo.sh $(RANKS)
 
-check: ## what CI runs: test, race, lint, vulns, fuzz, a short sim, random, a short ab; docs/HACKING.md says how long it takes
+check: ## what CI runs: test, race, lint, vulns, fuzz, a short sim, random, pauses, a short ab; docs/HACKING.md says how long it takes
 	@scripts/gates.sh check
 
 nightly: ## random runs with fresh seeds for some hours: sim, random, stress, fuzz, a death before every store
@@ -65,6 +67,7 @@ test: ## format, vet, cross-builds, tests, tests with costly checks, deaths befo
 	$(GOTEST) -tags invariants $(CHECKED)
 	$(GOTEST) -tags invariants -short $(COSTLY)
 	go vet -tags killpoints ./...
+	go vet -tags pausepoints ./...
 	$(GOTEST) -tags killpoints -run "^($$(grep -hoE '^func Test\w+' $(KILLTESTS) | cut -c 6- | paste -sd '|' -))$$" $(addprefix ./,$(sort $(dir $(KILLTESTS))))
 	cd bench/figures && go vet ./... && $(GOTEST) ./...
 	cd bench/swim && go vet ./... && $(GOTEST) ./...
@@ -123,6 +126,9 @@ stress: ## real processes under kills, every result checked: agreements, everyth
 random: ## ROUNDS=200 random programs under deaths over processes, and as many over goroutine ranks, every result checked; RANDOM="-seed N"
 	go run ./bench/randprog -killpoints -rounds $(ROUNDS) $(RANDOM)
 	go run ./bench/randprog -mode goroutines -rounds $(ROUNDS) $(RANDOM)
+
+pauses: ## real programs whose processes pause between checks and their effects, outcomes compared; FOR=2m, SEED=N
+	@FOR=$(FOR) SEED=$(SEED) scripts/pauses.sh
 
 nodestress: ## random programs on several nodes of this machine: ranks and nodes killed, nodes that stand still, networks cut, every result checked; some 15 minutes; NODESTRESS="-rounds 100 -seed N"
 	go run ./bench/randprog -mode nodes -rounds 1000 $(NODESTRESS)

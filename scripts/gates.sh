@@ -61,6 +61,7 @@ check() {
 	must fuzz make fuzz FUZZFOR=2s
 	must sim make sim SIM="-seed 1 -agreements-total 100000 -deaths-total 15000" SIMNODES="-seed 1 -nodes 600"
 	must random make random ROUNDS=200 RANDOM="-seed 1"
+	must pauses make pauses SEED=1
 	must ab make ab AB="-short -limit"
 }
 
@@ -70,6 +71,7 @@ nightly() {
 		gate sim-repairs make sim-repairs
 	done
 	gate random make random ROUNDS=10000
+	gate pauses make pauses FOR=1h
 	gate kill.all go test ./cmd/goulfm -count=1 -kill.all -timeout 1h
 	gate stress make stress KILLS="-kills 1000" SHRINKS="-rounds 1000" REPLACES="-rounds 1000"
 	gate nodes make nodes
