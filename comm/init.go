@@ -344,7 +344,7 @@ func MainWith(cfg Config, body func(ctx context.Context, w *Comm) error) {
 	context.AfterFunc(ctx, func() { time.AfterFunc(oneRequest, stop) })
 	w, err := InitWith(ctx, cfg)
 	if err != nil {
-		if f, ok := errors.AsType[*adopt.Failure](err); !ok || !f.Elsewhere {
+		if f, ok := errors.AsType[*adopt.Failure](err); !ok || !f.Elsewhere && !f.IsTold {
 			fmt.Fprintf(os.Stderr, "goulfm: %v\n", err)
 		}
 		os.Exit(boot.ExitInit)

@@ -32,6 +32,7 @@ const startTimeout = 60 * time.Second
 type Failure struct {
 	Why       string
 	Elsewhere bool // another rank says it
+	IsTold    bool // this process has printed it: the engine may end it before Init returns
 }
 
 func (f *Failure) Error() string {

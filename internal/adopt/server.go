@@ -2,6 +2,7 @@ package adopt
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -50,12 +51,17 @@ func introduceTo(ctx context.Context, c *pmi.Client, claim rm.Claim) (rm.Claim, 
 }
 
 // endSession ends what is left of a session: only a start that has failed leaves anything. The engine
-// ends all ranks then, of which those on other nodes may wait in its barrier for this one.
+// ends all ranks then, of which those on other nodes may wait in its barrier for this one. It may end this
+// rank before Init returns, so the reason is printed first.
 func endSession(c *pmi.Client, failed error) {
 	if c == nil {
 		return
 	}
 	if failed != nil {
+		if f, ok := errors.AsType[*Failure](failed); ok && !f.Elsewhere {
+			fmt.Fprintf(os.Stderr, "goulfm: init: %v\n", f)
+			f.IsTold = true
+		}
 		_ = c.Abort(boot.ExitInit, failed.Error())
 	}
 	_ = c.Close()
