@@ -254,7 +254,7 @@ func (c *Control) apply(ev Event) {
 	case Exited:
 		c.list(ev.Proc, fd.Exited{Rank: ev.Proc})
 	case Departed:
-		c.depart(ev.Proc)
+		c.list(ev.Proc, fd.Left{Rank: ev.Proc})
 	case Lost:
 		c.lost.Add(ev.Proc)
 		c.list(ev.Proc, fd.Agreed{Dead: rankset.Of(ev.Proc)})
@@ -404,7 +404,7 @@ func (c *Control) tellDeath(cm *communicator, proc int) {
 	}
 }
 
-// list notes a death that the list of this node has. Communicators are told of both at once, or, if an
+// list notes a death, or the departure of a process of another world, that the list of this node has. Communicators are told of both at once, or, if an
 // agreement has declared the death before, that it is in the list now.
 func (c *Control) list(proc int, ev fd.Event) {
 	wasDead := c.dead.Has(proc)
@@ -412,21 +412,9 @@ func (c *Control) list(proc int, ev fd.Event) {
 	c.letGoDue = true
 	c.stepDetector(ev)
 	if !wasDead {
-		return
-	}
-	for cm := range c.comm.comms() {
-		c.tellDeath(cm, proc)
-	}
-}
-
-// depart notes that a process of another world has ended after its Finalize.
-func (c *Control) depart(proc int) {
-	wasDead := c.dead.Has(proc)
-	c.departed.Add(proc)
-	c.letGoDue = true
-	c.stepDetector(fd.Left{Rank: proc})
-	if !wasDead {
-		c.declare(proc, fd.ByExit)
+		if _, left := ev.(fd.Left); left { // nobody floods that
+			c.declare(proc, fd.ByExit)
+		}
 		return
 	}
 	for cm := range c.comm.comms() {

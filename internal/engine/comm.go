@@ -37,7 +37,7 @@ type Comm struct {
 	group   member.Group
 	rankOf  []int32 // by world process, as far as the last member; -1: not a member
 	numbers []int   // of the processes, by rank; nil: they are the first ones in their seats
-	deaths  int     // members declared dead
+	gone    gone    // members that have died or departed
 	name    name
 	given   atomic.Pointer[string] // by SetName; nil: none
 	revoked bool
@@ -60,10 +60,6 @@ type Comm struct {
 	messages   bool               // in a collective that goes by messages
 	apart      *Differs           // in which another member is not
 	schedules  []*Schedule        // collectives by messages that are open
-	begun      bool               // what is sent is of a collective that goes on after departures: see parting.go
-	lasts      map[int]uint32     // by process of another world: its last collective here, which it tells when it leaves
-	parted     int                // members among the deaths that left after Finalize
-	lastOfAll  uint32             // collective in which all of those took part
 	failures   []int              // numbers of collectives by messages that failed here
 	past       int                // number of the last that ended here
 	plain      *Request           // an agree that was entered the fast way, and may have to go the long one
@@ -88,7 +84,7 @@ func (p *Proc) openComm(g member.Group, called string) *Comm {
 			c.numbers = append(c.numbers, p.node.Number(q)) // while c is there nobody else gets the seat
 		}
 		if p.isDead(q) {
-			c.deaths++
+			c.gone.deaths++
 		}
 		if p.memory.shares && !p.others.isAway(q) && p.port.Processes() && p.port.Reach(q) != nil {
 			defer p.fenceLocked("the memory of a process that was started later cannot be mapped")
@@ -164,10 +160,10 @@ func (c *Comm) alive() error {
 
 // entry asks the rules whether an operation may start. The caller holds mu.
 func (c *Comm) entry(op ulfm.Op, proc int) error {
-	if !c.revoked && c.deaths == 0 {
+	if !c.revoked && c.gone.deaths == 0 {
 		return nil
 	}
-	if op == ulfm.OpCollective && c.goesOn(c.collSeq+1) {
+	if op == ulfm.OpCollective && goesOn(c, c.collSeq+1) {
 		return nil
 	}
 	st := ulfm.State{Revoked: c.revoked, PeerDead: proc >= 0 && c.p.isDead(proc)}

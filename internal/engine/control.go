@@ -495,8 +495,7 @@ func (p *Proc) declared(a control.Declared) {
 	q.dead = true
 	for _, c := range p.live {
 		if c.RankOf(a.Proc) >= 0 {
-			c.deaths++
-			c.part(a.Proc)
+			c.gone.part(a.Proc, p.node.HasLeft(a.Proc))
 		}
 	}
 	p.failPeer(a.Proc) // (3) what still needs it fails
@@ -518,7 +517,7 @@ func (p *Proc) failPeer(proc int) {
 			continue
 		}
 		for class := range matched {
-			if class == Collective && c.goesOn(c.lastOfAll) {
+			if class == Collective && goesOn(c, c.gone.lastOfAll) {
 				p.match.Part(dataContext(c.group.Index, class), proc, func(m *matchRecv) { p.complete(p.slots[m.Slot], ulfm.ErrProcFailed) })
 				continue
 			}

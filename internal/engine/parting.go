@@ -3,8 +3,6 @@ package engine
 import (
 	"encoding/binary"
 	"errors"
-
-	"github.com/goulfm/goulfm/internal/must"
 )
 
 // A process of another world leaves without an agreement with this one. It may have completed a collective that is
@@ -84,44 +82,53 @@ func (p *Proc) hearLast(from int, frame []byte) {
 	if c == nil || c.RankOf(from) < 0 || p.world.RankOf(from) >= 0 {
 		return // freed here
 	}
-	if c.lasts == nil {
-		c.lasts = map[int]uint32{}
+	if c.gone.lasts == nil {
+		c.gone.lasts = map[int]uint32{}
 	}
-	c.lasts[from] = l.number
+	c.gone.lasts[from] = l.number
 }
 
-// part notes that a member has departed: if it left after Finalize, collectives in which it took part go on.
-func (c *Comm) part(proc int) {
-	number, told := c.lasts[proc]
-	if !told || !c.p.node.HasLeft(proc) {
+// gone counts the members of a communicator that are gone.
+type gone struct {
+	deaths    int            // died or departed
+	parted    int            // of those: left after Finalize, and told their last collective
+	lastOfAll uint32         // collective in which all of those took part
+	lasts     map[int]uint32 // by process of another world: its last collective, which it tells when it leaves
+	begun     bool           // what is sent now is of a collective that goes on
+}
+
+// part counts a member: if it left after Finalize, collectives in which it took part go on.
+func (g *gone) part(proc int, left bool) {
+	g.deaths++
+	number, told := g.lasts[proc]
+	if !told || !left {
 		return
 	}
-	if c.parted == 0 || int32(c.lastOfAll-number) > 0 {
-		c.lastOfAll = number
+	if g.parted == 0 || int32(g.lastOfAll-number) > 0 {
+		g.lastOfAll = number
 	}
-	c.parted++
-	must.That(c.parted <= c.deaths, "%d members have left, of %d that are gone", c.parted, c.deaths)
+	g.parted++
 }
 
 // goesOn reports whether all members that are gone have left after Finalize and took part in the collective of that number.
-func (c *Comm) goesOn(number uint32) bool {
-	return c.parted > 0 && c.parted == c.deaths && !c.revoked && int32(c.lastOfAll-number) >= 0
+func goesOn(c *Comm, number uint32) bool {
+	return c.gone.parted > 0 && c.gone.parted == c.gone.deaths && !c.revoked && int32(c.gone.lastOfAll-number) >= 0
 }
 
 // outlives reports whether a request is a collective that goes on.
 func (r *Request) outlives() bool {
 	switch r.kind {
 	case scheduleRequest:
-		return r.comm.goesOn(r.schedule.number)
+		return goesOn(r.comm, r.schedule.number)
 	case collectiveRequest:
-		return r.comm.goesOn(r.comm.collSeq) // advanceRequest looks whether it waits for one that has left
+		return goesOn(r.comm, r.comm.collSeq) // advanceRequest looks whether it waits for one that has left
 	}
 	return false
 }
 
 // awaitsParted reports whether the open collective in memory waits for a member that has left: it publishes nothing any more.
-func (c *Comm) awaitsParted() bool {
-	if c.parted == 0 || c.coll == nil {
+func awaitsParted(c *Comm) bool {
+	if c.gone.parted == 0 || c.coll == nil {
 		return false
 	}
 	for rank, proc := range c.group.Procs {

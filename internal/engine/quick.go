@@ -37,7 +37,7 @@ func (p *Proc) lookAround() {
 // holds mu.
 func (c *Comm) quiet() bool {
 	p := c.p
-	return c.deaths == 0 && !c.revoked && !c.freed && !p.fenced.Load() && !p.finalized.Load() &&
+	return c.gone.deaths == 0 && !c.revoked && !c.freed && !p.fenced.Load() && !p.finalized.Load() &&
 		p.node.Epoch() == p.epochSeen.Load()
 }
 

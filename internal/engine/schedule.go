@@ -185,9 +185,9 @@ func (s *Schedule) place(at sched.Ref, elems int) []byte {
 func (s *Schedule) send(i int, step *sched.Step) (over bool) {
 	c, rank := s.c, int(step.Peer)
 	to := Envelope{Rank: rank, Tag: s.Tag | s.sequence, Class: Collective, Elem: s.Elem}
-	c.begun = c.goesOn(s.number) && !c.p.isDead(c.group.Procs[rank])
+	c.gone.begun = goesOn(c, s.number) && !c.p.isDead(c.group.Procs[rank])
 	r, err := c.send(context.Background(), to, s.place(step.Src, step.Len), s.r.what)
-	c.begun = false
+	c.gone.begun = false
 	if err != nil {
 		s.fail(err)
 		return true
@@ -207,7 +207,7 @@ func (s *Schedule) send(i int, step *sched.Step) (over bool) {
 // receive starts a part, and says whether it is over at once.
 func (s *Schedule) receive(i int, step *sched.Step) (over bool) {
 	c, p, rank := s.c, s.c.p, int(step.Peer)
-	if !c.quiet() && !c.goesOn(s.number) {
+	if !c.quiet() && !goesOn(c, s.number) {
 		if err := c.mayStart(context.Background(), ulfm.OpCollective, Collective, c.group.Procs[rank]); err != nil {
 			s.fail(err)
 			return true

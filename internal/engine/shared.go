@@ -127,7 +127,7 @@ func (c *Comm) share(ctx context.Context, what string, count bool, code uint64, 
 	switch err := c.alive(); { // not only before: it may have been fenced meanwhile
 	case err != nil:
 		p.complete(r, err)
-	case !c.quiet() && !c.goesOn(c.collSeq):
+	case !c.quiet() && !goesOn(c, c.collSeq):
 		if err := c.mayEnter(ulfm.OpCollective, -1); err != nil {
 			p.fail(r, err)
 		}
@@ -222,7 +222,7 @@ func (c *Comm) advanceRequest() bool {
 		c.p.complete(r, &Differs{Rank: rank, What: what})
 		return true
 	}
-	if c.awaitsParted() {
+	if awaitsParted(c) {
 		c.endCollective(ulfm.ErrProcFailed)
 		return true
 	}

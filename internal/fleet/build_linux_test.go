@@ -1,21 +1,20 @@
 package fleet
 
 import (
-	"net"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 
 	"github.com/goulfm/goulfm/internal/layout"
 	"github.com/goulfm/goulfm/internal/orders"
-	"github.com/stretchr/testify/assert"
+	"github.com/goulfm/goulfm/internal/socket"
 )
 
 // TestDaemonOfAnotherBuild: the launcher refuses a Hello of another build, or of one from before there
 // were builds, and names the node.
 func TestDaemonOfAnotherBuild(t *testing.T) {
 	meet := func(build uint32) error {
-		conn, other := net.Pipe()
-		t.Cleanup(func() { conn.Close(); other.Close() })
-		return (&muster{}).meet(newNode(&Fleet{}, 1, "b"), arrival{hello: orders.Hello{Node: 1, Build: build}, conn: conn})
+		return (&muster{}).meet(newNode(&Fleet{}, 1, "b"), arrival{hello: orders.Hello{Node: 1, Build: build}, conn: new(socket.Lasting)})
 	}
 	assert.NoError(t, meet(layout.Build))
 	for _, build := range []uint32{0, layout.Build ^ 1} {
