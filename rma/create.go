@@ -299,9 +299,10 @@ func (k *creation) find(rank int) (err error) {
 			p.says, err = k.findRegion(o.Control)
 		}
 	}
-	if err != nil && (!k.watch.Processes() || window.IsGone(o.Data.Pid)) {
+	if err != nil && (!k.watch.Processes() || window.IsGone(o.Data.Pid) || window.IsWithdrawn(err)) {
 		// Killed since it has made its offer; that may not be known here yet. A goroutine rank that is killed returns from its
-		// call, and what it has offered is garbage then.
+		// call, and what it has offered is garbage then. A process that lives has withdrawn its offer because its context has
+		// ended: it has revoked the window before (see agree), and awaitDeath finds that.
 		return &comm.Error{Op: k.spec.op, Comm: k.name, Ranks: []int{rank}, Err: comm.ErrProcFailed}
 	}
 	if err != nil {

@@ -161,6 +161,9 @@ func (k *core) complete(ctx context.Context) error {
 		return k.fail(op, nil, s.err)
 	}
 	e.open = false
+	if s.err != nil { // its puts may have been refused: the targets must not count it
+		return k.fail(op, nil, s.err)
+	}
 	if err := k.watch.Enter(); err != nil {
 		return k.fail(op, nil, err)
 	}
@@ -179,9 +182,6 @@ func (k *core) complete(ctx context.Context) error {
 		if k.isAway(rank) && !s.dead[rank] && k.far(rank).tell(ctx, op, &serve.Frame{Op: serve.Completed, Count: e.started[rank]}) != nil && k.look().dead[rank] {
 			dead = append(dead, rank)
 		}
-	}
-	if s.err != nil {
-		return k.fail(op, nil, s.err)
 	}
 	return k.failDead(op, dead)
 }

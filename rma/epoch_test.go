@@ -135,3 +135,21 @@ func TestPostedWhenTheWindowIsOver(t *testing.T) {
 		wants(t, w.WaitPosted(ctx), comm.ErrFreed, "wait_posted")
 	})
 }
+
+// TestCompleteOnARevokedWindow: what is put on a revoked window is refused, so its Complete counts at no target (W19).
+func TestCompleteOnARevokedWindow(t *testing.T) {
+	run(t, 2, func(ctx context.Context, c *comm.Comm) {
+		w := allocate[int](ctx, t, c, 1)
+		if c.Rank() == 1 {
+			assert.NoError(t, w.Post(ctx, must(c.Group().Incl(0))))
+			wants(t, w.WaitPosted(ctx), comm.ErrRevoked, "wait_posted")
+			assert.Zero(t, w.Local()[0])
+		} else {
+			assert.NoError(t, w.Start(ctx, must(c.Group().Incl(1))))
+			assert.NoError(t, w.Revoke())
+			wants(t, w.At(1).Put(ctx, 0, []int{1}), comm.ErrRevoked, "put")
+			wants(t, w.Complete(ctx), comm.ErrRevoked, "complete")
+		}
+		assert.NoError(t, w.Free())
+	})
+}

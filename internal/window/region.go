@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"unsafe"
 	"weak"
 
@@ -28,6 +29,12 @@ type Offer struct {
 // ErrForeign says that what lies where an Offer said is not what was offered: its owner is gone,
 // and somebody else has its number.
 var ErrForeign = errors.New("not the memory that was offered")
+
+// IsWithdrawn reports whether an error of Find says that the process which made the offer has closed the Region since.
+// Its descriptor may be that of another file by now.
+func IsWithdrawn(err error) bool {
+	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENXIO) || errors.Is(err, ErrForeign)
+}
 
 // A Region is memory that one member has made and others use. Its methods may be called from any
 // goroutine.

@@ -25,7 +25,7 @@ func TestFind(t *testing.T) {
 	a.Release()
 	assert.Equal(t, byte(6), b.Bytes()[999])
 	_, err = Find(a.Offer())
-	assert.Error(t, err, "its owner has closed it")
+	assert.True(t, IsWithdrawn(err), "its owner has closed it: %v", err)
 	b.Release()
 }
 
