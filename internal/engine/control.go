@@ -501,6 +501,16 @@ func (p *Proc) declared(a control.Declared) {
 	p.failPeer(a.Proc) // (3) what still needs it fails
 	p.checkProbes()
 	p.link.CloseData(a.Proc)
+	if p.fences() {
+		// No daemon wakes the sleepers of the node then. The dead may have lowered a flag of a sleeper and not have come to
+		// the wake:
+		//
+		//	the dead                     a sleeper
+		//	                             flag up, sleeps
+		//	takes its flag down, dies
+		//	                             sleeps on: nobody sees a flag to wake it for
+		p.node.WakeAll()
+	}
 	if !p.gone.newcomer && !p.node.HasLeft(a.Proc) {
 		p.observe(Event{What: "detect", Procs: []int{a.Proc}, Text: a.Evidence.String()})
 	}

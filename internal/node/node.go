@@ -128,6 +128,9 @@ func (n *Node) NotifyAll(to []int, flags uint32) {
 	round.End()
 }
 
+// WakeAll makes every process of the node look at everything once: a wake-up may be lost with its sender.
+func (n *Node) WakeAll() { n.seg.WakeAll(n.sleeper) }
+
 // Sleep sleeps for one of the park flags until somebody notifies or the timeout is over
 // (negative: never), unless ready() holds after the flag is up.
 func (n *Node) Sleep(flag uint32, ready func() bool, timeout mono.Duration) {

@@ -37,6 +37,7 @@ func All() []Edit {
 		windows(),
 		windowsAway(),
 		partings(),
+		wakes(),
 		outliving(),
 		inFiles(),
 		unseen(),

@@ -15,3 +15,17 @@ func partings() []Edit {
 			"\t\tend(s, &s.sources.At(src).posted, ended)\n", "\t\tm.endAll(s, ended)\n", "TestPartEndsReceivesFromOneSource"),
 	}
 }
+
+// wakes are the edits of sleepers and of steps of windows that a death or a revocation meets in the middle.
+func wakes() []Edit {
+	edit := func(name, rule, file, old, text, in, test string) Edit {
+		return Edit{Name: "wakes-" + name, Rule: rule, Changes: []Change{{File: file, Old: old, New: text}}, Tests: []Test{{Package: in, Run: test}}}
+	}
+	return []Edit{
+		edit("all", "a declared death wakes every sleeper where no daemon does", "internal/engine/control.go", "\t\tp.node.WakeAll()\n", "\t\tp.node.MoveEpoch()\n", "", "TestDeclaredDeathWakesSleepers"),
+		edit("complete", "a Complete on a revoked window counts nowhere", "rma/epoch.go",
+			"\tif s.err != nil { // its puts may have been refused: the targets must not count it\n\t\treturn k.fail(op, nil, s.err)\n\t}\n", "", "rma", "TestCompleteOnARevokedWindow"),
+		edit("withdrawn", "memory that its owner has withdrawn is no lack of room", "internal/window/region.go",
+			"return errors.Is(err, syscall.ENOENT) || ", "return ", "internal/window", "TestFind"),
+	}
+}
