@@ -69,7 +69,7 @@ func (l *launcher) do(a job.Action, ev job.Event) {
 	case job.Answer:
 		if a.Why != "" {
 			r.report.Refused++
-			r.check.refused(r.seats[a.Root], a)
+			r.check.refused(r.seats[job.SeatOf(a.Root)], a)
 		}
 		w := r.seats[job.SeatOf(a.Root)]
 		r.plan(r.delay(), func() { w.happen(func() { w.drive.granted(a) }) })

@@ -55,7 +55,7 @@ func compositionBugs() []Edit {
 		{
 			Name: "R62", Rule: "nobody waits for who has finalized",
 			Changes: []Change{
-				{controlCalls, "if world := c.comm.live(World); world != nil {", "if world := c.comm.live(World); world != nil && false {"},
+				{controlCalls, "if world := c.comm.live(c.world); world != nil {", "if world := c.comm.live(c.world); world != nil && false {"},
 				{controlCalls, "comms() {\n\t\tc.tellLeft(cm, proc)\n", "comms() {\n\t\t_ = cm\n"},
 			},
 			Hunt: cluster("I2"),

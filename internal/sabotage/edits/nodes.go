@@ -127,7 +127,7 @@ func seatsOfNodes() []Edit {
 		},
 		{
 			Name: "seats-late-news", Rule: "news of a death are of one process, and not of who has its seat now",
-			Changes: []Change{{File: "internal/outpost/roll_linux.go", Old: " && r.d.Number(seat) == number", New: ""}},
+			Changes: []Change{{File: "internal/outpost/roll_linux.go", Old: " || r.d.Number(seat) != proc", New: ""}},
 			Tests:   []Test{{Run: "TestLateNewsOfTheProcessBefore"}},
 		},
 		{
@@ -173,7 +173,7 @@ func lateNodes() []Edit {
 		},
 		{
 			Name: "late-forgotten", Rule: "the departure of a process whose seat is another's is not told any more",
-			Changes: []Change{{File: "internal/fleet/seats_linux.go", Old: "\t\tf.history.forget(seat)\n", New: ""}},
+			Changes: []Change{{File: "internal/fleet/seats_linux.go", Old: "\t\tf.history.forget(proc)\n", New: ""}},
 			Tests:   []Test{{Run: "TestLateNode"}},
 		},
 		{

@@ -31,7 +31,7 @@ func revocationBugs() []Edit {
 		},
 		{
 			Name: "B24-daemon", Rule: "a daemon tells what its dead had revoked",
-			Changes: []Change{{"internal/outpost/revocations_linux.go", "\tr.by[seat] = append(r.by[seat], name)\n", ""}},
+			Changes: []Change{{"internal/outpost/revocations_linux.go", "\tr.by[proc] = append(r.by[proc], name)\n", ""}},
 			Tests:   []Test{{Run: "TestRevocationsOfTheDead"}},
 		},
 		{

@@ -71,7 +71,7 @@ func worlds() []Edit {
 		},
 		{
 			Name: "shrink-reports", Rule: "a survivor reports that it keeps nothing of a member that a shrink left out",
-			Changes: []Change{{File: "comm/spawn.go", Old: "made.RankOf(proc) < 0", New: "made.RankOf(proc) < -1"}},
+			Changes: []Change{{File: "comm/spawn.go", Old: "made.RankOfNumber(proc) < 0", New: "made.RankOfNumber(proc) < -1"}},
 			Tests:   []Test{{Package: "comm/commtest", Run: "TestShrinkSendsNothing"}},
 		},
 		{
