@@ -80,10 +80,10 @@ func (g *Group) Waits() []int {
 	return waits
 }
 
-// waitsFor says whether the operation needs something of member m that is not there yet.
 // WaitsFor reports whether the open operation waits for something that member m has not published.
 func (g *Group) WaitsFor(m int) bool { return g.phase != idle && g.waitsFor(m) }
 
+// waitsFor says whether the operation needs something of member m that is not there yet.
 func (g *Group) waitsFor(m int) bool {
 	switch g.phase {
 	case entering:

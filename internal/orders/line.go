@@ -90,7 +90,7 @@ func (m *Mouth) Say(msg Message) {
 	line, err := Encode(msg)
 	if err != nil {
 		m.lines.Shut()
-		m.conn.Close()
+		_ = m.conn.Close() // the mistake is told by what the other side misses
 		return
 	}
 	m.lines.Post(line)
