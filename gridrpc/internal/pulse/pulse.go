@@ -111,7 +111,7 @@ func (p *Pulse) Serve(stream Stream) error {
 				return err
 			}
 		case err := <-broken:
-			if alone = err == io.EOF; alone { // beats arrive as datagrams there
+			if alone = errors.Is(err, io.EOF); alone { // beats arrive as datagrams there
 				e.Alone()
 				return nil
 			}

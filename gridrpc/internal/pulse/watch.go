@@ -282,7 +282,7 @@ func (w *Watch) connect(o *beat.Observation, now *work) (connected bool, err err
 	err = hearFrom(stream, func(sealed []byte) { o.Hear(number, sealed) })
 	select {
 	case <-now.arrive:
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			o.Alone(number)
 			return true, nil
 		}

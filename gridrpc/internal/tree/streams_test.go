@@ -261,7 +261,6 @@ func (n *node) observes(id ID) bool {
 // observe begins observations. Who is dead already, or stopped for long, is found out.
 func (w *world) observe(n *node, ids ...ID) {
 	for _, id := range ids {
-		id := id
 		w.after(detection, func() {
 			if o := w.incarnation(id); n.alive && n.observes(id) && (o == nil || !o.alive || o.stopped && w.now.Sub(o.silentAt) >= detection) {
 				w.deliver(n, func() { w.detected(n, id) })
