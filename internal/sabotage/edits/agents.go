@@ -89,7 +89,7 @@ func beats() []Edit {
 	return []Edit{
 		{
 			Name: "pulse-alone", Rule: "beats go on when the observer has closed its connection in order",
-			Changes: []Change{{File: pulse, Old: "if alone = err == io.EOF; alone {", New: "if alone = err == io.EOF && false; alone {"}},
+			Changes: []Change{{File: pulse, Old: "if alone = errors.Is(err, io.EOF); alone {", New: "if alone = err == io.EOF && false; alone {"}},
 			Tests:   []Test{{Run: "TestConnectionEnds"}},
 		},
 		{
