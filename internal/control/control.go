@@ -255,6 +255,7 @@ func (c *Control) apply(ev Event) {
 		c.list(ev.Proc, fd.Exited{Rank: ev.Proc})
 	case Departed:
 		c.list(ev.Proc, fd.Left{Rank: ev.Proc})
+		c.declare(ev.Proc, fd.ByExit) // the detector does not: nobody floods a departure
 	case Lost:
 		c.lost.Add(ev.Proc)
 		c.list(ev.Proc, fd.Agreed{Dead: rankset.Of(ev.Proc)})
@@ -404,17 +405,15 @@ func (c *Control) tellDeath(cm *communicator, proc int) {
 	}
 }
 
-// list notes a death, or the departure of a process of another world, that the list of this node has. Communicators are told of both at once, or, if an
-// agreement has declared the death before, that it is in the list now.
+// list notes a death, or the departure of a process of another world, that the list of this node has.
+// Communicators are told of both at once, or, if an agreement has declared the death before, that it is in
+// the list now.
 func (c *Control) list(proc int, ev fd.Event) {
 	wasDead := c.dead.Has(proc)
 	c.departed.Add(proc)
 	c.letGoDue = true
 	c.stepDetector(ev)
 	if !wasDead {
-		if _, left := ev.(fd.Left); left { // nobody floods that
-			c.declare(proc, fd.ByExit)
-		}
 		return
 	}
 	for cm := range c.comm.comms() {

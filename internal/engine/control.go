@@ -341,7 +341,7 @@ func (rh *rules) tick() {
 }
 
 // engineFrames is the least first byte of the engine's own control frames, those of package
-// rendezvous: the classes of control's are below it.
+// rendezvous and kindLast: the classes of control's are below it.
 const engineFrames = rendezvous.KindGrant
 
 // links is what waits for room towards peers.
@@ -394,15 +394,14 @@ func (ln *links) readControl(from int) bool {
 			return did
 		}
 		did = true
-		if len(frame) > 0 && frame[0] == kindLast {
+		switch {
+		case len(frame) == 0 || frame[0] < engineFrames:
+			ln.p.rules.step(control.Receive{From: from, Frame: frame})
+		case frame[0] == kindLast:
 			ln.p.hearLast(from, frame)
-			continue
-		}
-		if len(frame) > 0 && frame[0] >= engineFrames {
+		default:
 			ln.p.transfers.hear(from, frame)
-			continue
 		}
-		ln.p.rules.step(control.Receive{From: from, Frame: frame})
 	}
 }
 
@@ -488,14 +487,15 @@ func (p *Proc) declared(a control.Declared) {
 		p.link.CloseControl(a.Proc)
 	}
 	p.drain(a.Proc) // (2) messages and answers that it published are matched as usual
-	if p.node.HasLeft(a.Proc) {
+	left := p.node.HasLeft(a.Proc)
+	if left {
 		p.transfers.progress() // it has received what it pulled
 	}
 	p.schedules.run()
 	q.dead = true
 	for _, c := range p.live {
 		if c.RankOf(a.Proc) >= 0 {
-			c.gone.part(a.Proc, p.node.HasLeft(a.Proc))
+			c.gone.part(a.Proc, left)
 		}
 	}
 	p.failPeer(a.Proc) // (3) what still needs it fails
@@ -511,7 +511,7 @@ func (p *Proc) declared(a control.Declared) {
 		//	                             sleeps on: nobody sees a flag to wake it for
 		p.node.WakeAll()
 	}
-	if !p.gone.newcomer && !p.node.HasLeft(a.Proc) {
+	if !p.gone.newcomer && !left {
 		p.observe(Event{What: "detect", Procs: []int{a.Proc}, Text: a.Evidence.String()})
 	}
 }

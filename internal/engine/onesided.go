@@ -67,9 +67,6 @@ func (os *oneSided) peerDied(proc int) {
 		if w.server != nil && w.server.Died(rank) {
 			os.p.busy.set(servesOneSided, true)
 		}
-		if os.p.fences() {
-			os.p.node.MoveEpoch() // it was decided here: nobody has moved it
-		}
 	}
 }
 
