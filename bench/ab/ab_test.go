@@ -149,7 +149,7 @@ func TestReadValues(t *testing.T) {
 	}
 }
 
-// A play is a meter whose turns take no time.
+// A play is a meter for tests: its turns measure nothing and return prepared figures at once.
 type play struct {
 	meter
 	turns []string // names of the sides, in order

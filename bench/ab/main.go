@@ -16,8 +16,7 @@
 //
 // # Limits
 //
-// A row whose median ratio is above 1.05 is marked in the table: a note that announces the end of a change names
-// the reason. A row alarms if its median ratio is above 1.3 and three of four pairs are above 1. With -limit the rows
+// A row whose median ratio is above 1.05 is marked in the table, and the author of the change explains it. A row alarms if its median ratio is above 1.3 and three of four pairs are above 1. With -limit the rows
 // that alarm are measured again, twice. A row that alarms in all three repetitions fails: the exit code is 1, and the
 // last lines name these rows. The exit code is 2 for wrong flags and unknown revisions.
 //

@@ -128,7 +128,7 @@ func printLacks(out io.Writer, lacks []lack) {
 // briefMax bounds the reason of a row that was not measured, in bytes.
 const briefMax = 200
 
-// brief is a reason as one line. What a program says last is nearest to the cause.
+// brief writes a reason as one line and keeps its last briefMax bytes, which are nearest to the cause.
 func brief(reason string) string {
 	if _, after, ok := strings.Cut(reason, ": exit status "); ok { // before it is the command line
 		reason = "exit status " + after

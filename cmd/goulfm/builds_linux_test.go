@@ -126,8 +126,8 @@ func TestOtherBuildUnderAnEngine(t *testing.T) {
 	}
 }
 
-// TestOtherBuildUnderAnEngineOnNodes: the node whose daemon has another build than the head fails
-// the start of all.
+// TestOtherBuildUnderAnEngineOnNodes: a node whose daemon has another build than the head
+// fails the start of all.
 func TestOtherBuildUnderAnEngineOnNodes(t *testing.T) {
 	other := otherBuild(t, "./testdata/prog")
 	secret := filepath.Join(t.TempDir(), "secret")

@@ -26,7 +26,7 @@ var placesRounds = flag.Int("places", 0, "stop and cut off each process of a tre
 // placesBack is the longest time until all are back, on a machine that is not loaded.
 const placesBack = 2 * time.Second
 
-// members are the processes of a tree 2x3, and whose children they are.
+// members maps each process of a tree 2x3 to its parent.
 var members = map[string]string{"a1": "ma", "a2": "ma", "s1": "a1", "s2": "a1", "s3": "a1", "s4": "a2", "s5": "a2", "s6": "a2"}
 
 // orchard is a tree 2x3 whose processes are stopped and cut off.
