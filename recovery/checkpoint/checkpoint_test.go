@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -207,6 +208,29 @@ func TestManyAtOnce(t *testing.T) {
 	items, err := s.List(t.Context(), "")
 	require.NoError(t, err)
 	assert.Empty(t, items)
+}
+
+// TestMkdirWhileFoldersGo: no other process that makes and removes the same folder makes
+// mkdir report that the folder exists.
+func TestMkdirWhileFoldersGo(t *testing.T) {
+	root := t.TempDir()
+	var done atomic.Bool
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for !done.Load() {
+				_ = os.Mkdir(filepath.Join(root, "a"), 0o700)
+				_ = os.Remove(filepath.Join(root, "a"))
+			}
+		})
+	}
+	for range 5000 {
+		if err := dir(root).mkdir(filepath.Join(root, "a")); err != nil {
+			assert.ErrorIs(t, err, fs.ErrNotExist)
+		}
+	}
+	done.Store(true)
+	wg.Wait()
 }
 
 // TestList: by job, the newest first; what was not published or has lost a file says so.

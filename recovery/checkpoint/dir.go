@@ -72,8 +72,9 @@ func (d dir) Put(ctx context.Context, key string, size int64, r io.Reader) error
 }
 
 // putTries is how often a Put makes its folder again that a Delete has found empty and
-// removed before there was a file in it.
-const putTries = 10
+// removed before there was a file in it. Each further try is the work of one more Delete in
+// that moment; a folder that is missing after so many was not removed by a Delete.
+const putTries = 1000
 
 // makeFolders makes the folders of a key, and sees that they outlive a loss of power: the
 // name of a new folder is in the one above it.
@@ -81,7 +82,7 @@ func (d dir) makeFolders(path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
 	}
-	if err := os.MkdirAll(path, 0o700); err != nil {
+	if err := d.mkdir(path); err != nil {
 		return err
 	}
 	for path != filepath.Clean(string(d)) {
@@ -89,6 +90,22 @@ func (d dir) makeFolders(path string) error {
 		if err := ckptfile.SyncFolder(path); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// mkdir makes the folders below the store's down to path. A folder that exists is no error,
+// even if a Delete removes it at once: os.MkdirAll looks again, finds nothing, and reports
+// that the file exists. The caller then creates its file and reads ErrNotExist.
+func (d dir) mkdir(path string) error {
+	if path == filepath.Clean(string(d)) {
+		return nil
+	}
+	if err := d.mkdir(filepath.Dir(path)); err != nil {
+		return err
+	}
+	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
 	}
 	return nil
 }
