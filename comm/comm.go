@@ -1,6 +1,7 @@
 package comm
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strconv"
@@ -125,6 +126,27 @@ func (c *Comm) Abort(code int) {
 func (c *Comm) Free() error {
 	c.family.forget(c.e)
 	return fail("free", c, nil, c.e.Free())
+}
+
+// Disconnect frees the communicator at all members together (MPI 11.10.4). It is collective: it returns once each live
+// member has called it, what this process had under way on it has ended, and so has what the others had. A member
+// may end afterwards, and is no failure for the others.
+//
+// The error is ErrProcFailed, at all members or at none, if a member has died or has left through Finalize
+// before; the communicator is freed all the same. Disconnect works on a revoked communicator. If ctx ends, only
+// the wait is given up, and the communicator is freed here as by Free. A receive that no message has matched when
+// all members have called ends with ErrFreed. The world is ended by Finalize: ErrUnsupported. Members of which
+// some call Disconnect and others Agree or Shrink get ErrMismatch, and the communicator is not freed.
+func (c *Comm) Disconnect(ctx context.Context) error {
+	const op = "disconnect"
+	if err := given(ctx, op, c); err != nil {
+		return err
+	}
+	freed, err := engine.Disconnect(ctx, c.e)
+	if freed {
+		c.family.forget(c.e)
+	}
+	return fail(op, c, nil, err)
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

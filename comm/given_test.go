@@ -53,7 +53,11 @@ func TestNilContextAndNilCommunicator(t *testing.T) {
 				_, err := c.Spawn(ctx, comm.SpawnSpec{N: 1})
 				return err
 			},
-			"Finalize": func(ctx context.Context, c *comm.Comm) error { return c.Finalize(ctx) },
+			"Finalize":   func(ctx context.Context, c *comm.Comm) error { return c.Finalize(ctx) },
+			"Disconnect": func(ctx context.Context, c *comm.Comm) error { return c.Disconnect(ctx) },
+			"Intercomm.Disconnect": func(ctx context.Context, c *comm.Comm) error {
+				return (*comm.Intercomm)(nil).Disconnect(ctx)
+			},
 			"Intercomm.Merge": func(ctx context.Context, c *comm.Comm) error {
 				_, err := (*comm.Intercomm)(nil).Merge(ctx, true)
 				return err

@@ -18,7 +18,7 @@ import (
 // Any are interrupted by failures of either group that are not acknowledged. The
 // ranks that its errors name are of the remote group. A process of the other world
 // that has left through Finalize counts as failed, except in collectives in which it
-// took part: slower members complete those.
+// took part: slower members complete those. Worlds that end independently call Disconnect first.
 type Intercomm struct {
 	c *Comm // the union of both groups, with a side
 }
@@ -169,7 +169,7 @@ func (ic *Intercomm) Shrink(ctx context.Context) (*Intercomm, error) {
 	if err != nil {
 		return nil, err
 	}
-	first, second := union.survivors(ic.Group()), union.survivors(ic.RemoteGroup())
+	first, second := survivors(union, ic.Group()), survivors(union, ic.RemoteGroup())
 	if len(first) == 0 || len(second) == 0 {
 		_ = union.Free() // it was made just now
 		return nil, fail("shrink", ic.c, nil, fmt.Errorf("%w: one of the groups has no living member", ErrUnsupported))
@@ -181,7 +181,7 @@ func (ic *Intercomm) Shrink(ctx context.Context) (*Intercomm, error) {
 }
 
 // survivors returns the ranks in c of the members of g, in g's order.
-func (c *Comm) survivors(g Group) []int {
+func survivors(c *Comm, g Group) []int {
 	var ranks []int
 	for _, proc := range g.procs {
 		if r := c.e.RankOfNumber(proc); r >= 0 {
@@ -193,3 +193,13 @@ func (c *Comm) survivors(g Group) []int {
 
 // Free gives the intercommunicator up here, as Comm.Free does (R58).
 func (ic *Intercomm) Free() error { return ic.c.Free() }
+
+// Disconnect frees the intercommunicator at all members of both groups together, as Comm.Disconnect does. Afterwards
+// the two worlds end independently: without it, a process that leaves through Finalize counts as failed in the
+// other world's next operation.
+func (ic *Intercomm) Disconnect(ctx context.Context) error {
+	if err := given(ctx, "disconnect", ic.union()); err != nil {
+		return err
+	}
+	return ic.c.Disconnect(ctx)
+}

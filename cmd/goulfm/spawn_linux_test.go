@@ -85,10 +85,11 @@ func TestUniverse(t *testing.T) {
 }
 
 // TestLastOperationBetweenWorlds: a member that has completed an operation between two worlds and has left is no failure for one
-// that still completes it, in collectives of messages and of memory, in windows, and of long messages.
+// that still completes it, in collectives of messages and of memory, in windows, and of long messages;
+// and after a Disconnect.
 func TestLastOperationBetweenWorlds(t *testing.T) {
 	program := build(t, "./testdata/last")
-	for _, operation := range []string{"allreduce", "barrier", "bcast", "merged", "window", "long"} {
+	for _, operation := range []string{"allreduce", "barrier", "bcast", "merged", "window", "long", "disconnect"} {
 		for _, where := range [][]string{{"-n", "2"}, {"--host", "4", "--ppn", "1"}} {
 			for range *windowJobs {
 				got := goulfmCommand(t, "", append(append([]string{"run", "-q"}, where...), "--timeout", "90s", program, operation)...)

@@ -2,13 +2,11 @@ package engine
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"sync/atomic"
 
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/member"
-	"github.com/goulfm/goulfm/internal/must"
 	"github.com/goulfm/goulfm/internal/node"
 	"github.com/goulfm/goulfm/internal/nodecoll"
 	"github.com/goulfm/goulfm/internal/nodemem"
@@ -332,101 +330,6 @@ func (c *Comm) Ack(n int) (int, error) {
 		}
 	}
 	return acked, err
-}
-
-// Free gives c up: local, on any communicator. Receives that nothing has matched end with
-// ErrFreed. Whatever else is under way goes on to its end (MPI 7.4.3): sends, receives that
-// have matched, collectives. Then a closing agreement in the background forgets c
-// everywhere, once all members have freed it.
-func (c *Comm) Free() error {
-	p := c.p
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.calls++
-	if err := c.alive(); err != nil {
-		return err
-	}
-	if c == p.world {
-		return fmt.Errorf("%w: the world is ended by Finalize", ErrUnsupported)
-	}
-	p.giveUp(c)
-	p.links.pushOn()
-	return nil
-}
-
-// SucceedWorld has c take the place of the world: Finalize ends c, and the former world is freed. A world that is never freed
-// refers to its dead for ever, and no other process can have their seats:
-//
-//	0, 1, 2   1 dies; 3 replaces it in the last free seat; c is 0, 3, 2
-//	all       begin to use c, free what had 1 as a member, and succeed: the world closes, all let go of 1
-//	0, 3, 2   2 dies; a process can have the seat of 1, to which nothing refers, by whatever name
-//
-// All members of c call it before any of them is in Finalize, and none of them needs the former world any more. It closes as any
-// other communicator that is freed does: what a member has still to read there it reads before (control.lastLook).
-func SucceedWorld(c *Comm) error {
-	p := c.p
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.calls++
-	if err := c.alive(); err != nil || c == p.world {
-		return err
-	}
-	if p.ending.call != nil {
-		return fmt.Errorf("%w: Finalize has begun", ErrUnsupported)
-	}
-	former := p.world
-	p.world = c
-	p.rules.step(control.Succeed{Comm: c.group.Index})
-	p.giveUp(former)
-	p.links.pushOn()
-	return nil
-}
-
-// giveUp frees a communicator, now or as soon as nothing is under way on it.
-func (p *Proc) giveUp(c *Comm) {
-	c.freed = true
-	p.match.Revoke(dataContext(c.group.Index, PointToPoint), func(m *matchRecv) { p.complete(p.slots[m.Slot], ErrFreed) }, p.dropped)
-	c.dropClaims()
-	p.checkProbes()
-	p.parting = append(p.parting, c)
-	p.closeParting()
-}
-
-// closeParting closes the communicators that were freed and on which nothing is under way
-// any more. It says whether there were any.
-func (p *Proc) closeParting() bool {
-	did := false
-	for i := len(p.parting) - 1; i >= 0; i-- {
-		c := p.parting[i]
-		if isUnderWay(c) {
-			continue
-		}
-		did = true
-		p.parting = slices.Delete(p.parting, i, i+1)
-		p.endComm(c, ErrFreed)
-		r := p.propose(c, member.Call{Kind: member.KindClose}, Contribution{}, "free")
-		r.detached = true
-		if r.done() {
-			p.free(r)
-		}
-	}
-	return did
-}
-
-// isUnderWay says whether messages or collectives are under way on c.
-func isUnderWay(c *Comm) bool {
-	must.That(!must.Costly || c.underWay == countUnderWay(c), "%d requests counted on %s", c.underWay, c.Name())
-	return c.underWay > 0
-}
-
-// countUnderWay counts what isUnderWay knows.
-func countUnderWay(c *Comm) (n int) {
-	for _, r := range c.p.slots {
-		if r.active() && r.comm == c && r.kind != callRequest {
-			n++
-		}
-	}
-	return n
 }
 
 // endComm ends every data operation on c.

@@ -127,7 +127,7 @@ type Proc struct {
 	comms commTable
 	live  []*Comm // those that are there
 	// Freed, and not closed yet: something is under way on them.
-	parting []*Comm
+	parting []parting
 	world   *Comm // the one that Finalize ends: that of the beginning, or its successor
 	union   *Comm // with those who started this process, or nil
 

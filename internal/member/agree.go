@@ -26,6 +26,8 @@ func (g *Group) Outcome(p Proposal, v era.Value) Outcome {
 	case p.Call.Kind.Ends():
 	case p.Call.Kind == KindAgree:
 		out.Err = agreed(p.Call, v)
+	case p.Call.Kind == KindDisconnect && !v.Dead.IsEmpty():
+		out.Err = failed(p.Call, v.Dead)
 	case p.Call.Kind == KindShrink:
 		out.New, out.Err = g.shrunk(p, v)
 	case p.Call.Kind == KindReplace:

@@ -32,6 +32,7 @@ const (
 	KindEnd          // finalize, as agree and shrink meet it
 	KindEndCreations // finalize, as what makes a communicator meets it
 	KindReplace      // spawn that goes on after a revocation, with given ranks for those who are new
+	KindDisconnect   // the agreement before a communicator is closed at all members together
 )
 
 // String returns the call's name as the user wrote it.
@@ -69,6 +70,8 @@ func (k Kind) String() string {
 		return "merge"
 	case KindReplace:
 		return "replace"
+	case KindDisconnect:
+		return "disconnect"
 	}
 	return fmt.Sprintf("call %d", uint32(k))
 }
@@ -124,7 +127,7 @@ type Series uint8
 
 // The sequences.
 const (
-	SeriesRepair Series = iota // agree, agree_failed, shrink, replace: go on after a revocation
+	SeriesRepair Series = iota // agree, agree_failed, shrink, replace, disconnect: go on after a revocation
 	SeriesCreate               // dup, split and the like: given up at a revocation
 	SeriesClose                // free, finalize: the last one
 	seriesCount

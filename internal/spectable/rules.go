@@ -103,5 +103,6 @@ func Rules() []Rule {
 		{ID: "C8", Sentence: "A crash, an exit without Finalize, an abort, a fence or unreachability beyond the timeout is a failure; an exit after Finalize is not.", Tests: []string{"comm.TestSpecC8WhatIsAFailure", "matrix.TestSpecR5R63C8WaysToEnd"}},
 		{ID: "C9", Sentence: "In uniform mode, which a communicator passes on to what is made from it, the first failure of a member revokes it by itself at every member.", Tests: []string{"comm.TestSpecC9EveryRankIsTold", "comm.TestSpecC9TheModeIsInherited", "control.TestSpecC9DeathRevokes", "sim.TestSpecC9UniformRuns"}},
 		{ID: "C10", Sentence: "Finalize meets what other members call on the world and on communicators made from it: agreements, shrinks and creations are ErrMismatch at all, never a wait for each other.", Tests: []string{"comm.TestSpecC10FinalizeMeetsOtherCalls", "control.TestSpecC10FinalizeMeetsOtherCalls"}},
+		{ID: "C11", Sentence: "Disconnect returns at all living members once each has called it and nothing is under way; if a member has died it raises process failure at all, and the communicator is freed all the same.", Tests: []string{"comm.TestSpecC11DisconnectAfterADeath", "comm.TestSpecC11DisconnectDeathAtEveryFrame", "comm.TestSpecC11DisconnectWaitsForAllMembers"}},
 	}, windowRules()...)
 }

@@ -64,7 +64,7 @@ func TestEveryRuleIsNamed(t *testing.T) {
 	for i := 1; i <= 68; i++ {
 		ids = append(ids, "R"+strconv.Itoa(i))
 	}
-	for i := 1; i <= 10; i++ {
+	for i := 1; i <= 11; i++ {
 		ids = append(ids, "C"+strconv.Itoa(i))
 	}
 	for i := 1; i <= 24; i++ {

@@ -5,6 +5,11 @@ func partings() []Edit {
 	edit := func(name, rule, file, old, text, test string) Edit {
 		return Edit{Name: "parting-" + name, Rule: rule, Changes: []Change{{File: file, Old: old, New: text}}, Tests: []Test{{Run: test}}}
 	}
+	of := func(name, rule, file, old, text, test string) Edit {
+		e := edit("disconnect-"+name, rule, file, old, text, "")
+		e.Tests = []Test{{Package: "comm", Run: test}}
+		return e
+	}
 	return []Edit{
 		edit("goes-on", "a collective goes on in which all that have left took part", "internal/engine/parting.go",
 			"return c.gone.parted > 0 && c.gone.parted == c.gone.deaths", "return c.gone.parted > 0 && c.gone.parted != c.gone.deaths", "TestCollectivesGoOnAfterADeparture"),
@@ -13,6 +18,12 @@ func partings() []Edit {
 		edit("told", "a process tells its last collectives before it leaves", "internal/engine/ending.go", "\te.tellLasts()\n", "", "TestCollectivesGoOnAfterADeparture"),
 		edit("receives", "a departure ends receives that name the process alone", "internal/match/life.go",
 			"\t\tend(s, &s.sources.At(src).posted, ended)\n", "\t\tm.endAll(s, ended)\n", "TestPartEndsReceivesFromOneSource"),
+		of("deaths", "Disconnect fails at all members after a death", "internal/member/agree.go",
+			"out.Err = failed(p.Call, v.Dead)", "out.Dead = nil", "TestSpecC11DisconnectAfterADeath"),
+		of("under-way", "a member contributes to Disconnect when nothing is under way", "internal/engine/freeing.go",
+			"if isUnderWay(c) && (", "if isUnderWay(c) && leaving.kind == member.KindClose && (", "TestSpecC11DisconnectWaitsForAllMembers"),
+		of("pending", "a receive that a death has interrupted holds up no Disconnect", "internal/engine/freeing.go",
+			" || !onlyPending(c)", " || onlyPending(c)", "TestSpecC11DisconnectAfterADeath"),
 	}
 }
 

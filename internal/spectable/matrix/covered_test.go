@@ -30,6 +30,7 @@ var notInTable = map[string]string{
 	"Merge":               "asks an intercommunicator: TestSpecR56MergeIsUniform",
 	"RemoteSize":          "asks an intercommunicator: TestIntercommGroups",
 	"RemoteGroup":         "asks an intercommunicator: TestIntercommGroups",
+	"Disconnect":          "ends what is not the world: TestSpecC11DisconnectDeathAtEveryFrame",
 	"Spawn":               "takes a launcher: TestSpecR59SpawnThatFails",
 	"Parent":              "takes a launcher: TestSpawn",
 	"Replace":             "takes a launcher: TestReplaceGivesRanks",

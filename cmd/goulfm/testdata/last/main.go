@@ -1,7 +1,7 @@
 // Last spawns four processes. All members of both worlds make one operation between the worlds and return. Every member
 // must get nil: a member that has completed the operation and has left is no failure for one that still completes it.
 //
-//	last allreduce | barrier | bcast | merged | window | long
+//	last allreduce | barrier | bcast | merged | window | long | disconnect
 package main
 
 import (
@@ -19,7 +19,7 @@ const children = 4
 
 func main() {
 	operations := map[string]func(context.Context, *comm.Intercomm, bool) error{
-		"allreduce": allreduce, "barrier": barrier, "bcast": bcast, "merged": merged, "window": window, "long": long,
+		"allreduce": allreduce, "barrier": barrier, "bcast": bcast, "merged": merged, "window": window, "long": long, "disconnect": disconnect,
 	}
 	comm.Main(func(ctx context.Context, w *comm.Comm) error {
 		inter := w.Parent()
@@ -104,6 +104,33 @@ func long(ctx context.Context, inter *comm.Intercomm, child bool) error {
 	for rank := range children {
 		if err := comm.Send(ctx, inter.To(rank), data); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// disconnect: the children leave at once, and the parents go on without a failure. A long message is under way.
+func disconnect(ctx context.Context, inter *comm.Intercomm, child bool) error {
+	merged, err := inter.Merge(ctx, child)
+	if err != nil {
+		return err
+	}
+	data := make([]int64, 1<<18)
+	var under comm.Request
+	if child {
+		under = comm.Irecv(inter.From(inter.Rank()%inter.RemoteSize()), data)
+	} else {
+		for rank := inter.Rank(); rank < inter.RemoteSize(); rank += inter.Size() {
+			data[1] = 5
+			under = comm.Isend(inter.To(rank), data)
+		}
+	}
+	if err := errors.Join(merged.Disconnect(ctx), inter.Disconnect(ctx)); err != nil {
+		return err
+	}
+	if child {
+		if _, err := under.Wait(ctx); err != nil || data[1] != 5 {
+			return fmt.Errorf("received %d: %w", data[1], err)
 		}
 	}
 	return nil
