@@ -44,6 +44,33 @@ func TestSpecC11DisconnectWaitsForAllMembers(t *testing.T) {
 	})
 }
 
+// TestSpecC11DisconnectWaitsForAReceive: a communicator on which a receive is under way is not freed, although all members have called.
+func TestSpecC11DisconnectWaitsForAReceive(t *testing.T) {
+	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
+		c, err := w.Dup(ctx)
+		assert.NoError(t, err)
+		in, received := []int{0}, comm.Request{}
+		if w.Rank() == 0 {
+			received = comm.Irecv(c.From(1), in)
+		}
+		done := make(chan error, 1)
+		go func() { done <- c.Disconnect(ctx) }()
+		until(ctx, t, "the call", func() bool { return len(door.Engine(w).Proc().Waits()) > 0 })
+		for range 100 { // both make progress, and would free it
+			_, err = comm.SendRecv(ctx, w.To(1-w.Rank()), []int{1}, w.From(1-w.Rank()), []int{0})
+			assert.NoError(t, err)
+		}
+		if w.Rank() == 1 {
+			assert.NoError(t, comm.Send(ctx, c.To(0), []int{7}))
+		} else {
+			_, err = received.Wait(ctx)
+			assert.NoError(t, err)
+			assert.Equal(t, []int{7}, in)
+		}
+		assert.NoError(t, <-done)
+	})
+}
+
 // TestSpecC11DisconnectAfterADeath: all survivors learn that a member died, and the communicator is freed all the same; so is a revoked one.
 func TestSpecC11DisconnectAfterADeath(t *testing.T) {
 	for _, revoke := range []bool{false, true} {

@@ -21,7 +21,7 @@ func partings() []Edit {
 		of("deaths", "Disconnect fails at all members after a death", "internal/member/agree.go",
 			"out.Err = failed(p.Call, v.Dead)", "out.Dead = nil", "TestSpecC11DisconnectAfterADeath"),
 		of("under-way", "a member contributes to Disconnect when nothing is under way", "internal/engine/freeing.go",
-			"if isUnderWay(c) && (", "if isUnderWay(c) && leaving.kind == member.KindClose && (", "TestSpecC11DisconnectWaitsForAllMembers"),
+			"if isUnderWay(c) && (", "if isUnderWay(c) && leaving.kind == member.KindClose && (", "TestSpecC11DisconnectWaitsForAReceive"),
 		of("pending", "a receive that a death has interrupted holds up no Disconnect", "internal/engine/freeing.go",
 			" || !onlyPending(c)", " || onlyPending(c)", "TestSpecC11DisconnectAfterADeath"),
 	}
