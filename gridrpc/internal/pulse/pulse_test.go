@@ -83,7 +83,7 @@ func TestConnectionEnds(t *testing.T) {
 	o, p := startObserved(t)
 	w, err := p.Watch(o.me, adaptive.QoS{Detection: adaptive.Second}, func(n beat.News) { assert.NotEqual(t, beat.Dead, n.Kind) })
 	require.NoError(t, err)
-	eventually(t, "the connection to end", func() bool { return o.calls.Load() == 1 && o.open.Load() == 0 })
+	eventually(t, "the connection to end", func() bool { return o.calls.Load() > 0 && o.open.Load() == 0 })
 	from := o.pulse.Load().Emitting()
 	require.Equal(t, 1, from, "the observer is known")
 	w.End()
@@ -96,11 +96,12 @@ func TestIntroducedAnew(t *testing.T) {
 	news := make(chan beat.News, 1000)
 	_, err := p.Watch(o.me, adaptive.QoS{Detection: adaptive.Second}, func(n beat.News) { news <- n })
 	require.NoError(t, err)
-	eventually(t, "the connection to end", func() bool { return o.calls.Load() == 1 && o.open.Load() == 0 })
+	eventually(t, "the connection to end", func() bool { return o.calls.Load() > 0 && o.open.Load() == 0 })
+	before := o.calls.Load() // more than one if this process was not scheduled for so long that heartbeats seemed to be lost
 	old := o.pulse.Load()
 	o.begin(t)
 	old.Close()
-	eventually(t, "another introduction", func() bool { return o.calls.Load() == 2 && o.open.Load() == 0 })
+	eventually(t, "another introduction", func() bool { return o.calls.Load() > before && o.open.Load() == 0 })
 	eventually(t, "trust", func() bool { return !p.Watched()[0].Suspected })
 	for len(news) > 0 {
 		assert.NotEqual(t, beat.Dead, (<-news).Kind)
