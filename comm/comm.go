@@ -24,6 +24,8 @@ var _ [member.Undefined - Undefined]struct{} = [0]struct{}{}
 // A Comm is a communicator: an ordered set of processes that exchange messages
 // nobody else sees. Ranks count its members from 0: a rank is a place in that
 // communicator, while a process has one number in the whole job (Group.Processes).
+// Its single responsibility is the program's side of a communicator: it checks arguments, passes calls to the
+// engine, and turns results into errors that name ranks.
 type Comm struct {
 	e       *engine.Comm
 	w       *world

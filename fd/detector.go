@@ -11,7 +11,8 @@ import (
 	"github.com/goulfm/goulfm/internal/rankset"
 )
 
-// A Detector is one process's failure detector.
+// A Detector is one process's failure detector. Its single responsibility is to turn evidence (silence, exits, notices of
+// others) into declarations of death, each made once.
 type Detector struct {
 	cfg   Config
 	flood *flood.Flood // spreads the dead and the left: item r says that r is dead, item N+r that r has left

@@ -16,7 +16,8 @@ import (
 	"github.com/goulfm/goulfm/internal/repair"
 )
 
-// A World is what a body has in one attempt: its ranks, and its protected data. The body's own
+// A World gives a body, during one attempt, its ranks and its protected data. Its single responsibility is the body's side
+// of an attempt: it passes calls to the rules of repair, and ends the attempt at the first error. The body's own
 // goroutine calls its methods, but for Comm, Rank, Size, Block and Go.
 type World struct {
 	r    *runner

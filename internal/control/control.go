@@ -77,7 +77,8 @@ func HasBlocks(indices []uint32, blocks int) bool {
 }
 
 // Control is all control rules of one process: its failure detector, and the
-// agreements, revocation and failed members of each of its communicators.
+// agreements, revocation and failed members of each of its communicators. Its single responsibility is to
+// route each event to the rule that handles it, and the actions of a rule to the host or to another rule.
 type Control struct {
 	cfg  Config
 	fd   *fd.Detector

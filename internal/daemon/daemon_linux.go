@@ -34,7 +34,8 @@ type Host interface {
 	Note(event, format string, args ...any)
 }
 
-// A Daemon serves the processes of one node of a job.
+// A Daemon serves the processes of one node of a job. Its single responsibility is their life as processes: it starts, watches,
+// signals and reaps them, and carries messages and output between them and the launcher.
 type Daemon struct {
 	host   Host
 	job    uint64

@@ -29,7 +29,8 @@ const (
 	matched = OneSided // the classes below it are
 )
 
-// A Comm is one communicator at one member.
+// A Comm is one communicator at one member. Its single responsibility is the state that decides
+// which operation may start on the communicator, which operations are open, and which path each of them takes.
 type Comm struct {
 	p       *Proc
 	group   member.Group

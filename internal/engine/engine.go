@@ -108,7 +108,8 @@ type Event struct {
 	Text  string
 }
 
-// Proc is one process of the job.
+// Proc is one process of the job. Its single responsibility is to host the rules: it reads arrivals and timers, steps the
+// rules, and carries out their actions.
 type Proc struct {
 	mu     park.Lock
 	node   *node.Node

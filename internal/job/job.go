@@ -45,7 +45,8 @@ type Process struct {
 	Planned    string // in the words of the plan
 }
 
-// Rules are those of one job.
+// Rules are the rules about the processes of one job. Their single responsibility is to turn events of processes into
+// starts, kills, notices and, in the end, the exit code of the job.
 type Rules struct {
 	cfg     Config
 	procs   []Process // by seat

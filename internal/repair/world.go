@@ -68,7 +68,8 @@ const (
 	Over                   // End was returned
 )
 
-// World is one process's view of a world that outlives its processes.
+// World is one process's view of a world that outlives its processes. Its single responsibility is to decide the next step of
+// a repair: which version is restored, which process serves which rank, and when to give up.
 type World struct {
 	cfg   Config
 	state State

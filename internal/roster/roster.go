@@ -9,7 +9,7 @@ import (
 	"github.com/goulfm/goulfm/internal/rankset"
 )
 
-// A Roster is one member's view of who lives.
+// A Roster is one member's view of the nodes of a job. Its single responsibility is to decide which nodes are alive.
 type Roster struct {
 	cfg Config
 	now mono.Time // the last Tick's
