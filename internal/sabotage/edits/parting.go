@@ -34,6 +34,10 @@ func wakes() []Edit {
 	}
 	return []Edit{
 		edit("all", "a declared death wakes every sleeper where no daemon does", "internal/engine/control.go", "\t\tp.node.WakeAll()\n", "\t\tp.node.MoveEpoch()\n", "", "TestDeclaredDeathWakesSleepers"),
+		edit("silence", "a death on another node waits for no reaper of this one", "internal/engine/watch.go",
+			"if !s.opened.Load() || p.others.isAway(proc) {", "if !s.opened.Load() {", "", "TestDeathWithoutMembarrier"),
+		edit("reaped", "without membarrier a death on this node waits until the process is reaped", "internal/engine/watch.go",
+			"\tfor !p.node.HasEnded(proc) {\n", "\tfor false {\n", "", "TestDeathWithoutMembarrier"),
 		edit("complete", "a Complete on a revoked window counts nowhere", "rma/epoch.go",
 			"\tif s.err != nil { // its puts may have been refused: the targets must not count it\n\t\treturn k.fail(op, nil, s.err)\n\t}\n", "", "rma", "TestCompleteOnARevokedWindow"),
 		edit("withdrawn", "memory that its owner has withdrawn is no lack of room", "internal/window/region.go",
