@@ -29,22 +29,28 @@ func windowsAway() []Edit {
 	edit := func(name, rule, test string, in string, changes ...Change) Edit {
 		return Edit{Name: "away-" + name, Rule: rule, Changes: changes, Tests: []Test{{Package: in, Run: test}}}
 	}
+	inEveryOrder := func(e Edit) Edit {
+		e.Tests = append(e.Tests, Test{Package: "internal/node", Run: "TestServedWindowInEveryOrder|TestDeadWaiterInEveryOrder"})
+		return e
+	}
 	return []Edit{
 		edit("flush", "a flush waits until what was sent before it is executed", "TestFlushIsThere", "rma",
 			Change{remote, "if !k.isAway(rank) || k.remote[rank].isFlushed() {", "if true || !k.isAway(rank) || k.remote[rank].isFlushed() {"}),
-		edit("silence", "a request of an origin whose death anybody of the node may know is not executed", "TestFramesOfTheDeparted", "internal/engine",
-			Change{gate, "!w.IsMourned(origin) && !w.HasDied(origin)", "true"}),
-		edit("gate-order", "a server publishes the origin before it checks that it lives", "TestGateInEveryOrder", "",
-			Change{gate, "\tw.SetServing(me, origin)\n\tif !w.IsMourned(origin) && !w.HasDied(origin) {\n", "\tif !w.IsMourned(origin) && !w.HasDied(origin) {\n\t\tw.SetServing(me, origin)\n"}),
-		edit("gate-wait", "a process that learns of a death waits until no server executes a request of the dead", "TestGateInEveryOrder", "",
-			Change{gate, "server != me && w.IsServing(server, dead)", "server != me && w.IsServing(server, dead) && false"}),
-		edit("mourn", "a process publishes a death before it looks at the servers", "TestGateInEveryOrder", "",
-			Change{gate, "\tw.Mourn(dead)\n", ""}),
+		inEveryOrder(edit("silence", "a request of an origin whose death anybody of the node may know is not executed", "TestFramesOfTheDeparted", "internal/engine",
+			Change{gate, "!w.IsMourned(origin) && !w.HasDied(origin)", "true"})),
+		inEveryOrder(edit("gate-order", "a server publishes the origin before it checks that it lives", "TestGateInEveryOrder", "",
+			Change{gate, "\tw.SetServing(me, origin)\n\tif !w.IsMourned(origin) && !w.HasDied(origin) {\n", "\tif !w.IsMourned(origin) && !w.HasDied(origin) {\n\t\tw.SetServing(me, origin)\n"})),
+		inEveryOrder(edit("gate-wait", "a process that learns of a death waits until no server executes a request of the dead", "TestGateInEveryOrder", "",
+			Change{gate, "server != me && w.IsServing(server, dead)", "server != me && w.IsServing(server, dead) && false"})),
+		inEveryOrder(edit("mourn", "a process publishes a death before it looks at the servers", "TestGateInEveryOrder", "",
+			Change{gate, "\tw.Mourn(dead)\n", ""})),
+		edit("gate-early", "a request takes effect before the server dismisses its origin", "TestServedWindowInEveryOrder", "internal/node",
+			Change{target, "\tanswers := t.execute(from, &f)\n\tt.gate.Dismiss()\n", "\tt.gate.Dismiss()\n\tanswers := t.execute(from, &f)\n"}),
 		edit("mourn-first", "a death is published before what the dead has sent is drained", "TestDeclaredDropsRequestsAlone", "",
 			Change{"internal/engine/control.go", "\tp.memory.stores.mourn(p, a.Proc) // (0)", "\tdefer p.memory.stores.mourn(p, a.Proc) // (0)"},
 			Change{gate, "!w.IsMourned(origin) && !w.HasDied(origin)", "!w.IsMourned(origin)"}),
-		edit("waiter", "no step of the lock is made for a waiter that is dead", "TestNothingOfTheDead", "",
-			Change{target, "a.reply != 0 && t.gate.Admit(a.origin) {", "a.reply != 0 && (t.gate.Admit(a.origin) || true) {"}),
+		inEveryOrder(edit("waiter", "no step of the lock is made for a waiter that is dead", "TestNothingOfTheDead", "",
+			Change{target, "a.reply != 0 && t.gate.Admit(a.origin) {", "a.reply != 0 && (t.gate.Admit(a.origin) || true) {"})),
 		edit("told", "a target is told of deaths before the next request", "TestTargetIsToldOfDeaths", "rma",
 			Change{remote, "\tif err := t.tellDead(ctx, op); err != nil {\n\t\treturn err\n\t}\n", ""},
 			Change{remote, "\tif err := t.tellDead(ctx, op); err != nil {\n\t\treturn 0, err\n\t}\n", ""}),
