@@ -9,6 +9,9 @@ type Declare struct {
 	Left bool // it was through Finalize; else it has died
 }
 
+// WakeAll has all processes look at everything once.
+type WakeAll struct{}
+
 // Kill ends a process, if it is not reaped.
 type Kill struct{ Proc int }
 
@@ -64,6 +67,7 @@ type Silenced struct {
 }
 
 func (Declare) action()   {}
+func (WakeAll) action()   {}
 func (Kill) action()      {}
 func (KillAll) action()   {}
 func (EndFenced) action() {}

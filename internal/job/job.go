@@ -249,12 +249,25 @@ func (r *Rules) find(ev Found) {
 	r.settleAll()
 }
 
+// reap notes that nothing of a process runs any more.
+//
+// With Fence a process may have been declared dead before it died. What follows a declaration, a wake-up of all, is then no remedy for
+// what the process did last:
+//
+//	the process                    others                        a sleeper
+//	                               declare it dead, wake all     looks, flag up, sleeps
+//	takes the sleeper's flag down
+//	dies, wakes nobody
+//	                               see no flag, wake nobody      sleeps on
 func (r *Rules) reap(ev Reaped) {
 	p := r.proc(ev.Proc)
 	if p == nil || p.Reaped {
 		return
 	}
 	p.Present, p.Reaped, p.Status = true, true, ev.Status
+	if r.cfg.Fence && !p.Left {
+		r.do(WakeAll{})
+	}
 	r.endFenced()
 }
 

@@ -48,6 +48,8 @@ func (b *Base) Perform(actions []job.Action) (wake bool) {
 		case job.Declare:
 			b.Daemon.Declare(a.Proc, a.Left)
 			wake = true
+		case job.WakeAll:
+			wake = true
 		case job.Kill:
 			b.Daemon.Signal(a.Proc, syscall.SIGKILL)
 		case job.KillAll:
