@@ -1,12 +1,16 @@
 package engine
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/goulfm/goulfm/internal/interleave"
+	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/internal/transport"
 	"github.com/goulfm/goulfm/internal/transport/inproc"
 )
@@ -54,4 +58,143 @@ func TestGatheredFramesAreWrittenBeforeAWait(t *testing.T) {
 	p.mu.Lock()
 	assert.Equal(t, 3, link.written, "the sender waits")
 	p.mu.Unlock()
+}
+
+// stream is a link to another node as the contract of transport.Link has it: the first frame after a look is written at once, those
+// that follow wait for the next look, and then Pending says so. Its calls are steps.
+type stream struct {
+	gathering
+	*interleave.World
+	gathers, holds bool
+}
+
+func (s *stream) TrySend(int, *transport.Header, []byte) bool {
+	s.Step("sends")
+	if s.gathers {
+		s.kept, s.holds = s.kept+1, true
+	}
+	s.gathers = true
+	s.Step("has sent")
+	return true
+}
+
+func (s *stream) Take(c transport.Class, dst []int) []int {
+	s.WriteAllOut()
+	return s.Link.Take(c, dst)
+}
+func (s *stream) Peek(int) (f transport.Frame, ok bool) { s.WriteAllOut(); return f, false }
+func (s *stream) WriteOut(int)                          { s.kept = 0 }
+func (s *stream) WriteAllOut()                          { s.kept, s.gathers, s.holds = 0, false, false }
+func (s *stream) Pending(except int) bool {
+	s.Step("is anything pending?")
+	return s.holds || s.Link.Pending(except)
+}
+
+// gatherers are the goroutines of a process that sends to another node.
+type gatherers struct {
+	bed
+	link   *stream
+	engine *Proc
+	seg    *segment.Node
+}
+
+func newGatherers(w *interleave.World) *gatherers {
+	x := &gatherers{bed: bed{World: w}, seg: segment.FormatNode(segment.Heap(segment.NodeBytes(2)), 2, 1)}
+	port, err := transport.NewPort(transport.Home{Node: x.seg, Sleeper: x, Arena: func(int) (*segment.Arena, error) { return segment.HeapArena(2), nil }}, 0)
+	if err != nil {
+		panic(err) // Arena never fails
+	}
+	x.link = &stream{gathering: gathering{Link: port}, World: w}
+	x.engine = New(transport.End{Node: port.Node(), Link: x.link}, Config{Nodes: []int{0, 1}, Tick: time.Hour})
+	x.engine.Close() // the actors are its goroutines
+	x.engine.loop.stop = make(chan struct{})
+	w.State = func() string {
+		return fmt.Sprint(x.link.kept, x.link.gathers, x.link.holds, x.free(), x.engine.leads.asleep.Load(), segment.Load32(x.seg.Doorbell(0)), len(x.asleep))
+	}
+	w.End = func() error {
+		if x.link.kept > 0 {
+			return fmt.Errorf("%d frames are never written", x.link.kept)
+		}
+		return nil
+	}
+	return x
+}
+
+// free says whether nobody has the lock of the process.
+func (x *gatherers) free() bool {
+	free := x.engine.mu.TryLock()
+	if free {
+		x.engine.mu.Unlock()
+	}
+	return free
+}
+
+// lead is the program of the goroutine that makes progress: it looks, and sleeps.
+func (x *gatherers) lead(flag uint32, mustLook func() bool) {
+	ld := &x.engine.leads
+	ld.who = caller
+	ld.leading = leading{g: &x.engine.newRequest(callRequest, x.engine.world, "never").own, src: -1}
+	for {
+		x.Await("looks", x.free)
+		ld.look()
+		x.Forget("looked")
+		x.Step("is about to sleep")
+		ld.sleep(flag, func() bool {
+			x.Await("looks for the last time", x.free)
+			over := mustLook()
+			x.Saw(over)
+			x.Step("has looked")
+			return over
+		}, -1)
+	}
+}
+
+// send is the program of another goroutine: it sends requests to a window of another node, and then computes, or waits for a word in memory of
+// this one.
+func (x *gatherers) send(waits bool) {
+	away := NewWatch(x.engine.World(), x.engine.World(), true)
+	for range 3 {
+		x.Await("has a request", x.free)
+		if err := away.Tell(bg, 1, make([]byte, 40)); err != nil {
+			x.Failf("%v", err)
+		}
+	}
+	if waits {
+		near := &Watch{c: away.c, node: away.node, epoch: away.epoch, stores: away.stores} // of a window whose memory is all on this node
+		near.Await(new(uint32), func() bool { x.Await("reads the word", x.free); return false })
+	}
+}
+
+// TestGatheredFramesInEveryOrder: a process sends requests to another node, which the link gathers, while another goroutine of it makes progress
+// and is about to sleep, or none does. In no order is a frame left unwritten while all goroutines wait or compute.
+func TestGatheredFramesInEveryOrder(t *testing.T) {
+	for name, c := range map[string]struct {
+		leader string
+		waits  bool
+	}{
+		"a call leads, the sender computes":              {"call", false},
+		"a call leads, the sender waits":                 {"call", true},
+		"the background loop leads, the sender waits":    {"loop", true},
+		"the background loop leads, the sender computes": {"loop", false},
+		"nobody leads, the sender waits":                 {"", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			states, err := interleave.Visit(100_000, func(w *interleave.World) {
+				x := newGatherers(w)
+				switch c.leader {
+				case "call":
+					w.Go("leader", func() { x.lead(park.Caller, x.engine.leads.mustLook) }).MayWait()
+				case "loop":
+					w.Go("leader", func() { x.lead(park.Background, x.engine.loop.mustLook) }).MayWait()
+				}
+				sender := w.Go("sender", func() { x.send(c.waits) })
+				if c.waits {
+					sender.MayWait()
+				}
+			})
+			require.NoError(t, err)
+			t.Logf("%d states", states)
+			assert.Greater(t, states, 10)
+		})
+	}
 }
