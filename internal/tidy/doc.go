@@ -11,7 +11,8 @@
 //   - the pages for users mention only names that exist ([Names]);
 //   - links in pages lead to files that exist ([Links]);
 //   - types, functions and files do not outgrow their reader ([Sizes]);
-//   - nothing half done and nothing about one machine is left in ([Text]).
+//   - nothing half done and nothing about one machine is left in ([Text]);
+//   - comments, messages and pages are plain English, or come closer to it with each change ([Prose]).
 //
 // Each check is a function from a tree of files to its findings. The tests run
 // each one on small trees made to break it, then on the repository itself.
