@@ -79,7 +79,8 @@ race: ## the library's tests under the race detector (needs a C compiler); RACE=
 	CGO_ENABLED=1 $(GOTEST) -race -short $(RACESHORT)
 	CGO_ENABLED=1 $(GOTEST) -race -run 'Watchdog|SameSeed' ./internal/sim # each world has one goroutine: what runs many has more
 
-lint: ## golangci-lint, pinned, built on the spot (a minute, once); GOLANGCI=golangci-lint for an installed one
+lint: ## golangci-lint, pinned, built on the spot (a minute, once); GOLANGCI=golangci-lint for an installed one; subjects of commits
+	@scripts/subjects.sh
 	$(GOLANGCI) run ./...
 	cd gridrpc && $(GOLANGCI) run --config ../.golangci.yml ./...
 
