@@ -14,8 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A page of the documentation is run as a reader would: its blocks in order, in an
-// empty folder.
+// A page of the documentation is run as by a reader: its blocks in order, in an empty folder.
 //
 //   - A block ```go begins with a comment that names its file: it is written there.
 //   - A block ```sh is commands.
@@ -151,40 +150,70 @@ func TestTutorial(t *testing.T) {
 	newPage(t).follow(t, string(text))
 }
 
-// TestReadme does what README.md tells its reader to do: with its program in a module
-// of one's own, and with the examples in this checkout.
+// TestReadme runs the quick start of README.md in this checkout, then its program in the module
+// that the quick start has made.
 func TestReadme(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")
 	}
 	text, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
-	var program, own, here string
+	var program, quick string
 	for _, m := range blocks.FindAllStringSubmatch(string(text), -1) {
 		switch {
 		case strings.HasPrefix(m[2], "package main\n"):
 			program = m[2]
-		case strings.HasPrefix(m[2], "go mod init"):
-			own = m[2]
 		case strings.HasPrefix(m[2], "go install ./cmd/goulfm"):
-			here = m[2]
+			quick = m[2]
 		}
 	}
-	p := newPage(t)
-	p.write(t, "// hello/main.go\n"+program)
-	require.Equal(t, 4, strings.Count(p.run(t, own), "of 4, sum of ranks 6\n"), "in a module of one's own")
-
-	p.dir, err = filepath.Abs("../..")
+	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
-	byHand := ""
-	for line := range strings.Lines(here) {
-		if strings.Contains(line, "-pids") {
-			byHand = line
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	require.NoError(t, err)
+	p := newPage(t)
+	p.dir = root
+	p.env = append(p.env, "TMPDIR="+t.TempDir())
+	commands, byHand, _ := strings.Cut(quick, "cd \"$root\"")
+	p.run(t, commands)
+	p.write(t, "// hello/main.go\n"+program)
+	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "go.sum"), sums, 0o600)) // what the program imports besides
+	require.Contains(t, string(text), "`goulfm run -n 4 ./hello`")
+	require.Equal(t, 4, strings.Count(p.run(t, "goulfm run -n 4 ./hello"), "of 4, sum of ranks 6\n"))
+
+	p.dir = root
+	_, byHand, _ = strings.Cut(byHand, "\n")
+	require.Contains(t, byHand, "-pids")
+	p.killByHand(t, byHand)
+}
+
+// varying matches the parts of a demo's line that differ from run to run.
+var varying = regexp.MustCompile(`\d+(\.\d+)? ms|\+\d+\.\d+s|process \d+`)
+
+// TestReadmeShowsTheDemo compares the output of the demo with the lines that README.md shows.
+func TestReadmeShowsTheDemo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the demo")
+	}
+	text, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	root, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	p := newPage(t)
+	p.dir = root
+	printed := nonEmpty(varying.ReplaceAllString(p.run(t, "scripts/demo.sh 8"), "N"))
+	shown := 0
+	for _, m := range blocks.FindAllStringSubmatch(string(text), -1) {
+		if m[1] != "console" {
 			continue
 		}
-		p.run(t, line)
+		for _, line := range nonEmpty(varying.ReplaceAllString(m[2], "N")) {
+			shown++
+			pattern := regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(line), `\.\.\.`, ".*") + "$")
+			require.True(t, slices.ContainsFunc(printed, pattern.MatchString), "the demo does not print %q but\n%s", line, strings.Join(printed, "\n"))
+		}
 	}
-	p.killByHand(t, byHand)
+	require.Greater(t, shown, 4)
 }
 
 var killLine = regexp.MustCompile(`^rank 2: kill -9 (\d+)$`)

@@ -17,6 +17,38 @@ const (
 	cellWords      = 20
 )
 
+// The bounds of README.md, which the reader sees first.
+const (
+	readmeLines     = 130
+	readmeColumns   = 100
+	readmeCellWords = 12
+)
+
+// ReadmeForm holds README.md to its length, its width and short cells.
+func ReadmeForm(t *Tree) ([]Finding, error) {
+	text, err := fs.ReadFile(t.Files, "README.md")
+	if err != nil {
+		return nil, err
+	}
+	var found []Finding
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	if len(lines) > readmeLines {
+		found = append(found, Finding{"README.md", fmt.Sprintf("%d lines are more than %d", len(lines), readmeLines)})
+	}
+	for i, line := range lines {
+		at := fmt.Sprintf("README.md:%d", i+1)
+		if n := utf8.RuneCountInString(line); n > readmeColumns {
+			found = append(found, Finding{at, fmt.Sprintf("%d columns are more than %d", n, readmeColumns)})
+		}
+		for _, cell := range cells(plain(line)) {
+			if n := len(wordPattern.FindAllString(cell, -1)); n > readmeCellWords {
+				found = append(found, Finding{at, fmt.Sprintf("a cell of %d words instead of at most %d", n, readmeCellWords)})
+			}
+		}
+	}
+	return found, nil
+}
+
 type pageText struct{ path, text string }
 
 // markdown returns every page of the tree in the order of paths.

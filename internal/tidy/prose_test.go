@@ -193,3 +193,16 @@ func TestTableOfProse(t *testing.T) {
 	require.Regexp(t, `(?m)^all packages +8 `, table)
 	require.Regexp(t, `(?m)^all pages `, table)
 }
+
+func TestFormOfReadme(t *testing.T) {
+	tree, err := Load(os.DirFS("../.."))
+	require.NoError(t, err)
+	found, err := ReadmeForm(tree)
+	report(t, found, err)
+
+	tree, _ = fake(t, map[string]string{"README.md": "| " + strings.Repeat("w ", readmeCellWords+1) + "|\n" +
+		strings.Repeat("x", readmeColumns+1) + strings.Repeat("\n", readmeLines)})
+	found, err = ReadmeForm(tree)
+	require.NoError(t, err)
+	want(t, found, "README.md: 131 lines", "README.md:1: a cell of 13 words", "README.md:2: 101 columns")
+}
