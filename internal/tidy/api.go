@@ -15,14 +15,14 @@ import (
 	"strings"
 )
 
-// ChangelogPath is the page that names what an update breaks.
+// ChangelogPath is the page that lists the names which an update removes or changes.
 const ChangelogPath = "CHANGELOG.md"
 
 // published are the folders whose exported names programs depend on. The other folders that
-// are not internal hold rules to be read (era, fd): their package comments say so.
+// are not internal hold rules to be read (era, fd), as their package comments state.
 var published = []string{"collectives", "comm", "comm/commtest", "comm/file", "fd/adaptive", "fd/watch", "recovery", "recovery/checkpoint", "rma", "shmem", "ulfm"}
 
-// declaration is one exported name: what a program can write, and what it is.
+// declaration is one exported name and its shape.
 type declaration struct {
 	name string // as in the changelog: comm.Send, comm.Comm.Rank, comm.Config.Detector
 	text string // on one line, without the names of parameters
@@ -33,10 +33,10 @@ func APIPath(dir string) string {
 	return "api/" + strings.ReplaceAll(dir, "/", "_") + ".txt"
 }
 
-// API compares the published names with the files that list them. A name that is
-// gone or that has another shape is a finding, unless the section of the changelog
-// for the next version names it in backquotes. What is new is no finding: it is
-// listed when a version is made.
+// API compares the published names with the files that list them. A name that was
+// removed or that has another shape is a finding, unless the section of the changelog
+// for the next version contains the name in backquotes. A new name is no finding: the
+// next version lists new names.
 func API(t *Tree) ([]Finding, error) {
 	page, err := fs.ReadFile(t.Files, ChangelogPath)
 	if err != nil {
@@ -63,14 +63,14 @@ func API(t *Tree) ([]Finding, error) {
 	return found, nil
 }
 
-// names says whether a section names a declaration, or by "package.*" all of its package.
+// names reports whether a section contains a declaration, or "package.*" for its package.
 func names(section, name string) bool {
 	pkg, _, _ := strings.Cut(name, ".")
 	return strings.Contains(section, "`"+name+"`") || strings.Contains(section, "`"+pkg+".*`")
 }
 
-// goneType returns the type of a field or method if that has gone with it: to name the type
-// is enough then.
+// goneType returns the type of a field or method if the type was removed, too. Then the
+// changelog needs the name of the type only.
 func goneType(name string, now []declaration) string {
 	of := name[:max(strings.LastIndexByte(name, '.'), 0)]
 	if !strings.Contains(of, ".") || slices.ContainsFunc(now, func(d declaration) bool { return d.name == of }) {
@@ -79,7 +79,7 @@ func goneType(name string, now []declaration) string {
 	return of
 }
 
-// APIText is what the file of folder dir holds once it lists all that is there now.
+// APIText returns the text of the file that lists all present names of folder dir.
 func APIText(t *Tree, dir string) string {
 	var b strings.Builder
 	for _, d := range t.exported(dir) {
@@ -104,8 +104,8 @@ func nextVersion(page string) string {
 
 func (d declaration) String() string { return d.name + ": " + d.text }
 
-// exported returns what the package in folder dir exports, sorted, for all platforms
-// and tags at once.
+// exported returns the exported names of the package in folder dir, sorted, for all
+// platforms and tags at once.
 func (t *Tree) exported(dir string) []declaration {
 	p := t.pkg(dir)
 	if p == nil {

@@ -11,7 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "list all published names in the files of api, when a version is made")
 
-// The gate: no published name goes, or changes its shape, without a word.
+// The gate: CHANGELOG.md lists each published name that is removed or has another shape.
 func TestPublishedNamesStay(t *testing.T) {
 	tree, _ := repository(t)
 	found, err := API(tree)

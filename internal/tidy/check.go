@@ -9,14 +9,14 @@ import (
 )
 
 // standard reads the standard library's types from its source, each package once
-// for all trees. It is for one goroutine at a time.
+// for all trees. Only one goroutine at a time may use this importer.
 var standard = importer.ForCompiler(token.NewFileSet(), "source", nil)
 
 // checker finds the types of this tree's packages. Ours are read from the tree,
 // so that an in-memory tree works as well as a checkout.
 type checker struct {
 	tree  *Tree
-	done  map[string]*types.Package // by import path; nil while it is being checked
+	done  map[string]*types.Package // by import path; nil during the check of a package
 	infos map[string]*types.Info    // by folder
 }
 
@@ -28,10 +28,10 @@ func newChecker(t *Tree) *checker {
 	}
 }
 
-// info returns what is known of the types in p.
+// info returns the known types in p.
 func (c *checker) info(p *Package) *types.Info {
 	if _, err := c.Import(c.tree.Module + "/" + p.Dir); err != nil {
-		return &types.Info{} // a cycle: the compiler will say so
+		return &types.Info{} // a cycle, which the compiler reports
 	}
 	return c.infos[p.Dir]
 }
@@ -59,9 +59,8 @@ func (c *checker) Import(importPath string) (*types.Package, error) {
 }
 
 // check types the files of p, all build tags at once. Such a package has doubles
-// (one name under two tags), so errors are let pass: a double's body is typed
-// all the same, and where a type that matters stays unknown the check that needs
-// it says so.
+// (one name under two tags), so errors are ignored: the body of a double is typed
+// anyway. A check that needs an unknown type reports that.
 func (c *checker) check(importPath string, p *Package) *types.Package {
 	info := &types.Info{
 		Types: map[ast.Expr]types.TypeAndValue{},

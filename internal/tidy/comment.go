@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// Comments asks every package for a comment that says what it is. That of a
-// library begins "Package name", as godoc expects; that of a program is free.
+// Comments requires a package comment. For a library the comment begins "Package
+// name", as godoc expects; for a program its form is free.
 func Comments(t *Tree) []Finding {
 	var fs []Finding
 	for _, p := range t.Packages {

@@ -3,22 +3,22 @@
 //
 //   - the import table in docs/ARCHITECTURE.md and the code agree ([Imports]);
 //   - the rules (tier 1 of that table) are pure ([Pure]);
-//   - every package says what it is ([Comments]);
+//   - every package has a comment ([Comments]);
 //   - the README's program is one of the examples ([Readme]);
 //   - the rules page lists every rule that a comment may cite ([Rules]);
-//   - no published name goes without a word in CHANGELOG.md ([API]);
-//   - what programs import shows no type of an internal package ([Surface]);
+//   - CHANGELOG.md lists every published name that is removed ([API]);
+//   - published packages show no type of an internal package ([Surface]);
 //   - the pages for users mention only names that exist ([Names]);
 //   - links in pages lead to files that exist ([Links]);
 //   - types, functions and files do not outgrow their reader ([Sizes]);
-//   - nothing half done and nothing about one machine is left in ([Text]);
-//   - comments, messages and pages are plain English, or come closer to it with each change ([Prose]).
+//   - no marker of unfinished work and no path of one machine is left ([Text]);
+//   - comments, messages and pages are plain English, or approach that ([Prose]).
 //
 // Each check is a function from a tree of files to its findings. The tests run
-// each one on small trees made to break it, then on the repository itself.
+// each check on small trees with faults, then on the repository itself.
 //
 // Build constraints are ignored on purpose: a file counts for every platform
-// and tag at once, so that what is hidden from this build is held as well.
-// Files of tests may import and do what they like; only the text checks and the
-// need to be listed in the table concern them.
+// and tag at once, so that files hidden from this build are checked as well.
+// Test files may import anything; only the checks of text, of prose and of the
+// list of packages apply to them.
 package tidy

@@ -55,7 +55,7 @@ func fake(t *testing.T, files map[string]string) (*Tree, *Table) {
 	return tree, table
 }
 
-// want compares findings with what each must contain, in any order.
+// want compares findings with the text that each must contain, in any order.
 func want(t *testing.T, found []Finding, parts ...string) {
 	t.Helper()
 	left := map[string]bool{}

@@ -6,8 +6,8 @@ import (
 )
 
 // Imports compares the table with the code: every package is listed and not
-// marked "(planned)", and imports only what its row admits and what stands above
-// it. A row whose package does not exist is fine.
+// marked "(planned)", and imports only packages that its row admits and that stand
+// above this row. A row may name a package that does not exist.
 func Imports(t *Tree, table *Table) []Finding {
 	var fs []Finding
 	for _, p := range t.Packages {
@@ -28,7 +28,7 @@ func imports(t *Tree, table *Table, row int, p *Package) []Finding {
 	var fs []Finding
 	for _, f := range p.code() {
 		for _, spec := range f.AST.Imports {
-			importPath, _ := strconv.Unquote(spec.Path.Value) // the parser has checked it
+			importPath, _ := strconv.Unquote(spec.Path.Value) // checked by the parser
 			dir, ours := t.ours(importPath)
 			if !ours {
 				continue
@@ -41,8 +41,8 @@ func imports(t *Tree, table *Table, row int, p *Package) []Finding {
 	return fs
 }
 
-// refused says why the package of row from may not import folder dir; "" if it
-// may.
+// refused returns the reason for which the package of row from may not import
+// folder dir, or "".
 func refused(table *Table, from int, dir string) string {
 	to := table.find(dir)
 	switch {

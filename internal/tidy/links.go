@@ -13,8 +13,8 @@ var (
 	code = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
 )
 
-// Links asks that what a page links to in the repository is there. What looks like a
-// link in code is none.
+// Links requires that each link of a page to the repository leads to a file. Text in
+// code is no link.
 func Links(t *Tree) ([]Finding, error) {
 	var found []Finding
 	err := fs.WalkDir(t.Files, ".", func(p string, d fs.DirEntry, err error) error {

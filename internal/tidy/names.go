@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// namingPages are those that tell readers what to call.
+// namingPages are the pages that name functions for readers to call.
 var namingPages = []string{"README.md", "docs/TUTORIAL.md", "docs/FROM_MPI.md", "docs/ONESIDED.md", "docs/ENGINES.md", "docs/GLOSSARY.md", RulesPath}
 
 var mention = regexp.MustCompile(`\b(comm|collectives|ulfm|commtest|file|rma|shmem)\.([A-Z]\w*)`)
 
-// Names asks that every name of a published package which a page for users mentions,
-// as comm.Send, exists.
+// Names requires that every name of a published package on a page for users, such as
+// comm.Send, exists.
 func Names(t *Tree) ([]Finding, error) {
 	known := map[string]bool{}
 	for _, dir := range published {

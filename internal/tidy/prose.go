@@ -32,7 +32,7 @@ var measures = []measureOf{
 }
 
 // value returns the measure of c, rounded up to a tenth: a ceiling that is written and read
-// again is no lower than the value that it was made from.
+// again is no lower than its value.
 func (m *measureOf) value(c *counts) float64 {
 	n, base := m.count(c)
 	switch {
@@ -56,16 +56,15 @@ func (m *measureOf) exceeds(c *counts, limit float64) bool {
 	return n > math.Ceil(limit*base/m.per-1e-9)
 }
 
-// proseSlack is by how many percent a value may be below its ceiling before the ceiling has
-// to follow.
+// proseSlack is the percentage by which a value may be below its ceiling before the ceiling
+// has to follow.
 const proseSlack = 10
 
-// ProsePath is the file of ceilings: the units that do not meet a goal yet, and how far each
-// may be from it.
+// ProsePath is the file of ceilings, for the units that do not meet a goal yet.
 const ProsePath = "internal/tidy/testdata/prose.txt"
 
-// Prose compares the prose of every package and every page with its ceilings, or with the
-// goals where it has none.
+// Prose compares the prose of every package and every page with its ceilings. A unit without
+// a ceiling has to meet the goal.
 func Prose(t *Tree, ceilings Ceilings) ([]Finding, error) {
 	units, err := proseUnits(t)
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 // counts are the figures of some prose.
 type counts struct {
 	words     int
-	who       int // who, what and their forms
-	pronouns  int // the same, "it", and "one" after a determiner
+	who       int // the pronouns of the list whoWords
+	pronouns  int // the same, the pronoun of things, and "one" after a determiner
 	verbs     int // everyday verbs in the place of standard ones
 	process   int // "the process": reported, without a goal
 	latter    int // "the latter", "the former": the same
 	sentences int
-	openers   int // sentences that begin with who or what
+	openers   int // sentences that begin with a word of whoWords
 	long      int // sentences above longSentence words
 	lines     int // of comments, or of a page
 	wide      int // of these, wider than the bound

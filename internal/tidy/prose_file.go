@@ -79,8 +79,8 @@ func ProseToday(t *Tree) (Ceilings, error) {
 	return c, err
 }
 
-// lowered returns c without the units that are gone and the goals that are met, and with the
-// values of today that are lower. It raises no ceiling and adds none.
+// lowered returns c without removed units and without goals that are met, and with the values
+// of today that are lower. No ceiling is raised or added.
 func (c Ceilings) lowered(today Ceilings) Ceilings {
 	low := Ceilings{}
 	for name, ceilings := range c {
@@ -137,8 +137,8 @@ func (u *unit) print(b *strings.Builder) {
 	fmt.Fprintf(b, " %11.1f %9.1f %6.1f\n", float64(u.process)*per, float64(u.latter)*per, long)
 }
 
-// DrawComments draws n comments of at least eight words, for a reader who compares them with
-// their code. The same seed draws the same comments of the same tree.
+// DrawComments draws n comments of at least eight words, for a comparison with their code.
+// The same seed draws the same comments of the same tree.
 func DrawComments(t *Tree, n int, seed uint64) []Finding {
 	var all []Finding
 	for _, p := range t.Packages {

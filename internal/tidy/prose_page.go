@@ -17,14 +17,14 @@ const (
 	cellWords      = 20
 )
 
-// The bounds of README.md, which the reader sees first.
+// The bounds of README.md.
 const (
 	readmeLines     = 130
 	readmeColumns   = 100
 	readmeCellWords = 12
 )
 
-// ReadmeForm holds README.md to its length, its width and short cells.
+// ReadmeForm limits README.md in length, width and the words of a cell.
 func ReadmeForm(t *Tree) ([]Finding, error) {
 	text, err := fs.ReadFile(t.Files, "README.md")
 	if err != nil {

@@ -114,8 +114,8 @@ func proseStrings(f *ast.File) []prose {
 	return found
 }
 
-// literal returns the text of a string literal, or of a sum of literals and other operands. It
-// reports whether nothing below the expression is left to visit.
+// literal returns the text of a string literal, or of a sum of literals and names. With whole,
+// no part of the expression is left to visit.
 func literal(e ast.Expr) (text string, whole bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:

@@ -12,9 +12,9 @@ import (
 // RulesTier is the tier whose packages must be pure.
 const RulesTier = 1
 
-// impure names what a rule may not import, with all that lies below it, and why.
-// A rule that needs one of these belongs into the engine, or wants the thing
-// handed to it in an event.
+// impure lists the packages that a rule may not import, including all packages below
+// them, and the reasons. A rule that needs one of these belongs into the engine, or
+// has to receive the information in an event.
 var impure = map[string]string{
 	"context":      "a rule never waits",
 	"crypto/rand":  "random choices come from a seed",
@@ -29,15 +29,15 @@ var impure = map[string]string{
 	"unsafe":       "a rule owns its memory",
 }
 
-// rationed names the packages of which a rule may use only some names: of
-// math/rand what needs a seed of one's own, of maps what shows no order.
+// rationed lists the packages of which a rule may use only some names: of math/rand
+// the names that need an explicit seed, of maps the names that show no order.
 var rationed = map[string][]string{
 	"maps":         {"Clone", "Copy", "Equal"},
 	"math/rand":    {"New", "NewSource", "NewZipf", "Rand", "Source", "Source64", "Zipf"},
 	"math/rand/v2": {"ChaCha8", "New", "NewChaCha8", "NewPCG", "NewZipf", "PCG", "Rand", "Source", "Zipf"},
 }
 
-// Pure looks at the packages of tier 1: the same events must always give the
+// Pure checks the packages of tier 1: the same events must always give the
 // same actions, in a simulator as in production. So there is no goroutine, no
 // channel, no map iteration, no clock, no state outside the machine.
 func Pure(t *Tree, table *Table) []Finding {
@@ -61,7 +61,7 @@ func Pure(t *Tree, table *Table) []Finding {
 func pureImports(t *Tree, f *File) []Finding {
 	var fs []Finding
 	for _, spec := range f.AST.Imports {
-		importPath, _ := strconv.Unquote(spec.Path.Value) // the parser has checked it
+		importPath, _ := strconv.Unquote(spec.Path.Value) // checked by the parser
 		_, ours := t.ours(importPath)
 		if !ours && strings.Contains(strings.Split(importPath, "/")[0], ".") {
 			fs = append(fs, t.finding(spec, "a rule may not import %s: only ours and the standard library", importPath))
@@ -151,10 +151,10 @@ func ration(info *types.Info, n *ast.SelectorExpr) (pkg string, names []string) 
 	return pkg, rationed[pkg]
 }
 
-// badRange says what is wrong with ranging over a value of type t; "" if nothing.
+// badRange returns the fault of ranging over a value of type t, or "".
 func badRange(t types.Type) string {
 	if t == nil || t == types.Typ[types.Invalid] {
-		return "cannot tell what is ranged over: does the package compile?"
+		return "the type after range is unknown: does the package compile?"
 	}
 	for _, u := range alternatives(t) {
 		switch u.(type) {

@@ -41,7 +41,7 @@ func TestPureOnFakeRules(t *testing.T) {
 		{"map itself as the constraint", ``, `type C interface{ map[int]int }; func f[M C](m M) { for range m {} }`, []string{"ranging over a map"}},
 		{"map from the standard library", `import "maps"`, `func f(m map[int]int) { for range maps.Clone(m) {} }`, []string{"ranging over a map"}},
 		{"map in an order by chance", `import "maps"`, `func f(m map[int]int) { for range maps.Keys(m) {} }`, []string{"maps.Keys in a rule: only Clone"}},
-		{"unknown", ``, `func f() { for range undefined {} }`, []string{"cannot tell"}},
+		{"unknown", ``, `func f() { for range undefined {} }`, []string{"type after range is unknown"}},
 		{"variable", ``, `var cache = map[int]int{}`, []string{"package variable cache"}},
 		{"variable called an error", ``, `var errs = 3`, []string{"package variable errs"}},
 		{"error called something else", `import "errors"`, `var Bad = errors.New("x")`, []string{"package variable Bad"}},

@@ -11,7 +11,7 @@ var goBlock = regexp.MustCompile("(?s)```go\n(.*?)```")
 
 // Readme compares each block of Go in README.md with the examples: one of them must
 // be the text of a program, from its package clause on, or hold the lines of another
-// block. What a reader copies is thereby compiled and run by the tests.
+// block. So the tests compile and run each program that a reader copies.
 func Readme(t *Tree) ([]Finding, error) {
 	page, err := fs.ReadFile(t.Files, "README.md")
 	if err != nil {
@@ -55,8 +55,7 @@ func flat(text string) string {
 	return "\n" + strings.Join(lines, "\n") + "\n"
 }
 
-// examples returns the text of every file in examples, without what stands
-// before its package clause.
+// examples returns the text of every file in examples, from its package clause on.
 func examples(t *Tree) ([]string, error) {
 	var texts []string
 	for _, p := range t.Packages {

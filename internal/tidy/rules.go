@@ -20,7 +20,7 @@ var families = []struct {
 
 var ruleRow = regexp.MustCompile(`(?m)^\| \*{0,2}([A-Z]\d+)\*{0,2} \| *(.*?) *\|`)
 
-// Rules asks the page for one row per rule, with a sentence in it.
+// Rules requires one row per rule on the page, with a sentence.
 func Rules(t *Tree) ([]Finding, error) {
 	page, err := fs.ReadFile(t.Files, RulesPath)
 	if err != nil {

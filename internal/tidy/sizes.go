@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// usual is what nothing may exceed that is not listed in large.
+// usual holds the bounds of everything that is not listed in large.
 var usual = map[string]int{
 	"methods of":        65, // of one type
 	"fields of":         30, // of one type
@@ -16,10 +16,10 @@ var usual = map[string]int{
 	"lines of file":     600,
 }
 
-// large is a ratchet: what was larger than usual when this check came, and how large it
-// may be. These bounds only go down: cut the thing instead of raising one.
+// large is a ratchet: it lists the exceptions of the time when this check was added, each
+// with its bound. These bounds only fall: cut the type, function or file instead of raising one.
 var large = map[string]int{
-	"methods of comm.Comm":                               66, // a program looks for them there
+	"methods of comm.Comm":                               66, // the main type of programs
 	"methods of internal/control.Control":                83,
 	"methods of internal/engine.Comm":                    83,
 	"methods of internal/engine.Proc":                    113,
@@ -27,12 +27,12 @@ var large = map[string]int{
 	"lines of function internal/spectable/matrix.agreed": 101,
 }
 
-// slack is by how many percent a thing may be below its bound before the bound has to
-// follow.
+// slack is the percentage by which a size may be below its bound before the bound has
+// to follow.
 const slack = 25
 
-// Sizes holds types, functions and files to a size at which a reader can keep them in
-// mind, and what is larger already to what it was.
+// Sizes limits types, functions and files to a size at which a reader can keep them in
+// mind, and the exceptions to their present size.
 func Sizes(t *Tree) []Finding { return sizes(t, large) }
 
 func sizes(t *Tree, large map[string]int) []Finding {
@@ -58,13 +58,13 @@ func sizes(t *Tree, large map[string]int) []Finding {
 	return found
 }
 
-// measure counts, under names as those of large.
+// measure counts all sizes, with names such as those of large.
 func measure(t *Tree) map[string]int {
 	figures := map[string]int{}
 	for _, p := range t.Packages {
 		for _, f := range p.code() {
 			if ast.IsGenerated(f.AST) {
-				continue // nobody reads it
+				continue // not read by people
 			}
 			figures["lines of file "+f.Path] = t.fset.Position(f.AST.FileEnd).Line
 			for _, d := range f.AST.Decls {

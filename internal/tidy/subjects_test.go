@@ -42,8 +42,8 @@ func TestSubjectsOfCommits(t *testing.T) {
 	}
 }
 
-// TestSubjectsSinceTheBase runs the script in a repository of its own: without the base, with it, and
-// with a bad subject since.
+// TestSubjectsSinceTheBase runs the script in a temporary repository: without the base, with the
+// base, and with a bad subject after the base.
 func TestSubjectsSinceTheBase(t *testing.T) {
 	script, err := os.ReadFile("../../scripts/subjects.sh")
 	require.NoError(t, err)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Surface asks that nothing a program imports mentions a type of an internal package: such
-// a type has no name outside of this module, and it changes without notice.
+// Surface requires that published packages mention no type of an internal package: such
+// a type has no name outside of this module, and changes without notice.
 func Surface(t *Tree) []Finding {
 	var found []Finding
 	typed := newChecker(t)
@@ -31,11 +31,11 @@ func Surface(t *Tree) []Finding {
 	return found
 }
 
-// surface looks at one exported object of a package.
+// surface checks one exported object of a package.
 type surface struct {
 	home  *types.Package
 	tree  *Tree
-	what  types.Object // whose type is looked at
+	what  types.Object // the object with the checked type
 	seen  map[types.Type]bool
 	found []Finding
 }
@@ -58,7 +58,7 @@ func (s *surface) object(o types.Object) {
 	}
 }
 
-// typ goes through a type as far as a program can see it.
+// typ visits the parts of a type that a program can see.
 func (s *surface) typ(t types.Type) {
 	if s.seen[t] {
 		return
@@ -108,7 +108,7 @@ func (s *surface) parameters(list *types.TypeParamList) {
 	}
 }
 
-// named is typ of a type with a name. Those of other packages are looked at there.
+// named is typ for a type with a name. Types of other packages are checked there.
 func (s *surface) named(t *types.Named) {
 	for a := range t.TypeArgs().Types() {
 		s.typ(a)

@@ -12,8 +12,8 @@ import (
 // TablePath is where the import table lives.
 const TablePath = "docs/ARCHITECTURE.md"
 
-// Table is the import table: who may import whom. Rows stand in the order of the
-// page, and the order means something: a row may import only rows above it.
+// Table is the import table: the imports that each package may have. Rows stand in the
+// order of the page, and the order matters: a row may import only rows above.
 type Table struct{ Rows []Row }
 
 // Row is one line of the table.
@@ -21,7 +21,7 @@ type Row struct {
 	Line     int      // on the page, from 1
 	Tier     int      // 0 words, 1 rules, 2 machinery, 3 public, 4 programs
 	Packages []string // folders; "x/*" stands for all folders below x
-	May      []Term   // whom it may import, besides the standard library
+	May      []Term   // admitted imports besides the standard library
 	Planned  bool     // no such package yet
 }
 
@@ -71,7 +71,7 @@ func ReadTable(files fs.FS) (*Table, error) {
 	return t, t.check()
 }
 
-// cells splits a line of a Markdown table; nil if it is none.
+// cells splits a line of a Markdown table. For other lines it returns nil.
 func cells(line string) []string {
 	line = strings.TrimSpace(line)
 	if len(line) < 2 || line[0] != '|' || line[len(line)-1] != '|' {
@@ -106,7 +106,7 @@ func parseRow(line int, cells []string) (Row, error) {
 	return r, nil
 }
 
-// parseTerms reads "tier 0, flood, fd (its Config)"; "-" is nobody.
+// parseTerms reads "tier 0, flood, fd (its Config)"; "-" is none.
 func parseTerms(cell string) []Term {
 	cell = strings.ReplaceAll(remark.ReplaceAllString(cell, ""), "`", "")
 	var terms []Term
@@ -150,20 +150,20 @@ func (t *Table) check() error {
 	return nil
 }
 
-// named says whether the row lists something that name can stand for: the folder
-// itself, or the folder in internal.
+// named reports whether the row lists a folder that name can mean: this folder, or
+// the folder in internal.
 func (r Row) named(name string) bool {
 	return slices.ContainsFunc(r.Packages, func(p string) bool {
 		return stands(name, p) || p == name
 	})
 }
 
-// stands says whether name, as the third column writes it, means folder dir.
+// stands reports whether name, as written in the third column, means folder dir.
 func stands(name, dir string) bool {
 	return covers(name, dir) || covers("internal/"+name, dir)
 }
 
-// covers says whether pattern ("x", or "x/*" for all below x) includes dir.
+// covers reports whether pattern ("x", or "x/*" for all below x) includes dir.
 func covers(pattern, dir string) bool {
 	if base, ok := strings.CutSuffix(pattern, "/*"); ok {
 		return strings.HasPrefix(dir, base+"/")
@@ -171,8 +171,8 @@ func covers(pattern, dir string) bool {
 	return pattern == dir
 }
 
-// find returns the index of the row that lists dir, or -1. A row that names the
-// folder itself goes before one that covers it by "x/*".
+// find returns the index of the row that lists dir, or -1. A row with the name of the
+// folder has precedence over a row that covers the folder by "x/*".
 func (t *Table) find(dir string) int {
 	exact := slices.IndexFunc(t.Rows, func(r Row) bool { return slices.Contains(r.Packages, dir) })
 	if exact >= 0 {
@@ -183,7 +183,7 @@ func (t *Table) find(dir string) int {
 	})
 }
 
-// allows says whether the third column of row from admits folder dir, which row
+// allows reports whether the third column of row from admits folder dir, which row
 // to lists.
 func (t *Table) allows(from, to int, dir string) bool {
 	return slices.ContainsFunc(t.Rows[from].May, func(m Term) bool {

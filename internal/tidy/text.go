@@ -13,8 +13,8 @@ import (
 // textMax is the size in bytes above which a file is taken for data.
 const textMax = 1 << 20
 
-// unwanted is what no line of the repository may hold. The patterns are written
-// so that they do not match themselves.
+// unwanted are the texts that no line of the repository may hold. The patterns do not
+// match themselves.
 var unwanted = []struct {
 	pattern *regexp.Regexp
 	why     string
@@ -25,7 +25,7 @@ var unwanted = []struct {
 	{regexp.MustCompile(`\bGO(PROXY|SUMDB|NOSUMDB|PRIVATE|INSECURE)\s*:?=`), "where modules come from is a user's choice"},
 }
 
-// Text looks at every line of every text file.
+// Text checks every line of every text file.
 func Text(t *Tree) ([]Finding, error) {
 	var found []Finding
 	err := fs.WalkDir(t.Files, ".", func(p string, d fs.DirEntry, err error) error {
@@ -44,8 +44,8 @@ func Text(t *Tree) ([]Finding, error) {
 	return found, err
 }
 
-// notOurText says whether nothing below folder p was written by hand: git's own
-// files, built binaries, and what the fuzzer found.
+// notOurText reports whether no text below folder p was written by hand: git's own
+// files, built binaries, and inputs that the fuzzer found.
 func notOurText(p string) bool {
 	return p == ".git" || p == "bin" || strings.HasSuffix(p, "testdata/fuzz")
 }
@@ -53,7 +53,7 @@ func notOurText(p string) bool {
 func text(files fs.FS, p string) ([]Finding, error) {
 	data, err := fs.ReadFile(files, p)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // an editor's file, gone meanwhile
+		return nil, nil // an editor's file, removed meanwhile
 	}
 	if err != nil || len(data) > textMax || bytes.IndexByte(data, 0) >= 0 {
 		return nil, err

@@ -45,9 +45,8 @@ func (f Finding) String() string { return f.At + ": " + f.Text }
 
 var moduleLine = regexp.MustCompile(`(?m)^module\s+(\S+)`)
 
-// Load reads the checkout whose root is the root of files. It skips what the go
-// command skips: testdata, vendor, and folders that begin with a dot or an
-// underscore.
+// Load reads the checkout with the root of files as its root. As the go command does, it
+// skips testdata, vendor, and folders that begin with a dot or an underscore.
 func Load(files fs.FS) (*Tree, error) {
 	mod, err := fs.ReadFile(files, "go.mod")
 	if err != nil {
