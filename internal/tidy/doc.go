@@ -10,6 +10,7 @@
 //   - published packages show no type of an internal package ([Surface]);
 //   - the pages for users mention only names that exist ([Names]);
 //   - links in pages lead to files that exist ([Links]);
+//   - the glossary is short, and the code uses its terms ([Glossary]);
 //   - types, functions and files do not outgrow their reader ([Sizes]);
 //   - no marker of unfinished work and no path of one machine is left ([Text]);
 //   - comments, messages and pages are plain English, or approach that ([Prose]).
