@@ -74,6 +74,7 @@ ranks than cores is normal.
                       and nodes that are not named are with the first; 0>2@D+D2: only what node 0 says to node 2
   --kill R@NAME=K     SIGKILL rank R when it reaches Mark(NAME, K); may be repeated
   --kill nodeN@NAME=K SIGKILL node N when one of its ranks reaches that
+  --kill-must         code 7 if a planned fault (--kill, --stop, --cut) does not happen; the log names it in any case
   --suspect-after D   kill a rank that shows no life for D, as one that is stopped; never below 200ms (default: never)
   --fence             with --suspect-after or --detector ring: declare such a rank dead without killing it; when it
                       goes on it hears so and ends with code 5, and nobody hears it. Agreements and collectives go
@@ -87,8 +88,8 @@ ranks than cores is normal.
   --watch             tell programs that are no ranks who lives: goulfm watch, package fd/watch. GOULFM_WATCH says where,
                       in the environment of ranks on this machine and of what they start
   --report json       one line of JSON per event on stderr: start, death, detection, revoke, agree,
-                      shrink, spawn, spare, suspect, node, frozen, thawed, cut, head, watch, output, leftover, lifeline,
-                      dropped, end
+                      shrink, spawn, spare, suspect, node, frozen, thawed, cut, missed, head, watch, output, leftover,
+                      lifeline, dropped, end
   -q                  no story on stderr
 
 Environment of the ranks (-x): GOULFM_SPIN=N has waits look N times before they sleep (less where others want the
@@ -101,8 +102,9 @@ What ranks have started and left running ends with the job.
 
 Exit code: 0 when the surviving ranks finished without error and no rank said that
 it failed (--survive); 2 usage; 126/127 program not executable/not found; 128+n
-signal n; 3 launch failed; 4 too many ranks lost; 6 output could not be written; 124
-timeout; else the code of a rank: 1 error, 2 panic, 3 Init failed.
+signal n; 3 launch failed; 4 too many ranks lost; 6 output could not be written; 7 a
+planned fault did not happen (--kill-must); 124 timeout; else the code of a rank:
+1 error, 2 panic, 3 Init failed.
 `
 
 type list []string
@@ -161,6 +163,7 @@ func parseRunOn(enlisted *adopt.Enlisted, args []string) (*launch.Spec, error) {
 	f.Var(&kills, "kill", "")
 	f.Var(&stops, "stop", "")
 	f.Var(&cuts, "cut", "")
+	must := f.Bool("kill-must", false, "")
 	f.StringVar(&spec.Dir, "wdir", "", "")
 	f.BoolVar(&spec.Tag, "tag", false, "")
 	f.BoolVar(&spec.Tag, "l", false, "")
@@ -225,6 +228,7 @@ func parseRunOn(enlisted *adopt.Enlisted, args []string) (*launch.Spec, error) {
 	}
 	var err error
 	spec.Faults, err = parseFaults(kills, stops, cuts)
+	spec.Must = *must
 	return spec, err
 }
 
@@ -276,7 +280,7 @@ func parseStop(text string) (launch.Stop, error) {
 	if !isNode || errors.Join(err, err1, err2) != nil || node < 0 || d < 0 || d2 <= 0 {
 		return bad()
 	}
-	return launch.Stop{Node: node, After: d, For: d2}, nil
+	return launch.Stop{Text: text, Node: node, After: d, For: d2}, nil
 }
 
 // parseCut reads 0,1/2,3@D+D2 and 0>2@D+D2.
@@ -327,16 +331,16 @@ func parseKill(text string) (launch.Kill, error) {
 		if err != nil || d < 0 {
 			return bad("bad duration " + strconv.Quote(when))
 		}
-		return launch.Kill{Self: true, After: d}, nil
+		return launch.Kill{Text: text, Self: true, After: d}, nil
 	}
 	number, isNode := strings.CutPrefix(who, "node")
 	rank, err := strconv.Atoi(number)
 	if err != nil || isNode && rank < 0 {
 		return bad("bad rank " + strconv.Quote(who))
 	}
-	k := launch.Kill{Rank: rank}
+	k := launch.Kill{Text: text, Rank: rank}
 	if isNode {
-		k = launch.Kill{Node: rank + 1}
+		k = launch.Kill{Text: text, Node: rank + 1}
 	}
 	if name, value, ok := strings.Cut(when, "="); ok {
 		k.Point = name

@@ -134,6 +134,12 @@ func (f *Fleet) WatchLife(after time.Duration) {
 	f.tellAll(orders.WatchLife{AfterNs: after.Nanoseconds()})
 }
 
+// Serves says whether a node takes part in the job.
+func (f *Fleet) Serves(i int) bool {
+	n := f.nodes[i]
+	return n.is(isThere) && !n.isLost() && !n.isClosed()
+}
+
 // KillNode kills the daemon of a node, and so all that runs there.
 func (f *Fleet) KillNode(i int) {
 	if f.nodes[i].is(isThere) {

@@ -90,6 +90,7 @@ func (l *launcher) Said(proc int, said lifeline.Received) error {
 		l.rep.event(job.SeatOf(proc), said.AtNs, m, survivors)
 	case lifeline.Killing:
 		err := l.Take(proc, said)
+		l.reached(proc, m)
 		l.killNodeAt(proc, m)
 		return err
 	case lifeline.Joined:
@@ -120,10 +121,16 @@ func (l *launcher) keep(by int, m lifeline.Keep) {
 	l.Perform(actions)
 }
 
-// kill kills the process that has the seat of a rank, as planned.
+// kill kills the process that has the seat of a rank, as planned, unless that has ended.
 func (l *launcher) kill(k Kill) {
 	l.Mu.Lock()
+	defer l.Mu.Unlock()
 	p, _ := l.Rules.Occupant(k.Rank)
-	l.Mu.Unlock()
-	l.Apply(job.KillDue{Proc: p.Number(), AtNs: boot.NowNs(), Planned: k.After.String()})
+	actions := l.Rules.Step(job.KillDue{Proc: p.Number(), AtNs: boot.NowNs(), Planned: k.After.String()})
+	if len(actions) == 0 {
+		l.plan.missed(k.flag(), rankGone)
+		return
+	}
+	l.plan.happened(k.flag())
+	l.Perform(actions)
 }

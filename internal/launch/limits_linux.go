@@ -67,8 +67,11 @@ func (s *Spec) check() error {
 			}
 			continue
 		}
-		if k.Rank < 0 || k.Rank >= s.N && (k.Point == "" || k.Rank >= s.universe()) {
-			return fmt.Errorf("--kill %d@...: there are ranks 0 to %d", k.Rank, s.N-1)
+		if k.Point == "" && k.Rank >= s.N || k.Rank < 0 {
+			return fmt.Errorf("--kill %s: there are ranks 0 to %d", k.Text, s.N-1)
+		}
+		if k.Rank >= s.universe() {
+			return fmt.Errorf("--kill %s: the job can have processes 0 to %d (--universe)", k.Text, s.universe()-1)
 		}
 	}
 	if r, err := strconv.Atoi(s.Stdin); s.Stdin != "none" && s.Stdin != "all" && (err != nil || r < 0 || r >= s.N) {

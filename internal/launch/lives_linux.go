@@ -22,6 +22,7 @@ type lives struct {
 	begun  time.Time
 	kept   *keep.Memory
 	again  bool // another one follows
+	missed int  // planned faults that did not happen, in the first life
 }
 
 func newLives(spec *Spec) *lives { return &lives{first: spec, begun: time.Now()} }
@@ -48,8 +49,14 @@ func (ls *lives) memory() (kept *keep.Memory, err error) {
 	return ls.kept, err
 }
 
+// notePlan records how many planned faults of a life did not happen.
+func (ls *lives) notePlan(missed int) { ls.missed += missed }
+
 // judge decides whether another life follows, and says so in the verdict about this one.
 func (ls *lives) judge(ctx context.Context, v job.Verdict) job.Verdict {
+	if v.Code == 0 && ls.missed > 0 && ls.first.Must {
+		return job.Verdict{Code: ExitPlan, Text: fmt.Sprintf("%s, %s did not happen (--kill-must)", v.Text, plural(ls.missed, "planned fault"))}
+	}
 	ls.again = v.Code == ExitTooMany && ls.number < ls.first.Restarts && ctx.Err() == nil
 	if ls.again {
 		v.Text = fmt.Sprintf("%s, all start anew: restart %d of %d", v.Text, ls.number+1, ls.first.Restarts)

@@ -33,7 +33,8 @@ type launcher struct {
 
 	dumps     dumps
 	unwritten string // what kept output from being written, first
-	struck    []int  // nodes that were killed at a point, as in Kill.Node
+	plan      *plan
+	struck    []int // nodes that were killed at a point, as in Kill.Node
 
 	allJoined chan struct{}
 	quiet     chan struct{} // all that can still happen is that output is read
@@ -41,7 +42,7 @@ type launcher struct {
 }
 
 func newLauncher(spec *Spec) *launcher {
-	l := &launcher{spec: spec, start: time.Now(), programs: map[string]*program{},
+	l := &launcher{spec: spec, start: time.Now(), programs: map[string]*program{}, plan: newPlan(spec.Faults),
 		allJoined: make(chan struct{}), quiet: make(chan struct{}), settled: make(chan struct{})}
 	l.Rules = job.New(job.Config{Ranks: spec.N, Procs: spec.universe(), Ring: spec.Ring, Fence: spec.Fence, Survive: spec.Survive, Nodes: spec.nodesOfSeats(),
 		Spares: spec.Spares, Limited: spec.Limited, Respawn: spec.Respawn})
@@ -106,8 +107,8 @@ func (l *launcher) live(ctx context.Context, lives *lives) (code int, err error)
 	l.schedule()
 	<-l.crew.Ended()
 	l.settle()
-	v := l.verdict()
-	v = lives.judge(ctx, v)
+	lives.notePlan(l.tellMissed())
+	v := lives.judge(ctx, l.verdict())
 	l.herald.over(v)
 	l.rep.end(v, l.crew.Halted())
 	close(l.settled)
@@ -145,6 +146,15 @@ func (l *launcher) outputFailed(err error) {
 	}
 	l.Mu.Unlock()
 	l.rep.note("output", "output of ranks is lost: %v", err)
+}
+
+// tellMissed names the planned faults that have not happened, and returns how many.
+func (l *launcher) tellMissed() int {
+	left := l.plan.left()
+	for _, f := range left {
+		l.rep.note("missed", "%s did not happen: %s", f.text, f.why)
+	}
+	return len(left)
 }
 
 // verdict is how the job ended.

@@ -35,6 +35,11 @@ func (l *launcher) stopAfter(s Stop) {
 	if !l.awaitAfter(s.After) {
 		return
 	}
+	if !l.fleet.Serves(s.Node) {
+		l.plan.missed(s.flag(), nodeGone)
+		return
+	}
+	l.plan.happened(s.flag())
 	l.rep.note("node", "node %d stands still for %s as planned", s.Node, s.For)
 	l.fleet.StopNode(s.Node)
 	select {
@@ -52,6 +57,7 @@ func (l *launcher) cutAfter(c Cut) {
 	}
 	ways := l.spec.waysOf(c)
 	l.rep.note("cut", "the network is cut as planned: %s", c.Text)
+	l.plan.happened(c.flag())
 	l.fleet.Cut(ways, true)
 	select {
 	case <-time.After(c.For):
@@ -87,12 +93,16 @@ func (l *launcher) killAfter(k Kill) {
 		l.rep.writeAll()
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}
-	if k.Node > 0 {
+	switch {
+	case k.Node == 0:
+		l.kill(k)
+	case !l.fleet.Serves(k.Node - 1):
+		l.plan.missed(k.flag(), nodeGone)
+	default:
 		l.rep.note("node", "node %d is killed as planned, %s after all ranks were in Init", k.Node-1, k.After)
+		l.plan.happened(k.flag())
 		l.fleet.KillNode(k.Node - 1)
-		return
 	}
-	l.kill(k)
 }
 
 // concerns says whether a process is one of those that a planned death waits for: the rank itself, or any process of
@@ -102,6 +112,15 @@ func (l *launcher) concerns(k Kill, proc int) bool {
 		return l.fleet.NodeOf(job.SeatOf(proc)) == k.Node-1
 	}
 	return !k.Self && k.Rank == proc
+}
+
+// reached records that a planned death at a point happens: its process says so as it ends itself.
+func (l *launcher) reached(proc int, at lifeline.Killing) {
+	for _, k := range l.spec.Kills {
+		if k.Point == at.Name && k.Value == at.N && l.concerns(k, proc) {
+			l.plan.happened(k.flag())
+		}
+	}
 }
 
 // killNodeAt kills the node of a process that stands at a point where that was planned. Others of that node may come

@@ -22,6 +22,7 @@ const (
 	ExitTooMany   = job.CodeTooMany // nobody survived
 	ExitFenced    = boot.ExitFenced // a process that was declared dead
 	ExitOutput    = 6               // all went well, but output could not be written
+	ExitPlan      = 7               // all went well, but a planned fault did not happen
 	ExitTimeout   = 124
 	ExitCannotRun = 126
 	ExitNotFound  = 127
@@ -117,10 +118,12 @@ type Faults struct {
 	Kills []Kill
 	Stops []Stop
 	Cuts  []Cut
+	Must  bool // a fault that does not happen fails the job
 }
 
 // Kill is one planned death.
 type Kill struct {
+	Text  string // as it was given
 	Rank  int
 	Node  int           // 1 more than the node that dies, with all that runs there; 0: the rank does
 	Self  bool          // the launcher dies
@@ -131,6 +134,7 @@ type Kill struct {
 
 // Stop is one planned pause of a node.
 type Stop struct {
+	Text  string // as it was given
 	Node  int
 	After time.Duration // once all ranks are in Init
 	For   time.Duration

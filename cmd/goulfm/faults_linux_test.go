@@ -1,0 +1,37 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestPlannedFaultsThatDoNotHappen: the log names each, and --kill-must makes it code 7. A fault that
+// happens is not named.
+func TestPlannedFaultsThatDoNotHappen(t *testing.T) {
+	for _, c := range []struct {
+		args, want string
+		code       int
+	}{
+		{"-n 2 --kill 1@nosuch=3 PROG ring", `--kill 1@nosuch=3 did not happen: rank 1 did not call Mark("nosuch", 3)`, 0},
+		{"-n 2 --kill 9@step=1 PROG ring", `--kill 9@step=1 did not happen: rank 9 did not call Mark("step", 1)`, 0},
+		{"-n 2 --kill 1@10m PROG ring", "--kill 1@10m did not happen: the job ended first", 0},
+		{"--host 2 --kill node1@nosuch=3 PROG ring", `--kill node1@nosuch=3 did not happen: no rank of node 1 called Mark("nosuch", 3)`, 0},
+		{"--host 2 --stop node1@10m+1s PROG ring", "--stop node1@10m+1s did not happen: the job ended first", 0},
+		{"--host 2 --cut 0/1@10m+1s PROG ring", "--cut 0/1@10m+1s did not happen: the job ended first", 0},
+		{"-n 2 --kill-must --kill 1@nosuch=3 PROG ring", "2 of 2 ranks finished, 1 planned fault did not happen (--kill-must), 0 ranks lost; exit code 7", 7},
+		{"-n 6 --kill-must --kill 2@step=1 --kill 5@step=1 PROG recover", "", 0},
+		{"-n 6 --kill-must --kill 2@step=1 --kill 2@step=2 PROG recover", "--kill 2@step=2 did not happen", 7},
+		{"-n 2 --kill-must PROG ring", "", 0},
+		{"-n 2 --kill 20@step=1 PROG ring", "--kill 20@step=1: the job can have processes 0 to 19 (--universe)", 2},
+	} {
+		args := strings.Fields(strings.ReplaceAll(c.args, "PROG", prog))
+		got := goulfmCommand(t, "", append([]string{"run"}, args...)...)
+		require.Equal(t, c.code, got.code, "%s\n%s", c.args, got.err)
+		require.Contains(t, got.err, c.want, c.args)
+		if c.want == "" {
+			require.NotContains(t, got.err, "did not happen", c.args)
+		}
+	}
+}
