@@ -60,7 +60,7 @@ ranks than cores is normal.
                                  code is that of the first which said so
                         any      all
                         none     none: the first loss ends the job
-  -x NAME[=VALUE]     set an environment variable, or pass this one's value; may be repeated
+  -x NAME[=VALUE]     set an environment variable, or pass the value that it has here; may be repeated
   --wdir DIR          working directory of the ranks
   --tag, -l           begin each line of output with its rank
   --timestamp         begin each line of output with the seconds since the start
@@ -193,7 +193,10 @@ func parseRunOn(enlisted *adopt.Enlisted, args []string) (*launch.Spec, error) {
 	}
 	spec.Program, spec.Args = f.Arg(0), f.Args()[1:]
 	spec.Limited = givenOf(f)["respawn"]
-	spec.Env = environment(env)
+	var err error
+	if spec.Env, err = environment(env); err != nil {
+		return nil, err
+	}
 	switch *detector {
 	case "exact", "ring":
 		spec.Ring = *detector == "ring"
@@ -226,7 +229,6 @@ func parseRunOn(enlisted *adopt.Enlisted, args []string) (*launch.Spec, error) {
 			return nil, fmt.Errorf("--output-dir: %w", err)
 		}
 	}
-	var err error
 	spec.Faults, err = parseFaults(kills, stops, cuts)
 	spec.Must = *must
 	return spec, err
@@ -254,16 +256,23 @@ func parseEach[T any](texts list, parse func(string) (T, error)) (all []T, err e
 	return all, nil
 }
 
-func environment(list []string) []string {
-	var out []string
-	for _, e := range list {
-		if strings.Contains(e, "=") {
-			out = append(out, e)
-		} else if v, ok := os.LookupEnv(e); ok {
-			out = append(out, e+"="+v)
+// environment reads the values of -x.
+func environment(list []string) (out []string, err error) {
+	for _, entry := range list {
+		name, _, hasValue := strings.Cut(entry, "=")
+		value, isSet := os.LookupEnv(name)
+		switch {
+		case name == "" || strings.Contains(entry, "\x00"):
+			return nil, fmt.Errorf("-x %q: want NAME=VALUE, or the NAME of a variable that is set", entry)
+		case hasValue:
+			out = append(out, entry)
+		case !isSet:
+			return nil, fmt.Errorf("-x %s: %s is not set here: set it, or give it a value with -x %s=VALUE", entry, name, name)
+		default:
+			out = append(out, name+"="+value)
 		}
 	}
-	return out
+	return out, nil
 }
 
 // parseStop reads nodeN@D+D2.

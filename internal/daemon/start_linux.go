@@ -1,7 +1,9 @@
 package daemon
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"runtime"
@@ -135,9 +137,34 @@ func (d *Daemon) Start(p Placement) error {
 		pipes.closeOurs()
 		p.Out.Close()
 		p.Errs.Close()
+		if bad := CheckDir(p.Dir); bad != nil {
+			return bad
+		}
 		return fmt.Errorf("%s: %w", p.Argv[0], err)
 	}
 	d.add(newProcess(p.Number, pid, pipes.line), pipes, p)
+	return nil
+}
+
+// CheckDir returns why no process can have a folder as its working directory. The kernel reports such a folder as it
+// reports a program that is missing.
+func CheckDir(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	st, err := os.Stat(dir)
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &path):
+		err = path.Err
+	case err == nil && !st.IsDir():
+		err = syscall.ENOTDIR
+	case err == nil:
+		err = unix.Access(dir, unix.X_OK)
+	}
+	if err != nil {
+		return fmt.Errorf("working directory %s: %w", dir, err)
+	}
 	return nil
 }
 

@@ -66,8 +66,10 @@ func has(lines []string, line string) bool {
 // adviseOfProgram is an error about a program that a daemon could not start, with a remedy if there is one.
 func adviseOfProgram(why string) error {
 	switch {
+	case strings.Contains(why, "working directory"):
+		why += ": it has to be there as here, or --wdir names another one"
 	case strings.Contains(why, "no such file"):
-		why += ": the program has to be there at the same path as here, and so has --wdir"
+		why += ": the program has to be there at the same path as here"
 	case strings.Contains(why, "exec format error"):
 		why += ": the program there is built for another kind of machine"
 	case strings.Contains(why, "permission denied"):

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/goulfm/goulfm/internal/daemon"
 	"github.com/goulfm/goulfm/internal/segment"
 	"golang.org/x/sys/unix"
 )
@@ -27,6 +28,11 @@ func (s *Spec) check() error {
 	}
 	if s.Spares > 0 && s.Universe > 0 && s.Universe < s.N+s.Spares {
 		return fmt.Errorf("--universe %d: want at least the %d ranks and %d spares", s.Universe, s.N, s.Spares)
+	}
+	if len(s.Hosts.Nodes) == 0 || s.Hosts.Launcher == LauncherLocal {
+		if err := daemon.CheckDir(s.Dir); err != nil {
+			return fmt.Errorf("--wdir: %w", err)
+		}
 	}
 	if err := s.checkRestarts(); err != nil {
 		return err

@@ -80,7 +80,7 @@ func (l *launcher) hire(ctx context.Context, lives *lives) error {
 		cfg.Deserted, cfg.Unwritten = l.desert, l.outputFailed
 	}
 	if cfg.Iface == "" && l.spec.Hosts.Launcher == LauncherLocal {
-		cfg.Iface = loopback
+		cfg.Iface = socket.Loopback()
 	}
 	for _, n := range l.spec.Hosts.Nodes {
 		cfg.Names = append(cfg.Names, n.Name)
@@ -97,8 +97,6 @@ func (l *launcher) hire(ctx context.Context, lives *lives) error {
 func (l *launcher) desert(why string) {
 	l.Apply(job.Interrupted{Code: ExitFenced, Why: "the job goes on without this launcher: " + why})
 }
-
-const loopback = "127.0.0.1"
 
 // starter returns what starts the daemons.
 func (s *Spec) starter() (fleet.Starter, error) {

@@ -29,7 +29,7 @@ type DatagramStats struct {
 	Late time.Duration
 }
 
-// NewDatagrams returns one on 127.0.0.1 for a target, "host:port". What the weather draws depends on seed. seen,
+// NewDatagrams returns one on loopback for a target, "host:port". What the weather draws depends on seed. seen,
 // if there is one, is shown each datagram whose fate is drawn, lost or not; it must neither block nor keep
 // it. An error is the operating system's.
 func NewDatagrams(target string, seed uint64, w Weather, seen func(d Direction, packet []byte)) (*Datagrams, error) {
@@ -43,7 +43,7 @@ func NewDatagrams(target string, seed uint64, w Weather, seen func(d Direction, 
 	return p, nil
 }
 
-// Addr returns where it listens, "127.0.0.1:port".
+// Addr returns where it listens, as "127.0.0.1:port".
 func (p *Datagrams) Addr() string { return p.conn.LocalAddr().String() }
 
 // Change takes another weather, for what comes from now on.

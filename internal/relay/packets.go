@@ -17,7 +17,7 @@ type Packets struct {
 	ended   sync.WaitGroup
 }
 
-// NewPackets returns one on 127.0.0.1 for a target, "host:port". An error is the operating system's.
+// NewPackets returns one on loopback for a target, "host:port". An error is the operating system's.
 func NewPackets(target string) (*Packets, error) {
 	conn, to, err := listenFor(target)
 	if err != nil {
@@ -28,7 +28,7 @@ func NewPackets(target string) (*Packets, error) {
 	return p, nil
 }
 
-// Addr returns where it listens, "127.0.0.1:port".
+// Addr returns where it listens, as "127.0.0.1:port".
 func (p *Packets) Addr() string { return p.conn.LocalAddr().String() }
 
 // Drop has all that comes from now on vanish, or not.
@@ -51,13 +51,13 @@ func (p *Packets) forward(packet []byte, _ netip.AddrPort) {
 	_, _ = p.conn.WriteToUDPAddrPort(packet, p.target) // it may be lost
 }
 
-// listenFor returns a socket on 127.0.0.1 for what is meant for a target, and where that is.
+// listenFor returns a socket on loopback, of the family of a target, for what is meant for it, and where it is.
 func listenFor(target string) (*net.UDPConn, netip.AddrPort, error) {
-	to, err := net.ResolveUDPAddr("udp4", target)
+	to, err := net.ResolveUDPAddr("udp", target)
 	if err != nil {
 		return nil, netip.AddrPort{}, err
 	}
-	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: loopbackFor(target)})
 	return conn, unmapped(to.AddrPort()), err
 }
 

@@ -37,10 +37,10 @@ type Stats struct {
 	Waiting  [2]int    // by Direction: connections that have something to say and stand still now
 }
 
-// New returns a relay on 127.0.0.1 for a target, "host:port". A nil plan has nothing happen. The
+// New returns a relay on loopback, of the family of the target, for a target, "host:port". A nil plan has nothing happen. The
 // target need not listen yet. An error is the operating system's.
 func New(target string, plan Plan) (*Relay, error) {
-	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: loopbackFor(target)})
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,16 @@ func New(target string, plan Plan) (*Relay, error) {
 	return r, nil
 }
 
-// Addr returns where the relay listens, "127.0.0.1:port".
+// loopbackFor returns the loopback address of the family of a target.
+func loopbackFor(target string) net.IP {
+	host, _, _ := net.SplitHostPort(target)
+	if ip := net.ParseIP(host); ip != nil && ip.To4() == nil {
+		return net.IPv6loopback
+	}
+	return net.IPv4(127, 0, 0, 1)
+}
+
+// Addr returns where the relay listens, as "127.0.0.1:port".
 func (r *Relay) Addr() string { return r.listener.Addr().String() }
 
 // Close resets all connections, stops listening, and returns when nothing of the relay runs.

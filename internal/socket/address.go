@@ -5,6 +5,17 @@ import (
 	"net/netip"
 )
 
+// Loopback returns the address at which processes of this machine reach each other: 127.0.0.1, or ::1 where
+// the machine has no other.
+func Loopback() string {
+	const v4 = "127.0.0.1"
+	if l, err := net.Listen("tcp", net.JoinHostPort(v4, "0")); err == nil {
+		_ = l.Close()
+		return v4
+	}
+	return net.IPv6loopback.String()
+}
+
 // OwnAddresses are those at which this machine may be reached, in the order of its interfaces, those of this
 // machine alone (loopback) last. Link-local ones mean nothing on another machine.
 func OwnAddresses() (all []netip.Addr, err error) {
