@@ -48,9 +48,9 @@ func (w *World) rows(v *version, i int) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %q cannot be dealt out to %d ranks: it is neither Same nor a Slice of Rows", ErrMember, m.name, w.run.Size)
 	}
 	bytes := m.option.Width * m.elem
-	to := blocks(m.option.Total, w.run.Size)
+	to := relayout.Blocks(m.option.Total, w.run.Size)
 	mine := make([]byte, to.Len(w.run.Rank)*bytes)
-	for _, move := range relayout.Moves(blocks(m.option.Total, w.plan.Size), to) {
+	for _, move := range relayout.Moves(relayout.Blocks(m.option.Total, w.plan.Size), to) {
 		from, at := w.plan.Servers[move.From], mine
 		var source []byte
 		if from == w.run.Rank {
@@ -80,16 +80,3 @@ func (w *World) moveRows(from, to int, source, at []byte) error {
 	}
 	return err
 }
-
-// blocks is how World.Block deals out total things to size ranks.
-func blocks(total, size int) relayout.Dist {
-	d := make(relayout.Dist, size)
-	for rank := range d {
-		if lo, hi := block(total, size, rank); lo < hi {
-			d[rank] = []relayout.Run{{Start: lo, Count: hi - lo}}
-		}
-	}
-	return d
-}
-
-func block(total, size, rank int) (lo, hi int) { return rank * total / size, (rank + 1) * total / size }

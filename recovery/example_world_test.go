@@ -48,7 +48,19 @@ func ExampleWorld_Block() {
 		}
 		return printOnce(ctx, w, all)
 	})
-	// Output: [[0 2] [2 5] [5 7] [7 10]]
+	// Output: [[0 3] [3 6] [6 8] [8 10]]
+}
+
+// The rank that has row 7 of ten.
+func ExampleWorld_BlockOf() {
+	job(4, 0, 0, recovery.Config{}, func(ctx context.Context, w *recovery.World) error {
+		owner := 0
+		for _, hi := w.BlockOf(10, owner); hi <= 7; _, hi = w.BlockOf(10, owner) {
+			owner++
+		}
+		return printOnce(ctx, w, owner)
+	})
+	// Output: 2
 }
 
 // All messages of an attempt go over its communicator, and what is made from it.

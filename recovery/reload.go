@@ -213,7 +213,7 @@ func (s *source) rows(w *World, m Member, member int) ([]byte, error) {
 	if err := from.Check(elements); err != nil {
 		return nil, fmt.Errorf("%q: %w", m.name, err)
 	}
-	to := blocks(m.option.Total, w.Size())
+	to := relayout.Blocks(m.option.Total, w.Size())
 	for rank := range to {
 		for i := range to[rank] {
 			to[rank][i].Start *= m.option.Width

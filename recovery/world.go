@@ -79,11 +79,11 @@ func (w *World) Rank() int { return w.run.Rank }
 // Size returns the number of ranks.
 func (w *World) Size() int { return w.run.Size }
 
-// Block returns which of total things this rank has, lo to hi-1, where each rank has as many as
-// the others, or one more.
-func (w *World) Block(total int) (lo, hi int) {
-	return block(total, w.Size(), w.Rank())
-}
+// Block returns which of total things this rank has, lo to hi-1: the block that [comm.Block] gives it.
+func (w *World) Block(total int) (lo, hi int) { return w.BlockOf(total, w.Rank()) }
+
+// BlockOf returns which of total things a rank has, as Block does for this rank.
+func (w *World) BlockOf(total, rank int) (lo, hi int) { return comm.Block(total, w.Size(), rank) }
 
 // Attempt returns the number of this call of the body, from 1; the same at all ranks.
 func (w *World) Attempt() int { return w.run.Attempt }

@@ -8,6 +8,8 @@ import (
 	"hash"
 	"hash/fnv"
 	"math"
+
+	"github.com/goulfm/goulfm/comm"
 )
 
 // A Span is a range of rows of the whole plate: Lo is in it, Hi is not.
@@ -20,7 +22,10 @@ func (s Span) Rows() int { return s.Hi - s.Lo }
 func (s Span) Contains(y int) bool { return s.Lo <= y && y < s.Hi }
 
 // Block is the span of rank r when ny rows are dealt out to n ranks.
-func Block(ny, n, r int) Span { return Span{r * ny / n, (r + 1) * ny / n} }
+func Block(ny, n, r int) Span {
+	lo, hi := comm.Block(ny, n, r)
+	return Span{lo, hi}
+}
 
 // A Grid is the part of the plate that one rank computes, with a border of one
 // cell around it. The border columns, and the border rows where the plate ends,
