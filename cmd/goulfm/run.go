@@ -65,7 +65,8 @@ ranks than cores is normal.
   --tag, -l           begin each line of output with its rank
   --timestamp         begin each line of output with the seconds since the start
   --output-dir DIR    write rank.N.out and rank.N.err there instead of to the terminal
-  --stdin WHO         who reads the input: none, all, or a rank (default 0)
+  --stdin RANK        the rank that reads the input, or none, or all (default 0). What it does not read stays there; of
+                      a terminal the job reads in the foreground alone, a line at a time
   --timeout D         after D say who waits for whom, print all stacks, stop the job (code 124)
   --kill R@D          SIGKILL rank R, D (500ms, 2s) after all ranks are in Init; may be repeated
   --kill nodeN@D      SIGKILL the daemon of node N, and so all that runs there; launcher@D this launcher

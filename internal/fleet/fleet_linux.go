@@ -65,7 +65,7 @@ type process struct {
 	reaped    bool
 	heard     bool
 	started   chan orders.Started // the answer to a Start after Begin
-	taken     chan struct{}       // the process has read the last input
+	taken     chan orders.Taken   // what it has read of the last input
 	outs      [2]*outlet          // standard output, standard error; nil of one that was adopted
 	isFound   bool
 	ends      int // of its streams that have ended
@@ -253,7 +253,7 @@ func (f *Fleet) Start(p daemon.Placement) error {
 	if err != nil {
 		return err
 	}
-	proc := &process{seat: job.SeatOf(p.Number), number: p.Number, started: make(chan orders.Started, 1), taken: make(chan struct{}, 1)}
+	proc := &process{seat: job.SeatOf(p.Number), number: p.Number, started: make(chan orders.Started, 1), taken: make(chan orders.Taken, 1)}
 	proc.outs = [2]*outlet{newOutlet(p.Out, &f.writers), newOutlet(p.Errs, &f.writers)}
 	f.mu.Lock()
 	later := f.begun
@@ -279,7 +279,7 @@ func (f *Fleet) Adopt() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for seat := range f.procs {
-		f.processes[seat] = &process{seat: seat, number: seat, started: make(chan orders.Started, 1), taken: make(chan struct{}, 1)}
+		f.processes[seat] = &process{seat: seat, number: seat, started: make(chan orders.Started, 1), taken: make(chan orders.Taken, 1)}
 	}
 	f.live += f.procs
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -173,7 +172,7 @@ func (n *node) hear(m orders.Message) {
 	case orders.Taken:
 		if p := f.process(n, m.Proc); p != nil {
 			select {
-			case p.taken <- struct{}{}:
+			case p.taken <- m:
 			default:
 			}
 		}
@@ -465,27 +464,6 @@ func (n *node) hold(orphans []*process) {
 				n.orphans = append(n.orphans, h)
 				n.mu.Unlock()
 			}
-		}
-	}
-}
-
-// feed passes on what a process reads, one piece at a time.
-func (f *Fleet) feed(n *node, p *process, from *os.File) {
-	defer from.Close()
-	buf := make([]byte, 32<<10)
-	for {
-		k, err := from.Read(buf)
-		if k > 0 {
-			n.mouth.Say(orders.Input{Proc: p.number, Data: bytes.Clone(buf[:k])})
-			select {
-			case <-p.taken:
-			case <-n.lost:
-				return
-			}
-		}
-		if err != nil {
-			n.mouth.Say(orders.Input{Proc: p.number, End: true})
-			return
 		}
 	}
 }

@@ -2,10 +2,7 @@ package launch
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"os"
-	"strconv"
 	"time"
 
 	"github.com/goulfm/goulfm/internal/boot"
@@ -13,7 +10,6 @@ import (
 	"github.com/goulfm/goulfm/internal/fleet"
 	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/lifeline"
-	"golang.org/x/sys/unix"
 )
 
 // startRanks starts the ranks with which the job begins.
@@ -217,71 +213,4 @@ func (l *launcher) programOf(name string) (*program, error) {
 		l.programs[name] = p
 	}
 	return p, err
-}
-
-// stdinOf returns what a rank reads, and what feeds it if anything must.
-func (l *launcher) stdinOf(rank int) (*os.File, func(), error) {
-	in, all := l.spec.In, l.spec.Stdin == "all"
-	if !all && strconv.Itoa(rank) != l.spec.Stdin || in == nil {
-		f, err := os.Open(os.DevNull)
-		return f, nil, err
-	}
-	if st, err := in.Stat(); err == nil && !all && st.Mode()&os.ModeCharDevice == 0 {
-		// A file or pipe goes straight to the rank: back-pressure and its end stay
-		// as they are, and a dead rank blocks nobody.
-		fd, err := unix.FcntlInt(in.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-		if err != nil {
-			return nil, nil, fmt.Errorf("standard input: %w", err)
-		}
-		return os.NewFile(uintptr(fd), "stdin"), nil, nil
-	}
-	// A terminal gives its input to one process group: the launcher's.
-	r, w, err := os.Pipe()
-	if err != nil {
-		return nil, nil, err
-	}
-	if !all {
-		return r, func() { _, _ = io.Copy(w, in); w.Close() }, nil
-	}
-	return r, l.feeds.add(w), nil
-}
-
-// feeds copy standard input to every rank.
-type feeds struct {
-	from  *os.File
-	ranks int
-	to    []*os.File
-}
-
-// add takes in the next rank's pipe; with the last one's comes the function that copies.
-func (f *feeds) add(w *os.File) func() {
-	f.to = append(f.to, w) // ranks are started one after the other
-	if len(f.to) < f.ranks {
-		return nil
-	}
-	return f.copy
-}
-
-func (f *feeds) copy() {
-	buf := make([]byte, 32<<10)
-	for {
-		n, err := f.from.Read(buf)
-		for i, to := range f.to {
-			if to == nil {
-				continue
-			}
-			if _, werr := to.Write(buf[:n]); werr != nil { // this rank is gone: the others read on
-				to.Close()
-				f.to[i] = nil
-			}
-		}
-		if err != nil {
-			break
-		}
-	}
-	for _, to := range f.to {
-		if to != nil {
-			to.Close()
-		}
-	}
 }

@@ -201,9 +201,11 @@ type Input struct {
 	End  bool   `json:"end,omitempty"`
 }
 
-// Taken says that an Input was read by the process, or never will be: the next one may come.
+// Taken says how much of an Input the process has read: all of it, and the next one may come; or it is Gone, and reads no more.
 type Taken struct {
-	Proc int `json:"proc"`
+	Proc  int  `json:"proc"`
+	Bytes int  `json:"bytes"`
+	Gone  bool `json:"gone,omitempty"`
 }
 
 // Output is what a process has printed: whole lines. End: it is all.

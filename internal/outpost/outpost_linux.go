@@ -395,7 +395,7 @@ func (o *outpost) stdinOf(s orders.Start) (*os.File, error) {
 	if !s.Stdin {
 		return os.Open(os.DevNull)
 	}
-	r, w, err := os.Pipe()
+	r, w, err := daemon.OpenInput()
 	if err == nil {
 		o.mu.Lock()
 		ch := o.feeds[s.Proc]
@@ -421,14 +421,14 @@ func (o *outpost) expectInput(s orders.Start) {
 }
 
 // feed passes input on to a process, piece by piece, as it reads.
-func (o *outpost) feed(proc int, in <-chan orders.Input, w *os.File) {
+func (o *outpost) feed(proc int, in <-chan orders.Input, w *daemon.Input) {
 	defer w.Close()
 	for m := range in {
-		_, _ = w.Write(m.Data) // a process that is gone reads nothing
+		read, err := w.Write(m.Data)
 		if m.End {
 			return
 		}
-		o.mouth.Say(orders.Taken{Proc: proc})
+		o.mouth.Say(orders.Taken{Proc: proc, Bytes: read, Gone: err != nil})
 	}
 }
 
