@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"syscall"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -39,7 +41,7 @@ func (c *Client) addresses() ([]string, error) {
 	return list, err
 }
 
-// answer is what a master has said.
+// answer is the reply of a master, or the reason why there is none.
 type answer[T any] struct {
 	addr  string
 	reply T
@@ -58,7 +60,7 @@ func askMasters[T any](ctx context.Context, c *Client, ask func(ctx context.Cont
 	defer cancel()
 	list = c.latestFirst(list)
 	answers := make(chan answer[T], len(list)) // each has one question at a time
-	failures, silent, again := []error{ErrNoMaster}, map[string]bool{}, []string(nil)
+	failures, silent, again := []error(nil), map[string]bool{}, []string(nil)
 	for _, addr := range list {
 		silent[addr] = true
 	}
@@ -81,9 +83,6 @@ func askMasters[T any](ctx context.Context, c *Client, ask func(ctx context.Cont
 				c.hasAnswered(a.addr)
 				return a.reply, nil
 			}
-			if status.Code(a.err) == codes.Unimplemented {
-				a.err = fmt.Errorf("%w: %s", ErrVersion, status.Convert(a.err).Message())
-			}
 			again = append(again, a.addr)
 			if silent[a.addr] {
 				failures = append(failures, fmt.Errorf("%s: %w", a.addr, a.err))
@@ -91,7 +90,19 @@ func askMasters[T any](ctx context.Context, c *Client, ask func(ctx context.Cont
 			delete(silent, a.addr)
 		}
 	}
-	return none, errors.Join(failures...)
+	return none, noMaster(failures)
+}
+
+// noMaster is the error of a question that no master has answered.
+func noMaster(failures []error) error {
+	text, values := "%w: %w", []any{ErrNoMaster, failures[0]}
+	for _, err := range failures[1:] {
+		text, values = text+"; %w", append(values, err)
+	}
+	if len(failures) == 1 {
+		text += `: it is the only master: "gridrpc up --masters 3" starts three, of which one may be lost`
+	}
+	return fmt.Errorf(text, values...)
 }
 
 // askMaster asks one.
@@ -101,11 +112,28 @@ func askMaster[T any](ctx context.Context, c *Client, addr string, ask func(ctx 
 	if a.err = err; err == nil {
 		one, cancel := context.WithTimeout(ctx, scheduleWithin)
 		defer cancel()
-		if a.reply, a.err = ask(one, pb.NewAgentClient(conn)); a.err != nil {
+		if a.reply, err = ask(one, pb.NewAgentClient(conn)); err != nil {
 			conn.ResetConnectBackoff()
+			a.err = unanswered(ctx, err)
 		}
 	}
 	answers <- a
+}
+
+// unanswered returns why a master has not answered, in a person's words. ctx is the caller's.
+func unanswered(ctx context.Context, err error) error {
+	said := status.Convert(err)
+	switch code := said.Code(); {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case code == codes.DeadlineExceeded:
+		return fmt.Errorf("no answer within %v", scheduleWithin)
+	case code == codes.Unimplemented:
+		return fmt.Errorf("%w: %s", ErrVersion, said.Message())
+	case code == codes.Unavailable && strings.Contains(said.Message(), syscall.ECONNREFUSED.Error()):
+		return fmt.Errorf("its machine refuses connections: is the platform up?")
+	}
+	return errors.New(said.Message())
 }
 
 func (c *Client) hasAnswered(addr string) {

@@ -69,4 +69,8 @@ func TestDialWhileRootIsElected(t *testing.T) {
 	_, err = Dial(ctx, strings.Join([]string{neverAt, neverAt}, ","))
 	require.ErrorIs(t, err, ErrNoMaster)
 	assert.NoError(t, ctx.Err())
+	_, err = Dial(ctx, lost)
+	require.ErrorIs(t, err, ErrNoMaster)
+	assert.ErrorContains(t, err, lost+": no answer within 2s: it is the only master")
+	assert.ErrorContains(t, err, "gridrpc up --masters 3")
 }

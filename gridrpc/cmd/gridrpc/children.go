@@ -17,11 +17,16 @@ import (
 type children struct {
 	ctx      context.Context
 	platform *platform
+	beside   func(ctx context.Context, name string, process *os.Process) // runs beside each process until it has ended
 	all      sync.WaitGroup
 }
 
 func newChildren(ctx context.Context, p *platform) *children {
-	return &children{ctx: ctx, platform: p}
+	return &children{ctx: ctx, platform: p, beside: func(ctx context.Context, name string, process *os.Process) {
+		if name == onlyMaster {
+			p.probeMaster(ctx, name, process)
+		}
+	}}
 }
 
 // Pauses before a process is started anew.
@@ -38,7 +43,7 @@ func (c *children) startAt(at remote, name string, env []string, program string,
 	}
 	c.all.Go(func() {
 		for {
-			err := cmd.Wait()
+			err := c.await(name, cmd)
 			if c.ctx.Err() != nil {
 				return
 			}
@@ -58,6 +63,14 @@ func (c *children) startAt(at remote, name string, env []string, program string,
 		}
 	})
 	return nil
+}
+
+// await returns when a process has ended, and reports how.
+func (c *children) await(name string, cmd *exec.Cmd) error {
+	ctx, ended := context.WithCancel(c.ctx)
+	defer ended()
+	go c.beside(ctx, name, cmd.Process)
+	return cmd.Wait()
 }
 
 // launch starts a process once.

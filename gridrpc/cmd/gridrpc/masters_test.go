@@ -90,6 +90,32 @@ func TestMastersKilled(t *testing.T) {
 	calls.end()
 }
 
+// TestOnlyMasterStopped: "gridrpc up" notices that its only master is stopped, kills it and starts it anew. A call that is made
+// meanwhile succeeds. Without restarts the master stays stopped, and "gridrpc up" reports it.
+func TestOnlyMasterStopped(t *testing.T) {
+	p := startTrial(t, "--tree", "1x1")
+	p.await("s1: has the parent a1")
+	c := p.dial()
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	begun := time.Now()
+	p.signal("ma", syscall.SIGSTOP)
+	p.await("ma has answered no probe")
+	t.Logf("stopped to noticed: %v", time.Since(begun).Round(time.Millisecond))
+	out, err := gridrpc.Service[float64, where](c, "square").Call(ctx, new(3.0))
+	require.NoError(t, err)
+	assert.Equal(t, 9.0, out.Value)
+	t.Logf("stopped to the result of a call: %v", time.Since(begun).Round(time.Millisecond))
+	assert.Equal(t, 2, strings.Count(p.told(), "ma is process"))
+
+	p = startTrial(t, "--tree", "1x1", "--no-restart")
+	p.signal("ma", syscall.SIGSTOP)
+	p.await("ma has answered no probe")
+	p.signal("ma", syscall.SIGCONT)
+	_, err = p.dial().Offers(ctx)
+	assert.NoError(t, err)
+}
+
 // TestHowManyMasters: two are no better than one, and nobody gets them.
 func TestHowManyMasters(t *testing.T) {
 	p := &trial{t: t, dir: t.TempDir()}

@@ -18,6 +18,12 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/store/jetstream"
 )
 
+// Names in certificates.
+const (
+	onlyMaster = "ma"     // the master, where there is one
+	clientName = "client" // all clients that see the platform's folder
+)
+
 // platform is what "up" starts.
 type platform struct {
 	dir        string
@@ -185,7 +191,7 @@ func (p *platform) prepare() error {
 	if err != nil {
 		return err
 	}
-	p.masterPort = portOf(folder.Address(p.dir, "ma"))
+	p.masterPort = portOf(folder.Address(p.dir, onlyMaster))
 	old, _ := filepath.Glob(folder.AddressFile(p.dir, "*"))
 	votes, _ := filepath.Glob(filepath.Join(p.dir, "*.raft"))
 	for _, path := range slices.Concat(old, votes, []string{folder.MastersFile(p.dir)}) {
@@ -243,7 +249,7 @@ func (p *platform) nameStore(ctx context.Context, name string) error {
 func (p *platform) start(sites [][]int, program []string) error {
 	authority, err := openIssuer(p.dir, p.life, p.renewAfter)
 	if err == nil {
-		err = authority.issue(link.Client, "client")
+		err = authority.issue(link.Client, clientName)
 	}
 	if err != nil {
 		return err
@@ -330,7 +336,7 @@ func (p *platform) startSite(authority *issuer, self string, parents []string, l
 func (p *platform) startAgents(authority *issuer, self string, role link.Role, tier int, parents []string, each int) (names []string, err error) {
 	for _, parent := range parents {
 		for range each {
-			name, port, at := "ma", p.masterPort, remote{}
+			name, port, at := onlyMaster, p.masterPort, remote{}
 			if role == link.Agent {
 				name, port, at = fmt.Sprintf("a%d", p.agents+1), "0", p.hosts.remote(p.agents)
 				p.agents++
