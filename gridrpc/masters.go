@@ -93,16 +93,65 @@ func askMasters[T any](ctx context.Context, c *Client, ask func(ctx context.Cont
 	return none, noMaster(failures)
 }
 
-// noMaster is the error of a question that no master has answered.
-func noMaster(failures []error) error {
-	text, values := "%w: %w", []any{ErrNoMaster, failures[0]}
-	for _, err := range failures[1:] {
-		text, values = text+"; %w", append(values, err)
+// noMaster is the error of a question that no master has answered: for each master, why.
+type noMaster []error
+
+// away is why a master does not answer that is dead, stopped or cut off.
+type away string
+
+// Error returns it.
+func (a away) Error() string { return string(a) }
+
+// Error gives all reasons in one line.
+func (n noMaster) Error() string {
+	reasons := make([]string, len(n))
+	for i, err := range n {
+		reasons[i] = err.Error()
 	}
-	if len(failures) == 1 {
+	text := ErrNoMaster.Error() + ": " + strings.Join(reasons, "; ")
+	if _, gone := errors.AsType[away](n[0]); gone && len(n) == 1 {
 		text += `: it is the only master: "gridrpc up --masters 3" starts three, of which one may be lost`
 	}
-	return fmt.Errorf(text, values...)
+	return text
+}
+
+// Unwrap returns ErrNoMaster and the reasons.
+func (n noMaster) Unwrap() []error { return append([]error{ErrNoMaster}, n...) }
+
+// lasts reports whether the same question would fail again.
+func (n noMaster) lasts() bool {
+	return !slices.ContainsFunc(n, func(err error) bool { return !errors.Is(err, ErrVersion) && !errors.Is(err, ErrDenied) })
+}
+
+// Times of Dial.
+const (
+	dialEach   = 100 * time.Millisecond // from an answer that there is no root to the next question
+	dialWithin = 30 * time.Second       // where the context of Dial has no deadline
+)
+
+// awaitMaster asks the masters until one has answered, or ctx is done, or what they say lasts.
+func (c *Client) awaitMaster(ctx context.Context) error {
+	if _, limited := ctx.Deadline(); !limited {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, dialWithin)
+		defer cancel()
+	}
+	var latest error
+	for {
+		_, err := c.schedule(ctx, &pb.ScheduleRequest{})
+		why, unheard := errors.AsType[noMaster](err)
+		switch {
+		case !unheard || why.lasts():
+			return err
+		case ctx.Err() == nil || latest == nil: // else this question was cut short, and knows less than the one before
+			latest = err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", latest, context.Cause(ctx))
+		case <-time.After(dialEach):
+		}
+	}
 }
 
 // askMaster asks one.
@@ -123,17 +172,20 @@ func askMaster[T any](ctx context.Context, c *Client, addr string, ask func(ctx 
 // unanswered returns why a master has not answered, in a person's words. ctx is the caller's.
 func unanswered(ctx context.Context, err error) error {
 	said := status.Convert(err)
+	text := said.Message()
 	switch code := said.Code(); {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case code == codes.DeadlineExceeded:
-		return fmt.Errorf("no answer within %v", scheduleWithin)
+	case code == codes.DeadlineExceeded, code == codes.Unavailable && strings.Contains(text, context.DeadlineExceeded.Error()): // connecting
+		return away(fmt.Sprintf("no answer within %v", scheduleWithin))
+	case code == codes.Unavailable && strings.Contains(text, syscall.ECONNREFUSED.Error()):
+		return away("its machine refuses connections")
 	case code == codes.Unimplemented:
-		return fmt.Errorf("%w: %s", ErrVersion, said.Message())
-	case code == codes.Unavailable && strings.Contains(said.Message(), syscall.ECONNREFUSED.Error()):
-		return fmt.Errorf("its machine refuses connections: is the platform up?")
+		return fmt.Errorf("%w: %s", ErrVersion, text)
+	case code == codes.PermissionDenied, code == codes.Unauthenticated, strings.Contains(text, "tls: "), strings.Contains(text, "x509: "):
+		return fmt.Errorf("%w: %s", ErrDenied, text)
 	}
-	return errors.New(said.Message())
+	return errors.New(text)
 }
 
 func (c *Client) hasAnswered(addr string) {

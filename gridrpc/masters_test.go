@@ -18,24 +18,29 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
-// candidate is a master that becomes the root when it is asked for the n-th time; 0: never.
+// candidate is a master that becomes the root when it is asked for the n-th time; 0: never. When it is asked for the up-th time its
+// client gives up.
 type candidate struct {
 	pb.UnimplementedAgentServer
-	becomes int64
-	asked   atomic.Int64
+	becomes, up int64
+	gives       func()
+	asked       atomic.Int64
 }
 
 func (m *candidate) Schedule(context.Context, *pb.ScheduleRequest) (*pb.ScheduleReply, error) {
-	if n := m.asked.Add(1); m.becomes == 0 || n < m.becomes {
+	n := m.asked.Add(1)
+	if n == m.up {
+		m.gives()
+	}
+	if m.becomes == 0 || n < m.becomes {
 		return nil, status.Error(codes.Unavailable, "is not the root")
 	}
 	return &pb.ScheduleReply{}, nil
 }
 
-// TestDialWhileRootIsElected: the machine of the root is lost: its master takes connections, and says nothing. A client asks before
-// another master is the root, and gets that one's answer all the same. Where all say that they are not the root, and be one listed
-// twice, that is the answer.
-func TestDialWhileRootIsElected(t *testing.T) {
+// council starts masters in a folder of their own, and returns their addresses. A nil one is lost: it takes connections, and
+// answers nothing.
+func council(t *testing.T, masters ...*candidate) (addrs []string) {
 	dir := t.TempDir()
 	t.Setenv(EnvDir, dir)
 	authority, err := link.NewAuthority("p")
@@ -45,32 +50,73 @@ func TestDialWhileRootIsElected(t *testing.T) {
 	require.NoError(t, authority.Issue(dir, link.Client, clientName))
 	id, err := link.Load(dir, "ma")
 	require.NoError(t, err)
-	listen := func() net.Listener {
+	for _, m := range masters {
 		l, err := net.Listen("tcp", folder.ListenAt())
 		require.NoError(t, err)
 		t.Cleanup(func() { l.Close() })
-		return l
-	}
-	serve := func(m *candidate) string {
-		g, l := id.NewServer(), listen()
+		addrs = append(addrs, l.Addr().String())
+		if m == nil {
+			continue
+		}
+		g := id.NewServer()
 		pb.RegisterAgentServer(g, m)
 		go func() { assert.NoError(t, g.Serve(l)) }()
 		t.Cleanup(g.Stop)
-		return l.Addr().String()
 	}
-	lost, never, late := listen().Addr().String(), &candidate{}, &candidate{becomes: 3}
-	neverAt := serve(never)
+	return addrs
+}
+
+// TestDialWhileRootIsElected: the machine of the root is lost, and another master becomes the root later. Dial returns then.
+func TestDialWhileRootIsElected(t *testing.T) {
+	late := &candidate{becomes: 3}
+	addrs := council(t, nil, &candidate{}, late)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	c, err := Dial(ctx, strings.Join([]string{lost, neverAt, serve(late)}, ","))
+	c, err := Dial(ctx, strings.Join(addrs, ","))
 	require.NoError(t, err)
 	c.Close()
 	assert.EqualValues(t, 3, late.asked.Load())
-	_, err = Dial(ctx, strings.Join([]string{neverAt, neverAt}, ","))
+}
+
+// TestDialUntilContextEnds: masters that are not the root yet are asked again, and again, until one is, or the context ends. The
+// error then names each of them with its reason, be one listed twice.
+func TestDialUntilContextEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	late, never := &candidate{becomes: 20}, &candidate{gives: cancel, up: 20}
+	addrs := council(t, late, never, &candidate{})
+	c, err := Dial(ctx, addrs[0])
+	require.NoError(t, err)
+	c.Close()
+	_, err = Dial(ctx, addrs[1]+","+addrs[2]+","+addrs[1])
 	require.ErrorIs(t, err, ErrNoMaster)
-	assert.NoError(t, ctx.Err())
-	_, err = Dial(ctx, lost)
+	require.ErrorIs(t, err, context.Canceled)
+	assert.ErrorContains(t, err, addrs[1]+": is not the root")
+	assert.ErrorContains(t, err, addrs[2]+": is not the root")
+	assert.EqualValues(t, 20, never.asked.Load())
+}
+
+// TestOnlyMasterSilent: the error of an only master that does not answer tells how to have more.
+func TestOnlyMasterSilent(t *testing.T) {
+	lost := council(t, nil)[0]
+	ctx, cancel := context.WithTimeout(t.Context(), scheduleWithin+time.Second)
+	defer cancel()
+	_, err := Dial(ctx, lost)
 	require.ErrorIs(t, err, ErrNoMaster)
 	assert.ErrorContains(t, err, lost+": no answer within 2s: it is the only master")
 	assert.ErrorContains(t, err, "gridrpc up --masters 3")
+}
+
+// TestDialStranger: what is at the address is no master of this platform. Dial does not wait for another one.
+func TestDialStranger(t *testing.T) {
+	addr := council(t, &candidate{})[0]
+	other := t.TempDir()
+	authority, err := link.NewAuthority("q")
+	require.NoError(t, err)
+	require.NoError(t, authority.Save(other))
+	require.NoError(t, authority.Issue(other, link.Client, clientName))
+	t.Setenv(EnvDir, other)
+	_, err = Dial(t.Context(), addr)
+	require.ErrorIs(t, err, ErrDenied)
+	require.ErrorIs(t, err, ErrNoMaster)
 }

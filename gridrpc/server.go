@@ -64,15 +64,21 @@ func Main(setup func(*Server) error) {
 	}
 }
 
-// Tethered returns a context that is also done when the standard input ends, in a process that
-// "gridrpc up" has started: none of a platform outlives who started it. On another machine it is so, too, if nothing has come
-// by it for a minute.
+// exitWithin is how long a process of a platform may take to end.
+const exitWithin = 1500 * time.Millisecond
+
+// Tethered returns a context that is also done when the standard input ends, in a process that "gridrpc up" has started: no
+// process of a platform outlives the one that started it. On another machine the context is done, too, when nothing has come
+// by the standard input for a minute. When the context is done the process has 1.5 s to end, then it exits: it may wait for a
+// process that is dead or stopped, or run a program that hangs.
 func Tethered(ctx context.Context) context.Context {
 	kind := os.Getenv(folder.EnvTether)
 	if kind == "" {
 		return ctx
 	}
-	return folder.Hold(ctx, kind, os.Stdin)
+	ctx = folder.Hold(ctx, kind, os.Stdin)
+	context.AfterFunc(ctx, func() { time.AfterFunc(exitWithin, func() { os.Exit(1) }) })
+	return ctx
 }
 
 func serve(ctx context.Context, setup func(*Server) error) error {
@@ -122,7 +128,7 @@ func (s *Server) listen(ctx context.Context, id *link.Identity, name, at string)
 	}
 	s.me = &pb.Ref{Name: name, Incarnation: uint64(time.Now().UnixNano()), Addr: l.Addr().String(), Tier: branch.ServerTier}
 	s.host = folder.Host()
-	if s.store, err = platformStore(s.dir, id); err != nil {
+	if s.store, err = platformStore(ctx, s.dir, id); err != nil {
 		return &Error{Op: "serve", Server: name, Err: err}
 	}
 	if err := os.RemoveAll(s.workDir()); err != nil { // of an incarnation that was killed

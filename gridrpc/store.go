@@ -22,16 +22,18 @@ import (
 // servers see; or s3://BUCKET or s3://BUCKET/FOLDER, at the service that the environment names as
 // package store/s3 says; or jetstream://HOST:PORT,..., which "gridrpc up --store jetstream" starts,
 // with the certificate of this process in the folder of the platform. "" is none.
-func OpenStore(name string) (checkpoint.Store, error) { return openStore(name, DefaultDir(), nil) }
+func OpenStore(name string) (checkpoint.Store, error) {
+	return openStore(context.Background(), name, DefaultDir(), nil)
+}
 
-func openStore(name, dir string, id *link.Identity) (checkpoint.Store, error) {
+func openStore(ctx context.Context, name, dir string, id *link.Identity) (checkpoint.Store, error) {
 	switch scheme, _, ok := strings.Cut(name, "://"); {
 	case name == "":
 		return nil, nil
 	case ok && scheme+"://" == s3.Scheme:
-		return s3.Open(context.Background(), name)
+		return s3.Open(ctx, name)
 	case ok && scheme+"://" == jetstream.Scheme:
-		return openReplicas(name, dir, id)
+		return openReplicas(ctx, name, dir, id)
 	case ok:
 		return nil, fmt.Errorf("%w: store %s://: want the path of a folder, %sBUCKET, or %sHOST:PORT,...", ErrUnsupported, scheme, s3.Scheme, jetstream.Scheme)
 	}
@@ -43,7 +45,7 @@ func openStore(name, dir string, id *link.Identity) (checkpoint.Store, error) {
 }
 
 // openReplicas opens the platform's own store. Without an identity it takes that of a process in the folder.
-func openReplicas(name, dir string, id *link.Identity) (checkpoint.Store, error) {
+func openReplicas(ctx context.Context, name, dir string, id *link.Identity) (checkpoint.Store, error) {
 	if id == nil {
 		loaded, err := link.Load(dir, cmp.Or(os.Getenv(folder.EnvName), clientName))
 		if os.Getenv(EnvIdentity) != "" {
@@ -58,7 +60,7 @@ func openReplicas(name, dir string, id *link.Identity) (checkpoint.Store, error)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // others may have started the servers
 		return nil, fmt.Errorf("store %s: %w", name, err)
 	}
-	s, err := jetstream.Open(context.Background(), name, id.TLS(link.Store))
+	s, err := jetstream.Open(ctx, name, id.TLS(link.Store))
 	if err != nil {
 		return nil, err
 	}
@@ -70,10 +72,10 @@ func openReplicas(name, dir string, id *link.Identity) (checkpoint.Store, error)
 }
 
 // platformStore returns the store of the platform in folder dir, for a process of it.
-func platformStore(dir string, id *link.Identity) (checkpoint.Store, error) {
+func platformStore(ctx context.Context, dir string, id *link.Identity) (checkpoint.Store, error) {
 	name, err := folder.Store(dir)
 	if err != nil {
 		return nil, err
 	}
-	return openStore(name, dir, id)
+	return openStore(ctx, name, dir, id)
 }

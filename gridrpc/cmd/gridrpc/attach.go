@@ -19,7 +19,7 @@ func attach(ctx context.Context, args []string) error {
 	if err := parse(f, args); err != nil || f.NArg() > 1 || *cancel && f.NArg() == 0 {
 		return errUsage
 	}
-	c, err := gridrpc.Dial(ctx, "")
+	c, err := dial(ctx)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func call(ctx context.Context, args []string) error {
 	if *join != "" {
 		options = append(options, gridrpc.As(gridrpc.Membership{Token: *join, Name: *name}))
 	}
-	c, err := gridrpc.Dial(limited, "", options...)
+	c, err := dial(limited, options...)
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"os"
 	"text/tabwriter"
-
-	"github.com/goulfm/goulfm/gridrpc"
 )
 
 func list(ctx context.Context, args []string) error {
@@ -14,7 +12,7 @@ func list(ctx context.Context, args []string) error {
 	if err := parse(f, args); err != nil {
 		return err
 	}
-	c, err := gridrpc.Dial(ctx, "")
+	c, err := dial(ctx)
 	if err != nil {
 		return err
 	}

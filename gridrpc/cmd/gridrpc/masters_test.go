@@ -90,6 +90,18 @@ func TestMastersKilled(t *testing.T) {
 	calls.end()
 }
 
+// TestServing: once "gridrpc up" says that it serves there is a root, and a client finds a server.
+func TestServing(t *testing.T) {
+	p := startTrial(t, "--masters", "3", "--tree", "1x1")
+	before, _, _ := strings.Cut(p.told(), "serving in")
+	assert.Regexp(t, rootLine, before)
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	offers, err := p.dial().Offers(ctx)
+	require.NoError(t, err)
+	assert.NotEmpty(t, offers)
+}
+
 // TestOnlyMasterStopped: "gridrpc up" notices that its only master is stopped, kills it and starts it anew. A call that is made
 // meanwhile succeeds. Without restarts the master stays stopped, and "gridrpc up" reports it.
 func TestOnlyMasterStopped(t *testing.T) {

@@ -18,7 +18,7 @@ func top(ctx context.Context, args []string) error {
 	if err := parse(f, args); err != nil || f.NArg() > 0 {
 		return errUsage
 	}
-	c, err := gridrpc.Dial(ctx, "")
+	c, err := dial(ctx)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ func showTree(ctx context.Context, args []string) error {
 	if err := parse(f, args); err != nil {
 		return err
 	}
-	c, err := gridrpc.Dial(ctx, "")
+	c, err := dial(ctx)
 	if err != nil {
 		return err
 	}

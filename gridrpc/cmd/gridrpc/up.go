@@ -112,16 +112,22 @@ func up(ctx context.Context, args []string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	p.children = newChildren(ctx, p)
-	if err := p.start(sites, server); err != nil {
+	err = p.start(sites, server)
+	if err == nil {
+		err = p.awaitService(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
 		cancel()
 		p.children.wait()
 		return err
 	}
-	p.say("serving in %s; \"gridrpc ls\" lists, \"gridrpc call\" calls, interrupt to end", p.dir)
+	if ctx.Err() == nil {
+		p.say("serving in %s; \"gridrpc ls\" lists, \"gridrpc call\" calls, interrupt to end", p.dir)
+	}
 	<-ctx.Done()
 	p.children.wait()
 	p.say("ended")
-	return nil
+	return os.RemoveAll(folder.MastersFile(p.dir)) // clients are told that there is no platform
 }
 
 // parseSites reads trees of sites, by commas. One tree is below the master; of several each is below

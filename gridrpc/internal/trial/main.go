@@ -26,6 +26,10 @@ type Where struct {
 func main() {
 	gridrpc.Main(func(s *gridrpc.Server) error {
 		s.Places, s.Queue = 2, 2
+		if os.Getenv("TRIAL_HANG") != "" { // a program that never serves
+			fmt.Println("hangs")
+			select {}
+		}
 		if join := os.Getenv("TRIAL_JOIN"); join != "" { // a program that joins by itself
 			s.Member = &gridrpc.Membership{Token: join, Name: "by-itself"}
 		}
