@@ -1,13 +1,17 @@
 package gridrpc
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Event is something that happened to a call.
 type Event struct {
 	What    EventKind
 	Attempt int
 	Server  string
-	Text    string // progress, the key of a checkpoint, why a server refused
+	Text    string   // progress, the key of a checkpoint, why a server refused or no master answers
+	Near    []string // of Unoffered: the services with the most similar names
 	Done    float64
 	Total   float64
 }
@@ -26,16 +30,24 @@ const (
 	Trusted      EventKind = "trusted"   // that was a mistake
 	StreamBroke  EventKind = "stream broke"
 	Lost         EventKind = "server lost"
+	Unoffered    EventKind = "no server offers the service" // the call waits for one, as Patience says
+	Unheard      EventKind = "no master answers"            // so too
 )
 
 // String tells the event in one line.
 func (e Event) String() string {
-	text := fmt.Sprintf("attempt %d at %s: %s", e.Attempt, e.Server, e.What)
+	text := string(e.What)
+	if e.Server != "" {
+		text = fmt.Sprintf("attempt %d at %s: %s", e.Attempt, e.Server, e.What)
+	}
 	if e.Total > 0 {
 		text += fmt.Sprintf(" %g of %g", e.Done, e.Total)
 	}
 	if e.Text != "" {
 		text += " " + e.Text
+	}
+	if len(e.Near) > 0 {
+		text += ", known are " + strings.Join(e.Near, ", ")
 	}
 	return text
 }

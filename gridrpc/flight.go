@@ -36,6 +36,7 @@ type flight struct {
 	near     []string // services of a similar name
 	dead     map[session.Server]bool
 	asked    error     // why no master could be asked
+	waits    EventKind // what the caller was told that the call waits for: Unoffered, or Unheard; "": for nothing
 	answered mono.Time // when a master named the servers; of the client's clock
 	begun    mono.Time // when the latest attempt was submitted
 	observe  *time.Timer
@@ -256,7 +257,10 @@ func (f *flight) request(a session.Ask) *pb.ScheduleRequest {
 func (f *flight) ask(m *pb.ScheduleRequest) {
 	reply, err := f.client.schedule(f.ctx, m)
 	if err != nil {
-		f.post(session.Unreachable{At: f.now()}, func() { f.asked = err })
+		f.post(session.Unreachable{At: f.now()}, func() {
+			f.asked = err
+			f.waitFor(Event{What: Unheard, Text: strings.TrimPrefix(err.Error(), ErrNoMaster.Error()+": ")})
+		})
 		return
 	}
 	ev := session.Candidates{At: f.now(), Unknown: reply.Unknown, Quiet: mono.Duration(reply.Quiet * float64(mono.Second))}
@@ -265,10 +269,23 @@ func (f *flight) ask(m *pb.ScheduleRequest) {
 	}
 	f.post(ev, func() {
 		f.near, f.answered = reply.Near, f.client.now()
+		if reply.Unknown {
+			f.waitFor(Event{What: Unoffered, Near: reply.Near})
+		} else {
+			f.waits = ""
+		}
 		for _, e := range reply.Candidates {
 			f.refs[serverOf(e.Server)] = e.Server
 		}
 	})
+}
+
+// waitFor tells the caller once what the call waits for.
+func (f *flight) waitFor(e Event) {
+	if e.What != f.waits && f.ctx.Err() == nil {
+		f.tell(e)
+	}
+	f.waits = e.What
 }
 
 func serverOf(r *pb.Ref) session.Server {

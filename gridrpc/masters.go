@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -171,21 +170,20 @@ func askMaster[T any](ctx context.Context, c *Client, addr string, ask func(ctx 
 
 // unanswered returns why a master has not answered, in a person's words. ctx is the caller's.
 func unanswered(ctx context.Context, err error) error {
-	said := status.Convert(err)
-	text := said.Message()
-	switch code := said.Code(); {
+	code, text := status.Code(err), status.Convert(err).Message()
+	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case code == codes.DeadlineExceeded, code == codes.Unavailable && strings.Contains(text, context.DeadlineExceeded.Error()): // connecting
+	case link.IsSilence(err):
 		return away(fmt.Sprintf("no answer within %v", scheduleWithin))
-	case code == codes.Unavailable && strings.Contains(text, syscall.ECONNREFUSED.Error()):
-		return away("its machine refuses connections")
+	case link.IsRefusal(err):
+		return away(link.Why(err))
 	case code == codes.Unimplemented:
 		return fmt.Errorf("%w: %s", ErrVersion, text)
 	case code == codes.PermissionDenied, code == codes.Unauthenticated, strings.Contains(text, "tls: "), strings.Contains(text, "x509: "):
 		return fmt.Errorf("%w: %s", ErrDenied, text)
 	}
-	return errors.New(text)
+	return errors.New(link.Why(err))
 }
 
 func (c *Client) hasAnswered(addr string) {

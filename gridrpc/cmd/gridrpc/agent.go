@@ -21,8 +21,12 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/root"
 )
 
-// agentProcess is a master or an agent, as "up" starts it.
-func agentProcess(ctx context.Context, role string, args []string) error {
+// agentProcess returns the command of a master or an agent, as "up" starts it.
+func agentProcess(role string) func(ctx context.Context, args []string) error {
+	return func(ctx context.Context, args []string) error { return runAgent(ctx, role, args) }
+}
+
+func runAgent(ctx context.Context, role string, args []string) error {
 	f := flags(role)
 	name := f.String("name", role, "of this process, as in its certificate")
 	tier := f.Int("tier", 0, "how far it is from the root; 0: one further than its first parent")
@@ -31,7 +35,7 @@ func agentProcess(ctx context.Context, role string, args []string) error {
 	renewAfter := f.Duration("renew-after", 0, "how old they are when they are renewed; 0: half of their life")
 	port := f.Int("port", 0, "at which it listens if it can; 0: any")
 	several := f.Bool("council", false, "of a master: it is one of several, of which one is the root")
-	if err := parse(f, args); err != nil {
+	if err := parse(f, args, 0, 0); err != nil {
 		return err
 	}
 	if *tier < 0 || *tier >= branch.ServerTier {

@@ -14,10 +14,13 @@ import (
 // attach fetches the result of a call that is kept, cancels it, or lists all.
 func attach(ctx context.Context, args []string) error {
 	f := flags("attach")
-	watch := f.Bool("watch", false, "tell what happens")
-	cancel := f.Bool("cancel", false, "end the call")
-	if err := parse(f, args); err != nil || f.NArg() > 1 || *cancel && f.NArg() == 0 {
-		return errUsage
+	watch := f.Bool("watch", false, "print all events of the call")
+	cancel := f.Bool("cancel", false, "cancel the call")
+	if err := parse(f, args, 0, 1); err != nil {
+		return err
+	}
+	if *cancel && f.NArg() == 0 {
+		return mistake{"attach", "--cancel: want the ID of a call"}
 	}
 	c, err := dial(ctx)
 	if err != nil {

@@ -3,48 +3,26 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/goulfm/goulfm/gridrpc"
 )
 
-// flags returns a flag set whose --dir is the folder of the platform.
-func flags(name string) *flag.FlagSet {
-	f := flag.NewFlagSet(name, flag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	f.Func("dir", "folder of the platform", func(dir string) error {
-		return errors.Join(os.Setenv(gridrpc.EnvDir, dir), os.Unsetenv(gridrpc.EnvIdentity)) // what is said here is meant
-	})
-	f.Func("identity", "folder of an identity, where the platform's folder is not seen", func(dir string) error { return os.Setenv(gridrpc.EnvIdentity, dir) })
-	return f
-}
-
-// parse reads flags; a mistake is printed with the usage.
-func parse(f *flag.FlagSet, args []string) error {
-	if err := f.Parse(args); err != nil {
-		if !errors.Is(err, flag.ErrHelp) {
-			fmt.Fprintln(os.Stderr, "gridrpc:", err)
-		}
-		return errUsage
-	}
-	return nil
-}
-
+// call calls a service.
 func call(ctx context.Context, args []string) error {
 	f := flags("call")
-	watch := f.Bool("watch", false, "tell what happens")
-	timeout := f.Duration("timeout", 0, "give up after")
-	detect := f.Duration("detect", 30*time.Second, "until a silent server is given up")
+	watch := f.Bool("watch", false, "print all events of the call")
+	timeout := f.Duration("timeout", 0, "give up after this time; 0: never")
+	detect := f.Duration("detect", 30*time.Second, "give a silent server up within this time")
 	join, name := joinFlags(f)
-	keep := f.Duration("keep", 0, "let the call go on without this command, and hold its outcome for so long")
-	if err := parse(f, args); err != nil || f.NArg() < 1 || f.NArg() > 2 {
-		return errUsage
+	keep := f.Duration("keep", 0, "let the call continue without this command, and hold its result this long")
+	if err := parse(f, args, 1, 2); err != nil {
+		return err
 	}
 	in, err := argument(f.Arg(1))
 	if err != nil {
@@ -68,8 +46,10 @@ func call(ctx context.Context, args []string) error {
 		return err
 	}
 	defer c.Close()
+	limited, give := context.WithCancelCause(limited)
+	defer give(nil)
 	s, err := gridrpc.Service[json.RawMessage, json.RawMessage](c, f.Arg(0)).
-		Go(limited, &in, gridrpc.InCodec(gridrpc.JSON), gridrpc.Watch(teller(*watch)), gridrpc.Keep(*keep))
+		Go(limited, &in, gridrpc.InCodec(gridrpc.JSON), gridrpc.Watch(typo(f.Arg(0), give, teller(*watch))), gridrpc.Keep(*keep))
 	if err != nil {
 		return err
 	}
@@ -81,11 +61,25 @@ func call(ctx context.Context, args []string) error {
 	return printResult(ctx, s)
 }
 
-// teller prints what happens to a call: all, or what is out of the ordinary.
+// typo gives a call up whose service no server offers, if one of almost the same name is offered.
+func typo(service string, give context.CancelCauseFunc, tell func(gridrpc.Event)) func(gridrpc.Event) {
+	return func(e gridrpc.Event) {
+		if meant := didYouMean(service, e.Near, ""); e.What == gridrpc.Unoffered && meant != "" {
+			give(fmt.Errorf("%w: no server offers %s%s", gridrpc.ErrNoService, service, meant))
+			return
+		}
+		tell(e)
+	}
+}
+
+// unusual are the events that a person is told of in any case.
+var unusual = []gridrpc.EventKind{gridrpc.Lost, gridrpc.Suspected, gridrpc.Trusted, gridrpc.Unoffered, gridrpc.Unheard}
+
+// teller prints the events of a call: all, or the unusual ones.
 func teller(all bool) func(gridrpc.Event) {
 	begun := time.Now()
 	return func(e gridrpc.Event) {
-		if all || e.Attempt > 1 && e.What == gridrpc.Submitted || e.What == gridrpc.Lost || e.What == gridrpc.Suspected || e.What == gridrpc.Trusted {
+		if all || e.Attempt > 1 && e.What == gridrpc.Submitted || slices.Contains(unusual, e.What) {
 			fmt.Fprintf(os.Stderr, "+%.3fs %v\n", time.Since(begun).Seconds(), e)
 		}
 	}
@@ -113,7 +107,7 @@ func argument(arg string) (json.RawMessage, error) {
 		data, err = os.ReadFile(arg[1:])
 	}
 	if err == nil && !json.Valid(data) {
-		err = fmt.Errorf("not JSON: %.60q", data)
+		err = mistake{"call", fmt.Sprintf("argument %.60s: not JSON, such as '{\"n\":400}'", data)}
 	}
 	return data, err
 }

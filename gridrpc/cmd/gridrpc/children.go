@@ -106,10 +106,14 @@ func (c *children) launch(at remote, name string, env []string, program string, 
 
 func (c *children) wait() { c.all.Wait() }
 
+// buildNotice is how long a build may take without a word.
+const buildNotice = time.Second
+
 // build builds the program in a folder.
-func build(ctx context.Context, dir, binary string) error {
+func (p *platform) build(ctx context.Context, dir, binary string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", binary, ".")
 	cmd.Dir = dir
+	defer time.AfterFunc(buildNotice, func() { p.say("go build in %s", dir) }).Stop()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build in %s: %w\n%s", dir, err, out)
 	}

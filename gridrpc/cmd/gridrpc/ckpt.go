@@ -13,27 +13,19 @@ import (
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
-// ckpt is about the checkpoints of a platform, or of the call that this program runs for.
-func ckpt(ctx context.Context, args []string) error {
-	f := flags("ckpt")
-	if err := parse(f, args); err != nil || f.NArg() < 1 {
-		return errUsage
-	}
-	switch verb, rest := f.Arg(0), f.Args()[1:]; {
-	case verb == "register" && len(rest) == 1, verb == "restart" && len(rest) == 1, verb == "notify" && len(rest) == 0:
-		answer, err := gridrpc.Order(ctx, f.Args()...)
+// order returns the command that sends an order to the call that this program runs for.
+func order(verb string, n int) func(ctx context.Context, args []string) error {
+	return func(ctx context.Context, args []string) error {
+		f := flags("ckpt " + verb)
+		if err := parse(f, args, n, n); err != nil {
+			return err
+		}
+		answer, err := gridrpc.Order(ctx, append([]string{verb}, f.Args()...)...)
 		if answer != "" {
 			fmt.Println(answer)
 		}
 		return err
-	case verb == "ls" && len(rest) == 0:
-		return listCheckpoints(ctx)
-	case verb == "rm" && len(rest) == 1 && rest[0] == "--all":
-		return removeCheckpoints(ctx, nil)
-	case verb == "rm" && len(rest) > 0:
-		return removeCheckpoints(ctx, rest)
 	}
-	return errUsage
 }
 
 // openStore opens the store of the platform.
@@ -49,7 +41,12 @@ func openStore() (checkpoint.Store, error) {
 	return s, err
 }
 
-func listCheckpoints(ctx context.Context) error {
+// listCheckpoints lists those of the platform.
+func listCheckpoints(ctx context.Context, args []string) error {
+	f := flags("ckpt ls")
+	if err := parse(f, args, 0, 0); err != nil {
+		return err
+	}
 	s, err := openStore()
 	if err != nil {
 		return err
@@ -78,8 +75,21 @@ func listCheckpoints(ctx context.Context) error {
 	return w.Flush()
 }
 
-// removeCheckpoints deletes those of calls that nobody will go on with; without names, of all.
-func removeCheckpoints(ctx context.Context, calls []string) error {
+// removeCheckpoints deletes checkpoints of calls that no client will continue.
+func removeCheckpoints(ctx context.Context, args []string) error {
+	f := flags("ckpt rm")
+	all := f.Bool("all", false, "delete those of all calls")
+	if err := parse(f, args, 0, anyNumber); err != nil {
+		return err
+	}
+	if *all == (f.NArg() > 0) {
+		return mistake{"ckpt rm", "an argument is missing, or is beside --all"}
+	}
+	return removeOf(ctx, f.Args())
+}
+
+// removeOf deletes the checkpoints of these calls; without any, of all.
+func removeOf(ctx context.Context, calls []string) error {
 	s, err := openStore()
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ func parseHosts(text, rsh string) (h hosts, err error) {
 	}
 	if n, err := strconv.Atoi(text); err == nil {
 		if n < 1 {
-			return h, fmt.Errorf("--hosts %d: want machines, as a,b,c, or the number of those to play", n)
+			return h, mistake{"up", fmt.Sprintf("--hosts %d: want machines, such as a,b,c, or the number of machines to imitate", n)}
 		}
 		h.plays = n
 		return h, nil
@@ -35,9 +35,9 @@ func parseHosts(text, rsh string) (h hosts, err error) {
 	h.names, h.rsh = strings.Split(text, ","), strings.Fields(rsh)
 	switch {
 	case slices.ContainsFunc(h.names, func(name string) bool { return name == "" || strings.HasPrefix(name, "-") }):
-		return h, fmt.Errorf("--hosts %s: want machines, as a,b,c", text)
+		return h, mistake{"up", fmt.Sprintf("--hosts %s: want machines, such as a,b,c", text)}
 	case len(h.rsh) == 0:
-		return h, fmt.Errorf("--rsh: want a command")
+		return h, mistake{"up", "--rsh: want a command"}
 	}
 	return h, nil
 }

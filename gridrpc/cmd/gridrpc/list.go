@@ -9,7 +9,7 @@ import (
 
 func list(ctx context.Context, args []string) error {
 	f := flags("ls")
-	if err := parse(f, args); err != nil {
+	if err := parse(f, args, 0, 0); err != nil {
 		return err
 	}
 	c, err := dial(ctx)

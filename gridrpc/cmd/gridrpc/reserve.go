@@ -91,7 +91,7 @@ func readAddresses(text string, n int) (addrs []string, err error) {
 func freeProcess(_ context.Context, ports []string) error {
 	for _, port := range ports {
 		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-			return errUsage
+			return mistake{"free", port + ": want a port"}
 		}
 	}
 	addrs, err := freeAddresses(ports)

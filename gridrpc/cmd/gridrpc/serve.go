@@ -30,12 +30,21 @@ type service struct {
 }
 
 func (s *sandboxed) register(f *flag.FlagSet) {
-	f.DurationVar(&s.every, "image-every", 10*time.Second, "from the end of an image of a program in a sandbox to the next one")
-	f.Func("program", "SERVICE=PROGRAM ARGUMENT...: a service, and the program that it runs in a sandbox", func(text string) error {
+	f.DurationVar(&s.every, "image-every", 10*time.Second, "take an image of a program in a sandbox this long after the one before")
+	f.Func("program", "`SERVICE=PROGRAM` ARGUMENT...: a service, and the program that it runs in a sandbox; may be repeated", func(text string) error {
 		one, err := parseProgram(text)
 		s.list = append(s.list, one)
 		return err
 	})
+}
+
+// parse reads the arguments of a command: a PROGRAM, or services by --program.
+func (s *sandboxed) parse(f *flag.FlagSet, args []string) error {
+	err := parse(f, args, 0, anyNumber)
+	if err == nil && (f.NArg() > 0) == (len(s.list) > 0) {
+		err = mistake{f.Name(), "want a PROGRAM or --program"}
+	}
+	return err
 }
 
 // parseProgram reads SERVICE=PROGRAM ARGUMENT..., separated by blanks. {dir} in an argument is the folder in which the program
@@ -44,7 +53,7 @@ func parseProgram(text string) (service, error) {
 	name, line, _ := strings.Cut(text, "=")
 	args := strings.Fields(strings.ReplaceAll(line, "{dir}", sandbox.Folder))
 	if name == "" || len(args) == 0 {
-		return service{}, fmt.Errorf("--program %q: want SERVICE=PROGRAM ARGUMENT", text)
+		return service{}, errors.New("want SERVICE=PROGRAM ARGUMENT...")
 	}
 	return service{name, args}, nil
 }
@@ -82,8 +91,8 @@ func serveProcess(ctx context.Context, args []string) error {
 	var programs sandboxed
 	programs.register(f)
 	join, name := joinFlags(f)
-	if err := parse(f, args); err != nil || (f.NArg() > 0) == (len(programs.list) > 0) {
-		return errUsage
+	if err := programs.parse(f, args); err != nil {
+		return err
 	}
 	if f.NArg() > 0 || *join != "" || os.Getenv(folder.EnvTether) == "" {
 		dir, own, err := gridrpc.Enter(ctx, gridrpc.Membership{Token: *join, Name: *name}, true)

@@ -28,7 +28,7 @@ func storeProcess(ctx context.Context, args []string) error {
 	f := flags("store")
 	name := f.String("name", "", "of this process, as in its certificate")
 	data := f.String("data", "", "folder of its files; that of the platform if there is none")
-	if err := parse(f, args); err != nil {
+	if err := parse(f, args, 0, 0); err != nil {
 		return err
 	}
 	dir := gridrpc.DefaultDir()

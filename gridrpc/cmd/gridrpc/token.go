@@ -20,35 +20,19 @@ import (
 
 // joinFlags are those of commands by which a machine comes into a platform.
 func joinFlags(f *flag.FlagSet) (join, name *string) {
-	return f.String("join", "", "a token: this machine does not see the platform's folder, and gets an identity for it"),
-		f.String("name", "", "of this process in the platform, if the token is redeemed")
-}
-
-// tokens makes, lists and revokes what lets other machines in. It works on the platform's folder: who may write there may.
-func tokens(_ context.Context, args []string) error {
-	if len(args) == 0 {
-		return errUsage
-	}
-	switch args[0] {
-	case "new":
-		return newToken(args[1:])
-	case "ls":
-		return listTokens(args[1:])
-	case "revoke":
-		return revokeToken(args[1:])
-	}
-	return errUsage
+	return f.String("join", "", "`TOKEN` that gives this machine an identity; it does not see the platform's folder"),
+		f.String("name", "", "`NAME` of this process in the platform, if the token is redeemed")
 }
 
 func wallNow() mono.Time { return mono.Time(time.Now().UnixNano()) }
 
-func newToken(args []string) error {
+func newToken(_ context.Context, args []string) error {
 	f := flags("token new")
-	uses := f.Int("uses", 1, "machines or programs that may come by it")
-	lasts := f.Duration("for", time.Hour, "until it expires")
-	role := f.String("role", token.Server, "of who comes by it: server or client")
-	if err := parse(f, args); err != nil || f.NArg() > 0 {
-		return errUsage
+	uses := f.Int("uses", 1, "`N` machines or programs may redeem it")
+	lasts := f.Duration("for", time.Hour, "it expires after this time")
+	role := f.String("role", token.Server, "`ROLE` of a member that redeems it: server or client")
+	if err := parse(f, args, 0, 0); err != nil {
+		return err
 	}
 	dir := gridrpc.DefaultDir()
 	masters, err := folder.Masters(dir)
@@ -77,10 +61,10 @@ func newToken(args []string) error {
 	return nil
 }
 
-func listTokens(args []string) error {
+func listTokens(_ context.Context, args []string) error {
 	f := flags("token ls")
-	if err := parse(f, args); err != nil || f.NArg() > 0 {
-		return errUsage
+	if err := parse(f, args, 0, 0); err != nil {
+		return err
 	}
 	book, err := enroll.Read(gridrpc.DefaultDir())
 	if err != nil {
@@ -109,10 +93,10 @@ func listTokens(args []string) error {
 	return w.Flush()
 }
 
-func revokeToken(args []string) error {
+func revokeToken(_ context.Context, args []string) error {
 	f := flags("token revoke")
-	if err := parse(f, args); err != nil || f.NArg() != 1 {
-		return errUsage
+	if err := parse(f, args, 1, 1); err != nil {
+		return err
 	}
 	err := enroll.Change(gridrpc.DefaultDir(), func(b *token.Book) error { return b.Revoke(wallNow(), f.Arg(0)) })
 	if errors.Is(err, token.ErrUnknown) {

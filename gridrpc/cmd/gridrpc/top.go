@@ -14,9 +14,9 @@ import (
 // top shows what processes observe, and what servers run, again and again.
 func top(ctx context.Context, args []string) error {
 	f := flags("top")
-	every := f.Duration("every", 0, "show it again after so long; 0: once")
-	if err := parse(f, args); err != nil || f.NArg() > 0 {
-		return errUsage
+	every := f.Duration("every", 0, "show it again after this time; 0: once")
+	if err := parse(f, args, 0, 0); err != nil {
+		return err
 	}
 	c, err := dial(ctx)
 	if err != nil {

@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/internal/link"
 )
 
 // showTree prints who is whose child.
 func showTree(ctx context.Context, args []string) error {
 	f := flags("tree")
-	if err := parse(f, args); err != nil {
+	if err := parse(f, args, 0, 0); err != nil {
 		return err
 	}
 	c, err := dial(ctx)
@@ -39,7 +40,7 @@ func draw(d gridrpc.Description, indent string) string {
 		}
 	}
 	if d.Err != nil {
-		fmt.Fprintf(&b, ", does not answer: %v", d.Err)
+		fmt.Fprintf(&b, ", does not answer: %s", link.Why(d.Err))
 	}
 	b.WriteString("\n")
 	for _, child := range d.Children {

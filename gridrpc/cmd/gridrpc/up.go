@@ -46,22 +46,22 @@ type platform struct {
 
 func up(ctx context.Context, args []string) error {
 	f := flags("up")
-	tree := f.String("tree", "2x2", "agents below each agent, level by level, and servers below each of the last")
-	noRecovery := f.Bool("no-recovery", false, "who loses its parent looks for no other: for comparisons")
-	masters := f.Int("masters", 1, "of which one is the root: 1, 3 or 5")
-	noRestart := f.Bool("no-restart", false, "leave the dead dead")
-	store := f.String("store", "DIR/store", "of checkpoints: a folder that all servers see, s3://BUCKET/FOLDER, or jetstream; empty for none")
-	storeDir := f.String("store-dir", "", "of --store jetstream: a folder on each machine, in which its process keeps its files; that of the platform if there is none")
-	hosts := f.String("hosts", "", "machines that see the platform's folder, by commas: several masters, agents, the platform's own store and servers are started on them in turn; or a number, to play so many")
-	rsh := f.String("rsh", sshCommand, "a command that gets a machine, and what to run there")
+	tree := f.String("tree", "2x2", "`AxB` agents below each agent, level by level, the last number servers; several trees by commas")
+	noRecovery := f.Bool("no-recovery", false, "let a process that loses its parent search no other one: for comparisons")
+	masters := f.Int("masters", 1, "`N` masters, 1, 3 or 5: of several, one is the root, and a minority may be lost")
+	noRestart := f.Bool("no-restart", false, "start no process anew that has died")
+	store := f.String("store", "DIR/store", "`STORE` of checkpoints: a folder that all servers see, s3://BUCKET/FOLDER (go doc ./store/s3), or jetstream: three processes of the platform; empty: none")
+	storeDir := f.String("store-dir", "", "`FOLDER` on each machine for the files of --store jetstream; by default in that of the platform")
+	hosts := f.String("hosts", "", "`A,B,C` machines that see the platform's folder and have this command and PROGRAM at the same place; processes start on them in turn. Or a number of machines to imitate")
+	rsh := f.String("rsh", sshCommand, "`COMMAND` that gets a machine and a command to run there")
 	var programs sandboxed
 	programs.register(f)
-	detect := f.Duration("detect", 5*time.Second, "how long silent agents and servers are waited for")
-	listen := f.String("listen", "", "name or address of this machine at which the processes here are reached; the loopback address if there is none")
-	life := f.Duration("certificates", link.Life, "how long certificates last; they are renewed at half of that")
-	renewAfter := f.Duration("renew-after", 0, "how old certificates are when they are renewed: half of what they last at most, which 0 is")
-	if err := parse(f, args); err != nil || (f.NArg() < 1) != (len(programs.list) > 0) {
-		return errUsage
+	detect := f.Duration("detect", 5*time.Second, "declare silent agents and servers dead within this time")
+	listen := f.String("listen", "", "`HOST`: name or address at which other machines reach this one; by default the loopback address")
+	life := f.Duration("certificates", link.Life, "certificates last this long, and are renewed at half of it")
+	renewAfter := f.Duration("renew-after", 0, "renew certificates at this age; 0: half of --certificates")
+	if err := programs.parse(f, args); err != nil {
+		return err
 	}
 	sites, err := parseSites(*tree)
 	machines, bad := parseHosts(*hosts, *rsh)
@@ -69,13 +69,13 @@ func up(ctx context.Context, args []string) error {
 		err = bad
 	}
 	if err == nil && *masters != 1 && *masters != 3 && *masters != 5 {
-		err = fmt.Errorf("--masters %d: want 1, 3 or 5: a majority of them has to be there", *masters)
+		err = mistake{"up", fmt.Sprintf("--masters %d: want 1, 3 or 5: a majority of them has to be there", *masters)}
 	}
 	if err == nil && *life < lifeMin {
-		err = fmt.Errorf("--certificates %v: want %v at least: they have to be renewed before they end", *life, lifeMin)
+		err = mistake{"up", fmt.Sprintf("--certificates %v: want %v at least: they have to be renewed before they end", *life, lifeMin)}
 	}
 	if err == nil && *renewAfter != 0 && (*renewAfter < lifeMin/2 || *renewAfter > *life/2) {
-		err = fmt.Errorf("--renew-after %v: want %v at least, and at most half of what certificates last, %v", *renewAfter, lifeMin/2, *life)
+		err = mistake{"up", fmt.Sprintf("--renew-after %v: want %v at least, and at most half of --certificates, %v", *renewAfter, lifeMin/2, *life)}
 	}
 	if err == nil && *listen != "" {
 		err = os.Setenv(folder.EnvListen, *listen)
@@ -149,7 +149,7 @@ func parseSites(text string) (sites [][]int, err error) {
 		all += processesOf(sites[i])
 	}
 	if all > processesMax {
-		return nil, fmt.Errorf("--tree %s: more than %d processes", text, processesMax)
+		return nil, mistake{"up", fmt.Sprintf("--tree %s: more than %d processes", text, processesMax)}
 	}
 	return sites, nil
 }
@@ -171,12 +171,12 @@ func parseTree(text string) (levels []int, err error) {
 	for part := range strings.SplitSeq(text, "x") {
 		n, err := strconv.Atoi(part)
 		if err != nil || n < 1 {
-			return nil, fmt.Errorf("--tree %s: want numbers above 0, as 2x4: two agents with four servers each", text)
+			return nil, mistake{"up", fmt.Sprintf("--tree %s: want numbers above 0, such as 2x4: two agents with four servers each", text)}
 		}
 		levels = append(levels, n)
 	}
 	if processesOf(levels) > processesMax {
-		return nil, fmt.Errorf("--tree %s: more than %d processes", text, processesMax)
+		return nil, mistake{"up", fmt.Sprintf("--tree %s: more than %d processes", text, processesMax)}
 	}
 	return levels, nil
 }
@@ -217,12 +217,16 @@ func portOf(addr string) string {
 
 // program is the command of servers: it builds the program, if that is a folder.
 func (p *platform) program(ctx context.Context, command []string) ([]string, error) {
-	if info, err := os.Stat(command[0]); err != nil || !info.IsDir() {
-		path, wrong := filepath.Abs(command[0]) // also for other machines
-		return append([]string{path}, command[1:]...), errors.Join(err, wrong)
+	info, err := os.Stat(command[0])
+	if err != nil {
+		return nil, fmt.Errorf("PROGRAM %s: %w: want a program that calls gridrpc.Main, or the folder of one", command[0], errors.Unwrap(err))
+	}
+	if !info.IsDir() {
+		path, err := filepath.Abs(command[0]) // also for other machines
+		return append([]string{path}, command[1:]...), err
 	}
 	binary := filepath.Join(p.dir, "program")
-	return append([]string{binary}, command[1:]...), build(ctx, command[0], binary)
+	return append([]string{binary}, command[1:]...), p.build(ctx, command[0], binary)
 }
 
 // nameStore tells servers where checkpoints are kept.

@@ -16,14 +16,19 @@ func (t *Table) Near(service string) []string {
 			names = append(names, e.Service)
 		}
 	}
-	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(distance(service, a), distance(service, b)), cmp.Compare(a, b))
-	})
+	names = Nearest(service, names)
 	return names[:min(len(names), nearMax)]
 }
 
-// distance is how many characters have to be changed, added or left out (Levenshtein).
-func distance(a, b string) int {
+// Nearest returns names in the order of their distance from a word.
+func Nearest(word string, names []string) []string {
+	return slices.SortedFunc(slices.Values(names), func(a, b string) int {
+		return cmp.Or(cmp.Compare(Distance(word, a), Distance(word, b)), cmp.Compare(a, b))
+	})
+}
+
+// Distance is how many characters have to be changed, added or left out (Levenshtein).
+func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

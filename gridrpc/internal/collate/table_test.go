@@ -235,5 +235,5 @@ func TestNear(t *testing.T) {
 	assert.Equal(t, "square", table.Near("sqare")[0])
 	assert.Equal(t, "dgemm", table.Near("gemm")[0])
 	assert.Len(t, table.Near("z"), 3)
-	assert.Equal(t, 3, distance("kitten", "sitting"))
+	assert.Equal(t, 3, Distance("kitten", "sitting"))
 }

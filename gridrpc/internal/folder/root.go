@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
@@ -40,7 +41,7 @@ func RootAndTerm(ctx context.Context, dir string, id *link.Identity) (*pb.RootRe
 	for _, addr := range masters {
 		go askMaster(ctx, addr, id, firsts, later)
 	}
-	failures := []error{ErrNoMaster}
+	var failures []string
 	for range masters {
 		select {
 		case a := <-later:
@@ -49,10 +50,10 @@ func RootAndTerm(ctx context.Context, dir string, id *link.Identity) (*pb.RootRe
 			if a.err == nil {
 				return a.reply, nil
 			}
-			failures = append(failures, a.err)
+			failures = append(failures, a.err.Error())
 		}
 	}
-	return nil, errors.Join(failures...)
+	return nil, fmt.Errorf("%w: %s", ErrNoMaster, strings.Join(failures, "; "))
 }
 
 // askMaster asks a master until it is the root, or ctx is done.
@@ -73,7 +74,7 @@ func askMaster(ctx context.Context, addr string, id *link.Identity, firsts, late
 			err = errors.New("is not the root")
 		}
 		if to == firsts {
-			to <- answer{nil, fmt.Errorf("%s: %w", addr, err)}
+			to <- answer{nil, fmt.Errorf("%s: %s", addr, link.Why(err))}
 		}
 		select {
 		case <-ctx.Done():
