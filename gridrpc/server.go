@@ -153,7 +153,7 @@ func (s *Server) listen(ctx context.Context, id *link.Identity, name, at string)
 		<-ctx.Done()
 		g.Stop()
 	}()
-	if err := g.Serve(l); err != nil && ctx.Err() == nil {
+	if err := g.Serve(link.Door(l)); err != nil && ctx.Err() == nil {
 		return &Error{Op: "serve", Server: name, Err: err}
 	}
 	return nil

@@ -93,7 +93,7 @@ func Serve(ctx context.Context, c Config) error {
 		}()
 	}
 	a.branch.Start() // who answers first finds the listener
-	err = g.Serve(c.Listener)
+	err = g.Serve(link.Door(c.Listener))
 	select {
 	case <-ctx.Done():
 		return nil

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/goulfm/goulfm/gridrpc/internal/branch"
+	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 	"github.com/goulfm/goulfm/gridrpc/internal/pulse"
 	"github.com/goulfm/goulfm/gridrpc/internal/root"
@@ -43,7 +44,7 @@ func ServeMaster(ctx context.Context, c Config, g *root.Group) error {
 		left <- g.Run(ctx, m.reign)
 		s.Stop()
 	}()
-	err := s.Serve(c.Listener)
+	err := s.Serve(link.Door(c.Listener))
 	cancel()
 	if failed := <-left; err == nil {
 		err = failed

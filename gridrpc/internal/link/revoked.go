@@ -143,6 +143,9 @@ func (g guarded) ClientHandshake(ctx context.Context, authority string, raw net.
 // ServerHandshake is that of TLS.
 func (g guarded) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	conn, info, err := g.TransportCredentials.ServerHandshake(raw)
+	if is, ok := info.(credentials.TLSInfo); ok && err == nil {
+		proven(raw, len(is.State.PeerCertificates) > 0)
+	}
 	return g.shaken(conn, info, err, "")
 }
 

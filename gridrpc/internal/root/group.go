@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -52,11 +51,11 @@ func Join(c Config) (*Group, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", mine)
+	l, err := newLayer(mine, c.TLS)
 	if err != nil {
 		return nil, err
 	}
-	g := &Group{transport: raft.NewNetworkTransport(newLayer(l, c.TLS), connections, dialWithin, io.Discard)}
+	g := &Group{transport: raft.NewNetworkTransport(l, connections, dialWithin, io.Discard)}
 	conf := raft.DefaultConfig()
 	conf.LocalID, conf.LogOutput = raft.ServerID(c.Name), io.Discard
 	conf.HeartbeatTimeout, conf.ElectionTimeout, conf.LeaderLeaseTimeout = heartbeatWithin, electWithin, leaseFor

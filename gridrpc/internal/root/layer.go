@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/goulfm/goulfm/gridrpc/internal/link"
 )
 
 // layer is connections between masters.
@@ -14,12 +16,14 @@ type layer struct {
 	tls *tls.Config
 }
 
-// newLayer returns the layer at a listener; without config the connections are plain.
-func newLayer(l net.Listener, config *tls.Config) layer {
-	if config != nil {
-		l = tls.NewListener(l, config)
+// newLayer returns the layer at an address; without config the connections are plain.
+func newLayer(addr string, config *tls.Config) (layer, error) {
+	if config == nil {
+		l, err := net.Listen("tcp", addr)
+		return layer{Listener: l}, err
 	}
-	return layer{Listener: l, tls: config}
+	l, err := link.ListenTLS(addr, config)
+	return layer{Listener: l, tls: config}, err
 }
 
 // Dial connects to another master.
