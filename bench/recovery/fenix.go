@@ -139,7 +139,7 @@ func (b *bench) shapes(t *table) error {
 				return err
 			}
 			g.at("measured, a quarter lost "+shape.name+", --agree era", float64(n), record.Median(took))
-			t.compare("4b", fmt.Sprintf("shrink of %d, a quarter lost %s, --agree era", n, shape.name), "256 lost of up to 10,648: ten times faster than Log2phases; the place matters", sim,
+			t.compare("4b", fmt.Sprintf("shrink of %d, a quarter lost %s, --agree era", n, shape.name), "256 cores lost: almost an order of magnitude faster, at more cores than before; the position of the lost nodes matters", sim,
 				"era, a quarter lost "+shape.name, float64(n), took)
 		}
 	}
