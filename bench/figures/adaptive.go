@@ -147,7 +147,7 @@ func dietFigure(r run) []*figure {
 	memory.stated("708 bytes each", []float64{1, 1024}, []float64{708, 708 * 1024})
 	accuracy.stated("accuracy", []float64{1, 256, 512, 1024}, []float64{1, 1, 0.9997, 1})
 	each := last.bytes / float64(largest)
-	memory.claim(each <= 354, "memory for each of the observed, largest number: the rules alone", "708 bytes of a process, in steps of 4 KB", "%.0f bytes; a client of package gridrpc takes about 650 bytes with sockets, keys and names, see gridrpc/README.md", each)
+	memory.claim(each <= 354, "memory for each of the observed, largest number: the rules alone", "708 bytes of a process, in steps of 4 KB", "%.0f bytes; a client of package gridrpc takes about 650 bytes with sockets, keys and names, see gridrpc/bench/README.md", each)
 	accuracy.claim(last.accuracy >= 0.9997, "accuracy, largest number", "1 (0.9997 with 512)", "%.6f, %d suspicions", last.accuracy, last.mistakes)
 	n := adaptive.Network{Loss: 0.01, Variance: 0.01}
 	s, _ := adaptive.Configure(n, adaptive.QoS{}, adaptive.Limits{Confirm: adaptive.Unconfirmed})
