@@ -47,9 +47,13 @@ func (s *Server) join(ctx context.Context, id *link.Identity) error {
 	if err := q.Check(); err != nil {
 		return err
 	}
+	known, observed, err := folder.Ancestors()
+	if err != nil {
+		return err
+	}
 	l := &leaf{server: s}
 	l.branch = branch.New(ctx, branch.Config{
-		Me: s.me, Identity: id, Pulse: s.pulse, Parent: os.Getenv(folder.EnvParent), Detect: q, Owner: l, Stay: os.Getenv(folder.EnvStay) != "",
+		Me: s.me, Identity: id, Pulse: s.pulse, Parent: os.Getenv(folder.EnvParent), Detect: q, Owner: l, Known: known, Observed: observed, Stay: os.Getenv(folder.EnvStay) != "",
 		Address: func(name string) string { return folder.Address(s.dir, name) },
 		Oracle:  func(ctx context.Context) (*pb.Ref, error) { return folder.Root(ctx, s.dir, id) },
 	})

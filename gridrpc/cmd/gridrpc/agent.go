@@ -47,8 +47,12 @@ func runAgent(ctx context.Context, role string, args []string) error {
 	if err != nil {
 		return err
 	}
+	known, observed, err := folder.Ancestors()
+	if err != nil {
+		return err
+	}
 	c := agent.Config{
-		Identity: id, Name: *name, Detect: *detect, Tier: *tier,
+		Identity: id, Name: *name, Detect: *detect, Tier: *tier, Known: known, Observed: observed,
 		Root: role == "master", Stay: os.Getenv(folder.EnvStay) != "", Parent: os.Getenv(folder.EnvParent),
 		Trace:   os.Getenv(folder.EnvTrace) != "",
 		Address: func(name string) string { return folder.Address(dir, name) },

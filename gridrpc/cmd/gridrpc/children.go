@@ -79,6 +79,12 @@ func (c *children) launch(at remote, name string, env []string, program string, 
 	if c.platform.noRecovery {
 		env = append(env, folder.EnvStay+"=1")
 	}
+	if c.platform.ancestors > 0 {
+		env = append(env, fmt.Sprintf("%s=%d", folder.EnvKnown, c.platform.ancestors))
+	}
+	if c.platform.observers > 0 {
+		env = append(env, fmt.Sprintf("%s=%d", folder.EnvObserve, c.platform.observers))
+	}
 	where, kind := "", folder.TetherEnds
 	if at.host != "" {
 		env, where, kind = append(env, folder.EnvListen+"="+at.host), " at "+at.host, folder.TetherBeats

@@ -39,6 +39,8 @@ type platform struct {
 	hosts      hosts
 	children   *children
 
+	ancestors  int // that each process of the tree knows; 0: the default
+	observers  int // of them that it observes; 0: the default
 	noRecovery bool
 	ownStore   bool // the platform holds its checkpoints itself
 	storeDir   string
@@ -47,6 +49,8 @@ type platform struct {
 func up(ctx context.Context, args []string) error {
 	f := flags("up")
 	tree := f.String("tree", "2x2", "`AxB` agents below each agent, level by level, the last number servers; several trees by commas")
+	ancestors := f.Int("ancestors", 16, fmt.Sprintf("each agent and server knows `F` ancestors, 1 to %d: it finds a parent without the master after fewer deaths in a row", folder.KnownMax))
+	observers := f.Int("observers", 0, "each agent and server observes the nearest `M` of them; 0: (F-1)/4, rounded up")
 	noRecovery := f.Bool("no-recovery", false, "let a process that loses its parent search no other one: for comparisons")
 	masters := f.Int("masters", 1, "`N` masters, 1, 3 or 5: of several, one is the root, and a minority may be lost")
 	noRestart := f.Bool("no-restart", false, "start no process anew that has died")
@@ -67,6 +71,12 @@ func up(ctx context.Context, args []string) error {
 	machines, bad := parseHosts(*hosts, *rsh)
 	if err == nil {
 		err = bad
+	}
+	if err == nil && (*ancestors < 1 || *ancestors > folder.KnownMax) {
+		err = mistake{"up", fmt.Sprintf("--ancestors %d: want 1 to %d", *ancestors, folder.KnownMax)}
+	}
+	if err == nil && (*observers < 0 || *observers > *ancestors) {
+		err = mistake{"up", fmt.Sprintf("--observers %d: want 1 to --ancestors, %d", *observers, *ancestors)}
 	}
 	if err == nil && *masters != 1 && *masters != 3 && *masters != 5 {
 		err = mistake{"up", fmt.Sprintf("--masters %d: want 1, 3 or 5: a majority of them has to be there", *masters)}
@@ -90,7 +100,7 @@ func up(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	p := &platform{masters: *masters, hosts: machines, dir: dir, begun: time.Now(), restarts: !*noRestart, detect: *detect, life: *life, renewAfter: *renewAfter, noRecovery: *noRecovery}
+	p := &platform{masters: *masters, hosts: machines, dir: dir, begun: time.Now(), restarts: !*noRestart, detect: *detect, life: *life, renewAfter: *renewAfter, noRecovery: *noRecovery, ancestors: *ancestors, observers: *observers}
 	err = errors.Join(p.prepare(), p.hosts.listen())
 	var server []string
 	switch {

@@ -35,6 +35,8 @@ type Config struct {
 	Tier     int                                              // below the root; 0: one more than that of its first parent
 	Address  func(name string) string                         // of an agent
 	Oracle   func(ctx context.Context) (*pb.RootReply, error) // who is the root, as masters say
+	Known    int                                              // how many ancestors it knows; 0 is 16
+	Observed int                                              // how many of them it observes; 0 is a quarter of Known
 	Stay     bool                                             // once it has lost its parent it looks for no other
 	Trace    bool                                             // tells what it finds out of those around
 	Detect   time.Duration                                    // until a silent process around is given up; 0 is 5 s
@@ -138,7 +140,7 @@ func (c Config) begin(ctx context.Context, term uint64) (*Agent, error) {
 	}
 	a.branch = branch.New(ctx, branch.Config{
 		Me: me, Identity: c.Identity, Pulse: a.pulse, Root: c.Root, Term: a.term, Parent: c.Parent,
-		Address: c.Address, Detect: q, Owner: a, Stay: c.Stay, Trace: c.Trace,
+		Address: c.Address, Detect: q, Owner: a, Known: c.Known, Observed: c.Observed, Stay: c.Stay, Trace: c.Trace,
 		Oracle: func(ctx context.Context) (*pb.Ref, error) {
 			reply, err := c.Oracle(ctx)
 			return reply.GetRoot(), err

@@ -29,6 +29,8 @@ type Config struct {
 	Address  func(name string) string                   // of the configured parent; "" is not known
 	Oracle   func(ctx context.Context) (*pb.Ref, error) // who is the root
 	Detect   adaptive.QoS                               // of the processes around
+	Known    int                                        // how many ancestors are known (f of the paper); 0: 16
+	Observed int                                        // how many of them are observed (m); 0: a quarter of Known
 	Stay     bool                                       // who loses its parent looks for no other: to see what that comes to
 	Owner    Owner
 	Trace    bool // tells the owner what the rule is told of others, and whom it knows above, with the time
@@ -68,7 +70,7 @@ func New(ctx context.Context, c Config) *Branch {
 		ups: map[uint64]*up{}, downs: map[downKey]*down{}, ancestors: map[tree.ID]*pulse.Watch{}, lost: time.Now(),
 	}
 	b.ctx, b.cancel = context.WithCancel(ctx)
-	t := tree.Config{Me: refOf(c.Me), Root: c.Root, Term: c.Term, Seed: rand.Uint64()}
+	t := tree.Config{Me: refOf(c.Me), Root: c.Root, Term: c.Term, Known: c.Known, Observed: c.Observed, Seed: rand.Uint64()}
 	if t.Me.Tier == 0 {
 		t.Me.Tier = tree.Untiered
 	}

@@ -11,24 +11,27 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
 // Names in the environment of the processes of a platform.
 const (
-	EnvDir     = "GRIDRPC_DIR"      // its folder
-	EnvOwn     = "GRIDRPC_IDENTITY" // folder of the identity of a process on a machine that does not see the platform's
-	EnvName    = "GRIDRPC_NAME"     // of this process
-	EnvParent  = "GRIDRPC_PARENT"   // name of the agent above it
-	EnvMasters = "GRIDRPC_MASTERS"  // addresses of masters, by commas
-	EnvTether  = "GRIDRPC_TETHER"   // set, to a kind: the process ends when its standard input does
-	EnvStore   = "GRIDRPC_STORE"    // where checkpoints are kept
-	EnvCall    = "GRIDRPC_CALL"     // socket of the call that a program runs for
-	EnvDetect  = "GRIDRPC_DETECT"   // how long silent agents and servers are waited for
-	EnvStay    = "GRIDRPC_STAY"     // set: who loses its parent looks for no other
-	EnvHost    = "GRIDRPC_HOST"     // name of the machine that this process is taken to be on
-	EnvTrace   = "GRIDRPC_TRACE"    // set: agents tell what they find out of each other, and when
-	EnvListen  = "GRIDRPC_LISTEN"   // name or address at which this process listens; the loopback address if there is none
+	EnvDir     = "GRIDRPC_DIR"       // its folder
+	EnvOwn     = "GRIDRPC_IDENTITY"  // folder of the identity of a process on a machine that does not see the platform's
+	EnvName    = "GRIDRPC_NAME"      // of this process
+	EnvParent  = "GRIDRPC_PARENT"    // name of the agent above it
+	EnvMasters = "GRIDRPC_MASTERS"   // addresses of masters, by commas
+	EnvTether  = "GRIDRPC_TETHER"    // set, to a kind: the process ends when its standard input does
+	EnvStore   = "GRIDRPC_STORE"     // where checkpoints are kept
+	EnvCall    = "GRIDRPC_CALL"      // socket of the call that a program runs for
+	EnvDetect  = "GRIDRPC_DETECT"    // how long silent agents and servers are waited for
+	EnvKnown   = "GRIDRPC_ANCESTORS" // how many ancestors a process of the tree knows
+	EnvObserve = "GRIDRPC_OBSERVERS" // how many of them it observes
+	EnvStay    = "GRIDRPC_STAY"      // set: who loses its parent looks for no other
+	EnvHost    = "GRIDRPC_HOST"      // name of the machine that this process is taken to be on
+	EnvTrace   = "GRIDRPC_TRACE"     // set: agents tell what they find out of each other, and when
+	EnvListen  = "GRIDRPC_LISTEN"    // name or address at which this process listens; the loopback address if there is none
 )
 
 // NameForm is how names of processes are, and of services and states: files and keys of stores are called so.
@@ -46,6 +49,24 @@ func Default() string {
 		return filepath.Join(dir, "gridrpc")
 	}
 	return filepath.Join(os.TempDir(), fmt.Sprintf("gridrpc-%d", os.Getuid()))
+}
+
+// KnownMax bounds how many ancestors a process of the tree knows: each list of them is sent down the tree.
+const KnownMax = 64
+
+// Ancestors returns how many ancestors a process of the tree knows, and how many of them it observes, as its environment says; 0 is
+// the default.
+func Ancestors() (known, observed int, err error) {
+	for name, n := range map[string]*int{EnvKnown: &known, EnvObserve: &observed} {
+		text := os.Getenv(name)
+		if text == "" {
+			continue
+		}
+		if *n, err = strconv.Atoi(text); err != nil || *n < 0 || *n > KnownMax {
+			return 0, 0, fmt.Errorf("%s=%s: want 0 to %d", name, text, KnownMax)
+		}
+	}
+	return known, observed, nil
 }
 
 // Host returns the name of this machine, by which is told what is near to what.
