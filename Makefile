@@ -48,8 +48,8 @@ GOLANGCI ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## heat on 8 processes, two of them killed on the way, the right answer at the end
-	@scripts/demo.sh $(RANKS)
+demo: ## heat on 8 processes, two of them killed on the way, the right answer at the end; a check for leftovers
+	@scripts/leaks.sh scripts/demo.sh $(RANKS)
 
 check: ## what CI runs: test, race, lint, vulns, fuzz, a short sim, random, pauses, a short ab; docs/HACKING.md says how long it takes
 	@scripts/gates.sh check
