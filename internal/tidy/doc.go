@@ -12,6 +12,8 @@
 //   - links in pages lead to files that exist ([Links]);
 //   - the glossary is short, and the code uses its terms ([Glossary]);
 //   - types, functions and files do not outgrow their reader ([Sizes]);
+//   - no test of a former revision is lost ([LostTests]), a target runs each module ([ModulesRun]);
+//   - HACKING.md lists the long tests ([LongTests]);
 //   - no marker of unfinished work and no path of one machine is left ([Text]);
 //   - comments, messages and pages are plain English, or approach that ([Prose]).
 //

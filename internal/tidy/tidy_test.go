@@ -2,14 +2,18 @@ package tidy
 
 import (
 	"os"
+	"sync"
 	"testing"
 )
 
 // The gate: every check on the repository itself.
 
+// load reads the repository once for all tests, which do not change it.
+var load = sync.OnceValues(func() (*Tree, error) { return Load(os.DirFS("../..")) })
+
 func repository(t *testing.T) (*Tree, *Table) {
 	t.Helper()
-	tree, err := Load(os.DirFS("../.."))
+	tree, err := load()
 	if err != nil {
 		t.Fatal(err)
 	}
