@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -150,7 +151,13 @@ func TestMungeThatFails(t *testing.T) {
 
 // TestMungeThatHangs: neither it nor what it has started is waited for.
 func TestMungeThatHangs(t *testing.T) {
-	const hangs, limit = "sleep 1000; echo never", 100 * time.Millisecond
+	const limit = 100 * time.Millisecond
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	open, err := os.OpenFile(pipe, os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer open.Close() // the children of the scripts end
+	hangs := "cat " + pipe + "; echo never"
 	const why = ": no end within 100ms: is munged of this node alive?"
 	patient := munge{key: "k", uid: ann, dir: programs(t, encodes(ann), hangs), limit: mungeFor}
 	hasty := patient
