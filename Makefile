@@ -13,15 +13,14 @@ RACESHORT ?= ./internal/transport/tcp ./internal/nodecoll ./internal/hold ./inte
 RACE ?= ./comm/... ./collectives ./rma ./shmem $(shell go list ./internal/... | grep -vE '/($(RULES)|nodecoll|transport/tcp|hold|adopt|sim)$$')
 # They judge programs that they launch, which are built without the detector.
 RACESKIP := OverProcesses|WaysToEnd|DeadlockIsReported
-# Rules are deterministic and have no goroutine: what holds with the costly checks, which change nothing,
-# holds without them, so one run has to do. All else that is above such a check runs both ways.
+# The costly checks change nothing: a rule that is deterministic and has no goroutine runs in full only with
+# them. The packages above such a check run in full both ways.
 CHECKED ?= ./era ./era/twolevel ./fd ./internal/control ./internal/match ./internal/member ./internal/rendezvous ./internal/roster
-UNCHECKED ?= $(shell go list ./... | grep -vxF "$$(go list $(CHECKED))")
 COSTLY ?= $(shell scripts/costly.sh | grep -vxF "$$(go list $(CHECKED))")
 # Tests that kill at a point (see internal/killpoint): the others are the same with it and without.
 KILLTESTS := $(shell grep -rl --include='*_test.go' '^//go:build killpoints' internal)
-# cmd/goulfm runs more than a thousand jobs, two at a time: on busy cores longer than the
-# ten minutes that go test gives a package. Each job has a limit of its own.
+# With its long tests cmd/goulfm runs more than a thousand jobs, two at a time: on busy cores longer than
+# the ten minutes that go test gives a package. Each job has a limit of its own.
 # Many tests wait, for other processes and for timers: three packages at a time keep two cores busy.
 GOTEST := go test -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -shuffle=on -count=1 -timeout 30m
 FIGURES ?=
@@ -43,7 +42,7 @@ RANDOM  ?=
 GOLANGCI ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 
 .DEFAULT_GOAL := help
-.PHONY: demo runsc s3 check nightly test vulns race lint fuzz sim sim-nodes sim-repairs sim-deep sabotage stress random pauses nodestress nodes netns netns-platform engines bench ab ab-test compare figures help
+.PHONY: demo runsc s3 check nightly test quick long vulns race lint fuzz sim sim-nodes sim-repairs sim-deep sabotage stress random pauses nodestress nodes netns netns-platform engines bench ab ab-test compare figures help
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,19 +50,27 @@ help: ## this list
 demo: ## heat on 8 processes, two of them killed on the way, the right answer at the end; a check for leftovers
 	@scripts/leaks.sh scripts/demo.sh $(RANKS)
 
-check: ## what CI runs: test, race, lint, vulns, fuzz, a short sim, random, pauses, a short ab; docs/HACKING.md says how long it takes
+check: ## what CI runs: test, long, race, lint, vulns, fuzz, a short sim, random, pauses, a short ab; docs/HACKING.md says how long it takes
 	@scripts/gates.sh check
 
 nightly: ## random runs with fresh seeds for some hours: sim, random, stress, fuzz, a death before every store
 	@scripts/gates.sh nightly
 
-test: ## format, vet, cross-builds, tests, tests with costly checks, deaths before each store
+test: ## format, vet, cross-builds, the tests of all packages without the long ones, a check for leftovers; at most 5 minutes
+	@scripts/leaks.sh $(MAKE) --no-print-directory quick
+
+quick: # what test runs below the check for leftovers
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not gofmt-ed:"; echo "$$bad"; exit 1; fi
 	go vet ./...
-	go vet -tags invariants ./...
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build ./...
 	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 go build ./...
-	$(GOTEST) $(UNCHECKED)
+	$(GOTEST) ./...
+	cd gridrpc && go vet ./... && $(GOTEST) -short ./...
+
+long: export GOULFM_LONG := 1
+long: ## the remaining tests: the long ones, those with costly checks, deaths before each store, the modules of bench
+	CHECKED="$(CHECKED)" scripts/long.sh $(GOTEST)
+	go vet -tags invariants ./...
 	$(GOTEST) -tags invariants $(CHECKED)
 	$(GOTEST) -tags invariants -short $(COSTLY)
 	go vet -tags killpoints ./...
@@ -72,8 +79,8 @@ test: ## format, vet, cross-builds, tests, tests with costly checks, deaths befo
 	cd bench/figures && go vet ./... && $(GOTEST) ./...
 	cd bench/swim && go vet ./... && $(GOTEST) ./...
 	cd bench/linear && go vet ./... && $(GOTEST) ./...
-	cd gridrpc && go vet ./... && $(GOTEST) -short ./...
 
+race: export GOULFM_LONG := 1
 race: ## the library's tests under the race detector (needs a C compiler); RACE=./... for all
 	CGO_ENABLED=1 $(GOTEST) -race -skip '$(RACESKIP)' $(RACE)
 	CGO_ENABLED=1 $(GOTEST) -race -short $(RACESHORT)

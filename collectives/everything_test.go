@@ -13,6 +13,7 @@ import (
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/internal/longtest"
 )
 
 // TestEverythingEqualsSequential: every collective, blocking and not, in place and not,
@@ -20,7 +21,7 @@ import (
 func TestEverythingEqualsSequential(t *testing.T) {
 	s, k := newSweep(t), wordElements()
 	for _, n := range manyRanks {
-		if raced && n > 17 {
+		if raced && n > 17 || n > longtest.N(9, 64) && !*longRun {
 			break // 33 and 64 goroutines at a time find nothing more, and take most of the time
 		}
 		longest := 1000

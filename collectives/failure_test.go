@@ -11,6 +11,7 @@ import (
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/internal/longtest"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -107,7 +108,7 @@ func TestSpecR54KilledBeforeEachCollective(t *testing.T) {
 // agreement after it.
 func TestSpecR54KilledInsideEachCollective(t *testing.T) {
 	const n = 4
-	stride := uint64(3)
+	stride := uint64(longtest.N(15, 3))
 	if *longRun {
 		stride = 1
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/internal/longtest"
 	"github.com/goulfm/goulfm/recovery"
 )
 
@@ -23,6 +24,7 @@ func tryField(t *testing.T, cfg recovery.Config) func(j commtest.Job) string {
 // point that comes then. The result is always that of a run without a death. RECOVERY_PAIRS=all goes through
 // all 3,444 jobs, which takes minutes; else it is one first point of 25.
 func TestAllPairsOfPoints(t *testing.T) {
+	longtest.Skip(t, "some hundred jobs")
 	if testing.Short() {
 		t.Skip("some hundred jobs")
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/internal/longtest"
 	"github.com/goulfm/goulfm/recovery"
 )
 
@@ -56,6 +57,7 @@ func TestAllDead(t *testing.T) {
 // TestEachPointKept: one rank dies at each point, and after that another one; also where nothing but that memory has
 // what they had committed.
 func TestEachPointKept(t *testing.T) {
+	longtest.Skip(t, "some hundred jobs")
 	if testing.Short() {
 		t.Skip("some hundred jobs")
 	}
@@ -194,6 +196,7 @@ func TestShrinkKept(t *testing.T) {
 
 // TestBagKept: what ranks have saved is in the memory of their node.
 func TestBagKept(t *testing.T) {
+	longtest.Skip(t, "some hundred jobs")
 	j := commtest.Job{N: 3, NodeMemory: true, Restarts: 1}
 	for _, use := range []recovery.NodeMemory{recovery.WithCopies, recovery.WithoutCopies} {
 		commtest.EachKill(t, j, func(j commtest.Job) string {

@@ -64,6 +64,7 @@ compare_with_base() {
 # The seed is fixed: a change is judged by what it changes. The nightly runs draw others.
 check() {
 	must test make test
+	must long make long
 	must race make race
 	must lint make lint
 	must vulns scripts/vulns.sh
@@ -81,7 +82,7 @@ nightly() {
 	done
 	gate random make random ROUNDS=10000
 	gate pauses make pauses FOR=1h
-	gate kill.all go test ./cmd/goulfm -count=1 -kill.all -timeout 1h
+	gate kill.all env GOULFM_LONG=1 go test ./cmd/goulfm -count=1 -kill.all -timeout 1h
 	gate stress make stress KILLS="-kills 1000" SHRINKS="-rounds 1000" REPLACES="-rounds 1000"
 	gate nodes make nodes
 	gate netns make netns

@@ -6,12 +6,14 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/longtest"
 	"github.com/goulfm/goulfm/ulfm"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -31,24 +33,24 @@ func TestFlags(t *testing.T) {
 
 // TestRoundsOfProcesses, TestRoundsOfNodes and TestRoundsOfGoroutines are a glance at what make random does
 // at length.
-func TestRoundsOfProcesses(t *testing.T) { rehearse(t, modeProcs) }
+func TestRoundsOfProcesses(t *testing.T) { rehearse(t, longtest.N(4, 20), modeProcs) }
 
-func TestRoundsOfNodes(t *testing.T) { rehearse(t, modeNodes) }
+func TestRoundsOfNodes(t *testing.T) { rehearse(t, longtest.N(4, 20), modeNodes) }
 
-func TestRoundsOfGoroutines(t *testing.T) { rehearse(t, modeGoroutines) }
+func TestRoundsOfGoroutines(t *testing.T) { rehearse(t, longtest.N(4, 20), modeGoroutines) }
 
 // TestRoundsOfWindows has programs of windows alone, in each home that these have.
 func TestRoundsOfWindows(t *testing.T) {
 	for _, mode := range []string{modeGoroutines, modeProcs, modeNodes} {
-		rehearse(t, mode, "-only", "win:*,dup,split")
+		rehearse(t, longtest.N(3, 20), mode, "-only", "win:*,dup,split")
 	}
 }
 
-func rehearse(t *testing.T, mode string, more ...string) {
-	rounds := "20"
+func rehearse(t *testing.T, n int, mode string, more ...string) {
 	if testing.Short() {
-		rounds = "5"
+		n = min(n, 5)
 	}
+	rounds := strconv.Itoa(n)
 	o, err := parse(append([]string{"-mode", mode, "-seed", "1", "-rounds", rounds}, more...), io.Discard)
 	require.NoError(t, err)
 	var out strings.Builder

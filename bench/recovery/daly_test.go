@@ -6,10 +6,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/goulfm/goulfm/internal/longtest"
 )
 
 // TestDalyFigure: every interval has its row, and the advised one is in the middle; all results were right, or there is no table.
 func TestDalyFigure(t *testing.T) {
+	longtest.Skip(t, "jobs with many deaths")
 	b := openBench(t)
 	b.seed = 1
 	table, err := b.daly()

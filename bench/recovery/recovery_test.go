@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/bench/internal/trial"
+	"github.com/goulfm/goulfm/internal/longtest"
 )
 
 func TestMain(m *testing.M) { trial.RunTests(m, program.Main) }
@@ -62,6 +63,7 @@ func TestShrink(t *testing.T) {
 
 // TestTables: every figure has its rows, its values and its files.
 func TestTables(t *testing.T) {
+	longtest.Skip(t, "every figure, once")
 	b := openBench(t)
 	for _, c := range []struct {
 		take  func() (*table, error)

@@ -2,11 +2,14 @@ package main
 
 import (
 	"testing"
+
+	"github.com/goulfm/goulfm/internal/longtest"
 )
 
 // TestDirect sends large messages from memory to memory in every way in which they
 // can go, be given up or fail; the program checks each byte.
 func TestDirect(t *testing.T) {
+	longtest.Skip(t, "every way of a large message")
 	direct := build(t, "./testdata/direct")
 	for _, n := range []string{"2", "3"} {
 		got := goulfmCommand(t, "", "run", "-q", "-n", n, "--timeout", "60s", direct)

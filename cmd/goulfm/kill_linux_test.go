@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/goulfm/goulfm/internal/longtest"
 )
 
 // TestKillBeforeEveryStore runs a program that uses every protocol, and kills
 // one rank with SIGKILL before its k-th store to shared memory or wake-up (see
 // killpoint), for every k until it makes no k-th: the survivors must always end, with the right data.
 func TestKillBeforeEveryStore(t *testing.T) {
+	longtest.Skip(t, "some hundred jobs")
 	if testing.Short() {
 		t.Skip("some hundred jobs")
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/goulfm/goulfm/internal/longtest"
 )
 
 var killAll = flag.Bool("kill.all", false, "kill before every store of every protocol, not before some: four minutes")
@@ -30,6 +32,7 @@ var protocols = [...]string{
 // must have one outcome at all survivors; and after revoke and shrink the survivors'
 // communicator must work. The program checks all that, and says who is left.
 func TestKillInEveryProtocol(t *testing.T) {
+	longtest.Skip(t, "some hundred jobs")
 	if testing.Short() {
 		t.Skip("some hundred jobs")
 	}

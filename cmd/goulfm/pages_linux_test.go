@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/goulfm/goulfm/internal/longtest"
 )
 
 // A page of the documentation is run as by a reader: its blocks in order, in an empty folder.
@@ -142,6 +144,7 @@ func TestSameLines(t *testing.T) {
 
 // TestTutorial does what docs/TUTORIAL.md tells its reader to do.
 func TestTutorial(t *testing.T) {
+	longtest.Skip(t, "builds a dozen programs")
 	if testing.Short() {
 		t.Skip("builds a dozen programs")
 	}
@@ -153,6 +156,7 @@ func TestTutorial(t *testing.T) {
 // TestReadme runs the quick start of README.md in this checkout, then its program in the module
 // that the quick start has made.
 func TestReadme(t *testing.T) {
+	longtest.Skip(t, "builds programs")
 	if testing.Short() {
 		t.Skip("builds programs")
 	}

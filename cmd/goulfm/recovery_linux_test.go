@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/goulfm/goulfm/internal/longtest"
 )
 
 // TestRecoveryOverProcesses: examples/heat has the same result whichever processes are killed,
@@ -27,7 +29,7 @@ func TestRecoveryOverProcesses(t *testing.T) {
 	r, want := run()
 	assert.Equal(t, 0, r.code, r.err)
 	assert.Regexp(t, "^result: steps=60 ", want)
-	for _, plan := range []string{
+	for i, plan := range []string{
 		"--kill 3@step=40",
 		"--kill 0@step=20",
 		"--kill 0@step=20 --agree era",
@@ -52,6 +54,9 @@ func TestRecoveryOverProcesses(t *testing.T) {
 		"--spares 1 --kill 1@step=30 --kill 6@repair.joined=1",
 		"--spares 2 --host 3 --ppn 2 --kill 1@step=30 --kill 4@step=45",
 	} {
+		if !longtest.Row(i, 8) {
+			continue
+		}
 		r, got := run(strings.Fields(plan)...)
 		assert.Equal(t, 0, r.code, "%s\n%s", plan, r.err)
 		assert.Equal(t, want, got, plan)
@@ -62,6 +67,7 @@ func TestRecoveryOverProcesses(t *testing.T) {
 // TestMembersOverTwoDeathsOfProcesses: a rank dies at a mark of its first attempt, and another one, or its successor, at a mark of
 // the repair. Static and forward members have the data of their rank all the same. -kill.all tries all pairs, else one of five.
 func TestMembersOverTwoDeathsOfProcesses(t *testing.T) {
+	longtest.Skip(t, "some dozen jobs")
 	prog := build(t, "./testdata/prog")
 	marks := []string{"repair.shrink=1", "repair.replace=1", "restore.plan=2", "restore.move=2", "restore.done=2", "repair.agree=3", "repair.agree=4", "commit.copy=5"}
 	var seconds []string
@@ -86,6 +92,7 @@ func TestMembersOverTwoDeathsOfProcesses(t *testing.T) {
 // TestSeatsAreUsedAgain: with one place more than it has ranks a job replaces any number of ranks, one after the other, also its first
 // ones; without one it replaces none. -kill.all tries all sizes.
 func TestSeatsAreUsedAgain(t *testing.T) {
+	longtest.Skip(t, "some jobs that replace twenty ranks each")
 	const deaths = 20
 	prog := build(t, "./testdata/prog")
 	for n := 2; n <= 8; n++ {
@@ -112,6 +119,7 @@ func TestSeatsAreUsedAgain(t *testing.T) {
 // committed: copies, or parity, are on others. That holds for nodes side by side, for rank 0's, for one that is lost in the repair
 // after another one, and until all ranks are on the last node.
 func TestNodesAreLost(t *testing.T) {
+	longtest.Skip(t, "ten jobs that lose nodes")
 	s3d := build(t, "../../examples/s3d")
 	run := func(plan, flags string) (result, string) {
 		args := append([]string{"run", "--host", "4", "--ppn", "2", "--timeout", "60s"}, strings.Fields(plan)...)

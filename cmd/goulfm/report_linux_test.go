@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/goulfm/goulfm/internal/longtest"
 )
 
 // TestResultIsPrinted: the rank that is about to print the result of a program is killed, after all others have their part of it. If
@@ -28,6 +30,9 @@ func TestResultIsPrinted(t *testing.T) {
 		"ring":        {"", "0@report=1", `(?m)^ring: 4 ranks`, false},
 	} {
 		t.Run(program, func(t *testing.T) {
+			if program != "heat" && program != "ring" {
+				longtest.Skip(t, "compiles an example")
+			}
 			binary := build(t, "../../examples/"+program)
 			args := append([]string{"run", "-n", "4", "--timeout", "90s", "--kill", c.kill, binary}, strings.Fields(c.args)...)
 			got := goulfmCommand(t, "", args...)

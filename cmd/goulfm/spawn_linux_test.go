@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/goulfm/goulfm/internal/longtest"
 )
 
 // TestSpawn: processes that were started by others exchange messages with them, merge
@@ -54,7 +56,7 @@ func TestSpecR59SpawnThatFails(t *testing.T) {
 // one while it is replaced, rank 0 and the new ones among them. The job always comes
 // back to as many as it began with.
 func TestSpecR59DeathsWhileOthersAreStarted(t *testing.T) {
-	for seed := range 6 {
+	for seed := range longtest.N(1, 6) {
 		r := goulfmCommand(t, "", "run", "-n", "6", "--universe", "300", "--timeout", "60s", prog, "spawn-stress", fmt.Sprint(seed), "10")
 		if r.code != 0 || strings.Contains(r.err, "panic") {
 			t.Errorf("seed %d: code %d\n%s%s", seed, r.code, r.out, r.err)
@@ -91,7 +93,7 @@ func TestLastOperationBetweenWorlds(t *testing.T) {
 	program := build(t, "./testdata/last")
 	for _, operation := range []string{"allreduce", "barrier", "bcast", "merged", "window", "long", "disconnect"} {
 		for _, where := range [][]string{{"-n", "2"}, {"--host", "4", "--ppn", "1"}} {
-			for range *windowJobs {
+			for range longtest.N(1, *windowJobs) {
 				got := goulfmCommand(t, "", append(append([]string{"run", "-q"}, where...), "--timeout", "90s", program, operation)...)
 				assert.Zero(t, got.code, "%s %v: %s", operation, where, got.err)
 			}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/goulfm/goulfm/internal/longtest"
 )
 
 var windowJobs = flag.Int("windows", 2, "how many jobs whose ranks are killed in each test of windows")
@@ -35,17 +37,20 @@ func TestWindow(t *testing.T) {
 // TestSpecW6W7PutsOfTheKilled: processes are killed while they put. Every number that they leave is whole, and none
 // changes once their death is known.
 func TestSpecW6W7PutsOfTheKilled(t *testing.T) {
+	longtest.Skip(t, "several jobs whose ranks are killed")
 	window(t, *windowJobs, "9", "puts", `^begun: [1-7], in the middle: \d\n$`)
 }
 
 // TestSpecW6CountsOfTheKilled: what they count atomically is counted once or not.
 func TestSpecW6CountsOfTheKilled(t *testing.T) {
+	longtest.Skip(t, "several jobs whose ranks are killed")
 	window(t, *windowJobs, "9", "counts", `^counted, ahead by \d\n$`)
 }
 
 // TestSpecW11LocksOfTheKilled: processes are killed with a lock. The others are told and mend, also when the mender
 // is killed, and nothing is half done in the end.
 func TestSpecW11LocksOfTheKilled(t *testing.T) {
+	longtest.Skip(t, "several jobs whose ranks are killed")
 	window(t, *windowJobs, "9", "lock", `^mended [1-9]\d*\n$`)
 }
 
@@ -57,6 +62,7 @@ func TestSpecW9W20MemoryOfTheKilled(t *testing.T) {
 // TestSpecW7W8OwnMemoryOfTheKilled: a get from memory of a program that is killed brings all or nothing, and what the killed have put in such
 // memory stays as it is once their death is known.
 func TestSpecW7W8OwnMemoryOfTheKilled(t *testing.T) {
+	longtest.Skip(t, "several jobs whose ranks are killed")
 	window(t, *windowJobs, "6", "own", `^ok\n$`)
 	windowOn(t, *windowJobs, []string{"--host", "2", "--ppn", "3"}, "own", `^ok\n$`)
 }
@@ -69,6 +75,7 @@ func TestWindowsOfANode(t *testing.T) {
 
 // TestWindowsBetweenNodes: the same calls, and the same deaths, where most members are on other nodes.
 func TestWindowsBetweenNodes(t *testing.T) {
+	longtest.Skip(t, "several jobs whose ranks are killed")
 	windowOn(t, 1, []string{"--host", "3", "--ppn", "2"}, "calls", `^ok\n$`)
 	windowOn(t, *windowJobs, []string{"--host", "3", "--ppn", "3"}, "puts", `^begun: [0-7], in the middle: \d\n$`)
 	windowOn(t, *windowJobs, []string{"--host", "3", "--ppn", "3"}, "counts", `^counted, ahead by \d\n$`)
@@ -85,6 +92,7 @@ func TestNotifyBetweenNodes(t *testing.T) {
 // TestWindowsWhilePausedBetweenNodes: a process that loses its processor between the check that an origin lives and the
 // effects of the origin's request, or just before it publishes a death, changes nothing that others see.
 func TestWindowsWhilePausedBetweenNodes(t *testing.T) {
+	longtest.Skip(t, "several jobs whose ranks are killed")
 	t.Setenv("GOULFM_PAUSE", "rate=24,max=15ms,place=engine")
 	for what, out := range map[string]string{"lock": `^mended [1-9]\d*\n$`, "counts": `^counted, ahead by \d\n$`, "late": `^ok\n$`, "waiter": `^ok\n$`} {
 		windowOn(t, *windowJobs, []string{"--host", "3", "--ppn", "3"}, what, out, "-tags", "pausepoints")
@@ -93,6 +101,7 @@ func TestWindowsWhilePausedBetweenNodes(t *testing.T) {
 
 // TestSpecW22FencedStores: with --fence nothing is executed that a rank sends after it was declared dead, also if it runs on.
 func TestSpecW22FencedStores(t *testing.T) {
+	longtest.Skip(t, "several jobs whose ranks are killed")
 	windowOn(t, *windowJobs, []string{"-n", "3", "--suspect-after", "1s", "--fence"}, "fenced", `^ok\n$`)
 }
 

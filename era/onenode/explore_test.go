@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/goulfm/goulfm/era"
+	"github.com/goulfm/goulfm/internal/longtest"
 	"github.com/goulfm/goulfm/internal/wire"
 )
 
@@ -280,6 +281,9 @@ func TestExhaustive(t *testing.T) {
 		t.Run(c.String(), func(t *testing.T) {
 			if (c.long || c.skipRace && raceEnabled) && !*long {
 				t.Skip("takes long: -long")
+			}
+			if c.cfg.N > 2 && c.deaths > 0 && !*long {
+				longtest.Skip(t, "a million states")
 			}
 			err := c.run()
 			t.Logf("%d states, %d ends", len(c.seen), c.ends)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/era"
+	"github.com/goulfm/goulfm/internal/longtest"
 	"github.com/goulfm/goulfm/internal/rankset"
 )
 
@@ -344,7 +345,7 @@ func (s *search) String() string {
 
 // TestExhaustive: small worlds completely.
 func TestExhaustive(t *testing.T) {
-	for _, c := range []struct {
+	for i, c := range []struct {
 		search
 		long bool
 	}{
@@ -382,6 +383,9 @@ func TestExhaustive(t *testing.T) {
 			// There is one goroutine: the race detector finds nothing that a few searches would not.
 			if (c.long || raceEnabled && c.deaths+c.losses > 1) && !*long {
 				t.Skip("takes long: -long")
+			}
+			if !longtest.Row(i+9, 10) && !*long {
+				longtest.Skip(t, "one search of ten must do")
 			}
 			err := c.run()
 			t.Logf("%d states, %d ends", len(c.seen), c.ends)

@@ -3,4 +3,4 @@
 package layout
 
 // Build identifies the wire formats and memory layouts of this build.
-const Build uint32 = 0x219e3c39
+const Build uint32 = 0x182a5260

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/goulfm/goulfm/internal/longtest"
 )
 
 // together runs the calls with a goroutine for each member.
@@ -58,7 +60,7 @@ func TestEverySize(t *testing.T) {
 	switch {
 	case raceOn: // TestManyInARow has eight
 		sizes, members = sizes[:len(sizes)-1], []int{2, 3, 5, 9, 17}
-	case testing.Short():
+	case testing.Short() || !longtest.On():
 		sizes, members = sizes[:len(sizes)-1], []int{1, 2, 3, 5, 8, 9, 17}
 	}
 	for _, n := range members {
@@ -96,7 +98,7 @@ func TestEverySize(t *testing.T) {
 // same memory, with chunks so small that everything wraps around often.
 func TestManyInARow(t *testing.T) {
 	count, members := 150, []int{2, 3, 5, 8, 9, 13}
-	if raceOn || testing.Short() {
+	if raceOn || testing.Short() || !longtest.On() {
 		count, members = 100, []int{2, 3, 8, 9}
 	}
 	for _, n := range members {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/goulfm/goulfm/internal/longtest"
 )
 
 // kindsOfCalls are calls of which every two differ in what, one for each path
@@ -36,12 +38,12 @@ func kindsOfCalls(n int) []*call {
 // complete the barrier after, and the call that was broken when they make it again.
 func TestEveryMismatch(t *testing.T) {
 	for _, n := range []int{2, 3, 9} {
-		oneIn := 1
+		oneIn := longtest.N(5, 1)
 		switch {
 		case raceOn: // there is one goroutine
 			oneIn = 21
 		case n > 3:
-			oneIn = 7
+			oneIn *= 7
 		}
 		for _, mutual := range []bool{true, false} {
 			w := newWorld(n)
@@ -158,13 +160,13 @@ func TestNote(t *testing.T) {
 // that still read in the broken one what others have abandoned, nor those that come later.
 func TestLargeAfterMismatch(t *testing.T) {
 	for _, n := range []int{2, 3, 5} {
-		largeAfterMismatch(t, n, 512, 40000, 1)
+		largeAfterMismatch(t, n, 512, 40000, longtest.N(5, 1))
 	}
 }
 
 // TestLongAfterMismatch is the same with rings that go round: readers count steps, too.
 func TestLongAfterMismatch(t *testing.T) {
-	largeAfterMismatch(t, 3, 128<<10, 3*sharedAreaBytes/2, 10)
+	largeAfterMismatch(t, 3, 128<<10, 3*sharedAreaBytes/2, longtest.N(50, 10))
 }
 
 // largeAfterMismatch tries one in so many of all threes of calls, each in two regimes.

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/goulfm/goulfm/internal/longtest"
 )
 
 // schedule is a single-threaded run: in each turn one member, drawn at random,
@@ -200,7 +202,7 @@ func manySchedules(t *testing.T, count int, f func(t *testing.T, rng *rand.Rand,
 // TestRandomOrder: whatever the order in which members run, all complete with
 // the right results.
 func TestRandomOrder(t *testing.T) {
-	manySchedules(t, 400, func(t *testing.T, rng *rand.Rand, w *world, mutual bool, chunk int, calls []*call) {
+	manySchedules(t, longtest.N(100, 400), func(t *testing.T, rng *rand.Rand, w *world, mutual bool, chunk int, calls []*call) {
 		s := newSchedule(w, rng, mutual, chunk, calls)
 		if err := s.run(); err != nil {
 			t.Error(err)
@@ -251,7 +253,7 @@ func TestRefused(t *testing.T) {
 // TestSleepers: a member that has to wait sleeps until another announces
 // something to it. Nobody sleeps for ever.
 func TestSleepers(t *testing.T) {
-	manySchedules(t, 400, func(t *testing.T, rng *rand.Rand, w *world, mutual bool, chunk int, calls []*call) {
+	manySchedules(t, longtest.N(100, 400), func(t *testing.T, rng *rand.Rand, w *world, mutual bool, chunk int, calls []*call) {
 		s := newSchedule(w, rng, mutual, chunk, calls)
 		s.sleeps = make([]bool, w.n)
 		if err := s.run(); err != nil {
@@ -384,7 +386,7 @@ func TestRingAfterReduction(t *testing.T) {
 // says for whom it waits.
 func TestStopsForever(t *testing.T) {
 	incomplete := 0
-	manySchedules(t, 400, func(t *testing.T, rng *rand.Rand, w *world, mutual bool, chunk int, calls []*call) {
+	manySchedules(t, longtest.N(100, 400), func(t *testing.T, rng *rand.Rand, w *world, mutual bool, chunk int, calls []*call) {
 		s := newSchedule(w, rng, mutual, chunk, calls)
 		for range rng.IntN(40 * w.n) {
 			if err := s.step(rng.IntN(w.n)); err != nil {

@@ -4,13 +4,15 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
+
+	"github.com/goulfm/goulfm/internal/longtest"
 )
 
 // TestPublishedBeforeAFence: of two who each store and then look whether the other has, with
 // a Fence between, one at least sees the other's store. Without the Fence both miss it
 // within a few thousand rounds where stores wait in a buffer.
 func TestPublishedBeforeAFence(t *testing.T) {
-	oneSees(t, 200_000, [2]func(){Fence, Fence})
+	oneSees(t, longtest.N(20_000, 200_000), [2]func(){Fence, Fence})
 }
 
 // TestFenceAllIsForBoth: it is enough that one of them makes a FenceAll.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/goulfm/goulfm/internal/longtest"
 )
 
 // A model is a small world: what its programs do, each in order, and what may happen to it.
@@ -90,6 +92,9 @@ func TestExplore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if m.procs > 2 && testing.Short() {
 				t.Skip("takes ten seconds")
+			}
+			if m.procs > 2 {
+				longtest.Skip(t, "takes ten seconds")
 			}
 			x := &explorer{T: t, model: m, seen: map[uint64]bool{}}
 			x.visit(nil)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/goulfm/goulfm/internal/longtest"
 	"github.com/goulfm/goulfm/internal/redundancy"
 )
 
@@ -89,16 +90,17 @@ func TestOneDeath(t *testing.T) {
 var long = flag.Bool("long", false, "kill at each pair of steps")
 
 // TestTwoDeaths: two die, at each pair of steps; the second may be a newcomer. The first dies
-// at each second step, among three processes at each thirtieth, unless -long is given.
+// at each second step, among three processes at each thirtieth, unless -long is given;
+// at one of eight of these if long tests do not run.
 func TestTwoDeaths(t *testing.T) {
 	runs := 0
 	for i, s := range smallSetups() {
-		every := 2
+		every := longtest.N(16, 2)
 		switch {
 		case *long:
 			every = 1
 		case s.n == 3:
-			every = 30
+			every = longtest.N(240, 30)
 		}
 		runs += eachDeath(t, s, fmt.Sprint("stride ", i%4), inTurn(i%4), 2, every)
 	}
@@ -113,7 +115,7 @@ func TestOneDeathOneDelay(t *testing.T) {
 		s := plain(2, 1)
 		s.progAgree = true
 		length := 2 * play(t, s, "undisturbed", inTurn(stride)).steps
-		for at := 1; at <= length; at++ {
+		for at := 1; at <= length; at += longtest.N(6, 1) {
 			for by := 1; by <= 2; by++ {
 				name := fmt.Sprintf("stride %d, choice %d off by %d", stride, at, by)
 				runs += eachDeath(t, s, name, deviating(inTurn(stride), at, by), 1, 1)

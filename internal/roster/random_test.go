@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/fd/adaptive"
+	"github.com/goulfm/goulfm/internal/longtest"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/rankset"
 )
@@ -171,7 +172,7 @@ func (c *chaos) majorityLives() bool {
 // paused, so that heads follow heads and each finds half of what the one before began.
 func TestSafetyNeedsNoDelays(t *testing.T) {
 	heads, declared := 0, 0
-	for seed := range uint64(*seeds) * 5 {
+	for seed := range uint64(*seeds * longtest.N(1, 5)) {
 		rng := rand.New(rand.NewPCG(seed, 11))
 		cfg := Config{Members: 3 + rng.IntN(3), Survive: rng.IntN(5) > 0}
 		c := &chaos{world: newWorld(rng, cfg), end: mono.Time(20 * mono.Second)}
@@ -187,5 +188,5 @@ func TestSafetyNeedsNoDelays(t *testing.T) {
 			declared += m.verdicts.Len()
 		}
 	}
-	t.Logf("%d runs, %d epochs, %d verdicts", 5**seeds, heads, declared)
+	t.Logf("%d runs, %d epochs, %d verdicts", *seeds*longtest.N(1, 5), heads, declared)
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/goulfm/goulfm/internal/longtest"
 )
 
 var long = flag.Bool("long", false, "verify more roots, shapes and orders; a quarter of an hour, so -timeout 40m")
@@ -20,7 +22,7 @@ func TestVerify(t *testing.T) {
 	begun := time.Now()
 	for _, a := range Algorithms() {
 		var k tally
-		most := 64
+		most := longtest.N(16, 64)
 		if sampled() {
 			most = 9
 		}

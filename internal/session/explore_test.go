@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/goulfm/goulfm/internal/longtest"
 )
 
 func (p *pair) clone() *pair {
@@ -122,7 +124,7 @@ func TestSimultaneousOpenExhaustively(t *testing.T) {
 	start.step(0, Want{})
 	start.step(1, Want{})
 	seen, states := map[string]bool{}, 0
-	explore(start, budget{ticks: 2, cuts: 1, refusals: 1}, seen, func(p *pair) {
+	explore(start, budget{ticks: longtest.N(1, 2), cuts: 1, refusals: 1}, seen, func(p *pair) {
 		states++
 		require.NoError(t, p.violation)
 		for i, roads := range []road{{true, true}, {true, false}, {false, true}, {true, false}, {false, true}} {
@@ -150,7 +152,7 @@ func TestGoodbyeExhaustively(t *testing.T) {
 			start.step(me, Close{})
 		}
 		seen, states := map[string]bool{}, 0
-		explore(start, budget{ticks: 1, cuts: 2}, seen, func(p *pair) {
+		explore(start, budget{ticks: 1, cuts: longtest.N(1, 2)}, seen, func(p *pair) {
 			states++
 			require.NoError(t, p.violation, name)
 			q := p.clone()

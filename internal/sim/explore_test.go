@@ -6,6 +6,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/flood"
+	"github.com/goulfm/goulfm/internal/longtest"
 	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/rankset"
 )
@@ -18,6 +19,9 @@ func TestSearches(t *testing.T) {
 		t.Run(s.String(), func(t *testing.T) {
 			if m, ok := s.model.(callModel); s.n == 3 && (testing.Short() || ok && m.revoke) {
 				t.Skip("takes long: goulfm sim -exhaustive")
+			}
+			if s.n == 3 {
+				longtest.Skip(t, "all states of three processes")
 			}
 			e, err := s.Run()
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goulfm/goulfm/internal/longtest"
 	"github.com/goulfm/goulfm/internal/mono"
 )
 
@@ -26,6 +27,7 @@ func TestDetectors(t *testing.T) {
 // TestMatrix: in a few runs every fault happens in most phases. That none is
 // missing is for goulfm sim -matrix.
 func TestMatrix(t *testing.T) {
+	longtest.Skip(t, "120 large clusters")
 	total, err := RunMany(Options{Seed: *seed}, runtime.NumCPU(), func(sum Total) bool { return sum.Runs >= 120 })
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/internal/longtest"
 )
 
 func TestFlags(t *testing.T) {
@@ -25,7 +26,7 @@ func TestFlags(t *testing.T) {
 func TestAmongGoroutines(t *testing.T) {
 	const n = 4
 	o := options{rounds: 900, samples: 3} // 300 to warm up: all 63 blocks have been used then
-	if testing.Short() {
+	if testing.Short() || !longtest.On() {
 		o = options{rounds: 300, samples: 1}
 	}
 	commtest.Run(t, n, func(ctx context.Context, c *comm.Comm) {
@@ -54,6 +55,7 @@ func TestAmongGoroutines(t *testing.T) {
 
 // TestSpecR42R58FreedIsForgotten runs a short one as a user does.
 func TestSpecR42R58FreedIsForgotten(t *testing.T) {
+	longtest.Skip(t, "a job of some hundred rounds")
 	dir := t.TempDir()
 	goulfm, endure := filepath.Join(dir, "goulfm"), filepath.Join(dir, "endure")
 	for name, pkg := range map[string]string{goulfm: "github.com/goulfm/goulfm/cmd/goulfm", endure: "github.com/goulfm/goulfm/bench/endure"} {

@@ -10,6 +10,7 @@ import (
 	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/internal/longtest"
 )
 
 var long = flag.Bool("long", false, "compute for a minute, in each way of finding deaths (six minutes)")
@@ -31,6 +32,9 @@ var patient = [][]string{
 // the flag -long for a minute, with the limits as they are. With one thread it has none
 // to spare for a sign of life but what the runtime takes from its loops.
 func TestNobodyIsSuspected(t *testing.T) {
+	if !*long {
+		longtest.Skip(t, "ranks compute for five seconds each way")
+	}
 	o, some := options{n: 4, long: 5 * time.Second}, patient
 	if *long {
 		o.long, some = time.Minute, ways

@@ -104,6 +104,7 @@ func (e Edit) goTest(root, overlay string, t Test) (string, error) {
 	}
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOULFM_LONG=1") // what finds a bug may be a long test
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/internal/longtest"
 	"github.com/goulfm/goulfm/internal/spectable"
 	"github.com/goulfm/goulfm/internal/spectable/matrix"
 )
@@ -134,8 +135,10 @@ func TestSpecR1R5R6R7EveryCallInEveryState(t *testing.T) {
 			}
 		})
 	}
-	for _, x := range cells {
-		work <- x
+	for i, x := range cells {
+		if longtest.Row(i, 11) {
+			work <- x
+		}
 	}
 	close(work)
 	wg.Wait()
@@ -152,6 +155,7 @@ func TestSpecR1R5R6R7EveryCallInEveryState(t *testing.T) {
 // the survivors go on. (Collectives, agreements and creations have such tests of
 // their own.)
 func TestSpecR1R45R46PeerKilledAtEveryFrame(t *testing.T) {
+	longtest.Skip(t, "a thousand runs")
 	if testing.Short() {
 		t.Skip("a thousand runs")
 	}

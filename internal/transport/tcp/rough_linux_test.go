@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/goulfm/goulfm/internal/longtest"
 	"github.com/goulfm/goulfm/internal/relay"
 	"github.com/goulfm/goulfm/internal/socket"
 	"github.com/goulfm/goulfm/internal/transport"
@@ -92,6 +93,7 @@ func TestConformanceOverCuts(t *testing.T) {
 		if mode == socket.TLS && testing.Short() {
 			t.Skip("the talks go over TLS, too")
 		}
+		longtest.Skip(t, "the suite while thousands of connections break")
 		var worlds []*roughWorld
 		transporttest.RunRough(t, func(t *testing.T, n int) transporttest.World {
 			w := newRoughWorld(t, n, mode, func(target int) relay.Plan { return relay.Random(uint64(target), 1, 400_000, relay.Cut, relay.End) })

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/goulfm/goulfm/internal/longtest"
 	"github.com/goulfm/goulfm/internal/relay"
 	"github.com/goulfm/goulfm/internal/socket"
 )
@@ -18,7 +19,7 @@ import (
 // connections are cut now and then, and have to get in between.
 func TestGarbageConnections(t *testing.T) {
 	inModes(t, func(t *testing.T, mode socket.Mode) {
-		count := 10_000
+		count := longtest.N(400, 10_000)
 		if testing.Short() {
 			count = 400
 		}

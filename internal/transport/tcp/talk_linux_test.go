@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/goulfm/goulfm/internal/longtest"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/park"
 	"github.com/goulfm/goulfm/internal/relay"
@@ -159,11 +160,11 @@ func (r *talker) want(c transport.Class, got []byte) error {
 }
 
 // seeds is how many plans are drawn: n, or one if time is short.
-func seeds(n uint64) uint64 {
+func seeds(n int) uint64 {
 	if testing.Short() {
 		return 1
 	}
-	return n
+	return uint64(n)
 }
 
 // random is a plan for each listener, drawn from a seed.
@@ -188,7 +189,7 @@ func TestTalkOverCuts(t *testing.T) {
 		} {
 			most := c.most[mode]
 			t.Run(fmt.Sprintf("%d bytes, cut below %d", c.size, most), func(t *testing.T) {
-				for seed := range seeds(3) {
+				for seed := range seeds(longtest.N(1, 3)) {
 					k := newTalk(t, mode, 40, 40, c.size, random(seed, most, relay.Cut, relay.End))
 					k.finish(k.start())
 					s := k.stats()
@@ -204,7 +205,7 @@ func TestTalkOverCuts(t *testing.T) {
 func TestGarbledBytes(t *testing.T) {
 	t.Parallel()
 	garbled := 0
-	for seed := range seeds(3) {
+	for seed := range seeds(longtest.N(1, 3)) {
 		k := newTalk(t, socket.Auth, 500, 0, 0, random(seed, 600, relay.Garble))
 		k.anomalies = func(string) {}
 		k.finish(k.start())
@@ -218,7 +219,7 @@ func TestGarbledBytes(t *testing.T) {
 func TestGarbledBytesOverTLS(t *testing.T) {
 	t.Parallel()
 	garbled := 0
-	for seed := range seeds(3) {
+	for seed := range seeds(longtest.N(1, 3)) {
 		k := newTalk(t, socket.TLS, 1000, 50, 1000, random(seed, 60_000, relay.Garble))
 		k.finish(k.start())
 		garbled += k.stats().Done[relay.Garble]
@@ -290,7 +291,7 @@ func TestCutsDuringAStall(t *testing.T) {
 func TestHalfOpen(t *testing.T) {
 	t.Parallel()
 	inModes(t, func(t *testing.T, mode socket.Mode) {
-		for seed := range seeds(2) {
+		for seed := range seeds(longtest.N(1, 2)) {
 			k := newTalk(t, mode, 500, 300, 1000, random(seed, 40_000, relay.HalfOpen))
 			k.finish(k.start())
 			require.Greater(t, k.stats().Done[relay.HalfOpen], 5)
