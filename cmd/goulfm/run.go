@@ -99,6 +99,9 @@ cores), GOULFM_UNIFORM=1 revokes a communicator with the first failure of a memb
 Signals: the first SIGINT or SIGTERM goes to the ranks, the second ends them;
 SIGQUIT says who waits for whom and goes on.
 
+Output: ranks do not interleave inside a line. A part of a line, such as a prompt, is shown when no rank has written
+for 0.1 s.
+
 What ranks have started and left running ends with the job.
 
 Exit code: 0 when the surviving ranks finished without error and no rank said that

@@ -125,7 +125,7 @@ func end(d *Daemon) {
 	d.Drain()
 }
 
-// TestLifeOfAProcess: its output comes in lines, what it says is told before its end, and its
+// TestLifeOfAProcess: its output comes unchanged, what it says is told before its end, and its
 // end in this order.
 func TestLifeOfAProcess(t *testing.T) {
 	r := &record{}
@@ -134,7 +134,7 @@ func TestLifeOfAProcess(t *testing.T) {
 	d, outs := start(t, r, "echo one; printf two; echo '"+strings.TrimSpace(string(line))+"' >&4; exit 3")
 	end(d)
 	<-outs[0].end
-	assert.Equal(t, "one\ntwo\n", outs[0].text.String())
+	assert.Equal(t, "one\ntwo", outs[0].text.String())
 	assert.Contains(t, r.events, "0 said lifeline.Joined")
 	var ends []string
 	for _, ev := range r.events {

@@ -41,7 +41,7 @@ type Placement struct {
 	Env       []string  // NAME=VALUE, added to the environment
 	Info      boot.Info // what it is told; the daemon adds job, cores and descriptors
 	Stdin     *os.File
-	Out, Errs Lines
+	Out, Errs Sink
 }
 
 // Begin calls start, which starts the first processes, on the thread that reaps all from then

@@ -13,8 +13,7 @@ import (
 	"github.com/goulfm/goulfm/internal/orders"
 )
 
-// An outlet is where whole lines go: ranks never interleave inside a line. What cannot be
-// written is lost; failed is told so, once.
+// An outlet is where streams of ranks go, and the event log. What cannot be written is lost; failed is told so, once.
 type outlet struct {
 	mu     sync.Mutex
 	w      io.Writer
@@ -22,13 +21,32 @@ type outlet struct {
 	name   string
 	failed func(error)
 	told   bool
+	open   *lines    // whose line has no end yet; nil: each line has one
+	at     time.Time // of the last write
 }
 
-func (o *outlet) write(b []byte) {
+// writeLine writes whole lines of the launcher's own: they begin a line.
+func (o *outlet) writeLine(b []byte) {
 	o.mu.Lock()
-	_, err := o.w.Write(b)
+	if o.open != nil {
+		b = append([]byte("\n"), b...)
+	}
+	err := o.put(nil, b)
 	o.mu.Unlock()
 	o.note(err)
+}
+
+// put writes what a stream of a rank has, or the launcher (nil). The caller holds mu.
+func (o *outlet) put(from *lines, b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	o.open, o.at = from, time.Now()
+	if b[len(b)-1] == '\n' {
+		o.open = nil
+	}
+	_, err := o.w.Write(b)
+	return err
 }
 
 // close comes after the last write. A disk may say only now that it is full.
@@ -52,25 +70,97 @@ func (o *outlet) note(err error) {
 	}
 }
 
-// lines are those of one stream of a rank, each with what begins it; prefix nil: nothing does.
+// lines are those of one stream of a rank. Its bytes arrive unchanged, and whole lines at a time, so that ranks do not
+// interleave inside a line; what follows the last line, such as a prompt, waits until the outlet was at rest for partAfter.
+// With a prefix, a line that others have interrupted goes on in a line of its own.
 type lines struct {
 	*outlet
-	prefix func() string
+	prefix func() string // what begins each line; nil: nothing does
+
+	// Under the outlet's mu:
+	pending []byte // of a line that has not ended
+	timer   *time.Timer
 }
 
-// Write passes on whole lines.
-func (l lines) Write(b []byte) { l.outlet.write(prefixed(b, l.prefix)) }
+const (
+	partAfter = 100 * time.Millisecond
+	partMax   = 1 << 20 // how long a part gets before it is written without its end
+)
 
-// Close comes after the last line.
-func (l lines) Close() { l.outlet.close() }
+// Write takes the next piece.
+func (l *lines) Write(piece []byte) {
+	l.mu.Lock()
+	before := len(l.pending)
+	l.pending = append(l.pending, piece...)
+	whole := bytes.LastIndexByte(l.pending, '\n') + 1
+	if l.file != nil || len(l.pending)-whole > partMax { // a file is no other rank's
+		whole = len(l.pending)
+	}
+	err := l.pass(whole)
+	if rest := len(l.pending); rest > 0 && (before == 0 || whole > 0) {
+		l.await(partAfter)
+	}
+	l.mu.Unlock()
+	l.note(err)
+}
 
-func prefixed(lines []byte, prefix func() string) []byte {
-	if prefix == nil {
-		return lines
+// pass writes the first n bytes that wait. The caller holds mu.
+func (l *lines) pass(n int) error {
+	err := l.put(l, l.prefixed(l.pending[:n]))
+	l.pending = append(l.pending[:0], l.pending[n:]...)
+	return err
+}
+
+// await has passPart called. The caller holds mu.
+func (l *lines) await(d time.Duration) {
+	if l.timer != nil {
+		l.timer.Reset(d)
+		return
+	}
+	l.timer = time.AfterFunc(d, l.passPart)
+}
+
+// passPart writes a part of a line, unless others write just now.
+func (l *lines) passPart() {
+	l.mu.Lock()
+	var err error
+	if rest := partAfter - time.Since(l.at); len(l.pending) > 0 && rest > 0 {
+		l.await(rest)
+	} else {
+		err = l.pass(len(l.pending))
+	}
+	l.mu.Unlock()
+	l.note(err)
+}
+
+// Close comes after the last piece.
+func (l *lines) Close() {
+	l.mu.Lock()
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	err := l.pass(len(l.pending))
+	l.mu.Unlock()
+	l.note(err)
+	l.outlet.close()
+}
+
+// prefixed begins each line. The caller holds mu.
+func (l *lines) prefixed(text []byte) []byte {
+	if l.prefix == nil {
+		return text
 	}
 	var out []byte
-	for line := range bytes.Lines(lines) {
-		out = append(append(out, prefix()...), line...)
+	open := l.outlet.open
+	for line := range bytes.Lines(text) {
+		switch open {
+		case nil:
+			out = append(out, l.prefix()...)
+		case l:
+		default:
+			out = append(append(out, '\n'), l.prefix()...)
+		}
+		out, open = append(out, line...), nil
 	}
 	return out
 }

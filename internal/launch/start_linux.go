@@ -64,7 +64,7 @@ func (l *launcher) place(number int, prog *program, who boot.Info) (daemon.Place
 		}
 	}
 	return daemon.Placement{Number: number, Path: prog.path, Argv: []string{prog.name}, Dir: s.Dir, Info: who,
-		Out: lines{out, prefix}, Errs: lines{errs, prefix}}, nil
+		Out: &lines{outlet: out, prefix: prefix}, Errs: &lines{outlet: errs, prefix: prefix}}, nil
 }
 
 // spawn starts what a process asks for. The answer comes when all are in Init, or one cannot

@@ -163,7 +163,7 @@ func (r *reporter) write(line storyLine, dropped int) {
 		fmt.Fprintf(&b, "goulfm: +%.3fs %s%s\n", r.seconds(at), line.text, of)
 	}
 	r.writtenNs = max(r.writtenNs, at)
-	r.out.write([]byte(b.String()))
+	r.out.writeLine([]byte(b.String()))
 }
 
 // started is told once all ranks run.

@@ -208,7 +208,7 @@ type Taken struct {
 	Gone  bool `json:"gone,omitempty"`
 }
 
-// Output is what a process has printed: whole lines. End: it is all.
+// Output is the next piece of what a process has printed. End: it is all.
 type Output struct {
 	Proc int    `json:"proc"`
 	Errs bool   `json:"errs,omitempty"`

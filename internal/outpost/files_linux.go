@@ -10,7 +10,7 @@ import (
 )
 
 // streams returns where what the process with a number prints goes.
-func (o *outpost) streams(proc int) (out, errs daemon.Lines, err error) {
+func (o *outpost) streams(proc int) (out, errs daemon.Sink, err error) {
 	if o.plan.OutputDir == "" {
 		return &output{o: o, proc: proc}, &output{o: o, proc: proc, errs: true}, nil
 	}
@@ -38,7 +38,7 @@ func (o *outpost) createFile(proc int, errs bool) (*file, error) {
 	return &file{o: o, proc: proc, errs: errs, file: f}, err
 }
 
-// A file takes the lines of one process on its node. The launcher is only told that there are no more.
+// A file takes one stream of a process on its node. The launcher is only told that there are no more.
 type file struct {
 	o    *outpost
 	proc int
@@ -47,13 +47,13 @@ type file struct {
 	told bool
 }
 
-// Write implements daemon.Lines.
-func (f *file) Write(lines []byte) {
-	_, err := f.file.Write(lines)
+// Write implements daemon.Sink.
+func (f *file) Write(piece []byte) {
+	_, err := f.file.Write(piece)
 	f.check(err)
 }
 
-// Close implements daemon.Lines.
+// Close implements daemon.Sink.
 func (f *file) Close() {
 	f.check(f.file.Close())
 	f.o.mouth.Say(orders.Output{Proc: f.proc, Errs: f.errs, End: true})

@@ -103,23 +103,23 @@ func (c *credit) give(n int) {
 	}
 }
 
-// An output takes the lines of one process.
+// An output takes one stream of a process.
 type output struct {
 	o    *outpost
 	proc int // its number: what has the seat next may print while somebody still holds the pipe of this one
 	errs bool
 }
 
-// Write implements daemon.Lines: in pieces, of which the launcher makes lines again.
-func (out *output) Write(lines []byte) {
-	for len(lines) > 0 {
-		n := out.o.credit.take(len(lines))
-		out.o.mouth.Say(orders.Output{Proc: out.proc, Errs: out.errs, Data: bytes.Clone(lines[:n])})
-		lines = lines[n:]
+// Write implements daemon.Sink. The launcher makes lines of the pieces.
+func (out *output) Write(piece []byte) {
+	for len(piece) > 0 {
+		n := out.o.credit.take(len(piece))
+		out.o.mouth.Say(orders.Output{Proc: out.proc, Errs: out.errs, Data: bytes.Clone(piece[:n])})
+		piece = piece[n:]
 	}
 }
 
-// Close implements daemon.Lines.
+// Close implements daemon.Sink.
 func (out *output) Close() {
 	out.o.mouth.Say(orders.Output{Proc: out.proc, Errs: out.errs, End: true})
 }
