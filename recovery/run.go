@@ -13,6 +13,7 @@ import (
 	"github.com/goulfm/goulfm/internal/bridge"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/pace"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 	"github.com/goulfm/goulfm/internal/redundancy"
 	"github.com/goulfm/goulfm/internal/repair"
 	"github.com/goulfm/goulfm/ulfm"
@@ -193,6 +194,9 @@ func (r *runner) step(ev repair.Event) []repair.Action {
 
 // perform does one thing, and returns what came of it if the rules wait for that.
 func (r *runner) perform(a repair.Action) repair.Event {
+	if pausepoint.Enabled {
+		pausepoint.At("recovery.performs")
+	}
 	switch a := a.(type) {
 	case repair.Run:
 		r.next = &a

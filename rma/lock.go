@@ -9,6 +9,7 @@ import (
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/internal/hold"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 	"github.com/goulfm/goulfm/internal/publish"
 	"github.com/goulfm/goulfm/internal/serve"
 	"github.com/goulfm/goulfm/internal/window"
@@ -140,6 +141,9 @@ func (k *core) lockTarget(ctx context.Context, op string, rank int, m Mode) erro
 	}
 	if err := k.watch.Enter(); err != nil {
 		return k.fail(op, nil, err) // it is dead: nobody needs the turn
+	}
+	if pausepoint.Enabled {
+		pausepoint.At("rma.locks")
 	}
 	out := g.lock.Lock(hold.Mode(m))
 	k.watch.Leave()

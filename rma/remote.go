@@ -12,6 +12,7 @@ import (
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/internal/engine"
 	"github.com/goulfm/goulfm/internal/hold"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 	"github.com/goulfm/goulfm/internal/serve"
 	"github.com/goulfm/goulfm/internal/view"
 )
@@ -103,6 +104,9 @@ func (t far) tellDead(ctx context.Context, op string) error {
 		if err := t.tellFrame(ctx, op, &serve.Frame{Op: serve.Dead, At: uint64(dead)}); err != nil {
 			return err
 		}
+	}
+	if pausepoint.Enabled {
+		pausepoint.At("rma.told")
 	}
 	r.told.CompareAndSwap(told, uint64(len(gone)))
 	return nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 )
 
 // sight is what a member knows of the others of a window. It does not change: a new one comes in
@@ -77,6 +78,9 @@ func (k *core) reach(ctx context.Context, op string, rank, disp, n int) ([]byte,
 	}
 	if err := k.watch.Enter(); err != nil {
 		return nil, k.fail(op, nil, err)
+	}
+	if pausepoint.Enabled {
+		pausepoint.At("rma.reaches")
 	}
 	return p.data[disp*k.unit : (disp+n)*k.unit : (disp+n)*k.unit], nil
 }

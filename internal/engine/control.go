@@ -10,6 +10,7 @@ import (
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 	"github.com/goulfm/goulfm/internal/rendezvous"
 	"github.com/goulfm/goulfm/ulfm"
 )
@@ -482,7 +483,10 @@ func (p *Proc) declared(a control.Declared) {
 		p.cfg.OnSilent(a.Proc)
 	}
 	p.memory.stores.mourn(p, a.Proc) // (0) from here on no process of this node executes its one-sided requests
-	q.outbox, q.sent = nil, 0        // (1) its queued control frames are dropped
+	if pausepoint.Enabled {
+		pausepoint.At("engine.declares")
+	}
+	q.outbox, q.sent = nil, 0 // (1) its queued control frames are dropped
 	if !p.fences() {
 		p.link.CloseControl(a.Proc)
 	}

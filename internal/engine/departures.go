@@ -4,6 +4,7 @@ import (
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/member"
 	"github.com/goulfm/goulfm/internal/node"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 )
 
 // departures is how far a process has read the list of those that have departed.
@@ -66,6 +67,9 @@ func (d *departures) recall(parent *Comm, g *member.Group) {
 // vacate forgets a process to which nothing refers any more: its seat may be another's.
 func (d *departures) vacate(proc int) {
 	p := d.p
+	if pausepoint.Enabled {
+		pausepoint.At("engine.forgets")
+	}
 	if q := p.peers.Peek(proc); q != nil {
 		*q = p.cfg.newPeer()
 	}
@@ -119,6 +123,9 @@ func (d *departures) depart(of node.Departure) {
 	// Else a revocation could be lost: the revoker returns, dies, and every survivor
 	// reads of the death before it reads the ring (R10).
 	p.links.readControl(of.Proc)
+	if pausepoint.Enabled {
+		pausepoint.At("engine.departs")
+	}
 	if of.Lost {
 		p.rules.step(control.Lost{Proc: of.Proc})
 		return

@@ -7,6 +7,7 @@ import (
 	"github.com/goulfm/goulfm/internal/control"
 	"github.com/goulfm/goulfm/internal/match"
 	"github.com/goulfm/goulfm/internal/member"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -90,6 +91,9 @@ func (e *ending) finish(ctx context.Context, r *Request) error {
 	e.p.finalized.Store(true)
 	e.p.endRequests(ErrFinalized)
 	e.p.mu.Unlock()
+	if pausepoint.Enabled {
+		pausepoint.At("engine.leaves")
+	}
 	e.p.node.SetLeft()
 	e.p.node.MoveEpoch()
 	return e.lastLook(ctx)

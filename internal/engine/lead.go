@@ -7,6 +7,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 	"github.com/goulfm/goulfm/internal/publish"
 )
 
@@ -504,6 +505,9 @@ func (ld *leadership) sleep(flag uint32, mustLook func() bool, most mono.Duratio
 		most = lookAgain
 	}
 	ld.asleep.Store(true)
+	if pausepoint.Enabled {
+		pausepoint.At("engine.sleeps")
+	}
 	ld.p.node.Sleep(flag, mustLook, most)
 	ld.asleep.Store(false)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/goulfm/goulfm/internal/must"
 	"github.com/goulfm/goulfm/internal/nodemem"
 	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 	"github.com/goulfm/goulfm/internal/segment"
 )
 
@@ -141,6 +142,9 @@ func (my *memory) publishRevocation(c *Comm) {
 	if c.revocation.word == nil || c.revocation.seen() {
 		return
 	}
+	if pausepoint.Enabled {
+		pausepoint.At("engine.revokes")
+	}
 	segment.Store64(c.revocation.word, c.revocation.tag)
 	my.p.node.MoveEpoch()
 	my.p.notifyMembers(c)
@@ -263,6 +267,9 @@ func (c *Comm) agreeNow(ctx context.Context, call member.Call, flag uint64, what
 		return out, nil, false
 	}
 	defer p.leads.leaveLocked()
+	if pausepoint.Enabled {
+		pausepoint.At("engine.agrees")
+	}
 	m := &c.mem[member.SeriesRepair]
 	r = p.newCall(c, what)
 	c.plain, c.plainCall, c.plainFlag = r, call, flag

@@ -212,6 +212,9 @@ func (w *Watch) Answer(to int, handle uint64, data []byte) {
 	}
 	os := &p.memory.oneSided
 	os.answer = append(binary.LittleEndian.AppendUint64(os.answer[:0], handle), data...)
+	if pausepoint.Enabled {
+		pausepoint.At("engine.answers")
+	}
 	r := w.send(to, answersTag, os.answer, "answer")
 	if r != nil {
 		r.detached, os.answer = true, nil // it waits with the frame
@@ -236,6 +239,9 @@ func (w *Watch) Tell(ctx context.Context, to int, frame []byte) error {
 		p.mu.Unlock()
 		return err
 	}
+	if pausepoint.Enabled {
+		pausepoint.At("engine.tells")
+	}
 	r := w.send(to, asksTag, frame, "one-sided")
 	p.loop.takeSend(w.c.group.Procs[to], r)
 	p.mu.Unlock()
@@ -254,6 +260,9 @@ func (w *Watch) Ask(to int, frame, answer []byte) (Handle, error) {
 	p.called()
 	if err := w.mayAsk(to); err != nil {
 		return 0, err
+	}
+	if pausepoint.Enabled {
+		pausepoint.At("engine.asks")
 	}
 	r := p.newRequest(oneSidedRequest, w.c, "one-sided")
 	r.peer, r.ctx, r.buf = w.c.group.Procs[to], dataContext(w.c.group.Indices[to], OneSided), answer

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/internal/match"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/internal/transport"
 	"github.com/goulfm/goulfm/ulfm"
@@ -106,6 +107,9 @@ func (c *Comm) put(ctx context.Context, to Envelope, buf []byte, what string) (r
 		if err := c.mayStart(ctx, ulfm.OpSend, to.Class, proc); err != nil {
 			return nil, false, err
 		}
+	}
+	if pausepoint.Enabled {
+		pausepoint.At("engine.sends")
 	}
 	q := p.peers.At(proc)
 	near := p.near(proc)

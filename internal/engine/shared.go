@@ -7,6 +7,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/nodecoll"
 	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 	"github.com/goulfm/goulfm/internal/publish"
 	"github.com/goulfm/goulfm/internal/segment"
 	"github.com/goulfm/goulfm/ulfm"
@@ -103,6 +104,9 @@ func (c *Comm) share(ctx context.Context, what string, count bool, code uint64, 
 	}
 	if err != nil {
 		return false, 0, err
+	}
+	if pausepoint.Enabled {
+		pausepoint.At("engine.shares")
 	}
 	if count {
 		c.countCollective()

@@ -15,6 +15,7 @@ import (
 	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/internal/orders"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 	"github.com/goulfm/goulfm/internal/pidfd"
 	"github.com/goulfm/goulfm/internal/socket"
 )
@@ -208,6 +209,9 @@ func (n *node) hearOfProcess(m orders.Message) {
 	switch m := m.(type) {
 	case orders.Found:
 		if p := f.process(n, m.Proc); p != nil {
+			if pausepoint.Enabled {
+				pausepoint.At("launcher.found")
+			}
 			p.isFound = true
 			f.host.Found(m.Proc, m.By, m.Left, m.AtNs)
 		}
@@ -265,6 +269,9 @@ func (f *Fleet) reap(p *process, status job.Status) {
 	f.mu.Unlock()
 	if again {
 		return
+	}
+	if pausepoint.Enabled {
+		pausepoint.At("launcher.reaped")
 	}
 	f.host.Reaped(p.number, status)
 	f.mu.Lock()
@@ -343,6 +350,9 @@ func (n *node) disconnect(err error) {
 		n.once.Do(func() { close(n.lost) })
 		return
 	}
+	if pausepoint.Enabled {
+		pausepoint.At("launcher.condemns")
+	}
 	n.f.vigil.Condemn(n.index + 1)
 }
 
@@ -368,6 +378,9 @@ func (n *node) bury() {
 	n.conn.Close()
 	f := n.f
 	f.host.Note("node", "%s is lost: %v", n, why)
+	if pausepoint.Enabled {
+		pausepoint.At("launcher.buries")
+	}
 	gone := f.processesOf(n)
 	if f.isLocal {
 		n.hold(gone)

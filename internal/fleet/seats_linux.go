@@ -7,6 +7,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/orders"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 )
 
 // A seat of a job on several nodes is used again as one of a single node is: when its process is reaped, and all others
@@ -62,6 +63,9 @@ func (f *Fleet) Vacate(proc int) error {
 		}
 	}
 	if why == nil {
+		if pausepoint.Enabled {
+			pausepoint.At("launcher.forgets")
+		}
 		f.mu.Lock()
 		f.used[job.SeatOf(proc)]++
 		f.mu.Unlock()

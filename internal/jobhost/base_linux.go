@@ -7,6 +7,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/lifeline"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 )
 
 // A Daemon does what the rules of a job decide about processes, which are named by their numbers: that of
@@ -33,9 +34,16 @@ type Base struct {
 // Apply asks the rules what follows from an event, and does it.
 func (b *Base) Apply(ev job.Event) {
 	b.Mu.Lock()
-	wake := b.Perform(b.Rules.Step(ev))
+	actions := b.Rules.Step(ev)
+	if pausepoint.Enabled {
+		pausepoint.At("launcher.decided")
+	}
+	wake := b.Perform(actions)
 	b.Mu.Unlock()
 	if wake {
+		if pausepoint.Enabled {
+			pausepoint.At("launcher.wakes")
+		}
 		b.Daemon.WakeAll()
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/lifeline"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 )
 
 // refillPause is how long a spare that was taken is not followed by another one: starting a process takes
@@ -27,6 +28,9 @@ func (l *launcher) addSpare() {
 		start, ok := l.roomForSpare()
 		if !ok {
 			return
+		}
+		if pausepoint.Enabled {
+			pausepoint.At("launcher.spare")
 		}
 		if err := l.startSpare(start); err != nil {
 			l.Apply(notStarted(l.numbers(start)[0], err))

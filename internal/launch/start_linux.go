@@ -10,6 +10,7 @@ import (
 	"github.com/goulfm/goulfm/internal/fleet"
 	"github.com/goulfm/goulfm/internal/job"
 	"github.com/goulfm/goulfm/internal/lifeline"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 )
 
 // startRanks starts the ranks with which the job begins.
@@ -103,6 +104,9 @@ func (l *launcher) awaitSeats(root int, m lifeline.Spawn, bad error) (start job.
 	for begun := time.Now(); ; time.Sleep(seatsLook) {
 		gone := l.crew.Holdings()
 		ev.Vacant, ev.Barred = job.Vacant(gone), l.crew.Barred()
+		if pausepoint.Enabled {
+			pausepoint.At("launcher.seats")
+		}
 		if ev.Last = time.Since(begun) > seatsMax; ev.Last {
 			ev.Held = job.DescribeHeld(gone)
 		}
@@ -141,6 +145,9 @@ func (l *launcher) startBatch(root int, b job.Start, prog *program, m lifeline.S
 		l.crew.Unexpect(b.Count)
 		return
 	}
+	if pausepoint.Enabled {
+		pausepoint.At("launcher.vacated")
+	}
 	l.crew.Announce(l.seats)
 	for i, number := range numbers {
 		who := boot.Info{Rank: i, Size: b.Count, First: b.First, Spawned: true, Keeps: m.Replace}
@@ -148,6 +155,9 @@ func (l *launcher) startBatch(root int, b job.Start, prog *program, m lifeline.S
 			l.Apply(notStarted(number, err))
 			l.crew.Unexpect(b.Count - i)
 			return
+		}
+		if pausepoint.Enabled {
+			pausepoint.At("launcher.started")
 		}
 		l.Apply(job.Forked{Proc: number})
 		l.crew.Unexpect(1)

@@ -8,6 +8,7 @@ import (
 	"github.com/goulfm/goulfm/internal/jobhost"
 	"github.com/goulfm/goulfm/internal/lifeline"
 	"github.com/goulfm/goulfm/internal/orders"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 	"github.com/goulfm/goulfm/internal/roster"
 )
 
@@ -22,6 +23,9 @@ func (o *outpost) Found(proc int, by job.Evidence, left bool, atNs int64) {
 		o.revocations.take(proc) // Finalize has seen to it that all members have heard
 	}
 	o.roll.enter(proc, left)
+	if pausepoint.Enabled {
+		pausepoint.At("outpost.publishes")
+	}
 	o.vigil.Publish(roster.Process(kind, uint32(proc)))
 	o.mouth.Say(orders.Found{Proc: proc, By: by, Left: left, AtNs: atNs})
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/goulfm/goulfm/internal/lifeline"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 	"github.com/goulfm/goulfm/internal/roster"
 )
 
@@ -62,6 +63,9 @@ func (o *outpost) outlive(proc int) {
 	for _, name := range o.revocations.take(proc) {
 		entries = append(entries, roster.Entry{Kind: roster.Revoked, Name: name})
 		o.tellRevoked(name)
+	}
+	if pausepoint.Enabled {
+		pausepoint.At("outpost.outlives")
 	}
 	if len(entries) > 0 {
 		o.vigil.Publish(entries...)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/daemon"
 	"github.com/goulfm/goulfm/internal/job"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 )
 
 // A roll is the node's list of departures, which its processes read. Several tell of the same end,
@@ -33,6 +34,9 @@ func (r *roll) vacate(proc int) error {
 	if proc < 0 || seat >= len(r.entered) || !r.entered[seat] {
 		return fmt.Errorf("process %d has not departed", proc)
 	}
+	if pausepoint.Enabled {
+		pausepoint.At("outpost.vacates")
+	}
 	if err := r.d.Vacate(proc); err != nil {
 		return err
 	}
@@ -50,6 +54,9 @@ func (r *roll) enter(proc int, left bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.isNew(proc) {
+		if pausepoint.Enabled {
+			pausepoint.At("outpost.enters")
+		}
 		r.d.Declare(proc, left)
 		r.d.WakeAll()
 	}
@@ -60,6 +67,9 @@ func (r *roll) enterLost(proc int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.isNew(proc) {
+		if pausepoint.Enabled {
+			pausepoint.At("outpost.loses")
+		}
 		r.d.DeclareLost(proc)
 		r.d.WakeAll()
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/goulfm/goulfm/internal/daemon"
 	"github.com/goulfm/goulfm/internal/mono"
 	"github.com/goulfm/goulfm/internal/orders"
+	"github.com/goulfm/goulfm/internal/pausepoint"
 	"github.com/goulfm/goulfm/internal/roster"
 	"github.com/goulfm/goulfm/internal/vigil"
 )
@@ -64,7 +65,12 @@ func (o *outpost) hold(on bool) {
 type watcher outpost
 
 // Lease implements vigil.Host, as do the other methods.
-func (w *watcher) Lease(until mono.Time) { w.d.SetLease(int64(until)) }
+func (w *watcher) Lease(until mono.Time) {
+	if pausepoint.Enabled {
+		pausepoint.At("outpost.lease")
+	}
+	w.d.SetLease(int64(until))
+}
 
 // Freeze stops the processes of the node.
 func (w *watcher) Freeze() {
