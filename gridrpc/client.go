@@ -284,6 +284,7 @@ type Offer struct {
 	Free    int           // calls that would be taken
 	Wait    time.Duration // until a call would begin
 	Rate    float64       // units of work a second; 0 is not known
+	Metric  float64       // of the service's own, by the option Metric
 }
 
 // Offers returns what the platform offers, in the order of services and servers.
@@ -296,7 +297,7 @@ func (c *Client) Offers(ctx context.Context) ([]Offer, error) {
 	for _, e := range reply.Candidates {
 		all = append(all, Offer{
 			Server: e.Server.GetName(), Addr: e.Server.GetAddr(), Service: e.Service, Free: int(e.Free),
-			Wait: time.Duration(e.Wait * float64(time.Second)), Rate: e.Rate,
+			Wait: time.Duration(e.Wait * float64(time.Second)), Rate: e.Rate, Metric: e.Metric,
 		})
 	}
 	slices.SortFunc(all, func(a, b Offer) int {

@@ -3,6 +3,7 @@ package gridrpc
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime/debug"
 
 	"github.com/goulfm/goulfm/gridrpc/internal/folder"
@@ -13,10 +14,11 @@ type body func(ctx context.Context, c *Call, codec Codec, in []byte) (out []byte
 
 // service is one registered function.
 type service struct {
-	name  string
-	run   body
-	work  func(in any) float64
-	rates rates
+	name   string
+	run    body
+	work   func(in any) float64
+	metric func() float64 // nil: none
+	rates  rates
 }
 
 // ServiceOption changes how a service is offered.
@@ -27,6 +29,29 @@ type ServiceOption func(*service)
 // for each request.
 func Work[Req any](f func(*Req) float64) ServiceOption {
 	return func(s *service) { s.work = func(in any) float64 { return f(in.(*Req)) } }
+}
+
+// Metric has calls of a service go to the server with the lowest value of f, among servers with a free place; where values are equal,
+// to the one that is ready first, as without a metric. A server reports its value when a call begins or ends, and every two seconds.
+// f may be called by several goroutines and must not block. A value that is not a number, or beyond 1e17, counts as 1e17. A client
+// that calls again within 100 ms may do so at the same server.
+func Metric(f func() float64) ServiceOption {
+	return func(s *service) { s.metric = f }
+}
+
+// metricMax bounds what a server reports.
+const metricMax = 1e17
+
+// measured returns the metric of a service now; 0 without one.
+func (v *service) measured() float64 {
+	if v.metric == nil {
+		return 0
+	}
+	value := v.metric()
+	if math.IsNaN(value) {
+		return metricMax
+	}
+	return max(-metricMax, min(metricMax, value))
 }
 
 // Register offers a function as a service. The function may be called several times at once.

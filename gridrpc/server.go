@@ -188,6 +188,10 @@ func (s *Server) measure(ctx context.Context, v *service, work float64) (end fun
 
 // estimates is what the server says of itself now.
 func (s *Server) estimates() []*pb.Estimate {
+	metrics := map[string]float64{} // a program's own functions run without the lock
+	for name, v := range s.services {
+		metrics[name] = v.measured()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.said++
@@ -195,7 +199,7 @@ func (s *Server) estimates() []*pb.Estimate {
 	var list []*pb.Estimate
 	for _, name := range slices.Sorted(maps.Keys(s.services)) {
 		v := s.services[name]
-		e := &pb.Estimate{Server: s.me, Host: s.host, Number: s.said, Service: name, Rate: v.rates.perSecond, Free: uint32(max(0, s.desk.Free()))}
+		e := &pb.Estimate{Server: s.me, Host: s.host, Number: s.said, Service: name, Rate: v.rates.perSecond, Metric: metrics[name], Free: uint32(max(0, s.desk.Free()))}
 		e.Wait = collate.Wait(s.Places, taken, v.rates.took)
 		list = append(list, e)
 	}

@@ -22,9 +22,9 @@ func list(ctx context.Context, args []string) error {
 		return err
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SERVER\tSERVICE\tPLACES\tWAIT\tRATE\tADDRESS")
+	fmt.Fprintln(w, "SERVER\tSERVICE\tPLACES\tWAIT\tRATE\tMETRIC\tADDRESS")
 	for _, o := range offers {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%v\t%.3g/s\t%s\n", o.Server, o.Service, o.Free, o.Wait.Round(1e6), o.Rate, o.Addr)
+		fmt.Fprintf(w, "%s\t%s\t%d\t%v\t%.3g/s\t%g\t%s\n", o.Server, o.Service, o.Free, o.Wait.Round(1e6), o.Rate, o.Metric, o.Addr)
 	}
 	return w.Flush()
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/goulfm/goulfm/gridrpc/internal/collate"
@@ -24,7 +25,7 @@ func (a *Agent) Reported(child uint64, r *pb.Report) {
 		}
 		list = append(list, collate.Estimate{
 			Server: collate.Server{Name: e.Server.GetName(), Incarnation: e.Server.GetIncarnation()}, Addr: e.Server.GetAddr(), Host: e.Host,
-			Number: e.Number, Service: e.Service, Wait: e.Wait, Rate: e.Rate, Bandwidth: e.Bandwidth, Free: int(e.Free),
+			Number: e.Number, Service: e.Service, Wait: e.Wait, Rate: e.Rate, Bandwidth: e.Bandwidth, Metric: e.Metric, Free: int(e.Free),
 			Said: now.Add(-mono.Duration(e.Age * float64(mono.Second))),
 		})
 	}
@@ -42,6 +43,9 @@ func sensible(e *pb.Estimate) bool {
 		if !(v >= 0 && v < 1e18) { // nor is it one that is no number
 			return false
 		}
+	}
+	if !(math.Abs(e.Metric) < 1e18) {
+		return false
 	}
 	return e.GetServer().GetName() != "" && e.Age < 1e6 && e.Free < 1<<30
 }
@@ -109,7 +113,7 @@ func (a *Agent) report(answers uint64) {
 func (a *Agent) toWire(e collate.Estimate) *pb.Estimate {
 	return &pb.Estimate{
 		Server: &pb.Ref{Name: e.Server.Name, Incarnation: e.Server.Incarnation, Addr: e.Addr}, Host: e.Host, Number: e.Number,
-		Service: e.Service, Wait: e.Wait, Rate: e.Rate, Bandwidth: e.Bandwidth, Free: uint32(max(0, e.Free)),
+		Service: e.Service, Wait: e.Wait, Rate: e.Rate, Bandwidth: e.Bandwidth, Metric: e.Metric, Free: uint32(max(0, e.Free)),
 		Age: float64(a.now().Sub(e.Said)) / float64(mono.Second),
 	}
 }

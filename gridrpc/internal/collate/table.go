@@ -23,6 +23,7 @@ type Estimate struct {
 	Wait      float64 // seconds until a call would begin
 	Rate      float64 // units of work a second; 0 is not known
 	Bandwidth float64 // bytes a second to it; 0 is not known
+	Metric    float64 // of the service's own: a lower one is better
 	Free      int     // calls that it would take
 	Said      mono.Time
 	booked    float64 // seconds of work promised since then

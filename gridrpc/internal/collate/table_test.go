@@ -24,6 +24,21 @@ func names(all []Estimate) (list []string) {
 }
 
 // TestBestIsWhoIsDoneFirst: wait, bytes and work count, and who is not known is average.
+// TestMetric: servers with a free place are in the order of the metric, then of the completion; a full one is last whatever its metric.
+func TestMetric(t *testing.T) {
+	var table Table
+	offer := func(name string, metric, wait float64, free int) Estimate {
+		return Estimate{Server: Server{Name: name, Incarnation: 1}, Service: "x", Metric: metric, Wait: wait, Free: free}
+	}
+	table.Report(1, []Estimate{offer("cheap", -2, 9, 1), offer("slow", 1, 5, 1), offer("full", -3, 0, 0), offer("fast", 1, 0, 1)}, 0)
+	best, _ := table.Best(Request{Service: "x", Work: 1})
+	var names []string
+	for _, e := range best {
+		names = append(names, e.Server.Name)
+	}
+	assert.Equal(t, []string{"cheap", "fast", "slow", "full"}, names)
+}
+
 func TestBestIsWhoIsDoneFirst(t *testing.T) {
 	var table Table
 	far := est("far", 0, 100)

@@ -1143,6 +1143,7 @@ type Estimate struct {
 	Age           float64                `protobuf:"fixed64,7,opt,name=age,proto3" json:"age,omitempty"`             // seconds since the server said so, when it was sent
 	Bandwidth     float64                `protobuf:"fixed64,8,opt,name=bandwidth,proto3" json:"bandwidth,omitempty"` // bytes a second to the server; 0 is not known
 	Number        uint64                 `protobuf:"varint,9,opt,name=number,proto3" json:"number,omitempty"`        // grows with each thing that the server says
+	Metric        float64                `protobuf:"fixed64,10,opt,name=metric,proto3" json:"metric,omitempty"`      // of the service's own: a lower one is better
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1236,6 +1237,13 @@ func (x *Estimate) GetBandwidth() float64 {
 func (x *Estimate) GetNumber() uint64 {
 	if x != nil {
 		return x.Number
+	}
+	return 0
+}
+
+func (x *Estimate) GetMetric() float64 {
+	if x != nil {
+		return x.Metric
 	}
 	return 0
 }
@@ -3193,7 +3201,7 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\x06server\x18\x03 \x01(\v2\x0f.gridrpc.v2.RefR\x06server\x12\x18\n" +
 	"\aservice\x18\x04 \x01(\tR\aservice\x12\x14\n" +
 	"\x05codec\x18\x05 \x01(\tR\x05codec\x12\x12\n" +
-	"\x04done\x18\x06 \x01(\bR\x04done\"\xe5\x01\n" +
+	"\x04done\x18\x06 \x01(\bR\x04done\"\xfd\x01\n" +
 	"\bEstimate\x12'\n" +
 	"\x06server\x18\x01 \x01(\v2\x0f.gridrpc.v2.RefR\x06server\x12\x18\n" +
 	"\aservice\x18\x02 \x01(\tR\aservice\x12\x12\n" +
@@ -3203,7 +3211,9 @@ const file_gridrpc_proto_rawDesc = "" +
 	"\x04host\x18\x06 \x01(\tR\x04host\x12\x10\n" +
 	"\x03age\x18\a \x01(\x01R\x03age\x12\x1c\n" +
 	"\tbandwidth\x18\b \x01(\x01R\tbandwidth\x12\x16\n" +
-	"\x06number\x18\t \x01(\x04R\x06number\":\n" +
+	"\x06number\x18\t \x01(\x04R\x06number\x12\x16\n" +
+	"\x06metric\x18\n" +
+	" \x01(\x01R\x06metric\":\n" +
 	"\bQuestion\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x16\n" +
 	"\x06within\x18\x02 \x01(\x03R\x06within\"\xd8\x01\n" +

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,7 +35,7 @@ func main() {
 			s.Member = &gridrpc.Membership{Token: join, Name: "by-itself"}
 		}
 		return errors.Join(
-			gridrpc.Register(s, "square", square),
+			gridrpc.Register(s, "square", square, metric()...),
 			gridrpc.Register(s, "hold", hold),
 			gridrpc.Register(s, "fail", fail),
 			gridrpc.Register(s, "panic", crash),
@@ -44,6 +45,24 @@ func main() {
 			gridrpc.Register(s, "script", script),
 		)
 	})
+}
+
+// metric is what a test has written to a file of this server's name, if it has.
+func metric() []gridrpc.ServiceOption {
+	dir := os.Getenv("TRIAL_METRIC")
+	if dir == "" {
+		return nil
+	}
+	return []gridrpc.ServiceOption{gridrpc.Metric(func() (value float64) {
+		text, err := os.ReadFile(filepath.Join(dir, os.Getenv("GRIDRPC_NAME")))
+		if err == nil {
+			_, err = fmt.Sscan(string(text), &value)
+		}
+		if err != nil {
+			return math.NaN()
+		}
+		return value
+	})}
 }
 
 func square(_ context.Context, c *gridrpc.Call, in *float64) (*Where, error) {
