@@ -104,6 +104,7 @@ func countPage(c *counts, path, text string) {
 			b.row(line)
 		case strings.TrimSpace(line) == "", strings.HasPrefix(line, "#"):
 			b.end()
+		case b.text == "" && strings.HasPrefix(line, "    ") && !item.MatchString(line): // code
 		case item.MatchString(line):
 			b.end()
 			b.bullet = true

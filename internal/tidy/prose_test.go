@@ -114,7 +114,7 @@ func TestCountsOfSource(t *testing.T) {
 
 func TestCountsOfPages(t *testing.T) {
 	var c counts
-	countPage(&c, "a.md", "# What it is\n\nA rank `what who\nit` sends [what](who.md).\n\n```go\nwhat := it\n```\n\n"+
+	countPage(&c, "a.md", "# What it is\n\nA rank `what who\nit` sends [what](who.md).\n\n```go\nwhat := it\n```\n\n    what who it\n\n"+
 		"* Who sends\n  tells.\n* "+strings.Repeat("word ", bulletWords+1)+"\n\n"+strings.Repeat("word ", paragraphWords+1)+
 		"\n\n| what | a |\n|---|---|\n| it | "+strings.Repeat("word ", cellWords+1)+"|\n")
 	require.Equal(t, 3, c.who)
@@ -124,7 +124,7 @@ func TestCountsOfPages(t *testing.T) {
 	require.Equal(t, []int{5, 3, bulletWords + 1, paragraphWords + 1}, c.lengths)
 	require.Equal(t, []int{1, 1, 1}, []int{c.bullets, c.paragraphs, c.cells})
 	require.Equal(t, 2, c.wide)
-	require.Equal(t, "a.md:18", c.last["cells"])
+	require.Equal(t, "a.md:20", c.last["cells"])
 }
 
 func TestProseOnFakeTrees(t *testing.T) {
