@@ -123,7 +123,7 @@ type mixed struct {
 }
 
 // Start implements fleet.Starter.
-func (s mixed) Start(node int, name string, bootstrap []byte, failed func(error)) (end func(), err error) {
+func (s mixed) Start(node int, name string, bootstrap []byte, failed func(error)) (end func(isLost bool), err error) {
 	if node == 0 {
 		return s.local.Start(node, name, bootstrap, failed)
 	}

@@ -198,12 +198,12 @@ type handOut struct {
 }
 
 // Start implements fleet.Starter.
-func (s handOut) Start(node int, _ string, bootstrap []byte, _ func(error)) (end func(), err error) {
+func (s handOut) Start(node int, _ string, bootstrap []byte, _ func(error)) (end func(isLost bool), err error) {
 	s.h.mu.Lock()
 	defer s.h.mu.Unlock()
 	if s.h.failed != nil {
 		return nil, s.h.failed
 	}
 	s.h.asking[s.nodes[node]].tell(bytes.TrimSpace(bootstrap), nil)
-	return func() {}, nil
+	return func(bool) {}, nil
 }

@@ -373,9 +373,11 @@ func (f *Fleet) Close() {
 	if f.vigil != nil {
 		f.vigil.Close()
 	}
+	var closing sync.WaitGroup // one that is slow to end does not keep others from it
 	for _, n := range f.nodes {
-		n.close()
+		closing.Go(n.close)
 	}
+	closing.Wait()
 	if f.wires != nil {
 		f.wires.close()
 	}

@@ -161,9 +161,9 @@ type puppets struct {
 	invite func(string) ([]byte, bool)
 }
 
-func (p *puppets) Start(node int, _ string, bootstrap []byte, _ func(error)) (func(), error) {
+func (p *puppets) Start(node int, _ string, bootstrap []byte, _ func(error)) (func(bool), error) {
 	go p.all[node].live(bootstrap)
-	return func() {}, nil
+	return func(bool) {}, nil
 }
 
 func (p *puppets) Opens(invite func(string) ([]byte, bool)) { p.invite = invite }

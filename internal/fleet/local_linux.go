@@ -15,14 +15,14 @@ type Local struct {
 }
 
 // Start implements Starter.
-func (s Local) Start(_ int, _ string, bootstrap []byte, failed func(error)) (end func(), err error) {
+func (s Local) Start(_ int, _ string, bootstrap []byte, failed func(error)) (end func(isLost bool), err error) {
 	cmd := exec.Command(s.Goulfm, "daemon")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the terminal's signals are the launcher's
 	return startDaemon(cmd, bootstrap, failed)
 }
 
 // startDaemon runs a command that is a daemon, or reaches one.
-func startDaemon(cmd *exec.Cmd, bootstrap []byte, failed func(error)) (end func(), err error) {
+func startDaemon(cmd *exec.Cmd, bootstrap []byte, failed func(error)) (end func(isLost bool), err error) {
 	in, out, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -49,16 +49,19 @@ func startDaemon(cmd *exec.Cmd, bootstrap []byte, failed func(error)) (end func(
 		}
 		close(ended)
 	}()
-	return func() {
+	return func(isLost bool) {
 		out.Close()
+		if isLost { // it may be stopped, or not reachable: it does not hear that its connection has ended
+			_ = cmd.Process.Kill()
+		}
 		late := time.AfterFunc(endFor, func() { _ = cmd.Process.Kill() })
 		<-ended
 		late.Stop()
 	}, err
 }
 
-// endFor is how long a daemon may take to end once its connection has.
-const endFor = 3 * time.Second
+// endFor is how long a daemon may take to end once its connection has. Tests change it.
+var endFor = 3 * time.Second
 
 // A tail keeps the last of what a daemon says on standard error.
 type tail struct{ buf bytes.Buffer }

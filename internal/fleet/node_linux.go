@@ -30,7 +30,7 @@ type node struct {
 	conn  *socket.Lasting
 	in    *orders.Reader
 	mouth *orders.Mouth
-	end   func() // ends what was started for it on this machine
+	end   func(isLost bool) // ends what was started for it on this machine
 
 	member   orders.Member
 	pid      int // of its daemon, there
@@ -49,6 +49,7 @@ type node struct {
 	state    atomic.Int32    // a presence
 	isNew    atomic.Bool     // not all others have been told yet that it is there
 	leaving  atomic.Bool     // its engine wants it back
+	buried   atomic.Bool     // it was declared dead while the job ran
 	isOver   bool            // the launcher closes the connection
 	why      error           // the connection has ended
 	orphans  []*pidfd.Handle // what ran here when it was lost, if it is on this machine
@@ -372,6 +373,7 @@ func (n *node) bury() {
 	if over {
 		return
 	}
+	n.buried.Store(true)
 	if why == nil {
 		why = errSilent
 	}
@@ -449,7 +451,7 @@ func (n *node) close() {
 		n.conn.Close()
 	}
 	if n.end != nil {
-		n.end()
+		n.end(n.buried.Load())
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()

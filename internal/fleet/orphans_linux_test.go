@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -22,7 +24,7 @@ func TestCloseWaitsForOrphans(t *testing.T) {
 	require.Len(t, n.orphans, 1)
 
 	ended := make(chan struct{})
-	n.end = func() { // its daemon has ended, and now the orphan may
+	n.end = func(bool) { // its daemon has ended, and now the orphan may
 		go func() {
 			close(ended)
 			_ = in.Close()
@@ -35,4 +37,21 @@ func TestCloseWaitsForOrphans(t *testing.T) {
 	assert.Contains(t, string(stat), "(cat) Z ", "nothing of it runs")
 	require.NoError(t, orphan.Wait())
 	assert.Empty(t, n.orphans)
+}
+
+// TestLostDaemonGetsNoTime: one that is stopped, and lost, is killed at once. The end of the job does not wait for it.
+func TestLostDaemonGetsNoTime(t *testing.T) {
+	patience := endFor
+	endFor = 24 * time.Hour
+	defer func() { endFor = patience }()
+	daemon := exec.Command("sleep", "infinity")
+	n := newNode(&Fleet{}, 0, "a")
+	var err error
+	n.end, err = startDaemon(daemon, nil, func(error) {})
+	require.NoError(t, err)
+	require.NoError(t, daemon.Process.Signal(syscall.SIGSTOP))
+	n.buried.Store(true)
+	n.close()
+	require.NotNil(t, daemon.ProcessState)
+	assert.Equal(t, "signal: killed", daemon.ProcessState.String())
 }

@@ -20,7 +20,7 @@ type Remote struct {
 var ssh = []string{"ssh", "-x", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3"}
 
 // Start implements Starter.
-func (s Remote) Start(node int, host string, bootstrap []byte, failed func(error)) (end func(), err error) {
+func (s Remote) Start(node int, host string, bootstrap []byte, failed func(error)) (end func(isLost bool), err error) {
 	args := s.command(s.Users[node], host, "daemon")
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -27,10 +27,10 @@ type Slurm struct {
 }
 
 // Start implements Starter. The call for the last node starts srun.
-func (s *Slurm) Start(node int, _ string, bootstrap []byte, failed func(error)) (end func(), err error) {
+func (s *Slurm) Start(node int, _ string, bootstrap []byte, failed func(error)) (end func(isLost bool), err error) {
 	s.failed = append(s.failed, failed)
 	if node < len(s.Nodes)-1 {
-		return func() {}, nil
+		return func(bool) {}, nil
 	}
 	cmd := exec.Command("srun", s.args(srunHelp())...)
 	cmd.Env = srunEnviron(os.Environ())
@@ -80,7 +80,7 @@ var srunInputs = []string{"SLURM_CPUS_PER_TASK", "SRUN_CPUS_PER_TASK", "SLURM_EX
 const endPatience = 2 * time.Second
 
 // run starts srun, and passes on of which node it says that its task has ended.
-func (s *Slurm) run(cmd *exec.Cmd, bootstrap []byte) (end func(), err error) {
+func (s *Slurm) run(cmd *exec.Cmd, bootstrap []byte) (end func(isLost bool), err error) {
 	in, out, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (s *Slurm) run(cmd *exec.Cmd, bootstrap []byte) (end func(), err error) {
 		cmd.Stderr.(*srunErrors).end(err)
 		close(ended)
 	}()
-	return func() {
+	return func(bool) { // of all nodes, one of which may be lost
 		out.Close()
 		term := time.AfterFunc(endPatience, func() { _ = cmd.Process.Signal(syscall.SIGTERM) }) // srun ends the step
 		kill := time.AfterFunc(endPatience+endFor, func() { _ = cmd.Process.Kill() })
