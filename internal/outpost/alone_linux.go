@@ -172,15 +172,16 @@ func (s *solo) takeUnmet() (procs []int) {
 	return procs
 }
 
-// finish notes that nothing runs any more at a member. The vigil's goroutine calls it.
-func (s *solo) finish(member, members int) {
+// finish notes that nothing runs any more at a member; again: that was known. The vigil's goroutine calls it.
+func (s *solo) finish(member, members int) (again bool) {
 	if s.finished[member] {
-		return
+		return true
 	}
 	s.finished[member] = true
 	if len(s.finished) == members-1 {
 		close(s.all)
 	}
+	return false
 }
 
 // refuse answers a request for processes.

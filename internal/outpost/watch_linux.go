@@ -99,13 +99,17 @@ func (w *watcher) Thaw() {
 // Verdict has the processes of this node know that those of another one are lost. A launcher that was
 // declared dead, and goes on, is not obeyed any more.
 func (w *watcher) Verdict(member int) {
-	w.solo.finish(member, w.nodes+1)
+	finished := w.solo.finish(member, w.nodes+1)
 	if member == roster.Launcher {
 		w.note("node", "the launcher was declared dead")
 		w.conn.Close()
 		return
 	}
-	if w.solo.is.Load() { // else the launcher says so
+	switch {
+	case !w.solo.is.Load(): // the launcher says so
+	case finished: // its daemon has left, which the roster knows as a death
+		w.note("node", "node %d has finished", member-1)
+	default:
 		w.note("node", "node %d was declared dead", member-1)
 	}
 	w.roll.lose(member - 1)
