@@ -104,7 +104,7 @@ func (c starting) startProcesses(ctx context.Context, ask lifeline.Spawn) (start
 	p := c.w.starter
 	switch {
 	case p == nil && c.w.process != nil:
-		return started, fmt.Errorf("%w: Spawn takes --detector exact", ErrUnsupported)
+		return started, fmt.Errorf("%w: %s needs exact detection: run without --detector ring", ErrUnsupported, purposeOf(ask))
 	case p == nil:
 		return started, fmt.Errorf("%w: Spawn takes a job of goulfm run", ErrUnsupported)
 	case c.Rank() != 0:
@@ -125,6 +125,14 @@ func (c starting) startProcesses(ctx context.Context, ask lifeline.Spawn) (start
 		return started, errors.New(answer.Why)
 	}
 	return newcomers{answer.First, answer.N}, nil
+}
+
+// purposeOf names what processes are asked for.
+func purposeOf(ask lifeline.Spawn) string {
+	if ask.Replace {
+		return "replacement"
+	}
+	return "Spawn"
 }
 
 // agreeOnSpawn makes the communicator with the new processes, and tells the launcher

@@ -64,6 +64,7 @@ type runner struct {
 	next    *repair.Run    // the attempt that is to begin
 	outcome *repair.Outcome
 	failure error // a call of the library that has failed for good
+	scarce  error // why the last Replace had no processes; nil: it had
 	fatal   error // of this rank's body
 	peer    error // the class of what ended the program at the lowest rank
 
@@ -133,7 +134,7 @@ func (r *runner) run() error {
 	case r.fatal != nil && textOf(r.fatal) != "" && r.outcome.End == repair.Peer:
 		return fmt.Errorf("%w: %w", ErrPeer, r.fatal)
 	}
-	err := errorOf(*r.outcome)
+	err := r.explain(errorOf(*r.outcome))
 	if r.peer != nil && !errors.Is(r.peer, ErrPeer) {
 		return sameAs{err, r.peer}
 	}
@@ -148,6 +149,14 @@ type sameAs struct {
 
 // Unwrap makes it that error, too.
 func (e sameAs) Unwrap() []error { return []error{e.error, e.class} }
+
+// explain adds to ErrTooFew why processes could not be had.
+func (r *runner) explain(err error) error {
+	if errors.Is(err, ErrTooFew) && r.scarce != nil {
+		return fmt.Errorf("%w: %w", err, r.scarce)
+	}
+	return err
+}
 
 // errorOf is what Run returns.
 func errorOf(o repair.Outcome) error {
@@ -286,9 +295,10 @@ func (r *runner) replace(a repair.Replace) repair.Event {
 	made, err := r.c.Replace(uniform, comm.ReplaceSpec{Ranks: a.Ranks, Handover: a.Handover, Wait: time.Duration(a.Wait)})
 	switch {
 	case err == nil:
-		r.old, r.c = append(r.old, r.c), made
+		r.old, r.c, r.scarce = append(r.old, r.c), made, nil
 		return repair.Filled{}
 	case errors.Is(err, comm.ErrNoRoom), errors.Is(err, comm.ErrUnsupported):
+		r.scarce = err
 		return repair.Scarce{}
 	case errors.Is(err, comm.ErrMismatch), errors.Is(err, comm.ErrFenced):
 		return r.fail(err)

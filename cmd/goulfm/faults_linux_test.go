@@ -35,3 +35,14 @@ func TestPlannedFaultsThatDoNotHappen(t *testing.T) {
 		}
 	}
 }
+
+// TestRingReplacesNobody: the log says at the start of a plan with deaths, and when a program asks for a replacement,
+// that the ring has none.
+func TestRingReplacesNobody(t *testing.T) {
+	const remedy = "replacement needs exact detection: run without --detector ring"
+	heat := build(t, "../../examples/heat")
+	got := goulfmCommand(t, "", "run", "-n", "3", "--detector", "ring", "--kill", "1@step=20", heat)
+	require.Equal(t, 1, got.code, got.err)
+	require.Contains(t, got.err, "a rank that dies is not replaced: "+remedy)
+	require.Regexp(t, `goulfm: rank \d: too few processes: .*`+remedy, got.err)
+}

@@ -249,7 +249,7 @@ func TestSpares(t *testing.T) {
 	for args, want := range map[string]string{
 		"-n 2 --spares -1":                "--spares -1, --respawn 0: want 0 or more",
 		"-n 2 --respawn -1":               "want 0 or more",
-		"-n 2 --spares 1 --detector ring": "only with --detector exact",
+		"-n 2 --spares 1 --detector ring": "--spares 1: replacement needs exact detection: run without --detector ring",
 		"-n 2 --spares 3 --universe 4":    "want at least the 2 ranks and 3 spares",
 	} {
 		r := goulfmCommand(t, "", append(append([]string{"run"}, strings.Fields(args)...), prog, "ring")...)

@@ -81,7 +81,7 @@ ranks than cores is normal.
                       goes on it hears so and ends with code 5, and nobody hears it. Agreements and collectives go
                       by messages
   --detector exact|ring   how deaths are found: by the kernel (default), or by heartbeats between ranks, which have
-                      the launcher kill a rank that is silent
+                      the launcher kill a rank that is silent. With ring no process is replaced or spawned
   --period D          of the heartbeats, of nodes or of the ring of ranks (default 100ms)
   --timeout-factor F  how many periods a silent node or rank is waited for (default 5 for nodes, 4 for ranks)
   --agree node|era    how ranks agree: those of a node in its memory, which takes exact deaths (no --fence), and
@@ -89,8 +89,8 @@ ranks than cores is normal.
   --watch             tell programs that are no ranks who lives: goulfm watch, package fd/watch. GOULFM_WATCH says where,
                       in the environment of ranks on this machine and of what they start
   --report json       one line of JSON per event on stderr: start, death, detection, revoke, agree,
-                      shrink, spawn, spare, suspect, node, frozen, thawed, cut, missed, head, watch, output, leftover,
-                      lifeline, dropped, end
+                      shrink, spawn, spare, suspect, node, frozen, thawed, cut, missed, short, head, watch, output,
+                      leftover, lifeline, dropped, end
   -q                  no story on stderr
 
 Environment of the ranks (-x): GOULFM_SPIN=N has waits look N times before they sleep (less where others want the

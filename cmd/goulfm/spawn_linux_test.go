@@ -67,7 +67,7 @@ func TestSpecR59DeathsWhileOthersAreStarted(t *testing.T) {
 // TestSpawnTakesExactDeaths: with the ring all that there can be watch each other.
 func TestSpawnTakesExactDeaths(t *testing.T) {
 	r := goulfmCommand(t, "", "run", "-n", "2", "--detector", "ring", "--timeout", "60s", prog, "spawn")
-	if r.code == 0 || !strings.Contains(r.err, "spawn on world: not supported: Spawn takes --detector exact") {
+	if r.code == 0 || !strings.Contains(r.err, "spawn on world: not supported: Spawn needs exact detection: run without --detector ring") {
 		t.Errorf("code %d\n%s%s", r.code, r.out, r.err)
 	}
 }
@@ -77,7 +77,7 @@ func TestUniverse(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"run -n 4 --universe 3 PROG ring", "at least the 4 ranks"},
 		{"run -n 4 --universe 100000 PROG ring", "at most 4096"},
-		{"run -n 4 --universe 8 --detector ring PROG ring", "only with --detector exact"},
+		{"run -n 4 --universe 8 --detector ring PROG ring", "--universe 8: replacement needs exact detection: run without --detector ring"},
 	} {
 		r := goulfmCommand(t, "", strings.Fields(strings.ReplaceAll(c.args, "PROG", prog))...)
 		if r.code != 2 || !strings.Contains(r.err, c.want) {

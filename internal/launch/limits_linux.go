@@ -18,13 +18,13 @@ func (s *Spec) check() error {
 		return fmt.Errorf("--universe %d: want at least the %d ranks of -n, and at most %d processes", s.Universe, s.N, RanksMax)
 	}
 	if s.Ring && s.Universe > s.N {
-		return fmt.Errorf("--universe %d: processes can be started later only with --detector exact", s.Universe)
+		return fmt.Errorf("--universe %d: %s", s.Universe, needsExact)
 	}
 	if s.Spares < 0 || s.Limited && s.Respawn < 0 {
 		return fmt.Errorf("--spares %d, --respawn %d: want 0 or more", s.Spares, s.Respawn)
 	}
 	if s.Spares > 0 && s.Ring {
-		return fmt.Errorf("--spares: the dead are replaced only with --detector exact")
+		return fmt.Errorf("--spares %d: %s", s.Spares, needsExact)
 	}
 	if s.Spares > 0 && s.Universe > 0 && s.Universe < s.N+s.Spares {
 		return fmt.Errorf("--universe %d: want at least the %d ranks and %d spares", s.Universe, s.N, s.Spares)
@@ -85,6 +85,10 @@ func (s *Spec) check() error {
 	}
 	return s.checkLimits()
 }
+
+// needsExact is why no process can be started later where heartbeats between ranks find deaths: each rank watches its
+// neighbour, and the ring has no place for another one.
+const needsExact = "replacement needs exact detection: run without --detector ring"
 
 // checkLimits says before anything is started what would run out.
 func (s *Spec) checkLimits() error {

@@ -96,6 +96,9 @@ func (l *launcher) live(ctx context.Context, lives *lives) (code int, err error)
 		return codeOf(err), err
 	}
 	l.rep.started(spec.N, prog.name)
+	if spec.Ring && len(spec.Kills) > 0 {
+		l.rep.note("short", "a rank that dies is not replaced: %s", needsExact)
+	}
 	if l.fleet == nil {
 		daemon.Calm(spec.universe())
 	}
