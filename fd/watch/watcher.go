@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"net"
 	"os"
@@ -166,7 +167,11 @@ func ask(ctx context.Context, path string, r request) (net.Conn, error) {
 	}
 	dialer := net.Dialer{Timeout: answerMax}
 	conn, err := dialer.DialContext(ctx, "unix", path)
-	if err != nil && ctx.Err() == nil {
+	switch {
+	case err == nil || ctx.Err() != nil:
+	case errors.Is(err, fs.ErrPermission):
+		err = fmt.Errorf("%w: permission denied: the job belongs to %s", ErrRefused, ownerOf(path))
+	default:
 		err = fmt.Errorf("%w: %w: the job is over, or its launcher runs on another machine than this program", ErrNoJob, err)
 	}
 	if err != nil {
