@@ -39,6 +39,7 @@ func newHerald(spec *Spec, rep *reporter) (*herald, error) {
 		spec.Env = append(spec.Env, watch.Variable+"="+post.Path())
 	}
 	rep.note("watch", "goulfm watch --socket %s shows who lives", post.Path())
+	rep.atOnce() // scripts read the path there
 	nodes := spec.Hosts.Nodes
 	if len(nodes) == 0 {
 		self, _ := os.Hostname()

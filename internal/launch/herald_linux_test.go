@@ -30,8 +30,12 @@ func (n *aNode) String() string { return fmt.Sprintf("node %d (%s)", n.number, n
 func TestHerald(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	spec := &Spec{N: 4, Watch: true, Hosts: Hosts{Launcher: LauncherLocal, Nodes: []Node{{Name: "a", Slots: 2}, {Name: "b", Slots: 2}}}}
-	h, err := newHerald(spec, newReporter(spec, &outlet{w: io.Discard}, time.Now()))
+	rep := newReporter(spec, &outlet{w: io.Discard}, time.Now())
+	h, err := newHerald(spec, rep)
 	require.NoError(t, err)
+	line, _, isDue := rep.queue.take(rep.dueNs+storyDelay.Nanoseconds(), false)
+	assert.True(t, isDue, "scripts wait for the line")
+	assert.Contains(t, line.text, h.post.Path())
 	assert.Equal(t, []string{watch.Variable + "=" + h.post.Path()}, spec.Env)
 	w, err := watch.OpenAt(t.Context(), h.post.Path())
 	require.NoError(t, err)
