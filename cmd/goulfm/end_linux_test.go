@@ -198,6 +198,30 @@ func TestTheFlagReplacesAVariable(t *testing.T) {
 	assert.Equal(t, "GIVEN=here boot=\"\"\n", got.out)
 }
 
+// TestGraceAfterSIGTERM: ranks that do not end are killed when the grace is over, also on several nodes; one that ends
+// in time is not.
+func TestGraceAfterSIGTERM(t *testing.T) {
+	const deaf = `trap "" TERM; echo ready; while :; do sleep 1; done`
+	const hears = `trap "echo ends; exit 7" TERM; echo ready; while :; do sleep 0.01; done`
+	for _, c := range []struct {
+		flags, script string
+		killed        bool
+	}{
+		{"-n 1 --grace 200ms", deaf, true},
+		{"--host 1 --timeout-factor 50 --grace 200ms", deaf, true},
+		{"-n 1 --grace 10m", hears, false},
+	} {
+		cmd, lines, errs := start(t, append(append([]string{"run"}, strings.Fields(c.flags)...), "sh", "-c", c.script)...)
+		require.True(t, lines.Scan())
+		require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+		for lines.Scan() {
+		}
+		_ = cmd.Wait()
+		assert.Equal(t, 143, cmd.ProcessState.ExitCode(), errs)
+		assert.Equal(t, c.killed, strings.Contains(errs.String(), "ranks have not ended 200ms after SIGTERM: killed (--grace)"), errs)
+	}
+}
+
 // TestAPIDNamespaceWithTheProcOfAnother: a Go package is found there, too, where the number
 // of the launcher is that of another process.
 func TestAPIDNamespaceWithTheProcOfAnother(t *testing.T) {

@@ -89,6 +89,9 @@ func (n *nodeFlags) complete(f *flag.FlagSet, spec *launch.Spec) error {
 		n.launcher, spec.Hosts.Starter, spec.Hosts.Iface = launch.LauncherEngine, n.enlisted.Starter, n.enlisted.Iface
 		spec.Hosts.Late = n.enlisted.Late
 	}
+	if byEngine := n.enlisted != nil || n.launcher == launch.LauncherSlurm; byEngine && !given["grace"] {
+		spec.Grace = 0
+	}
 	slots := 0
 	for _, h := range hosts {
 		spec.Hosts.Nodes = append(spec.Hosts.Nodes, launch.Node{Name: h.Name, User: h.User, Slots: n.slots(h)})

@@ -67,6 +67,8 @@ ranks than cores is normal.
   --output-dir DIR    write rank.N.out and rank.N.err there instead of to the terminal
   --stdin RANK        the rank that reads the input, or none, or all (default 0). What it does not read stays there; of
                       a terminal the job reads in the foreground alone, a line at a time
+  --grace D           kill ranks that have not ended D after the first SIGTERM (default 10s; 0: never. Under Slurm and
+                      other job engines 0: they kill what does not end)
   --timeout D         after D say who waits for whom, print all stacks, stop the job (code 124)
   --kill R@D          SIGKILL rank R, D (500ms, 2s) after all ranks are in Init; may be repeated
   --kill nodeN@D      SIGKILL the daemon of node N, and so all that runs there; launcher@D this launcher
@@ -96,8 +98,8 @@ ranks than cores is normal.
 Environment of the ranks (-x): GOULFM_SPIN=N has waits look N times before they sleep (less where others want the
 cores), GOULFM_UNIFORM=1 revokes a communicator with the first failure of a member.
 
-Signals: the first SIGINT or SIGTERM goes to the ranks, the second ends them;
-SIGQUIT says who waits for whom and goes on.
+Signals: the first SIGINT or SIGTERM goes to the ranks, the second ends them, and so
+does the end of --grace after SIGTERM; SIGQUIT says who waits for whom and goes on.
 
 Output: ranks do not interleave inside a line. A part of a line, such as a prompt, is shown when no rank has written
 for 0.1 s.
@@ -175,6 +177,7 @@ func parseRunOn(enlisted *adopt.Enlisted, args []string) (*launch.Spec, error) {
 	f.StringVar(&spec.OutputDir, "output-dir", "", "")
 	f.StringVar(&spec.Stdin, "stdin", "0", "")
 	f.DurationVar(&spec.Timeout, "timeout", 0, "")
+	f.DurationVar(&spec.Grace, "grace", 10*time.Second, "")
 	detector := f.String("detector", "exact", "")
 	f.DurationVar(&spec.Period, "period", ringPeriod, "")
 	f.IntVar(&spec.Factor, "timeout-factor", 4, "")

@@ -20,6 +20,9 @@ func (s *Spec) check() error {
 	if s.Ring && s.Universe > s.N {
 		return fmt.Errorf("--universe %d: %s", s.Universe, needsExact)
 	}
+	if s.Grace < 0 {
+		return fmt.Errorf("--grace %s: want 0, which waits without end, or more", s.Grace)
+	}
 	if s.Spares < 0 || s.Limited && s.Respawn < 0 {
 		return fmt.Errorf("--spares %d, --respawn %d: want 0 or more", s.Spares, s.Respawn)
 	}

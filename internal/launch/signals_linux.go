@@ -151,6 +151,17 @@ func catchSignals() chan os.Signal {
 // sends SIGTERM twice within a millisecond. A second ^C of a person comes later.
 const oneRequest = 100 * time.Millisecond
 
+// endAfterGrace kills ranks that have not ended by themselves some time after the first SIGTERM: a program that asks a job
+// to end, such as timeout(1), does not ask again.
+func (l *launcher) endAfterGrace() {
+	select {
+	case <-l.crew.Ended():
+	case <-time.After(l.spec.Grace):
+		l.rep.note("signal", "ranks have not ended %s after SIGTERM: killed (--grace)", l.spec.Grace)
+		l.stop(ExitSignal+int(syscall.SIGTERM), "ranks had not ended in time")
+	}
+}
+
 // handleSignals passes signals on: the first interrupt lets the ranks end by
 // themselves, the second kills them.
 func (l *launcher) handleSignals(ch <-chan os.Signal) {
@@ -182,6 +193,9 @@ func (l *launcher) handleSignals(ch <-chan os.Signal) {
 				}
 				l.Apply(job.Interrupted{Code: ExitSignal + int(sig), Why: sig.String()})
 				l.rep.note("signal", "%s passed on to all ranks; once more ends them at once", sig)
+				if sig == syscall.SIGTERM && l.spec.Grace > 0 {
+					go l.endAfterGrace()
+				}
 				l.rep.atOnce()
 				l.crew.SignalAll(sig)
 			default:

@@ -59,6 +59,7 @@ type Spec struct {
 	OutputDir string // write rank.N.out and rank.N.err there instead
 
 	Timeout time.Duration // 0: none
+	Grace   time.Duration // from the first SIGTERM until ranks that have not ended are killed; 0: never
 	Faults
 	Ring         bool // find deaths by heartbeats between ranks
 	Period       time.Duration
