@@ -20,7 +20,7 @@ func Enlist(ctx context.Context, within time.Duration) (e *Enlisted, err error) 
 	task, err := rm.Recognise(os.Environ(), pmi.Alive)
 	var session *pmi.Client
 	if err == nil && task.Engine == rm.PMI && task.Size != 1 {
-		task, session, err = askServer(ctx, task)
+		task, session, err = askServer(ctx, task, within)
 	}
 	grace := time.Duration(0)
 	if err == nil && task.Engine == rm.Kubernetes {

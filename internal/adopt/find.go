@@ -49,10 +49,13 @@ func (f *Failure) Error() string {
 // After an error they are still there.
 func Find(ctx context.Context) (info boot.Info, launched bool, err error) {
 	claim, err := rm.Recognise(os.Environ(), pmi.Alive)
+	if err != nil {
+		return info, false, err
+	}
 	asked := false
 	var session *pmi.Client
-	if err == nil && claim.Engine == rm.PMI && claim.Size != 1 {
-		claim, session, err = askServer(ctx, claim)
+	if claim.Engine == rm.PMI && claim.Size != 1 {
+		claim, session, err = askInTime(ctx, claim)
 		asked = true
 	}
 	if err != nil {
@@ -136,6 +139,15 @@ func check(claim *rm.Claim, severally func(*rm.Claim) (*several, error)) (s *sev
 		return nil, nil
 	}
 	return nil, no
+}
+
+// askInTime is askServer within GOULFM_START_TIMEOUT.
+func askInTime(ctx context.Context, claim rm.Claim) (rm.Claim, *pmi.Client, error) {
+	within, err := timeoutOf(os.Getenv(timeoutVariable))
+	if err != nil {
+		return claim, nil, err
+	}
+	return askServer(ctx, claim, within)
 }
 
 // timeoutOf reads GOULFM_START_TIMEOUT.

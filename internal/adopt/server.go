@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/pmi"
@@ -17,16 +18,20 @@ import (
 // Where all ranks are on one node the session ends before they meet. hydra kills all ranks when one of
 // them ends within its session, also one that ends with an error of its own, and a barrier of PMI never
 // ends after a death: who has finalized has nothing to do with the engine any more but to run. Of several
-// nodes the session is returned: by it the cards of the daemons are exchanged.
-func askServer(ctx context.Context, claim rm.Claim) (rm.Claim, *pmi.Client, error) {
+// nodes the session is returned: by it the cards of the daemons are exchanged. The server has the time of
+// GOULFM_START_TIMEOUT for all answers.
+func askServer(ctx context.Context, claim rm.Claim, within time.Duration) (rm.Claim, *pmi.Client, error) {
 	server, ok := pmi.Find(os.Environ(), pmi.Alive)
 	if !ok {
 		return claim, nil, &Failure{Why: claim.Why + ": the PMI server is gone"}
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("no answer within %v (%s): %w", within, timeoutVariable, os.ErrDeadlineExceeded))
+	defer cancel()
 	c, err := pmi.Open(ctx, server)
 	if err != nil {
 		return claim, nil, err
 	}
+	c.Timeout = max(within, pmi.RequestTimeout) // ctx ends first
 	if claim, err = introduceTo(ctx, c, claim); err == nil && !isOnOneNode(&claim) && os.Getenv(secretVariable) == "" {
 		return claim, c, nil
 	}

@@ -185,7 +185,7 @@ func (w *waiting) explain(cmd string, err error) error {
 // late is the remedy for an answer that does not come.
 func late(cmd string) string {
 	if cmd == "barrier_in" {
-		return "some task of the job has not come, or has died: its output says why"
+		return "the PMI server (hydra_pmi_proxy, slurmstepd) has not ended its barrier: it hangs, or some task of the job has not come or has died, whose output says why"
 	}
 	return "the engine's process on this node (hydra_pmi_proxy, slurmstepd) does not answer; start the job again"
 }

@@ -230,11 +230,11 @@ func TestBarrierDeadline(t *testing.T) {
 		want  string
 	}{
 		"none": {func(ctx context.Context) (context.Context, context.CancelFunc) { return ctx, func() {} },
-			BarrierTimeout, os.ErrDeadlineExceeded, "PMI barrier_in: no answer within 1m0s: i/o timeout: some task of the job has not come, or has died"},
+			BarrierTimeout, os.ErrDeadlineExceeded, "PMI barrier_in: no answer within 1m0s: i/o timeout: the PMI server (hydra_pmi_proxy, slurmstepd) has not ended its barrier"},
 		"shorter": {func(ctx context.Context) (context.Context, context.CancelFunc) {
 			return context.WithTimeout(ctx, time.Second)
 		},
-			time.Second, context.DeadlineExceeded, "PMI barrier_in: given up: context deadline exceeded: some task"},
+			time.Second, context.DeadlineExceeded, "PMI barrier_in: given up: context deadline exceeded: the PMI server"},
 		"longer": {func(ctx context.Context) (context.Context, context.CancelFunc) {
 			return context.WithTimeout(ctx, time.Hour)
 		},
