@@ -90,7 +90,7 @@ ranks than cores is normal.
                       nodes by messages (default); or all by messages
   --watch             tell programs that are no ranks who lives: goulfm watch, package fd/watch. GOULFM_WATCH says where,
                       in the environment of ranks on this machine and of what they start
-  --report json       one line of JSON per event on stderr: start, death, detection, revoke, agree,
+  --report json       one line of JSON per event on stderr: build, start, death, detection, revoke, agree,
                       shrink, spawn, spare, suspect, node, frozen, thawed, cut, missed, short, head, watch, output,
                       leftover, lifeline, dropped, end
   -q                  no story on stderr

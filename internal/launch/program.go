@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // An Error is why a job could not start, with its exit code.
@@ -45,18 +46,18 @@ func (p *program) close() {
 type runner func(dir string, args []string) ([]byte, error)
 
 // findProgram looks where a shell would, and builds a Go file, or a directory with Go
-// files. A name without a slash is first one in PATH: ./ decides.
-func findProgram(name string, run runner) (*program, error) {
+// files. A name without a slash is first one in PATH: ./ decides. A build that takes longer than buildSilent is told.
+func findProgram(name string, run runner, tell func(said string)) (*program, error) {
 	st, err := os.Stat(name)
 	if err == nil && !st.IsDir() && strings.HasSuffix(name, ".go") {
-		return build(name, filepath.Dir(name), filepath.Base(name), run)
+		return build(name, filepath.Dir(name), filepath.Base(name), run, tell)
 	}
 	path, lookErr := exec.LookPath(name)
 	if err == nil && st.IsDir() && lookErr != nil {
 		if m, _ := filepath.Glob(filepath.Join(name, "*.go")); len(m) == 0 {
 			return nil, fail(ExitCannotRun, "%s: a directory without Go files: name a Go package or a program", name)
 		}
-		return build(name, name, ".", run)
+		return build(name, name, ".", run, tell)
 	}
 	switch err := lookErr; {
 	case err == nil || errors.Is(err, exec.ErrDot):
@@ -75,8 +76,13 @@ func findProgram(name string, run runner) (*program, error) {
 	return nil, fail(ExitNotFound, "%s: no such program: %s", name, hint)
 }
 
+// buildSilent is how long a build may take without a word: a first one compiles the library and lasts a minute or two.
+const buildSilent = time.Second
+
 // build makes a program of what stands in a directory, and calls it as said.
-func build(said, in, what string, run runner) (*program, error) {
+func build(said, in, what string, run runner, tell func(said string)) (*program, error) {
+	late := time.AfterFunc(buildSilent, func() { tell(said) })
+	defer late.Stop()
 	dir, err := os.MkdirTemp("", "goulfm-build-")
 	if err != nil {
 		return nil, fail(ExitFailed, "build %s: %w", said, err)

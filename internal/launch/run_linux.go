@@ -58,7 +58,10 @@ func Run(ctx context.Context, spec *Spec) (int, error) {
 	if err := spec.check(); err != nil {
 		return ExitUsage, err
 	}
-	prog, err := findProgram(spec.Program, func(dir string, args []string) ([]byte, error) { return buildFirst(ctx, dir, args) })
+	first := newReporter(spec, &outlet{w: spec.Stderr}, time.Now())
+	go first.tell()
+	prog, err := findProgram(spec.Program, func(dir string, args []string) ([]byte, error) { return buildFirst(ctx, dir, args) }, first.building)
+	first.writeAll()
 	if err != nil {
 		return codeOf(err), err
 	}

@@ -16,7 +16,7 @@ import (
 func runningJob(t *testing.T) *launcher {
 	t.Helper()
 	spec := &Spec{N: 2, Universe: 8, Program: "sleep", Args: []string{"1000"}, Stdin: "none", Quiet: true, Stdout: io.Discard, Stderr: io.Discard}
-	prog, err := findProgram(spec.Program, nil)
+	prog, err := findProgram(spec.Program, nil, nil)
 	require.NoError(t, err)
 	l := newLauncher(spec)
 	l.prog = prog

@@ -218,7 +218,7 @@ func (l *launcher) programOf(name string) (*program, error) {
 	if p := l.programs[name]; p != nil {
 		return p, nil
 	}
-	p, err := findProgram(name, l.crew.Build)
+	p, err := findProgram(name, l.crew.Build, func(said string) { l.rep.building(said) })
 	if err == nil {
 		l.programs[name] = p
 	}

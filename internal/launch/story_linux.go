@@ -195,6 +195,16 @@ func (r *reporter) note(event, format string, args ...any) {
 	r.put(boot.NowNs(), record{Event: event, Text: text}, text)
 }
 
+func buildingText(said string) string {
+	return fmt.Sprintf("builds %s: the first time this takes a minute or two", said)
+}
+
+// building is told of a build that takes time.
+func (r *reporter) building(said string) {
+	r.note("build", "%s", buildingText(said))
+	r.atOnce()
+}
+
 // atOnce has all that is told so far written at once: somebody waits for it.
 func (r *reporter) atOnce() {
 	r.mu.Lock()
