@@ -18,8 +18,10 @@ go build -tags pausepoints -o "$dir/" ./cmd/goulfm ./bench/randprog ./examples/h
 
 # The places, by the names in the source; "store" stands for all points of internal/killpoint.
 mapfile -t places < <(grep -rhoE --include='*.go' --exclude='*_test.go' --exclude=doc.go 'pausepoint\.At\("[^"]+"\)' . | cut -d '"' -f 2 | sort -u)
-often=50 seldom=1000 # one visit in so many pauses: a process comes to the busy places a thousand times as often as to others
+# One visit in so many pauses. A process comes to busy places for each message, to others a few times in a job.
+seldom=1000 often=50 mostly=3
 busy=' store engine.agrees engine.answers engine.asks engine.sends engine.shares engine.sleeps engine.tells rma.locks rma.reaches '
+rare=' daemon.* launcher.* outpost.* recovery.* segment.* engine.declares engine.departs engine.forgets engine.leaves engine.mourn engine.revokes rma.told '
 
 heat=(heat -nx 40 -ny 40 -steps 60 -every 5 -print 0)
 nodes=(--timeout 90s --timeout-factor 50 --host)
@@ -56,6 +58,7 @@ play() {
 	if ((seed / ${#cases[@]} % 2)); then
 		local place=${places[seed / ${#cases[@]} / 2 % ${#places[@]}]} rate=$often
 		[[ $busy == *" $place "* ]] && rate=$seldom
+		[[ $rare == *" $place "* || $rare == *" ${place%.*}.* "* ]] && rate=$mostly
 		plan="seed=$seed,rate=$rate,place=$place"
 	fi
 	output=$(GOULFM_PAUSE=$plan timeout -k 5 180 "${command[@]}" 2>"$dir/errors") || code=$?
