@@ -60,8 +60,8 @@ func TestGatheredFramesAreWrittenBeforeAWait(t *testing.T) {
 	p.mu.Unlock()
 }
 
-// stream is a link to another node as the contract of transport.Link has it: the first frame after a look is written at once, those
-// that follow wait for the next look, and then Pending says so. Its calls are steps.
+// stream is a link to another node as the contract of transport.Link has it: the first frame after a Take is written at once, those
+// that follow wait for the next Take, and then Pending reports true. Its calls are steps.
 type stream struct {
 	gathering
 	*interleave.World
@@ -120,7 +120,7 @@ func newGatherers(w *interleave.World) *gatherers {
 	return x
 }
 
-// free says whether nobody has the lock of the process.
+// free reports whether the lock of the process is free.
 func (x *gatherers) free() bool {
 	free := x.engine.mu.TryLock()
 	if free {
@@ -129,21 +129,21 @@ func (x *gatherers) free() bool {
 	return free
 }
 
-// lead is the program of the goroutine that makes progress: it looks, and sleeps.
+// lead is the program of the leader: it polls, and sleeps.
 func (x *gatherers) lead(flag uint32, mustLook func() bool) {
 	ld := &x.engine.leads
 	ld.who = caller
 	ld.leading = leading{g: &x.engine.newRequest(callRequest, x.engine.world, "never").own, src: -1}
 	for {
-		x.Await("looks", x.free)
+		x.Await("polls", x.free)
 		ld.look()
-		x.Forget("looked")
+		x.Forget("polled")
 		x.Step("is about to sleep")
 		ld.sleep(flag, func() bool {
-			x.Await("looks for the last time", x.free)
+			x.Await("polls for the last time", x.free)
 			over := mustLook()
 			x.Saw(over)
-			x.Step("has looked")
+			x.Step("has polled")
 			return over
 		}, -1)
 	}

@@ -40,7 +40,7 @@ func refuseBarriers() error {
 }
 
 // TestDeathWithoutMembarrier: the kernel refuses membarrier, so that the stores of a dead process of this node end when it
-// is reaped. A death on another node takes effect at once: that process stores nothing here, and nobody here reaps it.
+// is reaped. A death on another node takes effect at once: that process stores nothing here, and no process here reaps it.
 func TestDeathWithoutMembarrier(t *testing.T) {
 	world := inproc.New(3)
 	end := world.DirectPort(0)

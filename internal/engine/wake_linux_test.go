@@ -59,7 +59,7 @@ func (x *ward) text() string {
 	return text
 }
 
-// sleep is the program of a sleeper: it sleeps until something was sent, or it has to look at everything.
+// sleep is the program of a sleeper: it sleeps until something was sent, or the epoch has moved.
 func (x *ward) sleep(me int) {
 	n := node.New(x.seg, x, me)
 	over := func() bool { return x.sent || n.Epoch() != x.began }

@@ -1,26 +1,28 @@
-// Package interleave runs a few goroutines in every order of their steps, for tests of rules that hold at
-// any instruction.
+// Package interleave runs a few goroutines in every order of their steps, for tests of rules that
+// hold at any instruction.
 //
 // # Problem
 //
-// A rule such as "publish before the check" is broken by one order of single accesses to memory out of
-// thousands. A test that starts goroutines hardly ever meets it, and a copy of the rule in a model proves
-// nothing about the code that ships.
+// A rule such as "publish before the check" is broken by one order of single accesses to memory
+// out of thousands. A test that starts goroutines hardly ever meets that order, and a copy of the
+// rule in a model proves nothing about the code that ships.
 //
 // # How
 //
-// Actors run the code that ships. The test gives that code a memory, a link or a sleeper whose methods call
-// Step before each access: there the actor pauses until it is chosen. So one actor runs at a time, and the
-// order of accesses is that of the choices. Visit explores all of them: it starts the world again for each
-// order, and leaves out an order that leads to a state it has visited. A state is the shared memory, as
-// the test describes it, and what each actor has done and seen.
+// Actors run the code that ships. The test gives that code a memory, a link or a sleeper whose
+// methods call Step before each access: there the actor pauses until it is chosen. So one actor
+// runs at a time, and the order of accesses is that of the choices. Visit explores all of them:
+// it starts the world again for each order, and leaves out an order that leads to a visited
+// state. A state is the shared memory, as the test describes it, and the history of each actor:
+// its steps and the values that it has read.
 //
 // An actor that is Mortal may die before any of its steps: its goroutine ends there.
 //
 // # What is not promised
 //
-// Orders that a weak memory model adds: accesses happen one after the other. Code that waits for another actor
-// by other means than Await, such as a mutex, hangs: let it Await that the mutex is free before.
+// Orders that a weak memory model adds: accesses happen one after the other. Code that waits for
+// another actor by other means than Await, such as a mutex, hangs: such an actor must Await a
+// free mutex before.
 package interleave
 
 import (
@@ -37,10 +39,10 @@ type World struct {
 	path    []string
 	err     error
 
-	// State describes what the actors share. Two states with the same text and the same histories of all
-	// actors go on alike.
+	// State describes the memory that the actors share. Two states with the same text and the same
+	// histories of all actors go on alike.
 	State func() string
-	// End, if not nil, checks what is left when nobody can make a step.
+	// End, if not nil, checks the last state of an order, in which no actor can make a step.
 	End func() error
 }
 
@@ -53,7 +55,7 @@ type Actor struct {
 	can     func() bool
 	history strings.Builder
 	steps   int // it has made
-	seen    int // by others, when it was about to look again
+	seen    int // the steps of others, when Again returned
 	over    bool
 	mortal  bool
 	died    func()
@@ -103,7 +105,8 @@ func (w *World) Event(name string, do func()) {
 // Step pauses the calling actor until its next access is chosen.
 func (w *World) Step(what string) { w.Await(what, nil) }
 
-// Await pauses the calling actor until its next access is chosen, which it is only while can reports true.
+// Await pauses the calling actor until its next access is chosen, which it is only while can
+// reports true.
 func (w *World) Await(what string, can func() bool) {
 	a := w.running
 	a.next, a.can = what, can
@@ -113,8 +116,8 @@ func (w *World) Await(what string, can func() bool) {
 	}
 }
 
-// Again pauses the calling actor, which has found nothing to do, until something has happened since it was called before:
-// what the actor has read meanwhile may have changed.
+// Again pauses the calling actor, which has found nothing to do, until something has happened
+// since it was called before: a value that the actor has read meanwhile may have changed.
 func (w *World) Again(what string) {
 	a := w.running
 	w.Await(what, func() bool { return w.others(a) > a.seen })
@@ -124,11 +127,12 @@ func (w *World) Again(what string) {
 // others returns how often something has happened that was no step of an actor.
 func (w *World) others(a *Actor) int { return len(w.path) - a.steps }
 
-// Saw adds to the history of the calling actor what it has read, if its next step does not show that.
+// Saw adds a value that the calling actor has read to its history, if its next step does not show
+// the value.
 func (w *World) Saw(v any) { fmt.Fprintf(&w.running.history, "=%v", v) }
 
-// Forget ends the history of the calling actor: what it has done and seen so far makes no difference from here on, beside where
-// it is and what State describes.
+// Forget ends the history of the calling actor: from here on only where and the shared memory
+// determine its steps.
 func (w *World) Forget(where any) {
 	w.running.history.Reset()
 	w.Saw(where)
@@ -196,7 +200,7 @@ func (w *World) key() string {
 	return b.String()
 }
 
-// check says whether everybody is done when nobody can make a step.
+// check returns an error if an actor waits for ever in the last state of an order.
 func (w *World) check() error {
 	for _, a := range w.actors {
 		if !a.over && !a.idle {
@@ -209,7 +213,8 @@ func (w *World) check() error {
 	return w.End()
 }
 
-// stepsMax bounds the steps of one order: more are made only by actors whose histories grow without end.
+// stepsMax bounds the steps of one order: more are made only by actors whose histories grow
+// without end.
 const stepsMax = 2000
 
 // A visit is the search through all orders.
@@ -219,8 +224,9 @@ type visit struct {
 	todo  [][]int // the choices that lead to orders that were not visited yet
 }
 
-// Visit runs the world that build makes in every order, and returns how many states it has visited. The error is of
-// the first order that fails, with its steps. More than most states are an error, too.
+// Visit runs the world that build makes in every order, and returns how many states it has
+// visited. The error is of the first order that fails, with its steps. More than most states are
+// an error, too.
 func Visit(most int, build func(w *World)) (states int, err error) {
 	v := &visit{build: build, seen: map[string]bool{}, todo: [][]int{nil}}
 	for len(v.todo) > 0 {
@@ -244,8 +250,8 @@ func Visit(most int, build func(w *World)) (states int, err error) {
 	return len(v.seen), nil
 }
 
-// play makes the choices, then always the first move, until the end or a state that was visited. The other moves on the
-// way are left for later.
+// play makes the choices, then always the first move, until the end or a state that was visited.
+// The other moves on the way are left for later.
 func (v *visit) play(w *World, choices []int) error {
 	for at := 0; w.err == nil; at++ {
 		moves := w.moves()

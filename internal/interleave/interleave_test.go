@@ -49,7 +49,7 @@ func TestFailureNamesItsSteps(t *testing.T) {
 	assert.ErrorContains(t, err, "more than 5 states")
 }
 
-// TestDeathBeforeEachStep: a mortal actor dies before each of its steps, and what it has done stays.
+// TestDeathBeforeEachStep: a mortal actor dies before each of its steps, and its effects stay.
 func TestDeathBeforeEachStep(t *testing.T) {
 	results := map[string]bool{}
 	_, err := Visit(1000, func(w *World) {
@@ -68,8 +68,8 @@ func TestDeathBeforeEachStep(t *testing.T) {
 	assert.Equal(t, map[string]bool{"0 true true": true, "1 true true": true, "2 true true": true, "3 false true": true}, results)
 }
 
-// TestWaits: an actor that nobody lets go on is an error, unless it may wait; one that looks again goes on after the steps of others;
-// a panic of an actor is an error.
+// TestWaits: an actor that waits for ever is an error, unless it may wait; Again goes on after a
+// step of another actor; a panic of an actor is an error.
 func TestWaits(t *testing.T) {
 	world := func(free, mayWait bool) func(w *World) {
 		return func(w *World) {
@@ -99,8 +99,8 @@ func TestWaits(t *testing.T) {
 	assert.ErrorContains(t, err, "a: out of range")
 }
 
-// TestLoops: two actors that wait for each other for ever, and forget their turns, are visited to their end; if they do not forget,
-// that is an error.
+// TestLoops: two actors that wait for each other for ever, and forget their turns, are visited to
+// their end; if they do not forget, that is an error.
 func TestLoops(t *testing.T) {
 	for _, forgets := range []bool{true, false} {
 		_, err := Visit(1000, func(w *World) {

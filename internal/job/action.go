@@ -9,7 +9,7 @@ type Declare struct {
 	Left bool // it was through Finalize; else it has died
 }
 
-// WakeAll has all processes look at everything once.
+// WakeAll wakes all processes of the node; each polls everything once.
 type WakeAll struct{}
 
 // Kill ends a process, if it is not reaped.

@@ -251,14 +251,14 @@ func (r *Rules) find(ev Found) {
 
 // reap notes that nothing of a process runs any more.
 //
-// With Fence a process may have been declared dead before it died. What follows a declaration, a wake-up of all, is then no remedy for
-// what the process did last:
+// With Fence a process may have been declared dead before it died. The wake-up of all that follows a declaration
+// does not repair a wake-up that the process leaves undone later:
 //
 //	the process                    others                        a sleeper
-//	                               declare it dead, wake all     looks, flag up, sleeps
+//	                               declare it dead, wake all     polls, flag up, sleeps
 //	takes the sleeper's flag down
 //	dies, wakes nobody
-//	                               see no flag, wake nobody      sleeps on
+//	                               find no flag, wake nobody     sleeps on
 func (r *Rules) reap(ev Reaped) {
 	p := r.proc(ev.Proc)
 	if p == nil || p.Reaped {

@@ -47,7 +47,7 @@ func (w *window) access(what string) {
 	}
 }
 
-// saw records what an access has read.
+// saw records a value that an access has read.
 func saw[T any](w *window, v T) T {
 	if !w.setup {
 		w.Saw(v)
@@ -55,7 +55,7 @@ func saw[T any](w *window, v T) T {
 	return v
 }
 
-// again is Again of a loop whose turns differ in nothing but where it is.
+// again is Again of a loop whose turns are all alike.
 func (w *window) again(where string) {
 	w.Forget(where)
 	w.Again(where)
@@ -98,7 +98,7 @@ func (d door) Dismiss() { d.SetServing(target, -1) }
 
 // lent is the memory of the target: two bytes, each of which is stored by itself.
 type lent struct {
-	serve.Memory // what no request below asks for
+	serve.Memory // the methods that no request below needs
 	*window
 }
 
@@ -157,13 +157,13 @@ func (w *window) lock(me, by int) *hold.Lock {
 	return hold.New(hold.Config{Memory: p, Members: p, Me: me})
 }
 
-// learns is what a process does when it learns of the death.
+// learns has a process learn of the death.
 func (w *window) learns(me int) {
 	mourn(w, me, gone, members, func() { w.again("waits for the server") }, func(int) { w.Step("the server has ended") })
 	w.knows[me] = true
 }
 
-// serve is the program of the target: it executes what gone has sent last, and goes on with the waits for the lock until all have ended.
+// serve is the program of the target: it executes the last requests of gone, and goes on with the waits for the lock until all have ended.
 func (w *window) serve(t *serve.Target, last ...serve.Frame) {
 	learn := func(where int) {
 		w.Forget(where)
@@ -278,7 +278,7 @@ func (w *window) text() string {
 	return fmt.Sprint(w.serving, w.mourned, w.departed, w.stopped, w.word, w.hint, w.claims, w.data, w.knows, w.told, w.mends, w.answer, w.ended)
 }
 
-// inEveryOrder visits all orders of a window: begin asks for locks, without steps, and returns what the target and the mender do. The
+// inEveryOrder visits all orders of a window: begin asks for locks, without steps, and returns the programs of the target and the mender. The
 // target may die at each step, and the list of departures may have the death at any time.
 func inEveryOrder(t *testing.T, begin func(w *window, s *serve.Target) (serves, mends func())) {
 	t.Helper()

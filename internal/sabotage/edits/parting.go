@@ -34,9 +34,9 @@ func wakes() []Edit {
 	}
 	return []Edit{
 		edit("all", "a declared death wakes every sleeper where no daemon does", "internal/engine/control.go", "\t\tp.node.WakeAll()\n", "\t\tp.node.MoveEpoch()\n", "", "TestDeathOfARingerInEveryOrder"),
-		edit("always", "who wakes all does not ask whether a flag is raised", "internal/park/round.go",
+		edit("always", "a wake-up of all rings doorbells whether a flag is raised or not", "internal/park/round.go",
 			"\tatomic.AddUint32(word, count)\n\tr.move(word)\n", "\t_ = atomic.AddUint32\n\tr.Ring(word, flags)\n", "internal/engine", "TestDeathOfARingerInEveryOrder"),
-		edit("epoch", "who wakes all moves the epoch before", "internal/segment/node.go", "\tn.MoveEpoch()\n\tround :=", "\tround :=", "internal/engine", "TestDeathOfARingerInEveryOrder"),
+		edit("epoch", "a wake-up of all moves the epoch first", "internal/segment/node.go", "\tn.MoveEpoch()\n\tround :=", "\tround :=", "internal/engine", "TestDeathOfARingerInEveryOrder"),
 		edit("declared", "the end of a process that was declared dead before wakes every sleeper", "internal/job/job.go",
 			"\tif r.cfg.Fence && !p.Left {\n", "\tif false {\n", "internal/engine", "TestDeathAfterTheDeclarationInEveryOrder"),
 		edit("silence", "a death on another node waits for no reaper of this one", "internal/engine/watch.go",
