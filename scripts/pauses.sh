@@ -38,6 +38,9 @@ cases=(
 	'HEAT|goulfm run -q NODES 3 --ppn 2 --kill 1@step=40 --kill 4@step=40 HEAT'
 	'HEAT|goulfm run -q -n 6 --timeout 90s --spares 1 --kill 3@step=20 --kill 1@step=40 HEAT'
 	'^mended [1-9][0-9]*$|goulfm run -q -n 9 --timeout 90s window lock'
+	'HEAT|goulfm run -q NODES 3 --ppn 2 --kill node1@step=30 HEAT'
+	'^ok$|goulfm run -q -n 3 --timeout 90s --suspect-after 1s --fence window fenced'
+	'HEAT|goulfm run -q NODES 3 --ppn 2 --kill 3@step=20 --kill node1@repair.replace=1 HEAT'
 )
 
 # play SEED: one round.
