@@ -63,7 +63,7 @@ func FuzzParseProgram(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		one, err := parseProgram(text)
 		if err != nil {
-			assert.ErrorContains(t, err, "--program")
+			assert.ErrorContains(t, err, "want SERVICE=PROGRAM")
 			return
 		}
 		assert.NotEmpty(t, one.name)
