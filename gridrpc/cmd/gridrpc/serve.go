@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -8,20 +9,30 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/batch"
 	"github.com/goulfm/goulfm/gridrpc/internal/folder"
 	"github.com/goulfm/goulfm/gridrpc/sandbox"
 )
 
-// sandboxed are the programs that servers run in sandboxes.
+// sandboxed are the programs that servers run for each call: in sandboxes, or as jobs of a batch system.
 type sandboxed struct {
 	list  []service
 	every time.Duration
+
+	batch   string // the batch system; "": none
+	options string // of its jobs
+	jobs    int    // at a time, of a server
+	jobDir  string
 }
+
+// jobsDefault is how many jobs of a server there are at a time.
+const jobsDefault = 64
 
 // service is one of them.
 type service struct {
@@ -30,8 +41,12 @@ type service struct {
 }
 
 func (s *sandboxed) register(f *flag.FlagSet) {
+	f.StringVar(&s.batch, "batch", "", "run each call of --program as a job of this batch `SYSTEM`: slurm (go doc ./batch)")
+	f.StringVar(&s.options, "batch-options", "", "`OPTIONS` of sbatch, such as '--partition=short --time=10'")
+	f.StringVar(&s.jobDir, "batch-dir", "", "`FOLDER` that the servers and the cluster see; by default jobs in that of the platform")
+	f.IntVar(&s.jobs, "batch-jobs", jobsDefault, "`N` jobs of a server at a time")
 	f.DurationVar(&s.every, "image-every", 10*time.Second, "take an image of a program in a sandbox this long after the one before")
-	f.Func("program", "`SERVICE=PROGRAM` ARGUMENT...: a service, and the program that it runs in a sandbox; may be repeated", func(text string) error {
+	f.Func("program", "`SERVICE=PROGRAM` ARGUMENT...: a service, and the program that it runs in a sandbox, or with --batch as a job; may be repeated", func(text string) error {
 		one, err := parseProgram(text)
 		s.list = append(s.list, one)
 		return err
@@ -44,14 +59,19 @@ func (s *sandboxed) parse(f *flag.FlagSet, args []string) error {
 	if err == nil && (f.NArg() > 0) == (len(s.list) > 0) {
 		err = mistake{f.Name(), "want a PROGRAM or --program"}
 	}
+	if err == nil && s.batch != "" && (s.batch != batch.Slurm || len(s.list) == 0) {
+		err = mistake{f.Name(), fmt.Sprintf("--batch %s: want %s, and --program", s.batch, batch.Slurm)}
+	}
+	if err == nil && s.jobs < 1 {
+		err = mistake{f.Name(), fmt.Sprintf("--batch-jobs %d: want 1 at least", s.jobs)}
+	}
 	return err
 }
 
-// parseProgram reads SERVICE=PROGRAM ARGUMENT..., separated by blanks. {dir} in an argument is the folder in which the program
-// runs, and may write.
+// parseProgram reads SERVICE=PROGRAM ARGUMENT..., separated by blanks.
 func parseProgram(text string) (service, error) {
 	name, line, _ := strings.Cut(text, "=")
-	args := strings.Fields(strings.ReplaceAll(line, "{dir}", sandbox.Folder))
+	args := strings.Fields(line)
 	if name == "" || len(args) == 0 {
 		return service{}, errors.New("want SERVICE=PROGRAM ARGUMENT...")
 	}
@@ -61,7 +81,16 @@ func parseProgram(text string) (service, error) {
 // server is the command of a server that has these services. Programs are found here: in the folder of this command, or in PATH.
 func (s *sandboxed) server() ([]string, error) {
 	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
 	command := []string{self, "serve", "--image-every", s.every.String()}
+	if s.jobDir != "" {
+		s.jobDir, err = filepath.Abs(s.jobDir)
+	}
+	if s.batch != "" {
+		command = append(command, "--batch", s.batch, "--batch-options", s.options, "--batch-dir", s.jobDir, "--batch-jobs", strconv.Itoa(s.jobs))
+	}
 	for _, one := range s.list {
 		path, missing := exec.LookPath(one.args[0])
 		if missing == nil {
@@ -107,12 +136,32 @@ func serveProcess(ctx context.Context, args []string) error {
 	if f.NArg() > 0 {
 		return become(f.Args())
 	}
-	gridrpc.Main(func(s *gridrpc.Server) (err error) {
-		for _, one := range programs.list {
-			p := sandbox.Program{Args: one.args, Every: programs.every}
-			err = errors.Join(err, sandbox.Register(s, one.name, p))
-		}
-		return err
-	})
+	gridrpc.Main(programs.offer)
 	return nil
+}
+
+// offer registers the services at a server.
+func (s *sandboxed) offer(server *gridrpc.Server) (err error) {
+	if s.batch != "" {
+		server.Places = s.jobs
+	}
+	for _, one := range s.list {
+		if s.batch == "" {
+			p := sandbox.Program{Args: one.in(sandbox.Folder), Every: s.every}
+			err = errors.Join(err, sandbox.Register(server, one.name, p))
+			continue
+		}
+		dir, bad := filepath.Abs(cmp.Or(s.jobDir, filepath.Join(gridrpc.DefaultDir(), "jobs")))
+		p := batch.Program{Args: one.in("."), System: s.batch, Options: strings.Fields(s.options), Dir: dir}
+		err = errors.Join(err, bad, batch.Register(server, one.name, p))
+	}
+	return err
+}
+
+// in returns the program and its arguments, in which {dir} is the folder that it runs in.
+func (s service) in(dir string) (args []string) {
+	for _, arg := range s.args {
+		args = append(args, strings.ReplaceAll(arg, "{dir}", dir))
+	}
+	return args
 }

@@ -73,6 +73,8 @@ The machine or program that redeems the token gets a certificate of the role, an
 `
 
 const serveHelp = `
+With --batch slurm this server is in front of a cluster: each call of --program is a job, which
+outlives the server (go doc ./batch).
 PROGRAM calls gridrpc.Main. The token is needed once: later starts use the identity in --identity,
 by default gridrpc/server in the user's folder of settings.
 `

@@ -31,6 +31,8 @@ func TestMistakes(t *testing.T) {
 		"call --keep":                        "--keep: a value is missing",
 		"call square {n:1}":                  "argument {n:1}: not JSON",
 		"up":                                 "want a PROGRAM or --program",
+		"up --batch pbs --program a=b":       "--batch pbs: want slurm",
+		"serve --batch slurm ./x":            "--batch slurm: want slurm, and --program",
 		"up --program a=b ./x":               "want a PROGRAM or --program",
 		"up --masters two ./x":               "--masters two: want a whole number",
 		"up --masters 2 ./x":                 "--masters 2: want 1, 3 or 5",
