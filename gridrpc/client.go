@@ -60,13 +60,13 @@ func Detect(within time.Duration) DialOption {
 // clientName is the name of the certificate of all clients of a platform.
 const clientName = "client"
 
-// Dial makes a client of the platform whose masters are at the given addresses, with the certificate in the platform's folder,
-// or the one that As names. "" are the masters that GRIDRPC_MASTERS names, else those of this machine's platform, or of the
-// identity.
+// Dial makes a client of the platform whose masters are at the given addresses, with the
+// certificate in the platform's folder, or the one that As names. "" are the masters that
+// GRIDRPC_MASTERS names, else those of this machine's platform, or of the identity.
 //
-// Dial asks the masters until one answers: there may be none for some seconds after one was lost. It gives up when ctx ends, or
-// after 30 s if ctx has no deadline, with ErrNoMaster and the reason of each master. A folder without a platform, ErrVersion and
-// ErrDenied are errors at once.
+// Dial asks the masters until one answers: there may be none for some seconds after one was lost.
+// It gives up when ctx ends, or after 30 s if ctx has no deadline, with ErrNoMaster and the reason
+// of each master. A folder without a platform, ErrVersion and ErrDenied are errors at once.
 func Dial(ctx context.Context, masters string, options ...DialOption) (*Client, error) {
 	dir := DefaultDir()
 	c := &Client{dir: dir, masters: masters, conns: map[place]*grpc.ClientConn{}, trunks: map[string]*clientTrunk{}, origin: time.Now()}

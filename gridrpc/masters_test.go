@@ -18,8 +18,8 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
-// candidate is a master that becomes the root when it is asked for the n-th time; 0: never. When it is asked for the up-th time its
-// client gives up.
+// candidate is a master that becomes the root when it is asked for the n-th time; 0: never. When
+// it is asked for the up-th time its client gives up.
 type candidate struct {
 	pb.UnimplementedAgentServer
 	becomes, up int64
@@ -38,8 +38,8 @@ func (m *candidate) Schedule(context.Context, *pb.ScheduleRequest) (*pb.Schedule
 	return &pb.ScheduleReply{}, nil
 }
 
-// council starts masters in a folder of their own, and returns their addresses. A nil one is lost: it takes connections, and
-// answers nothing.
+// council starts masters in a folder of their own, and returns their addresses. A nil one is lost:
+// it takes connections, and answers nothing.
 func council(t *testing.T, masters ...*candidate) (addrs []string) {
 	dir := t.TempDir()
 	t.Setenv(EnvDir, dir)
@@ -66,7 +66,8 @@ func council(t *testing.T, masters ...*candidate) (addrs []string) {
 	return addrs
 }
 
-// TestDialWhileRootIsElected: the machine of the root is lost, and another master becomes the root later. Dial returns then.
+// TestDialWhileRootIsElected: the machine of the root is lost, and another master becomes the root
+// later. Dial returns then.
 func TestDialWhileRootIsElected(t *testing.T) {
 	late := &candidate{becomes: 3}
 	addrs := council(t, nil, &candidate{}, late)
@@ -78,8 +79,9 @@ func TestDialWhileRootIsElected(t *testing.T) {
 	assert.EqualValues(t, 3, late.asked.Load())
 }
 
-// TestDialUntilContextEnds: masters that are not the root yet are asked again, and again, until one is, or the context ends. The
-// error then names each of them with its reason, be one listed twice.
+// TestDialUntilContextEnds: masters that are not the root yet are asked again, and again, until
+// one is, or the context ends. The error then names each of them with its reason, be one listed
+// twice.
 func TestDialUntilContextEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -107,7 +109,8 @@ func TestOnlyMasterSilent(t *testing.T) {
 	assert.ErrorContains(t, err, "gridrpc up --masters 3")
 }
 
-// TestDialStranger: what is at the address is no master of this platform. Dial does not wait for another one.
+// TestDialStranger: what is at the address is no master of this platform. Dial does not wait for
+// another one.
 func TestDialStranger(t *testing.T) {
 	addr := council(t, &candidate{})[0]
 	other := t.TempDir()

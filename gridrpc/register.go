@@ -31,10 +31,11 @@ func Work[Req any](f func(*Req) float64) ServiceOption {
 	return func(s *service) { s.work = func(in any) float64 { return f(in.(*Req)) } }
 }
 
-// Metric has calls of a service go to the server with the lowest value of f, among servers with a free place; where values are equal,
-// to the one that is ready first, as without a metric. A server reports its value when a call begins or ends, and every two seconds.
-// f may be called by several goroutines and must not block. A value that is not a number, or beyond 1e17, counts as 1e17. A client
-// that calls again within 100 ms may do so at the same server.
+// Metric has calls of a service go to the server with the lowest value of f, among servers with a
+// free place; where values are equal, to the one that is ready first, as without a metric. A
+// server reports its value when a call begins or ends, and every two seconds. f may be called by
+// several goroutines and must not block. A value that is not a number, or beyond 1e17, counts as
+// 1e17. A client that calls again within 100 ms may do so at the same server.
 func Metric(f func() float64) ServiceOption {
 	return func(s *service) { s.metric = f }
 }

@@ -67,10 +67,11 @@ func Main(setup func(*Server) error) {
 // exitWithin is how long a process of a platform may take to end.
 const exitWithin = 1500 * time.Millisecond
 
-// Tethered returns a context that is also done when the standard input ends, in a process that "gridrpc up" has started: no
-// process of a platform outlives the one that started it. On another machine the context is done, too, when nothing has come
-// by the standard input for a minute. When the context is done the process has 1.5 s to end, then it exits: it may wait for a
-// process that is dead or stopped, or run a program that hangs.
+// Tethered returns a context that is also done when the standard input ends, in a process that
+// "gridrpc up" has started: no process of a platform outlives the one that started it. On another
+// machine the context is done, too, when nothing has come by the standard input for a minute. When
+// the context is done the process has 1.5 s to end, then it exits: it may wait for a process that
+// is dead or stopped, or run a program that hangs.
 func Tethered(ctx context.Context) context.Context {
 	kind := os.Getenv(folder.EnvTether)
 	if kind == "" {

@@ -47,7 +47,8 @@ const (
 	textMax      = 4 << 10 // bytes of a job's standard error in an error
 )
 
-// Register offers a program as a service, from text to text. Without the commands of the batch system it is gridrpc.ErrUnsupported.
+// Register offers a program as a service, from text to text. Without the commands of the batch
+// system it is gridrpc.ErrUnsupported.
 func Register(s *gridrpc.Server, name string, p Program, o ...gridrpc.ServiceOption) error {
 	p, err := p.complete()
 	if err == nil {
@@ -73,11 +74,11 @@ func (p Program) complete() (Program, error) {
 	}
 	switch {
 	case p.System != Slurm:
-		return p, fmt.Errorf("batch system %q: want %s", p.System, Slurm)
+		return p, fmt.Errorf("batch system %q: only %s is known", p.System, Slurm)
 	case len(p.Args) == 0 || !filepath.IsAbs(p.Args[0]):
-		return p, fmt.Errorf("program %q: want its path from the root, and its arguments", p.Args)
+		return p, fmt.Errorf("program %q: its path must begin at the root", p.Args)
 	case !filepath.IsAbs(p.Dir):
-		return p, fmt.Errorf("folder %q of jobs: want a path from the root", p.Dir)
+		return p, fmt.Errorf("folder %q of jobs: its path must begin at the root", p.Dir)
 	}
 	for _, tool := range []string{"sbatch", "squeue", "scancel"} {
 		if _, err := exec.LookPath(tool); err != nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/goulfm/goulfm/gridrpc"
 )
 
-// TestComplete: mistakes in a program are told when it is registered, and so is a machine without the commands of Slurm.
+// TestComplete: mistakes in a program are errors when it is registered, and so is a machine without
+// the commands of Slurm.
 func TestComplete(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	good := Program{Args: []string{"/bin/true"}, Dir: filepath.Join(t.TempDir(), "jobs")}
@@ -50,7 +51,8 @@ func TestSweep(t *testing.T) {
 	assert.DirExists(t, filepath.Join(p.Dir, "young"))
 }
 
-// TestRun: errors of the batch system that pass are told from the others, and a job gets no variables of the platform.
+// TestRun: errors of the batch system that pass are distinguished from the others, and a job gets no
+// variables of the platform.
 func TestRun(t *testing.T) {
 	t.Setenv("GRIDRPC_TEST", "1")
 	out, err := run(t.Context(), "sh", []string{"-c", "echo $GRIDRPC_TEST."}, "")

@@ -13,7 +13,7 @@ import (
 // slurm asks Slurm by its commands.
 type slurm struct{ options []string }
 
-// errAway says that the batch system does not answer. It may do so later.
+// errAway is the error of a batch system that does not answer. It may answer later.
 var errAway = errors.New("the batch system does not answer")
 
 // submit submits a script as a job of this name.
@@ -23,7 +23,8 @@ func (s slurm) submit(ctx context.Context, name, dir string) error {
 	return err
 }
 
-// state returns the state of the latest job of this name that has not ended, in the words of Slurm; "" if there is none.
+// state returns the state of the latest job of this name that has not ended, in the words of
+// Slurm; "" if there is none.
 func (s slurm) state(ctx context.Context, name string) (string, error) {
 	out, err := run(ctx, "squeue", []string{"--noheader", "--name=" + name, "--format=%T"}, "")
 	if err != nil {

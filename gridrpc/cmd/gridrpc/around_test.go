@@ -13,8 +13,8 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
-// TestAncestorsAndObservers: in a chain of three agents a server knows and observes as many ancestors as the flags say, and so does
-// an agent; by default it knows all four.
+// TestAncestorsAndObservers: in a chain of three agents a server knows and observes as many
+// ancestors as the flags say, and so does an agent; by default it knows all four.
 func TestAncestorsAndObservers(t *testing.T) {
 	for _, c := range []struct {
 		flags           []string

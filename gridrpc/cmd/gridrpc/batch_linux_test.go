@@ -16,7 +16,8 @@ import (
 	"github.com/goulfm/goulfm/gridrpc"
 )
 
-// fakeSlurm puts commands of Slurm into PATH that run each job as a process group of this machine, noted in FAKE_SLURM/NAME.
+// fakeSlurm puts commands of Slurm into PATH that run each job as a process group of this machine,
+// noted in FAKE_SLURM/NAME.
 func fakeSlurm(t *testing.T) (noted string) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -35,7 +36,8 @@ echo $! >"$FAKE_SLURM/$name"; echo 7`,
 	return noted
 }
 
-// startBatch starts a platform of two servers in front of a batch system, whose service runs a shell script.
+// startBatch starts a platform of two servers in front of a batch system, whose service runs a
+// shell script.
 func startBatch(t *testing.T, script string) *trial {
 	path := filepath.Join(t.TempDir(), "program")
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o700))
@@ -44,7 +46,8 @@ func startBatch(t *testing.T, script string) *trial {
 	return p
 }
 
-// TestBatch: the server of a job is killed. The next attempt waits for the same job, whose program has run once, and gets its output.
+// TestBatch: the server of a job is killed. The next attempt waits for the same job, whose program
+// has run once, and gets its output.
 func TestBatch(t *testing.T) {
 	noted := fakeSlurm(t)
 	pipe := filepath.Join(t.TempDir(), "pipe")
@@ -72,7 +75,8 @@ func TestBatch(t *testing.T) {
 	assert.Equal(t, "submitted\n", string(count))
 }
 
-// TestBatchEnds: a call that is given up cancels its job; the exit code of a job, with its last words, is the error of its call.
+// TestBatchEnds: a call that is given up cancels its job; the exit code of a job, with its last
+// words, is the error of its call.
 func TestBatchEnds(t *testing.T) {
 	noted := fakeSlurm(t)
 	p := startBatch(t, `read line; echo no good >&2; [ "$line" = wait ] && sleep 600; exit 3`)

@@ -27,8 +27,8 @@ func dial(ctx context.Context, o ...gridrpc.DialOption) (*gridrpc.Client, error)
 	return gridrpc.Dial(ctx, "", o...)
 }
 
-// awaitService waits until a client is told of a server: from now on calls are answered. A platform without a server after
-// startWithin may get one later, and a person is told.
+// awaitService waits until a client is told of a server: from now on calls are answered. A
+// platform without a server after startWithin may get one later, and a person is told.
 func (p *platform) awaitService(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()

@@ -102,8 +102,9 @@ func TestServing(t *testing.T) {
 	assert.NotEmpty(t, offers)
 }
 
-// TestOnlyMasterStopped: "gridrpc up" notices that its only master is stopped, kills it and starts it anew. A call that is made
-// meanwhile succeeds. Without restarts the master stays stopped, and "gridrpc up" reports it.
+// TestOnlyMasterStopped: "gridrpc up" notices that its only master is stopped, kills it and starts
+// it anew. A call that is made meanwhile succeeds. Without restarts the master stays stopped, and
+// "gridrpc up" reports it.
 func TestOnlyMasterStopped(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1")
 	p.await("s1: has the parent a1")

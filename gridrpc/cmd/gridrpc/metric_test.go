@@ -12,8 +12,8 @@ import (
 	"github.com/goulfm/goulfm/gridrpc"
 )
 
-// TestMetric: calls go to the server with the lowest metric of its service, through an agent, and to another one once that has a
-// lower one.
+// TestMetric: calls go to the server with the lowest metric of its service, through an agent, and
+// to another one once that has a lower one.
 func TestMetric(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TRIAL_METRIC", dir)

@@ -17,8 +17,8 @@ import (
 	"github.com/goulfm/goulfm/gridrpc"
 )
 
-// TestNothingOutlivesUp: "gridrpc up" is killed, and all its processes end: servers that wait for the platform's own store, which
-// is stopped, and a server whose program hangs before it serves.
+// TestNothingOutlivesUp: "gridrpc up" is killed, and all its processes end: servers that wait for
+// the platform's own store, which is stopped, and a server whose program hangs before it serves.
 func TestNothingOutlivesUp(t *testing.T) {
 	t.Run("store stopped", func(t *testing.T) {
 		u := startUp(t, "--store", "jetstream", "--tree", "1x2")
@@ -37,7 +37,8 @@ func TestNothingOutlivesUp(t *testing.T) {
 	})
 }
 
-// outlived is a "gridrpc up" that is about to be killed. Its processes share its output, which ends when all of them have ended.
+// outlived is a "gridrpc up" that is about to be killed. Its processes share its output, which
+// ends when all of them have ended.
 type outlived struct {
 	t     *testing.T
 	up    *exec.Cmd
@@ -86,7 +87,8 @@ func (u *outlived) signal(s syscall.Signal, names ...string) {
 	}
 }
 
-// outliveMax only finds processes that do not end by themselves: half the time for which a server waits for a store.
+// outliveMax only finds processes that do not end by themselves: half the time for which a server
+// waits for a store.
 const outliveMax = 30 * time.Second
 
 // end kills "gridrpc up" and the processes that are stopped, and waits for the end of all others.

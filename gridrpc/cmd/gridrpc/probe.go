@@ -17,11 +17,12 @@ const (
 	silentMax  = 4 // ticks without an answer
 )
 
-// probeMaster probes the only master of the platform until ctx is done. No other process can replace a master that is
-// stopped or hangs: it is killed here, and started anew as after any other death.
+// probeMaster probes the only master of the platform until ctx is done. No other process can
+// replace a master that is stopped or hangs: it is killed here, and started anew as after any
+// other death.
 //
-// Silence is counted in ticks, not in time: "gridrpc up" may have been stopped itself. When it continues, at most two ticks have
-// passed, and the answer is there.
+// Silence is counted in ticks, not in time: "gridrpc up" may have been stopped itself. When it
+// continues, at most two ticks have passed, and the answer is there.
 func (p *platform) probeMaster(ctx context.Context, name string, master *os.Process) {
 	answers := make(chan struct{})
 	go p.probe(ctx, name, answers)
@@ -46,8 +47,8 @@ func (p *platform) probeMaster(ctx context.Context, name string, master *os.Proc
 	_ = master.Kill() // fails if it has ended meanwhile
 }
 
-// probe probes an agent of this machine again and again until ctx is done, and reports each answer. A refused connection is
-// one, and so is a missing address: the agent does not listen yet.
+// probe probes an agent of this machine again and again until ctx is done, and reports each
+// answer. A refused connection is one, and so is a missing address: the agent does not listen yet.
 func (p *platform) probe(ctx context.Context, name string, answers chan<- struct{}) {
 	for ctx.Err() == nil {
 		p.probeOnce(ctx, name, answers)

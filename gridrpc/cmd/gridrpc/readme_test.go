@@ -14,7 +14,8 @@ import (
 
 var goBlock = regexp.MustCompile("(?s)```go\n(package main\n.*?)```")
 
-// TestReadme: the programs of README.md are those of examples/square, and the client gets the server's answer.
+// TestReadme: the programs of README.md are those of examples/square, and the client gets the
+// server's answer.
 func TestReadme(t *testing.T) {
 	page, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)

@@ -20,7 +20,8 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/sandbox"
 )
 
-// sandboxed are the programs that servers run for each call: in sandboxes, or as jobs of a batch system.
+// sandboxed are the programs that servers run for each call: in sandboxes, or as jobs of a batch
+// system.
 type sandboxed struct {
 	list  []service
 	every time.Duration

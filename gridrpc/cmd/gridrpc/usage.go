@@ -248,7 +248,8 @@ var (
 	badValue = regexp.MustCompile(`^invalid (?:boolean )?value "(.*)" for (?:flag )?-([^:]*): (.*)$`)
 )
 
-// plainFlag gives a message of package flag in plain words: the flag, the value, and the form that is wanted.
+// plainFlag gives a message of package flag in plain words: the flag, the value, and the form that
+// is wanted.
 func plainFlag(f *flag.FlagSet, text string) string {
 	if m := noFlag.FindStringSubmatch(text); m != nil {
 		var names []string

@@ -16,7 +16,8 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 )
 
-// TestMistakes: a wrong command line is answered by one line that names the mistake and the remedy, with exit code 2.
+// TestMistakes: a wrong command line is answered by one line that names the mistake and the
+// remedy, with exit code 2.
 func TestMistakes(t *testing.T) {
 	for line, want := range map[string]string{
 		"":                                   "a command is missing",
@@ -89,7 +90,8 @@ func TestHelp(t *testing.T) {
 	assert.Contains(t, run("version"), "gridrpc ")
 }
 
-// TestNoPlatform: commands that ask a platform tell in one line that there is none, or that no process of it is left.
+// TestNoPlatform: commands that ask a platform tell in one line that there is none, or that no
+// process of it is left.
 func TestNoPlatform(t *testing.T) {
 	p := newTrial(t)
 	for _, args := range [][]string{{"ls"}, {"tree"}, {"top"}, {"attach"}, {"call", "square", "3"}} {
@@ -110,8 +112,9 @@ func TestNoPlatform(t *testing.T) {
 	assert.NotContains(t, errs, "rpc error")
 }
 
-// TestServiceMisspelt: a call of a service that no server offers, but one of almost the same name, fails at once and names that one.
-// Other callers are told that nobody offers a service while they wait for it.
+// TestServiceMisspelt: a call of a service that no server offers, but one of almost the same name,
+// fails at once and names that one. Other callers are told that nobody offers a service while they
+// wait for it.
 func TestServiceMisspelt(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1")
 	_, errs, err := p.command("call", "--timeout", "1m", "sqare", "3")

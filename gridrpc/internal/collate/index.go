@@ -75,8 +75,8 @@ type place struct {
 	done float64 // seconds from now
 }
 
-// compare brings places into the order of the service's metric, and of completion where that is equal, as without a metric; equal
-// ones are sorted by name, so that all agents have one order.
+// compare brings places into the order of the service's metric, and of completion where that is
+// equal, as without a metric; equal ones are sorted by name, so that all agents have one order.
 func (p place) compare(o place) int {
 	return cmp.Or(cmp.Compare(p.full, o.full), cmp.Compare(p.e.Metric, o.e.Metric), cmp.Compare(p.done, o.done), cmp.Compare(p.e.Server.Name, o.e.Server.Name))
 }

@@ -24,7 +24,8 @@ func names(all []Estimate) (list []string) {
 }
 
 // TestBestIsWhoIsDoneFirst: wait, bytes and work count, and who is not known is average.
-// TestMetric: servers with a free place are in the order of the metric, then of the completion; a full one is last whatever its metric.
+// TestMetric: servers with a free place are in the order of the metric, then of the completion; a
+// full one is last whatever its metric.
 func TestMetric(t *testing.T) {
 	var table Table
 	offer := func(name string, metric, wait float64, free int) Estimate {

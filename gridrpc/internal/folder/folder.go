@@ -51,11 +51,12 @@ func Default() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("gridrpc-%d", os.Getuid()))
 }
 
-// KnownMax bounds how many ancestors a process of the tree knows: each list of them is sent down the tree.
+// KnownMax bounds how many ancestors a process of the tree knows: each list of them is sent down
+// the tree.
 const KnownMax = 64
 
-// Ancestors returns how many ancestors a process of the tree knows, and how many of them it observes, as its environment says; 0 is
-// the default.
+// Ancestors returns how many ancestors a process of the tree knows, and how many of them it
+// observes, as its environment says; 0 is the default.
 func Ancestors() (known, observed int, err error) {
 	for name, n := range map[string]*int{EnvKnown: &known, EnvObserve: &observed} {
 		text := os.Getenv(name)

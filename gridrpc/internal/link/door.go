@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// Bounds of connections whose other end has not proved who it is, for each listener. A process of the platform begins its
-// handshake at once, so a connection that has sent nothing is closed before one that has.
+// Bounds of connections whose other end has not proved who it is, for each listener. A process of
+// the platform begins its handshake at once, so a connection that has sent nothing is closed
+// before one that has.
 const (
 	proveWithin   = 5 * time.Second  // for the handshake
 	enrollWithin  = 10 * time.Second // for a process without a certificate, which has a token to redeem
@@ -37,8 +38,8 @@ type guest struct {
 	timer *time.Timer
 }
 
-// Door returns a listener that bounds how many connections of l are not proven, and for how long: the handshakes of an Identity
-// prove them.
+// Door returns a listener that bounds how many connections of l are not proven, and for how long:
+// the handshakes of an Identity prove them.
 func Door(l net.Listener) net.Listener { return &door{Listener: l} }
 
 // Accept returns the next connection.
@@ -114,7 +115,8 @@ func (g *guest) prove() {
 	g.door.remove(g)
 }
 
-// proven ends the bounds of a connection of a door whose other end has shown a certificate. One without has some more time.
+// proven ends the bounds of a connection of a door whose other end has shown a certificate. One
+// without has some more time.
 func proven(conn net.Conn, certified bool) {
 	g, ok := conn.(*guest)
 	switch {
@@ -126,7 +128,8 @@ func proven(conn net.Conn, certified bool) {
 	}
 }
 
-// ListenTLS returns a listener of connections whose other end has proved who it is, as the config demands.
+// ListenTLS returns a listener of connections whose other end has proved who it is, as the config
+// demands.
 func ListenTLS(addr string, config *tls.Config) (net.Listener, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {

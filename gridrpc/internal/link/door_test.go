@@ -44,8 +44,8 @@ func isOpen(c net.Conn) bool {
 	return ok && e.Timeout()
 }
 
-// TestStrangers, in virtual time: connections that prove nothing are closed after proveWithin, and one without a certificate after
-// enrollWithin; proven ones stay.
+// TestStrangers, in virtual time: connections that prove nothing are closed after proveWithin, and
+// one without a certificate after enrollWithin; proven ones stay.
 func TestStrangers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := street{make(chan net.Conn)}
@@ -66,8 +66,8 @@ func TestStrangers(t *testing.T) {
 	})
 }
 
-// TestStrangersOfOneAddress: of one address perAddressMax connections may be silent, then the oldest is closed: not one that has
-// begun its handshake, and none of another address.
+// TestStrangersOfOneAddress: of one address perAddressMax connections may be silent, then the
+// oldest is closed: not one that has begun its handshake, and none of another address.
 func TestStrangersOfOneAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := street{make(chan net.Conn)}
@@ -91,8 +91,8 @@ func TestStrangersOfOneAddress(t *testing.T) {
 	})
 }
 
-// TestStrangersOfManyAddresses: guestsMax connections in all are not proven. A newcomer then takes the place of a silent one of its
-// own address, or is closed.
+// TestStrangersOfManyAddresses: guestsMax connections in all are not proven. A newcomer then takes
+// the place of a silent one of its own address, or is closed.
 func TestStrangersOfManyAddresses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := street{make(chan net.Conn)}

@@ -47,7 +47,7 @@ func main() {
 	})
 }
 
-// metric is what a test has written to a file of this server's name, if it has.
+// metric returns the option Metric with the value in the file TRIAL_METRIC/NAME, for tests.
 func metric() []gridrpc.ServiceOption {
 	dir := os.Getenv("TRIAL_METRIC")
 	if dir == "" {
