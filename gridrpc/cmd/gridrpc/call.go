@@ -46,8 +46,7 @@ func call(ctx context.Context, args []string) error {
 		return err
 	}
 	defer c.Close()
-	limited, give := context.WithCancelCause(limited)
-	defer give(nil)
+	limited, give := context.WithCancelCause(limited) // never given up at the end: a kept call outlives this command
 	s, err := gridrpc.Service[json.RawMessage, json.RawMessage](c, f.Arg(0)).
 		Go(limited, &in, gridrpc.InCodec(gridrpc.JSON), gridrpc.Watch(typo(f.Arg(0), give, teller(*watch))), gridrpc.Keep(*keep))
 	if err != nil {
