@@ -7,18 +7,18 @@ FUZZFOR ?= 10s
 SIM     ?=
 SIMNODES ?=
 # Rules and words have no goroutine, nor has what reads source: the race detector would only make them slower.
-RULES := agenda|control|firstfit|flood|golden|hostlist|job|match|member|mono|must|pace|rankset|redundancy|relayout|rendezvous|repair|rm|roster|sched|scaffold|sabotage.*|session|sparse|spectable|tidy|waitgraph
+RULES := eventqueue|control|firstfit|flood|golden|hostlist|job|match|commstate|mono|must|commitinterval|rankset|redundancy|relayout|rendezvous|repair|rm|membership|sched|scaffold|mutants.*|session|sparse|spectable|tidy|waitgraph
 # Thousands of broken connections, of schedules, of states, or of starts take minutes under it: fewer do.
-RACESHORT ?= ./internal/transport/tcp ./internal/nodecoll ./internal/hold ./internal/adopt
-RACE ?= ./comm/... ./collectives ./rma ./shmem $(shell go list ./internal/... | grep -vE '/($(RULES)|nodecoll|transport/tcp|hold|adopt|sim)$$')
+RACESHORT ?= ./internal/net/transport/tcp ./internal/shm/nodecoll ./internal/protocol/robustlock ./internal/joblaunch/enginejob
+RACE ?= ./comm/... ./collectives ./rma ./shmem $(shell go list ./internal/... | grep -vE '/($(RULES)|nodecoll|transport/tcp|robustlock|enginejob|sim)$$')
 # They judge programs that they launch, which are built without the detector.
 RACESKIP := OverProcesses|WaysToEnd|DeadlockIsReported
 # The costly checks change nothing: a rule that is deterministic and has no goroutine runs in full only with
 # them. The packages above such a check run in full both ways.
-CHECKED ?= ./era ./era/twolevel ./fd ./internal/control ./internal/match ./internal/member ./internal/rendezvous ./internal/roster
+CHECKED ?= ./era ./era/twolevel ./fd ./internal/protocol/control ./internal/protocol/match ./internal/protocol/commstate ./internal/protocol/rendezvous ./internal/protocol/membership
 COSTLY ?= $(shell scripts/costly.sh | grep -vxF "$$(go list $(CHECKED))")
-# Tests that kill at a point (see internal/killpoint): the others are the same with it and without.
-KILLTESTS := $(shell grep -rl --include='*_test.go' '^//go:build killpoints' internal)
+# Tests that kill at a point (see internal/base/failpoint): the others are the same with it and without.
+KILLTESTS := $(shell grep -rl --include='*_test.go' '^//go:build failpoints' internal)
 # With its long tests cmd/goulfm runs more than a thousand jobs, two at a time: on busy cores longer than
 # the ten minutes that go test gives a package. Each job has a limit of its own.
 # Many tests wait, for other processes and for timers: three packages at a time keep two cores busy.
@@ -73,18 +73,18 @@ long: ## the remaining tests: the long ones, those with costly checks, deaths be
 	go vet -tags invariants ./...
 	$(GOTEST) -tags invariants $(CHECKED)
 	$(GOTEST) -tags invariants -short $(COSTLY)
-	go vet -tags killpoints ./...
+	go vet -tags failpoints ./...
 	go vet -tags pausepoints ./...
-	$(GOTEST) -tags killpoints -run "^($$(grep -hoE '^func Test\w+' $(KILLTESTS) | cut -c 6- | paste -sd '|' -))$$" $(addprefix ./,$(sort $(dir $(KILLTESTS))))
+	$(GOTEST) -tags failpoints -run "^($$(grep -hoE '^func Test\w+' $(KILLTESTS) | cut -c 6- | paste -sd '|' -))$$" $(addprefix ./,$(sort $(dir $(KILLTESTS))))
 	cd bench/figures && go vet ./... && $(GOTEST) ./...
 	cd bench/swim && go vet ./... && $(GOTEST) ./...
-	cd bench/linear && go vet ./... && $(GOTEST) ./...
+	cd stress/linear && go vet ./... && $(GOTEST) ./...
 
 race: export GOULFM_LONG := 1
 race: ## the library's tests under the race detector (needs a C compiler); RACE=./... for all
 	CGO_ENABLED=1 $(GOTEST) -race -skip '$(RACESKIP)' $(RACE)
 	CGO_ENABLED=1 $(GOTEST) -race -short $(RACESHORT)
-	CGO_ENABLED=1 $(GOTEST) -race -run 'Watchdog|SameSeed' ./internal/sim # each world has one goroutine: what runs many has more
+	CGO_ENABLED=1 $(GOTEST) -race -run 'Watchdog|SameSeed' ./internal/testing/sim # each world has one goroutine: what runs many has more
 
 lint: ## golangci-lint, pinned, built on the spot (a minute, once); GOLANGCI=golangci-lint for an installed one; subjects of commits
 	@scripts/subjects.sh
@@ -105,7 +105,7 @@ fuzz: ## every fuzz target for FUZZFOR=10s on one core
 	@scripts/fuzz.sh $(FUZZFOR)
 
 sabotage: ## plants bugs, one at a time, and shows that the simulator or a test finds each; SABOTAGE="-run A6"
-	go run ./internal/sabotage/cmd $(SABOTAGE)
+	go run ./internal/testing/mutants/cmd $(SABOTAGE)
 
 figures: ## the papers' figures from the shipped code, as CSV and SVG; FIGURES="-quick" or "-only ring4"
 	cd bench/figures && go run . -table README.md $(FIGURES)
@@ -125,21 +125,21 @@ sim-deep: ## every crash point and delivery order for 4 processes; minutes for e
 
 stress: ## real processes under kills, every result checked: agreements, everything, from N to one, and back, a minute of a day; STRESS="-seed N ..." KILLS="-kills 1000" SHRINKS="-rounds 1000" REPLACES="-rounds 1000" DAY="-for 1h"
 	go build -o bin/goulfm ./cmd/goulfm
-	bin/goulfm run -n $(RANKS) ./bench/endure agree $(STRESS)
-	go run ./bench/endure kill -goulfm bin/goulfm -n $(RANKS) $(KILLS)
-	go run ./bench/endure shrink -goulfm bin/goulfm $(SHRINKS)
-	go run ./bench/endure replace -goulfm bin/goulfm $(REPLACES)
-	bin/goulfm run -q -n $(RANKS) --spares 1 ./bench/endure day $(DAY)
+	bin/goulfm run -n $(RANKS) ./stress/endure agree $(STRESS)
+	go run ./stress/endure kill -goulfm bin/goulfm -n $(RANKS) $(KILLS)
+	go run ./stress/endure shrink -goulfm bin/goulfm $(SHRINKS)
+	go run ./stress/endure replace -goulfm bin/goulfm $(REPLACES)
+	bin/goulfm run -q -n $(RANKS) --spares 1 ./stress/endure day $(DAY)
 
 random: ## ROUNDS=200 random programs under deaths over processes, and as many over goroutine ranks, every result checked; RANDOM="-seed N"
-	go run ./bench/randprog -killpoints -rounds $(ROUNDS) $(RANDOM)
-	go run ./bench/randprog -mode goroutines -rounds $(ROUNDS) $(RANDOM)
+	go run ./stress/randprog -failpoints -rounds $(ROUNDS) $(RANDOM)
+	go run ./stress/randprog -mode goroutines -rounds $(ROUNDS) $(RANDOM)
 
 pauses: ## real programs whose processes pause between checks and their effects, outcomes compared; FOR=2m, SEED=N
 	@FOR=$(FOR) SEED=$(SEED) scripts/pauses.sh
 
 nodestress: ## random programs on several nodes of this machine: ranks and nodes killed, nodes that stand still, networks cut, every result checked; some 15 minutes; NODESTRESS="-rounds 100 -seed N"
-	go run ./bench/randprog -mode nodes -rounds 1000 $(NODESTRESS)
+	go run ./stress/randprog -mode nodes -rounds 1000 $(NODESTRESS)
 
 nodes: ## jobs on several hosts by real ssh to this machine, nodes killed, wrong hosts tried; no sshd: code 77
 	@scripts/nodes.sh

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/nodecoll"
-	"github.com/goulfm/goulfm/internal/sched"
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/base/byteview"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
+	"github.com/goulfm/goulfm/internal/shm/nodecoll"
 )
 
 // Allgather copies src of every member, in rank order, into dst of every member.
@@ -15,7 +15,7 @@ import (
 // member's place in dst. Errors: ErrLength, ErrMismatch, and those of all
 // collectives. MPI 6.7.
 func Allgather[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) error {
-	to, from := view.Bytes(dst), view.Bytes(src)
+	to, from := byteview.Bytes(dst), byteview.Bytes(src)
 	if elem := elemOf[T](); elem != 0 && shared(ctx, c, allgather, sched.Allgather, noRoot, len(from)) && len(to) == len(from)*c.Size() {
 		from = apart(to, from, begins(to, from, c.Rank()*len(from)))
 		if done, err := inMemory(ctx, c, header{kind: allgather}, elem, len(from),
@@ -35,8 +35,8 @@ func Iallgather[T comm.Elem](c *comm.Comm, dst, src []T, opts ...Options) comm.R
 func newAllgather[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) *call {
 	x := prepare[T](ctx, c, allgather, noRoot)
 	x.wantLength("dst", len(dst), len(src)*x.n)
-	b := view.Bytes(src)
-	x.do(task{verb: sched.Allgather, dst: view.Bytes(dst), src: b, length: len(b), sized: true, note: len(b)})
+	b := byteview.Bytes(src)
+	x.do(task{verb: sched.Allgather, dst: byteview.Bytes(dst), src: b, length: len(b), sized: true, note: len(b)})
 	return x
 }
 
@@ -63,7 +63,7 @@ func newAllgatherv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, coun
 		x.shape.Out = x.wantBlocks("dst", len(dst), counts, displs, &x.displs[0])
 		x.wantOwn(x.shape.Out, "src", len(src))
 	}
-	b := view.Bytes(src)
-	x.do(task{verb: sched.Allgather, dst: view.Bytes(dst), src: b, length: len(b), layout: sched.Scattered})
+	b := byteview.Bytes(src)
+	x.do(task{verb: sched.Allgather, dst: byteview.Bytes(dst), src: b, length: len(b), layout: sched.Scattered})
 	return x
 }

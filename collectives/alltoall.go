@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/nodecoll"
-	"github.com/goulfm/goulfm/internal/sched"
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/base/byteview"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
+	"github.com/goulfm/goulfm/internal/shm/nodecoll"
 )
 
 // Alltoall cuts src into Size() equal parts and copies the i-th into rank i's
@@ -15,7 +15,7 @@ import (
 // arrives. dst and src may be the same slice. Errors: ErrLength, ErrMismatch,
 // and those of all collectives. MPI 6.8.
 func Alltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) error {
-	to, from := view.Bytes(dst), view.Bytes(src)
+	to, from := byteview.Bytes(dst), byteview.Bytes(src)
 	if elem := elemOf[T](); elem != 0 && c != nil && len(dst) == len(src) && len(src)%c.Size() == 0 && shared(ctx, c, alltoall, sched.Alltoall, noRoot, len(from)/c.Size()) {
 		if len(from) > nodecoll.WholeBytes {
 			from = apart(to, from, false) // the others read it while this member receives
@@ -38,8 +38,8 @@ func newAlltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) *
 	x := prepare[T](ctx, c, alltoall, noRoot)
 	x.wantLength("dst", len(dst), len(src))
 	x.wantParts(len(src))
-	b := view.Bytes(src)
-	x.do(task{verb: sched.Alltoall, dst: view.Bytes(dst), src: b, length: len(b) / x.n, sized: true, note: len(b)})
+	b := byteview.Bytes(src)
+	x.do(task{verb: sched.Alltoall, dst: byteview.Bytes(dst), src: b, length: len(b) / x.n, sized: true, note: len(b)})
 	return x
 }
 
@@ -79,6 +79,6 @@ func newAlltoallv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, rcoun
 	if x.err == nil && rcounts[x.me] != scounts[x.me] {
 		x.wrong("%w: this rank sends %d elements to itself and receives %d", comm.ErrLength, scounts[x.me], rcounts[x.me])
 	}
-	x.do(task{verb: sched.Alltoall, dst: view.Bytes(dst), src: view.Bytes(src), layout: sched.Scattered})
+	x.do(task{verb: sched.Alltoall, dst: byteview.Bytes(dst), src: byteview.Bytes(src), layout: sched.Scattered})
 	return x
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/nodecoll"
-	"github.com/goulfm/goulfm/internal/sched"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
+	"github.com/goulfm/goulfm/internal/shm/nodecoll"
 )
 
 // Barrier returns when every member has called it. Errors: of all collectives.

@@ -4,16 +4,16 @@ import (
 	"context"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/nodecoll"
-	"github.com/goulfm/goulfm/internal/sched"
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/base/byteview"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
+	"github.com/goulfm/goulfm/internal/shm/nodecoll"
 )
 
 // Bcast copies buf of the root into buf of every member. The lengths must be
 // equal: ErrMismatch where a message of another length arrives. Errors: ErrRoot,
 // and those of all collectives. MPI 6.4.
 func Bcast[T comm.Elem](ctx context.Context, c *comm.Comm, root int, buf []T) error {
-	b := view.Bytes(buf)
+	b := byteview.Bytes(buf)
 	if elem := elemOf[T](); elem != 0 && shared(ctx, c, bcast, sched.Bcast, root, len(b)) {
 		if done, err := inMemory(ctx, c, rooted(bcast, root), elem, len(b),
 			func(g *nodecoll.Group, what uint64) { g.Bcast(what, root, b) }); done {
@@ -25,7 +25,7 @@ func Bcast[T comm.Elem](ctx context.Context, c *comm.Comm, root int, buf []T) er
 
 // Ibcast starts a Bcast; buf belongs to the request until that is over. MPI 6.12.2.
 func Ibcast[T comm.Elem](c *comm.Comm, root int, buf []T, opts ...Options) comm.Request {
-	return newBcast[T](twinOf(opts), c, bcast, root, view.Bytes(buf)).start()
+	return newBcast[T](twinOf(opts), c, bcast, root, byteview.Bytes(buf)).start()
 }
 
 func newBcast[T any](ctx context.Context, c *comm.Comm, k kind, root int, buf []byte) *call {

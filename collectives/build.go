@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/sched"
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/base/byteview"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
 )
 
 // A task is what prepared arguments ask for: the verb, in bytes.
@@ -88,7 +88,7 @@ func (x *call) build(w *way) {
 // memory gives the schedule its memory. Where source and destination share some, and
 // the algorithm is not made for that, the source is copied away.
 func (x *call) memory(a *sched.Algorithm) {
-	if view.Overlap(x.dst, x.src) && !(a.InPlace && x.inPlace()) {
+	if byteview.Overlap(x.dst, x.src) && !(a.InPlace && x.inPlace()) {
 		copied := words(&x.away, len(x.src))
 		copy(copied, x.src)
 		x.src = copied
@@ -146,7 +146,7 @@ func (x *call) foldInto(dst, left, right []byte, f func(acc, in []byte)) {
 		f(dst, right)
 		return
 	}
-	part := view.Bytes(x.chunk[:])[:foldBytes/x.unit*x.unit]
+	part := byteview.Bytes(x.chunk[:])[:foldBytes/x.unit*x.unit]
 	if len(part) == 0 {
 		part = words(&x.one, x.unit)
 	}

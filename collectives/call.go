@@ -8,10 +8,10 @@ import (
 	"sync"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/base/byteview"
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/kernel"
-	"github.com/goulfm/goulfm/internal/sched"
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
+	"github.com/goulfm/goulfm/internal/shm/kernel"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -72,7 +72,7 @@ func aCall() *call {
 }
 
 // elemOf is the element code that package comm uses, too. 0: it cannot be sent.
-func elemOf[T any]() uint8 { return view.Code[T]() }
+func elemOf[T any]() uint8 { return byteview.Code[T]() }
 
 // noRoot is the root of collectives that have none.
 const noRoot = -1
@@ -81,7 +81,7 @@ const noRoot = -1
 // one. What is wrong is kept: run and start tell the others.
 func prepare[T any](ctx context.Context, c *comm.Comm, k kind, root int) *call {
 	x := newCall(ctx, c, k, elemOf[T]())
-	x.unit = view.Size[T]()
+	x.unit = byteview.Size[T]()
 	if x.err != nil {
 		return x
 	}
@@ -121,7 +121,7 @@ func (x *call) wrong(format string, args ...any) {
 
 // unsendable notes that elements of a type cannot be sent.
 func (x *call) unsendable(t reflect.Type) {
-	if why := view.Obstacle(t); why != "" {
+	if why := byteview.Obstacle(t); why != "" {
 		x.wrong("%w: elements of %v cannot be sent: %v%s", comm.ErrType, t, t, why)
 	}
 	x.wrong("%w: %v has no bytes", comm.ErrType, t)
@@ -305,7 +305,7 @@ func words(memory *[]uint64, bytes int) []byte {
 	if cap(*memory) < n {
 		*memory = make([]uint64, n)
 	}
-	return view.Bytes((*memory)[:n])[:bytes]
+	return byteview.Bytes((*memory)[:n])[:bytes]
 }
 
 // begins says whether b begins where a does, off bytes on.

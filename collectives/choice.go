@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/nodecoll"
-	"github.com/goulfm/goulfm/internal/sched"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
+	"github.com/goulfm/goulfm/internal/shm/nodecoll"
 )
 
 // Environment variables that choose for all communicators of the process. They must
@@ -115,11 +115,11 @@ func With(ctx context.Context, choice string) context.Context {
 	return s.attach(ctx)
 }
 
-// Reproducible makes the reductions that are called with the context it returns, or,
-// where they do not block, with OptionsOf it, combine in one order, which depends on the number of members alone: sums of
-// floats have the same bits in each run, for each length, at each root, over memory or
-// messages. It costs speed. All members must call it; GOULFM_REPRODUCIBLE=1 in the
-// environment does the same for all calls of a process.
+// Reproducible makes the reductions that are called with the context it returns, or, where they do
+// not block, with OptionsOf it, combine in one order, which depends on the number of members alone:
+// sums of floats have the same bits in each run, for each length, at each root, over memory or
+// messages. It costs speed. All members must call it; GOULFM_REPRODUCIBLE=1 in the environment does
+// the same for all calls of a process.
 func Reproducible(ctx context.Context) context.Context {
 	old := settingsOf(ctx)
 	s := &settings{tables: old.tables, reproducible: true, err: old.err}

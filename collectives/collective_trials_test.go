@@ -7,7 +7,7 @@ import (
 
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/sched"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
 )
 
 // everyTableVerb are the verbs of the table, tableVerbs those that move elements, and

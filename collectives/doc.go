@@ -63,14 +63,13 @@
 //
 // # When a process dies
 //
-// A collective in which a member is dead may succeed at some members and return
-// an error that Is comm.ErrProcFailed at others (R54). Every one returns: as soon
-// as a death is known, whatever waits inside of a collective ends, even a wait for
-// a live member, since that one may be waiting for the dead. A later collective
-// on the communicator fails at entry wherever the death is known, also when it is
-// acknowledged (R23, R55). So a stretch of
-// collectives ends in an AllOK, which has one answer for all members, and they go on with
-// the communicator that Shrink returns; nothing of the old one appears there (R44). What dst holds after an error is not defined.
+// A collective in which a member is dead may succeed at some members and return an error that Is
+// comm.ErrProcFailed at others (R54). Every one returns: as soon as a death is known, whatever
+// waits inside of a collective ends, even a wait for a live member, since that one may be waiting
+// for the dead. A later collective on the communicator fails at entry wherever the death is known,
+// also when it is acknowledged (R23, R55). So a stretch of collectives ends in an AllOK, which has
+// one answer for all members, and they go on with the communicator that Shrink returns; nothing of
+// the old one appears there (R44). What dst holds after an error is not defined.
 //
 // When a context ends inside of a blocking collective, or is over when it is called,
 // the others would wait for this member for ever. So the communicator is revoked, and
@@ -78,13 +77,12 @@
 //
 // # When a call is wrong
 //
-// A wrong argument is an error at the member that has it: ErrRoot, ErrLength,
-// ErrBuffer, ErrType, ErrUnsupported; a non-blocking call says so in its first wait. It
-// counts as a call of the collective, and the others are told: those who wait for this member get ErrPeerArgument with
-// its rank. If lengths, element types or operations differ, somebody notices and
-// gets ErrMismatch, and so does whoever waits for that one. In all these cases
-// nobody is left waiting, some members may have succeeded, and the communicator
-// works on.
+// A wrong argument is an error at the member that has it: ErrRoot, ErrLength, ErrBuffer, ErrType,
+// ErrUnsupported; a non-blocking call says so in its first wait. It counts as a call of the
+// collective, and the others are told: those who wait for this member get ErrPeerArgument with its
+// rank. If lengths, element types or operations differ, somebody notices and gets ErrMismatch, and
+// so does whoever waits for that one. In all these cases nobody is left waiting, some members may
+// have succeeded, and the communicator works on.
 //
 // Every message says which call it belongs to. A member that gets one of another
 // collective, another root or a later call returns ErrMismatch naming both calls;

@@ -11,7 +11,7 @@ import (
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
-	"github.com/goulfm/goulfm/internal/longtest"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 	"github.com/goulfm/goulfm/ulfm"
 )
 

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/nodecoll"
-	"github.com/goulfm/goulfm/internal/sched"
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/base/byteview"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
+	"github.com/goulfm/goulfm/internal/shm/nodecoll"
 )
 
 // Gather copies src of every member, in rank order, into dst of the root. All
@@ -15,7 +15,7 @@ import (
 // is not used and may be nil. The root's src may be its place in dst. Errors:
 // ErrRoot, ErrLength, ErrMismatch, and those of all collectives. MPI 6.5.
 func Gather[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T) error {
-	to, from := view.Bytes(dst), view.Bytes(src)
+	to, from := byteview.Bytes(dst), byteview.Bytes(src)
 	if elem := elemOf[T](); elem != 0 && shared(ctx, c, gather, sched.Gather, root, len(from)) && (c.Rank() != root || len(to) == len(from)*c.Size()) {
 		if done, err := inMemory(ctx, c, rooted(gather, root), elem, len(from),
 			func(g *nodecoll.Group, what uint64) { g.Gather(what, root, to, from) }); done {
@@ -38,8 +38,8 @@ func newGather[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, sr
 	} else {
 		dst = nil
 	}
-	b := view.Bytes(src)
-	x.do(task{verb: sched.Gather, dst: view.Bytes(dst), src: b, length: len(b), sized: true, note: len(b)})
+	b := byteview.Bytes(src)
+	x.do(task{verb: sched.Gather, dst: byteview.Bytes(dst), src: b, length: len(b), sized: true, note: len(b)})
 	return x
 }
 
@@ -68,8 +68,8 @@ func newGatherv[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst []
 		x.shape.Out = x.wantBlocks("dst", len(dst), counts, displs, &x.displs[0])
 		x.wantOwn(x.shape.Out, "src", len(src))
 	}
-	b := view.Bytes(src)
-	x.do(task{verb: sched.Gather, dst: view.Bytes(dst), src: b, length: len(b), layout: sched.Scattered})
+	b := byteview.Bytes(src)
+	x.do(task{verb: sched.Gather, dst: byteview.Bytes(dst), src: b, length: len(b), layout: sched.Scattered})
 	return x
 }
 

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/sched"
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/base/byteview"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
 )
 
 // Root is the root of a collective of an intercommunicator at the root itself.
@@ -33,7 +33,7 @@ func InterBcast[T comm.Elem](ctx context.Context, ic *comm.Intercomm, root int, 
 	}
 	a := acrossFrom(ic, root)
 	var t topology
-	b := view.Bytes(buf)
+	b := byteview.Bytes(buf)
 	n := task{verb: sched.NeighborAllgather, length: len(b)}
 	if a.isRoot() {
 		t.out, n.src = a.remote, b

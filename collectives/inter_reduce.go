@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/base/byteview"
 )
 
 // InterReduce combines src of all members of the group without the root, in the order of
@@ -51,7 +51,7 @@ func gatherAndFold[T comm.Elem](x *call, a *across, dst, all []T, op Op[T]) erro
 	setOp(x, op)
 	fold := x.fold
 	if k, err := kernelOf(op); err == nil && k.code == opCustom { // after the call x is another's
-		fold = func(dst, _, in []byte) { k.f(view.Of[T](dst), view.Of[T](in)) }
+		fold = func(dst, _, in []byte) { k.f(byteview.Of[T](dst), byteview.Of[T](in)) }
 	}
 	if err := x.run(); err != nil || all == nil {
 		return err
@@ -59,7 +59,7 @@ func gatherAndFold[T comm.Elem](x *call, a *across, dst, all []T, op Op[T]) erro
 	each := len(all) / len(a.remote)
 	copy(dst, all)
 	for from := each; from < len(all); from += each {
-		fold(view.Bytes(dst), view.Bytes(dst), view.Bytes(all[from:from+each]))
+		fold(byteview.Bytes(dst), byteview.Bytes(dst), byteview.Bytes(all[from:from+each]))
 	}
 	return nil
 }

@@ -6,8 +6,8 @@ import (
 	"reflect"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/sched"
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/base/byteview"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
 )
 
 // A Loc is a value and where it is: a rank, or any number that names a place.
@@ -47,7 +47,7 @@ func ReduceLoc[V Real](ctx context.Context, c *comm.Comm, root int, dst, src []L
 		dst = nil
 	}
 	setLoc(x, op)
-	x.vector(sched.ReduceTo, view.Bytes(dst), view.Bytes(src))
+	x.vector(sched.ReduceTo, byteview.Bytes(dst), byteview.Bytes(src))
 	return x.run()
 }
 
@@ -57,7 +57,7 @@ func AllreduceLoc[V Real](ctx context.Context, c *comm.Comm, dst, src []Loc[V], 
 	x := prepare[Loc[V]](ctx, c, allreduceLoc, noRoot)
 	x.wantLength("dst", len(dst), len(src))
 	setLoc(x, op)
-	x.vector(sched.Allreduce, view.Bytes(dst), view.Bytes(src))
+	x.vector(sched.Allreduce, byteview.Bytes(dst), byteview.Bytes(src))
 	return x.run()
 }
 
@@ -76,7 +76,7 @@ func setLoc[V Real](x *call, op LocOp[V]) {
 	}
 	x.setCode(k.code)
 	x.fold = func(dst, left, right []byte) {
-		x.foldInto(dst, left, right, func(acc, in []byte) { k.combine(view.Of[Loc[V]](acc), view.Of[Loc[V]](in)) })
+		x.foldInto(dst, left, right, func(acc, in []byte) { k.combine(byteview.Of[Loc[V]](acc), byteview.Of[Loc[V]](in)) })
 	}
 }
 

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/sched"
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/base/byteview"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
 )
 
 // A topology says whom this member hears from and whom it sends to, by rank; a rank
@@ -60,8 +60,8 @@ func IneighborAllgather[T comm.Elem](c *comm.Comm, dst, src []T, opts ...Options
 func newNeighborAllgather[T comm.Elem](ctx context.Context, c *comm.Comm, t topology, ok bool, dst, src []T) *call {
 	x := prepareNeighbors[T](ctx, c, neighborAllgather, t, ok)
 	x.wantLength("dst", len(dst), len(src)*len(t.in))
-	b := view.Bytes(src)
-	x.do(task{verb: sched.NeighborAllgather, dst: view.Bytes(dst), src: b, length: len(b)})
+	b := byteview.Bytes(src)
+	x.do(task{verb: sched.NeighborAllgather, dst: byteview.Bytes(dst), src: b, length: len(b)})
 	return x
 }
 
@@ -87,8 +87,8 @@ func newNeighborAllgatherv[T comm.Elem](ctx context.Context, c *comm.Comm, t top
 	if x.err == nil {
 		x.shape.Out = x.wantBlocksOf(len(t.in), "dst", len(dst), counts, displs, &x.displs[0])
 	}
-	b := view.Bytes(src)
-	x.do(task{verb: sched.NeighborAllgather, dst: view.Bytes(dst), src: b, length: len(b), layout: sched.Scattered})
+	b := byteview.Bytes(src)
+	x.do(task{verb: sched.NeighborAllgather, dst: byteview.Bytes(dst), src: b, length: len(b), layout: sched.Scattered})
 	return x
 }
 
@@ -121,7 +121,7 @@ func newNeighborAlltoall[T comm.Elem](ctx context.Context, c *comm.Comm, t topol
 	}
 	each /= max(parts, 1)
 	x.wantLength("dst", len(dst), each*len(t.in))
-	x.do(task{verb: sched.NeighborAlltoall, dst: view.Bytes(dst), src: view.Bytes(src), length: each * x.unit})
+	x.do(task{verb: sched.NeighborAlltoall, dst: byteview.Bytes(dst), src: byteview.Bytes(src), length: each * x.unit})
 	return x
 }
 
@@ -149,6 +149,6 @@ func newNeighborAlltoallv[T comm.Elem](ctx context.Context, c *comm.Comm, t topo
 	if x.err == nil {
 		x.shape.In = x.wantBlocksOf(len(t.out), "src", len(src), scounts, sdispls, &x.displs[1])
 	}
-	x.do(task{verb: sched.NeighborAlltoall, dst: view.Bytes(dst), src: view.Bytes(src), layout: sched.Scattered})
+	x.do(task{verb: sched.NeighborAlltoall, dst: byteview.Bytes(dst), src: byteview.Bytes(src), layout: sched.Scattered})
 	return x
 }

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/base/byteview"
 )
 
 // AllreduceOne is Allreduce of one element: it returns what comes of v of all members.
@@ -56,9 +56,9 @@ type loanRoom [8]uint64
 var loans = sync.Pool{New: func() any { return new(loanRoom) }}
 
 func borrow[T any](v T) (o loan[T]) {
-	if size := view.Size[T](); size > 0 && size <= len(loanRoom{})*8 && elemOf[T]() != 0 {
+	if size := byteview.Size[T](); size > 0 && size <= len(loanRoom{})*8 && elemOf[T]() != 0 {
 		o.room = loans.Get().(*loanRoom)
-		o.one = view.Of[T](view.Bytes(o.room[:])[:size])
+		o.one = byteview.Of[T](byteview.Bytes(o.room[:])[:size])
 		o.one[0] = v
 		return o
 	}

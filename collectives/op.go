@@ -5,9 +5,9 @@ import (
 	"reflect"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/base/byteview"
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/kernel"
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/shm/kernel"
 )
 
 // Integer are the types of BAnd, BOr and BXor.
@@ -125,17 +125,16 @@ func LOr[T Logical]() Kernel[T] { return Kernel[T]{code: opLOr} }
 // LXor says whether an odd number is true.
 func LXor[T Logical]() Kernel[T] { return Kernel[T]{code: opLXor} }
 
-// Custom makes an operation of a program's own function, which must be
-// associative: f sets acc[i] = acc[i] op in[i] for all i, where acc comes from
-// lower ranks than in unless the operation is commutative. f sees any part of the vector,
-// from any element on, and another part at other lengths, ranks and algorithms: so it must
-// take each element for itself. What belongs together, as the three numbers of a point, is
-// one element, a struct or an array: see CustomOf. f must not keep the slices nor change in, and must not make calls on a
-// communicator: it may run wherever progress is made, in any goroutine of the process.
-// A call that it makes all the same, unless it asks nobody (Rank, Size), ends f by a panic
-// and the collective with ErrUnsupported; what f has others call for it, and waits for, is
-// not found out. A panic of f is the panic of a blocking call, and ends a non-blocking one
-// with ErrUnsupported.
+// Custom makes an operation of a program's own function, which must be associative: f sets acc[i] =
+// acc[i] op in[i] for all i, where acc comes from lower ranks than in unless the operation is
+// commutative. f sees any part of the vector, from any element on, and another part at other
+// lengths, ranks and algorithms: so it must take each element for itself. What belongs together, as
+// the three numbers of a point, is one element, a struct or an array: see CustomOf. f must not keep
+// the slices nor change in, and must not make calls on a communicator: it may run wherever progress
+// is made, in any goroutine of the process. A call that it makes all the same, unless it asks
+// nobody (Rank, Size), ends f by a panic and the collective with ErrUnsupported; what f has others
+// call for it, and waits for, is not found out. A panic of f is the panic of a blocking call, and
+// ends a non-blocking one with ErrUnsupported.
 func Custom[T comm.Elem](f func(acc, in []T), commutative bool) Op[T] {
 	return func() Kernel[T] { return Kernel[T]{code: opCustom, f: f, ordered: !commutative} }
 }
@@ -174,7 +173,7 @@ func setOp[T comm.Elem](x *call, op Op[T]) {
 	x.setCode(k.code)
 	x.commutative = !k.ordered
 	if k.code == opCustom {
-		x.setFunc(func(acc, in []byte) { k.f(view.Of[T](acc), view.Of[T](in)) })
+		x.setFunc(func(acc, in []byte) { k.f(byteview.Of[T](acc), byteview.Of[T](in)) })
 	} else if x.fold = kernel.Find(kernel.Op(k.code), kernelElem[T]()); x.fold == nil {
 		x.wrong("%w: %v of these elements", comm.ErrUnsupported, k.code)
 	}

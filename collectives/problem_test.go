@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/goulfm/goulfm/collectives"
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/base/byteview"
 )
 
 // A subject is what collectives are tried on at all ranks.
@@ -45,7 +45,7 @@ func (r *results[T]) String() string {
 	return fmt.Sprintf("%d %s, %s, %d ranks", r.length, r.name, r.by.name, r.n)
 }
 
-func (r *results[T]) blockBytes() int { return r.length * view.Size[T]() }
+func (r *results[T]) blockBytes() int { return r.length * byteview.Size[T]() }
 func (r *results[T]) ordered() bool   { return r.by.ordered }
 
 // prefixes are the dumb version of Scan.

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/nodecoll"
-	"github.com/goulfm/goulfm/internal/sched"
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/base/byteview"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
+	"github.com/goulfm/goulfm/internal/shm/nodecoll"
 )
 
 // Reduce combines src of all members, element by element and in the order of the
@@ -15,7 +15,7 @@ import (
 // src may be the same slice. Errors: ErrRoot, ErrLength, ErrMismatch, and those
 // of all collectives. MPI 6.9.1.
 func Reduce[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T, op Op[T]) error {
-	to, from := view.Bytes(dst), view.Bytes(src)
+	to, from := byteview.Bytes(dst), byteview.Bytes(src)
 	if red, _, elem, ok := reduction(op); ok && shared(ctx, c, reduce, sched.ReduceTo, root, len(from)) && (c.Rank() != root || len(dst) == len(src)) {
 		if done, err := inMemory(ctx, c, rooted(reduce, root), elem, len(from),
 			func(g *nodecoll.Group, what uint64) { g.Reduce(what, root, to, from, red) }); done {
@@ -39,7 +39,7 @@ func newReduce[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, sr
 		dst = nil
 	}
 	setOp(x, op)
-	x.vector(sched.ReduceTo, view.Bytes(dst), view.Bytes(src))
+	x.vector(sched.ReduceTo, byteview.Bytes(dst), byteview.Bytes(src))
 	return x
 }
 

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/nodecoll"
-	"github.com/goulfm/goulfm/internal/sched"
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/base/byteview"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
+	"github.com/goulfm/goulfm/internal/shm/nodecoll"
 )
 
 // ReduceScatterBlock combines src of all members, element by element, and cuts the
@@ -14,7 +14,7 @@ import (
 // times Size() elements: else ErrLength. dst may be a part of src. Errors: ErrLength,
 // ErrMismatch, and those of all collectives. MPI 6.10.1.
 func ReduceScatterBlock[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) error {
-	to, from := view.Bytes(dst), view.Bytes(src)
+	to, from := byteview.Bytes(dst), byteview.Bytes(src)
 	red, code, elem, ok := reduction(op)
 	if ok && shared(ctx, c, reduceScatterBlock, sched.ReduceScatter, noRoot, len(to)) && len(from) == len(to)*c.Size() {
 		if done, err := inMemory(ctx, c, header{kind: reduceScatterBlock, what: code}, elem, len(to),
@@ -35,8 +35,8 @@ func newReduceScatterBlock[T comm.Elem](ctx context.Context, c *comm.Comm, dst, 
 	x := prepare[T](ctx, c, reduceScatterBlock, noRoot)
 	x.wantLength("src", len(src), len(dst)*x.n)
 	setOp(x, op)
-	b := view.Bytes(dst)
-	x.do(task{verb: sched.ReduceScatter, dst: b, src: view.Bytes(src), length: len(b), sized: true, note: len(b)})
+	b := byteview.Bytes(dst)
+	x.do(task{verb: sched.ReduceScatter, dst: b, src: byteview.Bytes(src), length: len(b), sized: true, note: len(b)})
 	return x
 }
 
@@ -62,7 +62,7 @@ func newReduceScatter[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src [
 	}
 	x.wantLength("src", len(src), sum(counts))
 	setOp(x, op)
-	b := view.Bytes(src)
-	x.do(task{verb: sched.ReduceScatter, dst: view.Bytes(dst), src: b, length: len(b) / x.n, layout: sched.Packed, sized: true, note: len(b)})
+	b := byteview.Bytes(src)
+	x.do(task{verb: sched.ReduceScatter, dst: byteview.Bytes(dst), src: b, length: len(b) / x.n, layout: sched.Packed, sized: true, note: len(b)})
 	return x
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/nodecoll"
-	"github.com/goulfm/goulfm/internal/sched"
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/base/byteview"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
+	"github.com/goulfm/goulfm/internal/shm/nodecoll"
 )
 
 // Scan combines, element by element and in the order of the ranks, src of the members
@@ -14,7 +14,7 @@ import (
 // may be the same slice. Errors: ErrLength, ErrMismatch, and those of all collectives.
 // MPI 6.11.1.
 func Scan[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) error {
-	to, from := view.Bytes(dst), view.Bytes(src)
+	to, from := byteview.Bytes(dst), byteview.Bytes(src)
 	if red, code, elem, ok := reduction(op); ok && shared(ctx, c, scan, sched.Scan, noRoot, len(from)) && len(to) == len(from) {
 		from = apart(to, from, begins(to, from, 0))
 		if done, err := inMemory(ctx, c, header{kind: scan, what: code}, elem, len(from),
@@ -34,7 +34,7 @@ func Iscan[T comm.Elem](c *comm.Comm, dst, src []T, op Op[T], opts ...Options) c
 // Exscan is Scan without this member's own src. At rank 0, before which there is
 // nobody, dst stays as it is. MPI 6.11.2.
 func Exscan[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) error {
-	to, from := view.Bytes(dst), view.Bytes(src)
+	to, from := byteview.Bytes(dst), byteview.Bytes(src)
 	if red, code, elem, ok := reduction(op); ok && shared(ctx, c, exscan, sched.Exscan, noRoot, len(from)) && len(to) == len(from) {
 		from = apart(to, from, begins(to, from, 0))
 		if done, err := inMemory(ctx, c, header{kind: exscan, what: code}, elem, len(from),
@@ -55,6 +55,6 @@ func newScan[T comm.Elem](ctx context.Context, c *comm.Comm, k kind, verb sched.
 	x := prepare[T](ctx, c, k, noRoot)
 	x.wantLength("dst", len(dst), len(src))
 	setOp(x, op)
-	x.vector(verb, view.Bytes(dst), view.Bytes(src))
+	x.vector(verb, byteview.Bytes(dst), byteview.Bytes(src))
 	return x
 }

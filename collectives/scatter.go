@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/nodecoll"
-	"github.com/goulfm/goulfm/internal/sched"
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/base/byteview"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
+	"github.com/goulfm/goulfm/internal/shm/nodecoll"
 )
 
 // Scatter cuts src of the root into Size() equal parts and copies the i-th into
@@ -16,7 +16,7 @@ import (
 // src. Errors: ErrRoot, ErrLength, ErrMismatch, and those of all collectives.
 // MPI 6.6.
 func Scatter[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T) error {
-	to, from := view.Bytes(dst), view.Bytes(src)
+	to, from := byteview.Bytes(dst), byteview.Bytes(src)
 	if elem := elemOf[T](); elem != 0 && shared(ctx, c, scatter, sched.Scatter, root, len(to)) && (c.Rank() != root || len(from) == len(to)*c.Size()) {
 		from = apart(to, from, begins(from, to, c.Rank()*len(to)))
 		if done, err := inMemory(ctx, c, rooted(scatter, root), elem, len(to),
@@ -40,8 +40,8 @@ func newScatter[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, s
 	} else {
 		src = nil
 	}
-	b := view.Bytes(dst)
-	x.do(task{verb: sched.Scatter, dst: b, src: view.Bytes(src), length: len(b), sized: true, note: len(b)})
+	b := byteview.Bytes(dst)
+	x.do(task{verb: sched.Scatter, dst: b, src: byteview.Bytes(src), length: len(b), sized: true, note: len(b)})
 	return x
 }
 
@@ -70,7 +70,7 @@ func newScatterv[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, 
 		x.shape.In = x.wantBlocks("src", len(src), counts, displs, &x.displs[0])
 		x.wantOwn(x.shape.In, "dst", len(dst))
 	}
-	b := view.Bytes(dst)
-	x.do(task{verb: sched.Scatter, dst: b, src: view.Bytes(src), length: len(b), layout: sched.Scattered})
+	b := byteview.Bytes(dst)
+	x.do(task{verb: sched.Scatter, dst: b, src: byteview.Bytes(src), length: len(b), layout: sched.Scattered})
 	return x
 }

@@ -7,11 +7,11 @@ import (
 	"reflect"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/base/byteview"
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/kernel"
-	"github.com/goulfm/goulfm/internal/nodecoll"
-	"github.com/goulfm/goulfm/internal/sched"
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
+	"github.com/goulfm/goulfm/internal/shm/kernel"
+	"github.com/goulfm/goulfm/internal/shm/nodecoll"
 )
 
 // What a member publishes of its call in shared memory: the bytes in the lower 40
@@ -84,7 +84,7 @@ func failedInMemory(ctx context.Context, c *comm.Comm, h header, elem uint8, byt
 
 // apart returns src, or a copy of it if it shares memory with dst otherwise than in place.
 func apart(dst, src []byte, inPlace bool) []byte {
-	if !inPlace && view.Overlap(dst, src) {
+	if !inPlace && byteview.Overlap(dst, src) {
 		return bytes.Clone(src)
 	}
 	return src

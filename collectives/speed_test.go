@@ -11,7 +11,7 @@ import (
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/transport/inproc"
+	"github.com/goulfm/goulfm/internal/net/transport/inproc"
 )
 
 // BenchmarkSmall times a call of 8 bytes or none at all ranks together.

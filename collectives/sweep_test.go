@@ -12,7 +12,7 @@ import (
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
-	"github.com/goulfm/goulfm/internal/sched"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
 )
 
 // A choice is a way of a verb, as With takes it; without a name it is the table's.

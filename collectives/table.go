@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/sched"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
 )
 
 // A rule is a line of the table that says which way a collective goes. Bounds are

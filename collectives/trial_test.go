@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/sched"
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/base/byteview"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
 )
 
 // A trial is one collective at one rank: what it is given, and what must come of it.
@@ -110,7 +110,7 @@ func differs[T comparable](got []T, parts [][]T) int {
 	at := 0
 	for _, part := range parts {
 		here := got[min(at, len(got)):min(at+len(part), len(got))]
-		if len(here) < len(part) || !bytes.Equal(view.Bytes(here), view.Bytes(part)) { // equal bytes are most, and fast
+		if len(here) < len(part) || !bytes.Equal(byteview.Bytes(here), byteview.Bytes(part)) { // equal bytes are most, and fast
 			for i, v := range here {
 				if v != part[i] {
 					return at + i

@@ -9,7 +9,7 @@ import (
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/sched"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
 )
 
 // BcastValue copies *v of the root to every member; what *v held elsewhere is gone. v is

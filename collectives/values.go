@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/sched"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
 )
 
 // ReduceValue combines v of all members by f, in the order of the ranks, and returns the

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/base/byteview"
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/view"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -64,12 +64,12 @@ func (x *call) apart(rank, want int, elem uint8, bytes int) error {
 
 // data describes bytes of elements, as many as are not known if there are fewer than 0.
 func (x *call) data(elem uint8, bytes int) comm.Data {
-	name, size := view.CodeName(elem), view.ElemBytes(elem)
+	name, size := byteview.CodeName(elem), byteview.ElemBytes(elem)
 	switch {
 	case elem == 0: // values and the like
 		name, size = "bytes", 1
 	case elem&locElem != 0 && elem < 2*locElem:
-		name = "Loc of " + view.CodeName(elem&^locElem)
+		name = "Loc of " + byteview.CodeName(elem&^locElem)
 		if elem == x.Elem {
 			size = x.unit
 		}

@@ -3,14 +3,14 @@ package comm
 import (
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/bridge"
+	"github.com/goulfm/goulfm/internal/commhooks"
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/keep"
+	"github.com/goulfm/goulfm/internal/shm/rankstore"
 )
 
 // init opens the door to the sibling packages.
 func init() {
-	bridge.Open(bridge.Door[Comm, Intercomm, Request, Config]{
+	commhooks.Open(commhooks.Door[Comm, Intercomm, Request, Config]{
 		Settings:   Config.engine,
 		World:      newWorld,
 		WorldOf:    newWorldOf,
@@ -23,7 +23,7 @@ func init() {
 		Request:    (*Comm).requestOf,
 		NotStarted: notStarted,
 		Family:     beginFamily,
-		NodeMemory: func(c *Comm) *keep.Memory { return c.w.memory },
+		NodeMemory: func(c *Comm) *rankstore.Memory { return c.w.memory },
 	})
 }
 
@@ -31,7 +31,7 @@ func init() {
 func newWorld(p *engine.Proc) *Comm { return &Comm{e: p.World(), w: &world{proc: p}} }
 
 // newWorldOf is newWorld in a job.
-func newWorldOf(p *engine.Proc, j bridge.Job) *Comm {
+func newWorldOf(p *engine.Proc, j commhooks.Job) *Comm {
 	c := newWorld(p)
 	c.w.starter, c.w.reached, c.w.memory = j.Starter, j.Mark, j.Memory
 	if j.Place != nil {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/member"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
 // grid is a Cartesian topology: ranks in row-major order, the last dimension next to
@@ -33,7 +33,7 @@ func (c *Comm) Cart(ctx context.Context, dims []int, periodic []bool, reorder bo
 	if c.Rank() >= size {
 		in.Color = Undefined
 	}
-	return c.createWith(ctx, g, member.Call{Kind: member.KindCart}, in, bad, "cart")
+	return c.createWith(ctx, g, commstate.Call{Kind: commstate.KindCart}, in, bad, "cart")
 }
 
 // check returns the number of positions, or what is wrong with a grid for at most
@@ -57,7 +57,7 @@ func (g grid) digest(reorder bool) uint64 {
 	for _, p := range append(g.periodic, reorder) {
 		numbers = append(numbers, bit(p))
 	}
-	return member.Digest(numbers...)
+	return commstate.Digest(numbers...)
 }
 
 func bit(b bool) int {

@@ -8,24 +8,24 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/keep"
-	"github.com/goulfm/goulfm/internal/lifeline"
-	"github.com/goulfm/goulfm/internal/member"
+	"github.com/goulfm/goulfm/internal/joblaunch/boot"
+	"github.com/goulfm/goulfm/internal/joblaunch/rankproto"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
+	"github.com/goulfm/goulfm/internal/shm/rankstore"
 )
 
 // Undefined is the colour of a member of a Split that wants no communicator.
 const Undefined = -32766
 
 // The rules know the colour by the same number: this does not compile else.
-var _ [member.Undefined - Undefined]struct{} = [0]struct{}{}
+var _ [commstate.Undefined - Undefined]struct{} = [0]struct{}{}
 
-// A Comm is a communicator: an ordered set of processes that exchange messages
-// nobody else sees. Ranks count its members from 0: a rank is a place in that
-// communicator, while a process has one number in the whole job (Group.Processes).
-// Its single responsibility is the program's side of a communicator: it checks arguments, passes calls to the
-// engine, and turns results into errors that name ranks.
+// A Comm is a communicator: an ordered set of processes that exchange messages nobody else sees.
+// Ranks count its members from 0: a rank is a place in that communicator, while a process has one
+// number in the whole job (Group.Processes). Its single responsibility is the program's side of a
+// communicator: it checks arguments, passes calls to the engine, and turns results into errors that
+// name ranks.
 type Comm struct {
 	e       *engine.Comm
 	w       *world
@@ -43,12 +43,12 @@ type world struct {
 	process  *boot.Process            // nil: not started by a launcher
 	marks    []boot.Mark              // where this process ends itself
 	reached  func(name string, n int) // is told of points; nil: nobody is
-	starter  lifeline.Launcher        // who starts processes; nil: nobody
+	starter  rankproto.Launcher       // who starts processes; nil: nobody
 	parent   *Intercomm               // with those who started this process, or nil
 	joined   *Comm                    // where this process has taken a rank, or nil
 	handover []byte                   // what the others there hand over to it
 	warned   atomic.Bool              // of many communicators
-	memory   *keep.Memory             // of the node, which outlives this process; nil: there is none
+	memory   *rankstore.Memory        // of the node, which outlives this process; nil: there is none
 }
 
 // Rank returns this process's rank, 0 to Size()-1.
@@ -91,7 +91,7 @@ func (c *Comm) Mark(name string, n int) {
 	}
 	for _, m := range c.w.marks {
 		if m.Name == name && m.N == n {
-			c.w.process.Say(lifeline.Killing{Name: name, N: n})
+			c.w.process.Say(rankproto.Killing{Name: name, N: n})
 			if !m.Node {
 				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			}
@@ -110,7 +110,7 @@ func (c *Comm) Abort(code int) {
 		code = boot.ExitError
 	}
 	if p := c.w.process; p != nil {
-		m := lifeline.Aborted{Code: code}
+		m := rankproto.Aborted{Code: code}
 		if c.Size() < c.w.proc.World().Size() {
 			m.Procs = c.e.Numbers()
 		}
@@ -130,15 +130,16 @@ func (c *Comm) Free() error {
 	return fail("free", c, nil, c.e.Free())
 }
 
-// Disconnect frees the communicator at all members together (MPI 11.10.4). It is collective: it returns once each live
-// member has called it, what this process had under way on it has ended, and so has what the others had. A member
-// may end afterwards, and is no failure for the others.
+// Disconnect frees the communicator at all members together (MPI 11.10.4). It is collective: it
+// returns once each live member has called it, what this process had under way on it has ended, and
+// so has what the others had. A member may end afterwards, and is no failure for the others.
 //
-// The error is ErrProcFailed, at all members or at none, if a member has died or has left through Finalize
-// before; the communicator is freed all the same. Disconnect works on a revoked communicator. If ctx ends, only
-// the wait is given up, and the communicator is freed here as by Free. A receive that no message has matched when
-// all members have called ends with ErrFreed. The world is ended by Finalize: ErrUnsupported. Members of which
-// some call Disconnect and others Agree or Shrink get ErrMismatch, and the communicator is not freed.
+// The error is ErrProcFailed, at all members or at none, if a member has died or has left through
+// Finalize before; the communicator is freed all the same. Disconnect works on a revoked
+// communicator. If ctx ends, only the wait is given up, and the communicator is freed here as by
+// Free. A receive that no message has matched when all members have called ends with ErrFreed. The
+// world is ended by Finalize: ErrUnsupported. Members of which some call Disconnect and others
+// Agree or Shrink get ErrMismatch, and the communicator is not freed.
 func (c *Comm) Disconnect(ctx context.Context) error {
 	const op = "disconnect"
 	if err := given(ctx, op, c); err != nil {

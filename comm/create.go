@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/member"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
 // Dup returns a communicator of the same members with messages of its own.
@@ -20,7 +20,7 @@ func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
 	if err := given(ctx, "dup", c); err != nil {
 		return nil, err
 	}
-	return c.createWith(ctx, c.topo, member.Call{Kind: member.KindDup}, engine.Contribution{}, nil, "dup")
+	return c.createWith(ctx, c.topo, commstate.Call{Kind: commstate.KindDup}, engine.Contribution{}, nil, "dup")
 }
 
 // Split returns, for each colour, a communicator of the members that gave it, in
@@ -36,7 +36,7 @@ func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
 	if color < 0 && color != Undefined {
 		bad = fmt.Errorf("%w: colour %d: want 0 or more, or Undefined", ErrArgument, color)
 	}
-	return c.create(ctx, member.Call{Kind: member.KindSplit}, engine.Contribution{Color: color, Key: key}, bad, "split")
+	return c.create(ctx, commstate.Call{Kind: commstate.KindSplit}, engine.Contribution{Color: color, Key: key}, bad, "split")
 }
 
 // SplitNode returns a communicator of the members that run on the same node as this
@@ -47,7 +47,7 @@ func (c *Comm) SplitNode(ctx context.Context) (*Comm, error) {
 	if err := given(ctx, "split_node", c); err != nil {
 		return nil, err
 	}
-	return c.create(ctx, member.Call{Kind: member.KindSplitNode}, engine.Contribution{Color: c.w.proc.Node()}, nil, "split_node")
+	return c.create(ctx, commstate.Call{Kind: commstate.KindSplitNode}, engine.Contribution{Color: c.w.proc.Node()}, nil, "split_node")
 }
 
 // Create returns a communicator of the members of g, in the order of g; at members
@@ -59,11 +59,11 @@ func (c *Comm) Create(ctx context.Context, g Group) (*Comm, error) {
 	if err := given(ctx, "create", c); err != nil {
 		return nil, err
 	}
-	in := engine.Contribution{Color: Undefined, Digest: member.Digest(g.procs...)}
+	in := engine.Contribution{Color: Undefined, Digest: commstate.Digest(g.procs...)}
 	if rank := slices.Index(g.procs, c.w.proc.Number()); rank >= 0 {
 		in.Color, in.Key = 0, rank
 	}
-	return c.create(ctx, member.Call{Kind: member.KindCreate}, in, c.holds(g), "create")
+	return c.create(ctx, commstate.Call{Kind: commstate.KindCreate}, in, c.holds(g), "create")
 }
 
 // CreateGroup returns a communicator of the members of g, in the order of g. Only they
@@ -92,7 +92,7 @@ func (c *Comm) CreateGroup(ctx context.Context, g Group, tag int) (*Comm, error)
 		return nil, fail(op, c, nil, err)
 	}
 	in := engine.Contribution{Members: g.seats(), Tag: tag}
-	_, made, err := c.e.Call(ctx, member.Call{Kind: member.KindCreateGroup}, in, op)
+	_, made, err := c.e.Call(ctx, commstate.Call{Kind: commstate.KindCreateGroup}, in, op)
 	if err != nil {
 		return nil, fail(op, c, nil, err)
 	}
@@ -110,7 +110,7 @@ func (c *Comm) holds(g Group) error {
 }
 
 // createWith is create for a communicator that has a topology.
-func (c *Comm) createWith(ctx context.Context, t topology, call member.Call, in engine.Contribution, bad error, op string) (*Comm, error) {
+func (c *Comm) createWith(ctx context.Context, t topology, call commstate.Call, in engine.Contribution, bad error, op string) (*Comm, error) {
 	made, err := c.create(ctx, call, in, bad, op)
 	if made != nil {
 		made.topo = t
@@ -121,7 +121,7 @@ func (c *Comm) createWith(ctx context.Context, t topology, call member.Call, in 
 // create makes a call that makes a communicator. bad is what is wrong with this
 // member's arguments: it takes part and votes no then, and is told so in place of
 // ErrPeerArgument.
-func (c *Comm) create(ctx context.Context, call member.Call, in engine.Contribution, bad error, op string) (*Comm, error) {
+func (c *Comm) create(ctx context.Context, call commstate.Call, in engine.Contribution, bad error, op string) (*Comm, error) {
 	in.Veto = bad != nil
 	_, made, err := c.e.Call(ctx, call, in, op)
 	if bad != nil && errors.Is(err, ErrPeerArgument) {

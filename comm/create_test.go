@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/transport/inproc"
+	"github.com/goulfm/goulfm/internal/net/transport/inproc"
 	"github.com/goulfm/goulfm/ulfm"
 )
 

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/goulfm/goulfm/internal/base/byteview"
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/view"
 )
 
 // Data are what one side passes to a message or a collective.
@@ -48,8 +48,8 @@ func (e *DataError) Unwrap() error { return e.Err }
 
 // dataOf describes bytes of elements of a code.
 func dataOf(code uint8, bytes int) Data {
-	d := Data{Type: view.CodeName(code), Count: -1}
-	if size := view.ElemBytes(code); size > 0 {
+	d := Data{Type: byteview.CodeName(code), Count: -1}
+	if size := byteview.ElemBytes(code); size > 0 {
 		d.Count = bytes / size
 	}
 	return d

@@ -11,7 +11,8 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// TestSpecC11DisconnectWaitsForAllMembers: a member that has called it waits for the last one, and what was sent before the call arrives.
+// TestSpecC11DisconnectWaitsForAllMembers: a member that has called it waits for the last one, and
+// what was sent before the call arrives.
 func TestSpecC11DisconnectWaitsForAllMembers(t *testing.T) {
 	bridged(t, func(ctx context.Context, w *comm.Comm, ic *comm.Intercomm) {
 		const last = 4 // of groupA or groupB; the others must not return before it calls
@@ -44,7 +45,8 @@ func TestSpecC11DisconnectWaitsForAllMembers(t *testing.T) {
 	})
 }
 
-// TestSpecC11DisconnectWaitsForAReceive: a communicator on which a receive is under way is not freed, although all members have called.
+// TestSpecC11DisconnectWaitsForAReceive: a communicator on which a receive is under way is not
+// freed, although all members have called.
 func TestSpecC11DisconnectWaitsForAReceive(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		c, err := w.Dup(ctx)
@@ -71,7 +73,8 @@ func TestSpecC11DisconnectWaitsForAReceive(t *testing.T) {
 	})
 }
 
-// TestSpecC11DisconnectAfterADeath: all survivors learn that a member died, and the communicator is freed all the same; so is a revoked one.
+// TestSpecC11DisconnectAfterADeath: all survivors learn that a member died, and the communicator is
+// freed all the same; so is a revoked one.
 func TestSpecC11DisconnectAfterADeath(t *testing.T) {
 	for _, revoke := range []bool{false, true} {
 		bridged(t, func(ctx context.Context, w *comm.Comm, ic *comm.Intercomm) {
@@ -92,7 +95,8 @@ func TestSpecC11DisconnectAfterADeath(t *testing.T) {
 	}
 }
 
-// TestSpecC11DisconnectDeathAtEveryFrame: wherever a member dies, the survivors get the same result, and nobody waits for ever.
+// TestSpecC11DisconnectDeathAtEveryFrame: wherever a member dies, the survivors get the same
+// result, and nobody waits for ever.
 func TestSpecC11DisconnectDeathAtEveryFrame(t *testing.T) {
 	const victim = 4
 	for frame := uint64(1); ; frame++ {
@@ -135,7 +139,8 @@ func TestDisconnectOfACommunicator(t *testing.T) {
 	})
 }
 
-// TestDisconnectGivenUp: the end of the context frees the communicator here, and the members that call later complete.
+// TestDisconnectGivenUp: the end of the context frees the communicator here, and the members that
+// call later complete.
 func TestDisconnectGivenUp(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		c, err := w.Dup(ctx)
@@ -153,7 +158,8 @@ func TestDisconnectGivenUp(t *testing.T) {
 	})
 }
 
-// TestDisconnectBesideAnotherCall: members that make different calls get ErrMismatch, and the communicator is there.
+// TestDisconnectBesideAnotherCall: members that make different calls get ErrMismatch, and the
+// communicator is there.
 func TestDisconnectBesideAnotherCall(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		c, err := w.Dup(ctx)

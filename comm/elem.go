@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/base/byteview"
 )
 
 // Elem are the types of message elements: numbers and bools, named ones too, and records
@@ -19,12 +19,12 @@ type Elem interface{ any }
 
 // code names an element type on the wire: a receive of another one is refused. 0: it
 // cannot be sent. It takes a type switch; only records are looked up.
-func code[T any]() uint8 { return view.Code[T]() }
+func code[T any]() uint8 { return byteview.Code[T]() }
 
 // unsendable is the error of a call whose elements cannot be sent.
 func unsendable[T any](op string, c *Comm) error {
 	t := reflect.TypeFor[T]()
-	why := view.Obstacle(t)
+	why := byteview.Obstacle(t)
 	if why == "" {
 		return fail(op, c, nil, fmt.Errorf("%w: %v has no bytes", ErrType, t))
 	}
@@ -35,8 +35,8 @@ func unsendable[T any](op string, c *Comm) error {
 // machines of one architecture. The elements must have a fixed size and hold no pointer;
 // else the error Is ErrType.
 func Bytes[T any](s []T) ([]byte, error) {
-	if t := reflect.TypeFor[T](); !view.Fixed(t) {
+	if t := reflect.TypeFor[T](); !byteview.Fixed(t) {
 		return nil, fail("bytes", nil, nil, fmt.Errorf("%w: %v holds pointers or has no fixed size", ErrType, t))
 	}
-	return view.Bytes(s), nil
+	return byteview.Bytes(s), nil
 }

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/member"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -38,7 +38,7 @@ var (
 	// ErrTag: a tag below 0 or above 1<<31-1.
 	ErrTag = errors.New("tag out of range")
 	// ErrLength: a slice of the wrong length.
-	ErrLength = member.ErrLength
+	ErrLength = commstate.ErrLength
 	// ErrBuffer: a buffer that cannot be used.
 	ErrBuffer = errors.New("bad buffer")
 	// ErrTruncated: the message is longer than the buffer, which is filled (DataError).
@@ -48,20 +48,20 @@ var (
 	ErrType = engine.ErrType
 	// ErrMismatch: members called different operations, named in the error, or the same
 	// with different lengths or element types (DataError).
-	ErrMismatch = member.ErrMismatch
+	ErrMismatch = commstate.ErrMismatch
 	// ErrArgument: no context, or no communicator, or a number out of its range that no
 	// other class is for: a colour, a dimension, a count.
 	ErrArgument = errors.New("bad argument")
 	// ErrPeerArgument: another member had a wrong argument.
-	ErrPeerArgument = member.ErrPeerArgument
+	ErrPeerArgument = commstate.ErrPeerArgument
 	// ErrInactive: a request that is over.
 	ErrInactive = engine.ErrInactive
-	// ErrNotBegun: the context was over when Agree, AgreeFailed, Shrink or a call that
-	// makes a communicator was made: this member has contributed nothing, and the call may be made again.
+	// ErrNotBegun: the context was over when Agree, AgreeFailed, Shrink or a call that makes a
+	// communicator was made: this member has contributed nothing, and the call may be made again.
 	// Without it the error of a context means that only the wait was given up.
 	ErrNotBegun = engine.ErrNotBegun
 	// ErrFreed: a communicator that was freed.
-	ErrFreed = member.ErrFreed
+	ErrFreed = commstate.ErrFreed
 	// ErrFinalized: the world was finalized.
 	ErrFinalized = engine.ErrFinalized
 	// ErrNoRoom: a message that is too long, or more processes than the job has memory for.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/member"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
 // Revoke ends the communicator's use at all members: every operation on it,
@@ -85,7 +85,7 @@ func (c *Comm) Agree(ctx context.Context, flag uint64) (uint64, error) {
 	if err := given(ctx, "agree", c); err != nil {
 		return 0, err
 	}
-	out, _, err := c.e.Call(ctx, member.Call{Kind: member.KindAgree}, engine.Contribution{Flag: flag}, "agree")
+	out, _, err := c.e.Call(ctx, commstate.Call{Kind: commstate.KindAgree}, engine.Contribution{Flag: flag}, "agree")
 	return out.Flag, fail("agree", c, out.Dead, err)
 }
 
@@ -137,7 +137,7 @@ func (c *Comm) AgreeFailed(ctx context.Context) (Group, error) {
 	if err := given(ctx, "agree_failed", c); err != nil {
 		return Group{}, err
 	}
-	out, _, err := c.e.Call(ctx, member.Call{Kind: member.KindAgreeFailed}, engine.Contribution{}, "agree_failed")
+	out, _, err := c.e.Call(ctx, commstate.Call{Kind: commstate.KindAgreeFailed}, engine.Contribution{}, "agree_failed")
 	return c.groupOf(out.Dead), fail("agree_failed", c, nil, err)
 }
 
@@ -148,7 +148,7 @@ func (c *Comm) Shrink(ctx context.Context) (*Comm, error) {
 	if err := given(ctx, "shrink", c); err != nil {
 		return nil, err
 	}
-	_, made, err := c.e.Call(ctx, member.Call{Kind: member.KindShrink}, engine.Contribution{}, "shrink")
+	_, made, err := c.e.Call(ctx, commstate.Call{Kind: commstate.KindShrink}, engine.Contribution{}, "shrink")
 	if err != nil {
 		return nil, fail("shrink", c, nil, err)
 	}

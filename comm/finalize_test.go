@@ -34,8 +34,8 @@ var besideFinalize = map[string]func(ctx context.Context, c *comm.Comm) error{
 	"split":        func(ctx context.Context, c *comm.Comm) error { _, err := c.Split(ctx, 0, 0); return err },
 }
 
-// TestSpecC10FinalizeMeetsOtherCalls: one member is in Finalize, the others in another call, of
-// the world or of a communicator made from it. All get ErrMismatch, and go on. The others stay until
+// TestSpecC10FinalizeMeetsOtherCalls: one member is in Finalize, the others in another call, of the
+// world or of a communicator made from it. All get ErrMismatch, and go on. The others stay until
 // the first one has its error: commtest ends a rank by Finalize, and if all others are there before
 // it has heard of the mismatch, its Finalize is one of all, which succeeds.
 func TestSpecC10FinalizeMeetsOtherCalls(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/member"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
 // adjacency is the topology of a Graph: the neighbors of each rank.
@@ -40,7 +40,7 @@ func (c *Comm) Graph(ctx context.Context, neighbors [][]int) (*Comm, error) {
 	if c.Rank() >= len(a) {
 		in.Color = Undefined
 	}
-	return c.createWith(ctx, a, member.Call{Kind: member.KindGraph}, in, a.check(c.Size()), "graph")
+	return c.createWith(ctx, a, commstate.Call{Kind: commstate.KindGraph}, in, a.check(c.Size()), "graph")
 }
 
 func (a adjacency) check(limit int) error {
@@ -60,23 +60,23 @@ func (a adjacency) digest() uint64 {
 	for _, list := range a {
 		numbers = append(append(numbers, len(list)), list...)
 	}
-	return member.Digest(numbers...)
+	return commstate.Digest(numbers...)
 }
 
-// DistGraph returns a communicator of all members with a directed graph of which
-// each gives its own edges: those that reach it come from sources, those that leave
-// it go to destinations, in the order that Neighbors returns them. An edge may occur
-// several times. Collective; it succeeds at every live member or at none. Ranks out
-// of range are ErrRank where they were given and ErrPeerArgument at the others; an edge that only one of its
-// ends has given is ErrMismatch at all (MPI 8.5.4, the adjacent form).
+// DistGraph returns a communicator of all members with a directed graph of which each gives its own
+// edges: those that reach it come from sources, those that leave it go to destinations, in the
+// order that Neighbors returns them. An edge may occur several times. Collective; it succeeds at
+// every live member or at none. Ranks out of range are ErrRank where they were given and
+// ErrPeerArgument at the others; an edge that only one of its ends has given is ErrMismatch at all
+// (MPI 8.5.4, the adjacent form).
 func (c *Comm) DistGraph(ctx context.Context, sources, destinations []int) (*Comm, error) {
 	if err := given(ctx, "dist_graph", c); err != nil {
 		return nil, err
 	}
 	e := ends{in: slices.Clone(sources), out: slices.Clone(destinations)}
 	bad := among(slices.Concat(sources, destinations), c.Size())
-	in := engine.Contribution{Digest: member.Edges(c.Rank(), e.in, e.out)}
-	return c.createWith(ctx, e, member.Call{Kind: member.KindDistGraph}, in, bad, "dist_graph")
+	in := engine.Contribution{Digest: commstate.Edges(c.Rank(), e.in, e.out)}
+	return c.createWith(ctx, e, commstate.Call{Kind: commstate.KindDistGraph}, in, bad, "dist_graph")
 }
 
 // among returns what is wrong with ranks that should be below size.

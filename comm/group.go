@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/node"
+	"github.com/goulfm/goulfm/internal/shm/node"
 )
 
 // A Group is an ordered set of processes, each known by its number in the job: in the world

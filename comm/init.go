@@ -15,12 +15,12 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/fd"
-	"github.com/goulfm/goulfm/internal/adopt"
-	"github.com/goulfm/goulfm/internal/boot"
+	"github.com/goulfm/goulfm/internal/base/mono"
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/keep"
-	"github.com/goulfm/goulfm/internal/lifeline"
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/joblaunch/boot"
+	"github.com/goulfm/goulfm/internal/joblaunch/enginejob"
+	"github.com/goulfm/goulfm/internal/joblaunch/rankproto"
+	"github.com/goulfm/goulfm/internal/shm/rankstore"
 )
 
 // Config says how a process takes part. The zero value is the default for each
@@ -132,7 +132,7 @@ func begin(ctx context.Context, cfg Config) (*Comm, error) {
 	if err := cfg.fromEnv(); err != nil {
 		return nil, err
 	}
-	info, launched, err := adopt.Find(ctx)
+	info, launched, err := enginejob.Find(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func begin(ctx context.Context, cfg Config) (*Comm, error) {
 		w.starter = p
 	}
 	engineCfg := w.engineConfig(cfg)
-	var place *lifeline.Place
+	var place *rankproto.Place
 	if info.Spawned {
 		if engineCfg.Union, place, err = meetParent(p); err != nil {
 			return nil, err
@@ -178,13 +178,13 @@ func begin(ctx context.Context, cfg Config) (*Comm, error) {
 	return c, nil
 }
 
-// memoryOf opens the memory of the node that outlives processes, which the ranks with which the job began
-// have, and who replaces one of them. Another world would use the same homes.
-func memoryOf(info boot.Info, place *lifeline.Place) (*keep.Memory, error) {
+// memoryOf opens the memory of the node that outlives processes, which the ranks with which the job
+// began have, and who replaces one of them. Another world would use the same homes.
+func memoryOf(info boot.Info, place *rankproto.Place) (*rankstore.Memory, error) {
 	if info.KeepFd == 0 || info.Spawned && (place == nil || !place.Memory) {
 		return nil, nil
 	}
-	m, err := keep.Open(os.NewFile(uintptr(info.KeepFd), "keep"))
+	m, err := rankstore.Open(os.NewFile(uintptr(info.KeepFd), "keep"))
 	if err != nil {
 		return nil, fmt.Errorf("the memory of the node that outlives processes: %w", err)
 	}
@@ -227,7 +227,7 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 	out.Nodes = w.process.Nodes
 	if out.Nodes != nil {
 		out.Heed = w.process.HeedLease
-		out.OnRevoke = func(name [16]byte) { w.process.Say(lifeline.Revoked{Name: name[:]}) }
+		out.OnRevoke = func(name [16]byte) { w.process.Say(rankproto.Revoked{Name: name[:]}) }
 	}
 	out.Era, out.Fence, out.Share = info.Era, info.Fence, info.Ranks
 	for rank := range info.Size {
@@ -244,14 +244,15 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 	if info.Ring {
 		// Whom the ring finds silent the launcher kills, and lets it be known once it has
 		// ended; with --fence it is declared at once, and stops itself if it lives.
-		out.OnSilent = func(proc int) { w.process.Say(lifeline.Silent{Procs: []int{w.process.End.Node.Number(proc)}}) }
+		out.OnSilent = func(proc int) { w.process.Say(rankproto.Silent{Procs: []int{w.process.End.Node.Number(proc)}}) }
 		out.Detector = fd.Config{Mode: fd.Ring, Fence: info.Fence,
 			Period: mono.Duration(info.Period), Timeout: mono.Duration(info.Timeout), Start: mono.Time(mono.Second)}
 	}
 	return out
 }
 
-// outlived revokes a communicator that a process of this or another node had revoked, which has died.
+// outlived revokes a communicator that a process of this or another node had revoked, which has
+// died.
 func (w *world) outlived(name [16]byte) { engine.Outlived(w.proc, name) }
 
 // tick is what is to be looked at now and then.
@@ -264,7 +265,7 @@ func (w *world) tick() {
 // it. It never comes back (F7).
 func (w *world) fenced(why string) {
 	fmt.Fprintf(os.Stderr, "goulfm: rank %d: stops itself: %s\n", w.process.Info.Rank, why)
-	w.process.Say(lifeline.Fenced{})
+	w.process.Say(rankproto.Fenced{})
 	os.Exit(boot.ExitFenced)
 }
 
@@ -278,20 +279,20 @@ func (w *world) report(ev engine.Event) {
 	for i, seat := range ev.Procs {
 		numbers[i] = w.process.End.Node.Number(seat)
 	}
-	w.process.Note(lifeline.Event{Name: ev.What, Comm: ev.Comm, Procs: numbers, Text: ev.Text})
+	w.process.Note(rankproto.Event{Name: ev.What, Comm: ev.Comm, Procs: numbers, Text: ev.Text})
 }
 
 // dump tells the launcher what this process waits for.
 func (w *world) dump() {
-	var waits []lifeline.Wait
+	var waits []rankproto.Wait
 	for _, wait := range w.proc.Waits() {
-		waits = append(waits, lifeline.Wait(wait))
+		waits = append(waits, rankproto.Wait(wait))
 	}
 	var stacks bytes.Buffer
 	stacks.WriteString(w.proc.Describe())
 	_ = pprof.Lookup("goroutine").WriteTo(&stacks, 2)
 	text := stacks.String()
-	w.process.Say(lifeline.Dump{Waits: waits, Lines: waitingLines(text), Text: text})
+	w.process.Say(rankproto.Dump{Waits: waits, Lines: waitingLines(text), Text: text})
 }
 
 // Finalize ends by an agreement of all live members, whatever fails meanwhile;
@@ -335,7 +336,8 @@ func (c *Comm) Finalize(ctx context.Context) error {
 func Main(body func(ctx context.Context, w *Comm) error) { MainWith(Config{}, body) }
 
 // oneRequest is how long further signals belong to the request to end that the first one was. At
-// its time limit Slurm sends SIGTERM twice, and a daemon may pass on what the engine has sent to all.
+// its time limit Slurm sends SIGTERM twice, and a daemon may pass on what the engine has sent to
+// all.
 const oneRequest = time.Second
 
 // MainWith is Main with a Config.
@@ -344,7 +346,7 @@ func MainWith(cfg Config, body func(ctx context.Context, w *Comm) error) {
 	context.AfterFunc(ctx, func() { time.AfterFunc(oneRequest, stop) })
 	w, err := InitWith(ctx, cfg)
 	if err != nil {
-		if f, ok := errors.AsType[*adopt.Failure](err); !ok || !f.Elsewhere && !f.IsTold {
+		if f, ok := errors.AsType[*enginejob.Failure](err); !ok || !f.Elsewhere && !f.IsTold {
 			fmt.Fprintf(os.Stderr, "goulfm: %v\n", err)
 		}
 		os.Exit(boot.ExitInit)

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/member"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -82,9 +82,9 @@ func (ic *Intercomm) Merge(ctx context.Context, high bool) (*Comm, error) {
 		return nil, err
 	}
 	s := ic.c.side
-	in := engine.Contribution{Digest: member.Side(s.second, high)}
+	in := engine.Contribution{Digest: commstate.Side(s.second, high)}
 	in.Key = (2*bit(high)+bit(s.second))*ic.c.Size() + s.me
-	return ic.c.create(ctx, member.Call{Kind: member.KindMerge}, in, nil, "merge")
+	return ic.c.create(ctx, commstate.Call{Kind: commstate.KindMerge}, in, nil, "merge")
 }
 
 // Agree returns at every live member of a group the same flag: the bitwise AND over the
@@ -194,9 +194,9 @@ func survivors(c *Comm, g Group) []int {
 // Free gives the intercommunicator up here, as Comm.Free does (R58).
 func (ic *Intercomm) Free() error { return ic.c.Free() }
 
-// Disconnect frees the intercommunicator at all members of both groups together, as Comm.Disconnect does. Afterwards
-// the two worlds end independently: without it, a process that leaves through Finalize counts as failed in the
-// other world's next operation.
+// Disconnect frees the intercommunicator at all members of both groups together, as Comm.Disconnect
+// does. Afterwards the two worlds end independently: without it, a process that leaves through
+// Finalize counts as failed in the other world's next operation.
 func (ic *Intercomm) Disconnect(ctx context.Context) error {
 	if err := given(ctx, "disconnect", ic.union()); err != nil {
 		return err

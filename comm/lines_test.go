@@ -8,8 +8,8 @@ import (
 // TestWaitingLines: of each goroutine that waits in the engine the line of the program.
 func TestWaitingLines(t *testing.T) {
 	const stacks = `goroutine 1 [syscall]:
-github.com/goulfm/goulfm/internal/park.Futex.Sleep(0x1, 0x2)
-	/src/goulfm/internal/park/futex.go:10 +0x1
+github.com/goulfm/goulfm/internal/shm/park.Futex.Sleep(0x1, 0x2)
+	/src/goulfm/internal/shm/park/futex.go:10 +0x1
 github.com/goulfm/goulfm/internal/engine.(*leadership).await(0x1)
 	/src/goulfm/internal/engine/lead.go:120 +0x1
 github.com/goulfm/goulfm/comm.Recv[...]({0x1, 0x2})

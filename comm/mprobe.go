@@ -3,8 +3,8 @@ package comm
 import (
 	"context"
 
+	"github.com/goulfm/goulfm/internal/base/byteview"
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/view"
 )
 
 // A Message is what Mprobe has taken, for MRecv.
@@ -45,7 +45,7 @@ func MRecv[T Elem](ctx context.Context, m *Message, buf []T) (Status, error) {
 	if elem == 0 {
 		return none(), unsendable[T]("mrecv", m.communicator())
 	}
-	return mrecv(ctx, m, elem, view.Bytes(buf), view.Size[T]())
+	return mrecv(ctx, m, elem, byteview.Bytes(buf), byteview.Size[T]())
 }
 
 // communicator is nil for no message.

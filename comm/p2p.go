@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/goulfm/goulfm/internal/base/byteview"
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/view"
 )
 
 // Send sends buf and returns when buf may be used again, which may be before
@@ -20,7 +20,7 @@ func Send[T Elem](ctx context.Context, to Dest, buf []T) error {
 	if elem == 0 {
 		return unsendable[T]("send", to.c)
 	}
-	return send(ctx, "send", to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: elem}, view.Bytes(buf))
+	return send(ctx, "send", to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: elem}, byteview.Bytes(buf))
 }
 
 // Ssend is Send that returns only once a receive has matched. MPI 3.4.
@@ -29,7 +29,7 @@ func Ssend[T Elem](ctx context.Context, to Dest, buf []T) error {
 	if elem == 0 {
 		return unsendable[T]("ssend", to.c)
 	}
-	return send(ctx, "ssend", to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: elem, Sync: true}, view.Bytes(buf))
+	return send(ctx, "ssend", to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: elem, Sync: true}, byteview.Bytes(buf))
 }
 
 func send(ctx context.Context, op string, to Dest, env engine.Envelope, buf []byte) error {
@@ -59,7 +59,7 @@ func Recv[T Elem](ctx context.Context, from Source, buf []T) (Status, error) {
 	if elem == 0 {
 		return Status{}, unsendable[T]("recv", from.c)
 	}
-	return recv(ctx, "recv", from, engine.Envelope{Rank: from.rank, Tag: from.tag, Elem: elem}, view.Bytes(buf), view.Size[T]())
+	return recv(ctx, "recv", from, engine.Envelope{Rank: from.rank, Tag: from.tag, Elem: elem}, byteview.Bytes(buf), byteview.Size[T]())
 }
 
 func recv(ctx context.Context, op string, from Source, env engine.Envelope, buf []byte, elemBytes int) (Status, error) {
@@ -107,7 +107,7 @@ func Isend[T Elem](to Dest, buf []T) Request {
 	if elem == 0 {
 		return notStarted(unsendable[T]("isend", to.c))
 	}
-	return isend(isendCall, to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: elem}, view.Bytes(buf))
+	return isend(isendCall, to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: elem}, byteview.Bytes(buf))
 }
 
 // Issend starts an Ssend.
@@ -116,7 +116,7 @@ func Issend[T Elem](to Dest, buf []T) Request {
 	if elem == 0 {
 		return notStarted(unsendable[T]("issend", to.c))
 	}
-	return isend(issendCall, to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: elem, Sync: true}, view.Bytes(buf))
+	return isend(issendCall, to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: elem, Sync: true}, byteview.Bytes(buf))
 }
 
 func isend(made *call, to Dest, env engine.Envelope, buf []byte) Request {
@@ -146,11 +146,11 @@ func Irecv[T Elem](from Source, buf []T) Request {
 	if err := from.check(); err != nil {
 		return notStarted(fail("irecv", from.c, nil, err))
 	}
-	h, err := from.c.e.Irecv(engine.Envelope{Rank: from.c.inner(from.rank), Tag: from.tag, Elem: elem}, view.Bytes(buf))
+	h, err := from.c.e.Irecv(engine.Envelope{Rank: from.c.inner(from.rank), Tag: from.tag, Elem: elem}, byteview.Bytes(buf))
 	if err != nil {
 		return notStarted(fail("irecv", from.c, from.ranks(), err))
 	}
-	return Request{c: from.c, h: h, peer: from.rank, call: irecvCallOf(view.Size[T]())}
+	return Request{c: from.c, h: h, peer: from.rank, call: irecvCallOf(byteview.Size[T]())}
 }
 
 // Probe waits for a message that a receive from the source would match, and

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/member"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
 // A Pending is a call under way whose result is a T, as Ishrink and IagreeFailed return it.
@@ -88,13 +88,13 @@ type started struct {
 	phase callPhase
 	heard bool // settled: a request has told the end, but not the result
 	told  bool // settled: err has been through the handler of errors
-	out   member.Outcome
+	out   commstate.Outcome
 	made  *engine.Comm
 	err   error
 }
 
-func (c *Comm) start(kind member.Kind, op string) *started {
-	h, err := c.e.Start(member.Call{Kind: kind}, engine.Contribution{}, op)
+func (c *Comm) start(kind commstate.Kind, op string) *started {
+	h, err := c.e.Start(commstate.Call{Kind: kind}, engine.Contribution{}, op)
 	if err != nil {
 		return &started{c: c, op: op, phase: settled, err: err}
 	}

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/goulfm/goulfm/internal/base/byteview"
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/view"
 )
 
 // persistent is what the copies of a persistent request share.
@@ -24,7 +24,7 @@ func SendInit[T Elem](to Dest, buf []T) Request {
 	if elem == 0 {
 		return notStarted(unsendable[T]("send_init", to.c))
 	}
-	return sendInit(to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: elem}, view.Bytes(buf))
+	return sendInit(to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: elem}, byteview.Bytes(buf))
 }
 
 func sendInit(to Dest, env engine.Envelope, buf []byte) Request {
@@ -47,7 +47,7 @@ func RecvInit[T Elem](from Source, buf []T) Request {
 	if elem == 0 {
 		return notStarted(unsendable[T]("recv_init", from.c))
 	}
-	return recvInit(from, engine.Envelope{Rank: from.rank, Tag: from.tag, Elem: elem}, view.Bytes(buf), view.Size[T]())
+	return recvInit(from, engine.Envelope{Rank: from.rank, Tag: from.tag, Elem: elem}, byteview.Bytes(buf), byteview.Size[T]())
 }
 
 func recvInit(from Source, env engine.Envelope, buf []byte, elemBytes int) Request {

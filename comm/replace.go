@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/lifeline"
-	"github.com/goulfm/goulfm/internal/member"
+	"github.com/goulfm/goulfm/internal/joblaunch/rankproto"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
 // A ReplaceSpec says which ranks of the new communicator newcomers get.
@@ -20,18 +20,18 @@ type ReplaceSpec struct {
 	Wait     time.Duration // how long rank 0 waits for processes if there are too few; 0: not at all
 }
 
-// Replace starts a process for each of s.Ranks and returns a communicator in which those have
-// these ranks and the members of c the others, in their order. The processes run the
-// program of the job with the arguments of this one; there the communicator is Joined. Spares
-// that wait (goulfm run --spares) are taken in place of new processes, if as many are there with seats
-// in a row.
+// Replace starts a process for each of s.Ranks and returns a communicator in which those have these
+// ranks and the members of c the others, in their order. The processes run the program of the job
+// with the arguments of this one; there the communicator is Joined. Spares that wait (goulfm run
+// --spares) are taken in place of new processes, if as many are there with seats in a row.
 //
-// Collective. It works on a revoked communicator, and it has one outcome at all living
-// members: success, or an error that Is ErrProcFailed if a member has died or left,
-// ErrNoRoom if so many processes cannot be had, ErrPeerArgument if one could not be
-// started (rank 0 gets the reason, which Is ErrProcFailed where it was killed or lost with its node), ErrMismatch if members gave different ranks. What fails leaves no process. A
-// death that comes later is found on the new communicator, which has the mode of c
-// (SetUniform). After a failure it takes a Shrink of c, of what is left of it, to try again.
+// Collective. It works on a revoked communicator, and it has one outcome at all living members:
+// success, or an error that Is ErrProcFailed if a member has died or left, ErrNoRoom if so many
+// processes cannot be had, ErrPeerArgument if one could not be started (rank 0 gets the reason,
+// which Is ErrProcFailed where it was killed or lost with its node), ErrMismatch if members gave
+// different ranks. What fails leaves no process. A death that comes later is found on the new
+// communicator, which has the mode of c (SetUniform). After a failure it takes a Shrink of c, of
+// what is left of it, to try again.
 //
 //	left, err := c.Shrink(ctx)
 //	...
@@ -62,10 +62,10 @@ func (c *Comm) Handover() []byte { return slices.Clone(c.w.handover) }
 // startNewcomers has the launcher start the processes. That there are too few of them is no
 // error of this member: it is told to all by their number.
 func (c starting) startNewcomers(ctx context.Context, s ReplaceSpec) (started newcomers, bad error) {
-	if !member.RanksFit(s.Ranks, c.Size()) {
+	if !commstate.RanksFit(s.Ranks, c.Size()) {
 		return started, fmt.Errorf("%w: newcomers with ranks %v beside %d members: want distinct ranks of the new communicator", ErrArgument, s.Ranks, c.Size())
 	}
-	ask := lifeline.Spawn{N: len(s.Ranks), Args: os.Args[1:], Replace: true}
+	ask := rankproto.Spawn{N: len(s.Ranks), Args: os.Args[1:], Replace: true}
 	for begun := time.Now(); ; {
 		started, bad = c.startProcesses(ctx, ask)
 		if !errors.Is(bad, ErrNoRoom) {
@@ -92,12 +92,12 @@ func waitBetweenAsking(ctx context.Context, left time.Duration) {
 // they are wanted.
 func (c starting) agreeOnNewcomers(ranks []int, handover []byte, started newcomers, bad error) (*Comm, error) {
 	const op = "replace"
-	in := engine.Contribution{Spawned: started.seats(), Ranks: ranks, Digest: member.Digest(ranks...), Veto: bad != nil}
-	_, made, err := c.e.Call(context.Background(), member.Call{Kind: member.KindReplace}, in, op)
+	in := engine.Contribution{Spawned: started.seats(), Ranks: ranks, Digest: commstate.Digest(ranks...), Veto: bad != nil}
+	_, made, err := c.e.Call(context.Background(), commstate.Call{Kind: commstate.KindReplace}, in, op)
 	switch {
 	case bad != nil && errors.Is(err, ErrPeerArgument):
 		err = bad
-	case errors.Is(err, member.ErrScarce):
+	case errors.Is(err, commstate.ErrScarce):
 		err = fmt.Errorf("%w: %d processes asked for: give the job more with goulfm run --universe N", ErrNoRoom, len(ranks))
 	}
 	if err != nil {
@@ -109,7 +109,7 @@ func (c starting) agreeOnNewcomers(ranks []int, handover []byte, started newcome
 	all := c.child(made, c.epoch+1)
 	g := made.Identity()
 	name, repairs := engine.Repairs(made)
-	c.w.starter.Say(lifeline.Keep{First: made.Numbers()[ranks[0]], Procs: g.Procs, Indices: g.Indices, UID: g.UID[:],
-		Place: &lifeline.Place{Name: name, Repairs: repairs, Epoch: all.epoch, Uniform: all.uniform.Load(), Fresh: g.Fresh, Memory: c.w.memory != nil, Handover: handover}})
+	c.w.starter.Say(rankproto.Keep{First: made.Numbers()[ranks[0]], Procs: g.Procs, Indices: g.Indices, UID: g.UID[:],
+		Place: &rankproto.Place{Name: name, Repairs: repairs, Epoch: all.epoch, Uniform: all.uniform.Load(), Fresh: g.Fresh, Memory: c.w.memory != nil, Handover: handover}})
 	return all, nil
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/goulfm/goulfm/internal/base/byteview"
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/view"
 )
 
 // SendRecv sends out and receives into in at once; neither waits for the other.
@@ -28,13 +28,13 @@ func SendRecv[T, U Elem](ctx context.Context, to Dest, out []T, from Source, in 
 	case received == 0:
 		return Status{}, unsendable[U]("sendrecv", from.c)
 	}
-	return sendRecv(ctx, to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: sent}, view.Bytes(out),
-		from, engine.Envelope{Rank: from.rank, Tag: from.tag, Elem: received}, view.Bytes(in), view.Size[U]())
+	return sendRecv(ctx, to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: sent}, byteview.Bytes(out),
+		from, engine.Envelope{Rank: from.rank, Tag: from.tag, Elem: received}, byteview.Bytes(in), byteview.Size[U]())
 }
 
 func sendRecv(ctx context.Context, to Dest, outEnv engine.Envelope, out []byte, from Source, inEnv engine.Envelope, in []byte, elemBytes int) (Status, error) {
 	const op = "sendrecv"
-	if view.Overlap(out, in) {
+	if byteview.Overlap(out, in) {
 		return Status{}, fail(op, to.c, nil, fmt.Errorf("%w: what is sent and what is received share memory: use two buffers, or SendRecvReplace", ErrBuffer))
 	}
 	return exchange(ctx, op, to, outEnv, out, from, inEnv, in, elemBytes)
@@ -48,7 +48,7 @@ func SendRecvReplace[T Elem](ctx context.Context, to Dest, from Source, buf []T)
 	if elem == 0 {
 		return Status{}, unsendable[T]("sendrecv_replace", to.c)
 	}
-	return sendRecvReplace(ctx, to, from, elem, view.Bytes(buf), view.Size[T]())
+	return sendRecvReplace(ctx, to, from, elem, byteview.Bytes(buf), byteview.Size[T]())
 }
 
 func sendRecvReplace(ctx context.Context, to Dest, from Source, elem uint8, buf []byte, elemBytes int) (Status, error) {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/boot"
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/lifeline"
-	"github.com/goulfm/goulfm/internal/member"
-	"github.com/goulfm/goulfm/internal/node"
+	"github.com/goulfm/goulfm/internal/joblaunch/boot"
+	"github.com/goulfm/goulfm/internal/joblaunch/rankproto"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
+	"github.com/goulfm/goulfm/internal/shm/node"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -49,7 +49,7 @@ func (c *Comm) Spawn(ctx context.Context, s SpawnSpec) (*Intercomm, error) {
 		return nil, failAny(op, c, err)
 	}
 	by := starting{c}
-	started, bad := by.startProcesses(ctx, lifeline.Spawn{N: s.N, Program: s.Program, Args: s.Args, Env: s.Env})
+	started, bad := by.startProcesses(ctx, rankproto.Spawn{N: s.N, Program: s.Program, Args: s.Args, Env: s.Env})
 	union, err := by.settleStarted(ctx, op, func() (*Comm, error) { return by.agreeOnSpawn(started, bad) })
 	if err != nil {
 		return nil, err
@@ -68,8 +68,8 @@ type newcomers struct {
 }
 
 // seats are those of the newcomers, as the agreement on them names them.
-func (n newcomers) seats() member.Spawned {
-	return member.Spawned{First: node.Seat(n.first), Count: n.count}
+func (n newcomers) seats() commstate.Spawned {
+	return commstate.Spawned{First: node.Seat(n.first), Count: n.count}
 }
 
 // settleStarted waits for the agreement on processes that were started. It does not end with
@@ -100,7 +100,7 @@ func (c starting) settleStarted(ctx context.Context, op string, agree func() (*C
 
 // startProcesses has the launcher start what rank 0 asks for; at others it does
 // nothing.
-func (c starting) startProcesses(ctx context.Context, ask lifeline.Spawn) (started newcomers, bad error) {
+func (c starting) startProcesses(ctx context.Context, ask rankproto.Spawn) (started newcomers, bad error) {
 	p := c.w.starter
 	switch {
 	case p == nil && c.w.process != nil:
@@ -113,7 +113,7 @@ func (c starting) startProcesses(ctx context.Context, ask lifeline.Spawn) (start
 		return started, fmt.Errorf("%w: %d processes to start: want at least 1", ErrArgument, ask.N)
 	}
 	ask.Procs = c.e.Numbers()
-	answer, err := p.Ask(ctx, ask, func(late lifeline.Spawned) { c.dropSpawned(newcomers{late.First, late.N}) })
+	answer, err := p.Ask(ctx, ask, func(late rankproto.Spawned) { c.dropSpawned(newcomers{late.First, late.N}) })
 	switch {
 	case err != nil:
 		return started, err
@@ -128,7 +128,7 @@ func (c starting) startProcesses(ctx context.Context, ask lifeline.Spawn) (start
 }
 
 // purposeOf names what processes are asked for.
-func purposeOf(ask lifeline.Spawn) string {
+func purposeOf(ask rankproto.Spawn) string {
 	if ask.Replace {
 		return "replacement"
 	}
@@ -138,7 +138,7 @@ func purposeOf(ask lifeline.Spawn) string {
 // agreeOnSpawn makes the communicator with the new processes, and tells the launcher
 // whether they are wanted.
 func (c starting) agreeOnSpawn(started newcomers, bad error) (*Comm, error) {
-	call, in := member.Call{Kind: member.KindSpawn}, engine.Contribution{Spawned: started.seats()}
+	call, in := commstate.Call{Kind: commstate.KindSpawn}, engine.Contribution{Spawned: started.seats()}
 	union, err := c.create(context.Background(), call, in, bad, "spawn")
 	if err != nil {
 		if c.w.starter != nil {
@@ -147,7 +147,7 @@ func (c starting) agreeOnSpawn(started newcomers, bad error) (*Comm, error) {
 		return nil, err
 	}
 	g := union.e.Identity()
-	c.w.starter.Say(lifeline.Keep{First: union.e.Numbers()[c.Size()], Procs: g.Procs, Indices: g.Indices, UID: g.UID[:]})
+	c.w.starter.Say(rankproto.Keep{First: union.e.Numbers()[c.Size()], Procs: g.Procs, Indices: g.Indices, UID: g.UID[:]})
 	return union, nil
 }
 
@@ -157,14 +157,14 @@ func (c starting) agreeOnSpawn(started newcomers, bad error) (*Comm, error) {
 func (c starting) dropSpawned(started newcomers) {
 	switch {
 	case started.count > 0:
-		c.w.starter.Say(lifeline.Drop{First: started.first, N: started.count})
+		c.w.starter.Say(rankproto.Drop{First: started.first, N: started.count})
 	case c.Rank() != 0:
-		c.w.starter.Say(lifeline.Drop{Root: c.e.Numbers()[0]})
+		c.w.starter.Say(rankproto.Drop{Root: c.e.Numbers()[0]})
 	}
 }
 
-// noteDropOfTheDead reports to the launcher that this process keeps no process that was started by a member
-// which a shrink left out. This process may never have learnt of such a start:
+// noteDropOfTheDead reports to the launcher that this process keeps no process that was started by
+// a member which a shrink left out. This process may never have learnt of such a start:
 //
 //	0 decides a shrink, {0 2 3} is left. It has processes started for a Replace, and dies.
 //	2 decides that shrink with 3 later: {2 3} is left, and they start others.
@@ -172,16 +172,16 @@ func (c starting) dropSpawned(started newcomers) {
 // Nobody would ever say of the first ones that they are not wanted; and as they wait in Init
 // they might refer to any of the dead, so that no seat would be free again.
 //
-// The report waits until the repair is over: without 2 and 3 nobody can have kept the first ones. With a message for
-// each survivor the launcher would wake up once per survivor inside Shrink, while the survivors need the processors:
-// that took longer than the shrink itself.
+// The report waits until the repair is over: without 2 and 3 nobody can have kept the first ones.
+// With a message for each survivor the launcher would wake up once per survivor inside Shrink,
+// while the survivors need the processors: that took longer than the shrink itself.
 func (c starting) noteDropOfTheDead(made *engine.Comm) {
 	if c.w.starter == nil {
 		return
 	}
 	for _, proc := range c.e.Numbers() {
 		if made.RankOfNumber(proc) < 0 {
-			c.w.starter.Note(lifeline.Drop{Root: proc})
+			c.w.starter.Note(rankproto.Drop{Root: proc})
 		}
 	}
 }
@@ -203,12 +203,12 @@ func (c *Comm) Parent() *Intercomm { return c.w.parent }
 
 // meetParent waits until those who started this process agree to have it, and returns
 // the communicator with them, and this process's place if it gets a rank among them.
-func meetParent(p *boot.Process) (*member.Group, *lifeline.Place, error) {
+func meetParent(p *boot.Process) (*commstate.Group, *rankproto.Place, error) {
 	m, err := p.Kept()
 	if err != nil {
 		return nil, nil, err
 	}
-	g := &member.Group{Index: member.SpawnedIndex, Procs: m.Procs, Indices: m.Indices, Me: slices.Index(m.Procs, p.Info.Proc())}
+	g := &commstate.Group{Index: commstate.SpawnedIndex, Procs: m.Procs, Indices: m.Indices, Me: slices.Index(m.Procs, p.Info.Proc())}
 	if len(m.UID) != len(g.UID) || len(m.Indices) != len(m.Procs) || g.Me < 0 {
 		return nil, nil, errors.New("the launcher and this program are built from different versions")
 	}
@@ -218,7 +218,7 @@ func meetParent(p *boot.Process) (*member.Group, *lifeline.Place, error) {
 }
 
 // takeParent makes the other side of what Spawn returned, or what Replace did.
-func (w *world) takeParent(place *lifeline.Place) {
+func (w *world) takeParent(place *rankproto.Place) {
 	union := &Comm{e: w.proc.Union(), w: w}
 	if place != nil {
 		union.epoch = place.Epoch

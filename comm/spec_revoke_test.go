@@ -10,7 +10,7 @@ import (
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
-	"github.com/goulfm/goulfm/internal/spectable"
+	"github.com/goulfm/goulfm/internal/testing/spectable"
 	"github.com/goulfm/goulfm/ulfm"
 )
 

@@ -3,7 +3,7 @@ package comm
 import (
 	"fmt"
 
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/base/byteview"
 )
 
 // A Stride is a pattern of elements in a slice, from its first one on: Count blocks of
@@ -37,7 +37,7 @@ func (s Stride) extent() int {
 // pattern, or dst is shorter than it has elements; ErrBuffer if dst and src share memory.
 // MPI 5.2.
 func Pack[T any](dst, src []T, s Stride) (n int, err error) {
-	if err := s.check("pack", view.Bytes(dst), view.Bytes(src), len(dst), len(src)); err != nil {
+	if err := s.check("pack", byteview.Bytes(dst), byteview.Bytes(src), len(dst), len(src)); err != nil {
 		return 0, err
 	}
 	n = s.Elems()
@@ -64,7 +64,7 @@ func Pack[T any](dst, src []T, s Stride) (n int, err error) {
 // Pack, and ErrArgument for blocks that overlap.
 func Unpack[T any](dst, src []T, s Stride) (n int, err error) {
 	const op = "unpack"
-	if err := s.check(op, view.Bytes(src), view.Bytes(dst), len(src), len(dst)); err != nil {
+	if err := s.check(op, byteview.Bytes(src), byteview.Bytes(dst), len(src), len(dst)); err != nil {
 		return 0, err
 	}
 	if s.Count > 1 && s.Step < s.Length {
@@ -100,7 +100,7 @@ func (s Stride) check(op string, packed, spread []byte, packedLen, spreadLen int
 		err = fmt.Errorf("%w: %+v takes more than a slice of %d elements", ErrLength, s, spreadLen)
 	case s.Elems() > packedLen:
 		err = fmt.Errorf("%w: %+v has %d elements, the slice for them %d", ErrLength, s, s.Elems(), packedLen)
-	case view.Overlap(packed, spread):
+	case byteview.Overlap(packed, spread):
 		err = fmt.Errorf("%w: both slices share memory", ErrBuffer)
 	}
 	return fail(op, nil, nil, err)

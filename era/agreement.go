@@ -3,7 +3,7 @@ package era
 import (
 	"fmt"
 
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 // state is where one member stands in one agreement (ERA, Part 1).

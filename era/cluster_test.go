@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 // A cluster is n Series and a queue per ordered pair of them. Nothing moves by

@@ -1,6 +1,6 @@
 package era
 
-import "github.com/goulfm/goulfm/internal/mono"
+import "github.com/goulfm/goulfm/internal/base/mono"
 
 // Event is what may happen to a Series: Propose, Receive, Failed, Left,
 // Learned or Tick.

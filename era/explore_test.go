@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goulfm/goulfm/internal/wire"
+	"github.com/goulfm/goulfm/internal/base/wire"
 )
 
 var deep = flag.Bool("deep", false, "also the exhaustive searches that take minutes")

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/goulfm/goulfm/internal/wire"
+	"github.com/goulfm/goulfm/internal/base/wire"
 )
 
 // Message is what members send each other: Up, Down or ResultRequest.

@@ -7,8 +7,8 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/goulfm/goulfm/internal/rankset"
-	"github.com/goulfm/goulfm/internal/wire"
+	"github.com/goulfm/goulfm/internal/base/rankset"
+	"github.com/goulfm/goulfm/internal/base/wire"
 )
 
 func TestMessageRoundTrip(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 // The claims of the paper, one test each. Theorems 1 to 4 are also checked after every

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 // plainRuns is how many short random schedules the plain tests run.

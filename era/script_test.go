@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goulfm/goulfm/internal/golden"
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/rankset"
+	"github.com/goulfm/goulfm/internal/testing/golden"
 )
 
 var scripts = flag.String("script", golden.Files, "the scripts to play")

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 func contribution(me int) Propose {

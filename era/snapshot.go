@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/wire"
+	"github.com/goulfm/goulfm/internal/base/wire"
 )
 
 // Clone returns a copy that shares nothing that changes: for searches that visit every state.

@@ -3,8 +3,8 @@ package era
 import (
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/must"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/must"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 // teams says which ranks are one participant together, and which of them speaks for it. A

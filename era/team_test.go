@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 // pairs are participants of two ranks each.

@@ -4,8 +4,8 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/must"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/must"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 // A tree is the tree of one agreement: the shape laid over the ranks that are not

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 // paperParent is Parent(S, p) word for word (ERA, Part 1), for ranks that count from

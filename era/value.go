@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 // Value is what an agreement combines (A13): at first one member's contribution,

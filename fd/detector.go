@@ -5,14 +5,14 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/fd/adaptive"
-	"github.com/goulfm/goulfm/internal/flood"
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/must"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/must"
+	"github.com/goulfm/goulfm/internal/base/rankset"
+	"github.com/goulfm/goulfm/internal/protocol/flood"
 )
 
-// A Detector is one process's failure detector. Its single responsibility is to turn evidence (silence, exits, notices of
-// others) into declarations of death, each made once.
+// A Detector is one process's failure detector. Its single responsibility is to turn evidence
+// (silence, exits, notices of others) into declarations of death, each made once.
 type Detector struct {
 	cfg   Config
 	flood *flood.Flood // spreads the dead and the left: item r says that r is dead, item N+r that r has left

@@ -78,10 +78,10 @@
 // Without Config.Fence a suspect that is not killed leaves its predecessor to be
 // watched once, not observed.
 //
-// The announcement of a process that leaves is lost if all that it reached dies before
-// passing it on; it is then found silent, and declared, like any process that ended. Messages are assumed to arrive
-// once, or not at all if one end dies; they need not keep their order, except that
-// RR-9024's bounds are for a known longest delay.
+// The announcement of a process that leaves is lost if all that it reached dies before passing it
+// on; it is then found silent, and declared, like any process that ended. Messages are assumed to
+// arrive once, or not at all if one end dies; they need not keep their order, except that RR-9024's
+// bounds are for a known longest delay.
 //
 // Reading order: event.go, config.go, ring.go, suspect.go, detector.go, rhythm.go,
 // observation.go; then the scripts in testdata, t1 to t5 first.

@@ -1,8 +1,8 @@
 package fd
 
 import (
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 // An Event is something that happened at this process: Exited, Broken, Left,

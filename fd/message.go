@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/goulfm/goulfm/fd/adaptive"
-	"github.com/goulfm/goulfm/internal/wire"
+	"github.com/goulfm/goulfm/internal/base/wire"
 )
 
 // A message is one byte for its kind, then for heartbeat, newObserver and probe the

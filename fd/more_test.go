@@ -5,8 +5,8 @@ import (
 	"math/bits"
 	"testing"
 
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 // TestSideBySide is the bound of Config for f neighbours that die at one moment (B9):

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/fd/adaptive"
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
 // within asks for a detection within a time.
@@ -76,8 +76,8 @@ func TestQualityHolds(t *testing.T) {
 	t.Logf("a death was declared after at most %.2f of the time asked for", slowest)
 }
 
-// TestQualityOfManyDeaths: deaths of any kind, some of neighbours together, are known in the end, with the
-// bound of Config, and nobody alive is declared.
+// TestQualityOfManyDeaths: deaths of any kind, some of neighbours together, are known in the end,
+// with the bound of Config, and nobody alive is declared.
 func TestQualityOfManyDeaths(t *testing.T) {
 	for seed := range uint64(*seeds) {
 		w, detection := qualityWorld(seed + 6e6)
@@ -109,7 +109,8 @@ func TestQualitySideBySide(t *testing.T) {
 	}
 }
 
-// TestLostWishIsSaidAgain: of the messages that tell a wish many are lost, and all are obeyed in the end.
+// TestLostWishIsSaidAgain: of the messages that tell a wish many are lost, and all are obeyed in
+// the end.
 func TestLostWishIsSaidAgain(t *testing.T) {
 	for seed := range uint64(*seeds) {
 		w, detection := qualityWorld(seed + 8e6)
@@ -142,8 +143,8 @@ func TestWishThatWasOvertaken(t *testing.T) {
 	assert.Equal(t, 80*ms, tell(9, 90*adaptive.Millisecond), "of one that is nearer, and so dead")
 }
 
-// TestNextObserverIsNotKnown: who loses its observer beats for the next one as at the beginning, before
-// that one has said anything.
+// TestNextObserverIsNotKnown: who loses its observer beats for the next one as at the beginning,
+// before that one has said anything.
 func TestNextObserverIsNotKnown(t *testing.T) {
 	w, detection := qualityWorld(1)
 	w.loss, w.lossOfWish = 0, 0
@@ -160,8 +161,8 @@ func TestNextObserverIsNotKnown(t *testing.T) {
 	assert.LessOrEqual(t, at, w.now.Add(w.cfg.Period))
 }
 
-// TestOwnStopIsNoDelay: an observer that stands still for a while reads late what came meanwhile. For that it
-// declares nobody, and wants no more heartbeats than before (B17).
+// TestOwnStopIsNoDelay: an observer that stands still for a while reads late what came meanwhile.
+// For that it declares nobody, and wants no more heartbeats than before (B17).
 func TestOwnStopIsNoDelay(t *testing.T) {
 	stops := 0
 	for seed := range uint64(*seeds) {
@@ -215,8 +216,8 @@ func TestLateTickSuspectsNobody(t *testing.T) {
 	assert.Fail(t, "nobody is ever suspected")
 }
 
-// TestAnswerMakesNobodyLate: who was suspected answers, and the freshness point that has passed is no deadline
-// that this process has missed.
+// TestAnswerMakesNobodyLate: who was suspected answers, and the freshness point that has passed is
+// no deadline that this process has missed.
 func TestAnswerMakesNobodyLate(t *testing.T) {
 	c := within(mono.Second)
 	c.N, c.Me = 2, 1

@@ -2,7 +2,7 @@ package fd
 
 import (
 	"github.com/goulfm/goulfm/fd/adaptive"
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
 // A rhythm is that of the heartbeats to the observer, with Config.Adaptive: each has a number,

@@ -2,7 +2,7 @@ package fd
 
 import (
 	"github.com/goulfm/goulfm/fd/adaptive"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 // predecessor returns the nearest process before me on the ring of n that is not in

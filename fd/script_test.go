@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/goulfm/goulfm/fd/adaptive"
-	"github.com/goulfm/goulfm/internal/golden"
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/rankset"
-	"github.com/goulfm/goulfm/internal/wire"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/rankset"
+	"github.com/goulfm/goulfm/internal/base/wire"
+	"github.com/goulfm/goulfm/internal/testing/golden"
 )
 
 // TestScripts plays every script of testdata: commands, then "----", then what they
@@ -288,8 +288,8 @@ func (s *scriptStage) runUntil(end mono.Time) string {
 	}
 }
 
-// tickHeard gives the time to all that have heard something of their emitters, and says whether there
-// were any.
+// tickHeard gives the time to all that have heard something of their emitters, and says whether
+// there were any.
 func (s *scriptStage) tickHeard(print func(now mono.Time, text string)) (any bool) {
 	for me, d := range s.all {
 		if s.active(me) && len(d.observation.heard) > 0 {

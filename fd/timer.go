@@ -3,7 +3,7 @@ package fd
 import (
 	"math"
 
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
 // A timer runs out some time after the first Tick that follows its start. Between

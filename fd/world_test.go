@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/fd/adaptive"
-	"github.com/goulfm/goulfm/internal/agenda"
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/eventqueue"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 // A world is n detectors in virtual time. Messages between two processes keep their
@@ -22,7 +22,7 @@ type world struct {
 	eager    bool          // a Tick follows every message, so that the detectors know the time
 
 	now     mono.Time
-	agenda  agenda.Agenda[mono.Time]
+	agenda  eventqueue.Agenda[mono.Time]
 	all     []*Detector
 	crashed rankset.Set
 	fenced  rankset.Set

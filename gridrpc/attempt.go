@@ -45,8 +45,8 @@ func (a *attempt) limit(ctx context.Context, within time.Duration) {
 	a.ctx, a.cancel = context.WithCancel(ctx)
 }
 
-// follower is a stream, or a lane of a trunk, that tells the client. poke must not block, and must not
-// lock the attempt.
+// follower is a stream, or a lane of a trunk, that tells the client. poke must not block, and must
+// not lock the attempt.
 type follower struct{ poke func() }
 
 // follow has somebody poked at each change, until unfollow.
@@ -129,8 +129,8 @@ type told struct {
 	latest   *pb.Checkpointed
 }
 
-// news returns the frames that are new since t, with an outcome at the end once there is one. A result is only
-// announced: how it goes is the business of who tells it.
+// news returns the frames that are new since t, with an outcome at the end once there is one. A
+// result is only announced: how it goes is the business of who tells it.
 func (a *attempt) news(t *told) (frames []*pb.CallFrame, result []byte, done bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

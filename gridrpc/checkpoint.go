@@ -13,10 +13,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/bundle"
-	"github.com/goulfm/goulfm/gridrpc/internal/child"
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/ckptset"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
+	"github.com/goulfm/goulfm/gridrpc/internal/subprocess"
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
@@ -32,11 +32,11 @@ type Manifest struct {
 type checkpoints struct {
 	mu       sync.Mutex
 	dir      string // "": not made yet
-	writer   *bundle.Writer
-	files    []bundle.Source
+	writer   *ckptset.Writer
+	files    []ckptset.Source
 	state    map[string]any    // pointers
 	values   map[string][]byte // of the checkpoint that this attempt goes on from
-	restored *bundle.Manifest
+	restored *ckptset.Manifest
 	every    time.Duration
 	due      time.Time
 	closed   bool // the body has returned
@@ -44,11 +44,11 @@ type checkpoints struct {
 }
 
 // FileOption changes how a file is registered.
-type FileOption func(*bundle.Source)
+type FileOption func(*ckptset.Source)
 
 // AsRestart has the file run, as a program, where the call goes on elsewhere, before its body:
 // in Dir, after all files are there again.
-func AsRestart() FileOption { return func(s *bundle.Source) { s.Kind = bundle.Script } }
+func AsRestart() FileOption { return func(s *ckptset.Source) { s.Kind = ckptset.Script } }
 
 // Dir returns the folder of this attempt's files. It is deleted when the body returns.
 func (c *Call) Dir() (string, error) {
@@ -79,13 +79,13 @@ func (c *Call) RegisterFile(path string, o ...FileOption) error {
 	if !filepath.IsLocal(path) {
 		return c.fail(fmt.Errorf("%q leads out of the folder of the call", path))
 	}
-	s := bundle.Source{Name: filepath.Clean(path), Kind: bundle.File}
+	s := ckptset.Source{Name: filepath.Clean(path), Kind: ckptset.File}
 	for _, f := range o {
 		f(&s)
 	}
 	c.ckpt.mu.Lock()
 	defer c.ckpt.mu.Unlock()
-	c.ckpt.files = slices.DeleteFunc(c.ckpt.files, func(o bundle.Source) bool { return o.Name == s.Name })
+	c.ckpt.files = slices.DeleteFunc(c.ckpt.files, func(o ckptset.Source) bool { return o.Name == s.Name })
 	c.ckpt.files = append(c.ckpt.files, s)
 	return nil
 }
@@ -95,15 +95,15 @@ func (c *Call) ForgetFile(path string) {
 	c.ckpt.mu.Lock()
 	defer c.ckpt.mu.Unlock()
 	name := filepath.Clean(path)
-	c.ckpt.files = slices.DeleteFunc(c.ckpt.files, func(s bundle.Source) bool { return s.Name == name })
+	c.ckpt.files = slices.DeleteFunc(c.ckpt.files, func(s ckptset.Source) bool { return s.Name == name })
 }
 
 // State makes what p points to a part of all checkpoints from now on. If this attempt goes on
 // from a checkpoint that has a state of that name, it is read into *p. Only gob's kinds of
 // values can be kept.
 func (c *Call) State(name string, p any) error {
-	if !folder.NameForm.MatchString(name) {
-		return c.fail(fmt.Errorf("state %q: a name is %s", name, folder.NameForm))
+	if !discovery.NameForm.MatchString(name) {
+		return c.fail(fmt.Errorf("state %q: a name is %s", name, discovery.NameForm))
 	}
 	c.ckpt.mu.Lock()
 	defer c.ckpt.mu.Unlock()
@@ -129,7 +129,7 @@ func (c *Call) Restored() (Manifest, bool) {
 	return manifestOf(*c.ckpt.restored), true
 }
 
-func manifestOf(m bundle.Manifest) Manifest {
+func manifestOf(m ckptset.Manifest) Manifest {
 	return Manifest{Attempt: m.Attempt, Number: m.Number, Bytes: m.Bytes(), Key: m.Key()}
 }
 
@@ -193,7 +193,7 @@ func (c *Call) store(ctx context.Context) (Manifest, error) {
 		return Manifest{}, c.fail(errors.New("the body has returned"))
 	}
 	if c.ckpt.writer == nil {
-		c.ckpt.writer = bundle.NewWriter(c.server.store, c.ID, c.Attempt)
+		c.ckpt.writer = ckptset.NewWriter(c.server.store, c.ID, c.Attempt)
 	}
 	dir, err := c.makeDir()
 	if err != nil {
@@ -201,7 +201,7 @@ func (c *Call) store(ctx context.Context) (Manifest, error) {
 	}
 	sources := slices.Clone(c.ckpt.files)
 	for name, data := range c.ckpt.values {
-		sources = append(sources, bundle.Source{Name: name, Kind: bundle.Value, Data: data})
+		sources = append(sources, ckptset.Source{Name: name, Kind: ckptset.Value, Data: data})
 	}
 	m, err := c.ckpt.writer.Commit(ctx, dir, sources)
 	if err != nil {
@@ -219,9 +219,9 @@ func (c *Call) store(ctx context.Context) (Manifest, error) {
 // locateWithin is how long a store may take to say where a checkpoint is.
 const locateWithin = time.Second
 
-// locate returns the machines that have a checkpoint. Its manifest stands for its chunks, which a store has where it has
-// the manifest. If they are not known one server is as near as another.
-func (c *Call) locate(ctx context.Context, m bundle.Manifest) (names []string) {
+// locate returns the machines that have a checkpoint. Its manifest stands for its chunks, which a
+// store has where it has the manifest. If they are not known one server is as near as another.
+func (c *Call) locate(ctx context.Context, m ckptset.Manifest) (names []string) {
 	ctx, cancel := context.WithTimeout(ctx, locateWithin)
 	defer cancel()
 	hosts, err := checkpoint.Locate(ctx, c.server.store, m.Key())
@@ -243,7 +243,7 @@ func (c *Call) restore(ctx context.Context) error {
 	if c.Attempt == 1 || c.server.store == nil {
 		return nil
 	}
-	all, err := bundle.List(ctx, c.server.store, c.ID)
+	all, err := ckptset.List(ctx, c.server.store, c.ID)
 	if err != nil || len(all) == 0 && c.known != "" {
 		c.Log.Printf("call %.8s begins from the start, not from %s: the store has none (%v)", c.ID, c.known, err)
 	}
@@ -258,7 +258,7 @@ func (c *Call) restore(ctx context.Context) error {
 		if id.Attempt >= c.Attempt {
 			continue
 		}
-		m, err := bundle.Load(ctx, c.server.store, id)
+		m, err := ckptset.Load(ctx, c.server.store, id)
 		if err == nil {
 			c.ckpt.values, err = m.Restore(ctx, c.server.store, dir)
 		}
@@ -272,11 +272,11 @@ func (c *Call) restore(ctx context.Context) error {
 }
 
 // goOnFrom has all files of a checkpoint be a part of the next ones.
-func (c *Call) goOnFrom(m bundle.Manifest) {
+func (c *Call) goOnFrom(m ckptset.Manifest) {
 	c.ckpt.restored = &m
 	for _, p := range m.Pieces {
-		if p.Kind != bundle.Value {
-			c.ckpt.files = append(c.ckpt.files, bundle.Source{Name: p.Name, Kind: p.Kind})
+		if p.Kind != ckptset.Value {
+			c.ckpt.files = append(c.ckpt.files, ckptset.Source{Name: p.Name, Kind: p.Kind})
 		}
 	}
 }
@@ -284,11 +284,11 @@ func (c *Call) goOnFrom(m bundle.Manifest) {
 // runScripts runs the restart scripts. One that fails is an error of the body.
 func (c *Call) runScripts(ctx context.Context, dir string) error {
 	for _, s := range c.ckpt.files {
-		if s.Kind != bundle.Script {
+		if s.Kind != ckptset.Script {
 			continue
 		}
 		cmd := exec.CommandContext(ctx, filepath.Join(dir, s.Name))
-		child.EndWithParent(cmd)
+		subprocess.EndWithParent(cmd)
 		cmd.Dir = dir
 		cmd.WaitDelay = time.Second
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -320,7 +320,7 @@ func (s *Server) removeCheckpoints(call string) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), storeWithin)
 	defer cancel()
-	if err := bundle.Remove(ctx, s.store, call); err != nil && !errors.Is(err, context.Canceled) {
+	if err := ckptset.Remove(ctx, s.store, call); err != nil && !errors.Is(err, context.Canceled) {
 		s.log.Printf("call %.8s has ended, and its checkpoints stay: %v", call, err)
 	}
 }

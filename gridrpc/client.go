@@ -15,12 +15,12 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
+	"github.com/goulfm/goulfm/gridrpc/internal/heartbeat"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
-	"github.com/goulfm/goulfm/gridrpc/internal/pulse"
 	"github.com/goulfm/goulfm/gridrpc/internal/session"
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
 // Client calls services of one platform. It may be used by several goroutines.
@@ -83,7 +83,7 @@ func Dial(ctx context.Context, masters string, options ...DialOption) (*Client, 
 		return nil, &Error{Op: "dial", Err: err}
 	}
 	c.id = id
-	if c.guards.pulse, err = pulse.NewObserver(id, heartbeatsAt(addresses)); err != nil {
+	if c.guards.pulse, err = heartbeat.NewObserver(id, heartbeatsAt(addresses)); err != nil {
 		return nil, &Error{Op: "dial", Err: err}
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
@@ -116,11 +116,11 @@ func heartbeatsAt(masters []string) string {
 		if err != nil {
 			continue
 		}
-		if here, err := folder.ReachedFrom(host); err == nil {
+		if here, err := discovery.ReachedFrom(host); err == nil {
 			return net.JoinHostPort(here, "0")
 		}
 	}
-	return folder.ListenAt()
+	return discovery.ListenAt()
 }
 
 // Close cancels all calls, but those that a server keeps.
@@ -144,13 +144,15 @@ func (c *Client) Close() {
 	clear(c.conns)
 }
 
-// place is where a connection leads: to a process of a role at an address; without a role to any of the platform.
+// place is where a connection leads: to a process of a role at an address; without a role to any of
+// the platform.
 type place struct {
 	addr string
 	role link.Role
 }
 
-// conn returns the connection to an address, which all calls share. Who has another role there is not spoken to.
+// conn returns the connection to an address, which all calls share. Who has another role there is
+// not spoken to.
 func (c *Client) conn(addr string, role link.Role) (*grpc.ClientConn, error) {
 	to := place{addr, role}
 	c.mu.Lock()
@@ -213,8 +215,8 @@ func (c *Client) rise(seat session.Seat, took mono.Duration) {
 	c.seats.Leave(seat, took, c.now())
 }
 
-// forsake has no new call go by the trunk to an address, or there without a question: its process is dead, or
-// may be.
+// forsake has no new call go by the trunk to an address, or there without a question: its process
+// is dead, or may be.
 func (c *Client) forsake(addr string) {
 	c.mu.Lock()
 	t := c.trunks[addr]

@@ -14,8 +14,8 @@ import (
 // Codec is how arguments and results become bytes.
 type Codec string
 
-// The codecs. Every server speaks both; strangers in other languages use JSON. Gob has []byte, string and []float64
-// go as they are.
+// The codecs. Every server speaks both; strangers in other languages use JSON. Gob has []byte,
+// string and []float64 go as they are.
 const (
 	Gob  Codec = "gob"
 	JSON Codec = "json"
@@ -41,8 +41,8 @@ func encode(c Codec, v any) ([]byte, error) {
 	return nil, fmt.Errorf("%w: codec %q, want %q or %q", ErrCodec, c, Gob, JSON)
 }
 
-// What the first byte of a value in the codec Gob says of those that follow. A gob tells all types each time: most of
-// what a small call has cost, and of what a large one has copied.
+// What the first byte of a value in the codec Gob says of those that follow. A gob tells all types
+// each time: most of what a small call has cost, and of what a large one has copied.
 const (
 	byGob  byte = iota // a gob
 	raw                // a []byte
@@ -67,8 +67,8 @@ func plainly(v any) []byte {
 	return nil
 }
 
-// decodeGob reads what encode wrote in the codec Gob. A plain value goes into a variable of its type, or of any that
-// gob takes it into; a []byte is a part of data.
+// decodeGob reads what encode wrote in the codec Gob. A plain value goes into a variable of its
+// type, or of any that gob takes it into; a []byte is a part of data.
 func decodeGob(data []byte, v any) error {
 	if len(data) == 0 {
 		return errors.New("no value")
@@ -125,8 +125,8 @@ func fits(data []byte, err error) error {
 	return nil
 }
 
-// decode reads a value that encode wrote. The value may have data as its memory. JSON with an unknown field is refused: it is a
-// misspelt one.
+// decode reads a value that encode wrote. The value may have data as its memory. JSON with an
+// unknown field is refused: it is a misspelt one.
 func decode(c Codec, data []byte, v any) error {
 	var err error
 	switch c {

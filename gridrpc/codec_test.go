@@ -14,7 +14,8 @@ type (
 	words string
 )
 
-// TestPlainValues: bytes, texts and numbers go without gob and come as they were, also into named types, and from them.
+// TestPlainValues: bytes, texts and numbers go without gob and come as they were, also into named
+// types, and from them.
 func TestPlainValues(t *testing.T) {
 	both := func(in, out, want any) {
 		data, err := encode(Gob, in)

@@ -6,9 +6,9 @@ import (
 	"math"
 	"time"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/branch"
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
+	"github.com/goulfm/goulfm/gridrpc/internal/treehost"
 )
 
 // Description tells of one process of a platform.
@@ -47,7 +47,7 @@ type Watched struct {
 
 // Describe asks the root and all below it what they know.
 func (c *Client) Describe(ctx context.Context) (Description, error) {
-	root, err := folder.Root(ctx, c.dir, c.id)
+	root, err := discovery.Root(ctx, c.dir, c.id)
 	if err != nil {
 		return Description{}, &Error{Op: "describe", Err: err}
 	}
@@ -58,7 +58,7 @@ func (c *Client) Describe(ctx context.Context) (Description, error) {
 const depthMax = 64
 
 func (c *Client) describe(ctx context.Context, ref *pb.Ref, depth int) Description {
-	d := Description{Name: ref.GetName(), Addr: ref.GetAddr(), Server: ref.GetTier() == branch.ServerTier}
+	d := Description{Name: ref.GetName(), Addr: ref.GetAddr(), Server: ref.GetTier() == treehost.ServerTier}
 	conn, err := c.conn(ref.GetAddr(), "")
 	if err != nil {
 		d.Err = err

@@ -35,5 +35,6 @@
 //
 // # Not promised
 //
-// Secrecy from the user who runs the platform: whoever reads its folder can call, and let other machines in.
+// Secrecy from the user who runs the platform: whoever reads its folder can call, and let other
+// machines in.
 package gridrpc

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 )
 
 // What can go wrong; errors.Is finds them in what this package returns.
 var (
-	ErrNoMaster    = folder.ErrNoMaster
+	ErrNoMaster    = discovery.ErrNoMaster
 	ErrNoService   = errors.New("no such service")
 	ErrRefused     = errors.New("refused by the server")
 	ErrServerLost  = errors.New("server lost")

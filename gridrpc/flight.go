@@ -9,11 +9,11 @@ import (
 
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 	"github.com/goulfm/goulfm/gridrpc/internal/session"
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// flight hosts the rule of one call: one goroutine steps it, others carry its streams and
-// questions and give back events. Those of a trunk serve other calls besides: they never wait for this one.
+// flight hosts the rule of one call: one goroutine steps it, others carry its streams and questions
+// and give back events. Those of a trunk serve other calls besides: they never wait for this one.
 type flight struct {
 	client  *Client
 	service string
@@ -150,8 +150,8 @@ func (f *flight) happen(list []event) {
 	}
 }
 
-// post gives an event to the rule, from any goroutine. It does not wait: of progress that the caller is too slow to
-// be told only the latest stays.
+// post gives an event to the rule, from any goroutine. It does not wait: of progress that the
+// caller is too slow to be told only the latest stays.
 func (f *flight) post(ev session.Event, apply func()) {
 	f.mu.Lock()
 	if p, ok := ev.(session.Progressed); ok && len(f.events) > 0 {
@@ -208,7 +208,8 @@ func (f *flight) guardSoon(ref *pb.Ref) {
 	f.observe.Reset(guardAfter)
 }
 
-// sit answers a question for servers by the place that a call of this client has just left, if there is one (S10).
+// sit answers a question for servers by the place that a call of this client has just left, if
+// there is one (S10).
 func (f *flight) sit(a session.Ask) bool {
 	if a.Fresh || len(a.Exclude) > 0 || f.rule.Attempt() > 0 {
 		return false

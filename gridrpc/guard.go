@@ -8,19 +8,19 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/fd/adaptive"
+	"github.com/goulfm/goulfm/gridrpc/internal/heartbeat"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
-	"github.com/goulfm/goulfm/gridrpc/internal/pulse"
 	"github.com/goulfm/goulfm/gridrpc/internal/session"
-	"github.com/goulfm/goulfm/internal/beat"
-	"github.com/goulfm/goulfm/internal/pausepoint"
-	"github.com/goulfm/goulfm/internal/postbox"
+	"github.com/goulfm/goulfm/internal/base/fifo"
+	"github.com/goulfm/goulfm/internal/base/pausepoint"
+	"github.com/goulfm/goulfm/internal/net/udpheartbeat"
 )
 
 // guards observe the servers that run calls of a client.
 type guards struct {
-	pulse *pulse.Pulse
+	pulse *heartbeat.Pulse
 	asked adaptive.QoS
-	news  *postbox.Box[guardNews]
+	news  *fifo.Box[guardNews]
 
 	mu     sync.Mutex
 	all    []*guard    // in the order of their servers: a map would take three times its memory
@@ -28,9 +28,10 @@ type guards struct {
 	sweeps bool
 }
 
-// guard is one observed server. There may be thousands, so it has no timer and no goroutine of its own.
+// guard is one observed server. There may be thousands, so it has no timer and no goroutine of its
+// own.
 type guard struct {
-	watch   *pulse.Watch
+	watch   *heartbeat.Watch
 	flights []*flight     // that it runs a call of
 	idle    time.Duration // since when there are none, from guardOrigin
 }
@@ -41,7 +42,8 @@ func (one *guard) server() session.Server {
 	return session.Server{Name: name, Incarnation: incarnation}
 }
 
-// find returns the place of a server's guard among all, and whether there is one. It holds the lock.
+// find returns the place of a server's guard among all, and whether there is one. It holds the
+// lock.
 func (g *guards) find(s session.Server) (int, bool) {
 	return slices.BinarySearchFunc(g.all, s, func(one *guard, s session.Server) int {
 		is := one.server()
@@ -52,7 +54,7 @@ func (g *guards) find(s session.Server) (int, bool) {
 // guardNews is something that was found out of a server.
 type guardNews struct {
 	of *guard
-	beat.News
+	udpheartbeat.News
 }
 
 // Times of guards. Most calls are over before their server has to be observed.
@@ -70,7 +72,7 @@ func quality(detection time.Duration) adaptive.QoS {
 
 // begin has news delivered in order, by a goroutine that is there only while there are any.
 func (g *guards) begin() {
-	g.news = postbox.New(func(list []guardNews) error {
+	g.news = fifo.New(func(list []guardNews) error {
 		for _, n := range list {
 			g.tell(n.of, n.News)
 		}
@@ -87,7 +89,7 @@ func (g *guards) add(f *flight, ref *pb.Ref) {
 	at, known := g.find(serverOf(ref))
 	if !known {
 		one := &guard{}
-		w, err := g.pulse.Watch(ref, g.asked, func(n beat.News) { g.news.Post(guardNews{one, n}) })
+		w, err := g.pulse.Watch(ref, g.asked, func(n udpheartbeat.News) { g.news.Post(guardNews{one, n}) })
 		if err != nil { // too many, or the client is closed: broken connections are evidence still
 			return
 		}
@@ -146,11 +148,11 @@ func (g *guards) dropIdle() {
 }
 
 // tell passes news on to all flights.
-func (g *guards) tell(one *guard, n beat.News) {
+func (g *guards) tell(one *guard, n udpheartbeat.News) {
 	g.mu.Lock()
 	flights := slices.Clone(one.flights)
 	server := one.server()
-	if at, known := g.find(server); n.Kind == beat.Dead && known && g.all[at] == one {
+	if at, known := g.find(server); n.Kind == udpheartbeat.Dead && known && g.all[at] == one {
 		g.all = slices.Delete(g.all, at, at+1)
 	}
 	g.mu.Unlock()
@@ -163,13 +165,13 @@ func (g *guards) tell(one *guard, n beat.News) {
 }
 
 // hearOf takes news of a server that runs this call, or has run it.
-func (f *flight) hearOf(server session.Server, n beat.News) {
+func (f *flight) hearOf(server session.Server, n udpheartbeat.News) {
 	switch n.Kind {
-	case beat.Suspected:
+	case udpheartbeat.Suspected:
 		f.post(nil, func() { f.tellOf(server, Suspected, silence(n.Silent)) })
-	case beat.Trusted:
+	case udpheartbeat.Trusted:
 		f.post(nil, func() { f.tellOf(server, Trusted, "") })
-	case beat.Dead:
+	case udpheartbeat.Dead:
 		why := "it is silent"
 		if n.Evidence == adaptive.ByRefusal {
 			why = "its machine refuses connections"

@@ -12,8 +12,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
+	"github.com/goulfm/goulfm/gridrpc/internal/results"
 	"github.com/goulfm/goulfm/gridrpc/internal/session"
-	"github.com/goulfm/goulfm/gridrpc/internal/shelf"
 )
 
 // Bounds of what a server keeps.
@@ -76,7 +76,7 @@ func (s *Server) hold(a *attempt) {
 func (s *Server) putAway(a *attempt, result []byte, keep time.Duration) {
 	ctx, cancel := context.WithTimeout(s.ctx, storeWithin)
 	defer cancel()
-	r := shelf.Record{Call: callText(a.call), Attempt: a.number, Service: a.service, Codec: string(a.codec), Until: time.Now().Add(keep)}
+	r := results.Record{Call: callText(a.call), Attempt: a.number, Service: a.service, Codec: string(a.codec), Until: time.Now().Add(keep)}
 	if err := s.shelf.Put(ctx, r, result); err != nil {
 		s.log.Printf("the result of call %.8s is held in memory: %v", callText(a.call), err)
 		return
@@ -118,7 +118,7 @@ func (s *Server) fetch(ctx context.Context, a *attempt) error {
 // may only be slow.
 func (s *Server) unfetched(stream callStream, a *attempt, err error) error {
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, shelf.ErrMalformed):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, results.ErrMalformed):
 		s.log.Printf("the result of call %.8s is lost: %v", callText(a.call), err)
 		s.letGo(a)
 	case !errors.Is(err, errLetGo):

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/fd/adaptive"
-	"github.com/goulfm/goulfm/gridrpc/internal/branch"
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
+	"github.com/goulfm/goulfm/gridrpc/internal/treehost"
 )
 
 // Times between two reports, at least and at most: agents forget what they have promised of a
@@ -27,7 +27,7 @@ const detection = 5 * adaptive.Second
 // leaf is the place of a server in the tree of agents.
 type leaf struct {
 	server *Server
-	branch *branch.Branch
+	branch *treehost.Branch
 
 	mu      sync.Mutex // held while the parent is told: it hears everything in order
 	told    []kept     // calls that the parent knows of
@@ -37,7 +37,7 @@ type leaf struct {
 // join gives the server its place.
 func (s *Server) join(ctx context.Context, id *link.Identity) error {
 	q := adaptive.QoS{Detection: detection}
-	if text := os.Getenv(folder.EnvDetect); text != "" {
+	if text := os.Getenv(discovery.EnvDetect); text != "" {
 		d, err := time.ParseDuration(text)
 		if err != nil {
 			return err
@@ -47,15 +47,15 @@ func (s *Server) join(ctx context.Context, id *link.Identity) error {
 	if err := q.Check(); err != nil {
 		return err
 	}
-	known, observed, err := folder.Ancestors()
+	known, observed, err := discovery.Ancestors()
 	if err != nil {
 		return err
 	}
 	l := &leaf{server: s}
-	l.branch = branch.New(ctx, branch.Config{
-		Me: s.me, Identity: id, Pulse: s.pulse, Parent: os.Getenv(folder.EnvParent), Detect: q, Owner: l, Known: known, Observed: observed, Stay: os.Getenv(folder.EnvStay) != "",
-		Address: func(name string) string { return folder.Address(s.dir, name) },
-		Oracle:  func(ctx context.Context) (*pb.Ref, error) { return folder.Root(ctx, s.dir, id) },
+	l.branch = treehost.New(ctx, treehost.Config{
+		Me: s.me, Identity: id, Pulse: s.pulse, Parent: os.Getenv(discovery.EnvParent), Detect: q, Owner: l, Known: known, Observed: observed, Stay: os.Getenv(discovery.EnvStay) != "",
+		Address: func(name string) string { return discovery.Address(s.dir, name) },
+		Oracle:  func(ctx context.Context) (*pb.Ref, error) { return discovery.Root(ctx, s.dir, id) },
 	})
 	s.leaf = l
 	l.branch.Start()

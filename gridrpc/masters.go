@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
@@ -28,14 +28,14 @@ const knownFor = time.Second
 // addresses returns the masters: of a platform that was started again they are others.
 func (c *Client) addresses() ([]string, error) {
 	if c.masters != "" {
-		return folder.Split(c.masters), nil
+		return discovery.Split(c.masters), nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.found) > 0 && time.Since(c.since) < knownFor {
 		return c.found, nil
 	}
-	list, err := folder.Masters(c.dir)
+	list, err := discovery.Masters(c.dir)
 	c.found, c.since = list, time.Now()
 	return list, err
 }
@@ -47,9 +47,9 @@ type answer[T any] struct {
 	err   error
 }
 
-// askMasters asks the masters until one has answered: only the root does. The next one is asked when one has
-// failed, or is slow. As long as one is slow, perhaps because its machine is lost, those that have failed are asked again: they may be
-// about to have another root.
+// askMasters asks the masters until one has answered: only the root does. The next one is asked
+// when one has failed, or is slow. As long as one is slow, perhaps because its machine is lost,
+// those that have failed are asked again: they may be about to have another root.
 func askMasters[T any](ctx context.Context, c *Client, ask func(ctx context.Context, master pb.AgentClient) (T, error)) (none T, err error) {
 	list, err := c.addresses()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
@@ -51,7 +51,7 @@ func council(t *testing.T, masters ...*candidate) (addrs []string) {
 	id, err := link.Load(dir, "ma")
 	require.NoError(t, err)
 	for _, m := range masters {
-		l, err := net.Listen("tcp", folder.ListenAt())
+		l, err := net.Listen("tcp", discovery.ListenAt())
 		require.NoError(t, err)
 		t.Cleanup(func() { l.Close() })
 		addrs = append(addrs, l.Addr().String())

@@ -3,8 +3,8 @@ package gridrpc
 import (
 	"context"
 
+	"github.com/goulfm/goulfm/gridrpc/internal/heartbeat"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
-	"github.com/goulfm/goulfm/gridrpc/internal/pulse"
 )
 
 // node is what a server answers as each process of a platform does.
@@ -19,7 +19,7 @@ func (n node) Probe(context.Context, *pb.ProbeRequest) (*pb.ProbeReply, error) {
 }
 
 // Beats serves an observer.
-func (n node) Beats(stream pulse.Stream) error { return n.server.pulse.Serve(stream) }
+func (n node) Beats(stream heartbeat.Stream) error { return n.server.pulse.Serve(stream) }
 
 // Describe tells what the server knows.
 func (n node) Describe(context.Context, *pb.DescribeRequest) (*pb.Description, error) {

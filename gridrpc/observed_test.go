@@ -20,9 +20,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 
+	"github.com/goulfm/goulfm/gridrpc/internal/heartbeat"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
-	"github.com/goulfm/goulfm/gridrpc/internal/pulse"
 )
 
 // envEmitters has the test program be many observed processes in one: "DIR NUMBER".
@@ -39,17 +39,18 @@ func TestMain(m *testing.M) {
 // emitter is one observed process: its own listener, its own socket.
 type emitter struct {
 	pb.UnimplementedNodeServer
-	pulse *pulse.Pulse
+	pulse *heartbeat.Pulse
 	me    *pb.Ref
 }
 
-func (e *emitter) Beats(stream pulse.Stream) error { return e.pulse.Serve(stream) }
+func (e *emitter) Beats(stream heartbeat.Stream) error { return e.pulse.Serve(stream) }
 
 func (e *emitter) Probe(context.Context, *pb.ProbeRequest) (*pb.ProbeReply, error) {
 	return &pb.ProbeReply{Me: e.me}, nil
 }
 
-// emit is the other process of the measurement: it prints an address for each emitter, and ends with its input.
+// emit is the other process of the measurement: it prints an address for each emitter, and ends
+// with its input.
 func emit(text string) {
 	var dir string
 	var n int
@@ -61,7 +62,7 @@ func emit(text string) {
 			panic(fmt.Sprint(err, wrong, failed))
 		}
 		e := &emitter{me: &pb.Ref{Name: fmt.Sprint("s", i), Incarnation: uint64(i + 1), Addr: l.Addr().String()}}
-		if e.pulse, err = pulse.New(id, e.me); err != nil {
+		if e.pulse, err = heartbeat.New(id, e.me); err != nil {
 			panic(err)
 		}
 		g := id.NewServer()
@@ -126,15 +127,17 @@ func settle(t testing.TB, goroutines int) usage {
 	return measure()
 }
 
-// paperMemory is what the detector of Bouteiller and Desprez takes for each observed process, in bytes.
+// paperMemory is what the detector of Bouteiller and Desprez takes for each observed process, in
+// bytes.
 const paperMemory = 708
 
-// memoryRounds is how often the observation is measured. The runtime returns stacks in pieces of 32 kB, so the stacks of the
-// whole process differ by some of these from round to round, whatever the number of servers.
+// memoryRounds is how often the observation is measured. The runtime returns stacks in pieces of 32
+// kB, so the stacks of the whole process differ by some of these from round to round, whatever the
+// number of servers.
 const memoryRounds = 5
 
-// TestMemoryOfObserved measures a client's observation of servers as it is, heap and stacks, with its connections, its socket and
-// its goroutines, and beside it the connection for calls.
+// TestMemoryOfObserved measures a client's observation of servers as it is, heap and stacks, with
+// its connections, its socket and its goroutines, and beside it the connection for calls.
 func TestMemoryOfObserved(t *testing.T) {
 	for _, n := range []int{64, 1024} {
 		if n > 64 && testing.Short() {
@@ -179,12 +182,13 @@ func TestMemoryOfObserved(t *testing.T) {
 	}
 }
 
-// measureObserved observes servers as a client does, each with a call under way, and returns what that takes.
+// measureObserved observes servers as a client does, each with a call under way, and returns what
+// that takes.
 func measureObserved(t testing.TB, id *link.Identity, refs []*pb.Ref) perServer {
 	g := guards{asked: quality(0)}
 	g.begin()
 	var err error
-	g.pulse, err = pulse.NewObserver(id, "127.0.0.1:0")
+	g.pulse, err = heartbeat.NewObserver(id, "127.0.0.1:0")
 	require.NoError(t, err)
 	defer g.pulse.Close()
 	before, call := measure(), &flight{}

@@ -6,7 +6,7 @@ import (
 	"math"
 	"runtime/debug"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 )
 
 // body is a service without its types.
@@ -59,8 +59,8 @@ func (v *service) measured() float64 {
 // Its error goes to the caller as text, and so does a panic; ctx is done when the caller has
 // given up, or is gone.
 func Register[Req, Rep any](s *Server, name string, f func(ctx context.Context, c *Call, in *Req) (*Rep, error), options ...ServiceOption) error {
-	if !folder.NameForm.MatchString(name) {
-		return &Error{Op: "register", Service: name, Err: fmt.Errorf("a name is %s", folder.NameForm)}
+	if !discovery.NameForm.MatchString(name) {
+		return &Error{Op: "register", Service: name, Err: fmt.Errorf("a name is %s", discovery.NameForm)}
 	}
 	if s.services[name] != nil {
 		return &Error{Op: "register", Service: name, Err: fmt.Errorf("is registered already")}

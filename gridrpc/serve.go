@@ -15,7 +15,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 	"github.com/goulfm/goulfm/gridrpc/internal/session"
-	"github.com/goulfm/goulfm/internal/pausepoint"
+	"github.com/goulfm/goulfm/internal/base/pausepoint"
 )
 
 // calls is the wire of a server.
@@ -98,8 +98,8 @@ func (s *Server) take(stream callStream, m *pb.Submit) (*attempt, error) {
 	return a, stream.Send(&pb.CallFrame{Kind: &pb.CallFrame_Accepted{Accepted: &pb.Accepted{Attached: true}}})
 }
 
-// admit has the desk decide about a submission: its attempt begins, or is here already, and has one stream more
-// in either case; or it is refused.
+// admit has the desk decide about a submission: its attempt begins, or is here already, and has one
+// stream more in either case; or it is refused.
 func (s *Server) admit(m *pb.Submit) (a *attempt, begins bool, no *pb.CallFrame) {
 	id := session.CallID(m.Call)
 	s.mu.Lock()
@@ -198,7 +198,8 @@ func (s *Server) cleanUp(a *attempt) {
 // textMax is how many bytes of a text of a body go to its client.
 const textMax = 64 << 10
 
-// readable returns as much of a text as can be sent: one that is not, in a trunk, would be the end of all other calls.
+// readable returns as much of a text as can be sent: one that is not, in a trunk, would be the end
+// of all other calls.
 func readable(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), textMax)], "\uFFFD")
 }
@@ -288,9 +289,9 @@ func (s *Server) unattended(a *attempt) {
 	time.AfterFunc(wait, func() { s.giveUp(a) })
 }
 
-// forget ends the memory of a first attempt that has ended and was heard through the trunk that it came by: its
-// client has submitted it nowhere else, so nothing of this call is on its way to here any more. Any other one is
-// remembered for a while (S1). It says whether it did so.
+// forget ends the memory of a first attempt that has ended and was heard through the trunk that it
+// came by: its client has submitted it nowhere else, so nothing of this call is on its way to here
+// any more. Any other one is remembered for a while (S1). It says whether it did so.
 func (s *Server) forget(a *attempt) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,15 +14,15 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/branch"
-	"github.com/goulfm/goulfm/gridrpc/internal/collate"
-	"github.com/goulfm/goulfm/gridrpc/internal/enroll"
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
+	"github.com/goulfm/goulfm/gridrpc/internal/heartbeat"
+	"github.com/goulfm/goulfm/gridrpc/internal/join"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
-	"github.com/goulfm/goulfm/gridrpc/internal/pulse"
+	"github.com/goulfm/goulfm/gridrpc/internal/ranking"
+	"github.com/goulfm/goulfm/gridrpc/internal/results"
 	"github.com/goulfm/goulfm/gridrpc/internal/session"
-	"github.com/goulfm/goulfm/gridrpc/internal/shelf"
+	"github.com/goulfm/goulfm/gridrpc/internal/treehost"
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
@@ -36,10 +36,10 @@ type Server struct {
 	me       *pb.Ref
 	host     string // this machine
 	dir      string
-	pulse    *pulse.Pulse
+	pulse    *heartbeat.Pulse
 	leaf     *leaf
 	store    checkpoint.Store // of checkpoints; nil: none
-	shelf    *shelf.Shelf     // of large results that are kept; nil: none
+	shelf    *results.Shelf   // of large results that are kept; nil: none
 	log      *log.Logger
 	ctx      context.Context
 	news     chan struct{} // has one element when an estimate has changed
@@ -73,11 +73,11 @@ const exitWithin = 1500 * time.Millisecond
 // the context is done the process has 1.5 s to end, then it exits: it may wait for a process that
 // is dead or stopped, or run a program that hangs.
 func Tethered(ctx context.Context) context.Context {
-	kind := os.Getenv(folder.EnvTether)
+	kind := os.Getenv(discovery.EnvTether)
 	if kind == "" {
 		return ctx
 	}
-	ctx = folder.Hold(ctx, kind, os.Stdin)
+	ctx = discovery.Hold(ctx, kind, os.Stdin)
 	context.AfterFunc(ctx, func() { time.AfterFunc(exitWithin, func() { os.Exit(1) }) })
 	return ctx
 }
@@ -94,17 +94,17 @@ func serve(ctx context.Context, setup func(*Server) error) error {
 		s.Queue = s.Places
 	}
 	s.ctx, s.slots = ctx, make(chan struct{}, s.Places)
-	name, member := os.Getenv(folder.EnvName), s.Member != nil || os.Getenv(EnvIdentity) != ""
-	if !member && !folder.NameForm.MatchString(name) {
-		return &Error{Op: "serve", Err: fmt.Errorf("%s is %q, want a name: start this program with \"gridrpc up\", or \"gridrpc serve\" on other machines", folder.EnvName, name)}
+	name, member := os.Getenv(discovery.EnvName), s.Member != nil || os.Getenv(EnvIdentity) != ""
+	if !member && !discovery.NameForm.MatchString(name) {
+		return &Error{Op: "serve", Err: fmt.Errorf("%s is %q, want a name: start this program with \"gridrpc up\", or \"gridrpc serve\" on other machines", discovery.EnvName, name)}
 	}
 	id, fresh, dir, err := identify(ctx, s.Member, s.dir, link.Worker, name)
 	if err != nil {
 		return &Error{Op: "serve", Server: name, Err: err}
 	}
-	at := folder.ListenAt()
+	at := discovery.ListenAt()
 	if s.dir = dir; member {
-		release, err := enroll.Occupy(dir)
+		release, err := join.Occupy(dir)
 		if err == nil {
 			defer release()
 			_, name, err = id.Who()
@@ -127,8 +127,8 @@ func (s *Server) listen(ctx context.Context, id *link.Identity, name, at string)
 	if err != nil {
 		return &Error{Op: "serve", Server: name, Err: err}
 	}
-	s.me = &pb.Ref{Name: name, Incarnation: uint64(time.Now().UnixNano()), Addr: l.Addr().String(), Tier: branch.ServerTier}
-	s.host = folder.Host()
+	s.me = &pb.Ref{Name: name, Incarnation: uint64(time.Now().UnixNano()), Addr: l.Addr().String(), Tier: treehost.ServerTier}
+	s.host = discovery.Host()
 	if s.store, err = platformStore(ctx, s.dir, id); err != nil {
 		return &Error{Op: "serve", Server: name, Err: err}
 	}
@@ -137,10 +137,10 @@ func (s *Server) listen(ctx context.Context, id *link.Identity, name, at string)
 	}
 	s.desk = session.Desk{Incarnation: s.me.Incarnation, Places: s.Places + s.Queue}
 	if s.store != nil {
-		s.shelf = shelf.New(s.store, name)
+		s.shelf = results.New(s.store, name)
 	}
 	s.takeOver(ctx)
-	if s.pulse, err = pulse.New(id, s.me); err != nil {
+	if s.pulse, err = heartbeat.New(id, s.me); err != nil {
 		return &Error{Op: "serve", Server: name, Err: err}
 	}
 	defer s.pulse.Close()
@@ -201,7 +201,7 @@ func (s *Server) estimates() []*pb.Estimate {
 	for _, name := range slices.Sorted(maps.Keys(s.services)) {
 		v := s.services[name]
 		e := &pb.Estimate{Server: s.me, Host: s.host, Number: s.said, Service: name, Rate: v.rates.perSecond, Metric: metrics[name], Free: uint32(max(0, s.desk.Free()))}
-		e.Wait = collate.Wait(s.Places, taken, v.rates.took)
+		e.Wait = ranking.Wait(s.Places, taken, v.rates.took)
 		list = append(list, e)
 	}
 	return list

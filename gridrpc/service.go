@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/gridrpc/internal/session"
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
 // settings is how a call is made.
@@ -113,8 +113,8 @@ func (s *Session[Rep]) ID() string { return callText(s.flight.id) }
 // Cancel gives the call up.
 func (s *Session[Rep]) Cancel() { s.flight.cancel() }
 
-// Wait returns the outcome, or an error of ctx. The call goes on in the latter case. Each Wait returns a value of
-// its own.
+// Wait returns the outcome, or an error of ctx. The call goes on in the latter case. Each Wait
+// returns a value of its own.
 func (s *Session[Rep]) Wait(ctx context.Context) (*Rep, error) { return s.wait(ctx, bytes.Clone) }
 
 // wait is Wait, with a value whose memory is what memory makes of the bytes of the result.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 )
 
@@ -50,7 +50,7 @@ func (c *Call) Environ() ([]string, error) {
 		c.ckpt.socket = &socket{dir: dir, listener: l}
 		go c.serveSocket(l)
 	}
-	return append(os.Environ(), folder.EnvCall+"="+c.ckpt.socket.listener.Addr().String()), nil
+	return append(os.Environ(), discovery.EnvCall+"="+c.ckpt.socket.listener.Addr().String()), nil
 }
 
 func (s *socket) close() {
@@ -154,9 +154,9 @@ func parseProgress(rest string) (order, error) {
 // Order sends an order to the call that this program runs for, and returns the answer: "gridrpc
 // ckpt" does so.
 func Order(ctx context.Context, words ...string) (string, error) {
-	path := os.Getenv(folder.EnvCall)
+	path := os.Getenv(discovery.EnvCall)
 	if path == "" {
-		return "", &Error{Op: "checkpoint", Err: fmt.Errorf("%s is not set: this program was not started by a call", folder.EnvCall)}
+		return "", &Error{Op: "checkpoint", Err: fmt.Errorf("%s is not set: this program was not started by a call", discovery.EnvCall)}
 	}
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", path)

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/enroll"
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
+	"github.com/goulfm/goulfm/gridrpc/internal/join"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/store/jetstream"
 	"github.com/goulfm/goulfm/gridrpc/store/s3"
@@ -44,19 +44,20 @@ func openStore(ctx context.Context, name, dir string, id *link.Identity) (checkp
 	return checkpoint.Dir(path), nil
 }
 
-// openReplicas opens the platform's own store. Without an identity it takes that of a process in the folder.
+// openReplicas opens the platform's own store. Without an identity it takes that of a process in
+// the folder.
 func openReplicas(ctx context.Context, name, dir string, id *link.Identity) (checkpoint.Store, error) {
 	if id == nil {
-		loaded, err := link.Load(dir, cmp.Or(os.Getenv(folder.EnvName), clientName))
+		loaded, err := link.Load(dir, cmp.Or(os.Getenv(discovery.EnvName), clientName))
 		if os.Getenv(EnvIdentity) != "" {
-			loaded, err = enroll.Load(dir)
+			loaded, err = join.Load(dir)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("store %s: %w", name, err)
 		}
 		id = loaded
 	}
-	list, err := folder.Peers(dir, folder.Replicas)
+	list, err := discovery.Peers(dir, discovery.Replicas)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // others may have started the servers
 		return nil, fmt.Errorf("store %s: %w", name, err)
 	}
@@ -73,7 +74,7 @@ func openReplicas(ctx context.Context, name, dir string, id *link.Identity) (che
 
 // platformStore returns the store of the platform in folder dir, for a process of it.
 func platformStore(ctx context.Context, dir string, id *link.Identity) (checkpoint.Store, error) {
-	name, err := folder.Store(dir)
+	name, err := discovery.Store(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -17,8 +17,8 @@ type callerStream = grpc.BidiStreamingClient[pb.CallFrame, pb.CallFrame]
 // lookWithin is how long a look at the address of a broken stream may take.
 const lookWithin = time.Second
 
-// connect has an attempt carried to its server: by the trunk, if it is small and new; else by a stream of its own, in
-// a goroutine of its own.
+// connect has an attempt carried to its server: by the trunk, if it is small and new; else by a
+// stream of its own, in a goroutine of its own.
 func (f *flight) connect(attempt uint32, from session.Manifest, attach bool) {
 	l := f.attempts[attempt]
 	ref := f.refs[l.server]
@@ -196,8 +196,8 @@ func (l *line) abandon(over bool) {
 	}
 }
 
-// leaveTrunk notes that the trunk does not have the attempt any more, and says whether it is abandoned. Its server
-// has it if the outcome is there.
+// leaveTrunk notes that the trunk does not have the attempt any more, and says whether it is
+// abandoned. Its server has it if the outcome is there.
 func (l *line) leaveTrunk(there bool) (abandoned bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,12 +11,12 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
-// endWithin is how long it may take until a server is told that an outcome was heard: with the next call, if there
-// is one until then.
+// endWithin is how long it may take until a server is told that an outcome was heard: with the next
+// call, if there is one until then.
 const endWithin = 10 * time.Millisecond
 
-// clientTrunk carries the small calls of a client to the process at an address, until it breaks or is not used any
-// more. One goroutine reads and one writes; neither ever waits for a call.
+// clientTrunk carries the small calls of a client to the process at an address, until it breaks or
+// is not used any more. One goroutine reads and one writes; neither ever waits for a call.
 type clientTrunk struct {
 	client *Client
 	addr   string
@@ -137,7 +137,8 @@ func (t *clientTrunk) remove(number uint64) bool {
 	return was
 }
 
-// abandon has a lane cancelled, and says whether its server will answer that: not if it has not heard of it.
+// abandon has a lane cancelled, and says whether its server will answer that: not if it has not
+// heard of it.
 func (t *clientTrunk) abandon(number uint64, over bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -162,7 +163,8 @@ func (t *clientTrunk) drop(number uint64) {
 	t.remove(number)
 }
 
-// run speaks with the server until the stream is over. Lanes that are open then have a broken stream.
+// run speaks with the server until the stream is over. Lanes that are open then have a broken
+// stream.
 func (t *clientTrunk) run() {
 	err := t.speak()
 	t.retire()
@@ -265,8 +267,8 @@ func (t *clientTrunk) hear(f *pb.CallFrame) {
 			l.line.cancel()
 			return
 		}
-		// Too large for a trunk: a stream of its own fetches it. The lane ends only after that has begun to
-		// be made, and the server waits for a while for whoever comes.
+		// Too large for a trunk: a stream of its own fetches it. The lane ends only after that has
+		// begun to be made, and the server waits for a while for whoever comes.
 		l.line.leaveTrunk(true)
 		l.submit.Attach, l.submit.Argument = true, nil
 		go l.flight.carry(l.line, t.addr, l.submit)

@@ -21,13 +21,13 @@ const (
 	debtMax  = 4096     // lanes that a server has something to tell, until it reads on
 )
 
-// acceptAfter is how long a server waits until it says that it has accepted an attempt: most have ended by then, and
-// the result says so, too.
+// acceptAfter is how long a server waits until it says that it has accepted an attempt: most have
+// ended by then, and the result says so, too.
 const acceptAfter = time.Millisecond
 
-// serverTrunk is the stream of one client for its small calls. One goroutine reads what the client says and never
-// waits for a body; another one writes. What is large, and whatever has to be waited for (a store), goes by
-// streams of their own, so nobody's small call is behind it.
+// serverTrunk is the stream of one client for its small calls. One goroutine reads what the client
+// says and never waits for a body; another one writes. What is large, and whatever has to be waited
+// for (a store), goes by streams of their own, so nobody's small call is behind it.
 type serverTrunk struct {
 	server *Server
 	stream grpc.BidiStreamingServer[pb.CallFrames, pb.CallFrames]
@@ -95,8 +95,8 @@ func (t *serverTrunk) read() error {
 	}
 }
 
-// take does what one frame says. One of a lane that is not open is late: its attempt was refused, or the lane was
-// ended from here.
+// take does what one frame says. One of a lane that is not open is late: its attempt was refused,
+// or the lane was ended from here.
 func (t *serverTrunk) take(f *pb.CallFrame) {
 	l := t.lanes[f.Lane]
 	switch k := f.Kind.(type) {
@@ -146,7 +146,8 @@ func (t *serverTrunk) begin(number uint64, m *pb.Submit) {
 	go s.run(a.ctx, s.newCall(m, a), s.services[m.Service], Codec(m.Codec), m.Argument)
 }
 
-// leave closes a lane: the client has heard the outcome or wants no more; or it goes on by another stream.
+// leave closes a lane: the client has heard the outcome or wants no more; or it goes on by another
+// stream.
 func (t *serverTrunk) leave(l *serverLane, heard bool) {
 	delete(t.lanes, l.number)
 	l.accept.Stop()
@@ -183,7 +184,8 @@ func (t *serverTrunk) tell(l *serverLane) {
 	}
 }
 
-// awaitRoom waits while a client that does not read is owed too much. Clients always read, whatever they write.
+// awaitRoom waits while a client that does not read is owed too much. Clients always read, whatever
+// they write.
 func (t *serverTrunk) awaitRoom() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -100,8 +100,8 @@ func ending(lane uint64) *pb.CallFrame {
 	return &pb.CallFrame{Lane: lane, Kind: &pb.CallFrame_End{End: &pb.End{Heard: true}}}
 }
 
-// TestTrunkForgets: of a first attempt that was heard nothing is left; a later one is remembered, so that one before
-// it, late on its way, does not run (S1).
+// TestTrunkForgets: of a first attempt that was heard nothing is left; a later one is remembered,
+// so that one before it, late on its way, does not run (S1).
 func TestTrunkForgets(t *testing.T) {
 	s := trialServer(t.Context())
 	c := dialTrunk(t, s)
@@ -195,7 +195,8 @@ func TestBatches(t *testing.T) {
 	assert.Less(t, messages, 5)
 }
 
-// FuzzTrunk: whatever a client says, the server lives, and gives all places back when the client is gone.
+// FuzzTrunk: whatever a client says, the server lives, and gives all places back when the client is
+// gone.
 func FuzzTrunk(f *testing.F) {
 	seed := &pb.CallFrames{Frames: []*pb.CallFrame{
 		{Lane: 1, Kind: &pb.CallFrame_Submit{Submit: &pb.Submit{Call: make([]byte, 16), Attempt: 1, Service: "echo", Codec: "json", Size: 2, Argument: []byte(`""`)}}},

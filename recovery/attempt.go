@@ -8,8 +8,8 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"github.com/goulfm/goulfm/internal/ckpt/repair"
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/repair"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -66,8 +66,8 @@ func (r *runner) begin(run repair.Run) *World {
 	return w
 }
 
-// leaveWorld has the communicator of the attempt take the place of the world, which refers to the dead. What has begun with the
-// world is over: a death has revoked it.
+// leaveWorld has the communicator of the attempt take the place of the world, which refers to the
+// dead. What has begun with the world is over: a death has revoked it.
 func (r *runner) leaveWorld() {
 	if r.c != r.world && engine.SucceedWorld(door.Engine(r.c)) == nil { // an error is that of a process which is fenced
 		r.world = r.c

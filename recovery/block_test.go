@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/relayout"
+	"github.com/goulfm/goulfm/internal/ckpt/relayout"
 	"github.com/goulfm/goulfm/recovery"
 	"github.com/stretchr/testify/assert"
 )
 
-// TestOneFormulaForBlocks: World.Block, comm.Block and the moves of rows to fewer ranks deal out alike.
+// TestOneFormulaForBlocks: World.Block, comm.Block and the moves of rows to fewer ranks deal out
+// alike.
 func TestOneFormulaForBlocks(t *testing.T) {
 	type span [2]int
 	of := func(lo, hi int) span { return span{lo, hi} }

@@ -6,17 +6,17 @@ import (
 
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/base/rankset"
+	"github.com/goulfm/goulfm/internal/ckpt/repair"
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/member"
-	"github.com/goulfm/goulfm/internal/rankset"
-	"github.com/goulfm/goulfm/internal/repair"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
 // agree ends a boundary: an agreement that raises nothing, and tells the dead.
 func (r *runner) agree(word uint64) repair.Event {
 	r.w.base.Mark("repair.agree", r.clock.count("agree"))
 	defer r.clock.lap(&r.clock.agree)()
-	out, _, err := door.Engine(r.w.base).Call(uniform, member.Call{Kind: member.KindAgreeFailed}, engine.Contribution{Flag: word}, "recovery")
+	out, _, err := door.Engine(r.w.base).Call(uniform, commstate.Call{Kind: commstate.KindAgreeFailed}, engine.Contribution{Flag: word}, "recovery")
 	if err != nil {
 		return r.fail(err)
 	}

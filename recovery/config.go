@@ -19,11 +19,11 @@ type Config struct {
 	Copies int
 	// Erasure, if it has parity, is instead of copies: cheaper in memory, dearer at a loss.
 	Erasure Erasure
-	// NodeMemory says what becomes of memory that outlives processes, where the job has some: each node keeps there what
-	// its ranks protect, for those who replace them.
+	// NodeMemory says what becomes of memory that outlives processes, where the job has some: each
+	// node keeps there what its ranks protect, for those who replace them.
 	NodeMemory NodeMemory
-	// MemoryMax bounds what a rank may keep there, in bytes. A commit that takes more is ErrMemory, which
-	// names the sizes. 0: no bound.
+	// MemoryMax bounds what a rank may keep there, in bytes. A commit that takes more is ErrMemory,
+	// which names the sizes. 0: no bound.
 	MemoryMax int64
 	// Every says that each Every-th Commit commits; the others count. Default 0: as often as
 	// the costs of a commit and the failures seen so far advise (Young 1974, Daly 2006).
@@ -31,7 +31,8 @@ type Config struct {
 	// MTBF is the mean time between failures to begin with, for that advice. Default one hour.
 	MTBF time.Duration
 	// Verify is for tests: a repair goes back one version more than it must, and what the program
-	// makes again is compared with what it had made. A difference is ErrReplay. Every is 1 then, unless it is given.
+	// makes again is compared with what it had made. A difference is ErrReplay. Every is 1 then,
+	// unless it is given.
 	Verify bool
 	// Short says what happens when there are too few processes to replace the dead.
 	Short Short
@@ -51,9 +52,9 @@ type Config struct {
 	Log io.Writer
 }
 
-// Erasure says that ranks are in groups of Data + Parity, on different nodes where there are so many. Any
-// Parity ranks of a group may be lost. Each keeps Parity/Data of what it protects, instead of all of
-// it for each copy.
+// Erasure says that ranks are in groups of Data + Parity, on different nodes where there are so
+// many. Any Parity ranks of a group may be lost. Each keeps Parity/Data of what it protects,
+// instead of all of it for each copy.
 type Erasure struct{ Data, Parity int }
 
 // NodeMemory is what becomes of memory that outlives processes.
@@ -61,8 +62,9 @@ type NodeMemory int
 
 // The uses of node memory.
 const (
-	// WithoutCopies has it instead of copies and parity as long as all ranks are on one node that has it,
-	// which survives the loss of any processes; else beside them, as they survive the loss of a node.
+	// WithoutCopies has it instead of copies and parity as long as all ranks are on one node that
+	// has it, which survives the loss of any processes; else beside them, as they survive the loss
+	// of a node.
 	WithoutCopies NodeMemory = iota
 	WithCopies               // always beside them
 	Unused
@@ -104,7 +106,8 @@ var (
 	ErrInUse = errors.New("checkpoints are in use")
 	// ErrArguments: the newest version in files was written with other arguments.
 	ErrArguments = errors.New("checkpoints are of other arguments")
-	// ErrMemory: what a rank protects does not fit into Config.MemoryMax, or into the memory of its node.
+	// ErrMemory: what a rank protects does not fit into Config.MemoryMax, or into the memory of its
+	// node.
 	ErrMemory = errors.New("node memory cannot be had")
 	// ErrPlace: ranks are at different places of the program: one has finished, or is in
 	// Protect, and another one is in Commit.

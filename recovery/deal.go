@@ -5,7 +5,7 @@ import (
 
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/relayout"
+	"github.com/goulfm/goulfm/internal/ckpt/relayout"
 )
 
 // dealOut gives the members the values of a version that a world of another size has made. The

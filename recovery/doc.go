@@ -48,7 +48,8 @@
 //
 // Where the job has node memory (Config.NodeMemory) a rank's data are in that of its node, too. It
 // outlives processes: then only the loss of nodes costs data, and as above there are copies on
-// other ones. On a single node there are no copies then, and a commit copies slices into that memory and nowhere else.
+// other ones. On a single node there are no copies then, and a commit copies slices into that
+// memory and nowhere else.
 //
 // Until the first commit there is nothing to lose: the initial values stand.
 //
@@ -56,7 +57,7 @@
 //
 // # How
 //
-// All decisions are those of package internal/repair, where the protocol is explained; this
+// All decisions are those of package internal/ckpt/repair, where the protocol is explained; this
 // package carries them out over package comm. The ideas are those of Fenix (Gamell et al.,
 // SC'14), of LFLR (Teranishi and Heroux, 2014) and of ULFM (Bland et al., 2013).
 //

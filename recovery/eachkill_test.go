@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/goulfm/goulfm/comm/commtest"
-	"github.com/goulfm/goulfm/internal/longtest"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 	"github.com/goulfm/goulfm/recovery"
 )
 
@@ -20,9 +20,10 @@ func tryField(t *testing.T, cfg recovery.Config) func(j commtest.Job) string {
 	}
 }
 
-// TestAllPairsOfPoints: of three ranks one dies at each point, and then another one, or its successor, at each
-// point that comes then. The result is always that of a run without a death. RECOVERY_PAIRS=all goes through
-// all 3,444 jobs, which takes minutes; else it is one first point of 25.
+// TestAllPairsOfPoints: of three ranks one dies at each point, and then another one, or its
+// successor, at each point that comes then. The result is always that of a run without a death.
+// RECOVERY_PAIRS=all goes through all 3,444 jobs, which takes minutes; else it is one first point
+// of 25.
 func TestAllPairsOfPoints(t *testing.T) {
 	longtest.Skip(t, "some hundred jobs")
 	if testing.Short() {

@@ -19,8 +19,8 @@ type shown struct{ testing.TB }
 func (shown) Helper()                           {}
 func (shown) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 
-// job runs body as n ranks, of which one dies at the point "step" of step at, and is replaced; at 0: none dies. A program has
-// recovery.Main in its place.
+// job runs body as n ranks, of which one dies at the point "step" of step at, and is replaced; at
+// 0: none dies. A program has recovery.Main in its place.
 func job(n, victim, at int, cfg recovery.Config, body recovery.Body) {
 	cfg.Every, cfg.Log = 1, io.Discard
 	var kills []commtest.Killed
@@ -158,7 +158,8 @@ func ExampleValue() {
 	// Output: [{map[even:2 odd:2] odd} {map[even:2 odd:2] odd}]
 }
 
-// What is equal at all ranks is compared at each commit: one that differs is found before it is a version.
+// What is equal at all ranks is compared at each commit: one that differs is found before it is a
+// version.
 func ExampleSame() {
 	differs := true // once
 	job(2, 0, 0, recovery.Config{}, func(ctx context.Context, w *recovery.World) error {
@@ -210,7 +211,8 @@ func ExampleStatic() {
 	// Output: [45 61]
 }
 
-// Who lives keeps what it has counted, and a new process goes on from the last commit. What is kept lies outside of the body.
+// Who lives keeps what it has counted, and a new process goes on from the last commit. What is kept
+// lies outside of the body.
 func ExampleForward() {
 	program := func(ctx context.Context, w *comm.Comm) error {
 		begun := 0 // steps, by this process
@@ -272,7 +274,8 @@ func ExampleRows() {
 	// Output: [[300 301 302 303 304 305] [306 307 308 309 310 311]]
 }
 
-// Each rank has tasks of its own and saves what it has done; who replaces rank 1 does the last one again, and no other.
+// Each rank has tasks of its own and saves what it has done; who replaces rank 1 does the last one
+// again, and no other.
 func ExampleOwn() {
 	body := func(ctx context.Context, w *recovery.World) error {
 		var done []int

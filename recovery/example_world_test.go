@@ -13,7 +13,8 @@ import (
 	"github.com/goulfm/goulfm/recovery"
 )
 
-// two protects a number, makes two steps, of which the second one loses rank 1, and calls f in each attempt.
+// two protects a number, makes two steps, of which the second one loses rank 1, and calls f in each
+// attempt.
 func two(f func(ctx context.Context, w *recovery.World) error) {
 	job(2, 1, 2, recovery.Config{}, func(ctx context.Context, w *recovery.World) error {
 		x := 0
@@ -148,8 +149,8 @@ func ExampleWorld_Err() {
 	// Output: stopped early in attempt 1
 }
 
-// A goroutine of the attempt sums while the body does something else. Its context ends when the body returns, so that waits for
-// what it needs of it.
+// A goroutine of the attempt sums while the body does something else. Its context ends when the
+// body returns, so that waits for what it needs of it.
 func ExampleWorld_Go() {
 	job(2, 0, 0, recovery.Config{}, func(ctx context.Context, w *recovery.World) error {
 		c, err := w.Comm().Dup(ctx) // of the goroutine alone

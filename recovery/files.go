@@ -11,20 +11,20 @@ import (
 	"sync"
 	"time"
 
-	"github.com/goulfm/goulfm/internal/ckptfile"
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/pace"
-	"github.com/goulfm/goulfm/internal/repair"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/ckpt/ckptfile"
+	"github.com/goulfm/goulfm/internal/ckpt/commitinterval"
+	"github.com/goulfm/goulfm/internal/ckpt/repair"
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
 // Files says where versions are written that outlive the job. Its zero value is nowhere.
 //
-// Each rank writes its part of a version in the background; when all have, the lowest rank publishes
-// it: only then it exists. A job that is started again, with any number of ranks, goes on from the
-// newest version of its name that is whole. The variable GOULFM_RESTART says otherwise: none, or a version as
-// goulfm checkpoint ls names it. Members that are neither Same nor a Slice of Rows need the number
-// of ranks that wrote them.
+// Each rank writes its part of a version in the background; when all have, the lowest rank
+// publishes it: only then it exists. A job that is started again, with any number of ranks, goes on
+// from the newest version of its name that is whole. The variable GOULFM_RESTART says otherwise:
+// none, or a version as goulfm checkpoint ls names it. Members that are neither Same nor a Slice of
+// Rows need the number of ranks that wrote them.
 type Files struct {
 	// Dir is a folder that all nodes see, and that nobody else may write to.
 	Dir string
@@ -32,8 +32,9 @@ type Files struct {
 	Store checkpoint.Store
 	// Job is the name under which versions are kept. Default: that of the program's file.
 	Job string
-	// Arguments are those of the problem that the job computes. A version of others is not restored, unless GOULFM_RESTART names it or
-	// is latest: the job ends with ErrArguments. Default: those of the program.
+	// Arguments are those of the problem that the job computes. A version of others is not
+	// restored, unless GOULFM_RESTART names it or is latest: the job ends with ErrArguments.
+	// Default: those of the program.
 	Arguments []string
 	// Every says that files are written of each Every-th version, if those before are by then.
 	// Default 0: as often as their costs, and losses of the job, advise.
@@ -61,7 +62,7 @@ type files struct {
 	made  time.Time // when this process began to observe
 	begun time.Time // when the last one was
 	since int       // commits since then
-	pacer *pace.Pacer
+	pacer *commitinterval.Pacer
 	told  string // what was told last of an error
 
 	background sync.WaitGroup
@@ -94,7 +95,7 @@ func newFiles(cfg Files) *files {
 		cfg.Keep = 2
 	}
 	if cfg.MTBF <= 0 {
-		cfg.MTBF = time.Duration(pace.Day)
+		cfg.MTBF = time.Duration(commitinterval.Day)
 	}
 	if cfg.Job == "" {
 		cfg.Job = jobName(os.Args[0])
@@ -102,7 +103,7 @@ func newFiles(cfg Files) *files {
 	if cfg.Arguments == nil {
 		cfg.Arguments = os.Args[1:]
 	}
-	return &files{cfg: cfg, store: store, where: where, pacer: pace.New(mono.Duration(cfg.MTBF), 0), made: time.Now()}
+	return &files{cfg: cfg, store: store, where: where, pacer: commitinterval.New(mono.Duration(cfg.MTBF), 0), made: time.Now()}
 }
 
 // jobName makes a name that a key may have of that of a program.
@@ -190,7 +191,8 @@ func (r *runner) beginFiles(l repair.Label) {
 }
 
 // writeNow is beginFiles for the last version before a stop. What was open is not finished. Rank 0
-// hears before the boundary what all have written: after it ranks leave, and end what others wait for.
+// hears before the boundary what all have written: after it ranks leave, and end what others wait
+// for.
 func (r *runner) writeNow(l repair.Label) {
 	if r.files == nil {
 		return
@@ -237,8 +239,8 @@ func (r *runner) tellOnce(text string) {
 	}
 }
 
-// publish makes the open version one that exists, once rank 0 knows what all have written. It has to
-// be over before the job ends.
+// publish makes the open version one that exists, once rank 0 knows what all have written. It has
+// to be over before the job ends.
 func (r *runner) publish(last bool) {
 	f, o := r.files, r.files.open
 	f.pacer.Committed(mono.Duration(time.Since(f.begun)), 1, mono.Duration(o.took))

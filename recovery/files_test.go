@@ -21,7 +21,7 @@ import (
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
-	"github.com/goulfm/goulfm/internal/longtest"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 	"github.com/goulfm/goulfm/recovery"
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
@@ -380,7 +380,8 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestDamagedFileAndSavings: a rank that cannot read its file does not let the others wait for what it had saved.
+// TestDamagedFileAndSavings: a rank that cannot read its file does not let the others wait for what
+// it had saved.
 func TestDamagedFileAndSavings(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "checkpoints")
 	cfg := everyCommit(dir)
@@ -437,7 +438,8 @@ func TestDamagedFileAndSavings(t *testing.T) {
 	assert.Equal(t, [3]int{190, 190, 190}, last)
 }
 
-// TestLastManifestIsLost: who must have files is not told that all have stopped after a last commit if that is not in files.
+// TestLastManifestIsLost: who must have files is not told that all have stopped after a last commit
+// if that is not in files.
 func TestLastManifestIsLost(t *testing.T) {
 	for _, must := range []bool{false, true} {
 		dir := t.TempDir()
@@ -456,7 +458,8 @@ func TestLastManifestIsLost(t *testing.T) {
 	}
 }
 
-// TestAllWhoKnewOfFilesAreLost: what a job has written is found also if all have died who had a part in it.
+// TestAllWhoKnewOfFilesAreLost: what a job has written is found also if all have died who had a
+// part in it.
 func TestAllWhoKnewOfFilesAreLost(t *testing.T) {
 	want := undisturbed(t)
 	for _, told := range []string{"", "none"} {
@@ -493,7 +496,8 @@ func (s *held) Put(ctx context.Context, key string, size int64, r io.Reader) err
 	return s.Store.Put(ctx, key, size, r)
 }
 
-// TestPublishedInOrder: a version whose manifest takes long is not overtaken by the next one, which would delete its files.
+// TestPublishedInOrder: a version whose manifest takes long is not overtaken by the next one, which
+// would delete its files.
 func TestPublishedInOrder(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Chmod(dir, 0o700))

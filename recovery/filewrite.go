@@ -7,8 +7,8 @@ import (
 	"io"
 
 	"github.com/goulfm/goulfm/collectives"
-	"github.com/goulfm/goulfm/internal/ckptfile"
-	"github.com/goulfm/goulfm/internal/repair"
+	"github.com/goulfm/goulfm/internal/ckpt/ckptfile"
+	"github.com/goulfm/goulfm/internal/ckpt/repair"
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 

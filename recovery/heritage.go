@@ -4,17 +4,18 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/keep"
-	"github.com/goulfm/goulfm/internal/rankset"
-	"github.com/goulfm/goulfm/internal/wire"
+	"github.com/goulfm/goulfm/internal/base/rankset"
+	"github.com/goulfm/goulfm/internal/base/wire"
+	"github.com/goulfm/goulfm/internal/shm/rankstore"
 )
 
-// What predecessors have left in the memory of a node is read before the reports are exchanged, and belongs into them
-// as if it had been here all the time. It is read at once, and its checksums say what is whole: threads of the dead
-// may still run, but what they store goes to places that nothing whole is in.
+// What predecessors have left in the memory of a node is read before the reports are exchanged, and
+// belongs into them as if it had been here all the time. It is read at once, and its checksums say
+// what is whole: threads of the dead may still run, but what they store goes to places that nothing
+// whole is in.
 
-// takeOver reads this rank's home, once, and, at the lowest rank of a node, the homes of those who are not on that node: of the
-// dead that nobody has replaced, or on another node.
+// takeOver reads this rank's home, once, and, at the lowest rank of a node, the homes of those who
+// are not on that node: of the dead that nobody has replaced, or on another node.
 func (r *runner) takeOver() {
 	memory := door.NodeMemory(r.w.base)
 	if memory == nil || r.cfg.NodeMemory == Unused {
@@ -55,7 +56,7 @@ func (w *World) placement() []int {
 }
 
 // inherit reads a home, and says whether there is anything.
-func (r *runner) inherit(h *keep.Home) bool {
+func (r *runner) inherit(h *rankstore.Home) bool {
 	labels, err := h.Labels()
 	if err != nil {
 		r.told("recovery: rank %d: %v", r.w.run.Rank, err)
@@ -69,8 +70,9 @@ func (r *runner) inherit(h *keep.Home) bool {
 	return len(labels) > 0
 }
 
-// partsIn counts the parts of a version in a home. A process can leave one of them there: see version.owner.
-func partsIn(labels []keep.Label, of keep.Label) (n int) {
+// partsIn counts the parts of a version in a home. A process can leave one of them there: see
+// version.owner.
+func partsIn(labels []rankstore.Label, of rankstore.Label) (n int) {
 	for _, k := range labels {
 		if isPartOf(k, versionOf(of)) {
 			n++
@@ -79,8 +81,9 @@ func partsIn(labels []keep.Label, of keep.Label) (n int) {
 	return n
 }
 
-// inheritVersion reads one thing in a home. stays: of a part, what need not be here is only compared with its checksums.
-func (r *runner) inheritVersion(h *keep.Home, l keep.Label, stays bool) error {
+// inheritVersion reads one thing in a home. stays: of a part, what need not be here is only
+// compared with its checksums.
+func (r *runner) inheritVersion(h *rankstore.Home, l rankstore.Label, stays bool) error {
 	label := versionOf(l)
 	switch l.Kind {
 	case ofAgreement:
@@ -118,15 +121,16 @@ func (r *runner) inheritVersion(h *keep.Home, l keep.Label, stays bool) error {
 	return nil
 }
 
-// partsOf are the members of a part as they are kept, after a line about the world: which rank it is of, and where all were.
-func (w *World) partsOf(p part) []keep.Part {
+// partsOf are the members of a part as they are kept, after a line about the world: which rank it
+// is of, and where all were.
+func (w *World) partsOf(p part) []rankstore.Part {
 	about := wire.AppendUint(nil, uint64(w.run.Rank))
 	for _, node := range w.nodes {
 		about = wire.AppendUint(about, uint64(node))
 	}
-	parts := []keep.Part{{Name: aboutWorld, Data: about}}
+	parts := []rankstore.Part{{Name: aboutWorld, Data: about}}
 	for i, m := range w.members {
-		parts = append(parts, keep.Part{Name: nameIn(m), Kind: m.kind, Elem: m.elem, Data: p[i]})
+		parts = append(parts, rankstore.Part{Name: nameIn(m), Kind: m.kind, Elem: m.elem, Data: p[i]})
 	}
 	return parts
 }
@@ -139,9 +143,9 @@ func nameIn(m Member) string { return "member " + m.name }
 // here is room for n bytes of a member.
 func here(_, n int) []byte { return make([]byte, n) }
 
-// readKept is the way back. It is an error where the program protects something else now. room says where the n bytes of
-// member i go; nil: they are only compared with their checksums.
-func (w *World) readKept(h *keep.Home, l keep.Label, room func(i, n int) []byte) (rank int, nodes []int, p part, err error) {
+// readKept is the way back. It is an error where the program protects something else now. room says
+// where the n bytes of member i go; nil: they are only compared with their checksums.
+func (w *World) readKept(h *rankstore.Home, l rankstore.Label, room func(i, n int) []byte) (rank int, nodes []int, p part, err error) {
 	parts, err := h.ReadInto(l, func(i, n int) []byte {
 		if i == 0 {
 			return here(i, n)
@@ -160,7 +164,7 @@ func (w *World) readKept(h *keep.Home, l keep.Label, room func(i, n int) []byte)
 		nodes = append(nodes, about.Below(1<<31))
 	}
 	if about.Done() != nil || rank >= len(nodes) {
-		return 0, nil, nil, fmt.Errorf("%w: %v in home %d", keep.ErrTorn, l, h.Number())
+		return 0, nil, nil, fmt.Errorf("%w: %v in home %d", rankstore.ErrTorn, l, h.Number())
 	}
 	for i, m := range w.members {
 		if was := parts[i+1]; was.Name != nameIn(m) || was.Kind != m.kind {

@@ -7,48 +7,49 @@ import (
 	"slices"
 	"time"
 
-	"github.com/goulfm/goulfm/internal/keep"
-	"github.com/goulfm/goulfm/internal/repair"
+	"github.com/goulfm/goulfm/internal/ckpt/repair"
+	"github.com/goulfm/goulfm/internal/shm/rankstore"
 )
 
-// A home is where this process keeps what it protects so that it outlives it: in the memory of its node,
-// under the number by which the rules call it. A nil home does nothing.
+// A home is where this process keeps what it protects so that it outlives it: in the memory of its
+// node, under the number by which the rules call it. A nil home does nothing.
 type home struct {
-	*keep.Home
+	*rankstore.Home
 	process   int
-	committed repair.Label   // agreed, as the predecessor knew
-	taken     []*keep.Home   // of ranks that are not on this node now, which this process has read
-	dropped   []repair.Label // not to be restored: another home may still have them
-	err       error          // what was wrong with something that nobody waits for
+	committed repair.Label      // agreed, as the predecessor knew
+	taken     []*rankstore.Home // of ranks that are not on this node now, which this process has read
+	dropped   []repair.Label    // not to be restored: another home may still have them
+	err       error             // what was wrong with something that nobody waits for
 }
 
 // What versions in a home are of.
 const (
-	ofCommit    keep.Kind = iota + 1 // the part of a rank
-	ofSave                           // what Save was given; the number counts calls
-	ofAgreement                      // nothing: the label is that of the oldest version that is needed
+	ofCommit    rankstore.Kind = iota + 1 // the part of a rank
+	ofSave                                // what Save was given; the number counts calls
+	ofAgreement                           // nothing: the label is that of the oldest version that is needed
 )
 
-// partIn names the part of a rank in a home. A world that has shrunk and was filled again may have its ranks in other homes
-// than before: then a home has the parts of two of them until the next commit.
+// partIn names the part of a rank in a home. A world that has shrunk and was filled again may have
+// its ranks in other homes than before: then a home has the parts of two of them until the next
+// commit.
 //
 //	homes of ranks 0, 1, 2   each has the part of its rank; 0 dies and is not replaced
 //	1, 2 go on as 0, 1       and serve the version of three ranks
 //	homes 1, 2, 0            a third rank has come: the part of rank 0 is in home 1 now, as well as that of rank 1
-func partIn(l repair.Label, rank int) keep.Label {
-	return keep.Label{Kind: ofCommit, Epoch: l.Epoch, Number: l.Number, Rank: uint32(rank)}
+func partIn(l repair.Label, rank int) rankstore.Label {
+	return rankstore.Label{Kind: ofCommit, Epoch: l.Epoch, Number: l.Number, Rank: uint32(rank)}
 }
 
 // isPartOf says whether something in a home is a part of a version.
-func isPartOf(k keep.Label, l repair.Label) bool {
+func isPartOf(k rankstore.Label, l repair.Label) bool {
 	return k.Kind == ofCommit && versionOf(k) == l
 }
 
 // versionOf is the version that something in a home is of.
-func versionOf(k keep.Label) repair.Label { return repair.Label{Epoch: k.Epoch, Number: k.Number} }
+func versionOf(k rankstore.Label) repair.Label { return repair.Label{Epoch: k.Epoch, Number: k.Number} }
 
-func agreementIn(l repair.Label) keep.Label {
-	return keep.Label{Kind: ofAgreement, Epoch: l.Epoch, Number: l.Number}
+func agreementIn(l repair.Label) rankstore.Label {
+	return rankstore.Label{Kind: ofAgreement, Epoch: l.Epoch, Number: l.Number}
 }
 
 // Bounds of the wait for a home whose owner has died and was not reaped yet.
@@ -64,7 +65,7 @@ func (h *home) claim(ctx context.Context) error {
 		switch {
 		case err == nil:
 			return nil
-		case !errors.Is(err, keep.ErrOwned):
+		case !errors.Is(err, rankstore.ErrOwned):
 			return fmt.Errorf("%w: %w", ErrMemory, err)
 		case time.Since(begun) > claimMax:
 			return fmt.Errorf("%w: home %d still belongs to a process that has died", ErrMemory, h.Number())
@@ -78,13 +79,13 @@ func (h *home) claim(ctx context.Context) error {
 }
 
 // has says whether the home has a version.
-func (h *home) has(l keep.Label) bool {
+func (h *home) has(l rankstore.Label) bool {
 	labels, err := h.Labels()
 	return err == nil && slices.Contains(labels, l)
 }
 
 // store writes a version.
-func (h *home) store(ctx context.Context, l keep.Label, parts []keep.Part) error {
+func (h *home) store(ctx context.Context, l rankstore.Label, parts []rankstore.Part) error {
 	if err := errors.Join(h.err, h.claim(ctx)); err != nil {
 		return err
 	}
@@ -94,8 +95,8 @@ func (h *home) store(ctx context.Context, l keep.Label, parts []keep.Part) error
 	return nil
 }
 
-// keepPart stores this rank's part of a version in its home. False: it is not there; if that is not because the
-// attempt is over, all ranks hear of it.
+// keepPart stores this rank's part of a version in its home. False: it is not there; if that is not
+// because the attempt is over, all ranks hear of it.
 func (r *runner) keepPart(l repair.Label, p part) bool {
 	if r.home == nil {
 		return true
@@ -104,7 +105,7 @@ func (r *runner) keepPart(l repair.Label, p part) bool {
 	w.base.Mark("commit.keep", r.clock.count("keep"))
 	err := r.home.claim(w.ctx)
 	if err == nil {
-		err = r.home.forget(func(k keep.Label) bool { return k.Kind == ofCommit && w.isStale(k) })
+		err = r.home.forget(func(k rankstore.Label) bool { return k.Kind == ofCommit && w.isStale(k) })
 	}
 	if err == nil {
 		err = r.home.store(w.ctx, partIn(l, w.run.Rank), w.partsOf(p))
@@ -121,18 +122,18 @@ func (w *World) kept(err error) bool {
 	return err == nil
 }
 
-// isStale says of a part in this home that nobody needs it: a version that was left by an attempt before, and not restored, nobody
-// can have whole; and of the one that was restored each rank has its part in its own home by now, unless the world that made it had
-// another size.
-func (w *World) isStale(k keep.Label) bool {
+// isStale says of a part in this home that nobody needs it: a version that was left by an attempt
+// before, and not restored, nobody can have whole; and of the one that was restored each rank has
+// its part in its own home by now, unless the world that made it had another size.
+func (w *World) isStale(k rankstore.Label) bool {
 	if w.plan.Source == repair.FromMemory && isPartOf(k, w.plan.Label) {
 		return w.plan.Size == w.run.Size && int(k.Rank) != w.run.Rank
 	}
 	return k.Epoch != w.plan.Epoch
 }
 
-// keepRestored stores what was restored in the home, where it is not there: a copy of another process made it
-// good, or the rank is on another node now.
+// keepRestored stores what was restored in the home, where it is not there: a copy of another
+// process made it good, or the rank is on another node now.
 func (r *runner) keepRestored(p repair.Plan) bool {
 	if r.home == nil {
 		return true
@@ -145,7 +146,7 @@ func (r *runner) keepRestored(p repair.Plan) bool {
 		}
 	}
 	s := r.own.get(w.run.Home)
-	if !w.hasOwn() || s.count == 0 || r.home.has(keep.Label{Kind: ofSave, Number: s.count}) {
+	if !w.hasOwn() || s.count == 0 || r.home.has(rankstore.Label{Kind: ofSave, Number: s.count}) {
 		return true
 	}
 	return w.kept(r.keepSaving(s))
@@ -157,11 +158,11 @@ func (r *runner) keepSaving(s saving) error {
 		return nil
 	}
 	r.w.base.Mark("save.keep", r.clock.count("savekeep"))
-	l := keep.Label{Kind: ofSave, Number: s.count}
+	l := rankstore.Label{Kind: ofSave, Number: s.count}
 	if err := r.home.store(r.w.ctx, l, r.w.partsOf(s.part)); err != nil {
 		return err
 	}
-	return errors.Join(r.home.forget(func(k keep.Label) bool { return k.Kind == ofSave && k.Number < s.count }), r.home.punch())
+	return errors.Join(r.home.forget(func(k rankstore.Label) bool { return k.Kind == ofSave && k.Number < s.count }), r.home.punch())
 }
 
 // agreed notes that no version before oldest is needed any more.
@@ -169,8 +170,8 @@ func (h *home) agreed(oldest repair.Label) {
 	if h == nil {
 		return
 	}
-	older := func(kind keep.Kind) func(keep.Label) bool {
-		return func(k keep.Label) bool { return k.Kind == kind && versionOf(k).Less(oldest) }
+	older := func(kind rankstore.Kind) func(rankstore.Label) bool {
+		return func(k rankstore.Label) bool { return k.Kind == kind && versionOf(k).Less(oldest) }
 	}
 	h.err = errors.Join(h.err, h.forget(older(ofCommit)), h.store(uniform, agreementIn(oldest), nil), h.forget(older(ofAgreement)), h.punch())
 	for _, other := range h.taken {
@@ -179,9 +180,9 @@ func (h *home) agreed(oldest repair.Label) {
 	h.taken = nil
 }
 
-// clear gives the memory of another home back, whose data are in a newer version by now. One that is not reaped
-// stays until the next time.
-func (h *home) clear(other *keep.Home) {
+// clear gives the memory of another home back, whose data are in a newer version by now. One that
+// is not reaped stays until the next time.
+func (h *home) clear(other *rankstore.Home) {
 	if other.Claim(h.process) == nil {
 		h.err = errors.Join(h.err, other.Clear())
 		other.Yield()
@@ -192,11 +193,11 @@ func (h *home) clear(other *keep.Home) {
 func (h *home) drop(l repair.Label) {
 	if h != nil {
 		h.dropped = append(h.dropped, l)
-		h.err = errors.Join(h.err, h.forget(func(k keep.Label) bool { return isPartOf(k, l) }))
+		h.err = errors.Join(h.err, h.forget(func(k rankstore.Label) bool { return isPartOf(k, l) }))
 	}
 }
 
-func (h *home) forget(which func(k keep.Label) bool) error {
+func (h *home) forget(which func(k rankstore.Label) bool) error {
 	if err := h.Drop(which); err != nil {
 		return fmt.Errorf("%w: %w", ErrMemory, err)
 	}

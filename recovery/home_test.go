@@ -13,12 +13,12 @@ import (
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
-	"github.com/goulfm/goulfm/internal/longtest"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 	"github.com/goulfm/goulfm/recovery"
 )
 
-// TestPairKept: what both of a pair had is in the memory of their node, when both die at once, and so is
-// what all but one had.
+// TestPairKept: what both of a pair had is in the memory of their node, when both die at once, and
+// so is what all but one had.
 func TestPairKept(t *testing.T) {
 	want, _ := run(t, commtest.Job{N: 4}, recovery.Config{})
 	kept := commtest.Job{N: 4, NodeMemory: true}
@@ -54,8 +54,8 @@ func TestAllDead(t *testing.T) {
 	}
 }
 
-// TestEachPointKept: one rank dies at each point, and after that another one; also where nothing but that memory has
-// what they had committed.
+// TestEachPointKept: one rank dies at each point, and after that another one; also where nothing
+// but that memory has what they had committed.
 func TestEachPointKept(t *testing.T) {
 	longtest.Skip(t, "some hundred jobs")
 	if testing.Short() {
@@ -88,8 +88,8 @@ func TestEachPointKept(t *testing.T) {
 	}
 }
 
-// TestAnotherNode: who replaces a rank is on another node, and the lowest rank of the old one reads its home: before
-// its own dies, too.
+// TestAnotherNode: who replaces a rank is on another node, and the lowest rank of the old one reads
+// its home: before its own dies, too.
 func TestAnotherNode(t *testing.T) {
 	want, _ := run(t, commtest.Job{N: 4}, recovery.Config{})
 	j := commtest.Job{N: 4, Nodes: commtest.Nodes{0, 0, 1, 1}, NodeMemory: true}
@@ -105,8 +105,9 @@ func TestAnotherNode(t *testing.T) {
 	}
 }
 
-// TestNodeLost: a node is gone with its memory, and copies on the other one are what its ranks go on with. These are in
-// its new memory as soon as Protect has returned: both of a pair may die before the next commit.
+// TestNodeLost: a node is gone with its memory, and copies on the other one are what its ranks go
+// on with. These are in its new memory as soon as Protect has returned: both of a pair may die
+// before the next commit.
 func TestNodeLost(t *testing.T) {
 	want, _ := run(t, commtest.Job{N: 4}, recovery.Config{})
 	lost := commtest.Killed{Rank: 1, Mark: "step", At: 8, Node: true}
@@ -121,7 +122,8 @@ func TestNodeLost(t *testing.T) {
 	assert.Equal(t, want, s.seen)
 }
 
-// TestNodeLostAtEachPoint: a node with half of the ranks is gone at each point that one of them passes.
+// TestNodeLostAtEachPoint: a node with half of the ranks is gone at each point that one of them
+// passes.
 func TestNodeLostAtEachPoint(t *testing.T) {
 	cfg := recovery.Config{Every: 3}
 	j := commtest.Job{N: 4, Nodes: commtest.Nodes{0, 0, 1, 1}, NodeMemory: true}
@@ -138,7 +140,8 @@ func TestNodeLostAtEachPoint(t *testing.T) {
 	}
 }
 
-// TestNodeLostByAll: all die, and one node is gone: what was committed is lost, and memory says that something was.
+// TestNodeLostByAll: all die, and one node is gone: what was committed is lost, and memory says
+// that something was.
 func TestNodeLostByAll(t *testing.T) {
 	for every, wanted := range map[int]error{7: recovery.ErrLost, 9: nil} {
 		s := &sums{seen: map[int]int{}, meet: meetingOf(0, 1, 2, 3)}
@@ -153,8 +156,8 @@ func TestNodeLostByAll(t *testing.T) {
 	}
 }
 
-// TestShrinkKept: nobody replaces the dead, and what both of a pair had is dealt out to the others, who commit it; then
-// one more dies.
+// TestShrinkKept: nobody replaces the dead, and what both of a pair had is dealt out to the others,
+// who commit it; then one more dies.
 func TestShrinkKept(t *testing.T) {
 	const rows = 11
 	s := &sums{seen: map[int]int{}, meet: meetingOf(1, 3)}
@@ -218,8 +221,8 @@ func TestBagKept(t *testing.T) {
 	}
 }
 
-// TestManyAttempts: a rank is lost in one commit again and again, before it has stored its part: what these attempts have left
-// in the homes of the others is forgotten.
+// TestManyAttempts: a rank is lost in one commit again and again, before it has stored its part:
+// what these attempts have left in the homes of the others is forgotten.
 func TestManyAttempts(t *testing.T) {
 	want, _ := run(t, commtest.Job{N: 4}, recovery.Config{})
 	j := commtest.Job{N: 4, NodeMemory: true, Kills: []commtest.Killed{{Rank: 1, Mark: "commit.keep", At: 2}}}

@@ -1,18 +1,20 @@
 package recovery
 
-import "github.com/goulfm/goulfm/internal/rankset"
+import "github.com/goulfm/goulfm/internal/base/rankset"
 
-// Where all ranks are on one node, and nobody else needs them, the slices of a version are in the home of their
-// rank alone: the home outlives this process, so a copy in the process as well is for nothing.
+// Where all ranks are on one node, and nobody else needs them, the slices of a version are in the
+// home of their rank alone: the home outlives this process, so a copy in the process as well is for
+// nothing.
 //
 //	commit    one copy: from the program's slice into the home, with a checksum of each 64 KiB on the way
 //	newcomer  compares what is in the home with its checksums before it reports it, in 64 KiB of memory
 //	restore   one copy: from the home into the program's slice
 //
-// A part whose members are needed for anything else, as to send them to another node, is loaded first.
+// A part whose members are needed for anything else, as to send them to another node, is loaded
+// first.
 
-// staysInHome says whether n bytes of a member are in the home alone. Values, and members that are compared, shared by versions,
-// written to files or verified, are here, too.
+// staysInHome says whether n bytes of a member are in the home alone. Values, and members that are
+// compared, shared by versions, written to files or verified, are here, too.
 func (r *runner) staysInHome(m Member, n int) bool {
 	return r.home != nil && r.cfg.NodeMemory == WithoutCopies && r.files == nil && !r.cfg.Verify &&
 		m.bytes != nil && n > 0 && !m.option.Same && !m.option.Static && !m.option.Own
@@ -72,8 +74,8 @@ func (w *World) takeKept(v *version, stands func(m Member) bool) error {
 	return err
 }
 
-// forgetUnkept forgets the parts that were in the home and are not any more: a commit forgets what attempts before have
-// left there, and this process is not to report it.
+// forgetUnkept forgets the parts that were in the home and are not any more: a commit forgets what
+// attempts before have left there, and this process is not to report it.
 func (r *runner) forgetUnkept() {
 	for _, v := range r.mem.versions {
 		if !v.kept.IsEmpty() && !r.home.has(partIn(v.label, v.owner)) {

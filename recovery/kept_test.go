@@ -13,9 +13,10 @@ import (
 	"github.com/goulfm/goulfm/recovery"
 )
 
-// TestSlicesInHomeAlone: slices of several pieces and of none that have changed, in length too, since the last commit come back to survivors and
-// to the newcomer, out of the memory of the node; so they do after a second repair without a commit between, and what a
-// program does with a slice after a commit does not change what was committed.
+// TestSlicesInHomeAlone: slices of several pieces and of none that have changed, in length too,
+// since the last commit come back to survivors and to the newcomer, out of the memory of the node;
+// so they do after a second repair without a commit between, and what a program does with a slice
+// after a commit does not change what was committed.
 func TestSlicesInHomeAlone(t *testing.T) {
 	const steps, every = 9, 2
 	value := func(rank, step int) []byte { // after so many steps

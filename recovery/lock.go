@@ -11,13 +11,13 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/goulfm/goulfm/internal/wire"
+	"github.com/goulfm/goulfm/internal/base/wire"
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
-// One job at a time writes the versions of a name. Each of its processes holds the lock, so the job holds it until its last
-// process has ended. The first process at rank 0 makes up the name of the job, before it looks for versions; the others learn it
-// with the reports:
+// One job at a time writes the versions of a name. Each of its processes holds the lock, so the job
+// holds it until its last process has ended. The first process at rank 0 makes up the name of the
+// job, before it looks for versions; the others learn it with the reports:
 //
 //	rank 0      takes the lock as job A, looks                                      report: job A
 //	others                                        learn that this is job A, and join
@@ -34,8 +34,9 @@ type claim struct {
 
 }
 
-// claimMax is how long the first process of a job waits until another one lets go of the lock: the ranks of a job whose launcher
-// was killed end a moment later, and a job may be started anew at once.
+// claimMax is how long the first process of a job waits until another one lets go of the lock: the
+// ranks of a job whose launcher was killed end a moment later, and a job may be started anew at
+// once.
 const (
 	claimWait  = 3 * time.Second
 	claimAgain = 10 * time.Millisecond
@@ -87,7 +88,8 @@ func (f *files) take(ctx context.Context, locker checkpoint.Locker, job string) 
 	return err
 }
 
-// joinFiles has this process hold the lock as its job does, once the reports have told which one that is.
+// joinFiles has this process hold the lock as its job does, once the reports have told which one
+// that is.
 func (r *runner) joinFiles(all []report) error {
 	f := r.files
 	locker, ok := f.store.(checkpoint.Locker)
@@ -128,7 +130,8 @@ func (f *files) unclaim() {
 	f.claim = claim{}
 }
 
-// digest is of the arguments with which a job computes: a version of other ones is of another problem.
+// digest is of the arguments with which a job computes: a version of other ones is of another
+// problem.
 func digest(args []string) string {
 	var b []byte
 	for _, a := range args {
@@ -138,7 +141,8 @@ func digest(args []string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// fitsArguments says whether a version was written with the arguments of this job. Versions of before that was noted fit all.
+// fitsArguments says whether a version was written with the arguments of this job. Versions of
+// before that was noted fit all.
 func (f *files) fitsArguments(v checkpoint.Version) bool {
 	return v.Arguments == "" || v.Arguments == digest(f.cfg.Arguments)
 }

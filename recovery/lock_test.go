@@ -15,14 +15,15 @@ import (
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
-	"github.com/goulfm/goulfm/internal/ckptfile"
-	"github.com/goulfm/goulfm/internal/longtest"
+	"github.com/goulfm/goulfm/internal/ckpt/ckptfile"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 	"github.com/goulfm/goulfm/recovery"
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
-// TestOneJobAtATime: while a job writes to a folder another one of its name fails at its start, and says which process has it; also
-// when all processes of the first one that had taken the lock are dead. Afterwards it goes on from what the first one has written.
+// TestOneJobAtATime: while a job writes to a folder another one of its name fails at its start, and
+// says which process has it; also when all processes of the first one that had taken the lock are
+// dead. Afterwards it goes on from what the first one has written.
 func TestOneJobAtATime(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the second job waits for the first one for some seconds")
@@ -56,8 +57,8 @@ func TestOneJobAtATime(t *testing.T) {
 	}
 }
 
-// TestOtherArguments: a version of a problem with other arguments is not restored unless somebody says so; one that was written before
-// they were noted is.
+// TestOtherArguments: a version of a problem with other arguments is not restored unless somebody
+// says so; one that was written before they were noted is.
 func TestOtherArguments(t *testing.T) {
 	dir := stopped(t)
 	name := versions(t, dir)[0].Name()
@@ -107,7 +108,8 @@ func TestArgumentsAreApart(t *testing.T) {
 	assert.Len(t, seen, 7)
 }
 
-// TestLock: processes of one job share the lock of a name, another job gets it when the last of them has let go.
+// TestLock: processes of one job share the lock of a name, another job gets it when the last of
+// them has let go.
 func TestLock(t *testing.T) {
 	dir := checkpoint.Dir(filepath.Join(t.TempDir(), "new")).(checkpoint.Locker)
 	a, b := checkpoint.Owner{ID: "a", Host: "here", PID: 7}, checkpoint.Owner{ID: "b", Host: "there", PID: 8}
@@ -155,7 +157,8 @@ func (l *locks) Lock(ctx context.Context, name string, o checkpoint.Owner) (rele
 	return release, err
 }
 
-// TestAllRanksHoldTheLock: the lock is not that of rank 0 alone, which may die, and a new process holds it as the job that it is of.
+// TestAllRanksHoldTheLock: the lock is not that of rank 0 alone, which may die, and a new process
+// holds it as the job that it is of.
 func TestAllRanksHoldTheLock(t *testing.T) {
 	f := awaited("")
 	l := &locks{Store: checkpoint.Dir(filepath.Join(t.TempDir(), "dir"))}

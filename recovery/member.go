@@ -9,7 +9,7 @@ import (
 	"io"
 	"reflect"
 
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/base/byteview"
 )
 
 // Bounds of what a program protects.
@@ -58,8 +58,8 @@ func Rows(total, width int) Option { return func(o *options) { o.Total, o.Width 
 // Slice protects the elements of *p, of a fixed size and without pointers. Its length may change.
 func Slice[T any](name string, p *[]T, opts ...Option) Member {
 	m := newMember(name, "slice of "+reflect.TypeFor[T]().String(), opts)
-	m.elem = view.Size[T]()
-	if why := view.Obstacle(reflect.TypeFor[T]()); why != "" {
+	m.elem = byteview.Size[T]()
+	if why := byteview.Obstacle(reflect.TypeFor[T]()); why != "" {
 		m.bad = fmt.Errorf("%w: %q: elements of %v cannot be copied: %s", ErrMember, name, reflect.TypeFor[T](), why)
 		return m
 	}
@@ -67,18 +67,18 @@ func Slice[T any](name string, p *[]T, opts ...Option) Member {
 		m.bad = fmt.Errorf("%w: %q: a nil pointer", ErrMember, name)
 		return m
 	}
-	m.bytes = func() []byte { return view.Bytes(*p) }
+	m.bytes = func() []byte { return byteview.Bytes(*p) }
 	m.room = func(n int) ([]byte, error) {
-		size := view.Size[T]()
+		size := byteview.Size[T]()
 		if size == 0 || n%size != 0 {
 			return nil, fmt.Errorf("%w: %q: %d bytes for elements of %d", ErrMember, name, n, size)
 		}
 		if n /= size; n != len(*p) {
 			*p = make([]T, n)
 		}
-		return view.Bytes(*p), nil
+		return byteview.Bytes(*p), nil
 	}
-	m.save = func(dst []byte) ([]byte, error) { return append(dst, view.Bytes(*p)...), nil }
+	m.save = func(dst []byte) ([]byte, error) { return append(dst, byteview.Bytes(*p)...), nil }
 	m.restore = func(b []byte) error {
 		to, err := m.room(len(b))
 		copy(to, b)

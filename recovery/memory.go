@@ -3,8 +3,8 @@ package recovery
 import (
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/rankset"
-	"github.com/goulfm/goulfm/internal/repair"
+	"github.com/goulfm/goulfm/internal/base/rankset"
+	"github.com/goulfm/goulfm/internal/ckpt/repair"
 )
 
 // A part is what one rank has put into a version: the bytes of each member. They are never
@@ -18,8 +18,8 @@ type version struct {
 	parts  map[int]part
 	shares []share // of parity; of several placements after a Protect that failed
 
-	// In the part of rank owner the bytes of these members are nil: they are in this process's home, and nowhere
-	// else. See kept.go.
+	// In the part of rank owner the bytes of these members are nil: they are in this process's
+	// home, and nowhere else. See kept.go.
 	owner int
 	kept  rankset.Set
 }

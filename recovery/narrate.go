@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/repair"
+	"github.com/goulfm/goulfm/internal/ckpt/repair"
 )
 
 // spent is what a repair took, from when this process has seen that the attempt is over.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/goulfm/goulfm/internal/rankset"
-	"github.com/goulfm/goulfm/internal/redundancy"
-	"github.com/goulfm/goulfm/internal/repair"
+	"github.com/goulfm/goulfm/internal/base/rankset"
+	"github.com/goulfm/goulfm/internal/ckpt/redundancy"
+	"github.com/goulfm/goulfm/internal/ckpt/repair"
 )
 
 // Own says that a member is saved by World.Save alone, by each rank when it likes, and never goes
@@ -66,9 +66,11 @@ func (s *savings) retain(homes rankset.Set) {
 	}
 }
 
-// Save stores the present values of Own members with those who keep this rank's copies, and in the memory of
-// its node where there is some; without names, of all. When it has returned nil they survive as data of a Commit do. The other ranks need
-// not do anything: it takes a message and its answer. With an error the attempt is over; this rank, if it lives, goes on with these values all the same.
+// Save stores the present values of Own members with those who keep this rank's copies, and in the
+// memory of its node where there is some; without names, of all. When it has returned nil they
+// survive as data of a Commit do. The other ranks need not do anything: it takes a message and its
+// answer. With an error the attempt is over; this rank, if it lives, goes on with these values all
+// the same.
 func (w *World) Save(ctx context.Context, names ...string) error {
 	if w.members == nil {
 		return fmt.Errorf("%w: Save before Protect", ErrMember)
@@ -123,8 +125,8 @@ func (w *World) nextSaving(names []string) (next saving, changed []bool, err err
 	return next, changed, nil
 }
 
-// keepForOthers takes what those save whose copies this rank keeps, until the attempt is freed: also
-// when the body has returned, since others may not have.
+// keepForOthers takes what those save whose copies this rank keeps, until the attempt is freed:
+// also when the body has returned, since others may not have.
 func (w *World) keepForOthers() {
 	for owner := range w.keepers.KeptBy(w.Rank()).All() {
 		w.serving.Go(func() {

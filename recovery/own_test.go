@@ -15,7 +15,7 @@ import (
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
-	"github.com/goulfm/goulfm/internal/longtest"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 	"github.com/goulfm/goulfm/recovery"
 )
 
@@ -89,8 +89,8 @@ func (b *bag) check(t testing.TB, again int, what any) {
 	}
 }
 
-// TestSaveAtEachPoint: wherever a rank dies nobody else does a task again, and its successor at most
-// one. So it is when a second one dies, that did not keep what the first one had saved.
+// TestSaveAtEachPoint: wherever a rank dies nobody else does a task again, and its successor at
+// most one. So it is when a second one dies, that did not keep what the first one had saved.
 func TestSaveAtEachPoint(t *testing.T) {
 	b := &bag{}
 	marks := b.run(t, commtest.Job{N: 4})
@@ -181,8 +181,9 @@ func TestOwnInFiles(t *testing.T) {
 	job(2, 0, recovery.ErrMember)
 }
 
-// TestManyLosses: a rank is lost again and again, each time with one more task saved: what was saved after a repair is kept
-// as what was saved before. (Its partner is not, for it may not be lost at the same time.)
+// TestManyLosses: a rank is lost again and again, each time with one more task saved: what was
+// saved after a repair is kept as what was saved before. (Its partner is not, for it may not be
+// lost at the same time.)
 func TestManyLosses(t *testing.T) {
 	var kills []commtest.Killed
 	for task := 6; task <= bagTasks; task += 4 { // tasks 2, 6, 10, ... are those of rank 1

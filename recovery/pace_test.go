@@ -13,8 +13,9 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// TestWhoCountsWhichFailures: those who have seen a death count it, once; who came after it does not,
-// and has no wish before it has measured a commit. With a prior of a year what the test takes is nothing.
+// TestWhoCountsWhichFailures: those who have seen a death count it, once; who came after it does
+// not, and has no wish before it has measured a commit. With a prior of a year what the test takes
+// is nothing.
 func TestWhoCountsWhichFailures(t *testing.T) {
 	const year = 365 * 24 * time.Hour
 	job := commtest.Job{N: 3, Kills: []commtest.Killed{{Rank: 1, Mark: "step", At: 3}, {Rank: 2, Mark: "step", At: 5}}}

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/erasure"
-	"github.com/goulfm/goulfm/internal/redundancy"
+	"github.com/goulfm/goulfm/internal/ckpt/erasure"
+	"github.com/goulfm/goulfm/internal/ckpt/redundancy"
 )
 
 // A share is what one rank keeps of the parity of its group (redundancy.Group), in one placement
@@ -130,7 +130,8 @@ func (c *coding) sizes(g redundancy.Group) ([]int64, error) {
 	return sizes, nil
 }
 
-// encodeStripe brings the data of a stripe to the member that has piece k of its parity, which gets that.
+// encodeStripe brings the data of a stripe to the member that has piece k of its parity, which gets
+// that.
 func (c *coding) encodeStripe(g redundancy.Group, st redundancy.Stripe, k, length int) ([]byte, error) {
 	me, to := c.w.Rank(), st.Parity[k]
 	data := make([][]byte, len(st.Data))

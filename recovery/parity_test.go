@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/goulfm/goulfm/comm/commtest"
-	"github.com/goulfm/goulfm/internal/longtest"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 	"github.com/goulfm/goulfm/recovery"
 )
 
@@ -60,7 +60,8 @@ func TestErasureAtEachPoint(t *testing.T) {
 	}
 }
 
-// TestErasureAfterErasure: what a repair has made again is lost in its turn, before the next commit.
+// TestErasureAfterErasure: what a repair has made again is lost in its turn, before the next
+// commit.
 func TestErasureAfterErasure(t *testing.T) {
 	cfg := recovery.Config{Every: 3, Erasure: recovery.Erasure{Data: 2, Parity: 1}}
 	want, _ := run(t, commtest.Job{N: 3}, cfg)
@@ -70,8 +71,9 @@ func TestErasureAfterErasure(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-// TestErasureOntoOneNode: of two nodes one is gone with its memory, and those who replace its ranks are on the other one. There
-// nobody needs parity any more, but what the dead had is still in that of before.
+// TestErasureOntoOneNode: of two nodes one is gone with its memory, and those who replace its ranks
+// are on the other one. There nobody needs parity any more, but what the dead had is still in that
+// of before.
 func TestErasureOntoOneNode(t *testing.T) {
 	cfg := recovery.Config{Every: 3, Erasure: recovery.Erasure{Data: 1, Parity: 1}}
 	j := commtest.Job{N: 4, Nodes: commtest.Nodes{0, 0, 1, 1}, NodeMemory: true}

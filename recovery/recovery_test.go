@@ -378,7 +378,8 @@ func (f *fragile) MarshalBinary() ([]byte, error) {
 
 func (f *fragile) UnmarshalBinary([]byte) error { return nil }
 
-// TestMemberThatCannotBeCopied: it ends the program at all ranks, and those who wait for the copy too.
+// TestMemberThatCannotBeCopied: it ends the program at all ranks, and those who wait for the copy
+// too.
 func TestMemberThatCannotBeCopied(t *testing.T) {
 	commtest.Job{N: 4}.Run(t, func(ctx context.Context, w *comm.Comm) error {
 		err := recovery.Run(ctx, w, recovery.Config{Log: io.Discard, Every: 1}, func(ctx context.Context, w *recovery.World) error {

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/goulfm/goulfm/collectives"
-	"github.com/goulfm/goulfm/internal/ckptfile"
-	"github.com/goulfm/goulfm/internal/relayout"
-	"github.com/goulfm/goulfm/internal/repair"
+	"github.com/goulfm/goulfm/internal/ckpt/ckptfile"
+	"github.com/goulfm/goulfm/internal/ckpt/relayout"
+	"github.com/goulfm/goulfm/internal/ckpt/repair"
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
@@ -72,8 +72,8 @@ func (r *runner) look(g repair.Gather) error {
 	return nil
 }
 
-// isOf says that a version is, beyond doubt, one that this job has made or started from: others may be of a job before, from which
-// this one was not to go on.
+// isOf says that a version is, beyond doubt, one that this job has made or started from: others may
+// be of a job before, from which this one was not to go on.
 func isOf(g repair.Gather, l repair.Label) bool {
 	return l.Epoch == g.Committed.Epoch && !g.Committed.Less(l)
 }
@@ -109,8 +109,8 @@ func (w *World) fitsHead(h ckptfile.Head) error {
 	return nil
 }
 
-// awaitPublished returns when what rank 0 publishes is in files: all know of such a version once they have agreed on it, and who
-// looks for it too early says for good that it cannot be read.
+// awaitPublished returns when what rank 0 publishes is in files: all know of such a version once
+// they have agreed on it, and who looks for it too early says for good that it cannot be read.
 //
 //	0        publishes version 3.13; the store takes long
 //	1        dies; memory has too little without it

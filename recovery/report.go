@@ -6,9 +6,9 @@ import (
 
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/rankset"
-	"github.com/goulfm/goulfm/internal/repair"
-	"github.com/goulfm/goulfm/internal/wire"
+	"github.com/goulfm/goulfm/internal/base/rankset"
+	"github.com/goulfm/goulfm/internal/base/wire"
+	"github.com/goulfm/goulfm/internal/ckpt/repair"
 )
 
 // A report is a repair.Report as it travels.
@@ -80,8 +80,9 @@ func readList[T any](r *wire.Reader, read func() T) (list []T) {
 	return list
 }
 
-// frameBytes hold the report of a rank of a world of some hundred ranks that has two versions of its own, after four
-// bytes with its length. Members write them in one exchange, and what is longer in another one.
+// frameBytes hold the report of a rank of a world of some hundred ranks that has two versions of
+// its own, after four bytes with its length. Members write them in one exchange, and what is longer
+// in another one.
 const frameBytes = 512
 
 // exchange gives every rank all reports, by rank.

@@ -10,17 +10,17 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/bridge"
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/pace"
-	"github.com/goulfm/goulfm/internal/pausepoint"
-	"github.com/goulfm/goulfm/internal/redundancy"
-	"github.com/goulfm/goulfm/internal/repair"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/pausepoint"
+	"github.com/goulfm/goulfm/internal/ckpt/commitinterval"
+	"github.com/goulfm/goulfm/internal/ckpt/redundancy"
+	"github.com/goulfm/goulfm/internal/ckpt/repair"
+	"github.com/goulfm/goulfm/internal/commhooks"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
 // door leads into package comm.
-var door = bridge.Through[comm.Comm, comm.Intercomm, comm.Request, comm.Config]()
+var door = commhooks.Through[comm.Comm, comm.Intercomm, comm.Request, comm.Config]()
 
 // Main is the main function of a program that outlives its processes: comm.Main whose body is
 // Run. It takes goulfm run; elsewhere the dead cannot be replaced (Config.Short).
@@ -70,7 +70,7 @@ type runner struct {
 
 	joined bool         // it has replaced another process
 	stock  repair.Stock // of the static and forward members
-	pacer  *pace.Pacer
+	pacer  *commitinterval.Pacer
 	clock  stopwatch
 	begun  time.Time
 }
@@ -85,7 +85,7 @@ func newRunner(ctx context.Context, w *comm.Comm, cfg Config, body Body) (*runne
 	if cfg.Log == nil {
 		cfg.Log = os.Stderr
 	}
-	r := &runner{ctx: ctx, cfg: cfg, body: body, world: w, c: w, begun: time.Now(), pacer: pace.New(mono.Duration(cfg.MTBF), 0), files: newFiles(cfg.Files)}
+	r := &runner{ctx: ctx, cfg: cfg, body: body, world: w, c: w, begun: time.Now(), pacer: commitinterval.New(mono.Duration(cfg.MTBF), 0), files: newFiles(cfg.Files)}
 	if joined := w.Joined(); joined != nil {
 		rules, err := repair.Adopt(r.settings(), joined.Size(), joined.Rank(), w.Handover())
 		if err != nil {
@@ -100,8 +100,9 @@ func newRunner(ctx context.Context, w *comm.Comm, cfg Config, body Body) (*runne
 	return r, nil
 }
 
-// layout says who keeps what of whom, of ranks on these nodes: of the present world, or of the one that has made a version,
-// which had copies or parity if it was on several nodes, wherever all are now.
+// layout says who keeps what of whom, of ranks on these nodes: of the present world, or of the one
+// that has made a version, which had copies or parity if it was on several nodes, wherever all are
+// now.
 func (r *runner) layout(nodes []int) redundancy.Layout {
 	if r.alone && slices.Min(nodes) == slices.Max(nodes) {
 		return redundancy.Alone(nodes)
@@ -178,9 +179,9 @@ func errorOf(o repair.Outcome) error {
 	return nil
 }
 
-// handle gives an event to the rules and does what they say, until there is nothing to do. Once a call has failed
-// for good, as that of a process that is fenced, the rules wait for an answer that will not come: what the body does then is
-// nothing to them.
+// handle gives an event to the rules and does what they say, until there is nothing to do. Once a
+// call has failed for good, as that of a process that is fenced, the rules wait for an answer that
+// will not come: what the body does then is nothing to them.
 func (r *runner) handle(ev repair.Event) {
 	if r.failure != nil {
 		return
@@ -246,7 +247,8 @@ func (r *runner) perform(a repair.Action) repair.Event {
 	return nil
 }
 
-// now is the time since this process has begun to observe failures: those before it has replaced somebody are not its own.
+// now is the time since this process has begun to observe failures: those before it has replaced
+// somebody are not its own.
 func (r *runner) now() mono.Time { return mono.Time(time.Since(r.begun)) }
 
 // uniform is the context of calls that have one outcome at all: nobody gives up the wait.
@@ -277,8 +279,8 @@ func (r *runner) shrink() repair.Event {
 	return repair.Shrunk{Left: left}
 }
 
-// isOfTheDead says whether a call has failed since one of the dead had made another one in its place. A
-// process that dies may have come to another outcome of the call before:
+// isOfTheDead says whether a call has failed since one of the dead had made another one in its
+// place. A process that dies may have come to another outcome of the call before:
 //
 //	0 and 2  have committed, and go on; 2 is in the next boundary when both die
 //	1        hears of that, and for it the same boundary ends the attempt: it calls Shrink

@@ -19,8 +19,8 @@ import (
 
 const stockedSteps = 6
 
-// stocked is a program with a static and a forward member in variables that outlive its attempts, as package variables do.
-// It checks their data, and the roles, after each Protect.
+// stocked is a program with a static and a forward member in variables that outlive its attempts,
+// as package variables do. It checks their data, and the roles, after each Protect.
 type stocked struct {
 	cfg recovery.Config
 
@@ -109,9 +109,10 @@ func (p *process) body(ctx context.Context, w *recovery.World) error {
 	return err
 }
 
-// TestMembersOverTwoDeaths: of four ranks one dies at each mark of the first attempt, and then another one, or its successor,
-// at each mark of the repair. Static and forward members have the data of their rank, and a rank is new until a Protect has
-// returned. RECOVERY_PAIRS=all tries all pairs, which takes minutes; else the first deaths are some of rank 0.
+// TestMembersOverTwoDeaths: of four ranks one dies at each mark of the first attempt, and then
+// another one, or its successor, at each mark of the repair. Static and forward members have the
+// data of their rank, and a rank is new until a Protect has returned. RECOVERY_PAIRS=all tries all
+// pairs, which takes minutes; else the first deaths are some of rank 0.
 func TestMembersOverTwoDeaths(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some hundred jobs")
@@ -141,8 +142,8 @@ func TestMembersOverTwoDeaths(t *testing.T) {
 	}
 }
 
-// TestMembersFromFilesOverADeath: a job goes on from files, and a rank dies before it has the data: the others take theirs from
-// the files in the next attempt, static and forward ones as well.
+// TestMembersFromFilesOverADeath: a job goes on from files, and a rank dies before it has the data:
+// the others take theirs from the files in the next attempt, static and forward ones as well.
 func TestMembersFromFilesOverADeath(t *testing.T) {
 	for _, mark := range []string{"restore.plan", "restore.move", "restore.done", "repair.agree"} {
 		var log lines

@@ -3,9 +3,9 @@ package recovery
 import (
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/rankset"
-	"github.com/goulfm/goulfm/internal/redundancy"
-	"github.com/goulfm/goulfm/internal/repair"
+	"github.com/goulfm/goulfm/internal/base/rankset"
+	"github.com/goulfm/goulfm/internal/ckpt/redundancy"
+	"github.com/goulfm/goulfm/internal/ckpt/repair"
 )
 
 // copyPart stores this rank's part of a version, and gives it to its keepers.
@@ -76,8 +76,8 @@ func (r *runner) exchange(l repair.Label, mine part) bool {
 	return true
 }
 
-// save copies the members. Those that are static are shared with the last version; those that are kept are not copied: they
-// are the program's, until they are in the home.
+// save copies the members. Those that are static are shared with the last version; those that are
+// kept are not copied: they are the program's, until they are in the home.
 func (w *World) save() (p part, kept rankset.Set, err error) {
 	var before part
 	if v := w.r.mem.find(w.r.last); v != nil {
@@ -155,7 +155,8 @@ func (r *runner) restore(p repair.Plan) bool {
 	return ok
 }
 
-// restoreMemory brings the parts of a version to who goes on with them, and copies to their keepers.
+// restoreMemory brings the parts of a version to who goes on with them, and copies to their
+// keepers.
 func (r *runner) restoreMemory(p repair.Plan) bool {
 	w := r.w
 	v := r.mem.at(p.Label, madeOn(p, w.nodes))
@@ -180,8 +181,8 @@ func (r *runner) restoreMemory(p repair.Plan) bool {
 	return true
 }
 
-// madeOn says of which placement the parts of a plan are. A version that a world of another size has made
-// stays that world's until the next commit:
+// madeOn says of which placement the parts of a plan are. A version that a world of another size
+// has made stays that world's until the next commit:
 //
 //	0        is alone after a shrink, and has made version 7 of one part
 //	0, 1     1 is new and keeps a copy of it; 0 dies

@@ -3,13 +3,13 @@ package recovery
 import (
 	"fmt"
 
-	"github.com/goulfm/goulfm/internal/repair"
+	"github.com/goulfm/goulfm/internal/ckpt/repair"
 )
 
 // With Config.Verify a repair goes back one version more than it must, and the program makes the
 // newest one again. expect keeps what there was of that one: this rank's part, and copies that it
-// keeps for others, so that the new part of a rank that was replaced is compared by its keeper. If it was made
-// several times, the newest one counts.
+// keeps for others, so that the new part of a rank that was replaced is compared by its keeper. If
+// it was made several times, the newest one counts.
 func (r *runner) expect(restored repair.Label) {
 	r.mem.expected = nil
 	for _, v := range r.mem.versions {

@@ -14,8 +14,8 @@ import (
 	"github.com/goulfm/goulfm/recovery"
 )
 
-// TestVerify: a replay that depends on something unprotected is found, with the rank and the member:
-// also at the rank that was replaced, of which its keeper has the copy.
+// TestVerify: a replay that depends on something unprotected is found, with the rank and the
+// member: also at the rank that was replaced, of which its keeper has the copy.
 func TestVerify(t *testing.T) {
 	for _, unprotected := range []int{-1, 0, 1, 2} {
 		for at := 3; at <= 9; at += 3 {

@@ -10,15 +10,16 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/rankset"
-	"github.com/goulfm/goulfm/internal/redundancy"
-	"github.com/goulfm/goulfm/internal/repair"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/rankset"
+	"github.com/goulfm/goulfm/internal/ckpt/redundancy"
+	"github.com/goulfm/goulfm/internal/ckpt/repair"
 )
 
-// A World gives a body, during one attempt, its ranks and its protected data. Its single responsibility is the body's side
-// of an attempt: it passes calls to the rules of repair, and ends the attempt at the first error. The body's own
-// goroutine calls its methods, but for Comm, Rank, Size, Block and Go.
+// A World gives a body, during one attempt, its ranks and its protected data. Its single
+// responsibility is the body's side of an attempt: it passes calls to the rules of repair, and ends
+// the attempt at the first error. The body's own goroutine calls its methods, but for Comm, Rank,
+// Size, Block and Go.
 type World struct {
 	r    *runner
 	run  repair.Run
@@ -79,7 +80,8 @@ func (w *World) Rank() int { return w.run.Rank }
 // Size returns the number of ranks.
 func (w *World) Size() int { return w.run.Size }
 
-// Block returns which of total things this rank has, lo to hi-1: the block that [comm.Block] gives it.
+// Block returns which of total things this rank has, lo to hi-1: the block that [comm.Block] gives
+// it.
 func (w *World) Block(total int) (lo, hi int) { return w.BlockOf(total, w.Rank()) }
 
 // BlockOf returns which of total things a rank has, as Block does for this rank.
@@ -91,8 +93,8 @@ func (w *World) Attempt() int { return w.run.Attempt }
 // Role returns what this process is in this attempt.
 func (w *World) Role() Role { return Role(w.run.Role) }
 
-// Lost returns the ranks that have a new process since a Protect was last agreed: those whose Role is Recovered; the same at
-// all ranks. A death during a repair does not take a rank off the list.
+// Lost returns the ranks that have a new process since a Protect was last agreed: those whose Role
+// is Recovered; the same at all ranks. A death during a repair does not take a rank off the list.
 func (w *World) Lost() []int { return slices.Clone(w.run.Lost) }
 
 // Protect registers what belongs to the state of the program, and gives it the values of the last
@@ -148,7 +150,8 @@ func (w *World) takeRestored() error {
 	return nil
 }
 
-// takeFrom gives the members the version of the plan, except to members that stand: they hold the data of this rank.
+// takeFrom gives the members the version of the plan, except to members that stand: they hold the
+// data of this rank.
 func (w *World) takeFrom(stands func(m Member) bool) error {
 	switch w.plan.Source {
 	case repair.FromMemory:
@@ -171,7 +174,8 @@ func (w *World) takeFrom(stands func(m Member) bool) error {
 	return nil
 }
 
-// takePart gives the members the bytes of a part, except to members that stand, and those that the home alone has.
+// takePart gives the members the bytes of a part, except to members that stand, and those that the
+// home alone has.
 func (w *World) takePart(p part, kept rankset.Set, stands func(m Member) bool) error {
 	for i, b := range p {
 		m := w.members[i]
@@ -246,8 +250,8 @@ func (w *World) commit(ctx context.Context, now bool) error {
 	return err
 }
 
-// wish is the interval that this rank wants, in points; 0: it has none. A newcomer knows nothing of commits before its first
-// one, and those who were there before do.
+// wish is the interval that this rank wants, in points; 0: it has none. A newcomer knows nothing of
+// commits before its first one, and those who were there before do.
 func (w *World) wish() int {
 	if w.r.joined && !w.r.pacer.Measured() {
 		return 0
@@ -288,9 +292,11 @@ func (w *World) answered() error {
 	return nil
 }
 
-// Go starts a goroutine of the attempt: a repair, and the end, wait for it. Its context ends when the body returns, for whatever reason, so
-// that a repair need not wait long. So a body whose goroutine is to end its work waits for it before it returns: a goroutine that is
-// in a call then fails with the end of its context, and an error of f ends the attempt, as one that the body returns.
+// Go starts a goroutine of the attempt: a repair, and the end, wait for it. Its context ends when
+// the body returns, for whatever reason, so that a repair need not wait long. So a body whose
+// goroutine is to end its work waits for it before it returns: a goroutine that is in a call then
+// fails with the end of its context, and an error of f ends the attempt, as one that the body
+// returns.
 func (w *World) Go(f func(ctx context.Context) error) {
 	w.group.Add(1)
 	go func() {

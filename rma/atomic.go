@@ -6,10 +6,10 @@ import (
 
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/kernel"
-	"github.com/goulfm/goulfm/internal/serve"
-	"github.com/goulfm/goulfm/internal/view"
-	"github.com/goulfm/goulfm/internal/window"
+	"github.com/goulfm/goulfm/internal/base/byteview"
+	"github.com/goulfm/goulfm/internal/net/rmaserver"
+	"github.com/goulfm/goulfm/internal/shm/kernel"
+	"github.com/goulfm/goulfm/internal/shm/window"
 )
 
 // Replace is the operation that takes the new value: an Accumulate with it is a put each of whose
@@ -21,12 +21,12 @@ func Replace[T comm.Elem]() collectives.Kernel[T] {
 // Load returns one element, atomically, with all that was stored before whoever stored it did so
 // atomically.
 //
-// Errors are those of Put, and comm.ErrType for records, which have no atomic operations, and for complex128, whose
-// components are atomic each: an Accumulate changes them.
+// Errors are those of Put, and comm.ErrType for records, which have no atomic operations, and for
+// complex128, whose components are atomic each: an Accumulate changes them.
 func (t Target[T]) Load(ctx context.Context, disp int) (T, error) {
 	var v T
 	if t.k.isAway(t.rank) {
-		bits, err := t.k.far(t.rank).askNumber(ctx, "load", disp, serve.Frame{Op: serve.Load})
+		bits, err := t.k.far(t.rank).askNumber(ctx, "load", disp, rmaserver.Frame{Op: rmaserver.Load})
 		if err == nil {
 			v = fromBits[T](bits)
 		}
@@ -45,8 +45,8 @@ func (t Target[T]) Load(ctx context.Context, disp int) (T, error) {
 }
 
 // Store stores one element, atomically. It takes effect after every operation on this target whose
-// call happened before (P1): data that were put before it are there for whoever loads the element. Errors as of
-// Load.
+// call happened before (P1): data that were put before it are there for whoever loads the element.
+// Errors as of Load.
 func (t Target[T]) Store(ctx context.Context, disp int, v T) error {
 	if t.k.isAway(t.rank) {
 		return t.k.raise(t.k.far(t.rank).tellNumber(ctx, "store", disp, toBits(v)))
@@ -65,8 +65,8 @@ func (t Target[T]) Store(ctx context.Context, disp int, v T) error {
 }
 
 // FetchAndOp combines one element with v, atomically, and returns what was there (MPI 12.3.4,
-// MPI_Fetch_and_op). After every operation on the target before it, as Store. Errors as of Load, and comm.ErrUnsupported
-// for an operation of the program that has panicked.
+// MPI_Fetch_and_op). After every operation on the target before it, as Store. Errors as of Load,
+// and comm.ErrUnsupported for an operation of the program that has panicked.
 func (t Target[T]) FetchAndOp(ctx context.Context, disp int, v T, op collectives.Op[T]) (T, error) {
 	var prev T
 	change, err := changeOf(t.k, "fetch_and_op", op)
@@ -94,11 +94,11 @@ func (t Target[T]) FetchAndOp(ctx context.Context, disp int, v T, op collectives
 }
 
 // CompareAndSwap stores v in one element if that is old, atomically. It returns what was there, and
-// whether it stored (MPI 12.3.4, MPI_Compare_and_swap). Floats are compared by their bits. After every operation on
-// the target before it, as Store. Errors as of Load.
+// whether it stored (MPI 12.3.4, MPI_Compare_and_swap). Floats are compared by their bits. After
+// every operation on the target before it, as Store. Errors as of Load.
 func (t Target[T]) CompareAndSwap(ctx context.Context, disp int, old, v T) (prev T, swapped bool, err error) {
 	if t.k.isAway(t.rank) {
-		was, err := t.k.far(t.rank).askNumber(ctx, "compare_and_swap", disp, serve.Frame{Op: serve.CompareAndSwap, Count: toBits(old), Operand: toBits(v)})
+		was, err := t.k.far(t.rank).askNumber(ctx, "compare_and_swap", disp, rmaserver.Frame{Op: rmaserver.CompareAndSwap, Count: toBits(old), Operand: toBits(v)})
 		if err != nil {
 			return prev, false, t.k.raise(err)
 		}
@@ -122,9 +122,10 @@ func (t Target[T]) CompareAndSwap(ctx context.Context, disp int, old, v T) (prev
 }
 
 // Accumulate combines the target's elements from disp on with those of src, each atomically: other
-// accumulates and atomic operations come before or after it, element by element (MPI 12.3.4, MPI_Accumulate). If this member dies
-// meanwhile any of the elements have been changed, once each (W6). Errors as of Put, comm.ErrType for records, and
-// comm.ErrUnsupported for the product of complex128.
+// accumulates and atomic operations come before or after it, element by element (MPI 12.3.4,
+// MPI_Accumulate). If this member dies meanwhile any of the elements have been changed, once each
+// (W6). Errors as of Put, comm.ErrType for records, and comm.ErrUnsupported for the product of
+// complex128.
 func (t Target[T]) Accumulate(ctx context.Context, disp int, src []T, op collectives.Op[T]) error {
 	return t.k.raise(accumulate(ctx, t, "accumulate", disp, src, nil, op))
 }
@@ -154,7 +155,7 @@ func accumulate[T comm.Elem](ctx context.Context, t Target[T], name string, disp
 	if err != nil {
 		return err
 	}
-	in, out := view.Bytes(src), view.Bytes(result)
+	in, out := byteview.Bytes(src), byteview.Bytes(result)
 	if t.k.isAway(t.rank) {
 		return t.k.far(t.rank).accumulate(ctx, name, disp, len(src), change, in, out)
 	}
@@ -190,7 +191,7 @@ func (k *core) element(ctx context.Context, op string, rank, disp int) (e window
 // atomic says what is wrong with an atomic operation on a whole element.
 func (k *core) atomic(op string) error {
 	if k.elem == 0 || k.unit > 8 {
-		return k.fail(op, nil, fmt.Errorf("%w: %s have no atomic operations", comm.ErrType, view.CodeName(k.spec.code)))
+		return k.fail(op, nil, fmt.Errorf("%w: %s have no atomic operations", comm.ErrType, byteview.CodeName(k.spec.code)))
 	}
 	return nil
 }
@@ -219,7 +220,7 @@ func changeOf[T comm.Elem](k *core, name string, op collectives.Op[T]) (c change
 		return c, k.fail(name, nil, fmt.Errorf("%w: nil operation", comm.ErrArgument))
 	}
 	if k.elem == 0 {
-		return c, k.fail(name, nil, fmt.Errorf("%w: %s have no atomic operations", comm.ErrType, view.CodeName(k.spec.code)))
+		return c, k.fail(name, nil, fmt.Errorf("%w: %s have no atomic operations", comm.ErrType, byteview.CodeName(k.spec.code)))
 	}
 	kern := op()
 	code, elem, size := opOf(kern.Name()), k.elem, k.unit
@@ -234,7 +235,7 @@ func changeOf[T comm.Elem](k *core, name string, op collectives.Op[T]) (c change
 		c.f = foldOf(kern)
 	}
 	if c.f == nil {
-		return c, k.fail(name, nil, fmt.Errorf("%w: %s of %s", comm.ErrUnsupported, kern.Name(), view.CodeName(k.spec.code)))
+		return c, k.fail(name, nil, fmt.Errorf("%w: %s of %s", comm.ErrUnsupported, kern.Name(), byteview.CodeName(k.spec.code)))
 	}
 	return c, nil
 }
@@ -265,11 +266,11 @@ func opOf(name string) kernel.Op {
 // toBits and fromBits have a number of up to 8 bytes in the lowest bits of a word.
 func toBits[T any](v T) uint64 {
 	one := [1]T{v}
-	return view.BitsAt(view.Bytes(one[:]), view.Size[T]())
+	return byteview.BitsAt(byteview.Bytes(one[:]), byteview.Size[T]())
 }
 
 func fromBits[T any](bits uint64) T {
 	var one [1]T
-	view.SetBitsAt(view.Bytes(one[:]), view.Size[T](), bits)
+	byteview.SetBitsAt(byteview.Bytes(one[:]), byteview.Size[T](), bits)
 	return one[0]
 }

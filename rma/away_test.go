@@ -12,8 +12,9 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// TestFlushIsThere: what was put before a Flush, or under a lock, is there when that returns, for a member of the target's node, who
-// reads the memory itself, and is told without a message. The target's program makes no call meanwhile.
+// TestFlushIsThere: what was put before a Flush, or under a lock, is there when that returns, for a
+// member of the target's node, who reads the memory itself, and is told without a message. The
+// target's program makes no call meanwhile.
 func TestFlushIsThere(t *testing.T) {
 	const rounds = 100
 	put, seen := make(chan int), make(chan bool)
@@ -49,7 +50,8 @@ func TestFlushIsThere(t *testing.T) {
 	})
 }
 
-// TestFlushesAtTheSameTime: what a goroutine has put is there when its Flush returns, whatever flushes of other goroutines are under way.
+// TestFlushesAtTheSameTime: what a goroutine has put is there when its Flush returns, whatever
+// flushes of other goroutines are under way.
 func TestFlushesAtTheSameTime(t *testing.T) {
 	const rounds, goroutines = 2000, 4
 	theirs := make([]int64, goroutines)
@@ -80,7 +82,8 @@ func TestFlushesAtTheSameTime(t *testing.T) {
 	})
 }
 
-// TestNotificationOfALongPut: a notification that is counted implies all of its data, however many frames these are.
+// TestNotificationOfALongPut: a notification that is counted implies all of its data, however many
+// frames these are.
 func TestNotificationOfALongPut(t *testing.T) {
 	const n = 200_000
 	run(t, 2, func(ctx context.Context, c *comm.Comm) {
@@ -101,8 +104,9 @@ func TestNotificationOfALongPut(t *testing.T) {
 	})
 }
 
-// TestTargetIsToldOfDeaths: a member that knows of a death tells the target before its next request, of whatever kind, so
-// that nothing of the dead takes effect there after that (W7). A target that shares memory needs no such frame.
+// TestTargetIsToldOfDeaths: a member that knows of a death tells the target before its next
+// request, of whatever kind, so that nothing of the dead takes effect there after that (W7). A
+// target that shares memory needs no such frame.
 func TestTargetIsToldOfDeaths(t *testing.T) {
 	for _, request := range []func(ctx context.Context, to rma.Target[int]) error{
 		func(ctx context.Context, to rma.Target[int]) error { return to.Put(ctx, 0, []int{1}) },

@@ -1,15 +1,16 @@
 package rma
 
 import (
+	"github.com/goulfm/goulfm/internal/base/byteview"
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/kernel"
-	"github.com/goulfm/goulfm/internal/segment"
-	"github.com/goulfm/goulfm/internal/view"
-	"github.com/goulfm/goulfm/internal/window"
+	"github.com/goulfm/goulfm/internal/shm/kernel"
+	"github.com/goulfm/goulfm/internal/shm/segment"
+	"github.com/goulfm/goulfm/internal/shm/window"
 )
 
-// stripes are the locks of one member's elements in a window with Bulk. A lock is the name of its holder, or 0. Nobody waits
-// while it has one, and who dies with it is seen to be dead: the next takes it.
+// stripes are the locks of one member's elements in a window with Bulk. A lock is the name of its
+// holder, or 0. Nobody waits while it has one, and who dies with it is seen to be dead: the next
+// takes it.
 type stripes struct {
 	watch   *engine.Watch
 	numbers *members
@@ -42,8 +43,9 @@ func (s *stripes) isGone(name uint64) bool {
 	return true
 }
 
-// combine changes the numbers in mem, from byte at of a member's elements on, by a built-in operation and in; were is nil, or
-// gets what was there. Numbers of one stripe are changed together.
+// combine changes the numbers in mem, from byte at of a member's elements on, by a built-in
+// operation and in; were is nil, or gets what was there. Numbers of one stripe are changed
+// together.
 func (s *stripes) combine(by change, mem []byte, at int, in, were []byte) {
 	do := kernel.Find(by.op(), by.elem())
 	for from := 0; from < len(mem); {
@@ -66,7 +68,8 @@ func (by change) apply(e window.Element, in uint64) (prev uint64) {
 	return e.Update(by.f, in)
 }
 
-// load, swap, compareAndSwap and change are atomic operations on the number at a byte. s may be nil: then they are instructions.
+// load, swap, compareAndSwap and change are atomic operations on the number at a byte. s may be
+// nil: then they are instructions.
 func (s *stripes) load(e window.Element, at int) uint64 {
 	if s != nil {
 		defer unlock(s.lock(at))
@@ -88,8 +91,8 @@ func (s *stripes) compareAndSwap(e window.Element, at int, old, v uint64) (prev 
 	return e.CompareAndSwap(old, v)
 }
 
-// change is made without the lock if it is an operation of the program: it may take long, and it is made again if the number has changed
-// meanwhile.
+// change is made without the lock if it is an operation of the program: it may take long, and it is
+// made again if the number has changed meanwhile.
 func (s *stripes) change(e window.Element, at int, by change, in uint64) (prev uint64) {
 	switch {
 	case s == nil:
@@ -108,7 +111,8 @@ func (s *stripes) change(e window.Element, at int, by change, in uint64) (prev u
 	}
 }
 
-// changeAll changes the numbers in mem by an operation and in, each atomically; were is nil, or gets what was there.
+// changeAll changes the numbers in mem by an operation and in, each atomically; were is nil, or
+// gets what was there.
 func changeAll(s *stripes, by change, mem []byte, at int, in, were []byte) {
 	switch {
 	case s != nil && by.op() != 0:
@@ -116,14 +120,14 @@ func changeAll(s *stripes, by change, mem []byte, at int, in, were []byte) {
 		return
 	case s == nil && were == nil:
 		for off := 0; off < len(mem); off += by.size {
-			by.apply(window.At(mem[off:], by.size), view.BitsAt(in[off:], by.size))
+			by.apply(window.At(mem[off:], by.size), byteview.BitsAt(in[off:], by.size))
 		}
 		return
 	}
 	for off := 0; off < len(mem); off += by.size {
-		prev := s.change(window.At(mem[off:], by.size), at+off, by, view.BitsAt(in[off:], by.size))
+		prev := s.change(window.At(mem[off:], by.size), at+off, by, byteview.BitsAt(in[off:], by.size))
 		if were != nil {
-			view.SetBitsAt(were[off:], by.size, prev)
+			byteview.SetBitsAt(were[off:], by.size, prev)
 		}
 	}
 }

@@ -3,8 +3,8 @@ package rma
 import (
 	"context"
 
-	"github.com/goulfm/goulfm/internal/publish"
-	"github.com/goulfm/goulfm/internal/window"
+	"github.com/goulfm/goulfm/internal/shm/publish"
+	"github.com/goulfm/goulfm/internal/shm/window"
 )
 
 func (k *core) put(ctx context.Context, op string, rank, disp, n int, src []byte) error {

@@ -9,34 +9,38 @@ import (
 
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/base/byteview"
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/view"
-	"github.com/goulfm/goulfm/internal/window"
+	"github.com/goulfm/goulfm/internal/shm/window"
 )
 
 // Allocate makes a window of n zeroed elements of T here. Collective over c: every member gives the
 // same T and the same options; n may differ, and be 0. It succeeds at every live member or at none
-// (W1), unless a revocation overtakes it. The window has a communicator of its own: later deaths and shrinks of c
-// do not end it.
+// (W1), unless a revocation overtakes it. The window has a communicator of its own: later deaths
+// and shrinks of c do not end it.
 //
 // Errors: comm.ErrNoRoom where there is no memory, comm.ErrType for elements without a fixed size,
-// comm.ErrArgument for a wrong n or option, each at the member that has it and comm.ErrPeerArgument at the others; comm.ErrMismatch
-// where members gave different types or options; comm.ErrProcFailed when a member has died;
-// and comm.ErrFenced, comm.ErrFinalized. When ctx ends first the window is revoked at all (MPI 12.2.2, MPI_Win_allocate).
+// comm.ErrArgument for a wrong n or option, each at the member that has it and comm.ErrPeerArgument
+// at the others; comm.ErrMismatch where members gave different types or options; comm.ErrProcFailed
+// when a member has died; and comm.ErrFenced, comm.ErrFinalized. When ctx ends first the window is
+// revoked at all (MPI 12.2.2, MPI_Win_allocate).
 func Allocate[T comm.Elem](ctx context.Context, c *comm.Comm, n int, o ...Option) (*Win[T], error) {
 	return made[T](create(ctx, c, specOf[T]("allocate", n, o)))
 }
 
-// Create makes a window of the program's own memory: mem is this member's elements. The kernel copies from there for a Get of another process of
-// the node, if it lets one process read another's memory; all other accesses are frames that this process executes, whatever the program does
-// meanwhile: so Allocate is faster, and on one node much. A Get that meets a store of the same element may tear it. The window holds mem until all have freed
-// it; a member that is killed takes it along (Salvage and Inherit are comm.ErrUnsupported). All members Create, and a Rebuild of such a window has no
-// members that come new. Collective over c, uniform as Allocate, with its errors; besides comm.ErrArgument for memory in which numbers cannot be
-// changed atomically: elements that do not begin at a multiple of their size, or are of 1 or 2 bytes and do not fill words of 4 (MPI
+// Create makes a window of the program's own memory: mem is this member's elements. The kernel
+// copies from there for a Get of another process of the node, if it lets one process read another's
+// memory; all other accesses are frames that this process executes, whatever the program does
+// meanwhile: so Allocate is faster, and on one node much. A Get that meets a store of the same
+// element may tear it. The window holds mem until all have freed it; a member that is killed takes
+// it along (Salvage and Inherit are comm.ErrUnsupported). All members Create, and a Rebuild of such
+// a window has no members that come new. Collective over c, uniform as Allocate, with its errors;
+// besides comm.ErrArgument for memory in which numbers cannot be changed atomically: elements that
+// do not begin at a multiple of their size, or are of 1 or 2 bytes and do not fill words of 4 (MPI
 // 12.2.1, MPI_Win_create).
 func Create[T comm.Elem](ctx context.Context, c *comm.Comm, mem []T, o ...Option) (*Win[T], error) {
 	s := specOf[T]("create", len(mem), o)
-	if s.own, s.mem = true, view.Bytes(mem); s.err == nil && !window.IsWhole(s.mem, s.unit, window.ElemOf(s.code)) {
+	if s.own, s.mem = true, byteview.Bytes(mem); s.err == nil && !window.IsWhole(s.mem, s.unit, window.ElemOf(s.code)) {
 		s.err = fmt.Errorf("%w: memory of %d elements of %d bytes, which cannot be changed atomically there", comm.ErrArgument, len(mem), s.unit)
 	}
 	return made[T](create(ctx, c, s))
@@ -60,13 +64,14 @@ type Option func(*spec)
 func Notifications(n int) Option { return func(s *spec) { s.notifications = n } }
 
 // Populate has all pages of the memory there from the beginning. Without it those of more than 64
-// MiB come when they are touched first, and if there are none left that is the end of the process that
-// touches them.
+// MiB come when they are touched first, and if there are none left that is the end of the process
+// that touches them.
 func Populate() Option { return func(s *spec) { s.populate = true } }
 
-// Bulk has accumulates and atomic operations go under locks of 4 KiB of elements each, in place of one atomic instruction an element: long
-// accumulates are many times as fast, single operations slower, and atomic operations of package sync/atomic on Local and
-// Slice are not atomic with them any more (MPI 4.1, 12.2.1: mpi_accumulate_granularity). A member that dies with such a lock
+// Bulk has accumulates and atomic operations go under locks of 4 KiB of elements each, in place of
+// one atomic instruction an element: long accumulates are many times as fast, single operations
+// slower, and atomic operations of package sync/atomic on Local and Slice are not atomic with them
+// any more (MPI 4.1, 12.2.1: mpi_accumulate_granularity). A member that dies with such a lock
 // leaves nothing: the next takes it (W6).
 func Bulk() Option { return func(s *spec) { s.bulk = true } }
 
@@ -90,7 +95,7 @@ type spec struct {
 }
 
 func specOf[T comm.Elem](op string, n int, options []Option) spec {
-	s := spec{op: op, n: n, unit: view.Size[T](), code: view.Code[T]()}
+	s := spec{op: op, n: n, unit: byteview.Size[T](), code: byteview.Code[T]()}
 	for _, o := range options {
 		if o == nil {
 			s.err = fmt.Errorf("%w: nil option", comm.ErrArgument)
@@ -191,8 +196,8 @@ func (k *creation) offer() contribution {
 	return mine
 }
 
-// elements returns the memory of this member's elements: its own of the old window, a copy of a dead
-// member's, or new memory.
+// elements returns the memory of this member's elements: its own of the old window, a copy of a
+// dead member's, or new memory.
 func (k *creation) elements() (*window.Region, error) {
 	old := k.spec.old
 	if k.spec.mem != nil {
@@ -252,7 +257,7 @@ func (k *creation) findAll(ctx context.Context) {
 		}
 		if o.Code != mine.Code || o.Notifications != mine.Notifications {
 			k.mine = fmt.Errorf("%w: %s and %s, %d and %d counters of notifications", comm.ErrMismatch,
-				view.CodeName(mine.Code), view.CodeName(o.Code), mine.Notifications, o.Notifications)
+				byteview.CodeName(mine.Code), byteview.CodeName(o.Code), mine.Notifications, o.Notifications)
 			return
 		}
 	}
@@ -269,8 +274,9 @@ func (k *creation) findAll(ctx context.Context) {
 	}
 }
 
-// awaitDeath waits until this member knows the death of one whose memory it has found gone. Else the agreement might know nothing of it, and this
-// member's no would be for a wrong argument to the others. It says false if the window is revoked first: a member whose context ends gives its
+// awaitDeath waits until this member knows the death of one whose memory it has found gone. Else
+// the agreement might know nothing of it, and this member's no would be for a wrong argument to the
+// others. It says false if the window is revoked first: a member whose context ends gives its
 // memory up, too, and revokes the window.
 func (k *creation) awaitDeath(ctx context.Context, rank int) bool {
 	for {
@@ -300,9 +306,10 @@ func (k *creation) find(rank int) (err error) {
 		}
 	}
 	if err != nil && (!k.watch.Processes() || window.IsGone(o.Data.Pid) || window.IsWithdrawn(err)) {
-		// Killed since it has made its offer; that may not be known here yet. A goroutine rank that is killed returns from its
-		// call, and what it has offered is garbage then. A process that lives has withdrawn its offer because its context has
-		// ended: it has revoked the window before (see agree), and awaitDeath finds that.
+		// Killed since it has made its offer; that may not be known here yet. A goroutine rank that
+		// is killed returns from its call, and what it has offered is garbage then. A process that
+		// lives has withdrawn its offer because its context has ended: it has revoked the window
+		// before (see agree), and awaitDeath finds that.
 		return &comm.Error{Op: k.spec.op, Comm: k.name, Ranks: []int{rank}, Err: comm.ErrProcFailed}
 	}
 	if err != nil {

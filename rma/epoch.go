@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/segment"
-	"github.com/goulfm/goulfm/internal/serve"
+	"github.com/goulfm/goulfm/internal/net/rmaserver"
+	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
 // exposure is what this member has posted. Counters in memory never go back: the k-th Start of
@@ -29,36 +29,40 @@ type access struct {
 }
 
 // Post lets the members of g access this member's memory until WaitPosted: each of them says Start,
-// accesses, and says Complete (MPI 12.5.2, MPI_Win_post). It does not wait. Accesses need no Post: it is for programs whose
-// members order phases with some neighbours, and not with all (Fence). Errors: comm.ErrRank for a group with others than
-// members, comm.ErrArgument when another Post is not over, comm.ErrRevoked, comm.ErrFreed.
+// accesses, and says Complete (MPI 12.5.2, MPI_Win_post). It does not wait. Accesses need no Post:
+// it is for programs whose members order phases with some neighbours, and not with all (Fence).
+// Errors: comm.ErrRank for a group with others than members, comm.ErrArgument when another Post is
+// not over, comm.ErrRevoked, comm.ErrFreed.
 func (w *Win[T]) Post(ctx context.Context, g comm.Group) error {
 	return w.k.raise(w.k.post(ctx, g))
 }
 
-// Start begins an epoch of accesses to the members of g, and waits until each of them has posted for this one
-// (MPI 12.5.2, MPI_Win_start). When targets are dead the error is comm.ErrProcFailed, which names them, after all others have posted:
-// the epoch has begun with those (W16). Other errors: as of Post; when ctx ends nothing has begun.
+// Start begins an epoch of accesses to the members of g, and waits until each of them has posted
+// for this one (MPI 12.5.2, MPI_Win_start). When targets are dead the error is comm.ErrProcFailed,
+// which names them, after all others have posted: the epoch has begun with those (W16). Other
+// errors: as of Post; when ctx ends nothing has begun.
 func (w *Win[T]) Start(ctx context.Context, g comm.Group) error {
 	return w.k.raise(w.k.start(ctx, g))
 }
 
 // Complete ends the epoch of Start: all accesses in it have taken effect for who returns from
-// WaitPosted (MPI 12.5.2, MPI_Win_complete). When targets have died the error is comm.ErrProcFailed, which names them; at all others it has
-// completed, and the epoch is over (W16). ErrNotHeld without a Start.
+// WaitPosted (MPI 12.5.2, MPI_Win_complete). When targets have died the error is
+// comm.ErrProcFailed, which names them; at all others it has completed, and the epoch is over
+// (W16). ErrNotHeld without a Start.
 func (w *Win[T]) Complete(ctx context.Context) error {
 	return w.k.raise(w.k.complete(ctx))
 }
 
 // WaitPosted ends the epoch of Post, and waits until each of its origins has completed (MPI 12.5.2,
-// MPI_Win_wait). When origins are dead the error is comm.ErrProcFailed, which names them, after all living ones have completed: the epoch is
-// over (W16). Of what the dead put any elements may be there (W6). When ctx ends the epoch is not over. ErrNotHeld without a Post.
+// MPI_Win_wait). When origins are dead the error is comm.ErrProcFailed, which names them, after all
+// living ones have completed: the epoch is over (W16). Of what the dead put any elements may be
+// there (W6). When ctx ends the epoch is not over. ErrNotHeld without a Post.
 func (w *Win[T]) WaitPosted(ctx context.Context) error {
 	return w.k.raise(w.k.waitPosted(ctx))
 }
 
-// TestPosted is WaitPosted that does not wait: it says whether the epoch of Post is over (MPI 12.5.2,
-// MPI_Win_test).
+// TestPosted is WaitPosted that does not wait: it says whether the epoch of Post is over (MPI
+// 12.5.2, MPI_Win_test).
 func (w *Win[T]) TestPosted() (bool, error) {
 	over, err := w.k.testPosted()
 	return over, w.k.raise(err)
@@ -103,7 +107,7 @@ func (k *core) post(ctx context.Context, g comm.Group) error {
 	for _, o := range ranks {
 		k.ring(o)
 		if k.isAway(o) {
-			_ = k.far(o).tell(ctx, op, &serve.Frame{Op: serve.Posted, Count: x.posted[o]}) // WaitPosted names the dead
+			_ = k.far(o).tell(ctx, op, &rmaserver.Frame{Op: rmaserver.Posted, Count: x.posted[o]}) // WaitPosted names the dead
 		}
 	}
 	return nil
@@ -179,7 +183,7 @@ func (k *core) complete(ctx context.Context) error {
 	k.watch.Leave()
 	for _, rank := range e.targets {
 		k.ring(rank)
-		if k.isAway(rank) && !s.dead[rank] && k.far(rank).tell(ctx, op, &serve.Frame{Op: serve.Completed, Count: e.started[rank]}) != nil && k.look().dead[rank] {
+		if k.isAway(rank) && !s.dead[rank] && k.far(rank).tell(ctx, op, &rmaserver.Frame{Op: rmaserver.Completed, Count: e.started[rank]}) != nil && k.look().dead[rank] {
 			dead = append(dead, rank)
 		}
 	}
@@ -250,7 +254,8 @@ func (k *core) each(s *sight, ranks []int, ok func(rank int) bool) (dead []int, 
 	return dead, true
 }
 
-// awaitEach waits until each is over. What has happened counts first, then a revocation, then deaths, as in a Wait (W17).
+// awaitEach waits until each is over. What has happened counts first, then a revocation, then
+// deaths, as in a Wait (W17).
 func (k *core) awaitEach(ctx context.Context, op string, ranks []int, ok func(rank int) bool) (dead []int, err error) {
 	over := func() (over bool) {
 		s := k.sees()

@@ -63,7 +63,8 @@ func TestPostStart(t *testing.T) {
 	})
 }
 
-// TestSpecW16EpochsWithTheDead: the dead are named after all others have come, and the epoch is over.
+// TestSpecW16EpochsWithTheDead: the dead are named after all others have come, and the epoch is
+// over.
 func TestSpecW16EpochsWithTheDead(t *testing.T) {
 	run(t, 4, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 2)
@@ -114,8 +115,8 @@ func TestNotifications(t *testing.T) {
 	})
 }
 
-// TestPostedWhenTheWindowIsOver: the end of a Post on a window that was revoked tells that before it tells of the dead, and on one that was freed
-// it touches no memory.
+// TestPostedWhenTheWindowIsOver: the end of a Post on a window that was revoked tells that before
+// it tells of the dead, and on one that was freed it touches no memory.
 func TestPostedWhenTheWindowIsOver(t *testing.T) {
 	run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 1)
@@ -136,7 +137,8 @@ func TestPostedWhenTheWindowIsOver(t *testing.T) {
 	})
 }
 
-// TestCompleteOnARevokedWindow: what is put on a revoked window is refused, so its Complete counts at no target (W19).
+// TestCompleteOnARevokedWindow: what is put on a revoked window is refused, so its Complete counts
+// at no target (W19).
 func TestCompleteOnARevokedWindow(t *testing.T) {
 	run(t, 2, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 1)

@@ -11,7 +11,8 @@ import (
 var (
 	// ErrBounds: elements that the target does not have.
 	ErrBounds = errors.New("outside of the window")
-	// ErrNotHeld: an Unlock without a Lock, a Complete without a Start, a WaitPosted without a Post.
+	// ErrNotHeld: an Unlock without a Lock, a Complete without a Start, a WaitPosted without a
+	// Post.
 	ErrNotHeld = errors.New("nothing to end")
 	// ErrStale: a reference to memory that was given back.
 	ErrStale = errors.New("memory that was given back")

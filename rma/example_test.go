@@ -321,8 +321,8 @@ func ExampleWin_FlushLocalAll() { ExampleWin_FlushAll() }
 func ExampleWin_Sync()          { ExampleWin_FlushAll() }
 func ExampleWin_Slice()         { ExampleWin_FlushAll() }
 
-// The lock of rank 0 protects two elements that belong together. Its holder dies between them; who is told
-// mends, and the next one finds them whole.
+// The lock of rank 0 protects two elements that belong together. Its holder dies between them; who
+// is told mends, and the next one finds them whole.
 func ExampleTarget_Lock() {
 	ranks(3, func(ctx context.Context, c *comm.Comm) {
 		w := window[int](ctx, c, 2)
@@ -435,8 +435,8 @@ func ExampleWin_Complete()   { ExampleWin_Post() }
 func ExampleWin_WaitPosted() { ExampleWin_Post() }
 func ExampleWin_TestPosted() { ExampleWin_Post() }
 
-// After a death the survivors have their elements in a window on the communicator that is left, and one of them has those of the dead
-// in another.
+// After a death the survivors have their elements in a window on the communicator that is left, and
+// one of them has those of the dead in another.
 func ExampleRebuild() {
 	ranks(3, func(ctx context.Context, c *comm.Comm) {
 		w := window[int](ctx, c, 2)

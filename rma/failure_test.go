@@ -13,8 +13,8 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// TestSpecW1OneOutcome: a member with a wrong argument votes no, and is named at the others; members that do not
-// fit each other all get that; a death ends the creation at all.
+// TestSpecW1OneOutcome: a member with a wrong argument votes no, and is named at the others;
+// members that do not fit each other all get that; a death ends the creation at all.
 func TestSpecW1OneOutcome(t *testing.T) {
 	run(t, 4, func(ctx context.Context, c *comm.Comm) {
 		n := 3
@@ -90,8 +90,9 @@ func TestSpecW1DeathWhileItIsMade(t *testing.T) {
 	}
 }
 
-// TestSpecR60W2W3W5W8W9W14W15DeadTarget: operations on the dead fail without effect, those on the living go
-// on; a fence fails, and what was put before it is there; the memory of the dead can be read.
+// TestSpecR60W2W3W5W8W9W14W15DeadTarget: operations on the dead fail without effect, those on the
+// living go on; a fence fails, and what was put before it is there; the memory of the dead can be
+// read.
 func TestSpecR60W2W3W5W8W9W14W15DeadTarget(t *testing.T) {
 	run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 4, rma.Notifications(1))
@@ -132,8 +133,8 @@ func TestSpecR60W2W3W5W8W9W14W15DeadTarget(t *testing.T) {
 	})
 }
 
-// TestSpecW4TargetDiesMeanwhile: what has succeeded on a target that died was done, and once there is an error
-// there is nothing but errors.
+// TestSpecW4TargetDiesMeanwhile: what has succeeded on a target that died was done, and once there
+// is an error there is nothing but errors.
 func TestSpecW4TargetDiesMeanwhile(t *testing.T) {
 	for delay := range 20 {
 		run(t, 3, func(ctx context.Context, c *comm.Comm) {
@@ -204,8 +205,8 @@ func TestSpecW7Silence(t *testing.T) {
 	}
 }
 
-// TestSpecW17W18Waits: the value first, then a revocation, then deaths: of those that were named, or of anybody that is
-// not acknowledged.
+// TestSpecW17W18Waits: the value first, then a revocation, then deaths: of those that were named,
+// or of anybody that is not acknowledged.
 func TestSpecW17W18Waits(t *testing.T) {
 	run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 1, rma.Notifications(2))
@@ -256,8 +257,8 @@ func TestSpecW17W18Waits(t *testing.T) {
 	})
 }
 
-// TestSpecW19W23Revoke: a revocation of the communicator is one of its windows, also of those who wait in a fence; one of a window
-// is not one of its communicator.
+// TestSpecW19W23Revoke: a revocation of the communicator is one of its windows, also of those who
+// wait in a fence; one of a window is not one of its communicator.
 func TestSpecW19W23Revoke(t *testing.T) {
 	for _, parent := range []bool{true, false} {
 		run(t, 3, func(ctx context.Context, world *comm.Comm) {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/base/byteview"
 	"github.com/goulfm/goulfm/rma"
 )
 
@@ -23,13 +23,14 @@ type inBulk struct{}
 // own is a number of elements in memory that a test creates windows of.
 func own[T any](n int) []T {
 	room := make([]uint64, (n+1)*16)
-	return view.Of[T](view.Bytes(room))[:n:n]
+	return byteview.Of[T](byteview.Bytes(room))[:n:n]
 }
 
 func yield() { runtime.Gosched() }
 
-// run runs a body on n goroutine ranks wherever a window may live: in memory that all share; on two nodes, where those of the other
-// one send frames; where all send frames; with locks for elements, of three on two nodes; and in memory of the test's own.
+// run runs a body on n goroutine ranks wherever a window may live: in memory that all share; on two
+// nodes, where those of the other one send frames; where all send frames; with locks for elements,
+// of three on two nodes; and in memory of the test's own.
 func run(t *testing.T, n int, body func(ctx context.Context, c *comm.Comm)) {
 	t.Helper()
 	t.Run("memory", func(t *testing.T) { commtest.Run(t, n, body) })
@@ -52,7 +53,8 @@ func runAway(t *testing.T, n int, body func(ctx context.Context, c *comm.Comm)) 
 	})
 }
 
-// fence makes a fence that all have left before any returns: a rank can be killed then, or the window revoked.
+// fence makes a fence that all have left before any returns: a rank can be killed then, or the
+// window revoked.
 func fence[T comm.Elem](ctx context.Context, t *testing.T, w *rma.Win[T]) {
 	t.Helper()
 	assert.NoError(t, w.Fence(ctx))

@@ -1,10 +1,10 @@
 package rma
 
-import "github.com/goulfm/goulfm/internal/window"
+import "github.com/goulfm/goulfm/internal/shm/window"
 
-// Keep has Free leave this member's memory, and what it reaches of the others' as Inherit needs it, until a Rebuild has
-// taken it or Free is called once more (W21): a program may give everything up before it repairs. It is this
-// member's alone.
+// Keep has Free leave this member's memory, and what it reaches of the others' as Inherit needs it,
+// until a Rebuild has taken it or Free is called once more (W21): a program may give everything up
+// before it repairs. It is this member's alone.
 func Keep() Option { return func(s *spec) { s.keep = true } }
 
 // keep holds on to the memory of a window that is about to be freed.

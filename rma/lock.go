@@ -8,11 +8,11 @@ import (
 	"sync/atomic"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/hold"
-	"github.com/goulfm/goulfm/internal/pausepoint"
-	"github.com/goulfm/goulfm/internal/publish"
-	"github.com/goulfm/goulfm/internal/serve"
-	"github.com/goulfm/goulfm/internal/window"
+	"github.com/goulfm/goulfm/internal/base/pausepoint"
+	"github.com/goulfm/goulfm/internal/net/rmaserver"
+	"github.com/goulfm/goulfm/internal/protocol/robustlock"
+	"github.com/goulfm/goulfm/internal/shm/publish"
+	"github.com/goulfm/goulfm/internal/shm/window"
 )
 
 // Mode is how a target is locked.
@@ -30,16 +30,16 @@ func (m Mode) String() string {
 	if m < Shared || m > Mend {
 		return fmt.Sprintf("mode %d", uint8(m))
 	}
-	return hold.Mode(m).String()
+	return robustlock.Mode(m).String()
 }
 
 // The modes are those of hold: this does not compile else.
-var _ [hold.Shared - hold.Mode(Shared)]struct{} = [hold.Mend - hold.Mode(Mend)]struct{}{}
+var _ [robustlock.Shared - robustlock.Mode(Shared)]struct{} = [robustlock.Mend - robustlock.Mode(Mend)]struct{}{}
 
 // guard is this process's part in the lock of one target. Goroutines of a process have it in turns.
 type guard struct {
 	turn uint64 // free, taken or held
-	lock *hold.Lock
+	lock *robustlock.Lock
 }
 
 // What a guard's turn is.
@@ -52,7 +52,8 @@ const (
 // take has the calling goroutine get its turn, if nobody has it.
 func (g *guard) take() bool { return atomic.CompareAndSwapUint64(&g.turn, turnFree, turnTaken) }
 
-// got says that the lock is held. Nobody else stores while the turn is taken, so it takes no exchange.
+// got says that the lock is held. Nobody else stores while the turn is taken, so it takes no
+// exchange.
 func (g *guard) got() { publish.Word(&g.turn, turnHeld) }
 
 // members is who may lock, as hold wants to know it. A name is the number of a process and 1:
@@ -81,40 +82,43 @@ func (k *core) newGuards() {
 			continue // the target makes this member's steps
 		}
 		memory := window.LockOf{Control: k.pieces[rank].control, Me: k.me}
-		k.guards[rank].lock = hold.New(hold.Config{Memory: memory, Members: k.numbers, Me: k.me})
+		k.guards[rank].lock = robustlock.New(robustlock.Config{Memory: memory, Members: k.numbers, Me: k.me})
 	}
 }
 
-// Lock gets the lock of a target, and waits for it. It protects what the program wants it to: accesses
-// need no lock, and those of members that make none go on. Of one process one goroutine at a time
-// has the lock of a target; any of its goroutines may unlock it (MPI 12.5.3, MPI_Win_lock).
+// Lock gets the lock of a target, and waits for it. It protects what the program wants it to:
+// accesses need no lock, and those of members that make none go on. Of one process one goroutine at
+// a time has the lock of a target; any of its goroutines may unlock it (MPI 12.5.3, MPI_Win_lock).
 //
-// A member that dies with a share leaves nothing (W10). One that dies with an exclusive lock
-// leaves the target broken: each Lock there, waiting or later, is comm.ErrProcFailed that names the dead holder,
-// until somebody asks in mode Mend, repairs what the lock protects, and unlocks (W11). When the target itself is dead it is
-// comm.ErrProcFailed with its rank (W13). The death of one who waits breaks nothing (W12); only one who
-// has got its turn, and waits for sharers to leave, counts as the holder.
+// A member that dies with a share leaves nothing (W10). One that dies with an exclusive lock leaves
+// the target broken: each Lock there, waiting or later, is comm.ErrProcFailed that names the dead
+// holder, until somebody asks in mode Mend, repairs what the lock protects, and unlocks (W11). When
+// the target itself is dead it is comm.ErrProcFailed with its rank (W13). The death of one who
+// waits breaks nothing (W12); only one who has got its turn, and waits for sharers to leave, counts
+// as the holder.
 //
-// Other errors: comm.ErrArgument for a mode that there is not, comm.ErrRank, comm.ErrRevoked, comm.ErrFreed; when ctx ends the wait is
-// withdrawn.
+// Other errors: comm.ErrArgument for a mode that there is not, comm.ErrRank, comm.ErrRevoked,
+// comm.ErrFreed; when ctx ends the wait is withdrawn.
 func (t Target[T]) Lock(ctx context.Context, m Mode) error {
 	return t.k.raise(t.k.lockTarget(ctx, "lock", t.rank, m))
 }
 
 // Unlock gives the lock of a target back. What was stored under it is there for the next who gets
-// it (MPI 12.5.3, MPI_Win_unlock). Errors: ErrNotHeld; comm.ErrProcFailed when the target is dead, comm.ErrRevoked: the lock is given back all
-// the same. All operations on the target before it have taken effect, as after a Flush; where memory is shared it does not wait.
+// it (MPI 12.5.3, MPI_Win_unlock). Errors: ErrNotHeld; comm.ErrProcFailed when the target is dead,
+// comm.ErrRevoked: the lock is given back all the same. All operations on the target before it have
+// taken effect, as after a Flush; where memory is shared it does not wait.
 func (t Target[T]) Unlock(ctx context.Context) error {
 	return t.k.raise(t.k.unlockTarget(ctx, "unlock", t.rank))
 }
 
-// LockAll gets a share of every target's lock, in the order of ranks (MPI 12.5.3, MPI_Win_lock_all). When targets are dead or broken
-// the error is comm.ErrProcFailed, which names those or the dead holders; the shares of all others are held
-// then. With another error nothing is held.
+// LockAll gets a share of every target's lock, in the order of ranks (MPI 12.5.3,
+// MPI_Win_lock_all). When targets are dead or broken the error is comm.ErrProcFailed, which names
+// those or the dead holders; the shares of all others are held then. With another error nothing is
+// held.
 func (w *Win[T]) LockAll(ctx context.Context) error { return w.k.raise(w.k.lockAll(ctx)) }
 
-// UnlockAll gives back what LockAll has got (MPI 12.5.3, MPI_Win_unlock_all). Errors: ErrNotHeld without a LockAll; comm.ErrProcFailed names the
-// targets that have died since.
+// UnlockAll gives back what LockAll has got (MPI 12.5.3, MPI_Win_unlock_all). Errors: ErrNotHeld
+// without a LockAll; comm.ErrProcFailed names the targets that have died since.
 func (w *Win[T]) UnlockAll(ctx context.Context) error { return w.k.raise(w.k.unlockAll(ctx)) }
 
 func (k *core) lockTarget(ctx context.Context, op string, rank int, m Mode) error {
@@ -145,9 +149,9 @@ func (k *core) lockTarget(ctx context.Context, op string, rank int, m Mode) erro
 	if pausepoint.Enabled {
 		pausepoint.At("rma.locks")
 	}
-	out := g.lock.Lock(hold.Mode(m))
+	out := g.lock.Lock(robustlock.Mode(m))
 	k.watch.Leave()
-	if out == hold.Held {
+	if out == robustlock.Held {
 		g.got()
 		return nil
 	}
@@ -160,12 +164,12 @@ func (k *core) awaitTurn(ctx context.Context, op string, rank int) error {
 }
 
 // lockSlowly goes on with a lock that was not got at once.
-func (k *core) lockSlowly(ctx context.Context, op string, rank int, out hold.Outcome) (err error) {
+func (k *core) lockSlowly(ctx context.Context, op string, rank int, out robustlock.Outcome) (err error) {
 	g := &k.guards[rank]
-	if out == hold.Waiting {
+	if out == robustlock.Waiting {
 		out, err = k.awaitLock(ctx, op, rank)
 	}
-	if err == nil && out == hold.Held {
+	if err == nil && out == robustlock.Held {
 		g.got()
 		return nil
 	}
@@ -186,27 +190,27 @@ func (k *core) failBroken(op string, rank int, dead uint64) error {
 }
 
 // awaitLock waits until it stands otherwise with a lock, or withdraws.
-func (k *core) awaitLock(ctx context.Context, op string, rank int) (out hold.Outcome, err error) {
+func (k *core) awaitLock(ctx context.Context, op string, rank int) (out robustlock.Outcome, err error) {
 	l := k.guards[rank].lock
 	var fenced error
 	err = k.await(ctx, op, []int{rank}, func() bool {
 		out, fenced = k.lockStep(l.Look)
-		return fenced != nil || out != hold.Waiting
+		return fenced != nil || out != robustlock.Waiting
 	})
 	if fenced != nil {
 		return out, k.fail(op, nil, fenced)
 	}
-	if err != nil && l.Outcome() == hold.Waiting {
-		_, _ = k.lockStep(func() hold.Outcome { l.Withdraw(); return hold.Idle })
+	if err != nil && l.Outcome() == robustlock.Waiting {
+		_, _ = k.lockStep(func() robustlock.Outcome { l.Withdraw(); return robustlock.Idle })
 		k.ringNext(rank)
 	}
 	return out, err
 }
 
 // lockStep is a part of a lock's way that stores in shared memory and does not wait.
-func (k *core) lockStep(do func() hold.Outcome) (hold.Outcome, error) {
+func (k *core) lockStep(do func() robustlock.Outcome) (robustlock.Outcome, error) {
 	if err := k.watch.Enter(); err != nil {
-		return hold.Idle, err
+		return robustlock.Idle, err
 	}
 	defer k.watch.Leave()
 	return do(), nil
@@ -232,7 +236,7 @@ func (k *core) unlockTarget(ctx context.Context, op string, rank int) error {
 		return k.fail(op, []int{rank}, ErrNotHeld)
 	}
 	if k.isAway(rank) {
-		err := k.far(rank).ask(ctx, op, &serve.Frame{Op: serve.Unlock}, nil) // MPI's says that all is there
+		err := k.far(rank).ask(ctx, op, &rmaserver.Frame{Op: rmaserver.Unlock}, nil) // MPI's says that all is there
 		k.free(g)
 		return err
 	}
@@ -249,18 +253,19 @@ func (k *core) unlockTarget(ctx context.Context, op string, rank int) error {
 // ringNext wakes whom a target's lock has been handed to, or waits for by now.
 func (k *core) ringNext(rank int) {
 	memory := window.LockOf{Control: k.pieces[rank].control, Me: k.me}
-	next, readers := hold.Next(memory.Word())
+	next, readers := robustlock.Next(memory.Word())
 	if o, ok := k.numbers.Origin(next); ok {
 		k.ringWaiter(rank, o)
 	}
 	for o := 0; readers && o < k.n; o++ {
-		if memory.Claim(o) == hold.Reading {
+		if memory.Claim(o) == robustlock.Reading {
 			k.ringWaiter(rank, o)
 		}
 	}
 }
 
-// ringWaiter wakes who waits for the lock of a target. For one that does not reach this memory the target does.
+// ringWaiter wakes who waits for the lock of a target. For one that does not reach this memory the
+// target does.
 func (k *core) ringWaiter(rank, o int) {
 	if k.isAway(o) {
 		k.watch.Stir(rank)

@@ -11,8 +11,8 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// TestLockExcludes: what is read and written under an exclusive lock, by several goroutines of several members,
-// loses nothing; sharers see no writer.
+// TestLockExcludes: what is read and written under an exclusive lock, by several goroutines of
+// several members, loses nothing; sharers see no writer.
 func TestLockExcludes(t *testing.T) {
 	const n, each = 4, 60
 	run(t, n, func(ctx context.Context, c *comm.Comm) {
@@ -50,8 +50,8 @@ func TestLockExcludes(t *testing.T) {
 	})
 }
 
-// TestSpecW11W23BrokenLock: a member dies with the lock. Who waits and who comes is told, until somebody mends; another
-// target's lock is none of that (W23).
+// TestSpecW11W23BrokenLock: a member dies with the lock. Who waits and who comes is told, until
+// somebody mends; another target's lock is none of that (W23).
 func TestSpecW11W23BrokenLock(t *testing.T) {
 	run(t, 4, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 2)
@@ -91,7 +91,8 @@ func TestSpecW11W23BrokenLock(t *testing.T) {
 	})
 }
 
-// TestSpecW10W12DeadSharersAndWaiters: a share of the dead is free, and the death of one who waits behind a holder is nobody's business.
+// TestSpecW10W12DeadSharersAndWaiters: a share of the dead is free, and the death of one who waits
+// behind a holder is nobody's business.
 func TestSpecW10W12DeadSharersAndWaiters(t *testing.T) {
 	run(t, 4, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 1)

@@ -4,18 +4,18 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/goulfm/goulfm/internal/segment"
-	"github.com/goulfm/goulfm/internal/serve"
-	"github.com/goulfm/goulfm/internal/view"
-	"github.com/goulfm/goulfm/internal/window"
+	"github.com/goulfm/goulfm/internal/base/byteview"
+	"github.com/goulfm/goulfm/internal/net/rmaserver"
+	"github.com/goulfm/goulfm/internal/shm/segment"
+	"github.com/goulfm/goulfm/internal/shm/window"
 )
 
-// PutNotify is Put, after which a counter of the target is one more: whoever waits for that (WaitNotify)
-// finds the data. A notification that is counted implies its data, whoever dies afterwards (W18). Slot is 0
-// to what the option Notifications said, less 1; another one is ErrBounds. Errors as of Put (the notified put of the MPI
-// Forum's proposals).
+// PutNotify is Put, after which a counter of the target is one more: whoever waits for that
+// (WaitNotify) finds the data. A notification that is counted implies its data, whoever dies
+// afterwards (W18). Slot is 0 to what the option Notifications said, less 1; another one is
+// ErrBounds. Errors as of Put (the notified put of the MPI Forum's proposals).
 func (t Target[T]) PutNotify(ctx context.Context, disp int, src []T, slot int) error {
-	return t.k.raise(t.k.putNotify(ctx, "put_notify", t.rank, disp, len(src), view.Bytes(src), slot))
+	return t.k.raise(t.k.putNotify(ctx, "put_notify", t.rank, disp, len(src), byteview.Bytes(src), slot))
 }
 
 // Notify is PutNotify of nothing: it comes after all operations on the target before it (P1).
@@ -90,7 +90,7 @@ func (t far) putNotify(ctx context.Context, op string, disp, n int, src []byte, 
 	if err := t.store(ctx, op, at, src); err != nil {
 		return err
 	}
-	return t.tell(ctx, op, &serve.Frame{Op: serve.Notify, At: uint64(slot)})
+	return t.tell(ctx, op, &rmaserver.Frame{Op: rmaserver.Notify, At: uint64(slot)})
 }
 
 // hasCounter says what is wrong with a counter's number.

@@ -12,7 +12,8 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// TestCreate: others change the program's own memory, which stays where it is; after Free it is the program's alone once all have freed.
+// TestCreate: others change the program's own memory, which stays where it is; after Free it is the
+// program's alone once all have freed.
 func TestCreate(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		mem := make([]int64, 4+c.Rank())
@@ -36,7 +37,8 @@ func TestCreate(t *testing.T) {
 	})
 }
 
-// TestCreateErrors: all make a window of their own memory, or none does; numbers lie where they can be changed atomically.
+// TestCreateErrors: all make a window of their own memory, or none does; numbers lie where they can
+// be changed atomically.
 func TestCreateErrors(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, c *comm.Comm) {
 		var err error

@@ -8,12 +8,13 @@ import (
 	"sync"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/firstfit"
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/base/byteview"
+	"github.com/goulfm/goulfm/internal/base/firstfit"
 )
 
-// A Pool is a window in which each member makes objects by itself, at any time, and tells others where they are by a Ref: lists, trees and
-// tables that grow (MPI 12.2.4, MPI_Win_create_dynamic). Its methods and the functions on it may be called from any goroutine.
+// A Pool is a window in which each member makes objects by itself, at any time, and tells others
+// where they are by a Ref: lists, trees and tables that grow (MPI 12.2.4, MPI_Win_create_dynamic).
+// Its methods and the functions on it may be called from any goroutine.
 type Pool struct {
 	bytes *Win[byte]
 	slots *Win[uint64] // of each member: what is in each slot
@@ -32,8 +33,8 @@ type slot struct {
 	attached   bool
 }
 
-// A Ref says where an object of a Pool is: n elements of T at a member. It can be sent, and be in an element of a
-// window. The zero value is of nothing.
+// A Ref says where an object of a Pool is: n elements of T at a member. It can be sent, and be in
+// an element of a window. The zero value is of nothing.
 type Ref[T comm.Elem] struct {
 	Rank       int32
 	Slot       int32
@@ -42,15 +43,16 @@ type Ref[T comm.Elem] struct {
 	Len        uint64
 }
 
-// A word of a slot is the generation of the object in it, and the code of its type; with code 0 there is none.
+// A word of a slot is the generation of the object in it, and the code of its type; with code 0
+// there is none.
 const codeBits = 8
 
 // bytesOfSlot is how many bytes of a pool there are for each slot.
 const bytesOfSlot = 256
 
-// NewPool makes a Pool of up to so many bytes of objects at each member, of which pages come when they are touched if they are more than 64 MiB.
-// An object takes a multiple of 64 bytes, and there is one for each 256 bytes at most. Collective, uniform, and with the errors of
-// Allocate.
+// NewPool makes a Pool of up to so many bytes of objects at each member, of which pages come when
+// they are touched if they are more than 64 MiB. An object takes a multiple of 64 bytes, and there
+// is one for each 256 bytes at most. Collective, uniform, and with the errors of Allocate.
 func NewPool(ctx context.Context, c *comm.Comm, bytes int) (*Pool, error) {
 	slots := 8 * roundTo(bytes/bytesOfSlot+8, 8)
 	size := slots + roundTo(bytes, firstfit.Line)
@@ -82,7 +84,8 @@ func roundTo(n, unit int) int { return (n + unit - 1) / unit * unit }
 // Comm is Win.Comm.
 func (p *Pool) Comm() *comm.Comm { return p.bytes.Comm() }
 
-// Fence is Win.Fence. When it succeeds the memory of objects that this member had detached before is free for others.
+// Fence is Win.Fence. When it succeeds the memory of objects that this member had detached before
+// is free for others.
 func (p *Pool) Fence(ctx context.Context) error {
 	p.mu.Lock()
 	leaving := p.leaving
@@ -108,8 +111,9 @@ func (p *Pool) Revoke() error { return p.bytes.Revoke() }
 // Free is Win.Free.
 func (p *Pool) Free() error { return p.bytes.Free() }
 
-// Grow makes an object of n zeroed elements in this member's part of a pool. It is local. Errors: comm.ErrNoRoom when there is no stretch of
-// free bytes as long, or no slot; comm.ErrType, comm.ErrArgument for a wrong T or n; comm.ErrRevoked, comm.ErrFreed.
+// Grow makes an object of n zeroed elements in this member's part of a pool. It is local. Errors:
+// comm.ErrNoRoom when there is no stretch of free bytes as long, or no slot; comm.ErrType,
+// comm.ErrArgument for a wrong T or n; comm.ErrRevoked, comm.ErrFreed.
 func Grow[T comm.Elem](ctx context.Context, p *Pool, n int) (Ref[T], error) {
 	k := p.bytes.k
 	const op = "grow"
@@ -138,8 +142,10 @@ func Grow[T comm.Elem](ctx context.Context, p *Pool, n int) (Ref[T], error) {
 	return Ref[T]{Rank: int32(k.me), Slot: int32(i), Generation: generation, Offset: uint64(off), Len: uint64(n)}, nil
 }
 
-// Detach gives an object of this member up: from now on a Deref of it is ErrStale. Targets that others have got before may be used until the next Fence,
-// after which its memory is another object's. Errors: ErrStale, comm.ErrRank for another member's object, comm.ErrRevoked, comm.ErrFreed.
+// Detach gives an object of this member up: from now on a Deref of it is ErrStale. Targets that
+// others have got before may be used until the next Fence, after which its memory is another
+// object's. Errors: ErrStale, comm.ErrRank for another member's object, comm.ErrRevoked,
+// comm.ErrFreed.
 func Detach[T comm.Elem](ctx context.Context, p *Pool, ref Ref[T]) error {
 	k := p.bytes.k
 	const op = "detach"
@@ -160,9 +166,10 @@ func Detach[T comm.Elem](ctx context.Context, p *Pool, ref Ref[T]) error {
 	return nil
 }
 
-// Deref returns the target of an object: its elements are counted from 0, and there are no others. It looks whether the object is still attached; an object
-// that is detached later is not noticed. Errors: ErrStale for one that was detached, or never was; comm.ErrType for one of
-// another type; comm.ErrRank; comm.ErrProcFailed for one of a dead member; comm.ErrRevoked, comm.ErrFreed.
+// Deref returns the target of an object: its elements are counted from 0, and there are no others.
+// It looks whether the object is still attached; an object that is detached later is not noticed.
+// Errors: ErrStale for one that was detached, or never was; comm.ErrType for one of another type;
+// comm.ErrRank; comm.ErrProcFailed for one of a dead member; comm.ErrRevoked, comm.ErrFreed.
 func Deref[T comm.Elem](ctx context.Context, p *Pool, ref Ref[T]) (Target[T], error) {
 	k := p.bytes.k
 	const op = "deref"
@@ -171,15 +178,15 @@ func Deref[T comm.Elem](ctx context.Context, p *Pool, ref Ref[T]) (Target[T], er
 		return Target[T]{}, k.raise(k.fail(op, []int{rank}, ErrStale))
 	}
 	word, err := p.slots.At(rank).Load(ctx, int(ref.Slot))
-	code := uint64(view.Code[T]())
+	code := uint64(byteview.Code[T]())
 	switch {
 	case err != nil:
 		return Target[T]{}, err
 	case word>>codeBits != ref.Generation || word&(1<<codeBits-1) == 0:
 		return Target[T]{}, k.raise(k.fail(op, []int{rank}, ErrStale))
 	case word&(1<<codeBits-1) != code:
-		return Target[T]{}, k.raise(k.fail(op, []int{rank}, fmt.Errorf("%w: %s of %s", comm.ErrType, view.CodeName(uint8(code)), view.CodeName(uint8(word)))))
-	case ref.Offset > math.MaxInt || int(ref.Offset) < 8*p.slots.Len(rank) || ref.Len > math.MaxInt/uint64(max(view.Size[T](), 1)):
+		return Target[T]{}, k.raise(k.fail(op, []int{rank}, fmt.Errorf("%w: %s of %s", comm.ErrType, byteview.CodeName(uint8(code)), byteview.CodeName(uint8(word)))))
+	case ref.Offset > math.MaxInt || int(ref.Offset) < 8*p.slots.Len(rank) || ref.Len > math.MaxInt/uint64(max(byteview.Size[T](), 1)):
 		return Target[T]{}, k.raise(k.fail(op, []int{rank}, ErrBounds))
 	}
 	w, err := View[T](p.bytes, int(ref.Offset), int(ref.Len))
@@ -189,7 +196,8 @@ func Deref[T comm.Elem](ctx context.Context, p *Pool, ref Ref[T]) (Target[T], er
 	return w.At(rank), nil
 }
 
-// Own returns the elements of an object of this member, to load and store directly (Win.Local). Errors as of Detach.
+// Own returns the elements of an object of this member, to load and store directly (Win.Local).
+// Errors as of Detach.
 func Own[T comm.Elem](ctx context.Context, p *Pool, ref Ref[T]) ([]T, error) {
 	t, err := Deref(ctx, p, ref)
 	if err == nil && int(ref.Rank) != p.bytes.k.me {
@@ -202,12 +210,12 @@ func Own[T comm.Elem](ctx context.Context, p *Pool, ref Ref[T]) ([]T, error) {
 	return (&Win[T]{k: t.k}).Local(), nil
 }
 
-// SalvageObject copies an object's elements, also those of a dead member's, into dst, from the first on. It does not look whether the object
-// is attached. Errors as of Win.Salvage.
+// SalvageObject copies an object's elements, also those of a dead member's, into dst, from the
+// first on. It does not look whether the object is attached. Errors as of Win.Salvage.
 func SalvageObject[T comm.Elem](p *Pool, ref Ref[T], dst []T) error {
 	k := p.bytes.k
 	if uint64(len(dst)) > ref.Len {
 		return k.raise(k.fail("salvage", []int{int(ref.Rank)}, fmt.Errorf("%w: %d elements of %d", ErrBounds, len(dst), ref.Len)))
 	}
-	return p.bytes.Salvage(int(ref.Rank), int(ref.Offset), view.Bytes(dst))
+	return p.bytes.Salvage(int(ref.Rank), int(ref.Offset), byteview.Bytes(dst))
 }

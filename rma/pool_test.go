@@ -28,7 +28,8 @@ type node struct {
 	Next  rma.Ref[node]
 }
 
-// TestPoolList: each member pushes to one list, whose head is a Ref under a lock; all walk along it.
+// TestPoolList: each member pushes to one list, whose head is a Ref under a lock; all walk along
+// it.
 func TestPoolList(t *testing.T) {
 	const each = 20
 	run(t, 4, func(ctx context.Context, c *comm.Comm) {
@@ -67,8 +68,8 @@ func TestPoolList(t *testing.T) {
 	})
 }
 
-// TestPoolStale: a reference to what was detached is told, also when there is another object in its place; memory comes back after a Fence, and
-// not before.
+// TestPoolStale: a reference to what was detached is told, also when there is another object in its
+// place; memory comes back after a Fence, and not before.
 func TestPoolStale(t *testing.T) {
 	run(t, 2, func(ctx context.Context, c *comm.Comm) {
 		p := newPool(ctx, t, c, 4096)
@@ -140,8 +141,8 @@ func TestPoolStale(t *testing.T) {
 	})
 }
 
-// TestPoolOfTheDead: objects of a dead member are told, and can be salvaged; the memory of what was detached does not come back in a fence that
-// fails.
+// TestPoolOfTheDead: objects of a dead member are told, and can be salvaged; the memory of what was
+// detached does not come back in a fence that fails.
 func TestPoolOfTheDead(t *testing.T) {
 	run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		p := newPool(ctx, t, c, 1024)

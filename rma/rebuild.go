@@ -9,16 +9,17 @@ import (
 )
 
 // Rebuild makes a window on c of the memory of an old one, after a failure: each member's elements
-// are those that it had in old, in place, whatever ranks it has now (W20). A member that had none passes a nil old: it gets no elements, or what
-// the options say. Locks, counters of notifications and posts begin anew. The old window works on as it did, and
-// has the same elements, until it is freed.
+// are those that it had in old, in place, whatever ranks it has now (W20). A member that had none
+// passes a nil old: it gets no elements, or what the options say. Locks, counters of notifications
+// and posts begin anew. The old window works on as it did, and has the same elements, until it is
+// freed.
 //
 //	left, err := c.Shrink(ctx)
 //	w2, err := rma.Rebuild(ctx, left, w)
 //	err = w.Free()
 //
-// Collective over c, uniform as Allocate, with its errors; besides comm.ErrFreed for an old window that was freed without Keep, comm.ErrArgument
-// for a View, and the errors of Inherit.
+// Collective over c, uniform as Allocate, with its errors; besides comm.ErrFreed for an old window
+// that was freed without Keep, comm.ErrArgument for a View, and the errors of Inherit.
 func Rebuild[T comm.Elem](ctx context.Context, c *comm.Comm, old *Win[T], o ...Option) (*Win[T], error) {
 	s := specOf[T]("rebuild", 0, o)
 	if old != nil {
@@ -31,18 +32,20 @@ func Rebuild[T comm.Elem](ctx context.Context, c *comm.Comm, old *Win[T], o ...O
 	return made[T](k, err)
 }
 
-// Inherit has this member's elements in a Rebuild be those of a dead member of the old window, by its
-// rank there, as they are after its death is known: a copy. It is this member's alone: others inherit somebody
-// else, or nothing. Errors of the Rebuild: comm.ErrRank for a rank that the old window does not have,
-// comm.ErrArgument for one that is not known to be dead, and without an old window; comm.ErrUnsupported for one
-// whose memory is not shared: Heirs says who can.
+// Inherit has this member's elements in a Rebuild be those of a dead member of the old window, by
+// its rank there, as they are after its death is known: a copy. It is this member's alone: others
+// inherit somebody else, or nothing. Errors of the Rebuild: comm.ErrRank for a rank that the old
+// window does not have, comm.ErrArgument for one that is not known to be dead, and without an old
+// window; comm.ErrUnsupported for one whose memory is not shared: Heirs says who can.
 func Inherit(oldRank int) Option {
 	return func(s *spec) { s.heir, s.dead = true, oldRank }
 }
 
-// Heirs returns for each of some dead ranks of an old window which rank of c can Inherit its elements: one that shares memory
-// with the dead, as those of its node do; comm.Undefined where none is left, as after the loss of a node. Different dead have different heirs, as far as there are.
-// All members of c pass the same ranks, and the window or, who did not have it, nil. The result has the length of dead.
+// Heirs returns for each of some dead ranks of an old window which rank of c can Inherit its
+// elements: one that shares memory with the dead, as those of its node do; comm.Undefined where
+// none is left, as after the loss of a node. Different dead have different heirs, as far as there
+// are. All members of c pass the same ranks, and the window or, who did not have it, nil. The
+// result has the length of dead.
 //
 //	heirs, err := rma.Heirs(ctx, left, w, []int{dead})
 //	if heirs[0] == left.Rank() {
@@ -50,7 +53,8 @@ func Inherit(oldRank int) Option {
 //	}
 //	w2, err := rma.Rebuild(ctx, left, w, o...)
 //
-// Collective over c, with the errors of an Allreduce; comm.ErrRank for a rank that the window does not have.
+// Collective over c, with the errors of an Allreduce; comm.ErrRank for a rank that the window does
+// not have.
 func Heirs[T comm.Elem](ctx context.Context, c *comm.Comm, old *Win[T], dead []int) ([]int, error) {
 	n := c.Size()
 	turn := make([]int, len(dead)) // how many come before this rank; n: it cannot
@@ -80,8 +84,8 @@ func Heirs[T comm.Elem](ctx context.Context, c *comm.Comm, old *Win[T], dead []i
 	return first, nil
 }
 
-// Fresh has this member get n new, zeroed elements in a Rebuild in place of those that it had: for members that
-// come new. It is this member's alone.
+// Fresh has this member get n new, zeroed elements in a Rebuild in place of those that it had: for
+// members that come new. It is this member's alone.
 func Fresh(n int) Option {
 	return func(s *spec) { s.fresh, s.n = true, n }
 }

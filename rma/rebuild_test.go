@@ -11,8 +11,8 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// TestSpecW20Rebuild: after a death the survivors have a window of the same memory, one of them that of the
-// dead, too; the lock that the dead held is none of it.
+// TestSpecW20Rebuild: after a death the survivors have a window of the same memory, one of them
+// that of the dead, too; the lock that the dead held is none of it.
 func TestSpecW20Rebuild(t *testing.T) {
 	run(t, 4, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 3+c.Rank())
@@ -112,8 +112,8 @@ func TestRebuildErrors(t *testing.T) {
 	})
 }
 
-// TestSpecW21Keep: all give their windows up, one dies, and the others go on from the memory that they have kept. What no Rebuild
-// takes a second Free gives back.
+// TestSpecW21Keep: all give their windows up, one dies, and the others go on from the memory that
+// they have kept. What no Rebuild takes a second Free gives back.
 func TestSpecW21Keep(t *testing.T) {
 	run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 2, rma.Keep())

@@ -10,11 +10,11 @@ import (
 	"sync/atomic"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/base/byteview"
+	"github.com/goulfm/goulfm/internal/base/pausepoint"
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/hold"
-	"github.com/goulfm/goulfm/internal/pausepoint"
-	"github.com/goulfm/goulfm/internal/serve"
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/net/rmaserver"
+	"github.com/goulfm/goulfm/internal/protocol/robustlock"
 )
 
 // What a member does to another one whose memory it does not reach: it sends frames, which the
@@ -65,7 +65,8 @@ func (k *core) failRemote(op string, rank int, err error) error {
 	return k.fail(op, nil, err)
 }
 
-// locate begins an access to n elements of a target that is away: it returns the byte at which they begin.
+// locate begins an access to n elements of a target that is away: it returns the byte at which they
+// begin.
 func (t far) locate(ctx context.Context, op string, disp, n int) (at uint64, err error) {
 	if err := t.k.toward(ctx, op, t.rank); err != nil {
 		return 0, err
@@ -81,16 +82,17 @@ func (t far) locate(ctx context.Context, op string, disp, n int) (at uint64, err
 var frames = sync.Pool{New: func() any { return new([]byte) }}
 
 // tell sends a frame that has no answer, behind news of all deaths that this member knows of.
-func (t far) tell(ctx context.Context, op string, f *serve.Frame) error {
+func (t far) tell(ctx context.Context, op string, f *rmaserver.Frame) error {
 	if err := t.tellDead(ctx, op); err != nil {
 		return err
 	}
 	return t.tellFrame(ctx, op, f)
 }
 
-// tellDead tells the target of each death that this member knows of, before its next request: what this member reads or
-// repairs there is not changed by a request of the dead that comes later (W7). The target's own node may learn of the
-// death last. Another goroutine's request may pass this one, so the count is stored once the frames are on their way.
+// tellDead tells the target of each death that this member knows of, before its next request: what
+// this member reads or repairs there is not changed by a request of the dead that comes later (W7).
+// The target's own node may learn of the death last. Another goroutine's request may pass this one,
+// so the count is stored once the frames are on their way.
 func (t far) tellDead(ctx context.Context, op string) error {
 	gone, r := t.k.sees().gone, &t.k.remote[t.rank]
 	told := r.told.Load()
@@ -101,7 +103,7 @@ func (t far) tellDead(ctx context.Context, op string) error {
 		if dead == t.rank {
 			continue
 		}
-		if err := t.tellFrame(ctx, op, &serve.Frame{Op: serve.Dead, At: uint64(dead)}); err != nil {
+		if err := t.tellFrame(ctx, op, &rmaserver.Frame{Op: rmaserver.Dead, At: uint64(dead)}); err != nil {
 			return err
 		}
 	}
@@ -112,14 +114,15 @@ func (t far) tellDead(ctx context.Context, op string) error {
 	return nil
 }
 
-// tellFrame sends a frame that has no answer. It counts it afterwards, so that a Flush which counts it comes behind it:
+// tellFrame sends a frame that has no answer. It counts it afterwards, so that a Flush which counts
+// it comes behind it:
 //
 //	goroutine 1                  goroutine 2
 //	Put: counts a frame
 //	                             Flush: sends its frame, is answered: all that was counted is flushed
 //	sends the frame of the Put
 //	Flush: nothing is to be done
-func (t far) tellFrame(ctx context.Context, op string, f *serve.Frame) error {
+func (t far) tellFrame(ctx context.Context, op string, f *rmaserver.Frame) error {
 	b := frames.Get().(*[]byte)
 	*b = f.Append((*b)[:0])
 	err := t.k.watch.Tell(ctx, t.rank, *b)
@@ -129,7 +132,7 @@ func (t far) tellFrame(ctx context.Context, op string, f *serve.Frame) error {
 }
 
 // ask sends a frame and waits for its answer, of len(answer) bytes.
-func (t far) ask(ctx context.Context, op string, f *serve.Frame, answer []byte) error {
+func (t far) ask(ctx context.Context, op string, f *rmaserver.Frame, answer []byte) error {
 	h, err := t.begin(ctx, op, f, answer)
 	if err != nil {
 		return err
@@ -137,13 +140,14 @@ func (t far) ask(ctx context.Context, op string, f *serve.Frame, answer []byte) 
 	return t.end(ctx, op, h, len(answer))
 }
 
-// begin sends a frame, for whose answer end waits. Nobody else may have the frame's memory until then: it is new.
-func (t far) begin(ctx context.Context, op string, f *serve.Frame, answer []byte) (engine.Handle, error) {
+// begin sends a frame, for whose answer end waits. Nobody else may have the frame's memory until
+// then: it is new.
+func (t far) begin(ctx context.Context, op string, f *rmaserver.Frame, answer []byte) (engine.Handle, error) {
 	if err := t.tellDead(ctx, op); err != nil {
 		return 0, err
 	}
 	f.Reply = 1 // the engine puts the name of the request there
-	h, err := t.k.watch.Ask(t.rank, f.Append(make([]byte, 0, serve.HeadBytes+len(f.Data))), answer)
+	h, err := t.k.watch.Ask(t.rank, f.Append(make([]byte, 0, rmaserver.HeadBytes+len(f.Data))), answer)
 	return h, t.k.failRemote(op, t.rank, err)
 }
 
@@ -155,9 +159,10 @@ func (t far) end(ctx context.Context, op string, h engine.Handle, want int) erro
 	return t.k.failRemote(op, t.rank, err)
 }
 
-// dataMax returns how many bytes of elements a frame to a member may have: a multiple of all units of numbers.
+// dataMax returns how many bytes of elements a frame to a member may have: a multiple of all units
+// of numbers.
 func (t far) dataMax() int {
-	most := (t.k.watch.FrameMax(t.rank) - serve.HeadBytes) &^ 63
+	most := (t.k.watch.FrameMax(t.rank) - rmaserver.HeadBytes) &^ 63
 	if t.k.unit > 0 && t.k.unit <= most {
 		most -= most % t.k.unit // no element in two
 	}
@@ -186,7 +191,7 @@ func (t far) put(ctx context.Context, op string, disp, n int, src []byte) error 
 // store is put of what was located.
 func (t far) store(ctx context.Context, op string, at uint64, src []byte) error {
 	return t.inPieces(len(src), func(from, to int) error {
-		return t.tell(ctx, op, &serve.Frame{Op: serve.Put, At: at + uint64(from), Data: src[from:to]})
+		return t.tell(ctx, op, &rmaserver.Frame{Op: rmaserver.Put, At: at + uint64(from), Data: src[from:to]})
 	})
 }
 
@@ -211,8 +216,8 @@ func (t far) get(ctx context.Context, op string, disp, n int, dst []byte) error 
 		*b = slices.Grow((*b)[:0], len(dst))[:len(dst)]
 		into = *b
 	}
-	err = t.askPieces(ctx, op, into, func(from, to int) serve.Frame {
-		return serve.Frame{Op: serve.Get, At: at + uint64(from), Count: uint64(to - from)}
+	err = t.askPieces(ctx, op, into, func(from, to int) rmaserver.Frame {
+		return rmaserver.Frame{Op: rmaserver.Get, At: at + uint64(from), Count: uint64(to - from)}
 	})
 	if err == nil && len(dst) > t.dataMax() {
 		copy(dst, into)
@@ -220,7 +225,8 @@ func (t far) get(ctx context.Context, op string, disp, n int, dst []byte) error 
 	return err
 }
 
-// askedAhead is how many answers a member waits for at a time: what a target cannot send at once it holds in memory.
+// askedAhead is how many answers a member waits for at a time: what a target cannot send at once it
+// holds in memory.
 const askedAhead = 16
 
 // asked is a frame whose answer has not come, of want bytes.
@@ -229,8 +235,9 @@ type asked struct {
 	want int
 }
 
-// askPieces sends a frame for each piece of what is to be answered, some ahead, and waits for all answers.
-func (t far) askPieces(ctx context.Context, op string, answer []byte, frame func(from, to int) serve.Frame) error {
+// askPieces sends a frame for each piece of what is to be answered, some ahead, and waits for all
+// answers.
+func (t far) askPieces(ctx context.Context, op string, answer []byte, frame func(from, to int) rmaserver.Frame) error {
 	var open []asked
 	err := t.inPieces(len(answer), func(from, to int) (err error) {
 		if len(open) == askedAhead {
@@ -254,8 +261,9 @@ func (t far) askPieces(ctx context.Context, op string, answer []byte, frame func
 	return err
 }
 
-// askNumber has an atomic operation made on one number of a target that is away, and returns what was there.
-func (t far) askNumber(ctx context.Context, op string, disp int, f serve.Frame) (was uint64, err error) {
+// askNumber has an atomic operation made on one number of a target that is away, and returns what
+// was there.
+func (t far) askNumber(ctx context.Context, op string, disp int, f rmaserver.Frame) (was uint64, err error) {
 	if err := t.k.atomic(op); err != nil {
 		return 0, err
 	}
@@ -264,9 +272,9 @@ func (t far) askNumber(ctx context.Context, op string, disp int, f serve.Frame) 
 	}
 	f.Size = uint8(t.k.unit)
 	var answer [8]byte
-	if f.Op == serve.Accumulate {
+	if f.Op == rmaserver.Accumulate {
 		err = t.ask(ctx, op, &f, answer[:t.k.unit]) // numbers as they lie in memory
-		return view.BitsAt(answer[:], t.k.unit), err
+		return byteview.BitsAt(answer[:], t.k.unit), err
 	}
 	err = t.ask(ctx, op, &f, answer[:])
 	return binary.LittleEndian.Uint64(answer[:]), err
@@ -281,7 +289,7 @@ func (t far) tellNumber(ctx context.Context, op string, disp int, v uint64) erro
 	if err != nil {
 		return err
 	}
-	return t.tell(ctx, op, &serve.Frame{Op: serve.Swap, At: at, Size: uint8(t.k.unit), Operand: v})
+	return t.tell(ctx, op, &rmaserver.Frame{Op: rmaserver.Swap, At: at, Size: uint8(t.k.unit), Operand: v})
 }
 
 // change is apply for one number of a target that is away.
@@ -290,17 +298,17 @@ func (t far) change(ctx context.Context, op string, disp int, c change, in uint6
 		return t.swapUntil(ctx, op, disp, c, in)
 	}
 	data := make([]byte, c.size)
-	view.SetBitsAt(data, c.size, in)
-	return t.askNumber(ctx, op, disp, serve.Frame{Op: serve.Accumulate, Kernel: uint8(c.op()), Elem: uint8(c.elem()), Data: data})
+	byteview.SetBitsAt(data, c.size, in)
+	return t.askNumber(ctx, op, disp, rmaserver.Frame{Op: rmaserver.Accumulate, Kernel: uint8(c.op()), Elem: uint8(c.elem()), Data: data})
 }
 
-// swapUntil makes an operation of the program, which nobody else can make: it tries until nobody changed the element
-// meanwhile.
+// swapUntil makes an operation of the program, which nobody else can make: it tries until nobody
+// changed the element meanwhile.
 func (t far) swapUntil(ctx context.Context, op string, disp int, c change, in uint64) (was uint64, err error) {
-	was, err = t.askNumber(ctx, op, disp, serve.Frame{Op: serve.Load})
+	was, err = t.askNumber(ctx, op, disp, rmaserver.Frame{Op: rmaserver.Load})
 	for err == nil {
 		var now uint64
-		now, err = t.askNumber(ctx, op, disp, serve.Frame{Op: serve.CompareAndSwap, Count: was, Operand: c.f(was, in)})
+		now, err = t.askNumber(ctx, op, disp, rmaserver.Frame{Op: rmaserver.CompareAndSwap, Count: was, Operand: c.f(was, in)})
 		if err == nil && now == was {
 			return was, nil
 		}
@@ -318,8 +326,8 @@ func (t far) accumulate(ctx context.Context, op string, disp, n int, c change, i
 	case c.op() == 0:
 		return t.swapEach(ctx, op, disp, n, c, in, out)
 	}
-	frame := func(from, to int) serve.Frame {
-		return serve.Frame{Op: serve.Accumulate, Kernel: uint8(c.op()), Elem: uint8(c.elem()), Size: uint8(c.size), At: at + uint64(from), Data: in[from:to]}
+	frame := func(from, to int) rmaserver.Frame {
+		return rmaserver.Frame{Op: rmaserver.Accumulate, Kernel: uint8(c.op()), Elem: uint8(c.elem()), Size: uint8(c.size), At: at + uint64(from), Data: in[from:to]}
 	}
 	if out != nil {
 		return t.askPieces(ctx, op, out, frame)
@@ -333,19 +341,19 @@ func (t far) accumulate(ctx context.Context, op string, disp, n int, c change, i
 // swapEach makes an operation of the program on one element after the other.
 func (t far) swapEach(ctx context.Context, op string, disp, n int, c change, in, out []byte) error {
 	for i := range n {
-		was, err := t.swapUntil(ctx, op, disp+i, c, view.BitsAt(in[i*c.size:], c.size))
+		was, err := t.swapUntil(ctx, op, disp+i, c, byteview.BitsAt(in[i*c.size:], c.size))
 		if err != nil {
 			return err
 		}
 		if out != nil {
-			view.SetBitsAt(out[i*c.size:], c.size, was)
+			byteview.SetBitsAt(out[i*c.size:], c.size, was)
 		}
 	}
 	return nil
 }
 
-// flushAway returns when all that was sent to members that are away has taken effect there, of those ranks that
-// live. It asks all before it waits for the first.
+// flushAway returns when all that was sent to members that are away has taken effect there, of
+// those ranks that live. It asks all before it waits for the first.
 func (k *core) flushAway(ctx context.Context, op string, ranks ...int) error {
 	type flush struct {
 		rank int
@@ -360,7 +368,7 @@ func (k *core) flushAway(ctx context.Context, op string, ranks ...int) error {
 		}
 		f := flush{rank: rank, sent: k.remote[rank].sent.Load()}
 		var err error
-		if f.h, err = k.far(rank).begin(ctx, op, &serve.Frame{Op: serve.Flush}, nil); err == nil {
+		if f.h, err = k.far(rank).begin(ctx, op, &rmaserver.Frame{Op: rmaserver.Flush}, nil); err == nil {
 			open = append(open, f)
 		} else if first == nil {
 			first = err
@@ -378,15 +386,15 @@ func (k *core) flushAway(ctx context.Context, op string, ranks ...int) error {
 
 // lock gets the lock of a target that is away. The caller has its process's turn at it.
 func (t far) lock(ctx context.Context, op string, m Mode) error {
-	var b [serve.GrantedBytes]byte
-	err := t.ask(ctx, op, &serve.Frame{Op: serve.Lock, Mode: uint8(hold.Mode(m))}, b[:])
+	var b [rmaserver.GrantedBytes]byte
+	err := t.ask(ctx, op, &rmaserver.Frame{Op: rmaserver.Lock, Mode: uint8(robustlock.Mode(m))}, b[:])
 	if err != nil {
 		if !errors.Is(err, comm.ErrProcFailed) {
-			_ = t.tell(context.WithoutCancel(ctx), op, &serve.Frame{Op: serve.Unlock}) // or the wait for it; the first error is told
+			_ = t.tell(context.WithoutCancel(ctx), op, &rmaserver.Frame{Op: rmaserver.Unlock}) // or the wait for it; the first error is told
 		}
 		return err
 	}
-	g, err := serve.ReadGranted(b[:])
+	g, err := rmaserver.ReadGranted(b[:])
 	switch {
 	case err != nil:
 		return t.k.fail(op, []int{t.rank}, err)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/base/byteview"
 	"github.com/goulfm/goulfm/rma"
 )
 
@@ -19,7 +19,7 @@ func allocate[T comm.Elem](ctx context.Context, t *testing.T, c *comm.Comm, n in
 	if ctx.Value(inBulk{}) != nil {
 		o = append(o, rma.Bulk())
 	}
-	if ctx.Value(ownMemory{}) != nil && view.Size[T]() >= 4 {
+	if ctx.Value(ownMemory{}) != nil && byteview.Size[T]() >= 4 {
 		made = func() (*rma.Win[T], error) { return rma.Create(ctx, c, own[T](n), o...) }
 	}
 	w, err := made()
@@ -39,7 +39,8 @@ func wants(t *testing.T, err, class error, op string, ranks ...int) {
 	}
 }
 
-// TestPutGetFence: each member writes into the next one's memory and reads the one before; lengths differ.
+// TestPutGetFence: each member writes into the next one's memory and reads the one before; lengths
+// differ.
 func TestPutGetFence(t *testing.T) {
 	for _, n := range []int{1, 2, 5} {
 		run(t, n, func(ctx context.Context, c *comm.Comm) {

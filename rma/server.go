@@ -2,11 +2,11 @@ package rma
 
 import (
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/hold"
-	"github.com/goulfm/goulfm/internal/kernel"
-	"github.com/goulfm/goulfm/internal/segment"
-	"github.com/goulfm/goulfm/internal/serve"
-	"github.com/goulfm/goulfm/internal/window"
+	"github.com/goulfm/goulfm/internal/net/rmaserver"
+	"github.com/goulfm/goulfm/internal/protocol/robustlock"
+	"github.com/goulfm/goulfm/internal/shm/kernel"
+	"github.com/goulfm/goulfm/internal/shm/segment"
+	"github.com/goulfm/goulfm/internal/shm/window"
 )
 
 // server executes what members that are away ask for on this one's memory, until all have freed the
@@ -17,7 +17,7 @@ type server struct {
 	control window.Control
 	remote  []remote
 	stripes *stripes
-	target  *serve.Target
+	target  *rmaserver.Target
 
 	counters int // of notifications
 }
@@ -31,8 +31,8 @@ func (k *creation) lend(p *piece) {
 	k.remote = make([]remote, k.n)
 	s := &server{watch: k.watch, data: p.memory.Bytes()[:k.spec.n*k.unit], control: window.ControlOf(p.says, k.n), remote: k.remote, counters: k.spec.notifications}
 	s.stripes = k.stripesOf(s.control)
-	s.target = serve.New(lent{s}, k.watch, func(origin int) serve.Locker {
-		return hold.New(hold.Config{Memory: window.ServedLock{LockOf: window.LockOf{Control: s.control, Me: origin}, Name: k.numbers.Name(origin)}, Members: served{k.numbers, k.watch}, Me: origin})
+	s.target = rmaserver.New(lent{s}, k.watch, func(origin int) rmaserver.Locker {
+		return robustlock.New(robustlock.Config{Memory: window.ServedLock{LockOf: window.LockOf{Control: s.control, Me: origin}, Name: k.numbers.Name(origin)}, Members: served{k.numbers, k.watch}, Me: origin})
 	})
 	k.watch.Serve(s)
 }
@@ -74,7 +74,7 @@ func (s *server) Died(rank int) (waits bool) {
 	return s.target.Waits()
 }
 
-func (s *server) answer(answers []serve.Answer) {
+func (s *server) answer(answers []rmaserver.Answer) {
 	for _, a := range answers {
 		s.watch.Answer(a.To, a.Reply, a.Data)
 	}

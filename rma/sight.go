@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/pausepoint"
+	"github.com/goulfm/goulfm/internal/base/pausepoint"
 )
 
 // sight is what a member knows of the others of a window. It does not change: a new one comes in

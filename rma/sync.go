@@ -9,9 +9,9 @@ import (
 )
 
 // Flush returns when all operations that this member has made on the target before have taken
-// effect there (P2, MPI 12.5.4, MPI_Win_flush). Errors: comm.ErrProcFailed when the target is known to be dead; nil
-// says that they took effect before it was declared dead here (W5), and nothing of a later death. comm.ErrRank,
-// comm.ErrRevoked, comm.ErrFreed.
+// effect there (P2, MPI 12.5.4, MPI_Win_flush). Errors: comm.ErrProcFailed when the target is known
+// to be dead; nil says that they took effect before it was declared dead here (W5), and nothing of
+// a later death. comm.ErrRank, comm.ErrRevoked, comm.ErrFreed.
 func (t Target[T]) Flush(ctx context.Context) error {
 	fence()
 	err := t.k.toward(ctx, "flush", t.rank)
@@ -25,9 +25,9 @@ func (t Target[T]) Flush(ctx context.Context) error {
 	return t.k.raise(err)
 }
 
-// FlushLocal returns when the slices of all operations on the target are the caller's again: at once,
-// since they are when each operation returns. It is there for programs that know it
-// (MPI 12.5.4, MPI_Win_flush_local).
+// FlushLocal returns when the slices of all operations on the target are the caller's again: at
+// once, since they are when each operation returns. It is there for programs that know it (MPI
+// 12.5.4, MPI_Win_flush_local).
 func (t Target[T]) FlushLocal(ctx context.Context) error {
 	return t.k.raise(t.k.toward(ctx, "flush_local", t.rank))
 }
@@ -78,13 +78,14 @@ func (k *core) flushLiving(ctx context.Context, op string, s *sight) error {
 	return nil
 }
 
-// Fence returns when all members have come to it and all operations before it, of all of them, have taken
-// effect: what a member accesses after it sees them (MPI 12.5.1, MPI_Win_fence). Collective.
+// Fence returns when all members have come to it and all operations before it, of all of them, have
+// taken effect: what a member accesses after it sees them (MPI 12.5.1, MPI_Win_fence). Collective.
 //
-// A Fence that is entered after a member has died fails wherever it is entered; one in which a member dies may fail at
-// some and succeed at others (W14). Whatever it returns, the caller's own operations on living
-// targets are complete; after the next agreement on Comm those of all the living are (W15). When ctx ends first the
-// window is revoked, as by blocking collectives (W24). Errors: comm.ErrProcFailed, comm.ErrRevoked, comm.ErrFreed.
+// A Fence that is entered after a member has died fails wherever it is entered; one in which a
+// member dies may fail at some and succeed at others (W14). Whatever it returns, the caller's own
+// operations on living targets are complete; after the next agreement on Comm those of all the
+// living are (W15). When ctx ends first the window is revoked, as by blocking collectives (W24).
+// Errors: comm.ErrProcFailed, comm.ErrRevoked, comm.ErrFreed.
 func (w *Win[T]) Fence(ctx context.Context) error {
 	return w.k.raise(w.k.fenceAll(ctx))
 }
@@ -108,7 +109,8 @@ func (k *core) fenceAll(ctx context.Context) error {
 	return k.failBy(op, collectives.Barrier(ctx, k.c))
 }
 
-// ring wakes goroutines of a member that wait for a change of its memory. A dead member's bell harms nobody.
+// ring wakes goroutines of a member that wait for a change of its memory. A dead member's bell
+// harms nobody.
 func (k *core) ring(rank int) {
 	if k.away != nil {
 		k.stir(rank)

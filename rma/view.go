@@ -4,17 +4,19 @@ import (
 	"fmt"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/view"
-	"github.com/goulfm/goulfm/internal/window"
+	"github.com/goulfm/goulfm/internal/base/byteview"
+	"github.com/goulfm/goulfm/internal/shm/window"
 )
 
-// View returns a window of n elements of U at each member, which are the bytes of w from off on: so one
-// window holds elements of several types, as a heap does. It is local, costs no memory but a few words for each
-// member, and has everything else in common with w: the communicator, locks, counters of notifications, epochs, and the end. Whoever
-// frees w ends its views; Free and Rebuild of a view are comm.ErrArgument.
+// View returns a window of n elements of U at each member, which are the bytes of w from off on: so
+// one window holds elements of several types, as a heap does. It is local, costs no memory but a
+// few words for each member, and has everything else in common with w: the communicator, locks,
+// counters of notifications, epochs, and the end. Whoever frees w ends its views; Free and Rebuild
+// of a view are comm.ErrArgument.
 //
-// Errors: comm.ErrType for elements without a fixed size, comm.ErrArgument for an off that is no multiple of their
-// alignment, ErrBounds if there are not as many bytes at every member, comm.ErrFreed.
+// Errors: comm.ErrType for elements without a fixed size, comm.ErrArgument for an off that is no
+// multiple of their alignment, ErrBounds if there are not as many bytes at every member,
+// comm.ErrFreed.
 func View[U, T comm.Elem](w *Win[T], off, n int) (*Win[U], error) {
 	k := w.k
 	s := specOf[U]("view", n, nil)
@@ -22,8 +24,8 @@ func View[U, T comm.Elem](w *Win[T], off, n int) (*Win[U], error) {
 	case k.sight.Load().freed:
 		s.err = comm.ErrFreed
 	case s.err != nil:
-	case off%view.Align[U]() != 0:
-		s.err = fmt.Errorf("%w: byte %d, for elements that begin at multiples of %d", comm.ErrArgument, off, view.Align[U]())
+	case off%byteview.Align[U]() != 0:
+		s.err = fmt.Errorf("%w: byte %d, for elements that begin at multiples of %d", comm.ErrArgument, off, byteview.Align[U]())
 	}
 	if s.err != nil {
 		return nil, k.raise(k.fail(s.op, nil, s.err))

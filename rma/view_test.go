@@ -11,7 +11,8 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// TestView: elements of several types in one window, whose lock, counters and end are those of the window.
+// TestView: elements of several types in one window, whose lock, counters and end are those of the
+// window.
 func TestView(t *testing.T) {
 	run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[byte](ctx, t, c, 100+c.Rank(), rma.Notifications(1))

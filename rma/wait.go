@@ -6,16 +6,17 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/window"
+	"github.com/goulfm/goulfm/internal/shm/window"
 )
 
-// Wait returns when ok says true of this member's own element disp, with its value, which it loads atomically: what was
-// stored before whoever stored it (P1) is there then (OpenSHMEM shmem_wait_until). ok is called often, and must return soon.
+// Wait returns when ok says true of this member's own element disp, with its value, which it loads
+// atomically: what was stored before whoever stored it (P1) is there then (OpenSHMEM
+// shmem_wait_until). ok is called often, and must return soon.
 //
 // From are the ranks that may store what is waited for: when one of them is dead the error is
 // comm.ErrProcFailed. Without from any death does that that is not acknowledged on Comm, as in a
-// receive from any rank (R48). What holds already is returned first, then a
-// revocation is looked at, then deaths (W17). Other errors: comm.ErrRank, ErrBounds, comm.ErrType as of Load,
+// receive from any rank (R48). What holds already is returned first, then a revocation is looked
+// at, then deaths (W17). Other errors: comm.ErrRank, ErrBounds, comm.ErrType as of Load,
 // comm.ErrFreed; when ctx ends the wait is given up.
 func (w *Win[T]) Wait(ctx context.Context, disp int, ok func(T) bool, from ...int) (T, error) {
 	v, err := waitFor(ctx, w.k, disp, ok, from)

@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/base/byteview"
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/kernel"
-	"github.com/goulfm/goulfm/internal/view"
-	"github.com/goulfm/goulfm/internal/window"
+	"github.com/goulfm/goulfm/internal/shm/kernel"
+	"github.com/goulfm/goulfm/internal/shm/window"
 )
 
 // A Win is a window: n elements of T at each member of a communicator, where n may differ, that all
@@ -87,8 +87,9 @@ func (w *Win[T]) Len(rank int) int {
 }
 
 // Local returns this member's elements, to load and store directly. What others access at the same
-// time must be synchronised as between goroutines: an atomic operation, a notification, a lock or
-// a fence orders the accesses before it (package comment). After Free the slice is dead, and there is none any more.
+// time must be synchronised as between goroutines: an atomic operation, a notification, a lock or a
+// fence orders the accesses before it (package comment). After Free the slice is dead, and there is
+// none any more.
 func (w *Win[T]) Local() []T {
 	if w.k.sight.Load().freed {
 		return nil
@@ -100,8 +101,9 @@ func (w *Win[T]) Local() []T {
 func (w *Win[T]) At(rank int) Target[T] { return Target[T]{k: w.k, rank: rank} }
 
 // Slice returns the elements of a member on this node, to load and store directly, as Local does
-// (MPI 12.2.1.3, MPI_Win_shared_query). It can be read also when the member has died; see Salvage. Errors: comm.ErrRank,
-// comm.ErrFreed; comm.ErrUnsupported for a member whose memory is not shared: on another node, or with --fence.
+// (MPI 12.2.1.3, MPI_Win_shared_query). It can be read also when the member has died; see Salvage.
+// Errors: comm.ErrRank, comm.ErrFreed; comm.ErrUnsupported for a member whose memory is not shared:
+// on another node, or with --fence.
 func (w *Win[T]) Slice(rank int) ([]T, error) {
 	const op = "slice"
 	if err := w.k.there(op, rank); err != nil {
@@ -114,18 +116,19 @@ func (w *Win[T]) Slice(rank int) ([]T, error) {
 }
 
 // elements are the elements of a piece: no memory for none.
-func elements[T any](p *piece) []T { return view.Of[T](p.data) }
+func elements[T any](p *piece) []T { return byteview.Of[T](p.data) }
 
 // Revoke ends the use of the window at all members, now or as soon as they hear of it: every
 // operation returns comm.ErrRevoked, but Salvage and Free, and waits end. What was done stays. A
-// revocation of the communicator that the window was made of does the same (W19). It is not collective.
+// revocation of the communicator that the window was made of does the same (W19). It is not
+// collective.
 func (w *Win[T]) Revoke() error { return w.k.raise(w.k.failBy("revoke", w.k.c.Revoke())) }
 
 // Free gives the window up here. It is local, and works on a window that was revoked or has lost
 // members. The others may use this member's memory until they free it themselves (W21); a slice
 // that this one has of the window is dead. No other call on the window may be under way in this
-// process. Views of it end with it; a View cannot be freed: comm.ErrArgument. With Keep the memory is there until a second
-// Free, or a Rebuild.
+// process. Views of it end with it; a View cannot be freed: comm.ErrArgument. With Keep the memory
+// is there until a second Free, or a Rebuild.
 func (w *Win[T]) Free() error {
 	k := w.k
 	if k.view {
@@ -176,34 +179,35 @@ func (k *core) releaser() func() {
 	}
 }
 
-// Salvage copies elements out of a member's memory, also of one that is dead: from disp on as many as
-// dst has. Each element is one that some whole write gave it, the dead member's own direct
+// Salvage copies elements out of a member's memory, also of one that is dead: from disp on as many
+// as dst has. Each element is one that some whole write gave it, the dead member's own direct
 // stores included (W6, W9). It works until this member frees the window, also when it is revoked.
 // Errors: comm.ErrRank, ErrBounds, comm.ErrFreed; comm.ErrUnsupported as of Slice.
 func (w *Win[T]) Salvage(rank, disp int, dst []T) error {
-	return w.k.raise(w.k.salvage(rank, disp, view.Bytes(dst), len(dst)))
+	return w.k.raise(w.k.salvage(rank, disp, byteview.Bytes(dst), len(dst)))
 }
 
 // Sync makes what this member has stored directly (Local, Slice) visible to the others, and what
-// they have stored to it, where nothing else does: a full fence (MPI 12.7.4, MPI_Win_sync). Go's atomic
-// operations need none.
+// they have stored to it, where nothing else does: a full fence (MPI 12.7.4, MPI_Win_sync). Go's
+// atomic operations need none.
 func (w *Win[T]) Sync() { fence() }
 
-// Put stores src in the target's elements, from disp on; src is the caller's again. Each number is stored as a whole, the whole
-// of them is not atomic (MPI 12.3.1, MPI_Put). In memory that is shared they are there when it returns, else when a
-// Flush does.
+// Put stores src in the target's elements, from disp on; src is the caller's again. Each number is
+// stored as a whole, the whole of them is not atomic (MPI 12.3.1, MPI_Put). In memory that is
+// shared they are there when it returns, else when a Flush does.
 //
-// Errors: comm.ErrRank, ErrBounds; comm.ErrProcFailed when the target is known to be dead, without effect
-// then (W3); comm.ErrRevoked, comm.ErrFreed, comm.ErrFenced. When the target dies meanwhile it is
-// success or comm.ErrProcFailed (W4).
+// Errors: comm.ErrRank, ErrBounds; comm.ErrProcFailed when the target is known to be dead, without
+// effect then (W3); comm.ErrRevoked, comm.ErrFreed, comm.ErrFenced. When the target dies meanwhile
+// it is success or comm.ErrProcFailed (W4).
 func (t Target[T]) Put(ctx context.Context, disp int, src []T) error {
-	return t.k.raise(t.k.put(ctx, "put", t.rank, disp, len(src), view.Bytes(src)))
+	return t.k.raise(t.k.put(ctx, "put", t.rank, disp, len(src), byteview.Bytes(src)))
 }
 
-// Get copies the target's elements from disp on into dst, as many as it has. On an error dst is untouched
-// (W8; of a window that was Created it may be half filled if the target was killed because memory is short). Errors as of Put (MPI 12.3.2, MPI_Get).
+// Get copies the target's elements from disp on into dst, as many as it has. On an error dst is
+// untouched (W8; of a window that was Created it may be half filled if the target was killed
+// because memory is short). Errors as of Put (MPI 12.3.2, MPI_Get).
 func (t Target[T]) Get(ctx context.Context, disp int, dst []T) error {
-	return t.k.raise(t.k.get(ctx, "get", t.rank, disp, len(dst), view.Bytes(dst)))
+	return t.k.raise(t.k.get(ctx, "get", t.rank, disp, len(dst), byteview.Bytes(dst)))
 }
 
 // Iput is Put, as a request: its errors are those of the Wait. It is complete when it

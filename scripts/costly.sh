@@ -4,12 +4,12 @@
 # again, and running it once more finds nothing.
 #
 # Left out, although they are above such a package: those that take only its words
-# (era/onenode, internal/orders), and those whose tests are about the processes around, not
+# (era/onenode, internal/joblaunch/daemonproto), and those whose tests are about the processes around, not
 # about the rules in them (launch, fleet, ...).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-checks=$(grep -rlE --include='*.go' 'must\.Costly|^//go:build.*invariants' . | grep -v '^./internal/must/' |
+checks=$(grep -rlE --include='*.go' 'must\.Costly|^//go:build.*invariants' . | grep -v '^./internal/base/must/' |
 	xargs -n 1 dirname | sort -u | xargs go list | tr '\n' ' ')
 go list -test -f '{{.ImportPath}} {{join .Deps " "}}' ./comm/... ./collectives ./era/... ./fd/... ./recovery/... ./rma ./shmem ./internal/... |
 	awk -v checks="$checks" '

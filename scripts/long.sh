@@ -4,7 +4,7 @@
 #
 #   scripts/long.sh go test -count=1
 #
-# internal/tidy/testlist finds the long tests in the sources. The packages in CHECKED are left out:
+# internal/testing/tidy/testlist finds the long tests in the sources. The packages in CHECKED are left out:
 # "make long" runs all of their tests with the costly assertions.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,6 +22,6 @@ run() {
 }
 
 checked=$(printf '^%s \n' ${CHECKED:-none})
-all=$(go run ./internal/tidy/testlist -long | grep -v '^internal/longtest ' | sed 's,^,./,' | grep -v "$checked")
+all=$(go run ./internal/testing/tidy/testlist -long | grep -v '^internal/testing/longtest ' | sed 's,^,./,' | grep -v "$checked")
 { grep -v '^./gridrpc/' <<<"$all" || true; } | run . "$@"
 { grep '^./gridrpc/' <<<"$all" || true; } | sed 's,^./gridrpc/,./,' | run gridrpc "$@" -short

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs programs whose processes pause between a check and the effect that relies on it (package
-# internal/pausepoint), and compares each outcome with the right one. The first wrong one ends it.
+# internal/base/pausepoint), and compares each outcome with the right one. The first wrong one ends it.
 #
 #   scripts/pauses.sh           rounds for FOR=2m, from SEED on (default: a random one)
 #   scripts/pauses.sh SEED      the round of that seed alone
@@ -14,9 +14,9 @@ cd "$(dirname "$0")/.."
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 export CGO_ENABLED=0
-go build -tags pausepoints -o "$dir/" ./cmd/goulfm ./bench/randprog ./examples/heat ./cmd/goulfm/testdata/window
+go build -tags pausepoints -o "$dir/" ./cmd/goulfm ./stress/randprog ./examples/heat ./cmd/goulfm/testdata/window
 
-# The places, by the names in the source; "store" stands for all points of internal/killpoint.
+# The places, by the names in the source; "store" stands for all points of internal/base/failpoint.
 mapfile -t places < <(grep -rhoE --include='*.go' --exclude='*_test.go' --exclude=doc.go 'pausepoint\.At\("[^"]+"\)' . | cut -d '"' -f 2 | sort -u)
 # One visit in so many pauses. A process comes to busy places for each message, to others a few times in a job.
 seldom=1000 often=50 mostly=3

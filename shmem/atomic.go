@@ -7,8 +7,8 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// Atomic operations take effect after every operation of this PE on that PE whose call happened before (P1). Their errors are those of
-// Put, and comm.ErrType for records and complex128.
+// Atomic operations take effect after every operation of this PE on that PE whose call happened
+// before (P1). Their errors are those of Put, and comm.ErrType for records and complex128.
 
 // Fetch returns element i of a PE, atomically (shmem_atomic_fetch).
 func (s Sym[T]) Fetch(ctx context.Context, pe, i int) (T, error) {
@@ -32,8 +32,9 @@ func (s Sym[T]) Swap(ctx context.Context, pe, i int, v T) (T, error) {
 	return s.FetchOp(ctx, pe, i, v, rma.Replace)
 }
 
-// CompareSwap stores v in element i of a PE if that is cond, atomically, and returns what was there: v was stored iff that is cond. Floats are
-// compared by their bits (shmem_atomic_compare_swap).
+// CompareSwap stores v in element i of a PE if that is cond, atomically, and returns what was
+// there: v was stored iff that is cond. Floats are compared by their bits
+// (shmem_atomic_compare_swap).
 func (s Sym[T]) CompareSwap(ctx context.Context, pe, i int, cond, v T) (T, error) {
 	if s.isOutside(i, 1) {
 		var zero T
@@ -43,8 +44,9 @@ func (s Sym[T]) CompareSwap(ctx context.Context, pe, i int, cond, v T) (T, error
 	return prev, err
 }
 
-// FetchOp combines element i of a PE with v by any operation of a reduction, atomically, and returns what was there. Where
-// OpenSHMEM has a name for one, so has this package: Add, And, Or, Xor.
+// FetchOp combines element i of a PE with v by any operation of a reduction, atomically, and
+// returns what was there. Where OpenSHMEM has a name for one, so has this package: Add, And, Or,
+// Xor.
 func (s Sym[T]) FetchOp(ctx context.Context, pe, i int, v T, op collectives.Op[T]) (T, error) {
 	if s.isOutside(i, 1) {
 		var zero T

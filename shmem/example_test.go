@@ -18,7 +18,8 @@ type shown struct{ testing.TB }
 func (shown) Helper()                           {}
 func (shown) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 
-// pes runs body as n PEs with a heap of 4096 bytes each. A program has comm.Main and shmem.New in its place.
+// pes runs body as n PEs with a heap of 4096 bytes each. A program has comm.Main and shmem.New in
+// its place.
 func pes(n int, body func(ctx context.Context, h *shmem.Heap)) {
 	commtest.Run(shown{}, n, func(ctx context.Context, c *comm.Comm) {
 		h, err := shmem.New(ctx, c, 4096)

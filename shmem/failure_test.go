@@ -13,7 +13,8 @@ import (
 	"github.com/goulfm/goulfm/shmem"
 )
 
-// TestSpecW2W3W5W8W9W17DeadPE: operations on a dead PE fail and touch nothing, those among the living go on, waits end.
+// TestSpecW2W3W5W8W9W17DeadPE: operations on a dead PE fail and touch nothing, those among the
+// living go on, waits end.
 func TestSpecW2W3W5W8W9W17DeadPE(t *testing.T) {
 	run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		h := heap(ctx, t, c, 1024)
@@ -57,7 +58,8 @@ func TestSpecW2W3W5W8W9W17DeadPE(t *testing.T) {
 	})
 }
 
-// TestSpecW20Repair: objects stay where they are, PEs are numbered anew, locks are free, and the heap goes on. Twice.
+// TestSpecW20Repair: objects stay where they are, PEs are numbered anew, locks are free, and the
+// heap goes on. Twice.
 func TestSpecW20Repair(t *testing.T) {
 	run(t, 5, func(ctx context.Context, c *comm.Comm) {
 		h := heap(ctx, t, c, 1024)
@@ -110,7 +112,8 @@ func TestSpecW20Repair(t *testing.T) {
 	})
 }
 
-// salvages checks what can be read of a PE that is dead, or that nothing can: of one that shares no memory.
+// salvages checks what can be read of a PE that is dead, or that nothing can: of one that shares no
+// memory.
 func salvages[T comm.Elem](t *testing.T, s shmem.Sym[T], pe int, want ...T) {
 	t.Helper()
 	got := make([]T, len(want))
@@ -133,7 +136,8 @@ func together(ctx context.Context, t *testing.T, h *shmem.Heap) {
 // slotOf is the PE of a rank before a repair.
 func slotOf(rank, round int) int { return rank - round }
 
-// TestRepairReachesWaiters: a PE that waits for a living one hears of a repair that another one has begun; PEs die in it, too.
+// TestRepairReachesWaiters: a PE that waits for a living one hears of a repair that another one has
+// begun; PEs die in it, too.
 func TestRepairReachesWaiters(t *testing.T) {
 	for _, second := range []int{-1, 2} {
 		for delay := range 10 {
@@ -172,7 +176,8 @@ func TestRepairReachesWaiters(t *testing.T) {
 	}
 }
 
-// TestRepairMeetsCalls: PEs that allocate and give back while others repair are told, and come; no object is there at some PEs alone.
+// TestRepairMeetsCalls: PEs that allocate and give back while others repair are told, and come; no
+// object is there at some PEs alone.
 func TestRepairMeetsCalls(t *testing.T) {
 	for delay := range 10 {
 		run(t, 4, func(ctx context.Context, c *comm.Comm) {
@@ -213,7 +218,8 @@ func TestRepairMeetsCalls(t *testing.T) {
 	}
 }
 
-// TestSpecW11BrokenLock: a PE dies with a lock. Who waits and who comes is told, until somebody mends; another lock is none of that.
+// TestSpecW11BrokenLock: a PE dies with a lock. Who waits and who comes is told, until somebody
+// mends; another lock is none of that.
 func TestSpecW11BrokenLock(t *testing.T) {
 	run(t, 4, func(ctx context.Context, c *comm.Comm) {
 		h := heap(ctx, t, c, 1024)
@@ -252,7 +258,8 @@ func TestSpecW11BrokenLock(t *testing.T) {
 	})
 }
 
-// TestLockGivenUp: a wait for a lock that is given up, or whose PE dies, leaves nothing behind; contexts and revocations end it.
+// TestLockGivenUp: a wait for a lock that is given up, or whose PE dies, leaves nothing behind;
+// contexts and revocations end it.
 func TestLockGivenUp(t *testing.T) {
 	run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		h := heap(ctx, t, c, 1024)
@@ -289,8 +296,8 @@ func TestLockGivenUp(t *testing.T) {
 
 func yield() { runtime.Gosched() }
 
-// TestSpecW24AllocGivenUp: who gives an allocation up does not know its outcome: the heap is revoked, and a repair finds out whether all have the
-// same objects.
+// TestSpecW24AllocGivenUp: who gives an allocation up does not know its outcome: the heap is
+// revoked, and a repair finds out whether all have the same objects.
 func TestSpecW24AllocGivenUp(t *testing.T) {
 	run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		h := heap(ctx, t, c, 1024)

@@ -8,12 +8,13 @@ import (
 	"sync"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/firstfit"
+	"github.com/goulfm/goulfm/internal/base/firstfit"
 	"github.com/goulfm/goulfm/rma"
 )
 
-// A Heap is memory of the same size at each processing element (PE), which are the ranks of a communicator, in which objects lie at the same
-// place everywhere. Its methods may be called from any goroutine; collective ones by one goroutine of a PE at a time.
+// A Heap is memory of the same size at each processing element (PE), which are the ranks of a
+// communicator, in which objects lie at the same place everywhere. Its methods may be called from
+// any goroutine; collective ones by one goroutine of a PE at a time.
 type Heap struct {
 	c      *comm.Comm // what it was made of
 	owned  bool       // c is the heap's
@@ -35,11 +36,12 @@ type kin struct{ _ byte }
 // headBytes are in front of the objects at each PE: the word to wake by.
 const headBytes = firstfit.Line
 
-// New makes a heap of bytes zeroed bytes at each PE. Collective over c: all give the same number and the same options, of which Populate is the
-// one that a heap has a use for. It succeeds at every living PE or at none. A revocation of c is one of the heap.
+// New makes a heap of bytes zeroed bytes at each PE. Collective over c: all give the same number
+// and the same options, of which Populate is the one that a heap has a use for. It succeeds at
+// every living PE or at none. A revocation of c is one of the heap.
 //
-// Errors: comm.ErrArgument for a wrong number, comm.ErrMismatch where PEs gave different ones, and those of rma.Allocate
-// (OpenSHMEM 1.5, 9.1.1: there the environment says how large the heap is).
+// Errors: comm.ErrArgument for a wrong number, comm.ErrMismatch where PEs gave different ones, and
+// those of rma.Allocate (OpenSHMEM 1.5, 9.1.1: there the environment says how large the heap is).
 func New(ctx context.Context, c *comm.Comm, bytes int, o ...rma.Option) (*Heap, error) {
 	size := headBytes + firstfit.RoundUp(bytes)
 	if bytes < 0 || bytes > math.MaxInt/4 {
@@ -81,19 +83,20 @@ func (h *Heap) PEs() int { return h.win.Comm().Size() }
 // Bytes returns the size of the heap at each PE.
 func (h *Heap) Bytes() int { return h.win.Len(0) - headBytes }
 
-// Comm returns the communicator that the heap was made of: after a Repair that of the living, which ends with the
-// heap. PEs are its ranks.
+// Comm returns the communicator that the heap was made of: after a Repair that of the living, which
+// ends with the heap. PEs are its ranks.
 func (h *Heap) Comm() *comm.Comm { return h.c }
 
 // Failed returns the PEs that are known to be dead, in order of learning.
 func (h *Heap) Failed() []int { return h.win.Comm().FailedRanks() }
 
-// Revoke ends the use of the heap at all PEs, as soon as they hear of it: operations return comm.ErrRevoked, and waits end. What was
-// done stays, and can be salvaged. It is not collective.
+// Revoke ends the use of the heap at all PEs, as soon as they hear of it: operations return
+// comm.ErrRevoked, and waits end. What was done stays, and can be salvaged. It is not collective.
 func (h *Heap) Revoke() error { return h.win.Revoke() }
 
-// Free gives the heap up here. It is local, and works on one that was revoked or has lost PEs; others may use this
-// PE's memory until they free the heap themselves. Slices of it are dead. No other call on the heap may be under way (shmem_finalize).
+// Free gives the heap up here. It is local, and works on one that was revoked or has lost PEs;
+// others may use this PE's memory until they free the heap themselves. Slices of it are dead. No
+// other call on the heap may be under way (shmem_finalize).
 func (h *Heap) Free() error {
 	err := h.win.Free()
 	if h.owned && !errors.Is(err, comm.ErrFreed) {
@@ -102,11 +105,12 @@ func (h *Heap) Free() error {
 	return err
 }
 
-// Team returns the heap as the members of c see it, each of which is a PE of h: PEs are numbered by their ranks in c, and
-// barriers, waits and collectives are of these alone. It has the objects of h (On), and makes none. Collective over
-// c, with the errors of rma.Rebuild. All come to it, as to every call
-// that makes something of c: one that goes to Repair instead leaves the others waiting. The team has an end of its own (Free); after a Repair of h teams are made anew (shmem_team_split_strided:
-// c.Split, c.Create).
+// Team returns the heap as the members of c see it, each of which is a PE of h: PEs are numbered by
+// their ranks in c, and barriers, waits and collectives are of these alone. It has the objects of h
+// (On), and makes none. Collective over c, with the errors of rma.Rebuild. All come to it, as to
+// every call that makes something of c: one that goes to Repair instead leaves the others waiting.
+// The team has an end of its own (Free); after a Repair of h teams are made anew
+// (shmem_team_split_strided: c.Split, c.Create).
 func (h *Heap) Team(ctx context.Context, c *comm.Comm) (*Heap, error) {
 	w, err := rma.Rebuild(ctx, c, h.win)
 	if err != nil {
@@ -119,8 +123,8 @@ func (h *Heap) Team(ctx context.Context, c *comm.Comm) (*Heap, error) {
 	return t, nil
 }
 
-// The flag of an agreement on a heap. Calls that end by one and Repair meet in it: else a PE in Alloc would wait for one in Repair, which
-// waits for it.
+// The flag of an agreement on a heap. Calls that end by one and Repair meet in it: else a PE in
+// Alloc would wait for one in Repair, which waits for it.
 const (
 	inOrder    = 1 << 63 // whoever contributes is not in Repair
 	inRepair   = 1 << 62 // it is
@@ -128,8 +132,8 @@ const (
 	digestMask = 1<<digestBits - 1
 )
 
-// agree ends a collective call: nil at all, or an error at all. Word is what all must have alike, mine what
-// is wrong here. It is a barrier, too.
+// agree ends a collective call: nil at all, or an error at all. Word is what all must have alike,
+// mine what is wrong here. It is a barrier, too.
 func (h *Heap) agree(ctx context.Context, op string, word uint32, mine error) error {
 	if ctx == nil {
 		return h.fail(op, nil, fmt.Errorf("%w: nil context", comm.ErrArgument))
@@ -157,7 +161,8 @@ func (h *Heap) agree(ctx context.Context, op string, word uint32, mine error) er
 	return nil
 }
 
-// gather returns when all living PEs are in Repair: those that are in another call that ends by an agreement are told there, and come.
+// gather returns when all living PEs are in Repair: those that are in another call that ends by an
+// agreement are told there, and come.
 func (h *Heap) gather(ctx context.Context) error {
 	for all := uint64(0); all&inRepair == 0; {
 		all = ^uint64(inOrder)

@@ -11,28 +11,31 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// A lock is the first element of a symbol, at PE 0 of the heap (not of a team). It names its holder: 0 is free, else
+// A lock is the first element of a symbol, at PE 0 of the heap (not of a team). It names its
+// holder: 0 is free, else
 //
 //	bits 0 to 39   the number of the process that has it, and 1
 //	bits 40 to 61  how often the heap had been repaired: what was locked before the last repair is free
 //	bit 62         somebody waits: whoever gives it back wakes all
 //
-// So a holder's death needs no store to be seen: the word names a dead process. A process has it once; its goroutines
-// exclude each other, too.
+// So a holder's death needs no store to be seen: the word names a dead process. A process has it
+// once; its goroutines exclude each other, too.
 const (
 	lockHolder  = 1<<40 - 1
 	lockRepairs = 40
 	lockWaiting = 1 << 62
 )
 
-// Lock gets a lock, the first element of an object that is nothing else, alone, and waits for it. What was stored under it before is there (shmem_set_lock). It
-// is of the whole heap, whatever team the symbol is seen by. Those who wait get it in no order.
+// Lock gets a lock, the first element of an object that is nothing else, alone, and waits for it.
+// What was stored under it before is there (shmem_set_lock). It is of the whole heap, whatever team
+// the symbol is seen by. Those who wait get it in no order.
 //
-// A PE that dies with it leaves it broken: each Lock, waiting or later, is comm.ErrProcFailed that names the dead, until somebody
-// calls Mend, repairs what the lock protects, and unlocks. The death of PE 0, where locks are, is that error, too. After a Repair
-// of the heap all its locks are free.
+// A PE that dies with it leaves it broken: each Lock, waiting or later, is comm.ErrProcFailed that
+// names the dead, until somebody calls Mend, repairs what the lock protects, and unlocks. The death
+// of PE 0, where locks are, is that error, too. After a Repair of the heap all its locks are free.
 //
-// Other errors: comm.ErrRevoked, comm.ErrFreed, rma.ErrBounds for an object without elements; when ctx ends the wait is withdrawn.
+// Other errors: comm.ErrRevoked, comm.ErrFreed, rma.ErrBounds for an object without elements; when
+// ctx ends the wait is withdrawn.
 func (h *Heap) Lock(ctx context.Context, lock Sym[int64]) error {
 	return h.setLock(ctx, "lock", lock, false)
 }
@@ -42,7 +45,8 @@ func (h *Heap) Mend(ctx context.Context, lock Sym[int64]) error {
 	return h.setLock(ctx, "mend", lock, true)
 }
 
-// TestLock gets a lock if nobody has it, and says whether it has got it. Errors as of Lock (shmem_test_lock).
+// TestLock gets a lock if nobody has it, and says whether it has got it. Errors as of Lock
+// (shmem_test_lock).
 func (h *Heap) TestLock(ctx context.Context, lock Sym[int64]) (bool, error) {
 	l, err := h.lockOf("test_lock", lock)
 	if err != nil {
@@ -52,7 +56,8 @@ func (h *Heap) TestLock(ctx context.Context, lock Sym[int64]) (bool, error) {
 	return got, l.told(err)
 }
 
-// Unlock is Quiet, and gives a lock back (shmem_clear_lock). Errors: rma.ErrNotHeld; those of Lock, when it cannot be given back.
+// Unlock is Quiet, and gives a lock back (shmem_clear_lock). Errors: rma.ErrNotHeld; those of Lock,
+// when it cannot be given back.
 func (h *Heap) Unlock(ctx context.Context, lock Sym[int64]) error {
 	l, err := h.lockOf("unlock", lock)
 	if err != nil {

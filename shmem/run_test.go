@@ -20,8 +20,8 @@ var (
 	used  bool
 )
 
-// run runs body as n goroutine ranks: that share memory, on two nodes, and where all goes by messages. In a process of a job of n it runs it as
-// that rank, the first time.
+// run runs body as n goroutine ranks: that share memory, on two nodes, and where all goes by
+// messages. In a process of a job of n it runs it as that rank, the first time.
 func run(t *testing.T, n int, body func(ctx context.Context, c *comm.Comm)) {
 	t.Helper()
 	if !asProcess {

@@ -42,7 +42,8 @@ func wants(t *testing.T, err, class error, op string, ranks ...int) {
 	}
 }
 
-// TestObjects: objects of several types lie side by side, and each PE reaches all parts of them at the next one.
+// TestObjects: objects of several types lie side by side, and each PE reaches all parts of them at
+// the next one.
 func TestObjects(t *testing.T) {
 	for _, n := range []int{1, 2, 5} {
 		run(t, n, func(ctx context.Context, c *comm.Comm) {
@@ -81,8 +82,8 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-// TestBounds: what is outside of an object, or of a part of it, is an error that touches nothing, though bytes of others are
-// there.
+// TestBounds: what is outside of an object, or of a part of it, is an error that touches nothing,
+// though bytes of others are there.
 func TestBounds(t *testing.T) {
 	run(t, 2, func(ctx context.Context, c *comm.Comm) {
 		h := heap(ctx, t, c, 1024)
@@ -124,7 +125,8 @@ func TestBounds(t *testing.T) {
 	})
 }
 
-// TestSpecW1AllocIsUniform: no room, wrong arguments and different wishes are errors at all PEs, and what comes after them fits.
+// TestSpecW1AllocIsUniform: no room, wrong arguments and different wishes are errors at all PEs,
+// and what comes after them fits.
 func TestSpecW1AllocIsUniform(t *testing.T) {
 	run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		n := 100
@@ -394,7 +396,8 @@ func TestCollectives(t *testing.T) {
 	})
 }
 
-// TestLockExcludes: what is changed under a lock, by several goroutines of each PE, loses nothing, also where the lock is seen by a team.
+// TestLockExcludes: what is changed under a lock, by several goroutines of each PE, loses nothing,
+// also where the lock is seen by a team.
 func TestLockExcludes(t *testing.T) {
 	const n, each = 4, 40
 	run(t, n, func(ctx context.Context, c *comm.Comm) {

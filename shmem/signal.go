@@ -16,9 +16,9 @@ const (
 	SignalAdd                     // add
 )
 
-// PutSignal is Put, after which the first element of sig at that PE is v, or v more: whoever sees it there (WaitUntil) finds the data. A
-// signal that is there implies its data, whoever dies afterwards (shmem_put_signal). Errors as of Put, and comm.ErrArgument for another
-// op.
+// PutSignal is Put, after which the first element of sig at that PE is v, or v more: whoever sees
+// it there (WaitUntil) finds the data. A signal that is there implies its data, whoever dies
+// afterwards (shmem_put_signal). Errors as of Put, and comm.ErrArgument for another op.
 func (s Sym[T]) PutSignal(ctx context.Context, pe int, src []T, sig Sym[uint64], v uint64, op SignalOp) error {
 	const name = "put_signal"
 	switch {

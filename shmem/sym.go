@@ -6,16 +6,17 @@ import (
 	"reflect"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/firstfit"
-	"github.com/goulfm/goulfm/internal/view"
+	"github.com/goulfm/goulfm/internal/base/byteview"
+	"github.com/goulfm/goulfm/internal/base/firstfit"
 	"github.com/goulfm/goulfm/rma"
 )
 
-// A Sym is a symmetric object, or a part of one: n elements of T at each PE, at the same place of the heap. It is a small
-// value; that of a program that has none yet is the error comm.ErrArgument of each call. Its methods may be called from any goroutine.
+// A Sym is a symmetric object, or a part of one: n elements of T at each PE, at the same place of
+// the heap. It is a small value; that of a program that has none yet is the error comm.ErrArgument
+// of each call. Its methods may be called from any goroutine.
 //
-// Calls name the PE whose elements they mean, and elements from 0. What is said of order, atomicity and errors in package rma holds
-// here.
+// Calls name the PE whose elements they mean, and elements from 0. What is said of order, atomicity
+// and errors in package rma holds here.
 type Sym[T comm.Elem] struct {
 	h      *Heap
 	w      *rma.Win[T]
@@ -24,12 +25,14 @@ type Sym[T comm.Elem] struct {
 	number bool // elements can be changed atomically
 }
 
-// Alloc makes an object of n zeroed elements of T at each PE. Collective over the heap, and a barrier: all ask for the same, in the same order. It
-// succeeds at every living PE or at none (shmem_calloc, shmem_malloc, shmem_align: objects begin at multiples of 64 bytes).
+// Alloc makes an object of n zeroed elements of T at each PE. Collective over the heap, and a
+// barrier: all ask for the same, in the same order. It succeeds at every living PE or at none
+// (shmem_calloc, shmem_malloc, shmem_align: objects begin at multiples of 64 bytes).
 //
-// Errors: comm.ErrNoRoom at all when there is no stretch of free bytes as long; comm.ErrMismatch where PEs asked for different things;
-// comm.ErrType, comm.ErrArgument for a wrong T or n, comm.ErrUnsupported for a team; comm.ErrProcFailed when a PE has died: then the heap
-// is repaired first. When ctx ends first the heap is revoked.
+// Errors: comm.ErrNoRoom at all when there is no stretch of free bytes as long; comm.ErrMismatch
+// where PEs asked for different things; comm.ErrType, comm.ErrArgument for a wrong T or n,
+// comm.ErrUnsupported for a team; comm.ErrProcFailed when a PE has died: then the heap is repaired
+// first. When ctx ends first the heap is revoked.
 func Alloc[T comm.Elem](ctx context.Context, h *Heap, n int) (Sym[T], error) {
 	const op = "alloc"
 	if h.root != h {
@@ -37,7 +40,7 @@ func Alloc[T comm.Elem](ctx context.Context, h *Heap, n int) (Sym[T], error) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	size, code := view.Size[T](), view.Code[T]()
+	size, code := byteview.Size[T](), byteview.Code[T]()
 	var mine error
 	var b firstfit.Block
 	var at int
@@ -73,11 +76,12 @@ func symOf[T comm.Elem](h *Heap, b firstfit.Block, n int) (Sym[T], error) {
 
 // isNumber says whether elements are numbers or bools of up to 8 bytes.
 func isNumber[T comm.Elem]() bool {
-	return view.Size[T]() <= 8 && view.Code[T]() <= uint8(reflect.Complex128) // records have higher codes
+	return byteview.Size[T]() <= 8 && byteview.Code[T]() <= uint8(reflect.Complex128) // records have higher codes
 }
 
-// Free gives the object's memory back, also by one of its parts. Collective over the heap, and a barrier; symbols of the object are dead at all
-// then. Errors: comm.ErrFreed, and those of Alloc (shmem_free).
+// Free gives the object's memory back, also by one of its parts. Collective over the heap, and a
+// barrier; symbols of the object are dead at all then. Errors: comm.ErrFreed, and those of Alloc
+// (shmem_free).
 func (s Sym[T]) Free(ctx context.Context) error {
 	const op = "free"
 	if s.w == nil {
@@ -100,8 +104,9 @@ func (s Sym[T]) Free(ctx context.Context) error {
 	return nil
 }
 
-// On returns the object as another heap sees it: one that comes of a Repair, or a team. Local. Errors:
-// comm.ErrFreed when it has no such object any more, comm.ErrArgument for a heap that is no kin.
+// On returns the object as another heap sees it: one that comes of a Repair, or a team. Local.
+// Errors: comm.ErrFreed when it has no such object any more, comm.ErrArgument for a heap that is no
+// kin.
 func (s Sym[T]) On(h *Heap) (Sym[T], error) {
 	const op = "on"
 	switch {
@@ -116,7 +121,7 @@ func (s Sym[T]) On(h *Heap) (Sym[T], error) {
 	if at < 0 {
 		return Sym[T]{}, h.raise(h.fail(op, nil, comm.ErrFreed))
 	}
-	t, err := symOf[T](h, s.object, s.object.Bytes/max(view.Size[T](), 1))
+	t, err := symOf[T](h, s.object, s.object.Bytes/max(byteview.Size[T](), 1))
 	if err != nil {
 		return Sym[T]{}, err
 	}
@@ -130,7 +135,8 @@ func (s Sym[T]) Heap() *Heap { return s.h }
 // Len returns how many elements there are at each PE.
 func (s Sym[T]) Len() int { return s.n }
 
-// Part returns elements i to j, j not included, as a symbol of their own. Like a slice it panics if there are none such.
+// Part returns elements i to j, j not included, as a symbol of their own. Like a slice it panics if
+// there are none such.
 func (s Sym[T]) Part(i, j int) Sym[T] {
 	if i < 0 || j < i || j > s.n {
 		panic(fmt.Sprintf("shmem: part %d to %d of %d elements", i, j, s.n))
@@ -150,7 +156,8 @@ func (s Sym[T]) Local() []T {
 	return nil
 }
 
-// Ptr returns a PE's elements, to load and store directly. They can be read also when it is dead; see Salvage (shmem_ptr).
+// Ptr returns a PE's elements, to load and store directly. They can be read also when it is dead;
+// see Salvage (shmem_ptr).
 func (s Sym[T]) Ptr(pe int) ([]T, error) {
 	if s.w == nil {
 		return nil, s.raise(s.wrong("ptr"))
@@ -162,9 +169,11 @@ func (s Sym[T]) Ptr(pe int) ([]T, error) {
 	return all[s.at : s.at+s.n : s.at+s.n], nil
 }
 
-// Put stores src in a PE's elements, from the first on; src is the caller's again. Each element is stored as a whole (shmem_put).
+// Put stores src in a PE's elements, from the first on; src is the caller's again. Each element is
+// stored as a whole (shmem_put).
 //
-// Errors: comm.ErrRank, rma.ErrBounds; comm.ErrProcFailed when the PE is known to be dead, without effect; comm.ErrRevoked, comm.ErrFreed.
+// Errors: comm.ErrRank, rma.ErrBounds; comm.ErrProcFailed when the PE is known to be dead, without
+// effect; comm.ErrRevoked, comm.ErrFreed.
 func (s Sym[T]) Put(ctx context.Context, pe int, src []T) error {
 	if s.isOutside(0, len(src)) {
 		return s.raise(s.outside("put", pe, 0, len(src)))
@@ -172,8 +181,8 @@ func (s Sym[T]) Put(ctx context.Context, pe int, src []T) error {
 	return s.w.At(pe).Put(ctx, s.at, src)
 }
 
-// Get copies a PE's elements from the first on into dst, as many as it has. On an error dst is untouched. Errors as of
-// Put (shmem_get).
+// Get copies a PE's elements from the first on into dst, as many as it has. On an error dst is
+// untouched. Errors as of Put (shmem_get).
 func (s Sym[T]) Get(ctx context.Context, pe int, dst []T) error {
 	if s.isOutside(0, len(dst)) {
 		return s.raise(s.outside("get", pe, 0, len(dst)))
@@ -181,8 +190,9 @@ func (s Sym[T]) Get(ctx context.Context, pe int, dst []T) error {
 	return s.w.At(pe).Get(ctx, s.at, dst)
 }
 
-// PutStrided stores elements 0, srcStep, 2 srcStep ... of src in a PE's elements 0, step, 2 step ..., n of them. When the PE dies meanwhile
-// any of them are stored. Errors as of Put, and comm.ErrArgument for a step below 1 or a src that has not as many (shmem_iput).
+// PutStrided stores elements 0, srcStep, 2 srcStep ... of src in a PE's elements 0, step, 2 step
+// ..., n of them. When the PE dies meanwhile any of them are stored. Errors as of Put, and
+// comm.ErrArgument for a step below 1 or a src that has not as many (shmem_iput).
 func (s Sym[T]) PutStrided(ctx context.Context, pe, step int, src []T, srcStep, n int) error {
 	const op = "put_strided"
 	if err := s.strided(op, pe, step, srcStep, n, len(src)); err != nil {
@@ -197,8 +207,8 @@ func (s Sym[T]) PutStrided(ctx context.Context, pe, step int, src []T, srcStep, 
 	return nil
 }
 
-// GetStrided copies a PE's elements 0, step, 2 step ... into dst's elements 0, dstStep, 2 dstStep ..., n of them. Errors as of
-// PutStrided; dst may have some of them then (shmem_iget).
+// GetStrided copies a PE's elements 0, step, 2 step ... into dst's elements 0, dstStep, 2 dstStep
+// ..., n of them. Errors as of PutStrided; dst may have some of them then (shmem_iget).
 func (s Sym[T]) GetStrided(ctx context.Context, pe, step int, dst []T, dstStep, n int) error {
 	const op = "get_strided"
 	if err := s.strided(op, pe, step, dstStep, n, len(dst)); err != nil {
@@ -238,8 +248,8 @@ func (s Sym[T]) Iget(ctx context.Context, pe int, dst []T) comm.Request {
 	return door.NotStarted(s.Get(ctx, pe, dst))
 }
 
-// P stores v in element i of a PE. A number is stored atomically, and after all operations on that PE before (P1): data, then
-// a flag by P, need no Fence. Errors as of Put (shmem_p).
+// P stores v in element i of a PE. A number is stored atomically, and after all operations on that
+// PE before (P1): data, then a flag by P, need no Fence. Errors as of Put (shmem_p).
 func (s Sym[T]) P(ctx context.Context, pe, i int, v T) error {
 	switch {
 	case s.isOutside(i, 1):
@@ -264,8 +274,9 @@ func (s Sym[T]) G(ctx context.Context, pe, i int) (T, error) {
 	return one[0], err
 }
 
-// Salvage copies a PE's elements, also those of one that is dead, into dst, as many as it has: each is one that some whole write gave
-// it. It works until the heap is freed here, also when it is revoked or was repaired. Errors: comm.ErrRank, rma.ErrBounds, comm.ErrFreed.
+// Salvage copies a PE's elements, also those of one that is dead, into dst, as many as it has: each
+// is one that some whole write gave it. It works until the heap is freed here, also when it is
+// revoked or was repaired. Errors: comm.ErrRank, rma.ErrBounds, comm.ErrFreed.
 func (s Sym[T]) Salvage(pe int, dst []T) error {
 	if s.isOutside(0, len(dst)) {
 		return s.raise(s.outside("salvage", pe, 0, len(dst)))

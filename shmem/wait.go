@@ -38,12 +38,15 @@ func holds[T collectives.Real](c Cmp, a, b T) bool {
 	return a <= b
 }
 
-// WaitUntil returns when element i of this PE compares so with v, with what it is then. What was stored before whoever stored
-// it (by P, an atomic operation or a signal) is there then. A wait spins, yields and sleeps.
+// WaitUntil returns when element i of this PE compares so with v, with what it is then. What was
+// stored before whoever stored it (by P, an atomic operation or a signal) is there then. A wait
+// spins, yields and sleeps.
 //
-// From are the PEs that may store what is waited for: when one of them is dead the error is comm.ErrProcFailed. Without from it is when any PE is
-// dead. What holds already is returned first (W17). Other errors: comm.ErrRank, rma.ErrBounds, comm.ErrArgument for another cmp, comm.ErrRevoked,
-// comm.ErrFreed; when ctx ends the wait is given up (shmem_wait_until, shmem_signal_wait_until).
+// From are the PEs that may store what is waited for: when one of them is dead the error is
+// comm.ErrProcFailed. Without from it is when any PE is dead. What holds already is returned first
+// (W17). Other errors: comm.ErrRank, rma.ErrBounds, comm.ErrArgument for another cmp,
+// comm.ErrRevoked, comm.ErrFreed; when ctx ends the wait is given up (shmem_wait_until,
+// shmem_signal_wait_until).
 func WaitUntil[T collectives.Real](ctx context.Context, s Sym[T], i int, cmp Cmp, v T, from ...int) (T, error) {
 	var zero T
 	if err := s.mayCompare("wait_until", i, 1, cmp); err != nil {
@@ -61,22 +64,23 @@ func Test[T collectives.Real](ctx context.Context, s Sym[T], i int, cmp Cmp, v T
 	return err == nil && holds(cmp, now, v), err
 }
 
-// WaitUntilAll returns when all elements of this PE compare so with values: one for each, or one for all. Those that skip says true of are
-// left out; nil: none. Errors as of WaitUntil, and comm.ErrLength for values or skip of another length; a revocation goes
-// before what holds (shmem_wait_until_all, _all_vector).
+// WaitUntilAll returns when all elements of this PE compare so with values: one for each, or one
+// for all. Those that skip says true of are left out; nil: none. Errors as of WaitUntil, and
+// comm.ErrLength for values or skip of another length; a revocation goes before what holds
+// (shmem_wait_until_all, _all_vector).
 func WaitUntilAll[T collectives.Real](ctx context.Context, s Sym[T], skip []bool, cmp Cmp, values []T, from ...int) error {
 	return done(waitSeveral(ctx, "wait_until_all", s, skip, cmp, values, from, func(found, of int) bool { return found == of }))
 }
 
-// WaitUntilAny returns the first element that compares so, when there is one; -1 at once if all are left out. See WaitUntilAll
-// (shmem_wait_until_any, _any_vector).
+// WaitUntilAny returns the first element that compares so, when there is one; -1 at once if all are
+// left out. See WaitUntilAll (shmem_wait_until_any, _any_vector).
 func WaitUntilAny[T collectives.Real](ctx context.Context, s Sym[T], skip []bool, cmp Cmp, values []T, from ...int) (int, error) {
 	found, err := WaitUntilSome(ctx, s, skip, cmp, values, from...)
 	return first(found), err
 }
 
-// WaitUntilSome returns all elements that compare so, in order, when there are any; none at once if all are left out. See WaitUntilAll
-// (shmem_wait_until_some, _some_vector).
+// WaitUntilSome returns all elements that compare so, in order, when there are any; none at once if
+// all are left out. See WaitUntilAll (shmem_wait_until_some, _some_vector).
 func WaitUntilSome[T collectives.Real](ctx context.Context, s Sym[T], skip []bool, cmp Cmp, values []T, from ...int) ([]int, error) {
 	return waitSeveral(ctx, "wait_until_some", s, skip, cmp, values, from, func(found, of int) bool { return found > 0 || of == 0 })
 }

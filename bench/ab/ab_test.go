@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/bench/internal/record"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
 func mustParse(t *testing.T, line string) options {
@@ -53,7 +53,8 @@ func rowsOf(t *testing.T, line string) (names []string) {
 	return names
 }
 
-// TestRows: each row stands once in the table, and there is one for each operation that a change must not slow down.
+// TestRows: each row stands once in the table, and there is one for each operation that a change
+// must not slow down.
 func TestRows(t *testing.T) {
 	names := rowsOf(t, "")
 	assert.Len(t, slices.Compact(slices.Sorted(slices.Values(names))), len(names), "each once")
@@ -327,12 +328,13 @@ func TestUnknownRevision(t *testing.T) {
 	assert.Error(t, (&options{base: hash, head: "nothing"}).resolve(dir))
 }
 
-// TestNothingStays: the worktrees and the folder go, also when the build of a side fails or was interrupted.
+// TestNothingStays: the worktrees and the folder go, also when the build of a side fails or was
+// interrupted.
 func TestNothingStays(t *testing.T) {
 	dir, hash := repository(t)
 	w, err := newWorkshop(dir, io.Discard)
 	require.NoError(t, err)
-	_, err = w.side(t.Context(), "base", hash, "", []string{launcher, "bench/rma"})
+	_, err = w.side(t.Context(), "base", hash, "", []string{launcher, "bench/measure/rma"})
 	assert.ErrorContains(t, err, "has no cmd/goulfm: add its path there to bench/ab/paths.tsv")
 	interrupted, stop := context.WithCancel(t.Context())
 	stop()

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goulfm/goulfm/bench/internal/grid"
+	"github.com/goulfm/goulfm/internal/testing/harness/grid"
 )
 
 // A row is one figure: an operation at one number of ranks and one size.
@@ -114,7 +114,7 @@ func all() (fs []family) {
 	repair := family{group: "recovery", prefix: "recovery_", program: "bench/recovery", n: 4, read: valued,
 		args: []string{"-quick", "-only", "warm", "-rounds", strconv.Itoa(repairs)}}
 	add(repair, repair.rowsOf("repair"))
-	rma := family{group: "rma", prefix: "rma_", program: "bench/rma", n: 2, args: batches, listed: true, jobs: 3}
+	rma := family{group: "rma", prefix: "rma_", program: "bench/measure/rma", n: 2, args: batches, listed: true, jobs: 3}
 	add(rma, rma.rowsOf("put get", 8, 64*kib), rma.rowsOf("lock"))
 	return fs
 }
@@ -148,7 +148,8 @@ func (f *family) keep(want func(row) bool) {
 	f.rows = slices.DeleteFunc(slices.Clone(f.rows), func(r row) bool { return !want(r) })
 }
 
-// command are the arguments for the program: the operations and sizes of the rows, where it takes them.
+// command are the arguments for the program: the operations and sizes of the rows, where it takes
+// them.
 func (f family) command() []string {
 	if !f.listed {
 		return f.args

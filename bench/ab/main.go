@@ -5,27 +5,31 @@
 //	go run ./bench/ab -base 9f4c5eb -head 1bd2d7d      two revisions
 //	go run ./bench/ab -short -limit                    the gate of make check
 //
-// A machine changes its speed from one minute to the next, so figures of different minutes cannot be compared. Both
-// revisions are built into folders of their own. Each job of a row then runs in turn, base, head, head, base, and
-// so on. A pair is two turns that follow each other, and a ratio is that of one pair. Above 1 the head is worse:
-// a ratio is time over time, or the inverse for bandwidth and rate. The table has, for each row, the median of both
-// revisions, the median of the ratios and their quartiles.
+// A machine changes its speed from one minute to the next, so figures of different minutes cannot
+// be compared. Both revisions are built into folders of their own. Each job of a row then runs in
+// turn, base, head, head, base, and so on. A pair is two turns that follow each other, and a ratio
+// is that of one pair. Above 1 the head is worse: a ratio is time over time, or the inverse for
+// bandwidth and rate. The table has, for each row, the median of both revisions, the median of the
+// ratios and their quartiles.
 //
-// Each revision runs its own measuring programs; paths.tsv finds those of older revisions under their old paths. A
-// row that one side lacks is named below the table, with the reason.
+// Each revision runs its own measuring programs; paths.tsv finds those of older revisions under
+// their old paths. A row that one side lacks is named below the table, with the reason.
 //
 // # Limits
 //
-// A row whose median ratio is above 1.05 is marked in the table, and the author of the change explains it. A row alarms if its median ratio is above 1.3 and three of four pairs are above 1. With -limit the rows
-// that alarm are measured again, twice. A row that alarms in all three repetitions fails: the exit code is 1, and the
-// last lines name these rows. The exit code is 2 for wrong flags and unknown revisions.
+// A row whose median ratio is above 1.05 is marked in the table, and the author of the change
+// explains it. A row alarms if its median ratio is above 1.3 and three of four pairs are above 1.
+// With -limit the rows that alarm are measured again, twice. A row that alarms in all three
+// repetitions fails: the exit code is 1, and the last lines name these rows. The exit code is 2 for
+// wrong flags and unknown revisions.
 //
 // # Rows
 //
-// p2p: latency, windowed bandwidth, rate. coll: barrier, bcast, allreduce, alltoall. ulfm: the phases of a failure; with
-// the prefix nodes_ the same between four nodes of one rank each. start: the life of a job that does nothing. recovery:
-// commit of 1 MiB, and repair, from a kill until all ranks are back. rma: put, get, lock. One job measures all rows
-// of its program and its number of ranks.
+// p2p: latency, windowed bandwidth, rate. coll: barrier, bcast, allreduce, alltoall. ulfm: the
+// phases of a failure; with the prefix nodes_ the same between four nodes of one rank each. start:
+// the life of a job that does nothing. recovery: commit of 1 MiB, and repair, from a kill until all
+// ranks are back. rma: put, get, lock. One job measures all rows of its program and its number of
+// ranks.
 //
 // Reading order: main.go, family.go, side.go, turns.go, report.go.
 package main
@@ -39,8 +43,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/goulfm/goulfm/bench/internal/cli"
-	"github.com/goulfm/goulfm/bench/internal/job"
+	"github.com/goulfm/goulfm/internal/testing/harness/cli"
+	"github.com/goulfm/goulfm/internal/testing/harness/job"
 )
 
 type options struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/bench/internal/job"
-	"github.com/goulfm/goulfm/bench/internal/record"
+	"github.com/goulfm/goulfm/internal/testing/harness/job"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
 var (
@@ -28,7 +28,8 @@ type plant struct {
 	slow      string // the rows that have to fail, as -only has them
 	file      string // in the module
 	old, edit string
-	// figure is the row of which the delay is a share: its median in us stands for %d in edit, as ns. Nil: the edit knows.
+	// figure is the row of which the delay is a share: its median in us stands for %d in edit, as
+	// ns. Nil: the edit knows.
 	figure *row
 }
 
@@ -95,7 +96,8 @@ func (p plant) hunt(t *testing.T, w *workshop) {
 	assert.Equal(t, want, strings.Split(named, "\n\t"))
 }
 
-// slowRows are those that have to fail: of the operation, with the size that is slower if there is one.
+// slowRows are those that have to fail: of the operation, with the size that is slower if there is
+// one.
 func (p plant) slowRows(o options) (rows []row) {
 	slow := options{only: strings.Split(p.slow, ","), counts: o.counts}
 	for _, f := range slow.families() {

@@ -8,15 +8,16 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goulfm/goulfm/bench/internal/grid"
-	"github.com/goulfm/goulfm/bench/internal/machine"
-	"github.com/goulfm/goulfm/bench/internal/record"
+	"github.com/goulfm/goulfm/internal/testing/harness/grid"
+	"github.com/goulfm/goulfm/internal/testing/harness/machine"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
 const (
 	// noteAbove is the ratio from which a row is marked.
 	noteAbove = 1.05
-	// failAbove is the ratio from which a row is an alarm, and fails if it is one in all repetitions.
+	// failAbove is the ratio from which a row is an alarm, and fails if it is one in all
+	// repetitions.
 	failAbove   = 1.3
 	repetitions = 3
 )
@@ -35,8 +36,8 @@ func (r result) ratios() []float64 {
 
 func (r result) ratio() float64 { return record.Median(r.ratios()) }
 
-// alarms says that the head is worse than the limit allows. Unless three of four pairs agree that it is worse at all,
-// the row only shows how busy the machine is.
+// alarms says that the head is worse than the limit allows. Unless three of four pairs agree that
+// it is worse at all, the row only shows how busy the machine is.
 func (r result) alarms() bool {
 	return r.ratio() > failAbove && record.Quantile(r.ratios(), 0.25) > 1
 }
@@ -51,8 +52,8 @@ func fails(results []result) (rows []row) {
 	return rows
 }
 
-// judge measures and prints the table. With limit, rows that are worse are measured again, and the error names
-// those that were worse in all repetitions.
+// judge measures and prints the table. With limit, rows that are worse are measured again, and the
+// error names those that were worse in all repetitions.
 func (m *meter) judge(ctx context.Context, fs []family, limit bool, out io.Writer) error {
 	load := machine.Load()
 	results, lacks, err := m.measureAll(ctx, fs)
@@ -128,7 +129,8 @@ func printLacks(out io.Writer, lacks []lack) {
 // briefMax bounds the reason of a row that was not measured, in bytes.
 const briefMax = 200
 
-// brief writes a reason as one line and keeps its last briefMax bytes, which are nearest to the cause.
+// brief writes a reason as one line and keeps its last briefMax bytes, which are nearest to the
+// cause.
 func brief(reason string) string {
 	if _, after, ok := strings.Cut(reason, ": exit status "); ok { // before it is the command line
 		reason = "exit status " + after

@@ -39,7 +39,8 @@ func readMoves(text string) (moves []move, err error) {
 	return moves, nil
 }
 
-// A program is a path in some revision, and the arguments that choose a command of the program there.
+// A program is a path in some revision, and the arguments that choose a command of the program
+// there.
 type program struct {
 	path string
 	args []string
@@ -50,8 +51,8 @@ func programOf(text string) program {
 	return program{words[0], words[1:]}
 }
 
-// find returns a program under the path that it has where only some paths exist. A program may have moved
-// several times.
+// find returns a program under the path that it has where only some paths exist. A program may have
+// moved several times.
 func find(wanted string, moves []move, exists func(path string) bool) (p program, ok bool) {
 	tried := []string{wanted}
 	for i := 0; i < len(tried); i++ {

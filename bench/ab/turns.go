@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/job"
-	"github.com/goulfm/goulfm/bench/internal/record"
+	"github.com/goulfm/goulfm/internal/testing/harness/job"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
 // jobMax bounds one job.
@@ -156,9 +156,9 @@ func (m *meter) turn(ctx context.Context, s *side, f family) (figures, error) {
 	return got, nil
 }
 
-// figureOf is the figure of the batches of a job, and of the jobs of a turn. Of loops of a few ms it is the best one: other
-// work on the machine only makes them slower, and some of them are free of it. Of failures each has its own course: the
-// median.
+// figureOf is the figure of the batches of a job, and of the jobs of a turn. Of loops of a few ms
+// it is the best one: other work on the machine only makes them slower, and some of them are free
+// of it. Of failures each has its own course: the median.
 func (f family) figureOf(unit string, vs []float64) float64 {
 	switch {
 	case !f.listed:

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/job"
-	"github.com/goulfm/goulfm/bench/internal/record"
+	"github.com/goulfm/goulfm/internal/testing/harness/job"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
 func noEnv(string) string { return "" }
@@ -446,7 +446,8 @@ func TestSaveAndLoad(t *testing.T) {
 	}
 }
 
-// TestAdd: a run replaces the rows that it has measured on its model of processor, and nothing else.
+// TestAdd: a run replaces the rows that it has measured on its model of processor, and nothing
+// else.
 func TestAdd(t *testing.T) {
 	b := &book{[]*results{sample()}}
 	now := &results{About: sample().About, Rows: []Row{{Bench: "barrier", N: 64, Rounds: 1, Code: "new"}, {Bench: "start", N: 2}}}

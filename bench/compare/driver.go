@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/job"
-	"github.com/goulfm/goulfm/bench/internal/record"
+	"github.com/goulfm/goulfm/internal/testing/harness/job"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
 // oursName is our name among the contenders.
@@ -230,8 +230,8 @@ func (d *driver) measure(ctx context.Context, t task) (*measured, error) {
 	return m, nil
 }
 
-// correct returns the records without those of which the program says itself that the result came out wrong, and says so.
-// A row that lacks a round of a peer lacks the peer.
+// correct returns the records without those of which the program says itself that the result came
+// out wrong, and says so. A row that lacks a round of a peer lacks the peer.
 func (d *driver) correct(name string, records []record.Record) []record.Record {
 	var some []record.Record
 	for _, r := range records {

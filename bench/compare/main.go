@@ -15,20 +15,20 @@
 //
 // # Suites
 //
-// p2p, coll (barrier, bcast, allreduce), collectives (all others, from 8 B to 4 MiB),
-// ulfm (what a failure costs), start, tcp (p2p, coll and ulfm between nodes of one rank each, over this
-// machine's loopback, in the clear, --secure auth, and, as goulfm-tls, encrypted), and rma (one-sided
-// operations between two ranks); -only chooses. In collectives each has a row
-// for every size and one, named after it with _median, of the median over the sizes:
-// there the unit is the time of ours, so that a peer's figure says how many times as
-// long it takes.
+// p2p, coll (barrier, bcast, allreduce), collectives (all others, from 8 B to 4 MiB), ulfm (what a
+// failure costs), start, tcp (p2p, coll and ulfm between nodes of one rank each, over this
+// machine's loopback, in the clear, --secure auth, and, as goulfm-tls, encrypted), and rma
+// (one-sided operations between two ranks); -only chooses. In collectives each has a row for every
+// size and one, named after it with _median, of the median over the sizes: there the unit is the
+// time of ours, so that a peer's figure says how many times as long it takes.
 //
-// In rma the operations are those of bench/rma that MPI or OpenSHMEM has, and a row is named rma_ and the
-// operation. Peers access windows of MPI_Win_allocate, for own_put and own_get of MPI_Win_create, and flush
-// after each access. rma_bulk is our window with Bulk beside the peer's accumulate. In rma_busy the peer's target
-// computes 20 ms at a time and calls its library in between; ours calls nothing. A peer's program looks
-// whether what it put, got or added is there, also when two ranks add at once. A row in which it was not
-// lacks the peer, and a note says so.
+// In rma the operations are those of bench/measure/rma that MPI or OpenSHMEM has, and a row is
+// named rma_ and the operation. Peers access windows of MPI_Win_allocate, for own_put and own_get
+// of MPI_Win_create, and flush after each access. rma_bulk is our window with Bulk beside the
+// peer's accumulate. In rma_busy the peer's target computes 20 ms at a time and calls its library
+// in between; ours calls nothing. A peer's program looks whether what it put, got or added is
+// there, also when two ranks add at once. A row in which it was not lacks the peer, and a note says
+// so.
 //
 // # Peers
 //
@@ -45,14 +45,14 @@
 //	  "dir":     "/srv/debian/tmp/bench", "inside": "/tmp/bench",
 //	  "max_n":   {"coll": 2}}]
 //
-// Commands are run by sh. Only name, compile and run are needed. {ft} is put in
-// for the program that kills a rank, and nothing for the others, {tcp} for the suite of that name, in which a
-// peer without it takes no part; shmem compiles the program of OpenSHMEM, which uses MPI, too: without it
-// a peer lacks the rows rma_shmem_; cgo makes the Go twin of p2p. A peer in a folder of its own (chroot) has dir, where sources and
-// programs are copied to, and inside, the name of dir in there: compile and run see
-// names inside, cgo, which runs here, those outside. max_n bounds the ranks for a
-// suite, that of coll also collectives, 0 leaves it out: some libraries do not get through with more ranks than
-// cores. The first peer is the reference, which targets are about.
+// Commands are run by sh. Only name, compile and run are needed. {ft} is put in for the program
+// that kills a rank, and nothing for the others, {tcp} for the suite of that name, in which a peer
+// without it takes no part; shmem compiles the program of OpenSHMEM, which uses MPI, too: without
+// it a peer lacks the rows rma_shmem_; cgo makes the Go twin of p2p. A peer in a folder of its own
+// (chroot) has dir, where sources and programs are copied to, and inside, the name of dir in there:
+// compile and run see names inside, cgo, which runs here, those outside. max_n bounds the ranks for
+// a suite, that of coll also collectives, 0 leaves it out: some libraries do not get through with
+// more ranks than cores. The first peer is the reference, which targets are about.
 //
 // A single peer is simply -peer NAME=MPICC:MPIRUN, or MPICC and MPIRUN in the
 // environment: "MPIRUN -n N program" is what will be run.
@@ -70,8 +70,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/cli"
-	"github.com/goulfm/goulfm/bench/internal/job"
+	"github.com/goulfm/goulfm/internal/testing/harness/cli"
+	"github.com/goulfm/goulfm/internal/testing/harness/job"
 )
 
 type options struct {

@@ -3,7 +3,7 @@ package main
 import (
 	"slices"
 
-	"github.com/goulfm/goulfm/bench/internal/record"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
 // medianSuffix ends the name of the row that sums a collective up over its sizes.

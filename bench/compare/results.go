@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/machine"
-	"github.com/goulfm/goulfm/bench/internal/record"
+	"github.com/goulfm/goulfm/internal/testing/harness/machine"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
 // A book is what results.json holds: figures of different processors are never in one table.
@@ -116,8 +116,8 @@ func (b *book) save(dir string) error {
 	return os.WriteFile(filepath.Join(dir, tableName), []byte(b.markdown()), 0o644)
 }
 
-// add puts the rows of a run into the table of its processor, each in the place of its older row. The tables of
-// other processors stay.
+// add puts the rows of a run into the table of its processor, each in the place of its older row.
+// The tables of other processors stay.
 func (b *book) add(run *results) {
 	same := func(r *results) bool { return r.About.Machine == run.About.Machine && r.About.Cores == run.About.Cores }
 	if i := slices.IndexFunc(b.Processors, same); i >= 0 {
@@ -127,7 +127,8 @@ func (b *book) add(run *results) {
 	b.Processors = append(b.Processors, run)
 }
 
-// merge keeps the old rows that were not measured again. The rows stay in the old order, new ones follow.
+// merge keeps the old rows that were not measured again. The rows stay in the old order, new ones
+// follow.
 func (r *results) merge(old *results) *results {
 	merged := *r
 	merged.Rows = slices.Clone(old.Rows)

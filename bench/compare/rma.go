@@ -1,13 +1,13 @@
 package main
 
-// oneSided is the suite of operations on windows, between two ranks. Its rows are named after the operations, with
-// oneSidedPrefix.
+// oneSided is the suite of operations on windows, between two ranks. Its rows are named after the
+// operations, with oneSidedPrefix.
 const (
 	oneSided       = "rma"
 	oneSidedPrefix = "rma_"
-	oneSidedFolder = "bench/rma" // of our program
-	shmemPrefix    = "shmem_"    // of the operations on a symmetric heap
-	shmemProgram   = "shmem"     // which peers have in a program of its own, by OpenSHMEM
+	oneSidedFolder = "bench/measure/rma" // of our program
+	shmemPrefix    = "shmem_"            // of the operations on a symmetric heap
+	shmemProgram   = "shmem"             // which peers have in a program of its own, by OpenSHMEM
 )
 
 // oneSidedOps are those that MPI or OpenSHMEM has, too, each with its sizes, "" if it has but one.
@@ -20,7 +20,8 @@ var oneSidedOps = []struct{ op, sizes string }{
 	{"shmem_put", ""}, {"shmem_inc", ""}, {"shmem_lock", ""},
 }
 
-// oneSidedTasks are one for each operation, so that a peer that does not get through one has the others.
+// oneSidedTasks are one for each operation, so that a peer that does not get through one has the
+// others.
 func oneSidedTasks(budget []string) (ts []task) {
 	for _, o := range oneSidedOps {
 		args := []string{"-ops", o.op}

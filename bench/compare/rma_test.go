@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/goulfm/goulfm/bench/internal/plan"
-	"github.com/goulfm/goulfm/bench/internal/record"
+	"github.com/goulfm/goulfm/internal/testing/harness/plan"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
 // rowsOf are the rows that a task of the suite asks for.
@@ -29,8 +29,8 @@ func rowsOf(t *testing.T, x task) (ks []key) {
 	return ks
 }
 
-// TestOneSidedTasks: whatever the numbers of ranks, there is one task of two for each operation, and every target is of a row
-// that exactly one task measures.
+// TestOneSidedTasks: whatever the numbers of ranks, there is one task of two for each operation,
+// and every target is of a row that exactly one task measures.
 func TestOneSidedTasks(t *testing.T) {
 	ts := tasks(options{only: []string{oneSided}, counts: []int{8, 64}, quick: true})
 	assert.Len(t, ts, len(oneSidedOps))
@@ -70,7 +70,8 @@ func TestBothProgramsHaveEveryOperation(t *testing.T) {
 	}
 }
 
-// TestOneSidedTargets: are about the best peer; a row with the name of another suite's operation is not of that suite.
+// TestOneSidedTargets: are about the best peer; a row with the name of another suite's operation is
+// not of that suite.
 func TestOneSidedTargets(t *testing.T) {
 	for k, want := range map[key]float64{
 		{"rma_put", 2, 8}: 0.6, {"rma_put", 2, 4 << 20}: 1.1, {"rma_get", 2, 8}: 0.4, {"rma_bulk", 2, 64 << 10}: 1,
@@ -99,8 +100,8 @@ func TestOneSidedRecords(t *testing.T) {
 	assert.Equal(t, key{"rma_put", 2, 8}, rows[0].key())
 }
 
-// TestWrongResultsCountForNothing: of a peer that said so once, even in one round, the row has no figure, and the target is
-// about the others; its other rows stay.
+// TestWrongResultsCountForNothing: of a peer that said so once, even in one round, the row has no
+// figure, and the target is about the others; its other rows stay.
 func TestWrongResultsCountForNothing(t *testing.T) {
 	at := func(size, us, wrong string) string {
 		return strings.Replace(strings.Replace(line("bulk", "us", us), `"size":8`, `"size":`+size, 1), "]}", "]"+wrong+"}", 1)

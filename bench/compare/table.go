@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goulfm/goulfm/bench/internal/grid"
+	"github.com/goulfm/goulfm/internal/testing/harness/grid"
 )
 
 // print writes the table and the notes for a terminal.

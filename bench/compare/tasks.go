@@ -9,8 +9,8 @@ import (
 // suites are what can be compared.
 var suites = []string{"p2p", "coll", everyColl, "ulfm", "start", overTCP, oneSided}
 
-// overTCP is the suite of p2p, coll and ulfm between nodes of one rank each, all on this machine. Its
-// rows are named after theirs, with tcpPrefix.
+// overTCP is the suite of p2p, coll and ulfm between nodes of one rank each, all on this machine.
+// Its rows are named after theirs, with tcpPrefix.
 const (
 	overTCP   = "tcp"
 	tcpPrefix = "tcp_"
@@ -38,7 +38,7 @@ type task struct {
 
 func (t task) String() string { return strings.TrimSuffix(t.suite+" "+t.verb+t.between, " ") }
 
-// program is the command of bench/measure that the task runs, or bench/rma.
+// program is the command of bench/measure that the task runs, or bench/measure/rma.
 func (t task) program() string { return programOf(cmp.Or(t.between, t.suite)) }
 
 // programOf is that of a suite.

@@ -5,10 +5,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/goulfm/goulfm/bench/internal/record"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
-// TestOverTCP: rows between nodes have names and targets of their own, and each comes from its task.
+// TestOverTCP: rows between nodes have names and targets of their own, and each comes from its
+// task.
 func TestOverTCP(t *testing.T) {
 	ts := tasks(options{only: []string{overTCP}, counts: []int{64}})
 	var got []string

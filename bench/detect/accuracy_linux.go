@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/figure"
 	"github.com/goulfm/goulfm/fd/watch"
+	"github.com/goulfm/goulfm/internal/testing/harness/figure"
 )
 
 // loads are what a job does while false positives are looked for.
@@ -18,9 +18,9 @@ const loadStart = "starting"
 // ladder is the periods that are tried, in ms, from the longest down; the papers stop at 20 and 1.
 var ladder = map[int][]int{2: {500, 200, 100, 50, 20, 10, 5}, 10: {100, 50, 20, 10, 5, 2, 1}}
 
-// accuracy is D5, with a timeout of 2 periods as RDAEMON# has, and D6, with 10 as the detector of ULFM: the
-// period is made shorter until a node is declared dead that lives (PARCO 2019, section 5.2, figure 8;
-// SC 2016, section 5.3).
+// accuracy is D5, with a timeout of 2 periods as RDAEMON# has, and D6, with 10 as the detector of
+// ULFM: the period is made shorter until a node is declared dead that lives (PARCO 2019, section
+// 5.2, figure 8; SC 2016, section 5.3).
 func (b *bench) accuracy(ctx context.Context, id string, factor int) (*figure.Figure, error) {
 	f := &figure.Figure{ID: id, Title: fmt.Sprintf("%s: wrongly lost nodes while nothing is done to them, T = %dP, C = 1 ms", id, factor), XLabel: "period P, ms", YLabel: fmt.Sprintf("1: a node was lost within %v", b.look())}
 	n := b.sizes([]int{4}, []int{2})[0]

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/figure"
+	"github.com/goulfm/goulfm/internal/testing/harness/figure"
 )
 
 var (

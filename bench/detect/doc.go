@@ -1,21 +1,24 @@
-// Command detect takes the figures of detection between the nodes of a job (D1 to D8), with real daemons
-// on this machine, beside those of Zhong et al., General Failure Detection and Propagation in HPC and
-// Distributed Systems, PARCO 2019 (RDAEMON#), and Bosilca et al., SC 2016 (the detector of ULFM).
+// Command detect takes the figures of detection between the nodes of a job (D1 to D8), with real
+// daemons on this machine, beside those of Zhong et al., General Failure Detection and Propagation
+// in HPC and Distributed Systems, PARCO 2019 (RDAEMON#), and Bosilca et al., SC 2016 (the detector
+// of ULFM).
 //
 //	go run ./bench/detect -figure D1                 from a death until the first and until all nodes know
 //	go run ./bench/detect -figure D3 -runs 20        is every detection within its bounds?
 //	go run ./bench/detect -figure D5,D6 -seconds 60  the least period without a false positive
 //	go run ./bench/detect -figure D1 -quick          small sizes, few runs
 //
-// Each figure is a CSV and an SVG file in the folder -out, and rows of a table on standard output, in which
-// the paper's value stands beside ours; -table replaces them in a page. README.md says what each figure means.
+// Each figure is a CSV and an SVG file in the folder -out, and rows of a table on standard output,
+// in which the paper's value stands beside ours; -table replaces them in a page. README.md says
+// what each figure means.
 //
-// A node is a daemon of goulfm run --host N --ppn 1 with its one rank, which is this program again. A node is
-// killed (SIGKILL to its daemon, whose rank ends with it) or stopped (SIGSTOP to both, so that silence alone
-// tells). What takes part is meant by descriptors (pidfd), so that no signal reaches a stranger. Times are from
-// just before the signal, by CLOCK_MONOTONIC, which all processes of a machine share: until a receive from the
-// rank there has failed at the ranks of other nodes, and until the launcher, which is the head and decides, tells
-// its watchers (package fd/watch) that the node is lost.
+// A node is a daemon of goulfm run --host N --ppn 1 with its one rank, which is this program again.
+// A node is killed (SIGKILL to its daemon, whose rank ends with it) or stopped (SIGSTOP to both, so
+// that silence alone tells). What takes part is meant by descriptors (pidfd), so that no signal
+// reaches a stranger. Times are from just before the signal, by CLOCK_MONOTONIC, which all
+// processes of a machine share: until a receive from the rank there has failed at the ranks of
+// other nodes, and until the launcher, which is the head and decides, tells its watchers (package
+// fd/watch) that the node is lost.
 //
 // Reading order: main.go, take_linux.go, latency_linux.go, group_linux.go, rank_linux.go.
 package main

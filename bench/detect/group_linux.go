@@ -150,7 +150,8 @@ func (g *group) over() error {
 	return errors.Join(errors.New("the job has ended"+g.said.String()), g.err)
 }
 
-// awaitIn waits until all ranks are there, and the watcher: what is lost before it would be missing.
+// awaitIn waits until all ranks are there, and the watcher: what is lost before it would be
+// missing.
 func (g *group) awaitIn(ctx context.Context) error {
 	for watched := false; len(g.pids) < g.nodes || !watched; {
 		e, ok, err := g.await(ctx)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"os"
 
-	"github.com/goulfm/goulfm/bench/internal/cli"
+	"github.com/goulfm/goulfm/internal/testing/harness/cli"
 )
 
 func main() {

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/figure"
-	"github.com/goulfm/goulfm/bench/internal/heartbeats"
-	"github.com/goulfm/goulfm/bench/internal/job"
-	"github.com/goulfm/goulfm/bench/internal/record"
-	"github.com/goulfm/goulfm/bench/internal/turns"
+	"github.com/goulfm/goulfm/internal/testing/harness/figure"
+	"github.com/goulfm/goulfm/internal/testing/harness/heartbeats"
+	"github.com/goulfm/goulfm/internal/testing/harness/job"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
+	"github.com/goulfm/goulfm/internal/testing/harness/turns"
 )
 
 var noisePeriods = []time.Duration{time.Millisecond, 10 * time.Millisecond, 100 * time.Millisecond, time.Second}
@@ -18,7 +18,8 @@ var noisePeriods = []time.Duration{time.Millisecond, 10 * time.Millisecond, 100 
 // A noiseProgram is what heartbeats may disturb.
 type noiseProgram func(n int, period time.Duration) []string
 
-// messagesNoise is D7: latency between two nodes, and allreduce (PARCO 2019, section 5.3, figure 7).
+// messagesNoise is D7: latency between two nodes, and allreduce (PARCO 2019, section 5.3, figure
+// 7).
 func (b *bench) messagesNoise(ctx context.Context) (*figure.Figure, error) {
 	f := &figure.Figure{ID: "D7", Title: "D7: time of messages with heartbeats between daemons, over that without", XLabel: "period P, ms", YLabel: "overhead, %"}
 	n := b.sizes([]int{4}, []int{2})[0]
@@ -42,7 +43,8 @@ func (b *bench) workNoise(ctx context.Context) (*figure.Figure, error) {
 	})
 }
 
-// slice is the time of one operation of one turn: many heartbeats of all but the longest periods fall into it.
+// slice is the time of one operation of one turn: many heartbeats of all but the longest periods
+// fall into it.
 func (b *bench) slice() time.Duration {
 	if b.quick {
 		return 300 * time.Millisecond
@@ -50,8 +52,8 @@ func (b *bench) slice() time.Duration {
 	return 2 * time.Second
 }
 
-// noise gives each setting its turn in each round. First and last are without heartbeats: what these
-// differ by is what nature does.
+// noise gives each setting its turn in each round. First and last are without heartbeats: what
+// these differ by is what nature does.
 func (b *bench) noise(ctx context.Context, f *figure.Figure, paper string, n int, programs ...noiseProgram) error {
 	periods := slices.Concat([]time.Duration{heartbeats.Off}, noisePeriods, []time.Duration{heartbeats.Off})
 	t := turns.New(len(periods), 0)

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/cli"
-	"github.com/goulfm/goulfm/bench/internal/figure"
-	"github.com/goulfm/goulfm/bench/internal/job"
+	"github.com/goulfm/goulfm/internal/testing/harness/cli"
+	"github.com/goulfm/goulfm/internal/testing/harness/figure"
+	"github.com/goulfm/goulfm/internal/testing/harness/job"
 )
 
 const program = "detect"

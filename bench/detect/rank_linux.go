@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/record"
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 	"golang.org/x/sys/unix"
 )
 
@@ -161,8 +161,8 @@ const (
 	benchDaemon = "daemon" // us of CPU time that the daemon of the rank has taken, in a second
 )
 
-// work computes for a while beside all other ranks, and prints how long a piece took at each, and what
-// its daemon has taken of the cores meanwhile.
+// work computes for a while beside all other ranks, and prints how long a piece took at each, and
+// what its daemon has taken of the cores meanwhile.
 func work(ctx context.Context, w *comm.Comm, long time.Duration) error {
 	if err := collectives.Barrier(ctx, w); err != nil {
 		return err

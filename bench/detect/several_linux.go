@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/goulfm/goulfm/bench/internal/figure"
+	"github.com/goulfm/goulfm/internal/testing/harness/figure"
 )
 
 // several is D4: nodes that stand still at the same moment, in a row or at random (PARCO 2019,

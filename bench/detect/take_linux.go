@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/figure"
-	"github.com/goulfm/goulfm/bench/internal/job"
 	"github.com/goulfm/goulfm/fd/watch"
+	"github.com/goulfm/goulfm/internal/testing/harness/figure"
+	"github.com/goulfm/goulfm/internal/testing/harness/job"
 )
 
 // A bench is what figures are taken with.
@@ -119,14 +119,16 @@ func (f fault) list() string {
 }
 
 // A delay is how long after the fault something was known, in ms: the death of some victim at the
-// first rank, those of all at all, and those of all nodes at the launcher, which had the last of them as a suspect
-// before; 0 if it had none. late is the most by which a timer of this program was late meanwhile.
+// first rank, those of all at all, and those of all nodes at the launcher, which had the last of
+// them as a suspect before; 0 if it had none. late is the most by which a timer of this program was
+// late meanwhile.
 type delay struct{ first, all, suspected, verdict, late float64 }
 
 // settle is for how many periods a group is left alone, once all nodes are in.
 const settle = 5
 
-// once runs a job, has its victims go at a random moment of a period, and waits until all others know.
+// once runs a job, has its victims go at a random moment of a period, and waits until all others
+// know.
 func (b *bench) once(ctx context.Context, s setting, f fault) (delay, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.limit)
 	defer cancel()

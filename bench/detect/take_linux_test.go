@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/figure"
 	"github.com/goulfm/goulfm/fd/watch"
+	"github.com/goulfm/goulfm/internal/testing/harness/figure"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -132,7 +132,8 @@ func TestRanksOf(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// TestD1OfTwoNodes takes the figure from two daemons, with a rank and then a node killed in each run.
+// TestD1OfTwoNodes takes the figure from two daemons, with a rank and then a node killed in each
+// run.
 func TestD1OfTwoNodes(t *testing.T) {
 	dir := t.TempDir()
 	page := filepath.Join(dir, "page.md")
@@ -142,7 +143,8 @@ func TestD1OfTwoNodes(t *testing.T) {
 	require.NoError(t, err)
 	for _, name := range []string{"a rank killed", "a node killed"} {
 		for _, of := range []string{"the first knows", "all know"} {
-			// Of two runs one may be without a time, on a machine so busy that the node which lives is declared.
+			// Of two runs one may be without a time, on a machine so busy that the node which lives
+			// is declared.
 			points := strings.Count(string(text), "\n"+name+": "+of+",2,")
 			assert.True(t, points == 1 || points == 2, "%s: %s in\n%s", name, of, text)
 		}

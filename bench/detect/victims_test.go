@@ -22,7 +22,8 @@ func TestPickVictims(t *testing.T) {
 			if !inRow {
 				continue
 			}
-			// A row has one end on a circle, at most: one of its nodes is without its successor there.
+			// A row has one end on a circle, at most: one of its nodes is without its successor
+			// there.
 			ends := 0
 			for _, v := range all {
 				if !slices.Contains(all, (v+1)%n) {

@@ -3,7 +3,7 @@ package main
 import (
 	"container/heap"
 
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
 // An agenda is a clock of virtual time and what is still to happen, in the order of the

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
 func TestAgenda(t *testing.T) {

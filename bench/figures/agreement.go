@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"github.com/goulfm/goulfm/era"
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 func micros(d mono.Duration) float64 { return float64(d) / 1e3 }

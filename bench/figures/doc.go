@@ -1,5 +1,5 @@
 // Command figures redraws the simulated figures of five papers with the code that
-// ships: package fd (the ring), internal/flood (the broadcast), era (the agreement) and
+// ships: package fd (the ring), internal/protocol/flood (the broadcast), era (the agreement) and
 // fd/adaptive (the detector of services).
 //
 //   - RR-9024 (Bosilca et al., A Failure Detector for HPC Platforms), Figures 3 to 7
@@ -33,7 +33,7 @@
 // sends to its neighbours one after the other. full (full.go) gives a detector to every
 // process and sends every message; a test compares the two.
 //
-// ports (ports.go) is internal/flood with one-port sending and receiving, for
+// ports (ports.go) is internal/protocol/flood with one-port sending and receiving, for
 // broadcasts that overlap. logp (logp.go) is package era in a LogP model. cluster
 // (adaptive.go) is an observer of fd/adaptive with its emitters. The rest are
 // comparison machines: all-reduce, two-phase commit, the ring without the second look

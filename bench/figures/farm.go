@@ -49,7 +49,8 @@ func farmFigures(run) []*figure {
 	return all
 }
 
-// addDask draws the same farm in Dask beside ours: its workers die at 10 and 35 %, its scheduler at 65 %.
+// addDask draws the same farm in Dask beside ours: its workers die at 10 and 35 %, its scheduler at
+// 65 %.
 func (f *figure) addDask() {
 	if err := f.readFarm(filepath.Join(farmData, "dask.csv")); err != nil {
 		f.claim(false, "the run of Dask is there", "", "%v", err)

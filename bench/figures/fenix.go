@@ -9,14 +9,15 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/era"
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 // measuredData is where bench/recovery has written what it measured on real processes.
 const measuredData = "../recovery/out"
 
-// scan is what one entry of a list of processes costs whoever takes a message with it, as for Figure 2a.
+// scan is what one entry of a list of processes costs whoever takes a message with it, as for
+// Figure 2a.
 const scan = 2 * mono.Nanosecond
 
 // A shape says which count of n processes are lost; bench/recovery has the same.
@@ -47,7 +48,8 @@ var shapes = []shape{
 	}},
 }
 
-// lose ends processes. Each that lives has a notice of each of them, and to take one costs the overhead.
+// lose ends processes. Each that lives has a notice of each of them, and to take one costs the
+// overhead.
 func (g *group) lose(victims []int) {
 	for _, v := range victims {
 		g.dead.Add(v)
@@ -61,7 +63,8 @@ func (g *group) lose(victims []int) {
 	}
 }
 
-// shrink is an agreement on who is dead, by which all have learned it, and one on the communicator of those who are left.
+// shrink is an agreement on who is dead, by which all have learned it, and one on the communicator
+// of those who are left.
 func (g *group) shrink(victims []int) mono.Duration {
 	g.lose(victims)
 	dead := rankset.Of(victims...)
@@ -72,8 +75,8 @@ func (g *group) shrink(victims []int) mono.Duration {
 	return took + g.agree(dead)
 }
 
-// repair is what package recovery does: leave the attempt, shrink (two agreements), replace, duplicate, and Protect, which
-// exchanges a list and agrees.
+// repair is what package recovery does: leave the attempt, shrink (two agreements), replace,
+// duplicate, and Protect, which exchanges a list and agrees.
 func (g *group) repair(victims []int) mono.Duration {
 	leave := g.agree(rankset.Set{})
 	took, dead := g.shrink(victims), rankset.Of(victims...)
@@ -115,7 +118,8 @@ func fenixFigures(r run) []*figure {
 	return []*figure{fourA, shapeFigure(m, r), repairFigure(m, r), overheadFigure(times)}
 }
 
-// lostFigure is 4a: a shrink, the more are lost. It returns how many times faster ERA is with the fewest.
+// lostFigure is 4a: a shrink, the more are lost. It returns how many times faster ERA is with the
+// fewest.
 func lostFigure(m machine, r run) (f *figure, times float64) {
 	n, most := 2197, 1024
 	if r.quick {
@@ -149,7 +153,8 @@ func lostFigure(m machine, r run) (f *figure, times float64) {
 	return f, times
 }
 
-// shapeFigure is 4b: 256 lost of more and more, side by side, at random, or below one another in the tree.
+// shapeFigure is 4b: 256 lost of more and more, side by side, at random, or below one another in
+// the tree.
 func shapeFigure(m machine, r run) *figure {
 	sizes, lost, middle := []int{1000, 2197, 4913, 10648}, 256, 4913
 	if r.quick {
@@ -188,8 +193,8 @@ func shapeFigure(m machine, r run) *figure {
 	return f
 }
 
-// repairFigure is 4c: the whole repair. Fenix shrinks, spawns, merges and splits, and a split has a list of all; what package
-// recovery does is in repair.
+// repairFigure is 4c: the whole repair. Fenix shrinks, spawns, merges and splits, and a split has a
+// list of all; what package recovery does is in repair.
 func repairFigure(m machine, r run) *figure {
 	sizes := []int{1000, 2197, 4913, 8000, 10648}
 	if r.quick {
@@ -216,8 +221,8 @@ func repairFigure(m machine, r run) *figure {
 	return f
 }
 
-// overheadFigure is the overhead of S3D that loses a node of 2,197 processes every now and then: what the paper computes from
-// how much faster a shrink is, and the same with the simulated factor.
+// overheadFigure is the overhead of S3D that loses a node of 2,197 processes every now and then:
+// what the paper computes from how much faster a shrink is, and the same with the simulated factor.
 func overheadFigure(times float64) *figure {
 	f := &figure{id: "fenixmtbf", title: "ERA, section 4.2.1: overhead of failures and of fault tolerance", xLabel: "MTBF, s", yLabel: "%", logX: true}
 	whole, shrink, states := []float64{31, 15, 10}, []float64{14, 7, 4}, []float64{17.9, 8.4, 6.2}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 // TestBoundOfTheorem1 is the formula as RR-9024 prints its parts: R(1) <= 2δ+τ, and
@@ -57,7 +57,8 @@ func TestRisk(t *testing.T) {
 	}
 }
 
-// TestMergeRows: a figure that is drawn alone takes the place of its rows, and a new one comes last.
+// TestMergeRows: a figure that is drawn alone takes the place of its rows, and a new one comes
+// last.
 func TestMergeRows(t *testing.T) {
 	const old = "| a1 | x |\n| b | x |\n| b | y |\n| c | x |\n"
 	for rows, want := range map[string]string{

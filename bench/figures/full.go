@@ -2,7 +2,7 @@ package main
 
 import (
 	"github.com/goulfm/goulfm/fd"
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
 // A full world gives a detector to every process and carries every message, so it is

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/fd"
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 const never = mono.Time(math.MaxInt64)

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
 // TestLazyIsFull plays the same deaths with heartbeats near faults only and with all of

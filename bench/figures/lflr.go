@@ -3,14 +3,15 @@ package main
 import (
 	"fmt"
 
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// MiniFE in LFLR, as ERA runs it on nodes of 16 cores: 20 steps with a commit before and after the solver, an agreement in each
-// commit and in each iteration. How many iterations a step has, and how long one takes without the agreement, the paper does not say:
-// here they are the most that MiniFE makes unless it is told, and what 65,536 rows of 27 entries take at the 5 GB/s
-// that a core of such a node has of its memory.
+// MiniFE in LFLR, as ERA runs it on nodes of 16 cores: 20 steps with a commit before and after the
+// solver, an agreement in each commit and in each iteration. How many iterations a step has, and
+// how long one takes without the agreement, the paper does not say: here they are the most that
+// MiniFE makes unless it is told, and what 65,536 rows of 27 entries take at the 5 GB/s that a core
+// of such a node has of its memory.
 const (
 	lflrSteps      = 20
 	lflrCommits    = 2

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/goulfm/goulfm/era"
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 // A machine is the LogP model: to send or to take a message occupies a process for an

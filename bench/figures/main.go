@@ -90,7 +90,8 @@ func drawAll(dir, only, table string, r run) error {
 // title is how the table begins.
 const title = "| figure | claim | paper | ours | holds |\n|---|---|---|---|---|\n"
 
-// replaceTable puts rows into the table that follows the marker. Unless they are all, rows of other figures stay.
+// replaceTable puts rows into the table that follows the marker. Unless they are all, rows of other
+// figures stay.
 func replaceTable(path, rows string, all bool) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -106,7 +107,8 @@ func replaceTable(path, rows string, all bool) error {
 	return os.WriteFile(path, []byte(head+marker+"\n"+title+rows), 0o644)
 }
 
-// mergeRows returns the old rows with those of figures that are in rows in the place of theirs, or at the end.
+// mergeRows returns the old rows with those of figures that are in rows in the place of theirs, or
+// at the end.
 func mergeRows(old, rows string) string {
 	figureOf := func(line string) string { id, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |"); return id }
 	taken := map[string]bool{}

@@ -4,9 +4,9 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/goulfm/goulfm/internal/flood"
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/rankset"
+	"github.com/goulfm/goulfm/internal/protocol/flood"
 )
 
 // A ports is a group of flood members with one port each: a member sends one message at
@@ -79,7 +79,7 @@ func concurrentFigure(r run) []*figure {
 	if r.quick {
 		n = 256
 	}
-	curve := f.add("internal/flood, 2,048 members", true)
+	curve := f.add("internal/protocol/flood, 2,048 members", true)
 	sequential := f.add("one after the other", true)
 	alone := 0.0
 	for _, k := range []int{1, 2, 4, 8} {

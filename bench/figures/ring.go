@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
 const year = 365.25 * 24 * 3600 // seconds

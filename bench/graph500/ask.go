@@ -11,7 +11,8 @@ import (
 type asker interface {
 	// words returns the words of vertices, in their order.
 	words(ctx context.Context, vertices []uint64) ([]uint64, error)
-	// mark tells whoever has them that vertices were proved, and returns which of this rank's are, by slot.
+	// mark tells whoever has them that vertices were proved, and returns which of this rank's are,
+	// by slot.
 	mark(ctx context.Context, vertices []uint64) ([]byte, error)
 }
 
@@ -80,7 +81,8 @@ func (m *messenger) mark(ctx context.Context, vertices []uint64) ([]byte, error)
 	return marks, nil
 }
 
-// A getter gets the words of all vertices, and stores marks at whoever has them, with a notification at the end.
+// A getter gets the words of all vertices, and stores marks at whoever has them, with a
+// notification at the end.
 type getter struct {
 	g   *graph
 	all [][]uint64 // words, by part; nil: not got yet

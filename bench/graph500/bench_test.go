@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/goulfm/goulfm/bench/internal/kron"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/internal/testing/harness/kron"
 )
 
 // BenchmarkSearch between two goroutine ranks, at scale 15.

@@ -10,15 +10,15 @@ import (
 	"math"
 	"slices"
 
-	"github.com/goulfm/goulfm/bench/internal/kron"
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/testing/harness/kron"
 )
 
 var errOther = errors.New("not as the reference has it")
 
-// check compares with the values that are known of the scales up to one: the edges, the roots, and what each variant finds from the
-// first root and from the last.
+// check compares with the values that are known of the scales up to one: the edges, the roots, and
+// what each variant finds from the first root and from the last.
 func check(ctx context.Context, w *comm.Comm, scale int) error {
 	for _, v := range kron.Vectors {
 		if v.Scale > scale {

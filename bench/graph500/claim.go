@@ -2,7 +2,8 @@ package main
 
 import "context"
 
-// claim sets the word of each vertex by compare-and-swap at whoever has it. That word is the only truth.
+// claim sets the word of each vertex by compare-and-swap at whoever has it. That word is the only
+// truth.
 type claim struct {
 	g     *graph
 	known []bool // to be claimed by somebody: a cache

@@ -6,9 +6,9 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// A courier carries elements to other ranks in buffers, one for each part that these have, and takes what comes from them in between. An
-// empty message says that a rank has no more for a level (the pattern of the reference's "simple": receives from any source, an
-// empty message as end).
+// A courier carries elements to other ranks in buffers, one for each part that these have, and
+// takes what comes from them in between. An empty message says that a rank has no more for a level
+// (the pattern of the reference's "simple": receives from any source, an empty message as end).
 type courier[T comm.Elem] struct {
 	c     *comm.Comm
 	where []place // by part
@@ -28,7 +28,8 @@ type trip[T any] struct {
 	send comm.Request
 }
 
-// depth is how many buffers for one part are on their way at most: a rank that is busy does not make others wait at once.
+// depth is how many buffers for one part are on their way at most: a rank that is busy does not
+// make others wait at once.
 const depth = 8
 
 func newCourier[T comm.Elem](g *graph, room int, take func([]T)) *courier[T] {
@@ -39,8 +40,8 @@ func newCourier[T comm.Elem](g *graph, room int, take func([]T)) *courier[T] {
 	return k
 }
 
-// send sends the buffer for a part. While as many as may be are on their way it takes what comes: two ranks that send to each
-// other do not wait for each other.
+// send sends the buffer for a part. While as many as may be are on their way it takes what comes:
+// two ranks that send to each other do not wait for each other.
 func (k *courier[T]) send(ctx context.Context, part int) error {
 	t, err := k.spare(ctx, part)
 	if err != nil {

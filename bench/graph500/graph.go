@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"math/bits"
 
-	"github.com/goulfm/goulfm/bench/internal/csr"
-	"github.com/goulfm/goulfm/bench/internal/kron"
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/testing/harness/csr"
+	"github.com/goulfm/goulfm/internal/testing/harness/kron"
 )
 
-// A graph lies in as many parts as there were ranks at first: vertex v is in part v mod parts, at v div parts. Each part
-// has the neighbours of its vertices, and a word for each vertex that searches set. Parts lie on shelves.
+// A graph lies in as many parts as there were ranks at first: vertex v is in part v mod parts, at v
+// div parts. Each part has the neighbours of its vertices, and a word for each vertex that searches
+// set. Parts lie on shelves.
 type graph struct {
 	c       *comm.Comm
 	edges   *kron.Graph
@@ -95,8 +96,8 @@ func (g *graph) mine() (parts []part) {
 	return parts
 }
 
-// build generates the graph: each rank a block of the edges, of which it tells both ends' parts. With an error it returns as much
-// of it as there is.
+// build generates the graph: each rank a block of the edges, of which it tells both ends' parts.
+// With an error it returns as much of it as there is.
 func build(ctx context.Context, c *comm.Comm, edges *kron.Graph, v variant) (*graph, error) {
 	n := c.Size()
 	g := &graph{c: c, edges: edges, variant: v, parts: n, shift: shiftOf(n), where: make([]place, n)}
@@ -140,7 +141,8 @@ func (g *graph) edgesHere() []kron.Edge {
 	return g.block
 }
 
-// exchange gives each rank what is for it, in the order of who gives it, of whom counts says how much.
+// exchange gives each rank what is for it, in the order of who gives it, of whom counts says how
+// much.
 func exchange[T comm.Elem](ctx context.Context, c *comm.Comm, toward [][]T) (got []T, counts []int, err error) {
 	n := c.Size()
 	out, in := make([]int, n), make([]int, n)

@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/bench/internal/kron"
-	"github.com/goulfm/goulfm/bench/internal/record"
-	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/internal/testing/harness/kron"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
+	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 )
 
 // Of the first root of scale 10, as the reference has it.
@@ -44,7 +44,8 @@ func is(t *testing.T, o options, f found) {
 	}
 }
 
-// TestSearches: every search of every variant is valid, and has the levels and the edges of the reference.
+// TestSearches: every search of every variant is valid, and has the levels and the edges of the
+// reference.
 func TestSearches(t *testing.T) {
 	for name, o := range ways(5) {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +61,8 @@ func TestSearches(t *testing.T) {
 	}
 }
 
-// TestSearchGoesOn: ranks die at levels of a search and in repairs; the levels are those of an undisturbed one.
+// TestSearchGoesOn: ranks die at levels of a search and in repairs; the levels are those of an
+// undisturbed one.
 func TestSearchGoesOn(t *testing.T) {
 	for name, o := range ways(2) {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +105,8 @@ func TestCheck(t *testing.T) {
 	})
 }
 
-// TestInvalidTrees: each way in which a tree can be wrong is found, by messages and by one-sided operations.
+// TestInvalidTrees: each way in which a tree can be wrong is found, by messages and by one-sided
+// operations.
 func TestInvalidTrees(t *testing.T) {
 	for _, name := range []string{"simple", "claim"} {
 		for number, harm := range map[int][]func(words []uint64, root uint64){

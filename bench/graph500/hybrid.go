@@ -6,9 +6,10 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// hybrid goes down from the vertices of a level as claim does while those are few. When they are many it goes up from those that have no
-// word: each looks whether one of its neighbours is of the level, in a bitmap of all vertices, and stops at the first (Beamer, Asanovic,
-// Patterson 2012). Either way a word is set once, to its true level.
+// hybrid goes down from the vertices of a level as claim does while those are few. When they are
+// many it goes up from those that have no word: each looks whether one of its neighbours is of the
+// level, in a bitmap of all vertices, and stops at the first (Beamer, Asanovic, Patterson 2012).
+// Either way a word is set once, to its true level.
 type hybrid struct {
 	claim
 	up   bool
@@ -16,8 +17,8 @@ type hybrid struct {
 	all  [][]uint64       // the same, of all parts
 }
 
-// From how many edges on a level is gone up from, as a part of those that are left, and below how many vertices down again, as
-// a part of all: the values of the paper.
+// From how many edges on a level is gone up from, as a part of those that are left, and below how
+// many vertices down again, as a part of all: the values of the paper.
 const alpha, beta = 14, 24
 
 func newHybrid(ctx context.Context, g *graph) (scanner, error) {

@@ -9,15 +9,15 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/goulfm/goulfm/bench/internal/kron"
-	"github.com/goulfm/goulfm/bench/internal/trial"
+	"github.com/goulfm/goulfm/internal/testing/harness/kron"
+	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 )
 
 // kills is how many searches of a job lose a rank.
 const kills = 2
 
-// drive runs jobs until so many searches have lost a rank. Variant, victims and moments are drawn from the seed: at the beginning of a
-// level, or at some instant.
+// drive runs jobs until so many searches have lost a rank. Variant, victims and moments are drawn
+// from the seed: at the beginning of a level, or at some instant.
 func drive(o options, out io.Writer) (int, error) {
 	p, err := trial.Open("graph500", o.Goulfm, o.Timeout)
 	if err != nil {

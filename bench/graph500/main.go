@@ -1,5 +1,5 @@
-// Graph500 searches graphs of the Graph500 benchmark breadth first, or finds shortest paths in them, validates every search, and goes on
-// when ranks are killed on the way.
+// Graph500 searches graphs of the Graph500 benchmark breadth first, or finds shortest paths in
+// them, validates every search, and goes on when ranks are killed on the way.
 //
 //	goulfm run -n 4 ./bench/graph500 -scale 16
 //	goulfm run -n 8 --kill 3@level=2 --kill 5@level=3 ./bench/graph500 -scale 16 -roots 4 -variant hybrid
@@ -16,9 +16,10 @@
 //	packed          messages of 32 KiB of pairs of 4 bytes, as the reference 3.0
 //	onesided        accumulated minima and bits in windows; onesided-shmem: in a symmetric heap
 //
-// A search by claim or hybrid that has lost a rank is resumed at the lowest level that somebody had not finished, and nothing that was
-// found is found again; by the others it begins again. Kernel 3 looks again at all that was reached. The graph is not made
-// again: the living take over the parts of the dead.
+// A search by claim or hybrid that has lost a rank is resumed at the lowest level that somebody had
+// not finished, and nothing that was found is found again; by the others it begins again. Kernel 3
+// looks again at all that was reached. The graph is not made again: the living take over the parts
+// of the dead.
 package main
 
 import (
@@ -30,9 +31,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goulfm/goulfm/bench/internal/cli"
-	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/testing/harness/cli"
+	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 )
 
 // options are what the flags say.

@@ -2,7 +2,8 @@ package main
 
 import "context"
 
-// simple sends pairs of a vertex and who found it to whoever has the vertex, 256 in a message (the reference's "simple").
+// simple sends pairs of a vertex and who found it to whoever has the vertex, 256 in a message (the
+// reference's "simple").
 type simple struct {
 	g       *graph
 	mine    []part
@@ -57,8 +58,8 @@ func (s *simple) scan(ctx context.Context, level int, here []vertex, _ sums) err
 	return s.courier.finish(ctx)
 }
 
-// packed sends the same in 8 bytes a pair: places within the parts of both vertices, which are said once in a message of 32 KiB (the
-// pattern of the reference 3.0).
+// packed sends the same in 8 bytes a pair: places within the parts of both vertices, which are said
+// once in a message of 32 KiB (the pattern of the reference 3.0).
 type packed struct {
 	g       *graph
 	mine    []part

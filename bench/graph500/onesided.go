@@ -10,17 +10,21 @@ import (
 	"github.com/goulfm/goulfm/shmem"
 )
 
-// oneSided accumulates: who finds a vertex takes the minimum of its number and what the vertex's next predecessor is, and sets a bit of the
-// next queue, which stands for four vertices; both at whoever has the vertex. After a fence that one looks which of them are new
-// (the pattern of the one-sided codes that Zhong, Bouteiller, Luo, Bosilca, General Failure Detection and Propagation, measure in section 6, figures 19 and 20).
+// oneSided accumulates: who finds a vertex takes the minimum of its number and what the vertex's
+// next predecessor is, and sets a bit of the next queue, which stands for four vertices; both at
+// whoever has the vertex. After a fence that one looks which of them are new (the pattern of the
+// one-sided codes that Zhong, Bouteiller, Luo, Bosilca, General Failure Detection and Propagation,
+// measure in section 6, figures 19 and 20).
 type oneSided struct {
 	g *graph
 	memory
 }
 
-// memory is what is accumulated in: of each rank a predecessor for each vertex, by slot, and a queue.
+// memory is what is accumulated in: of each rank a predecessor for each vertex, by slot, and a
+// queue.
 type memory interface {
-	// lessen looks first: most vertices have many neighbours in a level, and most of these come too late. It says whether it has accumulated.
+	// lessen looks first: most vertices have many neighbours in a level, and most of these come too
+	// late. It says whether it has accumulated.
 	lessen(ctx context.Context, rank, i int, v uint64) (bool, error)
 	setBits(ctx context.Context, rank, i int, bits uint64) error
 	fence(ctx context.Context) error

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/kron"
-	"github.com/goulfm/goulfm/bench/internal/record"
+	"github.com/goulfm/goulfm/internal/testing/harness/kron"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
 // print writes the keys that the specification of the benchmark wants, and what deaths have cost.
@@ -64,7 +64,8 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[i] + (at-float64(i))*(sorted[min(i+1, len(sorted)-1)]-sorted[i])
 }
 
-// harmonic is the harmonic mean of rates, and its standard deviation as the specification has it (N. Norris 1940).
+// harmonic is the harmonic mean of rates, and its standard deviation as the specification has it
+// (N. Norris 1940).
 func harmonic(rates []float64) (mean, deviation float64) {
 	n, sum, squares := float64(len(rates)), 0.0, 0.0
 	for _, x := range rates {
@@ -77,8 +78,8 @@ func harmonic(rates []float64) (mean, deviation float64) {
 	return mean, math.Sqrt(squares/max(n-1, 1)) / math.Sqrt(n) * mean * mean
 }
 
-// printRecords writes how long each search and each validation took, for programs. Of ranks that had to be repaired on the way they
-// are told to be wrong: such times are no others'.
+// printRecords writes how long each search and each validation took, for programs. Of ranks that
+// had to be repaired on the way they are told to be wrong: such times are no others'.
 func (r *report) printRecords(out io.Writer, o options, ranks int) error {
 	name, wrong := o.variant, ""
 	if o.kernel == 3 {

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/kron"
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/testing/harness/kron"
 )
 
 // report is what a run found.
@@ -81,8 +81,8 @@ func started(ctx context.Context, c *comm.Comm, o options, r *report) (g *graph,
 // stepOf numbers the levels of a search among those of all, as points at which ranks can be killed.
 func stepOf(search, level int) int { return 1000*search + level }
 
-// searched makes the k-th search, over any number of deaths, and validates it. It returns the graph as it is
-// after the last repair.
+// searched makes the k-th search, over any number of deaths, and validates it. It returns the graph
+// as it is after the last repair.
 func (g *graph) searched(ctx context.Context, root uint64, k, number int, r *report) (*graph, found, error) {
 	f := found{root: root}
 	var s kernel = &search{number: k, root: root}

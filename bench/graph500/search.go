@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 
-	"github.com/goulfm/goulfm/bench/internal/csr"
 	"github.com/goulfm/goulfm/collectives"
+	"github.com/goulfm/goulfm/internal/testing/harness/csr"
 )
 
 // A word of a vertex is 0, or its level and 1, and its parent.
@@ -19,8 +19,8 @@ func parentOf(word uint64) uint64 { return word & (1<<parentBits - 1) }
 type scanner interface {
 	// begin comes before the first level of a search, and of one that is resumed.
 	begin()
-	// scan sets the words of all vertices that are next to this rank's vertices of a level, which are here, and have
-	// none. It returns when all ranks have done so.
+	// scan sets the words of all vertices that are next to this rank's vertices of a level, which
+	// are here, and have none. It returns when all ranks have done so.
 	scan(ctx context.Context, level int, here []vertex, all sums) error
 	free() error
 }
@@ -28,7 +28,8 @@ type scanner interface {
 // A variant is a way to search.
 type variant struct {
 	name string
-	// resumes says that a search which has lost a rank goes on: no word is set but to what it is to be in the end.
+	// resumes says that a search which has lost a rank goes on: no word is set but to what it is to
+	// be in the end.
 	resumes bool
 	// oneSided says that it is validated by one-sided operations, and not by messages.
 	oneSided bool
@@ -45,12 +46,14 @@ var variants = map[string]variant{
 	"onesided-shmem": {"onesided-shmem", false, true, newOneSided(overShmem)},
 }
 
-// A search goes from level to level: all ranks look at the neighbours of their vertices of one level, then of the next.
+// A search goes from level to level: all ranks look at the neighbours of their vertices of one
+// level, then of the next.
 //
-// When a rank dies the living take its vertices over, with their words. Where a word is set once, to its true level, all look again from the
-// lowest level on that one of them had not finished. That finds the levels of an undisturbed search: who was at level l+1 had seen
-// that all were through l, so all of l+1 was set; a word is set once; and what is looked at again is set already. Where
-// words are set otherwise, or messages were lost with the dead, the search begins again.
+// When a rank dies the living take its vertices over, with their words. Where a word is set once,
+// to its true level, all look again from the lowest level on that one of them had not finished.
+// That finds the levels of an undisturbed search: who was at level l+1 had seen that all were
+// through l, so all of l+1 was set; a word is set once; and what is looked at again is set already.
+// Where words are set otherwise, or messages were lost with the dead, the search begins again.
 type search struct {
 	number int // of a run
 	root   uint64
@@ -58,7 +61,8 @@ type search struct {
 	level  int // all before it is finished
 }
 
-// sums are of all ranks: vertices of a level, edges from those, edges from vertices that have no word.
+// sums are of all ranks: vertices of a level, edges from those, edges from vertices that have no
+// word.
 type sums [3]int
 
 // run searches from where it stands to the end.
@@ -102,8 +106,8 @@ func (g *graph) clear(ctx context.Context, root, word uint64) error {
 	return g.fence(ctx)
 }
 
-// resume has all look again from the lowest level that one of them had not finished. A search that not all had begun begins
-// again, and so does every one of a variant that does not resume.
+// resume has all look again from the lowest level that one of them had not finished. A search that
+// not all had begun begins again, and so does every one of a variant that does not resume.
 func (s *search) resume(ctx context.Context, g *graph) error {
 	at := s.level
 	if !s.begun || !g.variant.resumes || g.anew {

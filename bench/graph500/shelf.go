@@ -5,13 +5,13 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/goulfm/goulfm/bench/internal/csr"
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/testing/harness/csr"
 	"github.com/goulfm/goulfm/rma"
 )
 
-// A shelf is three windows, and which part each rank has there; none: -1. At first there is one. After a death the dead
-// one's part is on a shelf of its own.
+// A shelf is three windows, and which part each rank has there; none: -1. At first there is one.
+// After a death the dead one's part is on a shelf of its own.
 type shelf struct {
 	words, begin *rma.Win[uint64]
 	near         *rma.Win[csr.Neighbour]
@@ -72,8 +72,9 @@ func (g *graph) free() error {
 	return errors.Join(errs...)
 }
 
-// repaired is the graph on a communicator of the living, who have taken over the parts of the dead; or one that they have generated
-// anew, if a part was in memory that none of them reaches: a node was lost. The old one is freed.
+// repaired is the graph on a communicator of the living, who have taken over the parts of the dead;
+// or one that they have generated anew, if a part was in memory that none of them reaches: a node
+// was lost. The old one is freed.
 func (g *graph) repaired(ctx context.Context) (*graph, error) {
 	for try := 1; ; try++ {
 		left, err := g.c.Shrink(ctx)
@@ -95,7 +96,8 @@ func (g *graph) repaired(ctx context.Context) (*graph, error) {
 	}
 }
 
-// on is the graph on a communicator of some of its ranks, or as much of it as there is when that fails.
+// on is the graph on a communicator of some of its ranks, or as much of it as there is when that
+// fails.
 func (g *graph) on(ctx context.Context, c *comm.Comm) (*graph, error) {
 	n := &graph{c: c, edges: g.edges, variant: g.variant, parts: g.parts, shift: g.shift, where: make([]place, g.parts)}
 	ranks := c.RanksOf(g.c.Group()) // by old rank
@@ -145,7 +147,8 @@ func (s *shelf) lost(ranks []int) (dead []int) {
 	return dead
 }
 
-// generated is the graph that the living generate anew, in place of what there is of one of the old memory.
+// generated is the graph that the living generate anew, in place of what there is of one of the old
+// memory.
 func (g *graph) generated(ctx context.Context, c *comm.Comm, n *graph) (*graph, error) {
 	if err := n.free(); err != nil {
 		return n, err

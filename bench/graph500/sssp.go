@@ -7,12 +7,12 @@ import (
 	"math"
 	"sync/atomic"
 
-	"github.com/goulfm/goulfm/bench/internal/kron"
 	"github.com/goulfm/goulfm/collectives"
+	"github.com/goulfm/goulfm/internal/testing/harness/kron"
 )
 
-// A word of a vertex in kernel 3 is the bits of its distance, and its parent: as distances are not below 0 the lesser word has the
-// lesser distance.
+// A word of a vertex in kernel 3 is the bits of its distance, and its parent: as distances are not
+// below 0 the lesser word has the lesser distance.
 const distanceBits = 32
 
 func reached(distance float32, parent uint64) uint64 {
@@ -28,18 +28,20 @@ var far = reached(float32(math.Inf(1)), 1<<distanceBits-1)
 // delta is the width of a bucket.
 const delta = 0.1
 
-// shortest finds the shortest paths from a root, by delta-stepping (Meyer, Sanders 2003): vertices in the order of buckets of distances, first
-// along edges that are not longer than a bucket, again and again, then along the others. A vertex is relaxed by compare-and-swap of its word.
+// shortest finds the shortest paths from a root, by delta-stepping (Meyer, Sanders 2003): vertices
+// in the order of buckets of distances, first along edges that are not longer than a bucket, again
+// and again, then along the others. A vertex is relaxed by compare-and-swap of its word.
 //
-// A word only ever becomes less, and names a parent that had the distance which it is from. So when ranks die the living take over their
-// words and look at all that are reached again.
+// A word only ever becomes less, and names a parent that had the distance which it is from. So when
+// ranks die the living take over their words and look at all that are reached again.
 type shortest struct {
 	number int // of a run
 	root   uint64
 	begun  bool
 }
 
-// walk is what one attempt has looked at: by part and vertex the words whose light and whose heavy edges were relaxed.
+// walk is what one attempt has looked at: by part and vertex the words whose light and whose heavy
+// edges were relaxed.
 type walk struct {
 	g            *graph
 	parts        []part
@@ -128,8 +130,8 @@ func (w *walk) settle(ctx context.Context, bucket int) error {
 	return w.g.fence(ctx)
 }
 
-// relax relaxes some edges from the vertices of a bucket, of each whose word is another one than when that was done last. It
-// returns from how many.
+// relax relaxes some edges from the vertices of a bucket, of each whose word is another one than
+// when that was done last. It returns from how many.
 func (w *walk) relax(ctx context.Context, bucket int, done [][]uint64, along func(weight float32) bool) (vertices int, err error) {
 	for k, p := range w.parts {
 		for i := range p.words {
@@ -168,8 +170,9 @@ func (w *walk) lessen(ctx context.Context, v uint64, distance float32, parent ui
 
 var errNotShortest = errors.New("not a tree of shortest paths")
 
-// validateDistances holds the distances against the edges: no edge makes a vertex nearer than it is, it joins two that were reached or two
-// outside, each vertex has an edge from its parent that is as long as the difference, and the tree has no cycle. It fills in what was found.
+// validateDistances holds the distances against the edges: no edge makes a vertex nearer than it
+// is, it joins two that were reached or two outside, each vertex has an edge from its parent that
+// is as long as the difference, and the tree has no cycle. It fills in what was found.
 func (g *graph) validateDistances(ctx context.Context, root uint64, f *found) error {
 	marks, bad, err := g.judgeEdges(ctx, g.asker(), f, func(x kron.Edge, a, b uint64) (j judgement) {
 		da, db := distanceOf(a), distanceOf(b)
@@ -186,7 +189,8 @@ func (g *graph) validateDistances(ctx context.Context, root uint64, f *found) er
 	return errors.Join(bad, g.checkPaths(ctx, root, marks, f))
 }
 
-// checkPaths looks whether each of this rank's vertices has an edge from its parent, and whether the paths of all lead to the root.
+// checkPaths looks whether each of this rank's vertices has an edge from its parent, and whether
+// the paths of all lead to the root.
 func (g *graph) checkPaths(ctx context.Context, root uint64, marks []byte, f *found) error {
 	var bad error
 	var vertices [1]uint64

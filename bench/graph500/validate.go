@@ -5,16 +5,17 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/goulfm/goulfm/bench/internal/kron"
 	"github.com/goulfm/goulfm/collectives"
+	"github.com/goulfm/goulfm/internal/testing/harness/kron"
 )
 
 var errInvalid = errors.New("not a breadth-first tree")
 
-// validate holds the tree against the edges that the generator makes, as the specification wants it: (1) the tree has no cycle, (2)
-// its edges lead from one level to the next, (3) each edge of the graph joins vertices of levels that differ by one at most,
-// or two outside, (4) so the tree spans the component of the root, (5) the edges of the tree are edges of the graph. It fills in what was
-// found. Each rank looks at a block of the edges, and at its vertices.
+// validate holds the tree against the edges that the generator makes, as the specification wants
+// it: (1) the tree has no cycle, (2) its edges lead from one level to the next, (3) each edge of
+// the graph joins vertices of levels that differ by one at most, or two outside, (4) so the tree
+// spans the component of the root, (5) the edges of the tree are edges of the graph. It fills in
+// what was found. Each rank looks at a block of the edges, and at its vertices.
 func (g *graph) validate(ctx context.Context, root uint64, f *found) error {
 	ask := g.asker()
 	marks, bad, err := g.judgeEdges(ctx, ask, f, func(x kron.Edge, a, b uint64) (j judgement) {
@@ -38,8 +39,9 @@ type judgement struct {
 	provesFrom, provesTo bool // if so: it is the edge from the parent of that end
 }
 
-// judgeEdges judges this rank's block of the edges. It returns marks of the vertices of this rank to whose parents an edge leads, and
-// what is wrong with an edge; how many edges are inside, of all ranks, goes into what was found.
+// judgeEdges judges this rank's block of the edges. It returns marks of the vertices of this rank
+// to whose parents an edge leads, and what is wrong with an edge; how many edges are inside, of all
+// ranks, goes into what was found.
 func (g *graph) judgeEdges(ctx context.Context, ask asker, f *found, judge func(x kron.Edge, from, to uint64) judgement) (marks []byte, bad, err error) {
 	edges := g.edgesHere()
 	ends := make([]uint64, 0, 2*len(edges))
@@ -81,7 +83,8 @@ func (g *graph) judgeEdges(ctx context.Context, ask asker, f *found, judge func(
 // levelsMax is more than there are in any search.
 const levelsMax = 1 << 10
 
-// checkTree looks whether each of this rank's vertices is one level below its parent, from which an edge leads to it: then there is no cycle.
+// checkTree looks whether each of this rank's vertices is one level below its parent, from which an
+// edge leads to it: then there is no cycle.
 func (g *graph) checkTree(ctx context.Context, ask asker, root uint64, marks []byte, f *found) error {
 	var children, parents []uint64 // vertices, and those of which they are
 	var words []uint64

@@ -9,7 +9,6 @@
 package main
 
 import (
-	"github.com/goulfm/goulfm/bench/internal/cli"
 	"github.com/goulfm/goulfm/bench/measure/agree"
 	"github.com/goulfm/goulfm/bench/measure/busy"
 	"github.com/goulfm/goulfm/bench/measure/coll"
@@ -19,6 +18,7 @@ import (
 	"github.com/goulfm/goulfm/bench/measure/p2p"
 	"github.com/goulfm/goulfm/bench/measure/start"
 	"github.com/goulfm/goulfm/bench/measure/ulfm"
+	"github.com/goulfm/goulfm/internal/testing/harness/cli"
 )
 
 var commands = []cli.Command{

@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"github.com/goulfm/goulfm/bench/internal/cli"
+	"github.com/goulfm/goulfm/internal/testing/harness/cli"
 	"github.com/stretchr/testify/assert"
 )
 

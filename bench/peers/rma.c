@@ -1,4 +1,4 @@
-/* The twin of bench/rma: one-sided operations of rank 0 on the window of rank 1, which makes no call unless the Go
+/* The twin of bench/measure/rma: one-sided operations of rank 0 on the window of rank 1, which makes no call unless the Go
    program says that it does. Each put, get, sum and swap is flushed, since only then has it happened. Windows are
    MPI_Win_allocate's, for own_put and own_get MPI_Win_create's; whoever accesses one has locked it for all, before
    anything is timed. bulk is accumulate once more: MPI does not know the difference. What came out wrong is said in the

@@ -1,4 +1,4 @@
-/* The twin of bench/rma's operations on a symmetric heap, by OpenSHMEM, for libraries that have it beside MPI, which
+/* The twin of bench/measure/rma's operations on a symmetric heap, by OpenSHMEM, for libraries that have it beside MPI, which
    starts, times and prints as in the other twins. Rank 0 accesses an object of rank 1; put and increment are followed by
    shmem_quiet, since only then have they happened. */
 #include "common.h"

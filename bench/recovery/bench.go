@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goulfm/goulfm/bench/internal/record"
-	"github.com/goulfm/goulfm/bench/internal/trial"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
+	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 )
 
 // A bench is what figures are taken with.
@@ -60,7 +60,8 @@ func (b *bench) sizes(full, quick []int) []int {
 	return full
 }
 
-// job runs one of n ranks of this program, or of an example, which has to end well, and returns what it has printed.
+// job runs one of n ranks of this program, or of an example, which has to end well, and returns
+// what it has printed.
 func (b *bench) job(n int, launch string, self string, args ...string) (trial.Result, error) {
 	place := *b.place
 	if self != "" {
@@ -125,7 +126,8 @@ type phases struct{ seen, agree, shrink, replace []float64 }
 
 var narrated = regexp.MustCompile(`; ([\d.]+) ms after the failure was seen \(agree ([\d.]+) ms, shrink ([\d.]+) ms, replace ([\d.]+) ms\)`)
 
-// phasesOf reads them from the standard error of a job. seen is the whole, from when a rank knew of the failure.
+// phasesOf reads them from the standard error of a job. seen is the whole, from when a rank knew of
+// the failure.
 func phasesOf(stderr string) (p phases) {
 	for _, m := range narrated.FindAllStringSubmatch(stderr, -1) {
 		for i, to := range []*[]float64{&p.seen, &p.agree, &p.shrink, &p.replace} {

@@ -9,8 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A board is a file that all processes of a job have mapped: what one has written there stays when it is killed. It has two
-// moments for each death, in ns: when the victim was about to die, and when rank 0 had left the first barrier of the repaired world.
+// A board is a file that all processes of a job have mapped: what one has written there stays when
+// it is killed. It has two moments for each death, in ns: when the victim was about to die, and
+// when rank 0 had left the first barrier of the repaired world.
 type board struct{ slots []byte }
 
 const slotBytes = 8

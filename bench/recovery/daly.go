@@ -8,12 +8,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goulfm/goulfm/bench/internal/record"
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/pace"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/ckpt/commitinterval"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
-// The size of the figure daly. A commit of heat costs about as much as a step of it: what is protected is all that a step reads.
+// The size of the figure daly. A commit of heat costs about as much as a step of it: what is
+// protected is all that a step reads.
 const (
 	dalyRanks = 8   // each of them is killed once at most
 	dalyCosts = 40  // the MTBF, in commits: then Daly's optimum loses about a fifth, and repairs come on top of that
@@ -24,8 +25,8 @@ const (
 // dalyTimes are the intervals that are tried, in parts of the one that Daly advises.
 var dalyTimes = []float64{0.25, 0.5, 1, 2, 4}
 
-// A pilot is what heat costs where nobody dies, and what follows from that. All but the start is in steps, whose length differs from
-// one moment to the next where others use the machine.
+// A pilot is what heat costs where nobody dies, and what follows from that. All but the start is in
+// steps, whose length differs from one moment to the next where others use the machine.
 type pilot struct {
 	start        float64 // s
 	commit, mtbf float64
@@ -50,9 +51,10 @@ type tried struct {
 	alone     []float64 // s of the undisturbed runs
 }
 
-// daly is the figure of that name: heat loses ranks at moments that are exponentially distributed, and commits at several
-// intervals. In a round all of them, in turns, have the same deaths after the same parts of the MTBF. Before each run comes one in
-// which nobody dies or commits: it says how long the MTBF is just now, and it is what the other one is compared with.
+// daly is the figure of that name: heat loses ranks at moments that are exponentially distributed,
+// and commits at several intervals. In a round all of them, in turns, have the same deaths after
+// the same parts of the MTBF. Before each run comes one in which nobody dies or commits: it says
+// how long the MTBF is just now, and it is what the other one is compared with.
 func (b *bench) daly() (*table, error) {
 	file, err := b.example("heat")
 	if err != nil {
@@ -62,7 +64,7 @@ func (b *bench) daly() (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	advised := float64(pace.Interval(units(p.commit), units(p.mtbf))) / float64(units(1))
+	advised := float64(commitinterval.Interval(units(p.commit), units(p.mtbf))) / float64(units(1))
 	var all []*tried
 	for _, times := range dalyTimes {
 		all = append(all, &tried{name: fmt.Sprintf("%g x Daly's", times), every: max(int(times*advised+0.5), 1)})
@@ -128,7 +130,8 @@ func (b *bench) pilot(file string) (p pilot, err error) {
 	return p, nil
 }
 
-// manySteps is so many that they take several times as long as the start, which differs from one run to the next.
+// manySteps is so many that they take several times as long as the start, which differs from one
+// run to the next.
 func (b *bench) manySteps(file string) (steps int, err error) {
 	start, err := b.heat(file, "", 1, never)
 	for steps = 100; err == nil; steps *= 2 {
@@ -140,8 +143,8 @@ func (b *bench) manySteps(file string) (steps int, err error) {
 	return steps, err
 }
 
-// workOf is what of a run is not its start. That was measured at another moment: if it seems to be most of the run, it was
-// a slower one.
+// workOf is what of a run is not its start. That was measured at another moment: if it seems to be
+// most of the run, it was a slower one.
 func workOf(took, start float64) float64 { return max(took-start, took/2) }
 
 // A moment is a planned death: when, in MTBFs from the start.
@@ -150,7 +153,8 @@ type moment struct {
 	at   float64
 }
 
-// moments are the deaths of a round: of all ranks, one after the other, at exponentially distributed distances.
+// moments are the deaths of a round: of all ranks, one after the other, at exponentially
+// distributed distances.
 func moments(seed uint64, round int) (all []moment) {
 	rng := rand.New(rand.NewPCG(seed, uint64(round)))
 	at := 0.0
@@ -161,10 +165,12 @@ func moments(seed uint64, round int) (all []moment) {
 	return all
 }
 
-// backTo is what package recovery tells of where a repair goes back to: how many commits there were, and to which step.
+// backTo is what package recovery tells of where a repair goes back to: how many commits there
+// were, and to which step.
 var backTo = regexp.MustCompile(`back to version \d+\.(\d+) \(step (\d+)\)`)
 
-// disturbed runs heat while ranks die, after a run in which none does. Overheads are without what it takes to start.
+// disturbed runs heat while ranks die, after a run in which none does. Overheads are without what
+// it takes to start.
 func (b *bench) disturbed(t *tried, file string, p pilot, deaths []moment) error {
 	plain, err := b.heat(file, "", p.steps, never)
 	if err != nil {
@@ -199,7 +205,8 @@ func (b *bench) disturbed(t *tried, file string, p pilot, deaths []moment) error
 	return nil
 }
 
-// dalyTable puts what was measured beside Daly's complete model (pace.Slowdown), with the repairs of all runs.
+// dalyTable puts what was measured beside Daly's complete model (commitinterval.Slowdown), with the
+// repairs of all runs.
 func dalyTable(p pilot, all []*tried) *table {
 	out := &table{id: "daly", title: []string{"commits", "steps between two", "by Daly's model", "measured", "of CPU time", "deaths"}}
 	var repairs, millis, alone []float64
@@ -215,7 +222,7 @@ func dalyTable(p pilot, all []*tried) *table {
 			steps = max(record.Median(t.between), 1)
 			every = fmt.Sprintf("%.3g, measured", steps)
 		}
-		model := 100 * (pace.Slowdown(units(steps), units(p.commit), units(restart), units(p.mtbf)) - 1)
+		model := 100 * (commitinterval.Slowdown(units(steps), units(p.commit), units(restart), units(p.mtbf)) - 1)
 		out.keep("heat, commits "+t.name, record.Percent, t.took)
 		out.keep("heat, commits "+t.name+", CPU time", record.Percent, t.cpu)
 		out.add(t.name, every, short(model)+" %", spread(t.took)+" %", spread(t.cpu)+" %", strconv.Itoa(t.deaths))

@@ -7,10 +7,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/internal/longtest"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// TestDalyFigure: every interval has its row, and the advised one is in the middle; all results were right, or there is no table.
+// TestDalyFigure: every interval has its row, and the advised one is in the middle; all results
+// were right, or there is no table.
 func TestDalyFigure(t *testing.T) {
 	longtest.Skip(t, "jobs with many deaths")
 	b := openBench(t)
@@ -34,7 +35,8 @@ func TestDalyFigure(t *testing.T) {
 	}
 }
 
-// TestMoments: each rank dies once, one after the other, at a mean distance of one; in another round in another way.
+// TestMoments: each rank dies once, one after the other, at a mean distance of one; in another
+// round in another way.
 func TestMoments(t *testing.T) {
 	sum, rounds := 0.0, 200
 	for round := range rounds {
@@ -52,7 +54,8 @@ func TestMoments(t *testing.T) {
 	assert.NotEqual(t, moments(1, 0), moments(1, 1))
 }
 
-// TestDalyTable: the model at the measured costs, by hand: commits that cost as much as a step, each after 9 steps, and a death in 50.
+// TestDalyTable: the model at the measured costs, by hand: commits that cost as much as a step,
+// each after 9 steps, and a death in 50.
 func TestDalyTable(t *testing.T) {
 	p := pilot{commit: 1, mtbf: 50, steps: 100}
 	fixed := &tried{name: "fixed", every: 9, took: []float64{20, 30, 40}, cpu: []float64{1}, deaths: 3}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goulfm/goulfm/bench/internal/record"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
 // agreements are the ways to agree that are measured: in the memory of the node, and by messages.
@@ -38,7 +38,8 @@ func run(from, count int) (all []int) {
 	return all
 }
 
-// subtree are the first ranks below rank 1, itself included, in the binary tree of agreements: rank r has 2r+1 and 2r+2 below it.
+// subtree are the first ranks below rank 1, itself included, in the binary tree of agreements: rank
+// r has 2r+1 and 2r+2 below it.
 func subtree(n, count int) (all []int) {
 	for queue := []int{1}; len(queue) > 0 && len(all) < count; queue = queue[1:] {
 		if r := queue[0]; r < n {
@@ -87,7 +88,8 @@ func (b *bench) shrink(n int, agree string, lost []int) (all []float64, err erro
 	return all, nil
 }
 
-// compare adds a row, in which the measured values stand beside what was simulated of the same size, in us.
+// compare adds a row, in which the measured values stand beside what was simulated of the same
+// size, in us.
 func (t *table) compare(id, what, paper string, sim *graph, curve string, x float64, measured []float64) {
 	simulated, ratio := "", ""
 	if y, ok := sim.value(curve, x); ok {
@@ -180,8 +182,9 @@ func (b *bench) repairs(t *table) error {
 	return g.write(b.out)
 }
 
-// daly is the least overhead of a program that commits in cost and is back in restart, both in seconds, by Daly's optimum
-// of first order: what it commits, what it computes again, and its repairs.
+// daly is the least overhead of a program that commits in cost and is back in restart, both in
+// seconds, by Daly's optimum of first order: what it commits, what it computes again, and its
+// repairs.
 func daly(cost, restart, mtbf float64) float64 {
 	interval := math.Sqrt(2 * cost * mtbf)
 	return cost/interval + (interval/2+restart)/mtbf
@@ -196,7 +199,8 @@ type s3d struct {
 	repairs  []float64 // in ms
 }
 
-// overhead is that of S3D in Fenix: a small stand-in loses a rank every now and then. Settings take turns.
+// overhead is that of S3D in Fenix: a small stand-in loses a rank every now and then. Settings take
+// turns.
 func (b *bench) overhead(t *table) error {
 	steps, mtbfs := 500, []float64{4, 2, 1}
 	if b.quick {

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goulfm/goulfm/bench/internal/record"
-	"github.com/goulfm/goulfm/internal/erasure"
+	"github.com/goulfm/goulfm/internal/ckpt/erasure"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
 // A goal is a row of the table of goals.

@@ -8,10 +8,10 @@ import (
 	"os"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/record"
-	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
+	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 	"github.com/goulfm/goulfm/recovery"
 )
 
@@ -54,7 +54,8 @@ const (
 	cameCold = "came: cold"
 )
 
-// run is one attempt, so its number tells how many have died. The others wait in a barrier when a rank dies.
+// run is one attempt, so its number tells how many have died. The others wait in a barrier when a
+// rank dies.
 func (k *killing) run(ctx context.Context, w *recovery.World) error {
 	b, err := openBoard(k.board)
 	if err != nil {
@@ -101,7 +102,8 @@ func (k *killing) run(ctx context.Context, w *recovery.World) error {
 	return errors.New("the victim has passed the barrier")
 }
 
-// tell prints what a newcomer is, and how long it took to have its data, beside a copy of them into new memory.
+// tell prints what a newcomer is, and how long it took to have its data, beside a copy of them into
+// new memory.
 func (k *killing) tell(w *recovery.World, ballast []byte, took time.Duration) error {
 	text := cameCold
 	if k.waited {

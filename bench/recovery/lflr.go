@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strconv"
 
-	"github.com/goulfm/goulfm/bench/internal/record"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
 var agreed = regexp.MustCompile(`agreements: (\d+) in ([\d.]+) s`)
@@ -44,8 +44,8 @@ func (b *bench) minife(n int, launch string, more ...string) (f finite, err erro
 	return f, nil
 }
 
-// lflr is figures 5a to 5c: a repair of MiniFE, what its agreements take in all, and the whole. A rank is lost once, at its fifth
-// step, and one of the spares replaces it.
+// lflr is figures 5a to 5c: a repair of MiniFE, what its agreements take in all, and the whole. A
+// rank is lost once, at its fifth step, and one of the spares replaces it.
 func (b *bench) lflr() (*table, error) {
 	t := &table{id: "lflr", title: paperTitle}
 	var sim [3]*graph

@@ -1,5 +1,5 @@
-// Recovery measures what it costs to outlive deaths, with real processes that are killed, beside the goals of package
-// recovery and the figures of a paper.
+// Recovery measures what it costs to outlive deaths, with real processes that are killed, beside
+// the goals of package recovery and the figures of a paper.
 //
 //	go run ./bench/recovery                           what was aimed at: repairs, commits, restores, protection in vain
 //	go run ./bench/recovery -only commit -csv x.csv   rows whose text has that, and all single values
@@ -8,15 +8,19 @@
 //	go run ./bench/recovery -figure daly              a program that loses ranks at random, and commits at several intervals
 //	go run ./bench/recovery -figure all -table bench/RECOVERY.md
 //
-// The paper is Herault et al., Practical Scalable Consensus for Pseudo-Synchronous Distributed Systems, SC'15 (ERA), section 4.2:
-// S3D in Fenix (figures 4a to 4c), MiniFE in LFLR (figures 5a to 5c). bench/figures -only fenix,lflr simulates its sizes, and draws
-// what is measured here beside that: each figure is a CSV file in the folder -out. The figure daly is beside Daly, A higher order estimate of
-// the optimum checkpoint interval for restart dumps, FGCS 22(3), 2006, which package pace follows.
+// The paper is Herault et al., Practical Scalable Consensus for Pseudo-Synchronous Distributed
+// Systems, SC'15 (ERA), section 4.2: S3D in Fenix (figures 4a to 4c), MiniFE in LFLR (figures 5a to
+// 5c). bench/figures -only fenix,lflr simulates its sizes, and draws what is measured here beside
+// that: each figure is a CSV file in the folder -out. The figure daly is beside Daly, A higher
+// order estimate of the optimum checkpoint interval for restart dumps, FGCS 22(3), 2006, which
+// package pace follows.
 //
-// The processes of a job are this program again (-rank), or one of examples. Times that begin with a death are from just
-// before the SIGKILL, by CLOCK_MONOTONIC, which all processes share: the victim writes it to a file that all have mapped.
+// The processes of a job are this program again (-rank), or one of examples. Times that begin with
+// a death are from just before the SIGKILL, by CLOCK_MONOTONIC, which all processes share: the
+// victim writes it to a file that all have mapped.
 //
-// Reading order: main.go, goals.go, kills.go, memory.go, shrink.go; fenix.go, lflr.go and daly.go; bench.go, table.go.
+// Reading order: main.go, goals.go, kills.go, memory.go, shrink.go; fenix.go, lflr.go and daly.go;
+// bench.go, table.go.
 package main
 
 import (
@@ -28,9 +32,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/cli"
-	"github.com/goulfm/goulfm/bench/internal/job"
-	"github.com/goulfm/goulfm/bench/internal/trial"
+	"github.com/goulfm/goulfm/internal/testing/harness/cli"
+	"github.com/goulfm/goulfm/internal/testing/harness/job"
+	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 )
 
 // options are what the flags say.

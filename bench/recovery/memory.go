@@ -8,9 +8,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/record"
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 	"github.com/goulfm/goulfm/recovery"
 )
 
@@ -26,8 +26,9 @@ func (o rankOption) config() recovery.Config {
 	return cfg
 }
 
-// commitAgain changes all that a rank protects and commits it, again and again, and each time copies as much to memory that is
-// there, and to new memory; all ranks at once. A time is that of the slowest rank, in us.
+// commitAgain changes all that a rank protects and commits it, again and again, and each time
+// copies as much to memory that is there, and to new memory; all ranks at once. A time is that of
+// the slowest rank, in us.
 func (o rankOption) commitAgain(ctx context.Context, w *recovery.World, out io.Writer) error {
 	data, other := make([]byte, o.bytes), make([]byte, o.bytes)
 	copy(other, data) // now its pages are there

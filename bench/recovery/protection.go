@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/record"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
 // micros is how long something takes, in us.
@@ -24,8 +24,9 @@ var (
 	worksQuick = []work{{"heat", "-nx 100 -ny 100 -steps 20 -tol 0 -print 0"}, {"minife", "-nx 4 -ny 4 -nz 8 -steps 2"}}
 )
 
-// protection is how much longer whole programs take, from their start to their end, that commit as often as pays at a failure
-// in ten minutes, than those that never do, and how much more CPU time they use, which a busy machine disturbs less. Which of both is first changes from round to round.
+// protection is how much longer whole programs take, from their start to their end, that commit as
+// often as pays at a failure in ten minutes, than those that never do, and how much more CPU time
+// they use, which a busy machine disturbs less. Which of both is first changes from round to round.
 func (b *bench) protection() (all []goal, err error) {
 	works := worksFull
 	if b.quick {

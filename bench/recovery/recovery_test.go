@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/bench/internal/trial"
-	"github.com/goulfm/goulfm/internal/longtest"
+	"github.com/goulfm/goulfm/internal/testing/harness/trial"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
 func TestMain(m *testing.M) { trial.RunTests(m, program.Main) }
@@ -33,7 +33,8 @@ func openBench(t *testing.T) *bench {
 	return b
 }
 
-// TestKills: ranks die one after the other, rank 0 among them, and each death has a time, phases, and a newcomer with its data.
+// TestKills: ranks die one after the other, rank 0 among them, and each death has a time, phases,
+// and a newcomer with its data.
 func TestKills(t *testing.T) {
 	b := openBench(t)
 	k, err := b.kills(3, "--spares 4", 4, 1<<16)

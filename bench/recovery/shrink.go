@@ -6,15 +6,16 @@ import (
 	"slices"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/record"
-	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
+	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// shrinkOnce loses the ranks -lost at once, while the others are in a barrier. They revoke the communicator and shrink it until
-// all of those are out. It prints how long that took, from Revoke on, at the slowest rank, in us.
+// shrinkOnce loses the ranks -lost at once, while the others are in a barrier. They revoke the
+// communicator and shrink it until all of those are out. It prints how long that took, from Revoke
+// on, at the slowest rank, in us.
 func (o rankOption) shrinkOnce(ctx context.Context, w *comm.Comm, out io.Writer) error {
 	if err := collectives.Barrier(ctx, w); err != nil {
 		return err

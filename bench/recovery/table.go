@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goulfm/goulfm/bench/internal/record"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
 // A table is what a figure says in rows, and the values behind them.
@@ -112,8 +112,8 @@ func (t *table) writeValues(name string) error {
 // number is a value in a file.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
-// replaceTable puts a table into a page, in the place of the one after its line. Unless it has all rows, those of the old one that
-// are about something else stay.
+// replaceTable puts a table into a page, in the place of the one after its line. Unless it has all
+// rows, those of the old one that are about something else stay.
 func replaceTable(page string, t *table, all bool) (string, error) {
 	marker := "<!-- " + t.id + " -->\n"
 	head, tail, found := strings.Cut(page, marker)
@@ -133,7 +133,8 @@ func replaceTable(page string, t *table, all bool) (string, error) {
 	return head + marker + whole.text() + tail, nil
 }
 
-// merge returns the rows of a table in a page, in the place of each the new one that begins alike, and then the other new ones.
+// merge returns the rows of a table in a page, in the place of each the new one that begins alike,
+// and then the other new ones.
 func merge(old []string, fresh [][]string) (rows [][]string) {
 	left := slices.Clone(fresh)
 	for _, line := range old {

@@ -18,7 +18,8 @@ import (
 // A side is one of the two that are compared.
 type side interface {
 	name() string
-	// start returns a group of n members once all of them are in. The victim is the one that will go.
+	// start returns a group of n members once all of them are in. The victim is the one that will
+	// go.
 	start(ctx context.Context, n, victim int) (*group, error)
 }
 
@@ -103,7 +104,8 @@ func (g *group) awaitKnown(ctx context.Context, began int64) (ns int64, err erro
 	return ns, err
 }
 
-// strike has a member go: killed by the process that watches others, or stopped as a whole, that process first.
+// strike has a member go: killed by the process that watches others, or stopped as a whole, that
+// process first.
 func (g *group) strike(victim int, fault string) error {
 	if fault == faultKill {
 		return syscall.Kill(g.pids[victim][0], syscall.SIGKILL)

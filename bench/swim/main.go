@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/cli"
+	"github.com/goulfm/goulfm/internal/testing/harness/cli"
 )
 
 const program = "swim"

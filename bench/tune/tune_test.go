@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/goulfm/goulfm/bench/internal/plan"
-	"github.com/goulfm/goulfm/bench/internal/record"
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/testing/harness/plan"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
 // made returns figures in which the algorithms take as long as seconds says.

@@ -11,23 +11,23 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goulfm/goulfm/internal/layout"
-	"github.com/goulfm/goulfm/internal/longtest"
+	"github.com/goulfm/goulfm/internal/base/buildid"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
 // Two builds of goulfm meet in these tests: that of all other tests, and one that differs in
-// layout.Build alone.
+// buildid.Build alone.
 
 // otherBuild compiles a program as another build has it.
 func otherBuild(t *testing.T, pkg string, flags ...string) string {
 	t.Helper()
-	source, err := filepath.Abs("../../internal/layout/build.go")
+	source, err := filepath.Abs("../../internal/base/buildid/build.go")
 	require.NoError(t, err)
 	text, err := os.ReadFile(source)
 	require.NoError(t, err)
-	changed := bytes.Replace(text, fmt.Appendf(nil, "0x%08x", layout.Build), fmt.Appendf(nil, "0x%08x", layout.Build^1), 1)
+	changed := bytes.Replace(text, fmt.Appendf(nil, "0x%08x", buildid.Build), fmt.Appendf(nil, "0x%08x", buildid.Build^1), 1)
 	require.NotEqual(t, text, changed)
 	file := filepath.Join(builds, "otherbuild.go")
 	require.NoError(t, os.WriteFile(file, changed, 0o600))
@@ -53,8 +53,8 @@ func byRank(t *testing.T, rank int, ours, other string) string {
 
 const install = "has another build of goulfm: install the same one on all nodes"
 
-// TestOtherBuildOfADaemon is refused by the launcher or refuses it, whichever of them is the newer one, with stamps of
-// the version control system and without.
+// TestOtherBuildOfADaemon is refused by the launcher or refuses it, whichever of them is the newer
+// one, with stamps of the version control system and without.
 func TestOtherBuildOfADaemon(t *testing.T) {
 	longtest.Skip(t, "compiles goulfm or programs with another digest of the sources")
 	for _, stamps := range []string{"-buildvcs=auto", "-buildvcs=false"} {
@@ -102,7 +102,7 @@ func TestOtherBuildThatIsSpawned(t *testing.T) {
 // TestOtherProgramOfTheSameBuild joins: tags leave the build as it is.
 func TestOtherProgramOfTheSameBuild(t *testing.T) {
 	longtest.Skip(t, "compiles a program with other tags")
-	tagged := build(t, "./testdata/prog", "-tags", "killpoints,pausepoints,invariants")
+	tagged := build(t, "./testdata/prog", "-tags", "failpoints,pausepoints,invariants")
 	got := goulfmCommand(t, "", "run", "-q", "-n", "2", prog, "spawn-program", tagged, "size")
 	assert.ElementsMatch(t, []string{"size", "1", "<nil>"}, strings.Fields(got.out), got.err)
 	assert.Zero(t, got.code)
@@ -110,7 +110,8 @@ func TestOtherProgramOfTheSameBuild(t *testing.T) {
 	assert.Equal(t, result{0, "sum 3\n", ""}, got)
 }
 
-// TestOtherBuildUnderAnEngine: all ranks end with code 3 and one of each build says why, whoever comes first.
+// TestOtherBuildUnderAnEngine: all ranks end with code 3 and one of each build says why, whoever
+// comes first.
 func TestOtherBuildUnderAnEngine(t *testing.T) {
 	longtest.Skip(t, "compiles goulfm or programs with another digest of the sources")
 	other := otherBuild(t, "./testdata/prog")

@@ -15,11 +15,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/goulfm/goulfm/internal/longtest"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// A pmiServer is that of an engine whose ranks are on several nodes: it keeps texts, and has a barrier. A rank
-// that aborts has all others killed, as engines do.
+// A pmiServer is that of an engine whose ranks are on several nodes: it keeps texts, and has a
+// barrier. A rank that aborts has all others killed, as engines do.
 type pmiServer struct {
 	mu      sync.Mutex
 	kept    map[string]string // by key
@@ -102,8 +102,9 @@ func (p *pmiServer) start(t *testing.T, rank int) *bytes.Buffer {
 	return errs
 }
 
-// TestOtherBuildUnderPMI: daemons see by the cards of all ranks that one is of another build, and a rank by the
-// answer of its node's daemon. The engine is told to end what waits in its barrier. One build alone is a world.
+// TestOtherBuildUnderPMI: daemons see by the cards of all ranks that one is of another build, and a
+// rank by the answer of its node's daemon. The engine is told to end what waits in its barrier. One
+// build alone is a world.
 func TestOtherBuildUnderPMI(t *testing.T) {
 	longtest.Skip(t, "compiles goulfm or programs with another digest of the sources")
 	other := otherBuild(t, "./testdata/prog")

@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/goulfm/goulfm/internal/launch"
+	"github.com/goulfm/goulfm/internal/joblaunch/launch"
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 

@@ -26,8 +26,8 @@ func heatOn(t *testing.T, n string, more ...string) *exec.Cmd {
 }
 
 // TestStopAndRestart: heat on 8 is stopped, and goes on with 5, and with 12: the same bits. A job
-// that is killed goes on from what it had published. Neither ends before, however long its first files
-// take: those that go on end some steps later.
+// that is killed goes on from what it had published. Neither ends before, however long its first
+// files take: those that go on end some steps later.
 func TestStopAndRestart(t *testing.T) {
 	t.Parallel()
 	const every = 20
@@ -78,8 +78,8 @@ func TestStopAndRestart(t *testing.T) {
 	assert.Contains(t, r.err, "rank 1 is served by process 3")
 }
 
-// interrupted ends a job, whose ranks say how to kill them, by a signal to its launcher once a version is published,
-// and returns what it had to say when nothing of it is left.
+// interrupted ends a job, whose ranks say how to kill them, by a signal to its launcher once a
+// version is published, and returns what it had to say when nothing of it is left.
 func interrupted(t *testing.T, cmd *exec.Cmd, ranks int, dir string, sig syscall.Signal) string {
 	t.Helper()
 	return interruptedAfter(t, cmd, ranks, dir, sig, func(int) {})
@@ -129,8 +129,9 @@ func interruptedAfter(t *testing.T, cmd *exec.Cmd, ranks int, dir string, sig sy
 	return errs.String()
 }
 
-// TestTwoJobsInOneFolder: a job of the same name in the folder of another one that lives fails, and names a process of that one. Where
-// the first one is killed with its launcher the next one goes on from its version at once.
+// TestTwoJobsInOneFolder: a job of the same name in the folder of another one that lives fails, and
+// names a process of that one. Where the first one is killed with its launcher the next one goes on
+// from its version at once.
 func TestTwoJobsInOneFolder(t *testing.T) {
 	t.Parallel()
 	heat := build(t, "../../examples/heat")

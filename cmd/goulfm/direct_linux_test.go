@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"github.com/goulfm/goulfm/internal/longtest"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
 // TestDirect sends large messages from memory to memory in every way in which they

@@ -10,7 +10,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/goulfm/goulfm/internal/launch"
+	"github.com/goulfm/goulfm/internal/joblaunch/launch"
 )
 
 const doctorUsage = `usage: goulfm doctor [flags]

@@ -8,9 +8,9 @@ import (
 	"os/exec"
 	"strings"
 
-	"github.com/goulfm/goulfm/internal/hostlist"
-	"github.com/goulfm/goulfm/internal/pmi"
-	"github.com/goulfm/goulfm/internal/rm"
+	"github.com/goulfm/goulfm/internal/joblaunch/hostlist"
+	"github.com/goulfm/goulfm/internal/joblaunch/rm"
+	"github.com/goulfm/goulfm/internal/net/pmi"
 )
 
 // examineEngine says who started this process, by what, and what else there was.

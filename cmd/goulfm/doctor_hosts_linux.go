@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/goulfm/goulfm/internal/fleet"
-	"github.com/goulfm/goulfm/internal/launch"
+	"github.com/goulfm/goulfm/internal/joblaunch/daemonclient"
+	"github.com/goulfm/goulfm/internal/joblaunch/launch"
 )
 
 // hostsAtATime are asked: sshd refuses some of more that begin together.
@@ -31,14 +31,14 @@ func examineHosts(ctx context.Context, spec *launch.Spec) []finding {
 		asked.Go(func() {
 			places <- struct{}{}
 			defer func() { <-places }()
-			all[i] = examineHost(ctx, fleet.Remote{Goulfm: goulfm, Rsh: spec.Hosts.Rsh, Users: []string{n.User}}, n.Name)
+			all[i] = examineHost(ctx, daemonclient.Remote{Goulfm: goulfm, Rsh: spec.Hosts.Rsh, Users: []string{n.User}}, n.Name)
 		})
 	}
 	asked.Wait()
 	return all
 }
 
-func examineHost(ctx context.Context, way fleet.Remote, host string) finding {
+func examineHost(ctx context.Context, way daemonclient.Remote, host string) finding {
 	what := "host " + host
 	ctx, cancel := context.WithTimeout(ctx, doctorFor)
 	defer cancel()

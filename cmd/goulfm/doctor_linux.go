@@ -90,7 +90,8 @@ func copies() finding {
 	return finding{isSlow, what, err.Error(), remedy}
 }
 
-// siblingVariable has a goulfm doctor be one of two processes: "shown" shows an address, PID:ADDRESS reads there.
+// siblingVariable has a goulfm doctor be one of two processes: "shown" shows an address,
+// PID:ADDRESS reads there.
 const siblingVariable = "GOULFM_DOCTOR_SIBLING"
 
 // siblings starts a process that shows where its memory is, and another one that reads there.

@@ -6,7 +6,7 @@ import (
 	"context"
 	"runtime"
 
-	"github.com/goulfm/goulfm/internal/launch"
+	"github.com/goulfm/goulfm/internal/joblaunch/launch"
 )
 
 // examineMachine says that this is none for several processes.

@@ -198,8 +198,8 @@ func TestTheFlagReplacesAVariable(t *testing.T) {
 	assert.Equal(t, "GIVEN=here boot=\"\"\n", got.out)
 }
 
-// TestGraceAfterSIGTERM: ranks that do not end are killed when the grace is over, also on several nodes; one that ends
-// in time is not.
+// TestGraceAfterSIGTERM: ranks that do not end are killed when the grace is over, also on several
+// nodes; one that ends in time is not.
 func TestGraceAfterSIGTERM(t *testing.T) {
 	const deaf = `trap "" TERM; echo ready; while :; do sleep 1; done`
 	const hears = `trap "echo ends; exit 7" TERM; echo ready; while :; do sleep 0.01; done`
@@ -234,8 +234,8 @@ func TestAPIDNamespaceWithTheProcOfAnother(t *testing.T) {
 	assert.Equal(t, "sum 1\n", string(out))
 }
 
-// TestWrapperHidesTheJob: a process below goulfm run that calls Init and cannot join never runs as a world of
-// one, whatever the wrapper makes of its end.
+// TestWrapperHidesTheJob: a process below goulfm run that calls Init and cannot join never runs as
+// a world of one, whatever the wrapper makes of its end.
 func TestWrapperHidesTheJob(t *testing.T) {
 	const cleared, closed = "the environment was cleared on the way", "has closed descriptors"
 	for _, c := range []struct {

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/internal/longtest"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
 // A daemonTask is goulfm daemon with a program, as an engine starts it.
@@ -27,8 +27,8 @@ type daemonTask struct {
 	out, errs bytes.Buffer
 }
 
-// startDaemons starts one on each of so many nodes of a made-up step of Slurm's, all on this machine, which
-// know each other by a file.
+// startDaemons starts one on each of so many nodes of a made-up step of Slurm's, all on this
+// machine, which know each other by a file.
 func startDaemons(t *testing.T, nodes int, args ...string) (all []*daemonTask) {
 	t.Helper()
 	return startSomeDaemons(t, nodes, nodes, args...)
@@ -54,8 +54,9 @@ func startSomeDaemons(t *testing.T, some, nodes int, args ...string) (all []*dae
 
 var meetings atomic.Int32
 
-// meetingPlace is an address at which nobody listens yet. Its port is below those that the system gives to whoever
-// asks for any: such a one might be another's by the time when the daemon that is to have it starts.
+// meetingPlace is an address at which nobody listens yet. Its port is below those that the system
+// gives to whoever asks for any: such a one might be another's by the time when the daemon that is
+// to have it starts.
 func meetingPlace() string {
 	for {
 		addr := fmt.Sprint("127.0.0.1:", 10_000+(os.Getpid()*37+int(meetings.Add(1)))%10_000)
@@ -75,8 +76,8 @@ func codes(all []*daemonTask) (codes []int) {
 	return codes
 }
 
-// TestDaemonsOfAnEngine: the first one is the launcher, all are nodes; a node is killed, and its ranks are
-// replaced on others.
+// TestDaemonsOfAnEngine: the first one is the launcher, all are nodes; a node is killed, and its
+// ranks are replaced on others.
 func TestDaemonsOfAnEngine(t *testing.T) {
 	longtest.Skip(t, "two jobs of several daemons")
 	heat := build(t, "../../examples/heat")
@@ -152,8 +153,9 @@ func (l *listening) await(text string) string {
 	}
 }
 
-// TestPodsComeLate: one that came when the Job was made larger, and those that are started in place of lost ones, are nodes: processes
-// that are started later run there, and reach all others. Seats that had processes before are among theirs.
+// TestPodsComeLate: one that came when the Job was made larger, and those that are started in place
+// of lost ones, are nodes: processes that are started later run there, and reach all others. Seats
+// that had processes before are among theirs.
 func TestPodsComeLate(t *testing.T) {
 	longtest.Skip(t, "several jobs of pods")
 	pipe := filepath.Join(t.TempDir(), "lines")
@@ -207,8 +209,9 @@ func TestPodsComeLate(t *testing.T) {
 	assert.Empty(t, again.errs.String()+third.errs.String()+world[1].errs.String())
 }
 
-// TestPodsBesideTheWorld: when there is no row any more, one that is started in place of a lost one, and one that came when the Job
-// was made larger, wait for the end of the job and end with its code.
+// TestPodsBesideTheWorld: when there is no row any more, one that is started in place of a lost
+// one, and one that came when the Job was made larger, wait for the end of the job and end with its
+// code.
 func TestPodsBesideTheWorld(t *testing.T) {
 	longtest.Skip(t, "several jobs of pods")
 	for _, code := range []int{0, 143} {
@@ -250,7 +253,8 @@ func TestPodsBesideTheWorld(t *testing.T) {
 	}
 }
 
-// TestPodIsWantedBack: SIGTERM at one pod ends its ranks before its grace is over, and not the job; at the first one it ends the job.
+// TestPodIsWantedBack: SIGTERM at one pod ends its ranks before its grace is over, and not the job;
+// at the first one it ends the job.
 func TestPodIsWantedBack(t *testing.T) {
 	longtest.Skip(t, "several jobs of pods")
 	start := func() (world []*daemonTask, input io.Closer) {
@@ -308,7 +312,8 @@ func TestPods(t *testing.T) {
 	assert.Contains(t, bare.errs.String(), "set GOULFM_SECRET_FILE to where the pods mount one Secret")
 }
 
-// TestDaemonsThatCannotMeet: the code is 3 and a line says why; on one node there is nobody to meet.
+// TestDaemonsThatCannotMeet: the code is 3 and a line says why; on one node there is nobody to
+// meet.
 func TestDaemonsThatCannotMeet(t *testing.T) {
 	all := startSomeDaemons(t, 1, 2, "--start-timeout", "1s", "--", prog, "hello")
 	assert.Equal(t, []int{3}, codes(all))

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPlannedFaultsThatDoNotHappen: the log names each, and --kill-must makes it code 7. A fault that
-// happens is not named.
+// TestPlannedFaultsThatDoNotHappen: the log names each, and --kill-must makes it code 7. A fault
+// that happens is not named.
 func TestPlannedFaultsThatDoNotHappen(t *testing.T) {
 	for _, c := range []struct {
 		args, want string
@@ -36,8 +36,8 @@ func TestPlannedFaultsThatDoNotHappen(t *testing.T) {
 	}
 }
 
-// TestRingReplacesNobody: the log says at the start of a plan with deaths, and when a program asks for a replacement,
-// that the ring has none.
+// TestRingReplacesNobody: the log says at the start of a plan with deaths, and when a program asks
+// for a replacement, that the ring has none.
 func TestRingReplacesNobody(t *testing.T) {
 	const remedy = "replacement needs exact detection: run without --detector ring"
 	heat := build(t, "../../examples/heat")

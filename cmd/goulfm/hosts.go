@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goulfm/goulfm/internal/adopt"
-	"github.com/goulfm/goulfm/internal/hostlist"
-	"github.com/goulfm/goulfm/internal/launch"
-	"github.com/goulfm/goulfm/internal/rm"
+	"github.com/goulfm/goulfm/internal/joblaunch/enginejob"
+	"github.com/goulfm/goulfm/internal/joblaunch/hostlist"
+	"github.com/goulfm/goulfm/internal/joblaunch/launch"
+	"github.com/goulfm/goulfm/internal/joblaunch/rm"
 )
 
 // nodeFlags are those that say on which nodes a job runs.
@@ -20,7 +20,7 @@ type nodeFlags struct {
 	host, file, launcher, rsh string
 	ppn                       int
 
-	enlisted *adopt.Enlisted // the nodes are those on which a job engine has started daemons
+	enlisted *enginejob.Enlisted // the nodes are those on which a job engine has started daemons
 }
 
 func (n *nodeFlags) register(f *flag.FlagSet, spec *launch.Spec) {

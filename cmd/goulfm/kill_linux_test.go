@@ -5,19 +5,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goulfm/goulfm/internal/longtest"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// TestKillBeforeEveryStore runs a program that uses every protocol, and kills
-// one rank with SIGKILL before its k-th store to shared memory or wake-up (see
-// killpoint), for every k until it makes no k-th: the survivors must always end, with the right data.
+// TestKillBeforeEveryStore runs a program that uses every protocol, and kills one rank with SIGKILL
+// before its k-th store to shared memory or wake-up (see failpoint), for every k until it makes no
+// k-th: the survivors must always end, with the right data.
 func TestKillBeforeEveryStore(t *testing.T) {
 	longtest.Skip(t, "some hundred jobs")
 	if testing.Short() {
 		t.Skip("some hundred jobs")
 	}
 	t.Parallel()
-	counted := build(t, "./testdata/prog", "-tags", "killpoints")
+	counted := build(t, "./testdata/prog", "-tags", "failpoints")
 	const n = 3
 	for victim := range n {
 		t.Run(fmt.Sprint("rank ", victim), func(t *testing.T) {
@@ -27,7 +27,8 @@ func TestKillBeforeEveryStore(t *testing.T) {
 	}
 }
 
-// killBeforeEveryStore runs the jobs of one victim, one after the other: each is over before the next k.
+// killBeforeEveryStore runs the jobs of one victim, one after the other: each is over before the
+// next k.
 func killBeforeEveryStore(t *testing.T, counted string, n, victim int) {
 	t.Helper()
 	killed := 0

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/goulfm/goulfm/internal/longtest"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
 var killAll = flag.Bool("kill.all", false, "kill before every store of every protocol, not before some: four minutes")
@@ -25,19 +25,19 @@ var protocols = [...]string{
 	"window", "window-lock", "window-notes", "window-epochs",
 }
 
-// TestKillInEveryProtocol runs one protocol at a time among 2, 3 and 4 processes, and kills each
-// of them (one of more than two without -kill.all) with SIGKILL before its k-th store to shared memory or
-// wake-up, for every k (-kill.all, with -timeout 1h) or for some. The survivors must end in time;
-// what an operation that succeeded has received must be right; agree, shrink and dup
-// must have one outcome at all survivors; and after revoke and shrink the survivors'
-// communicator must work. The program checks all that, and says who is left.
+// TestKillInEveryProtocol runs one protocol at a time among 2, 3 and 4 processes, and kills each of
+// them (one of more than two without -kill.all) with SIGKILL before its k-th store to shared memory
+// or wake-up, for every k (-kill.all, with -timeout 1h) or for some. The survivors must end in
+// time; what an operation that succeeded has received must be right; agree, shrink and dup must
+// have one outcome at all survivors; and after revoke and shrink the survivors' communicator must
+// work. The program checks all that, and says who is left.
 func TestKillInEveryProtocol(t *testing.T) {
 	longtest.Skip(t, "some hundred jobs")
 	if testing.Short() {
 		t.Skip("some hundred jobs")
 	}
 	t.Parallel()
-	k := killer{prog: build(t, "./testdata/prog", "-tags", "killpoints"), all: *killAll}
+	k := killer{prog: build(t, "./testdata/prog", "-tags", "failpoints"), all: *killAll}
 	var rows [len(protocols)][3]int
 	var ran atomic.Int64
 	t.Cleanup(func() { judge(t, rows[:], int(ran.Load())) })
@@ -58,7 +58,8 @@ func TestKillInEveryProtocol(t *testing.T) {
 	}
 }
 
-// judge prints at how many points processes were killed, and fails if all protocols ran and these are few.
+// judge prints at how many points processes were killed, and fails if all protocols ran and these
+// are few.
 func judge(t *testing.T, rows [][3]int, ran int) {
 	var table strings.Builder
 	total := 0

@@ -8,8 +8,8 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/goulfm/goulfm/internal/launch"
-	"github.com/goulfm/goulfm/internal/layout"
+	"github.com/goulfm/goulfm/internal/base/buildid"
+	"github.com/goulfm/goulfm/internal/joblaunch/launch"
 )
 
 const usage = `goulfm runs programs on several processes that survive each other's death.
@@ -72,7 +72,7 @@ func version() string {
 }
 
 // ownBuild is how a version names the build. Processes of one job have the same (package layout).
-func ownBuild() string { return fmt.Sprintf("build %08x", layout.Build) }
+func ownBuild() string { return fmt.Sprintf("build %08x", buildid.Build) }
 
 // versionOf describes a binary: the version of the module or the commit of a checkout, changes
 // made there, and the build.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/goulfm/goulfm/internal/longtest"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
 var midcopies = flag.Int("midcopy", 64, "how many senders are killed in the middle of a message")

@@ -9,8 +9,8 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/goulfm/goulfm/internal/launch"
-	"github.com/goulfm/goulfm/internal/scaffold"
+	"github.com/goulfm/goulfm/internal/joblaunch/launch"
+	"github.com/goulfm/goulfm/internal/joblaunch/scaffold"
 )
 
 const newUsage = `usage: goulfm new [-bag] [-replace DIR] NAME

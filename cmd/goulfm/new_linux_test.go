@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/internal/longtest"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// TestNew: what goulfm new writes builds outside of this repository, passes its own test, and has the
-// same result with a rank that is killed.
+// TestNew: what goulfm new writes builds outside of this repository, passes its own test, and has
+// the same result with a rank that is killed.
 func TestNew(t *testing.T) {
 	longtest.Skip(t, "compiles a module of its own")
 	root, err := filepath.Abs("../..")

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/goulfm/goulfm/internal/longtest"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
 // heatResult is the last line of the example heat, whatever has died on the way.
@@ -107,8 +107,8 @@ func TestTimeoutOfNodes(t *testing.T) {
 	assert.True(t, says(got), got.err)
 }
 
-// TestANodeStandsStill for longer than a silent node is waited for: it is declared dead, and nothing
-// of it runs when it goes on. For less nobody dies. Each job lasts until that has happened.
+// TestANodeStandsStill for longer than a silent node is waited for: it is declared dead, and
+// nothing of it runs when it goes on. For less nobody dies. Each job lasts until that has happened.
 func TestANodeStandsStill(t *testing.T) {
 	for i, stop := range []string{"--timeout-factor 5 --stop node1@100ms+60s", "--detection 1s --stop node1@100ms+60s"} {
 		t.Run(stop, func(t *testing.T) {
@@ -133,8 +133,9 @@ func TestANodeStandsStill(t *testing.T) {
 	})
 }
 
-// TestTheNetworkIsCut: the launcher's side ends right, and of the other one nothing is left. A cut that is
-// shorter than a silent node is waited for, and one of a single direction, cost nobody. Each job lasts until that has happened.
+// TestTheNetworkIsCut: the launcher's side ends right, and of the other one nothing is left. A cut
+// that is shorter than a silent node is waited for, and one of a single direction, cost nobody.
+// Each job lasts until that has happened.
 func TestTheNetworkIsCut(t *testing.T) {
 	longtest.Skip(t, "waits until silent nodes are declared dead")
 	for _, c := range []struct{ cut, few, out, want string }{
@@ -184,9 +185,9 @@ func awaitStopped(t *testing.T, pid int, so bool) {
 	}
 }
 
-// TestTheLauncherOfNodesIsPaused: the nodes stand still when their leases are over, and go on with it.
-// A launcher that is stopped by its terminal says so before: then they stand still at once, and wait
-// for it for as long as it takes.
+// TestTheLauncherOfNodesIsPaused: the nodes stand still when their leases are over, and go on with
+// it. A launcher that is stopped by its terminal says so before: then they stand still at once, and
+// wait for it for as long as it takes.
 func TestTheLauncherOfNodesIsPaused(t *testing.T) {
 	longtest.Skip(t, "waits while a launcher is stopped")
 	for _, c := range []struct {
@@ -239,7 +240,8 @@ func TestSpawnOnNodes(t *testing.T) {
 	}
 }
 
-// TestARevocationOutlivesItsRevoker: who revokes has no connection yet to anybody, and is killed before there is one.
+// TestARevocationOutlivesItsRevoker: who revokes has no connection yet to anybody, and is killed
+// before there is one.
 func TestARevocationOutlivesItsRevoker(t *testing.T) {
 	for _, args := range []string{"--host 4 --ppn 1", "--host 2 --ppn 3 --secure tls"} {
 		got := goulfmCommand(t, "", append(append([]string{"run", "--timeout", "60s"}, strings.Fields(args)...), prog, "revoke")...)
@@ -251,8 +253,8 @@ func TestARevocationOutlivesItsRevoker(t *testing.T) {
 	}
 }
 
-// TestOneGoroutineSleepsInAReceive while another one of the process locks and unlocks a window of another node: what that asks is
-// written though who leads sleeps.
+// TestOneGoroutineSleepsInAReceive while another one of the process locks and unlocks a window of
+// another node: what that asks is written though who leads sleeps.
 func TestOneGoroutineSleepsInAReceive(t *testing.T) {
 	for range 3 {
 		got := goulfmCommand(t, "", "run", "--host", "2", "--ppn", "1", "--timeout", "60s", prog, "lock-beside")
@@ -261,8 +263,9 @@ func TestOneGoroutineSleepsInAReceive(t *testing.T) {
 	}
 }
 
-// TestAnotherGoroutineWaits for a message of another node while one sends to that node: more than may be
-// under way at a time, and frames that wait for more. The wait reads the sockets, and leaves nothing unsent.
+// TestAnotherGoroutineWaits for a message of another node while one sends to that node: more than
+// may be under way at a time, and frames that wait for more. The wait reads the sockets, and leaves
+// nothing unsent.
 func TestAnotherGoroutineWaits(t *testing.T) {
 	for _, mode := range []string{"send-beside", "gather-beside"} {
 		got := goulfmCommand(t, "", "run", "--host", "2", "--ppn", "1", "--timeout", "60s", "-x", "GOULFM_SPIN=1", prog, mode)
@@ -270,11 +273,11 @@ func TestAnotherGoroutineWaits(t *testing.T) {
 	}
 }
 
-// TestSeatsOfNodesAreUsedAgain: in each of 30 rounds a process on one of two nodes dies and is replaced; together they are
-// more than there can be at a time.
+// TestSeatsOfNodesAreUsedAgain: in each of 30 rounds a process on one of two nodes dies and is
+// replaced; together they are more than there can be at a time.
 func TestSeatsOfNodesAreUsedAgain(t *testing.T) {
 	longtest.Skip(t, "repeats deaths and replacements")
-	endure := build(t, "../../bench/endure")
+	endure := build(t, "../../stress/endure")
 	for seed := range 3 {
 		got := goulfmCommand(t, "", "run", "-q", "--host", "2", "--ppn", "2", "--universe", "12", endure, "replace", "-rank", "-n", "4", "-rounds", "30", "-seed", fmt.Sprint(seed+1))
 		assert.Equal(t, 0, got.code, "seed %d: %s", seed+1, got.err)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/internal/longtest"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
 // A page of the documentation is run as by a reader: its blocks in order, in an empty folder.

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/internal/longtest"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
 // TestRecoveryOverProcesses: examples/heat has the same result whichever processes are killed,
@@ -64,8 +64,9 @@ func TestRecoveryOverProcesses(t *testing.T) {
 	}
 }
 
-// TestMembersOverTwoDeathsOfProcesses: a rank dies at a mark of its first attempt, and another one, or its successor, at a mark of
-// the repair. Static and forward members have the data of their rank all the same. -kill.all tries all pairs, else one of five.
+// TestMembersOverTwoDeathsOfProcesses: a rank dies at a mark of its first attempt, and another one,
+// or its successor, at a mark of the repair. Static and forward members have the data of their rank
+// all the same. -kill.all tries all pairs, else one of five.
 func TestMembersOverTwoDeathsOfProcesses(t *testing.T) {
 	longtest.Skip(t, "some dozen jobs")
 	prog := build(t, "./testdata/prog")
@@ -89,8 +90,9 @@ func TestMembersOverTwoDeathsOfProcesses(t *testing.T) {
 	}
 }
 
-// TestSeatsAreUsedAgain: with one place more than it has ranks a job replaces any number of ranks, one after the other, also its first
-// ones; without one it replaces none. -kill.all tries all sizes.
+// TestSeatsAreUsedAgain: with one place more than it has ranks a job replaces any number of ranks,
+// one after the other, also its first ones; without one it replaces none. -kill.all tries all
+// sizes.
 func TestSeatsAreUsedAgain(t *testing.T) {
 	longtest.Skip(t, "some jobs that replace twenty ranks each")
 	const deaths = 20
@@ -115,9 +117,10 @@ func TestSeatsAreUsedAgain(t *testing.T) {
 	assert.Equal(t, "result: 20 846\n", r.out, r.err)
 }
 
-// TestNodesAreLost: examples/s3d has the same result when whole nodes go with the memory in which its ranks have kept what they
-// committed: copies, or parity, are on others. That holds for nodes side by side, for rank 0's, for one that is lost in the repair
-// after another one, and until all ranks are on the last node.
+// TestNodesAreLost: examples/s3d has the same result when whole nodes go with the memory in which
+// its ranks have kept what they committed: copies, or parity, are on others. That holds for nodes
+// side by side, for rank 0's, for one that is lost in the repair after another one, and until all
+// ranks are on the last node.
 func TestNodesAreLost(t *testing.T) {
 	longtest.Skip(t, "ten jobs that lose nodes")
 	s3d := build(t, "../../examples/s3d")
@@ -153,8 +156,8 @@ func TestNodesAreLost(t *testing.T) {
 	assert.Contains(t, r.err, "committed data are lost")
 }
 
-// TestRestart: when none of the ranks is left all start anew, over what they have kept in the memory of the machine,
-// or in files where that is gone with its node.
+// TestRestart: when none of the ranks is left all start anew, over what they have kept in the
+// memory of the machine, or in files where that is gone with its node.
 func TestRestart(t *testing.T) {
 	heat := build(t, "../../examples/heat")
 	run := func(args string, more ...string) result {
@@ -194,7 +197,8 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// untilSaid runs a job whose program gets a line of input, its last, once something was said on standard error.
+// untilSaid runs a job whose program gets a line of input, its last, once something was said on
+// standard error.
 func untilSaid(t *testing.T, after string, args ...string) result {
 	t.Helper()
 	cmd := limited(t, goulfm, patient(append([]string{"run"}, args...))...)
@@ -224,8 +228,9 @@ func withSpares(t *testing.T, after string, args ...string) result {
 	return untilSaid(t, after, append([]string{"--report", "json"}, args...)...)
 }
 
-// TestSpares: one that waits replaces a rank, and nothing is started for it; those that are not needed end
-// with the job, and count as nothing. More processes than --respawn says are not started.
+// TestSpares: one that waits replaces a rank, and nothing is started for it; those that are not
+// needed end with the job, and count as nothing. More processes than --respawn says are not
+// started.
 func TestSpares(t *testing.T) {
 	r := withSpares(t, `"event":"spare"`, "-n", "2", "--spares", "1", prog, "spares")
 	assert.Equal(t, 0, r.code, r.err)

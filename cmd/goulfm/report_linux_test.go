@@ -6,11 +6,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/goulfm/goulfm/internal/longtest"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// TestResultIsPrinted: the rank that is about to print the result of a program is killed, after all others have their part of it. If
-// the job ends with code 0 the result was printed all the same.
+// TestResultIsPrinted: the rank that is about to print the result of a program is killed, after all
+// others have their part of it. If the job ends with code 0 the result was printed all the same.
 func TestResultIsPrinted(t *testing.T) {
 	for program, c := range map[string]struct {
 		args, kill, result string

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goulfm/goulfm/internal/adopt"
-	"github.com/goulfm/goulfm/internal/launch"
-	"github.com/goulfm/goulfm/internal/pmi"
-	"github.com/goulfm/goulfm/internal/rm"
+	"github.com/goulfm/goulfm/internal/joblaunch/enginejob"
+	"github.com/goulfm/goulfm/internal/joblaunch/launch"
+	"github.com/goulfm/goulfm/internal/joblaunch/rm"
+	"github.com/goulfm/goulfm/internal/net/pmi"
 )
 
 const runUsage = `usage: goulfm run [flags] PROGRAM|GO-PACKAGE [args...]
@@ -152,7 +152,7 @@ func coresHere() int { return min(runtime.NumCPU(), runtime.GOMAXPROCS(0)) }
 func parseRun(args []string) (*launch.Spec, error) { return parseRunOn(nil, args) }
 
 // parseRunOn is parseRun for a job whose daemons an engine has started; nil: there are none.
-func parseRunOn(enlisted *adopt.Enlisted, args []string) (*launch.Spec, error) {
+func parseRunOn(enlisted *enginejob.Enlisted, args []string) (*launch.Spec, error) {
 	spec := &launch.Spec{Stdout: os.Stdout, Stderr: os.Stderr, In: os.Stdin}
 	f := flag.NewFlagSet("goulfm run", flag.ContinueOnError)
 	f.SetOutput(io.Discard)

@@ -103,11 +103,13 @@ func limited(t *testing.T, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// patience has a job on several nodes give a silent node five seconds and more. A test that says nothing else is not about
-// how soon such a node is given up, and on a busy machine a daemon may stand still for longer than the second or so of the default.
+// patience has a job on several nodes give a silent node five seconds and more. A test that says
+// nothing else is not about how soon such a node is given up, and on a busy machine a daemon may
+// stand still for longer than the second or so of the default.
 var patience = []string{"--timeout-factor", "50"}
 
-// patient are the arguments of goulfm, with patience where they are of a job on several nodes and say nothing of silent ones.
+// patient are the arguments of goulfm, with patience where they are of a job on several nodes and
+// say nothing of silent ones.
 func patient(args []string) []string {
 	hasNodes := func(arg string) bool { return arg == "--host" || arg == "--hostfile" }
 	sayHowLong := func(arg string) bool {
@@ -311,8 +313,9 @@ func TestReportJSON(t *testing.T) {
 	}
 }
 
-// outOfTime runs a job until its --timeout ends it. That begins with the job: where the machine is busy ranks may not
-// have come far by then, so the limit is doubled, up to half a minute, until the job had time enough.
+// outOfTime runs a job until its --timeout ends it. That begins with the job: where the machine is
+// busy ranks may not have come far by then, so the limit is doubled, up to half a minute, until the
+// job had time enough.
 func outOfTime(t *testing.T, enough func(result) bool, args ...string) (got result) {
 	t.Helper()
 	for limit := 300 * time.Millisecond; limit < time.Minute; limit *= 2 {

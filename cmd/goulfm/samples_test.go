@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/goulfm/goulfm/internal/hostlist"
+	"github.com/goulfm/goulfm/internal/joblaunch/hostlist"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )

@@ -13,11 +13,11 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/goulfm/goulfm/internal/adopt"
-	"github.com/goulfm/goulfm/internal/hostlist"
-	"github.com/goulfm/goulfm/internal/launch"
-	"github.com/goulfm/goulfm/internal/outpost"
-	"github.com/goulfm/goulfm/internal/rm"
+	"github.com/goulfm/goulfm/internal/joblaunch/enginejob"
+	"github.com/goulfm/goulfm/internal/joblaunch/hostlist"
+	"github.com/goulfm/goulfm/internal/joblaunch/launch"
+	"github.com/goulfm/goulfm/internal/joblaunch/remotedaemon"
+	"github.com/goulfm/goulfm/internal/joblaunch/rm"
 )
 
 const daemonUsage = `usage: goulfm daemon [flags of goulfm run] -- PROGRAM [args...]
@@ -34,7 +34,8 @@ processes that are started later find room (GOULFM_NODES_MAX).
 Without a program: the daemon of a node of goulfm run --host, which starts it.
 `
 
-// serveNode is the daemon of one node of a job, which goulfm run has started, or a job engine with the program.
+// serveNode is the daemon of one node of a job, which goulfm run has started, or a job engine with
+// the program.
 func serveNode(ctx context.Context, args []string) int {
 	at := slices.Index(args, "--")
 	switch {
@@ -48,7 +49,7 @@ func serveNode(ctx context.Context, args []string) int {
 	node, err := nodeOf(args, os.Getenv(slurmNodeVariable))
 	if err == nil {
 		spendIdentity()
-		code, err = outpost.Run(ctx, os.Stdin, node, 0)
+		code, err = remotedaemon.Run(ctx, os.Stdin, node, 0)
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "goulfm daemon: %v\n", err)
@@ -56,18 +57,18 @@ func serveNode(ctx context.Context, args []string) int {
 	return code
 }
 
-// serveEngine is the daemon of one of the nodes on which a job engine has started one, with a program: the
-// first one runs the job.
+// serveEngine is the daemon of one of the nodes on which a job engine has started one, with a
+// program: the first one runs the job.
 func serveEngine(ctx context.Context, args []string) int {
 	fail := func(code int, err error) int {
 		fmt.Fprintf(os.Stderr, "goulfm daemon: %v\n", err)
 		return code
 	}
-	spec, err := parseRunOn(&adopt.Enlisted{Names: []string{"first"}}, args)
+	spec, err := parseRunOn(&enginejob.Enlisted{Names: []string{"first"}}, args)
 	if err != nil {
 		return fail(launch.ExitUsage, err)
 	}
-	e, err := adopt.Enlist(ctx, spec.Hosts.StartTimeout)
+	e, err := enginejob.Enlist(ctx, spec.Hosts.StartTimeout)
 	if err != nil {
 		return fail(launch.ExitFailed, err)
 	}
@@ -92,17 +93,17 @@ func serveEngine(ctx context.Context, args []string) int {
 	return code
 }
 
-// serveEnlisted is the daemon of a node of a job whose launcher is another's. One that the world has begun without waits for a
-// place in it.
-func serveEnlisted(ctx context.Context, e *adopt.Enlisted) (code int, err error) {
+// serveEnlisted is the daemon of a node of a job whose launcher is another's. One that the world
+// has begun without waits for a place in it.
+func serveEnlisted(ctx context.Context, e *enginejob.Enlisted) (code int, err error) {
 	for bootstrap := e.Bootstrap; ; {
 		if bootstrap == nil {
 			if bootstrap, code, err = waitBeside(ctx, e); bootstrap == nil {
 				return code, err
 			}
 		}
-		code, err = outpost.Run(ctx, bytes.NewReader(append(bootstrap, '\n')), outpost.AsTold, e.Grace)
-		if !errors.Is(err, outpost.ErrTooLate) {
+		code, err = remotedaemon.Run(ctx, bytes.NewReader(append(bootstrap, '\n')), remotedaemon.AsTold, e.Grace)
+		if !errors.Is(err, remotedaemon.ErrTooLate) {
 			return code, err
 		}
 		fmt.Fprintf(os.Stderr, "goulfm daemon: %v\n", err)
@@ -111,7 +112,7 @@ func serveEnlisted(ctx context.Context, e *adopt.Enlisted) (code int, err error)
 }
 
 // waitBeside waits for a place in the world, or for its end.
-func waitBeside(ctx context.Context, e *adopt.Enlisted) (bootstrap []byte, code int, err error) {
+func waitBeside(ctx context.Context, e *enginejob.Enlisted) (bootstrap []byte, code int, err error) {
 	fmt.Fprintln(os.Stderr, "goulfm daemon: the world has begun without this node: it waits for a place in it, or for the end of the job")
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
 	defer stop()
@@ -140,7 +141,7 @@ func nodeOf(args []string, name string) (int, error) {
 	case f.NArg() > 0:
 		return 0, fmt.Errorf("%s: say goulfm daemon -- PROGRAM", f.Arg(0))
 	case *list == "":
-		return outpost.AsTold, nil
+		return remotedaemon.AsTold, nil
 	}
 	hosts, err := hostlist.Expand(*list)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goulfm/goulfm/internal/launch"
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/sim"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/joblaunch/launch"
+	"github.com/goulfm/goulfm/internal/testing/sim"
 )
 
 const simUsage = `usage: goulfm sim [flags]

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/sim"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/testing/sim"
 )
 
 const simNodesUsage = `

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/sim"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/testing/sim"
 )
 
 const simRepairsUsage = `

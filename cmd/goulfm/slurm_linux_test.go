@@ -35,7 +35,8 @@ done
 wait
 `
 
-// inSlurm runs goulfm with variables as a batch script of Slurm's has them, and returns what srun was told.
+// inSlurm runs goulfm with variables as a batch script of Slurm's has them, and returns what srun
+// was told.
 func inSlurm(t *testing.T, env []string, args ...string) (result, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -153,7 +154,8 @@ func TestOneRequestToEnd(t *testing.T) {
 	}
 }
 
-// TestADaemonIsAskedToEnd, as an engine asks all tasks of a step: its ranks hear it and end in order.
+// TestADaemonIsAskedToEnd, as an engine asks all tasks of a step: its ranks hear it and end in
+// order.
 func TestADaemonIsAskedToEnd(t *testing.T) {
 	cmd, lines, errs := start(t, "run", "--host", "2", prog, "cancel")
 	counts := map[string]int{}

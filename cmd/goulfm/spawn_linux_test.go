@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/goulfm/goulfm/internal/longtest"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
 // TestSpawn: processes that were started by others exchange messages with them, merge
@@ -86,9 +86,9 @@ func TestUniverse(t *testing.T) {
 	}
 }
 
-// TestLastOperationBetweenWorlds: a member that has completed an operation between two worlds and has left is no failure for one
-// that still completes it, in collectives of messages and of memory, in windows, and of long messages;
-// and after a Disconnect.
+// TestLastOperationBetweenWorlds: a member that has completed an operation between two worlds and
+// has left is no failure for one that still completes it, in collectives of messages and of memory,
+// in windows, and of long messages; and after a Disconnect.
 func TestLastOperationBetweenWorlds(t *testing.T) {
 	program := build(t, "./testdata/last")
 	for _, operation := range []string{"allreduce", "barrier", "bcast", "merged", "window", "long", "disconnect"} {

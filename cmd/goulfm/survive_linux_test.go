@@ -22,7 +22,8 @@ type survivor struct {
 	daemons []int  // their pids, by node
 }
 
-// outliveLauncher starts a job on 4 nodes of 2 ranks each, and kills its launcher once all ranks are in Init.
+// outliveLauncher starts a job on 4 nodes of 2 ranks each, and kills its launcher once all ranks
+// are in Init.
 func outliveLauncher(t *testing.T, args ...string) *survivor {
 	t.Helper()
 	s := &survivor{t: t, dir: t.TempDir()}
@@ -76,8 +77,8 @@ func (s *survivor) awaitEnd() {
 	}
 }
 
-// TestOutlivesItsLauncher: the launcher is killed, and then the node that is head after it. The others
-// recover, with their output on their nodes, and leave nothing behind.
+// TestOutlivesItsLauncher: the launcher is killed, and then the node that is head after it. The
+// others recover, with their output on their nodes, and leave nothing behind.
 func TestOutlivesItsLauncher(t *testing.T) {
 	s := outliveLauncher(t, prog, "recover")
 	require.NoError(t, syscall.Kill(s.daemons[0], syscall.SIGKILL))
@@ -92,8 +93,8 @@ func TestOutlivesItsLauncher(t *testing.T) {
 	}
 }
 
-// TestNobodyStartsProcessesWithoutLauncher, and who asks is told so; a rank can still end the job, in which
-// all others wait for ever.
+// TestNobodyStartsProcessesWithoutLauncher, and who asks is told so; a rank can still end the job,
+// in which all others wait for ever.
 func TestNobodyStartsProcessesWithoutLauncher(t *testing.T) {
 	s := outliveLauncher(t, prog, "outlive")
 	require.NoError(t, syscall.Kill(s.daemons[1], syscall.SIGKILL))

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goulfm/goulfm/internal/layout"
+	"github.com/goulfm/goulfm/internal/base/buildid"
 	"github.com/stretchr/testify/assert"
 )
 
@@ -29,6 +29,6 @@ func TestVersion(t *testing.T) {
 		{"", append(machine, "vcs.revision", "0123", "vcs.modified", "true"), "goulfm unreleased, commit 0123 and changes, BUILD, go1.26 linux/arm64"},
 	} {
 		info := &debug.BuildInfo{GoVersion: "go1.26", Main: debug.Module{Version: c.version}, Settings: setting(c.settings...)}
-		assert.Equal(t, strings.Replace(c.want, "BUILD", fmt.Sprintf("build %08x", layout.Build), 1), versionOf(info))
+		assert.Equal(t, strings.Replace(c.want, "BUILD", fmt.Sprintf("build %08x", buildid.Build), 1), versionOf(info))
 	}
 }

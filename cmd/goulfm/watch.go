@@ -11,7 +11,7 @@ import (
 	"os"
 
 	"github.com/goulfm/goulfm/fd/watch"
-	"github.com/goulfm/goulfm/internal/launch"
+	"github.com/goulfm/goulfm/internal/joblaunch/launch"
 )
 
 const watchUsage = `usage: goulfm watch [--socket PATH] [--json]

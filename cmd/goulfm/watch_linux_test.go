@@ -84,8 +84,8 @@ func rankOf(t *testing.T, w *watch.Watcher, pid int) int {
 	}).Proc
 }
 
-// TestWatch: a program that is no rank registers and is killed, and a rank is: all watchers hear both, those
-// that are programs and goulfm watch.
+// TestWatch: a program that is no rank registers and is killed, and a rank is: all watchers hear
+// both, those that are programs and goulfm watch.
 func TestWatch(t *testing.T) {
 	stranger := build(t, "./testdata/stranger")
 	j := startWatched(t, 3, "-n", "3")
@@ -94,7 +94,8 @@ func TestWatch(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, shown.Start())
 	printed := bufio.NewReader(shows)
-	// A watcher that opens after the stranger's death is told nothing of it: wait for what it prints first.
+	// A watcher that opens after the stranger's death is told nothing of it: wait for what it
+	// prints first.
 	first, err := printed.ReadString('\n')
 	require.NoError(t, err)
 

@@ -6,12 +6,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/goulfm/goulfm/internal/longtest"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
 var windowJobs = flag.Int("windows", 2, "how many jobs whose ranks are killed in each test of windows")
 
-// window runs the test program, as many times as there are jobs to be killed, and looks at what it prints.
+// window runs the test program, as many times as there are jobs to be killed, and looks at what it
+// prints.
 func window(t *testing.T, jobs int, ranks, what, out string) {
 	t.Helper()
 	windowOn(t, jobs, []string{"-n", ranks}, what, out)
@@ -34,8 +35,8 @@ func TestWindow(t *testing.T) {
 	window(t, 1, "4", "calls", `^ok\n$`)
 }
 
-// TestSpecW6W7PutsOfTheKilled: processes are killed while they put. Every number that they leave is whole, and none
-// changes once their death is known.
+// TestSpecW6W7PutsOfTheKilled: processes are killed while they put. Every number that they leave is
+// whole, and none changes once their death is known.
 func TestSpecW6W7PutsOfTheKilled(t *testing.T) {
 	longtest.Skip(t, "several jobs whose ranks are killed")
 	window(t, *windowJobs, "9", "puts", `^begun: [1-7], in the middle: \d\n$`)
@@ -47,8 +48,8 @@ func TestSpecW6CountsOfTheKilled(t *testing.T) {
 	window(t, *windowJobs, "9", "counts", `^counted, ahead by \d\n$`)
 }
 
-// TestSpecW11LocksOfTheKilled: processes are killed with a lock. The others are told and mend, also when the mender
-// is killed, and nothing is half done in the end.
+// TestSpecW11LocksOfTheKilled: processes are killed with a lock. The others are told and mend, also
+// when the mender is killed, and nothing is half done in the end.
 func TestSpecW11LocksOfTheKilled(t *testing.T) {
 	longtest.Skip(t, "several jobs whose ranks are killed")
 	window(t, *windowJobs, "9", "lock", `^mended [1-9]\d*\n$`)
@@ -59,8 +60,8 @@ func TestSpecW9W20MemoryOfTheKilled(t *testing.T) {
 	window(t, 1, "4", "rebuild", `^ok\n$`)
 }
 
-// TestSpecW7W8OwnMemoryOfTheKilled: a get from memory of a program that is killed brings all or nothing, and what the killed have put in such
-// memory stays as it is once their death is known.
+// TestSpecW7W8OwnMemoryOfTheKilled: a get from memory of a program that is killed brings all or
+// nothing, and what the killed have put in such memory stays as it is once their death is known.
 func TestSpecW7W8OwnMemoryOfTheKilled(t *testing.T) {
 	longtest.Skip(t, "several jobs whose ranks are killed")
 	window(t, *windowJobs, "6", "own", `^ok\n$`)
@@ -73,7 +74,8 @@ func TestWindowsOfANode(t *testing.T) {
 	windowOn(t, 1, []string{"--host", "2", "--ppn", "4"}, "near-lock", `^(mended [1-9]\d*\n){2}$`)
 }
 
-// TestWindowsBetweenNodes: the same calls, and the same deaths, where most members are on other nodes.
+// TestWindowsBetweenNodes: the same calls, and the same deaths, where most members are on other
+// nodes.
 func TestWindowsBetweenNodes(t *testing.T) {
 	longtest.Skip(t, "several jobs whose ranks are killed")
 	windowOn(t, 1, []string{"--host", "3", "--ppn", "2"}, "calls", `^ok\n$`)
@@ -84,13 +86,15 @@ func TestWindowsBetweenNodes(t *testing.T) {
 	windowOn(t, *windowJobs, []string{"--host", "3", "--ppn", "3"}, "waiter", `^ok\n$`)
 }
 
-// TestNotifyBetweenNodes: a frame that waits for others to go with is written before its sender waits for something else.
+// TestNotifyBetweenNodes: a frame that waits for others to go with is written before its sender
+// waits for something else.
 func TestNotifyBetweenNodes(t *testing.T) {
 	windowOn(t, *windowJobs, []string{"--host", "2", "--ppn", "2"}, "notify", `^ok\n$`)
 }
 
-// TestWindowsWhilePausedBetweenNodes: a process that loses its processor between the check that an origin lives and the
-// effects of the origin's request, or just before it publishes a death, changes nothing that others see.
+// TestWindowsWhilePausedBetweenNodes: a process that loses its processor between the check that an
+// origin lives and the effects of the origin's request, or just before it publishes a death,
+// changes nothing that others see.
 func TestWindowsWhilePausedBetweenNodes(t *testing.T) {
 	longtest.Skip(t, "several jobs whose ranks are killed")
 	t.Setenv("GOULFM_PAUSE", "rate=24,max=15ms,place=engine")
@@ -99,7 +103,8 @@ func TestWindowsWhilePausedBetweenNodes(t *testing.T) {
 	}
 }
 
-// TestSpecW22FencedStores: with --fence nothing is executed that a rank sends after it was declared dead, also if it runs on.
+// TestSpecW22FencedStores: with --fence nothing is executed that a rank sends after it was declared
+// dead, also if it runs on.
 func TestSpecW22FencedStores(t *testing.T) {
 	longtest.Skip(t, "several jobs whose ranks are killed")
 	windowOn(t, *windowJobs, []string{"-n", "3", "--suspect-after", "1s", "--fence"}, "fenced", `^ok\n$`)

@@ -2,8 +2,8 @@ package commtest
 
 import (
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/bridge"
+	"github.com/goulfm/goulfm/internal/commhooks"
 )
 
 // door leads into package comm.
-var door = bridge.Through[comm.Comm, comm.Intercomm, comm.Request, comm.Config]()
+var door = commhooks.Through[comm.Comm, comm.Intercomm, comm.Request, comm.Config]()

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/bridge"
+	"github.com/goulfm/goulfm/internal/commhooks"
 	"github.com/goulfm/goulfm/internal/engine"
-	"github.com/goulfm/goulfm/internal/keep"
-	"github.com/goulfm/goulfm/internal/lifeline"
-	"github.com/goulfm/goulfm/internal/member"
+	"github.com/goulfm/goulfm/internal/joblaunch/rankproto"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
+	"github.com/goulfm/goulfm/internal/shm/rankstore"
 )
 
 // A Job runs a program as goulfm run does: ranks that are killed at points of the program may be
@@ -25,16 +25,17 @@ import (
 type Job struct {
 	// N is the number of ranks.
 	N int
-	// Nodes are simulated nodes, one entry for each of the N ranks; nil: all are on one. A process that
-	// replaces another one is on the node of rank number mod N.
+	// Nodes are simulated nodes, one entry for each of the N ranks; nil: all are on one. A process
+	// that replaces another one is on the node of rank number mod N.
 	Nodes Nodes
 	// Room is how many processes there can be in all, those with which the job begins included.
 	// 0: 64 more than those.
 	Room int
-	// NodeMemory gives each node memory that outlives its processes, in which package recovery keeps what ranks protect.
+	// NodeMemory gives each node memory that outlives its processes, in which package recovery
+	// keeps what ranks protect.
 	NodeMemory bool
-	// Restarts is how often, when all processes have died and none has returned, N new ones run the program from its
-	// beginning, on the same nodes and with their memory.
+	// Restarts is how often, when all processes have died and none has returned, N new ones run the
+	// program from its beginning, on the same nodes and with their memory.
 	Restarts int
 	// Kills says which of them die, and where. Each does once.
 	Kills []Killed
@@ -45,7 +46,7 @@ type Job struct {
 	reached *[]Killed // EachKill wants to know
 
 	// Calls of Say and Note, for tests; nil: none. Several processes call them at a time.
-	said, noted func(proc int, m lifeline.Message)
+	said, noted func(proc int, m rankproto.Message)
 }
 
 // Killed is a process that dies when its program reaches a point (comm.Comm.Mark).
@@ -65,7 +66,7 @@ type jobRun struct {
 	ctx     context.Context
 	wg      sync.WaitGroup
 
-	memory map[int]*keep.Memory // by node; nil: there is none
+	memory map[int]*rankstore.Memory // by node; nil: there is none
 
 	mu      sync.Mutex
 	started int  // processes that have a number
@@ -79,17 +80,17 @@ type jobRun struct {
 // A batch is what one call of Replace or Spawn has started: it waits until somebody of those who
 // did keeps it, or until that is out of question.
 type batch struct {
-	ask   lifeline.Spawn
+	ask   rankproto.Spawn
 	first int
 	root  int
 	over  bool
-	keep  chan lifeline.Keep // closed without one: nobody wants it
+	keep  chan rankproto.Keep // closed without one: nobody wants it
 }
 
 // Run runs program on j.N ranks and waits until all processes have ended. An error of program, but
-// for that of a process that was killed, fails the test, and its process dies; one that has returned stays
-// until all have. It returns the points
-// that were reached, each process and point once.
+// for that of a process that was killed, fails the test, and its process dies; one that has
+// returned stays until all have. It returns the points that were reached, each process and point
+// once.
 func (j Job) Run(t testing.TB, program func(ctx context.Context, w *comm.Comm) error) (reached []Killed) {
 	t.Helper()
 	if j.Room == 0 {
@@ -148,7 +149,7 @@ func (r *jobRun) begin(ctx context.Context) {
 }
 
 // open makes the engine of a process. kept is what those say who have started it; nil: nobody has.
-func (r *jobRun) open(k *rank, together []int, kept *lifeline.Keep) {
+func (r *jobRun) open(k *rank, together []int, kept *rankproto.Keep) {
 	w := world{ranks: r.job.N}
 	for number := range r.job.Room {
 		if r.job.Nodes != nil {
@@ -158,9 +159,9 @@ func (r *jobRun) open(k *rank, together []int, kept *lifeline.Keep) {
 	w.settings.Messages = r.job.Messages
 	cfg := w.engine(false)
 	cfg.World, cfg.Share = together, r.job.N
-	host := bridge.Job{Starter: asker{r, k.me}, Mark: func(name string, n int) { r.mark(k, name, n) }, Memory: r.memoryOf(k.me)}
+	host := commhooks.Job{Starter: asker{r, k.me}, Mark: func(name string, n int) { r.mark(k, name, n) }, Memory: r.memoryOf(k.me)}
 	if kept != nil {
-		cfg.Union = &member.Group{Index: member.SpawnedIndex, UID: member.UID(kept.UID), Procs: kept.Procs, Indices: kept.Indices, Me: slices.Index(kept.Procs, k.me), Fresh: kept.Place.Fresh}
+		cfg.Union = &commstate.Group{Index: commstate.SpawnedIndex, UID: commstate.UID(kept.UID), Procs: kept.Procs, Indices: kept.Indices, Me: slices.Index(kept.Procs, k.me), Fresh: kept.Place.Fresh}
 		host.Place = kept.Place
 		cfg.UnionUniform, cfg.UnionName, cfg.UnionRepairs = kept.Place.Uniform, kept.Place.Name, kept.Place.Repairs
 	}
@@ -221,7 +222,7 @@ func (r *jobRun) loseNode(node int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.memory != nil {
-		r.memory[node] = keep.Heap(r.job.N)
+		r.memory[node] = rankstore.Heap(r.job.N)
 	}
 	for _, k := range r.ranks {
 		if k.w != nil && !r.dead[k.me] && r.job.nodeOf(k.me) == node {
@@ -260,22 +261,22 @@ type asker struct {
 }
 
 // Ask gives processes their numbers; they begin when they are kept.
-func (a asker) Ask(_ context.Context, m lifeline.Spawn, _ func(lifeline.Spawned)) (lifeline.Spawned, error) {
+func (a asker) Ask(_ context.Context, m rankproto.Spawn, _ func(rankproto.Spawned)) (rankproto.Spawned, error) {
 	r := a.r
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.started+m.N > r.job.Room {
-		return lifeline.Spawned{Short: true, Why: fmt.Sprintf("%d processes asked for, and %d of %d were there", m.N, r.started, r.job.Room)}, nil
+		return rankproto.Spawned{Short: true, Why: fmt.Sprintf("%d processes asked for, and %d of %d were there", m.N, r.started, r.job.Room)}, nil
 	}
-	b := &batch{ask: m, first: r.started, root: a.me, keep: make(chan lifeline.Keep, 1)}
+	b := &batch{ask: m, first: r.started, root: a.me, keep: make(chan rankproto.Keep, 1)}
 	r.started += m.N
 	r.batches = append(r.batches, b)
 	r.wg.Go(func() { r.await(b) })
-	return lifeline.Spawned{First: b.first, N: m.N}, nil
+	return rankproto.Spawned{First: b.first, N: m.N}, nil
 }
 
 // Note is Say: here no message delays a repair.
-func (a asker) Note(m lifeline.Message) {
+func (a asker) Note(m rankproto.Message) {
 	if a.r.job.noted != nil {
 		a.r.job.noted(a.me, m)
 	}
@@ -283,7 +284,7 @@ func (a asker) Note(m lifeline.Message) {
 }
 
 // Say hears whether processes are wanted.
-func (a asker) Say(m lifeline.Message) {
+func (a asker) Say(m rankproto.Message) {
 	if a.r.job.said != nil {
 		a.r.job.said(a.me, m)
 	}
@@ -291,18 +292,18 @@ func (a asker) Say(m lifeline.Message) {
 }
 
 // decide keeps or drops the batch that a message is about.
-func (a asker) decide(m lifeline.Message) {
+func (a asker) decide(m rankproto.Message) {
 	r := a.r
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, b := range r.batches {
 		switch m := m.(type) {
-		case lifeline.Keep:
+		case rankproto.Keep:
 			if b.first == m.First && !b.over {
 				b.over = true
 				b.keep <- m
 			}
-		case lifeline.Drop:
+		case rankproto.Drop:
 			if m.N > 0 && m.First == b.first || m.N == 0 && b.root == m.Root && r.dead[m.Root] && slices.Contains(b.ask.Procs, a.me) {
 				b.drop()
 			}
@@ -341,20 +342,20 @@ func (j Job) nodeOf(number int) int {
 }
 
 // memory is that of all nodes.
-func (j Job) memory() map[int]*keep.Memory {
+func (j Job) memory() map[int]*rankstore.Memory {
 	if !j.NodeMemory {
 		return nil
 	}
-	all := map[int]*keep.Memory{}
+	all := map[int]*rankstore.Memory{}
 	for number := range j.N {
 		if node := j.nodeOf(number); all[node] == nil {
-			all[node] = keep.Heap(j.N)
+			all[node] = rankstore.Heap(j.N)
 		}
 	}
 	return all
 }
 
-func (r *jobRun) memoryOf(number int) *keep.Memory {
+func (r *jobRun) memoryOf(number int) *rankstore.Memory {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.memory[r.job.nodeOf(number)]

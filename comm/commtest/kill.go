@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/transport"
-	"github.com/goulfm/goulfm/internal/transport/hook"
+	"github.com/goulfm/goulfm/internal/net/transport"
+	"github.com/goulfm/goulfm/internal/net/transport/hook"
 )
 
 // Kill ends the rank that w belongs to, as SIGKILL would: from here every call

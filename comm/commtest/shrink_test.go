@@ -8,16 +8,16 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/lifeline"
+	"github.com/goulfm/goulfm/internal/joblaunch/rankproto"
 )
 
-// TestShrinkSendsNothing: between a death and the return of Shrink no survivor sends a message to the launcher.
-// What it reports of the dead waits until the repair is over.
+// TestShrinkSendsNothing: between a death and the return of Shrink no survivor sends a message to
+// the launcher. What it reports of the dead waits until the repair is over.
 func TestShrinkSendsNothing(t *testing.T) {
 	var mu sync.Mutex
-	var sent, noted []lifeline.Message
-	to := func(list *[]lifeline.Message) func(int, lifeline.Message) {
-		return func(_ int, m lifeline.Message) {
+	var sent, noted []rankproto.Message
+	to := func(list *[]rankproto.Message) func(int, rankproto.Message) {
+		return func(_ int, m rankproto.Message) {
 			mu.Lock()
 			defer mu.Unlock()
 			*list = append(*list, m)
@@ -41,6 +41,6 @@ func TestShrinkSendsNothing(t *testing.T) {
 		return nil
 	})
 	assert.Empty(t, sent)
-	drop := lifeline.Drop{Root: 0}
-	assert.Equal(t, []lifeline.Message{drop, drop, drop}, noted)
+	drop := rankproto.Drop{Root: 0}
+	assert.Equal(t, []rankproto.Message{drop, drop, drop}, noted)
 }

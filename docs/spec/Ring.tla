@@ -41,7 +41,7 @@ After(p, gone) ==
     ELSE CHOOSE q \in Procs \ (gone \cup {p}) :
             \A r \in Procs \ (gone \cup {p}) : Ahead(p, q) <= Ahead(p, r)
 
-\* internal/flood: the circulant graph, and the nearest live neighbours (B7, B8).
+\* internal/protocol/flood: the circulant graph, and the nearest live neighbours (B7, B8).
 RECURSIVE Powers(_)
 Powers(i) == IF i >= N THEN {} ELSE {i} \cup Powers(2 * i)
 Targets(p, gone) ==

@@ -2,7 +2,7 @@ package onenode
 
 import (
 	"github.com/goulfm/goulfm/era"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 // scan looks at the oldest open agreement, and says whether it decided it. Younger

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/goulfm/goulfm/era"
-	"github.com/goulfm/goulfm/internal/longtest"
-	"github.com/goulfm/goulfm/internal/wire"
+	"github.com/goulfm/goulfm/internal/base/wire"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
 var long = flag.Bool("long", false, "also the exhaustive searches that take minutes")

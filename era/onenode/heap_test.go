@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/goulfm/goulfm/era"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 // reused is a heap with one block for each of three processes. They had a communicator

@@ -2,7 +2,7 @@ package onenode
 
 import (
 	"github.com/goulfm/goulfm/era"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 // PublishLine makes v the contribution of this view's member to agreement seq.

@@ -53,8 +53,8 @@ type Memory interface {
 	Swap(slot int, old, new uint64) bool
 }
 
-// EntryMax bounds a payload in bytes: an index and two numbers, as internal/member encodes
-// them.
+// EntryMax bounds a payload in bytes: an index and two numbers, as internal/protocol/commstate
+// encodes them.
 const EntryMax = 5 + 10 + 10
 
 // LongMax returns how long the long part of a contribution can be, in bytes, among n

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/goulfm/goulfm/era"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 // ram is shared memory as words. Members see it through views, and each access to a

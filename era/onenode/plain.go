@@ -1,6 +1,6 @@
 package onenode
 
-import "github.com/goulfm/goulfm/internal/must"
+import "github.com/goulfm/goulfm/internal/base/must"
 
 // PlainState is how far an agreement that was entered plainly has come.
 type PlainState uint8

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/goulfm/goulfm/era"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 // group is n Series that share a Heap. Nobody looks but when told.

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/goulfm/goulfm/era"
-	"github.com/goulfm/goulfm/internal/golden"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/rankset"
+	"github.com/goulfm/goulfm/internal/testing/golden"
 )
 
 var scripts = flag.String("script", golden.Files, "the scripts to play")

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/goulfm/goulfm/era"
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/must"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/must"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 // membersMax bounds a group: a decision word has 16 bits for a member.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/era"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 // world is n Series and the memory that they share. Nothing moves by itself: a

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/era"
-	"github.com/goulfm/goulfm/internal/must"
-	"github.com/goulfm/goulfm/internal/rankset"
-	"github.com/goulfm/goulfm/internal/wire"
+	"github.com/goulfm/goulfm/internal/base/must"
+	"github.com/goulfm/goulfm/internal/base/rankset"
+	"github.com/goulfm/goulfm/internal/base/wire"
 )
 
 // A cluster is the members of a group, the memory and the list of each node, and a queue for

@@ -6,8 +6,9 @@
 // what a node decides lie in memory as in package onenode. Rules are cited by number: A1-A28
 // and R1-R68 are explained in docs/SEMANTICS.md.
 //
-// As package era it is here to be read, not to be imported. Package internal/member hosts it for communicators
-// of which several members share a node; goulfm run --agree era has agreements go by package era alone.
+// As package era it is here to be read, not to be imported. Package internal/protocol/commstate
+// hosts it for communicators of which several members share a node; goulfm run --agree era has
+// agreements go by package era alone.
 //
 // # A walk
 //
@@ -74,9 +75,10 @@
 //     that is not answered learns that L has stopped, and tells H. H asks, as root, all
 //     who have not contributed to it, as L might have been doing.
 //
-// A leader and its heir never both speak: L is on the same node, so its death is exact, and
-// its stores are visible and its words were looked at before H says anything. Others may hear H before their lists have L's death. That H speaks shows it, and answers go
-// to H from then on; it closes nobody, because H's own node might not know it by a list.
+// A leader and its heir never both speak: L is on the same node, so its death is exact, and its
+// stores are visible and its words were looked at before H says anything. Others may hear H before
+// their lists have L's death. That H speaks shows it, and answers go to H from then on; it closes
+// nobody, because H's own node might not know it by a list.
 //
 // Slots are used again as in package onenode, whose proof holds: a decision takes a line
 // of each living member. Decisions are kept and forgotten by rule 8 as in era, with "decided

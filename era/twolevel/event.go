@@ -2,7 +2,7 @@ package twolevel
 
 import (
 	"github.com/goulfm/goulfm/era"
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
 // Event is what may happen to a Series: Propose, Receive, Failed, Listed, Left, Look or

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/era"
-	"github.com/goulfm/goulfm/internal/longtest"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/rankset"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
 var long = flag.Bool("long", false, "also the exhaustive searches that take minutes")
@@ -380,7 +380,8 @@ func TestExhaustive(t *testing.T) {
 		{search: search{sizes: []int{1, 1, 2}, agreements: 1, deaths: 1, losses: 1, cutoff: true, noAck: true, elsewhere: true}, long: true},
 	} {
 		t.Run(c.String(), func(t *testing.T) {
-			// There is one goroutine: the race detector finds nothing that a few searches would not.
+			// There is one goroutine: the race detector finds nothing that a few searches would
+			// not.
 			if (c.long || raceEnabled && c.deaths+c.losses > 1) && !*long {
 				t.Skip("takes long: -long")
 			}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/era/onenode"
-	"github.com/goulfm/goulfm/internal/wire"
+	"github.com/goulfm/goulfm/internal/base/wire"
 )
 
 // tag names the communicator of all tests.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/goulfm/goulfm/era"
 	"github.com/goulfm/goulfm/era/onenode"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 var (

@@ -7,9 +7,9 @@ import (
 
 	"github.com/goulfm/goulfm/era"
 	"github.com/goulfm/goulfm/era/onenode"
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/must"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/must"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 // Config says what a Series is about. All members give the same N, Nodes, Parent; those of

@@ -8,7 +8,7 @@ import (
 
 	"github.com/goulfm/goulfm/era"
 	"github.com/goulfm/goulfm/era/onenode"
-	"github.com/goulfm/goulfm/internal/rankset"
+	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
 // member returns a member of a group on nodes of these sizes, and the memory of its node.

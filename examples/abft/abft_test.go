@@ -40,8 +40,8 @@ func (r *trial) did(rank, size, step int, c []int64) {
 	r.spoil(rank, size, step, c)
 }
 
-// run returns the result line, which may have been printed more than once. A process is one of the job, and
-// outlives the attempts.
+// run returns the result line, which may have been printed more than once. A process is one of the
+// job, and outlives the attempts.
 func (r *trial) run(t *testing.T, j commtest.Job) string {
 	t.Helper()
 	r.times = map[[2]int]int{}
@@ -66,8 +66,8 @@ func (r *trial) again() (ranks []int) {
 	return ranks
 }
 
-// TestEachDeath: whoever dies at whatever point, while a bit flips in each step, the product is the same. So it
-// is if another one dies while a block is rebuilt.
+// TestEachDeath: whoever dies at whatever point, while a bit flips in each step, the product is the
+// same. So it is if another one dies while a block is rebuilt.
 func TestEachDeath(t *testing.T) {
 	try := func(j commtest.Job) string { return (&trial{spoil: flipEach(1)}).run(t, j) }
 	want := try(commtest.Job{N: 2})
@@ -95,8 +95,8 @@ func TestOneBlockIsNotComputedAgain(t *testing.T) {
 	assert.NotContains(t, r.text.String(), "block from checksums")
 }
 
-// TestTwoErrors: a block with more than one wrong entry is lost, and comes from the others though nobody
-// has died.
+// TestTwoErrors: a block with more than one wrong entry is lost, and comes from the others though
+// nobody has died.
 func TestTwoErrors(t *testing.T) {
 	var once sync.Once
 	r := &trial{spoil: func(rank, size, step int, c []int64) {
@@ -137,8 +137,8 @@ func TestMend(t *testing.T) {
 	}
 }
 
-// TestColumns: each column is in one block and in that of the checksums, and blocks are of one width, also where
-// there are more ranks than columns.
+// TestColumns: each column is in one block and in that of the checksums, and blocks are of one
+// width, also where there are more ranks than columns.
 func TestColumns(t *testing.T) {
 	for n := 1; n < 9; n++ {
 		for size := 2; size < 12; size++ {

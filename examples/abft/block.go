@@ -6,16 +6,17 @@ import "errors"
 func entryA(i, k int) int64 { return int64(i + 2*k) }
 func entryB(k, j int) int64 { return int64(3*k - j) }
 
-// product is the entry of C = A*B, where A has n columns: the sum of entryA(i, k) * entryB(k, j) over k.
+// product is the entry of C = A*B, where A has n columns: the sum of entryA(i, k) * entryB(k, j)
+// over k.
 func product(n, i, j int) int64 {
 	count, first := int64(n), int64(n)*int64(n-1)/2    // the sums of 1 and of k
 	second := int64(n-1) * int64(n) * int64(2*n-1) / 6 // and of its squares
 	return int64(3*i-2*j)*first + 6*second - int64(i*j)*count
 }
 
-// A block is a matrix with one row more, of the sums of its columns, and one column more, of the sums of
-// its rows. It stays one when such matrices are added, or multiplied: a column of sums of B becomes one of C,
-// and so does a row of A.
+// A block is a matrix with one row more, of the sums of its columns, and one column more, of the
+// sums of its rows. It stays one when such matrices are added, or multiplied: a column of sums of B
+// becomes one of C, and so does a row of A.
 type block struct {
 	rows, cols int // with those of sums
 	v          []int64
@@ -27,8 +28,8 @@ func newBlock(rows, cols int) *block {
 
 func (b *block) row(i int) []int64 { return b.v[i*b.cols : (i+1)*b.cols] }
 
-// add adds the product of a panel, which is so many columns of A with the row of their sums, and as many
-// rows of B with the column of their sums.
+// add adds the product of a panel, which is so many columns of A with the row of their sums, and as
+// many rows of B with the column of their sums.
 func (b *block) add(panel, factor []int64) {
 	width := len(factor) / b.cols
 	for i := range b.rows {
@@ -43,8 +44,8 @@ func (b *block) add(panel, factor []int64) {
 
 var errSpoiled = errors.New("more than one entry is wrong")
 
-// mend looks for an entry that does not fit its row and its column, also among the sums, and puts it
-// right; i is -1 if there is none. Sums wrap around, so each bit counts, also the highest one.
+// mend looks for an entry that does not fit its row and its column, also among the sums, and puts
+// it right; i is -1 if there is none. Sums wrap around, so each bit counts, also the highest one.
 func (b *block) mend() (i, j int, err error) {
 	rows, cols := b.excess()
 	inRows, inCols := wrong(rows), wrong(cols)
@@ -63,7 +64,8 @@ func (b *block) mend() (i, j int, err error) {
 	return i, j, nil
 }
 
-// excess returns by how much the entries of each row, and of each column, are more than their sum says.
+// excess returns by how much the entries of each row, and of each column, are more than their sum
+// says.
 func (b *block) excess() (rows, cols []int64) {
 	rows, cols = make([]int64, b.rows), make([]int64, b.cols)
 	for i := range rows {
@@ -92,9 +94,9 @@ func wrong(excess []int64) (at []int) {
 	return at
 }
 
-// columns says which columns of the whole matrix are summed in each column of a rank's block. The last
-// rank's are sums over all ranks, and the last column of each block is a sum over the block. Blocks are of equal
-// width, so some may have columns of zeros beyond the last one.
+// columns says which columns of the whole matrix are summed in each column of a rank's block. The
+// last rank's are sums over all ranks, and the last column of each block is a sum over the block.
+// Blocks are of equal width, so some may have columns of zeros beyond the last one.
 func columns(n, rank, size int) [][]int {
 	width := (n + size - 2) / (size - 1)
 	all := make([][]int, width+1)

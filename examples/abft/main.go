@@ -1,10 +1,12 @@
-// Abft multiplies two matrices and keeps nothing twice: what a dead rank had is computed from checksums.
+// Abft multiplies two matrices and keeps nothing twice: what a dead rank had is computed from
+// checksums.
 //
-// Each rank of a row has a block of columns of C = A*B, but for the last one, which has the sum of all
-// the other blocks: B is summed before, and the product is linear. So any one block is the sum less the others,
-// after each step, without a checkpoint and without computing it again. Each block has, besides, a row
-// with the sums of its columns and a column with the sums of its rows (Huang and Abraham, 1984): an
-// entry of which a bit has flipped is where a row and a column have wrong sums, and put right from either.
+// Each rank of a row has a block of columns of C = A*B, but for the last one, which has the sum of
+// all the other blocks: B is summed before, and the product is linear. So any one block is the sum
+// less the others, after each step, without a checkpoint and without computing it again. Each block
+// has, besides, a row with the sums of its columns and a column with the sums of its rows (Huang
+// and Abraham, 1984): an entry of which a bit has flipped is where a row and a column have wrong
+// sums, and put right from either.
 //
 //	goulfm run -n 4 ./examples/abft
 //	goulfm run -n 4 --kill 1@step=7 ./examples/abft           # a block, from checksums
@@ -14,11 +16,11 @@
 //
 // With the last line two blocks are lost, for which one sum is too little: these two are computed
 // from the beginning. The result is always the same, and compared with the product, which is known.
-// Entries are whole numbers, so that sums are exact and no bit is too small to be missed; with floating-point
-// numbers sums are compared, and blocks restored, up to rounding errors.
+// Entries are whole numbers, so that sums are exact and no bit is too small to be missed; with
+// floating-point numbers sums are compared, and blocks restored, up to rounding errors.
 //
-// Read block.go for the checksums and multiply.go for the parallel program. Points for fault plans: step=K,
-// rebuild=1, report=1, and those of package recovery.
+// Read block.go for the checksums and multiply.go for the parallel program. Points for fault plans:
+// step=K, rebuild=1, report=1, and those of package recovery.
 package main
 
 import (
@@ -50,8 +52,8 @@ func main() {
 	recovery.Main(recovery.Config{Tries: 1000}, p.run)
 }
 
-// flipEach flips a bit after each of so many steps, each time of another rank: which bit is random, and
-// the same in each run.
+// flipEach flips a bit after each of so many steps, each time of another rank: which bit is random,
+// and the same in each run.
 func flipEach(every int) func(rank, size, step int, c []int64) {
 	return func(rank, size, step int, c []int64) {
 		if every == 0 || step%every > 0 || step/every%size != rank {

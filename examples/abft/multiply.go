@@ -27,8 +27,8 @@ type process struct {
 // none is the number of steps of a rank that has lost its block.
 const none = -1
 
-// run is called again after each death. The ranks may have come to different steps, and a new process has
-// nothing.
+// run is called again after each death. The ranks may have come to different steps, and a new
+// process has nothing.
 func (p *process) run(ctx context.Context, w *recovery.World) error {
 	if w.Size() < 2 {
 		return errors.New("abft: at least 2 ranks are needed, since one has the checksums")
@@ -51,8 +51,8 @@ func (p *process) run(ctx context.Context, w *recovery.World) error {
 	return p.report(ctx, c)
 }
 
-// restore gives a block to who has none, and returns the step that comes next. If it is one block, the others
-// go on to the step at which the first of them is, and then it is computed from theirs.
+// restore gives a block to who has none, and returns the step that comes next. If it is one block,
+// the others go on to the step at which the first of them is, and then it is computed from theirs.
 func (p *process) restore(ctx context.Context, c *comm.Comm) (next int, err error) {
 	mine := none
 	if p.c != nil {
@@ -77,8 +77,8 @@ func (p *process) restore(ctx context.Context, c *comm.Comm) (next int, err erro
 	return max(slices.Min(done), 0), nil
 }
 
-// rebuild computes the block of rank lost: the sum of all blocks less all others, or, where that is what was
-// lost, the sum.
+// rebuild computes the block of rank lost: the sum of all blocks less all others, or, where that is
+// what was lost, the sum.
 func (p *process) rebuild(ctx context.Context, c *comm.Comm, lost, done int) error {
 	c.Mark("rebuild", 1)
 	last := c.Size() - 1
@@ -100,9 +100,9 @@ func (p *process) rebuild(ctx context.Context, c *comm.Comm, lost, done int) err
 	return p.check(c.Rank(), done)
 }
 
-// multiply does steps from first to last-1: each adds the product of some columns of A, which one rank has and
-// gives to all, and as many rows of B. Who has done a step before only listens, and so does who has lost
-// its block.
+// multiply does steps from first to last-1: each adds the product of some columns of A, which one
+// rank has and gives to all, and as many rows of B. Who has done a step before only listens, and so
+// does who has lost its block.
 func (p *process) multiply(ctx context.Context, c *comm.Comm, first, last int) error {
 	for step := first; step < last; step++ {
 		c.Mark("step", step+1)
@@ -128,8 +128,8 @@ func (p *process) multiply(ctx context.Context, c *comm.Comm, first, last int) e
 	return nil
 }
 
-// check puts right what has flipped. With more errors than that the block is as good as lost, and the body
-// is called again, as after a death.
+// check puts right what has flipped. With more errors than that the block is as good as lost, and
+// the body is called again, as after a death.
 func (p *process) check(rank, step int) error {
 	i, j, err := p.c.mend()
 	if err != nil {
@@ -201,8 +201,8 @@ func (p *process) report(ctx context.Context, c *comm.Comm) error {
 	return nil
 }
 
-// mix is the finalizer of SplitMix64: each bit of v changes about half of the bits of the result, so the sum of
-// those of all entries is a checksum that does not depend on who has which.
+// mix is the finalizer of SplitMix64: each bit of v changes about half of the bits of the result,
+// so the sum of those of all entries is a checksum that does not depend on who has which.
 func mix(v uint64) uint64 {
 	v += 0x9e3779b97f4a7c15
 	v = (v ^ v>>30) * 0xbf58476d1ce4e5b9

@@ -49,8 +49,8 @@ func main() {
 	recovery.Main(recovery.Config{}, e.run)
 }
 
-// run is called again after each repair. Then hits has what this rank, or the one that had its place
-// before, has saved.
+// run is called again after each repair. Then hits has what this rank, or the one that had its
+// place before, has saved.
 func (e *ensemble) run(ctx context.Context, w *recovery.World) error {
 	hits := map[int]int64{} // by task
 	if _, err := w.Protect(ctx, recovery.Value("hits", &hits, recovery.Own())); err != nil {
@@ -79,7 +79,8 @@ func (e *ensemble) run(ctx context.Context, w *recovery.World) error {
 	return e.report(all)
 }
 
-// task counts the points inside the ball. Its random numbers are its own, whoever does it, and when.
+// task counts the points inside the ball. Its random numbers are its own, whoever does it, and
+// when.
 func (e *ensemble) task(task int) (inside int64) {
 	rng := rand.New(rand.NewPCG(6, uint64(task)))
 	for range e.points {

@@ -25,7 +25,8 @@ func TestNobodyDies(t *testing.T) {
 	}
 }
 
-// TestRanksDie: some ranks die at points of the work, also while the table is repaired; every key is there.
+// TestRanksDie: some ranks die at points of the work, also while the table is repaired; every key
+// is there.
 func TestRanksDie(t *testing.T) {
 	for _, kills := range [][]commtest.Killed{
 		{{Rank: 1, Mark: "batch", At: 0}},

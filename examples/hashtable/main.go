@@ -1,6 +1,6 @@
-// Hashtable has all ranks insert keys into one table that lies in the memory of all of them. Ranks may
-// be killed on the way: the others take over their part of the table and their part of the work, and in the end every key is
-// there.
+// Hashtable has all ranks insert keys into one table that lies in the memory of all of them. Ranks
+// may be killed on the way: the others take over their part of the table and their part of the
+// work, and in the end every key is there.
 //
 //	goulfm run -n 4 ./examples/hashtable
 //	goulfm run -n 4 --kill 1@batch=20 --kill 3@batch=60 ./examples/hashtable
@@ -78,8 +78,8 @@ func run(ctx context.Context, w *comm.Comm, keys int, print func(result)) (err e
 	}
 }
 
-// report prints the result at rank 0 and ends in an agreement: if rank 0 dies before it has printed, the next rank 0 prints. A
-// line twice is better than none.
+// report prints the result at rank 0 and ends in an agreement: if rank 0 dies before it has
+// printed, the next rank 0 prints. A line twice is better than none.
 func report(ctx context.Context, c *comm.Comm, print func()) error {
 	for printed := false; ; {
 		if c.Rank() == 0 && !printed {
@@ -126,7 +126,8 @@ func repair(ctx context.Context, t *table) (*table, error) {
 // batches is into how many parts a rank's keys are divided, with a mark before each.
 const batches = 100
 
-// fill inserts this rank's part of the keys. Those that are there already, from before a repair, stay.
+// fill inserts this rank's part of the keys. Those that are there already, from before a repair,
+// stay.
 func fill(ctx context.Context, t *table, keys int) error {
 	lo, hi := comm.Block(keys, t.c.Size(), t.c.Rank())
 	for b := range batches {

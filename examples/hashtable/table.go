@@ -20,8 +20,8 @@ type table struct {
 	where   []place // by part
 }
 
-// A shelf is a window, and which part each rank has there; none: -1. At first there is one. After a death
-// the dead one's part is on a shelf of its own.
+// A shelf is a window, and which part each rank has there; none: -1. At first there is one. After a
+// death the dead one's part is on a shelf of its own.
 type shelf struct {
 	w     *rma.Win[uint64]
 	parts []int
@@ -97,10 +97,11 @@ func (t *table) mine(f func(key uint64)) {
 	}
 }
 
-// repaired is the table on the communicator of the survivors: each has its parts as before, in place,
-// and the parts of the dead go to some of them. Nothing is lost: memory outlives its process, where others share it. When
-// a node has gone, and its memory with it, it is an empty table: filling it inserts all keys again. The old
-// table stays as it was until it is freed, so that a repair in which another rank dies can be made again.
+// repaired is the table on the communicator of the survivors: each has its parts as before, in
+// place, and the parts of the dead go to some of them. Nothing is lost: memory outlives its
+// process, where others share it. When a node has gone, and its memory with it, it is an empty
+// table: filling it inserts all keys again. The old table stays as it was until it is freed, so
+// that a repair in which another rank dies can be made again.
 func (t *table) repaired(ctx context.Context, left *comm.Comm) (*table, error) {
 	n := &table{c: left, slots: t.slots, where: make([]place, len(t.where))}
 	ranks := left.RanksOf(t.c.Group()) // by old rank: the new one, or Undefined

@@ -51,7 +51,8 @@ func main() {
 	})
 }
 
-// problem is what a job that goes on from files has to have in common with the one that wrote them: not how far it goes.
+// problem is what a job that goes on from files has to have in common with the one that wrote them:
+// not how far it goes.
 func (o options) problem() []string { return []string{fmt.Sprint(o.NX), fmt.Sprint(o.NY)} }
 
 func parse() options {

@@ -1,16 +1,19 @@
-// Minife is a small finite-element program: heat in a box, by implicit steps and conjugate gradients.
+// Minife is a small finite-element program: heat in a box, by implicit steps and conjugate
+// gradients.
 //
 // The box is cut into trilinear elements; each rank has a block of planes of nodes and assembles
 // its rows of the matrix. The solution is known at every node, so the result is checked exactly, on
 // any mesh. When ranks die the new ones assemble their rows, the others keep theirs: the matrix is
-// outside of what is called again (type process). Only the temperature goes back to the last commit.
+// outside of what is called again (type process). Only the temperature goes back to the last
+// commit.
 //
 //	goulfm run -n 8 ./examples/minife
 //	goulfm run -n 8 --kill 3@cg=20 --kill 0@repair.replace=1 ./examples/minife
 //	goulfm run -n 8 ./examples/minife -agree each         # all ranks agree in each iteration whether it is the last one
 //
-// Read mesh.go for the matrix and solve.go for the parallel program. Points for fault plans: assemble=1,
-// step=K, cg=K in the K-th iteration of any step, report=1, and those of package recovery.
+// Read mesh.go for the matrix and solve.go for the parallel program. Points for fault plans:
+// assemble=1, step=K, cg=K in the K-th iteration of any step, report=1, and those of package
+// recovery.
 package main
 
 import (

@@ -30,8 +30,8 @@ func (m *matrix) multiply(y, x []float64) {
 	}
 }
 
-// element returns the matrices of one element: mass, and stiffness of the Laplacian. Both are products
-// of those in one dimension, since the sides of the element are parallel.
+// element returns the matrices of one element: mass, and stiffness of the Laplacian. Both are
+// products of those in one dimension, since the sides of the element are parallel.
 func (b box) element() (mass, stiff [8][8]float64) {
 	h := [3]float64{1 / float64(b.nx), 1 / float64(b.ny), 1 / float64(b.nz)}
 	line := func(d, i, j int) (m, k float64) {
@@ -52,8 +52,8 @@ func (b box) element() (mass, stiff [8][8]float64) {
 	return mass, stiff
 }
 
-// assemble makes the rows of the nodes in planes lo to hi-1, of M and of M/dt + K. Only elements that
-// touch them are looked at; nobody is asked for anything.
+// assemble makes the rows of the nodes in planes lo to hi-1, of M and of M/dt + K. Only elements
+// that touch them are looked at; nobody is asked for anything.
 func (b box) assemble(lo, hi int, dt float64) (mass, system *matrix) {
 	mass, system = b.pattern(lo, hi), b.pattern(lo, hi)
 	m, k := b.element()

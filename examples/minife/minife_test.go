@@ -17,7 +17,8 @@ import (
 	"github.com/goulfm/goulfm/recovery"
 )
 
-// run returns the result line of a small box. A process is one of the job, and outlives the attempts.
+// run returns the result line of a small box. A process is one of the job, and outlives the
+// attempts.
 func run(t *testing.T, j commtest.Job, cfg recovery.Config) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -50,7 +51,8 @@ func TestOneRankTwice(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-// TestAgreeInEachIteration: it changes nothing, and there are as many agreements as iterations at least.
+// TestAgreeInEachIteration: it changes nothing, and there are as many agreements as iterations at
+// least.
 func TestAgreeInEachIteration(t *testing.T) {
 	cfg := recovery.Config{Every: 1, Log: io.Discard}
 	want := run(t, commtest.Job{N: 3}, cfg)
@@ -72,7 +74,8 @@ func TestAgreeInEachIteration(t *testing.T) {
 	}
 }
 
-// TestMatrix: the stiffness of a linear field is zero inside, the mass of a constant one is the volume.
+// TestMatrix: the stiffness of a linear field is zero inside, the mass of a constant one is the
+// volume.
 func TestMatrix(t *testing.T) {
 	b := box{3, 4, 5}
 	mass, system := b.assemble(0, b.planes(), 1)

@@ -108,8 +108,8 @@ func (s *solver) step(ctx context.Context, step int) error {
 	return s.cg(ctx, b)
 }
 
-// cg solves the system by conjugate gradients, from the present x on. Nodes of the surface are given:
-// residual and directions are zero there.
+// cg solves the system by conjugate gradients, from the present x on. Nodes of the surface are
+// given: residual and directions are zero there.
 func (s *solver) cg(ctx context.Context, b []float64) error {
 	n, plane := len(s.x), s.box.plane()
 	p, ap, r := s.padded(), make([]float64, n), make([]float64, n)
@@ -165,8 +165,9 @@ func (s *solver) cg(ctx context.Context, b []float64) error {
 	return nil
 }
 
-// goOn says whether there is another iteration: whether this rank wants one, or, with -agree each, whether any does. Then all
-// leave the solver after the same iteration, whoever dies in it, and that somebody has died is an error at all ranks or at none.
+// goOn says whether there is another iteration: whether this rank wants one, or, with -agree each,
+// whether any does. Then all leave the solver after the same iteration, whoever dies in it, and
+// that somebody has died is an error at all ranks or at none.
 func (s *solver) goOn(ctx context.Context, want bool) (bool, error) {
 	if !s.agree {
 		return want, nil

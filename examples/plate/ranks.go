@@ -24,8 +24,8 @@ func (g *Grid) Exchange(ctx context.Context, c *comm.Comm) error {
 	return err
 }
 
-// SumBlocks computes at rank 0 the checksum of the field of ny rows, block by block, so that no rank
-// needs room for the whole plate; the others only send theirs.
+// SumBlocks computes at rank 0 the checksum of the field of ny rows, block by block, so that no
+// rank needs room for the whole plate; the others only send theirs.
 func (g *Grid) SumBlocks(ctx context.Context, c *comm.Comm, ny int) (uint64, error) {
 	if c.Rank() > 0 {
 		return 0, comm.Send(ctx, c.To(0), g.Inner())

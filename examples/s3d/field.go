@@ -63,8 +63,8 @@ func (b *block) unpack(pad, buf []float64, lo, hi [3]int) {
 	b.eachRow(lo, hi, func(i int) { buf = buf[copy(pad[i:i+hi[0]-lo[0]], buf):] })
 }
 
-// transport adds to rates what wind and spread do to the species in pad. Each cell is computed from the
-// same numbers in the same order wherever the box is cut, so the bits do not depend on the cut.
+// transport adds to rates what wind and spread do to the species in pad. Each cell is computed from
+// the same numbers in the same order wherever the box is cut, so the bits do not depend on the cut.
 func (b *block) transport(rates, pad []float64) {
 	s := b.strides()
 	var w [3][2*halo + 1]float64 // weight of each cell along each direction
@@ -123,8 +123,8 @@ func share(species, all int, t float64) float64 {
 	return term
 }
 
-// stable is a time step with which errors do not grow: it is short of where the fastest wave and the
-// fastest decay of the grid leave what the Runge-Kutta method can stand.
+// stable is a time step with which errors do not grow: it is short of where the fastest wave and
+// the fastest decay of the grid leave what the Runge-Kutta method can stand.
 func (b *block) stable() float64 {
 	fastest := rate
 	for d, h := range b.h {

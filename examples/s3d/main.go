@@ -16,8 +16,8 @@
 //	goulfm run --host 4 --ppn 2 --kill node2@step=17 ./examples/s3d
 //	goulfm run --host 4 --ppn 2 --kill node2@step=17 --kill node1@step=31 ./examples/s3d -data 3 -parity 1
 //
-// In the last two all ranks of a node are lost with their memory: what they had comes back from copies on
-// other nodes, or is computed from parity there.
+// In the last two all ranks of a node are lost with their memory: what they had comes back from
+// copies on other nodes, or is computed from parity there.
 //
 // The result is the same bit for bit, with and without deaths, and on any number of ranks.
 // Read field.go for the numerics and solve.go for the parallel program. Points for fault plans:

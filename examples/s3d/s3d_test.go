@@ -47,16 +47,16 @@ func run(t *testing.T, j commtest.Job, cfg recovery.Config, o options) string {
 
 var small = options{cells: [3]int{12, 9, 8}, species: 2, steps: 3}
 
-// TestEachDeath: a rank dies in a step, between two exchanges, in a commit, in the report. The result
-// is the same, bit for bit; and everything that it depends on is protected.
+// TestEachDeath: a rank dies in a step, between two exchanges, in a commit, in the report. The
+// result is the same, bit for bit; and everything that it depends on is protected.
 func TestEachDeath(t *testing.T) {
 	commtest.EachKill(t, commtest.Job{N: 4}, func(j commtest.Job) string {
 		return run(t, j, recovery.Config{Every: 1, Verify: true}, small)
 	})
 }
 
-// TestAnyCut: wherever the box is cut the bits are the same, also with two deaths, of which one is in
-// the repair after the other.
+// TestAnyCut: wherever the box is cut the bits are the same, also with two deaths, of which one is
+// in the repair after the other.
 func TestAnyCut(t *testing.T) {
 	want := run(t, commtest.Job{N: 1}, recovery.Config{}, small)
 	assert.Regexp(t, `^result: steps=3 species=2 error=\d\.\de-\d\d checksum=[0-9a-f]{16}$`, want)
@@ -67,8 +67,8 @@ func TestAnyCut(t *testing.T) {
 	}
 }
 
-// TestOrder: with half the distance of cells, or half the time step, errors fall as they do at the order that
-// is promised.
+// TestOrder: with half the distance of cells, or half the time step, errors fall as they do at the
+// order that is promised.
 func TestOrder(t *testing.T) {
 	assert.InDelta(t, 8, math.Log2(transportError(8)/transportError(16)), 0.3)
 	assert.InDelta(t, 4, math.Log2(decayError(8)/decayError(16)), 0.3)

@@ -108,8 +108,8 @@ func (s *solver) step(ctx context.Context, step int) error {
 	return nil
 }
 
-// exchange fills the pads: with the block, and with the faces of its six neighbours. Edges and corners
-// stay empty, since no difference looks there.
+// exchange fills the pads: with the block, and with the faces of its six neighbours. Edges and
+// corners stay empty, since no difference looks there.
 func (s *solver) exchange(ctx context.Context) error {
 	for i, pad := range s.pads {
 		s.unpack(pad, s.u[i*s.cells():], [3]int{}, s.n)
@@ -126,7 +126,8 @@ func (s *solver) exchange(ctx context.Context) error {
 	return nil
 }
 
-// shift sends the layers from send on to the next rank in direction d, and takes those from recv on.
+// shift sends the layers from send on to the next rank in direction d, and takes those from recv
+// on.
 func (s *solver) shift(ctx context.Context, d, way, send, recv int) error {
 	from, to, err := s.c.CartShift(d, way)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/goulfm/goulfm/shmem"
 )
 
-// A sieve is symmetric objects: number v is element v div PEs of PE v mod PEs. Which factors have been struck out
-// is at PE 0.
+// A sieve is symmetric objects: number v is element v div PEs of PE v mod PEs. Which factors have
+// been struck out is at PE 0.
 type sieve struct {
 	h       *shmem.Heap
 	below   int
@@ -23,7 +23,8 @@ type sieve struct {
 // result is the outcome of a run.
 type result struct{ primes, ranks, repairs int }
 
-// run fills a sieve, repairs it as often as needed, counts what is left, and prints the result at one rank.
+// run fills a sieve, repairs it as often as needed, counts what is left, and prints the result at
+// one rank.
 func run(ctx context.Context, w *comm.Comm, below int, print func(result)) (err error) {
 	var r result
 	h, err := shmem.New(ctx, w, bytesOf(below, w.Size()))
@@ -58,8 +59,8 @@ func run(ctx context.Context, w *comm.Comm, below int, print func(result)) (err 
 	}
 }
 
-// report prints the result at rank 0 and ends in an agreement: if rank 0 dies before it has printed, the next rank 0 prints. A
-// line twice is better than none.
+// report prints the result at rank 0 and ends in an agreement: if rank 0 dies before it has
+// printed, the next rank 0 prints. A line twice is better than none.
 func report(ctx context.Context, c *comm.Comm, print func()) error {
 	for printed := false; ; {
 		if c.Rank() == 0 && !printed {
@@ -113,7 +114,8 @@ next:
 	return primes
 }
 
-// fill strikes out the multiples of all factors, each PE those of some, and returns how many numbers are left.
+// fill strikes out the multiples of all factors, each PE those of some, and returns how many
+// numbers are left.
 func (s *sieve) fill(ctx context.Context) (primes int, err error) {
 	for k := s.h.PE(); k < len(s.factors); k += s.h.PEs() {
 		s.h.Comm().Mark("factor", k/s.h.PEs())
@@ -142,7 +144,8 @@ func (s *sieve) fill(ctx context.Context) (primes int, err error) {
 	return int(s.count.Local()[0]), err
 }
 
-// strike marks the multiples of a factor. To do so again does no harm, so a PE that dies in it has done none.
+// strike marks the multiples of a factor. To do so again does no harm, so a PE that dies in it has
+// done none.
 func (s *sieve) strike(ctx context.Context, p int) error {
 	pes := s.h.PEs()
 	for v := p * p; v < s.below; v += p {
@@ -153,8 +156,9 @@ func (s *sieve) strike(ctx context.Context, p int) error {
 	return nil
 }
 
-// repaired is the sieve on a heap of the living PEs, with what had been marked in the old one, also by the dead and at
-// the dead. The old heap is freed. Without a sieve, as when a PE had died while it was made, it is an empty one.
+// repaired is the sieve on a heap of the living PEs, with what had been marked in the old one, also
+// by the dead and at the dead. The old heap is freed. Without a sieve, as when a PE had died while
+// it was made, it is an empty one.
 func repaired(ctx context.Context, s *sieve, old *shmem.Heap, below int, repairs *int) (*sieve, *shmem.Heap, error) {
 	for {
 		h, err := old.Repair(ctx)

@@ -41,7 +41,8 @@ func TestNobodyDies(t *testing.T) {
 	}
 }
 
-// TestRanksDie: some ranks die at points of the work, also while the sieve is repaired; all primes are there, and no other number.
+// TestRanksDie: some ranks die at points of the work, also while the sieve is repaired; all primes
+// are there, and no other number.
 func TestRanksDie(t *testing.T) {
 	for _, kills := range [][]commtest.Killed{
 		{{Rank: 1, Mark: "factor", At: 0}},

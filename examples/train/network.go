@@ -24,8 +24,8 @@ func makePoint(i int) point {
 	return p
 }
 
-// Weights are those of a network with one hidden layer: four for each unit (of x, of y, of 1, and of the
-// unit in the output), and one of 1 in the output.
+// Weights are those of a network with one hidden layer: four for each unit (of x, of y, of 1, and
+// of the unit in the output), and one of 1 in the output.
 type weights []float64
 
 func newWeights(hidden int) weights {
@@ -37,8 +37,8 @@ func newWeights(hidden int) weights {
 	return w
 }
 
-// output is positive where the network takes p for one of the first moon. units are the values of the hidden
-// ones.
+// output is positive where the network takes p for one of the first moon. units are the values of
+// the hidden ones.
 func (w weights) output(units []float64, p point) float64 {
 	sum := w[len(w)-1]
 	for k := range units {
@@ -49,8 +49,8 @@ func (w weights) output(units []float64, p point) float64 {
 	return sum
 }
 
-// A tally is what is summed over points, in whole numbers of units, and so in any order: the gradient, after it
-// the loss, and then how many points are taken for what they are.
+// A tally is what is summed over points, in whole numbers of units, and so in any order: the
+// gradient, after it the loss, and then how many points are taken for what they are.
 type tally []int64
 
 // unit is a billionth of a thousandth. Sums of ten million terms of size one do not overflow.

@@ -13,7 +13,8 @@ import (
 	"github.com/goulfm/goulfm/recovery"
 )
 
-// A process is what one process keeps from attempt to attempt: the points that it has made, or read.
+// A process is what one process keeps from attempt to attempt: the points that it has made, or
+// read.
 type process struct {
 	points, hidden, steps, print int
 	rate                         float64

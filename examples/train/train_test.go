@@ -31,8 +31,8 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.text.Write(p)
 }
 
-// run returns the result line, which may have been printed more than once. A process is one of the job, and
-// outlives the attempts.
+// run returns the result line, which may have been printed more than once. A process is one of the
+// job, and outlives the attempts.
 func run(t *testing.T, j commtest.Job, cfg recovery.Config, steps int) (result, all string) {
 	t.Helper()
 	out := &output{}
@@ -46,8 +46,8 @@ func run(t *testing.T, j commtest.Job, cfg recovery.Config, steps int) (result, 
 	return strings.Join(lines, "\n"), out.text.String()
 }
 
-// TestEachDeath: whoever dies at whatever point, with room for a new process and without, the weights are
-// the same, bit for bit.
+// TestEachDeath: whoever dies at whatever point, with room for a new process and without, the
+// weights are the same, bit for bit.
 func TestEachDeath(t *testing.T) {
 	for _, room := range []int{0, 3} {
 		commtest.EachKill(t, commtest.Job{N: 3, Room: room}, func(j commtest.Job) string {
@@ -57,8 +57,8 @@ func TestEachDeath(t *testing.T) {
 	}
 }
 
-// TestFewerRanks: three of five die one after the other, and the loss falls in each step, from whichever rank
-// it is heard.
+// TestFewerRanks: three of five die one after the other, and the loss falls in each step, from
+// whichever rank it is heard.
 func TestFewerRanks(t *testing.T) {
 	want, _ := run(t, commtest.Job{N: 1}, recovery.Config{}, 40)
 	kills := []commtest.Killed{{Rank: 4, Mark: "step", At: 5}, {Rank: 0, Mark: "step", At: 15}, {Rank: 2, Mark: "step", At: 25}}

@@ -9,9 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPaperPeriods: Bouteiller and Desprez (section 7.2) report a period of 9.8 s for the network parameters that
-// their detector measured, without the values: a loss of 1 % and a variance of 0.01 s² give it. The parameters that
-// their detector starts with give 9.72 s, and a network without loss 29.7 s.
+// TestPaperPeriods: Bouteiller and Desprez (section 7.2) report a period of 9.8 s for the network
+// parameters that their detector measured, without the values: a loss of 1 % and a variance of 0.01
+// s² give it. The parameters that their detector starts with give 9.72 s, and a network without
+// loss 29.7 s.
 func TestPaperPeriods(t *testing.T) {
 	asked := QoS{Detection: 30 * Second, Recurrence: 30 * Day, Duration: 60 * Second}
 	for _, c := range []struct {

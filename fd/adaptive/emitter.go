@@ -1,6 +1,6 @@
 package adaptive
 
-import "github.com/goulfm/goulfm/internal/must"
+import "github.com/goulfm/goulfm/internal/base/must"
 
 // An Occurrence is something that happened at the process that is observed: Accept,
 // Adjusted, Probed, Release or Instant. Observer is the place of an observing process in

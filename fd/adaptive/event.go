@@ -1,8 +1,8 @@
 package adaptive
 
-// An Event is something that happened at the process that observes: Observe, Heard,
-// Answered, Broken, Refused, Left, Forget or Tick. Peer is the place of an observed
-// process in the Observer, from 0 up to PeersMax; who of its owner's processes that is, the owner knows.
+// An Event is something that happened at the process that observes: Observe, Heard, Answered,
+// Broken, Refused, Left, Forget or Tick. Peer is the place of an observed process in the Observer,
+// from 0 up to PeersMax; who of its owner's processes that is, the owner knows.
 type Event interface{ observed() }
 
 // Observe begins to observe a peer, in place of what was observed there before. QoS and

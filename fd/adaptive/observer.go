@@ -3,7 +3,7 @@ package adaptive
 import (
 	"fmt"
 
-	"github.com/goulfm/goulfm/internal/must"
+	"github.com/goulfm/goulfm/internal/base/must"
 )
 
 const (

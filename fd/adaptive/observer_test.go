@@ -149,7 +149,8 @@ func TestLostAdjustsSeparateNobody(t *testing.T) {
 	}
 }
 
-// TestStoppedObserverKeepsItsPeriod: a minute's stop of this process is no property of the network (B17).
+// TestStoppedObserverKeepsItsPeriod: a minute's stop of this process is no property of the network
+// (B17).
 func TestStoppedObserverKeepsItsPeriod(t *testing.T) {
 	for seed := range uint64(50) {
 		rng := rand.New(rand.NewPCG(seed, 8))
@@ -233,8 +234,8 @@ func TestTickMovesDeadline(t *testing.T) {
 	}
 }
 
-// TestMemoryOfThePaper: the rules for 1,024 observed processes take at most half of the 708 bytes each
-// that the paper measured. Those of a whole process are measured in package gridrpc.
+// TestMemoryOfThePaper: the rules for 1,024 observed processes take at most half of the 708 bytes
+// each that the paper measured. Those of a whole process are measured in package gridrpc.
 func TestMemoryOfThePaper(t *testing.T) {
 	for _, n := range []int{1024, PeersMax} {
 		var before, after runtime.MemStats

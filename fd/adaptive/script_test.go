@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/internal/golden"
+	"github.com/goulfm/goulfm/internal/testing/golden"
 )
 
 // TestScripts plays every script of testdata: a line that starts in the first column is a

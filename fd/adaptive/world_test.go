@@ -4,14 +4,14 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/agenda"
+	"github.com/goulfm/goulfm/internal/base/eventqueue"
 )
 
 // A world is one Observer and the Emitters of several processes in virtual time, with a
 // network that loses and delays what they send.
 type world struct {
 	now      Time
-	agenda   agenda.Agenda[Time]
+	agenda   eventqueue.Agenda[Time]
 	observer Observer
 	emitters []*process
 

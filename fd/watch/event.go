@@ -13,8 +13,8 @@ const version = 1
 // None is the Proc or Node of an event that is about none.
 const None = -1
 
-// An Event is something that has happened to one member: a process of the job (it has a Proc), a node of
-// it (a Node alone), or a program that has registered (a Name alone).
+// An Event is something that has happened to one member: a process of the job (it has a Proc), a
+// node of it (a Node alone), or a program that has registered (a Name alone).
 type Event struct {
 	// Seq is its number: 1 for the first one of the job, then one more each. Those of a snapshot
 	// have the number of the last one that it takes into account.

@@ -6,13 +6,13 @@ import (
 	"os"
 
 	"github.com/goulfm/goulfm/fd/watch"
-	"github.com/goulfm/goulfm/internal/watchpost"
+	"github.com/goulfm/goulfm/internal/joblaunch/watchserver"
 )
 
-// A program that is no rank hears of a death. Of the job there is only what the launcher tells here: two ranks
-// are there, one of them dies, and all is over.
+// A program that is no rank hears of a death. Of the job there is only what the launcher tells
+// here: two ranks are there, one of them dies, and all is over.
 func Example() {
-	post, err := watchpost.New("", nil)
+	post, err := watchserver.New("", nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -5,15 +5,15 @@ import (
 	"testing"
 
 	"github.com/goulfm/goulfm/fd/watch"
-	"github.com/goulfm/goulfm/internal/watchpost"
+	"github.com/goulfm/goulfm/internal/joblaunch/watchserver"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// TestHowItEnds: after Close the iteration ends without an error, after the context's end with its cause, and
-// break loses nothing.
+// TestHowItEnds: after Close the iteration ends without an error, after the context's end with its
+// cause, and break loses nothing.
 func TestHowItEnds(t *testing.T) {
-	post, err := watchpost.New(t.TempDir(), nil)
+	post, err := watchserver.New(t.TempDir(), nil)
 	require.NoError(t, err)
 	defer post.Close()
 	w, err := watch.OpenAt(t.Context(), post.Path())
@@ -58,7 +58,7 @@ func TestHowItEnds(t *testing.T) {
 
 // TestRegisterIsRefused: names are words that people can read, and one process has one.
 func TestRegisterIsRefused(t *testing.T) {
-	post, err := watchpost.New(t.TempDir(), nil)
+	post, err := watchserver.New(t.TempDir(), nil)
 	require.NoError(t, err)
 	w, err := watch.OpenAt(t.Context(), post.Path())
 	require.NoError(t, err)

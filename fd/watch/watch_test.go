@@ -43,7 +43,8 @@ func says(t *testing.T, text string) string {
 
 const here = `{"v":1,"seq":1,"what":"present","proc":0,"node":0,"atNs":1}` + "\n"
 
-// TestWhatALauncherMaySay: what ends a Watcher is an error that says why, at Open if it comes first.
+// TestWhatALauncherMaySay: what ends a Watcher is an error that says why, at Open if it comes
+// first.
 func TestWhatALauncherMaySay(t *testing.T) {
 	for _, c := range []struct {
 		says   string

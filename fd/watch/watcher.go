@@ -25,8 +25,8 @@ var (
 	ErrNoJob = errors.New("no job to watch")
 	// ErrRefused is that the job does not serve this program, for the reason in the text.
 	ErrRefused = errors.New("refused by the job")
-	// ErrBehind is that this program has not read 1,024 events, and gets no more. Open begins anew, with a
-	// snapshot.
+	// ErrBehind is that this program has not read 1,024 events, and gets no more. Open begins anew,
+	// with a snapshot.
 	ErrBehind = errors.New("too far behind")
 	// ErrGone is that the launcher has ended without a word: it was killed. Its ranks end, too.
 	ErrGone = errors.New("the launcher of the job is gone")
@@ -35,8 +35,8 @@ var (
 // answerMax is how long the launcher may take to answer.
 const answerMax = 10 * time.Second
 
-// A Watcher hears who of a job lives. Its methods may be called from any goroutine, but the iterators that
-// Events gives from one at a time.
+// A Watcher hears who of a job lives. Its methods may be called from any goroutine, but the
+// iterators that Events gives from one at a time.
 type Watcher struct {
 	ctx    context.Context // of Open: it bounds the life of the Watcher
 	path   string
@@ -48,9 +48,9 @@ type Watcher struct {
 	stop   func() bool // has ctx not close conn any more
 }
 
-// Open begins to watch the job that GOULFM_WATCH names, as processes have it that were started by goulfm run
-// --watch, and what they start. Nothing that happens after Open is missed. The Watcher lives until
-// Close, or until ctx is done.
+// Open begins to watch the job that GOULFM_WATCH names, as processes have it that were started by
+// goulfm run --watch, and what they start. Nothing that happens after Open is missed. The Watcher
+// lives until Close, or until ctx is done.
 //
 // Without such a job the error Is ErrNoJob; ErrRefused is of a job of another version or user.
 func Open(ctx context.Context) (*Watcher, error) {
@@ -80,10 +80,10 @@ func OpenAt(ctx context.Context, path string) (*Watcher, error) {
 	return w, nil
 }
 
-// Events gives all that happens, each event once, in order: first a Present for each member that is there (and a
-// Frozen for each node that stands still), then Complete, then what happens from then on. It ends after Over, after
-// Close, and after an error: ErrBehind, ErrGone, that of the context. To break and call it again
-// goes on where it was.
+// Events gives all that happens, each event once, in order: first a Present for each member that is
+// there (and a Frozen for each node that stands still), then Complete, then what happens from then
+// on. It ends after Over, after Close, and after an error: ErrBehind, ErrGone, that of the context.
+// To break and call it again goes on where it was.
 func (w *Watcher) Events() iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for !w.isOver {
@@ -120,9 +120,9 @@ func (w *Watcher) read() (Event, error) {
 	return Event{}, err
 }
 
-// Register has this process watched, too, until it ends: all watchers, of whatever program, hear that the
-// name has joined, and then that it has died, or left. The name must be nobody's else who lives, has 1 to 100 bytes, and can be
-// printed. It stands though the Watcher is closed.
+// Register has this process watched, too, until it ends: all watchers, of whatever program, hear
+// that the name has joined, and then that it has died, or left. The name must be nobody's else who
+// lives, has 1 to 100 bytes, and can be printed. It stands though the Watcher is closed.
 //
 // ErrRefused says what is wrong with the name; the error Is ErrNoJob if the job is over.
 func (w *Watcher) Register(name string) error {
@@ -189,8 +189,8 @@ func scan(conn net.Conn) *bufio.Scanner {
 	return lines
 }
 
-// splitLines splits at newlines. What follows the last one is of a launcher that was killed while it
-// wrote.
+// splitLines splits at newlines. What follows the last one is of a launcher that was killed while
+// it wrote.
 func splitLines(data []byte, _ bool) (int, []byte, error) {
 	if end := bytes.IndexByte(data, '\n'); end >= 0 {
 		return end + 1, data[:end], nil

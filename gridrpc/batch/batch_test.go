@@ -51,8 +51,8 @@ func TestSweep(t *testing.T) {
 	assert.DirExists(t, filepath.Join(p.Dir, "young"))
 }
 
-// TestRun: errors of the batch system that pass are distinguished from the others, and a job gets no
-// variables of the platform.
+// TestRun: errors of the batch system that pass are distinguished from the others, and a job gets
+// no variables of the platform.
 func TestRun(t *testing.T) {
 	t.Setenv("GRIDRPC_TEST", "1")
 	out, err := run(t.Context(), "sh", []string{"-c", "echo $GRIDRPC_TEST."}, "")

@@ -30,9 +30,10 @@
 //
 // # How
 //
-// The launcher is a program of its own, in a process group of its own, so that signals to the server are
-// none to the job. Argument and result are files of JSON in the folder of the call. The versions that the
-// job publishes are in a folder beside, which is looked into ten times a second: files of a version that is new
-// are linked to where the job does not sweep, registered, and become the call's next checkpoint. So nodes on several
-// machines need a folder of the platform (gridrpc up --dir) that all of them see.
+// The launcher is a program of its own, in a process group of its own, so that signals to the
+// server are none to the job. Argument and result are files of JSON in the folder of the call. The
+// versions that the job publishes are in a folder beside, which is looked into ten times a second:
+// files of a version that is new are linked to where the job does not sweep, registered, and become
+// the call's next checkpoint. So nodes on several machines need a folder of the platform (gridrpc
+// up --dir) that all of them see.
 package parallel

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/gridrpc"
-	"github.com/goulfm/goulfm/gridrpc/internal/child"
+	"github.com/goulfm/goulfm/gridrpc/internal/subprocess"
 	"github.com/goulfm/goulfm/gridrpc/parallel/rank"
 )
 
@@ -68,8 +68,8 @@ func Register[Req, Rep any](s *gridrpc.Server, name string, j Job, o ...gridrpc.
 // stopWithin is how long a job whose call was given up may take to end.
 const stopWithin = 3 * time.Second
 
-// Run runs a job as a part of a body, or all of it, and reads its result into *out. When ctx is done
-// the job ends.
+// Run runs a job as a part of a body, or all of it, and reads its result into *out. When ctx is
+// done the job ends.
 func Run(ctx context.Context, c *gridrpc.Call, j Job, in, out any) error {
 	dir, err := c.Dir()
 	if err != nil {
@@ -94,7 +94,7 @@ func Run(ctx context.Context, c *gridrpc.Call, j Job, in, out any) error {
 	if err := k.recall(); err != nil {
 		return err
 	}
-	switch notStarted, ended := child.RunBeside(ctx, cmd, k.watch); {
+	switch notStarted, ended := subprocess.RunBeside(ctx, cmd, k.watch); {
 	case notStarted != nil:
 		return fmt.Errorf("parallel: %w", notStarted)
 	case ctx.Err() != nil:
@@ -157,8 +157,8 @@ func (j Job) command(ctx context.Context, c *gridrpc.Call, p paths) (*exec.Cmd, 
 	if cmd.Err != nil {
 		return nil, fmt.Errorf("parallel: the launcher: %w: set %s, or Job.Goulfm", cmd.Err, EnvGoulfm)
 	}
-	child.EndWithParent(cmd)
-	child.OwnGroup(cmd)
+	subprocess.EndWithParent(cmd)
+	subprocess.OwnGroup(cmd)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = stopWithin
 	cmd.Env = append(environ, rank.EnvArgument+"="+p.argument, rank.EnvResult+"="+p.answer, rank.EnvVersions+"="+p.versions)

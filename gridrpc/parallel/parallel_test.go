@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestFlags: the launcher is told how many ranks a job has, and on which nodes; their number is the nodes' if nobody
-// says it.
+// TestFlags: the launcher is told how many ranks a job has, and on which nodes; their number is the
+// nodes' if nobody says it.
 func TestFlags(t *testing.T) {
 	const variables = " -x GRIDRPC_ARGUMENT -x GRIDRPC_RESULT -x GRIDRPC_VERSIONS"
 	for want, j := range map[string]Job{

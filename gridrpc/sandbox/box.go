@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/gridrpc"
-	"github.com/goulfm/goulfm/gridrpc/internal/child"
+	"github.com/goulfm/goulfm/gridrpc/internal/subprocess"
 )
 
 // What an image consists of, in the folder of the call.
@@ -75,8 +75,8 @@ func (b *box) recall() (image string, err error) {
 	return b.resume(processor())
 }
 
-// resume returns the latest image if it can be restored on a processor. Output that the attempt before has written after
-// it is written again.
+// resume returns the latest image if it can be restored on a processor. Output that the attempt
+// before has written after it is written again.
 func (b *box) resume(here string) (image string, err error) {
 	if here != b.last.CPU {
 		b.call.Log.Printf("call %.8s begins from the start: its image needs a processor %s, and this is %s", b.call.ID, b.last.CPU, here)
@@ -111,7 +111,7 @@ func (b *box) run(ctx context.Context, from string) error {
 	var said tail
 	cmd := b.start(ctx, from)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, io.MultiWriter(b.call.Log.Writer(), &said)
-	switch notStarted, ended := child.RunBeside(ctx, cmd, b.images); {
+	switch notStarted, ended := subprocess.RunBeside(ctx, cmd, b.images); {
 	case notStarted != nil:
 		return fmt.Errorf("sandbox: %w", notStarted)
 	case ctx.Err() != nil:

@@ -11,8 +11,8 @@ import (
 	"github.com/goulfm/goulfm/gridrpc"
 )
 
-// images takes one image after the other, with the time between that the program is to have, until ctx is done or nothing
-// can be stored at all.
+// images takes one image after the other, with the time between that the program is to have, until
+// ctx is done or nothing can be stored at all.
 func (b *box) images(ctx context.Context) {
 	if b.every < 0 {
 		return
@@ -33,8 +33,8 @@ func (b *box) images(ctx context.Context) {
 	}
 }
 
-// image makes a checkpoint of the sandbox: memory and files as runsc has written them, input, and output, of which as much counts
-// as was written by then. Without success the image before stays.
+// image makes a checkpoint of the sandbox: memory and files as runsc has written them, input, and
+// output, of which as much counts as was written by then. Without success the image before stays.
 func (b *box) image(ctx context.Context) error {
 	before, files := b.last, b.files
 	next := about{Number: before.Number + 1, CPU: processor()}

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// processor names what an image needs of a processor: kind, vendor, family, model, and a sum of the names of its features.
+// processor names what an image needs of a processor: kind, vendor, family, model, and a sum of the
+// names of its features.
 func processor() string {
 	text, _ := os.ReadFile("/proc/cpuinfo") // without it all of one architecture are taken to be alike
 	return parseProcessor(string(text))

@@ -30,7 +30,8 @@ type Program struct {
 // everyDefault is the time between two images.
 const everyDefault = 10 * time.Second
 
-// Register offers a program as a service, from text to text. Without runsc it is gridrpc.ErrUnsupported.
+// Register offers a program as a service, from text to text. Without runsc it is
+// gridrpc.ErrUnsupported.
 func Register(s *gridrpc.Server, name string, p Program, o ...gridrpc.ServiceOption) error {
 	p, err := p.complete()
 	if err != nil {

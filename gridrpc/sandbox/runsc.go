@@ -9,7 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/child"
+	"github.com/goulfm/goulfm/gridrpc/internal/subprocess"
 )
 
 // Folders and names in that of a call, of which images have no part.
@@ -25,8 +25,8 @@ type tool struct {
 	dir  string // of the call
 }
 
-// command is a command of runsc. It ends with this process, and with the one that runs the container
-// the container ends.
+// command is a command of runsc. It ends with this process, and with the one that runs the
+// container the container ends.
 func (t tool) command(ctx context.Context, words ...string) *exec.Cmd {
 	flags := []string{
 		"--root", filepath.Join(t.dir, stateDir), "--platform", "systrap", "--network", "none",
@@ -36,8 +36,8 @@ func (t tool) command(ctx context.Context, words ...string) *exec.Cmd {
 		flags = append(flags, "--rootless")
 	}
 	cmd := exec.CommandContext(ctx, t.path, append(flags, words...)...)
-	child.EndWithParent(cmd)
-	child.OwnGroup(cmd)
+	subprocess.EndWithParent(cmd)
+	subprocess.OwnGroup(cmd)
 	return cmd
 }
 

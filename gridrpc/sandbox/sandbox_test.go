@@ -14,7 +14,8 @@ import (
 	"github.com/goulfm/goulfm/gridrpc"
 )
 
-// TestComplete: without runsc it is said what to install; what is no program is said before a call is made.
+// TestComplete: without runsc it is said what to install; what is no program is said before a call
+// is made.
 func TestComplete(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	t.Setenv(EnvRunsc, "")
@@ -34,7 +35,8 @@ func TestComplete(t *testing.T) {
 	assert.ErrorContains(t, err, "from the root")
 }
 
-// TestContainer: all that is outside is read only, and there is no way to write to a folder of the machine.
+// TestContainer: all that is outside is read only, and there is no way to write to a folder of the
+// machine.
 func TestContainer(t *testing.T) {
 	c := containerOf(Program{Args: []string{"/opt/solver", "-x"}, Read: []string{"/usr", "/data"}})
 	assert.True(t, c.Root.ReadOnly)
@@ -50,7 +52,8 @@ func TestContainer(t *testing.T) {
 	assert.Contains(t, c.Linux.Namespaces, namespace{"network"})
 }
 
-// TestProcessor: the order of features does not matter, their names do, and other processors of the machine do not.
+// TestProcessor: the order of features does not matter, their names do, and other processors of the
+// machine do not.
 func TestProcessor(t *testing.T) {
 	const one = "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\nflags\t\t: fpu vme avx2\n"
 	first := parseProcessor(one + "\nvendor_id : other\n")
@@ -60,7 +63,8 @@ func TestProcessor(t *testing.T) {
 	assert.NotEqual(t, first, parseProcessor(""))
 }
 
-// TestResume: an attempt goes on from an image of the same processor, with as much output as there was by then; else it begins.
+// TestResume: an attempt goes on from an image of the same processor, with as much output as there
+// was by then; else it begins.
 func TestResume(t *testing.T) {
 	var said strings.Builder
 	b := &box{tool: tool{dir: t.TempDir()}, call: &gridrpc.Call{ID: "ab", Log: log.New(&said, "", 0)}, last: about{Number: 3, Output: 4, CPU: "one"}}

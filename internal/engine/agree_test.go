@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/internal/member"
-	"github.com/goulfm/goulfm/internal/transport/inproc"
+	"github.com/goulfm/goulfm/internal/net/transport/inproc"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
 // TestAgreementBesideAPlainOne: one goroutine has entered an agreement the fast way and polls
@@ -26,7 +26,7 @@ func TestAgreementBesideAPlainOne(t *testing.T) {
 	defer here.Close()
 	defer there.Close()
 	agree := func(w *Comm) error {
-		out, _, err := w.Call(ctx, member.Call{Kind: member.KindAgree}, Contribution{Flag: 6}, "agree")
+		out, _, err := w.Call(ctx, commstate.Call{Kind: commstate.KindAgree}, Contribution{Flag: 6}, "agree")
 		assert.EqualValues(t, 6, out.Flag)
 		return err
 	}
@@ -61,8 +61,8 @@ func awaitUnderLock(p *Proc, cond func() bool) {
 	}
 }
 
-// TestSpecF13LeaseBeforeReturn: before an agreement between nodes returns somebody looks at the lease, in the
-// goroutine that is to go on, and nobody does between ranks of one node.
+// TestSpecF13LeaseBeforeReturn: before an agreement between nodes returns somebody looks at the
+// lease, in the goroutine that is to go on, and nobody does between ranks of one node.
 func TestSpecF13LeaseBeforeReturn(t *testing.T) {
 	for _, nodes := range [][]int{{0, 1}, {0, 0}} {
 		ctx, stop := context.WithTimeout(bg, time.Minute)
@@ -79,7 +79,7 @@ func TestSpecF13LeaseBeforeReturn(t *testing.T) {
 		var ranks sync.WaitGroup
 		for me, p := range procs {
 			ranks.Go(func() {
-				_, _, err := p.World().Call(ctx, member.Call{Kind: member.KindAgree}, Contribution{Flag: 1}, "agree")
+				_, _, err := p.World().Call(ctx, commstate.Call{Kind: commstate.KindAgree}, Contribution{Flag: 1}, "agree")
 				assert.NoError(t, err)
 				assert.Equal(t, want, heeded[me])
 				flag := uint64(1)
@@ -93,7 +93,7 @@ func TestSpecF13LeaseBeforeReturn(t *testing.T) {
 				_, err = p.WaitAll(ctx, []Handle{h}, nil)
 				assert.NoError(t, err)
 				assert.Equal(t, 3*want, heeded[me])
-				h, err = p.World().Start(member.Call{Kind: member.KindShrink}, Contribution{}, "shrink")
+				h, err = p.World().Start(commstate.Call{Kind: commstate.KindShrink}, Contribution{}, "shrink")
 				assert.NoError(t, err)
 				assert.NoError(t, p.WaitSettled(ctx, []Handle{h}))
 				_, _, over, err := p.TakeCall(h)

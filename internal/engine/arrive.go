@@ -3,8 +3,8 @@ package engine
 import (
 	"fmt"
 
-	"github.com/goulfm/goulfm/internal/match"
-	"github.com/goulfm/goulfm/internal/transport"
+	"github.com/goulfm/goulfm/internal/net/transport"
+	"github.com/goulfm/goulfm/internal/protocol/match"
 	"github.com/goulfm/goulfm/ulfm"
 )
 

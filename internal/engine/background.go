@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/goulfm/goulfm/internal/park"
+	"github.com/goulfm/goulfm/internal/shm/park"
 )
 
 // tickMax is how much longer a tick may get while a call waits: the background
@@ -119,8 +119,8 @@ func (bg *background) hurryUp() {
 	}
 }
 
-// takeSend leaves a send for which nobody waits to the loop, unless it is over: r is its request, and without
-// one it may wait to be written to another node. The caller holds mu.
+// takeSend leaves a send for which nobody waits to the loop, unless it is over: r is its request,
+// and without one it may wait to be written to another node. The caller holds mu.
 func (bg *background) takeSend(to int, r *Request) {
 	if r != nil || bg.p.others.isAway(to) {
 		bg.hurryUp()
@@ -144,8 +144,9 @@ func (bg *background) lead() {
 	}
 }
 
-// servingTick is the tick of a process that serves windows of others: they wait for it while its program computes, until
-// the loop has found that no call was made for a tick, and sleeps where frames wake it.
+// servingTick is the tick of a process that serves windows of others: they wait for it while its
+// program computes, until the loop has found that no call was made for a tick, and sleeps where
+// frames wake it.
 const servingTick = time.Millisecond
 
 // serves says whether others send frames to this process's windows. The caller holds mu.
@@ -166,8 +167,9 @@ func (bg *background) period() time.Duration {
 	return bg.p.cfg.Tick
 }
 
-// wakes returns for what the loop wants to be woken: for frames that other members of windows send, too, if there
-// are such. To a process that computes they come as those of messages do, for which nobody would wake it.
+// wakes returns for what the loop wants to be woken: for frames that other members of windows send,
+// too, if there are such. To a process that computes they come as those of messages do, for which
+// nobody would wake it.
 func (bg *background) wakes() uint32 {
 	bg.p.mu.Lock()
 	defer bg.p.mu.Unlock()

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/goulfm/goulfm/internal/member"
-	"github.com/goulfm/goulfm/internal/park"
-	"github.com/goulfm/goulfm/internal/transport/inproc"
+	"github.com/goulfm/goulfm/internal/net/transport/inproc"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
+	"github.com/goulfm/goulfm/internal/shm/park"
 )
 
 // drowse makes calls until the background loop has put off its next look, for ever as far
@@ -45,7 +45,7 @@ func TestDrowsyLoopHurries(t *testing.T) {
 			return w.StartAgree(&flag)
 		},
 		"shrink": func(w *Comm) (Handle, error) {
-			return w.Start(member.Call{Kind: member.KindShrink}, Contribution{}, "ishrink")
+			return w.Start(commstate.Call{Kind: commstate.KindShrink}, Contribution{}, "ishrink")
 		},
 	}
 	for what, start := range starts {
@@ -65,9 +65,9 @@ func TestDrowsyLoopHurries(t *testing.T) {
 			case "receive":
 				err = other.Send(bg, Envelope{Rank: 0, Sync: true}, []byte{1})
 			case "shrink":
-				_, _, err = other.Call(bg, member.Call{Kind: member.KindShrink}, Contribution{}, "shrink")
+				_, _, err = other.Call(bg, commstate.Call{Kind: commstate.KindShrink}, Contribution{}, "shrink")
 			default:
-				_, _, err = other.Call(bg, member.Call{Kind: member.KindAgree}, Contribution{Flag: 1}, "agree")
+				_, _, err = other.Call(bg, commstate.Call{Kind: commstate.KindAgree}, Contribution{Flag: 1}, "agree")
 			}
 			if err != nil {
 				t.Error(err)

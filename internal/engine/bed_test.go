@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/interleave"
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/segment"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/shm/segment"
+	"github.com/goulfm/goulfm/internal/testing/interleave"
 )
 
-// bed is where the actors of a test sleep: the park.Sleeper of a node, each of whose calls is a step.
+// bed is where the actors of a test sleep: the park.Sleeper of a node, each of whose calls is a
+// step.
 type bed struct {
 	*interleave.World
 	asleep []*sleeping

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/goulfm/goulfm/internal/control"
-	"github.com/goulfm/goulfm/internal/member"
-	"github.com/goulfm/goulfm/internal/node"
-	"github.com/goulfm/goulfm/internal/nodecoll"
-	"github.com/goulfm/goulfm/internal/nodemem"
-	"github.com/goulfm/goulfm/internal/segment"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
+	"github.com/goulfm/goulfm/internal/protocol/control"
+	"github.com/goulfm/goulfm/internal/shm/node"
+	"github.com/goulfm/goulfm/internal/shm/nodecoll"
+	"github.com/goulfm/goulfm/internal/shm/nodemem"
+	"github.com/goulfm/goulfm/internal/shm/segment"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -30,10 +30,11 @@ const (
 )
 
 // A Comm is one communicator at one member. Its single responsibility is the state that decides
-// which operation may start on the communicator, which operations are open, and which path each of them takes.
+// which operation may start on the communicator, which operations are open, and which path each of
+// them takes.
 type Comm struct {
 	p       *Proc
-	group   member.Group
+	group   commstate.Group
 	rankOf  []int32 // by world process, as far as the last member; -1: not a member
 	numbers []int   // of the processes, by rank; nil: they are the first ones in their seats
 	gone    gone    // members that have died or departed
@@ -62,11 +63,11 @@ type Comm struct {
 	failures   []int              // numbers of collectives by messages that failed here
 	past       int                // number of the last that ended here
 	plain      *Request           // an agree that was entered the fast way, and may have to go the long one
-	plainCall  member.Call
+	plainCall  commstate.Call
 	plainFlag  uint64
 }
 
-func (p *Proc) openComm(g member.Group, called string) *Comm {
+func (p *Proc) openComm(g commstate.Group, called string) *Comm {
 	c := &Comm{p: p, group: g, name: rootName(called), rankOf: make([]int32, slices.Max(g.Procs)+1), mem: p.memory.take(g.Index)}
 	c.shared = p.memory.shares && p.others.isNear(g.Procs) && control.HasBlocks(g.Indices, segment.Blocks)
 	c.findNodes()
@@ -144,7 +145,7 @@ func (c *Comm) RankOf(proc int) int {
 
 // Identity returns what all members know alike: uid, processes, and their context
 // indices; read only.
-func (c *Comm) Identity() member.Group { return c.group }
+func (c *Comm) Identity() commstate.Group { return c.group }
 
 // alive returns why nothing can be called on c any more. The caller holds mu.
 func (c *Comm) alive() error {
@@ -227,7 +228,7 @@ func revoke(c *Comm) {
 	p.links.pushOn()
 }
 
-// Outlived tells a process of a revocation by one that has died: a member.Revocation.
+// Outlived tells a process of a revocation by one that has died: a commstate.Revocation.
 func Outlived(p *Proc, name [16]byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/fd"
-	"github.com/goulfm/goulfm/internal/control"
-	"github.com/goulfm/goulfm/internal/member"
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/pausepoint"
-	"github.com/goulfm/goulfm/internal/rendezvous"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/pausepoint"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
+	"github.com/goulfm/goulfm/internal/protocol/control"
+	"github.com/goulfm/goulfm/internal/protocol/rendezvous"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -20,15 +20,15 @@ type Contribution struct {
 	Flag       uint64
 	Veto       bool
 	Color, Key int
-	Spawned    member.Spawned // spawn and replace, at the root
-	Ranks      []int          // replace: those of the processes that are started
-	Digest     uint64         // of arguments that must be the same at all members
-	Members    []int          // world processes that make a call which not all members make
-	Tag        int            // of such a call
+	Spawned    commstate.Spawned // spawn and replace, at the root
+	Ranks      []int             // replace: those of the processes that are started
+	Digest     uint64            // of arguments that must be the same at all members
+	Members    []int             // world processes that make a call which not all members make
+	Tag        int               // of such a call
 }
 
 // propose hands a call to control. The caller holds mu and pushes on afterwards.
-func (p *Proc) propose(c *Comm, call member.Call, in Contribution, what string) *Request {
+func (p *Proc) propose(c *Comm, call commstate.Call, in Contribution, what string) *Request {
 	r := p.newCall(c, what)
 	p.proposeFor(r, call, in)
 	return r
@@ -40,7 +40,7 @@ func (p *Proc) newCall(c *Comm, what string) *Request {
 	return r
 }
 
-func (p *Proc) proposeFor(r *Request, call member.Call, in Contribution) {
+func (p *Proc) proposeFor(r *Request, call commstate.Call, in Contribution) {
 	r.comm.adoptPlain()
 	p.hand(r, control.Propose{Call: call, Flag: in.Flag, Veto: in.Veto, Color: in.Color, Key: in.Key, Digest: in.Digest, Members: in.Members, Tag: in.Tag, Spawned: in.Spawned, Ranks: in.Ranks})
 }
@@ -49,7 +49,7 @@ func (p *Proc) proposeFor(r *Request, call member.Call, in Contribution) {
 // until it is decided.
 func (p *Proc) hand(r *Request, ev control.Propose) {
 	ev.Comm, ev.Token = r.comm.group.Index, uint64(r.handle())
-	if series := ev.Call.Kind.Series(); r.comm.mem != nil && series != member.SeriesClose && !ev.Call.Kind.Gathers() {
+	if series := ev.Call.Kind.Series(); r.comm.mem != nil && series != commstate.SeriesClose && !ev.Call.Kind.Gathers() {
 		r.memory = &r.comm.mem[series]
 		p.memory.open(r.comm)
 	}
@@ -57,7 +57,7 @@ func (p *Proc) hand(r *Request, ev control.Propose) {
 }
 
 // Start begins a call that ends in an agreement and returns its handle.
-func (c *Comm) Start(call member.Call, in Contribution, what string) (Handle, error) {
+func (c *Comm) Start(call commstate.Call, in Contribution, what string) (Handle, error) {
 	c.p.mu.Lock()
 	defer c.p.mu.Unlock()
 	h, err := startCall(c, call, in, what)
@@ -68,7 +68,7 @@ func (c *Comm) Start(call member.Call, in Contribution, what string) (Handle, er
 }
 
 // startCall is Start for a caller that holds mu, and waits for what it has begun.
-func startCall(c *Comm, call member.Call, in Contribution, what string) (Handle, error) {
+func startCall(c *Comm, call commstate.Call, in Contribution, what string) (Handle, error) {
 	p := c.p
 	p.calls++
 	if err := c.alive(); err != nil {
@@ -80,7 +80,7 @@ func startCall(c *Comm, call member.Call, in Contribution, what string) (Handle,
 }
 
 // TakeCall ends a request of Start if it is over, and says whether it was.
-func (p *Proc) TakeCall(h Handle) (out member.Outcome, made *Comm, over bool, err error) {
+func (p *Proc) TakeCall(h Handle) (out commstate.Outcome, made *Comm, over bool, err error) {
 	c, out, made, over, err := p.takeCall(h)
 	if over && c != nil {
 		heed(c)
@@ -89,7 +89,7 @@ func (p *Proc) TakeCall(h Handle) (out member.Outcome, made *Comm, over bool, er
 }
 
 // takeCall is TakeCall, and says of which communicator it was.
-func (p *Proc) takeCall(h Handle) (c *Comm, out member.Outcome, made *Comm, over bool, err error) {
+func (p *Proc) takeCall(h Handle) (c *Comm, out commstate.Outcome, made *Comm, over bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.calls++
@@ -235,7 +235,7 @@ func (p *Proc) decided(a control.Decided) {
 			p.gone.recall(r.comm, g)
 		}
 	}
-	if kind := a.Outcome.Call.Kind; kind == member.KindShrink || kind.Series() == member.SeriesRepair && a.Outcome.Err != nil {
+	if kind := a.Outcome.Call.Kind; kind == commstate.KindShrink || kind.Series() == commstate.SeriesRepair && a.Outcome.Err != nil {
 		procs := make([]int, len(a.Outcome.Dead))
 		for i, rank := range a.Outcome.Dead {
 			procs[i] = r.comm.group.Procs[rank]
@@ -266,8 +266,8 @@ func (p *Proc) wakeAfterDecision(c *Comm) {
 }
 
 // openChild opens what a call on a parent made.
-func (p *Proc) openChild(parent *Comm, g member.Group, kind member.Kind) *Comm {
-	if kind == member.KindSpawn {
+func (p *Proc) openChild(parent *Comm, g commstate.Group, kind commstate.Kind) *Comm {
+	if kind == commstate.KindSpawn {
 		return p.openComm(g, spawnName(&g))
 	}
 	c := p.openComm(g, "")
@@ -276,7 +276,7 @@ func (p *Proc) openChild(parent *Comm, g member.Group, kind member.Kind) *Comm {
 }
 
 // spawnName is the same on both sides.
-func spawnName(g *member.Group) string { return fmt.Sprintf("spawn %v", g.UID) }
+func spawnName(g *commstate.Group) string { return fmt.Sprintf("spawn %v", g.UID) }
 
 func sizeText(c *Comm) string {
 	if c == nil {
@@ -384,8 +384,9 @@ func (ln *links) readControl(from int) bool {
 	for {
 		frame, ok := ln.p.link.NextControl(from)
 		if ok && ln.p.others.isAway(from) && !ln.p.gone.reading && ln.p.node.Epoch() != ln.p.epochSeen.Load() {
-			// The sender may have heard of a death on this node, which is in the list then: first the list (B23).
-			// What the dead have said is read in the middle of the list, whose order stays.
+			// The sender may have heard of a death on this node, which is in the list then: first
+			// the list (B23). What the dead have said is read in the middle of the list, whose
+			// order stays.
 			ln.p.others.link.PutBack(from)
 			did = ln.p.gone.read() || did
 			continue
@@ -506,8 +507,8 @@ func (p *Proc) declared(a control.Declared) {
 	p.checkProbes()
 	p.link.CloseData(a.Proc)
 	if p.fences() {
-		// No daemon wakes the sleepers of the node then. The dead may have lowered a flag of a sleeper and not have come to
-		// the wake:
+		// No daemon wakes the sleepers of the node then. The dead may have lowered a flag of a
+		// sleeper and not have come to the wake:
 		//
 		//	the dead                     a sleeper
 		//	                             flag up, sleeps

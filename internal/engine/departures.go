@@ -1,10 +1,10 @@
 package engine
 
 import (
-	"github.com/goulfm/goulfm/internal/control"
-	"github.com/goulfm/goulfm/internal/member"
-	"github.com/goulfm/goulfm/internal/node"
-	"github.com/goulfm/goulfm/internal/pausepoint"
+	"github.com/goulfm/goulfm/internal/base/pausepoint"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
+	"github.com/goulfm/goulfm/internal/protocol/control"
+	"github.com/goulfm/goulfm/internal/shm/node"
 )
 
 // departures is how far a process has read the list of those that have departed.
@@ -43,15 +43,16 @@ func (d *departures) meet() {
 }
 
 // recall has a process learn which of those that were started for a new communicator have departed
-// before it was made. It may have heard of that already, and have let go of them, as nothing referred to them:
+// before it was made. It may have heard of that already, and have let go of them, as nothing
+// referred to them:
 //
 //	a newcomer waits in Init, and is killed       the launcher has told the root its seat
 //	the root reads that: nothing refers to it, it forgets the death
 //	the root and the others agree: the communicator has the newcomer as a member
 //
-// Nobody would ever tell the root again that this member is dead. The seat is not given away meanwhile: the
-// launcher waits until it has heard from all who could keep the newcomers.
-func (d *departures) recall(parent *Comm, g *member.Group) {
+// Nobody would ever tell the root again that this member is dead. The seat is not given away
+// meanwhile: the launcher waits until it has heard from all who could keep the newcomers.
+func (d *departures) recall(parent *Comm, g *commstate.Group) {
 	p := d.p
 	for _, proc := range g.Procs {
 		if parent.RankOf(proc) >= 0 {

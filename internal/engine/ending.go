@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/goulfm/goulfm/internal/control"
-	"github.com/goulfm/goulfm/internal/match"
-	"github.com/goulfm/goulfm/internal/member"
-	"github.com/goulfm/goulfm/internal/pausepoint"
+	"github.com/goulfm/goulfm/internal/base/pausepoint"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
+	"github.com/goulfm/goulfm/internal/protocol/control"
+	"github.com/goulfm/goulfm/internal/protocol/match"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -58,7 +58,7 @@ func (e *ending) begin() (*Request, error) {
 				e.p.memory.open(c)
 			}
 		}
-		e.call = e.p.propose(e.p.world, member.Call{Kind: member.KindFinalize}, Contribution{}, "finalize")
+		e.call = e.p.propose(e.p.world, commstate.Call{Kind: commstate.KindFinalize}, Contribution{}, "finalize")
 		e.p.world.closing = true
 		e.lasts = e.p.lasts()
 		e.refuseAnnounced()
@@ -125,11 +125,11 @@ func (e *ending) noticeLeavers() {
 	}
 }
 
-// lastLook wakes whom nobody else wakes, and answers who asked for the decision before it could see that this
-// process has left. Without it: q's parent dies, q asks this process, finds that
-// it has not left, and sleeps; this process has looked before q asked, and leaves;
-// nobody wakes q. The mark is set before the look, and q looks for the mark after
-// it has asked: one of both sees the other.
+// lastLook wakes whom nobody else wakes, and answers who asked for the decision before it could see
+// that this process has left. Without it: q's parent dies, q asks this process, finds that it has
+// not left, and sleeps; this process has looked before q asked, and leaves; nobody wakes q. The
+// mark is set before the look, and q looks for the mark after it has asked: one of both sees the
+// other.
 func (e *ending) lastLook(ctx context.Context) error {
 	e.p.mu.Lock()
 	if e.sawLeaver {

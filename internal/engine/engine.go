@@ -6,18 +6,18 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/fd"
-	"github.com/goulfm/goulfm/internal/control"
-	"github.com/goulfm/goulfm/internal/match"
-	"github.com/goulfm/goulfm/internal/member"
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/node"
-	"github.com/goulfm/goulfm/internal/park"
-	"github.com/goulfm/goulfm/internal/publish"
-	"github.com/goulfm/goulfm/internal/rankset"
-	"github.com/goulfm/goulfm/internal/rendezvous"
-	"github.com/goulfm/goulfm/internal/segment"
-	"github.com/goulfm/goulfm/internal/sparse"
-	"github.com/goulfm/goulfm/internal/transport"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/rankset"
+	"github.com/goulfm/goulfm/internal/base/sparse"
+	"github.com/goulfm/goulfm/internal/net/transport"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
+	"github.com/goulfm/goulfm/internal/protocol/control"
+	"github.com/goulfm/goulfm/internal/protocol/match"
+	"github.com/goulfm/goulfm/internal/protocol/rendezvous"
+	"github.com/goulfm/goulfm/internal/shm/node"
+	"github.com/goulfm/goulfm/internal/shm/park"
+	"github.com/goulfm/goulfm/internal/shm/publish"
+	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
 // Config says how a process runs.
@@ -26,7 +26,7 @@ type Config struct {
 	World []int
 	// Union, if not nil, is the communicator of a spawned process with those who
 	// started it.
-	Union *member.Group
+	Union *commstate.Group
 	// UnionUniform is the mode that it has at the others. UnionName and UnionRepairs are what
 	// it comes of there (Repairs); without a name it is called after its uid.
 	UnionUniform bool
@@ -81,11 +81,12 @@ type Config struct {
 	Alive func()
 	// OnTick, if not nil, is called by the background loop at each tick.
 	OnTick func()
-	// Heed, if not nil, is called before the outcome of an agreement between nodes is returned, without
-	// locks: it returns once this node may go on (F13).
+	// Heed, if not nil, is called before the outcome of an agreement between nodes is returned,
+	// without locks: it returns once this node may go on (F13).
 	Heed func()
-	// OnRevoke, if not nil, is called before any member is told that this process revokes a communicator of
-	// several nodes, by a member.Revocation: whoever lives is to learn of it, though this process dies (B24). It must not call the engine.
+	// OnRevoke, if not nil, is called before any member is told that this process revokes a
+	// communicator of several nodes, by a commstate.Revocation: whoever lives is to learn of it,
+	// though this process dies (B24). It must not call the engine.
 	OnRevoke func(name [16]byte)
 	// OnSilent, if not nil, is called when a process has shown no life for long enough to
 	// be ended. If the detector does not fence, the launcher ends the process and declares
@@ -108,8 +109,8 @@ type Event struct {
 	Text  string
 }
 
-// Proc is one process of the job. Its single responsibility is to host the rules: it reads arrivals and timers, steps the
-// rules, and carries out their actions.
+// Proc is one process of the job. Its single responsibility is to host the rules: it reads arrivals
+// and timers, steps the rules, and carries out their actions.
 type Proc struct {
 	mu     park.Lock
 	node   *node.Node

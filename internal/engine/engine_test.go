@@ -10,9 +10,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/goulfm/goulfm/internal/member"
-	"github.com/goulfm/goulfm/internal/transport"
-	"github.com/goulfm/goulfm/internal/transport/inproc"
+	"github.com/goulfm/goulfm/internal/net/transport"
+	"github.com/goulfm/goulfm/internal/net/transport/inproc"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -182,14 +182,14 @@ func TestKillRevokeAgreeShrink(t *testing.T) {
 			if err := w.Revoke(); err != nil {
 				return err
 			}
-			out, _, err := w.Call(bg, member.Call{Kind: member.KindAgree}, Contribution{Flag: ^uint64(0) &^ (1 << w.Rank())}, "agree")
+			out, _, err := w.Call(bg, commstate.Call{Kind: commstate.KindAgree}, Contribution{Flag: ^uint64(0) &^ (1 << w.Rank())}, "agree")
 			if !errors.Is(err, ulfm.ErrProcFailed) || out.Flag != ^uint64(0)<<(n-1) {
 				return fmt.Errorf("agree: flag %x, %v", out.Flag, err)
 			}
 			if got := w.GetFailed(); len(got) != 1 || got[0] != victim {
 				return fmt.Errorf("failed %v", got)
 			}
-			_, s, err := w.Call(bg, member.Call{Kind: member.KindShrink}, Contribution{}, "shrink")
+			_, s, err := w.Call(bg, commstate.Call{Kind: commstate.KindShrink}, Contribution{}, "shrink")
 			if err != nil || s.Size() != n-1 || s.Rank() != w.Rank() {
 				return fmt.Errorf("shrink: %v", err)
 			}
@@ -261,7 +261,7 @@ func TestBackgroundLoopServesPeers(t *testing.T) {
 				return err
 			}
 		}
-		out, _, err := w.Call(bg, member.Call{Kind: member.KindAgree}, Contribution{Flag: 3}, "agree")
+		out, _, err := w.Call(bg, commstate.Call{Kind: commstate.KindAgree}, Contribution{Flag: 3}, "agree")
 		if err != nil || out.Flag != 2 {
 			return fmt.Errorf("agree: %d, %w", out.Flag, err)
 		}
@@ -384,7 +384,7 @@ func TestNoMessageFromOutside(t *testing.T) {
 			p.trySend(0, &frame, []byte{1})
 			p.mu.Unlock()
 		}
-		_, half, err := w.Call(bg, member.Call{Kind: member.KindSplit}, Contribution{Color: color}, "split")
+		_, half, err := w.Call(bg, commstate.Call{Kind: commstate.KindSplit}, Contribution{Color: color}, "split")
 		if err != nil {
 			return err
 		}

@@ -3,7 +3,7 @@ package engine
 import (
 	"errors"
 
-	"github.com/goulfm/goulfm/internal/member"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
 // Unfit is the error of a receive whose message does not fit: it Is ErrTruncated or
@@ -28,7 +28,7 @@ var (
 	ErrType        = errors.New("message of another element type")
 	ErrInactive    = errors.New("request not active")
 	ErrNotBegun    = errors.New("not begun")
-	ErrFreed       = member.ErrFreed
+	ErrFreed       = commstate.ErrFreed
 	ErrFinalized   = errors.New("world finalized")
 	ErrFenced      = errors.New("this process was declared dead by the others")
 	ErrNoRoom      = errors.New("no room")

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/control"
-	"github.com/goulfm/goulfm/internal/member"
-	"github.com/goulfm/goulfm/internal/must"
+	"github.com/goulfm/goulfm/internal/base/must"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
+	"github.com/goulfm/goulfm/internal/protocol/control"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -33,15 +33,16 @@ func (c *Comm) Free() error {
 	return nil
 }
 
-// SucceedWorld has c take the place of the world: Finalize ends c, and the former world is freed. A world that is never freed
-// refers to its dead for ever, and no other process can have their seats:
+// SucceedWorld has c take the place of the world: Finalize ends c, and the former world is freed. A
+// world that is never freed refers to its dead for ever, and no other process can have their seats:
 //
 //	0, 1, 2   1 dies; 3 replaces it in the last free seat; c is 0, 3, 2
 //	all       begin to use c, free what had 1 as a member, and succeed: the world closes, all let go of 1
 //	0, 3, 2   2 dies; a process can have the seat of 1, to which nothing refers, by whatever name
 //
-// All members of c call it before any of them is in Finalize, and none of them needs the former world any more. It closes as any
-// other communicator that is freed does: what a member has still to read there it reads before (control.lastLook).
+// All members of c call it before any of them is in Finalize, and none of them needs the former
+// world any more. It closes as any other communicator that is freed does: what a member has still
+// to read there it reads before (control.lastLook).
 func SucceedWorld(c *Comm) error {
 	p := c.p
 	p.mu.Lock()
@@ -61,13 +62,15 @@ func SucceedWorld(c *Comm) error {
 	return nil
 }
 
-// Disconnect frees c at all its members together. It returns once each live member has called it, and nothing is under way on c at any
-// of them. The error is ulfm.ErrProcFailed, at all of them or at none, if a member has died. freed is false if c is still there: with
-// the errors of alive, ErrNotBegun, and member.ErrMismatch. The end of ctx ends the wait alone: c is freed here.
+// Disconnect frees c at all its members together. It returns once each live member has called it,
+// and nothing is under way on c at any of them. The error is ulfm.ErrProcFailed, at all of them or
+// at none, if a member has died. freed is false if c is still there: with the errors of alive,
+// ErrNotBegun, and commstate.ErrMismatch. The end of ctx ends the wait alone: c is freed here.
 //
-// It takes two agreements. The closing one cannot report deaths, because a member may learn of its end from a
-// member that has forgotten its value. An agreement on the deaths therefore precedes it. A member contributes to that one when nothing
-// is under way here. If it contributed at once, the agreement could overtake a message:
+// It takes two agreements. The closing one cannot report deaths, because a member may learn of its
+// end from a member that has forgotten its value. An agreement on the deaths therefore precedes it.
+// A member contributes to that one when nothing is under way here. If it contributed at once, the
+// agreement could overtake a message:
 //
 //	0                          1
 //	sends, calls Disconnect    waits in a receive, calls Disconnect
@@ -88,7 +91,7 @@ func Disconnect(ctx context.Context, c *Comm) (freed bool, err error) {
 		return false, err
 	}
 	r := p.newCall(c, "disconnect")
-	p.parting = append(p.parting, parting{c, r, member.KindDisconnect})
+	p.parting = append(p.parting, parting{c, r, commstate.KindDisconnect})
 	p.progress()
 	p.mu.Unlock()
 	ended := p.leads.await(ctx, &r.own)
@@ -128,7 +131,7 @@ func contributeNow(p *Proc, r *Request) {
 	for i, leaving := range p.parting {
 		if leaving.r == r {
 			p.parting = slices.Delete(p.parting, i, i+1)
-			p.proposeFor(r, member.Call{Kind: leaving.kind}, Contribution{})
+			p.proposeFor(r, commstate.Call{Kind: leaving.kind}, Contribution{})
 			return
 		}
 	}
@@ -137,43 +140,46 @@ func contributeNow(p *Proc, r *Request) {
 // giveUp frees a communicator, now or as soon as nothing is under way on it.
 func (p *Proc) giveUp(c *Comm) { giveUpFor(c, nil) }
 
-// giveUpFor is giveUp; r is the request of the closing agreement if the caller waits for it, else nil.
+// giveUpFor is giveUp; r is the request of the closing agreement if the caller waits for it, else
+// nil.
 func giveUpFor(c *Comm, r *Request) {
 	p := c.p
 	c.freed = true
 	p.match.Revoke(dataContext(c.group.Index, PointToPoint), func(m *matchRecv) { p.complete(p.slots[m.Slot], ErrFreed) }, p.dropped)
 	c.dropClaims()
 	p.checkProbes()
-	p.parting = append(p.parting, parting{c, r, member.KindClose})
+	p.parting = append(p.parting, parting{c, r, commstate.KindClose})
 	p.closeParting()
 }
 
-// parting is a communicator for which this process contributes to an agreement as soon as nothing is under way on it.
+// parting is a communicator for which this process contributes to an agreement as soon as nothing
+// is under way on it.
 type parting struct {
 	c    *Comm
-	r    *Request    // of the agreement, if the caller waits for it, else nil
-	kind member.Kind // KindDisconnect: the agreement that precedes the closing one; KindClose
+	r    *Request       // of the agreement, if the caller waits for it, else nil
+	kind commstate.Kind // KindDisconnect: the agreement that precedes the closing one; KindClose
 }
 
-// closeParting contributes for the communicators on which nothing is under way any more. It reports whether there were any.
+// closeParting contributes for the communicators on which nothing is under way any more. It reports
+// whether there were any.
 func (p *Proc) closeParting() bool {
 	did := false
 	for i := len(p.parting) - 1; i >= 0; i-- {
 		leaving := p.parting[i]
 		c, r := leaving.c, leaving.r
-		if isUnderWay(c) && (leaving.kind == member.KindClose || c.gone.deaths == 0 || !onlyPending(c)) {
+		if isUnderWay(c) && (leaving.kind == commstate.KindClose || c.gone.deaths == 0 || !onlyPending(c)) {
 			continue
 		}
 		did = true
 		p.parting = slices.Delete(p.parting, i, i+1)
-		if leaving.kind == member.KindClose {
+		if leaving.kind == commstate.KindClose {
 			p.endComm(c, ErrFreed)
 		}
 		if r != nil {
-			p.proposeFor(r, member.Call{Kind: leaving.kind}, Contribution{})
+			p.proposeFor(r, commstate.Call{Kind: leaving.kind}, Contribution{})
 			continue
 		}
-		r = p.propose(c, member.Call{Kind: leaving.kind}, Contribution{}, "free")
+		r = p.propose(c, commstate.Call{Kind: leaving.kind}, Contribution{}, "free")
 		r.detached = true
 		if r.done() {
 			p.free(r)
@@ -182,7 +188,8 @@ func (p *Proc) closeParting() bool {
 	return did
 }
 
-// onlyPending reports whether receives from Any that a death has interrupted are all that is under way on c.
+// onlyPending reports whether receives from Any that a death has interrupted are all that is under
+// way on c.
 func onlyPending(c *Comm) bool {
 	for _, r := range c.p.slots {
 		if r.active() && r.comm == c && r.kind != callRequest && !r.pending() {

@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/internal/interleave"
-	"github.com/goulfm/goulfm/internal/park"
-	"github.com/goulfm/goulfm/internal/segment"
-	"github.com/goulfm/goulfm/internal/transport"
-	"github.com/goulfm/goulfm/internal/transport/inproc"
+	"github.com/goulfm/goulfm/internal/net/transport"
+	"github.com/goulfm/goulfm/internal/net/transport/inproc"
+	"github.com/goulfm/goulfm/internal/shm/park"
+	"github.com/goulfm/goulfm/internal/shm/segment"
+	"github.com/goulfm/goulfm/internal/testing/interleave"
 )
 
 // gathering is a link to another node that keeps frames until somebody writes them out.
@@ -31,8 +31,9 @@ func (g *gathering) Part()                                       {}
 func (g *gathering) Parted(func(int) bool) bool                  { return true }
 func (g *gathering) Describe() []string                          { return nil }
 
-// TestGatheredFramesAreWrittenBeforeAWait: a frame that the link gathers until the leader looks next is written at once while
-// the leader sleeps, and before its sender waits for a word in memory.
+// TestGatheredFramesAreWrittenBeforeAWait: a frame that the link gathers until the leader looks
+// next is written at once while the leader sleeps, and before its sender waits for a word in
+// memory.
 func TestGatheredFramesAreWrittenBeforeAWait(t *testing.T) {
 	end := inproc.New(2).Port(0)
 	link := &gathering{Link: end.Link}
@@ -60,8 +61,9 @@ func TestGatheredFramesAreWrittenBeforeAWait(t *testing.T) {
 	p.mu.Unlock()
 }
 
-// stream is a link to another node as the contract of transport.Link has it: the first frame after a Take is written at once, those
-// that follow wait for the next Take, and then Pending reports true. Its calls are steps.
+// stream is a link to another node as the contract of transport.Link has it: the first frame after
+// a Take is written at once, those that follow wait for the next Take, and then Pending reports
+// true. Its calls are steps.
 type stream struct {
 	gathering
 	*interleave.World
@@ -149,8 +151,8 @@ func (x *gatherers) lead(flag uint32, mustLook func() bool) {
 	}
 }
 
-// send is the program of another goroutine: it sends requests to a window of another node, and then computes, or waits for a word in memory of
-// this one.
+// send is the program of another goroutine: it sends requests to a window of another node, and then
+// computes, or waits for a word in memory of this one.
 func (x *gatherers) send(waits bool) {
 	away := NewWatch(x.engine.World(), x.engine.World(), true)
 	for range 3 {
@@ -165,8 +167,9 @@ func (x *gatherers) send(waits bool) {
 	}
 }
 
-// TestGatheredFramesInEveryOrder: a process sends requests to another node, which the link gathers, while another goroutine of it makes progress
-// and is about to sleep, or none does. In no order is a frame left unwritten while all goroutines wait or compute.
+// TestGatheredFramesInEveryOrder: a process sends requests to another node, which the link gathers,
+// while another goroutine of it makes progress and is about to sleep, or none does. In no order is
+// a frame left unwritten while all goroutines wait or compute.
 func TestGatheredFramesInEveryOrder(t *testing.T) {
 	for name, c := range map[string]struct {
 		leader string

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/park"
-	"github.com/goulfm/goulfm/internal/pausepoint"
-	"github.com/goulfm/goulfm/internal/publish"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/pausepoint"
+	"github.com/goulfm/goulfm/internal/shm/park"
+	"github.com/goulfm/goulfm/internal/shm/publish"
 )
 
 // A group is what one call waits for: one request, all that are named, or any.
@@ -161,8 +161,9 @@ type leading struct {
 	cancelled *atomic.Bool
 }
 
-// elsewhere is whom the look at all others leaves out: the peer whose ring is polled. One of another node is
-// polled, too, until the leader gives its turns away; then only that look sees what has come from it.
+// elsewhere is whom the look at all others leaves out: the peer whose ring is polled. One of
+// another node is polled, too, until the leader gives its turns away; then only that look sees what
+// has come from it.
 func (l *leading) elsewhere(spun bool) int {
 	if spun && l.remote {
 		return -1

@@ -1,6 +1,6 @@
 package engine
 
-import "github.com/goulfm/goulfm/internal/park"
+import "github.com/goulfm/goulfm/internal/shm/park"
 
 // Lend calls f, an operation of the program, inside of a Schedule's Combine. A call of the
 // library in f that needs this process's lock panics: it would wait for itself. Then Lend

@@ -6,13 +6,13 @@ import (
 	"sync/atomic"
 
 	"github.com/goulfm/goulfm/era/onenode"
-	"github.com/goulfm/goulfm/internal/control"
-	"github.com/goulfm/goulfm/internal/member"
-	"github.com/goulfm/goulfm/internal/must"
-	"github.com/goulfm/goulfm/internal/nodemem"
-	"github.com/goulfm/goulfm/internal/park"
-	"github.com/goulfm/goulfm/internal/pausepoint"
-	"github.com/goulfm/goulfm/internal/segment"
+	"github.com/goulfm/goulfm/internal/base/must"
+	"github.com/goulfm/goulfm/internal/base/pausepoint"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
+	"github.com/goulfm/goulfm/internal/protocol/control"
+	"github.com/goulfm/goulfm/internal/shm/nodemem"
+	"github.com/goulfm/goulfm/internal/shm/park"
+	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
 // memory is the service of agreements and collectives in the memory of the node.
@@ -53,12 +53,12 @@ func (my *memory) begin(cfg *control.Config) {
 	cfg.Prepare = my.node.Prepare
 	cfg.SilentRevocation = true
 	if my.p.others != nil {
-		cfg.Together = func(g member.Group) bool { return my.p.others.isNear(g.Procs) }
+		cfg.Together = func(g commstate.Group) bool { return my.p.others.isNear(g.Procs) }
 	}
 	if my.p.cfg.Era {
 		return
 	}
-	cfg.Memory = func(index uint32, g member.Group) (m member.Memory) {
+	cfg.Memory = func(index uint32, g commstate.Group) (m commstate.Memory) {
 		team := g
 		if !my.p.others.isNear(g.Procs) {
 			if m.Nodes = my.p.teamsOf(&g); m.Nodes == nil {
@@ -76,9 +76,9 @@ func (my *memory) begin(cfg *control.Config) {
 	}
 }
 
-// teamsOf returns the ranks of a communicator on several nodes by node, the nodes by least rank: it agrees in
-// two levels. Nil where each node has one member: there is nothing to gain.
-func (p *Proc) teamsOf(g *member.Group) (teams [][]int) {
+// teamsOf returns the ranks of a communicator on several nodes by node, the nodes by least rank: it
+// agrees in two levels. Nil where each node has one member: there is nothing to gain.
+func (p *Proc) teamsOf(g *commstate.Group) (teams [][]int) {
 	at := map[int]int{}
 	for r, q := range g.Procs {
 		i, met := at[p.cfg.Nodes[q]]
@@ -258,7 +258,7 @@ func (p *Proc) notifyMembers(c *Comm) {
 // agreeNow makes an agreement the fast way: one line published, the others' lines
 // read, no event and no value. If it is not that simple it returns the request with
 // which the agreement goes on; nil: it has not begun.
-func (c *Comm) agreeNow(ctx context.Context, call member.Call, flag uint64, what string) (out member.Outcome, r *Request, ok bool) {
+func (c *Comm) agreeNow(ctx context.Context, call commstate.Call, flag uint64, what string) (out commstate.Outcome, r *Request, ok bool) {
 	p := c.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -270,7 +270,7 @@ func (c *Comm) agreeNow(ctx context.Context, call member.Call, flag uint64, what
 	if pausepoint.Enabled {
 		pausepoint.At("engine.agrees")
 	}
-	m := &c.mem[member.SeriesRepair]
+	m := &c.mem[commstate.SeriesRepair]
 	r = p.newCall(c, what)
 	c.plain, c.plainCall, c.plainFlag = r, call, flag
 	seq := p.ctl.EnterPlain(c.group.Index, call, flag)
@@ -304,7 +304,7 @@ func (c *Comm) agreeNow(ctx context.Context, call member.Call, flag uint64, what
 				p.notifyMembers(c)
 			}
 			p.memory.node.Published = false
-			return member.Outcome{Seq: seq, Call: call, Flag: agreed}, nil, true
+			return commstate.Outcome{Seq: seq, Call: call, Flag: agreed}, nil, true
 		}
 		if state == onenode.Mixed || !p.leads.watchWord(ctx, m.Awaits, m.Stale) {
 			break

@@ -3,7 +3,7 @@ package engine
 import (
 	"strconv"
 
-	"github.com/goulfm/goulfm/internal/member"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
 // A name is what errors and diagnoses call a communicator. The second one that Split makes of
@@ -15,7 +15,7 @@ type name struct {
 	text    string
 	shrinks int // since the communicator whose label and text these were:
 	base    [2]string
-	made    map[member.Kind]int
+	made    map[commstate.Kind]int
 }
 
 func rootName(text string) name { return name{label: text, text: text} }
@@ -38,8 +38,8 @@ func Repairs(c *Comm) (base string, times int) {
 }
 
 // child names what a call on a communicator makes.
-func (n *name) child(kind member.Kind) name {
-	if kind == member.KindShrink || kind == member.KindReplace { // repairs are counted alike
+func (n *name) child(kind commstate.Kind) name {
+	if kind == commstate.KindShrink || kind == commstate.KindReplace { // repairs are counted alike
 		base, number := n.base, count(n.shrinks+1)
 		if n.shrinks == 0 {
 			base = [2]string{n.label, n.text}
@@ -47,7 +47,7 @@ func (n *name) child(kind member.Kind) name {
 		return name{label: base[0] + number, text: base[1] + number, shrinks: n.shrinks + 1, base: base}
 	}
 	if n.made == nil {
-		n.made = map[member.Kind]int{}
+		n.made = map[commstate.Kind]int{}
 	}
 	n.made[kind]++
 	label := kind.String()

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/transport"
+	"github.com/goulfm/goulfm/internal/net/transport"
 )
 
 // betweenNodes is a link that leads to processes of other nodes, too, over connections: what is
@@ -18,7 +18,8 @@ type betweenNodes interface {
 	// PutBack has NextControl return once more what it returned last.
 	PutBack(proc int)
 	// WriteOut writes at once what was sent to a process of another node, and would have waited for
-	// this process's next look to go with what is sent until then. Of a process of this node there is nothing.
+	// this process's next look to go with what is sent until then. Of a process of this node there
+	// is nothing.
 	WriteOut(proc int)
 	// WriteAllOut is WriteOut for all processes.
 	WriteAllOut()
@@ -38,8 +39,8 @@ type others struct {
 	away []bool // by seat: its process is on another node
 }
 
-// writeAllOut writes what was sent to processes of other nodes: the caller is about to wait for something else than
-// progress.
+// writeAllOut writes what was sent to processes of other nodes: the caller is about to wait for
+// something else than progress.
 func (o *others) writeAllOut() {
 	if o == nil {
 		return

@@ -5,10 +5,10 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/park"
-	"github.com/goulfm/goulfm/internal/pausepoint"
-	"github.com/goulfm/goulfm/internal/transport"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/pausepoint"
+	"github.com/goulfm/goulfm/internal/net/transport"
+	"github.com/goulfm/goulfm/internal/shm/park"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -16,18 +16,18 @@ import (
 // reach a target's memory sends it frames, which the target's engine hands to the window when they
 // come, whatever the target's program does.
 //
-// Such frames are of a class of their own, are never matched and never kept: who takes them from
-// a ring has executed them. So they need no credit, and there is no announcement: without room the origin
-// waits. An answer carries the handle of the request that waits for it.
+// Such frames are of a class of their own, are never matched and never kept: who takes them from a
+// ring has executed them. So they need no credit, and there is no announcement: without room the
+// origin waits. An answer carries the handle of the request that waits for it.
 type oneSided struct {
 	p       *Proc
 	serving []*Watch // with a Server
 	answer  []byte   // room for a frame that is sent at once
 }
 
-// A Server executes what other members ask for on this one's memory. It is called with the lock of the process
-// held: it neither waits nor calls anything but Answer and IsDead of its Watch. Waits says whether it wants to Look
-// again though no frame comes.
+// A Server executes what other members ask for on this one's memory. It is called with the lock of
+// the process held: it neither waits nor calls anything but Answer and IsDead of its Watch. Waits
+// says whether it wants to Look again though no frame comes.
 type Server interface {
 	Serve(from int, frame []byte) (waits bool, err error)
 	Look() (waits bool)
@@ -40,11 +40,12 @@ const (
 	answersTag
 )
 
-// oneSidedMax is how long a frame may be between nodes: a target's ring takes several, and other messages in between.
+// oneSidedMax is how long a frame may be between nodes: a target's ring takes several, and other
+// messages in between.
 const oneSidedMax = 32<<10 + 64
 
-// lookAgain is after how long a process that serves a window looks whether what one of its origins waits for
-// has changed in memory: whoever changes it may die before it tells.
+// lookAgain is after how long a process that serves a window looks whether what one of its origins
+// waits for has changed in memory: whoever changes it may die before it tells.
 const lookAgain = mono.Millisecond
 
 func (os *oneSided) progress() (did bool) {
@@ -116,7 +117,8 @@ func (os *oneSided) answered(from int, payload []byte) {
 	os.p.end(r, nil)
 }
 
-// send publishes a frame, or queues it: then it returns the request that ends when it is out. mu is held.
+// send publishes a frame, or queues it: then it returns the request that ends when it is out. mu is
+// held.
 func (w *Watch) send(to int, tag int32, frame []byte, what string) *Request {
 	p, proc := w.c.p, w.c.group.Procs[to]
 	var h transport.Header
@@ -150,10 +152,12 @@ func (os *oneSided) forget(c *Comm) {
 	}
 }
 
-// Away says of each rank whether this member does not reach its memory; nil: it reaches all. Read only.
+// Away says of each rank whether this member does not reach its memory; nil: it reaches all. Read
+// only.
 func (w *Watch) Away() []bool { return w.away }
 
-// IsNear says whether a member is another process of this node: one whose memory the kernel may read for this one.
+// IsNear says whether a member is another process of this node: one whose memory the kernel may
+// read for this one.
 func (w *Watch) IsNear(rank int) bool {
 	return w.Processes() && !w.c.p.others.isAway(w.c.group.Procs[rank])
 }
@@ -166,7 +170,8 @@ func (w *Watch) FrameMax(to int) int {
 	return transport.EagerMax
 }
 
-// Serve has a Server execute the frames of other members from now on. A frame that came before is lost.
+// Serve has a Server execute the frames of other members from now on. A frame that came before is
+// lost.
 func (w *Watch) Serve(s Server) {
 	p := w.c.p
 	w.node.BeginServing()
@@ -179,8 +184,9 @@ func (w *Watch) Serve(s Server) {
 	p.loop.hurryUp()
 }
 
-// Admit begins the execution of what a member asks for, and Dismiss ends it: see node.Node.Admit. It reports false, and then
-// there is no Dismiss, if the member is known to be dead: nothing of it may take effect any more (W7). They are for Servers.
+// Admit begins the execution of what a member asks for, and Dismiss ends it: see node.Node.Admit.
+// It reports false, and then there is no Dismiss, if the member is known to be dead: nothing of it
+// may take effect any more (W7). They are for Servers.
 func (w *Watch) Admit(rank int) bool {
 	p, proc := w.c.p, w.c.group.Procs[rank]
 	if proc == p.me {
@@ -198,7 +204,8 @@ func (w *Watch) Admit(rank int) bool {
 // Dismiss ends what Admit has begun.
 func (w *Watch) Dismiss() { w.node.Dismiss() }
 
-// MarkDead has nothing of a member take effect on this node any more, because another member knows that it is dead. It is for Servers.
+// MarkDead has nothing of a member take effect on this node any more, because another member knows
+// that it is dead. It is for Servers.
 func (w *Watch) MarkDead(rank int) { w.node.MarkDead(w.c.group.Procs[rank]) }
 
 // IsDead says whether a member is known to be dead. It is for Servers.
@@ -228,8 +235,9 @@ func (w *Watch) mayAsk(to int) error {
 	return w.c.mayStart(context.Background(), ulfm.OpSend, PointToPoint, w.c.group.Procs[to])
 }
 
-// Tell sends a frame that has no answer. It returns when frame is the caller's again: if there is no room it
-// waits. The error is ErrProcFailed when the member is known to be dead, or dies before there is room.
+// Tell sends a frame that has no answer. It returns when frame is the caller's again: if there is
+// no room it waits. The error is ErrProcFailed when the member is known to be dead, or dies before
+// there is room.
 func (w *Watch) Tell(ctx context.Context, to int, frame []byte) error {
 	p := w.c.p
 	p.mu.Lock()
@@ -251,8 +259,9 @@ func (w *Watch) Tell(ctx context.Context, to int, frame []byte) error {
 	return p.finishSend(ctx, r)
 }
 
-// Ask sends a frame and returns a request that ends when the answer is in answer. The first eight bytes of the
-// frame are overwritten; it must not be changed before the request has ended. Every request is to be ended by Answered.
+// Ask sends a frame and returns a request that ends when the answer is in answer. The first eight
+// bytes of the frame are overwritten; it must not be changed before the request has ended. Every
+// request is to be ended by Answered.
 func (w *Watch) Ask(to int, frame, answer []byte) (Handle, error) {
 	p := w.c.p
 	p.mu.Lock()
@@ -273,8 +282,8 @@ func (w *Watch) Ask(to int, frame, answer []byte) (Handle, error) {
 	return r.handle(), nil
 }
 
-// Answered waits for the answer of an Ask, and returns its length. When ctx ends first the request is given up: the
-// answer's slice is not touched any more.
+// Answered waits for the answer of an Ask, and returns its length. When ctx ends first the request
+// is given up: the answer's slice is not touched any more.
 func (w *Watch) Answered(ctx context.Context, h Handle) (n int, err error) {
 	p := w.c.p
 	p.mu.Lock()
@@ -312,9 +321,9 @@ func (w *Watch) Poll() {
 	p.mu.Unlock()
 }
 
-// napServing is nap for who waits for what frames of others bring: it makes progress, and sleeps as the leader. Served is
-// how many frames had been executed when the caller last looked. What it waits for may ask other members, so it is not asked
-// here: who leads would wait for itself.
+// napServing is nap for who waits for what frames of others bring: it makes progress, and sleeps as
+// the leader. Served is how many frames had been executed when the caller last looked. What it
+// waits for may ask other members, so it is not asked here: who leads would wait for itself.
 func (w *Watch) napServing(bell *uint32, done func() bool, served uint64) (over bool) {
 	p := w.c.p
 	p.mu.Lock()

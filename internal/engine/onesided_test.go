@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/internal/transport/inproc"
+	"github.com/goulfm/goulfm/internal/net/transport/inproc"
 )
 
 // counter is a Server that counts what it executes.
@@ -25,8 +25,8 @@ func (s *counter) Serve(from int, _ []byte) (waits bool, err error) {
 func (s *counter) Look() (waits bool)    { return false }
 func (s *counter) Died(int) (waits bool) { return false }
 
-// TestFramesOfTheDeadAreDropped: a frame to a window that is still on its way when its sender is known to be dead is not
-// executed: who asks after the death sees no change any more (W7, W22).
+// TestFramesOfTheDeadAreDropped: a frame to a window that is still on its way when its sender is
+// known to be dead is not executed: who asks after the death sees no change any more (W7, W22).
 func TestFramesOfTheDeadAreDropped(t *testing.T) {
 	sender, receiver, link := pair(t, nil)
 	from, to := NewWatch(sender.World(), sender.World(), true), NewWatch(receiver.World(), receiver.World(), true)
@@ -48,8 +48,9 @@ func TestFramesOfTheDeadAreDropped(t *testing.T) {
 	assert.False(t, receiver.link.Pending(0), "it is not in the ring any more")
 }
 
-// TestFramesOfTheDeparted: a frame whose sender is in the list of the dead is not executed, though this process has not read the
-// list: another one may have, and looks at this one's memory (W7). One of a sender that has left well is.
+// TestFramesOfTheDeparted: a frame whose sender is in the list of the dead is not executed, though
+// this process has not read the list: another one may have, and looks at this one's memory (W7).
+// One of a sender that has left well is.
 func TestFramesOfTheDeparted(t *testing.T) {
 	for died, frames := range map[bool]int{true: 0, false: 1} {
 		world := inproc.New(2)
@@ -68,8 +69,9 @@ func TestFramesOfTheDeparted(t *testing.T) {
 	}
 }
 
-// TestDeclaredDropsRequestsAlone: when a death takes effect here, requests that the dead has sent are dropped, since others
-// of the node may know of the death; a message that it has sent is delivered (R8, W7).
+// TestDeclaredDropsRequestsAlone: when a death takes effect here, requests that the dead has sent
+// are dropped, since others of the node may know of the death; a message that it has sent is
+// delivered (R8, W7).
 func TestDeclaredDropsRequestsAlone(t *testing.T) {
 	world := inproc.New(2)
 	sender, receiver := New(world.Port(0), Config{SpinPolls: 20}), New(world.Port(1), Config{SpinPolls: 20})

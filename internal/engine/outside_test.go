@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/goulfm/goulfm/internal/member"
-	"github.com/goulfm/goulfm/internal/transport"
+	"github.com/goulfm/goulfm/internal/net/transport"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
 // TestNoMessageOfANonMember: a process that is no member of a communicator writes a frame
@@ -20,7 +20,7 @@ func TestNoMessageOfANonMember(t *testing.T) {
 		if w.Rank() == 0 {
 			color = 1
 		}
-		_, half, err := w.Call(bg, member.Call{Kind: member.KindSplit}, Contribution{Color: color}, "split")
+		_, half, err := w.Call(bg, commstate.Call{Kind: commstate.KindSplit}, Contribution{Color: color}, "split")
 		if err != nil {
 			return err
 		}

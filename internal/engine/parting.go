@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// A process of another world leaves without an agreement with this one. It may have completed a collective that is
-// still open here, and nobody needs it there any more:
+// A process of another world leaves without an agreement with this one. It may have completed a
+// collective that is still open here, and nobody needs it there any more:
 //
 //	process of world 2           a slower process of world 1
 //	completes collective 7
@@ -14,11 +14,12 @@ import (
 //	                             reads the departure
 //	                             completes collective 7 with what the other has sent
 //
-// So before it leaves, it tells each member of another world the number of its last collective on each
-// communicator that they share. Collectives up to that number go on without it, and fail only where
-// they need something that it has not sent; later ones fail as after a death.
+// So before it leaves, it tells each member of another world the number of its last collective on
+// each communicator that they share. Collectives up to that number go on without it, and fail only
+// where they need something that it has not sent; later ones fail as after a death.
 
-// kindLast is the first byte of a control frame: the number of the sender's last collective on a communicator.
+// kindLast is the first byte of a control frame: the number of the sender's last collective on a
+// communicator.
 const kindLast = 0x90
 
 // last is such a frame, before it is sent.
@@ -61,7 +62,8 @@ func (p *Proc) lasts() (lasts []last) {
 	return lasts
 }
 
-// tellLasts sends the last collectives, in front of everything that says that this process has left.
+// tellLasts sends the last collectives, in front of everything that says that this process has
+// left.
 func (e *ending) tellLasts() {
 	e.p.mu.Lock()
 	defer e.p.mu.Unlock()
@@ -110,7 +112,8 @@ func (g *gone) part(proc int, left bool) {
 	g.parted++
 }
 
-// goesOn reports whether all members that are gone have left after Finalize and took part in the collective of that number.
+// goesOn reports whether all members that are gone have left after Finalize and took part in the
+// collective of that number.
 func goesOn(c *Comm, number uint32) bool {
 	return c.gone.parted > 0 && c.gone.parted == c.gone.deaths && !c.revoked && int32(c.gone.lastOfAll-number) >= 0
 }
@@ -126,7 +129,8 @@ func (r *Request) outlives() bool {
 	return false
 }
 
-// awaitsParted reports whether the open collective in memory waits for a member that has left: it publishes nothing any more.
+// awaitsParted reports whether the open collective in memory waits for a member that has left: it
+// publishes nothing any more.
 func awaitsParted(c *Comm) bool {
 	if c.gone.parted == 0 || c.coll == nil {
 		return false

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/internal/member"
-	"github.com/goulfm/goulfm/internal/transport/inproc"
+	"github.com/goulfm/goulfm/internal/net/transport/inproc"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -20,15 +20,15 @@ func twoWorlds(t *testing.T) (world *inproc.World, procs [3]*Proc) {
 		if me == 2 {
 			cfg.World = []int{2}
 		}
-		cfg.Union = &member.Group{Index: member.SpawnedIndex, Procs: []int{0, 1, 2}, Indices: []uint32{member.SpawnedIndex, member.SpawnedIndex, member.SpawnedIndex}, Me: me}
+		cfg.Union = &commstate.Group{Index: commstate.SpawnedIndex, Procs: []int{0, 1, 2}, Indices: []uint32{commstate.SpawnedIndex, commstate.SpawnedIndex, commstate.SpawnedIndex}, Me: me}
 		procs[me] = New(world.Port(me), cfg)
 		t.Cleanup(procs[me].Close)
 	}
 	return world, procs
 }
 
-// TestCollectivesGoOnAfterADeparture: a process of another world leaves after it has completed three collectives. A slower
-// member may still make the third; the fourth fails.
+// TestCollectivesGoOnAfterADeparture: a process of another world leaves after it has completed
+// three collectives. A slower member may still make the third; the fourth fails.
 func TestCollectivesGoOnAfterADeparture(t *testing.T) {
 	world, procs := twoWorlds(t)
 	union := procs[0].Union()

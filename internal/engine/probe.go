@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/match"
+	"github.com/goulfm/goulfm/internal/protocol/match"
 	"github.com/goulfm/goulfm/ulfm"
 )
 

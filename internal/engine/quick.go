@@ -4,9 +4,9 @@ import (
 	"context"
 	"sync/atomic"
 
-	"github.com/goulfm/goulfm/internal/park"
-	"github.com/goulfm/goulfm/internal/segment"
-	"github.com/goulfm/goulfm/internal/transport"
+	"github.com/goulfm/goulfm/internal/net/transport"
+	"github.com/goulfm/goulfm/internal/shm/park"
+	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
 // lookEvery is after how many calls one looks at everything: calls that wait for

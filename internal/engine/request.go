@@ -4,11 +4,11 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/goulfm/goulfm/internal/match"
-	"github.com/goulfm/goulfm/internal/member"
-	"github.com/goulfm/goulfm/internal/nodemem"
-	"github.com/goulfm/goulfm/internal/publish"
-	"github.com/goulfm/goulfm/internal/rendezvous"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
+	"github.com/goulfm/goulfm/internal/protocol/match"
+	"github.com/goulfm/goulfm/internal/protocol/rendezvous"
+	"github.com/goulfm/goulfm/internal/shm/nodemem"
+	"github.com/goulfm/goulfm/internal/shm/publish"
 )
 
 // Status says what a receive got.
@@ -65,7 +65,7 @@ type Request struct {
 	pull   pull    // pulling: where
 
 	own    group // of a wait for this request alone
-	out    member.Outcome
+	out    commstate.Outcome
 	made   *Comm
 	memory *nodemem.Series // call: where it is agreed; nil: by messages
 
@@ -106,7 +106,8 @@ func (r *Request) active() bool {
 
 func (r *Request) pending() bool { return atomic.LoadUint64(&r.state) == reqPending }
 
-// awaitsPeer says whether what ends r comes next from its peer, if all goes well: a message, or an answer.
+// awaitsPeer says whether what ends r comes next from its peer, if all goes well: a message, or an
+// answer.
 func (r *Request) awaitsPeer(me int) bool {
 	switch r.kind {
 	case recvRequest:
@@ -168,7 +169,7 @@ func (p *Proc) free(r *Request) {
 	case scheduleRequest:
 		r.schedule = nil
 	case callRequest:
-		r.out, r.made, r.flag, r.memory = member.Outcome{}, nil, nil, nil
+		r.out, r.made, r.flag, r.memory = commstate.Outcome{}, nil, nil, nil
 	}
 	p.idle = append(p.idle, r)
 }

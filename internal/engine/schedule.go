@@ -6,9 +6,9 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/goulfm/goulfm/internal/match"
-	"github.com/goulfm/goulfm/internal/must"
-	"github.com/goulfm/goulfm/internal/sched"
+	"github.com/goulfm/goulfm/internal/base/must"
+	"github.com/goulfm/goulfm/internal/protocol/match"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
 	"github.com/goulfm/goulfm/ulfm"
 )
 

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/goulfm/goulfm/internal/member"
-	"github.com/goulfm/goulfm/internal/sched"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -221,7 +221,7 @@ func TestScheduleEndsWhenAMemberDies(t *testing.T) {
 				if err := leftNothing(w); err != nil {
 					return err
 				}
-				_, made, err := w.Call(bg, member.Call{Kind: member.KindShrink}, Contribution{}, "shrink")
+				_, made, err := w.Call(bg, commstate.Call{Kind: commstate.KindShrink}, Contribution{}, "shrink")
 				if err != nil {
 					return err
 				}

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/match"
-	"github.com/goulfm/goulfm/internal/pausepoint"
-	"github.com/goulfm/goulfm/internal/segment"
-	"github.com/goulfm/goulfm/internal/transport"
+	"github.com/goulfm/goulfm/internal/base/pausepoint"
+	"github.com/goulfm/goulfm/internal/net/transport"
+	"github.com/goulfm/goulfm/internal/protocol/match"
+	"github.com/goulfm/goulfm/internal/shm/segment"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -148,7 +148,8 @@ func (c *Comm) put(ctx context.Context, to Envelope, buf []byte, what string) (r
 }
 
 // sendsEagerly says whether a message goes without an announcement. Between nodes, and where each
-// rank has a core its own, longer ones do: on a node memory that both map is faster than the kernel for some more.
+// rank has a core its own, longer ones do: on a node memory that both map is faster than the kernel
+// for some more.
 func (p *Proc) sendsEagerly(proc, size int) bool {
 	if size <= transport.ShortMax {
 		return true
@@ -196,7 +197,8 @@ func (p *Proc) trySend(to int, h *transport.Header, buf []byte) bool {
 	if !p.link.TrySend(to, &p.header, buf) {
 		return false
 	}
-	// The link may gather the frame with others until the leader looks next. A leader that sleeps does not look:
+	// The link may gather the frame with others until the leader looks next. A leader that sleeps
+	// does not look:
 	//
 	//	leader                         this goroutine
 	//	asleep = true
@@ -204,7 +206,8 @@ func (p *Proc) trySend(to int, h *transport.Header, buf []byte) bool {
 	//	sleeps                         takes mu, sends a frame that is gathered
 	//	                               waits for a word in memory, or computes
 	//
-	// A leader that is about to sleep either is seen here, or asks for mu later and finds the frame (Pending).
+	// A leader that is about to sleep either is seen here, or asks for mu later and finds the frame
+	// (Pending).
 	if p.leads.asleep.Load() && p.others.isAway(to) {
 		p.others.link.WriteOut(to)
 	}

@@ -14,7 +14,8 @@ type service interface {
 	peerDied(proc int)
 	// commEnded is told that the requests on a communicator have been ended. mu is held.
 	commEnded(c *Comm)
-	// waitsFor returns the ranks that a request waits for; false: it is of another kind. mu is held.
+	// waitsFor returns the ranks that a request waits for; false: it is of another kind. mu is
+	// held.
 	waitsFor(r *Request) (ranks []int, mine bool)
 }
 

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/goulfm/goulfm/internal/nodecoll"
-	"github.com/goulfm/goulfm/internal/park"
-	"github.com/goulfm/goulfm/internal/pausepoint"
-	"github.com/goulfm/goulfm/internal/publish"
-	"github.com/goulfm/goulfm/internal/segment"
+	"github.com/goulfm/goulfm/internal/base/pausepoint"
+	"github.com/goulfm/goulfm/internal/shm/nodecoll"
+	"github.com/goulfm/goulfm/internal/shm/park"
+	"github.com/goulfm/goulfm/internal/shm/publish"
+	"github.com/goulfm/goulfm/internal/shm/segment"
 	"github.com/goulfm/goulfm/ulfm"
 )
 

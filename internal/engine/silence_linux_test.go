@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"golang.org/x/sys/unix"
 
-	"github.com/goulfm/goulfm/internal/publish"
-	"github.com/goulfm/goulfm/internal/transport"
-	"github.com/goulfm/goulfm/internal/transport/inproc"
+	"github.com/goulfm/goulfm/internal/net/transport"
+	"github.com/goulfm/goulfm/internal/net/transport/inproc"
+	"github.com/goulfm/goulfm/internal/shm/publish"
 )
 
 // twoNodes is a link whose last process is on another node.
@@ -23,8 +23,8 @@ type twoNodes struct {
 func (l *twoNodes) Near() *transport.Port { return l.near }
 func (l *twoNodes) Away() []bool          { return []bool{false, false, true} }
 
-// refuseBarriers has the kernel refuse membarrier to the calling thread, as a container's filter of system calls
-// does. The caller has locked its thread, which ends with it.
+// refuseBarriers has the kernel refuse membarrier to the calling thread, as a container's filter of
+// system calls does. The caller has locked its thread, which ends with it.
 func refuseBarriers() error {
 	filter := []unix.SockFilter{
 		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}, // the number of the system call
@@ -39,8 +39,9 @@ func refuseBarriers() error {
 	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0)
 }
 
-// TestDeathWithoutMembarrier: the kernel refuses membarrier, so that the stores of a dead process of this node end when it
-// is reaped. A death on another node takes effect at once: that process stores nothing here, and no process here reaps it.
+// TestDeathWithoutMembarrier: the kernel refuses membarrier, so that the stores of a dead process
+// of this node end when it is reaped. A death on another node takes effect at once: that process
+// stores nothing here, and no process here reaps it.
 func TestDeathWithoutMembarrier(t *testing.T) {
 	world := inproc.New(3)
 	end := world.DirectPort(0)

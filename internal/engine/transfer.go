@@ -3,10 +3,10 @@ package engine
 import (
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/must"
-	"github.com/goulfm/goulfm/internal/park"
-	"github.com/goulfm/goulfm/internal/segment"
-	"github.com/goulfm/goulfm/internal/transport"
+	"github.com/goulfm/goulfm/internal/base/must"
+	"github.com/goulfm/goulfm/internal/net/transport"
+	"github.com/goulfm/goulfm/internal/shm/park"
+	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
 // A large message between two processes of a node goes straight from one memory to

@@ -3,14 +3,14 @@ package engine
 import (
 	"errors"
 
-	"github.com/goulfm/goulfm/internal/rendezvous"
-	"github.com/goulfm/goulfm/internal/segment"
-	"github.com/goulfm/goulfm/internal/transport"
+	"github.com/goulfm/goulfm/internal/net/transport"
+	"github.com/goulfm/goulfm/internal/protocol/rendezvous"
+	"github.com/goulfm/goulfm/internal/shm/segment"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// The frames of long messages. What they do to whom is for package rendezvous, which this
-// file hosts: it finds the requests of a frame, moves payloads, and ends what is over. Whether a payload
+// The frames of long messages. What they do to whom is for package rendezvous, which this file
+// hosts: it finds the requests of a frame, moves payloads, and ends what is over. Whether a payload
 // goes in chunks or straight from memory to memory (transfer.go) is decided here.
 
 // announce publishes the announcement of a send, if there is room.

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/internal/rendezvous"
-	"github.com/goulfm/goulfm/internal/transport"
-	"github.com/goulfm/goulfm/internal/transport/inproc"
+	"github.com/goulfm/goulfm/internal/net/transport"
+	"github.com/goulfm/goulfm/internal/net/transport/inproc"
+	"github.com/goulfm/goulfm/internal/protocol/rendezvous"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -27,7 +27,8 @@ func (l *lateData) Peek(from int) (transport.Frame, bool) {
 	return l.Link.Peek(from)
 }
 
-// pair returns two processes. What comes to the receiver passes the link that it returns, by frames alone.
+// pair returns two processes. What comes to the receiver passes the link that it returns, by frames
+// alone.
 func pair(t *testing.T, observe func(Event)) (sender, receiver *Proc, link *lateData) {
 	world := inproc.New(2)
 	end := world.Port(1)
@@ -73,8 +74,8 @@ func TestWithdrawalOvertakesItsAnnouncement(t *testing.T) {
 	assert.False(t, there, "the receiver keeps what was taken back")
 }
 
-// TestWithdrawalAfterReceives: announcements that a blocking receive takes straight from the ring count
-// as well as others, so a withdrawal later on is answered at once.
+// TestWithdrawalAfterReceives: announcements that a blocking receive takes straight from the ring
+// count as well as others, so a withdrawal later on is answered at once.
 func TestWithdrawalAfterReceives(t *testing.T) {
 	world := inproc.New(2)
 	sender, receiver := New(world.DirectPort(0), Config{SpinPolls: 20}), New(world.DirectPort(1), Config{SpinPolls: 20})
@@ -100,8 +101,8 @@ func TestWithdrawalAfterReceives(t *testing.T) {
 	assert.ErrorIs(t, err, errWithdrawn)
 }
 
-// TestSenderThatGivesUpSaysSo: a send ends while chunks of it are missing. The receive does not wait for
-// them.
+// TestSenderThatGivesUpSaysSo: a send ends while chunks of it are missing. The receive does not
+// wait for them.
 func TestSenderThatGivesUpSaysSo(t *testing.T) {
 	sender, receiver, _ := pair(t, nil)
 	const size = 16 << 20 // more than a ring has room for

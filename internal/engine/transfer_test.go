@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/internal/segment"
-	"github.com/goulfm/goulfm/internal/transport/inproc"
+	"github.com/goulfm/goulfm/internal/net/transport/inproc"
+	"github.com/goulfm/goulfm/internal/shm/segment"
 	"github.com/goulfm/goulfm/ulfm"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/member"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -14,12 +14,12 @@ import (
 // ErrNotBegun: nothing is contributed, no sequence number is used, and the other
 // members still wait for this one. One that ends in the wait gives a *ulfm.Error with
 // the ranks that were waited for: the contribution stands, and the result is dropped.
-func (c *Comm) Call(ctx context.Context, call member.Call, in Contribution, what string) (out member.Outcome, made *Comm, err error) {
+func (c *Comm) Call(ctx context.Context, call commstate.Call, in Contribution, what string) (out commstate.Outcome, made *Comm, err error) {
 	if err := ctx.Err(); err != nil {
 		return out, nil, fmt.Errorf("%w: %w", ErrNotBegun, err)
 	}
 	var h Handle
-	if c.mem != nil && (call.Kind == member.KindAgree || call.Kind == member.KindAgreeFailed) {
+	if c.mem != nil && (call.Kind == commstate.KindAgree || call.Kind == commstate.KindAgreeFailed) {
 		out, r, ok := c.agreeNow(ctx, call, in.Flag, what)
 		if ok {
 			heed(c)
@@ -54,8 +54,8 @@ func (c *Comm) Call(ctx context.Context, call member.Call, in Contribution, what
 	return out, made, err
 }
 
-// heed comes between an agreement of several nodes and its caller: what this process does next, as to write a
-// file, it does on a node that others have not declared dead (F13).
+// heed comes between an agreement of several nodes and its caller: what this process does next, as
+// to write a file, it does on a node that others have not declared dead (F13).
 func heed(c *Comm) {
 	if c.nodes != nil && c.p.cfg.Heed != nil {
 		c.p.cfg.Heed()
@@ -129,8 +129,8 @@ func (p *Proc) take(h Handle) (Status, bool, error) {
 	return st, done, err
 }
 
-// endsAgreement says whether one of the requests is an agreement between nodes that is over: see heed. The
-// caller holds mu.
+// endsAgreement says whether one of the requests is an agreement between nodes that is over: see
+// heed. The caller holds mu.
 func (p *Proc) endsAgreement(hs ...Handle) bool {
 	for _, h := range hs {
 		if r := p.named(h); r != nil && r.kind == callRequest && r.comm.nodes != nil && r.done() {
@@ -296,7 +296,7 @@ func (c *Comm) StartAgree(flag *uint64) (Handle, error) {
 	in := Contribution{Flag: *flag}
 	r := p.newCall(c, "iagree")
 	r.flag = flag
-	p.proposeFor(r, member.Call{Kind: member.KindAgree}, in)
+	p.proposeFor(r, commstate.Call{Kind: commstate.KindAgree}, in)
 	p.progress()
 	p.loop.hurryUp()
 	return r.handle(), nil

@@ -9,15 +9,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/internal/control"
-	"github.com/goulfm/goulfm/internal/interleave"
-	"github.com/goulfm/goulfm/internal/job"
-	"github.com/goulfm/goulfm/internal/jobhost"
-	"github.com/goulfm/goulfm/internal/lifeline"
-	"github.com/goulfm/goulfm/internal/node"
-	"github.com/goulfm/goulfm/internal/park"
-	"github.com/goulfm/goulfm/internal/segment"
-	"github.com/goulfm/goulfm/internal/transport"
+	"github.com/goulfm/goulfm/internal/joblaunch/jobhost"
+	"github.com/goulfm/goulfm/internal/joblaunch/rankproto"
+	"github.com/goulfm/goulfm/internal/net/transport"
+	"github.com/goulfm/goulfm/internal/protocol/control"
+	"github.com/goulfm/goulfm/internal/protocol/job"
+	"github.com/goulfm/goulfm/internal/shm/node"
+	"github.com/goulfm/goulfm/internal/shm/park"
+	"github.com/goulfm/goulfm/internal/shm/segment"
+	"github.com/goulfm/goulfm/internal/testing/interleave"
 )
 
 // The processes of the node below.
@@ -86,9 +86,10 @@ func (x *ward) declare() {
 	x.engine.rules.step(control.Lost{Proc: ringer})
 }
 
-// TestDeathOfARingerInEveryOrder: a process sends to others and rings for them, one by one or at once, and dies at any step: it has taken flags
-// down and has woken nobody, or has moved sleepers to the assembly. Where no daemon wakes the sleepers of the node the death that another
-// process declares does: in no order does anybody sleep on.
+// TestDeathOfARingerInEveryOrder: a process sends to others and rings for them, one by one or at
+// once, and dies at any step: it has taken flags down and has woken nobody, or has moved sleepers
+// to the assembly. Where no daemon wakes the sleepers of the node the death that another process
+// declares does: in no order does anybody sleep on.
 func TestDeathOfARingerInEveryOrder(t *testing.T) {
 	for name, rings := range map[string]func(n *node.Node){
 		"one":         func(n *node.Node) { n.Notify(sleepers, park.Caller) },
@@ -125,11 +126,11 @@ func (wakes) Declare(int, bool)          {}
 func (d wakes) WakeAll()                 { d.x.seg.WakeAll(d.x) }
 func (wakes) Signal(int, syscall.Signal) {}
 func (wakes) KillAll()                   {}
-func (wakes) Say(int, lifeline.Message)  {}
+func (wakes) Say(int, rankproto.Message) {}
 
-// TestDeathAfterTheDeclarationInEveryOrder: with --fence a process is declared dead that lives, rings for a sleeper, and dies later, at any
-// step. The survivor rings for the sleeper at any time. In no order does it sleep on: the launcher wakes all when the
-// process is reaped.
+// TestDeathAfterTheDeclarationInEveryOrder: with --fence a process is declared dead that lives,
+// rings for a sleeper, and dies later, at any step. The survivor rings for the sleeper at any time.
+// In no order does it sleep on: the launcher wakes all when the process is reaped.
 func TestDeathAfterTheDeclarationInEveryOrder(t *testing.T) {
 	states, err := interleave.Visit(100_000, func(w *interleave.World) {
 		const processes = sleepers + 1

@@ -7,12 +7,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/goulfm/goulfm/internal/control"
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/node"
-	"github.com/goulfm/goulfm/internal/park"
-	"github.com/goulfm/goulfm/internal/pausepoint"
-	"github.com/goulfm/goulfm/internal/publish"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/pausepoint"
+	"github.com/goulfm/goulfm/internal/protocol/control"
+	"github.com/goulfm/goulfm/internal/shm/node"
+	"github.com/goulfm/goulfm/internal/shm/park"
+	"github.com/goulfm/goulfm/internal/shm/publish"
 )
 
 // stores is what keeps the stores of a dead process out of the memory that it shares with
@@ -36,9 +36,9 @@ func (s *stores) fence() {
 	}
 }
 
-// silence returns when no thread of a process that has died stores anything into memory of this node
-// any more. Where the kernel cannot tell it waits until the process was reaped. A process of another node
-// stores nothing here, and nobody on this node reaps it.
+// silence returns when no thread of a process that has died stores anything into memory of this
+// node any more. Where the kernel cannot tell it waits until the process was reaped. A process of
+// another node stores nothing here, and nobody on this node reaps it.
 func (s *stores) silence(p *Proc, proc int) {
 	if !s.opened.Load() || p.others.isAway(proc) {
 		return
@@ -56,8 +56,9 @@ func (s *stores) stop(p *Proc, proc int) {
 	}
 }
 
-// mourn returns when no process of this node executes one-sided requests of a dead one any more, its servers that
-// have died included (W7). Requests of a process that ended after Finalize still take effect.
+// mourn returns when no process of this node executes one-sided requests of a dead one any more,
+// its servers that have died included (W7). Requests of a process that ended after Finalize still
+// take effect.
 func (s *stores) mourn(p *Proc, proc int) {
 	if p.node.HasLeft(proc) {
 		return
@@ -99,7 +100,8 @@ type Watch struct {
 }
 
 // NewWatch returns the Watch of c, which was made from parent, until Close. A revocation of parent
-// that this process hears of revokes c. Apart says that no member reaches another one's memory, whether that could be shared or not.
+// that this process hears of revokes c. Apart says that no member reaches another one's memory,
+// whether that could be shared or not.
 func NewWatch(c, parent *Comm, apart bool) *Watch {
 	p := c.p
 	w := &Watch{c: c, parent: parent, node: p.node, epoch: p.node.EpochWord(), away: awayFrom(c, apart)}
@@ -119,8 +121,8 @@ func NewWatch(c, parent *Comm, apart bool) *Watch {
 	return w
 }
 
-// awayFrom says of each member whether this one does not share its memory: those of other nodes, and all others where
-// what a process stores after it was declared dead could not be kept out.
+// awayFrom says of each member whether this one does not share its memory: those of other nodes,
+// and all others where what a process stores after it was declared dead could not be kept out.
 func awayFrom(c *Comm, apart bool) (away []bool) {
 	for rank := range c.Size() {
 		if rank == c.Rank() || !apart && c.p.memory.shares && (c.nodes == nil || c.nodes[rank] == c.nodes[c.Rank()]) {
@@ -134,8 +136,9 @@ func awayFrom(c *Comm, apart bool) (away []bool) {
 	return away
 }
 
-// Close ends what NewWatch has begun. Gone is called when no other member uses this one's memory by way of this
-// process any more: at once where all share memory, else once all have freed the communicator.
+// Close ends what NewWatch has begun. Gone is called when no other member uses this one's memory by
+// way of this process any more: at once where all share memory, else once all have freed the
+// communicator.
 func (w *Watch) Close(gone func()) {
 	p := w.c.p
 	p.mu.Lock()
@@ -204,7 +207,8 @@ func (w *Watch) Leave() {
 	}
 }
 
-// HasDeparted says whether a member's process has ended, known or not: nobody has to look first. Silenced it is when Silence has returned.
+// HasDeparted says whether a member's process has ended, known or not: nobody has to look first.
+// Silenced it is when Silence has returned.
 func (w *Watch) HasDeparted(rank int) bool {
 	_, departed := w.node.HasDeparted(w.c.group.Procs[rank])
 	return departed

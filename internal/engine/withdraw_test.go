@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/goulfm/goulfm/internal/match"
+	"github.com/goulfm/goulfm/internal/protocol/match"
 	"github.com/goulfm/goulfm/ulfm"
 )
 

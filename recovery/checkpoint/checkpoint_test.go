@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/internal/ckptfile"
+	"github.com/goulfm/goulfm/internal/ckpt/ckptfile"
 )
 
 // publish puts a version of so many ranks into a store, as a job does.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goulfm/goulfm/internal/ckptfile"
+	"github.com/goulfm/goulfm/internal/ckpt/ckptfile"
 )
 
 // ErrOpen says that others may write to the folder of a store: what is in it could be

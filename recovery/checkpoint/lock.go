@@ -11,10 +11,11 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/goulfm/goulfm/internal/ckptfile"
+	"github.com/goulfm/goulfm/internal/ckpt/ckptfile"
 )
 
-// Owner is the job that holds the lock of a name. ID tells jobs apart; all processes of one have the same.
+// Owner is the job that holds the lock of a name. ID tells jobs apart; all processes of one have
+// the same.
 type Owner struct {
 	ID   string `json:"id"`
 	Host string `json:"host"` // where its first process ran that took the lock
@@ -23,8 +24,9 @@ type Owner struct {
 
 // Locker is what a Store is besides that has one job at a time write the versions of a name.
 type Locker interface {
-	// Lock takes the lock of a name for a job, or joins processes of that job which hold it. While another job holds it the error
-	// is a *LockedError. release gives it back; so does the end of the process, however it ends.
+	// Lock takes the lock of a name for a job, or joins processes of that job which hold it. While
+	// another job holds it the error is a *LockedError. release gives it back; so does the end of
+	// the process, however it ends.
 	Lock(ctx context.Context, name string, o Owner) (release func(), err error)
 }
 
@@ -42,14 +44,16 @@ func (e *LockedError) Error() string {
 // lockPause is how often Lock tries again while another process writes the record of the owner.
 const lockPause = time.Millisecond
 
-// Lock uses flock, which the kernel releases with the process. All processes of a job hold the lock shared, so a job that lives
-// holds it whichever of its processes die. The exclusive lock proves that there is no holder; its holder may write the record:
+// Lock uses flock, which the kernel releases with the process. All processes of a job hold the lock
+// shared, so a job that lives holds it whichever of its processes die. The exclusive lock proves
+// that there is no holder; its holder may write the record:
 //
 //	first process      exclusive: yes    writes the record "A"    shared
 //	others of job A    exclusive: no     shared: reads "A"        stays
 //	job B              exclusive: no     shared: reads "A"        lets go, LockedError
 //
-// Between hosts this takes a file system whose flock covers all of them, as that of NFS and of Lustre with -o flock does.
+// Between hosts this takes a file system whose flock covers all of them, as that of NFS and of
+// Lustre with -o flock does.
 func (d dir) Lock(ctx context.Context, name string, o Owner) (release func(), err error) {
 	if err := os.MkdirAll(string(d), 0o700); err != nil {
 		return nil, err
@@ -79,8 +83,8 @@ func (d dir) Lock(ctx context.Context, name string, o Owner) (release func(), er
 	}
 }
 
-// hold takes the shared lock of a file and returns its owner. If that is not o the lock is let go. The zero Owner: some process is
-// about to write the record.
+// hold takes the shared lock of a file and returns its owner. If that is not o the lock is let go.
+// The zero Owner: some process is about to write the record.
 func hold(f *os.File, o Owner) (held Owner, err error) {
 	switch err := flock(f, syscall.LOCK_EX); {
 	case err == nil:
@@ -90,7 +94,8 @@ func hold(f *os.File, o Owner) (held Owner, err error) {
 	case !errors.Is(err, syscall.EWOULDBLOCK):
 		return Owner{}, err
 	}
-	// Where this process has the exclusive lock the kernel gives it up first, and another process may come between: hence the record is read.
+	// Where this process has the exclusive lock the kernel gives it up first, and another process
+	// may come between: hence the record is read.
 	switch err := flock(f, syscall.LOCK_SH); {
 	case errors.Is(err, syscall.EWOULDBLOCK):
 		return Owner{}, nil

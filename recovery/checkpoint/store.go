@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/goulfm/goulfm/internal/ckptfile"
+	"github.com/goulfm/goulfm/internal/ckpt/ckptfile"
 )
 
 // ErrKey says that a key is not one that a store takes.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goulfm/goulfm/internal/ckptfile"
+	"github.com/goulfm/goulfm/internal/ckpt/ckptfile"
 )
 
 // Why a version cannot be restored. Errors of List and Verify wrap one of these and name
@@ -31,7 +31,8 @@ type Version struct {
 	Ranks  int   // of the world that made it; 0 if it was not published
 	Bytes  int64 // of all its files
 
-	// Arguments is a digest of the arguments with which the job computed; "": they were not noted, or it was not published.
+	// Arguments is a digest of the arguments with which the job computed; "": they were not noted,
+	// or it was not published.
 	Arguments string
 
 	Err error // why it cannot be restored; nil: manifest and lengths are right

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/figure"
-	"github.com/goulfm/goulfm/bench/internal/record"
-	"github.com/goulfm/goulfm/bench/internal/turns"
+	"github.com/goulfm/goulfm/internal/testing/harness/figure"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
+	"github.com/goulfm/goulfm/internal/testing/harness/turns"
 )
 
 // A subject is what one figure is of.
@@ -57,8 +57,8 @@ func subjectsOf(variant string) (all []subject) {
 	return all
 }
 
-// draw makes the figure of a subject: of each number of ranks a point for each round, their medians, and the band within which
-// jobs without heartbeats are.
+// draw makes the figure of a subject: of each number of ranks a point for each round, their
+// medians, and the band within which jobs without heartbeats are.
 func (p plan) draw(s subject, t *turns.Turns) *figure.Figure {
 	f := &figure.Figure{ID: s.id, XLabel: "period of the heartbeats, ms", YLabel: "overhead, %"}
 	between := "between ranks"

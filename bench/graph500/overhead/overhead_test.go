@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/bench/internal/figure"
-	"github.com/goulfm/goulfm/bench/internal/heartbeats"
-	"github.com/goulfm/goulfm/bench/internal/record"
-	"github.com/goulfm/goulfm/bench/internal/turns"
+	"github.com/goulfm/goulfm/internal/testing/harness/figure"
+	"github.com/goulfm/goulfm/internal/testing/harness/heartbeats"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
+	"github.com/goulfm/goulfm/internal/testing/harness/turns"
 )
 
 func TestPlan(t *testing.T) {
@@ -147,7 +147,8 @@ func TestFigures(t *testing.T) {
 	assert.Equal(t, []string{"G17", "G18", "G19", "G20", "G19s", "G20s", "G17n", "G18n", "G19n", "G20n", "G19sn", "G20sn"}, ids())
 }
 
-// TestTinyGraph takes all four figures of real jobs, with heartbeats between two ranks and between two nodes.
+// TestTinyGraph takes all four figures of real jobs, with heartbeats between two ranks and between
+// two nodes.
 func TestTinyGraph(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the launcher and starts processes")

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/cli"
-	"github.com/goulfm/goulfm/bench/internal/figure"
-	"github.com/goulfm/goulfm/bench/internal/heartbeats"
-	"github.com/goulfm/goulfm/bench/internal/job"
+	"github.com/goulfm/goulfm/internal/testing/harness/cli"
+	"github.com/goulfm/goulfm/internal/testing/harness/figure"
+	"github.com/goulfm/goulfm/internal/testing/harness/heartbeats"
+	"github.com/goulfm/goulfm/internal/testing/harness/job"
 )
 
 const program = "overhead"

@@ -10,13 +10,14 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/heartbeats"
-	"github.com/goulfm/goulfm/bench/internal/job"
-	"github.com/goulfm/goulfm/bench/internal/record"
-	"github.com/goulfm/goulfm/bench/internal/turns"
+	"github.com/goulfm/goulfm/internal/testing/harness/heartbeats"
+	"github.com/goulfm/goulfm/internal/testing/harness/job"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
+	"github.com/goulfm/goulfm/internal/testing/harness/turns"
 )
 
-// A runner runs one job of so many ranks, with heartbeats of a period, and returns what it has measured.
+// A runner runs one job of so many ranks, with heartbeats of a period, and returns what it has
+// measured.
 type runner func(ctx context.Context, variant string, ranks int, period time.Duration) ([]record.Record, error)
 
 // takeAll takes the figures of each variant.

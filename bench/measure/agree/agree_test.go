@@ -7,9 +7,9 @@ import (
 	"math/bits"
 	"testing"
 
-	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 )
 
 func TestFlags(t *testing.T) {

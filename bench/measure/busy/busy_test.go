@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
-	"github.com/goulfm/goulfm/internal/longtest"
+	"github.com/goulfm/goulfm/internal/testing/harness/trial"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
 var long = flag.Bool("long", false, "compute for a minute, in each way of finding deaths (six minutes)")

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goulfm/goulfm/bench/internal/plan"
-	"github.com/goulfm/goulfm/bench/internal/record"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/internal/testing/harness/plan"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
 // some is a plan that takes next to no time.

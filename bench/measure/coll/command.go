@@ -33,11 +33,11 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/goulfm/goulfm/bench/internal/batch"
-	"github.com/goulfm/goulfm/bench/internal/cli"
-	"github.com/goulfm/goulfm/bench/internal/plan"
-	"github.com/goulfm/goulfm/bench/internal/record"
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/testing/harness/batch"
+	"github.com/goulfm/goulfm/internal/testing/harness/cli"
+	"github.com/goulfm/goulfm/internal/testing/harness/plan"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
 const sizes = "8,64,512,1K,4K,16K,64K,256K,1M,4M"

@@ -12,10 +12,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goulfm/goulfm/bench/internal/cli"
-	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/testing/harness/cli"
+	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 	"github.com/goulfm/goulfm/ulfm"
 	"golang.org/x/sys/unix"
 )

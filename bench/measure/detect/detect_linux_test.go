@@ -3,7 +3,7 @@ package detect
 import (
 	"testing"
 
-	"github.com/goulfm/goulfm/bench/internal/trial"
+	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 )
 
 func TestFlags(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/trial"
+	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 )
 
 // drive runs the jobs and returns the exit code.

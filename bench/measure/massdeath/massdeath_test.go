@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 )
 
 func TestMain(m *testing.M) { trial.RunTests(m, Main, "massdeath") }

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 	"github.com/goulfm/goulfm/ulfm"
 )
 

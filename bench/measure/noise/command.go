@@ -21,8 +21,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/cli"
-	"github.com/goulfm/goulfm/bench/internal/job"
+	"github.com/goulfm/goulfm/internal/testing/harness/cli"
+	"github.com/goulfm/goulfm/internal/testing/harness/job"
 )
 
 type options struct {

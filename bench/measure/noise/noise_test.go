@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/record"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
 func TestTable(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/record"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
 // A setting is a period of heartbeats, or after how long a rank that shows no life is

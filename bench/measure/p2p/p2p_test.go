@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/plan"
-	"github.com/goulfm/goulfm/bench/internal/record"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/internal/testing/harness/plan"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
 func TestEveryOperation(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/goulfm/goulfm/bench/internal/batch"
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/testing/harness/batch"
 )
 
 // window is how many messages are under way at once, as OSU's.

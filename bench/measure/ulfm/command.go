@@ -24,10 +24,10 @@ import (
 	"os"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/cli"
-	"github.com/goulfm/goulfm/bench/internal/record"
-	"github.com/goulfm/goulfm/bench/internal/trial"
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/testing/harness/cli"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
+	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 )
 
 type options struct {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/record"
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 	"github.com/goulfm/goulfm/ulfm"
 	"golang.org/x/sys/unix"
 )

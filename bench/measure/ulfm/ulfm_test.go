@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/goulfm/goulfm/bench/internal/record"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
 func TestPhases(t *testing.T) {

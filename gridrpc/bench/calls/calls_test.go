@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestInTurns: both sides are measured as often, one after the other, and the ratio is that of turns.
+// TestInTurns: both sides are measured as often, one after the other, and the ratio is that of
+// turns.
 func TestInTurns(t *testing.T) {
 	order := ""
 	side := func(name string, values ...float64) func() (float64, error) {

@@ -1,12 +1,13 @@
-// Command calls measures what calls cost, beside plain grpc-go calls of the same moment: in turns, over
-// the same TLS, between the same processes. It prints a table; each ratio is the median of those of the turns.
+// Command calls measures what calls cost, beside plain grpc-go calls of the same moment: in turns,
+// over the same TLS, between the same processes. It prints a table; each ratio is the median of
+// those of the turns.
 //
 //	go run ./bench/calls               all, some minutes; in the folder of the module
 //	go run ./bench/calls -only decisions -tree 8x12
 //	go run ./bench/calls -turns 3 -for 200ms
 //
-// The plain call is Node.Probe, which each process of a platform answers: some 40 bytes back. Calls have an
-// argument and a result of 64 bytes.
+// The plain call is Node.Probe, which each process of a platform answers: some 40 bytes back. Calls
+// have an argument and a result of 64 bytes.
 package main
 
 import (
@@ -74,8 +75,8 @@ func run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// inTurns has both sides measured one after the other, again and again, and returns the median of each,
-// and that of the ratios.
+// inTurns has both sides measured one after the other, again and again, and returns the median of
+// each, and that of the ratios.
 func inTurns(turns int, ours, plain func() (float64, error)) (a, b, ratio float64, err error) {
 	var as, bs, ratios []float64
 	for range turns {

@@ -13,10 +13,10 @@ import (
 
 	"github.com/goulfm/goulfm/gridrpc"
 	"github.com/goulfm/goulfm/gridrpc/bench/internal/processes"
-	"github.com/goulfm/goulfm/gridrpc/internal/collate"
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
+	"github.com/goulfm/goulfm/gridrpc/internal/ranking"
 )
 
 // program is the server, in the folder of the module.
@@ -77,15 +77,15 @@ func (s *scene) dial(addr string) (*grpc.ClientConn, error) {
 
 // measureRule measures the choice alone, without a message.
 func measureRule(_ context.Context, p plan) ([]row, error) {
-	var t collate.Table
-	var list []collate.Estimate
+	var t ranking.Table
+	var list []ranking.Estimate
 	for i := range fleet {
-		list = append(list, collate.Estimate{Server: collate.Server{Name: "s" + strconv.Itoa(i), Incarnation: 1}, Service: "echo", Rate: 1e3, Free: 1 << 30})
+		list = append(list, ranking.Estimate{Server: ranking.Server{Name: "s" + strconv.Itoa(i), Incarnation: 1}, Service: "echo", Rate: 1e3, Free: 1 << 30})
 	}
 	for i := range 8 {
 		t.Report(uint64(i), list[i*fleet/8:(i+1)*fleet/8], 1)
 	}
-	r := collate.Request{Service: "echo", Work: 1, Bytes: 64}
+	r := ranking.Request{Service: "echo", Work: 1, Bytes: 64}
 	took, err := latency(p.each, func() error {
 		best, known := t.Best(r)
 		if !known {
@@ -108,7 +108,7 @@ func measureCalls(ctx context.Context, p plan) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	masters, err := folder.Masters(s.Dir)
+	masters, err := discovery.Masters(s.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func measureDecisions(ctx context.Context, p plan) ([]row, error) {
 		return nil, err
 	}
 	defer s.end()
-	masters, err := folder.Masters(s.Dir)
+	masters, err := discovery.Masters(s.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -243,8 +243,8 @@ func measureLosses(ctx context.Context, p plan) ([]row, error) {
 	return rows, nil
 }
 
-// observeFor is how long a call lasts before its server is lost: heartbeats are asked for after 50 ms,
-// and have come by then.
+// observeFor is how long a call lasts before its server is lost: heartbeats are asked for after 50
+// ms, and have come by then.
 const observeFor = 300 * time.Millisecond
 
 // lose has the server of a call be lost, and returns how long it took until the call ran elsewhere.

@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	plain "github.com/nats-io/nats.go/jetstream"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/store/jetstream"
 )
@@ -23,14 +23,15 @@ const (
 	stallWithin = time.Minute
 )
 
-// measureStore measures the platform's own store beside messages of the same length to the same servers.
+// measureStore measures the platform's own store beside messages of the same length to the same
+// servers.
 func measureStore(ctx context.Context, p plan) ([]row, error) {
 	s, err := open(ctx, 1, nil, "--tree", "1x1", "--no-restart", "--store", "jetstream")
 	if err != nil {
 		return nil, err
 	}
 	defer s.end()
-	name, err := folder.Store(s.Dir)
+	name, err := discovery.Store(s.Dir)
 	if err != nil {
 		return nil, err
 	}

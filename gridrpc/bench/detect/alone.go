@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/fd/adaptive"
-	"github.com/goulfm/goulfm/internal/relay"
+	"github.com/goulfm/goulfm/internal/net/faultproxy"
 )
 
 const (
@@ -15,13 +15,13 @@ const (
 	aloneRuns = 31
 	// aloneMost is for how many beats one is followed after a change.
 	aloneMost = 20_000
-	// near is by which factor the period may differ from that for the network as it was set: estimates have noise, and the
-	// rules a tenth.
+	// near is by which factor the period may differ from that for the network as it was set:
+	// estimates have noise, and the rules a tenth.
 	near = 1.25
 )
 
-// alone is an emitter and its observer in virtual time: the rules, with no machine that is late. An Adjust takes
-// no time. It has no pointers but to what is drawn, so that a copy goes on by itself.
+// alone is an emitter and its observer in virtual time: the rules, with no machine that is late. An
+// Adjust takes no time. It has no pointers but to what is drawn, so that a copy goes on by itself.
 type alone struct {
 	watch  adaptive.Watch
 	now    adaptive.Time
@@ -36,7 +36,7 @@ func newAlone(q adaptive.QoS, seed uint64) *alone {
 }
 
 // beat sends one beat through a weather, with the period that is wanted.
-func (a *alone) beat(w relay.Weather) {
+func (a *alone) beat(w faultproxy.Weather) {
 	if a.seq%80 == 0 { // as often as the way is measured
 		a.watch.Answered(a.now, a.late(w)+a.late(w), false)
 	}
@@ -48,12 +48,12 @@ func (a *alone) beat(w relay.Weather) {
 	a.now = a.now.Add(period)
 }
 
-func (a *alone) late(w relay.Weather) adaptive.Duration {
+func (a *alone) late(w faultproxy.Weather) adaptive.Duration {
 	return adaptive.Duration(w.Delay) + adaptive.Duration(a.random.Float64()*float64(w.Jitter))
 }
 
 // nears returns after how many beats the period first is near to one.
-func (a alone) nears(w relay.Weather, period time.Duration) int {
+func (a alone) nears(w faultproxy.Weather, period time.Duration) int {
 	for n := range aloneMost {
 		if off := float64(a.watch.Wanted()) / float64(period); off <= near && off >= 1/near {
 			return n

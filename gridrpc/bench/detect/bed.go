@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/fd/adaptive"
-	"github.com/goulfm/goulfm/internal/beat"
-	"github.com/goulfm/goulfm/internal/relay"
+	"github.com/goulfm/goulfm/internal/net/faultproxy"
+	"github.com/goulfm/goulfm/internal/net/udpheartbeat"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 
 // A bed is one observer and the network to its targets.
 type bed struct {
-	node    *beat.Node
+	node    *udpheartbeat.Node
 	network *child
 	late    *lateness
 	qos     adaptive.QoS
@@ -30,7 +30,7 @@ type bed struct {
 }
 
 func newBed(q adaptive.QoS, seed uint64) (*bed, error) {
-	node, err := beat.Listen("127.0.0.1:0", rand.Uint32())
+	node, err := udpheartbeat.Listen("127.0.0.1:0", rand.Uint32())
 	if err != nil {
 		return nil, err
 	}
@@ -66,18 +66,18 @@ type target struct {
 	bed    *bed
 	way    Way
 	news   chan told
-	seen   *beat.Observation
+	seen   *udpheartbeat.Observation
 	stream uint32
 }
 
 // told is news, and when the observer heard it.
 type told struct {
 	at time.Time
-	beat.News
+	udpheartbeat.News
 }
 
 // newTarget starts an emitter, and observes it.
-func (b *bed) newTarget(w relay.Weather) (*target, error) {
+func (b *bed) newTarget(w faultproxy.Weather) (*target, error) {
 	c, err := startChild(asEmitter)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (b *bed) newTarget(w relay.Weather) (*target, error) {
 
 // observe begins a new observation: the network is not known any more.
 func (t *target) observe() error {
-	o, err := t.bed.node.Observe(t.bed.qos, func(n beat.News) { t.news <- told{time.Now(), n} })
+	o, err := t.bed.node.Observe(t.bed.qos, func(n udpheartbeat.News) { t.news <- told{time.Now(), n} })
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (t *target) connect() error {
 	if err := t.call("Emit", Ask{t.stream, key}, &None{}); err != nil {
 		return err
 	}
-	t.seen.Connected(beat.Connection{Stream: t.stream, Addr: to, Key: key, Link: func([]byte) {}})
+	t.seen.Connected(udpheartbeat.Connection{Stream: t.stream, Addr: to, Key: key, Link: func([]byte) {}})
 	return nil
 }
 
@@ -131,8 +131,9 @@ func (t *target) sight() (s Sight, err error) {
 	return s, err
 }
 
-// settle waits until so many beats were sent. Where beats would go by the connection, because the first datagrams were lost,
-// there is a new one; an emitter that is wrongly held for dead is observed anew, and counted.
+// settle waits until so many beats were sent. Where beats would go by the connection, because the
+// first datagrams were lost, there is a new one; an emitter that is wrongly held for dead is
+// observed anew, and counted.
 func (t *target) settle(beats int) (mistaken int, err error) {
 	giveUp := time.After(stuckAfter)
 	tick := time.NewTicker(lookEach)
@@ -159,9 +160,9 @@ func (t *target) settle(beats int) (mistaken int, err error) {
 // again makes what ended go on, and returns 1 if that was a wrong declaration.
 func (t *target) again(n told) (mistaken int, err error) {
 	switch n.Kind {
-	case beat.Odd:
+	case udpheartbeat.Odd:
 		return 0, t.connect()
-	case beat.Dead:
+	case udpheartbeat.Dead:
 		return 1, t.observe()
 	}
 	return 0, nil
@@ -175,7 +176,7 @@ func (t *target) end() {
 }
 
 // newTargets starts several, and waits until the network of each is known.
-func (b *bed) newTargets(n, beats int, w relay.Weather) (list []*target, mistaken int, err error) {
+func (b *bed) newTargets(n, beats int, w faultproxy.Weather) (list []*target, mistaken int, err error) {
 	for range n {
 		t, err := b.newTarget(w)
 		if err != nil {

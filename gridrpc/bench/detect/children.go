@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/fd/adaptive"
-	"github.com/goulfm/goulfm/internal/beat"
-	"github.com/goulfm/goulfm/internal/relay"
+	"github.com/goulfm/goulfm/internal/net/faultproxy"
+	"github.com/goulfm/goulfm/internal/net/udpheartbeat"
 )
 
-// childVar tells a process of this program that it is a child, and which. A child serves calls on its standard input
-// and output, and ends with that.
+// childVar tells a process of this program that it is a child, and which. A child serves calls on
+// its standard input and output, and ends with that.
 const (
 	childVar   = "GOULFM_DETECT_CHILD"
 	asEmitter  = "emitter"
@@ -29,7 +29,7 @@ func isChild() bool { return os.Getenv(childVar) != "" }
 func serveChild() {
 	var receiver any = &Network{Clock: Clock{startLateness()}}
 	if os.Getenv(childVar) == asEmitter {
-		node, err := beat.Listen("127.0.0.1:0", 0)
+		node, err := udpheartbeat.Listen("127.0.0.1:0", 0)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "emitter:", err)
 			os.Exit(1)
@@ -71,9 +71,9 @@ func (c Clock) Late(s Span, worst *time.Duration) error {
 // Emitter is the child that sends heartbeats.
 type Emitter struct {
 	Clock
-	node *beat.Node
+	node *udpheartbeat.Node
 	mu   sync.Mutex
-	last *beat.Emission
+	last *udpheartbeat.Emission
 }
 
 // Addr returns where it takes datagrams.
@@ -109,7 +109,7 @@ type Network struct {
 
 // way is what an observer and one emitter say to each other.
 type way struct {
-	*relay.Datagrams
+	*faultproxy.Datagrams
 	mu    sync.Mutex
 	sight Sight
 }
@@ -121,7 +121,7 @@ type Sight struct {
 	Period time.Duration
 }
 
-func (w *way) see(_ relay.Direction, packet []byte) {
+func (w *way) see(_ faultproxy.Direction, packet []byte) {
 	if len(packet) != adaptive.SealedSize {
 		return
 	}
@@ -138,7 +138,7 @@ func (w *way) see(_ relay.Direction, packet []byte) {
 type Route struct {
 	Target  string
 	Seed    uint64
-	Weather relay.Weather
+	Weather faultproxy.Weather
 }
 
 // A Way is the number of a route, and where to send.
@@ -150,7 +150,7 @@ type Way struct {
 // Carry opens a way.
 func (n *Network) Carry(r Route, reply *Way) error {
 	w := &way{}
-	d, err := relay.NewDatagrams(r.Target, r.Seed, r.Weather, w.see)
+	d, err := faultproxy.NewDatagrams(r.Target, r.Seed, r.Weather, w.see)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (n *Network) way(id int) *way {
 // A Turn is another weather of one way.
 type Turn struct {
 	ID      int
-	Weather relay.Weather
+	Weather faultproxy.Weather
 }
 
 // Change changes the weather, and returns what was sent before.

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/fd/adaptive"
-	"github.com/goulfm/goulfm/internal/relay"
+	"github.com/goulfm/goulfm/internal/net/faultproxy"
 )
 
 func TestMain(m *testing.M) {
@@ -21,13 +21,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestKilledAndStopped: one process of each is declared dead, through a network that loses datagrams and is late. How
-// soon is a figure, and no test.
+// TestKilledAndStopped: one process of each is declared dead, through a network that loses
+// datagrams and is late. How soon is a figure, and no test.
 func TestKilledAndStopped(t *testing.T) {
 	b, err := newBed(promised, 1)
 	require.NoError(t, err)
 	defer b.close()
-	p := plan{known: 3, weather: relay.Weather{Loss: 0.01, Delay: time.Millisecond, Jitter: 5 * time.Millisecond}}
+	p := plan{known: 3, weather: faultproxy.Weather{Loss: 0.01, Delay: time.Millisecond, Jitter: 5 * time.Millisecond}}
 	for _, stop := range []bool{false, true} {
 		r, err := b.kill(p, stop)
 		require.NoError(t, err)
@@ -35,12 +35,13 @@ func TestKilledAndStopped(t *testing.T) {
 	}
 }
 
-// TestNobodyDies: an emitter that lives sends more beats after a change of the network, and has a period.
+// TestNobodyDies: an emitter that lives sends more beats after a change of the network, and has a
+// period.
 func TestNobodyDies(t *testing.T) {
 	b, err := newBed(adaptive.QoS{Detection: 4 * adaptive.Second}, 1)
 	require.NoError(t, err)
 	defer b.close()
-	list, _, err := b.newTargets(1, 2, relay.Weather{})
+	list, _, err := b.newTargets(1, 2, faultproxy.Weather{})
 	defer func() { endAll(list) }()
 	require.NoError(t, err)
 	tr, err := list[0].trace(fair(0, 1), 3)
@@ -73,8 +74,8 @@ func TestFollowRows(t *testing.T) {
 	assert.Equal(t, "10.0 ms", rows[5].found)
 }
 
-// TestAlone: in virtual time the period is shorter once the network is worse, and the rules come near to what their configuration
-// wants for the network as it is.
+// TestAlone: in virtual time the period is shorter once the network is worse, and the rules come
+// near to what their configuration wants for the network as it is.
 func TestAlone(t *testing.T) {
 	a := newAlone(followed, 1)
 	for range history {
@@ -90,7 +91,8 @@ func TestAlone(t *testing.T) {
 	assert.Len(t, aloneRows(stories[0][:1], 2*goal), 2)
 }
 
-// TestKillRows: what is late is told with how late observer and network were, and what was never declared is no time.
+// TestKillRows: what is late is told with how late observer and network were, and what was never
+// declared is no time.
 func TestKillRows(t *testing.T) {
 	text := &strings.Builder{}
 	printRows(text, killRows([]round{

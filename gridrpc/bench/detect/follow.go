@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/fd/adaptive"
-	"github.com/goulfm/goulfm/internal/relay"
+	"github.com/goulfm/goulfm/internal/net/faultproxy"
 )
 
 const (
@@ -17,7 +17,8 @@ const (
 	goal = 200
 	// history is how many beats have come before the network changes first.
 	history = 300
-	// slack is by which factor the period may differ from the wanted one: the rules change it at a change of a tenth.
+	// slack is by which factor the period may differ from the wanted one: the rules change it at a
+	// change of a tenth.
 	slack = 1.12
 )
 
@@ -27,7 +28,7 @@ var followed = adaptive.QoS{Detection: adaptive.Second}
 // A change is another weather, by name.
 type change struct {
 	name    string
-	weather relay.Weather
+	weather faultproxy.Weather
 }
 
 // stories are what networks do: each begins with fair weather and emitters that are new.
@@ -37,8 +38,8 @@ var stories = [][]change{
 }
 
 // fair is a network without outages.
-func fair(loss float64, jitter int) relay.Weather {
-	return relay.Weather{Loss: loss, Delay: 5 * time.Millisecond, Jitter: time.Duration(jitter) * time.Millisecond}
+func fair(loss float64, jitter int) faultproxy.Weather {
+	return faultproxy.Weather{Loss: loss, Delay: 5 * time.Millisecond, Jitter: time.Duration(jitter) * time.Millisecond}
 }
 
 // A sample is the state of one emitter some beats after a change.
@@ -92,7 +93,7 @@ func tell(p plan, story []change) (rows []row, err error) {
 }
 
 // traceAll changes the weather of all, and watches each for so many beats.
-func traceAll(list []*target, w relay.Weather, beats int) ([]trace, error) {
+func traceAll(list []*target, w faultproxy.Weather, beats int) ([]trace, error) {
 	traces, errs := make([]trace, len(list)), make([]error, len(list))
 	var wait sync.WaitGroup
 	for i, t := range list {
@@ -103,7 +104,7 @@ func traceAll(list []*target, w relay.Weather, beats int) ([]trace, error) {
 }
 
 // trace changes the weather, when there is a history, and watches for so many beats.
-func (t *target) trace(w relay.Weather, beats int) (tr trace, err error) {
+func (t *target) trace(w faultproxy.Weather, beats int) (tr trace, err error) {
 	if _, err := t.settle(min(history, beats)); err != nil {
 		return tr, err
 	}
@@ -147,14 +148,15 @@ func (t *target) wanted() time.Duration {
 }
 
 // predicted returns the period for a network whose loss and jitter are known.
-func predicted(w relay.Weather, q adaptive.QoS) time.Duration {
+func predicted(w faultproxy.Weather, q adaptive.QoS) time.Duration {
 	j := w.Jitter.Seconds()
 	n := adaptive.Network{Loss: w.Loss, LossAgain: w.Loss, Variance: max(j*j/12, 1e-6), RTT: adaptive.Duration(2*w.Delay + w.Jitter)}
 	s, _ := adaptive.Configure(n, q, adaptive.Limits{})
 	return time.Duration(s.Period)
 }
 
-// lag returns for how many beats in a row an emitter had another period than the wanted one, at most.
+// lag returns for how many beats in a row an emitter had another period than the wanted one, at
+// most.
 func lag(list []sample) (most int) {
 	since := -1
 	for _, s := range list {

@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/fd/adaptive"
-	"github.com/goulfm/goulfm/internal/beat"
+	"github.com/goulfm/goulfm/internal/net/udpheartbeat"
 )
 
-// promised is the quality that is asked for where emitters are killed: the default but for the time.
+// promised is the quality that is asked for where emitters are killed: the default but for the
+// time.
 var promised = adaptive.QoS{Detection: adaptive.Second}
 
 // never is after how many detection times a death is not waited for any more.
@@ -101,13 +102,14 @@ func (b *bed) kill(p plan, stop bool) (r round, err error) {
 	return r, t.awaitDeath(at, &r)
 }
 
-// awaitDeath waits for the declaration. One of a moment before the signal, which is read only now, was wrong.
+// awaitDeath waits for the declaration. One of a moment before the signal, which is read only now,
+// was wrong.
 func (t *target) awaitDeath(at time.Time, r *round) (err error) {
 	giveUp := time.After(never * time.Duration(t.bed.qos.Detection))
 	for {
 		select {
 		case n := <-t.news:
-			if n.Kind != beat.Dead {
+			if n.Kind != udpheartbeat.Dead {
 				continue
 			}
 			if n.at.Before(at) {

@@ -50,8 +50,8 @@ func (l *lateness) note(due, now time.Time) {
 	l.late = append(l.late, late{due, now})
 }
 
-// worst returns the most by which this process was late at some moment between two. Times of other processes
-// have no monotonic clock, so it is the machine's wall clock that counts.
+// worst returns the most by which this process was late at some moment between two. Times of other
+// processes have no monotonic clock, so it is the machine's wall clock that counts.
 func (l *lateness) worst(from, to time.Time) (most time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

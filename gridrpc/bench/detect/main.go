@@ -1,17 +1,19 @@
-// Command detect shows what the detector of silent processes (fd/adaptive, by the sockets of internal/beat) does on
-// a bad network: emitters are processes, one process observes them, and all that they say to each other goes
-// through a third one that loses datagrams, is late by a drawn time, and now and then loses all (internal/relay).
+// Command detect shows what the detector of silent processes (fd/adaptive, by the sockets of
+// internal/net/udpheartbeat) does on a bad network: emitters are processes, one process observes
+// them, and all that they say to each other goes through a third one that loses datagrams, is late
+// by a drawn time, and now and then loses all (internal/net/faultproxy).
 //
 //	go run ./bench/detect                        # all three, a quarter of an hour
 //	go run ./bench/detect -only kills -rounds 50
 //	go run ./bench/detect -csv > detect.csv
 //
-// "follow": the network changes; whether the emitter's period is the one that the library's configuration wants for
-// what is measured, and for how many beats it was not. "kills": emitters are killed or stopped at a random moment; how
-// long until they are declared dead. "mistakes": nobody dies; how many are suspected, and for how long.
+// "follow": the network changes; whether the emitter's period is the one that the library's
+// configuration wants for what is measured, and for how many beats it was not. "kills": emitters
+// are killed or stopped at a random moment; how long until they are declared dead. "mistakes":
+// nobody dies; how many are suspected, and for how long.
 //
-// All processes share a machine. Each looks by how much it is late itself, so that a reader can tell the detector
-// from the machine.
+// All processes share a machine. Each looks by how much it is late itself, so that a reader can
+// tell the detector from the machine.
 package main
 
 import (
@@ -24,7 +26,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/goulfm/goulfm/internal/relay"
+	"github.com/goulfm/goulfm/internal/net/faultproxy"
 )
 
 // plan is what the flags say.
@@ -35,7 +37,7 @@ type plan struct {
 	rounds   int
 	span     time.Duration
 	seed     uint64
-	weather  relay.Weather
+	weather  faultproxy.Weather
 }
 
 // A row is one line of the table: what was found, beside what was asked for or expected.

@@ -5,13 +5,15 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/fd/adaptive"
-	"github.com/goulfm/goulfm/internal/beat"
+	"github.com/goulfm/goulfm/internal/net/udpheartbeat"
 )
 
-// careless is the quality that is asked for where mistakes are counted: so many of them that minutes show it.
+// careless is the quality that is asked for where mistakes are counted: so many of them that
+// minutes show it.
 var careless = adaptive.QoS{Detection: 500 * adaptive.Millisecond, Recurrence: 30 * adaptive.Second, Duration: adaptive.Second}
 
-// machineAt is by how much a process may be late before a mistake of that time is called the machine's, too.
+// machineAt is by how much a process may be late before a mistake of that time is called the
+// machine's, too.
 const machineAt = 50 * time.Millisecond
 
 // tally is what happened to one emitter that lives.
@@ -86,7 +88,7 @@ func (t *target) count(until time.Time) (sum tally, err error) {
 			return sum, nil
 		case n := <-t.news:
 			switch {
-			case n.Kind == beat.Suspected:
+			case n.Kind == udpheartbeat.Suspected:
 				since = n.at
 				sum.mistakes++
 				late, err := t.lateness(n.at)
@@ -96,11 +98,11 @@ func (t *target) count(until time.Time) (sum tally, err error) {
 				if late > machineAt {
 					sum.machine++
 				}
-			case n.Kind == beat.Trusted && !since.IsZero():
+			case n.Kind == udpheartbeat.Trusted && !since.IsZero():
 				sum.ended++
 				sum.length += n.at.Sub(since)
 				since = time.Time{}
-			case n.Kind == beat.Dead:
+			case n.Kind == udpheartbeat.Dead:
 				sum.declared++
 				since = time.Time{}
 			}
@@ -111,7 +113,8 @@ func (t *target) count(until time.Time) (sum tally, err error) {
 	}
 }
 
-// lateness returns by how much one of observer, network and emitter was late in the detection time before a moment.
+// lateness returns by how much one of observer, network and emitter was late in the detection time
+// before a moment.
 func (t *target) lateness(at time.Time) (time.Duration, error) {
 	from := at.Add(-time.Duration(t.bed.qos.Detection))
 	observer, network, err := t.bed.machineLate(from, at)

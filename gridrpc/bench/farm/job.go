@@ -1,9 +1,9 @@
 package main
 
 import (
-	"github.com/goulfm/goulfm/gridrpc/internal/collate"
+	"github.com/goulfm/goulfm/gridrpc/internal/ranking"
 	"github.com/goulfm/goulfm/gridrpc/internal/session"
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
 // job is a call of the simulated farm, at its client and at its server.
@@ -46,7 +46,7 @@ func (j *job) ask(a session.Ask) {
 		if a.Fresh {
 			j.refresh(j.master)
 		}
-		r := collate.Request{Service: "dgemm", Work: 1}
+		r := ranking.Request{Service: "dgemm", Work: 1}
 		best, known := j.master.table.Best(r)
 		if len(best) > 0 {
 			j.master.table.Book(r, best[0].Server)

@@ -1,15 +1,16 @@
 // Command farm plays Figure 6 of Bouteiller and Desprez (Fault tolerance management for a
 // hierarchical GridRPC middleware, 2008): a farm of independent jobs while agents die. 100 jobs are
-// submitted at first; whenever 10 are done, 10 more. Agents die when 10, 35 and 65 % of the jobs are
-// done: one of Paris with its servers below it, two of Lyon, and the one that all of Lyon is below.
-// Servers live on, and so do the jobs that they run; what has to be found again is the way to them.
+// submitted at first; whenever 10 are done, 10 more. Agents die when 10, 35 and 65 % of the jobs
+// are done: one of Paris with its servers below it, two of Lyon, and the one that all of Lyon is
+// below. Servers live on, and so do the jobs that they run; what has to be found again is the way
+// to them.
 //
 //	go run ./bench/farm simulated > out/simulated.csv    96 servers, jobs of 28.24 s, the rules in virtual time
 //	go run ./bench/farm waiting                          processes whose bodies wait for 0.28 s
 //	go run ./bench/farm dgemm                            8 servers that multiply matrices
 //
-// Each writes CSV: the curve (undisturbed, recovery, or no recovery: who loses its parent looks for no
-// other one), seconds since the first submission, and how many jobs are done. "make figures
+// Each writes CSV: the curve (undisturbed, recovery, or no recovery: who loses its parent looks for
+// no other one), seconds since the first submission, and how many jobs are done. "make figures
 // FIGURES='-only diet6'" draws what is in out.
 package main
 

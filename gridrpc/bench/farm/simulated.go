@@ -5,11 +5,11 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/collate"
+	"github.com/goulfm/goulfm/gridrpc/internal/ranking"
 	"github.com/goulfm/goulfm/gridrpc/internal/session"
 	"github.com/goulfm/goulfm/gridrpc/internal/tree"
 	"github.com/goulfm/goulfm/gridrpc/internal/world"
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
 // What the simulated farm consists of.
@@ -43,7 +43,7 @@ type post struct {
 	parent   string // that knows what this one has told
 	told     mono.Time
 	telling  bool
-	table    collate.Table // of an agent
+	table    ranking.Table // of an agent
 	children []uint64
 
 	server  bool
@@ -176,13 +176,13 @@ func (f *farm) report(p *post) {
 }
 
 // estimates are what a process tells its parent.
-func (p *post) estimates(now mono.Time) []collate.Estimate {
+func (p *post) estimates(now mono.Time) []ranking.Estimate {
 	if !p.server {
 		return slices.Clone(p.table.Estimates(""))
 	}
 	p.said++
-	e := collate.Estimate{
-		Server: collate.Server{Name: p.Name, Incarnation: 1}, Addr: p.Name, Service: "dgemm", Number: p.said, Said: now,
+	e := ranking.Estimate{
+		Server: ranking.Server{Name: p.Name, Incarnation: 1}, Addr: p.Name, Service: "dgemm", Number: p.said, Said: now,
 		Free: max(0, p.desk.Free()),
 	}
 	each := 0.0
@@ -190,8 +190,8 @@ func (p *post) estimates(now mono.Time) []collate.Estimate {
 		each = float64(jobTakes) / float64(mono.Second)
 		e.Rate = 1 / each
 	}
-	e.Wait = collate.Wait(1, p.desk.Places-p.desk.Free(), each)
-	return []collate.Estimate{e}
+	e.Wait = ranking.Wait(1, p.desk.Places-p.desk.Free(), each)
+	return []ranking.Estimate{e}
 }
 
 // refresh has all that can be reached report now.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/goulfm/goulfm/gridrpc/internal/tree"
 	"github.com/goulfm/goulfm/gridrpc/internal/world"
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
 // Times of detection by silence.

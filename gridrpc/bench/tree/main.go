@@ -1,17 +1,19 @@
 // Command tree plays Figure 5 of Bouteiller and Desprez (Fault tolerance management for a
-// hierarchical GridRPC middleware, 2008) with the rule of internal/tree: a chain of agents of which some
-// die at one moment, and how long it takes from the first detection until each survivor has a parent and
-// knows its ancestors.
+// hierarchical GridRPC middleware, 2008) with the rule of internal/tree: a chain of agents of which
+// some die at one moment, and how long it takes from the first detection until each survivor has a
+// parent and knows its ancestors.
 //
 //	go run ./bench/tree > figure5.csv
 //	go run ./bench/tree -processes -failures 1,4,8,16,20 -runs 3
 //
-// The first is in virtual time: a message takes 0.1 to 0.3 ms. Two kinds of evidence: "refusal", where the machines of the dead
-// are there and refuse connections, as after kill -9; and "silence", where machines are gone, and heartbeats are all
-// there is. With -tags published the search is that of the paper's rule, for which silence is all in either case.
+// The first is in virtual time: a message takes 0.1 to 0.3 ms. Two kinds of evidence: "refusal",
+// where the machines of the dead are there and refuse connections, as after kill -9; and "silence",
+// where machines are gone, and heartbeats are all there is. With -tags published the search is that
+// of the paper's rule, for which silence is all in either case.
 //
-// The second is on processes of "gridrpc up" on this machine: for "refusal" they are killed; for "silence" they are stopped, all
-// connections stay open, and nobody answers; "published" is silence with agents that search by the paper's rule.
+// The second is on processes of "gridrpc up" on this machine: for "refusal" they are killed; for
+// "silence" they are stopped, all connections stay open, and nobody answers; "published" is silence
+// with agents that search by the paper's rule.
 package main
 
 import (

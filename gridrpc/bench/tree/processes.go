@@ -45,7 +45,8 @@ type member struct {
 	dead  bool     // this program has killed or stopped it
 }
 
-// platform is "gridrpc up" with a chain of agents below the master, and a server below the last one.
+// platform is "gridrpc up" with a chain of agents below the master, and a server below the last
+// one.
 type platform struct {
 	cmd   *exec.Cmd
 	known int
@@ -60,7 +61,8 @@ type platform struct {
 	asked  int
 }
 
-// startChain starts a platform with so many agents, the root included, and waits until each knows its ancestors.
+// startChain starts a platform with so many agents, the root included, and waits until each knows
+// its ancestors.
 func startChain(binary, server, dir string, agents, known int) (*platform, error) {
 	tree := strings.Repeat("1x", agents-1) + "1"
 	p := &platform{known: known, names: []string{"ma"}, all: map[string]*member{"ma": {}}}
@@ -134,7 +136,8 @@ func (p *platform) trace(m *member, at time.Time, what string, names []string) {
 	}
 }
 
-// isWhole says whether each survivor has a parent that lives, and knows its ancestors. It holds the lock.
+// isWhole says whether each survivor has a parent that lives, and knows its ancestors. It holds the
+// lock.
 func (p *platform) isWhole() bool {
 	for _, name := range p.names[1:] {
 		m := p.all[name]
@@ -169,8 +172,8 @@ func (p *platform) await(within time.Duration, holds func() bool) bool {
 	return holds()
 }
 
-// fail sends a signal to agents, all at once, and returns how many milliseconds after the first detection all is whole, and how
-// often somebody asked who is the root.
+// fail sends a signal to agents, all at once, and returns how many milliseconds after the first
+// detection all is whole, and how often somebody asked who is the root.
 func (p *platform) fail(s syscall.Signal, victims []int) (ms float64, asked int, err error) {
 	p.mu.Lock()
 	p.asked = 0

@@ -11,8 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestStory: detection is the first loss of one that was killed, and the end is the last list by which all is whole: in a chain of
-// five whose second and third agent die. What the dead have said last does not count.
+// TestStory: detection is the first loss of one that was killed, and the end is the last list by
+// which all is whole: in a chain of five whose second and third agent die. What the dead have said
+// last does not count.
 func TestStory(t *testing.T) {
 	p := &platform{known: 2, names: []string{"ma", "a1", "a2", "a3", "a4"}, all: map[string]*member{}}
 	p.more = sync.NewCond(&p.mu)

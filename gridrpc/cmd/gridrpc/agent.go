@@ -13,12 +13,12 @@ import (
 
 	"github.com/goulfm/goulfm/gridrpc"
 	"github.com/goulfm/goulfm/gridrpc/internal/agent"
-	"github.com/goulfm/goulfm/gridrpc/internal/branch"
-	"github.com/goulfm/goulfm/gridrpc/internal/enroll"
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
+	"github.com/goulfm/goulfm/gridrpc/internal/join"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 	"github.com/goulfm/goulfm/gridrpc/internal/root"
+	"github.com/goulfm/goulfm/gridrpc/internal/treehost"
 )
 
 // agentProcess returns the command of a master or an agent, as "up" starts it.
@@ -38,8 +38,8 @@ func runAgent(ctx context.Context, role string, args []string) error {
 	if err := parse(f, args, 0, 0); err != nil {
 		return err
 	}
-	if *tier < 0 || *tier >= branch.ServerTier {
-		return fmt.Errorf("--tier %d: want 0 to %d", *tier, branch.ServerTier-1)
+	if *tier < 0 || *tier >= treehost.ServerTier {
+		return fmt.Errorf("--tier %d: want 0 to %d", *tier, treehost.ServerTier-1)
 	}
 	ctx = gridrpc.Tethered(ctx)
 	dir := gridrpc.DefaultDir()
@@ -47,27 +47,27 @@ func runAgent(ctx context.Context, role string, args []string) error {
 	if err != nil {
 		return err
 	}
-	known, observed, err := folder.Ancestors()
+	known, observed, err := discovery.Ancestors()
 	if err != nil {
 		return err
 	}
 	c := agent.Config{
 		Identity: id, Name: *name, Detect: *detect, Tier: *tier, Known: known, Observed: observed,
-		Root: role == "master", Stay: os.Getenv(folder.EnvStay) != "", Parent: os.Getenv(folder.EnvParent),
-		Trace:   os.Getenv(folder.EnvTrace) != "",
-		Address: func(name string) string { return folder.Address(dir, name) },
-		Oracle:  func(ctx context.Context) (*pb.RootReply, error) { return folder.RootAndTerm(ctx, dir, id) },
+		Root: role == "master", Stay: os.Getenv(discovery.EnvStay) != "", Parent: os.Getenv(discovery.EnvParent),
+		Trace:   os.Getenv(discovery.EnvTrace) != "",
+		Address: func(name string) string { return discovery.Address(dir, name) },
+		Oracle:  func(ctx context.Context) (*pb.RootReply, error) { return discovery.RootAndTerm(ctx, dir, id) },
 	}
 	say := func(text string) { fmt.Fprintf(os.Stderr, "%s: %s\n", *name, text) }
 	go id.KeepFresh(ctx, id.FromFile(dir, *name), say)
-	go enroll.ShunRevoked(ctx, dir, id, say)
+	go join.ShunRevoked(ctx, dir, id, say)
 	if role == string(link.Master) {
 		authority, err := link.OpenAuthority(dir, platformName)
 		if err != nil {
 			return err
 		}
 		authority.Life, authority.RenewAfter = *life, *renewAfter
-		c.Desk = &enroll.Desk{Dir: dir, Authority: authority, Now: time.Now, Say: say}
+		c.Desk = &join.Desk{Dir: dir, Authority: authority, Now: time.Now, Say: say}
 	}
 	if *several {
 		return councillor(ctx, dir, c)
@@ -76,9 +76,9 @@ func runAgent(ctx context.Context, role string, args []string) error {
 		return err
 	}
 	addr := c.Listener.Addr().String()
-	err = folder.SaveAddress(dir, *name, addr)
+	err = discovery.SaveAddress(dir, *name, addr)
 	if role == "master" {
-		err = errors.Join(err, folder.SaveMasters(dir, addr))
+		err = errors.Join(err, discovery.SaveMasters(dir, addr))
 	}
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func runAgent(ctx context.Context, role string, args []string) error {
 
 // councillor is one of several masters: they know each other's addresses before they are started.
 func councillor(ctx context.Context, dir string, c agent.Config) error {
-	list, err := folder.Peers(dir, folder.Council)
+	list, err := discovery.Peers(dir, discovery.Council)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func councillor(ctx context.Context, dir string, c agent.Config) error {
 		}
 	}
 	if err == nil {
-		err = folder.SaveAddress(dir, c.Name, c.Listener.Addr().String())
+		err = discovery.SaveAddress(dir, c.Name, c.Listener.Addr().String())
 	}
 	if err != nil {
 		return err
@@ -113,10 +113,11 @@ func councillor(ctx context.Context, dir string, c agent.Config) error {
 }
 
 // listenAgain listens where an agent of this name has listened before: its children look for it
-// there; or at a port, if it is given and there was none. If another process has that address now, anywhere.
+// there; or at a port, if it is given and there was none. If another process has that address now,
+// anywhere.
 func listenAgain(dir, name string, port int) (net.Listener, error) {
-	addr := folder.Address(dir, name)
-	if host, _, err := net.SplitHostPort(folder.ListenAt()); addr == "" && port > 0 && err == nil {
+	addr := discovery.Address(dir, name)
+	if host, _, err := net.SplitHostPort(discovery.ListenAt()); addr == "" && port > 0 && err == nil {
 		addr = net.JoinHostPort(host, strconv.Itoa(port))
 	}
 	if addr != "" {
@@ -125,7 +126,7 @@ func listenAgain(dir, name string, port int) (net.Listener, error) {
 			return l, err
 		}
 	}
-	return net.Listen("tcp", folder.ListenAt())
+	return net.Listen("tcp", discovery.ListenAt())
 }
 
 // startWithin is how long an agent may take to listen.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 )
 
 // children are the processes of a platform. They end when this one does: each is tethered to
@@ -75,21 +75,21 @@ func (c *children) await(name string, cmd *exec.Cmd) error {
 
 // launch starts a process once.
 func (c *children) launch(at remote, name string, env []string, program string, args []string) (*exec.Cmd, error) {
-	env = append(slices.Clone(env), folder.EnvDir+"="+c.platform.dir, folder.EnvName+"="+name)
+	env = append(slices.Clone(env), discovery.EnvDir+"="+c.platform.dir, discovery.EnvName+"="+name)
 	if c.platform.noRecovery {
-		env = append(env, folder.EnvStay+"=1")
+		env = append(env, discovery.EnvStay+"=1")
 	}
 	if c.platform.ancestors > 0 {
-		env = append(env, fmt.Sprintf("%s=%d", folder.EnvKnown, c.platform.ancestors))
+		env = append(env, fmt.Sprintf("%s=%d", discovery.EnvKnown, c.platform.ancestors))
 	}
 	if c.platform.observers > 0 {
-		env = append(env, fmt.Sprintf("%s=%d", folder.EnvObserve, c.platform.observers))
+		env = append(env, fmt.Sprintf("%s=%d", discovery.EnvObserve, c.platform.observers))
 	}
-	where, kind := "", folder.TetherEnds
+	where, kind := "", discovery.TetherEnds
 	if at.host != "" {
-		env, where, kind = append(env, folder.EnvListen+"="+at.host), " at "+at.host, folder.TetherBeats
+		env, where, kind = append(env, discovery.EnvListen+"="+at.host), " at "+at.host, discovery.TetherBeats
 	}
-	env = append(env, folder.EnvTether+"="+kind)
+	env = append(env, discovery.EnvTether+"="+kind)
 	command, words := at.command(env, program, args)
 	cmd := exec.CommandContext(c.ctx, command, words...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -104,7 +104,7 @@ func (c *children) launch(at remote, name string, env []string, program string, 
 		return nil, err
 	}
 	if at.host != "" {
-		go folder.Beat(hold)
+		go discovery.Beat(hold)
 	}
 	c.platform.say("%s is process %d%s", name, cmd.Process.Pid, where)
 	return cmd, nil

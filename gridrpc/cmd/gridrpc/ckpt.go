@@ -8,8 +8,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/goulfm/goulfm/gridrpc"
-	"github.com/goulfm/goulfm/gridrpc/internal/bundle"
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/ckptset"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
@@ -30,7 +30,7 @@ func order(verb string, n int) func(ctx context.Context, args []string) error {
 
 // openStore opens the store of the platform.
 func openStore() (checkpoint.Store, error) {
-	name, err := folder.Store(gridrpc.DefaultDir())
+	name, err := discovery.Store(gridrpc.DefaultDir())
 	if err != nil {
 		return nil, err
 	}
@@ -51,14 +51,14 @@ func listCheckpoints(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	all, err := bundle.List(ctx, s, "")
+	all, err := ckptset.List(ctx, s, "")
 	if err != nil {
 		return err
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "CALL\tATTEMPT\tNUMBER\tBYTES\tFILES AND VALUES")
 	for _, id := range all {
-		m, err := bundle.Load(ctx, s, id)
+		m, err := ckptset.Load(ctx, s, id)
 		if err != nil {
 			fmt.Fprintf(w, "%s\t%d\t%d\t%v\t\n", id.Call, id.Attempt, id.Number, err)
 			continue
@@ -94,7 +94,7 @@ func removeOf(ctx context.Context, calls []string) error {
 	if err != nil {
 		return err
 	}
-	all, err := bundle.List(ctx, s, "")
+	all, err := ckptset.List(ctx, s, "")
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func removeOf(ctx context.Context, calls []string) error {
 	}
 	if len(calls) == 0 {
 		for call := range there {
-			err = errors.Join(err, bundle.Remove(ctx, s, call))
+			err = errors.Join(err, ckptset.Remove(ctx, s, call))
 		}
 		return err
 	}
@@ -113,7 +113,7 @@ func removeOf(ctx context.Context, calls []string) error {
 			err = errors.Join(err, fmt.Errorf("no checkpoint of a call %q", call))
 			continue
 		}
-		err = errors.Join(err, bundle.Remove(ctx, s, call))
+		err = errors.Join(err, ckptset.Remove(ctx, s, call))
 	}
 	return err
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/gridrpc"
-	"github.com/goulfm/goulfm/gridrpc/internal/bundle"
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/ckptset"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 )
 
 // count and counted are as in the trial server.
@@ -72,11 +72,11 @@ func TestGoesOnFromCheckpoint(t *testing.T) {
 // TestDeleteCheckpoints: what calls leave whose clients are gone.
 func TestDeleteCheckpoints(t *testing.T) {
 	p := &trial{t: t, dir: t.TempDir()}
-	require.NoError(t, folder.SaveStore(p.dir, filepath.Join(p.dir, "store")))
+	require.NoError(t, discovery.SaveStore(p.dir, filepath.Join(p.dir, "store")))
 	s, err := gridrpc.OpenStore(filepath.Join(p.dir, "store"))
 	require.NoError(t, err)
 	for _, call := range []string{"aa", "bb", "cc"} {
-		_, err := bundle.NewWriter(s, call, 1).Commit(t.Context(), t.TempDir(), []bundle.Source{{Name: "x", Kind: bundle.Value, Data: []byte("1")}})
+		_, err := ckptset.NewWriter(s, call, 1).Commit(t.Context(), t.TempDir(), []ckptset.Source{{Name: "x", Kind: ckptset.Value, Data: []byte("1")}})
 		require.NoError(t, err)
 	}
 	assert.Equal(t, 4, strings.Count(p.ckpt("ls"), "\n"))

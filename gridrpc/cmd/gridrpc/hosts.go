@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 )
 
 // hosts are the machines of a platform beside this one.
@@ -50,7 +50,7 @@ func (h hosts) of(i int) string {
 	case h.plays > 0:
 		return fmt.Sprintf("h%d", i%h.plays+1)
 	}
-	return folder.Host()
+	return discovery.Host()
 }
 
 // remote returns the machine on which the i-th process of a kind is to be started; none: this one.
@@ -61,16 +61,17 @@ func (h hosts) remote(i int) remote {
 	return remote{host: h.of(i), rsh: h.rsh}
 }
 
-// listen has the processes of the platform that run here, as a master that is the only one, listen where the other machines reach them.
+// listen has the processes of the platform that run here, as a master that is the only one, listen
+// where the other machines reach them.
 func (h hosts) listen() error {
-	if len(h.names) == 0 || os.Getenv(folder.EnvListen) != "" {
+	if len(h.names) == 0 || os.Getenv(discovery.EnvListen) != "" {
 		return nil
 	}
-	here, err := folder.ReachedFrom(h.names[0])
+	here, err := discovery.ReachedFrom(h.names[0])
 	if err != nil {
 		return fmt.Errorf("--hosts: %w: is the name right?", err)
 	}
-	return os.Setenv(folder.EnvListen, here)
+	return os.Setenv(discovery.EnvListen, here)
 }
 
 // A remote is another machine on which processes are started.
@@ -79,8 +80,8 @@ type remote struct {
 	rsh  []string
 }
 
-// command has a program run there, with these variables and this process's standard input. Where it is killed, or the machine
-// is gone, the command ends.
+// command has a program run there, with these variables and this process's standard input. Where it
+// is killed, or the machine is gone, the command ends.
 func (r remote) command(env []string, program string, args []string) (string, []string) {
 	if r.host == "" {
 		return program, args

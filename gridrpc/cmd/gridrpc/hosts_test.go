@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/gridrpc"
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
-	"github.com/goulfm/goulfm/internal/longtest"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
 func TestParseHosts(t *testing.T) {
@@ -43,9 +43,9 @@ func TestQuote(t *testing.T) {
 	assert.Equal(t, []string{"y"}, args)
 }
 
-// TestMastersOnOtherMachines: masters, agents and processes of the store are on machines in turn, and listen at their addresses. Here
-// the second machine has two masters, and two addresses of the store, which are all different. What "up" has started there ends
-// with it.
+// TestMastersOnOtherMachines: masters, agents and processes of the store are on machines in turn,
+// and listen at their addresses. Here the second machine has two masters, and two addresses of the
+// store, which are all different. What "up" has started there ends with it.
 func TestMastersOnOtherMachines(t *testing.T) {
 	longtest.Skip(t, "masters on three machines")
 	disks := t.TempDir()
@@ -56,8 +56,8 @@ func TestMastersOnOtherMachines(t *testing.T) {
 		return host
 	}
 	seen := map[string]bool{}
-	for _, group := range []string{folder.Council, folder.Replicas} {
-		list, err := folder.Peers(p.dir, group)
+	for _, group := range []string{discovery.Council, discovery.Replicas} {
+		list, err := discovery.Peers(p.dir, group)
 		require.NoError(t, err)
 		require.Len(t, list, 3)
 		for i, want := range []string{"127.0.0.3", "127.0.0.2", "127.0.0.3"} {
@@ -74,7 +74,7 @@ func TestMastersOnOtherMachines(t *testing.T) {
 	}
 	assert.NoDirExists(t, filepath.Join(p.dir, "jetstream"))
 	for i, want := range []string{"127.0.0.3", "127.0.0.2", "127.0.0.3"} {
-		assert.Equal(t, want, hostOf(folder.Address(p.dir, fmt.Sprintf("a%d", i+1))))
+		assert.Equal(t, want, hostOf(discovery.Address(p.dir, fmt.Sprintf("a%d", i+1))))
 	}
 	p.await("is the root, of term")
 	c := p.dial()
@@ -91,7 +91,8 @@ func TestMastersOnOtherMachines(t *testing.T) {
 	}
 }
 
-// TestNoSuchMachine: a machine on which nothing can be run is a mistake that is told before anything is started.
+// TestNoSuchMachine: a machine on which nothing can be run is a mistake that is told before
+// anything is started.
 func TestNoSuchMachine(t *testing.T) {
 	p := newTrial(t)
 	for rsh, want := range map[string]string{"false": "exit status 1", "echo": "0 of 2 addresses"} {
@@ -109,8 +110,9 @@ func remoteShell(t *testing.T) string {
 	return rsh
 }
 
-// TestServersOnOtherMachines: servers are started by a remote shell on two machines, and listen at their addresses: here two of
-// the addresses that are all this machine's. One of them is killed under a call, which goes on at the other.
+// TestServersOnOtherMachines: servers are started by a remote shell on two machines, and listen at
+// their addresses: here two of the addresses that are all this machine's. One of them is killed
+// under a call, which goes on at the other.
 func TestServersOnOtherMachines(t *testing.T) {
 	p := startTrial(t, "--tree", "1x2", "--hosts", "127.0.0.2,127.0.0.3", "--rsh", remoteShell(t), "--no-restart")
 	c := p.dial()

@@ -21,7 +21,8 @@ const (
 	authorityFor = 365 * 24 * time.Hour // that the authority's certificate has to last still when a platform is started
 )
 
-// issuer gives the processes that "up" starts their certificates, in the platform's folder, and new ones in time.
+// issuer gives the processes that "up" starts their certificates, in the platform's folder, and new
+// ones in time.
 type issuer struct {
 	dir       string
 	authority *link.Authority
@@ -30,8 +31,8 @@ type issuer struct {
 	all map[string]link.Role // by name
 }
 
-// openIssuer returns the issuer of a platform. Its authority is that of before, if there was one: who has joined from other machines
-// knows it, and comes again.
+// openIssuer returns the issuer of a platform. Its authority is that of before, if there was one:
+// who has joined from other machines knows it, and comes again.
 func openIssuer(dir string, life, renewAfter time.Duration) (*issuer, error) {
 	authority, err := link.OpenAuthority(dir, platformName)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

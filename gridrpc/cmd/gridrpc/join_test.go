@@ -22,15 +22,16 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/goulfm/goulfm/gridrpc"
-	"github.com/goulfm/goulfm/gridrpc/internal/branch"
-	"github.com/goulfm/goulfm/gridrpc/internal/enroll"
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
+	"github.com/goulfm/goulfm/gridrpc/internal/join"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
-	"github.com/goulfm/goulfm/internal/longtest"
+	"github.com/goulfm/goulfm/gridrpc/internal/treehost"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// elsewhere is a machine that does not see the folder of the platform: nothing of it is in its environment, and its home is another one.
+// elsewhere is a machine that does not see the folder of the platform: nothing of it is in its
+// environment, and its home is another one.
 type elsewhere struct {
 	t    *testing.T
 	home string
@@ -59,7 +60,8 @@ func (e elsewhere) run(args ...string) (out, complaint string) {
 	return stdout.String(), stderr.String()
 }
 
-// serve starts a server there, whose output becomes a part of the platform's story. It ends with the test.
+// serve starts a server there, whose output becomes a part of the platform's story. It ends with
+// the test.
 func (e elsewhere) serve(p *trial, args ...string) *exec.Cmd {
 	return e.start(p, e.command(append([]string{"serve"}, args...)...))
 }
@@ -86,15 +88,15 @@ func (p *trial) token(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestJoin: a server on a machine that does not see the platform's folder joins by token, is called from a third one, is killed,
-// and comes again by its identity without a token.
+// TestJoin: a server on a machine that does not see the platform's folder joins by token, is called
+// from a third one, is killed, and comes again by its identity without a token.
 func TestJoin(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1", "--no-restart")
 	p.signal("s1", syscall.SIGKILL) // so that who answers has joined
 	p.await("s1 died")
 	server, client := newElsewhere(t), newElsewhere(t)
-	join := p.token()
-	first := server.serve(p, "--join", join, "--name", "far", built().trial)
+	token := p.token()
+	first := server.serve(p, "--join", token, "--name", "far", built().trial)
 	p.await("far: has the parent ma")
 
 	out, complaint := client.run("call", "--timeout", "1m", "--join", p.token("--role", "client"), "square", "3")
@@ -108,7 +110,7 @@ func TestJoin(t *testing.T) {
 	assert.JSONEq(t, `{"Server":"far","Attempt":1,"Value":16}`, out, complaint)
 
 	_, complaint = server.run("serve", built().trial)
-	assert.Contains(t, complaint, enroll.ErrInUse.Error(), "two servers with one identity")
+	assert.Contains(t, complaint, join.ErrInUse.Error(), "two servers with one identity")
 	isPrivate(t, server.identity("server"))
 	isPrivate(t, client.identity("client"))
 	out, _ = client.run("token", "ls", "--dir", p.dir)
@@ -116,8 +118,8 @@ func TestJoin(t *testing.T) {
 	assert.Contains(t, out, "far")
 }
 
-// TestJoinedComesAgain: a platform that is started anew in its folder takes those who have joined the one before: it has the same authority,
-// and its masters the same ports.
+// TestJoinedComesAgain: a platform that is started anew in its folder takes those who have joined
+// the one before: it has the same authority, and its masters the same ports.
 func TestJoinedComesAgain(t *testing.T) {
 	longtest.Skip(t, "servers that join, leave and come again")
 	for _, masters := range []string{"1", "3"} {
@@ -125,13 +127,14 @@ func TestJoinedComesAgain(t *testing.T) {
 	}
 }
 
-// comesAgainAt is an address of this machine at which nobody else takes a port while the platform is away.
+// comesAgainAt is an address of this machine at which nobody else takes a port while the platform
+// is away.
 const comesAgainAt = "127.0.0.78"
 
 func comeAgain(t *testing.T, masters string) {
 	p := newTrial(t)
 	p.start([]string{built().trial}, "--tree", "1x1", "--masters", masters, "--listen", comesAgainAt, "--no-restart")
-	list, err := folder.Masters(p.dir)
+	list, err := discovery.Masters(p.dir)
 	require.NoError(t, err)
 	server := newElsewhere(t)
 	first := server.serve(p, "--join", p.token(), "--name", "far", built().trial)
@@ -141,7 +144,7 @@ func comeAgain(t *testing.T, masters string) {
 	p.story.Reset()
 	p.mu.Unlock()
 	p.start([]string{built().trial}, "--tree", "1x1", "--masters", masters, "--listen", comesAgainAt, "--no-restart")
-	again, err := folder.Masters(p.dir)
+	again, err := discovery.Masters(p.dir)
 	require.NoError(t, err)
 	assert.Equal(t, list, again)
 	p.await("far: has the parent ma") // which has waited for it
@@ -151,7 +154,8 @@ func comeAgain(t *testing.T, masters string) {
 	p.until("far to come again", func() bool { return strings.Count(p.story.String(), "far: has the parent") == 2 })
 }
 
-// TestJoinedHasCheckpoints: with a store of the platform's own a call that has lost its server goes on at one that has joined, from its checkpoint.
+// TestJoinedHasCheckpoints: with a store of the platform's own a call that has lost its server goes
+// on at one that has joined, from its checkpoint.
 func TestJoinedHasCheckpoints(t *testing.T) {
 	longtest.Skip(t, "a platform with a store")
 	p := startTrial(t, "--tree", "1x1", "--store", "jetstream", "--no-restart")
@@ -173,7 +177,8 @@ func TestJoinedHasCheckpoints(t *testing.T) {
 	assert.Positive(t, out.From)
 }
 
-// TestProgramJoins: a program joins by itself, without the command: a server by a field, a client by an option.
+// TestProgramJoins: a program joins by itself, without the command: a server by a field, a client
+// by an option.
 func TestProgramJoins(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1", "--listen", "localhost", "--no-restart")
 	p.signal("s1", syscall.SIGKILL)
@@ -213,14 +218,15 @@ func isPrivate(t *testing.T, dir string) {
 	assert.Positive(t, files)
 }
 
-// TestJoinRoles: what a certificate that came by a token may, and may not: with three masters, among whom it does not vote.
+// TestJoinRoles: what a certificate that came by a token may, and may not: with three masters,
+// among whom it does not vote.
 func TestJoinRoles(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1", "--masters", "3", "--no-restart")
 	p.await("is the root, of term")
 	enter := func(role string, server bool) (*link.Identity, string) {
 		dir, _, err := gridrpc.Enter(t.Context(), gridrpc.Membership{Dir: filepath.Join(t.TempDir(), role), Token: p.token("--role", role), Name: "far-" + role}, server)
 		require.NoError(t, err)
-		id, err := enroll.Load(dir)
+		id, err := join.Load(dir)
 		require.NoError(t, err)
 		return id, dir
 	}
@@ -238,7 +244,7 @@ func TestJoinRoles(t *testing.T) {
 		id   *link.Identity
 		name string
 		tier uint32
-	}{{client, "far-client", branch.ServerTier}, {client, "far-client", 1}, {server, "far-server", 1}, {server, "s1", branch.ServerTier}} {
+	}{{client, "far-client", treehost.ServerTier}, {client, "far-client", 1}, {server, "far-server", 1}, {server, "s1", treehost.ServerTier}} {
 		assert.Equal(t, codes.PermissionDenied, status.Code(p.joinAs(ctx, c.id, c.name, c.tier)), "%+v", c)
 	}
 	conn, err := server.Dial(p.rootAddr(ctx))
@@ -247,7 +253,7 @@ func TestJoinRoles(t *testing.T) {
 	_, err = pb.NewAgentClient(conn).Schedule(ctx, &pb.ScheduleRequest{Service: "square"})
 	assert.Equal(t, codes.PermissionDenied, status.Code(err), "servers schedule nothing")
 
-	masters, err := folder.Peers(p.dir, folder.Council)
+	masters, err := discovery.Peers(p.dir, discovery.Council)
 	require.NoError(t, err)
 	require.Len(t, masters, 3)
 	voter, err := link.Load(p.dir, "ma1")
@@ -258,7 +264,8 @@ func TestJoinRoles(t *testing.T) {
 	}
 }
 
-// votes connects to a master as another one does, and says whether that one takes it: what it does not take it closes.
+// votes connects to a master as another one does, and says whether that one takes it: what it does
+// not take it closes.
 func votes(addr string, id *link.Identity) error {
 	conn, err := tls.Dial("tcp", addr, id.TLS(link.Master))
 	if err != nil {
@@ -279,7 +286,7 @@ func votes(addr string, id *link.Identity) error {
 func (p *trial) rootAddr(ctx context.Context) string {
 	id, err := link.Load(p.dir, "client")
 	require.NoError(p.t, err)
-	root, err := folder.Root(ctx, p.dir, id)
+	root, err := discovery.Root(ctx, p.dir, id)
 	require.NoError(p.t, err)
 	return root.Addr
 }
@@ -337,7 +344,7 @@ func TestJoinMistakes(t *testing.T) {
 	parts := strings.SplitN(p.token(), ".", 4)
 	there := strings.SplitN(other.token(), ".", 4)
 	refused("not a master of the platform", "compare the address", "serve", "--join", strings.Join([]string{parts[0], parts[1], parts[2], there[3]}, "."))
-	agent := folder.Address(p.dir, "a1") // of the platform, but no master
+	agent := discovery.Address(p.dir, "a1") // of the platform, but no master
 	refused("not a master of the platform", "compare the address", "serve", "--join", strings.Join([]string{parts[0], parts[1], parts[2], agent}, "."))
 	refused("no master of the platform answers", "--listen", "serve", "--join", strings.Join([]string{parts[0], parts[1], parts[2], "127.0.0.1:1"}, "."))
 	refused("another platform", "--identity", "serve", "--join", other.token(), "--identity", e.joined(p))
@@ -351,9 +358,10 @@ func (e elsewhere) joined(p *trial) string {
 	return dir
 }
 
-// TestCertificatesRenewed: a call outlives several certificates of all processes: nothing is cut, and who comes later is served. They are
-// renewed every few seconds, and last so long that none ends if all stand still meanwhile; that connections outlive
-// certificates that end is shown in virtual time (link.TestRenewal).
+// TestCertificatesRenewed: a call outlives several certificates of all processes: nothing is cut,
+// and who comes later is served. They are renewed every few seconds, and last so long that none
+// ends if all stand still meanwhile; that connections outlive certificates that end is shown in
+// virtual time (link.TestRenewal).
 func TestCertificatesRenewed(t *testing.T) {
 	longtest.Skip(t, "waits until certificates are renewed")
 	p := startTrial(t, "--tree", "1x1", "--certificates", "24h", "--renew-after", "2s", "--no-restart")

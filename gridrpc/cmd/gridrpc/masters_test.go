@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/gridrpc"
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 )
 
 var rootLine = regexp.MustCompile(`(?m)^(\S+): is the root, of term \d+$`)
@@ -49,8 +49,9 @@ func (p *trial) served(ctx context.Context) time.Duration {
 	}
 }
 
-// TestMastersKilled: of three masters the root is killed, and another one serves; the next root is stopped,
-// and so does the third. When that one goes on it is none any more. Calls go on all the while.
+// TestMastersKilled: of three masters the root is killed, and another one serves; the next root is
+// stopped, and so does the third. When that one goes on it is none any more. Calls go on all the
+// while.
 func TestMastersKilled(t *testing.T) {
 	p := startTrial(t, "--masters", "3", "--tree", "2x1", "--detect", "1s")
 	ctx, cancel := context.WithTimeout(t.Context(), 2*within)
@@ -58,7 +59,7 @@ func TestMastersKilled(t *testing.T) {
 	for _, text := range []string{"a1: has the parent ma", "a2: has the parent ma", "s1: has the parent a1", "s2: has the parent a2"} {
 		p.await(text)
 	}
-	list, err := folder.Masters(p.dir)
+	list, err := discovery.Masters(p.dir)
 	require.NoError(t, err)
 	assert.Len(t, list, 3)
 	calls := startTraffic(t, p.dial())

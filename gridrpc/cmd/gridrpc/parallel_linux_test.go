@@ -69,8 +69,8 @@ func childrenOf(t *testing.T, parent int) (pids []int) {
 	return pids
 }
 
-// processes are those of a job: the launcher is the parent of the ranks, or of the daemons of several nodes, which are
-// the parents of the ranks.
+// processes are those of a job: the launcher is the parent of the ranks, or of the daemons of
+// several nodes, which are the parents of the ranks.
 type processes struct {
 	launcher int
 	daemons  []int
@@ -110,9 +110,9 @@ func allGone(pids []int) bool {
 	return true
 }
 
-// ordeal is what happens to the first attempt of a job: a rank is killed, or the daemon of its node, and when another
-// process has its place, and there is a checkpoint, the server. Meanwhile ranks stand still, so that the job is not over
-// before.
+// ordeal is what happens to the first attempt of a job: a rank is killed, or the daemon of its
+// node, and when another process has its place, and there is a checkpoint, the server. Meanwhile
+// ranks stand still, so that the job is not over before.
 type ordeal struct {
 	p            *trial
 	several      bool  // the job has a node for each rank: the daemon is killed
@@ -170,17 +170,19 @@ func (o *ordeal) step(e gridrpc.Event) {
 	}
 }
 
-// TestJobAsService: a call is a job of three ranks. One of them is killed, and the job mends itself: the
-// attempt goes on. Then the server is killed: launcher and ranks end with it, and another server goes
-// on from the latest version. The plate is the same, bit for bit, as one that is computed at once.
+// TestJobAsService: a call is a job of three ranks. One of them is killed, and the job mends
+// itself: the attempt goes on. Then the server is killed: launcher and ranks end with it, and
+// another server goes on from the latest version. The plate is the same, bit for bit, as one that
+// is computed at once.
 func TestJobAsService(t *testing.T) {
 	o := &ordeal{p: startHeat(t)}
 	o.run(t)
 	assert.Len(t, o.ended, 4, "launcher and ranks of the first attempt, one of which was replaced")
 }
 
-// TestJobOnNodes: the same of a job of three nodes with a rank each, of which one is killed: its rank goes on at another
-// node, from the copy of its rows there. With the server end the launcher, the daemons of the two nodes, and the ranks.
+// TestJobOnNodes: the same of a job of three nodes with a rank each, of which one is killed: its
+// rank goes on at another node, from the copy of its rows there. With the server end the launcher,
+// the daemons of the two nodes, and the ranks.
 func TestJobOnNodes(t *testing.T) {
 	o := &ordeal{p: startHeat(t, "-hosts", "3"), several: true}
 	o.run(t)
@@ -205,8 +207,8 @@ func (o *ordeal) run(t *testing.T) {
 	require.Eventually(t, func() bool { return allGone(o.ended) }, within, time.Millisecond, "the lost server's job")
 }
 
-// TestJobIsStopped: a call that is given up ends its job, and the server has place for others. An error
-// of the ranks is one of the call.
+// TestJobIsStopped: a call that is given up ends its job, and the server has place for others. An
+// error of the ranks is one of the call.
 func TestJobIsStopped(t *testing.T) {
 	p := startHeat(t)
 	ctx, cancel := context.WithTimeout(t.Context(), within)

@@ -82,7 +82,8 @@ func (o *orchard) missing() (names []string) {
 // gained counts how often a member got a parent.
 func (o *orchard) gained(name string) int { return strings.Count(o.told(), name+": has the parent ") }
 
-// below returns the members that have a link to a process now: its children, and itself if it has a parent.
+// below returns the members that have a link to a process now: its children, and itself if it has a
+// parent.
 func (o *orchard) below(place string) []string {
 	var names []string
 	for name := range members {
@@ -99,7 +100,8 @@ func (o *orchard) below(place string) []string {
 	return names
 }
 
-// stop stops a process until others have noticed, has it go on, and returns how long it takes until all are back.
+// stop stops a process until others have noticed, has it go on, and returns how long it takes until
+// all are back.
 func (o *orchard) stop(place string) time.Duration {
 	lost := func() int { return strings.Count(o.told(), ": has lost its parent "+place+"\n") }
 	before := lost()
@@ -141,7 +143,8 @@ func (o *orchard) cut(place string) time.Duration {
 	return time.Since(begun)
 }
 
-// shutConnections shuts all TCP connections of another process, in both directions: the other ends learn that they have ended.
+// shutConnections shuts all TCP connections of another process, in both directions: the other ends
+// learn that they have ended.
 func shutConnections(t *testing.T, pid int) {
 	process, err := unix.PidfdOpen(pid, 0)
 	require.NoError(t, err)
@@ -174,8 +177,8 @@ func shutConnections(t *testing.T, pid int) {
 	require.NotZero(t, shut, "process %d has no connection", pid)
 }
 
-// TestPlacesOfATree: whichever process of a tree is stopped until it is held for dead and goes on, or loses all of its
-// connections while everybody lives, all are in the tree again.
+// TestPlacesOfATree: whichever process of a tree is stopped until it is held for dead and goes on,
+// or loses all of its connections while everybody lives, all are in the tree again.
 func TestPlacesOfATree(t *testing.T) {
 	if *placesRounds > 0 {
 		t.Skip("the long form runs")

@@ -28,8 +28,8 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
-// programs are built once, by the first test that needs them, without what only debuggers read: that is
-// half of the time.
+// programs are built once, by the first test that needs them, without what only debuggers read:
+// that is half of the time.
 type programs struct{ gridrpc, trial string }
 
 var built = sync.OnceValue(func() programs {

@@ -5,7 +5,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
@@ -62,7 +62,7 @@ func (p *platform) probeOnce(ctx context.Context, name string, answers chan<- st
 	if err != nil {
 		return
 	}
-	addr := folder.Address(p.dir, name)
+	addr := discovery.Address(p.dir, name)
 	conn, err := id.Dial(addr) // made by the first probe
 	if err != nil {
 		return

@@ -12,18 +12,19 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 )
 
-// reserve finds addresses at which nobody listens, on the machines of n peers of a group, which have to know each other's before any
-// of them is there, and tells them in the folder. The ports are those of the platform before, where they are free: who has joined knows them.
-// Should another process take one meanwhile, who wants it says so and ends.
-func (p *platform) reserve(ctx context.Context, group, prefix string, n int) ([]folder.Peer, error) {
-	before, _ := folder.Peers(p.dir, group) // what cannot be read is made anew
-	list := make([]folder.Peer, n)
+// reserve finds addresses at which nobody listens, on the machines of n peers of a group, which
+// have to know each other's before any of them is there, and tells them in the folder. The ports
+// are those of the platform before, where they are free: who has joined knows them. Should another
+// process take one meanwhile, who wants it says so and ends.
+func (p *platform) reserve(ctx context.Context, group, prefix string, n int) ([]discovery.Peer, error) {
+	before, _ := discovery.Peers(p.dir, group) // what cannot be read is made anew
+	list := make([]discovery.Peer, n)
 	for i := range list {
-		list[i] = folder.Peer{Name: fmt.Sprintf("%s%d", prefix, i+1), Host: p.hosts.of(i)}
+		list[i] = discovery.Peer{Name: fmt.Sprintf("%s%d", prefix, i+1), Host: p.hosts.of(i)}
 	}
 	machines := max(1, len(p.hosts.names))
 	for m := range min(machines, n) { // each is asked once: what is free twice may be the same
@@ -31,8 +32,8 @@ func (p *platform) reserve(ctx context.Context, group, prefix string, n int) ([]
 		var ports []string
 		for i := m; i < n; i += machines {
 			here = append(here, i)
-			var was folder.Peer
-			if k := slices.IndexFunc(before, func(p folder.Peer) bool { return p.Name == list[i].Name }); k >= 0 {
+			var was discovery.Peer
+			if k := slices.IndexFunc(before, func(p discovery.Peer) bool { return p.Name == list[i].Name }); k >= 0 {
 				was = before[k]
 			}
 			ports = append(ports, portOf(was.Addr), portOf(was.Route))
@@ -45,7 +46,7 @@ func (p *platform) reserve(ctx context.Context, group, prefix string, n int) ([]
 			list[i].Addr, list[i].Route = addrs[2*k], addrs[2*k+1]
 		}
 	}
-	return list, folder.SavePeers(p.dir, group, list)
+	return list, discovery.SavePeers(p.dir, group, list)
 }
 
 // freeAt returns addresses of a machine at which nobody listens, as freeAddresses does.
@@ -59,7 +60,7 @@ func (p *platform) freeAt(ctx context.Context, at remote, ports []string) ([]str
 	}
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
-	command, words := at.command([]string{folder.EnvListen + "=" + at.host}, self, slices.Concat([]string{"free"}, ports))
+	command, words := at.command([]string{discovery.EnvListen + "=" + at.host}, self, slices.Concat([]string{"free"}, ports))
 	cmd := exec.CommandContext(ctx, command, words...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
@@ -101,9 +102,10 @@ func freeProcess(_ context.Context, ports []string) error {
 	return err
 }
 
-// freeAddresses returns addresses of this machine at which nobody listens: each at its port, if that is free. "0" is any.
+// freeAddresses returns addresses of this machine at which nobody listens: each at its port, if
+// that is free. "0" is any.
 func freeAddresses(ports []string) ([]string, error) {
-	host, _, err := net.SplitHostPort(folder.ListenAt())
+	host, _, err := net.SplitHostPort(discovery.ListenAt())
 	addrs := make([]string, len(ports))
 	var open []net.Listener // until all have been found: none is found twice
 	defer func() {

@@ -7,17 +7,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 )
 
-// TestPortsAreKept: peers of a group get the ports of the platform before, but one that another process has now. A file that
-// nobody can read is as none.
+// TestPortsAreKept: peers of a group get the ports of the platform before, but one that another
+// process has now. A file that nobody can read is as none.
 func TestPortsAreKept(t *testing.T) {
-	t.Setenv(folder.EnvListen, "127.0.0.77") // where nobody else takes a port meanwhile
+	t.Setenv(discovery.EnvListen, "127.0.0.77") // where nobody else takes a port meanwhile
 	p := &platform{dir: t.TempDir()}
-	first, err := p.reserve(t.Context(), folder.Council, "ma", 3)
+	first, err := p.reserve(t.Context(), discovery.Council, "ma", 3)
 	require.NoError(t, err)
-	again, err := p.reserve(t.Context(), folder.Council, "ma", 5)
+	again, err := p.reserve(t.Context(), discovery.Council, "ma", 5)
 	require.NoError(t, err)
 	require.Len(t, again, 5)
 	assert.Equal(t, first, again[:3])
@@ -25,7 +25,7 @@ func TestPortsAreKept(t *testing.T) {
 	l, err := net.Listen("tcp", first[1].Route)
 	require.NoError(t, err)
 	defer l.Close()
-	third, err := p.reserve(t.Context(), folder.Council, "ma", 3)
+	third, err := p.reserve(t.Context(), discovery.Council, "ma", 3)
 	require.NoError(t, err)
 	assert.Equal(t, first[0], third[0])
 	assert.Equal(t, first[2], third[2])
@@ -37,12 +37,13 @@ func TestPortsAreKept(t *testing.T) {
 	}
 	assert.Len(t, seen, 6)
 
-	require.NoError(t, folder.SavePeers(p.dir, folder.Council, []folder.Peer{{Name: "ma1", Addr: "no address"}}))
-	_, err = p.reserve(t.Context(), folder.Council, "ma", 3)
+	require.NoError(t, discovery.SavePeers(p.dir, discovery.Council, []discovery.Peer{{Name: "ma1", Addr: "no address"}}))
+	_, err = p.reserve(t.Context(), discovery.Council, "ma", 3)
 	require.NoError(t, err)
 }
 
-// TestReadAddresses: addresses are found whatever a shell has said besides, and none may be missing.
+// TestReadAddresses: addresses are found whatever a shell has said besides, and none may be
+// missing.
 func TestReadAddresses(t *testing.T) {
 	addrs, err := readAddresses("welcome to n1\n10.0.0.1:4001\r\n[fe80::1]:4002\n", 2)
 	require.NoError(t, err)

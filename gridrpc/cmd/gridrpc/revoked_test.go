@@ -13,15 +13,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/gridrpc"
-	"github.com/goulfm/goulfm/gridrpc/internal/enroll"
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
+	"github.com/goulfm/goulfm/gridrpc/internal/join"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/store/jetstream"
 )
 
 // revoke ends the token by which somebody has come.
 func (p *trial) revoke(name string) {
-	book, err := enroll.Read(p.dir)
+	book, err := join.Read(p.dir)
 	require.NoError(p.t, err)
 	for _, m := range book.Members {
 		if m.Name == name {
@@ -39,7 +39,8 @@ func (p *trial) join(role, name string) (dir string) {
 	return dir
 }
 
-// holdAt has calls begin that never end in their first attempts, until one is at a server; it returns how that one ends.
+// holdAt has calls begin that never end in their first attempts, until one is at a server; it
+// returns how that one ends.
 func holdAt(ctx context.Context, t *testing.T, c *gridrpc.Client, server string, told func(gridrpc.Event)) func() (*where, error) {
 	hold := gridrpc.Service[float64, where](c, "hold")
 	for range 8 {
@@ -59,8 +60,9 @@ func holdAt(ctx context.Context, t *testing.T, c *gridrpc.Client, server string,
 	return nil
 }
 
-// TestRevokedServer: a server that has joined is cut off when its token is revoked, though its connections are open and it answers: a
-// client whose call it runs goes on elsewhere, and the platform offers it no more.
+// TestRevokedServer: a server that has joined is cut off when its token is revoked, though its
+// connections are open and it answers: a client whose call it runs goes on elsewhere, and the
+// platform offers it no more.
 func TestRevokedServer(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1", "--no-restart")
 	server := newElsewhere(t)
@@ -88,8 +90,8 @@ func TestRevokedServer(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(p.told(), "far: has the parent"), "it has not come again")
 }
 
-// TestRevokedClient: a client that has joined is cut off when its token is revoked: by masters, by servers that see the platform's
-// folder, by one that has joined and does not, and by the store.
+// TestRevokedClient: a client that has joined is cut off when its token is revoked: by masters, by
+// servers that see the platform's folder, by one that has joined and does not, and by the store.
 func TestRevokedClient(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1", "--store", "jetstream", "--no-restart")
 	server := newElsewhere(t)
@@ -126,11 +128,11 @@ func TestRevokedClient(t *testing.T) {
 
 // toStore opens a connection to the platform's own store, and returns what is closed when that is.
 func (p *trial) toStore(home string) <-chan struct{} {
-	name, err := folder.Store(p.dir)
+	name, err := discovery.Store(p.dir)
 	require.NoError(p.t, err)
 	servers, _, err := jetstream.Parse(name)
 	require.NoError(p.t, err)
-	id, err := enroll.Load(home)
+	id, err := join.Load(home)
 	require.NoError(p.t, err)
 	closed := make(chan struct{})
 	conn, err := nats.Connect("nats://"+servers[0], nats.Secure(id.TLS(link.Store)), nats.NoReconnect(), nats.ClosedHandler(func(*nats.Conn) { close(closed) }))

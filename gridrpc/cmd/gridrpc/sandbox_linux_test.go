@@ -18,7 +18,8 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/sandbox"
 )
 
-// summing knows nothing of gridrpc: it adds the numbers of its input, and keeps them in a file. Each line takes a process.
+// summing knows nothing of gridrpc: it adds the numbers of its input, and keeps them in a file.
+// Each line takes a process.
 const summing = `#!/bin/sh
 echo it begins >&2
 sum=0
@@ -55,8 +56,9 @@ func commandsWith(t *testing.T, text string) (found []string) {
 	return found
 }
 
-// TestProgramInSandbox: a shell script is a service. Its server is killed once there is an image of it, and with that the sandbox ends;
-// the script goes on at another server where the last image was: it has begun once, and its output is whole.
+// TestProgramInSandbox: a shell script is a service. Its server is killed once there is an image of
+// it, and with that the sandbox ends; the script goes on at another server where the last image
+// was: it has begun once, and its output is whole.
 func TestProgramInSandbox(t *testing.T) {
 	needsRunsc(t)
 	script := filepath.Join(t.TempDir(), "summing")

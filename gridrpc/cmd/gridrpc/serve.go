@@ -16,7 +16,7 @@ import (
 
 	"github.com/goulfm/goulfm/gridrpc"
 	"github.com/goulfm/goulfm/gridrpc/batch"
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 	"github.com/goulfm/goulfm/gridrpc/sandbox"
 )
 
@@ -79,7 +79,8 @@ func parseProgram(text string) (service, error) {
 	return service{name, args}, nil
 }
 
-// server is the command of a server that has these services. Programs are found here: in the folder of this command, or in PATH.
+// server is the command of a server that has these services. Programs are found here: in the folder
+// of this command, or in PATH.
 func (s *sandboxed) server() ([]string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -115,7 +116,8 @@ func become(command []string) error {
 	return fmt.Errorf("%s: %w", path, syscall.Exec(path, command, os.Environ()))
 }
 
-// serveProcess is a server: of such services as "up" starts it, or on a machine that does not see the platform's folder.
+// serveProcess is a server: of such services as "up" starts it, or on a machine that does not see
+// the platform's folder.
 func serveProcess(ctx context.Context, args []string) error {
 	f := flags("serve")
 	var programs sandboxed
@@ -124,7 +126,7 @@ func serveProcess(ctx context.Context, args []string) error {
 	if err := programs.parse(f, args); err != nil {
 		return err
 	}
-	if f.NArg() > 0 || *join != "" || os.Getenv(folder.EnvTether) == "" {
+	if f.NArg() > 0 || *join != "" || os.Getenv(discovery.EnvTether) == "" {
 		dir, own, err := gridrpc.Enter(ctx, gridrpc.Membership{Token: *join, Name: *name}, true)
 		if err != nil {
 			return err

@@ -14,9 +14,10 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/store/s3/seaweed"
 )
 
-// TestS3Service: checkpoints are in a real service that keeps three copies. One of its servers is killed after the first
-// checkpoint, and stays dead; the server of the call is killed after the third. The call goes on at another server from there,
-// makes more checkpoints, and in the end nothing is left.
+// TestS3Service: checkpoints are in a real service that keeps three copies. One of its servers is
+// killed after the first checkpoint, and stays dead; the server of the call is killed after the
+// third. The call goes on at another server from there, makes more checkpoints, and in the end
+// nothing is left.
 func TestS3Service(t *testing.T) {
 	service := seaweed.Start(t, 4, 3)
 	service.Bucket("ckpt")
@@ -49,8 +50,9 @@ func TestS3Service(t *testing.T) {
 	}, within, 50*time.Millisecond)
 }
 
-// TestS3ServiceWaits: the service has as many servers as it makes copies, and one is killed, together with the server of the call: what is
-// there can be read, and nothing can be put. The call goes on elsewhere, waits in its next checkpoint, and ends when the service is whole again.
+// TestS3ServiceWaits: the service has as many servers as it makes copies, and one is killed,
+// together with the server of the call: what is there can be read, and nothing can be put. The call
+// goes on elsewhere, waits in its next checkpoint, and ends when the service is whole again.
 func TestS3ServiceWaits(t *testing.T) {
 	service := seaweed.Start(t, 3, 3)
 	service.Bucket("ckpt")

@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/gridrpc"
-	"github.com/goulfm/goulfm/gridrpc/internal/enroll"
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
+	"github.com/goulfm/goulfm/gridrpc/internal/join"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/store/jetstream"
 	"github.com/goulfm/goulfm/gridrpc/store/jetstream/replica"
@@ -39,12 +39,12 @@ func storeProcess(ctx context.Context, args []string) error {
 	say := func(text string) { fmt.Fprintf(os.Stderr, "%s: %s\n", *name, text) }
 	ctx = gridrpc.Tethered(ctx)
 	go id.KeepFresh(ctx, id.FromFile(dir, *name), say)
-	go enroll.ShunRevoked(ctx, dir, id, say)
-	list, err := folder.Peers(dir, folder.Replicas)
+	go join.ShunRevoked(ctx, dir, id, say)
+	list, err := discovery.Peers(dir, discovery.Replicas)
 	if err != nil {
 		return err
 	}
-	at := slices.IndexFunc(list, func(r folder.Peer) bool { return r.Name == *name })
+	at := slices.IndexFunc(list, func(r discovery.Peer) bool { return r.Name == *name })
 	if at < 0 {
 		return fmt.Errorf("no replica %q is listed in %s", *name, dir)
 	}
@@ -71,7 +71,7 @@ func storeProcess(ctx context.Context, args []string) error {
 
 // startStore starts the platform's own store, and waits until it can be used.
 func (p *platform) startStore(ctx context.Context, authority *issuer, self string) error {
-	list, err := p.reserve(ctx, folder.Replicas, "st", replicas)
+	list, err := p.reserve(ctx, discovery.Replicas, "st", replicas)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/gridrpc"
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 	"github.com/goulfm/goulfm/gridrpc/store/jetstream"
 )
 
@@ -41,10 +41,10 @@ func (w *waiting) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestReplicaKilled: of the three processes that hold the store the one that leads is killed, in the
-// middle of a Put, of a Get and of a call, whose server is killed with it. The file that is put and
-// the one that is read are whole, and the call goes on from its latest checkpoint. The killed replica is started
-// anew, and has everything again.
+// TestReplicaKilled: of the three processes that hold the store the one that leads is killed, in
+// the middle of a Put, of a Get and of a call, whose server is killed with it. The file that is put
+// and the one that is read are whole, and the call goes on from its latest checkpoint. The killed
+// replica is started anew, and has everything again.
 func TestReplicaKilled(t *testing.T) {
 	begun := time.Now()
 	p := startTrial(t, "--tree", "1x2", "--store", "jetstream")
@@ -103,8 +103,8 @@ func TestReplicaKilled(t *testing.T) {
 	}, within, 50*time.Millisecond)
 }
 
-// TestStoreStays: what a platform has stored is there for the next one in its folder, whose processes are others,
-// with other certificates.
+// TestStoreStays: what a platform has stored is there for the next one in its folder, whose
+// processes are others, with other certificates.
 func TestStoreStays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts two stores, of some seconds each")
@@ -126,7 +126,7 @@ func TestStoreStays(t *testing.T) {
 
 // store opens the platform's own store.
 func (p *trial) store() *jetstream.Store {
-	name, err := folder.Store(p.dir)
+	name, err := discovery.Store(p.dir)
 	require.NoError(p.t, err)
 	opened, err := gridrpc.OpenStore(name)
 	require.NoError(p.t, err)

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/gridrpc"
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 )
 
 // TestStrangers: connections that send nothing, and those without a certificate, are closed by
@@ -26,15 +26,15 @@ func TestStrangers(t *testing.T) {
 	offers, err := p.dial().Offers(ctx)
 	require.NoError(t, err)
 	targets := map[string]string{"server": offers[0].Addr}
-	for _, group := range []string{folder.Council, folder.Replicas} {
-		peers, err := folder.Peers(p.dir, group)
+	for _, group := range []string{discovery.Council, discovery.Replicas} {
+		peers, err := discovery.Peers(p.dir, group)
 		require.NoError(t, err)
 		targets[group], targets[group+" among themselves"] = peers[0].Addr, peers[0].Route
 	}
-	agents, err := filepath.Glob(folder.AddressFile(p.dir, "a*"))
+	agents, err := filepath.Glob(discovery.AddressFile(p.dir, "a*"))
 	require.NoError(t, err)
 	require.Len(t, agents, 1)
-	targets["agent"] = folder.Address(p.dir, "a1")
+	targets["agent"] = discovery.Address(p.dir, "a1")
 
 	var all sync.WaitGroup
 	begun := time.Now()
@@ -54,7 +54,7 @@ func TestStrangers(t *testing.T) {
 			closed(name, c)
 		}
 	}
-	c, err := tls.Dial("tcp", targets[folder.Council], &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+	c, err := tls.Dial("tcp", targets[discovery.Council], &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
 	require.NoError(t, err)
 	closed("a master, after a handshake,", c)
 	_, err = gridrpc.Service[float64, where](p.dial(), "square").Call(ctx, new(3.0))

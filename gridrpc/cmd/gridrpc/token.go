@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/gridrpc"
-	"github.com/goulfm/goulfm/gridrpc/internal/enroll"
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
+	"github.com/goulfm/goulfm/gridrpc/internal/join"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/token"
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
 // joinFlags are those of commands by which a machine comes into a platform.
@@ -35,7 +35,7 @@ func newToken(_ context.Context, args []string) error {
 		return err
 	}
 	dir := gridrpc.DefaultDir()
-	masters, err := folder.Masters(dir)
+	masters, err := discovery.Masters(dir)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func newToken(_ context.Context, args []string) error {
 		return fmt.Errorf("the masters %v: %w", masters, err)
 	}
 	var id string
-	err = enroll.Change(dir, func(b *token.Book) (err error) {
+	err = join.Change(dir, func(b *token.Book) (err error) {
 		id, err = b.Issue(wallNow(), t.Secret, token.Terms{Role: *role, Uses: *uses, Lasts: mono.Duration(*lasts)})
 		return err
 	})
@@ -66,7 +66,7 @@ func listTokens(_ context.Context, args []string) error {
 	if err := parse(f, args, 0, 0); err != nil {
 		return err
 	}
-	book, err := enroll.Read(gridrpc.DefaultDir())
+	book, err := join.Read(gridrpc.DefaultDir())
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func revokeToken(_ context.Context, args []string) error {
 	if err := parse(f, args, 1, 1); err != nil {
 		return err
 	}
-	err := enroll.Change(gridrpc.DefaultDir(), func(b *token.Book) error { return b.Revoke(wallNow(), f.Arg(0)) })
+	err := join.Change(gridrpc.DefaultDir(), func(b *token.Book) error { return b.Revoke(wallNow(), f.Arg(0)) })
 	if errors.Is(err, token.ErrUnknown) {
 		return fmt.Errorf("no token %q: \"gridrpc token ls\" lists them", f.Arg(0))
 	}

@@ -192,8 +192,8 @@ func TestStoppedAgent(t *testing.T) {
 	}
 }
 
-// TestSitesWithoutRecovery: each site is below an agent of its own. With --no-recovery who loses its
-// parent looks for no other one, and only the other site is found.
+// TestSitesWithoutRecovery: each site is below an agent of its own. With --no-recovery who loses
+// its parent looks for no other one, and only the other site is found.
 func TestSitesWithoutRecovery(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1,1x1", "--no-restart", "--no-recovery")
 	c := p.dial()

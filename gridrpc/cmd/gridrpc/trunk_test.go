@@ -18,8 +18,9 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
-// TestSmallCallsBesideALargeOne: a client that does not read a large result has only that one wait: small calls of the
-// same client to the same server come back, by the trunk, and results around its bound and far above it are whole.
+// TestSmallCallsBesideALargeOne: a client that does not read a large result has only that one wait:
+// small calls of the same client to the same server come back, by the trunk, and results around its
+// bound and far above it are whole.
 func TestSmallCallsBesideALargeOne(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1", "--no-restart", "--store", "")
 	c := p.dial()
@@ -60,8 +61,8 @@ func TestSmallCallsBesideALargeOne(t *testing.T) {
 	}
 }
 
-// TestServerOfManyKilled: a server that dies is the loss of all calls in its trunk, and each goes on elsewhere; one that
-// may run once only ends with an error.
+// TestServerOfManyKilled: a server that dies is the loss of all calls in its trunk, and each goes
+// on elsewhere; one that may run once only ends with an error.
 func TestServerOfManyKilled(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1", "--store", "")
 	c := p.dial()

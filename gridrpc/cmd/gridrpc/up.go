@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/gridrpc"
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/store/jetstream"
 )
@@ -49,7 +49,7 @@ type platform struct {
 func up(ctx context.Context, args []string) error {
 	f := flags("up")
 	tree := f.String("tree", "2x2", "`AxB` agents below each agent, level by level, the last number servers; several trees by commas")
-	ancestors := f.Int("ancestors", 16, fmt.Sprintf("each agent and server knows `F` ancestors, 1 to %d: it finds a parent without the master after fewer deaths in a row", folder.KnownMax))
+	ancestors := f.Int("ancestors", 16, fmt.Sprintf("each agent and server knows `F` ancestors, 1 to %d: it finds a parent without the master after fewer deaths in a row", discovery.KnownMax))
 	observers := f.Int("observers", 0, "each agent and server observes the nearest `M` of them; 0: (F-1)/4, rounded up")
 	noRecovery := f.Bool("no-recovery", false, "let a process that loses its parent search no other one: for comparisons")
 	masters := f.Int("masters", 1, "`N` masters, 1, 3 or 5: of several, one is the root, and a minority may be lost")
@@ -72,8 +72,8 @@ func up(ctx context.Context, args []string) error {
 	if err == nil {
 		err = bad
 	}
-	if err == nil && (*ancestors < 1 || *ancestors > folder.KnownMax) {
-		err = mistake{"up", fmt.Sprintf("--ancestors %d: want 1 to %d", *ancestors, folder.KnownMax)}
+	if err == nil && (*ancestors < 1 || *ancestors > discovery.KnownMax) {
+		err = mistake{"up", fmt.Sprintf("--ancestors %d: want 1 to %d", *ancestors, discovery.KnownMax)}
 	}
 	if err == nil && (*observers < 0 || *observers > *ancestors) {
 		err = mistake{"up", fmt.Sprintf("--observers %d: want 1 to --ancestors, %d", *observers, *ancestors)}
@@ -88,7 +88,7 @@ func up(ctx context.Context, args []string) error {
 		err = mistake{"up", fmt.Sprintf("--renew-after %v: want %v at least, and at most half of --certificates, %v", *renewAfter, lifeMin/2, *life)}
 	}
 	if err == nil && *listen != "" {
-		err = os.Setenv(folder.EnvListen, *listen)
+		err = os.Setenv(discovery.EnvListen, *listen)
 	}
 	if err != nil {
 		return err
@@ -137,11 +137,11 @@ func up(ctx context.Context, args []string) error {
 	<-ctx.Done()
 	p.children.wait()
 	p.say("ended")
-	return os.RemoveAll(folder.MastersFile(p.dir)) // clients are told that there is no platform
+	return os.RemoveAll(discovery.MastersFile(p.dir)) // clients are told that there is no platform
 }
 
-// parseSites reads trees of sites, by commas. One tree is below the master; of several each is below
-// an agent of its own, which is below the master.
+// parseSites reads trees of sites, by commas. One tree is below the master; of several each is
+// below an agent of its own, which is below the master.
 func parseSites(text string) (sites [][]int, err error) {
 	all := 0
 	for part := range strings.SplitSeq(text, ",") {
@@ -207,10 +207,10 @@ func (p *platform) prepare() error {
 	if err != nil {
 		return err
 	}
-	p.masterPort = portOf(folder.Address(p.dir, onlyMaster))
-	old, _ := filepath.Glob(folder.AddressFile(p.dir, "*"))
+	p.masterPort = portOf(discovery.Address(p.dir, onlyMaster))
+	old, _ := filepath.Glob(discovery.AddressFile(p.dir, "*"))
 	votes, _ := filepath.Glob(filepath.Join(p.dir, "*.raft"))
-	for _, path := range slices.Concat(old, votes, []string{folder.MastersFile(p.dir)}) {
+	for _, path := range slices.Concat(old, votes, []string{discovery.MastersFile(p.dir)}) {
 		err = errors.Join(err, os.RemoveAll(path))
 	}
 	return err
@@ -262,7 +262,7 @@ func (p *platform) nameStore(ctx context.Context, name string) error {
 		}
 		name = abs
 	}
-	return folder.SaveStore(p.dir, name)
+	return discovery.SaveStore(p.dir, name)
 }
 
 // start starts all processes, level by level: each finds its parent.
@@ -293,20 +293,20 @@ func (p *platform) start(sites [][]int, program []string) error {
 	return err
 }
 
-// startMasters starts the masters, and returns the configured parents of who is next to the root: of one
-// of several nobody knows whether it is the root, which is asked for. A master that is the only one is on this machine,
-// which the platform cannot lose in any case.
+// startMasters starts the masters, and returns the configured parents of who is next to the root:
+// of one of several nobody knows whether it is the root, which is asked for. A master that is the
+// only one is on this machine, which the platform cannot lose in any case.
 func (p *platform) startMasters(authority *issuer, self string) (parents []string, err error) {
 	if p.masters == 1 {
 		return p.startAgents(authority, self, link.Master, 0, []string{""}, 1)
 	}
-	list, err := p.reserve(p.children.ctx, folder.Council, "ma", p.masters)
+	list, err := p.reserve(p.children.ctx, discovery.Council, "ma", p.masters)
 	var addrs []string
 	for _, m := range list {
 		addrs = append(addrs, m.Addr)
 	}
 	if err == nil {
-		err = folder.SaveMasters(p.dir, addrs...)
+		err = discovery.SaveMasters(p.dir, addrs...)
 	}
 	for i, m := range list {
 		if err == nil {
@@ -338,7 +338,7 @@ func (p *platform) startSite(authority *issuer, self string, parents []string, l
 		for range levels[len(levels)-1] {
 			p.servers++
 			name := fmt.Sprintf("s%d", p.servers)
-			env := []string{folder.EnvParent + "=" + parent, folder.EnvDetect + "=" + p.detect.String(), folder.EnvHost + "=" + p.hosts.of(p.servers-1)}
+			env := []string{discovery.EnvParent + "=" + parent, discovery.EnvDetect + "=" + p.detect.String(), discovery.EnvHost + "=" + p.hosts.of(p.servers-1)}
 			err := authority.issue(link.Worker, name)
 			if err == nil {
 				err = p.children.startAt(p.hosts.remote(p.servers-1), name, env, program[0], program[1:]...)
@@ -363,7 +363,7 @@ func (p *platform) startAgents(authority *issuer, self string, role link.Role, t
 			}
 			err := authority.issue(role, name)
 			if err == nil {
-				err = p.children.startAt(at, name, []string{folder.EnvParent + "=" + parent}, self, string(role), "--name", name, "--detect", p.detect.String(), "--life", p.life.String(), "--renew-after", p.renewAfter.String(), "--port", port, "--tier", strconv.Itoa(tier))
+				err = p.children.startAt(at, name, []string{discovery.EnvParent + "=" + parent}, self, string(role), "--name", name, "--detect", p.detect.String(), "--life", p.life.String(), "--renew-after", p.renewAfter.String(), "--port", port, "--tier", strconv.Itoa(tier))
 			}
 			if err != nil {
 				return nil, err
@@ -382,7 +382,7 @@ func (p *platform) startAgents(authority *issuer, self string, role link.Role, t
 // awaitAddress waits until an agent listens.
 func (p *platform) awaitAddress(name string) error {
 	for end := time.Now().Add(startWithin); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if folder.Address(p.dir, name) != "" {
+		if discovery.Address(p.dir, name) != "" {
 			return nil
 		}
 	}

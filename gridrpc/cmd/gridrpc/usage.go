@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/gridrpc"
-	"github.com/goulfm/goulfm/gridrpc/internal/collate"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
+	"github.com/goulfm/goulfm/gridrpc/internal/ranking"
 )
 
 // verb is a command of gridrpc. The name has two words where several belong together.
@@ -139,8 +139,8 @@ const typoMax = 2
 
 // didYouMean names the known word that is most like one that is not known, if there is one.
 func didYouMean(word string, known []string, prefix string) string {
-	for _, name := range collate.Nearest(word, known) {
-		if collate.Distance(word, name) <= min(typoMax, len(word)/2) {
+	for _, name := range ranking.Nearest(word, known) {
+		if ranking.Distance(word, name) <= min(typoMax, len(word)/2) {
 			return ": did you mean " + prefix + name + "?"
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/gridrpc"
-	"github.com/goulfm/goulfm/gridrpc/internal/folder"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 )
 
@@ -105,7 +105,7 @@ func TestNoPlatform(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, authority.Save(p.dir))
 	require.NoError(t, authority.Issue(p.dir, link.Client, clientName))
-	require.NoError(t, folder.SaveMasters(p.dir, "127.0.0.1:1"))
+	require.NoError(t, discovery.SaveMasters(p.dir, "127.0.0.1:1"))
 	_, errs, err := p.command("call", "--timeout", "2s", "square", "3")
 	require.Error(t, err)
 	assert.Contains(t, errs, "127.0.0.1:1: its machine refuses connections")

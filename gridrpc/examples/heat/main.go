@@ -1,13 +1,14 @@
-// Command heat is a server whose calls are goulfm jobs: the temperature of a plate of which the upper edge is
-// hot, computed by ranks that may die, at servers that may die.
+// Command heat is a server whose calls are goulfm jobs: the temperature of a plate of which the
+// upper edge is hot, computed by ranks that may die, at servers that may die.
 //
 //	go build -o bin/goulfm ../cmd/goulfm && export GRIDRPC_GOULFM=$PWD/bin/goulfm
 //	gridrpc up ./examples/heat
 //	gridrpc call --watch heat '{"nx":256,"ny":256,"steps":50000}'
 //
 // Kill a rank, and the launcher tells that another process has taken its place; kill the server,
-// and the call goes on at another one. The checksum is the same, bit for bit, as without a death. With
-// "gridrpc up ./examples/heat -hosts 3" each job has three nodes, of which one may be killed, too.
+// and the call goes on at another one. The checksum is the same, bit for bit, as without a death.
+// With "gridrpc up ./examples/heat -hosts 3" each job has three nodes, of which one may be killed,
+// too.
 package main
 
 import (

@@ -15,19 +15,19 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/goulfm/goulfm/fd/adaptive"
-	"github.com/goulfm/goulfm/gridrpc/internal/branch"
-	"github.com/goulfm/goulfm/gridrpc/internal/collate"
-	"github.com/goulfm/goulfm/gridrpc/internal/enroll"
+	"github.com/goulfm/goulfm/gridrpc/internal/heartbeat"
+	"github.com/goulfm/goulfm/gridrpc/internal/join"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
-	"github.com/goulfm/goulfm/gridrpc/internal/pulse"
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/gridrpc/internal/ranking"
+	"github.com/goulfm/goulfm/gridrpc/internal/treehost"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
 // Config is what an agent is started with.
 type Config struct {
 	Identity *link.Identity
-	Desk     *enroll.Desk // of a master: who has a token comes in by it; nil: nobody does
+	Desk     *join.Desk // of a master: who has a token comes in by it; nil: nobody does
 	Name     string
 	Listener net.Listener
 	Root     bool
@@ -49,16 +49,16 @@ type Agent struct {
 	root   bool
 	term   uint64 // of the root, if this is it
 	name   string
-	pulse  *pulse.Pulse
-	branch *branch.Branch
+	pulse  *heartbeat.Pulse
+	branch *treehost.Branch
 	origin time.Time
 	news   chan struct{} // has one element when there is something to report
 
 	telling sync.Mutex // held while the parent is told: it hears everything in order
 
 	mu        sync.Mutex
-	table     collate.Table
-	keeps     collate.Keeps
+	table     ranking.Table
+	keeps     ranking.Keeps
 	toldKeeps uint64 // version that the parent knows; 0: none
 	questions uint64
 	answers   map[uint64]uint64 // by child: the latest question that it has answered
@@ -119,8 +119,8 @@ func (c Config) me() *pb.Ref {
 	return &pb.Ref{Name: c.Name, Incarnation: uint64(time.Now().UnixNano()), Addr: c.Listener.Addr().String(), Tier: uint32(c.Tier)}
 }
 
-// begin returns an agent that runs until ctx is done, and has no place yet. A root without a term takes
-// the time.
+// begin returns an agent that runs until ctx is done, and has no place yet. A root without a term
+// takes the time.
 func (c Config) begin(ctx context.Context, term uint64) (*Agent, error) {
 	me := c.me()
 	a := &Agent{
@@ -131,14 +131,14 @@ func (c Config) begin(ctx context.Context, term uint64) (*Agent, error) {
 		a.term = me.Incarnation
 	}
 	var err error
-	if a.pulse, err = pulse.New(c.Identity, me); err != nil {
+	if a.pulse, err = heartbeat.New(c.Identity, me); err != nil {
 		return nil, err
 	}
 	q := adaptive.QoS{Detection: adaptive.Duration(c.Detect)}
 	if c.Detect == 0 {
 		q.Detection = detection
 	}
-	a.branch = branch.New(ctx, branch.Config{
+	a.branch = treehost.New(ctx, treehost.Config{
 		Me: me, Identity: c.Identity, Pulse: a.pulse, Root: c.Root, Term: a.term, Parent: c.Parent,
 		Address: c.Address, Detect: q, Owner: a, Known: c.Known, Observed: c.Observed, Stay: c.Stay, Trace: c.Trace,
 		Oracle: func(ctx context.Context) (*pb.Ref, error) {
@@ -158,10 +158,10 @@ func (a *Agent) Probe(context.Context, *pb.ProbeRequest) (*pb.ProbeReply, error)
 }
 
 // Beats serves an observer.
-func (a *Agent) Beats(stream pulse.Stream) error { return a.pulse.Serve(stream) }
+func (a *Agent) Beats(stream heartbeat.Stream) error { return a.pulse.Serve(stream) }
 
 // Link keeps a child for as long as its stream lasts.
-func (a *Agent) Link(stream branch.Stream) error { return a.branch.Link(stream) }
+func (a *Agent) Link(stream treehost.Stream) error { return a.branch.Link(stream) }
 
 // Root says who the root is, if this is it.
 func (a *Agent) Root(context.Context, *pb.RootRequest) (*pb.RootReply, error) {

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/collate"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
+	"github.com/goulfm/goulfm/gridrpc/internal/ranking"
 )
 
 func newAgent() *Agent {
@@ -37,8 +37,8 @@ func FuzzReported(f *testing.F) {
 		a := newAgent()
 		a.Reported(1, &r)
 		a.Reported(2, &r)
-		best, _ := a.table.Best(collate.Request{Service: "x", Work: 1, Bytes: 1})
-		assert.LessOrEqual(t, len(best), collate.CandidatesMax)
+		best, _ := a.table.Best(ranking.Request{Service: "x", Work: 1, Bytes: 1})
+		assert.LessOrEqual(t, len(best), ranking.CandidatesMax)
 		for _, e := range a.table.Estimates("") {
 			assert.True(t, sensible(a.toWire(e)), "%+v", e)
 		}

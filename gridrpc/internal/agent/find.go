@@ -3,10 +3,10 @@ package agent
 import (
 	"context"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/collate"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/gridrpc/internal/ranking"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
 // Find says where calls are that are kept for clients that may be gone.
@@ -22,29 +22,29 @@ func (a *Agent) Find(ctx context.Context, m *pb.FindRequest) (*pb.FindReply, err
 	reply := &pb.FindReply{Quiet: float64(a.now().Sub(a.table.Changed)) / float64(mono.Second)}
 	if len(m.Call) == 0 {
 		reply.Calls = keptTo(a.keeps.All())
-	} else if len(m.Call) == len(collate.Kept{}.Call) {
+	} else if len(m.Call) == len(ranking.Kept{}.Call) {
 		if k, ok := a.keeps.Find([16]byte(m.Call)); ok {
-			reply.Calls = keptTo([]collate.Kept{k})
+			reply.Calls = keptTo([]ranking.Kept{k})
 		}
 	}
 	return reply, nil
 }
 
 // keptOf reads kept calls of the wire, without what can be none.
-func keptOf(calls []*pb.Kept) (list []collate.Kept) {
+func keptOf(calls []*pb.Kept) (list []ranking.Kept) {
 	for _, k := range calls {
-		if len(k.Call) != len(collate.Kept{}.Call) || k.Attempt == 0 || k.Server.GetName() == "" || len(list) == collate.KeptMax {
+		if len(k.Call) != len(ranking.Kept{}.Call) || k.Attempt == 0 || k.Server.GetName() == "" || len(list) == ranking.KeptMax {
 			continue
 		}
-		list = append(list, collate.Kept{
+		list = append(list, ranking.Kept{
 			Call: [16]byte(k.Call), Attempt: k.Attempt, Addr: k.Server.Addr, Service: k.Service, Codec: k.Codec, Done: k.Done,
-			Server: collate.Server{Name: k.Server.Name, Incarnation: k.Server.Incarnation},
+			Server: ranking.Server{Name: k.Server.Name, Incarnation: k.Server.Incarnation},
 		})
 	}
 	return list
 }
 
-func keptTo(list []collate.Kept) (calls []*pb.Kept) {
+func keptTo(list []ranking.Kept) (calls []*pb.Kept) {
 	for _, k := range list {
 		calls = append(calls, &pb.Kept{
 			Call: k.Call[:], Attempt: k.Attempt, Service: k.Service, Codec: k.Codec, Done: k.Done,

@@ -9,16 +9,16 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/branch"
+	"github.com/goulfm/goulfm/gridrpc/internal/heartbeat"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
-	"github.com/goulfm/goulfm/gridrpc/internal/pulse"
 	"github.com/goulfm/goulfm/gridrpc/internal/root"
+	"github.com/goulfm/goulfm/gridrpc/internal/treehost"
 )
 
-// master is one of several masters. While it is the root it answers as an agent that begins anew with each
-// reign, in an incarnation of its own; else it says that it is not the root, and whoever asks goes on
-// to the next master.
+// master is one of several masters. While it is the root it answers as an agent that begins anew
+// with each reign, in an incarnation of its own; else it says that it is not the root, and whoever
+// asks goes on to the next master.
 type master struct {
 	pb.UnimplementedAgentServer
 	pb.UnimplementedNodeServer
@@ -30,7 +30,8 @@ type master struct {
 	root *Agent // nil: another one is
 }
 
-// ServeMaster runs one of several masters until ctx is done: it is the root whenever its group says so.
+// ServeMaster runs one of several masters until ctx is done: it is the root whenever its group says
+// so.
 func ServeMaster(ctx context.Context, c Config, g *root.Group) error {
 	c.Root = true
 	ctx, cancel := context.WithCancel(ctx)
@@ -136,7 +137,7 @@ func (m *master) Find(ctx context.Context, r *pb.FindRequest) (*pb.FindReply, er
 }
 
 // Link is as Schedule.
-func (m *master) Link(stream branch.Stream) error {
+func (m *master) Link(stream treehost.Stream) error {
 	a, err := m.reigning()
 	if err != nil {
 		return err
@@ -145,7 +146,7 @@ func (m *master) Link(stream branch.Stream) error {
 }
 
 // Beats is as Schedule.
-func (m *master) Beats(stream pulse.Stream) error {
+func (m *master) Beats(stream heartbeat.Stream) error {
 	a, err := m.reigning()
 	if err != nil {
 		return err

@@ -5,9 +5,9 @@ import (
 	"math"
 	"time"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/collate"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/gridrpc/internal/ranking"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
 // reportEvery is the shortest time between two reports to the parent.
@@ -18,13 +18,13 @@ func (a *Agent) Reported(child uint64, r *pb.Report) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := a.now()
-	var list []collate.Estimate
+	var list []ranking.Estimate
 	for _, e := range r.Estimates {
 		if !sensible(e) {
 			continue
 		}
-		list = append(list, collate.Estimate{
-			Server: collate.Server{Name: e.Server.GetName(), Incarnation: e.Server.GetIncarnation()}, Addr: e.Server.GetAddr(), Host: e.Host,
+		list = append(list, ranking.Estimate{
+			Server: ranking.Server{Name: e.Server.GetName(), Incarnation: e.Server.GetIncarnation()}, Addr: e.Server.GetAddr(), Host: e.Host,
 			Number: e.Number, Service: e.Service, Wait: e.Wait, Rate: e.Rate, Bandwidth: e.Bandwidth, Metric: e.Metric, Free: int(e.Free),
 			Said: now.Add(-mono.Duration(e.Age * float64(mono.Second))),
 		})
@@ -110,7 +110,7 @@ func (a *Agent) report(answers uint64) {
 	a.branch.Report(r)
 }
 
-func (a *Agent) toWire(e collate.Estimate) *pb.Estimate {
+func (a *Agent) toWire(e ranking.Estimate) *pb.Estimate {
 	return &pb.Estimate{
 		Server: &pb.Ref{Name: e.Server.Name, Incarnation: e.Server.Incarnation, Addr: e.Addr}, Host: e.Host, Number: e.Number,
 		Service: e.Service, Wait: e.Wait, Rate: e.Rate, Bandwidth: e.Bandwidth, Metric: e.Metric, Free: uint32(max(0, e.Free)),

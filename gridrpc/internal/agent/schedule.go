@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/collate"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/gridrpc/internal/ranking"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
 // freshWithin bounds a walk to all servers.
@@ -21,9 +21,9 @@ func (a *Agent) Schedule(ctx context.Context, m *pb.ScheduleRequest) (*pb.Schedu
 	if m.Fresh {
 		a.refresh(ctx, freshWithin)
 	}
-	r := collate.Request{Service: m.Service, Work: m.Work, Bytes: m.Bytes, Saved: m.Saved, Holders: m.Holders}
+	r := ranking.Request{Service: m.Service, Work: m.Work, Bytes: m.Bytes, Saved: m.Saved, Holders: m.Holders}
 	for _, x := range m.Exclude {
-		r.Exclude = append(r.Exclude, collate.Server{Name: x.Name, Incarnation: x.Incarnation})
+		r.Exclude = append(r.Exclude, ranking.Server{Name: x.Name, Incarnation: x.Incarnation})
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -37,7 +37,7 @@ func (a *Agent) Schedule(ctx context.Context, m *pb.ScheduleRequest) (*pb.Schedu
 	return a.reply(best, known, m.Service), nil
 }
 
-func (a *Agent) reply(best []collate.Estimate, known bool, service string) *pb.ScheduleReply {
+func (a *Agent) reply(best []ranking.Estimate, known bool, service string) *pb.ScheduleReply {
 	reply := &pb.ScheduleReply{Unknown: !known, Quiet: float64(a.now().Sub(a.table.Changed)) / float64(mono.Second)}
 	if !known {
 		reply.Near = a.table.Near(service)

@@ -37,8 +37,8 @@ const AnyName = "gridrpc"
 // Life is how long a certificate can be used, by default; it is renewed when half of that is over.
 const Life = 24 * time.Hour
 
-// authorityLife is how long that of an authority can be. Its hash is in tokens and its certificate in identities of other
-// machines: a new one would have all of them join anew.
+// authorityLife is how long that of an authority can be. Its hash is in tokens and its certificate
+// in identities of other machines: a new one would have all of them join anew.
 const authorityLife = 10 * 365 * 24 * time.Hour
 
 // skew is by how much the clocks of other machines may be behind that of who issues.
@@ -74,7 +74,8 @@ func NewAuthority(platform string) (*Authority, error) {
 	return &Authority{Life: Life, platform: platform, cert: cert, key: key}, err
 }
 
-// OpenAuthority returns the authority of the platform in folder dir, whose key is there, for masters.
+// OpenAuthority returns the authority of the platform in folder dir, whose key is there, for
+// masters.
 func OpenAuthority(dir, platform string) (*Authority, error) {
 	path := filepath.Join(dir, authorityFile)
 	pair, err := tls.LoadX509KeyPair(path, path)
@@ -113,7 +114,8 @@ func template(now time.Time, life time.Duration) (*x509.Certificate, error) {
 	return &x509.Certificate{SerialNumber: serial, NotBefore: now.Add(-skew), NotAfter: now.Add(life)}, nil
 }
 
-// Save writes the authority into folder dir: its certificate, which Load reads, and its key, which OpenAuthority does.
+// Save writes the authority into folder dir: its certificate, which Load reads, and its key, which
+// OpenAuthority does.
 func (a *Authority) Save(dir string) error {
 	secret, err := x509.MarshalPKCS8PrivateKey(a.key)
 	if err != nil {
@@ -143,7 +145,8 @@ func (a *Authority) Issue(dir string, role Role, name string) error {
 	return SaveIdentity(dir, name, der, key)
 }
 
-// SaveIdentity writes a certificate and its key into folder dir, for Load. Who reads meanwhile sees those before, or these.
+// SaveIdentity writes a certificate and its key into folder dir, for Load. Who reads meanwhile sees
+// those before, or these.
 func SaveIdentity(dir, name string, der []byte, key *ecdsa.PrivateKey) error {
 	secret, err := x509.MarshalECPrivateKey(key)
 	if err != nil {
@@ -158,7 +161,8 @@ func (a *Authority) Sign(key crypto.PublicKey, role Role, name string, now time.
 	if err != nil {
 		return nil, err
 	}
-	// Who has it renews it when half of the time is over for which it is made (J5): one to be renewed earlier says that it was made earlier.
+	// Who has it renews it when half of the time is over for which it is made (J5): one to be
+	// renewed earlier says that it was made earlier.
 	t.NotBefore = t.NotBefore.Add(2*a.RenewalAge() - a.Life)
 	t.KeyUsage = x509.KeyUsageDigitalSignature
 	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth}
@@ -180,7 +184,8 @@ type block struct {
 	der  []byte
 }
 
-// writePEM writes a file that only its owner can read, at once: as a whole it takes the place of the one before.
+// writePEM writes a file that only its owner can read, at once: as a whole it takes the place of
+// the one before.
 func writePEM(path string, blocks ...block) error {
 	var text []byte
 	for _, b := range blocks {

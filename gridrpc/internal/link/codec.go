@@ -14,8 +14,9 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
-// codec is protobuf as gRPC has it, but for the bytes of large arguments and results: they go from where they are, and
-// arrive where they are wanted (Bytes), without a copy in a message on either side. On the wire there is no difference.
+// codec is protobuf as gRPC has it, but for the bytes of large arguments and results: they go from
+// where they are, and arrive where they are wanted (Bytes), without a copy in a message on either
+// side. On the wire there is no difference.
 type codec struct{ encoding.CodecV2 }
 
 func newCodec() codec { return codec{encoding.GetCodecV2(proto.Name)} }
@@ -65,7 +66,8 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 	return to.take(whole, whole.Remaining())
 }
 
-// bodyOf reads a CallFrame as Marshal writes it, of a Data and nothing else, up to its body: n bytes, which are left.
+// bodyOf reads a CallFrame as Marshal writes it, of a Data and nothing else, up to its body: n
+// bytes, which are left.
 func bodyOf(r *mem.Reader) (n int, ok bool) {
 	for _, number := range []protowire.Number{frameData, dataBody} {
 		tag, err := binary.ReadUvarint(r)
@@ -99,7 +101,8 @@ func (b *Bytes) Receive(stream interface{ RecvMsg(m any) error }) error {
 	return nil
 }
 
-// growth is how many times more memory than before there is when it is not enough: each time all is copied.
+// growth is how many times more memory than before there is when it is not enough: each time all is
+// copied.
 const growth = 8
 
 // take appends n bytes. The memory is at most growth times what has come, whatever was announced.

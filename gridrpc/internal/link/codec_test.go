@@ -25,7 +25,8 @@ func cut(data []byte, size int) (list mem.BufferSlice) {
 	return list
 }
 
-// TestCodec: what is sent is what protobuf would have sent, and comes as it was, in whatever pieces.
+// TestCodec: what is sent is what protobuf would have sent, and comes as it was, in whatever
+// pieces.
 func TestCodec(t *testing.T) {
 	c := newCodec()
 	for _, n := range []int{0, 1, wholeFrom - 1, wholeFrom, 16 << 10, 300_001} {
@@ -58,7 +59,8 @@ func TestCodec(t *testing.T) {
 	assert.Len(t, sent, 2, "the bytes are not copied")
 }
 
-// TestBytesGrow: the memory follows what has come, whatever was announced, and is no more than that.
+// TestBytesGrow: the memory follows what has come, whatever was announced, and is no more than
+// that.
 func TestBytesGrow(t *testing.T) {
 	piece := bytes.Repeat([]byte("0123456"), 111)
 	for _, size := range []uint64{1000 * uint64(len(piece)), 1 << 62} {

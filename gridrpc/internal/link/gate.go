@@ -15,8 +15,9 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/token"
 )
 
-// NewGate returns a gRPC server as NewServer does, which besides lets processes that have no certificate yet call some methods,
-// and nothing else. It shows them the certificate of the authority, of which they know the hash.
+// NewGate returns a gRPC server as NewServer does, which besides lets processes that have no
+// certificate yet call some methods, and nothing else. It shows them the certificate of the
+// authority, of which they know the hash.
 func (id *Identity) NewGate(methods ...string) *grpc.Server {
 	c := id.config()
 	c.ClientAuth = tls.RequestClientCert
@@ -57,8 +58,8 @@ func (id *Identity) NewGate(methods ...string) *grpc.Server {
 var ErrOtherAuthority = errors.New("who answers there is not a master of the platform that the token is of: somebody is in between, or another platform is there now: " +
 	`compare the address with that of the platform, and make a new token with "gridrpc token new"`)
 
-// Knock connects a process without a certificate to a master of the platform whose authority's certificate has this hash, and
-// returns that certificate. Nothing is said to anybody else.
+// Knock connects a process without a certificate to a master of the platform whose authority's
+// certificate has this hash, and returns that certificate. Nothing is said to anybody else.
 func Knock(ctx context.Context, addr string, ca token.Hash) (*grpc.ClientConn, *x509.Certificate, error) {
 	var authority *x509.Certificate
 	d := tls.Dialer{Config: &tls.Config{
@@ -88,7 +89,8 @@ func Knock(ctx context.Context, addr string, ca token.Hash) (*grpc.ClientConn, *
 	return conn, authority, err
 }
 
-// pinned returns the authority's certificate of a chain, if it has this hash and stands for the other side, a master.
+// pinned returns the authority's certificate of a chain, if it has this hash and stands for the
+// other side, a master.
 func pinned(state tls.ConnectionState, ca token.Hash) (*x509.Certificate, error) {
 	at := slices.IndexFunc(state.PeerCertificates, func(c *x509.Certificate) bool { return token.HashOf(c.Raw) == ca })
 	if at < 1 || !state.PeerCertificates[at].IsCA {

@@ -27,8 +27,8 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
-// Identity is who a process is, as its certificate says. The certificate is renewed while connections are open: those stay, and
-// the next ones are made with the new one.
+// Identity is who a process is, as its certificate says. The certificate is renewed while
+// connections are open: those stay, and the next ones are made with the new one.
 type Identity struct {
 	cert atomic.Pointer[tls.Certificate]
 	ca   *x509.Certificate
@@ -109,9 +109,9 @@ func (id *Identity) verifyOptions() x509.VerifyOptions {
 	return x509.VerifyOptions{Roots: id.pool, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}
 }
 
-// How many bytes may be under way, in a stream and in a connection, before the other side has read any.
-// gRPC begins with 64 KiB and guesses by the time that answers take: where processors are busy that is
-// theirs, and large arguments crawl.
+// How many bytes may be under way, in a stream and in a connection, before the other side has read
+// any. gRPC begins with 64 KiB and guesses by the time that answers take: where processors are busy
+// that is theirs, and large arguments crawl.
 const (
 	streamWindow = 4 << 20
 	connWindow   = 16 << 20
@@ -131,8 +131,8 @@ func foreign(_ any, stream grpc.ServerStream) error {
 	return status.Errorf(codes.Unimplemented, "this process speaks %s, and was asked for %s: both must be built from the same version", pb.Wire(), method)
 }
 
-// Dial returns a connection that is made when it is first used. The process there has to have one of the roles; without any it
-// has to be of the platform.
+// Dial returns a connection that is made when it is first used. The process there has to have one
+// of the roles; without any it has to be of the platform.
 func (id *Identity) Dial(addr string, roles ...Role) (*grpc.ClientConn, error) {
 	config := id.config()
 	if len(roles) > 0 {
@@ -147,7 +147,8 @@ func (id *Identity) Dial(addr string, roles ...Role) (*grpc.ClientConn, error) {
 		}))
 }
 
-// HangUp ends a connection or a listener. That it has ended already, or was broken, is nothing that anybody could mend.
+// HangUp ends a connection or a listener. That it has ended already, or was broken, is nothing that
+// anybody could mend.
 func HangUp(c io.Closer) { _ = c.Close() }
 
 // Caller returns the role and name of who made a call.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/gridrpc/internal/token"
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
 // ErrNotYet says that there is no newer certificate yet.
@@ -22,8 +22,8 @@ const (
 	fileEach = time.Second      // into a file, for a certificate that is due
 )
 
-// KeepFresh gets a new certificate whenever half of the life of this one is over, until ctx is done. fetch returns one, or
-// ErrNotYet; say tells a person. No connection is cut.
+// KeepFresh gets a new certificate whenever half of the life of this one is over, until ctx is
+// done. fetch returns one, or ErrNotYet; say tells a person. No connection is cut.
 func (id *Identity) KeepFresh(ctx context.Context, fetch func(ctx context.Context) (tls.Certificate, error), say func(text string)) {
 	failing := false
 	for at := id.renewAt(); sleepUntil(ctx, at); {
@@ -44,8 +44,8 @@ func (id *Identity) KeepFresh(ctx context.Context, fetch func(ctx context.Contex
 	}
 }
 
-// FromFile returns what fetches the certificate that "gridrpc up" puts into folder dir for this process: it waits until a newer one
-// is there.
+// FromFile returns what fetches the certificate that "gridrpc up" puts into folder dir for this
+// process: it waits until a newer one is there.
 func (id *Identity) FromFile(dir, name string) func(context.Context) (tls.Certificate, error) {
 	return func(ctx context.Context) (tls.Certificate, error) {
 		for {

@@ -44,8 +44,9 @@ func echo(t *testing.T, a, b *tls.Conn) {
 	require.Equal(t, byte(7), got[0])
 }
 
-// TestRenewal, in virtual time: for five days a connection stays that was made on the first, certificates are renewed at half of
-// their life, and who comes later gets the new ones. Who is not renewed is refused when its certificate has ended.
+// TestRenewal, in virtual time: for five days a connection stays that was made on the first,
+// certificates are renewed at half of their life, and who comes later gets the new ones. Who is not
+// renewed is refused when its certificate has ended.
 func TestRenewal(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -123,7 +124,8 @@ func TestFromFile(t *testing.T) {
 	})
 }
 
-// TestRenewAfter, in virtual time: what is to be renewed earlier than at half of its life is, each time, and lasts as long as ever.
+// TestRenewAfter, in virtual time: what is to be renewed earlier than at half of its life is, each
+// time, and lasts as long as ever.
 func TestRenewAfter(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

@@ -17,7 +17,8 @@ import (
 // ErrRevoked says that the other side has come by a token that was revoked.
 var ErrRevoked = errors.New("its token was revoked")
 
-// outcasts are those with whom a process has nothing to do any more, and its open connections, so that theirs can be closed.
+// outcasts are those with whom a process has nothing to do any more, and its open connections, so
+// that theirs can be closed.
 type outcasts struct {
 	mu    sync.Mutex
 	keys  map[token.Hash]bool // of public keys
@@ -43,8 +44,8 @@ func (k *known) Close() error {
 	return k.Conn.Close()
 }
 
-// Revoke has this process speak to none of these keys any more: their open connections are closed. It returns whose that were.
-// Those of an earlier list that are not in this one may come again.
+// Revoke has this process speak to none of these keys any more: their open connections are closed.
+// It returns whose that were. Those of an earlier list that are not in this one may come again.
 func (id *Identity) Revoke(keys []token.Hash) (closed []string) {
 	o := &id.outcasts
 	o.mu.Lock()
@@ -154,7 +155,8 @@ func (g guarded) Clone() credentials.TransportCredentials {
 	return guarded{g.TransportCredentials.Clone(), g.id}
 }
 
-// shaken keeps a connection after the handshake. One without a certificate is of somebody who is about to join.
+// shaken keeps a connection after the handshake. One without a certificate is of somebody who is
+// about to join.
 func (g guarded) shaken(conn net.Conn, info credentials.AuthInfo, err error, addr string) (net.Conn, credentials.AuthInfo, error) {
 	if err != nil {
 		if errors.Is(err, ErrRevoked) {

@@ -14,11 +14,11 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"github.com/goulfm/goulfm/internal/ckptfile"
+	"github.com/goulfm/goulfm/internal/ckpt/ckptfile"
 )
 
-// disk is what a master must not forget: for whom it has voted, and the log. Both are small: the log
-// gets one entry for each leader, so the whole is written anew at each change.
+// disk is what a master must not forget: for whom it has voted, and the log. Both are small: the
+// log gets one entry for each leader, so the whole is written anew at each change.
 type disk struct {
 	path string
 

@@ -85,8 +85,9 @@ func (c Config) servers() (list []raft.Server, mine string, err error) {
 	return list, mine, nil
 }
 
-// Run takes part until ctx is done. It calls reign whenever this master has become the root, with its
-// term, which is greater than that of any root before; the context of reign ends with the reign.
+// Run takes part until ctx is done. It calls reign whenever this master has become the root, with
+// its term, which is greater than that of any root before; the context of reign ends with the
+// reign.
 func (g *Group) Run(ctx context.Context, reign func(ctx context.Context, term uint64)) error {
 	end := func() {}
 	for {

@@ -81,8 +81,8 @@ type master struct {
 	done chan struct{}
 }
 
-// TestReigns: of three masters one reigns at a time; when it ends another one does, of a greater term, and
-// the first comes back as a follower that knows its vote.
+// TestReigns: of three masters one reigns at a time; when it ends another one does, of a greater
+// term, and the first comes back as a follower that knows its vote.
 func TestReigns(t *testing.T) {
 	var peers []Peer
 	var listeners []net.Listener

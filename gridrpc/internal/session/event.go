@@ -1,6 +1,6 @@
 package session
 
-import "github.com/goulfm/goulfm/internal/mono"
+import "github.com/goulfm/goulfm/internal/base/mono"
 
 // Server names one incarnation of a server.
 type Server struct {
@@ -121,8 +121,8 @@ func (Tick) happened()         {}
 // An Action is something that the call's owner must do: Ask, Submit, Attach, Abandon or End.
 type Action interface{ action() }
 
-// Ask asks the masters for servers, to go on from a manifest if there is one: best near its bytes. Fresh
-// is a walk to every server, because what agents remember has led to refusals.
+// Ask asks the masters for servers, to go on from a manifest if there is one: best near its bytes.
+// Fresh is a walk to every server, because what agents remember has led to refusals.
 type Ask struct {
 	Exclude  []Server
 	Fresh    bool

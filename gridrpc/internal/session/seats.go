@@ -3,7 +3,7 @@ package session
 import (
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
 // Seat is a place at a server that a short call of this client has left.
@@ -25,8 +25,9 @@ const (
 // seatsMax bounds what is held, where calls differ in their work.
 const seatsMax = 256
 
-// Seats is the rule by which a client calls again where it has just called, without asking a master (S10). A seat is
-// taken by one call at a time, so a client sends no more calls at once to a server than masters have sent there.
+// Seats is the rule by which a client calls again where it has just called, without asking a master
+// (S10). A seat is taken by one call at a time, so a client sends no more calls at once to a server
+// than masters have sent there.
 type Seats struct {
 	seats []Seat      // the one that was left last at the end
 	left  []mono.Time // of each
@@ -44,7 +45,8 @@ func (s *Seats) Leave(seat Seat, took mono.Duration, now mono.Time) {
 	s.seats, s.left = append(s.seats, seat), append(s.left, now)
 }
 
-// Take returns the seat that such a call has left last: those that are not needed are the ones that expire.
+// Take returns the seat that such a call has left last: those that are not needed are the ones that
+// expire.
 func (s *Seats) Take(service string, work float64, now mono.Time) (Seat, bool) {
 	s.expire(now)
 	for i := len(s.seats) - 1; i >= 0; i-- {

@@ -8,12 +8,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/internal/golden"
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/testing/golden"
 )
 
-// TestSeats plays testdata/seats/*.txt. A line is a time in milliseconds and one of: leave SERVICE WORK SERVER ASKED
-// TOOK, take SERVICE WORK, drop SERVER, whose address is its name.
+// TestSeats plays testdata/seats/*.txt. A line is a time in milliseconds and one of: leave SERVICE
+// WORK SERVER ASKED TOOK, take SERVICE WORK, drop SERVER, whose address is its name.
 func TestSeats(t *testing.T) {
 	golden.Play(t, "testdata/seats/*.txt", func(t *testing.T, script string) string {
 		var s Seats

@@ -3,8 +3,8 @@ package session
 import (
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/mono"
-	"github.com/goulfm/goulfm/internal/must"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/must"
 )
 
 // Config is what a caller asks for. Zero fields mean defaults.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
 // The roles that a token can give, as certificates have them.
@@ -93,7 +93,8 @@ func (b *Book) Revoke(now mono.Time, id string) error {
 	return nil
 }
 
-// Revoked returns the keys of those who have come by a token that was revoked, and whose certificates have not ended (J7).
+// Revoked returns the keys of those who have come by a token that was revoked, and whose
+// certificates have not ended (J7).
 func (b *Book) Revoked(now mono.Time) (keys []Hash) {
 	good := map[Hash]bool{} // by another token
 	for _, m := range b.Members {
@@ -168,7 +169,8 @@ func (b *Book) Renew(now mono.Time, a Ask, life mono.Duration) (Member, error) {
 	return *m, nil
 }
 
-// RenewAt returns when a certificate is to be renewed that was made at one time, and ends at another (J5).
+// RenewAt returns when a certificate is to be renewed that was made at one time, and ends at
+// another (J5).
 func RenewAt(made, until mono.Time) mono.Time { return made.Add(until.Sub(made) / 2) }
 
 // forget drops what nobody can refer to any more (J3, J6).

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
 const (
@@ -133,8 +133,8 @@ func TestRenewal(t *testing.T) {
 	assert.ErrorIs(t, b.Revoke(now, id), ErrUnknown)
 }
 
-// TestRevoked (J7): who has come by a token is listed from its revocation until its certificate has ended, or another token has let it in,
-// under any name. Others are not.
+// TestRevoked (J7): who has come by a token is listed from its revocation until its certificate has
+// ended, or another token has let it in, under any name. Others are not.
 func TestRevoked(t *testing.T) {
 	b, id := issued(t, Terms{Server, 3, hour})
 	_, err := b.Issue(begin, secretOf(2), Terms{Server, 3, hour})
@@ -160,8 +160,8 @@ func TestRenewAt(t *testing.T) {
 	assert.Equal(t, begin, RenewAt(begin, begin))
 }
 
-// TestAnyOrder: whatever is asked for in whatever order, no token is redeemed by more keys and names than it had uses, no name is
-// of two keys at once, and nobody is given what has ended.
+// TestAnyOrder: whatever is asked for in whatever order, no token is redeemed by more keys and
+// names than it had uses, no name is of two keys at once, and nobody is given what has ended.
 func TestAnyOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	redeemed := 0

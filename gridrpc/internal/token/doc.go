@@ -1,6 +1,7 @@
-// Package token is the rules by which machines that do not see a platform's folder come into it: what a token says,
-// when it may be redeemed for a certificate, and when that is renewed. It is pure: the time comes in, as nanoseconds of
-// the wall clock since 1970, because what the book says outlives processes.
+// Package token is the rules by which machines that do not see a platform's folder come into it:
+// what a token says, when it may be redeemed for a certificate, and when that is renewed. It is
+// pure: the time comes in, as nanoseconds of the wall clock since 1970, because what the book says
+// outlives processes.
 //
 //   - J1: a token is redeemed by as many keys as it has uses, before its end. A key that has redeemed it may do so once
 //     more, for the same name, and no use is taken: the answer may have been lost.

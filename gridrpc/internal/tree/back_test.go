@@ -7,10 +7,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// backWithin is the longest time until a process is in the tree again, once it goes on or can be reached.
+// backWithin is the longest time until a process is in the tree again, once it goes on or can be
+// reached.
 const backWithin = 2 * mono.Second
 
 // platform returns a settled tree of a root, two agents, and three servers below each.
@@ -24,7 +25,8 @@ func platform(t *testing.T, seed uint64) *world {
 	return w
 }
 
-// withoutChildren fails if a process that runs takes one that has been stopped for long for its parent.
+// withoutChildren fails if a process that runs takes one that has been stopped for long for its
+// parent.
 func (w *world) withoutChildren(stopped *node) {
 	for _, n := range w.agents {
 		p, _, ok := n.rule.Tree().Parent()
@@ -32,8 +34,9 @@ func (w *world) withoutChildren(stopped *node) {
 	}
 }
 
-// TestBackInTheTree: whichever process is stopped for a short or a long time and goes on, or loses its connections, or only one
-// of them, all are in the tree within two seconds, and at home after some more.
+// TestBackInTheTree: whichever process is stopped for a short or a long time and goes on, or loses
+// its connections, or only one of them, all are in the tree within two seconds, and at home after
+// some more.
 func TestBackInTheTree(t *testing.T) {
 	seeds := uint64(200)
 	if testing.Short() {
@@ -87,8 +90,8 @@ func TestBackInTheTree(t *testing.T) {
 	}
 }
 
-// TestObservedAgain: a declaration ends the observation of an ancestor. If it was a mistake, the next attachment begins it again,
-// also one to the same parent with the same ancestors.
+// TestObservedAgain: a declaration ends the observation of an ancestor. If it was a mistake, the
+// next attachment begins it again, also one to the same parent with the same ancestors.
 func TestObservedAgain(t *testing.T) {
 	parent := Ref{ID: ID{"parent", 7}, Addr: "parent", Tier: 1}
 	root := Ref{ID: ID{"root", 8}, Addr: "root"}

@@ -1,6 +1,6 @@
 package tree
 
-import "github.com/goulfm/goulfm/internal/mono"
+import "github.com/goulfm/goulfm/internal/base/mono"
 
 // ID names one incarnation of an agent.
 type ID struct {

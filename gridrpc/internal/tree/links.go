@@ -3,14 +3,15 @@ package tree
 import (
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// Links is a Tree together with the identities of the processes that its links to parents lead to. It turns the events of
-// streams, which carry only the generation of a link, into events of the rule, and forwards the rule's actions.
+// Links is a Tree together with the identities of the processes that its links to parents lead to.
+// It turns the events of streams, which carry only the generation of a link, into events of the
+// rule, and forwards the rule's actions.
 //
-// A configured parent is known by name only until it accepts. Its acceptance names its incarnation, and every later event of
-// that link carries this identity (T13): the rule would ignore any other.
+// A configured parent is known by name only until it accepts. Its acceptance names its incarnation,
+// and every later event of that link carries this identity (T13): the rule would ignore any other.
 type Links struct {
 	tree *Tree
 	ups  []uplink
@@ -24,8 +25,8 @@ type uplink struct {
 	accepted   bool
 }
 
-// Ended reports that the stream of a link to a parent has ended: the connection could not be made, it broke, or the parent
-// closed it.
+// Ended reports that the stream of a link to a parent has ended: the connection could not be made,
+// it broke, or the parent closed it.
 type Ended struct {
 	At         mono.Time
 	Generation uint64
@@ -53,7 +54,8 @@ func (l *Links) Tree() *Tree { return l.tree }
 // Deadline returns the time of the next Tick, if there is any.
 func (l *Links) Deadline() (mono.Time, bool) { return l.tree.Deadline() }
 
-// Step applies an event: Ended, or one of the rule. Listed needs no From. The actions are valid until the next Step.
+// Step applies an event: Ended, or one of the rule. Listed needs no From. The actions are valid
+// until the next Step.
 func (l *Links) Step(ev Event) []Action {
 	l.out = l.out[:0]
 	switch ev := ev.(type) {
@@ -116,7 +118,8 @@ func (l *Links) ended(ev Ended) {
 	l.apply(Closed{At: ev.At, Peer: peer, Generation: ev.Generation, Up: true})
 }
 
-// asked refuses a child that means another process, or another incarnation of this one: its address may be an old one.
+// asked refuses a child that means another process, or another incarnation of this one: its address
+// may be an old one.
 func (l *Links) asked(ev JoinAsked) {
 	me := l.tree.Me()
 	if ev.Parent.Name != me.Name || ev.Parent.Incarnation != 0 && ev.Parent.Incarnation != me.Incarnation {

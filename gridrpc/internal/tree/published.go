@@ -3,12 +3,13 @@ package tree
 import (
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// next is the search of the rule as it was published, in the place of T4 and T5, for comparisons: it is in programs that are
-// built with the tag "published" (bench/tree). The nearest ancestor that is not held for dead is joined, whether it lives or not. Only
-// the failure detector, which observes it and those above it from now on, tells that it does not.
+// next is the search of the rule as it was published, in the place of T4 and T5, for comparisons:
+// it is in programs that are built with the tag "published" (bench/tree). The nearest ancestor that
+// is not held for dead is joined, whether it lives or not. Only the failure detector, which
+// observes it and those above it from now on, tells that it does not.
 func (t *Tree) next(now mono.Time) {
 	left := slices.DeleteFunc(slices.Clone(t.ancestors), func(a Ref) bool { return slices.Contains(t.dead, a.ID) })
 	if len(left) == 0 {

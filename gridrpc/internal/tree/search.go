@@ -3,7 +3,7 @@ package tree
 import (
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
 // search is T4: who has lost its parent probes all ancestors at once, the lost one too, since

@@ -3,11 +3,12 @@ package tree
 import (
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// stream is a link as the network sees it: it joins two incarnations, and each of them learns of its end at a time of its own.
-// What an incarnation does with an event of a stream is package branch's; the rules get only what that package passes on.
+// stream is a link as the network sees it: it joins two incarnations, and each of them learns of
+// its end at a time of its own. What an incarnation does with an event of a stream is package
+// branch's; the rules get only what that package passes on.
 type stream struct {
 	child, parent *node // parent is nil until the request has arrived
 	generation    uint64
@@ -183,8 +184,9 @@ func (w *world) leaveUp(n *node, generation uint64) {
 // detection is the time after which observers declare a process that is silent.
 const detection = 2 * mono.Second
 
-// halt stops an incarnation for a while: SIGSTOP and SIGCONT. Observers declare it dead meanwhile if that lasts, and it may
-// declare the processes that it observes once it goes on, because it has heard nothing of them.
+// halt stops an incarnation for a while: SIGSTOP and SIGCONT. Observers declare it dead meanwhile
+// if that lasts, and it may declare the processes that it observes once it goes on, because it has
+// heard nothing of them.
 func (w *world) halt(n *node, last mono.Duration) {
 	n.stopped, n.silentAt = true, w.now
 	w.note("a%d is stopped for %v", n.number, last)
@@ -252,7 +254,8 @@ func (w *world) detected(n *node, who ID) {
 	w.step(n, Declared{At: w.now, Who: who})
 }
 
-// observes says whether an incarnation observes another one: its children, and its nearest ancestors.
+// observes says whether an incarnation observes another one: its children, and its nearest
+// ancestors.
 func (n *node) observes(id ID) bool {
 	is := func(r Ref) bool { return r.ID == id }
 	return slices.ContainsFunc(n.observed, is) || slices.ContainsFunc(n.rule.Tree().Children(), is)

@@ -8,11 +8,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// world is a tree of agents in virtual time, which run Links over simulated streams: agents die, are stopped, are started
-// anew, are cut off, and are suspected wrongly.
+// world is a tree of agents in virtual time, which run Links over simulated streams: agents die,
+// are stopped, are started anew, are cut off, and are suspected wrongly.
 type world struct {
 	t       *testing.T
 	random  *rand.Rand
@@ -217,7 +217,8 @@ func (w *world) do(n *node, a Action, known []Ref) {
 	}
 }
 
-// askOracle answers at once in a wild world; in a calm one the root itself has to, within two seconds.
+// askOracle answers at once in a wild world; in a calm one the root itself has to, within two
+// seconds.
 func (w *world) askOracle(n *node) {
 	if !w.calm {
 		w.after(w.delay(), func() { root := w.oracle(); w.deliver(n, func() { w.step(n, Oracle{At: w.now, Root: &root}) }) })
@@ -280,7 +281,8 @@ func (w *world) noCycle() {
 	}
 }
 
-// kill ends an incarnation. Its machine closes its streams, or is lost with it; then only observers find out, later.
+// kill ends an incarnation. Its machine closes its streams, or is lost with it; then only observers
+// find out, later.
 func (w *world) kill(i int) {
 	dead := w.agents[i]
 	dead.alive, dead.inbox = false, nil

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/gridrpc/internal/tree"
-	"github.com/goulfm/goulfm/internal/agenda"
-	"github.com/goulfm/goulfm/internal/mono"
+	"github.com/goulfm/goulfm/internal/base/eventqueue"
+	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
 // How long a message takes.
@@ -25,7 +25,7 @@ type World struct {
 	Asked   int  // how often somebody asked who is the root
 	Stepped func(p *Process)
 
-	agenda agenda.Agenda[mono.Time]
+	agenda eventqueue.Agenda[mono.Time]
 	named  map[string]*Process
 	root   *Process
 }

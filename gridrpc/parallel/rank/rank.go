@@ -1,5 +1,5 @@
-// Package rank is what the ranks of a parallel service use: the argument of the call, where versions
-// go, and the way back for the result. See package parallel.
+// Package rank is what the ranks of a parallel service use: the argument of the call, where
+// versions go, and the way back for the result. See package parallel.
 package rank
 
 import (
@@ -72,8 +72,8 @@ func Files() recovery.Files { return recovery.Files{Dir: os.Getenv(EnvVersions)}
 // tellWithin is how long the server may take to hear of progress.
 const tellWithin = time.Second
 
-// Progress tells the caller how far the job is: done of total, and a text of one line. One rank should do so.
-// On several machines only those ranks can that are on the server's.
+// Progress tells the caller how far the job is: done of total, and a text of one line. One rank
+// should do so. On several machines only those ranks can that are on the server's.
 func Progress(done, total float64, text string) error {
 	conn, err := net.DialTimeout("unix", os.Getenv(envCall), tellWithin)
 	if err != nil {

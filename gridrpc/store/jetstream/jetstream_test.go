@@ -140,7 +140,8 @@ func replaced(t *testing.T, s *Store) {
 	require.NoError(t, s.Delete(t.Context(), "bad"))
 }
 
-// abandoned: what a process has left that died within a Put goes when it is old, and nothing else does.
+// abandoned: what a process has left that died within a Put goes when it is old, and nothing else
+// does.
 func abandoned(t *testing.T, s *Store) {
 	ctx, now := t.Context(), time.Now()
 	text := strings.Repeat("x", pieceSize)

@@ -25,8 +25,8 @@ func (s *Store) cluster(ctx context.Context) (c *jetstream.ClusterInfo, err erro
 	return c, err
 }
 
-// Locate returns the hosts of the servers that have the file for sure, as they have the whole stream: the one that
-// leads it, and those that have caught up with it.
+// Locate returns the hosts of the servers that have the file for sure, as they have the whole
+// stream: the one that leads it, and those that have caught up with it.
 func (s *Store) Locate(ctx context.Context, key string) ([]checkpoint.Host, error) {
 	if err := errors.Join(ctx.Err(), checkpoint.CheckKey(key)); err != nil {
 		return nil, err

@@ -56,7 +56,8 @@ func (s subjects) key(subject string) (string, bool) {
 	return key, ok && checkpoint.CheckKey(key) == nil && s.file(key) == subject
 }
 
-// below returns the subjects of all files whose keys can begin with prefix; ok is false if none can.
+// below returns the subjects of all files whose keys can begin with prefix; ok is false if none
+// can.
 func (s subjects) below(prefix string) (filter string, ok bool) {
 	folder := prefix[:strings.LastIndexByte(prefix, '/')+1]
 	if folder == "" {

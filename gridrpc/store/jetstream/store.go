@@ -26,8 +26,8 @@ const openWithin = time.Minute
 
 // Store is a store of checkpoints. It may be used by several goroutines.
 type Store struct {
-	// Hosts tells on which host a server is, by its name. One that is not here is on a host of the same name. It is
-	// set before the store is used.
+	// Hosts tells on which host a server is, by its name. One that is not here is on a host of the
+	// same name. It is set before the store is used.
 	Hosts map[string]checkpoint.Host
 
 	subjects
@@ -196,7 +196,8 @@ func (s *Store) send(ctx context.Context, in *source) (record, error) {
 }
 
 // commit has a file be the one of its key, in the place of the one before. A conflict tells that
-// there is one, that another Put was faster, or that this one was heard already and the answer lost.
+// there is one, that another Put was faster, or that this one was heard already and the answer
+// lost.
 func (s *Store) commit(ctx context.Context, key string, rec record) error {
 	data, err := rec.encode()
 	if err != nil {

@@ -17,8 +17,8 @@ func (s *Store) Sweep(ctx context.Context) error {
 	return s.sweep(ctx, time.Now().Add(-abandonedAfter))
 }
 
-// sweep takes away the pieces of Puts that had begun before then and have no file. Which there are is asked before
-// which files there are: a Put that ends in between has one.
+// sweep takes away the pieces of Puts that had begun before then and have no file. Which there are
+// is asked before which files there are: a Put that ends in between has one.
 func (s *Store) sweep(ctx context.Context, before time.Time) error {
 	var pieces map[string]uint64
 	err := s.ask(ctx, func(ctx context.Context) error {

@@ -15,8 +15,8 @@ import (
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
-// object returns bytes that say of themselves which they are: of a key and a version, and how many. So a reader knows
-// whether it has all of one Put, and of which.
+// object returns bytes that say of themselves which they are: of a key and a version, and how many.
+// So a reader knows whether it has all of one Put, and of which.
 func object(key string, version, size int) []byte {
 	head := fmt.Sprintf("%s %d %d\n", key, version, size)
 	data := make([]byte, max(size, len(head)))

@@ -108,9 +108,9 @@ func New(client *minio.Client, bucketName, folder string) checkpoint.Store {
 	return bucket{client: &minio.Core{Client: client}, name: bucketName, prefix: folder}
 }
 
-// Put sends a file. What is longer than partSize goes in parts, which become an object together. TLS
-// vouches for the bytes under way, or nobody does, as their readers have sums: a signature of each
-// piece is something that not every service reads.
+// Put sends a file. What is longer than partSize goes in parts, which become an object together.
+// TLS vouches for the bytes under way, or nobody does, as their readers have sums: a signature of
+// each piece is something that not every service reads.
 func (b bucket) Put(ctx context.Context, key string, size int64, r io.Reader) error {
 	if err := errors.Join(ctx.Err(), checkpoint.CheckKey(key)); err != nil {
 		return err

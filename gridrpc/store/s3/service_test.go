@@ -15,13 +15,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/bundle"
+	"github.com/goulfm/goulfm/gridrpc/internal/ckptset"
 	"github.com/goulfm/goulfm/gridrpc/store/s3/seaweed"
 	"github.com/goulfm/goulfm/gridrpc/store/storetest"
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
-// servers of volumes, and copies of everything: with one server lost there are enough for all copies of what is put.
+// servers of volumes, and copies of everything: with one server lost there are enough for all
+// copies of what is put.
 const (
 	servers = 4
 	copies  = 3
@@ -44,8 +45,8 @@ func TestServiceConformance(t *testing.T) {
 // sizes are of objects: one piece of the service, several, several parts of a Put.
 var sizes = []int{100, 300 << 10, 9 << 20, 2*partSize + 12345}
 
-// TestServiceLosesServer: each server of volumes is killed in turn. Whatever was put is read whole, Puts go on, and the
-// server has its share again once it was started anew.
+// TestServiceLosesServer: each server of volumes is killed in turn. Whatever was put is read whole,
+// Puts go on, and the server has its share again once it was started anew.
 func TestServiceLosesServer(t *testing.T) {
 	service := seaweed.Start(t, servers, copies)
 	service.Bucket("our")
@@ -88,18 +89,18 @@ func TestServiceLosesServer(t *testing.T) {
 }
 
 // checkpointed puts a checkpoint of a file of some chunks.
-func checkpointed(t *testing.T, s checkpoint.Store) bundle.Manifest {
+func checkpointed(t *testing.T, s checkpoint.Store) ckptset.Manifest {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "numbers"), object("numbers", 1, 10<<20), 0o600))
-	m, err := bundle.NewWriter(s, "ab12", 1).Commit(t.Context(), dir, []bundle.Source{{Name: "numbers", Kind: bundle.File}})
+	m, err := ckptset.NewWriter(s, "ab12", 1).Commit(t.Context(), dir, []ckptset.Source{{Name: "numbers", Kind: ckptset.File}})
 	require.NoError(t, err)
 	return m
 }
 
 // assertRestored restores it.
-func assertRestored(t *testing.T, s checkpoint.Store, made bundle.Manifest) {
+func assertRestored(t *testing.T, s checkpoint.Store, made ckptset.Manifest) {
 	dir := t.TempDir()
-	m, err := bundle.Load(t.Context(), s, made.ID)
+	m, err := ckptset.Load(t.Context(), s, made.ID)
 	require.NoError(t, err)
 	_, err = m.Restore(t.Context(), s, dir)
 	require.NoError(t, err)
@@ -109,8 +110,9 @@ func assertRestored(t *testing.T, s checkpoint.Store, made bundle.Manifest) {
 	assert.NoError(t, err)
 }
 
-// TestServiceTooFewServers: with as many servers as copies nothing can be put while one is dead, as a copy of it would have no place.
-// What is there is read. A Put waits: until its context ends, then nothing of it is there; or until the server is back, then it is done.
+// TestServiceTooFewServers: with as many servers as copies nothing can be put while one is dead, as
+// a copy of it would have no place. What is there is read. A Put waits: until its context ends,
+// then nothing of it is there; or until the server is back, then it is done.
 func TestServiceTooFewServers(t *testing.T) {
 	service := seaweed.Start(t, copies, copies)
 	service.Bucket("our")
@@ -181,8 +183,9 @@ func TestServiceLosesServerInPut(t *testing.T) {
 	}
 }
 
-// TestServiceLosesTheOnlyOne: of gateway, filer and master there is one each. It is killed between the parts of a Put, and started anew: the
-// Put may fail, and what is read is the former object or this one. Then Puts go on.
+// TestServiceLosesTheOnlyOne: of gateway, filer and master there is one each. It is killed between
+// the parts of a Put, and started anew: the Put may fail, and what is read is the former object or
+// this one. Then Puts go on.
 func TestServiceLosesTheOnlyOne(t *testing.T) {
 	service := seaweed.Start(t, copies, copies)
 	service.Bucket("our")

@@ -62,8 +62,9 @@ func readers(ctx context.Context, t *testing.T, s checkpoint.Store, keys []strin
 	return whole, failed
 }
 
-// TestServiceIsNeverTorn: servers die, and come again, while several put and read. What is read to its end is one Put's,
-// all of it; what was put is there. In the end all processes are killed together, and started anew: it still is.
+// TestServiceIsNeverTorn: servers die, and come again, while several put and read. What is read to
+// its end is one Put's, all of it; what was put is there. In the end all processes are killed
+// together, and started anew: it still is.
 func TestServiceIsNeverTorn(t *testing.T) {
 	service := seaweed.Start(t, servers, copies)
 	service.Bucket("our")

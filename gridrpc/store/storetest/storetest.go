@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/bundle"
+	"github.com/goulfm/goulfm/gridrpc/internal/ckptset"
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
@@ -163,8 +163,8 @@ func deletes(t *testing.T, s checkpoint.Store) {
 	assert.Equal(t, "y", get(t, s, "a/bc", 0, -1))
 }
 
-// locates: a store that is a Locator names at least one host of a file that is there, each once and in order, and none of
-// one that is not; of another store nothing is known.
+// locates: a store that is a Locator names at least one host of a file that is there, each once and
+// in order, and none of one that is not; of another store nothing is known.
 func locates(t *testing.T, s checkpoint.Store) {
 	put(t, s, "a/b", "x")
 	hosts, err := checkpoint.Locate(t.Context(), s, "a/b")
@@ -256,14 +256,15 @@ func manyAtOnce(t *testing.T, s checkpoint.Store) {
 	assert.Empty(t, list(t, s, ""))
 }
 
-// torn: a checkpoint of which a piece is gone or is another one is not restored, and leaves nothing.
+// torn: a checkpoint of which a piece is gone or is another one is not restored, and leaves
+// nothing.
 func torn(t *testing.T, s checkpoint.Store) {
 	from, to := t.TempDir(), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(from, "numbers"), bytes.Repeat([]byte("1 2 3 "), 200_000), 0o600))
-	sources := []bundle.Source{{Name: "numbers", Kind: bundle.File}, {Name: "n", Kind: bundle.Value, Data: []byte("seven")}}
-	m, err := bundle.NewWriter(s, "ab12", 1).Commit(t.Context(), from, sources)
+	sources := []ckptset.Source{{Name: "numbers", Kind: ckptset.File}, {Name: "n", Kind: ckptset.Value, Data: []byte("seven")}}
+	m, err := ckptset.NewWriter(s, "ab12", 1).Commit(t.Context(), from, sources)
 	require.NoError(t, err)
-	loaded, err := bundle.Load(t.Context(), s, m.ID)
+	loaded, err := ckptset.Load(t.Context(), s, m.ID)
 	require.NoError(t, err)
 	values, err := loaded.Restore(t.Context(), s, to)
 	require.NoError(t, err)
@@ -273,15 +274,15 @@ func torn(t *testing.T, s checkpoint.Store) {
 		whole := get(t, s, item.Key, 0, -1)
 		put(t, s, item.Key, whole[:len(whole)-1]+"?")
 		_, err = loaded.Restore(t.Context(), s, to)
-		assert.ErrorIs(t, err, bundle.ErrTorn)
+		assert.ErrorIs(t, err, ckptset.ErrTorn)
 		require.NoError(t, s.Delete(t.Context(), item.Key))
 		_, err = loaded.Restore(t.Context(), s, to)
-		assert.ErrorIs(t, err, bundle.ErrTorn)
+		assert.ErrorIs(t, err, ckptset.ErrTorn)
 		left, err := os.ReadDir(to)
 		require.NoError(t, err)
 		assert.Empty(t, left)
 		put(t, s, item.Key, whole)
 	}
-	require.NoError(t, bundle.Remove(t.Context(), s, "ab12"))
+	require.NoError(t, ckptset.Remove(t.Context(), s, "ab12"))
 	assert.Empty(t, list(t, s, ""))
 }

@@ -1,5 +1,6 @@
-// Last spawns four processes. All members of both worlds make one operation between the worlds and return. Every member
-// must get nil: a member that has completed the operation and has left is no failure for one that still completes it.
+// Last spawns four processes. All members of both worlds make one operation between the worlds and
+// return. Every member must get nil: a member that has completed the operation and has left is no
+// failure for one that still completes it.
 //
 //	last allreduce | barrier | bcast | merged | window | long | disconnect
 package main
@@ -109,7 +110,8 @@ func long(ctx context.Context, inter *comm.Intercomm, child bool) error {
 	return nil
 }
 
-// disconnect: the children leave at once, and the parents go on without a failure. A long message is under way.
+// disconnect: the children leave at once, and the parents go on without a failure. A long message
+// is under way.
 func disconnect(ctx context.Context, inter *comm.Intercomm, child bool) error {
 	merged, err := inter.Merge(ctx, child)
 	if err != nil {

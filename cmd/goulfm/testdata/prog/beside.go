@@ -16,8 +16,8 @@ func init() {
 	modes["gather-beside"] = gatherBeside
 }
 
-// lockBeside has each of two ranks receive in one goroutine, while another one counts under a lock at rank 0. What is received is
-// sent when the other rank has counted.
+// lockBeside has each of two ranks receive in one goroutine, while another one counts under a lock
+// at rank 0. What is received is sent when the other rank has counted.
 func lockBeside(ctx context.Context, w *comm.Comm) error {
 	const times = 20
 	win, err := rma.Allocate[int](ctx, w, 1)
@@ -61,8 +61,8 @@ func compute() {
 	}
 }
 
-// sendBeside has rank 0 send more to rank 1 than may be under way, while another of its goroutines waits
-// for the answer, which rank 1 sends when it has received all.
+// sendBeside has rank 0 send more to rank 1 than may be under way, while another of its goroutines
+// waits for the answer, which rank 1 sends when it has received all.
 func sendBeside(ctx context.Context, w *comm.Comm) error {
 	buf := make([]byte, 8<<20)
 	return beside(ctx, w, 5, func() error {
@@ -73,8 +73,8 @@ func sendBeside(ctx context.Context, w *comm.Comm) error {
 	})
 }
 
-// gatherBeside has rank 0 start short sends to rank 1 while another of its goroutines waits, asleep, for
-// the answer to the last of them.
+// gatherBeside has rank 0 start short sends to rank 1 while another of its goroutines waits,
+// asleep, for the answer to the last of them.
 func gatherBeside(ctx context.Context, w *comm.Comm) error {
 	const messages = 3
 	buf := make([]int, 1)
@@ -97,8 +97,8 @@ func gatherBeside(ctx context.Context, w *comm.Comm) error {
 	})
 }
 
-// beside has rank 0 call send in one goroutine while another one waits for the answer of rank 1, which
-// comes after receive.
+// beside has rank 0 call send in one goroutine while another one waits for the answer of rank 1,
+// which comes after receive.
 func beside(ctx context.Context, w *comm.Comm, rounds int, send, receive func() error) error {
 	for range rounds {
 		if w.Rank() == 1 {

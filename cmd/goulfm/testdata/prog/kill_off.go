@@ -1,4 +1,4 @@
-//go:build !killpoints || !linux
+//go:build !failpoints || !linux
 
 package main
 
@@ -6,5 +6,5 @@ import "errors"
 
 // armPart needs stores that count.
 func armPart(int) (disarm func() uint64, err error) {
-	return nil, errors.New("built without the tag killpoints")
+	return nil, errors.New("built without the tag failpoints")
 }

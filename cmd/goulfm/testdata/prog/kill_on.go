@@ -1,4 +1,4 @@
-//go:build killpoints && linux
+//go:build failpoints && linux
 
 package main
 
@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/goulfm/goulfm/internal/killpoint"
+	"github.com/goulfm/goulfm/internal/base/failpoint"
 	"golang.org/x/sys/unix"
 )
 
-// armPart has this process end by SIGKILL at its k-th killpoint from here on, if
+// armPart has this process end by SIGKILL at its k-th failpoint from here on, if
 // GOULFM_KILL_PART names it: "rank:k". disarm ends that, and tells the number of
 // points; 0 at the other ranks.
 func armPart(me int) (disarm func() uint64, err error) {
@@ -22,15 +22,15 @@ func armPart(me int) (disarm func() uint64, err error) {
 	if rank != me {
 		return func() uint64 { return 0 }, nil
 	}
-	first := killpoint.Count()
-	killpoint.On(func(k uint64) {
+	first := failpoint.Count()
+	failpoint.On(func(k uint64) {
 		if k-first == at {
 			_ = unix.Kill(os.Getpid(), unix.SIGKILL)
 			select {}
 		}
 	})
 	return func() uint64 {
-		killpoint.On(nil)
-		return killpoint.Count() - first
+		failpoint.On(nil)
+		return failpoint.Count() - first
 	}, nil
 }

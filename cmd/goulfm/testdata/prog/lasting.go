@@ -15,8 +15,8 @@ import (
 
 // These last for as long as a test needs them, however late what it has planned comes.
 
-// untilFew waits for deaths, and repairs, until no more are left than the second argument says; then a token
-// goes round.
+// untilFew waits for deaths, and repairs, until no more are left than the second argument says;
+// then a token goes round.
 func untilFew(ctx context.Context, w *comm.Comm) error {
 	few, err := strconv.Atoi(os.Args[2])
 	if err != nil {

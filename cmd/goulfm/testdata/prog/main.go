@@ -252,8 +252,8 @@ func recoverOnce(ctx context.Context, w *comm.Comm) error {
 	return ring(ctx, s)
 }
 
-// revokeAndDie has the last rank revoke the world and die at once; the others wait for each other, in a circle, and
-// for nobody else.
+// revokeAndDie has the last rank revoke the world and die at once; the others wait for each other,
+// in a circle, and for nobody else.
 func revokeAndDie(ctx context.Context, w *comm.Comm) error {
 	last := w.Size() - 1
 	if w.Rank() == last {

@@ -9,7 +9,8 @@ import (
 	"github.com/goulfm/goulfm/recovery"
 )
 
-// members computes with a static and a forward member, which a repair leaves to the living. Their variables outlive attempts.
+// members computes with a static and a forward member, which a repair leaves to the living. Their
+// variables outlive attempts.
 func members(ctx context.Context, w *comm.Comm) error {
 	var static []int64
 	forward := 0

@@ -12,7 +12,8 @@ import (
 	"github.com/goulfm/goulfm/recovery"
 )
 
-// mortal has as many ranks die, one in each attempt, as its argument says. The rest wait for the dead one in a barrier.
+// mortal has as many ranks die, one in each attempt, as its argument says. The rest wait for the
+// dead one in a barrier.
 func mortal(ctx context.Context, w *comm.Comm) error {
 	deaths, err := strconv.Atoi(os.Args[2])
 	if err != nil {

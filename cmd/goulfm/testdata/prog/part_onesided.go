@@ -37,7 +37,8 @@ func windows(x *trial) error {
 	return nil
 }
 
-// windowLocks has all add to two elements of rank 0 under its lock. A survivor that is told that the lock is broken mends.
+// windowLocks has all add to two elements of rank 0 under its lock. A survivor that is told that
+// the lock is broken mends.
 func windowLocks(x *trial) error {
 	t := x.w.At(0)
 	for range 4 {
@@ -99,8 +100,8 @@ func windowEpochs(x *trial) error {
 		return err
 	}
 	for round := range uint64(3) {
-		// Who goes on to Complete after a Put that has failed, as by the revocation of one who knows of a
-		// death, says to the target that all has taken effect.
+		// Who goes on to Complete after a Put that has failed, as by the revocation of one who
+		// knows of a death, says to the target that all has taken effect.
 		for _, step := range []func() error{
 			func() error { return x.w.Post(x.ctx, from) },
 			func() error { return x.w.Start(x.ctx, g) },

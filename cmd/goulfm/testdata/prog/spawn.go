@@ -53,8 +53,8 @@ func spawn(ctx context.Context, w *comm.Comm) error {
 	return together(ctx, ic, false)
 }
 
-// spawnTold starts two more processes for each line of a file, or of a pipe, and exchanges messages with them. They say who has started
-// them: the daemon of their node.
+// spawnTold starts two more processes for each line of a file, or of a pipe, and exchanges messages
+// with them. They say who has started them: the daemon of their node.
 func spawnTold(ctx context.Context, w *comm.Comm) error {
 	if ic := w.Parent(); ic != nil {
 		if w.Rank() == 0 {

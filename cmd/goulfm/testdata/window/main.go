@@ -106,9 +106,9 @@ func calls(ctx context.Context, c *comm.Comm) error {
 	return err
 }
 
-// puts: rank 0 has 4096 elements for each other rank, which puts one number after another into all of
-// them. What it leaves is whole numbers of one put, or of two that followed each other, and does not
-// change once the death is known.
+// puts: rank 0 has 4096 elements for each other rank, which puts one number after another into all
+// of them. What it leaves is whole numbers of one put, or of two that followed each other, and does
+// not change once the death is known.
 func puts(ctx context.Context, c *comm.Comm) error {
 	const each = 4096
 	n := 0
@@ -167,8 +167,8 @@ func puts(ctx context.Context, c *comm.Comm) error {
 	return w.Free()
 }
 
-// counts: each rank adds 1 to a common element and then to its own: after its death the common one is ahead by 0 or 1 for
-// each of the dead.
+// counts: each rank adds 1 to a common element and then to its own: after its death the common one
+// is ahead by 0 or 1 for each of the dead.
 func counts(ctx context.Context, c *comm.Comm) error {
 	w, err := rma.Allocate[uint64](ctx, c, c.Size())
 	if err != nil {
@@ -205,8 +205,8 @@ func counts(ctx context.Context, c *comm.Comm) error {
 	return w.Free()
 }
 
-// lock: under the lock of rank 0 everybody adds to two elements. Who dies between leaves them different, and the lock broken;
-// who mends makes them equal, and counts that in a third one.
+// lock: under the lock of rank 0 everybody adds to two elements. Who dies between leaves them
+// different, and the lock broken; who mends makes them equal, and counts that in a third one.
 func lock(ctx context.Context, c *comm.Comm) error {
 	w, err := rma.Allocate[uint64](ctx, c, 3)
 	if err != nil {
@@ -324,8 +324,9 @@ func rebuild(ctx context.Context, c *comm.Comm) error {
 	return check(err, own.Free(), theirs.Free())
 }
 
-// own: a get sees what the same rank has put before. A get from a rank that is killed meanwhile brings all of its elements, or is an error that
-// leaves the destination as it was; once rank 1 knows of all deaths, what it reads at rank 0 does not change.
+// own: a get sees what the same rank has put before. A get from a rank that is killed meanwhile
+// brings all of its elements, or is an error that leaves the destination as it was; once rank 1
+// knows of all deaths, what it reads at rank 0 does not change.
 func own(ctx context.Context, c *comm.Comm) error {
 	const each = 1 << 15
 	n, me := c.Size(), c.Rank()
@@ -406,8 +407,8 @@ func own(ctx context.Context, c *comm.Comm) error {
 	return w.Free()
 }
 
-// fenced: rank 1 stores one number after another at rank 0 and stops in the middle. Rank 0 lets it go on once it has heard
-// that rank 1 is dead; nothing that it sends then is executed.
+// fenced: rank 1 stores one number after another at rank 0 and stops in the middle. Rank 0 lets it
+// go on once it has heard that rank 1 is dead; nothing that it sends then is executed.
 func fenced(ctx context.Context, c *comm.Comm) error {
 	w, err := rma.Allocate[uint64](ctx, c, 2)
 	if err != nil {
@@ -456,8 +457,8 @@ func fenced(ctx context.Context, c *comm.Comm) error {
 	return w.Free()
 }
 
-// late: what rank 0's memory holds for a rank does not change any more once the reader knows of that rank's death,
-// whether the reader shares the memory or sends frames to it (W7).
+// late: what rank 0's memory holds for a rank does not change any more once the reader knows of
+// that rank's death, whether the reader shares the memory or sends frames to it (W7).
 func late(ctx context.Context, c *comm.Comm) error {
 	n, last := 0, c.Size()-1
 	if c.Rank() == 0 {
@@ -494,7 +495,8 @@ func late(ctx context.Context, c *comm.Comm) error {
 	return w.Free()
 }
 
-// readAfterDeaths reads what each rank has put as soon as this one knows of its death, and then again and again.
+// readAfterDeaths reads what each rank has put as soon as this one knows of its death, and then
+// again and again.
 func readAfterDeaths(ctx context.Context, c *comm.Comm, w *rma.Win[uint64]) error {
 	known := make([]bool, c.Size())
 	for dead := 0; dead < c.Size()-3; {
@@ -565,7 +567,8 @@ func waiter(ctx context.Context, c *comm.Comm) error {
 	return w.Free()
 }
 
-// lockBesideTheDead has a rank wait for the lock that this one holds, and die. Then it unlocks and locks again.
+// lockBesideTheDead has a rank wait for the lock that this one holds, and die. Then it unlocks and
+// locks again.
 func lockBesideTheDead(ctx context.Context, c *comm.Comm, t rma.Target[uint64], victim int) error {
 	err := check(t.Lock(ctx, rma.Exclusive), comm.Send(ctx, c.To(victim), []int32{1}))
 	if err != nil {
@@ -592,8 +595,9 @@ func lockBesideTheDead(ctx context.Context, c *comm.Comm, t rma.Target[uint64], 
 	return t.Unlock(ctx)
 }
 
-// notify: a put with a notification, or a store behind a put, is written out before its origin waits, whatever its other goroutines
-// wait for. The chain alternates between the nodes, so that each rank waits for one neighbour in memory and for another in frames.
+// notify: a put with a notification, or a store behind a put, is written out before its origin
+// waits, whatever its other goroutines wait for. The chain alternates between the nodes, so that
+// each rank waits for one neighbour in memory and for another in frames.
 func notify(ctx context.Context, c *comm.Comm) error {
 	const steps, width = 100, 200
 	c, err := c.Split(ctx, 0, []int{0, 2, 1, 3}[c.Rank()])

@@ -33,8 +33,9 @@ type Platform struct {
 
 var pidLine = regexp.MustCompile(`(\S+) is process (\d+)$`)
 
-// Start builds the command and the program of a folder, in folder dir, and starts a platform with these
-// flags of "gridrpc up". The environment names it from now on. The working folder is that of the module.
+// Start builds the command and the program of a folder, in folder dir, and starts a platform with
+// these flags of "gridrpc up". The environment names it from now on. The working folder is that of
+// the module.
 func Start(ctx context.Context, dir, program string, flags ...string) (*Platform, error) {
 	binary, server := filepath.Join(dir, "gridrpc"), filepath.Join(dir, "server")
 	for out, from := range map[string]string{binary: "./cmd/gridrpc", server: program} {

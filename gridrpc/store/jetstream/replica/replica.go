@@ -28,8 +28,8 @@ type Config struct {
 	Peer   *tls.Config       // for the other replicas; nil: without TLS
 	Say    func(text string) // something that a person may want to know
 
-	// Shunned lists keys of clients whose connections are to be closed, as the SHA-256 of their PKIX form, in hex: Client has to
-	// refuse new ones. nil: there are none.
+	// Shunned lists keys of clients whose connections are to be closed, as the SHA-256 of their
+	// PKIX form, in hex: Client has to refuse new ones. nil: there are none.
 	Shunned func() []string
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/goulfm/goulfm/gridrpc/internal/child"
+	"github.com/goulfm/goulfm/gridrpc/internal/subprocess"
 )
 
 // process is one of the service's. It may die, and be started anew with what it has on disk.
@@ -31,7 +31,7 @@ func (p *process) start(t testing.TB, weed string) {
 	p.cmd = exec.Command(weed, append([]string{"-logtostderr"}, p.args...)...)
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = p.dir, log, log
 	p.cmd.Env = slices.Concat(os.Environ(), []string{"HOME=" + p.dir, "TMPDIR=" + p.dir}) // no settings of this machine, no traces on it
-	child.EndWithParent(p.cmd)
+	subprocess.EndWithParent(p.cmd)
 	require.NoError(t, p.cmd.Start())
 	p.ended = make(chan struct{})
 	go func(cmd *exec.Cmd, ended chan struct{}) {

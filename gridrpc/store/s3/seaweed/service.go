@@ -42,9 +42,9 @@ type Service struct {
 	s3        string     // the same, where S3 is spoken
 }
 
-// Start starts a service with so many servers of volumes, v1 and so on, and so many copies of everything, and returns when all
-// of them have joined. The environment of the test names it. The test is skipped where the program is not
-// there, and where tests are to be short.
+// Start starts a service with so many servers of volumes, v1 and so on, and so many copies of
+// everything, and returns when all of them have joined. The environment of the test names it. The
+// test is skipped where the program is not there, and where tests are to be short.
 func Start(t testing.TB, volumes, copies int) *Service {
 	weed := os.Getenv(EnvWeed)
 	if weed == "" || testing.Short() {
@@ -82,8 +82,9 @@ func (s *Service) plan(volumes, copies int) {
 	who := filepath.Join(s.dir, "who.json")
 	s.writeIdentity(who)
 	add("filer", "filer", at(2), master, "-defaultStoreDir=.", "-localSocket=filer.sock")
-	// S3 has a process of its own: within the filer's it finds the filer only at ports that differ by 10000. A path of a socket may have
-	// 108 bytes, and that of a test's folder has more: sockets are in the folder of their process.
+	// S3 has a process of its own: within the filer's it finds the filer only at ports that differ
+	// by 10000. A path of a socket may have 108 bytes, and that of a test's folder has more:
+	// sockets are in the folder of their process.
 	add("s3", "s3", at(4), "-config="+who, fmt.Sprint("-filer=127.0.0.1:", ports[2], ".", ports[3]), "-port.iceberg=0", "-port.lance=0", "-localSocket=s3.sock")
 }
 
@@ -93,7 +94,8 @@ func (s *Service) writeIdentity(path string) {
 	require.NoError(s.t, os.WriteFile(path, fmt.Appendf(nil, all, user, secret), 0o600))
 }
 
-// freePorts returns ports at which nobody listens. Somebody may until they are used: the kernel gives others first.
+// freePorts returns ports at which nobody listens. Somebody may until they are used: the kernel
+// gives others first.
 func freePorts(t testing.TB, n int) (ports []int) {
 	for range n {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -134,7 +136,8 @@ func (s *Service) KillAll() {
 	}
 }
 
-// RestartAll starts all anew that KillAll has ended, and returns when the servers of volumes have joined.
+// RestartAll starts all anew that KillAll has ended, and returns when the servers of volumes have
+// joined.
 func (s *Service) RestartAll() {
 	for _, p := range s.processes {
 		p.start(s.t, s.weed)

@@ -1,0 +1,57 @@
+package discovery
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Peer is one of several processes that have to know each other from the beginning.
+type Peer struct {
+	Name  string
+	Addr  string // HOST:PORT for clients
+	Route string // HOST:PORT for the other ones
+	Host  string // machine that it is on
+}
+
+// The groups of peers.
+const (
+	Replicas = "replicas" // hold the platform's own store
+	Council  = "council"  // the masters, where there are several
+)
+
+// SavePeers tells where the peers of a group are, before they are started: each finds the others.
+func SavePeers(dir, group string, list []Peer) error {
+	var text strings.Builder
+	for _, r := range list {
+		fmt.Fprintln(&text, r.Name, r.Addr, r.Route, r.Host)
+	}
+	return replace(filepath.Join(dir, group), text.String())
+}
+
+// Peers returns what SavePeers has told.
+func Peers(dir, group string) ([]Peer, error) {
+	text, err := os.ReadFile(filepath.Join(dir, group))
+	if err != nil {
+		return nil, err
+	}
+	return parsePeers(string(text))
+}
+
+func parsePeers(text string) (list []Peer, err error) {
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		if len(words) != 4 {
+			return nil, fmt.Errorf("peers: %.60q: want NAME ADDRESS ADDRESS HOST", line)
+		}
+		for _, addr := range words[1:3] {
+			if _, _, err := net.SplitHostPort(addr); err != nil {
+				return nil, fmt.Errorf("peers: %w", err)
+			}
+		}
+		list = append(list, Peer{Name: words[0], Addr: words[1], Route: words[2], Host: words[3]})
+	}
+	return list, nil
+}

@@ -1,0 +1,321 @@
+package heartbeat
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/netip"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/goulfm/goulfm/fd/adaptive"
+	"github.com/goulfm/goulfm/gridrpc/internal/link"
+	"github.com/goulfm/goulfm/gridrpc/internal/pb"
+	"github.com/goulfm/goulfm/internal/base/pausepoint"
+	"github.com/goulfm/goulfm/internal/net/udpheartbeat"
+)
+
+// Watch is one process that this one observes. It has a connection and goroutines only while it is
+// introduced: until the first beat arrives as a datagram, or for ever if none does.
+type Watch struct {
+	pulse       *Pulse
+	told        func(udpheartbeat.News)
+	observation *udpheartbeat.Observation
+	name, addr  string
+	incarnation uint64
+
+	work  *work // under the lock of the Pulse: what is under way; nil: nothing
+	index int32 // the same: its place among all; gone: it has ended
+}
+
+// gone is the index of a Watch that has ended.
+const gone = -1
+
+// Who returns the name and incarnation of the process.
+func (w *Watch) Who() (name string, incarnation uint64) { return w.name, w.incarnation }
+
+// work is an introduction that is under way, or waits for its turn.
+type work struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	arrive chan struct{} // closed when beats arrive as datagrams
+	past   bool          // under the lock of the Pulse: it is closed
+}
+
+// Times of a Watch.
+const (
+	answerWithin = 2 * time.Second // a question to the process
+	redialFirst  = 50 * time.Millisecond
+	redialLast   = time.Second
+)
+
+// Watch observes a process from now on. told must not block; it may be told a last time while
+// End is called.
+func (p *Pulse) Watch(ref *pb.Ref, q adaptive.QoS, told func(udpheartbeat.News)) (*Watch, error) {
+	w := &Watch{pulse: p, told: told, name: ref.Name, addr: ref.Addr, incarnation: ref.Incarnation}
+	o, err := p.node.Observe(q, w.hear)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	if w.observation = o; w.index != gone { // it may be dead already
+		w.index = int32(len(p.all))
+		p.all = append(p.all, w)
+	}
+	p.mu.Unlock()
+	w.introduce(o)
+	return w, nil
+}
+
+// End ends the observation.
+func (w *Watch) End() {
+	w.forget()
+	w.observation.End()
+}
+
+func (w *Watch) forget() {
+	p := w.pulse
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w.index == gone {
+		return
+	}
+	if w.observation != nil { // else it is not among them yet
+		last := len(p.all) - 1
+		p.all[w.index] = p.all[last]
+		p.all[w.index].index = w.index
+		p.all[last] = nil
+		p.all = p.all[:last]
+	}
+	w.index = gone
+	if w.work != nil {
+		w.work.cancel()
+	}
+}
+
+// hear passes news on; a silent process is asked by another connection than that of its beats. One
+// of which no beat has come since it was asked may have forgotten this observer: it is introduced
+// anew.
+func (w *Watch) hear(n udpheartbeat.News) {
+	switch {
+	case n.Kind == udpheartbeat.Reached:
+		w.arrived()
+		return
+	case n.Kind == udpheartbeat.Dead:
+		w.forget()
+	case n.Kind == udpheartbeat.Suspected && n.Silent > 0:
+		go w.look(n.Of)
+		if n.Deaf {
+			w.introduce(n.Of)
+		}
+	}
+	w.told(n)
+}
+
+func (w *Watch) arrived() {
+	w.pulse.mu.Lock()
+	defer w.pulse.mu.Unlock()
+	if w.work != nil && !w.work.past {
+		w.work.past = true
+		close(w.work.arrive)
+	}
+}
+
+// look asks a suspect whether it lives.
+func (w *Watch) look(o *udpheartbeat.Observation) {
+	ctx, cancel := context.WithTimeout(w.pulse.ended, answerWithin)
+	defer cancel()
+	conn, err := w.pulse.id.Dial(w.addr)
+	if err != nil {
+		return
+	}
+	defer link.HangUp(conn)
+	reply, err := pb.NewNodeClient(conn).Probe(ctx, &pb.ProbeRequest{})
+	switch {
+	case err != nil && w.refuses(), err == nil && !w.isIt(reply.Me):
+		o.Refused()
+	case err == nil:
+		o.Answered(0)
+	}
+}
+
+func (w *Watch) refuses() bool {
+	ctx, cancel := context.WithTimeout(w.pulse.ended, answerWithin)
+	defer cancel()
+	return link.Look(ctx, w.addr) == link.Refuses
+}
+
+func (w *Watch) isIt(ref *pb.Ref) bool {
+	return ref.GetName() == w.name && ref.GetIncarnation() == w.incarnation
+}
+
+// introduce has the process send beats, unless that is under way or planned. It does not block.
+func (w *Watch) introduce(o *udpheartbeat.Observation) {
+	p := w.pulse
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w.work != nil || w.index == gone {
+		return
+	}
+	w.work = &work{arrive: make(chan struct{}), cancel: func() {}}
+	p.waiting = append(p.waiting, waiting{w, o})
+	p.startNext()
+}
+
+// waiting is an introduction that has not begun.
+type waiting struct {
+	watch       *Watch
+	observation *udpheartbeat.Observation
+}
+
+// An introduction takes a connection and some ten goroutines. Of many, a few are under way at a
+// time, or the memory of a client would be that of the largest number: a goroutine's descriptor is
+// never freed. One that takes long is not waited for.
+const (
+	introductions = 4
+	introduceFor  = 50 * time.Millisecond
+)
+
+// startNext begins introductions for as long as there is room. It holds the lock.
+func (p *Pulse) startNext() {
+	for p.begun < introductions && len(p.waiting) > 0 {
+		next := p.waiting[0]
+		if p.waiting = p.waiting[1:]; len(p.waiting) == 0 {
+			p.waiting = nil
+		}
+		if next.watch.index == gone {
+			continue
+		}
+		p.begun++
+		go next.watch.run(next.observation, sync.OnceFunc(func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.begun--
+			p.startNext()
+		}))
+	}
+}
+
+// run carries out an introduction, and makes room for the next one when it is over, or takes long.
+func (w *Watch) run(o *udpheartbeat.Observation, room func()) {
+	defer room()
+	defer time.AfterFunc(introduceFor, room).Stop()
+	w.pulse.mu.Lock()
+	now := w.work
+	now.ctx, now.cancel = context.WithCancel(w.pulse.ended)
+	if w.index == gone {
+		now.cancel()
+	}
+	w.pulse.mu.Unlock()
+	w.persist(o, now)
+	now.cancel()
+	w.pulse.mu.Lock()
+	w.work = nil
+	w.pulse.mu.Unlock()
+}
+
+// persist connects until beats arrive as datagrams, or the process is dead.
+func (w *Watch) persist(o *udpheartbeat.Observation, now *work) {
+	for pause := redialFirst; now.ctx.Err() == nil; pause = min(2*pause, redialLast) {
+		connected, err := w.connect(o, now)
+		switch {
+		case err == nil, now.ctx.Err() != nil:
+			return
+		case errors.Is(err, errStranger), w.refuses():
+			o.Refused()
+			return
+		case connected:
+			o.Broken()
+			pause = redialFirst
+			w.again(now)
+		}
+		select {
+		case <-now.ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}
+
+// again has the next connection wait for datagrams of its own.
+func (w *Watch) again(now *work) {
+	w.pulse.mu.Lock()
+	defer w.pulse.mu.Unlock()
+	if now.past {
+		now.arrive, now.past = make(chan struct{}), false
+	}
+}
+
+// connect carries one connection until it breaks, and says whether there was one; without an error
+// beats arrive as datagrams, and it was closed in order.
+func (w *Watch) connect(o *udpheartbeat.Observation, now *work) (connected bool, err error) {
+	conn, err := w.pulse.id.Dial(w.addr)
+	if err != nil {
+		return false, err
+	}
+	defer link.HangUp(conn)
+	ctx, cancel := context.WithCancel(now.ctx)
+	defer cancel()
+	stream, err := pb.NewNodeClient(conn).Beats(ctx)
+	if err != nil {
+		return false, err
+	}
+	number := o.Next()
+	begun := time.Now()
+	if err := stream.Send(&pb.Beating{Kind: &pb.Beating_Observe{Observe: &pb.Observe{Stream: number}}}); err != nil {
+		return false, err
+	}
+	m, err := stream.Recv()
+	if err != nil {
+		return false, err
+	}
+	hello := m.GetObserving()
+	if hello == nil || len(hello.Key) == 0 || !w.isIt(hello.Me) {
+		return false, errStranger
+	}
+	if pausepoint.Enabled {
+		pausepoint.At("grid.introduced")
+	}
+	addr, _ := netip.ParseAddrPort(hello.Addr) // an invalid one has no datagrams
+	o.Connected(udpheartbeat.Connection{
+		Stream: number, Addr: addr, Key: hello.Key, Link: sender(ctx, stream, now.arrive), RTT: time.Since(begun),
+	})
+	err = hearFrom(stream, func(sealed []byte) { o.Hear(number, sealed) })
+	select {
+	case <-now.arrive:
+		if errors.Is(err, io.EOF) {
+			o.Alone(number)
+			return true, nil
+		}
+	default:
+	}
+	return true, err
+}
+
+// sender returns what hands a message to a connection and never waits. Once datagrams arrive it
+// closes the connection in order.
+func sender(ctx context.Context, stream grpc.BidiStreamingClient[pb.Beating, pb.Beating], arrive <-chan struct{}) func(sealed []byte) {
+	out := make(chan []byte, queued)
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-arrive:
+				_ = stream.CloseSend() // of a stream that has broken nothing is lost
+				return
+			case sealed := <-out:
+				if stream.Send(&pb.Beating{Kind: &pb.Beating_Sealed{Sealed: sealed}}) != nil {
+					return
+				}
+			}
+		}
+	}()
+	return func(sealed []byte) {
+		select {
+		case out <- sealed:
+		default:
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package ranking
+
+import (
+	"cmp"
+	"slices"
+)
+
+// index is the same as the reports of all children, to decide by: made when the first decision
+// after a change asks for it, because there are many decisions and few changes.
+type index struct {
+	all      []*slot // in the order in which they came
+	services map[string]*offers
+}
+
+// slot is one server's offer of one service.
+type slot struct {
+	latest *Estimate
+	copies []*Estimate // as children have it, the latest among them: several if the server moves from one to the other
+}
+
+// offers are those of one service.
+type offers struct {
+	slots []*slot
+	usual float64 // rate of an average one
+}
+
+// offer names a slot.
+type offer struct{ service, server string }
+
+// look returns the index of what is known now.
+func (t *Table) look() *index {
+	if t.index != nil {
+		return t.index
+	}
+	x := &index{services: map[string]*offers{}}
+	slots := map[offer]*slot{}
+	for _, c := range t.children {
+		for i := range c.list {
+			e := &c.list[i]
+			s := slots[offer{e.Service, e.Server.Name}]
+			if s == nil {
+				s = &slot{latest: e}
+				slots[offer{e.Service, e.Server.Name}] = s
+				x.add(s)
+			}
+			s.copies = append(s.copies, e)
+			if s.latest.older(e) {
+				s.latest = e
+			}
+		}
+	}
+	for _, s := range x.all { // once for each service would do, but maps have no order
+		if o := x.services[s.latest.Service]; o.usual == 0 {
+			o.usual = medianRate(o.slots, nil)
+		}
+	}
+	t.index = x
+	return x
+}
+
+func (x *index) add(s *slot) {
+	x.all = append(x.all, s)
+	o := x.services[s.latest.Service]
+	if o == nil {
+		o = &offers{}
+		x.services[s.latest.Service] = o
+	}
+	o.slots = append(o.slots, s)
+}
+
+// place is a candidate and what it is sorted by.
+type place struct {
+	e    *Estimate
+	full int
+	done float64 // seconds from now
+}
+
+// compare brings places into the order of the service's metric, and of completion where that is
+// equal, as without a metric; equal ones are sorted by name, so that all agents have one order.
+func (p place) compare(o place) int {
+	return cmp.Or(cmp.Compare(p.full, o.full), cmp.Compare(p.e.Metric, o.e.Metric), cmp.Compare(p.done, o.done), cmp.Compare(p.e.Server.Name, o.e.Server.Name))
+}
+
+// best returns at most CandidatesMax places, the best first.
+func (o *offers) best(r Request) []place {
+	usual := o.usual
+	if len(r.Exclude) > 0 {
+		usual = medianRate(o.slots, r.Exclude)
+	}
+	best := make([]place, 0, CandidatesMax+1)
+	for _, s := range o.slots {
+		e := s.latest
+		if len(r.Exclude) > 0 && slices.Contains(r.Exclude, e.Server) {
+			continue
+		}
+		p := place{e, full(e), e.completion(r, usual)}
+		at := len(best)
+		for at > 0 && p.compare(best[at-1]) < 0 {
+			at--
+		}
+		if at < CandidatesMax {
+			best = slices.Insert(best, at, p)
+			best = best[:min(len(best), CandidatesMax)]
+		}
+	}
+	return best
+}
+
+// medianRate is the rate of an average server that is not excluded; 0 if none is known.
+func medianRate(slots []*slot, exclude []Server) float64 {
+	var rates []float64
+	for _, s := range slots {
+		if s.latest.Rate > 0 && !slices.Contains(exclude, s.latest.Server) {
+			rates = append(rates, s.latest.Rate)
+		}
+	}
+	if len(rates) == 0 {
+		return 0
+	}
+	slices.Sort(rates)
+	return rates[len(rates)/2]
+}

@@ -1,0 +1,93 @@
+package ranking
+
+import (
+	"bytes"
+	"slices"
+)
+
+// Kept is a call that a server keeps for clients that may be gone.
+type Kept struct {
+	Call    [16]byte
+	Attempt uint32
+	Server  Server
+	Addr    string
+	Service string
+	Codec   string
+	Done    bool // there is an outcome
+}
+
+// KeptMax bounds what an agent tells of its subtree.
+const KeptMax = 1 << 15
+
+// shelf is what the subtree of a child keeps.
+type shelf struct {
+	child uint64
+	list  []Kept
+}
+
+// Keeps is the table of kept calls of an agent: soft state, which children tell anew to whoever
+// becomes their parent. There are as many versions of it as there were changes.
+type Keeps struct {
+	Version uint64
+	shelves []shelf
+}
+
+// Report replaces what a child has told before.
+func (k *Keeps) Report(child uint64, list []Kept) {
+	k.Drop(child)
+	if len(list) > 0 {
+		k.shelves = append(k.shelves, shelf{child, list})
+		k.Version++
+	}
+}
+
+// Drop forgets a child.
+func (k *Keeps) Drop(child uint64) {
+	n := len(k.shelves)
+	k.shelves = slices.DeleteFunc(k.shelves, func(s shelf) bool { return s.child == child })
+	if len(k.shelves) != n {
+		k.Version++
+	}
+}
+
+// All returns the kept calls in the order of their names, each once: with its latest attempt,
+// and of that the latest incarnation.
+func (k *Keeps) All() []Kept {
+	var all []Kept
+	for _, s := range k.shelves {
+		all = append(all, s.list...)
+	}
+	slices.SortStableFunc(all, func(a, b Kept) int {
+		if c := bytes.Compare(a.Call[:], b.Call[:]); c != 0 {
+			return c
+		}
+		return -a.compare(b)
+	})
+	all = slices.CompactFunc(all, func(a, b Kept) bool { return a.Call == b.Call })
+	return all[:min(len(all), KeptMax)]
+}
+
+// compare says whether a is a later attempt than b, or at a later incarnation, or has got further.
+func (a Kept) compare(b Kept) int {
+	done := func(x Kept) uint64 {
+		if x.Done {
+			return 1
+		}
+		return 0
+	}
+	return slices.Compare(
+		[]uint64{uint64(a.Attempt), a.Server.Incarnation, done(a)},
+		[]uint64{uint64(b.Attempt), b.Server.Incarnation, done(b)})
+}
+
+// Find returns one of them.
+func (k *Keeps) Find(call [16]byte) (best Kept, ok bool) {
+	for _, s := range k.shelves {
+		for _, one := range s.list {
+			if one.Call == call && (!ok || one.compare(best) > 0) {
+				best, ok = one, true
+			}
+		}
+	}
+	return best, ok
+}

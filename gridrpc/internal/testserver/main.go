@@ -1,0 +1,176 @@
+// Command trial is a server for tests: its bodies tell what they do, and wait where a test
+// needs them to.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/internal/subprocess"
+)
+
+// Where is what most services answer.
+type Where struct {
+	Server  string
+	Attempt int
+	Value   float64
+}
+
+func main() {
+	gridrpc.Main(func(s *gridrpc.Server) error {
+		s.Places, s.Queue = 2, 2
+		if os.Getenv("TRIAL_HANG") != "" { // a program that never serves
+			fmt.Println("hangs")
+			select {}
+		}
+		if join := os.Getenv("TRIAL_JOIN"); join != "" { // a program that joins by itself
+			s.Member = &gridrpc.Membership{Token: join, Name: "by-itself"}
+		}
+		return errors.Join(
+			gridrpc.Register(s, "square", square, metric()...),
+			gridrpc.Register(s, "hold", hold),
+			gridrpc.Register(s, "fail", fail),
+			gridrpc.Register(s, "panic", crash),
+			gridrpc.Register(s, "relay", relay),
+			gridrpc.Register(s, "text", text),
+			gridrpc.Register(s, "count", count),
+			gridrpc.Register(s, "script", script),
+		)
+	})
+}
+
+// metric returns the option Metric with the value in the file TRIAL_METRIC/NAME, for tests.
+func metric() []gridrpc.ServiceOption {
+	dir := os.Getenv("TRIAL_METRIC")
+	if dir == "" {
+		return nil
+	}
+	return []gridrpc.ServiceOption{gridrpc.Metric(func() (value float64) {
+		text, err := os.ReadFile(filepath.Join(dir, os.Getenv("GRIDRPC_NAME")))
+		if err == nil {
+			_, err = fmt.Sscan(string(text), &value)
+		}
+		if err != nil {
+			return math.NaN()
+		}
+		return value
+	})}
+}
+
+func square(_ context.Context, c *gridrpc.Call, in *float64) (*Where, error) {
+	return &Where{Server: c.Server(), Attempt: c.Attempt, Value: *in * *in}, nil
+}
+
+// hold never ends in attempts below *in, and says that it runs.
+func hold(ctx context.Context, c *gridrpc.Call, in *float64) (*Where, error) {
+	c.Progress(1, 2, "holding")
+	if c.Attempt < int(*in) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return &Where{Server: c.Server(), Attempt: c.Attempt, Value: *in}, nil
+}
+
+// relay ends when somebody writes to the named pipe *in-ATTEMPT, and tells its log how.
+func relay(ctx context.Context, c *gridrpc.Call, in *string) (*Where, error) {
+	c.Progress(1, 2, "waiting")
+	written := make(chan error, 1)
+	go func() {
+		_, err := os.ReadFile(fmt.Sprintf("%s-%d", *in, c.Attempt))
+		written <- err
+	}()
+	select {
+	case <-ctx.Done():
+		c.Log.Printf("attempt %d was cancelled", c.Attempt)
+		return nil, ctx.Err()
+	case err := <-written:
+		return &Where{Server: c.Server(), Attempt: c.Attempt}, err
+	}
+}
+
+// text answers with so many bytes.
+func text(_ context.Context, _ *gridrpc.Call, in *int) (*string, error) {
+	out := strings.Repeat("x", *in)
+	return &out, nil
+}
+
+// Count is what count is asked for. Attempt a waits for ever at Holds[a-1], if there is one.
+type Count struct {
+	To    int // the number to which it counts
+	Holds []int
+}
+
+// Counted is what it answers.
+type Counted struct {
+	Server  string
+	Attempt int
+	From    int    // the number with which this attempt has begun
+	Text    string // of the file in which all numbers are written
+}
+
+// count counts, with a checkpoint after each number.
+func count(ctx context.Context, c *gridrpc.Call, in *Count) (*Counted, error) {
+	dir, err := c.Dir()
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, "numbers")
+	n := 0
+	if err := errors.Join(c.RegisterFile("numbers"), c.State("n", &n)); err != nil {
+		return nil, err
+	}
+	from := n
+	for n < in.To {
+		if c.Attempt <= len(in.Holds) && n == in.Holds[c.Attempt-1] {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		n++
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		_, err = fmt.Fprint(f, n, " ")
+		if err = errors.Join(err, f.Close()); err != nil {
+			return nil, err
+		}
+		if _, err := c.CheckpointNow(ctx); err != nil {
+			return nil, err
+		}
+	}
+	text, err := os.ReadFile(path)
+	return &Counted{Server: c.Server(), Attempt: c.Attempt, From: from, Text: string(text)}, err
+}
+
+// script runs a shell script in the folder of the call: a program that was not written for
+// this. Its output is the answer.
+func script(ctx context.Context, c *gridrpc.Call, in *string) (*string, error) {
+	dir, err := c.Dir()
+	if err != nil {
+		return nil, err
+	}
+	environ, err := c.Environ()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, "sh", "-c", *in)
+	subprocess.EndWithParent(cmd)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(environ, fmt.Sprint("ATTEMPT=", c.Attempt)), time.Second
+	out, err := cmd.CombinedOutput()
+	text := string(out)
+	return &text, err
+}
+
+func fail(context.Context, *gridrpc.Call, *float64) (*Where, error) {
+	return nil, errors.New("as it was told")
+}
+
+func crash(context.Context, *gridrpc.Call, *float64) (*Where, error) { panic("as it was told") }

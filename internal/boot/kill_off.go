@@ -1,5 +1,0 @@
-//go:build !killpoints
-
-package boot
-
-func armKillpoint(int) {}

@@ -1,0 +1,120 @@
+package commitinterval
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/goulfm/goulfm/internal/base/mono"
+)
+
+// A paced is a world in virtual time whose members find the interval themselves, as those of
+// package recovery do: each has a Pacer, the least wish counts, and who is lost is replaced by one
+// that has observed nothing yet, and has no wish before it has measured something. Failures are a
+// Poisson process.
+type paced struct {
+	members             []*Pacer
+	newcomers           map[*Pacer]bool
+	cold                int           // the first point of an attempt takes so many times as long as others
+	point, cost, repair mono.Duration // what they take
+	mtbf                mono.Duration // which is what the members are told, too
+	every               int           // points between commits; 0: as the members wish
+
+	rng      *rand.Rand
+	now      mono.Time
+	next     mono.Time // when the next member is lost
+	failures int
+}
+
+func newPaced(every int, seed uint64) *paced {
+	w := &paced{point: 10 * mono.Millisecond, cost: 20 * mono.Millisecond, repair: 500 * mono.Millisecond, mtbf: 2 * mono.Second, every: every, newcomers: map[*Pacer]bool{}, cold: 8}
+	w.rng = rand.New(rand.NewPCG(seed, 9))
+	for range 8 {
+		w.members = append(w.members, New(w.mtbf, w.now))
+	}
+	w.draw()
+	return w
+}
+
+func (w *paced) draw() {
+	w.next = w.now.Add(mono.Duration(w.rng.ExpFloat64() * float64(w.mtbf)))
+}
+
+// spend lets time pass. It is false if a member is lost meanwhile: all time until then was for
+// nothing.
+func (w *paced) spend(d mono.Duration) bool {
+	if w.now.Add(d) < w.next {
+		w.now = w.now.Add(d)
+		return true
+	}
+	w.now = w.next
+	w.failures++
+	victim := 1 + w.rng.IntN(len(w.members)-1) // the first one sees them all
+	for _, m := range w.members {
+		m.Failed(1)
+	}
+	w.members[victim] = New(w.mtbf, w.now)
+	w.newcomers[w.members[victim]] = true
+	w.draw()
+	return false
+}
+
+// wish is the interval that is agreed.
+func (w *paced) wish() int {
+	word := ^uint32(0)
+	for _, m := range w.members {
+		if m.Measured() || !w.newcomers[m] {
+			word &= Encode(m.Points(w.now))
+		}
+	}
+	return Decode(word)
+}
+
+// run computes so many points, and returns how much longer that takes than without failures and
+// commits.
+func (w *paced) run(points int) (overhead float64) {
+	every, extra := max(w.every, 1), w.cold-1
+	for done := 0; done < points; {
+		begun := w.now
+		wish := w.wish() // of before what this commit tells
+		work := mono.Duration(every+extra) * w.point
+		extra = 0
+		if w.spend(work) && w.spend(w.cost) {
+			for _, m := range w.members {
+				m.Committed(w.now.Sub(begun)-w.cost, every, w.cost)
+			}
+			done += every
+			if w.every == 0 {
+				every = wish
+			}
+			continue
+		}
+		for !w.spend(w.repair) {
+			continue
+		}
+		every, extra = max(w.every, 1), w.cold-1
+		for _, m := range w.members {
+			m.Resumed()
+		}
+	}
+	return float64(w.now)/float64(mono.Duration(points)*w.point) - 1
+}
+
+// TestTimeThatIsLostCounts: with a third of the time lost to failures and repairs, who has seen
+// many failures knows the MTBF, and the world loses hardly more than with Daly's interval for the
+// true one.
+func TestTimeThatIsLostCounts(t *testing.T) {
+	const points, worlds = 20_000, 20
+	own, advised, estimate := 0.0, 0.0, 0.0
+	for seed := range uint64(worlds) {
+		w := newPaced(0, seed)
+		best := newPaced(int(Interval(w.cost, w.mtbf)/w.point), seed)
+		own, advised = own+w.run(points)/worlds, advised+best.run(points)/worlds
+		estimate += float64(w.members[0].MTBF(w.now)) / float64(w.mtbf) / worlds
+		assert.Greater(t, w.failures, 50)
+	}
+	t.Logf("overhead %.3f, at Daly's interval %.3f; the MTBF seems to be %.3f of what it is", own, advised, estimate)
+	assert.Less(t, own, advised*1.1)
+	assert.InDelta(t, 1, estimate, 0.1)
+}

@@ -1,0 +1,228 @@
+package repair
+
+import "github.com/goulfm/goulfm/internal/base/rankset"
+
+// gathered goes on in Protect: a plan at all who have the reports. Who has none leaves;
+// the others find that at the boundary.
+func (w *World) gathered(reports []Report) {
+	if reports == nil {
+		w.giveUp(OverAgain)
+		return
+	}
+	w.plan = w.cfg.choose(reports)
+	w.layout = w.plan.Layout
+	w.epoch = w.plan.Epoch
+	switch w.plan.Source {
+	case Different:
+		w.giveUp(BadMembers)
+	case NoneWhole:
+		w.giveUp(BadLost)
+	default:
+		w.state = Restoring
+		w.do(Restore{w.plan})
+	}
+}
+
+// commit counts, and does more only where a boundary is due. Which points are due was
+// agreed at the last boundary: with intervals of their own two members would wait for
+// each other at different points.
+func (w *World) commit(ev Commit) {
+	if w.over {
+		w.back(OverAgain)
+		return
+	}
+	w.points++
+	if !ev.Now && w.points < w.interval && !w.hurries() {
+		w.back(OK)
+		return
+	}
+	w.points = 0
+	if !w.pending {
+		w.label = Label{Epoch: w.epoch, Number: w.hist.last.Number + 1}
+	}
+	w.state = Copying
+	w.request = ev
+	w.do(Copy{Label: w.label, Check: w.pending, All: w.lastOne})
+}
+
+// copied contributes to the boundary of a Commit.
+func (w *World) copied(ev Copied) {
+	w.agree(Ballot{
+		Call: CallCommit, Incomplete: !ev.Complete, Stop: w.request.Stop, Offer: ev.Offer, Files: ev.Files,
+		Same: ev.Same, Digest: salted(ev.Digest, w.label), Want: w.request.Want,
+	})
+}
+
+// salted mixes a digest with a label. Ten bits of a digest make it into the word, so one
+// difference in a thousand is not seen; with the label in it, it is seen at the next
+// version. The multiplications are what makes it another one in a thousand each time.
+func salted(digest uint64, l Label) uint64 {
+	x := digest + l.Epoch*0xD1B54A32D192ED03 + l.Number*0x9E3779B97F4A7C15
+	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
+	return (x ^ x>>27) * 0x94D049BB133111EB
+}
+
+// agree contributes to a boundary. All boundaries are agreements of one series on the
+// attempt's communicator, whichever call they end:
+//
+//	A  Commit: agreement 3          waits for B's agreement 3
+//	B  has an error: agreement 3    not a shrink, for which A would never come
+func (w *World) agree(b Ballot) {
+	w.state, w.call = Deciding, b.Call
+	w.do(Agree{b.Word()})
+}
+
+// boundary goes on where a boundary is decided: the same at all living members.
+func (w *World) boundary(t Tally, dead rankset.Set) {
+	switch {
+	case w.call == CallLeave || w.call == CallFinish:
+		w.depart(t, dead)
+	case t.Mismatch:
+		w.leave(t, dead, BadPlace)
+	case w.call == CallSeal:
+		w.sealed(t, dead)
+	default:
+		w.committed(t, dead)
+	}
+}
+
+// sealed ends Protect. Until here a second loss finds all that the first one found.
+//
+// A version is restored if it is whole, also if its Commit was never agreed. Nobody has compared
+// then what is equal at all ranks:
+//
+//	A, B  make version 3, and B's replica is another one
+//	B     dies before it contributes: the boundary has A's digest alone
+//	A, C  have both parts out of memory, go on from them, and hear at each Commit that they differ
+//
+// So it is compared here, too, and what differs is not restored again: the version before is.
+func (w *World) sealed(t Tally, dead rankset.Set) {
+	if t.Replica {
+		w.do(Drop{w.plan.Label})
+	}
+	if !t.AllStay || !t.Complete || t.Replica || !dead.IsEmpty() {
+		w.leave(t, dead, OverAgain)
+		return
+	}
+	w.hist.progress(w.plan.Label)
+	w.hist.sealed, w.hist.epoch, w.hist.fresh = true, w.plan.Epoch, nil
+	w.role = Survivor
+	w.hist.saves(w.plan.Saved)
+	if w.plan.Source == FromMemory {
+		w.do(Settle{w.plan.Label})
+	}
+	w.back(OK)
+}
+
+// committed ends a Commit.
+//
+// With deaths nothing is committed, and no older version goes: whether the dead had stored their
+// parts the agreement does not tell, nor whether what is equal at all ranks was so in theirs. No
+// Commit returns OK, so nobody was told anything; the next Protect restores this version, if it is
+// whole and nothing differs.
+func (w *World) committed(t Tally, dead rankset.Set) {
+	good := t.AllStay && t.Complete && !t.Replica && dead.IsEmpty()
+	w.pending = t.AllStay && !t.Complete && !t.Replica
+	if good {
+		w.keep()
+	}
+	over := !t.AllStay || !dead.IsEmpty()
+	order := FilesAsBefore
+	if !over {
+		order = w.orderFiles(t.Files, good)
+	}
+	if t.Replica && t.AllStay {
+		w.do(Drop{w.label})
+	}
+	switch {
+	case over:
+		w.leave(t, dead, OverAgain)
+	case t.Replica:
+		w.back(BadReplica)
+	case order == FilesAbandon && w.cfg.Must:
+		w.over = true
+		w.reply(Return{Verdict: BadFiles, Label: w.hist.last, Files: order})
+	case w.lastOne && good:
+		w.stopped = true
+		w.reply(Return{Verdict: OverStop, Label: w.hist.last, Files: order})
+	case t.Offer && len(w.hist.homes) < w.hist.target:
+		w.leave(t, dead, OverAgain)
+	default:
+		if w.cfg.Every == 0 {
+			w.interval = t.Interval
+		}
+		w.lastOne = w.lastOne || t.Stop
+		w.reply(Return{Verdict: OK, Label: w.hist.last, Files: order})
+	}
+}
+
+// orderFiles says what is to be done about files after a boundary at which all go on. Those of the
+// last version before a stop are written before the boundary, whatever was open: if that has
+// committed nothing, they are of a version that there is not, and are written again before the next
+// one.
+func (w *World) orderFiles(said Files, good bool) FilesOrder {
+	open := w.filesOpen
+	switch {
+	case said == FilesDone && w.lastOne && !good:
+		return FilesAsBefore
+	case said == FilesDone && w.lastOne:
+		w.filesOpen = w.cfg.Files
+		return FilesPublish
+	case said == FilesDone && open:
+		w.filesOpen = false
+		return FilesPublish
+	case said == FilesFailed:
+		w.filesOpen = false
+		return FilesAbandon
+	case !open && good && said == FilesWanted:
+		w.filesOpen = true
+		return FilesBegin
+	}
+	return FilesAsBefore
+}
+
+// keep notes a committed version: only now may older ones go.
+func (w *World) keep() {
+	oldest := w.label
+	if w.cfg.Verify {
+		oldest = w.hist.last
+	}
+	w.hist.progress(w.label)
+	w.do(Keep{oldest})
+}
+
+// leave ends the attempt by a boundary that was decided in a call of the program. The
+// call returns with v, and the body has to return, too.
+func (w *World) leave(t Tally, dead rankset.Set, v Verdict) {
+	w.decided, w.tally, w.dead = true, t, dead
+	w.giveUp(v)
+}
+
+// giveUp ends a call of the program, and with it the attempt: the body has to return.
+func (w *World) giveUp(v Verdict) {
+	w.over = true
+	w.cancel()
+	w.back(v)
+}
+
+// back ends the program's call.
+func (w *World) back(v Verdict) { w.reply(Return{Verdict: v, Label: w.hist.last}) }
+
+func (w *World) reply(r Return) {
+	w.state = Computing
+	w.do(r)
+}
+
+// broken ends the context of an attempt that cannot succeed any more.
+func (w *World) broken() {
+	if w.state >= Computing && w.state <= Deciding {
+		w.cancel()
+	}
+}
+
+func (w *World) cancel() {
+	if !w.canceled {
+		w.canceled = true
+		w.do(Cancel{})
+	}
+}

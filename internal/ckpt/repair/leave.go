@@ -1,0 +1,211 @@
+package repair
+
+import "github.com/goulfm/goulfm/internal/base/rankset"
+
+// returned begins to leave an attempt: the body has returned, what it has started has
+// not ended yet.
+//
+// Others may be in a call that this member will not answer any more; a revocation ends
+// it, unless this member has finished: then the others go on.
+func (w *World) returned(r Result) {
+	w.state, w.result = Leaving, r
+	if r != Finished {
+		w.revoke()
+	}
+	w.cancel()
+}
+
+// quiet contributes to the boundary, unless that one was decided in a call of the program:
+// then an error of the body follows from what that call said, and if not, the next
+// attempt will meet it again.
+func (w *World) quiet(ev Quiet) {
+	w.result = max(w.result, ev.Result)
+	if w.result == Fatal && !w.decided {
+		w.text = ev.Text
+	}
+	if w.result == Finished && w.over && !w.stopped {
+		w.result = Again // a body that swallows an error has not finished
+	}
+	if w.result != Finished {
+		w.revoke()
+	}
+	switch {
+	case w.decided:
+		w.depart(w.tally, w.dead)
+	case w.result == Finished && !w.stopped:
+		w.agree(Ballot{Call: CallFinish})
+	default:
+		w.agree(Ballot{Call: CallLeave, Fatal: w.result == Fatal, Stop: w.stopped})
+	}
+}
+
+func (w *World) revoke() {
+	if !w.revoked {
+		w.revoked = true
+		w.do(Revoke{})
+	}
+}
+
+// depart goes on where the boundary that ends the attempt is decided. Nobody goes home
+// before all have finished: if one of the others dies its work is done again, and that
+// takes all ranks. Nor does anybody after a last version that is to be in files, if the rank has
+// died that was to publish it: perhaps it has not.
+func (w *World) depart(t Tally, dead rankset.Set) {
+	switch {
+	case t.Mismatch:
+		w.end(Outcome{End: Misplaced})
+		return
+	case t.Finished && dead.IsEmpty():
+		w.end(Outcome{End: Done})
+		return
+	case t.Stop && !t.SomeStay && !t.Fatal && !(w.filesOpen && dead.Has(0)):
+		w.end(Outcome{End: Stopped})
+		return
+	}
+	w.fatal = t.Fatal
+	w.hist.repairs++
+	w.state = Shrinking
+	w.do(Shrink{})
+}
+
+// shrunk looks who is left. left are ranks of the communicator that was shrunk: of the
+// attempt's at first, of the last shrunk one after a replacement that failed.
+func (w *World) shrunk(left rankset.Set) {
+	now := nth(w.left, left)
+	gone := w.left.Clone()
+	gone.Subtract(now)
+	for r := range gone.All() {
+		w.hist.lost[r]++
+	}
+	w.left = now
+	switch {
+	case w.fatal:
+		w.state = Telling
+		w.do(Tell{w.text})
+	case w.stuck():
+		w.end(Outcome{End: NoProgress})
+	case w.left.Len() == w.hist.target:
+		w.goOn()
+	case w.fills >= FillsMax:
+		w.short()
+	default:
+		w.fill(w.missing())
+	}
+}
+
+// nth returns the members of s at the given places.
+func nth(s, places rankset.Set) rankset.Set {
+	var out rankset.Set
+	i := 0
+	for r := range s.All() {
+		if places.Has(i) {
+			out.Add(r)
+		}
+		i++
+	}
+	return out
+}
+
+// stuck says whether a crash loop is to be stopped. The counts are alike at all members,
+// so they all stop, or none. Many failures are no crash loop: progress sets them to zero.
+func (w *World) stuck() bool {
+	if w.hist.repairs > RepairsMax {
+		return true
+	}
+	for _, n := range w.hist.lost {
+		if n >= w.cfg.Tries {
+			return true
+		}
+	}
+	return false
+}
+
+// missing returns the ranks that have no process.
+func (w *World) missing() []int {
+	all := rankset.Range(0, w.hist.target)
+	all.Subtract(w.left)
+	return all.Slice()
+}
+
+// fill asks for newcomers that get the given ranks; lost ranks that are not among them
+// are closed up.
+func (w *World) fill(ranks []int) {
+	kept := w.left.Clone()
+	kept.Union(rankset.Of(ranks...))
+	next := w.hist.clone()
+	next.grow(w.hist.target)
+	next.close(kept.Slice())
+	next.attempt++
+	var filled rankset.Set // as ranks of the next attempt
+	for i, r := range kept.Slice() {
+		if !w.left.Has(r) {
+			filled.Add(i)
+		}
+	}
+	fresh := rankset.Of(next.fresh...)
+	fresh.Union(filled)
+	next.fresh, next.filled = fresh.Slice(), filled.Slice()
+	w.next = next
+	w.state = Filling
+	wait := w.cfg.Wait
+	if w.cfg.Short != ShortWait {
+		wait = 0
+	}
+	w.asked = ranks
+	w.do(Replace{Ranks: next.filled, Size: kept.Len(), Handover: next.append(nil), Wait: wait})
+}
+
+// filled begins the next attempt, with the newcomers.
+func (w *World) filled() {
+	kept := w.left.Clone()
+	kept.Union(rankset.Of(w.asked...))
+	w.rank = place(kept, w.rank)
+	w.hist = w.next
+	w.run()
+}
+
+// place returns how many members of s are below r.
+func place(s rankset.Set, r int) int {
+	n := 0
+	for m := range s.All() {
+		if m < r {
+			n++
+		}
+	}
+	return n
+}
+
+// unfilled tries again with who is left now.
+func (w *World) unfilled() {
+	w.fills++
+	w.state = Shrinking
+	w.do(Shrink{})
+}
+
+// scarce goes on where fewer processes could be had than are missing.
+func (w *World) scarce(granted int) {
+	if w.cfg.Short == ShortShrink && granted > 0 {
+		w.fill(w.asked[:min(granted, len(w.asked)-1)])
+		return
+	}
+	w.short()
+}
+
+// short applies the policy for too few processes.
+func (w *World) short() {
+	if w.cfg.Short == ShortShrink {
+		w.goOn()
+		return
+	}
+	w.end(Outcome{End: TooFew})
+}
+
+// goOn begins the next attempt on the newest communicator, without newcomers: nobody is
+// missing, or the ranks that are close up.
+func (w *World) goOn() {
+	w.rank = place(w.left, w.rank)
+	w.hist.close(w.left.Slice())
+	w.hist.filled = nil
+	w.hist.attempt++
+	w.run()
+}

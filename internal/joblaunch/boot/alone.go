@@ -1,0 +1,9 @@
+package boot
+
+import (
+	"github.com/goulfm/goulfm/internal/net/transport"
+	"github.com/goulfm/goulfm/internal/net/transport/inproc"
+)
+
+// Alone returns the transport of a world of one.
+func Alone() transport.End { return inproc.New(1).Port(0) }

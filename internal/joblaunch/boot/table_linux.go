@@ -1,0 +1,183 @@
+package boot
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/goulfm/goulfm/internal/net/transport/tcp"
+	"github.com/goulfm/goulfm/internal/shm/segment"
+)
+
+// A TableFile is a Table as the daemon of a node makes it known to its processes: a file in memory
+// to which it adds Rows, one line of JSON each, when nodes come late. Processes read on from where
+// they had come when they want to reach a seat of which they do not know where it is. A line that
+// has no end yet is not there yet.
+//
+//	daemon                                     process
+//	Table ⏎
+//	                                           reads, at its start
+//	Row ⏎      the launcher hears
+//	           starts a process in the row ──▶ wants to reach it: reads on
+type TableFile struct {
+	file *os.File // of the daemon
+	read *os.File // what processes get
+	size int64
+}
+
+// A Row says where seats are whose node came late.
+type Row struct {
+	Seats  []int    `json:"seats"`
+	Addrs  []string `json:"addrs"`  // in the order of Seats
+	Births []uint64 `json:"births"` // likewise
+}
+
+// NewTableFile makes one.
+func NewTableFile(t Table) (*TableFile, error) {
+	text, err := json.Marshal(t)
+	if err != nil {
+		return nil, err
+	}
+	f, err := segment.CreateGrowing("goulfm-table")
+	if err != nil {
+		return nil, err
+	}
+	read, err := os.Open(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("table of the job's processes: %w", err)
+	}
+	file := &TableFile{file: f, read: read}
+	return file, file.append(text)
+}
+
+// File is what processes read.
+func (f *TableFile) File() *os.File { return f.read }
+
+// Add adds a row. It is for one goroutine at a time.
+func (f *TableFile) Add(r Row) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return f.append(text)
+}
+
+func (f *TableFile) append(line []byte) error {
+	n, err := f.file.WriteAt(append(line, '\n'), f.size)
+	f.size += int64(n)
+	if err != nil {
+		return fmt.Errorf("table of the job's processes: %w", err)
+	}
+	return nil
+}
+
+// check says what is wrong with a row in a table of that many seats, or nil.
+func (r *Row) check(procs int) error {
+	if len(r.Addrs) != len(r.Seats) || len(r.Births) != len(r.Seats) || slices.ContainsFunc(r.Seats, func(seat int) bool { return seat < 0 || seat >= procs }) {
+		return fmt.Errorf("row of seats %v of %d, with %d addresses and %d births", r.Seats, procs, len(r.Addrs), len(r.Births))
+	}
+	return nil
+}
+
+// A tableReader is a process's view of a TableFile.
+type tableReader struct {
+	mu   sync.Mutex
+	file *os.File
+	at   int64 // what comes before was read
+	t    *Table
+}
+
+// openTable reads a descriptor as far as there are whole lines. All processes of a node have one
+// file, and one place in it.
+func openTable(fd int) (*tableReader, error) {
+	r := &tableReader{file: os.NewFile(uintptr(fd), "table"), t: &Table{}}
+	lines, err := r.next()
+	switch {
+	case err != nil:
+		return nil, badDescriptor(fd, aTable, err)
+	case len(lines) == 0:
+		return nil, badDescriptor(fd, aTable, errEmpty)
+	}
+	err = json.Unmarshal(lines[0], r.t)
+	if err == nil {
+		err = r.t.Check(len(r.t.Addrs))
+	}
+	if err == nil {
+		err = r.take(lines[1:])
+	}
+	if err != nil {
+		return nil, fmt.Errorf("descriptor %d, %s: %w: %s", fd, aTable, err, ours)
+	}
+	return r, nil
+}
+
+const aTable = "the table of the job's processes"
+
+var errEmpty = errors.New("it is empty")
+
+// next returns the whole lines that were not read yet.
+func (r *tableReader) next() (lines [][]byte, err error) {
+	text, err := io.ReadAll(io.NewSectionReader(r.file, r.at, tableMax))
+	if err != nil {
+		return nil, err
+	}
+	end := bytes.LastIndexByte(text, '\n') + 1
+	r.at += int64(end)
+	return slices.DeleteFunc(bytes.Split(text[:end], []byte("\n")), func(line []byte) bool { return len(line) == 0 }), nil
+}
+
+// take enters rows.
+func (r *tableReader) take(lines [][]byte) error {
+	for _, line := range lines {
+		var row Row
+		err := json.Unmarshal(line, &row)
+		if err == nil {
+			err = row.check(len(r.t.Addrs))
+		}
+		if err != nil {
+			return err
+		}
+		for i, seat := range row.Seats {
+			r.t.Addrs[seat], r.t.Births[seat] = row.Addrs[i], row.Births[i]
+		}
+	}
+	return nil
+}
+
+// peers are where all seats are, as far as is known.
+func (r *tableReader) peers() []tcp.Peer {
+	all := make([]tcp.Peer, len(r.t.Addrs))
+	for seat := range all {
+		all[seat] = tcp.Peer{Addr: r.t.Addrs[seat], Birth: r.t.Births[seat]}
+	}
+	return all
+}
+
+// find returns where a seat is whose node came late; ok is false while that is not known.
+func (r *tableReader) find(seat int) (p tcp.Peer, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.t.Addrs[seat] == "" {
+		if lines, err := r.next(); err == nil {
+			_ = r.take(lines) // what cannot be read says nothing
+		}
+	}
+	return tcp.Peer{Addr: r.t.Addrs[seat], Birth: r.t.Births[seat]}, r.t.Addrs[seat] != ""
+}
+
+// finder is find, or nil where no node can come late; then the file is closed.
+func (r *tableReader) finder() func(seat int) (tcp.Peer, bool) {
+	if slices.Contains(r.t.Addrs, "") {
+		return r.find
+	}
+	r.file.Close()
+	return nil
+}
+
+const tableMax = 64 << 20

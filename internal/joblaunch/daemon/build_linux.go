@@ -1,0 +1,90 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"github.com/goulfm/goulfm/internal/protocol/job"
+)
+
+// ErrOver refuses what comes after the last process has ended, or the job was ended.
+var ErrOver = errors.New("the job has ended")
+
+// Build runs a command in a directory, while processes run, and returns what it printed. The
+// reaper takes the status of every child:
+//
+//	build: go build, exits      reaper: a child has ended: takes its status
+//	wait for it: no such child
+//
+// so the command is known to it before it can end, and gets its status from there. It is
+// called on the thread of OnStarter.
+func (d *Daemon) Build(dir string, args []string) ([]byte, error) {
+	path, err := exec.LookPath(args[0])
+	if err != nil {
+		return nil, err
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return nil, err
+	}
+	defer null.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	ended := make(chan syscall.WaitStatus, 1)
+	err = d.forkBuild(path, args, &syscall.ProcAttr{
+		Dir: dir, Env: os.Environ(), Files: []uintptr{null.Fd(), w.Fd(), w.Fd()},
+		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+	}, ended)
+	w.Close()
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(r)
+	if status := <-ended; status != 0 {
+		return text, fmt.Errorf("%s", statusOf(status))
+	}
+	return text, err
+}
+
+// forkBuild starts a command whose status the reaper sends to ended.
+func (d *Daemon) forkBuild(path string, args []string, attr *syscall.ProcAttr, ended chan syscall.WaitStatus) error {
+	d.forking.Lock()
+	defer d.forking.Unlock()
+	if d.isEnding() {
+		return ErrOver
+	}
+	pid, err := syscall.ForkExec(path, args, attr)
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.builds[pid] = ended
+	d.forked.Broadcast()
+	if d.isHalted { // meanwhile; it cannot be over, for the reaper needs forking
+		_ = syscall.Kill(-pid, syscall.SIGKILL)
+	}
+	return nil
+}
+
+// isEnding says whether KillAll was called, or all processes have ended.
+func (d *Daemon) isEnding() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.isHalted || d.over
+}
+
+// statusOf is how the kernel says that a process has ended, in the words of the rules.
+func statusOf(s syscall.WaitStatus) job.Status {
+	if s.Signaled() {
+		return job.Status{Signal: int(s.Signal()), Name: s.Signal().String()}
+	}
+	return job.Status{Code: s.ExitStatus()}
+}

@@ -1,0 +1,105 @@
+package daemon
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/base/pausepoint"
+	"github.com/goulfm/goulfm/internal/joblaunch/boot"
+	"github.com/goulfm/goulfm/internal/protocol/job"
+	"github.com/goulfm/goulfm/internal/shm/park"
+	"github.com/goulfm/goulfm/internal/shm/segment"
+)
+
+// Watch sleeps on the tombstones of the processes from first on, of up to 128 by one thread,
+// and tells the host of a death within a fraction of a millisecond: before the kernel has
+// taken the dead process's memory apart.
+func (d *Daemon) Watch(first, count int) {
+	for lo := first; lo < first+count; lo += park.AnyMax {
+		go d.watchSome(lo, min(lo+park.AnyMax, first+count))
+	}
+}
+
+func (d *Daemon) watchSome(lo, hi int) {
+	runtime.LockOSThread()
+	askForShortSlice()
+	words, old := make([]*uint32, 0, hi-lo), make([]uint32, 0, hi-lo)
+	done := make([]bool, hi-lo)
+	var corpses []corpse
+	for {
+		words, old = words[:0], old[:0]
+		for seat := lo; seat < hi; seat++ {
+			if done[seat-lo] {
+				continue
+			}
+			number, v := readTombstone(d.node, seat)
+			if v&segment.TombstoneDied != 0 {
+				if pausepoint.Enabled {
+					pausepoint.At("daemon.tombstone")
+				}
+				done[seat-lo] = true
+				if dead := d.find(number, job.ByTombstone); dead != nil && mayComeBack() {
+					corpses = append(corpses, corpse{process: dead})
+				}
+				continue
+			}
+			words, old = append(words, d.node.Tombstone(seat)), append(old, v)
+		}
+		due := nextDue(corpses)
+		switch {
+		case len(words) > 0:
+			if err := park.SleepAny(words, old, due); err != nil {
+				return // no futex_waitv: reaping finds the deaths
+			}
+		case due > 0:
+			time.Sleep(time.Duration(due - boot.NowNs()))
+		default:
+			return
+		}
+		if due > 0 {
+			corpses = d.tend(corpses, boot.NowNs())
+		}
+	}
+}
+
+// readTombstone returns the tombstone word of a seat and the number of the process that owns it.
+// Vacate clears the word before it moves the generation: a word read between two equal generations
+// belongs to that generation.
+//
+//	watcher                               daemon
+//	reads that the process has died
+//	                                      reaps it, vacates the seat, starts the next process there
+//	looks up the process of the seat:
+//	the next one, which is declared dead
+func readTombstone(node *segment.Node, seat int) (number int, word uint32) {
+	for {
+		generation := node.Generation(seat)
+		word = segment.Load32(node.Tombstone(seat))
+		if node.Generation(seat) == generation {
+			return job.NumberOf(seat, int(generation)), word
+		}
+	}
+}
+
+// find tells the host that the process with a number has ended, unless that is told or another
+// process has its seat. It returns the process if that has died and what is left of it gives way to
+// the living.
+func (d *Daemon) find(number int, by job.Evidence) (dead *process) {
+	now := boot.NowNs()
+	d.mu.Lock()
+	p := d.procs.with(number)
+	if p == nil || p.found {
+		d.mu.Unlock()
+		return nil
+	}
+	p.found, p.foundNs = true, now
+	left := d.node.StateOf(p.seat) == segment.Left
+	if !left && !p.reaped && by == job.ByTombstone {
+		p.giveWay()
+		dead = p
+	}
+	d.mu.Unlock()
+	d.host.Found(number, by, left, now)
+	close(p.told)
+	return dead
+}

@@ -1,0 +1,89 @@
+package daemonclient
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/base/pausepoint"
+	"github.com/goulfm/goulfm/internal/joblaunch/daemonproto"
+	"github.com/goulfm/goulfm/internal/protocol/job"
+)
+
+// A seat of a job on several nodes is used again as one of a single node is: when its process is
+// reaped, and all others have let go of it. Each daemon knows what those of its node refer to; the
+// launcher asks all of them.
+//
+//	launcher            node 0              node 1
+//	Census      ──▶     Census      ──▶
+//	            ◀──     Holdings    ◀──     Holdings        nobody refers to the process that was in seat 5
+//	Vacate{5}   ──▶     Vacate{5}   ──▶
+//	            ◀──     Vacated     ◀──     Vacated         seat 5 is the next generation's, on all nodes
+//	Start{5}                        ──▶                     its first frame finds nobody who takes it for another
+//
+// Nobody refers to a process again of which it has let go, so an answer does not become wrong while
+// others are awaited. A node that does not answer is waited for: it comes back, or is declared
+// dead, and what runs there will not speak again. Seats of dead nodes are barred.
+
+// Holdings returns the seats, ascending, of processes that are gone, as all nodes know, and which
+// processes may still refer to them.
+func (f *Fleet) Holdings() (all []job.Holding) {
+	asked := f.askAll(daemonproto.Census{})
+	knows := map[int]int{} // by seat: nodes
+	holders := map[int][]int{}
+	nodes := 0
+	for _, n := range asked {
+		select {
+		case some := <-n.census:
+			nodes++
+			for _, h := range some {
+				knows[h.Seat]++
+				holders[h.Seat] = append(holders[h.Seat], h.By...)
+			}
+		case <-n.lost:
+		}
+	}
+	for _, seat := range slices.Sorted(maps.Keys(knows)) {
+		if knows[seat] == nodes {
+			all = append(all, job.Holding{Seat: seat, By: holders[seat]})
+		}
+	}
+	return all
+}
+
+// Vacate has all nodes forget a process, so that the next one can have its seat.
+func (f *Fleet) Vacate(proc int) error {
+	var why error
+	for _, n := range f.askAll(daemonproto.Vacate{Proc: proc}) {
+		select {
+		case v := <-n.vacated:
+			if v.Why != "" {
+				why = fmt.Errorf("%s: %s", n, v.Why)
+			}
+		case <-n.lost:
+		}
+	}
+	if why == nil {
+		if pausepoint.Enabled {
+			pausepoint.At("launcher.forgets")
+		}
+		f.mu.Lock()
+		f.used[job.SeatOf(proc)]++
+		f.mu.Unlock()
+		f.telling.Lock()
+		f.history.forget(proc)
+		f.telling.Unlock()
+	}
+	return why
+}
+
+// askAll gives an order to all nodes that are not lost, and returns these.
+func (f *Fleet) askAll(m daemonproto.Message) (asked []*node) {
+	for _, n := range f.there() {
+		if !n.isLost() {
+			n.mouth.Say(m)
+			asked = append(asked, n)
+		}
+	}
+	return asked
+}

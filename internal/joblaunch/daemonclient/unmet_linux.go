@@ -1,0 +1,90 @@
+package daemonclient
+
+import (
+	"github.com/goulfm/goulfm/internal/joblaunch/rankproto"
+	"github.com/goulfm/goulfm/internal/protocol/job"
+)
+
+// A pair of processes of two nodes of which only one can dial meets all the same: the other one
+// says that it cannot, and the launcher asks the one to dial. If that cannot, either, it says so,
+// too, and people are told.
+//
+//	rank 0: cannot dial 3          launcher                  rank 3
+//	Unmet{3}                       Meet{0} to 3
+//	                                                         dials 0, in vain
+//	                               both have said so         Unmet{0}
+//	                               asks 0, prints the line
+
+// A road is a direction of one lane between two seats.
+type road struct{ from, to, lane int }
+
+func (r road) back() road { return road{r.to, r.from, r.lane} }
+
+// An unmet is what processes have said that they cannot dial. The zero value is ready.
+type unmet struct {
+	roads map[road]rankproto.Unmet
+	told  map[[2]int]bool // pairs of nodes of which people were told
+}
+
+// hear notes what the process of a seat has said, and returns the directions, none, or both, that
+// nobody can dial.
+func (u *unmet) hear(from int, m rankproto.Unmet) (closed []road) {
+	if u.roads == nil {
+		u.roads, u.told = map[road]rankproto.Unmet{}, map[[2]int]bool{}
+	}
+	r := road{from, m.Proc, m.Lane}
+	if m.Over {
+		delete(u.roads, r)
+		return nil
+	}
+	u.roads[r] = m
+	if _, both := u.roads[r.back()]; both {
+		return []road{r.back(), r}
+	}
+	return nil
+}
+
+// forget forgets what concerns the process of a seat, which has ended.
+func (u *unmet) forget(seat int) {
+	for r := range u.roads {
+		if r.from == seat || r.to == seat {
+			delete(u.roads, r)
+		}
+	}
+}
+
+// isUnmet asks the process of a seat to dial another process, named by its number, that cannot dial
+// it. Nodes neither of which can dial are named, once.
+func (f *Fleet) isUnmet(number int, m rankproto.Unmet) {
+	from := job.SeatOf(number)
+	f.mu.Lock()
+	if p := f.processes[from]; p == nil || p.number != number {
+		f.mu.Unlock()
+		return // another process has the seat by now
+	}
+	p := f.processes[m.Proc]
+	if p == nil || p.pid == 0 || p.reaped {
+		f.unmet.forget(m.Proc) // it is asked again
+		f.mu.Unlock()
+		return
+	}
+	closed := f.unmet.hear(from, m)
+	var lines []road
+	for _, r := range closed {
+		if pair := [2]int{f.of[r.from], f.of[r.to]}; !f.unmet.told[pair] {
+			f.unmet.told[pair] = true
+			lines = append(lines, r)
+		}
+	}
+	said := map[road]rankproto.Unmet{}
+	for _, r := range lines {
+		said[r] = f.unmet.roads[r]
+	}
+	f.mu.Unlock()
+	for _, r := range lines {
+		f.host.Note("node", "node %d does not reach node %d at %s: %s", f.of[r.from], f.of[r.to], said[r].Addr, said[r].Why)
+	}
+	if !m.Over {
+		f.Say(p.number, rankproto.Meet{Proc: from, Lane: m.Lane})
+	}
+}

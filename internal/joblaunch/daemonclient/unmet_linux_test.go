@@ -1,0 +1,30 @@
+package daemonclient
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/goulfm/goulfm/internal/joblaunch/rankproto"
+)
+
+// TestUnmet: a direction is closed for good only while both ends say so, of the same lane.
+func TestUnmet(t *testing.T) {
+	var u unmet
+	cannot := func(to, lane int) rankproto.Unmet {
+		return rankproto.Unmet{Proc: to, Lane: lane, Addr: "a:1", Why: "refused"}
+	}
+	assert.Empty(t, u.hear(0, cannot(3, 0)))
+	assert.Empty(t, u.hear(0, cannot(3, 0)), "said twice")
+	assert.Empty(t, u.hear(3, cannot(0, 1)), "another lane")
+	assert.Empty(t, u.hear(3, cannot(1, 0)), "another peer")
+	assert.Equal(t, []road{{0, 3, 0}, {3, 0, 0}}, u.hear(3, cannot(0, 0)))
+	assert.Equal(t, "refused", u.roads[road{0, 3, 0}].Why)
+
+	assert.Empty(t, u.hear(0, rankproto.Unmet{Proc: 3, Over: true}), "they have met")
+	assert.Empty(t, u.hear(3, cannot(0, 0)))
+	assert.NotEmpty(t, u.hear(0, cannot(3, 0)))
+	u.forget(3)
+	assert.Empty(t, u.roads, "it has ended")
+	assert.Empty(t, u.hear(0, cannot(3, 0)), "of the process that has the seat next nothing is known")
+}

@@ -1,0 +1,146 @@
+package daemonclient
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/goulfm/goulfm/internal/joblaunch/daemonproto"
+	"github.com/goulfm/goulfm/internal/net/faultproxy"
+)
+
+// A Way is a direction between two members of the job, launcher and daemons, that can be cut:
+// member 0 is the launcher, member i+1 the daemon of node i with its processes.
+type Way struct{ From, To int }
+
+// wires are the network between the nodes of one machine, where it is to be cut: what a member
+// reaches another one at is a relay. Each member has relays of its own to each other one, for
+// whatever listens there.
+//
+//	node 0: vigil, ranks ──▶ relays of 0 ▶ 2 ──▶ node 2: vigil, listeners of its ranks
+//	                     ◀──                 ◀──  answers, on the same connections
+//	node 2: vigil, ranks ──▶ relays of 2 ▶ 0 ──▶ node 0
+//	launcher ◀── relay of 0 ▶ launcher ◀── node 0: what it tells, what it is ordered
+//
+// So the way from 0 to 2 is one direction of the first and the other direction of the second.
+type wires struct {
+	mu      sync.Mutex
+	streams map[Way][]*faultproxy.Relay // dialed by From
+	packets map[Way][]*faultproxy.Packets
+	cuts    map[Way]int // how many cuts there are now
+}
+
+func newWires() *wires {
+	return &wires{streams: map[Way][]*faultproxy.Relay{}, packets: map[Way][]*faultproxy.Packets{}, cuts: map[Way]int{}}
+}
+
+// stream returns where a member reaches what listens at addr at another one.
+func (w *wires) stream(way Way, addr string) (string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r, err := faultproxy.New(addr, nil)
+	if err != nil {
+		return "", fmt.Errorf("--cut: a relay: %w", err)
+	}
+	w.streams[way] = append(w.streams[way], r)
+	return r.Addr(), nil
+}
+
+// packet is stream for datagrams.
+func (w *wires) packet(way Way, addr string) (string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p, err := faultproxy.NewPackets(addr)
+	if err != nil {
+		return "", fmt.Errorf("--cut: a relay: %w", err)
+	}
+	w.packets[way] = append(w.packets[way], p)
+	return p.Addr(), nil
+}
+
+// set cuts ways, or ends such a cut.
+func (w *wires) set(ways []Way, on bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, way := range ways {
+		before := w.cuts[way]
+		if on {
+			w.cuts[way]++
+		} else {
+			w.cuts[way]--
+		}
+		if (before > 0) != (w.cuts[way] > 0) {
+			w.switchWay(way, on)
+		}
+	}
+}
+
+// switchWay has a way carry nothing, or go on. The caller holds mu.
+func (w *wires) switchWay(way Way, off bool) {
+	for _, p := range w.packets[way] {
+		p.Drop(off)
+	}
+	stall := func(relays []*faultproxy.Relay, d faultproxy.Direction) {
+		for _, r := range relays {
+			if off {
+				r.Stall(d)
+			} else {
+				r.Resume(d)
+			}
+		}
+	}
+	stall(w.streams[way], faultproxy.ToTarget)
+	stall(w.streams[Way{way.To, way.From}], faultproxy.ToDialer)
+}
+
+func (w *wires) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, all := range w.streams {
+		for _, r := range all {
+			r.Close()
+		}
+	}
+	for _, all := range w.packets {
+		for _, p := range all {
+			p.Close()
+		}
+	}
+}
+
+// table returns the table as a member is to have it: with its own ways to all others.
+func (w *wires) table(t daemonproto.Table, me int) (daemonproto.Table, error) {
+	own := t
+	own.Addrs = slices.Clone(t.Addrs)
+	own.Members = slices.Clone(t.Members)
+	for seat, node := range t.Nodes {
+		if node+1 == me {
+			continue
+		}
+		var err error
+		if own.Addrs[seat], err = w.stream(Way{me, node + 1}, t.Addrs[seat]); err != nil {
+			return own, err
+		}
+	}
+	for member := range t.Members {
+		if err := w.reach(&own.Members[member], Way{me, member}); err != nil {
+			return own, err
+		}
+	}
+	return own, nil
+}
+
+// reach has a member reached over relays.
+func (w *wires) reach(m *daemonproto.Member, way Way) (err error) {
+	if way.From == way.To {
+		return nil
+	}
+	if m.Addr, err = w.stream(way, m.Addr); err == nil {
+		m.Packets, err = w.packet(way, m.Packets)
+	}
+	return err
+}
+
+// Cut has nothing pass on some ways between members from now on, or ends that: see Config.Cuts.
+// What was said goes on then.
+func (f *Fleet) Cut(ways []Way, on bool) { f.wires.set(ways, on) }

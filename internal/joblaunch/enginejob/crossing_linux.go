@@ -1,0 +1,352 @@
+package enginejob
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/base/buildid"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/joblaunch/boot"
+	"github.com/goulfm/goulfm/internal/joblaunch/daemon"
+	"github.com/goulfm/goulfm/internal/joblaunch/daemonproto"
+	"github.com/goulfm/goulfm/internal/joblaunch/remotedaemon"
+	"github.com/goulfm/goulfm/internal/net/bootauth"
+	"github.com/goulfm/goulfm/internal/net/socket"
+)
+
+// A crossing is the way of a node's daemon into a world on several nodes: it is introduced to the
+// head, the daemon of rank 0, gets the job's secret, and is an outpost of the head's from then on.
+//
+//	ranks               daemon                            head
+//	all of the node --> meetOthers
+//	cards           --> who is the head
+//	                    introduction: these ranks     --> register: all nodes have come
+//	                    daemonproto.Bootstrap              <-- fleet: the job, its secret
+//	                    outpost: Plan, Ready, Table   <-> fleet
+//	                    adopts, Started               <-- Go
+//	placed          <--
+type crossing struct {
+	claim    *claim // of the first rank
+	host     string // for people
+	birth    uint64 // of this daemon
+	due      mono.Time
+	id       *bootauth.Identity
+	listener net.Listener // where the head listens; with cards all daemons do until they know who it is
+	guests   []*guest
+	placings chan<- placing
+	head     *head // nil: another daemon's
+
+	cancel context.CancelCauseFunc // nil: it has not begun
+}
+
+// A placing asks for the places of the ranks to be given.
+type placing struct {
+	d     *daemon.Daemon
+	n     *daemon.Neighbours
+	nodes int
+	crowd int
+	done  chan error
+}
+
+// newCrossing makes what others know this daemon by.
+func newCrossing(c *claim, host string, due mono.Time) (x *crossing, err error) {
+	x = &crossing{claim: c, host: host, birth: rand.Uint64(), due: due}
+	if x.id, err = bootauth.NewIdentity(); err == nil && c.Several.Channel == byCards {
+		x.listener, err = net.Listen("tcp", ":0") // a card says where
+	}
+	return x, err
+}
+
+// listenAt opens where the head is reached that others do not know by its card.
+func listenAt(s *several, key string) (net.Listener, error) {
+	var last error
+	for _, at := range s.heads(key) {
+		host, port, err := net.SplitHostPort(at)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %q: want HOST:PORT: %w", rendezvousVariable, at, err)
+		}
+		if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
+			host = ""
+		}
+		ln, err := net.Listen("tcp", net.JoinHostPort(host, port))
+		if err == nil {
+			return ln, nil
+		}
+		last = err
+	}
+	return nil, fmt.Errorf("no port for the daemons of other nodes (%s=HOST:PORT names one): %w", rendezvousVariable, last)
+}
+
+// heads are where the head may listen, as host:port.
+func (s *several) heads(key string) []string {
+	if len(s.Heads) > 0 {
+		return s.Heads
+	}
+	var all []string
+	for _, port := range bootauth.Ports(key) {
+		all = append(all, net.JoinHostPort(s.Hosts[0], strconv.Itoa(port)))
+	}
+	return all
+}
+
+// card is what the daemon shows by PMI; empty where nothing is.
+func (x *crossing) card() string {
+	if x == nil || x.claim.Several.Channel != byCards {
+		return ""
+	}
+	own, _ := socket.OwnAddresses() // without them nobody finds the head, and the time is up
+	return bootauth.Card{Key: x.id.Key(), Port: uint16(x.listener.Addr().(*net.TCPAddr).Port), Addrs: own}.Text()
+}
+
+func (x *crossing) add(g *guest) { x.guests = append(x.guests, g) }
+
+// ranks are those of this node, ascending.
+func (x *crossing) ranks() (all []int) {
+	for _, g := range x.guests {
+		all = append(all, g.claim.Rank)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// cross begins the crossing.
+func (s *server) cross() {
+	x := s.crossing
+	x.placings = s.placings
+	ctx, cancel := context.WithCancelCause(context.Background())
+	x.cancel = cancel
+	go func() { s.crossed <- x.run(ctx, s.cards) }()
+}
+
+// run is the whole crossing, and the life of the node after it.
+func (x *crossing) run(ctx context.Context, brought <-chan *cards) error {
+	var cs *cards
+	if x.claim.Several.Channel == byCards {
+		select {
+		case cs = <-brought:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	proof, line, err := x.meetHead(ctx, cs)
+	switch {
+	case err != nil:
+		return err
+	case proof != nil:
+		return x.lead(ctx, proof)
+	}
+	return x.serve(ctx, line)
+}
+
+// meetHead introduces this daemon to the head and returns its answer. With a proof there is none:
+// this is the head, it listens, and the proof is how it knows the others.
+func (x *crossing) meetHead(ctx context.Context, cs *cards) (others bootauth.Proof, answer []byte, err error) {
+	s := x.claim.Several
+	proof, heads, err := x.way(cs)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !s.isHead(x.ranks()) {
+		if x.listener != nil {
+			_ = x.listener.Close()
+		}
+		answer, err = bootauth.Ask(ctx, heads, x.id, proof, x.introduction("").line())
+		return nil, answer, err
+	}
+	if x.listener == nil {
+		x.listener, err = listenAt(s, x.claim.Key)
+	}
+	return proof, nil, err
+}
+
+// way is how this daemon and the head know each other, and where the head is.
+func (x *crossing) way(cs *cards) (bootauth.Proof, []string, error) {
+	s := x.claim.Several
+	switch s.Channel {
+	case byCards:
+		return wayByCards(cs)
+	case byMunge:
+		return bootauth.Munge(x.claim.Key, os.Getuid(), ""), s.heads(x.claim.Key), nil
+	}
+	file, err := bootauth.ReadSecretFile(s.Secret)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", secretVariable, err)
+	}
+	return bootauth.Secret(file, x.claim.Key), s.heads(x.claim.Key), nil
+}
+
+func wayByCards(cs *cards) (bootauth.Proof, []string, error) {
+	var keys [][32]byte
+	var heads []string
+	for i, text := range cs.Texts {
+		card, err := bootauth.ParseCard(text)
+		if errors.Is(err, buildid.ErrAnother) {
+			return nil, nil, buildid.Another(fmt.Sprintf("rank %d", slices.Index(cs.Of, i)))
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		keys = append(keys, card.Key)
+		for _, a := range card.Addrs {
+			if len(cs.Of) > 0 && cs.Of[0] == i {
+				heads = append(heads, netip.AddrPortFrom(a, card.Port).String())
+			}
+		}
+	}
+	return bootauth.Pinned(keys...), heads, nil
+}
+
+// introduction is what this daemon says to the head.
+func (x *crossing) introduction(why string) introduction {
+	return introduction{Build: buildid.Build, Key: x.claim.Key, Size: x.claim.Size, Node: x.claim.Several.Node, Host: x.host, Ranks: x.ranks(), Birth: x.birth, Why: why}
+}
+
+// leads says whether this daemon is the head. After a start that has failed it stays for a while,
+// though its ranks have heard: a daemon that it has not answered would ask until the time is up.
+//
+//	daemon of node 1    head                 daemon of node 2
+//	                    fails          <--   rank 2 ended
+//	introduction -->    is gone
+//	asks again, for a minute
+func (x *crossing) leads() bool { return x.claim.Several.isHead(x.ranks()) }
+
+// lead is run of the head: it is an outpost of its own. Those that ask are answered for as long as
+// this process lives: if the start fails, with the reason.
+func (x *crossing) lead(ctx context.Context, proof bootauth.Proof) error {
+	h := newHead(x.claim.Key, x.claim.Size, time.Duration(x.due.Sub(now())))
+	x.head = h
+	go func() { _ = bootauth.Serve(context.Background(), x.listener, x.id, proof, h.answer) }()
+	over := make(chan error, 1)
+	go func() { over <- h.run(ctx, x.iface()) }()
+	line, err := h.admit(x.introduction(""))
+	if err == nil {
+		err = x.serve(ctx, line)
+	}
+	return errors.Join(err, unlessSame(<-over, err))
+}
+
+// unlessSame is other, unless it says the same as err.
+func unlessSame(other, err error) error {
+	if err != nil && other != nil && other.Error() == err.Error() {
+		return nil
+	}
+	return other
+}
+
+// iface is the address at which the head listens for its outposts: all, unless other nodes are on
+// this machine.
+func (x *crossing) iface() string {
+	if ip := x.listener.Addr().(*net.TCPAddr).IP; ip.IsLoopback() {
+		return ip.String()
+	}
+	return ""
+}
+
+// serve is the life of an outpost.
+func (x *crossing) serve(ctx context.Context, line []byte) error {
+	var b daemonproto.Bootstrap
+	if err := json.Unmarshal(line, &b); err != nil {
+		return fmt.Errorf("%w: %w", errMessage, err)
+	}
+	_, err := remotedaemon.Adopted(ctx, b, x)
+	return err
+}
+
+// Adopt implements remotedaemon.Guests, as does Place. The daemon has copies of the pidfds: those
+// of the guests are still needed if the start fails.
+func (x *crossing) Adopt(d *daemon.Daemon) (pids map[int]int, err error) {
+	d.Expect(len(x.guests))
+	if x.head != nil {
+		x.head.own.Store(d)
+	}
+	pids = map[int]int{}
+	for _, g := range x.guests {
+		pidfd, err := copyDescriptor(g.pidfd)
+		if err == nil {
+			err = d.Adopt(daemon.Adoption{Number: g.claim.Rank, Pid: g.pid, Pidfd: pidfd, Line: g.conn})
+		}
+		d.Unexpect(1)
+		if err != nil {
+			return nil, fmt.Errorf("rank %d cannot be watched: %w", g.claim.Rank, err)
+		}
+		pids[g.claim.Rank] = g.pid
+	}
+	return pids, nil
+}
+
+// Place has the server give the places, if no rank has ended meanwhile.
+func (x *crossing) Place(d *daemon.Daemon, n *daemon.Neighbours, nodes, crowd int) error {
+	p := placing{d, n, nodes, crowd, make(chan error, 1)}
+	x.placings <- p
+	return <-p.done
+}
+
+// errNoWorld is why no places are given.
+var errNoWorld = errors.New("the start has failed on this node")
+
+// place gives each rank of this node its place, or says that there is no world any more.
+func (s *server) place(p placing) error {
+	s.do(s.muster.Step(met{}))
+	if s.muster.state != hasStarted {
+		return errNoWorld
+	}
+	node, arenas := p.d.Memory()
+	for _, g := range s.crossing.guests {
+		info := boot.Info{Job: p.d.Job(), Rank: g.claim.Rank, Size: p.d.Procs(), Ranks: p.d.Procs(), Cores: s.countCores(), Crowd: p.crowd, Mesh: &boot.Mesh{Seats: p.n.Seats}}
+		_ = send(g.conn, answer{Build: buildid.Build, What: placed, Info: &info, Nodes: p.nodes}, append([]int{int(node.Fd()), int(arenas.Fd())}, p.n.Descriptors(g.claim.Rank)...)...) // else it has died
+		p.n.CloseListener(g.claim.Rank)
+	}
+	return nil
+}
+
+// abandon ends a crossing, and lets the head know why.
+func (x *crossing) abandon(why string) {
+	switch {
+	case x == nil:
+	case x.cancel != nil:
+		x.cancel(errors.New(why))
+	case x.claim.Several.Channel != byCards && !x.claim.Several.isHead(x.ranks()): // else the engine ends all
+		ctx, cancel := context.WithTimeout(context.Background(), lingerMax/2)
+		defer cancel()
+		if proof, heads, err := x.way(nil); err == nil {
+			_, _ = bootauth.Ask(ctx, heads, x.id, proof, x.introduction(why).line())
+		}
+	case x.claim.Several.Channel != byCards:
+		x.disappoint(why)
+	}
+}
+
+// disappoint has the head answer the daemons of other nodes, for as long as this process lives,
+// though it has failed before it met any of them.
+func (x *crossing) disappoint(why string) {
+	proof, _, err := x.meetHead(context.Background(), nil)
+	if err != nil {
+		return // they wait until their time is up
+	}
+	x.head = newHead(x.claim.Key, x.claim.Size, 0)
+	x.head.fail(errors.New(why))
+	go func() { _ = bootauth.Serve(context.Background(), x.listener, x.id, proof, x.head.answer) }()
+}
+
+// part is the end of a node of a world: what went wrong is told.
+func (s *server) part(err error) {
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "goulfm: daemon of %s: %v\n", s.muster.node, err)
+	}
+}
+
+func textOf(err error) string {
+	if err == nil {
+		return "the daemons of the other nodes have left"
+	}
+	return err.Error()
+}

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package enginejob
+
+import (
+	"context"
+	"time"
+)
+
+// Enlist fails: daemons take Linux.
+func Enlist(context.Context, time.Duration) (*Enlisted, error) { return nil, errUnsupported }

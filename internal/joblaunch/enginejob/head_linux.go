@@ -1,0 +1,210 @@
+package enginejob
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/joblaunch/daemon"
+	"github.com/goulfm/goulfm/internal/joblaunch/daemonclient"
+	"github.com/goulfm/goulfm/internal/net/socket"
+	"github.com/goulfm/goulfm/internal/protocol/job"
+)
+
+// A head is the daemon of rank 0, as what decides for all nodes: what goulfm run is elsewhere. It
+// hears which nodes there are, starts the job once all have come, and declares who has died. The
+// world ends with it.
+type head struct {
+	size   int
+	within time.Duration
+
+	mu       sync.Mutex
+	register *register
+	asking   []*asking // by introduction
+	complete chan struct{}
+	over     chan struct{} // closed when the job has ended, with code
+	code     int
+	besides  map[uint64]chan struct{}                      // by birth: daemons beside the world; closed: it has heard of the end
+	invite   func(name string) (bootstrap []byte, ok bool) // nil: the world takes nobody in
+	invited  map[uint64][]byte                             // by birth: what daemons were told that were taken in
+	failed   error
+	failing  chan struct{}
+
+	own atomic.Pointer[daemon.Daemon] // that of this node, once its ranks are adopted
+}
+
+// anyLeft says whether a rank of this node is through Finalize.
+func (h *head) anyLeft() bool {
+	d := h.own.Load()
+	return d != nil && d.AnyLeft()
+}
+
+// An asking is a daemon that has introduced itself, and what it is told: the same, as often as it
+// asks.
+type asking struct {
+	told      chan struct{} // closed: the rest is there
+	bootstrap []byte
+	err       error
+}
+
+// tell tells it, once.
+func (a *asking) tell(bootstrap []byte, err error) {
+	select {
+	case <-a.told:
+	default:
+		a.bootstrap, a.err = bootstrap, err
+		close(a.told)
+	}
+}
+
+func newHead(key string, size int, within time.Duration) *head {
+	return &head{size: size, within: within, register: newRegister(key, size), complete: make(chan struct{}), over: make(chan struct{}), besides: map[uint64]chan struct{}{}, invited: map[uint64][]byte{}, failing: make(chan struct{})}
+}
+
+// answer notes a node, and returns its bootstrap once all have come.
+func (h *head) answer(line []byte) ([]byte, error) {
+	in, err := decodeIntroduction(line)
+	if err != nil {
+		return nil, err
+	}
+	if h.isBeside(in) {
+		return h.tellBeside(in)
+	}
+	return h.admit(in)
+}
+
+// admit is answer for an introduction.
+func (h *head) admit(in introduction) ([]byte, error) {
+	a, err := h.enter(in)
+	if err != nil {
+		return nil, err
+	}
+	<-a.told
+	return a.bootstrap, a.err
+}
+
+// enter notes a node.
+func (h *head) enter(in introduction) (*asking, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.failed != nil {
+		return nil, h.failed
+	}
+	i, err := h.register.enter(in)
+	if err != nil {
+		if !h.register.isComplete() {
+			h.failLocked(err)
+		}
+		return nil, err
+	}
+	if i < len(h.asking) {
+		return h.asking[i], nil
+	}
+	a := &asking{told: make(chan struct{})}
+	h.asking = append(h.asking, a)
+	if h.register.isComplete() {
+		close(h.complete)
+	}
+	return a, nil
+}
+
+// fail ends the start for all.
+func (h *head) fail(err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.failLocked(err)
+}
+
+func (h *head) failLocked(err error) {
+	if h.failed != nil {
+		return
+	}
+	h.failed = err
+	close(h.failing)
+	for _, a := range h.asking {
+		a.tell(nil, err)
+	}
+}
+
+// run has the job live, from its start to its end.
+func (h *head) run(ctx context.Context, iface string) error {
+	err := h.await(ctx)
+	if err == nil {
+		err = h.runJob(ctx, iface)
+	}
+	if err != nil {
+		h.fail(err)
+	}
+	return err
+}
+
+// await waits until all nodes have come.
+func (h *head) await(ctx context.Context) error {
+	select {
+	case <-h.complete:
+		return nil
+	case <-h.failing:
+		return h.failed
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(h.within):
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return errors.New(h.register.whoIsMissing(h.within.Round(time.Second).String()))
+	}
+}
+
+// runJob starts the job on its nodes and returns when all processes have ended.
+func (h *head) runJob(ctx context.Context, iface string) error {
+	nodes, of := h.register.order()
+	cfg := daemonclient.Config{Nodes: of, Ranks: h.size, Starter: handOut{h, nodes}, Within: h.within, Iface: iface, Secure: socket.TLS}
+	for _, i := range nodes {
+		cfg.Names = append(cfg.Names, h.register.nodes[i].Host)
+	}
+	d := &host{ended: func(int) {}, isOver: h.anyLeft}
+	d.Rules = job.New(job.Config{Ranks: h.size, Procs: h.size, Survive: job.SurviveKilled, Nodes: of})
+	d.Mu.Lock() // until there is a fleet that what the rules decide could go to
+	f, err := daemonclient.New(ctx, d, cfg)
+	d.Daemon = f
+	d.Mu.Unlock()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for rank := range h.size {
+		d.Apply(job.Forked{Proc: rank})
+	}
+	f.Adopt()
+	f.Announce(h.size)
+	if err := f.Begin(func() error { return nil }); err != nil {
+		f.KillAll()
+		return err
+	}
+	select {
+	case <-f.Ended():
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	f.EndLeftovers()
+	return nil
+}
+
+// A handOut starts no daemons: it hands their bootstraps to those that have introduced themselves.
+type handOut struct {
+	h     *head
+	nodes []int // introductions, by node
+}
+
+// Start implements daemonclient.Starter.
+func (s handOut) Start(node int, _ string, bootstrap []byte, _ func(error)) (end func(isLost bool), err error) {
+	s.h.mu.Lock()
+	defer s.h.mu.Unlock()
+	if s.h.failed != nil {
+		return nil, s.h.failed
+	}
+	s.h.asking[s.nodes[node]].tell(bytes.TrimSpace(bootstrap), nil)
+	return func(bool) {}, nil
+}

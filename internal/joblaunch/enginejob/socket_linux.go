@@ -1,0 +1,95 @@
+package enginejob
+
+import (
+	"io"
+	"net"
+
+	"golang.org/x/sys/unix"
+)
+
+// How many descriptors come with a claim, and with a place, at most; the kernel closes what would
+// be more, and sends no more than 253.
+const (
+	claimMost = 2
+	placeMost = 253
+)
+
+// credOf returns who is at the other end of a connection: of a listener's, who began to listen.
+func credOf(conn *net.UnixConn) (cred *unix.Ucred, err error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	var failed error
+	if err := raw.Control(func(fd uintptr) { cred, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil {
+		return nil, err
+	}
+	return cred, failed
+}
+
+// send writes a message, with descriptors.
+func send(conn *net.UnixConn, message any, fds ...int) error {
+	var rights []byte
+	if len(fds) > 0 {
+		rights = unix.UnixRights(fds...)
+	}
+	b := encode(message)
+	n, _, err := conn.WriteMsgUnix(b, rights, nil)
+	if err == nil && n < len(b) {
+		_, err = conn.Write(b[n:])
+	}
+	return err
+}
+
+// receive reads a message with at most so many descriptors, and no byte after it. The descriptors
+// that came with it are the caller's, none if there is an error.
+func receive(conn *net.UnixConn, most int) (body []byte, fds []int, err error) {
+	var head [headBytes]byte
+	oob := make([]byte, unix.CmsgSpace(4*most))
+	n, oobn, _, _, err := conn.ReadMsgUnix(head[:], oob)
+	fds = descriptorsOf(oob[:oobn])
+	if err == nil && n == 0 {
+		err = io.EOF
+	}
+	if err == nil && n < len(head) {
+		_, err = io.ReadFull(conn, head[n:])
+	}
+	if err == nil {
+		body, err = receiveBody(conn, head)
+	}
+	if err != nil {
+		closeAll(fds)
+		return nil, nil, err
+	}
+	return body, fds, nil
+}
+
+func receiveBody(conn *net.UnixConn, head [headBytes]byte) ([]byte, error) {
+	n, err := lengthOf(head)
+	if err != nil {
+		return nil, err
+	}
+	body := make([]byte, n)
+	_, err = io.ReadFull(conn, body)
+	return body, err
+}
+
+// descriptorsOf returns what came with a message. net sets close-on-exec.
+func descriptorsOf(oob []byte) (fds []int) {
+	messages, err := unix.ParseSocketControlMessage(oob)
+	if err != nil {
+		return nil
+	}
+	for i := range messages {
+		if some, err := unix.ParseUnixRights(&messages[i]); err == nil {
+			fds = append(fds, some...)
+		}
+	}
+	return fds
+}
+
+func closeAll(fds []int) {
+	for _, fd := range fds {
+		unix.Close(fd)
+	}
+}

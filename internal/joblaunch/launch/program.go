@@ -1,0 +1,115 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// An Error is why a job could not start, with its exit code.
+type Error struct {
+	Code int
+	Err  error
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+func fail(code int, format string, args ...any) error {
+	return &Error{Code: code, Err: fmt.Errorf(format, args...)}
+}
+
+// program is what the ranks execute. A Go package is built once into a file that
+// loses its name at once: nothing stays behind even if the launcher is killed.
+type program struct {
+	path string   // to execute
+	name string   // argument 0
+	file *os.File // of a package that was built; else nil
+}
+
+func (p *program) close() {
+	if p.file != nil {
+		p.file.Close()
+	}
+}
+
+// A runner runs a command in a directory to its end and returns what it printed.
+type runner func(dir string, args []string) ([]byte, error)
+
+// findProgram looks where a shell would, and builds a Go file, or a directory with Go files. A name
+// without a slash is first one in PATH: ./ decides. A build that takes longer than buildSilent is
+// told.
+func findProgram(name string, run runner, tell func(said string)) (*program, error) {
+	st, err := os.Stat(name)
+	if err == nil && !st.IsDir() && strings.HasSuffix(name, ".go") {
+		return build(name, filepath.Dir(name), filepath.Base(name), run, tell)
+	}
+	path, lookErr := exec.LookPath(name)
+	if err == nil && st.IsDir() && lookErr != nil {
+		if m, _ := filepath.Glob(filepath.Join(name, "*.go")); len(m) == 0 {
+			return nil, fail(ExitCannotRun, "%s: a directory without Go files: name a Go package or a program", name)
+		}
+		return build(name, name, ".", run, tell)
+	}
+	switch err := lookErr; {
+	case err == nil || errors.Is(err, exec.ErrDot):
+		path, err = filepath.Abs(path)
+		if err != nil {
+			return nil, fail(ExitCannotRun, "%s: %w", name, err)
+		}
+		return &program{path: path, name: name}, nil
+	case errors.Is(err, fs.ErrPermission):
+		return nil, fail(ExitCannotRun, "%s: not executable: chmod +x it, or name a Go package like ./examples/ring", name)
+	}
+	hint := "give a file, a name in PATH, or a Go package like ./examples/ring"
+	if strings.HasPrefix(name, "-") {
+		hint = "options stand before the program: goulfm run -n 4 PROGRAM"
+	}
+	return nil, fail(ExitNotFound, "%s: no such program: %s", name, hint)
+}
+
+// buildSilent is how long a build may take without a word: a first one compiles the library and
+// lasts a minute or two.
+const buildSilent = time.Second
+
+// build makes a program of what stands in a directory, and calls it as said.
+func build(said, in, what string, run runner, tell func(said string)) (*program, error) {
+	late := time.AfterFunc(buildSilent, func() { tell(said) })
+	defer late.Stop()
+	dir, err := os.MkdirTemp("", "goulfm-build-")
+	if err != nil {
+		return nil, fail(ExitFailed, "build %s: %w", said, err)
+	}
+	defer os.RemoveAll(dir)
+	name := strings.TrimSuffix(filepath.Base(said), ".go")
+	if name == "." || name == "/" || name == ".." {
+		name = "program"
+	}
+	out := filepath.Join(dir, name)
+	if text, err := run(in, []string{"go", "build", "-o", out, what}); err != nil {
+		return nil, fail(ExitFailed, "build %s: %w\n%s", said, err, strings.TrimRight(string(text), "\n"))
+	}
+	f, err := os.Open(out)
+	if err != nil {
+		return nil, fail(ExitFailed, "build %s: no program came out: is it package main? (%w)", said, err)
+	}
+	defer f.Close()
+	return executeFile(name, f)
+}
+
+// buildFirst is the runner while there are no ranks.
+func buildFirst(ctx context.Context, dir string, args []string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir = dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd.CombinedOutput()
+}

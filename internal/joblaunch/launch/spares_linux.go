@@ -1,0 +1,66 @@
+package launch
+
+import (
+	"time"
+
+	"github.com/goulfm/goulfm/internal/base/pausepoint"
+	"github.com/goulfm/goulfm/internal/joblaunch/boot"
+	"github.com/goulfm/goulfm/internal/joblaunch/rankproto"
+	"github.com/goulfm/goulfm/internal/protocol/job"
+)
+
+// refillPause is how long a spare that was taken is not followed by another one: starting a process
+// takes the processors for as long as the repair needs that has taken it.
+//
+//	0 ms   a rank dies
+//	3 ms   a spare has its rank, all members know it, and go on with the repair
+//	       started at once, another spare computes 5 ms until it is in Init, the launcher 1 ms to start it
+//	6 ms   the repair is over; with that process beside it, on two cores, 10 ms
+const refillPause = 100 * time.Millisecond
+
+// addSpare has a process started that waits for a rank to replace, if there is room for one.
+func (l *launcher) addSpare() {
+	l.crew.OnStarter(func() {
+		if !l.crew.Expect(1) {
+			return // the job is over
+		}
+		defer l.crew.Unexpect(1)
+		start, ok := l.roomForSpare()
+		if !ok {
+			return
+		}
+		if pausepoint.Enabled {
+			pausepoint.At("launcher.spare")
+		}
+		if err := l.startSpare(start); err != nil {
+			l.Apply(notStarted(l.numbers(start)[0], err))
+			l.rep.note("spare", "a spare does not start: %v", err)
+			return
+		}
+		l.Apply(job.Forked{Proc: l.numbers(start)[0]})
+		l.crew.Watch(start.First, 1)
+	})
+}
+
+// roomForSpare asks the rules for a seat.
+func (l *launcher) roomForSpare() (start job.Start, ok bool) {
+	vacant, barred := job.Vacant(l.crew.Holdings()), l.crew.Barred()
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	for _, a := range l.Rules.Step(job.SpareRoom{Vacant: vacant, Barred: barred}) {
+		if a, is := a.(job.Start); is {
+			l.seats = max(l.seats, a.First+1)
+			return a, true
+		}
+	}
+	return start, false
+}
+
+// startSpare starts a process as one that was spawned, and was not told by whom.
+func (l *launcher) startSpare(start job.Start) error {
+	if err := l.vacate(start.Used); err != nil {
+		return err
+	}
+	l.crew.Announce(l.seats)
+	return l.startSpawned(l.numbers(start)[0], boot.Info{Size: 1, First: start.First, Spawned: true, Spare: true, Keeps: true}, l.prog, rankproto.Spawn{Args: l.spec.Args})
+}

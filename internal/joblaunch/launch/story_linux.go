@@ -1,0 +1,434 @@
+package launch
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/base/waitgraph"
+	"github.com/goulfm/goulfm/internal/joblaunch/boot"
+	"github.com/goulfm/goulfm/internal/joblaunch/daemon"
+	"github.com/goulfm/goulfm/internal/joblaunch/rankproto"
+	"github.com/goulfm/goulfm/internal/protocol/job"
+)
+
+// A reporter tells what happens to a job, on stderr: a line of text, or of JSON. Nothing
+// that it is told waits for a line to be written (see storyQueue).
+type reporter struct {
+	mu      sync.Mutex
+	out     *outlet
+	json    bool
+	quiet   bool
+	startNs int64
+	deaths  map[int]*death // by number, of which there is more to tell
+	lost    []int          // numbers of all that have died
+	talks   talks
+
+	queue     storyQueue
+	dueNs     int64 // all lines until then are due
+	writtenNs int64 // the time of the last line that was written
+	closing   bool  // no line will come
+	wake      chan struct{}
+	told      chan struct{} // closed: all lines are written
+}
+
+// A death is told when the rank is reaped and its cause known; that all have
+// heard of it is told after that.
+type death struct {
+	rank      int
+	killedNs  int64
+	foundNs   int64
+	lastHeard int64
+	heard     int
+	evidence  string
+	explained bool // the death itself was told
+	complete  bool // all survivors know
+}
+
+func newReporter(spec *Spec, out *outlet, start time.Time) *reporter {
+	return &reporter{out: out, json: spec.Report, quiet: spec.Quiet, startNs: boot.NowNs() - int64(time.Since(start)),
+		deaths: map[int]*death{}, wake: make(chan struct{}, 1), told: make(chan struct{})}
+}
+
+func (r *reporter) seconds(ns int64) float64 { return float64(ns-r.startNs) / 1e9 }
+
+// A record is a line of --report json. Times are seconds since the start.
+type record struct {
+	Event     string  `json:"event"`
+	At        float64 `json:"at"`
+	Rank      *int    `json:"rank,omitempty"`
+	Ranks     []int   `json:"ranks,omitempty"`
+	Comm      string  `json:"comm,omitempty"`
+	Pid       int     `json:"pid,omitempty"`
+	Cause     string  `json:"cause,omitempty"`
+	By        string  `json:"by,omitempty"`
+	Planned   string  `json:"planned,omitempty"`
+	LatencyMs float64 `json:"latencyMs,omitempty"` // detection: SIGKILL until found; others: first until last rank
+	AllMs     float64 `json:"allMs,omitempty"`     // detection: SIGKILL until every survivor knew
+	Count     int     `json:"count,omitempty"`
+	Size      string  `json:"size,omitempty"`
+	Code      *int    `json:"code,omitempty"`
+	Text      string  `json:"text,omitempty"`
+}
+
+// put adds a line of the moment atNs. The caller holds mu.
+func (r *reporter) put(atNs int64, rec record, text string) {
+	atNs = min(atNs, boot.NowNs()) // a rank says when it was
+	line := storyLine{atNs: atNs, text: text}
+	switch {
+	case r.json:
+		rec.At = r.seconds(atNs)
+		b, _ := json.Marshal(rec)
+		line.text = string(b)
+	case text == "" || r.quiet:
+		return
+	}
+	r.queue.add(line)
+	r.awake()
+}
+
+func (r *reporter) awake() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// tell writes lines when they are due, until the end of the story.
+func (r *reporter) tell() {
+	defer close(r.told)
+	for {
+		now := boot.NowNs()
+		r.mu.Lock()
+		for _, t := range r.talks.ripe(now, r.closing) {
+			r.tellTalk(t)
+		}
+		line, dropped, ok := r.queue.take(max(now, r.dueNs+storyDelay.Nanoseconds()), r.closing)
+		closing, next := r.closing, r.next()
+		r.mu.Unlock()
+		switch {
+		case ok:
+			r.write(line, dropped)
+		case closing:
+			return
+		default:
+			select {
+			case <-r.wake:
+			case <-time.After(next):
+			}
+		}
+	}
+}
+
+// next is in how long something is to be done. The caller holds mu.
+func (r *reporter) next() time.Duration {
+	next := int64(time.Hour)
+	now := boot.NowNs()
+	if len(r.queue.lines) > 0 {
+		next = r.queue.dueNs() - now
+	}
+	if dueNs, any := r.talks.dueNs(); any {
+		next = min(next, dueNs-now)
+	}
+	return time.Duration(next)
+}
+
+// lateAfter is by how much a line may follow one of a later moment, without a word.
+const lateAfter = 50 * time.Millisecond
+
+// write writes a line. One that comes late, because a rank had no time to tell what it has
+// seen, stands where it comes and says of when it is.
+func (r *reporter) write(line storyLine, dropped int) {
+	var b strings.Builder
+	if dropped > 0 && !r.json {
+		fmt.Fprintf(&b, "goulfm: %s of this story are left out: standard error was not read\n", plural(dropped, "event"))
+	}
+	at, of := line.atNs, ""
+	if at < r.writtenNs-lateAfter.Nanoseconds() {
+		at, of = r.writtenNs, fmt.Sprintf(" (at +%.3fs)", r.seconds(line.atNs))
+	}
+	switch {
+	case r.json:
+		if dropped > 0 {
+			rec, _ := json.Marshal(record{Event: "dropped", At: r.seconds(at), Count: dropped})
+			fmt.Fprintf(&b, "%s\n", rec)
+		}
+		fmt.Fprintf(&b, "%s\n", line.text)
+	case line.bare:
+		b.WriteString(line.text)
+	default:
+		fmt.Fprintf(&b, "goulfm: +%.3fs %s%s\n", r.seconds(at), line.text, of)
+	}
+	r.writtenNs = max(r.writtenNs, at)
+	r.out.writeLine([]byte(b.String()))
+}
+
+// started is told once all ranks run.
+func (r *reporter) started(n int, program string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.put(boot.NowNs(), record{Event: "start", Count: n, Text: program}, "")
+}
+
+// spawned is told when processes have been started by one of the job.
+func (r *reporter) spawned(ranks []int, program string, root int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.put(boot.NowNs(), record{Event: "spawn", Ranks: ranks, Count: len(ranks), Text: program},
+		fmt.Sprintf("rank %d starts %s of %s: %s", root, plural(len(ranks), "rank"), program, rankText(ranks)))
+}
+
+// spareWaits is told when a spare is ready to replace a rank.
+func (r *reporter) spareWaits(proc int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.put(boot.NowNs(), record{Event: "spare", Rank: &proc}, "")
+}
+
+func (r *reporter) note(event, format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	text := fmt.Sprintf(format, args...)
+	r.put(boot.NowNs(), record{Event: event, Text: text}, text)
+}
+
+func buildingText(said string) string {
+	return fmt.Sprintf("builds %s: the first time this takes a minute or two", said)
+}
+
+// building is told of a build that takes time.
+func (r *reporter) building(said string) {
+	r.note("build", "%s", buildingText(said))
+	r.atOnce()
+}
+
+// atOnce has all that is told so far written at once: somebody waits for it.
+func (r *reporter) atOnce() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.dueNs = boot.NowNs()
+	r.awake()
+}
+
+// writeAll has all that is told so far written, and returns when it is.
+func (r *reporter) writeAll() {
+	r.mu.Lock()
+	r.closing = true
+	r.awake()
+	r.mu.Unlock()
+	<-r.told
+}
+
+func (r *reporter) death(rank int) *death {
+	d := r.deaths[rank]
+	if d == nil {
+		d = &death{rank: rank}
+		r.deaths[rank] = d
+	}
+	return d
+}
+
+// died is told when a rank that had not left was reaped.
+func (r *reporter) died(p job.Process, pid int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	d := r.death(p.Number())
+	d.foundNs, d.killedNs = p.FoundNs, p.KilledNs
+	cause := p.Fate()
+	r.put(d.foundNs, record{Event: "death", Rank: &d.rank, Pid: pid, Cause: cause, By: string(p.By), Planned: p.Planned, LatencyMs: since(d.killedNs, d.foundNs)},
+		fmt.Sprintf("rank %d (pid %d) died: %s%s; found%s by its %s", p.Number(), pid, cause, atPoint(p.Planned), took(" ", d.killedNs, d.foundNs), foundBy(p.By)))
+	d.explained = true
+	r.lost = append(r.lost, d.rank)
+	if d.complete {
+		r.tellHeard(d)
+	}
+}
+
+// foundBy says how an end is found to people who have not read the code.
+func foundBy(by job.Evidence) string {
+	switch by {
+	case job.ByTombstone:
+		return "exit mark in shared memory"
+	case job.ByReaping:
+		return "exit status"
+	case job.ByNode:
+		return "node, which is lost"
+	}
+	return string(by)
+}
+
+func atPoint(planned string) string {
+	if planned == "" {
+		return ""
+	}
+	return " at " + planned
+}
+
+func since(fromNs, toNs int64) float64 {
+	if fromNs == 0 || toNs < fromNs {
+		return 0
+	}
+	return float64(toNs-fromNs) / 1e6
+}
+
+func took(lead string, fromNs, toNs int64) string {
+	if fromNs == 0 || toNs < fromNs {
+		return ""
+	}
+	return fmt.Sprintf("%s%.2f ms after", lead, since(fromNs, toNs))
+}
+
+// event is told what a rank reports.
+func (r *reporter) event(rank int, atNs int64, m rankproto.Event, survivors int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if m.Name == "detect" {
+		for _, p := range m.Procs {
+			r.heard(p, atNs, m, survivors)
+		}
+		return
+	}
+	if m.Name == "anomaly" || m.Name == "suspect" {
+		text := fmt.Sprintf("rank %d: %s of rank %v %s", rank, m.Name, m.Procs, m.Text)
+		r.put(atNs, record{Event: m.Name, Rank: &rank, Ranks: m.Procs, Text: m.Text}, text)
+		return
+	}
+	if t := r.talks.add(rank, atNs, m, survivors); t != nil {
+		r.tellTalk(t)
+	}
+	r.awake()
+}
+
+func (r *reporter) heard(proc int, atNs int64, m rankproto.Event, survivors int) {
+	d := r.death(proc)
+	d.heard++
+	d.lastHeard, d.evidence = max(d.lastHeard, atNs), m.Text
+	if d.heard < survivors || d.complete {
+		return
+	}
+	d.complete = true
+	if d.explained {
+		r.tellHeard(d)
+	}
+}
+
+func (r *reporter) tellHeard(d *death) {
+	from := d.killedNs
+	if from == 0 {
+		from = d.foundNs
+	}
+	know := all(d.heard) + " know it"
+	if d.heard == 1 {
+		know = all(1) + " knows it"
+	}
+	r.put(d.lastHeard, record{Event: "detection", Rank: &d.rank, Count: d.heard, By: d.evidence, LatencyMs: since(d.killedNs, d.foundNs), AllMs: since(from, d.lastHeard)},
+		fmt.Sprintf("rank %d: %s%s (%s)", d.rank, know, took(" ", from, d.lastHeard), d.evidence))
+	delete(r.deaths, d.rank) // all is told
+}
+
+// tellTalk tells what some ranks have reported. The caller holds mu.
+func (r *reporter) tellTalk(t *talk) {
+	r.put(t.lastNs, record{Event: t.what, Ranks: t.procs, Comm: t.comm, Count: t.by.Len(), Size: t.text, LatencyMs: since(t.firstNs, t.lastNs)},
+		fmt.Sprintf("%s, first to last %.2f ms", t, since(t.firstNs, t.lastNs)))
+}
+
+// end is told how the job ended, and writes what is left of the story. Nobody else waits for
+// it now; once hurry is closed it does not wait for ever.
+func (r *reporter) end(v job.Verdict, hurry <-chan struct{}) {
+	r.mu.Lock()
+	for _, t := range r.talks.ripe(0, true) { // what not all reported, because some died meanwhile
+		r.tellTalk(t)
+	}
+	shown := ""
+	if len(r.lost) > 0 || v.Code != 0 {
+		shown = fmt.Sprintf("%s, %s lost; exit code %d", v.Text, plural(len(r.lost), "rank"), v.Code)
+	}
+	slices.Sort(r.lost)
+	r.put(boot.NowNs(), record{Event: "end", Ranks: r.lost, Code: &v.Code, Text: v.Text}, shown)
+	r.closing = true
+	r.awake()
+	r.mu.Unlock()
+	select {
+	case <-r.told:
+		return
+	case <-hurry:
+	}
+	select {
+	case <-r.told:
+	case <-time.After(daemon.OutputMax):
+	}
+}
+
+// dump prints who waits for whom, the cycle if there is one, and all stacks.
+func (r *reporter) dump(why string, ranks []dumped) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "goulfm: who waits for whom, %s:\n", why)
+	var graph []waitgraph.Wait
+	for _, x := range ranks {
+		switch {
+		case x.Reaped && x.Left:
+			fmt.Fprintf(&b, "  rank %d: finished\n", x.Number())
+		case x.Reaped:
+			fmt.Fprintf(&b, "  rank %d: dead (%s)\n", x.Number(), x.Fate())
+		case x.dump == nil:
+			fmt.Fprintf(&b, "  rank %d (pid %d): no answer within 2 s: stopped, or not in Init yet\n", x.Number(), x.pid)
+		default:
+			ws := x.dump.Waits
+			if len(ws) == 0 {
+				fmt.Fprintf(&b, "  rank %d: computes (in no call)\n", x.Number())
+			}
+			for _, w := range ws {
+				what := w.Op + " on " + w.Comm
+				if len(x.dump.Lines) > 0 {
+					what += ", " + strings.Join(x.dump.Lines, ", ")
+				}
+				graph = append(graph, waitgraph.Wait{Rank: x.Number(), On: w.Procs, Any: len(w.Ranks) == 0, What: what})
+				fmt.Fprintf(&b, "  rank %d: %s on %s waits for %s, tag %d%s%s\n", x.Number(), w.Op, w.Comm, rankText(w.Ranks), w.Tag, ofTheWorld(w.Ranks, w.Procs), atLines(x.dump.Lines))
+			}
+		}
+	}
+	if circle := waitgraph.Cycle(graph); circle != nil {
+		fmt.Fprintf(&b, "goulfm: they wait for each other: %s\n", waitgraph.Text(circle))
+	}
+	for _, x := range ranks {
+		if x.dump != nil {
+			fmt.Fprintf(&b, "goulfm: stacks of rank %d (pid %d):\n%s\n", x.Number(), x.pid, strings.TrimRight(x.dump.Text, "\n"))
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := boot.NowNs()
+	if r.json {
+		r.put(now, record{Event: "dump", Text: b.String()}, "")
+	} else {
+		r.queue.add(storyLine{atNs: now, text: b.String(), bare: true})
+	}
+	r.dueNs = now
+	r.awake()
+}
+
+// ofTheWorld says who ranks of another communicator are.
+func ofTheWorld(ranks, procs []int) string {
+	if len(ranks) == 0 || slices.Equal(ranks, procs) {
+		return ""
+	}
+	return ": " + rankText(procs) + " of the world"
+}
+
+// atLines says where in the program the calls are.
+func atLines(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return ", at " + strings.Join(lines, ", ")
+}
+
+func rankText(ranks []int) string {
+	if len(ranks) == 0 {
+		return "any rank"
+	}
+	return "ranks " + strings.Trim(strings.ReplaceAll(fmt.Sprint(ranks), " ", ","), "[]")
+}

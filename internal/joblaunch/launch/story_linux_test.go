@@ -1,0 +1,170 @@
+package launch
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/joblaunch/rankproto"
+	"github.com/goulfm/goulfm/internal/protocol/job"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const ms = int64(time.Millisecond)
+
+// TestTalks: each thing is told once, when all that are known to report it have done so or
+// when it is due; a second time is another talk; what comes late is dropped.
+func TestTalks(t *testing.T) {
+	type reported struct {
+		atNs int64
+		rankproto.Event
+	}
+	report := func(name, comm, text string, atMs int64) reported {
+		return reported{atMs * ms, rankproto.Event{Name: name, Comm: comm, Text: text, Procs: []int{3}}}
+	}
+	var ts talks
+	add := func(rank int, m reported, survivors int) *talk { return ts.add(rank, m.atNs, m.Event, survivors) }
+	shrink := report("shrink", "world", "2", 10)
+	assert.Nil(t, add(0, shrink, 3))
+	told := add(1, shrink, 3)
+	require.NotNil(t, told)
+	assert.Equal(t, "shrink of world to 2 ranks, dead [3], at all 2 survivors", told.String())
+	assert.Nil(t, add(2, shrink, 3), "late: it dropped out, and reports it nevertheless")
+	assert.Empty(t, ts.ripe(0, true), "nothing is told again at the end")
+
+	again := report("shrink", "world", "2", 500)
+	assert.Nil(t, add(0, again, 2))
+	assert.NotNil(t, add(1, again, 2), "the same a second time")
+
+	half := report("revoke", "split of world", "", 600)
+	assert.Nil(t, add(0, half, 3))
+	assert.Nil(t, add(2, half, 3))
+	assert.Empty(t, ts.ripe(600*ms+storyDelay.Nanoseconds()-1, false))
+	due := ts.ripe(600*ms+storyDelay.Nanoseconds(), false)
+	require.Len(t, due, 1)
+	assert.Equal(t, "revoke of split of world at 2 ranks", due[0].String())
+
+	failed := report("shrink", "world", "", 700)
+	assert.Nil(t, add(0, failed, 3))
+	due = ts.ripe(0, true)
+	require.Len(t, due, 1)
+	assert.Equal(t, "shrink of world failed, dead [3], at 1 rank", due[0].String())
+
+	for i := range 3 * talksKept {
+		add(0, report("revoke", fmt.Sprint("split#", i), "", 1000+int64(i)), 3)
+		ts.ripe(0, true)
+	}
+	assert.LessOrEqual(t, len(ts.list), talksKept)
+	assert.Nil(t, add(1, report("shrink", "world", "2", 10), 1), "older than what is remembered")
+	assert.Empty(t, ts.ripe(0, true))
+}
+
+// TestStoryQueue: lines come in the order of their times once they are due, and nothing
+// grows without a bound.
+func TestStoryQueue(t *testing.T) {
+	var q storyQueue
+	for _, at := range []int64{30, 10, 20} {
+		q.add(storyLine{atNs: at * ms, text: fmt.Sprint(at)})
+	}
+	_, _, ok := q.take(10*ms+storyDelay.Nanoseconds()-1, false)
+	assert.False(t, ok)
+	for _, want := range []string{"10", "20", "30"} {
+		line, _, ok := q.take(0, true)
+		assert.True(t, ok)
+		assert.Equal(t, want, line.text)
+	}
+	long := strings.Repeat("x", storyMax/4)
+	for range 10 {
+		q.add(storyLine{text: long})
+	}
+	_, dropped, _ := q.take(0, true)
+	assert.Equal(t, 6, dropped)
+	assert.Len(t, q.lines, 3)
+}
+
+// stuckWriter takes nothing until it is let go.
+type stuckWriter struct {
+	letGo chan struct{}
+	mu    sync.Mutex
+	bytes.Buffer
+}
+
+func (w *stuckWriter) Write(b []byte) (int, error) {
+	<-w.letGo
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.Buffer.Write(b)
+}
+
+// TestNobodyReadsTheStory: what decides about ranks tells the story and never waits for it.
+// Once somebody reads, the lines are there, as many as there is room for, in order.
+func TestNobodyReadsTheStory(t *testing.T) {
+	w := &stuckWriter{letGo: make(chan struct{})}
+	r := newReporter(&Spec{}, &outlet{w: w}, time.Now())
+	go r.tell()
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		for range 2 * storyMax / 100 {
+			r.note("note", "%s", strings.Repeat("x", 100))
+		}
+	}()
+	<-told
+	close(w.letGo)
+	r.end(job.Verdict{Code: 7, Text: "that was it"}, nil)
+	assert.Contains(t, w.String(), "events of this story are left out: standard error was not read")
+	last := -1.0
+	for line := range strings.Lines(w.String()) {
+		var at float64
+		if _, err := fmt.Sscanf(line, "goulfm: +%fs", &at); err == nil {
+			assert.GreaterOrEqual(t, at, last)
+			last = at
+		}
+	}
+}
+
+// TestALateLine stands where it comes, and says of when it is.
+func TestALateLine(t *testing.T) {
+	var out bytes.Buffer
+	r := newReporter(&Spec{}, &outlet{w: &out}, time.Now())
+	r.write(storyLine{atNs: r.startNs + 900*ms, text: "first"}, 0)
+	r.write(storyLine{atNs: r.startNs + 860*ms, text: "nearly in order"}, 0)
+	r.write(storyLine{atNs: r.startNs + 200*ms, text: "late"}, 0)
+	assert.Equal(t, "goulfm: +0.900s first\ngoulfm: +0.860s nearly in order\ngoulfm: +0.900s late (at +0.200s)\n", out.String())
+}
+
+// TestTheOnlySurvivor is not "all 1 survivor".
+func TestTheOnlySurvivor(t *testing.T) {
+	r := newReporter(&Spec{}, &outlet{w: io.Discard}, time.Now())
+	r.died(job.Process{Seat: 1, By: job.ByTombstone, Status: job.Status{Signal: 9}, FoundNs: r.startNs}, 7)
+	r.event(0, r.startNs+ms, rankproto.Event{Name: "detect", Procs: []int{1}, Text: "exit"}, 1)
+	require.Len(t, r.queue.lines, 2)
+	assert.Equal(t, "rank 1 (pid 7) died: killed (SIGKILL); found by its exit mark in shared memory", r.queue.lines[0].text)
+	assert.Equal(t, "rank 1: the only survivor knows it 1.00 ms after (exit)", r.queue.lines[1].text)
+}
+
+// TestToldDeathsAreForgotten: a job in which ranks are lost and replaced without end keeps of each
+// no more than its number.
+func TestToldDeathsAreForgotten(t *testing.T) {
+	r := newReporter(&Spec{}, &outlet{w: io.Discard}, time.Now())
+	for i := range 1000 {
+		p := job.Process{Seat: 1, Generation: i, By: job.ByTombstone, Status: job.Status{Signal: 9}, FoundNs: r.startNs}
+		heard := func() {
+			r.event(0, r.startNs+ms, rankproto.Event{Name: "detect", Procs: []int{p.Number()}, Text: "exit"}, 1)
+		}
+		if i%2 == 0 {
+			heard()
+		}
+		r.died(p, 7)
+		if i%2 == 1 {
+			heard()
+		}
+	}
+	assert.Empty(t, r.deaths)
+	assert.Len(t, r.lost, 1000)
+}

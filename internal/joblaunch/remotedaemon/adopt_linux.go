@@ -1,0 +1,44 @@
+package remotedaemon
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/goulfm/goulfm/internal/joblaunch/daemon"
+	"github.com/goulfm/goulfm/internal/joblaunch/daemonproto"
+)
+
+// Guests are the processes of a node that a job engine has started: the daemon adopts them in place
+// of starting its own.
+type Guests interface {
+	// Adopt has d adopt all of them, and returns their pids by seat; 0: unknown here.
+	Adopt(d *daemon.Daemon) (pids map[int]int, err error)
+	// Place gives each its place: all daemons are ready, of so many nodes. crowd is that of
+	// daemonproto.Table.
+	Place(d *daemon.Daemon, n *daemon.Neighbours, nodes, crowd int) error
+}
+
+// Adopted is Run for a daemon that knows already what it serves, and whose processes are guests.
+// When ctx ends the daemon leaves the job, which loses its node then.
+func Adopted(ctx context.Context, boot daemonproto.Bootstrap, g Guests) (int, error) {
+	o := newOutpost()
+	o.boot, o.guests = boot, g
+	return o.run(ctx)
+}
+
+// adopt adopts the guests, has their deaths found, and lets them go on.
+func (o *outpost) adopt() error {
+	pids, err := o.guests.Adopt(o.d)
+	if err != nil {
+		return err
+	}
+	for _, seat := range o.plan.Seats {
+		o.mouth.Say(daemonproto.Started{Proc: seat, Pid: cmp.Or(pids[seat], unknownPid)})
+		o.d.Watch(seat, 1)
+	}
+	return o.guests.Place(o.d, o.neighbours, o.nodes, o.crowd)
+}
+
+// unknownPid stands for the pid of a process of another namespace of pids: 0 is one that was not
+// started.
+const unknownPid = -1

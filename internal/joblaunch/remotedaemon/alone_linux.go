@@ -1,0 +1,227 @@
+package remotedaemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/joblaunch/rankproto"
+	"github.com/goulfm/goulfm/internal/protocol/membership"
+)
+
+// A job may outlive its launcher (orders.Beats.Survive). Its nodes have a majority choose another
+// head, which grants leases and declares; deaths spread by news. What only the launcher does ends
+// with it: nobody starts processes any more, and nobody is told how it all ended.
+//
+//	launcher    killed
+//	daemon      its connection ends: requests for processes are refused, processes that wait for
+//	            a world that could not be told to them are ended
+//	processes   go on; end
+//	daemon      Quiet: all others learn that nothing runs here any more
+//	            all are quiet, or dead: ends
+//
+// A quiet daemon stays until then, for its vote: without it the others might have no majority, and
+// would stand still.
+
+// errAlone is told to who asks for processes.
+const errAlone = "the launcher of the job is gone, and nobody else starts processes"
+
+// A solo is the state of an outpost that may have to go on without the launcher.
+type solo struct {
+	may  bool        // the job may outlive its launcher; of begin
+	is   atomic.Bool // it has
+	dir  string      // where the files of the node's output are
+	quit chan struct{}
+	once sync.Once
+
+	mu    sync.Mutex
+	asked map[request]bool // requests for processes that were not answered yet
+	unmet map[int]bool     // processes whose world was not told to them yet
+	story *os.File
+
+	unwritten atomic.Value // a string: why output is lost that this node was to write
+
+	quiet    atomic.Bool
+	finished map[int]bool  // members that are quiet or dead; of the vigil's goroutine
+	all      chan struct{} // closed: all other members are
+}
+
+// A request is one for processes: each process counts its own.
+type request struct {
+	proc  int
+	token uint64
+}
+
+func newSolo() solo {
+	return solo{asked: map[request]bool{}, unmet: map[int]bool{}, finished: map[int]bool{}, quit: make(chan struct{}), all: make(chan struct{})}
+}
+
+// leave has goOnAlone return.
+func (s *solo) leave() { s.once.Do(func() { close(s.quit) }) }
+
+// goOnAlone serves the node after the end of the connection to the launcher, for as long as the
+// job lasts.
+func (o *outpost) goOnAlone(ctx context.Context) error {
+	o.solo.begin(o.boot.Node)
+	o.conn.Close()
+	o.note("head", "the launcher is gone: the job goes on without it")
+	for r := range o.solo.takeAsked() {
+		o.refuse(r)
+	}
+	for _, proc := range o.solo.takeUnmet() {
+		o.d.Signal(proc, syscall.SIGKILL)
+	}
+	o.d.Unexpect(1)
+	if err := o.solo.await(ctx, o.d.Ended()); err != nil || o.over.Load() != nil {
+		return err
+	}
+	o.d.EndLeftovers()
+	o.d.Drain()
+	o.solo.quiet.Store(true)
+	o.vigil.Publish(membership.Entry{Kind: membership.Quiet})
+	if err := o.solo.await(ctx, o.solo.all); err != nil && (!errors.Is(err, errLeft) || o.over.Load() != nil) {
+		return err
+	}
+	o.settled.Store(true)
+	o.note("end", "no process is left on any node that is known to live")
+	return nil
+}
+
+var errLeft = errors.New("the node leaves the job")
+
+// await waits for one of what ends an outpost that is alone.
+func (s *solo) await(ctx context.Context, done <-chan struct{}) error {
+	select {
+	case <-done:
+		return nil
+	case <-s.quit:
+		return errLeft
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// begin has the story go to a file from now on.
+func (s *solo) begin(node int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.story, _ = os.Create(filepath.Join(s.dir, fmt.Sprintf("node.%d.log", node))) // without it the job goes on, too
+	s.is.Store(true)
+}
+
+// tell writes a line of the story.
+func (s *solo) tell(node int, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.story != nil {
+		fmt.Fprintf(s.story, "%s goulfm: node %d: %s\n", time.Now().Format(time.RFC3339Nano), node, text)
+	}
+}
+
+// ask notes that a process waits for others to be started; false: nobody will.
+func (s *solo) ask(r request) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.is.Load() {
+		s.asked[r] = true
+		return true
+	}
+	return false
+}
+
+// answered notes that it waits no more.
+func (s *solo) answered(r request) {
+	s.mu.Lock()
+	delete(s.asked, r)
+	s.mu.Unlock()
+}
+
+// expect notes that a process waits to be told its world; meet that it was.
+func (s *solo) expect(proc int) {
+	s.mu.Lock()
+	s.unmet[proc] = true
+	s.mu.Unlock()
+}
+
+func (s *solo) meet(proc int) {
+	s.mu.Lock()
+	delete(s.unmet, proc)
+	s.mu.Unlock()
+}
+
+func (s *solo) takeAsked() map[request]bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	asked := s.asked
+	s.asked = map[request]bool{}
+	return asked
+}
+
+func (s *solo) takeUnmet() (procs []int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for proc := range s.unmet {
+		procs = append(procs, proc)
+	}
+	return procs
+}
+
+// finish notes that nothing runs any more at a member; again: that was known. The vigil's goroutine
+// calls it.
+func (s *solo) finish(member, members int) (again bool) {
+	if s.finished[member] {
+		return true
+	}
+	s.finished[member] = true
+	if len(s.finished) == members-1 {
+		close(s.all)
+	}
+	return false
+}
+
+// refuse answers a request for processes.
+func (o *outpost) refuse(r request) {
+	o.d.Say(r.proc, rankproto.Spawned{Token: r.token, Short: true, Why: errAlone})
+}
+
+// hearAlone does what a process asks for where there is no launcher; false: there is one, or it
+// means nothing without.
+func (o *outpost) hearAlone(proc int, m rankproto.Message) bool {
+	switch m := m.(type) {
+	case rankproto.Spawn:
+		r := request{proc, m.Token}
+		if o.solo.ask(r) {
+			return false
+		}
+		o.refuse(r)
+		return true
+	case rankproto.Aborted:
+		if !o.solo.is.Load() {
+			return false
+		}
+		o.abort(m)
+		return true
+	}
+	return false
+}
+
+// abort ends the job, or the processes named.
+func (o *outpost) abort(m rankproto.Aborted) {
+	if len(m.Procs) == 0 {
+		o.vigil.Publish(membership.Abort(m.Code))
+		o.d.KillAll()
+		return
+	}
+	var doomed []membership.Entry
+	for _, proc := range m.Procs {
+		doomed = append(doomed, membership.Process(membership.Doomed, uint32(proc)))
+		o.d.Signal(proc, syscall.SIGKILL) // if it is one of this node
+	}
+	o.vigil.Publish(doomed...)
+}

@@ -1,0 +1,513 @@
+package remotedaemon
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/base/buildid"
+	"github.com/goulfm/goulfm/internal/joblaunch/boot"
+	"github.com/goulfm/goulfm/internal/joblaunch/daemon"
+	"github.com/goulfm/goulfm/internal/joblaunch/daemonproto"
+	"github.com/goulfm/goulfm/internal/joblaunch/rankproto"
+	"github.com/goulfm/goulfm/internal/net/membershiphost"
+	"github.com/goulfm/goulfm/internal/net/socket"
+)
+
+// dialFor is how long a daemon tries to reach the launcher, whose machine may have several
+// addresses.
+const dialFor = 10 * time.Second
+
+// dialEach is how long it tries each of its addresses.
+const dialEach = 3 * time.Second
+
+// An outpost serves one node.
+type outpost struct {
+	boot  daemonproto.Bootstrap
+	conn  *socket.Lasting
+	mouth *daemonproto.Mouth
+	in    *daemonproto.Reader
+
+	trust      *socket.Trust
+	place      *membershiphost.Place
+	birth      uint64
+	vigil      *membershiphost.Vigil
+	frozen     time.Time // when the lease was over; of the vigil
+	plan       daemonproto.Plan
+	late       bool             // the job has begun without this node
+	program    *program         // nil: that of the launcher's path
+	listeners  map[int]*os.File // by seat
+	d          *daemon.Daemon
+	neighbours *daemon.Neighbours
+	nodes      int // of the job
+	crowd      int // see daemonproto.Table
+	credit     credit
+	settled    atomic.Bool
+	over       atomic.Value // a string: why this node ends
+	roll       *roll
+	solo       solo
+
+	revocations revocations
+	drain       drain
+
+	guests Guests              // nil: it starts its processes itself
+	begun  bool                // Go has come
+	first  []daemonproto.Start // what is started then
+	mu     sync.Mutex          // of feeds
+	feeds  map[int]chan daemonproto.Input
+	joined map[int]bool // processes that are in Init
+}
+
+// AsTold is the node of a daemon whose bootstrap is its own.
+const AsTold = -1
+
+// Run serves a node: in is where the bootstrap comes from, which names the node if node is AsTold;
+// a job engine gives all daemons the same. Run returns when the job is over, or the launcher is
+// gone, with the exit code of the daemon.
+//
+// With a grace SIGTERM says that an engine wants the node back: see drain.
+func Run(ctx context.Context, in io.Reader, node int, grace time.Duration) (int, error) {
+	o := newOutpost()
+	o.drain.grace = grace
+	line, err := bufio.NewReader(io.LimitReader(in, daemonproto.MaxBytes)).ReadBytes('\n')
+	stamp := buildid.Stamp{}
+	if err == nil {
+		stamp, err = buildid.Read(line)
+	}
+	if err == nil && !stamp.IsOurs() {
+		return 3, refuse(stamp.Node, node)
+	}
+	if err == nil {
+		err = json.Unmarshal(line, &o.boot)
+	}
+	if err != nil {
+		return 2, fmt.Errorf("goulfm daemon is started by goulfm run --host, which tells it by standard input what it serves: %w", err)
+	}
+	if node != AsTold {
+		o.boot.Node = node
+	}
+	return o.run(ctx)
+}
+
+// refuse returns the error of a daemon whose launcher has another build. It names the node as the
+// launcher does: by the bootstrap, or by the arguments if they say another one.
+func refuse(told, node int) error {
+	if node == AsTold {
+		node = told
+	}
+	return buildid.Another(fmt.Sprintf("node %d", node))
+}
+
+func newOutpost() *outpost {
+	return &outpost{listeners: map[int]*os.File{}, feeds: map[int]chan daemonproto.Input{}, joined: map[int]bool{}, solo: newSolo(), drain: newDrain()}
+}
+
+// run is the life of a daemon that knows what it serves.
+func (o *outpost) run(ctx context.Context) (int, error) {
+	collectSeldom()
+	runtime.GOMAXPROCS(daemon.Cores() + ownLoops)
+	if err := o.connect(ctx); err != nil {
+		return 3, o.unlessTooLate("node %d does not reach the launcher at %v: %w", o.boot.Node, o.boot.Heads, err)
+	}
+	defer o.conn.Close()
+	if err := o.openPlace(); err != nil {
+		return 3, err
+	}
+	defer o.leave()
+	host, _ := os.Hostname()
+	o.mouth.Say(daemonproto.Hello{Member: o.member(), Node: o.boot.Node, Pid: os.Getpid(), Host: host, Arch: runtime.GOOS + "/" + runtime.GOARCH, Build: buildid.Build, Cores: daemon.Cores(), Kernel: kernel()})
+	stop := context.AfterFunc(ctx, func() { o.conn.Close() })
+	defer stop()
+	err := o.serve()
+	if !o.settled.Load() && o.begun && o.solo.may && ctx.Err() == nil {
+		err = o.goOnAlone(ctx)
+	}
+	switch {
+	case o.settled.Load():
+		return o.settledCode()
+	case o.drain.done.Load():
+		return 128 + int(syscall.SIGTERM), nil
+	}
+	if o.d != nil {
+		o.d.KillAll()
+	}
+	if why, _ := o.over.Load().(string); why != "" {
+		return 5, fmt.Errorf("node %d ends: %s", o.boot.Node, why)
+	}
+	if !o.begun {
+		err = o.unlessTooLate("%w", err)
+	}
+	return 3, err
+}
+
+// unlessTooLate makes an error, which is ErrTooLate, too, if the job runs.
+func (o *outpost) unlessTooLate(format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	if o.boot.Late {
+		return fmt.Errorf("%w: %w", ErrTooLate, err)
+	}
+	return err
+}
+
+// collectSeldom has the garbage collector leave this process alone while it is small. A collection
+// stops all goroutines, and waits for one that starts a process, until that has executed its
+// program: on a loaded machine for longer than a beat may be late.
+func collectSeldom() {
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(heapMax)
+}
+
+const heapMax = 64 << 20
+
+// ownLoops are processors of the runtime's for what must go on while one starts a process, which
+// takes it along until the process has executed its program: the two loops of the vigil, and
+// orders.
+const ownLoops = 3
+
+// kernel tells the kernel of this machine, since it was started, from all others.
+func kernel() string {
+	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return string(bytes.TrimSpace(id))
+}
+
+// connect reaches one of the addresses of the launcher.
+func (o *outpost) connect(ctx context.Context) error {
+	trust, err := socket.NewTrust(o.boot.Job, o.boot.Secret)
+	if err != nil {
+		return err
+	}
+	mode, err := socket.ParseMode(o.boot.Secure)
+	if err != nil {
+		return fmt.Errorf("how to talk to the launcher: %w", err)
+	}
+	if trust, err = trust.In(mode); err != nil {
+		return err
+	}
+	o.trust = trust
+	ctx, cancel := context.WithTimeout(ctx, dialFor)
+	defer cancel()
+	for _, addr := range o.boot.Heads {
+		each, cancel := context.WithTimeout(ctx, dialEach)
+		conn, dialErr := trust.DialLasting(each, addr, o.boot.Birth)
+		cancel()
+		if dialErr != nil {
+			if err != nil {
+				dialErr = fmt.Errorf("%w; %w", err, dialErr) // in one line
+			}
+			err = dialErr
+			continue
+		}
+		o.conn, o.mouth, o.in = conn, daemonproto.NewMouth(conn), daemonproto.NewReader(conn)
+		return nil
+	}
+	return err
+}
+
+// serve carries orders out, until the connection ends.
+func (o *outpost) serve() error {
+	for {
+		m, err := o.in.Next()
+		if err == nil {
+			err = o.obey(m)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// obey carries one order out. An error ends the daemon.
+func (o *outpost) obey(m daemonproto.Message) error {
+	switch m := m.(type) {
+	case daemonproto.Plan:
+		return o.tell(o.prepare(m))
+	case daemonproto.Part:
+		return o.tell(o.program.add(m.Data))
+	case daemonproto.Table:
+		return o.tell(o.begin(m))
+	case daemonproto.Die:
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	if o.d == nil {
+		return nil
+	}
+	switch m := m.(type) {
+	case daemonproto.Start:
+		o.start(m)
+	case daemonproto.Go:
+		o.goOn()
+	case daemonproto.Welcome:
+		o.welcome(m)
+	case daemonproto.Settle:
+		go o.settle() // the last output waits for credit, which is an order
+	default:
+		o.command(m)
+	}
+	return nil
+}
+
+// settle ends what the processes have left behind, and waits until all that they have printed is
+// on its way.
+func (o *outpost) settle() {
+	o.d.Unexpect(1)
+	<-o.d.Ended()
+	o.d.EndLeftovers()
+	o.d.Drain()
+	o.settled.Store(true)
+	o.mouth.Say(daemonproto.Settled{})
+}
+
+// tell passes a failure of the start on.
+func (o *outpost) tell(err error) error {
+	if err != nil {
+		o.mouth.Say(daemonproto.Failed{Why: err.Error()})
+		o.mouth.Flush()
+	}
+	return err
+}
+
+// prepare makes what the processes of the node need before all know where they listen.
+func (o *outpost) prepare(p daemonproto.Plan) error {
+	o.plan = p
+	ready := daemonproto.Ready{}
+	if p.Program != nil {
+		var err error
+		if o.program, err = newProgram(*p.Program); err != nil {
+			return err
+		}
+		ready.Lacks = o.program.lacks()
+	}
+	for _, seat := range p.Seats {
+		if seat < 0 || seat >= p.Procs {
+			return fmt.Errorf("seat %d of %d", seat, p.Procs)
+		}
+		l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: o.conn.LocalAddr().(*net.TCPAddr).IP}) // where others reach this node
+		if err != nil {
+			return err
+		}
+		f, err := l.File() // a copy
+		_ = l.Close()
+		if err != nil {
+			return err
+		}
+		o.listeners[seat] = f
+		ready.Addrs = append(ready.Addrs, l.Addr().String())
+		ready.Births = append(ready.Births, daemon.NewIdentity())
+	}
+	o.mouth.Say(ready)
+	return nil
+}
+
+// begin makes the memory of the node.
+func (o *outpost) begin(t daemonproto.Table) error {
+	if len(t.Used) > o.plan.Procs {
+		return fmt.Errorf("%w: %d seats of %d were used", daemonproto.ErrMessage, len(t.Used), o.plan.Procs)
+	}
+	table, err := boot.NewTableFile(boot.Table{Secret: o.boot.Secret, Secure: o.boot.Secure, Node: o.boot.Node, Addrs: t.Addrs, Births: t.Births, Nodes: t.Nodes})
+	if err != nil {
+		return err
+	}
+	o.nodes, o.crowd = len(t.Members)-1, t.Crowd // one member is the launcher
+	o.neighbours = &daemon.Neighbours{Job: o.boot.Job, Table: table, Seats: o.plan.Seats, Listeners: o.listeners, Used: t.Used}
+	o.d, err = daemon.NewNode(o, o.plan.Procs, o.plan.Homes, o.neighbours)
+	if err == nil {
+		o.roll = newRoll(o.d, t.Nodes, o.nodes)
+		o.solo.may, o.solo.dir = t.Beats.Survive, o.plan.OutputDir
+		if o.guests == nil { // else the engine sends them their own
+			go o.passSignals()
+		}
+		o.d.Expect(1) // the launcher may have processes started here for as long as the job lasts
+		err = o.watch(t)
+	}
+	return err
+}
+
+// goOn starts the first processes.
+func (o *outpost) goOn() {
+	begun := daemonproto.Begun{}
+	err := o.d.Begin(func() error {
+		if o.guests != nil {
+			return o.adopt()
+		}
+		for _, s := range o.first {
+			if err := o.startOne(s); err != nil {
+				return fmt.Errorf("start rank %d: %w", s.Proc, err)
+			}
+			o.mouth.Say(daemonproto.Started{Proc: s.Proc, Pid: o.d.Pid(s.Proc)})
+		}
+		return nil
+	})
+	if err != nil {
+		begun.Why = err.Error()
+	}
+	daemon.Calm(len(o.plan.Seats))
+	o.begun, o.first = true, nil
+	o.mouth.Say(begun)
+}
+
+// start starts a process, or notes that it is to be started with the first.
+func (o *outpost) start(s daemonproto.Start) {
+	o.expectInput(s)
+	if !o.begun {
+		o.first = append(o.first, s)
+		return
+	}
+	o.d.OnStarter(func() {
+		started := daemonproto.Started{Proc: s.Proc}
+		if err := o.startOne(s); err != nil {
+			started.Why = err.Error()
+		}
+		started.Pid = o.d.Pid(s.Proc)
+		o.mouth.Say(started)
+	})
+}
+
+func (o *outpost) startOne(s daemonproto.Start) error {
+	p := daemon.Placement{Number: s.Proc, Path: o.program.path(s.Path), Argv: s.Argv, Dir: s.Dir, Env: s.Env}
+	if err := json.Unmarshal(s.Info, &p.Info); err != nil {
+		return err
+	}
+	p.Info.Crowd = o.crowd
+	var err error
+	if p.Out, p.Errs, err = o.streams(s.Proc); err != nil {
+		return err
+	}
+	if p.Stdin, err = o.stdinOf(s); err != nil {
+		return err
+	}
+	if p.Info.Spawned {
+		o.solo.expect(s.Proc)
+	}
+	return o.d.Start(p)
+}
+
+// stdinOf returns what a process reads.
+func (o *outpost) stdinOf(s daemonproto.Start) (*os.File, error) {
+	if !s.Stdin {
+		return os.Open(os.DevNull)
+	}
+	r, w, err := daemon.OpenInput()
+	if err == nil {
+		o.mu.Lock()
+		ch := o.feeds[s.Proc]
+		o.mu.Unlock()
+		go o.feed(s.Proc, ch, w)
+	}
+	return r, err
+}
+
+// expectInput makes room for the first input of a process, which may come before it is started:
+//
+//	launcher           this daemon
+//	Start, Input, Go
+//	                   notes the Start
+//	                   takes the Input: the launcher sends no other before it hears of this one
+//	                   Go: starts the process, which reads it
+func (o *outpost) expectInput(s daemonproto.Start) {
+	if s.Stdin {
+		o.mu.Lock()
+		o.feeds[s.Proc] = make(chan daemonproto.Input, 1)
+		o.mu.Unlock()
+	}
+}
+
+// feed passes input on to a process, piece by piece, as it reads.
+func (o *outpost) feed(proc int, in <-chan daemonproto.Input, w *daemon.Input) {
+	defer w.Close()
+	for m := range in {
+		read, err := w.Write(m.Data)
+		if m.End {
+			return
+		}
+		o.mouth.Say(daemonproto.Taken{Proc: proc, Bytes: read, Gone: err != nil})
+	}
+}
+
+// input gives the next piece to feed. The launcher sends one at a time: who sends more is not
+// listened to.
+func (o *outpost) input(m daemonproto.Input) {
+	o.mu.Lock()
+	ch := o.feeds[m.Proc]
+	o.mu.Unlock()
+	select {
+	case ch <- m:
+	default:
+	}
+}
+
+// command does what a method of the daemon does.
+func (o *outpost) command(m daemonproto.Message) {
+	switch m := m.(type) {
+	case daemonproto.Input:
+		o.input(m)
+	case daemonproto.Credit:
+		o.credit.give(m.Bytes)
+	case daemonproto.Announce:
+		o.roll.announce(m.N)
+	case daemonproto.Declare:
+		if m.Lost {
+			o.roll.enterLost(m.Proc)
+		} else {
+			o.roll.enter(m.Proc, m.Left)
+		}
+	case daemonproto.Signal:
+		if m.Proc < 0 {
+			o.drain.hear(syscall.Signal(m.Sig))
+			o.d.SignalAll(syscall.Signal(m.Sig))
+		} else {
+			o.d.Signal(m.Proc, syscall.Signal(m.Sig))
+		}
+	case daemonproto.Hold:
+		o.hold(m.On)
+	case daemonproto.KillAll:
+		o.d.KillAll()
+	case daemonproto.Say:
+		o.pass(m)
+	case daemonproto.Watch:
+		o.d.Watch(m.Seat, 1)
+	case daemonproto.WatchLife:
+		go o.d.WatchLife(time.Duration(m.AfterNs))
+	case daemonproto.EndFenced:
+		o.d.EndFenced(m.Proc)
+	case daemonproto.Census:
+		o.mouth.Say(daemonproto.Holdings{All: o.d.Holdings()})
+	case daemonproto.Vacate:
+		o.vacate(m.Proc)
+	}
+}
+
+// vacate forgets a process.
+func (o *outpost) vacate(proc int) {
+	vacated := daemonproto.Vacated{Proc: proc}
+	if err := o.roll.vacate(proc); err != nil {
+		vacated.Why = err.Error()
+	}
+	o.mu.Lock()
+	delete(o.joined, proc)
+	o.mu.Unlock()
+	o.mouth.Say(vacated)
+}
+
+// pass says a line of the launcher's to a process.
+func (o *outpost) pass(m daemonproto.Say) {
+	if said, err := rankproto.FromDaemon(bytes.NewReader(m.Line), o.plan.Procs).Next(); err == nil {
+		switch said := said.Message.(type) {
+		case rankproto.Spawned:
+			o.solo.answered(request{m.Proc, said.Token})
+		case rankproto.Keep:
+			o.solo.meet(m.Proc)
+		}
+		o.d.Say(m.Proc, said.Message)
+	}
+}

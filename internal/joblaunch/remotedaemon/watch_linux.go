@@ -1,0 +1,171 @@
+package remotedaemon
+
+import (
+	"fmt"
+	"net"
+	"syscall"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/pausepoint"
+	"github.com/goulfm/goulfm/internal/joblaunch/boot"
+	"github.com/goulfm/goulfm/internal/joblaunch/daemon"
+	"github.com/goulfm/goulfm/internal/joblaunch/daemonproto"
+	"github.com/goulfm/goulfm/internal/net/membershiphost"
+	"github.com/goulfm/goulfm/internal/protocol/membership"
+)
+
+// The daemon is a member of those who watch each other: the launcher, which is the head, and all
+// daemons. Without the head's grants its processes stand still.
+
+// openPlace makes where the others reach it: at the address at which it reaches the launcher.
+func (o *outpost) openPlace() (err error) {
+	o.birth = daemon.NewIdentity()
+	o.place, err = membershiphost.Open(o.conn.LocalAddr().(*net.TCPAddr).IP)
+	return err
+}
+
+func (o *outpost) member() daemonproto.Member { return daemonproto.Member(o.place.Peer(o.birth)) }
+
+// watch begins the vigil.
+func (o *outpost) watch(t daemonproto.Table) (err error) {
+	cfg := membershiphost.Config{Trust: o.trust, Place: o.place, Host: (*watcher)(o), Now: leaseNow, Hurry: daemon.Hurry, Roster: t.Roster(o.boot.Node + 1)}
+	o.late = t.Late
+	for _, m := range t.Members {
+		cfg.Peers = append(cfg.Peers, membershiphost.Peer(m))
+	}
+	o.vigil, err = membershiphost.Start(cfg)
+	return err
+}
+
+func leaseNow() mono.Time { return mono.Time(boot.LeaseNowNs()) }
+
+// leave ends the vigil.
+func (o *outpost) leave() {
+	if o.vigil == nil {
+		o.place.Close()
+		return
+	}
+	o.vigil.Close()
+}
+
+// hold has the node stand still as the launcher does. Its daemon does, too: else it would find the
+// launcher silent.
+func (o *outpost) hold(on bool) {
+	if on {
+		o.vigil.Hold(true)
+		o.d.Stop(daemon.Held)
+		return
+	}
+	o.d.Continue(daemon.Held)
+	o.vigil.Hold(false)
+}
+
+// A watcher is the outpost as the host of the vigil.
+type watcher outpost
+
+// Lease implements membershiphost.Host, as do the other methods.
+func (w *watcher) Lease(until mono.Time) {
+	if pausepoint.Enabled {
+		pausepoint.At("outpost.lease")
+	}
+	w.d.SetLease(int64(until))
+}
+
+// Freeze stops the processes of the node.
+func (w *watcher) Freeze() {
+	if w.solo.quiet.Load() { // nothing is left that could do harm
+		w.solo.leave()
+		return
+	}
+	w.d.Stop(daemon.Frozen)
+	w.frozen = time.Now()
+	if w.late {
+		return // nothing was granted yet, and no process runs
+	}
+	w.note("frozen", "nothing granted for the time of a lease: its processes stand still")
+}
+
+// Thaw continues them.
+func (w *watcher) Thaw() {
+	w.d.Continue(daemon.Frozen)
+	if w.late {
+		w.late = false
+		return
+	}
+	w.note("thawed", "its processes go on after %s", time.Since(w.frozen).Round(time.Millisecond))
+}
+
+// Verdict has the processes of this node know that those of another one are lost. A launcher that
+// was declared dead, and goes on, is not obeyed any more.
+func (w *watcher) Verdict(member int) {
+	finished := w.solo.finish(member, w.nodes+1)
+	if member == membership.Launcher {
+		w.note("node", "the launcher was declared dead")
+		w.conn.Close()
+		return
+	}
+	switch {
+	case !w.solo.is.Load(): // the launcher says so
+	case finished: // its daemon has left, which the roster knows as a death
+		w.note("node", "node %d has finished", member-1)
+	default:
+		w.note("node", "node %d was declared dead", member-1)
+	}
+	w.roll.lose(member - 1)
+}
+
+// Learned has them know what ended elsewhere.
+func (w *watcher) Learned(origin int, entries []membership.Entry) {
+	for _, e := range entries {
+		switch e.Kind {
+		case membership.Died, membership.Left:
+			w.roll.enter(int(e.Number()), e.Kind == membership.Left)
+		case membership.Aborted:
+			w.Over(fmt.Sprintf("a rank has ended the job with code %d", e.Number()))
+		case membership.Doomed:
+			w.d.Signal(int(e.Number()), syscall.SIGKILL)
+		case membership.Quiet:
+			w.solo.finish(origin, w.nodes+1)
+		case membership.Revoked:
+			(*outpost)(w).tellRevoked(e.Name)
+		}
+	}
+}
+
+// Head is for people.
+func (w *watcher) Head(member int) {
+	if member != membership.Launcher {
+		w.note("head", "node %d is head now", member-1)
+	}
+}
+
+// Suspect is told by the launcher.
+func (w *watcher) Suspect(int, mono.Duration) {}
+
+// Over ends the node.
+func (w *watcher) Over(why string) {
+	if w.over.CompareAndSwap(nil, why) && w.solo.is.Load() {
+		w.note("end", "this node ends: %s", why)
+	}
+	if !w.settled.Load() {
+		w.d.KillAll()
+	}
+	w.conn.Close()
+	w.solo.leave()
+}
+
+// Anomaly is for people.
+func (w *watcher) Anomaly(member int, text string) { w.note("anomaly", "member %d: %s", member, text) }
+
+func (w *watcher) note(event, format string, args ...any) { (*outpost)(w).note(event, format, args...) }
+
+// note tells people what they should know: the launcher, or a file where there is none.
+func (o *outpost) note(event, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if o.solo.is.Load() {
+		o.solo.tell(o.boot.Node, text)
+		return
+	}
+	o.mouth.Say(daemonproto.Note{Event: event, Text: text})
+}

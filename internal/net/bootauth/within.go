@@ -1,0 +1,66 @@
+package bootauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+)
+
+// past is a deadline that ends whatever waits for a connection.
+var past = time.Unix(1, 0)
+
+// watch ends all reading from and writing to conn when ctx ends, until stop is called. That
+// says false if it has been too late: the connection is of no more use then.
+func watch(ctx context.Context, conn net.Conn) (stop func() bool) {
+	ended := make(chan struct{})
+	stopped := context.AfterFunc(ctx, func() {
+		defer close(ended)
+		_ = conn.SetDeadline(past)
+	})
+	return func() bool {
+		if stopped() {
+			return true
+		}
+		<-ended
+		return false
+	}
+}
+
+// within calls do, which talks over conn, and has it end when ctx does or limit is over.
+func within(ctx context.Context, conn net.Conn, limit time.Duration, do func(context.Context) error) error {
+	phase, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not within %v", limit))
+	defer cancel()
+	stop := watch(phase, conn)
+	err := do(phase)
+	if stop() && (err == nil || phase.Err() == nil) { // what it does may see the end of the time before watch does
+		return err
+	}
+	return because(phase, err)
+}
+
+// because names the end of ctx as the cause of err, if it is.
+func because(ctx context.Context, err error) error {
+	switch cause := context.Cause(ctx); {
+	case cause == nil || errors.Is(err, cause):
+		return err
+	case err == nil || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded):
+		return cause
+	default:
+		return fmt.Errorf("%w: %w", cause, err)
+	}
+}
+
+// sleep waits for so long, and says false if ctx ends before.
+func sleep(ctx context.Context, pause time.Duration) bool {
+	t := time.NewTimer(pause)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,227 @@
+package faultproxy
+
+import (
+	"context"
+	"net"
+	"sync"
+	"time"
+)
+
+// dialFor is how long the target may take to accept.
+const dialFor = 5 * time.Second
+
+// A Relay listens at Addr and forwards to its target. Its methods may be called by any goroutine.
+type Relay struct {
+	listener *net.TCPListener
+	target   string
+	plan     Plan
+
+	mu      sync.Mutex
+	changed *sync.Cond // with mu: something that somebody waits for
+	links   map[*link]struct{}
+	stats   Stats
+	stalled [2]bool
+	refuses bool
+	closed  bool
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+// Stats counts what a relay has done.
+type Stats struct {
+	Accepted int       // connections of dialers
+	Made     int       // of them, those that the target has accepted too; they number the plan
+	Open     int       // of those, the ones that are there now
+	Bytes    [2]int64  // forwarded, by Direction
+	Done     [acts]int // how often, by Act; one that finds no connection does not count
+	Waiting  [2]int    // by Direction: connections that have something to say and stand still now
+}
+
+// New returns a relay on loopback, of the family of the target, for a target, "host:port". A nil
+// plan has nothing happen. The target need not listen yet. An error is the operating system's.
+func New(target string, plan Plan) (*Relay, error) {
+	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: loopbackFor(target)})
+	if err != nil {
+		return nil, err
+	}
+	if plan == nil {
+		plan = First()
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &Relay{listener: l, target: target, plan: plan, links: map[*link]struct{}{}, cancel: cancel}
+	r.changed = sync.NewCond(&r.mu)
+	r.running.Add(1)
+	go r.accept(ctx)
+	return r, nil
+}
+
+// loopbackFor returns the loopback address of the family of a target.
+func loopbackFor(target string) net.IP {
+	host, _, _ := net.SplitHostPort(target)
+	if ip := net.ParseIP(host); ip != nil && ip.To4() == nil {
+		return net.IPv6loopback
+	}
+	return net.IPv4(127, 0, 0, 1)
+}
+
+// Addr returns where the relay listens, as "127.0.0.1:port".
+func (r *Relay) Addr() string { return r.listener.Addr().String() }
+
+// Close resets all connections, stops listening, and returns when nothing of the relay runs.
+func (r *Relay) Close() {
+	r.mu.Lock()
+	r.closed = true
+	r.changed.Broadcast()
+	r.mu.Unlock()
+	r.cancel()
+	_ = r.listener.Close()
+	r.each((*link).kill)
+	r.running.Wait()
+}
+
+// Cut resets all connections.
+func (r *Relay) Cut() { r.each(func(l *link) { l.do(Cut, ToTarget) }) }
+
+// End ends all connections in order.
+func (r *Relay) End() { r.each(func(l *link) { l.do(End, ToTarget) }) }
+
+// HalfOpen resets the end towards which a direction leads of all connections, and leaves the other.
+func (r *Relay) HalfOpen(d Direction) { r.each(func(l *link) { l.do(HalfOpen, d) }) }
+
+// Swallow has vanish what is said in a direction of all connections that are there.
+func (r *Relay) Swallow(d Direction) { r.each(func(l *link) { l.do(Swallow, d) }) }
+
+// Stall has a direction of all connections stand still, also of those to come.
+func (r *Relay) Stall(d Direction) {
+	r.mu.Lock()
+	r.stalled[d] = true
+	r.stats.Done[Stall]++
+	r.mu.Unlock()
+}
+
+// Heal ends every Stall, by plan or on command: what stood still goes on.
+func (r *Relay) Heal() { r.Resume(ToTarget, ToDialer) }
+
+// Resume is Heal of some directions.
+func (r *Relay) Resume(directions ...Direction) {
+	r.mu.Lock()
+	for _, d := range directions {
+		r.stalled[d] = false
+		for l := range r.links {
+			l.stalled[d] = false
+		}
+	}
+	r.changed.Broadcast()
+	r.mu.Unlock()
+}
+
+// Refuse has new connections reset, until it is told otherwise.
+func (r *Relay) Refuse(refuse bool) {
+	r.mu.Lock()
+	r.refuses = refuse
+	r.mu.Unlock()
+}
+
+// Stats returns what was done so far.
+func (r *Relay) Stats() Stats {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.stats
+}
+
+// Await returns when the relay's counts are as wanted, and says that they are; false: the relay
+// was closed before. Want must not call the relay.
+func (r *Relay) Await(want func(Stats) bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for !want(r.stats) {
+		if r.closed {
+			return false
+		}
+		r.changed.Wait()
+	}
+	return true
+}
+
+// count changes the counts.
+func (r *Relay) count(change func(s *Stats)) {
+	r.mu.Lock()
+	change(&r.stats)
+	r.changed.Broadcast()
+	r.mu.Unlock()
+}
+
+// each does something to the connections that are there.
+func (r *Relay) each(do func(l *link)) {
+	r.mu.Lock()
+	var list []*link
+	for l := range r.links {
+		list = append(list, l)
+	}
+	r.mu.Unlock()
+	for _, l := range list {
+		do(l)
+	}
+}
+
+// accept joins each dialer with the target.
+func (r *Relay) accept(ctx context.Context) {
+	defer r.running.Done()
+	for {
+		c, err := r.listener.AcceptTCP()
+		if err != nil {
+			return
+		}
+		r.mu.Lock()
+		refuses := r.refuses
+		r.stats.Accepted++
+		r.changed.Broadcast()
+		r.mu.Unlock()
+		if refuses || !r.join(ctx, c) {
+			resetConn(c)
+		}
+	}
+}
+
+// join dials the target and forwards from then on. One is joined after the other, so that the
+// number of a connection is that of its dialer.
+func (r *Relay) join(ctx context.Context, dialer *net.TCPConn) bool {
+	ctx, cancel := context.WithTimeout(ctx, dialFor)
+	defer cancel()
+	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", r.target)
+	if err != nil {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		resetConn(c.(*net.TCPConn))
+		return false
+	}
+	script := r.plan(r.stats.Made)
+	r.stats.Made++
+	r.stats.Open++
+	r.changed.Broadcast()
+	l := &link{relay: r, ends: [2]*net.TCPConn{dialer, c.(*net.TCPConn)}}
+	l.flowing.Store(2)
+	r.links[l] = struct{}{}
+	r.running.Add(2)
+	for _, d := range [2]Direction{ToTarget, ToDialer} {
+		go l.flow(d, script.of(d), script.Delay)
+	}
+	return true
+}
+
+// leave forgets a connection of which nothing flows any more.
+func (r *Relay) leave(l *link) {
+	r.mu.Lock()
+	delete(r.links, l)
+	r.stats.Open--
+	r.changed.Broadcast()
+	r.mu.Unlock()
+}
+
+func resetConn(c *net.TCPConn) {
+	_ = c.SetLinger(0)
+	_ = c.Close()
+}

@@ -1,0 +1,327 @@
+package membershiphost
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/net/socket"
+	"github.com/goulfm/goulfm/internal/protocol/membership"
+)
+
+// A Host does what the rules decide. Its methods are called by one goroutine, one at a time, and
+// must not wait for anything: meanwhile no beat goes out. None calls the Vigil.
+type Host interface {
+	// Lease: the ranks of the node may run until then, by Config.Now.
+	Lease(until mono.Time)
+	// Freeze: the ranks of the node stop now. Thaw: they go on, if only Freeze has stopped them.
+	Freeze()
+	Thaw()
+	// Verdict: a member was declared dead, once.
+	Verdict(member int)
+	// Learned: entries of another member's list, in its order, each once.
+	Learned(origin int, entries []membership.Entry)
+	// Head: a member is head from now on. For the story.
+	Head(member int)
+	// Suspect: for the story.
+	Suspect(member int, silent mono.Duration)
+	// Over: this member must end its ranks and itself.
+	Over(why string)
+	// Anomaly: a member said nonsense.
+	Anomaly(member int, text string)
+}
+
+// A Peer is where a member is reached.
+type Peer struct {
+	Birth   uint64
+	Addr    string // TCP
+	Packets string // UDP
+}
+
+// Config describes one member.
+type Config struct {
+	Roster membership.Config
+	Trust  *socket.Trust
+	Peers  []Peer // by member, this one, too; of one that is not there yet (Roster.Absent) it is empty
+	Place  *Place // where this one is reached; Close closes it
+	Host   Host
+	Now    func() mono.Time // a clock that does not stand still while the machine sleeps
+	// Hurry has the thread that calls it go before others; nil: none does. Beats that wait for a
+	// processor while ranks compute look like those of a node that is gone.
+	Hurry func()
+}
+
+// A Vigil is one member's.
+type Vigil struct {
+	cfg     Config
+	rules   *membership.Roster
+	links   []*link  // by member; nil at its own place
+	ways    []way    // by member
+	sent    []uint64 // by member: sequence of the last datagram
+	sealed  []byte
+	keeping keeping // of run alone, as what follows
+	period  mono.Duration
+	seen    []uint64 // by member: sequence of the last datagram from it
+
+	events chan membership.Event
+	raw    chan []byte // datagrams
+	holds  chan bool
+	closed chan struct{}
+	once   sync.Once
+	ended  sync.WaitGroup
+}
+
+// Start begins the vigil of one member. All members are started at most a Timeout apart.
+func Start(cfg Config) (*Vigil, error) {
+	cfg.Roster.Start = cfg.Now()
+	if err := cfg.Roster.Check(); err != nil {
+		return nil, err
+	}
+	v := &Vigil{cfg: cfg, rules: membership.New(cfg.Roster), sent: make([]uint64, len(cfg.Peers)),
+		period: cfg.Roster.WithDefaults().Period, seen: make([]uint64, len(cfg.Peers)), events: make(chan membership.Event, 256), raw: make(chan []byte, 256), holds: make(chan bool), closed: make(chan struct{}), keeping: keeping{head: nobody}}
+	v.ways = make([]way, len(cfg.Peers))
+	for member, p := range cfg.Peers {
+		v.ways[member].opened = make(chan struct{})
+		if !cfg.Roster.Absent.Has(member) {
+			if err := v.ways[member].open(p); err != nil {
+				return nil, err
+			}
+		}
+		v.links = append(v.links, nil)
+		if member != cfg.Roster.Me {
+			v.links[member] = newLink(v, member)
+		}
+	}
+	v.ended.Go(v.accept)
+	for _, run := range []func(){v.run, v.receive} {
+		v.ended.Go(func() { v.hurry(run) })
+	}
+	return v, nil
+}
+
+// hurry runs a loop on a thread of its own.
+func (v *Vigil) hurry(run func()) {
+	if v.cfg.Hurry != nil {
+		runtime.LockOSThread() // never unlocked: the thread ends with the loop
+		v.cfg.Hurry()
+	}
+	run()
+}
+
+// Close ends it: this member says nothing any more, and is not reached.
+func (v *Vigil) Close() {
+	v.once.Do(func() { close(v.closed) })
+	v.cfg.Place.Close()
+	for _, l := range v.links {
+		if l != nil {
+			l.stop()
+		}
+	}
+	v.ended.Wait()
+}
+
+// Admit has a member known that was not there yet: see membership.Came. A second time it does
+// nothing, nor once the vigil is closed.
+func (v *Vigil) Admit(member int, p Peer) error {
+	if member < 0 || member >= len(v.ways) || member == v.cfg.Roster.Me {
+		return fmt.Errorf("%w: member %d", socket.ErrStranger, member)
+	}
+	if err := v.ways[member].open(p); err != nil {
+		return err
+	}
+	v.tell(membership.Came{Member: member})
+	return nil
+}
+
+// Condemn has a member, to which the head cannot give orders any more, lose its lease and be
+// declared. It does nothing once the vigil is closed.
+func (v *Vigil) Condemn(member int) { v.tell(membership.Condemned{Member: member}) }
+
+// Publish has all others learn of entries, which are in this node's own list already (B23). It does
+// nothing once the vigil is closed. No Host method calls it.
+func (v *Vigil) Publish(entries ...membership.Entry) { v.tell(membership.Publish{Entries: entries}) }
+
+// Hold has this member stand still, as if its machine did; no Host method is called until
+// Hold(false). It returns when that is so.
+func (v *Vigil) Hold(so bool) {
+	select {
+	case v.holds <- so:
+	case <-v.closed:
+	}
+}
+
+// tell hands an event to the rules.
+func (v *Vigil) tell(ev membership.Event) {
+	select {
+	case v.events <- ev:
+	case <-v.closed:
+	}
+}
+
+// run hands events to the rules, and time. Time comes before each event: after a pause the
+// lease is looked at first.
+func (v *Vigil) run() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-v.closed:
+			return
+		case ev := <-v.events:
+			v.inTime(func() { v.step(ev) })
+		case b := <-v.raw:
+			v.inTime(func() { v.hear(b) })
+		case <-timer.C:
+			v.tick()
+		case so := <-v.holds:
+			v.waitHeld(so)
+		}
+		v.keepLinks()
+		if at, ok := v.rules.Deadline(); ok {
+			timer.Reset(time.Duration(at.Sub(v.cfg.Now())))
+		}
+	}
+}
+
+// inTime gives the rules the time before something that has happened, and after it: what a
+// heartbeat sets running counts from the next Tick, and that might come a period later. If this
+// loop is late, all that has arrived comes before that second Tick: it has waited here, and says
+// nothing of how long the way takes.
+func (v *Vigil) inTime(happen func()) {
+	late := v.isLate()
+	v.step(membership.Tick{Now: v.cfg.Now()})
+	happen()
+	if late {
+		v.hearAll()
+	}
+	v.step(membership.Tick{Now: v.cfg.Now()})
+}
+
+// isLate says whether the rules wanted the time a while ago.
+func (v *Vigil) isLate() bool {
+	at, ok := v.rules.Deadline()
+	return ok && v.cfg.Now().Sub(at) > v.period/4
+}
+
+// tick hands the time to the rules. What has arrived comes before it, though the goroutine that
+// receives may not have run yet: a member that waits there must not be found silent. If this loop
+// is late itself the time comes first, and the rules forgive as much as it is late.
+func (v *Vigil) tick() {
+	if v.isLate() {
+		v.inTime(func() {})
+		return
+	}
+	v.hearAll()
+	v.step(membership.Tick{Now: v.cfg.Now()})
+}
+
+// hearAll hands to the rules all that lies there.
+func (v *Vigil) hearAll() {
+	for {
+		select {
+		case ev := <-v.events:
+			v.step(ev)
+			continue
+		case b := <-v.raw:
+			v.hear(b)
+			continue
+		default:
+		}
+		b := v.cfg.Place.poll()
+		if b == nil {
+			return
+		}
+		v.hear(b)
+	}
+}
+
+// waitHeld waits until Hold(false).
+func (v *Vigil) waitHeld(held bool) {
+	for held {
+		select {
+		case held = <-v.holds:
+		case <-v.closed:
+			return
+		}
+	}
+}
+
+// step hands one event to the rules and has done what they want.
+func (v *Vigil) step(ev membership.Event) {
+	host := v.cfg.Host
+	if _, came := ev.(membership.Came); came {
+		v.keeping.head = nobody // the connection to it may have to be kept
+	}
+	for _, a := range v.rules.Step(ev) {
+		switch a := a.(type) {
+		case membership.Send:
+			v.send(a)
+		case membership.Lease:
+			host.Lease(a.Until)
+		case membership.Freeze:
+			host.Freeze()
+		case membership.Thaw:
+			host.Thaw()
+		case membership.Suspect:
+			host.Suspect(a.Member, a.Silent)
+		case membership.Verdict:
+			v.keeping.head = nobody // it may be kept no more
+			host.Verdict(a.Member)
+		case membership.Fenced:
+			host.Over("it was declared dead")
+		case membership.End:
+			host.Over(endText(a))
+		case membership.Anomaly:
+			host.Anomaly(a.From, a.Text)
+		case membership.Learned:
+			host.Learned(a.Origin, a.Entries)
+		case membership.Head:
+			host.Head(a.Member)
+		}
+	}
+}
+
+func endText(a membership.End) string {
+	if a.Frozen > 0 {
+		return "nobody has granted it anything for " + time.Duration(a.Frozen).Round(time.Millisecond).String()
+	}
+	return "its launcher is gone"
+}
+
+// send hands a message to the way that it wants. One that is too long for a datagram goes the
+// other way.
+func (v *Vigil) send(s membership.Send) {
+	if !s.Datagram || len(s.Msg) > socket.DatagramMaxMsg {
+		v.links[s.To].post(s.Msg)
+		return
+	}
+	v.sent[s.To]++
+	to := v.ways[s.To].to.Load()
+	v.sealed = v.cfg.Trust.SealDatagram(v.sealed[:0], to.Birth, uint32(v.cfg.Roster.Me), v.sent[s.To], s.Msg)
+	_, _ = v.cfg.Place.packets.WriteToUDP(v.sealed, to.packets) // it may be lost
+}
+
+// keeping is to whom connections are kept, besides by a head to everybody that lives.
+type keeping struct{ head, emitter int }
+
+// nobody is no member.
+const nobody = -1
+
+// keepLinks keeps a connection to those whose end this member has to notice: the head, and the
+// member that it listens for; a head to everybody.
+func (v *Vigil) keepLinks() {
+	head, emitter := v.rules.Watches()
+	now := keeping{head, emitter}
+	if now == v.keeping {
+		return
+	}
+	v.keeping = now
+	dead, me := v.rules.Dead(), v.cfg.Roster.Me
+	for m, l := range v.links {
+		if l != nil {
+			l.keep(!dead.Has(m) && v.ways[m].to.Load() != nil && (m == head || m == emitter || me == head))
+		}
+	}
+}

@@ -1,0 +1,295 @@
+package rmaserver
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/protocol/robustlock"
+)
+
+// Memory is what a Target's owner lends: Bytes of elements, and counters.
+type Memory interface {
+	// Bytes returns how many there are.
+	Bytes() int
+	// Put stores data from byte at on, Get fills dst from there: each element as a whole.
+	Put(at int, data []byte)
+	Get(at int, dst []byte)
+	// Load, Swap and CompareAndSwap are atomic operations on the number of size bytes at byte at,
+	// in the lowest bits of a word. They return what was there.
+	Load(at, size int) uint64
+	Swap(at, size int, v uint64) uint64
+	CompareAndSwap(at, size int, old, v uint64) uint64
+	// Combines says whether there is such an operation on such numbers; Combine changes those from
+	// byte at on by it and by in, each atomically, and stores what was there in were, which has the
+	// length of in or is nil.
+	Combines(kernel, elem uint8, size int) bool
+	Combine(kernel, elem uint8, at, size int, in, were []byte)
+	// Count has a counter of notifications be one more; false: there is none of that number.
+	Count(slot uint64) bool
+	// Posted and Completed say of an origin how often it has posted for this process, and how
+	// many epochs it has completed here.
+	Posted(origin int, n uint64)
+	Completed(origin int, n uint64)
+	// MarkDead has no request of a member take effect any more, as another member knows that it is
+	// dead. It reports false if there is no such member.
+	MarkDead(rank uint64) bool
+}
+
+// Gate closes the time between the check that an origin lives and the effects of its requests.
+type Gate interface {
+	// Admit begins the execution of a request of an origin, until Dismiss. It reports false, and
+	// there is no Dismiss, if anybody who reads the memory may know that the origin is dead.
+	Admit(origin int) bool
+	Dismiss()
+}
+
+// Locker is one origin's part in the target's lock: a robustlock.Lock.
+type Locker interface {
+	Lock(m robustlock.Mode) robustlock.Outcome
+	Look() robustlock.Outcome
+	Outcome() robustlock.Outcome
+	Unlock()
+	Withdraw()
+	Dead() uint64
+}
+
+// An Answer goes back to an origin, under the name that its frame had. Its Data are valid until the
+// next Step.
+type Answer struct {
+	To    int
+	Reply uint64
+	Data  []byte
+}
+
+// Granted is what the answer to a Lock says.
+type Granted struct {
+	Held bool
+	Dead uint64 // not held: the name of the holder that died
+}
+
+// GrantedBytes is the length of an answer to a Lock.
+const GrantedBytes = 9
+
+// ReadGranted returns what the answer to a Lock says.
+func ReadGranted(b []byte) (g Granted, err error) {
+	if len(b) != GrantedBytes || b[0] > 1 {
+		return g, fmt.Errorf("answer to a lock: %d bytes", len(b))
+	}
+	return Granted{Held: b[0] == 1, Dead: binary.LittleEndian.Uint64(b[1:])}, nil
+}
+
+func (g Granted) append(b []byte) []byte {
+	held := byte(0)
+	if g.Held {
+		held = 1
+	}
+	return binary.LittleEndian.AppendUint64(append(b, held), g.Dead)
+}
+
+// A Target executes what origins ask for on the memory of one member.
+type Target struct {
+	memory Memory
+	gate   Gate
+	lock   func(origin int) Locker
+	asked  []asker // who has asked for the lock, in the order of their first time
+	out    []byte  // of the answer of the last Step
+}
+
+// asker is an origin that has asked for the lock.
+type asker struct {
+	origin int
+	lock   Locker
+	reply  uint64 // of the Lock that waits; 0: none does
+}
+
+// New returns the Target of a memory. Lock makes an origin's part in its lock.
+func New(m Memory, g Gate, lock func(origin int) Locker) *Target {
+	return &Target{memory: m, gate: g, lock: lock}
+}
+
+// Step executes a frame of an origin that is not known to be dead. The error says what is wrong
+// with it; then nothing happened.
+func (t *Target) Step(from int, b []byte) ([]Answer, error) {
+	f, err := Read(b)
+	if err == nil {
+		err = t.check(&f)
+	}
+	if err != nil || !t.gate.Admit(from) {
+		return nil, err
+	}
+	answers := t.execute(from, &f)
+	t.gate.Dismiss()
+	if f.Op != Unlock {
+		return answers, nil
+	}
+	return append(t.Look(), answers...), nil
+}
+
+// execute executes a frame. The gate has admitted its origin.
+func (t *Target) execute(from int, f *Frame) []Answer {
+	switch f.Op {
+	case Lock, Unlock:
+		return t.stepLock(from, f)
+	case Posted:
+		t.memory.Posted(from, f.Count)
+	case Completed:
+		t.memory.Completed(from, f.Count)
+	case Dead:
+		t.memory.MarkDead(f.At)
+	default:
+		return t.access(from, f)
+	}
+	return nil
+}
+
+// check says what is wrong with a frame for this memory. The origin has checked the same, so nobody
+// who is well sends one.
+func (t *Target) check(f *Frame) error {
+	n := uint64(len(f.Data))
+	switch f.Op {
+	case Put, Accumulate:
+	case Get:
+		n = f.Count
+	case Load, Swap, CompareAndSwap:
+		n = uint64(f.Size)
+	default:
+		return nil
+	}
+	have := uint64(t.memory.Bytes())
+	switch {
+	case f.At > have || n > have-f.At:
+		return fmt.Errorf("frame of a window: %v of bytes %d to %d of %d", f.Op, f.At, f.At+n, have)
+	case f.hasNumber() && f.At%uint64(f.Size) != 0:
+		return fmt.Errorf("frame of a window: %v of a number of %d bytes at byte %d", f.Op, f.Size, f.At)
+	case f.Op == Accumulate && !t.memory.Combines(f.Kernel, f.Elem, int(f.Size)):
+		return fmt.Errorf("frame of a window: accumulate by operation %d of element %d", f.Kernel, f.Elem)
+	}
+	return nil
+}
+
+// access executes an operation on elements and counters.
+func (t *Target) access(from int, f *Frame) []Answer {
+	m, at, size := t.memory, int(f.At), int(f.Size)
+	var out []byte
+	switch f.Op {
+	case Put:
+		m.Put(at, f.Data)
+	case Get:
+		t.out = slices.Grow(t.out[:0], int(f.Count))[:f.Count]
+		out = t.out
+		m.Get(at, out)
+	case Load:
+		out = word(m.Load(at, size))
+	case Swap:
+		out = word(m.Swap(at, size, f.Operand))
+	case CompareAndSwap:
+		out = word(m.CompareAndSwap(at, size, f.Count, f.Operand))
+	case Accumulate:
+		out = t.accumulate(f)
+	case Notify:
+		m.Count(f.At)
+	case Flush:
+	}
+	if f.Reply == 0 {
+		return nil
+	}
+	return []Answer{{To: from, Reply: f.Reply, Data: out}}
+}
+
+func word(v uint64) []byte { return binary.LittleEndian.AppendUint64(nil, v) }
+
+// accumulate combines numbers, and returns what was there if anybody wants to know.
+func (t *Target) accumulate(f *Frame) (were []byte) {
+	if f.Reply != 0 {
+		were = make([]byte, len(f.Data))
+	}
+	t.memory.Combine(f.Kernel, f.Elem, int(f.At), int(f.Size), f.Data, were)
+	return were
+}
+
+func (t *Target) stepLock(from int, f *Frame) []Answer {
+	a := t.asker(from)
+	if f.Op == Unlock {
+		t.letGo(a)
+		if f.Reply != 0 {
+			return []Answer{{To: from, Reply: f.Reply}}
+		}
+		return nil
+	}
+	if a.lock.Outcome() == robustlock.Held || a.lock.Outcome() == robustlock.Waiting {
+		return nil // of one process one goroutine at a time asks: it is not one of ours
+	}
+	a.reply = f.Reply
+	return t.granted(nil, a, a.lock.Lock(robustlock.Mode(f.Mode)))
+}
+
+// letGo gives back what an origin has of the lock.
+func (t *Target) letGo(a *asker) {
+	switch a.lock.Outcome() {
+	case robustlock.Held:
+		a.lock.Unlock()
+	case robustlock.Waiting:
+		a.lock.Withdraw()
+	}
+	a.reply = 0
+}
+
+// granted answers a Lock that is over.
+func (t *Target) granted(out []Answer, a *asker, o robustlock.Outcome) []Answer {
+	if o == robustlock.Waiting || a.reply == 0 {
+		return out
+	}
+	g := Granted{Held: o == robustlock.Held}
+	if o == robustlock.Broken {
+		g.Dead = a.lock.Dead()
+	}
+	out = append(out, Answer{To: a.origin, Reply: a.reply, Data: g.append(nil)})
+	a.reply = 0
+	return out
+}
+
+// asker returns an origin's part in the lock.
+func (t *Target) asker(origin int) *asker {
+	for i := range t.asked {
+		if t.asked[i].origin == origin {
+			return &t.asked[i]
+		}
+	}
+	t.asked = append(t.asked, asker{origin: origin, lock: t.lock(origin)})
+	return &t.asked[len(t.asked)-1]
+}
+
+// Look goes on with the locks that are waited for: what they wait for may have changed in memory.
+// It makes no step for an origin that is known to be dead: the death of a waiter breaks nothing
+// (W12).
+func (t *Target) Look() (answers []Answer) {
+	for i := range t.asked {
+		if a := &t.asked[i]; a.reply != 0 && t.gate.Admit(a.origin) {
+			answers = t.granted(answers, a, a.lock.Look())
+			t.gate.Dismiss()
+		}
+	}
+	return answers
+}
+
+// Waits says whether an origin waits for the lock: then Look wants to be called again and again.
+func (t *Target) Waits() bool {
+	for i := range t.asked {
+		if t.asked[i].reply != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Died forgets an origin that is known to be dead. What it held stays in the words of the lock,
+// where all see that its holder is dead.
+func (t *Target) Died(origin int) {
+	for i := range t.asked {
+		if t.asked[i].origin == origin {
+			t.asked = append(t.asked[:i], t.asked[i+1:]...)
+			return
+		}
+	}
+}

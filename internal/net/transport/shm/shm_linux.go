@@ -1,0 +1,65 @@
+// Package shm joins the processes of one node: the ring code of package
+// transport over sealed memfds that the launcher made and every process
+// inherited. It has no name in any file system, so nothing is left behind.
+package shm
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/goulfm/goulfm/internal/net/transport"
+	"github.com/goulfm/goulfm/internal/shm/park"
+	"github.com/goulfm/goulfm/internal/shm/segment"
+	"golang.org/x/sys/unix"
+)
+
+// Open returns the end of process me: nodeFd is segment 0, arenasFd the memory of all
+// arenas, one behind the other. All are mapped at once, which takes addresses and no memory:
+// what cannot be mapped later would be a living process that cannot be reached.
+func Open(me int, job uint64, nodeFd, arenasFd uintptr) (*transport.Port, *segment.Node, error) {
+	return OpenWith(me, job, nodeFd, arenasFd, func(*segment.Node) (park.Sleeper, error) { return park.Futex{}, nil })
+}
+
+// OpenWith is Open of a process that sleeps with another Sleeper.
+func OpenWith(me int, job uint64, nodeFd, arenasFd uintptr, sleeperOf func(*segment.Node) (park.Sleeper, error)) (*transport.Port, *segment.Node, error) {
+	m, err := segment.Attach(nodeFd)
+	if err != nil {
+		return nil, nil, err
+	}
+	node, err := segment.OpenNode(m, job)
+	if err != nil {
+		return nil, nil, err
+	}
+	if me < 0 || me >= node.Started() {
+		return nil, nil, fmt.Errorf("shared memory of %d processes, this is process %d", node.Started(), me)
+	}
+	stride := segment.ArenaStride(node.Procs())
+	all, err := segment.AttachPart(arenasFd, 0, node.Procs()*stride)
+	if err != nil {
+		return nil, nil, addressesShort(node.Procs(), err)
+	}
+	sleeper, err := sleeperOf(node)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := transport.NewPort(transport.Home{Node: node, Sleeper: sleeper, Arena: func(proc int) (*segment.Arena, error) {
+		m := all.Part(proc*stride, stride)
+		return segment.OpenArena(m, node.Procs())
+	}, Pid: node.Pid}, me)
+	return p, node, err
+}
+
+// addressesShort says what to do where the memory of a job with room for so many processes
+// does not fit into the addresses of this one.
+func addressesShort(procs int, err error) error {
+	if !errors.Is(err, unix.ENOMEM) {
+		return fmt.Errorf("arenas of %d processes: %w", procs, err)
+	}
+	limit := "what the kernel gives"
+	var lim unix.Rlimit
+	if e := unix.Getrlimit(unix.RLIMIT_AS, &lim); e == nil && lim.Cur != unix.RLIM_INFINITY {
+		limit = fmt.Sprintf("the %d MiB that this process may have", lim.Cur>>20)
+	}
+	return fmt.Errorf("arenas of %d processes take %d MiB of addresses, more than is left of %s: raise the limit (ulimit -v unlimited), or have fewer processes (goulfm run -n, --universe): %w",
+		procs, segment.ArenasBytes(procs)>>20, limit, err)
+}

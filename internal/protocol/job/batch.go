@@ -1,0 +1,320 @@
+package job
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A batch is what one call of Spawn has started: processes with consecutive numbers that wait
+// in Init until one of those who started them says that all of them agree.
+//
+//	root: spawn ...                      launcher: starts them, answers with the first number
+//	root and the others agree: all have the communicator, or none
+//	each of them: keep ... or drop       launcher: passes the first keep on, or ends the batch
+//
+// Whichever of them lives says so; if none is left the batch ends, too.
+type batch struct {
+	first, count int   // seats
+	number       int   // of the process in the first seat, by which others name the batch
+	root         int   // a number
+	parents      []int // numbers of those that could keep it
+
+	token  uint64 // of the root's request
+	joined int    // are in Init
+	told   bool   // the root has its answer
+	over   bool   // nobody keeps it: also those that are only now being started
+	missed bool   // one could not be started
+	spares bool   // they were there before
+
+	// A batch is remembered until all parents that live have kept or refused it; see settle.
+	keepers  []int // numbers
+	refusers []int // numbers
+	ranked   bool  // the newcomers get ranks among the parents
+	refused  bool  // a living parent has refused it
+}
+
+func (b *batch) has(seat int) bool { return seat >= b.first && seat < b.first+b.count }
+
+// batchOf returns the batch that has a seat, or nil.
+func (r *Rules) batchOf(seat int) *batch {
+	if i := slices.IndexFunc(r.batches, func(b *batch) bool { return b.has(seat) }); i >= 0 {
+		return r.batches[i]
+	}
+	return nil
+}
+
+// want gives a batch its seats, or refuses it.
+func (r *Rules) want(ev Wanted) {
+	no := Answer{Root: ev.Root, Token: ev.Token, Why: ev.Bad}
+	root := r.proc(ev.Root)
+	switch {
+	case ev.Bad != "":
+	case root == nil || root.Declared:
+		// The others may have said already that they do not want it, when there was nothing
+		// to end: it would wait for ever.
+		no.Why = fmt.Sprintf("process %d, which asked for them, has died", ev.Root)
+	case r.ending:
+		no.Why = "the job has ended"
+	case ev.Replace && r.takeSpares(ev):
+		return
+	case ev.Replace && !r.mayStart(ev.N):
+		no.Short, no.Why = true, fmt.Sprintf("the job may start %d processes to replace others, and has started %d (goulfm run --respawn)", r.cfg.Respawn, max(r.spares.started-r.cfg.Spares, 0))
+	default:
+		first, ok := r.findSeats(ev)
+		switch {
+		case ok:
+			if ev.Replace {
+				r.spares.started += ev.N
+			}
+			r.seat(first, ev)
+			return
+		case !ev.Last && r.mayBeVacant(ev):
+			r.do(Postpone{})
+			return
+		}
+		no.Short = true
+		no.Why = r.full(ev)
+	}
+	r.do(no)
+}
+
+func (r *Rules) full(ev Wanted) string {
+	if !r.mayBeVacant(ev) {
+		return fmt.Sprintf("%d processes asked for, and of the %d that the job can have at a time %d are there: give it more with goulfm run --universe N", ev.N, r.cfg.Procs, len(r.procs))
+	}
+	return fmt.Sprintf("%d processes asked for, and no %d seats in a row are free of the %d that the job has: others still refer to the dead (%s): free communicators with them, or give it more with goulfm run --universe N", ev.N, ev.N, r.cfg.Procs, ev.Held)
+}
+
+// seat gives a batch the seats from first on.
+func (r *Rules) seat(first int, ev Wanted) {
+	start := r.take(first, ev.N)
+	r.batches = append(r.batches, newBatch(r.procs[first], ev))
+	r.do(start)
+}
+
+// newBatch returns the batch that begins with a process.
+func newBatch(first Process, ev Wanted) *batch {
+	return &batch{first: first.Seat, number: first.Number(), count: ev.N, root: ev.Root, parents: slices.Clone(ev.Parents), token: ev.Token}
+}
+
+// take gives n new processes the seats from first on.
+func (r *Rules) take(first, n int) Start {
+	start := Start{First: first, Count: n}
+	for seat := first; seat < first+n; seat++ {
+		for len(r.procs) <= seat { // those before may be left out: their node is full, or lost
+			r.procs = append(r.procs, Process{Seat: len(r.procs)})
+		}
+		old := r.procs[seat]
+		if r.isUnused(seat) {
+			continue
+		}
+		if !old.Spare {
+			r.past.add(old)
+		}
+		r.procs[seat] = Process{Seat: seat, Generation: old.Generation + 1}
+		start.Used = append(start.Used, seat)
+	}
+	return start
+}
+
+// answer tells the root of a batch, once, that its processes are in Init, or why there are none.
+// Died: their program has nothing to do with that.
+func (r *Rules) answer(b *batch, died bool, why string) {
+	if !b.told {
+		r.do(Answer{Root: b.root, Token: b.token, First: b.number, N: b.count, Died: died, Why: why})
+	}
+	b.told = true
+}
+
+// endBeforeInit says why a process has ended before it was in Init, and whether its program has
+// nothing to do with it.
+func endBeforeInit(p Process) (died bool, why string) {
+	switch {
+	case p.By == ByNode:
+		return true, fmt.Sprintf("process %d was lost with its node before it was in Init", p.Number())
+	case p.By == BySilence || p.Status.Signal != 0:
+		return true, fmt.Sprintf("process %d was killed before it was in Init", p.Number())
+	}
+	return false, fmt.Sprintf("process %d ended before it was in Init: is it a goulfm program of this build?", p.Number())
+}
+
+// startedOne notes that a process of a batch runs. The batch may be over already.
+func (r *Rules) startedOne(b *batch, p *Process) {
+	if b.over {
+		p.Dropped = true
+		r.kill(p)
+	}
+	r.forgetIfDone(b)
+}
+
+// abandon ends a batch of which one process could not be started. A process that was never
+// started is as good as dead: nobody waits for it.
+func (r *Rules) abandon(ev NotStarted) {
+	p := r.proc(ev.Proc)
+	if p == nil {
+		return
+	}
+	if p.Spare {
+		r.forgetSpare(p)
+		return
+	}
+	b := r.batchOf(p.Seat)
+	if b == nil {
+		return
+	}
+	b.missed = true
+	r.answer(b, ev.NodeLost, fmt.Sprintf("start process %d: %s", ev.Proc, ev.Why))
+	r.drop(b)
+}
+
+// countInInit notes that a process of a batch is in Init.
+func (r *Rules) countInInit(seat int) {
+	if b := r.batchOf(seat); b != nil && !b.over {
+		if b.joined++; b.joined == b.count {
+			r.answer(b, false, "")
+		}
+	}
+}
+
+// lose notes that a process has ended and all that it said was heard. It may be one of a
+// batch, or the last one that could keep a batch.
+func (r *Rules) lose(p *Process) {
+	if b := r.batchOf(p.Seat); b != nil && !b.told && !b.over {
+		died, why := endBeforeInit(*p)
+		r.answer(b, died, why)
+		r.drop(b)
+	}
+	for _, b := range slices.Clone(r.batches) {
+		switch {
+		case b.over:
+		case len(b.keepers) > 0:
+			r.settle(b)
+		case !slices.ContainsFunc(b.parents, r.mayKeep):
+			r.drop(b)
+		}
+	}
+}
+
+// mayKeep says whether a process may still say that it keeps a batch.
+func (r *Rules) mayKeep(number int) bool {
+	p := r.proc(number)
+	return p != nil && !p.Heard && !(p.Silenced && r.cfg.Fence)
+}
+
+// drop ends a batch that nobody keeps.
+func (r *Rules) drop(b *batch) {
+	if b.spares {
+		r.giveBack(b)
+		return
+	}
+	b.over = true
+	for seat := b.first; seat < b.first+b.count; seat++ {
+		if p := &r.procs[seat]; p.Present {
+			p.Dropped = true
+			r.kill(p)
+		}
+	}
+	r.forgetIfDone(b)
+}
+
+// forgetIfDone forgets a batch that is over, once no process of it is to be started any more:
+// those that are have to be ended then.
+func (r *Rules) forgetIfDone(b *batch) {
+	toStart := func() bool {
+		return slices.ContainsFunc(r.procs[b.first:b.first+b.count], func(p Process) bool { return !p.Present })
+	}
+	if b.over && (b.missed || !toStart()) {
+		r.forget(b)
+	}
+}
+
+func (r *Rules) forget(b *batch) {
+	r.batches = slices.DeleteFunc(r.batches, func(x *batch) bool { return x == b })
+}
+
+// keep passes on that those who started a batch agree.
+func (r *Rules) keep(ev Kept) {
+	b := r.batchOf(SeatOf(ev.First))
+	if b == nil || b.number != ev.First || b.over || !slices.Contains(b.parents, ev.By) {
+		return // another one has dropped it; or it has the seat of one that was dropped before this was heard
+	}
+	if len(b.keepers) == 0 {
+		b.ranked = ev.Ranked
+		r.passKeep(b)
+	}
+	b.keepers = append(b.keepers, ev.By)
+	r.settle(b)
+}
+
+// passKeep lets newcomers know that they are wanted: spares are none any more.
+func (r *Rules) passKeep(b *batch) {
+	r.do(PassKeep{b.first, b.count})
+	for seat := b.first; b.spares && seat < b.first+b.count; seat++ {
+		r.procs[seat].Spare, r.procs[seat].Dropped = false, false
+	}
+	b.spares = false
+	r.refill(true)
+}
+
+// settle ends what is remembered of a batch that was kept: when every parent that lives has said
+// what it knows, or when newcomers with ranks are orphans. Until then the seats of the newcomers
+// are not used again:
+//
+//	0 keeps the batch in seat 4                1 knows that it is kept, and has not said so yet
+//	the process in seat 4 dies; another batch of 0 and 1 starts in seat 4
+//	                                           keeps the batch in seat 4: the new one?
+//
+// Orphans:
+//
+//	0 decides: there are newcomers, who get ranks. It says so, and dies.
+//	1 and 2 decide later, without 0: there are none. They have others started.
+//
+// The first ones have a communicator with 1 and 2, who will never come. They would wait until those
+// have ended, and then begin again alone.
+func (r *Rules) settle(b *batch) {
+	alive := func(number int) bool { return !r.isKnownDead(number) }
+	split := b.ranked && b.refused
+	if split && !slices.ContainsFunc(b.keepers, alive) {
+		r.drop(b)
+		return
+	}
+	waits := func(number int) bool {
+		return r.mayKeep(number) && !slices.Contains(b.keepers, number) && !slices.Contains(b.refusers, number)
+	}
+	if !split && !slices.ContainsFunc(b.parents, waits) {
+		r.forget(b)
+	}
+}
+
+func (r *Rules) settleAll() {
+	for _, b := range slices.Clone(r.batches) {
+		if len(b.keepers) > 0 && !b.over {
+			r.settle(b)
+		}
+	}
+}
+
+// isKnownDead says whether a death was declared. A process that has left in peace is not dead.
+func (r *Rules) isKnownDead(number int) bool {
+	p := r.proc(number)
+	return p == nil || p.Declared && !p.Left
+}
+
+// dropUnwanted ends what a failed Spawn leaves: the batch that its root names, or, where the
+// root died and could not tell its number, those that nobody else can keep.
+func (r *Rules) dropUnwanted(ev Unwanted) {
+	root := r.proc(ev.Root)
+	for _, b := range slices.Clone(r.batches) {
+		named := ev.N > 0 && b.number == ev.First
+		unnamed := ev.N == 0 && b.root == ev.Root && root != nil && root.Declared
+		switch {
+		case !named && !unnamed || !slices.Contains(b.parents, ev.By) || slices.Contains(b.keepers, ev.By):
+		case len(b.keepers) > 0:
+			b.refusers = append(b.refusers, ev.By)
+			b.refused = b.refused || !r.isKnownDead(ev.By)
+			r.settle(b)
+		default:
+			r.drop(b)
+		}
+	}
+}

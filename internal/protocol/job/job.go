@@ -1,0 +1,350 @@
+package job
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// Config is what the rules go by.
+type Config struct {
+	Ranks   int  // with which the job begins: processes 0 to Ranks-1
+	Procs   int  // there are seats for so many at a time, with those that ranks start
+	Ring    bool // deaths are found by heartbeats between ranks, not by tombstones
+	Fence   bool // a process that shows no life is declared dead and may run on
+	Survive Survive
+	Nodes   []int // by seat: its node; nil: there is one
+	Spares  int   // so many processes wait for a rank to replace
+	// Limited: at most Respawn processes are started to replace others, or the spares that did.
+	Limited bool
+	Respawn int
+}
+
+// seatBits are the bits of a process's number that are its seat; the others are its generation:
+// how many processes had the seat before. A number is never used twice.
+const seatBits = 16
+
+// A Process is what is known of one.
+type Process struct {
+	Seat       int
+	Generation int
+	Present    bool // it was started; else it is still to be
+	Joined     bool // it is in Init, or was
+	Declared   bool // its end was found
+	Left       bool // it was through Finalize then
+	Reaped     bool
+	Heard      bool // reaped, and all that it has said is known
+	Fenced     bool // it has learned that it was declared dead
+	Silenced   bool // it showed no life, and was killed or declared dead for it
+	Dropped    bool // a Spawn that failed had started it, or it was a spare
+	Spare      bool // it waits for a rank to replace, or has ended without one
+	Aborted    int  // the code of its Abort of some processes; 0: none
+	Status     Status
+	By         Evidence
+	FoundNs    int64
+	KilledNs   int64  // when a planned kill came, 0: none
+	Planned    string // in the words of the plan
+}
+
+// Rules are the rules about the processes of one job. Their single responsibility is to turn events
+// of processes into starts, kills, notices and, in the end, the exit code of the job.
+type Rules struct {
+	cfg     Config
+	procs   []Process // by seat
+	past    tally     // of processes whose seat is another's now
+	batches []*batch  // that are not kept yet
+	spares  spares
+	joined  int  // of the first ranks
+	ending  bool // the job was told to end
+	code    int  // exit code if it was
+	why     string
+
+	unjoined string // why a process could not join, first
+
+	out []Action
+}
+
+// New returns the rules of a job whose ranks are about to be started.
+func New(cfg Config) *Rules {
+	r := &Rules{cfg: cfg}
+	for number := range cfg.Ranks {
+		r.procs = append(r.procs, Process{Seat: number})
+	}
+	return r
+}
+
+// Step applies an event and returns what is to be done. The slice is valid until the next Step.
+func (r *Rules) Step(ev Event) []Action {
+	r.out = r.out[:0]
+	switch ev := ev.(type) {
+	case Wanted:
+		r.want(ev)
+	case Kept:
+		r.keep(ev)
+	case Unwanted:
+		r.dropUnwanted(ev)
+	case SpareRoom:
+		r.addSpare(ev)
+	case Unjoined:
+		r.unjoined = cmp.Or(r.unjoined, ev.Why)
+	case Roomier:
+		r.refill(false)
+	case Stopped:
+		r.stop(ev.Code, ev.Why)
+	case Interrupted:
+		r.end(ev.Code, ev.Why)
+	default:
+		r.stepProcess(ev)
+	}
+	return r.out
+}
+
+// stepProcess applies an event about one process.
+func (r *Rules) stepProcess(ev Event) {
+	switch ev := ev.(type) {
+	case Forked:
+		r.fork(ev)
+	case NotStarted:
+		r.abandon(ev)
+	case Joined:
+		r.join(ev)
+	case Found:
+		r.find(ev)
+	case Reaped:
+		r.reap(ev)
+	case Heard:
+		r.hear(ev)
+	case KillDue:
+		r.killAsPlanned(ev)
+	case Killing:
+		if p := r.proc(ev.Proc); p != nil {
+			p.KilledNs, p.Planned = ev.AtNs, ev.Planned
+		}
+	case Aborted:
+		r.abort(ev)
+	case Fenced:
+		if p := r.proc(ev.Proc); p != nil {
+			p.Fenced = true
+		}
+	case Silent:
+		r.endSilent(ev)
+	case NoLife:
+		r.endLifeless(ev)
+	}
+}
+
+func (r *Rules) do(a Action) { r.out = append(r.out, a) }
+
+// Number is that of the process in the job.
+func (p Process) Number() int { return NumberOf(p.Seat, p.Generation) }
+
+// NumberOf returns the number of the process of a seat that had so many before, and SeatOf the seat
+// of a process.
+func NumberOf(seat, generation int) int { return generation<<seatBits | seat }
+
+// SeatOf goes with NumberOf.
+func SeatOf(number int) int { return number & (1<<seatBits - 1) }
+
+// GenerationOf returns how many processes had the seat of a process before.
+func GenerationOf(number int) int { return number >> seatBits }
+
+// proc returns what is known of the process with a number, or nil: nobody wanted it, or another
+// process has its seat by now. So a late event about an earlier process changes nothing.
+func (r *Rules) proc(number int) *Process {
+	seat := SeatOf(number)
+	if number < 0 || seat >= len(r.procs) || r.procs[seat].Number() != number {
+		return nil
+	}
+	return &r.procs[seat]
+}
+
+// Process returns what is known of the process with a number; false: it was never wanted, or
+// another process has its seat by now.
+func (r *Rules) Process(number int) (Process, bool) {
+	if p := r.proc(number); p != nil {
+		return *p, true
+	}
+	return Process{}, false
+}
+
+// Occupant returns the process that has a seat now; false: no process ever had it.
+func (r *Rules) Occupant(seat int) (Process, bool) {
+	if seat < 0 || seat >= len(r.procs) {
+		return Process{}, false
+	}
+	return r.procs[seat], true
+}
+
+// Processes returns what is known of all that were started and have a seat, by seat, but for
+// spares.
+func (r *Rules) Processes() (all []Process) {
+	for _, p := range r.procs {
+		if p.Present && !p.Spare {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// Survivors counts the processes that have not died; those that have left say what they know
+// up to their end.
+func (r *Rules) Survivors() int {
+	n := 0
+	for _, p := range r.procs {
+		if p.Present && !p.Spare && (!p.Declared || p.Left) {
+			n++
+		}
+	}
+	return n
+}
+
+// Ending says whether the job was told to end.
+func (r *Rules) Ending() bool { return r.ending }
+
+func (r *Rules) fork(ev Forked) {
+	p := r.proc(ev.Proc)
+	if p == nil {
+		return
+	}
+	p.Present = true
+	if p.Spare {
+		r.forkSpare(p)
+		return
+	}
+	if b := r.batchOf(p.Seat); b != nil {
+		r.startedOne(b, p)
+	}
+}
+
+func (r *Rules) join(ev Joined) {
+	p := r.proc(ev.Proc)
+	if p == nil || p.Joined {
+		return
+	}
+	p.Joined = true
+	if p.Spare {
+		r.awaitTurn(p.Seat)
+		return
+	}
+	if p.Seat < r.cfg.Ranks && p.Generation == 0 {
+		if r.joined++; r.joined == r.cfg.Ranks {
+			r.do(AllJoined{})
+			r.refill(false)
+		}
+	}
+	r.countInInit(p.Seat)
+}
+
+// find notes an end that others are to know. With the ring detector a death is declared once a
+// process has found it silent, so that the ring is what finds deaths.
+func (r *Rules) find(ev Found) {
+	p := r.proc(ev.Proc)
+	if p == nil || p.Declared {
+		return
+	}
+	p.Declared, p.Left, p.By, p.FoundNs = true, ev.Left, ev.By, ev.AtNs
+	if !r.cfg.Ring || p.Left || p.Silenced && !r.cfg.Fence {
+		r.do(Declare{p.Number(), p.Left})
+	}
+	if ev.By == BySilence { // nobody waits for it: what it may still say counts no more
+		r.lose(p)
+	}
+	r.settleAll()
+}
+
+// reap notes that nothing of a process runs any more.
+//
+// With Fence a process may have been declared dead before it died. The wake-up of all that follows
+// a declaration does not repair a wake-up that the process leaves undone later:
+//
+//	the process                    others                        a sleeper
+//	                               declare it dead, wake all     polls, flag up, sleeps
+//	takes the sleeper's flag down
+//	dies, wakes nobody
+//	                               find no flag, wake nobody     sleeps on
+func (r *Rules) reap(ev Reaped) {
+	p := r.proc(ev.Proc)
+	if p == nil || p.Reaped {
+		return
+	}
+	p.Present, p.Reaped, p.Status = true, true, ev.Status
+	if r.cfg.Fence && !p.Left {
+		r.do(WakeAll{})
+	}
+	r.endFenced()
+}
+
+// hear judges the end of a process, now that all that it has said is known: that it keeps a
+// batch, or at which point it would end itself.
+//
+//	rank: keep, Finalize, exits      launcher: its tombstone, reaped
+//	                                           reads "keep"
+//
+// Judged before the last step, a batch that all members have kept would have nobody left to
+// keep it.
+func (r *Rules) hear(ev Heard) {
+	p := r.proc(ev.Proc)
+	if p == nil || p.Heard {
+		return
+	}
+	p.Heard = true
+	if p.Spare {
+		r.loseSpare(p)
+	}
+	r.lose(p)
+	r.dismissIfOver()
+	r.refill(false)
+	strangers := r.joined == 0
+	if !p.lost(strangers) {
+		return
+	}
+	if !p.Left {
+		r.do(Lost{p.Number()})
+	}
+	if r.cfg.Survive == SurviveNone {
+		r.stop(codeOfLoss(*p, strangers), fmt.Sprintf("rank %d: %s (--survive none)", p.Number(), p.Fate()))
+	}
+}
+
+func (r *Rules) killAsPlanned(ev KillDue) {
+	p := r.proc(ev.Proc)
+	if p == nil || !p.Present || p.Reaped || p.Declared {
+		return
+	}
+	p.KilledNs, p.Planned = ev.AtNs, ev.Planned
+	r.do(Kill{p.Number()})
+}
+
+// abort ends the whole job, or the processes that the event names: the members of a
+// communicator.
+func (r *Rules) abort(ev Aborted) {
+	p := r.proc(ev.Proc)
+	switch {
+	case p == nil:
+	case len(ev.Others) == 0:
+		r.stop(ev.Code, fmt.Sprintf("Abort(%d) of rank %d", ev.Code, p.Number()))
+	default:
+		p.Aborted = ev.Code
+		for _, number := range ev.Others {
+			r.kill(r.proc(number))
+		}
+	}
+}
+
+// kill ends a process that runs.
+func (r *Rules) kill(p *Process) {
+	if p != nil && p.Present && !p.Reaped {
+		r.do(Kill{p.Number()})
+	}
+}
+
+// end notes how the job will have ended, if nothing has ended it before.
+func (r *Rules) end(code int, why string) {
+	if !r.ending {
+		r.ending, r.code, r.why = true, code, why
+	}
+}
+
+func (r *Rules) stop(code int, why string) {
+	r.end(code, why)
+	r.do(KillAll{})
+}

@@ -1,0 +1,174 @@
+package job
+
+import "slices"
+
+// spares are processes that wait in Init for a rank to replace: with them a repair starts nothing.
+// They were told nothing, so nobody refers to them, and their deaths are no losses.
+//
+//	Refill ──▶ SpareRoom ──▶ Start, Forked, Joined ──▶ waits ──▶ Wanted{Replace}: a batch, answered at once
+//	                                                     ▲          │
+//	                                                     └─ dropped ┴▶ kept: one of the world, not a spare
+type spares struct {
+	asked   int   // Refills that wait for their SpareRoom
+	coming  []int // seats of those that are not in Init yet
+	waiting []int // seats of those that are, ascending
+	wasted  int   // that ended while they waited, since one was taken
+	started int   // processes for ranks and for spares to come, beyond the first spares: see Config.Respawn
+}
+
+// wastedMax is how many spares may end, one after the other, before no more are started: their
+// program does not come through Init, or somebody kills them.
+const wastedMax = 10
+
+// refill asks for room for as many spares as are missing, once the job has begun. later: a repair
+// has just taken what is missing.
+func (r *Rules) refill(later bool) {
+	s := &r.spares
+	if r.cfg.Spares == 0 || r.joined < r.cfg.Ranks || r.ending || s.wasted >= wastedMax || r.isOver() {
+		return
+	}
+	for len(s.waiting)+len(s.coming)+s.asked < r.cfg.Spares && r.mayStart(s.asked+1) {
+		s.asked++
+		r.do(Refill{Later: later})
+	}
+}
+
+// mayStart says whether so many more processes may be started.
+func (r *Rules) mayStart(n int) bool {
+	return !r.cfg.Limited || r.spares.started+n <= r.cfg.Respawn+r.cfg.Spares
+}
+
+// addSpare has a spare started, if there is room.
+func (r *Rules) addSpare(ev SpareRoom) {
+	r.spares.asked--
+	first, ok := r.findSeats(Wanted{N: 1, Vacant: ev.Vacant, Barred: ev.Barred})
+	if !ok || r.ending || r.isOver() || !r.mayStart(1) {
+		return
+	}
+	start := r.take(first, 1)
+	start.Spare = true
+	r.procs[first].Spare = true
+	r.spares.started++
+	r.spares.coming = append(r.spares.coming, first)
+	r.do(start)
+}
+
+// forkSpare notes that a spare runs. Where the job is over already it is ended.
+func (r *Rules) forkSpare(p *Process) {
+	if r.isOver() {
+		r.dismiss(p)
+	}
+}
+
+// forgetSpare notes that a spare could not be started.
+func (r *Rules) forgetSpare(p *Process) {
+	r.spares.coming = without(r.spares.coming, p.Seat)
+	p.Spare = false
+	r.spares.wasted++
+}
+
+// awaitTurn notes that a spare is in Init.
+func (r *Rules) awaitTurn(seat int) {
+	s := &r.spares
+	if !slices.Contains(s.coming, seat) {
+		return
+	}
+	s.coming = without(s.coming, seat)
+	s.waiting = append(s.waiting, seat)
+	slices.Sort(s.waiting)
+	r.do(Waits{r.procs[seat].Number()})
+}
+
+// takeSpares gives a batch so many spares with consecutive seats: those on the nodes that have the
+// fewest processes.
+func (r *Rules) takeSpares(ev Wanted) bool {
+	s := &r.spares
+	best, least := -1, 0
+	load := r.loads()
+	for _, first := range s.waiting {
+		if !r.waits(first, ev.N) {
+			continue
+		}
+		full := 0
+		if r.cfg.Nodes != nil {
+			full = r.fullest(load, first, ev.N)
+		}
+		if best < 0 || full < least {
+			best, least = first, full
+		}
+	}
+	if best < 0 {
+		return false
+	}
+	for seat := best; seat < best+ev.N; seat++ {
+		s.waiting = without(s.waiting, seat)
+	}
+	s.wasted = 0
+	b := newBatch(r.procs[best], ev)
+	b.joined, b.spares = ev.N, true
+	r.batches = append(r.batches, b)
+	r.answer(b, false, "")
+	return true
+}
+
+// waits says whether n seats from first on are those of waiting spares.
+func (r *Rules) waits(first, n int) bool {
+	for seat := first; seat < first+n; seat++ {
+		if !slices.Contains(r.spares.waiting, seat) || r.procs[seat].Declared {
+			return false
+		}
+	}
+	return true
+}
+
+// giveBack has the spares of a batch that nobody keeps wait again.
+func (r *Rules) giveBack(b *batch) {
+	for seat := b.first; seat < b.first+b.count; seat++ {
+		if p := &r.procs[seat]; !p.Declared && !p.Reaped {
+			r.spares.waiting = append(r.spares.waiting, seat)
+		}
+	}
+	slices.Sort(r.spares.waiting)
+	r.forget(b)
+}
+
+// loseSpare notes that a spare has ended.
+func (r *Rules) loseSpare(p *Process) {
+	p.Dropped = true
+	r.spares.coming, r.spares.waiting = without(r.spares.coming, p.Seat), without(r.spares.waiting, p.Seat)
+	r.spares.wasted++
+}
+
+// isOver says whether all that is left is spares: the first ranks have ended, and whoever was
+// started since.
+func (r *Rules) isOver() bool {
+	for i := range r.procs {
+		p := &r.procs[i]
+		first := i < r.cfg.Ranks && p.Generation == 0
+		if !p.Spare && !p.Heard && (first || p.Present || r.batchOf(i) != nil) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(r.batches, func(b *batch) bool { return b.spares })
+}
+
+// dismissIfOver ends the spares when nobody is left who could want them.
+func (r *Rules) dismissIfOver() {
+	if r.cfg.Spares == 0 || !r.isOver() {
+		return
+	}
+	for i := range r.procs {
+		if p := &r.procs[i]; p.Spare && p.Present && !p.Reaped {
+			r.dismiss(p)
+		}
+	}
+}
+
+func (r *Rules) dismiss(p *Process) {
+	p.Dropped = true
+	r.kill(p)
+}
+
+func without(seats []int, seat int) []int {
+	return slices.DeleteFunc(seats, func(s int) bool { return s == seat })
+}

@@ -1,0 +1,113 @@
+package membership
+
+import (
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/rankset"
+)
+
+// A complaint is that processes of one living node cannot reach those of another one. It
+// is kept by the head from the first report that has it to the first that has not.
+type complaint struct {
+	by, of int
+	since  mono.Time
+}
+
+// tellHead reports what is held against others when it changes.
+func (r *Roster) tellHead() {
+	held := r.heldNow()
+	if held.equal(r.sent) {
+		return
+	}
+	if held.isEmpty() && r.sent.isEmpty() {
+		r.sent = held // another epoch, nothing to say
+		return
+	}
+	r.sendReport(held)
+}
+
+func (r *Roster) heldNow() report {
+	return report{
+		epoch: r.voter.follows, silent: r.held.silent.Clone(),
+		ended: r.held.ended.Clone(), unreachable: r.held.unreachable.Clone(),
+	}
+}
+
+func (r *Roster) sendReport(held report) {
+	r.sent = held
+	head := r.headMember()
+	switch {
+	case head == r.cfg.Me:
+		if r.head != nil {
+			r.head.hear(r, head, held)
+		}
+	case !r.isDead(head):
+		r.send(head, held)
+	}
+}
+
+func (r *Roster) hearReport(from int, m report) {
+	if r.head != nil && m.epoch == r.head.record.Epoch {
+		r.head.hear(r, from, m)
+	}
+}
+
+// hear replaces what a member has reported.
+func (h *head) hear(r *Roster, from int, m report) {
+	moot := r.ring.Dead()
+	moot.Add(from)
+	m.silent.Subtract(moot)
+	m.ended.Subtract(moot)
+	m.unreachable.Subtract(moot)
+	h.peers[from].report, h.peers[from].reports = m, r.now
+	if m.isEmpty() {
+		h.reporters.Remove(from)
+	} else {
+		h.reporters.Add(from)
+	}
+	h.links = slices.DeleteFunc(h.links, func(c complaint) bool { return c.by == from && !m.unreachable.Has(c.of) })
+	for of := range m.unreachable.All() {
+		known := slices.ContainsFunc(h.links, func(c complaint) bool { return c.by == from && c.of == of })
+		if !known {
+			h.links = append(h.links, complaint{by: from, of: of, since: r.now})
+		}
+	}
+}
+
+func (h *head) dropComplaints(member int) {
+	h.links = slices.DeleteFunc(h.links, func(c complaint) bool { return c.by == member || c.of == member })
+}
+
+// condemnLinks ends a pair of living nodes that has not met for Config.Link: one of the two
+// is granted nothing any more, and declared when its lease is over. It is the one of which
+// more nodes complain, of equals the one with the higher number; if a condemned one is
+// among them it is that.
+func (h *head) condemnLinks(r *Roster) {
+	for _, c := range h.links {
+		fresh := c.by == r.cfg.Me || r.now.Sub(h.peers[c.by].reports) <= r.cfg.Timeout
+		if !fresh || r.now < c.since.Add(r.cfg.Link) || h.condemned.Has(c.by) || h.condemned.Has(c.of) {
+			continue
+		}
+		if worse := h.worseOf(c.by, c.of); worse != r.cfg.Me {
+			h.condemned.Add(worse)
+		}
+	}
+}
+
+func (h *head) worseOf(a, b int) int {
+	of := func(member int) int {
+		var by rankset.Set
+		for _, c := range h.links {
+			if c.of == member {
+				by.Add(c.by)
+			}
+		}
+		return by.Len()
+	}
+	a, b = min(a, b), max(a, b)
+	if of(a) > of(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,68 @@
+// Package membership decides which nodes of a job live. Its members are the launcher and the
+// daemons of the nodes; each hosts one Roster. Ranks are not members: their ends are seen
+// exactly by the daemon of their node, and only told here.
+//
+// # The problem
+//
+// Between machines silence may mean a dead node, a slow one, or a broken link, and a node
+// that was taken for dead may go on computing and write its checkpoint. So a death is a
+// decision (B22), and who is decided about stands still before (F11).
+//
+//	layer       file           what it does
+//	ring        ring.go        heartbeats to a neighbour, suspicion, a second check (package fd);
+//	                           as few as will do where Config.Adaptive asks for a quality
+//	lease       lease.go       each node's right to run, renewed by the head with every beat
+//	head        head.go        the only one that declares; complaint.go: links between living nodes
+//	succession  succession.go  who is head, and what a majority has written down
+//	late        late.go        nodes that come when the job runs
+//	news        news.go        deaths, leavings and more of each node, told to all others
+//
+// # Why the ring does not declare
+//
+// Of 8 nodes 6 and 7 are cut off. If the observers of the ring declared, 6 would declare 5,
+// then 4, then 3, and only with the fourth notice that it belongs to the smaller side; a
+// communicator over 5 and 6 has shrunk there meanwhile and writes to disk. So the ring
+// suspects, the head declares, and who has no head declares nobody.
+//
+// # Two modes
+//
+// Attached, the launcher is head for ever: its side of a partition lives, any number of nodes
+// may die, and with it all ends. Surviving, the launcher and the nodes vote: whatever a head
+// declares counts once more than half of them has written it down (F12), and when the head
+// is silent a majority follows another one. More than a minority lost at once cannot be
+// survived: what is left cannot be told from the losing side of a partition.
+//
+// # Invariants
+//
+//   - A verdict is known nowhere before the ranks of its node stand still or have ended (I18),
+//     so of two sides of a partition at most one computes (I7, F9). It rests on clocks whose
+//     rates differ by less than a thousandth, and on a host that ticks within a tenth of a
+//     Period of the Deadline and stops its ranks at Freeze. Whoever was paused gets a Tick
+//     before anything else and freezes with that.
+//   - Nothing of a head takes effect after something of a later one (I20).
+//   - Versions of the roster are one sequence: a version that counts is the same everywhere.
+//   - A lease is never prolonged by anything but a grant; waits are prolonged by this member's
+//     own lateness (B17).
+//   - Every entry of news is learned once and in the order of its node's list (B23); all living
+//     members that can reach each other know the same in the end.
+//   - No message goes to a declared member, but that it is dead.
+//
+// # Bounds
+//
+// With messages of some milliseconds: an ended daemon is known to all within 20 ms; a silent node
+// within Period + Timeout + Confirm, or within Adaptive.Detection if that is longer, f neighbours
+// on the ring within 1 + log2 f rounds of a Period and a Timeout; a rank's death after one message
+// per hop. A head that ended is replaced, and grants again, after about a Timeout and a Confirm; a
+// silent one after twice that.
+//
+// # Not promised
+//
+// A firewall that refuses connections of a living node makes its daemon look ended: one wrongful
+// death. It freezes within a Timeout, for it has no head, and hears that it is dead from whomever
+// it reaches. A pair of ranks that cannot meet although both nodes live costs one of the nodes
+// after Config.Link. Where the head may change nodes are fixed at the start. Messages may be lost,
+// doubled or late: everything is repeated each Period for as long as it matters.
+//
+// Reading order: event.go, config.go, lease.go, head.go, record.go, succession.go, ring.go,
+// complaint.go, news.go, late.go; then the scripts in testdata.
+package membership

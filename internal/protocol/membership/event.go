@@ -1,0 +1,155 @@
+package membership
+
+import (
+	"github.com/goulfm/goulfm/internal/base/mono"
+)
+
+// An Event is something that happened at this member: Receive, Broken, Refused, Connected,
+// Unreachable, Reachable, Condemned, Came, Publish or Tick.
+type Event interface{ event() }
+
+// Receive is the arrival of a message that another member's Send carried. Msg is read
+// during Step only. Messages may be lost, and may come in any order.
+type Receive struct {
+	From int
+	Msg  []byte
+}
+
+// Broken says that the connection to a member failed: a suspicion, no more.
+type Broken struct {
+	Member int
+}
+
+// Refused says that the connection to a member ended and a new one was refused: its daemon
+// does not run any more, as far as this member can see.
+type Refused struct {
+	Member int
+}
+
+// Connected says that there is a connection to a member again.
+type Connected struct {
+	Member int
+}
+
+// Unreachable says that a process of this node could not reach one of that node for some
+// time. It holds until Reachable.
+type Unreachable struct {
+	Member int
+}
+
+// Reachable withdraws an Unreachable.
+type Reachable struct {
+	Member int
+}
+
+// Condemned says that this member, the head, cannot give orders to another one any more: that
+// one is granted nothing from now on, and declared once its lease is over.
+type Condemned struct {
+	Member int
+}
+
+// Came says that a member of Config.Absent is there. The head has it first, before the member
+// begins; the others when that has begun, in any order. It has no effect a second time.
+type Came struct {
+	Member int
+}
+
+// Publish adds entries to the list of this node: its processes' ends, which are exact, and
+// revocations said here. The caller has put them on its own list before (B23).
+type Publish struct {
+	Entries []Entry
+}
+
+// Tick says what time it is. Only a Tick moves time. After a pause a Tick must come before
+// any other event: the lease is looked at first (F8).
+type Tick struct {
+	Now mono.Time // a Now before an earlier one counts as the earlier one
+}
+
+func (Receive) event()     {}
+func (Broken) event()      {}
+func (Refused) event()     {}
+func (Connected) event()   {}
+func (Unreachable) event() {}
+func (Reachable) event()   {}
+func (Condemned) event()   {}
+func (Came) event()        {}
+func (Publish) event()     {}
+func (Tick) event()        {}
+
+// An Action is something that the host must do, in the order given.
+type Action interface{ action() }
+
+// Send hands Msg to member To. The bytes belong to whoever takes the action. Datagram says
+// that it may be lost without harm and is better lost than late.
+type Send struct {
+	To       int
+	Msg      []byte
+	Datagram bool
+}
+
+// Lease says until when this node may run, by its own clock: the host writes it where
+// the ranks look. It only grows.
+type Lease struct {
+	Until mono.Time
+}
+
+// Freeze stops the ranks of this node at once: its lease is over (F11).
+type Freeze struct{}
+
+// Thaw continues those that Freeze has stopped.
+type Thaw struct{}
+
+// Suspect tells of a suspicion, for the story. It is no death.
+type Suspect struct {
+	Member int
+	Silent mono.Duration // how long it was listened to in vain; 0 if nobody listened
+}
+
+// Verdict says that a member was declared dead. It cannot be taken back, and comes once per
+// member: links to it are closed, its ranks are lost.
+type Verdict struct {
+	Member int
+}
+
+// Learned announces entries of another node's list, each once, in the order of that list.
+type Learned struct {
+	Origin  int
+	Entries []Entry
+}
+
+// Head says that a member is head now, as far as this one knows. For the story.
+type Head struct {
+	Member int
+	Epoch  uint32
+}
+
+// Fenced says that this member was declared dead and must end its ranks and itself. No
+// action follows any later event.
+type Fenced struct {
+	By int // who told
+}
+
+// End says that there is no head for this node any more, and it must end its ranks and
+// itself. No action follows any later event.
+type End struct {
+	Frozen mono.Duration // how long it has been frozen; 0 if its launcher is known to be gone
+}
+
+// Anomaly reports a message that is not one of this package's. It changed nothing.
+type Anomaly struct {
+	From int
+	Text string
+}
+
+func (Send) action()    {}
+func (Lease) action()   {}
+func (Freeze) action()  {}
+func (Thaw) action()    {}
+func (Suspect) action() {}
+func (Verdict) action() {}
+func (Learned) action() {}
+func (Head) action()    {}
+func (Fenced) action()  {}
+func (End) action()     {}
+func (Anomaly) action() {}

@@ -1,0 +1,322 @@
+package membership
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/rankset"
+)
+
+// head is what the head of an epoch knows of each member. Only a head declares (B22), and
+// never one whose lease may still run (F5):
+//
+//	suspected by another member, and its lease is over          declared
+//	not suspected, and not heard here for Config.Link           declared
+//	ended, as this member and another one see it                declared at once
+//	granted                                                     not declared, whoever suspects it
+//	condemned over a link                                       not granted any more, then declared
+type head struct {
+	record    Record // the last version; the one before is written down by a majority
+	committed bool   // and so is this one
+	wrote     rankset.Set
+	acts      mono.Time // when the heads before this one have stopped to act
+
+	peers     []peer      // by member
+	reporters rankset.Set // whose last report was not empty
+	condemned rankset.Set
+	links     []complaint
+}
+
+// peer is one member, as its head sees it. Times are the head's.
+type peer struct {
+	granted mono.Time // the last answer with a lease; no earlier one can be later
+	counted mono.Time // the last beat that named a fresh answer
+	backed  mono.Time // when the answer was sent that its beats name: it had promised no later head then
+	number  uint64    // of the last answer
+	sent    [beatsKept]mono.Time
+	report  report
+	reports mono.Time // when it came
+}
+
+// newHead begins an epoch. Whom an earlier head has granted something is not known, but no
+// grant of it is later than acts. For the first head, acts is the start, which counts as a
+// grant to all and as the support of all; the first lease of a member may begin a little
+// later, but nobody is suspected before another Timeout.
+func newHead(cfg Config, record Record, acts mono.Time) *head {
+	h := &head{record: record, acts: acts, wrote: rankset.Of(cfg.Me), peers: make([]peer, cfg.Members)}
+	for m := range h.peers {
+		h.peers[m] = peer{granted: acts, counted: acts, backed: math.MinInt64 / 2}
+	}
+	if record.Epoch == 0 {
+		for m := range h.peers {
+			h.peers[m].backed = acts
+		}
+	}
+	return h
+}
+
+func (h *head) forgive(late mono.Duration) {
+	for m := range h.peers {
+		p := &h.peers[m]
+		p.granted, p.counted, p.reports = p.granted.Add(late), p.counted.Add(late), p.reports.Add(late)
+	}
+	for i := range h.links {
+		h.links[i].since = h.links[i].since.Add(late)
+	}
+}
+
+// forget drops what a dead member has said.
+func (h *head) forget(member int) {
+	h.peers[member].report = report{}
+	h.reporters.Remove(member)
+	h.dropComplaints(member)
+}
+
+// hearBeat answers a member. A beat of another epoch is answered with this one.
+func (r *Roster) hearBeat(from int, m beat) {
+	h := r.head
+	if h == nil || m.epoch != h.record.Epoch {
+		r.referTo(from, m.epoch)
+		return
+	}
+	p := &h.peers[from]
+	if m.named > 0 && m.named <= p.number && p.number-m.named < beatsKept {
+		if at := p.sent[m.named%beatsKept]; r.now.Sub(at) <= r.cfg.Timeout {
+			p.counted = max(p.counted, r.now)
+			if m.promised <= m.epoch {
+				p.backed = max(p.backed, at)
+			}
+		}
+	}
+	if m.wroteEpoch == h.record.Epoch && m.wroteVersion == h.record.version() {
+		r.hearWritten(from, written{epoch: m.wroteEpoch, version: m.wroteVersion})
+	} else if r.cfg.Survive && m.promised <= m.epoch {
+		r.send(from, propose{record: h.record})
+	}
+	r.answerBeat(from, m.seq)
+}
+
+func (r *Roster) answerBeat(to int, seq uint64) {
+	h := r.head
+	p := &h.peers[to]
+	p.number++
+	p.sent[p.number%beatsKept] = r.now
+	leased := p.counted == r.now && h.mayGrant(r, to)
+	if leased {
+		p.granted = max(p.granted, r.now)
+	}
+	r.sendDatagram(to, grant{epoch: h.record.Epoch, seq: seq, number: p.number, lease: leased})
+}
+
+// mayGrant: not to whom a version that is being written down declares, and not to whom a
+// link has condemned.
+func (h *head) mayGrant(r *Roster, to int) bool {
+	return r.mayAct() && !h.record.Dead.Has(to) && !h.condemned.Has(to)
+}
+
+// mayAct says whether this head may grant and declare. One that can be replaced acts only
+// on what a majority has written down (F12), and while a majority has spoken to it lately:
+// another head begins only after a majority has been silent towards this one.
+func (r *Roster) mayAct() bool {
+	h := r.head
+	return h != nil && h.committed && r.now >= h.acts && (!r.cfg.Survive || h.isSupported(r))
+}
+
+// isSupported says whether a majority of the voters counts on this head. What counts is when
+// the answer was sent that a voter named, not when its beat came: the beat may have been under
+// way for long, and its sender have promised to another head meanwhile.
+func (h *head) isSupported(r *Roster) bool {
+	near := rankset.Of(r.cfg.Me)
+	for m := range h.peers {
+		if r.now.Sub(h.peers[m].backed) <= r.cfg.supportFor() {
+			near.Add(m)
+		}
+	}
+	return isMajority(near, h.record.voters(r.cfg.Members))
+}
+
+// lead is all that a head does after each event.
+func (r *Roster) lead() {
+	h := r.head
+	if !r.mayAct() {
+		return
+	}
+	r.voter.quiet = r.now
+	if until := r.now.Add(r.cfg.Timeout); until.Sub(r.lease.until) >= r.cfg.Period/2 && !r.cfg.needsNoLease() {
+		r.renew(until)
+	}
+	h.condemnLinks(r)
+	if r.announce() && !r.ended {
+		if dead := h.findDead(r); !dead.IsEmpty() {
+			r.adopt(h.record.next(dead))
+			r.announce()
+		}
+	}
+}
+
+// announce makes it known that those are dead whom the version that counts declares, once
+// their leases are over. It says whether nobody is left to be announced. A head that goes on
+// from what an earlier one began has to wait: a head between the two may have granted.
+func (r *Roster) announce() bool {
+	h := r.head
+	fresh := h.record.Dead.Clone()
+	fresh.Subtract(r.ring.Dead())
+	if !h.committed {
+		return false
+	}
+	if fresh.IsEmpty() {
+		return true
+	}
+	e := h.gather(r)
+	for m := range fresh.All() {
+		if r.now < h.fencedAt(r, m, e) {
+			return false
+		}
+	}
+	r.agreed(fresh)
+	return true
+}
+
+// evidence is what others hold against members now: reports that were repeated lately.
+type evidence struct {
+	silent rankset.Set // somebody who lives finds them silent, or ended
+	ended  rankset.Set // this member and another one find that their daemons have ended
+}
+
+// gather looks at all reports once. That a daemon has ended is the word of two; where the head
+// observes it, or nobody else is left, the head's own word is enough.
+func (h *head) gather(r *Roster) evidence {
+	e := evidence{silent: r.held.silent.Clone()}
+	if emitter := r.ring.Emitter(); emitter >= 0 {
+		e.ended.Add(emitter)
+	}
+	for by := range h.reporters.All() {
+		if p := &h.peers[by]; r.now.Sub(p.reports) <= r.cfg.Timeout {
+			e.silent.Union(p.report.silent)
+			e.silent.Union(p.report.ended)
+			e.ended.Union(p.report.ended)
+		}
+	}
+	e.ended.Intersect(r.held.ended)
+	return e
+}
+
+// findDead returns whom this head can declare now.
+func (h *head) findDead(r *Roster) rankset.Set {
+	var dead rankset.Set
+	gone, e := r.ring.Dead(), h.gather(r)
+	for m := range h.peers {
+		if m != r.cfg.Me && !gone.Has(m) && !r.absent.Has(m) && !h.record.Dead.Has(m) && r.now >= h.deadAt(r, m, e) {
+			dead.Add(m)
+		}
+	}
+	return dead
+}
+
+// deadAt returns when a member may be declared, as things stand.
+func (h *head) deadAt(r *Roster, m int, e evidence) mono.Time {
+	counted, fenced := h.peers[m].counted, h.fencedAt(r, m, e)
+	switch {
+	case h.condemned.Has(m) || e.ended.Has(m):
+		return fenced
+	case e.silent.Has(m):
+		return max(fenced, counted.Add(r.cfg.Timeout))
+	}
+	return max(fenced, counted.Add(r.cfg.Link))
+}
+
+// fencedAt returns from when on nothing of a member runs, as far as a head can know.
+func (h *head) fencedAt(r *Roster, m int, e evidence) mono.Time {
+	if e.ended.Has(m) {
+		return h.acts
+	}
+	return h.peers[m].granted.Add(r.cfg.fenceAfter())
+}
+
+// adopt asks all to write a version down, as the first this member does. It counts once a
+// majority of those that the version before lets vote has written it down (F12); a head that
+// cannot be replaced needs nobody.
+func (r *Roster) adopt(record Record) {
+	h := r.head
+	h.record, h.committed = record, false
+	h.wrote = rankset.Of(r.cfg.Me)
+	r.voter.record = record
+	if !r.cfg.Survive {
+		h.committed = true
+		return
+	}
+	h.propose(r)
+	h.countWritten(r)
+}
+
+// propose asks those who have not written the version down. A member that it declares is
+// asked, too, for it may live, and its vote be needed:
+//
+//	Of the voters 0 1 2 4 the head 0 has died, and 4 was about to declare 1, which 2 has
+//	written down. 1 comes back. Without it 2 and 4 are half of the voters, without the
+//	least: no version would ever count again.
+func (h *head) propose(r *Roster) {
+	for m := range h.record.votersBefore(r.cfg.Members).All() {
+		if !h.wrote.Has(m) && !r.isDead(m) {
+			r.send(m, propose{record: h.record})
+		}
+	}
+}
+
+// repeat is for messages that were lost.
+func (h *head) repeat(r *Roster) {
+	if !h.committed {
+		h.propose(r)
+	}
+}
+
+func (r *Roster) hearWritten(from int, m written) {
+	h := r.head
+	if h != nil && m.epoch == h.record.Epoch && m.version == h.record.version() && h.wrote.Add(from) {
+		h.countWritten(r)
+	}
+}
+
+// countWritten makes the version count once a majority of the voters before it has written
+// it down.
+func (h *head) countWritten(r *Roster) {
+	if isMajority(h.wrote, h.record.votersBefore(r.cfg.Members)) {
+		h.committed = true
+	}
+}
+
+// deadline returns when a head next may have something to decide.
+func (h *head) deadline(r *Roster) mono.Time {
+	next := mono.Time(math.MaxInt64)
+	if h.acts > r.now {
+		next = h.acts
+	}
+	gone, e := r.ring.Dead(), h.gather(r)
+	for m := range h.peers {
+		if m == r.cfg.Me || gone.Has(m) || r.absent.Has(m) {
+			continue
+		}
+		at := h.fencedAt(r, m, e)
+		if !h.record.Dead.Has(m) {
+			at = h.deadAt(r, m, e)
+		}
+		if at > r.now {
+			next = min(next, at)
+		}
+	}
+	return next
+}
+
+func (h *head) describe(r *Roster) string {
+	text := ", head"
+	if !h.committed {
+		text += fmt.Sprintf(", %v wrote it down", h.wrote)
+	} else if !r.mayAct() {
+		text += ", may not act"
+	}
+	if !h.condemned.IsEmpty() {
+		text += fmt.Sprintf(", condemned %v", h.condemned)
+	}
+	return text
+}

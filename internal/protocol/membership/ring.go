@@ -1,0 +1,96 @@
+package membership
+
+import (
+	"github.com/goulfm/goulfm/fd"
+	"github.com/goulfm/goulfm/internal/base/rankset"
+)
+
+// stepRing gives an event to the failure detector and does what it wants. It has no right
+// to declare (B22): what it finds silent is held for the head, and what the head decided
+// comes in as Agreed, which the detector floods to all.
+func (r *Roster) stepRing(ev fd.Event) {
+	_, answering := ev.(fd.Receive)
+	for _, a := range r.ring.Step(ev) {
+		switch a := a.(type) {
+		case fd.Send:
+			r.sendRing(a, answering)
+		case fd.Suspect:
+			r.suspect(a)
+		case fd.Declare:
+			r.declared(a.Rank)
+		case fd.Fenced:
+			r.fence(a.By)
+			return
+		case fd.Anomaly:
+			r.act(Anomaly{From: a.From, Text: a.Text})
+		}
+	}
+}
+
+// sendRing wraps a message of the detector. Heartbeats are datagrams, for a lost one is
+// made up for by the next, and behind a lost packet of a stream all later ones would wait.
+// A probe and its answer go the other way: a suspicion is confirmed on a second path.
+func (r *Roster) sendRing(s fd.Send, answering bool) {
+	m := ringMessage{digest: r.news.digest(), inner: s.Msg}
+	if fd.IsHeartbeat(s.Msg) && !answering {
+		r.sendDatagram(s.To, m)
+		return
+	}
+	r.send(s.To, m)
+}
+
+// hearRing is a sign of life for whatever the ring holds against the sender.
+func (r *Roster) hearRing(from int, m ringMessage) {
+	r.held.silent.Remove(from)
+	r.stepRing(fd.Receive{From: from, Msg: m.inner})
+	if !r.ended {
+		r.news.compare(from, m.digest)
+	}
+}
+
+func (r *Roster) suspect(s fd.Suspect) {
+	if s.Unanswered {
+		r.held.silent.Add(s.Rank)
+		return
+	}
+	r.act(Suspect{Member: s.Rank, Silent: s.Silent})
+}
+
+// declared is the end of another member, here.
+func (r *Roster) declared(member int) {
+	r.held.silent.Remove(member)
+	r.held.ended.Remove(member)
+	r.held.unreachable.Remove(member)
+	r.act(Verdict{Member: member})
+	r.news.close(member)
+	if r.head != nil {
+		r.head.forget(member)
+	}
+}
+
+// agreed lets the detector know, and flood, what a head has decided.
+func (r *Roster) agreed(dead rankset.Set) { r.stepRing(fd.Agreed{Dead: dead}) }
+
+func (r *Roster) broken(member int) {
+	r.checkPeer(member)
+	r.stepRing(fd.Broken{Rank: member})
+}
+
+// refused is the evidence that a daemon has ended: its connection did, and nobody listens
+// where it did. One member alone may be wrong about that, so the head wants two. A launcher
+// that cannot be replaced has nobody above it: who finds it gone has no head any more.
+func (r *Roster) refused(member int) {
+	r.checkPeer(member)
+	if r.isDead(member) {
+		return
+	}
+	r.held.ended.Add(member)
+	if member == Launcher && !r.cfg.Survive {
+		r.end(0)
+		return
+	}
+	r.stepRing(fd.Broken{Rank: member})
+	if !r.ended && r.cfg.Survive && member == r.headMember() {
+		r.seekHead()
+	}
+}

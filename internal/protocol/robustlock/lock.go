@@ -1,0 +1,222 @@
+package robustlock
+
+import "github.com/goulfm/goulfm/internal/base/must"
+
+// Mode is how a lock is wanted or held.
+type Mode uint8
+
+// The modes.
+const (
+	None      Mode = iota
+	Shared         // with other sharers, without an exclusive holder
+	Exclusive      // alone
+	Mend           // alone, also if the lock is broken: see Broken
+)
+
+// String returns "none", "shared", "exclusive" or "mend".
+func (m Mode) String() string {
+	if m <= Mend {
+		return [...]string{"none", "shared", "exclusive", "mend"}[m]
+	}
+	return "unknown"
+}
+
+// Outcome is how it stands with a lock that was asked for.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Idle    Outcome = iota // nothing is asked for
+	Waiting                // not yet: Look again
+	Held                   // it is held in the mode that was asked for
+	// Broken: its exclusive holder died, and what it protected may be half done. Lock.Dead
+	// says who. Nothing is held or asked for any more. Who can repair what the lock protects
+	// asks in mode Mend.
+	Broken
+)
+
+// String returns "idle", "waiting", "held" or "broken".
+func (o Outcome) String() string {
+	if o <= Broken {
+		return [...]string{"idle", "waiting", "held", "broken"}[o]
+	}
+	return "unknown"
+}
+
+// phase is what a Lock does next: one access to memory each, so that a death between any two
+// of them is a death between two phases.
+type phase uint8
+
+const (
+	idle phase = iota
+
+	// Towards an exclusive hold.
+	snatch   // swap 0 for me
+	claim    // say that I wait
+	hint     // set the hint
+	look     // look at W, and choose what follows
+	yield    // W is F: look whether reader cursor waits
+	absence  // W is handed to another: look whether it waits
+	grab     // swap seen for me
+	unclaim  // I do not wait any more
+	scan     // W is mine: look whether reader cursor has left
+	holding  // held, exclusively
+	abandon  // broken: say that I do not wait any more
+	withdrew // given up: the same
+
+	// Towards a share.
+	enter     // say that I share
+	check     // look at W, and choose what follows
+	retreat   // say that I wait
+	hintRead  // set the hint
+	watch     // look at W, and choose what follows
+	absenceRd // W is handed to another: look whether it waits
+	putBack   // swap seen for 0: it was handed to nobody
+	sharing   // held, shared
+
+	// Out.
+	leave     // shared: say that I want nothing
+	askHint   // exclusive: does anybody wait?
+	clearHint // clear the hint
+	survey    // look what origin cursor wants
+	setHint   // somebody waits: set it again
+	release   // store next
+)
+
+// Lock is one process's part in the lock of one target. It asks for one hold at a time;
+// its owner orders the goroutines of a process. It blocks never: who waits calls Look until
+// it is over.
+type Lock struct {
+	memory  Memory
+	members Members
+	me      int // this process's origin
+	name    uint64
+
+	phase  phase
+	mode   Mode
+	cursor int    // of a walk over the origins
+	seen   uint64 // W, as it was looked at
+	next   uint64 // W, as it will be released
+	back   phase  // of a reader: where a lock that is held leads to
+	dead   uint64 // name of the dead holder, if the last outcome was Broken
+}
+
+// Config says who a Lock is for.
+type Config struct {
+	Memory  Memory
+	Members Members
+	Me      int
+}
+
+// New returns origin Me's part in the lock that lies in that memory.
+func New(c Config) *Lock {
+	l := &Lock{memory: c.Memory, members: c.Members, me: c.Me}
+	l.name = c.Members.Name(c.Me)
+	must.That(l.name >= 1 && l.name <= NameMax, "name %d", l.name)
+	return l
+}
+
+// Lock asks for the lock. Nothing may be held or asked for.
+func (l *Lock) Lock(m Mode) Outcome {
+	must.That(l.phase == idle && m != None, "lock in mode %v while in phase %d", m, l.phase)
+	l.startLock(m)
+	if m != Shared && l.lockFree() {
+		return l.Outcome()
+	}
+	return l.Look()
+}
+
+// lockFree takes a lock that is free: the phases snatch and scan by themselves, which saves
+// half of the time. It says no if the lock is not free, which is left to Look.
+func (l *Lock) lockFree() bool {
+	l.phase = claim
+	if !l.memory.Swap(free, l.name) {
+		return false
+	}
+	l.beginScan()
+	for l.phase == scan && !l.scanReader() {
+	}
+	return true
+}
+
+func (l *Lock) startLock(m Mode) {
+	l.mode, l.dead, l.phase = m, 0, snatch
+	if m == Shared {
+		l.phase = enter
+	}
+}
+
+// Look goes on with what was asked for, as far as it goes without waiting.
+func (l *Lock) Look() Outcome {
+	for {
+		if waits := l.step(); waits {
+			return l.Outcome()
+		}
+	}
+}
+
+// Outcome says how it stands.
+func (l *Lock) Outcome() Outcome {
+	switch {
+	case l.phase == holding || l.phase == sharing:
+		return Held
+	case l.phase != idle:
+		return Waiting
+	case l.dead != 0:
+		return Broken
+	}
+	return Idle
+}
+
+// Dead returns the name of the dead holder after an outcome of Broken.
+func (l *Lock) Dead() uint64 { return l.dead }
+
+// Holds returns the mode in which the lock is held, or None.
+func (l *Lock) Holds() Mode {
+	if l.Outcome() == Held {
+		return l.mode
+	}
+	return None
+}
+
+// Unlock ends a hold.
+func (l *Lock) Unlock() {
+	must.That(l.Outcome() == Held, "unlock of what is not held, in phase %d", l.phase)
+	l.startUnlock()
+	l.goOut()
+}
+
+// Withdraw gives up what is waited for. If the lock has been got meanwhile it is given back.
+func (l *Lock) Withdraw() {
+	must.That(l.Outcome() == Waiting, "withdrawal of what is not waited for, in phase %d", l.phase)
+	l.startWithdraw()
+	l.goOut()
+}
+
+// goOut ends a hold or a wait: on that way nothing is waited for.
+func (l *Lock) goOut() {
+	for l.phase != idle {
+		l.stepOut()
+	}
+}
+
+func (l *Lock) startUnlock() {
+	l.phase = askHint
+	if l.mode == Shared {
+		l.phase = leave
+	}
+}
+
+// startWithdraw ends a wait in the phases in which one can be (see step).
+func (l *Lock) startWithdraw() {
+	if l.phase == scan {
+		l.startUnlock()
+		return
+	}
+	l.phase = withdrew
+}
+
+// Describe says in which state the lock is, for diagnoses.
+func (l *Lock) Describe() string {
+	return l.mode.String() + " " + l.Outcome().String()
+}

@@ -1,0 +1,274 @@
+package robustlock
+
+// step makes one access to memory, and says whether there is nothing to do but to wait, or
+// nothing to do.
+func (l *Lock) step() (waits bool) {
+	switch l.phase {
+	case idle, holding, sharing:
+		return true
+	case snatch, claim, hint, look, yield, absence, grab, unclaim, scan:
+		return l.stepExclusive()
+	case enter, check, retreat, hintRead, watch, absenceRd, putBack:
+		return l.stepShared()
+	}
+	l.stepOut()
+	return false
+}
+
+// stepExclusive is the way to an exclusive hold.
+//
+//	W     what it means                  what is done with S = Claiming and N set
+//	0     free                           swap 0 for me
+//	F     free, waiting readers first    none waits: swap F for me; else wait
+//	h     held                           wait; h is dead: broken, or in mode Mend swap h for me
+//	h+H   handed to h                    h is me: swap h+H for me
+//	                                     h is dead, or does not wait: the same; else wait
+//
+// To take what was handed over wants a swap, too, not a store:
+//
+//	0 is handed the lock, gives up, and 1 sees that 0 does not wait. 0 asks again, and sees
+//	0+H. If 0 stored 0, and 1 swapped 0+H for 1 just before: two holders.
+func (l *Lock) stepExclusive() (waits bool) {
+	m := l.memory
+	switch l.phase {
+	case snatch:
+		l.phase = claim
+		if m.Swap(free, l.name) {
+			l.beginScan()
+		}
+	case claim:
+		m.SetClaim(Claiming)
+		l.phase = hint
+	case hint:
+		m.SetHint(true)
+		l.phase = look
+	case look:
+		return l.chooseExclusive(m.Word())
+	case yield:
+		return l.deferToReader()
+	case absence:
+		l.phase = look
+		if o, _ := l.members.Origin(l.seen &^ handed); m.Claim(o) != Claiming {
+			l.phase = grab
+			return false
+		}
+		return true
+	case grab:
+		l.grab()
+	case unclaim:
+		m.SetClaim(Absent)
+		l.beginScan()
+	case scan:
+		return l.scanReader()
+	}
+	return false
+}
+
+// chooseExclusive is the table above.
+func (l *Lock) chooseExclusive(w uint64) (waits bool) {
+	l.seen = w
+	h := w &^ handed
+	switch {
+	case w == free:
+		l.phase = grab
+	case w == first:
+		l.phase, l.cursor = yield, 0
+	case w == l.name|handed:
+		l.phase = grab
+	case w&handed != 0:
+		l.phase = absence
+		if l.isDead(h) {
+			l.phase = grab
+		}
+	case !l.isDead(h):
+		return true
+	case l.mode == Mend:
+		l.phase = grab
+	default:
+		l.phase, l.dead = abandon, h
+	}
+	return false
+}
+
+// wait stays in a phase.
+func (l *Lock) wait(in phase) bool {
+	l.phase = in
+	return true
+}
+
+// deferToReader looks whether one reader waits while W is F. A writer that came there first
+// would let readers starve.
+func (l *Lock) deferToReader() (waits bool) {
+	o := l.cursor
+	if o == l.members.Len() {
+		l.phase = grab
+		return false
+	}
+	l.cursor++
+	if l.memory.Claim(o) == Reading && !l.members.Dead(o) {
+		return l.wait(look)
+	}
+	return false
+}
+
+// grab takes the lock, unless W has changed.
+func (l *Lock) grab() {
+	l.phase = look
+	if l.memory.Swap(l.seen, l.name) {
+		l.phase = unclaim
+	}
+}
+
+func (l *Lock) beginScan() {
+	l.phase, l.cursor = scan, 0
+}
+
+// scanReader waits until one reader has left, or is dead. W is this process's name: a
+// reader that comes now sees that, and goes back. So each is waited for once only.
+func (l *Lock) scanReader() (waits bool) {
+	if l.cursor == l.members.Len() {
+		l.phase = holding
+		return true
+	}
+	o := l.cursor
+	if l.memory.Claim(o) == Sharing && !l.members.Dead(o) {
+		return true
+	}
+	l.cursor++
+	return false
+}
+
+// stepShared is the way to a share.
+//
+//	W       what is done with S = Sharing       with S = Reading and N set
+//	0, F    in                                  S = Sharing, and look again
+//	h       S = Reading                         wait; h is dead: broken
+//	h+H     h is dead, or does not wait: swap h+H for 0, and look again; else as for h
+//
+// Writer and reader both say first what they want, and look then:
+//
+//	reader   S = Sharing   fence   look at W
+//	writer   swap W for me         look at S
+//
+// So one of them sees the other, whatever the order.
+func (l *Lock) stepShared() (waits bool) {
+	m := l.memory
+	switch l.phase {
+	case enter:
+		l.phase = check
+		m.SetClaimFenced(Sharing)
+	case check:
+		return l.chooseShared(m.Word(), sharing, retreat)
+	case retreat:
+		m.SetClaim(Reading)
+		l.phase = hintRead
+	case hintRead:
+		m.SetHint(true)
+		l.phase = watch
+	case watch:
+		return l.chooseShared(m.Word(), enter, watch)
+	case absenceRd:
+		o, _ := l.members.Origin(l.seen &^ handed)
+		if m.Claim(o) != Claiming {
+			l.phase = putBack
+			return false
+		}
+		return l.heldOn(l.back)
+	case putBack:
+		m.Swap(l.seen, free) // if it fails W has changed, which is as good
+		l.phase = check
+		if l.back == watch {
+			l.phase = watch
+		}
+	}
+	return false
+}
+
+// chooseShared is the table above: in is where a free lock leads to, back where a held one does.
+func (l *Lock) chooseShared(w uint64, in, back phase) (waits bool) {
+	l.seen, l.back = w, back
+	switch dead := l.isDead(w &^ handed); {
+	case w == free || w == first:
+		l.phase = in
+	case w&handed == 0 && dead:
+		l.phase, l.dead = abandon, w
+	case w&handed == 0:
+		return l.heldOn(back)
+	case !dead:
+		l.phase = absenceRd
+	default:
+		l.phase = putBack
+	}
+	return false
+}
+
+// heldOn goes back from a lock that is held: the first time to say that this process waits, later
+// to look again.
+func (l *Lock) heldOn(back phase) (waits bool) {
+	l.phase = back
+	return back == watch
+}
+
+// stepOut is the way out of a hold or a wait.
+//
+// Who releases an exclusive hold hands it on if somebody waits: to the readers first, then to
+// the next writer in the circle. The hint saves it the walk over all origins. A hint that is still
+// in another processor's store buffer, or was cleared just after it was set, costs the
+// waiter its turn, and not the lock: who waits looks at W again and again.
+//
+//	releaser   N = 0   S[1]: nothing            W = 0
+//	waiter 1                   S = Claiming, N = 1     W is 0: swap
+func (l *Lock) stepOut() {
+	m := l.memory
+	switch l.phase {
+	case leave, withdrew, abandon:
+		m.SetClaim(Absent)
+		l.end()
+	case askHint:
+		l.phase, l.next = release, free
+		if m.Hint() {
+			l.phase = clearHint
+		}
+	case clearHint:
+		m.SetHint(false)
+		l.phase, l.cursor = survey, 1
+	case survey:
+		l.survey()
+	case setHint:
+		m.SetHint(true)
+		l.phase = release
+	case release:
+		m.Release(l.next)
+		l.end()
+	}
+}
+
+// survey looks what one origin wants, in the circle that begins behind this one. A waiting
+// reader decides; of the waiting writers the first does. The dead want nothing.
+func (l *Lock) survey() {
+	n := l.members.Len()
+	if l.cursor == n {
+		l.phase = release
+		if l.next != free {
+			l.phase = setHint
+		}
+		return
+	}
+	o := (l.me + l.cursor) % n
+	l.cursor++
+	switch c := l.memory.Claim(o); {
+	case c <= Sharing || l.members.Dead(o):
+	case c == Reading:
+		l.next, l.phase = first, setHint
+	case l.next == free:
+		l.next = l.members.Name(o) | handed
+	}
+}
+
+func (l *Lock) end() { l.phase, l.mode, l.cursor, l.seen, l.next, l.back = idle, None, 0, 0, 0, idle }
+
+// isDead says whether who has a name is known to be dead, or is nobody any more.
+func (l *Lock) isDead(name uint64) bool {
+	o, ok := l.members.Origin(name)
+	return !ok || l.members.Dead(o)
+}

@@ -1,0 +1,58 @@
+package nodemem
+
+import (
+	"github.com/goulfm/goulfm/era/onenode"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
+)
+
+// A Team is the memory of one series of a communicator on several nodes, for those of its members
+// that are on this one. It implements onenode.Memory: member i is the i-th of them. They wait for
+// different things, the leader for lines, the others for the decision word that it writes.
+type Team struct{ *Series }
+
+// TeamOf returns the group of those members of g that have these ranks, ascending, the own one
+// among them.
+func TeamOf(g *commstate.Group, ranks []int) commstate.Group {
+	t := commstate.Group{UID: g.UID, Index: g.Index}
+	for i, r := range ranks {
+		t.Procs, t.Indices = append(t.Procs, g.Procs[r]), append(t.Indices, g.Indices[r])
+		if r == g.Me {
+			t.Me = i
+		}
+	}
+	return t
+}
+
+// TeamTag is what the decision words of a team begin with: where the first member came later than
+// the job, in new memory that nobody has prepared, nothing.
+func TeamTag(t *commstate.Group, cameLater func(proc int) bool) uint32 {
+	if t.Indices[0] == commstate.SpawnedIndex && cameLater(t.Procs[0]) {
+		return 0
+	}
+	return t.Indices[0]
+}
+
+// Publish implements onenode.Memory.
+func (t Team) Publish(slot int, seq uint64, l onenode.Line, long []byte) {
+	t.Series.Publish(slot, seq, l, long)
+	t.touch()
+}
+
+// Word implements onenode.Memory: it is what this member waits for, unless it looks for a line
+// after that.
+func (t Team) Word(slot int) uint64 {
+	t.Awaits = t.words.Word(8 * t.place(slot))
+	t.Stale = t.Series.Word(slot)
+	return t.Stale
+}
+
+// Swap implements onenode.Memory.
+func (t Team) Swap(slot int, old, new uint64) bool {
+	swapped := t.Series.Swap(slot, old, new)
+	if swapped {
+		t.touch()
+	}
+	return swapped
+}
+
+func (t Team) touch() { t.n.Touched = append(t.n.Touched, t.g) }

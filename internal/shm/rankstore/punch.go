@@ -1,0 +1,88 @@
+package rankstore
+
+import (
+	"fmt"
+
+	"github.com/goulfm/goulfm/internal/base/rankset"
+)
+
+// Drop forgets the versions that which selects.
+func (h *Home) Drop(which func(l Label) bool) error {
+	if !h.owned {
+		return ErrOwned
+	}
+	for i, v := range h.live {
+		if v != nil && which(v.root.label) {
+			if err := h.forget(i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// forget frees a root by its sequence number: one store.
+func (h *Home) forget(slot int) error {
+	if err := h.m.put(make([]byte, 8), h.begin+int64(slot)*rootBytes+rootHead); err != nil {
+		return fmt.Errorf("keep: home %d: %w", h.number, err)
+	}
+	h.live[slot] = nil
+	h.used = h.inUse()
+	return nil
+}
+
+// Punch gives back the memory of chunks that are free now and were so at the last Punch. Those that
+// have just become free are what the next version takes: pages that are there are cheaper than new
+// ones.
+func (h *Home) Punch() error {
+	if !h.owned {
+		return ErrOwned
+	}
+	for c := range h.filled.All() {
+		switch {
+		case h.used.Has(c):
+			h.idle.Remove(c)
+		case !h.idle.Has(c):
+			h.idle.Add(c)
+		default:
+			if err := h.punch(c, c+1); err != nil {
+				return err
+			}
+			for _, s := range []*rankset.Set{&h.idle, &h.filled, &h.full, &h.mapped} {
+				s.Remove(c)
+			}
+		}
+	}
+	return nil
+}
+
+// punchFree gives back the memory of all chunks that no root leads to, whoever has written them.
+func (h *Home) punchFree() error {
+	from := 1
+	for c := h.used.Next(from); c >= 0; c = h.used.Next(from) {
+		if err := h.punch(from, c); err != nil {
+			return err
+		}
+		from = c + 1
+	}
+	h.filled, h.full, h.mapped, h.idle = h.used.Clone(), h.inFull(), rankset.Set{}, rankset.Set{}
+	return h.punch(from, chunksMax)
+}
+
+func (h *Home) punch(from, to int) error {
+	if from >= to {
+		return nil
+	}
+	if err := h.m.store.Punch(h.at(from), int64(to-from)*chunkBytes); err != nil {
+		return fmt.Errorf("keep: home %d: punch: %w", h.number, err)
+	}
+	return nil
+}
+
+// Clear gives all memory of the home back.
+func (h *Home) Clear() error {
+	if err := h.Drop(func(Label) bool { return true }); err != nil {
+		return err
+	}
+	return h.punchFree()
+}

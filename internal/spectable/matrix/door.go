@@ -1,9 +1,0 @@
-package matrix
-
-import (
-	"github.com/goulfm/goulfm/comm"
-	"github.com/goulfm/goulfm/internal/bridge"
-)
-
-// door leads into package comm.
-var door = bridge.Through[comm.Comm, comm.Intercomm, comm.Request, comm.Config]()

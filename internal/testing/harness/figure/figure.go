@@ -1,0 +1,195 @@
+// Package figure is what programs of the suite make of a figure of a paper: a CSV file with its
+// data, an SVG file, and rows of a table in a page, in which the paper's value stands beside ours.
+package figure
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
+)
+
+// A Figure is one graph with its data, and rows of the table.
+type Figure struct {
+	ID, Title, XLabel, YLabel string
+	LogY                      bool
+
+	curves []*Curve
+	rows   []row
+}
+
+// A Curve is points, joined by a line or not. What a paper or a rule states is drawn dashed; a band
+// is the area between two lines.
+type Curve struct {
+	Name string
+	X, Y []float64
+
+	line, stated bool
+	of           *Curve    // in whose colour it is drawn, or nil
+	low          []float64 // of a band: its lower edge; Y is the upper one
+}
+
+// A row is a value that was measured beside the paper's.
+type row struct{ what, paper, ours string }
+
+// Add adds a curve without points.
+func (f *Figure) Add(name string, line bool) *Curve {
+	c := &Curve{Name: name, line: line}
+	f.curves = append(f.curves, c)
+	return c
+}
+
+// State adds what a paper or a rule says.
+func (f *Figure) State(name string, x, y []float64) {
+	f.curves = append(f.curves, &Curve{Name: name, line: true, stated: true, X: x, Y: y})
+}
+
+// MedianOf adds the line through the medians of a curve's points.
+func (f *Figure) MedianOf(c *Curve) *Curve {
+	m := f.Add(c.Name+", median", true)
+	m.of = c
+	m.X, m.Y = medians(c.X, c.Y)
+	return m
+}
+
+// Band adds the area between two lines, in the colour of a curve.
+func (f *Figure) Band(of *Curve, name string, x, low, high []float64) {
+	f.curves = append(f.curves, &Curve{Name: name, of: of, X: x, low: low, Y: high})
+}
+
+// medians groups points by x, in the order in which an x comes first.
+func medians(x, y []float64) (xs, ys []float64) {
+	at := map[float64][]float64{}
+	for i := range x {
+		if at[x[i]] == nil {
+			xs = append(xs, x[i])
+		}
+		at[x[i]] = append(at[x[i]], y[i])
+	}
+	for _, v := range xs {
+		ys = append(ys, record.Median(at[v]))
+	}
+	return xs, ys
+}
+
+// Row adds a row of the table.
+func (f *Figure) Row(what, paper, ours string, args ...any) {
+	f.rows = append(f.rows, row{what, paper, fmt.Sprintf(ours, args...)})
+}
+
+// At adds a point.
+func (c *Curve) At(x, y float64) { c.X, c.Y = append(c.X, x), append(c.Y, y) }
+
+// A Place is where figures go.
+type Place struct {
+	IDs  []string // all that the page may have, in their order
+	Dir  string   // of the CSV and SVG files
+	Page string   // whose table has the rows, after Marker; empty: none
+}
+
+// Put writes a figure's files, prints its rows, and replaces them in the page.
+func (p Place) Put(f *Figure, out io.Writer) error {
+	if err := f.write(p.Dir); err != nil {
+		return err
+	}
+	fmt.Fprint(out, f.table())
+	if p.Page == "" {
+		return nil
+	}
+	page, err := os.ReadFile(p.Page)
+	if err != nil {
+		return err
+	}
+	text, err := p.replaceRows(string(page), f.ID, f.table())
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.Page, err)
+	}
+	return os.WriteFile(p.Page, []byte(text), 0o644)
+}
+
+// write makes ID.csv and ID.svg in dir.
+func (f *Figure) write(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := f.writeCSV(filepath.Join(dir, f.ID+".csv")); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, f.ID+".svg"), []byte(f.svg()), 0o644)
+}
+
+// writeCSV writes a line a point, as bench/figures does. The edges of a band are two series.
+func (f *Figure) writeCSV(name string) error {
+	out, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	w := csv.NewWriter(out)
+	series := func(name string, x, y []float64) {
+		for i := range x {
+			_ = w.Write([]string{name, number(x[i]), number(y[i])}) // Flush says what went wrong
+		}
+	}
+	_ = w.Write([]string{"series", f.XLabel, f.YLabel})
+	for _, c := range f.curves {
+		if c.low != nil {
+			series(c.Name+", least", c.X, c.low)
+			series(c.Name+", most", c.X, c.Y)
+		} else {
+			series(c.Name, c.X, c.Y)
+		}
+	}
+	w.Flush()
+	return errors.Join(w.Error(), out.Close())
+}
+
+// number is a value in a file or at an axis; minus zero is 0.
+func number(x float64) string { return strconv.FormatFloat(x+0, 'g', 6, 64) }
+
+// The table of a page: what follows the marker.
+const (
+	Marker     = "<!-- table -->"
+	tableTitle = "| figure | what | paper | ours |\n|---|---|---|---|\n"
+)
+
+// table is the rows of the figure in Markdown.
+func (f *Figure) table() string {
+	var b strings.Builder
+	for _, r := range f.rows {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", f.ID, r.what, r.paper, r.ours)
+	}
+	return b.String()
+}
+
+// errMarker is that a page has no place for a table.
+var errMarker = errors.New("no line " + Marker + ": put one where the table shall begin")
+
+// replaceRows returns a page in which the rows of a figure are these. Rows of other figures
+// stay; figures stand in their order.
+func (p Place) replaceRows(page, id, rows string) (string, error) {
+	head, tail, found := strings.Cut(page, Marker)
+	if !found {
+		return "", errMarker
+	}
+	byID := map[string]string{}
+	for line := range strings.Lines(tail) {
+		for _, other := range p.IDs {
+			if strings.HasPrefix(line, "| "+other+" |") {
+				byID[other] += line
+			}
+		}
+	}
+	byID[id] = rows
+	var b strings.Builder
+	b.WriteString(head + Marker + "\n" + tableTitle)
+	for _, other := range p.IDs {
+		b.WriteString(byID[other])
+	}
+	return b.String(), nil
+}

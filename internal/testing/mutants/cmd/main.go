@@ -1,0 +1,182 @@
+// Command cmd prints the table of planted bugs: each is hunted until an invariant breaks,
+// or a test fails. It must run inside the module: make sabotage.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/testing/mutants/edits"
+)
+
+const usage = `usage: go run ./internal/testing/mutants/cmd [flags]
+  -run NAMES   the bug of this name, or those whose names match this regular expression
+  -seed N      first seed of each hunt (default 1)
+  -time D      give a bug up after so long (default 5m)
+  -workers N   runs at the same time (default: one per core)
+  -v           print what broke, and how to see it again
+  -write DIR   hunt nothing: write the one bug that -run names to DIR, for go build -overlay DIR/overlay.json
+`
+
+// job is what the command line asks for.
+type job struct {
+	root    string // of the module
+	names   *regexp.Regexp
+	seed    uint64
+	limit   time.Duration
+	workers int
+	verbose bool
+	write   string
+}
+
+func main() {
+	var j job
+	flag.Usage = func() { fmt.Fprint(os.Stderr, usage) }
+	flag.Uint64Var(&j.seed, "seed", 1, "")
+	flag.DurationVar(&j.limit, "time", 5*time.Minute, "")
+	flag.IntVar(&j.workers, "workers", runtime.GOMAXPROCS(0), "")
+	flag.BoolVar(&j.verbose, "v", false, "")
+	flag.StringVar(&j.write, "write", "", "")
+	only := flag.String("run", "", "")
+	flag.Parse()
+	var err error
+	if j.names, err = regexp.Compile(*only); err != nil || flag.NArg() > 0 || j.workers < 1 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	if j.root, err = edits.Root(); err == nil {
+		if j.write != "" {
+			err = j.plant()
+		} else {
+			err = j.table()
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "sabotage:", err)
+		os.Exit(1)
+	}
+}
+
+// bugs returns those that are asked for.
+func (j job) bugs() (bugs []edits.Edit) {
+	for _, e := range edits.All() {
+		if e.Name == j.names.String() {
+			return []edits.Edit{e}
+		}
+		if j.names.MatchString(e.Name) {
+			bugs = append(bugs, e)
+		}
+	}
+	return bugs
+}
+
+// plant writes one bug for the go command.
+func (j job) plant() error {
+	bugs := j.bugs()
+	if len(bugs) != 1 {
+		return fmt.Errorf("-run %v names %d bugs, want one", j.names, len(bugs))
+	}
+	if err := os.MkdirAll(j.write, 0o755); err != nil {
+		return err
+	}
+	overlay, err := bugs[0].Write(j.root, j.write)
+	if err == nil {
+		fmt.Println(overlay)
+	}
+	return err
+}
+
+// table hunts the bugs and prints a line for each. The error says that some were not
+// found, or not as they should be.
+func (j job) table() error {
+	bugs, missed, all := j.bugs(), 0, time.Now()
+	last := ""
+	for _, e := range bugs {
+		kind := "test"
+		if e.Hunt.Arena != "" {
+			kind = "arena"
+		}
+		if kind != last {
+			j.head(kind)
+			last = kind
+		}
+		found := false
+		if kind == "arena" {
+			found = j.huntOne(e)
+		} else {
+			found = j.tryAll(e)
+		}
+		if !found {
+			missed++
+		}
+	}
+	fmt.Printf("%d bugs hunted in %.1f s, %d missed, %d workers, first seed %d\n", len(bugs), time.Since(all).Seconds(), missed, j.workers, j.seed)
+	if missed > 0 {
+		return fmt.Errorf("%d bugs were missed", missed)
+	}
+	return nil
+}
+
+func (j job) head(kind string) {
+	if kind == "arena" {
+		fmt.Printf("%-22s %-10s %-11s %9s %8s  %-8s %s\n", "bug", "arena", "found by", "runs", "seconds", "seed", "rule left out")
+		return
+	}
+	fmt.Printf("%-20s %-20s %-32s %8s  %s\n", "bug", "package", "found by", "seconds", "rule left out")
+}
+
+// huntOne prints what came of a hunt, and says whether it was as it should be. Seeds are
+// those of the arena's runs.
+func (j job) huntOne(e edits.Edit) bool {
+	f, err := j.hunt(e)
+	if err != nil {
+		fmt.Println(err)
+		return false
+	}
+	by, expected := f.Invariant, e.Hunt.Expects(f.Invariant)
+	switch {
+	case !f.Found():
+		by = "NOT FOUND"
+	case !expected:
+		by += " (!)"
+	}
+	fmt.Printf("%-22s %-10s %-11s %9d %8.2f  %-8d %s\n", e.Name, e.Hunt.Arena, by, f.Runs, f.Took.Seconds(), f.Seed, e.Rule)
+	if f.Found() && (j.verbose || !expected) {
+		fmt.Println(f.Text)
+		if strings.Contains(f.Text, "replay: goulfm sim") {
+			fmt.Printf("where goulfm is go run -overlay DIR/overlay.json ./cmd/goulfm, after make sabotage SABOTAGE='-run %s -write DIR'\n", e.Name)
+		}
+	}
+	return expected
+}
+
+// tryAll is huntOne for a bug that only tests find: each of them must.
+func (j job) tryAll(e edits.Edit) bool {
+	all := true
+	for _, t := range e.Tests {
+		all = j.tryOne(e, t) && all
+	}
+	return all
+}
+
+func (j job) tryOne(e edits.Edit, t edits.Test) bool {
+	f, err := e.Try(j.root, t)
+	by := f.By
+	if by == "" {
+		by = "NOT FOUND"
+	}
+	fmt.Printf("%-20s %-20s %-32s %8.2f  %s\n", e.Name, path.Dir(e.Changes[0].File), by, f.Took.Seconds(), e.Rule)
+	switch {
+	case err != nil:
+		fmt.Println(err)
+	case j.verbose:
+		fmt.Println(f.Output)
+	}
+	return f.By != ""
+}

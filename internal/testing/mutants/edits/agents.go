@@ -1,0 +1,195 @@
+package edits
+
+// agents are the edits of gridrpc/internal/tree: the rules that the published algorithm lacks.
+func agents() []Edit {
+	const file, search, links = "gridrpc/internal/tree/tree.go", "gridrpc/internal/tree/search.go", "gridrpc/internal/tree/links.go"
+	lives := []Test{{Run: "TestRandomLives"}}
+	return []Edit{
+		{
+			Name: "tree-tier", Rule: "an agent accepts a child of a greater tier only (T1)",
+			Changes: []Change{{File: file, Old: "tiered := t.me.Tier != Untiered && (ev.Child.Tier == Untiered || ev.Child.Tier > t.me.Tier)", New: "tiered := true"}},
+			Tests:   lives,
+		},
+		{
+			Name: "tree-tier-told", Rule: "the same, of who has a tier: what the oracle says may be old (T1)",
+			Changes: []Change{{File: file, Old: "(ev.Child.Tier == Untiered || ev.Child.Tier > t.me.Tier)", New: "true"}},
+			Tests:   lives,
+		},
+		{
+			Name: "tree-generation", Rule: "a list of a former parent changes nothing (T2)",
+			Changes: []Change{
+				{File: file, Old: "|| ev.From != t.parent.ID || ev.Generation != t.generation", New: ""},
+				{File: links, Old: "if u := l.up(ev.Generation); u != nil {\n\t\t\tev.From = u.peer\n\t\t\tl.apply(ev)\n\t\t}", New: "l.apply(ev)"},
+			},
+			Tests: lives,
+		},
+		{
+			Name: "tree-first", Rule: "children are told if any place of the list differs, also the first (T3)",
+			Changes: []Change{{File: file, Old: "slices.Equal(list, t.ancestors) &&", New: "len(t.ancestors) > 0 && slices.Equal(list[1:], t.ancestors[1:]) &&"}},
+			Tests:   lives,
+		},
+		{
+			Name: "tree-leave", Rule: "a parent that is left by a wrong suspicion is told (T9)",
+			Changes: []Change{{File: file, Old: "t.act(Leave{Peer: ev.Who, Generation: t.generation, Up: true}) // T9", New: ""}},
+			Tests:   lives,
+		},
+		{
+			Name: "tree-term", Rule: "nobody goes back below a root of a lesser term (T11)",
+			Changes: []Change{{File: search, Old: "if ev.Term < t.term {", New: "if false {"}},
+			Tests:   lives,
+		},
+		{
+			Name: "tree-term-told", Rule: "children are told of a new term, also if no ancestor that they know is another one (T11)",
+			Changes: []Change{{File: file, Old: " && term == t.term {", New: " {"}},
+			Tests:   lives,
+		},
+		{
+			Name: "tree-deposed", Rule: "a root that is deposed closes its links (T11)",
+			Changes: []Change{{File: file, Old: "t.drop(func(link) bool { return true }, true)", New: ""}},
+			Tests:   lives,
+		},
+		{
+			Name: "tree-deposed-takes", Rule: "a root that is deposed takes nobody any more (T11)",
+			Changes: []Change{{File: file, Old: "t.term, t.me.Tier = ev.Term, Untiered", New: "t.term = ev.Term"}},
+			Tests:   lives,
+		},
+		{
+			Name: "tree-link-identity", Rule: "a link that ends carries the identity of the process that accepted it, not the name by which it was dialed (T13)",
+			Changes: []Change{{File: links, Old: "u.peer, u.accepted = ev.Parent.ID, true // T13", New: "u.accepted = true"}},
+			Tests:   []Test{{Run: "TestRandomLives"}, {Run: "TestBackInTheTree"}},
+		},
+		{
+			Name: "tree-observe-again", Rule: "an ancestor that was declared by mistake is observed again (T10)",
+			Changes: []Change{{File: search, Old: "t.observe() // also if", New: "// also if"}},
+			Tests:   []Test{{Run: "TestObservedAgain"}},
+		},
+	}
+}
+
+// reports are the edits of examples that print a result: nobody ends well before it is out.
+func reports() []Edit {
+	const rule, old, without = "members agree after the print: the next one prints if the first has died", "_, err := c.AllOK(ctx, nil)", "var err error"
+	return []Edit{
+		{
+			Name: "report-hashtable", Rule: rule,
+			Changes: []Change{{File: "examples/hashtable/main.go", Old: old, New: without}},
+			Tests:   []Test{{Run: "TestPrinterDies"}},
+		},
+		{
+			Name: "report-sieve", Rule: rule,
+			Changes: []Change{{File: "examples/sieve/sieve.go", Old: old, New: without}},
+			Tests:   []Test{{Run: "TestPrinterDies"}},
+		},
+	}
+}
+
+// beats are the edits of gridrpc/internal/heartbeat and internal/net/udpheartbeat: heartbeats
+// without a connection.
+func beats() []Edit {
+	const watch, pulse = "gridrpc/internal/heartbeat/watch.go", "gridrpc/internal/heartbeat/pulse.go"
+	return []Edit{
+		{
+			Name: "pulse-alone", Rule: "beats go on when the observer has closed its connection in order",
+			Changes: []Change{{File: pulse, Old: "if alone = errors.Is(err, io.EOF); alone {", New: "if alone = err == io.EOF && false; alone {"}},
+			Tests:   []Test{{Run: "TestConnectionEnds"}},
+		},
+		{
+			Name: "pulse-anew", Rule: "a process that has forgotten its observer is introduced anew",
+			Changes: []Change{{File: watch, Old: "if n.Deaf {", New: "if false {"}},
+			Tests:   []Test{{Run: "TestIntroducedAnew"}},
+		},
+		{
+			Name: "beat-farewell", Rule: "an observer without a connection asks for no more beats when it ends",
+			Changes: []Change{{File: "internal/net/udpheartbeat/observation.go", Old: "if o.keyed && o.reached {", New: "if false {"}},
+			Tests:   []Test{{Package: "gridrpc/internal/heartbeat", Run: "TestConnectionEnds"}},
+		},
+		{
+			Name: "beat-lapse", Rule: "beats without a connection end when the observer is silent for long",
+			Changes: []Change{{File: "internal/net/udpheartbeat/emission.go", Old: "if now >= e.until {", New: "if false {"}},
+			Tests:   []Test{{Run: "TestLapse"}},
+		},
+	}
+}
+
+// calls are the edits of gridrpc/internal/session.
+func calls() []Edit {
+	const file, desk, places = "gridrpc/internal/session/session.go", "gridrpc/internal/session/desk.go", "gridrpc/internal/session/seats.go"
+	scripts, seats := []Test{{Run: "TestScripts"}}, []Test{{Run: "TestSeats"}}
+	return []Edit{
+		{
+			Name: "call-old-attempt", Rule: "a server refuses an attempt below the highest that it has seen (S1)",
+			Changes: []Change{{File: desk, Old: "case known && attempt < seen:", New: "case false:"}},
+			Tests:   []Test{{Run: "TestDesk"}},
+		},
+		{
+			Name: "call-once", Rule: "at most once: the loss of the server is the end (S2)",
+			Changes: []Change{{File: file, Old: "case s.cfg.AtMostOnce:", New: "case false:"}},
+			Tests:   scripts,
+		},
+		{
+			Name: "call-forgotten", Rule: "a server that has forgotten what it accepted may have run it (S2)",
+			Changes: []Change{{File: file, Old: "if s.accepted && s.cfg.AtMostOnce {", New: "if false {"}},
+			Tests:   scripts,
+		},
+		{
+			Name: "call-found", Rule: "who is attached to a kept call has no argument for another attempt (S9)",
+			Changes: []Change{{File: file, Old: "case s.found:", New: "case false:"}},
+			Tests:   scripts,
+		},
+		{
+			Name: "call-found-lives", Rule: "a kept call whose server is given up is not cancelled (S9)",
+			Changes: []Change{{File: file, Old: "s.over[len(s.over)-1] = true // if", New: "// if"}},
+			Tests:   scripts,
+		},
+		{
+			Name: "call-poison", Rule: "a call under which three servers are lost is not tried again (S4)",
+			Changes: []Change{{File: file, Old: "case s.lost >= s.cfg.Losses:", New: "case false:"}},
+			Tests:   scripts,
+		},
+		{
+			Name: "call-seat-taken", Rule: "a seat is taken by one call at a time (S10)",
+			Changes: []Change{{File: places, Old: "s.seats, s.left = slices.Delete(s.seats, i, i+1), slices.Delete(s.left, i, i+1)", New: ""}},
+			Tests:   seats,
+		},
+		{
+			Name: "call-seat-age", Rule: "a seat goes on from call to call for a second at most since a master was asked (S10)",
+			Changes: []Change{{File: places, Old: " && now.Sub(seat.Asked) < SeatAge {", New: " {"}},
+			Tests:   seats,
+		},
+		{
+			Name: "call-seat-dead", Rule: "a server that is lost has no seats (S10)",
+			Changes: []Change{{File: places, Old: "if seat.Addr != addr {", New: "if addr != \"\" {"}},
+			Tests:   seats,
+		},
+		{
+			Name: "call-seat-refused", Rule: "who is refused at a seat asks at once (S10)",
+			Changes: []Change{{File: file, Old: "if len(s.candidates) == 0 && s.held {", New: "if false {"}},
+			Tests:   scripts,
+		},
+		{
+			Name: "call-near", Rule: "who looks for another server says which checkpoint it is to go on from (S3)",
+			Changes: []Change{{File: file, Old: "Fresh: s.fresh, Manifest: s.manifest}", New: "Fresh: s.fresh}"}},
+			Tests:   scripts,
+		},
+		{
+			Name: "best-near", Rule: "a checkpoint need not be brought to a server whose machine has it",
+			Changes: []Change{{File: "gridrpc/internal/ranking/table.go", Old: "if r.Saved > 0 && slices.Contains(r.Holders, e.Host) {", New: "if false {"}},
+			Tests:   []Test{{Run: "TestCheckpointNearby"}},
+		},
+		{
+			Name: "store-behind", Rule: "a server of a store that has not caught up does not have a file for sure",
+			Changes: []Change{{File: "gridrpc/store/jetstream/locate.go", Old: "if r.Current && !r.Offline {", New: "if !r.Offline {"}},
+			Tests:   []Test{{Run: "TestHostsOf"}},
+		},
+		{
+			Name: "sandbox-output", Rule: "output that is not in an image is written again",
+			Changes: []Change{{File: "gridrpc/sandbox/box.go", Old: "os.Truncate(b.path(outputFile), b.last.Output)", New: "nil"}},
+			Tests:   []Test{{Run: "TestResume"}},
+		},
+		{
+			Name: "sandbox-processor", Rule: "an image is restored on a processor of its kind only",
+			Changes: []Change{{File: "gridrpc/sandbox/box.go", Old: "if here != b.last.CPU {", New: "if false {"}},
+			Tests:   []Test{{Run: "TestResume"}},
+		},
+	}
+}

@@ -1,0 +1,62 @@
+package edits
+
+// mixedBuilds are about processes of different builds of goulfm.
+func mixedBuilds() []Edit {
+	return []Edit{
+		{
+			Name: "build-hello", Rule: "the launcher refuses a daemon of another build",
+			Changes: []Change{{File: "internal/joblaunch/daemonclient/muster_linux.go", Old: "if a.hello.Build != buildid.Build {", New: "if a.hello.Build != buildid.Build && false {"}},
+			Tests:   []Test{{Run: "TestDaemonOfAnotherBuild"}},
+		},
+		{
+			Name: "build-hello-fields", Rule: "a Hello of another build is read no further than all builds agree",
+			Changes: []Change{{File: "internal/joblaunch/daemonproto/messages.go", Old: "err == nil && !stamp.IsOurs() {", New: "err == nil && !stamp.IsOurs() && false {"}},
+			Tests:   []Test{{Run: "TestHelloOfAnotherBuild"}},
+		},
+		{
+			Name: "build-bootstrap", Rule: "a daemon refuses a launcher of another build before it reaches for it",
+			Changes: []Change{{File: "internal/joblaunch/remotedaemon/outpost_linux.go", Old: "if err == nil && !stamp.IsOurs() {", New: "if err == nil && !stamp.IsOurs() && false {"}},
+			Tests:   []Test{{Run: "TestBootstrapOfAnotherBuild"}},
+		},
+		{
+			Name: "build-environment", Rule: "a rank refuses a daemon of another build by its environment",
+			Changes: []Change{{File: "internal/joblaunch/boot/boot.go", Old: "if err := stamp.CheckRank(); err != nil {", New: "if err := stamp.CheckRank(); err != nil && false {"}},
+			Tests:   []Test{{Run: "TestEnvironments"}},
+		},
+		{
+			Name: "build-memory", Rule: "a rank refuses the memory of a node that another build has laid out",
+			Changes: []Change{{File: "internal/shm/segment/node.go", Old: "if *m.word32(offBuild) != buildid.Build {", New: "if *m.word32(offBuild) != buildid.Build && false {"}},
+			Tests:   []Test{{Run: "TestOpenNodeRefuses"}},
+		},
+		{
+			Name: "build-claim", Rule: "the daemon of adopted ranks refuses one of another build",
+			Changes: []Change{{File: "internal/joblaunch/enginejob/message.go", Old: "if stamp, err := buildid.Read(body); err == nil && !stamp.IsOurs() {\n\t\t_ =", New: "if stamp, err := buildid.Read(body); err == nil && !stamp.IsOurs() && false {\n\t\t_ ="}},
+			Tests:   []Test{{Run: "TestMessagesOfAnotherBuild"}},
+		},
+		{
+			Name: "build-answer", Rule: "an adopted rank refuses a daemon of another build",
+			Changes: []Change{{File: "internal/joblaunch/enginejob/message.go", Old: "if stamp, err := buildid.Read(body); err == nil && !stamp.IsOurs() {\n\t\treturn a, ", New: "if stamp, err := buildid.Read(body); err == nil && !stamp.IsOurs() && false {\n\t\treturn a, "}},
+			Tests:   []Test{{Run: "TestMessagesOfAnotherBuild"}},
+		},
+		{
+			Name: "build-introduction", Rule: "the head refuses a daemon of another build",
+			Changes: []Change{{File: "internal/joblaunch/enginejob/introduction.go", Old: "case in.Build != buildid.Build:", New: "case in.Build == 0:"}},
+			Tests:   []Test{{Run: "TestMessagesOfAnotherBuild"}},
+		},
+		{
+			Name: "build-card", Rule: "daemons see by a card that its daemon has another build",
+			Changes: []Change{{File: "internal/net/bootauth/card.go", Old: "case binary.BigEndian.Uint32(b) != buildid.Build:", New: "case binary.BigEndian.Uint32(b) == 0:"}},
+			Tests:   []Test{{Run: "TestCardOfAnotherBuild"}},
+		},
+		{
+			Name: "build-alien", Rule: "a rank of another build fails the start of all, also if it is the first to come",
+			Changes: []Change{{File: "internal/joblaunch/enginejob/muster.go", Old: "case m.mixed != \"\":", New: "case m.mixed != \"\" && false:"}},
+			Tests:   []Test{{Run: "TestScripts"}},
+		},
+		{
+			Name: "build-digest", Rule: "a changed layout changes the digest",
+			Changes: []Change{{File: "internal/base/buildid/build.go", Old: "const Build uint32 = 0x", New: "const Build uint32 = 1 ^ 0x"}},
+			Tests:   []Test{{Run: "TestBuild"}},
+		},
+	}
+}

@@ -1,0 +1,74 @@
+package edits
+
+// hearTheDeadHere lets frames of the dead through to the communicators.
+var hearTheDeadHere = Change{controlControl, "\tif c.dead.Has(from) { // closed:", "\tif false { // closed:"}
+
+// compositionBugs are bugs of how the rules are composed (internal/protocol/control) and of the
+// communicator.
+func compositionBugs() []Edit {
+	return []Edit{
+		{
+			Name: "A2", Rule: "the dead are not heard",
+			Changes: []Change{hearTheDeadHere},
+			Hunt:    cluster("I1", "I3", "no anomaly"),
+		},
+		{
+			Name: "A3-pending", Rule: "a frame is kept for a pending communicator",
+			// Any but a revocation is dropped.
+			Changes: []Change{{controlControl, "\tif !w.hold(from, f) {\n", "\tif f.part != " + partRevoke + " {\n\t\treturn nil\n\t}\n\tif !w.hold(from, f) {\n"}},
+			Hunt:    cluster("I2"),
+		},
+		{
+			Name: "A15", Rule: "no context index is used again",
+			// An index whose communicator is gone is drawn again.
+			Changes: []Change{{controlTable, "\ti := t.next()\n", `	i := t.next()
+	for j := uint32(0); j < t.slots.n; j++ {
+		if t.slots.list[j/pageLen] != nil && t.slots.at(j).state == Freed {
+			i = j
+			break
+		}
+	}
+`}},
+			Hunt: cluster("I9", "assert"),
+		},
+		{
+			Name: "R15", Rule: "a gathering that ends with \"revoked\" revokes its parent",
+			Changes: []Change{{controlGather, "\tif c.comm.live(parent.index()) == parent && !parent.Closing() {\n", "\tif false {\n"}},
+			Hunt:    cluster("R15"),
+			Tests: []Test{
+				{Run: "TestScripts/r15.txt", Package: simFolder, Says: "R15 broken"},
+				{Run: "TestShrink", Package: simFolder, Args: []string{"-planted", "r15"}, Passes: true},
+			},
+		},
+		{
+			Name: "R31", Rule: "agreed deaths are declared before the result",
+			// A result names deaths that are not declared here.
+			Changes: []Change{{controlCalls, "\tc.agreeDead(cm, d.Value.Dead)\n", ""}},
+			Hunt:    cluster("R31"),
+		},
+		{
+			Name: "R39", Rule: "a shrink leaves out the agreed dead, not one's own",
+			// It leaves out whom this process knows to be dead.
+			Changes: []Change{{controlCalls, "\tp := d.Proposal\n", "\td.Value.Dead.Union(cm.Failed().Set())\n\tp := d.Proposal\n"}},
+			Hunt:    cluster("I1", "I3", "I9", "R39"),
+		},
+		{
+			Name: "R62", Rule: "nobody waits for who has finalized",
+			Changes: []Change{
+				{controlCalls, "if world := c.comm.live(c.world); world != nil {", "if world := c.comm.live(c.world); world != nil && false {"},
+				{controlCalls, "comms() {\n\t\tc.tellLeft(cm, proc)\n", "comms() {\n\t\t_ = cm\n"},
+			},
+			Hunt: cluster("I2"),
+		},
+		{
+			Name: "absent", Rule: "who gave up a creation says so to those who have it",
+			Changes: []Change{{controlCalls, "\t\tif rank != g.Me {\n\t\t\tc.send(proc, closedNote", "\t\tif rank < 0 {\n\t\t\tc.send(proc, closedNote"}},
+			Hunt:    cluster("I2", "I8"),
+		},
+		{
+			Name: "hearsay", Rule: "who hears that a communicator is closed tells who waits for it",
+			Changes: []Change{{commRules, "Tell: c.closers.Clone()", "Tell: rankset.Set{}"}},
+			Hunt:    cluster("I2"),
+		},
+	}
+}

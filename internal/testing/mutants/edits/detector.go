@@ -1,0 +1,133 @@
+package edits
+
+// clusterDetectorBugs are bugs of the detector that whole clusters show.
+func clusterDetectorBugs() []Edit {
+	return []Edit{
+		{
+			Name: "B5-cluster", Rule: "a death learnt from others rewires the ring",
+			Changes: []Change{rewireSeldom},
+			Hunt:    Hunt{Arena: "ring", Breaks: []string{"I2", "I5", "I6", "assert"}},
+		},
+		{
+			Name: "A24", Rule: "who is declared dead returns no result any more",
+			// A process that was declared dead goes on.
+			Changes: []Change{{controlControl, "\tc.fenced = true\n\tc.out = append(c.out[:0], Fenced{Why: why})\n", ""}},
+			Hunt:    Hunt{Arena: "wild", Breaks: []string{"I1", "I2", "I6"}},
+		},
+		{
+			Name: "B20-cluster", Rule: "who learns of its own death stops",
+			Changes: surviveFence(),
+			Hunt:    Hunt{Arena: "wild", Breaks: []string{"I1", "I2", "I6", "R31"}},
+		},
+	}
+}
+
+var (
+	// rewireSeldom: a death learnt from others does not rewire the ring, as in T5 of the paper.
+	rewireSeldom = Change{fdDetector, "\t\td.rewire()\n\t\td.mustAgree()\n", "\t\tif evidence == BySilence {\n\t\t\td.rewire()\n\t\t}\n"}
+	// compareNothing: digests are not compared: what a cut flood lost stays lost.
+	compareNothing = Change{fdDetector, "\td.follow(with, d.flood.Step(flood.Compare{With: with, Digest: digest}), ByNotice)\n", ""}
+)
+
+// surviveFence: a process that learns of its own death goes on.
+func surviveFence() []Change {
+	return []Change{
+		{fdDetector, "\tcase dead.Has(d.cfg.Me):\n", "\tcase false:\n"},
+		{fdDetector, "\tdefault:\n\t\tfor rank := range dead.All() {\n", "\tdefault:\n\t\tdead.Remove(d.cfg.Me)\n\t\tfor rank := range dead.All() {\n"},
+		{fdDetector, "\td.fenced = true\n\td.posts = d.posts[:0]\n\td.checks = d.checks[:0]\n\td.out = append(d.out[:0], Fenced{By: by})\n", ""},
+	}
+}
+
+// detectorBugs are hunted among detectors alone, whose runs are short.
+func detectorBugs() []Edit {
+	return []Edit{
+		{
+			Name: "fd-A2", Rule: "the dead are not heard by the detector",
+			Changes: []Change{{fdDetector, "\tif d.dead.Has(from) {\n", "\tif false {\n"}},
+			Hunt:    detectors("I6", "I5"),
+		},
+		{
+			Name: "B1", Rule: "only the emitter's messages count for its timing",
+			Changes: []Change{{fdSuspect, "\tif rank != d.emitter {\n", "\tif false {\n"}},
+			Hunt:    detectors("I5"),
+		},
+		{
+			Name: "B2", Rule: "a stale NEWOBSERVER is not obeyed, and deaths correct the ring",
+			// A NEWOBSERVER is obeyed however stale it is, and nothing but the next one corrects
+			// it, as in T4 of the paper.
+			Changes: []Change{
+				{fdRing, "\td.aim(gone)\n", "\tif d.claim == d.cfg.Me {\n\t\td.aim(gone)\n\t}\n"},
+				{fdRing, "\tif ahead(d.cfg.N, d.cfg.Me, from) < ahead(d.cfg.N, d.cfg.Me, d.observer) {\n", "\tif false {\n"},
+			},
+			Hunt: detectors("I5", "I6"),
+		},
+		{
+			Name: "B3-fd", Rule: "a cut flood is mended, and heartbeats carry a digest of the dead",
+			Changes: []Change{mendNothing, compareNothing},
+			Hunt:    detectors("I5"),
+		},
+		{
+			Name: "B3-fd-relay", Rule: "a death notice that is new is sent on",
+			Changes: []Change{relayNothing, compareNothing},
+			Hunt:    detectors("I5"),
+		},
+		{
+			Name: "B5", Rule: "a death learnt from others rewires the ring",
+			Changes: []Change{rewireSeldom},
+			Hunt:    detectors("I2", "I5", "assert"),
+		},
+		{
+			Name: "B6", Rule: "all deaths of a notice are taken (RDAEMON: one)",
+			// A message adds one item, however many it carries, and who lacks items is not told.
+			Changes: []Change{compareNothing, {floodFlood, "\tgrew, lacking := f.merge(theirs), !f.have.SubsetOf(theirs)\n", `	theirs.Subtract(f.have)
+	if first := theirs.Next(0); first >= 0 {
+		theirs = rankset.Of(first)
+	}
+	grew, lacking := f.merge(theirs), false
+`}},
+			Hunt: detectors("I5"),
+		},
+		{
+			Name: "B10", Rule: "a suspect is asked before it is declared",
+			Changes: []Change{{fdSuspect, "\td.out = append(d.out, Suspect{Rank: rank, Silent: quiet})\n\td.open(check{rank: rank, stage: suspected, quiet: quiet}, d.cfg.Confirm)\n", "\td.learn(rankset.Of(rank), BySilence)\n"}},
+			Hunt:    detectors("I6"),
+		},
+		{
+			Name: "B12", Rule: "a death rewires whom one sends heartbeats to",
+			// Who observes this process changes by NEWOBSERVER alone.
+			Changes: []Change{{fdRing, "\td.aim(gone)\n", ""}},
+			Hunt:    detectors("I5", "I6"),
+		},
+		{
+			Name: "B16", Rule: "who has left is not observed",
+			Changes: []Change{{fdDetector, "\tgone.Union(d.left)\n\treturn gone\n", "\treturn gone\n"}},
+			Hunt:    detectors("I6", "I5"),
+		},
+		{
+			Name: "B17", Rule: "one's own lateness is not another's silence",
+			Changes: []Change{{fdSuspect, "\tif harmless {\n", "\tif harmless || true {\n"}},
+			Hunt:    detectors("I6"),
+		},
+		{
+			Name: "B19", Rule: "a broken connection is only a suspicion",
+			Changes: []Change{{fdSuspect, "\td.suspect(rank, quiet)\n", "\t_ = quiet\n\td.learn(rankset.Of(rank), BySilence)\n"}},
+			Hunt:    detectors("I6"),
+		},
+		{
+			Name: "B20", Rule: "who learns of its own death stops",
+			Changes: surviveFence(),
+			Hunt:    detectors("I6"),
+		},
+		{
+			Name: "F6", Rule: "a dead process that speaks is told that it is dead",
+			Changes: []Change{{fdDetector, "\tif d.told.Add(rank) {\n", "\tif d.told.Add(rank) && false {\n"}},
+			Hunt:    detectors("I6"),
+		},
+		{
+			Name: "B18", Rule: "the smaller side of a partition stops",
+			// It goes on, whatever Config says.
+			Changes: []Change{{fdDetector, "\tif d.cfg.Partition != Majority || dead.SubsetOf(d.ended) {\n", "\tif d.cfg.Partition != Majority || dead.SubsetOf(d.ended) || true {\n"}},
+			Hunt:    Hunt{Arena: "islands", Breaks: []string{"I7"}},
+		},
+	}
+}

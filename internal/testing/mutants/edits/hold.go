@@ -1,0 +1,33 @@
+package edits
+
+const (
+	holdRules = "internal/protocol/robustlock/rules.go"
+	holdWorld = "internal/protocol/robustlock/world_test.go"
+)
+
+// holdBugs are rules left out of the lock that survives the death of its holder. Worlds of two or
+// three processes show each.
+func holdBugs() []Edit {
+	edit := func(name, rule string, changes ...Change) Edit {
+		return Edit{Name: "hold-" + name, Rule: rule, Changes: changes, Tests: []Test{{Run: "TestEveryStateSettles"}}}
+	}
+	return []Edit{
+		edit("accept", "who was handed the lock takes it by a swap",
+			Change{holdRules, "func (l *Lock) grab() {\n\tl.phase = look\n", "func (l *Lock) grab() {\n\tl.phase = look\n\tif l.seen == l.name|handed {\n\t\tl.memory.Release(l.name)\n\t\tl.phase = unclaim\n\t\treturn\n\t}\n"}),
+		edit("look", "a reader that waited looks again after it has said that it shares",
+			Change{holdRules, "\t\tm.SetClaimFenced(Sharing)\n", "\t\tm.SetClaimFenced(Sharing)\n\t\tif l.back == watch {\n\t\t\tl.phase = sharing\n\t\t}\n"}),
+		edit("scan", "a writer waits for the readers",
+			Change{holdRules, "l.phase, l.cursor = scan, 0\n", "l.phase, l.cursor = holding, 0\n"}),
+		edit("dead-reader", "nobody waits for a dead reader",
+			Change{holdRules, "l.memory.Claim(o) == Sharing && !l.members.Dead(o)", "l.memory.Claim(o) == Sharing"}),
+		edit("dead-successor", "a lock that was handed to one that died is free",
+			Change{holdRules, "\t\tl.phase = absence\n\t\tif l.isDead(h) {", "\t\tl.phase = absence\n\t\tif l.isDead(h) {\n\t\t\treturn l.wait(look)\n\t\t}\n\t\tif false {"}),
+		edit("absent-successor", "a lock that was handed to one that has given up is free",
+			Change{holdRules, "m.Claim(o) != Claiming {\n\t\t\tl.phase = grab", "m.Claim(o) != Claiming && false {\n\t\t\tl.phase = grab"}),
+		edit("broken", "the lock of a dead holder is broken",
+			Change{holdRules, "case l.mode == Mend:", "case true:"}),
+		edit("fence", "the claim of a reader is seen before it looks",
+			Change{holdRules, "\t\tm.SetClaimFenced(Sharing)\n", "\t\tm.SetClaim(Sharing)\n"},
+			Change{holdWorld, "const enterFences = true", "const enterFences = false"}),
+	}
+}

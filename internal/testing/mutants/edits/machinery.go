@@ -1,0 +1,120 @@
+package edits
+
+// unreachedBugs are bugs of lines of the rules that simulated worlds do not reach, or would
+// reach in many hours. Tests of the package find them.
+func unreachedBugs() []Edit {
+	return []Edit{
+		{
+			Name: "B2-answer", Rule: "who sends a set that lacks something is told",
+			Changes: []Change{{floodFlood, "\tif lacking {\n", "\tif lacking && false {\n"}},
+			Tests:   []Test{{Run: "TestCompareRepairs"}},
+		},
+		{
+			Name: "B3-digests", Rule: "after a death revocations are compared",
+			Changes: []Change{{controlDigest, "range c.neighbors() {", "range c.neighbors()[:0] {"}},
+			Tests:   []Test{{Run: "TestB3DigestsRepair"}},
+		},
+		{
+			Name: "idle-wildcard", Rule: "a receive from any source may take a message before a receive of its source",
+			Changes: []Change{{File: matchQueues, Old: "|| s.wild.head != nil {\n\t\treturn false\n\t}\n\tfrom := s.sources.At(src)", New: "{\n\t\treturn false\n\t}\n\tfrom := s.sources.At(src)"}},
+			Tests:   []Test{{Run: "TestIdle"}},
+		},
+		{
+			Name: "idle-messages", Rule: "a message that waits comes before the next one",
+			Changes: []Change{{File: matchQueues, Old: "return from.posted.head == nil && from.messages.head == nil", New: "return from.posted.head == nil"}},
+			Tests:   []Test{{Run: "TestIdle"}},
+		},
+		{
+			Name: "fd-left-flood", Rule: "who has left passes no death on",
+			Changes: []Change{{File: fdDetector, Old: "\t\td.checks = d.checks[:0]\n\t\treturn\n\t}\n\td.close(rank)\n", New: "\t\td.checks = d.checks[:0]\n\t\treturn\n\t}\n\td.endCheck(rank)\n"}},
+			Tests:   []Test{{Run: "TestFloodGoesRoundWhoLeft"}},
+		},
+		{
+			Name: "onenode-take", Rule: "a line that was seen can be another communicator's when it is read",
+			Changes: []Change{{File: nodeDecide, Old: "if !s.takeAll(k) {", New: "if !s.takeAll(k) && false {"}},
+			Tests:   []Test{{Run: "TestReusedLineIsNoContribution"}},
+		},
+		{
+			Name: "onenode-tag", Rule: "a decision word can be another communicator's",
+			Changes: []Change{{File: nodeDecide, Old: "if word&tagMask != s.tag || w < 0 || w >= s.n {", New: "if w < 0 || w >= s.n {"}},
+			Tests:   []Test{{Run: "TestForeignWordIsNoDecision"}},
+		},
+		{
+			Name: "onenode-number", Rule: "a decision word can be of an older agreement",
+			Changes: []Change{{File: nodeLine, Old: "if uint16(word>>16) != uint16(k) {", New: "if uint16(word>>16)&31 != uint16(k)&31 {"}},
+			Tests:   []Test{{Run: "TestRandom"}},
+		},
+	}
+}
+
+// machineryBugs are bugs of what no simulator hosts.
+func machineryBugs() []Edit {
+	return []Edit{
+		{
+			Name: "nodecoll-met", Rule: "who has come to a meeting may still read there",
+			Changes: []Change{{File: collCollect, Old: "g.safe = g.op - 1", New: "g.safe = g.op"}},
+			Tests:   []Test{{Run: "TestLateReadersOfAMeeting"}},
+		},
+		{
+			Name: "nodecoll-released", Rule: "who was released from a meeting may still read there",
+			Changes: []Change{{File: collCentral, Old: "g.safe = g.op - 1", New: "g.safe = g.op"}},
+			Tests:   []Test{{Run: "TestLateReadersOfAMeeting"}},
+		},
+		{
+			Name: "nodecoll-step", Rule: "who has done the last step of a reduction still copies the results",
+			Changes: []Change{{File: collReduction, Old: "g.safe = g.op - 1", New: "g.safe = g.op"}},
+			Tests:   []Test{{Run: "TestLateReadersOfAnArea"}},
+		},
+		{
+			Name: "nodecoll-broken", Rule: "who has abandoned an operation counts no steps before all have left it",
+			// Others take them for chunks that are missing.
+			Changes: []Change{{collGroup, "g.broken > g.safe &&", "g.broken > g.op &&"}},
+			Tests:   []Test{{Run: "TestNoStepsAfterABrokenOne"}},
+		},
+		{
+			Name: "nodecoll-unfinished", Rule: "a line that is being written says so",
+			Changes: []Change{{File: collArrival, Old: "me.base+uint64(g.op)|unfinished)", New: "me.base+uint64(g.op))"}},
+			Tests:   []Test{{Run: "TestNoMismatchBetweenStores", Tags: "failpoints"}},
+		},
+		{
+			Name: "engine-clear", Rule: "the line of a closed communicator is cleared before it is written over",
+			Changes: []Change{{File: nodeMemory, Old: "\t\tsegment.Store64(word, m.Number(0))\n", New: ""}},
+			Tests:   []Test{{Run: "TestNoHalfLine", Tags: "failpoints"}},
+		},
+		{
+			Name: "engine-long", Rule: "a contribution that was copied may have been written over",
+			Changes: []Change{{File: nodeMemory, Old: " || segment.Load64(word) != before {", New: " {"}},
+			Tests:   []Test{{Run: "TestCopyOfWhatIsOverwritten"}},
+		},
+		{
+			Name: "engine-value", Rule: "a value that was copied may have been written over",
+			Changes: []Change{{File: nodeMemory, Old: "s.Bytes(valueHead, int(n))...)\n\tif segment.Load64(s.Word(0)) != tag {", New: "s.Bytes(valueHead, int(n))...)\n\tif false {"}},
+			Tests:   []Test{{Run: "TestCopyOfWhatIsOverwritten"}},
+		},
+		{
+			Name: "engine-complete", Rule: "a collective whose part is complete survives a death",
+			Changes: []Change{{File: engineShared, Old: "\tif c.advance(c.coll) {\n\t\terr = nil\n\t}\n", New: ""}},
+			Tests:   []Test{{Run: "TestCompleteCollectiveOutlivesADeath"}},
+		},
+		{
+			Name: "engine-revocations", Rule: "revocations in memory are heard before deaths",
+			Changes: []Change{{File: engineGone, Old: "\tp.memory.lookRevocations() // before the deaths", New: "\tdefer p.memory.lookRevocations() // before the deaths"}},
+			Tests:   []Test{{Run: "TestSpecR10RevokedThenDeadAtOneLook"}},
+		},
+		{
+			Name: "engine-ring", Rule: "what a dead process has sent is heard before its death",
+			Changes: []Change{{File: engineGone, Old: "\tp.links.readControl(of.Proc)\n", New: ""}},
+			Tests:   []Test{{Run: "TestSpecR10RevokedThenDeadAtOneLook"}},
+		},
+		{
+			Name: "engine-look", Rule: "the leader takes the lock for its last look",
+			Changes: []Change{{File: engineLead, Old: "\tld.p.mu.Lock()\n\tready := l.g.ready(ld.p)\n\tld.p.mu.Unlock()\n", New: "\tready := l.g.ready(ld.p)\n"}},
+			Tests:   []Test{{Run: "TestLastLookOfTheLeader"}},
+		},
+		{
+			Name: "engine-member", Rule: "who is no member of a communicator is not heard there",
+			Changes: []Change{{File: engineArrive, Old: "return c == nil || c.RankOf(from) >= 0", New: "return c == nil || from >= 0"}},
+			Tests:   []Test{{Run: "TestNoMessageOfANonMember"}},
+		},
+	}
+}

@@ -1,0 +1,382 @@
+package edits
+
+import "slices"
+
+// nodes are the bugs of the rules of several machines: lanes that survive their
+// connections, and which nodes live.
+func nodes() []Edit {
+	return slices.Concat(lanes(), detection(), succession(), mixedReads(), seatsOfNodes(), lateNodes())
+}
+
+func lanes() []Edit {
+	const dir = "internal/protocol/session/"
+	return []Edit{
+		{
+			Name: "session-from", Rule: "a sender goes on from the bytes that are there",
+			Changes: []Change{{File: dir + "shake.go", Old: "s.act(Opened{Conn: c, From: from})", New: "s.act(Opened{Conn: c, From: s.out.acked})"}},
+			Tests:   []Test{{Run: "TestI19"}},
+		},
+		{
+			Name: "session-insists", Rule: "of two attempts that of the lower number wins",
+			Changes: []Change{{File: dir + "shake.go", Old: "return s.mine != 0 &&", New: "return false &&"}},
+			Tests:   []Test{{Run: "TestScripts/simultaneous_open"}},
+		},
+		{
+			Name: "session-asks", Rule: "an end that cannot dial asks to be dialed",
+			Changes: []Change{{File: dir + "shake.go", Old: "\t\ts.act(Ask{})\n", New: ""}},
+			Tests:   []Test{{Run: "TestScripts/asks"}},
+		},
+		{
+			Name: "session-asked-closed", Rule: "an end that has closed without use of the lane dials if it is asked",
+			Changes: []Change{{File: dir + "shake.go", Old: "func (s *Session) asked() {\n\tif s.state == Idle {", New: "func (s *Session) asked() {\n\tif s.state == Idle && !s.end.wanted {"}},
+			Tests:   []Test{{Run: "TestScripts/asks"}},
+		},
+		{
+			Name: "session-gives-way", Rule: "the lower number insists for a second only",
+			Changes: []Change{{File: dir + "shake.go", Old: " && s.now < s.since.Add(BusyFor)", New: ""}},
+			Tests:   []Test{{Run: "TestSimultaneousOpenExhaustively"}},
+		},
+		{
+			Name: "session-stale-count", Rule: "a hello that knows less than was acknowledged is stale",
+			Changes: []Change{{File: dir + "shake.go", Old: "return older || h.Received < s.out.acked", New: "return older"}},
+			Tests:   []Test{{Run: "TestGoodbyeExhaustively"}},
+		},
+		{
+			Name: "session-stale-attempt", Rule: "a hello whose sender has given it up cuts no lane",
+			Changes: []Change{{File: dir + "shake.go", Old: "older := s.state == Open && s.met && int16(h.Attempt-s.heard) <= 0", New: "older := false"}},
+			Tests:   []Test{{Run: "TestScripts/stale_hello"}},
+		},
+		{
+			Name: "session-ack-again", Rule: "an acknowledgement may be lost with its connection",
+			Changes: []Change{{File: dir + "shake.go", Old: "s.in.due, s.in.told = s.in.taken > 0, 0", New: "s.in.due = false"}},
+			Tests:   []Test{{Run: "TestGoodbyeExhaustively"}},
+		},
+		{
+			Name: "session-conn", Rule: "bytes of a connection that was dropped do not count",
+			Changes: []Change{{File: dir + "stream.go", Old: "if c == s.Current() && c != 0 {", New: "if true {"}},
+			Tests:   []Test{{Run: "TestOtherConnectionsDoNotCount"}},
+		},
+		{
+			Name: "session-bye", Rule: "nobody says bye before all is acknowledged",
+			Changes: []Change{{File: dir + "goodbye.go", Old: "if s.out.acked < s.out.queued {", New: "if false {"}},
+			Tests:   []Test{{Run: "TestGoodbyeExhaustively"}},
+		},
+		{
+			Name: "session-asks-again", Rule: "an ask to be dialed may be lost",
+			Changes: []Change{{File: dir + "session.go", Old: "\t} else if !s.connected {\n\t\tnext = min(next, s.ask)\n", New: ""}, {File: dir + "shake.go", Old: "s.ask = s.now.Add(s.asks)", New: "s.ask = s.now.Add(1000 * AskLast)"}},
+			Tests:   []Test{{Run: "TestScripts/asks"}},
+		},
+		{
+			Name: "lasting-count", Rule: "a stream goes on from the byte that the peer has",
+			Changes: []Change{{File: "internal/net/socket/lasting.go", Old: "[]byte{answerGoOn}, received)", New: "[]byte{answerGoOn}, max(received, 1)-1)"}},
+			Tests:   []Test{{Run: "TestLastingOverCuts"}},
+		},
+		{
+			Name: "lasting-over", Rule: "a stream that was closed is not begun anew",
+			Changes: []Change{{File: "internal/net/socket/lasting.go", Old: "hello[0] == helloFirst && ", New: ""}},
+			Tests:   []Test{{Run: "TestLastingEnds"}},
+		},
+		{
+			Name: "unmet-both", Rule: "a line names two nodes only if neither can dial",
+			Changes: []Change{{File: "internal/joblaunch/daemonclient/unmet_linux.go", Old: "_, both := u.roads[r.back()]; both", New: "true"}},
+			Tests:   []Test{{Run: "TestUnmet"}},
+		},
+		{
+			Name: "session-bye-ack", Rule: "who has closed still answers a bye",
+			Changes: []Change{{File: dir + "goodbye.go", Old: "\t\ts.act(WriteByeAck{Conn: c}) // the", New: "\t\t// the"}},
+			Tests:   []Test{{Run: "TestGoodbyeExhaustively"}},
+		},
+	}
+}
+
+// mixedReads are about a goroutine that reads a lane while another one of its process waits.
+func mixedReads() []Edit {
+	const dir = "internal/net/transport/tcp/"
+	tests := []Test{{Run: "TestPeek"}}
+	return []Edit{
+		{
+			Name: "peek-room", Rule: "an acknowledgement that makes room is reported, whichever call reads it",
+			Changes: []Change{{File: dir + "lane_linux.go", Old: "	if l.refused {\n", New: "	if false {\n"}},
+			Tests:   tests,
+		},
+		{
+			Name: "peek-ask", Rule: "the request for an acknowledgement is answered, whichever call reads it",
+			Changes: []Change{{File: dir + "mesh_linux.go", Old: "			l.sweep()\n			return f, false\n", New: "			return f, false\n"}},
+			Tests:   tests,
+		},
+		{
+			Name: "held-frame", Rule: "a frame that waits for more wakes a goroutine that sleeps",
+			Changes: []Change{{File: dir + "mesh_linux.go", Old: "		m.rouse() // another", New: "		// another"}},
+			Tests:   []Test{{Run: "TestAFrameHeldBackWakes"}},
+		},
+	}
+}
+
+// seatsOfNodes are about seats that are used again.
+func seatsOfNodes() []Edit {
+	return []Edit{
+		{
+			Name: "seats-lane", Rule: "the process that has a seat next is reached by a lane of its own",
+			Changes: []Change{{File: "internal/net/transport/tcp/mesh_linux.go", Old: "if l != nil && l.closed && l.birth != m.birth(seat) {", New: "if false {"}},
+			Tests:   []Test{{Run: "TestTheNextProcessOfASeat"}},
+		},
+		{
+			Name: "seats-birth", Rule: "who listens where another one did takes nothing that was meant for that",
+			Changes: []Change{{File: "internal/net/transport/tcp/mesh_linux.go", Old: "return p.Birth + uint64(generation)*0x9e3779b97f4a7c15", New: "return p.Birth + uint64(generation)*0"}},
+			Tests:   []Test{{Run: "TestTheNextProcessOfASeat"}},
+		},
+		{
+			Name: "seats-late-news", Rule: "news of a death are of one process, and not of who has its seat now",
+			Changes: []Change{{File: "internal/joblaunch/remotedaemon/roll_linux.go", Old: " || r.d.Number(seat) != proc", New: ""}},
+			Tests:   []Test{{Run: "TestLateNewsOfTheProcessBefore"}},
+		},
+		{
+			Name: "seats-lost", Rule: "who may still speak is never forgotten to be dead",
+			Changes: []Change{{File: "internal/protocol/control/seat.go", Old: " || c.lost.Has(proc)", New: ""}},
+			Tests:   []Test{{Run: "TestLostIsNeverLetGo"}},
+		},
+		{
+			Name: "seats-barred", Rule: "seats of a lost node are not waited for",
+			Changes: []Change{{File: "internal/protocol/job/seats.go", Old: " && !slices.Contains(ev.Barred, seat)", New: ""}},
+			Tests:   []Test{{Run: "TestScripts/nodes"}},
+		},
+		{
+			Name: "node-lost-at-start", Rule: "a node whose processes have started is lost, and no start that has failed",
+			Changes: []Change{{File: "internal/joblaunch/daemonclient/node_linux.go", Old: "if n.f.hasStarted(n) {", New: "if false {"}},
+			Tests:   []Test{{Run: "TestANodeIsLostAtItsStart"}},
+		},
+	}
+}
+
+// lateNodes are about nodes that come when the job runs.
+func lateNodes() []Edit {
+	return []Edit{
+		{
+			Name: "late-row", Rule: "processes find those of a node that came when they were there",
+			Changes: []Change{{File: "internal/joblaunch/boot/table_linux.go", Old: "if lines, err := r.next(); err == nil {", New: "if lines, err := r.next(); err == nil && false {"}},
+			Tests:   []Test{{Package: "internal/joblaunch/boot", Run: "TestTableFile"}},
+		},
+		{
+			Name: "late-half-row", Rule: "a row that is not whole is not there yet",
+			Changes: []Change{{File: "internal/joblaunch/boot/table_linux.go", Old: "r.at += int64(end)", New: "r.at += int64(len(text))"}},
+			Tests:   []Test{{Package: "internal/joblaunch/boot", Run: "TestHalfARow"}},
+		},
+		{
+			Name: "late-used", Rule: "a node that comes late is told how many processes each seat had",
+			Changes: []Change{{File: "internal/joblaunch/daemonclient/late_linux.go", Old: "table.Used = append(table.Used, f.used...)", New: "table.Used = nil"}},
+			Tests:   []Test{{Run: "TestLateNode"}},
+		},
+		{
+			Name: "late-history", Rule: "a node that comes late is told who has departed",
+			Changes: []Change{{File: "internal/joblaunch/daemonclient/late_linux.go", Old: "for _, m := range h.departed {", New: "for _, m := range map[int]daemonproto.Declare{} {"}},
+			Tests:   []Test{{Run: "TestLateNode"}},
+		},
+		{
+			Name: "late-forgotten", Rule: "the departure of a process whose seat is another's is not told any more",
+			Changes: []Change{{File: "internal/joblaunch/daemonclient/seats_linux.go", Old: "\t\tf.history.forget(proc)\n", New: ""}},
+			Tests:   []Test{{Run: "TestLateNode"}},
+		},
+		{
+			Name: "late-known", Rule: "nothing is started on a node before all others know where it is",
+			Changes: []Change{{File: "internal/joblaunch/daemonclient/fleet_linux.go", Old: " || n.isNew.Load()", New: ""}},
+			Tests:   []Test{{Run: "TestLateNode"}},
+		},
+		{
+			Name: "late-barred", Rule: "nothing is started where no node is",
+			Changes: []Change{{File: "internal/joblaunch/daemonclient/fleet_linux.go", Old: "!n.is(isThere) || ", New: ""}},
+			Tests:   []Test{{Run: "TestLateNode"}},
+		},
+		{
+			Name: "late-spares", Rule: "spares for which there was no room are started when there is",
+			Changes: []Change{{File: "internal/protocol/job/job.go", Old: "\tcase Roomier:\n\t\tr.refill(false)", New: "\tcase Roomier:"}},
+			Tests:   []Test{{Run: "TestScripts/spares"}},
+		},
+		{
+			Name: "late-twice", Rule: "a daemon that comes again after its place led to nothing waits beside the world",
+			Changes: []Change{{File: "internal/joblaunch/enginejob/beside_linux.go", Old: "case has && in.Beside:", New: "case false:"}},
+			Tests:   []Test{{Package: "internal/joblaunch/enginejob", Run: "TestInvitations"}},
+		},
+	}
+}
+
+func detection() []Edit {
+	const dir = "internal/protocol/membership/"
+	return []Edit{
+		{
+			Name: "roster-F4", Rule: "whom the head grants is not declared, whoever suspects it",
+			Changes: []Change{{File: dir + "head.go", Old: "return max(fenced, counted.Add(r.cfg.Timeout))", New: "return counted"}},
+			Tests:   []Test{{Run: "TestF4"}},
+		},
+		{
+			Name: "roster-F5", Rule: "nobody is declared before its lease is over on the slowest clock",
+			Changes: []Change{{File: dir + "config.go", Old: "return c.Timeout + c.Timeout/1000 + max(c.Period/10, 2*mono.Millisecond)", New: "return c.Timeout"}},
+			Tests:   []Test{{Run: "TestF5"}},
+		},
+		{
+			Name: "roster-F5-deaf", Rule: "who sends and does not hear is granted nothing",
+			Changes: []Change{{File: dir + "head.go", Old: "r.now.Sub(at) <= r.cfg.Timeout {", New: "true {"}},
+			Tests:   []Test{{Run: "TestF11LeaseOverIsFrozen"}},
+		},
+		{
+			Name: "roster-F6", Rule: "the declared are not heard",
+			Changes: []Change{{File: dir + "roster.go", Old: "\tif r.isDead(from) {\n\t\tr.dropped++", New: "\tif false {\n\t\tr.dropped++"}},
+			Tests:   []Test{{Run: "TestF6"}},
+		},
+		{
+			Name: "roster-F8", Rule: "after a pause the lease is looked at first",
+			Changes: []Change{{File: dir + "roster.go", Old: "\tr.checkLease()\n\tif r.ended {", New: "\tif r.ended {"}},
+			Tests:   []Test{{Run: "TestF8"}},
+		},
+		{
+			Name: "roster-F9", Rule: "the losing side ends at the orphan time",
+			Changes: []Change{{File: dir + "lease.go", Old: "\tcase l.frozen && r.now >= l.since.Add(r.cfg.Orphan):\n\t\tr.end(r.now.Sub(l.since))", New: "\tcase l.frozen && r.now >= l.since.Add(r.cfg.Orphan):\n\t\tl.since = r.now"}},
+			Tests:   []Test{{Run: "TestHalfAtOnceCannotBeSurvived"}},
+		},
+		{
+			Name: "roster-F11", Rule: "a lease is counted from the sending of the beat",
+			Changes: []Change{{File: dir + "lease.go", Old: "r.renew(l.sent[m.seq%beatsKept].Add(r.cfg.Timeout))", New: "r.renew(r.now.Add(r.cfg.Timeout))"}},
+			Tests:   []Test{{Run: "TestF11CountedFromTheBeat"}},
+		},
+		{
+			Name: "roster-F11-late", Rule: "own lateness prolongs no lease",
+			Changes: []Change{{File: dir + "roster.go", Old: "\tr.voter.quiet = r.voter.quiet.Add(late)\n", New: "\tr.lease.until = r.lease.until.Add(late)\n"}},
+			Tests:   []Test{{Run: "TestF11LatenessProlongsNoLease"}},
+		},
+		{
+			Name: "roster-B10", Rule: "a suspicion is checked on a second path",
+			Changes: []Change{{File: dir + "ring.go", Old: "&& !answering {", New: "&& (!answering || answering) {"}},
+			Tests:   []Test{{Run: "TestB10SecondPath"}},
+		},
+		{
+			Name: "roster-B17", Rule: "own lateness is no silence of others",
+			Changes: []Change{{File: dir + "roster.go", Old: "\tif late > r.cfg.Period {", New: "\tif late > r.cfg.Period && false {"}},
+			Tests:   []Test{{Run: "TestB17"}},
+		},
+		{
+			Name: "roster-B22", Rule: "the ring does not declare",
+			Changes: []Change{{File: dir + "config.go", Old: "Start: c.Start, AllowShortTimeouts: true,", New: "Start: c.Start, AllowShortTimeouts: true, Fence: true,"}},
+			Tests:   []Test{{Run: "TestB22"}},
+		},
+		{
+			Name: "roster-B23", Rule: "entries are learned in the order of their list",
+			Changes: []Change{{File: dir + "news.go", Old: "\tif r.first > known {", New: "\tif r.first > known && false {"}},
+			Tests:   []Test{{Run: "TestB23"}},
+		},
+		{
+			Name: "roster-link", Rule: "the condemned are granted nothing any more",
+			Changes: []Change{{File: dir + "head.go", Old: " && !h.condemned.Has(to)", New: ""}},
+			Tests:   []Test{{Run: "TestLinkTrouble"}},
+		},
+		{
+			Name: "roster-quality", Rule: "the ring suspects nobody before its lease is over",
+			Changes: []Change{{File: dir + "config.go", Old: "; ring.Timeout < c.Timeout {", New: "; ring.Timeout < 0 {"}},
+			Tests:   []Test{{Run: "TestConfigCheck"}},
+		},
+		{
+			Name: "roster-late-lease", Rule: "who comes late runs when it is granted something, not before",
+			Changes: []Change{{File: dir + "lease.go", Old: "if !cfg.Late {", New: "if true {"}},
+			Tests:   []Test{{Run: "TestScripts/late"}},
+		},
+		{
+			Name: "roster-late-counted", Rule: "who comes late was not silent before",
+			Changes: []Change{{File: dir + "late.go", Old: "r.head.meet(member, r)", New: "_ = r.head.meet"}},
+			Tests:   []Test{{Run: "TestScripts/late"}},
+		},
+		{
+			Name: "roster-absent-declared", Rule: "who is not there yet is not missed",
+			Changes: []Change{{File: dir + "head.go", Old: "!gone.Has(m) && !r.absent.Has(m) &&", New: "!gone.Has(m) &&"}},
+			Tests:   []Test{{Run: "TestScripts/late"}},
+		},
+		{
+			Name: "fd-late-claim", Rule: "who claims to observe from beyond one that came late did so before",
+			Changes: []Change{{File: "fd/ring.go", Old: "if d.skips(from) {", New: "if false {"}},
+			Tests:   []Test{{Run: "TestScripts/late"}},
+		},
+		{
+			Name: "roster-stale-report", Rule: "a report that is not repeated is void",
+			Changes: []Change{{File: dir + "head.go", Old: "; r.now.Sub(p.reports) <= r.cfg.Timeout {", New: "; p != nil {"}},
+			Tests:   []Test{{Run: "TestReportsGoStale"}},
+		},
+	}
+}
+
+func succession() []Edit {
+	const dir = "internal/protocol/membership/"
+	return []Edit{
+		{
+			Name: "roster-F12", Rule: "a version counts when a majority has written it down",
+			Changes: []Change{{File: dir + "head.go", Old: "\tif isMajority(h.wrote, h.record.votersBefore(r.cfg.Members)) {", New: "\tif true {"}},
+			Tests:   []Test{{Run: "TestF12VersionsAreAChain"}},
+		},
+		{
+			Name: "roster-F12-before", Rule: "those vote about a version who lived before it",
+			Changes: []Change{{File: dir + "record.go", Old: "\tall.Union(r.Last)\n\treturn all", New: "\treturn all"}},
+			Tests:   []Test{{Run: "TestF12VersionsAreAChain"}},
+		},
+		{
+			Name: "roster-F12-half", Rule: "two halves are not both a majority",
+			Changes: []Change{{File: dir + "record.go", Old: "return have.Has(voters.Next(0))", New: "return true"}},
+			Tests:   []Test{{Run: "TestMajoritiesMeet"}},
+		},
+		{
+			Name: "roster-F12-promise", Rule: "who has promised a later head writes nothing down for an earlier one",
+			Changes: []Change{{File: dir + "succession.go", Old: "if record.Epoch < v.promised ||", New: "if"}},
+			Tests:   []Test{{Run: "TestF12VersionsAreAChain"}},
+		},
+		{
+			Name: "roster-F12-newest", Rule: "a new head goes on from the newest record",
+			Changes: []Change{{File: dir + "succession.go", Old: "if known.newer(newest) {", New: "if known.newer(newest) && false {"}},
+			Tests:   []Test{{Run: "TestF12VersionsAreAChain"}},
+		},
+		{
+			Name: "roster-F12-elected", Rule: "a head has the support of a majority",
+			Changes: []Change{{File: dir + "succession.go", Old: "if isMajority(by, newest.voters(r.cfg.Members)) && !newest", New: "if !newest"}},
+			Tests:   []Test{{Run: "TestF12VersionsAreAChain"}},
+		},
+		{
+			Name: "roster-F12-support", Rule: "a head acts while a majority answers it",
+			Changes: []Change{{File: dir + "head.go", Old: "(!r.cfg.Survive || h.isSupported(r))", New: "true"}},
+			Tests:   []Test{{Run: "TestI20I18Surviving"}},
+		},
+		{
+			Name: "roster-F12-arrival", Rule: "support is as old as the answer that the voter named",
+			Changes: []Change{{File: dir + "head.go", Old: "max(p.backed, at)", New: "r.now"}},
+			Tests:   []Test{{Run: "TestF12SupportIsAsOldAsTheAnswer"}},
+		},
+		{
+			Name: "roster-F12-backs", Rule: "who has promised another head supports none before",
+			Changes: []Change{{File: dir + "head.go", Old: "\t\t\tif m.promised <= m.epoch {", New: "\t\t\tif true {"}},
+			Tests:   []Test{{Run: "TestFollowsWithoutPromise"}},
+		},
+		{
+			Name: "roster-follows", Rule: "who has promised alone follows the head that the others have",
+			Changes: []Change{{File: dir + "succession.go", Old: "case !m.yes && m.promised < v.promised && m.promised != v.follows:", New: "case false:"}},
+			Tests:   []Test{{Run: "TestFollowsWithoutPromise"}},
+		},
+		{
+			Name: "roster-stray", Rule: "one support unseats no head",
+			Changes: []Change{{File: dir + "succession.go", Old: "if r.isQuiet() || v.promised == epoch {", New: "if true {"}},
+			Tests:   []Test{{Run: "TestStraySupport"}},
+		},
+		{
+			Name: "roster-start", Rule: "the start counts as a grant, on whatever clock",
+			Changes: []Change{{File: dir + "roster.go", Old: "\tr.voter.quiet = cfg.Start\n", New: ""}},
+			Tests:   []Test{{Run: "TestLateDaemons"}},
+		},
+		{
+			Name: "roster-F12-waits", Rule: "a new head waits until the one before has stopped",
+			Changes: []Change{{File: dir + "succession.go", Old: "r.now.Add(r.cfg.actAfter()))", New: "r.now)"}},
+			Tests:   []Test{{Run: "TestSafetyNeedsNoDelays"}},
+		},
+		{
+			Name: "roster-F12-adopted", Rule: "who another head began to declare may have been granted since",
+			Changes: []Change{{File: dir + "head.go", Old: "\t\tif r.now < h.fencedAt(r, m, e) {", New: "\t\tif r.now < h.fencedAt(r, m, e) && false {"}},
+			Tests:   []Test{{Run: "TestF12GoesOnFromTheNewest"}},
+		},
+		{
+			Name: "roster-canvass", Rule: "who alone has no head promises nothing",
+			Changes: []Change{{File: dir + "succession.go", Old: "if v.target > v.promised && isMajority(v.yes, v.record.voters(r.cfg.Members)) {", New: "if v.target > v.promised {"}},
+			Tests:   []Test{{Run: "TestScripts/half_dies"}},
+		},
+	}
+}

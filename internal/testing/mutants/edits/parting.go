@@ -1,0 +1,53 @@
+package edits
+
+// partings are the edits of processes that leave while members of another world still complete an
+// operation with them.
+func partings() []Edit {
+	edit := func(name, rule, file, old, text, test string) Edit {
+		return Edit{Name: "parting-" + name, Rule: rule, Changes: []Change{{File: file, Old: old, New: text}}, Tests: []Test{{Run: test}}}
+	}
+	of := func(name, rule, file, old, text, test string) Edit {
+		e := edit("disconnect-"+name, rule, file, old, text, "")
+		e.Tests = []Test{{Package: "comm", Run: test}}
+		return e
+	}
+	return []Edit{
+		edit("goes-on", "a collective goes on in which all that have left took part", "internal/engine/parting.go",
+			"return c.gone.parted > 0 && c.gone.parted == c.gone.deaths", "return c.gone.parted > 0 && c.gone.parted != c.gone.deaths", "TestCollectivesGoOnAfterADeparture"),
+		edit("later", "a collective fails in which a member that has left did not take part", "internal/engine/parting.go",
+			"int32(c.gone.lastOfAll-number) >= 0", "c.gone.lastOfAll > 0", "TestCollectivesGoOnAfterADeparture"),
+		edit("told", "a process tells its last collectives before it leaves", "internal/engine/ending.go", "\te.tellLasts()\n", "", "TestCollectivesGoOnAfterADeparture"),
+		edit("receives", "a departure ends receives that name the process alone", "internal/protocol/match/life.go",
+			"\t\tend(s, &s.sources.At(src).posted, ended)\n", "\t\tm.endAll(s, ended)\n", "TestPartEndsReceivesFromOneSource"),
+		of("deaths", "Disconnect fails at all members after a death", "internal/protocol/commstate/agree.go",
+			"out.Err = failed(p.Call, v.Dead)", "out.Dead = nil", "TestSpecC11DisconnectAfterADeath"),
+		of("under-way", "a member contributes to Disconnect when nothing is under way", "internal/engine/freeing.go",
+			"if isUnderWay(c) && (", "if isUnderWay(c) && leaving.kind == commstate.KindClose && (", "TestSpecC11DisconnectWaitsForAReceive"),
+		of("pending", "a receive that a death has interrupted holds up no Disconnect", "internal/engine/freeing.go",
+			" || !onlyPending(c)", " || onlyPending(c)", "TestSpecC11DisconnectAfterADeath"),
+	}
+}
+
+// wakes are the edits of sleepers and of steps of windows that a death or a revocation meets in the
+// middle.
+func wakes() []Edit {
+	edit := func(name, rule, file, old, text, in, test string) Edit {
+		return Edit{Name: "wakes-" + name, Rule: rule, Changes: []Change{{File: file, Old: old, New: text}}, Tests: []Test{{Package: in, Run: test}}}
+	}
+	return []Edit{
+		edit("all", "a declared death wakes every sleeper where no daemon does", "internal/engine/control.go", "\t\tp.node.WakeAll()\n", "\t\tp.node.MoveEpoch()\n", "", "TestDeathOfARingerInEveryOrder"),
+		edit("always", "a wake-up of all rings doorbells whether a flag is raised or not", "internal/shm/park/round.go",
+			"\tatomic.AddUint32(word, count)\n\tr.move(word)\n", "\t_ = atomic.AddUint32\n\tr.Ring(word, flags)\n", "internal/engine", "TestDeathOfARingerInEveryOrder"),
+		edit("epoch", "a wake-up of all moves the epoch first", "internal/shm/segment/node.go", "\tn.MoveEpoch()\n\tround :=", "\tround :=", "internal/engine", "TestDeathOfARingerInEveryOrder"),
+		edit("declared", "the end of a process that was declared dead before wakes every sleeper", "internal/protocol/job/job.go",
+			"\tif r.cfg.Fence && !p.Left {\n", "\tif false {\n", "internal/engine", "TestDeathAfterTheDeclarationInEveryOrder"),
+		edit("silence", "a death on another node waits for no reaper of this one", "internal/engine/watch.go",
+			"if !s.opened.Load() || p.others.isAway(proc) {", "if !s.opened.Load() {", "", "TestDeathWithoutMembarrier"),
+		edit("reaped", "without membarrier a death on this node waits until the process is reaped", "internal/engine/watch.go",
+			"\tfor !p.node.HasEnded(proc) {\n", "\tfor false {\n", "", "TestDeathWithoutMembarrier"),
+		edit("complete", "a Complete on a revoked window counts nowhere", "rma/epoch.go",
+			"\tif s.err != nil { // its puts may have been refused: the targets must not count it\n\t\treturn k.fail(op, nil, s.err)\n\t}\n", "", "rma", "TestCompleteOnARevokedWindow"),
+		edit("withdrawn", "memory that its owner has withdrawn is no lack of room", "internal/shm/window/region.go",
+			"return errors.Is(err, syscall.ENOENT) || ", "return ", "internal/shm/window", "TestFind"),
+	}
+}

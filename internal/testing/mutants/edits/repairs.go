@@ -1,0 +1,167 @@
+package edits
+
+// repairs are the edits of the rules by which a world outlives its processes.
+func repairs() []Edit {
+	return []Edit{
+		{
+			Name: "repair-one-agreement", Rule: "who leaves an attempt makes the same call as who commits",
+			Changes: []Change{{File: "internal/ckpt/repair/leave.go", Old: "w.agree(Ballot{Call: CallLeave, Fatal: w.result == Fatal, Stop: w.stopped})", New: "w.depart(Tally{Fatal: w.result == Fatal}, rankset.Set{})"}},
+			Tests:   []Test{{Run: "TestOneDeath$"}},
+		},
+		{
+			Name: "repair-revoke", Rule: "who leaves an attempt ends the calls of the others",
+			Changes: []Change{{File: "internal/ckpt/repair/leave.go", Old: "if !w.revoked {", New: "if w.revoked {"}},
+			Tests:   []Test{{Run: "TestRandomSchedules"}},
+		},
+		{
+			Name: "repair-epoch", Rule: "a version's number is made again after a rollback: its epoch is another",
+			Changes: []Change{{File: "internal/ckpt/repair/attempt.go", Old: "w.label = Label{Epoch: w.epoch, Number", New: "w.label = Label{Epoch: 1, Number"}},
+			Tests:   []Test{{Run: "TestRandomSchedules"}},
+		},
+		{
+			Name: "repair-stop-files", Rule: "files of a last version that was not committed are not published",
+			Changes: []Change{{File: "internal/ckpt/repair/attempt.go", Old: "case said == FilesDone && w.lastOne && !good:", New: "case said == FilesDone && w.lastOne && !good && w.over:"}},
+			Tests:   []Test{{Run: "TestFilesBeforeAStopOfNothing"}},
+		},
+		{
+			Name: "repair-finished", Rule: "nobody goes home before all have finished",
+			Changes: []Change{{File: "internal/ckpt/repair/leave.go", Old: "w.agree(Ballot{Call: CallFinish})", New: "w.end(Outcome{End: Done})"}},
+			Tests:   []Test{{Run: "TestOneDeath$"}},
+		},
+		{
+			Name: "repair-finished-without-the-dead", Rule: "all have finished only if nobody has died",
+			Changes: []Change{{File: "internal/ckpt/repair/leave.go", Old: "case t.Finished && dead.IsEmpty():", New: "case t.Finished:"}},
+			Tests:   []Test{{Run: "TestRandomSchedules"}},
+		},
+		{
+			Name: "repair-interval", Rule: "the interval is the agreed one, not one's own",
+			Changes: []Change{{File: "internal/ckpt/repair/attempt.go", Old: "w.interval = t.Interval", New: "w.interval = max(w.request.Want, 1)"}},
+			Tests:   []Test{{Run: "TestRandomSchedules"}},
+		},
+		{
+			Name: "repair-dead-commit", Rule: "with deaths no older version goes",
+			Changes: []Change{{File: "internal/ckpt/repair/attempt.go", Old: "!t.Replica && dead.IsEmpty()\n", New: "!t.Replica\n"}},
+			Tests:   []Test{{Run: "TestOneDeath$"}},
+		},
+		{
+			Name: "repair-leaver-vouches", Rule: "who leaves vouches for no version",
+			Changes: []Change{{File: "internal/ckpt/repair/attempt.go", Old: "good := t.AllStay && t.Complete", New: "good := t.Complete"}},
+			Tests:   []Test{{Run: "TestRandomSchedules|TestScripts"}},
+		},
+		{
+			Name: "repair-keep", Rule: "older versions go only once a newer one is agreed",
+			Changes: []Change{{File: "internal/ckpt/repair/attempt.go", Old: "\tw.agree(Ballot{\n\t\tCall: CallCommit,", New: "\tw.do(Keep{w.label})\n\tw.agree(Ballot{\n\t\tCall: CallCommit,"}},
+			Tests:   []Test{{Run: "TestOneDeath$"}},
+		},
+		{
+			Name: "repair-initial", Rule: "parts of a first version that was never committed are no version",
+			Changes: []Change{{File: "internal/ckpt/repair/choose.go", Old: "h.Label.Number > 1", New: "h.Label.Number > 0"}},
+			Tests:   []Test{{Run: "TestOneDeath$"}},
+		},
+		{
+			Name: "repair-ranks", Rule: "survivors keep their ranks, newcomers get those of the dead",
+			Changes: []Change{{File: "internal/ckpt/repair/leave.go", Old: "w.rank = place(kept, w.rank)", New: "w.rank = place(w.left, w.rank)"}},
+			Tests:   []Test{{Run: "TestOneDeath$"}},
+		},
+		{
+			Name: "repair-old-epochs", Rule: "an epoch is greater than that of any version in memory",
+			Changes: []Change{{File: "internal/ckpt/repair/choose.go", Old: "e = max(e, h.Label.Epoch)", New: "e = max(e, h.Label.Epoch*0)"}},
+			Tests:   []Test{{Run: "TestRandomSchedules|TestScripts"}},
+		},
+		{
+			Name: "repair-lost-again", Rule: "a death while newcomers are awaited is a loss, too",
+			Changes: []Change{{File: "internal/ckpt/repair/leave.go", Old: "\tw.left = now\n", New: "\tif w.fills == 0 {\n\t\tw.left = now\n\t}\n"}},
+			Tests:   []Test{{Run: "TestRandomSchedules|TestScripts|TestTwoDeaths"}},
+		},
+		{
+			Name: "repair-placement", Rule: "parity of one placement means nothing in another",
+			Changes: []Change{{File: "internal/ckpt/repair/choose.go", Old: "if slices.Equal(h.Nodes, nodes) {", New: "if len(h.Nodes) == len(nodes) {"}},
+			Tests:   []Test{{Run: "TestRandomSchedules|TestPlanWithErasure"}},
+		},
+		{
+			Name: "repair-known", Rule: "what survivors know to be committed is believed, not memory",
+			Changes: []Change{{File: "internal/ckpt/repair/choose.go", Old: "if r.Known {", New: "if r.Known && !r.Committed.IsZero() {"}},
+			Tests:   []Test{{Run: "TestWhatIsCommitted"}},
+		},
+	}
+}
+
+// versions are the edits of where versions are kept, and how.
+func versions() []Edit {
+	return []Edit{
+		{
+			Name: "redundancy-pairs", Rule: "partners are on different nodes where there are enough",
+			Changes: []Change{{File: "internal/ckpt/redundancy/mirror.go", Old: "at := byNode(m.nodes)", New: "at := byNode(make([]int, len(m.nodes)))"}},
+			Tests:   []Test{{Run: "TestPairs|TestStrength"}},
+		},
+		{
+			Name: "redundancy-half", Rule: "also on a node with more than half of the ranks none is kept by a neighbour",
+			Changes: []Change{{File: "internal/ckpt/redundancy/mirror.go", Old: "\tm.moveOut(at)\n", New: ""}},
+			Tests:   []Test{{Run: "TestPairs"}},
+		},
+		{
+			Name: "redundancy-groups", Rule: "two ranks of a node are in two groups",
+			Changes: []Change{{File: "internal/ckpt/redundancy/code.go", Old: "g := &c.groups[i%count]\n\t\tg.Members = append(g.Members, r)\n\t\tc.of[r] = i % count", New: "at := i * count / len(nodes)\n\t\tg := &c.groups[at]\n\t\tg.Members = append(g.Members, r)\n\t\tc.of[r] = at"}},
+			Tests:   []Test{{Run: "TestErasureOnSixNodes"}},
+		},
+		{
+			Name: "redundancy-pieces", Rule: "a part is rebuilt only from enough pieces of each stripe",
+			Changes: []Change{{File: "internal/ckpt/redundancy/restore.go", Old: "common(st.Data, data)+common(st.Parity, parity) < g.Parts()", New: "common(st.Data, data)+common(st.Parity, parity) < g.Parts()-1"}},
+			Tests:   []Test{{Run: "TestEveryPlacementAndLoss"}},
+		},
+		{
+			Name: "relayout-offset", Rule: "a rank stores its runs one after the other",
+			Changes: []Change{{File: "internal/ckpt/relayout/run.go", Old: "\t\t\toffset += r.Count\n", New: "\t\t\toffset = r.Count\n"}},
+			Tests:   []Test{{Run: "TestEachElementMovesOnce"}},
+		},
+		{
+			Name: "relayout-join", Rule: "two moves are one only if both ends go on",
+			Changes: []Change{{File: "internal/ckpt/relayout/move.go", Old: " && last.ToOffset+last.Count == m.ToOffset", New: ""}},
+			Tests:   []Test{{Run: "TestEachElementMovesOnce"}},
+		},
+		{
+			Name: "pace-rounded-up", Rule: "a wish is not rounded up",
+			Changes: []Change{{File: "internal/ckpt/commitinterval/unary.go", Old: "stepLength(n) <= points", New: "stepLength(n-1) < points"}},
+			Tests:   []Test{{Run: "TestUnaryIsTheLeast"}},
+		},
+		{
+			Name: "pace-lost-time", Rule: "time that is lost to a failure is time without another one",
+			Changes: []Change{
+				{File: "internal/ckpt/commitinterval/pacer.go", Old: "	p.cost = smooth(p.cost, cost)\n", New: "	p.kept += work + cost\n	p.cost = smooth(p.cost, cost)\n"},
+				{File: "internal/ckpt/commitinterval/pacer.go", Old: "	return MTBF(now.Sub(p.begun), p.prior", New: "	return MTBF(p.kept+0*now.Sub(p.begun), p.prior"},
+				{File: "internal/ckpt/commitinterval/pacer.go", Old: "	begun    mono.Time     // when it began to observe\n", New: "	begun    mono.Time     // when it began to observe\n	kept     mono.Duration\n"},
+			},
+			Tests: []Test{{Run: "TestTimeThatIsLostCounts"}},
+		},
+		{
+			Name: "pace-cold", Rule: "what is measured right after a repair is not like the rest",
+			Changes: []Change{{File: "internal/ckpt/commitinterval/pacer.go", Old: "func (p *Pacer) Resumed() { p.cold = true }", New: "func (p *Pacer) Resumed() {}"}},
+			Tests:   []Test{{Run: "TestTimeThatIsLostCounts"}},
+		},
+		{
+			Name: "pace-newcomer", Rule: "a newcomer has no wish before it has measured a commit",
+			Changes: []Change{{File: "recovery/world.go", Old: "if w.r.joined && !w.r.pacer.Measured() {", New: "if false {"}},
+			Tests:   []Test{{Run: "TestWhoCountsWhichFailures"}},
+		},
+		{
+			Name: "pace-predecessor", Rule: "a newcomer does not count the failure that it came after",
+			Changes: []Change{{File: "recovery/attempt.go", Old: "	r.w = w\n	return w\n", New: "	if run.Role == repair.Recovered {\n		r.pacer.Failed(len(run.Lost))\n	}\n	r.w = w\n	return w\n"}},
+			Tests:   []Test{{Run: "TestWhoCountsWhichFailures"}},
+		},
+		{
+			Name: "erasure-padding", Rule: "what is beyond the data is zero, whatever was there",
+			Changes: []Change{{File: "internal/ckpt/erasure/cut.go", Old: "clear(dst[n:])", New: "clear(dst[n:n])"}},
+			Tests:   []Test{{Run: "TestCut"}},
+		},
+		{
+			Name: "ckptfile-head", Rule: "the checksum of a chunk is of its head, too",
+			Changes: []Change{{File: "internal/ckpt/ckptfile/reader.go", Old: "case castagnoli(CRC(head[:12]), stored) != little.Uint32(head[12:]):", New: "case CRC(stored) != little.Uint32(head[12:]) && castagnoli(CRC(head[:12]), stored) != little.Uint32(head[12:]) && codec != Zstd:"}},
+			Tests:   []Test{{Run: "TestEveryByteCounts"}},
+		},
+		{
+			Name: "ckptfile-rename", Rule: "a file has its name only when it is whole",
+			Changes: []Change{{File: "internal/ckpt/ckptfile/folder.go", Old: "f, err := os.CreateTemp(dir, filepath.Base(path)+\".*\"+Unfinished)", New: "f, err := os.Create(path)"}},
+			Tests:   []Test{{Run: "TestWriteFile"}},
+		},
+	}
+}

@@ -1,0 +1,99 @@
+package edits
+
+// lives says that jobs whose ranks die and are replaced find a bug.
+func lives(breaks ...string) Hunt { return Hunt{Arena: "repairs", Breaks: breaks} }
+
+// worlds are the edits of what a world that outlives its processes rests on, which its rules
+// alone do not show: seats, newcomers, late news. Those of its rules are in repairs.go, too.
+func worlds() []Edit {
+	return []Edit{
+		{
+			Name: "world-cancel", Rule: "a revocation ends the context of the attempt",
+			// The program's own agreement waits for a rank that has left.
+			Changes: []Change{{File: "internal/ckpt/repair/world.go", Old: "\t\tw.broken()\n", New: ""}},
+			Hunt:    lives("V4"),
+		},
+		{
+			Name: "world-homes", Rule: "what a rank has saved is filed by its home, which a shrink does not renumber",
+			Changes: []Change{{File: "internal/ckpt/repair/handover.go", Old: "homes[i], lost[i], saved[i] = h.homes[r]", New: "homes[i], lost[i], saved[i] = i"}},
+			Hunt:    lives("V8"),
+		},
+		{
+			Name: "world-settle", Rule: "old copies stand until Protect is agreed",
+			Changes: []Change{{File: "internal/ckpt/repair/world.go", Old: "\t\tw.agree(Ballot{Call: CallSeal", New: "\t\tif w.plan.Source == FromMemory {\n\t\t\tw.do(Settle{w.plan.Label})\n\t\t}\n\t\tw.agree(Ballot{Call: CallSeal"}},
+			Hunt:    lives("V2"),
+		},
+		{
+			Name: "world-copies", Rule: "Protect makes the copies that the layout wants",
+			Changes: []Change{{File: "internal/ckpt/repair/choose.go", Old: "p.Copies = redundancy.Complete(p.Layout, have)", New: "p.Copies = redundancy.Complete(p.Layout, redundancy.Full(p.Layout))"}},
+			Hunt:    lives("V6"),
+		},
+		{
+			Name: "world-own", Rule: "of what a home has saved the newest is taken",
+			Changes: []Change{{File: "internal/ckpt/repair/choose.go", Old: "o.Count > newest", New: "o.Count < newest"}},
+			Hunt:    lives("V8"),
+		},
+		{
+			Name: "world-arrival", Rule: "newcomers get the ranks of the dead, not the last ones",
+			Changes: []Change{{File: "internal/protocol/commstate/replace.go", Old: "slices.Index(p.Ranks, rank); i >= 0", New: "rank - (size - started.Count); i >= 0"}},
+			Hunt:    lives("V1", "V3"),
+		},
+		{
+			Name: "world-plain-replace", Rule: "a revocation does not end a replacement",
+			Changes: []Change{{File: "internal/protocol/commstate/call.go", Old: "KindMerge, KindEndCreations:\n\t\treturn SeriesCreate", New: "KindMerge, KindReplace, KindEndCreations:\n\t\treturn SeriesCreate"}},
+			Hunt:    lives("V4", "V7"),
+		},
+		{
+			Name: "world-seats", Rule: "a seat is not free while a communicator has its process",
+			Changes: []Change{{File: "internal/protocol/control/seat.go", Old: " || c.refersTo(proc) {", New: " {"}},
+			Hunt:    lives("V5", "V4"),
+		},
+		{
+			Name: "world-news", Rule: "a seat is not free while a process has not heard of the death in it",
+			Changes: []Change{{File: "internal/protocol/control/seat.go", Old: "if !c.departed.Has(proc) || c.lost", New: "if c.lost"}},
+			Hunt:    lives("V5", "V4"),
+		},
+		{
+			Name: "job-unnamed", Rule: "what the dead had asked for is dropped when others say so",
+			Changes: []Change{{File: "internal/protocol/job/batch.go", Old: "unnamed := ev.N == 0 &&", New: "unnamed := ev.N < 0 &&"}},
+			Hunt:    lives("V4"),
+		},
+		{
+			Name: "job-orphans", Rule: "newcomers whom only the dead have kept are ended",
+			Changes: []Change{{File: "internal/protocol/job/batch.go", Old: "b.refused = b.refused ||", New: "b.refused = false &&"}},
+			// They wait for ever, or begin again alone once the others are gone: without the
+			// others' commits.
+			Hunt: lives("V4", "V2"),
+		},
+		{
+			Name: "shrink-sends", Rule: "a survivor sends nothing to the launcher between a death and the return of Shrink",
+			Changes: []Change{{File: "comm/spawn.go", Old: "c.w.starter.Note(rankproto.Drop{Root: proc})", New: "c.w.starter.Say(rankproto.Drop{Root: proc})"}},
+			Tests:   []Test{{Package: "comm/commtest", Run: "TestShrinkSendsNothing"}},
+		},
+		{
+			Name: "shrink-reports", Rule: "a survivor reports that it keeps nothing of a member that a shrink left out",
+			Changes: []Change{{File: "comm/spawn.go", Old: "made.RankOfNumber(proc) < 0", New: "made.RankOfNumber(proc) < -1"}},
+			Tests:   []Test{{Package: "comm/commtest", Run: "TestShrinkSendsNothing"}},
+		},
+		{
+			Name: "job-late-word", Rule: "a word about newcomers counts of those only who started them",
+			Changes: []Change{{File: "internal/protocol/job/batch.go", Old: "b.over || !slices.Contains(b.parents, ev.By)", New: "b.over"}},
+			Tests:   []Test{{Run: "TestScripts"}}, // one run in ten thousand comes to that
+		},
+		{
+			Name: "job-speaks", Rule: "a seat is not free while others may speak of it",
+			Changes: []Change{{File: "internal/protocol/job/seats.go", Old: "p.Heard && !slices.ContainsFunc(r.batches, speaks)", New: "(p.Heard || slices.ContainsFunc(r.batches, speaks))"}},
+			Tests:   []Test{{Run: "TestScripts"}},
+		},
+		{
+			Name: "recovery-made-on", Rule: "a version of a world of another size stays that world's until the next commit",
+			Changes: []Change{{File: "recovery/store.go", Old: "if p.Size != len(nodes) {", New: "if p.Size < 0 {"}},
+			Tests:   []Test{{Run: "TestMadeOn"}},
+		},
+		{
+			Name: "recovery-calls-of-the-dead", Rule: "a shrink that meets a call of the dead is made again",
+			Changes: []Change{{File: "recovery/run.go", Old: "return named && errors.Is(err, comm.ErrMismatch)", New: "return false && named && errors.Is(err, comm.ErrMismatch)"}},
+			Tests:   []Test{{Run: "TestCallsOfTheDead"}},
+		},
+	}
+}

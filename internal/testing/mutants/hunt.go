@@ -1,0 +1,141 @@
+package mutants
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/goulfm/goulfm/internal/testing/sim"
+)
+
+// Finding is how a bug was found.
+type Finding struct {
+	Runs      int           // runs that were made, the last ones at the same time
+	Took      time.Duration // wall time
+	Seed      uint64        // of the run that showed it; of several the least
+	Invariant string        // what broke; empty if nothing did
+	Text      string        // what the run says about it
+}
+
+// Found says whether anything broke.
+func (f Finding) Found() bool { return f.Invariant != "" }
+
+// failure is what one run shows: the broken invariant, and how it broke.
+type failure struct{ invariant, text string }
+
+func (f *failure) Error() string { return f.invariant + ": " + f.text }
+
+// Hunt says which runs to make.
+type Hunt struct {
+	Arena   string
+	NMax    int           // most processes of a world of whole clusters; 0: 8
+	First   uint64        // seed of the first run
+	Runs    int           // give up after so many; 0: no bound
+	Time    time.Duration // give up after so long; 0: no bound
+	Workers int           // runs at the same time
+}
+
+// Do makes runs with seeds First, First+1, ... until one fails or a limit is reached.
+func (h Hunt) Do() (Finding, error) {
+	if arenas[h.Arena] == nil || h.Workers < 1 {
+		return Finding{}, fmt.Errorf("%d workers in an arena called %q", h.Workers, h.Arena)
+	}
+	var (
+		started = time.Now()
+		next    atomic.Uint64
+		over    atomic.Bool
+		mutex   sync.Mutex
+		found   Finding
+		group   sync.WaitGroup
+	)
+	for range h.Workers {
+		group.Go(func() {
+			for !over.Load() {
+				seed := h.First + next.Add(1) - 1
+				fail := h.run(seed)
+				mutex.Lock()
+				found.Runs++
+				if fail != nil && (!found.Found() || seed < found.Seed) {
+					found.Seed, found.Invariant, found.Text = seed, fail.invariant, fail.text
+				}
+				if fail != nil || h.Runs > 0 && found.Runs >= h.Runs || h.Time > 0 && time.Since(started) > h.Time {
+					over.Store(true)
+				}
+				mutex.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	found.Took = time.Since(started)
+	return found, nil
+}
+
+// run makes one run.
+func (h Hunt) run(seed uint64) (fail *failure) {
+	defer func() {
+		if p := recover(); p != nil {
+			fail = &failure{"assert", fmt.Sprint(p)}
+		}
+	}()
+	return arenas[h.Arena](seed, h)
+}
+
+// An arena is a kind of simulated world: one run, made from a seed.
+type arena func(seed uint64, h Hunt) *failure
+
+var arenas = map[string]arena{
+	"cluster": cluster, "memory": memory, "ring": rings, "wild": wilds,
+	"repairs": repairs, "nodes": nodes, "detectors": detectors, "islands": islands, "flood": floods, "matching": matching,
+}
+
+// cluster is the arena of whole clusters whose processes are told of deaths and agree by
+// messages. Small ones show most bugs soonest.
+func cluster(seed uint64, h Hunt) *failure {
+	return h.simulated(sim.Options{Seed: seed, Detector: sim.Exact, Agree: sim.Era})
+}
+
+// memory is the same with agreements in shared memory.
+func memory(seed uint64, h Hunt) *failure {
+	return h.simulated(sim.Options{Seed: seed, Agree: sim.Node})
+}
+
+// rings is the arena of whole clusters whose processes find deaths by heartbeats, and
+// do not stop for longer than those bear.
+func rings(seed uint64, h Hunt) *failure {
+	return h.simulated(sim.Options{Seed: seed, Detector: sim.Ring})
+}
+
+// wilds is the same with pauses and partitions for any time.
+func wilds(seed uint64, h Hunt) *failure {
+	return h.simulated(sim.Options{Seed: seed, Detector: sim.Wild})
+}
+
+// repairs is the arena of jobs whose ranks die and are replaced.
+func repairs(seed uint64, _ Hunt) *failure {
+	_, err := sim.RunRepairs(sim.RepairOptions{Seed: seed})
+	if v, broken := errors.AsType[*sim.RepairViolation](err); broken {
+		return &failure{v.Invariant, v.Error()}
+	}
+	return nil
+}
+
+// nodes is the arena of jobs on several nodes.
+func nodes(seed uint64, _ Hunt) *failure {
+	_, err := sim.RunNodes(sim.NodeOptions{Seed: seed})
+	if v, broken := errors.AsType[*sim.NodeViolation](err); broken {
+		return &failure{v.Invariant, v.Error()}
+	}
+	return nil
+}
+
+func (h Hunt) simulated(o sim.Options) *failure {
+	o.NMax = cmp.Or(h.NMax, 8)
+	_, err := sim.Run(o)
+	if v, broken := errors.AsType[*sim.Violation](err); broken {
+		return &failure{v.Invariant, v.Error()}
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+// Testlist prints the tests of the repository, a package and a name on each line:
+//
+//	go run ./internal/testing/tidy/testlist            all tests, of all modules
+//	go run ./internal/testing/tidy/testlist -long      the tests that run in full only with GOULFM_LONG=1
+//	go run ./internal/testing/tidy/testlist -lost      the tests that the stored list has and the sources lack; exit code 1 if any
+//
+// It reads sources and compiles nothing.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/goulfm/goulfm/internal/testing/tidy"
+)
+
+func main() {
+	root := flag.String("root", ".", "the checkout to read")
+	long := flag.Bool("long", false, "print the long tests alone")
+	lost := flag.Bool("lost", false, "compare with the stored list")
+	flag.Parse()
+	tree, err := tidy.Load(os.DirFS(*root))
+	if err != nil {
+		fail(err)
+	}
+	if *lost {
+		found, err := tidy.LostTests(tree)
+		if err != nil {
+			fail(err)
+		}
+		for _, f := range found {
+			fmt.Println(f)
+		}
+		if len(found) > 0 {
+			os.Exit(1)
+		}
+		return
+	}
+	for _, f := range tidy.Tests(tree) {
+		if f.Long || !*long {
+			fmt.Println(f)
+		}
+	}
+}
+
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, "testlist:", err)
+	os.Exit(2)
+}

@@ -1,0 +1,77 @@
+package day
+
+import (
+	"io"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goulfm/goulfm/internal/testing/harness/trial"
+)
+
+// A copy of this program is a rank, with -rank as its first argument.
+func TestMain(m *testing.M) { trial.RunTests(m, func(args []string) { Main(args[1:]) }) }
+
+func TestFlags(t *testing.T) {
+	trial.CheckFlags(t, parse, map[string]bool{
+		"": true, "-for 1h -every 1m": true, "-apart 1": true, "-for 0s": false, "-every 0s": false, "-apart 0": false, "x": false,
+	})
+}
+
+// TestDay: a second of it, with a death in every fifth agreement; or as long as this machine needs
+// for the first one.
+func TestDay(t *testing.T) {
+	p, err := trial.Open("day", "", time.Minute)
+	require.NoError(t, err)
+	defer p.Close()
+	var r trial.Result
+	for long := time.Second; len(r.Deaths()) == 0 && long < time.Minute; long *= 2 {
+		r = p.Run(4, []string{"--spares", "1"}, []string{"-rank", "-for", long.String(), "-every", "300ms", "-apart", "5"})
+		assert.Empty(t, r.Judge(), r.Stderr)
+	}
+	assert.Regexp(t, `(?m)^day: \d+ agreements, [1-9]\d* failures in \d+ s, all right: `, r.Stdout)
+	assert.NotEmpty(t, r.Deaths())
+}
+
+// TestCheckSees: what is wrong with a flag is seen, with and without a death.
+func TestCheckSees(t *testing.T) {
+	k := newWorker(nil, options{seed: 3}, io.Discard)
+	k.size = 3
+	all := k.flagOf(0) & k.flagOf(1) & k.flagOf(2)
+	two := k.flagOf(0) & k.flagOf(1)
+	for _, c := range []struct {
+		name  string
+		flag  uint64
+		died  bool
+		right bool
+	}{
+		{"of all", all, false, true},
+		{"of all, whatever the clocks say", all | goesOn | warm, false, true},
+		{"of all though one has died", all, true, true},
+		{"of two, and one has died", two, true, true},
+		{"of two, and nobody has died", two, false, false},
+		{"a bit that this one has not", all | ^k.flagOf(0)&^clocks, true, false},
+		{"a bit of all is missing", all & (all - 1), true, false},
+	} {
+		assert.Equal(t, c.right, k.check(c.flag, k.flagOf(0), c.died) == "", c.name)
+	}
+}
+
+// TestCounts: newcomers get what the others know.
+func TestCounts(t *testing.T) {
+	want := counts{Begun: 1, Agreements: 2, Failures: 3, Repairs: 4, Next: 5, Launcher: footprint{6, 7}}
+	var got counts
+	require.NoError(t, got.decode(want.encode()))
+	assert.Equal(t, want, got)
+	assert.Error(t, got.decode([]byte{1}))
+	assert.Equal(t, want.Launcher, footprintOf(want.Launcher.flag()))
+}
+
+func TestGrowth(t *testing.T) {
+	first := footprint{1000, 20}
+	assert.Empty(t, first.growth(footprint{1000 + residentMay, 20 + descriptorsMay}))
+	assert.Contains(t, first.growth(footprint{1001 + residentMay, 20}), "memory")
+	assert.Contains(t, first.growth(footprint{1000, 21 + descriptorsMay}), "descriptors")
+}

@@ -1,0 +1,67 @@
+package heat
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/goulfm/goulfm/internal/testing/harness/trial"
+)
+
+// A result is the line that heat ends with.
+type result struct {
+	line  string
+	steps int
+}
+
+var resultLine = regexp.MustCompile(`(?m)^result: steps=(\d+) residual=\S+ checksum=[0-9a-f]{16}$`)
+
+// resultOf finds it in a run that is otherwise right. Rank 0 may die between printing it
+// and saying so; then the next one prints it again, and both must be the same.
+func resultOf(r *trial.Result) (res result, bad string) {
+	if bad := r.Judge(); bad != "" {
+		return res, bad
+	}
+	for i, m := range resultLine.FindAllStringSubmatch(r.Stdout, -1) {
+		if i > 0 && m[0] != res.line {
+			return res, "two different results"
+		}
+		res.line = m[0]
+		res.steps, _ = strconv.Atoi(m[1])
+	}
+	if res.line == "" {
+		return res, "no result"
+	}
+	return res, ""
+}
+
+// judge says what is wrong with a run, or nothing.
+func judge(r *trial.Result, want string) string {
+	got, bad := resultOf(r)
+	if bad == "" && got.line != want {
+		bad = fmt.Sprintf("got %q, want %q", got.line, want)
+	}
+	return bad
+}
+
+var repairLine = regexp.MustCompile(`(?m)^repair: (\d+) -> (\d+) ranks, lost \[[\d ]*\], (.*), [\d.]+ ms$`)
+
+// A story is what heat said about its repairs.
+type story struct{ repairs, lost, restarts, inRepair int }
+
+func storyOf(stdout string) (s story) {
+	for _, m := range repairLine.FindAllStringSubmatch(stdout, -1) {
+		before, _ := strconv.Atoi(m[1])
+		after, _ := strconv.Atoi(m[2])
+		s.repairs++
+		s.lost += before - after
+		if strings.Contains(m[3], "both lost") {
+			s.restarts++
+		}
+		if strings.Contains(m[3], "tries") {
+			s.inRepair++
+		}
+	}
+	return s
+}
