@@ -334,7 +334,7 @@ func TestNothingStays(t *testing.T) {
 	dir, hash := repository(t)
 	w, err := newWorkshop(dir, io.Discard)
 	require.NoError(t, err)
-	_, err = w.side(t.Context(), "base", hash, "", []string{launcher, "bench/measure/rma"})
+	_, err = w.side(t.Context(), "base", hash, "", []string{launcher, "bench/measure rma"})
 	assert.ErrorContains(t, err, "has no cmd/goulfm: add its path there to bench/ab/paths.tsv")
 	interrupted, stop := context.WithCancel(t.Context())
 	stop()

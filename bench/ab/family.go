@@ -114,7 +114,7 @@ func all() (fs []family) {
 	repair := family{group: "recovery", prefix: "recovery_", program: "bench/recovery", n: 4, read: valued,
 		args: []string{"-quick", "-only", "warm", "-rounds", strconv.Itoa(repairs)}}
 	add(repair, repair.rowsOf("repair"))
-	rma := family{group: "rma", prefix: "rma_", program: "bench/measure/rma", n: 2, args: batches, listed: true, jobs: 3}
+	rma := family{group: "rma", prefix: "rma_", program: "bench/measure rma", n: 2, args: batches, listed: true, jobs: 3}
 	add(rma, rma.rowsOf("put get", 8, 64*kib), rma.rowsOf("lock"))
 	return fs
 }

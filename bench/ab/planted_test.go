@@ -39,9 +39,9 @@ var plants = []plant{
 	{
 		name: "Shrink", only: "-only agree,ack_agree,shrink,revoke -n 4", slow: "shrink,nodes_shrink",
 		file: "comm/fault.go",
-		old:  "_, made, err := c.e.Call(ctx, member.Call{Kind: member.KindShrink}, engine.Contribution{}, \"shrink\")",
+		old:  "_, made, err := c.e.Call(ctx, commstate.Call{Kind: commstate.KindShrink}, engine.Contribution{}, \"shrink\")",
 		// A timer of the runtime would come a millisecond late.
-		edit: "begun := time.Now()\n\t_, made, err := c.e.Call(ctx, member.Call{Kind: member.KindShrink}, engine.Contribution{}, \"shrink\")\n" +
+		edit: "begun := time.Now()\n\t_, made, err := c.e.Call(ctx, commstate.Call{Kind: commstate.KindShrink}, engine.Contribution{}, \"shrink\")\n" +
 			"\tdelay := syscall.NsecToTimespec(time.Since(begun).Nanoseconds() * 2 / 5)\n\t_ = syscall.Nanosleep(&delay, nil)",
 	},
 	{

@@ -65,7 +65,7 @@ func (d *driver) prepare(ctx context.Context, specs []spec) error {
 	if err != nil {
 		return err
 	}
-	bin, err := job.Build(ctx, dir, oneSidedFolder)
+	bin, err := job.Build(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -85,10 +85,7 @@ func (d *driver) prepare(ctx context.Context, specs []spec) error {
 
 // ours is the command line of our program for a task.
 func ours(bin job.Bin, t task) []string {
-	switch t.suite {
-	case oneSided:
-		return bin.Program(t.program(), t.n, nil, t.args)
-	case "start":
+	if t.suite == "start" {
 		return bin.Command(t.program(), t.n, nil, []string{"-rank"})
 	}
 	return bin.Command(t.program(), t.n, flagsOf(t, "auth"), t.args)

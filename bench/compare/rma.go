@@ -5,9 +5,8 @@ package main
 const (
 	oneSided       = "rma"
 	oneSidedPrefix = "rma_"
-	oneSidedFolder = "bench/measure/rma" // of our program
-	shmemPrefix    = "shmem_"            // of the operations on a symmetric heap
-	shmemProgram   = "shmem"             // which peers have in a program of its own, by OpenSHMEM
+	shmemPrefix    = "shmem_" // of the operations on a symmetric heap
+	shmemProgram   = "shmem"  // which peers have in a program of its own, by OpenSHMEM
 )
 
 // oneSidedOps are those that MPI or OpenSHMEM has, too, each with its sizes, "" if it has but one.

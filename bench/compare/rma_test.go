@@ -62,7 +62,7 @@ func TestOnlyPeersWithOpenSHMEMHaveItsRows(t *testing.T) {
 // TestBothProgramsHaveEveryOperation: ours and the peers' in C.
 func TestBothProgramsHaveEveryOperation(t *testing.T) {
 	for _, x := range oneSidedTasks(nil) {
-		for _, file := range []string{"../rma/main.go", "../peers/" + x.peerProgram() + ".c"} {
+		for _, file := range []string{"../measure/rma/command.go", "../peers/" + x.peerProgram() + ".c"} {
 			source, err := os.ReadFile(file)
 			assert.NoError(t, err)
 			assert.Contains(t, string(source), `"`+x.verb+`"`, file)

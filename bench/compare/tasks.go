@@ -38,7 +38,7 @@ type task struct {
 
 func (t task) String() string { return strings.TrimSuffix(t.suite+" "+t.verb+t.between, " ") }
 
-// program is the command of bench/measure that the task runs, or bench/measure/rma.
+// program is the command of bench/measure that the task runs.
 func (t task) program() string { return programOf(cmp.Or(t.between, t.suite)) }
 
 // programOf is that of a suite.

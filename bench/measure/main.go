@@ -16,6 +16,7 @@ import (
 	"github.com/goulfm/goulfm/bench/measure/massdeath"
 	"github.com/goulfm/goulfm/bench/measure/noise"
 	"github.com/goulfm/goulfm/bench/measure/p2p"
+	"github.com/goulfm/goulfm/bench/measure/rma"
 	"github.com/goulfm/goulfm/bench/measure/start"
 	"github.com/goulfm/goulfm/bench/measure/ulfm"
 	"github.com/goulfm/goulfm/internal/testing/harness/cli"
@@ -25,6 +26,7 @@ var commands = []cli.Command{
 	{Name: "p2p", Job: true, Does: "latency, bandwidth and rate of messages between two ranks", Main: p2p.Main},
 	{Name: "coll", Job: true, Does: "collectives, blocking or what a computation hides of them", Main: coll.Main},
 	{Name: "ulfm", Job: true, Does: "a failure, phase by phase: detect, acknowledge, agree, shrink, revoke", Main: ulfm.Main},
+	{Name: "rma", Job: true, Does: "one-sided operations between two ranks", Main: rma.Main},
 	{Name: "start", Does: "a job that does nothing, from start to end", Main: start.Main},
 	{Name: "agree", Job: true, Does: "agreements before, during and after a death", Main: agree.Main},
 	{Name: "detect", Does: "from a SIGKILL until every survivor's receive has failed", Main: detect.Main},

@@ -99,7 +99,7 @@ func (f *farm) build() {
 	}
 }
 
-// serverTier is that of leaves, as in internal/branch.
+// serverTier is that of leaves, as in internal/treehost.
 const serverTier = 65535
 
 func (f *farm) add(name, parent string, tier int, server bool) *post {

@@ -38,7 +38,7 @@ var built = sync.OnceValue(func() programs {
 		panic(err)
 	}
 	p := programs{gridrpc: filepath.Join(dir, "gridrpc"), trial: filepath.Join(dir, "trial")}
-	for binary, pkg := range map[string]string{p.gridrpc: ".", p.trial: "../../internal/trial"} {
+	for binary, pkg := range map[string]string{p.gridrpc: ".", p.trial: "../../internal/testserver"} {
 		if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary, pkg).CombinedOutput(); err != nil {
 			panic(string(out))
 		}

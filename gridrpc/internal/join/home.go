@@ -58,7 +58,7 @@ var (
 )
 
 // Enter returns the identity of a process on a machine that does not see the platform's folder, and
-// the folder where it is, which is one of a platform to internal/folder. The identity there is
+// the folder where it is, which is one of a platform to internal/discovery. The identity there is
 // taken, or the token redeemed.
 func Enter(ctx context.Context, w Wish) (id *link.Identity, dir string, err error) {
 	dir = w.Dir

@@ -2,6 +2,7 @@
 // ./..." is the gate and no second tool has to be installed:
 //
 //   - the import table in docs/ARCHITECTURE.md and the code agree ([Imports]);
+//   - the drawing of the groups of packages there is that of the code ([Drawing]);
 //   - the rules (tier 1 of that table) are pure ([Pure]);
 //   - every package has a comment ([Comments]);
 //   - the README's program is one of the examples ([Readme]);

@@ -76,7 +76,7 @@ func tail(s string) string {
 type Bin struct{ dir string }
 
 // Build compiles the launcher and bench/measure into dir, and more: folders of programs, like
-// "bench/measure/rma", from the module's on.
+// "bench/recovery", from the module's on.
 func Build(ctx context.Context, dir string, more ...string) (Bin, error) {
 	args := []string{"build", "-o", dir + string(filepath.Separator), module + "/cmd/goulfm", module + "/bench/measure"}
 	for _, folder := range more {

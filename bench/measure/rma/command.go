@@ -1,7 +1,7 @@
-// Rma measures one-sided operations between ranks 0 and 1; other ranks wait meanwhile.
+// Package rma measures one-sided operations between ranks 0 and 1; other ranks wait meanwhile.
 //
-//	goulfm run -n 2 ./bench/measure/rma
-//	goulfm run -n 2 ./bench/measure/rma -ops put,get -sizes 8,64K,4M -time 1s
+//	goulfm run -n 2 ./bench/measure rma
+//	goulfm run -n 2 ./bench/measure rma -ops put,get -sizes 8,64K,4M -time 1s
 //
 // Rank 0 accesses the window of rank 1, which makes no call, unless it says otherwise:
 //
@@ -23,12 +23,11 @@
 //
 // bench/peers/rma.c is its twin, beside which bench/compare -only rma measures it. Buffers are used
 // again and again, so small ones stay in the cache.
-package main
+package rma
 
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 
@@ -44,11 +43,9 @@ var ops = []string{"put", "put64", "get", "load", "store", "fetch_add", "cas", "
 
 const sizes = "8,1K,4K,64K,1M,4M"
 
-func main() {
-	p, err := plan.Parse("./bench/measure/rma", "One-sided operations between ranks 0 and 1.", ops, sizes, os.Args[1:])
-	if errors.Is(err, flag.ErrHelp) {
-		return
-	}
+// Main is the command with these arguments.
+func Main(args []string) {
+	p, err := plan.Parse("./bench/measure rma", "One-sided operations between ranks 0 and 1.", ops, sizes, args)
 	cli.Check("rma", err)
 	comm.Main(func(ctx context.Context, w *comm.Comm) error {
 		return run(ctx, w, p, record.AtRoot(w.Rank(), os.Stdout, p.Format))
@@ -57,7 +54,7 @@ func main() {
 
 func run(ctx context.Context, w *comm.Comm, p plan.Plan, out *record.Writer) error {
 	if w.Size() < 2 {
-		return errors.New("rma: want at least 2 ranks: goulfm run -n 2 ./bench/measure/rma")
+		return errors.New("rma: want at least 2 ranks: goulfm run -n 2 ./bench/measure rma")
 	}
 	for _, op := range p.Ops {
 		for _, size := range sizesOf(op, p.Sizes) {
