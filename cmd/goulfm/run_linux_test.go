@@ -132,7 +132,7 @@ func goulfmCommand(t *testing.T, stdin string, args ...string) result {
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatalf("%v\n%s%s", err, &out, &errs)
 	}
-	return result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
+	return result{cmd.ProcessState.ExitCode(), out.String(), buildLine.ReplaceAllString(errs.String(), "")}
 }
 
 func TestExitCodesAndTexts(t *testing.T) {

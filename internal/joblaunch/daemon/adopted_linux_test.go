@@ -125,7 +125,7 @@ func TestAnAdoptedProcess(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, syscall.Kill(wards[0].pid, syscall.SIGKILL))
 	end(d)
-	assert.ElementsMatch(t, []string{"0 said lifeline.Joined", "0 found by reaping, left false", how, "0 heard"}, r.events)
+	assert.ElementsMatch(t, []string{"0 said rankproto.Joined", "0 found by reaping, left false", how, "0 heard"}, r.events)
 	assert.Equal(t, "0 heard", r.events[len(r.events)-1])
 	assert.True(t, d.node.Ended(0))
 }

@@ -135,7 +135,7 @@ func TestLifeOfAProcess(t *testing.T) {
 	end(d)
 	<-outs[0].end
 	assert.Equal(t, "one\ntwo", outs[0].text.String())
-	assert.Contains(t, r.events, "0 said lifeline.Joined")
+	assert.Contains(t, r.events, "0 said rankproto.Joined")
 	var ends []string
 	for _, ev := range r.events {
 		if !strings.Contains(ev, "said") {

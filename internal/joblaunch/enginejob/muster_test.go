@@ -31,7 +31,7 @@ func play(t *testing.T, script string) string {
 			return
 		}
 		for _, a := range m.Step(eventOf(t, words)) {
-			fmt.Fprintf(out, "  %s\n", strings.TrimPrefix(fmt.Sprintf("%T%+v", a, a), "adopt."))
+			fmt.Fprintf(out, "  %s\n", strings.TrimPrefix(fmt.Sprintf("%T%+v", a, a), "enginejob."))
 		}
 	})
 }

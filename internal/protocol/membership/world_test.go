@@ -273,7 +273,7 @@ func (w *world) keep(ends [2]int, m message, bytes []byte) {
 	if w.last[ends] == nil {
 		w.last[ends] = map[string][]byte{}
 	}
-	w.last[ends][strings.TrimPrefix(fmt.Sprintf("%T", m), "roster.")] = bytes
+	w.last[ends][strings.TrimPrefix(fmt.Sprintf("%T", m), "membership.")] = bytes
 }
 
 func (w *world) act(me int, epoch uint32, what string) {
