@@ -31,7 +31,7 @@ func (c *Comm) String() string {
 // memory left.
 func (c *Comm) warnOfMany() {
 	if c.Rank() == 0 && c.e.Blockless() && !c.w.warned.Swap(true) {
-		fmt.Fprintf(os.Stderr, "goulfm: rank 0 of %s: a member has 63 other communicators, for which alone there is memory: "+
-			"collectives and agreements of this one and of those to come are several times slower; free what is not used any more\n", c.Name())
+		fmt.Fprintf(os.Stderr, "goulfm: rank 0 of %s: a member has 64 communicators or more, and only 63 have shared memory: this one and later "+
+			"ones use messages, which are several times slower; Free the communicators that are not used\n", c.Name())
 	}
 }

@@ -133,7 +133,7 @@ func (r *runner) run() error {
 	case r.failure != nil:
 		return r.failure
 	case r.fatal != nil && textOf(r.fatal) != "" && r.outcome.End == repair.Peer:
-		return fmt.Errorf("%w: %w", ErrPeer, r.fatal)
+		return ofBody{r.fatal}
 	}
 	err := r.explain(errorOf(*r.outcome))
 	if r.peer != nil && !errors.Is(r.peer, ErrPeer) {
@@ -151,6 +151,12 @@ type sameAs struct {
 // Unwrap makes it that error, too.
 func (e sameAs) Unwrap() []error { return []error{e.error, e.class} }
 
+// ofBody is an error of the body of this rank, and ErrPeer, whose text it does not repeat.
+type ofBody struct{ error }
+
+// Unwrap makes it both.
+func (e ofBody) Unwrap() []error { return []error{ErrPeer, e.error} }
+
 // explain adds to ErrTooFew why processes could not be had.
 func (r *runner) explain(err error) error {
 	if errors.Is(err, ErrTooFew) && r.scarce != nil {
@@ -166,7 +172,7 @@ func errorOf(o repair.Outcome) error {
 		if o.Rank < 0 {
 			return fmt.Errorf("%w, and has died since", ErrPeer)
 		}
-		return fmt.Errorf("%w: rank %d: %s", ErrPeer, o.Rank, o.Text)
+		return ofBody{fmt.Errorf("rank %d: %s", o.Rank, o.Text)}
 	case repair.Stopped:
 		return ErrStopped
 	case repair.TooFew:

@@ -158,7 +158,7 @@ func (k *core) complete(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.open {
-		return k.fail(op, nil, ErrNotHeld)
+		return k.fail(op, nil, fmt.Errorf("%w: call Start first", ErrNotHeld))
 	}
 	s := k.sees()
 	if s.freed {
@@ -199,7 +199,7 @@ func (k *core) waitPosted(ctx context.Context) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !x.open {
-		return k.fail(op, nil, ErrNotHeld)
+		return k.fail(op, nil, fmt.Errorf("%w: call Post first", ErrNotHeld))
 	}
 	if s := k.sees(); s.freed {
 		return k.fail(op, nil, s.err)
@@ -218,7 +218,7 @@ func (k *core) testPosted() (bool, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !x.open {
-		return false, k.fail(op, nil, ErrNotHeld)
+		return false, k.fail(op, nil, fmt.Errorf("%w: call Post first", ErrNotHeld))
 	}
 	s := k.sees()
 	if s.freed {

@@ -13,7 +13,7 @@ var (
 	ErrBounds = errors.New("outside of the window")
 	// ErrNotHeld: an Unlock without a Lock, a Complete without a Start, a WaitPosted without a
 	// Post.
-	ErrNotHeld = errors.New("nothing to end")
+	ErrNotHeld = errors.New("not held")
 	// ErrStale: a reference to memory that was given back.
 	ErrStale = errors.New("memory that was given back")
 )

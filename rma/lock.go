@@ -233,7 +233,7 @@ func (k *core) unlockTarget(ctx context.Context, op string, rank int) error {
 	}
 	g := &k.guards[rank]
 	if !atomic.CompareAndSwapUint64(&g.turn, turnHeld, turnTaken) {
-		return k.fail(op, []int{rank}, ErrNotHeld)
+		return k.fail(op, []int{rank}, fmt.Errorf("%w: this member does not hold the lock of rank %d", ErrNotHeld, rank))
 	}
 	if k.isAway(rank) {
 		err := k.far(rank).ask(ctx, op, &rmaserver.Frame{Op: rmaserver.Unlock}, nil) // MPI's says that all is there
@@ -317,7 +317,7 @@ func (k *core) unlockAll(ctx context.Context) error {
 	k.all.mu.Lock()
 	defer k.all.mu.Unlock()
 	if !k.all.open {
-		return k.fail(op, nil, ErrNotHeld)
+		return k.fail(op, nil, fmt.Errorf("%w: call LockAll first", ErrNotHeld))
 	}
 	var lost []int
 	var other error

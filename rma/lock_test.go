@@ -45,6 +45,7 @@ func TestLockExcludes(t *testing.T) {
 			assert.Equal(t, []int{2 * n * each * 3 / 4, 2 * n * each * 3 / 4}, w.Local())
 		}
 		wants(t, w.At(1).Unlock(ctx), rma.ErrNotHeld, "unlock", 1)
+		assert.ErrorContains(t, w.At(1).Unlock(ctx), "not held: this member does not hold the lock of rank 1")
 		wants(t, w.At(1).Lock(ctx, 0), comm.ErrArgument, "lock")
 		assert.NoError(t, w.Free())
 	})

@@ -71,7 +71,7 @@ func (h *Heap) Unlock(ctx context.Context, lock Sym[int64]) error {
 		return err
 	}
 	if word != l.mine|lockWaiting {
-		return l.h.raise(l.h.fail(l.op, nil, rma.ErrNotHeld))
+		return l.h.raise(l.h.fail(l.op, nil, fmt.Errorf("%w: this PE does not hold the lock", rma.ErrNotHeld)))
 	}
 	if _, _, err = l.w.At(0).CompareAndSwap(ctx, l.at, word, 0); err != nil { // nobody else changes it
 		return err

@@ -49,6 +49,9 @@ func command(ctx context.Context, args []string) int {
 		fmt.Println(version())
 		return 0
 	case "help", "-h", "--help", "-help":
+		if len(args) > 1 && args[1] != "help" {
+			return command(ctx, []string{args[1], "-h"})
+		}
 		fmt.Print(usage)
 		return 0
 	case "daemon":

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -20,103 +21,139 @@ import (
 
 const runUsage = `usage: goulfm run [flags] PROGRAM|GO-PACKAGE [args...]
 
-Starts ranks of a program on this machine, or on several. A Go file, or a directory with Go files,
-is built first; a name without a slash is first looked up in PATH, so say ./DIR. More
-ranks than cores is normal.
+Starts the ranks of one job, on this machine or on several. A Go file, or a directory with Go
+files, is built first. A name without a slash is looked up in PATH: use ./DIR for a directory.
 
-  -n, -np N           ranks (default: one per usable core)
-  --host HOSTS        several nodes, with memory of their own and TCP between them: a:2,b:2 are two hosts for two ranks
-                      each; a number, as 4, is so many nodes on this machine
-  --hostfile FILE     the same from a file, a host a line: a slots=2
-  --ppn N             ranks of each node that does not say how many (default 1); -n is all of them by default
-  --launcher local|ssh|slurm   how the daemons of the nodes are started (default: local where all hosts are this
-                      machine, else ssh). In an allocation of Slurm's, without --host: slurm, on all its nodes, with as
-                      many ranks of each as it has tasks there; local stays on this machine
-  --rsh CMD           instead of ssh: CMD HOST goulfm daemon
-  --daemon-path PATH  goulfm on the hosts (default: the path of this one)
-  --iface ADDR        address of this machine at which the hosts reach it (default: any)
-  --start-timeout D   by when all daemons must be there (default 30s)
-  --secure tls|auth   how nodes talk: encrypted, or with no more than a proof that both are of the job (default: tls,
-                      and auth where all nodes are this machine)
-  --confirm D         what a silent node has to answer after its timeout (default: half of that)
-  --detection D       silent nodes are suspected within D, by as few heartbeats between them as
-                      the network allows (default: by --period, --timeout-factor, --confirm)
-  --link-timeout D    how long two living nodes may fail to reach each other before one is given up (default 10s)
-  --orphan-after D    when a node ends that stands still because nothing of the launcher reaches it (default 30s)
-  --spares N          N processes beside the ranks that wait for one to replace, warm: they are in Init, and have done what
-                      Config.Warm says. One that dies is followed by another, one that is used too, 0.1 s later
-  --respawn N         at most N processes may be started to replace others, or spares that did (default: no limit)
-  --restart N         when none of the ranks is left, and none has finished, start all anew, at most N times: with package
-                      recovery they go on from the memory of the machine, or from files. What is planned to go wrong
-                      does so once. On several nodes only files are left
-  --survive-launcher  the nodes go on without the launcher, and without a minority of launcher and nodes that goes at
-                      once; needs --output-dir, which each node then has for itself
-  --universe N        processes that the job can have at a time, with those that it starts itself (default: twice -n and
-                      16). The place of one that has ended is used again
-  --survive WHAT      which failures leave the job a success if others finish (default killed):
-                        killed   of ranks that something ended without their doing: by a signal, or declared dead.
-                                 A rank that says that it failed fails the job: by an exit code, an error or a panic
-                                 of its body, an exit without Finalize, Abort; the others may go on, and the job's
-                                 code is that of the first which said so
-                        any      all
-                        none     none: the first loss ends the job
-  -x NAME[=VALUE]     set an environment variable, or pass the value that it has here; may be repeated
+  goulfm run -n 4 ./heat                                 four ranks on this machine
+  goulfm run --hostfile hosts ./heat                     the hosts of a file, by ssh
+  goulfm run -n 8 --spares 1 --kill 3@step=40 ./heat     a kill, and a spare process to replace it
+
+Ranks:
+  -n, -np N           number of ranks (default: one per usable core); more than cores is normal
+  --universe N        limit of processes at a time, spawned ones included (default: twice -n and 16)
+  --spares N          N processes in Init that replace dead ranks; a used or dead spare is
+                      followed by another one after 0.1 s
+  --respawn N         limit of processes started as replacements or further spares (default: none)
+  --restart N         start all ranks again, at most N times, if all have died and none has finished:
+                      package recovery continues from node memory or files (several nodes: files)
+  --survive WHAT      failures that leave the job a success if other ranks finish (default killed):
+                        killed   a rank ended from outside: by a signal, or declared dead. An exit
+                                 code, an error or a panic of its body, an exit without Finalize and
+                                 Abort fail the job; its code is that of the first such rank
+                        any      every failure
+                        none     no failure: the first one ends the job
+  -x NAME[=VALUE]     set an environment variable, or pass its value here; may be repeated
   --wdir DIR          working directory of the ranks
+  --timeout D         after D report which rank waits for which, print all stacks, and end the job
+                      with code 124
+  --grace D           kill ranks that have not ended D after the first SIGTERM (default 10s; 0:
+                      never; under Slurm and other job engines 0, because they kill ranks themselves)
+
+Nodes:
+  --host HOSTS        nodes with a memory of their own each, connected by TCP: a:2,b:2 is two hosts
+                      with two ranks each; a number N is N nodes on this machine
+  --hostfile FILE     hosts from a file, one per line: a slots=2
+  --ppn N             ranks of a node without a number of slots (default 1)
+  --launcher local|ssh|slurm   the way to start the daemons (default: local if all hosts are this
+                      machine, else ssh; slurm, on all nodes of the allocation, inside an allocation
+                      of Slurm without --host)
+  --rsh CMD           start a daemon by CMD HOST goulfm daemon, in place of ssh
+  --daemon-path PATH  path of goulfm on the hosts (default: the path of this one)
+  --iface ADDR        address of this machine that the hosts can reach (default: any)
+  --start-timeout D   time within which all daemons must answer (default 30s)
+  --secure tls|auth   encrypt the connections of nodes, or only prove membership of the job
+                      (default: tls; auth if all nodes are this machine)
+  --survive-launcher  nodes continue without the launcher, or without a minority of launcher and
+                      nodes that is lost together; requires --output-dir on each node
+
+Output:
   --tag, -l           begin each line of output with its rank
   --timestamp         begin each line of output with the seconds since the start
-  --output-dir DIR    write rank.N.out and rank.N.err there instead of to the terminal
-  --stdin RANK        the rank that reads the input, or none, or all (default 0). What it does not read stays there; of
-                      a terminal the job reads in the foreground alone, a line at a time
-  --grace D           kill ranks that have not ended D after the first SIGTERM (default 10s; 0: never. Under Slurm and
-                      other job engines 0: they kill what does not end)
-  --timeout D         after D say who waits for whom, print all stacks, stop the job (code 124)
+  --output-dir DIR    write rank.N.out and rank.N.err in DIR instead of to the terminal
+  --stdin RANK        the rank that reads standard input, or none, or all (default 0); input that it
+                      does not read stays there. A terminal is read in the foreground, by lines
+  --report json       one line of JSON per event on stderr: build, start, death, detection, revoke,
+                      agree, shrink, spawn, spare, suspect, node, frozen, thawed, cut, missed, short,
+                      head, watch, output, leftover, lifeline, dropped, end
+  --watch             serve the state of the job to programs outside it (goulfm watch, package
+                      fd/watch); GOULFM_WATCH holds the address in the ranks' environment
+  -q                  no event log on stderr
+
+Faults to inject, each in the first run only:
   --kill R@D          SIGKILL rank R, D (500ms, 2s) after all ranks are in Init; may be repeated
-  --kill nodeN@D      SIGKILL the daemon of node N, and so all that runs there; launcher@D this launcher
-  --stop nodeN@D+D2   have node N, one of this machine, stand still for D2, as a machine that is paused
-  --cut 0,1/2,3@D+D2  cut the network between nodes of this machine, D after all ranks are in Init, for D2: the launcher
-                      and nodes that are not named are with the first; 0>2@D+D2: only what node 0 says to node 2
   --kill R@NAME=K     SIGKILL rank R when it reaches Mark(NAME, K); may be repeated
-  --kill nodeN@NAME=K SIGKILL node N when one of its ranks reaches that
-  --kill-must         code 7 if a planned fault (--kill, --stop, --cut) does not happen; the log names it in any case
-  --suspect-after D   kill a rank that shows no life for D, as one that is stopped; never below 200ms (default: never)
-  --fence             with --suspect-after or --detector ring: declare such a rank dead without killing it; when it
-                      goes on it hears so and ends with code 5, and nobody hears it. Agreements and collectives go
-                      by messages
-  --detector exact|ring   how deaths are found: by the kernel (default), or by heartbeats between ranks, which have
-                      the launcher kill a rank that is silent. With ring no process is replaced or spawned
-  --period D          of the heartbeats, of nodes or of the ring of ranks (default 100ms)
-  --timeout-factor F  how many periods a silent node or rank is waited for (default 5 for nodes, 4 for ranks)
-  --agree node|era    how ranks agree: those of a node in its memory, which takes exact deaths (no --fence), and
-                      nodes by messages (default); or all by messages
-  --watch             tell programs that are no ranks who lives: goulfm watch, package fd/watch. GOULFM_WATCH says where,
-                      in the environment of ranks on this machine and of what they start
-  --report json       one line of JSON per event on stderr: build, start, death, detection, revoke, agree,
-                      shrink, spawn, spare, suspect, node, frozen, thawed, cut, missed, short, head, watch, output,
-                      leftover, lifeline, dropped, end
-  -q                  no story on stderr
+  --kill nodeN@D      SIGKILL the daemon of node N and all its ranks; launcher@D: this launcher
+  --kill nodeN@NAME=K the same when a rank of node N reaches the mark
+  --stop nodeN@D+D2   stop node N of this machine for D2
+  --cut 0,1/2,3@D+D2  cut the network between nodes of this machine for D2, D after all ranks are in
+                      Init; unnamed nodes and the launcher are in the first part; 0>2@D+D2 cuts one
+                      direction
+  --kill-must         code 7 if a planned fault does not happen; the log names it in any case
 
-Environment of the ranks (-x): GOULFM_SPIN=N has waits look N times before they sleep (less where others want the
-cores), GOULFM_UNIFORM=1 revokes a communicator with the first failure of a member.
+Detection:
+  --detector exact|ring   find deaths by the kernel (default), or by heartbeats between ranks; with
+                      ring the launcher kills a silent rank, and no process is replaced or spawned
+  --period D          period of heartbeats between nodes, or in the ring of ranks (default 100ms)
+  --timeout-factor F  periods without a heartbeat before a suspicion (default 5 for nodes, 4 for
+                      ranks)
+  --confirm D         time for a suspected node to answer a probe before it is declared dead
+                      (default: half of the timeout)
+  --detection D       suspect silent nodes within D, with as few heartbeats as the network allows
+                      (default: by --period, --timeout-factor, --confirm)
+  --link-timeout D    time for which two living nodes may fail to reach each other before one of them
+                      is declared dead (default 10s)
+  --orphan-after D    time for which a node that lost the launcher stays frozen before it kills its
+                      ranks (default 30s)
+  --suspect-after D   kill a rank that shows no life for D, at least 200ms (default: never)
+  --fence             with --suspect-after or --detector ring: declare such a rank dead without
+                      killing it. Its messages are dropped, and it ends with code 5 when it
+                      continues. Agreements and collectives use messages
+  --agree node|era    ranks of a node agree in its memory, and nodes by messages (default; needs
+                      exact deaths, so not with --fence), or all agree by messages
 
-Signals: the first SIGINT or SIGTERM goes to the ranks, the second ends them, and so
-does the end of --grace after SIGTERM; SIGQUIT says who waits for whom and goes on.
+Environment of the ranks (-x): GOULFM_SPIN=N makes waiting calls poll N times before they block
+(fewer if other processes need the cores). GOULFM_UNIFORM=1 revokes a communicator at the first
+failure of a member.
 
-Output: ranks do not interleave inside a line. A part of a line, such as a prompt, is shown when no rank has written
-for 0.1 s.
+Signals: the first SIGINT or SIGTERM goes to the ranks. The second one ends them, and so does the
+end of --grace after SIGTERM. SIGQUIT reports which rank waits for which, and the job continues.
 
-What ranks have started and left running ends with the job.
+Output of ranks is not mixed inside a line. A part of a line, such as a prompt, is shown when no
+rank has written for 0.1 s. Processes that ranks leave running end with the job.
 
-Exit code: 0 when the surviving ranks finished without error and no rank said that
-it failed (--survive); 2 usage; 126/127 program not executable/not found; 128+n
-signal n; 3 launch failed; 4 too many ranks lost; 6 output could not be written; 7 a
-planned fault did not happen (--kill-must); 124 timeout; else the code of a rank:
-1 error, 2 panic, 3 Init failed.
+Exit code: 0 if the surviving ranks finished without error and no rank failed (--survive); 2 usage;
+126, 127 program not executable, not found; 128+n signal n; 3 launch failed; 4 too many ranks lost;
+6 output could not be written; 7 a planned fault did not happen (--kill-must); 124 timeout; else
+the code of a rank: 1 error, 2 panic, 3 Init failed.
 `
 
 type list []string
 
 func (l *list) String() string     { return strings.Join(*l, " ") }
 func (l *list) Set(s string) error { *l = append(*l, s); return nil }
+
+// wrongValue is the text of package flag for a value that a flag does not take.
+var wrongValue = regexp.MustCompile(`^invalid value "(.*)" for flag -(.+?): parse error$`)
+
+// explainFlag names the flag as the user writes it, and the values that it takes.
+func explainFlag(f *flag.FlagSet, err error) error {
+	m := wrongValue.FindStringSubmatch(err.Error())
+	if m == nil {
+		return err
+	}
+	want := "a number"
+	switch f.Lookup(m[2]).Value.(flag.Getter).Get().(type) {
+	case time.Duration:
+		want = "a duration such as 5s"
+	case bool:
+		want = "true or false"
+	}
+	dashes := "--"
+	if len(m[2]) == 1 {
+		dashes = "-"
+	}
+	return fmt.Errorf("%s%s %s: want %s", dashes, m[2], m[1], want)
+}
 
 func run(ctx context.Context, args []string) int {
 	spec, err := parseRun(args)
@@ -190,7 +227,7 @@ func parseRunOn(enlisted *enginejob.Enlisted, args []string) (*launch.Spec, erro
 	nodes := nodeFlags{enlisted: enlisted}
 	nodes.register(f, spec)
 	if err := f.Parse(args); err != nil {
-		return nil, err
+		return nil, explainFlag(f, err)
 	}
 	if err := nodes.complete(f, spec); err != nil {
 		return nil, err

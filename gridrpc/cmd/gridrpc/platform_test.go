@@ -275,7 +275,7 @@ func TestCallsAndMistakes(t *testing.T) {
 	require.ErrorIs(t, err, gridrpc.ErrService)
 	var e *gridrpc.Error
 	require.True(t, errors.As(err, &e))
-	assert.Contains(t, e.Stack, "trial/main.go")
+	assert.Contains(t, e.Stack, "testserver/main.go")
 	_, err = call("sqare", gridrpc.Patience(time.Nanosecond))
 	require.ErrorIs(t, err, gridrpc.ErrNoService)
 	assert.ErrorContains(t, err, "square")

@@ -66,15 +66,41 @@ func findProgram(name string, run runner, tell func(said string)) (*program, err
 		if err != nil {
 			return nil, fail(ExitCannotRun, "%s: %w", name, err)
 		}
+		if interpreter := interpreterOf(path); interpreter != "" {
+			if _, err := os.Stat(interpreter); errors.Is(err, fs.ErrNotExist) {
+				return nil, fail(ExitNotFound, "%s: its interpreter %s does not exist: correct the first line of the script", name, interpreter)
+			}
+		}
 		return &program{path: path, name: name}, nil
 	case errors.Is(err, fs.ErrPermission):
 		return nil, fail(ExitCannotRun, "%s: not executable: chmod +x it, or name a Go package like ./examples/ring", name)
 	}
 	hint := "give a file, a name in PATH, or a Go package like ./examples/ring"
+	if _, err := os.Stat(name); err == nil && !strings.Contains(name, "/") {
+		hint = "did you mean ./" + name + "?"
+	}
 	if strings.HasPrefix(name, "-") {
 		hint = "options stand before the program: goulfm run -n 4 PROGRAM"
 	}
 	return nil, fail(ExitNotFound, "%s: no such program: %s", name, hint)
+}
+
+// interpreterOf returns the interpreter that the first line of a script names, or "".
+func interpreterOf(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	line := make([]byte, 256)
+	n, _ := f.Read(line)
+	first, isScript := strings.CutPrefix(string(line[:n]), "#!")
+	if !isScript {
+		return ""
+	}
+	first, _, _ = strings.Cut(first, "\n")
+	interpreter, _, _ := strings.Cut(strings.TrimSpace(first), " ")
+	return interpreter
 }
 
 // buildSilent is how long a build may take without a word: a first one compiles the library and

@@ -83,3 +83,24 @@ func TestBuildThatTakesTime(t *testing.T) {
 		})
 	}
 }
+
+// TestMistakesInTheNameOfAProgram: the error names the program that was meant, or the interpreter
+// that is missing.
+func TestMistakesInTheNameOfAProgram(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("PATH", t.TempDir())
+	require.NoError(t, os.WriteFile("traps", []byte("#!/bin/sh\n"), 0o777))
+	require.NoError(t, os.WriteFile("lost.sh", []byte("#! /no/such/shell -e\necho x\n"), 0o777))
+	for name, want := range map[string]string{
+		"traps":     "traps: no such program: did you mean ./traps?",
+		"trap":      "trap: no such program: give a file, a name in PATH, or a Go package like ./examples/ring",
+		"./lost.sh": "./lost.sh: its interpreter /no/such/shell does not exist: correct the first line of the script",
+	} {
+		_, err := findProgram(name, nil, nil)
+		assert.EqualError(t, err, want)
+		assert.Equal(t, ExitNotFound, codeOf(err), name)
+	}
+	p, err := findProgram("./traps", nil, nil)
+	require.NoError(t, err)
+	p.close()
+}
