@@ -17,7 +17,7 @@ func TestJobOfAnotherUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can be another user")
 	}
-	shared, err := os.MkdirTemp("/tmp", "goulfm-test-")
+	shared, err := os.MkdirTemp("/tmp", "goulfm-test-") //nolint:usetesting // the other user cannot enter the folders above t.TempDir
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(shared) })
 	require.NoError(t, os.Chmod(shared, 0o755)) // as /tmp is, for the other user
